@@ -120,7 +120,7 @@ func (j *job) onHubEvent(e launch.Event) {
 		time.Sleep(timeout.Abort) // MPI_Abort comes first where it comes at all
 		os.Exit(exit.OK)
 	case eventLeave:
-		j.interrupts.interrupt(e.Code)
+		j.interrupts.Interrupt(e.Code)
 	}
 }
 

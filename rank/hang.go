@@ -6,6 +6,7 @@ import (
 
 	"busbar/internal/notice"
 	"busbar/internal/result"
+	"busbar/rank/backend"
 	"busbar/rank/exit"
 	"busbar/rank/hang"
 	"busbar/rank/launch"
@@ -26,8 +27,8 @@ func (j *job) onHang(mine launch.State) {
 // librariesOnHang is what the libraries report of a hang.
 func (j *job) librariesOnHang() (text string) {
 	for _, lib := range j.libraries {
-		if l, ok := lib.(diagnosing); ok {
-			text += l.diagnose()
+		if l, ok := lib.(backend.Diagnoser); ok {
+			text += l.Diagnose()
 		}
 	}
 	return text

@@ -5,15 +5,16 @@ import (
 	"testing"
 
 	"busbar/internal/result"
+	"busbar/rank/backend"
 )
 
 // withLinks is a library of which only the PCIe links of the ranks' GPUs are known.
 type withLinks struct {
-	accelerator
+	backend.Accelerator
 	ofRank []*result.PCIe
 }
 
-func (l withLinks) link(rank int) *result.PCIe { return l.ofRank[rank] }
+func (l withLinks) Link(rank int) *result.PCIe { return l.ofRank[rank] }
 
 func TestHardwareNamesTheSlowestLink(t *testing.T) {
 	lib := []*result.PCIe{

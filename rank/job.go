@@ -14,6 +14,7 @@ import (
 	"busbar/internal/notice"
 	"busbar/internal/result"
 	"busbar/mpi"
+	"busbar/rank/backend"
 	"busbar/rank/exit"
 	"busbar/rank/hang"
 	"busbar/rank/launch"
@@ -41,8 +42,8 @@ type job struct {
 	look   atomic.Pointer[hang.Peers] // nil until the ranks know each other
 	shared atomic.Pointer[string]     // shared memory that has a name yet
 
-	libraries  []library
-	interrupts Interrupts
+	libraries  []backend.Library
+	interrupts backend.Interrupts
 	number     uint64 // of the case in hand, counted through all worlds
 
 	naming atomic.Bool // rank 0 is finding out who hangs
@@ -118,7 +119,7 @@ func (j *job) work(ctx context.Context) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	if j.libraries, err = open(j.host(), p.backends, p.worlds); err != nil {
+	if j.libraries, err = backend.Open(j.host(), p.backends, p.worlds); err != nil {
 		return 0, err
 	}
 	if err := j.keepFiles(); err != nil {
@@ -126,9 +127,9 @@ func (j *job) work(ctx context.Context) (int, error) {
 	}
 	j.screen = newScreen(j, p)
 	for _, lib := range j.libraries {
-		if l, ok := lib.(accelerator); ok {
-			if text := l.adjusted(p.worlds, j.size); text != "" {
-				j.screen.wrapped("# "+l.name()+": ", text)
+		if l, ok := lib.(backend.Accelerator); ok {
+			if text := l.Adjusted(p.worlds, j.size); text != "" {
+				j.screen.wrapped("# "+l.Name()+": ", text)
 			}
 		}
 	}

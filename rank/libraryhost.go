@@ -4,14 +4,15 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"busbar/rank/backend"
 	"busbar/rank/exit"
 	"busbar/rank/launch"
 	"busbar/rank/machine"
 )
 
 // host is this launch as libraries see it.
-func (j *job) host() *Host {
-	h := &Host{Options: j.cfg.Options, Ranks: j.ranks, Rank: j.rank, CPU: machine.Facts("/").CPU, MPI: j.lib, Coordinator: j, Watch: j.watch,
+func (j *job) host() *backend.Host {
+	h := &backend.Host{Options: j.cfg.Options, Ranks: j.ranks, Rank: j.rank, CPU: machine.Facts("/").CPU, MPI: j.lib, Coordinator: j, Watch: j.watch,
 		Interrupts: &j.interrupts, Stderr: j.stderr}
 	h.Options.Compute = j.cfg.step.ComputeOptions
 	h.Options.Compute.Copies = j.cfg.step.copies()
@@ -19,13 +20,13 @@ func (j *job) host() *Host {
 }
 
 // forLibraries is this world as libraries see it.
-func (w *subworld) forLibraries() *World {
-	return &World{World: w.world, Group: w.comm, Area: &w.area, Memory: w}
+func (w *subworld) forLibraries() *backend.World {
+	return &backend.World{World: w.world, Group: w.comm, Area: &w.area, Memory: w}
 }
 
 // method is how this session's cases are measured.
-func (s *session) method() Method {
-	return Method{Layout: s.layout(), Aggregate: s.p.sweep.Aggregate, Iterations: s.p.sweep.Iterations}
+func (s *session) method() backend.Method {
+	return backend.Method{Layout: s.layout(), Aggregate: s.p.sweep.Aggregate, Iterations: s.p.sweep.Iterations}
 }
 
 // eventLeave is the word that an operation of the communicator with that number has failed somewhere.
@@ -33,11 +34,11 @@ const eventLeave = "leave"
 
 // PassOn implements backend.Coordinator, wherever the word comes from.
 func (j *job) PassOn(number int) {
-	if !j.interrupts.first(number) {
+	if !j.interrupts.First(number) {
 		return
 	}
 	e := launch.Event{Kind: eventLeave, Code: number}
-	j.interrupts.interrupt(number)
+	j.interrupts.Interrupt(number)
 	if j.hub != nil {
 		go j.hub.Broadcast(e)
 	} else if j.rank != 0 {

@@ -13,6 +13,7 @@ import (
 	"busbar/internal/notice"
 	"busbar/internal/result"
 	"busbar/internal/stats"
+	"busbar/rank/backend"
 	"busbar/rank/hang"
 	"busbar/rank/launch"
 	"busbar/rank/machine"
@@ -30,7 +31,7 @@ type subworld struct {
 	label    string   // what tells it from others at the same time; empty where there are none
 	hosts    []string // by rank, for people
 	machines []string // by rank: equal where ranks share a clock and memory
-	area     hostArea
+	area     backend.HostArea
 	// hostShares is how many backends hold buffers in host memory of their own at the same time.
 	hostShares int
 	// neighbours is how many groups of a pattern hold such buffers on one machine at the same time.
@@ -74,7 +75,7 @@ func firstRanks(n int) []int {
 
 // measureWorld measures the whole plan with these libraries on one (sub-)world, case by case in turn, so that what
 // disturbs one disturbs the others too. Collective over comm.
-func (j *job) measureWorld(ctx context.Context, p *plan, libraries []library, comm launch.Comm, tally *tally) error {
+func (j *job) measureWorld(ctx context.Context, p *plan, libraries []backend.Library, comm launch.Comm, tally *tally) error {
 	w := j.newSubworld(p, comm, firstRanks(comm.Size()))
 	w.tally, w.hostShares = tally, hostShares(libraries)
 	j.watch.Phase(fmt.Sprintf("prepare a world of %d", comm.Size()), 0)
@@ -93,21 +94,21 @@ func (j *job) measureWorld(ctx context.Context, p *plan, libraries []library, co
 }
 
 // open makes a library ready in this world.
-func (w *subworld) open(lib library) error {
+func (w *subworld) open(lib backend.Library) error {
 	s := &session{subworld: w, lib: lib, used: map[coll.Collective]bool{}}
 	w.sessions = append(w.sessions, s)
 	var err error
-	if s.cases, err = w.p.sweep.Plan(w.world.Size, places(lib.name())); err != nil {
+	if s.cases, err = w.p.sweep.Plan(w.world.Size, backend.Places(lib.Name())); err != nil {
 		return err
 	}
-	if s.backend, err = lib.open(w.forLibraries(), s.method()); err != nil {
+	if s.backend, err = lib.Open(w.forLibraries(), s.method()); err != nil {
 		return err
 	}
 	w.j.watch.Phase(fmt.Sprintf("prepare a world of %d", w.world.Size), 0)
 	if err := s.prepareMemory(); err != nil {
 		return err
 	}
-	return s.backend.ready()
+	return s.backend.Ready()
 }
 
 func (w *subworld) run(ctx context.Context) error {
@@ -139,11 +140,11 @@ func (w *subworld) run(ctx context.Context) error {
 func (w *subworld) close() error {
 	w.j.watch.Phase(fmt.Sprintf("close a world of %d", w.world.Size), 0)
 	for _, s := range w.sessions {
-		if err := s.backend.close(); err != nil {
+		if err := s.backend.Close(); err != nil {
 			return err
 		}
 	}
-	if err := w.area.free(); err != nil {
+	if err := w.area.Free(); err != nil {
 		return err
 	}
 	if w.world.Rank != 0 {
@@ -151,7 +152,7 @@ func (w *subworld) close() error {
 	}
 	w.counters.Close()
 	for _, s := range w.sessions {
-		w.j.ledger.throttled(s.sheet, throttledOf(s.backend))
+		w.j.ledger.throttled(s.sheet, backend.ThrottledOf(s.backend))
 	}
 	if w.tally.over {
 		w.j.ledger.finish(result.Interrupted, notice.RunSignalled{Signal: signalNames[syscall.SIGUSR1]}, w.tally.code(), "")
@@ -190,10 +191,10 @@ func (j *job) until(p *plan, world int) time.Time {
 	for i := len(p.worlds) - 1; i >= 0 && mine == 0; i-- {
 		n := p.worlds[i]
 		for _, l := range j.libraries {
-			if l.unfit(n) != "" {
+			if l.Unfit(n) != "" {
 				continue
 			}
-			cases, err := p.sweep.Plan(n, places(l.name()))
+			cases, err := p.sweep.Plan(n, backend.Places(l.Name()))
 			if err != nil {
 				continue
 			}
@@ -286,18 +287,18 @@ func (w *subworld) follow() error {
 }
 
 // layout is how this rank's buffers lie.
-func (s *session) layout() layout { return s.j.cfg.layout(s.p.sweep, s.cases, s.world.Rank) }
+func (s *session) layout() backend.Layout { return s.j.cfg.layout(s.p.sweep, s.cases, s.world.Rank) }
 
 // layout is that of a rank's buffers for these cases. As nccl-tests, --like nccl-tests walks through the largest size, and
 // no further than its operations come.
-func (c *config) layout(s *sweeps.Sweep, cases []coll.Case, rank int) layout {
-	l := layout{rank: rank, rotate: c.rotate}
+func (c *config) layout(s *sweeps.Sweep, cases []coll.Case, rank int) backend.Layout {
+	l := backend.Layout{Rank: rank, Rotate: c.rotate}
 	if !c.packed {
 		return l
 	}
-	l.packed = cmp.Or(s.Iterations, graphOperations) * max(1, s.Aggregate)
+	l.Packed = cmp.Or(s.Iterations, backend.GraphOperations) * max(1, s.Aggregate)
 	for _, of := range cases {
-		l.rotate = max(l.rotate, of.SizeBytes)
+		l.Rotate = max(l.Rotate, of.SizeBytes)
 	}
 	return l
 }
@@ -321,12 +322,12 @@ func (w *subworld) measureSkew() error {
 	if w.world.Size == 1 {
 		return nil
 	}
-	b, err := newBarrier(w.comm)
+	b, err := backend.NewBarrier(w.comm)
 	if err != nil {
 		return err
 	}
-	defer b.close() //nolint:errcheck // nothing was run
-	l, err := loop.New(loop.Steps{Issue: loop.Nothing(), Sync: b.step, Context: b.context}, skewSamples)
+	defer b.Close() //nolint:errcheck // nothing was run
+	l, err := loop.New(loop.Steps{Issue: loop.Nothing(), Sync: b.Step, Context: b.Context}, skewSamples)
 	if err != nil {
 		return err
 	}

@@ -1,9 +1,11 @@
 package main
 
 import (
-	"busbar/internal/coll"
-	"busbar/sweeps"
 	"testing"
+
+	"busbar/internal/coll"
+	"busbar/rank/backend"
+	"busbar/sweeps"
 )
 
 // nccl-tests moves both buffers by the larger one, without gaps, as far as its operations and the largest size go.
@@ -33,13 +35,13 @@ func TestLayoutOfNCCLTests(t *testing.T) {
 		s := &sweeps.Sweep{}
 		s.Iterations, s.Aggregate = k.iters, k.aggregate
 		l := (&config{packed: true}).layout(s, []coll.Case{c, largest}, k.rank)
-		send, recv, slots := l.slots(c)
+		send, recv, slots := l.Slots(c)
 		if send != k.send || recv != k.recv || slots != k.slots {
 			t.Errorf("%s, rank %d: %d places %d and %d bytes apart, want %d, %d and %d",
 				c, k.rank, slots, send, recv, k.slots, k.send, k.recv)
 		}
 	}
-	if l := (&config{rotate: 1 << 30}).layout(&sweeps.Sweep{}, nil, 2); l != (layout{rank: 2, rotate: 1 << 30}) {
+	if l := (&config{rotate: 1 << 30}).layout(&sweeps.Sweep{}, nil, 2); l != (backend.Layout{Rank: 2, Rotate: 1 << 30}) {
 		t.Errorf("--rotate: %+v", l)
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"busbar/internal/notice"
 	"busbar/internal/pattern"
 	"busbar/internal/result"
+	"busbar/rank/backend"
 	"busbar/rank/hang"
 	"busbar/rank/machine"
 )
@@ -21,7 +22,7 @@ import (
 type patternRun struct {
 	*subworld // of the whole launch
 	of        *nodePattern
-	libraries []library
+	libraries []backend.Library
 	cases     []patternCase
 	commands  int // that rank 0 has given
 
@@ -59,7 +60,7 @@ func (j *job) measurePattern(ctx context.Context, p *plan) (int, error) {
 	r := &patternRun{subworld: w, of: p.pattern, libraries: libraries}
 	for _, l := range libraries {
 		s := &session{subworld: w, lib: l}
-		if s.cases, err = p.sweep.Plan(r.of.size(), places(l.name())); err != nil {
+		if s.cases, err = p.sweep.Plan(r.of.size(), backend.Places(l.Name())); err != nil {
 			return 0, err
 		}
 		w.sessions = append(w.sessions, s)
@@ -130,12 +131,12 @@ func (r *patternRun) nameOf(b *book) string {
 	if len(r.books) < 2 {
 		return ""
 	}
-	return b.lib.name()
+	return b.lib.Name()
 }
 
 // key is the point of a case in a group.
 func (r *patternRun) key(c patternCase, g *result.Group) result.PointKey {
-	k := result.Point(r.libraries[c.library].name(), c.Case, 0)
+	k := result.Point(r.libraries[c.library].Name(), c.Case, 0)
 	k.Group = g.String()
 	return k
 }
@@ -260,18 +261,18 @@ func (w *subworld) closeGroup() error {
 		w.counters.Close()
 	}
 	for _, s := range w.sessions {
-		if err := s.backend.close(); err != nil {
+		if err := s.backend.Close(); err != nil {
 			return err
 		}
 	}
-	if err := w.area.free(); err != nil {
+	if err := w.area.Free(); err != nil {
 		return err
 	}
 	return w.comm.Free()
 }
 
 // openAll makes the libraries ready in this world.
-func (w *subworld) openAll(libraries []library) error {
+func (w *subworld) openAll(libraries []backend.Library) error {
 	w.j.watch.Phase(fmt.Sprintf("prepare a world of %d", w.world.Size), 0)
 	if err := w.prepareClock(); err != nil {
 		return err
@@ -370,7 +371,7 @@ func (r *patternRun) next(ctx context.Context, number int, groups pattern.Round,
 			inHand = append(inHand, result.Record{Kind: result.KindCase, Case: c.Case, Group: g})
 		}
 		r.j.ledger.begin(r.books[c.library].sheet, inHand...)
-		r.j.screen.begin(r.libraries[c.library].name(), c.Case)
+		r.j.screen.begin(r.libraries[c.library].Name(), c.Case)
 		r.commands++
 		*at++
 		// An attempt takes a number, and ranks that rest take none.
@@ -448,5 +449,5 @@ func (r *patternRun) keepAll(c patternCase, number int, groups pattern.Round, se
 
 // verdicts are what is known so far of each case of a library, by case. Rank 0 only.
 func (r *patternRun) verdicts(b *book) map[coll.Case]pattern.Verdict {
-	return pattern.Verdicts(r.of.facts(), b.lib.name(), b.cases, b.times)
+	return pattern.Verdicts(r.of.facts(), b.lib.Name(), b.cases, b.times)
 }

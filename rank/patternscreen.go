@@ -47,7 +47,7 @@ func (s *screen) round(g *result.Group) string {
 }
 
 // patternRow adds a record of a group to the table; backend says of which, where there are several.
-func (s *screen) patternRow(backend string, r *result.Record) {
+func (s *screen) patternRow(library string, r *result.Record) {
 	s.counts[r.Status]++
 	if !s.on {
 		return
@@ -61,8 +61,8 @@ func (s *screen) patternRow(backend string, r *result.Record) {
 	}
 	left := fmt.Sprintf("%11d %3s %.3s ", r.SizeBytes, r.Placement, r.Mode)
 	nodes := r.Group.Members()
-	if backend != "" {
-		nodes = backend + " " + nodes
+	if library != "" {
+		nodes = library + " " + nodes
 	}
 	if r.Status != result.OK {
 		s.notMeasured(left+nodes+" ", r)
@@ -88,7 +88,7 @@ func halfWidth(t *result.Time) string {
 }
 
 // verdict says which nodes and links are slow, by each case.
-func (s *screen) verdict(backend string, rehearsed bool, verdicts map[coll.Case]pattern.Verdict, hosts []string) {
+func (s *screen) verdict(library string, rehearsed bool, verdicts map[coll.Case]pattern.Verdict, hosts []string) {
 	if !s.on {
 		return
 	}
@@ -105,8 +105,8 @@ func (s *screen) verdict(backend string, rehearsed bool, verdicts map[coll.Case]
 	}
 	for _, c := range cases {
 		name := c.String()
-		if backend != "" {
-			name = backend + " " + name
+		if library != "" {
+			name = library + " " + name
 		}
 		v := verdicts[c]
 		for _, n := range v.Notices(hosts) {

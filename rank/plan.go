@@ -10,6 +10,7 @@ import (
 
 	"busbar/internal/coll"
 	"busbar/internal/result"
+	"busbar/rank/backend"
 	"busbar/rank/exit"
 	"busbar/sweeps"
 )
@@ -66,7 +67,7 @@ func (j *job) agreeOnPlan() (*plan, error) {
 	if p.pattern, err = j.agreeOnPattern(p.sweep); err != nil {
 		return nil, j.elsewhere(err)
 	}
-	if p.backends, err = chooseBackends(&j.cfg.Options, func() string { return autoBackend(j.host(), p.worlds) }); err != nil {
+	if p.backends, err = backend.Choose(&j.cfg.Options, func() string { return backend.Auto(j.host(), p.worlds) }); err != nil {
 		return nil, j.elsewhere(err)
 	}
 	if err := j.cfg.checkStepBackends(p.backends); err != nil {
@@ -87,11 +88,11 @@ func (j *job) tryPlan(p *plan) (err error) {
 		return err
 	}
 	for _, n := range worlds {
-		cases, err := p.sweep.Plan(n, places(p.backends[0]))
+		cases, err := p.sweep.Plan(n, backend.Places(p.backends[0]))
 		if err != nil {
 			return exit.With(exit.Usage, err)
 		}
-		if j.cfg.GPU.graph > 0 && slices.ContainsFunc(cases, func(c coll.Case) bool { return c.Mode == coll.Latency }) {
+		if j.cfg.GPU.Graph > 0 && slices.ContainsFunc(cases, func(c coll.Case) bool { return c.Mode == coll.Latency }) {
 			return exit.Usagef("-G launches many operations at once, which is no latency: leave out --mode latency, or -G")
 		}
 	}

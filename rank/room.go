@@ -9,6 +9,7 @@ import (
 	"busbar/internal/notice"
 	"busbar/internal/result"
 	"busbar/internal/units"
+	"busbar/rank/backend"
 	"busbar/rank/launch"
 	"busbar/rank/machine"
 )
@@ -27,7 +28,7 @@ func (r room) fits() bool { return !r.over && r.oom == nil }
 func (s *session) prepareMemory() (err error) {
 	own := make([]float64, len(s.cases))
 	for i, c := range s.cases {
-		own[i] = s.backend.memory(c)
+		own[i] = s.backend.Memory(c)
 	}
 	s.room, err = s.makeRoom(own)
 	return err
@@ -36,7 +37,7 @@ func (s *session) prepareMemory() (err error) {
 // makeRoom finds for each of some points, of which this rank's bytes are given, whether it fits what is free on every rank, and
 // reserves memory for the largest that does. Collective.
 func (s *session) makeRoom(own []float64) ([]room, error) {
-	most, limit, err := s.backend.room()
+	most, limit, err := s.backend.Room()
 	if err != nil {
 		return nil, err
 	}
@@ -54,7 +55,7 @@ func (s *session) makeRoom(own []float64) ([]room, error) {
 	return rooms, s.reserve(rooms, own)
 }
 
-// HostRoom implements Memory.
+// HostRoom implements backend.Memory.
 func (w *subworld) HostRoom(scratch float64) (most float64, limit notice.MemoryLimit, err error) {
 	bounds, err := machine.MemoryBounds("/")
 	if err != nil && w.world.Rank == 0 {
@@ -65,21 +66,21 @@ func (w *subworld) HostRoom(scratch float64) (most float64, limit notice.MemoryL
 	return most / float64(max(1, w.hostShares)) / float64(max(1, w.neighbours)), limit, err
 }
 
-// DeviceRoom implements Memory.
+// DeviceRoom implements backend.Memory.
 func (w *subworld) DeviceRoom(device string, free int64) (most float64, limit notice.MemoryLimit, err error) {
 	return w.planRoom([]machine.MemoryBound{{Name: device, Free: free}}, 0)
 }
 
 // hostShares counts the buffers that libraries have in host memory at the same time: those that measure on host memory
 // have theirs in common, each rehearsal has its own, and a GPU's are not there.
-func hostShares(libraries []library) int {
+func hostShares(libraries []backend.Library) int {
 	common, own := 0, 0
 	for _, l := range libraries {
-		gpu, ok := l.(accelerator)
+		gpu, ok := l.(backend.Accelerator)
 		switch {
 		case !ok:
 			common = 1
-		case gpu.simulated():
+		case gpu.Simulated():
 			own++
 		}
 	}
@@ -111,7 +112,7 @@ func (s *session) reserve(rooms []room, own []float64) error {
 				largest, span = max(largest, r.needed), max(span, own[i])
 			}
 		}
-		mine := s.backend.reserve(int64(span))
+		mine := s.backend.Reserve(int64(span))
 		refused := []float64{0} // the more, the lower the rank
 		if mine != nil {
 			refused[0] = float64(s.world.Size - s.world.Rank)

@@ -111,10 +111,10 @@ func (s *screen) before(r *result.Run, said *notice.List) {
 }
 
 // skippedWorld says that a world cannot be measured; backend says by which, where there are several.
-func (s *screen) skippedWorld(backend string, n int, why string, points int, path string) {
+func (s *screen) skippedWorld(library string, n int, why string, points int, path string) {
 	s.paths = append(s.paths, path)
 	s.counts[result.Skipped] += points
-	s.wrapped("# ", fmt.Sprintf("%sworld %d: skipped: it %s", backend, n, why))
+	s.wrapped("# ", fmt.Sprintf("%sworld %d: skipped: it %s", library, n, why))
 }
 
 // wrapped writes a long line for people in pieces of 80 columns.
@@ -131,13 +131,13 @@ func (s *screen) wrapped(prefix, text string) {
 }
 
 // begin says which case is in hand, and of which backend where there are several.
-func (s *screen) begin(backend string, c coll.Case) {
+func (s *screen) begin(library string, c coll.Case) {
 	if !s.on {
 		return
 	}
 	name := c.String()
 	if s.several {
-		name = backend + " " + name
+		name = library + " " + name
 	}
 	s.bar.show(s.pace.done, s.pace.planned, s.pace.eta(), name)
 }
@@ -152,7 +152,7 @@ const (
 )
 
 // row adds a record to the table. The last column is the number of wrong elements: - where nothing was checked.
-func (s *screen) row(backend string, r *result.Record) {
+func (s *screen) row(library string, r *result.Record) {
 	s.counts[r.Status]++
 	if !s.on {
 		return
@@ -174,7 +174,7 @@ func (s *screen) row(backend string, r *result.Record) {
 	}
 	left, width := fmt.Sprintf("%11d %11d", r.SizeBytes, r.Count), 9
 	if s.several {
-		left, width = fmt.Sprintf("%10d %-14s", r.SizeBytes, backend), 7
+		left, width = fmt.Sprintf("%10d %-14s", r.SizeBytes, library), 7
 	}
 	left += fmt.Sprintf(" %8s %4s %3s %3s %.3s ", r.Type, op, root, r.Placement, r.Mode)
 	if r.Status != result.OK {

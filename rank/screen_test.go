@@ -11,6 +11,7 @@ import (
 	"busbar/internal/coll"
 	"busbar/internal/notice"
 	"busbar/internal/result"
+	"busbar/rank/backend"
 	"busbar/sweeps"
 )
 
@@ -127,7 +128,7 @@ func TestWrap(t *testing.T) {
 // With a time limit every case gets its fair share, and what does not fit at all is thinned and said.
 func TestPace(t *testing.T) {
 	sweep := sweeps.Default()
-	cases, err := sweep.Plan(2, mpiPlaces)
+	cases, err := sweep.Plan(2, backend.MPIPlaces)
 	if err != nil {
 		t.Fatal(err)
 	}

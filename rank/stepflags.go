@@ -8,6 +8,7 @@ import (
 
 	"busbar/internal/coll"
 	"busbar/internal/step"
+	"busbar/rank/backend"
 	"busbar/rank/exit"
 	"busbar/sweeps"
 
@@ -24,7 +25,7 @@ type stepOptions struct {
 	progress   []step.Progress // empty: what the library is measured with when nobody asks
 	compute    time.Duration   // of forward and backward together; 0: the model's own
 	noTrace    bool
-	ComputeOptions
+	backend.ComputeOptions
 }
 
 // stepSection is the section of the help that the flags of --step stand in.
@@ -35,7 +36,7 @@ const pollInterval = 200 * time.Microsecond
 
 func newStepOptions() stepOptions {
 	return stepOptions{buckets: step.Caps(), first: step.FirstBucket, strategies: []step.Strategy{step.DDP}, compress: []step.Compression{{}},
-		ComputeOptions: ComputeOptions{Poll: pollInterval, Threads: 1, Kernel: "auto"}}
+		ComputeOptions: backend.ComputeOptions{Poll: pollInterval, Threads: 1, Kernel: "auto"}}
 }
 
 // copies says whether anything is priced by the rate at which memory is copied; measuring that takes memory of every rank.
@@ -126,8 +127,8 @@ func (c *config) checkStep(f *pflag.FlagSet) (err error) {
 		refuse("--first-bucket is DDP's, and --strategy %s has none: leave it out", words(o.strategies))
 	case f.Changed("poll-interval") && len(o.progress) > 0 && !slices.Contains(o.progress, step.Poll):
 		refuse("--poll-interval is for --progress poll, and --progress %s does not poll: leave it out", words(o.progress))
-	case o.Kernel == "fma" && c.GPU.register == "window":
-		refuse("--compute-kernel fma: %s: use --compute-kernel gemm, or leave out --register window", fmaBesideWindows)
+	case o.Kernel == "fma" && c.GPU.Register == "window":
+		refuse("--compute-kernel fma: %s: use --compute-kernel gemm, or leave out --register window", backend.FMABesideWindows)
 	}
 	for _, t := range c.plan.Types {
 		if !t.Float() {

@@ -8,6 +8,7 @@ import (
 
 	"busbar/internal/coll"
 	"busbar/internal/step"
+	"busbar/rank/backend"
 	"busbar/rank/exit"
 )
 
@@ -44,7 +45,7 @@ func TestStepWays(t *testing.T) {
 		{"--step uniform", "nccl", ""},
 		{"--step uniform --progress thread,poll", "mpi", "thread,poll"},
 		{"--step uniform --progress none,thread", "gloo", "thread"},
-		{"--step uniform --progress none", rehearsal, ""},
+		{"--step uniform --progress none", backend.Simulation, ""},
 	} {
 		c := parse(t, k.line)
 		var got []step.Progress
@@ -120,7 +121,7 @@ func TestStepBackends(t *testing.T) {
 		{"--step x --compute-threads 2", "nccl", "a GPU computes with kernels"},
 		{"--step x --compute-threads 2", "nccl,gloo", ""},
 		{"--step x --compute-kernel fma", "mpi", "a host computes with --compute-threads"},
-		{"--step x --compute-kernel fma", rehearsal, ""},
+		{"--step x --compute-kernel fma", backend.Simulation, ""},
 		{"-b 8", "mpi", ""},
 	} {
 		err := parse(t, k.line).checkStepBackends(strings.Split(k.backends, ","))

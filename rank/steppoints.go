@@ -6,6 +6,7 @@ import (
 
 	"busbar/internal/coll"
 	"busbar/internal/step"
+	"busbar/rank/backend"
 	"busbar/rank/exit"
 )
 
@@ -44,8 +45,8 @@ func (c *config) checkStepBackends(backends []string) error {
 	hosts, gpus, polls := false, false, false
 	for _, b := range backends {
 		polls = polls || slices.Contains(o.waysFor(b), step.Poll)
-		hosts, gpus = hosts || onHosts(b), gpus || !onHosts(b)
-		if onHosts(b) && len(o.waysFor(b)) == 0 {
+		hosts, gpus = hosts || backend.OnHosts(b), gpus || !backend.OnHosts(b)
+		if backend.OnHosts(b) && len(o.waysFor(b)) == 0 {
 			has, _ := waysOf(b)
 			return exit.Usagef("--progress %s: %s has %s alone: add it, or leave out --progress", words(o.progress), b, words(has))
 		}

@@ -5,6 +5,7 @@ import (
 
 	"busbar/internal/notice"
 	"busbar/internal/step"
+	"busbar/rank/backend"
 	"busbar/rank/machine"
 )
 
@@ -51,7 +52,7 @@ func (s *screen) reportProgress(w *stepSession) {
 
 // stepCrowded warns where threads that compute and threads that communicate must share cores.
 func (s *stepSession) stepCrowded() []notice.Fact {
-	if !onHosts(s.lib.name()) || s.run.Crowded() != nil { // another warning leaves this one to say
+	if !backend.OnHosts(s.lib.Name()) || s.run.Crowded() != nil { // another warning leaves this one to say
 		return nil
 	}
 	threads := s.j.cfg.step.Threads

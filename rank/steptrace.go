@@ -14,6 +14,7 @@ import (
 	"busbar/internal/program"
 	"busbar/internal/result"
 	"busbar/internal/step"
+	"busbar/rank/backend"
 	"busbar/rank/launch"
 )
 
@@ -65,11 +66,11 @@ func (s *stepSession) keepTrace(r *stepRun, record *result.StepRecord) error {
 
 // traceOf is this rank's trace of a point.
 func (s *stepSession) traceOf(r *stepRun) *step.Trace {
-	facts := s.lib.facts()
+	facts := s.lib.Facts()
 	t := &step.Trace{Tool: "busbar " + toolVersion(), Run: s.run.ID, Point: r.n, Plan: r.plan, Backend: facts.Name, Library: facts.Library, Computing: s.computing.String(),
-		Rehearsed: simulates(s.lib), Rank: s.world.Name(s.world.Rank), Host: s.hosts[s.world.Rank], Process: os.Getpid(), Began: r.began[0], Steps: r.traced}
-	if l, ok := s.lib.(accelerator); ok {
-		t.GPU, t.Device = l.device(), s.facts()[s.world.Rank].LocalRank
+		Rehearsed: backend.Simulates(s.lib), Rank: s.world.Name(s.world.Rank), Host: s.hosts[s.world.Rank], Process: os.Getpid(), Began: r.began[0], Steps: r.traced}
+	if l, ok := s.lib.(backend.Accelerator); ok {
+		t.GPU, t.Device = l.Device(), s.facts()[s.world.Rank].LocalRank
 	}
 	return t
 }

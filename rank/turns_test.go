@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"busbar/internal/coll"
+	"busbar/rank/backend"
 	"busbar/sweeps"
 )
 
@@ -14,8 +15,8 @@ func TestTurns(t *testing.T) {
 	sweep := sweeps.Default()
 	sweep.Parts[0].Collectives = []coll.Collective{coll.AllReduce, coll.Broadcast}
 	sweep.Parts[0].Placements = []coll.Placement{coll.OutOfPlace, coll.InPlace}
-	of := func(backend string) *session {
-		cases, err := sweep.Plan(2, places(backend))
+	of := func(name string) *session {
+		cases, err := sweep.Plan(2, backend.Places(name))
 		if err != nil {
 			t.Fatal(err)
 		}
