@@ -28,10 +28,10 @@ func (j *job) connect() error {
 	world := connected.World()
 	if err := launch.CheckLaunch(world.Size(), j.launch, j.lib.Info().Library); err != nil {
 		if j.launch.Rank > 0 {
-			err = errElsewhere
+			err = exit.ErrElsewhere
 		}
 		j.world, j.size = world, 1
-		if err != errElsewhere {
+		if err != exit.ErrElsewhere {
 			err = exit.With(exit.Environment, err)
 		}
 		return err
@@ -120,7 +120,7 @@ func (j *job) onHubEvent(e launch.Event) {
 		time.Sleep(timeout.Abort) // MPI_Abort comes first where it comes at all
 		os.Exit(exit.OK)
 	case eventLeave:
-		j.leaver.leave(e.Code)
+		j.interrupts.Interrupt(e.Code)
 	}
 }
 
@@ -191,6 +191,6 @@ func (j *job) onEvent(rank int, e launch.Event) {
 	case "hang":
 		j.onHang(j.watch.State())
 	case eventLeave:
-		j.passOn(e.Code)
+		j.PassOn(e.Code)
 	}
 }

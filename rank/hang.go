@@ -3,10 +3,10 @@ package main
 import (
 	"fmt"
 	"os"
-	"slices"
 
 	"busbar/internal/notice"
 	"busbar/internal/result"
+	"busbar/rank/backend"
 	"busbar/rank/exit"
 	"busbar/rank/hang"
 	"busbar/rank/launch"
@@ -25,13 +25,13 @@ func (j *job) onHang(mine launch.State) {
 }
 
 // librariesOnHang is what the libraries report of a hang.
-func (j *job) librariesOnHang() string {
-	if slices.ContainsFunc(j.libraries, func(l library) bool { n, ok := l.(*ncclLibrary); return ok && !n.rehearsed() }) {
-		if ras := askRAS(); ras != "" {
-			return "\nNCCL's RAS says:\n" + ras
+func (j *job) librariesOnHang() (text string) {
+	for _, lib := range j.libraries {
+		if l, ok := lib.(backend.Diagnoser); ok {
+			text += l.Diagnose()
 		}
 	}
-	return ""
+	return text
 }
 
 // openBoard connects the ranks of each host by a board in shared memory. Collective.

@@ -14,6 +14,7 @@ import (
 	"busbar/internal/notice"
 	"busbar/internal/result"
 	"busbar/mpi"
+	"busbar/rank/backend"
 	"busbar/rank/exit"
 	"busbar/rank/hang"
 	"busbar/rank/launch"
@@ -42,9 +43,9 @@ type job struct {
 	look   atomic.Pointer[hang.Peers] // nil until the ranks know each other
 	shared atomic.Pointer[string]     // shared memory that has a name yet
 
-	libraries []library
-	leaver    leaver
-	number    uint64 // of the case in hand, counted through all worlds
+	libraries  []backend.Library
+	interrupts backend.Interrupts
+	number     uint64 // of the case in hand, counted through all worlds
 
 	naming atomic.Bool // rank 0 is finding out who hangs
 
@@ -57,9 +58,6 @@ type job struct {
 	screen      *screen.Screen
 	checks      *preflight.Checklist // rank 0 with --preflight
 }
-
-// errElsewhere says that rank 0 has an error and says it; this rank just ends.
-var errElsewhere = errors.New("rank 0 ends the run")
 
 // run is the program: it returns the exit code of this rank.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
@@ -122,7 +120,7 @@ func (j *job) work(ctx context.Context) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	if err := j.openLibraries(p); err != nil {
+	if j.libraries, err = backend.Open(j.host(), p.backends, p.worlds); err != nil {
 		return 0, err
 	}
 	if err := j.keepFiles(); err != nil {
@@ -130,9 +128,9 @@ func (j *job) work(ctx context.Context) (int, error) {
 	}
 	j.screen = screen.New(j.rank == 0 && !j.cfg.quiet, p.kind(), j.launch, j.stdout, j.stderr)
 	for _, lib := range j.libraries {
-		if l, ok := lib.(*ncclLibrary); ok {
-			if text := l.worlds.adjusted(p.worlds, j.size); text != "" {
-				j.screen.Wrapped("# "+l.name()+": ", text)
+		if l, ok := lib.(backend.Accelerator); ok {
+			if text := l.Adjusted(p.worlds, j.size); text != "" {
+				j.screen.Wrapped("# "+l.Name()+": ", text)
 			}
 		}
 	}
@@ -152,7 +150,7 @@ func (j *job) work(ctx context.Context) (int, error) {
 
 // fail ends this rank after an error that work returned.
 func (j *job) fail(err error) int {
-	if errors.Is(err, errElsewhere) {
+	if errors.Is(err, exit.ErrElsewhere) {
 		j.watch.Phase(hang.PhaseFinalize, 0)
 		j.finalize()
 		return exit.OK
@@ -250,7 +248,7 @@ func (j *job) finalize() {
 	j.spoke.Close()
 }
 
-// onRoot runs f on rank 0 and gives its outcome to every rank: the bytes, or errElsewhere where the error is another rank's.
+// onRoot runs f on rank 0 and gives its outcome to every rank: the bytes, or exit.ErrElsewhere where the error is another rank's.
 func (j *job) onRoot(f func() ([]byte, error)) ([]byte, error) {
 	var out []byte
 	var err error
@@ -266,7 +264,7 @@ func (j *job) onRoot(f func() ([]byte, error)) ([]byte, error) {
 	}
 	if head[0] != 0 {
 		if j.rank != 0 {
-			err = errElsewhere
+			err = exit.ErrElsewhere
 		}
 		return nil, err
 	}

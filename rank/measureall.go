@@ -10,7 +10,7 @@ import (
 	"busbar/internal/coll"
 	"busbar/internal/notice"
 	"busbar/internal/result"
-	"busbar/internal/units"
+	"busbar/rank/backend"
 	"busbar/rank/exit"
 	"busbar/rank/hang"
 )
@@ -107,20 +107,12 @@ func (t *tally) code() int {
 	return exit.OK
 }
 
-// tooLarge says that a world does not fit the launch, as what follows "it"; "" if it does.
-func (j *job) tooLarge(world int) string {
-	if world <= j.size {
-		return ""
-	}
-	return fmt.Sprintf("does not fit this launch of %s", units.Count(j.size, "rank"))
-}
-
 // fitting are the libraries that can be measured in a world; for the others rank 0 writes that they cannot, which may
 // be thousands of points, and the other ranks wait for that. Collective.
-func (j *job) fitting(p *plan, n int, tally *tally) (libraries []library, err error) {
-	var unfit []library
+func (j *job) fitting(p *plan, n int, tally *tally) (libraries []backend.Library, err error) {
+	var unfit []backend.Library
 	for _, lib := range j.libraries {
-		if lib.unfit(n) == "" {
+		if lib.Unfit(n) == "" {
 			libraries = append(libraries, lib)
 		} else {
 			unfit = append(unfit, lib)
@@ -134,7 +126,7 @@ func (j *job) fitting(p *plan, n int, tally *tally) (libraries []library, err er
 	}
 	_, err = j.onRoot(func() ([]byte, error) {
 		for _, lib := range unfit {
-			if err := j.skipWorld(p, lib, n, lib.unfit(n), tally); err != nil {
+			if err := j.skipWorld(p, lib, n, lib.Unfit(n), tally); err != nil {
 				return nil, err
 			}
 		}
@@ -144,15 +136,15 @@ func (j *job) fitting(p *plan, n int, tally *tally) (libraries []library, err er
 }
 
 // skipWorld writes the file of a world that cannot be measured: every point of it is skipped, with the reason.
-func (j *job) skipWorld(p *plan, lib library, n int, why string, tally *tally) error {
-	if p.past != nil && len(p.past.Unfit(lib.name(), n)) > 0 {
+func (j *job) skipWorld(p *plan, lib backend.Library, n int, why string, tally *tally) error {
+	if p.past != nil && len(p.past.Unfit(lib.Name(), n)) > 0 {
 		j.screen.Wrapped("# ", fmt.Sprintf("%sworld %d: skipped again: it %s", j.nameAmong(lib), n, why))
 		return nil
 	}
 	if p.step != nil {
 		return j.skipStepWorld(p, lib, n, why, tally)
 	}
-	cases, err := p.sweep.Plan(n, places(lib.name()))
+	cases, err := p.sweep.Plan(n, backend.Places(lib.Name()))
 	if err != nil {
 		return err
 	}
@@ -176,11 +168,11 @@ func (j *job) skipWorld(p *plan, lib library, n int, why string, tally *tally) e
 }
 
 // nameAmong is a library's name before a sentence, where there are several.
-func (j *job) nameAmong(lib library) string {
+func (j *job) nameAmong(lib backend.Library) string {
 	if len(j.libraries) < 2 {
 		return ""
 	}
-	return lib.name() + ": "
+	return lib.Name() + ": "
 }
 
 // keep writes a record and counts it; rank 0 only.

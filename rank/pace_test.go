@@ -7,13 +7,14 @@ import (
 	"busbar/internal/coll"
 	"busbar/internal/notice"
 	"busbar/internal/result"
+	"busbar/rank/backend"
 	"busbar/sweeps"
 )
 
 // With a time limit every case gets its fair share, and what does not fit at all is thinned and said.
 func TestPace(t *testing.T) {
 	sweep := sweeps.Default()
-	cases, err := sweep.Plan(2, mpiPlaces)
+	cases, err := sweep.Plan(2, backend.MPIPlaces)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -44,8 +44,8 @@ func listPattern(b *strings.Builder, cfg *config, s *sweeps.Sweep, backends []st
 		}
 	}
 	var least, most time.Duration
-	for _, backend := range backends {
-		lo, hi, err := listWorld(b, cfg, s, backend, n.size())
+	for _, name := range backends {
+		lo, hi, err := listWorld(b, cfg, s, name, n.size())
 		if err != nil {
 			return err
 		}

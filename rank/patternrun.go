@@ -12,6 +12,7 @@ import (
 	"busbar/internal/notice"
 	"busbar/internal/pattern"
 	"busbar/internal/result"
+	"busbar/rank/backend"
 	"busbar/rank/hang"
 	"busbar/rank/machine"
 	"busbar/rank/screen"
@@ -22,7 +23,7 @@ import (
 type patternRun struct {
 	*subworld // of the whole launch
 	of        *nodePattern
-	libraries []library
+	libraries []backend.Library
 	cases     []patternCase
 	commands  int // that rank 0 has given
 
@@ -40,7 +41,8 @@ type patternCase struct {
 // book is the results file of one library, with what it and those that it continues hold.
 type book struct {
 	*session
-	times map[result.PointKey]result.Time // of what is ok
+	times     map[result.PointKey]result.Time // of what is ok
+	throttled []result.Throttled
 }
 
 // measurePattern measures the plan in groups of nodes, round by round, and what stands out again alone. It returns the exit
@@ -59,7 +61,7 @@ func (j *job) measurePattern(ctx context.Context, p *plan) (int, error) {
 	r := &patternRun{subworld: w, of: p.pattern, libraries: libraries}
 	for _, l := range libraries {
 		s := &session{subworld: w, lib: l}
-		if s.cases, err = p.sweep.Plan(r.of.size(), places(l.name())); err != nil {
+		if s.cases, err = p.sweep.Plan(r.of.size(), backend.Places(l.Name())); err != nil {
 			return 0, err
 		}
 		w.sessions = append(w.sessions, s)
@@ -130,12 +132,12 @@ func (r *patternRun) nameOf(b *book) string {
 	if len(r.books) < 2 {
 		return ""
 	}
-	return b.lib.name()
+	return b.lib.Name()
 }
 
 // key is the point of a case in a group.
 func (r *patternRun) key(c patternCase, g *result.Group) result.PointKey {
-	k := result.Point(r.libraries[c.library].name(), c.Case, 0)
+	k := result.Point(r.libraries[c.library].Name(), c.Case, 0)
 	k.Group = g.String()
 	return k
 }
@@ -264,18 +266,18 @@ func (w *subworld) closeGroup() error {
 		w.counters.Close()
 	}
 	for _, s := range w.sessions {
-		if err := s.backend.close(); err != nil {
+		if err := s.backend.Close(); err != nil {
 			return err
 		}
 	}
-	if err := w.area.free(); err != nil {
+	if err := w.area.Free(); err != nil {
 		return err
 	}
 	return w.comm.Free()
 }
 
 // openAll makes the libraries ready in this world.
-func (w *subworld) openAll(libraries []library) error {
+func (w *subworld) openAll(libraries []backend.Library) error {
 	w.j.watch.Phase(fmt.Sprintf("prepare a world of %d", w.world.Size), 0)
 	if err := w.prepareClock(); err != nil {
 		return err
@@ -374,7 +376,7 @@ func (r *patternRun) next(ctx context.Context, number int, groups pattern.Round,
 			inHand = append(inHand, result.Record{Kind: result.KindCase, Case: c.Case, Group: g})
 		}
 		r.j.ledger.begin(r.books[c.library].sheet, inHand...)
-		r.j.screen.Begin(r.libraries[c.library].name(), c.Case)
+		r.j.screen.Begin(r.libraries[c.library].Name(), c.Case)
 		r.commands++
 		*at++
 		// An attempt takes a number, and ranks that rest take none.
@@ -399,7 +401,7 @@ func (w *subworld) measureInGroup(c patternCase, groups pattern.Round, budget ti
 		if record, err = s.observed(i, budget); err != nil {
 			return nil, err
 		}
-		if err := w.give(&command{what: orderStop}); err != nil {
+		if err := w.give(&command{What: orderStop}); err != nil {
 			return nil, err
 		}
 	}
@@ -452,5 +454,5 @@ func (r *patternRun) keepAll(c patternCase, number int, groups pattern.Round, se
 
 // verdicts are what is known so far of each case of a library, by case. Rank 0 only.
 func (r *patternRun) verdicts(b *book) map[coll.Case]pattern.Verdict {
-	return pattern.Verdicts(r.of.facts(), b.lib.name(), b.cases, b.times)
+	return pattern.Verdicts(r.of.facts(), b.lib.Name(), b.cases, b.times)
 }

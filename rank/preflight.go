@@ -7,6 +7,7 @@ import (
 	"busbar/internal/bench"
 	"busbar/internal/document"
 	"busbar/internal/notice"
+	"busbar/rank/backend"
 	"busbar/rank/exit"
 	"busbar/rank/launch"
 	"busbar/rank/preflight"
@@ -29,7 +30,7 @@ func (j *job) preflight() (int, error) {
 	j.watch.Phase("look at the hosts", 0)
 	mine := preflight.ReadSetup("/", os.Getenv)
 	for _, b := range backends {
-		if !onHosts(b) && mine.GPU == nil {
+		if !backend.OnHosts(b) && mine.GPU == nil {
 			mine.GPU = j.viewGPUs(b, mine.Fabric.Driver)
 		}
 	}
@@ -40,7 +41,7 @@ func (j *job) preflight() (int, error) {
 	if j.rank == 0 {
 		preflight.PlaceSetups(all, j.ranks)
 		preflight.TakeGPUs(all, gpusToTake)
-		j.checks.Add(preflight.CheckSetups(all, mpiScratch)...)
+		j.checks.Add(preflight.CheckSetups(all, backend.MPIScratch)...)
 		j.checks.Add(preflight.CheckOutput(j.cfg.out).On(0))
 		j.checks.Add(j.checkSideChannel())
 	}
@@ -124,19 +125,19 @@ func (j *job) checkClocks(clock bench.Clock) error {
 
 // gpusToTake returns which GPU each rank will take, by ordinal.
 func gpusToTake(ranks []preflight.GPUSight) []int {
-	var sights []visible
+	var sights []backend.VisibleGPUs
 	for _, r := range ranks {
-		sights = append(sights, visible{Machine: r.Machine, UUIDs: r.UUIDs, NUMA: r.NUMA, Near: r.Near})
+		sights = append(sights, backend.VisibleGPUs{Machine: r.Machine, UUIDs: r.UUIDs, NUMA: r.NUMA, Near: r.Near})
 	}
-	ordinals, _ := assignGPUs(sights)
+	ordinals, _ := backend.AssignGPUs(sights)
 	return ordinals
 }
 
 // viewGPUs is what this rank sees of GPUs and of the library of a backend on them, none of which it starts. It is local.
-func (j *job) viewGPUs(backend, driver string) *preflight.GPUView {
-	search := preflight.GPUSearch{Shared: j.cfg.shareGPU, Simulated: backend == rehearsal, NCCLX: backend == "ncclx",
+func (j *job) viewGPUs(library, driver string) *preflight.GPUView {
+	search := preflight.GPUSearch{Shared: j.cfg.ShareGPU, Simulated: library == backend.Simulation, NCCLX: library == "ncclx",
 		CPUs: j.ranks[j.rank].CPUs, Driver: driver}
-	paths, err := j.libraryPaths()
-	search.CUDA, search.NCCL, search.NotFound = paths.cuda, paths.nccl, err
+	paths, err := j.cfg.LibraryPaths()
+	search.CUDA, search.NCCL, search.NotFound = paths.CUDA, paths.NCCL, err
 	return preflight.ViewGPUs("/", search)
 }

@@ -5,6 +5,7 @@ import (
 
 	"busbar/internal/bench"
 	"busbar/internal/notice"
+	"busbar/rank/backend"
 	"busbar/rank/exit"
 	"busbar/rank/preflight"
 	"busbar/sweeps"
@@ -12,7 +13,7 @@ import (
 
 // chooseForPreflight is what --backend asks for; that it cannot be had is found by its checks, not an error. Collective.
 func (j *job) chooseForPreflight() (names []string, err error) {
-	names, err = chooseBackends(j.cfg, func() string { return j.autoBackend([]int{j.size}) })
+	names, err = backend.Choose(&j.cfg.Options, func() string { return backend.Auto(j.host(), []int{j.size}) })
 	switch exit.CodeOf(err) {
 	case exit.OK:
 		return names, nil
@@ -29,7 +30,8 @@ func (j *job) chooseForPreflight() (names []string, err error) {
 // tryBackends opens each library in a world of all ranks and tries it there. Collective.
 func (j *job) tryBackends(names []string, clock bench.Clock) error {
 	p := &plan{sweep: sweeps.Default(), backends: names, worlds: []int{j.size}}
-	if err := j.openLibraries(p); err != nil {
+	var err error
+	if j.libraries, err = backend.Open(j.host(), names, p.worlds); err != nil {
 		return j.notOpened(names, err)
 	}
 	for _, lib := range j.libraries {
@@ -45,7 +47,7 @@ func (j *job) notOpened(names []string, err error) error {
 	const name = "backend"
 	var known *exit.Error
 	switch {
-	case errors.Is(err, errElsewhere):
+	case errors.Is(err, exit.ErrElsewhere):
 	case !errors.As(err, &known):
 		return err
 	case j.checks.HasProblem("GPUs", "NCCL", "GPU of each rank", "GPU libraries"): // at length
@@ -56,10 +58,10 @@ func (j *job) notOpened(names []string, err error) error {
 	return nil
 }
 
-func (j *job) tryLibrary(p *plan, lib library, clock bench.Clock) (err error) {
+func (j *job) tryLibrary(p *plan, lib backend.Library, clock bench.Clock) (err error) {
 	s := &session{subworld: j.newSubworld(p, j.world, firstRanks(j.size)), lib: lib}
 	s.clock = clock
-	if s.backend, err = lib.open(s); err != nil {
+	if s.backend, err = lib.Open(s.forLibraries(), s.method()); err != nil {
 		return err
 	}
 	if err := s.checkRoom(); err != nil {
@@ -68,11 +70,11 @@ func (j *job) tryLibrary(p *plan, lib library, clock bench.Clock) (err error) {
 	cases := preflight.Trials(j.size)
 	largest := 0.0
 	for _, c := range cases {
-		largest = max(largest, s.backend.memory(c))
+		largest = max(largest, s.backend.Memory(c))
 	}
-	j.watch.Phase("try "+lib.name(), 0)
-	if err := j.together(s.backend.reserve(int64(largest))); err != nil {
-		return errors.Join(j.notOpened([]string{lib.name()}, err), s.backend.close())
+	j.watch.Phase("try "+lib.Name(), 0)
+	if err := j.Together(s.backend.Reserve(int64(largest))); err != nil {
+		return errors.Join(j.notOpened([]string{lib.Name()}, err), s.backend.Close())
 	}
 	for i, c := range cases {
 		j.watch.Case(uint64(i+1), c.String())
@@ -85,16 +87,16 @@ func (j *job) tryLibrary(p *plan, lib library, clock bench.Clock) (err error) {
 		}
 	}
 	j.watch.Case(uint64(len(cases)), "")
-	j.watch.Phase("close "+lib.name(), 0)
-	return errors.Join(s.backend.close(), s.area.free())
+	j.watch.Phase("close "+lib.Name(), 0)
+	return errors.Join(s.backend.Close(), s.area.Free())
 }
 
 // checkRoom asks how much memory the GPUs have free; that of the hosts has a row already. Collective.
 func (s *session) checkRoom() error {
-	if name := s.lib.name(); onHosts(name) || name == rehearsal {
+	if name := s.lib.Name(); backend.OnHosts(name) || backend.Simulates(s.lib) {
 		return nil
 	}
-	_, limit, err := s.backend.room()
+	_, limit, err := s.backend.Room()
 	if err == nil && s.world.Rank == 0 {
 		s.j.checks.Add(preflight.JudgeRoom(limit))
 	}

@@ -10,6 +10,7 @@ import (
 	"busbar/internal/step"
 	"busbar/internal/units"
 	"busbar/mpi"
+	"busbar/rank/backend"
 	"busbar/rank/exit"
 	"busbar/rank/screen"
 	"busbar/sweeps"
@@ -17,7 +18,7 @@ import (
 
 // listSteps shows the points of --step and their operations, and measures nothing; it needs no library.
 func listSteps(cfg *config, l mpi.Launch, out io.Writer) error {
-	backends, err := chooseBackends(cfg, func() string { return unseenBackend(cfg) })
+	backends, err := backend.Choose(&cfg.Options, func() string { return unseenBackend(cfg) })
 	if err != nil {
 		return err
 	}
@@ -53,8 +54,8 @@ func listSteps(cfg *config, l mpi.Launch, out io.Writer) error {
 			fmt.Fprintf(&b, "# world %d: skipped, it does not fit %d ranks\n", n, size)
 			continue
 		}
-		for _, backend := range backends {
-			if err := p.listWorld(&b, cfg, s, backend, n); err != nil {
+		for _, library := range backends {
+			if err := p.listWorld(&b, cfg, s, library, n); err != nil {
 				return err
 			}
 		}
@@ -64,12 +65,12 @@ func listSteps(cfg *config, l mpi.Launch, out io.Writer) error {
 }
 
 // listWorld writes the points of a world.
-func (p *stepPlan) listWorld(b *strings.Builder, cfg *config, s *sweeps.Sweep, backend string, n int) error {
-	points, plans, same, err := p.plans(cfg, backend, n, 0)
+func (p *stepPlan) listWorld(b *strings.Builder, cfg *config, s *sweeps.Sweep, library string, n int) error {
+	points, plans, same, err := p.plans(cfg, library, n, 0)
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(b, "#\n# world %d on %s\n#    bucket  ops   smallest    largest   together     memory\n", n, backend)
+	fmt.Fprintf(b, "#\n# world %d on %s\n#    bucket  ops   smallest    largest   together     memory\n", n, library)
 	section := ""
 	var impossible error
 	for i, point := range points {

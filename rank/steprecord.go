@@ -7,6 +7,7 @@ import (
 	"busbar/internal/result"
 	"busbar/internal/step"
 	"busbar/internal/units"
+	"busbar/rank/backend"
 	"busbar/rank/exit"
 )
 
@@ -33,7 +34,7 @@ func (g *stepGroup) keep(over bool) error {
 	}
 	g.s.j.watch.Phase("give up the points", 0)
 	for _, r := range g.runs {
-		if err := r.train.close(); err != nil {
+		if err := r.train.Close(); err != nil {
 			return err
 		}
 	}
@@ -113,8 +114,8 @@ func (s *stepSession) keepStep(r *stepRun, record *result.StepRecord) error {
 }
 
 // skipStepWorld writes the file of a world that cannot be measured: every point of it is skipped, with the reason. Rank 0 only.
-func (j *job) skipStepWorld(p *plan, lib library, n int, why string, tally *tally) error {
-	points, _, _, err := p.step.plans(j.cfg, lib.name(), n, 0)
+func (j *job) skipStepWorld(p *plan, lib backend.Library, n int, why string, tally *tally) error {
+	points, _, _, err := p.step.plans(j.cfg, lib.Name(), n, 0)
 	if err != nil {
 		return err
 	}

@@ -74,7 +74,7 @@ func (g *stepGroup) roundOf(r *stepRun) (step.Round, error) {
 			return step.Round{}, err
 		}
 		longest[m] = float64(end-start) / 1e9
-		spans := r.train.spans()
+		spans := r.train.Spans()
 		i := step.IntervalsOf(spans)
 		switch m {
 		case program.Compute:

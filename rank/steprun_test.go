@@ -19,6 +19,7 @@ import (
 	"busbar/internal/result"
 	"busbar/internal/step"
 	"busbar/mpi"
+	"busbar/rank/backend"
 	"busbar/rank/hang"
 	"busbar/rank/launch"
 	"busbar/rank/screen"
@@ -27,7 +28,7 @@ import (
 
 // fakeTrainer is a library that moves nothing and takes the times of a script.
 type fakeTrainer struct {
-	backend
+	backend.Backend
 	world bench.World
 
 	ran       []string // bucket and mode, in order
@@ -40,15 +41,15 @@ type fakeTrainer struct {
 	times  func(p step.Point, m program.Mode) time.Duration
 }
 
-func (f *fakeTrainer) progress() []step.Progress     { return []step.Progress{step.NoCalls} }
-func (f *fakeTrainer) computing() (computing, error) { return nil, nil }
+func (f *fakeTrainer) Progress() []step.Progress             { return []step.Progress{step.NoCalls} }
+func (f *fakeTrainer) Computing() (backend.Computing, error) { return nil, nil }
 
 func (f *fakeTrainer) Recover() error {
 	f.recovered++
 	return nil
 }
 
-func (f *fakeTrainer) train(_ computing, p *step.Plan) (training, error) {
+func (f *fakeTrainer) Train(_ backend.Computing, p *step.Plan) (backend.Training, error) {
 	if f.refuse != nil {
 		if err := f.refuse(p.Point); err != nil {
 			return nil, err
@@ -74,7 +75,7 @@ type fakeTraining struct {
 	mode   program.Mode
 }
 
-func (t *fakeTraining) run(m program.Mode) (start, end int64, err error) {
+func (t *fakeTraining) Run(m program.Mode) (start, end int64, err error) {
 	t.mode = m
 	t.f.ran = append(t.f.ran, fmt.Sprintf("%s %s", t.p.Point.Bucket, m))
 	if slices.ContainsFunc(t.memory, func(m []byte) bool { return !bytes.Equal(m, make([]byte, len(m))) }) {
@@ -94,8 +95,8 @@ func (t *fakeTraining) run(m program.Mode) (start, end int64, err error) {
 
 func (t *fakeTraining) Position() (uint64, string) { return 0, "" }
 
-// spans are one stretch of 4 ms of computing, and of operations that begin with it and last 2 ms longer.
-func (t *fakeTraining) spans() program.Spans {
+// Spans are one stretch of 4 ms of computing, and of operations that begin with it and last 2 ms longer.
+func (t *fakeTraining) Spans() program.Spans {
 	s := program.Spans{Segments: make([]program.Span, len(t.p.Segments)), Ops: make([]program.Span, len(t.p.Ops))}
 	const ms = 1_000_000
 	for i := range s.Segments {
@@ -111,13 +112,13 @@ func (t *fakeTraining) spans() program.Spans {
 	return s
 }
 
-func (t *fakeTraining) buffers(op int) bench.Buffers {
+func (t *fakeTraining) Buffers(op int) bench.Buffers {
 	return bench.Buffers{Send: bench.Host(t.memory[op]), Recv: bench.Host(t.memory[op])}
 }
 
-func (t *fakeTraining) notes() []string { return []string{"a note"} }
+func (t *fakeTraining) Notes() []string { return []string{"a note"} }
 
-func (t *fakeTraining) close() error {
+func (t *fakeTraining) Close() error {
 	t.f.bound--
 	return nil
 }
@@ -175,9 +176,9 @@ func fakeSteps(t *testing.T, o sweeps.Options, script func(f *fakeTrainer)) (*st
 }
 
 // mpiNamed is a library that has a name.
-type mpiNamed struct{ library }
+type mpiNamed struct{ backend.Library }
 
-func (mpiNamed) facts() result.Backend { return result.Backend{Library: "a library"} }
+func (mpiNamed) Facts() result.Backend { return result.Backend{Library: "a library"} }
 
 // In every round each point has all its modes in a row, and both orders turn.
 func TestStepRounds(t *testing.T) {

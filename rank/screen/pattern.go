@@ -48,7 +48,7 @@ func (s *Screen) round(g *result.Group) string {
 }
 
 // PatternRow adds a record of a group to the table; backend says of which, where there are several.
-func (s *Screen) PatternRow(backend string, r *result.Record) {
+func (s *Screen) PatternRow(library string, r *result.Record) {
 	s.counts[r.Status]++
 	if !s.on {
 		return
@@ -62,8 +62,8 @@ func (s *Screen) PatternRow(backend string, r *result.Record) {
 	}
 	left := fmt.Sprintf("%11d %3s %.3s ", r.SizeBytes, r.Placement, r.Mode)
 	nodes := r.Group.Members()
-	if backend != "" {
-		nodes = backend + " " + nodes
+	if library != "" {
+		nodes = library + " " + nodes
 	}
 	if r.Status != result.OK {
 		s.notMeasured(left+nodes+" ", r)
@@ -89,7 +89,7 @@ func halfWidth(t *result.Time) string {
 }
 
 // Verdict says which nodes and links are slow, by each case.
-func (s *Screen) Verdict(backend string, rehearsed bool, verdicts map[coll.Case]pattern.Verdict, hosts []string) {
+func (s *Screen) Verdict(library string, rehearsed bool, verdicts map[coll.Case]pattern.Verdict, hosts []string) {
 	if !s.on {
 		return
 	}
@@ -106,8 +106,8 @@ func (s *Screen) Verdict(backend string, rehearsed bool, verdicts map[coll.Case]
 	}
 	for _, c := range cases {
 		name := c.String()
-		if backend != "" {
-			name = backend + " " + name
+		if library != "" {
+			name = library + " " + name
 		}
 		v := verdicts[c]
 		for _, n := range v.Notices(hosts) {

@@ -134,10 +134,10 @@ func (s *Screen) before(r *result.Run, said *notice.List) {
 }
 
 // SkippedWorld says that a world cannot be measured; backend says by which, where there are several.
-func (s *Screen) SkippedWorld(backend string, n int, why string, points int, path string) {
+func (s *Screen) SkippedWorld(library string, n int, why string, points int, path string) {
 	s.paths = append(s.paths, path)
 	s.counts[result.Skipped] += points
-	s.Wrapped("# ", fmt.Sprintf("%sworld %d: skipped: it %s", backend, n, why))
+	s.Wrapped("# ", fmt.Sprintf("%sworld %d: skipped: it %s", library, n, why))
 }
 
 // Wrapped writes a long line for people in pieces of 80 columns.
@@ -154,13 +154,13 @@ func (s *Screen) Wrapped(prefix, text string) {
 }
 
 // Begin says which case is in hand, and of which backend where there are several.
-func (s *Screen) Begin(backend string, c coll.Case) {
+func (s *Screen) Begin(library string, c coll.Case) {
 	if !s.on {
 		return
 	}
 	name := c.String()
 	if s.several {
-		name = backend + " " + name
+		name = library + " " + name
 	}
 	done, planned, left := s.pace.Progress()
 	s.bar.show(done, planned, left, name)
@@ -176,7 +176,7 @@ const (
 )
 
 // Row adds a record to the table. The last column is the number of wrong elements: - where nothing was checked.
-func (s *Screen) Row(backend string, r *result.Record) {
+func (s *Screen) Row(library string, r *result.Record) {
 	s.counts[r.Status]++
 	if !s.on {
 		return
@@ -198,7 +198,7 @@ func (s *Screen) Row(backend string, r *result.Record) {
 	}
 	left, width := fmt.Sprintf("%11d %11d", r.SizeBytes, r.Count), 9
 	if s.several {
-		left, width = fmt.Sprintf("%10d %-14s", r.SizeBytes, backend), 7
+		left, width = fmt.Sprintf("%10d %-14s", r.SizeBytes, library), 7
 	}
 	left += fmt.Sprintf(" %8s %4s %3s %3s %.3s ", r.Type, op, root, r.Placement, r.Mode)
 	if r.Status != result.OK {
