@@ -18,6 +18,7 @@ import (
 	"busbar/rank/exit"
 	"busbar/rank/hang"
 	"busbar/rank/launch"
+	"busbar/rank/ledger"
 	"busbar/rank/preflight"
 	"busbar/rank/screen"
 	"busbar/rank/timeout"
@@ -50,7 +51,7 @@ type job struct {
 	naming atomic.Bool // rank 0 is finding out who hangs
 
 	watch       *hang.Watchdog
-	ledger      *ledger
+	ledger      *ledger.Ledger
 	askedToStop atomic.Bool
 	signalled   atomic.Bool // rank 0 got SIGTERM or SIGINT itself
 	parting     atomic.Bool // the job is ending in good order
@@ -86,7 +87,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		return exit.OK
 	}
 	j := &job{cfg: cfg, args: args, stdout: stdout, stderr: stderr, start: time.Now(), launch: started, rank: max(0, started.Rank), size: 1,
-		ledger: &ledger{stderr: stderr}}
+		ledger: ledger.New(stderr)}
 	return j.run(ctx)
 }
 
@@ -204,13 +205,13 @@ func (j *job) stop(code int, status result.Status, cause notice.Fact) {
 
 // stopAll is stop on rank 0: the files are closed, the reason is said, and the other ranks are taken along.
 func (j *job) stopAll(code int, status result.Status, cause notice.Fact) {
-	paths := j.ledger.paths()
-	if !j.ledger.finish(result.Aborted, cause, code, status) {
+	paths := j.ledger.Paths()
+	if !j.ledger.Finish(result.Aborted, cause, code, status) {
 		j.yield(code) // somebody else is ending the run
 	}
 	fmt.Fprintf(j.stderr, "rank: %s\n", told(cause))
 	j.checks.CutShort(cause)
-	if len(paths) > 0 && !j.ledger.elsewhere.Load() {
+	if len(paths) > 0 && !j.ledger.Reported() {
 		fmt.Fprintf(j.stderr, "rank: what was measured before is kept%s; --resume continues it\n", inFiles(paths))
 	}
 	l := j.look.Load()

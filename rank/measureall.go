@@ -13,6 +13,7 @@ import (
 	"busbar/rank/backend"
 	"busbar/rank/exit"
 	"busbar/rank/hang"
+	"busbar/rank/ledger"
 )
 
 // sleepPause is how long a rank outside a sub-world sleeps between two looks at whether it is over.
@@ -156,7 +157,7 @@ func (j *job) skipWorld(p *plan, lib backend.Library, n int, why string, tally *
 	if err != nil {
 		return exit.With(exit.Environment, err)
 	}
-	s := j.ledger.open(w, len(cases))
+	s := j.ledger.Open(w, len(cases))
 	for _, c := range cases {
 		j.watch.Phase(phase, 0)
 		if err := j.keep(s, tally, skipped(c, notice.WorldUnfit{World: n, Why: why}), nil, nil); err != nil {
@@ -164,7 +165,7 @@ func (j *job) skipWorld(p *plan, lib backend.Library, n int, why string, tally *
 		}
 	}
 	j.screen.SkippedWorld(j.nameAmong(lib), n, why, len(cases), w.Path())
-	return j.ledger.close(s, exit.OK)
+	return j.ledger.Close(s, exit.OK)
 }
 
 // nameAmong is a library's name before a sentence, where there are several.
@@ -176,8 +177,8 @@ func (j *job) nameAmong(lib backend.Library) string {
 }
 
 // keep writes a record and counts it; rank 0 only.
-func (j *job) keep(s *sheet, t *tally, r *result.Record, median, late []float64) error {
-	if err := j.ledger.add(s, r, median, late); err != nil {
+func (j *job) keep(s *ledger.Sheet, t *tally, r *result.Record, median, late []float64) error {
+	if err := j.ledger.Add(s, r, median, late); err != nil {
 		return err
 	}
 	t.add(r.Status)

@@ -136,7 +136,7 @@ func (w *subworld) run(ctx context.Context) error {
 	w.pace = &pace{cases: cases, options: w.p.sweep.Options, perNode: perNode, until: w.j.until(w.p, w.world.Size), planned: points}
 	var files []screen.File
 	for _, s := range w.sessions {
-		files = append(files, screen.File{Run: &s.run, Path: s.sheet.w.Path()})
+		files = append(files, screen.File{Run: &s.run, Path: s.sheet.Path()})
 	}
 	w.j.screen.World(files, w.pace, w.p.sweep.Options)
 	return w.lead(ctx)
@@ -157,14 +157,14 @@ func (w *subworld) close() error {
 	}
 	w.counters.Close()
 	for _, s := range w.sessions {
-		w.j.ledger.throttled(s.sheet, backend.ThrottledOf(s.backend))
+		w.j.ledger.Throttled(s.sheet, backend.ThrottledOf(s.backend))
 	}
 	if w.tally.over {
-		w.j.ledger.finish(result.Interrupted, notice.RunSignalled{Signal: signalNames[syscall.SIGUSR1]}, w.tally.code(), "")
+		w.j.ledger.Finish(result.Interrupted, notice.RunSignalled{Signal: signalNames[syscall.SIGUSR1]}, w.tally.code(), "")
 		return nil
 	}
 	for _, s := range w.sessions {
-		if err := w.j.ledger.close(s.sheet, w.tally.code()); err != nil {
+		if err := w.j.ledger.Close(s.sheet, w.tally.code()); err != nil {
 			return err
 		}
 	}

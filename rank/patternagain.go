@@ -60,7 +60,7 @@ func (r *patternRun) expect(rounds []numberedRound) (lacking int, err error) {
 		lacks := 0
 		for _, c := range r.cases {
 			left := len(r.missing(c, n.Number, n.Groups))
-			r.j.ledger.expect(r.books[c.library].sheet, left)
+			r.j.ledger.Expect(r.books[c.library].sheet, left)
 			lacks += left
 		}
 		r.pace.planned += lacks

@@ -115,11 +115,11 @@ func (r *patternRun) end(over bool, err error) (int, error) {
 		}
 	}
 	if r.tally.over = over; over {
-		r.j.ledger.finish(result.Interrupted, notice.RunSignalled{Signal: signalNames[syscall.SIGUSR1]}, r.tally.code(), "")
+		r.j.ledger.Finish(result.Interrupted, notice.RunSignalled{Signal: signalNames[syscall.SIGUSR1]}, r.tally.code(), "")
 		return r.tally.code(), nil
 	}
 	for _, b := range r.books {
-		if err := r.j.ledger.close(b.sheet, r.tally.code()); err != nil {
+		if err := r.j.ledger.Close(b.sheet, r.tally.code()); err != nil {
 			return 0, err
 		}
 		r.j.screen.Verdict(r.nameOf(b), b.run.Rehearse, r.verdicts(b), r.of.hosts)
@@ -191,7 +191,7 @@ func (r *patternRun) openFiles() error {
 	r.pace = &pace{cases: cases, options: r.p.sweep.Options, perNode: perNode, planned: planned}
 	var files []screen.File
 	for _, b := range r.books {
-		files = append(files, screen.File{Run: &b.run, Path: b.sheet.w.Path()})
+		files = append(files, screen.File{Run: &b.run, Path: b.sheet.Path()})
 	}
 	r.j.screen.Pattern(files, r.pace, fmt.Sprintf("%s x %d", r.of, len(r.of.ranks[0])), len(r.of.rounds))
 	return nil
@@ -375,7 +375,7 @@ func (r *patternRun) next(ctx context.Context, number int, groups pattern.Round,
 		for _, g := range left {
 			inHand = append(inHand, result.Record{Kind: result.KindCase, Case: c.Case, Group: g})
 		}
-		r.j.ledger.begin(r.books[c.library].sheet, inHand...)
+		r.j.ledger.Begin(r.books[c.library].sheet, inHand...)
 		r.j.screen.Begin(r.libraries[c.library].Name(), c.Case)
 		r.commands++
 		*at++
@@ -448,7 +448,7 @@ func (r *patternRun) keepAll(c patternCase, number int, groups pattern.Round, se
 		r.pace.kept(g.Record, took/time.Duration(len(got)))
 		r.j.screen.PatternRow(r.nameOf(b), g.Record)
 	}
-	r.j.ledger.begin(b.sheet)
+	r.j.ledger.Begin(b.sheet)
 	return nil
 }
 

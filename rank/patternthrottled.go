@@ -43,7 +43,7 @@ func (r *patternRun) keepThrottled(sent [][]byte) error {
 		for library, found := range group {
 			b := r.books[library]
 			b.throttled = addThrottled(b.throttled, found)
-			r.j.ledger.throttled(b.sheet, b.throttled)
+			r.j.ledger.Throttled(b.sheet, b.throttled)
 		}
 	}
 	return nil

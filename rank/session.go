@@ -13,6 +13,7 @@ import (
 	"busbar/rank/backend"
 	"busbar/rank/exit"
 	"busbar/rank/launch"
+	"busbar/rank/ledger"
 	"busbar/rank/machine"
 )
 
@@ -26,7 +27,7 @@ type session struct {
 	room    []room // by case
 
 	// Rank 0 only.
-	sheet *sheet
+	sheet *ledger.Sheet
 	done  map[result.PointKey]bool
 	run   result.Run
 }
@@ -67,7 +68,7 @@ func (s *session) openFile() error {
 		return exit.With(exit.Environment, err)
 	}
 	w.Warn = func(text string) { fmt.Fprintf(j.stderr, "rank: %s\n", text) }
-	s.sheet = j.ledger.open(w, s.run.Sweep.Points)
+	s.sheet = j.ledger.Open(w, s.run.Sweep.Points)
 	return nil
 }
 
@@ -87,7 +88,7 @@ func (s *session) wanted(i, cycle int) bool {
 // measureOne measures one case, the other ranks following, and keeps its record.
 func (s *session) measureOne(i, cycle int, budget time.Duration) error {
 	c := s.cases[i]
-	s.j.ledger.begin(s.sheet, result.Record{Kind: result.KindCase, Case: c, Cycle: cycle})
+	s.j.ledger.Begin(s.sheet, result.Record{Kind: result.KindCase, Case: c, Cycle: cycle})
 	s.j.screen.Begin(s.lib.Name(), c)
 	started := time.Now()
 	r, err := s.observed(i, budget)

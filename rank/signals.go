@@ -62,8 +62,8 @@ func (j *job) interrupted(s syscall.Signal, other *launch.RankFacts) {
 	if other != nil {
 		cause.Rank, cause.Host = &other.Rank, other.Host
 	}
-	paths := j.ledger.paths()
-	if j.ledger.finish(result.Interrupted, cause, code, "") {
+	paths := j.ledger.Paths()
+	if j.ledger.Finish(result.Interrupted, cause, code, "") {
 		fmt.Fprintf(j.stderr, "rank: interrupted by %s; what was measured is kept%s\n", notice.Message(cause), inFiles(paths))
 		fmt.Fprintln(j.stderr, "rank: the same command with --resume continues it")
 		j.look.Load().RemoveFiles()

@@ -114,7 +114,7 @@ func (g *stepGroup) begin(r *stepRun) {
 	s.j.number++
 	s.j.watch.Case(s.j.number, s.p.step.model.Name+" "+r.Point.String())
 	if s.world.Rank == 0 {
-		s.j.ledger.beginStep(s.sheet, result.StepRecord{N: r.n, Point: r.Point})
+		s.j.ledger.BeginStep(s.sheet, result.StepRecord{N: r.n, Point: r.Point})
 		s.j.screen.BeginStep(s.run.Sweep.Points, g.round, r.Point)
 	}
 }

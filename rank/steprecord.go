@@ -39,7 +39,7 @@ func (g *stepGroup) keep(over bool) error {
 		}
 	}
 	if g.s.world.Rank == 0 {
-		g.s.j.ledger.beginStep(g.s.sheet)
+		g.s.j.ledger.BeginStep(g.s.sheet)
 		var points []step.Point
 		var rounds [][]step.Round
 		for _, r := range g.alive() {
@@ -102,7 +102,7 @@ func wrongPace(p *step.Plan, f step.Figures) []notice.Fact {
 // keepStep writes a record. Rank 0 only.
 func (s *stepSession) keepStep(r *stepRun, record *result.StepRecord) error {
 	s.j.watch.Phase("write the record", 0)
-	if err := s.j.ledger.addStep(s.sheet, record); err != nil {
+	if err := s.j.ledger.AddStep(s.sheet, record); err != nil {
 		return err
 	}
 	s.tally.add(record.Status)
@@ -126,17 +126,17 @@ func (j *job) skipStepWorld(p *plan, lib backend.Library, n int, why string, tal
 	if err != nil {
 		return exit.With(exit.Environment, err)
 	}
-	s := j.ledger.open(w, len(points))
+	s := j.ledger.Open(w, len(points))
 	for i, point := range points {
 		record := &result.StepRecord{
 			N: i + 1, Point: point, Status: result.Skipped,
 			Why: result.Because(notice.WorldUnfit{World: n, Why: why}), Check: result.Check{Result: "none"},
 		}
-		if err := j.ledger.addStep(s, record); err != nil {
+		if err := j.ledger.AddStep(s, record); err != nil {
 			return err
 		}
 		tally.add(record.Status)
 	}
 	j.screen.SkippedWorld(j.nameAmong(lib), n, why, len(points), w.Path())
-	return j.ledger.close(s, exit.OK)
+	return j.ledger.Close(s, exit.OK)
 }

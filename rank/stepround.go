@@ -57,7 +57,7 @@ func (g *stepGroup) measureRound() error {
 			continue
 		}
 		g.s.j.watch.Phase("write the round", 0)
-		if err := g.s.j.ledger.addRound(g.s.sheet, &result.StepRound{N: r.n, Number: g.round, Round: over[r]}); err != nil {
+		if err := g.s.j.ledger.AddRound(g.s.sheet, &result.StepRound{N: r.n, Number: g.round, Round: over[r]}); err != nil {
 			return err
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"runtime"
 	"slices"
 	"strings"
@@ -22,6 +23,7 @@ import (
 	"busbar/rank/backend"
 	"busbar/rank/hang"
 	"busbar/rank/launch"
+	"busbar/rank/ledger"
 	"busbar/rank/screen"
 	"busbar/sweeps"
 )
@@ -144,12 +146,12 @@ func fakeSteps(t *testing.T, o sweeps.Options, script func(f *fakeTrainer)) (*st
 		t.Fatal(err)
 	}
 	for rank, err := range benchtest.Run(2, func(world bench.World) error {
-		j := &job{cfg: &config{}, rank: world.Rank, watch: hang.NewWatchdog(time.Minute, func(launch.State) {}), ledger: &ledger{}, screen: screen.New(false, screen.Steps, mpi.Launch{}, nil, nil)}
+		j := &job{cfg: &config{}, rank: world.Rank, watch: hang.NewWatchdog(time.Minute, func(launch.State) {}), ledger: ledger.New(io.Discard), screen: screen.New(false, screen.Steps, mpi.Launch{}, nil, nil)}
 		f := &fakeTrainer{world: world}
 		script(f)
 		s := &stepSession{session: &session{subworld: &subworld{j: j, p: p, world: world}, lib: mpiNamed{}, backend: f}, trainer: f}
 		if world.Rank == 0 {
-			s.sheet = j.ledger.open(w, 3)
+			s.sheet = j.ledger.Open(w, 3)
 		}
 		g := &stepGroup{s: s, bound: map[*stepPoint]*stepRun{}}
 		for i, point := range header.Points {

@@ -78,7 +78,7 @@ func (s *stepSession) traceOf(r *stepRun) *step.Trace {
 // writeTraces writes the traces of a point beside the results file. A trace that cannot be written is a warning: the figures are
 // in the record.
 func (s *stepSession) writeTraces(n int, texts [][]byte, record *result.StepRecord) {
-	folder := filepath.Join(s.sheet.w.TraceFolder(), fmt.Sprintf("point%d", n))
+	folder := filepath.Join(s.sheet.TraceFolder(), fmt.Sprintf("point%d", n))
 	err := os.MkdirAll(folder, 0o777)
 	for rank, text := range texts {
 		if err == nil && len(text) > 0 {
@@ -89,7 +89,7 @@ func (s *stepSession) writeTraces(n int, texts [][]byte, record *result.StepReco
 		record.Warnings.Add(notice.TraceNotWritten{Problem: err.Error()})
 		return
 	}
-	record.Trace = filepath.Join(filepath.Base(s.sheet.w.TraceFolder()), filepath.Base(folder))
+	record.Trace = filepath.Join(filepath.Base(s.sheet.TraceFolder()), filepath.Base(folder))
 }
 
 // timelineOf is when the parts of a step ran.

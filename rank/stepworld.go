@@ -178,7 +178,7 @@ func (s *stepSession) openFile() error {
 	if err := s.session.openFile(); err != nil {
 		return err
 	}
-	s.j.screen.Steps(screen.File{Run: &s.run, Path: s.sheet.w.Path()}, s.p.step.model, s.bare(), s.p.sweep.Options, s.same)
+	s.j.screen.Steps(screen.File{Run: &s.run, Path: s.sheet.Path()}, s.p.step.model, s.bare(), s.p.sweep.Options, s.same)
 	return nil
 }
 
@@ -229,13 +229,13 @@ func (s *stepSession) close(over bool) error {
 		return err
 	}
 	s.j.screen.ReportProgress(s.bare(), s.rounds)
-	s.j.ledger.throttled(s.sheet, backend.ThrottledOf(s.backend))
+	s.j.ledger.Throttled(s.sheet, backend.ThrottledOf(s.backend))
 	if over {
 		s.tally.over = true
-		s.j.ledger.finish(result.Interrupted, notice.RunSignalled{Signal: signalNames[syscall.SIGUSR1]}, s.tally.code(), "")
+		s.j.ledger.Finish(result.Interrupted, notice.RunSignalled{Signal: signalNames[syscall.SIGUSR1]}, s.tally.code(), "")
 		return nil
 	}
-	return s.j.ledger.close(s.sheet, s.tally.code())
+	return s.j.ledger.Close(s.sheet, s.tally.code())
 }
 
 // bare are the points without what is known of their measurement.
