@@ -15,6 +15,7 @@ import (
 	"busbar/rank/exit"
 	"busbar/rank/launch"
 	"busbar/rank/machine"
+	"busbar/rank/timeout"
 )
 
 // connect makes the world: library, MPI_Init, the ranks' facts compared, the side channel.
@@ -27,10 +28,10 @@ func (j *job) connect() error {
 	world := connected.World()
 	if err := launch.CheckLaunch(world.Size(), j.launch, j.lib.Info().Library); err != nil {
 		if j.launch.Rank > 0 {
-			err = errElsewhere
+			err = exit.ErrElsewhere
 		}
 		j.world, j.size = world, 1
-		if err != errElsewhere {
+		if err != exit.ErrElsewhere {
 			err = exit.With(exit.Environment, err)
 		}
 		return err
@@ -116,17 +117,17 @@ func (j *job) onHubEvent(e launch.Event) {
 	switch e.Kind {
 	case eventAbort:
 		j.aborting.Store(true)
-		time.Sleep(abortGrace) // MPI_Abort comes first where it comes at all
+		time.Sleep(timeout.Abort) // MPI_Abort comes first where it comes at all
 		os.Exit(exit.OK)
 	case eventLeave:
-		j.leaver.leave(e.Code)
+		j.interrupts.Interrupt(e.Code)
 	}
 }
 
 // onHubGone is told by the side channel that rank 0's process is gone. One rank says it and ends the job where the
 // launcher does not; the files are whole but for their end.
 func (j *job) onHubGone(err error) {
-	time.Sleep(abortGrace / 2) // a launcher that ends the job itself comes first
+	time.Sleep(timeout.Abort / 2) // a launcher that ends the job itself comes first
 	if j.parting.Load() {
 		return
 	}
@@ -190,6 +191,6 @@ func (j *job) onEvent(rank int, e launch.Event) {
 	case "hang":
 		j.onHang(j.watch.State())
 	case eventLeave:
-		j.passOn(e.Code)
+		j.PassOn(e.Code)
 	}
 }

@@ -13,17 +13,19 @@ import (
 	"busbar/internal/bench"
 	"busbar/internal/coll"
 	"busbar/internal/document"
+	"busbar/rank/backend"
 	"busbar/rank/exit"
+	"busbar/rank/timeout"
 	"busbar/sweeps"
 )
 
 // config is what the command line says.
 type config struct {
-	backends []string
-	sweep    string // name or path; empty when not given
-	plan     sweeps.Overrides
-	pattern  string // pairs, halves; empty: all ranks measure together
-	step     stepOptions
+	backend.Options
+	sweep   string // name or path; empty when not given
+	plan    sweeps.Overrides
+	pattern string // pairs, halves; empty: all ranks measure together
+	step    stepOptions
 
 	preflight, json bool
 	format          document.Format // of the report of --preflight; "" is text
@@ -42,18 +44,10 @@ type config struct {
 	list     bool
 	quiet    bool
 	mpi      string
-	nccl     string // file or folder
-	cuda     string // file or folder
-	rehearse bool
 
 	noSideChannel bool    // BUSBAR_SIDE_CHANNEL=off
 	timeScale     float64 // BUSBAR_TIME_SCALE
-	shareGPU      bool
 	retry         int
-	like          string
-	profile       bool
-	gpu           gpuOptions
-	gloo          glooOptions
 	help          bool
 	version       bool
 }
@@ -73,7 +67,7 @@ func parseFlags(args []string, env func(string) string) (*config, error) {
 		return nil, exit.Usagef("BUSBAR_SIDE_CHANNEL=%s: it can be on or off", word)
 	}
 	var err error
-	if c.timeScale, err = timeScale(env("BUSBAR_TIME_SCALE")); err != nil {
+	if c.timeScale, err = timeout.ParseScale(env("BUSBAR_TIME_SCALE")); err != nil {
 		return nil, err
 	}
 	f := newFlags(c)
@@ -85,19 +79,19 @@ func parseFlags(args []string, env func(string) string) (*config, error) {
 		return nil, exit.With(exit.Usage, explainFlag(f, err))
 	}
 	switch {
-	case c.gpu.graph > 0 && c.rotate > 0:
+	case c.GPU.Graph > 0 && c.rotate > 0:
 		return nil, exit.Usagef("--rotate walks through buffers, and the graph of -G has its buffers fixed: leave one of them out")
-	case c.gpu.register == "window" && c.gpu.alloc == "driver":
+	case c.GPU.Register == "window" && c.GPU.Alloc == "driver":
 		return nil, exit.Usagef("--register window wants memory from ncclMemAlloc: leave out --alloc driver")
-	case c.gpu.maxCTAs > 0 && c.gpu.minCTAs > c.gpu.maxCTAs:
-		return nil, exit.Usagef("--min-ctas %d is more than --max-ctas %d", c.gpu.minCTAs, c.gpu.maxCTAs)
-	case c.gpu.register == "window":
-		c.gpu.alloc = "nccl"
+	case c.GPU.MaxCTAs > 0 && c.GPU.MinCTAs > c.GPU.MaxCTAs:
+		return nil, exit.Usagef("--min-ctas %d is more than --max-ctas %d", c.GPU.MinCTAs, c.GPU.MaxCTAs)
+	case c.GPU.Register == "window":
+		c.GPU.Alloc = "nccl"
 	}
 	if err := c.checkStep(f); err != nil {
 		return nil, err
 	}
-	if c.like != "" {
+	if c.Like != "" {
 		if err := likeNCCLTests(f); err != nil {
 			return nil, exit.With(exit.Usage, err)
 		}
@@ -154,7 +148,7 @@ func newFlags(c *config) *pflag.FlagSet {
 	}
 
 	in = "What to measure"
-	add("backend", "NAMES", "auto (NCCL where every rank has a GPU and the library, else MPI), mpi, gloo, nccl or ncclx", func(s string) (err error) { c.backends, err = backends(s); return })
+	add("backend", "NAMES", "auto (NCCL where every rank has a GPU and the library, else MPI), mpi, gloo, nccl or ncclx", func(s string) (err error) { c.Backends, err = backends(s); return })
 	add("sweep", "NAME|FILE", "quick (default), profile, baseline, full, sizes, pattern, or a YAML file; flags win over it", func(s string) error { c.sweep = s; return nil })
 	add("collective", "LIST", "all_reduce, all_gather, reduce_scatter, broadcast, reduce, alltoall, gather, scatter, sendrecv, or all", list(sweeps.ParseCollectives, &c.plan.Collectives))
 	add("minbytes,b", "SIZE", "smallest size; K, M, G are powers of 1024 (8 without a sweep)", size(&c.plan.MinBytes))
@@ -194,29 +188,29 @@ func newFlags(c *config) *pflag.FlagSet {
 	addStepFlags(&c.step, add, flag)
 
 	in = "NCCL"
-	add("cudagraph,G", "N", "the -n operations (20 without it) as one CUDA graph; with -n it is launched N times, without as often as the precision needs", func(s string) (err error) { c.gpu.graph, err = atLeast(0)(s); return })
-	add("alloc", "HOW", "buffers by driver (cuMemAlloc, the default) or nccl (ncclMemAlloc)", func(s string) error { return oneOf(s, &c.gpu.alloc, "driver", "nccl") })
-	add("register", "HOW", "none (default), buffer (ncclCommRegister) or window (ncclCommWindowRegister, with --alloc nccl)", func(s string) error { return oneOf(s, &c.gpu.register, "none", "buffer", "window") })
+	add("cudagraph,G", "N", "the -n operations (20 without it) as one CUDA graph; with -n it is launched N times, without as often as the precision needs", func(s string) (err error) { c.GPU.Graph, err = atLeast(0)(s); return })
+	add("alloc", "HOW", "buffers by driver (cuMemAlloc, the default) or nccl (ncclMemAlloc)", func(s string) error { return oneOf(s, &c.GPU.Alloc, "driver", "nccl") })
+	add("register", "HOW", "none (default), buffer (ncclCommRegister) or window (ncclCommWindowRegister, with --alloc nccl)", func(s string) error { return oneOf(s, &c.GPU.Register, "none", "buffer", "window") })
 	add("local-register,R", "N", "nccl-tests' way to say --register: 0 none, 1 buffer, 2 window, with --alloc nccl", func(s string) error {
 		n, err := strconv.Atoi(s)
 		if err != nil || n < 0 || n > 2 {
 			return fmt.Errorf("want 0 (none), 1 (buffer) or 2 (window)")
 		}
-		if c.gpu.register = []string{"none", "buffer", "window"}[n]; n > 0 {
-			c.gpu.alloc = "nccl"
+		if c.GPU.Register = []string{"none", "buffer", "window"}[n]; n > 0 {
+			c.GPU.Alloc = "nccl"
 		}
 		return nil
 	})
-	flag("events", "time of each operation (or batch) by CUDA events too, beside the host's clock", &c.gpu.events)
-	add("cta-policy,x", "N", "ncclConfig_t's CTAPolicy: 0 default, 1 efficiency, 2 zero CTAs", func(s string) (err error) { c.gpu.ctaPolicy, err = atLeast(0)(s); return })
-	add("min-ctas", "N", "ncclConfig_t's minCTAs: thread blocks of an operation at least", func(s string) (err error) { c.gpu.minCTAs, err = atLeast(1)(s); return })
-	add("max-ctas", "N", "ncclConfig_t's maxCTAs: thread blocks of an operation at most", func(s string) (err error) { c.gpu.maxCTAs, err = atLeast(1)(s); return })
-	add("algo", "NAMES", "algorithms that NCCL may take, in its words: ring, tree_ll128, ^nvls (NCCL 2.31 and newer)", func(s string) error { c.gpu.algorithms = s; return nonEmpty(s) })
-	add("like", "TOOL", "nccl-tests: its -n 20, -w 1, -a 1, both placements, ncclMemAlloc and moving buffers, for figures side by side", func(s string) error { return oneOf(s, &c.like, "nccl-tests") })
-	flag("path", "ask NCCL (2.23 and newer) for the algorithm, protocol and channels of each point, by its profiler interface", &c.gpu.path)
-	flag("profile-range", "cuProfilerStart and Stop around the timed part of each case, or around all steps of a --step (nsys profile --capture-range=cudaProfilerApi)", &c.profile)
-	flag("nonblocking", "a non-blocking communicator, for those who train with one", &c.gpu.nonBlocking)
-	flag("allow-shared-gpu", "let several ranks use one GPU; every record says so", &c.shareGPU)
+	flag("events", "time of each operation (or batch) by CUDA events too, beside the host's clock", &c.GPU.Events)
+	add("cta-policy,x", "N", "ncclConfig_t's CTAPolicy: 0 default, 1 efficiency, 2 zero CTAs", func(s string) (err error) { c.GPU.CTAPolicy, err = atLeast(0)(s); return })
+	add("min-ctas", "N", "ncclConfig_t's minCTAs: thread blocks of an operation at least", func(s string) (err error) { c.GPU.MinCTAs, err = atLeast(1)(s); return })
+	add("max-ctas", "N", "ncclConfig_t's maxCTAs: thread blocks of an operation at most", func(s string) (err error) { c.GPU.MaxCTAs, err = atLeast(1)(s); return })
+	add("algo", "NAMES", "algorithms that NCCL may take, in its words: ring, tree_ll128, ^nvls (NCCL 2.31 and newer)", func(s string) error { c.GPU.Algorithms = s; return nonEmpty(s) })
+	add("like", "TOOL", "nccl-tests: its -n 20, -w 1, -a 1, both placements, ncclMemAlloc and moving buffers, for figures side by side", func(s string) error { return oneOf(s, &c.Like, "nccl-tests") })
+	flag("path", "ask NCCL (2.23 and newer) for the algorithm, protocol and channels of each point, by its profiler interface", &c.GPU.Path)
+	flag("profile-range", "cuProfilerStart and Stop around the timed part of each case, or around all steps of a --step (nsys profile --capture-range=cudaProfilerApi)", &c.Profile)
+	flag("nonblocking", "a non-blocking communicator, for those who train with one", &c.GPU.NonBlocking)
+	flag("allow-shared-gpu", "let several ranks use one GPU; every record says so", &c.ShareGPU)
 
 	in = "The run"
 	add("out", "DIR", "where results go (default ./results)", func(s string) error { c.out = s; return nonEmpty(s) })
@@ -234,12 +228,12 @@ func newFlags(c *config) *pflag.FlagSet {
 	add("variant", "LABEL", "name of a tuning variant (also BUSBAR_VARIANT)", func(s string) error { c.variant = s; return nonEmpty(s) })
 
 	in = "Libraries"
-	add("nccl", "PATH", "libnccl.so.2 or another library with its functions: a file or its folder", func(s string) error { c.nccl = s; return nonEmpty(s) })
-	add("cuda", "PATH", "the driver's libcuda.so.1: a file or its folder", func(s string) error { c.cuda = s; return nonEmpty(s) })
-	flag("simulate", "simulate GPUs and NCCL: everything runs, no value is real (also --rehearse)", &c.rehearse)
-	add("gloo-iface", "NAME", "network interface of Gloo (default GLOO_SOCKET_IFNAME, else where the route leads)", func(s string) error { c.gloo.network = s; return nonEmpty(s) })
-	add("gloo-cpus", "WHERE", "where Gloo's thread may run: same (its rank's CPUs), any (all that the system grants), or a list: 0-3,8 (default same, and any for ranks of one CPU where there are enough)", func(s string) error { return glooCPUs(s, &c.gloo.cpus) })
-	add("gloo-algo", "NAME", "all_reduce of Gloo by ring (default) or bcube", func(s string) error { return oneOf(s, &c.gloo.algorithm, "ring", "bcube") })
+	add("nccl", "PATH", "libnccl.so.2 or another library with its functions: a file or its folder", func(s string) error { c.NCCL = s; return nonEmpty(s) })
+	add("cuda", "PATH", "the driver's libcuda.so.1: a file or its folder", func(s string) error { c.CUDA = s; return nonEmpty(s) })
+	flag("simulate", "simulate GPUs and NCCL: everything runs, no value is real (also --rehearse)", &c.Simulate)
+	add("gloo-iface", "NAME", "network interface of Gloo (default GLOO_SOCKET_IFNAME, else where the route leads)", func(s string) error { c.Gloo.Network = s; return nonEmpty(s) })
+	add("gloo-cpus", "WHERE", "where Gloo's thread may run: same (its rank's CPUs), any (all that the system grants), or a list: 0-3,8 (default same, and any for ranks of one CPU where there are enough)", func(s string) error { return backend.ParseGlooCPUs(s, &c.Gloo.CPUs) })
+	add("gloo-algo", "NAME", "all_reduce of Gloo by ring (default) or bcube", func(s string) error { return oneOf(s, &c.Gloo.Algorithm, "ring", "bcube") })
 	add("mpi", "NAME|PATH", "auto, openmpi, mpich, or a shim's path", func(s string) error { c.mpi = s; return nonEmpty(s) })
 	add("nthreads,t", "1", "accepted as nccl-tests has it: one thread per rank", exactlyOne)
 	add("ngpus,g", "1", "accepted as nccl-tests has it: one device per rank", exactlyOne)

@@ -11,6 +11,7 @@ import (
 	"busbar/internal/coll"
 	"busbar/internal/result"
 	"busbar/mpi"
+	"busbar/rank/backend"
 	"busbar/rank/exit"
 	"busbar/sweeps"
 )
@@ -106,12 +107,12 @@ func TestBackends(t *testing.T) {
 		{nil, false, "what auto found", 0}, {[]string{"mpi", "nccl"}, false, "mpi nccl", 0}, {nil, true, "what auto found", 0},
 		{[]string{"nccl"}, true, "nccl-rehearsal", 0}, {[]string{"mpi"}, true, "", exit.Usage}, {[]string{"gloo"}, false, "gloo", 0},
 	} {
-		names, err := chooseBackends(&config{backends: k.words, rehearse: k.rehearse}, auto)
+		names, err := backend.Choose(&backend.Options{Backends: k.words, Simulate: k.rehearse}, auto)
 		if exit.CodeOf(err) != k.code || strings.Join(names, " ") != k.want {
 			t.Errorf("%v, rehearsed %v: %v, %v", k.words, k.rehearse, names, err)
 		}
 	}
-	_, err := chooseBackends(&config{backends: []string{"mpi"}, gpu: gpuOptions{graph: 3}}, auto)
+	_, err := backend.Choose(&backend.Options{Backends: []string{"mpi"}, GPU: backend.NCCLOptions{Graph: 3}}, auto)
 	if exit.CodeOf(err) != exit.Usage || !strings.Contains(err.Error(), "--cudagraph") {
 		t.Errorf("a flag of NCCL's for MPI: %v", err)
 	}

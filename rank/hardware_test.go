@@ -5,12 +5,21 @@ import (
 	"testing"
 
 	"busbar/internal/result"
+	"busbar/rank/backend"
 )
 
+// withLinks is a library of which only the PCIe links of the ranks' GPUs are known.
+type withLinks struct {
+	backend.Accelerator
+	ofRank []*result.PCIe
+}
+
+func (l withLinks) Link(rank int) *result.PCIe { return l.ofRank[rank] }
+
 func TestHardwareNamesTheSlowestLink(t *testing.T) {
-	lib := &ncclLibrary{ranks: []gpuFacts{
-		{PCIe: &result.PCIe{Speed: 32, Width: 8, Lanes: 16}}, {PCIe: &result.PCIe{Speed: 32, Width: 16, Lanes: 16}}, {}, {PCIe: &result.PCIe{Speed: 16, Width: 8, Lanes: 16}},
-	}}
+	lib := []*result.PCIe{
+		{Speed: 32, Width: 8, Lanes: 16}, {Speed: 32, Width: 16, Lanes: 16}, nil, {Speed: 16, Width: 8, Lanes: 16},
+	}
 	for _, c := range []struct {
 		members []int
 		want    *result.Hardware
@@ -19,7 +28,7 @@ func TestHardwareNamesTheSlowestLink(t *testing.T) {
 		{[]int{0, 1}, &result.Hardware{PCIe: &result.PCIe{Rank: 0, Speed: 32, Width: 8, Lanes: 16}}},
 		{[]int{2}, nil},
 	} {
-		if got := hardware(t.TempDir(), &session{subworld: &subworld{members: c.members}, lib: lib}); !reflect.DeepEqual(got, c.want) {
+		if got := hardware(t.TempDir(), &session{subworld: &subworld{members: c.members}, lib: withLinks{ofRank: lib}}); !reflect.DeepEqual(got, c.want) {
 			t.Errorf("of ranks %v: %+v", c.members, got)
 		}
 	}

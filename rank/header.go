@@ -7,7 +7,7 @@ import (
 
 	"busbar/internal/notice"
 	"busbar/internal/result"
-	"busbar/mpi"
+	"busbar/rank/backend"
 	"busbar/rank/launch"
 	"busbar/rank/machine"
 )
@@ -17,16 +17,15 @@ func (s *session) rankLines() []result.Rank {
 	lines := make([]result.Rank, s.world.Size)
 	for r, f := range s.facts() {
 		lines[r] = result.Rank{Kind: result.KindRank, Rank: s.world.Name(r), Host: f.Host, LocalRank: f.LocalRank, PID: f.PID, CPUs: f.CPUs, Device: "cpu"}
-		if l, ok := s.lib.(*ncclLibrary); ok {
-			g := l.ranks[s.members[r]]
-			lines[r].Device, lines[r].PCI, lines[r].UUID, lines[r].State = g.Name, g.PCI, g.UUID, g.State
+		if l, ok := s.lib.(backend.Accelerator); ok {
+			l.DescribeRank(s.members[r], &lines[r])
 		}
 	}
 	return lines
 }
 
 // header fills the first line of a results file: of a world in session, or of one that does not fit the launch (nil).
-func (j *job) header(p *plan, lib library, s *session) result.Run {
+func (j *job) header(p *plan, lib backend.Library, s *session) result.Run {
 	info := j.lib.Info()
 	if s == nil {
 		s = &session{subworld: &subworld{}}
@@ -36,22 +35,22 @@ func (j *job) header(p *plan, lib library, s *session) result.Run {
 	host, lay := machine.Facts("/"), j.cfg.layout(p.sweep, s.cases, 0)
 	run := result.Run{Kind: result.KindRun, Schema: result.Schema, ID: result.NewID(), Launch: p.launch, Campaign: p.campaign, Block: j.cfg.block,
 		Start: time.Now().UTC(), Tool: "busbar " + toolVersion(), Build: launch.BuildIdentity(), Command: append([]string{"rank"}, j.args...),
-		Backend: lib.facts(), Rehearse: lib.name() == rehearsal, Variant: j.cfg.variant,
+		Backend: lib.Facts(), Rehearse: backend.Simulates(lib), Variant: j.cfg.variant,
 		MPI: result.MPI{Family: info.Family, Library: info.Library, Standard: info.Standard, Path: info.LibMPIPath, Shim: info.ShimPath,
-			ThreadLevel: info.ThreadLevel.String(), LargeCounts: info.LargeCounts, Launcher: launcherName(j.launch)},
-		World: s.world.Size, Nodes: nodes, RanksPerNode: perNode, Device: lib.device(), Pattern: p.pattern.facts(),
+			ThreadLevel: info.ThreadLevel.String(), LargeCounts: info.LargeCounts, Launcher: launch.LauncherName(j.launch)},
+		World: s.world.Size, Nodes: nodes, RanksPerNode: perNode, Device: lib.Device(), Pattern: p.pattern.facts(),
 		Sweep: result.Sweep{Name: sweepName(p.sweep), Source: p.sweep.Source, Origins: p.sweep.Origins()},
 		Method: result.Method{Clock: launch.ClockName, ClockResolution: s.clock.Resolution, ClockCost: s.clock.Cost, EmptyIteration: s.clock.Empty,
 			ClockOffsets: s.clock.Uncertainty,
 			Precision:    p.sweep.Precision, Budget: p.sweep.Budget.Seconds(), Iterations: p.sweep.Iterations, Warmup: p.sweep.Warmup,
-			Aggregate: p.sweep.Aggregate, CheckRounds: p.sweep.Check, Average: j.cfg.average.String(), Rotate: lay.rotate, Packed: lay.packed > 0,
+			Aggregate: p.sweep.Aggregate, CheckRounds: p.sweep.Check, Average: j.cfg.average.String(), Rotate: lay.Rotate, Packed: lay.Packed > 0,
 			Cycle: j.cfg.cycles, Deadline: j.cfg.deadline.Seconds()},
 		Machine: host, Environment: environment, Slurm: slurm, Topology: machine.Topology("/"), Hardware: hardware("/", s)}
-	if l, ok := lib.(*ncclLibrary); ok {
-		l.describe(&run.Method, p)
-		if !l.rehearsed() && s.comm != nil {
-			run.Topology = strings.TrimSpace(run.Topology + "\n" + machine.GPULinks())
-		}
+	if l, ok := lib.(backend.Describer); ok {
+		l.Describe(&run.Method, p.sweep.Iterations)
+	}
+	if l, ok := lib.(backend.Accelerator); ok && s.comm != nil {
+		run.Topology = strings.TrimSpace(run.Topology + "\n" + l.Links())
 	}
 	if len(p.worlds) > 1 {
 		run.Worlds = p.worlds
@@ -61,21 +60,11 @@ func (j *job) header(p *plan, lib library, s *session) result.Run {
 		places = append(places, machine.Place{Rank: s.members[r], Host: f.Host, CPUs: f.CPUs, Quota: f.Quota})
 	}
 	run.Warnings.Add(machine.Oversubscribed(places)...)
-	if l, ok := lib.(*glooLibrary); ok {
-		l.describe(&run.Method)
-		if len(run.Warnings) == 0 && len(l.threads) == len(s.members) { // of a pattern the threads of one group are known
-			run.Warnings.Add(crowded(s.facts(), l.threads)...)
-		}
+	if l, ok := lib.(backend.Warner); ok && len(run.Warnings) == 0 {
+		run.Warnings.Add(l.Warnings(s.members)...)
 	}
 	if load := host.Load1; load > 0.25*float64(host.Cores) {
 		run.Warnings.Add(notice.HostLoad{Host: host.Host, Load: load})
 	}
 	return run
-}
-
-func launcherName(l mpi.Launch) string {
-	if l.Name == "" {
-		return "none"
-	}
-	return l.Name
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"busbar/rank/launch"
+	"busbar/rank/screen"
 )
 
 const helpHead = `rank measures collective communication, and steps of data-parallel training.
@@ -73,7 +74,7 @@ func writeHelp(w io.Writer) {
 		if t := fl.Value.Type(); t != "bool" {
 			name += " " + t
 		}
-		lines := wrap(fl.Usage, 52)
+		lines := screen.Wrap(fl.Usage, 52)
 		_, _ = fmt.Fprintf(w, "  %-25s %s\n", name, lines[0])
 		for _, l := range lines[1:] {
 			_, _ = fmt.Fprintf(w, "  %-25s %s\n", "", l)
@@ -83,5 +84,5 @@ func writeHelp(w io.Writer) {
 }
 
 func versionLine() string {
-	return fmt.Sprintf("rank of busbar %s (build %s, %s)", toolVersion(), clip(strings.TrimSpace(launch.BuildIdentity()), 24), runtime.Version())
+	return fmt.Sprintf("rank of busbar %s (build %s, %s)", toolVersion(), screen.Clip(strings.TrimSpace(launch.BuildIdentity()), 24), runtime.Version())
 }

@@ -14,8 +14,14 @@ import (
 	"busbar/internal/notice"
 	"busbar/internal/result"
 	"busbar/mpi"
+	"busbar/rank/backend"
 	"busbar/rank/exit"
+	"busbar/rank/hang"
 	"busbar/rank/launch"
+	"busbar/rank/ledger"
+	"busbar/rank/preflight"
+	"busbar/rank/screen"
+	"busbar/rank/timeout"
 )
 
 // job is one launch as this rank sees it.
@@ -35,30 +41,24 @@ type job struct {
 	hub   *launch.ControlServer // rank 0
 	spoke *launch.ControlClient // the others
 
-	look   atomic.Pointer[lookout] // nil until the ranks know each other
-	shared atomic.Pointer[string]  // shared memory that has a name yet
+	look   atomic.Pointer[hang.Peers] // nil until the ranks know each other
+	shared atomic.Pointer[string]     // shared memory that has a name yet
 
-	libraries []library
-	leaver    leaver
-	number    uint64 // of the case in hand, counted through all worlds
+	libraries  []backend.Library
+	interrupts backend.Interrupts
+	number     uint64 // of the case in hand, counted through all worlds
 
 	naming atomic.Bool // rank 0 is finding out who hangs
 
-	watch       *watchdog
-	ledger      *ledger
+	watch       *hang.Watchdog
+	ledger      *ledger.Ledger
 	askedToStop atomic.Bool
 	signalled   atomic.Bool // rank 0 got SIGTERM or SIGINT itself
 	parting     atomic.Bool // the job is ending in good order
 	aborting    atomic.Bool // rank 0 ends the job: what fails now fails because of that
-	screen      *screen
-	checks      *checklist // rank 0 with --preflight
+	screen      *screen.Screen
+	checks      *preflight.Checklist // rank 0 with --preflight
 }
-
-// phaseFinalize is the phase of a rank that has nothing more to do.
-const phaseFinalize = "finalize"
-
-// errElsewhere says that rank 0 has an error and says it; this rank just ends.
-var errElsewhere = errors.New("rank 0 ends the run")
 
 // run is the program: it returns the exit code of this rank.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
@@ -78,7 +78,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		fmt.Fprintln(stdout, versionLine())
 		return exit.OK
 	}
-	scaleTimes(cfg.timeScale)
+	timeout.Scale(cfg.timeScale)
 	if cfg.list {
 		if err := listPlan(cfg, started, stdout); err != nil {
 			complain(stderr, err)
@@ -87,7 +87,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		return exit.OK
 	}
 	j := &job{cfg: cfg, args: args, stdout: stdout, stderr: stderr, start: time.Now(), launch: started, rank: max(0, started.Rank), size: 1,
-		ledger: &ledger{stderr: stderr}}
+		ledger: ledger.New(stderr)}
 	return j.run(ctx)
 }
 
@@ -99,7 +99,7 @@ func (j *job) run(ctx context.Context) (code int) {
 			})
 		}
 	}()
-	j.watch = newWatchdog(j.cfg.deadline, j.onHang)
+	j.watch = hang.NewWatchdog(j.cfg.deadline, j.onHang)
 	code, err := j.work(ctx)
 	if err == nil {
 		return code
@@ -121,17 +121,17 @@ func (j *job) work(ctx context.Context) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	if err := j.openLibraries(p); err != nil {
+	if j.libraries, err = backend.Open(j.host(), p.backends, p.worlds); err != nil {
 		return 0, err
 	}
 	if err := j.keepFiles(); err != nil {
 		return 0, err
 	}
-	j.screen = newScreen(j, p)
+	j.screen = screen.New(j.rank == 0 && !j.cfg.quiet, p.kind(), j.launch, j.stdout, j.stderr)
 	for _, lib := range j.libraries {
-		if l, ok := lib.(*ncclLibrary); ok {
-			if text := l.worlds.adjusted(p.worlds, j.size); text != "" {
-				j.screen.wrapped("# "+l.name()+": ", text)
+		if l, ok := lib.(backend.Accelerator); ok {
+			if text := l.Adjusted(p.worlds, j.size); text != "" {
+				j.screen.Wrapped("# "+l.Name()+": ", text)
 			}
 		}
 	}
@@ -144,15 +144,15 @@ func (j *job) work(ctx context.Context) (int, error) {
 		return 0, err
 	}
 	if j.rank == 0 {
-		j.screen.farewell(p, code)
+		j.screen.Farewell(code)
 	}
 	return j.part(code)
 }
 
 // fail ends this rank after an error that work returned.
 func (j *job) fail(err error) int {
-	if errors.Is(err, errElsewhere) {
-		j.watch.Phase(phaseFinalize, 0)
+	if errors.Is(err, exit.ErrElsewhere) {
+		j.watch.Phase(hang.PhaseFinalize, 0)
 		j.finalize()
 		return exit.OK
 	}
@@ -167,7 +167,7 @@ func (j *job) fail(err error) int {
 	}
 	if code == exit.Usage || code == exit.Environment && j.rank == 0 && j.screen == nil { // found before measuring, by all
 		complain(j.stderr, err)
-		j.watch.Phase(phaseFinalize, 0)
+		j.watch.Phase(hang.PhaseFinalize, 0)
 		j.finalize()
 		return code
 	}
@@ -193,11 +193,11 @@ func (j *job) stop(code int, status result.Status, cause notice.Fact) {
 		j.stopAll(code, status, cause)
 	}
 	if j.aborting.Load() {
-		time.Sleep(abortGrace)
+		time.Sleep(timeout.Abort)
 		os.Exit(exit.OK)
 	}
 	if j.spoke.Send(launch.Event{Kind: "failed", Cause: notice.Kept{Fact: cause}, Code: code}) == nil {
-		time.Sleep(abortGrace) // rank 0 closes its files and takes us along
+		time.Sleep(timeout.Abort) // rank 0 closes its files and takes us along
 	}
 	fmt.Fprintf(j.stderr, "rank: %s\n", told(cause))
 	j.die(code)
@@ -205,26 +205,26 @@ func (j *job) stop(code int, status result.Status, cause notice.Fact) {
 
 // stopAll is stop on rank 0: the files are closed, the reason is said, and the other ranks are taken along.
 func (j *job) stopAll(code int, status result.Status, cause notice.Fact) {
-	paths := j.ledger.paths()
-	if !j.ledger.finish(result.Aborted, cause, code, status) {
+	paths := j.ledger.Paths()
+	if !j.ledger.Finish(result.Aborted, cause, code, status) {
 		j.yield(code) // somebody else is ending the run
 	}
 	fmt.Fprintf(j.stderr, "rank: %s\n", told(cause))
-	j.checks.cutShort(cause)
-	if len(paths) > 0 && !j.ledger.elsewhere.Load() {
+	j.checks.CutShort(cause)
+	if len(paths) > 0 && !j.ledger.Reported() {
 		fmt.Fprintf(j.stderr, "rank: what was measured before is kept%s; --resume continues it\n", inFiles(paths))
 	}
 	l := j.look.Load()
-	l.freeze(cause)
-	fmt.Fprint(j.stderr, l.whereToLook())
+	l.Freeze(cause)
+	fmt.Fprint(j.stderr, l.WhereToLook())
 	j.die(code)
 }
 
 // part ends the job in good order; rank 0 alone gives a code that is not 0.
 func (j *job) part(code int) (int, error) {
 	j.parting.Store(true)
-	j.watch.Phase(phaseFinalize, 0)
-	j.look.Load().dropFile()
+	j.watch.Phase(hang.PhaseFinalize, 0)
+	j.look.Load().RemoveFile()
 	if err := j.world.Barrier(); err != nil {
 		return 0, err
 	}
@@ -237,11 +237,11 @@ func (j *job) part(code int) (int, error) {
 
 func (j *job) finalize() {
 	j.parting.Store(true)
-	j.look.Load().dropFile()
+	j.look.Load().RemoveFile()
 	if err := j.connected.Finalize(); err != nil {
 		fmt.Fprintf(j.stderr, "rank: rank %d on %s: %v\n", j.rank, hostName(), err)
 	}
-	j.look.Load().dropFolder()
+	j.look.Load().RemoveFolder()
 	// Last: until here a rank that hangs can be asked.
 	if j.hub != nil {
 		j.hub.Close()
@@ -249,7 +249,7 @@ func (j *job) finalize() {
 	j.spoke.Close()
 }
 
-// onRoot runs f on rank 0 and gives its outcome to every rank: the bytes, or errElsewhere where the error is another rank's.
+// onRoot runs f on rank 0 and gives its outcome to every rank: the bytes, or exit.ErrElsewhere where the error is another rank's.
 func (j *job) onRoot(f func() ([]byte, error)) ([]byte, error) {
 	var out []byte
 	var err error
@@ -265,7 +265,7 @@ func (j *job) onRoot(f func() ([]byte, error)) ([]byte, error) {
 	}
 	if head[0] != 0 {
 		if j.rank != 0 {
-			err = errElsewhere
+			err = exit.ErrElsewhere
 		}
 		return nil, err
 	}

@@ -12,8 +12,10 @@ import (
 	"busbar/internal/coll"
 	"busbar/internal/units"
 	"busbar/mpi"
+	"busbar/rank/backend"
 	"busbar/rank/exit"
 	"busbar/rank/machine"
+	"busbar/rank/screen"
 	"busbar/sweeps"
 )
 
@@ -22,7 +24,7 @@ func listPlan(cfg *config, l mpi.Launch, out io.Writer) error {
 	if cfg.step.model != "" {
 		return listSteps(cfg, l, out)
 	}
-	backends, err := chooseBackends(cfg, func() string { return unseenBackend(cfg) })
+	backends, err := backend.Choose(&cfg.Options, func() string { return unseenBackend(cfg) })
 	if err != nil {
 		return err
 	}
@@ -50,8 +52,8 @@ func listPlan(cfg *config, l mpi.Launch, out io.Writer) error {
 			fmt.Fprintf(&b, "# world %d: skipped, it does not fit %d ranks\n", n, size)
 			continue
 		}
-		for _, backend := range backends {
-			if _, _, err := listWorld(&b, cfg, s, backend, n); err != nil {
+		for _, name := range backends {
+			if _, _, err := listWorld(&b, cfg, s, name, n); err != nil {
 				return exit.With(exit.Usage, err)
 			}
 		}
@@ -62,7 +64,7 @@ func listPlan(cfg *config, l mpi.Launch, out io.Writer) error {
 
 // unseenBackend is what auto is taken for where nobody looks.
 func unseenBackend(cfg *config) string {
-	if cfg.ncclFlag() != "" || cfg.rehearse {
+	if cfg.NCCLFlag() != "" || cfg.Simulate {
 		return "nccl"
 	}
 	return "mpi"
@@ -90,7 +92,7 @@ func listOrigins(b *strings.Builder, origins map[string]string) {
 	for _, source := range slices.Sorted(maps.Keys(by)) {
 		slices.Sort(by[source])
 		prefix := "# from " + source + ": "
-		for i, line := range wrap(strings.Join(by[source], ", "), 80-len(prefix)) {
+		for i, line := range screen.Wrap(strings.Join(by[source], ", "), 80-len(prefix)) {
 			if i > 0 {
 				prefix = "#" + strings.Repeat(" ", len(prefix)-1)
 			}
@@ -100,14 +102,14 @@ func listOrigins(b *strings.Builder, origins map[string]string) {
 }
 
 // listWorld writes the cases of a world, and returns the time that they take at least and at most.
-func listWorld(b *strings.Builder, cfg *config, s *sweeps.Sweep, backend string, n int) (least, most time.Duration, err error) {
-	cases, err := s.Plan(n, places(backend))
+func listWorld(b *strings.Builder, cfg *config, s *sweeps.Sweep, name string, n int) (least, most time.Duration, err error) {
+	cases, err := s.Plan(n, backend.Places(name))
 	if err != nil {
 		return 0, 0, err
 	}
 	lay := cfg.layout(s, cases, 0)
 	free, limit, memErr := machine.FreeMemory("/")
-	onHost := memErr == nil && (onHosts(backend) || backend == rehearsal)
+	onHost := memErr == nil && (backend.OnHosts(name) || name == backend.Simulation)
 	fmt.Fprintf(b, "#\n# world %d\n#            size       count     type   op root  in mode         memory about\n", n)
 	largest := 0.0
 	last := coll.Collective(0)
@@ -118,8 +120,8 @@ func listWorld(b *strings.Builder, cfg *config, s *sweeps.Sweep, backend string,
 		}
 		memory := 0.0
 		for _, r := range []int{0, max(0, c.Root)} {
-			lay.rank = r
-			memory = max(memory, lay.memory(c))
+			lay.Rank = r
+			memory = max(memory, lay.Memory(c))
 		}
 		largest = max(largest, memory)
 		t := estimate(c, s.Options, n, 1)
@@ -144,7 +146,7 @@ func listWorld(b *strings.Builder, cfg *config, s *sweeps.Sweep, backend string,
 	fmt.Fprintf(b, "# %s; buffers of a rank up to %s", units.Count(len(cases), "point"), binaryOf(largest))
 	if onHost {
 		fmt.Fprintf(b, " (%s leaves %s here)", limit, units.Binary(free))
-	} else if !onHosts(backend) {
+	} else if !backend.OnHosts(name) {
 		b.WriteString(" of GPU memory, which is not looked at here")
 	}
 	fmt.Fprintf(b, "\n# expected: %s to %s (guessed from a laptop's memory, nothing was measured)\n", roundTime(least), roundTime(most))

@@ -10,8 +10,10 @@ import (
 	"busbar/internal/coll"
 	"busbar/internal/notice"
 	"busbar/internal/result"
-	"busbar/internal/units"
+	"busbar/rank/backend"
 	"busbar/rank/exit"
+	"busbar/rank/hang"
+	"busbar/rank/ledger"
 )
 
 // sleepPause is how long a rank outside a sub-world sleeps between two looks at whether it is over.
@@ -52,9 +54,9 @@ func (j *job) measureAll(ctx context.Context, p *plan) (int, error) {
 		}
 		if n < j.size { // the others sleep until this world is done; they do not spin
 			if j.rank < n {
-				j.watch.Phase(leaveWorld, 0)
+				j.watch.Phase(hang.LeaveWorld, 0)
 			} else {
-				j.watch.Rest(waitOutside)
+				j.watch.Rest(hang.WaitOutside)
 			}
 			if err := j.world.BarrierSleeping(sleepPause); err != nil {
 				return 0, err
@@ -106,20 +108,12 @@ func (t *tally) code() int {
 	return exit.OK
 }
 
-// tooLarge says that a world does not fit the launch, as what follows "it"; "" if it does.
-func (j *job) tooLarge(world int) string {
-	if world <= j.size {
-		return ""
-	}
-	return fmt.Sprintf("does not fit this launch of %s", units.Count(j.size, "rank"))
-}
-
 // fitting are the libraries that can be measured in a world; for the others rank 0 writes that they cannot, which may
 // be thousands of points, and the other ranks wait for that. Collective.
-func (j *job) fitting(p *plan, n int, tally *tally) (libraries []library, err error) {
-	var unfit []library
+func (j *job) fitting(p *plan, n int, tally *tally) (libraries []backend.Library, err error) {
+	var unfit []backend.Library
 	for _, lib := range j.libraries {
-		if lib.unfit(n) == "" {
+		if lib.Unfit(n) == "" {
 			libraries = append(libraries, lib)
 		} else {
 			unfit = append(unfit, lib)
@@ -129,11 +123,11 @@ func (j *job) fitting(p *plan, n int, tally *tally) (libraries []library, err er
 		return libraries, nil
 	}
 	if j.rank != 0 {
-		j.watch.Phase(waitForRank0, 0)
+		j.watch.Phase(hang.WaitForRank0, 0)
 	}
 	_, err = j.onRoot(func() ([]byte, error) {
 		for _, lib := range unfit {
-			if err := j.skipWorld(p, lib, n, lib.unfit(n), tally); err != nil {
+			if err := j.skipWorld(p, lib, n, lib.Unfit(n), tally); err != nil {
 				return nil, err
 			}
 		}
@@ -143,15 +137,15 @@ func (j *job) fitting(p *plan, n int, tally *tally) (libraries []library, err er
 }
 
 // skipWorld writes the file of a world that cannot be measured: every point of it is skipped, with the reason.
-func (j *job) skipWorld(p *plan, lib library, n int, why string, tally *tally) error {
-	if p.past != nil && len(p.past.Unfit(lib.name(), n)) > 0 {
-		j.screen.wrapped("# ", fmt.Sprintf("%sworld %d: skipped again: it %s", j.nameAmong(lib), n, why))
+func (j *job) skipWorld(p *plan, lib backend.Library, n int, why string, tally *tally) error {
+	if p.past != nil && len(p.past.Unfit(lib.Name(), n)) > 0 {
+		j.screen.Wrapped("# ", fmt.Sprintf("%sworld %d: skipped again: it %s", j.nameAmong(lib), n, why))
 		return nil
 	}
 	if p.step != nil {
 		return j.skipStepWorld(p, lib, n, why, tally)
 	}
-	cases, err := p.sweep.Plan(n, places(lib.name()))
+	cases, err := p.sweep.Plan(n, backend.Places(lib.Name()))
 	if err != nil {
 		return err
 	}
@@ -163,28 +157,28 @@ func (j *job) skipWorld(p *plan, lib library, n int, why string, tally *tally) e
 	if err != nil {
 		return exit.With(exit.Environment, err)
 	}
-	s := j.ledger.open(w, len(cases))
+	s := j.ledger.Open(w, len(cases))
 	for _, c := range cases {
 		j.watch.Phase(phase, 0)
 		if err := j.keep(s, tally, skipped(c, notice.WorldUnfit{World: n, Why: why}), nil, nil); err != nil {
 			return err
 		}
 	}
-	j.screen.skippedWorld(j.nameAmong(lib), n, why, len(cases), w.Path())
-	return j.ledger.close(s, exit.OK)
+	j.screen.SkippedWorld(j.nameAmong(lib), n, why, len(cases), w.Path())
+	return j.ledger.Close(s, exit.OK)
 }
 
 // nameAmong is a library's name before a sentence, where there are several.
-func (j *job) nameAmong(lib library) string {
+func (j *job) nameAmong(lib backend.Library) string {
 	if len(j.libraries) < 2 {
 		return ""
 	}
-	return lib.name() + ": "
+	return lib.Name() + ": "
 }
 
 // keep writes a record and counts it; rank 0 only.
-func (j *job) keep(s *sheet, t *tally, r *result.Record, median, late []float64) error {
-	if err := j.ledger.add(s, r, median, late); err != nil {
+func (j *job) keep(s *ledger.Sheet, t *tally, r *result.Record, median, late []float64) error {
+	if err := j.ledger.Add(s, r, median, late); err != nil {
 		return err
 	}
 	t.add(r.Status)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"syscall"
@@ -12,8 +13,12 @@ import (
 	"busbar/internal/notice"
 	"busbar/internal/result"
 	"busbar/internal/stats"
+	"busbar/rank/backend"
+	"busbar/rank/hang"
 	"busbar/rank/launch"
 	"busbar/rank/machine"
+	"busbar/rank/screen"
+	"busbar/sweeps"
 )
 
 // subworld is one world of a launch being measured on this rank, by every library in turn.
@@ -27,7 +32,7 @@ type subworld struct {
 	label    string   // what tells it from others at the same time; empty where there are none
 	hosts    []string // by rank, for people
 	machines []string // by rank: equal where ranks share a clock and memory
-	area     hostArea
+	area     backend.HostArea
 	// hostShares is how many backends hold buffers in host memory of their own at the same time.
 	hostShares int
 	// neighbours is how many groups of a pattern hold such buffers on one machine at the same time.
@@ -71,7 +76,7 @@ func firstRanks(n int) []int {
 
 // measureWorld measures the whole plan with these libraries on one (sub-)world, case by case in turn, so that what
 // disturbs one disturbs the others too. Collective over comm.
-func (j *job) measureWorld(ctx context.Context, p *plan, libraries []library, comm launch.Comm, tally *tally) error {
+func (j *job) measureWorld(ctx context.Context, p *plan, libraries []backend.Library, comm launch.Comm, tally *tally) error {
 	w := j.newSubworld(p, comm, firstRanks(comm.Size()))
 	w.tally, w.hostShares = tally, hostShares(libraries)
 	j.watch.Phase(fmt.Sprintf("prepare a world of %d", comm.Size()), 0)
@@ -90,21 +95,21 @@ func (j *job) measureWorld(ctx context.Context, p *plan, libraries []library, co
 }
 
 // open makes a library ready in this world.
-func (w *subworld) open(lib library) error {
+func (w *subworld) open(lib backend.Library) error {
 	s := &session{subworld: w, lib: lib, used: map[coll.Collective]bool{}}
 	w.sessions = append(w.sessions, s)
 	var err error
-	if s.cases, err = w.p.sweep.Plan(w.world.Size, places(lib.name())); err != nil {
+	if s.cases, err = w.p.sweep.Plan(w.world.Size, backend.Places(lib.Name())); err != nil {
 		return err
 	}
-	if s.backend, err = lib.open(s); err != nil {
+	if s.backend, err = lib.Open(w.forLibraries(), s.method()); err != nil {
 		return err
 	}
 	w.j.watch.Phase(fmt.Sprintf("prepare a world of %d", w.world.Size), 0)
 	if err := s.prepareMemory(); err != nil {
 		return err
 	}
-	return s.backend.ready()
+	return s.backend.Ready()
 }
 
 func (w *subworld) run(ctx context.Context) error {
@@ -129,18 +134,22 @@ func (w *subworld) run(ctx context.Context) error {
 	w.counters = machine.OpenCounters("/")
 	_, perNode := shape(w.machines)
 	w.pace = &pace{cases: cases, options: w.p.sweep.Options, perNode: perNode, until: w.j.until(w.p, w.world.Size), planned: points}
-	w.j.screen.world(w)
+	var files []screen.File
+	for _, s := range w.sessions {
+		files = append(files, screen.File{Run: &s.run, Path: s.sheet.Path()})
+	}
+	w.j.screen.World(files, w.pace, w.p.sweep.Options)
 	return w.lead(ctx)
 }
 
 func (w *subworld) close() error {
 	w.j.watch.Phase(fmt.Sprintf("close a world of %d", w.world.Size), 0)
 	for _, s := range w.sessions {
-		if err := s.backend.close(); err != nil {
+		if err := s.backend.Close(); err != nil {
 			return err
 		}
 	}
-	if err := w.area.free(); err != nil {
+	if err := w.area.Free(); err != nil {
 		return err
 	}
 	if w.world.Rank != 0 {
@@ -148,14 +157,14 @@ func (w *subworld) close() error {
 	}
 	w.counters.Close()
 	for _, s := range w.sessions {
-		w.j.ledger.throttled(s.sheet, s.throttled)
+		w.j.ledger.Throttled(s.sheet, backend.ThrottledOf(s.backend))
 	}
 	if w.tally.over {
-		w.j.ledger.finish(result.Interrupted, notice.RunSignalled{Signal: signalNames[syscall.SIGUSR1]}, w.tally.code(), "")
+		w.j.ledger.Finish(result.Interrupted, notice.RunSignalled{Signal: signalNames[syscall.SIGUSR1]}, w.tally.code(), "")
 		return nil
 	}
 	for _, s := range w.sessions {
-		if err := w.j.ledger.close(s.sheet, w.tally.code()); err != nil {
+		if err := w.j.ledger.Close(s.sheet, w.tally.code()); err != nil {
 			return err
 		}
 	}
@@ -187,10 +196,10 @@ func (j *job) until(p *plan, world int) time.Time {
 	for i := len(p.worlds) - 1; i >= 0 && mine == 0; i-- {
 		n := p.worlds[i]
 		for _, l := range j.libraries {
-			if l.unfit(n) != "" {
+			if l.Unfit(n) != "" {
 				continue
 			}
-			cases, err := p.sweep.Plan(n, places(l.name()))
+			cases, err := p.sweep.Plan(n, backend.Places(l.Name()))
 			if err != nil {
 				continue
 			}
@@ -211,23 +220,18 @@ const (
 	orderMeasure
 )
 
-// command is rank 0's word to all: measure case i of a session, or stop.
+// command is rank 0's word to all: measure a case of a session, or stop.
 type command struct {
-	what    int
-	session int
-	i       int
-	budget  time.Duration
-	left    time.Duration // of --time-limit; 0: no limit
-	first   bool          // time the first operation of the collective
+	What    int32
+	Session int32
+	Case    int32
+	Budget  time.Duration
+	Left    time.Duration // of --time-limit; 0: no limit
+	First   bool          // time the first operation of the collective
 }
 
 // give brings rank 0's order to all. Collective.
-func (w *subworld) give(o *command) error {
-	x := []float64{float64(o.what), float64(o.session), float64(o.i), float64(o.budget), float64(o.left), float64(b2i(o.first))}
-	err := w.world.Bcast(x)
-	*o = command{int(x[0]), int(x[1]), int(x[2]), time.Duration(x[3]), time.Duration(x[4]), x[5] != 0}
-	return err
-}
+func (w *subworld) give(o *command) error { return launch.Broadcast(w.comm, o) }
 
 // lead goes through the plan on rank 0.
 func (w *subworld) lead(ctx context.Context) error {
@@ -243,7 +247,7 @@ func (w *subworld) lead(ctx context.Context) error {
 			}
 			if w.j.askedToStop.Load() || ctx.Err() != nil {
 				w.tally.over = true
-				return w.give(&command{what: orderStop})
+				return w.give(&command{What: orderStop})
 			}
 			r := s.leftOutByMemory(t.i)
 			if r == nil {
@@ -267,34 +271,41 @@ func (w *subworld) lead(ctx context.Context) error {
 			break
 		}
 	}
-	return w.give(&command{what: orderStop})
+	return w.give(&command{What: orderStop})
 }
 
 // follow does on the other ranks what rank 0 orders.
 func (w *subworld) follow() error {
 	for {
-		w.j.watch.Phase(waitForRank0, 0)
+		w.j.watch.Phase(hang.WaitForRank0, 0)
 		var o command
 		if err := w.give(&o); err != nil {
 			return err
 		}
-		if o.what == orderStop {
+		if o.What == orderStop {
 			return nil
 		}
-		if _, err := w.sessions[o.session].measure(o); err != nil {
+		if _, err := w.sessions[o.Session].measure(o); err != nil {
 			return err
 		}
 	}
 }
 
 // layout is how this rank's buffers lie.
-func (s *session) layout() layout { return s.j.cfg.layout(s.p.sweep, s.cases, s.world.Rank) }
+func (s *session) layout() backend.Layout { return s.j.cfg.layout(s.p.sweep, s.cases, s.world.Rank) }
 
-func b2i(b bool) int {
-	if b {
-		return 1
+// layout is that of a rank's buffers for these cases. As nccl-tests, --like nccl-tests walks through the largest size, and
+// no further than its operations come.
+func (c *config) layout(s *sweeps.Sweep, cases []coll.Case, rank int) backend.Layout {
+	l := backend.Layout{Rank: rank, Rotate: c.rotate}
+	if !c.packed {
+		return l
 	}
-	return 0
+	l.Packed = cmp.Or(s.Iterations, backend.GraphOperations) * max(1, s.Aggregate)
+	for _, of := range cases {
+		l.Rotate = max(l.Rotate, of.SizeBytes)
+	}
+	return l
 }
 
 // shape counts the machines and the largest number of ranks on one.
@@ -316,12 +327,12 @@ func (w *subworld) measureSkew() error {
 	if w.world.Size == 1 {
 		return nil
 	}
-	b, err := newBarrier(launch.MPIComm(w.comm))
+	b, err := backend.NewBarrier(w.comm)
 	if err != nil {
 		return err
 	}
-	defer b.close() //nolint:errcheck // nothing was run
-	l, err := loop.New(loop.Steps{Issue: loop.Nothing(), Sync: b.step, Context: b.context}, skewSamples)
+	defer b.Close() //nolint:errcheck // nothing was run
+	l, err := loop.New(loop.Steps{Issue: loop.Nothing(), Sync: b.Step, Context: b.Context}, skewSamples)
 	if err != nil {
 		return err
 	}
@@ -330,12 +341,10 @@ func (w *subworld) measureSkew() error {
 	if err != nil {
 		return err
 	}
-	root := make([]byte, 8)
-	putInt(root, int(stamps.Start[0]))
-	if err := w.comm.Bcast(root, 0); err != nil {
+	base := stamps.Start[0]
+	if err := launch.Broadcast(w.comm, &base); err != nil {
 		return err
 	}
-	base := int64(getInt(root))
 	mine := make([]float64, skewSamples)
 	first := make([]float64, skewSamples)
 	for i, at := range stamps.Start {

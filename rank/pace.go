@@ -143,6 +143,9 @@ func (p *pace) kept(r *result.Record, d time.Duration) {
 	}
 }
 
+// Progress returns how many of the planned records are done, and about how long the rest takes.
+func (p *pace) Progress() (done, planned int, left time.Duration) { return p.done, p.planned, p.eta() }
+
 // eta is about how long the rest will take.
 func (p *pace) eta() time.Duration {
 	if p.done == 0 {

@@ -31,7 +31,7 @@ func (c *config) checkPattern() error {
 		return exit.Usagef("--pattern measures every group once, and again where it is slow: leave out --run-cycles")
 	case c.plan.TimeLimit != nil:
 		return exit.Usagef("--pattern compares all groups in one plan, which --time-limit would thin: make cases shorter with --budget; --list shows the rounds")
-	case c.gpu.events:
+	case c.GPU.Events:
 		return exit.Usagef("--pattern compares the times of the host's clock: leave out --events")
 	case c.preflight:
 		return exit.Usagef("--preflight measures nothing, --pattern included: leave one of them out")

@@ -29,7 +29,7 @@ func (r *patternRun) suspects() (rounds []numberedRound, err error) {
 	}
 	lacking, err := r.expect(rounds)
 	if lacking > 0 {
-		r.j.screen.wrapped("# ", "what stands out is measured again while all others rest: "+units.Count(lacking, "group"))
+		r.j.screen.Wrapped("# ", "what stands out is measured again while all others rest: "+units.Count(lacking, "group"))
 	}
 	return rounds, err
 }
@@ -41,7 +41,7 @@ func (r *patternRun) repeats() (rounds []numberedRound, err error) {
 	}
 	lacking, err := r.expect(rounds)
 	if lacking > 0 {
-		r.j.screen.wrapped("# ", "what was slow with the others and is not alone is measured with them once more: "+units.Count(lacking, "round"))
+		r.j.screen.Wrapped("# ", "what was slow with the others and is not alone is measured with them once more: "+units.Count(lacking, "round"))
 	}
 	return rounds, err
 }
@@ -60,7 +60,7 @@ func (r *patternRun) expect(rounds []numberedRound) (lacking int, err error) {
 		lacks := 0
 		for _, c := range r.cases {
 			left := len(r.missing(c, n.Number, n.Groups))
-			r.j.ledger.expect(r.books[c.library].sheet, left)
+			r.j.ledger.Expect(r.books[c.library].sheet, left)
 			lacks += left
 		}
 		r.pace.planned += lacks

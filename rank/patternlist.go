@@ -9,6 +9,7 @@ import (
 	"busbar/internal/units"
 	"busbar/mpi"
 	"busbar/rank/launch"
+	"busbar/rank/screen"
 	"busbar/sweeps"
 )
 
@@ -35,7 +36,7 @@ func listPattern(b *strings.Builder, cfg *config, s *sweeps.Sweep, backends []st
 			words = append(words, n.group(0, g).Members())
 		}
 		prefix := fmt.Sprintf("# round %d: ", i+1)
-		for k, line := range wrap(strings.Join(words, ", "), 80-len(prefix)) {
+		for k, line := range screen.Wrap(strings.Join(words, ", "), 80-len(prefix)) {
 			if k > 0 {
 				prefix = "#" + strings.Repeat(" ", len(prefix)-1)
 			}
@@ -43,8 +44,8 @@ func listPattern(b *strings.Builder, cfg *config, s *sweeps.Sweep, backends []st
 		}
 	}
 	var least, most time.Duration
-	for _, backend := range backends {
-		lo, hi, err := listWorld(b, cfg, s, backend, n.size())
+	for _, name := range backends {
+		lo, hi, err := listWorld(b, cfg, s, name, n.size())
 		if err != nil {
 			return err
 		}

@@ -12,18 +12,18 @@ import (
 	"busbar/internal/notice"
 	"busbar/internal/pattern"
 	"busbar/internal/result"
+	"busbar/rank/backend"
+	"busbar/rank/hang"
 	"busbar/rank/machine"
+	"busbar/rank/screen"
 )
-
-// waitForGroups is the phase of a rank whose group is done with the case before another one.
-const waitForGroups = "wait for the other groups"
 
 // patternRun is --pattern being measured. All ranks go through the same rounds and cases; in each round a rank is in one
 // group or rests.
 type patternRun struct {
 	*subworld // of the whole launch
 	of        *nodePattern
-	libraries []library
+	libraries []backend.Library
 	cases     []patternCase
 	commands  int // that rank 0 has given
 
@@ -41,7 +41,8 @@ type patternCase struct {
 // book is the results file of one library, with what it and those that it continues hold.
 type book struct {
 	*session
-	times map[result.PointKey]result.Time // of what is ok
+	times     map[result.PointKey]result.Time // of what is ok
+	throttled []result.Throttled
 }
 
 // measurePattern measures the plan in groups of nodes, round by round, and what stands out again alone. It returns the exit
@@ -60,7 +61,7 @@ func (j *job) measurePattern(ctx context.Context, p *plan) (int, error) {
 	r := &patternRun{subworld: w, of: p.pattern, libraries: libraries}
 	for _, l := range libraries {
 		s := &session{subworld: w, lib: l}
-		if s.cases, err = p.sweep.Plan(r.of.size(), places(l.name())); err != nil {
+		if s.cases, err = p.sweep.Plan(r.of.size(), backend.Places(l.Name())); err != nil {
 			return 0, err
 		}
 		w.sessions = append(w.sessions, s)
@@ -114,14 +115,14 @@ func (r *patternRun) end(over bool, err error) (int, error) {
 		}
 	}
 	if r.tally.over = over; over {
-		r.j.ledger.finish(result.Interrupted, notice.RunSignalled{Signal: signalNames[syscall.SIGUSR1]}, r.tally.code(), "")
+		r.j.ledger.Finish(result.Interrupted, notice.RunSignalled{Signal: signalNames[syscall.SIGUSR1]}, r.tally.code(), "")
 		return r.tally.code(), nil
 	}
 	for _, b := range r.books {
-		if err := r.j.ledger.close(b.sheet, r.tally.code()); err != nil {
+		if err := r.j.ledger.Close(b.sheet, r.tally.code()); err != nil {
 			return 0, err
 		}
-		r.j.screen.verdict(r.nameOf(b), b.run.Rehearse, r.verdicts(b), r.of.hosts)
+		r.j.screen.Verdict(r.nameOf(b), b.run.Rehearse, r.verdicts(b), r.of.hosts)
 	}
 	return r.tally.code(), nil
 }
@@ -131,12 +132,12 @@ func (r *patternRun) nameOf(b *book) string {
 	if len(r.books) < 2 {
 		return ""
 	}
-	return b.lib.name()
+	return b.lib.Name()
 }
 
 // key is the point of a case in a group.
 func (r *patternRun) key(c patternCase, g *result.Group) result.PointKey {
-	k := result.Point(r.libraries[c.library].name(), c.Case, 0)
+	k := result.Point(r.libraries[c.library].Name(), c.Case, 0)
 	k.Group = g.String()
 	return k
 }
@@ -188,7 +189,11 @@ func (r *patternRun) openFiles() error {
 	}
 	_, perNode := shape(r.machines)
 	r.pace = &pace{cases: cases, options: r.p.sweep.Options, perNode: perNode, planned: planned}
-	r.j.screen.pattern(r)
+	var files []screen.File
+	for _, b := range r.books {
+		files = append(files, screen.File{Run: &b.run, Path: b.sheet.Path()})
+	}
+	r.j.screen.Pattern(files, r.pace, fmt.Sprintf("%s x %d", r.of, len(r.of.ranks[0])), len(r.of.rounds))
 	return nil
 }
 
@@ -261,18 +266,18 @@ func (w *subworld) closeGroup() error {
 		w.counters.Close()
 	}
 	for _, s := range w.sessions {
-		if err := s.backend.close(); err != nil {
+		if err := s.backend.Close(); err != nil {
 			return err
 		}
 	}
-	if err := w.area.free(); err != nil {
+	if err := w.area.Free(); err != nil {
 		return err
 	}
 	return w.comm.Free()
 }
 
 // openAll makes the libraries ready in this world.
-func (w *subworld) openAll(libraries []library) error {
+func (w *subworld) openAll(libraries []backend.Library) error {
 	w.j.watch.Phase(fmt.Sprintf("prepare a world of %d", w.world.Size), 0)
 	if err := w.prepareClock(); err != nil {
 		return err
@@ -304,9 +309,9 @@ func (r *patternRun) neighbours(groups pattern.Round) (most int) {
 // gatherRanks brings all ranks together, those that rest and those whose group is done; they sleep and do not spin.
 func (r *patternRun) gatherRanks(inGroup bool) error {
 	if inGroup {
-		r.j.watch.Rest(waitForGroups)
+		r.j.watch.Rest(hang.WaitForGroups)
 	} else {
-		r.j.watch.Rest(waitOutside)
+		r.j.watch.Rest(hang.WaitOutside)
 	}
 	return r.j.world.BarrierSleeping(sleepPause)
 }
@@ -327,7 +332,7 @@ func (r *patternRun) measureRound(ctx context.Context, number int, groups patter
 	}
 	next := 0
 	for {
-		r.j.watch.Phase(waitForRank0, 0)
+		r.j.watch.Phase(hang.WaitForRank0, 0)
 		o, err := share(r.j, func() (patternOrder, error) { return r.next(ctx, number, groups, &next), nil })
 		if err != nil || o.Case < 0 {
 			return o.Over, err
@@ -370,8 +375,8 @@ func (r *patternRun) next(ctx context.Context, number int, groups pattern.Round,
 		for _, g := range left {
 			inHand = append(inHand, result.Record{Kind: result.KindCase, Case: c.Case, Group: g})
 		}
-		r.j.ledger.begin(r.books[c.library].sheet, inHand...)
-		r.j.screen.begin(r.libraries[c.library].name(), c.Case)
+		r.j.ledger.Begin(r.books[c.library].sheet, inHand...)
+		r.j.screen.Begin(r.libraries[c.library].Name(), c.Case)
 		r.commands++
 		*at++
 		// An attempt takes a number, and ranks that rest take none.
@@ -396,7 +401,7 @@ func (w *subworld) measureInGroup(c patternCase, groups pattern.Round, budget ti
 		if record, err = s.observed(i, budget); err != nil {
 			return nil, err
 		}
-		if err := w.give(&command{what: orderStop}); err != nil {
+		if err := w.give(&command{What: orderStop}); err != nil {
 			return nil, err
 		}
 	}
@@ -441,13 +446,13 @@ func (r *patternRun) keepAll(c patternCase, number int, groups pattern.Round, se
 			b.times[key] = *g.Record.Time
 		}
 		r.pace.kept(g.Record, took/time.Duration(len(got)))
-		r.j.screen.patternRow(r.nameOf(b), g.Record)
+		r.j.screen.PatternRow(r.nameOf(b), g.Record)
 	}
-	r.j.ledger.begin(b.sheet)
+	r.j.ledger.Begin(b.sheet)
 	return nil
 }
 
 // verdicts are what is known so far of each case of a library, by case. Rank 0 only.
 func (r *patternRun) verdicts(b *book) map[coll.Case]pattern.Verdict {
-	return pattern.Verdicts(r.of.facts(), b.lib.name(), b.cases, b.times)
+	return pattern.Verdicts(r.of.facts(), b.lib.Name(), b.cases, b.times)
 }

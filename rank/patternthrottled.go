@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"busbar/internal/result"
+	"busbar/rank/backend"
 )
 
 // gatherThrottled brings rank 0 which GPUs of the groups held back their clocks at the end of a round; w is nil on ranks that
@@ -18,7 +19,7 @@ func (r *patternRun) gatherThrottled(w *subworld) error {
 	var mine [][]result.Throttled // by library; of a group's first rank
 	if w != nil {
 		for _, s := range w.sessions {
-			mine = append(mine, s.throttled)
+			mine = append(mine, backend.ThrottledOf(s.backend))
 		}
 	}
 	text, err := json.Marshal(mine)
@@ -42,7 +43,7 @@ func (r *patternRun) keepThrottled(sent [][]byte) error {
 		for library, found := range group {
 			b := r.books[library]
 			b.throttled = addThrottled(b.throttled, found)
-			r.j.ledger.throttled(b.sheet, b.throttled)
+			r.j.ledger.Throttled(b.sheet, b.throttled)
 		}
 	}
 	return nil

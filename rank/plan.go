@@ -10,7 +10,9 @@ import (
 
 	"busbar/internal/coll"
 	"busbar/internal/result"
+	"busbar/rank/backend"
 	"busbar/rank/exit"
+	"busbar/rank/screen"
 	"busbar/sweeps"
 )
 
@@ -66,7 +68,7 @@ func (j *job) agreeOnPlan() (*plan, error) {
 	if p.pattern, err = j.agreeOnPattern(p.sweep); err != nil {
 		return nil, j.elsewhere(err)
 	}
-	if p.backends, err = chooseBackends(j.cfg, func() string { return j.autoBackend(p.worlds) }); err != nil {
+	if p.backends, err = backend.Choose(&j.cfg.Options, func() string { return backend.Auto(j.host(), p.worlds) }); err != nil {
 		return nil, j.elsewhere(err)
 	}
 	if err := j.cfg.checkStepBackends(p.backends); err != nil {
@@ -87,11 +89,11 @@ func (j *job) tryPlan(p *plan) (err error) {
 		return err
 	}
 	for _, n := range worlds {
-		cases, err := p.sweep.Plan(n, places(p.backends[0]))
+		cases, err := p.sweep.Plan(n, backend.Places(p.backends[0]))
 		if err != nil {
 			return exit.With(exit.Usage, err)
 		}
-		if j.cfg.gpu.graph > 0 && slices.ContainsFunc(cases, func(c coll.Case) bool { return c.Mode == coll.Latency }) {
+		if j.cfg.GPU.Graph > 0 && slices.ContainsFunc(cases, func(c coll.Case) bool { return c.Mode == coll.Latency }) {
 			return exit.Usagef("-G launches many operations at once, which is no latency: leave out --mode latency, or -G")
 		}
 	}
@@ -127,7 +129,7 @@ func (j *job) readPast() (*result.Past, error) {
 // elsewhere keeps an error that every rank has for rank 0 to say.
 func (j *job) elsewhere(err error) error {
 	if j.rank != 0 {
-		return errElsewhere
+		return exit.ErrElsewhere
 	}
 	return err
 }
@@ -181,4 +183,15 @@ func sweepName(s *sweeps.Sweep) string {
 // planned says whether flags alone make a plan, so that quick does not stand behind them.
 func planned(o sweeps.Overrides) bool {
 	return o.MinBytes != nil || o.MaxBytes != nil || o.StepFactor != nil || o.StepBytes != nil || len(o.Elements) > 0 || len(o.Collectives) > 0
+}
+
+// kind is what the plan measures.
+func (p *plan) kind() screen.Kind {
+	switch {
+	case p.step != nil:
+		return screen.Steps
+	case p.pattern != nil:
+		return screen.Pattern
+	}
+	return screen.Collectives
 }

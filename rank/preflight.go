@@ -1,53 +1,37 @@
 package main
 
 import (
-	"cmp"
 	"fmt"
 	"os"
-	"strings"
 
+	"busbar/internal/bench"
 	"busbar/internal/document"
 	"busbar/internal/notice"
-	"busbar/internal/units"
+	"busbar/rank/backend"
 	"busbar/rank/exit"
 	"busbar/rank/launch"
+	"busbar/rank/preflight"
 )
-
-// setup is what one rank sees of where it runs.
-type setup struct {
-	Limits limits
-	Node   node
-	Fabric fabric
-	GPU    *gpuView // nil where no backend on GPUs is asked for
-
-	who launch.RankFacts // on rank 0
-}
-
-func readSetup(root string, env func(string) string) setup {
-	return setup{Limits: readLimits(root), Node: readNode(root), Fabric: readFabric(root, env)}
-}
 
 // preflight checks the set-up without measuring, what is on each host first and what the ranks do together last, and
 // reports on rank 0. Collective.
 func (j *job) preflight() (int, error) {
 	if j.rank == 0 {
-		hosts, _ := whereabouts(nil, j.ranks)
-		j.checks = &checklist{title: fmt.Sprintf("Preflight of %s on %s", units.Count(j.size, "rank"), units.Count(len(hosts), "host")),
-			format: j.cfg.format, out: j.stdout, ranks: j.ranks}
-		j.checks.add(checkMPI(j.lib.Info(), j.launch, j.size), checkAlikeRanks(j.ranks, j.launch))
+		j.checks = preflight.NewChecklist(j.ranks, j.cfg.format, j.stdout)
+		j.checks.Add(preflight.CheckMPI(j.lib.Info(), j.launch, j.size), preflight.CheckAlikeRanks(j.ranks, j.launch))
 	}
 	backends, err := j.chooseForPreflight()
 	if err != nil {
 		return 0, err
 	}
 	if j.rank == 0 {
-		j.checks.title += ": " + cmp.Or(strings.Join(backends, ", "), "no backend")
+		j.checks.SetBackends(backends)
 	}
 	j.watch.Phase("look at the hosts", 0)
-	mine := readSetup("/", os.Getenv)
+	mine := preflight.ReadSetup("/", os.Getenv)
 	for _, b := range backends {
-		if !onHosts(b) && mine.GPU == nil {
-			mine.GPU = j.viewGPUs(b, mine.Fabric.pcie.Driver)
+		if !backend.OnHosts(b) && mine.GPU == nil {
+			mine.GPU = j.viewGPUs(b, mine.Fabric.Driver)
 		}
 	}
 	all, err := gather(j, mine)
@@ -55,13 +39,11 @@ func (j *job) preflight() (int, error) {
 		return 0, err
 	}
 	if j.rank == 0 {
-		for i := range all {
-			all[i].who = j.ranks[i]
-		}
-		takeGPUs(all)
-		j.checks.add(checkSetups(all)...)
-		j.checks.add(checkOutput(j.cfg.out).on(0))
-		j.checks.add(j.checkSideChannel())
+		preflight.PlaceSetups(all, j.ranks)
+		preflight.TakeGPUs(all, gpusToTake)
+		j.checks.Add(preflight.CheckSetups(all, backend.MPIScratch)...)
+		j.checks.Add(preflight.CheckOutput(j.cfg.out).On(0))
+		j.checks.Add(j.checkSideChannel())
 	}
 	clock, err := launch.MeasureClock()
 	if err != nil {
@@ -75,7 +57,7 @@ func (j *job) preflight() (int, error) {
 	}
 	code := exit.OK
 	if j.rank == 0 {
-		worst, err := j.checks.write()
+		worst, err := j.checks.Write()
 		if err != nil {
 			return 0, exit.With(exit.Environment, fmt.Errorf("the report cannot be written: %w", err))
 		}
@@ -89,62 +71,8 @@ func (j *job) preflight() (int, error) {
 // neverConnected is the report of --preflight --format json where the ranks cannot be connected; otherwise the error
 // has all of it.
 func (j *job) neverConnected(err error) {
-	if j.cfg.format != document.JSON || j.rank != 0 {
-		return
-	}
-	c := &checklist{format: document.JSON, out: j.stdout, ranks: []launch.RankFacts{{Host: hostName()}}}
-	c.add(found("MPI", notice.MPIUnusable{Failed: exit.FailureOf(err).Parts}))
-	_, _ = c.write() // the exit code has it too
-}
-
-// checkSetups looks at the hosts one by one, check by check, and at what they have in common; rank 0 only.
-func checkSetups(all []setup) []row {
-	hosts := groupBy(all, func(r launch.RankFacts) string { return r.Host })
-	// Containers of one machine are hosts of their own, and share its processors and its memory.
-	machines := groupBy(all, func(r launch.RankFacts) string { return r.Machine })
-	rows := []row{checkAlikeHosts(hosts)}
-	for _, c := range []struct {
-		of    [][]setup
-		check func([]setup) []row
-	}{
-		{machines, checkCPUs}, {hosts, byRank(checkGovernor)}, {machines, checkBalancing}, {machines, checkLoad}, {machines, checkHugePages},
-		{machines, checkMemory}, {hosts, checkShared}, {hosts, byRank(checkLocked)}, {hosts, byRank(filesFor(len(all)))},
-		{hosts, checkRDMA}, {machines, checkIOMMU}, {machines, checkACS}, {hosts, checkGPUs}, {machines, checkOwners},
-	} {
-		for _, group := range c.of {
-			for _, r := range c.check(group) {
-				if r.ranks == nil {
-					for _, s := range group {
-						r.ranks = append(r.ranks, s.who.Rank)
-					}
-				}
-				rows = append(rows, r)
-			}
-		}
-	}
-	return append(rows, checkLibraries(all)...)
-}
-
-func groupBy(all []setup, key func(launch.RankFacts) string) (groups [][]setup) {
-	at := map[string]int{}
-	for _, s := range all {
-		i, known := at[key(s.who)]
-		if !known {
-			i = len(groups)
-			at[key(s.who)], groups = i, append(groups, nil)
-		}
-		groups[i] = append(groups[i], s)
-	}
-	return groups
-}
-
-// byRank makes a check of one rank one of a host's ranks.
-func byRank(check func(setup) row) func([]setup) []row {
-	return func(host []setup) (rows []row) {
-		for _, s := range host {
-			rows = append(rows, check(s).on(s.who.Rank))
-		}
-		return rows
+	if j.cfg.format == document.JSON && j.rank == 0 {
+		preflight.WriteUnconnected(j.stdout, hostName(), err)
 	}
 }
 
@@ -160,4 +88,56 @@ func (c *config) checkPreflight() error {
 		return exit.Usagef("--preflight and --list are two questions; ask one at a time")
 	}
 	return nil
+}
+
+// checkSideChannel says which ranks reach rank 0 without MPI; rank 0 only.
+func (j *job) checkSideChannel() preflight.Row {
+	if j.size == 1 {
+		return preflight.SideChannelRow(nil, true, j.ranks)
+	}
+	if j.cfg.noSideChannel {
+		return preflight.Found("side channel", notice.SideChannel{State: notice.ChannelOff})
+	}
+	if j.hub == nil {
+		return preflight.SideChannelRow(nil, false, j.ranks)
+	}
+	return preflight.SideChannelRow(j.hub.Missing(), true, j.ranks)
+}
+
+// checkClocks compares the clocks of the hosts. Collective.
+func (j *job) checkClocks(clock bench.Clock) error {
+	j.watch.Phase("compare the clocks", 0)
+	var machines []string
+	for _, f := range j.ranks {
+		machines = append(machines, f.Machine)
+	}
+	off, err := launch.MeasureClockOffsets(j.world, machines, clock)
+	if err != nil {
+		return err
+	}
+	all, err := gather(j, preflight.ClockView{Offset: off.Own, Uncertainty: off.Uncertainty, Wall: preflight.TimeOfDay()})
+	if err == nil && j.rank == 0 {
+		nodes, _ := shape(machines)
+		j.checks.Add(preflight.JudgeClocks(all, nodes, clock.Cost)...)
+	}
+	return err
+}
+
+// gpusToTake returns which GPU each rank will take, by ordinal.
+func gpusToTake(ranks []preflight.GPUSight) []int {
+	var sights []backend.VisibleGPUs
+	for _, r := range ranks {
+		sights = append(sights, backend.VisibleGPUs{Machine: r.Machine, UUIDs: r.UUIDs, NUMA: r.NUMA, Near: r.Near})
+	}
+	ordinals, _ := backend.AssignGPUs(sights)
+	return ordinals
+}
+
+// viewGPUs is what this rank sees of GPUs and of the library of a backend on them, none of which it starts. It is local.
+func (j *job) viewGPUs(library, driver string) *preflight.GPUView {
+	search := preflight.GPUSearch{Shared: j.cfg.ShareGPU, Simulated: library == backend.Simulation, NCCLX: library == "ncclx",
+		CPUs: j.ranks[j.rank].CPUs, Driver: driver}
+	paths, err := j.cfg.LibraryPaths()
+	search.CUDA, search.NCCL, search.NotFound = paths.CUDA, paths.NCCL, err
+	return preflight.ViewGPUs("/", search)
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"math"
 	"slices"
@@ -10,6 +9,8 @@ import (
 	"busbar/internal/notice"
 	"busbar/internal/result"
 	"busbar/internal/units"
+	"busbar/rank/backend"
+	"busbar/rank/launch"
 	"busbar/rank/machine"
 )
 
@@ -27,7 +28,7 @@ func (r room) fits() bool { return !r.over && r.oom == nil }
 func (s *session) prepareMemory() (err error) {
 	own := make([]float64, len(s.cases))
 	for i, c := range s.cases {
-		own[i] = s.backend.memory(c)
+		own[i] = s.backend.Memory(c)
 	}
 	s.room, err = s.makeRoom(own)
 	return err
@@ -36,7 +37,7 @@ func (s *session) prepareMemory() (err error) {
 // makeRoom finds for each of some points, of which this rank's bytes are given, whether it fits what is free on every rank, and
 // reserves memory for the largest that does. Collective.
 func (s *session) makeRoom(own []float64) ([]room, error) {
-	most, limit, err := s.backend.room()
+	most, limit, err := s.backend.Room()
 	if err != nil {
 		return nil, err
 	}
@@ -54,57 +55,51 @@ func (s *session) makeRoom(own []float64) ([]room, error) {
 	return rooms, s.reserve(rooms, own)
 }
 
-// hostMemory is how many bytes of buffers in host memory every rank may have where a library allocates scratch beside
-// them (as a share of them), and what limits them, on rank 0. Collective.
-func (s *session) hostMemory(scratch float64) (most float64, limit notice.MemoryLimit, err error) {
+// HostRoom implements backend.Memory.
+func (w *subworld) HostRoom(scratch float64) (most float64, limit notice.MemoryLimit, err error) {
 	bounds, err := machine.MemoryBounds("/")
-	if err != nil && s.world.Rank == 0 {
-		fmt.Fprintf(s.j.stderr, "rank: %v\n", err)
+	if err != nil && w.world.Rank == 0 {
+		fmt.Fprintf(w.j.stderr, "rank: %v\n", err)
 	}
-	most, limit, err = s.planRoom(bounds, scratch)
-	limit.Libraries, limit.Groups = s.hostShares, s.neighbours
-	return most / float64(max(1, s.hostShares)) / float64(max(1, s.neighbours)), limit, err
+	most, limit, err = w.planRoom(bounds, scratch)
+	limit.Libraries, limit.Groups = w.hostShares, w.neighbours
+	return most / float64(max(1, w.hostShares)) / float64(max(1, w.neighbours)), limit, err
+}
+
+// DeviceRoom implements backend.Memory.
+func (w *subworld) DeviceRoom(device string, free int64) (most float64, limit notice.MemoryLimit, err error) {
+	return w.planRoom([]machine.MemoryBound{{Name: device, Free: free}}, 0)
 }
 
 // hostShares counts the buffers that libraries have in host memory at the same time: those that measure on host memory
 // have theirs in common, each rehearsal has its own, and a GPU's are not there.
-func hostShares(libraries []library) int {
+func hostShares(libraries []backend.Library) int {
 	common, own := 0, 0
 	for _, l := range libraries {
-		gpu, ok := l.(*ncclLibrary)
+		gpu, ok := l.(backend.Accelerator)
 		switch {
 		case !ok:
 			common = 1
-		case gpu.rehearsed():
+		case gpu.Simulated():
 			own++
 		}
 	}
 	return common + own
 }
 
-// planRoom is hostMemory for any bounds of this rank.
-func (s *session) planRoom(bounds []machine.MemoryBound, scratch float64) (most float64, limit notice.MemoryLimit, err error) {
-	mine, err := json.Marshal(machine.RankMemory{Rank: s.j.rank, Host: s.hosts[s.world.Rank], Machine: s.machines[s.world.Rank], Bounds: bounds})
+// planRoom is HostRoom for any bounds of this rank.
+func (w *subworld) planRoom(bounds []machine.MemoryBound, scratch float64) (most float64, limit notice.MemoryLimit, err error) {
+	all, err := launch.GatherJSON(w.comm, machine.RankMemory{Rank: w.j.rank, Host: w.hosts[w.world.Rank], Machine: w.machines[w.world.Rank], Bounds: bounds})
 	if err != nil {
 		return 0, limit, err
 	}
-	all, err := s.comm.Gatherv(mine, 0)
-	if err != nil {
-		return 0, limit, err
+	var bytes int64
+	if w.world.Rank == 0 {
+		m := machine.PlanMemory(all, scratch)
+		bytes, limit = m.Bytes, m.Limit
 	}
-	x := []float64{0}
-	if s.world.Rank == 0 {
-		memory := make([]machine.RankMemory, len(all))
-		for i, b := range all {
-			if err := json.Unmarshal(b, &memory[i]); err != nil {
-				return 0, limit, err
-			}
-		}
-		m := machine.PlanMemory(memory, scratch)
-		x[0], limit = float64(m.Bytes), m.Limit
-	}
-	err = s.world.Bcast(x)
-	return x[0], limit, err
+	err = launch.Broadcast(w.comm, &bytes)
+	return float64(bytes), limit, err
 }
 
 // reserve allocates room for all points that fit. Where the system refuses it on any rank, the largest points are given
@@ -117,7 +112,7 @@ func (s *session) reserve(rooms []room, own []float64) error {
 				largest, span = max(largest, r.needed), max(span, own[i])
 			}
 		}
-		mine := s.backend.reserve(int64(span))
+		mine := s.backend.Reserve(int64(span))
 		refused := []float64{0} // the more, the lower the rank
 		if mine != nil {
 			refused[0] = float64(s.world.Size - s.world.Rank)

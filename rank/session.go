@@ -10,41 +10,41 @@ import (
 	"busbar/internal/coll"
 	"busbar/internal/notice"
 	"busbar/internal/result"
+	"busbar/rank/backend"
 	"busbar/rank/exit"
 	"busbar/rank/launch"
+	"busbar/rank/ledger"
 	"busbar/rank/machine"
 )
 
 // session is one library measured in one world on this rank.
 type session struct {
 	*subworld
-	lib     library
-	backend backend
-	setup   []result.Setup
+	lib     backend.Library
+	backend backend.Backend
 	used    map[coll.Collective]bool // collectives whose first operation was timed; rank 0 only
 	cases   []coll.Case
 	room    []room // by case
 
 	// Rank 0 only.
-	sheet     *sheet
-	done      map[result.PointKey]bool
-	run       result.Run
-	throttled []result.Throttled // of this world, known once the backend is closed
+	sheet *ledger.Sheet
+	done  map[result.PointKey]bool
+	run   result.Run
 }
 
 // head makes the header of this library's file in this world, and finds what it continues.
 func (s *session) head() {
 	j := s.j
 	s.run = j.header(s.p, s.lib, s)
-	s.run.Setup = s.setup
+	s.run.Setup = backend.SetupOf(s.backend)
 	if len(s.sessions) > 1 {
 		for _, o := range s.sessions {
-			s.run.Interleaved = append(s.run.Interleaved, o.lib.name())
+			s.run.Interleaved = append(s.run.Interleaved, o.lib.Name())
 		}
 	}
 	if s.p.past != nil {
 		s.done, s.run.Resumes = s.p.past.Done(s.run.Key())
-		s.run.Resumes = append(s.p.past.Unfit(s.lib.name(), s.world.Size), s.run.Resumes...)
+		s.run.Resumes = append(s.p.past.Unfit(s.lib.Name(), s.world.Size), s.run.Resumes...)
 		if s.p.campaign == s.p.launch && len(s.run.Resumes) > 0 { // for all files of this launch, so that they stay together
 			s.p.campaign = cmp.Or(s.p.past.Campaign(s.run.Resumes), s.p.launch)
 		}
@@ -68,7 +68,7 @@ func (s *session) openFile() error {
 		return exit.With(exit.Environment, err)
 	}
 	w.Warn = func(text string) { fmt.Fprintf(j.stderr, "rank: %s\n", text) }
-	s.sheet = j.ledger.open(w, s.run.Sweep.Points)
+	s.sheet = j.ledger.Open(w, s.run.Sweep.Points)
 	return nil
 }
 
@@ -82,14 +82,14 @@ func (s *session) cycle(i int) int {
 
 // wanted says whether a case is to be measured in a cycle, or is there from a run that this one continues.
 func (s *session) wanted(i, cycle int) bool {
-	return !s.done[result.Point(s.lib.name(), s.cases[i], s.cycle(cycle))]
+	return !s.done[result.Point(s.lib.Name(), s.cases[i], s.cycle(cycle))]
 }
 
 // measureOne measures one case, the other ranks following, and keeps its record.
 func (s *session) measureOne(i, cycle int, budget time.Duration) error {
 	c := s.cases[i]
-	s.j.ledger.begin(s.sheet, result.Record{Kind: result.KindCase, Case: c, Cycle: cycle})
-	s.j.screen.begin(s.lib.name(), c)
+	s.j.ledger.Begin(s.sheet, result.Record{Kind: result.KindCase, Case: c, Cycle: cycle})
+	s.j.screen.Begin(s.lib.Name(), c)
 	started := time.Now()
 	r, err := s.observed(i, budget)
 	if err != nil {
@@ -118,8 +118,10 @@ func (s *session) observed(i int, budget time.Duration) (*result.Record, error) 
 func (s *session) attempt(i int, budget time.Duration) (*result.Record, error) {
 	var failed []notice.Fact
 	for try := 1; ; try++ {
-		_, connects := s.lib.(*ncclLibrary) // its first operation of a collective does
-		o := command{orderMeasure, slices.Index(s.sessions, s), i, budget, s.pace.remaining(), connects && !s.used[s.cases[i].Collective]}
+		l, ok := s.lib.(backend.Connector)
+		connects := ok && l.ConnectsAtFirstUse()
+		o := command{What: orderMeasure, Session: int32(slices.Index(s.sessions, s)), Case: int32(i), Budget: budget,
+			Left: s.pace.remaining(), First: connects && !s.used[s.cases[i].Collective]}
 		if err := s.give(&o); err != nil {
 			return nil, err
 		}
@@ -146,7 +148,7 @@ func (s *session) keep(r *result.Record, took time.Duration) error {
 		return err
 	}
 	s.pace.kept(r, took)
-	s.j.screen.row(s.lib.name(), r)
+	s.j.screen.Row(s.lib.Name(), r)
 	return nil
 }
 
@@ -155,27 +157,25 @@ const warmupTime = 250 * time.Millisecond
 
 // measure is collective: all ranks measure the case that rank 0 has ordered.
 func (s *session) measure(wanted command) (*result.Record, error) {
-	c := s.cases[wanted.i]
+	c := s.cases[wanted.Case]
 	name := c.String()
 	if len(s.sessions) > 1 {
-		name = s.lib.name() + " " + name
+		name = s.lib.Name() + " " + name
 	}
 	s.j.number++
 	s.j.watch.CaseOf(s.j.number, name, s.label)
 	defer s.j.watch.Case(s.j.number, "")
-	o := bench.Options{Precision: s.p.sweep.Precision, Budget: wanted.budget, Iterations: s.p.sweep.Iterations, Warmup: s.p.sweep.Warmup,
+	o := bench.Options{Precision: s.p.sweep.Precision, Budget: wanted.Budget, Iterations: s.p.sweep.Iterations, Warmup: s.p.sweep.Warmup,
 		Check: s.p.sweep.Check, Aggregate: s.p.sweep.Aggregate, Average: s.j.cfg.average, Clock: s.clock, Watch: s.j.watch}
-	if g := graphOf(s.j.cfg, s.p, s.lib); g > 0 { // what is issued is a launch of the graph
+	if g := backend.GraphOf(s.lib, s.p.sweep.Iterations); g > 0 { // what is issued is a launch of the graph
 		o.Aggregate = max(1, o.Aggregate) * g
 		o.Warmup = max(1, o.Warmup) // the first launch captures
 		if o.Iterations > 0 {
-			o.Iterations = s.j.cfg.gpu.graph
+			o.Iterations = s.j.cfg.GPU.Graph
 		}
 	}
-	o.FirstUse, o.Limit = wanted.first, wanted.left
-	if l, ok := s.lib.(*ncclLibrary); ok {
-		o.Clock.EventStep = l.eventStep
-	}
+	o.FirstUse, o.Limit = wanted.First, wanted.Left
+	o.Clock.EventStep = backend.EventStepOf(s.lib)
 	if s.p.sweep.Origins()["warmup"] == "default" { // who asks for a number gets it
 		o.WarmupTime = warmupTime
 	}

@@ -54,7 +54,7 @@ var signalNames = map[syscall.Signal]string{
 
 // interrupted ends the run after SIGTERM or SIGINT, here (nil) or on another rank. It does not return.
 func (j *job) interrupted(s syscall.Signal, other *launch.RankFacts) {
-	if hang := j.look.Load().reason(); hang != nil { // this rank was stopped, and is woken up to be told to end
+	if hang := j.look.Load().Reason(); hang != nil { // this rank was stopped, and is woken up to be told to end
 		j.stopAll(exit.Hang, result.Timeout, hang)
 	}
 	code := exit.Interrupted + int(s)
@@ -62,11 +62,11 @@ func (j *job) interrupted(s syscall.Signal, other *launch.RankFacts) {
 	if other != nil {
 		cause.Rank, cause.Host = &other.Rank, other.Host
 	}
-	paths := j.ledger.paths()
-	if j.ledger.finish(result.Interrupted, cause, code, "") {
+	paths := j.ledger.Paths()
+	if j.ledger.Finish(result.Interrupted, cause, code, "") {
 		fmt.Fprintf(j.stderr, "rank: interrupted by %s; what was measured is kept%s\n", notice.Message(cause), inFiles(paths))
 		fmt.Fprintln(j.stderr, "rank: the same command with --resume continues it")
-		j.look.Load().leave()
+		j.look.Load().RemoveFiles()
 		if other != nil {
 			j.die(code)
 		}

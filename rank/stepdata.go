@@ -31,7 +31,7 @@ func (g *stepGroup) checkRound(r *stepRun, data *bench.Data) error {
 	for i := range r.plan.Ops {
 		c, err := r.plan.Case(i)
 		if err == nil {
-			err = data.Load(c, r.train.buffers(i))
+			err = data.Load(c, r.train.Buffers(i))
 		}
 		if err != nil {
 			return &bench.Fatal{Phase: "fill", Err: err}
@@ -44,7 +44,7 @@ func (g *stepGroup) checkRound(r *stepRun, data *bench.Data) error {
 	for i, op := range r.plan.Ops {
 		c, err := r.plan.Case(i)
 		if err == nil {
-			err = data.Verify(op.Name, c, r.train.buffers(i))
+			err = data.Verify(op.Name, c, r.train.Buffers(i))
 		}
 		if err != nil {
 			return &bench.Fatal{Phase: "check", Err: err}
@@ -67,7 +67,7 @@ func (g *stepGroup) fill() error {
 	for _, r := range g.alive() {
 		g.s.j.watch.Phase("fill", seconds(float64(r.plan.Bytes)/slowCheck))
 		for i := range r.plan.Ops {
-			b := r.train.buffers(i)
+			b := r.train.Buffers(i)
 			if err := errors.Join(b.Send.Set(0), b.Recv.Set(0)); err != nil {
 				return &bench.Fatal{Phase: "fill", Err: err}
 			}

@@ -10,6 +10,7 @@ import (
 
 	"busbar/internal/coll"
 	"busbar/internal/step"
+	"busbar/rank/backend"
 	"busbar/rank/exit"
 	"busbar/sweeps"
 )
@@ -22,11 +23,9 @@ type stepOptions struct {
 	strategies []step.Strategy
 	compress   []step.Compression
 	progress   []step.Progress // empty: what the library is measured with when nobody asks
-	poll       time.Duration   // between two calls that test, where they poll
 	compute    time.Duration   // of forward and backward together; 0: the model's own
-	threads    int             // that compute, on a host
-	kernel     string          // that computes on a GPU: auto, gemm, fma
 	noTrace    bool
+	backend.ComputeOptions
 }
 
 // stepSection is the section of the help that the flags of --step stand in.
@@ -37,7 +36,7 @@ const pollInterval = 200 * time.Microsecond
 
 func newStepOptions() stepOptions {
 	return stepOptions{buckets: step.Caps(), first: step.FirstBucket, strategies: []step.Strategy{step.DDP}, compress: []step.Compression{{}},
-		poll: pollInterval, threads: 1, kernel: "auto"}
+		ComputeOptions: backend.ComputeOptions{Poll: pollInterval, Threads: 1, Kernel: "auto"}}
 }
 
 // copies says whether anything is priced by the rate at which memory is copied; measuring that takes memory of every rank.
@@ -53,10 +52,10 @@ func addStepFlags(o *stepOptions, add func(names, arg, usage string, set func(st
 	add("strategy", "LIST", "ddp (gradients are reduced, bucket by bucket), fsdp (parameters are gathered, gradients reduced and scattered) (ddp)", list(one(step.ParseStrategy), &o.strategies))
 	add("compress", "LIST", "less communication for more computing, modelled: none, 8x (an eighth of the volume), powersgd-4 (of rank 4), either with its cost: 8x:5ms (none)", list(one(step.ParseCompression), &o.compress))
 	add("progress", "LIST", "how communication on a host goes on beside computing: none (no call of the library), poll (it is tested now and then), thread (a second thread) (MPI: none,poll; Gloo: thread)", list(one(step.ParseProgress), &o.progress))
-	add("poll-interval", "TIME", "computing between two tests of --progress poll (200us)", func(s string) (err error) { o.poll, err = positive(s); return })
+	add("poll-interval", "TIME", "computing between two tests of --progress poll (200us)", func(s string) (err error) { o.Poll, err = positive(s); return })
 	add("compute", "TIME", "what forward and backward pass take together; layers keep their proportions (the model's own)", func(s string) (err error) { o.compute, err = positive(s); return })
-	add("compute-threads", "N", "threads that compute on a host (1)", func(s string) (err error) { o.threads, err = atLeast(1)(s); return })
-	add("compute-kernel", "NAME", "what computes on a GPU: gemm (cuBLAS), fma (busbar's own), or auto, which is gemm where cuBLAS can be loaded", func(s string) error { return oneOf(s, &o.kernel, "auto", "gemm", "fma") })
+	add("compute-threads", "N", "threads that compute on a host (1)", func(s string) (err error) { o.Threads, err = atLeast(1)(s); return })
+	add("compute-kernel", "NAME", "what computes on a GPU: gemm (cuBLAS), fma (busbar's own), or auto, which is gemm where cuBLAS can be loaded", func(s string) error { return oneOf(s, &o.Kernel, "auto", "gemm", "fma") })
 	flag("no-trace", "write no trace of the last overlapped steps", &o.noTrace)
 }
 
@@ -128,8 +127,8 @@ func (c *config) checkStep(f *pflag.FlagSet) (err error) {
 		refuse("--first-bucket is DDP's, and --strategy %s has none: leave it out", words(o.strategies))
 	case f.Changed("poll-interval") && len(o.progress) > 0 && !slices.Contains(o.progress, step.Poll):
 		refuse("--poll-interval is for --progress poll, and --progress %s does not poll: leave it out", words(o.progress))
-	case o.kernel == "fma" && c.gpu.register == "window":
-		refuse("--compute-kernel fma: %s: use --compute-kernel gemm, or leave out --register window", fmaBesideWindows)
+	case o.Kernel == "fma" && c.GPU.Register == "window":
+		refuse("--compute-kernel fma: %s: use --compute-kernel gemm, or leave out --register window", backend.FMABesideWindows)
 	}
 	for _, t := range c.plan.Types {
 		if !t.Float() {
@@ -141,10 +140,6 @@ func (c *config) checkStep(f *pflag.FlagSet) (err error) {
 	}
 	return err
 }
-
-// fmaBesideWindows is why busbar's own kernel does not compute beside registered windows. NCCL's symmetric kernels take all registers
-// of a multiprocessor (512 threads of 128), so that none of them starts as long as a block of ours is on each.
-const fmaBesideWindows = "NCCL's kernels for --register window need whole multiprocessors and cannot run beside FMA kernels, so no overlap could be measured"
 
 // words are values as a list on the command line has them.
 func words[T fmt.Stringer](values []T) string {

@@ -8,18 +8,19 @@ import (
 
 	"busbar/internal/coll"
 	"busbar/internal/step"
+	"busbar/rank/backend"
 	"busbar/rank/exit"
 )
 
 // What is asked for is a point each; what is not asked for has its default.
 func TestStepFlags(t *testing.T) {
 	c := parse(t, "--step resnet50")
-	if o := c.step; o.model != "resnet50" || !slices.Equal(o.buckets, step.Caps()) || o.first != 1<<20 || o.threads != 1 || o.kernel != "auto" || o.poll != 200*time.Microsecond || o.noTrace {
+	if o := c.step; o.model != "resnet50" || !slices.Equal(o.buckets, step.Caps()) || o.first != 1<<20 || o.Threads != 1 || o.Kernel != "auto" || o.Poll != 200*time.Microsecond || o.noTrace {
 		t.Errorf("%+v", o)
 	}
 	c = parse(t, "--step my.yaml --bucket 5M,layer,all --first-bucket 2M --strategy ddp,fsdp -d bf16,float32 --compress none,8x:5ms --progress poll,thread "+
 		"--poll-interval 1ms --compute 50ms --compute-threads 2 --no-trace")
-	if o := c.step; o.first != 2<<20 || o.poll != time.Millisecond || o.compute != 50*time.Millisecond || o.threads != 2 || !o.noTrace {
+	if o := c.step; o.first != 2<<20 || o.Poll != time.Millisecond || o.compute != 50*time.Millisecond || o.Threads != 2 || !o.noTrace {
 		t.Errorf("%+v", o)
 	}
 	points := c.stepPoints("mpi")
@@ -44,7 +45,7 @@ func TestStepWays(t *testing.T) {
 		{"--step uniform", "nccl", ""},
 		{"--step uniform --progress thread,poll", "mpi", "thread,poll"},
 		{"--step uniform --progress none,thread", "gloo", "thread"},
-		{"--step uniform --progress none", rehearsal, ""},
+		{"--step uniform --progress none", backend.Simulation, ""},
 	} {
 		c := parse(t, k.line)
 		var got []step.Progress
@@ -120,7 +121,7 @@ func TestStepBackends(t *testing.T) {
 		{"--step x --compute-threads 2", "nccl", "a GPU computes with kernels"},
 		{"--step x --compute-threads 2", "nccl,gloo", ""},
 		{"--step x --compute-kernel fma", "mpi", "a host computes with --compute-threads"},
-		{"--step x --compute-kernel fma", rehearsal, ""},
+		{"--step x --compute-kernel fma", backend.Simulation, ""},
 		{"-b 8", "mpi", ""},
 	} {
 		err := parse(t, k.line).checkStepBackends(strings.Split(k.backends, ","))

@@ -15,6 +15,7 @@ import (
 	"busbar/internal/program"
 	"busbar/internal/result"
 	"busbar/internal/step"
+	"busbar/rank/backend"
 )
 
 // stepGroup is points that differ by their bucket alone, measured in turn.
@@ -30,7 +31,7 @@ type stepGroup struct {
 // stepRun is one point bound to the library.
 type stepRun struct {
 	*stepPoint
-	train    training
+	train    backend.Training
 	check    result.Check
 	expected [4]float64 // s that a mode took the last time
 	rounds   []step.Round
@@ -85,26 +86,26 @@ func (g *stepGroup) bindOne(r *stepRun) error {
 	if fatal == nil && v.Over() {
 		r.verdict = v
 		if r.train != nil {
-			fatal = r.train.close()
+			fatal = r.train.Close()
 		}
 	}
 	if fatal == nil && !v.Over() {
-		r.notes = r.train.notes()
+		r.notes = r.train.Notes()
 	}
 	return fatal
 }
 
 // train binds a plan on this rank, if its library goes on in that way.
-func (s *stepSession) train(p *step.Plan) (training, error) {
+func (s *stepSession) train(p *step.Plan) (backend.Training, error) {
 	if w := p.Point.Progress; w != 0 {
-		has := s.trainer.progress()
+		has := s.trainer.Progress()
 		if !slices.Contains(has, w) {
 			return nil, &bench.UnsupportedError{Cause: notice.ProgressUnsupported{
-				Library: s.lib.facts().Library, Progress: w.String(), Has: strings.Split(words(has), ", "),
+				Library: s.lib.Facts().Library, Progress: w.String(), Has: strings.Split(words(has), ", "),
 			}}
 		}
 	}
-	return s.trainer.train(s.computing, p)
+	return s.trainer.Train(s.computing, p)
 }
 
 // begin says which point is in hand from now on.
@@ -113,8 +114,8 @@ func (g *stepGroup) begin(r *stepRun) {
 	s.j.number++
 	s.j.watch.Case(s.j.number, s.p.step.model.Name+" "+r.Point.String())
 	if s.world.Rank == 0 {
-		s.j.ledger.beginStep(s.sheet, result.StepRecord{N: r.n, Point: r.Point})
-		s.j.screen.beginStep(s, g.round, r.Point)
+		s.j.ledger.BeginStep(s.sheet, result.StepRecord{N: r.n, Point: r.Point})
+		s.j.screen.BeginStep(s.run.Sweep.Points, g.round, r.Point)
 	}
 }
 
@@ -145,7 +146,7 @@ func (g *stepGroup) each(order []*stepRun, do func(*stepRun) error) error {
 func (g *stepGroup) recover() error {
 	var left []*stepRun
 	for _, r := range g.runs {
-		if err := r.train.close(); err != nil {
+		if err := r.train.Close(); err != nil {
 			return err
 		}
 		if !r.verdict.Over() {
@@ -171,7 +172,7 @@ func (g *stepGroup) recover() error {
 // run runs one step of a point in a mode. A point whose operation failed with all ranks alive is lost (errStepLost).
 func (g *stepGroup) run(r *stepRun, m program.Mode, phase string) (start, end int64, err error) {
 	g.s.j.watch.Phase(phase, g.expected(r, m))
-	start, end, err = r.train.run(m)
+	start, end, err = r.train.Run(m)
 	if _, ok := g.s.backend.(bench.Recoverer); ok {
 		var v bench.Verdict
 		if v, err = g.s.world.Ran(err); err == nil && v.Over() {

@@ -10,13 +10,15 @@ import (
 	"busbar/internal/step"
 	"busbar/internal/units"
 	"busbar/mpi"
+	"busbar/rank/backend"
 	"busbar/rank/exit"
+	"busbar/rank/screen"
 	"busbar/sweeps"
 )
 
 // listSteps shows the points of --step and their operations, and measures nothing; it needs no library.
 func listSteps(cfg *config, l mpi.Launch, out io.Writer) error {
-	backends, err := chooseBackends(cfg, func() string { return unseenBackend(cfg) })
+	backends, err := backend.Choose(&cfg.Options, func() string { return unseenBackend(cfg) })
 	if err != nil {
 		return err
 	}
@@ -39,11 +41,11 @@ func listSteps(cfg *config, l mpi.Launch, out io.Writer) error {
 	var b strings.Builder
 	m := p.model
 	fmt.Fprintf(&b, "# plan: training steps of %s on %s, %d ranks (%s)\n", m.Name, strings.Join(backends, ","), size, whence)
-	for _, line := range wrap(modelLine(m), 78) {
+	for _, line := range screen.Wrap(screen.ModelLine(m), 78) {
 		fmt.Fprintln(&b, "# "+line)
 	}
 	if m.About != "" {
-		for _, line := range wrap(m.About, 78) {
+		for _, line := range screen.Wrap(m.About, 78) {
 			fmt.Fprintln(&b, "# "+line)
 		}
 	}
@@ -52,8 +54,8 @@ func listSteps(cfg *config, l mpi.Launch, out io.Writer) error {
 			fmt.Fprintf(&b, "# world %d: skipped, it does not fit %d ranks\n", n, size)
 			continue
 		}
-		for _, backend := range backends {
-			if err := p.listWorld(&b, cfg, s, backend, n); err != nil {
+		for _, library := range backends {
+			if err := p.listWorld(&b, cfg, s, library, n); err != nil {
 				return err
 			}
 		}
@@ -62,33 +64,19 @@ func listSteps(cfg *config, l mpi.Launch, out io.Writer) error {
 	return err
 }
 
-// modelLine is a model in a line.
-func modelLine(m *step.Model) string {
-	params := fmt.Sprint(m.Params())
-	if m.Params() >= 1e6 {
-		params = fmt.Sprintf("%.4g M", float64(m.Params())/1e6)
-	}
-	text := fmt.Sprintf("%s: %s parameters in %s; forward %s, backward %s", m.Name, params, units.Count(len(m.Layers), "layer"),
-		units.Duration(m.Forward()), units.Duration(m.Backward()))
-	if m.Optimizer > 0 {
-		text += fmt.Sprintf(", optimizer %s", units.Duration(m.Optimizer))
-	}
-	return text
-}
-
 // listWorld writes the points of a world.
-func (p *stepPlan) listWorld(b *strings.Builder, cfg *config, s *sweeps.Sweep, backend string, n int) error {
-	points, plans, same, err := p.plans(cfg, backend, n, 0)
+func (p *stepPlan) listWorld(b *strings.Builder, cfg *config, s *sweeps.Sweep, library string, n int) error {
+	points, plans, same, err := p.plans(cfg, library, n, 0)
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(b, "#\n# world %d on %s\n#    bucket  ops   smallest    largest   together     memory\n", n, backend)
+	fmt.Fprintf(b, "#\n# world %d on %s\n#    bucket  ops   smallest    largest   together     memory\n", n, library)
 	section := ""
 	var impossible error
 	for i, point := range points {
 		if g := point.GroupString(); g != section {
 			section = g
-			fmt.Fprintf(b, "# %s%s\n", g, modelled(point))
+			fmt.Fprintf(b, "# %s%s\n", g, screen.Modelled(point))
 		}
 		if err := point.Impossible(); err != nil {
 			fmt.Fprintf(b, "%11s unsupported\n", point.Bucket)
@@ -105,11 +93,11 @@ func (p *stepPlan) listWorld(b *strings.Builder, cfg *config, s *sweeps.Sweep, b
 		same = append(same, "unsupported: "+impossible.Error())
 	}
 	for _, text := range same {
-		for _, line := range wrap(text, 78) {
+		for _, line := range screen.Wrap(text, 78) {
 			fmt.Fprintln(b, "# "+line)
 		}
 	}
-	for _, line := range wrap(howLong(points, s, cfg.plan.Budget != nil), 78) {
+	for _, line := range screen.Wrap(howLong(points, s, cfg.plan.Budget != nil), 78) {
 		fmt.Fprintln(b, "# "+line)
 	}
 	return nil
@@ -134,14 +122,6 @@ func howLong(points []step.Point, s *sweeps.Sweep, asked bool) string {
 		text += fmt.Sprintf("; longer where %d rounds take longer, which it takes to compare the buckets (--budget ends them before)", step.RoundsToCompare(most))
 	}
 	return text
-}
-
-// modelled marks what is not the real thing.
-func modelled(p step.Point) string {
-	if p.Compression == (step.Compression{}) {
-		return ""
-	}
-	return ": MODELLED, nothing is compressed"
 }
 
 // opBytes is the smallest and the largest operation of a step, and all together, in bytes as the collectives count them.

@@ -74,7 +74,7 @@ func (p *stepPlan) header(run *result.Run, cfg *config, points []step.Point, com
 	s := &result.Step{Model: m.Name, Source: p.source, About: m.About, Params: m.Params(), Layers: len(m.Layers), Forward: m.Forward(), Backward: m.Backward(),
 		Optimizer: m.Optimizer, First: cfg.step.first, Computing: computing, Points: points}
 	if slices.ContainsFunc(points, func(p step.Point) bool { return p.Progress == step.Poll }) {
-		s.Interval = cfg.step.poll.Seconds()
+		s.Interval = cfg.step.Poll.Seconds()
 	}
 	run.Step = s
 	maps.DeleteFunc(run.Sweep.Origins, func(key, _ string) bool { return !slices.Contains(stepOrigins, key) })

@@ -6,6 +6,7 @@ import (
 
 	"busbar/internal/coll"
 	"busbar/internal/step"
+	"busbar/rank/backend"
 	"busbar/rank/exit"
 )
 
@@ -44,8 +45,8 @@ func (c *config) checkStepBackends(backends []string) error {
 	hosts, gpus, polls := false, false, false
 	for _, b := range backends {
 		polls = polls || slices.Contains(o.waysFor(b), step.Poll)
-		hosts, gpus = hosts || onHosts(b), gpus || !onHosts(b)
-		if onHosts(b) && len(o.waysFor(b)) == 0 {
+		hosts, gpus = hosts || backend.OnHosts(b), gpus || !backend.OnHosts(b)
+		if backend.OnHosts(b) && len(o.waysFor(b)) == 0 {
 			has, _ := waysOf(b)
 			return exit.Usagef("--progress %s: %s has %s alone: add it, or leave out --progress", words(o.progress), b, words(has))
 		}
@@ -53,11 +54,11 @@ func (c *config) checkStepBackends(backends []string) error {
 	switch {
 	case !hosts && len(o.progress) > 0:
 		return exit.Usagef("--progress is for communication on a host; on a GPU a stream of its own does it: leave it out")
-	case !polls && o.poll != pollInterval:
+	case !polls && o.Poll != pollInterval:
 		return exit.Usagef("--poll-interval is for --progress poll, which --backend %s does not do: leave it out", strings.Join(backends, ","))
-	case !hosts && o.threads != 1:
+	case !hosts && o.Threads != 1:
 		return exit.Usagef("--compute-threads is for computing on a host; a GPU computes with kernels: leave it out")
-	case !gpus && o.kernel != "auto":
+	case !gpus && o.Kernel != "auto":
 		return exit.Usagef("--compute-kernel is for computing on a GPU; a host computes with --compute-threads: leave it out")
 	}
 	return nil

@@ -7,6 +7,7 @@ import (
 	"busbar/internal/result"
 	"busbar/internal/step"
 	"busbar/internal/units"
+	"busbar/rank/backend"
 	"busbar/rank/exit"
 )
 
@@ -33,13 +34,20 @@ func (g *stepGroup) keep(over bool) error {
 	}
 	g.s.j.watch.Phase("give up the points", 0)
 	for _, r := range g.runs {
-		if err := r.train.close(); err != nil {
+		if err := r.train.Close(); err != nil {
 			return err
 		}
 	}
 	if g.s.world.Rank == 0 {
-		g.s.j.ledger.beginStep(g.s.sheet)
-		g.s.j.screen.reportGroup(g)
+		g.s.j.ledger.BeginStep(g.s.sheet)
+		var points []step.Point
+		var rounds [][]step.Round
+		for _, r := range g.alive() {
+			if len(r.rounds) > 0 {
+				points, rounds = append(points, r.Point), append(rounds, r.rounds)
+			}
+		}
+		g.s.j.screen.ReportGroup(points, rounds)
 	}
 	return nil
 }
@@ -94,20 +102,20 @@ func wrongPace(p *step.Plan, f step.Figures) []notice.Fact {
 // keepStep writes a record. Rank 0 only.
 func (s *stepSession) keepStep(r *stepRun, record *result.StepRecord) error {
 	s.j.watch.Phase("write the record", 0)
-	if err := s.j.ledger.addStep(s.sheet, record); err != nil {
+	if err := s.j.ledger.AddStep(s.sheet, record); err != nil {
 		return err
 	}
 	s.tally.add(record.Status)
 	if record.Timed() {
 		s.rounds[r.n-1] = r.rounds
 	}
-	s.j.screen.stepRow(record)
+	s.j.screen.StepRow(record)
 	return nil
 }
 
 // skipStepWorld writes the file of a world that cannot be measured: every point of it is skipped, with the reason. Rank 0 only.
-func (j *job) skipStepWorld(p *plan, lib library, n int, why string, tally *tally) error {
-	points, _, _, err := p.step.plans(j.cfg, lib.name(), n, 0)
+func (j *job) skipStepWorld(p *plan, lib backend.Library, n int, why string, tally *tally) error {
+	points, _, _, err := p.step.plans(j.cfg, lib.Name(), n, 0)
 	if err != nil {
 		return err
 	}
@@ -118,17 +126,17 @@ func (j *job) skipStepWorld(p *plan, lib library, n int, why string, tally *tall
 	if err != nil {
 		return exit.With(exit.Environment, err)
 	}
-	s := j.ledger.open(w, len(points))
+	s := j.ledger.Open(w, len(points))
 	for i, point := range points {
 		record := &result.StepRecord{
 			N: i + 1, Point: point, Status: result.Skipped,
 			Why: result.Because(notice.WorldUnfit{World: n, Why: why}), Check: result.Check{Result: "none"},
 		}
-		if err := j.ledger.addStep(s, record); err != nil {
+		if err := j.ledger.AddStep(s, record); err != nil {
 			return err
 		}
 		tally.add(record.Status)
 	}
-	j.screen.skippedWorld(j.nameAmong(lib), n, why, len(points), w.Path())
-	return j.ledger.close(s, exit.OK)
+	j.screen.SkippedWorld(j.nameAmong(lib), n, why, len(points), w.Path())
+	return j.ledger.Close(s, exit.OK)
 }

@@ -57,7 +57,7 @@ func (g *stepGroup) measureRound() error {
 			continue
 		}
 		g.s.j.watch.Phase("write the round", 0)
-		if err := g.s.j.ledger.addRound(g.s.sheet, &result.StepRound{N: r.n, Number: g.round, Round: over[r]}); err != nil {
+		if err := g.s.j.ledger.AddRound(g.s.sheet, &result.StepRound{N: r.n, Number: g.round, Round: over[r]}); err != nil {
 			return err
 		}
 	}
@@ -74,7 +74,7 @@ func (g *stepGroup) roundOf(r *stepRun) (step.Round, error) {
 			return step.Round{}, err
 		}
 		longest[m] = float64(end-start) / 1e9
-		spans := r.train.spans()
+		spans := r.train.Spans()
 		i := step.IntervalsOf(spans)
 		switch m {
 		case program.Compute:

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"runtime"
 	"slices"
 	"strings"
@@ -18,13 +19,18 @@ import (
 	"busbar/internal/program"
 	"busbar/internal/result"
 	"busbar/internal/step"
+	"busbar/mpi"
+	"busbar/rank/backend"
+	"busbar/rank/hang"
 	"busbar/rank/launch"
+	"busbar/rank/ledger"
+	"busbar/rank/screen"
 	"busbar/sweeps"
 )
 
 // fakeTrainer is a library that moves nothing and takes the times of a script.
 type fakeTrainer struct {
-	backend
+	backend.Backend
 	world bench.World
 
 	ran       []string // bucket and mode, in order
@@ -37,15 +43,15 @@ type fakeTrainer struct {
 	times  func(p step.Point, m program.Mode) time.Duration
 }
 
-func (f *fakeTrainer) progress() []step.Progress     { return []step.Progress{step.NoCalls} }
-func (f *fakeTrainer) computing() (computing, error) { return nil, nil }
+func (f *fakeTrainer) Progress() []step.Progress             { return []step.Progress{step.NoCalls} }
+func (f *fakeTrainer) Computing() (backend.Computing, error) { return nil, nil }
 
 func (f *fakeTrainer) Recover() error {
 	f.recovered++
 	return nil
 }
 
-func (f *fakeTrainer) train(_ computing, p *step.Plan) (training, error) {
+func (f *fakeTrainer) Train(_ backend.Computing, p *step.Plan) (backend.Training, error) {
 	if f.refuse != nil {
 		if err := f.refuse(p.Point); err != nil {
 			return nil, err
@@ -71,7 +77,7 @@ type fakeTraining struct {
 	mode   program.Mode
 }
 
-func (t *fakeTraining) run(m program.Mode) (start, end int64, err error) {
+func (t *fakeTraining) Run(m program.Mode) (start, end int64, err error) {
 	t.mode = m
 	t.f.ran = append(t.f.ran, fmt.Sprintf("%s %s", t.p.Point.Bucket, m))
 	if slices.ContainsFunc(t.memory, func(m []byte) bool { return !bytes.Equal(m, make([]byte, len(m))) }) {
@@ -89,10 +95,10 @@ func (t *fakeTraining) run(m program.Mode) (start, end int64, err error) {
 	return 1000, 1000 + int64(took), nil
 }
 
-func (t *fakeTraining) position() (uint64, string) { return 0, "" }
+func (t *fakeTraining) Position() (uint64, string) { return 0, "" }
 
-// spans are one stretch of 4 ms of computing, and of operations that begin with it and last 2 ms longer.
-func (t *fakeTraining) spans() program.Spans {
+// Spans are one stretch of 4 ms of computing, and of operations that begin with it and last 2 ms longer.
+func (t *fakeTraining) Spans() program.Spans {
 	s := program.Spans{Segments: make([]program.Span, len(t.p.Segments)), Ops: make([]program.Span, len(t.p.Ops))}
 	const ms = 1_000_000
 	for i := range s.Segments {
@@ -108,13 +114,13 @@ func (t *fakeTraining) spans() program.Spans {
 	return s
 }
 
-func (t *fakeTraining) buffers(op int) bench.Buffers {
+func (t *fakeTraining) Buffers(op int) bench.Buffers {
 	return bench.Buffers{Send: bench.Host(t.memory[op]), Recv: bench.Host(t.memory[op])}
 }
 
-func (t *fakeTraining) notes() []string { return []string{"a note"} }
+func (t *fakeTraining) Notes() []string { return []string{"a note"} }
 
-func (t *fakeTraining) close() error {
+func (t *fakeTraining) Close() error {
 	t.f.bound--
 	return nil
 }
@@ -140,12 +146,12 @@ func fakeSteps(t *testing.T, o sweeps.Options, script func(f *fakeTrainer)) (*st
 		t.Fatal(err)
 	}
 	for rank, err := range benchtest.Run(2, func(world bench.World) error {
-		j := &job{cfg: &config{}, rank: world.Rank, watch: newWatchdog(time.Minute, func(launch.State) {}), ledger: &ledger{}, screen: &screen{counts: map[result.Status]int{}}}
+		j := &job{cfg: &config{}, rank: world.Rank, watch: hang.NewWatchdog(time.Minute, func(launch.State) {}), ledger: ledger.New(io.Discard), screen: screen.New(false, screen.Steps, mpi.Launch{}, nil, nil)}
 		f := &fakeTrainer{world: world}
 		script(f)
 		s := &stepSession{session: &session{subworld: &subworld{j: j, p: p, world: world}, lib: mpiNamed{}, backend: f}, trainer: f}
 		if world.Rank == 0 {
-			s.sheet = j.ledger.open(w, 3)
+			s.sheet = j.ledger.Open(w, 3)
 		}
 		g := &stepGroup{s: s, bound: map[*stepPoint]*stepRun{}}
 		for i, point := range header.Points {
@@ -172,9 +178,9 @@ func fakeSteps(t *testing.T, o sweeps.Options, script func(f *fakeTrainer)) (*st
 }
 
 // mpiNamed is a library that has a name.
-type mpiNamed struct{ library }
+type mpiNamed struct{ backend.Library }
 
-func (mpiNamed) facts() result.Backend { return result.Backend{Library: "a library"} }
+func (mpiNamed) Facts() result.Backend { return result.Backend{Library: "a library"} }
 
 // In every round each point has all its modes in a row, and both orders turn.
 func TestStepRounds(t *testing.T) {
@@ -378,11 +384,11 @@ type atPart struct {
 	doing string
 }
 
-func (p atPart) position() (uint64, string) { return p.part, p.doing }
+func (p atPart) Position() (uint64, string) { return p.part, p.doing }
 
 // A hang inside a step is told by its segments and operations, and the rank that has begun fewer of them is behind.
 func TestHangInAStep(t *testing.T) {
-	w := newWatchdog(time.Minute, func(launch.State) {})
+	w := hang.NewWatchdog(time.Minute, func(launch.State) {})
 	w.Case(7, "resnet50 ddp 25M float32, polling")
 	w.Phase("round 3, overlapped", 0)
 	var states []launch.State
@@ -395,7 +401,7 @@ func TestHangInAStep(t *testing.T) {
 		t.Errorf("without a step it is %+v", s)
 	}
 	states[0].Host, states[1].Host = "node1", "node2"
-	text := nameHang([]launch.Report{{Rank: 1, Host: "node2", Standing: launch.Answered, State: states[1]}}, states[0]).Problem
+	text := hang.Diagnose([]launch.Report{{Rank: 1, Host: "node2", Standing: launch.Answered, State: states[1]}}, states[0]).Problem
 	want := "rank 1 on node2 is still at part 9 (computing backward bucket 3) of resnet50 ddp 25M float32, polling, in phase round 3, overlapped, " +
 		"while rank 0 on node1 is at part 12 (waiting for bucket 3)"
 	if !strings.HasPrefix(text, want) {

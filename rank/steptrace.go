@@ -14,6 +14,8 @@ import (
 	"busbar/internal/program"
 	"busbar/internal/result"
 	"busbar/internal/step"
+	"busbar/rank/backend"
+	"busbar/rank/launch"
 )
 
 // tracedRanks is how many ranks have a trace file at most: the first ones.
@@ -36,8 +38,7 @@ func (s *stepSession) keepTrace(r *stepRun, record *result.StepRecord) error {
 	}
 	s.j.watch.Phase("gather the traces", 0)
 	last := r.traced[len(r.traced)-1].Spans
-	i := step.IntervalsOf(last)
-	all, err := s.world.Gather([]float64{float64(i.Span), float64(i.Compute), float64(i.Comm), float64(i.Overlap), float64(i.Exposed), float64(i.Idle)})
+	all, err := launch.GatherJSON(s.comm, step.IntervalsOf(last))
 	if err != nil {
 		return &bench.Fatal{Phase: "gather the traces", Err: err}
 	}
@@ -54,9 +55,7 @@ func (s *stepSession) keepTrace(r *stepRun, record *result.StepRecord) error {
 		return err
 	}
 	for rank := range min(tracedRanks, s.world.Size) {
-		x := all[6*rank:]
-		record.Traced = append(record.Traced, result.TracedOf(s.world.Name(rank), step.Intervals{Span: int64(x[0]), Compute: int64(x[1]), Comm: int64(x[2]),
-			Overlap: int64(x[3]), Exposed: int64(x[4]), Idle: int64(x[5])}))
+		record.Traced = append(record.Traced, result.TracedOf(s.world.Name(rank), all[rank]))
 	}
 	record.Timeline = timelineOf(r.plan, last, s.world.Name(0))
 	if !s.j.cfg.step.noTrace {
@@ -67,11 +66,11 @@ func (s *stepSession) keepTrace(r *stepRun, record *result.StepRecord) error {
 
 // traceOf is this rank's trace of a point.
 func (s *stepSession) traceOf(r *stepRun) *step.Trace {
-	facts := s.lib.facts()
+	facts := s.lib.Facts()
 	t := &step.Trace{Tool: "busbar " + toolVersion(), Run: s.run.ID, Point: r.n, Plan: r.plan, Backend: facts.Name, Library: facts.Library, Computing: s.computing.String(),
-		Rehearsed: facts.Name == rehearsal, Rank: s.world.Name(s.world.Rank), Host: s.hosts[s.world.Rank], Process: os.Getpid(), Began: r.began[0], Steps: r.traced}
-	if l, ok := s.lib.(*ncclLibrary); ok {
-		t.GPU, t.Device = l.device(), s.facts()[s.world.Rank].LocalRank
+		Rehearsed: backend.Simulates(s.lib), Rank: s.world.Name(s.world.Rank), Host: s.hosts[s.world.Rank], Process: os.Getpid(), Began: r.began[0], Steps: r.traced}
+	if l, ok := s.lib.(backend.Accelerator); ok {
+		t.GPU, t.Device = l.Device(), s.facts()[s.world.Rank].LocalRank
 	}
 	return t
 }
@@ -79,7 +78,7 @@ func (s *stepSession) traceOf(r *stepRun) *step.Trace {
 // writeTraces writes the traces of a point beside the results file. A trace that cannot be written is a warning: the figures are
 // in the record.
 func (s *stepSession) writeTraces(n int, texts [][]byte, record *result.StepRecord) {
-	folder := filepath.Join(s.sheet.w.TraceFolder(), fmt.Sprintf("point%d", n))
+	folder := filepath.Join(s.sheet.TraceFolder(), fmt.Sprintf("point%d", n))
 	err := os.MkdirAll(folder, 0o777)
 	for rank, text := range texts {
 		if err == nil && len(text) > 0 {
@@ -90,7 +89,7 @@ func (s *stepSession) writeTraces(n int, texts [][]byte, record *result.StepReco
 		record.Warnings.Add(notice.TraceNotWritten{Problem: err.Error()})
 		return
 	}
-	record.Trace = filepath.Join(filepath.Base(s.sheet.w.TraceFolder()), filepath.Base(folder))
+	record.Trace = filepath.Join(filepath.Base(s.sheet.TraceFolder()), filepath.Base(folder))
 }
 
 // timelineOf is when the parts of a step ran.

@@ -10,14 +10,17 @@ import (
 	"busbar/internal/notice"
 	"busbar/internal/result"
 	"busbar/internal/step"
+	"busbar/rank/backend"
 	"busbar/rank/launch"
+	"busbar/rank/machine"
+	"busbar/rank/screen"
 )
 
 // stepSession is training steps measured with one library in one world on this rank.
 type stepSession struct {
 	*session
-	trainer   trainer
-	computing computing
+	trainer   backend.Trainer
+	computing backend.Computing
 	points    []*stepPoint
 	same      []string // of caps that give the same buckets as others
 
@@ -34,7 +37,7 @@ type stepPoint struct {
 }
 
 // measureSteps measures training steps in one (sub-)world, one library after another. Collective over comm.
-func (j *job) measureSteps(ctx context.Context, p *plan, libraries []library, comm launch.Comm, tally *tally) error {
+func (j *job) measureSteps(ctx context.Context, p *plan, libraries []backend.Library, comm launch.Comm, tally *tally) error {
 	w := j.newSubworld(p, comm, firstRanks(comm.Size()))
 	w.tally, w.hostShares = tally, 1
 	j.watch.Phase(fmt.Sprintf("prepare a world of %d", comm.Size()), 0)
@@ -57,36 +60,36 @@ func (j *job) measureSteps(ctx context.Context, p *plan, libraries []library, co
 			break
 		}
 	}
-	return w.area.free()
+	return w.area.Free()
 }
 
 // openSteps makes a library, what computes and the memory ready.
-func (w *subworld) openSteps(lib library) (*stepSession, error) {
+func (w *subworld) openSteps(lib backend.Library) (*stepSession, error) {
 	s := &stepSession{session: &session{subworld: w, lib: lib}}
 	w.sessions = []*session{s.session}
 	var err error
-	if s.backend, err = lib.open(s.session); err != nil {
+	if s.backend, err = lib.Open(w.forLibraries(), s.method()); err != nil {
 		return nil, err
 	}
-	s.trainer = s.backend.(trainer) // as all backends are
+	s.trainer = s.backend.(backend.Trainer) // as all backends are
 	w.j.watch.Phase("calibrate computing", 0)
-	if s.computing, err = s.trainer.computing(); err != nil {
+	if s.computing, err = s.trainer.Computing(); err != nil {
 		return nil, err
 	}
 	w.j.watch.Phase(fmt.Sprintf("prepare a world of %d", w.world.Size), 0)
 	if err := s.planPoints(); err != nil {
 		return nil, err
 	}
-	return s, s.backend.ready()
+	return s, s.backend.Ready()
 }
 
 // planPoints makes the plans of all points, and memory for those that fit.
 func (s *stepSession) planPoints() error {
-	rate := []float64{-s.computing.copyRate()}
+	rate := []float64{-s.computing.CopyRate()}
 	if err := s.world.Max(rate); err != nil { // the slowest rank's, so that plans are equal
 		return err
 	}
-	points, plans, same, err := s.p.step.plans(s.j.cfg, s.lib.name(), s.world.Size, -rate[0])
+	points, plans, same, err := s.p.step.plans(s.j.cfg, s.lib.Name(), s.world.Size, -rate[0])
 	if err != nil {
 		return err
 	}
@@ -160,10 +163,10 @@ func (s *stepSession) openFile() error {
 		points = append(points, p.Point)
 	}
 	s.run = s.j.header(s.p, s.lib, s.session)
-	s.run.Setup = s.setup
+	s.run.Setup = backend.SetupOf(s.backend)
 	s.p.step.header(&s.run, s.j.cfg, points, s.computing.String())
-	if c, ok := s.computing.(calibrated); ok {
-		s.run.Step.Unit, s.run.Step.Start = c.calibration()
+	if c, ok := s.computing.(backend.Calibrated); ok {
+		s.run.Step.Unit, s.run.Step.Start = c.Calibration()
 	}
 	s.run.Warnings.Add(s.stepCrowded()...)
 	s.continuePast()
@@ -175,7 +178,7 @@ func (s *stepSession) openFile() error {
 	if err := s.session.openFile(); err != nil {
 		return err
 	}
-	s.j.screen.steps(s)
+	s.j.screen.Steps(screen.File{Run: &s.run, Path: s.sheet.Path()}, s.p.step.model, s.bare(), s.p.sweep.Options, s.same)
 	return nil
 }
 
@@ -188,46 +191,89 @@ func (s *stepSession) continuePast() {
 	for _, p := range s.points {
 		p.done = done[p.Point]
 	}
-	s.run.Resumes = append(s.p.past.Unfit(s.lib.name(), s.world.Size), resumes...)
+	s.run.Resumes = append(s.p.past.Unfit(s.lib.Name(), s.world.Size), resumes...)
 	if s.p.campaign == s.p.launch && len(s.run.Resumes) > 0 {
 		s.p.campaign = cmp.Or(s.p.past.Campaign(s.run.Resumes), s.p.launch)
 	}
 }
 
-// agreeOnDone brings rank 0's word on what is measured to all, and the name of the run, which traces have.
+// stepStart is rank 0's word to all ranks before a world's first step.
+type stepStart struct {
+	Run  string // its name, which traces have
+	Done []bool // by point: an earlier run has it
+}
+
+// agreeOnDone brings rank 0's word on what is measured to all.
 func (s *stepSession) agreeOnDone() error {
-	id := make([]byte, len(result.NewID()))
-	copy(id, s.run.ID)
-	if err := s.comm.Bcast(id, 0); err != nil {
+	start := stepStart{Run: s.run.ID}
+	for _, p := range s.points {
+		start.Done = append(start.Done, p.done)
+	}
+	if err := launch.BroadcastJSON(s.comm, &start); err != nil {
 		return err
 	}
-	s.run.ID = string(id)
-	done := make([]float64, len(s.points))
+	s.run.ID = start.Run
 	for i, p := range s.points {
-		done[i] = float64(b2i(p.done))
+		p.done = start.Done[i]
 	}
-	err := s.world.Bcast(done)
-	for i, p := range s.points {
-		p.done = done[i] != 0
-	}
-	return err
+	return nil
 }
 
 // close ends the world for this library, and its file. Collective.
 func (s *stepSession) close(over bool) error {
 	s.j.watch.Phase(fmt.Sprintf("close a world of %d", s.world.Size), 0)
-	if err := s.computing.close(); err != nil {
+	if err := s.computing.Close(); err != nil {
 		return err
 	}
-	if err := s.backend.close(); err != nil || s.world.Rank != 0 {
+	if err := s.backend.Close(); err != nil || s.world.Rank != 0 {
 		return err
 	}
-	s.j.screen.reportProgress(s)
-	s.j.ledger.throttled(s.sheet, s.session.throttled)
+	s.j.screen.ReportProgress(s.bare(), s.rounds)
+	s.j.ledger.Throttled(s.sheet, backend.ThrottledOf(s.backend))
 	if over {
 		s.tally.over = true
-		s.j.ledger.finish(result.Interrupted, notice.RunSignalled{Signal: signalNames[syscall.SIGUSR1]}, s.tally.code(), "")
+		s.j.ledger.Finish(result.Interrupted, notice.RunSignalled{Signal: signalNames[syscall.SIGUSR1]}, s.tally.code(), "")
 		return nil
 	}
-	return s.j.ledger.close(s.sheet, s.tally.code())
+	return s.j.ledger.Close(s.sheet, s.tally.code())
+}
+
+// bare are the points without what is known of their measurement.
+func (s *stepSession) bare() (points []step.Point) {
+	for _, p := range s.points {
+		points = append(points, p.Point)
+	}
+	return points
+}
+
+// stepCrowded warns where threads that compute and threads that communicate must share cores.
+func (s *stepSession) stepCrowded() []notice.Fact {
+	if !backend.OnHosts(s.lib.Name()) || s.run.Crowded() != nil { // another warning leaves this one to say
+		return nil
+	}
+	threads := s.j.cfg.step.Threads
+	for _, p := range s.points {
+		if p.Progress == step.Thread {
+			threads = s.j.cfg.step.Threads + 1
+		}
+	}
+	if threads == 1 {
+		return nil
+	}
+	var places []machine.Place
+	for i, f := range s.facts() {
+		for range threads {
+			places = append(places, machine.Place{Rank: s.members[i], Host: f.Host, CPUs: f.CPUs, Quota: f.Quota})
+		}
+	}
+	hosts := map[string][]machine.Place{}
+	for _, p := range places {
+		hosts[p.Host] = append(hosts[p.Host], p)
+	}
+	for _, f := range s.facts() {
+		if n, cores, limit := machine.Crowd(hosts[f.Host]); n > 0 {
+			return []notice.Fact{notice.SharedStepThreads{Threads: n, Cores: cores, Host: f.Host, Limit: limit}}
+		}
+	}
+	return nil
 }

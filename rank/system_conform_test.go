@@ -11,6 +11,8 @@ import (
 
 	"busbar/internal/bench/benchtest"
 	"busbar/mpi"
+	"busbar/rank/backend"
+	"busbar/rank/hang"
 	"busbar/rank/launch"
 	"busbar/sweeps"
 )
@@ -40,11 +42,11 @@ func TestBackendConforms(t *testing.T) {
 		{"gloo", openMPI, 3, 0, 1, 0},
 		{"gloo", openMPI, 2, 32 << 10, 3, 0},
 		{"gloo", mpich, 2, 0, 1, 0},
-		{rehearsal, openMPI, 1, 0, 1, 0},
-		{rehearsal, openMPI, 3, 0, 1, 0},
-		{rehearsal, openMPI, 2, 32 << 10, 3, 0},
-		{rehearsal, openMPI, 2, 0, 1, 2},
-		{rehearsal, mpich, 2, 0, 1, 0},
+		{backend.Simulation, openMPI, 1, 0, 1, 0},
+		{backend.Simulation, openMPI, 3, 0, 1, 0},
+		{backend.Simulation, openMPI, 2, 32 << 10, 3, 0},
+		{backend.Simulation, openMPI, 2, 0, 1, 2},
+		{backend.Simulation, mpich, 2, 0, 1, 0},
 	} {
 		t.Run(fmt.Sprintf("%s %s %d rotate %d graph %d", w.backend, w.mpirun, w.np, w.rotate, w.graph), func(t *testing.T) {
 			parallelOn(t, w.mpirun)
@@ -78,8 +80,8 @@ func conform(name string) int {
 	sweep.Aggregate = number("BUSBAR_TEST_TOGETHER")
 	world := connected.World()
 	name, steps := strings.CutPrefix(name, stepWorker)
-	j := &job{cfg: &config{rehearse: name == rehearsal, rotate: int64(number("BUSBAR_TEST_ROTATE"))}, stderr: os.Stderr, lib: connected.Library, connected: connected, world: world,
-		rank: world.Rank(), size: world.Size(), watch: newWatchdog(time.Hour, func(launch.State) {})}
+	j := &job{cfg: &config{Options: backend.Options{Simulate: name == backend.Simulation}, rotate: int64(number("BUSBAR_TEST_ROTATE"))}, stderr: os.Stderr, lib: connected.Library, connected: connected, world: world,
+		rank: world.Rank(), size: world.Size(), watch: hang.NewWatchdog(time.Hour, func(launch.State) {})}
 	if steps {
 		err = stepsOnHost(j, name, sweep)
 	} else {
@@ -102,13 +104,14 @@ func conforms(j *job, name string, sweep *sweeps.Sweep, graph int) error {
 		return err
 	}
 	if graph > 0 {
-		j.cfg.gpu.graph, sweep.Iterations = 1, graph
+		j.cfg.GPU.Graph, sweep.Iterations = 1, graph
 	}
-	if err := j.openLibraries(&plan{backends: []string{name}}); err != nil {
+	libraries, err := backend.Open(j.host(), []string{name}, nil)
+	if err != nil {
 		return err
 	}
-	s := &session{subworld: j.newSubworld(&plan{sweep: sweep}, j.world, firstRanks(j.size)), lib: j.libraries[0]}
-	b, err := s.lib.open(s)
+	s := &session{subworld: j.newSubworld(&plan{sweep: sweep}, j.world, firstRanks(j.size)), lib: libraries[0]}
+	b, err := s.lib.Open(s.forLibraries(), s.method())
 	if err != nil {
 		return err
 	}
@@ -117,11 +120,11 @@ func conforms(j *job, name string, sweep *sweeps.Sweep, graph int) error {
 		sizes = append(sizes, 100_000)
 	}
 	span := 0.0
-	for _, c := range benchtest.Cases(j.size, places(name), sizes) {
-		span = max(span, b.memory(c))
+	for _, c := range benchtest.Cases(j.size, backend.Places(name), sizes) {
+		span = max(span, b.Memory(c))
 	}
-	if err := b.reserve(int64(span)); err != nil {
+	if err := b.Reserve(int64(span)); err != nil {
 		return err
 	}
-	return errors.Join(benchtest.Suite(s.world, b, places(name), sizes), b.close(), s.area.free())
+	return errors.Join(benchtest.Suite(s.world, b, backend.Places(name), sizes), b.Close(), s.area.Free())
 }

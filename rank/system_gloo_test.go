@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -13,7 +12,7 @@ import (
 	"busbar/internal/needs"
 	"busbar/internal/ranges"
 	"busbar/internal/result"
-	"busbar/rank/exit"
+	"busbar/rank/machine"
 )
 
 // glooShim skips a test where Gloo's headers are missing, so that make build made no shim.
@@ -57,7 +56,7 @@ func TestGlooMeasures(t *testing.T) {
 // Where the thread of a rank that is bound to one CPU runs is as the flag says, and is in the file.
 func TestGlooThreadIsPlaced(t *testing.T) {
 	glooShim(t)
-	granted := grantedCPUs()
+	granted := machine.GrantedCPUs()
 	if len(granted) < 2 {
 		t.Skip("a thread on one CPU has no choice")
 	}
@@ -126,50 +125,5 @@ func TestGlooIsRefused(t *testing.T) {
 		if !strings.Contains(o.stderr, words[0]) {
 			t.Errorf("no %q in %s", words[0], o)
 		}
-	}
-}
-
-// Who gives up breaks the connections of the others; they are not the ones to speak.
-func TestFailedRank(t *testing.T) {
-	fine, gaveUp, left := glooRank{}, glooRank{Error: "waited too long"}, glooRank{Error: "lost the connection", Follows: true}
-	for _, c := range []struct {
-		ranks   []glooRank
-		speaker int // -1: nobody failed
-	}{
-		{[]glooRank{fine, fine}, -1},
-		{[]glooRank{fine, gaveUp, gaveUp}, 1},
-		{[]glooRank{left, gaveUp, fine}, 1},
-		{[]glooRank{fine, left, left}, 1},
-	} {
-		for self := range c.ranks {
-			err := failedRank(c.ranks, self)
-			switch {
-			case c.speaker < 0 && err == nil:
-			case self == c.speaker && exit.CodeOf(err) == exit.Environment && err.Error() == c.ranks[self].Error:
-			case c.speaker >= 0 && self != c.speaker && errors.Is(err, errElsewhere):
-			default:
-				t.Errorf("%+v: rank %d has %v", c.ranks, self, err)
-			}
-		}
-	}
-}
-
-func TestGlooMemory(t *testing.T) {
-	memory := func(aggregate int, c coll.Case) float64 {
-		b := &glooBackend{hostBackend: hostBackend{layout: layout{rank: 1}, aggregate: aggregate}}
-		return b.memory(c) - b.layout.memory(c)
-	}
-	c := coll.Case{Collective: coll.ReduceScatter, Type: coll.Float32, Op: coll.Sum, Count: 1 << 20, World: 3, Placement: coll.OutOfPlace}
-	share := float64(c.Count) * float64(c.Type.Size())
-	reduce, inPlace := c, c
-	reduce.Collective, inPlace.Placement = coll.Reduce, coll.InPlace
-	if one, more := memory(1, c), memory(8, c); one != share || more != 2*share {
-		t.Errorf("reduce_scatter: %g alone and %g together, want one and two of %g", one, more, share)
-	}
-	if other := memory(1, reduce); other != share {
-		t.Errorf("reduce on a rank that is not the root: %g, want %g", other, share)
-	}
-	if none := memory(8, inPlace); none != 0 {
-		t.Errorf("in place: %g", none)
 	}
 }

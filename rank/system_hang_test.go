@@ -9,6 +9,7 @@ import (
 
 	"busbar/internal/result"
 	"busbar/rank/exit"
+	"busbar/rank/hang"
 )
 
 // hangDeadline is that of tests in which something hangs: short, and longer than any phase takes on a busy machine.
@@ -96,10 +97,10 @@ func TestSuspended(t *testing.T) {
 	r.signal(1, syscall.SIGSTOP)
 	before := r.awaitStandstill(out)
 	r.signal(0, syscall.SIGSTOP)
-	time.Sleep(watchGap + 2*watchTick) // what is tested
+	time.Sleep(hang.WatchGap + 2*hang.Tick) // what is tested
 	spent := r.processorTime(0)
 	r.signal(0, syscall.SIGCONT)
-	r.await("rank 0 to look at its watch", func() bool { return r.processorTime(0) > spent+2*watchTick })
+	r.await("rank 0 to look at its watch", func() bool { return r.processorTime(0) > spent+2*hang.Tick })
 	r.signal(1, syscall.SIGCONT)
 	r.awaitPoints(out, before+20)
 	r.signal(launcher, syscall.SIGTERM)

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"busbar/internal/result"
+	"busbar/rank/backend"
 )
 
 // Backends of one launch take turns case by case; each has a file of its own, and the files know of each other.
@@ -18,11 +19,11 @@ func TestInterleaved(t *testing.T) {
 		checkWhole(t, f, result.OK)
 		checkEnd(t, f, result.Complete, 0)
 		files[f.Run.Backend.Name] = f
-		if !slices.Equal(f.Run.Interleaved, []string{"mpi", rehearsal}) {
+		if !slices.Equal(f.Run.Interleaved, []string{"mpi", backend.Simulation}) {
 			t.Errorf("%s: interleaved %q", f.Run.Backend.Name, f.Run.Interleaved)
 		}
 	}
-	a, b := files["mpi"], files[rehearsal]
+	a, b := files["mpi"], files[backend.Simulation]
 	if len(files) != 2 || a == nil || b == nil || len(a.Records) != 6 || len(b.Records) != 6 {
 		t.Fatalf("not two files of two backends with six points each: %v", files)
 	}

@@ -12,6 +12,7 @@ import (
 
 	"busbar/internal/result"
 	"busbar/rank/exit"
+	"busbar/rank/hang"
 )
 
 const noSideChannel = "BUSBAR_SIDE_CHANNEL=off"
@@ -19,7 +20,7 @@ const noSideChannel = "BUSBAR_SIDE_CHANNEL=off"
 // hostFiles are the files of hosts in a results folder.
 func hostFiles(t *testing.T, out string) (texts []string) {
 	t.Helper()
-	paths, err := filepath.Glob(filepath.Join(out, watchName+"*", "*.txt"))
+	paths, err := filepath.Glob(filepath.Join(out, hang.WatchName+"*", "*.txt"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -78,7 +79,7 @@ func TestRankHangsWithoutSideChannel(t *testing.T) {
 				t.Errorf("want exit code %d: %s", exit.Hang, o)
 			}
 			for _, want := range []string{fmt.Sprintf("hang: rank %d on %s (pid %d) does not answer", c.victim, hostName(), victim),
-				fmt.Sprintf("rank %d was last heard of", c.victim), processStopped, "what every rank was doing last is in " + filepath.Join(out, watchName)} {
+				fmt.Sprintf("rank %d was last heard of", c.victim), hang.ProcessStopped, "what every rank was doing last is in " + filepath.Join(out, hang.WatchName)} {
 				if !strings.Contains(o.stderr, want) {
 					t.Errorf("no %q: %s", want, o)
 				}
@@ -143,7 +144,7 @@ func TestNothingIsLeft(t *testing.T) {
 			if files := hostFiles(t, out); len(files) != c.files {
 				t.Errorf("%d files of hosts, want %d: %q", len(files), c.files, files)
 			}
-			if folders, _ := filepath.Glob(filepath.Join(out, watchName+"*")); len(folders) != c.files {
+			if folders, _ := filepath.Glob(filepath.Join(out, hang.WatchName+"*")); len(folders) != c.files {
 				t.Errorf("left: %v", folders)
 			}
 			awaitNameless(t, memory)

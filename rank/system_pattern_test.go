@@ -13,6 +13,7 @@ import (
 
 	"busbar/internal/pattern"
 	"busbar/internal/result"
+	"busbar/rank/backend"
 	"busbar/rank/exit"
 )
 
@@ -86,7 +87,7 @@ func TestPattern(t *testing.T) {
 		{"pairs", openMPI, "pairs", 4, 1, []string{"mpi"}, nil},
 		{"one rests", mpich, "pairs", 3, 1, []string{"mpi"}, nil},
 		{"halves", openMPI, "halves", 5, 1, []string{"mpi"}, []string{"--pattern", "halves"}},
-		{"several ranks, rehearsed", openMPI, "pairs", 6, 2, []string{"mpi", rehearsal}, []string{"--rehearse", "--backend", "mpi,nccl"}},
+		{"several ranks, rehearsed", openMPI, "pairs", 6, 2, []string{"mpi", backend.Simulation}, []string{"--rehearse", "--backend", "mpi,nccl"}},
 	} {
 		t.Run(k.name, func(t *testing.T) {
 			parallelOn(t, k.mpirun)

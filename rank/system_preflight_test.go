@@ -10,19 +10,39 @@ import (
 
 	"busbar/internal/notice"
 	"busbar/rank/exit"
+	"busbar/rank/preflight"
 )
 
 // checked is a row of the JSON report with its notice.
 type checked struct {
-	reportedRow
-	decodedNotice
+	preflight.ReportedRow
+	reportedNotice
+}
+
+// reportedPreflight is the JSON of a report.
+type reportedPreflight struct {
+	Schema  int
+	Kind    string
+	Verdict preflight.Verdict
+	Rows    []preflight.ReportedRow
+	Notices []reportedNotice
+}
+
+// reportedNotice is a notice of a report.
+type reportedNotice struct {
+	Code       notice.Code
+	Severity   notice.Severity
+	Message    string
+	Location   *notice.Location
+	Parameters map[string]any
+	Count      int
 }
 
 // decoded is the report of --preflight --json, which must be all of stdout: of each check the first row, or its first
 // finding.
-func decoded(t *testing.T, o outcome) (v verdict, rows map[string]checked) {
+func decoded(t *testing.T, o outcome) (v preflight.Verdict, rows map[string]checked) {
 	t.Helper()
-	var report decodedReport
+	var report reportedPreflight
 	d := json.NewDecoder(strings.NewReader(o.stdout))
 	d.DisallowUnknownFields()
 	if err := d.Decode(&report); err != nil || d.More() {
@@ -33,10 +53,10 @@ func decoded(t *testing.T, o outcome) (v verdict, rows map[string]checked) {
 	}
 	rows = map[string]checked{}
 	for i, r := range report.Rows {
-		if r.Found == "" || r.Where == nil || (r.Verdict == passed) != (r.Advice == "") || r.Code != report.Notices[i].Code {
+		if r.Found == "" || r.Where == nil || (r.Verdict == preflight.Passed) != (r.Advice == "") || r.Code != report.Notices[i].Code {
 			t.Errorf("not a whole row: %+v", r)
 		}
-		if before, seen := rows[r.Check]; !seen || before.Verdict == passed {
+		if before, seen := rows[r.Check]; !seen || before.Verdict == preflight.Passed {
 			rows[r.Check] = checked{r, report.Notices[i]}
 		}
 	}
@@ -44,10 +64,10 @@ func decoded(t *testing.T, o outcome) (v verdict, rows map[string]checked) {
 }
 
 // reports compares a row with a verdict, a code, and words of a parameter ("" for none).
-func (c checked) reports(t *testing.T, name string, v verdict, code notice.Code, parameter, words string) {
+func (c checked) reports(t *testing.T, name string, v preflight.Verdict, code notice.Code, parameter, words string) {
 	t.Helper()
 	got := fmt.Sprint(c.Parameters[parameter])
-	if c.Verdict != v || c.reportedRow.Code != code || parameter != "" && !strings.Contains(got, words) {
+	if c.Verdict != v || c.ReportedRow.Code != code || parameter != "" && !strings.Contains(got, words) {
 		t.Errorf("%s: %+v, want %s, %s with %s %q", name, c, v, code, parameter, words)
 	}
 }
@@ -61,7 +81,7 @@ func TestPreflight(t *testing.T) {
 			out := filepath.Join(t.TempDir(), "not", "there", "yet")
 			o := rankRun{mpirun: mpirun, np: 2, args: []string{"--preflight", "--json", "--backend", "mpi", "--out", out}}.mustRun(t)
 			v, rows := decoded(t, o)
-			if v == problem || o.stderr != "" {
+			if v == preflight.Problem || o.stderr != "" {
 				t.Errorf("verdict %s: %s", v, o)
 			}
 			for check, want := range map[string][3]string{ // code, parameter, words
@@ -73,7 +93,7 @@ func TestPreflight(t *testing.T) {
 				"side channel": {"side-channel", "state", "open"}, "clocks": {"one-clock", "reading_s", ""},
 				"all_gather": {"collective-correct", "ranks", "2"}, "all_reduce": {"collective-correct", "ranks", "2"},
 			} {
-				rows[check].reports(t, mpirun+", "+check, passed, notice.Code(want[0]), want[1], want[2])
+				rows[check].reports(t, mpirun+", "+check, preflight.Passed, notice.Code(want[0]), want[1], want[2])
 				if len(rows[check].Where) != 1 {
 					t.Errorf("%s, %s: %v", mpirun, check, rows[check].Where)
 				}
@@ -127,8 +147,8 @@ func TestPreflightWithoutWorld(t *testing.T) {
 			t.Errorf("%s: %s", words, o)
 		}
 		v, rows := decoded(t, o)
-		rows["MPI"].reports(t, words, problem, "mpi-unusable", "problem", words)
-		if r := rows["MPI"]; v != problem || r.Advice != r.Parameters["remedy"] {
+		rows["MPI"].reports(t, words, preflight.Problem, "mpi-unusable", "problem", words)
+		if r := rows["MPI"]; v != preflight.Problem || r.Advice != r.Parameters["remedy"] {
 			t.Errorf("%s: %+v", words, rows)
 		}
 	}
@@ -139,36 +159,36 @@ func TestPreflightOfRehearsal(t *testing.T) {
 	parallel(t)
 	args := []string{"--preflight", "--json", "--rehearse", "--backend", "nccl", "--out", t.TempDir()}
 	v, rows := decoded(t, rankRun{mpirun: openMPI, np: 2, args: args}.mustRun(t))
-	if v != caution { // it says itself that it is none
+	if v != preflight.Caution { // it says itself that it is none
 		t.Errorf("verdict %s", v)
 	}
-	rows["GPUs"].reports(t, "GPUs", caution, "gpus-simulated", "models", "gpus:")
-	rows["NCCL"].reports(t, "NCCL", passed, "nccl-in-use", "library", "rehearsal")
-	rows["GPU of each rank"].reports(t, "GPUs", passed, "own-gpus", "", "")
-	rows["peer access"].reports(t, "peers", passed, "peer-access", "gpus", "")
-	rows["all_reduce"].reports(t, "all_reduce", passed, "collective-correct", "ranks", "2")
+	rows["GPUs"].reports(t, "GPUs", preflight.Caution, "gpus-simulated", "models", "gpus:")
+	rows["NCCL"].reports(t, "NCCL", preflight.Passed, "nccl-in-use", "library", "rehearsal")
+	rows["GPU of each rank"].reports(t, "GPUs", preflight.Passed, "own-gpus", "", "")
+	rows["peer access"].reports(t, "peers", preflight.Passed, "peer-access", "gpus", "")
+	rows["all_reduce"].reports(t, "all_reduce", preflight.Passed, "collective-correct", "ranks", "2")
 	for name, c := range map[string]struct {
 		env   []string
 		more  []string
 		code  int
 		check string
-		v     verdict
+		v     preflight.Verdict
 		want  [3]string // code, parameter, words
 	}{
-		"one GPU": {[]string{"CUDA_VISIBLE_DEVICES=0"}, nil, exit.Environment, "GPU of each rank", problem,
+		"one GPU": {[]string{"CUDA_VISIBLE_DEVICES=0"}, nil, exit.Environment, "GPU of each rank", preflight.Problem,
 			[3]string{"shared-gpu", "ranks", "2"}},
-		"untried": {[]string{"CUDA_VISIBLE_DEVICES=0"}, nil, exit.Environment, "backend", problem,
+		"untried": {[]string{"CUDA_VISIBLE_DEVICES=0"}, nil, exit.Environment, "backend", preflight.Problem,
 			[3]string{"backend-not-tried", "backends", "nccl"}},
 		"allowed": {[]string{"CUDA_VISIBLE_DEVICES=0"}, []string{"--allow-shared-gpu"}, exit.OK, "GPU of each rank",
-			caution, [3]string{"shared-gpu", "allowed", "true"}},
+			preflight.Caution, [3]string{"shared-gpu", "allowed", "true"}},
 		"wrong": {[]string{"BUSBAR_REHEARSAL_FAULT=wrong@rank=1,collective=all_reduce"}, nil, exit.Environment,
-			"all_reduce", problem, [3]string{"collective-wrong", "cause", "point-wrong"}},
+			"all_reduce", preflight.Problem, [3]string{"collective-wrong", "cause", "point-wrong"}},
 		"memory": {[]string{"BUSBAR_REHEARSAL_FAULT=oom@collective=all_reduce"}, nil, exit.Environment, "all_reduce",
-			problem, [3]string{"collective-failed", "cause", "rank-failed"}},
+			preflight.Problem, [3]string{"collective-failed", "cause", "rank-failed"}},
 		"hang": {[]string{"BUSBAR_REHEARSAL_FAULT=hang@rank=1"}, []string{"--deadline", "2s"}, exit.Hang,
-			"communication", problem, [3]string{"preflight-stopped", "cause", "rank 1 on"}},
+			"communication", preflight.Problem, [3]string{"preflight-stopped", "cause", "rank 1 on"}},
 		"no start": {[]string{"BUSBAR_REHEARSAL_FAULT=init-hang"}, []string{"--deadline", "2s"}, exit.Hang, "communication",
-			problem, [3]string{"preflight-stopped", "cause", "NCCL init"}},
+			preflight.Problem, [3]string{"preflight-stopped", "cause", "NCCL init"}},
 	} {
 		o := rankRun{mpirun: openMPI, np: 2, args: append(args, c.more...), env: c.env}.run(t)
 		_, rows := decoded(t, o)
@@ -185,9 +205,9 @@ func TestPreflightWithoutGPU(t *testing.T) {
 	none := filepath.Join(t.TempDir(), "none")
 	o := rankRun{mpirun: openMPI, np: 2, args: []string{"--preflight", "--json", "--backend", "nccl", "--cuda", none, "--nccl", none}}.run(t)
 	v, rows := decoded(t, o)
-	if o.code != exit.Environment || v != problem || len(o.messages()) > 0 {
+	if o.code != exit.Environment || v != preflight.Problem || len(o.messages()) > 0 {
 		t.Errorf("%s", o)
 	}
-	rows["GPUs"].reports(t, "GPUs", problem, "gpu-driver-unusable", "tried", none)
-	rows["NCCL"].reports(t, "NCCL", problem, "nccl-unusable", "tried", none)
+	rows["GPUs"].reports(t, "GPUs", preflight.Problem, "gpu-driver-unusable", "tried", none)
+	rows["NCCL"].reports(t, "NCCL", preflight.Problem, "nccl-unusable", "tried", none)
 }

@@ -13,6 +13,7 @@ import (
 
 	"busbar/internal/result"
 	"busbar/internal/step"
+	"busbar/rank/backend"
 	"busbar/rank/exit"
 )
 
@@ -118,7 +119,7 @@ func TestSteps(t *testing.T) {
 		{"MPICH, three ways", mpich, "mpi", 2, []string{"--backend", "mpi", "--progress", "none,poll,thread"}},
 		{"sharded", openMPI, "mpi", 3, []string{"--backend", "mpi", "--strategy", "ddp,fsdp"}},
 		{"Gloo", openMPI, "gloo", 2, []string{"--backend", "gloo"}},
-		{"rehearsed", openMPI, rehearsal, 2, []string{"--backend", "nccl", "--rehearse"}},
+		{"rehearsed", openMPI, backend.Simulation, 2, []string{"--backend", "nccl", "--rehearse"}},
 	} {
 		t.Run(k.name, func(t *testing.T) {
 			parallelOn(t, k.mpirun)
@@ -136,7 +137,7 @@ func TestSteps(t *testing.T) {
 			if s.Model != "uniform:6x4K" || s.Layers != 6 || s.Params != 6*4096 || s.Computing == "" {
 				t.Errorf("the header says %+v", s)
 			}
-			if strings.Contains(o.stdout, "SIMULATED") != (k.backend == rehearsal) || f.Run.Rehearse != (k.backend == rehearsal) {
+			if strings.Contains(o.stdout, "SIMULATED") != (k.backend == backend.Simulation) || f.Run.Rehearse != (k.backend == backend.Simulation) {
 				t.Errorf("rehearsed or not is not said: %s", o)
 			}
 			for _, want := range []string{"training steps of uniform:6x4K", "# 3 rounds of four steps a point\n", "speed-", "post report", filepath.Base(f.Path)} {

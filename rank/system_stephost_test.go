@@ -14,6 +14,7 @@ import (
 	"busbar/internal/program"
 	"busbar/internal/result"
 	"busbar/internal/step"
+	"busbar/rank/backend"
 	"busbar/sweeps"
 )
 
@@ -46,51 +47,56 @@ func TestStepsOnHosts(t *testing.T) {
 
 func stepsOnHost(j *job, name string, sweep *sweeps.Sweep) error {
 	j.cfg.step = newStepOptions()
-	j.cfg.step.threads, j.cfg.step.poll = 2, time.Nanosecond
-	if err := errors.Join(j.compareRanks(), j.openLibraries(&plan{backends: []string{name}})); err != nil {
+	j.cfg.step.Threads, j.cfg.step.Poll = 2, time.Nanosecond
+	if err := j.compareRanks(); err != nil {
 		return err
 	}
-	s := &session{subworld: j.newSubworld(&plan{sweep: sweep}, j.world, firstRanks(j.size)), lib: j.libraries[0]}
-	b, err := s.lib.open(s)
+	h := j.host()
+	libraries, err := backend.Open(h, []string{name}, nil)
 	if err != nil {
 		return err
 	}
-	c, err := b.(trainer).computing()
+	s := &session{subworld: j.newSubworld(&plan{sweep: sweep}, j.world, firstRanks(j.size)), lib: libraries[0]}
+	b, err := s.lib.Open(s.forLibraries(), s.method())
 	if err != nil {
 		return err
 	}
-	if text := c.String(); text != "2 threads of FMA" || c.copyRate() != 0 {
-		return fmt.Errorf("computing is %q and copies %g B/s, though nothing is priced by that", text, c.copyRate())
+	c, err := b.(backend.Trainer).Computing()
+	if err != nil {
+		return err
 	}
-	j.cfg.step.compress = []step.Compression{{}, {Factor: 8}}
-	if priced, err := b.(trainer).computing(); err != nil || priced.copyRate() <= 0 || priced.close() != nil {
+	if text := c.String(); text != "2 threads of FMA" || c.CopyRate() != 0 {
+		return fmt.Errorf("computing is %q and copies %g B/s, though nothing is priced by that", text, c.CopyRate())
+	}
+	h.Options.Compute.Copies = true
+	if priced, err := b.(backend.Trainer).Computing(); err != nil || priced.CopyRate() <= 0 || priced.Close() != nil {
 		return fmt.Errorf("what compression is priced by is not measured: %w", err)
 	}
 	m := &step.Model{Name: "three layers", Optimizer: 1e-5, Layers: []step.Layer{
 		{Name: "a", Params: 1001, Forward: 2e-5, Backward: 4e-5}, {Name: "b", Params: 70_000, Forward: 2e-5, Backward: 2e-4}, {Name: "c", Params: 17, Backward: 1e-5}}}
 	for _, strategy := range []step.Strategy{step.DDP, step.FSDP} {
 		for _, t := range []coll.DataType{coll.Float32, coll.BFloat16, coll.Float64} {
-			for _, w := range b.(trainer).progress() {
+			for _, w := range b.(backend.Trainer).Progress() {
 				point := step.Point{Strategy: strategy, Bucket: step.PerLayer, Type: t, Progress: w}
-				if err := trains(s, b.(trainer), c, m, point); err != nil {
+				if err := trains(s, b.(backend.Trainer), c, m, point); err != nil {
 					return fmt.Errorf("%s: %w", point, err)
 				}
 			}
 		}
 	}
-	return errors.Join(refusesSteps(b.(trainer), c, m, name, j.size), c.close(), b.close(), s.area.free())
+	return errors.Join(refusesSteps(b.(backend.Trainer), c, m, name, j.size), c.Close(), b.Close(), s.area.Free())
 }
 
 // trains runs a step in each mode that communicates, twice, and compares every element of every operation.
-func trains(s *session, b trainer, c computing, m *step.Model, point step.Point) error {
+func trains(s *session, b backend.Trainer, c backend.Computing, m *step.Model, point step.Point) error {
 	p, err := step.NewPlan(m, point, s.world.Size, step.Options{})
 	if err != nil {
 		return err
 	}
-	if err := b.reserve(p.Bytes); err != nil {
+	if err := b.Reserve(p.Bytes); err != nil {
 		return err
 	}
-	t, err := b.train(c, p)
+	t, err := b.Train(c, p)
 	if err != nil {
 		return err
 	}
@@ -99,23 +105,23 @@ func trains(s *session, b trainer, c computing, m *step.Model, point step.Point)
 		for _, mode := range program.Modes {
 			for i := range p.Ops {
 				c, err := p.Case(i)
-				if err := errors.Join(err, data.Load(c, t.buffers(i))); err != nil {
+				if err := errors.Join(err, data.Load(c, t.Buffers(i))); err != nil {
 					return err
 				}
 			}
-			start, end, err := t.run(mode)
+			start, end, err := t.Run(mode)
 			if err != nil {
 				return err
 			}
-			if x := t.spans().Step; x.Start < start || x.End > end || x.End <= x.Start {
+			if x := t.Spans().Step; x.Start < start || x.End > end || x.End <= x.Start {
 				return fmt.Errorf("%s: the step is %+v, and its stamps %d and %d", mode, x, start, end)
 			}
-			if _, doing := t.position(); doing != "" {
+			if _, doing := t.Position(); doing != "" {
 				return fmt.Errorf("%s: behind the step it is %s", mode, doing)
 			}
 			for i := range p.Ops {
 				if c, _ := p.Case(i); mode.Communicates() {
-					err = errors.Join(err, data.Verify(p.Ops[i].Name, c, t.buffers(i)))
+					err = errors.Join(err, data.Verify(p.Ops[i].Name, c, t.Buffers(i)))
 				}
 			}
 			if err != nil {
@@ -127,11 +133,11 @@ func trains(s *session, b trainer, c computing, m *step.Model, point step.Point)
 	if err == nil && check.Result != "ok" {
 		err = fmt.Errorf("data is %s: %+v", check.Result, wrong)
 	}
-	return errors.Join(err, t.close())
+	return errors.Join(err, t.Close())
 }
 
 // refusesSteps: what a library does not have says so, and nothing is left of it.
-func refusesSteps(b trainer, c computing, m *step.Model, name string, world int) error {
+func refusesSteps(b backend.Trainer, c backend.Computing, m *step.Model, name string, world int) error {
 	points := map[notice.Code]step.Point{"not-supported": {Strategy: step.DDP, Type: coll.Float8E4M3, Progress: step.Thread}}
 	if name == "gloo" {
 		points["progress-unsupported"] = step.Point{Strategy: step.DDP, Type: coll.Float32, Progress: step.Poll}
@@ -142,7 +148,7 @@ func refusesSteps(b trainer, c computing, m *step.Model, name string, world int)
 			return err
 		}
 		var lacks *bench.UnsupportedError
-		if _, err := b.train(c, p); !errors.As(err, &lacks) || lacks.Cause.Code() != want {
+		if _, err := b.Train(c, p); !errors.As(err, &lacks) || lacks.Cause.Code() != want {
 			return fmt.Errorf("%s: %w, not %q", point, err, want)
 		}
 	}
@@ -151,7 +157,7 @@ func refusesSteps(b trainer, c computing, m *step.Model, name string, world int)
 		return err
 	}
 	var memory *bench.MemoryError
-	if _, err := b.train(c, p); !errors.As(err, &memory) {
+	if _, err := b.Train(c, p); !errors.As(err, &memory) {
 		return fmt.Errorf("4 TiB are %w", err)
 	}
 	return nil

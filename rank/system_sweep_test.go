@@ -11,6 +11,7 @@ import (
 	"busbar/internal/coll"
 	"busbar/internal/notice"
 	"busbar/internal/result"
+	"busbar/rank/backend"
 )
 
 // Every collective, placement, mode and a few types in one launch: all of it measured, checked, and consistent.
@@ -43,7 +44,7 @@ func TestSweep(t *testing.T) {
 				}
 			}
 			for _, c := range coll.Collectives() {
-				if want := 2 * 3 * 2 * len(mpiPlaces(c)); seen[c] != want && (l.mpirun != mpich || c != coll.Reduce) {
+				if want := 2 * 3 * 2 * len(backend.MPIPlaces(c)); seen[c] != want && (l.mpirun != mpich || c != coll.Reduce) {
 					t.Errorf("%s %d: %d points of %s, want %d", l.mpirun, l.np, seen[c], c, want)
 				}
 			}
@@ -176,7 +177,7 @@ func TestMemoryIsNotEnough(t *testing.T) {
 		}
 		r := f.Records[1]
 		cause, _ := r.Cause.Fact.(notice.MemoryInsufficient)
-		if r.Needed < 8<<40 || r.Needed > 8<<40+2*pageBytes || cause.Limit.Host != hostName() || r.Time != nil {
+		if r.Needed < 8<<40 || r.Needed > 8<<40+2*backend.PageBytes || cause.Limit.Host != hostName() || r.Time != nil {
 			t.Errorf("needed %d (%+v)", r.Needed, r.Cause)
 		}
 		if !strings.Contains(o.stdout, "skipped") || !strings.Contains(o.stdout, "1 ok, 1 skipped") {

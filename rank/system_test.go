@@ -21,6 +21,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"busbar/internal/needs"
+	"busbar/rank/timeout"
 )
 
 // The system tests start rank as its users do, under mpirun, and look at exit codes, words and files. Faults come from
@@ -38,7 +39,7 @@ func TestMain(m *testing.M) {
 	if os.Getenv("BUSBAR_TEST_WORKER") != "" {
 		os.Exit(conform(os.Getenv("BUSBAR_TEST_WORKER")))
 	}
-	scaleTimes(testScale)
+	timeout.Scale(testScale)
 	if err := flag.Set("test.parallel", strconv.Itoa(testsPerCore*runtime.NumCPU())); err != nil { // the command line may say otherwise
 		panic(err)
 	}

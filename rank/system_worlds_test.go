@@ -8,7 +8,9 @@ import (
 	"testing"
 
 	"busbar/internal/result"
+	"busbar/rank/backend"
 	"busbar/rank/exit"
+	"busbar/rank/hang"
 )
 
 // Worlds of six ranks follow the GPUs there are: those with a GPU for each rank are measured, larger ones are left out
@@ -17,22 +19,22 @@ func TestWorldsFollowTheGPUs(t *testing.T) {
 	t.Parallel()
 	worlds := []int{2, 4, 6}
 	for _, k := range []struct{ gpus, largest int }{{0, 0}, {1, 0}, {2, 2}, {3, 2}, {4, 4}, {5, 4}, {6, 6}, {8, 6}} {
-		for _, backend := range []string{"auto", "nccl"} {
-			t.Run(fmt.Sprintf("%d GPUs, %s", k.gpus, backend), func(t *testing.T) {
+		for _, name := range []string{"auto", "nccl"} {
+			t.Run(fmt.Sprintf("%d GPUs, %s", k.gpus, name), func(t *testing.T) {
 				parallel(t)
 				out := t.TempDir()
 				o := rankRun{mpirun: openMPI, np: 6, env: []string{fmt.Sprintf("BUSBAR_REHEARSAL_GPUS=%d", k.gpus)},
-					args: []string{"--rehearse", "--backend", backend, "--worlds", "2,4,6", "--collective", "all_reduce", "-b", "8", "-e", "16", "-n", "5", "--out", out}}.run(t)
-				if k.largest == 0 && backend == "nccl" {
+					args: []string{"--rehearse", "--backend", name, "--worlds", "2,4,6", "--collective", "all_reduce", "-b", "8", "-e", "16", "-n", "5", "--out", out}}.run(t)
+				if k.largest == 0 && name == "nccl" {
 					want := map[int]string{0: "CUDA_ERROR_NO_DEVICE", 1: "share one GPU"}[k.gpus]
 					if o.code != exit.Environment || !strings.Contains(o.stderr, want) || k.gpus > 0 && !strings.Contains(o.stderr, "--allow-shared-gpu") {
 						t.Errorf("want exit code %d and %q: %s", exit.Environment, want, o)
 					}
 					return
 				}
-				name, largest := rehearsal, k.largest
+				library, largest := backend.Simulation, k.largest
 				if largest == 0 {
-					name, largest = "mpi", 6
+					library, largest = "mpi", 6
 					if !strings.Contains(o.stderr, "rank: measuring MPI, not NCCL: ") {
 						t.Errorf("that MPI is measured is not said: %s", o)
 					}
@@ -42,7 +44,7 @@ func TestWorldsFollowTheGPUs(t *testing.T) {
 				}
 				lacks := fmt.Sprintf("GPUs: the first %d ranks have one each, rank %d on %s has none of its own", k.gpus, k.gpus, hostName())
 				for _, n := range worlds {
-					f := fileOfWorld(t, out, name, n)
+					f := fileOfWorld(t, out, library, n)
 					want := result.OK
 					if n > largest {
 						want = result.Skipped
@@ -74,10 +76,10 @@ func TestEachBackendHasItsWorlds(t *testing.T) {
 		backend string
 		world   int
 		want    result.Status
-	}{{"mpi", 2, result.OK}, {"mpi", 3, result.OK}, {rehearsal, 2, result.OK}, {rehearsal, 3, result.Skipped}} {
+	}{{"mpi", 2, result.OK}, {"mpi", 3, result.OK}, {backend.Simulation, 2, result.OK}, {backend.Simulation, 3, result.Skipped}} {
 		f := fileOfWorld(t, out, k.backend, k.world)
 		checkWhole(t, f, k.want)
-		if f.Run.Rehearse != (k.backend == rehearsal) {
+		if f.Run.Rehearse != (k.backend == backend.Simulation) {
 			t.Errorf("%s says that it is rehearsed: %t", f.Path, f.Run.Rehearse)
 		}
 	}
@@ -101,8 +103,8 @@ func TestARankWithoutAGPUIsLeftOut(t *testing.T) {
 	out = t.TempDir()
 	o := rankRun{mpirun: openMPI, np: 3, program: "sh", args: []string{"-c", blind, "sh", "--rehearse", "--backend", "nccl", "--worlds", "2,3",
 		"--collective", "all_reduce", "-b", "8", "-e", "16", "-n", "5", "--out", out}}.mustRun(t)
-	checkWhole(t, fileOfWorld(t, out, rehearsal, 2), result.OK)
-	f := fileOfWorld(t, out, rehearsal, 3)
+	checkWhole(t, fileOfWorld(t, out, backend.Simulation, 2), result.OK)
+	f := fileOfWorld(t, out, backend.Simulation, 3)
 	checkWhole(t, f, result.Skipped)
 	if want := "rank 2 on " + hostName() + " sees none ("; !strings.Contains(f.Records[0].Reason, want) {
 		t.Errorf("%q is not the reason: %q\n%s", want, f.Records[0].Reason, o)
@@ -127,7 +129,7 @@ func TestHangInASubworld(t *testing.T) {
 			o := rankRun{mpirun: openMPI, np: 3, env: []string{"BUSBAR_REHEARSAL_FAULT=" + k.fault}, args: []string{"--rehearse", "--backend", "nccl", "--worlds", k.worlds,
 				"--collective", "all_reduce", "-b", "4K", "-e", "4K", "-n", "10", "--deadline", "2s", "--out", out}}.run(t)
 			if o.code != exit.Hang || !strings.Contains(o.stderr, k.want) || strings.Contains(o.stderr, "rank 2 on "+hostName()+" is outside of the sub-world") != k.outside ||
-				strings.Contains(o.stderr, "still in phase "+waitOutside) {
+				strings.Contains(o.stderr, "still in phase "+hang.WaitOutside) {
 				t.Errorf("want exit code %d and %q: %s", exit.Hang, k.want, o)
 			}
 			// Who was outside of the first world counts the cases of the second like the others.

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"busbar/internal/coll"
+	"busbar/rank/backend"
 	"busbar/sweeps"
 )
 
@@ -14,12 +15,12 @@ func TestTurns(t *testing.T) {
 	sweep := sweeps.Default()
 	sweep.Parts[0].Collectives = []coll.Collective{coll.AllReduce, coll.Broadcast}
 	sweep.Parts[0].Placements = []coll.Placement{coll.OutOfPlace, coll.InPlace}
-	of := func(backend string) *session {
-		cases, err := sweep.Plan(2, places(backend))
+	of := func(name string) *session {
+		cases, err := sweep.Plan(2, backend.Places(name))
 		if err != nil {
 			t.Fatal(err)
 		}
-		return &session{lib: mpiLibrary{}, cases: cases}
+		return &session{cases: cases}
 	}
 	mpi, nccl := of("mpi"), of("nccl")
 	alone := takeTurns([]*session{mpi})
@@ -42,25 +43,5 @@ func TestTurns(t *testing.T) {
 	want := "mpi all_reduce out, nccl all_reduce out, mpi all_reduce in, nccl all_reduce in, mpi broadcast in, nccl broadcast in, nccl broadcast out"
 	if s := strings.Join(got, ", "); s != want {
 		t.Errorf("got  %s\nwant %s", s, want)
-	}
-}
-
-func TestHostArea(t *testing.T) {
-	var a hostArea
-	if len(a.bytes()) != 0 {
-		t.Error("an area before the first reserve")
-	}
-	if err := a.reserve(4096); err != nil {
-		t.Fatal(err)
-	}
-	a.bytes()[0] = 7
-	if err := a.reserve(100); err != nil || len(a.bytes()) < 4096 || a.bytes()[0] != 7 {
-		t.Error("less than there is changes the area", err)
-	}
-	if err := a.reserve(1 << 62); err == nil || len(a.bytes()) < 4096 {
-		t.Errorf("what cannot be had leaves %d bytes: %v", len(a.bytes()), err)
-	}
-	if err := a.free(); err != nil || len(a.bytes()) != 0 {
-		t.Error(err)
 	}
 }

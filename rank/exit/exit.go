@@ -34,6 +34,9 @@ func (e *Error) Error() string { return e.err.Error() }
 // Unwrap is the error without its code.
 func (e *Error) Unwrap() error { return e.err }
 
+// ErrElsewhere is the error of a rank that just ends, since rank 0 has an error and reports it.
+var ErrElsewhere = errors.New("rank 0 ends the run")
+
 // With is an error with its exit code.
 func With(code int, err error) error { return &Error{code, err} }
 

@@ -1,0 +1,123 @@
+package backend
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+
+	"busbar/internal/bench"
+	"busbar/internal/loop"
+	"busbar/internal/notice"
+	"busbar/internal/units"
+	"busbar/mpi"
+	"busbar/rank/exit"
+	"busbar/rank/launch"
+)
+
+// Host is a launch as a library sees it: what is asked of libraries, who takes part, and what the program does for
+// them.
+type Host struct {
+	Options     Options
+	Ranks       []launch.RankFacts // of the launch
+	Rank        int                // this one
+	CPU         string             // name of this host's processor
+	MPI         *mpi.MPI
+	Coordinator Coordinator
+	Watch       Watch
+	Interrupts  *Interrupts
+	Stderr      io.Writer
+}
+
+// Coordinator brings the ranks of a launch together.
+type Coordinator interface {
+	// Together compares the outcome of a step that every rank took by itself: an error on any rank is an error on all.
+	// Collective.
+	Together(err error) error
+	// Exchange returns what each rank has to say, by rank, in JSON. Collective.
+	Exchange(mine json.RawMessage) ([]json.RawMessage, error)
+	// PassOn tells every rank that an operation of the communicator with that number has failed, from any goroutine.
+	PassOn(number int)
+}
+
+// Watch is told what this rank does. A phase that outlasts its limit is a hang.
+type Watch interface {
+	bench.Watch
+	// Rest begins a phase without a limit.
+	Rest(phase string)
+	// Attach shows the watch the iteration of a loop; broken (nil: nothing) is called where its operation fails while it
+	// goes on. A nil loop takes the loop away before it is closed.
+	Attach(l *loop.Loop, broken func())
+	// Listen makes says the library's last word in what is said of a hang, and has tell told each phase (nil: nobody).
+	// Neither may wait.
+	Listen(says func() string, tell func(phase string))
+}
+
+// World is one world of a launch, as the library sees it that measures there.
+type World struct {
+	bench.World
+	Group  launch.Comm // its ranks
+	Area   *HostArea   // buffers in host memory, which the libraries that measure there have in turn
+	Memory Memory
+}
+
+// Memory plans the memory of the buffers of a world. All methods are collective over it.
+type Memory interface {
+	// HostRoom returns how many bytes of buffers in host memory every rank may have where a library allocates scratch
+	// beside them (as a share of them), and on rank 0 what limits them.
+	HostRoom(scratch float64) (most float64, limit notice.MemoryLimit, err error)
+	// DeviceRoom is HostRoom of a device of this rank's with that many bytes free.
+	DeviceRoom(device string, free int64) (most float64, limit notice.MemoryLimit, err error)
+}
+
+// Method is how cases are measured in a world, as far as a library needs to know.
+type Method struct {
+	Layout     Layout
+	Aggregate  int // operations issued together; 0 and 1: each by itself
+	Iterations int // timed operations; 0: as many as the precision needs
+}
+
+// tooLarge says that a world does not fit the launch, as what follows "it"; "" if it does.
+func (h *Host) tooLarge(world int) string {
+	if world <= len(h.Ranks) {
+		return ""
+	}
+	return fmt.Sprintf("does not fit this launch of %s", units.Count(len(h.Ranks), "rank"))
+}
+
+// elsewhere is the error of all ranks as this one returns it: rank 0 reports it.
+func (h *Host) elsewhere(err error) error {
+	if h.Rank != 0 {
+		return exit.ErrElsewhere
+	}
+	return err
+}
+
+// nextCommunicator is a number for a communicator whose first rank this one is; no other in the launch has it, also
+// where several worlds measure at the same time.
+func (h *Host) nextCommunicator() int { return h.Interrupts.next()*len(h.Ranks) + h.Rank }
+
+// exchange returns what each rank of the launch has to say, by rank. Collective.
+func exchange[T any](h *Host, mine T) ([]T, error) {
+	text, err := json.Marshal(mine)
+	if err != nil {
+		return nil, err
+	}
+	texts, err := h.Coordinator.Exchange(text)
+	if err != nil {
+		return nil, err
+	}
+	all := make([]T, len(texts))
+	for i, text := range texts {
+		if err := json.Unmarshal(text, &all[i]); err != nil {
+			return nil, fmt.Errorf("what rank %d says of itself: %w", i, err)
+		}
+	}
+	return all, nil
+}
+
+func b2i(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}

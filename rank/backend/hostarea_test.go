@@ -1,0 +1,23 @@
+package backend
+
+import "testing"
+
+func TestHostArea(t *testing.T) {
+	var a HostArea
+	if len(a.bytes()) != 0 {
+		t.Error("an area before the first reserve")
+	}
+	if err := a.Reserve(4096); err != nil {
+		t.Fatal(err)
+	}
+	a.bytes()[0] = 7
+	if err := a.Reserve(100); err != nil || len(a.bytes()) < 4096 || a.bytes()[0] != 7 {
+		t.Error("less than there is changes the area", err)
+	}
+	if err := a.Reserve(1 << 62); err == nil || len(a.bytes()) < 4096 {
+		t.Errorf("what cannot be had leaves %d bytes: %v", len(a.bytes()), err)
+	}
+	if err := a.Free(); err != nil || len(a.bytes()) != 0 {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,85 @@
+package backend
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"busbar/internal/dl"
+	"busbar/rank/exit"
+)
+
+// Simulation is the backend's name where the CUDA driver and NCCL are simulated.
+const Simulation = "nccl-rehearsal"
+
+// Open loads libraries on every rank, to be measured in these worlds. Collective.
+func Open(h *Host, names []string, worlds []int) (all []Library, err error) {
+	for _, name := range names {
+		var l Library
+		switch name {
+		case "mpi":
+			l = mpiLibrary{h}
+		case "gloo":
+			l, err = openGloo(h)
+		default:
+			l, err = openNCCL(h, name, worlds)
+		}
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, l)
+	}
+	return all, nil
+}
+
+// Choose turns the words of --backend into backends; auto is asked for what auto means.
+func Choose(cfg *Options, auto func() string) ([]string, error) {
+	words := cfg.Backends
+	if len(words) == 0 {
+		words = []string{"auto"}
+	}
+	var names []string
+	for _, w := range words {
+		switch {
+		case cfg.Simulate && w == "ncclx":
+			return nil, exit.Usagef("--simulate supports nccl only, not %s: leave one of them out", w)
+		case w == "auto":
+			w = auto()
+		}
+		if cfg.Simulate && w == "nccl" {
+			w = Simulation
+		}
+		if slices.Contains(names, w) {
+			return nil, exit.Usagef("--backend names %s twice", w)
+		}
+		names = append(names, w)
+	}
+	if cfg.Simulate && len(cfg.Backends) > 0 && !slices.Contains(names, Simulation) && !slices.Contains(words, "auto") {
+		return nil, exit.Usagef("--simulate supports nccl only, and --backend %s does not name it: leave one of them out",
+			strings.Join(names, ","))
+	}
+	if slices.Contains(names, "nccl") && slices.Contains(names, "ncclx") {
+		return nil, exit.Usagef("one launch holds one library of NCCL's kind (two would share its environment and " +
+			"threads): start nccl and ncclx one after another, with one --campaign")
+	}
+	if f := cfg.NCCLFlag(); f != "" && !slices.ContainsFunc(names, func(n string) bool { return !OnHosts(n) }) {
+		return nil, exit.Usagef("%s belongs to NCCL, and --backend %s is measured: leave it out, or name the backend", f,
+			strings.Join(names, ","))
+	}
+	return names, nil
+}
+
+// rehearsalFolder has the libraries of the simulation.
+func rehearsalFolder() (string, error) {
+	dirs := dl.Folders()
+	for _, d := range dirs {
+		path := filepath.Join(d, "rehearsal")
+		if _, err := os.Stat(filepath.Join(path, "libcuda.so.1")); err == nil {
+			return filepath.Abs(path)
+		}
+	}
+	return "", exit.Environmentf("cannot find the simulation's libraries (rehearsal/libcuda.so.1) in %s: build them with "+
+		"make rehearsal, or use a bundle",
+		strings.Join(dirs, ", "))
+}

@@ -1,0 +1,196 @@
+package backend
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"busbar/cudart"
+	"busbar/cudart/nccl"
+	"busbar/internal/result"
+	"busbar/rank/launch"
+)
+
+// ncclBackend measures NCCL's collectives in one world, on buffers in the memory of this rank's GPU.
+type ncclBackend struct {
+	Layout
+	l         *ncclLibrary
+	w         *World
+	aggregate int
+
+	barrier *Barrier // MPI's: brings the ranks together before a batch
+	stream  *cudart.Stream
+	mover   *cudart.Mover
+	comm    *nccl.Comm
+	area    cudart.Pointer // the input and, from a page of its own, the output of the case in hand
+	bytes   int64
+
+	registered nccl.Registration
+	graph      int            // operations of a CUDA graph; 0: no graphs
+	paths      *nccl.Profiler // nil unless NCCL tells of its ways on every rank
+
+	prepared []result.Setup     // what making it ready took
+	held     []result.Throttled // ranks whose GPU held back its clocks at the end; rank 0 only
+	computes *gpuComputing      // nil where no training steps are measured
+	profiled bool               // the driver's profiler range has begun (--profile-range)
+
+	unsupported map[reduction]string // what the library has refused, with its reason
+	refused     bool                 // the last operation was refused before anything was issued, as on all ranks
+}
+
+// rehearsalChunk is the mover's chunk where the device's memory is the host's.
+const rehearsalChunk = 4 << 20
+
+func (l *ncclLibrary) Open(w *World, m Method) (Backend, error) {
+	b := &ncclBackend{Layout: m.Layout, l: l, w: w, aggregate: max(1, m.Aggregate), graph: l.Graph(m.Iterations)}
+	// Windows are of one size on all ranks, and copy engines write at the root's own offset in another rank's.
+	b.alike = l.h.Options.GPU.Register == "window"
+	var err error
+	if b.barrier, err = NewBarrier(w.Group); err != nil {
+		return nil, err
+	}
+	chunk := int64(0)
+	if l.Simulated() {
+		chunk = rehearsalChunk
+	}
+	l.h.Watch.Phase("prepare the GPU", 0)
+	if b.stream, err = l.gpu.NewStream(); err != nil {
+		return nil, err
+	}
+	if l.h.Options.GPU.Events {
+		if l.eventTick, err = l.gpu.EventStep(b.stream); err != nil {
+			return nil, err
+		}
+	}
+	begun := time.Now()
+	if b.mover, err = l.gpu.NewMover(chunk); err != nil {
+		return nil, err
+	}
+	took := []float64{time.Since(begun).Seconds(), l.loading.Seconds()}
+	if err := w.Max(took); err != nil {
+		return nil, err
+	}
+	b.prepared = append(b.prepared, result.Setup{What: "driver", Seconds: took[1]},
+		result.Setup{What: "checks", Seconds: took[0]})
+	how := "data is filled and compared by kernels on the GPU"
+	if used, why := b.mover.Kernels(); !used {
+		how = "data is filled and compared through pinned host memory: " + why
+	}
+	if !slices.Contains(l.notes, how) {
+		l.notes = append(l.notes, how)
+	}
+	if err := b.connect(); err != nil {
+		return nil, err
+	}
+	return b, b.agreeOnPaths()
+}
+
+// communicatorStart is rank 0's word to all ranks of a world: the id of a communicator that they make.
+type communicatorStart struct {
+	Begins bool // false: rank 0 could not make an id
+	Number int64
+	ID     nccl.ID
+}
+
+// connect makes the communicator of the world: rank 0's id goes out by MPI. Collective.
+func (b *ncclBackend) connect() error {
+	b.l.h.Watch.Phase("NCCL init", 0)
+	var start communicatorStart
+	var failed error
+	if b.Rank == 0 {
+		id, err := b.l.nccl.NewID()
+		if failed = err; err == nil {
+			start = communicatorStart{Begins: true, Number: int64(b.l.h.nextCommunicator()), ID: id}
+		}
+	}
+	if err := launch.Broadcast(b.w.Group, &start); err != nil {
+		return err
+	}
+	if !start.Begins {
+		if failed == nil {
+			failed = errors.New("rank 0 could not make an id")
+		}
+		return failed
+	}
+	started := time.Now()
+	comm, err := b.l.nccl.Init(b.w.Size, b.Rank, start.ID, b.l.config)
+	if err != nil {
+		return err
+	}
+	b.comm = comm
+	if err := b.l.onOwnGPU(comm); err != nil {
+		return err
+	}
+	b.l.h.Interrupts.guard(int(start.Number), comm.Interrupt)
+	took := []float64{time.Since(started).Seconds()}
+	if err := b.w.Max(took); err != nil {
+		return err
+	}
+	if b.area == 0 { // the first one: the header is still to be written
+		b.prepared = append(b.prepared, result.Setup{What: "communicator", Seconds: took[0]})
+	}
+	return nil
+}
+
+// Recover implements bench.Recoverer: after an operation that failed on some rank the communicator is given up on all
+// ranks, and a new one made. Where all ranks refused the operation it stays.
+func (b *ncclBackend) Recover() error {
+	broken, number := float64(b2i(!b.refused)), 0.0
+	b.refused = false
+	if b.w.Rank == 0 {
+		number = float64(b.l.h.nextCommunicator())
+	}
+	all := []float64{broken, number}
+	if err := b.w.Max(all); err != nil {
+		return err
+	}
+	if all[0] > 0 {
+		if err := b.reconnect(); err != nil {
+			return err
+		}
+	} else {
+		// A watchdog may have seen the failure and made all ranks leave the operation. The communicator is intact; it gets
+		// another number, so that this does not end the next operation.
+		b.l.h.Interrupts.guard(int(all[1]), b.comm.Interrupt)
+		b.comm.Resume()
+	}
+	over := b.l.nccl.LastError()
+	b.l.stale.Store(&over)
+	return nil
+}
+
+func (b *ncclBackend) reconnect() error {
+	b.l.h.Interrupts.guard(b.l.h.Interrupts.current(), nil)
+	b.l.h.Watch.Phase("NCCL abort", 0)
+	if err := b.comm.Abort(); err != nil && !errors.Is(err, nccl.ErrClosed) {
+		return fmt.Errorf("giving up the communicator: %w", err)
+	}
+	if err := errors.Join(b.stream.Synchronize(), b.computes.end()); err != nil {
+		return fmt.Errorf("after giving up the communicator: %w", err)
+	}
+	b.registered = nccl.Registration{} // gone with the communicator
+	if err := b.connect(); err != nil {
+		return err
+	}
+	return b.register()
+}
+
+// Close implements backend.
+func (b *ncclBackend) Close() error {
+	b.l.h.Watch.Phase("look at the GPUs", 0)
+	var err error
+	if b.held, err = b.findThrottled(); err != nil {
+		return err
+	}
+	b.l.h.Watch.Phase("NCCL destroy", 0)
+	b.l.h.Interrupts.guard(b.l.h.Interrupts.current(), nil)
+	// Graphs may have made NCCL register the buffers by itself: they go after the communicator.
+	err = errors.Join(b.endProfile(), b.registered.Close(), b.comm.Close())
+	return errors.Join(err, b.release(), b.mover.Close(), b.stream.Close(), b.barrier.Close())
+}
+
+// shared says whether ranks of this world share a GPU.
+func (b *ncclBackend) shared() bool {
+	return slices.ContainsFunc(b.w.Names, func(r int) bool { return b.l.ranks[r].Shared })
+}

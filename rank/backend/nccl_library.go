@@ -1,0 +1,274 @@
+package backend
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"busbar/cudart"
+	"busbar/cudart/nccl"
+	"busbar/internal/result"
+	"busbar/rank/exit"
+)
+
+// ncclLibrary is NCCL, or a library with its functions, and this rank's GPU.
+type ncclLibrary struct {
+	h      *Host
+	file   string // the backend's name in files
+	wanted nccl.Options
+	driver *cudart.Driver
+	gpu    *cudart.Context
+	nccl   *nccl.Library
+	nvml   *cudart.NVML // nil where there is none
+	nvtx   *cudart.NVTX // nil where no tool listens
+	worlds gpuWorlds    // that the GPUs are enough for
+	ranks  []gpuFacts   // by rank of the launch; empty of ranks that take no GPU
+	sliced string       // ranks with slices (MIG) of one GPU each; "" for none
+	config nccl.Config
+	notes  []string
+	paths  *nccl.Profiler // the plugin that NCCL tells of its ways; nil without --path
+
+	loading time.Duration // of the driver and this rank's context
+
+	eventTick float64 // s, of this rank's GPU; 0: --events is not given
+
+	stale atomic.Pointer[string] // NCCL's last words about something that is over; the watchdog reads it too
+}
+
+func (l *ncclLibrary) Name() string { return l.file }
+
+func (l *ncclLibrary) Facts() result.Backend {
+	i := l.nccl.Info()
+	return result.Backend{Name: l.file, Library: i.Name + " " + i.Version, Version: i.Version, Path: i.Path,
+		BuildID: i.BuildID, Notes: l.notes, Parameters: l.nccl.Parameters()}
+}
+
+func (l *ncclLibrary) Device() string {
+	var names []string
+	for _, g := range l.ranks {
+		if g.Name != "" && !slices.Contains(names, g.Name) {
+			names = append(names, g.Name)
+		}
+	}
+	return strings.Join(names, ", ")
+}
+
+// Simulated implements accelerator.
+func (l *ncclLibrary) Simulated() bool { return l.file == Simulation }
+
+func (l *ncclLibrary) Unfit(world int) string {
+	return cmp.Or(l.h.tooLarge(world), l.worlds.unfit(world))
+}
+
+// takes says whether this rank is in a world that is measured; others need neither a GPU nor the library.
+func (l *ncclLibrary) takes() bool { return l.h.Rank < l.worlds.takers }
+
+// openNCCL loads the driver, gives each rank that is in a world with enough GPUs one of them, loads the library there,
+// and compares what the ranks have. Collective.
+func openNCCL(h *Host, name string, worlds []int) (Library, error) {
+	l := &ncclLibrary{h: h, file: name, config: nccl.Config{NonBlocking: h.Options.GPU.NonBlocking,
+		CTAPolicy: h.Options.GPU.CTAPolicy,
+		MinCTAs:   h.Options.GPU.MinCTAs, MaxCTAs: h.Options.GPU.MaxCTAs}}
+	h.Watch.Phase("load CUDA and NCCL", 0)
+	var devices []cudart.Device
+	paths, err := h.Options.LibraryPaths()
+	if err := h.Coordinator.Together(err); err != nil {
+		return nil, err
+	}
+	l.wanted = nccl.Options{Path: paths.NCCL, NCCLX: name == "ncclx"}
+	begun := time.Now()
+	devices, err = l.loadDriver(paths)
+	l.loading = time.Since(begun)
+	h.Watch.Phase("share out the GPUs", 0)
+	if err := l.takeGPU(devices, err, worlds); err != nil {
+		return nil, err
+	}
+	if err := h.Coordinator.Together(l.openProfiler()); err != nil {
+		return nil, err
+	}
+	h.Watch.Phase("load NCCL", 0)
+	err = nil
+	if l.takes() {
+		err = l.loadNCCL()
+	}
+	if err := h.Coordinator.Together(err); err != nil {
+		return nil, err
+	}
+	l.notes = append(l.notes, cmp.Or(l.passed(), l.config.String()), "buffers by "+cmp.Or(h.Options.GPU.Alloc, "driver"))
+	if r := h.Options.GPU.Register; r != "" && r != "none" {
+		text := "buffers registered as " + r
+		if r == "window" {
+			text += " (whether its kernels are symmetric NCCL does not tell)"
+		}
+		l.notes = append(l.notes, text)
+	}
+	return l, l.compare()
+}
+
+// loadNCCL opens the library on a rank that has a GPU, and asks whether it can do what is wanted.
+func (l *ncclLibrary) loadNCCL() (err error) {
+	h := l.h
+	if l.nccl, err = nccl.Load(l.wanted); err != nil {
+		return err
+	}
+	tell := l.nccl.Phase
+	if !l.nccl.Info().Rehearsed {
+		tell = nil
+	}
+	h.Watch.Listen(l.lastWords, tell)
+	if err := l.dropProfiler(); err != nil {
+		return err
+	}
+	if h.Options.GPU.Alloc == "nccl" && slices.Contains(l.nccl.Info().Missing, "ncclMemAlloc") {
+		return fmt.Errorf("--alloc nccl: %s %s has no ncclMemAlloc (NCCL has it since 2.19): leave --alloc out, or take a "+
+			"newer library", l.nccl.Info().Name, l.nccl.Info().Version)
+	}
+	if why := l.nccl.Info().Unserved(l.ranks[h.Rank].Major, l.ranks[h.Rank].Minor); why != "" {
+		return fmt.Errorf("%s: %s", l.ranks[h.Rank].Name, why)
+	}
+	return errors.Join(l.choiceHindered(), l.slicesHindered())
+}
+
+// LibraryPaths are the files or folders that the command line names; with --simulate those of the simulation.
+type LibraryPaths struct{ CUDA, NCCL string }
+
+// LibraryPaths returns where the driver and NCCL are looked for.
+func (o *Options) LibraryPaths() (LibraryPaths, error) {
+	p := LibraryPaths{o.CUDA, o.NCCL}
+	if !o.Simulate {
+		return p, nil
+	}
+	dir, err := rehearsalFolder()
+	if err != nil {
+		return p, err
+	}
+	return LibraryPaths{cmp.Or(p.CUDA, dir), cmp.Or(p.NCCL, dir)}, nil
+}
+
+// loadDriver returns the GPUs that this rank sees; none is an error.
+func (l *ncclLibrary) loadDriver(p LibraryPaths) (devices []cudart.Device, err error) {
+	if l.driver, err = cudart.Load(cudart.Options{Path: p.CUDA}); err != nil {
+		var cuda *cudart.Error
+		if shown, set := os.LookupEnv("CUDA_VISIBLE_DEVICES"); set && errors.As(err, &cuda) && cuda.IsNoDevice() {
+			f := exit.FailureOf(err)
+			more := fmt.Sprintf("\nCUDA_VISIBLE_DEVICES=%q limits the GPUs of this rank", shown)
+			f.Text, f.Parts.Remedy = f.Text+more, f.Parts.Remedy+more
+			err = f
+		}
+		return nil, err
+	}
+	if devices, err = l.driver.Devices(); err != nil {
+		return nil, err
+	}
+	if len(devices) == 0 {
+		return nil, fmt.Errorf("this rank sees no GPU (CUDA_VISIBLE_DEVICES=%q); %s is loaded",
+			os.Getenv("CUDA_VISIBLE_DEVICES"), l.driver.Info().Path)
+	}
+	return devices, nil
+}
+
+// ownLibrary is the library of one rank.
+type ownLibrary struct {
+	Version   string // "NCCL 2.27.7"
+	Path      string
+	Rehearsed bool
+}
+
+// compare refuses ranks with different libraries: what they would measure is the speed of neither.
+func (l *ncclLibrary) compare() error {
+	h := l.h
+	var mine ownLibrary
+	if l.takes() {
+		i := l.nccl.Info()
+		mine = ownLibrary{i.Name + " " + i.Version, i.Path, i.Rehearsed}
+	}
+	all, err := exchange(h, mine)
+	if err != nil {
+		return err
+	}
+	for r, v := range all[:l.worlds.takers] {
+		l.ranks[r].NCCL = v.Version
+		switch {
+		case v.Version != all[0].Version:
+			return h.elsewhere(exit.Environmentf("rank %d on %s has %s, rank 0 on %s has %s: give all hosts the same library "+
+				"(--nccl PATH)",
+				r, h.Ranks[r].Host, v.Version, h.Ranks[0].Host, all[0].Version))
+		case v.Rehearsed && !l.Simulated():
+			return h.elsewhere(exit.Environmentf("%s is the simulation, not NCCL: set --simulate, which marks its results",
+				v.Path))
+		case l.Simulated() && !v.Rehearsed:
+			return h.elsewhere(exit.Environmentf("--simulate requires the simulation's libraries, and %s is %s", v.Path,
+				v.Version))
+		}
+		if d := l.ranks[r].Driver; d != l.ranks[0].Driver {
+			l.notes = append(l.notes, fmt.Sprintf("drivers differ: rank %d on %s has %s, rank 0 has %s", r, h.Ranks[r].Host, d,
+				l.ranks[0].Driver))
+		}
+	}
+	if l.Simulated() {
+		l.notes = append(l.notes, "simulated GPU and NCCL: no value is about hardware")
+	}
+	return nil
+}
+
+// Describe implements describer.
+func (l *ncclLibrary) Describe(m *result.Method, iterations int) {
+	o := l.h.Options.GPU
+	m.EventStep = l.eventTick
+	m.Graph, m.Alloc = l.Graph(iterations), cmp.Or(o.Alloc, "driver")
+	if o.Register != "none" {
+		m.Register = o.Register
+	}
+	m.Config = l.passed()
+	m.Shared = slices.ContainsFunc(l.ranks, func(g gpuFacts) bool { return g.Shared })
+}
+
+// passed is what goes to the library beyond its defaults; "" for nothing.
+func (l *ncclLibrary) passed() string {
+	var words []string
+	if l.config != (nccl.Config{}) {
+		words = append(words, l.config.String())
+	}
+	if a := l.h.Options.GPU.Algorithms; a != "" {
+		words = append(words, nccl.ChoiceText(a))
+	}
+	return strings.Join(words, "; ")
+}
+
+// choiceHindered is why --algo cannot be had; nil where it can, or is not asked for.
+func (l *ncclLibrary) choiceHindered() error {
+	a := l.h.Options.GPU.Algorithms
+	if a == "" {
+		return nil
+	}
+	i := l.nccl.Info()
+	if slices.Contains(i.Missing, "ncclAllReduceConfig") {
+		return fmt.Errorf("--algo %s: %s %s has no ncclAllReduceConfig (NCCL has it since 2.31): set NCCL_ALGO instead, or "+
+			"take a newer library", a, i.Name, i.Version)
+	}
+	for _, name := range []string{"NCCL_ALGO", "NCCL_PROTO", "NCCL_SYM_KERNEL"} {
+		if value := os.Getenv(name); value != "" {
+			return fmt.Errorf("--algo %s: %s=%s is set, and NCCL lets that win: leave one of them out", a, name, value)
+		}
+	}
+	return nil
+}
+
+// old says whether NCCL's last words are about something that is over.
+func (l *ncclLibrary) old(words string) bool {
+	stale := l.stale.Load()
+	return stale != nil && *stale == words
+}
+
+// lastWords is what NCCL said last, unless that was about something that is over.
+func (l *ncclLibrary) lastWords() string {
+	if s := l.nccl.LastError(); !l.old(s) {
+		return s
+	}
+	return ""
+}

@@ -1,0 +1,88 @@
+package backend
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+
+	"busbar/cudart/nccl"
+	"busbar/internal/bench"
+	"busbar/internal/dl"
+	"busbar/internal/result"
+)
+
+// openProfiler makes NCCL load the plugin by which it tells which way it takes, where --path asks for that.
+func (l *ncclLibrary) openProfiler() (err error) {
+	if !l.h.Options.GPU.Path {
+		return nil
+	}
+	if other := os.Getenv(nccl.ProfilerVariable); other != "" {
+		return fmt.Errorf("--path needs %s for its own plugin, and it is set to %s: unset it, or leave --path out",
+			nccl.ProfilerVariable, other)
+	}
+	if l.paths, err = nccl.OpenProfiler(dl.Folders()); err != nil {
+		err = fmt.Errorf("--path: %w", err)
+		if missing := new(dl.NotFoundError); errors.As(err, &missing) {
+			err = fmt.Errorf("%w\nmake build makes it, and a bundle has it", err)
+		}
+		return err
+	}
+	return os.Setenv(nccl.ProfilerVariable, l.paths.Path())
+}
+
+// dropProfiler takes the plugin back from a library that is not to have it.
+func (l *ncclLibrary) dropProfiler() error {
+	if l.paths == nil || l.nccl.Info().Profilable() {
+		return nil
+	}
+	l.paths = nil
+	l.notes = append(l.notes, "path: unknown, "+l.nccl.Info().Name+" does not report it")
+	return os.Unsetenv(nccl.ProfilerVariable)
+}
+
+// agreeOnPaths keeps the plugin only if NCCL has taken it on every rank; it is known once there is a communicator.
+// Collective.
+func (b *ncclBackend) agreeOnPaths() error {
+	l := b.l
+	if l.paths == nil {
+		return nil
+	}
+	version := l.paths.Interface()
+	without := []float64{float64(b2i(version == 0))}
+	if err := b.w.Max(without); err != nil {
+		return err
+	}
+	note := fmt.Sprintf("path: NCCL tells it by its profiler interface, version %d (%s=%s), asked in an operation that "+
+		"is not timed and idle otherwise",
+		version, nccl.ProfilerVariable, l.paths.Path())
+	if without[0] == 0 {
+		b.paths = l.paths
+	} else {
+		note = "path: unknown, this library supports no plugin for NCCL's profiler interface (NCCL does since 2.23)"
+	}
+	if !slices.Contains(l.notes, note) {
+		l.notes = append(l.notes, note)
+	}
+	return nil
+}
+
+// Watch implements bench.Pathfinder. A launch of a graph tells nothing, so there it is the operation by itself.
+func (o *ncclOperation) Watch() bench.Operation {
+	if o.b.paths == nil || !o.b.paths.Watch() {
+		return nil
+	}
+	if o.b.graph > 0 {
+		return o.single
+	}
+	return o
+}
+
+// Path implements bench.Pathfinder.
+func (o *ncclOperation) Path() *result.Path {
+	w := o.b.paths.Take()
+	if !w.Known() {
+		return nil
+	}
+	return &result.Path{Algorithm: w.Algorithm, Protocol: w.Protocol, Channels: w.Channels, AtMost: w.AtMost}
+}

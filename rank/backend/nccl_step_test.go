@@ -1,0 +1,39 @@
+package backend
+
+import (
+	"testing"
+
+	"busbar/cudart"
+	"busbar/internal/program"
+	"busbar/internal/step"
+)
+
+// What a rank says of itself while a step runs, of a plan like FSDP's and DDP's together.
+func TestGPUPosition(t *testing.T) {
+	tr := &gpuTraining{plan: &step.Plan{
+		Segments: []step.Segment{{Name: "forward"}, {Name: "backward"}, {Name: "optimizer"}},
+		Ops:      []step.Op{{Name: "gather", After: -1, Before: 1}, {Name: "bucket", After: 1, Before: 2}},
+	}}
+	for _, k := range []struct {
+		r    cudart.Reached
+		want string
+	}{
+		{cudart.Reached{Mode: program.Compute, Segments: 1}, "computing backward"},
+		{cudart.Reached{Mode: program.Comm, Ops: 1}, "bucket on its way"},
+		{cudart.Reached{Mode: program.Sequential, Segments: 2}, "computing optimizer"},
+		{cudart.Reached{Mode: program.Sequential, Segments: 3}, "gather on its way"},
+		{cudart.Reached{Mode: program.Overlapped}, "computing forward, gather on its way"},
+		{cudart.Reached{Mode: program.Overlapped, Segments: 1}, "waiting for gather, gather on its way"},
+		{cudart.Reached{Mode: program.Overlapped, Segments: 1, Ops: 1}, "computing backward"},
+		{cudart.Reached{Mode: program.Overlapped, Segments: 2, Ops: 1}, "waiting for bucket, bucket on its way"},
+		{cudart.Reached{Mode: program.Overlapped, Segments: 3, Ops: 2}, "at the end of the step"},
+	} {
+		k.r.Running, k.r.Putting = true, -1
+		if got := tr.doing(k.r); got != k.want {
+			t.Errorf("%+v: %q, wanted %q", k.r, got, k.want)
+		}
+	}
+	if got := tr.doing(cudart.Reached{Mode: program.Overlapped, Segments: 1, Ops: 1, Putting: 1}); got != "issuing bucket, computing backward" {
+		t.Errorf("while an operation is issued: %q", got)
+	}
+}

@@ -1,0 +1,195 @@
+package hang
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"busbar/internal/notice"
+	"busbar/rank/launch"
+)
+
+const hungCase = "all_reduce float32 64 KiB"
+
+func at(rank int, iteration uint64, stage string) launch.Report {
+	s := launch.State{Rank: rank, Host: fmt.Sprintf("node%02d", rank), Phase: "latency", Number: 7, Case: hungCase, Step: 4, Iteration: iteration,
+		Stage: stage, Since: 61 * time.Second}
+	return launch.Report{Rank: rank, Host: s.Host, PID: 1000 + rank, Standing: launch.Answered, State: s}
+}
+
+func known(rank int, s launch.Standing) launch.Report {
+	return launch.Report{Rank: rank, Host: fmt.Sprintf("node%02d", rank), PID: 1000 + rank, Standing: s, At: time.Now().Add(-12 * time.Second)}
+}
+
+func TestNameHang(t *testing.T) {
+	in := func(rank int, phase string, number, step uint64) launch.Report {
+		r := at(rank, 0, "")
+		r.State.Phase, r.State.Number, r.State.Step = phase, number, step
+		return r
+	}
+	says := func(r launch.Report, text string) launch.Report {
+		r.State.Says = text
+		return r
+	}
+	noCase := in(1, "MPI_Init", 0, 0)
+	noCase.State.Case = ""
+	for name, c := range map[string]struct {
+		ranks []launch.Report // rank 0 first
+		want  []string
+		not   []string
+	}{
+		"stopped": {
+			[]launch.Report{at(0, 18, "issuing"), known(1, launch.Silent), at(2, 18, "issuing")},
+			[]string{"rank 1 on node01 (pid 1001) does not answer", "ranks 0 on node00, 2 on node02 are at iteration 18 (issuing) of " + hungCase,
+				"in phase latency for 1m1s"},
+			[]string{"rank 2 on node02 is still"},
+		},
+		"killed": {
+			[]launch.Report{at(0, 18, "issuing"), known(1, launch.Gone)},
+			[]string{"rank 1 on node01 (pid 1001) is gone", "12s ago", hungCase}, nil,
+		},
+		"gone and silent": {
+			[]launch.Report{at(0, 18, "issuing"), known(1, launch.Silent), known(2, launch.Gone), known(3, launch.Silent)},
+			[]string{"rank 2 on node02 (pid 1002) is gone", "ranks 1 on node01 (pid 1001), 3 on node03 (pid 1003) do not answer"}, nil,
+		},
+		"the library's word": {
+			[]launch.Report{says(at(0, 0, ""), "waiting for rank 2\nto connect"), says(at(1, 0, ""), "waiting for rank 2\nto connect"), at(2, 0, "")},
+			[]string{"the library on rank 0 says: waiting for rank 2 to connect"}, []string{"the library on rank 1"},
+		},
+		"left": {
+			[]launch.Report{at(0, 18, "issuing"), known(1, launch.Left)}, []string{"rank 1 on node01 (pid 1001) ended before the others"}, nil,
+		},
+		"an iteration behind": {
+			[]launch.Report{at(0, 18, "issuing"), at(1, 18, "issuing"), at(2, 17, "issuing")},
+			[]string{"rank 2 on node02 is still at iteration 17 (issuing) of " + hungCase, "while ranks 0 on node00, 1 on node01 are at iteration 18"}, nil,
+		},
+		"a stage behind": {
+			[]launch.Report{at(0, 17, "issuing"), at(1, 17, "synchronising the ranks")},
+			[]string{"rank 1 on node01 is still at iteration 17 (synchronising the ranks)"}, nil,
+		},
+		"done with an iteration is ahead of it": {
+			[]launch.Report{at(0, 17, ""), at(1, 17, "waiting for completion")}, []string{"rank 1 on node01 is still"}, nil,
+		},
+		"rank 0 itself": {
+			[]launch.Report{at(0, 16, "issuing"), at(1, 17, "issuing"), at(2, 19, "issuing")},
+			[]string{"rank 0 on node00 is still at iteration 16", "are at iteration 19 (issuing) of " + hungCase, "or before it"}, nil,
+		},
+		"a case behind, iterations ahead": {
+			[]launch.Report{in(0, "check", 8, 1), at(1, 5000, "issuing")}, []string{"rank 1 on node01 is still at iteration 5000", "in phase check of " + hungCase}, nil,
+		},
+		"a step behind": {
+			[]launch.Report{in(0, "warm-up", 7, 3), in(1, "check", 7, 2)}, []string{"rank 1 on node01 is still in phase check of " + hungCase}, nil,
+		},
+		"phases that do not compare": {
+			[]launch.Report{at(0, 18, "issuing"), in(1, "check", 7, 4)}, []string{"none is behind"}, []string{"still"},
+		},
+		"nobody is behind": {
+			[]launch.Report{at(0, 18, "issuing"), at(1, 18, "issuing"), at(2, 18, "issuing")},
+			[]string{"all 3 ranks that answer are at iteration 18", "the library or the network hangs"}, []string{"still"},
+		},
+		"firewall": {
+			[]launch.Report{at(0, 18, "issuing"), {Rank: 1, Standing: launch.Unreachable}, {Rank: 2, Standing: launch.Unreachable}},
+			[]string{"rank 0 on node00 is at iteration 18", "no report from ranks 1, 2: no side channel"}, []string{"still"},
+		},
+		"no hub":      {[]launch.Report{at(0, 18, "issuing")}, []string{"rank 0 on node00 is at iteration 18", "the state of other ranks is unknown"}, nil},
+		"before any":  {[]launch.Report{noCase, known(2, launch.Silent)}, []string{"rank 2 on node02", "is in phase MPI_Init for 1m1s"}, []string{"iteration", " of "}},
+		"many behind": {append([]launch.Report{at(0, 18, "issuing")}, crowdAt(1, 9, 17)...), []string{"1 on node01, 2 on node02, 3 on node03, 4 on node04 and 5 more are still"}, []string{"node05"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := Diagnose(c.ranks[1:], c.ranks[0].State).Problem
+			for _, w := range c.want {
+				if !strings.Contains(got, w) {
+					t.Errorf("want %q in %q", w, got)
+				}
+			}
+			for _, w := range c.not {
+				if strings.Contains(got, w) {
+					t.Errorf("%q must not be in %q", w, got)
+				}
+			}
+		})
+	}
+}
+
+func crowdAt(from, to int, iteration uint64) (all []launch.Report) {
+	for rank := from; rank <= to; rank++ {
+		all = append(all, at(rank, iteration, "issuing"))
+	}
+	return all
+}
+
+// A rank 0 that hangs in its filesystem is what the others wait for, however many records it has written since.
+func TestRank0IsNamedWhereOthersWait(t *testing.T) {
+	me := launch.State{Host: "node00", Phase: "write the record", Number: 7, Step: 40, Since: time.Minute}
+	waits := launch.State{Rank: 1, Host: "node01", Phase: WaitForRank0, Number: 7, Step: 1, Since: time.Minute}
+	text := Diagnose([]launch.Report{{Rank: 1, Host: "node01", Standing: launch.Answered, State: waits}}, me).Problem
+	if !strings.HasPrefix(text, "rank 0 on node00 is still in phase write the record") {
+		t.Error(text)
+	}
+}
+
+// The ranks that others wait for are parameters: those that are gone, silent or left, and those that are behind.
+func TestHungRanks(t *testing.T) {
+	for name, c := range map[string]struct {
+		ranks []launch.Report
+		want  []notice.HungRank
+	}{
+		"behind": {[]launch.Report{at(0, 18, "issuing"), at(1, 18, "issuing"), at(2, 17, "issuing")}, []notice.HungRank{
+			{PlacedRank: notice.PlacedRank{Rank: 2, Host: "node02"}, Standing: notice.StandingBehind, Phase: "latency",
+				Case: hungCase, Iteration: 17}}},
+		"lost": {[]launch.Report{at(0, 18, "issuing"), known(1, launch.Silent), known(2, launch.Gone), known(3, launch.Left)}, []notice.HungRank{
+			{PlacedRank: notice.PlacedRank{Rank: 2, Host: "node02"}, Standing: notice.StandingGone},
+			{PlacedRank: notice.PlacedRank{Rank: 1, Host: "node01"}, Standing: notice.StandingSilent},
+			{PlacedRank: notice.PlacedRank{Rank: 3, Host: "node03"}, Standing: notice.StandingLeft}}},
+		"nobody": {[]launch.Report{at(0, 18, "issuing"), at(1, 18, "issuing")}, nil},
+	} {
+		if got := Diagnose(c.ranks[1:], c.ranks[0].State).Ranks; !slices.Equal(got, c.want) {
+			t.Errorf("%s: %+v, want %+v", name, got, c.want)
+		}
+	}
+}
+
+// Ranks outside of a sub-world are ahead of nobody and behind nobody, and said to be there.
+func TestRanksOutsideAreNotBehind(t *testing.T) {
+	outside := launch.Report{Rank: 2, Host: "node02", Standing: launch.Answered, State: launch.State{Rank: 2, Host: "node02", Phase: WaitOutside, Since: time.Hour}}
+	for _, c := range []struct {
+		other launch.Report
+		want  string
+	}{
+		{at(1, 17, "issuing"), "rank 1 on node01 is still at iteration 17"},
+		{at(1, 18, "issuing"), "all 2 ranks of the sub-world that answer are at iteration 18"},
+		{known(1, launch.Silent), "rank 1 on node01 (pid 1001) does not answer"},
+	} {
+		text := Diagnose([]launch.Report{c.other, outside}, at(0, 18, "issuing").State).Problem
+		if !strings.HasPrefix(text, c.want) || !strings.Contains(text, "; rank 2 on node02 is outside of the sub-world and waits for its end") {
+			t.Error(text)
+		}
+	}
+}
+
+// Ranks of other groups are no measure of a hang. Where there are no groups, a rank that is a case behind the others is
+// what holds them up.
+func TestGroupsAreToldApart(t *testing.T) {
+	in := func(rank int, number uint64, name, group string, since time.Duration) launch.Report {
+		r := at(rank, 18, "issuing")
+		r.State.Number, r.State.Case, r.State.Group, r.State.Since = number, name, group, since
+		return r
+	}
+	for _, c := range []struct {
+		ranks []launch.Report
+		want  string
+		not   string
+	}{
+		{[]launch.Report{in(0, 7, hungCase, "", time.Minute), in(1, 6, "all_reduce float32 32 KiB", "", time.Minute+time.Second)},
+			"rank 1 on node01 is still", "group"},
+		{[]launch.Report{in(0, 7, hungCase, "a+b", time.Minute), in(1, 7, hungCase, "a+b", time.Second), in(2, 7, hungCase, "c+d",
+			time.Second)},
+			"all 2 ranks of the sub-world that answer", "rank 2 on node02 is still"},
+	} {
+		if text := Diagnose(c.ranks[1:], c.ranks[0].State).Problem; !strings.HasPrefix(text, c.want) || strings.Contains(text, c.not) {
+			t.Error(text)
+		}
+	}
+}

@@ -1,0 +1,186 @@
+package hang
+
+import (
+	"crypto/rand"
+	"encoding/hex"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"busbar/internal/board"
+	"busbar/internal/loop"
+	"busbar/rank/launch"
+	"busbar/rank/timeout"
+)
+
+// Peers is what this rank knows of others without asking them: those of its host by the board in shared memory,
+// those of other hosts by the files that each host keeps in the results folder. It needs neither MPI nor TCP. A nil
+// lookout sees nothing.
+type Peers struct {
+	number string // of the job
+	rank   int
+	ranks  []launch.RankFacts // of the job
+	mates  []int              // the ranks of this host, by slot
+	slot   int                // of this rank
+	board  *board.Board       // nil: there is no shared memory
+
+	folder  atomic.Pointer[string] // of the hosts' files; nil: there are none
+	beat    time.Duration          // between two writings of a host's file
+	wake    chan struct{}          // to who writes it
+	writing chan struct{}          // holds one token, which the writer has
+
+	madeOut bool   // the results folder was made for them; on rank 0
+	dropped string // the folder, after a good end
+}
+
+// NewJobNumber is what the names of a job's memory and of its hosts' files have in common, and no other job's.
+func NewJobNumber() (string, error) {
+	var b [4]byte
+	_, err := rand.Read(b[:])
+	return time.Now().UTC().Format("20060102T150405Z") + "_" + hex.EncodeToString(b[:]), err
+}
+
+// newLookout finds this rank among those of its host: equal by machine and name, since containers of one machine may
+// have a /dev/shm each.
+func newLookout(rank int, ranks []launch.RankFacts) *Peers {
+	l := &Peers{rank: rank, ranks: ranks, wake: make(chan struct{}, 1), writing: make(chan struct{}, 1)}
+	hosts := map[string]bool{}
+	for _, f := range ranks {
+		hosts[f.Host] = true
+		if f.Host != ranks[rank].Host || f.Machine != ranks[rank].Machine {
+			continue
+		}
+		if f.Rank == rank {
+			l.slot = len(l.mates)
+		}
+		l.mates = append(l.mates, f.Rank)
+	}
+	l.beat = hostBeat(len(hosts))
+	return l
+}
+
+// OpenPeers gives the ranks of each host a board in shared memory, on which watch writes from then on. number is of the
+// job. named is called with the path of the memory while it has a name, which the caller removes when this returns, or
+// when the process ends before: the memory goes with the last process, however that ends. Where there is no shared
+// memory everything else goes on. Collective.
+func OpenPeers(comm launch.Comm, ranks []launch.RankFacts, number string, watch *Watchdog,
+	named func(path string)) (*Peers, error) {
+	l := newLookout(comm.Rank(), ranks)
+	folders := []string{"/dev/shm", os.TempDir()}
+	name := fmt.Sprintf("busbar-%s-%d", number, l.mates[0])
+	switch {
+	case len(l.mates) == 1:
+		l.board = board.Private(1)
+	case l.slot == 0:
+		if b, path, err := board.Create(folders, name, len(l.mates)); err == nil {
+			l.board = b
+			named(path)
+		}
+	}
+	if err := comm.Barrier(); err != nil {
+		return nil, err
+	}
+	if len(l.mates) > 1 && l.slot > 0 {
+		if b, err := board.Open(folders, name); err == nil && b.Slots() == len(l.mates) {
+			l.board = b
+		}
+	}
+	if err := comm.Barrier(); err != nil {
+		return nil, err
+	}
+	l.number = number
+	if l.board != nil {
+		go l.keepFile()
+		owner := board.Entry{Rank: l.rank, PID: os.Getpid(), Namespace: processNamespace()}
+		watch.Post(&poster{slot: l.board.Slot(l.slot), owner: owner, tick: l.tick})
+	}
+	return l, nil
+}
+
+// settle waits until every rank of this host has shown that it lives, or until the time is over: what is silent then
+// has been for at least that long.
+func (l *Peers) settle(limit time.Duration) {
+	if l == nil || l.board == nil {
+		return
+	}
+	start := loop.Now()
+	for now := start; now-start < int64(limit); now = loop.Now() {
+		heard, all := 0, l.board.All(now)
+		for _, s := range all {
+			if s.Silence < time.Duration(now-start) {
+				heard++
+			}
+		}
+		if heard == len(all) {
+			return
+		}
+		time.Sleep(Tick / 5)
+	}
+}
+
+// neighbours are the ranks of this host by what they wrote last, this one among them, without those that wrote nothing.
+func (l *Peers) neighbours() []launch.Report {
+	if l == nil || l.board == nil {
+		return nil
+	}
+	now := loop.Now()
+	var all []launch.Report
+	for _, s := range l.board.All(now) {
+		all = append(all, l.judge(s, now))
+	}
+	return all
+}
+
+// judge says of a neighbour how it stands: silent after as long as it may take to answer on the side channel.
+func (l *Peers) judge(s board.Seen, now int64) launch.Report {
+	r := launch.Report{Rank: s.Rank, Host: l.ranks[s.Rank].Host, PID: s.PID, Silence: s.Silence}
+	r.State = launch.State{Rank: s.Rank, Host: r.Host, Phase: s.Phase, Number: s.Number, Case: s.Case, Group: s.Group,
+		Step: s.Step, Iteration: s.Iteration,
+		Stage: s.Stage, Says: s.Says, Since: max(0, time.Duration(now-s.Since))}
+	if s.Silence < timeout.Ask {
+		return withStanding(r)
+	}
+	r.State.Since = max(0, r.State.Since-s.Silence)
+	if s.Namespace != 0 && s.Namespace == processNamespace() {
+		r.Process = processState("/", s.PID)
+	}
+	return withStanding(r)
+}
+
+// What is said of a process that is silent.
+const (
+	processGone    = "gone"
+	ProcessStopped = "stopped, by a signal or a debugger"
+	processKernel  = "in the kernel, for a disk or a network filesystem, or a driver"
+)
+
+// processState says why a process of this host is silent, as far as the kernel tells; "" where it only sleeps or runs.
+func processState(root string, pid int) string {
+	b, err := os.ReadFile(filepath.Join(root, "proc", fmt.Sprint(pid), "stat"))
+	if err != nil {
+		return processGone
+	}
+	text := string(b)
+	after := strings.Fields(text[strings.LastIndexByte(text, ')')+1:]) // the name before may hold anything
+	if len(after) == 0 {
+		return ""
+	}
+	return map[string]string{"T": ProcessStopped, "t": ProcessStopped, "D": processKernel, "Z": processGone,
+		"X": processGone}[after[0]]
+}
+
+// processNamespace tells apart containers with process ids of their own; 0: unknown.
+func processNamespace() uint64 {
+	info, err := os.Stat("/proc/self/ns/pid")
+	if err != nil {
+		return 0
+	}
+	if s, ok := info.Sys().(*syscall.Stat_t); ok {
+		return s.Ino
+	}
+	return 0
+}

@@ -1,0 +1,209 @@
+// Package hang finds out which ranks a run waits for: a watchdog on every rank, a board in the memory of each host, a
+// file of each host in the results folder, and the diagnosis of what ranks report of themselves.
+package hang
+
+import (
+	"sync"
+	"time"
+
+	"busbar/internal/board"
+	"busbar/internal/loop"
+	"busbar/rank/launch"
+)
+
+// Watchdog knows what this rank is doing and since when, and writes it on the board of its host. When a phase outlasts
+// its limit it calls onHang, once, from a goroutine of its own: the rank may hang inside a library for ever.
+//
+// The limit of a phase is the larger of --deadline and ten times what the phase is expected to take, so that a big
+// honest case is not killed.
+type Watchdog struct {
+	deadline time.Duration
+	onHang   func(launch.State)
+
+	mu    sync.Mutex
+	now   launch.State
+	since time.Time
+	limit time.Duration // 0: this phase may last
+	says  func() string // the library's last word; nil: it has none
+	tell  func(string)  // a rehearsal is told each phase, so that a fault can wait for one; nil: nobody is
+	loop  *loop.Loop
+	step  positioned // nil: no training step is in hand
+	// broken is called once when an operation of the loop has failed and the loop waits for ranks that may not know.
+	broken func()
+
+	post  *poster // nil: there is no board
+	alarm string  // the library's word when the limit was over
+}
+
+// positioned is what can tell, from any goroutine, how far it is and what it does.
+type positioned interface {
+	Position() (part uint64, doing string)
+}
+
+// poster writes on a board what this rank is doing.
+type poster struct {
+	slot  *board.Slot
+	owner board.Entry // who the slot belongs to
+	tick  func()      // called at each tick; must not wait
+}
+
+const (
+	// Tick is how often the watchdog looks, and a rank shows on the board that it lives.
+	Tick       = 500 * time.Millisecond
+	watchTimes = 10 // times what is expected
+	// WatchGap is the largest gap between two ticks. A longer one means that this process was stopped or suspended itself:
+	// its own clock says nothing about the others.
+	WatchGap = 10 * Tick
+)
+
+// NewWatchdog starts a watchdog. deadline is the limit of a phase, in which onHang is called when it is over.
+func NewWatchdog(deadline time.Duration, onHang func(launch.State)) *Watchdog {
+	w := &Watchdog{deadline: deadline, onHang: onHang, since: time.Now()}
+	go w.watch()
+	return w
+}
+
+// Phase implements bench.Watch.
+func (w *Watchdog) Phase(name string, expected time.Duration) {
+	w.set(name, max(w.deadline, watchTimes*expected))
+}
+
+// Rest is a phase without a limit: an idle rank waits for others as long as they measure.
+func (w *Watchdog) Rest(name string) { w.set(name, 0) }
+
+// Again arms the watchdog anew in the phase that it has called about.
+func (w *Watchdog) Again() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.since, w.limit = time.Now(), w.deadline
+}
+
+func (w *Watchdog) set(name string, limit time.Duration) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.tell != nil {
+		w.tell(name)
+	}
+	w.now.Phase, w.since, w.limit, w.alarm = name, time.Now(), limit, ""
+	w.now.Step++
+	w.write()
+}
+
+// Case says which case is in hand; the number grows by one with each, on every rank alike. Empty: none.
+func (w *Watchdog) Case(number uint64, text string) { w.CaseOf(number, text, "") }
+
+// CaseOf is Case where groups measure at the same time.
+func (w *Watchdog) CaseOf(number uint64, text, group string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.now.Number, w.now.Case, w.now.Group, w.now.Step = number, text, group, 0
+	w.write()
+}
+
+// Post has what this rank is doing written on a board from now on.
+func (w *Watchdog) Post(p *poster) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.post = p
+	w.write()
+}
+
+// write is for who holds w.mu.
+func (w *Watchdog) write() {
+	if w.post == nil {
+		return
+	}
+	s, now := w.position(), loop.Now()
+	e := w.post.owner
+	e.Number, e.Step, e.Iteration, e.Since = s.Number, s.Step, s.Iteration, now-int64(time.Since(w.since))
+	e.Phase, e.Case, e.Group, e.Stage, e.Says = s.Phase, s.Case, s.Group, s.Stage, w.alarm
+	w.post.slot.Write(e, now)
+}
+
+// Attach lets the watchdog see the iteration of a loop, and has broken called (nil: nothing) where its operation fails
+// while it goes on; a nil loop takes the loop away before it is closed.
+func (w *Watchdog) Attach(l *loop.Loop, broken func()) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.loop, w.broken = l, broken
+}
+
+// InStep lets the watchdog see how far a training step is; nil takes that away before it is closed.
+func (w *Watchdog) InStep(p positioned) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.step = p
+}
+
+// Listen makes says the library's last word in what State tells, and has tell told each phase (nil: nobody). Neither
+// may wait.
+func (w *Watchdog) Listen(says func() string, tell func(string)) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.says, w.tell = says, tell
+}
+
+// State is what this rank is doing, from any goroutine.
+func (w *Watchdog) State() launch.State {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	s := w.position()
+	if w.says != nil {
+		s.Says = w.says()
+	}
+	return s
+}
+
+// position is State without the library's word, for who holds w.mu.
+func (w *Watchdog) position() launch.State {
+	s := w.now
+	s.Since = time.Since(w.since)
+	if w.step != nil {
+		s.Iteration, s.Stage = w.step.Position()
+	} else if w.loop != nil {
+		at, stage := w.loop.Position()
+		s.Iteration = at
+		if stage != loop.Idle {
+			s.Stage = stage.String()
+		}
+	}
+	return s
+}
+
+func (w *Watchdog) watch() {
+	last := time.Now()
+	for now := range time.Tick(Tick) {
+		gap := now.Sub(last)
+		last = now
+		w.mu.Lock()
+		if gap > WatchGap {
+			w.since = now
+		}
+		over := w.limit > 0 && now.Sub(w.since) > w.limit
+		if over {
+			w.limit = 0
+			if w.says != nil {
+				w.alarm = w.says()
+			}
+		}
+		var broken, tick func()
+		if w.loop != nil && w.broken != nil && w.loop.Broken() {
+			broken, w.broken = w.broken, nil
+		}
+		w.write()
+		if w.post != nil {
+			tick = w.post.tick
+		}
+		w.mu.Unlock()
+		// In goroutines: they may wait, and this one is the rank's heartbeat.
+		if broken != nil {
+			go broken()
+		}
+		if over {
+			go w.onHang(w.State())
+		}
+		if tick != nil {
+			tick()
+		}
+	}
+}

@@ -1,0 +1,62 @@
+package hang
+
+import (
+	"testing"
+	"time"
+
+	"busbar/internal/loop"
+	"busbar/internal/loop/looptest"
+	"busbar/rank/launch"
+)
+
+// The limit of a phase is the larger of the deadline and ten times what it should take.
+func TestWatchdogLimit(t *testing.T) {
+	w := &Watchdog{deadline: 5 * time.Second}
+	for expected, want := range map[time.Duration]time.Duration{0: 5 * time.Second, 100 * time.Millisecond: 5 * time.Second, 2 * time.Second: 20 * time.Second} {
+		if w.Phase("measure", expected); w.limit != want {
+			t.Errorf("expected %s: limit %s, wanted %s", expected, w.limit, want)
+		}
+	}
+	if w.Rest("wait"); w.limit != 0 {
+		t.Error("resting has a limit")
+	}
+}
+
+func TestWatchdogCallsOnce(t *testing.T) {
+	hung := make(chan launch.State, 10)
+	w := NewWatchdog(time.Millisecond, func(s launch.State) { hung <- s })
+	w.Case(3, "all_reduce")
+	w.Phase("measure", 0)
+	s := <-hung
+	if s.Number != 3 || s.Case != "all_reduce" || s.Phase != "measure" || s.Step != 1 || s.Since <= 0 {
+		t.Errorf("%+v", s)
+	}
+	w.mu.Lock()
+	armed := w.limit != 0
+	w.mu.Unlock()
+	if armed {
+		t.Error("the watchdog would call again for the same phase")
+	}
+}
+
+func TestWatchdogSeesTheLoop(t *testing.T) {
+	log := looptest.New(8)
+	defer log.Close()
+	l, err := loop.New(log.Steps(true, true), 4)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	w := &Watchdog{}
+	w.Attach(l, nil)
+	if _, err := l.Run(3, 1); err != nil {
+		t.Fatal(err)
+	}
+	if s := w.State(); s.Iteration != 2 || s.Stage != "" {
+		t.Errorf("%+v", s)
+	}
+	w.Attach(nil, nil)
+	if s := w.State(); s.Iteration != 0 {
+		t.Errorf("%+v", s)
+	}
+}

@@ -1,0 +1,236 @@
+// Package ledger is the files that rank 0 writes during a run: every record goes through it, and whoever ends the run
+// first decides how they end.
+package ledger
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"busbar/internal/notice"
+	"busbar/internal/result"
+	"busbar/rank/machine"
+	"busbar/rank/timeout"
+)
+
+// Ledger is the open files of rank 0 and how the run ended. Its methods are called from the measuring goroutine, the
+// watchdog, the side channel and the signal handler; whoever ends the run first decides how it ended.
+type Ledger struct {
+	stderr io.Writer
+
+	mu    sync.Mutex
+	files []*Sheet
+	over  bool
+
+	named sync.Mutex
+	names []string // of the files that are open
+
+	elsewhere atomic.Bool // a file could not be written, and where its records are was said with that
+}
+
+// Sheet is one open results file.
+type Sheet struct {
+	w       *result.Writer
+	planned int
+	points  map[result.Status]int
+	inHand  []result.Record     // what is being measured: of a pattern by several groups; none between cases
+	step    []result.StepRecord // the same of training steps
+
+	Throttled []result.Throttled
+	failed    bool // a record could not be written, which ends the run and is said with that
+}
+
+// Open adds a file that is to have so many points.
+func (l *Ledger) Open(w *result.Writer, planned int) *Sheet {
+	s := &Sheet{w: w, planned: planned, points: map[result.Status]int{}}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.files = append(l.files, s)
+	l.named.Lock()
+	defer l.named.Unlock()
+	l.names = append(l.names, w.Path())
+	return s
+}
+
+// Add writes a record, with the lists of all ranks for the sidecar in a large world; after the end it does nothing.
+func (l *Ledger) Add(s *Sheet, r *result.Record, median, late []float64) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.over {
+		return nil
+	}
+	s.inHand = slices.DeleteFunc(s.inHand, func(h result.Record) bool { return h.Group.String() == r.Group.String() })
+	if err := s.w.AppendRanks(r, median, late); err != nil {
+		s.failed = true
+		return err
+	}
+	s.points[r.Status]++
+	return nil
+}
+
+// Begin says which points of a file are in hand, so that a sudden end can name them.
+func (l *Ledger) Begin(s *Sheet, records ...result.Record) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	s.inHand = records
+}
+
+// AddRound writes a round of a training step; after the end it does nothing.
+func (l *Ledger) AddRound(s *Sheet, r *result.StepRound) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.over {
+		return nil
+	}
+	err := s.w.AppendRound(r)
+	s.failed = s.failed || err != nil
+	return err
+}
+
+// AddStep writes the record of a training step; after the end it does nothing.
+func (l *Ledger) AddStep(s *Sheet, r *result.StepRecord) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.over {
+		return nil
+	}
+	s.step = nil
+	if err := s.w.AppendStep(r); err != nil {
+		s.failed = true
+		return err
+	}
+	s.points[r.Status]++
+	return nil
+}
+
+// BeginStep says which training step of a file is in hand, so that a sudden end can name it.
+func (l *Ledger) BeginStep(s *Sheet, records ...result.StepRecord) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	s.step = records
+}
+
+// Expect adds points to those that a file is to have.
+func (l *Ledger) Expect(s *Sheet, points int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	s.planned += points
+}
+
+// Throttled keeps which GPUs hold back their clocks for the end of a file.
+func (l *Ledger) Throttled(s *Sheet, t []result.Throttled) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	s.Throttled = t
+}
+
+// Close ends one file whose world is done.
+func (l *Ledger) Close(s *Sheet, code int) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.over {
+		return nil
+	}
+	for i, f := range l.files {
+		if f == s {
+			l.files = slices.Delete(l.files, i, i+1)
+			l.named.Lock()
+			l.names = slices.Delete(l.names, i, i+1)
+			l.named.Unlock()
+			break
+		}
+	}
+	return s.w.End(s.end(result.Complete, nil, code))
+}
+
+func (s *Sheet) end(o result.Outcome, cause notice.Fact, code int) result.End {
+	done := 0
+	for _, n := range s.points {
+		done += n
+	}
+	return result.End{At: time.Now().UTC(), Outcome: o, Why: result.Because(cause), Code: code, Points: s.points,
+		Left: max(0, s.planned-done), Load1: machine.Load("/"), Throttled: s.Throttled}
+}
+
+// Finish ends all open files at once; status is that of the point in hand, empty for none (it will be measured again).
+// It says whether this call was the one that ended the run. A filesystem that hangs does not keep it: what was synced
+// before is on the disk, and only the end is missing.
+func (l *Ledger) Finish(o result.Outcome, cause notice.Fact, code int, status result.Status) bool {
+	first := make(chan bool, 1)
+	go func() { first <- l.end(o, cause, code, status) }()
+	select {
+	case b := <-first:
+		return b
+	case <-time.After(timeout.CloseFiles):
+		fmt.Fprintf(l.stderr, "rank: the results folder does not answer; the files have no end\n")
+		return true
+	}
+}
+
+func (l *Ledger) end(o result.Outcome, cause notice.Fact, code int, status result.Status) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.over {
+		return false
+	}
+	l.over = true
+	for _, s := range l.files {
+		for _, r := range s.inHand {
+			if status == "" {
+				break
+			}
+			r.Status, r.Why, r.Check.Result = status, aborted(cause), "none"
+			if err := s.w.Append(&r); err == nil {
+				s.points[status]++
+			}
+		}
+		s.giveUpSteps(status, cause)
+		if err := s.w.End(s.end(o, cause, code)); err != nil {
+			l.elsewhere.Store(true)
+			if !s.failed {
+				fmt.Fprintf(l.stderr, "rank: %v\n", err)
+			}
+		}
+	}
+	return true
+}
+
+// aborted is why the point in hand has no value.
+func aborted(cause notice.Fact) result.Why {
+	return result.Because(notice.PointAborted{Cause: notice.Kept{Fact: cause}})
+}
+
+// giveUpSteps writes the record of the training step in hand, where it gets one.
+func (s *Sheet) giveUpSteps(status result.Status, cause notice.Fact) {
+	for _, r := range s.step {
+		if status == "" {
+			return
+		}
+		r.Status, r.Why, r.Check.Result = status, aborted(cause), "none"
+		if err := s.w.AppendStep(&r); err == nil {
+			s.points[status]++
+		}
+	}
+}
+
+// Paths are the files that are open. It never waits for a filesystem.
+func (l *Ledger) Paths() []string {
+	l.named.Lock()
+	defer l.named.Unlock()
+	return slices.Clone(l.names)
+}
+
+// Reported reports whether a file could not be written, and where its records are was stated with that.
+func (l *Ledger) Reported() bool { return l.elsewhere.Load() }
+
+// New is a ledger without files, which reports on stderr what becomes of them.
+func New(stderr io.Writer) *Ledger { return &Ledger{stderr: stderr} }
+
+// Path is where the file is.
+func (s *Sheet) Path() string { return s.w.Path() }
+
+// TraceFolder is where the traces of training steps are that the file names.
+func (s *Sheet) TraceFolder() string { return s.w.TraceFolder() }

@@ -1,0 +1,80 @@
+package main
+
+import (
+	"testing"
+	"time"
+
+	"busbar/internal/coll"
+	"busbar/internal/notice"
+	"busbar/internal/result"
+	"busbar/rank/backend"
+	"busbar/sweeps"
+)
+
+// With a time limit every case gets its fair share, and what does not fit at all is thinned and said.
+func TestPace(t *testing.T) {
+	sweep := sweeps.Default()
+	cases, err := sweep.Plan(2, backend.MPIPlaces)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pace := func(limit time.Duration, cycles int) *pace {
+		o := sweep.Options
+		o.TimeLimit = limit
+		p := &pace{cases: cases, options: o, perNode: 2, planned: len(cases), cycles: cycles}
+		if limit > 0 {
+			p.until = time.Now().Add(limit)
+		}
+		p.begin(func(int) bool { return true })
+		return p
+	}
+	for cycles, most := range map[int]time.Duration{1: 10 * time.Second / 22, 5: 2 * time.Second / 22} {
+		if b, why := pace(10*time.Second, cycles).next(0); why != nil || b <= 0 || b > most {
+			t.Errorf("a budget of %s for one of %d cases in 10 s, %d cycles: %s", b, len(cases), cycles, why)
+		}
+	}
+	p := pace(100*time.Millisecond, 1)
+	left := 0
+	for i := range cases {
+		if _, reason := p.next(i); reason != nil {
+			left++
+			if reason != (notice.TimeOver{Limit: 0.1}) {
+				t.Errorf("%+v", reason)
+			}
+		}
+	}
+	if left == 0 || left == len(cases) {
+		t.Errorf("%d of %d cases are left out", left, len(cases))
+	}
+	if b, why := pace(0, 1).next(0); b != sweep.Budget || why != nil {
+		t.Errorf("without a limit nothing is shortened: %s, %s", b, why)
+	}
+	p = pace(time.Nanosecond, 1)
+	if _, why := p.next(0); !p.over() || why == nil {
+		t.Error("the time is used up")
+	}
+}
+
+// Ranks that are faster than guessed bring cases back, slower ones thin more.
+func TestPaceLearns(t *testing.T) {
+	o := sweeps.Default().Options
+	o.TimeLimit = 2 * time.Second
+	c := recordOf(64<<20, 1).Case
+	least := estimate(c, o, 8, 1)
+	p := &pace{cases: []coll.Case{c}, options: o, perNode: 8, cycles: 1, until: time.Now().Add(least / 2)}
+	p.begin(func(int) bool { return true })
+	if p.thin(); !p.left[0] {
+		t.Fatalf("a case of %s fits half of that", least)
+	}
+	fast := recordOf(64<<20, guessOperation(c, 8)/10)
+	p.kept(fast, time.Second)
+	if p.thin(); p.left[0] {
+		t.Error("ranks ten times as fast do not bring the case back")
+	}
+}
+
+func recordOf(bytes int64, seconds float64) *result.Record {
+	c := coll.Case{Collective: coll.AllReduce, Type: coll.BFloat16, Op: coll.Prod, Root: -1, Placement: coll.OutOfPlace, Mode: coll.Throughput, World: 8}.WithSize(bytes)
+	return &result.Record{Kind: result.KindCase, Case: c, Status: result.OK, Check: result.Check{Result: "ok"},
+		Time: &result.Time{Seconds: seconds, Lo: seconds * 0.99, Hi: seconds * 1.01}}
+}

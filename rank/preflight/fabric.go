@@ -1,0 +1,75 @@
+package preflight
+
+import (
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"busbar/internal/notice"
+	"busbar/rank/machine"
+)
+
+// fabric is what a host has of RDMA, and what lies between its devices.
+type fabric struct {
+	Ports []machine.RDMAPort
+	pcie
+	Peermem bool   // NVIDIA's module that lets RDMA reach GPU memory
+	Plugin  string // path of NCCL's network plugin; "" if the loader would find none
+}
+
+func readFabric(root string, env func(string) string) fabric {
+	_, err := os.Stat(filepath.Join(root, "sys/module/nvidia_peermem"))
+	return fabric{Ports: machine.RDMAPorts(root), pcie: readPCIe(root), Peermem: err == nil, Plugin: netPlugin(root, env)}
+}
+
+// kinds counts the active ports: "8 x InfiniBand 400 Gb/sec (4X NDR)".
+func (f fabric) kinds() (list []notice.PortKind) {
+	count := map[string]int{}
+	for _, p := range f.Ports {
+		if p.Active() {
+			count[p.Kind()]++
+		}
+	}
+	for _, k := range slices.Sorted(maps.Keys(count)) {
+		list = append(list, notice.PortKind{Ports: count[k], Kind: k})
+	}
+	return list
+}
+
+// checkRDMA looks at the adapters of a host.
+func checkRDMA(host []Setup) (rows []Row) {
+	const name = "RDMA network"
+	ports := host[0].Fabric.Ports
+	if len(ports) == 0 {
+		return []Row{Found(name, notice.NoRDMADevice{})}
+	}
+	var down []notice.PortState
+	var narrow []notice.PortRate
+	var closed []string
+	for _, p := range ports {
+		if !p.Active() {
+			down = append(down, notice.PortState{Port: p.Name, State: p.State, Physical: orUnknown(p.Phys)})
+			continue
+		}
+		if p.Narrow() {
+			narrow = append(narrow, notice.PortRate{Port: p.Name, Rate: p.Rate})
+		}
+		if !p.Open {
+			closed = append(closed, p.Name)
+		}
+	}
+	if down != nil {
+		rows = append(rows, Found(name, notice.RDMAPortsDown{Active: len(ports) - len(down), Of: len(ports), Down: down}))
+	}
+	if narrow != nil {
+		rows = append(rows, Found(name, notice.RDMALinkNarrow{Links: narrow}))
+	}
+	if closed != nil {
+		rows = append(rows, Found(name, notice.RDMANotPermitted{Ports: closed}))
+	}
+	if rows == nil {
+		rows = []Row{Found(name, notice.RDMAPorts{Ports: host[0].Fabric.kinds()})}
+	}
+	return rows
+}

@@ -1,0 +1,203 @@
+package preflight
+
+import (
+	"slices"
+	"testing"
+
+	"busbar/cudart"
+	"busbar/internal/notice"
+	"busbar/rank/exit"
+	"busbar/rank/machine"
+)
+
+// gpusOf makes a host of n ranks that all see n GPUs and take one each.
+func gpusOf(n int, change func(rank int, v *GPUView)) []Setup {
+	host := hostOf(n, Setup{})
+	for i := range host {
+		v := &GPUView{Driver: "550.54.15", CUDA: 12040, Library: "NCCL 2.27.7", Path: "/lib/libnccl.so.2"}
+		for k := range n {
+			id := string(rune('a' + k))
+			v.Devices = append(v.Devices, gpu{Name: "NVIDIA H100", UUID: "GPU-" + id, PCI: "0000:0" + id + ":00.0", Bytes: 80 * gib, State: &cudart.Health{Persistence: "on", ECC: "on"}})
+			v.Peer = append(v.Peer, make([]bool, n))
+			for other := range n {
+				v.Peer[k][other] = k != other
+			}
+		}
+		if change != nil {
+			change(i, v)
+		}
+		host[i].GPU = v
+	}
+	TakeGPUs(host, oneEach)
+	return host
+}
+
+// oneEach gives the GPUs to the ranks in their order, as far as there are any.
+func oneEach(ranks []GPUSight) (ordinals []int) {
+	taken := map[string]bool{}
+	for _, r := range ranks {
+		i := max(0, slices.IndexFunc(r.UUIDs, func(id string) bool { return !taken[id] }))
+		ordinals, taken[r.UUIDs[i]] = append(ordinals, i), true
+	}
+	return ordinals
+}
+
+// only are the rows of one check.
+func only(check string, rows []Row) (found []Row) {
+	for _, r := range rows {
+		if r.Check == check {
+			found = append(found, r)
+		}
+	}
+	return found
+}
+
+func TestCheckGPUs(t *testing.T) {
+	all := func(change func(v *GPUView)) func(int, *GPUView) { return func(_ int, v *GPUView) { change(v) } }
+	state := func(change func(s *cudart.Health)) func(int, *GPUView) {
+		return all(func(v *GPUView) { change(v.Devices[1].State) })
+	}
+	models := []notice.GPUModel{{GPUs: 2, Name: "NVIDIA H100", Memory: 80 * gib}}
+	const pciA, pciB = "0000:0a:00.0", "0000:0b:00.0"
+	library := func(cuda string) notice.NCCLInUse {
+		return notice.NCCLInUse{Library: "NCCL 2.27.7", Path: "/lib/libnccl.so.2", BuiltFor: cuda}
+	}
+	shared := notice.SharedGPU{Ranks: 2, GPU: "NVIDIA H100", PCI: pciA, UUID: "GPU-a"}
+	allowed := shared
+	allowed.Allowed = true
+	lost := notice.Failed{Problem: "no library", Tried: notice.Places{"/usr/lib"}, Remedy: "install it"}
+	for name, c := range map[string]struct {
+		check  string
+		change func(int, *GPUView)
+		want   want
+	}{
+		"devices": {"GPUs", nil, want{Passed, notice.GPUsVisible{Models: models, Driver: "550.54.15", CUDA: 12040}}},
+		"no driver": {"GPUs", all(func(v *GPUView) { *v = GPUView{Problem: &exit.Failure{Parts: lost}} }), want{Problem,
+			notice.GPUDriverUnusable{Failed: lost}}},
+		"no remedy": {"GPUs", all(func(v *GPUView) { *v = GPUView{Problem: &exit.Failure{}} }), want{Problem,
+			notice.GPUDriverUnusable{}}},
+		"no GPU": {"GPUs", all(func(v *GPUView) { v.Devices = nil }), want{Problem, notice.NoGPUVisible{}}},
+		"simulated": {"GPUs", all(func(v *GPUView) { v.Rehearsed = true }), want{Caution,
+			notice.SimulatedGPUs{Models: models}}},
+		"two models": {"GPUs", all(func(v *GPUView) { v.Devices[0].Name = "NVIDIA L4" }), want{Passed,
+			notice.GPUsVisible{Driver: "550.54.15", CUDA: 12040,
+				Models: []notice.GPUModel{{GPUs: 1, Name: "NVIDIA H100", Memory: 80 * gib}, {GPUs: 1, Name: "NVIDIA L4",
+					Memory: 80 * gib}}}}},
+		"library": {"NCCL", nil, want{Passed, library("")}},
+		"no library": {"NCCL", all(func(v *GPUView) { v.Missing = &exit.Failure{Parts: lost} }), want{Problem,
+			notice.NCCLUnusable{Failed: lost}}},
+		"newer CUDA": {"NCCL", all(func(v *GPUView) { v.BuiltFor = "13.0" }), want{Problem,
+			notice.NCCLNeedsNewerDriver{NCCLInUse: library("13.0"), Driver: 12040}}},
+		"newer minor": {"NCCL", all(func(v *GPUView) { v.BuiltFor = "12.9" }), want{Passed, library("12.9")}},
+		"older CUDA":  {"NCCL", all(func(v *GPUView) { v.BuiltFor, v.CUDA = "12.9", 13000 }), want{Passed, library("12.9")}},
+		"old GPU": {"NCCL", all(func(v *GPUView) { v.BuiltFor, v.Unserved = "13.0", "7.0" }),
+			want{Problem, notice.NCCLWithoutGPUCode{NCCLInUse: library("13.0"), Capability: "7.0"}}},
+		"own GPUs":    {"GPU of each rank", nil, want{Passed, notice.OwnGPUs{}}},
+		"one for two": {"GPU of each rank", all(func(v *GPUView) { v.Devices = v.Devices[:1] }), want{Problem, shared}},
+		"allowed": {"GPU of each rank", all(func(v *GPUView) { v.Devices, v.Shared = v.Devices[:1], true }),
+			want{Caution, allowed}},
+		"slices": {"GPU of each rank", all(func(v *GPUView) { v.Devices[1].PCI = v.Devices[0].PCI }), want{Caution,
+			notice.GPUSlices{PCI: pciA}}},
+		"one each owns": {"GPU of each rank", func(r int, v *GPUView) { v.Devices = v.Devices[r : r+1] }, want{Passed,
+			notice.OwnGPUs{}}},
+		"peers": {"peer access", nil, want{Passed, notice.PeerAccess{GPUs: 2}}},
+		"no peers": {"peer access", all(func(v *GPUView) { v.Peer[1][0] = false }),
+			want{Caution, notice.NoPeerAccess{Without: 1, Of: 1, Pairs: []string{"0-1"}}}},
+		"one each": {"peer access", func(r int, v *GPUView) { v.Devices, v.Peer = v.Devices[r:r+1], [][]bool{{false}} },
+			want{Passed, notice.PeerAccessUnknown{GPUs: 1}}},
+		"healthy": {"GPU state", nil, want{Passed, notice.GPUsHealthy{GPUs: 2}}},
+		"no NVML": {"GPU state", all(func(v *GPUView) { v.Devices[0].State, v.Devices[1].State = nil, nil }),
+			want{Passed, notice.GPUStateUnknown{}}},
+		"persistence": {"GPU state", state(func(s *cudart.Health) { s.Persistence = "off" }), want{Caution,
+			notice.GPUPersistenceOff{GPUs: []string{pciB}}}},
+		"ECC": {"GPU state", state(func(s *cudart.Health) { s.ECC = "off" }), want{Caution,
+			notice.GPUWithoutECC{GPUs: []string{pciB}}}},
+		"no ECC": {"GPU state", state(func(s *cudart.Health) { s.ECC = "" }), want{Passed, notice.GPUsHealthy{GPUs: 2}}},
+		"errors": {"GPU state", state(func(s *cudart.Health) { s.ECCErrors = 3 }),
+			want{Caution, notice.GPUMemoryErrors{GPUs: []notice.GPUErrors{{PCI: pciB, Errors: 3}}}}},
+		"throttled": {"GPU state", state(func(s *cudart.Health) { s.Throttle = []string{"sw_power_cap", "hw_slowdown"} }),
+			want{Caution, notice.GPUClocksReduced{GPUs: []notice.GPUThrottle{{PCI: pciB, Reasons: []string{"sw_power_cap",
+				"hw_slowdown"}}}}}},
+		"idle": {"GPU state", state(func(s *cudart.Health) { s.Throttle = []string{"gpu_idle"} }), want{Passed,
+			notice.GPUsHealthy{GPUs: 2}}},
+	} {
+		host := gpusOf(2, c.change)
+		rows := only(c.check, mergeRows(append(checkGPUs(host), checkOwners(host)...), ranksOf(2, "node1")))
+		expect(t, name, rows, c.want)
+	}
+}
+
+func TestUnusedGPUs(t *testing.T) {
+	expect(t, "none", checkGPUs(hostOf(2, Setup{})))
+	p := pcie{GPUs: []string{"a", "b"}}
+	expect(t, "no driver", checkGPUs(hostOf(2, Setup{Fabric: fabric{pcie: p}})), want{Passed, notice.GPUsUnused{GPUs: 2}})
+	p.Driver = "550"
+	expect(t, "idle", checkGPUs(hostOf(2, Setup{Fabric: fabric{pcie: p}})), want{Passed, notice.GPUsUnused{GPUs: 2,
+		Driver: "550"}})
+	host := gpusOf(1, func(_ int, v *GPUView) { v.Devices = nil })
+	host[0].Fabric.pcie = p
+	expect(t, "hidden", byRank(checkDevices)(host), want{Problem, notice.NoGPUVisible{OnBus: 2, Driver: "550"}})
+}
+
+func TestCheckNetworkOfGPUs(t *testing.T) {
+	ib, efa := machine.RDMAPort{Name: "mlx5_0/1"}, machine.RDMAPort{Name: "rdmap0/1", EFA: true}
+	missing, builtIn := want{Caution, notice.PeermemMissing{}}, want{Passed, notice.NCCLNetwork{}}
+	loaded := func(is notice.PeermemLoaded) want { return want{Passed, notice.Peermem{Loaded: is}} }
+	plugin := want{Passed, notice.NCCLNetwork{Plugin: "/x.so"}}
+	for name, c := range map[string]struct {
+		f             fabric
+		peermem, nccl want
+	}{
+		"InfiniBand":     {fabric{Ports: []machine.RDMAPort{ib}, Peermem: true}, loaded(true), builtIn},
+		"no module":      {fabric{Ports: []machine.RDMAPort{ib, efa}, Plugin: "/x.so"}, missing, plugin},
+		"EFA":            {fabric{Ports: []machine.RDMAPort{efa}, Plugin: "/x.so"}, loaded(false), plugin},
+		"EFA, no plugin": {fabric{Ports: []machine.RDMAPort{efa}}, loaded(false), want{Caution, notice.EFAWithoutPlugin{}}},
+	} {
+		host := gpusOf(1, nil)
+		host[0].Fabric = c.f
+		expect(t, name, only("nvidia-peermem", checkGPUs(host)), c.peermem)
+		expect(t, name, only("NCCL network", checkGPUs(host)), c.nccl)
+		host[0].GPU.Rehearsed = true // hardware says nothing about a stand-in
+		for _, check := range []string{"nvidia-peermem", "NCCL network", "GPU state"} {
+			expect(t, name+", rehearsed", only(check, checkGPUs(host)))
+		}
+	}
+}
+
+func TestCheckLibraries(t *testing.T) {
+	differ := func(first, last string) notice.RankValues {
+		return notice.RankValues{{Value: first, Ranks: []notice.PlacedRank{{Rank: 0, Host: "node1"}, {Rank: 1,
+			Host: "node1"}}},
+			{Value: last, Ranks: []notice.PlacedRank{{Rank: 2, Host: "node1"}}}}
+	}
+	libraries := want{Problem, notice.NCCLVersionsDiffer{Values: differ("NCCL 2.27.7", "NCCL 2.19.3")}}
+	drivers := want{Caution, notice.GPUDriversDiffer{Values: differ("550.54.15", "535.1")}}
+	for name, c := range map[string]struct {
+		change func(int, *GPUView) // of the last of three ranks
+		wants  []want
+	}{
+		"alike":   {nil, []want{{Passed, notice.GPULibrariesAlike{Library: "NCCL 2.27.7", Driver: "550.54.15"}}}},
+		"library": {func(_ int, v *GPUView) { v.Library = "NCCL 2.19.3" }, []want{libraries}},
+		"driver":  {func(_ int, v *GPUView) { v.Driver = "535.1" }, []want{drivers}},
+		"GPU": {func(_ int, v *GPUView) { v.Devices[2].Name = "NVIDIA A100" }, []want{{Caution,
+			notice.GPUModelsDiffer{Values: differ("NVIDIA H100", "NVIDIA A100")}}}},
+		"no GPU": {func(_ int, v *GPUView) { v.Devices = nil }, []want{{Caution,
+			notice.GPUModelsDiffer{Values: differ("NVIDIA H100", "")}}}},
+		"two": {func(_ int, v *GPUView) { v.Library, v.Driver = "NCCL 2.19.3", "535.1" },
+			[]want{libraries, drivers}},
+	} {
+		expect(t, name, checkLibraries(gpusOf(3, func(r int, v *GPUView) {
+			if r == 2 && c.change != nil {
+				c.change(r, v)
+			}
+		})), c.wants...)
+	}
+	expect(t, "no GPU backend", checkLibraries(hostOf(2, Setup{})))
+}
+
+func TestJudgeRoom(t *testing.T) {
+	limit := notice.MemoryLimit{Rank: 3, Host: "a", Bytes: 4 * gib, Bound: "the memory of GPU x", Free: 5 * gib, Ranks: 1}
+	expect(t, "free", []Row{JudgeRoom(limit)}, want{Passed, notice.GPUMemory{Limit: limit}})
+	limit.Bytes--
+	expect(t, "used", []Row{JudgeRoom(limit)}, want{Caution, notice.GPUMemoryShort{GPUMemory: notice.GPUMemory{Limit: limit}}})
+}

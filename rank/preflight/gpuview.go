@@ -1,0 +1,122 @@
+package preflight
+
+import (
+	"fmt"
+
+	"busbar/cudart"
+	"busbar/cudart/nccl"
+	"busbar/rank/exit"
+	"busbar/rank/machine"
+)
+
+// GPUSearch is how a rank looks for GPUs and their libraries.
+type GPUSearch struct {
+	CUDA, NCCL string // paths of the libraries; "": the loader finds them
+	NotFound   error  // why there are no paths
+	NCCLX      bool   // the library must be NCCLX
+	Simulated  bool
+	Shared     bool   // ranks may share a GPU
+	CPUs       string // of the rank
+	Driver     string // version of the kernel module; "" if unknown
+}
+
+// ViewGPUs returns what this rank sees of GPUs and of the library that is to drive them, none of which it starts.
+func ViewGPUs(root string, s GPUSearch) *GPUView {
+	v := &GPUView{Shared: s.Shared, Rehearsed: s.Simulated, Near: machine.NearNodes(root, s.CPUs)}
+	if s.NotFound != nil {
+		v.Problem, v.Missing = exit.FailureOf(s.NotFound), exit.FailureOf(s.NotFound)
+		return v
+	}
+	if err := v.devices(s.CUDA); err != nil {
+		v.Problem = exit.FailureOf(err)
+	}
+	if !v.Rehearsed {
+		v.Driver = s.Driver
+		v.states()
+	}
+	lib, err := nccl.Load(nccl.Options{Path: s.NCCL, NCCLX: s.NCCLX})
+	if err != nil {
+		v.Missing = exit.FailureOf(err)
+		return v
+	}
+	i := lib.Info()
+	v.Library, v.Path, v.BuiltFor = i.Name+" "+i.Version, i.Path, i.CUDA
+	for _, d := range v.Devices {
+		if v.Unserved == "" && !i.Serves(d.Major, d.Minor) {
+			v.Unserved = fmt.Sprintf("%d.%d", d.Major, d.Minor)
+		}
+	}
+	return v
+}
+
+func (v *GPUView) devices(path string) error {
+	driver, err := cudart.Load(cudart.Options{Path: path})
+	if err != nil {
+		return err
+	}
+	v.CUDA = driver.Info().Version
+	devices, err := driver.Devices()
+	if err != nil {
+		return err
+	}
+	for _, d := range devices {
+		v.Devices = append(v.Devices, gpu{Name: d.Name, UUID: d.UUID, PCI: d.PCI, Major: d.Major, Minor: d.Minor,
+			NUMA: d.NUMA, Bytes: d.Bytes})
+	}
+	peer := make([][]bool, len(devices))
+	for a := range devices {
+		peer[a] = make([]bool, len(devices))
+		for b := range devices {
+			if a == b {
+				continue
+			}
+			if peer[a][b], err = driver.CanAccessPeer(a, b); err != nil {
+				return nil // not known
+			}
+		}
+	}
+	v.Peer = peer
+	return nil
+}
+
+// states asks NVML, where it is there.
+func (v *GPUView) states() {
+	n, err := cudart.LoadNVML(nil)
+	if err != nil {
+		return
+	}
+	defer n.Close() //nolint:errcheck // it was asked, no more
+	for i := range v.Devices {
+		if h, err := n.Device(v.Devices[i].PCI); err == nil {
+			v.Devices[i].State = &h
+		}
+	}
+}
+
+// GPUSight is which GPUs a rank sees, by ordinal.
+type GPUSight struct {
+	Machine string
+	UUIDs   []string
+	NUMA    []int // -1 if unknown
+	Near    []int // NUMA nodes of the CPUs that the rank may use
+}
+
+// TakeGPUs notes which GPU each rank will take, on rank 0; ranks that see none take none. assign decides.
+func TakeGPUs(all []Setup, assign func([]GPUSight) []int) {
+	var seeing []*GPUView
+	var sights []GPUSight
+	for _, s := range all {
+		if s.GPU == nil || len(s.GPU.Devices) == 0 {
+			continue
+		}
+		v := GPUSight{Machine: s.who.Machine, Near: s.GPU.Near}
+		for _, d := range s.GPU.Devices {
+			v.UUIDs, v.NUMA = append(v.UUIDs, d.UUID), append(v.NUMA, d.NUMA)
+		}
+		seeing, sights = append(seeing, s.GPU), append(sights, v)
+	}
+	ordinals := assign(sights)
+	for i, v := range seeing {
+		v.mine = &v.Devices[ordinals[i]]
+	}
+}

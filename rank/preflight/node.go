@@ -1,0 +1,212 @@
+package preflight
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"busbar/internal/notice"
+	"busbar/internal/result"
+	"busbar/internal/units"
+	"busbar/rank/machine"
+)
+
+// node is what a host is, and how it is set for speed.
+type node struct {
+	Machine   result.Machine
+	CPUs      int      // online
+	NUMA      []string // CPUs of each NUMA node that has any: "0-31"
+	Balancing int64    // kernel.numa_balancing; unknown
+	HugePages string   // transparent ones: "always", "madvise", "never"; "" if unknown
+	Virtual   bool
+}
+
+func readNode(root string) node {
+	n := node{Machine: machine.Facts(root), Balancing: unknown, Virtual: machine.VirtualMachine(root) != ""}
+	online, _ := machine.ParseCPUs(machine.ReadText(root, "sys/devices/system/cpu/online"))
+	n.CPUs = max(len(online), n.Machine.Cores)
+	nodes, _ := machine.ParseCPUs(machine.ReadText(root, "sys/devices/system/node/online"))
+	for _, i := range nodes {
+		if cpus := machine.ReadText(root, "sys/devices/system/node", "node"+strconv.Itoa(i), "cpulist"); cpus != "" {
+			n.NUMA = append(n.NUMA, cpus)
+		}
+	}
+	if b, ok := machine.ReadNumber(root, "proc/sys/kernel/numa_balancing"); ok {
+		n.Balancing = b
+	}
+	n.HugePages = chosen(machine.ReadText(root, "sys/kernel/mm/transparent_hugepage/enabled"))
+	return n
+}
+
+// chosen is the word in brackets: "madvise" of "always [madvise] never".
+func chosen(text string) string {
+	_, after, _ := strings.Cut(text, "[")
+	word, _, _ := strings.Cut(after, "]")
+	return word
+}
+
+// checkCPUs finds ranks that share cores or move between NUMA nodes.
+func checkCPUs(host []Setup) []Row {
+	const name = "CPUs"
+	var places []machine.Place
+	least, most, moving := math.MaxInt, 0, 0
+	for _, s := range host {
+		places = append(places, machine.Place{Rank: s.who.Rank, Host: s.who.Host, CPUs: s.who.CPUs, Quota: s.who.Quota})
+		cpus, _ := machine.ParseCPUs(s.who.CPUs)
+		least, most = min(least, len(cpus)), max(most, len(cpus))
+		if s.Node.touches(cpus) > 1 {
+			moving++
+		}
+	}
+	online := host[0].Node.CPUs
+	cpus := notice.RankCPUs{Ranks: len(host), CPUs: online,
+		Binding: notice.Binding{Least: least, Most: most, Free: least == online && least > 0}}
+	if least == 0 {
+		return []Row{Found(name, cpus)}
+	}
+	if ranks, cores, limit := machine.Crowd(places); ranks > 0 {
+		return []Row{Found(name, notice.Oversubscribed{Ranks: ranks, Cores: cores, Limit: limit, CPUs: cpus})}
+	}
+	if moving > 0 {
+		return []Row{Found(name, notice.RanksAcrossNUMA{RankCPUs: cpus, Moving: moving, Nodes: len(host[0].Node.NUMA)})}
+	}
+	return []Row{Found(name, cpus)}
+}
+
+// touches is how many NUMA nodes have one of these CPUs.
+func (n node) touches(cpus []int) (nodes int) {
+	for _, list := range n.NUMA {
+		of, _ := machine.ParseCPUs(list)
+		if slices.ContainsFunc(cpus, func(c int) bool { _, in := slices.BinarySearch(of, c); return in }) {
+			nodes++
+		}
+	}
+	return nodes
+}
+
+// checkGovernor looks at the frequency of this rank's cores.
+func checkGovernor(s Setup) Row {
+	const name = "CPU governor"
+	switch g := s.Node.Machine.Governor; g {
+	case "unknown", "":
+		return Found(name, notice.CPUGovernor{})
+	case "performance":
+		return Found(name, notice.CPUGovernor{Governor: notice.Governor(g)})
+	default:
+		return Found(name, notice.SlowGovernor{CPUGovernor: notice.CPUGovernor{Governor: notice.Governor(g)}})
+	}
+}
+
+// checkBalancing looks for a kernel that moves pages between NUMA nodes behind the program's back.
+func checkBalancing(host []Setup) []Row {
+	const name = "NUMA balancing"
+	n := host[0].Node
+	switch {
+	case len(n.NUMA) < 2:
+		return []Row{Found(name, notice.NUMABalancing{State: notice.OneNUMANode})}
+	case n.Balancing == unknown:
+		return []Row{Found(name, notice.NUMABalancing{State: notice.BalancingUnknown})}
+	case n.Balancing == 0:
+		return []Row{Found(name, notice.NUMABalancing{State: notice.BalancingOff})}
+	}
+	return []Row{Found(name, notice.NUMABalancingOn{})}
+}
+
+// busyShare is the load average over the number of CPUs from which other work disturbs results.
+const busyShare = 0.25
+
+// checkLoad looks for other work on the host.
+func checkLoad(host []Setup) []Row {
+	const name = "load"
+	n := host[0].Node
+	load := notice.CPULoad{Load: notice.Load(n.Machine.Load1), CPUs: n.CPUs}
+	r := Found(name, load)
+	if n.Machine.Load1 > busyShare*float64(n.CPUs) {
+		r = Found(name, notice.HostBusy{CPULoad: load})
+	}
+	return []Row{r.least(fmt.Sprint(r.Severity), -n.Machine.Load1)}
+}
+
+// checkHugePages reports how large the pages of buffers may be; the hosts should agree.
+func checkHugePages(host []Setup) []Row {
+	return []Row{Found("huge pages", notice.HugePages{Setting: orUnknown(host[0].Node.HugePages)})}
+}
+
+// checkAlikeHosts compares the hosts: a collective is as fast as the slowest.
+func checkAlikeHosts(hosts [][]Setup) Row {
+	const name = "hosts"
+	m := hosts[0][0].Node.Machine
+	memory := units.RoughBytes(m.MemoryB)
+	if len(hosts) == 1 {
+		system := slices.DeleteFunc([]string{m.OS, m.Container}, func(s string) bool { return s == "" })
+		return Found(name, notice.OneHost{Host: hosts[0][0].who.Host, CPU: orUnknown(m.CPU), Memory: memory,
+			System: orUnknown(strings.Join(system, ", "))})
+	}
+	var differ []notice.HostProperty
+	for _, property := range []struct {
+		name string
+		of   func(Setup) string
+	}{
+		{"CPU", func(s Setup) string { return s.Node.Machine.CPU }},
+		{"number of CPUs", func(s Setup) string { return strconv.Itoa(s.Node.CPUs) }},
+		{"memory", memoryOf(hosts)},
+		{"operating system", func(s Setup) string { return s.Node.Machine.OS }},
+		{"kernel", func(s Setup) string { return s.Node.Machine.Kernel }},
+		{"container", func(s Setup) string { return cmp.Or(s.Node.Machine.Container, "none") }},
+		{"huge pages", func(s Setup) string { return s.Node.HugePages }},
+		{"RDMA devices", func(s Setup) string { return joined(s.Fabric.kinds()) }},
+		{"NVIDIA GPUs", func(s Setup) string { return strconv.Itoa(len(s.Fabric.GPUs)) }},
+	} {
+		if values := valuesOf(hosts, property.of); len(values) > 1 {
+			differ = append(differ, notice.HostProperty{Name: property.name, Values: values})
+		}
+	}
+	if len(differ) > 0 {
+		return Found(name, notice.HostsDiffer{Properties: differ})
+	}
+	return Found(name, notice.HostsAlike{Hosts: len(hosts), CPU: orUnknown(m.CPU), CPUs: hosts[0][0].Node.CPUs,
+		Memory: memory})
+}
+
+// valuesOf are the values of a property with their hosts, the most frequent first.
+func valuesOf(hosts [][]Setup, of func(Setup) string) (values []notice.HostValue) {
+	by := map[string][]string{}
+	for _, h := range hosts {
+		v := cmp.Or(of(h[0]), "none")
+		by[v] = append(by[v], h[0].who.Host)
+	}
+	for _, v := range slices.Sorted(maps.Keys(by)) {
+		values = append(values, notice.HostValue{Value: v, Hosts: by[v]})
+	}
+	slices.SortStableFunc(values, func(a, b notice.HostValue) int { return len(b.Hosts) - len(a.Hosts) })
+	return values
+}
+
+// joined writes ports in one line.
+func joined(kinds []notice.PortKind) string {
+	var list []string
+	for _, k := range kinds {
+		list = append(list, k.String())
+	}
+	return strings.Join(list, ", ")
+}
+
+// memoryOf tells memories apart that differ by more than what the firmware keeps.
+func memoryOf(hosts [][]Setup) func(Setup) string {
+	least, most := int64(math.MaxInt64), int64(0)
+	for _, h := range hosts {
+		least, most = min(least, h[0].Node.Machine.MemoryB), max(most, h[0].Node.Machine.MemoryB)
+	}
+	return func(s Setup) string {
+		if float64(most) < 1.05*float64(least) {
+			return ""
+		}
+		return units.Binary(s.Node.Machine.MemoryB)
+	}
+}
+
+func orUnknown(s string) string { return cmp.Or(s, "unknown") }

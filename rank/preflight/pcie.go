@@ -1,0 +1,130 @@
+package preflight
+
+import (
+	byteorder "encoding/binary"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+
+	"busbar/internal/notice"
+	"busbar/rank/machine"
+)
+
+// pcie is what lies between the devices of a host: an IOMMU that translates, or bridges with ACS that send what one
+// device has for another through the processor, makes GPUs and adapters slow or hang when they talk to each other.
+type pcie struct {
+	GPUs       []string // NVIDIA's, by address on the bus; a driver is not needed to see them
+	Driver     string   // version of NVIDIA's kernel module; "" without
+	Units      int      // IOMMUs
+	Translated []string // GPUs and RDMA adapters behind one that translates
+	Bridges    int      // with readable ACS settings
+	Redirect   []string // those that redirect
+	Hidden     bool     // settings can be read by root only
+}
+
+// driverVersion finds "550.54.15" in "NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  550.54.15  Release …".
+var driverVersion = regexp.MustCompile(`\b\d+\.\d+(\.\d+)?\b`)
+
+func readPCIe(root string) pcie {
+	version, _, _ := strings.Cut(machine.ReadText(root, "proc/driver/nvidia/version"), "\n")
+	p := pcie{Driver: driverVersion.FindString(version)}
+	units, _ := os.ReadDir(filepath.Join(root, "sys/class/iommu"))
+	p.Units = len(units)
+	devices, _ := filepath.Glob(filepath.Join(root, "sys/bus/pci/devices/*"))
+	for _, dir := range devices {
+		address := filepath.Base(dir)
+		class := machine.ReadText(dir, "class")
+		gpu := machine.ReadText(dir, "vendor") == "0x10de" && strings.HasPrefix(class, "0x03")
+		if gpu {
+			p.GPUs = append(p.GPUs, address)
+		}
+		_, err := os.Stat(filepath.Join(dir, "infiniband"))
+		if (gpu || err == nil) && translates(root, dir) {
+			p.Translated = append(p.Translated, address)
+		}
+		if strings.HasPrefix(class, "0x0604") {
+			p.bridge(address, filepath.Join(dir, "config"))
+		}
+	}
+	return p
+}
+
+// translates says whether a device's DMA goes through a page table of the IOMMU.
+func translates(root, dir string) bool {
+	if kind := machine.ReadText(dir, "iommu_group/type"); kind != "" {
+		return strings.HasPrefix(kind, "DMA")
+	}
+	if _, err := os.Stat(filepath.Join(dir, "iommu_group")); err != nil {
+		return false
+	}
+	line := " " + machine.ReadText(root, "proc/cmdline") + " " // a kernel before 5.11
+	return !strings.Contains(line, " iommu=pt ") && !strings.Contains(line, " iommu.passthrough=1 ")
+}
+
+// bridge reads a bridge's ACS settings out of its configuration space.
+func (p *pcie) bridge(address, path string) {
+	config, err := os.ReadFile(path)
+	if err != nil || len(config) <= 64 { // the rest is shown to root only
+		p.Hidden = p.Hidden || len(config) == 64
+		return
+	}
+	control, found := accessControl(config)
+	if !found {
+		return
+	}
+	p.Bridges++
+	const requests, completions = 1 << 2, 1 << 3
+	if control&(requests|completions) != 0 {
+		p.Redirect = append(p.Redirect, address)
+	}
+}
+
+// accessControl is the control register of the ACS capability (PCI Express base specification, 7.7.11).
+func accessControl(config []byte) (uint16, bool) {
+	const first, capability = 0x100, 0x0d
+	for at, seen := first, 0; at >= first && at+8 <= len(config) && seen < 64; seen++ {
+		head := byteorder.LittleEndian.Uint32(config[at:])
+		if head&0xffff == capability {
+			return byteorder.LittleEndian.Uint16(config[at+6:]), true
+		}
+		at = int(head >> 20)
+	}
+	return 0, false
+}
+
+// direct says whether a host has devices that would talk to each other.
+func (f fabric) direct() bool { return len(f.GPUs) > 0 || len(f.Ports) > 0 }
+
+// checkIOMMU looks for translation between GPUs and adapters.
+func checkIOMMU(host []Setup) []Row {
+	const name = "IOMMU"
+	f := host[0].Fabric
+	state := notice.IOMMUPasses
+	switch {
+	case host[0].Node.Virtual:
+		state = notice.IOMMUVirtual
+	case len(f.Translated) > 0:
+		return []Row{Found(name, notice.IOMMUTranslates{Devices: f.Translated})}
+	case f.Units == 0:
+		state = notice.IOMMUOff
+	case !f.direct():
+		state = notice.IOMMUUnused
+	}
+	return []Row{Found(name, notice.IOMMU{State: state})}
+}
+
+// checkACS looks for bridges that keep devices from talking to each other; nothing is reported where there are none.
+func checkACS(host []Setup) []Row {
+	const name = "PCIe ACS"
+	f := host[0].Fabric
+	switch {
+	case !f.direct() || host[0].Node.Virtual:
+		return nil
+	case len(f.Redirect) > 0:
+		return []Row{Found(name, notice.ACSRedirects{Redirecting: len(f.Redirect), Of: f.Bridges, Bridges: f.Redirect})}
+	case f.Hidden:
+		return []Row{Found(name, notice.ACSHidden{})}
+	}
+	return []Row{Found(name, notice.ACSBridges{Bridges: f.Bridges})}
+}

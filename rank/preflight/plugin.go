@@ -1,0 +1,57 @@
+package preflight
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// netPlugin is where the loader would find NCCL's network plugin: on LD_LIBRARY_PATH, in its cache, in the
+// standard folders. "" if nowhere, or if NCCL_NET_PLUGIN says none.
+func netPlugin(root string, env func(string) string) string {
+	names := []string{"libnccl-net.so"}
+	switch want := env("NCCL_NET_PLUGIN"); {
+	case want == "none":
+		return ""
+	case strings.Contains(want, "/"):
+		return present(root, want)
+	case want != "":
+		names = []string{want, "libnccl-net-" + want + ".so"}
+	}
+	dirs := filepath.SplitList(env("LD_LIBRARY_PATH"))
+	cache, _ := os.ReadFile(filepath.Join(root, "etc/ld.so.cache"))
+	for _, name := range names {
+		for _, dir := range dirs {
+			if path := present(root, filepath.Join(dir, name)); path != "" {
+				return path
+			}
+		}
+		if path := cached(cache, name); path != "" {
+			return path
+		}
+		for _, dir := range []string{"/lib64", "/usr/lib64", "/lib", "/usr/lib"} {
+			if path := present(root, filepath.Join(dir, name)); path != "" {
+				return path
+			}
+		}
+	}
+	return ""
+}
+
+func present(root, path string) string {
+	if info, err := os.Stat(filepath.Join(root, path)); err != nil || info.IsDir() {
+		return ""
+	}
+	return path
+}
+
+// cached finds a library's path in the text of /etc/ld.so.cache, where paths are strings that end in a zero byte.
+func cached(cache []byte, name string) string {
+	at := bytes.Index(cache, []byte("/"+name+"\x00"))
+	if at < 0 {
+		return ""
+	}
+	start := bytes.LastIndexByte(cache[:at], 0) + 1
+	return string(cache[start:at]) + "/" + name
+}

@@ -1,0 +1,181 @@
+package preflight
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"busbar/internal/document"
+	"busbar/internal/golden"
+	"busbar/internal/notice"
+)
+
+// sampleList is a checklist with a row of each verdict.
+func sampleList(out io.Writer, format document.Format) *Checklist {
+	c := &Checklist{title: "Preflight of some ranks", format: format, out: out, ranks: ranksOf(2, "node1", "node2")}
+	failed := notice.Failed{Problem: "no NCCL library\n  at all", Tried: notice.Places{"/a/libnccl.so.2: no such file",
+		"/b: <none>"},
+		Remedy: "install it:\n  Debian:   apt"}
+	folder := strings.Repeat("long ", 15) + "name"
+	c.Add(Found("load", notice.HostBusy{CPULoad: notice.CPULoad{Load: 9, CPUs: 8}}).On(2, 3),
+		Found("NCCL", notice.NCCLUnusable{Failed: failed}),
+		Found("output", notice.OutputFull{Folder: folder, Free: 4096}).graded(notice.Error).On(0),
+		Found("ranks", notice.RanksAlike{Ranks: 4}))
+	return c
+}
+
+// The report has one layout in each format: testdata/preflight.txt, .md and .json.
+func TestReportFormats(t *testing.T) {
+	for format, file := range map[document.Format]string{"": "preflight.txt", document.Markdown: "preflight.md",
+		document.JSON: "preflight.json"} {
+		var out strings.Builder
+		if worst, err := sampleList(&out, format).Write(); worst != notice.Error || err != nil {
+			t.Errorf("%s: %s, %v", format, worst, err)
+		}
+		golden.Text(t, filepath.Join("testdata", file), out.String())
+		for line := range strings.Lines(out.String()) {
+			if format == "" && len(line) > 81 {
+				t.Errorf("%d columns: %s", len(line)-1, line)
+			}
+		}
+	}
+}
+
+// decodedReport is the JSON of a report.
+type decodedReport struct {
+	Schema  int
+	Kind    string
+	Verdict Verdict
+	Rows    []ReportedRow
+	Notices []decodedNotice
+}
+
+// decodedNotice is a notice of a report.
+type decodedNotice struct {
+	Code       notice.Code
+	Severity   notice.Severity
+	Message    string
+	Location   *notice.Location
+	Parameters map[string]any
+	Count      int
+}
+
+func TestReportAsJSON(t *testing.T) {
+	var out strings.Builder
+	_, _ = sampleList(&out, document.JSON).Write()
+	var r decodedReport
+	d := json.NewDecoder(strings.NewReader(out.String()))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&r); err != nil || d.More() || len(r.Rows) != 4 || len(r.Notices) != 4 {
+		t.Fatalf("%v: %s", err, out.String())
+	}
+	if r.Schema != document.Schema || r.Kind != "preflight" || r.Verdict != Problem {
+		t.Errorf("%+v", r)
+	}
+	for i, n := range r.Notices {
+		row := r.Rows[i]
+		if n.Code != row.Code || verdicts[n.Severity] != row.Verdict || n.Message != row.Found ||
+			(row.Advice == "") != (row.Verdict == Passed) {
+			t.Errorf("row %+v, notice %+v", row, n)
+		}
+	}
+	if tried := r.Notices[1].Parameters["tried"]; len(tried.([]any)) != 2 {
+		t.Errorf("tried %v", tried)
+	}
+	if where := r.Rows[2].Where; !slices.Equal(where,
+		[]string{"rank 0 on node1"}) || r.Notices[2].Location.Subject != where[0] {
+		t.Errorf("%v, %+v", where, r.Notices[2].Location)
+	}
+}
+
+// Whatever ends the job in the middle, what was found until then is reported, once.
+func TestReportCutShort(t *testing.T) {
+	var out strings.Builder
+	c := &Checklist{format: document.JSON, out: &out, ranks: ranksOf(1, "a")}
+	c.Add(Found("ranks", notice.RanksAlike{Ranks: 1}))
+	cause := notice.RunHung{Problem: "rank 3 on node7 does not answer"}
+	c.CutShort(cause)
+	first := out.String()
+	var r decodedReport
+	if err := json.Unmarshal([]byte(first), &r); err != nil || r.Verdict != Problem || len(r.Notices) != 2 ||
+		r.Rows[1].Check != "communication" || r.Notices[1].Code != "preflight-stopped" ||
+		fmt.Sprint(r.Notices[1].Parameters["cause"]) != fmt.Sprint(map[string]any{
+			"code": "run-hung", "parameters": map[string]any{"problem": cause.Problem}}) {
+		t.Errorf("%v: %s", err, first)
+	}
+	c.CutShort(notice.RunSignalled{Signal: "SIGTERM"})
+	if _, err := c.Write(); err != nil || out.String() != first {
+		t.Errorf("%v: %s", err, out.String())
+	}
+	var none *Checklist
+	none.CutShort(cause)
+}
+
+type brokenPipe struct{}
+
+func (brokenPipe) Write([]byte) (int, error) { return 0, errors.New("disk full") }
+
+func TestReportThatCannotBeWritten(t *testing.T) {
+	for _, format := range document.FormatNames() {
+		if _, err := sampleList(brokenPipe{}, document.Format(format)).Write(); err == nil {
+			t.Errorf("%s: no error", format)
+		}
+	}
+}
+
+// Every check has a line in the manual, and the manual speaks of no other.
+func TestEveryCheckIsInTheManual(t *testing.T) {
+	manual, err := os.ReadFile("../../docs/preflight.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	documented := map[string]bool{}
+	for _, m := range regexp.MustCompile(`(?m)^\| ([^|]+) \| `).FindAllStringSubmatch(string(manual), -1) {
+		for name := range strings.SplitSeq(m[1], ", ") {
+			if name != "check" {
+				documented[name] = false
+			}
+		}
+	}
+	for _, m := range regexp.MustCompile(`(?m)^\|.* \| ([^|]*) \|$`).FindAllStringSubmatch(string(manual), -1) {
+		for _, code := range regexp.MustCompile("`([^`]+)`").FindAllStringSubmatch(m[1], -1) {
+			if e := notice.Find(notice.Code(code[1])); e == nil || e.Severity == notice.Info {
+				t.Errorf("docs/preflight.md has %q, the code of no finding", code[1])
+			}
+		}
+	}
+	sources, _ := filepath.Glob("*.go")
+	orchestration, _ := filepath.Glob("../preflight*.go")
+	sources = append(sources, orchestration...)
+	inCode := regexp.MustCompile(`(?:const name = |[Ff]ound\()"([^"]+)"`)
+	for _, path := range sources {
+		if strings.HasSuffix(path, "_test.go") {
+			continue
+		}
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range inCode.FindAllStringSubmatch(string(text), -1) {
+			if _, known := documented[m[1]]; !known {
+				t.Errorf("%s: the check %q is not in docs/preflight.md", path, m[1])
+			}
+			documented[m[1]] = true
+		}
+	}
+	for _, c := range Trials(2) {
+		documented[c.Collective.String()] = true
+	}
+	for name, found := range documented {
+		if !found {
+			t.Errorf("docs/preflight.md has a check %q that the code has not", name)
+		}
+	}
+}

@@ -1,0 +1,145 @@
+package preflight
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"busbar/internal/notice"
+	"busbar/internal/ranges"
+	"busbar/rank/launch"
+)
+
+// Row is what one check found on those ranks that found the same. Info: it passed.
+type Row struct {
+	Check string
+	notice.Notice
+
+	ranks  []int   // empty: all
+	class  string  // rows of one class differ in an amount alone: that with the smallest is shown
+	amount float64 // in any unit
+	worst  string  // the host of the smallest, if others have more
+}
+
+// Found is the row of a check that found a fact on all ranks, as severe as the catalogue has it.
+func Found(check string, f notice.Fact) Row { return Row{Check: check, Notice: notice.New(f)} }
+
+// graded sets how much the row matters.
+func (r Row) graded(s notice.Severity) Row {
+	r.Severity = s
+	return r
+}
+
+// least makes rows that differ in an amount one.
+func (r Row) least(class string, amount float64) Row {
+	r.class, r.amount = class, amount
+	return r
+}
+
+// On sets which ranks a row is about.
+func (r Row) On(ranks ...int) Row {
+	r.ranks = ranks
+	return r
+}
+
+// mergeRows makes one row of those with the same fact on different ranks, in the order in which they first came.
+func mergeRows(rows []Row, ranks []launch.RankFacts) []Row {
+	type key struct {
+		check    string
+		severity notice.Severity
+		code     notice.Code
+		same     string // the class, or the parameters
+	}
+	var merged []Row
+	least := map[int][]int{} // ranks of the smallest amount, by merged row
+	at := map[key]int{}
+	for _, r := range rows {
+		k := key{r.Check, r.Severity, r.Code(), r.class}
+		if k.same == "" {
+			parameters, _ := json.Marshal(r.Fact) // facts are plain structs
+			k.same = string(parameters)
+		}
+		i, known := at[k]
+		if !known {
+			i = len(merged)
+			at[k], least[i] = i, r.ranks
+			r.ranks = slices.Clone(r.ranks)
+			merged = append(merged, r)
+			continue
+		}
+		m := &merged[i]
+		m.ranks = append(m.ranks, r.ranks...)
+		differ := r.amount != m.amount
+		if r.amount < m.amount {
+			m.Fact, m.amount, least[i] = r.Fact, r.amount, r.ranks
+		}
+		if (differ || m.worst != "") && len(least[i]) > 0 {
+			m.worst = ranks[least[i][0]].Host
+		}
+	}
+	for i := range merged {
+		merged[i].At.Subject = merged[i].place(ranks)
+	}
+	return merged
+}
+
+// whereabouts sorts ranks into hosts that are there with all their ranks, and the rest; none are all.
+func whereabouts(of []int, ranks []launch.RankFacts) (hosts []string, single []launch.Report) {
+	all, mine := map[string]int{}, map[string][]int{}
+	for _, r := range ranks {
+		all[r.Host]++
+	}
+	if len(of) == 0 {
+		for i := range ranks {
+			of = append(of, i)
+		}
+	}
+	of = slices.Compact(slices.Sorted(slices.Values(of)))
+	var order []string
+	for _, r := range of {
+		host := ranks[r].Host
+		if mine[host] == nil {
+			order = append(order, host)
+		}
+		mine[host] = append(mine[host], r)
+	}
+	for _, host := range order {
+		if len(mine[host]) == all[host] {
+			hosts = append(hosts, host)
+			continue
+		}
+		for _, r := range mine[host] {
+			single = append(single, launch.Report{Rank: r, Host: host, Standing: launch.Answered})
+		}
+	}
+	return hosts, single
+}
+
+// place is where a row holds, for people; "" where it holds everywhere alike.
+func (r Row) place(ranks []launch.RankFacts) string {
+	hosts, single := whereabouts(r.ranks, ranks)
+	everywhere, _ := whereabouts(nil, ranks)
+	var parts []string
+	if len(hosts) < len(everywhere) {
+		if len(hosts) > 0 {
+			parts = append(parts, ranges.Names(hosts))
+		}
+		if len(single) > 0 {
+			parts = append(parts, launch.RankNames(single))
+		}
+	}
+	if r.worst != "" {
+		parts = append(parts, "worst on "+r.worst)
+	}
+	return strings.Join(parts, ", ")
+}
+
+// where lists the hosts of a row, and single ranks where not all of a host are meant.
+func (r Row) where(ranks []launch.RankFacts) []string {
+	hosts, single := whereabouts(r.ranks, ranks)
+	for _, s := range single {
+		hosts = append(hosts, fmt.Sprintf("rank %d on %s", s.Rank, s.Host))
+	}
+	return hosts
+}

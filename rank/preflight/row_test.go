@@ -1,0 +1,125 @@
+package preflight
+
+import (
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"busbar/internal/notice"
+	"busbar/rank/launch"
+)
+
+// want is a row as a test wants it.
+type want struct {
+	v    Verdict
+	fact notice.Fact
+}
+
+// coded stands for any fact of a code.
+type coded notice.Code
+
+func (c coded) Code() notice.Code { return notice.Code(c) }
+
+// expect compares rows with what is wanted of them.
+func expect(t *testing.T, name string, rows []Row, wants ...want) {
+	t.Helper()
+	if len(rows) != len(wants) {
+		t.Errorf("%s: %d rows, want %d: %+v", name, len(rows), len(wants), rows)
+		return
+	}
+	for i, w := range wants {
+		r := rows[i]
+		_, any := w.fact.(coded)
+		if verdicts[r.Severity] != w.v || r.Code() != w.fact.Code() || !any && !reflect.DeepEqual(r.Fact, w.fact) {
+			t.Errorf("%s: %s, %s %+v, want %s, %s %+v", name, verdicts[r.Severity], r.Code(), r.Fact, w.v, w.fact.Code(), w.fact)
+		}
+		if (r.todo() == "") != (w.v == Passed) {
+			t.Errorf("%s: %s with the advice %q", name, w.v, r.todo())
+		}
+	}
+}
+
+// ranksOf makes perHost ranks on each of these hosts.
+func ranksOf(perHost int, hosts ...string) (ranks []launch.RankFacts) {
+	for _, h := range hosts {
+		for range perHost {
+			ranks = append(ranks, launch.RankFacts{Rank: len(ranks), Host: h, Machine: h, LocalRank: len(ranks) % perHost})
+		}
+	}
+	return ranks
+}
+
+func TestMergeRows(t *testing.T) {
+	ranks := ranksOf(2, "node1", "node2", "node3")
+	pages := func(setting string) Row { return Found("a", notice.HugePages{Setting: setting}) }
+	free := func(n float64) Row {
+		return Found("memory", notice.CPULoad{Load: notice.Load(n)}).least("free", n)
+	}
+	for name, c := range map[string]struct {
+		rows  []Row
+		shown []int  // the rows whose facts are shown
+		where string // of the merged rows
+		place string
+	}{
+		"equal":        {[]Row{pages("x").On(0, 1), pages("x").On(2, 3)}, []int{0}, "node1 node2", "node1-node2"},
+		"of the world": {[]Row{pages("x")}, []int{0}, "node1 node2 node3", ""},
+		"half a host": {[]Row{pages("x").On(4), pages("x").On(0), pages("x").On(1)}, []int{0}, "node1 rank 4 on node3",
+			"node1, rank 4 on node3"},
+		"other parameters": {[]Row{pages("x").On(0), pages("y").On(1)}, []int{0, 1}, "rank 0 on node1 rank 1 on node1",
+			"rank 0 on node1|rank 1 on node1"},
+		"other checks": {[]Row{pages("x").On(0, 1), Found("b", notice.HugePages{Setting: "x"}).On(0, 1)}, []int{0, 1},
+			"node1 node1",
+			"node1|node1"},
+		"other severities": {[]Row{pages("x").On(0, 1), pages("x").graded(notice.Error).On(2, 3)}, []int{0, 1},
+			"node1 node2", "node1|node2"},
+		"other codes": {[]Row{Found("a", notice.OwnGPUs{}).On(0, 1), Found("a", notice.ACSHidden{}).On(2, 3)}, []int{0,
+			1}, "node1 node2", "node1|node2"},
+		"the least": {[]Row{free(9).On(0, 1), free(7).On(2, 3), free(8).On(4, 5)}, []int{1}, "node1 node2 node3",
+			"worst on node2"},
+		"least of two": {[]Row{free(7).On(0, 1), free(8).On(2, 3)}, []int{0}, "node1 node2",
+			"node1-node2, worst on node1"},
+		"equal amounts": {[]Row{free(9).On(0, 1), free(9).On(2, 3), free(9).On(4, 5)}, []int{0}, "node1 node2 node3", ""},
+		"another class": {[]Row{free(9).On(0, 1), free(8).least("other", 8).On(2, 3)}, []int{0, 1}, "node1 node2",
+			"node1|node2"},
+		"a rank, not all": {[]Row{Found("output", notice.OutputFolder{}).On(0)}, []int{0}, "rank 0 on node1",
+			"rank 0 on node1"},
+	} {
+		var where, place []string
+		merged := mergeRows(c.rows, ranks)
+		if len(merged) != len(c.shown) {
+			t.Errorf("%s: %d rows: %+v", name, len(merged), merged)
+			continue
+		}
+		for i, r := range merged {
+			where, place = append(where, r.where(ranks)...), append(place, r.At.Subject)
+			if !reflect.DeepEqual(r.Fact, c.rows[c.shown[i]].Fact) {
+				t.Errorf("%s: row %d has %+v", name, i, r.Fact)
+			}
+		}
+		if got := strings.Join(where, " "); got != c.where {
+			t.Errorf("%s: where %q, want %q", name, got, c.where)
+		}
+		if got := strings.Join(place, "|"); got != c.place {
+			t.Errorf("%s: place %q, want %q", name, got, c.place)
+		}
+	}
+	if rows := []Row{free(9).On(0), free(7).On(1)}; slices.Equal(mergeRows(rows, ranks)[0].ranks,
+		rows[0].ranks) || len(rows[0].ranks) != 1 {
+		t.Error("the rows themselves were changed")
+	}
+}
+
+func TestPlaceOfRow(t *testing.T) {
+	ranks := ranksOf(2, "node1", "node2", "node3")
+	for want, of := range map[string][]int{
+		"": nil, "node1-node2": {0, 1, 2, 3}, "node1, node3": {5, 4, 0, 1}, "rank 3 on node2": {3}, "node3, ranks 0 on node1, 2 on node2": {0, 2, 4, 5},
+	} {
+		if got := (Row{ranks: of}).place(ranks); got != want {
+			t.Errorf("%v: %q, want %q", of, got, want)
+		}
+	}
+	if got := (Row{ranks: []int{0, 1, 2, 3, 4, 5}}).place(ranks); got != "" {
+		t.Errorf("everywhere: %q", got)
+	}
+}

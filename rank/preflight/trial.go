@@ -1,0 +1,52 @@
+package preflight
+
+import (
+	"busbar/internal/bench"
+	"busbar/internal/coll"
+	"busbar/internal/notice"
+	"busbar/internal/result"
+)
+
+// Trials are the cases that are tried: every rank is heard by every rank; the smallest message; and one that is large
+// enough to take the path of large ones.
+func Trials(world int) []coll.Case {
+	c := coll.Case{Collective: coll.AllGather, Type: coll.Float32, Root: -1, Placement: coll.OutOfPlace,
+		Mode: coll.Throughput, World: world}
+	reduce := c
+	reduce.Collective, reduce.Op = coll.AllReduce, coll.Sum
+	return []coll.Case{c.WithSize(64 * int64(world)), reduce.WithSize(8), reduce.WithSize(1 << 20)}
+}
+
+// Try runs a case once and checks every element on every rank; the row is rank 0's. Collective.
+func Try(w bench.World, b bench.Backend, c coll.Case, o bench.Options) (Row, error) {
+	r, err := bench.Measure(w, b, c, o)
+	if err != nil || r == nil {
+		return Row{}, err
+	}
+	return judgeTrial(r), nil
+}
+
+func judgeTrial(r *result.Record) Row {
+	what := r.Case.Point()
+	var f notice.Fact = notice.CollectiveCorrect{Case: what, Ranks: r.Case.World}
+	switch {
+	case r.Status == result.Wrong || r.Check.Result == "wrong":
+		f = notice.CollectiveWrong{Case: what, Cause: r.Cause}
+	case r.Status != result.OK:
+		f = notice.CollectiveFailed{Case: what, Status: string(r.Status), Cause: r.Cause}
+	}
+	return Found(r.Case.Collective.String(), f)
+}
+
+// gpuMemoryEnough is less than an idle GPU of any use has free.
+const gpuMemoryEnough = 4 << 30
+
+// JudgeRoom judges how much memory the GPUs have free.
+func JudgeRoom(limit notice.MemoryLimit) Row {
+	const name = "GPU memory"
+	m := notice.GPUMemory{Limit: limit}
+	if limit.Bytes < gpuMemoryEnough {
+		return Found(name, notice.GPUMemoryShort{GPUMemory: m})
+	}
+	return Found(name, m)
+}

@@ -1,0 +1,222 @@
+package preflight
+
+import (
+	"encoding/json"
+	"errors"
+	"math"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"busbar/cudart"
+	"busbar/internal/bench"
+	"busbar/internal/bench/benchtest"
+	"busbar/internal/coll"
+	"busbar/internal/notice"
+	"busbar/internal/result"
+	"busbar/internal/units"
+	"busbar/mpi"
+	"busbar/rank/exit"
+	"busbar/rank/machine"
+)
+
+func TestCheckMPI(t *testing.T) {
+	info := mpi.Info{Name: "Open MPI 4.1.4", LibMPIPath: "/lib/libmpi.so", ThreadLevel: mpi.ThreadMultiple}
+	srun := mpi.Launch{Name: "srun"}
+	used := notice.MPIInUse{Library: "Open MPI 4.1.4", Path: "/lib/libmpi.so", ThreadLevel: "multiple", Launcher: "srun"}
+	expect(t, "good", []Row{CheckMPI(info, srun, 4)}, want{Passed, used})
+	expect(t, "one rank of srun", []Row{CheckMPI(info, srun, 1)}, want{Passed, used})
+	alone, funneled := used, used
+	alone.Launcher, funneled.ThreadLevel = "none", "funneled"
+	expect(t, "alone", []Row{CheckMPI(info, mpi.Launch{}, 1)}, want{Caution, notice.OneRankLaunch{MPIInUse: alone}})
+	info.ThreadLevel = mpi.ThreadFunneled
+	expect(t, "threads", []Row{CheckMPI(info, srun, 4)}, want{Caution, notice.ThreadLevel{MPIInUse: funneled}})
+	ranks := ranksOf(2, "a", "b")
+	expect(t, "ranks", []Row{CheckAlikeRanks(ranks, mpi.Launch{Size: 4})}, want{Passed, notice.RanksAlike{Ranks: 4}})
+	expect(t, "unknown launcher", []Row{CheckAlikeRanks(ranks, mpi.Launch{Size: -1})}, want{Passed,
+		notice.RanksAlike{Ranks: 4}})
+	expect(t, "several programs", []Row{CheckAlikeRanks(ranks, mpi.Launch{Size: 8})}, want{Caution,
+		notice.OtherPrograms{Started: 8, Ranks: 4}})
+}
+
+func TestSideChannelRow(t *testing.T) {
+	ranks := ranksOf(2, "a", "b")
+	expect(t, "open", []Row{SideChannelRow(nil, true, ranks)}, want{Passed, notice.SideChannel{State: notice.ChannelOpen}})
+	expect(t, "alone", []Row{SideChannelRow(nil, false, ranks[:1])}, want{Passed,
+		notice.SideChannel{State: notice.ChannelUnneeded}})
+	expect(t, "deaf", []Row{SideChannelRow(nil, false, ranks)}, want{Caution, notice.SideChannelClosed{Host: "a"}})
+	firewall := mergeRows([]Row{SideChannelRow([]int{2, 3}, true, ranks)}, ranks)
+	expect(t, "firewall", firewall, want{Caution, notice.SideChannelIncomplete{Ranks: 2, Of: 4, Host: "a"}})
+	if where := firewall[0].where(ranks); !slices.Equal(where, []string{"b"}) {
+		t.Errorf("%v", where)
+	}
+}
+
+func TestJudgeClocks(t *testing.T) {
+	const day = 1_700_000_000e9
+	clocks := func(uncertainty float64, apart int64) []ClockView {
+		// The second host was started 1000 s later: its raw clock is behind, and further from the time of day.
+		return []ClockView{{Wall: day, Uncertainty: uncertainty}, {Offset: -1000, Wall: day + 1000e9 + apart, Uncertainty: uncertainty}}
+	}
+	compared := func(s units.Seconds) notice.ClocksCompared { return notice.ClocksCompared{Hosts: 2, Uncertainty: s} }
+	apart := func(ns int64) notice.TimeOfDay { // with the rounding of a start 1000 s later
+		return notice.TimeOfDay{Apart: notice.WallSeconds(math.Abs(float64(1000e9+ns)/1e9 - 1000))}
+	}
+	for name, c := range map[string]struct {
+		clocks []ClockView
+		nodes  int
+		wants  []want
+	}{
+		"one host": {clocks(0, 0), 1, []want{{Passed, notice.OneClock{Reading: 21e-9}}}},
+		"good":     {clocks(1.5e-6, 2e6), 2, []want{{Passed, compared(1.5e-6)}, {Passed, apart(2e6)}}},
+		"slow": {clocks(300e-6, 0), 2, []want{{Caution, notice.ClocksUncertain{ClocksCompared: compared(300e-6)}},
+			{Passed, apart(0)}}},
+		"ahead": {clocks(1e-6, 3e9), 2, []want{{Passed, compared(1e-6)}, {Caution,
+			notice.TimeOfDayDiffers{TimeOfDay: apart(3e9)}}}},
+		"behind": {clocks(1e-6, -3e9), 2, []want{{Passed, compared(1e-6)}, {Caution,
+			notice.TimeOfDayDiffers{TimeOfDay: apart(-3e9)}}}},
+	} {
+		expect(t, name, JudgeClocks(c.clocks, c.nodes, 21e-9), c.wants...)
+	}
+	if a, b := TimeOfDay(), TimeOfDay(); a == 0 || b-a > 1e9 || a-b > 1e9 {
+		t.Errorf("the time of day moved against the raw clock: %d, %d", a, b)
+	}
+}
+
+// What is tried must hold in worlds of any size, and find what is wrong.
+func TestTryCase(t *testing.T) {
+	corrupt := func(c coll.Case, rank int, out []byte) {
+		if c.SizeBytes >= 1<<20 && rank == 1 {
+			out[len(out)-1] ^= 1
+		}
+	}
+	refuse := func(c coll.Case, rank int) error {
+		if rank == 1 {
+			return &bench.MemoryError{Needed: 1, Err: errors.New("no room")}
+		}
+		return nil
+	}
+	lacks := func(c coll.Case, _ int) error {
+		if c.Collective == coll.AllGather {
+			return &bench.UnsupportedError{Cause: notice.LibraryLacks{Problem: "it has none"}}
+		}
+		return nil
+	}
+	fine, failed := want{Passed, coded("collective-correct")}, want{Problem, coded("collective-failed")}
+	for name, c := range map[string]struct {
+		script benchtest.Script
+		sizes  []int
+		wants  [3]want
+		status string // of a failed one
+	}{
+		"good": {benchtest.Script{}, []int{1, 2, 3, 8}, [3]want{fine, fine, fine}, ""},
+		"corrupt": {benchtest.Script{Corrupt: corrupt}, []int{2}, [3]want{fine, fine, {Problem, coded("collective-wrong")}},
+			""},
+		"memory":  {benchtest.Script{Refuse: refuse}, []int{3}, [3]want{failed, failed, failed}, "oom"},
+		"lacking": {benchtest.Script{Refuse: lacks}, []int{2}, [3]want{failed, fine, fine}, "unsupported"},
+	} {
+		for _, n := range c.sizes {
+			for r, err := range benchtest.Run(n, func(w bench.World) error {
+				for i, k := range Trials(n) {
+					got, err := Try(w, &benchtest.Fake{World: w, Script: &c.script}, k, bench.Options{Precision: 1, Iterations: 1, Check: 1, Average: bench.Max})
+					if err != nil {
+						return err
+					}
+					if w.Rank == 0 {
+						want := c.wants[i]
+						switch f := got.Fact.(type) {
+						case notice.CollectiveCorrect:
+							want.fact = notice.CollectiveCorrect{Case: k.Point(), Ranks: n}
+						case notice.CollectiveWrong:
+							want.fact = notice.CollectiveWrong{Case: k.Point(), Cause: notice.Kept{Fact: f.Cause.Fact.(notice.DataWrong)}}
+						case notice.CollectiveFailed:
+							want.fact = notice.CollectiveFailed{Case: k.Point(), Status: c.status, Cause: f.Cause}
+						}
+						if want.fact.Code() != c.wants[i].fact.Code() {
+							t.Errorf("%s %v: %s", name, k, got.Code())
+						}
+						expect(t, name+" "+k.String(), []Row{got}, want)
+					}
+				}
+				return nil
+			}) {
+				if err != nil {
+					t.Errorf("%s, world of %d, rank %d: %v", name, n, r, err)
+				}
+			}
+		}
+	}
+}
+
+// Ranks on several hosts come to the right ones, in the order of the checks.
+func TestCheckSetups(t *testing.T) {
+	ranks := ranksOf(2, "node1", "node2")
+	all := make([]Setup, len(ranks))
+	for i := range all {
+		all[i] = Setup{who: ranks[i], Limits: limits{Files: 1024, Locked: unlimited, Shared: volume{tib, tib}}, Node: node{CPUs: 8}}
+		all[i].who.CPUs = "0-7"
+	}
+	all[2].Limits.Files = 10 // rank 2, on node2
+	all[2].Limits.Shared, all[3].Limits.Shared = volume{gib, mib}, volume{gib, mib}
+	rows := mergeRows(CheckSetups(all, 0.5), ranks)
+	where := func(check string, v Verdict) string {
+		for _, r := range rows {
+			if r.Check == check && verdicts[r.Severity] == v {
+				return strings.Join(r.where(ranks), " ")
+			}
+		}
+		return ""
+	}
+	for _, c := range []struct {
+		check string
+		v     Verdict
+		want  string
+	}{
+		{"CPUs", Passed, "node1 node2"}, {"open files", Problem, "rank 2 on node2"}, {"open files", Passed, "node1 rank 3 on node2"},
+		{"shared memory", Problem, "node2"}, {"shared memory", Passed, "node1"}, {"locked memory", Passed, "node1 node2"}, {"hosts", Passed, "node1 node2"},
+	} {
+		if got := where(c.check, c.v); got != c.want {
+			t.Errorf("%s is %s on %q, want %q", c.check, c.v, got, c.want)
+		}
+	}
+	if rows[0].Check != "hosts" || rows[1].Check != "CPUs" {
+		t.Errorf("the rows begin with %s, %s", rows[0].Check, rows[1].Check)
+	}
+}
+
+// Containers of one machine share its processors, and each has a /dev/shm of its own.
+func TestCheckContainers(t *testing.T) {
+	ranks := ranksOf(2, "pod1", "pod2")
+	all := make([]Setup, len(ranks))
+	for i := range all {
+		ranks[i].Machine, ranks[i].CPUs = "boot", "0-2"
+		all[i] = Setup{who: ranks[i], Limits: limits{Shared: volume{gib, 300 * mib}}, Node: node{CPUs: 3}}
+	}
+	rows := mergeRows(CheckSetups(all, 0.5), ranks)
+	expect(t, "CPUs", only("CPUs", rows), want{Caution, coded("oversubscribed")})
+	expect(t, "shared memory", only("shared memory", rows), want{Passed, notice.SharedMemory{Free: 300 * mib, Total: gib,
+		Ranks: 2}})
+}
+
+// What a rank sees comes to rank 0 as it is.
+func TestSetupTravels(t *testing.T) {
+	sent := Setup{
+		Limits: limits{Shared: volume{1, 2}, Locked: unlimited, Exempt: true, Files: unknown, Bounds: []machine.MemoryBound{{Name: "a", Free: 1, Alone: true}}},
+		Node:   node{Machine: result.Machine{CPU: "x", Load1: 1.5}, CPUs: 2, NUMA: []string{"0-1"}, Balancing: unknown, HugePages: "never", Virtual: true},
+		Fabric: fabric{Ports: []machine.RDMAPort{{Name: "a", State: "b", Phys: "c", Rate: "d", Link: "e", EFA: true, Open: true}},
+			pcie:    pcie{GPUs: []string{"a"}, Driver: "1", Units: 2, Translated: []string{"b"}, Bridges: 3, Redirect: []string{"c"}, Hidden: true},
+			Peermem: true, Plugin: "p"},
+		GPU: &GPUView{Problem: &exit.Failure{Text: "a", Parts: notice.Failed{Problem: "b", Tried: notice.Places{"c"}, Remedy: "d"}},
+			Driver: "b", CUDA: 1, Missing: &exit.Failure{Text: "c"}, Library: "d", Path: "e", BuiltFor: "f", Unserved: "g", Near: []int{1},
+			Devices: []gpu{{"a", "b", "c", 1, 2, 3, 4, &cudart.Health{ECC: "on", Throttle: []string{"x"}}}}, Peer: [][]bool{{true}}, Shared: true, Rehearsed: true},
+	}
+	b, err := json.Marshal(sent)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got Setup
+	if err := json.Unmarshal(b, &got); err != nil || !reflect.DeepEqual(got, sent) {
+		t.Errorf("%v\ngot  %+v\nwant %+v", err, got, sent)
+	}
+}

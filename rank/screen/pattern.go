@@ -1,0 +1,117 @@
+package screen
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"busbar/internal/coll"
+	"busbar/internal/notice"
+	"busbar/internal/pattern"
+	"busbar/internal/result"
+)
+
+// Pattern heads the table of a pattern of so many rounds, with a file of each library; groups names its groups.
+func (s *Screen) Pattern(files []File, pace paced, groups string, rounds int) {
+	s.pace, s.section, s.several, s.rounds = pace, "", len(files) > 1, rounds
+	for _, f := range files {
+		s.paths = append(s.paths, f.Path)
+	}
+	if !s.on {
+		return
+	}
+	_, planned, _ := pace.Progress()
+	s.bar.total(planned)
+	var said notice.List
+	for _, f := range files {
+		s.head(f.Run, groups)
+		s.before(f.Run, &said)
+	}
+}
+
+// The heads of a pattern's table.
+const (
+	patternNames = "#      size in how       time    ±  busbw    nodes"
+	patternUnits = "#       (B)              (us)  (%) (GB/s) #"
+)
+
+// round is when a group was measured.
+func (s *Screen) round(g *result.Group) string {
+	if g.Alone() {
+		return "alone"
+	}
+	n, again := pattern.Number(s.rounds, g.Round)
+	if again {
+		return fmt.Sprintf("round %d once more", n)
+	}
+	return fmt.Sprintf("round %d", n)
+}
+
+// PatternRow adds a record of a group to the table; backend says of which, where there are several.
+func (s *Screen) PatternRow(library string, r *result.Record) {
+	s.counts[r.Status]++
+	if !s.on {
+		return
+	}
+	if section := s.round(r.Group) + ": " + r.Collective.String(); section != s.section {
+		if s.section == "" {
+			fmt.Fprintf(s.out, "#\n%s\n%s\n", patternNames, patternUnits)
+		}
+		s.section = section
+		s.Note("%s", section)
+	}
+	left := fmt.Sprintf("%11d %3s %.3s ", r.SizeBytes, r.Placement, r.Mode)
+	nodes := r.Group.Members()
+	if library != "" {
+		nodes = library + " " + nodes
+	}
+	if r.Status != result.OK {
+		s.notMeasured(left+nodes+" ", r)
+		return
+	}
+	t := r.Time
+	checked := map[string]string{"ok": "0", "off": "-"}[r.Check.Result]
+	row := fmt.Sprintf("%s%10s %4s %6s %s ", left, digits(t.Seconds*1e6, 10), halfWidth(t),
+		digits(r.BusBW(t.Seconds)/1e9, 6), checked)
+	fmt.Fprintln(s.out, row+Clip(nodes, max(12, 80-len(row))))
+	s.notes.add(r)
+}
+
+// halfWidth is half the interval in percent of the time, in four columns.
+func halfWidth(t *result.Time) string {
+	switch {
+	case t.Hi <= 0 || t.Seconds <= 0:
+		return "-"
+	case t.Hi-t.Lo >= 19.99*t.Seconds:
+		return ">999"
+	}
+	return digits(50*(t.Hi-t.Lo)/t.Seconds, 4)
+}
+
+// Verdict says which nodes and links are slow, by each case.
+func (s *Screen) Verdict(library string, rehearsed bool, verdicts map[coll.Case]pattern.Verdict, hosts []string) {
+	if !s.on {
+		return
+	}
+	cases := make([]coll.Case, 0, len(verdicts))
+	for c := range verdicts {
+		cases = append(cases, c)
+	}
+	slices.SortFunc(cases, func(a, b coll.Case) int {
+		return cmp.Or(cmp.Compare(a.SizeBytes, b.SizeBytes), cmp.Compare(a.String(), b.String()))
+	})
+	fmt.Fprintln(s.out, "#")
+	if rehearsed {
+		s.Note("SIMULATED: what follows is not about hardware")
+	}
+	for _, c := range cases {
+		name := c.String()
+		if library != "" {
+			name = library + " " + name
+		}
+		v := verdicts[c]
+		for _, n := range v.Notices(hosts) {
+			s.Wrapped("# ", name+": "+notice.Text(n.Fact))
+		}
+	}
+}

@@ -1,0 +1,385 @@
+// Package screen is what rank 0 shows while a run measures: a table of results, and a progress line on a terminal.
+package screen
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"time"
+
+	"busbar/internal/coll"
+	"busbar/internal/notice"
+	"busbar/internal/result"
+	"busbar/internal/units"
+	"busbar/mpi"
+	"busbar/rank/exit"
+	"busbar/sweeps"
+)
+
+// Screen is what rank 0 shows: a table in the manner of nccl-tests on stdout, a progress line on a terminal, and all
+// else on stderr. On other ranks, and with --quiet, it shows nothing. All its lines fit 80 columns.
+type Screen struct {
+	on     bool
+	out    io.Writer
+	bar    *meter // nil without a terminal
+	kind   Kind
+	rounds int // of a pattern
+
+	pace    paced
+	several bool        // backends
+	section string      // of the rows before: a collective, or what a group of steps shares
+	stepped int         // training steps that have a record
+	marks   []string    // what has to be said of all training steps
+	cause   notice.Fact // of the last row without figures
+	notes   notes
+	counts  map[result.Status]int
+	paths   []string
+}
+
+// paced is a run's progress.
+type paced interface {
+	// Progress returns how many of the planned points are done, and about how long the rest takes.
+	Progress() (done, planned int, left time.Duration)
+}
+
+// File is an open file of results.
+type File struct {
+	Run  *result.Run
+	Path string
+}
+
+// New is a screen that shows results on stdout and all else on stderr, or nothing unless it is on. kind is what
+// the run measures.
+func New(on bool, kind Kind, started mpi.Launch, stdout, stderr io.Writer) *Screen {
+	s := &Screen{on: on, kind: kind, out: stdout, counts: map[result.Status]int{}}
+	if s.on {
+		s.bar = newMeter(started, stderr)
+		s.out = s.bar.above(s.out)
+	}
+	return s
+}
+
+// Kind is what a run measures.
+type Kind int
+
+// What a run measures.
+const (
+	Collectives Kind = iota
+	Steps
+	Pattern
+)
+
+// Note is a line for people that is no result.
+func (s *Screen) Note(format string, a ...any) {
+	if s != nil && s.on {
+		fmt.Fprintf(s.out, "# "+format+"\n", a...)
+	}
+}
+
+// World heads the table of one world, with a file of each library.
+func (s *Screen) World(files []File, pace paced, o sweeps.Options) {
+	s.pace, s.section, s.several = pace, "", len(files) > 1
+	for _, f := range files {
+		s.paths = append(s.paths, f.Path)
+	}
+	if !s.on {
+		return
+	}
+	_, planned, _ := pace.Progress()
+	s.bar.total(planned)
+	r := files[0].Run
+	for _, f := range files {
+		s.head(f.Run, fmt.Sprintf("world %d = %s x %d", r.World, units.Count(r.Nodes, "node"), r.RanksPerNode))
+	}
+	if s.several {
+		s.Note("interleaved: each case is measured with %s in turn", strings.Join(r.Interleaved, ", "))
+	}
+	s.Note(
+		"clock: a reading costs %.0f ns; budget %s a case, precision %.3g %%",
+		r.Method.ClockCost*1e9,
+		o.Budget,
+		100*o.Precision,
+	)
+	var said notice.List
+	for _, f := range files {
+		s.before(f.Run, &said)
+	}
+}
+
+// head says what is measured into a file, where and by which groups of ranks.
+func (s *Screen) head(r *result.Run, ranks string) {
+	s.Note("%s: %s on %s, %s", r.Tool, r.Sweep.Name, r.Backend.Library, ranks)
+	s.Note("%s, %s", Clip(r.Machine.Host+" "+r.Device, 58), units.Count(r.Sweep.Points, "point"))
+	if r.Rehearse {
+		s.Note("SIMULATED: no device is measured; these values are not about hardware")
+	}
+}
+
+// before says what a file continues, and its warnings but for those that were said of another.
+func (s *Screen) before(r *result.Run, said *notice.List) {
+	for _, id := range r.Resumes {
+		s.Wrapped("# ", "continues run "+id+": what is ok there is not measured again")
+	}
+	for _, k := range r.Warnings {
+		if slices.ContainsFunc(*said, func(o notice.Kept) bool { return reflect.DeepEqual(o, k) }) {
+			continue
+		}
+		s.Wrapped("# warning: ", k.Sentences())
+		*said = append(*said, k)
+	}
+}
+
+// SkippedWorld says that a world cannot be measured; backend says by which, where there are several.
+func (s *Screen) SkippedWorld(library string, n int, why string, points int, path string) {
+	s.paths = append(s.paths, path)
+	s.counts[result.Skipped] += points
+	s.Wrapped("# ", fmt.Sprintf("%sworld %d: skipped: it %s", library, n, why))
+}
+
+// Wrapped writes a long line for people in pieces of 80 columns.
+func (s *Screen) Wrapped(prefix, text string) {
+	if !s.on {
+		return
+	}
+	for i, line := range Wrap(text, 80-len(prefix)) {
+		if i > 0 {
+			prefix = "#" + strings.Repeat(" ", len(prefix)-1)
+		}
+		fmt.Fprintln(s.out, prefix+line)
+	}
+}
+
+// Begin says which case is in hand, and of which backend where there are several.
+func (s *Screen) Begin(library string, c coll.Case) {
+	if !s.on {
+		return
+	}
+	name := c.String()
+	if s.several {
+		name = library + " " + name
+	}
+	done, planned, left := s.pace.Progress()
+	s.bar.show(done, planned, left, name)
+}
+
+// The heads of the table. With several backends the count, which follows from size and type, gives its place to their
+// names.
+const (
+	columnNames        = "#      size       count     type   op  rt  in how      time    ±  algbw  busbw"
+	columnUnits        = "#       (B)  (elements)                               (us)  (%) (GB/s) (GB/s) #"
+	severalColumnNames = "#     size backend            type   op  rt  in how    time    ±  algbw  busbw"
+	severalColumnUnits = "#      (B)                                            (us)  (%) (GB/s) (GB/s) #"
+)
+
+// Row adds a record to the table. The last column is the number of wrong elements: - where nothing was checked.
+func (s *Screen) Row(library string, r *result.Record) {
+	s.counts[r.Status]++
+	if !s.on {
+		return
+	}
+	if section := r.Collective.String(); section != s.section {
+		s.section = section
+		names, units := columnNames, columnUnits
+		if s.several {
+			names, units = severalColumnNames, severalColumnUnits
+		}
+		fmt.Fprintf(s.out, "#\n# %s\n%s\n%s\n", section, names, units)
+	}
+	root, op := "-", "-"
+	if r.Root >= 0 {
+		root = fmt.Sprint(r.Root)
+	}
+	if r.Op != 0 {
+		op = r.Op.String()
+	}
+	left, width := fmt.Sprintf("%11d %11d", r.SizeBytes, r.Count), 9
+	if s.several {
+		left, width = fmt.Sprintf("%10d %-14s", r.SizeBytes, library), 7
+	}
+	left += fmt.Sprintf(" %8s %4s %3s %3s %.3s ", r.Type, op, root, r.Placement, r.Mode)
+	if r.Status != result.OK {
+		s.notMeasured(left, r)
+		return
+	}
+	t := r.Time
+	checked := map[string]string{"ok": "0", "off": "-"}[r.Check.Result]
+	fmt.Fprintf(s.out, "%s%*s %4s %6s %6s %s\n", left, width, digits(t.Seconds*1e6, width), halfWidth(t),
+		digits(r.AlgBW(t.Seconds)/1e9, 6), digits(r.BusBW(t.Seconds)/1e9, 6), checked)
+	s.notes.add(r)
+}
+
+// notMeasured writes the row of a point without figures: its status and, under it where it is long, the reason.
+func (s *Screen) notMeasured(left string, r *result.Record) {
+	if reason := string(r.Status) + ": " + r.Reason; len(left)+len(reason) <= 80 {
+		fmt.Fprintln(s.out, left+reason)
+		return
+	}
+	fmt.Fprintln(s.out, left+string(r.Status))
+	s.reason(r.Why)
+}
+
+// reason says why a point has no figures, once in a run of points with one cause.
+func (s *Screen) reason(why result.Why) {
+	if cause := why.Fact(); !reflect.DeepEqual(cause, s.cause) {
+		s.Wrapped("#   ", why.Reason)
+		s.cause = cause
+	}
+}
+
+// Farewell says what the run left behind and what to do next.
+func (s *Screen) Farewell(code int) {
+	s.bar.end()
+	if !s.on {
+		return
+	}
+	fmt.Fprintln(s.out, "#")
+	s.notes.write(s)
+	var parts []string
+	for _, status := range []result.Status{result.OK, result.Skipped, result.Unsupported, result.OOM, result.Timeout,
+		result.Wrong, result.Failed} {
+		if n := s.counts[status]; n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", n, status))
+		}
+	}
+	if len(parts) == 0 {
+		parts = []string{"nothing left to measure"}
+	}
+	s.Note("points: %s", strings.Join(parts, ", "))
+	s.results()
+	switch {
+	case code == exit.Wrong:
+		s.Note("WRONG DATA was found: the rows above say where; exit code %d", code)
+	case code == exit.Points:
+		s.Note("some points failed; exit code %d; --resume measures them again", code)
+	case code > exit.Interrupted:
+		s.Note("ended early as asked; --resume continues; exit code %d", code)
+	}
+	switch s.kind {
+	case Steps:
+		s.stepFarewell()
+	case Pattern:
+		s.Note("next: post show")
+	default:
+		s.Note("next: post merge && post plot")
+	}
+}
+
+// results says where the files are: each in a line, or, where that is too long, their folder and then their names.
+// Names are never broken, so that they can be copied; a folder that has no room in a line makes it longer.
+func (s *Screen) results() {
+	const head = "# results: "
+	if !slices.ContainsFunc(s.paths, func(path string) bool { return len(head)+len(path) > 80 }) {
+		for _, path := range s.paths {
+			s.Note("results: %s", path)
+		}
+		return
+	}
+	folder := ""
+	for _, path := range s.paths {
+		if dir := filepath.Dir(path); dir != folder {
+			folder = dir
+			s.Note("results: %s", near(dir))
+		}
+		s.Note("  %s", filepath.Base(path))
+	}
+}
+
+// near is a folder as seen from the working folder, where that is shorter.
+func near(dir string) string {
+	here, err := os.Getwd()
+	if err != nil {
+		return dir
+	}
+	if rel, err := filepath.Rel(here, dir); err == nil && len(rel) < len(dir) && filepath.IsAbs(dir) {
+		return rel
+	}
+	return dir
+}
+
+// notes collects warnings of records; each code is printed once at the end, with how many points have it.
+type notes struct {
+	order []notice.Kind
+	count map[notice.Kind]int
+	first map[notice.Kind]string
+}
+
+func (n *notes) add(r *result.Record) { n.addAll(r.Case.String(), r.Warnings) }
+
+func (n *notes) addStep(r *result.StepRecord) { n.addAll(r.Point.String(), r.Warnings) }
+
+// addAll takes the warnings of a point by its name.
+func (n *notes) addAll(point string, warnings notice.List) {
+	for _, w := range warnings {
+		group := w.Kind()
+		if n.count == nil {
+			n.count, n.first = map[notice.Kind]int{}, map[notice.Kind]string{}
+		}
+		if n.count[group] == 0 {
+			n.order = append(n.order, group)
+			n.first[group] = point + ": " + notice.Message(w.Fact)
+		}
+		n.count[group]++
+	}
+}
+
+func (n *notes) write(s *Screen) {
+	for _, group := range n.order {
+		text := n.first[group]
+		if more := n.count[group] - 1; more > 0 {
+			text += fmt.Sprintf(" (and %s like it)", units.Count(more, "point"))
+		}
+		s.Wrapped("# warning: ", text)
+	}
+}
+
+// digits writes x with as many decimals as fit width, at most three; one where three digits stand before the point.
+func digits(x float64, width int) string {
+	most := min(3, width-3)
+	if x >= 100 {
+		most = 1
+	}
+	for decimals := most; decimals >= 0; decimals-- {
+		if s := fmt.Sprintf("%.*f", decimals, x); len(s) <= width {
+			return s
+		}
+	}
+	return fmt.Sprintf("%.*e", max(0, width-6), x)
+}
+
+// Clip shortens a text to n bytes; a text that is cut ends in dots.
+func Clip(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	return s[:n-3] + "..."
+}
+
+// Wrap breaks text into lines of at most width columns, at spaces where there are any.
+func Wrap(text string, width int) []string {
+	var lines []string
+	for line := range strings.SplitSeq(strings.TrimRight(text, "\n"), "\n") {
+		for len(line) > width {
+			at := strings.LastIndexByte(line[:width+1], ' ')
+			if at <= 0 {
+				at = width
+			}
+			lines = append(lines, line[:at])
+			line = strings.TrimLeft(line[at:], " ")
+		}
+		lines = append(lines, line)
+	}
+	return lines
+}
+
+// clock writes a duration as minutes and seconds.
+func clock(d time.Duration) string {
+	s := int(d.Round(time.Second).Seconds())
+	if s >= 3600 {
+		return fmt.Sprintf("%d:%02d:%02d", s/3600, s/60%60, s%60)
+	}
+	return fmt.Sprintf("%d:%02d", s/60, s%60)
+}

@@ -1,0 +1,124 @@
+package screen
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"busbar/internal/coll"
+	"busbar/internal/notice"
+	"busbar/internal/result"
+)
+
+func sampleRecord(bytes int64, seconds float64) *result.Record {
+	c := coll.Case{Collective: coll.AllReduce, Type: coll.BFloat16, Op: coll.Prod, Root: -1, Placement: coll.OutOfPlace, Mode: coll.Throughput, World: 8}.WithSize(bytes)
+	return &result.Record{Kind: result.KindCase, Case: c, Status: result.OK, Check: result.Check{Result: "ok"},
+		Time: &result.Time{Seconds: seconds, Lo: seconds * 0.99, Hi: seconds * 1.01}}
+}
+
+// No row is wider than 80 columns, whatever the figures; a reason that is long goes under its row.
+func TestRowsFit(t *testing.T) {
+	var out strings.Builder
+	s := &Screen{on: true, out: &out, counts: map[result.Status]int{}}
+	for _, bytes := range []int64{8, 1 << 20, 8 << 30, 99_999_999_999} {
+		for _, seconds := range []float64{1e-9, 2.3e-7, 1.5e-4, 0.3, 42, 5000} {
+			r := sampleRecord(bytes, seconds)
+			s.Row("mpi", r)
+			r.Time.Lo, r.Time.Hi = 0, 0
+			s.Row("mpi", r)
+			r.Time.Lo, r.Time.Hi = seconds/100, seconds*30000
+			r.Check.Result = "off"
+			s.Row("mpi", r)
+		}
+	}
+	r := sampleRecord(8<<30, 1)
+	r.Status, r.Time, r.Reason = result.Skipped, nil, "memory: it takes 16 GiB of buffers a rank; "+strings.Repeat("word ", 40)
+	s.Row("mpi", r)
+	r.Status, r.Reason = result.Wrong, "bad"
+	s.Row("mpi", r)
+	for line := range strings.SplitSeq(out.String(), "\n") {
+		if n := len([]rune(line)); n > 80 {
+			t.Errorf("%d columns: %s", n, line)
+		}
+	}
+	if !strings.Contains(out.String(), "word word") || !strings.Contains(out.String(), "wrong: bad") {
+		t.Errorf("reasons are missing:\n%s", out.String())
+	}
+	if strings.Count(out.String(), columnNames) != 1 {
+		t.Error("the columns are named once a collective")
+	}
+}
+
+func TestQuietShowsNothing(t *testing.T) {
+	var out strings.Builder
+	s := &Screen{out: &out, counts: map[result.Status]int{}}
+	s.Row("mpi", sampleRecord(8, 1))
+	s.Note("x")
+	s.Farewell(0)
+	if out.Len() != 0 || s.counts[result.OK] != 1 {
+		t.Errorf("%q", out.String())
+	}
+}
+
+func TestFarewell(t *testing.T) {
+	for code, word := range map[int]string{0: "next: post merge", 3: "WRONG DATA", 6: "some points failed", 143: "ended early"} {
+		var out strings.Builder
+		s := &Screen{on: true, out: &out, counts: map[result.Status]int{}, paths: []string{"results/x.jsonl"}}
+		r := sampleRecord(8, 1)
+		r.Warnings = notice.Of(notice.FromText("timer: one clock reading"), notice.FromText("drift: up"))
+		s.Row("mpi", r)
+		s.Row("mpi", r)
+		s.Farewell(code)
+		for _, w := range []string{word, "2 ok", "results/x.jsonl", "and 1 point like it"} {
+			if !strings.Contains(out.String(), w) {
+				t.Errorf("code %d: %q is not in:\n%s", code, w, out.String())
+			}
+		}
+	}
+}
+
+// Paths that have no room in a line are shown as their folder and their names.
+func TestResultsFit(t *testing.T) {
+	dir := "/scratch/project/" + strings.Repeat("deep/", 9)
+	here, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct{ dir, want string }{
+		{"results", "# results: results/a.jsonl\n# results: results/b.jsonl\n"},
+		{dir + strings.Repeat("x", 5), "# results: " + dir + "xxxxx\n#   a.jsonl\n#   b.jsonl\n"},
+		{filepath.Join(here, strings.Repeat("y", 60)), "# results: " + strings.Repeat("y", 60) + "\n#   a.jsonl\n#   b.jsonl\n"},
+	} {
+		var out strings.Builder
+		s := &Screen{on: true, out: &out, paths: []string{filepath.Join(c.dir, "a.jsonl"), filepath.Join(c.dir, "b.jsonl")}}
+		s.results()
+		if out.String() != c.want {
+			t.Errorf("%q, wanted %q", out.String(), c.want)
+		}
+	}
+}
+
+func TestDigits(t *testing.T) {
+	for x, want := range map[float64]string{0.2386: "0.239", 9.87654: "9.877", 99.99: "99.990", 139.2: "139.2", 65322.1: "65322.1", 1234567890: "1.235e+09"} {
+		if got := digits(x, 9); got != want {
+			t.Errorf("%g is %q, wanted %q", x, got, want)
+		}
+	}
+	if got := digits(123456, 6); got != "123456" {
+		t.Error(got)
+	}
+}
+
+func TestWrap(t *testing.T) {
+	for _, l := range Wrap("one two three four five six "+strings.Repeat("x", 30), 12) {
+		if len(l) > 12 {
+			t.Errorf("%q", l)
+		}
+	}
+	if got := fmt.Sprintln(clock(59*time.Second), clock(3599*time.Second), clock(3661*time.Second)); got != "0:59 59:59 1:01:01\n" {
+		t.Error(got)
+	}
+}

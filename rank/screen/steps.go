@@ -1,0 +1,132 @@
+package screen
+
+import (
+	"fmt"
+
+	"busbar/internal/notice"
+	"busbar/internal/result"
+	"busbar/internal/step"
+	"busbar/internal/units"
+	"busbar/sweeps"
+)
+
+// Steps heads the table of the training steps of a model by one library in one world; same are words on points that are
+// left out.
+func (s *Screen) Steps(f File, m *step.Model, points []step.Point, o sweeps.Options, same []string) {
+	s.section, s.stepped = "", 0
+	s.paths = append(s.paths, f.Path)
+	if !s.on {
+		return
+	}
+	r := f.Run
+	s.markSteps(r, points)
+	s.bar.total(r.Sweep.Points)
+	s.Wrapped("# ", fmt.Sprintf("%s: training steps of %s on %s, world %d = %s x %d", r.Tool, m.Name, r.Backend.Library,
+		r.World, units.Count(r.Nodes, "node"), r.RanksPerNode))
+	s.Note("%s, %s", Clip(r.Machine.Host+" "+r.Device, 58), units.Count(r.Sweep.Points, "point"))
+	if r.Rehearse {
+		s.Note("SIMULATED: no device is measured; these values are not about hardware")
+	}
+	s.Wrapped("# ", fmt.Sprintf("%s; computed by %s", ModelLine(m), r.Step.Computing))
+	if m.About != "" {
+		s.Wrapped("# ", m.About)
+	}
+	if n := o.Iterations; n > 0 {
+		s.Note("%s of four steps a point", units.Count(n, "round"))
+	} else {
+		s.Note("budget %s a point, precision %.3g %%", o.Budget, 100*o.Precision)
+	}
+	for _, text := range same {
+		s.Wrapped("# ", text)
+	}
+	s.before(r, &notice.List{})
+}
+
+// BeginStep says which of the planned points is in hand.
+func (s *Screen) BeginStep(planned, round int, p step.Point) {
+	if s.on {
+		s.bar.show(s.stepped, planned, -1, fmt.Sprintf("round %d: %s", round, p))
+	}
+}
+
+// The heads of the table of steps.
+const stepColumns = `#                                 sequen-   over-             over-  speed-
+# bucket  ops  compute     comm     tial  lapped  exposed      lap      up
+#               (ms)      (ms)     (ms)    (ms)     (ms)       (%)         #
+`
+
+// StepRow adds a point to the table. The last column is the number of wrong elements: - where nothing was checked.
+func (s *Screen) StepRow(r *result.StepRecord) {
+	s.counts[r.Status]++
+	s.stepped++
+	if !s.on {
+		return
+	}
+	if section := r.GroupString(); section != s.section {
+		s.section = section
+		section += Modelled(r.Point)
+		fmt.Fprintf(s.out, "#\n# %s\n%s", section, stepColumns)
+	}
+	left := fmt.Sprintf("%8s ", r.Bucket)
+	if !r.Timed() {
+		s.stepNotMeasured(left, r)
+		return
+	}
+	f := r.Figures
+	checked := map[string]string{"ok": "0", "off": "-"}[r.Check.Result]
+	fmt.Fprintf(s.out, "%s%4d %8s %8s %8s %7s %8s %8s %7s %s\n", left, len(r.Ops), milliseconds(f.Compute.Value),
+		milliseconds(f.Comm.Value),
+		milliseconds(f.Sequential.Value), milliseconds(f.Overlapped.Value), milliseconds(f.Exposed.Value), percent(f.Overlap),
+		times(f.SpeedUp), checked)
+	s.notes.addStep(r)
+}
+
+// stepNotMeasured writes the row of a point without figures.
+func (s *Screen) stepNotMeasured(left string, r *result.StepRecord) {
+	if text := string(r.Status) + ": " + r.Reason; len(left)+len(text) <= 80 {
+		fmt.Fprintln(s.out, left+text)
+		return
+	}
+	fmt.Fprintln(s.out, left+string(r.Status))
+	s.reason(r.Why)
+}
+
+// milliseconds writes a time in seconds as milliseconds in seven columns.
+func milliseconds(s float64) string { return digits(1e3*s, 7) }
+
+func percent(f *step.Figure) string {
+	if f == nil {
+		return "-"
+	}
+	return digits(100*f.Value, 5)
+}
+
+func times(f *step.Figure) string {
+	if f == nil {
+		return "-"
+	}
+	return fmt.Sprintf("%.2fx", f.Value)
+}
+
+// ModelLine is a model in a line.
+func ModelLine(m *step.Model) string {
+	params := fmt.Sprint(m.Params())
+	if m.Params() >= 1e6 {
+		params = fmt.Sprintf("%.4g M", float64(m.Params())/1e6)
+	}
+	text := fmt.Sprintf("%s: %s parameters in %s; forward %s, backward %s", m.Name, params,
+		units.Count(len(m.Layers), "layer"),
+		units.Duration(m.Forward()), units.Duration(m.Backward()))
+	if m.Optimizer > 0 {
+		text += fmt.Sprintf(", optimizer %s", units.Duration(m.Optimizer))
+	}
+	return text
+}
+
+// Modelled marks what is not the real thing.
+func Modelled(p step.Point) string {
+	if p.Compression == (step.Compression{}) {
+		return ""
+	}
+	return ": MODELLED, nothing is compressed"
+}
