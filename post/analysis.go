@@ -7,6 +7,7 @@ import (
 	"busbar/internal/document"
 	"busbar/internal/notice"
 	"busbar/internal/stats"
+	"busbar/internal/units"
 	"busbar/post/analysis"
 )
 
@@ -126,7 +127,7 @@ func (a *analyst) launches(who analysis.Contender) int {
 	var launches []string
 	for _, run := range a.runs {
 		if analysis.ContenderOf(run) == who {
-			launches = addWord(launches, run.PairedBy())
+			launches = units.AddOnce(launches, run.PairedBy())
 		}
 	}
 	return len(launches)
@@ -170,7 +171,7 @@ func (a *analyst) unmeasured() (facts []notice.Fact) {
 		if worlds[p] == nil {
 			order = append(order, p)
 		}
-		worlds[p] = addWord(worlds[p], analysis.ShapeOf(analysis.ConditionOf(row.Run, r)).String())
+		worlds[p] = units.AddOnce(worlds[p], analysis.ShapeOf(analysis.ConditionOf(row.Run, r)).String())
 	}
 	for _, p := range order[:min(len(order), mostUnmeasured)] {
 		facts = append(facts, notice.PointWithoutValue{

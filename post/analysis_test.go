@@ -256,7 +256,7 @@ func TestCampaignsOfOneRunInTwoFiles(t *testing.T) {
 	}
 	c := &campaigns{}
 	for _, f := range []*result.File{file(1, 2), file(3), file(1, 2)} {
-		c.add(f)
+		c.Add(f)
 	}
 	for _, cells := range c.of["launch"].Cells {
 		for under, one := range cells {

@@ -16,6 +16,8 @@ import (
 
 	"busbar/internal/anonymize"
 	"busbar/internal/notice"
+	"busbar/post/atomicfile"
+	"busbar/post/usage"
 )
 
 // anonymizeFlag adds --anonymize.
@@ -39,7 +41,7 @@ the copies before you publish them.`,
 		Example: `  post anonymize -o public results logs`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if out == "" || len(args) == 0 {
-				return &usageError{errors.New("post anonymize requires -o DIR and the files or folders to copy"), cmd.CommandPath()}
+				return usage.New(errors.New("post anonymize requires -o DIR and the files or folders to copy"), cmd.CommandPath())
 			}
 			_, left, err := anonymized(cmd.Context(), out, args)
 			note(stderr, left)
@@ -146,7 +148,7 @@ func copyAnonymized(ctx context.Context, names *anonymize.Names, from, to string
 			return fmt.Errorf("%s would be replaced by its copy: name another folder with -o", from)
 		}
 	}
-	return writeFiles(ctx, []string{to}, func(w []io.Writer) error {
+	return atomicfile.Write(ctx, []string{to}, func(w []io.Writer) error {
 		return eachLine(ctx, from, func(line string) error {
 			_, err := io.WriteString(w[0], names.Replace(line))
 			return err

@@ -15,6 +15,9 @@ import (
 
 	"busbar/internal/campaign"
 	"busbar/internal/units"
+	"busbar/post/atomicfile"
+	"busbar/post/input"
+	"busbar/post/usage"
 )
 
 // campaigner is what the commands about campaigns were asked to do.
@@ -133,8 +136,8 @@ func (c *campaigner) queue(cmd *cobra.Command) {
 
 func planAndOptions(cmd *cobra.Command, args []string) error {
 	if at := cmd.ArgsLenAtDash(); len(args) == 0 || at < 0 && len(args) > 1 || at > 1 || at == 0 {
-		return &usageError{errors.New("post campaign jobs requires one plan or folder, and options of sbatch after --"),
-			cmd.CommandPath()}
+		return usage.New(errors.New("post campaign jobs requires one plan or folder, and options of sbatch after --"),
+			cmd.CommandPath())
 	}
 	return nil
 }
@@ -142,7 +145,7 @@ func planAndOptions(cmd *cobra.Command, args []string) error {
 func oneArgument(what string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if len(args) != 1 {
-			return &usageError{fmt.Errorf("requires %s, got %s", what, units.Count(len(args), "argument")), cmd.CommandPath()}
+			return usage.New(fmt.Errorf("requires %s, got %s", what, units.Count(len(args), "argument")), cmd.CommandPath())
 		}
 		return nil
 	}
@@ -152,7 +155,7 @@ func oneArgument(what string) cobra.PositionalArgs {
 func (c *campaigner) open(cmd *cobra.Command, path string) (*campaign.Campaign, error) {
 	of, err := c.opened(path)
 	if err != nil {
-		return nil, &usageError{err, cmd.CommandPath()}
+		return nil, usage.New(err, cmd.CommandPath())
 	}
 	return of, nil
 }
@@ -174,7 +177,7 @@ func (c *campaigner) opened(path string) (*campaign.Campaign, error) {
 	}
 	dir := c.out
 	if dir == "" {
-		dir = filepath.Join(defaultFolder, p.Name)
+		dir = filepath.Join(input.DefaultFolder, p.Name)
 	}
 	return campaign.Open(p, dir)
 }
@@ -190,7 +193,7 @@ func (c *campaigner) tasks(cmd *cobra.Command) (map[campaign.Task]bool, error) {
 		n, err := strconv.Atoi(nodes)
 		i, err2 := strconv.Atoi(index)
 		if err != nil || err2 != nil {
-			return nil, &usageError{fmt.Errorf("--queued %s: must be NODES:TASK", word), cmd.CommandPath()}
+			return nil, usage.New(fmt.Errorf("--queued %s: must be NODES:TASK", word), cmd.CommandPath())
 		}
 		tasks[campaign.Task{Nodes: n, Index: i}] = true
 	}
@@ -215,8 +218,8 @@ func (c *campaigner) standing(cmd *cobra.Command, path string) (*standing, error
 		return nil, err
 	}
 	if len(s.queued) > 0 && !of.Unchanged() {
-		return nil, &usageError{fmt.Errorf("the plan has changed since it was submitted, and %s of it in the queue: undo "+
-			"the change, wait, or scancel what is queued", units.Count(len(s.queued), "job")), cmd.CommandPath()}
+		return nil, usage.New(fmt.Errorf("the plan has changed since it was submitted, and %s of it in the queue: undo "+
+			"the change, wait, or scancel what is queued", units.Count(len(s.queued), "job")), cmd.CommandPath())
 	}
 	if s.status, err = of.Status(); err != nil {
 		return nil, err
@@ -262,7 +265,7 @@ func (c *campaigner) check(cmd *cobra.Command, path string) error {
 func (c *campaigner) jobs(cmd *cobra.Command, path string) error {
 	options := cmd.Flags().Args()[1:] // behind --
 	if err := campaign.CheckOptions(options); err != nil {
-		return &usageError{err, cmd.CommandPath()}
+		return usage.New(err, cmd.CommandPath())
 	}
 	s, err := c.standing(cmd, path)
 	if err != nil {
@@ -292,7 +295,7 @@ func (c *campaigner) begin(cmd *cobra.Command, path string) error {
 	if err != nil {
 		return err
 	}
-	if err := writeFiles(context.WithoutCancel(cmd.Context()), paths, func(w []io.Writer) error {
+	if err := atomicfile.Write(context.WithoutCancel(cmd.Context()), paths, func(w []io.Writer) error {
 		for i, text := range texts {
 			if _, err := w[i].Write(text); err != nil {
 				return err
@@ -303,7 +306,7 @@ func (c *campaigner) begin(cmd *cobra.Command, path string) error {
 		return err
 	}
 	if err := os.MkdirAll(of.LogDir(), 0o777); err != nil {
-		return cannotWrite(of.LogDir(), err)
+		return atomicfile.WriteError(of.LogDir(), err)
 	}
 	fmt.Fprintln(c.stdout, of.Dir)
 	return nil

@@ -10,6 +10,7 @@ import (
 	"busbar/internal/campaign"
 	"busbar/internal/document"
 	"busbar/internal/notice"
+	"busbar/post/usage"
 )
 
 // campaignData is what the JSON of post campaign show has beside notices; docs/campaigns.md describes the fields.
@@ -60,7 +61,7 @@ type jobJSON struct {
 // show prints the state of a campaign.
 func (c *campaigner) show(cmd *cobra.Command, path string) error {
 	if err := c.output.check(); err != nil {
-		return &usageError{err, cmd.CommandPath()}
+		return usage.New(err, cmd.CommandPath())
 	}
 	s, err := c.standing(cmd, path)
 	if err != nil {
@@ -72,7 +73,7 @@ func (c *campaigner) show(cmd *cobra.Command, path string) error {
 			return err
 		}
 	}
-	all, err := s.notices(cmd.Flags().Changed("queued"))
+	all, err := s.Notices(cmd.Flags().Changed("queued"))
 	if err != nil {
 		return err
 	}
@@ -95,7 +96,7 @@ func (s *standing) data() *campaignData {
 			i = len(d.States)
 			row[of], d.States = i, append(d.States, of)
 		}
-		d.States[i].add(p.State)
+		d.States[i].Add(p.State)
 		d.Launches = append(d.Launches, launchJSON{
 			p.Launch.String(), p.Nodes, p.Number, p.Variant.Name, p.State, p.Points, p.Bad, p.Took.Seconds(),
 		})
@@ -103,7 +104,7 @@ func (s *standing) data() *campaignData {
 	return d
 }
 
-func (c *stateCounts) add(s campaign.State) {
+func (c *stateCounts) Add(s campaign.State) {
 	switch s {
 	case campaign.Done:
 		c.Done++
@@ -134,8 +135,8 @@ func (s *standing) order() (all []jobJSON, err error) {
 	return all, nil
 }
 
-// notices are what there is to report: the plan, launches, and last what is to be submitted.
-func (s *standing) notices(queueKnown bool) (all []notice.Notice, err error) {
+// Notices are what there is to report: the plan, launches, and last what is to be submitted.
+func (s *standing) Notices(queueKnown bool) (all []notice.Notice, err error) {
 	for _, f := range s.Notes {
 		all = append(all, notice.New(f))
 	}
@@ -181,7 +182,7 @@ func (d *campaignData) document(notices []notice.Notice) *document.Document {
 	if d.Description != "" {
 		fields = slices.Insert(fields, 0, document.Field{Name: "description", Value: d.Description})
 	}
-	states := &document.Table{Columns: numeric("nodes", "variant", "done", "queued", "unfinished", "missing")}
+	states := &document.Table{Columns: document.NumericColumns("nodes", "variant", "done", "queued", "unfinished", "missing")}
 	states.Columns[1].Right = false
 	for _, c := range d.States {
 		states.Row(fmt.Sprint(c.Nodes), titleOf(c.Variant), fmt.Sprint(c.Done), fmt.Sprint(c.Queued),

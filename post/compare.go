@@ -17,7 +17,10 @@ import (
 	"busbar/internal/result"
 	"busbar/internal/stats"
 	"busbar/internal/units"
+	"busbar/post/atomicfile"
+	"busbar/post/input"
 	"busbar/post/plot"
+	"busbar/post/usage"
 )
 
 // comparer is what post compare was asked to do.
@@ -110,17 +113,17 @@ func (c *comparer) run(ctx context.Context, cmd *cobra.Command, args []string) e
 		err = c.check()
 	}
 	if err != nil {
-		return &usageError{err, cmd.CommandPath()}
+		return usage.New(err, cmd.CommandPath())
 	}
 	sides, pool, notes, err := c.read(ctx, cmd, args)
 	if err != nil {
 		return err
 	}
 	if sides, err = base(sides, c.base); err != nil {
-		return &usageError{err, cmd.CommandPath()}
+		return usage.New(err, cmd.CommandPath())
 	}
 	if len(sides) < 2 {
-		return &usageError{errOneSide, cmd.CommandPath()}
+		return usage.New(errOneSide, cmd.CommandPath())
 	}
 	if !c.IncludeRehearsed {
 		if err := refuseRehearsed(sides); err != nil {
@@ -220,16 +223,16 @@ func (c *comparer) read(
 ) (sides []*side, pool *result.Dataset, notes []notice.Notice, err error) {
 	if !cmd.Flags().Changed("by") {
 		if len(args) < 2 {
-			return nil, nil, nil, &usageError{errOneSide, cmd.CommandPath()}
+			return nil, nil, nil, usage.New(errOneSide, cmd.CommandPath())
 		}
 		sides, notes, err = sidesOf(ctx, args, c.MergeOptions)
 		return sides, nil, notes, err
 	}
 	of, err := sortBy(c.by)
 	if err != nil {
-		return nil, nil, nil, &usageError{err, cmd.CommandPath()}
+		return nil, nil, nil, usage.New(err, cmd.CommandPath())
 	}
-	files, notes, err := find(args)
+	files, notes, err := input.Find(args)
 	if err != nil {
 		return nil, nil, nil, err
 	}
@@ -237,8 +240,8 @@ func (c *comparer) read(
 		return nil, nil, nil, err
 	}
 	if sides = sidesBy(pool, of); len(sides) == 1 {
-		return nil, nil, nil, &usageError{fmt.Errorf("all launches have the same %s: %s", c.by, sides[0].name),
-			cmd.CommandPath()}
+		return nil, nil, nil, usage.New(fmt.Errorf("all launches have the same %s: %s", c.by, sides[0].name),
+			cmd.CommandPath())
 	}
 	return sides, pool, notes, nil
 }
@@ -312,9 +315,9 @@ func (d *duel) apart() (lines []string) {
 		var a, b []string
 		for _, f := range d.alone {
 			if f.side == d.a {
-				a = addWord(a, p.of(f.of))
+				a = units.AddOnce(a, p.of(f.of))
 			} else {
-				b = addWord(b, p.of(f.of))
+				b = units.AddOnce(b, p.of(f.of))
 			}
 		}
 		if !slices.ContainsFunc(a, func(v string) bool { return slices.Contains(b, v) }) {
@@ -356,7 +359,7 @@ func (c *comparer) files(ctx context.Context, doc *document.Document, pictures [
 	}
 	for _, o := range outputs {
 		path := filepath.Join(c.out, o.name)
-		if err := writeFiles(ctx, []string{path}, func(w []io.Writer) error { return o.write(w[0]) }); err != nil {
+		if err := atomicfile.Write(ctx, []string{path}, func(w []io.Writer) error { return o.write(w[0]) }); err != nil {
 			return err
 		}
 		fmt.Fprintln(c.stderr, "post: wrote", path)

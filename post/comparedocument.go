@@ -9,6 +9,7 @@ import (
 	"busbar/internal/notice"
 	"busbar/internal/stats"
 	"busbar/internal/units"
+	"busbar/post/footnote"
 )
 
 // document is the comparison as it is shown; notices are those of all sides.
@@ -18,7 +19,7 @@ func (c comparison) document(notices []notice.Notice) *document.Document {
 		d.Add(document.Findings(slices.Clone(notices)))
 	}
 	for _, one := range c {
-		blocks := one.blocks(d)
+		blocks := one.Blocks(d)
 		if one.heading != "" {
 			blocks = []document.Block{&document.Section{Title: one.heading, Blocks: blocks}}
 		}
@@ -27,8 +28,8 @@ func (c comparison) document(notices []notice.Notice) *document.Document {
 	return d
 }
 
-// blocks are the sides and what each is compared with; their notices go into the document.
-func (c *comparedSides) blocks(to *document.Document) []document.Block {
+// Blocks are the sides and what each is compared with; their notices go into the document.
+func (c *comparedSides) Blocks(to *document.Document) []document.Block {
 	var sides document.Lines
 	for _, s := range c.sides {
 		sides = append(sides, s.intro())
@@ -61,7 +62,7 @@ func (d *duel) section(to *document.Document) *document.Section {
 	if findings != nil {
 		s.Add(findings)
 	}
-	marks := &footnotes{shows: func(notice.Code) bool { return true }, report: func(f notice.Fact) {
+	marks := &footnote.List{Shows: func(notice.Code) bool { return true }, Report: func(f notice.Fact) {
 		n := notice.New(f)
 		n.At.Subject = d.subject()
 		to.CountKind(n)
@@ -69,7 +70,7 @@ func (d *duel) section(to *document.Document) *document.Section {
 	for _, points := range d.tables() {
 		s.Add(&document.Section{Title: points[0].of.title(), Blocks: d.tablesOf(points, marks)})
 	}
-	s.Add(marks.blocks()...)
+	s.Add(marks.Blocks()...)
 	if missing != nil {
 		s.Add(&document.Section{Title: "Not compared: points without a partner", Blocks: []document.Block{missing}})
 	}
@@ -92,17 +93,17 @@ func (d *duel) tally() string {
 var verdicts = []stats.Verdict{stats.Worse, stats.Better, stats.Same, stats.Inconclusive}
 
 // tablesOf are the points of one table: times with their verdicts, and the other values.
-func (d *duel) tablesOf(points []judged, marks *footnotes) []document.Block {
-	times := &document.Table{Columns: numeric(d.point, d.a.letter, d.b.letter, "ratio", "bounds", "p")}
+func (d *duel) tablesOf(points []judged, marks *footnote.List) []document.Block {
+	times := &document.Table{Columns: document.NumericColumns(d.point, d.a.letter, d.b.letter, "ratio", "bounds", "p")}
 	times.Columns = append(times.Columns, document.Column{Name: "verdict"}, document.Column{})
 	heads := []string{d.point, "launches " + d.a.letter, "launches " + d.b.letter}
 	for _, head := range d.beside {
 		heads = append(heads, head+" "+d.a.letter, head+" "+d.b.letter)
 	}
-	others := &document.Table{Columns: numeric(heads...)}
+	others := &document.Table{Columns: document.NumericColumns(heads...)}
 	for _, p := range points {
 		times.Row(p.of.name(), units.Duration(p.a.median), units.Duration(p.b.median), ratioWord(p.verdict.Ratio),
-			boundsWord(p.verdict.Ratio), pvalue(p.verdict), verdictWord(p.verdict), marks.marks(p.notes))
+			boundsWord(p.verdict.Ratio), pvalue(p.verdict), verdictWord(p.verdict), marks.Marks(p.notes))
 		row, ofA, ofB := []string{p.of.name(), fmt.Sprint(p.a.launches), fmt.Sprint(p.b.launches)}, p.of.beside(p.a),
 			p.of.beside(p.b)
 		for i := range d.beside {

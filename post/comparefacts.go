@@ -8,6 +8,7 @@ import (
 
 	"busbar/internal/notice"
 	"busbar/internal/result"
+	"busbar/internal/units"
 )
 
 // known is a property of a run; an empty value is none.
@@ -108,7 +109,7 @@ func propertiesThatDiffer(a, b *side) (all []notice.SidesDiffer) {
 func valuesIn(s *side, of func(*result.Run) string) (values notice.Values) {
 	for _, r := range s.runs {
 		if v := of(r); v != "" {
-			values = addWord(values, v)
+			values = units.AddOnce(values, v)
 		}
 	}
 	slices.Sort(values)

@@ -22,8 +22,8 @@ type gathered struct {
 	classes []class
 	numbers map[class]int32
 	classOf map[classKey]int32
-	reasons map[string]string // each once
-	lacking lacks             // imported points that cannot be compared
+	reasons map[string]string     // each once
+	lacking analysis.Incomparable // imported points that cannot be compared
 }
 
 // spot is a point: what two records must share to be compared. It is small, since there may be a million.
@@ -94,11 +94,11 @@ func gatherCollectives(ctx context.Context, sides []*side, pool *result.Dataset)
 	err := byDataset(sides, pool, func(data *result.Dataset, sideOf map[string]*side, again bool) error {
 		lacking := &g.lacking
 		if again {
-			lacking = &lacks{} // they are counted
+			lacking = &analysis.Incomparable{} // they are counted
 		}
 		return data.EachInTable(func(row result.Row) error {
-			if s := sideOf[row.Run.ID]; s != nil && !lacking.add(row) {
-				g.add(s, row)
+			if s := sideOf[row.Run.ID]; s != nil && !lacking.Add(row) {
+				g.Add(s, row)
 			}
 			return context.Cause(ctx)
 		})
@@ -110,10 +110,10 @@ func gatherCollectives(ctx context.Context, sides []*side, pool *result.Dataset)
 		s.index(len(g.points))
 	}
 	of := func(point int32) subject { return collective{g.condition(point), g.who(point)} }
-	return &contest{collectives, g.sorted(), of}, g.lacking.notices(), nil
+	return &contest{collectives, g.sorted(), of}, g.lacking.Notices(), nil
 }
 
-func (g *gathered) add(s *side, row result.Row) {
+func (g *gathered) Add(s *side, row result.Row) {
 	r := row.Record
 	p := spot{g.classOfRun(row.Run, r), r.Case}
 	n, known := g.number[p]

@@ -15,6 +15,8 @@ import (
 	"busbar/internal/result"
 	"busbar/internal/step"
 	"busbar/post/analysis"
+	"busbar/post/input"
+	"busbar/post/usage"
 )
 
 // side is one of the things that are compared: the launches behind an argument, or those that share a value of --by.
@@ -90,7 +92,7 @@ func sidesOf(
 	ctx context.Context, args []string, o result.MergeOptions,
 ) (sides []*side, notes []notice.Notice, err error) {
 	for i, arg := range args {
-		files, passed, err := find([]string{arg})
+		files, passed, err := input.Find([]string{arg})
 		if err != nil {
 			return nil, nil, err
 		}
@@ -104,7 +106,7 @@ func sidesOf(
 			if id := s.sharedRun(other); id != "" && !s.sameRuns(other) {
 				err := fmt.Errorf("run %s is in %s and in %s, which differ in other runs: compare different runs",
 					id, other.name, arg)
-				return nil, nil, &usageError{err, "post compare"}
+				return nil, nil, usage.New(err, "post compare")
 			}
 		}
 		sides = append(sides, s)
@@ -241,7 +243,7 @@ func refuseRehearsed(sides []*side) error {
 	}
 	err := fmt.Errorf("%s was simulated (its values are not about hardware) and %s was measured: %w",
 		sides[i].name, sides[j].name, errSimulated)
-	return &usageError{err, "post compare"}
+	return usage.New(err, "post compare")
 }
 
 var (

@@ -10,6 +10,7 @@ import (
 
 	"busbar/internal/document"
 	"busbar/internal/notice"
+	"busbar/post/atomicfile"
 	"busbar/post/plot"
 )
 
@@ -34,7 +35,7 @@ func (r *reporter) comparison(ctx context.Context, f *findings) error {
 	}
 	for _, o := range outputs {
 		path := filepath.Join(r.out, o.name)
-		if err := writeFiles(ctx, []string{path}, func(w []io.Writer) error { return o.write(w[0]) }); err != nil {
+		if err := atomicfile.Write(ctx, []string{path}, func(w []io.Writer) error { return o.write(w[0]) }); err != nil {
 			return err
 		}
 		fmt.Fprintln(r.stdout, path)

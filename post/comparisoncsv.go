@@ -10,6 +10,7 @@ import (
 
 	"busbar/internal/notice"
 	"busbar/internal/result"
+	"busbar/internal/units"
 )
 
 // field is a column of the tables of a comparison; its text is empty where there is nothing to say.
@@ -133,7 +134,7 @@ func tableName(backend string) string {
 func (f *findings) tables() []output {
 	var backends []string
 	for _, run := range f.runs {
-		backends = addWord(backends, run.Backend.Name)
+		backends = units.AddOnce(backends, run.Backend.Name)
 	}
 	slices.Sort(backends)
 	var outputs []output

@@ -12,6 +12,7 @@ import (
 	"busbar/internal/stats"
 	"busbar/internal/units"
 	"busbar/post/analysis"
+	"busbar/post/footnote"
 	"busbar/post/say"
 )
 
@@ -29,7 +30,7 @@ func (f *findings) document(title string) *document.Document {
 }
 
 // tablesDocument begins a document of tables.
-func (f *findings) tablesDocument(title string) (*document.Document, *footnotes) {
+func (f *findings) tablesDocument(title string) (*document.Document, *footnote.List) {
 	d := f.document(title)
 	for _, b := range f.missing() {
 		lack := f.lackOf(b)
@@ -37,15 +38,15 @@ func (f *findings) tablesDocument(title string) (*document.Document, *footnotes)
 		d.Add(document.Paragraph(notice.Sentence(lack)))
 	}
 	d.Add(document.Paragraph("Times are medians. " + unitWords))
-	return d, &footnotes{
-		shows:  func(notice.Code) bool { return true },
-		report: func(f notice.Fact) { d.CountKind(notice.New(f)) },
+	return d, &footnote.List{
+		Shows:  func(notice.Code) bool { return true },
+		Report: func(f notice.Fact) { d.CountKind(notice.New(f)) },
 	}
 }
 
 // familyTable adds the table of a family, whose columns of values have these names.
 func familyTable(d *document.Document, family analysis.Condition, values ...string) *document.Table {
-	t := &document.Table{Columns: append([]document.Column{{Name: "backend"}, {Name: "device"}}, numeric(values...)...)}
+	t := &document.Table{Columns: append([]document.Column{{Name: "backend"}, {Name: "device"}}, document.NumericColumns(values...)...)}
 	d.Add(&document.Section{Title: family.FamilyTitle(), Blocks: []document.Block{t}})
 	return t
 }
@@ -79,9 +80,9 @@ func (f *findings) fullResults() *document.Document {
 		}
 		table.Row(f.who(who), deviceKind(who.Backend), analysis.ShapeOf(under).String(),
 			coll.FormatSize(r.SizeBytes, true), time, interval, algbw, busbw, ratio, status,
-			notes.marks(slices.Concat(row.Run.Warnings, r.Warnings), about...))
+			notes.Marks(slices.Concat(row.Run.Warnings, r.Warnings), about...))
 	}
-	d.Add(notes.blocks()...)
+	d.Add(notes.Blocks()...)
 	return d
 }
 
@@ -160,11 +161,11 @@ func (f *findings) summary() *document.Document {
 			}
 		}
 	}
-	d.Add(notes.blocks()...)
+	d.Add(notes.Blocks()...)
 	return d
 }
 
-func (f *findings) summaryRow(notes *footnotes, who analysis.Contender, under analysis.Condition) []string {
+func (f *findings) summaryRow(notes *footnote.List, who analysis.Contender, under analysis.Condition) []string {
 	c := f.times.Cells[who][under]
 	t, basis := c.Over()
 	var warnings notice.List
@@ -187,7 +188,7 @@ func (f *findings) summaryRow(notes *footnotes, who analysis.Contender, under an
 	return []string{
 		f.who(who), deviceKind(who.Backend), analysis.ShapeOf(under).String(), coll.FormatSize(under.SizeBytes, true),
 		fmt.Sprint(len(c.Launches)), units.Duration(t.Value), bounds, units.Gigabytes(under.AlgBW(t.Value)),
-		units.Gigabytes(under.BusBW(t.Value)), ratio, notes.marks(warnings, about...),
+		units.Gigabytes(under.BusBW(t.Value)), ratio, notes.Marks(warnings, about...),
 	}
 }
 

@@ -13,6 +13,9 @@ import (
 
 	"busbar/internal/notice"
 	"busbar/internal/result"
+	"busbar/post/atomicfile"
+	"busbar/post/input"
+	"busbar/post/usage"
 )
 
 // exporter is what post export was asked to do.
@@ -69,9 +72,9 @@ func (e *exporter) run(ctx context.Context, cmd *cobra.Command, args []string) e
 		err = errors.New("stdout takes one format; several go into a folder, named with -o")
 	}
 	if err != nil {
-		return &usageError{err, cmd.CommandPath()}
+		return usage.New(err, cmd.CommandPath())
 	}
-	files, problems, err := find(args)
+	files, problems, err := input.Find(args)
 	if err != nil {
 		return err
 	}
@@ -99,7 +102,7 @@ func (e *exporter) format(ctx context.Context, f exportFile, files []string) (no
 		return notes, err
 	}
 	path := filepath.Join(e.out, f.name)
-	err = writeFiles(ctx, []string{path}, func(w []io.Writer) (err error) {
+	err = atomicfile.Write(ctx, []string{path}, func(w []io.Writer) (err error) {
 		b := bufio.NewWriter(w[0])
 		if notes, err = f.write(e, ctx, files, b); err == nil {
 			err = b.Flush()

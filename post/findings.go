@@ -10,6 +10,7 @@ import (
 	"busbar/internal/result"
 	"busbar/internal/units"
 	"busbar/post/analysis"
+	"busbar/post/usage"
 )
 
 // findings are what a comparison uses: the rows of all runs that are included, in the order of its tables.
@@ -30,13 +31,13 @@ func gather(ctx context.Context, files []string, passed []notice.Notice, rehears
 		return nil, err
 	}
 	f := &findings{times: analysis.NewMeasurements()}
-	seen, lacking := map[*result.Run]bool{}, lacks{}
+	seen, lacking := map[*result.Run]bool{}, analysis.Incomparable{}
 	err = data.Each(func(row result.Row) error {
 		switch {
 		case row.Run.Rehearse && !rehearsed:
-			f.left = addWord(f.left, row.Run.Backend.Name)
+			f.left = units.AddOnce(f.left, row.Run.Backend.Name)
 			return context.Cause(ctx)
-		case lacking.add(row):
+		case lacking.Add(row):
 			return context.Cause(ctx)
 		case row.Run.Rehearse:
 			f.rehearsed++
@@ -50,12 +51,12 @@ func gather(ctx context.Context, files []string, passed []notice.Notice, rehears
 	if err != nil {
 		return nil, err
 	}
-	f.notes = slices.Concat(passed, data.Notes(), lacking.notices())
+	f.notes = slices.Concat(passed, data.Notes(), lacking.Notices())
 	if len(f.rows) == 0 {
 		if f.left != nil {
 			err := fmt.Errorf("all results of %s are simulated (not about hardware); include them with --include-simulated",
 				units.Some(files))
-			return nil, &usageError{err, "post report"}
+			return nil, usage.New(err, "post report")
 		}
 		return nil, &result.NothingError{Problems: f.notes}
 	}

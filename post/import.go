@@ -13,7 +13,10 @@ import (
 	"busbar/internal/document"
 	"busbar/internal/result"
 	"busbar/internal/units"
+	"busbar/post/atomicfile"
 	"busbar/post/foreign"
+	"busbar/post/input"
+	"busbar/post/usage"
 )
 
 // importer is what post import was asked to do.
@@ -50,13 +53,13 @@ file again replaces what it was made into.`,
   post import --set world=16 --set placement=out osu_allgather.txt`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return &usageError{errors.New("import wants the files to read"), cmd.CommandPath()}
+				return usage.New(errors.New("import wants the files to read"), cmd.CommandPath())
 			}
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error { return m.run(cmd.Context(), cmd, args) },
 	}
-	cmd.Flags().StringVarP(&m.out, "out", "o", defaultFolder, "write into this `DIR`")
+	cmd.Flags().StringVarP(&m.out, "out", "o", input.DefaultFolder, "write into this `DIR`")
 	cmd.Flags().BoolVar(&m.strict, "strict", false, "fail on unknown lines, torn rows and doubtful points")
 	cmd.Flags().StringArrayVar(&m.words, "set", nil,
 		"`KEY=VALUE` where a file does not tell it: world, collective,\ntype, placement, mode")
@@ -65,7 +68,7 @@ file again replaces what it was made into.`,
 
 func (m *importer) run(ctx context.Context, cmd *cobra.Command, args []string) (err error) {
 	if m.given, err = foreign.ParseGiven(m.words); err != nil {
-		return &usageError{fmt.Errorf("--set: %w", err), cmd.CommandPath()}
+		return usage.New(fmt.Errorf("--set: %w", err), cmd.CommandPath())
 	}
 	failed := 0
 	for _, path := range args {
@@ -116,7 +119,7 @@ func (m *importer) file(ctx context.Context, path string) error {
 	}
 	defer f.Close()
 	s := &importSink{ctx: ctx, dir: m.out, hash: hash}
-	defer s.discard()
+	defer s.Discard()
 	counts, err := foreign.Read(f, foreign.File{Path: path, SHA256: hash, Given: m.given}, s)
 	if err == nil && m.strict && counts.Torn+counts.Unknown+counts.Doubtful > 0 {
 		err = fmt.Errorf("%s (--strict: %s)", counts.First.Text(), aside(counts))
@@ -137,7 +140,7 @@ func (m *importer) file(ctx context.Context, path string) error {
 // say tells what became of a file.
 func (m *importer) say(path string, s *importSink, counts foreign.Counts) {
 	for _, t := range s.tables {
-		fmt.Fprintln(m.stdout, t.draft.path)
+		fmt.Fprintln(m.stdout, t.draft.Path)
 		for _, w := range t.warnings {
 			fmt.Fprintf(m.stderr, "post: %s: %s\n", document.Printable(path), document.Printable(w))
 		}
@@ -148,7 +151,7 @@ func (m *importer) say(path string, s *importSink, counts foreign.Counts) {
 		words += "; " + more
 	}
 	if s.lines != nil {
-		words += ", kept in " + s.lines.path
+		words += ", kept in " + s.lines.Path
 	}
 	fmt.Fprintf(m.stderr, "post: %s: %s\n", document.Printable(path), document.Printable(words))
 	if counts.First.Fact != nil {
@@ -187,14 +190,14 @@ type importSink struct {
 	dir, hash string
 	tables    []*importTable
 	formats   []string
-	lines     *draft // lines of no known layout; nil as long as there is none
+	lines     *atomicfile.Draft // lines of no known layout; nil as long as there is none
 }
 
 // importTable is the draft of one run's file. A log may have many thousand of them, so that what ended holds no file
 // open and no buffer.
 type importTable struct {
 	*result.Bulk // nil once it has ended
-	draft        *draft
+	draft        *atomicfile.Draft
 	warnings     []string
 }
 
@@ -202,7 +205,7 @@ type importTable struct {
 func (t *importTable) End(e result.End) error {
 	err := t.Bulk.End(e)
 	if t.Bulk = nil; err == nil {
-		if err = t.draft.finish(); err != nil {
+		if err = t.draft.Finish(); err != nil {
 			err = &unwritableError{err}
 		}
 	}
@@ -214,8 +217,8 @@ func (s *importSink) name(what string) string {
 	return fmt.Sprintf("imported_%s_%s", s.hash[:12], what)
 }
 
-func (s *importSink) create(name string) (*draft, error) {
-	d, err := newDraft(s.ctx, s.dir+string(os.PathSeparator)+name)
+func (s *importSink) create(name string) (*atomicfile.Draft, error) {
+	d, err := atomicfile.New(s.ctx, s.dir+string(os.PathSeparator)+name)
 	if err != nil {
 		return nil, &unwritableError{err}
 	}
@@ -231,7 +234,7 @@ func (s *importSink) Begin(run *result.Run, ranks []result.Rank) (foreign.Table,
 	b, err := result.NewBulk(d, *run, ranks)
 	t := &importTable{Bulk: b, draft: d, warnings: run.Warnings.Texts()}
 	s.tables = append(s.tables, t)
-	s.formats = addWord(s.formats, run.Imported.Format)
+	s.formats = units.AddOnce(s.formats, run.Imported.Format)
 	return t, err
 }
 
@@ -250,7 +253,7 @@ func (s *importSink) Line(n int, text string) (err error) {
 func (s *importSink) keep(points int) error {
 	written := 0
 	for _, t := range s.tables {
-		f, err := result.Scan(t.draft.file.Name(), func(*result.Record) error { return context.Cause(s.ctx) })
+		f, err := result.Scan(t.draft.File.Name(), func(*result.Record) error { return context.Cause(s.ctx) })
 		if err != nil {
 			return err
 		}
@@ -260,25 +263,25 @@ func (s *importSink) keep(points int) error {
 		return fmt.Errorf("%d points were read and %d can be read back: nothing is kept; this is a fault of busbar", points,
 			written)
 	}
-	var drafts []*draft
+	var drafts []*atomicfile.Draft
 	for _, t := range s.tables {
 		drafts = append(drafts, t.draft)
 	}
 	if s.lines != nil {
 		drafts = append(drafts, s.lines)
 	}
-	if err := keepAll(drafts); err != nil {
+	if err := atomicfile.KeepAll(drafts); err != nil {
 		return &unwritableError{err}
 	}
 	return nil
 }
 
-func (s *importSink) discard() {
+func (s *importSink) Discard() {
 	for _, t := range s.tables {
-		t.draft.discard()
+		t.draft.Discard()
 	}
 	if s.lines != nil {
-		s.lines.discard()
+		s.lines.Discard()
 	}
 }
 

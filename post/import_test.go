@@ -29,7 +29,7 @@ func TestImportedTestsAreClosed(t *testing.T) {
 			t.Fatal(err)
 		}
 		last := s.tables[i]
-		if _, err := last.draft.file.Write(nil); !errors.Is(err, os.ErrClosed) || last.Bulk != nil {
+		if _, err := last.draft.File.Write(nil); !errors.Is(err, os.ErrClosed) || last.Bulk != nil {
 			t.Errorf("test %d is still open: %v, %v", i, err, last.Bulk)
 		}
 	}

@@ -14,6 +14,7 @@ import (
 	"busbar/internal/document"
 	"busbar/internal/notice"
 	"busbar/post/nccllog"
+	"busbar/post/usage"
 )
 
 // logger is what post log was asked to do.
@@ -50,13 +51,13 @@ record a log and what it costs.`,
   post log --format json logs | jq '.notices[].message'`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return &usageError{errors.New("post log requires the files or folders to read"), cmd.CommandPath()}
+				return usage.New(errors.New("post log requires the files or folders to read"), cmd.CommandPath())
 			}
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := l.check(); err != nil {
-				return &usageError{err, cmd.CommandPath()}
+				return usage.New(err, cmd.CommandPath())
 			}
 			if l.anonymize {
 				return l.runAnonymized(cmd.Context(), args)

@@ -26,7 +26,7 @@ func (l *logger) read(ctx context.Context, paths []string) (*nccllog.Log, error)
 			return nil, cannotRead(path, err)
 		}
 		if !info.IsDir() {
-			if err := l.add(ctx, r, path); err != nil {
+			if err := l.Add(ctx, r, path); err != nil {
 				return nil, err
 			}
 			read++
@@ -37,7 +37,7 @@ func (l *logger) read(ctx context.Context, paths []string) (*nccllog.Log, error)
 			return nil, err
 		}
 		for _, file := range files {
-			err := l.add(ctx, r, file)
+			err := l.Add(ctx, r, file)
 			var nothing *nccllog.NothingError
 			switch {
 			case errors.As(err, &nothing):
@@ -59,8 +59,8 @@ func (l *logger) read(ctx context.Context, paths []string) (*nccllog.Log, error)
 	return r.Log(), nil
 }
 
-// add reads one file.
-func (l *logger) add(ctx context.Context, r *nccllog.Reader, path string) error {
+// Add reads one file.
+func (l *logger) Add(ctx context.Context, r *nccllog.Reader, path string) error {
 	f, err := os.Open(path)
 	if err != nil {
 		return cannotRead(path, err)

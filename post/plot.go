@@ -14,8 +14,11 @@ import (
 	"busbar/internal/result"
 	"busbar/internal/units"
 	"busbar/post/analysis"
+	"busbar/post/atomicfile"
+	"busbar/post/input"
 	"busbar/post/plot"
 	"busbar/post/steps"
+	"busbar/post/usage"
 )
 
 // plotter is what post plot was asked to do.
@@ -101,13 +104,13 @@ func (p *plotter) options() (o plot.Options, err error) {
 func (p *plotter) run(ctx context.Context, cmd *cobra.Command, args []string) error {
 	options, err := p.options()
 	if err != nil {
-		return &usageError{err, cmd.CommandPath()}
+		return usage.New(err, cmd.CommandPath())
 	}
 	peaks, err := analysis.ParsePeaks(p.peaks)
 	if err != nil {
-		return &usageError{err, cmd.CommandPath()}
+		return usage.New(err, cmd.CommandPath())
 	}
-	files, overlooked, err := find(args)
+	files, overlooked, err := input.Find(args)
 	if err != nil {
 		return err
 	}
@@ -117,7 +120,7 @@ func (p *plotter) run(ctx context.Context, cmd *cobra.Command, args []string) er
 	}
 	dir := p.out
 	if dir == "" {
-		if dir, err = folder(args); err != nil {
+		if dir, err = input.Folder(args); err != nil {
 			return err
 		}
 		dir = filepath.Join(dir, "plots")
@@ -131,8 +134,8 @@ func (p *plotter) run(ctx context.Context, cmd *cobra.Command, args []string) er
 	if err != nil {
 		return err
 	}
-	note(p.stderr, slices.Concat(overlooked, data.Notes(), unread, lacking.notices()))
-	if len(points) == 0 && lacking.groups {
+	note(p.stderr, slices.Concat(overlooked, data.Notes(), unread, lacking.Notices()))
+	if len(points) == 0 && lacking.Groups {
 		return nil
 	}
 	if p.collectives != nil {
@@ -159,9 +162,9 @@ func (p *plotter) run(ctx context.Context, cmd *cobra.Command, args []string) er
 // that lack what a picture needs are left out. What is marked in pictures is gathered on the way.
 func read(
 	ctx context.Context, data *result.Dataset, marks *marks,
-) (points []plot.Point, ok int, lacking lacks, err error) {
+) (points []plot.Point, ok int, lacking analysis.Incomparable, err error) {
 	err = data.Each(func(r result.Row) error {
-		if lacking.add(r) {
+		if lacking.Add(r) {
 			return context.Cause(ctx)
 		}
 		p := plot.Point{Run: r.Run, Case: r.Record.Case}
@@ -170,7 +173,7 @@ func read(
 			ok++
 		}
 		points = append(points, p)
-		marks.add(r)
+		marks.Add(r)
 		return context.Cause(ctx)
 	})
 	return points, ok, lacking, err
@@ -209,7 +212,7 @@ func (p *plotter) outputs(figures []plot.Figure, trained []*steps.Run) (all []ou
 func (p *plotter) write(ctx context.Context, dir string, outputs []output) error {
 	for _, o := range outputs {
 		path := filepath.Join(dir, o.name)
-		if err := writeFiles(ctx, []string{path}, func(w []io.Writer) error { return o.write(w[0]) }); err != nil {
+		if err := atomicfile.Write(ctx, []string{path}, func(w []io.Writer) error { return o.write(w[0]) }); err != nil {
 			return err
 		}
 		fmt.Fprintln(p.stdout, path)

@@ -13,7 +13,9 @@ import (
 	"busbar/internal/coll"
 	"busbar/internal/result"
 	"busbar/post/analysis"
+	"busbar/post/input"
 	"busbar/post/timeline"
+	"busbar/post/usage"
 )
 
 // reporter is what post report was asked to do.
@@ -112,7 +114,7 @@ func (r *reporter) run(ctx context.Context, cmd *cobra.Command, args []string) e
 		r.traced, err = r.names.options()
 	}
 	if err != nil {
-		return &usageError{err, cmd.CommandPath()}
+		return usage.New(err, cmd.CommandPath())
 	}
 	if r.anonymize {
 		if args, err = r.anonymized(ctx, args); err != nil {
@@ -124,9 +126,9 @@ func (r *reporter) run(ctx context.Context, cmd *cobra.Command, args []string) e
 	}
 	write, known := layouts[r.layout]
 	if !known {
-		return &usageError{coll.Unknown("layout", r.layout, layoutNames), cmd.CommandPath()}
+		return usage.New(coll.Unknown("layout", r.layout, layoutNames), cmd.CommandPath())
 	}
-	files, passed, err := find(args)
+	files, passed, err := input.Find(args)
 	if err != nil {
 		return err
 	}
@@ -135,7 +137,7 @@ func (r *reporter) run(ctx context.Context, cmd *cobra.Command, args []string) e
 		return err
 	}
 	if r.out == "" {
-		if r.out, err = folder(args); err != nil {
+		if r.out, err = input.Folder(args); err != nil {
 			return err
 		}
 	}
@@ -149,7 +151,7 @@ func (r *reporter) run(ctx context.Context, cmd *cobra.Command, args []string) e
 // anonymized copies what is read into the folder of the report, and returns the copies.
 func (r *reporter) anonymized(ctx context.Context, args []string) ([]string, error) {
 	if len(args) == 0 {
-		args = []string{defaultFolder}
+		args = []string{input.DefaultFolder}
 	}
 	copies, left, err := anonymized(ctx, r.out, slices.Concat(args, r.traces))
 	if err != nil {

@@ -17,6 +17,8 @@ import (
 	"busbar/internal/notice"
 	"busbar/internal/result"
 	"busbar/post/analysis"
+	"busbar/post/atomicfile"
+	"busbar/post/input"
 	"busbar/post/report"
 	"busbar/post/timeline"
 )
@@ -63,7 +65,7 @@ func (r *reporter) full(ctx context.Context, args []string, ceilings *analysis.C
 	if err != nil {
 		return err
 	}
-	files, passed, err := find(args)
+	files, passed, err := input.Find(args)
 	var data *result.Dataset
 	if err == nil {
 		data, err = result.MergeContext(ctx, files, r.MergeOptions)
@@ -75,7 +77,7 @@ func (r *reporter) full(ctx context.Context, args []string, ceilings *analysis.C
 		return err
 	}
 	if r.out == "" {
-		if r.out, err = folder(args); err != nil {
+		if r.out, err = input.Folder(args); err != nil {
 			return err
 		}
 	}
@@ -107,7 +109,7 @@ func (r *reporter) mayWrite() error {
 func (r *reporter) write(ctx context.Context, made *report.Report) error {
 	for _, o := range []output{{pageName, made.WritePage}, {textName, made.WriteMarkdown}} {
 		path := filepath.Join(r.out, o.name)
-		if err := writeFiles(ctx, []string{path}, func(w []io.Writer) error { return o.write(w[0]) }); err != nil {
+		if err := atomicfile.Write(ctx, []string{path}, func(w []io.Writer) error { return o.write(w[0]) }); err != nil {
 			return err
 		}
 		fmt.Fprintln(r.stdout, path)
@@ -128,7 +130,7 @@ func (r *reporter) build(
 	err := data.EachWhole(func(row result.Row) error {
 		rows++
 		b.Add(row)
-		sides.add(row)
+		sides.Add(row)
 		ceilings.Add(row)
 		return context.Cause(ctx)
 	}, func(f *result.File) error {
@@ -167,7 +169,7 @@ func (r *reporter) build(
 // sideBySide collects what it takes to compare contenders in the headlines: nothing where there is one alone.
 type sideBySide struct {
 	found *findings
-	lacks lacks
+	lacks analysis.Incomparable
 }
 
 func newSideBySide(runs []*result.Run) *sideBySide {
@@ -187,9 +189,9 @@ func newSideBySide(runs []*result.Run) *sideBySide {
 // mostContenders is how many are compared in headlines: of more, no two pairs say much.
 const mostContenders = 8
 
-// add takes a row that headlines can be of.
-func (s *sideBySide) add(row result.Row) {
-	if s.found != nil && row.Record.Collective == coll.AllReduce && !s.lacks.add(row) {
+// Add takes a row that headlines can be of.
+func (s *sideBySide) Add(row result.Row) {
+	if s.found != nil && row.Record.Collective == coll.AllReduce && !s.lacks.Add(row) {
 		s.found.times.Add(row.Run, row.Record)
 		if row.Run.Rehearse {
 			s.found.rehearsed++

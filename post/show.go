@@ -15,7 +15,10 @@ import (
 	"busbar/internal/result"
 	"busbar/internal/units"
 	"busbar/post/analysis"
+	"busbar/post/footnote"
+	"busbar/post/input"
 	"busbar/post/say"
+	"busbar/post/usage"
 )
 
 // shower is what post show was asked to do.
@@ -87,7 +90,7 @@ of one operation; in latency mode, percentiles are over iterations.`,
 				err = errors.New("--nccl-tests has a layout of its own: without --peak, --format and --fail-on")
 			}
 			if err != nil {
-				return &usageError{err, cmd.CommandPath()}
+				return usage.New(err, cmd.CommandPath())
 			}
 			return s.run(cmd.Context(), args)
 		},
@@ -106,7 +109,7 @@ func peakFlag(cmd *cobra.Command, peaks *[]string) {
 
 // run shows all runs found. The error is that no file could be read, or had a point to show.
 func (s *shower) run(ctx context.Context, args []string) error {
-	files, problems, err := find(args)
+	files, problems, err := input.Find(args)
 	if err != nil {
 		return err
 	}
@@ -165,10 +168,10 @@ func (s *shower) file(ctx context.Context, path string, behind bool) ([]notice.N
 		}
 	case f.Run.Pattern != nil:
 		s.doc.Add(s.patternRun(f))
-		s.judged.add(f)
+		s.judged.Add(f)
 	default:
 		s.doc.Add(s.collectiveRun(f))
-		s.compared.add(f)
+		s.compared.Add(f)
 	}
 	return f.Problems, nil
 }
@@ -225,7 +228,7 @@ type shownTable struct {
 
 // describe adds a run to the JSON, and reports points that failed and a plan that was not finished.
 func (s *shower) describe(path string, r *result.Run, end *result.End, counts map[result.Status]int) *shownRun {
-	report := s.footnotes(path).report
+	report := s.footnotes(path).Report
 	for _, status := range []result.Status{result.Wrong, result.Failed, result.Timeout, result.OOM} {
 		if n := counts[status]; n > 0 {
 			report(notice.PointsFailed{Points: n, Status: string(status)})
@@ -296,7 +299,7 @@ func (s *shower) collectiveRun(f *result.File) *document.Section {
 		described.Tables = append(described.Tables, in)
 		section.Add(below)
 	}
-	section.Add(notes.blocks()...)
+	section.Add(notes.Blocks()...)
 	return section
 }
 
@@ -318,10 +321,10 @@ func modelOf(run *result.Run, records []*result.Record) *notice.Kept {
 }
 
 // head begins the section of a run: what ran, where, and how it ended.
-func (s *shower) head(f *result.File, notes *footnotes) (*document.Section, *shownRun) {
+func (s *shower) head(f *result.File, notes *footnote.List) (*document.Section, *shownRun) {
 	r := &f.Run
 	var lines document.Lines
-	lines = append(lines, notes.simulated(r)...)
+	lines = append(lines, notes.Simulated(r)...)
 	if r.Imported != nil {
 		lines = append(lines, importedLines(f)...)
 	} else {
@@ -331,7 +334,7 @@ func (s *shower) head(f *result.File, notes *footnotes) (*document.Section, *sho
 	for i := range f.Records {
 		counts[f.Records[i].Status]++
 	}
-	lines = append(lines, endWords(f.End, counts)+" "+notes.marks(r.Warnings))
+	lines = append(lines, endWords(f.End, counts)+" "+notes.Marks(r.Warnings))
 	section := &document.Section{Title: f.Path}
 	section.Add(lines)
 	return section, s.describe(f.Path, r, f.End, counts)
@@ -371,4 +374,14 @@ func endWords(e *result.End, counts map[result.Status]int) string {
 		}
 	}
 	return words
+}
+
+// footnotes are those of a file, whose notices go into the document too.
+func (s *shower) footnotes(path string) *footnote.List {
+	return &footnote.List{Shows: s.shows, Report: func(f notice.Fact) {
+		if n := notice.New(f); s.shows(n.Code()) {
+			n.At.File = path
+			s.doc.CountKind(n)
+		}
+	}}
 }

@@ -27,7 +27,7 @@ type patternTimes struct {
 	times map[result.PointKey]result.Time
 }
 
-func (p *patterns) add(f *result.File) {
+func (p *patterns) Add(f *result.File) {
 	t := &patternTimes{
 		runs:  append([]string{f.Run.ID}, f.Run.Resumes...),
 		run:   &f.Run,
@@ -118,7 +118,7 @@ func pairBlocks(hosts []string, v *pattern.Verdict) []document.Block {
 	}
 	t := &document.Table{Columns: []document.Column{{Right: true}, {}}}
 	for i := range hosts {
-		t.Columns = append(t.Columns, numeric(fmt.Sprint(i+1))...)
+		t.Columns = append(t.Columns, document.NumericColumns(fmt.Sprint(i+1))...)
 	}
 	for i, row := range table {
 		cells := []string{fmt.Sprint(i + 1), clip(hosts[i])}
@@ -205,6 +205,6 @@ func (s *shower) patternRun(f *result.File) *document.Section {
 		}
 	}
 	section.Add(list)
-	section.Add(notes.blocks()...)
+	section.Add(notes.Blocks()...)
 	return section
 }

@@ -81,7 +81,7 @@ func TestPatternsAreJudgedByChain(t *testing.T) {
 	for _, files := range [][]*result.File{{broken, rest, mended}, {mended, rest, broken}} {
 		p := &patterns{}
 		for _, f := range files {
-			p.add(f)
+			p.Add(f)
 		}
 		var out strings.Builder
 		if err := (&document.Document{Blocks: p.sections(&shower{})}).Write(&out, document.Text); err != nil {

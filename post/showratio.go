@@ -11,6 +11,7 @@ import (
 	"busbar/internal/stats"
 	"busbar/internal/units"
 	"busbar/post/analysis"
+	"busbar/post/footnote"
 	"busbar/post/say"
 )
 
@@ -27,7 +28,7 @@ type recordID struct {
 	n   int
 }
 
-func (c *campaigns) add(f *result.File) {
+func (c *campaigns) Add(f *result.File) {
 	id := f.Run.Campaign
 	if id == "" {
 		id = f.Run.Launch
@@ -108,11 +109,11 @@ func ratioSection(m *analysis.Measurements, first, other analysis.Contender, dat
 		}
 	}
 	slices.SortFunc(shared, analysis.CompareConditions)
-	notes, table := &footnotes{}, (*document.Table)(nil)
+	notes, table := &footnote.List{}, (*document.Table)(nil)
 	for i, under := range shared {
 		if i == 0 || analysis.TableOf(shared[i-1]) != analysis.TableOf(under) {
 			table = &document.Table{
-				Columns: numeric("size", clip(head(first, other)), clip(head(other, first)), "ratio"),
+				Columns: document.NumericColumns("size", clip(head(first, other)), clip(head(other, first)), "ratio"),
 			}
 			table.Columns = append(table.Columns, document.Column{Name: "bounds"}, document.Column{}, document.Column{})
 			section.Add(&document.Section{Title: under.Title(), Blocks: []document.Block{table}})
@@ -126,14 +127,14 @@ func ratioSection(m *analysis.Measurements, first, other analysis.Contender, dat
 			words, about = "", append(about, notice.Message(why))
 		}
 		table.Row(coll.FormatSize(under.SizeBytes, true), units.Duration(was.Value), units.Duration(now.Value),
-			units.Times(r.Value), say.Span(r), words, notes.marks(nil, about...))
+			units.Times(r.Value), say.Span(r), words, notes.Marks(nil, about...))
 		one := shownRatio{under.Title(), under.SizeBytes, was.Value, now.Value, r.Value, 0, 0, words}
 		if r.Basis != stats.NoBounds {
 			one.Lo, one.Hi = r.Lo, r.Hi
 		}
 		data.Points = append(data.Points, one)
 	}
-	section.Add(notes.blocks()...)
+	section.Add(notes.Blocks()...)
 	return section
 }
 

@@ -15,8 +15,8 @@ func TestCopiesCountOnce(t *testing.T) {
 		Records: []result.Record{{N: 1, Status: result.OK, Case: allReduce(1 << 20), Time: &result.Time{Seconds: 1}}},
 	}
 	var c campaigns
-	c.add(f)
-	c.add(f)
+	c.Add(f)
+	c.Add(f)
 	for _, cell := range c.of["a"].Cells[analysis.ContenderOf(&f.Run)] {
 		if n := len(cell.Times["a"]); n != 1 {
 			t.Errorf("%d times of one record", n)

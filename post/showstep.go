@@ -9,6 +9,7 @@ import (
 	"busbar/internal/result"
 	"busbar/internal/step"
 	"busbar/internal/units"
+	"busbar/post/footnote"
 	"busbar/post/steps"
 )
 
@@ -17,7 +18,7 @@ import (
 func (s *shower) stepRun(f *result.StepFile) *document.Section {
 	r, notes := &f.Run, s.footnotes(f.Path)
 	var lines document.Lines
-	lines = append(lines, notes.simulated(r)...)
+	lines = append(lines, notes.Simulated(r)...)
 	counts := map[result.Status]int{}
 	for i := range f.Records {
 		counts[f.Records[i].Status]++
@@ -28,7 +29,7 @@ func (s *shower) stepRun(f *result.StepFile) *document.Section {
 		ranOn(r),
 		ranWhere(r),
 		steps.How(r.Step),
-		endWords(f.End, counts)+" "+notes.marks(r.Warnings),
+		endWords(f.End, counts)+" "+notes.Marks(r.Warnings),
 	)
 	section := &document.Section{Title: f.Path}
 	section.Add(lines)
@@ -43,16 +44,16 @@ func (s *shower) stepRun(f *result.StepFile) *document.Section {
 			section.Add(&document.Section{Title: "all groups", Blocks: []document.Block{list}})
 		}
 	}
-	section.Add(notes.blocks()...)
+	section.Add(notes.Blocks()...)
 	return section
 }
 
 // stepGroup is the tables of a group of points, and what they show.
-func stepGroup(g *steps.Group, notes *footnotes) *document.Section {
+func stepGroup(g *steps.Group, notes *footnote.List) *document.Section {
 	section := &document.Section{Title: g.Title()}
 	timed := false
 	t := &document.Table{
-		Columns: append(numeric("bucket", "ops", "compute", "±%", "comm", "±%", "in turn", "±%", "overlap", "±%"),
+		Columns: append(document.NumericColumns("bucket", "ops", "compute", "±%", "comm", "±%", "in turn", "±%", "overlap", "±%"),
 			document.Column{}),
 	}
 	for _, p := range g.Points {
@@ -75,9 +76,9 @@ func stepGroup(g *steps.Group, notes *footnotes) *document.Section {
 }
 
 // stepRatios is the table of what follows from the times.
-func stepRatios(g *steps.Group, notes *footnotes) *document.Table {
+func stepRatios(g *steps.Group, notes *footnote.List) *document.Table {
 	t := &document.Table{
-		Columns: append(numeric("bucket", "exposed", "%step", "%wall", "%intvl", "%bound", "comp", "comm", "speed",
+		Columns: append(document.NumericColumns("bucket", "exposed", "%step", "%wall", "%intvl", "%bound", "comp", "comm", "speed",
 			"%weak"), document.Column{}),
 	}
 	for _, p := range g.Points {
@@ -98,7 +99,7 @@ func stepRatios(g *steps.Group, notes *footnotes) *document.Table {
 			factor(f.SlowerComm),
 			factor(f.SpeedUp),
 			hundredth(f.Efficiency),
-			notes.marks(nil, footnotesOf(p)...),
+			notes.Marks(nil, footnotesOf(p)...),
 		)
 	}
 	return t

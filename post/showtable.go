@@ -11,26 +11,19 @@ import (
 	"busbar/internal/result"
 	"busbar/internal/units"
 	"busbar/post/analysis"
+	"busbar/post/footnote"
 )
-
-// numeric are columns of numbers.
-func numeric(names ...string) (all []document.Column) {
-	for _, name := range names {
-		all = append(all, document.Column{Name: name, Right: true})
-	}
-	return all
-}
 
 // pointTable is the records of one table, in their order; of throughput mode with the share of the peak, where that is
 // known.
-func pointTable(mode coll.Mode, records []*result.Record, notes *footnotes, ceiling analysis.Ceiling) *document.Table {
-	t := &document.Table{Columns: numeric("size", "count", "time", "±%", "algbw", "busbw")}
+func pointTable(mode coll.Mode, records []*result.Record, notes *footnote.List, ceiling analysis.Ceiling) *document.Table {
+	t := &document.Table{Columns: document.NumericColumns("size", "count", "time", "±%", "algbw", "busbw")}
 	if ceiling.Known() {
-		t.Columns = append(t.Columns, numeric("%peak")...)
+		t.Columns = append(t.Columns, document.NumericColumns("%peak")...)
 	}
-	t.Columns = append(t.Columns, numeric("iters")...)
+	t.Columns = append(t.Columns, document.NumericColumns("iters")...)
 	if mode == coll.Latency {
-		t.Columns = numeric("size", "median", "±%", "min", "p90", "p99", "max")
+		t.Columns = document.NumericColumns("size", "median", "±%", "min", "p90", "p99", "max")
 	}
 	t.Columns = append(t.Columns, document.Column{Name: "check"}, document.Column{})
 	for _, r := range records {
@@ -44,7 +37,7 @@ func pointTable(mode coll.Mode, records []*result.Record, notes *footnotes, ceil
 		case r.Status != result.OK || r.Time == nil:
 			t.Row(size, notOKWords(r))
 		default:
-			t.Row(append(append([]string{size}, values(mode, r, ceiling)...), notes.marks(r.Warnings))...)
+			t.Row(append(append([]string{size}, values(mode, r, ceiling)...), notes.Marks(r.Warnings))...)
 			if e := r.Time.Event; e != nil {
 				t.Row("", fmt.Sprintf("by events %s (min %s, max %s)", units.Duration(e.Seconds), units.Duration(e.Min),
 					units.Duration(e.Max)))

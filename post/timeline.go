@@ -18,9 +18,11 @@ import (
 	"busbar/internal/notice"
 	"busbar/internal/result"
 	"busbar/internal/units"
+	"busbar/post/atomicfile"
 	"busbar/post/report"
 	"busbar/post/timeline"
 	"busbar/post/trace"
+	"busbar/post/usage"
 )
 
 // timeliner is what post timeline was asked to do.
@@ -83,7 +85,7 @@ func traceFiles(*cobra.Command, []string, string) ([]string, cobra.ShellCompDire
 
 func (t *timeliner) run(ctx context.Context, cmd *cobra.Command, args []string) error {
 	if err := t.check(args); err != nil {
-		return &usageError{err, cmd.CommandPath()}
+		return usage.New(err, cmd.CommandPath())
 	}
 	if err := t.mayWrite(); err != nil {
 		return err
@@ -171,7 +173,7 @@ func readTimeline(
 	b, read, points := timeline.NewBuilder(o), 0, ownPoints{}
 	problems, err := trace.Each(ctx, files, reading, func(f *trace.File) error {
 		read++
-		points.add(f)
+		points.Add(f)
 		if err := b.Add(f); err != nil {
 			return err
 		}
@@ -261,7 +263,7 @@ func (t *timeliner) files(ctx context.Context, found *timeline.Timeline) error {
 		write func(*timeline.Timeline, io.Writer) error
 	}{{timelinePageName, t.page}, {timelineTextName, t.markdown}, {timelineDataName, timelineJSON}} {
 		path := filepath.Join(t.out, o.name)
-		if err := writeFiles(ctx, []string{path}, func(w []io.Writer) error { return o.write(found, w[0]) }); err != nil {
+		if err := atomicfile.Write(ctx, []string{path}, func(w []io.Writer) error { return o.write(found, w[0]) }); err != nil {
 			return err
 		}
 		fmt.Fprintln(t.stderr, "post: wrote", path)

@@ -53,7 +53,7 @@ func (s *timelineSheet) limits() {
 		if i < 0 {
 			i, facts, of = len(facts), append(facts, n.Fact), append(of, nil)
 		}
-		of[i] = addWord(of[i], who)
+		of[i] = units.AddOnce(of[i], who)
 	}
 	for _, n := range s.Notes {
 		who := ""

@@ -20,8 +20,8 @@ type ownPoint struct {
 	folder, step string
 }
 
-// add takes a file; one that a profiler wrote is of no point.
-func (p *ownPoints) add(f *trace.File) {
+// Add takes a file; one that a profiler wrote is of no point.
+func (p *ownPoints) Add(f *trace.File) {
 	if f.Own == nil {
 		return
 	}

@@ -1,4 +1,5 @@
-package main
+// Package footnote numbers the texts below tables.
+package footnote
 
 import (
 	"fmt"
@@ -12,10 +13,10 @@ import (
 	"busbar/internal/units"
 )
 
-// footnotes are the texts below the tables of a run, numbered by first appearance. Notices of one kind share a number.
-type footnotes struct {
-	shows  func(notice.Code) bool
-	report func(notice.Fact)
+// A List is the texts below the tables of a run, numbered by first appearance. Notices of one kind share a number.
+type List struct {
+	Shows  func(notice.Code) bool
+	Report func(notice.Fact)
 	all    []footnote
 }
 
@@ -28,17 +29,7 @@ type footnote struct {
 	varied bool // points have notices of this kind with other numbers
 }
 
-// footnotes are those of a file, whose notices go into the document too.
-func (s *shower) footnotes(path string) *footnotes {
-	return &footnotes{shows: s.shows, report: func(f notice.Fact) {
-		if n := notice.New(f); s.shows(n.Code()) {
-			n.At.File = path
-			s.doc.CountKind(n)
-		}
-	}}
-}
-
-func (f *footnotes) mark(key any, text string, fact notice.Fact) string {
+func (f *List) mark(key any, text string, fact notice.Fact) string {
 	i := slices.IndexFunc(f.all, func(n footnote) bool { return n.key == key })
 	if i < 0 {
 		i, f.all = len(f.all), append(f.all, footnote{key: key, text: text, fact: fact})
@@ -48,23 +39,23 @@ func (f *footnotes) mark(key any, text string, fact notice.Fact) string {
 	return fmt.Sprint(i + 1)
 }
 
-// simulated reports a run of the simulation, and is the line that marks it; none where --ignore names it.
-func (f *footnotes) simulated(r *result.Run) []string {
+// Simulated reports a run of the simulation, and is the line that marks it; none where --ignore names it.
+func (f *List) Simulated(r *result.Run) []string {
 	fact := notice.SimulatedRuns{}
-	if !r.Rehearse || !f.shows(fact.Code()) {
+	if !r.Rehearse || !f.Shows(fact.Code()) {
 		return nil
 	}
-	f.report(fact)
+	f.Report(fact)
 	return []string{notice.Message(fact)}
 }
 
-// marks refer to the footnotes of notices and of other texts.
-func (f *footnotes) marks(all notice.List, texts ...string) string {
+// Marks refer to the footnotes of notices and of other texts.
+func (f *List) Marks(all notice.List, texts ...string) string {
 	var numbers []string
 	for _, k := range all {
-		if f.shows(k.Code()) {
+		if f.Shows(k.Code()) {
 			numbers = append(numbers, f.mark(k.Kind(), k.Sentences(), k.Fact))
-			f.report(k.Fact)
+			f.Report(k.Fact)
 		}
 	}
 	for _, t := range texts {
@@ -76,8 +67,8 @@ func (f *footnotes) marks(all notice.List, texts ...string) string {
 	return "[" + strings.Join(numbers, ",") + "]"
 }
 
-// blocks are the footnotes, if there are any.
-func (f *footnotes) blocks() []document.Block {
+// Blocks are the footnotes, if there are any.
+func (f *List) Blocks() []document.Block {
 	if len(f.all) == 0 {
 		return nil
 	}

@@ -1,16 +1,16 @@
-package main
+package analysis
 
 import (
 	"busbar/internal/notice"
 	"busbar/internal/result"
 )
 
-// lacks counts the points that cannot stand beside others, by file and reason: imported ones, and those of groups of
-// nodes.
-type lacks struct {
+// Incomparable counts the points that cannot be compared with others, by file and reason: imported ones, and those of
+// groups of nodes.
+type Incomparable struct {
 	order  []lack
 	n      map[lack]int
-	groups bool // some are of a pattern, which is whole without them
+	Groups bool // some are of a pattern, which is whole without them
 }
 
 type lack struct {
@@ -18,13 +18,13 @@ type lack struct {
 	what notice.Lack
 }
 
-// add says whether a point lacks something, and counts it.
-func (l *lacks) add(row result.Row) bool {
+// Add reports whether a point lacks something, and counts it.
+func (l *Incomparable) Add(row result.Row) bool {
 	k := lack{what: row.Record.Lacks()}
 	switch {
 	case row.Record.Group != nil:
 		k.what = notice.Lack{Lacks: notice.GroupsOfNodes}
-		l.groups = true
+		l.Groups = true
 	case k.what == (notice.Lack{}):
 		return false
 	default:
@@ -39,8 +39,8 @@ func (l *lacks) add(row result.Row) bool {
 	return true
 }
 
-// notices report what was left out.
-func (l *lacks) notices() (all []notice.Notice) {
+// Notices report what was left out.
+func (l *Incomparable) Notices() (all []notice.Notice) {
 	for _, k := range l.order {
 		all = append(all, notice.InFile(k.path, 0, notice.PointsSkipped{Points: l.n[k], Lack: k.what}))
 	}
