@@ -13,6 +13,7 @@ import (
 
 	"busbar/internal/document"
 	"busbar/internal/result"
+	"busbar/post/compare"
 	"busbar/post/usage"
 )
 
@@ -47,7 +48,7 @@ func exitCode(err error, stderr io.Writer) int {
 	var wrong *usage.Error
 	var mixed *result.RehearsedError
 	var stopped *signalError
-	var exceeded *exceededError
+	var exceeded *compare.ExceededError
 	var noticed *failOnError
 	switch {
 	case errors.As(err, &stopped):

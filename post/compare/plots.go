@@ -1,4 +1,4 @@
-package main
+package compare
 
 import (
 	"fmt"
@@ -9,25 +9,25 @@ import (
 	"busbar/post/plot"
 )
 
-// pictures are those of all that is compared by size.
-func (c comparison) pictures() (all []plot.Ratio) {
+// Plots are those of all that is compared by size.
+func (c Comparison) Plots() (all []plot.Ratio) {
 	for _, one := range c {
 		if one.hasSizes {
-			all = append(all, one.pictures()...)
+			all = append(all, one.plots()...)
 		}
 	}
 	return all
 }
 
-// pictures are the ratios of every duel over size, a picture for each table and a curve for each world in it.
-func (c *comparedSides) pictures() (all []plot.Ratio) {
+// Plots are the ratios of every comparison over size, a picture for each table and a curve for each world in it.
+func (c *comparedSides) plots() (all []plot.Ratio) {
 	type id struct {
-		d      *duel
+		d      *sideComparison
 		family analysis.Condition
 		who    string
 	}
 	index, curve := map[id]int{}, map[id]map[analysis.Condition]int{}
-	for _, d := range c.duels {
+	for _, d := range c.comparisons {
 		for _, j := range d.points {
 			if j.verdict.Ratio.N == 0 {
 				continue
@@ -38,10 +38,10 @@ func (c *comparedSides) pictures() (all []plot.Ratio) {
 			if !there {
 				i = len(all)
 				index[k], curve[k] = i, map[analysis.Condition]int{}
-				all = append(all, d.picture(under, j.limit.margin))
+				all = append(all, d.picture(under, j.limit.Margin))
 			}
 			r := &all[i]
-			if r.Margin != j.limit.margin {
+			if r.Margin != j.limit.Margin {
 				r.Margin = 0
 			}
 			n, there := curve[k][analysis.TableOf(under.Condition)]
@@ -62,7 +62,7 @@ func (c *comparedSides) pictures() (all []plot.Ratio) {
 }
 
 // picture is that of a family of points, without curves.
-func (d *duel) picture(of collective, margin float64) plot.Ratio {
+func (d *sideComparison) picture(of collective, margin float64) plot.Ratio {
 	family := analysis.FamilyOf(of.Condition).FamilyTitle() + of.who
 	name := strings.NewReplacer(", ", "_", " ", "_").Replace(family)
 	return plot.Ratio{
@@ -75,7 +75,7 @@ func (d *duel) picture(of collective, margin float64) plot.Ratio {
 }
 
 // bounds are what the bands of a picture are.
-func (d *duel) bounds() string {
+func (d *sideComparison) bounds() string {
 	intervals := fmt.Sprintf("%g %% intervals over launches", 100*(1-d.standard.Alpha))
 	switch {
 	case d.Tested == len(d.points):

@@ -1,4 +1,4 @@
-package main
+package compare
 
 import (
 	"cmp"
@@ -16,8 +16,8 @@ type subject interface {
 	sameTable(subject) bool // of one that is of the same kind
 	name() string           // in its table
 	shape() analysis.Shape
-	limits(*thresholds) limits
-	beside(took) []string // figures behind a time
+	limits(*Thresholds) limits
+	beside(launchTimes) []string // figures behind a time
 }
 
 // kind is one kind of thing to compare. Collectives and training steps go by the same rules, each by themselves.
@@ -40,8 +40,8 @@ type aspect struct {
 	of   func(subject) string
 }
 
-// contest is what was read of all sides, by point.
-type contest struct {
+// pointSet is what was read of all sides, by point.
+type pointSet struct {
 	*kind
 	order   []int32 // of the points in tables
 	subject func(point int32) subject
@@ -97,8 +97,10 @@ type collective struct {
 func (c collective) title() string               { return c.Title() + c.who }
 func (c collective) name() string                { return c.Size() }
 func (c collective) shape() analysis.Shape       { return analysis.ShapeOf(c.Condition) }
-func (c collective) limits(t *thresholds) limits { return t.of(c.Case) }
-func (c collective) beside(t took) []string      { return []string{units.Gigabytes(c.BusBW(t.median))} }
+func (c collective) limits(t *Thresholds) limits { return t.of(c.Case) }
+func (c collective) beside(t launchTimes) []string {
+	return []string{units.Gigabytes(c.BusBW(t.median))}
+}
 
 func (c collective) sameTable(other subject) bool {
 	o := other.(collective)

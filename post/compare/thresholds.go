@@ -1,4 +1,4 @@
-package main
+package compare
 
 import (
 	"fmt"
@@ -11,12 +11,12 @@ import (
 
 // limits are what counts as a difference at a point, as shares of the time: 0.05 is 5 %.
 type limits struct {
-	margin    float64 // up to which a point counts as the same
-	failAbove float64 // over which a point that is worse fails the comparison; 0: none does
+	Margin    float64 // up to which a point counts as the same
+	FailAbove float64 // over which a point that is worse fails the comparison; 0: none does
 }
 
-// thresholds are limits for all points, and others for some of them.
-type thresholds struct {
+// Thresholds are limits for all points, and others for some of them.
+type Thresholds struct {
 	limits
 	rules []rule
 }
@@ -32,10 +32,10 @@ type rule struct {
 }
 
 // of are the limits of a point of a collective.
-func (t *thresholds) of(c coll.Case) limits {
+func (t *Thresholds) of(c coll.Case) limits {
 	l := t.limits
 	for _, r := range t.rules {
-		if !names1(r.collectives, c.Collective) || !names1(r.modes, c.Mode) || !names1(r.types, c.Type) ||
+		if !includes(r.collectives, c.Collective) || !includes(r.modes, c.Mode) || !includes(r.types, c.Type) ||
 			c.SizeBytes < r.from || r.to > 0 && c.SizeBytes > r.to {
 			continue
 		}
@@ -45,10 +45,10 @@ func (t *thresholds) of(c coll.Case) limits {
 }
 
 // ofStep are the limits of a training step: rules that name collectives, modes or sizes are not about it.
-func (t *thresholds) ofStep(gradients coll.DataType) limits {
+func (t *Thresholds) ofStep(gradients coll.DataType) limits {
 	l := t.limits
 	for _, r := range t.rules {
-		if len(r.collectives) == 0 && len(r.modes) == 0 && r.from == 0 && r.to == 0 && names1(r.types, gradients) {
+		if len(r.collectives) == 0 && len(r.modes) == 0 && r.from == 0 && r.to == 0 && includes(r.types, gradients) {
 			r.set(&l)
 		}
 	}
@@ -58,17 +58,17 @@ func (t *thresholds) ofStep(gradients coll.DataType) limits {
 // set gives the limits what the rule says.
 func (r *rule) set(l *limits) {
 	if r.margin != nil {
-		l.margin = *r.margin
+		l.Margin = *r.margin
 	}
 	if r.failAbove != nil {
-		l.failAbove = *r.failAbove
+		l.FailAbove = *r.failAbove
 	}
 }
 
-func names1[T comparable](list []T, v T) bool { return len(list) == 0 || slices.Contains(list, v) }
+func includes[T comparable](list []T, v T) bool { return len(list) == 0 || slices.Contains(list, v) }
 
-// parsePercent reads a share: "5%".
-func parsePercent(s string) (float64, error) {
+// ParsePercent reads a share: "5%".
+func ParsePercent(s string) (float64, error) {
 	number, is := strings.CutSuffix(strings.TrimSpace(s), "%")
 	v, err := strconv.ParseFloat(strings.TrimSpace(number), 64)
 	if !is || err != nil || !(v > 0 && v < 1e4) {

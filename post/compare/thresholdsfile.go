@@ -1,4 +1,4 @@
-package main
+package compare
 
 import (
 	"fmt"
@@ -10,9 +10,9 @@ import (
 	"busbar/internal/strictyaml"
 )
 
-// readThresholds reads a file over the limits that flags gave: what the file says for all points counts where no flag
+// ReadThresholds reads a file over the limits that flags gave: what the file says for all points counts where no flag
 // does. The error joins all that is wrong in it, each with its line.
-func readThresholds(path string, t *thresholds, marginGiven, failGiven bool) error {
+func ReadThresholds(path string, t *Thresholds, marginGiven, failGiven bool) error {
 	text, err := os.ReadFile(path)
 	if err != nil {
 		return fmt.Errorf("cannot read the thresholds: %w", err)
@@ -22,10 +22,10 @@ func readThresholds(path string, t *thresholds, marginGiven, failGiven bool) err
 		return err
 	}
 	if given.margin != nil && !marginGiven {
-		t.margin = *given.margin
+		t.Margin = *given.margin
 	}
 	if given.failAbove != nil && !failGiven {
-		t.failAbove = *given.failAbove
+		t.FailAbove = *given.failAbove
 	}
 	t.rules = given.rules
 	return nil
@@ -111,7 +111,7 @@ func (r thresholdsReader) rule(i int, n *yaml.Node) (out rule) {
 }
 
 func (r thresholdsReader) percent(n *yaml.Node) *float64 {
-	v := strictyaml.One(r.Reader, n, parsePercent)
+	v := strictyaml.One(r.Reader, n, ParsePercent)
 	return &v
 }
 

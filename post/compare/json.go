@@ -1,4 +1,4 @@
-package main
+package compare
 
 import (
 	"busbar/internal/coll"
@@ -10,13 +10,14 @@ import (
 
 // The JSON of a comparison; docs/compare.md describes the fields. What is not known is null.
 type (
-	comparisonJSON struct {
-		sidesJSON[pointJSON, findingJSON, aloneJSON]
-		Steps *sidesJSON[stepPointJSON, stepFindingJSON, stepAloneJSON] `json:"steps"`
+	// JSON is the data of the document.
+	JSON struct {
+		sidesJSON[PointJSON, findingJSON, MissingJSON]
+		Steps *sidesJSON[stepPointJSON, stepFindingJSON, stepMissingJSON] `json:"steps"`
 	}
 	sidesJSON[P, F, L any] struct {
-		Sides []sideJSON          `json:"sides"`
-		Duels []duelJSON[P, F, L] `json:"comparisons"`
+		Sides       []sideJSON                    `json:"sides"`
+		Comparisons []sideComparisonJSON[P, F, L] `json:"comparisons"`
 	}
 	sideJSON struct {
 		Side      string   `json:"side"`
@@ -27,22 +28,22 @@ type (
 		Last      *string  `json:"last"`
 		Simulated bool     `json:"simulated"`
 	}
-	duelJSON[P, F, L any] struct {
-		Against    string         `json:"against"`
-		Side       string         `json:"side"`
-		Alpha      float64        `json:"alpha"`
-		Confidence float64        `json:"confidence"`
-		Pairs      *notice.Held   `json:"pairs"`
-		Tested     int            `json:"tested"`
-		Labellings int            `json:"labellings"`
-		Exact      bool           `json:"exact"`
-		Seed       uint64         `json:"seed"`
-		Counts     map[string]int `json:"counts"`
-		Exceeded   int            `json:"exceeded"`
-		Points     []P            `json:"points"`
-		Findings   []F            `json:"findings"`
-		Alone      []L            `json:"without_partner"`
-		Facts      []factJSON     `json:"differences"`
+	sideComparisonJSON[P, F, L any] struct {
+		Against    string           `json:"against"`
+		Side       string           `json:"side"`
+		Alpha      float64          `json:"alpha"`
+		Confidence float64          `json:"confidence"`
+		Pairs      *notice.Held     `json:"pairs"`
+		Tested     int              `json:"tested"`
+		Labellings int              `json:"labellings"`
+		Exact      bool             `json:"exact"`
+		Seed       uint64           `json:"seed"`
+		Counts     map[string]int   `json:"counts"`
+		Exceeded   int              `json:"exceeded"`
+		Points     []P              `json:"points"`
+		Findings   []F              `json:"findings"`
+		Missing    []L              `json:"without_partner"`
+		Facts      []DifferenceJSON `json:"differences"`
 	}
 	placeJSON struct {
 		coll.Case
@@ -53,7 +54,8 @@ type (
 		Average   string `json:"average"`
 		Of        string `json:"of"` // backend, variant and so on, where the sides have several
 	}
-	stepPlaceJSON struct {
+	// StepPlaceJSON is what a training step is compared under.
+	StepPlaceJSON struct {
 		Model  string  `json:"model"`
 		Text   *string `json:"model_text"` // digest of the model's YAML
 		Params int64   `json:"params"`
@@ -71,19 +73,21 @@ type (
 		Interval  float64 `json:"poll_interval_s"`
 		Of        string  `json:"of"`
 	}
-	pointJSON struct {
+	// PointJSON is a point of a collective.
+	PointJSON struct {
 		placeJSON
-		A tookJSON `json:"a"`
-		B tookJSON `json:"b"`
-		verdictJSON
+		A collectiveTimesJSON `json:"a"`
+		B collectiveTimesJSON `json:"b"`
+		VerdictJSON
 	}
 	stepPointJSON struct {
-		stepPlaceJSON
-		A stepTookJSON `json:"a"`
-		B stepTookJSON `json:"b"`
-		verdictJSON
+		StepPlaceJSON
+		A stepTimesJSON `json:"a"`
+		B stepTimesJSON `json:"b"`
+		VerdictJSON
 	}
-	verdictJSON struct {
+	// VerdictJSON is what is found of a point.
+	VerdictJSON struct {
 		Ratio    *float64       `json:"ratio"`
 		Lo       *float64       `json:"lo"`
 		Hi       *float64       `json:"hi"`
@@ -96,19 +100,20 @@ type (
 		Exceeded bool           `json:"exceeded"`
 		Notices  []notice.Brief `json:"notices"`
 	}
-	timeJSON struct {
+	// TimeJSON is the times of one side.
+	TimeJSON struct {
 		Launches int     `json:"launches"`
 		Time     float64 `json:"time_s"` // of a training step the overlapped one
 		Min      float64 `json:"min_s"`
 		Max      float64 `json:"max_s"`
 	}
-	tookJSON struct {
-		timeJSON
+	collectiveTimesJSON struct {
+		TimeJSON
 		AlgBW float64 `json:"algbw_GBps"`
 		BusBW float64 `json:"busbw_GBps"`
 	}
-	stepTookJSON struct {
-		timeJSON
+	stepTimesJSON struct {
+		TimeJSON
 		Comm    float64 `json:"comm_s"`
 		Exposed float64 `json:"exposed_s"`
 	}
@@ -117,7 +122,7 @@ type (
 		outcomeJSON
 	}
 	stepFindingJSON struct {
-		stepPlaceJSON
+		StepPlaceJSON
 		outcomeJSON
 	}
 	outcomeJSON struct {
@@ -126,15 +131,17 @@ type (
 		B        notice.Result  `json:"b"`
 		Exceeded bool           `json:"exceeded"`
 	}
-	aloneJSON struct {
+	// MissingJSON is a point of a collective that one side has no record of.
+	MissingJSON struct {
 		placeJSON
 		Side string `json:"side"`
 	}
-	stepAloneJSON struct {
-		stepPlaceJSON
+	stepMissingJSON struct {
+		StepPlaceJSON
 		Side string `json:"side"`
 	}
-	factJSON struct {
+	// DifferenceJSON is a property of the launches in which the sides differ.
+	DifferenceJSON struct {
 		Name string   `json:"name"`
 		A    []string `json:"a"`
 		B    []string `json:"b"`
@@ -142,15 +149,15 @@ type (
 )
 
 // data is the comparison in JSON, beside its notices.
-func (c comparison) data() *comparisonJSON {
-	all := &comparisonJSON{}
-	all.Sides, all.Duels = []sideJSON{}, []duelJSON[pointJSON, findingJSON, aloneJSON]{}
+func (c Comparison) data() *JSON {
+	all := &JSON{}
+	all.Sides, all.Comparisons = []sideJSON{}, []sideComparisonJSON[PointJSON, findingJSON, MissingJSON]{}
 	for _, one := range c {
 		switch one.kind {
 		case collectives:
-			all.sidesJSON = jsonOf(one, jsonOfPoint, jsonOfFinding, jsonOfAlone)
+			all.sidesJSON = jsonOf(one, jsonOfPoint, jsonOfFinding, jsonOfMissing)
 		case trainingSteps:
-			steps := jsonOf(one, jsonOfStep, jsonOfStepFinding, jsonOfStepAlone)
+			steps := jsonOf(one, jsonOfStep, jsonOfStepFinding, jsonOfStepMissing)
 			all.Steps = &steps
 		}
 	}
@@ -158,17 +165,19 @@ func (c comparison) data() *comparisonJSON {
 }
 
 // jsonOf makes a part of the object; what is written of points depends on what they are of.
-func jsonOf[P, F, L any](c *comparedSides, point func(*judged) P, found func(*finding) F, lonely func(*alone) L) (all sidesJSON[P, F, L]) {
+func jsonOf[P, F, L any](
+	c *comparedSides, point func(*judged) P, found func(*finding) F, without func(*missing) L,
+) (all sidesJSON[P, F, L]) {
 	for _, s := range c.sides {
 		first, last := jsonOfStart(s.runs[0]), jsonOfStart(s.runs[len(s.runs)-1])
 		all.Sides = append(all.Sides, sideJSON{s.letter, s.name, s.launches, len(s.runs), first, last, s.rehearsed})
 	}
-	for _, d := range c.duels {
+	for _, d := range c.comparisons {
 		worse, fail := d.exceeded()
-		o := duelJSON[P, F, L]{
+		o := sideComparisonJSON[P, F, L]{
 			Against: d.a.letter, Side: d.b.letter, Alpha: d.standard.Alpha, Confidence: 1 - d.standard.Alpha,
 			Tested: d.Tested, Labellings: d.Labellings, Exact: d.Exact, Seed: d.standard.Seed, Counts: map[string]int{},
-			Exceeded: worse + fail, Points: []P{}, Findings: []F{}, Alone: []L{}, Facts: []factJSON{},
+			Exceeded: worse + fail, Points: []P{}, Findings: []F{}, Missing: []L{}, Facts: []DifferenceJSON{},
 		}
 		if d.units.paired {
 			o.Pairs = &d.units.held
@@ -182,15 +191,15 @@ func jsonOf[P, F, L any](c *comparedSides, point func(*judged) P, found func(*fi
 		for i := range d.findings {
 			o.Findings = append(o.Findings, found(&d.findings[i]))
 		}
-		for i := range d.alone {
-			o.Alone = append(o.Alone, lonely(&d.alone[i]))
+		for i := range d.missing {
+			o.Missing = append(o.Missing, without(&d.missing[i]))
 		}
 		for _, n := range d.notices {
 			if f, is := n.Fact.(notice.SidesDiffer); is {
-				o.Facts = append(o.Facts, factJSON{f.Property, orEmpty(f.A), orEmpty(f.B)})
+				o.Facts = append(o.Facts, DifferenceJSON{f.Property, orEmpty(f.A), orEmpty(f.B)})
 			}
 		}
-		all.Duels = append(all.Duels, o)
+		all.Comparisons = append(all.Comparisons, o)
 	}
 	return all
 }
@@ -202,32 +211,36 @@ func jsonOfStart(r *result.Run) *string {
 	return nil
 }
 
-func jsonOfPoint(p *judged) pointJSON {
+func jsonOfPoint(p *judged) PointJSON {
 	c := p.of.(collective)
-	took := func(t took) tookJSON { return tookJSON{t.json(), c.AlgBW(t.median) / 1e9, c.BusBW(t.median) / 1e9} }
-	return pointJSON{c.json(), took(p.a), took(p.b), p.json()}
+	times := func(t launchTimes) collectiveTimesJSON {
+		return collectiveTimesJSON{t.json(), c.AlgBW(t.median) / 1e9, c.BusBW(t.median) / 1e9}
+	}
+	return PointJSON{c.json(), times(p.a), times(p.b), p.json()}
 }
 
 func jsonOfFinding(f *finding) findingJSON { return findingJSON{f.of.(collective).json(), f.json()} }
 
-func jsonOfAlone(f *alone) aloneJSON { return aloneJSON{f.of.(collective).json(), f.side.letter} }
+func jsonOfMissing(f *missing) MissingJSON {
+	return MissingJSON{f.of.(collective).json(), f.side.letter}
+}
 
 func jsonOfStep(p *judged) stepPointJSON {
-	took := func(t took) stepTookJSON { return stepTookJSON{t.json(), t.comm, t.exposed} }
-	return stepPointJSON{p.of.(*trainingStep).json(), took(p.a), took(p.b), p.json()}
+	times := func(t launchTimes) stepTimesJSON { return stepTimesJSON{t.json(), t.comm, t.exposed} }
+	return stepPointJSON{p.of.(*trainingStep).json(), times(p.a), times(p.b), p.json()}
 }
 
 func jsonOfStepFinding(f *finding) stepFindingJSON {
 	return stepFindingJSON{f.of.(*trainingStep).json(), f.json()}
 }
 
-func jsonOfStepAlone(f *alone) stepAloneJSON {
-	return stepAloneJSON{f.of.(*trainingStep).json(), f.side.letter}
+func jsonOfStepMissing(f *missing) stepMissingJSON {
+	return stepMissingJSON{f.of.(*trainingStep).json(), f.side.letter}
 }
 
-func (p *judged) json() verdictJSON {
-	o := verdictJSON{
-		Bounds: "none", Verdict: p.verdict.Verdict.String(), Margin: p.limit.margin, Exceeded: p.exceeded,
+func (p *judged) json() VerdictJSON {
+	o := VerdictJSON{
+		Bounds: "none", Verdict: p.verdict.Verdict.String(), Margin: p.limit.Margin, Exceeded: p.exceeded,
 		Notices: p.notes.Briefs(),
 	}
 	if p.verdict.Ratio.N > 0 {
@@ -245,13 +258,13 @@ func (p *judged) json() verdictJSON {
 	if m := p.verdict.More; m > 0 && m < stats.Hopeless {
 		o.More = &p.verdict.More
 	}
-	if p.limit.failAbove > 0 {
-		o.Limit = &p.limit.failAbove
+	if p.limit.FailAbove > 0 {
+		o.Limit = &p.limit.FailAbove
 	}
 	return o
 }
 
-func (t took) json() timeJSON { return timeJSON{t.launches, t.median, t.min, t.max} }
+func (t launchTimes) json() TimeJSON { return TimeJSON{t.launches, t.median, t.min, t.max} }
 
 func (f *finding) json() outcomeJSON { return outcomeJSON{f.outcome, f.a, f.b, f.limited} }
 
@@ -259,8 +272,8 @@ func (c collective) json() placeJSON {
 	return placeJSON{c.Case, c.Nodes, c.PerNode, c.Rotate, c.Aggregate, c.Average, trimWho(c.who)}
 }
 
-func (p *trainingStep) json() stepPlaceJSON {
-	o := stepPlaceJSON{Model: p.model, Params: p.params, Layers: p.layers, Point: p.Point, World: p.World, Nodes: p.Nodes, PerNode: p.PerNode, Device: p.device,
+func (p *trainingStep) json() StepPlaceJSON {
+	o := StepPlaceJSON{Model: p.model, Params: p.params, Layers: p.layers, Point: p.Point, World: p.World, Nodes: p.Nodes, PerNode: p.PerNode, Device: p.device,
 		Computing: p.computing, Forward: p.forward, Backward: p.backward, Optimizer: p.optimizer, First: p.first, Interval: p.interval, Of: trimWho(p.who)}
 	if p.text != "" {
 		o.Text = &p.text

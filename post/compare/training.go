@@ -1,4 +1,4 @@
-package main
+package compare
 
 import (
 	"cmp"
@@ -120,9 +120,9 @@ func (p *trainingStep) title() string {
 
 func (p *trainingStep) name() string                { return steps.Bucket(p.Bucket) }
 func (p *trainingStep) shape() analysis.Shape       { return p.Shape }
-func (p *trainingStep) limits(t *thresholds) limits { return t.ofStep(p.Type) }
+func (p *trainingStep) limits(t *Thresholds) limits { return t.ofStep(p.Type) }
 
-func (p *trainingStep) beside(t took) []string {
+func (p *trainingStep) beside(t launchTimes) []string {
 	return []string{units.SignedDuration(t.comm), units.SignedDuration(t.exposed)}
 }
 
@@ -151,7 +151,7 @@ func (p *trainingStep) compare(o *trainingStep) int {
 
 // gatherTraining reads the training steps of all sides. pool is the dataset that all sides are of, nil where each has
 // its own.
-func gatherTraining(ctx context.Context, sides []*side, pool *result.Dataset) (*contest, []notice.Notice, error) {
+func gatherTraining(ctx context.Context, sides []*side, pool *result.Dataset) (*pointSet, []notice.Notice, error) {
 	var points []*trainingStep
 	var notes []notice.Notice
 	number, parts := map[trainingStep]int32{}, partsOf(sides)
@@ -186,7 +186,7 @@ func gatherTraining(ctx context.Context, sides []*side, pool *result.Dataset) (*
 		order[i] = int32(i)
 	}
 	slices.SortFunc(order, func(i, j int32) int { return points[i].compare(points[j]) })
-	return &contest{trainingSteps, order, func(point int32) subject { return points[point] }}, notes, nil
+	return &pointSet{trainingSteps, order, func(point int32) subject { return points[point] }}, notes, nil
 }
 
 // addStep notes what a launch says of a point. A point whose rounds were cut off has no time that could stand for its

@@ -1,4 +1,4 @@
-package main
+package compare
 
 import (
 	"reflect"
@@ -10,8 +10,8 @@ import (
 	"busbar/internal/step"
 )
 
-// duel is one side compared with the first.
-type duel struct {
+// sideComparison is one side compared with the first.
+type sideComparison struct {
 	*kind
 	a, b     *side
 	standard stats.Standard
@@ -19,22 +19,22 @@ type duel struct {
 	stats.Comparison
 	points   []judged
 	findings []finding
-	alone    []alone
+	missing  []missing
 	notices  []notice.Notice // but for those of single points
 }
 
 // judged is one point that both sides have a time of.
 type judged struct {
 	of       subject
-	a, b     took
+	a, b     launchTimes
 	verdict  stats.Compared
 	limit    limits
 	exceeded bool
 	notes    notice.List
 }
 
-// took is what one side took over its launches, in seconds.
-type took struct {
+// launchTimes is the times of one side over its launches, in seconds.
+type launchTimes struct {
 	launches         int
 	median, min, max float64
 	comm, exposed    float64 // medians too, of a training step
@@ -48,14 +48,14 @@ type finding struct {
 	limited bool // the point counts for --fail-above
 }
 
-// alone is a point that one side has no record of.
-type alone struct {
+// missing is a point that one side has no record of.
+type missing struct {
 	of   subject
 	side *side // that has it
 }
 
-// verdict counts of a duel.
-func (d *duel) count(v stats.Verdict) (n int) {
+// verdict counts of a comparison of two sides.
+func (d *sideComparison) count(v stats.Verdict) (n int) {
 	for _, p := range d.points {
 		if p.verdict.Verdict == v {
 			n++
@@ -64,8 +64,8 @@ func (d *duel) count(v stats.Verdict) (n int) {
 	return n
 }
 
-// exceeded counts what --fail-above is for: points that are worse by more, and points that fail now.
-func (d *duel) exceeded() (worse, fail int) {
+// Exceeded counts what --fail-above is for: points that are worse by more, and points that fail now.
+func (d *sideComparison) exceeded() (worse, fail int) {
 	for _, p := range d.points {
 		if p.exceeded {
 			worse++
@@ -80,8 +80,8 @@ func (d *duel) exceeded() (worse, fail int) {
 }
 
 // judge compares one side with the first.
-func (c *contest) judge(a, b *side, rules *thresholds, alpha float64, seed uint64) *duel {
-	d := &duel{kind: c.kind, a: a, b: b, units: unitsOf(a, b, alpha)}
+func (c *pointSet) judge(a, b *side, rules *Thresholds, alpha float64, seed uint64) *sideComparison {
+	d := &sideComparison{kind: c.kind, a: a, b: b, units: unitsOf(a, b, alpha)}
 	d.standard = stats.Standard{Alpha: alpha, Paired: d.units.paired, Seed: seed}
 	var trials []stats.Trial
 	for _, p := range c.order {
@@ -91,22 +91,22 @@ func (c *contest) judge(a, b *side, rules *thresholds, alpha float64, seed uint6
 		case len(ofA) == 0 && len(ofB) == 0:
 			continue
 		case len(ofA) == 0:
-			d.alone = append(d.alone, alone{of, b})
+			d.missing = append(d.missing, missing{of, b})
 			continue
 		case len(ofB) == 0:
-			d.alone = append(d.alone, alone{of, a})
+			d.missing = append(d.missing, missing{of, a})
 			continue
 		}
 		limit := of.limits(rules)
 		if o := outcomeOf(ofA, ofB); o != "" {
-			limited := limit.failAbove > 0 && (o == notice.FailsNow || o == notice.PartlyFailed)
+			limited := limit.FailAbove > 0 && (o == notice.FailsNow || o == notice.PartlyFailed)
 			d.findings = append(d.findings, finding{of, o, resultOf(ofA), resultOf(ofB), limited})
 		}
 		timesA, timesB := a.times(ofA), b.times(ofB)
 		if timesA == nil || timesB == nil {
 			continue
 		}
-		j := judged{of: of, a: tookOf(timesA), b: tookOf(timesB), limit: limit}
+		j := judged{of: of, a: timesOf(timesA), b: timesOf(timesB), limit: limit}
 		j.a.ofSteps(ofA)
 		j.b.ofSteps(ofB)
 		for _, s := range []*side{a, b} {
@@ -117,7 +117,7 @@ func (c *contest) judge(a, b *side, rules *thresholds, alpha float64, seed uint6
 			}
 		}
 		d.points = append(d.points, j)
-		trials = append(trials, stats.Trial{A: d.units.a.spread(timesA), B: d.units.b.spread(timesB), Margin: limit.margin})
+		trials = append(trials, stats.Trial{A: d.units.a.spread(timesA), B: d.units.b.spread(timesB), Margin: limit.Margin})
 	}
 	d.Comparison = stats.Compare(trials, d.standard)
 	for i := range d.points {
@@ -129,9 +129,9 @@ func (c *contest) judge(a, b *side, rules *thresholds, alpha float64, seed uint6
 		if j.verdict.Ratio.N == 0 {
 			j.notes.Add(notice.NoPair{Held: d.units.held})
 		}
-		over := j.limit.failAbove > 0 && j.verdict.Ratio.Value > 1+j.limit.failAbove
+		over := j.limit.FailAbove > 0 && j.verdict.Ratio.Value > 1+j.limit.FailAbove
 		if j.exceeded = over && j.verdict.Verdict == stats.Worse; j.exceeded {
-			j.notes.Add(notice.LimitExceeded{Limit: notice.Share(j.limit.failAbove)})
+			j.notes.Add(notice.LimitExceeded{Limit: notice.Share(j.limit.FailAbove)})
 		}
 	}
 	d.conclude()
@@ -167,13 +167,13 @@ func eachLaunch(records []entry, of func(*entry) float64, use func(launch int32,
 	}
 }
 
-func tookOf(times []float64) (t took) {
+func timesOf(times []float64) (t launchTimes) {
 	times = slices.DeleteFunc(slices.Clone(times), func(s float64) bool { return s == 0 })
-	return took{launches: len(times), median: stats.Median(times), min: slices.Min(times), max: slices.Max(times)}
+	return launchTimes{launches: len(times), median: stats.Median(times), min: slices.Min(times), max: slices.Max(times)}
 }
 
 // ofSteps adds what stands beside the time, where the records are of a training step.
-func (t *took) ofSteps(records []entry) {
+func (t *launchTimes) ofSteps(records []entry) {
 	if !slices.ContainsFunc(records, func(e entry) bool { return e.step != nil }) {
 		return
 	}

@@ -1,4 +1,4 @@
-package main
+package compare
 
 import (
 	"cmp"
@@ -16,8 +16,8 @@ import (
 type gathered struct {
 	sides  []*side
 	parts  []part // what tells points apart beside their condition
-	points []spot
-	number map[spot]int32
+	points []pointKey
+	number map[pointKey]int32
 
 	classes []class
 	numbers map[class]int32
@@ -26,8 +26,8 @@ type gathered struct {
 	lacking analysis.Incomparable // imported points that cannot be compared
 }
 
-// spot is a point: what two records must share to be compared. It is small, since there may be a million.
-type spot struct {
+// pointKey is a point: what two records must share to be compared. It is small, since there may be a million.
+type pointKey struct {
 	class int32
 	coll.Case
 }
@@ -86,9 +86,9 @@ func severalOf(s *side, p part, alike []part) bool {
 
 // gatherCollectives reads all records of collectives of all sides. pool is the dataset that all sides are of, nil
 // where each has its own.
-func gatherCollectives(ctx context.Context, sides []*side, pool *result.Dataset) (*contest, []notice.Notice, error) {
+func gatherCollectives(ctx context.Context, sides []*side, pool *result.Dataset) (*pointSet, []notice.Notice, error) {
 	g := &gathered{
-		sides: sides, parts: partsOf(sides), number: map[spot]int32{}, numbers: map[class]int32{},
+		sides: sides, parts: partsOf(sides), number: map[pointKey]int32{}, numbers: map[class]int32{},
 		classOf: map[classKey]int32{}, reasons: map[string]string{},
 	}
 	err := byDataset(sides, pool, func(data *result.Dataset, sideOf map[string]*side, again bool) error {
@@ -98,7 +98,7 @@ func gatherCollectives(ctx context.Context, sides []*side, pool *result.Dataset)
 		}
 		return data.EachInTable(func(row result.Row) error {
 			if s := sideOf[row.Run.ID]; s != nil && !lacking.Add(row) {
-				g.Add(s, row)
+				g.add(s, row)
 			}
 			return context.Cause(ctx)
 		})
@@ -110,12 +110,12 @@ func gatherCollectives(ctx context.Context, sides []*side, pool *result.Dataset)
 		s.index(len(g.points))
 	}
 	of := func(point int32) subject { return collective{g.condition(point), g.who(point)} }
-	return &contest{collectives, g.sorted(), of}, g.lacking.Notices(), nil
+	return &pointSet{collectives, g.sorted(), of}, g.lacking.Notices(), nil
 }
 
-func (g *gathered) Add(s *side, row result.Row) {
+func (g *gathered) add(s *side, row result.Row) {
 	r := row.Record
-	p := spot{g.classOfRun(row.Run, r), r.Case}
+	p := pointKey{g.classOfRun(row.Run, r), r.Case}
 	n, known := g.number[p]
 	if !known {
 		n = int32(len(g.points))

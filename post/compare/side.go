@@ -1,4 +1,4 @@
-package main
+package compare
 
 import (
 	"cmp"
@@ -106,7 +106,7 @@ func sidesOf(
 			if id := s.sharedRun(other); id != "" && !s.sameRuns(other) {
 				err := fmt.Errorf("run %s is in %s and in %s, which differ in other runs: compare different runs",
 					id, other.name, arg)
-				return nil, nil, usage.New(err, "post compare")
+				return nil, nil, usage.New(err, commandName)
 			}
 		}
 		sides = append(sides, s)
@@ -243,7 +243,7 @@ func refuseRehearsed(sides []*side) error {
 	}
 	err := fmt.Errorf("%s was simulated (its values are not about hardware) and %s was measured: %w",
 		sides[i].name, sides[j].name, errSimulated)
-	return usage.New(err, "post compare")
+	return usage.New(err, commandName)
 }
 
 var (

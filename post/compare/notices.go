@@ -1,4 +1,4 @@
-package main
+package compare
 
 import (
 	"cmp"
@@ -9,12 +9,12 @@ import (
 	"busbar/internal/stats"
 )
 
-// name is what the notices of a duel are about.
-func (d *duel) name() string { return d.b.letter + " against " + d.a.letter }
+// name is what the notices of a comparison of two sides are about.
+func (d *sideComparison) name() string { return d.b.letter + " against " + d.a.letter }
 
-// conclude makes the notices of a duel but for those of single points: the most severe first, then what is listed below
-// the tables.
-func (d *duel) conclude() {
+// conclude makes the notices but for those of single points: the most severe first, then what is listed below the
+// tables.
+func (d *sideComparison) conclude() {
 	facts := []notice.Fact{d.limitChecked(), d.regression(), d.improvement()}
 	if d.a.sameRuns(d.b) {
 		facts = append(facts, notice.SameRuns{Runs: len(d.a.ids)})
@@ -44,7 +44,7 @@ func (d *duel) conclude() {
 	}
 }
 
-func (d *duel) report(n notice.Notice) {
+func (d *sideComparison) report(n notice.Notice) {
 	if c, is := n.Fact.(notice.LimitChecked); is && c.Worse+c.Failed > 0 {
 		n.Severity = notice.Error
 	}
@@ -53,7 +53,7 @@ func (d *duel) report(n notice.Notice) {
 }
 
 // subject is the location of the notices.
-func (d *duel) subject() string {
+func (d *sideComparison) subject() string {
 	if d.heading == "" {
 		return d.name()
 	}
@@ -61,7 +61,7 @@ func (d *duel) subject() string {
 }
 
 // extreme is the point with the largest ratio of those with a verdict, or with the smallest, and how many there are.
-func (d *duel) extreme(v stats.Verdict, sign int) (n int, ratio notice.SideRatio, where string) {
+func (d *sideComparison) extreme(v stats.Verdict, sign int) (n int, ratio notice.SideRatio, where string) {
 	for _, p := range d.points {
 		if p.verdict.Verdict != v {
 			continue
@@ -74,7 +74,7 @@ func (d *duel) extreme(v stats.Verdict, sign int) (n int, ratio notice.SideRatio
 	return n, ratio, where
 }
 
-func (d *duel) regression() notice.Fact {
+func (d *sideComparison) regression() notice.Fact {
 	n, ratio, where := d.extreme(stats.Worse, 1)
 	if n == 0 {
 		return nil
@@ -82,7 +82,7 @@ func (d *duel) regression() notice.Fact {
 	return notice.Regression{Points: n, Of: len(d.points), Ratio: ratio, Where: where}
 }
 
-func (d *duel) improvement() notice.Fact {
+func (d *sideComparison) improvement() notice.Fact {
 	n, ratio, where := d.extreme(stats.Better, -1)
 	if n == 0 {
 		return nil
@@ -90,7 +90,7 @@ func (d *duel) improvement() notice.Fact {
 	return notice.Speedup{Points: n, Of: len(d.points), Ratio: ratio, Where: where}
 }
 
-func (d *duel) inconclusive() notice.Fact {
+func (d *sideComparison) inconclusive() notice.Fact {
 	f := notice.InconclusivePoints{Points: d.count(stats.Inconclusive), Of: len(d.points)}
 	if f.Points == 0 {
 		return nil
@@ -107,7 +107,7 @@ func (d *duel) inconclusive() notice.Fact {
 	return f
 }
 
-func (d *duel) tooFew() notice.Fact {
+func (d *sideComparison) tooFew() notice.Fact {
 	few := len(d.points) - d.Tested
 	if few == 0 {
 		return nil
@@ -123,7 +123,7 @@ func (d *duel) tooFew() notice.Fact {
 	}
 }
 
-func (d *duel) pairs() notice.Fact {
+func (d *sideComparison) pairs() notice.Fact {
 	switch {
 	case d.units.shared == 0:
 		return nil
@@ -138,7 +138,7 @@ func (d *duel) pairs() notice.Fact {
 	}
 }
 
-func (d *duel) basis() notice.Fact {
+func (d *sideComparison) basis() notice.Fact {
 	if d.Tested == 0 {
 		return nil
 	}
@@ -152,7 +152,7 @@ func (d *duel) basis() notice.Fact {
 
 // order reports that the launches of two sides did not take turns: what changed on the machine meanwhile counts for one
 // side alone then.
-func (d *duel) order() notice.Fact {
+func (d *sideComparison) order() notice.Fact {
 	for _, order := range [][2]*side{{d.a, d.b}, {d.b, d.a}} {
 		first, second := order[0], order[1]
 		if first.runs[0].Start.IsZero() || second.runs[0].Start.IsZero() { // another tool's file has no start
@@ -167,14 +167,14 @@ func (d *duel) order() notice.Fact {
 }
 
 // limitChecked is what --fail-above found; nil where it was not asked for.
-func (d *duel) limitChecked() notice.Fact {
-	if !slices.ContainsFunc(d.points, func(p judged) bool { return p.limit.failAbove > 0 }) &&
+func (d *sideComparison) limitChecked() notice.Fact {
+	if !slices.ContainsFunc(d.points, func(p judged) bool { return p.limit.FailAbove > 0 }) &&
 		!slices.ContainsFunc(d.findings, func(f finding) bool { return f.limited }) {
 		return nil
 	}
 	f := notice.LimitChecked{Inconclusive: d.count(stats.Inconclusive)}
 	f.Worse, f.Failed = d.exceeded()
-	for _, p := range d.alone {
+	for _, p := range d.missing {
 		if p.side == d.a {
 			f.Missing++
 		}
@@ -183,7 +183,7 @@ func (d *duel) limitChecked() notice.Fact {
 }
 
 // outcomes are the findings; points of a table with the same results share one.
-func (d *duel) outcomes() (all []notice.OutcomeDiffers) {
+func (d *sideComparison) outcomes() (all []notice.OutcomeDiffers) {
 	same := func(f, g finding) bool {
 		return f.outcome == g.outcome && reflect.DeepEqual(f.a, g.a) && reflect.DeepEqual(f.b, g.b) && f.of.sameTable(g.of)
 	}
@@ -201,10 +201,10 @@ func (d *duel) outcomes() (all []notice.OutcomeDiffers) {
 }
 
 // unmatched are the points without a partner, by table.
-func (d *duel) unmatched() (all []notice.MissingPoints) {
+func (d *sideComparison) unmatched() (all []notice.MissingPoints) {
 	for _, s := range []*side{d.a, d.b} {
 		var last subject
-		for _, f := range d.alone {
+		for _, f := range d.missing {
 			if f.side != s {
 				continue
 			}

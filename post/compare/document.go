@@ -1,4 +1,4 @@
-package main
+package compare
 
 import (
 	"fmt"
@@ -12,14 +12,14 @@ import (
 	"busbar/post/footnote"
 )
 
-// document is the comparison as it is shown; notices are those of all sides.
-func (c comparison) document(notices []notice.Notice) *document.Document {
+// Document is the comparison as it is shown; notices are those of all sides.
+func (c Comparison) Document(notices []notice.Notice) *document.Document {
 	d := &document.Document{Kind: "comparison", Title: "Comparison", Data: c.data(), Notices: notices}
 	if len(notices) > 0 {
 		d.Add(document.Findings(slices.Clone(notices)))
 	}
 	for _, one := range c {
-		blocks := one.Blocks(d)
+		blocks := one.blocks(d)
 		if one.heading != "" {
 			blocks = []document.Block{&document.Section{Title: one.heading, Blocks: blocks}}
 		}
@@ -28,22 +28,22 @@ func (c comparison) document(notices []notice.Notice) *document.Document {
 	return d
 }
 
-// Blocks are the sides and what each is compared with; their notices go into the document.
-func (c *comparedSides) Blocks(to *document.Document) []document.Block {
+// blocks are the sides and what each is compared with; their notices go into the document.
+func (c *comparedSides) blocks(to *document.Document) []document.Block {
 	var sides document.Lines
 	for _, s := range c.sides {
 		sides = append(sides, s.intro())
 	}
 	blocks := []document.Block{sides, document.Paragraph(c.units)}
-	for _, d := range c.duels {
+	for _, d := range c.comparisons {
 		to.Notices = append(to.Notices, d.notices...)
 		blocks = append(blocks, d.section(to))
 	}
 	return blocks
 }
 
-// section is the results of a duel, its tables, and what its sides differ in.
-func (d *duel) section(to *document.Document) *document.Section {
+// section is the results of a comparison of two sides, its tables, and what its sides differ in.
+func (d *sideComparison) section(to *document.Document) *document.Section {
 	s := &document.Section{Title: fmt.Sprintf("%s: ratio of %s; over 1, %s takes longer", d.name(), d.times, d.b.letter)}
 	s.Add(document.Paragraph(d.tally()))
 	var findings document.Findings
@@ -82,7 +82,7 @@ func (d *duel) section(to *document.Document) *document.Section {
 }
 
 // tally counts the verdicts.
-func (d *duel) tally() string {
+func (d *sideComparison) tally() string {
 	var words []string
 	for _, v := range verdicts {
 		words = append(words, fmt.Sprintf("%d %s", d.count(v), v))
@@ -93,7 +93,7 @@ func (d *duel) tally() string {
 var verdicts = []stats.Verdict{stats.Worse, stats.Better, stats.Same, stats.Inconclusive}
 
 // tablesOf are the points of one table: times with their verdicts, and the other values.
-func (d *duel) tablesOf(points []judged, marks *footnote.List) []document.Block {
+func (d *sideComparison) tablesOf(points []judged, marks *footnote.List) []document.Block {
 	times := &document.Table{Columns: document.NumericColumns(d.point, d.a.letter, d.b.letter, "ratio", "bounds", "p")}
 	times.Columns = append(times.Columns, document.Column{Name: "verdict"}, document.Column{})
 	heads := []string{d.point, "launches " + d.a.letter, "launches " + d.b.letter}
@@ -115,7 +115,7 @@ func (d *duel) tablesOf(points []judged, marks *footnote.List) []document.Block 
 }
 
 // tables are the points by their tables.
-func (d *duel) tables() (tables [][]judged) {
+func (d *sideComparison) tables() (tables [][]judged) {
 	for i := 0; i < len(d.points); {
 		first := i
 		for ; i < len(d.points) && d.points[first].of.sameTable(d.points[i].of); i++ {
