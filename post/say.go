@@ -4,11 +4,11 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/spf13/cobra"
+
 	"busbar/internal/document"
 	"busbar/internal/notice"
 	"busbar/internal/result"
-
-	"github.com/spf13/cobra"
 )
 
 // note says on stderr what is worth knowing about the files.

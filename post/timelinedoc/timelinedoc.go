@@ -1,4 +1,5 @@
-package main
+// Package timelinedoc makes a document of a timeline.
+package timelinedoc
 
 import (
 	"cmp"
@@ -12,15 +13,15 @@ import (
 	"busbar/post/timeline"
 )
 
-// timelineSheet makes a document of a timeline: the main facts first, what to do last.
-type timelineSheet struct {
+// timelineDocument makes a document of a timeline: the main facts first, what to do last.
+type timelineDocument struct {
 	sheet
 	*timeline.Timeline
 }
 
-// sheetOf is the timeline as a document.
-func sheetOf(t *timeline.Timeline) *document.Document {
-	s := &timelineSheet{Timeline: t}
+// Of returns a timeline as a document, whose JSON has all that was found.
+func Of(t *timeline.Timeline) *document.Document {
+	s := &timelineDocument{Timeline: t}
 	s.files()
 	s.list("In short:", t.InShortTexts())
 	s.devices()
@@ -36,7 +37,9 @@ func sheetOf(t *timeline.Timeline) *document.Document {
 	s.limits()
 	s.answers()
 	s.advice()
-	return &s.Document
+	d := &s.Document
+	d.Kind, d.Tool, d.Data, d.Notices = "timeline", t.Tool, t, t.Notices()
+	return d
 }
 
 func textsOf[T any](all []T, text func(T) string) (texts []string) {
@@ -58,7 +61,7 @@ func orNaN(v *float64) float64 {
 }
 
 // files says what was read.
-func (s *timelineSheet) files() {
+func (s *timelineDocument) files() {
 	if n := len(s.Files); n > 3 {
 		s.say(fmt.Sprintf("%s and %s: %s", s.Files[0].Path, units.Count(n-1, "more file"), fileKind(s.Files[0])))
 	} else {
@@ -126,7 +129,7 @@ func partsFigures(p timeline.Parts) []float64 {
 }
 
 // devices is the table of what each device did.
-func (s *timelineSheet) devices() {
+func (s *timelineDocument) devices() {
 	t := figureTable{first: "device", columns: partsColumns, worst: exposedColumn, noun: "device"}
 	below := false
 	for _, i := range s.Working() {
@@ -148,7 +151,7 @@ func (s *timelineSheet) devices() {
 }
 
 // idle says what idle time went to.
-func (s *timelineSheet) idle() {
+func (s *timelineDocument) idle() {
 	t := figureTable{first: "device", columns: []figureColumn{{"idle", 3}, {"host-bound", 3}, {"waiting", 3},
 		{"unknown", 3}, {"kernels", 0}, {"computing ms", 3}}, noun: "device"}
 	idle := 0.0
@@ -169,7 +172,7 @@ func (s *timelineSheet) idle() {
 }
 
 // streams is a table of what each stream did, of a single device and where there is more than one way to see.
-func (s *timelineSheet) streams() {
+func (s *timelineDocument) streams() {
 	if len(s.Devices) != 1 || len(s.Devices[0].Streams) < 2 {
 		return
 	}

@@ -1,4 +1,4 @@
-package main
+package timelinedoc
 
 import (
 	"bytes"
@@ -96,15 +96,15 @@ func madeUp(ranks, steps int) *timeline.Timeline {
 	return t
 }
 
-// TestTimelineText: what the terminal shows is what stands in testdata/timeline (-update writes it anew).
+// TestTimelineText: what the terminal shows is what stands in testdata (-update writes it anew).
 func TestTimelineText(t *testing.T) {
 	for name, made := range map[string]*timeline.Timeline{"one": madeUp(1, 5), "two": madeUp(2, 3),
 		"many": madeUp(64, 100)} {
 		var got bytes.Buffer
-		if err := timelineDocument(made).Write(&got, document.Text); err != nil {
+		if err := Of(made).Write(&got, document.Text); err != nil {
 			t.Fatal(err)
 		}
-		golden.Text(t, filepath.Join("testdata", "timeline", name+".txt"), got.String())
+		golden.Text(t, filepath.Join("testdata", name+".txt"), got.String())
 	}
 }
 
@@ -114,7 +114,7 @@ func TestTimelineFitsATerminal(t *testing.T) {
 		made := madeUp(size.ranks, size.steps)
 		made.Devices[0].Parts = madeUpParts(123456.789, 98765.432, 34567.891, 4567.891, 654321.987)
 		var b bytes.Buffer
-		if err := timelineDocument(made).Write(&b, document.Text); err != nil {
+		if err := Of(made).Write(&b, document.Text); err != nil {
 			t.Fatal(err)
 		}
 		lines := strings.Split(b.String(), "\n")
@@ -147,10 +147,10 @@ func TestTimelineIsPrintable(t *testing.T) {
 	for name, devices := range map[string][]timeline.Device{"one": made.Devices[:1], "two": made.Devices} {
 		made.Devices = devices
 		var text, md bytes.Buffer
-		if err := timelineDocument(made).Write(&text, document.Text); err != nil {
+		if err := Of(made).Write(&text, document.Text); err != nil {
 			t.Fatal(err)
 		}
-		if err := timelineDocument(made).Write(&md, document.Markdown); err != nil {
+		if err := Of(made).Write(&md, document.Markdown); err != nil {
 			t.Fatal(err)
 		}
 		if strings.ContainsAny(text.String()+md.String(), "\x1b\r\u202e") {
@@ -172,7 +172,7 @@ func TestTimelineWithoutCommunication(t *testing.T) {
 	made := &timeline.Timeline{Files: []timeline.File{{Path: "a.json", Format: "kineto"}},
 		Devices: []timeline.Device{{Label: "device 0", Kernels: 3, Parts: madeUpParts(10, 0, 0, 1, 2)}}}
 	var b bytes.Buffer
-	if err := timelineDocument(made).Write(&b, document.Text); err != nil {
+	if err := Of(made).Write(&b, document.Text); err != nil {
 		t.Fatal(err)
 	}
 	if text := strings.Join(strings.Fields(b.String()), " "); !strings.Contains(text, "No communication ran") ||
@@ -198,7 +198,7 @@ func TestTimelineOfRanksWithoutMatches(t *testing.T) {
 		made.Across.Ranks = []timeline.RankShare{{Device: 0, Compute: 80, Kernels: 90.25},
 			{Device: 1, Compute: 81, Kernels: 90.25}}
 		var b bytes.Buffer
-		if err := timelineDocument(made).Write(&b, document.Text); err != nil {
+		if err := Of(made).Write(&b, document.Text); err != nil {
 			t.Fatal(err)
 		}
 		unwrapped := strings.Join(strings.Fields(b.String()), " ")
@@ -219,7 +219,7 @@ func TestTimelineOfRanksWithoutMatches(t *testing.T) {
 // A trace in which no GPU did anything is said to be one.
 func TestTimelineOfNothing(t *testing.T) {
 	var b bytes.Buffer
-	if err := timelineDocument(&timeline.Timeline{Files: []timeline.File{{Path: "a.json", Format: "kineto"}}}).Write(&b,
+	if err := Of(&timeline.Timeline{Files: []timeline.File{{Path: "a.json", Format: "kineto"}}}).Write(&b,
 		document.Text); err != nil {
 		t.Fatal(err)
 	}
@@ -231,9 +231,9 @@ func TestTimelineOfNothing(t *testing.T) {
 // The JSON has every list, and of devices the names that others read.
 func TestTimelineJSON(t *testing.T) {
 	var b bytes.Buffer
-	if err := timelineJSON(
+	if err := Of(
 		&timeline.Timeline{Devices: []timeline.Device{{Rank: pointer(3), ID: 1, Parts: madeUpParts(10, 2, 1, 1, 2)}}},
-		&b); err != nil {
+	).Write(&b, document.JSON); err != nil {
 		t.Fatal(err)
 	}
 	var got struct {

@@ -1,4 +1,4 @@
-package main
+package timelinedoc
 
 import (
 	"cmp"
@@ -15,7 +15,7 @@ import (
 const mostUnclassified = 10
 
 // unclassified are the names that may be communication and were counted as computation, over all devices.
-func (s *timelineSheet) unclassified() {
+func (s *timelineDocument) unclassified() {
 	var all []timeline.Unclassified
 	for _, d := range s.Devices {
 		for _, u := range d.Unknown {
@@ -45,7 +45,7 @@ func (s *timelineSheet) unclassified() {
 }
 
 // limits are the notes: how far the figures go, and what to record next time.
-func (s *timelineSheet) limits() {
+func (s *timelineDocument) limits() {
 	var facts []notice.Fact
 	var of [][]string // who has each of them
 	add := func(n timeline.Note, who string) {
@@ -84,7 +84,7 @@ func (s *timelineSheet) limits() {
 }
 
 // answers are the questions that people ask of a timeline.
-func (s *timelineSheet) answers() {
+func (s *timelineDocument) answers() {
 	var texts []string
 	for _, a := range s.Answers {
 		mark := ""
@@ -97,7 +97,7 @@ func (s *timelineSheet) answers() {
 }
 
 // advice is what to try, the most worthwhile first.
-func (s *timelineSheet) advice() {
+func (s *timelineDocument) advice() {
 	var texts []string
 	for _, a := range s.Advice {
 		text := a.Says() + " (" + a.Why()

@@ -1,4 +1,4 @@
-package main
+package timeline
 
 import (
 	"errors"
@@ -20,8 +20,8 @@ type ownPoint struct {
 	folder, step string
 }
 
-// Add takes a file; one that a profiler wrote is of no point.
-func (p *ownPoints) Add(f *trace.File) {
+// add takes a file; one that a profiler wrote is of no point.
+func (p *ownPoints) add(f *trace.File) {
 	if f.Own == nil {
 		return
 	}
@@ -45,7 +45,7 @@ func (p *ownPoints) one() error {
 	fmt.Fprintf(&b, "these are traces of %s of rank --step, and a timeline is of one: name its folder",
 		units.Count(len(p.keys), "point"))
 	for i, key := range p.keys {
-		if i == mostRows {
+		if i == mostListed {
 			fmt.Fprintf(&b, "\n  and %d more", len(p.keys)-i)
 			break
 		}

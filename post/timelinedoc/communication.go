@@ -1,4 +1,4 @@
-package main
+package timelinedoc
 
 import (
 	"cmp"
@@ -14,7 +14,7 @@ import (
 )
 
 // steps are a row for each step of one device, or the medians of each of several devices.
-func (s *timelineSheet) steps() {
+func (s *timelineDocument) steps() {
 	if len(s.Devices) == 1 {
 		s.stepsOf(&s.Devices[0])
 		return
@@ -45,7 +45,7 @@ func (s *timelineSheet) steps() {
 	}
 }
 
-func (s *timelineSheet) stepsOf(d *timeline.Device) {
+func (s *timelineDocument) stepsOf(d *timeline.Device) {
 	if len(d.Steps) == 0 {
 		return
 	}
@@ -62,7 +62,7 @@ func (s *timelineSheet) stepsOf(d *timeline.Device) {
 }
 
 // ranks is what was found over ranks: waiting, who is last, balance.
-func (s *timelineSheet) ranks() {
+func (s *timelineDocument) ranks() {
 	a := s.Across
 	if a == nil {
 		return
@@ -112,7 +112,7 @@ func basis(a *timeline.Across) string {
 }
 
 // waiting says how many collectives were matched, and what they tell.
-func (s *timelineSheet) waiting(a *timeline.Across) {
+func (s *timelineDocument) waiting(a *timeline.Across) {
 	text := fmt.Sprintf("%s found on every rank that was read (%s)", wasWere(a.Matched, "collective"), a.How)
 	if a.Alone > 0 {
 		text += fmt.Sprintf("; %s not", wasWere(a.Alone, "call"))
@@ -134,7 +134,7 @@ func wasWere(n int, noun string) string {
 }
 
 // label is what a device is called.
-func (s *timelineSheet) label(device int) string {
+func (s *timelineDocument) label(device int) string {
 	if device < 0 || device >= len(s.Devices) {
 		return "-"
 	}
@@ -145,7 +145,7 @@ func (s *timelineSheet) label(device int) string {
 const mostCollectives = 16
 
 // collectives is the table of calls: matched over ranks where that is known, else those of a device.
-func (s *timelineSheet) collectives() {
+func (s *timelineDocument) collectives() {
 	if s.Across != nil && len(s.Across.Matches) > 0 {
 		s.matched(s.Across.Matches)
 		return
@@ -179,7 +179,7 @@ func (s *timelineSheet) collectives() {
 }
 
 // matched is the table of calls that were found on every rank.
-func (s *timelineSheet) matched(matches []timeline.Matched) {
+func (s *timelineDocument) matched(matches []timeline.Matched) {
 	all := slices.Clone(matches)
 	slices.SortStableFunc(all, func(a, b timeline.Matched) int { return -cmp.Compare(a.Sum, b.Sum) })
 	s.title("Communication over ranks, in ms:")
@@ -198,7 +198,7 @@ func (s *timelineSheet) matched(matches []timeline.Matched) {
 	s.say(overRanks(all, func(c timeline.Matched) int { return c.Ranks }) + "pure is the minimum over ranks of each call, wait the mean of the rest, both medians over calls. busbw is in GB/s, at pure without waiting." + unknownSizes(sizes))
 }
 
-func (s *timelineSheet) left(all, shown int) {
+func (s *timelineDocument) left(all, shown int) {
 	if all > shown {
 		s.say(fmt.Sprintf("These are the %d of %d kinds of calls that take longest; the JSON has all.", shown, all))
 	}
@@ -243,7 +243,7 @@ func gbps(v *float64) string {
 }
 
 // groups is the table of communicators, where there are several.
-func (s *timelineSheet) groups(d *timeline.Device) {
+func (s *timelineDocument) groups(d *timeline.Device) {
 	if len(d.Groups) < 2 {
 		return
 	}
@@ -264,7 +264,7 @@ func (s *timelineSheet) groups(d *timeline.Device) {
 }
 
 // talkative is the device with the most communication.
-func (s *timelineSheet) talkative() *timeline.Device {
+func (s *timelineDocument) talkative() *timeline.Device {
 	var most *timeline.Device
 	for i := range s.Devices {
 		if d := &s.Devices[i]; most == nil || d.Comm > most.Comm {
@@ -275,7 +275,7 @@ func (s *timelineSheet) talkative() *timeline.Device {
 }
 
 // buckets are the gradient buckets of DDP, of the first device that has some.
-func (s *timelineSheet) buckets() {
+func (s *timelineDocument) buckets() {
 	i := slices.IndexFunc(s.Devices, func(d timeline.Device) bool { return len(d.Buckets) > 0 })
 	if i < 0 {
 		return
@@ -297,7 +297,7 @@ func (s *timelineSheet) buckets() {
 }
 
 // exposed are the calls that were hidden least, over all devices.
-func (s *timelineSheet) exposed() {
+func (s *timelineDocument) exposed() {
 	type call struct {
 		of string
 		timeline.Exposed
