@@ -218,55 +218,6 @@ func TestTablesOfCrowdedReference(t *testing.T) {
 	}
 }
 
-func TestNCCLTestsHead(t *testing.T) {
-	head := func(m result.Method) string {
-		var b strings.Builder
-		writeNCCLTests(&b, &result.File{Run: result.Run{Method: m},
-			Records: []result.Record{{Case: allReduce(8), Status: result.OK, Time: &result.Time{Seconds: 1, Iterations: 20}}}})
-		return b.String()
-	}
-	if got := head(result.Method{}); !strings.Contains(got,
-		"graph: 0\n# time: median over batches, iterations as many as each size needed;") {
-		t.Error(got)
-	}
-	warned := result.Record{Case: allReduce(8), Status: result.OK, Time: &result.Time{Seconds: 1},
-		Warnings: notice.Of(notice.Recorded{Text: "two modes"})}
-	var b strings.Builder
-	writeNCCLTests(&b, &result.File{Run: result.Run{Warnings: notice.Of(notice.OversubscribedHosts{Hosts: 2})},
-		Records: []result.Record{warned}})
-	if got := b.String(); !strings.Contains(got,
-		"# Warning: oversubscribed: 2 more hosts as well | {\"code\":\"oversubscribed-hosts\",\"parameters\":{\"hosts\":2}}\n#\n# Using devices\n") || !strings.Contains(got, "# 8 2 float sum -1 out-of-place: warning: two modes | {\"code\":\"recorded-warning\"") {
-		t.Error(got)
-	}
-	if got := head(result.Method{Iterations: 20, Graph: 5}); !strings.Contains(got, "iters: 20 ") ||
-		!strings.Contains(got, "graph: 5\n# time: of one batch of all iterations,") {
-		t.Error(got)
-	}
-}
-
-// A run that goes on in a rescue file counts whole; a copy of either file adds nothing.
-func TestCampaignsOfOneRunInTwoFiles(t *testing.T) {
-	file := func(numbers ...int) *result.File {
-		f := &result.File{Run: result.Run{ID: "run", Launch: "launch", Backend: result.Backend{Name: "mpi"}, World: 2}}
-		for _, n := range numbers {
-			f.Records = append(f.Records, result.Record{N: n, Case: allReduce(int64(n) << 20), Status: result.OK,
-				Time: &result.Time{Seconds: float64(n)}})
-		}
-		return f
-	}
-	c := &campaigns{}
-	for _, f := range []*result.File{file(1, 2), file(3), file(1, 2)} {
-		c.Add(f)
-	}
-	for _, cells := range c.of["launch"].Cells {
-		for under, one := range cells {
-			if n := len(one.Times["launch"]); len(cells) != 3 || n != 1 {
-				t.Errorf("%d conditions, %d times of %s", len(cells), n, under.Size())
-			}
-		}
-	}
-}
-
 func TestBandwidth(t *testing.T) {
 	for gbps, want := range map[float64]string{0: "0.000", 2.1e-4: "0.00021", 1.14e-6: "1.1e-06", 0.0033: "0.0033",
 		0.00996: "0.010", 0.0333: "0.033", 46.6: "46.60", 1234: "1234.0"} {

@@ -11,6 +11,7 @@ import (
 	"busbar/internal/notice"
 	"busbar/internal/result"
 	"busbar/internal/units"
+	"busbar/post/say"
 )
 
 // field is a column of the tables of a comparison; its text is empty where there is nothing to say.
@@ -39,15 +40,15 @@ var fields = []field{
 	{"rehearsed", func(run *result.Run, _ *result.Record) string { return yes(run.Rehearse) }},
 	{"check", func(_ *result.Run, r *result.Record) string { return r.Check.Result }},
 	{"num_iterations", func(_ *result.Run, r *result.Record) string {
-		return told(r.Timed() && r.Time.Iterations > 0, func() string { return strconv.Itoa(r.Time.Iterations) })
+		return say.Known(r.Timed() && r.Time.Iterations > 0, func() string { return strconv.Itoa(r.Time.Iterations) })
 	}},
 	{"num_warmup", func(run *result.Run, _ *result.Record) string {
-		return told(run.Method.Warmup >= 0, func() string { return strconv.Itoa(run.Method.Warmup) })
+		return say.Known(run.Method.Warmup >= 0, func() string { return strconv.Itoa(run.Method.Warmup) })
 	}},
 	{"collective", func(_ *result.Run, r *result.Record) string { return r.Collective.String() }},
-	{"type", func(_ *result.Run, r *result.Record) string { return told(r.Type != 0, r.Type.String) }},
+	{"type", func(_ *result.Run, r *result.Record) string { return say.Known(r.Type != 0, r.Type.String) }},
 	{"op", func(_ *result.Run, r *result.Record) string { return r.Op.String() }},
-	{"placement", func(_ *result.Run, r *result.Record) string { return told(r.Placement != 0, r.Placement.String) }},
+	{"placement", func(_ *result.Run, r *result.Record) string { return say.Known(r.Placement != 0, r.Placement.String) }},
 	{"mode", func(_ *result.Run, r *result.Record) string { return r.Mode.String() }},
 	{"size_bytes", func(_ *result.Run, r *result.Record) string { return strconv.FormatInt(r.SizeBytes, 10) }},
 	{"count", func(_ *result.Run, r *result.Record) string { return strconv.FormatInt(r.Count, 10) }},
@@ -61,7 +62,7 @@ var fields = []field{
 	{"variant", func(run *result.Run, _ *result.Record) string { return run.Variant }},
 	{"settings", func(run *result.Run, _ *result.Record) string { return run.Method.Settings().String() }},
 	{"nodes", func(run *result.Run, _ *result.Record) string {
-		return told(run.Nodes > 0, func() string { return strconv.Itoa(run.Nodes) })
+		return say.Known(run.Nodes > 0, func() string { return strconv.Itoa(run.Nodes) })
 	}},
 	{"imported", func(run *result.Run, _ *result.Record) string {
 		if run.Imported == nil {
@@ -77,14 +78,6 @@ var fields = []field{
 	{"warnings", func(run *result.Run, r *result.Record) string {
 		return slices.Concat(run.Warnings, r.Warnings).String()
 	}},
-}
-
-// told is a word, empty where another tool's file does not tell it.
-func told(there bool, word func() string) string {
-	if !there {
-		return ""
-	}
-	return word()
 }
 
 func number(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }

@@ -180,7 +180,7 @@ func (f *findings) summaryRow(notes *footnote.List, who analysis.Contender, unde
 	} else if base := f.times.Cells[first][under]; base != nil {
 		r := analysis.Ratio(c, base)
 		ratio = ratioAndBounds(r)
-		about = append(append(about, "ratio, "+meaning(r)), f.crowdedReference(first, under)...)
+		about = append(append(about, "ratio, "+say.Basis(r)), f.crowdedReference(first, under)...)
 	}
 	if why := f.times.Crowded(analysis.ShapeOf(under), who); why != nil {
 		warnings.Add(why)

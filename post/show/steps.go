@@ -1,4 +1,4 @@
-package main
+package show
 
 import (
 	"fmt"
@@ -15,7 +15,7 @@ import (
 
 // stepRun is a run of training steps: its description, the tables of each group of points with what they show,
 // footnotes.
-func (s *shower) stepRun(f *result.StepFile) *document.Section {
+func (s *Tables) stepRun(f *result.StepFile) *document.Section {
 	r, notes := &f.Run, s.footnotes(f.Path)
 	var lines document.Lines
 	lines = append(lines, notes.Simulated(r)...)
@@ -152,7 +152,7 @@ func shortMark(g *steps.Group, p *steps.Point) string {
 }
 
 // list reports notices about a subject, and lists them.
-func (s *shower) list(all []notice.Notice, subject string, text func(notice.Fact) string) (list document.List) {
+func (s *Tables) list(all []notice.Notice, subject string, text func(notice.Fact) string) (list document.List) {
 	for _, n := range all {
 		if s.shows(n.Code()) {
 			n.At.Subject = subject

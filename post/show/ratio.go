@@ -1,4 +1,4 @@
-package main
+package show
 
 import (
 	"fmt"
@@ -28,7 +28,7 @@ type recordID struct {
 	n   int
 }
 
-func (c *campaigns) Add(f *result.File) {
+func (c *campaigns) add(f *result.File) {
 	id := f.Run.Campaign
 	if id == "" {
 		id = f.Run.Launch
@@ -122,7 +122,7 @@ func ratioSection(m *analysis.Measurements, first, other analysis.Contender, dat
 		r := analysis.Ratio(b, a)
 		was, _ := a.Over()
 		now, _ := b.Over()
-		words, about := verdict(r), []string{meaning(r)}
+		words, about := verdict(r), []string{say.Basis(r)}
 		if why := m.Crowded(analysis.ShapeOf(under), first, other); why != nil {
 			words, about = "", append(about, notice.Message(why))
 		}
@@ -152,4 +152,17 @@ func clip(name string) string {
 		return string(r[:13]) + "…"
 	}
 	return name
+}
+
+// verdict is what the bounds show of the ratio of a time to that of the other.
+func verdict(r stats.Ratio) string {
+	switch {
+	case r.Differs() && r.Value > 1:
+		return "slower"
+	case r.Differs():
+		return "faster"
+	case r.Basis == stats.WithinLaunch || r.Basis == stats.AcrossLaunches:
+		return "inconclusive"
+	}
+	return ""
 }

@@ -1,4 +1,4 @@
-package main
+package show
 
 import (
 	"cmp"
@@ -27,7 +27,7 @@ type patternTimes struct {
 	times map[result.PointKey]result.Time
 }
 
-func (p *patterns) Add(f *result.File) {
+func (p *patterns) add(f *result.File) {
 	t := &patternTimes{
 		runs:  append([]string{f.Run.ID}, f.Run.Resumes...),
 		run:   &f.Run,
@@ -71,7 +71,7 @@ func (p *patterns) chains() (chains []*patternTimes) {
 }
 
 // sections are the verdict on each pattern.
-func (p *patterns) sections(s *shower) (all []document.Block) {
+func (p *patterns) sections(s *Tables) (all []document.Block) {
 	chains := p.chains()
 	for _, t := range chains {
 		of := t.run.Pattern
@@ -192,7 +192,7 @@ func (t *patternTimes) halves(c coll.Case) (list document.List) {
 
 // patternRun is one run of a pattern: its description, and the points that have no value. Its times are judged with
 // those of the runs that continue it.
-func (s *shower) patternRun(f *result.File) *document.Section {
+func (s *Tables) patternRun(f *result.File) *document.Section {
 	notes := s.footnotes(f.Path)
 	section, described := s.head(f, notes)
 	described.Tables = []shownTable{{Title: f.Run.Pattern.Kind}}

@@ -1,4 +1,4 @@
-package main
+package show
 
 import (
 	"slices"
@@ -8,6 +8,7 @@ import (
 
 	"busbar/internal/coll"
 	"busbar/internal/document"
+	"busbar/internal/notice"
 	"busbar/internal/pattern"
 	"busbar/internal/result"
 )
@@ -81,10 +82,10 @@ func TestPatternsAreJudgedByChain(t *testing.T) {
 	for _, files := range [][]*result.File{{broken, rest, mended}, {mended, rest, broken}} {
 		p := &patterns{}
 		for _, f := range files {
-			p.Add(f)
+			p.add(f)
 		}
 		var out strings.Builder
-		if err := (&document.Document{Blocks: p.sections(&shower{})}).Write(&out, document.Text); err != nil {
+		if err := (&document.Document{Blocks: p.sections(&Tables{shows: func(notice.Code) bool { return true }})}).Write(&out, document.Text); err != nil {
 			t.Fatalf("%v", err)
 		}
 		text := strings.Join(strings.Fields(out.String()), " ")

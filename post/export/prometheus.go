@@ -1,4 +1,4 @@
-package main
+package export
 
 import (
 	"context"
@@ -12,6 +12,7 @@ import (
 
 	"busbar/internal/notice"
 	"busbar/internal/result"
+	"busbar/post/say"
 )
 
 // metric is one figure of a point for Prometheus, in base units.
@@ -104,14 +105,14 @@ func pointLabels(run *result.Run, r *result.Record) string {
 	if r.Group != nil {
 		nodes = len(r.Group.Hosts)
 	}
-	number := func(n int) string { return told(n > 0, func() string { return strconv.Itoa(n) }) }
+	number := func(n int) string { return say.Known(n > 0, func() string { return strconv.Itoa(n) }) }
 	pairs := []string{
 		"backend", run.Backend.Name, "library", run.Backend.Title(), "variant", run.Variant, "device", run.Device,
 		"world", number(r.World), "nodes", number(nodes),
-		"collective", r.Operation(), "type", told(r.Type != 0, r.Type.String), "op", r.Op.String(), "root",
+		"collective", r.Operation(), "type", say.Known(r.Type != 0, r.Type.String), "op", r.Op.String(), "root",
 		strconv.Itoa(r.Root),
-		"placement", told(r.Placement != 0, r.Placement.String), "mode", told(r.Mode != 0, r.Mode.String),
-		"size_bytes", told(r.SizeBytes >= 0, func() string { return strconv.FormatInt(r.SizeBytes, 10) }),
+		"placement", say.Known(r.Placement != 0, r.Placement.String), "mode", say.Known(r.Mode != 0, r.Mode.String),
+		"size_bytes", say.Known(r.SizeBytes >= 0, func() string { return strconv.FormatInt(r.SizeBytes, 10) }),
 		"imported", importedTool(run),
 	}
 	if r.Group != nil {

@@ -1,4 +1,4 @@
-package main
+package export
 
 import (
 	"fmt"
@@ -27,9 +27,9 @@ type ncclRow struct {
 	places [2]*result.Record // out of place, in place
 }
 
-// writeNCCLTests writes the points of throughput mode in nccl-tests' layout (2.17 and later), one test for each
+// WriteNCCLTests writes the points of throughput mode in nccl-tests' layout (2.17 and later), one test for each
 // collective; it returns false when there are none. What the layout has no place for stands in lines with #.
-func writeNCCLTests(w io.Writer, f *result.File) bool {
+func WriteNCCLTests(w io.Writer, f *result.File) bool {
 	var order []coll.Collective
 	tests := map[coll.Collective][]*result.Record{}
 	for i := range f.Records {
