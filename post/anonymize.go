@@ -17,6 +17,7 @@ import (
 	"busbar/internal/anonymize"
 	"busbar/internal/notice"
 	"busbar/post/atomicfile"
+	"busbar/post/input"
 	"busbar/post/usage"
 )
 
@@ -67,18 +68,18 @@ func anonymized(ctx context.Context, dir string, paths []string) (copies []strin
 		copies = append(copies, top)
 		info, err := os.Stat(path)
 		if err != nil {
-			return nil, nil, cannotRead(path, err)
+			return nil, nil, input.ReadError(path, err)
 		}
 		files := []string{path}
 		if info.IsDir() {
-			if files, err = filesUnder(path); err != nil {
+			if files, err = input.FilesUnder(path); err != nil {
 				return nil, nil, err
 			}
 		}
 		for _, file := range files {
 			below, err := filepath.Rel(path, file)
 			if err != nil {
-				return nil, nil, cannotRead(file, err)
+				return nil, nil, input.ReadError(file, err)
 			}
 			err = eachLine(ctx, file, func(line string) error {
 				names.Learn(line)
@@ -111,14 +112,14 @@ var errNotText = errors.New("not text")
 func eachLine(ctx context.Context, path string, f func(line string) error) error {
 	file, err := os.Open(path)
 	if err != nil {
-		return cannotRead(path, err)
+		return input.ReadError(path, err)
 	}
 	defer file.Close()
-	r := bufio.NewReaderSize(untilDone{ctx, file}, 1<<20)
+	r := bufio.NewReaderSize(input.NewReader(ctx, file), 1<<20)
 	if head, _ := r.Peek(2); bytes.Equal(head, []byte{0x1f, 0x8b}) {
 		z, err := gzip.NewReader(r)
 		if err != nil {
-			return cannotRead(path, err)
+			return input.ReadError(path, err)
 		}
 		r = bufio.NewReaderSize(z, 1<<20)
 	}
@@ -136,7 +137,7 @@ func eachLine(ctx context.Context, path string, f func(line string) error) error
 		case errors.Is(err, io.EOF):
 			return nil
 		case err != nil:
-			return cannotRead(path, err)
+			return input.ReadError(path, err)
 		}
 	}
 }

@@ -11,8 +11,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"busbar/internal/document"
 	"busbar/internal/notice"
+	"busbar/post/logreport"
 	"busbar/post/nccllog"
 	"busbar/post/usage"
 )
@@ -73,22 +73,6 @@ record a log and what it costs.`,
 	return cmd
 }
 
-// logReport is a log with what was found in it, and, where it is compared, the other.
-type logReport struct {
-	log      *nccllog.Log
-	findings []notice.Notice
-	ignored  int          // findings that --ignore leaves out
-	other    *nccllog.Log // nil: it is not compared
-	contrast *nccllog.Contrast
-}
-
-// logData is what the JSON of post log has beside notices; docs/log.md describes the fields.
-type logData struct {
-	Log      *nccllog.Log      `json:"log"`
-	Against  *nccllog.Log      `json:"against"` // null: nothing was compared
-	Contrast *nccllog.Contrast `json:"contrast"`
-}
-
 // runAnonymized reads copies with other names.
 func (l *logger) runAnonymized(ctx context.Context, args []string) (err error) {
 	dir, err := os.MkdirTemp("", "post-log-")
@@ -110,47 +94,24 @@ func (l *logger) run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	all := log.Findings()
-	r := &logReport{log: log, findings: l.kept(all)}
-	r.ignored = len(all) - len(r.findings)
+	r := logreport.New(log)
 	if len(l.against) > 0 {
-		if r.other, err = l.read(ctx, l.against); err != nil {
+		other, err := l.read(ctx, l.against)
+		if err != nil {
 			return err
 		}
-		r.contrast = nccllog.Compare(r.log, r.other)
-		for _, notices := range []*[]notice.Notice{&r.contrast.Headlines, &r.contrast.OnlyA, &r.contrast.OnlyB} {
-			*notices = l.kept(*notices)
-		}
+		r.CompareWith(other)
 	}
-	d := r.document()
+	d := r.Document(l.kept)
 	notes := l.kept(l.notes)
 	note(l.stderr, notes)
 	d.Notices = append(notes, d.Notices...)
 	return l.write(d, l.stdout)
 }
 
-// document is all of it.
-func (r *logReport) document() *document.Document {
-	d := &document.Document{
-		Kind:    "log",
-		Title:   r.log.Title(),
-		Notices: r.findings,
-		Data:    &logData{r.log, r.other, r.contrast},
-	}
-	if r.contrast == nil {
-		d.Add(r.sections()...)
-		return d
-	}
-	d.Title = "A against B"
-	d.Notices = append(slices.Clone(r.contrast.Headlines), d.Notices...)
-	for _, n := range r.contrast.OnlyB {
-		who := "B"
-		if n.At.Subject != "" {
-			who += ", " + n.At.Subject
-		}
-		n.At.Subject = who
-		d.Notices = append(d.Notices, n)
-	}
-	d.Add(r.contrastSections()...)
-	return d
+// read reads the files of one run.
+func (l *logger) read(ctx context.Context, paths []string) (*nccllog.Log, error) {
+	log, notes, err := logreport.Read(ctx, paths, l.shown)
+	l.notes = append(l.notes, notes...)
+	return log, err
 }

@@ -1,4 +1,4 @@
-// Package input finds the result files that arguments of post name.
+// Package input finds and reads the files that arguments of post name.
 package input
 
 import (

@@ -1,4 +1,4 @@
-package main
+package logreport
 
 import (
 	"encoding/json"
@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"busbar/internal/document"
+	"busbar/internal/notice"
 	"busbar/post/nccllog"
 )
 
@@ -64,7 +65,7 @@ func TestNothingWrongOnlyWhereAllIsUnderstood(t *testing.T) {
 		}
 		log := r.Log()
 		var page strings.Builder
-		if err := (&logReport{log: log, findings: log.Findings()}).document().Write(&page, document.Text); err != nil {
+		if err := (&logReport{log: log, findings: log.Findings()}).Document(all).Write(&page, document.Text); err != nil {
 			t.Fatal(err)
 		}
 		for _, w := range want {
@@ -87,7 +88,7 @@ func TestManyRanksStayReadable(t *testing.T) {
 	log := r.Log()
 	report := &logReport{log: log, findings: log.Findings()}
 	var text strings.Builder
-	if err := report.document().Write(&text, document.Text); err != nil {
+	if err := report.Document(all).Write(&text, document.Text); err != nil {
 		t.Fatal(err)
 	}
 	lines := strings.Split(text.String(), "\n")
@@ -117,7 +118,7 @@ func TestListsOfJSONAreNeverNull(t *testing.T) {
 	log := r.Log()
 	var b strings.Builder
 	if err := (&logReport{log: log, findings: log.Findings(), other: log,
-		contrast: nccllog.Compare(log, log)}).document().Write(&b, document.JSON); err != nil {
+		contrast: nccllog.Compare(log, log)}).Document(all).Write(&b, document.JSON); err != nil {
 		t.Fatal(err)
 	}
 	var all struct {
@@ -156,7 +157,7 @@ func TestCallsOfUnknownRanks(t *testing.T) {
 		t.Errorf("%+v", rows)
 	}
 	var text strings.Builder
-	if err := (&logReport{log: log, findings: log.Findings()}).document().Write(&text, document.Text); err != nil {
+	if err := (&logReport{log: log, findings: log.Findings()}).Document(all).Write(&text, document.Text); err != nil {
 		t.Fatal(err)
 	}
 	if strings.Contains(text.String(), "of 2 ranks") || !strings.Contains(text.String(), "calls are of a process") {
@@ -179,7 +180,7 @@ func TestSizesOfOneRank(t *testing.T) {
 			t.Fatal(err)
 		}
 		var text strings.Builder
-		if err := (&logReport{log: r.Log()}).document().Write(&text, document.Text); err != nil {
+		if err := (&logReport{log: r.Log()}).Document(all).Write(&text, document.Text); err != nil {
 			t.Fatal(err)
 		}
 		if got := text.String(); !strings.Contains(got, want[0]) || !strings.Contains(got, want[1]) {
@@ -192,3 +193,6 @@ func TestSizesOfOneRank(t *testing.T) {
 		}
 	}
 }
+
+// all keeps every notice.
+func all(notices []notice.Notice) []notice.Notice { return notices }
