@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"path/filepath"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -131,19 +130,13 @@ func (c *comparer) rules(cmd *cobra.Command) (*compare.Thresholds, error) {
 
 // files writes what -o is for.
 func (c *comparer) files(ctx context.Context, doc *document.Document, pictures []plot.Ratio) error {
-	outputs := []output{
-		{"compare.md", func(w io.Writer) error { return doc.Write(w, document.Markdown) }},
-		{"compare.json", func(w io.Writer) error { return doc.Write(w, document.JSON) }},
+	files := []atomicfile.Named{
+		{Name: "compare.md", Write: func(w io.Writer) error { return doc.Write(w, document.Markdown) }},
+		{Name: "compare.json", Write: func(w io.Writer) error { return doc.Write(w, document.JSON) }},
 	}
 	for _, p := range plot.Ratios(pictures) {
-		outputs = append(outputs, output{p.Name + ".png", p.WritePNG}, output{p.Name + ".svg", p.WriteSVG})
+		files = append(files, atomicfile.Named{Name: p.Name + ".png", Write: p.WritePNG},
+			atomicfile.Named{Name: p.Name + ".svg", Write: p.WriteSVG})
 	}
-	for _, o := range outputs {
-		path := filepath.Join(c.out, o.name)
-		if err := atomicfile.Write(ctx, []string{path}, func(w []io.Writer) error { return o.write(w[0]) }); err != nil {
-			return err
-		}
-		fmt.Fprintln(c.stderr, "post: wrote", path)
-	}
-	return nil
+	return atomicfile.WriteAll(ctx, c.out, files, func(path string) { fmt.Fprintln(c.stderr, "post: wrote", path) })
 }

@@ -227,17 +227,3 @@ func variant(name string, rotate int64) fixture {
 			run.ID += name
 		}}
 }
-
-func allReduce(size int64) coll.Case {
-	return coll.Case{
-		Collective: coll.AllReduce,
-		Type:       coll.Float32,
-		Op:         coll.Sum,
-		Root:       -1,
-		Placement:  coll.OutOfPlace,
-		Mode:       coll.Throughput,
-		World:      2,
-	}.WithSize(
-		size,
-	)
-}

@@ -155,7 +155,7 @@ func (p *plotter) run(ctx context.Context, cmd *cobra.Command, args []string) er
 		return fmt.Errorf("nothing to draw: of %s, %d ok%s, in %s", units.Count(len(points), "point"), ok, wanted,
 			units.Some(files))
 	}
-	return p.write(ctx, dir, outputs)
+	return atomicfile.WriteAll(ctx, dir, outputs, func(path string) { fmt.Fprintln(p.stdout, path) })
 }
 
 // read turns records into points, those that are not ok into points without a figure, and counts both. Imported ones
@@ -186,14 +186,14 @@ type picture interface {
 }
 
 // outputs are the files of all pictures, in each format.
-func (p *plotter) outputs(figures []plot.Figure, trained []*steps.Run) (all []output) {
+func (p *plotter) outputs(figures []plot.Figure, trained []*steps.Run) (all []atomicfile.Named) {
 	add := func(name string, one picture) {
 		for _, format := range p.formats {
 			draw := one.WritePNG
 			if format == "svg" {
 				draw = one.WriteSVG
 			}
-			all = append(all, output{name + "." + format, draw})
+			all = append(all, atomicfile.Named{Name: name + "." + format, Write: draw})
 		}
 	}
 	for _, f := range figures {
@@ -207,15 +207,4 @@ func (p *plotter) outputs(figures []plot.Figure, trained []*steps.Run) (all []ou
 		add(l.Name, l)
 	}
 	return all
-}
-
-func (p *plotter) write(ctx context.Context, dir string, outputs []output) error {
-	for _, o := range outputs {
-		path := filepath.Join(dir, o.name)
-		if err := atomicfile.Write(ctx, []string{path}, func(w []io.Writer) error { return o.write(w[0]) }); err != nil {
-			return err
-		}
-		fmt.Fprintln(p.stdout, path)
-	}
-	return nil
 }

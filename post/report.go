@@ -13,7 +13,9 @@ import (
 	"busbar/internal/coll"
 	"busbar/internal/result"
 	"busbar/post/analysis"
+	"busbar/post/atomicfile"
 	"busbar/post/input"
+	"busbar/post/sidebyside"
 	"busbar/post/timeline"
 	"busbar/post/usage"
 )
@@ -32,7 +34,7 @@ type reporter struct {
 }
 
 // layouts are the forms of a report: which files it is.
-var layouts = map[string]func(*reporter, context.Context, *findings) error{"comparison": (*reporter).comparison}
+var layouts = map[string]func(*reporter, context.Context, *sidebyside.Results) error{"comparison": (*reporter).comparison}
 
 var layoutNames = []string{"comparison"}
 
@@ -132,7 +134,7 @@ func (r *reporter) run(ctx context.Context, cmd *cobra.Command, args []string) e
 	if err != nil {
 		return err
 	}
-	found, err := gather(ctx, files, passed, r.IncludeRehearsed)
+	found, err := sidebyside.Gather(ctx, files, passed, r.IncludeRehearsed)
 	if err != nil {
 		return err
 	}
@@ -144,8 +146,26 @@ func (r *reporter) run(ctx context.Context, cmd *cobra.Command, args []string) e
 	if err := write(r, ctx, found); err != nil {
 		return err
 	}
-	note(r.stderr, found.notes)
+	note(r.stderr, found.Notes)
 	return nil
+}
+
+// comparison writes the report that sets backends side by side.
+func (r *reporter) comparison(ctx context.Context, f *sidebyside.Results) error {
+	files, notDrawn := f.Files()
+	for _, words := range notDrawn {
+		fmt.Fprintln(r.stderr, "post: not drawn:", words)
+	}
+	if err := r.writeAll(ctx, files); err != nil {
+		return err
+	}
+	f.NoteStale(r.out, files)
+	return nil
+}
+
+// writeAll writes the files of a report and prints their paths.
+func (r *reporter) writeAll(ctx context.Context, files []atomicfile.Named) error {
+	return atomicfile.WriteAll(ctx, r.out, files, func(path string) { fmt.Fprintln(r.stdout, path) })
 }
 
 // anonymized copies what is read into the folder of the report, and returns the copies.

@@ -12,7 +12,6 @@ import (
 	"slices"
 	"syscall"
 
-	"busbar/internal/coll"
 	"busbar/internal/document"
 	"busbar/internal/notice"
 	"busbar/internal/result"
@@ -20,6 +19,7 @@ import (
 	"busbar/post/atomicfile"
 	"busbar/post/input"
 	"busbar/post/report"
+	"busbar/post/sidebyside"
 	"busbar/post/timeline"
 )
 
@@ -107,12 +107,9 @@ func (r *reporter) mayWrite() error {
 
 // write writes both forms of a report, and says what stands first in it.
 func (r *reporter) write(ctx context.Context, made *report.Report) error {
-	for _, o := range []output{{pageName, made.WritePage}, {textName, made.WriteMarkdown}} {
-		path := filepath.Join(r.out, o.name)
-		if err := atomicfile.Write(ctx, []string{path}, func(w []io.Writer) error { return o.write(w[0]) }); err != nil {
-			return err
-		}
-		fmt.Fprintln(r.stdout, path)
+	err := r.writeAll(ctx, []atomicfile.Named{{Name: pageName, Write: made.WritePage}, {Name: textName, Write: made.WriteMarkdown}})
+	if err != nil {
+		return err
 	}
 	fmt.Fprintln(r.stdout)
 	return made.Summary().Write(r.stdout, document.Text)
@@ -125,7 +122,7 @@ func (r *reporter) build(
 ) (*report.Report, error) {
 	runs := data.Runs()
 	b := report.NewBuilder(runs, r.options())
-	sides := newSideBySide(runs)
+	sides := sidebyside.NewHeadliner(runs)
 	rows := 0
 	err := data.EachWhole(func(row result.Row) error {
 		rows++
@@ -149,7 +146,7 @@ func (r *reporter) build(
 	if rows == 0 && len(trained) == 0 {
 		return nil, &result.NothingError{Problems: notes}
 	}
-	found := report.Found{Curves: b.Curves(), Models: analysis.ModelOf, Headlines: sides.headlines(), Notes: notes}
+	found := report.Found{Curves: b.Curves(), Models: analysis.ModelOf, Headlines: sides.Headlines(), Notes: notes}
 	found.Findings, found.More = analysis.Find(found.Curves, analysis.Options{Ceiling: ceilings.OfCurve})
 	found.Findings = slices.DeleteFunc(found.Findings, func(f analysis.Finding) bool { return !r.shows(f.Code()) })
 	for i := range found.Findings {
@@ -164,48 +161,4 @@ func (r *reporter) build(
 		made.AddTimeline(traced, r.options())
 	}
 	return made, nil
-}
-
-// sideBySide collects what it takes to compare contenders in the headlines: nothing where there is one alone.
-type sideBySide struct {
-	found *findings
-	lacks analysis.Incomparable
-}
-
-func newSideBySide(runs []*result.Run) *sideBySide {
-	var all []analysis.Contender
-	for _, run := range runs {
-		if c := analysis.ContenderOf(run); !slices.Contains(all, c) {
-			all = append(all, c)
-		}
-	}
-	s := &sideBySide{}
-	if len(all) > 1 && len(all) <= mostContenders {
-		s.found = &findings{times: analysis.NewMeasurements(), name: analysis.Names(all)}
-	}
-	return s
-}
-
-// mostContenders is how many are compared in headlines: of more, no two pairs say much.
-const mostContenders = 8
-
-// Add takes a row that headlines can be of.
-func (s *sideBySide) Add(row result.Row) {
-	if s.found != nil && row.Record.Collective == coll.AllReduce && !s.lacks.Add(row) {
-		s.found.times.Add(row.Run, row.Record)
-		if row.Run.Rehearse {
-			s.found.rehearsed++
-		}
-	}
-}
-
-func (s *sideBySide) headlines() []notice.Fact {
-	if s.found == nil {
-		return nil
-	}
-	a := &analyst{findings: s.found}
-	if families := a.analysed(); len(families) > 0 {
-		return a.winners(families[0])
-	}
-	return nil
 }

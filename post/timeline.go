@@ -184,34 +184,10 @@ func (t *timeliner) mayWrite() error {
 
 // files writes what -o is for.
 func (t *timeliner) files(ctx context.Context, found *timeline.Timeline) error {
-	for _, o := range []struct {
-		name  string
-		write func(*timeline.Timeline, io.Writer) error
-	}{{timelinePageName, t.page}, {timelineTextName, t.markdown}, {timelineDataName, writeTimelineJSON}} {
-		path := filepath.Join(t.out, o.name)
-		if err := atomicfile.Write(ctx, []string{path}, func(w []io.Writer) error { return o.write(found, w[0]) }); err != nil {
-			return err
-		}
-		fmt.Fprintln(t.stderr, "post: wrote", path)
-	}
-	return nil
-}
-
-// page writes the page that needs no network.
-func (t *timeliner) page(found *timeline.Timeline, w io.Writer) error {
-	return timelineReport(found, t.out).WritePage(w)
-}
-
-// markdown writes what the page says, without its picture.
-func (t *timeliner) markdown(found *timeline.Timeline, w io.Writer) error {
-	return timelineReport(found, t.out).WriteMarkdown(w)
-}
-
-// timelineReport is a report that is to lie in a folder, to which its links are relative.
-func timelineReport(t *timeline.Timeline, folder string) *report.Report {
-	return report.OfTimeline(t, report.Options{Tool: t.Tool, Made: time.Now(), Dir: folder})
-}
-
-func writeTimelineJSON(t *timeline.Timeline, w io.Writer) error {
-	return timelinedoc.Of(t).Write(w, document.JSON)
+	made := report.OfTimeline(found, report.Options{Tool: found.Tool, Made: time.Now(), Dir: t.out}) // links are relative
+	return atomicfile.WriteAll(ctx, t.out, []atomicfile.Named{
+		{Name: timelinePageName, Write: made.WritePage},
+		{Name: timelineTextName, Write: made.WriteMarkdown},
+		{Name: timelineDataName, Write: func(w io.Writer) error { return timelinedoc.Of(found).Write(w, document.JSON) }},
+	}, func(path string) { fmt.Fprintln(t.stderr, "post: wrote", path) })
 }

@@ -1,4 +1,4 @@
-package main
+package sidebyside
 
 import (
 	"encoding/csv"
@@ -11,6 +11,7 @@ import (
 	"busbar/internal/notice"
 	"busbar/internal/result"
 	"busbar/internal/units"
+	"busbar/post/atomicfile"
 	"busbar/post/say"
 )
 
@@ -124,29 +125,29 @@ func tableName(backend string) string {
 
 // tables are a file for each backend, and that of all of them. What was rehearsed of NCCL takes its file's place only
 // where nothing of NCCL was measured.
-func (f *findings) tables() []output {
+func (f *Results) tables() []atomicfile.Named {
 	var backends []string
 	for _, run := range f.runs {
 		backends = units.AddOnce(backends, run.Backend.Name)
 	}
 	slices.Sort(backends)
-	var outputs []output
+	var outputs []atomicfile.Named
 	for _, backend := range backends {
 		name := tableName(backend)
 		if backend == rehearsal && !f.has("nccl") {
 			name = tableName("nccl")
 		}
-		outputs = append(outputs, output{name, func(w io.Writer) error {
+		outputs = append(outputs, atomicfile.Named{Name: name, Write: func(w io.Writer) error {
 			return f.writeTable(w, func(r *result.Run) bool { return r.Backend.Name == backend })
 		}})
 	}
-	return append(outputs, output{"combined_benchmark.csv", func(w io.Writer) error {
+	return append(outputs, atomicfile.Named{Name: "combined_benchmark.csv", Write: func(w io.Writer) error {
 		return f.writeTable(w, func(*result.Run) bool { return true }, f.missing()...)
 	}})
 }
 
 // writeTable writes the rows of the runs wanted, and a row that says so for each backend without results.
-func (f *findings) writeTable(w io.Writer, wanted func(*result.Run) bool, missing ...string) error {
+func (f *Results) writeTable(w io.Writer, wanted func(*result.Run) bool, missing ...string) error {
 	c := csv.NewWriter(w)
 	cells := make([]string, len(fields))
 	for i, column := range fields {
@@ -183,7 +184,7 @@ func (f *findings) writeTable(w io.Writer, wanted func(*result.Run) bool, missin
 }
 
 // lackOf is the notice that no results of a backend were read.
-func (f *findings) lackOf(backend string) notice.BackendMissing {
+func (f *Results) lackOf(backend string) notice.BackendMissing {
 	left := backend == "nccl" && slices.Contains(f.left, rehearsal)
 	return notice.BackendMissing{Backend: backend, Simulated: notice.LeftOutWords(left)}
 }

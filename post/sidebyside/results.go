@@ -1,4 +1,5 @@
-package main
+// Package sidebyside sets backends side by side: the tables, plots and analysis of post report --layout comparison.
+package sidebyside
 
 import (
 	"cmp"
@@ -13,24 +14,24 @@ import (
 	"busbar/post/usage"
 )
 
-// findings are what a comparison uses: the rows of all runs that are included, in the order of its tables.
-type findings struct {
+// Results are what a comparison uses: the rows of all runs that are included, in the order of its tables.
+type Results struct {
 	rows      []result.Row
 	runs      []*result.Run // that have a row
 	times     *analysis.Measurements
 	name      map[analysis.Contender]string
 	left      []string        // backends whose simulated runs were left out
-	notes     []notice.Notice // on files
+	Notes     []notice.Notice // on files
 	rehearsed int             // simulated rows
 }
 
-// gather reads runs, simulated ones only if rehearsed is set. The error is that none are left.
-func gather(ctx context.Context, files []string, passed []notice.Notice, rehearsed bool) (*findings, error) {
+// Gather reads runs, simulated ones only if rehearsed is set. The error is that none are left.
+func Gather(ctx context.Context, files []string, passed []notice.Notice, rehearsed bool) (*Results, error) {
 	data, err := result.MergeContext(ctx, files, result.MergeOptions{IncludeRehearsed: true, NoSteps: true})
 	if err != nil {
 		return nil, err
 	}
-	f := &findings{times: analysis.NewMeasurements()}
+	f := &Results{times: analysis.NewMeasurements()}
 	seen, lacking := map[*result.Run]bool{}, analysis.Incomparable{}
 	err = data.Each(func(row result.Row) error {
 		switch {
@@ -51,19 +52,19 @@ func gather(ctx context.Context, files []string, passed []notice.Notice, rehears
 	if err != nil {
 		return nil, err
 	}
-	f.notes = slices.Concat(passed, data.Notes(), lacking.Notices())
+	f.Notes = slices.Concat(passed, data.Notes(), lacking.Notices())
 	if len(f.rows) == 0 {
 		if f.left != nil {
 			err := fmt.Errorf("all results of %s are simulated (not about hardware); include them with --include-simulated",
 				units.Some(files))
 			return nil, usage.New(err, "post report")
 		}
-		return nil, &result.NothingError{Problems: f.notes}
+		return nil, &result.NothingError{Problems: f.Notes}
 	}
 	for _, backend := range f.left {
 		n := notice.New(notice.SimulatedSkipped{})
 		n.At.Subject = backend
-		f.notes = append(f.notes, n)
+		f.Notes = append(f.Notes, n)
 	}
 	who := map[*result.Run]analysis.Contender{}
 	for _, run := range f.runs {
@@ -88,7 +89,7 @@ func gather(ctx context.Context, files []string, passed []notice.Notice, rehears
 }
 
 // rowsByTable are the rows family by family, and within one by contender, world and size.
-func (f *findings) rowsByTable() []result.Row {
+func (f *Results) rowsByTable() []result.Row {
 	rows := slices.Clone(f.rows)
 	slices.SortStableFunc(rows, func(a, b result.Row) int {
 		return analysis.CompareConditions(analysis.FamilyOf(analysis.ConditionOf(a.Run, a.Record)),
@@ -98,7 +99,7 @@ func (f *findings) rowsByTable() []result.Row {
 }
 
 // has reports whether a backend has a run.
-func (f *findings) has(backend string) bool {
+func (f *Results) has(backend string) bool {
 	return slices.ContainsFunc(f.runs, func(r *result.Run) bool { return r.Backend.Name == backend })
 }
 
@@ -106,7 +107,7 @@ func (f *findings) has(backend string) bool {
 var expected = []string{"gloo", "nccl"}
 
 // missing are the expected backends without a result; simulated results of NCCL count for NCCL.
-func (f *findings) missing() (backends []string) {
+func (f *Results) missing() (backends []string) {
 	for _, b := range expected {
 		if !f.has(b) && (b != "nccl" || !f.has(rehearsal)) {
 			backends = append(backends, b)

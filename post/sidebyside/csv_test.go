@@ -1,4 +1,4 @@
-package main
+package sidebyside
 
 import (
 	"os"
@@ -10,7 +10,7 @@ import (
 
 // Every column stands in the manual.
 func TestColumnsAreDocumented(t *testing.T) {
-	page, err := os.ReadFile("../docs/comparison.md")
+	page, err := os.ReadFile("../../docs/comparison.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -41,17 +41,17 @@ func TestOnlyGoodPointsHaveFigures(t *testing.T) {
 // A rehearsal takes the place of NCCL's table only where NCCL has none of its own.
 func TestRehearsalsTable(t *testing.T) {
 	run := func(backend string) *result.Run { return &result.Run{Backend: result.Backend{Name: backend}} }
-	names := func(f *findings) (all []string) {
+	names := func(f *Results) (all []string) {
 		for _, o := range f.tables() {
-			all = append(all, o.name)
+			all = append(all, o.Name)
 		}
 		return all
 	}
-	got := strings.Join(names(&findings{runs: []*result.Run{run("gloo"), run(rehearsal)}}), " ")
+	got := strings.Join(names(&Results{runs: []*result.Run{run("gloo"), run(rehearsal)}}), " ")
 	if got != "gloo_cpu_benchmark.csv nccl_gpu_benchmark.csv combined_benchmark.csv" {
 		t.Error(got)
 	}
-	got = strings.Join(names(&findings{runs: []*result.Run{run("nccl"), run(rehearsal)}}), " ")
+	got = strings.Join(names(&Results{runs: []*result.Run{run("nccl"), run(rehearsal)}}), " ")
 	if got != "nccl_gpu_benchmark.csv nccl-rehearsal_gpu_benchmark.csv combined_benchmark.csv" {
 		t.Error(got)
 	}

@@ -1,4 +1,4 @@
-package main
+package sidebyside
 
 import (
 	"slices"
@@ -12,10 +12,10 @@ import (
 )
 
 // analyst derives the facts of a comparison.
-type analyst struct{ *findings }
+type analyst struct{ *Results }
 
 // analysis is the headlines, what the results lack, and then all facts.
-func (f *findings) analysis() *document.Document {
+func (f *Results) analysis() *document.Document {
 	a := &analyst{f}
 	d := f.document("Comparison of backends")
 	short := &document.Section{Title: "In short"}

@@ -1,4 +1,4 @@
-package main
+package sidebyside
 
 import (
 	"fmt"
@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"busbar/internal/coll"
 	"busbar/internal/document"
 	"busbar/internal/notice"
 	"busbar/internal/result"
@@ -28,8 +29,8 @@ type made struct {
 
 var sizesMade = []int64{1 << 20, 10 << 20, 100 << 20, 1 << 30}
 
-func findingsOf(all ...made) *findings {
-	f := &findings{times: analysis.NewMeasurements()}
+func findingsOf(all ...made) *Results {
+	f := &Results{times: analysis.NewMeasurements()}
 	var who []analysis.Contender
 	for _, m := range all {
 		for l := range m.launches {
@@ -117,7 +118,7 @@ func TestHeadlines(t *testing.T) {
 		"nothing in common": {[]made{edit(slow, func(m *made) { m.worlds = []int{3} }), fast},
 			codes{"saturation": 2, "world-growth": 1}, codes{"not-compared": 1, "few-launches": 2}},
 	} {
-		a := &analyst{findings: findingsOf(c.made...)}
+		a := &analyst{Results: findingsOf(c.made...)}
 		if got := codesOf(a.headlines()); !maps.Equal(got, c.headlines) {
 			t.Errorf("%s: headlines %v, want %v", name, got, c.headlines)
 		}
@@ -125,7 +126,7 @@ func TestHeadlines(t *testing.T) {
 			t.Errorf("%s: gaps %v, want %v", name, got, c.gaps)
 		}
 	}
-	a := &analyst{findings: findingsOf(slow, edit(fast, func(m *made) {
+	a := &analyst{Results: findingsOf(slow, edit(fast, func(m *made) {
 		m.seconds = func(int, float64) float64 { return 0.1 }
 	}))}
 	won := factOf[notice.FasterContender](a.headlines())
@@ -162,7 +163,7 @@ func TestSaturation(t *testing.T) {
 			return size / 0.85e9
 		}, notice.Saturation{At: 1 << 30, Verdict: notice.StillRising}},
 	} {
-		a := &analyst{findings: findingsOf(made{"nccl", 1, []int{4}, c.half, 0, c.seconds})}
+		a := &analyst{Results: findingsOf(made{"nccl", 1, []int{4}, c.half, 0, c.seconds})}
 		got := factOf[notice.Saturation](a.headlines())
 		if got.At != c.want.At || got.From != c.want.From || got.Last != c.want.Last || got.Verdict != c.want.Verdict ||
 			math.Abs(float64(got.Share-c.want.Share)) > 1e-4 {
@@ -177,7 +178,7 @@ func TestGrowthFromNothing(t *testing.T) {
 	run, c := f.rows[0].Run, f.rows[0].Record.Case
 	c.SizeBytes, c.Count = 0, 0
 	f.times.Add(run, &result.Record{N: 99, Status: result.OK, Case: c, Time: &result.Time{Seconds: 1e-6}})
-	a := &analyst{findings: f}
+	a := &analyst{Results: f}
 	got := factOf[notice.TimeGrowth](a.growth(a.analysed()[0]))
 	if got.From != 1<<20 || got.To != 1<<30 || got.Data != 1024 || math.Abs(got.Slope.Value-1) > 0.02 {
 		t.Errorf("%+v", got)
@@ -225,4 +226,18 @@ func TestBandwidth(t *testing.T) {
 			t.Errorf("%g GB/s: %s, want %s", gbps, got, want)
 		}
 	}
+}
+
+func allReduce(size int64) coll.Case {
+	return coll.Case{
+		Collective: coll.AllReduce,
+		Type:       coll.Float32,
+		Op:         coll.Sum,
+		Root:       -1,
+		Placement:  coll.OutOfPlace,
+		Mode:       coll.Throughput,
+		World:      2,
+	}.WithSize(
+		size,
+	)
 }

@@ -1,4 +1,4 @@
-package main
+package sidebyside
 
 import (
 	"fmt"
@@ -19,7 +19,7 @@ import (
 const unitWords = "Sizes are powers of 1024, GB/s are 1e9 bytes per second."
 
 // document begins a document of the comparison.
-func (f *findings) document(title string) *document.Document {
+func (f *Results) document(title string) *document.Document {
 	d := &document.Document{Kind: "comparison", Title: title}
 	if f.rehearsed > 0 {
 		n := notice.New(notice.SimulatedRuns{})
@@ -30,7 +30,7 @@ func (f *findings) document(title string) *document.Document {
 }
 
 // tablesDocument begins a document of tables.
-func (f *findings) tablesDocument(title string) (*document.Document, *footnote.List) {
+func (f *Results) tablesDocument(title string) (*document.Document, *footnote.List) {
 	d := f.document(title)
 	for _, b := range f.missing() {
 		lack := f.lackOf(b)
@@ -52,7 +52,7 @@ func familyTable(d *document.Document, family analysis.Condition, values ...stri
 }
 
 // fullResults is every point of every run.
-func (f *findings) fullResults() *document.Document {
+func (f *Results) fullResults() *document.Document {
 	d, notes := f.tablesDocument("Full results")
 	references := f.references()
 	var table *document.Table
@@ -87,7 +87,7 @@ func (f *findings) fullResults() *document.Document {
 }
 
 // references are the first contender of each launch, or block of launches, that had several.
-func (f *findings) references() map[string]analysis.Contender {
+func (f *Results) references() map[string]analysis.Contender {
 	several, first := map[string]bool{}, map[string]analysis.Contender{}
 	for _, run := range f.runs {
 		who, launch := analysis.ContenderOf(run), run.PairedBy()
@@ -105,13 +105,13 @@ func (f *findings) references() map[string]analysis.Contender {
 }
 
 // rank is a contender's place in the order of comparison.
-func (f *findings) rank(who analysis.Contender) int { return slices.Index(f.times.Contenders, who) }
+func (f *Results) rank(who analysis.Contender) int { return slices.Index(f.times.Contenders, who) }
 
 // isReference is the ratio of the reference to itself.
 const isReference = "1 (reference)"
 
 // toReference is the ratio of a row's time to that of the reference of its launch, with its interval, and notes on it.
-func (f *findings) toReference(references map[string]analysis.Contender, row result.Row, under analysis.Condition) (
+func (f *Results) toReference(references map[string]analysis.Contender, row result.Row, under analysis.Condition) (
 	words string, notes []string,
 ) {
 	launch := row.Run.PairedBy()
@@ -138,7 +138,7 @@ func ratioAndBounds(r stats.Ratio) string {
 }
 
 // crowdedReference notes that the time of a reference shows no speed.
-func (f *findings) crowdedReference(first analysis.Contender, under analysis.Condition) []string {
+func (f *Results) crowdedReference(first analysis.Contender, under analysis.Condition) []string {
 	if why := f.times.Crowded(analysis.ShapeOf(under), first); why != nil {
 		return []string{"reference " + f.who(first) + ": " + notice.Message(why)}
 	}
@@ -146,7 +146,7 @@ func (f *findings) crowdedReference(first analysis.Contender, under analysis.Con
 }
 
 // summary is the median over launches of every configuration, with its ratio to the first backend.
-func (f *findings) summary() *document.Document {
+func (f *Results) summary() *document.Document {
 	d, notes := f.tablesDocument("Summary by configuration")
 	if len(f.times.Contenders) == 0 {
 		d.Add(document.Paragraph("No point has a time; full_results.md has the reasons."))
@@ -165,7 +165,7 @@ func (f *findings) summary() *document.Document {
 	return d
 }
 
-func (f *findings) summaryRow(notes *footnote.List, who analysis.Contender, under analysis.Condition) []string {
+func (f *Results) summaryRow(notes *footnote.List, who analysis.Contender, under analysis.Condition) []string {
 	c := f.times.Cells[who][under]
 	t, basis := c.Over()
 	var warnings notice.List
@@ -201,7 +201,7 @@ var timeBounds = map[stats.Basis]string{
 }
 
 // who is the name of a contender, with a mark if it was simulated.
-func (f *findings) who(c analysis.Contender) string {
+func (f *Results) who(c analysis.Contender) string {
 	if c.Rehearsed {
 		return f.name[c] + " (simulated)"
 	}
