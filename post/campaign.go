@@ -16,6 +16,7 @@ import (
 	"busbar/internal/campaign"
 	"busbar/internal/units"
 	"busbar/post/atomicfile"
+	"busbar/post/campaigndoc"
 	"busbar/post/input"
 	"busbar/post/usage"
 )
@@ -200,52 +201,20 @@ func (c *campaigner) tasks(cmd *cobra.Command) (map[campaign.Task]bool, error) {
 	return tasks, nil
 }
 
-// standing is a campaign with its state and what is to be submitted.
-type standing struct {
-	*campaign.Campaign
-	status []campaign.Progress
-	queued map[campaign.Task]bool
-	arrays []campaign.Array
-}
-
-func (c *campaigner) standing(cmd *cobra.Command, path string) (*standing, error) {
+func (c *campaigner) standing(cmd *cobra.Command, path string) (*campaigndoc.State, error) {
 	of, err := c.open(cmd, path)
 	if err != nil {
 		return nil, err
 	}
-	s := &standing{Campaign: of}
-	if s.queued, err = c.tasks(cmd); err != nil {
+	queued, err := c.tasks(cmd)
+	if err != nil {
 		return nil, err
 	}
-	if len(s.queued) > 0 && !of.Unchanged() {
+	if len(queued) > 0 && !of.Unchanged() {
 		return nil, usage.New(fmt.Errorf("the plan has changed since it was submitted, and %s of it in the queue: undo "+
-			"the change, wait, or scancel what is queued", units.Count(len(s.queued), "job")), cmd.CommandPath())
+			"the change, wait, or scancel what is queued", units.Count(len(queued), "job")), cmd.CommandPath())
 	}
-	if s.status, err = of.Status(); err != nil {
-		return nil, err
-	}
-	s.arrays, err = of.Arrays(s.status, s.queued)
-	s.markQueued()
-	return s, err
-}
-
-// markQueued sets the state of launches that are not done and whose jobs are in the queue.
-func (s *standing) markQueued() {
-	queued := map[string]bool{}
-	for t := range s.queued {
-		launches, err := s.Of(t)
-		if err != nil {
-			continue // a job of a plan that was longer
-		}
-		for _, l := range launches {
-			queued[l.String()] = true
-		}
-	}
-	for i := range s.status {
-		if p := &s.status[i]; p.State != campaign.Done && queued[p.String()] {
-			p.State = campaign.Queued
-		}
-	}
+	return campaigndoc.Of(of, queued)
 }
 
 func (c *campaigner) check(cmd *cobra.Command, path string) error {
@@ -275,10 +244,10 @@ func (c *campaigner) jobs(cmd *cobra.Command, path string) error {
 	if s.RanksPerNode > 0 { // whatever the caller has set
 		settings += fmt.Sprintf(" BUSBAR_RANKS_PER_NODE=%d", s.RanksPerNode)
 	}
-	for _, a := range s.arrays {
+	for _, a := range s.ToSubmit {
 		fmt.Fprintf(c.stdout, "%s %s\n", settings, campaign.Quote(s.Words(a, filepath.Join(c.scripts, "sweep.sh"), options)))
 	}
-	if len(s.arrays) > 0 {
+	if len(s.ToSubmit) > 0 {
 		report := campaign.Quote([]string{filepath.Join(c.scripts, "campaign.sh"), "--report", s.Dir})
 		fmt.Fprintf(c.stdout, "%s --dependency=\"afterany$jobs\" %s\n", campaign.Quote(s.ReportWords(options)),
 			campaign.Quote([]string{"--wrap=" + report}))
@@ -330,4 +299,20 @@ func (c *campaigner) steps(cmd *cobra.Command, dir string) error {
 		fmt.Fprintln(c.stdout, campaign.Quote(append(words, l.Variant.Flags...)))
 	}
 	return nil
+}
+
+// show prints the state of a campaign.
+func (c *campaigner) show(cmd *cobra.Command, path string) error {
+	if err := c.output.check(); err != nil {
+		return usage.New(err, cmd.CommandPath())
+	}
+	s, err := c.standing(cmd, path)
+	if err != nil {
+		return err
+	}
+	doc, err := s.Document(c.order, cmd.Flags().Changed("queued"), c.output.kept)
+	if err != nil {
+		return err
+	}
+	return c.output.write(doc, c.stdout)
 }

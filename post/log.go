@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"busbar/internal/notice"
+	"busbar/post/anonymizer"
 	"busbar/post/logreport"
 	"busbar/post/nccllog"
 	"busbar/post/usage"
@@ -80,7 +81,7 @@ func (l *logger) runAnonymized(ctx context.Context, args []string) (err error) {
 		return err
 	}
 	defer func() { err = cmp.Or(err, os.RemoveAll(dir)) }()
-	copies, left, err := anonymized(ctx, dir, slices.Concat(args, l.against))
+	copies, left, err := anonymizer.Copy(ctx, dir, slices.Concat(args, l.against))
 	if err != nil {
 		return err
 	}

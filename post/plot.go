@@ -130,7 +130,7 @@ func (p *plotter) run(ctx context.Context, cmd *cobra.Command, args []string) er
 	if err != nil {
 		return err
 	}
-	trained, unread, err := gatherSteps(ctx, data)
+	trained, unread, err := steps.Read(ctx, data)
 	if err != nil {
 		return err
 	}

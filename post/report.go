@@ -13,6 +13,7 @@ import (
 	"busbar/internal/coll"
 	"busbar/internal/result"
 	"busbar/post/analysis"
+	"busbar/post/anonymizer"
 	"busbar/post/atomicfile"
 	"busbar/post/input"
 	"busbar/post/sidebyside"
@@ -173,7 +174,7 @@ func (r *reporter) anonymized(ctx context.Context, args []string) ([]string, err
 	if len(args) == 0 {
 		args = []string{input.DefaultFolder}
 	}
-	copies, left, err := anonymized(ctx, r.out, slices.Concat(args, r.traces))
+	copies, left, err := anonymizer.Copy(ctx, r.out, slices.Concat(args, r.traces))
 	if err != nil {
 		return nil, err
 	}

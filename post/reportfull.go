@@ -1,16 +1,10 @@
 package main
 
 import (
-	"bytes"
 	"context"
-	"errors"
 	"fmt"
-	"io"
-	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
-	"syscall"
 
 	"busbar/internal/document"
 	"busbar/internal/notice"
@@ -20,6 +14,7 @@ import (
 	"busbar/post/input"
 	"busbar/post/report"
 	"busbar/post/sidebyside"
+	"busbar/post/steps"
 	"busbar/post/timeline"
 )
 
@@ -28,36 +23,6 @@ const (
 	pageName = "report.html"
 	textName = "report.md"
 )
-
-// headBytes is how much of a file tells whether it is a report of ours: each names the tool near its beginning.
-const headBytes = 64 << 10
-
-// mayReplace is the error of a file that post report and post timeline did not write: its names are ones that people
-// give their own files.
-func mayReplace(path string) error {
-	f, err := os.Open(path)
-	// there is none; writing tells of what is no folder
-	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
-		return nil
-	}
-	if err != nil { // writing would put another in its place
-		return fmt.Errorf("whether post wrote this cannot be seen, and it stays as it is: %w; write into another folder "+
-			"(-o DIR), or give that file another name", err)
-	}
-	defer f.Close()
-	head, err := io.ReadAll(io.LimitReader(f, headBytes))
-	if err != nil || len(head) == 0 {
-		return nil
-	}
-	// of a line of the text, of an attribute of the page, of the JSON
-	for _, begin := range []string{"\n", `content="`, `"tool": "`} {
-		if bytes.Contains(head, []byte(begin+toolName+" ")) {
-			return nil
-		}
-	}
-	return fmt.Errorf("%s was not written by post and stays as it is; write into another folder (-o DIR), or give that "+
-		"file another name", path)
-}
 
 // full writes the report about all that the runs tell, and timelines where they were named, as a page and as Markdown.
 func (r *reporter) full(ctx context.Context, args []string, ceilings *analysis.Ceilings) error {
@@ -98,7 +63,7 @@ func (r *reporter) full(ctx context.Context, args []string, ceilings *analysis.C
 // mayWrite is the error of a file that lies where the report is to be and is none of ours.
 func (r *reporter) mayWrite() error {
 	for _, name := range []string{pageName, textName} {
-		if err := mayReplace(filepath.Join(r.out, name)); err != nil {
+		if err := atomicfile.MayReplace(filepath.Join(r.out, name), toolName); err != nil {
 			return err
 		}
 	}
@@ -137,7 +102,7 @@ func (r *reporter) build(
 	if err != nil {
 		return nil, err
 	}
-	trained, unread, err := gatherSteps(ctx, data)
+	trained, unread, err := steps.Read(ctx, data)
 	if err != nil {
 		return nil, err
 	}

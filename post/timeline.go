@@ -175,7 +175,7 @@ func (t *timeliner) mayWrite() error {
 		return nil
 	}
 	for _, name := range []string{timelinePageName, timelineTextName, timelineDataName} {
-		if err := mayReplace(filepath.Join(t.out, name)); err != nil {
+		if err := atomicfile.MayReplace(filepath.Join(t.out, name), toolName); err != nil {
 			return err
 		}
 	}

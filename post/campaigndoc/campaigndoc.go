@@ -1,16 +1,14 @@
-package main
+// Package campaigndoc makes a document of the state of a campaign.
+package campaigndoc
 
 import (
 	"fmt"
 	"slices"
 	"strings"
 
-	"github.com/spf13/cobra"
-
 	"busbar/internal/campaign"
 	"busbar/internal/document"
 	"busbar/internal/notice"
-	"busbar/post/usage"
 )
 
 // campaignData is what the JSON of post campaign show has beside notices; docs/campaigns.md describes the fields.
@@ -24,13 +22,13 @@ type campaignData struct {
 	PerNode     int           `json:"ranks_per_node"` // 0: as the job decides
 	Variants    []string      `json:"variants"`
 	Each        int           `json:"launches_of_each"`
-	States      []stateCounts `json:"states"`
+	States      []StateCounts `json:"states"`
 	Launches    []launchJSON  `json:"launches"`
-	Order       []jobJSON     `json:"order"` // empty without --order
+	Order       []JobJSON     `json:"order"` // empty without --order
 }
 
-// stateCounts are the launches of a variant on a number of nodes, by state.
-type stateCounts struct {
+// StateCounts are the launches of a variant on a number of nodes, by state.
+type StateCounts struct {
 	Nodes      int    `json:"nodes"`
 	Variant    string `json:"variant"`
 	Done       int    `json:"done"`
@@ -50,53 +48,89 @@ type launchJSON struct {
 	Seconds float64        `json:"duration_s"` // 0: not known
 }
 
-// jobJSON is a job with its variants in the order in which it launches them.
-type jobJSON struct {
+// JobJSON is a job with its variants in the order in which it launches them.
+type JobJSON struct {
 	Nodes    int      `json:"nodes"`
 	Task     int      `json:"task"`
 	Block    string   `json:"block"`
 	Variants []string `json:"variants"`
 }
 
-// show prints the state of a campaign.
-func (c *campaigner) show(cmd *cobra.Command, path string) error {
-	if err := c.output.check(); err != nil {
-		return usage.New(err, cmd.CommandPath())
-	}
-	s, err := c.standing(cmd, path)
-	if err != nil {
-		return err
-	}
-	data := s.data()
-	if c.order {
-		if data.Order, err = s.order(); err != nil {
-			return err
-		}
-	}
-	all, err := s.Notices(cmd.Flags().Changed("queued"))
-	if err != nil {
-		return err
-	}
-	return c.output.write(data.document(c.output.kept(all)), c.stdout)
+// State is a campaign with the state of its launches and what is to be submitted.
+type State struct {
+	*campaign.Campaign
+	status   []campaign.Progress
+	queued   map[campaign.Task]bool
+	ToSubmit []campaign.Array
 }
 
-func (s *standing) data() *campaignData {
+// Of reads the state of a campaign, of which some jobs are in the queue.
+func Of(of *campaign.Campaign, queued map[campaign.Task]bool) (*State, error) {
+	s := &State{Campaign: of, queued: queued}
+	var err error
+	if s.status, err = of.Status(); err != nil {
+		return nil, err
+	}
+	s.ToSubmit, err = of.Arrays(s.status, s.queued)
+	s.markQueued()
+	return s, err
+}
+
+// markQueued sets the state of launches that are not done and whose jobs are in the queue.
+func (s *State) markQueued() {
+	queued := map[string]bool{}
+	for t := range s.queued {
+		launches, err := s.Of(t)
+		if err != nil {
+			continue // a job of a plan that was longer
+		}
+		for _, l := range launches {
+			queued[l.String()] = true
+		}
+	}
+	for i := range s.status {
+		if p := &s.status[i]; p.State != campaign.Done && queued[p.String()] {
+			p.State = campaign.Queued
+		}
+	}
+}
+
+// Document is the state, with the order of launches where it is asked for; kept leaves notices out. queueKnown states
+// that the caller named what is in the queue.
+func (s *State) Document(
+	order, queueKnown bool, kept func([]notice.Notice) []notice.Notice,
+) (*document.Document, error) {
+	data := s.data()
+	var err error
+	if order {
+		if data.Order, err = s.order(); err != nil {
+			return nil, err
+		}
+	}
+	all, err := s.notices(queueKnown)
+	if err != nil {
+		return nil, err
+	}
+	return data.document(kept(all)), nil
+}
+
+func (s *State) data() *campaignData {
 	d := &campaignData{
 		ID: s.ID, Name: s.Name, Description: s.Description, Folder: s.Dir, Seed: s.Seed,
 		Nodes: s.Nodes, PerNode: s.RanksPerNode, Each: s.Launches,
 	}
-	row := map[stateCounts]int{} // of the table, by nodes and variant
+	row := map[StateCounts]int{} // of the table, by nodes and variant
 	for _, v := range s.Variants() {
 		d.Variants = append(d.Variants, v.Name)
 	}
 	for _, p := range s.status {
-		of := stateCounts{Nodes: p.Nodes, Variant: p.Variant.Name}
+		of := StateCounts{Nodes: p.Nodes, Variant: p.Variant.Name}
 		i, known := row[of]
 		if !known {
 			i = len(d.States)
 			row[of], d.States = i, append(d.States, of)
 		}
-		d.States[i].Add(p.State)
+		d.States[i].add(p.State)
 		d.Launches = append(d.Launches, launchJSON{
 			p.Launch.String(), p.Nodes, p.Number, p.Variant.Name, p.State, p.Points, p.Bad, p.Took.Seconds(),
 		})
@@ -104,7 +138,7 @@ func (s *standing) data() *campaignData {
 	return d
 }
 
-func (c *stateCounts) Add(s campaign.State) {
+func (c *StateCounts) add(s campaign.State) {
 	switch s {
 	case campaign.Done:
 		c.Done++
@@ -118,14 +152,14 @@ func (c *stateCounts) Add(s campaign.State) {
 }
 
 // order is the order of the launches of each job, by submission.
-func (s *standing) order() (all []jobJSON, err error) {
+func (s *State) order() (all []JobJSON, err error) {
 	for _, nodes := range s.NodesOrder() {
 		for _, t := range s.Tasks(nodes) {
 			launches, err := s.Of(t)
 			if err != nil {
 				return nil, err
 			}
-			job := jobJSON{Nodes: nodes, Task: t.Index, Block: launches[0].Block()}
+			job := JobJSON{Nodes: nodes, Task: t.Index, Block: launches[0].Block()}
 			for _, l := range launches {
 				job.Variants = append(job.Variants, l.Variant.Name)
 			}
@@ -135,8 +169,8 @@ func (s *standing) order() (all []jobJSON, err error) {
 	return all, nil
 }
 
-// Notices are what there is to report: the plan, launches, and last what is to be submitted.
-func (s *standing) Notices(queueKnown bool) (all []notice.Notice, err error) {
+// notices are what there is to report: the plan, launches, and last what is to be submitted.
+func (s *State) notices(queueKnown bool) (all []notice.Notice, err error) {
 	for _, f := range s.Notes {
 		all = append(all, notice.New(f))
 	}
@@ -152,9 +186,9 @@ func (s *standing) Notices(queueKnown bool) (all []notice.Notice, err error) {
 }
 
 // rest is what is to be submitted, with its cost.
-func (s *standing) rest(queueKnown bool) (notice.Fact, error) {
+func (s *State) rest(queueKnown bool) (notice.Fact, error) {
 	jobs := 0
-	for _, a := range s.arrays {
+	for _, a := range s.ToSubmit {
 		jobs += len(a.Tasks)
 	}
 	switch {
@@ -163,7 +197,7 @@ func (s *standing) rest(queueKnown bool) (notice.Fact, error) {
 	case jobs == 0:
 		return notice.CampaignDone{Folder: s.Dir}, nil
 	}
-	cost, err := s.CostOf(s.arrays, s.status)
+	cost, err := s.CostOf(s.ToSubmit, s.status)
 	return notice.CampaignJobs{
 		Queue: notice.QueueKnown(queueKnown), Jobs: jobs, Bound: notice.NodeHours(cost.Bound), Limit: s.Sbatch.Time,
 		Guess: notice.NodeHours(cost.Guess), Unknown: cost.Unknown,

@@ -1,15 +1,14 @@
-package main
+package steps
 
 import (
 	"context"
 
 	"busbar/internal/notice"
 	"busbar/internal/result"
-	"busbar/post/steps"
 )
 
-// gatherSteps reads the files of a dataset that are of training steps; problems are what is wrong with them.
-func gatherSteps(ctx context.Context, data *result.Dataset) (runs []*steps.Run, problems []notice.Notice, err error) {
+// Read reads the files of training steps of a dataset; problems are what is wrong with them.
+func Read(ctx context.Context, data *result.Dataset) (runs []*Run, problems []notice.Notice, err error) {
 	var read []*result.StepFile
 	for _, path := range data.StepFiles() {
 		if ctx.Err() != nil {
@@ -22,5 +21,5 @@ func gatherSteps(ctx context.Context, data *result.Dataset) (runs []*steps.Run, 
 		}
 		read, problems = append(read, f), append(problems, f.Problems...)
 	}
-	return steps.Gather(read), problems, nil
+	return Gather(read), problems, nil
 }
