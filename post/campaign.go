@@ -15,6 +15,10 @@ import (
 
 	"busbar/internal/campaign"
 	"busbar/internal/units"
+	"busbar/post/atomicfile"
+	"busbar/post/campaigndoc"
+	"busbar/post/input"
+	"busbar/post/usage"
 )
 
 // campaigner is what the commands about campaigns were asked to do.
@@ -133,8 +137,8 @@ func (c *campaigner) queue(cmd *cobra.Command) {
 
 func planAndOptions(cmd *cobra.Command, args []string) error {
 	if at := cmd.ArgsLenAtDash(); len(args) == 0 || at < 0 && len(args) > 1 || at > 1 || at == 0 {
-		return &usageError{errors.New("post campaign jobs requires one plan or folder, and options of sbatch after --"),
-			cmd.CommandPath()}
+		return usage.New(errors.New("post campaign jobs requires one plan or folder, and options of sbatch after --"),
+			cmd.CommandPath())
 	}
 	return nil
 }
@@ -142,7 +146,7 @@ func planAndOptions(cmd *cobra.Command, args []string) error {
 func oneArgument(what string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if len(args) != 1 {
-			return &usageError{fmt.Errorf("requires %s, got %s", what, units.Count(len(args), "argument")), cmd.CommandPath()}
+			return usage.New(fmt.Errorf("requires %s, got %s", what, units.Count(len(args), "argument")), cmd.CommandPath())
 		}
 		return nil
 	}
@@ -152,7 +156,7 @@ func oneArgument(what string) cobra.PositionalArgs {
 func (c *campaigner) open(cmd *cobra.Command, path string) (*campaign.Campaign, error) {
 	of, err := c.opened(path)
 	if err != nil {
-		return nil, &usageError{err, cmd.CommandPath()}
+		return nil, usage.New(err, cmd.CommandPath())
 	}
 	return of, nil
 }
@@ -174,7 +178,7 @@ func (c *campaigner) opened(path string) (*campaign.Campaign, error) {
 	}
 	dir := c.out
 	if dir == "" {
-		dir = filepath.Join(defaultFolder, p.Name)
+		dir = filepath.Join(input.DefaultFolder, p.Name)
 	}
 	return campaign.Open(p, dir)
 }
@@ -190,59 +194,27 @@ func (c *campaigner) tasks(cmd *cobra.Command) (map[campaign.Task]bool, error) {
 		n, err := strconv.Atoi(nodes)
 		i, err2 := strconv.Atoi(index)
 		if err != nil || err2 != nil {
-			return nil, &usageError{fmt.Errorf("--queued %s: must be NODES:TASK", word), cmd.CommandPath()}
+			return nil, usage.New(fmt.Errorf("--queued %s: must be NODES:TASK", word), cmd.CommandPath())
 		}
 		tasks[campaign.Task{Nodes: n, Index: i}] = true
 	}
 	return tasks, nil
 }
 
-// standing is a campaign with its state and what is to be submitted.
-type standing struct {
-	*campaign.Campaign
-	status []campaign.Progress
-	queued map[campaign.Task]bool
-	arrays []campaign.Array
-}
-
-func (c *campaigner) standing(cmd *cobra.Command, path string) (*standing, error) {
+func (c *campaigner) standing(cmd *cobra.Command, path string) (*campaigndoc.State, error) {
 	of, err := c.open(cmd, path)
 	if err != nil {
 		return nil, err
 	}
-	s := &standing{Campaign: of}
-	if s.queued, err = c.tasks(cmd); err != nil {
+	queued, err := c.tasks(cmd)
+	if err != nil {
 		return nil, err
 	}
-	if len(s.queued) > 0 && !of.Unchanged() {
-		return nil, &usageError{fmt.Errorf("the plan has changed since it was submitted, and %s of it in the queue: undo "+
-			"the change, wait, or scancel what is queued", units.Count(len(s.queued), "job")), cmd.CommandPath()}
+	if len(queued) > 0 && !of.Unchanged() {
+		return nil, usage.New(fmt.Errorf("the plan has changed since it was submitted, and %s of it in the queue: undo "+
+			"the change, wait, or scancel what is queued", units.Count(len(queued), "job")), cmd.CommandPath())
 	}
-	if s.status, err = of.Status(); err != nil {
-		return nil, err
-	}
-	s.arrays, err = of.Arrays(s.status, s.queued)
-	s.markQueued()
-	return s, err
-}
-
-// markQueued sets the state of launches that are not done and whose jobs are in the queue.
-func (s *standing) markQueued() {
-	queued := map[string]bool{}
-	for t := range s.queued {
-		launches, err := s.Of(t)
-		if err != nil {
-			continue // a job of a plan that was longer
-		}
-		for _, l := range launches {
-			queued[l.String()] = true
-		}
-	}
-	for i := range s.status {
-		if p := &s.status[i]; p.State != campaign.Done && queued[p.String()] {
-			p.State = campaign.Queued
-		}
-	}
+	return campaigndoc.Of(of, queued)
 }
 
 func (c *campaigner) check(cmd *cobra.Command, path string) error {
@@ -262,7 +234,7 @@ func (c *campaigner) check(cmd *cobra.Command, path string) error {
 func (c *campaigner) jobs(cmd *cobra.Command, path string) error {
 	options := cmd.Flags().Args()[1:] // behind --
 	if err := campaign.CheckOptions(options); err != nil {
-		return &usageError{err, cmd.CommandPath()}
+		return usage.New(err, cmd.CommandPath())
 	}
 	s, err := c.standing(cmd, path)
 	if err != nil {
@@ -272,10 +244,10 @@ func (c *campaigner) jobs(cmd *cobra.Command, path string) error {
 	if s.RanksPerNode > 0 { // whatever the caller has set
 		settings += fmt.Sprintf(" BUSBAR_RANKS_PER_NODE=%d", s.RanksPerNode)
 	}
-	for _, a := range s.arrays {
+	for _, a := range s.ToSubmit {
 		fmt.Fprintf(c.stdout, "%s %s\n", settings, campaign.Quote(s.Words(a, filepath.Join(c.scripts, "sweep.sh"), options)))
 	}
-	if len(s.arrays) > 0 {
+	if len(s.ToSubmit) > 0 {
 		report := campaign.Quote([]string{filepath.Join(c.scripts, "campaign.sh"), "--report", s.Dir})
 		fmt.Fprintf(c.stdout, "%s --dependency=\"afterany$jobs\" %s\n", campaign.Quote(s.ReportWords(options)),
 			campaign.Quote([]string{"--wrap=" + report}))
@@ -292,7 +264,7 @@ func (c *campaigner) begin(cmd *cobra.Command, path string) error {
 	if err != nil {
 		return err
 	}
-	if err := writeFiles(context.WithoutCancel(cmd.Context()), paths, func(w []io.Writer) error {
+	if err := atomicfile.Write(context.WithoutCancel(cmd.Context()), paths, func(w []io.Writer) error {
 		for i, text := range texts {
 			if _, err := w[i].Write(text); err != nil {
 				return err
@@ -303,7 +275,7 @@ func (c *campaigner) begin(cmd *cobra.Command, path string) error {
 		return err
 	}
 	if err := os.MkdirAll(of.LogDir(), 0o777); err != nil {
-		return cannotWrite(of.LogDir(), err)
+		return atomicfile.WriteError(of.LogDir(), err)
 	}
 	fmt.Fprintln(c.stdout, of.Dir)
 	return nil
@@ -327,4 +299,20 @@ func (c *campaigner) steps(cmd *cobra.Command, dir string) error {
 		fmt.Fprintln(c.stdout, campaign.Quote(append(words, l.Variant.Flags...)))
 	}
 	return nil
+}
+
+// show prints the state of a campaign.
+func (c *campaigner) show(cmd *cobra.Command, path string) error {
+	if err := c.output.check(); err != nil {
+		return usage.New(err, cmd.CommandPath())
+	}
+	s, err := c.standing(cmd, path)
+	if err != nil {
+		return err
+	}
+	doc, err := s.Document(c.order, cmd.Flags().Changed("queued"), c.output.kept)
+	if err != nil {
+		return err
+	}
+	return c.output.write(doc, c.stdout)
 }

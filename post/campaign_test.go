@@ -12,6 +12,7 @@ import (
 
 	"busbar/internal/notice"
 	"busbar/internal/result"
+	"busbar/post/campaigndoc"
 )
 
 const twoByTwo = `name: trial
@@ -49,8 +50,11 @@ func TestCampaignJSON(t *testing.T) {
 		return d, code
 	}
 	d, code := show("--queued", "2:2", "--order")
-	states := []stateCounts{
-		{1, "a", 1, 0, 0, 1}, {1, "b", 1, 0, 1, 0}, {2, "a", 0, 1, 0, 1}, {2, "b", 0, 1, 0, 1},
+	states := []campaigndoc.StateCounts{
+		{Nodes: 1, Variant: "a", Done: 1, Missing: 1},
+		{Nodes: 1, Variant: "b", Done: 1, Unfinished: 1},
+		{Nodes: 2, Variant: "a", Queued: 1, Missing: 1},
+		{Nodes: 2, Variant: "b", Queued: 1, Missing: 1},
 	}
 	if code != 0 || d.Schema != 2 || d.Kind != "campaign" || d.Folder != out || d.Seed != 7 ||
 		!reflect.DeepEqual(d.States, states) {
@@ -88,12 +92,12 @@ type campaignJSON struct {
 	Kind     string
 	Folder   string
 	Seed     int
-	States   []stateCounts
+	States   []campaigndoc.StateCounts
 	Launches []struct {
 		Launch, State string
 		Points        int
 	}
-	Order   []jobJSON
+	Order   []campaigndoc.JobJSON
 	Notices []json.RawMessage
 }
 

@@ -20,8 +20,7 @@ import (
 	"busbar/internal/coll"
 	"busbar/internal/notice"
 	"busbar/internal/result"
-	"busbar/internal/stats"
-	"busbar/post/analysis"
+	"busbar/post/compare"
 )
 
 // launches are made-up launches of one kind: every step-th from the first on, each a little off in its own way.
@@ -89,7 +88,7 @@ func (s *scriptTB) Fatal(args ...any) { s.ts.Fatalf("%s", fmt.Sprint(args...)) }
 // compareJSON runs post compare and reads its JSON; it returns the exit code and what stderr said too.
 // comparedJSON is the whole document.
 type comparedJSON struct {
-	comparisonJSON
+	compare.JSON
 	Notices []struct {
 		Code string `json:"code"`
 	} `json:"notices"`
@@ -151,16 +150,16 @@ func TestCompareVerdicts(t *testing.T) {
 	} {
 		a, b := pair(t, c.a, c.b)
 		got, code, stderr := compareJSON(t, append(c.flags, a, b)...)
-		if code != 0 || stderr != "" || len(got.Duels) != 1 || len(got.Duels[0].Points) != 14 {
+		if code != 0 || stderr != "" || len(got.Comparisons) != 1 || len(got.Comparisons[0].Points) != 14 {
 			t.Fatalf("%s: exit %d, %s, %+v", name, code, stderr, got)
 		}
-		for _, p := range got.Duels[0].Points {
+		for _, p := range got.Comparisons[0].Points {
 			if p.Verdict != c.want || c.want == "inconclusive" && (p.More == nil || *p.More != c.more || p.P != nil) || c.want != "inconclusive" && p.P == nil {
 				t.Errorf("%s: %s: %+v", name, coll.FormatSize(p.SizeBytes, true), p)
 			}
 		}
-		if n := got.Duels[0].Counts[c.want]; n != 14 {
-			t.Errorf("%s: counted %v", name, got.Duels[0].Counts)
+		if n := got.Comparisons[0].Counts[c.want]; n != 14 {
+			t.Errorf("%s: counted %v", name, got.Comparisons[0].Counts)
 		}
 	}
 }
@@ -198,7 +197,7 @@ func TestCompareFindings(t *testing.T) {
 				}
 			}
 			got, code, _ := compareJSON(t, append(flags, a, b)...)
-			d := got.Duels[0]
+			d := got.Comparisons[0]
 			if code != wanted || len(d.Points) != c.points || len(d.Findings) != 1 || d.Findings[0].Outcome != c.want || d.Findings[0].B.String() != c.words || d.Findings[0].SizeBytes != 512 {
 				t.Errorf("%s: exit %d, %d points, %+v", name, code, len(d.Points), d.Findings)
 			} else if r := d.Findings[0].B; r.Reason != "" && r.Cause.Fact != (notice.Recorded{Text: r.Reason}) {
@@ -209,10 +208,10 @@ func TestCompareFindings(t *testing.T) {
 	a, b := pair(t, launches{n: 4, factor: 1}, launches{n: 4, factor: 1})
 	fixtures["world2"].save(t, a) // all_gather, and all_reduce in place
 	got, _, _ := compareJSON(t, a, b)
-	if d := got.Duels[0]; len(d.Alone) == 0 || d.Alone[0].Side != "A" || slices.ContainsFunc(d.Alone, func(p aloneJSON) bool {
+	if d := got.Comparisons[0]; len(d.Missing) == 0 || d.Missing[0].Side != "A" || slices.ContainsFunc(d.Missing, func(p compare.MissingJSON) bool {
 		return p.Collective == coll.AllReduce && p.Placement == coll.OutOfPlace && p.SizeBytes < 4<<20
 	}) {
-		t.Errorf("without a partner: %+v", d.Alone)
+		t.Errorf("without a partner: %+v", d.Missing)
 	}
 }
 
@@ -263,21 +262,23 @@ func TestComparePairs(t *testing.T) {
 		}
 	}
 	got, _, _ := compareJSON(t, a, b)
-	if d := got.Duels[0]; len(d.Points) != 8 || len(d.Alone) != 0 || d.Points[0].Of != "gloo" || d.Points[2].Of != "mpi" {
-		t.Errorf("two backends: %d points, %+v", len(d.Points), d.Alone)
+	if d := got.Comparisons[0]; len(d.Points) != 8 || len(d.Missing) != 0 || d.Points[0].Of != "gloo" || d.Points[2].Of != "mpi" {
+		t.Errorf("two backends: %d points, %+v", len(d.Points), d.Missing)
 	}
-	if !slices.ContainsFunc(got.Duels[0].Facts, func(f factJSON) bool { return f.Name == "library" && slices.Equal(f.B, []string{"gloo 1", "mpi 1"}) }) {
-		t.Errorf("facts: %+v", got.Duels[0].Facts)
+	if !slices.ContainsFunc(got.Comparisons[0].Facts, func(f compare.DifferenceJSON) bool {
+		return f.Name == "library" && slices.Equal(f.B, []string{"gloo 1", "mpi 1"})
+	}) {
+		t.Errorf("facts: %+v", got.Comparisons[0].Facts)
 	}
 	by, _, _ := compareJSON(t, "--by", "backend", "--base", "mpi", a)
-	if len(by.Sides) != 2 || by.Sides[0].Name != "mpi" || by.Sides[0].Side != "A" || len(by.Duels[0].Points) != 4 || by.Duels[0].Points[0].Of != "" {
+	if len(by.Sides) != 2 || by.Sides[0].Name != "mpi" || by.Sides[0].Side != "A" || len(by.Comparisons[0].Points) != 4 || by.Comparisons[0].Points[0].Of != "" {
 		t.Errorf("by backend: %+v", by.Sides)
 	}
 	if _, code, stderr := compareJSON(t, "--by", "backend", dir); code != codeNothing || !strings.Contains(stderr, "library") {
 		t.Errorf("backends of two libraries each: exit %d, %s", code, stderr)
 	}
 	launch, _, _ := compareJSON(t, "--by", "launch", a)
-	if len(launch.Sides) != 4 || len(launch.Duels) != 3 || launch.Duels[0].Counts["inconclusive"] != 8 {
+	if len(launch.Sides) != 4 || len(launch.Comparisons) != 3 || launch.Comparisons[0].Counts["inconclusive"] != 8 {
 		t.Errorf("by launch: %+v", launch.Sides)
 	}
 }
@@ -309,7 +310,7 @@ func TestComparePaired(t *testing.T) {
 			}
 		}
 		got, _, stderr := compareJSON(t, "--by", "backend", dir)
-		d := got.Duels[0]
+		d := got.Comparisons[0]
 		if paired := d.Pairs != nil && string(*d.Pairs) == c.paired || d.Pairs == nil && c.paired == ""; !paired || d.Points[0].Verdict != c.want || stderr != "" {
 			t.Errorf("%+v: %v, %+v; %s", c, d.Pairs, d.Points[0], stderr)
 		}
@@ -339,13 +340,13 @@ func TestCompareWithoutAPair(t *testing.T) {
 	}
 	a, b := pair(t, launches{n: 6, factor: 1, noise: 0.002, edit: without(1, 3)}, launches{n: 6, factor: 1.1, noise: 0.002, edit: without(4, 6)})
 	got, _, _ := compareJSON(t, a, b)
-	p := got.Duels[0].Points[2]
+	p := got.Comparisons[0].Points[2]
 	noPair := []notice.Brief{{Code: "no-pair", Parameters: map[string]any{"held": "block"}}}
 	if p.A.Launches != 3 || p.B.Launches != 3 || p.Ratio != nil || p.Lo != nil || p.Verdict != "inconclusive" ||
 		!reflect.DeepEqual(p.Notices, noPair) {
 		t.Errorf("%+v", p.Notices)
 	}
-	if p := got.Duels[0].Points[3]; p.Ratio == nil || p.Verdict != "worse" {
+	if p := got.Comparisons[0].Points[3]; p.Ratio == nil || p.Verdict != "worse" {
 		t.Errorf("%+v", p)
 	}
 	var text bytes.Buffer
@@ -368,7 +369,7 @@ func TestCompareImported(t *testing.T) {
 	}
 	a, b := pair(t, launches{n: 4, factor: 1}, launches{n: 4, factor: 1, edit: imported})
 	got, _, _ := compareJSON(t, a, b)
-	if f := got.Duels[0].Facts; len(f) != 1 || f[0].Name != "imported from" || got.Sides[1].First != nil || got.Sides[0].First == nil {
+	if f := got.Comparisons[0].Facts; len(f) != 1 || f[0].Name != "imported from" || got.Sides[1].First != nil || got.Sides[0].First == nil {
 		t.Errorf("%+v, %+v", f, got.Sides)
 	}
 	var text bytes.Buffer
@@ -397,11 +398,11 @@ func TestCompareRunInTwoFiles(t *testing.T) {
 	part(filepath.Base(files[0]), lines[3:8])
 	part("rest.jsonl", lines[8:])
 	got, _, _ := compareJSON(t, a, b)
-	if points := got.Duels[0].Points; len(points) != 14 || slices.ContainsFunc(points, func(p pointJSON) bool { return p.B.Launches != 4 }) {
+	if points := got.Comparisons[0].Points; len(points) != 14 || slices.ContainsFunc(points, func(p compare.PointJSON) bool { return p.B.Launches != 4 }) {
 		t.Errorf("%+v", points)
 	}
 	by, _, _ := compareJSON(t, "--by", "launch", b)
-	for _, d := range by.Duels {
+	for _, d := range by.Comparisons {
 		if len(d.Points) != 14 {
 			t.Errorf("by launch: %d points of %s", len(d.Points), d.Side)
 		}
@@ -416,14 +417,14 @@ func TestCompareFacts(t *testing.T) {
 	}
 	a, b := pair(t, launches{n: 4, factor: 1, edit: sides(func(int) string { return "Ring" })}, launches{n: 4, factor: 1, edit: sides(func(l int) string { return []string{"Ring", "Tree"}[l/4%2] })})
 	got, _, _ := compareJSON(t, a, b)
-	if f := got.Duels[0].Facts; len(f) != 1 || f[0].Name != "NCCL_ALGO" || !slices.Equal(f[0].A, []string{"Ring"}) || !slices.Equal(f[0].B, []string{"Ring", "Tree"}) {
+	if f := got.Comparisons[0].Facts; len(f) != 1 || f[0].Name != "NCCL_ALGO" || !slices.Equal(f[0].A, []string{"Ring"}) || !slices.Equal(f[0].B, []string{"Ring", "Tree"}) {
 		t.Errorf("facts: %+v", f)
 	}
 	dir := t.TempDir()
 	launches{first: 1, step: 1, n: 4, factor: 1}.save(t, filepath.Join(dir, "a"))
 	launches{first: 5, step: 1, n: 4, factor: 1}.save(t, filepath.Join(dir, "b"))
 	got, _, _ = compareJSON(t, filepath.Join(dir, "a"), filepath.Join(dir, "b"))
-	if f := got.Duels[0].Facts; len(f) != 0 || !got.has("launch-order") {
+	if f := got.Comparisons[0].Facts; len(f) != 0 || !got.has("launch-order") {
 		t.Errorf("one side after the other: %+v, %+v", f, got.Notices)
 	}
 }
@@ -488,64 +489,5 @@ func TestCompareFits80Columns(t *testing.T) {
 				t.Errorf("%d columns: %s", len([]rune(line)), line)
 			}
 		}
-	}
-}
-
-// A launch gives one time, however many cycles it had.
-func TestTimesOfLaunches(t *testing.T) {
-	s := &side{launches: []string{"x", "y"}}
-	records := []entry{{launch: 0, status: result.OK, seconds: 1}, {launch: 0, status: result.OK, seconds: 3}, {launch: 0, status: result.Failed}, {launch: 1, status: result.OK, seconds: 5}}
-	if times := s.times(records); !slices.Equal(times, []float64{2, 5}) {
-		t.Errorf("%v", times)
-	}
-	if times := s.times(records[2:3]); times != nil {
-		t.Errorf("of a failure: %v", times)
-	}
-	if of := tookOf([]float64{0, 5, 3}); of != (took{launches: 2, median: 4, min: 3, max: 5}) {
-		t.Errorf("%+v", of)
-	}
-	if stats.FewestLaunches(stats.DefaultAlpha, false) != 4 {
-		t.Error("the help says four launches")
-	}
-}
-
-// The file of thresholds that the manual shows is one, and says what the manual says of it.
-func TestThresholdsOfManual(t *testing.T) {
-	page, err := os.ReadFile("../docs/compare.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, text, _ := strings.Cut(string(page), "```yaml\n")
-	text, _, _ = strings.Cut(text, "```")
-	path := filepath.Join(t.TempDir(), "limits.yaml")
-	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	var rules thresholds
-	if err := readThresholds(path, &rules, false, false); err != nil {
-		t.Fatal(err)
-	}
-	latency := allReduce(4 << 20)
-	latency.Mode = coll.Latency
-	for _, c := range []struct {
-		of   coll.Case
-		want limits
-	}{{allReduce(1 << 10), limits{0.1, 0.2}}, {allReduce(64 << 10), limits{0.03, 0.05}}, {allReduce(4 << 20), limits{0.03, 0.03}}, {latency, limits{0.03, 0.05}}} {
-		if got := rules.of(c.of); got != c.want {
-			t.Errorf("%s: %+v, want %+v", c.of, got, c.want)
-		}
-	}
-}
-
-// What another tool's file does not tell is no type or placement of ours.
-func TestApartByWhatIsNotTold(t *testing.T) {
-	a, b := &side{name: "a"}, &side{name: "b"}
-	of := func(s *side, c coll.Case) alone { return alone{collective{Condition: analysis.Condition{Case: c}}, s} }
-	told := coll.Case{Collective: coll.AllGather, Type: coll.Float32, Placement: coll.OutOfPlace, Mode: coll.Throughput, World: 2}
-	untold := told
-	untold.Type, untold.Placement = 0, 0
-	lines := (&duel{kind: collectives, a: a, b: b, alone: []alone{of(a, told), of(b, untold)}}).apart()
-	if want := []string{"type: float32 in a, not recorded in b", "placement: out-of-place in a, not recorded in b"}; !slices.Equal(lines, want) {
-		t.Errorf("%q, want %q", lines, want)
 	}
 }

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"busbar/post/compare"
 )
 
 // TestCompareSameRuns: each launch counts on both sides, all ratios are exactly 1, and the JSON states the reason.
@@ -58,22 +60,22 @@ func sameRuns(t *testing.T, n int, want string, args []string) {
 			t.Errorf("notice %s", code)
 		}
 	}
-	check := func(v verdictJSON, a, b timeJSON) {
+	check := func(v compare.VerdictJSON, a, b compare.TimeJSON) {
 		t.Helper()
 		if v.Ratio == nil || *v.Ratio != 1 || v.Verdict != want || v.More != nil || a != b || a.Launches != n ||
 			v.P != nil && *v.P != 1 {
 			t.Errorf("%+v of %+v and %+v", v, a, b)
 		}
 	}
-	for _, c := range d.Duels {
+	for _, c := range d.Comparisons {
 		for _, p := range c.Points {
-			check(p.verdictJSON, p.A.timeJSON, p.B.timeJSON)
+			check(p.VerdictJSON, p.A.TimeJSON, p.B.TimeJSON)
 		}
-		for _, p := range d.Steps.Duels[0].Points {
-			check(p.verdictJSON, p.A.timeJSON, p.B.timeJSON)
+		for _, p := range d.Steps.Comparisons[0].Points {
+			check(p.VerdictJSON, p.A.TimeJSON, p.B.TimeJSON)
 		}
-		if len(c.Points) != 14 || len(d.Steps.Duels[0].Points) == 0 {
-			t.Errorf("%d points, and %d of steps", len(c.Points), len(d.Steps.Duels[0].Points))
+		if len(c.Points) != 14 || len(d.Steps.Comparisons[0].Points) == 0 {
+			t.Errorf("%d points, and %d of steps", len(c.Points), len(d.Steps.Comparisons[0].Points))
 		}
 	}
 }

@@ -91,11 +91,11 @@ func TestCompareTrainingVerdicts(t *testing.T) {
 	} {
 		a, b := stepPair(t, c.a, c.b)
 		got, code, stderr := compareJSON(t, append(strings.Fields(c.flags), a, b)...)
-		if code != c.code || (code == 0) != (stderr == "") || got.Steps == nil || len(got.Steps.Duels) != 1 ||
-			len(got.Steps.Duels[0].Points) != 4 || len(got.Duels) != 0 {
+		if code != c.code || (code == 0) != (stderr == "") || got.Steps == nil || len(got.Steps.Comparisons) != 1 ||
+			len(got.Steps.Comparisons[0].Points) != 4 || len(got.Comparisons) != 0 {
 			t.Fatalf("%s: exit %d, %s, %+v", name, code, stderr, got)
 		}
-		for _, p := range got.Steps.Duels[0].Points {
+		for _, p := range got.Steps.Comparisons[0].Points {
 			if p.Verdict != c.want || c.want == "inconclusive" && (p.More == nil || *p.More != c.more) ||
 				p.A.Launches != c.a.n || p.Exceeded != (c.code != 0) {
 				t.Errorf("%s: %v: %+v", name, p.Bucket, p)
@@ -119,14 +119,14 @@ func TestCompareTrainingTimes(t *testing.T) {
 	a, b := stepPair(t, stepLaunches{n: 3, factor: 1, edit: level}, stepLaunches{n: 3, factor: 1, edit: level})
 	got, _, _ := compareJSON(t, a, b)
 	near := func(x, y float64) bool { return math.Abs(x-y) < 1e-9 }
-	p := got.Steps.Duels[0].Points[0] // launches 1, 3, 5 and 2, 4, 6
+	p := got.Steps.Comparisons[0].Points[0] // launches 1, 3, 5 and 2, 4, 6
 	if p.A.Launches != 3 || !near(p.A.Time, 0.14) || !near(p.A.Min, 0.12) || !near(p.A.Max, 0.16) ||
 		!near(p.A.Comm, 0.053) || !near(p.A.Exposed, 0.04) || !near(p.B.Time, 0.15) || !near(p.B.Comm, 0.054) {
 		t.Errorf("%+v, %+v", p.A, p.B)
 	}
 	if p.Model != "resnet50" || p.World != 4 || p.Bucket != 1<<20 || p.Type != coll.Float32 ||
 		p.Computing != "1 thread of FMA" || p.First != 1<<20 {
-		t.Errorf("%+v", p.stepPlaceJSON)
+		t.Errorf("%+v", p.StepPlaceJSON)
 	}
 }
 
@@ -217,7 +217,7 @@ func TestCompareTrainingPartners(t *testing.T) {
 				both(launch, f)
 				edit(launch, f)
 			}})
-		if got, code, stderr := compareJSON(t, a, b); code != 0 || len(got.Steps.Duels[0].Points) != 4 {
+		if got, code, stderr := compareJSON(t, a, b); code != 0 || len(got.Steps.Comparisons[0].Points) != 4 {
 			t.Errorf("%s: exit %d, %s", name, code, stderr)
 		}
 	}
@@ -228,38 +228,38 @@ func TestCompareBothKinds(t *testing.T) {
 	a, b := pair(t, launches{n: 4, factor: 1, noise: 0.002}, launches{n: 4, factor: 1, noise: 0.002})
 	stepLaunches{first: 1, step: 2, n: 4, factor: 1, noise: 0.002}.save(t, a)
 	got, code, stderr := compareJSON(t, a, b)
-	if code != 0 || got.Steps != nil || got.Duels[0].Counts["same"] != 14 || len(got.Sides[0].Launches) != 4 ||
+	if code != 0 || got.Steps != nil || got.Comparisons[0].Counts["same"] != 14 || len(got.Sides[0].Launches) != 4 ||
 		stderr != "" || !got.has("not-comparable") {
 		t.Errorf("steps on one side: exit %d, %s, %+v", code, stderr, got.Steps)
 	}
 	stepLaunches{first: 2, step: 2, n: 4, factor: 1.2, noise: 0.002}.save(t, b)
 	if got, code, stderr = compareJSON(t, "--fail-above", "5%", a, b); code != codeExceeded ||
-		!strings.Contains(stderr, "post: 4 points worse") || got.Steps.Duels[0].Counts["worse"] != 4 ||
-		got.Duels[0].Counts["same"] != 14 {
+		!strings.Contains(stderr, "post: 4 points worse") || got.Steps.Comparisons[0].Counts["worse"] != 4 ||
+		got.Comparisons[0].Counts["same"] != 14 {
 		t.Errorf("both: exit %d, %s, %+v", code, stderr, got)
 	}
-	if len(got.Duels[0].Alone)+len(got.Steps.Duels[0].Alone) != 0 || got.Duels[0].Labellings != 70 ||
+	if len(got.Comparisons[0].Missing)+len(got.Steps.Comparisons[0].Missing) != 0 || got.Comparisons[0].Labellings != 70 ||
 		len(got.Steps.Sides[0].Launches) != 4 {
 		t.Errorf("launches of one kind count for the other: %+v", got.Sides)
 	}
 	by, code, stderr := compareJSON(t, "--by", "launch", "--base", "launch-3", a)
-	if code != 0 || len(by.Steps.Sides) != 4 || by.Steps.Sides[0].Name != "launch-3" || len(by.Steps.Duels) != 3 {
+	if code != 0 || len(by.Steps.Sides) != 4 || by.Steps.Sides[0].Name != "launch-3" || len(by.Steps.Comparisons) != 3 {
 		t.Errorf("by launch: exit %d, %s, %+v", code, stderr, by.Sides)
 	}
 	other := t.TempDir()
 	gpt := func(_ int, f *result.StepFile) { f.Run.Step.Model = "gpt2" }
 	launches{first: 2, step: 2, n: 4, factor: 1, noise: 0.002}.save(t, other)
 	stepLaunches{first: 2, step: 2, n: 4, factor: 1, edit: gpt}.save(t, other)
-	if got, code, stderr = compareJSON(t, a, other); code != 0 || stderr != "" || len(got.Steps.Duels[0].Points) != 0 ||
-		len(got.Steps.Duels[0].Alone) != 8 || got.Steps.Duels[0].Alone[0].Model+
-		got.Steps.Duels[0].Alone[4].Model != "gpt2resnet50" {
+	if got, code, stderr = compareJSON(t, a, other); code != 0 || stderr != "" || len(got.Steps.Comparisons[0].Points) != 0 ||
+		len(got.Steps.Comparisons[0].Missing) != 8 || got.Steps.Comparisons[0].Missing[0].Model+
+		got.Steps.Comparisons[0].Missing[4].Model != "gpt2resnet50" {
 		t.Errorf("another model: exit %d, %s, %+v", code, stderr, got.Steps)
 	}
 	lone := t.TempDir()
 	stepLaunches{first: 2, step: 2, n: 1, factor: 1}.save(t, lone)
 	cases := t.TempDir()
 	launches{first: 20, step: 1, n: 1, factor: 1}.save(t, cases)
-	if got, code, stderr := compareJSON(t, cases, a, b); code != 0 || got.Steps != nil || len(got.Duels) != 2 ||
+	if got, code, stderr := compareJSON(t, cases, a, b); code != 0 || got.Steps != nil || len(got.Comparisons) != 2 ||
 		stderr != "" || !got.has("not-comparable") {
 		t.Errorf("the first side has no steps: exit %d, %s, %+v", code, stderr, got.Steps)
 	}
@@ -293,7 +293,7 @@ func TestCompareTrainingFindings(t *testing.T) {
 	} {
 		a, b := stepPair(t, stepLaunches{n: 4, factor: 1}, stepLaunches{n: 4, factor: 1, edit: c.edit})
 		got, code, _ := compareJSON(t, "--fail-above", "5%", a, b)
-		d := got.Steps.Duels[0]
+		d := got.Steps.Comparisons[0]
 		switch {
 		case code != c.code:
 			t.Errorf("%s: exit %d", name, code)
@@ -347,7 +347,7 @@ func TestCompareTrainingPairs(t *testing.T) {
 		}
 	}
 	got, code, stderr := compareJSON(t, "--by", "backend", dir)
-	if code != 0 || *got.Steps.Duels[0].Pairs != "launch" || got.Steps.Duels[0].Counts["worse"] != 4 {
+	if code != 0 || *got.Steps.Comparisons[0].Pairs != "launch" || got.Steps.Comparisons[0].Counts["worse"] != 4 {
 		t.Errorf("exit %d, %s, %+v", code, stderr, got.Steps)
 	}
 	var text bytes.Buffer

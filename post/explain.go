@@ -10,6 +10,7 @@ import (
 	"busbar/internal/coll"
 	"busbar/internal/document"
 	"busbar/internal/notice"
+	"busbar/post/usage"
 )
 
 func newExplain(stdout io.Writer) *cobra.Command {
@@ -30,7 +31,7 @@ do about it, and an example.`,
 			}
 			e := notice.Find(notice.Code(args[0]))
 			if e == nil {
-				return &usageError{coll.Unknown("code", args[0], codes()), cmd.CommandPath()}
+				return usage.New(coll.Unknown("code", args[0], codes()), cmd.CommandPath())
 			}
 			d := &document.Document{Kind: "explain", Data: explainData{[]explained{explain(e)}}}
 			d.Add(explain(e).section())

@@ -2,7 +2,6 @@ package main
 
 import (
 	"bufio"
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -13,34 +12,22 @@ import (
 
 	"busbar/internal/notice"
 	"busbar/internal/result"
+	"busbar/post/atomicfile"
+	"busbar/post/export"
+	"busbar/post/input"
+	"busbar/post/usage"
 )
 
-// exporter is what post export was asked to do.
-type exporter struct {
+// exportCommand is what post export was asked to do.
+type exportCommand struct {
 	stdout, stderr io.Writer
 	result.MergeOptions
 	out     string
 	formats []string
 }
 
-// exportFile is one form that results are given to other programs in.
-type exportFile struct {
-	name  string
-	write func(e *exporter, ctx context.Context, files []string, w io.Writer) (notes []notice.Notice, err error)
-}
-
-var (
-	exportFormats = []string{"csv", "json", "nccl-tests", "prometheus"}
-	exportFiles   = map[string]exportFile{
-		"csv":        {"busbar.csv", (*exporter).csv},
-		"json":       {"busbar.json", (*exporter).json},
-		"nccl-tests": {"busbar_nccl-tests.log", (*exporter).ncclTests},
-		"prometheus": {"busbar.prom", (*exporter).prometheus},
-	}
-)
-
 func newExport(stdout, stderr io.Writer) *cobra.Command {
-	e := &exporter{stdout: stdout, stderr: stderr}
+	e := &exportCommand{stdout: stdout, stderr: stderr}
 	cmd := &cobra.Command{
 		Use:     "export --format FORMAT [flags] [FILE|DIR...]",
 		Short:   "Give results to other programs (CSV, JSON, nccl-tests, Prometheus)",
@@ -63,20 +50,20 @@ busbar.csv, busbar.json, busbar_nccl-tests.log, busbar.prom. Files appear whole.
 	return cmd
 }
 
-func (e *exporter) run(ctx context.Context, cmd *cobra.Command, args []string) error {
-	formats, err := words("format", e.formats, exportFormats)
+func (e *exportCommand) run(ctx context.Context, cmd *cobra.Command, args []string) error {
+	formats, err := words("format", e.formats, export.Names)
 	if err == nil && len(formats) > 1 && e.out == "" {
 		err = errors.New("stdout takes one format; several go into a folder, named with -o")
 	}
 	if err != nil {
-		return &usageError{err, cmd.CommandPath()}
+		return usage.New(err, cmd.CommandPath())
 	}
-	files, problems, err := find(args)
+	files, problems, err := input.Find(args)
 	if err != nil {
 		return err
 	}
 	for _, format := range formats {
-		notes, err := e.format(ctx, exportFiles[format], files)
+		notes, err := e.format(ctx, export.Formats[format], files)
 		if err != nil {
 			return err
 		}
@@ -89,19 +76,19 @@ func (e *exporter) run(ctx context.Context, cmd *cobra.Command, args []string) e
 }
 
 // format writes one form, whole.
-func (e *exporter) format(ctx context.Context, f exportFile, files []string) (notes []notice.Notice, err error) {
+func (e *exportCommand) format(ctx context.Context, f export.Format, files []string) (notes []notice.Notice, err error) {
 	if e.out == "" {
 		w := bufio.NewWriter(e.stdout)
-		notes, err = f.write(e, ctx, files, w)
+		notes, err = f.Write(ctx, e.MergeOptions, files, w)
 		if flushed := w.Flush(); err == nil {
 			err = flushed
 		}
 		return notes, err
 	}
-	path := filepath.Join(e.out, f.name)
-	err = writeFiles(ctx, []string{path}, func(w []io.Writer) (err error) {
+	path := filepath.Join(e.out, f.File)
+	err = atomicfile.Write(ctx, []string{path}, func(w []io.Writer) (err error) {
 		b := bufio.NewWriter(w[0])
-		if notes, err = f.write(e, ctx, files, b); err == nil {
+		if notes, err = f.Write(ctx, e.MergeOptions, files, b); err == nil {
 			err = b.Flush()
 		}
 		return err
@@ -110,121 +97,4 @@ func (e *exporter) format(ctx context.Context, f exportFile, files []string) (no
 		fmt.Fprintln(e.stdout, path)
 	}
 	return notes, err
-}
-
-func (e *exporter) csv(ctx context.Context, files []string, w io.Writer) ([]notice.Notice, error) {
-	return e.table(ctx, files, result.Output{Format: result.CSV, Writer: w})
-}
-
-func (e *exporter) json(ctx context.Context, files []string, w io.Writer) ([]notice.Notice, error) {
-	list := &jsonList{w: w}
-	notes, err := e.table(ctx, files, result.Output{Format: result.JSONL, Writer: list})
-	if err == nil {
-		err = list.close()
-	}
-	return notes, err
-}
-
-// table writes the merged table.
-func (e *exporter) table(ctx context.Context, files []string, o result.Output) ([]notice.Notice, error) {
-	data, err := result.MergeContext(ctx, files, e.MergeOptions)
-	if err != nil {
-		return nil, err
-	}
-	rows, err := data.Write(o)
-	if err == nil && rows == 0 {
-		err = &result.NothingError{Problems: data.Notes()}
-	}
-	return data.Notes(), err
-}
-
-// jsonList makes one JSON list of lines of JSON, which it gets whole.
-type jsonList struct {
-	w     io.Writer
-	begun bool
-}
-
-func (l *jsonList) Write(lines []byte) (int, error) {
-	if len(lines) == 0 {
-		return 0, nil
-	}
-	begin := ",\n"
-	if !l.begun {
-		begin, l.begun = "[\n", true
-	}
-	text := bytes.ReplaceAll(bytes.TrimSuffix(lines, []byte("\n")), []byte("\n"), []byte(",\n"))
-	if _, err := io.WriteString(l.w, begin); err != nil {
-		return 0, err
-	}
-	if _, err := l.w.Write(text); err != nil {
-		return 0, err
-	}
-	return len(lines), nil
-}
-
-func (l *jsonList) close() error {
-	end := "\n]\n"
-	if !l.begun {
-		end = "[]\n"
-	}
-	_, err := io.WriteString(l.w, end)
-	return err
-}
-
-// ncclTests writes run after run in the layout of nccl-tests. What it cannot hold is noted.
-func (e *exporter) ncclTests(ctx context.Context, files []string, w io.Writer) (notes []notice.Notice, err error) {
-	shown, measured, rehearsed, trained := 0, "", "", 0
-	for _, path := range files {
-		f, err := readRun(ctx, path)
-		if ctx.Err() != nil {
-			return notes, context.Cause(ctx)
-		}
-		if err != nil {
-			notes = append(notes, notice.OfError(path, err))
-			continue
-		}
-		if f.Run.Step != nil {
-			trained++
-			continue
-		}
-		if f.Run.Rehearse {
-			rehearsed = path
-		} else {
-			measured = path
-		}
-		if measured != "" && rehearsed != "" && !e.IncludeRehearsed {
-			return notes, &result.RehearsedError{Rehearsed: []string{rehearsed}, Measured: []string{measured}}
-		}
-		notes = append(notes, f.Problems...)
-		if shown > 0 {
-			fmt.Fprintln(w)
-		}
-		if left := notInNCCLTests(f); left != (notice.NotInNCCLTests{}) {
-			notes = append(notes, notice.InFile(path, 0, left))
-		}
-		if writeNCCLTests(w, f) {
-			shown++
-		}
-	}
-	if trained > 0 {
-		notes = append(notes, notice.New(notice.StepsSkipped{Files: trained}))
-	}
-	if shown == 0 {
-		return notes, &result.NothingError{Problems: notes}
-	}
-	return notes, nil
-}
-
-// notInNCCLTests counts the points that the layout of nccl-tests cannot hold.
-func notInNCCLTests(f *result.File) (left notice.NotInNCCLTests) {
-	for i := range f.Records {
-		switch r := &f.Records[i]; {
-		case inNCCLTests(r):
-		case r.Lacks() == (notice.Lack{}):
-			left.Latency++
-		default:
-			left.Others++
-		}
-	}
-	return left
 }

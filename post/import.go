@@ -5,19 +5,19 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"strings"
 
 	"github.com/spf13/cobra"
 
 	"busbar/internal/document"
-	"busbar/internal/result"
 	"busbar/internal/units"
 	"busbar/post/foreign"
+	"busbar/post/importer"
+	"busbar/post/input"
+	"busbar/post/usage"
 )
 
-// importer is what post import was asked to do.
-type importer struct {
+// importCommand is what post import was asked to do.
+type importCommand struct {
 	stdout, stderr io.Writer
 	out            string
 	strict         bool
@@ -29,7 +29,7 @@ type importer struct {
 }
 
 func newImport(stdout, stderr io.Writer) *cobra.Command {
-	m := &importer{stdout: stdout, stderr: stderr, seen: map[string]string{}}
+	m := &importCommand{stdout: stdout, stderr: stderr, seen: map[string]string{}}
 	cmd := &cobra.Command{
 		Use:     "import [flags] FILE...",
 		Short:   "Turn what other benchmarks printed into result files",
@@ -50,22 +50,22 @@ file again replaces what it was made into.`,
   post import --set world=16 --set placement=out osu_allgather.txt`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return &usageError{errors.New("import wants the files to read"), cmd.CommandPath()}
+				return usage.New(errors.New("import wants the files to read"), cmd.CommandPath())
 			}
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error { return m.run(cmd.Context(), cmd, args) },
 	}
-	cmd.Flags().StringVarP(&m.out, "out", "o", defaultFolder, "write into this `DIR`")
+	cmd.Flags().StringVarP(&m.out, "out", "o", input.DefaultFolder, "write into this `DIR`")
 	cmd.Flags().BoolVar(&m.strict, "strict", false, "fail on unknown lines, torn rows and doubtful points")
 	cmd.Flags().StringArrayVar(&m.words, "set", nil,
 		"`KEY=VALUE` where a file does not tell it: world, collective,\ntype, placement, mode")
 	return cmd
 }
 
-func (m *importer) run(ctx context.Context, cmd *cobra.Command, args []string) (err error) {
+func (m *importCommand) run(ctx context.Context, cmd *cobra.Command, args []string) (err error) {
 	if m.given, err = foreign.ParseGiven(m.words); err != nil {
-		return &usageError{fmt.Errorf("--set: %w", err), cmd.CommandPath()}
+		return usage.New(fmt.Errorf("--set: %w", err), cmd.CommandPath())
 	}
 	failed := 0
 	for _, path := range args {
@@ -73,7 +73,7 @@ func (m *importer) run(ctx context.Context, cmd *cobra.Command, args []string) (
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		var full *unwritableError
+		var full *importer.UnwritableError
 		if errors.As(err, &full) {
 			return err
 		}
@@ -93,15 +93,8 @@ func (m *importer) run(ctx context.Context, cmd *cobra.Command, args []string) (
 }
 
 // file imports one file, whole or not at all.
-func (m *importer) file(ctx context.Context, path string) error {
-	info, err := os.Stat(path)
-	if err == nil && !info.Mode().IsRegular() {
-		return fmt.Errorf("%s: is no file; import wants the files themselves, since each is read more than once", path)
-	}
-	hash := ""
-	if err == nil {
-		hash, err = foreign.Hash(path)
-	}
+func (m *importCommand) file(ctx context.Context, path string) error {
+	hash, err := importer.Hash(path)
 	if err != nil {
 		return err
 	}
@@ -110,182 +103,27 @@ func (m *importer) file(ctx context.Context, path string) error {
 			document.Printable(same))
 		return nil
 	}
-	f, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	s := &importSink{ctx: ctx, dir: m.out, hash: hash}
-	defer s.discard()
-	counts, err := foreign.Read(f, foreign.File{Path: path, SHA256: hash, Given: m.given}, s)
-	if err == nil && m.strict && counts.Torn+counts.Unknown+counts.Doubtful > 0 {
-		err = fmt.Errorf("%s (--strict: %s)", counts.First.Text(), aside(counts))
-	}
-	if err == nil {
-		err = s.keep(counts.Points)
-	}
+	made, err := importer.File(ctx, foreign.File{Path: path, SHA256: hash, Given: m.given}, m.out, m.strict)
 	if err != nil {
 		return err
 	}
 	m.seen[hash] = path
-	m.counts.Add(counts)
-	m.files, m.runs = m.files+1, m.runs+len(s.tables)
-	m.say(path, s, counts)
+	m.counts.Add(made.Counts)
+	m.files, m.runs = m.files+1, m.runs+len(made.Runs)
+	m.report(path, made)
 	return nil
 }
 
-// say tells what became of a file.
-func (m *importer) say(path string, s *importSink, counts foreign.Counts) {
-	for _, t := range s.tables {
-		fmt.Fprintln(m.stdout, t.draft.path)
-		for _, w := range t.warnings {
+// report prints what became of a file.
+func (m *importCommand) report(path string, made *importer.Imported) {
+	for _, r := range made.Runs {
+		fmt.Fprintln(m.stdout, r.Path)
+		for _, w := range r.Warnings {
 			fmt.Fprintf(m.stderr, "post: %s: %s\n", document.Printable(path), document.Printable(w))
 		}
 	}
-	words := fmt.Sprintf("%s, %s in %s", strings.Join(s.formats, ", "), units.Count(counts.Points, "point"),
-		units.Count(counts.Rows, "row"))
-	if more := aside(counts); more != "" {
-		words += "; " + more
+	fmt.Fprintf(m.stderr, "post: %s: %s\n", document.Printable(path), document.Printable(made.Summary()))
+	if first := made.Counts.First; first.Fact != nil {
+		fmt.Fprintf(m.stderr, "post: the first: %s\n", document.Printable(first.Text()))
 	}
-	if s.lines != nil {
-		words += ", kept in " + s.lines.path
-	}
-	fmt.Fprintf(m.stderr, "post: %s: %s\n", document.Printable(path), document.Printable(words))
-	if counts.First.Fact != nil {
-		fmt.Fprintf(m.stderr, "post: the first: %s\n", document.Printable(counts.First.Text()))
-	}
-}
-
-// aside counts what is not in the records.
-func aside(c foreign.Counts) string {
-	var words []string
-	for _, f := range []struct {
-		n    int
-		noun string
-	}{{c.Torn, "torn row"}, {c.Unknown, "unknown line"}, {c.Doubtful, "doubtful point"}, {c.Log, "line"}} {
-		if f.n == 0 {
-			continue
-		}
-		text := units.Count(f.n, f.noun)
-		if f.noun == "line" {
-			text += " of the library's log"
-		}
-		words = append(words, text)
-	}
-	return strings.Join(words, ", ")
-}
-
-// unwritableError is a folder or disk that takes nothing: no file can be imported.
-type unwritableError struct{ err error }
-
-func (e *unwritableError) Error() string { return e.err.Error() }
-func (e *unwritableError) Unwrap() error { return e.err }
-
-// importSink writes what is read of one file into drafts, which are kept together or not at all.
-type importSink struct {
-	ctx       context.Context
-	dir, hash string
-	tables    []*importTable
-	formats   []string
-	lines     *draft // lines of no known layout; nil as long as there is none
-}
-
-// importTable is the draft of one run's file. A log may have many thousand of them, so that what ended holds no file
-// open and no buffer.
-type importTable struct {
-	*result.Bulk // nil once it has ended
-	draft        *draft
-	warnings     []string
-}
-
-// End implements foreign.Table.
-func (t *importTable) End(e result.End) error {
-	err := t.Bulk.End(e)
-	if t.Bulk = nil; err == nil {
-		if err = t.draft.finish(); err != nil {
-			err = &unwritableError{err}
-		}
-	}
-	return err
-}
-
-// name is that of a file made of this source: the same each time that it is imported.
-func (s *importSink) name(what string) string {
-	return fmt.Sprintf("imported_%s_%s", s.hash[:12], what)
-}
-
-func (s *importSink) create(name string) (*draft, error) {
-	d, err := newDraft(s.ctx, s.dir+string(os.PathSeparator)+name)
-	if err != nil {
-		return nil, &unwritableError{err}
-	}
-	return d, nil
-}
-
-// Begin implements foreign.Sink.
-func (s *importSink) Begin(run *result.Run, ranks []result.Rank) (foreign.Table, error) {
-	d, err := s.create(s.name(fmt.Sprintf("%s_%d.jsonl", slug(run.Imported.Tool), len(s.tables)+1)))
-	if err != nil {
-		return nil, err
-	}
-	b, err := result.NewBulk(d, *run, ranks)
-	t := &importTable{Bulk: b, draft: d, warnings: run.Warnings.Texts()}
-	s.tables = append(s.tables, t)
-	s.formats = addWord(s.formats, run.Imported.Format)
-	return t, err
-}
-
-// Line implements foreign.Sink.
-func (s *importSink) Line(n int, text string) (err error) {
-	if s.lines == nil {
-		if s.lines, err = s.create(s.name("lines.txt")); err != nil {
-			return err
-		}
-	}
-	_, err = fmt.Fprintf(s.lines, "%d: %s\n", n, strings.TrimRight(text, "\r\n"))
-	return err
-}
-
-// keep makes sure that every point can be read back, and gives the files their names.
-func (s *importSink) keep(points int) error {
-	written := 0
-	for _, t := range s.tables {
-		f, err := result.Scan(t.draft.file.Name(), func(*result.Record) error { return context.Cause(s.ctx) })
-		if err != nil {
-			return err
-		}
-		written += f.Points
-	}
-	if written != points {
-		return fmt.Errorf("%d points were read and %d can be read back: nothing is kept; this is a fault of busbar", points,
-			written)
-	}
-	var drafts []*draft
-	for _, t := range s.tables {
-		drafts = append(drafts, t.draft)
-	}
-	if s.lines != nil {
-		drafts = append(drafts, s.lines)
-	}
-	if err := keepAll(drafts); err != nil {
-		return &unwritableError{err}
-	}
-	return nil
-}
-
-func (s *importSink) discard() {
-	for _, t := range s.tables {
-		t.draft.discard()
-	}
-	if s.lines != nil {
-		s.lines.discard()
-	}
-}
-
-// slug is a text as part of a file name.
-func slug(text string) string {
-	words := strings.FieldsFunc(strings.ToLower(text), func(r rune) bool {
-		return (r < 'a' || r > 'z') && (r < '0' || r > '9') && r != '.'
-	})
-	return strings.Join(words, "-")
 }

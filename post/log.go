@@ -11,9 +11,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"busbar/internal/document"
 	"busbar/internal/notice"
+	"busbar/post/anonymizer"
+	"busbar/post/logreport"
 	"busbar/post/nccllog"
+	"busbar/post/usage"
 )
 
 // logger is what post log was asked to do.
@@ -50,13 +52,13 @@ record a log and what it costs.`,
   post log --format json logs | jq '.notices[].message'`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return &usageError{errors.New("post log requires the files or folders to read"), cmd.CommandPath()}
+				return usage.New(errors.New("post log requires the files or folders to read"), cmd.CommandPath())
 			}
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := l.check(); err != nil {
-				return &usageError{err, cmd.CommandPath()}
+				return usage.New(err, cmd.CommandPath())
 			}
 			if l.anonymize {
 				return l.runAnonymized(cmd.Context(), args)
@@ -72,22 +74,6 @@ record a log and what it costs.`,
 	return cmd
 }
 
-// logReport is a log with what was found in it, and, where it is compared, the other.
-type logReport struct {
-	log      *nccllog.Log
-	findings []notice.Notice
-	ignored  int          // findings that --ignore leaves out
-	other    *nccllog.Log // nil: it is not compared
-	contrast *nccllog.Contrast
-}
-
-// logData is what the JSON of post log has beside notices; docs/log.md describes the fields.
-type logData struct {
-	Log      *nccllog.Log      `json:"log"`
-	Against  *nccllog.Log      `json:"against"` // null: nothing was compared
-	Contrast *nccllog.Contrast `json:"contrast"`
-}
-
 // runAnonymized reads copies with other names.
 func (l *logger) runAnonymized(ctx context.Context, args []string) (err error) {
 	dir, err := os.MkdirTemp("", "post-log-")
@@ -95,7 +81,7 @@ func (l *logger) runAnonymized(ctx context.Context, args []string) (err error) {
 		return err
 	}
 	defer func() { err = cmp.Or(err, os.RemoveAll(dir)) }()
-	copies, left, err := anonymized(ctx, dir, slices.Concat(args, l.against))
+	copies, left, err := anonymizer.Copy(ctx, dir, slices.Concat(args, l.against))
 	if err != nil {
 		return err
 	}
@@ -109,47 +95,24 @@ func (l *logger) run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	all := log.Findings()
-	r := &logReport{log: log, findings: l.kept(all)}
-	r.ignored = len(all) - len(r.findings)
+	r := logreport.New(log)
 	if len(l.against) > 0 {
-		if r.other, err = l.read(ctx, l.against); err != nil {
+		other, err := l.read(ctx, l.against)
+		if err != nil {
 			return err
 		}
-		r.contrast = nccllog.Compare(r.log, r.other)
-		for _, notices := range []*[]notice.Notice{&r.contrast.Headlines, &r.contrast.OnlyA, &r.contrast.OnlyB} {
-			*notices = l.kept(*notices)
-		}
+		r.CompareWith(other)
 	}
-	d := r.document()
+	d := r.Document(l.kept)
 	notes := l.kept(l.notes)
 	note(l.stderr, notes)
 	d.Notices = append(notes, d.Notices...)
 	return l.write(d, l.stdout)
 }
 
-// document is all of it.
-func (r *logReport) document() *document.Document {
-	d := &document.Document{
-		Kind:    "log",
-		Title:   r.log.Title(),
-		Notices: r.findings,
-		Data:    &logData{r.log, r.other, r.contrast},
-	}
-	if r.contrast == nil {
-		d.Add(r.sections()...)
-		return d
-	}
-	d.Title = "A against B"
-	d.Notices = append(slices.Clone(r.contrast.Headlines), d.Notices...)
-	for _, n := range r.contrast.OnlyB {
-		who := "B"
-		if n.At.Subject != "" {
-			who += ", " + n.At.Subject
-		}
-		n.At.Subject = who
-		d.Notices = append(d.Notices, n)
-	}
-	d.Add(r.contrastSections()...)
-	return d
+// read reads the files of one run.
+func (l *logger) read(ctx context.Context, paths []string) (*nccllog.Log, error) {
+	log, notes, err := logreport.Read(ctx, paths, l.shown)
+	l.notes = append(l.notes, notes...)
+	return log, err
 }

@@ -13,6 +13,8 @@ import (
 
 	"busbar/internal/document"
 	"busbar/internal/result"
+	"busbar/post/compare"
+	"busbar/post/usage"
 )
 
 func main() {
@@ -43,17 +45,17 @@ func exitCode(err error, stderr io.Writer) int {
 	if !errors.Is(err, errSaid) {
 		fmt.Fprintln(stderr, "post:", document.Printable(err.Error()))
 	}
-	var usage *usageError
+	var wrong *usage.Error
 	var mixed *result.RehearsedError
 	var stopped *signalError
-	var exceeded *exceededError
+	var exceeded *compare.ExceededError
 	var noticed *failOnError
 	switch {
 	case errors.As(err, &stopped):
 		return codeSignal + int(stopped.signal)
 	case errors.As(err, &exceeded), errors.As(err, &noticed):
 		return codeExceeded
-	case errors.As(err, &usage), errors.As(err, &mixed), errors.Is(err, errSaid):
+	case errors.As(err, &wrong), errors.As(err, &mixed), errors.Is(err, errSaid):
 		return codeUsage
 	}
 	return codeNothing
@@ -61,15 +63,3 @@ func exitCode(err error, stderr io.Writer) int {
 
 // errSaid is a wrong call whose message, the help, stands on stderr already.
 var errSaid = errors.New("help was shown")
-
-// usageError is a wrong call of the program.
-type usageError struct {
-	err     error
-	command string // whose help says more
-}
-
-func (e *usageError) Error() string {
-	return fmt.Sprintf("%v\nSee `%s --help`.", e.err, e.command)
-}
-
-func (e *usageError) Unwrap() error { return e.err }

@@ -15,6 +15,9 @@ import (
 	"busbar/internal/notice"
 	"busbar/internal/result"
 	"busbar/internal/units"
+	"busbar/post/atomicfile"
+	"busbar/post/input"
+	"busbar/post/usage"
 )
 
 // merger is what post merge was asked to do.
@@ -63,9 +66,9 @@ there were several. What merge wrote is never read as input.`,
 func (m *merger) run(ctx context.Context, cmd *cobra.Command, args []string) error {
 	formats, err := words("format", m.formats, tableFormats)
 	if err != nil {
-		return &usageError{err, cmd.CommandPath()}
+		return usage.New(err, cmd.CommandPath())
 	}
-	files, passed, err := find(args)
+	files, passed, err := input.Find(args)
 	if err != nil {
 		return err
 	}
@@ -75,7 +78,7 @@ func (m *merger) run(ctx context.Context, cmd *cobra.Command, args []string) err
 	}
 	dir := m.out
 	if dir == "" {
-		if dir, err = folder(args); err != nil {
+		if dir, err = input.Folder(args); err != nil {
 			return err
 		}
 	}
@@ -113,7 +116,7 @@ func (m *merger) cases(
 	for _, format := range formats {
 		paths = append(paths, filepath.Join(dir, "merged."+format))
 	}
-	err = writeFiles(ctx, paths, func(w []io.Writer) (err error) {
+	err = atomicfile.Write(ctx, paths, func(w []io.Writer) (err error) {
 		outputs := make([]result.Output, len(w))
 		for i, format := range formats {
 			outputs[i] = result.Output{Format: tableFormat[format], Writer: w[i]}
@@ -136,7 +139,7 @@ func (m *merger) steps(
 		return 0, nil
 	}
 	path := filepath.Join(dir, "steps.csv")
-	err = writeFiles(ctx, []string{path}, func(w []io.Writer) error { return result.WriteStepsCSV(w[0], rows) })
+	err = atomicfile.Write(ctx, []string{path}, func(w []io.Writer) error { return result.WriteStepsCSV(w[0], rows) })
 	return len(rows), m.wrote([]string{path}, err)
 }
 
@@ -157,9 +160,9 @@ func (m *merger) wrote(paths []string, err error) error {
 func contents(runs []*result.Run) string {
 	var backends, worlds, launches []string
 	for _, r := range slices.SortedFunc(slices.Values(runs), func(a, b *result.Run) int { return a.World - b.World }) {
-		backends = addWord(backends, r.Backend.Name)
-		worlds = addWord(worlds, fmt.Sprint(r.World))
-		launches = addWord(launches, r.Launch)
+		backends = units.AddOnce(backends, r.Backend.Name)
+		worlds = units.AddOnce(worlds, fmt.Sprint(r.World))
+		launches = units.AddOnce(launches, r.Launch)
 	}
 	return fmt.Sprintf("%s, %s (%s), %s", units.Count(len(backends), "backend"), units.Count(len(worlds), "world"),
 		units.Some(worlds), units.Count(len(launches), "launch"))
@@ -171,7 +174,7 @@ func words(kind string, values, known []string) (once []string, err error) {
 		if !slices.Contains(known, v) {
 			return nil, coll.Unknown(kind, v, known)
 		}
-		once = addWord(once, v)
+		once = units.AddOnce(once, v)
 	}
 	if once == nil {
 		return nil, fmt.Errorf("--%s names nothing; known: %s", kind, strings.Join(known, ", "))

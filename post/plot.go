@@ -14,8 +14,11 @@ import (
 	"busbar/internal/result"
 	"busbar/internal/units"
 	"busbar/post/analysis"
+	"busbar/post/atomicfile"
+	"busbar/post/input"
 	"busbar/post/plot"
 	"busbar/post/steps"
+	"busbar/post/usage"
 )
 
 // plotter is what post plot was asked to do.
@@ -101,13 +104,13 @@ func (p *plotter) options() (o plot.Options, err error) {
 func (p *plotter) run(ctx context.Context, cmd *cobra.Command, args []string) error {
 	options, err := p.options()
 	if err != nil {
-		return &usageError{err, cmd.CommandPath()}
+		return usage.New(err, cmd.CommandPath())
 	}
 	peaks, err := analysis.ParsePeaks(p.peaks)
 	if err != nil {
-		return &usageError{err, cmd.CommandPath()}
+		return usage.New(err, cmd.CommandPath())
 	}
-	files, overlooked, err := find(args)
+	files, overlooked, err := input.Find(args)
 	if err != nil {
 		return err
 	}
@@ -117,7 +120,7 @@ func (p *plotter) run(ctx context.Context, cmd *cobra.Command, args []string) er
 	}
 	dir := p.out
 	if dir == "" {
-		if dir, err = folder(args); err != nil {
+		if dir, err = input.Folder(args); err != nil {
 			return err
 		}
 		dir = filepath.Join(dir, "plots")
@@ -127,12 +130,12 @@ func (p *plotter) run(ctx context.Context, cmd *cobra.Command, args []string) er
 	if err != nil {
 		return err
 	}
-	trained, unread, err := gatherSteps(ctx, data)
+	trained, unread, err := steps.Read(ctx, data)
 	if err != nil {
 		return err
 	}
-	note(p.stderr, slices.Concat(overlooked, data.Notes(), unread, lacking.notices()))
-	if len(points) == 0 && lacking.groups {
+	note(p.stderr, slices.Concat(overlooked, data.Notes(), unread, lacking.Notices()))
+	if len(points) == 0 && lacking.Groups {
 		return nil
 	}
 	if p.collectives != nil {
@@ -152,16 +155,16 @@ func (p *plotter) run(ctx context.Context, cmd *cobra.Command, args []string) er
 		return fmt.Errorf("nothing to draw: of %s, %d ok%s, in %s", units.Count(len(points), "point"), ok, wanted,
 			units.Some(files))
 	}
-	return p.write(ctx, dir, outputs)
+	return atomicfile.WriteAll(ctx, dir, outputs, func(path string) { fmt.Fprintln(p.stdout, path) })
 }
 
 // read turns records into points, those that are not ok into points without a figure, and counts both. Imported ones
 // that lack what a picture needs are left out. What is marked in pictures is gathered on the way.
 func read(
 	ctx context.Context, data *result.Dataset, marks *marks,
-) (points []plot.Point, ok int, lacking lacks, err error) {
+) (points []plot.Point, ok int, lacking analysis.Incomparable, err error) {
 	err = data.Each(func(r result.Row) error {
-		if lacking.add(r) {
+		if lacking.Add(r) {
 			return context.Cause(ctx)
 		}
 		p := plot.Point{Run: r.Run, Case: r.Record.Case}
@@ -170,7 +173,7 @@ func read(
 			ok++
 		}
 		points = append(points, p)
-		marks.add(r)
+		marks.Add(r)
 		return context.Cause(ctx)
 	})
 	return points, ok, lacking, err
@@ -183,14 +186,14 @@ type picture interface {
 }
 
 // outputs are the files of all pictures, in each format.
-func (p *plotter) outputs(figures []plot.Figure, trained []*steps.Run) (all []output) {
+func (p *plotter) outputs(figures []plot.Figure, trained []*steps.Run) (all []atomicfile.Named) {
 	add := func(name string, one picture) {
 		for _, format := range p.formats {
 			draw := one.WritePNG
 			if format == "svg" {
 				draw = one.WriteSVG
 			}
-			all = append(all, output{name + "." + format, draw})
+			all = append(all, atomicfile.Named{Name: name + "." + format, Write: draw})
 		}
 	}
 	for _, f := range figures {
@@ -204,15 +207,4 @@ func (p *plotter) outputs(figures []plot.Figure, trained []*steps.Run) (all []ou
 		add(l.Name, l)
 	}
 	return all
-}
-
-func (p *plotter) write(ctx context.Context, dir string, outputs []output) error {
-	for _, o := range outputs {
-		path := filepath.Join(dir, o.name)
-		if err := writeFiles(ctx, []string{path}, func(w []io.Writer) error { return o.write(w[0]) }); err != nil {
-			return err
-		}
-		fmt.Fprintln(p.stdout, path)
-	}
-	return nil
 }

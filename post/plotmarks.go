@@ -17,7 +17,7 @@ func newMarks(peaks analysis.Peaks) *marks {
 	return &marks{analysis.NewCeilings(peaks), analysis.NewCollector()}
 }
 
-func (m *marks) add(r result.Row) {
+func (m *marks) Add(r result.Row) {
 	m.ceilings.Add(r)
 	m.curves.Add(r)
 }

@@ -13,7 +13,12 @@ import (
 	"busbar/internal/coll"
 	"busbar/internal/result"
 	"busbar/post/analysis"
+	"busbar/post/anonymizer"
+	"busbar/post/atomicfile"
+	"busbar/post/input"
+	"busbar/post/sidebyside"
 	"busbar/post/timeline"
+	"busbar/post/usage"
 )
 
 // reporter is what post report was asked to do.
@@ -30,7 +35,7 @@ type reporter struct {
 }
 
 // layouts are the forms of a report: which files it is.
-var layouts = map[string]func(*reporter, context.Context, *findings) error{"comparison": (*reporter).comparison}
+var layouts = map[string]func(*reporter, context.Context, *sidebyside.Results) error{"comparison": (*reporter).comparison}
 
 var layoutNames = []string{"comparison"}
 
@@ -112,7 +117,7 @@ func (r *reporter) run(ctx context.Context, cmd *cobra.Command, args []string) e
 		r.traced, err = r.names.options()
 	}
 	if err != nil {
-		return &usageError{err, cmd.CommandPath()}
+		return usage.New(err, cmd.CommandPath())
 	}
 	if r.anonymize {
 		if args, err = r.anonymized(ctx, args); err != nil {
@@ -124,34 +129,52 @@ func (r *reporter) run(ctx context.Context, cmd *cobra.Command, args []string) e
 	}
 	write, known := layouts[r.layout]
 	if !known {
-		return &usageError{coll.Unknown("layout", r.layout, layoutNames), cmd.CommandPath()}
+		return usage.New(coll.Unknown("layout", r.layout, layoutNames), cmd.CommandPath())
 	}
-	files, passed, err := find(args)
+	files, passed, err := input.Find(args)
 	if err != nil {
 		return err
 	}
-	found, err := gather(ctx, files, passed, r.IncludeRehearsed)
+	found, err := sidebyside.Gather(ctx, files, passed, r.IncludeRehearsed)
 	if err != nil {
 		return err
 	}
 	if r.out == "" {
-		if r.out, err = folder(args); err != nil {
+		if r.out, err = input.Folder(args); err != nil {
 			return err
 		}
 	}
 	if err := write(r, ctx, found); err != nil {
 		return err
 	}
-	note(r.stderr, found.notes)
+	note(r.stderr, found.Notes)
 	return nil
+}
+
+// comparison writes the report that sets backends side by side.
+func (r *reporter) comparison(ctx context.Context, f *sidebyside.Results) error {
+	files, notDrawn := f.Files()
+	for _, words := range notDrawn {
+		fmt.Fprintln(r.stderr, "post: not drawn:", words)
+	}
+	if err := r.writeAll(ctx, files); err != nil {
+		return err
+	}
+	f.NoteStale(r.out, files)
+	return nil
+}
+
+// writeAll writes the files of a report and prints their paths.
+func (r *reporter) writeAll(ctx context.Context, files []atomicfile.Named) error {
+	return atomicfile.WriteAll(ctx, r.out, files, func(path string) { fmt.Fprintln(r.stdout, path) })
 }
 
 // anonymized copies what is read into the folder of the report, and returns the copies.
 func (r *reporter) anonymized(ctx context.Context, args []string) ([]string, error) {
 	if len(args) == 0 {
-		args = []string{defaultFolder}
+		args = []string{input.DefaultFolder}
 	}
-	copies, left, err := anonymized(ctx, r.out, slices.Concat(args, r.traces))
+	copies, left, err := anonymizer.Copy(ctx, r.out, slices.Concat(args, r.traces))
 	if err != nil {
 		return nil, err
 	}

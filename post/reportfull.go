@@ -1,23 +1,20 @@
 package main
 
 import (
-	"bytes"
 	"context"
-	"errors"
 	"fmt"
-	"io"
-	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
-	"syscall"
 
-	"busbar/internal/coll"
 	"busbar/internal/document"
 	"busbar/internal/notice"
 	"busbar/internal/result"
 	"busbar/post/analysis"
+	"busbar/post/atomicfile"
+	"busbar/post/input"
 	"busbar/post/report"
+	"busbar/post/sidebyside"
+	"busbar/post/steps"
 	"busbar/post/timeline"
 )
 
@@ -27,43 +24,13 @@ const (
 	textName = "report.md"
 )
 
-// headBytes is how much of a file tells whether it is a report of ours: each names the tool near its beginning.
-const headBytes = 64 << 10
-
-// mayReplace is the error of a file that post report and post timeline did not write: its names are ones that people
-// give their own files.
-func mayReplace(path string) error {
-	f, err := os.Open(path)
-	// there is none; writing tells of what is no folder
-	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
-		return nil
-	}
-	if err != nil { // writing would put another in its place
-		return fmt.Errorf("whether post wrote this cannot be seen, and it stays as it is: %w; write into another folder "+
-			"(-o DIR), or give that file another name", err)
-	}
-	defer f.Close()
-	head, err := io.ReadAll(io.LimitReader(f, headBytes))
-	if err != nil || len(head) == 0 {
-		return nil
-	}
-	// of a line of the text, of an attribute of the page, of the JSON
-	for _, begin := range []string{"\n", `content="`, `"tool": "`} {
-		if bytes.Contains(head, []byte(begin+toolName+" ")) {
-			return nil
-		}
-	}
-	return fmt.Errorf("%s was not written by post and stays as it is; write into another folder (-o DIR), or give that "+
-		"file another name", path)
-}
-
 // full writes the report about all that the runs tell, and timelines where they were named, as a page and as Markdown.
 func (r *reporter) full(ctx context.Context, args []string, ceilings *analysis.Ceilings) error {
 	traced, err := r.readTraces(ctx)
 	if err != nil {
 		return err
 	}
-	files, passed, err := find(args)
+	files, passed, err := input.Find(args)
 	var data *result.Dataset
 	if err == nil {
 		data, err = result.MergeContext(ctx, files, r.MergeOptions)
@@ -75,7 +42,7 @@ func (r *reporter) full(ctx context.Context, args []string, ceilings *analysis.C
 		return err
 	}
 	if r.out == "" {
-		if r.out, err = folder(args); err != nil {
+		if r.out, err = input.Folder(args); err != nil {
 			return err
 		}
 	}
@@ -96,7 +63,7 @@ func (r *reporter) full(ctx context.Context, args []string, ceilings *analysis.C
 // mayWrite is the error of a file that lies where the report is to be and is none of ours.
 func (r *reporter) mayWrite() error {
 	for _, name := range []string{pageName, textName} {
-		if err := mayReplace(filepath.Join(r.out, name)); err != nil {
+		if err := atomicfile.MayReplace(filepath.Join(r.out, name), toolName); err != nil {
 			return err
 		}
 	}
@@ -105,12 +72,9 @@ func (r *reporter) mayWrite() error {
 
 // write writes both forms of a report, and says what stands first in it.
 func (r *reporter) write(ctx context.Context, made *report.Report) error {
-	for _, o := range []output{{pageName, made.WritePage}, {textName, made.WriteMarkdown}} {
-		path := filepath.Join(r.out, o.name)
-		if err := writeFiles(ctx, []string{path}, func(w []io.Writer) error { return o.write(w[0]) }); err != nil {
-			return err
-		}
-		fmt.Fprintln(r.stdout, path)
+	err := r.writeAll(ctx, []atomicfile.Named{{Name: pageName, Write: made.WritePage}, {Name: textName, Write: made.WriteMarkdown}})
+	if err != nil {
+		return err
 	}
 	fmt.Fprintln(r.stdout)
 	return made.Summary().Write(r.stdout, document.Text)
@@ -123,12 +87,12 @@ func (r *reporter) build(
 ) (*report.Report, error) {
 	runs := data.Runs()
 	b := report.NewBuilder(runs, r.options())
-	sides := newSideBySide(runs)
+	sides := sidebyside.NewHeadliner(runs)
 	rows := 0
 	err := data.EachWhole(func(row result.Row) error {
 		rows++
 		b.Add(row)
-		sides.add(row)
+		sides.Add(row)
 		ceilings.Add(row)
 		return context.Cause(ctx)
 	}, func(f *result.File) error {
@@ -138,7 +102,7 @@ func (r *reporter) build(
 	if err != nil {
 		return nil, err
 	}
-	trained, unread, err := gatherSteps(ctx, data)
+	trained, unread, err := steps.Read(ctx, data)
 	if err != nil {
 		return nil, err
 	}
@@ -147,7 +111,7 @@ func (r *reporter) build(
 	if rows == 0 && len(trained) == 0 {
 		return nil, &result.NothingError{Problems: notes}
 	}
-	found := report.Found{Curves: b.Curves(), Models: analysis.ModelOf, Headlines: sides.headlines(), Notes: notes}
+	found := report.Found{Curves: b.Curves(), Models: analysis.ModelOf, Headlines: sides.Headlines(), Notes: notes}
 	found.Findings, found.More = analysis.Find(found.Curves, analysis.Options{Ceiling: ceilings.OfCurve})
 	found.Findings = slices.DeleteFunc(found.Findings, func(f analysis.Finding) bool { return !r.shows(f.Code()) })
 	for i := range found.Findings {
@@ -162,48 +126,4 @@ func (r *reporter) build(
 		made.AddTimeline(traced, r.options())
 	}
 	return made, nil
-}
-
-// sideBySide collects what it takes to compare contenders in the headlines: nothing where there is one alone.
-type sideBySide struct {
-	found *findings
-	lacks lacks
-}
-
-func newSideBySide(runs []*result.Run) *sideBySide {
-	var all []analysis.Contender
-	for _, run := range runs {
-		if c := analysis.ContenderOf(run); !slices.Contains(all, c) {
-			all = append(all, c)
-		}
-	}
-	s := &sideBySide{}
-	if len(all) > 1 && len(all) <= mostContenders {
-		s.found = &findings{times: analysis.NewMeasurements(), name: analysis.Names(all)}
-	}
-	return s
-}
-
-// mostContenders is how many are compared in headlines: of more, no two pairs say much.
-const mostContenders = 8
-
-// add takes a row that headlines can be of.
-func (s *sideBySide) add(row result.Row) {
-	if s.found != nil && row.Record.Collective == coll.AllReduce && !s.lacks.add(row) {
-		s.found.times.Add(row.Run, row.Record)
-		if row.Run.Rehearse {
-			s.found.rehearsed++
-		}
-	}
-}
-
-func (s *sideBySide) headlines() []notice.Fact {
-	if s.found == nil {
-		return nil
-	}
-	a := &analyst{findings: s.found}
-	if families := a.analysed(); len(families) > 0 {
-		return a.winners(families[0])
-	}
-	return nil
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"busbar/internal/result"
+	"busbar/post/input"
 	"busbar/post/report"
 	"busbar/post/timeline"
 )
@@ -28,7 +29,7 @@ func (r *reporter) alone(args []string, err error) bool {
 	if len(args) > 0 || len(r.traces) == 0 || err == nil {
 		return false
 	}
-	if _, missing := os.Stat(defaultFolder); missing != nil {
+	if _, missing := os.Stat(input.DefaultFolder); missing != nil {
 		return true
 	}
 	return errors.As(err, &none) || errors.As(err, &nothing)
@@ -38,14 +39,14 @@ func (r *reporter) alone(args []string, err error) bool {
 func (r *reporter) onlyTimeline(ctx context.Context, found *timeline.Timeline) error {
 	if r.out == "" {
 		var err error
-		if r.out, err = folder(r.traces); err != nil {
+		if r.out, err = input.Folder(r.traces); err != nil {
 			return err
 		}
 	}
 	if err := r.mayWrite(); err != nil {
 		return err
 	}
-	fmt.Fprintf(r.stderr, "post: there are no results in ./%s: the report is about the timeline alone\n", defaultFolder)
+	fmt.Fprintf(r.stderr, "post: there are no results in ./%s: the report is about the timeline alone\n", input.DefaultFolder)
 	found.Ignore(r.shows)
 	made := report.OfTimeline(found, r.options())
 	if err := r.write(ctx, made); err != nil {

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"busbar/internal/coll"
+	"busbar/post/usage"
 )
 
 // version is set by the linker (-X main.version=…) in released builds.
@@ -106,7 +107,7 @@ func knownCommand(cmd *cobra.Command, args []string) error {
 			names = append(names, c.Name())
 		}
 	}
-	return &usageError{coll.Unknown("command", args[0], names), cmd.CommandPath()}
+	return usage.New(coll.Unknown("command", args[0], names), cmd.CommandPath())
 }
 
 // flagError names the flag that was probably meant.
@@ -117,7 +118,7 @@ func flagError(cmd *cobra.Command, err error) error {
 		cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, "--"+f.Name) })
 		err = coll.Unknown("flag", "--"+unknown.GetSpecifiedName(), names)
 	}
-	return &usageError{err, cmd.CommandPath()}
+	return usage.New(err, cmd.CommandPath())
 }
 
 // toolName begins the version line, by which post knows a report as its own.

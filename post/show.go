@@ -2,20 +2,19 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 
 	"github.com/spf13/cobra"
 
-	"busbar/internal/coll"
-	"busbar/internal/document"
 	"busbar/internal/notice"
 	"busbar/internal/result"
-	"busbar/internal/units"
 	"busbar/post/analysis"
-	"busbar/post/say"
+	"busbar/post/export"
+	"busbar/post/input"
+	"busbar/post/show"
+	"busbar/post/usage"
 )
 
 // shower is what post show was asked to do.
@@ -24,17 +23,6 @@ type shower struct {
 	ncclTests      bool
 	peaks          analysis.Peaks
 	outputFlags
-
-	doc      document.Document
-	data     showData
-	compared campaigns
-	judged   patterns
-}
-
-// showData is what the JSON of post show has beside notices.
-type showData struct {
-	Runs        []*shownRun       `json:"runs"`
-	Comparisons []shownComparison `json:"comparisons"`
 }
 
 func newShow(stdout, stderr io.Writer) *cobra.Command {
@@ -87,7 +75,7 @@ of one operation; in latency mode, percentiles are over iterations.`,
 				err = errors.New("--nccl-tests has a layout of its own: without --peak, --format and --fail-on")
 			}
 			if err != nil {
-				return &usageError{err, cmd.CommandPath()}
+				return usage.New(err, cmd.CommandPath())
 			}
 			return s.run(cmd.Context(), args)
 		},
@@ -106,13 +94,13 @@ func peakFlag(cmd *cobra.Command, peaks *[]string) {
 
 // run shows all runs found. The error is that no file could be read, or had a point to show.
 func (s *shower) run(ctx context.Context, args []string) error {
-	files, problems, err := find(args)
+	files, problems, err := input.Find(args)
 	if err != nil {
 		return err
 	}
-	shown := 0
+	shown, tables := 0, show.New(s.peaks, s.shows)
 	for _, path := range files {
-		more, err := s.file(ctx, path, shown > 0)
+		more, err := s.file(ctx, path, tables, shown > 0)
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
@@ -131,244 +119,28 @@ func (s *shower) run(ctx context.Context, args []string) error {
 	if s.ncclTests {
 		return nil
 	}
-	s.doc.Notices = append(problems, s.doc.Notices...)
-	s.doc.Add(s.compared.sections(&s.data)...)
-	s.doc.Add(s.judged.sections(s)...)
-	s.doc.Kind, s.doc.Data = "show", &s.data
-	return s.write(&s.doc, s.stdout)
+	return s.write(tables.Document(problems), s.stdout)
 }
 
-// file adds the run of a file to the document, or prints it in nccl-tests' layout, behind an empty line where another
+// file adds the run of a file to the tables, or prints it in nccl-tests' layout, behind an empty line where another
 // precedes it. The error is that it has nothing to show.
-func (s *shower) file(ctx context.Context, path string, behind bool) ([]notice.Notice, error) {
-	f, err := readRun(ctx, path)
+func (s *shower) file(ctx context.Context, path string, tables *show.Tables, behind bool) ([]notice.Notice, error) {
+	f, err := export.ReadRun(ctx, path)
 	switch {
 	case err != nil:
 		return nil, err
-	case f.Run.Step != nil && s.ncclTests:
-		return nil, notice.Fail(notice.NoNCCLTests{Has: notice.HasSteps})
+	case !s.ncclTests:
+		return tables.Add(f)
 	case f.Run.Step != nil:
-		steps, err := result.ReadSteps(path)
-		if err != nil {
-			return nil, err
-		}
-		s.doc.Add(s.stepRun(steps))
-		return steps.Problems, nil
-	case f.Run.Pattern != nil && s.ncclTests:
-		return f.Problems, notice.Fail(notice.NoNCCLTests{Has: notice.HasGroups})
-	case s.ncclTests:
-		if behind {
-			fmt.Fprintln(s.stdout)
-		}
-		if !writeNCCLTests(s.stdout, f) {
-			return f.Problems, notice.Fail(notice.NoNCCLTests{Has: notice.NoThroughput})
-		}
+		return nil, notice.Fail(notice.NoNCCLTests{Has: notice.HasSteps})
 	case f.Run.Pattern != nil:
-		s.doc.Add(s.patternRun(f))
-		s.judged.add(f)
-	default:
-		s.doc.Add(s.collectiveRun(f))
-		s.compared.add(f)
+		return f.Problems, notice.Fail(notice.NoNCCLTests{Has: notice.HasGroups})
+	}
+	if behind {
+		fmt.Fprintln(s.stdout)
+	}
+	if !export.WriteNCCLTests(s.stdout, f) {
+		return f.Problems, notice.Fail(notice.NoNCCLTests{Has: notice.NoThroughput})
 	}
 	return f.Problems, nil
-}
-
-// readRun reads a run whole, or until the context ends.
-func readRun(ctx context.Context, path string) (*result.File, error) {
-	var records []result.Record
-	f, err := result.Scan(path, func(r *result.Record) error {
-		records = append(records, *r)
-		return ctx.Err()
-	})
-	if err == nil {
-		f.Records = records
-	}
-	return f, err
-}
-
-// shownRun is a run in the JSON.
-type shownRun struct {
-	File      string `json:"file"`
-	ID        string `json:"run"`
-	Backend   string `json:"backend"`
-	Library   string `json:"library"`
-	World     int    `json:"world"`
-	Nodes     int    `json:"nodes"`
-	Device    string `json:"device"`
-	Host      string `json:"host"`
-	Start     string `json:"start"`
-	Tool      string `json:"tool"`
-	Simulated bool   `json:"simulated"`
-	Outcome   string `json:"outcome"` // complete, interrupted, aborted; unknown: no end is recorded
-
-	Cause  *notice.Brief         `json:"cause"`       // of an outcome that is not complete; null: not recorded
-	Left   int                   `json:"points_left"` // of the plan
-	Counts map[result.Status]int `json:"points"`      // by status
-
-	Tables []shownTable `json:"tables"`
-
-	Steps []result.StepRecord `json:"steps"` // of rank --step
-}
-
-// unknownEnd is the outcome of a run that has no end: it is going on, or was killed.
-const unknownEnd = "unknown"
-
-// shownTable is a table in the JSON; points have the columns of merged.csv, notices and
-// the cause of reason.
-type shownTable struct {
-	Title    string            `json:"title"`
-	PeakGBps *float64          `json:"peak_GBps"` // null: unknown
-	Peak     string            `json:"peak"`      // where it comes from, or why it is unknown
-	Model    *notice.Kept      `json:"model"`     // code and parameters; null: too few sizes
-	Points   []json.RawMessage `json:"points"`
-}
-
-// describe adds a run to the JSON, and reports points that failed and a plan that was not finished.
-func (s *shower) describe(path string, r *result.Run, end *result.End, counts map[result.Status]int) *shownRun {
-	report := s.footnotes(path).report
-	for _, status := range []result.Status{result.Wrong, result.Failed, result.Timeout, result.OOM} {
-		if n := counts[status]; n > 0 {
-			report(notice.PointsFailed{Points: n, Status: string(status)})
-		}
-	}
-	switch {
-	case end == nil && r.Imported == nil:
-		report(notice.RunUnfinished{})
-	case end != nil && end.Left > 0:
-		report(notice.RunUnfinished{Outcome: string(end.Outcome), Left: end.Left})
-	}
-	one := &shownRun{
-		File: path, ID: r.ID, Backend: r.Backend.Name, Library: r.Backend.Library, World: r.World, Nodes: r.Nodes,
-		Device: r.Device, Host: r.Machine.Host, Tool: r.Tool, Simulated: r.Rehearse, Outcome: unknownEnd, Counts: counts,
-	}
-	if !r.Start.IsZero() {
-		one.Start = r.Start.UTC().Format("2006-01-02T15:04:05Z")
-	}
-	if end != nil {
-		one.Outcome, one.Cause, one.Left = string(end.Outcome), notice.BriefOf(end.Fact()), end.Left
-	}
-	s.data.Runs = append(s.data.Runs, one)
-	return one
-}
-
-// collectiveRun is one run: its description, its tables, its footnotes.
-func (s *shower) collectiveRun(f *result.File) *document.Section {
-	notes := s.footnotes(f.Path)
-	section, described := s.head(f, notes)
-	ceilings, peakBefore := analysis.NewCeilings(s.peaks), ""
-	var order []say.Table
-	tables := map[say.Table][]*result.Record{}
-	for i := range f.Records {
-		r := &f.Records[i]
-		k := say.Table{
-			Operation: r.ForeignOperation(), Collective: r.Collective, Type: r.Type, Op: r.Op, Root: r.Root,
-			Placement: r.Placement, Mode: r.Mode,
-		}
-		if tables[k] == nil {
-			order = append(order, k)
-		}
-		tables[k] = append(tables[k], r)
-		ceilings.Add(result.Row{Run: &f.Run, Record: r})
-	}
-	for _, k := range order {
-		in := shownTable{Title: k.String(), Model: modelOf(&f.Run, tables[k])}
-		ceiling := analysis.Ceiling{}
-		if k.Mode != coll.Latency {
-			ceiling = ceilings.Of([]*result.Run{&f.Run}, tables[k][0].Case)
-			in.Peak = ceiling.Text()
-		}
-		below := &document.Section{Title: k.String()}
-		below.Add(pointTable(k.Mode, tables[k], notes, ceiling))
-		if ceiling.Known() {
-			peak := ceiling.BusBW / 1e9
-			in.PeakGBps = &peak
-		}
-		if in.Peak != "" && in.Peak != peakBefore {
-			below.Add(document.Paragraph("peak " + in.Peak))
-			peakBefore = in.Peak
-		}
-		if in.Model != nil {
-			below.Add(document.Paragraph(notice.Message(in.Model.Fact)))
-		}
-		for _, r := range tables[k] {
-			in.Points = append(in.Points, result.Row{Run: &f.Run, Record: r}.JSON())
-		}
-		described.Tables = append(described.Tables, in)
-		section.Add(below)
-	}
-	section.Add(notes.blocks()...)
-	return section
-}
-
-// modelOf is the model that the times of a table follow; nil where too few of its sizes have one.
-func modelOf(run *result.Run, records []*result.Record) *notice.Kept {
-	c := analysis.NewCollector()
-	for _, r := range records {
-		c.Add(result.Row{Run: run, Record: r})
-	}
-	curves := c.Curves()
-	if len(curves) != 1 {
-		return nil
-	}
-	fact := analysis.ModelOf(curves[0]).Fact()
-	if fact == nil {
-		return nil
-	}
-	return &notice.Kept{Fact: fact}
-}
-
-// head begins the section of a run: what ran, where, and how it ended.
-func (s *shower) head(f *result.File, notes *footnotes) (*document.Section, *shownRun) {
-	r := &f.Run
-	var lines document.Lines
-	lines = append(lines, notes.simulated(r)...)
-	if r.Imported != nil {
-		lines = append(lines, importedLines(f)...)
-	} else {
-		lines = append(lines, ranOn(r), ranWhere(r)+", sweep "+r.Sweep.Name+say.Unusual(&r.Method))
-	}
-	counts := map[result.Status]int{}
-	for i := range f.Records {
-		counts[f.Records[i].Status]++
-	}
-	lines = append(lines, endWords(f.End, counts)+" "+notes.marks(r.Warnings))
-	section := &document.Section{Title: f.Path}
-	section.Add(lines)
-	return section, s.describe(f.Path, r, f.End, counts)
-}
-
-// ranOn is the backend of a run and its world.
-func ranOn(r *result.Run) string {
-	return fmt.Sprintf("%s (%s), %s on %s of %s", r.Backend.Name, r.Backend.Library, units.Count(r.World, "rank"),
-		units.Count(r.Nodes, "node"), r.Device)
-}
-
-// ranWhere is the host of a run, its start and the version of rank.
-func ranWhere(r *result.Run) string {
-	return fmt.Sprintf("host %s, %s, %s", r.Machine.Host, r.Start.UTC().Format("2006-01-02 15:04:05 UTC"), r.Tool)
-}
-
-var statuses = []result.Status{
-	result.OK, result.Unfinished, result.Skipped, result.Unsupported, result.OOM, result.Timeout, result.Wrong,
-	result.Failed,
-}
-
-// endWords are how a run ended, with the number of points of each status.
-func endWords(e *result.End, counts map[result.Status]int) string {
-	words := "no end recorded: the run is going on, or was killed"
-	if e != nil {
-		words = string(e.Outcome)
-		if e.Reason != "" {
-			words += " (" + e.Reason + ")"
-		}
-		if e.Left > 0 {
-			words += fmt.Sprintf(", %s of the plan not reached", units.Count(e.Left, "point"))
-		}
-	}
-	for _, s := range statuses {
-		if counts[s] > 0 {
-			words += fmt.Sprintf(", %d %s", counts[s], s)
-		}
-	}
-	return words
 }

@@ -7,20 +7,18 @@ import (
 	"io"
 	"path/filepath"
 	"regexp"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"busbar/internal/document"
-	"busbar/internal/notice"
 	"busbar/internal/result"
-	"busbar/internal/units"
+	"busbar/post/atomicfile"
 	"busbar/post/report"
 	"busbar/post/timeline"
-	"busbar/post/trace"
+	"busbar/post/timelinedoc"
+	"busbar/post/usage"
 )
 
 // timeliner is what post timeline was asked to do.
@@ -83,7 +81,7 @@ func traceFiles(*cobra.Command, []string, string) ([]string, cobra.ShellCompDire
 
 func (t *timeliner) run(ctx context.Context, cmd *cobra.Command, args []string) error {
 	if err := t.check(args); err != nil {
-		return &usageError{err, cmd.CommandPath()}
+		return usage.New(err, cmd.CommandPath())
 	}
 	if err := t.mayWrite(); err != nil {
 		return err
@@ -103,7 +101,7 @@ func (t *timeliner) run(ctx context.Context, cmd *cobra.Command, args []string) 
 			return err
 		}
 	}
-	return t.write(timelineDocument(found), t.stdout)
+	return t.write(timelinedoc.Of(found), t.stdout)
 }
 
 // check finds what is wrong with a call before anything is read.
@@ -155,83 +153,13 @@ func expression(flag, text string) (*regexp.Regexp, error) {
 	return re, nil
 }
 
-// readTimeline makes one timeline of all traces found. What was named and can't be read is an error; what lies in a folder is passed over,
-// which stderr says, as far as flags show it.
+// readTimeline makes one timeline of all traces found; stderr names what was skipped, as far as flags show it.
 func readTimeline(
 	ctx context.Context, stderr io.Writer, flags *outputFlags, paths []string, o timeline.Options,
 ) (*timeline.Timeline, error) {
-	files, passed, err := trace.Files(paths)
-	if err != nil {
-		return nil, err
-	}
-	reading := trace.Options{}
-	if o.StepPattern != nil {
-		reading.KeepRange = o.StepPattern.MatchString
-	}
-	b, read, points := timeline.NewBuilder(o), 0, ownPoints{}
-	problems, err := trace.Each(ctx, files, reading, func(f *trace.File) error {
-		read++
-		points.add(f)
-		if err := b.Add(f); err != nil {
-			return err
-		}
-		return context.Cause(ctx)
-	})
-	if err != nil {
-		return nil, err
-	}
-	named := func(n notice.Notice) bool { return slices.Contains(paths, n.At.File) }
-	if problems = append(passed, problems...); read == 0 || slices.ContainsFunc(problems, named) {
-		return nil, &noTraceError{paths, problems}
-	}
-	if err := points.one(); err != nil {
-		return nil, err
-	}
+	found, problems, err := timeline.Read(ctx, paths, o)
 	note(stderr, flags.kept(problems))
-	found := b.Timeline()
-	found.Skipped = problems
-	if !found.Ran() {
-		return nil, &idleError{paths, found}
-	}
-	return found, nil
-}
-
-// idleError says that in what was named no GPU did anything.
-type idleError struct {
-	paths []string
-	found *timeline.Timeline
-}
-
-func (e *idleError) Error() string {
-	var facts []notice.Fact
-	for _, n := range e.found.Notes {
-		facts = append(facts, n.Fact)
-	}
-	lines := append([]string{"nothing ran on a GPU in " + units.Some(e.paths)}, notice.ToDos(facts...)...)
-	return strings.Join(lines, "\n  ")
-}
-
-// noTraceError says that there is nothing to analyse, or that something that was named is no trace.
-type noTraceError struct {
-	paths    []string
-	problems []notice.Notice
-}
-
-func (e *noTraceError) Error() string {
-	if len(e.problems) == 1 {
-		return e.problems[0].Full()
-	}
-	text := "no trace of a GPU in " + units.Some(e.paths)
-	if len(e.problems) > 0 {
-		text = "cannot read"
-	}
-	for i, p := range e.problems {
-		if i == mostRows {
-			return text + fmt.Sprintf("\n  and %d more", len(e.problems)-i)
-		}
-		text += "\n  " + p.Full()
-	}
-	return text
+	return found, err
 }
 
 // The files of -o.
@@ -247,7 +175,7 @@ func (t *timeliner) mayWrite() error {
 		return nil
 	}
 	for _, name := range []string{timelinePageName, timelineTextName, timelineDataName} {
-		if err := mayReplace(filepath.Join(t.out, name)); err != nil {
+		if err := atomicfile.MayReplace(filepath.Join(t.out, name), toolName); err != nil {
 			return err
 		}
 	}
@@ -256,41 +184,10 @@ func (t *timeliner) mayWrite() error {
 
 // files writes what -o is for.
 func (t *timeliner) files(ctx context.Context, found *timeline.Timeline) error {
-	for _, o := range []struct {
-		name  string
-		write func(*timeline.Timeline, io.Writer) error
-	}{{timelinePageName, t.page}, {timelineTextName, t.markdown}, {timelineDataName, timelineJSON}} {
-		path := filepath.Join(t.out, o.name)
-		if err := writeFiles(ctx, []string{path}, func(w []io.Writer) error { return o.write(found, w[0]) }); err != nil {
-			return err
-		}
-		fmt.Fprintln(t.stderr, "post: wrote", path)
-	}
-	return nil
-}
-
-// page writes the page that needs no network.
-func (t *timeliner) page(found *timeline.Timeline, w io.Writer) error {
-	return timelineReport(found, t.out).WritePage(w)
-}
-
-// markdown writes what the page says, without its picture.
-func (t *timeliner) markdown(found *timeline.Timeline, w io.Writer) error {
-	return timelineReport(found, t.out).WriteMarkdown(w)
-}
-
-// timelineReport is a report that is to lie in a folder, to which its links are relative.
-func timelineReport(t *timeline.Timeline, folder string) *report.Report {
-	return report.OfTimeline(t, report.Options{Tool: t.Tool, Made: time.Now(), Dir: folder})
-}
-
-// timelineDocument is a timeline as a document, whose JSON has all that was found.
-func timelineDocument(t *timeline.Timeline) *document.Document {
-	d := sheetOf(t)
-	d.Kind, d.Tool, d.Data, d.Notices = "timeline", t.Tool, t, t.Notices()
-	return d
-}
-
-func timelineJSON(t *timeline.Timeline, w io.Writer) error {
-	return timelineDocument(t).Write(w, document.JSON)
+	made := report.OfTimeline(found, report.Options{Tool: found.Tool, Made: time.Now(), Dir: t.out}) // links are relative
+	return atomicfile.WriteAll(ctx, t.out, []atomicfile.Named{
+		{Name: timelinePageName, Write: made.WritePage},
+		{Name: timelineTextName, Write: made.WriteMarkdown},
+		{Name: timelineDataName, Write: func(w io.Writer) error { return timelinedoc.Of(found).Write(w, document.JSON) }},
+	}, func(path string) { fmt.Fprintln(t.stderr, "post: wrote", path) })
 }

@@ -76,7 +76,7 @@ func TestGoldenOverlap(t *testing.T) {
 		found := publicTimeline(t, name)
 		var got, wanted []string
 		for _, d := range found.Devices {
-			got = append(got, fmt.Sprintf("%.2f", orNaN(d.Efficiency)))
+			got = append(got, fmt.Sprintf("%.2f", *d.Efficiency))
 		}
 		for _, v := range want {
 			wanted = append(wanted, fmt.Sprintf("%.2f", v))

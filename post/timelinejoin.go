@@ -6,12 +6,13 @@ import (
 
 	"busbar/internal/result"
 	"busbar/post/analysis"
+	"busbar/post/input"
 	"busbar/post/timeline"
 )
 
 // join sets the collectives of a timeline against the benchmark that --results names.
 func (t *timeliner) join(ctx context.Context, found *timeline.Timeline) error {
-	files, passed, err := find(t.results)
+	files, passed, err := input.Find(t.results)
 	if err != nil {
 		return err
 	}

@@ -167,3 +167,11 @@ func (d *Document) count(n notice.Notice, same func(notice.Notice) bool) {
 	}
 	d.Notices[i].Count = max(1, d.Notices[i].Count) + max(1, n.Count)
 }
+
+// NumericColumns returns columns of numbers.
+func NumericColumns(names ...string) (all []Column) {
+	for _, name := range names {
+		all = append(all, Column{Name: name, Right: true})
+	}
+	return all
+}

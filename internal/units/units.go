@@ -5,6 +5,7 @@ package units
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -169,6 +170,14 @@ func Count(n int, noun string) string {
 		noun = stem + "ie"
 	}
 	return fmt.Sprintf("%d %ss", n, noun)
+}
+
+// AddOnce appends a word to a list that does not have it.
+func AddOnce(list []string, word string) []string {
+	if slices.Contains(list, word) {
+		return list
+	}
+	return append(list, word)
 }
 
 // Some lists up to eight words and counts the rest.

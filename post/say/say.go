@@ -10,3 +10,11 @@ func Placement(p coll.Placement) string {
 	}
 	return "out-of-place"
 }
+
+// Known returns a word, or "" where it is not known: another tool's file may lack it.
+func Known(known bool, word func() string) string {
+	if !known {
+		return ""
+	}
+	return word()
+}

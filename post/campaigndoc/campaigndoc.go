@@ -1,0 +1,244 @@
+// Package campaigndoc makes a document of the state of a campaign.
+package campaigndoc
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"busbar/internal/campaign"
+	"busbar/internal/document"
+	"busbar/internal/notice"
+)
+
+// campaignData is what the JSON of post campaign show has beside notices; docs/campaigns.md describes the fields.
+type campaignData struct {
+	ID          string        `json:"id"`
+	Name        string        `json:"name"`
+	Description string        `json:"description"`
+	Folder      string        `json:"folder"`
+	Seed        uint64        `json:"seed"`
+	Nodes       []int         `json:"nodes"`
+	PerNode     int           `json:"ranks_per_node"` // 0: as the job decides
+	Variants    []string      `json:"variants"`
+	Each        int           `json:"launches_of_each"`
+	States      []StateCounts `json:"states"`
+	Launches    []launchJSON  `json:"launches"`
+	Order       []JobJSON     `json:"order"` // empty without --order
+}
+
+// StateCounts are the launches of a variant on a number of nodes, by state.
+type StateCounts struct {
+	Nodes      int    `json:"nodes"`
+	Variant    string `json:"variant"`
+	Done       int    `json:"done"`
+	Queued     int    `json:"queued"`
+	Unfinished int    `json:"unfinished"`
+	Missing    int    `json:"missing"`
+}
+
+type launchJSON struct {
+	Launch  string         `json:"launch"` // its folder in the campaign's
+	Nodes   int            `json:"nodes"`
+	Number  int            `json:"number"`
+	Variant string         `json:"variant"`
+	State   campaign.State `json:"state"`
+	Points  int            `json:"points"`
+	Failed  int            `json:"failed"`
+	Seconds float64        `json:"duration_s"` // 0: not known
+}
+
+// JobJSON is a job with its variants in the order in which it launches them.
+type JobJSON struct {
+	Nodes    int      `json:"nodes"`
+	Task     int      `json:"task"`
+	Block    string   `json:"block"`
+	Variants []string `json:"variants"`
+}
+
+// State is a campaign with the state of its launches and what is to be submitted.
+type State struct {
+	*campaign.Campaign
+	status   []campaign.Progress
+	queued   map[campaign.Task]bool
+	ToSubmit []campaign.Array
+}
+
+// Of reads the state of a campaign, of which some jobs are in the queue.
+func Of(of *campaign.Campaign, queued map[campaign.Task]bool) (*State, error) {
+	s := &State{Campaign: of, queued: queued}
+	var err error
+	if s.status, err = of.Status(); err != nil {
+		return nil, err
+	}
+	s.ToSubmit, err = of.Arrays(s.status, s.queued)
+	s.markQueued()
+	return s, err
+}
+
+// markQueued sets the state of launches that are not done and whose jobs are in the queue.
+func (s *State) markQueued() {
+	queued := map[string]bool{}
+	for t := range s.queued {
+		launches, err := s.Of(t)
+		if err != nil {
+			continue // a job of a plan that was longer
+		}
+		for _, l := range launches {
+			queued[l.String()] = true
+		}
+	}
+	for i := range s.status {
+		if p := &s.status[i]; p.State != campaign.Done && queued[p.String()] {
+			p.State = campaign.Queued
+		}
+	}
+}
+
+// Document is the state, with the order of launches where it is asked for; kept leaves notices out. queueKnown states
+// that the caller named what is in the queue.
+func (s *State) Document(
+	order, queueKnown bool, kept func([]notice.Notice) []notice.Notice,
+) (*document.Document, error) {
+	data := s.data()
+	var err error
+	if order {
+		if data.Order, err = s.order(); err != nil {
+			return nil, err
+		}
+	}
+	all, err := s.notices(queueKnown)
+	if err != nil {
+		return nil, err
+	}
+	return data.document(kept(all)), nil
+}
+
+func (s *State) data() *campaignData {
+	d := &campaignData{
+		ID: s.ID, Name: s.Name, Description: s.Description, Folder: s.Dir, Seed: s.Seed,
+		Nodes: s.Nodes, PerNode: s.RanksPerNode, Each: s.Launches,
+	}
+	row := map[StateCounts]int{} // of the table, by nodes and variant
+	for _, v := range s.Variants() {
+		d.Variants = append(d.Variants, v.Name)
+	}
+	for _, p := range s.status {
+		of := StateCounts{Nodes: p.Nodes, Variant: p.Variant.Name}
+		i, known := row[of]
+		if !known {
+			i = len(d.States)
+			row[of], d.States = i, append(d.States, of)
+		}
+		d.States[i].add(p.State)
+		d.Launches = append(d.Launches, launchJSON{
+			p.Launch.String(), p.Nodes, p.Number, p.Variant.Name, p.State, p.Points, p.Bad, p.Took.Seconds(),
+		})
+	}
+	return d
+}
+
+func (c *StateCounts) add(s campaign.State) {
+	switch s {
+	case campaign.Done:
+		c.Done++
+	case campaign.Queued:
+		c.Queued++
+	case campaign.Unfinished:
+		c.Unfinished++
+	default:
+		c.Missing++
+	}
+}
+
+// order is the order of the launches of each job, by submission.
+func (s *State) order() (all []JobJSON, err error) {
+	for _, nodes := range s.NodesOrder() {
+		for _, t := range s.Tasks(nodes) {
+			launches, err := s.Of(t)
+			if err != nil {
+				return nil, err
+			}
+			job := JobJSON{Nodes: nodes, Task: t.Index, Block: launches[0].Block()}
+			for _, l := range launches {
+				job.Variants = append(job.Variants, l.Variant.Name)
+			}
+			all = append(all, job)
+		}
+	}
+	return all, nil
+}
+
+// notices are what there is to report: the plan, launches, and last what is to be submitted.
+func (s *State) notices(queueKnown bool) (all []notice.Notice, err error) {
+	for _, f := range s.Notes {
+		all = append(all, notice.New(f))
+	}
+	for _, p := range s.status {
+		if p.Found != nil {
+			n := notice.New(p.Found)
+			n.At.Subject = p.Launch.String()
+			all = append(all, n)
+		}
+	}
+	rest, err := s.rest(queueKnown)
+	return append(all, notice.New(rest)), err
+}
+
+// rest is what is to be submitted, with its cost.
+func (s *State) rest(queueKnown bool) (notice.Fact, error) {
+	jobs := 0
+	for _, a := range s.ToSubmit {
+		jobs += len(a.Tasks)
+	}
+	switch {
+	case jobs == 0 && len(s.queued) > 0:
+		return notice.CampaignQueued{Jobs: len(s.queued)}, nil
+	case jobs == 0:
+		return notice.CampaignDone{Folder: s.Dir}, nil
+	}
+	cost, err := s.CostOf(s.ToSubmit, s.status)
+	return notice.CampaignJobs{
+		Queue: notice.QueueKnown(queueKnown), Jobs: jobs, Bound: notice.NodeHours(cost.Bound), Limit: s.Sbatch.Time,
+		Guess: notice.NodeHours(cost.Guess), Unknown: cost.Unknown,
+	}, err
+}
+
+// document is the state as it is shown.
+func (d *campaignData) document(notices []notice.Notice) *document.Document {
+	fields := document.Fields{
+		{Name: "nodes", Value: strings.ReplaceAll(strings.Trim(fmt.Sprint(d.Nodes), "[]"), " ", ", ")},
+		{Name: "variants", Value: fmt.Sprint(len(d.Variants))},
+		{Name: "launches", Value: fmt.Sprintf("%d (%d of each variant on each number of nodes)", len(d.Launches), d.Each)},
+		{Name: "seed", Value: fmt.Sprint(d.Seed)},
+		{Name: "folder", Value: d.Folder},
+	}
+	if d.Description != "" {
+		fields = slices.Insert(fields, 0, document.Field{Name: "description", Value: d.Description})
+	}
+	states := &document.Table{Columns: document.NumericColumns("nodes", "variant", "done", "queued", "unfinished", "missing")}
+	states.Columns[1].Right = false
+	for _, c := range d.States {
+		states.Row(fmt.Sprint(c.Nodes), titleOf(c.Variant), fmt.Sprint(c.Done), fmt.Sprint(c.Queued),
+			fmt.Sprint(c.Unfinished), fmt.Sprint(c.Missing))
+	}
+	doc := &document.Document{Kind: "campaign", Title: "Campaign " + d.ID, Data: d, Notices: notices}
+	doc.Add(fields, &document.Section{Title: "Launches", Blocks: []document.Block{states}})
+	if d.Order != nil {
+		var order document.Fields
+		for _, job := range d.Order {
+			var titles []string
+			for _, v := range job.Variants {
+				titles = append(titles, titleOf(v))
+			}
+			order = append(order, document.Field{Name: job.Block, Value: strings.Join(titles, ", ")})
+		}
+		doc.Add(&document.Section{Title: "Order", Blocks: []document.Block{order}})
+	}
+	if len(notices) > 0 {
+		doc.Add(&document.Section{Title: "Findings", Blocks: []document.Block{document.Findings(notices)}})
+	}
+	return doc
+}
+
+func titleOf(variant string) string { return campaign.Variant{Name: variant}.Title() }

@@ -1,0 +1,326 @@
+package compare
+
+import (
+	"reflect"
+	"slices"
+
+	"busbar/internal/notice"
+	"busbar/internal/result"
+	"busbar/internal/stats"
+	"busbar/internal/step"
+)
+
+// sideComparison is one side compared with the first.
+type sideComparison struct {
+	*kind
+	a, b     *side
+	standard stats.Standard
+	units    launchUnits
+	stats.Comparison
+	points   []judged
+	findings []finding
+	missing  []missing
+	notices  []notice.Notice // but for those of single points
+}
+
+// judged is one point that both sides have a time of.
+type judged struct {
+	of       subject
+	a, b     launchTimes
+	verdict  stats.Compared
+	limit    limits
+	exceeded bool
+	notes    notice.List
+}
+
+// launchTimes is the times of one side over its launches, in seconds.
+type launchTimes struct {
+	launches         int
+	median, min, max float64
+	comm, exposed    float64 // medians too, of a training step
+}
+
+// finding is a point that did not come out alike on both sides, apart from its time.
+type finding struct {
+	of      subject
+	outcome notice.Outcome
+	a, b    notice.Result
+	limited bool // the point counts for --fail-above
+}
+
+// missing is a point that one side has no record of.
+type missing struct {
+	of   subject
+	side *side // that has it
+}
+
+// verdict counts of a comparison of two sides.
+func (d *sideComparison) count(v stats.Verdict) (n int) {
+	for _, p := range d.points {
+		if p.verdict.Verdict == v {
+			n++
+		}
+	}
+	return n
+}
+
+// Exceeded counts what --fail-above is for: points that are worse by more, and points that fail now.
+func (d *sideComparison) exceeded() (worse, fail int) {
+	for _, p := range d.points {
+		if p.exceeded {
+			worse++
+		}
+	}
+	for _, f := range d.findings {
+		if f.limited {
+			fail++
+		}
+	}
+	return worse, fail
+}
+
+// judge compares one side with the first.
+func (c *pointSet) judge(a, b *side, rules *Thresholds, alpha float64, seed uint64) *sideComparison {
+	d := &sideComparison{kind: c.kind, a: a, b: b, units: unitsOf(a, b, alpha)}
+	d.standard = stats.Standard{Alpha: alpha, Paired: d.units.paired, Seed: seed}
+	var trials []stats.Trial
+	for _, p := range c.order {
+		ofA, ofB := a.of(p), b.of(p)
+		of := c.subject(p)
+		switch {
+		case len(ofA) == 0 && len(ofB) == 0:
+			continue
+		case len(ofA) == 0:
+			d.missing = append(d.missing, missing{of, b})
+			continue
+		case len(ofB) == 0:
+			d.missing = append(d.missing, missing{of, a})
+			continue
+		}
+		limit := of.limits(rules)
+		if o := outcomeOf(ofA, ofB); o != "" {
+			limited := limit.FailAbove > 0 && (o == notice.FailsNow || o == notice.PartlyFailed)
+			d.findings = append(d.findings, finding{of, o, resultOf(ofA), resultOf(ofB), limited})
+		}
+		timesA, timesB := a.times(ofA), b.times(ofB)
+		if timesA == nil || timesB == nil {
+			continue
+		}
+		j := judged{of: of, a: timesOf(timesA), b: timesOf(timesB), limit: limit}
+		j.a.ofSteps(ofA)
+		j.b.ofSteps(ofB)
+		for _, s := range []*side{a, b} {
+			if why := s.crowd[of.shape()]; why != nil && !slices.ContainsFunc(j.notes, func(k notice.Kept) bool {
+				return reflect.DeepEqual(k.Fact, why)
+			}) {
+				j.notes.Add(why)
+			}
+		}
+		d.points = append(d.points, j)
+		trials = append(trials, stats.Trial{A: d.units.a.spread(timesA), B: d.units.b.spread(timesB), Margin: limit.Margin})
+	}
+	d.Comparison = stats.Compare(trials, d.standard)
+	for i := range d.points {
+		j := &d.points[i]
+		j.verdict = d.Comparison.Points[i]
+		if a.sameRuns(b) {
+			j.verdict.More = 0 // no number of launches would give one
+		}
+		if j.verdict.Ratio.N == 0 {
+			j.notes.Add(notice.NoPair{Held: d.units.held})
+		}
+		over := j.limit.FailAbove > 0 && j.verdict.Ratio.Value > 1+j.limit.FailAbove
+		if j.exceeded = over && j.verdict.Verdict == stats.Worse; j.exceeded {
+			j.notes.Add(notice.LimitExceeded{Limit: notice.Share(j.limit.FailAbove)})
+		}
+	}
+	d.conclude()
+	return d
+}
+
+// times are the times of a point by launch, 0 where a launch has none: the median over the cycles of a soak. It is nil
+// where no launch has one.
+func (s *side) times(records []entry) (times []float64) {
+	eachLaunch(records, func(e *entry) float64 { return e.seconds }, func(launch int32, median float64) {
+		if times == nil {
+			times = make([]float64, len(s.launches))
+		}
+		times[launch] = median
+	})
+	return times
+}
+
+// eachLaunch gives the median of what the records of a launch say, for each launch that has one that is ok.
+func eachLaunch(records []entry, of func(*entry) float64, use func(launch int32, median float64)) {
+	var cycles []float64
+	for i := 0; i < len(records); {
+		launch := records[i].launch
+		cycles = cycles[:0]
+		for ; i < len(records) && records[i].launch == launch; i++ {
+			if records[i].status == result.OK {
+				cycles = append(cycles, of(&records[i]))
+			}
+		}
+		if len(cycles) > 0 {
+			use(launch, stats.Median(cycles))
+		}
+	}
+}
+
+func timesOf(times []float64) (t launchTimes) {
+	times = slices.DeleteFunc(slices.Clone(times), func(s float64) bool { return s == 0 })
+	return launchTimes{launches: len(times), median: stats.Median(times), min: slices.Min(times), max: slices.Max(times)}
+}
+
+// ofSteps adds what stands beside the time, where the records are of a training step.
+func (t *launchTimes) ofSteps(records []entry) {
+	if !slices.ContainsFunc(records, func(e entry) bool { return e.step != nil }) {
+		return
+	}
+	for _, m := range []struct {
+		to *float64
+		of func(*step.Figures) float64
+	}{
+		{&t.comm, func(f *step.Figures) float64 { return f.Comm.Value }},
+		{&t.exposed, func(f *step.Figures) float64 { return f.Exposed.Value }},
+	} {
+		var all []float64
+		eachLaunch(records, func(e *entry) float64 { return m.of(e.step) }, func(_ int32, median float64) {
+			all = append(all, median)
+		})
+		*m.to = stats.Median(all)
+	}
+}
+
+// units are what is compared with what: launches, or pairs of them.
+type launchUnits struct {
+	paired bool // both sides were measured in the same launches or blocks, and in enough of them
+	a, b   places
+	shared int         // pairs that there are, also where they are too few to be taken as such
+	held   notice.Held // what those are: launch or block
+	fewest int         // launches a side, or pairs, that a verdict takes
+}
+
+// places are the columns of a side's launches; −1 where a launch is in no pair.
+type places struct {
+	column []int
+	n      int
+}
+
+func (p places) spread(times []float64) []float64 {
+	row := make([]float64, p.n)
+	for i, t := range times {
+		if c := p.column[i]; c >= 0 {
+			row[c] = t
+		}
+	}
+	return row
+}
+
+// unitsOf pairs launches where both sides were measured in the same ones, or in the same blocks of a campaign, and
+// where such pairs are enough for a verdict, or both sides are the same runs. Fewer pairs are treated as unpaired: a
+// significant difference is then less likely, never more, as long as what the launches share affects both sides alike.
+func unitsOf(a, b *side, alpha float64) launchUnits {
+	u := launchUnits{fewest: stats.FewestLaunches(alpha, false), a: each(a), b: each(b), held: "launch"}
+	var shared []string
+	for _, l := range a.launches {
+		if _, there := b.number[l]; there {
+			shared = append(shared, l)
+		}
+	}
+	if u.shared = len(shared); slices.ContainsFunc(a.runs, func(r *result.Run) bool { return r.Block != "" }) {
+		u.held = "block"
+	}
+	if fewest := stats.FewestLaunches(alpha, true); u.shared >= fewest || a.sameRuns(b) {
+		u.paired, u.fewest = true, fewest
+		u.a, u.b = none(a, u.shared), none(b, u.shared)
+		for i, l := range shared {
+			u.a.column[a.number[l]], u.b.column[b.number[l]] = i, i
+		}
+	}
+	return u
+}
+
+func each(s *side) places {
+	p := none(s, len(s.launches))
+	for i := range p.column {
+		p.column[i] = i
+	}
+	return p
+}
+
+func none(s *side, n int) places {
+	return places{slices.Repeat([]int{-1}, len(s.launches)), n}
+}
+
+// failed says whether a status is one of something that went wrong.
+func failed(s result.Status) bool {
+	return s == result.OOM || s == result.Timeout || s == result.Wrong || s == result.Failed
+}
+
+// shares are the share of launches in which a point failed, and whether any has a time.
+func shares(records []entry) (fails float64, timed bool) {
+	launches, bad := map[int32]bool{}, map[int32]bool{}
+	for _, e := range records {
+		launches[e.launch] = true
+		if failed(e.status) {
+			bad[e.launch] = true
+		}
+		timed = timed || e.status == result.OK
+	}
+	return float64(len(bad)) / float64(len(launches)), timed
+}
+
+// outcomeOf is how the statuses of a point differ; "" where all launches of both sides have a time, or none has.
+func outcomeOf(a, b []entry) notice.Outcome {
+	if plain(a) && plain(b) {
+		return ""
+	}
+	failA, timedA := shares(a)
+	failB, timedB := shares(b)
+	switch {
+	case failA == 0 && failB > 0:
+		return notice.FailsNow
+	case failA > 0 && failB == 0:
+		return notice.WorksNow
+	case failB > failA:
+		return notice.PartlyFailed
+	case failA > 0:
+		return notice.FailsInBoth
+	case timedA && !timedB:
+		return notice.NotMeasured
+	case !timedA && timedB:
+		return notice.MeasuredNow
+	}
+	return ""
+}
+
+// plain says that all records have a time.
+func plain(records []entry) bool {
+	for _, e := range records {
+		if e.status != result.OK {
+			return false
+		}
+	}
+	return true
+}
+
+// resultOf is in how many launches a point had which status, with the first reason.
+func resultOf(records []entry) (r notice.Result) {
+	launches := map[result.Status]map[int32]bool{}
+	var order []result.Status
+	for _, e := range records {
+		if launches[e.status] == nil {
+			launches[e.status] = map[int32]bool{}
+			order = append(order, e.status)
+		}
+		launches[e.status][e.launch] = true
+		if r.Cause.Fact == nil {
+			r.Cause.Fact, r.Reason = e.cause, notice.Reason(e.cause)
+		}
+	}
+	for _, s := range order {
+		r.Launches = append(r.Launches, notice.StatusCount{Status: string(s), Launches: len(launches[s])})
+	}
+	return r
+}

@@ -1,0 +1,252 @@
+package compare
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"busbar/internal/coll"
+	"busbar/internal/notice"
+	"busbar/internal/result"
+	"busbar/internal/step"
+	"busbar/post/analysis"
+	"busbar/post/input"
+	"busbar/post/usage"
+)
+
+// side is one of the things that are compared: the launches behind an argument, or those that share a value of --by.
+type side struct {
+	letter, name string
+	runs         []*result.Run
+	ids          map[string]bool // of the runs, which may have several files each
+	launches     []string        // in the order of their start; of a campaign the blocks, which hold one each
+	number       map[string]int32
+	rehearsed    bool
+	crowd        map[analysis.Shape]notice.Fact // worlds whose ranks or threads shared cores, and how
+
+	data    *result.Dataset // nil where all sides come from one
+	entries []entry         // by point, then launch
+	first   []int32         // of the entries of each point, and one behind
+}
+
+// entry is one record, as far as comparing needs it.
+type entry struct {
+	point, launch int32
+	status        result.Status
+	cause         notice.Fact
+	seconds       float64
+	step          *step.Figures // of a training step, whose overlapped mode the seconds are of
+}
+
+// letters name the sides in tables.
+func letter(i int) string {
+	if i < 26 {
+		return string(rune('A' + i))
+	}
+	return fmt.Sprintf("S%d", i+1)
+}
+
+// sorts are what --by knows beside environment variables.
+var sorts = map[string]func(*result.Run) string{
+	"variant":  func(r *result.Run) string { return r.Variant },
+	"library":  func(r *result.Run) string { return r.Backend.Title() },
+	"backend":  func(r *result.Run) string { return r.Backend.Name },
+	"device":   func(r *result.Run) string { return r.Device },
+	"host":     func(r *result.Run) string { return r.Machine.Host },
+	"tool":     func(r *result.Run) string { return r.Tool },
+	"campaign": func(r *result.Run) string { return r.Campaign },
+	"launch":   func(r *result.Run) string { return r.Launch },
+	"date":     func(r *result.Run) string { return when(r, time.DateOnly) },
+}
+
+// when is the time at which a run began, in UTC; empty where another tool's file does not tell it.
+func when(r *result.Run, layout string) string {
+	if r.Start.IsZero() {
+		return ""
+	}
+	return r.Start.UTC().Format(layout)
+}
+
+// environmentSort begins the words of --by that name an environment variable.
+const environmentSort = "env:"
+
+// sortBy is what a word of --by makes of a run.
+func sortBy(word string) (func(*result.Run) string, error) {
+	if name, is := strings.CutPrefix(word, environmentSort); is && name != "" {
+		return func(r *result.Run) string { return r.Environment[name] }, nil
+	}
+	if f := sorts[word]; f != nil {
+		return f, nil
+	}
+	return nil, coll.Unknown("word for --by", word, append(slices.Sorted(maps.Keys(sorts)), environmentSort+"NAME"))
+}
+
+// sidesOf are the sides that arguments name, one each. Two of them may be the same runs; the error is also that they
+// share some of their runs only.
+func sidesOf(
+	ctx context.Context, args []string, o result.MergeOptions,
+) (sides []*side, notes []notice.Notice, err error) {
+	for i, arg := range args {
+		files, passed, err := input.Find([]string{arg})
+		if err != nil {
+			return nil, nil, err
+		}
+		data, err := result.MergeContext(ctx, files, o)
+		if err != nil {
+			return nil, nil, err
+		}
+		s := newSide(letter(i), arg, data.Runs())
+		s.data, notes = data, append(notes, passed...)
+		for _, other := range sides {
+			if id := s.sharedRun(other); id != "" && !s.sameRuns(other) {
+				err := fmt.Errorf("run %s is in %s and in %s, which differ in other runs: compare different runs",
+					id, other.name, arg)
+				return nil, nil, usage.New(err, commandName)
+			}
+		}
+		sides = append(sides, s)
+	}
+	return sides, notes, nil
+}
+
+// sharedRun is the ID of a run of both sides; "" without one.
+func (s *side) sharedRun(other *side) string {
+	for _, r := range s.runs {
+		if other.ids[r.ID] {
+			return r.ID
+		}
+	}
+	return ""
+}
+
+// sameRuns reports whether two sides are the same runs, perhaps in copies.
+func (s *side) sameRuns(other *side) bool { return maps.Equal(s.ids, other.ids) }
+
+// byDataset reads the dataset of each side, or the one that all are of, with the sides of its runs by their IDs. again
+// states that an earlier side has the same runs.
+func byDataset(
+	sides []*side, pool *result.Dataset, read func(data *result.Dataset, sideOf map[string]*side, again bool) error,
+) error {
+	if pool != nil {
+		return read(pool, byRun(sides), false)
+	}
+	for i, s := range sides {
+		if err := read(s.data, byRun(sides[i:i+1]), slices.ContainsFunc(sides[:i], s.sameRuns)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// byRun are the sides by the IDs of their runs.
+func byRun(sides []*side) map[string]*side {
+	of := map[string]*side{}
+	for _, s := range sides {
+		for id := range s.ids {
+			of[id] = s
+		}
+	}
+	return of
+}
+
+// sidesBy are the sides that a dataset falls into, the oldest first.
+func sidesBy(data *result.Dataset, of func(*result.Run) string) (sides []*side) {
+	runs := map[string][]*result.Run{}
+	var order []string
+	for _, r := range data.Runs() { // oldest first
+		label := of(r)
+		if runs[label] == nil {
+			order = append(order, label)
+		}
+		runs[label] = append(runs[label], r)
+	}
+	for i, label := range order {
+		sides = append(sides, newSide(letter(i), cmp.Or(label, "(none)"), runs[label]))
+	}
+	return sides
+}
+
+func newSide(letter, name string, runs []*result.Run) *side {
+	s := &side{
+		letter: letter, name: name,
+		ids: map[string]bool{}, number: map[string]int32{}, crowd: map[analysis.Shape]notice.Fact{},
+	}
+	s.runs = slices.SortedStableFunc(slices.Values(runs), func(a, b *result.Run) int { return a.Start.Compare(b.Start) })
+	for _, r := range s.runs {
+		s.ids[r.ID] = true
+		launch := r.PairedBy()
+		if _, there := s.number[launch]; !there {
+			s.number[launch] = int32(len(s.launches))
+			s.launches = append(s.launches, launch)
+		}
+		s.rehearsed = s.rehearsed || r.Rehearse
+		if why := r.Crowded(); why != nil {
+			s.crowd[analysis.Shape{World: r.World, Nodes: r.Nodes, PerNode: r.RanksPerNode}] = why
+		}
+	}
+	return s
+}
+
+// sidesOf are the sides as far as they have runs of a kind: none where fewer than two have, or the first has none.
+// Notices name those without, where others have some.
+func (k *kind) sidesOf(sides []*side) (of []*side, lacking []notice.Notice) {
+	for _, s := range sides {
+		runs := slices.DeleteFunc(slices.Clone(s.runs), func(r *result.Run) bool { return !k.has(r) })
+		if len(runs) == 0 {
+			lacking = append(lacking, notice.New(notice.NotComparable{Side: s.name, Kind: k.name}))
+			continue
+		}
+		half := newSide(s.letter, s.name, runs)
+		half.data = s.data
+		of = append(of, half)
+	}
+	switch {
+	case len(of) == 0:
+		return nil, nil
+	case len(of) == 1 || of[0].letter != sides[0].letter:
+		return nil, lacking
+	}
+	return of, lacking
+}
+
+// base puts the side of that name first, where the others are compared with it.
+func base(sides []*side, name string) ([]*side, error) {
+	if name == "" {
+		return sides, nil
+	}
+	i := slices.IndexFunc(sides, func(s *side) bool { return s.name == name })
+	if i < 0 {
+		var names []string
+		for _, s := range sides {
+			names = append(names, s.name)
+		}
+		return nil, coll.Unknown("side", name, names)
+	}
+	sides = slices.Concat(sides[i:i+1], sides[:i], sides[i+1:])
+	for i, s := range sides {
+		s.letter = letter(i)
+	}
+	return sides, nil
+}
+
+// refuseRehearsed is the error of rehearsed figures against measured ones, unless they were asked for.
+func refuseRehearsed(sides []*side) error {
+	i := slices.IndexFunc(sides, func(s *side) bool { return s.rehearsed })
+	j := slices.IndexFunc(sides, func(s *side) bool { return !s.rehearsed })
+	if i < 0 || j < 0 {
+		return nil
+	}
+	err := fmt.Errorf("%s was simulated (its values are not about hardware) and %s was measured: %w",
+		sides[i].name, sides[j].name, errSimulated)
+	return usage.New(err, commandName)
+}
+
+var (
+	errSimulated = errors.New("compare measured results only, or allow both with --include-simulated")
+	errOneSide   = errors.New("only one side: name two or more files or folders, or use --by to divide the results")
+)

@@ -1,0 +1,156 @@
+// Package export writes results in the forms of other programs.
+package export
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+
+	"busbar/internal/notice"
+	"busbar/internal/result"
+)
+
+// exporter writes results in the forms of other programs.
+type exporter struct{ result.MergeOptions }
+
+// Format is a form in which results are given to other programs.
+type Format struct {
+	File  string // name of its file
+	write func(e *exporter, ctx context.Context, files []string, w io.Writer) (notes []notice.Notice, err error)
+}
+
+// Write writes the results of files; the notices are on what was left out.
+func (f Format) Write(
+	ctx context.Context, o result.MergeOptions, files []string, w io.Writer,
+) ([]notice.Notice, error) {
+	return f.write(&exporter{o}, ctx, files, w)
+}
+
+// Names are the names of formats.
+var Names = []string{"csv", "json", "nccl-tests", "prometheus"}
+
+// Formats are the formats by their names.
+var Formats = map[string]Format{
+	"csv":        {"busbar.csv", (*exporter).csv},
+	"json":       {"busbar.json", (*exporter).json},
+	"nccl-tests": {"busbar_nccl-tests.log", (*exporter).ncclTests},
+	"prometheus": {"busbar.prom", (*exporter).prometheus},
+}
+
+func (e *exporter) csv(ctx context.Context, files []string, w io.Writer) ([]notice.Notice, error) {
+	return e.table(ctx, files, result.Output{Format: result.CSV, Writer: w})
+}
+
+func (e *exporter) json(ctx context.Context, files []string, w io.Writer) ([]notice.Notice, error) {
+	list := &jsonList{w: w}
+	notes, err := e.table(ctx, files, result.Output{Format: result.JSONL, Writer: list})
+	if err == nil {
+		err = list.close()
+	}
+	return notes, err
+}
+
+// table writes the merged table.
+func (e *exporter) table(ctx context.Context, files []string, o result.Output) ([]notice.Notice, error) {
+	data, err := result.MergeContext(ctx, files, e.MergeOptions)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := data.Write(o)
+	if err == nil && rows == 0 {
+		err = &result.NothingError{Problems: data.Notes()}
+	}
+	return data.Notes(), err
+}
+
+// jsonList makes one JSON list of lines of JSON, which it gets whole.
+type jsonList struct {
+	w     io.Writer
+	begun bool
+}
+
+func (l *jsonList) Write(lines []byte) (int, error) {
+	if len(lines) == 0 {
+		return 0, nil
+	}
+	begin := ",\n"
+	if !l.begun {
+		begin, l.begun = "[\n", true
+	}
+	text := bytes.ReplaceAll(bytes.TrimSuffix(lines, []byte("\n")), []byte("\n"), []byte(",\n"))
+	if _, err := io.WriteString(l.w, begin); err != nil {
+		return 0, err
+	}
+	if _, err := l.w.Write(text); err != nil {
+		return 0, err
+	}
+	return len(lines), nil
+}
+
+func (l *jsonList) close() error {
+	end := "\n]\n"
+	if !l.begun {
+		end = "[]\n"
+	}
+	_, err := io.WriteString(l.w, end)
+	return err
+}
+
+// ncclTests writes run after run in the layout of nccl-tests. What it cannot hold is noted.
+func (e *exporter) ncclTests(ctx context.Context, files []string, w io.Writer) (notes []notice.Notice, err error) {
+	shown, measured, rehearsed, trained := 0, "", "", 0
+	for _, path := range files {
+		f, err := ReadRun(ctx, path)
+		if ctx.Err() != nil {
+			return notes, context.Cause(ctx)
+		}
+		if err != nil {
+			notes = append(notes, notice.OfError(path, err))
+			continue
+		}
+		if f.Run.Step != nil {
+			trained++
+			continue
+		}
+		if f.Run.Rehearse {
+			rehearsed = path
+		} else {
+			measured = path
+		}
+		if measured != "" && rehearsed != "" && !e.IncludeRehearsed {
+			return notes, &result.RehearsedError{Rehearsed: []string{rehearsed}, Measured: []string{measured}}
+		}
+		notes = append(notes, f.Problems...)
+		if shown > 0 {
+			fmt.Fprintln(w)
+		}
+		if left := notInNCCLTests(f); left != (notice.NotInNCCLTests{}) {
+			notes = append(notes, notice.InFile(path, 0, left))
+		}
+		if WriteNCCLTests(w, f) {
+			shown++
+		}
+	}
+	if trained > 0 {
+		notes = append(notes, notice.New(notice.StepsSkipped{Files: trained}))
+	}
+	if shown == 0 {
+		return notes, &result.NothingError{Problems: notes}
+	}
+	return notes, nil
+}
+
+// notInNCCLTests counts the points that the layout of nccl-tests cannot hold.
+func notInNCCLTests(f *result.File) (left notice.NotInNCCLTests) {
+	for i := range f.Records {
+		switch r := &f.Records[i]; {
+		case inNCCLTests(r):
+		case r.Lacks() == (notice.Lack{}):
+			left.Latency++
+		default:
+			left.Others++
+		}
+	}
+	return left
+}

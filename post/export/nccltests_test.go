@@ -1,0 +1,50 @@
+package export
+
+import (
+	"strings"
+	"testing"
+
+	"busbar/internal/coll"
+	"busbar/internal/notice"
+	"busbar/internal/result"
+)
+
+func TestNCCLTestsHead(t *testing.T) {
+	head := func(m result.Method) string {
+		var b strings.Builder
+		WriteNCCLTests(&b, &result.File{Run: result.Run{Method: m},
+			Records: []result.Record{{Case: allReduceSum(8), Status: result.OK, Time: &result.Time{Seconds: 1, Iterations: 20}}}})
+		return b.String()
+	}
+	if got := head(result.Method{}); !strings.Contains(got,
+		"graph: 0\n# time: median over batches, iterations as many as each size needed;") {
+		t.Error(got)
+	}
+	warned := result.Record{Case: allReduceSum(8), Status: result.OK, Time: &result.Time{Seconds: 1},
+		Warnings: notice.Of(notice.Recorded{Text: "two modes"})}
+	var b strings.Builder
+	WriteNCCLTests(&b, &result.File{Run: result.Run{Warnings: notice.Of(notice.OversubscribedHosts{Hosts: 2})},
+		Records: []result.Record{warned}})
+	if got := b.String(); !strings.Contains(got,
+		"# Warning: oversubscribed: 2 more hosts as well | {\"code\":\"oversubscribed-hosts\",\"parameters\":{\"hosts\":2}}\n#\n# Using devices\n") || !strings.Contains(got, "# 8 2 float sum -1 out-of-place: warning: two modes | {\"code\":\"recorded-warning\"") {
+		t.Error(got)
+	}
+	if got := head(result.Method{Iterations: 20, Graph: 5}); !strings.Contains(got, "iters: 20 ") ||
+		!strings.Contains(got, "graph: 5\n# time: of one batch of all iterations,") {
+		t.Error(got)
+	}
+}
+
+func allReduceSum(size int64) coll.Case {
+	return coll.Case{
+		Collective: coll.AllReduce,
+		Type:       coll.Float32,
+		Op:         coll.Sum,
+		Root:       -1,
+		Placement:  coll.OutOfPlace,
+		Mode:       coll.Throughput,
+		World:      2,
+	}.WithSize(
+		size,
+	)
+}

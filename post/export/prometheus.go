@@ -1,0 +1,137 @@
+package export
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"busbar/internal/notice"
+	"busbar/internal/result"
+	"busbar/post/say"
+)
+
+// metric is one figure of a point for Prometheus, in base units.
+type metric struct {
+	name, help string
+	value      func(r *result.Record) (float64, bool)
+}
+
+var metrics = []metric{
+	{"busbar_time_seconds", "Time of one operation: in latency mode the median.", func(r *result.Record) (float64, bool) {
+		return r.Time.Seconds, true
+	}},
+	{"busbar_time_low_seconds", "Lower end of the 95 % CI of the time.", func(r *result.Record) (float64, bool) {
+		return r.Time.Lo, r.Time.Lo > 0
+	}},
+	{"busbar_time_high_seconds", "Upper end of the 95 % CI of the time.", func(r *result.Record) (float64, bool) {
+		return r.Time.Hi, r.Time.Hi > 0
+	}},
+	{"busbar_algbw_bytes_per_second", "Algorithm bandwidth: size divided by time.",
+		func(r *result.Record) (float64, bool) {
+			return r.AlgBW(r.Time.Seconds), r.HasAlgBW()
+		}},
+	{"busbar_busbw_bytes_per_second", "Bus bandwidth, as nccl-tests defines it.", func(r *result.Record) (float64, bool) {
+		return r.BusBW(r.Time.Seconds), r.HasBusBW()
+	}},
+}
+
+// prometheus writes of each point the newest figure that holds, and how many points there are by status. A point of
+// which several runs have a figure is one series; its runs are in the merged table.
+func (e *exporter) prometheus(ctx context.Context, files []string, w io.Writer) ([]notice.Notice, error) {
+	data, err := result.MergeContext(ctx, files, e.MergeOptions)
+	if err != nil {
+		return nil, err
+	}
+	newest, order, points, last := map[string]result.Record{}, []string{}, map[string]int{}, map[string]time.Time{}
+	err = data.Each(func(row result.Row) error { // older runs come first
+		run, r := row.Run, row.Record
+		points[labels("backend", run.Backend.Name, "status", string(r.Status), "imported", importedTool(run))]++
+		if last[run.Backend.Name].Before(run.Start) {
+			last[run.Backend.Name] = run.Start
+		}
+		if r.Timed() {
+			key := pointLabels(run, r)
+			if _, there := newest[key]; !there {
+				order = append(order, key)
+			}
+			newest[key] = *r
+		}
+		return context.Cause(ctx)
+	})
+	if err != nil {
+		return data.Notes(), err
+	}
+	if len(points) == 0 {
+		return nil, &result.NothingError{Problems: data.Notes()}
+	}
+	for _, m := range metrics {
+		head := fmt.Sprintf("# HELP %s %s\n# TYPE %s gauge\n", m.name, m.help, m.name)
+		for _, key := range order {
+			r := newest[key]
+			if v, ok := m.value(&r); ok {
+				fmt.Fprintf(w, "%s%s{%s} %s\n", head, m.name, key, strconv.FormatFloat(v, 'g', -1, 64))
+				head = ""
+			}
+		}
+	}
+	fmt.Fprint(w, "# HELP busbar_points Points by status.\n# TYPE busbar_points gauge\n")
+	for _, key := range slices.Sorted(maps.Keys(points)) {
+		fmt.Fprintf(w, "busbar_points{%s} %d\n", key, points[key])
+	}
+	head := "# HELP busbar_last_run_timestamp_seconds When the newest run began.\n# TYPE " +
+		"busbar_last_run_timestamp_seconds gauge\n"
+	for _, backend := range slices.Sorted(maps.Keys(last)) {
+		fmt.Fprintf(w, "%sbusbar_last_run_timestamp_seconds{%s} %d\n", head, labels("backend", backend), last[backend].Unix())
+		head = ""
+	}
+	return data.Notes(), nil
+}
+
+func importedTool(run *result.Run) string {
+	if run.Imported == nil {
+		return ""
+	}
+	return run.Imported.Tool
+}
+
+// pointLabels are those of one point's series.
+func pointLabels(run *result.Run, r *result.Record) string {
+	nodes := run.Nodes
+	if r.Group != nil {
+		nodes = len(r.Group.Hosts)
+	}
+	number := func(n int) string { return say.Known(n > 0, func() string { return strconv.Itoa(n) }) }
+	pairs := []string{
+		"backend", run.Backend.Name, "library", run.Backend.Title(), "variant", run.Variant, "device", run.Device,
+		"world", number(r.World), "nodes", number(nodes),
+		"collective", r.Operation(), "type", say.Known(r.Type != 0, r.Type.String), "op", r.Op.String(), "root",
+		strconv.Itoa(r.Root),
+		"placement", say.Known(r.Placement != 0, r.Placement.String), "mode", say.Known(r.Mode != 0, r.Mode.String),
+		"size_bytes", say.Known(r.SizeBytes >= 0, func() string { return strconv.FormatInt(r.SizeBytes, 10) }),
+		"imported", importedTool(run),
+	}
+	if r.Group != nil {
+		pairs = append(pairs, "group", r.Group.String())
+	}
+	if run.Rehearse {
+		pairs = append(pairs, "rehearsed", "yes")
+	}
+	return labels(pairs...)
+}
+
+// labels writes names and values as Prometheus reads them. One that is empty is the same as one that is not there.
+func labels(pairs ...string) string {
+	escape := strings.NewReplacer(`\`, `\\`, "\n", `\n`, `"`, `\"`)
+	var words []string
+	for i := 0; i < len(pairs); i += 2 {
+		if pairs[i+1] != "" {
+			words = append(words, pairs[i]+`="`+escape.Replace(strings.ToValidUTF8(pairs[i+1], "�"))+`"`)
+		}
+	}
+	return strings.Join(words, ",")
+}

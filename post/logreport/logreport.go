@@ -1,0 +1,68 @@
+// Package logreport makes a document of the logs of NCCL, or of two that are compared.
+package logreport
+
+import (
+	"slices"
+
+	"busbar/internal/document"
+	"busbar/internal/notice"
+	"busbar/post/nccllog"
+)
+
+// Report is a log with what was found in it, and, where it is compared, the other.
+type logReport struct {
+	log      *nccllog.Log
+	findings []notice.Notice
+	ignored  int          // findings that the document leaves out
+	other    *nccllog.Log // nil: it is not compared
+	contrast *nccllog.Contrast
+}
+
+// logData is what the JSON of post log has beside notices; docs/log.md describes the fields.
+type logData struct {
+	Log      *nccllog.Log      `json:"log"`
+	Against  *nccllog.Log      `json:"against"` // null: nothing was compared
+	Contrast *nccllog.Contrast `json:"contrast"`
+}
+
+// New finds what a log tells.
+func New(log *nccllog.Log) *logReport { return &logReport{log: log, findings: log.Findings()} }
+
+// CompareWith sets the log against another.
+func (r *logReport) CompareWith(other *nccllog.Log) {
+	r.other, r.contrast = other, nccllog.Compare(r.log, other)
+}
+
+// Document is all of it; kept leaves notices out.
+func (r *logReport) Document(kept func([]notice.Notice) []notice.Notice) *document.Document {
+	all := len(r.findings)
+	r.findings = kept(r.findings)
+	r.ignored = all - len(r.findings)
+	if r.contrast != nil {
+		for _, notices := range []*[]notice.Notice{&r.contrast.Headlines, &r.contrast.OnlyA, &r.contrast.OnlyB} {
+			*notices = kept(*notices)
+		}
+	}
+	d := &document.Document{
+		Kind:    "log",
+		Title:   r.log.Title(),
+		Notices: r.findings,
+		Data:    &logData{r.log, r.other, r.contrast},
+	}
+	if r.contrast == nil {
+		d.Add(r.sections()...)
+		return d
+	}
+	d.Title = "A against B"
+	d.Notices = append(slices.Clone(r.contrast.Headlines), d.Notices...)
+	for _, n := range r.contrast.OnlyB {
+		who := "B"
+		if n.At.Subject != "" {
+			who += ", " + n.At.Subject
+		}
+		n.At.Subject = who
+		d.Notices = append(d.Notices, n)
+	}
+	d.Add(r.contrastSections()...)
+	return d
+}

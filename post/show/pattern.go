@@ -1,0 +1,210 @@
+package show
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"busbar/internal/coll"
+	"busbar/internal/document"
+	"busbar/internal/notice"
+	"busbar/internal/pattern"
+	"busbar/internal/result"
+	"busbar/internal/units"
+)
+
+// patterns are the runs shown that were measured in groups of nodes. One that continues another is judged with it;
+// launches are not mixed otherwise, as a node that was slow in one may have been mended before the next.
+type patterns struct{ of []*patternTimes }
+
+// patternTimes are what the groups of a pattern took in a run, and in those that continue it.
+type patternTimes struct {
+	runs  []string // their IDs
+	run   *result.Run
+	cases []coll.Case
+	times map[result.PointKey]result.Time
+}
+
+func (p *patterns) add(f *result.File) {
+	t := &patternTimes{
+		runs:  append([]string{f.Run.ID}, f.Run.Resumes...),
+		run:   &f.Run,
+		times: map[result.PointKey]result.Time{},
+	}
+	for i := range f.Records {
+		r := &f.Records[i]
+		if !slices.Contains(t.cases, r.Case) {
+			t.cases = append(t.cases, r.Case)
+		}
+		if r.Timed() {
+			t.times[r.Point(f.Run.Backend.Name)] = *r.Time
+		}
+	}
+	p.of = append(p.of, t)
+}
+
+// chains are the runs, oldest first, each with those that continue it.
+func (p *patterns) chains() (chains []*patternTimes) {
+	runs := slices.Clone(p.of)
+	slices.SortStableFunc(runs, func(a, b *patternTimes) int { return a.run.Start.Compare(b.run.Start) })
+	for _, t := range runs {
+		i := slices.IndexFunc(chains, func(c *patternTimes) bool {
+			return c.run.Key() == t.run.Key() &&
+				slices.ContainsFunc(t.runs, func(id string) bool { return slices.Contains(c.runs, id) })
+		})
+		if i < 0 {
+			chains = append(chains, t)
+			continue
+		}
+		c := chains[i]
+		c.runs = append(c.runs, t.runs...)
+		for _, k := range t.cases {
+			if !slices.Contains(c.cases, k) {
+				c.cases = append(c.cases, k)
+			}
+		}
+		maps.Copy(c.times, t.times)
+	}
+	return chains
+}
+
+// sections are the verdict on each pattern.
+func (p *patterns) sections(s *Tables) (all []document.Block) {
+	chains := p.chains()
+	for _, t := range chains {
+		of := t.run.Pattern
+		section := &document.Section{
+			Title: fmt.Sprintf("%s of %s with %s (%s), in %s: %s", of.Kind, units.Count(len(of.Hosts), "node"),
+				t.run.Backend.Name, t.run.Backend.Library, units.Count(of.Rounds, "round"), units.Some(of.Hosts)),
+		}
+		if t.run.Rehearse {
+			section.Title += " (SIMULATED: not about hardware)"
+		}
+		if len(chains) > 1 {
+			section.Title += ", started " + t.run.Start.Format("2006-01-02 15:04:05 UTC")
+		}
+		verdicts := pattern.Verdicts(of, t.run.Backend.Name, t.cases, t.times)
+		for _, c := range t.cases {
+			v := verdicts[c]
+			below := &document.Section{Title: c.String()}
+			below.Add(s.list(v.Notices(of.Hosts), c.String(), notice.Text))
+			if of.Kind == pattern.Pairs {
+				below.Add(pairBlocks(of.Hosts, &v)...)
+			} else {
+				below.Add(t.halves(c))
+			}
+			section.Add(below)
+		}
+		all = append(all, section)
+	}
+	return all
+}
+
+// mostColumns is how many nodes a table of pairs has room for in 80 columns.
+const mostColumns = 11
+
+// pairBlocks are the times of pairs as multiples of the median of the sound ones.
+func pairBlocks(hosts []string, v *pattern.Verdict) []document.Block {
+	if v.Pairs.Base <= 0 {
+		return nil
+	}
+	blocks := []document.Block{document.Paragraph("times of the pairs as multiples of " + units.Duration(v.Pairs.Base) +
+		", the median of sound pairs")}
+	table := v.Relative()
+	if len(hosts) > mostColumns {
+		return append(blocks, slowestNodes(hosts, table))
+	}
+	t := &document.Table{Columns: []document.Column{{Right: true}, {}}}
+	for i := range hosts {
+		t.Columns = append(t.Columns, document.NumericColumns(fmt.Sprint(i+1))...)
+	}
+	for i, row := range table {
+		cells := []string{fmt.Sprint(i + 1), clip(hosts[i])}
+		for k, x := range row {
+			switch {
+			case k == i:
+				cells = append(cells, "-")
+			case x > 0:
+				cells = append(cells, multiple(x))
+			default:
+				cells = append(cells, "?")
+			}
+		}
+		t.Row(cells...)
+	}
+	return append(blocks, t)
+}
+
+// multiple writes a factor in four columns.
+func multiple(x float64) string {
+	if x < 1 {
+		return fmt.Sprintf("%.2f", x)
+	}
+	return units.Times(min(x, 9999))
+}
+
+// slowestNodes names the nodes whose pairs took longest, where there are too many for a table.
+func slowestNodes(hosts []string, table [][]float64) document.Paragraph {
+	const most = 8
+	type node struct {
+		host   string
+		middle float64
+	}
+	var nodes []node
+	for i, row := range table {
+		row = slices.DeleteFunc(slices.Clone(row), func(x float64) bool { return x <= 0 })
+		if len(row) > 0 {
+			slices.Sort(row)
+			nodes = append(nodes, node{hosts[i], row[len(row)/2]})
+		}
+	}
+	slices.SortStableFunc(nodes, func(a, b node) int { return cmp.Compare(b.middle, a.middle) })
+	var words []string
+	for _, n := range nodes[:min(most, len(nodes))] {
+		words = append(words, n.host+" "+multiple(n.middle))
+	}
+	return document.Paragraph("slowest nodes, by the median of their pairs: " + strings.Join(words, ", "))
+}
+
+// halves are the times of the halves of each round.
+func (t *patternTimes) halves(c coll.Case) (list document.List) {
+	rounds, err := pattern.Rounds(t.run.Pattern.Kind, len(t.run.Pattern.Hosts))
+	if err != nil {
+		return nil
+	}
+	for i, halves := range rounds {
+		var words []string
+		for _, nodes := range halves {
+			g := &result.Group{Round: i + 1}
+			for _, n := range nodes {
+				g.Hosts = append(g.Hosts, t.run.Pattern.Hosts[n])
+			}
+			key := result.Point(t.run.Backend.Name, c, 0)
+			key.Group = g.String()
+			words = append(words, units.Duration(t.times[key].Seconds)+" "+units.Some(g.Hosts))
+		}
+		list = append(list, fmt.Sprintf("round %d: %s", i+1, strings.Join(words, " | ")))
+	}
+	return list
+}
+
+// patternRun is one run of a pattern: its description, and the points that have no value. Its times are judged with
+// those of the runs that continue it.
+func (s *Tables) patternRun(f *result.File) *document.Section {
+	notes := s.footnotes(f.Path)
+	section, described := s.head(f, notes)
+	described.Tables = []shownTable{{Title: f.Run.Pattern.Kind}}
+	points, list := &described.Tables[0].Points, document.List(nil)
+	for i := range f.Records {
+		r := &f.Records[i]
+		*points = append(*points, result.Row{Run: &f.Run, Record: r}.JSON())
+		if r.Status != result.OK {
+			list = append(list, fmt.Sprintf("%s, %s: %s: %s", r.Case, r.Group, r.Status, r.Reason))
+		}
+	}
+	section.Add(list)
+	section.Add(notes.Blocks()...)
+	return section
+}
