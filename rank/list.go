@@ -15,6 +15,7 @@ import (
 	"busbar/rank/backend"
 	"busbar/rank/exit"
 	"busbar/rank/machine"
+	"busbar/rank/pace"
 	"busbar/rank/screen"
 	"busbar/sweeps"
 )
@@ -124,7 +125,7 @@ func listWorld(b *strings.Builder, cfg *config, s *sweeps.Sweep, name string, n 
 			memory = max(memory, lay.Memory(c))
 		}
 		largest = max(largest, memory)
-		t := estimate(c, s.Options, n, 1)
+		t := pace.Estimate(c, s.Options, n, 1)
 		least += t
 		most += max(t, s.Budget+t)
 		root, op := "-", "-"

@@ -17,6 +17,7 @@ import (
 	"busbar/rank/hang"
 	"busbar/rank/launch"
 	"busbar/rank/machine"
+	"busbar/rank/pace"
 	"busbar/rank/screen"
 	"busbar/sweeps"
 )
@@ -42,7 +43,7 @@ type subworld struct {
 	// Rank 0 only.
 	tally    *tally
 	counters *machine.CounterFiles
-	pace     *pace
+	pace     *pace.Pace
 	turns    []turn
 }
 
@@ -133,7 +134,7 @@ func (w *subworld) run(ctx context.Context) error {
 	}
 	w.counters = machine.OpenCounters("/")
 	_, perNode := shape(w.machines)
-	w.pace = &pace{cases: cases, options: w.p.sweep.Options, perNode: perNode, until: w.j.until(w.p, w.world.Size), planned: points}
+	w.pace = &pace.Pace{Cases: cases, Options: w.p.sweep.Options, PerNode: perNode, Until: w.j.until(w.p, w.world.Size), Planned: points}
 	var files []screen.File
 	for _, s := range w.sessions {
 		files = append(files, screen.File{Run: &s.run, Path: s.sheet.Path()})
@@ -203,7 +204,7 @@ func (j *job) until(p *plan, world int) time.Time {
 			if err != nil {
 				continue
 			}
-			cost := worldCost(cases, p.sweep.Options)
+			cost := pace.WorldCost(cases, p.sweep.Options)
 			all += cost
 			if n == world {
 				mine += cost
@@ -238,8 +239,8 @@ func (w *subworld) lead(ctx context.Context) error {
 	cycles := w.j.cfg.cycles
 	for cycle := 0; cycles == 0 || cycle < cycles; cycle++ {
 		measured := false
-		w.pace.cycles = max(1, cycles-cycle)
-		w.pace.begin(func(k int) bool { t := w.turns[k]; return t.session.wanted(t.i, cycle) && t.session.room[t.i].fits() })
+		w.pace.Cycles = max(1, cycles-cycle)
+		w.pace.Begin(func(k int) bool { t := w.turns[k]; return t.session.wanted(t.i, cycle) && t.session.room[t.i].fits() })
 		for k, t := range w.turns {
 			s := t.session
 			if !s.wanted(t.i, cycle) {
@@ -251,7 +252,7 @@ func (w *subworld) lead(ctx context.Context) error {
 			}
 			r := s.leftOutByMemory(t.i)
 			if r == nil {
-				budget, why := w.pace.next(k)
+				budget, why := w.pace.Next(k)
 				if why == nil {
 					measured = true
 					if err := s.measureOne(t.i, s.cycle(cycle), budget); err != nil {
@@ -267,7 +268,7 @@ func (w *subworld) lead(ctx context.Context) error {
 			}
 		}
 		// A soak without end ends when its time is over, or when there is nothing in it to measure.
-		if cycles == 0 && (!measured || w.pace.over()) {
+		if cycles == 0 && (!measured || w.pace.Over()) {
 			break
 		}
 	}

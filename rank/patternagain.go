@@ -63,7 +63,7 @@ func (r *patternRun) expect(rounds []numberedRound) (lacking int, err error) {
 			r.j.ledger.Expect(r.books[c.library].sheet, left)
 			lacks += left
 		}
-		r.pace.planned += lacks
+		r.pace.Planned += lacks
 		lacking += min(lacks, 1)
 	}
 	return lacking, nil

@@ -15,6 +15,7 @@ import (
 	"busbar/rank/backend"
 	"busbar/rank/hang"
 	"busbar/rank/machine"
+	"busbar/rank/pace"
 	"busbar/rank/screen"
 )
 
@@ -188,7 +189,7 @@ func (r *patternRun) openFiles() error {
 		cases = append(cases, c.Case)
 	}
 	_, perNode := shape(r.machines)
-	r.pace = &pace{cases: cases, options: r.p.sweep.Options, perNode: perNode, planned: planned}
+	r.pace = &pace.Pace{Cases: cases, Options: r.p.sweep.Options, PerNode: perNode, Planned: planned}
 	var files []screen.File
 	for _, b := range r.books {
 		files = append(files, screen.File{Run: &b.run, Path: b.sheet.Path()})
@@ -240,7 +241,7 @@ func (r *patternRun) round(ctx context.Context, number int, groups pattern.Round
 		if err := w.openAll(r.libraries); err != nil {
 			return false, err
 		}
-		w.pace = &pace{}
+		w.pace = &pace.Pace{}
 		if comm.Rank() == 0 {
 			w.counters = machine.OpenCounters("/")
 		}
@@ -445,7 +446,7 @@ func (r *patternRun) keepAll(c patternCase, number int, groups pattern.Round, se
 		if g.Record.Status == result.OK {
 			b.times[key] = *g.Record.Time
 		}
-		r.pace.kept(g.Record, took/time.Duration(len(got)))
+		r.pace.Kept(g.Record, took/time.Duration(len(got)))
 		r.j.screen.PatternRow(r.nameOf(b), g.Record)
 	}
 	r.j.ledger.Begin(b.sheet)

@@ -121,7 +121,7 @@ func (s *session) attempt(i int, budget time.Duration) (*result.Record, error) {
 		l, ok := s.lib.(backend.Connector)
 		connects := ok && l.ConnectsAtFirstUse()
 		o := command{What: orderMeasure, Session: int32(slices.Index(s.sessions, s)), Case: int32(i), Budget: budget,
-			Left: s.pace.remaining(), First: connects && !s.used[s.cases[i].Collective]}
+			Left: s.pace.Remaining(), First: connects && !s.used[s.cases[i].Collective]}
 		if err := s.give(&o); err != nil {
 			return nil, err
 		}
@@ -147,7 +147,7 @@ func (s *session) keep(r *result.Record, took time.Duration) error {
 	if err := s.j.keep(s.sheet, s.tally, r, median, late); err != nil {
 		return err
 	}
-	s.pace.kept(r, took)
+	s.pace.Kept(r, took)
 	s.j.screen.Row(s.lib.Name(), r)
 	return nil
 }

@@ -1,4 +1,4 @@
-package main
+package pace
 
 import (
 	"testing"
@@ -18,25 +18,25 @@ func TestPace(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	pace := func(limit time.Duration, cycles int) *pace {
+	pace := func(limit time.Duration, cycles int) *Pace {
 		o := sweep.Options
 		o.TimeLimit = limit
-		p := &pace{cases: cases, options: o, perNode: 2, planned: len(cases), cycles: cycles}
+		p := &Pace{Cases: cases, Options: o, PerNode: 2, Planned: len(cases), Cycles: cycles}
 		if limit > 0 {
-			p.until = time.Now().Add(limit)
+			p.Until = time.Now().Add(limit)
 		}
-		p.begin(func(int) bool { return true })
+		p.Begin(func(int) bool { return true })
 		return p
 	}
 	for cycles, most := range map[int]time.Duration{1: 10 * time.Second / 22, 5: 2 * time.Second / 22} {
-		if b, why := pace(10*time.Second, cycles).next(0); why != nil || b <= 0 || b > most {
+		if b, why := pace(10*time.Second, cycles).Next(0); why != nil || b <= 0 || b > most {
 			t.Errorf("a budget of %s for one of %d cases in 10 s, %d cycles: %s", b, len(cases), cycles, why)
 		}
 	}
 	p := pace(100*time.Millisecond, 1)
 	left := 0
 	for i := range cases {
-		if _, reason := p.next(i); reason != nil {
+		if _, reason := p.Next(i); reason != nil {
 			left++
 			if reason != (notice.TimeOver{Limit: 0.1}) {
 				t.Errorf("%+v", reason)
@@ -46,11 +46,11 @@ func TestPace(t *testing.T) {
 	if left == 0 || left == len(cases) {
 		t.Errorf("%d of %d cases are left out", left, len(cases))
 	}
-	if b, why := pace(0, 1).next(0); b != sweep.Budget || why != nil {
+	if b, why := pace(0, 1).Next(0); b != sweep.Budget || why != nil {
 		t.Errorf("without a limit nothing is shortened: %s, %s", b, why)
 	}
 	p = pace(time.Nanosecond, 1)
-	if _, why := p.next(0); !p.over() || why == nil {
+	if _, why := p.Next(0); !p.Over() || why == nil {
 		t.Error("the time is used up")
 	}
 }
@@ -60,14 +60,14 @@ func TestPaceLearns(t *testing.T) {
 	o := sweeps.Default().Options
 	o.TimeLimit = 2 * time.Second
 	c := recordOf(64<<20, 1).Case
-	least := estimate(c, o, 8, 1)
-	p := &pace{cases: []coll.Case{c}, options: o, perNode: 8, cycles: 1, until: time.Now().Add(least / 2)}
-	p.begin(func(int) bool { return true })
+	least := Estimate(c, o, 8, 1)
+	p := &Pace{Cases: []coll.Case{c}, Options: o, PerNode: 8, Cycles: 1, Until: time.Now().Add(least / 2)}
+	p.Begin(func(int) bool { return true })
 	if p.thin(); !p.left[0] {
 		t.Fatalf("a case of %s fits half of that", least)
 	}
 	fast := recordOf(64<<20, guessOperation(c, 8)/10)
-	p.kept(fast, time.Second)
+	p.Kept(fast, time.Second)
 	if p.thin(); p.left[0] {
 		t.Error("ranks ten times as fast do not bring the case back")
 	}

@@ -1,0 +1,163 @@
+// Package pace estimates what cases cost and keeps a run within its time limit.
+package pace
+
+import (
+	"time"
+
+	"busbar/internal/coll"
+	"busbar/internal/notice"
+	"busbar/internal/result"
+	"busbar/internal/units"
+	"busbar/sweeps"
+)
+
+// Pace keeps a run within --time-limit: the measuring time of each case is its fair share of what is left, and where
+// even the least that a case costs does not fit, sizes are thinned evenly and said to be left out. What is thinned is
+// decided anew before each case, as it shows how fast the ranks really are.
+type Pace struct {
+	Cases   []coll.Case
+	open    []bool // still to come in this cycle
+	left    []bool // thinned out, for now
+	Options sweeps.Options
+	PerNode int           // ranks that share a host's memory
+	Until   time.Time     // when this world's time is over; zero: no limit
+	Cycles  int           // that share the time left, this one included
+	Planned int           // records of the whole run
+	done    int           // records so far
+	spent   time.Duration // on cases that were measured
+
+	guessed, took float64 // time of operations, guessed and measured, in seconds
+}
+
+// Estimate is the least that a case costs: checking, warming up and the few samples that an interval needs. ratio
+// corrects the speed that is guessed, that of a laptop's shared memory, by what was measured.
+func Estimate(c coll.Case, o sweeps.Options, perNode int, ratio float64) time.Duration {
+	const (
+		fill     = 4e9  // B/s, of filling and comparing
+		overhead = 2e-3 // s, of deciding, gathering and writing
+	)
+	operations := o.Warmup + o.Check + max(o.Iterations, 6)
+	passes := float64(2 + 2*o.Check)
+	seconds := guessOperation(c, perNode)*ratio*float64(operations) + passes*float64(c.MemoryBytes(0))/fill + overhead
+	return time.Duration(seconds * 1e9)
+}
+
+// guessOperation is the time of one operation, in seconds, where nothing has been measured.
+func guessOperation(c coll.Case, perNode int) float64 {
+	const (
+		alpha = 20e-6 // s
+		beta  = 4e9   // B/s, that the ranks of a host share
+	)
+	return alpha + float64(c.SizeBytes)*float64(max(1, perNode))/beta
+}
+
+// WorldCost is what a whole world costs at the least.
+func WorldCost(cases []coll.Case, o sweeps.Options) time.Duration {
+	var sum time.Duration
+	for _, c := range cases {
+		sum += Estimate(c, o, c.World, 1)
+	}
+	return sum
+}
+
+// Begin starts a cycle: wanted says which cases have to be measured in it.
+func (p *Pace) Begin(wanted func(i int) bool) {
+	p.open, p.left = make([]bool, len(p.Cases)), make([]bool, len(p.Cases))
+	for i := range p.Cases {
+		p.open[i] = wanted(i)
+	}
+}
+
+// Over says whether the time is used up.
+func (p *Pace) Over() bool { return !p.Until.IsZero() && !time.Now().Before(p.Until) }
+
+// Remaining is the time that is left, at least a nanosecond; 0 without a limit.
+func (p *Pace) Remaining() time.Duration {
+	if p.Until.IsZero() {
+		return 0
+	}
+	return max(1, time.Until(p.Until))
+}
+
+func (p *Pace) ratio() float64 {
+	if p.guessed == 0 {
+		return 1
+	}
+	return p.took / p.guessed
+}
+
+// thin decides which of the open cases are left out.
+func (p *Pace) thin() {
+	if p.Until.IsZero() {
+		return
+	}
+	var cases []coll.Case
+	times := map[coll.Case]time.Duration{} // that a case is measured: once with each library
+	for i, c := range p.Cases {
+		if !p.open[i] {
+			continue
+		}
+		if times[c]++; times[c] == 1 {
+			cases = append(cases, c)
+		}
+	}
+	ratio := p.ratio()
+	kept, _ := sweeps.Fit(cases, func(c coll.Case) time.Duration {
+		return times[c] * Estimate(c, p.Options, p.PerNode,
+			ratio)
+	},
+		time.Until(p.Until)/time.Duration(max(1, p.Cycles)))
+	keep := map[coll.Case]bool{}
+	for _, c := range kept {
+		keep[c] = true
+	}
+	for i, c := range p.Cases {
+		p.left[i] = p.open[i] && !keep[c]
+	}
+}
+
+// Next says why the case that comes next is left out, or gives its measuring time.
+func (p *Pace) Next(i int) (budget time.Duration, leftOut notice.Fact) {
+	p.thin()
+	p.open[i] = false
+	if p.left[i] || p.Over() {
+		return 0, notice.TimeOver{Limit: units.Seconds(p.Options.TimeLimit.Seconds())}
+	}
+	budget = p.Options.Budget
+	if p.Until.IsZero() {
+		return budget, nil
+	}
+	rest := 1
+	for k := range p.Cases {
+		if p.open[k] && !p.left[k] {
+			rest++
+		}
+	}
+	share := time.Until(p.Until) / time.Duration(rest*max(1, p.Cycles))
+	return min(budget, max(share, 10*time.Millisecond)), nil
+}
+
+// Kept counts a record; one that was measured tells how fast the ranks are.
+func (p *Pace) Kept(r *result.Record, d time.Duration) {
+	p.done++
+	p.spent += d
+	if r.Status == result.OK {
+		p.guessed += guessOperation(r.Case, p.PerNode)
+		p.took += r.Time.Seconds
+	}
+}
+
+// Progress returns how many of the planned records are done, and about how long the rest takes.
+func (p *Pace) Progress() (done, planned int, left time.Duration) { return p.done, p.Planned, p.eta() }
+
+// eta is about how long the rest will take.
+func (p *Pace) eta() time.Duration {
+	if p.done == 0 {
+		return 0
+	}
+	left := time.Duration(float64(p.spent) / float64(p.done) * float64(max(0, p.Planned-p.done)))
+	if !p.Until.IsZero() {
+		left = min(left, max(0, time.Until(p.Until)))
+	}
+	return left
+}
