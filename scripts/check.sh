@@ -159,7 +159,7 @@ race() {
   local system
   system=$(grep -hoE '^func Test[A-Za-z0-9_]+' rank/system*_test.go | cut -d' ' -f2 | paste -sd'|')
   ready && testrun -again 'go test -race' "$logs/race.json" -race -short -count=1 -vet=off -timeout 10m -skip "^(${system:-none})\$" \
-    ./internal/bench/... ./internal/board ./internal/result/... ./internal/loop/... ./internal/program/... ./cudart/... ./post/trace ./rank
+    ./internal/bench/... ./internal/board ./internal/result/... ./internal/loop/... ./internal/program/... ./cudart/... ./post/trace ./rank/...
 }
 
 # The nodes of the Slurm are namespaces, which some containers forbid; nothing else is a reason to do without.

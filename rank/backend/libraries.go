@@ -34,20 +34,20 @@ func Open(h *Host, names []string, worlds []int) (all []Library, err error) {
 }
 
 // Choose turns the words of --backend into backends; auto is asked for what auto means.
-func Choose(cfg *Options, auto func() string) ([]string, error) {
-	words := cfg.Backends
+func Choose(o *Options, auto func() string) ([]string, error) {
+	words := o.Backends
 	if len(words) == 0 {
 		words = []string{"auto"}
 	}
 	var names []string
 	for _, w := range words {
 		switch {
-		case cfg.Simulate && w == "ncclx":
+		case o.Simulate && w == "ncclx":
 			return nil, exit.Usagef("--simulate supports nccl only, not %s: leave one of them out", w)
 		case w == "auto":
 			w = auto()
 		}
-		if cfg.Simulate && w == "nccl" {
+		if o.Simulate && w == "nccl" {
 			w = Simulation
 		}
 		if slices.Contains(names, w) {
@@ -55,7 +55,7 @@ func Choose(cfg *Options, auto func() string) ([]string, error) {
 		}
 		names = append(names, w)
 	}
-	if cfg.Simulate && len(cfg.Backends) > 0 && !slices.Contains(names, Simulation) && !slices.Contains(words, "auto") {
+	if o.Simulate && len(o.Backends) > 0 && !slices.Contains(names, Simulation) && !slices.Contains(words, "auto") {
 		return nil, exit.Usagef("--simulate supports nccl only, and --backend %s does not name it: leave one of them out",
 			strings.Join(names, ","))
 	}
@@ -63,7 +63,7 @@ func Choose(cfg *Options, auto func() string) ([]string, error) {
 		return nil, exit.Usagef("one launch holds one library of NCCL's kind (two would share its environment and " +
 			"threads): start nccl and ncclx one after another, with one --campaign")
 	}
-	if f := cfg.NCCLFlag(); f != "" && !slices.ContainsFunc(names, func(n string) bool { return !OnHosts(n) }) {
+	if f := o.NCCLFlag(); f != "" && !slices.ContainsFunc(names, func(n string) bool { return !OnHosts(n) }) {
 		return nil, exit.Usagef("%s belongs to NCCL, and --backend %s is measured: leave it out, or name the backend", f,
 			strings.Join(names, ","))
 	}
