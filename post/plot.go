@@ -17,6 +17,7 @@ import (
 	"busbar/post/atomicfile"
 	"busbar/post/input"
 	"busbar/post/plot"
+	"busbar/post/plotpoints"
 	"busbar/post/steps"
 	"busbar/post/usage"
 )
@@ -125,8 +126,7 @@ func (p *plotter) run(ctx context.Context, cmd *cobra.Command, args []string) er
 		}
 		dir = filepath.Join(dir, "plots")
 	}
-	marks := newMarks(peaks)
-	points, ok, lacking, err := read(ctx, data, marks)
+	drawn, err := plotpoints.Gather(ctx, data, peaks)
 	if err != nil {
 		return err
 	}
@@ -134,15 +134,15 @@ func (p *plotter) run(ctx context.Context, cmd *cobra.Command, args []string) er
 	if err != nil {
 		return err
 	}
-	note(p.stderr, slices.Concat(overlooked, data.Notes(), unread, lacking.Notices()))
-	if len(points) == 0 && lacking.Groups {
+	note(p.stderr, slices.Concat(overlooked, data.Notes(), unread, drawn.Lacking.Notices()))
+	if len(drawn.Points) == 0 && drawn.Lacking.Groups {
 		return nil
 	}
 	if p.collectives != nil {
 		trained = nil // they are no collective
 	}
-	options.Limit, options.Remarks = marks.limit, marks.remarks()
-	figures, passed := plot.Figures(points, options)
+	options.Limit, options.Remarks = drawn.Limit, drawn.Remarks()
+	figures, passed := plot.Figures(drawn.Points, options)
 	for _, words := range passed {
 		fmt.Fprintln(p.stderr, "post: not drawn:", words)
 	}
@@ -152,31 +152,10 @@ func (p *plotter) run(ctx context.Context, cmd *cobra.Command, args []string) er
 		if p.collectives != nil {
 			wanted = ", none to draw of " + units.Some(p.collectives)
 		}
-		return fmt.Errorf("nothing to draw: of %s, %d ok%s, in %s", units.Count(len(points), "point"), ok, wanted,
+		return fmt.Errorf("nothing to draw: of %s, %d ok%s, in %s", units.Count(len(drawn.Points), "point"), drawn.Measured, wanted,
 			units.Some(files))
 	}
 	return atomicfile.WriteAll(ctx, dir, outputs, func(path string) { fmt.Fprintln(p.stdout, path) })
-}
-
-// read turns records into points, those that are not ok into points without a figure, and counts both. Imported ones
-// that lack what a picture needs are left out. What is marked in pictures is gathered on the way.
-func read(
-	ctx context.Context, data *result.Dataset, marks *marks,
-) (points []plot.Point, ok int, lacking analysis.Incomparable, err error) {
-	err = data.Each(func(r result.Row) error {
-		if lacking.Add(r) {
-			return context.Cause(ctx)
-		}
-		p := plot.Point{Run: r.Run, Case: r.Record.Case}
-		if r.Record.Status == result.OK && r.Record.Time != nil {
-			p.Time = *r.Record.Time
-			ok++
-		}
-		points = append(points, p)
-		marks.Add(r)
-		return context.Cause(ctx)
-	})
-	return points, ok, lacking, err
 }
 
 // picture is what is drawn, whatever it shows.
