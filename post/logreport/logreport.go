@@ -10,7 +10,7 @@ import (
 )
 
 // Report is a log with what was found in it, and, where it is compared, the other.
-type logReport struct {
+type Report struct {
 	log      *nccllog.Log
 	findings []notice.Notice
 	ignored  int          // findings that the document leaves out
@@ -26,15 +26,15 @@ type logData struct {
 }
 
 // New finds what a log tells.
-func New(log *nccllog.Log) *logReport { return &logReport{log: log, findings: log.Findings()} }
+func New(log *nccllog.Log) *Report { return &Report{log: log, findings: log.Findings()} }
 
 // CompareWith sets the log against another.
-func (r *logReport) CompareWith(other *nccllog.Log) {
+func (r *Report) CompareWith(other *nccllog.Log) {
 	r.other, r.contrast = other, nccllog.Compare(r.log, other)
 }
 
 // Document is all of it; kept leaves notices out.
-func (r *logReport) Document(kept func([]notice.Notice) []notice.Notice) *document.Document {
+func (r *Report) Document(kept func([]notice.Notice) []notice.Notice) *document.Document {
 	all := len(r.findings)
 	r.findings = kept(r.findings)
 	r.ignored = all - len(r.findings)

@@ -65,7 +65,7 @@ func TestNothingWrongOnlyWhereAllIsUnderstood(t *testing.T) {
 		}
 		log := r.Log()
 		var page strings.Builder
-		if err := (&logReport{log: log, findings: log.Findings()}).Document(all).Write(&page, document.Text); err != nil {
+		if err := (&Report{log: log, findings: log.Findings()}).Document(all).Write(&page, document.Text); err != nil {
 			t.Fatal(err)
 		}
 		for _, w := range want {
@@ -86,7 +86,7 @@ func TestManyRanksStayReadable(t *testing.T) {
 		t.Fatal(err)
 	}
 	log := r.Log()
-	report := &logReport{log: log, findings: log.Findings()}
+	report := &Report{log: log, findings: log.Findings()}
 	var text strings.Builder
 	if err := report.Document(all).Write(&text, document.Text); err != nil {
 		t.Fatal(err)
@@ -117,7 +117,7 @@ func TestListsOfJSONAreNeverNull(t *testing.T) {
 	}
 	log := r.Log()
 	var b strings.Builder
-	if err := (&logReport{log: log, findings: log.Findings(), other: log,
+	if err := (&Report{log: log, findings: log.Findings(), other: log,
 		contrast: nccllog.Compare(log, log)}).Document(all).Write(&b, document.JSON); err != nil {
 		t.Fatal(err)
 	}
@@ -157,7 +157,7 @@ func TestCallsOfUnknownRanks(t *testing.T) {
 		t.Errorf("%+v", rows)
 	}
 	var text strings.Builder
-	if err := (&logReport{log: log, findings: log.Findings()}).Document(all).Write(&text, document.Text); err != nil {
+	if err := (&Report{log: log, findings: log.Findings()}).Document(all).Write(&text, document.Text); err != nil {
 		t.Fatal(err)
 	}
 	if strings.Contains(text.String(), "of 2 ranks") || !strings.Contains(text.String(), "calls are of a process") {
@@ -180,7 +180,7 @@ func TestSizesOfOneRank(t *testing.T) {
 			t.Fatal(err)
 		}
 		var text strings.Builder
-		if err := (&logReport{log: r.Log()}).Document(all).Write(&text, document.Text); err != nil {
+		if err := (&Report{log: r.Log()}).Document(all).Write(&text, document.Text); err != nil {
 			t.Fatal(err)
 		}
 		if got := text.String(); !strings.Contains(got, want[0]) || !strings.Contains(got, want[1]) {

@@ -23,7 +23,7 @@ const (
 )
 
 // sections are what one log is of, what was found, then the facts.
-func (r *logReport) sections() []document.Block {
+func (r *Report) sections() []document.Block {
 	all := []document.Block{r.facts()}
 	for _, part := range []func() []document.Block{
 		r.found, r.communicators, r.choices, r.calls, r.inspected, r.ras, r.reading,
@@ -34,7 +34,7 @@ func (r *logReport) sections() []document.Block {
 }
 
 // facts are what the whole run has in common.
-func (r *logReport) facts() document.Fields {
+func (r *Report) facts() document.Fields {
 	var all document.Fields
 	for _, f := range r.log.Facts() {
 		all = append(all, document.Field(f))
@@ -56,7 +56,7 @@ func (r *logReport) facts() document.Fields {
 
 // found are the findings, and how many warnings and errors were not understood. Only where all were may it be stated
 // that nothing was found.
-func (r *logReport) found() (all []document.Block) {
+func (r *Report) found() (all []document.Block) {
 	read := r.log.Reading
 	unread := read.Damaged + read.NotUnderstood
 	if 2*unread > read.Said {
@@ -95,7 +95,7 @@ func (r *logReport) found() (all []document.Block) {
 }
 
 // communicators are a table, where there are several, or the facts do not have all of one.
-func (r *logReport) communicators() []document.Block {
+func (r *Report) communicators() []document.Block {
 	all := r.log.Communicators
 	if len(all) < 2 {
 		return nil
@@ -143,7 +143,7 @@ func orDash(n int) string {
 }
 
 // choices are which algorithm and protocol was used for which sizes; equal neighbours are one row.
-func (r *logReport) choices() []document.Block {
+func (r *Report) choices() []document.Block {
 	rows := r.log.ChoiceRows()
 	if len(rows) == 0 {
 		return nil
@@ -166,7 +166,7 @@ func (r *logReport) choices() []document.Block {
 }
 
 // calls are what the ranks called, all of one kind together.
-func (r *logReport) calls() []document.Block {
+func (r *Report) calls() []document.Block {
 	rows := r.log.CallRows()
 	if len(rows) == 0 {
 		return nil
@@ -186,7 +186,7 @@ func (r *logReport) calls() []document.Block {
 }
 
 // inspected are the Inspector's values.
-func (r *logReport) inspected() []document.Block {
+func (r *Report) inspected() []document.Block {
 	all := r.log.Inspected
 	if len(all) == 0 {
 		return nil
@@ -233,7 +233,7 @@ func (r *logReport) inspected() []document.Block {
 }
 
 // ras are answers of ncclras.
-func (r *logReport) ras() (sections []document.Block) {
+func (r *Report) ras() (sections []document.Block) {
 	for _, a := range r.log.RAS {
 		section := &document.Section{Title: "RAS"}
 		if a.File >= 0 && a.File < len(r.log.Files) {
@@ -268,7 +268,7 @@ func (r *logReport) ras() (sections []document.Block) {
 }
 
 // reading is how much was understood, and of which files.
-func (r *logReport) reading() []document.Block {
+func (r *Report) reading() []document.Block {
 	const most = 6
 	var lines int64
 	var all document.Lines
@@ -314,7 +314,7 @@ func (r *logReport) reading() []document.Block {
 }
 
 // contrastSections are how two logs differ.
-func (r *logReport) contrastSections() []document.Block {
+func (r *Report) contrastSections() []document.Block {
 	c := r.contrast
 	all := []document.Block{document.Fields{
 		{
