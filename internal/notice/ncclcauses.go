@@ -103,8 +103,14 @@ var causesOfMessages = []cause{
 	},
 	{
 		"nvls-setup-failed", Error, "memory of NVLink SHARP could not be set up in the NVSwitches",
-		"see systemctl status nvidia-fabricmanager, and restart it; NCCL_NVLS_ENABLE=0 runs without it",
-		ncclSource + "src/transport/nvls.cc",
+		"see systemctl status nvidia-fabricmanager; if it was restarted, reset the GPUs afterwards (nvidia-smi -r) or reboot; " +
+			"NCCL_NVLS_ENABLE=0 runs without it",
+		ncclSource + "src/transport/nvls.cc; " + ncclIssue + "1488",
+	},
+	{
+		"nvls-memory-exhausted", Error,
+		"the NVSwitches have no multicast group left for NVLink SHARP: too many communicators use it",
+		"create fewer communicators; NCCL_NVLS_ENABLE=0 runs without it", ncclIssue + "2077",
 	},
 	{
 		"nvswitch-not-ready", Error, "the NVSwitches are not set up",
