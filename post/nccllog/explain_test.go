@@ -156,6 +156,14 @@ func TestExplainByPlace(t *testing.T) {
 	}
 }
 
+// A GPU that the library was not built for shows in a message of level INFO.
+func TestGPUNotSupportedAsInfo(t *testing.T) {
+	all := readAll(t, "n1:1:9 [0] NCCL INFO ncclMaxSharedMem 90112 exceeds device/fn maxSharedMem 79000\n").Findings()
+	if len(all) != 1 || all[0].Code() != "gpu-not-supported" {
+		t.Errorf("%+v", all)
+	}
+}
+
 // A message about NCCL's shared memory is recognised without a header, a level or the library's name.
 func TestSharedMemoryWithoutHeader(t *testing.T) {
 	all := readAll(t, "Error while creating shared memory segment /dev/shm/nccl-0aB1cD (size 9637888)\n").Findings()

@@ -329,6 +329,10 @@ func (r *Reader) understand(p *process, m message, stamp string) verdict {
 	if v := r.environment(p, m); v != unknown {
 		return v
 	}
+	if strings.Contains(text, "exceeds device/fn maxSharedMem") { // a failure that NCCL prints as INFO
+		r.warn(p, m, stamp)
+		return understood
+	}
 	for _, c := range chatter {
 		if strings.Contains(text, c) {
 			return passed
