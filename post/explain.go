@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"io"
 	"reflect"
 	"strings"
@@ -31,7 +32,7 @@ do about it, and an example.`,
 			}
 			e := notice.Find(notice.Code(args[0]))
 			if e == nil {
-				return usage.New(coll.Unknown("code", args[0], codes()), cmd.CommandPath())
+				return usage.New(unknownCode(args[0]), cmd.CommandPath())
 			}
 			d := &document.Document{Kind: "explain", Data: explainData{[]explained{explain(e)}}}
 			d.Add(explain(e).section())
@@ -47,6 +48,14 @@ func codes() (all []string) {
 		all = append(all, string(e.Code()))
 	}
 	return all
+}
+
+// unknownCode is the error of a code that the catalogue does not have. It does not list the hundreds that exist.
+func unknownCode(code string) error {
+	if near := coll.Nearest(code, codes()); near != "" {
+		return fmt.Errorf("unknown code %q; did you mean %q? (post explain lists all codes)", code, near)
+	}
+	return fmt.Errorf("unknown code %q (post explain lists all codes)", code)
 }
 
 // explainData is what the JSON of post explain has.

@@ -57,3 +57,13 @@ func TestExplainLists(t *testing.T) {
 		}
 	}
 }
+
+// The error of an unknown code names the nearest one, and does not list the whole catalogue.
+func TestUnknownCodeIsShort(t *testing.T) {
+	for _, args := range [][]string{{"explain", "stragler"}, {"show", "--ignore", "stragler", "."}} {
+		err := run(t.Context(), args, io.Discard, io.Discard)
+		if err == nil || !strings.Contains(err.Error(), `"straggler"`) || len(err.Error()) > 200 {
+			t.Errorf("post %v: %v", args, err)
+		}
+	}
+}

@@ -47,7 +47,7 @@ func (o *outputFlags) noticeFlags(f *pflag.FlagSet) {
 func (o *outputFlags) check() error {
 	for _, code := range o.ignore {
 		if notice.Find(notice.Code(code)) == nil {
-			return coll.Unknown("code", code, codes())
+			return unknownCode(code)
 		}
 	}
 	if o.failOn != "" && o.failOn != notice.Error.String() && o.failOn != notice.Warning.String() {
@@ -73,15 +73,11 @@ func (o *outputFlags) write(d *document.Document, w io.Writer) error {
 	if err := buffered.Flush(); err != nil {
 		return err
 	}
-	var all []notice.Severity
-	for _, n := range d.Notices {
-		all = append(all, n.Severity)
-	}
-	return o.failed(all)
+	return o.failed(d.Notices)
 }
 
-// failed is the error of --fail-on, for notices of these severities.
-func (o *outputFlags) failed(all []notice.Severity) error {
+// failed is the error of --fail-on for these notices.
+func (o *outputFlags) failed(all []notice.Notice) error {
 	if o.failOn == "" {
 		return nil
 	}
@@ -90,8 +86,8 @@ func (o *outputFlags) failed(all []notice.Severity) error {
 		return err
 	}
 	n := 0
-	for _, severity := range all {
-		if severity >= least {
+	for i := range all {
+		if all[i].Severity >= least {
 			n++
 		}
 	}

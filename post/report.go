@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"busbar/internal/coll"
+	"busbar/internal/document"
 	"busbar/internal/result"
 	"busbar/post/analysis"
 	"busbar/post/anonymizer"
@@ -88,7 +89,7 @@ them. docs/comparison.md has the columns.`,
 	r.names.flags(cmd.Flags())
 	rehearsedFlag(cmd, &r.MergeOptions)
 	peakFlag(cmd, &r.peaks)
-	r.noticeFlags(cmd.Flags())
+	r.flags(cmd.Flags())
 	anonymizeFlag(cmd.Flags(), &r.anonymize)
 	return cmd
 }
@@ -98,8 +99,8 @@ func (r *reporter) run(ctx context.Context, cmd *cobra.Command, args []string) e
 	if err == nil && r.peaks != nil && r.layout != "" {
 		err = fmt.Errorf("--layout %s has no place for --peak", r.layout)
 	}
-	if err == nil && (r.ignore != nil || r.failOn != "") && r.layout != "" {
-		err = fmt.Errorf("--layout %s does not support --ignore and --fail-on", r.layout)
+	if err == nil && (r.ignore != nil || r.failOn != "" || r.format != document.Text) && r.layout != "" {
+		err = fmt.Errorf("--layout %s does not support --format, --ignore and --fail-on", r.layout)
 	}
 	if err == nil {
 		err = r.check()

@@ -53,11 +53,9 @@ func (r *reporter) full(ctx context.Context, args []string, ceilings *analysis.C
 	if err != nil {
 		return err
 	}
-	if err := r.write(ctx, made); err != nil {
-		return err
-	}
+	err = r.write(ctx, made)
 	note(r.stderr, r.kept(slices.Concat(passed, data.Notes())))
-	return r.failed(made.Severities())
+	return err
 }
 
 // mayWrite is the error of a file that lies where the report is to be and is none of ours.
@@ -70,14 +68,30 @@ func (r *reporter) mayWrite() error {
 	return nil
 }
 
-// write writes both forms of a report, and says what stands first in it.
+// filesData is what the JSON of post report has beside notices.
+type filesData struct {
+	Files []string `json:"files"` // that were written
+}
+
+// write writes both forms of a report and prints its summary. The error may be that of --fail-on.
 func (r *reporter) write(ctx context.Context, made *report.Report) error {
-	err := r.writeAll(ctx, []atomicfile.Named{{Name: pageName, Write: made.WritePage}, {Name: textName, Write: made.WriteMarkdown}})
+	var written filesData
+	files := []atomicfile.Named{{Name: pageName, Write: made.WritePage}, {Name: textName, Write: made.WriteMarkdown}}
+	err := atomicfile.WriteAll(ctx, r.out, files, func(path string) { written.Files = append(written.Files, path) })
+	if r.format != document.JSON {
+		for _, path := range written.Files {
+			fmt.Fprintln(r.stdout, path)
+		}
+	}
 	if err != nil {
 		return err
 	}
-	fmt.Fprintln(r.stdout)
-	return made.Summary().Write(r.stdout, document.Text)
+	if r.format != document.JSON {
+		fmt.Fprintln(r.stdout)
+	}
+	summary := made.Summary()
+	summary.Data = written
+	return r.outputFlags.write(summary, r.stdout)
 }
 
 // build reads all rows once and makes the report of them; traced is nil where there are no timelines.

@@ -49,10 +49,7 @@ func (r *reporter) onlyTimeline(ctx context.Context, found *timeline.Timeline) e
 	fmt.Fprintf(r.stderr, "post: there are no results in ./%s: the report is about the timeline alone\n", input.DefaultFolder)
 	found.Ignore(r.shows)
 	made := report.OfTimeline(found, r.options())
-	if err := r.write(ctx, made); err != nil {
-		return err
-	}
-	return r.failed(made.Severities())
+	return r.write(ctx, made)
 }
 
 func (r *reporter) options() report.Options {

@@ -57,23 +57,19 @@ type Headline struct {
 	Finding int // its number, if it is a finding
 }
 
-// Severities are those of all that the report reports.
-func (r *Report) Severities() (all []notice.Severity) {
-	for _, list := range [][]notice.Notice{r.Banners, r.Plan.Notices} {
-		for _, n := range list {
-			all = append(all, n.Severity)
-		}
-	}
+// Notices are all that the report reports, a headline that repeats a finding once.
+func (r *Report) Notices() []notice.Notice {
+	all := slices.Concat(r.Banners, r.Plan.Notices)
 	for _, h := range r.Headlines {
-		all = append(all, h.Severity)
+		if h.Finding == 0 {
+			all = append(all, h.Notice)
+		}
 	}
 	for _, f := range r.Findings {
-		all = append(all, f.Severity)
+		all = append(all, f.Notice)
 	}
 	if r.Timeline != nil {
-		for _, n := range r.Timeline.Found.Notices() {
-			all = append(all, n.Severity)
-		}
+		all = append(all, r.Timeline.Found.Notices()...)
 	}
 	return all
 }
