@@ -103,7 +103,7 @@ var causesOfMessages = []cause{
 	},
 	{
 		"nvls-setup-failed", Error, "memory of NVLink SHARP could not be set up in the NVSwitches",
-		"see systemctl status nvidia-fabricmanager; if it was restarted, reset the GPUs afterwards (nvidia-smi -r) or reboot; " +
+		"see systemctl status nvidia-fabricmanager; if it was restarted, reset the GPUs afterwards, or reboot; " +
 			"NCCL_NVLS_ENABLE=0 runs without it",
 		ncclSource + "src/transport/nvls.cc; " + ncclIssue + "1488",
 	},
@@ -355,7 +355,7 @@ var causesOfMessages = []cause{
 	},
 	{
 		"address-in-use", Error, "the address at which ranks meet is in use by another process",
-		otherJob + "; end what is left of an older job", networkDoc + ", IP network interfaces",
+		otherJob + "; end the processes of older jobs", networkDoc + ", IP network interfaces",
 	},
 	{
 		"address-not-local", Error, "rank 0 cannot listen on the address that was given: it is of another host",

@@ -300,7 +300,7 @@ var ncclNetwork = []Entry{
 		Source:   environmentDoc + "NCCL_NET_PLUGIN, NCCL_TUNER_PLUGIN, NCCL_PROFILER_PLUGIN",
 		Text:     "NCCL did not find {File}, the plugin that {Setting} names, and continued without it",
 		Advice:   "add its folder to LD_LIBRARY_PATH, or set the full path",
-		Doc:      "A plugin that a variable names was not found; plugins that nobody asked for are not reported.",
+		Doc:      "A plugin that a variable names was not found; a missing plugin that no variable names is not reported.",
 	},
 	{
 		Example:  NICFar{"SYS", SearchResult{"4", 2, 24, 12, "NVL/SYS"}, NVIDIA},

@@ -275,7 +275,7 @@ var preflights = []Entry{
 	{Example: OneClock{21e-9}, Text: "one host, one clock; a reading takes {Reading}",
 		Doc: "The ranks share a kernel, and so a clock."},
 	{Example: ClocksCompared{4, 1.5e-6}, Text: "the clocks of {Hosts host} are aligned by messages to within {Uncertainty}",
-		Doc: "Offsets of the hosts' clocks by ping-pong. Delays of ranks below the uncertainty cannot be told apart."},
+		Doc: "Offsets of the hosts' clocks by ping-pong. Delays of ranks below the uncertainty cannot be distinguished."},
 	{Example: ClocksUncertain{ClocksCompared{4, 300e-6}}, Severity: Warning,
 		Text: "the clocks of {Hosts host} are compared to {Uncertainty} only: shorter delays of ranks cannot be measured",
 		Advice: "let MPI use the fast network (UCX_NET_DEVICES, OMPI_MCA_btl_tcp_if_include, FI_PROVIDER), on hosts " +

@@ -122,7 +122,7 @@ type GPUModelsDiffer struct {
 	Values RankValues `json:"values"`
 }
 
-// GPUMemory is the memory for buffers on the GPU with the least.
+// GPUMemory is the memory for buffers on the GPU that has the minimum.
 type GPUMemory struct {
 	Limit MemoryLimit `json:"limit"`
 }
@@ -322,7 +322,7 @@ var preflightGPUs = []Entry{
 	{Example: GPUModelsDiffer{exampleValues("NVIDIA H100", "NVIDIA A100")}, Severity: Warning,
 		Text: "the ranks have different GPUs: {Values}", Advice: adviceOneModel,
 		Doc: "The GPUs that the ranks use are of different models."},
-	{Example: exampleGPUMemory, Text: "{Limit}", Doc: "Free memory of the GPU with the least."},
+	{Example: exampleGPUMemory, Text: "{Limit}", Doc: "The minimum of the free memory of all GPUs."},
 	{Example: GPUMemoryShort{exampleGPUMemory}, Severity: Warning,
 		Text: "{Limit}", Advice: "see nvidia-smi there for who holds it; sizes that do not fit are skipped",
 		Doc: "Buffers may use less than 4 GiB, which is less than an idle GPU has free."},

@@ -305,7 +305,7 @@ var reasons = []Entry{
 	{
 		Example: RowBelowTable{`"1048576 …"`}, Severity: Warning,
 		Text: "a row below the end of its table, without a header: {Text}",
-		Doc:  "The row is imported as part of a run of which nothing else is known.",
+		Doc:  "The row is imported as part of a run that has no other facts.",
 	},
 	{
 		Example: RowTorn{`"1048576 26"`}, Severity: Warning,

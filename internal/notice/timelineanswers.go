@@ -326,7 +326,7 @@ var timelineAnswers = []Entry{
 		Severity: Info,
 		Text:     "{Verdict}: kernels compute {Most}[ on {MostOn}] ({Devices})",
 		Details: []string{
-			"[The least is {Least} on {LeastOn}; the most is {Over} over the mean.]",
+			"[The minimum is {Least} on {LeastOn}; the maximum is {Over} above the mean.]",
 			"[In collectives a rank waits {Waiting} for others, beside {Pure} of communication itself.]",
 			"[The others wait for {Straggler}.]",
 			"[{NoOne}]",
