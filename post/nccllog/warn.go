@@ -116,7 +116,7 @@ var programErrors = []string{
 	"ncclRemoteError",
 	"Traceback (most recent call last)", "Segmentation fault", "core dumped", "Bus error", "SIGBUS", "exited on signal", "non-zero exit",
 	"oom-kill", "oom_kill", "of memory: Kill", "SIGKILL", "exitcode: -9", "ncclUniqueId from", "NCCL WARN",
-	"shared memory segment /dev/shm/nccl",
+	"memory segment /dev/shm/nccl",
 }
 
 // reports are words by which a program reports an error: ERROR and FATAL by themselves, which a variable's name is not,

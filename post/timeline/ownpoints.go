@@ -1,7 +1,6 @@
 package timeline
 
 import (
-	"errors"
 	"fmt"
 	"path/filepath"
 	"strings"
@@ -42,14 +41,13 @@ func (p *ownPoints) one() error {
 		return nil
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "these are traces of %s of rank --step, and a timeline is of one: name its folder",
-		units.Count(len(p.keys), "point"))
 	for i, key := range p.keys {
 		if i == mostListed {
 			fmt.Fprintf(&b, "\n  and %d more", len(p.keys)-i)
 			break
 		}
-		fmt.Fprintf(&b, "\n  %s   %s", p.all[key].folder, p.all[key].step)
+		b.WriteString("\n  " + p.all[key].folder + "   " + p.all[key].step)
 	}
-	return errors.New(b.String())
+	return fmt.Errorf("these are traces of %s of rank --step, and a timeline is of one: name its folder%s",
+		units.Count(len(p.keys), "point"), b.String())
 }

@@ -60,8 +60,8 @@ func (e *idleError) Error() string {
 	for _, n := range e.found.Notes {
 		facts = append(facts, n.Fact)
 	}
-	lines := append([]string{"nothing ran on a GPU in " + units.Some(e.paths)}, notice.ToDos(facts...)...)
-	return strings.Join(lines, "\n  ")
+	idle := fmt.Errorf("nothing ran on a GPU in %s", units.Some(e.paths))
+	return strings.Join(append([]string{idle.Error()}, notice.ToDos(facts...)...), "\n  ")
 }
 
 // noTraceError says that there is nothing to analyse, or that something that was named is no trace.
@@ -74,7 +74,7 @@ func (e *noTraceError) Error() string {
 	if len(e.problems) == 1 {
 		return e.problems[0].Full()
 	}
-	text := "no trace of a GPU in " + units.Some(e.paths)
+	text := fmt.Errorf("no trace of a GPU in %s", units.Some(e.paths)).Error()
 	if len(e.problems) > 0 {
 		text = "cannot read"
 	}
