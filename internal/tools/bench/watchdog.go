@@ -10,7 +10,7 @@ import (
 	"busbar/mpi"
 )
 
-// watchTick is how often rank's watchdog looks (rank/watch.go).
+// watchTick is how often rank's watchdog looks (rank/hang/watchdog.go).
 const watchTick = 500 * time.Millisecond
 
 // watchdogTable compares runs with and without a watchdog. Rank's own is part of the program rank; a goroutine stands
