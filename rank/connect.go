@@ -25,6 +25,7 @@ func (j *job) connect() error {
 		return err
 	}
 	j.connected, j.lib = connected, connected.Library
+	j.abortable.Store(&j.connected)
 	world := connected.World()
 	if err := launch.CheckLaunch(world.Size(), j.launch, j.lib.Info().Library); err != nil {
 		if j.launch.Rank > 0 {

@@ -16,13 +16,15 @@ func (j *job) die(code int) {
 	}
 	j.nameless()
 	time.Sleep(timeout.PassOn)
-	go func() {
-		if j.connected != nil && j.connected.Connected() {
-			j.connected.Abort(code)
+	if l := j.abortable.Load(); l != nil {
+		go func() {
+			if (*l).Connected() {
+				(*l).Abort(code)
+			}
+		}()
+		if (*l).Connected() {
+			time.Sleep(timeout.Abort)
 		}
-	}()
-	if j.connected != nil && j.connected.Connected() {
-		time.Sleep(timeout.Abort)
 	}
 	os.Exit(code)
 }

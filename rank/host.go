@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 
@@ -48,17 +49,18 @@ func (j *job) PassOn(number int) {
 
 // Exchange implements backend.Coordinator.
 func (j *job) Exchange(mine json.RawMessage) ([]json.RawMessage, error) {
-	parts, err := j.world.Gatherv(mine, 0)
-	if err != nil {
-		return nil, err
-	}
-	return share(j, func() ([]json.RawMessage, error) {
+	parts, failed := j.world.Gatherv(mine, 0)
+	all, err := share(j, func() ([]json.RawMessage, error) {
+		if failed != nil {
+			return nil, failed // to all ranks: none may wait for the others
+		}
 		all := make([]json.RawMessage, len(parts))
 		for i, p := range parts {
 			all[i] = p
 		}
 		return all, nil
 	})
+	return all, cmp.Or(failed, err)
 }
 
 // Together implements backend.Coordinator; rank 0 has the words, those of the lowest rank that has any.

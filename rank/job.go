@@ -33,7 +33,8 @@ type job struct {
 
 	launch     mpi.Launch
 	lib        *mpi.MPI
-	connected  launch.Launch // nil before connect
+	connected  launch.Launch                 // nil before connect
+	abortable  atomic.Pointer[launch.Launch] // the same, for other goroutines
 	world      launch.Comm
 	rank, size int
 	ranks      []launch.RankFacts // on every rank after connect

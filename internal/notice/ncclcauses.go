@@ -44,6 +44,10 @@ var causesOfMessages = []cause{
 		runtimeDoc + ", Shared memory",
 	},
 	{
+		"bus-error", Error, "a process died of SIGBUS: in a container usually because /dev/shm is full, elsewhere also of faulty memory",
+		"see df -h /dev/shm, and dmesg for faulty memory; " + adviceShared, runtimeDoc + ", Shared memory",
+	},
+	{
 		"shared-memory-removed", Warning,
 		"NCCL's files in /dev/shm were removed; systemd does this for users who are not logged in",
 		"set RemoveIPC=no in /etc/systemd/logind.conf, and restart systemd-logind", runtimeDoc + ", Shared memory",

@@ -86,8 +86,8 @@ func TestExplainByCode(t *testing.T) {
 		},
 		"shared-memory-full": {
 			"RuntimeError: DataLoader worker (pid 41) is killed by signal: Bus error. It is possible that dataloader's workers are out of shared memory.",
-			"Signal 7 (SIGBUS) received by PID 41",
 		},
+		"bus-error":             {"Signal 7 (SIGBUS) received by PID 41"},
 		"nvlink-error":          {"Cuda failure 220 'uncorrectable NVLink error detected during the execution'"},
 		"gpu-lost":              {"nvmlDeviceGetHandleByPciBusId() failed: GPU is lost"},
 		"program-out-of-memory": {"torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 3 has a total capacity of 79 GiB"},

@@ -76,7 +76,7 @@ func (r form) about() string {
 // moment writes a time of RFC 3339 in UTC.
 func moment(t string) string { return strings.TrimSuffix(strings.Replace(t, "T", " ", 1), "Z") }
 
-// Summary is the banners and headlines alone, for a terminal; its JSON has all notices.
+// Summary is the banners and headlines alone, for a terminal; its JSON has the report's Notices.
 func (r *Report) Summary() *document.Document {
 	d := &document.Document{Kind: "report", Notices: r.Notices()}
 	for _, b := range r.Banners {

@@ -57,7 +57,7 @@ type Headline struct {
 	Finding int // its number, if it is a finding
 }
 
-// Notices are all that the report reports, a headline that repeats a finding once.
+// Notices are those of banners, plan, headlines, findings and timeline; a headline that repeats a finding counts once.
 func (r *Report) Notices() []notice.Notice {
 	all := slices.Concat(r.Banners, r.Plan.Notices)
 	for _, h := range r.Headlines {

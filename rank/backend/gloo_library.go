@@ -41,7 +41,7 @@ func (l *glooLibrary) Describe(m *result.Method, _ int) {
 	}
 }
 
-// Warnings implements warner. Of a pattern the threads of one group are known.
+// Warnings implements Warner. Of a pattern the threads of one group are known.
 func (l *glooLibrary) Warnings(world []int) []notice.Fact {
 	if len(l.threads) != len(world) {
 		return nil

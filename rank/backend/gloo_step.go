@@ -16,7 +16,7 @@ var _ Trainer = (*glooBackend)(nil)
 // Progress implements Trainer: Gloo's operations block.
 func (b *glooBackend) Progress() []step.Progress { return []step.Progress{step.Thread} }
 
-// Train implements trainer. The operations run in the second thread, and MPI's barrier in the calling one; a context
+// Train implements Trainer. The operations run in the second thread, and MPI's barrier in the calling one; a context
 // of Gloo does not mind which thread runs its operations, as long as it is one at a time.
 func (b *glooBackend) Train(c Computing, p *step.Plan) (Training, error) {
 	return b.bindPlan(c.(*hostComputing), p, b.barrier, func(c coll.Case, at unsafe.Pointer) (stepCall, error) {

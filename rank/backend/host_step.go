@@ -32,7 +32,7 @@ type hostComputing struct {
 	copies float64 // B/s; 0: nothing is priced by it
 }
 
-// Computing implements trainer. Every rank is given the same work, as in a training, so the slowest rank's speed says
+// Computing implements Trainer. Every rank is given the same work, as in a training, so the slowest rank's speed says
 // how much of it takes a second; the others are done sooner.
 func (b *hostBackend) Computing() (Computing, error) {
 	crew, err := program.NewCrew(b.h.Options.Compute.Threads)
@@ -155,7 +155,7 @@ func (t *hostTraining) bind(i int, area []byte, bind bindStep) (o program.HostOp
 	return o, err
 }
 
-// Run implements training.
+// Run implements Training.
 func (t *hostTraining) Run(m program.Mode) (start, end int64, err error) {
 	t.host.SetMode(m)
 	s, err := t.loop.Run(1, 1)
@@ -179,7 +179,7 @@ func (t *hostTraining) failed(e *loop.StepError) error {
 	return fmt.Errorf("%s: %w", t.plan.Ops[op].Name, failed)
 }
 
-// Position implements training.
+// Position implements Training.
 func (t *hostTraining) Position() (part uint64, doing string) {
 	switch _, stage := t.loop.Position(); stage {
 	case loop.Idle:
@@ -203,10 +203,10 @@ func (t *hostTraining) Position() (part uint64, doing string) {
 	return at.Parts, "between two segments"
 }
 
-// Spans implements training.
+// Spans implements Training.
 func (t *hostTraining) Spans() program.Spans { return t.host.Spans() }
 
-// Buffers implements training.
+// Buffers implements Training.
 func (t *hostTraining) Buffers(op int) bench.Buffers { return t.views[op] }
 
 // Notes implements Training: those of all operations, each once.
@@ -221,7 +221,7 @@ func (t *hostTraining) Notes() (all []string) {
 	return all
 }
 
-// Close implements training.
+// Close implements Training.
 func (t *hostTraining) Close() (err error) {
 	if t.loop != nil {
 		t.loop.Close()

@@ -17,7 +17,7 @@ var _ Trainer = (*mpiBackend)(nil)
 // Progress implements Trainer; whether MPI lets a second thread call it is asked where one is wanted.
 func (b *mpiBackend) Progress() []step.Progress { return step.Ways() }
 
-// Train implements trainer.
+// Train implements Trainer.
 //
 // All operations of a step are on the communicator of the world, from whichever thread: MPI forbids that two threads
 // are in collectives of one communicator at the same time, and here no two are. The barrier is over on this rank

@@ -18,19 +18,19 @@ var (
 	_ Throttling  = (*ncclBackend)(nil)
 )
 
-// DescribeRank implements accelerator.
+// DescribeRank implements Accelerator.
 func (l *ncclLibrary) DescribeRank(rank int, line *result.Rank) {
 	g := l.ranks[rank]
 	line.Device, line.PCI, line.UUID, line.State = g.Name, g.PCI, g.UUID, g.State
 }
 
-// Link implements accelerator.
+// Link implements Accelerator.
 func (l *ncclLibrary) Link(rank int) *result.PCIe { return l.ranks[rank].PCIe }
 
-// EventStep implements accelerator.
+// EventStep implements Accelerator.
 func (l *ncclLibrary) EventStep() float64 { return l.eventTick }
 
-// Graph implements accelerator.
+// Graph implements Accelerator.
 func (l *ncclLibrary) Graph(iterations int) int {
 	if l.h.Options.GPU.Graph == 0 {
 		return 0
@@ -38,7 +38,7 @@ func (l *ncclLibrary) Graph(iterations int) int {
 	return cmp.Or(iterations, GraphOperations)
 }
 
-// Adjusted implements accelerator.
+// Adjusted implements Accelerator.
 func (l *ncclLibrary) Adjusted(worlds []int, size int) string { return l.worlds.adjusted(worlds, size) }
 
 // Setup implements Prepared.
@@ -47,5 +47,5 @@ func (b *ncclBackend) Setup() []result.Setup { return b.prepared }
 // Throttled implements Throttling.
 func (b *ncclBackend) Throttled() []result.Throttled { return b.held }
 
-// ConnectsAtFirstUse implements connecting.
+// ConnectsAtFirstUse implements Connector.
 func (l *ncclLibrary) ConnectsAtFirstUse() bool { return true }

@@ -27,7 +27,7 @@ type gpuComputing struct {
 const FMABesideWindows = "NCCL's kernels for --register window need whole multiprocessors and cannot run " +
 	"beside FMA kernels, so no overlap could be measured"
 
-// Computing implements trainer.
+// Computing implements Trainer.
 func (b *ncclBackend) Computing() (Computing, error) {
 	c := &gpuComputing{b: b}
 	var err error
@@ -164,13 +164,13 @@ func (c *gpuComputing) work() cudart.Work {
 	return c.fma.Work()
 }
 
-// String implements computing.
+// String implements Computing.
 func (c *gpuComputing) String() string { return c.what }
 
-// Calibration implements calibrated.
+// Calibration implements Calibrated.
 func (c *gpuComputing) Calibration() (unit, start float64) { return c.rate.Each, c.rate.Fixed }
 
-// CopyRate implements computing.
+// CopyRate implements Computing.
 func (c *gpuComputing) CopyRate() float64 { return c.copies }
 
 // end returns when all that was to be computed is; at once where nothing computes.
@@ -181,7 +181,7 @@ func (c *gpuComputing) end() error {
 	return c.stream.Synchronize()
 }
 
-// Close implements computing.
+// Close implements Computing.
 func (c *gpuComputing) Close() error {
 	c.b.computes = nil
 	return errors.Join(c.end(), c.gemm.Close(), c.fma.Close(), c.stream.Close())

@@ -58,7 +58,7 @@ func (l *ncclLibrary) Device() string {
 	return strings.Join(names, ", ")
 }
 
-// Simulated implements accelerator.
+// Simulated implements Accelerator.
 func (l *ncclLibrary) Simulated() bool { return l.file == Simulation }
 
 func (l *ncclLibrary) Unfit(world int) string {
@@ -216,7 +216,7 @@ func (l *ncclLibrary) compare() error {
 	return nil
 }
 
-// Describe implements describer.
+// Describe implements Describer.
 func (l *ncclLibrary) Describe(m *result.Method, iterations int) {
 	o := l.h.Options.GPU
 	m.EventStep = l.eventTick

@@ -31,7 +31,7 @@ func (l *ncclLibrary) gpuState(pci string) *result.GPU {
 		Throttle: h.Throttled(), ECC: h.ECC, ECCErrors: h.ECCErrors, Persistence: h.Persistence}
 }
 
-// Links implements accelerator.
+// Links implements Accelerator.
 func (l *ncclLibrary) Links() string {
 	if l.Simulated() {
 		return ""

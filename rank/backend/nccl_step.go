@@ -32,7 +32,7 @@ type gpuTraining struct {
 	remarks []string
 }
 
-// Train implements trainer.
+// Train implements Trainer.
 func (b *ncclBackend) Train(c Computing, p *step.Plan) (Training, error) {
 	if _, ok := ncclTypes[p.Point.Type]; !ok {
 		return nil, &bench.UnsupportedError{Cause: notice.NotSupported{Library: "NCCL", What: p.Point.Type.String()}}
@@ -114,10 +114,10 @@ func (t *gpuTraining) remark(c *gpuComputing) {
 	}
 }
 
-// Notes implements training.
+// Notes implements Training.
 func (t *gpuTraining) Notes() []string { return t.remarks }
 
-// Buffers implements training.
+// Buffers implements Training.
 func (t *gpuTraining) Buffers(op int) bench.Buffers {
 	c, err := t.plan.Case(op)
 	if err != nil { // the plan was bound with it
@@ -128,7 +128,7 @@ func (t *gpuTraining) Buffers(op int) bench.Buffers {
 		Recv: deviceMemory{t.b.mover, base + cudart.Pointer(out.at), out.n}}
 }
 
-// Run implements training. The profiler sees the step as a range, and inside it its segments and operations.
+// Run implements Training. The profiler sees the step as a range, and inside it its segments and operations.
 func (t *gpuTraining) Run(m program.Mode) (start, end int64, err error) {
 	if err := t.b.profile(); err != nil {
 		return 0, 0, err
@@ -163,7 +163,7 @@ func (b *ncclBackend) endProfile() error {
 	return b.l.driver.ProfilerStop()
 }
 
-// Spans implements training.
+// Spans implements Training.
 func (t *gpuTraining) Spans() program.Spans { return t.last }
 
 // Position implements Training: what the device is seen to be at. Of two ranks the one is behind that has put less
@@ -221,7 +221,7 @@ func (t *gpuTraining) begun(r cudart.Reached) bool {
 	return true
 }
 
-// Close implements training.
+// Close implements Training.
 func (t *gpuTraining) Close() error {
 	t.b.l.h.Watch.Attach(nil, nil)
 	if t.loop != nil {

@@ -19,7 +19,7 @@ import (
 
 // Peers is what this rank knows of others without asking them: those of its host by the board in shared memory,
 // those of other hosts by the files that each host keeps in the results folder. It needs neither MPI nor TCP. A nil
-// lookout sees nothing.
+// Peers sees nothing.
 type Peers struct {
 	number string // of the job
 	rank   int
@@ -44,9 +44,9 @@ func NewJobNumber() (string, error) {
 	return time.Now().UTC().Format("20060102T150405Z") + "_" + hex.EncodeToString(b[:]), err
 }
 
-// newLookout finds this rank among those of its host: equal by machine and name, since containers of one machine may
+// newPeers finds this rank among those of its host: equal by machine and name, since containers of one machine may
 // have a /dev/shm each.
-func newLookout(rank int, ranks []launch.RankFacts) *Peers {
+func newPeers(rank int, ranks []launch.RankFacts) *Peers {
 	l := &Peers{rank: rank, ranks: ranks, wake: make(chan struct{}, 1), writing: make(chan struct{}, 1)}
 	hosts := map[string]bool{}
 	for _, f := range ranks {
@@ -69,7 +69,7 @@ func newLookout(rank int, ranks []launch.RankFacts) *Peers {
 // memory everything else goes on. Collective.
 func OpenPeers(comm launch.Comm, ranks []launch.RankFacts, number string, watch *Watchdog,
 	named func(path string)) (*Peers, error) {
-	l := newLookout(comm.Rank(), ranks)
+	l := newPeers(comm.Rank(), ranks)
 	folders := []string{"/dev/shm", os.TempDir()}
 	name := fmt.Sprintf("busbar-%s-%d", number, l.mates[0])
 	switch {

@@ -29,7 +29,7 @@ func twoHosts(t *testing.T) []*Peers {
 	boards := map[string]*board.Board{"near": board.Private(2), "far": board.Private(2)}
 	var all []*Peers
 	for r := range ranks {
-		l := newLookout(r, ranks)
+		l := newPeers(r, ranks)
 		l.board = boards[ranks[r].Host]
 		l.folder.Store(&folder)
 		all = append(all, l)

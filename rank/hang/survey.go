@@ -9,8 +9,8 @@ import (
 )
 
 // survey is what is known of all other ranks: what those said who were asked (nil: nobody was), else what the memory
-// of this host and the files of others show. hung is how long this rank has been waiting. It takes up to askTime and
-// fileTime, and longer, up to surveyTime, only for files that are older than that.
+// of this host and the files of others show. hung is how long this rank has been waiting. It takes up to timeout.Ask and
+// timeout.OtherFile, and longer, up to surveyTime, only for files that are older than that.
 func (l *Peers) survey(asked []launch.Report, hung time.Duration) []launch.Report {
 	if l == nil {
 		return asked
