@@ -19,7 +19,7 @@ launches: 2
 nodes: [1, 2]
 ranks_per_node: 2
 seed: 7
-flags: ` + sweep + `
+flags: ` + campaignSweep + `
 variants:
   algorithms:
     tuned:
@@ -38,6 +38,9 @@ func newTrial(t *testing.T, plan string) *trial {
 	onCluster(t)
 	awaitIdle(t)
 	c := &trial{t: t, plan: filepath.Join(home, "trial.yaml"), out: filepath.Join(home, "results", "trial")}
+	if err := os.RemoveAll(c.out); err != nil { // of another test
+		t.Fatal(err)
+	}
 	if err := os.WriteFile(c.plan, []byte(plan), 0o644); err != nil {
 		t.Fatal(err)
 	}
@@ -173,7 +176,7 @@ launches: 2
 nodes: [2]
 ranks_per_node: 1
 seed: 7
-flags: ` + sweep + `
+flags: ` + campaignSweep + `
 variants: {only: {default: }}
 sbatch: {time: "00:06:00", throttle: 1}
 `

@@ -14,8 +14,13 @@ import (
 )
 
 // sweep is what jobs measure. A point never reaches this precision and so takes its whole budget: the plan takes 6 seconds,
-// enough for the one command that interrupts it, also on a busy machine.
-const sweep = "--collective all_reduce,broadcast -b 512 -e 8K -i 512 --precision 0.01% --budget 100ms -w 1"
+// enough for the one command that interrupts it, also on a busy machine. A launch of a campaign has half of the points, and
+// takes 8 seconds.
+const (
+	withoutBudget = "--collective all_reduce,broadcast -b 512 -e 8K -i 512 --precision 0.01% -w 1"
+	sweep         = withoutBudget + " --budget 100ms"
+	campaignSweep = withoutBudget + " --budget 250ms"
+)
 
 // sizes are those of the sweep, pointsOfLaunch what it measures in one mode.
 const (
