@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"busbar/internal/coll"
+	"busbar/internal/coll/colltest"
 	"busbar/internal/result"
 	"busbar/internal/stats"
 	"busbar/post/analysis"
@@ -47,12 +48,12 @@ func TestThresholdsOfManual(t *testing.T) {
 	if err := ReadThresholds(path, &rules, false, false); err != nil {
 		t.Fatal(err)
 	}
-	latency := allReduceOf(4 << 20)
+	latency := colltest.AllReduce(4 << 20)
 	latency.Mode = coll.Latency
 	for _, c := range []struct {
 		of   coll.Case
 		want limits
-	}{{allReduceOf(1 << 10), limits{0.1, 0.2}}, {allReduceOf(64 << 10), limits{0.03, 0.05}}, {allReduceOf(4 << 20), limits{0.03, 0.03}}, {latency, limits{0.03, 0.05}}} {
+	}{{colltest.AllReduce(1 << 10), limits{0.1, 0.2}}, {colltest.AllReduce(64 << 10), limits{0.03, 0.05}}, {colltest.AllReduce(4 << 20), limits{0.03, 0.03}}, {latency, limits{0.03, 0.05}}} {
 		if got := rules.of(c.of); got != c.want {
 			t.Errorf("%s: %+v, want %+v", c.of, got, c.want)
 		}
@@ -72,18 +73,4 @@ func TestApartByWhatIsNotTold(t *testing.T) {
 	if want := []string{"type: float32 in a, not recorded in b", "placement: out-of-place in a, not recorded in b"}; !slices.Equal(lines, want) {
 		t.Errorf("%q, want %q", lines, want)
 	}
-}
-
-func allReduceOf(size int64) coll.Case {
-	return coll.Case{
-		Collective: coll.AllReduce,
-		Type:       coll.Float32,
-		Op:         coll.Sum,
-		Root:       -1,
-		Placement:  coll.OutOfPlace,
-		Mode:       coll.Throughput,
-		World:      2,
-	}.WithSize(
-		size,
-	)
 }

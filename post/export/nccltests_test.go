@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"busbar/internal/coll"
+	"busbar/internal/coll/colltest"
 	"busbar/internal/notice"
 	"busbar/internal/result"
 )
@@ -13,14 +13,14 @@ func TestNCCLTestsHead(t *testing.T) {
 	head := func(m result.Method) string {
 		var b strings.Builder
 		WriteNCCLTests(&b, &result.File{Run: result.Run{Method: m},
-			Records: []result.Record{{Case: allReduceSum(8), Status: result.OK, Time: &result.Time{Seconds: 1, Iterations: 20}}}})
+			Records: []result.Record{{Case: colltest.AllReduce(8), Status: result.OK, Time: &result.Time{Seconds: 1, Iterations: 20}}}})
 		return b.String()
 	}
 	if got := head(result.Method{}); !strings.Contains(got,
 		"graph: 0\n# time: median over batches, iterations as many as each size needed;") {
 		t.Error(got)
 	}
-	warned := result.Record{Case: allReduceSum(8), Status: result.OK, Time: &result.Time{Seconds: 1},
+	warned := result.Record{Case: colltest.AllReduce(8), Status: result.OK, Time: &result.Time{Seconds: 1},
 		Warnings: notice.Of(notice.Recorded{Text: "two modes"})}
 	var b strings.Builder
 	WriteNCCLTests(&b, &result.File{Run: result.Run{Warnings: notice.Of(notice.OversubscribedHosts{Hosts: 2})},
@@ -33,18 +33,4 @@ func TestNCCLTestsHead(t *testing.T) {
 		!strings.Contains(got, "graph: 5\n# time: of one batch of all iterations,") {
 		t.Error(got)
 	}
-}
-
-func allReduceSum(size int64) coll.Case {
-	return coll.Case{
-		Collective: coll.AllReduce,
-		Type:       coll.Float32,
-		Op:         coll.Sum,
-		Root:       -1,
-		Placement:  coll.OutOfPlace,
-		Mode:       coll.Throughput,
-		World:      2,
-	}.WithSize(
-		size,
-	)
 }

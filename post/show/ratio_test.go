@@ -3,7 +3,7 @@ package show
 import (
 	"testing"
 
-	"busbar/internal/coll"
+	"busbar/internal/coll/colltest"
 	"busbar/internal/result"
 	"busbar/post/analysis"
 )
@@ -12,7 +12,7 @@ import (
 func TestCopiesCountOnce(t *testing.T) {
 	f := &result.File{
 		Run:     result.Run{ID: "run", Launch: "a"},
-		Records: []result.Record{{N: 1, Status: result.OK, Case: allReduceOf(1 << 20), Time: &result.Time{Seconds: 1}}},
+		Records: []result.Record{{N: 1, Status: result.OK, Case: colltest.AllReduce(1 << 20), Time: &result.Time{Seconds: 1}}},
 	}
 	var c campaigns
 	c.add(f)
@@ -29,7 +29,7 @@ func TestCampaignsOfOneRunInTwoFiles(t *testing.T) {
 	file := func(numbers ...int) *result.File {
 		f := &result.File{Run: result.Run{ID: "run", Launch: "launch", Backend: result.Backend{Name: "mpi"}, World: 2}}
 		for _, n := range numbers {
-			f.Records = append(f.Records, result.Record{N: n, Case: allReduceOf(int64(n) << 20), Status: result.OK,
+			f.Records = append(f.Records, result.Record{N: n, Case: colltest.AllReduce(int64(n) << 20), Status: result.OK,
 				Time: &result.Time{Seconds: float64(n)}})
 		}
 		return f
@@ -45,18 +45,4 @@ func TestCampaignsOfOneRunInTwoFiles(t *testing.T) {
 			}
 		}
 	}
-}
-
-func allReduceOf(size int64) coll.Case {
-	return coll.Case{
-		Collective: coll.AllReduce,
-		Type:       coll.Float32,
-		Op:         coll.Sum,
-		Root:       -1,
-		Placement:  coll.OutOfPlace,
-		Mode:       coll.Throughput,
-		World:      2,
-	}.WithSize(
-		size,
-	)
 }

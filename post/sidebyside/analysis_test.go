@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"busbar/internal/coll"
+	"busbar/internal/coll/colltest"
 	"busbar/internal/document"
 	"busbar/internal/notice"
 	"busbar/internal/result"
@@ -44,7 +44,7 @@ func findingsOf(all ...made) *Results {
 				f.runs = append(f.runs, run)
 				for i, size := range sizesMade {
 					s := m.seconds(world, float64(size)) * (1 + 0.01*float64(l))
-					c := allReduce(size)
+					c := colltest.AllReduce(size)
 					c.World = world
 					r := &result.Record{N: i + 1, Status: result.OK, Case: c, Time: &result.Time{Seconds: s, Lo: s * (1 - m.half),
 						Hi: s * (1 + m.half)}}
@@ -226,18 +226,4 @@ func TestBandwidth(t *testing.T) {
 			t.Errorf("%g GB/s: %s, want %s", gbps, got, want)
 		}
 	}
-}
-
-func allReduce(size int64) coll.Case {
-	return coll.Case{
-		Collective: coll.AllReduce,
-		Type:       coll.Float32,
-		Op:         coll.Sum,
-		Root:       -1,
-		Placement:  coll.OutOfPlace,
-		Mode:       coll.Throughput,
-		World:      2,
-	}.WithSize(
-		size,
-	)
 }

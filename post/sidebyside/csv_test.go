@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"busbar/internal/coll/colltest"
 	"busbar/internal/result"
 )
 
@@ -25,7 +26,7 @@ func TestColumnsAreDocumented(t *testing.T) {
 // Wrong data has a time in its record, but none in a table that others compute from.
 func TestOnlyGoodPointsHaveFigures(t *testing.T) {
 	for _, status := range []result.Status{result.OK, result.Wrong} {
-		r := &result.Record{Status: status, Case: allReduce(1 << 20), Time: &result.Time{Seconds: 1, Mean: 2, Max: 3,
+		r := &result.Record{Status: status, Case: colltest.AllReduce(1 << 20), Time: &result.Time{Seconds: 1, Mean: 2, Max: 3,
 			Iterations: 4}}
 		for _, f := range fields {
 			switch f.name {
