@@ -47,7 +47,7 @@ func saveSteps(t *testing.T, dir string, change func(*result.Run)) string {
 			}
 		}
 		f := training.FiguresOf(rounds)
-		if err := w.AppendStep(&result.StepRecord{N: n, Point: run.Step.Points[n-1], Status: result.OK, Figures: &f,
+		if err := w.Append(&result.StepRecord{N: n, Point: run.Step.Points[n-1], Status: result.OK, Figures: &f,
 			Check: result.Check{Result: "ok"}}); err != nil {
 			t.Fatal(err)
 		}

@@ -63,7 +63,7 @@ func (j *job) compareRanks() error {
 	if err != nil {
 		return err
 	}
-	j.ranks, err = share(j, func() ([]launch.RankFacts, error) {
+	j.ranks, err = launch.Share(j.world, func() ([]launch.RankFacts, error) {
 		facts := make([]launch.RankFacts, len(all))
 		local := map[string]int{}
 		for i, b := range all {
@@ -87,7 +87,7 @@ func (j *job) compareRanks() error {
 // openSideChannel connects every rank to rank 0 by TCP, for when MPI hangs. Nothing moves on it while measuring.
 func (j *job) openSideChannel() error {
 	j.watch.Phase("open the side channel", 0)
-	info, err := share(j, func() (string, error) {
+	info, err := launch.Share(j.world, func() (string, error) {
 		if j.size == 1 || j.cfg.noSideChannel {
 			return "", nil
 		}
@@ -192,6 +192,6 @@ func (j *job) onEvent(rank int, e launch.Event) {
 	case "hang":
 		j.onHang(j.watch.State())
 	case eventLeave:
-		j.PassOn(e.Code)
+		j.passOn(e.Code)
 	}
 }

@@ -15,41 +15,22 @@ import (
 	"busbar/internal/document"
 	"busbar/rank/backend"
 	"busbar/rank/exit"
+	"busbar/rank/plan"
 	"busbar/rank/timeout"
 	"busbar/sweeps"
 )
 
-// config is what the command line says.
+// config is what the command line and the environment ask for.
 type config struct {
-	backend.Options
-	sweep   string // name or path; empty when not given
-	plan    sweeps.Overrides
-	pattern string // pairs, halves; empty: all ranks measure together
-	step    stepOptions
+	plan.Options
 
-	preflight, json bool
-	format          document.Format // of the report of --preflight; "" is text
-
-	average  bench.Average
-	rotate   int64
-	packed   bool // buffers move as in nccl-tests
-	cycles   int
-	deadline time.Duration
-
-	out      string
-	campaign string
-	block    string
-	variant  string
-	resume   bool
-	list     bool
-	quiet    bool
-	mpi      string
+	help, version, list, preflight, json bool
+	format                               document.Format // of the report of --preflight; "" is text
+	quiet                                bool
+	mpi                                  string
 
 	noSideChannel bool    // BUSBAR_SIDE_CHANNEL=off
 	timeScale     float64 // BUSBAR_TIME_SCALE
-	retry         int
-	help          bool
-	version       bool
 }
 
 // backendNames are the words for --backend.
@@ -57,8 +38,8 @@ var backendNames = []string{"auto", "mpi", "gloo", "nccl", "ncclx"}
 
 // parseFlags reads the command line. The error's text is for a person and names the nearest flag.
 func parseFlags(args []string, env func(string) string) (*config, error) {
-	c := &config{average: bench.Max, cycles: 1, deadline: time.Minute, out: "results", mpi: "auto", step: newStepOptions(),
-		campaign: env("BUSBAR_CAMPAIGN"), block: env("BUSBAR_BLOCK"), variant: env("BUSBAR_VARIANT")}
+	c := &config{Options: plan.Defaults(), mpi: "auto"}
+	c.Campaign, c.Block, c.Variant = env("BUSBAR_CAMPAIGN"), env("BUSBAR_BLOCK"), env("BUSBAR_VARIANT")
 	switch word := env("BUSBAR_SIDE_CHANNEL"); word {
 	case "", "on":
 	case "off":
@@ -79,7 +60,7 @@ func parseFlags(args []string, env func(string) string) (*config, error) {
 		return nil, exit.With(exit.Usage, explainFlag(f, err))
 	}
 	switch {
-	case c.GPU.Graph > 0 && c.rotate > 0:
+	case c.GPU.Graph > 0 && c.Rotate > 0:
 		return nil, exit.Usagef("--rotate walks through buffers, and the graph of -G has its buffers fixed: leave one of them out")
 	case c.GPU.Register == "window" && c.GPU.Alloc == "driver":
 		return nil, exit.Usagef("--register window wants memory from ncclMemAlloc: leave out --alloc driver")
@@ -95,7 +76,7 @@ func parseFlags(args []string, env func(string) string) (*config, error) {
 		if err := likeNCCLTests(f); err != nil {
 			return nil, exit.With(exit.Usage, err)
 		}
-		c.packed = !f.Changed("rotate")
+		c.Packed = !f.Changed("rotate")
 	}
 	if f.NArg() > 0 {
 		return nil, exit.Usagef("unexpected word %q: rank takes flags only (rank --help)", f.Arg(0))
@@ -149,43 +130,43 @@ func newFlags(c *config) *pflag.FlagSet {
 
 	in = "What to measure"
 	add("backend", "NAMES", "auto (NCCL where every rank has a GPU and the library, else MPI), mpi, gloo, nccl or ncclx", func(s string) (err error) { c.Backends, err = backends(s); return })
-	add("sweep", "NAME|FILE", "quick (default), profile, baseline, full, sizes, pattern, or a YAML file; flags win over it", func(s string) error { c.sweep = s; return nil })
-	add("collective", "LIST", "all_reduce, all_gather, reduce_scatter, broadcast, reduce, alltoall, gather, scatter, sendrecv, or all", list(sweeps.ParseCollectives, &c.plan.Collectives))
-	add("minbytes,b", "SIZE", "smallest size; K, M, G are powers of 1024 (8 without a sweep)", size(&c.plan.MinBytes))
-	add("maxbytes,e", "SIZE", "largest size (32M without a sweep)", size(&c.plan.MaxBytes))
-	add("stepfactor,f", "N", "each size is N times the one before (2 without a sweep)", value(factor, &c.plan.StepFactor))
-	add("stepbytes,i", "SIZE", "each size is SIZE larger than the one before", size(&c.plan.StepBytes))
-	add("elements", "LIST", "elements of one rank's tensor instead of sizes: 1M,4M,16M", list(one(coll.ParseSize), &c.plan.Elements))
-	add("datatype,d", "LIST", "int8, uint8, int32, uint32, int64, uint64, float16, bfloat16, float32, float64, float8e4m3, float8e5m2, or all", list(sweeps.ParseTypes, &c.plan.Types))
-	add("op,o", "LIST", "sum, prod, min, max, avg, mulsum (NCCL's, each input times 2), or all", list(sweeps.ParseOps, &c.plan.Ops))
-	add("root,r", "LIST", "root of broadcast, reduce, gather, scatter; -1 is every rank", list(sweeps.ParseRoots, &c.plan.Roots))
-	add("placement", "LIST", "out (a buffer of its own), in (over the input), or both", list(sweeps.ParsePlacements, &c.plan.Placements))
-	add("worlds", "LIST", "sub-worlds of the first n ranks, one after another", list(sweeps.ParseWorlds, &c.plan.Worlds))
+	add("sweep", "NAME|FILE", "quick (default), profile, baseline, full, sizes, pattern, or a YAML file; flags win over it", func(s string) error { c.Sweep = s; return nil })
+	add("collective", "LIST", "all_reduce, all_gather, reduce_scatter, broadcast, reduce, alltoall, gather, scatter, sendrecv, or all", list(sweeps.ParseCollectives, &c.Flags.Collectives))
+	add("minbytes,b", "SIZE", "smallest size; K, M, G are powers of 1024 (8 without a sweep)", size(&c.Flags.MinBytes))
+	add("maxbytes,e", "SIZE", "largest size (32M without a sweep)", size(&c.Flags.MaxBytes))
+	add("stepfactor,f", "N", "each size is N times the one before (2 without a sweep)", value(factor, &c.Flags.StepFactor))
+	add("stepbytes,i", "SIZE", "each size is SIZE larger than the one before", size(&c.Flags.StepBytes))
+	add("elements", "LIST", "elements of one rank's tensor instead of sizes: 1M,4M,16M", list(one(coll.ParseSize), &c.Flags.Elements))
+	add("datatype,d", "LIST", "int8, uint8, int32, uint32, int64, uint64, float16, bfloat16, float32, float64, float8e4m3, float8e5m2, or all", list(sweeps.ParseTypes, &c.Flags.Types))
+	add("op,o", "LIST", "sum, prod, min, max, avg, mulsum (NCCL's, each input times 2), or all", list(sweeps.ParseOps, &c.Flags.Ops))
+	add("root,r", "LIST", "root of broadcast, reduce, gather, scatter; -1 is every rank", list(sweeps.ParseRoots, &c.Flags.Roots))
+	add("placement", "LIST", "out (a buffer of its own), in (over the input), or both", list(sweeps.ParsePlacements, &c.Flags.Placements))
+	add("worlds", "LIST", "sub-worlds of the first n ranks, one after another", list(sweeps.ParseWorlds, &c.Flags.Worlds))
 
-	add("pattern", "NAME", "find a weak node or link: pairs (all pairs of nodes, many at a time) or halves (of all nodes); without a sweep it measures the sweep pattern", func(s string) error { return nearPattern(s, &c.pattern) })
+	add("pattern", "NAME", "find a weak node or link: pairs (all pairs of nodes, many at a time) or halves (of all nodes); without a sweep it measures the sweep pattern", func(s string) error { return nearPattern(s, &c.Pattern) })
 
 	in = "How to measure"
-	add("mode", "LIST", "throughput (back to back), latency (each alone), or both", list(sweeps.ParseModes, &c.plan.Modes))
-	add("iters,n", "N", "timed operations; without it as many as the precision needs", number(1, &c.plan.Iterations))
-	add("warmup-iters,w", "N", "operations before timing (5)", number(0, &c.plan.Warmup))
-	add("agg-iters,m", "N", "operations issued as one (1)", number(1, &c.plan.Aggregate))
-	add("check,c", "N", "rounds of checking every element; 0 is off (1)", number(0, &c.plan.Check))
-	add("precision", "P", "wanted half width of the 95 % interval of the median (2%)", value(sweeps.ParsePercent, &c.plan.Precision))
-	add("budget", "TIME", "measuring time of one case at most (10s)", value(sweeps.ParseDuration, &c.plan.Budget))
-	add("time-limit", "TIME", "time of the whole run; the plan is thinned to fit: 5m", value(sweeps.ParseDuration, &c.plan.TimeLimit))
-	add("run-cycles,N", "N", "run the sweep N times; 0 is until stopped (soak)", func(s string) (err error) { c.cycles, err = atLeast(0)(s); return })
+	add("mode", "LIST", "throughput (back to back), latency (each alone), or both", list(sweeps.ParseModes, &c.Flags.Modes))
+	add("iters,n", "N", "timed operations; without it as many as the precision needs", number(1, &c.Flags.Iterations))
+	add("warmup-iters,w", "N", "operations before timing (5)", number(0, &c.Flags.Warmup))
+	add("agg-iters,m", "N", "operations issued as one (1)", number(1, &c.Flags.Aggregate))
+	add("check,c", "N", "rounds of checking every element; 0 is off (1)", number(0, &c.Flags.Check))
+	add("precision", "P", "wanted half width of the 95 % interval of the median (2%)", value(sweeps.ParsePercent, &c.Flags.Precision))
+	add("budget", "TIME", "measuring time of one case at most (10s)", value(sweeps.ParseDuration, &c.Flags.Budget))
+	add("time-limit", "TIME", "time of the whole run; the plan is thinned to fit: 5m", value(sweeps.ParseDuration, &c.Flags.TimeLimit))
+	add("run-cycles,N", "N", "run the sweep N times; 0 is until stopped (soak)", func(s string) (err error) { c.Cycles, err = atLeast(0)(s); return })
 	add("average,a", "N", "whose time throughput counts: 0 rank 0, 1 mean, 2 min, 3 max (3)", func(s string) error {
 		n, err := strconv.Atoi(s)
 		if err != nil || n < 0 || n > 3 {
 			return fmt.Errorf("want 0 (rank 0), 1 (mean), 2 (min) or 3 (max)")
 		}
-		c.average = bench.Average(n)
+		c.Average = bench.Average(n)
 		return nil
 	})
-	add("rotate", "SIZE", "walk through SIZE bytes of buffers, so that caches are cold", func(s string) (err error) { c.rotate, err = coll.ParseSize(s); return })
+	add("rotate", "SIZE", "walk through SIZE bytes of buffers, so that caches are cold", func(s string) (err error) { c.Rotate, err = coll.ParseSize(s); return })
 
 	in = stepSection
-	addStepFlags(&c.step, add, flag)
+	addStepFlags(&c.Step, add, flag)
 
 	in = "NCCL"
 	add("cudagraph,G", "N", "the -n operations (20 without it) as one CUDA graph; with -n it is launched N times, without as often as the precision needs", func(s string) (err error) { c.GPU.Graph, err = atLeast(0)(s); return })
@@ -213,19 +194,19 @@ func newFlags(c *config) *pflag.FlagSet {
 	flag("allow-shared-gpu", "let several ranks use one GPU; every record says so", &c.ShareGPU)
 
 	in = "The run"
-	add("out", "DIR", "where results go (default ./results)", func(s string) error { c.out = s; return nonEmpty(s) })
-	flag("resume", "continue what lies in --out: points that are ok are not measured again", &c.resume)
+	add("out", "DIR", "where results go (default ./results)", func(s string) error { c.Out = s; return nonEmpty(s) })
+	flag("resume", "continue what lies in --out: points that are ok are not measured again", &c.Resume)
 	flag("list", "show the plan and measure nothing", &c.list)
 	flag("preflight", "check libraries, hosts, limits and network, and measure nothing; exit code 2 on a problem", &c.preflight)
 	add("format", "FORMAT", "the report of --preflight as text (default), markdown or json", c.format.Set)
 	flag("json", "the same as --format json", &c.json)
 	flag("quiet", "no table and no progress", &c.quiet)
-	add("retry", "N", "measure a point that failed up to N times more (0)", func(s string) (err error) { c.retry, err = atLeast(0)(s); return })
-	add("deadline", "TIME", "name a hang after this long, or ten times what the case should take (default 60s)", func(s string) (err error) { c.deadline, err = deadline(s); return })
-	add("timeout,T", "SECONDS", "nccl-tests' name for --deadline", func(s string) (err error) { c.deadline, err = deadline(s); return })
-	add("campaign", "ID", "launches with one ID belong together (also BUSBAR_CAMPAIGN)", func(s string) error { c.campaign = s; return nonEmpty(s) })
-	add("block", "LABEL", "launches of one campaign and block were taken in turn, and are compared as pairs (also BUSBAR_BLOCK)", func(s string) error { c.block = s; return nonEmpty(s) })
-	add("variant", "LABEL", "name of a tuning variant (also BUSBAR_VARIANT)", func(s string) error { c.variant = s; return nonEmpty(s) })
+	add("retry", "N", "measure a point that failed up to N times more (0)", func(s string) (err error) { c.Retry, err = atLeast(0)(s); return })
+	add("deadline", "TIME", "name a hang after this long, or ten times what the case should take (default 60s)", func(s string) (err error) { c.Deadline, err = deadline(s); return })
+	add("timeout,T", "SECONDS", "nccl-tests' name for --deadline", func(s string) (err error) { c.Deadline, err = deadline(s); return })
+	add("campaign", "ID", "launches with one ID belong together (also BUSBAR_CAMPAIGN)", func(s string) error { c.Campaign = s; return nonEmpty(s) })
+	add("block", "LABEL", "launches of one campaign and block were taken in turn, and are compared as pairs (also BUSBAR_BLOCK)", func(s string) error { c.Block = s; return nonEmpty(s) })
+	add("variant", "LABEL", "name of a tuning variant (also BUSBAR_VARIANT)", func(s string) error { c.Variant = s; return nonEmpty(s) })
 
 	in = "Libraries"
 	add("nccl", "PATH", "libnccl.so.2 or another library with its functions: a file or its folder", func(s string) error { c.NCCL = s; return nonEmpty(s) })

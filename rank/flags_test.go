@@ -36,10 +36,10 @@ func TestFlagsOfNCCLTests(t *testing.T) {
 		"--warmup-iters 5 -b 8B -e 8GiB -f 2 -n 20 -c 1 -d float32 -o sum -r 0 --agg-iters 1 -a 3 --timeout 60s --run-cycles 2",
 	} {
 		c := parse(t, line)
-		p := c.plan
+		p := c.Flags
 		if *p.MinBytes != 8 || *p.MaxBytes != 8<<30 || *p.StepFactor != 2 || *p.Iterations != 20 || *p.Warmup != 5 || *p.Check != 1 ||
-			p.Types[0] != coll.Float32 || p.Ops[0] != coll.Sum || p.Roots[0] != 0 || *p.Aggregate != 1 || c.average != bench.Max ||
-			c.deadline != time.Minute || c.cycles != 2 {
+			p.Types[0] != coll.Float32 || p.Ops[0] != coll.Sum || p.Roots[0] != 0 || *p.Aggregate != 1 || c.Average != bench.Max ||
+			c.Deadline != time.Minute || c.Cycles != 2 {
 			t.Errorf("%s: %+v", line, c)
 		}
 	}
@@ -130,37 +130,6 @@ func TestExitCodes(t *testing.T) {
 		if c := exit.CodeOf(k.err); c != k.code {
 			t.Errorf("%v gives %d, wanted %d", k.err, c, k.code)
 		}
-	}
-	for status, code := range map[result.Status]int{result.OK: 0, result.Skipped: 0, result.Unsupported: 0, result.OOM: 6, result.Failed: 6,
-		result.Timeout: 6, result.Wrong: 3} {
-		y := tally{}
-		y.add(result.OK)
-		y.add(status)
-		if c := y.code(); c != code {
-			t.Errorf("a point that is %s gives %d, wanted %d", status, c, code)
-		}
-	}
-	y := tally{over: true}
-	y.add(result.OK)
-	if y.code() != 143 {
-		t.Errorf("asked to end: %d", y.code())
-	}
-}
-
-// What a flag leaves open is the sweep's; with sizes or collectives and no sweep, not quick's.
-func TestWhichSweep(t *testing.T) {
-	for line, want := range map[string]string{"": "quick", "-n 5": "quick", "--mode latency": "quick", "-b 8": "", "--collective alltoall": "", "--sweep profile -b 8": "profile"} {
-		c := parse(t, line)
-		file, text, err := readSweep(c)
-		if err != nil || !strings.HasPrefix(file, want) || (want == "") != (file == "") {
-			t.Errorf("%q reads %q, %v", line, file, err)
-		}
-		if _, err := makeSweep(c, file, text); err != nil && line != "--sweep profile -b 8" {
-			t.Errorf("%q: %v", line, err)
-		}
-	}
-	if _, _, err := readSweep(parse(t, "--sweep profil")); err == nil || !strings.Contains(err.Error(), "profile") {
-		t.Errorf("a sweep that does not exist: %v", err)
 	}
 }
 

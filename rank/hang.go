@@ -14,7 +14,7 @@ import (
 
 // onHang is called by the watchdog when a phase outlasts its limit, and by what other ranks report. It may not return.
 func (j *job) onHang(mine launch.State) {
-	r := hang.Run{Rank: j.rank, Host: hostName(), Ranks: j.ranks, Deadline: j.cfg.deadline, Watch: j.watch,
+	r := hang.Run{Rank: j.rank, Host: hostName(), Ranks: j.ranks, Deadline: j.cfg.Deadline, Watch: j.watch,
 		Peers: j.look.Load(), Server: j.hub, Client: j.spoke, Naming: &j.naming, Libraries: j.librariesOnHang,
 		Stop: func(cause notice.Fact) { j.stopAll(exit.Hang, result.Timeout, cause) },
 		GiveUp: func(cause notice.Fact) {
@@ -37,7 +37,7 @@ func (j *job) librariesOnHang() (text string) {
 // openBoard connects the ranks of each host by a board in shared memory. Collective.
 func (j *job) openBoard() error {
 	j.watch.Phase("open the shared memory", 0)
-	number, err := share(j, hang.NewJobNumber)
+	number, err := launch.Share(j.world, hang.NewJobNumber)
 	if err != nil {
 		return err
 	}
@@ -61,7 +61,7 @@ func (j *job) nameless() {
 func (j *job) keepFiles() error {
 	j.watch.Phase("open the hosts' files", 0)
 	l := j.look.Load()
-	folder, err := share(j, func() (string, error) { return l.MakeFolder(j.cfg.out), nil })
+	folder, err := launch.Share(j.world, func() (string, error) { return l.MakeFolder(j.cfg.Out), nil })
 	if err == nil && folder != "" {
 		l.StartFiles(folder)
 	}

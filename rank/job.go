@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -19,6 +18,7 @@ import (
 	"busbar/rank/hang"
 	"busbar/rank/launch"
 	"busbar/rank/ledger"
+	"busbar/rank/plan"
 	"busbar/rank/preflight"
 	"busbar/rank/screen"
 	"busbar/rank/timeout"
@@ -47,7 +47,6 @@ type job struct {
 
 	libraries  []backend.Library
 	interrupts backend.Interrupts
-	number     uint64 // of the case in hand, counted through all worlds
 
 	naming atomic.Bool // rank 0 is finding out who hangs
 
@@ -81,7 +80,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	}
 	timeout.Scale(cfg.timeScale)
 	if cfg.list {
-		if err := listPlan(cfg, started, stdout); err != nil {
+		if err := plan.List(&cfg.Options, plan.Started{Size: started.Size, LocalSize: started.LocalSize}, stdout); err != nil {
 			complain(stderr, err)
 			return exit.CodeOf(err)
 		}
@@ -100,7 +99,7 @@ func (j *job) run(ctx context.Context) (code int) {
 			})
 		}
 	}()
-	j.watch = hang.NewWatchdog(j.cfg.deadline, j.onHang)
+	j.watch = hang.NewWatchdog(j.cfg.Deadline, j.onHang)
 	code, err := j.work(ctx)
 	if err == nil {
 		return code
@@ -118,29 +117,29 @@ func (j *job) work(ctx context.Context) (int, error) {
 	if j.cfg.preflight {
 		return j.preflight()
 	}
-	p, err := j.agreeOnPlan()
+	j.watch.Phase("read the sweep", 0)
+	auto := func(worlds []int) string { return backend.Auto(j.host(), worlds) }
+	p, err := plan.Agree(j.world, j.ranks, &j.cfg.Options, auto, j.stderr)
 	if err != nil {
 		return 0, err
 	}
-	if j.libraries, err = backend.Open(j.host(), p.backends, p.worlds); err != nil {
+	if j.libraries, err = backend.Open(j.host(), p.Backends, p.Worlds); err != nil {
 		return 0, err
 	}
 	if err := j.keepFiles(); err != nil {
 		return 0, err
 	}
-	j.screen = screen.New(j.rank == 0 && !j.cfg.quiet, p.kind(), j.launch, j.stdout, j.stderr)
+	j.screen = screen.New(j.rank == 0 && !j.cfg.quiet, p.Kind(), j.launch, j.stdout, j.stderr)
 	for _, lib := range j.libraries {
 		if l, ok := lib.(backend.Accelerator); ok {
-			if text := l.Adjusted(p.worlds, j.size); text != "" {
+			if text := l.Adjusted(p.Worlds, j.size); text != "" {
 				j.screen.Wrapped("# "+l.Name()+": ", text)
 			}
 		}
 	}
-	measure := j.measureAll
-	if p.pattern != nil {
-		measure = j.measurePattern
-	}
-	code, err := measure(ctx, p)
+	s := j.session()
+	s.Plan, s.Libraries, s.Screen = p, j.libraries, j.screen
+	code, err := s.Measure(ctx)
 	if err != nil {
 		return 0, err
 	}
@@ -250,48 +249,6 @@ func (j *job) finalize() {
 	j.spoke.Close()
 }
 
-// onRoot runs f on rank 0 and gives its outcome to every rank: the bytes, or exit.ErrElsewhere where the error is another rank's.
-func (j *job) onRoot(f func() ([]byte, error)) ([]byte, error) {
-	var out []byte
-	var err error
-	head := make([]byte, 8)
-	if j.rank == 0 {
-		if out, err = f(); err != nil {
-			head[0], out = 1, nil
-		}
-		putInt(head[1:], len(out))
-	}
-	if e := j.world.Bcast(head, 0); e != nil {
-		return nil, e
-	}
-	if head[0] != 0 {
-		if j.rank != 0 {
-			err = exit.ErrElsewhere
-		}
-		return nil, err
-	}
-	if j.rank != 0 {
-		out = make([]byte, getInt(head[1:]))
-	}
-	if len(out) == 0 {
-		return nil, nil
-	}
-	return out, j.world.Bcast(out, 0)
-}
-
-func putInt(b []byte, n int) {
-	for i := range b {
-		b[i] = byte(n >> (8 * i))
-	}
-}
-
-func getInt(b []byte) (n int) {
-	for i, x := range b {
-		n |= int(x) << (8 * i)
-	}
-	return n
-}
-
 // hostName is the name of this host; every machine has one.
 func hostName() string {
 	h, err := os.Hostname()
@@ -299,22 +256,6 @@ func hostName() string {
 		return "unknown-host"
 	}
 	return h
-}
-
-// share gives a value of rank 0 to every rank.
-func share[T any](j *job, f func() (T, error)) (T, error) {
-	var v T
-	b, err := j.onRoot(func() ([]byte, error) {
-		v, err := f()
-		if err != nil {
-			return nil, err
-		}
-		return json.Marshal(v)
-	})
-	if err != nil {
-		return v, err
-	}
-	return v, json.Unmarshal(b, &v)
 }
 
 // complain writes an error for a person.

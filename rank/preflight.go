@@ -10,6 +10,7 @@ import (
 	"busbar/rank/backend"
 	"busbar/rank/exit"
 	"busbar/rank/launch"
+	"busbar/rank/machine"
 	"busbar/rank/preflight"
 )
 
@@ -34,7 +35,7 @@ func (j *job) preflight() (int, error) {
 			mine.GPU = j.viewGPUs(b, mine.Fabric.Driver)
 		}
 	}
-	all, err := gather(j, mine)
+	all, err := launch.GatherJSON(j.world, mine)
 	if err != nil {
 		return 0, err
 	}
@@ -42,7 +43,7 @@ func (j *job) preflight() (int, error) {
 		preflight.PlaceSetups(all, j.ranks)
 		preflight.TakeGPUs(all, gpusToTake)
 		j.checks.Add(preflight.CheckSetups(all, backend.MPIScratch)...)
-		j.checks.Add(preflight.CheckOutput(j.cfg.out).On(0))
+		j.checks.Add(preflight.CheckOutput(j.cfg.Out).On(0))
 		j.checks.Add(j.checkSideChannel())
 	}
 	clock, err := launch.MeasureClock()
@@ -115,9 +116,9 @@ func (j *job) checkClocks(clock bench.Clock) error {
 	if err != nil {
 		return err
 	}
-	all, err := gather(j, preflight.ClockView{Offset: off.Own, Uncertainty: off.Uncertainty, Wall: preflight.TimeOfDay()})
+	all, err := launch.GatherJSON(j.world, preflight.ClockView{Offset: off.Own, Uncertainty: off.Uncertainty, Wall: preflight.TimeOfDay()})
 	if err == nil && j.rank == 0 {
-		nodes, _ := shape(machines)
+		nodes, _ := machine.CountNodes(machines)
 		j.checks.Add(preflight.JudgeClocks(all, nodes, clock.Cost)...)
 	}
 	return err

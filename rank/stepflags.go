@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/spf13/pflag"
@@ -12,51 +11,26 @@ import (
 	"busbar/internal/step"
 	"busbar/rank/backend"
 	"busbar/rank/exit"
+	"busbar/rank/plan"
 	"busbar/sweeps"
 )
-
-// stepOptions are the flags of the training-step benchmark.
-type stepOptions struct {
-	model      string // name of a preset, or a YAML file; empty: collectives are measured, not steps
-	buckets    []step.Cap
-	first      int64 // bytes of DDP's first bucket
-	strategies []step.Strategy
-	compress   []step.Compression
-	progress   []step.Progress // empty: what the library is measured with when nobody asks
-	compute    time.Duration   // of forward and backward together; 0: the model's own
-	noTrace    bool
-	backend.ComputeOptions
-}
 
 // stepSection is the section of the help that the flags of --step stand in.
 const stepSection = "A training step"
 
-// pollInterval is that of --progress poll where nobody says another.
-const pollInterval = 200 * time.Microsecond
-
-func newStepOptions() stepOptions {
-	return stepOptions{buckets: step.Caps(), first: step.FirstBucket, strategies: []step.Strategy{step.DDP}, compress: []step.Compression{{}},
-		ComputeOptions: backend.ComputeOptions{Poll: pollInterval, Threads: 1, Kernel: "auto"}}
-}
-
-// copies says whether anything is priced by the rate at which memory is copied; measuring that takes memory of every rank.
-func (o *stepOptions) copies() bool {
-	return slices.ContainsFunc(o.compress, step.Compression.ByCopies)
-}
-
 // addStepFlags adds the flags of --step; add and flag are newFlags' own.
-func addStepFlags(o *stepOptions, add func(names, arg, usage string, set func(string) error), flag func(names, usage string, to *bool)) {
-	add("step", "MODEL", "measure the step of a data-parallel training, not collectives: resnet50, gpt2, llama, uniform, or a YAML file; its time with and without communication, and how much of that is hidden", func(s string) error { o.model = s; return nonEmpty(s) })
-	add("bucket", "LIST", "caps of buckets: sizes, layer (each layer alone), all (one bucket) (1M,5M,10M,25M,50M,100M,all)", list(one(step.ParseCap), &o.buckets))
-	add("first-bucket", "SIZE", "cap of DDP's first bucket, which is communicated while most of the backward pass is still to come (1M)", func(s string) (err error) { o.first, err = firstBucket(s); return })
-	add("strategy", "LIST", "ddp (gradients are reduced, bucket by bucket), fsdp (parameters are gathered, gradients reduced and scattered) (ddp)", list(one(step.ParseStrategy), &o.strategies))
-	add("compress", "LIST", "less communication for more computing, modelled: none, 8x (an eighth of the volume), powersgd-4 (of rank 4), either with its cost: 8x:5ms (none)", list(one(step.ParseCompression), &o.compress))
-	add("progress", "LIST", "how communication on a host goes on beside computing: none (no call of the library), poll (it is tested now and then), thread (a second thread) (MPI: none,poll; Gloo: thread)", list(one(step.ParseProgress), &o.progress))
+func addStepFlags(o *plan.StepOptions, add func(names, arg, usage string, set func(string) error), flag func(names, usage string, to *bool)) {
+	add("step", "MODEL", "measure the step of a data-parallel training, not collectives: resnet50, gpt2, llama, uniform, or a YAML file; its time with and without communication, and how much of that is hidden", func(s string) error { o.Model = s; return nonEmpty(s) })
+	add("bucket", "LIST", "caps of buckets: sizes, layer (each layer alone), all (one bucket) (1M,5M,10M,25M,50M,100M,all)", list(one(step.ParseCap), &o.Buckets))
+	add("first-bucket", "SIZE", "cap of DDP's first bucket, which is communicated while most of the backward pass is still to come (1M)", func(s string) (err error) { o.First, err = firstBucket(s); return })
+	add("strategy", "LIST", "ddp (gradients are reduced, bucket by bucket), fsdp (parameters are gathered, gradients reduced and scattered) (ddp)", list(one(step.ParseStrategy), &o.Strategies))
+	add("compress", "LIST", "less communication for more computing, modelled: none, 8x (an eighth of the volume), powersgd-4 (of rank 4), either with its cost: 8x:5ms (none)", list(one(step.ParseCompression), &o.Compress))
+	add("progress", "LIST", "how communication on a host goes on beside computing: none (no call of the library), poll (it is tested now and then), thread (a second thread) (MPI: none,poll; Gloo: thread)", list(one(step.ParseProgress), &o.Progress))
 	add("poll-interval", "TIME", "computing between two tests of --progress poll (200us)", func(s string) (err error) { o.Poll, err = positive(s); return })
-	add("compute", "TIME", "what forward and backward pass take together; layers keep their proportions (the model's own)", func(s string) (err error) { o.compute, err = positive(s); return })
+	add("compute", "TIME", "what forward and backward pass take together; layers keep their proportions (the model's own)", func(s string) (err error) { o.Compute, err = positive(s); return })
 	add("compute-threads", "N", "threads that compute on a host (1)", func(s string) (err error) { o.Threads, err = atLeast(1)(s); return })
 	add("compute-kernel", "NAME", "what computes on a GPU: gemm (cuBLAS), fma (busbar's own), or auto, which is gemm where cuBLAS can be loaded", func(s string) error { return oneOf(s, &o.Kernel, "auto", "gemm", "fma") })
-	flag("no-trace", "write no trace of the last overlapped steps", &o.noTrace)
+	flag("no-trace", "write no trace of the last overlapped steps", &o.NoTrace)
 }
 
 func firstBucket(s string) (int64, error) {
@@ -112,40 +86,31 @@ func (c *config) checkStep(f *pflag.FlagSet) (err error) {
 	f.Visit(func(fl *pflag.Flag) {
 		instead, odd := notWithStep[fl.Name]
 		switch {
-		case c.step.model == "" && fl.Annotations[group][0] == stepSection:
+		case c.Step.Model == "" && fl.Annotations[group][0] == stepSection:
 			refuse("--%s belongs to --step, which is not there: add --step MODEL, such as --step resnet50, or leave it out", fl.Name)
-		case c.step.model != "" && odd:
+		case c.Step.Model != "" && odd:
 			refuse("--%s is not for --step: %s", fl.Name, instead)
 		}
 	})
-	o := &c.step
-	if err != nil || o.model == "" {
+	o := &c.Step
+	if err != nil || o.Model == "" {
 		return err
 	}
 	switch {
-	case f.Changed("first-bucket") && !slices.Contains(o.strategies, step.DDP):
-		refuse("--first-bucket is DDP's, and --strategy %s has none: leave it out", words(o.strategies))
-	case f.Changed("poll-interval") && len(o.progress) > 0 && !slices.Contains(o.progress, step.Poll):
-		refuse("--poll-interval is for --progress poll, and --progress %s does not poll: leave it out", words(o.progress))
+	case f.Changed("first-bucket") && !slices.Contains(o.Strategies, step.DDP):
+		refuse("--first-bucket is DDP's, and --strategy %s has none: leave it out", plan.Words(o.Strategies))
+	case f.Changed("poll-interval") && len(o.Progress) > 0 && !slices.Contains(o.Progress, step.Poll):
+		refuse("--poll-interval is for --progress poll, and --progress %s does not poll: leave it out", plan.Words(o.Progress))
 	case o.Kernel == "fma" && c.GPU.Register == "window":
 		refuse("--compute-kernel fma: %s: use --compute-kernel gemm, or leave out --register window", backend.FMABesideWindows)
 	}
-	for _, t := range c.plan.Types {
+	for _, t := range c.Flags.Types {
 		if !t.Float() {
 			refuse("--step sums gradients, and %s is no type of theirs: -d takes float32, float16, bfloat16, float8e4m3, float8e5m2 or float64", t)
 		}
 	}
-	if points := c.stepPoints("mpi"); err == nil && !slices.ContainsFunc(points, func(p step.Point) bool { return p.Impossible() == nil }) {
+	if points := c.StepPoints("mpi"); err == nil && !slices.ContainsFunc(points, func(p step.Point) bool { return p.Impossible() == nil }) {
 		refuse("--step has nothing to measure: %v", points[0].Impossible())
 	}
 	return err
-}
-
-// words are values as a list on the command line has them.
-func words[T fmt.Stringer](values []T) string {
-	var all []string
-	for _, v := range values {
-		all = append(all, v.String())
-	}
-	return strings.Join(all, ",")
 }

@@ -10,25 +10,26 @@ import (
 	"busbar/internal/step"
 	"busbar/rank/backend"
 	"busbar/rank/exit"
+	"busbar/rank/plan"
 )
 
 // What is asked for is a point each; what is not asked for has its default.
 func TestStepFlags(t *testing.T) {
 	c := parse(t, "--step resnet50")
-	if o := c.step; o.model != "resnet50" || !slices.Equal(o.buckets, step.Caps()) || o.first != 1<<20 || o.Threads != 1 || o.Kernel != "auto" || o.Poll != 200*time.Microsecond || o.noTrace {
+	if o := c.Step; o.Model != "resnet50" || !slices.Equal(o.Buckets, step.Caps()) || o.First != 1<<20 || o.Threads != 1 || o.Kernel != "auto" || o.Poll != 200*time.Microsecond || o.NoTrace {
 		t.Errorf("%+v", o)
 	}
 	c = parse(t, "--step my.yaml --bucket 5M,layer,all --first-bucket 2M --strategy ddp,fsdp -d bf16,float32 --compress none,8x:5ms --progress poll,thread "+
 		"--poll-interval 1ms --compute 50ms --compute-threads 2 --no-trace")
-	if o := c.step; o.first != 2<<20 || o.Poll != time.Millisecond || o.compute != 50*time.Millisecond || o.Threads != 2 || !o.noTrace {
+	if o := c.Step; o.First != 2<<20 || o.Poll != time.Millisecond || o.Compute != 50*time.Millisecond || o.Threads != 2 || !o.NoTrace {
 		t.Errorf("%+v", o)
 	}
-	points := c.stepPoints("mpi")
+	points := c.StepPoints("mpi")
 	if len(points) != 3*2*2*2*2 {
 		t.Fatalf("%d points", len(points))
 	}
 	for i, p := range points { // groups stand together, in each the caps in their order
-		if want := c.step.buckets[i%3]; p.Bucket != want || p.Group() != points[i/3*3].Group() {
+		if want := c.Step.Buckets[i%3]; p.Bucket != want || p.Group() != points[i/3*3].Group() {
 			t.Errorf("point %d is %s", i+1, p)
 		}
 	}
@@ -49,13 +50,13 @@ func TestStepWays(t *testing.T) {
 	} {
 		c := parse(t, k.line)
 		var got []step.Progress
-		for _, p := range c.stepPoints(k.backend) {
+		for _, p := range c.StepPoints(k.backend) {
 			if p.Progress != 0 && !slices.Contains(got, p.Progress) {
 				got = append(got, p.Progress)
 			}
 		}
-		if words(got) != k.want {
-			t.Errorf("%s on %s: %s", k.line, k.backend, words(got))
+		if plan.Words(got) != k.want {
+			t.Errorf("%s on %s: %s", k.line, k.backend, plan.Words(got))
 		}
 	}
 }
@@ -124,7 +125,7 @@ func TestStepBackends(t *testing.T) {
 		{"--step x --compute-kernel fma", backend.Simulation, ""},
 		{"-b 8", "mpi", ""},
 	} {
-		err := parse(t, k.line).checkStepBackends(strings.Split(k.backends, ","))
+		err := parse(t, k.line).Step.CheckBackends(strings.Split(k.backends, ","))
 		if (err == nil) != (k.want == "") || err != nil && (exit.CodeOf(err) != exit.Usage || !strings.Contains(err.Error(), k.want)) {
 			t.Errorf("%s on %s: %v", k.line, k.backends, err)
 		}

@@ -80,8 +80,9 @@ func conform(name string) int {
 	sweep.Aggregate = number("BUSBAR_TEST_TOGETHER")
 	world := connected.World()
 	name, steps := strings.CutPrefix(name, stepWorker)
-	j := &job{cfg: &config{Options: backend.Options{Simulate: name == backend.Simulation}, rotate: int64(number("BUSBAR_TEST_ROTATE"))}, stderr: os.Stderr, lib: connected.Library, connected: connected, world: world,
+	j := &job{cfg: &config{}, stderr: os.Stderr, lib: connected.Library, connected: connected, world: world,
 		rank: world.Rank(), size: world.Size(), watch: hang.NewWatchdog(time.Hour, func(launch.State) {})}
+	j.cfg.Simulate, j.cfg.Rotate = name == backend.Simulation, int64(number("BUSBAR_TEST_ROTATE"))
 	if steps {
 		err = stepsOnHost(j, name, sweep)
 	} else {
@@ -99,6 +100,14 @@ func conform(name string) int {
 	return 0
 }
 
+// openWorld opens a library in the world of all ranks.
+func (j *job) openWorld(lib backend.Library, sweep *sweeps.Sweep) (*backend.World, backend.Backend, error) {
+	world := j.session().World()
+	b, err := lib.Open(world, backend.Method{Layout: j.cfg.Layout(sweep, nil, j.rank), Aggregate: sweep.Aggregate,
+		Iterations: sweep.Iterations})
+	return world, b, err
+}
+
 func conforms(j *job, name string, sweep *sweeps.Sweep, graph int) error {
 	if err := j.compareRanks(); err != nil {
 		return err
@@ -110,13 +119,12 @@ func conforms(j *job, name string, sweep *sweeps.Sweep, graph int) error {
 	if err != nil {
 		return err
 	}
-	s := &session{subworld: j.newSubworld(&plan{sweep: sweep}, j.world, firstRanks(j.size)), lib: libraries[0]}
-	b, err := s.lib.Open(s.forLibraries(), s.method())
+	world, b, err := j.openWorld(libraries[0], sweep)
 	if err != nil {
 		return err
 	}
 	sizes := []int64{8, 4096}
-	if j.cfg.rotate == 0 {
+	if j.cfg.Rotate == 0 {
 		sizes = append(sizes, 100_000)
 	}
 	span := 0.0
@@ -126,5 +134,5 @@ func conforms(j *job, name string, sweep *sweeps.Sweep, graph int) error {
 	if err := b.Reserve(int64(span)); err != nil {
 		return err
 	}
-	return errors.Join(benchtest.Suite(s.world, b, backend.Places(name), sizes), b.Close(), s.area.Free())
+	return errors.Join(benchtest.Suite(world.World, b, backend.Places(name), sizes), b.Close(), world.Area.Free())
 }

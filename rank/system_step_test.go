@@ -11,7 +11,9 @@ import (
 	"syscall"
 	"testing"
 
+	"busbar/internal/notice"
 	"busbar/internal/result"
+	"busbar/internal/stats"
 	"busbar/internal/step"
 	"busbar/rank/backend"
 	"busbar/rank/exit"
@@ -240,7 +242,7 @@ func TestStepsInterrupted(t *testing.T) {
 			parallel(t)
 			out := t.TempDir()
 			r := rankRun{mpirun: openMPI, np: 2, args: endlessSteps(out, "--backend", "mpi")}.start(t)
-			r.awaitRounds(out, 2*leastRounds)
+			r.awaitRounds(out, 2*stats.MinForInterval)
 			r.signal(k.target, k.signal)
 			o := r.wait()
 			f := readOneStep(t, out)
@@ -249,10 +251,10 @@ func TestStepsInterrupted(t *testing.T) {
 			}
 			status, stop := result.Unfinished, ""
 			if k.signal == syscall.SIGUSR1 { // the round in hand is over, and what is measured has records
-				status, stop = result.OK, stoppedByRequest
+				status, stop = result.OK, "asked"
 			}
 			for i, record := range f.Records {
-				if record.Status != status || record.Stop != stop || len(f.Rounds[i]) < leastRounds-1 {
+				if record.Status != status || record.Stop != stop || len(f.Rounds[i]) < stats.MinForInterval-1 {
 					t.Errorf("%s is %s (%s), after %d rounds", record.Point, record.Status, record.Stop, len(f.Rounds[i]))
 				}
 			}
@@ -329,7 +331,8 @@ func TestStepWithWrongData(t *testing.T) {
 		t.Errorf("want exit code %d: %s", exit.Wrong, o)
 	}
 	for _, r := range f.Records {
-		if r.Status != result.Wrong || r.Figures != nil || r.Check.First == nil || r.Check.First.Rank != 1 || wrongIn(r.Cause.Fact) == "" {
+		wrong, _ := r.Cause.Fact.(notice.DataWrong)
+		if r.Status != result.Wrong || r.Figures != nil || r.Check.First == nil || r.Check.First.Rank != 1 || wrong.Of == "" {
 			t.Errorf("%s: %s, %+v, %s", r.Point, r.Status, r.Check.First, r.Reason)
 		}
 	}

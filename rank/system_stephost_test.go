@@ -15,6 +15,7 @@ import (
 	"busbar/internal/result"
 	"busbar/internal/step"
 	"busbar/rank/backend"
+	"busbar/rank/plan"
 	"busbar/sweeps"
 )
 
@@ -46,8 +47,8 @@ func TestStepsOnHosts(t *testing.T) {
 }
 
 func stepsOnHost(j *job, name string, sweep *sweeps.Sweep) error {
-	j.cfg.step = newStepOptions()
-	j.cfg.step.Threads, j.cfg.step.Poll = 2, time.Nanosecond
+	j.cfg.Step = plan.Defaults().Step
+	j.cfg.Step.Threads, j.cfg.Step.Poll = 2, time.Nanosecond
 	if err := j.compareRanks(); err != nil {
 		return err
 	}
@@ -56,8 +57,7 @@ func stepsOnHost(j *job, name string, sweep *sweeps.Sweep) error {
 	if err != nil {
 		return err
 	}
-	s := &session{subworld: j.newSubworld(&plan{sweep: sweep}, j.world, firstRanks(j.size)), lib: libraries[0]}
-	b, err := s.lib.Open(s.forLibraries(), s.method())
+	world, b, err := j.openWorld(libraries[0], sweep)
 	if err != nil {
 		return err
 	}
@@ -78,18 +78,18 @@ func stepsOnHost(j *job, name string, sweep *sweeps.Sweep) error {
 		for _, t := range []coll.DataType{coll.Float32, coll.BFloat16, coll.Float64} {
 			for _, w := range b.(backend.Trainer).Progress() {
 				point := step.Point{Strategy: strategy, Bucket: step.PerLayer, Type: t, Progress: w}
-				if err := trains(s, b.(backend.Trainer), c, m, point); err != nil {
+				if err := trains(world.World, b.(backend.Trainer), c, m, point); err != nil {
 					return fmt.Errorf("%s: %w", point, err)
 				}
 			}
 		}
 	}
-	return errors.Join(refusesSteps(b.(backend.Trainer), c, m, name, j.size), c.Close(), b.Close(), s.area.Free())
+	return errors.Join(refusesSteps(b.(backend.Trainer), c, m, name, j.size), c.Close(), b.Close(), world.Area.Free())
 }
 
 // trains runs a step in each mode that communicates, twice, and compares every element of every operation.
-func trains(s *session, b backend.Trainer, c backend.Computing, m *step.Model, point step.Point) error {
-	p, err := step.NewPlan(m, point, s.world.Size, step.Options{})
+func trains(world bench.World, b backend.Trainer, c backend.Computing, m *step.Model, point step.Point) error {
+	p, err := step.NewPlan(m, point, world.Size, step.Options{})
 	if err != nil {
 		return err
 	}
@@ -100,7 +100,7 @@ func trains(s *session, b backend.Trainer, c backend.Computing, m *step.Model, p
 	if err != nil {
 		return err
 	}
-	data, check := bench.NewData(s.world), result.Check{}
+	data, check := bench.NewData(world), result.Check{}
 	for range 2 {
 		for _, mode := range program.Modes {
 			for i := range p.Ops {

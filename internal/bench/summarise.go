@@ -152,12 +152,12 @@ func argmax(x []float64) int {
 }
 
 // Shorten replaces the lists by rank of a large world by quantiles and the eight slowest ranks, and returns the full
-// lists for the sidecar file; for worlds of up to result.MaxInlineRanks it changes nothing and returns nil.
-func Shorten(r *result.Ranks, w World) (median, late []float64) {
+// lists for the sidecar file; for worlds of up to result.MaxInlineRanks it changes nothing and returns no lists.
+func Shorten(r *result.Ranks, w World) (all result.AllRanks) {
 	if r == nil || len(r.Median) <= result.MaxInlineRanks {
-		return nil, nil
+		return all
 	}
-	median, late = r.Median, r.Late
+	median, late := r.Median, r.Late
 	r.Median, r.Late = nil, nil
 	order := make([]int, len(median))
 	for i := range order {
@@ -169,5 +169,5 @@ func Shorten(r *result.Ranks, w World) (median, late []float64) {
 	for _, i := range order[:8] {
 		r.Worst = append(r.Worst, result.RankS{Rank: w.Name(i), Host: w.host(i), S: median[i], Late: late[i]})
 	}
-	return median, late
+	return result.AllRanks{Median: median, Late: late}
 }

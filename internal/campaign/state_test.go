@@ -119,7 +119,7 @@ func TestLookAtSteps(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i, status := range []result.Status{ok, failed} {
-		if err := w.AppendStep(&result.StepRecord{N: i + 1, Point: points[i], Status: status, Figures: &step.Figures{}}); err != nil {
+		if err := w.Append(&result.StepRecord{N: i + 1, Point: points[i], Status: status, Figures: &step.Figures{}}); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -118,7 +118,7 @@ func TestStepsAreResumed(t *testing.T) {
 		t.Fatal(err)
 	}
 	failed := StepRecord{N: 4, Point: run.Step.Points[3], Status: Failed, Why: Because(notice.RankFailed{Problem: "x"})}
-	if err := w.AppendStep(&failed); err != nil {
+	if err := w.Append(&failed); err != nil {
 		t.Fatal(err)
 	}
 	collectives := sampleRun()

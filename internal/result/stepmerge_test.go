@@ -23,7 +23,7 @@ func interruptedAndResumed(t *testing.T, dir string) (first, second string) {
 	appendGroup(t, w, &run, 1, 12)
 	failed := StepRecord{N: 3, Point: run.Step.Points[2], Status: Failed,
 		Why: Because(notice.RankFailed{Rank: 1, Problem: "a link went down"})}
-	if err := w.AppendStep(&failed); err != nil {
+	if err := w.Append(&failed); err != nil {
 		t.Fatal(err)
 	}
 	for k := 1; k <= 4; k++ {

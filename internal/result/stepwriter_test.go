@@ -68,7 +68,7 @@ func appendGroup(t *testing.T, w *Writer, run *Run, first, rounds int) {
 	}
 	for n := first; n < first+2; n++ {
 		r := sampleStep(run, n, all[n])
-		if err := w.AppendStep(&r); err != nil {
+		if err := w.Append(&r); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -95,7 +95,7 @@ func TestStepsReadBack(t *testing.T) {
 	appendGroup(t, w, &run, 1, 12)
 	skipped := StepRecord{N: 3, Point: run.Step.Points[2], Status: Unsupported,
 		Why: Because(notice.NotSupported{Library: "MPI", What: "bfloat16"}), Check: Check{Result: "none"}}
-	if err := w.AppendStep(&skipped); err != nil {
+	if err := w.Append(&skipped); err != nil {
 		t.Fatal(err)
 	}
 	if err := w.End(End{Outcome: Complete}); err != nil {
@@ -233,7 +233,7 @@ func TestOddTimesOfSteps(t *testing.T) {
 	}
 	r := sampleStep(&run, 1, []step.Round{sampleRound(0)})
 	r.Figures.Overlap.Value = math.Inf(1)
-	if err := w.AppendStep(&r); err != nil {
+	if err := w.Append(&r); err != nil {
 		t.Fatal(err)
 	}
 	f := mustReadSteps(t, w.Path())

@@ -44,7 +44,7 @@ func TestTextOfSteps(t *testing.T) {
 	noted := sampleStep(&run, 5, rounds)
 	noted.Notes, noted.Warnings = []string{"padded to 16 bytes"}, notice.Of(notice.Recorded{Text: "rounds drift"})
 	for _, r := range []*StepRecord{&wrong, &unsupported, &noted} {
-		if err := w.AppendStep(r); err != nil {
+		if err := w.Append(r); err != nil {
 			t.Fatal(err)
 		}
 	}

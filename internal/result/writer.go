@@ -95,18 +95,15 @@ func (w *Writer) Path() string {
 // TextPath is the path of the text view.
 func (w *Writer) TextPath() string { return beside(w.Path(), textSuffix) }
 
-// Append numbers the record (Kind, N and, when empty, At), writes it as one line and returns when the disk has it. The
-// error is a *WriteError, also for each record after one that failed; or ErrEnded.
-func (w *Writer) Append(r *Record) error { return w.append(r, nil, nil) }
+// Append fills in what the file decides of a record (Kind, Run, the number N of a collective's and, when empty, At), writes
+// it as one line and returns when the disk has it. The error is a *WriteError, also for each record after one that
+// failed; or ErrEnded.
+func (w *Writer) Append(e Entry) error { return w.AppendRanks(e, AllRanks{}) }
 
-// AppendRanks is Append for a world of more than MaxInlineRanks ranks: the times of all ranks (s, by rank) go into the
-// sidecar, which r.Ranks.Sidecar then names. When the sidecar cannot be written, that is a warning.
-func (w *Writer) AppendRanks(r *Record, median, late []float64) error {
-	return w.append(r, median, late)
-}
-
-func (w *Writer) append(r *Record, median, late []float64) error {
-	return w.locked(func() error { return w.appendCase(r, median, late) })
+// AppendRanks is Append for a world of more than MaxInlineRanks ranks: the times of all ranks go into the sidecar, which
+// r.Ranks.Sidecar then names. When the sidecar cannot be written, that is a warning.
+func (w *Writer) AppendRanks(e Entry, all AllRanks) error {
+	return w.locked(func() error { return w.append(e, all) })
 }
 
 // locked does what adds a line, and then draws the text view if that is due.
@@ -123,27 +120,21 @@ func (w *Writer) locked(add func() error) error {
 	return err
 }
 
-func (w *Writer) appendCase(r *Record, median, late []float64) error {
-	r.Kind, r.N, r.Run = KindCase, w.last+1, w.run.ID
-	if r.At == "" {
-		r.At = stamp()
+func (w *Writer) append(e Entry, all AllRanks) error {
+	e.stamp(w, stamp())
+	if all.Median != nil && w.failed == nil {
+		e.keepRanks(w, all)
 	}
-	if median != nil && w.failed == nil {
-		w.keepRanks(r, median, late)
+	line, odd, err := encodeLine(e)
+	if err == nil && odd {
+		e.warn(notice.ValueNotFinite{})
+		line, _, err = encodeLine(e)
 	}
-	line, odd, err := encodeLine(r)
 	if err != nil {
-		return fmt.Errorf("record %d (%s): %w", r.N, r.Case, err)
+		return fmt.Errorf("%s: %w", e.name(), err)
 	}
-	if odd {
-		r.Warnings.Add(notice.ValueNotFinite{})
-		if line, _, err = encodeLine(r); err != nil {
-			return fmt.Errorf("record %d (%s): %w", r.N, r.Case, err)
-		}
-	}
-	w.last++
-	w.points[r.Status]++
-	w.text.change(func(v *textView) { v.add(r) })
+	w.points[e.State()]++
+	w.text.change(e.count(w))
 	return w.keep(line, 1)
 }
 
@@ -197,9 +188,9 @@ func (w *Writer) save(lines []byte, records int) {
 }
 
 // keepRanks writes a record's line of the sidecar.
-func (w *Writer) keepRanks(r *Record, median, late []float64) {
-	line, _, err := encodeLine(&RankTimes{Kind: KindRanks, Run: w.run.ID, N: r.N, Median: sixDigits(median),
-		Late: sixDigits(late)})
+func (r *Record) keepRanks(w *Writer, all AllRanks) {
+	line, _, err := encodeLine(&RankTimes{Kind: KindRanks, Run: w.run.ID, N: r.N, Median: sixDigits(all.Median),
+		Late: sixDigits(all.Late)})
 	switch {
 	case err != nil:
 	case w.sidecar == nil:

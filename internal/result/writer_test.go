@@ -235,7 +235,7 @@ func TestLargeWorld(t *testing.T) {
 	}
 	r.Warnings = notice.Of(notice.Recorded{Text: strings.Repeat("w", 200)},
 		notice.Recorded{Text: strings.Repeat("v", 200)})
-	if err := w.AppendRanks(&r, times, times); err != nil {
+	if err := w.AppendRanks(&r, AllRanks{Median: times, Late: times}); err != nil {
 		t.Fatal(err)
 	}
 	if err := w.End(End{Outcome: Complete}); err != nil {

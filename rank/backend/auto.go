@@ -32,7 +32,7 @@ func Auto(h *Host, worlds []int) string {
 		// Who names a library wants it.
 		Said:   err == nil || h.Options.Simulate || h.Options.NCCL != "" || h.Options.CUDA != "",
 		Broken: err != nil && !(errors.As(err, &cuda) && cuda.IsNoDevice())}
-	all, err := exchange(h, mine)
+	all, err := launch.AllGatherJSON(h.Group, mine)
 	if err != nil {
 		return "mpi" // the next step meets the same
 	}
@@ -46,7 +46,7 @@ func Auto(h *Host, worlds []int) string {
 			lacks = err.Error()
 		}
 	}
-	texts, err := exchange(h, lacks)
+	texts, err := launch.AllGatherJSON(h.Group, lacks)
 	if err != nil {
 		return "mpi"
 	}

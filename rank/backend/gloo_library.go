@@ -68,10 +68,10 @@ func openGloo(h *Host) (Library, error) {
 	if l.lib, err = gloo.Load(""); err == nil {
 		err = l.choose()
 	}
-	if err := h.Coordinator.Together(err); err != nil {
+	if err := h.together(err); err != nil {
 		return nil, err
 	}
-	versions, err := exchange(h, l.lib.Info().Version)
+	versions, err := launch.AllGatherJSON(h.Group, l.lib.Info().Version)
 	if err != nil {
 		return nil, err
 	}

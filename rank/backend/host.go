@@ -1,7 +1,6 @@
 package backend
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 
@@ -17,26 +16,17 @@ import (
 // Host is a launch as a library sees it: what is asked of libraries, who takes part, and what the program does for
 // them.
 type Host struct {
-	Options     Options
-	Ranks       []launch.RankFacts // of the launch
-	Rank        int                // this one
-	CPU         string             // name of this host's processor
-	MPI         *mpi.MPI
-	Coordinator Coordinator
-	Watch       Watch
-	Interrupts  *Interrupts
-	Stderr      io.Writer
-}
-
-// Coordinator brings the ranks of a launch together.
-type Coordinator interface {
-	// Together compares the outcome of a step that every rank took by itself: an error on any rank is an error on all.
-	// Collective.
-	Together(err error) error
-	// Exchange returns what each rank has to say, by rank, in JSON. Collective.
-	Exchange(mine json.RawMessage) ([]json.RawMessage, error)
+	Options Options
+	Ranks   []launch.RankFacts // of the launch
+	Rank    int                // this one
+	CPU     string             // name of this host's processor
+	MPI     *mpi.MPI
+	Group   launch.Comm // of all ranks
 	// PassOn tells every rank that an operation of the communicator with that number has failed, from any goroutine.
-	PassOn(number int)
+	PassOn     func(number int)
+	Watch      Watch
+	Interrupts *Interrupts
+	Stderr     io.Writer
 }
 
 // Watch is told what this rank does. A phase that outlasts its limit is a hang.
@@ -96,24 +86,8 @@ func (h *Host) elsewhere(err error) error {
 // where several worlds measure at the same time.
 func (h *Host) nextCommunicator() int { return h.Interrupts.next()*len(h.Ranks) + h.Rank }
 
-// exchange returns what each rank of the launch has to say, by rank. Collective.
-func exchange[T any](h *Host, mine T) ([]T, error) {
-	text, err := json.Marshal(mine)
-	if err != nil {
-		return nil, err
-	}
-	texts, err := h.Coordinator.Exchange(text)
-	if err != nil {
-		return nil, err
-	}
-	all := make([]T, len(texts))
-	for i, text := range texts {
-		if err := json.Unmarshal(text, &all[i]); err != nil {
-			return nil, fmt.Errorf("what rank %d says of itself: %w", i, err)
-		}
-	}
-	return all, nil
-}
+// together makes an error on any rank of the launch an error on all. Collective.
+func (h *Host) together(err error) error { return launch.Together(h.Group, h.Ranks, err) }
 
 func b2i(b bool) int {
 	if b {

@@ -12,6 +12,7 @@ import (
 	"busbar/internal/ranges"
 	"busbar/internal/result"
 	"busbar/rank/exit"
+	"busbar/rank/launch"
 	"busbar/rank/machine"
 )
 
@@ -31,7 +32,7 @@ type gpuFacts struct {
 // devices are those that the rank sees; none is why it sees none.
 func (l *ncclLibrary) takeGPU(devices []cudart.Device, none error, worlds []int) error {
 	h := l.h
-	all, err := exchange(h, h.sees(devices, none))
+	all, err := launch.AllGatherJSON(h.Group, h.sees(devices, none))
 	if err != nil {
 		return err
 	}
@@ -43,7 +44,7 @@ func (l *ncclLibrary) takeGPU(devices []cudart.Device, none error, worlds []int)
 				none = fmt.Errorf("%w\n%w", none, e)
 			}
 		}
-		if err := h.Coordinator.Together(none); err != nil {
+		if err := h.together(none); err != nil {
 			return err
 		}
 		takers = all
@@ -61,7 +62,7 @@ func (l *ncclLibrary) takeGPU(devices []cudart.Device, none error, worlds []int)
 			mine.PCIe = machine.PCIeLink("/", d.PCI, machine.VirtualMachine("/") != "")
 		}
 	}
-	if l.ranks, err = exchange(h, mine); err != nil {
+	if l.ranks, err = launch.AllGatherJSON(h.Group, mine); err != nil {
 		return err
 	}
 	if l.worlds.takers == 0 {
@@ -82,7 +83,7 @@ func (l *ncclLibrary) takeGPU(devices []cudart.Device, none error, worlds []int)
 		l.gpu, err = l.driver.Open(ordinal[h.Rank])
 		l.loading += time.Since(begun)
 	}
-	return h.Coordinator.Together(err)
+	return h.together(err)
 }
 
 // onOwnGPU refuses a communicator on another GPU than this rank's. NCCL takes the device that its own CUDA runtime

@@ -14,6 +14,7 @@ import (
 	"busbar/cudart/nccl"
 	"busbar/internal/result"
 	"busbar/rank/exit"
+	"busbar/rank/launch"
 )
 
 // ncclLibrary is NCCL, or a library with its functions, and this rank's GPU.
@@ -77,7 +78,7 @@ func openNCCL(h *Host, name string, worlds []int) (Library, error) {
 	h.Watch.Phase("load CUDA and NCCL", 0)
 	var devices []cudart.Device
 	paths, err := h.Options.LibraryPaths()
-	if err := h.Coordinator.Together(err); err != nil {
+	if err := h.together(err); err != nil {
 		return nil, err
 	}
 	l.wanted = nccl.Options{Path: paths.NCCL, NCCLX: name == "ncclx"}
@@ -88,7 +89,7 @@ func openNCCL(h *Host, name string, worlds []int) (Library, error) {
 	if err := l.takeGPU(devices, err, worlds); err != nil {
 		return nil, err
 	}
-	if err := h.Coordinator.Together(l.openProfiler()); err != nil {
+	if err := h.together(l.openProfiler()); err != nil {
 		return nil, err
 	}
 	h.Watch.Phase("load NCCL", 0)
@@ -96,7 +97,7 @@ func openNCCL(h *Host, name string, worlds []int) (Library, error) {
 	if l.takes() {
 		err = l.loadNCCL()
 	}
-	if err := h.Coordinator.Together(err); err != nil {
+	if err := h.together(err); err != nil {
 		return nil, err
 	}
 	l.notes = append(l.notes, cmp.Or(l.passed(), l.config.String()), "buffers by "+cmp.Or(h.Options.GPU.Alloc, "driver"))
@@ -187,7 +188,7 @@ func (l *ncclLibrary) compare() error {
 		i := l.nccl.Info()
 		mine = ownLibrary{i.Name + " " + i.Version, i.Path, i.Rehearsed}
 	}
-	all, err := exchange(h, mine)
+	all, err := launch.AllGatherJSON(h.Group, mine)
 	if err != nil {
 		return err
 	}

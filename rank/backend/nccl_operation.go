@@ -171,7 +171,7 @@ type ncclCalls struct {
 // run runs a loop of this backend's. Where an operation fails, the others are told to leave theirs.
 func (b *ncclBackend) run(l *loop.Loop, batches, n int, c ncclCalls) (bench.Stamps, error) {
 	h, number := b.l.h, b.l.h.Interrupts.current()
-	h.Watch.Attach(l, func() { h.Coordinator.PassOn(number) })
+	h.Watch.Attach(l, func() { h.PassOn(number) })
 	s, err := l.Run(batches, n)
 	var step *loop.StepError
 	switch {
@@ -207,7 +207,7 @@ func (b *ncclBackend) run(l *loop.Loop, batches, n int, c ncclCalls) (bench.Stam
 func (b *ncclBackend) lost(number int, err error) error {
 	status := b.pointStatus(err)
 	if status != "" {
-		b.l.h.Coordinator.PassOn(number)
+		b.l.h.PassOn(number)
 	}
 	if status == result.OOM { // NCCL's own words need not say so
 		err = fmt.Errorf("out of memory: %w", err)

@@ -3,6 +3,7 @@ package exit
 import (
 	"errors"
 	"fmt"
+	"reflect"
 
 	"busbar/internal/notice"
 )
@@ -33,8 +34,14 @@ func (f *Failure) Explain() (problem string, tried []string, remedy string) {
 
 // On states which ranks have the failure.
 func (f *Failure) On(where string) *Failure {
-	f.Text, f.Parts.Problem = where+": "+f.Text, where+": "+f.Parts.Problem
-	return f
+	on := *f
+	on.Text, on.Parts.Problem = where+": "+f.Text, where+": "+f.Parts.Problem
+	return &on
+}
+
+// Same reports whether two failures have the same text and parts.
+func (f *Failure) Same(other *Failure) bool {
+	return f.Text == other.Text && reflect.DeepEqual(f.Parts, other.Parts)
 }
 
 // FailureOf takes an error apart. One that has no parts is a problem without a remedy.

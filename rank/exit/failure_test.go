@@ -37,8 +37,8 @@ func TestFailureOf(t *testing.T) {
 			t.Errorf("%s: problem %q", name, f.Parts.Problem)
 		}
 		problem := f.Parts.Problem
-		if f.On("rank 1"); f.Text != "rank 1: "+c.err.Error() || f.Parts.Problem != "rank 1: "+problem {
-			t.Errorf("%s: %+v", name, f)
+		if on := f.On("rank 1"); on.Text != "rank 1: "+c.err.Error() || on.Parts.Problem != "rank 1: "+problem {
+			t.Errorf("%s: %+v", name, on)
 		}
 	}
 }

@@ -5,6 +5,9 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"errors"
+	"fmt"
+
+	"busbar/rank/exit"
 )
 
 // Broadcast gives rank 0's value to every rank of a group. The value is of fixed size: a number, a truth value, or a
@@ -73,15 +76,15 @@ func AllGatherJSON[T any](c Comm, mine T) ([]T, error) {
 	if err != nil {
 		return nil, err
 	}
-	parts, err := c.Gatherv(text, 0)
-	if err != nil {
-		return nil, err
-	}
-	raw := make([]json.RawMessage, len(parts))
-	for i, p := range parts {
-		raw[i] = p
-	}
-	if err := BroadcastJSON(c, &raw); err != nil {
+	parts, failed := c.Gatherv(text, 0)
+	raw, err := Share(c, func() ([]json.RawMessage, error) {
+		raw := make([]json.RawMessage, len(parts))
+		for i, p := range parts {
+			raw[i] = p
+		}
+		return raw, failed // to all ranks: none may wait for the others
+	})
+	if err := cmp.Or(failed, err); err != nil {
 		return nil, err
 	}
 	all := make([]T, len(raw)) // decoded on every rank, so that what is wrong fails everywhere
@@ -91,4 +94,75 @@ func AllGatherJSON[T any](c Comm, mine T) ([]T, error) {
 		}
 	}
 	return all, nil
+}
+
+// Share runs f on rank 0 and returns its value on every rank. If f fails, rank 0 returns its error and the other ranks
+// return exit.ErrElsewhere. Collective.
+func Share[T any](c Comm, f func() (T, error)) (T, error) {
+	var value T
+	err := OnRoot(c, func() (err error) {
+		value, err = f()
+		return err
+	})
+	if err != nil {
+		return value, err
+	}
+	return value, BroadcastJSON(c, &value)
+}
+
+// OnRoot runs f on rank 0 and returns on every rank whether it failed, as Share does. Collective.
+func OnRoot(c Comm, f func() error) error {
+	var err error
+	failed := false
+	if c.Rank() == 0 {
+		err = f()
+		failed = err != nil
+	}
+	if e := Broadcast(c, &failed); e != nil {
+		return e
+	}
+	if failed && c.Rank() != 0 {
+		return exit.ErrElsewhere
+	}
+	return err
+}
+
+// Together compares the outcome of a step that every rank of the launch took by itself: an error on any rank is an error
+// on all. Rank 0 returns the error of the lowest rank that has one, with the place; the others return
+// exit.ErrElsewhere. Collective.
+func Together(c Comm, ranks []RankFacts, err error) error {
+	var mine *exit.Failure
+	if err != nil {
+		mine = exit.FailureOf(err)
+	}
+	all, e := GatherJSON(c, mine)
+	if e != nil {
+		return e
+	}
+	return OnRoot(c, func() error { return firstFailure(all, ranks) })
+}
+
+// firstFailure is the failure of the lowest rank that has one, with how many others have the same; nil if none has.
+func firstFailure(all []*exit.Failure, ranks []RankFacts) error {
+	for r, f := range all {
+		if f == nil {
+			continue
+		}
+		same := 0
+		for _, other := range all {
+			if other != nil && other.Same(f) {
+				same++
+			}
+		}
+		switch same {
+		case len(all):
+			return exit.With(exit.Environment, f)
+		case 1:
+			f = f.On(fmt.Sprintf("rank %d on %s", r, ranks[r].Host))
+		default:
+			f = f.On(fmt.Sprintf("rank %d on %s (and %d more)", r, ranks[r].Host, same-1))
+		}
+		return exit.With(exit.Environment, f)
+	}
+	return nil
 }

@@ -1,9 +1,12 @@
 package launch
 
 import (
+	"errors"
 	"reflect"
 	"testing"
 	"time"
+
+	"busbar/rank/exit"
 )
 
 // alone is a group of one rank.
@@ -35,5 +38,30 @@ func TestExchangeKeepsValues(t *testing.T) {
 	var text string
 	if err := Broadcast(alone{}, &text); err == nil {
 		t.Error("a value of no fixed size was sent")
+	}
+}
+
+func TestTogetherNamesTheLowestRankThatFailed(t *testing.T) {
+	ranks := []RankFacts{{Rank: 0, Host: "a"}, {Rank: 1, Host: "b"}, {Rank: 2, Host: "c"}}
+	x, y := exit.FailureOf(errors.New("x")), exit.FailureOf(errors.New("y"))
+	for _, c := range []struct {
+		all  []*exit.Failure
+		want string
+	}{
+		{[]*exit.Failure{nil, nil, nil}, ""},
+		{[]*exit.Failure{nil, x, y}, "rank 1 on b: x"},
+		{[]*exit.Failure{nil, exit.FailureOf(errors.New("x")), x}, "rank 1 on b (and 1 more): x"},
+		{[]*exit.Failure{y, exit.FailureOf(errors.New("y")), exit.FailureOf(errors.New("y"))}, "y"},
+	} {
+		err := firstFailure(c.all, ranks)
+		if c.want == "" && err == nil {
+			continue
+		}
+		if err == nil || err.Error() != c.want || exit.CodeOf(err) != exit.Environment {
+			t.Errorf("got %v, want %q", err, c.want)
+		}
+	}
+	if err := Together(alone{}, ranks[:1], errors.New("x")); err == nil || err.Error() != "x" {
+		t.Errorf("a world of one: %v", err)
 	}
 }

@@ -36,8 +36,7 @@ type Sheet struct {
 	w       *result.Writer
 	planned int
 	points  map[result.Status]int
-	inHand  []result.Record     // what is being measured: of a pattern by several groups; none between cases
-	step    []result.StepRecord // the same of training steps
+	inHand  []result.Entry // what is being measured: of a pattern by several groups; none between points
 
 	Throttled []result.Throttled
 	failed    bool // a record could not be written, which ends the run and is said with that
@@ -55,24 +54,25 @@ func (l *Ledger) Open(w *result.Writer, planned int) *Sheet {
 	return s
 }
 
-// Add writes a record, with the lists of all ranks for the sidecar in a large world; after the end it does nothing.
-func (l *Ledger) Add(s *Sheet, r *result.Record, median, late []float64) error {
+// Add writes a record, with the times of all ranks for the sidecar in a large world; after the end it does nothing.
+func (l *Ledger) Add(s *Sheet, e result.Entry, all result.AllRanks) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.over {
 		return nil
 	}
-	s.inHand = slices.DeleteFunc(s.inHand, func(h result.Record) bool { return h.Group.String() == r.Group.String() })
-	if err := s.w.AppendRanks(r, median, late); err != nil {
+	s.inHand = slices.DeleteFunc(s.inHand, e.SamePoint)
+	if err := s.w.AppendRanks(e, all); err != nil {
 		s.failed = true
 		return err
 	}
-	s.points[r.Status]++
+	s.points[e.State()]++
 	return nil
 }
 
-// Begin says which points of a file are in hand, so that a sudden end can name them.
-func (l *Ledger) Begin(s *Sheet, records ...result.Record) {
+// Begin records which points of a file are in hand, so that a sudden end can name them. The records are the ledger's
+// from then on.
+func (l *Ledger) Begin(s *Sheet, records ...result.Entry) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	s.inHand = records
@@ -88,29 +88,6 @@ func (l *Ledger) AddRound(s *Sheet, r *result.StepRound) error {
 	err := s.w.AppendRound(r)
 	s.failed = s.failed || err != nil
 	return err
-}
-
-// AddStep writes the record of a training step; after the end it does nothing.
-func (l *Ledger) AddStep(s *Sheet, r *result.StepRecord) error {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.over {
-		return nil
-	}
-	s.step = nil
-	if err := s.w.AppendStep(r); err != nil {
-		s.failed = true
-		return err
-	}
-	s.points[r.Status]++
-	return nil
-}
-
-// BeginStep says which training step of a file is in hand, so that a sudden end can name it.
-func (l *Ledger) BeginStep(s *Sheet, records ...result.StepRecord) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	s.step = records
 }
 
 // Expect adds points to those that a file is to have.
@@ -178,16 +155,7 @@ func (l *Ledger) end(o result.Outcome, cause notice.Fact, code int, status resul
 	}
 	l.over = true
 	for _, s := range l.files {
-		for _, r := range s.inHand {
-			if status == "" {
-				break
-			}
-			r.Status, r.Why, r.Check.Result = status, aborted(cause), "none"
-			if err := s.w.Append(&r); err == nil {
-				s.points[status]++
-			}
-		}
-		s.giveUpSteps(status, cause)
+		s.giveUp(status, cause)
 		if err := s.w.End(s.end(o, cause, code)); err != nil {
 			l.elsewhere.Store(true)
 			if !s.failed {
@@ -198,19 +166,14 @@ func (l *Ledger) end(o result.Outcome, cause notice.Fact, code int, status resul
 	return true
 }
 
-// aborted is why the point in hand has no value.
-func aborted(cause notice.Fact) result.Why {
-	return result.Because(notice.PointAborted{Cause: notice.Kept{Fact: cause}})
-}
-
-// giveUpSteps writes the record of the training step in hand, where it gets one.
-func (s *Sheet) giveUpSteps(status result.Status, cause notice.Fact) {
-	for _, r := range s.step {
-		if status == "" {
-			return
-		}
-		r.Status, r.Why, r.Check.Result = status, aborted(cause), "none"
-		if err := s.w.AppendStep(&r); err == nil {
+// giveUp writes the records of the points in hand with a status; none if that is empty.
+func (s *Sheet) giveUp(status result.Status, cause notice.Fact) {
+	if status == "" {
+		return
+	}
+	for _, e := range s.inHand {
+		e.Abort(status, result.Because(notice.PointAborted{Cause: notice.Kept{Fact: cause}}))
+		if err := s.w.Append(e); err == nil {
 			s.points[status]++
 		}
 	}

@@ -165,3 +165,13 @@ func Within(a, b []int) bool {
 	}
 	return true
 }
+
+// CountNodes counts the machines of ranks, given by rank, and the largest number of ranks on one.
+func CountNodes(machines []string) (nodes, ranksPerNode int) {
+	count := map[string]int{}
+	for _, m := range machines {
+		count[m]++
+		ranksPerNode = max(ranksPerNode, count[m])
+	}
+	return len(count), ranksPerNode
+}

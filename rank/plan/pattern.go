@@ -1,0 +1,100 @@
+package plan
+
+import (
+	"fmt"
+	"slices"
+
+	"busbar/internal/pattern"
+	"busbar/internal/result"
+	"busbar/internal/units"
+	"busbar/rank/exit"
+	"busbar/rank/launch"
+	"busbar/sweeps"
+)
+
+// Pattern is how --pattern divides this launch, equal on all ranks.
+type Pattern struct {
+	Kind   string
+	Hosts  []string // the nodes, in the order of their lowest ranks
+	Ranks  [][]int  // of the launch, by node
+	Rounds []pattern.Round
+}
+
+// divide makes the pattern of a launch. The error is for who typed the command.
+func divide(kind string, ranks []launch.RankFacts) (*Pattern, error) {
+	n := &Pattern{Kind: kind}
+	for _, f := range ranks {
+		i := slices.Index(n.Hosts, f.Host)
+		if i < 0 {
+			i, n.Hosts, n.Ranks = len(n.Hosts), append(n.Hosts, f.Host), append(n.Ranks, nil)
+		}
+		n.Ranks[i] = append(n.Ranks[i], f.Rank)
+	}
+	for i, r := range n.Ranks {
+		if len(r) != len(n.Ranks[0]) {
+			return nil, exit.Usagef("--pattern wants as many ranks on every node, or times could not be compared: "+
+				"%s has %s, %s has %d",
+				n.Hosts[0], units.Count(len(n.Ranks[0]), "rank"), n.Hosts[i], len(r))
+		}
+	}
+	var err error
+	if n.Rounds, err = pattern.Rounds(kind, len(n.Hosts)); err != nil {
+		return nil, exit.With(exit.Usage, err)
+	}
+	return n, nil
+}
+
+// patternOf is the pattern of a launch, nil without --pattern.
+func (o *Options) patternOf(s *sweeps.Sweep, ranks []launch.RankFacts) (*Pattern, error) {
+	switch {
+	case o.Pattern == "":
+		return nil, nil
+	case len(s.Worlds) > 0:
+		return nil, exit.Usagef("--pattern makes worlds of nodes by itself, and the sweep %s has worlds of its own: "+
+			"take another sweep", sweepName(s))
+	}
+	return divide(o.Pattern, ranks)
+}
+
+// Members are the ranks of a group of nodes.
+func (n *Pattern) Members(group []int) (ranks []int) {
+	for _, i := range group {
+		ranks = append(ranks, n.Ranks[i]...)
+	}
+	slices.Sort(ranks)
+	return ranks
+}
+
+// Label is a group for a sentence: "node1+node4", "node1 and 15 more nodes".
+func (n *Pattern) Label(group []int) string {
+	if len(group) == 2 {
+		return n.Hosts[group[0]] + "+" + n.Hosts[group[1]]
+	}
+	return fmt.Sprintf("%s and %d more nodes", n.Hosts[group[0]], len(group)-1)
+}
+
+// Size is the number of ranks in the world of a group; all have one.
+func (n *Pattern) Size() int { return len(n.Rounds[0][0]) * len(n.Ranks[0]) }
+
+// Facts are the pattern's line in the header.
+func (n *Pattern) Facts() *result.Pattern {
+	if n == nil {
+		return nil
+	}
+	return &result.Pattern{Kind: n.Kind, Rounds: len(n.Rounds), Hosts: n.Hosts}
+}
+
+// Group is what a record says of the nodes that measured it; round 0 is alone.
+func (n *Pattern) Group(round int, nodes []int) *result.Group {
+	g := &result.Group{Round: round, RanksPerNode: len(n.Ranks[0])}
+	for _, i := range nodes {
+		g.Hosts = append(g.Hosts, n.Hosts[i])
+	}
+	return g
+}
+
+// String is "pairs of 4 nodes: 3 rounds of 2 groups".
+func (n *Pattern) String() string {
+	return fmt.Sprintf("%s of %s: %s of %s", n.Kind, units.Count(len(n.Hosts), "node"),
+		units.Count(len(n.Rounds), "round"), units.Count(len(n.Rounds[0]), "group"))
+}

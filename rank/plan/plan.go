@@ -1,0 +1,220 @@
+package plan
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"busbar/internal/coll"
+	"busbar/internal/result"
+	"busbar/rank/backend"
+	"busbar/rank/exit"
+	"busbar/rank/launch"
+	"busbar/rank/screen"
+	"busbar/sweeps"
+)
+
+// Plan is what a launch measures, equal on all ranks but for Past.
+type Plan struct {
+	Options  *Options
+	Sweep    *sweeps.Sweep
+	Worlds   []int
+	Pattern  *Pattern // nil: worlds are measured one after another
+	Step     *Steps   // nil: collectives are measured
+	Backends []string
+	Launch   string       // UUID
+	Campaign string       // UUID
+	Past     *result.Past // what --resume continues; rank 0 only
+}
+
+// texts are the sweep and the model as rank 0 read them, with what else rank 0 decides.
+type texts struct {
+	Sweep, Model     file
+	Launch, Campaign string
+}
+
+// file is the text of a file, and its name for messages. No name: there is no file.
+type file struct {
+	Name string
+	Text []byte
+}
+
+// Agree reads the sweep on rank 0 and makes the plan of it on every rank. auto chooses the backend of --backend auto for
+// these worlds; problems in what --resume continues are written to stderr. Collective.
+func Agree(c launch.Comm, ranks []launch.RankFacts, o *Options, auto func(worlds []int) string, stderr io.Writer,
+) (*Plan, error) {
+	t, err := launch.Share(c, func() (texts, error) { return o.read() })
+	if err != nil {
+		return nil, err
+	}
+	p, err := o.plan(t, ranks, auto)
+	if err != nil {
+		if c.Rank() != 0 { // every rank has the error, and rank 0 reports it
+			return nil, exit.ErrElsewhere
+		}
+		return nil, err
+	}
+	return p, launch.OnRoot(c, func() error { return p.try(stderr) })
+}
+
+// read reads the files that the command line names, and checks them.
+func (o *Options) read() (t texts, err error) {
+	t = texts{Launch: result.NewID(), Campaign: o.Campaign}
+	if t.Sweep, err = o.readSweep(); err == nil {
+		_, err = o.sweepOf(t.Sweep)
+	}
+	if err != nil {
+		return t, exit.With(exit.Usage, err)
+	}
+	if t.Model, err = o.readModel(); err == nil {
+		_, err = o.stepsOf(t.Model)
+	}
+	return t, err
+}
+
+// plan makes the plan of what rank 0 read.
+func (o *Options) plan(t texts, ranks []launch.RankFacts, auto func(worlds []int) string) (p *Plan, err error) {
+	p = &Plan{Options: o, Launch: t.Launch, Campaign: cmp.Or(t.Campaign, t.Launch)}
+	if p.Sweep, err = o.sweepOf(t.Sweep); err != nil {
+		return nil, err
+	}
+	if p.Step, err = o.stepsOf(t.Model); err != nil {
+		return nil, err
+	}
+	p.Worlds = worldsOf(p.Sweep, len(ranks))
+	if p.Pattern, err = o.patternOf(p.Sweep, ranks); err != nil {
+		return nil, err
+	}
+	if p.Backends, err = backend.Choose(&o.Options, func() string { return auto(p.Worlds) }); err != nil {
+		return nil, err
+	}
+	return p, o.Step.CheckBackends(p.Backends)
+}
+
+// try finds what is wrong with the plan of any world, and with the folder of results, before anything is measured. It
+// keeps what --resume continues. Rank 0 only.
+func (p *Plan) try(stderr io.Writer) (err error) {
+	worlds := p.Worlds
+	if p.Pattern != nil {
+		worlds = []int{p.Pattern.Size()}
+	}
+	if err := p.trySteps(); err != nil {
+		return err
+	}
+	latency := func(c coll.Case) bool { return c.Mode == coll.Latency }
+	for _, n := range worlds {
+		cases, err := p.Cases(p.Backends[0], n)
+		if err != nil {
+			return exit.With(exit.Usage, err)
+		}
+		if p.Options.GPU.Graph > 0 && slices.ContainsFunc(cases, latency) {
+			return exit.Usagef("-G launches many operations at once, which is no latency: leave out --mode latency, or -G")
+		}
+	}
+	if err := result.CheckDir(p.Options.Out); err != nil {
+		return exit.With(exit.Environment, err)
+	}
+	if p.Options.Resume {
+		if p.Past, err = readPast(p.Options.Out, stderr); err != nil {
+			return exit.With(exit.Environment, err)
+		}
+	}
+	return nil
+}
+
+// Cases returns the cases of a backend in a world of n ranks.
+func (p *Plan) Cases(backendName string, n int) ([]coll.Case, error) {
+	return p.Sweep.Plan(n, backend.Places(backendName))
+}
+
+// readPast reads what --resume continues. That there is nothing is reported and no error.
+func readPast(folder string, stderr io.Writer) (*result.Past, error) {
+	files, err := result.Find(folder)
+	var none *result.NotFoundError
+	if errors.As(err, &none) {
+		fmt.Fprintf(stderr, "rank: nothing to resume in %s: everything is measured\n", folder)
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("--resume cannot read %s: %w", folder, err)
+	}
+	past := result.ReadPast(files)
+	for _, problem := range past.Problems {
+		fmt.Fprintf(stderr, "rank: %s\n", problem.Full())
+	}
+	return past, nil
+}
+
+// readSweep reads the sweep that the command line asks for: the one named; quick if no flag is about the plan; otherwise
+// none, since flags alone make the plan.
+func (o *Options) readSweep() (f file, err error) {
+	name := o.Sweep
+	switch {
+	case o.Step.Model != "":
+		return f, nil
+	case name != "":
+	case o.planned():
+		return f, nil
+	case o.Pattern != "":
+		name = "pattern"
+	default:
+		name = "quick"
+	}
+	f.Name, f.Text, err = sweeps.Read(name)
+	return f, err
+}
+
+// planned reports whether flags alone make a plan.
+func (o *Options) planned() bool {
+	f := o.Flags
+	return f.MinBytes != nil || f.MaxBytes != nil || f.StepFactor != nil || f.StepBytes != nil ||
+		len(f.Elements) > 0 || len(f.Collectives) > 0
+}
+
+// sweepOf is the sweep of a file, with what flags change in it.
+func (o *Options) sweepOf(f file) (*sweeps.Sweep, error) {
+	if o.Step.Model != "" {
+		return o.stepSweep()
+	}
+	s := sweeps.Default()
+	if f.Name != "" {
+		var err error
+		if s, err = sweeps.Parse(f.Name, f.Text); err != nil {
+			return nil, err
+		}
+	}
+	s, err := s.With(o.Flags)
+	if err == nil && (o.Cycles != 1 || o.Pattern != "") && o.Flags.TimeLimit == nil {
+		s.TimeLimit = 0 // a sweep's own limit is meant for one cycle in one world
+	}
+	return s, err
+}
+
+func worldsOf(s *sweeps.Sweep, size int) []int {
+	if len(s.Worlds) > 0 {
+		return s.Worlds
+	}
+	return []int{size}
+}
+
+// SweepName returns the name of the sweep in files and tables.
+func (p *Plan) SweepName() string { return sweepName(p.Sweep) }
+
+func sweepName(s *sweeps.Sweep) string {
+	return strings.TrimSuffix(filepath.Base(s.Name), filepath.Ext(s.Name))
+}
+
+// Kind returns what the plan measures.
+func (p *Plan) Kind() screen.Kind {
+	switch {
+	case p.Step != nil:
+		return screen.Steps
+	case p.Pattern != nil:
+		return screen.Pattern
+	}
+	return screen.Collectives
+}

@@ -1,0 +1,364 @@
+package session
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"time"
+
+	"busbar/internal/bench"
+	"busbar/internal/coll"
+	"busbar/internal/notice"
+	"busbar/internal/result"
+	"busbar/rank/backend"
+	"busbar/rank/hang"
+	"busbar/rank/launch"
+	"busbar/rank/ledger"
+	"busbar/rank/machine"
+	"busbar/rank/pace"
+	"busbar/rank/screen"
+)
+
+// session is one library measured in one world on this rank.
+type session struct {
+	*worldRun
+	lib     backend.Library
+	backend backend.Backend
+	cases   []coll.Case
+	room    []room // by case
+
+	// Rank 0 only.
+	used   map[coll.Collective]bool // collectives whose first operation was timed
+	sheet  *ledger.Sheet
+	done   map[result.PointKey]bool
+	header result.Run
+}
+
+// open makes the library ready for its cases. Collective.
+func (s *session) open() (err error) {
+	s.used = map[coll.Collective]bool{}
+	if s.cases, err = s.run.Plan.Cases(s.lib.Name(), s.world.Size); err != nil {
+		return err
+	}
+	if s.backend, err = s.lib.Open(s.world, s.method()); err != nil {
+		return err
+	}
+	s.preparing()
+	own := make([]float64, len(s.cases))
+	for i, c := range s.cases {
+		own[i] = s.backend.Memory(c)
+	}
+	if s.room, err = s.makeRoom(own); err != nil {
+		return err
+	}
+	return s.backend.Ready()
+}
+
+// method is how this session's cases are measured.
+func (s *session) method() backend.Method {
+	p := s.run.Plan
+	return backend.Method{Layout: p.Options.Layout(p.Sweep, s.cases, s.world.Rank), Aggregate: p.Sweep.Aggregate,
+		Iterations: p.Sweep.Iterations}
+}
+
+// prepareHeader makes the header of this library's file in this world, and finds what it continues. Rank 0 only.
+func (s *session) prepareHeader() {
+	p := s.run.Plan
+	s.header = s.run.header(s.lib, s)
+	s.header.Setup = backend.SetupOf(s.backend)
+	if len(s.sessions) > 1 {
+		for _, o := range s.sessions {
+			s.header.Interleaved = append(s.header.Interleaved, o.lib.Name())
+		}
+	}
+	if p.Past != nil {
+		done, resumes := p.Past.Done(s.header.Key())
+		s.done = done
+		s.resume(resumes)
+	}
+	for cycle := range max(1, p.Options.Cycles) {
+		for i := range s.cases {
+			if s.wanted(i, cycle) {
+				s.header.Sweep.Points++
+			}
+		}
+	}
+}
+
+// resume notes which files this one continues. All files of this launch take over their campaign, so that they stay
+// together.
+func (s *session) resume(files []string) {
+	p := s.run.Plan
+	s.header.Resumes = append(p.Past.Unfit(s.lib.Name(), s.world.Size), files...)
+	if p.Campaign == p.Launch && len(s.header.Resumes) > 0 {
+		p.Campaign = cmp.Or(p.Past.Campaign(s.header.Resumes), p.Launch)
+	}
+}
+
+// openFile makes the results file of this library in this world.
+func (s *session) openFile() (err error) {
+	s.header.Campaign = s.run.Plan.Campaign
+	s.sheet, err = s.run.createFile(s.header, s.rankLines())
+	return err
+}
+
+// file is the results file as the screen shows it.
+func (s *session) file() screen.File { return screen.File{Run: &s.header, Path: s.sheet.Path()} }
+
+// cycle is the number of a cycle in records: 0 where there is only one.
+func (s *session) cycle(i int) int {
+	if s.run.Plan.Options.Cycles == 1 {
+		return 0
+	}
+	return i + 1
+}
+
+// wanted reports whether a case is to be measured in a cycle. Otherwise a run that this one continues has it.
+func (s *session) wanted(i, cycle int) bool {
+	return !s.done[result.Point(s.lib.Name(), s.cases[i], s.cycle(cycle))]
+}
+
+// measureCases measures all cases of all libraries. Collective.
+func (w *worldRun) measureCases(ctx context.Context) error {
+	if w.world.Rank != 0 {
+		return w.follow()
+	}
+	if err := w.openFiles(); err != nil {
+		return err
+	}
+	return w.lead(ctx)
+}
+
+// openFiles makes the files of all libraries and the order of their cases. Rank 0 only.
+func (w *worldRun) openFiles() error {
+	for _, s := range w.sessions { // each may change the campaign of all files
+		s.prepareHeader()
+	}
+	points := 0
+	var files []screen.File
+	for _, s := range w.sessions {
+		if err := s.openFile(); err != nil {
+			return err
+		}
+		points += s.header.Sweep.Points
+		files = append(files, s.file())
+	}
+	w.turns = takeTurns(w.sessions)
+	var cases []coll.Case
+	for _, t := range w.turns {
+		cases = append(cases, t.session.cases[t.i])
+	}
+	w.counters = machine.OpenCounters("/")
+	_, perNode := w.nodes()
+	options := w.run.Plan.Sweep.Options
+	w.pace = &pace.Pace{Cases: cases, Options: options, PerNode: perNode, Until: w.run.until(w.world.Size), Planned: points}
+	w.run.Screen.World(files, w.pace, options)
+	return nil
+}
+
+// endFiles keeps what the GPUs' clocks did, and ends the files of all libraries. Rank 0 only.
+func (w *worldRun) endFiles() error {
+	var sheets []*ledger.Sheet
+	for _, s := range w.sessions {
+		w.run.Ledger.Throttled(s.sheet, backend.ThrottledOf(s.backend))
+		sheets = append(sheets, s.sheet)
+	}
+	return w.run.endFiles(sheets...)
+}
+
+// The orders of rank 0 to the others: what to do next.
+const (
+	orderStop = iota
+	orderMeasure
+)
+
+// order is what rank 0 tells all ranks of a world: measure a case of a session, or stop.
+type order struct {
+	What    int32
+	Session int32
+	Case    int32
+	Budget  time.Duration
+	Left    time.Duration // of --time-limit; 0: no limit
+	First   bool          // time the first operation of the collective
+}
+
+// give brings rank 0's order to all. Collective.
+func (w *worldRun) give(o *order) error { return launch.Broadcast(w.world.Group, o) }
+
+// lead goes through the plan on rank 0.
+func (w *worldRun) lead(ctx context.Context) error {
+	cycles := w.run.Plan.Options.Cycles
+	for cycle := 0; cycles == 0 || cycle < cycles; cycle++ {
+		w.pace.Cycles = max(1, cycles-cycle)
+		measured, err := w.leadCycle(ctx, cycle)
+		if err != nil {
+			return err
+		}
+		// A soak without end ends when its time is over, or when there is nothing in it to measure.
+		if w.run.tally.over || cycles == 0 && (!measured || w.pace.Over()) {
+			break
+		}
+	}
+	return w.give(&order{What: orderStop})
+}
+
+// leadCycle goes through the plan once. measured reports whether anything was measured.
+func (w *worldRun) leadCycle(ctx context.Context, cycle int) (measured bool, err error) {
+	w.pace.Begin(func(k int) bool {
+		t := w.turns[k]
+		return t.session.wanted(t.i, cycle) && t.session.room[t.i].fits()
+	})
+	for k, t := range w.turns {
+		s := t.session
+		if !s.wanted(t.i, cycle) {
+			continue
+		}
+		if w.run.stopped(ctx) {
+			w.run.tally.over = true
+			return measured, nil
+		}
+		started := time.Now()
+		r := s.leftOutByMemory(t.i)
+		took := time.Duration(0)
+		if r == nil {
+			budget, why := w.pace.Next(k)
+			if why != nil {
+				r = skipped(s.cases[t.i], why)
+			} else {
+				measured = true
+				if r, err = s.measureOne(t.i, s.cycle(cycle), budget); err != nil {
+					return measured, err
+				}
+				took = time.Since(started)
+			}
+		}
+		r.Cycle = s.cycle(cycle)
+		if err := s.keep(r, took); err != nil {
+			return measured, err
+		}
+	}
+	return measured, nil
+}
+
+// follow does on the other ranks what rank 0 orders.
+func (w *worldRun) follow() error {
+	for {
+		w.run.Watch.Phase(hang.WaitForRank0, 0)
+		var o order
+		if err := w.give(&o); err != nil {
+			return err
+		}
+		if o.What == orderStop {
+			return nil
+		}
+		if _, err := w.sessions[o.Session].measure(o); err != nil {
+			return err
+		}
+	}
+}
+
+// measureOne measures one case, the other ranks following.
+func (s *session) measureOne(i, cycle int, budget time.Duration) (*result.Record, error) {
+	s.run.Ledger.Begin(s.sheet, &result.Record{Kind: result.KindCase, Case: s.cases[i], Cycle: cycle})
+	s.run.Screen.Begin(s.lib.Name(), s.cases[i])
+	return s.observed(i, budget)
+}
+
+// observed measures a case, with what moved on the network meanwhile and how loaded this host is.
+func (s *session) observed(i int, budget time.Duration) (*result.Record, error) {
+	before := s.counters.Read()
+	r, err := s.attempt(i, budget)
+	if err != nil {
+		return nil, err
+	}
+	r.Load1 = machine.Load("/")
+	after := s.counters.Read()
+	r.Network = after.Since(before)
+	hosts, _ := s.nodes()
+	r.Warnings.Add(machine.LinkWarnings(before, after, hosts)...)
+	return r, nil
+}
+
+// attempt measures a case, and again where it failed and --retry allows it. What failed before becomes a warning.
+func (s *session) attempt(i int, budget time.Duration) (*result.Record, error) {
+	l, ok := s.lib.(backend.Connector)
+	connects := ok && l.ConnectsAtFirstUse()
+	var failed []notice.Fact
+	for try := 1; ; try++ {
+		o := order{What: orderMeasure, Session: int32(slices.Index(s.sessions, s)), Case: int32(i), Budget: budget,
+			Left: s.pace.Remaining(), First: connects && !s.used[s.cases[i].Collective]}
+		if err := s.give(&o); err != nil {
+			return nil, err
+		}
+		r, err := s.measure(o)
+		if err != nil {
+			return nil, err
+		}
+		if r.FirstUse > 0 {
+			s.used[r.Collective] = true
+		}
+		if r.Status != result.Failed && r.Status != result.OOM || try > s.run.Plan.Options.Retry {
+			r.Warnings.Add(failed...)
+			return r, nil
+		}
+		failed = append(failed, notice.AttemptFailed{Attempt: try, Status: string(r.Status), Cause: r.Cause})
+	}
+}
+
+// keep writes a record that took so long to make.
+func (s *session) keep(r *result.Record, took time.Duration) error {
+	if err := s.run.keep(s.sheet, r, bench.Shorten(r.Ranks, s.world.World)); err != nil {
+		return err
+	}
+	s.pace.Kept(r, took)
+	s.run.Screen.Row(s.lib.Name(), r)
+	return nil
+}
+
+// measure measures the case that rank 0 has ordered. Collective.
+func (s *session) measure(o order) (*result.Record, error) {
+	c := s.cases[o.Case]
+	name := c.String()
+	if len(s.sessions) > 1 {
+		name = s.lib.Name() + " " + name
+	}
+	s.run.number++
+	s.run.Watch.CaseOf(s.run.number, name, s.label)
+	defer s.run.Watch.Case(s.run.number, "")
+	return bench.Measure(s.world.World, s.backend, c, s.options(o))
+}
+
+// warmupTime is how long operations are warmed up at least by default, unless five of them are over before.
+const warmupTime = 250 * time.Millisecond
+
+// options are how a case is measured.
+func (s *session) options(order order) bench.Options {
+	p := s.run.Plan
+	o := bench.Options{Precision: p.Sweep.Precision, Budget: order.Budget, Iterations: p.Sweep.Iterations,
+		Warmup: p.Sweep.Warmup, Check: p.Sweep.Check, Aggregate: p.Sweep.Aggregate, Average: p.Options.Average,
+		Clock: s.clock, FirstUse: order.First, Limit: order.Left, Watch: s.run.Watch}
+	if g := backend.GraphOf(s.lib, p.Sweep.Iterations); g > 0 { // what is issued is a launch of the graph
+		o.Aggregate = max(1, o.Aggregate) * g
+		o.Warmup = max(1, o.Warmup) // the first launch captures
+		if o.Iterations > 0 {
+			o.Iterations = p.Options.GPU.Graph
+		}
+	}
+	o.Clock.EventStep = backend.EventStepOf(s.lib)
+	if p.Sweep.Origins()["warmup"] == "default" {
+		o.WarmupTime = warmupTime
+	}
+	if nodes, _ := s.nodes(); nodes > 1 {
+		o.Compare = func() (float64, float64, error) {
+			s.run.Watch.Phase("compare the clocks", 0)
+			off, err := launch.MeasureClockOffsets(s.world.Group, s.machines, s.clock)
+			return off.Own, off.Uncertainty + s.clock.Uncertainty, err
+		}
+	}
+	return o
+}
+
+// skipped is the record of a point that is left out by plan.
+func skipped(c coll.Case, why notice.Fact) *result.Record {
+	return bench.NotMeasured(result.Record{Case: c}, result.Skipped, why)
+}

@@ -1,0 +1,38 @@
+package session
+
+import (
+	"reflect"
+	"testing"
+
+	"busbar/internal/bench"
+	"busbar/internal/result"
+	"busbar/rank/backend"
+)
+
+// withLinks is a library of which only the PCIe links of the ranks' GPUs are known.
+type withLinks struct {
+	backend.Accelerator
+	ofRank []*result.PCIe
+}
+
+func (l withLinks) Link(rank int) *result.PCIe { return l.ofRank[rank] }
+
+func TestHardwareNamesTheSlowestLink(t *testing.T) {
+	lib := []*result.PCIe{
+		{Speed: 32, Width: 8, Lanes: 16}, {Speed: 32, Width: 16, Lanes: 16}, nil, {Speed: 16, Width: 8, Lanes: 16},
+	}
+	for _, c := range []struct {
+		members []int
+		want    *result.Hardware
+	}{
+		{[]int{0, 1, 2, 3}, &result.Hardware{PCIe: &result.PCIe{Rank: 3, Speed: 16, Width: 8, Lanes: 16}}},
+		{[]int{0, 1}, &result.Hardware{PCIe: &result.PCIe{Rank: 0, Speed: 32, Width: 8, Lanes: 16}}},
+		{[]int{2}, nil},
+	} {
+		w := &worldRun{world: &backend.World{World: bench.World{Names: c.members}}}
+		s := &session{worldRun: w, lib: withLinks{ofRank: lib}}
+		if got := s.hardware(t.TempDir()); !reflect.DeepEqual(got, c.want) {
+			t.Errorf("of ranks %v: %+v", c.members, got)
+		}
+	}
+}

@@ -1,0 +1,264 @@
+package session
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"busbar/internal/bench"
+	"busbar/internal/coll"
+	"busbar/internal/pattern"
+	"busbar/internal/result"
+	"busbar/rank/backend"
+	"busbar/rank/launch"
+	"busbar/rank/ledger"
+	"busbar/rank/machine"
+	"busbar/rank/pace"
+	"busbar/rank/plan"
+	"busbar/rank/screen"
+)
+
+// patternRun is --pattern being measured. All ranks go through the same rounds and cases; in each round a rank is in one
+// group or rests.
+type patternRun struct {
+	*worldRun // of the whole launch; its sessions have the files
+	of        *plan.Pattern
+	libraries []backend.Library
+	cases     []patternCase
+	orders    int // that rank 0 has given
+
+	// Rank 0 only.
+	books  []*book // by library
+	opened bool    // the files are
+}
+
+// patternCase is one point, which every group measures.
+type patternCase struct {
+	library int
+	i       int // of the library's cases
+	coll.Case
+}
+
+// book is what the results file of one library, and those that it continues, hold of groups.
+type book struct {
+	*session
+	times     map[result.PointKey]result.Time // of what is ok
+	throttled []result.Throttled
+}
+
+// measurePattern measures the plan in groups of nodes, round by round, and what stands out again alone.
+func (r *Run) measurePattern(ctx context.Context) error {
+	libraries, err := r.fitting(r.Comm.Size())
+	if err != nil || len(libraries) == 0 {
+		return err
+	}
+	w := r.newWorld(r.Comm, firstRanks(r.Comm.Size()))
+	if err := w.prepare(); err != nil {
+		return err
+	}
+	p := &patternRun{worldRun: w, of: r.Plan.Pattern, libraries: libraries}
+	for _, l := range libraries {
+		s := &session{worldRun: w, lib: l}
+		if s.cases, err = r.Plan.Cases(l.Name(), p.of.Size()); err != nil {
+			return err
+		}
+		w.sessions = append(w.sessions, s)
+		p.books = append(p.books, &book{session: s, times: map[result.PointKey]result.Time{}})
+	}
+	for _, t := range takeTurns(w.sessions) {
+		library := slices.Index(w.sessions, t.session)
+		p.cases = append(p.cases, patternCase{library, t.i, t.session.cases[t.i]})
+	}
+	return p.measure(ctx)
+}
+
+// measure goes through all rounds, then through the groups that are measured alone, and through the rounds that those
+// ask for once more.
+func (p *patternRun) measure(ctx context.Context) error {
+	if p.world.Rank == 0 {
+		p.resumeFiles()
+	}
+	schedule := func() (rounds []numberedRound, err error) {
+		for i, groups := range p.of.Rounds {
+			rounds = append(rounds, numberedRound{i + 1, groups})
+		}
+		return rounds, nil
+	}
+	for _, find := range []func() ([]numberedRound, error){schedule, p.suspects, p.repeats} {
+		rounds, err := launch.Share(p.run.Comm, find)
+		if err != nil {
+			return err
+		}
+		for _, n := range rounds {
+			over, err := p.round(ctx, n)
+			if err != nil {
+				return err
+			}
+			if over {
+				return p.end(over)
+			}
+		}
+	}
+	return p.end(false)
+}
+
+// end closes the files and shows what was found.
+func (p *patternRun) end(over bool) error {
+	if p.world.Rank != 0 {
+		return nil
+	}
+	if err := p.openFiles(); err != nil { // where nothing was left to measure
+		return err
+	}
+	p.run.tally.over = over
+	var sheets []*ledger.Sheet
+	for _, b := range p.books {
+		sheets = append(sheets, b.sheet)
+	}
+	if err := p.run.endFiles(sheets...); err != nil || over {
+		return err
+	}
+	for _, b := range p.books {
+		p.run.Screen.Verdict(p.nameOf(b), b.header.Rehearse, p.verdicts(b), p.of.Hosts)
+	}
+	return nil
+}
+
+// nameOf is a library's name where there are several.
+func (p *patternRun) nameOf(b *book) string {
+	if len(p.books) < 2 {
+		return ""
+	}
+	return b.lib.Name()
+}
+
+// key is the point of a case in a group.
+func (p *patternRun) key(c patternCase, g *result.Group) result.PointKey {
+	k := result.Point(p.libraries[c.library].Name(), c.Case, 0)
+	k.Group = g.String()
+	return k
+}
+
+// resumeFiles finds what the run continues. Rank 0 only.
+func (p *patternRun) resumeFiles() {
+	for _, b := range p.books {
+		b.prepareHeader()
+		if past := p.run.Plan.Past; past != nil {
+			b.times = past.Groups(b.header.Resumes)
+		}
+	}
+}
+
+// missing are the groups of a round that have no value of a case yet.
+func (p *patternRun) missing(c patternCase, n numberedRound) (groups []*result.Group) {
+	for _, nodes := range n.Groups {
+		if g := p.of.Group(n.Number, nodes); !p.books[c.library].done[p.key(c, g)] {
+			groups = append(groups, g)
+		}
+	}
+	return groups
+}
+
+// openFiles makes the files, unless they are there, with all that the libraries report once a world was made. Rank 0
+// only.
+func (p *patternRun) openFiles() error {
+	if p.opened {
+		return nil
+	}
+	p.opened = true
+	planned := 0
+	var files []screen.File
+	for i, b := range p.books {
+		resumes, interleaved := b.header.Resumes, b.header.Interleaved
+		b.header = p.run.header(b.lib, b.session)
+		b.header.Resumes, b.header.Interleaved = resumes, interleaved
+		for n, groups := range p.of.Rounds {
+			for _, c := range p.cases {
+				if c.library == i {
+					b.header.Sweep.Points += len(p.missing(c, numberedRound{n + 1, groups}))
+				}
+			}
+		}
+		planned += b.header.Sweep.Points
+		if err := b.openFile(); err != nil {
+			return err
+		}
+		files = append(files, b.file())
+	}
+	var cases []coll.Case
+	for _, c := range p.cases {
+		cases = append(cases, c.Case)
+	}
+	_, perNode := p.nodes()
+	p.pace = &pace.Pace{Cases: cases, Options: p.run.Plan.Sweep.Options, PerNode: perNode, Planned: planned}
+	p.run.Screen.Pattern(files, p.pace, fmt.Sprintf("%s x %d", p.of, len(p.of.Ranks[0])), len(p.of.Rounds))
+	return nil
+}
+
+// verdicts are what is known so far of each case of a library, by case. Rank 0 only.
+func (p *patternRun) verdicts(b *book) map[coll.Case]pattern.Verdict {
+	return pattern.Verdicts(p.of.Facts(), b.lib.Name(), b.cases, b.times)
+}
+
+// neighbours is the largest number of these groups that have ranks on one machine.
+func (p *patternRun) neighbours(groups pattern.Round) (most int) {
+	on := map[string]int{}
+	for _, nodes := range groups {
+		seen := map[string]bool{}
+		for _, rank := range p.of.Members(nodes) {
+			if m := p.run.Ranks[rank].Machine; !seen[m] {
+				seen[m] = true
+				on[m]++
+				most = max(most, on[m])
+			}
+		}
+	}
+	return most
+}
+
+// group is the world of this rank's group in a round; nil on ranks that rest. Collective over the launch.
+func (p *patternRun) group(groups pattern.Round) (*worldRun, error) {
+	p.run.Watch.Case(p.run.number, "") // which begins a new count of steps
+	p.run.Watch.Phase("split the launch into groups", 0)
+	mine := slices.IndexFunc(groups, func(nodes []int) bool { return slices.Contains(p.of.Members(nodes), p.world.Rank) })
+	comm, err := p.run.Comm.Split(mine, p.world.Rank)
+	if err != nil || comm == nil {
+		return nil, err
+	}
+	w := p.run.newWorld(comm, p.of.Members(groups[mine]))
+	w.label, w.neighbours, w.pace = p.of.Label(groups[mine]), p.neighbours(groups), &pace.Pace{}
+	if err := w.prepare(); err != nil {
+		return nil, err
+	}
+	if err := w.open(p.libraries); err != nil {
+		return nil, err
+	}
+	if comm.Rank() == 0 {
+		w.counters = machine.OpenCounters("/")
+	}
+	return w, nil
+}
+
+// measureInGroup measures a case in this group. Its first rank returns the record, the others nil. Collective over the
+// group.
+func (w *worldRun) measureInGroup(c patternCase, budget time.Duration) (*groupResult, error) {
+	s := w.sessions[c.library]
+	record := s.leftOutByMemory(c.i)
+	if w.world.Rank != 0 {
+		if record != nil {
+			return nil, nil
+		}
+		return nil, w.follow()
+	}
+	if record == nil {
+		var err error
+		if record, err = s.observed(c.i, budget); err != nil {
+			return nil, err
+		}
+		if err := w.give(&order{What: orderStop}); err != nil {
+			return nil, err
+		}
+	}
+	return &groupResult{First: w.world.Names[0], Record: record, AllRanks: bench.Shorten(record.Ranks, w.world.World)}, nil
+}

@@ -1,0 +1,223 @@
+package session
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"busbar/internal/pattern"
+	"busbar/internal/result"
+	"busbar/internal/units"
+	"busbar/rank/hang"
+	"busbar/rank/launch"
+)
+
+// numberedRound is a round with its number in the records.
+type numberedRound struct {
+	Number int // 0: alone; past the schedule: once more
+	Groups pattern.Round
+}
+
+// patternOrder is what rank 0 tells all ranks of the launch: measure a case, or leave the round.
+type patternOrder struct {
+	Case   int64 // -1: leave
+	Over   bool
+	Number uint64 // of the case, before it
+}
+
+// groupResult is what a group's first rank sends rank 0.
+type groupResult struct {
+	First  int // the first rank of the group
+	Record *result.Record
+	result.AllRanks
+}
+
+// round measures all cases in groups that work at the same time, as far as they are missing. over reports that the run
+// is to end. Collective over the launch.
+func (p *patternRun) round(ctx context.Context, n numberedRound) (over bool, err error) {
+	wanted, err := launch.Share(p.run.Comm, func() (bool, error) {
+		lacks := func(c patternCase) bool { return len(p.missing(c, n)) > 0 }
+		return slices.ContainsFunc(p.cases, lacks), nil
+	})
+	if err != nil || !wanted {
+		return false, err
+	}
+	w, err := p.group(n.Groups)
+	if err != nil {
+		return false, err
+	}
+	if err := p.gatherRanks(w != nil); err != nil {
+		return false, err
+	}
+	if over, err = p.measureRound(ctx, n, w); err != nil {
+		return over, err
+	}
+	if w != nil {
+		if err := w.close(); err != nil {
+			return false, err
+		}
+		if err := w.world.Group.Free(); err != nil {
+			return false, err
+		}
+	}
+	return over, p.gatherThrottled(w)
+}
+
+// gatherRanks brings all ranks together, those that rest and those whose group is done; they sleep and do not spin.
+func (p *patternRun) gatherRanks(inGroup bool) error {
+	if inGroup {
+		p.run.Watch.Rest(hang.WaitForGroups)
+	} else {
+		p.run.Watch.Rest(hang.WaitOutside)
+	}
+	return p.run.Comm.BarrierSleeping(sleepPause)
+}
+
+// measureRound measures the cases of a round; w is nil on ranks that rest.
+func (p *patternRun) measureRound(ctx context.Context, n numberedRound, w *worldRun) (over bool, err error) {
+	if p.world.Rank == 0 {
+		if err := p.openFiles(); err != nil {
+			return false, err
+		}
+	}
+	next := 0
+	for {
+		p.run.Watch.Phase(hang.WaitForRank0, 0)
+		var o patternOrder
+		if p.world.Rank == 0 {
+			o = p.next(ctx, n, &next)
+		}
+		if err := launch.Broadcast(p.run.Comm, &o); err != nil || o.Case < 0 {
+			return o.Over, err
+		}
+		p.run.number = o.Number
+		c, started := p.cases[o.Case], time.Now()
+		var mine *groupResult
+		if w != nil {
+			if mine, err = w.measureInGroup(c, p.run.Plan.Sweep.Budget); err != nil {
+				return false, err
+			}
+		}
+		if err := p.gatherRanks(w != nil); err != nil {
+			return false, err
+		}
+		all, err := launch.GatherJSON(p.run.Comm, mine)
+		if err != nil {
+			return false, err
+		}
+		if p.world.Rank == 0 {
+			if err := p.keepAll(c, n, all, time.Since(started)); err != nil {
+				return false, err
+			}
+		}
+	}
+}
+
+// next is the order for the case that comes next in a round. Rank 0 only.
+func (p *patternRun) next(ctx context.Context, n numberedRound, at *int) patternOrder {
+	if p.run.stopped(ctx) {
+		return patternOrder{Case: -1, Over: true}
+	}
+	for ; *at < len(p.cases); *at++ {
+		c := p.cases[*at]
+		var inHand []result.Entry
+		for _, g := range p.missing(c, n) {
+			inHand = append(inHand, &result.Record{Kind: result.KindCase, Case: c.Case, Group: g})
+		}
+		if len(inHand) == 0 {
+			continue
+		}
+		p.run.Ledger.Begin(p.books[c.library].sheet, inHand...)
+		p.run.Screen.Begin(p.libraries[c.library].Name(), c.Case)
+		p.orders++
+		*at++
+		// An attempt takes a number, and ranks that rest take none.
+		return patternOrder{Case: int64(*at - 1), Number: uint64(p.orders) * uint64(p.run.Plan.Options.Retry+1)}
+	}
+	return patternOrder{Case: -1}
+}
+
+// keepAll writes the records that the groups have sent, but for those that an earlier run has. Rank 0 only.
+func (p *patternRun) keepAll(c patternCase, n numberedRound, sent []*groupResult, took time.Duration) error {
+	b := p.books[c.library]
+	got := slices.DeleteFunc(sent, func(g *groupResult) bool { return g == nil })
+	for _, g := range got {
+		for _, nodes := range n.Groups {
+			if p.of.Members(nodes)[0] == g.First {
+				g.Record.Group = p.of.Group(n.Number, nodes)
+			}
+		}
+		key := p.key(c, g.Record.Group)
+		if b.done[key] {
+			continue
+		}
+		if err := p.run.keep(b.sheet, g.Record, g.AllRanks); err != nil {
+			return err
+		}
+		if g.Record.Status == result.OK {
+			b.times[key] = *g.Record.Time
+		}
+		p.pace.Kept(g.Record, took/time.Duration(len(got)))
+		p.run.Screen.PatternRow(p.nameOf(b), g.Record)
+	}
+	p.run.Ledger.Begin(b.sheet)
+	return nil
+}
+
+// allVerdicts are those of all libraries. Rank 0 only.
+func (p *patternRun) allVerdicts() (all []pattern.Verdict) {
+	for _, b := range p.books {
+		verdicts := p.verdicts(b)
+		for _, c := range b.cases {
+			all = append(all, verdicts[c])
+		}
+	}
+	return all
+}
+
+// suspects are the groups to measure alone, for all libraries together. Rank 0 only.
+func (p *patternRun) suspects() (rounds []numberedRound, err error) {
+	for _, group := range pattern.Alone(p.of.Kind, len(p.of.Hosts), p.allVerdicts()) {
+		rounds = append(rounds, numberedRound{0, pattern.Round{group}})
+	}
+	lacking, err := p.expect(rounds)
+	if lacking > 0 {
+		p.run.Screen.Wrapped("# ", "what stands out is measured again while all others rest: "+
+			units.Count(lacking, "group"))
+	}
+	return rounds, err
+}
+
+// repeats are the rounds to measure once more, for all libraries together. Rank 0 only.
+func (p *patternRun) repeats() (rounds []numberedRound, err error) {
+	for _, n := range pattern.Repeats(p.of.Kind, len(p.of.Hosts), p.allVerdicts()) {
+		rounds = append(rounds, numberedRound{len(p.of.Rounds) + n, p.of.Rounds[n-1]})
+	}
+	lacking, err := p.expect(rounds)
+	if lacking > 0 {
+		p.run.Screen.Wrapped("# ", "what was slow with the others and is not alone is measured with them once more: "+
+			units.Count(lacking, "round"))
+	}
+	return rounds, err
+}
+
+// expect makes the files ready for rounds beyond the schedule, and counts those that lack a value. Rank 0 only.
+func (p *patternRun) expect(rounds []numberedRound) (lacking int, err error) {
+	if len(rounds) == 0 {
+		return 0, nil
+	}
+	if err := p.openFiles(); err != nil { // where an earlier run has all rounds of the schedule
+		return 0, err
+	}
+	for _, n := range rounds {
+		lacks := 0
+		for _, c := range p.cases {
+			missing := len(p.missing(c, n))
+			p.run.Ledger.Expect(p.books[c.library].sheet, missing)
+			lacks += missing
+		}
+		p.pace.Planned += lacks
+		lacking += min(lacks, 1)
+	}
+	return lacking, nil
+}

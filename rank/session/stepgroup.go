@@ -1,0 +1,291 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"time"
+
+	"busbar/internal/bench"
+	"busbar/internal/notice"
+	"busbar/internal/program"
+	"busbar/internal/result"
+	"busbar/internal/step"
+	"busbar/rank/backend"
+	"busbar/rank/launch"
+	"busbar/rank/plan"
+)
+
+// stepGroup is points that differ by their bucket alone, measured in turn.
+type stepGroup struct {
+	s      *stepSession
+	points []*stepPoint
+	runs   []*stepRun // of those that are being measured
+	bound  map[*stepPoint]*stepRun
+	round  int // the last one, from 1
+	stop   stepStop
+}
+
+// stepRun is one point bound to the library.
+type stepRun struct {
+	*stepPoint
+	train    backend.Training
+	check    result.Check
+	expected [4]float64 // s that a mode took the last time
+	rounds   []step.Round
+	traced   []step.TracedStep // the last overlapped steps
+	began    []time.Time       // when each of them began
+	notes    []string
+}
+
+// errStepLost says that a point was given up with all ranks alive; its verdict has the reason.
+var errStepLost = errors.New("the point is lost")
+
+// measure binds the points of the group, checks their data, warms up, measures rounds until they say enough, and keeps the
+// records; over says that the run is to end. Collective.
+func (g *stepGroup) measure(ctx context.Context) (over bool, err error) {
+	for _, do := range []func() error{g.bind, g.checkData, g.fill, g.warmUp} {
+		if err := do(); err != nil {
+			return false, err
+		}
+	}
+	if over, err = g.measureRounds(ctx); err != nil {
+		return false, err
+	}
+	return over, g.keep(over)
+}
+
+// bind makes the points ready that memory and library allow.
+func (g *stepGroup) bind() error {
+	for _, p := range g.points {
+		if p.verdict.Over() {
+			continue
+		}
+		r := &stepRun{stepPoint: p, check: result.Check{Result: "off"}}
+		if err := g.bindOne(r); err != nil {
+			return err
+		}
+		if !p.verdict.Over() {
+			g.runs = append(g.runs, r)
+			g.bound[p] = r
+		}
+	}
+	return nil
+}
+
+// bindOne binds a point; its verdict says where the library does not have it.
+func (g *stepGroup) bindOne(r *stepRun) error {
+	g.begin(r)
+	defer g.s.run.Watch.Case(g.s.run.number, "")
+	g.s.run.Watch.Phase("prepare", 0)
+	var err error
+	r.train, err = g.s.train(r.plan)
+	v, fatal := g.s.world.Prepared(err)
+	if fatal == nil && v.Over() {
+		r.verdict = v
+		if r.train != nil {
+			fatal = r.train.Close()
+		}
+	}
+	if fatal == nil && !v.Over() {
+		r.notes = r.train.Notes()
+	}
+	return fatal
+}
+
+// train binds a plan on this rank, if its library goes on in that way.
+func (s *stepSession) train(p *step.Plan) (backend.Training, error) {
+	if w := p.Point.Progress; w != 0 {
+		has := s.trainer.Progress()
+		if !slices.Contains(has, w) {
+			return nil, &bench.UnsupportedError{Cause: notice.ProgressUnsupported{
+				Library: s.lib.Facts().Library, Progress: w.String(), Has: strings.Split(plan.Words(has), ", "),
+			}}
+		}
+	}
+	return s.trainer.Train(s.computing, p)
+}
+
+// begin says which point is in hand from now on.
+func (g *stepGroup) begin(r *stepRun) {
+	s := g.s
+	s.run.number++
+	s.run.Watch.Case(s.run.number, s.run.Plan.Step.Model.Name+" "+r.Point.String())
+	if s.world.Rank == 0 {
+		s.run.Ledger.Begin(s.sheet, &result.StepRecord{N: r.n, Point: r.Point})
+		s.run.Screen.BeginStep(s.header.Sweep.Points, g.round, r.Point)
+	}
+}
+
+// each does something with every point that is being measured. A point that is lost meanwhile is left out from then on: its
+// library is made ready anew, and the others are bound again.
+func (g *stepGroup) each(order []*stepRun, do func(*stepRun) error) error {
+	for _, r := range order {
+		if r.verdict.Over() {
+			continue
+		}
+		g.begin(r)
+		g.s.run.Watch.InStep(r.train)
+		err := do(r)
+		g.s.run.Watch.InStep(nil)
+		g.s.run.Watch.Case(g.s.run.number, "")
+		if errors.Is(err, errStepLost) {
+			err = g.recover()
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// recover makes the library ready after a point was lost, and binds the others again. What the operation that failed has left in
+// the memory that all points share is not summed by what comes next.
+func (g *stepGroup) recover() error {
+	var left []*stepRun
+	for _, r := range g.runs {
+		if err := r.train.Close(); err != nil {
+			return err
+		}
+		if !r.verdict.Over() {
+			left = append(left, r)
+		}
+	}
+	g.s.run.Watch.Phase("recover", 0)
+	if err := g.s.backend.(bench.Recoverer).Recover(); err != nil {
+		return fmt.Errorf("recover: %w", err)
+	}
+	g.runs = nil
+	for _, r := range left {
+		if err := g.bindOne(r); err != nil {
+			return err
+		}
+		if !r.verdict.Over() {
+			g.runs = append(g.runs, r)
+		}
+	}
+	return g.fill()
+}
+
+// run runs one step of a point in a mode. A point whose operation failed with all ranks alive is lost (errStepLost).
+func (g *stepGroup) run(r *stepRun, m program.Mode, phase string) (start, end int64, err error) {
+	g.s.run.Watch.Phase(phase, g.expected(r, m))
+	start, end, err = r.train.Run(m)
+	if _, ok := g.s.backend.(bench.Recoverer); ok {
+		var v bench.Verdict
+		if v, err = g.s.world.Ran(err); err == nil && v.Over() {
+			r.verdict = v
+			return 0, 0, errStepLost
+		}
+	}
+	if err != nil {
+		return 0, 0, &bench.Fatal{Phase: fmt.Sprintf("%s of %s %s", phase, g.s.run.Plan.Step.Model.Name, r.Point), Err: err}
+	}
+	took := []float64{float64(max(end-start, 1)) / 1e9} // no rank has 0 again, and all tell each other at the same time
+	if r.expected[m] == 0 {                             // the first of its kind: all ranks learn what to expect
+		err = g.s.world.Max(took)
+	}
+	r.expected[m] = took[0]
+	return start, end, err
+}
+
+// What a step takes that was never run, for the watchdog: a slow network's speed.
+const (
+	slowNetwork   = 100e6 // B/s
+	slowOperation = 1e-3  // s
+)
+
+// expected is how long a step should take.
+func (g *stepGroup) expected(r *stepRun, m program.Mode) time.Duration {
+	if t := r.expected[m]; t > 0 {
+		return seconds(t)
+	}
+	var sum float64
+	if m.Computes() {
+		for _, s := range r.plan.Segments {
+			sum += s.Seconds()
+		}
+	}
+	if m.Communicates() {
+		sum += slowOperation*float64(len(r.plan.Ops)) + float64(r.plan.Bytes)*float64(r.plan.World)/slowNetwork
+	}
+	return seconds(sum)
+}
+
+// warmUp runs rounds that do not count.
+func (g *stepGroup) warmUp() error {
+	for range g.s.run.Plan.Sweep.Warmup {
+		err := g.each(g.runs, func(r *stepRun) error {
+			for _, m := range program.Modes {
+				if _, _, err := g.run(r, m, "warm-up, "+m.String()); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// measureRounds measures rounds until rank 0 says that it is enough.
+func (g *stepGroup) measureRounds(ctx context.Context) (over bool, err error) {
+	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // no collection while something is timed; there is one before each round
+	g.stop.begin(g.s.run.Plan.Sweep.Options, len(g.runs), g.s.run.Plan.Options.Flags.Budget != nil)
+	for {
+		next := stepGoesOn
+		if g.s.world.Rank == 0 {
+			next = g.decide(ctx)
+		}
+		if err := launch.Broadcast(g.s.world.Group, &next); err != nil {
+			return false, err
+		}
+		if next != stepGoesOn {
+			return next == stepOver, nil
+		}
+		runtime.GC()
+		if err := g.measureRound(); err != nil {
+			return false, err
+		}
+	}
+}
+
+// stepDecision is what rank 0 decides between two rounds.
+type stepDecision int32
+
+const (
+	stepGoesOn stepDecision = iota
+	stepEnough
+	stepOver
+)
+
+// decide decides what comes after a round. Rank 0 only.
+func (g *stepGroup) decide(ctx context.Context) stepDecision {
+	if len(g.alive()) == 0 {
+		return stepEnough
+	}
+	if g.s.run.stopped(ctx) {
+		g.stop.reason = stoppedByRequest
+		return stepOver
+	}
+	if g.stop.enough(g.alive()) {
+		return stepEnough
+	}
+	return stepGoesOn
+}
+
+// alive are the points that have not been lost.
+func (g *stepGroup) alive() (left []*stepRun) {
+	for _, r := range g.runs {
+		if !r.verdict.Over() {
+			left = append(left, r)
+		}
+	}
+	return left
+}

@@ -1,0 +1,127 @@
+package session
+
+import (
+	"math"
+
+	"busbar/internal/notice"
+	"busbar/internal/result"
+	"busbar/internal/step"
+	"busbar/internal/units"
+	"busbar/rank/backend"
+)
+
+// keep writes the records of the group and its traces, and gives up what was bound. Where the run ends early, a point with too
+// few rounds has none: it is measured again. Collective.
+func (g *stepGroup) keep(over bool) error {
+	for _, p := range g.points {
+		r := g.bound[p]
+		if r == nil {
+			r = &stepRun{stepPoint: p, check: result.Check{Result: "none"}}
+		}
+		if over && !p.verdict.Over() && len(r.rounds) < leastRounds {
+			continue
+		}
+		record := g.record(r)
+		if err := g.s.keepTrace(r, record); err != nil {
+			return err
+		}
+		if g.s.world.Rank == 0 {
+			if err := g.s.keepStep(r, record); err != nil {
+				return err
+			}
+		}
+	}
+	g.s.run.Watch.Phase("give up the points", 0)
+	for _, r := range g.runs {
+		if err := r.train.Close(); err != nil {
+			return err
+		}
+	}
+	if g.s.world.Rank == 0 {
+		g.s.run.Ledger.Begin(g.s.sheet)
+		var points []step.Point
+		var rounds [][]step.Round
+		for _, r := range g.alive() {
+			if len(r.rounds) > 0 {
+				points, rounds = append(points, r.Point), append(rounds, r.rounds)
+			}
+		}
+		g.s.run.Screen.ReportGroup(points, rounds)
+	}
+	return nil
+}
+
+// record is what is known of a point.
+func (g *stepGroup) record(r *stepRun) *result.StepRecord {
+	record := &result.StepRecord{N: r.n, Point: r.Point, Status: result.OK, Check: r.check, Notes: r.notes}
+	if v := r.verdict; v.Over() {
+		record.Status, record.Why, record.Needed = v.Status, result.Because(v.Cause), v.Needed
+		if v.Status != result.Wrong {
+			record.Check = result.Check{Result: "none"}
+		}
+	}
+	if r.plan == nil {
+		return record
+	}
+	for i, op := range r.plan.Ops {
+		c, err := r.plan.Case(i)
+		if err != nil { // it could be bound before
+			continue
+		}
+		record.Ops = append(record.Ops, result.StepOp{Name: op.Name, Collective: c.Collective.String(), Bytes: c.SizeBytes, Layers: op.Layers})
+	}
+	if record.Status == result.OK {
+		for _, s := range r.plan.Segments {
+			if s.Work == step.Compress {
+				record.Modelled += s.Seconds()
+			}
+		}
+		f := step.FiguresOf(r.rounds)
+		record.Figures, record.Stop = &f, g.stop.reason
+		record.Warnings.Add(wrongPace(r.plan, f)...)
+	}
+	return record
+}
+
+// paceTolerance is how far computing alone may be from what the model asks for.
+const paceTolerance = 0.25
+
+// wrongPace warns where computing alone takes another time than the model asks for: its share of a step is another one then.
+func wrongPace(p *step.Plan, f step.Figures) []notice.Fact {
+	var asked float64
+	for _, s := range p.Segments {
+		asked += s.Seconds()
+	}
+	if took := f.Compute.Value; asked <= 0 || math.Abs(took/asked-1) <= paceTolerance {
+		return nil
+	}
+	return []notice.Fact{notice.ComputePace{Took: units.Seconds(f.Compute.Value), Model: units.Seconds(asked)}}
+}
+
+// keepStep writes a record. Rank 0 only.
+func (s *stepSession) keepStep(r *stepRun, record *result.StepRecord) error {
+	if err := s.run.keep(s.sheet, record, result.AllRanks{}); err != nil {
+		return err
+	}
+	if record.Timed() {
+		s.rounds[r.n-1] = r.rounds
+	}
+	s.run.Screen.StepRow(record)
+	return nil
+}
+
+// skippedSteps returns the records of all points of a world, skipped for a reason, and completes the header. Rank 0
+// only.
+func (r *Run) skippedSteps(header *result.Run, lib backend.Library, n int, why notice.Fact) ([]result.Entry, error) {
+	w, err := r.Plan.StepWorld(lib.Name(), n, 0)
+	if err != nil {
+		return nil, err
+	}
+	r.Plan.StepHeader(header, w.Points, "")
+	records := make([]result.Entry, len(w.Points))
+	for i, point := range w.Points {
+		records[i] = &result.StepRecord{N: i + 1, Point: point, Status: result.Skipped, Why: result.Because(why),
+			Check: result.Check{Result: "none"}}
+	}
+	return records, nil
+}

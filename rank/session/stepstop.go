@@ -1,0 +1,76 @@
+package session
+
+import (
+	"slices"
+	"time"
+
+	"busbar/internal/stats"
+	"busbar/internal/step"
+	"busbar/sweeps"
+)
+
+// stepStop says when the rounds of a group are enough: all its points have as many, so one decision is for all.
+type stepStop struct {
+	options sweeps.Options
+	points  int
+	asked   bool // the budget was; else it only counts from when the points can be compared
+	started time.Time
+	now     func() time.Time
+	reason  string // of the end
+}
+
+// How many rounds there are at least: what an interval takes where one round fits into the budget, and a median's worth where none does.
+// Precision alone does not end them before the points can be compared.
+const (
+	leastRounds    = stats.MinForInterval
+	leastRoundsAny = 3
+	mostRounds     = 1000
+)
+
+// stoppedByRequest is the reason of an end by SIGUSR1.
+const stoppedByRequest = "asked"
+
+// begin starts the clock for some points. asked says whether somebody wants this budget, and not rather what is to be measured.
+func (s *stepStop) begin(o sweeps.Options, points int, asked bool) {
+	if s.now == nil {
+		s.now = time.Now
+	}
+	s.options, s.points, s.asked, s.started = o, points, asked, s.now()
+}
+
+// enough decides between two rounds, and keeps the reason.
+func (s *stepStop) enough(runs []*stepRun) bool {
+	n := len(runs[0].rounds)
+	if s.options.Iterations > 0 {
+		s.reason = stats.Fixed.String()
+		return n >= s.options.Iterations
+	}
+	if n == 0 {
+		return false
+	}
+	spent, budget := s.now().Sub(s.started), time.Duration(s.points)*s.options.Budget
+	each := spent / time.Duration(n)
+	least := leastRoundsAny
+	if each <= budget {
+		least = leastRounds
+		if !s.asked {
+			least = step.RoundsToCompare(len(runs))
+		}
+	}
+	switch {
+	case n < least:
+		return false
+	case n >= step.RoundsToCompare(len(runs)) && !slices.ContainsFunc(runs, func(r *stepRun) bool { return !step.Enough(r.rounds, s.options.Precision) }):
+		s.reason = stats.Precision.String()
+	case spent+each > budget:
+		s.reason = stats.Budget.String()
+	case n >= mostRounds:
+		s.reason = stats.Maximum.String()
+	default:
+		return false
+	}
+	return true
+}
+
+// seconds is a time in seconds as a duration.
+func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }

@@ -1,0 +1,181 @@
+package session
+
+import (
+	"fmt"
+
+	"busbar/internal/bench"
+	"busbar/internal/loop"
+	"busbar/internal/stats"
+	"busbar/rank/backend"
+	"busbar/rank/launch"
+	"busbar/rank/machine"
+	"busbar/rank/pace"
+)
+
+// worldRun is one world of a launch on this rank, measured by every library in turn.
+type worldRun struct {
+	run      *Run
+	world    *backend.World // as libraries see it
+	clock    bench.Clock
+	label    string   // what tells it from others at the same time; empty where there are none
+	machines []string // by rank: equal where ranks share a clock and memory
+	// hostShares is how many backends hold buffers in host memory of their own at the same time.
+	hostShares int
+	// neighbours is how many groups of a pattern hold such buffers on one machine at the same time.
+	neighbours int
+	sessions   []*session // one for each library
+
+	// Rank 0 only.
+	counters *machine.CounterFiles
+	pace     *pace.Pace
+	turns    []turn
+}
+
+// newWorld is the world of a communicator of these ranks of the launch; nothing is opened in it yet.
+func (r *Run) newWorld(comm launch.Comm, members []int) *worldRun {
+	w := &worldRun{run: r}
+	var hosts []string
+	for _, rank := range members {
+		f := r.Ranks[rank]
+		hosts, w.machines = append(hosts, f.Host), append(w.machines, f.Machine)
+	}
+	w.world = &backend.World{Group: comm, Area: &backend.HostArea{}, Memory: w, World: bench.World{
+		Rank: comm.Rank(), Size: comm.Size(), Hosts: hosts, Names: members, Comm: launch.Decisions(comm)}}
+	return w
+}
+
+// World returns the world of all ranks as libraries see it, for what is tried there outside of a plan.
+func (r *Run) World() *backend.World {
+	return r.newWorld(r.Comm, firstRanks(r.Comm.Size())).world
+}
+
+// firstRanks are the ranks of a world of the first n ranks of the launch.
+func firstRanks(n int) []int {
+	members := make([]int, n)
+	for r := range members {
+		members[r] = r
+	}
+	return members
+}
+
+// facts are those of the world's ranks, in their order.
+func (w *worldRun) facts() []launch.RankFacts {
+	facts := make([]launch.RankFacts, len(w.world.Names))
+	for i, r := range w.world.Names {
+		facts[i] = w.run.Ranks[r]
+	}
+	return facts
+}
+
+// places are where the world's ranks run.
+func (w *worldRun) places() []machine.Place {
+	var places []machine.Place
+	for r, f := range w.facts() {
+		places = append(places, machine.Place{Rank: w.world.Names[r], Host: f.Host, CPUs: f.CPUs, Quota: f.Quota})
+	}
+	return places
+}
+
+// prepare learns what the clock can do, what synchronised ranks look like that do nothing, and how far apart the clocks
+// of the hosts are. Collective.
+func (w *worldRun) prepare() error {
+	w.preparing()
+	var err error
+	if w.clock, err = launch.MeasureClock(); err != nil {
+		return err
+	}
+	off, err := launch.MeasureClockOffsets(w.world.Group, w.machines, w.clock)
+	if err != nil {
+		return err
+	}
+	w.clock.Common, w.clock.Offset, w.clock.Uncertainty = true, off.Own, off.Uncertainty
+	return w.measureSkew()
+}
+
+// preparing tells the watchdog that the world is made ready.
+func (w *worldRun) preparing() {
+	w.run.Watch.Phase(fmt.Sprintf("prepare a world of %d", w.world.Size), 0)
+}
+
+// open makes libraries ready. Collective.
+func (w *worldRun) open(libraries []backend.Library) error {
+	w.hostShares = hostShares(libraries)
+	for _, lib := range libraries {
+		s := &session{worldRun: w, lib: lib}
+		w.sessions = append(w.sessions, s)
+		if err := s.open(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// close gives up the libraries. Collective.
+func (w *worldRun) close() error {
+	w.run.Watch.Phase(fmt.Sprintf("close a world of %d", w.world.Size), 0)
+	for _, s := range w.sessions {
+		if err := s.backend.Close(); err != nil {
+			return err
+		}
+	}
+	if w.counters != nil {
+		w.counters.Close()
+	}
+	return w.world.Area.Free()
+}
+
+// nodes counts the machines of the world and the largest number of ranks on one.
+func (w *worldRun) nodes() (nodes, ranksPerNode int) { return machine.CountNodes(w.machines) }
+
+// skewSamples is how many times measureSkew synchronises.
+const skewSamples = 300
+
+// measureSkew adds to the clock's uncertainty how late a rank comes out of the synchronisation that goes before every
+// operation: a delay of that size is no rank's fault. Collective.
+func (w *worldRun) measureSkew() error {
+	if w.world.Size == 1 {
+		return nil
+	}
+	stamps, err := w.synchronise()
+	if err != nil {
+		return err
+	}
+	base := stamps[0]
+	if err := launch.Broadcast(w.world.Group, &base); err != nil {
+		return err
+	}
+	mine := make([]float64, len(stamps))
+	first := make([]float64, len(stamps))
+	for i, at := range stamps {
+		mine[i] = float64(at-base)/1e9 - w.clock.Offset
+		first[i] = -mine[i]
+	}
+	if err := w.world.Max(first); err != nil {
+		return err
+	}
+	for i := range mine {
+		mine[i] += first[i]
+	}
+	skew := []float64{stats.Median(mine)}
+	if err := w.world.Max(skew); err != nil {
+		return err
+	}
+	w.clock.Uncertainty += skew[0]
+	return nil
+}
+
+// synchronise returns when this rank came out of each of skewSamples barriers, in nanoseconds of its clock.
+func (w *worldRun) synchronise() ([]int64, error) {
+	b, err := backend.NewBarrier(w.world.Group)
+	if err != nil {
+		return nil, err
+	}
+	defer b.Close() //nolint:errcheck // nothing was run
+	l, err := loop.New(loop.Steps{Issue: loop.Nothing(), Sync: b.Step, Context: b.Context}, skewSamples)
+	if err != nil {
+		return nil, err
+	}
+	defer l.Close()
+	stamps, err := l.Run(skewSamples, 1)
+	return append([]int64{}, stamps.Start...), err
+}
