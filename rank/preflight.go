@@ -134,7 +134,8 @@ func gpusToTake(ranks []preflight.GPUSight) []int {
 	return ordinals
 }
 
-// viewGPUs is what this rank sees of GPUs and of the library of a backend on them, none of which it starts. It is local.
+// viewGPUs is what this rank sees of GPUs and of the library of a backend on them, none of which it starts. It is
+// local.
 func (j *job) viewGPUs(library, driver string) *preflight.GPUView {
 	search := preflight.GPUSearch{Shared: j.cfg.ShareGPU, Simulated: library == backend.Simulation, NCCLX: library == "ncclx",
 		CPUs: j.ranks[j.rank].CPUs, Driver: driver}

@@ -11,7 +11,8 @@ import (
 	"busbar/rank/preflight"
 )
 
-// chooseForPreflight is what --backend asks for; that it cannot be had is found by its checks, not an error. Collective.
+// chooseForPreflight is what --backend asks for; that it cannot be had is found by its checks, not an error.
+// Collective.
 func (j *job) chooseForPreflight() (names []string, err error) {
 	names, err = backend.Choose(&j.cfg.Options.Options, func() string { return backend.Auto(j.host(), []int{j.size}) })
 	switch exit.CodeOf(err) {

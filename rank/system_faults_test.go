@@ -60,7 +60,8 @@ func TestFaultMatrix(t *testing.T) {
 		{name: "recover: the abort hangs", fault: "abort-hang@rank=1;async-error@rank=0,size=4096", code: exit.Hang, words: []string{"NCCL abort"}, ok: kept, point: result.Timeout},
 		{name: "recover: without an abort", fault: "async-error@rank=0,size=4096", args: []string{"--nccl"}, lacks: []string{"ncclCommAbort"}, code: exit.Failed, words: []string{"ncclCommAbort"}, ok: kept, point: result.Failed},
 
-		// The others wait inside their first call for the rank that failed: only the end of its communicator brings them out.
+		// The others wait inside their first call for the rank that failed: only the end of its communicator brings
+		// them out.
 		{name: "check: first operation fails while others connect", fault: "oom@rank=1,size=4096,phase=check,iteration=0", env: []string{"BUSBAR_REHEARSAL_CONNECT=1"}, args: []string{"-b", "4K"}, code: exit.Points, ok: 1, point: result.OOM},
 		{name: "check: first operation fails while others connect, graphs", fault: "oom@rank=1,size=4096,phase=check,iteration=0", env: []string{"BUSBAR_REHEARSAL_CONNECT=1"}, args: []string{"-b", "4K", "-G", "2"}, code: exit.Points, ok: 1, point: result.OOM},
 

@@ -62,8 +62,8 @@ func TestNVTXToolDeclines(t *testing.T) {
 	}
 }
 
-// Event times stand beside the host's, shorter and not by much where an operation takes long; runs with and without them
-// are not continued by each other.
+// Event times stand beside the host's, shorter and not by much where an operation takes long; runs with and without
+// them are not continued by each other.
 func TestTimesByEvents(t *testing.T) {
 	parallel(t)
 	out := t.TempDir()
@@ -162,8 +162,8 @@ func TestCommunicatorOnAnotherGPU(t *testing.T) {
 	}
 }
 
-// NCCL before 2.30 rejects two slices of one GPU, which have its PCI address in common: rank refuses them first, or lets
-// them share the GPU. Newer versions accept them with a variable that rank sets.
+// NCCL before 2.30 rejects two slices of one GPU, which have its PCI address in common: rank refuses them first, or
+// lets them share the GPU. Newer versions accept them with a variable that rank sets.
 func TestSlicesOfOneGPU(t *testing.T) {
 	parallel(t)
 	slices := func(version string) []string {
@@ -187,8 +187,9 @@ func TestSlicesOfOneGPU(t *testing.T) {
 	}
 }
 
-// NCCL does not reduce 8-bit floats below compute capability 9.0, and before 2.28 does not gather them either. Such points are
-// unsupported, with NCCL's reason, and the sweep goes on with the same communicator: giving it up would hang here.
+// NCCL does not reduce 8-bit floats below compute capability 9.0, and before 2.28 does not gather them either. Such
+// points are unsupported, with NCCL's reason, and the sweep goes on with the same communicator: giving it up would
+// hang here.
 func TestFloat8OnOldGPU(t *testing.T) {
 	parallel(t)
 	for version, gathers := range map[string]result.Status{"22707": result.Unsupported, "23003": result.OK} {
@@ -259,7 +260,8 @@ func TestWindowsOfRoots(t *testing.T) {
 	}
 }
 
-// NCCL keeps its last words for ever: a size that runs out of memory once more, in the same words, has run out of memory.
+// NCCL keeps its last words for ever: a size that runs out of memory once more, in the same words, has run out of
+// memory.
 func TestOutOfMemoryTwice(t *testing.T) {
 	parallel(t)
 	out := t.TempDir()

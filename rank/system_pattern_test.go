@@ -190,8 +190,8 @@ func TestPatternResumes(t *testing.T) {
 	}
 }
 
-// Where all rounds are there, a suspect that was not yet measured alone is measured alone, and what was slow in the rounds and not
-// alone is measured in them once more; each into a file of its own.
+// Where all rounds are there, a suspect that was not yet measured alone is measured alone, and what was slow in the
+// rounds and not alone is measured in them once more; each into a file of its own.
 func TestPatternResumesWithWhatStandsOut(t *testing.T) {
 	parallel(t)
 	out := t.TempDir()
@@ -308,8 +308,8 @@ func rewrite(t *testing.T, path string, edit func(line []byte) []byte) {
 	}
 }
 
-// A rank that hangs in its group is named by its number in the launch, with its host; the other groups wait and are not taken
-// for the cause.
+// A rank that hangs in its group is named by its number in the launch, with its host; the other groups wait and are
+// not taken for the cause.
 func TestPatternHangs(t *testing.T) {
 	parallel(t)
 	out := t.TempDir()
@@ -331,7 +331,8 @@ func TestPatternHangs(t *testing.T) {
 	}
 }
 
-// USR1 ends a pattern behind the case in hand, without a verdict on what was not measured yet; --resume measures the rest.
+// USR1 ends a pattern behind the case in hand, without a verdict on what was not measured yet; --resume measures the
+// rest.
 func TestPatternAskedToEnd(t *testing.T) {
 	parallel(t)
 	out := t.TempDir()

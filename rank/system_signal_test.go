@@ -93,7 +93,8 @@ func TestAskedToEnd(t *testing.T) {
 	}
 }
 
-// losesCode is true of MPICH's mpirun, which now and then gives 0 for ranks that did not when it gets the signal itself.
+// losesCode is true of MPICH's mpirun, which now and then gives 0 for ranks that did not when it gets the signal
+// itself.
 func losesCode(mpirun string, target int) bool { return mpirun == mpich && target == launcher }
 
 // awaitStandstill waits until rank 0 spends its time waiting for another rank, and counts the records.

@@ -109,7 +109,8 @@ func checkRound(t *testing.T, p step.Point, x step.Round) {
 	}
 }
 
-// Steps are measured with each library: every point with its rounds, its checked data and its traces, which post reads back.
+// Steps are measured with each library: every point with its rounds, its checked data and its traces, which post
+// reads back.
 func TestSteps(t *testing.T) {
 	t.Parallel()
 	for _, k := range []struct {

@@ -49,8 +49,8 @@ func gpuSteps(t *testing.T, out string) (f *result.StepFile, byBucket map[string
 	return f, byBucket
 }
 
-// Both kinds of computing, both strategies, on GPUs of their own and on a shared one: data is right, and the file says what
-// computed and how.
+// Both kinds of computing, both strategies, on GPUs of their own and on a shared one: data is right, and the file
+// says what computed and how.
 func TestStepOnGPUs(t *testing.T) {
 	t.Parallel()
 	for _, k := range []struct {

@@ -207,8 +207,8 @@ func TestSizeIsTooSmall(t *testing.T) {
 	}
 }
 
-// A size that does not fit the time limit is left out: a message, and no failure. The model makes the first size so slow
-// that the estimate for the second one exceeds the limit on any machine.
+// A size that does not fit the time limit is left out: a message, and no failure. The model makes the first size so
+// slow that the estimate for the second one exceeds the limit on any machine.
 func TestTimeLimit(t *testing.T) {
 	parallel(t)
 	out := t.TempDir()

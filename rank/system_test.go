@@ -75,8 +75,8 @@ type rankRun struct {
 	logTo   *os.File // stdout, where it does not go to tty
 }
 
-// killAtOnce has Open MPI's mpirun not wait a second or two between the signals to the ranks of a launch that failed. It is
-// for launches in which no rank has anything to finish.
+// killAtOnce has Open MPI's mpirun not wait a second or two between the signals to the ranks of a launch that failed.
+// It is for launches in which no rank has anything to finish.
 const killAtOnce = "OMPI_MCA_odls_base_sigkill_timeout=0"
 
 // running is a launch that has begun.
@@ -100,8 +100,9 @@ var launches atomic.Int64
 // testsPerCore is how many tests share a core: most wait for a deadline most of the time.
 const testsPerCore = 2
 
-// cores are the machine's cores, without those of tests that run now. Tests run in parallel, and each has one core for
-// all of its launches, where ranks yield to each other; ranks that are bound to cores would starve those of other launches.
+// cores are the machine's cores, without those of tests that run now. Tests run in parallel, and each has one core
+// for all of its launches, where ranks yield to each other; ranks that are bound to cores would starve those of other
+// launches.
 var (
 	cores      = make(chan int, testsPerCore*runtime.NumCPU())
 	coreOf     sync.Map // by the name of a test

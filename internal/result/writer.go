@@ -95,13 +95,13 @@ func (w *Writer) Path() string {
 // TextPath is the path of the text view.
 func (w *Writer) TextPath() string { return beside(w.Path(), textSuffix) }
 
-// Append fills in what the file decides of a record (Kind, Run, the number N of a collective's and, when empty, At), writes
-// it as one line and returns when the disk has it. The error is a *WriteError, also for each record after one that
-// failed; or ErrEnded.
+// Append fills in what the file decides of a record (Kind, Run, the number N of a collective's and, when empty, At),
+// writes it as one line and returns when the disk has it. The error is a *WriteError, also for each record after one
+// that failed; or ErrEnded.
 func (w *Writer) Append(e Entry) error { return w.AppendRanks(e, AllRanks{}) }
 
-// AppendRanks is Append for a world of more than MaxInlineRanks ranks: the times of all ranks go into the sidecar, which
-// r.Ranks.Sidecar then names. When the sidecar cannot be written, that is a warning.
+// AppendRanks is Append for a world of more than MaxInlineRanks ranks: the times of all ranks go into the sidecar,
+// which r.Ranks.Sidecar then names. When the sidecar cannot be written, that is a warning.
 func (w *Writer) AppendRanks(e Entry, all AllRanks) error {
 	return w.locked(func() error { return w.append(e, all) })
 }

@@ -27,7 +27,15 @@ func TestLayoutOfNCCLTests(t *testing.T) {
 		{coll.AllGather, coll.OutOfPlace, 1, 64 << 10, 64 << 10, 64 << 10, 16, 1 << 20, 20, 1},
 		{coll.Gather, coll.OutOfPlace, 1, 64 << 10, 64 << 10, 64 << 10, 16, 1 << 20, 20, 1}, // not the root
 	} {
-		c := coll.Case{Collective: k.collective, Type: coll.Float32, World: 4, Placement: k.place, Root: -1}.WithSize(k.bytes)
+		c := coll.Case{
+			Collective: k.collective,
+			Type:       coll.Float32,
+			World:      4,
+			Placement:  k.place,
+			Root:       -1,
+		}.WithSize(
+			k.bytes,
+		)
 		largest := c.WithSize(k.largest)
 		if c.Collective.Rooted() {
 			c.Root = 0

@@ -1,5 +1,5 @@
-// Package plan decides what a launch measures: from the command line and a sweep's file to the worlds, groups, cases and
-// training steps, equal on all ranks. It also prints that plan (--list).
+// Package plan decides what a launch measures: from the command line and a sweep's file to the worlds, groups, cases
+// and training steps, equal on all ranks. It also prints that plan (--list).
 package plan
 
 import (
@@ -16,8 +16,8 @@ import (
 	"busbar/sweeps"
 )
 
-// Options are what the command line asks a run to measure, how, and where results go. It has many fields because each is
-// one flag.
+// Options are what the command line asks a run to measure, how, and where results go. It has many fields because each
+// is one flag.
 type Options struct {
 	backend.Options
 	Sweep   string           // name or path; empty when not given

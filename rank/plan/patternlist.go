@@ -14,8 +14,10 @@ import (
 // known to a run only.
 func (l *list) pattern(started Started) error {
 	if started.Size < 1 || started.LocalSize < 1 {
-		return fmt.Errorf("--pattern groups nodes, and no launcher says that there are several with as many ranks each: " +
-			"put --list behind the mpirun or srun of the run")
+		return fmt.Errorf(
+			"--pattern groups nodes, and no launcher says that there are several with as many ranks each: " +
+				"put --list behind the mpirun or srun of the run",
+		)
 	}
 	nodes := make([]launch.RankFacts, started.Size)
 	for r := range nodes {

@@ -43,8 +43,8 @@ type file struct {
 	Text []byte
 }
 
-// Agree reads the sweep on rank 0 and makes the plan of it on every rank. auto chooses the backend of --backend auto for
-// these worlds; problems in what --resume continues are written to stderr. Collective.
+// Agree reads the sweep on rank 0 and makes the plan of it on every rank. auto chooses the backend of --backend auto
+// for these worlds; problems in what --resume continues are written to stderr. Collective.
 func Agree(c launch.Comm, ranks []launch.RankFacts, o *Options, auto func(worlds []int) string, stderr io.Writer,
 ) (*Plan, error) {
 	t, err := launch.Share(c, func() (texts, error) { return o.read() })
@@ -112,7 +112,9 @@ func (p *Plan) try(stderr io.Writer) (err error) {
 			return exit.With(exit.Usage, err)
 		}
 		if p.Options.GPU.Graph > 0 && slices.ContainsFunc(cases, latency) {
-			return exit.Usagef("-G launches many operations at once, which is no latency: leave out --mode latency, or -G")
+			return exit.Usagef(
+				"-G launches many operations at once, which is no latency: leave out --mode latency, or -G",
+			)
 		}
 	}
 	if err := result.CheckDir(p.Options.Out); err != nil {
@@ -149,8 +151,8 @@ func readPast(folder string, stderr io.Writer) (*result.Past, error) {
 	return past, nil
 }
 
-// readSweep reads the sweep that the command line asks for: the one named; quick if no flag is about the plan; otherwise
-// none, since flags alone make the plan.
+// readSweep reads the sweep that the command line asks for: the one named; quick if no flag is about the plan;
+// otherwise none, since flags alone make the plan.
 func (o *Options) readSweep() (f file, err error) {
 	name := o.Sweep
 	switch {

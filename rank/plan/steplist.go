@@ -14,7 +14,13 @@ import (
 // steps writes what is known of the model.
 func (l *list) steps(size int, source string) {
 	m := l.p.Step.Model
-	l.printf("# plan: training steps of %s on %s, %d ranks (%s)\n", m.Name, strings.Join(l.p.Backends, ","), size, source)
+	l.printf(
+		"# plan: training steps of %s on %s, %d ranks (%s)\n",
+		m.Name,
+		strings.Join(l.p.Backends, ","),
+		size,
+		source,
+	)
 	l.wrapped("", screen.ModelLine(m))
 	if m.About != "" {
 		l.wrapped("", m.About)
@@ -81,8 +87,8 @@ func (l *list) duration(points []step.Point) string {
 	return text
 }
 
-// opBytes returns the bytes of the smallest and the largest operation of a step, and of all together, as the collectives
-// count them.
+// opBytes returns the bytes of the smallest and the largest operation of a step, and of all together, as the
+// collectives count them.
 func opBytes(p *step.Plan) (least, most, all int64, err error) {
 	for i := range p.Ops {
 		c, err := p.Case(i)

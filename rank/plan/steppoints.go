@@ -82,7 +82,10 @@ func (o *Options) StepPoints(backend string) (points []step.Point) {
 			for _, c := range o.Step.Compress {
 				for _, w := range ways {
 					for _, b := range o.Step.Buckets {
-						points = append(points, step.Point{Strategy: s, Bucket: b, Type: t, Compression: c, Progress: w})
+						points = append(
+							points,
+							step.Point{Strategy: s, Bucket: b, Type: t, Compression: c, Progress: w},
+						)
 					}
 				}
 			}

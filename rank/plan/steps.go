@@ -67,9 +67,19 @@ var stepOrigins = []string{"precision", "budget", "iterations", "warmup", "check
 // StepHeader fills in what the first line of a file states of steps.
 func (p *Plan) StepHeader(run *result.Run, points []step.Point, computing string) {
 	m := p.Step.Model
-	run.Step = &result.Step{Model: m.Name, Source: p.Step.Source, About: m.About, Params: m.Params(), Layers: len(m.Layers),
-		Forward: m.Forward(), Backward: m.Backward(), Optimizer: m.Optimizer, First: p.Options.Step.First,
-		Computing: computing, Points: points}
+	run.Step = &result.Step{
+		Model:     m.Name,
+		Source:    p.Step.Source,
+		About:     m.About,
+		Params:    m.Params(),
+		Layers:    len(m.Layers),
+		Forward:   m.Forward(),
+		Backward:  m.Backward(),
+		Optimizer: m.Optimizer,
+		First:     p.Options.Step.First,
+		Computing: computing,
+		Points:    points,
+	}
 	if slices.ContainsFunc(points, func(p step.Point) bool { return p.Progress == step.Poll }) {
 		run.Step.Interval = p.Options.Step.Poll.Seconds()
 	}

@@ -151,7 +151,13 @@ func (w *worldRun) openFiles() error {
 	w.counters = machine.OpenCounters("/")
 	_, perNode := w.nodes()
 	options := w.run.Plan.Sweep.Options
-	w.pace = &pace.Pace{Cases: cases, Options: options, PerNode: perNode, Until: w.run.until(w.world.Size), Planned: points}
+	w.pace = &pace.Pace{
+		Cases:   cases,
+		Options: options,
+		PerNode: perNode,
+		Until:   w.run.until(w.world.Size),
+		Planned: points,
+	}
 	w.run.Screen.World(files, w.pace, options)
 	return nil
 }

@@ -19,8 +19,8 @@ import (
 	"busbar/rank/screen"
 )
 
-// patternRun is --pattern being measured. All ranks go through the same rounds and cases; in each round a rank is in one
-// group or rests.
+// patternRun is --pattern being measured. All ranks go through the same rounds and cases; in each round a rank is in
+// one group or rests.
 type patternRun struct {
 	*worldRun // of the whole launch; its sessions have the files
 	of        *plan.Pattern
@@ -221,7 +221,10 @@ func (p *patternRun) neighbours(groups pattern.Round) (most int) {
 func (p *patternRun) group(groups pattern.Round) (*worldRun, error) {
 	p.run.Watch.Case(p.run.number, "") // which begins a new count of steps
 	p.run.Watch.Phase("split the launch into groups", 0)
-	mine := slices.IndexFunc(groups, func(nodes []int) bool { return slices.Contains(p.of.Members(nodes), p.world.Rank) })
+	mine := slices.IndexFunc(
+		groups,
+		func(nodes []int) bool { return slices.Contains(p.of.Members(nodes), p.world.Rank) },
+	)
 	comm, err := p.run.Comm.Split(mine, p.world.Rank)
 	if err != nil || comm == nil {
 		return nil, err
@@ -260,5 +263,9 @@ func (w *worldRun) measureInGroup(c patternCase, budget time.Duration) (*groupRe
 			return nil, err
 		}
 	}
-	return &groupResult{First: w.world.Names[0], Record: record, AllRanks: bench.Shorten(record.Ranks, w.world.World)}, nil
+	return &groupResult{
+		First:    w.world.Names[0],
+		Record:   record,
+		AllRanks: bench.Shorten(record.Ranks, w.world.World),
+	}, nil
 }

@@ -9,7 +9,8 @@ import (
 	"busbar/rank/ledger"
 )
 
-// The end of each library's file has all ranks whose clocks were held back in some round, each once, by numbers of the launch.
+// The end of each library's file has all ranks whose clocks were held back in some round, each once, by numbers of
+// the launch.
 func TestThrottledInGroups(t *testing.T) {
 
 	r := &patternRun{worldRun: &worldRun{run: &Run{Ledger: ledger.New(io.Discard)}}}
@@ -19,9 +20,18 @@ func TestThrottledInGroups(t *testing.T) {
 	send := func(groups ...[][]result.Throttled) {
 		r.keepThrottled(append([][][]result.Throttled{nil}, groups...)) // nil: a rank that rests
 	}
-	send([][]result.Throttled{nil, {{Rank: 5, Host: "b", Reasons: []string{"power"}}}}, [][]result.Throttled{nil, {{Rank: 2, Host: "a", Reasons: []string{"heat"}}}})
-	send([][]result.Throttled{nil, {{Rank: 5, Host: "b", Reasons: []string{"heat", "power"}}}}, [][]result.Throttled{nil, nil})
-	want := []result.Throttled{{Rank: 2, Host: "a", Reasons: []string{"heat"}}, {Rank: 5, Host: "b", Reasons: []string{"power", "heat"}}}
+	send(
+		[][]result.Throttled{nil, {{Rank: 5, Host: "b", Reasons: []string{"power"}}}},
+		[][]result.Throttled{nil, {{Rank: 2, Host: "a", Reasons: []string{"heat"}}}},
+	)
+	send(
+		[][]result.Throttled{nil, {{Rank: 5, Host: "b", Reasons: []string{"heat", "power"}}}},
+		[][]result.Throttled{nil, nil},
+	)
+	want := []result.Throttled{
+		{Rank: 2, Host: "a", Reasons: []string{"heat"}},
+		{Rank: 5, Host: "b", Reasons: []string{"power", "heat"}},
+	}
 	if got := r.books[1].sheet.Throttled; !reflect.DeepEqual(got, want) {
 		t.Errorf("%+v, want %+v", got, want)
 	}

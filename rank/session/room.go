@@ -78,7 +78,10 @@ func hostShares(libraries []backend.Library) int {
 }
 
 // planRoom is HostRoom for any bounds of this rank.
-func (w *worldRun) planRoom(bounds []machine.MemoryBound, scratch float64) (most float64, limit notice.MemoryLimit, err error) {
+func (w *worldRun) planRoom(
+	bounds []machine.MemoryBound,
+	scratch float64,
+) (most float64, limit notice.MemoryLimit, err error) {
 	own := w.world.Rank
 	all, err := launch.GatherJSON(w.world.Group, machine.RankMemory{Rank: w.world.Name(own), Host: w.world.Hosts[own],
 		Machine: w.machines[own], Bounds: bounds})

@@ -11,7 +11,8 @@ import (
 // slowCheck is how fast buffers are filled and compared at the least, in bytes per second.
 const slowCheck = 200e6
 
-// checkData runs the operations of each point on the pattern and compares every element of each on every rank, -c times.
+// checkData runs the operations of each point on the pattern and compares every element of each on every rank, -c
+// times.
 func (g *stepGroup) checkData() error {
 	return g.each(g.runs, func(r *stepRun) error {
 		data := bench.NewData(g.s.world.World)
@@ -61,8 +62,8 @@ func (g *stepGroup) checkRound(r *stepRun, data *bench.Data) error {
 	return nil
 }
 
-// fill fills the buffers of all points with zeros for the timed part: their sums stay zeros, however often. Points lie in the
-// same memory, so what one gathers is summed by another.
+// fill fills the buffers of all points with zeros for the timed part: their sums stay zeros, however often. Points
+// lie in the same memory, so what one gathers is summed by another.
 func (g *stepGroup) fill() error {
 	for _, r := range g.alive() {
 		g.s.run.Watch.Phase("fill", seconds(float64(r.plan.Bytes)/slowCheck))

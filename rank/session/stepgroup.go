@@ -45,8 +45,8 @@ type stepRun struct {
 // errStepLost says that a point was given up with all ranks alive; its verdict has the reason.
 var errStepLost = errors.New("the point is lost")
 
-// measure binds the points of the group, checks their data, warms up, measures rounds until they say enough, and keeps the
-// records; over says that the run is to end. Collective.
+// measure binds the points of the group, checks their data, warms up, measures rounds until they say enough, and
+// keeps the records; over says that the run is to end. Collective.
 func (g *stepGroup) measure(ctx context.Context) (over bool, err error) {
 	for _, do := range []func() error{g.bind, g.checkData, g.fill, g.warmUp} {
 		if err := do(); err != nil {
@@ -121,8 +121,8 @@ func (g *stepGroup) begin(r *stepRun) {
 	}
 }
 
-// each does something with every point that is being measured. A point that is lost meanwhile is left out from then on: its
-// library is made ready anew, and the others are bound again.
+// each does something with every point that is being measured. A point that is lost meanwhile is left out from then
+// on: its library is made ready anew, and the others are bound again.
 func (g *stepGroup) each(order []*stepRun, do func(*stepRun) error) error {
 	for _, r := range order {
 		if r.verdict.Over() {
@@ -143,8 +143,8 @@ func (g *stepGroup) each(order []*stepRun, do func(*stepRun) error) error {
 	return nil
 }
 
-// recover makes the library ready after a point was lost, and binds the others again. What the operation that failed has left in
-// the memory that all points share is not summed by what comes next.
+// recover makes the library ready after a point was lost, and binds the others again. What the operation that failed
+// has left in the memory that all points share is not summed by what comes next.
 func (g *stepGroup) recover() error {
 	var left []*stepRun
 	for _, r := range g.runs {
@@ -183,7 +183,10 @@ func (g *stepGroup) run(r *stepRun, m program.Mode, phase string) (start, end in
 		}
 	}
 	if err != nil {
-		return 0, 0, &bench.Fatal{Phase: fmt.Sprintf("%s of %s %s", phase, g.s.run.Plan.Step.Model.Name, r.Point), Err: err}
+		return 0, 0, &bench.Fatal{
+			Phase: fmt.Sprintf("%s of %s %s", phase, g.s.run.Plan.Step.Model.Name, r.Point),
+			Err:   err,
+		}
 	}
 	took := []float64{float64(max(end-start, 1)) / 1e9} // no rank has 0 again, and all tell each other at the same time
 	if r.expected[m] == 0 {                             // the first of its kind: all ranks learn what to expect
@@ -236,7 +239,8 @@ func (g *stepGroup) warmUp() error {
 
 // measureRounds measures rounds until rank 0 says that it is enough.
 func (g *stepGroup) measureRounds(ctx context.Context) (over bool, err error) {
-	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // no collection while something is timed; there is one before each round
+	// No collection while something is timed; there is one before each round.
+	defer debug.SetGCPercent(debug.SetGCPercent(-1))
 	g.stop.begin(g.s.run.Plan.Sweep.Options, len(g.runs), g.s.run.Plan.Options.Flags.Budget != nil)
 	for {
 		next := stepGoesOn

@@ -298,7 +298,8 @@ func TestStepPointsThatAreRefused(t *testing.T) {
 	if len(g.runs) != 1 || len(g.runs[0].rounds) != 3 {
 		t.Errorf("%d points are measured", len(g.runs))
 	}
-	if v := g.points[1].verdict; v.Status != result.Unsupported || v.Cause != (notice.LibraryLacks{Problem: "not this one"}) {
+	if v := g.points[1].verdict; v.Status != result.Unsupported ||
+		v.Cause != (notice.LibraryLacks{Problem: "not this one"}) {
 		t.Errorf("%+v", v)
 	}
 	if v := g.points[2].verdict; v.Status != result.OOM || v.Needed != 7 || !failedOn(v.Cause, 1, "node00") {
@@ -337,8 +338,8 @@ func TestOrderOfPointsThatAreLeft(t *testing.T) {
 	}
 }
 
-// A point whose operation fails is lost with its reason; the library is made ready again, and the others go on with the rounds
-// that they have.
+// A point whose operation fails is lost with its reason; the library is made ready again, and the others go on with
+// the rounds that they have.
 func TestStepPointIsLost(t *testing.T) {
 	failed := false
 	g, f := fakeSteps(t, sweeps.Options{Iterations: 5}, func(f *fakeTrainer) {
@@ -353,7 +354,8 @@ func TestStepPointIsLost(t *testing.T) {
 	if !failed || f.recovered != 1 || f.bound != 2 {
 		t.Fatalf("%d recoveries, %d bound", f.recovered, f.bound)
 	}
-	if v := g.points[1].verdict; v.Status != result.Failed || v.Cause != (notice.RankFailed{Rank: 1, Host: "node00", Problem: "a remote rank is gone"}) {
+	if v := g.points[1].verdict; v.Status != result.Failed ||
+		v.Cause != (notice.RankFailed{Rank: 1, Host: "node00", Problem: "a remote rank is gone"}) {
 		t.Errorf("%+v", v)
 	}
 	for _, r := range g.alive() {
@@ -425,7 +427,10 @@ func TestHangInAStep(t *testing.T) {
 		t.Errorf("without a step it is %+v", s)
 	}
 	states[0].Host, states[1].Host = "node1", "node2"
-	text := hang.Diagnose([]launch.Report{{Rank: 1, Host: "node2", Standing: launch.Answered, State: states[1]}}, states[0]).Problem
+	text := hang.Diagnose(
+		[]launch.Report{{Rank: 1, Host: "node2", Standing: launch.Answered, State: states[1]}},
+		states[0],
+	).Problem
 	want := "rank 1 on node2 is still at part 9 (computing backward bucket 3) of resnet50 ddp 25M float32, polling, in phase round 3, overlapped, " +
 		"while rank 0 on node1 is at part 12 (waiting for bucket 3)"
 	if !strings.HasPrefix(text, want) {

@@ -10,8 +10,8 @@ import (
 	"busbar/rank/backend"
 )
 
-// keep writes the records of the group and its traces, and gives up what was bound. Where the run ends early, a point with too
-// few rounds has none: it is measured again. Collective.
+// keep writes the records of the group and its traces, and gives up what was bound. Where the run ends early, a point
+// with too few rounds has none: it is measured again. Collective.
 func (g *stepGroup) keep(over bool) error {
 	for _, p := range g.points {
 		r := g.bound[p]
@@ -68,7 +68,9 @@ func (g *stepGroup) record(r *stepRun) *result.StepRecord {
 		if err != nil { // it could be bound before
 			continue
 		}
-		record.Ops = append(record.Ops, result.StepOp{Name: op.Name, Collective: c.Collective.String(), Bytes: c.SizeBytes, Layers: op.Layers})
+		record.Ops = append(record.Ops, result.StepOp{
+			Name: op.Name, Collective: c.Collective.String(), Bytes: c.SizeBytes, Layers: op.Layers,
+		})
 	}
 	if record.Status == result.OK {
 		for _, s := range r.plan.Segments {
@@ -86,7 +88,8 @@ func (g *stepGroup) record(r *stepRun) *result.StepRecord {
 // paceTolerance is how far computing alone may be from what the model asks for.
 const paceTolerance = 0.25
 
-// wrongPace warns where computing alone takes another time than the model asks for: its share of a step is another one then.
+// wrongPace warns where computing alone takes another time than the model asks for: its share of a step is another
+// one then.
 func wrongPace(p *step.Plan, f step.Figures) []notice.Fact {
 	var asked float64
 	for _, s := range p.Segments {

@@ -9,8 +9,9 @@ import (
 	"busbar/internal/step"
 )
 
-// modeOrder is the order of the modes in a round: in four rounds each mode is once in each place, and follows each other mode
-// once (Williams, Australian Journal of Scientific Research A 2, 1949), so that what a mode leaves behind hits all alike.
+// modeOrder is the order of the modes in a round: in four rounds each mode is once in each place, and follows each
+// other mode once (Williams, Australian Journal of Scientific Research A 2, 1949), so that what a mode leaves behind
+// hits all alike.
 func modeOrder(round int) []program.Mode {
 	order := []program.Mode{program.Compute, program.Comm, program.Overlapped, program.Sequential}
 	for i := range order {
@@ -19,8 +20,9 @@ func modeOrder(round int) []program.Mode {
 	return order
 }
 
-// orderNumber is which order of modes a round from 0 has. Where the points of a group are even in number, their turns and the four orders
-// would go in step: a point would always begin its round with the same mode. So the orders go on by one more with each full turn.
+// orderNumber is which order of modes a round from 0 has. Where the points of a group are even in number, their turns
+// and the four orders would go in step: a point would always begin its round with the same mode. So the orders go on
+// by one more with each full turn.
 func orderNumber(round, points int) int {
 	if points%2 == 0 {
 		return round + round/points

@@ -19,8 +19,8 @@ type stepStop struct {
 	reason  string // of the end
 }
 
-// How many rounds there are at least: what an interval takes where one round fits into the budget, and a median's worth where none does.
-// Precision alone does not end them before the points can be compared.
+// How many rounds there are at least: what an interval takes where one round fits into the budget, and a median's
+// worth where none does. Precision alone does not end them before the points can be compared.
 const (
 	leastRounds    = stats.MinForInterval
 	leastRoundsAny = 3
@@ -30,7 +30,8 @@ const (
 // stoppedByRequest is the reason of an end by SIGUSR1.
 const stoppedByRequest = "asked"
 
-// begin starts the clock for some points. asked says whether somebody wants this budget, and not rather what is to be measured.
+// begin starts the clock for some points. asked says whether somebody wants this budget, and not rather what is to be
+// measured.
 func (s *stepStop) begin(o sweeps.Options, points int, asked bool) {
 	if s.now == nil {
 		s.now = time.Now

@@ -10,7 +10,14 @@ import (
 )
 
 // roundsUntil counts the rounds of some points until they are enough, where a round of all points takes so long.
-func roundsUntil(t *testing.T, points int, o sweeps.Options, asked bool, took time.Duration, noise float64) (rounds int, reason string) {
+func roundsUntil(
+	t *testing.T,
+	points int,
+	o sweeps.Options,
+	asked bool,
+	took time.Duration,
+	noise float64,
+) (rounds int, reason string) {
 	t.Helper()
 	at := time.Now()
 	s := stepStop{now: func() time.Time { return at }}
@@ -60,7 +67,8 @@ func TestRoundsEnd(t *testing.T) {
 		"nobody asked for the budget":          {7, budget, false, 9 * time.Second, 1, step.RoundsToCompare(7), stats.Budget},
 		"unasked, and no round within it":      {7, budget, false, 71 * time.Second, 1, leastRoundsAny, stats.Budget},
 	} {
-		if n, reason := roundsUntil(t, c.points, c.o, c.asked, c.took, c.noise); n != c.rounds || reason != c.reason.String() {
+		if n, reason := roundsUntil(t, c.points, c.o, c.asked, c.took, c.noise); n != c.rounds ||
+			reason != c.reason.String() {
 			t.Errorf("%s: %d rounds, %s, not %d, %s", name, n, reason, c.rounds, c.reason)
 		}
 	}

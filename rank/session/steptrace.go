@@ -67,16 +67,29 @@ func (s *stepSession) keepTrace(r *stepRun, record *result.StepRecord) error {
 // traceOf is this rank's trace of a point.
 func (s *stepSession) traceOf(r *stepRun) *step.Trace {
 	facts := s.lib.Facts()
-	t := &step.Trace{Tool: s.run.Program.Tool, Run: s.header.ID, Point: r.n, Plan: r.plan, Backend: facts.Name, Library: facts.Library, Computing: s.computing.String(),
-		Rehearsed: backend.Simulates(s.lib), Rank: s.world.Name(s.world.Rank), Host: s.world.Hosts[s.world.Rank], Process: os.Getpid(), Began: r.began[0], Steps: r.traced}
+	t := &step.Trace{
+		Tool:      s.run.Program.Tool,
+		Run:       s.header.ID,
+		Point:     r.n,
+		Plan:      r.plan,
+		Backend:   facts.Name,
+		Library:   facts.Library,
+		Computing: s.computing.String(),
+		Rehearsed: backend.Simulates(s.lib),
+		Rank:      s.world.Name(s.world.Rank),
+		Host:      s.world.Hosts[s.world.Rank],
+		Process:   os.Getpid(),
+		Began:     r.began[0],
+		Steps:     r.traced,
+	}
 	if l, ok := s.lib.(backend.Accelerator); ok {
 		t.GPU, t.Device = l.Device(), s.facts()[s.world.Rank].LocalRank
 	}
 	return t
 }
 
-// writeTraces writes the traces of a point beside the results file. A trace that cannot be written is a warning: the figures are
-// in the record.
+// writeTraces writes the traces of a point beside the results file. A trace that cannot be written is a warning: the
+// figures are in the record.
 func (s *stepSession) writeTraces(n int, texts [][]byte, record *result.StepRecord) {
 	folder := filepath.Join(s.sheet.TraceFolder(), fmt.Sprintf("point%d", n))
 	err := os.MkdirAll(folder, 0o777)
@@ -99,7 +112,12 @@ func timelineOf(p *step.Plan, spans program.Spans, rank int) *result.StepTimelin
 		first, last = min(first, s.Start), max(last, s.End)
 	}
 	from := func(s program.Span, name, work string) result.StepSpan {
-		return result.StepSpan{Name: name, Work: work, Start: float64(s.Start-first) / 1e9, End: float64(s.End-first) / 1e9}
+		return result.StepSpan{
+			Name:  name,
+			Work:  work,
+			Start: float64(s.Start-first) / 1e9,
+			End:   float64(s.End-first) / 1e9,
+		}
 	}
 	t := &result.StepTimeline{Rank: rank, Span: float64(last-first) / 1e9}
 	for i, s := range p.Segments {

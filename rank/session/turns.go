@@ -13,8 +13,9 @@ type turn struct {
 	i       int // of the session's cases
 }
 
-// takeTurns is the order in which the cases of several sessions are measured: that of the plan, and each case with every
-// library before the next one. Where libraries do not have the same placements, those of one size stay together.
+// takeTurns is the order in which the cases of several sessions are measured: that of the plan, and each case with
+// every library before the next one. Where libraries do not have the same placements, those of one size stay
+// together.
 func takeTurns(sessions []*session) []turn {
 	sizes, cases := map[coll.Case]int{}, map[coll.Case]int{} // in the order in which they are first met
 	var turns []turn

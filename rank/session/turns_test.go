@@ -37,7 +37,15 @@ func TestTurns(t *testing.T) {
 	for _, turn := range turns {
 		c := turn.session.cases[turn.i]
 		if c.SizeBytes == mpi.cases[0].SizeBytes {
-			got = append(got, fmt.Sprintf("%s %s %s", map[*session]string{mpi: "mpi", nccl: "nccl"}[turn.session], c.Collective, c.Placement))
+			got = append(
+				got,
+				fmt.Sprintf(
+					"%s %s %s",
+					map[*session]string{mpi: "mpi", nccl: "nccl"}[turn.session],
+					c.Collective,
+					c.Placement,
+				),
+			)
 		}
 	}
 	want := "mpi all_reduce out, nccl all_reduce out, mpi all_reduce in, nccl all_reduce in, mpi broadcast in, nccl broadcast in, nccl broadcast out"
