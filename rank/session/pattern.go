@@ -201,13 +201,13 @@ func (p *patternRun) verdicts(b *book) map[coll.Case]pattern.Verdict {
 	return pattern.Verdicts(p.of.Facts(), b.lib.Name(), b.cases, b.times)
 }
 
-// neighbours is the largest number of these groups that have ranks on one machine.
-func (p *patternRun) neighbours(groups pattern.Round) (most int) {
+// neighbours is the largest number of these groups of a pattern that have ranks on one machine.
+func (r *Run) neighbours(groups pattern.Round) (most int) {
 	on := map[string]int{}
 	for _, nodes := range groups {
 		seen := map[string]bool{}
-		for _, rank := range p.of.Members(nodes) {
-			if m := p.run.Ranks[rank].Machine; !seen[m] {
+		for _, rank := range r.Plan.Pattern.Members(nodes) {
+			if m := r.Ranks[rank].Machine; !seen[m] {
 				seen[m] = true
 				on[m]++
 				most = max(most, on[m])
@@ -230,7 +230,7 @@ func (p *patternRun) group(groups pattern.Round) (*worldRun, error) {
 		return nil, err
 	}
 	w := p.run.newWorld(comm, p.of.Members(groups[mine]))
-	w.label, w.neighbours, w.pace = p.of.Label(groups[mine]), p.neighbours(groups), &pace.Pace{}
+	w.label, w.memory.neighbours, w.pace = p.of.Label(groups[mine]), p.run.neighbours(groups), &pace.Pace{}
 	if err := w.prepare(); err != nil {
 		return nil, err
 	}

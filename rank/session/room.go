@@ -1,7 +1,6 @@
 package session
 
 import (
-	"fmt"
 	"math"
 	"slices"
 
@@ -9,9 +8,6 @@ import (
 	"busbar/internal/notice"
 	"busbar/internal/result"
 	"busbar/internal/units"
-	"busbar/rank/backend"
-	"busbar/rank/launch"
-	"busbar/rank/machine"
 )
 
 // room says whether the buffers of a case fit the memory of every rank.
@@ -43,58 +39,6 @@ func (s *session) makeRoom(own []float64) ([]room, error) {
 		}
 	}
 	return rooms, s.reserve(rooms, own)
-}
-
-// HostRoom implements backend.Memory.
-func (w *worldRun) HostRoom(scratch float64) (most float64, limit notice.MemoryLimit, err error) {
-	bounds, err := machine.MemoryBounds("/")
-	if err != nil && w.world.Rank == 0 {
-		fmt.Fprintf(w.run.Stderr, "rank: %v\n", err)
-	}
-	most, limit, err = w.planRoom(bounds, scratch)
-	limit.Libraries, limit.Groups = w.hostShares, w.neighbours
-	return most / float64(max(1, w.hostShares)) / float64(max(1, w.neighbours)), limit, err
-}
-
-// DeviceRoom implements backend.Memory.
-func (w *worldRun) DeviceRoom(device string, free int64) (most float64, limit notice.MemoryLimit, err error) {
-	return w.planRoom([]machine.MemoryBound{{Name: device, Free: free}}, 0)
-}
-
-// hostShares counts the buffers that libraries have in host memory at the same time: those that measure on host memory
-// have theirs in common, each rehearsal has its own, and a GPU's are not there.
-func hostShares(libraries []backend.Library) int {
-	common, own := 0, 0
-	for _, l := range libraries {
-		gpu, ok := l.(backend.Accelerator)
-		switch {
-		case !ok:
-			common = 1
-		case gpu.Simulated():
-			own++
-		}
-	}
-	return common + own
-}
-
-// planRoom is HostRoom for any bounds of this rank.
-func (w *worldRun) planRoom(
-	bounds []machine.MemoryBound,
-	scratch float64,
-) (most float64, limit notice.MemoryLimit, err error) {
-	own := w.world.Rank
-	all, err := launch.GatherJSON(w.world.Group, machine.RankMemory{Rank: w.world.Name(own), Host: w.world.Hosts[own],
-		Machine: w.machines[own], Bounds: bounds})
-	if err != nil {
-		return 0, limit, err
-	}
-	var bytes int64
-	if w.world.Rank == 0 {
-		m := machine.PlanMemory(all, scratch)
-		bytes, limit = m.Bytes, m.Limit
-	}
-	err = launch.Broadcast(w.world.Group, &bytes)
-	return float64(bytes), limit, err
 }
 
 // reserve allocates room for all points that fit. Where the system refuses it on any rank, the largest points are given

@@ -19,11 +19,8 @@ type worldRun struct {
 	clock    bench.Clock
 	label    string   // what tells it from others at the same time; empty where there are none
 	machines []string // by rank: equal where ranks share a clock and memory
-	// hostShares is how many backends hold buffers in host memory of their own at the same time.
-	hostShares int
-	// neighbours is how many groups of a pattern hold such buffers on one machine at the same time.
-	neighbours int
-	sessions   []*session // one for each library
+	memory   *memory
+	sessions []*session // one for each library
 
 	// Rank 0 only.
 	counters *machine.CounterFiles
@@ -39,8 +36,14 @@ func (r *Run) newWorld(comm launch.Comm, members []int) *worldRun {
 		f := r.Ranks[rank]
 		hosts, w.machines = append(hosts, f.Host), append(w.machines, f.Machine)
 	}
-	w.world = &backend.World{Group: comm, Area: &backend.HostArea{}, Memory: w, World: bench.World{
-		Rank: comm.Rank(), Size: comm.Size(), Hosts: hosts, Names: members, Comm: launch.Decisions(comm)}}
+	own := comm.Rank()
+	w.memory = &memory{
+		group:  comm,
+		rank:   machine.RankMemory{Rank: members[own], Host: hosts[own], Machine: w.machines[own]},
+		stderr: r.Stderr,
+	}
+	w.world = &backend.World{Group: comm, Area: &backend.HostArea{}, Memory: w.memory, World: bench.World{
+		Rank: own, Size: comm.Size(), Hosts: hosts, Names: members, Comm: launch.Decisions(comm)}}
 	return w
 }
 
@@ -99,7 +102,7 @@ func (w *worldRun) preparing() {
 
 // open makes libraries ready. Collective.
 func (w *worldRun) open(libraries []backend.Library) error {
-	w.hostShares = hostShares(libraries)
+	w.memory.hostShares = hostShares(libraries)
 	for _, lib := range libraries {
 		s := &session{worldRun: w, lib: lib}
 		w.sessions = append(w.sessions, s)

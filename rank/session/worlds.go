@@ -84,7 +84,7 @@ func (r *Run) measureWorld(ctx context.Context, libraries []backend.Library, com
 		return err
 	}
 	if r.Plan.Step != nil {
-		w.hostShares = 1
+		w.memory.hostShares = 1
 		return w.measureSteps(ctx, libraries)
 	}
 	if err := w.open(libraries); err != nil {
