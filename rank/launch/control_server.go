@@ -64,7 +64,7 @@ const (
 	Unreachable Standing = "unreachable" // never connected
 )
 
-// Report is what is known of one rank: what the server hears, or what the memory and the files of hosts show.
+// Report is what is known of one rank: what the server hears, or what the memory of a host shows.
 type Report struct {
 	Rank     int
 	Host     string // empty if it never connected
