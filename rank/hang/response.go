@@ -34,8 +34,9 @@ type Run struct {
 }
 
 // Respond finds out which ranks hang and ends the run. It returns only where this rank waits for a rank 0 that is still
-// within its own limit (it may write thousands of records of points that are skipped), or of which nothing is known for
-// less than ten deadlines, and on rank 0 where that finds out already who hangs: every rank may report the same hang.
+// within its own limit (it may write thousands of records of points that are skipped), or of which nothing is known and
+// that all ranks of this host wait for, for less than ten deadlines; and on rank 0 where that finds out already who
+// hangs: every rank may report the same hang.
 func (r *Run) Respond(mine launch.State) {
 	mine.Rank, mine.Host = r.Rank, r.Host
 	if r.Rank == 0 {
@@ -48,7 +49,7 @@ func (r *Run) Respond(mine launch.State) {
 	waits := mine.Phase == WaitForRank0
 	switch {
 	case waits && zero.Standing == launch.Answered && zero.State.Since < r.Deadline,
-		waits && zero.Standing == launch.Unreachable && mine.Since < watchTimes*r.Deadline:
+		waits && zero.Standing == launch.Unreachable && mine.Since < watchTimes*r.Deadline && allWait(others):
 		r.Watch.Again()
 	case zero.Standing == launch.Answered:
 		_ = r.Client.Send(launch.Event{Kind: "hang"})

@@ -63,7 +63,8 @@ func TestEachHostEndsTheRunWithoutControlChannel(t *testing.T) {
 	}
 }
 
-// A rank that waits for a rank 0 that it knows nothing of gives it ten deadlines: it may write records.
+// Ranks that wait for a rank 0 that they know nothing of give it ten deadlines, as it may write records. They do not
+// where one of their host does something else.
 func TestRank0OfAnotherHostMayBeBusy(t *testing.T) {
 	t.Parallel()
 	all := twoHosts(t)
@@ -73,6 +74,10 @@ func TestRank0OfAnotherHostMayBeBusy(t *testing.T) {
 		if (cause != nil) != ends {
 			t.Errorf("after %s: %+v", age, cause)
 		}
+	}
+	all[3].write(time.Minute)
+	if responseOf(all[2], launch.State{Phase: WaitForRank0, Since: 2 * time.Second}) == nil {
+		t.Error("a silent rank of this host is not reported")
 	}
 }
 

@@ -70,6 +70,13 @@ func withKnown(all []launch.Report, one launch.Report) []launch.Report {
 	return append(all, one)
 }
 
+// allWait reports whether every rank of which something is known waits for rank 0.
+func allWait(all []launch.Report) bool {
+	return !slices.ContainsFunc(all, func(r launch.Report) bool {
+		return r.Standing != launch.Unreachable && (r.Standing != launch.Answered || r.State.Phase != WaitForRank0)
+	})
+}
+
 // anyUnreachable reports whether nothing is known of some rank.
 func anyUnreachable(all []launch.Report) bool {
 	return slices.ContainsFunc(all, func(r launch.Report) bool { return r.Standing == launch.Unreachable })
