@@ -86,7 +86,7 @@ func OpenPeers(comm launch.Comm, ranks []launch.RankFacts, number string, watch 
 	}
 	if l.board != nil {
 		owner := board.Entry{Rank: l.rank, PID: os.Getpid(), Namespace: processNamespace()}
-		watch.Post(&poster{slot: l.board.Slot(l.slot), owner: owner})
+		watch.Post(&poster{slot: l.board.Slot(l.slot), owner: owner, peers: l})
 	}
 	return l, nil
 }

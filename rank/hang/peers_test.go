@@ -126,6 +126,21 @@ func TestReasonOnTheBoard(t *testing.T) {
 	}
 }
 
+// What a rank that is silent did last is known from those of its host that answer.
+func TestSurveyOfSilentRankOfAnotherHost(t *testing.T) {
+	all := twoHosts(t)
+	all[2].write(0)
+	all[3].write(time.Minute)
+	w := &Watchdog{}
+	w.Post(&poster{slot: all[2].board.Slot(0), owner: board.Entry{Rank: 2}, peers: all[2]})
+	asked := []launch.Report{{Rank: 1, Standing: launch.Answered}, {Rank: 2, Standing: launch.Answered, State: w.State()},
+		{Rank: 3, PID: 1 << 30, Standing: launch.Silent}}
+	found := all[0].survey(asked)
+	if r := found[2]; r.Rank != 3 || r.Host != "far" || r.Standing != launch.Silent || r.State.Case != hungCase || r.State.Iteration != 17 {
+		t.Errorf("%+v", r)
+	}
+}
+
 // The last state of a process that is stopped, and that is gone, is told apart.
 func TestProcessState(t *testing.T) {
 	c := exec.Command("sleep", "1000")

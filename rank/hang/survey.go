@@ -7,8 +7,8 @@ import (
 	"busbar/rank/timeout"
 )
 
-// survey returns what is known of all other ranks: what those report who were asked (nil: nobody was), else what the
-// memory of this host shows. It takes up to timeout.Ask.
+// survey returns what is known of all other ranks: what those report who were asked (nil: nobody was), of
+// themselves and of silent ranks of their hosts, else what the memory of this host shows. It takes up to timeout.Ask.
 func (l *Peers) survey(asked []launch.Report) []launch.Report {
 	if l == nil {
 		return asked
@@ -20,6 +20,9 @@ func (l *Peers) survey(asked []launch.Report) []launch.Report {
 	for _, r := range asked {
 		r.Host = l.ranks[r.Rank].Host // the hub knows no host of a rank that never connected
 		known[r.Rank] = r
+	}
+	for _, r := range asked { // after all: what a rank reports of itself counts first
+		merge(known, r.State.Silent)
 	}
 	delete(known, l.rank)
 	if anyUnclear(known) {

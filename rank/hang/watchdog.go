@@ -44,6 +44,7 @@ type positioned interface {
 type poster struct {
 	slot  *board.Slot
 	owner board.Entry // who the slot belongs to
+	peers *Peers      // the others of the host
 }
 
 const (
@@ -142,15 +143,29 @@ func (w *Watchdog) Listen(says func() string, tell func(string)) {
 	w.says, w.tell = says, tell
 }
 
-// State is what this rank is doing, from any goroutine.
+// State returns what this rank is doing and which ranks of its host are silent, from any goroutine.
 func (w *Watchdog) State() launch.State {
+	s, peers := w.state()
+	for _, r := range peers.neighbours() {
+		if r.Standing == launch.Silent {
+			s.Silent = append(s.Silent, r)
+		}
+	}
+	return s
+}
+
+// state returns what this rank is doing, and the board of its host; nil where there is none.
+func (w *Watchdog) state() (s launch.State, peers *Peers) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	s := w.position()
+	s = w.position()
+	if w.post != nil {
+		peers = w.post.peers
+	}
 	if w.says != nil {
 		s.Says = w.says()
 	}
-	return s
+	return s, peers
 }
 
 // position is State without the library's word, for who holds w.mu.
