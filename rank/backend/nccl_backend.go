@@ -180,7 +180,7 @@ func (b *ncclBackend) reconnect() error {
 func (b *ncclBackend) Close() error {
 	b.l.h.Watch.Phase("look at the GPUs", 0)
 	var err error
-	if b.held, err = b.findThrottled(); err != nil {
+	if b.held, err = b.l.throttled(b.w); err != nil {
 		return err
 	}
 	b.l.h.Watch.Phase("NCCL destroy", 0)
@@ -188,9 +188,4 @@ func (b *ncclBackend) Close() error {
 	// Graphs may have made NCCL register the buffers by itself: they go after the communicator.
 	err = errors.Join(b.endProfile(), b.registered.Close(), b.comm.Close())
 	return errors.Join(err, b.release(), b.mover.Close(), b.stream.Close(), b.barrier.Close())
-}
-
-// shared says whether ranks of this world share a GPU.
-func (b *ncclBackend) shared() bool {
-	return slices.ContainsFunc(b.w.Names, func(r int) bool { return b.l.ranks[r].Shared })
 }

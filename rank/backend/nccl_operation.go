@@ -113,7 +113,7 @@ func (o *ncclOperation) Notes() []string {
 	if o.b.paths != nil && o.b.graph > 0 {
 		notes = append(notes, "the path is that of the operation outside the graph")
 	}
-	if o.b.shared() {
+	if o.b.l.shared(o.b.w.Names) {
 		notes = append(notes, "ranks share a GPU")
 	}
 	return notes

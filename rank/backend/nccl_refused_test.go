@@ -12,7 +12,7 @@ import (
 func newRefusing(algorithms string, capabilities ...int) *ncclBackend {
 	h := &Host{}
 	h.Options.GPU.Algorithms = algorithms
-	l := &ncclLibrary{h: h}
+	l := &ncclLibrary{ncclGPUs: ncclGPUs{h: h}}
 	w := &World{}
 	for r, major := range capabilities {
 		l.ranks = append(l.ranks, gpuFacts{Major: major})
