@@ -156,7 +156,7 @@ func (o *ncclOperation) Run(batches, n int) (bench.Stamps, error) {
 		refused: func() bool { return o.b.lacksFloat8(o.of) },
 		over:    func() (err error) { o.times, err = o.op.Times(); return err },
 	})
-	o.b.remember(o.of, err)
+	o.b.unsupported.remember(o.of, err, o.b.l.h.Options.GPU.Algorithms)
 	return s, err
 }
 
