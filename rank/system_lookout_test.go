@@ -71,14 +71,15 @@ func TestRankHangsWithoutSideChannel(t *testing.T) {
 }
 
 // A rank that is stopped on another host is named with what it did last. Where TCP between hosts is forbidden each host
-// reports its own ranks, also where rank 0 sees nothing of the one that is stopped. Ranks of other hosts than rank 0's may
-// wait longer for a rank 0 that is stopped.
+// reports its own ranks, also where rank 0 sees nothing of the one that is stopped. Ranks of other hosts than rank 0's
+// may wait longer for a rank 0 that is stopped.
 func TestRankHangsOnOneOfTwoHosts(t *testing.T) {
 	t.Parallel()
 	for victim, want := range map[int][]string{
 		3: {"rank 3 on node2 (pid PID) does not answer", "rank 3 was last heard of", hang.ProcessStopped},
 		0: {"rank 0 on node1 (pid PID) does not answer", "rank 0 was last heard of", "no report from ranks 2 on node2"},
-		2: {"rank 2 on node2 (pid PID) does not answer", "rank 2 was last heard of", "no report from ranks 0 on node1", "no report from ranks 2 on node2"},
+		2: {"rank 2 on node2 (pid PID) does not answer", "rank 2 was last heard of",
+			"no report from ranks 0 on node1", "no report from ranks 2 on node2"},
 	} {
 		t.Run(fmt.Sprint(victim), func(t *testing.T) {
 			parallel(t)

@@ -95,7 +95,8 @@ func TestNameHang(t *testing.T) {
 		},
 		"rank 0 is lost, and with it the side channel of others": {
 			[]launch.Report{at(1, 18, "issuing"), known(0, launch.Silent), {Rank: 2, Standing: launch.Unreachable}},
-			[]string{"rank 0 on node00 (pid 1000) does not answer", "no report from rank 2: no side channel to them without rank 0"},
+			[]string{"rank 0 on node00 (pid 1000) does not answer",
+				"no report from rank 2: no side channel to them without rank 0"},
 			[]string{"firewall"},
 		},
 		"no hub":      {[]launch.Report{at(0, 18, "issuing")}, []string{"rank 0 on node00 is at iteration 18", "the state of other ranks is unknown"}, nil},

@@ -156,8 +156,8 @@ func withStanding(r launch.Report) launch.Report {
 	return r
 }
 
-// publish writes on the board why this rank ends the run. The end of a job wakes ranks that were stopped, and rank 0 may
-// be one of them.
+// publish writes on the board why this rank ends the run. The end of a job wakes ranks that were stopped, and rank 0
+// may be one of them.
 func (l *Peers) publish(cause notice.RunHung) {
 	if l == nil || l.board == nil {
 		return

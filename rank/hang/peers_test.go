@@ -133,10 +133,12 @@ func TestSurveyOfSilentRankOfAnotherHost(t *testing.T) {
 	all[3].write(time.Minute)
 	w := &Watchdog{}
 	w.Post(&poster{slot: all[2].board.Slot(0), owner: board.Entry{Rank: 2}, peers: all[2]})
-	asked := []launch.Report{{Rank: 1, Standing: launch.Answered}, {Rank: 2, Standing: launch.Answered, State: w.State()},
+	asked := []launch.Report{{Rank: 1, Standing: launch.Answered},
+		{Rank: 2, Standing: launch.Answered, State: w.State()},
 		{Rank: 3, PID: 1 << 30, Standing: launch.Silent}}
 	found := all[0].survey(asked)
-	if r := found[2]; r.Rank != 3 || r.Host != "far" || r.Standing != launch.Silent || r.State.Case != hungCase || r.State.Iteration != 17 {
+	if r := found[2]; r.Rank != 3 || r.Host != "far" || r.Standing != launch.Silent ||
+		r.State.Case != hungCase || r.State.Iteration != 17 {
 		t.Errorf("%+v", r)
 	}
 }

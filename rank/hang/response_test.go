@@ -19,8 +19,8 @@ func responseOf(l *Peers, mine launch.State) (cause notice.Fact) {
 		cause = c
 		runtime.Goexit()
 	}
-	r := &Run{Rank: l.rank, Host: l.ranks[l.rank].Host, Ranks: l.ranks, Deadline: time.Second, Watch: &Watchdog{}, Peers: l,
-		Naming: new(atomic.Bool), Libraries: func() string { return "" }, Stop: end, GiveUp: end}
+	r := &Run{Rank: l.rank, Host: l.ranks[l.rank].Host, Ranks: l.ranks, Deadline: time.Second, Watch: &Watchdog{},
+		Peers: l, Naming: new(atomic.Bool), Libraries: func() string { return "" }, Stop: end, GiveUp: end}
 	go func() {
 		defer close(ended)
 		r.Respond(mine)

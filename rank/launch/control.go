@@ -32,7 +32,7 @@ type State struct {
 	Group     string        `json:"group,omitempty"`  // that measures it; empty: there are no groups
 	Step      uint64        `json:"step,omitempty"`   // phases begun since the case began; all ranks pass the same ones
 	Iteration uint64        `json:"iteration,omitempty"`
-	Stage     string        `json:"stage,omitempty"`  // of the iteration, as loop.Stage says it; empty: between operations
+	Stage     string        `json:"stage,omitempty"`  // of the iteration, by loop.Stage; empty: between operations
 	Since     time.Duration `json:"since"`            // in this phase
 	Says      string        `json:"says,omitempty"`   // the library's own last word on an error or on what it waits for
 	Silent    []Report      `json:"silent,omitempty"` // ranks of the same host, by its memory: they cannot answer

@@ -66,7 +66,8 @@ func TestQuietShowsNothing(t *testing.T) {
 func TestFarewell(t *testing.T) {
 	for code, word := range map[int]string{0: "next: post merge", 3: "WRONG DATA", 6: "some points failed", 143: "ended early"} {
 		var out strings.Builder
-		s := &Screen{page: page{on: true, out: &out, paths: []string{"results/x.jsonl"}}, counts: map[result.Status]int{}}
+		s := &Screen{page: page{on: true, out: &out, paths: []string{"results/x.jsonl"}},
+			counts: map[result.Status]int{}}
 		r := sampleRecord(8, 1)
 		r.Warnings = notice.Of(notice.FromText("timer: one clock reading"), notice.FromText("drift: up"))
 		s.Row("mpi", r)
@@ -93,7 +94,8 @@ func TestResultsFit(t *testing.T) {
 		{filepath.Join(here, strings.Repeat("y", 60)), "# results: " + strings.Repeat("y", 60) + "\n#   a.jsonl\n#   b.jsonl\n"},
 	} {
 		var out strings.Builder
-		s := &page{on: true, out: &out, paths: []string{filepath.Join(c.dir, "a.jsonl"), filepath.Join(c.dir, "b.jsonl")}}
+		paths := []string{filepath.Join(c.dir, "a.jsonl"), filepath.Join(c.dir, "b.jsonl")}
+		s := &page{on: true, out: &out, paths: paths}
 		s.results()
 		if out.String() != c.want {
 			t.Errorf("%q, wanted %q", out.String(), c.want)
