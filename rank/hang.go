@@ -18,7 +18,8 @@ func (j *job) onHang(mine launch.State) {
 		Peers: j.look.Load(), Server: j.hub, Client: j.spoke, Naming: &j.naming, Libraries: j.librariesOnHang,
 		Stop: func(cause notice.Fact) { j.stopAll(exit.Hang, result.Timeout, cause) },
 		GiveUp: func(cause notice.Fact) {
-			fmt.Fprintf(j.stderr, "rank: %s\n%s", told(cause), j.look.Load().WhereToLook())
+			fmt.Fprintf(j.stderr, "rank: %s\n", told(cause))
+			j.look.Load().AwaitOtherHosts()
 			j.die(exit.Hang)
 		}}
 	r.Respond(mine)
@@ -55,15 +56,4 @@ func (j *job) nameless() {
 	if path := j.shared.Swap(nil); path != nil {
 		_ = os.Remove(*path) // whoever may have removed it before
 	}
-}
-
-// keepFiles begins with the hosts' files in a folder of their own. Collective.
-func (j *job) keepFiles() error {
-	j.watch.Phase("open the hosts' files", 0)
-	l := j.look.Load()
-	folder, err := launch.Share(j.world, func() (string, error) { return l.MakeFolder(j.cfg.Out), nil })
-	if err == nil && folder != "" {
-		l.StartFiles(folder)
-	}
-	return err
 }

@@ -126,9 +126,6 @@ func (j *job) work(ctx context.Context) (int, error) {
 	if j.libraries, err = backend.Open(j.host(), p.Backends, p.Worlds); err != nil {
 		return 0, err
 	}
-	if err := j.keepFiles(); err != nil {
-		return 0, err
-	}
 	j.screen = screen.New(j.rank == 0 && !j.cfg.quiet, p.Kind(), j.launch, j.stdout, j.stderr)
 	for _, lib := range j.libraries {
 		if l, ok := lib.(backend.Accelerator); ok {
@@ -214,9 +211,7 @@ func (j *job) stopAll(code int, status result.Status, cause notice.Fact) {
 	if len(paths) > 0 && !j.ledger.Reported() {
 		fmt.Fprintf(j.stderr, "rank: what was measured before is kept%s; --resume continues it\n", inFiles(paths))
 	}
-	l := j.look.Load()
-	l.Freeze(cause)
-	fmt.Fprint(j.stderr, l.WhereToLook())
+	j.look.Load().AwaitOtherHosts()
 	j.die(code)
 }
 
@@ -224,7 +219,6 @@ func (j *job) stopAll(code int, status result.Status, cause notice.Fact) {
 func (j *job) part(code int) (int, error) {
 	j.parting.Store(true)
 	j.watch.Phase(hang.PhaseFinalize, 0)
-	j.look.Load().RemoveFile()
 	if err := j.world.Barrier(); err != nil {
 		return 0, err
 	}
@@ -237,11 +231,9 @@ func (j *job) part(code int) (int, error) {
 
 func (j *job) finalize() {
 	j.parting.Store(true)
-	j.look.Load().RemoveFile()
 	if err := j.connected.Finalize(); err != nil {
 		fmt.Fprintf(j.stderr, "rank: rank %d on %s: %v\n", j.rank, hostName(), err)
 	}
-	j.look.Load().RemoveFolder()
 	// Last: until here a rank that hangs can be asked.
 	if j.hub != nil {
 		j.hub.Close()

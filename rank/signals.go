@@ -66,7 +66,6 @@ func (j *job) interrupted(s syscall.Signal, other *launch.RankFacts) {
 	if j.ledger.Finish(result.Interrupted, cause, code, "") {
 		fmt.Fprintf(j.stderr, "rank: interrupted by %s; what was measured is kept%s\n", notice.Message(cause), inFiles(paths))
 		fmt.Fprintln(j.stderr, "rank: the same command with --resume continues it")
-		j.look.Load().RemoveFiles()
 		if other != nil {
 			j.die(code)
 		}

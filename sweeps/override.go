@@ -9,7 +9,8 @@ import (
 	"busbar/internal/coll"
 )
 
-// Overrides is what flags set. A nil pointer or an empty list is a flag that was not given.
+// Overrides is what flags set. A nil pointer or an empty list is a flag that was not given. It has many fields because
+// there is one for each flag.
 type Overrides struct {
 	MinBytes, MaxBytes    *int64 // -b, -e
 	StepFactor, StepBytes *int64 // -f, -i

@@ -8,7 +8,8 @@ import (
 	"busbar/internal/loop"
 )
 
-// OpSpec is one operation to be measured. Its buffers are device memory and must live until Operation.Close.
+// OpSpec is one operation to be measured. Its buffers are device memory and must live until Operation.Close. It has
+// many fields because each is one argument of NCCL's calls, of their graph or of the loop around them.
 //
 // With base = Count, n = ranks, and where the operation has a buffer at all:
 //

@@ -175,7 +175,7 @@ func (m *measurement) round(batches, k int) error {
 	if err != nil {
 		return err
 	}
-	if err := m.deviceTimes(each); err != nil {
+	if err := m.deviceTimes(m.op, each); err != nil {
 		return err
 	}
 	if err := m.lateness(s.Issued); err != nil {
@@ -185,96 +185,6 @@ func (m *measurement) round(batches, k int) error {
 	m.ops += batches * k
 	m.elapsed += seconds(last - first)
 	m.estimate = max(stats.Median(x), 1e-9)
-	return nil
-}
-
-// deviceTimes adds the device's time of an operation of each batch, of the rank where it was longest.
-func (m *measurement) deviceTimes(each float64) error {
-	t, ok := m.op.(Timer)
-	if !ok {
-		return nil
-	}
-	x := t.Times()
-	if x == nil {
-		return nil
-	}
-	for i := range x {
-		x[i] /= each
-	}
-	if err := m.w.Max(x); err != nil {
-		return err
-	}
-	m.events = append(m.events, x...)
-	return nil
-}
-
-// average replaces this rank's times of batches by what counts over the ranks.
-func (m *measurement) average(x []float64) error {
-	negate := func() {
-		for i := range x {
-			x[i] = -x[i]
-		}
-	}
-	switch m.o.Average {
-	case Rank0:
-		return m.w.Bcast(x)
-	case Mean:
-		err := m.w.Sum(x)
-		for i := range x {
-			x[i] /= float64(m.w.Size)
-		}
-		return err
-	case Min:
-		negate()
-		err := m.w.Max(x)
-		negate()
-		return err
-	}
-	return m.w.Max(x)
-}
-
-// untilLast says whether an iteration lasts from the first rank's start to the last rank's end on the common clock.
-// The root of a rooted collective may be gone long before the others have their data, and a leaf before the root.
-func (m *measurement) untilLast() bool { return m.c.Collective.Rooted() && m.o.Clock.Common }
-
-// firstToLast replaces x by the time from the first rank's start to the last rank's end of each operation.
-func (m *measurement) firstToLast(s Stamps, x []float64) error {
-	n := len(x)
-	if err := m.reference(s.Start[0]); err != nil {
-		return err
-	}
-	both := make([]float64, 2*n)
-	for i := range n {
-		both[i] = -m.common(s.Start[i])
-		both[n+i] = m.common(s.End[i])
-	}
-	if err := m.w.Max(both); err != nil {
-		return err
-	}
-	for i := range n {
-		x[i] = (both[n+i] + both[i]) / float64(m.o.Aggregate)
-	}
-	return nil
-}
-
-// lateness adds this rank's delays to the first rank that issued the same operation.
-func (m *measurement) lateness(issued []int64) error {
-	if !m.o.Clock.Common || m.w.Size == 1 {
-		return nil
-	}
-	if err := m.reference(issued[0]); err != nil {
-		return err
-	}
-	first := make([]float64, len(issued))
-	for i := range issued {
-		first[i] = -m.common(issued[i])
-	}
-	if err := m.w.Max(first); err != nil {
-		return err
-	}
-	for i := range issued {
-		m.late = append(m.late, m.common(issued[i])+first[i])
-	}
 	return nil
 }
 

@@ -26,41 +26,41 @@ type reading struct {
 }
 
 // compareClocks is called before a batch; at is a stamp of about now, 0 where none is known yet.
-func (m *measurement) compareClocks(at int64) error {
-	offset, uncertainty := m.o.Clock.Offset, m.o.Clock.Uncertainty
-	if m.o.Compare != nil {
+func (t *timings) compareClocks(at int64) error {
+	offset, uncertainty := t.o.Clock.Offset, t.o.Clock.Uncertainty
+	if t.o.Compare != nil {
 		var err error
-		if offset, uncertainty, err = m.o.Compare(); err != nil {
+		if offset, uncertainty, err = t.o.Compare(); err != nil {
 			return err
 		}
 	}
-	m.clocks.before = m.clocks.after
-	m.clocks.after = reading{at, offset}
-	m.clocks.uncertainty = max(m.clocks.uncertainty, uncertainty)
+	t.clocks.before = t.clocks.after
+	t.clocks.after = reading{at, offset}
+	t.clocks.uncertainty = max(t.clocks.uncertainty, uncertainty)
 	return nil
 }
 
 // drifted widens the uncertainty by what clocks may have drifted apart between two stamps without a comparison.
-func (m *measurement) drifted(from, to int64) {
-	if m.o.Compare != nil {
-		m.clocks.uncertainty = max(m.clocks.uncertainty, m.o.Clock.Uncertainty+drift*seconds(to-from))
+func (t *timings) drifted(from, to int64) {
+	if t.o.Compare != nil {
+		t.clocks.uncertainty = max(t.clocks.uncertainty, t.o.Clock.Uncertainty+drift*seconds(to-from))
 	}
 }
 
 // reference makes rank 0's stamp the one from which all ranks count.
-func (m *measurement) reference(stamp int64) error {
+func (t *timings) reference(stamp int64) error {
 	// In two halves: nanoseconds of a long uptime do not fit the mantissa.
 	b := []float64{float64(stamp >> 32), float64(stamp & math.MaxUint32)}
-	err := m.w.Bcast(b)
-	m.clocks.base = int64(b[0])<<32 | int64(b[1])
+	err := t.w.Bcast(b)
+	t.clocks.base = int64(b[0])<<32 | int64(b[1])
 	return err
 }
 
 // common is a stamp of this rank in seconds after the reference, on rank 0's clock.
-func (m *measurement) common(stamp int64) float64 {
-	c := &m.clocks
+func (t *timings) common(stamp int64) float64 {
+	c := &t.clocks
 	offset := c.after.offset
-	if span := c.after.at - c.before.at; m.c.Mode == coll.Latency && c.before.at != 0 && span > 0 {
+	if span := c.after.at - c.before.at; t.c.Mode == coll.Latency && c.before.at != 0 && span > 0 {
 		share := float64(stamp-c.before.at) / float64(span)
 		offset = c.before.offset + share*(c.after.offset-c.before.offset)
 	}

@@ -20,7 +20,7 @@ import (
 // be measured; batches until the figure is as sure as wanted; compare again what the last timed operation left;
 // summarise over ranks.
 func Measure(w World, b Backend, c coll.Case, o Options) (*result.Record, error) {
-	m := &measurement{w: w, c: c, o: o, record: &result.Record{Kind: result.KindCase, Case: c}}
+	m := &measurement{timings: timings{w: w, c: c, o: o}, record: &result.Record{Kind: result.KindCase, Case: c}}
 	m.o.Aggregate = max(1, o.Aggregate)
 	if c.Count == 0 {
 		return m.onRoot(NotMeasured(*m.record, result.Skipped, notice.TooSmall{Ranks: c.World})), nil
@@ -54,28 +54,17 @@ func Measure(w World, b Backend, c coll.Case, o Options) (*result.Record, error)
 	return m.onRoot(m.record), nil
 }
 
-// measurement is one case in hand.
+// measurement is one case in hand: its preparation, its checks and its batches.
 type measurement struct {
-	w      World
-	c      coll.Case
-	o      Options
+	timings
 	op     Operation
 	record *result.Record
 
 	recoverer Recoverer // nil where a failed operation ends the run
 
-	estimate float64   // of one operation, in seconds, equal on all ranks; 0 before anything was run
-	samples  []float64 // over ranks; on rank 0
-	own      []float64 // this rank's times of the same operations, in seconds
-	events   []float64 // the device's times, max over ranks; on all ranks
-	late     []float64 // this rank's delays to the first rank's issue, in seconds
-	ops      int       // timed operations
-	before   int       // operations beyond whole turns of the slots before these were filled for timing
-	total    float64   // this rank's time in timed batches, in seconds
-	checking float64   // this rank's time in filling and comparing, in seconds
-	elapsed  float64   // wall time of measuring on rank 0, in seconds
-	k        int       // operations in a batch of throughput mode
-	clocks   clocks
+	estimate float64 // of one operation, in seconds, equal on all ranks; 0 before anything was run
+	before   int     // operations beyond whole turns of the slots before these were filled for timing
+	checking float64 // this rank's time in filling and comparing, in seconds
 }
 
 func (m *measurement) onRoot(r *result.Record) *result.Record {
@@ -145,7 +134,7 @@ func (m *measurement) run() error {
 	if m.tooLong() {
 		return nil
 	}
-	if err := m.profiled(m.measure); err != nil {
+	if err := profiled(m.op, m.measure); err != nil {
 		return err
 	}
 	if m.o.Check > 0 && checkable {
@@ -159,7 +148,7 @@ func (m *measurement) run() error {
 		m.record.Status = result.Wrong
 	}
 	m.phase("summarise", 0)
-	return m.summarise()
+	return m.summarise(m.record)
 }
 
 // written are the slots that hold results of timed operations. With rotating buffers a short run leaves some that no
@@ -186,8 +175,8 @@ func (m *measurement) tooLong() bool {
 }
 
 // profiled tells a profiler of f, where the operation can.
-func (m *measurement) profiled(f func() error) error {
-	p, ok := m.op.(Profiler)
+func profiled(op Operation, f func() error) error {
+	p, ok := op.(Profiler)
 	if !ok {
 		return f()
 	}
@@ -245,7 +234,8 @@ func (m *measurement) learn(s Stamps) error {
 	return err
 }
 
-// verify compares the outputs on this rank and collects what all ranks found.
+// verify compares the outputs on this rank and adds what all ranks found to the record; every rank learns whether
+// something was wrong.
 func (m *measurement) verify(slots []Buffers) error {
 	begun := time.Now()
 	found, err := verify(m.c, m.w.Rank, slots)
@@ -253,12 +243,7 @@ func (m *measurement) verify(slots []Buffers) error {
 		return &Fatal{"check", err}
 	}
 	m.checking += time.Since(begun).Seconds()
-	return m.collectCheck(found, slots[0].Send.Way())
-}
-
-// collectCheck adds one verification of all ranks to the record; every rank learns whether something was wrong.
-func (m *measurement) collectCheck(found mismatch, way Way) error {
-	wrong, err := m.w.collect(&m.record.Check, found, "", m.checking, way)
+	wrong, err := m.w.collect(&m.record.Check, found, "", m.checking, slots[0].Send.Way())
 	if err != nil {
 		return &Fatal{"check", err}
 	}

@@ -36,39 +36,39 @@ func (m *measurement) findPath() error {
 	if err != nil {
 		return &Fatal{"path", err}
 	}
-	if err := m.comparePaths(mine); err != nil {
+	if err := m.w.comparePaths(m.record, mine); err != nil {
 		return &Fatal{"path", err}
 	}
 	return nil
 }
 
 // comparePaths keeps rank 0's path, with a warning if another rank took another one.
-func (m *measurement) comparePaths(mine *result.Path) error {
+func (w World) comparePaths(record *result.Record, mine *result.Path) error {
 	var p result.Path
 	if mine != nil {
 		p = *mine
 	}
 	id := pathID(p)
 	ends := []float64{id, -id, float64(p.Channels)}
-	if err := m.w.Max(ends); err != nil {
+	if err := w.Max(ends); err != nil {
 		return err
 	}
 	if ends[0] == 0 { // sends and receives: ranks have different ones, and the most channels count
 		p.Channels = int(ends[2])
 	}
 	if p != (result.Path{}) {
-		m.record.Path = &p
+		record.Path = &p
 	}
 	if ends[0] == -ends[1] {
 		return nil
 	}
-	return m.warnOfPaths(id, p.String())
+	return w.warnOfPaths(record, id, p.String())
 }
 
 // warnOfPaths says which ranks took another way than rank 0.
-func (m *measurement) warnOfPaths(id float64, text string) error {
+func (w World) warnOfPaths(record *result.Record, id float64, text string) error {
 	first := []float64{id}
-	if err := m.w.Bcast(first); err != nil {
+	if err := w.Bcast(first); err != nil {
 		return err
 	}
 	differs := []float64{0}
@@ -77,15 +77,15 @@ func (m *measurement) warnOfPaths(id float64, text string) error {
 	} else {
 		differs[0] = 1
 	}
-	if err := m.w.Sum(differs); err != nil {
+	if err := w.Sum(differs); err != nil {
 		return err
 	}
-	rank, other, err := m.w.firstText(text)
-	if err != nil || m.w.Rank != 0 {
+	rank, other, err := w.firstText(text)
+	if err != nil || w.Rank != 0 {
 		return err
 	}
-	m.record.Warnings.Add(notice.PathDiffers{Ranks: int(differs[0]), World: m.w.Size, Own: m.record.Path.String(),
-		Rank: m.w.Name(rank), Host: m.w.host(rank), Other: other})
+	record.Warnings.Add(notice.PathDiffers{Ranks: int(differs[0]), World: w.Size, Own: record.Path.String(),
+		Rank: w.Name(rank), Host: w.host(rank), Other: other})
 	return nil
 }
 

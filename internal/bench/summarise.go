@@ -14,71 +14,71 @@ import (
 const timerShare = 0.05
 
 // summarise turns samples into the record's figures and gathers every rank's own summary on rank 0.
-func (m *measurement) summarise() error {
-	mine := []float64{stats.Median(m.own), 0, m.total / float64(max(1, m.ops*m.o.Aggregate))}
-	if len(m.late) > 0 {
-		mine[1] = stats.Median(m.late)
+func (t *timings) summarise(record *result.Record) error {
+	mine := []float64{stats.Median(t.own), 0, t.total / float64(max(1, t.ops*t.o.Aggregate))}
+	if len(t.late) > 0 {
+		mine[1] = stats.Median(t.late)
 	}
-	all, err := m.w.Gather(mine)
+	all, err := t.w.Gather(mine)
 	if err != nil {
 		return &Fatal{"summarise", err}
 	}
-	if m.w.Rank != 0 {
+	if t.w.Rank != 0 {
 		return nil
 	}
-	median, late := make([]float64, m.w.Size), make([]float64, m.w.Size)
+	median, late := make([]float64, t.w.Size), make([]float64, t.w.Size)
 	mean := 0.0
-	for r := range m.w.Size {
+	for r := range t.w.Size {
 		median[r], late[r] = all[3*r], all[3*r+1]
-		mean += all[3*r+2] / float64(m.w.Size)
+		mean += all[3*r+2] / float64(t.w.Size)
 	}
-	m.timeFigures(mean)
-	m.record.Ranks = m.rankSummary(median, late)
+	t.timeFigures(record, mean)
+	record.Ranks = t.rankSummary(median, late)
 	return nil
 }
 
-func (m *measurement) timeFigures(mean float64) {
-	s := stats.Summarise(m.samples)
-	t := m.record.Time
-	t.Seconds, t.Min, t.Max, t.Mean = s.Median, s.Min, s.Max, mean
+func (t *timings) timeFigures(record *result.Record, mean float64) {
+	s := stats.Summarise(t.samples)
+	f := record.Time
+	f.Seconds, f.Min, f.Max, f.Mean = s.Median, s.Min, s.Max, mean
 	if s.HasInterval {
-		t.Lo, t.Hi = s.Lo, s.Hi
+		f.Lo, f.Hi = s.Lo, s.Hi
 	}
-	t.P90, t.P99 = s.P90, s.P99
-	t.Samples, t.Iterations, t.Outliers, t.AutoCorr = s.N, m.ops*m.o.Aggregate, s.Outliers, s.AutoCorr
-	t.Sync, t.Elapsed = result.SyncBarrier, m.elapsed
-	warn := func(f notice.Fact) { m.record.Warnings.Add(f) }
-	if m.c.Mode == coll.Throughput {
-		t.Batch = m.k * m.o.Aggregate
-		t.Summary = result.MedianOfBatches + m.o.Average.String()
-	} else if m.untilLast() {
-		t.Summary = result.MedianToLastEnd
+	f.P90, f.P99 = s.P90, s.P99
+	f.Samples, f.Iterations, f.Outliers, f.AutoCorr = s.N, t.ops*t.o.Aggregate, s.Outliers, s.AutoCorr
+	f.Sync, f.Elapsed = result.SyncBarrier, t.elapsed
+	warn := func(w notice.Fact) { record.Warnings.Add(w) }
+	if t.c.Mode == coll.Throughput {
+		f.Batch = t.k * t.o.Aggregate
+		f.Summary = result.MedianOfBatches + t.o.Average.String()
+	} else if t.untilLast() {
+		f.Summary = result.MedianToLastEnd
 	} else {
-		t.Summary = result.MedianOfSlowest
+		f.Summary = result.MedianOfSlowest
 	}
-	operations := float64(max(1, t.Batch))
-	if m.c.Mode == coll.Latency {
-		operations = float64(m.o.Aggregate)
+	operations := float64(max(1, f.Batch))
+	if t.c.Mode == coll.Latency {
+		operations = float64(t.o.Aggregate)
 	}
-	interval := t.Seconds * operations
-	if cost := m.o.Clock.Cost; interval > 0 && cost > timerShare*interval {
+	interval := f.Seconds * operations
+	if cost := t.o.Clock.Cost; interval > 0 && cost > timerShare*interval {
 		warn(notice.TimerCost{Reading: units.Nanoseconds(cost), Share: units.Share(cost / interval)})
 	}
-	if r := m.o.Clock.Resolution; r > 0 && interval < 10*r {
-		t.P90, t.P99 = 0, 0
+	if r := t.o.Clock.Resolution; r > 0 && interval < 10*r {
+		f.P90, f.P99 = 0, 0
 		warn(notice.TimerResolution{Step: units.Nanoseconds(r)})
 	}
-	if m.c.Mode == coll.Latency && m.c.Collective.Rooted() && !m.o.Clock.Common && m.w.Size > 1 {
+	if t.c.Mode == coll.Latency && t.c.Collective.Rooted() && !t.o.Clock.Common && t.w.Size > 1 {
 		warn(notice.NoCommonClock{})
 	}
-	if u := m.clocks.uncertainty; m.c.Mode == coll.Latency && m.untilLast() && m.w.Size > 1 &&
-		u > timerShare*t.Seconds &&
-		m.o.Compare != nil {
-		warn(notice.ClockUncertainty{Uncertainty: units.Seconds(u), Share: units.Share(u / t.Seconds)})
+	if u := t.clocks.uncertainty; t.c.Mode == coll.Latency && t.untilLast() && t.w.Size > 1 &&
+		u > timerShare*f.Seconds &&
+		t.o.Compare != nil {
+		warn(notice.ClockUncertainty{Uncertainty: units.Seconds(u), Share: units.Share(u / f.Seconds)})
 	}
-	if len(m.events) > 0 {
-		t.Event = eventFigures(m.events)
-		if step, timed := m.o.Clock.EventStep, t.Event.Seconds*operations; step > timerShare*timed {
+	if len(t.events) > 0 {
+		f.Event = eventFigures(t.events)
+		if step, timed := t.o.Clock.EventStep, f.Event.Seconds*operations; step > timerShare*timed {
 			warn(
 				notice.EventResolution{
 					Step:     units.Nanoseconds(step),
@@ -90,7 +90,7 @@ func (m *measurement) timeFigures(mean float64) {
 	}
 	for _, w := range s.Warnings {
 		// A fixed number of operations in one batch is asked for, not an accident.
-		if w.Kind == stats.TooFewSamples && m.o.Iterations > 0 && m.c.Mode == coll.Throughput {
+		if w.Kind == stats.TooFewSamples && t.o.Iterations > 0 && t.c.Mode == coll.Throughput {
 			continue
 		}
 		warn(factOf(w))
@@ -125,17 +125,17 @@ func eventFigures(x []float64) *result.Event {
 }
 
 // rankSummary names the slowest and the latest rank.
-func (m *measurement) rankSummary(median, late []float64) *result.Ranks {
+func (t *timings) rankSummary(median, late []float64) *result.Ranks {
 	slowest, latest := argmax(median), argmax(late)
 	ranks := &result.Ranks{
-		Slowest:     m.w.Name(slowest),
-		SlowestHost: m.w.host(slowest),
+		Slowest:     t.w.Name(slowest),
+		SlowestHost: t.w.host(slowest),
 		SlowestS:    median[slowest],
 		Latest:      -1,
-		Uncertainty: m.clocks.uncertainty,
+		Uncertainty: t.clocks.uncertainty,
 	}
-	if m.w.Size > 1 && m.o.Clock.Common && late[latest] > m.clocks.uncertainty {
-		ranks.Latest, ranks.LatestHost, ranks.Lateness = m.w.Name(latest), m.w.host(latest), late[latest]
+	if t.w.Size > 1 && t.o.Clock.Common && late[latest] > t.clocks.uncertainty {
+		ranks.Latest, ranks.LatestHost, ranks.Lateness = t.w.Name(latest), t.w.host(latest), late[latest]
 	}
 	ranks.Median, ranks.Late = median, late // the writer shortens them for large worlds
 	return ranks

@@ -8,7 +8,6 @@ package board
 import (
 	"errors"
 	"fmt"
-	"math"
 	"os"
 	"path/filepath"
 	"sync/atomic"
@@ -22,16 +21,29 @@ type Board struct {
 	slots int
 }
 
-// A board begins with a line of its own, so that what is written there does not touch a slot's.
+// A board begins with lines of its own, so that what is written there does not touch a slot's: first the numbers, then
+// the report.
 const (
-	headWords = lineWords
+	headWords = lineWords + reportWords
 	lineWords = 16 // two cache lines, which processors fetch together
 
-	magicWord   = 0
-	slotsWord   = 1
-	claimedWord = 2 // when what Claim guards was claimed last; 0: never
+	magicWord = 0
+	slotsWord = 1
 
-	magic = 0x3164726f62737562 // "busbord1"
+	reportWord  = lineWords // the state of the report; its text follows
+	reportWords = 32 * lineWords
+
+	magic = 0x3264726f62737562 // "busbord2"
+
+	// ReportBytes is the room for a report.
+	ReportBytes = 8 * (reportWords - 2)
+)
+
+// The states of the report.
+const (
+	noReport = iota
+	reportBegun
+	reported
 )
 
 // Private is a board in the memory of this process alone.
@@ -142,14 +154,20 @@ func (b *Board) All(now int64) map[int]Seen {
 	return all
 }
 
-// Claim says to one of all callers that it is its turn, if nobody's was within the pause, in nanoseconds.
-func (b *Board) Claim(now, pause int64) bool {
-	at := &b.words[claimedWord]
-	last := atomic.LoadUint64(at)
-	return (last == 0 || now-int64(last) >= pause) && atomic.CompareAndSwapUint64(at, last, uint64(now))
+// Report writes, for all processes of the host, why one of them ends the run. Only the first report counts. It is cut
+// where it is longer than ReportBytes.
+func (b *Board) Report(text string) {
+	state := &b.words[reportWord]
+	if atomic.CompareAndSwapUint64(state, noReport, reportBegun) {
+		writeText(b.words[reportWord+1:], text, ReportBytes)
+		atomic.StoreUint64(state, reported)
+	}
 }
 
-// Freeze has every claim from now on refused, and says whether it is the first to do so.
-func (b *Board) Freeze() bool {
-	return atomic.SwapUint64(&b.words[claimedWord], math.MaxInt64) != math.MaxInt64
+// Reported returns the report; "" while there is none.
+func (b *Board) Reported() string {
+	if atomic.LoadUint64(&b.words[reportWord]) != reported {
+		return ""
+	}
+	return readText(b.words[reportWord+1:], ReportBytes)
 }

@@ -137,31 +137,28 @@ func TestHalfAnEntry(t *testing.T) {
 	}
 }
 
-func TestClaim(t *testing.T) {
-	b := Private(1)
-	const second = int64(time.Second)
-	if !b.Claim(5*second, 10*second) {
-		t.Error("the first claim is refused")
+// The first report reaches every process of the host, and no later one replaces it.
+func TestFirstReportCounts(t *testing.T) {
+	dir := t.TempDir()
+	ours, _, err := Create([]string{dir}, "board", 2)
+	if err != nil {
+		t.Fatal(err)
 	}
-	if b.Claim(14*second, 10*second) {
-		t.Error("claimed twice within the pause")
+	theirs, err := Open([]string{dir}, "board")
+	if err != nil {
+		t.Fatal(err)
 	}
-	var claims sync.Map
-	var all sync.WaitGroup
-	for i := range 8 {
-		all.Go(func() {
-			if b.Claim(15*second, 10*second) {
-				claims.Store(i, true)
-			}
-		})
+	if got := theirs.Reported(); got != "" {
+		t.Errorf("a new board has the report %q", got)
 	}
-	all.Wait()
-	n := 0
-	claims.Range(func(any, any) bool { n++; return true })
-	if n != 1 {
-		t.Errorf("%d of 8 may, want 1", n)
+	first := strings.Repeat("rank 0 ", ReportBytes/7)
+	ours.Report(first + "does not answer")
+	theirs.Report("another report")
+	if got := theirs.Reported(); !strings.HasPrefix(got, first) || len(got) > ReportBytes {
+		t.Errorf("%d bytes, want the first %d of the first report: %q", len(got), ReportBytes, got)
 	}
-	if !b.Freeze() || b.Freeze() || b.Claim(1<<62, second) {
-		t.Error("claimed though the board is frozen, or frozen twice")
+	ours.Slot(0).Write(sample(7), 0)
+	if got := theirs.Reported(); !strings.HasPrefix(got, first) {
+		t.Error("a slot overwrites the report")
 	}
 }

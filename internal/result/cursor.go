@@ -7,7 +7,8 @@ import (
 )
 
 // cursor reads JSON as rank writes it: no space between tokens, no escapes, ASCII. Whatever else it meets sets odd, and
-// the line is left to encoding/json; what it takes, it takes as encoding/json would, which a fuzz test sees to.
+// the line is left to encoding/json; what it takes, it takes as encoding/json would, which a fuzz test sees to. It has
+// many methods because each reads one kind of value or one object of the format.
 type cursor struct {
 	b   []byte
 	i   int

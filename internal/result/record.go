@@ -26,7 +26,8 @@ const (
 )
 
 // Run is the first line of a file: what was run, where, and with what. One launch writes one Run per world and
-// backend; they share Launch. Launches that belong together share Campaign.
+// backend; they share Launch. Launches that belong together share Campaign. It has many fields because each is one fact
+// of the run that a reader needs.
 type Run struct {
 	Kind     string `json:"kind"` // KindRun
 	Schema   int    `json:"schema"`
@@ -122,7 +123,8 @@ type Sweep struct {
 	Points  int               `json:"points"` // planned records
 }
 
-// Method says how figures are taken in this run.
+// Method is how values are taken in this run. It has many fields because each is one choice that makes values of two
+// runs comparable or not.
 type Method struct {
 	Clock           string  `json:"clock"`                  // CLOCK_MONOTONIC_RAW
 	ClockResolution float64 `json:"clock_resolution_s"`     // s
@@ -233,7 +235,8 @@ const (
 	Unfinished Status = "unfinished"
 )
 
-// Record is one measured (or not measured) point in one mode.
+// Record is one measured (or not measured) point in one mode. It has many fields because each is one fact of the point
+// that a reader needs.
 type Record struct {
 	Kind string `json:"kind"`        // KindCase
 	N    int    `json:"n"`           // number within the run, from 1
@@ -339,7 +342,8 @@ const (
 	MedianOfBatches = "median over batches of the " // and what is averaged
 )
 
-// Time summarises the time of one operation, in seconds. Bandwidths are derived from Seconds, never averaged.
+// Time summarises the time of one operation, in seconds. Bandwidths are derived from Seconds, never averaged. It has
+// many fields because each is one statistic of the same samples.
 type Time struct {
 	// median of iterations (latency) or of batches' time/operations (throughput)
 	Seconds float64 `json:"s"`

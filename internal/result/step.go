@@ -67,7 +67,8 @@ type StepOp struct {
 	Layers     int    `json:"layers"`
 }
 
-// StepRecord is one measured (or not measured) point of a step.
+// StepRecord is one measured (or not measured) point of a step. It has many fields because each is one fact of the
+// point that a reader needs.
 type StepRecord struct {
 	Kind string `json:"kind"` // KindStep
 	N    int    `json:"n"`    // number of the point in the run's list, from 1

@@ -25,7 +25,7 @@ func Auto(h *Host, worlds []int) string {
 	paths, err := h.Options.LibraryPaths()
 	var devices []cudart.Device
 	if err == nil {
-		devices, err = (&ncclLibrary{h: h}).loadDriver(paths)
+		devices, err = new(ncclGPUs).loadDriver(paths)
 	}
 	var cuda *cudart.Error
 	mine := sight{Seen: h.sees(devices, err),

@@ -15,35 +15,32 @@ import (
 // ncclBackend measures NCCL's collectives in one world, on buffers in the memory of this rank's GPU.
 type ncclBackend struct {
 	Layout
-	l         *ncclLibrary
+	ncclBuffers
 	w         *World
 	aggregate int
 
 	barrier *Barrier // MPI's: brings the ranks together before a batch
 	stream  *cudart.Stream
-	mover   *cudart.Mover
 	comm    *nccl.Comm
-	area    cudart.Pointer // the input and, from a page of its own, the output of the case in hand
-	bytes   int64
 
-	registered nccl.Registration
-	graph      int            // operations of a CUDA graph; 0: no graphs
-	paths      *nccl.Profiler // nil unless NCCL tells of its ways on every rank
+	graph int            // operations of a CUDA graph; 0: no graphs
+	paths *nccl.Profiler // nil unless NCCL tells of its ways on every rank
 
 	prepared []result.Setup     // what making it ready took
 	held     []result.Throttled // ranks whose GPU held back its clocks at the end; rank 0 only
 	computes *gpuComputing      // nil where no training steps are measured
-	profiled bool               // the driver's profiler range has begun (--profile-range)
+	profile  profilerRange      // of the training steps (--profile-range)
 
-	unsupported map[reduction]string // what the library has refused, with its reason
-	refused     bool                 // the last operation was refused before anything was issued, as on all ranks
+	unsupported refusals // what the library has refused
+	refused     bool     // the last operation was refused before anything was issued, as on all ranks
 }
 
 // rehearsalChunk is the mover's chunk where the device's memory is the host's.
 const rehearsalChunk = 4 << 20
 
 func (l *ncclLibrary) Open(w *World, m Method) (Backend, error) {
-	b := &ncclBackend{Layout: m.Layout, l: l, w: w, aggregate: max(1, m.Aggregate), graph: l.Graph(m.Iterations)}
+	b := &ncclBackend{Layout: m.Layout, ncclBuffers: ncclBuffers{l: l}, w: w, aggregate: max(1, m.Aggregate),
+		graph: l.Graph(m.Iterations), unsupported: refusals{}}
 	// Windows are of one size on all ranks, and copy engines write at the root's own offset in another rank's.
 	b.alike = l.h.Options.GPU.Register == "window"
 	var err error
@@ -173,24 +170,19 @@ func (b *ncclBackend) reconnect() error {
 	if err := b.connect(); err != nil {
 		return err
 	}
-	return b.register()
+	return b.register(b.comm)
 }
 
 // Close implements backend.
 func (b *ncclBackend) Close() error {
 	b.l.h.Watch.Phase("look at the GPUs", 0)
 	var err error
-	if b.held, err = b.findThrottled(); err != nil {
+	if b.held, err = b.l.throttled(b.w); err != nil {
 		return err
 	}
 	b.l.h.Watch.Phase("NCCL destroy", 0)
 	b.l.h.Interrupts.guard(b.l.h.Interrupts.current(), nil)
 	// Graphs may have made NCCL register the buffers by itself: they go after the communicator.
-	err = errors.Join(b.endProfile(), b.registered.Close(), b.comm.Close())
+	err = errors.Join(b.profile.end(b.l), b.registered.Close(), b.comm.Close())
 	return errors.Join(err, b.release(), b.mover.Close(), b.stream.Close(), b.barrier.Close())
-}
-
-// shared says whether ranks of this world share a GPU.
-func (b *ncclBackend) shared() bool {
-	return slices.ContainsFunc(b.w.Names, func(r int) bool { return b.l.ranks[r].Shared })
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 
 	"busbar/internal/result"
+	"busbar/rank/machine"
 )
 
 var (
@@ -18,18 +19,6 @@ var (
 	_ Throttling  = (*ncclBackend)(nil)
 )
 
-// DescribeRank implements Accelerator.
-func (l *ncclLibrary) DescribeRank(rank int, line *result.Rank) {
-	g := l.ranks[rank]
-	line.Device, line.PCI, line.UUID, line.State = g.Name, g.PCI, g.UUID, g.State
-}
-
-// Link implements Accelerator.
-func (l *ncclLibrary) Link(rank int) *result.PCIe { return l.ranks[rank].PCIe }
-
-// EventStep implements Accelerator.
-func (l *ncclLibrary) EventStep() float64 { return l.eventTick }
-
 // Graph implements Accelerator.
 func (l *ncclLibrary) Graph(iterations int) int {
 	if l.h.Options.GPU.Graph == 0 {
@@ -38,8 +27,13 @@ func (l *ncclLibrary) Graph(iterations int) int {
 	return cmp.Or(iterations, GraphOperations)
 }
 
-// Adjusted implements Accelerator.
-func (l *ncclLibrary) Adjusted(worlds []int, size int) string { return l.worlds.adjusted(worlds, size) }
+// Links implements Accelerator.
+func (l *ncclLibrary) Links() string {
+	if l.Simulated() {
+		return ""
+	}
+	return machine.GPULinks()
+}
 
 // Setup implements Prepared.
 func (b *ncclBackend) Setup() []result.Setup { return b.prepared }

@@ -4,12 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"slices"
 	"time"
 
 	"busbar/cudart"
 	"busbar/cudart/nccl"
-	"busbar/internal/ranges"
 	"busbar/internal/result"
 	"busbar/rank/exit"
 	"busbar/rank/launch"
@@ -54,11 +52,12 @@ func (l *ncclLibrary) takeGPU(devices []cudart.Device, none error, worlds []int)
 	if h.Rank < len(takers) {
 		d := devices[ordinal[h.Rank]]
 		mine = gpuFacts{Name: d.Name, UUID: d.UUID, PCI: d.PCI, Shared: shared[h.Rank], Driver: l.driver.Info().String(),
-			Major: d.Major, Minor: d.Minor, State: l.watchGPU(d.PCI)}
+			Major: d.Major, Minor: d.Minor}
 		if l.nvtx, err = cudart.LoadNVTX(); err != nil {
 			mine.NVTX = err.Error()
 		}
 		if !l.Simulated() {
+			mine.State = l.watch(d.PCI)
 			mine.PCIe = machine.PCIeLink("/", d.PCI, machine.VirtualMachine("/") != "")
 		}
 	}
@@ -74,8 +73,12 @@ func (l *ncclLibrary) takeGPU(devices []cudart.Device, none error, worlds []int)
 	if text := l.worlds.adjusted(worlds, len(h.Ranks)); text != "" {
 		l.notes = append(l.notes, text)
 	}
-	if err := l.allowSharing(); err != nil {
+	note, err := l.allowSharing()
+	if err != nil {
 		return err
+	}
+	if note != "" {
+		l.notes = append(l.notes, note)
 	}
 	l.notes = append(l.notes, l.withoutNVTX()...)
 	if l.takes() {
@@ -112,43 +115,6 @@ func (l *ncclLibrary) onOwnGPU(comm *nccl.Comm) error {
 	return exit.Remedied("show each rank one GPU only (CUDA_VISIBLE_DEVICES)",
 		"the communicator of %s %s uses %s, but the rank uses %s",
 		l.nccl.Info().Name, l.nccl.Info().Version, name(used), name(own))
-}
-
-// withoutNVTX notes the ranks that have no NVTX ranges though a tool is named, a line for each reason.
-func (l *ncclLibrary) withoutNVTX() (notes []string) {
-	ranks := map[string][]int{}
-	for r, g := range l.ranks {
-		if g.NVTX != "" {
-			ranks[g.NVTX] = append(ranks[g.NVTX], r)
-		}
-	}
-	for why, of := range ranks {
-		notes = append(notes, fmt.Sprintf("NVTX: no ranges from ranks %s: %s", ranges.Format(of), why))
-	}
-	slices.Sort(notes)
-	return notes
-}
-
-// allowSharing sets what NCCL needs for ranks on one GPU. Slices of a GPU (MIG) are GPUs of their own for this program,
-// but NCCL compares PCI addresses: since 2.30 one variable allows them, and before that they share a GPU.
-func (l *ncclLibrary) allowSharing() error {
-	shared := slices.ContainsFunc(l.ranks, func(g gpuFacts) bool { return g.Shared })
-	for r, is := range slicedGPUs(l.ranks, l.h.Ranks) {
-		if is && l.h.Options.ShareGPU {
-			l.ranks[r].Shared, shared = true, true
-		} else if is {
-			l.sliced = sharedGPUs(l.ranks, l.h.Ranks)
-		}
-	}
-	if l.sliced != "" {
-		l.notes = append(l.notes, "ranks have slices of one GPU (MIG)")
-		return setUnset("NCCL_MULTI_RANK_GPU_ENABLE", "1")
-	}
-	if !shared {
-		return nil
-	}
-	l.notes = append(l.notes, "several ranks share a GPU: right results, no meaningful speed")
-	return letShare(l.h.Rank)
 }
 
 // slicesHindered is why ranks cannot have slices of one GPU; nil where they can, or have none.

@@ -17,26 +17,15 @@ import (
 	"busbar/rank/launch"
 )
 
-// ncclLibrary is NCCL, or a library with its functions, and this rank's GPU.
+// ncclLibrary is NCCL, or a library with its functions, on this rank's GPU.
 type ncclLibrary struct {
-	h      *Host
+	ncclGPUs
 	file   string // the backend's name in files
 	wanted nccl.Options
-	driver *cudart.Driver
-	gpu    *cudart.Context
 	nccl   *nccl.Library
-	nvml   *cudart.NVML // nil where there is none
-	nvtx   *cudart.NVTX // nil where no tool listens
-	worlds gpuWorlds    // that the GPUs are enough for
-	ranks  []gpuFacts   // by rank of the launch; empty of ranks that take no GPU
-	sliced string       // ranks with slices (MIG) of one GPU each; "" for none
 	config nccl.Config
 	notes  []string
 	paths  *nccl.Profiler // the plugin that NCCL tells of its ways; nil without --path
-
-	loading time.Duration // of the driver and this rank's context
-
-	eventTick float64 // s, of this rank's GPU; 0: --events is not given
 
 	stale atomic.Pointer[string] // NCCL's last words about something that is over; the watchdog reads it too
 }
@@ -49,30 +38,13 @@ func (l *ncclLibrary) Facts() result.Backend {
 		BuildID: i.BuildID, Notes: l.notes, Parameters: l.nccl.Parameters()}
 }
 
-func (l *ncclLibrary) Device() string {
-	var names []string
-	for _, g := range l.ranks {
-		if g.Name != "" && !slices.Contains(names, g.Name) {
-			names = append(names, g.Name)
-		}
-	}
-	return strings.Join(names, ", ")
-}
-
 // Simulated implements Accelerator.
 func (l *ncclLibrary) Simulated() bool { return l.file == Simulation }
-
-func (l *ncclLibrary) Unfit(world int) string {
-	return cmp.Or(l.h.tooLarge(world), l.worlds.unfit(world))
-}
-
-// takes says whether this rank is in a world that is measured; others need neither a GPU nor the library.
-func (l *ncclLibrary) takes() bool { return l.h.Rank < l.worlds.takers }
 
 // openNCCL loads the driver, gives each rank that is in a world with enough GPUs one of them, loads the library there,
 // and compares what the ranks have. Collective.
 func openNCCL(h *Host, name string, worlds []int) (Library, error) {
-	l := &ncclLibrary{h: h, file: name, config: nccl.Config{NonBlocking: h.Options.GPU.NonBlocking,
+	l := &ncclLibrary{ncclGPUs: ncclGPUs{h: h}, file: name, config: nccl.Config{NonBlocking: h.Options.GPU.NonBlocking,
 		CTAPolicy: h.Options.GPU.CTAPolicy,
 		MinCTAs:   h.Options.GPU.MinCTAs, MaxCTAs: h.Options.GPU.MaxCTAs}}
 	h.Watch.Phase("load CUDA and NCCL", 0)
@@ -149,28 +121,6 @@ func (o *Options) LibraryPaths() (LibraryPaths, error) {
 		return p, err
 	}
 	return LibraryPaths{cmp.Or(p.CUDA, dir), cmp.Or(p.NCCL, dir)}, nil
-}
-
-// loadDriver returns the GPUs that this rank sees; none is an error.
-func (l *ncclLibrary) loadDriver(p LibraryPaths) (devices []cudart.Device, err error) {
-	if l.driver, err = cudart.Load(cudart.Options{Path: p.CUDA}); err != nil {
-		var cuda *cudart.Error
-		if shown, set := os.LookupEnv("CUDA_VISIBLE_DEVICES"); set && errors.As(err, &cuda) && cuda.IsNoDevice() {
-			f := exit.FailureOf(err)
-			more := fmt.Sprintf("\nCUDA_VISIBLE_DEVICES=%q limits the GPUs of this rank", shown)
-			f.Text, f.Parts.Remedy = f.Text+more, f.Parts.Remedy+more
-			err = f
-		}
-		return nil, err
-	}
-	if devices, err = l.driver.Devices(); err != nil {
-		return nil, err
-	}
-	if len(devices) == 0 {
-		return nil, fmt.Errorf("this rank sees no GPU (CUDA_VISIBLE_DEVICES=%q); %s is loaded",
-			os.Getenv("CUDA_VISIBLE_DEVICES"), l.driver.Info().Path)
-	}
-	return devices, nil
 }
 
 // ownLibrary is the library of one rank.

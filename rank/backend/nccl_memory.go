@@ -23,8 +23,26 @@ func (b *ncclBackend) Room() (float64, notice.MemoryLimit, error) {
 	return b.w.Memory.DeviceRoom("the memory of GPU "+b.l.ranks[b.l.h.Rank].UUID, free)
 }
 
+// Ready implements Backend: the buffers become known to the communicator where that is asked for.
+func (b *ncclBackend) Ready() error {
+	if err := b.register(b.comm); err != nil {
+		return exit.With(exit.Environment, fmt.Errorf("--register %s: %w", b.l.h.Options.GPU.Register, err))
+	}
+	return nil
+}
+
+// ncclBuffers are the memory of this rank's GPU in which cases lie.
+type ncclBuffers struct {
+	l     *ncclLibrary
+	mover *cudart.Mover  // fills and compares it
+	area  cudart.Pointer // the input and, from a page of its own, the output of the case in hand
+	bytes int64
+
+	registered nccl.Registration
+}
+
 // Reserve implements backend.
-func (b *ncclBackend) Reserve(bytes int64) (err error) {
+func (b *ncclBuffers) Reserve(bytes int64) (err error) {
 	if err := b.release(); err != nil {
 		return err
 	}
@@ -44,22 +62,15 @@ func (b *ncclBackend) Reserve(bytes int64) (err error) {
 	return nil
 }
 
-// Ready implements Backend: the buffers become known to the communicator where that is asked for.
-func (b *ncclBackend) Ready() error {
-	if err := b.register(); err != nil {
-		return exit.With(exit.Environment, fmt.Errorf("--register %s: %w", b.l.h.Options.GPU.Register, err))
-	}
-	return nil
-}
-
-func (b *ncclBackend) register() (err error) {
+// register makes the memory known to a communicator where that is asked for.
+func (b *ncclBuffers) register(comm *nccl.Comm) (err error) {
 	if r := b.l.h.Options.GPU.Register; r == "buffer" || r == "window" {
-		b.registered, err = b.comm.Register(uint64(b.area), b.bytes, r == "window")
+		b.registered, err = comm.Register(uint64(b.area), b.bytes, r == "window")
 	}
 	return err
 }
 
-func (b *ncclBackend) release() error {
+func (b *ncclBuffers) release() error {
 	if b.area == 0 {
 		return nil
 	}

@@ -113,7 +113,7 @@ func (o *ncclOperation) Notes() []string {
 	if o.b.paths != nil && o.b.graph > 0 {
 		notes = append(notes, "the path is that of the operation outside the graph")
 	}
-	if o.b.shared() {
+	if o.b.l.shared(o.b.w.Names) {
 		notes = append(notes, "ranks share a GPU")
 	}
 	return notes
@@ -156,7 +156,7 @@ func (o *ncclOperation) Run(batches, n int) (bench.Stamps, error) {
 		refused: func() bool { return o.b.lacksFloat8(o.of) },
 		over:    func() (err error) { o.times, err = o.op.Times(); return err },
 	})
-	o.b.remember(o.of, err)
+	o.b.unsupported.remember(o.of, err, o.b.l.h.Options.GPU.Algorithms)
 	return s, err
 }
 

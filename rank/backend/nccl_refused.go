@@ -18,17 +18,16 @@ type reduction struct {
 
 func reductionOf(c coll.Case) reduction { return reduction{c.Collective, c.Type, c.Op} }
 
-// remember keeps what the library has refused, so that later cases of the same kind do not cost a communicator each.
-// What --algo asks for may fit another size.
-func (b *ncclBackend) remember(c coll.Case, err error) {
+// refusals are what a library has refused, with its reason, so that later cases of the same kind do not cost a
+// communicator each.
+type refusals map[reduction]string
+
+// remember keeps the refusal of a case. What --algo asks for may fit another size.
+func (r refusals) remember(c coll.Case, err error, algorithms string) {
 	var lost *bench.OperationError
-	if !errors.As(err, &lost) || lost.Status != result.Unsupported || b.l.h.Options.GPU.Algorithms != "" {
-		return
+	if errors.As(err, &lost) && lost.Status == result.Unsupported && algorithms == "" {
+		r[reductionOf(c)] = lost.Error()
 	}
-	if b.unsupported == nil {
-		b.unsupported = map[reduction]string{}
-	}
-	b.unsupported[reductionOf(c)] = lost.Error()
 }
 
 // lacksFloat8 reports whether the case is one of float8 and the GPU of some rank is below compute capability 9.0. NCCL

@@ -108,7 +108,7 @@ func (t *gpuTraining) remark(c *gpuComputing) {
 			}
 		}
 	}
-	if t.b.shared() {
+	if t.b.l.shared(t.b.w.Names) {
 		t.remarks = append(t.remarks, "ranks share a GPU: their computing and communication take turns on it, "+
 			"and no figure tells of a training")
 	}
@@ -130,7 +130,7 @@ func (t *gpuTraining) Buffers(op int) bench.Buffers {
 
 // Run implements Training. The profiler sees the step as a range, and inside it its segments and operations.
 func (t *gpuTraining) Run(m program.Mode) (start, end int64, err error) {
-	if err := t.b.profile(); err != nil {
+	if err := t.b.profile.begin(t.b.l); err != nil {
 		return 0, 0, err
 	}
 	t.program.SetMode(m)
@@ -144,23 +144,24 @@ func (t *gpuTraining) Run(m program.Mode) (start, end int64, err error) {
 	return s.Start[0], s.End[0], nil
 }
 
-// profile begins the driver's own profiler range at the first step, where --profile-range asks for it; it ends with the
-// world.
-func (b *ncclBackend) profile() error {
-	if !b.l.h.Options.Profile || b.profiled {
+// profilerRange is the driver's own profiler range.
+type profilerRange struct{ begun bool }
+
+// begin begins it at the first step, where --profile-range asks for it; it ends with the world.
+func (r *profilerRange) begin(l *ncclLibrary) error {
+	if !l.h.Options.Profile || r.begun {
 		return nil
 	}
-	b.profiled = true
-	return b.l.driver.ProfilerStart()
+	r.begun = true
+	return l.driver.ProfilerStart()
 }
 
-// endProfile ends the driver's profiler range.
-func (b *ncclBackend) endProfile() error {
-	if !b.profiled {
+func (r *profilerRange) end(l *ncclLibrary) error {
+	if !r.begun {
 		return nil
 	}
-	b.profiled = false
-	return b.l.driver.ProfilerStop()
+	r.begun = false
+	return l.driver.ProfilerStop()
 }
 
 // Spans implements Training.

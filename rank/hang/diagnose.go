@@ -81,15 +81,23 @@ func Diagnose(reports []launch.Report, me launch.State) (f notice.RunHung) {
 			are(outside), verb(outside, "waits", "wait")))
 	}
 	if hidden := by[launch.Unreachable]; len(hidden) > 0 {
-		parts = append(parts, fmt.Sprintf("no report from %s: no side channel (a firewall between the hosts?), and "+
-			"nothing in shared memory or the hosts' files",
-			launch.RankNames(hidden)))
+		why := "no side channel (a firewall between the hosts?); their hosts report them on stderr"
+		if lostRank0(by) {
+			why = "no side channel to them without rank 0"
+		}
+		parts = append(parts, fmt.Sprintf("no report from %s: %s", launch.RankNames(hidden), why))
 	} else if len(reports) == 0 {
 		parts = append(parts, "the state of other ranks is unknown")
 	}
 	parts = append(parts, lastWords(by[launch.Answered])...)
 	f.Problem = strings.Join(parts, "; ")
 	return f
+}
+
+// lostRank0 reports whether rank 0, over which ranks of other hosts report, is gone or silent.
+func lostRank0(by map[launch.Standing][]launch.Report) bool {
+	return slices.ContainsFunc(append(slices.Clone(by[launch.Gone]), by[launch.Silent]...),
+		func(r launch.Report) bool { return r.Rank == 0 })
 }
 
 func hungRank(r launch.Report, why notice.Standing) notice.HungRank {
@@ -145,7 +153,7 @@ func lastWords(ranks []launch.Report) (parts []string) {
 	return parts
 }
 
-// lastHeard is what ranks that are silent now did last, where their host's memory or file shows it.
+// lastHeard is what ranks that are silent now did last, where this host's memory shows it.
 func lastHeard(ranks []launch.Report) (parts []string) {
 	const most = 4
 	ranks = slices.Clone(ranks)

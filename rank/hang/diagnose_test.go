@@ -93,6 +93,12 @@ func TestNameHang(t *testing.T) {
 			[]launch.Report{at(0, 18, "issuing"), {Rank: 1, Standing: launch.Unreachable}, {Rank: 2, Standing: launch.Unreachable}},
 			[]string{"rank 0 on node00 is at iteration 18", "no report from ranks 1, 2: no side channel"}, []string{"still"},
 		},
+		"rank 0 is lost, and with it the side channel of others": {
+			[]launch.Report{at(1, 18, "issuing"), known(0, launch.Silent), {Rank: 2, Standing: launch.Unreachable}},
+			[]string{"rank 0 on node00 (pid 1000) does not answer",
+				"no report from rank 2: no side channel to them without rank 0"},
+			[]string{"firewall"},
+		},
 		"no hub":      {[]launch.Report{at(0, 18, "issuing")}, []string{"rank 0 on node00 is at iteration 18", "the state of other ranks is unknown"}, nil},
 		"before any":  {[]launch.Report{noCase, known(2, launch.Silent)}, []string{"rank 2 on node02", "is in phase MPI_Init for 1m1s"}, []string{"iteration", " of "}},
 		"many behind": {append([]launch.Report{at(0, 18, "issuing")}, crowdAt(1, 9, 17)...), []string{"1 on node01, 2 on node02, 3 on node03, 4 on node04 and 5 more are still"}, []string{"node05"}},

@@ -3,6 +3,7 @@ package hang
 import (
 	"crypto/rand"
 	"encoding/hex"
+	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -13,31 +14,25 @@ import (
 
 	"busbar/internal/board"
 	"busbar/internal/loop"
+	"busbar/internal/notice"
+	"busbar/internal/units"
 	"busbar/rank/launch"
 	"busbar/rank/timeout"
 )
 
-// Peers is what this rank knows of others without asking them: those of its host by the board in shared memory,
-// those of other hosts by the files that each host keeps in the results folder. It needs neither MPI nor TCP. A nil
-// Peers sees nothing.
+// Peers is what this rank knows of the ranks of its host without asking them: they write on a board in shared memory.
+// It needs neither MPI nor TCP. A nil Peers sees nothing.
 type Peers struct {
-	number string // of the job
-	rank   int
-	ranks  []launch.RankFacts // of the job
-	mates  []int              // the ranks of this host, by slot
-	slot   int                // of this rank
-	board  *board.Board       // nil: there is no shared memory
+	rank  int
+	ranks []launch.RankFacts // of the job
+	mates []int              // the ranks of this host, by slot
+	slot  int                // of this rank
+	board *board.Board       // nil: there is no shared memory
 
-	folder  atomic.Pointer[string] // of the hosts' files; nil: there are none
-	beat    time.Duration          // between two writings of a host's file
-	wake    chan struct{}          // to who writes it
-	writing chan struct{}          // holds one token, which the writer has
-
-	madeOut bool   // the results folder was made for them; on rank 0
-	dropped string // the folder, after a good end
+	apart atomic.Bool // other hosts can only report their ranks themselves
 }
 
-// NewJobNumber is what the names of a job's memory and of its hosts' files have in common, and no other job's.
+// NewJobNumber returns what the names of a job's shared memory have in common, and no other job's.
 func NewJobNumber() (string, error) {
 	var b [4]byte
 	_, err := rand.Read(b[:])
@@ -47,10 +42,8 @@ func NewJobNumber() (string, error) {
 // newPeers finds this rank among those of its host: equal by machine and name, since containers of one machine may
 // have a /dev/shm each.
 func newPeers(rank int, ranks []launch.RankFacts) *Peers {
-	l := &Peers{rank: rank, ranks: ranks, wake: make(chan struct{}, 1), writing: make(chan struct{}, 1)}
-	hosts := map[string]bool{}
+	l := &Peers{rank: rank, ranks: ranks}
 	for _, f := range ranks {
-		hosts[f.Host] = true
 		if f.Host != ranks[rank].Host || f.Machine != ranks[rank].Machine {
 			continue
 		}
@@ -59,7 +52,6 @@ func newPeers(rank int, ranks []launch.RankFacts) *Peers {
 		}
 		l.mates = append(l.mates, f.Rank)
 	}
-	l.beat = hostBeat(len(hosts))
 	return l
 }
 
@@ -92,11 +84,9 @@ func OpenPeers(comm launch.Comm, ranks []launch.RankFacts, number string, watch 
 	if err := comm.Barrier(); err != nil {
 		return nil, err
 	}
-	l.number = number
 	if l.board != nil {
-		go l.keepFile()
 		owner := board.Entry{Rank: l.rank, PID: os.Getpid(), Namespace: processNamespace()}
-		watch.Post(&poster{slot: l.board.Slot(l.slot), owner: owner, tick: l.tick})
+		watch.Post(&poster{slot: l.board.Slot(l.slot), owner: owner, peers: l})
 	}
 	return l, nil
 }
@@ -149,6 +139,58 @@ func (l *Peers) judge(s board.Seen, now int64) launch.Report {
 		r.Process = processState("/", s.PID)
 	}
 	return withStanding(r)
+}
+
+// withStanding completes a report by how the rank stands, from its silence and what is known of its process.
+func withStanding(r launch.Report) launch.Report {
+	switch {
+	case r.Silence < timeout.Ask:
+		r.Standing = launch.Answered
+	case r.Process == processGone && r.State.Phase == PhaseFinalize:
+		r.Standing = launch.Left
+	case r.Process == processGone:
+		r.Standing, r.At = launch.Gone, time.Now().Add(-r.Silence)
+	default:
+		r.Standing = launch.Silent
+	}
+	return r
+}
+
+// publish writes on the board why this rank ends the run. The end of a job wakes ranks that were stopped, and rank 0
+// may be one of them.
+func (l *Peers) publish(cause notice.RunHung) {
+	if l == nil || l.board == nil {
+		return
+	}
+	const each = 500 // bytes of a rank at most, about
+	for room := board.ReportBytes / 2; room > 0; room /= 2 {
+		cause.Problem, cause.Ranks = units.Truncate(cause.Problem, room), cause.Ranks[:min(len(cause.Ranks), room/each)]
+		text, err := json.Marshal(notice.Kept{Fact: cause})
+		if err == nil && len(text) <= board.ReportBytes {
+			l.board.Report(string(text))
+			return
+		}
+	}
+}
+
+// Reason returns why another rank of this host ends the run; nil where none does.
+func (l *Peers) Reason() notice.Fact {
+	if l == nil || l.board == nil {
+		return nil
+	}
+	var cause notice.Kept
+	if json.Unmarshal([]byte(l.board.Reported()), &cause) != nil {
+		return nil
+	}
+	return cause.Fact
+}
+
+// AwaitOtherHosts gives hosts that no control channel reaches the time to report their ranks on stderr. It is called
+// between this rank's report and the end of the job.
+func (l *Peers) AwaitOtherHosts() {
+	if l != nil && l.apart.Load() {
+		time.Sleep(timeout.OtherHosts)
+	}
 }
 
 // What is said of a process that is silent.

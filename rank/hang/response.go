@@ -34,30 +34,30 @@ type Run struct {
 }
 
 // Respond finds out which ranks hang and ends the run. It returns only where this rank waits for a rank 0 that is still
-// within its own limit (it may write thousands of records of points that are skipped), and on rank 0 where that finds
-// out already who hangs: every rank may report the same hang.
+// within its own limit (it may write thousands of records of points that are skipped), or of which nothing is known and
+// that all ranks of this host wait for, for less than ten deadlines; and on rank 0 where that finds out already who
+// hangs: every rank may report the same hang.
 func (r *Run) Respond(mine launch.State) {
 	mine.Rank, mine.Host = r.Rank, r.Host
-	r.Peers.hurry()
-	time.AfterFunc(timeout.Ask+Tick/5, r.Peers.hurry) // by then a silence shows
 	if r.Rank == 0 {
 		if r.Naming.CompareAndSwap(false, true) {
 			r.nameAndStop(mine)
 		}
 		return
 	}
-	zero, err := r.askRank0(mine)
+	zero, others := r.lookAround()
+	waits := mine.Phase == WaitForRank0
 	switch {
-	case err == nil && mine.Phase == WaitForRank0 && zero.Since < r.Deadline:
+	case waits && zero.Standing == launch.Answered && zero.State.Since < r.Deadline,
+		waits && zero.Standing == launch.Unreachable && mine.Since < watchTimes*r.Deadline && allWait(others):
 		r.Watch.Again()
-		return
-	case err == nil:
+	case zero.Standing == launch.Answered:
 		_ = r.Client.Send(launch.Event{Kind: "hang"})
-		time.Sleep(timeout.Ask + r.Peers.surveyTime() + 2*timeout.RAS + timeout.CloseFiles + timeout.Abort +
+		time.Sleep(2*timeout.Ask + 2*timeout.RAS + timeout.CloseFiles + timeout.OtherHosts + timeout.Abort +
 			time.Duration(len(r.Ranks)/100)*time.Second)
-		r.speak(mine, false, fmt.Sprintf("; rank 0 (phase %s) did not end the run", zero.Phase))
+		r.endRun(mine, r.Peers.survey(nil), fmt.Sprintf("; rank 0 (phase %s) did not end the run", zero.State.Phase))
 	default:
-		r.speak(mine, !errors.Is(err, launch.ErrNoControlChannel), "")
+		r.endRun(mine, others, "")
 	}
 }
 
@@ -67,41 +67,61 @@ func (r *Run) nameAndStop(mine launch.State) {
 	if r.Server != nil {
 		asked = r.Server.Ask(timeout.Ask)
 	}
-	cause := Diagnose(r.Peers.survey(asked, mine.Since), mine)
+	others := r.Peers.survey(asked)
+	r.leaveTime(others)
+	cause := Diagnose(others, mine)
 	cause.Problem += r.Libraries()
 	r.Stop(cause)
 }
 
-// speak ends a run that hangs where rank 0 does not; mute: rank 0 was asked on the control channel in vain. Of all
-// ranks that live the lowest one speaks. It does not return.
-func (r *Run) speak(mine launch.State, mute bool, more string) {
-	others := r.Peers.survey(nil, mine.Since)
-	if mute {
-		zero := launch.Report{Rank: 0, Host: r.Ranks[0].Host, PID: r.Ranks[0].PID, Standing: launch.Silent}
-		others = withSilent(others, zero)
+// leaveTime has the end of the run wait for the reports of other hosts where nothing else is known of their ranks.
+func (r *Run) leaveTime(others []launch.Report) {
+	if r.Peers != nil && anyUnreachable(others) {
+		r.Peers.apart.Store(true)
 	}
-	lower := func(o launch.Report) bool { return o.Rank > 0 && o.Rank < r.Rank && o.Standing == launch.Answered }
+}
+
+// endRun ends a run that hangs where rank 0 does not. Of all ranks that live the lowest one does so; where there is no
+// control channel, that of each host. It does not return.
+func (r *Run) endRun(mine launch.State, others []launch.Report, more string) {
+	lower := func(o launch.Report) bool {
+		return o.Rank > 0 && o.Rank < r.Rank &&
+			(o.Standing == launch.Answered || o.Standing == launch.Unreachable && r.Client != nil)
+	}
+	if r.Client == nil {
+		r.leaveTime(others)
+	}
 	if slices.ContainsFunc(others, lower) {
-		time.Sleep(timeout.Ask + timeout.Abort + time.Duration(r.Rank)*Tick/100)
+		time.Sleep(timeout.Ask + timeout.OtherHosts + timeout.Abort + time.Duration(r.Rank)*Tick/100)
 	}
 	cause := Diagnose(others, mine)
 	cause.Problem += more
-	r.Peers.Freeze(cause)
-	// Should rank 0 wake up, its files say so.
+	// Should rank 0 wake up, it reports this cause.
+	r.Peers.publish(cause)
 	_ = r.Client.Send(launch.Event{Kind: "failed", Cause: notice.Kept{Fact: cause}, Code: exit.Hang})
 	r.GiveUp(cause)
 }
 
-// askRank0 returns what rank 0 is doing: by its own word, or by what others see of it where it has no way to answer.
-func (r *Run) askRank0(mine launch.State) (launch.State, error) {
-	s, err := r.Client.Ask(timeout.Ask)
-	if err == nil {
-		return s, nil
+// lookAround returns what is known of rank 0, by its own word or by the memory of this host, and of the others where
+// rank 0 does not answer on the control channel.
+func (r *Run) lookAround() (zero launch.Report, others []launch.Report) {
+	zero.Standing = launch.Answered
+	var err error
+	if zero.State, err = r.Client.Ask(timeout.Ask); err == nil {
+		return zero, nil
 	}
-	for _, o := range r.Peers.survey(nil, mine.Since) {
-		if o.Rank == 0 && o.Standing == launch.Answered {
-			return o.State, nil
-		}
+	zero.Standing = launch.Unreachable
+	if !errors.Is(err, launch.ErrNoControlChannel) { // asked in vain
+		zero.Standing, zero.Host, zero.PID = launch.Silent, r.Ranks[0].Host, r.Ranks[0].PID
 	}
-	return s, err
+	others = r.Peers.survey(nil)
+	if i := slices.IndexFunc(others, func(o launch.Report) bool {
+		return o.Rank == 0 && o.Standing != launch.Unreachable
+	}); i >= 0 {
+		return others[i], others
+	}
+	if zero.Standing == launch.Silent {
+		others = withKnown(others, zero)
+	}
+	return zero, others
 }

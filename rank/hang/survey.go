@@ -2,20 +2,17 @@ package hang
 
 import (
 	"slices"
-	"time"
 
 	"busbar/rank/launch"
 	"busbar/rank/timeout"
 )
 
-// survey is what is known of all other ranks: what those said who were asked (nil: nobody was), else what the memory
-// of this host and the files of others show. hung is how long this rank has been waiting. It takes up to timeout.Ask and
-// timeout.OtherFile, and longer, up to surveyTime, only for files that are older than that.
-func (l *Peers) survey(asked []launch.Report, hung time.Duration) []launch.Report {
+// survey returns what is known of all other ranks: what those report who were asked (nil: nobody was), of
+// themselves and of silent ranks of their hosts, else what the memory of this host shows. It takes up to timeout.Ask.
+func (l *Peers) survey(asked []launch.Report) []launch.Report {
 	if l == nil {
 		return asked
 	}
-	start := time.Now()
 	known := map[int]launch.Report{}
 	for rank, f := range l.ranks {
 		known[rank] = launch.Report{Rank: rank, Host: f.Host, PID: f.PID, Standing: launch.Unreachable}
@@ -24,16 +21,13 @@ func (l *Peers) survey(asked []launch.Report, hung time.Duration) []launch.Repor
 		r.Host = l.ranks[r.Rank].Host // the hub knows no host of a rank that never connected
 		known[r.Rank] = r
 	}
+	for _, r := range asked { // after all: what a rank reports of itself counts first
+		merge(known, r.State.Silent)
+	}
 	delete(known, l.rank)
 	if anyUnclear(known) {
 		l.settle(timeout.Ask)
 		merge(known, l.neighbours())
-	}
-	if anyUnclear(known) && l.folder.Load() != nil && len(l.mates) < len(l.ranks) {
-		time.Sleep(timeout.Ask + timeout.OtherFile - time.Since(start))
-		for _, seen := range l.readFiles(known, hung) {
-			merge(known, seen)
-		}
 	}
 	all := make([]launch.Report, 0, len(known))
 	for _, r := range known {
@@ -41,14 +35,6 @@ func (l *Peers) survey(asked []launch.Report, hung time.Duration) []launch.Repor
 	}
 	slices.SortFunc(all, compareRank)
 	return all
-}
-
-// surveyTime is how long a survey may take.
-func (l *Peers) surveyTime() time.Duration {
-	if l == nil {
-		return 0
-	}
-	return timeout.Ask + timeout.OtherFile + l.readTime()
 }
 
 // unclear is true of a rank of which it is not known what it does, or did last.
@@ -74,15 +60,27 @@ func merge(known map[int]launch.Report, seen []launch.Report) {
 	}
 }
 
-// withSilent makes a rank of which nothing is known one that does not answer.
-func withSilent(all []launch.Report, mute launch.Report) []launch.Report {
+// withKnown adds what is known of one rank, unless more is known of it already.
+func withKnown(all []launch.Report, one launch.Report) []launch.Report {
 	for i := range all {
-		if all[i].Rank == mute.Rank {
+		if all[i].Rank == one.Rank {
 			if all[i].Standing == launch.Unreachable {
-				all[i] = mute
+				all[i] = one
 			}
 			return all
 		}
 	}
-	return append(all, mute)
+	return append(all, one)
+}
+
+// allWait reports whether every rank of which something is known waits for rank 0.
+func allWait(all []launch.Report) bool {
+	return !slices.ContainsFunc(all, func(r launch.Report) bool {
+		return r.Standing != launch.Unreachable && (r.Standing != launch.Answered || r.State.Phase != WaitForRank0)
+	})
+}
+
+// anyUnreachable reports whether nothing is known of some rank.
+func anyUnreachable(all []launch.Report) bool {
+	return slices.ContainsFunc(all, func(r launch.Report) bool { return r.Standing == launch.Unreachable })
 }

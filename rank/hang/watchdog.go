@@ -1,5 +1,5 @@
-// Package hang finds out which ranks a run waits for: a watchdog on every rank, a board in the memory of each host, a
-// file of each host in the results folder, and the diagnosis of what ranks report of themselves.
+// Package hang finds out which ranks a run waits for: a watchdog on every rank, a board in the memory of each host, and
+// the diagnosis of what ranks report of themselves. Between hosts they report over the control channel of rank/launch.
 package hang
 
 import (
@@ -44,7 +44,7 @@ type positioned interface {
 type poster struct {
 	slot  *board.Slot
 	owner board.Entry // who the slot belongs to
-	tick  func()      // called at each tick; must not wait
+	peers *Peers      // the others of the host
 }
 
 const (
@@ -71,11 +71,11 @@ func (w *Watchdog) Phase(name string, expected time.Duration) {
 // Rest is a phase without a limit: an idle rank waits for others as long as they measure.
 func (w *Watchdog) Rest(name string) { w.set(name, 0) }
 
-// Again arms the watchdog anew in the phase that it has called about.
+// Again gives the phase that the watchdog has called about another deadline.
 func (w *Watchdog) Again() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.since, w.limit = time.Now(), w.deadline
+	w.limit = time.Since(w.since) + w.deadline
 }
 
 func (w *Watchdog) set(name string, limit time.Duration) {
@@ -143,15 +143,29 @@ func (w *Watchdog) Listen(says func() string, tell func(string)) {
 	w.says, w.tell = says, tell
 }
 
-// State is what this rank is doing, from any goroutine.
+// State returns what this rank is doing and which ranks of its host are silent, from any goroutine.
 func (w *Watchdog) State() launch.State {
+	s, peers := w.state()
+	for _, r := range peers.neighbours() {
+		if r.Standing == launch.Silent {
+			s.Silent = append(s.Silent, r)
+		}
+	}
+	return s
+}
+
+// state returns what this rank is doing, and the board of its host; nil where there is none.
+func (w *Watchdog) state() (s launch.State, peers *Peers) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	s := w.position()
+	s = w.position()
+	if w.post != nil {
+		peers = w.post.peers
+	}
 	if w.says != nil {
 		s.Says = w.says()
 	}
-	return s
+	return s, peers
 }
 
 // position is State without the library's word, for who holds w.mu.
@@ -186,14 +200,11 @@ func (w *Watchdog) watch() {
 				w.alarm = w.says()
 			}
 		}
-		var broken, tick func()
+		var broken func()
 		if w.loop != nil && w.broken != nil && w.loop.Broken() {
 			broken, w.broken = w.broken, nil
 		}
 		w.write()
-		if w.post != nil {
-			tick = w.post.tick
-		}
 		w.mu.Unlock()
 		// In goroutines: they may wait, and this one is the rank's heartbeat.
 		if broken != nil {
@@ -201,9 +212,6 @@ func (w *Watchdog) watch() {
 		}
 		if over {
 			go w.onHang(w.State())
-		}
-		if tick != nil {
-			tick()
 		}
 	}
 }

@@ -60,3 +60,12 @@ func TestWatchdogSeesTheLoop(t *testing.T) {
 		t.Errorf("%+v", s)
 	}
 }
+
+// A phase that may last gets another deadline each time, and its age goes on.
+func TestWatchdogAgain(t *testing.T) {
+	w := &Watchdog{deadline: 5 * time.Second, since: time.Now().Add(-time.Minute)}
+	w.Again()
+	if age := w.State().Since; age < time.Minute || w.limit-age > w.deadline || w.limit-age < w.deadline-time.Second {
+		t.Errorf("after %s the limit is %s", age, w.limit)
+	}
+}

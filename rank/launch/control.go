@@ -32,9 +32,10 @@ type State struct {
 	Group     string        `json:"group,omitempty"`  // that measures it; empty: there are no groups
 	Step      uint64        `json:"step,omitempty"`   // phases begun since the case began; all ranks pass the same ones
 	Iteration uint64        `json:"iteration,omitempty"`
-	Stage     string        `json:"stage,omitempty"` // of the iteration, as loop.Stage says it; empty: between operations
-	Since     time.Duration `json:"since"`           // in this phase
-	Says      string        `json:"says,omitempty"`  // the library's own last word on an error or on what it waits for
+	Stage     string        `json:"stage,omitempty"`  // of the iteration, by loop.Stage; empty: between operations
+	Since     time.Duration `json:"since"`            // in this phase
+	Says      string        `json:"says,omitempty"`   // the library's own last word on an error or on what it waits for
+	Silent    []Report      `json:"silent,omitempty"` // ranks of the same host, by its memory: they cannot answer
 }
 
 // Event is something a rank has to say unasked.
@@ -69,6 +70,7 @@ const (
 
 const (
 	frameLimit    = 16 << 10 // bytes; longer lines are a stranger's
+	silentBytes   = 2 << 10  // of a silent rank, about
 	handshakeTime = 5 * time.Second
 	sendTime      = 2 * time.Second
 )
@@ -141,6 +143,9 @@ func encode(f frame) ([]byte, error) {
 			e := *f.Event
 			e.Kind, e.Cause.Fact = units.Truncate(e.Kind, 100), cutCause(e.Cause.Fact, limit/2)
 			f.Event = &e
+		}
+		if f.State != nil {
+			f.State.Silent = f.State.Silent[:min(len(f.State.Silent), limit/silentBytes)]
 		}
 		line, err := json.Marshal(f)
 		if err != nil || len(line) < frameLimit {

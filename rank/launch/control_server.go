@@ -64,16 +64,16 @@ const (
 	Unreachable Standing = "unreachable" // never connected
 )
 
-// Report is what is known of one rank: what the server hears, or what the memory and the files of hosts show.
+// Report is what is known of one rank: what the server hears, or what the memory of a host shows.
 type Report struct {
-	Rank     int
-	Host     string // empty if it never connected
-	PID      int
-	Standing Standing
-	State    State     // if it answered; else what it did last, where that is known
-	At       time.Time // when it was gone
-	Silence  time.Duration
-	Process  string // why it is silent, where the kernel tells
+	Rank     int           `json:"rank"`
+	Host     string        `json:"host"` // empty if it never connected
+	PID      int           `json:"pid"`
+	Standing Standing      `json:"standing"`
+	State    State         `json:"state"`       // if it answered; else what it did last, where that is known
+	At       time.Time     `json:"at,omitzero"` // when it was gone
+	Silence  time.Duration `json:"silence,omitempty"`
+	Process  string        `json:"process,omitempty"` // why it is silent, where the kernel tells
 }
 
 // ListenControl listens on a free TCP port of all interfaces. contact goes to the other ranks, who hand it to

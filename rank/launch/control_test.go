@@ -195,3 +195,22 @@ func TestCloseLeavesNothing(t *testing.T) {
 		}
 	}
 }
+
+// A frame holds as many silent ranks as it has room for, whatever their states hold.
+func TestFrameWithSilentRanks(t *testing.T) {
+	for _, text := range []string{"all_reduce", strings.Repeat("<", 300)} {
+		s := State{Phase: "measure", Case: text}
+		for rank := range 100 {
+			s.Silent = append(s.Silent, Report{Rank: rank, Standing: Silent, State: State{Case: text, Says: text}})
+		}
+		line, err := encode(frame{Kind: frameState, State: &s})
+		var f frame
+		if err == nil {
+			err = json.Unmarshal(line, &f)
+		}
+		if err != nil || len(line) > frameLimit || len(f.State.Silent) == 0 || len(s.Silent) != 100 ||
+			!reflect.DeepEqual(f.State.Silent[0], s.Silent[0]) {
+			t.Errorf("%v, %d bytes: %s", err, len(line), line)
+		}
+	}
+}

@@ -66,7 +66,7 @@ func (s *Screen) PatternRow(library string, r *result.Record) {
 		nodes = library + " " + nodes
 	}
 	if r.Status != result.OK {
-		s.notMeasured(left+nodes+" ", r)
+		s.notMeasured(left+nodes+" ", r.Status, r.Why)
 		return
 	}
 	t := r.Time

@@ -4,10 +4,6 @@ package screen
 import (
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
-	"reflect"
-	"slices"
 	"strings"
 	"time"
 
@@ -23,21 +19,18 @@ import (
 // Screen is what rank 0 shows: a table in the manner of nccl-tests on stdout, a progress line on a terminal, and all
 // else on stderr. On other ranks, and with --quiet, it shows nothing. All its lines fit 80 columns.
 type Screen struct {
-	on     bool
-	out    io.Writer
+	page
 	bar    *meter // nil without a terminal
 	kind   Kind
 	rounds int // of a pattern
 
 	pace    paced
-	several bool        // backends
-	section string      // of the rows before: a collective, or what a group of steps shares
-	stepped int         // training steps that have a record
-	marks   []string    // what has to be said of all training steps
-	cause   notice.Fact // of the last row without figures
+	several bool     // backends
+	section string   // of the rows before: a collective, or what a group of steps shares
+	stepped int      // training steps that have a record
+	marks   []string // what has to be said of all training steps
 	notes   notes
 	counts  map[result.Status]int
-	paths   []string
 }
 
 // paced is a run's progress.
@@ -55,7 +48,7 @@ type File struct {
 // New is a screen that shows results on stdout and all else on stderr, or nothing unless it is on. kind is what
 // the run measures.
 func New(on bool, kind Kind, started mpi.Launch, stdout, stderr io.Writer) *Screen {
-	s := &Screen{on: on, kind: kind, out: stdout, counts: map[result.Status]int{}}
+	s := &Screen{page: page{on: on, out: stdout}, kind: kind, counts: map[result.Status]int{}}
 	if s.on {
 		s.bar = newMeter(started, stderr)
 		s.out = s.bar.above(s.out)
@@ -72,13 +65,6 @@ const (
 	Steps
 	Pattern
 )
-
-// Note is a line for people that is no result.
-func (s *Screen) Note(format string, a ...any) {
-	if s != nil && s.on {
-		fmt.Fprintf(s.out, "# "+format+"\n", a...)
-	}
-}
 
 // World heads the table of one world, with a file of each library.
 func (s *Screen) World(files []File, pace paced, o sweeps.Options) {
@@ -110,47 +96,11 @@ func (s *Screen) World(files []File, pace paced, o sweeps.Options) {
 	}
 }
 
-// head says what is measured into a file, where and by which groups of ranks.
-func (s *Screen) head(r *result.Run, ranks string) {
-	s.Note("%s: %s on %s, %s", r.Tool, r.Sweep.Name, r.Backend.Library, ranks)
-	s.Note("%s, %s", Clip(r.Machine.Host+" "+r.Device, 58), units.Count(r.Sweep.Points, "point"))
-	if r.Rehearse {
-		s.Note("SIMULATED: no device is measured; these values are not about hardware")
-	}
-}
-
-// before says what a file continues, and its warnings but for those that were said of another.
-func (s *Screen) before(r *result.Run, said *notice.List) {
-	for _, id := range r.Resumes {
-		s.Wrapped("# ", "continues run "+id+": what is ok there is not measured again")
-	}
-	for _, k := range r.Warnings {
-		if slices.ContainsFunc(*said, func(o notice.Kept) bool { return reflect.DeepEqual(o, k) }) {
-			continue
-		}
-		s.Wrapped("# warning: ", k.Sentences())
-		*said = append(*said, k)
-	}
-}
-
 // SkippedWorld says that a world cannot be measured; backend says by which, where there are several.
 func (s *Screen) SkippedWorld(library string, n int, why string, points int, path string) {
 	s.paths = append(s.paths, path)
 	s.counts[result.Skipped] += points
 	s.Wrapped("# ", fmt.Sprintf("%sworld %d: skipped: it %s", library, n, why))
-}
-
-// Wrapped writes a long line for people in pieces of 80 columns.
-func (s *Screen) Wrapped(prefix, text string) {
-	if !s.on {
-		return
-	}
-	for i, line := range Wrap(text, 80-len(prefix)) {
-		if i > 0 {
-			prefix = "#" + strings.Repeat(" ", len(prefix)-1)
-		}
-		fmt.Fprintln(s.out, prefix+line)
-	}
 }
 
 // Begin says which case is in hand, and of which backend where there are several.
@@ -202,7 +152,7 @@ func (s *Screen) Row(library string, r *result.Record) {
 	}
 	left += fmt.Sprintf(" %8s %4s %3s %3s %.3s ", r.Type, op, root, r.Placement, r.Mode)
 	if r.Status != result.OK {
-		s.notMeasured(left, r)
+		s.notMeasured(left, r.Status, r.Why)
 		return
 	}
 	t := r.Time
@@ -212,24 +162,6 @@ func (s *Screen) Row(library string, r *result.Record) {
 	s.notes.add(r)
 }
 
-// notMeasured writes the row of a point without figures: its status and, under it where it is long, the reason.
-func (s *Screen) notMeasured(left string, r *result.Record) {
-	if reason := string(r.Status) + ": " + r.Reason; len(left)+len(reason) <= 80 {
-		fmt.Fprintln(s.out, left+reason)
-		return
-	}
-	fmt.Fprintln(s.out, left+string(r.Status))
-	s.reason(r.Why)
-}
-
-// reason says why a point has no figures, once in a run of points with one cause.
-func (s *Screen) reason(why result.Why) {
-	if cause := why.Fact(); !reflect.DeepEqual(cause, s.cause) {
-		s.Wrapped("#   ", why.Reason)
-		s.cause = cause
-	}
-}
-
 // Farewell says what the run left behind and what to do next.
 func (s *Screen) Farewell(code int) {
 	s.bar.end()
@@ -237,7 +169,7 @@ func (s *Screen) Farewell(code int) {
 		return
 	}
 	fmt.Fprintln(s.out, "#")
-	s.notes.write(s)
+	s.notes.write(&s.page)
 	var parts []string
 	for _, status := range []result.Status{result.OK, result.Skipped, result.Unsupported, result.OOM, result.Timeout,
 		result.Wrong, result.Failed} {
@@ -268,38 +200,6 @@ func (s *Screen) Farewell(code int) {
 	}
 }
 
-// results says where the files are: each in a line, or, where that is too long, their folder and then their names.
-// Names are never broken, so that they can be copied; a folder that has no room in a line makes it longer.
-func (s *Screen) results() {
-	const head = "# results: "
-	if !slices.ContainsFunc(s.paths, func(path string) bool { return len(head)+len(path) > 80 }) {
-		for _, path := range s.paths {
-			s.Note("results: %s", path)
-		}
-		return
-	}
-	folder := ""
-	for _, path := range s.paths {
-		if dir := filepath.Dir(path); dir != folder {
-			folder = dir
-			s.Note("results: %s", near(dir))
-		}
-		s.Note("  %s", filepath.Base(path))
-	}
-}
-
-// near is a folder as seen from the working folder, where that is shorter.
-func near(dir string) string {
-	here, err := os.Getwd()
-	if err != nil {
-		return dir
-	}
-	if rel, err := filepath.Rel(here, dir); err == nil && len(rel) < len(dir) && filepath.IsAbs(dir) {
-		return rel
-	}
-	return dir
-}
-
 // notes collects warnings of records; each code is printed once at the end, with how many points have it.
 type notes struct {
 	order []notice.Kind
@@ -326,13 +226,13 @@ func (n *notes) addAll(point string, warnings notice.List) {
 	}
 }
 
-func (n *notes) write(s *Screen) {
+func (n *notes) write(p *page) {
 	for _, group := range n.order {
 		text := n.first[group]
 		if more := n.count[group] - 1; more > 0 {
 			text += fmt.Sprintf(" (and %s like it)", units.Count(more, "point"))
 		}
-		s.Wrapped("# warning: ", text)
+		p.Wrapped("# warning: ", text)
 	}
 }
 
@@ -348,31 +248,6 @@ func digits(x float64, width int) string {
 		}
 	}
 	return fmt.Sprintf("%.*e", max(0, width-6), x)
-}
-
-// Clip shortens a text to n bytes; a text that is cut ends in dots.
-func Clip(s string, n int) string {
-	if len(s) <= n {
-		return s
-	}
-	return s[:n-3] + "..."
-}
-
-// Wrap breaks text into lines of at most width columns, at spaces where there are any.
-func Wrap(text string, width int) []string {
-	var lines []string
-	for line := range strings.SplitSeq(strings.TrimRight(text, "\n"), "\n") {
-		for len(line) > width {
-			at := strings.LastIndexByte(line[:width+1], ' ')
-			if at <= 0 {
-				at = width
-			}
-			lines = append(lines, line[:at])
-			line = strings.TrimLeft(line[at:], " ")
-		}
-		lines = append(lines, line)
-	}
-	return lines
 }
 
 // clock writes a duration as minutes and seconds.

@@ -22,7 +22,7 @@ func sampleRecord(bytes int64, seconds float64) *result.Record {
 // No row is wider than 80 columns, whatever the figures; a reason that is long goes under its row.
 func TestRowsFit(t *testing.T) {
 	var out strings.Builder
-	s := &Screen{on: true, out: &out, counts: map[result.Status]int{}}
+	s := &Screen{page: page{on: true, out: &out}, counts: map[result.Status]int{}}
 	for _, bytes := range []int64{8, 1 << 20, 8 << 30, 99_999_999_999} {
 		for _, seconds := range []float64{1e-9, 2.3e-7, 1.5e-4, 0.3, 42, 5000} {
 			r := sampleRecord(bytes, seconds)
@@ -54,7 +54,7 @@ func TestRowsFit(t *testing.T) {
 
 func TestQuietShowsNothing(t *testing.T) {
 	var out strings.Builder
-	s := &Screen{out: &out, counts: map[result.Status]int{}}
+	s := &Screen{page: page{out: &out}, counts: map[result.Status]int{}}
 	s.Row("mpi", sampleRecord(8, 1))
 	s.Note("x")
 	s.Farewell(0)
@@ -66,7 +66,8 @@ func TestQuietShowsNothing(t *testing.T) {
 func TestFarewell(t *testing.T) {
 	for code, word := range map[int]string{0: "next: post merge", 3: "WRONG DATA", 6: "some points failed", 143: "ended early"} {
 		var out strings.Builder
-		s := &Screen{on: true, out: &out, counts: map[result.Status]int{}, paths: []string{"results/x.jsonl"}}
+		s := &Screen{page: page{on: true, out: &out, paths: []string{"results/x.jsonl"}},
+			counts: map[result.Status]int{}}
 		r := sampleRecord(8, 1)
 		r.Warnings = notice.Of(notice.FromText("timer: one clock reading"), notice.FromText("drift: up"))
 		s.Row("mpi", r)
@@ -93,7 +94,8 @@ func TestResultsFit(t *testing.T) {
 		{filepath.Join(here, strings.Repeat("y", 60)), "# results: " + strings.Repeat("y", 60) + "\n#   a.jsonl\n#   b.jsonl\n"},
 	} {
 		var out strings.Builder
-		s := &Screen{on: true, out: &out, paths: []string{filepath.Join(c.dir, "a.jsonl"), filepath.Join(c.dir, "b.jsonl")}}
+		paths := []string{filepath.Join(c.dir, "a.jsonl"), filepath.Join(c.dir, "b.jsonl")}
+		s := &page{on: true, out: &out, paths: paths}
 		s.results()
 		if out.String() != c.want {
 			t.Errorf("%q, wanted %q", out.String(), c.want)

@@ -69,7 +69,7 @@ func (s *Screen) StepRow(r *result.StepRecord) {
 	}
 	left := fmt.Sprintf("%8s ", r.Bucket)
 	if !r.Timed() {
-		s.stepNotMeasured(left, r)
+		s.notMeasured(left, r.Status, r.Why)
 		return
 	}
 	f := r.Figures
@@ -79,16 +79,6 @@ func (s *Screen) StepRow(r *result.StepRecord) {
 		milliseconds(f.Sequential.Value), milliseconds(f.Overlapped.Value), milliseconds(f.Exposed.Value), percent(f.Overlap),
 		times(f.SpeedUp), checked)
 	s.notes.addStep(r)
-}
-
-// stepNotMeasured writes the row of a point without figures.
-func (s *Screen) stepNotMeasured(left string, r *result.StepRecord) {
-	if text := string(r.Status) + ": " + r.Reason; len(left)+len(text) <= 80 {
-		fmt.Fprintln(s.out, left+text)
-		return
-	}
-	fmt.Fprintln(s.out, left+string(r.Status))
-	s.reason(r.Why)
 }
 
 // milliseconds writes a time in seconds as milliseconds in seven columns.

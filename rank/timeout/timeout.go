@@ -14,28 +14,21 @@ var (
 	// Ask is how long a rank may take to answer on the side channel, or between two heartbeats in the memory of its
 	// host, before it counts as silent.
 	Ask time.Duration
-	// OtherFile is what another host may need in addition until its file says so.
-	OtherFile time.Duration
+	// OtherHosts is how long the run lasts after its end is decided where a host can only report its ranks on stderr.
+	OtherHosts time.Duration
 	// CloseFiles is how long ending the files may take where a filesystem does not answer.
 	CloseFiles time.Duration
 	// Abort is how long MPI_Abort may take to end the job before this process ends itself.
 	Abort time.Duration
 	// RAS is how long NCCL's RAS service may take to answer.
 	RAS time.Duration
-	// FileBeat is how often a host's file is written.
-	FileBeat time.Duration
-	// FileSlack is how long after a beat nobody writes the file any more.
-	FileSlack time.Duration
-	// RemoveFile is how long the host's file may take to be removed after a run that ends in good order.
-	RemoveFile time.Duration
 )
 
 func init() { Scale(1) }
 
 // Scale multiplies all waits but PassOn by a factor. It is called before anything waits.
 func Scale(scale float64) {
-	for at, seconds := range map[*time.Duration]float64{&Ask: 2, &OtherFile: 1, &CloseFiles: 3, &Abort: 5, &RAS: 3,
-		&FileBeat: 10, &FileSlack: 5, &RemoveFile: 5} {
+	for at, seconds := range map[*time.Duration]float64{&Ask: 2, &OtherHosts: 6, &CloseFiles: 3, &Abort: 5, &RAS: 3} {
 		*at = time.Duration(scale * seconds * float64(time.Second))
 	}
 }
