@@ -81,11 +81,11 @@ func TestCausesOfQuotedMessages(t *testing.T) {
 		"driver-too-old": "91: n1:10:10 [0] init.cu:674 WARN Cuda failure 'CUDA driver version is insufficient for CUDA " +
 			"runtime version'\n",
 		"libfabric-no-provider": "get_ofi_provider:312 NCCL WARN NET/OFI Could not find any optimal provider\n",
-		"libfabric-version": "configure_sendrecv_inorder:213 NCCL WARN NET/OFI Couldn't set FI_OPT_EFA_SENDRECV. RC: -92\n",
-		"duplicate-gpu":        "Duplicate GPU detected : rank 0 and rank 1 both on CUDA device 40\n",
-		"peer-address-unknown": "ncclSocketInit: connecting to address with family 0 is neither AF_INET(2) nor AF_INET6(10)\n",
-		"gpu-not-supported":    "n1:10:20 [0] enqueue.cc:58 NCCL WARN Cuda failure 'named symbol not found'\n",
-		"nvls-setup-failed":    "transport/nvls.cc:165 NCCL WARN Cuda failure 'invalid argument'\n",
+		"libfabric-version":     "configure_sendrecv_inorder:213 NCCL WARN NET/OFI Couldn't set FI_OPT_EFA_SENDRECV. RC: -92\n",
+		"duplicate-gpu":         "Duplicate GPU detected : rank 0 and rank 1 both on CUDA device 40\n",
+		"peer-address-unknown":  "ncclSocketInit: connecting to address with family 0 is neither AF_INET(2) nor AF_INET6(10)\n",
+		"gpu-not-supported":     "n1:10:20 [0] enqueue.cc:58 NCCL WARN Cuda failure 'named symbol not found'\n",
+		"nvls-setup-failed":     "transport/nvls.cc:165 NCCL WARN Cuda failure 'invalid argument'\n",
 	} {
 		t.Run(string(code), func(t *testing.T) {
 			errorsIn(t, code, []string{log})
@@ -108,5 +108,15 @@ func errorsIn(t *testing.T, code notice.Code, logs []string) {
 	if !named {
 		slices.Sort(found)
 		t.Errorf("no %s: %s", code, strings.Join(found, ", "))
+	}
+}
+
+// Where NICs of different rails do not reach each other, the advice names the setting that keeps to one rail (nccl 2013).
+func TestAdviceNamesRails(t *testing.T) {
+	const text = "n1:10:20 [5] ibvwrap.c:262 NCCL WARN Call to ibv_modify_qp failed with 110 Connection timed out\n"
+	found := read(t, text).Findings()
+	if len(found) != 1 || found[0].Code() != "rdma-setup-failed" ||
+		!strings.Contains(notice.Advice(found[0].Fact), "NCCL_CROSS_NIC=0") {
+		t.Errorf("%+v", found)
 	}
 }
