@@ -167,8 +167,8 @@ var causesOfMessages = []cause{
 	},
 	{
 		"libfabric-no-provider", Error, "aws-ofi-nccl found no network that it can use",
-		"see fi_info -p efa there; install the EFA driver, rdma-core and EFA's libfabric, put /opt/amazon/efa/lib on LD_LIBRARY_PATH; in a " +
-			"container: docker run --device=/dev/infiniband/uverbs0, one for each adapter",
+		"see fi_info -p efa there; install the EFA driver, rdma-core and EFA's libfabric, put /opt/amazon/efa/lib on " +
+			"LD_LIBRARY_PATH; in a container: docker run --device=/dev/infiniband/uverbs0, one for each adapter",
 		"github.com/aws/aws-ofi-nccl, src/nccl_ofi_net.cpp",
 	},
 	{
@@ -376,7 +376,8 @@ var causesOfMessages = []cause{
 	},
 	{
 		"address-in-use", Error, "an address or a port is in use, or no port is left",
-		otherJob + "; end the processes of older jobs; with many ranks, widen net.ipv4.ip_local_port_range and leave PXN on", networkDoc + ", IP network interfaces",
+		otherJob + "; end the processes of older jobs; with many ranks, widen net.ipv4.ip_local_port_range and leave " +
+			"PXN on", networkDoc + ", IP network interfaces",
 	},
 	{
 		"address-not-local", Error, "rank 0 cannot listen on the address that was given: it is of another host",

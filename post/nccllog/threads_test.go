@@ -16,12 +16,13 @@ func ibBetween(host, rank, send, receive string) string {
 	}
 	head := host + ":10:20 [0] NCCL INFO "
 	return head + "comm 0x" + rank + "1 rank " + rank + " nranks 2 cudaDev 0 busId 1b000 - Init COMPLETE\n" +
-		head + "Channel 00/0 : " + other + "[1b000] -> " + rank + "[1b000] [receive] via NET/IB/0" + receive + "\n" +
+		head + "Channel 00/0 : " + other + "[1b000] -> " + rank + "[1b000] [receive] via NET/IB/0" +
+		receive + "\n" +
 		head + "Channel 00/0 : " + rank + "[1b000] -> " + other + "[1b000] [send] via NET/IB/0" + send + "\n"
 }
 
-// Ten public threads whose cause is known (docs/log-evaluation.md, criterion c): lines of the same form give the code of
-// that cause, and no other error.
+// Ten public threads whose cause is known (docs/log-evaluation.md, criterion c): lines of the same form give the code
+// of that cause, and no other error.
 func TestCausesOfTenThreads(t *testing.T) {
 	const head = "n1:10:20 [0] "
 	for thread, c := range map[string]struct {
@@ -44,7 +45,8 @@ func TestCausesOfTenThreads(t *testing.T) {
 				"remote 2048 addr 7f00 rkey 1 seq 1/1\n",
 		}},
 		"nccl-tests 324": {"gpu-peers-exhausted", []string{
-			"[2026-01-02 03:04:05] " + head + "allocator.cc:79 NCCL WARN Cuda failure 711 'peer mapping resources exhausted'\n",
+			"[2026-01-02 03:04:05] " + head +
+				"allocator.cc:79 NCCL WARN Cuda failure 711 'peer mapping resources exhausted'\n",
 		}},
 		"nccl-tests 152": {"no-gpudirect-rdma", []string{
 			ibBetween("n1", "0", "/GDRDMA", "/GDRDMA"), ibBetween("n2", "1", "/GDRDMA", ""),
@@ -55,15 +57,17 @@ func TestCausesOfTenThreads(t *testing.T) {
 				"transport/net_ib.cc:148 NCCL WARN NET/IB : Unable to open device mlx5_bond_0\n" +
 				"NCCL INFO NET/IB : No device found.\nNCCL INFO Using network Socket\n",
 		}},
-		"nccl 147": {"ranks-stopped", []string{rankLog(0, 1, 2, 3), rankLog(1, 1, 2, 3), rankLog(2, 1), rankLog(3, 1, 2, 3)}},
+		"nccl 147": {"ranks-stopped", []string{
+			rankLog(0, 1, 2, 3), rankLog(1, 1, 2, 3), rankLog(2, 1), rankLog(3, 1, 2, 3),
+		}},
 		"nccl 969": {"collective-mismatch", []string{
 			"10.0.0.1: " + head + "transport/net_ib.cc:1038 NCCL WARN NET/IB : req 0/1 tag 0 peer 10.0.0.2<40000> " +
 				"collective mismatch error, local size 496640 remote size 65536\n10.0.0.1: " + head +
 				"NCCL INFO include/net.h:32 -> 5\n",
 		}},
 		"nccl 2013": {"rdma-setup-failed", []string{
-			"[2026-01-02 03:04:05] n1:10:20 [5] ibvwrap.c:262 NCCL WARN Call to ibv_modify_qp failed with 110 Connection " +
-				"timed out, on dev mlx_x:1, curr state INIT, next state RTR, local GID index 3, " +
+			"[2026-01-02 03:04:05] n1:10:20 [5] ibvwrap.c:262 NCCL WARN Call to ibv_modify_qp failed with 110 " +
+				"Connection timed out, on dev mlx_x:1, curr state INIT, next state RTR, local GID index 3, " +
 				"local GID ::ffff:10.0.0.1, remote GID ::ffff:10.0.0.2\n",
 		}},
 	} {
@@ -76,16 +80,18 @@ func TestCausesOfTenThreads(t *testing.T) {
 // Messages of the third evaluation (docs/log-evaluation.md) that the program did not explain, or explained wrongly.
 func TestCausesOfQuotedMessages(t *testing.T) {
 	for code, log := range map[notice.Code]string{
-		"rdma-access-refused": "n1:10:20 [0] transport/net_ib.cc:100 NCCL WARN NET/IB : mlx5_0:1 Got async event : local " +
-			"access violation work queue error\n",
-		"driver-too-old": "91: n1:10:10 [0] init.cu:674 WARN Cuda failure 'CUDA driver version is insufficient for CUDA " +
-			"runtime version'\n",
+		"rdma-access-refused": "n1:10:20 [0] transport/net_ib.cc:100 NCCL WARN NET/IB : mlx5_0:1 Got async event : " +
+			"local access violation work queue error\n",
+		"driver-too-old": "91: n1:10:10 [0] init.cu:674 WARN Cuda failure 'CUDA driver version is insufficient for " +
+			"CUDA runtime version'\n",
 		"libfabric-no-provider": "get_ofi_provider:312 NCCL WARN NET/OFI Could not find any optimal provider\n",
-		"libfabric-version":     "configure_sendrecv_inorder:213 NCCL WARN NET/OFI Couldn't set FI_OPT_EFA_SENDRECV. RC: -92\n",
-		"duplicate-gpu":         "Duplicate GPU detected : rank 0 and rank 1 both on CUDA device 40\n",
-		"peer-address-unknown":  "ncclSocketInit: connecting to address with family 0 is neither AF_INET(2) nor AF_INET6(10)\n",
-		"gpu-not-supported":     "n1:10:20 [0] enqueue.cc:58 NCCL WARN Cuda failure 'named symbol not found'\n",
-		"nvls-setup-failed":     "transport/nvls.cc:165 NCCL WARN Cuda failure 'invalid argument'\n",
+		"libfabric-version": "configure_sendrecv_inorder:213 NCCL WARN NET/OFI " +
+			"Couldn't set FI_OPT_EFA_SENDRECV. RC: -92\n",
+		"duplicate-gpu": "Duplicate GPU detected : rank 0 and rank 1 both on CUDA device 40\n",
+		"peer-address-unknown": "ncclSocketInit: connecting to address with family 0 is " +
+			"neither AF_INET(2) nor AF_INET6(10)\n",
+		"gpu-not-supported": "n1:10:20 [0] enqueue.cc:58 NCCL WARN Cuda failure 'named symbol not found'\n",
+		"nvls-setup-failed": "transport/nvls.cc:165 NCCL WARN Cuda failure 'invalid argument'\n",
 	} {
 		t.Run(string(code), func(t *testing.T) {
 			errorsIn(t, code, []string{log})
@@ -111,12 +117,21 @@ func errorsIn(t *testing.T, code notice.Code, logs []string) {
 	}
 }
 
-// Where NICs of different rails do not reach each other, the advice names the setting that keeps to one rail (nccl 2013).
+// Where NICs of different rails do not reach each other, the advice names the setting that keeps to one
+// rail (nccl 2013).
 func TestAdviceNamesRails(t *testing.T) {
 	const text = "n1:10:20 [5] ibvwrap.c:262 NCCL WARN Call to ibv_modify_qp failed with 110 Connection timed out\n"
 	found := read(t, text).Findings()
 	if len(found) != 1 || found[0].Code() != "rdma-setup-failed" ||
 		!strings.Contains(notice.Advice(found[0].Fact), "NCCL_CROSS_NIC=0") {
 		t.Errorf("%+v", found)
+	}
+}
+
+// Plugins name the function a message comes from; alone before the mark, it is a place and no damage.
+func TestPlaceOfPlugins(t *testing.T) {
+	l := read(t, "get_ofi_provider:312 NCCL WARN NET/OFI Could not find any optimal provider\n")
+	if len(l.Messages) != 1 || l.Messages[0].Place != "get_ofi_provider:312" || l.Reading.Damaged != 0 {
+		t.Errorf("%+v, %+v", l.Messages, l.Reading)
 	}
 }
