@@ -26,7 +26,7 @@ const (
 	// advicePlugin is for EFA without NCCL's plugin.
 	advicePlugin = "install aws-ofi-nccl, and put the folder of its libnccl-net.so on LD_LIBRARY_PATH"
 	// advicePeermem is for adapters that do not reach GPU memory.
-	advicePeermem = "run modprobe nvidia-peermem as root; not needed where NCCL finds DMA-BUF: NVIDIA's open kernel modules on Linux 5.12 or later (NCCL_DEBUG=INFO prints GPU Direct RDMA Enabled)"
+	advicePeermem = "run modprobe nvidia-peermem as root; where it is loaded: NCCL 2.23 or later, older ones may not find it; not needed where NCCL finds DMA-BUF: NVIDIA's open kernel modules on Linux 5.12 or later (NCCL_DEBUG=INFO prints GPU Direct RDMA Enabled)"
 	// adviceIOMMU is for one that translates between devices.
 	adviceIOMMU = "boot with iommu=pt (or switch the IOMMU off in the firmware, if no virtual machines run here)"
 	// adviceACS is for bridges that send traffic between devices through the processor.

@@ -100,6 +100,11 @@ var causesOfMessages = []cause{
 		adviceCable,
 		portSource,
 	},
+	{
+		"rdma-access-refused", Error, "a NIC reported an access violation: it refused data or a request of its peer",
+		"compare active_mtu of both NICs in ibv_devinfo: NCCL 2.20 and later do not adapt it; then check PCIe ACS " +
+			"(lspci -vvv | grep ACSCtl)", "github.com/NVIDIA/nccl, issue 1524",
+	},
 	{"nic-event", Info, "the NIC reported a network change that ends no communication", "", portSource},
 	{
 		"network-plugin-missing", Error, "the network that NCCL_NET names was not found: its plugin is missing",
@@ -162,9 +167,14 @@ var causesOfMessages = []cause{
 	},
 	{
 		"libfabric-no-provider", Error, "aws-ofi-nccl found no network that it can use",
-		"see fi_info -p efa there; install the EFA driver and its libfabric, put /opt/amazon/efa/lib on LD_LIBRARY_PATH; in a " +
-			"container: docker run --device=/dev/infiniband/uverbs0, one for each adapter",
+		"see fi_info -p efa there; install the EFA driver, rdma-core and EFA's libfabric, put /opt/amazon/efa/lib on " +
+			"LD_LIBRARY_PATH; in a container: docker run --device=/dev/infiniband/uverbs0, one for each adapter",
 		"github.com/aws/aws-ofi-nccl, src/nccl_ofi_net.cpp",
+	},
+	{
+		"libfabric-version", Error, "libfabric does not have an option that aws-ofi-nccl needs: the two do not fit together",
+		"build aws-ofi-nccl against the libfabric that it loads (ldd libnccl-net.so), or install the EFA driver's newest " +
+			"libfabric in host and container", "github.com/aws/aws-ofi-nccl, issue 241",
 	},
 	{
 		"libfabric-registration", Error, "an EFA or libfabric adapter could not register memory",
@@ -214,6 +224,11 @@ var causesOfMessages = []cause{
 	{
 		"no-usable-interface", Error, "no network interface can be used, or the one that NCCL_SOCKET_IFNAME names is not there, so that ranks cannot meet",
 		"see ip -br address on each host, and NCCL_SOCKET_IFNAME", networkDoc + ", IP network interfaces",
+	},
+	{
+		"peer-address-unknown", Error, "a rank got no address of the rank that it should connect to",
+		"check that all nodes load the same version of NCCL (NCCL_DEBUG=VERSION); then NCCL_SOCKET_IFNAME on each host",
+		"github.com/NVIDIA/nccl, issue 1267",
 	},
 	{
 		"no-usable-network", Error,
@@ -278,11 +293,13 @@ var causesOfMessages = []cause{
 	},
 	{
 		"gpu-peers-exhausted", Error, "a GPU without NVSwitch can map the memory of 8 other GPUs at most, and more were asked for",
-		"use 8 GPUs or fewer on this host (CUDA_VISIBLE_DEVICES), or one process per GPU", "CUDA documentation, cudaErrorTooManyPeers",
+		"use 8 GPUs or fewer on this host (CUDA_VISIBLE_DEVICES), or one process per GPU; stop the X server there, which maps " +
+			"peers too", "CUDA documentation, cudaErrorTooManyPeers",
 	},
 	{
 		"gpu-not-supported", Error, "the library was not built for this model of GPU",
-		"install an NCCL or a framework that supports it; nvidia-smi --query-gpu=compute_cap --format=csv shows its compute capability",
+		"install an NCCL or a framework that supports it; nvidia-smi --query-gpu=compute_cap --format=csv shows its compute " +
+			"capability, which NVCC_GENCODE must name where NCCL is built",
 		"CUDA documentation, cudaErrorInvalidDeviceFunction",
 	},
 	{
@@ -358,8 +375,9 @@ var causesOfMessages = []cause{
 		"see ibv_devinfo there: the port must be active; " + adviceDevices + "; " + reach, networkDoc + ", InfiniBand",
 	},
 	{
-		"address-in-use", Error, "the address at which ranks meet is in use by another process",
-		otherJob + "; end the processes of older jobs", networkDoc + ", IP network interfaces",
+		"address-in-use", Error, "an address or a port is in use, or no port is left",
+		otherJob + "; end the processes of older jobs; with many ranks, widen net.ipv4.ip_local_port_range and leave " +
+			"PXN on", networkDoc + ", IP network interfaces",
 	},
 	{
 		"address-not-local", Error, "rank 0 cannot listen on the address that was given: it is of another host",

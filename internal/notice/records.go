@@ -224,6 +224,7 @@ const (
 	DeducedCollective DeducedWhat = "collective"
 	DeducedPlacement  DeducedWhat = "placement"
 	DeducedSize       DeducedWhat = "size"
+	DeducedIterations DeducedWhat = "iterations"
 )
 
 var deducedTexts = map[DeducedWhat]string{
@@ -231,6 +232,7 @@ var deducedTexts = map[DeducedWhat]string{
 	DeducedCollective: "the collective",
 	DeducedPlacement:  "the placement",
 	DeducedSize:       "the size",
+	DeducedIterations: "the number of iterations",
 }
 
 func (w DeducedWhat) String() string { return deducedTexts[w] }
@@ -240,10 +242,11 @@ type DeducedFrom uint8
 
 // What it follows from.
 const (
-	FromCommand DeducedFrom = iota // over the table
-	FromRatio                      // of the bandwidths
-	FromColumns                    // and the ratio of the bandwidths
-	FromShare                      // of a rank
+	FromCommand    DeducedFrom = iota // over the table
+	FromRatio                         // of the bandwidths
+	FromColumns                       // and the ratio of the bandwidths
+	FromShare                         // of a rank
+	FromTableAbove                    // of the same file
 )
 
 var deducedFrom = []struct{ name, text string }{
@@ -251,6 +254,7 @@ var deducedFrom = []struct{ name, text string }{
 	{"ratio", "the only one that fits the ratio of busbw to algbw"},
 	{"columns", "the only one that fits the columns and the ratio of busbw to algbw"},
 	{"share", "one rank's share in the table, times the number of ranks"},
+	{"table-above", "from the table above"},
 }
 
 func (f DeducedFrom) String() string { return deducedFrom[f].text }

@@ -80,6 +80,36 @@ func TestFooterClosesTable(t *testing.T) {
 	}
 }
 
+// A program that prints several tables states once how it measures.
+func TestTableWithoutConfigurationInheritsIterations(t *testing.T) {
+	first := modernHead("all_reduce_perf") + rowOf(2, 5000)
+	const heading = "# size count type redop root time algbw busbw #wrong time algbw busbw #wrong\n"
+	const devices = "# Using devices\n#  Rank  0 Group  0 Pid 1 on a device 0 [0000:01:00] X\n"
+	const another = "# nThread 1 nGpus 1 minBytes 8 maxBytes 8 step: 2(factor) warmup iters: 1 iters: 7 agg iters: 1 " +
+		"validation: 0 graph: 0\n"
+	for what, c := range map[string]struct {
+		between            string
+		iterations, warmup int
+	}{
+		"heading":                   {heading, 20, 5},
+		"footer and heading":        {footer + heading, 20, 5},
+		"footer, ranks and heading": {footer + devices + heading, 20, 5},
+		"its own configuration":     {footer + another + devices + heading, 7, 1},
+		"another command":           {footer + "$ mpirun -np 2 ./all_reduce_perf -n 50\n" + heading, 0, -1},
+		"rows alone":                {footer, 0, -1},
+	} {
+		m, _ := read(t, first+c.between+rowOf(2, 5000)+footer)
+		if len(m.runs) != 2 {
+			t.Fatalf("%s: %d tests", what, len(m.runs))
+		}
+		second := m.runs[1]
+		if got := second.run.Method; got.Iterations != c.iterations || got.Warmup != c.warmup ||
+			second.records[0].Time.Iterations != c.iterations {
+			t.Errorf("%s: %+v, %d iterations", what, got, second.records[0].Time.Iterations)
+		}
+	}
+}
+
 func TestContradictedRowsAreFailed(t *testing.T) {
 	m, c := read(t, modernHead("all_reduce_perf")+rowOf(2, 5000)+rowOf(8, 8000)+footer)
 	if got := fmt.Sprint(worlds(m)); got != "[2: 2 2 0 0]" || c.Doubtful != 2 {

@@ -79,7 +79,9 @@ func (p *ncclText) opens(l line) bool {
 
 // begins starts a test at a header line, if this kind of line was seen already, or a table behind it.
 func (p *ncclText) begins(kind string, l line) error {
+	var above *ncclTest
 	if p.test != nil && (p.test.seen[kind] || p.test.columns != nil) {
+		above = p.test
 		if err := p.close(); err != nil {
 			return err
 		}
@@ -93,6 +95,9 @@ func (p *ncclText) begins(kind string, l line) error {
 		}
 		p.test.run.Environment = p.shell.environment
 		p.shell.forget()
+		if above != nil && (kind == "heading" || kind == "devices") && p.test.facts.typed == "" {
+			p.test.inherit(above)
+		}
 	}
 	p.test.seen[kind] = true
 	return nil
@@ -209,6 +214,18 @@ func (t *ncclTest) config(m []string) {
 		t.set(strings.TrimSpace(s[1]), s[2])
 	}
 	t.settings()
+}
+
+// inherit takes from the table above how it was measured: a program that prints several tables states it once.
+func (t *ncclTest) inherit(above *ncclTest) {
+	for _, key := range []string{"iters", "agg iters", "warmup iters", "validation", "graph"} {
+		if value, stated := above.run.Imported.Settings[key]; stated {
+			t.set(key, value)
+		}
+	}
+	if t.settings(); t.iterations > 0 {
+		t.deduced(notice.Deduced{What: notice.DeducedIterations, From: notice.FromTableAbove})
+	}
 }
 
 // settings turns the words that were set into what the table says of all rows.

@@ -1,6 +1,7 @@
 package foreign
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -64,6 +65,8 @@ func TestRanksOfCommand(t *testing.T) {
 		"nohup nice -n 10 ./osu_allgather":                                                 0,
 		"time /opt/bin/mpiexec -n 8 nice -n 5 ./osu_allgather -n 3":                        8,
 		"srun -n2 osu_allgather":                                                           2,
+		"mpirun_rsh -np 2 -hostfile hosts MV2_USE_CUDA=1 ./osu_allgather -m 1024":          2,
+		"mpirun_rsh -np 8 h1 h2 h3 h4 h5 h6 h7 h8 ./osu_allgather":                         8,
 		"mpirun -np 1 ./osu_allgather : -np 3 ./osu_allgather":                             4,
 		"mpirun -np 1 ./osu_allgather -m 8 : -np 3 -x A=1 ./osu_allgather -i 7 : -n 2 ./b": 6,
 		"mpirun -np 1 ./other : -np 3 ./osu_allgather":                                     4,
@@ -244,6 +247,17 @@ func TestCommsRes(t *testing.T) {
 		"all_gather bfloat16 none -1 ? ? ? 1024 64 1.25e-05s ok unknown")
 	if s := m.records()[1].Imported.Stated; s["tag"] != "tag1" || s["p95"] != "14.0" || s["Min"] != "11.0" {
 		t.Errorf("%v", s)
+	}
+}
+
+// Rows of PARAM without the heading that names their columns are refused, and the error says what is missing.
+func TestCommsResWithoutHeading(t *testing.T) {
+	const row = "COMMS-RES-all_reduce-float32  1024  256  12.5  13.0  14.0  11.0  15.0  0.082  0.143\n"
+	counts, err := Read(strings.NewReader(row), File{Path: "some.log", SHA256: "00ff"}, &memory{})
+	var refused *Error
+	if !errors.As(err, &refused) || refused.Path != "some.log" || !strings.Contains(refused.Text, "heading") ||
+		counts.Torn != 1 || counts.Points != 0 {
+		t.Errorf("%v, %+v", err, counts)
 	}
 }
 

@@ -173,8 +173,10 @@ var launchers = []struct {
 var searched = regexp.MustCompile(`^([\w@+/-]*[./][\w.@+/-]*):(\d+:)?`)
 
 // sourcePlace is where a message comes from in the source, before its mark; without host:pid:tid it is all that names
-// one.
-var sourcePlace = regexp.MustCompile(`(?:^|[ \]:])([\w./+-]+\.(?:cc|cu|c|h|cpp|hpp):\d+)(?: \(\w+\))? *$`)
+// one. Plugins name the function instead of the file.
+var sourcePlace = regexp.MustCompile(
+	`(?:^|[ \]:])([\w./+-]+(?:\.(?:cc|cu|c|h|cpp|hpp)|[a-z]_[a-z]\w*):\d+)(?: \(\w+\))? *$`,
+)
 
 // another looks like a header: what it belongs to was cut.
 var another = regexp.MustCompile(`:\d+:\d+ ?(\[-?\d*\]? ?)?$`)

@@ -116,7 +116,27 @@ var programErrors = []string{
 	"ncclRemoteError",
 	"Traceback (most recent call last)", "Segmentation fault", "core dumped", "Bus error", "SIGBUS", "exited on signal", "non-zero exit",
 	"oom-kill", "oom_kill", "of memory: Kill", "SIGKILL", "exitcode: -9", "ncclUniqueId from", "NCCL WARN",
-	"memory segment /dev/shm/nccl",
+	"memory segment /dev/shm/nccl", duplicateText, "ncclSocketInit: ",
+}
+
+// duplicateText is a message of NCCL that people quote alone.
+const duplicateText = "Duplicate GPU detected"
+
+// oldWarning is a warning of NCCL before 2.3, whose mark is WARN alone.
+var oldWarning = regexp.MustCompile(`\S:\d+:\d+ \[\d+\] (\S+\.(?:cu|cc|h):\d+) WARN (.+)$`)
+
+// old keeps a warning of NCCL before 2.3.
+func (r *Reader) old(line string) bool {
+	if !strings.Contains(line, " WARN ") {
+		return false
+	}
+	m := oldWarning.FindStringSubmatch(line)
+	if m == nil {
+		return false
+	}
+	r.related = true
+	r.warned("WARN "+m[1]+" "+anyAddress(m[2]), Message{Text: strings.TrimSpace(m[2]), Level: "WARN", Place: m[1]})
+	return true
 }
 
 // reports are words by which a program reports an error: ERROR and FATAL by themselves, which a variable's name is not,
@@ -139,7 +159,7 @@ func (r *Reader) programError(line string) bool {
 		return false
 	}
 	text := strings.TrimSpace(line)
-	r.related = r.related || strings.Contains(strings.ToUpper(text), "NCCL")
+	r.related = r.related || strings.Contains(strings.ToUpper(text), "NCCL") || has(duplicateText)
 	r.warned(programLevel+" "+shape(text), Message{Text: text, Level: programLevel})
 	return true
 }
