@@ -13,14 +13,14 @@ import (
 )
 
 // onHang is called by the watchdog when a phase outlasts its limit, and by what other ranks report. It may not return.
-func (j *job) onHang(mine launch.State) {
-	r := hang.Run{Rank: j.rank, Host: hostName(), Ranks: j.ranks, Deadline: j.cfg.Deadline, Watch: j.watch,
-		Peers: j.look.Load(), Server: j.hub, Client: j.spoke, Naming: &j.naming, Libraries: j.librariesOnHang,
-		Stop: func(cause notice.Fact) { j.stopAll(exit.Hang, result.Timeout, cause) },
+func (e *ending) onHang(mine launch.State) {
+	r := hang.Run{Rank: e.rank, Host: hostName(), Ranks: e.ranks, Watch: e.watch,
+		Peers: e.peers.Load(), Server: e.server, Client: e.client, Naming: &e.state.naming, Libraries: e.diagnose,
+		Stop: func(cause notice.Fact) { e.stopAll(exit.Hang, result.Timeout, cause) },
 		GiveUp: func(cause notice.Fact) {
-			fmt.Fprintf(j.stderr, "rank: %s\n", told(cause))
-			j.look.Load().AwaitOtherHosts()
-			j.die(exit.Hang)
+			fmt.Fprintf(e.stderr, "rank: %s\n", told(cause))
+			e.peers.Load().AwaitOtherHosts()
+			e.die(exit.Hang)
 		}}
 	r.Respond(mine)
 }
@@ -47,13 +47,13 @@ func (j *job) openBoard() error {
 	if err != nil {
 		return err
 	}
-	j.look.Store(l)
+	j.peers.Store(l)
 	return nil
 }
 
 // nameless takes its name from the shared memory that this rank made.
-func (j *job) nameless() {
-	if path := j.shared.Swap(nil); path != nil {
+func (e *ending) nameless() {
+	if path := e.shared.Swap(nil); path != nil {
 		_ = os.Remove(*path) // whoever may have removed it before
 	}
 }

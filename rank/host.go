@@ -19,26 +19,26 @@ func (j *job) host() *backend.Host {
 func (j *job) session() *session.Run {
 	info := j.lib.Info()
 	return &session.Run{Comm: j.world, Ranks: j.ranks, Watch: j.watch, Ledger: j.ledger, Stderr: j.stderr, Start: j.start,
-		StopAsked: j.askedToStop.Load,
+		StopAsked: j.state.stopAsked.Load,
 		Program: session.Program{Tool: "busbar " + toolVersion(), Command: append([]string{"rank"}, j.args...),
 			MPI: result.MPI{Family: info.Family, Library: info.Library, Standard: info.Standard, Path: info.LibMPIPath,
 				Shim: info.ShimPath, ThreadLevel: info.ThreadLevel.String(), LargeCounts: info.LargeCounts,
-				Launcher: launch.LauncherName(j.launch)}}}
+				Launcher: launch.LauncherName(j.started)}}}
 }
 
 // eventLeave is the message that an operation of the communicator with that number has failed somewhere.
 const eventLeave = "leave"
 
 // passOn tells every rank that an operation of the communicator with that number has failed, from any goroutine.
-func (j *job) passOn(number int) {
-	if !j.interrupts.First(number) {
+func (e *ending) passOn(number int) {
+	if !e.interrupts.First(number) {
 		return
 	}
-	e := launch.Event{Kind: eventLeave, Code: number}
-	j.interrupts.Interrupt(number)
-	if j.hub != nil {
-		go j.hub.Broadcast(e)
-	} else if j.rank != 0 {
-		_ = j.spoke.Send(e) // without a control channel the watchdog ends what hangs
+	event := launch.Event{Kind: eventLeave, Code: number}
+	e.interrupts.Interrupt(number)
+	if e.server != nil {
+		go e.server.Broadcast(event)
+	} else if e.rank != 0 {
+		_ = e.client.Send(event) // without a control channel the watchdog ends what hangs
 	}
 }

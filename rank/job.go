@@ -7,7 +7,6 @@ import (
 	"io"
 	"os"
 	"runtime/debug"
-	"sync/atomic"
 	"time"
 
 	"busbar/internal/notice"
@@ -16,48 +15,23 @@ import (
 	"busbar/rank/backend"
 	"busbar/rank/exit"
 	"busbar/rank/hang"
-	"busbar/rank/launch"
 	"busbar/rank/ledger"
 	"busbar/rank/plan"
-	"busbar/rank/preflight"
 	"busbar/rank/screen"
 	"busbar/rank/timeout"
 )
 
-// job is one launch as this rank sees it.
+// job is one launch as this rank sees it: it connects the ranks, measures and parts.
 type job struct {
-	cfg            *config
-	args           []string
-	stdout, stderr io.Writer
-	start          time.Time
-
-	launch     mpi.Launch
-	lib        *mpi.MPI
-	connected  launch.Launch                 // nil before connect
-	abortable  atomic.Pointer[launch.Launch] // the same, for other goroutines
-	world      launch.Comm
-	rank, size int
-	ranks      []launch.RankFacts // on every rank after connect
-
-	hub   *launch.ControlServer // rank 0
-	spoke *launch.ControlClient // the others
-
-	look   atomic.Pointer[hang.Peers] // nil until the ranks know each other
-	shared atomic.Pointer[string]     // shared memory that has a name yet
-
-	libraries  []backend.Library
-	interrupts backend.Interrupts
-
-	naming atomic.Bool // rank 0 is finding out who hangs
-
-	watch       *hang.Watchdog
-	ledger      *ledger.Ledger
-	askedToStop atomic.Bool
-	signalled   atomic.Bool // rank 0 got SIGTERM or SIGINT itself
-	parting     atomic.Bool // the job is ending in good order
-	aborting    atomic.Bool // rank 0 ends the job: what fails now fails because of that
-	screen      *screen.Screen
-	checks      *preflight.Checklist // rank 0 with --preflight
+	*ending
+	cfg       *config
+	args      []string
+	stdout    io.Writer
+	start     time.Time
+	started   mpi.Launch // what the launcher tells
+	lib       *mpi.MPI
+	libraries []backend.Library
+	screen    *screen.Screen
 }
 
 // run is the program: it returns the exit code of this rank.
@@ -80,14 +54,15 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	}
 	timeout.Scale(cfg.timeScale)
 	if cfg.list {
-		if err := plan.List(&cfg.Options, plan.Started{Size: started.Size, LocalSize: started.LocalSize}, stdout); err != nil {
+		launched := plan.Started{Size: started.Size, LocalSize: started.LocalSize}
+		if err := plan.List(&cfg.Options, launched, stdout); err != nil {
 			complain(stderr, err)
 			return exit.CodeOf(err)
 		}
 		return exit.OK
 	}
-	j := &job{cfg: cfg, args: args, stdout: stdout, stderr: stderr, start: time.Now(), launch: started, rank: max(0, started.Rank), size: 1,
-		ledger: ledger.New(stderr)}
+	j := &job{ending: &ending{stderr: stderr, rank: max(0, started.Rank), ledger: ledger.New(stderr)},
+		cfg: cfg, args: args, stdout: stdout, start: time.Now(), started: started}
 	return j.run(ctx)
 }
 
@@ -100,6 +75,7 @@ func (j *job) run(ctx context.Context) (code int) {
 		}
 	}()
 	j.watch = hang.NewWatchdog(j.cfg.Deadline, j.onHang)
+	j.diagnose = j.librariesOnHang
 	code, err := j.work(ctx)
 	if err == nil {
 		return code
@@ -107,7 +83,7 @@ func (j *job) run(ctx context.Context) (code int) {
 	return j.fail(err)
 }
 
-// work is the contents page: connect the ranks, agree on the plan, measure world by world, part.
+// work connects the ranks, agrees on the plan, measures it and parts.
 func (j *job) work(ctx context.Context) (int, error) {
 	if err := j.connect(); err != nil {
 		j.neverConnected(err)
@@ -115,7 +91,7 @@ func (j *job) work(ctx context.Context) (int, error) {
 	}
 	j.listen()
 	if j.cfg.preflight {
-		return j.preflight()
+		return checking{j}.run()
 	}
 	j.watch.Phase("read the sweep", 0)
 	auto := func(worlds []int) string { return backend.Auto(j.host(), worlds) }
@@ -126,10 +102,10 @@ func (j *job) work(ctx context.Context) (int, error) {
 	if j.libraries, err = backend.Open(j.host(), p.Backends, p.Worlds); err != nil {
 		return 0, err
 	}
-	j.screen = screen.New(j.rank == 0 && !j.cfg.quiet, p.Kind(), j.launch, j.stdout, j.stderr)
+	j.screen = screen.New(j.rank == 0 && !j.cfg.quiet, p.Kind(), j.started, j.stdout, j.stderr)
 	for _, lib := range j.libraries {
 		if l, ok := lib.(backend.Accelerator); ok {
-			if text := l.Adjusted(p.Worlds, j.size); text != "" {
+			if text := l.Adjusted(p.Worlds, j.world.Size()); text != "" {
 				j.screen.Wrapped("# "+l.Name()+": ", text)
 			}
 		}
@@ -162,7 +138,8 @@ func (j *job) fail(err error) int {
 		complain(j.stderr, err)
 		return code
 	}
-	if code == exit.Usage || code == exit.Environment && j.rank == 0 && j.screen == nil { // found before measuring, by all
+	// What all ranks find before they measure, rank 0 reports.
+	if code == exit.Usage || code == exit.Environment && j.rank == 0 && j.screen == nil {
 		complain(j.stderr, err)
 		j.watch.Phase(hang.PhaseFinalize, 0)
 		j.finalize()
@@ -172,52 +149,9 @@ func (j *job) fail(err error) int {
 	return code
 }
 
-// placed is this rank.
-func (j *job) placed() notice.PlacedRank { return notice.PlacedRank{Rank: j.rank, Host: hostName()} }
-
-// told is a cause as stderr has it, with the stack of a crash.
-func told(cause notice.Fact) string {
-	text := notice.Message(cause)
-	if c, is := cause.(notice.RankCrashed); is {
-		text += "\n" + c.Stack
-	}
-	return text
-}
-
-// stop ends the whole job because of something this rank saw. It does not return.
-func (j *job) stop(code int, status result.Status, cause notice.Fact) {
-	if j.rank == 0 {
-		j.stopAll(code, status, cause)
-	}
-	if j.aborting.Load() {
-		time.Sleep(timeout.Abort)
-		os.Exit(exit.OK)
-	}
-	if j.spoke.Send(launch.Event{Kind: "failed", Cause: notice.Kept{Fact: cause}, Code: code}) == nil {
-		time.Sleep(timeout.Abort) // rank 0 closes its files and takes us along
-	}
-	fmt.Fprintf(j.stderr, "rank: %s\n", told(cause))
-	j.die(code)
-}
-
-// stopAll is stop on rank 0: the files are closed, the reason is said, and the other ranks are taken along.
-func (j *job) stopAll(code int, status result.Status, cause notice.Fact) {
-	paths := j.ledger.Paths()
-	if !j.ledger.Finish(result.Aborted, cause, code, status) {
-		j.yield(code) // somebody else is ending the run
-	}
-	fmt.Fprintf(j.stderr, "rank: %s\n", told(cause))
-	j.checks.CutShort(cause)
-	if len(paths) > 0 && !j.ledger.Reported() {
-		fmt.Fprintf(j.stderr, "rank: what was measured before is kept%s; --resume continues it\n", inFiles(paths))
-	}
-	j.look.Load().AwaitOtherHosts()
-	j.die(code)
-}
-
 // part ends the job in good order; rank 0 alone gives a code that is not 0.
 func (j *job) part(code int) (int, error) {
-	j.parting.Store(true)
+	j.state.parting.Store(true)
 	j.watch.Phase(hang.PhaseFinalize, 0)
 	if err := j.world.Barrier(); err != nil {
 		return 0, err
@@ -227,18 +161,6 @@ func (j *job) part(code int) (int, error) {
 		code = exit.OK
 	}
 	return code, nil
-}
-
-func (j *job) finalize() {
-	j.parting.Store(true)
-	if err := j.connected.Finalize(); err != nil {
-		fmt.Fprintf(j.stderr, "rank: rank %d on %s: %v\n", j.rank, hostName(), err)
-	}
-	// Last: until here a rank that hangs can be asked.
-	if j.hub != nil {
-		j.hub.Close()
-	}
-	j.spoke.Close()
 }
 
 // hostName is the name of this host; every machine has one.

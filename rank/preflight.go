@@ -14,12 +14,15 @@ import (
 	"busbar/rank/preflight"
 )
 
-// preflight checks the set-up without measuring, what is on each host first and what the ranks do together last, and
+// checking is a launch that only checks: --preflight.
+type checking struct{ *job }
+
+// run checks the set-up without measuring, what is on each host first and what the ranks do together last, and
 // reports on rank 0. Collective.
-func (j *job) preflight() (int, error) {
+func (j checking) run() (int, error) {
 	if j.rank == 0 {
 		j.checks = preflight.NewChecklist(j.ranks, j.cfg.format, j.stdout)
-		j.checks.Add(preflight.CheckMPI(j.lib.Info(), j.launch, j.size), preflight.CheckAlikeRanks(j.ranks, j.launch))
+		j.checks.Add(preflight.CheckMPI(j.lib.Info(), j.started, j.world.Size()), preflight.CheckAlikeRanks(j.ranks, j.started))
 	}
 	backends, err := j.chooseForPreflight()
 	if err != nil {
@@ -92,21 +95,21 @@ func (c *config) checkPreflight() error {
 }
 
 // checkSideChannel says which ranks reach rank 0 without MPI; rank 0 only.
-func (j *job) checkSideChannel() preflight.Row {
-	if j.size == 1 {
+func (j checking) checkSideChannel() preflight.Row {
+	if j.world.Size() == 1 {
 		return preflight.SideChannelRow(nil, true, j.ranks)
 	}
 	if j.cfg.noSideChannel {
 		return preflight.Found("side channel", notice.SideChannel{State: notice.ChannelOff})
 	}
-	if j.hub == nil {
+	if j.server == nil {
 		return preflight.SideChannelRow(nil, false, j.ranks)
 	}
-	return preflight.SideChannelRow(j.hub.Missing(), true, j.ranks)
+	return preflight.SideChannelRow(j.server.Missing(), true, j.ranks)
 }
 
 // checkClocks compares the clocks of the hosts. Collective.
-func (j *job) checkClocks(clock bench.Clock) error {
+func (j checking) checkClocks(clock bench.Clock) error {
 	j.watch.Phase("compare the clocks", 0)
 	var machines []string
 	for _, f := range j.ranks {
@@ -136,7 +139,7 @@ func gpusToTake(ranks []preflight.GPUSight) []int {
 
 // viewGPUs is what this rank sees of GPUs and of the library of a backend on them, none of which it starts. It is
 // local.
-func (j *job) viewGPUs(library, driver string) *preflight.GPUView {
+func (j checking) viewGPUs(library, driver string) *preflight.GPUView {
 	search := preflight.GPUSearch{Shared: j.cfg.ShareGPU, Simulated: library == backend.Simulation, NCCLX: library == "ncclx",
 		CPUs: j.ranks[j.rank].CPUs, Driver: driver}
 	paths, err := j.cfg.LibraryPaths()

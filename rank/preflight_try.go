@@ -13,8 +13,8 @@ import (
 
 // chooseForPreflight is what --backend asks for; that it cannot be had is found by its checks, not an error.
 // Collective.
-func (j *job) chooseForPreflight() (names []string, err error) {
-	names, err = backend.Choose(&j.cfg.Options.Options, func() string { return backend.Auto(j.host(), []int{j.size}) })
+func (j checking) chooseForPreflight() (names []string, err error) {
+	names, err = backend.Choose(&j.cfg.Options.Options, func() string { return backend.Auto(j.host(), []int{j.world.Size()}) })
 	switch exit.CodeOf(err) {
 	case exit.OK:
 		return names, nil
@@ -32,9 +32,9 @@ func (j *job) chooseForPreflight() (names []string, err error) {
 }
 
 // tryBackends opens each library in a world of all ranks and tries it there. Collective.
-func (j *job) tryBackends(names []string, clock bench.Clock) error {
+func (j checking) tryBackends(names []string, clock bench.Clock) error {
 	var err error
-	if j.libraries, err = backend.Open(j.host(), names, []int{j.size}); err != nil {
+	if j.libraries, err = backend.Open(j.host(), names, []int{j.world.Size()}); err != nil {
 		return j.notOpened(names, err)
 	}
 	for _, lib := range j.libraries {
@@ -46,7 +46,7 @@ func (j *job) tryBackends(names []string, clock bench.Clock) error {
 }
 
 // notOpened makes a row of an error that all ranks know of: nothing was tried. Other errors it returns.
-func (j *job) notOpened(names []string, err error) error {
+func (j checking) notOpened(names []string, err error) error {
 	const name = "backend"
 	var known *exit.Error
 	switch {
@@ -62,7 +62,7 @@ func (j *job) notOpened(names []string, err error) error {
 }
 
 // tryLibrary measures one small case of each collective with a library. Collective.
-func (j *job) tryLibrary(lib backend.Library, clock bench.Clock) error {
+func (j checking) tryLibrary(lib backend.Library, clock bench.Clock) error {
 	world := j.session().World()
 	b, err := lib.Open(world, backend.Method{Layout: backend.Layout{Rank: j.rank}})
 	if err != nil {
@@ -71,7 +71,7 @@ func (j *job) tryLibrary(lib backend.Library, clock bench.Clock) error {
 	if err := j.checkRoom(lib, b); err != nil {
 		return err
 	}
-	cases := preflight.Trials(j.size)
+	cases := preflight.Trials(j.world.Size())
 	largest := 0.0
 	for _, c := range cases {
 		largest = max(largest, b.Memory(c))
@@ -97,7 +97,7 @@ func (j *job) tryLibrary(lib backend.Library, clock bench.Clock) error {
 }
 
 // checkRoom asks how much memory the GPUs have free; that of the hosts has a row already. Collective.
-func (j *job) checkRoom(lib backend.Library, b backend.Backend) error {
+func (j checking) checkRoom(lib backend.Library, b backend.Backend) error {
 	if backend.OnHosts(lib.Name()) || backend.Simulates(lib) {
 		return nil
 	}

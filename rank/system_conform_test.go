@@ -80,8 +80,8 @@ func conform(name string) int {
 	sweep.Aggregate = number("BUSBAR_TEST_TOGETHER")
 	world := connected.World()
 	name, steps := strings.CutPrefix(name, stepWorker)
-	j := &job{cfg: &config{}, stderr: os.Stderr, lib: connected.Library, connected: connected, world: world,
-		rank: world.Rank(), size: world.Size(), watch: hang.NewWatchdog(time.Hour, func(launch.State) {})}
+	j := &job{cfg: &config{}, lib: connected.Library, ending: &ending{stderr: os.Stderr, world: world,
+		rank: world.Rank(), watch: hang.NewWatchdog(time.Hour, func(launch.State) {})}}
 	j.cfg.Simulate, j.cfg.Rotate = name == backend.Simulation, int64(number("BUSBAR_TEST_ROTATE"))
 	if steps {
 		err = stepsOnHost(j, name, sweep)
@@ -98,6 +98,12 @@ func conform(name string) int {
 	}
 	fmt.Println("conforms")
 	return 0
+}
+
+// compareRanks learns the facts of all ranks.
+func (j *job) compareRanks() (err error) {
+	j.ranks, err = launch.CompareRanks(j.world, j.facts())
+	return err
 }
 
 // openWorld opens a library in the world of all ranks.
@@ -128,7 +134,7 @@ func conforms(j *job, name string, sweep *sweeps.Sweep, graph int) error {
 		sizes = append(sizes, 100_000)
 	}
 	span := 0.0
-	for _, c := range benchtest.Cases(j.size, backend.Places(name), sizes) {
+	for _, c := range benchtest.Cases(j.world.Size(), backend.Places(name), sizes) {
 		span = max(span, b.Memory(c))
 	}
 	if err := b.Reserve(int64(span)); err != nil {

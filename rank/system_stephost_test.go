@@ -84,7 +84,7 @@ func stepsOnHost(j *job, name string, sweep *sweeps.Sweep) error {
 			}
 		}
 	}
-	return errors.Join(refusesSteps(b.(backend.Trainer), c, m, name, j.size), c.Close(), b.Close(), world.Area.Free())
+	return errors.Join(refusesSteps(b.(backend.Trainer), c, m, name, j.world.Size()), c.Close(), b.Close(), world.Area.Free())
 }
 
 // trains runs a step in each mode that communicates, twice, and compares every element of every operation.

@@ -15,15 +15,14 @@ import (
 
 // Run is what a rank needs of its run when a phase outlasts its limit.
 type Run struct {
-	Rank     int
-	Host     string             // of this rank
-	Ranks    []launch.RankFacts // empty until the ranks know each other
-	Deadline time.Duration
-	Watch    *Watchdog
-	Peers    *Peers                // nil until the ranks know each other
-	Server   *launch.ControlServer // on rank 0; nil: there is no control channel
-	Client   *launch.ControlClient // on other ranks
-	Naming   *atomic.Bool          // set while rank 0 finds out which ranks hang
+	Rank   int
+	Host   string             // of this rank
+	Ranks  []launch.RankFacts // empty until the ranks know each other
+	Watch  *Watchdog
+	Peers  *Peers                // nil until the ranks know each other
+	Server *launch.ControlServer // on rank 0; nil: there is no control channel
+	Client *launch.ControlClient // on other ranks
+	Naming *atomic.Bool          // set while rank 0 finds out which ranks hang
 
 	// Libraries returns what the libraries report of a hang, as what follows the diagnosis; it may be empty.
 	Libraries func() string
@@ -48,8 +47,8 @@ func (r *Run) Respond(mine launch.State) {
 	zero, others := r.lookAround()
 	waits := mine.Phase == WaitForRank0
 	switch {
-	case waits && zero.Standing == launch.Answered && zero.State.Since < r.Deadline,
-		waits && zero.Standing == launch.Unreachable && mine.Since < watchTimes*r.Deadline && allWait(others):
+	case waits && zero.Standing == launch.Answered && zero.State.Since < r.Watch.deadline,
+		waits && zero.Standing == launch.Unreachable && mine.Since < watchTimes*r.Watch.deadline && allWait(others):
 		r.Watch.Again()
 	case zero.Standing == launch.Answered:
 		_ = r.Client.Send(launch.Event{Kind: "hang"})

@@ -19,7 +19,7 @@ func responseOf(l *Peers, mine launch.State) (cause notice.Fact) {
 		cause = c
 		runtime.Goexit()
 	}
-	r := &Run{Rank: l.rank, Host: l.ranks[l.rank].Host, Ranks: l.ranks, Deadline: time.Second, Watch: &Watchdog{},
+	r := &Run{Rank: l.rank, Host: l.ranks[l.rank].Host, Ranks: l.ranks, Watch: &Watchdog{deadline: time.Second},
 		Peers: l, Naming: new(atomic.Bool), Libraries: func() string { return "" }, Stop: end, GiveUp: end}
 	go func() {
 		defer close(ended)

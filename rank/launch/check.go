@@ -2,6 +2,7 @@ package launch
 
 import (
 	"cmp"
+	"encoding/json"
 	"slices"
 	"strings"
 
@@ -101,4 +102,36 @@ func Differing(ranks []RankFacts, of func(RankFacts) string) notice.RankValues {
 func firstLine(s string) string {
 	first, _, _ := strings.Cut(s, "\n")
 	return strings.TrimSpace(first)
+}
+
+// CompareRanks gathers the ranks' facts and refuses what would make every value meaningless. It returns the facts of all
+// ranks on every rank. Collective.
+func CompareRanks(c Comm, mine RankFacts) ([]RankFacts, error) {
+	text, err := json.Marshal(mine)
+	if err != nil {
+		return nil, err
+	}
+	all, err := c.Gatherv(text, 0)
+	if err != nil {
+		return nil, err
+	}
+	return Share(c, func() ([]RankFacts, error) {
+		facts := make([]RankFacts, len(all))
+		local := map[string]int{}
+		for i, b := range all {
+			if err := json.Unmarshal(b, &facts[i]); err != nil {
+				return nil, exit.Environmentf("rank %d sends facts that this program cannot read (%v): "+
+					"start the same rank binary on all hosts", i, err)
+			}
+			if facts[i].LocalRank < 0 {
+				facts[i].LocalRank = local[facts[i].Host]
+			}
+			local[facts[i].Host]++
+		}
+		TellHostsApart(facts)
+		if err := CheckRanks(facts); err != nil {
+			return nil, exit.With(exit.Environment, err)
+		}
+		return facts, nil
+	})
 }
