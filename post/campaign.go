@@ -303,14 +303,14 @@ func (c *campaigner) steps(cmd *cobra.Command, dir string) error {
 
 // show prints the state of a campaign.
 func (c *campaigner) show(cmd *cobra.Command, path string) error {
-	if err := c.output.check(); err != nil {
+	if err := c.output.Check(); err != nil {
 		return usage.New(err, cmd.CommandPath())
 	}
 	s, err := c.standing(cmd, path)
 	if err != nil {
 		return err
 	}
-	doc, err := s.Document(c.order, cmd.Flags().Changed("queued"), c.output.kept)
+	doc, err := s.Document(c.order, cmd.Flags().Changed("queued"), c.output.Kept)
 	if err != nil {
 		return err
 	}

@@ -14,6 +14,7 @@ import (
 	"busbar/internal/result"
 	"busbar/post/atomicfile"
 	"busbar/post/compare"
+	"busbar/post/notices"
 	"busbar/post/plot"
 	"busbar/post/usage"
 )
@@ -81,7 +82,7 @@ recipe of a nightly check, and the files.`,
 func (c *comparer) run(ctx context.Context, cmd *cobra.Command, args []string) error {
 	rules, err := c.rules(cmd)
 	if err == nil {
-		err = c.check()
+		err = c.Check()
 	}
 	if err != nil {
 		return usage.New(err, cmd.CommandPath())
@@ -93,9 +94,9 @@ func (c *comparer) run(ctx context.Context, cmd *cobra.Command, args []string) e
 	if err != nil {
 		return err
 	}
-	all.Ignore(c.shows)
-	doc := all.Document(c.kept(lacking))
-	notes = c.kept(notes)
+	all.Ignore(c.Shows)
+	doc := all.Document(c.Kept(lacking))
+	notes = c.Kept(notes)
 	doc.Notices = append(slices.Clone(notes), doc.Notices...)
 	if c.out != "" {
 		if err := c.files(ctx, doc, all.Plots()); err != nil {
@@ -104,7 +105,7 @@ func (c *comparer) run(ctx context.Context, cmd *cobra.Command, args []string) e
 	}
 	err = c.write(doc, c.stdout)
 	note(c.stderr, notes)
-	if failOn := (*failOnError)(nil); err != nil && !errors.As(err, &failOn) {
+	if failOn := (*notices.FailOnError)(nil); err != nil && !errors.As(err, &failOn) {
 		return err
 	}
 	return cmp.Or(all.Exceeded(), err)

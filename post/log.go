@@ -57,7 +57,7 @@ record a log and what it costs.`,
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := l.check(); err != nil {
+			if err := l.Check(); err != nil {
 				return usage.New(err, cmd.CommandPath())
 			}
 			if l.anonymize {
@@ -103,8 +103,8 @@ func (l *logger) run(ctx context.Context, args []string) error {
 		}
 		r.CompareWith(other)
 	}
-	d := r.Document(l.kept)
-	notes := l.kept(l.notes)
+	d := r.Document(l.Kept)
+	notes := l.Kept(l.notes)
 	note(l.stderr, notes)
 	d.Notices = append(notes, d.Notices...)
 	return l.write(d, l.stdout)

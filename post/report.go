@@ -99,11 +99,11 @@ func (r *reporter) run(ctx context.Context, cmd *cobra.Command, args []string) e
 	if err == nil && r.peaks != nil && r.layout != "" {
 		err = fmt.Errorf("--layout %s has no place for --peak", r.layout)
 	}
-	if err == nil && (r.ignore != nil || r.failOn != "" || r.format != document.Text) && r.layout != "" {
+	if err == nil && (r.Ignore != nil || r.FailOn != "" || r.format != document.Text) && r.layout != "" {
 		err = fmt.Errorf("--layout %s does not support --format, --ignore and --fail-on", r.layout)
 	}
 	if err == nil {
-		err = r.check()
+		err = r.Check()
 	}
 	if err == nil && r.traces != nil && r.layout != "" {
 		err = fmt.Errorf("--layout %s has no place for --timeline", r.layout)

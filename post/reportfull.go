@@ -54,7 +54,7 @@ func (r *reporter) full(ctx context.Context, args []string, ceilings *analysis.C
 		return err
 	}
 	err = r.write(ctx, made)
-	note(r.stderr, r.kept(slices.Concat(passed, data.Notes())))
+	note(r.stderr, r.Kept(slices.Concat(passed, data.Notes())))
 	return err
 }
 
@@ -127,15 +127,15 @@ func (r *reporter) build(
 	}
 	found := report.Found{Curves: b.Curves(), Models: analysis.ModelOf, Headlines: sides.Headlines(), Notes: notes}
 	found.Findings, found.More = analysis.Find(found.Curves, analysis.Options{Ceiling: ceilings.OfCurve})
-	found.Findings = slices.DeleteFunc(found.Findings, func(f analysis.Finding) bool { return !r.shows(f.Code()) })
+	found.Findings = slices.DeleteFunc(found.Findings, func(f analysis.Finding) bool { return !r.Shows(f.Code()) })
 	for i := range found.Findings {
 		found.Findings[i].Number = i + 1
 	}
 	found.Ceilings = ceilings.OfCurve
 	made := b.Report(found)
-	made.Ignore(r.shows)
+	made.Ignore(r.Shows)
 	if traced != nil {
-		traced.Ignore(r.shows)
+		traced.Ignore(r.Shows)
 		traced.Join(found.Curves, r.IncludeRehearsed)
 		made.AddTimeline(traced, r.options())
 	}

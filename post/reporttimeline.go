@@ -47,7 +47,7 @@ func (r *reporter) onlyTimeline(ctx context.Context, found *timeline.Timeline) e
 		return err
 	}
 	fmt.Fprintf(r.stderr, "post: there are no results in ./%s: the report is about the timeline alone\n", input.DefaultFolder)
-	found.Ignore(r.shows)
+	found.Ignore(r.Shows)
 	made := report.OfTimeline(found, r.options())
 	return r.write(ctx, made)
 }

@@ -69,9 +69,9 @@ of one operation; in latency mode, percentiles are over iterations.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			var err error
 			if s.peaks, err = analysis.ParsePeaks(peaks); err == nil {
-				err = s.check()
+				err = s.Check()
 			}
-			if err == nil && s.ncclTests && (peaks != nil || cmd.Flags().Changed("format") || s.failOn != "") {
+			if err == nil && s.ncclTests && (peaks != nil || cmd.Flags().Changed("format") || s.FailOn != "") {
 				err = errors.New("--nccl-tests has a layout of its own: without --peak, --format and --fail-on")
 			}
 			if err != nil {
@@ -98,7 +98,7 @@ func (s *shower) run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	shown, tables := 0, show.New(s.peaks, s.shows)
+	shown, tables := 0, show.New(s.peaks, s.Shows)
 	for _, path := range files {
 		more, err := s.file(ctx, path, tables, shown > 0)
 		if ctx.Err() != nil {
@@ -114,7 +114,7 @@ func (s *shower) run(ctx context.Context, args []string) error {
 	if shown == 0 {
 		return &result.NothingError{Problems: problems}
 	}
-	problems = s.kept(problems)
+	problems = s.Kept(problems)
 	note(s.stderr, problems)
 	if s.ncclTests {
 		return nil

@@ -95,7 +95,7 @@ func (t *timeliner) run(ctx context.Context, cmd *cobra.Command, args []string) 
 			return err
 		}
 	}
-	found.Ignore(t.shows)
+	found.Ignore(t.Shows)
 	if t.out != "" {
 		if err := t.files(ctx, found); err != nil {
 			return err
@@ -112,7 +112,7 @@ func (t *timeliner) check(args []string) error {
 	case t.top < 1:
 		return fmt.Errorf("--top %d lists nothing: use 1 or more", t.top)
 	}
-	if err := t.outputFlags.check(); err != nil {
+	if err := t.Check(); err != nil {
 		return err
 	}
 	if err := t.checkScaling(args); err != nil {
@@ -158,7 +158,7 @@ func readTimeline(
 	ctx context.Context, stderr io.Writer, flags *outputFlags, paths []string, o timeline.Options,
 ) (*timeline.Timeline, error) {
 	found, problems, err := timeline.Read(ctx, paths, o)
-	note(stderr, flags.kept(problems))
+	note(stderr, flags.Kept(problems))
 	return found, err
 }
 

@@ -31,7 +31,7 @@ func (t *timeliner) join(ctx context.Context, found *timeline.Timeline) error {
 	notes := slices.Concat(passed, data.Notes())
 	if curves := c.Curves(); len(curves) > 0 {
 		found.Join(curves, t.IncludeRehearsed)
-		note(t.stderr, t.kept(notes))
+		note(t.stderr, t.Kept(notes))
 		return nil
 	}
 	return &result.NothingError{Problems: notes}
