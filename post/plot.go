@@ -80,10 +80,10 @@ there were several.`,
 
 // options turns the words of the flags into those of the drawing.
 func (p *plotter) options() (o plot.Options, err error) {
-	if p.formats, err = words("format", p.formats, pictureFormats); err != nil {
+	if p.formats, err = usage.Words("format", p.formats, pictureFormats); err != nil {
 		return o, err
 	}
-	if p.bandwidths, err = words("bandwidth", p.bandwidths, bandwidthWords); err != nil {
+	if p.bandwidths, err = usage.Words("bandwidth", p.bandwidths, bandwidthWords); err != nil {
 		return o, err
 	}
 	if p.collectives != nil && len(p.collectives) == 0 {
@@ -119,11 +119,11 @@ func (p *plotter) run(ctx context.Context, cmd *cobra.Command, args []string) er
 	if err != nil {
 		return err
 	}
-	dir := p.out
-	if dir == "" {
-		if dir, err = input.Folder(args); err != nil {
-			return err
-		}
+	dir, err := input.Folder(p.out, args)
+	if err != nil {
+		return err
+	}
+	if p.out == "" {
 		dir = filepath.Join(dir, "plots")
 	}
 	drawn, err := plotpoints.Gather(ctx, data, peaks)

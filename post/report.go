@@ -140,10 +140,8 @@ func (r *reporter) run(ctx context.Context, cmd *cobra.Command, args []string) e
 	if err != nil {
 		return err
 	}
-	if r.out == "" {
-		if r.out, err = input.Folder(args); err != nil {
-			return err
-		}
+	if r.out, err = input.Folder(r.out, args); err != nil {
+		return err
 	}
 	if err := write(r, ctx, found); err != nil {
 		return err

@@ -41,10 +41,8 @@ func (r *reporter) full(ctx context.Context, args []string, ceilings *analysis.C
 	if err != nil {
 		return err
 	}
-	if r.out == "" {
-		if r.out, err = input.Folder(args); err != nil {
-			return err
-		}
+	if r.out, err = input.Folder(r.out, args); err != nil {
+		return err
 	}
 	if err := r.mayWrite(); err != nil {
 		return err

@@ -37,11 +37,9 @@ func (r *reporter) alone(args []string, err error) bool {
 
 // onlyTimeline writes a report about timelines alone.
 func (r *reporter) onlyTimeline(ctx context.Context, found *timeline.Timeline) error {
-	if r.out == "" {
-		var err error
-		if r.out, err = input.Folder(r.traces); err != nil {
-			return err
-		}
+	var err error
+	if r.out, err = input.Folder(r.out, r.traces); err != nil {
+		return err
 	}
 	if err := r.mayWrite(); err != nil {
 		return err

@@ -1,8 +1,10 @@
-// Package export writes results in the forms of other programs.
+// Package export writes results as merged tables, and in the forms of other programs.
 package export
 
 import (
+	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -24,7 +26,9 @@ type Format struct {
 func (f Format) Write(
 	ctx context.Context, o result.MergeOptions, files []string, w io.Writer,
 ) ([]notice.Notice, error) {
-	return f.write(&exporter{o}, ctx, files, w)
+	b := bufio.NewWriter(w)
+	notes, err := f.write(&exporter{o}, ctx, files, b)
+	return notes, cmp.Or(err, b.Flush())
 }
 
 // Names are the names of formats.
