@@ -86,12 +86,6 @@ of one operation; in latency mode, percentiles are over iterations.`,
 	return cmd
 }
 
-// peakFlag adds --peak.
-func peakFlag(cmd *cobra.Command, peaks *[]string) {
-	cmd.Flags().StringArrayVar(peaks, "peak", nil,
-		"peak bus bandwidth of the links, as `450GB/s`, or 48GB/s@nodes=2,collective=alltoall")
-}
-
 // run shows all runs found. The error is that no file could be read, or had a point to show.
 func (s *shower) run(ctx context.Context, args []string) error {
 	files, problems, err := input.Find(args)

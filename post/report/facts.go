@@ -117,7 +117,7 @@ func cut(text string) string {
 }
 
 // environment is what the runs ran on and with.
-func (b *Builder) environment() []Fact {
+func (b *builder) environment() []Fact {
 	f := &facts{}
 	for _, g := range b.runs {
 		programFacts(f, g)

@@ -20,7 +20,7 @@ const (
 )
 
 // addBanners puts first what invalidates values.
-func (b *Builder) addBanners(r *Report) {
+func (b *builder) addBanners(r *Report) {
 	add := func(fact notice.Fact) { r.Banners = append(r.Banners, notice.New(fact)) }
 	var simulated, crowded []int
 	var cause notice.Fact
@@ -58,12 +58,12 @@ func verdictOf(r *result.Run) notice.CrowdedVerdict {
 	return notice.NoSpeed
 }
 
-func (b *Builder) some(numbers []int) notice.Runs {
+func (b *builder) some(numbers []int) notice.Runs {
 	return notice.Runs{Numbers: numbers, Of: len(b.runs)}
 }
 
 // addHeadlines adds what one would say first: how fast, what stands out, what is missing.
-func (b *Builder) addHeadlines(r *Report, f Found) {
+func (b *builder) addHeadlines(r *Report, f analysed) {
 	add := func(facts []notice.Fact) {
 		for _, fact := range facts {
 			r.Headlines = append(r.Headlines, Headline{Notice: notice.New(fact)})
@@ -86,7 +86,7 @@ func (b *Builder) addHeadlines(r *Report, f Found) {
 }
 
 // fastest is what the largest world of each contender reaches in its first collective, mostly all_reduce.
-func fastest(f Found) (facts []notice.Fact) {
+func fastest(f analysed) (facts []notice.Fact) {
 	best := map[string]*analysis.Curve{}
 	var order []string
 	for _, c := range f.Curves {
@@ -122,7 +122,7 @@ func peakOf(c *analysis.Curve) float64 {
 	return most
 }
 
-func fastestOf(c *analysis.Curve, f Found) notice.BestBandwidth {
+func fastestOf(c *analysis.Curve, f analysed) notice.BestBandwidth {
 	at := 0
 	for i := range c.Points {
 		if c.BusBW(i) > c.BusBW(at) {

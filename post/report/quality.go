@@ -167,7 +167,7 @@ var checkWords = map[string]string{
 	"unknown": "check not recorded",
 }
 
-func (b *Builder) addQuality(r *Report, f Found) {
+func (b *builder) addQuality(r *Report, f analysed) {
 	q, to := &b.quality, &r.Quality
 	for _, word := range []string{"wrong", "ok", "off", "none", "unknown"} {
 		if n := q.checks[word]; n > 0 {
@@ -223,7 +223,7 @@ func (t *tallies[K]) tallies(of string, runs int) (all []Tally) {
 const inMerged = "merged.csv (post merge)"
 
 // runWarnings are those of whole runs.
-func (b *Builder) runWarnings() []Tally {
+func (b *builder) runWarnings() []Tally {
 	var all tallies[notice.Kind]
 	for _, g := range b.runs {
 		for _, k := range g.run.Warnings {
@@ -236,7 +236,7 @@ func (b *Builder) runWarnings() []Tally {
 }
 
 // caveats hold for all values of some runs; the banners have those that invalidate them.
-func (b *Builder) caveats() (all []notice.Notice) {
+func (b *builder) caveats() (all []notice.Notice) {
 	var imported []int
 	var tools []string
 	for _, g := range b.runs {

@@ -18,7 +18,7 @@ var statuses = []result.Status{result.OK, result.Unfinished, result.Skipped, res
 const maxRuns = 500
 
 // addRuns lists the runs, those first whose end is bad where there are too many.
-func (b *Builder) addRuns(r *Report, links []int) {
+func (b *builder) addRuns(r *Report, links []int) {
 	names := b.names()
 	listed := slices.Clone(b.runs)
 	if len(listed) > maxRuns {
@@ -58,7 +58,7 @@ func (b *Builder) addRuns(r *Report, links []int) {
 }
 
 // names are those of all contenders that have a run.
-func (b *Builder) names() map[analysis.Contender]string {
+func (b *builder) names() map[analysis.Contender]string {
 	var all []analysis.Contender
 	seen := map[analysis.Contender]bool{}
 	for _, g := range b.runs {
@@ -188,7 +188,7 @@ func unsafeInShell(c rune) bool {
 }
 
 // addPlan sums up what was planned and what was done. A point that several runs of a chain tried was planned once.
-func (b *Builder) addPlan(r *Report) {
+func (b *builder) addPlan(r *Report) {
 	p := &r.Plan
 	all := &gathered{counts: map[result.Status]int{}}
 	imported := 0
@@ -216,7 +216,7 @@ func (b *Builder) addPlan(r *Report) {
 const mostShort = 3
 
 // urgent is what remains to be measured, and which runs have no good end.
-func (b *Builder) urgent(left int) (facts []notice.Fact) {
+func (b *builder) urgent(left int) (facts []notice.Fact) {
 	var running, open []int
 	points := notice.OpenPoints{Left: left}
 	var short []notice.RunEnd

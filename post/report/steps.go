@@ -94,8 +94,8 @@ const maxBoxes = 12000
 // maxStepRuns is how many runs of training steps are told one by one.
 const maxStepRuns = 50
 
-// AddSteps takes what the runs of training steps tell. It is called before Report.
-func (b *Builder) AddSteps(runs []*steps.Run) {
+// addStepRuns takes runs of training steps. It is called before report.
+func (b *builder) addStepRuns(runs []*steps.Run) {
 	b.steps = runs
 	for _, r := range runs {
 		for _, f := range r.Files {
@@ -112,7 +112,7 @@ func (b *Builder) AddSteps(runs []*steps.Run) {
 }
 
 // countStep counts a point in what was planned and done, and in the quality of the data.
-func (b *Builder) countStep(p *steps.Point) {
+func (b *builder) countStep(p *steps.Point) {
 	g := b.byRun[p.File.Run.ID]
 	if g == nil {
 		return
@@ -126,7 +126,7 @@ func (b *Builder) countStep(p *steps.Point) {
 }
 
 // addSteps makes the section on training steps, and what is said of them first.
-func (b *Builder) addSteps(r *Report) {
+func (b *builder) addSteps(r *Report) {
 	if len(b.steps) == 0 {
 		return
 	}
@@ -337,7 +337,7 @@ const (
 )
 
 // addStepHeadlines says first what the steps tell: of each run its best group, then what groups tell together.
-func (b *Builder) addStepHeadlines(r *Report) {
+func (b *builder) addStepHeadlines(r *Report) {
 	for _, run := range b.steps[:min(len(b.steps), mostStepRuns)] {
 		r.Headlines = append(r.Headlines, stepHeadlines(run, len(b.steps) > 1)...)
 	}
@@ -400,7 +400,7 @@ func stepSubject(run *steps.Run, of *steps.Group) string {
 }
 
 // stepMethod says how the figures of training steps were taken.
-func (b *Builder) stepMethod() (all []Fact) {
+func (b *builder) stepMethod() (all []Fact) {
 	if len(b.steps) == 0 {
 		return nil
 	}

@@ -2,6 +2,7 @@ package timeline
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"math"
 	"reflect"
@@ -10,8 +11,10 @@ import (
 
 	"busbar/internal/coll"
 	"busbar/internal/notice"
+	"busbar/internal/result"
 	"busbar/internal/units"
 	"busbar/post/analysis"
+	"busbar/post/input"
 	"busbar/post/say"
 )
 
@@ -44,6 +47,33 @@ func (t *Timeline) Join(curves []*analysis.Curve, rehearsed bool) {
 		t.Notes = append(t.Notes, Note{j.missing, -1})
 	}
 	t.review()
+}
+
+// JoinFiles joins the curves of results files. The notices are on the files.
+func (t *Timeline) JoinFiles(ctx context.Context, paths []string, o result.MergeOptions) ([]notice.Notice, error) {
+	files, passed, err := input.Find(paths)
+	if err != nil {
+		return nil, err
+	}
+	data, err := result.MergeContext(ctx, files, o)
+	if err != nil {
+		return nil, err
+	}
+	c := analysis.NewCollector()
+	err = data.Each(func(row result.Row) error {
+		c.Add(row)
+		return context.Cause(ctx)
+	})
+	if err != nil {
+		return nil, err
+	}
+	notes := slices.Concat(passed, data.Notes())
+	curves := c.Curves()
+	if len(curves) == 0 {
+		return nil, &result.NothingError{Problems: notes}
+	}
+	t.Join(curves, o.IncludeRehearsed)
+	return notes, nil
 }
 
 // joining is what is joined.
