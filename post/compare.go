@@ -10,12 +10,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"busbar/internal/document"
 	"busbar/internal/result"
 	"busbar/post/atomicfile"
 	"busbar/post/compare"
 	"busbar/post/notices"
-	"busbar/post/plot"
 	"busbar/post/usage"
 )
 
@@ -99,7 +97,8 @@ func (c *comparer) run(ctx context.Context, cmd *cobra.Command, args []string) e
 	notes = c.Kept(notes)
 	doc.Notices = append(slices.Clone(notes), doc.Notices...)
 	if c.out != "" {
-		if err := c.files(ctx, doc, all.Plots()); err != nil {
+		wrote := func(path string) { fmt.Fprintln(c.stderr, "post: wrote", path) }
+		if err := atomicfile.WriteAll(ctx, c.out, all.Files(doc), wrote); err != nil {
 			return err
 		}
 	}
@@ -127,17 +126,4 @@ func (c *comparer) rules(cmd *cobra.Command) (*compare.Thresholds, error) {
 		return t, compare.ReadThresholds(c.thresholds, t, cmd.Flags().Changed("margin"), cmd.Flags().Changed("fail-above"))
 	}
 	return t, nil
-}
-
-// files writes what -o is for.
-func (c *comparer) files(ctx context.Context, doc *document.Document, pictures []plot.Ratio) error {
-	files := []atomicfile.Named{
-		{Name: "compare.md", Write: func(w io.Writer) error { return doc.Write(w, document.Markdown) }},
-		{Name: "compare.json", Write: func(w io.Writer) error { return doc.Write(w, document.JSON) }},
-	}
-	for _, p := range plot.Ratios(pictures) {
-		files = append(files, atomicfile.Named{Name: p.Name + ".png", Write: p.WritePNG},
-			atomicfile.Named{Name: p.Name + ".svg", Write: p.WriteSVG})
-	}
-	return atomicfile.WriteAll(ctx, c.out, files, func(path string) { fmt.Fprintln(c.stderr, "post: wrote", path) })
 }

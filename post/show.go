@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 
 	"github.com/spf13/cobra"
@@ -116,25 +115,15 @@ func (s *shower) run(ctx context.Context, args []string) error {
 	return s.write(tables.Document(problems), s.stdout)
 }
 
-// file adds the run of a file to the tables, or prints it in nccl-tests' layout, behind an empty line where another
-// precedes it. The error is that it has nothing to show.
+// file adds the run of a file to the tables, or prints it in nccl-tests' layout; behind states that another precedes
+// it. The error is that it has nothing to show.
 func (s *shower) file(ctx context.Context, path string, tables *show.Tables, behind bool) ([]notice.Notice, error) {
 	f, err := export.ReadRun(ctx, path)
 	switch {
 	case err != nil:
 		return nil, err
-	case !s.ncclTests:
-		return tables.Add(f)
-	case f.Run.Step != nil:
-		return nil, notice.Fail(notice.NoNCCLTests{Has: notice.HasSteps})
-	case f.Run.Pattern != nil:
-		return f.Problems, notice.Fail(notice.NoNCCLTests{Has: notice.HasGroups})
+	case s.ncclTests:
+		return export.ShowNCCLTests(s.stdout, f, behind)
 	}
-	if behind {
-		fmt.Fprintln(s.stdout)
-	}
-	if !export.WriteNCCLTests(s.stdout, f) {
-		return f.Problems, notice.Fail(notice.NoNCCLTests{Has: notice.NoThroughput})
-	}
-	return f.Problems, nil
+	return tables.Add(f)
 }

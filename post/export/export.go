@@ -132,7 +132,7 @@ func (e *exporter) ncclTests(ctx context.Context, files []string, w io.Writer) (
 		if left := notInNCCLTests(f); left != (notice.NotInNCCLTests{}) {
 			notes = append(notes, notice.InFile(path, 0, left))
 		}
-		if WriteNCCLTests(w, f) {
+		if writeNCCLTests(w, f) {
 			shown++
 		}
 	}
