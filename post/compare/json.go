@@ -183,7 +183,7 @@ func jsonOf[P, F, L any](
 			o.Pairs = &d.units.held
 		}
 		for _, v := range verdicts {
-			o.Counts[v.String()] = d.count(v)
+			o.Counts[v.String()] = d.points.count(v)
 		}
 		for i := range d.points {
 			o.Points = append(o.Points, point(&d.points[i]))

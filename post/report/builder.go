@@ -25,7 +25,7 @@ type Options struct {
 type builder struct {
 	options Options
 	curves  *analysis.Collector
-	runs    []*gathered
+	runs    runList
 	byRun   map[string]*gathered // by the run's ID
 	files   []fileOf
 	layouts map[string]*layout // each once
@@ -36,6 +36,14 @@ type builder struct {
 	rows    int
 	ok      int
 	stepped int // points of steps with figures
+}
+
+// runList is all runs, by their numbers.
+type runList []*gathered
+
+// some names runs by their numbers.
+func (l runList) some(numbers []int) notice.Runs {
+	return notice.Runs{Numbers: numbers, Of: len(l)}
 }
 
 // gathered is what is known of one run.
@@ -117,10 +125,10 @@ func (b *builder) report(f analysed) *Report {
 	r.Totals = Totals{len(b.runs), len(f.Curves), pointsOf(f.Curves), b.rows, b.stepped}
 	links := b.addFiles(r)
 	b.addRuns(r, links)
-	b.addPlan(r)
-	r.Environment, r.Method = b.environment(), slices.Concat(b.method(), b.stepMethod())
+	r.Plan = b.runs.plan()
+	r.Environment, r.Method = b.runs.environment(), slices.Concat(b.method(), b.stepMethod())
 	b.addCurves(newMaking(r), f)
-	b.addSteps(r)
+	addSteps(r, b.steps)
 	b.addQuality(r, f)
 	b.addBanners(r)
 	b.addHeadlines(r, f)

@@ -39,14 +39,14 @@ func (b *builder) addBanners(r *Report) {
 		add(wrong)
 	}
 	if simulated != nil {
-		add(notice.SimulatedRuns{Runs: b.some(simulated)})
+		add(notice.SimulatedRuns{Runs: b.runs.some(simulated)})
 	}
 	if crowded != nil {
 		effect := verdictOf(b.runs[crowded[0]-1].run)
 		if len(verdicts) > 1 {
 			effect = notice.NoSpeedOrSteps
 		}
-		add(notice.OversubscribedRuns{Runs: b.some(crowded), Cause: notice.Kept{Fact: cause}, Effect: effect})
+		add(notice.OversubscribedRuns{Runs: b.runs.some(crowded), Cause: notice.Kept{Fact: cause}, Effect: effect})
 	}
 }
 
@@ -58,10 +58,6 @@ func verdictOf(r *result.Run) notice.CrowdedVerdict {
 	return notice.NoSpeed
 }
 
-func (b *builder) some(numbers []int) notice.Runs {
-	return notice.Runs{Numbers: numbers, Of: len(b.runs)}
-}
-
 // addHeadlines adds what one would say first: how fast, what stands out, what is missing.
 func (b *builder) addHeadlines(r *Report, f analysed) {
 	add := func(facts []notice.Fact) {
@@ -70,7 +66,7 @@ func (b *builder) addHeadlines(r *Report, f analysed) {
 		}
 	}
 	add(fastest(f))
-	b.addStepHeadlines(r)
+	addStepHeadlines(r, b.steps)
 	add(f.Headlines)
 	reminded := 0
 	for _, one := range r.Findings {
@@ -82,7 +78,7 @@ func (b *builder) addHeadlines(r *Report, f analysed) {
 	if b.ok+b.stepped == 0 {
 		add([]notice.Fact{notice.NoValues{}})
 	}
-	add(b.urgent(r.Plan.Left))
+	add(b.runs.urgent(r.Plan.Left))
 }
 
 // fastest is what the largest world of each contender reaches in its first collective, mostly all_reduce.

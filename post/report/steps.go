@@ -126,13 +126,13 @@ func (b *builder) countStep(p *steps.Point) {
 }
 
 // addSteps makes the section on training steps, and what is said of them first.
-func (b *builder) addSteps(r *Report) {
-	if len(b.steps) == 0 {
+func addSteps(r *Report, runs []*steps.Run) {
+	if len(runs) == 0 {
 		return
 	}
-	told := b.steps[:min(len(b.steps), maxStepRuns)]
-	if n := len(b.steps) - len(told); n > 0 {
-		r.LeftOut = append(r.LeftOut, notice.ReportLeftOut{Shown: len(told), Of: len(b.steps), What: notice.LeftStepRuns})
+	told := runs[:min(len(runs), maxStepRuns)]
+	if n := len(runs) - len(told); n > 0 {
+		r.LeftOut = append(r.LeftOut, notice.ReportLeftOut{Shown: len(told), Of: len(runs), What: notice.LeftStepRuns})
 	}
 	drawn, more := overTime(told)
 	if more > 0 {
@@ -337,11 +337,11 @@ const (
 )
 
 // addStepHeadlines says first what the steps tell: of each run its best group, then what groups tell together.
-func (b *builder) addStepHeadlines(r *Report) {
-	for _, run := range b.steps[:min(len(b.steps), mostStepRuns)] {
-		r.Headlines = append(r.Headlines, stepHeadlines(run, len(b.steps) > 1)...)
+func addStepHeadlines(r *Report, runs []*steps.Run) {
+	for _, run := range runs[:min(len(runs), mostStepRuns)] {
+		r.Headlines = append(r.Headlines, stepHeadlines(run, len(runs) > 1)...)
 	}
-	if n := len(b.steps) - mostStepRuns; n > 0 {
+	if n := len(runs) - mostStepRuns; n > 0 {
 		r.Headlines = append(r.Headlines, Headline{Notice: notice.New(notice.MoreStepRuns{Runs: n})})
 	}
 }
