@@ -77,11 +77,12 @@ func ScalingOf(kind string, runs []*Timeline) ([]Efficiency, error) {
 	}
 	all := make([]scaled, len(runs))
 	for i, t := range runs {
+		called := cmp.Or(t.Called, fmt.Sprintf("run %d", i+1))
 		var err error
 		if all[i], err = scaledOf(t); err != nil {
-			return nil, fmt.Errorf("%s: %w", t.called(i), err)
+			return nil, fmt.Errorf("%s: %w", called, err)
 		}
-		all[i].called = t.called(i)
+		all[i].called = called
 	}
 	slices.SortStableFunc(all, func(a, b scaled) int { return cmp.Compare(a.ranks, b.ranks) })
 	for i := range all[1:] {
@@ -173,9 +174,4 @@ func efficiency(kind string, few, many scaled) Efficiency {
 		e.Found.FewSteps = fewest
 	}
 	return e
-}
-
-// called is what a person calls a run.
-func (t *Timeline) called(i int) string {
-	return cmp.Or(t.Called, fmt.Sprintf("run %d", i+1))
 }
