@@ -71,7 +71,8 @@ func (r *reporter) onlyTimeline(ctx context.Context, found *timeline.Timeline) e
 	if err := r.place(r.traces); err != nil {
 		return err
 	}
-	fmt.Fprintf(r.stderr, "post: there are no results in ./%s: the report is about the timeline alone\n", input.DefaultFolder)
+	fmt.Fprintf(r.stderr, "post: there are no results in ./%s: the report is about the timeline alone\n",
+		input.DefaultFolder)
 	found.Ignore(r.Shows)
 	return r.write(ctx, report.OfTimeline(found, r.options()))
 }

@@ -61,8 +61,10 @@ docs/timeline.md leads from a training script to a conclusion and has the rules.
 	f := cmd.Flags()
 	f.StringVarP(&t.out, "out", "o", "", "also write timeline.html, .md and .json into this `DIR`")
 	t.names.flags(f)
-	f.StringVar(&t.scaled.Kind, "scaling", "", "compare runs on different numbers of ranks: `KIND` is strong (the same work\nin all) or weak (the same work for each rank); each argument is a run")
-	f.StringArrayVar(&t.scaled.Against, "against", nil, "another `RUN` for --scaling, where the arguments are files of one (repeatable)")
+	f.StringVar(&t.scaled.Kind, "scaling", "", "compare runs on different numbers of ranks: `KIND` is strong (the same work\n"+
+		"in all) or weak (the same work for each rank); each argument is a run")
+	f.StringArrayVar(&t.scaled.Against, "against", nil,
+		"another `RUN` for --scaling, where the arguments are files of one (repeatable)")
 	f.StringArrayVar(&t.results, "results", nil, "set collectives against the benchmark in this `FILE|DIR` (repeatable)")
 	t.NoSteps = true
 	rehearsedFlag(cmd, &t.MergeOptions)

@@ -138,7 +138,8 @@ func TestNodesOrder(t *testing.T) {
 
 func TestParseTasks(t *testing.T) {
 	got, err := ParseTasks("2:1,,2:3")
-	if want := map[Task]bool{{Nodes: 2, Index: 1}: true, {Nodes: 2, Index: 3}: true}; err != nil || !maps.Equal(got, want) {
+	want := map[Task]bool{{Nodes: 2, Index: 1}: true, {Nodes: 2, Index: 3}: true}
+	if err != nil || !maps.Equal(got, want) {
 		t.Error(got, err)
 	}
 	for _, list := range []string{"2", "2:", ":1", "a:1", "1;2"} {

@@ -281,7 +281,8 @@ func TestWords(t *testing.T) {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
 	c.Sbatch.Report = []string{"--qos=debug"}
-	if got := Quote(c.reportWords([]string{"-p", "main"})); !strings.HasPrefix(got, "sbatch --parsable --qos=debug --job-name="+c.ID+".report ") {
+	report := "sbatch --parsable --qos=debug --job-name=" + c.ID + ".report "
+	if got := Quote(c.reportWords([]string{"-p", "main"})); !strings.HasPrefix(got, report) {
 		t.Error(got)
 	}
 }

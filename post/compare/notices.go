@@ -150,8 +150,8 @@ func (d *sideComparison) basis() notice.Fact {
 	return notice.VerdictBasis{Points: d.Tested, Ways: ways, Alpha: alpha, Confidence: 1 - alpha}
 }
 
-// launchOrder reports that the launches of two sides did not take turns: what changed on the machine meanwhile counts for one
-// side alone then.
+// launchOrder reports that the launches of two sides were not interleaved: a change of the machine meanwhile then affects
+// one side alone.
 func launchOrder(a, b *side) notice.Fact {
 	for _, order := range [][2]*side{{a, b}, {b, a}} {
 		first, second := order[0], order[1]

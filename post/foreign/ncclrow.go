@@ -158,14 +158,15 @@ func (t *ncclTest) tearHalf() error {
 	}
 	r := t.half
 	t.half = nil
-	if len(r.figures) > 0 && len(t.columns.blocks) == 2 && len(r.figures) == len(t.columns.blocks[0]) && t.columns.single() {
+	if c := t.columns; len(r.figures) > 0 && len(c.blocks) == 2 && len(r.figures) == len(c.blocks[0]) && c.single() {
 		t.half = r
 		return t.emit()
 	}
 	return t.in.torn(r.line, r.text)
 }
 
-// single reports whether rows of one placement are whole: the first tests of broadcast had no other, under two headings.
+// single reports whether rows of one placement are whole: the first tests of broadcast had no other, under two
+// headings.
 func (c *ncclColumns) single() bool { return c.error == "res" && c.root && !c.op }
 
 // read takes what a row begins with, and the figures that follow. The false value is no row.

@@ -85,9 +85,9 @@ func (p *ncclText) begins(kind string, l line) error {
 		}
 	}
 	if p.test == nil {
-		p.test = &ncclTest{test: p.in.newTest("nccl-tests", "", l.n), seen: map[string]bool{}, ncclHeader: ncclHeader{vendor: "nccl"}}
+		p.test = &ncclTest{test: p.in.newTest("nccl-tests", "", l.n), seen: map[string]bool{}}
 		p.test.settle, p.test.library = p.test.decide, p.shell.library
-		p.test.vendor = cmp.Or(p.shell.vendor, p.test.vendor)
+		p.test.vendor = cmp.Or(p.shell.vendor, "nccl")
 		if p.shell.program != "" && strings.Contains(p.shell.program, "_perf") {
 			p.test.facts.typed, p.test.facts.asked = p.shell.program, p.shell.np
 		}

@@ -62,7 +62,10 @@ type gathered struct {
 
 // newBuilder begins a report of runs, oldest first, whose rows come in any order.
 func newBuilder(runs []*result.Run, o Options) *builder {
-	b := &builder{options: o, curves: analysis.NewCollector(), byRun: map[string]*gathered{}, layouts: map[string]*layout{}, heats: newHeats(), ways: ways{}}
+	b := &builder{
+		options: o, curves: analysis.NewCollector(), byRun: map[string]*gathered{}, layouts: map[string]*layout{},
+		heats: newHeats(), ways: ways{},
+	}
 	for i, run := range runs {
 		g := &gathered{number: i + 1, run: run, counts: map[result.Status]int{}}
 		b.runs = append(b.runs, g)

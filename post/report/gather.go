@@ -51,7 +51,8 @@ func Of(ctx context.Context, from Sources, o Options) (*Report, error) {
 		return nil, &result.NothingError{Problems: notes}
 	}
 	f := analysed{
-		Curves: b.curves.Curves(), Ceilings: ceilings.OfCurve, Models: analysis.ModelOf, Headlines: sides.Headlines(), Notes: notes,
+		Curves: b.curves.Curves(), Ceilings: ceilings.OfCurve, Models: analysis.ModelOf, Headlines: sides.Headlines(),
+		Notes: notes,
 	}
 	f.Findings, f.More = analysis.Find(f.Curves, analysis.Options{Ceiling: ceilings.OfCurve})
 	f.Findings = slices.DeleteFunc(f.Findings, func(f analysis.Finding) bool { return !from.Shows(f.Code()) })

@@ -34,7 +34,8 @@ type StepGroup struct {
 	Notices []notice.Notice `json:"-"`
 }
 
-// StepPoint is the steps with one bucket. Times are in milliseconds; a figure that is not there is not known.
+// StepPoint is the steps with one bucket size. Times are in milliseconds; a value that is missing is unknown. It has
+// many fields because it is one object of the JSON that the page's script reads.
 type StepPoint struct {
 	Bucket  string      `json:"bucket"`
 	Ops     int         `json:"ops"` // 0: not known

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"busbar/internal/notice"
+	"busbar/internal/units"
 	"busbar/post/trace"
 )
 
@@ -96,9 +97,8 @@ func (b *Builder) dropCopies() {
 			devices = append(devices, *d)
 			continue
 		}
-		if pair := strings.Join(namesOf(t.Files, []int{devices[kept[key][n]].File, d.File}), " and "); !slices.Contains(said, pair) {
-			said = append(said, pair)
-		}
+		names := namesOf(t.Files, []int{devices[kept[key][n]].File, d.File})
+		said = units.AddOnce(said, strings.Join(names, " and "))
 	}
 	t.Devices = devices
 	if said != nil {

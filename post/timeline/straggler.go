@@ -49,8 +49,8 @@ func (c stragglers) worst() *Straggler {
 	return s
 }
 
-// standsOut reports whether a rank is late by more than chance, and at a cost. What happens in one step may go together,
-// so that its calls count as fewer where steps differ more than chance would have them.
+// standsOut reports whether a rank is late by more than chance, and at a cost. What happens in one step may go
+// together, so that its calls count as fewer where steps differ more than chance would have them.
 func (c stragglers) standsOut(l *lane) bool {
 	if l.uneven == 0 || float64(l.last) < leastLast*float64(l.uneven) || milliseconds(l.cost) < leastCost*c.meanSpan() {
 		return false

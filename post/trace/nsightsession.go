@@ -22,7 +22,9 @@ type session struct {
 // readSession reads the small tables about the recording.
 func readSession(ctx context.Context, db *database) (session, error) {
 	s := session{origin: Unknown, stop: NoTime, environment: map[string]string{}}
-	for _, read := range []func(context.Context, *database) error{s.readExport, s.readCapture, s.readSystem, s.readOrigin} {
+	for _, read := range []func(context.Context, *database) error{
+		s.readExport, s.readCapture, s.readSystem, s.readOrigin,
+	} {
 		if err := read(ctx, db); err != nil {
 			return s, err
 		}

@@ -7,7 +7,8 @@ import (
 
 func TestWords(t *testing.T) {
 	known := []string{"csv", "jsonl", "md"}
-	if got, err := Words("format", []string{"md", "csv", "md"}, known); err != nil || !slices.Equal(got, []string{"md", "csv"}) {
+	got, err := Words("format", []string{"md", "csv", "md"}, known)
+	if err != nil || !slices.Equal(got, []string{"md", "csv"}) {
 		t.Error(got, err)
 	}
 	for _, values := range [][]string{nil, {""}, {"csv", "xml"}} {
