@@ -5,16 +5,10 @@ import (
 	"io"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"busbar/post/anonymizer"
 	"busbar/post/usage"
 )
-
-// anonymizeFlag adds --anonymize.
-func anonymizeFlag(f *pflag.FlagSet, on *bool) {
-	f.BoolVar(on, "anonymize", false, "replace hosts, addresses and users, each always by the same word")
-}
 
 func newAnonymize(stderr io.Writer) *cobra.Command {
 	var out string

@@ -6,10 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"slices"
-	"strconv"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -152,75 +149,31 @@ func oneArgument(what string) cobra.PositionalArgs {
 	}
 }
 
-// open reads the plan or folder that was named. An error in it is a usage error.
-func (c *campaigner) open(cmd *cobra.Command, path string) (*campaign.Campaign, error) {
-	of, err := c.opened(path)
+// open reads the plan or folder that was named.
+func (c *campaigner) open(path string) (*campaign.Campaign, error) {
+	return campaign.OpenPath(path, c.out, input.DefaultFolder)
+}
+
+func (c *campaigner) state(cmd *cobra.Command, path string) (*campaigndoc.State, error) {
+	of, err := c.open(path)
 	if err != nil {
 		return nil, usage.New(err, cmd.CommandPath())
 	}
-	return of, nil
-}
-
-func (c *campaigner) opened(path string) (*campaign.Campaign, error) {
-	info, err := os.Stat(path)
+	queued, err := campaign.ParseTasks(c.queued)
 	if err != nil {
-		return nil, err
+		return nil, usage.New(fmt.Errorf("--queued %w", err), cmd.CommandPath())
 	}
-	if info.IsDir() {
-		if c.out != "" {
-			return nil, fmt.Errorf("%s is a campaign's folder, and --out names another: name the plan instead", path)
-		}
-		return campaign.OpenDir(path)
+	s, err := campaigndoc.Of(of, queued)
+	if changed := (*campaigndoc.ChangedError)(nil); errors.As(err, &changed) {
+		return nil, usage.New(err, cmd.CommandPath())
 	}
-	p, err := campaign.Load(path)
-	if err != nil {
-		return nil, err
-	}
-	dir := c.out
-	if dir == "" {
-		dir = filepath.Join(input.DefaultFolder, p.Name)
-	}
-	return campaign.Open(p, dir)
-}
-
-// tasks reads --queued.
-func (c *campaigner) tasks(cmd *cobra.Command) (map[campaign.Task]bool, error) {
-	tasks := map[campaign.Task]bool{}
-	for word := range strings.SplitSeq(c.queued, ",") {
-		if word == "" {
-			continue
-		}
-		nodes, index, _ := strings.Cut(word, ":")
-		n, err := strconv.Atoi(nodes)
-		i, err2 := strconv.Atoi(index)
-		if err != nil || err2 != nil {
-			return nil, usage.New(fmt.Errorf("--queued %s: must be NODES:TASK", word), cmd.CommandPath())
-		}
-		tasks[campaign.Task{Nodes: n, Index: i}] = true
-	}
-	return tasks, nil
-}
-
-func (c *campaigner) standing(cmd *cobra.Command, path string) (*campaigndoc.State, error) {
-	of, err := c.open(cmd, path)
-	if err != nil {
-		return nil, err
-	}
-	queued, err := c.tasks(cmd)
-	if err != nil {
-		return nil, err
-	}
-	if len(queued) > 0 && !of.Unchanged() {
-		return nil, usage.New(fmt.Errorf("the plan has changed since it was submitted, and %s of it in the queue: undo "+
-			"the change, wait, or scancel what is queued", units.Count(len(queued), "job")), cmd.CommandPath())
-	}
-	return campaigndoc.Of(of, queued)
+	return s, err
 }
 
 func (c *campaigner) check(cmd *cobra.Command, path string) error {
-	of, err := c.open(cmd, path)
+	of, err := c.open(path)
 	if err != nil {
-		return err
+		return usage.New(err, cmd.CommandPath())
 	}
 	fmt.Fprintln(c.stdout, of.ID)
 	for _, nodes := range of.Nodes {
@@ -236,42 +189,24 @@ func (c *campaigner) jobs(cmd *cobra.Command, path string) error {
 	if err := campaign.CheckOptions(options); err != nil {
 		return usage.New(err, cmd.CommandPath())
 	}
-	s, err := c.standing(cmd, path)
+	s, err := c.state(cmd, path)
 	if err != nil {
 		return err
 	}
-	settings := "BUSBAR_PLAN=" + campaign.Quote([]string{s.Dir})
-	if s.RanksPerNode > 0 { // whatever the caller has set
-		settings += fmt.Sprintf(" BUSBAR_RANKS_PER_NODE=%d", s.RanksPerNode)
-	}
-	for _, a := range s.ToSubmit {
-		fmt.Fprintf(c.stdout, "%s %s\n", settings, campaign.Quote(s.Words(a, filepath.Join(c.scripts, "sweep.sh"), options)))
-	}
-	if len(s.ToSubmit) > 0 {
-		report := campaign.Quote([]string{filepath.Join(c.scripts, "campaign.sh"), "--report", s.Dir})
-		fmt.Fprintf(c.stdout, "%s --dependency=\"afterany$jobs\" %s\n", campaign.Quote(s.ReportWords(options)),
-			campaign.Quote([]string{"--wrap=" + report}))
-	}
+	c.print(s.Commands(s.ToSubmit, c.scripts, options))
 	return nil
 }
 
 func (c *campaigner) begin(cmd *cobra.Command, path string) error {
-	of, err := c.open(cmd, path)
+	of, err := c.open(path)
 	if err != nil {
-		return err
+		return usage.New(err, cmd.CommandPath())
 	}
 	paths, texts, err := of.Files()
 	if err != nil {
 		return err
 	}
-	if err := atomicfile.Write(context.WithoutCancel(cmd.Context()), paths, func(w []io.Writer) error {
-		for i, text := range texts {
-			if _, err := w[i].Write(text); err != nil {
-				return err
-			}
-		}
-		return nil
-	}); err != nil {
+	if err := atomicfile.WriteTexts(context.WithoutCancel(cmd.Context()), paths, texts); err != nil {
 		return err
 	}
 	if err := os.MkdirAll(of.LogDir(), 0o777); err != nil {
@@ -282,35 +217,31 @@ func (c *campaigner) begin(cmd *cobra.Command, path string) error {
 }
 
 func (c *campaigner) steps(cmd *cobra.Command, dir string) error {
-	of, err := c.open(cmd, dir)
+	of, err := c.open(dir)
 	if err != nil {
-		return err
+		return usage.New(err, cmd.CommandPath())
 	}
-	launches, err := of.Lacking(campaign.Task{Nodes: c.nodes, Index: c.task})
-	if err != nil {
-		return err
+	lines, err := of.Steps(campaign.Task{Nodes: c.nodes, Index: c.task})
+	c.print(lines)
+	return err
+}
+
+func (c *campaigner) print(lines []string) {
+	for _, line := range lines {
+		fmt.Fprintln(c.stdout, line)
 	}
-	for _, l := range launches {
-		words := []string{l.Dir(of.Dir)}
-		for _, s := range of.Environment(l) {
-			words = append(words, s.String())
-		}
-		words = append(append(words, "--"), of.Flags...)
-		fmt.Fprintln(c.stdout, campaign.Quote(append(words, l.Variant.Flags...)))
-	}
-	return nil
 }
 
 // show prints the state of a campaign.
 func (c *campaigner) show(cmd *cobra.Command, path string) error {
-	if err := c.output.check(); err != nil {
+	if err := c.output.Check(); err != nil {
 		return usage.New(err, cmd.CommandPath())
 	}
-	s, err := c.standing(cmd, path)
+	s, err := c.state(cmd, path)
 	if err != nil {
 		return err
 	}
-	doc, err := s.Document(c.order, cmd.Flags().Changed("queued"), c.output.kept)
+	doc, err := s.Document(c.order, cmd.Flags().Changed("queued"), c.output.Kept)
 	if err != nil {
 		return err
 	}

@@ -10,11 +10,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"busbar/internal/document"
 	"busbar/internal/result"
 	"busbar/post/atomicfile"
 	"busbar/post/compare"
-	"busbar/post/plot"
+	"busbar/post/notices"
 	"busbar/post/usage"
 )
 
@@ -81,7 +80,7 @@ recipe of a nightly check, and the files.`,
 func (c *comparer) run(ctx context.Context, cmd *cobra.Command, args []string) error {
 	rules, err := c.rules(cmd)
 	if err == nil {
-		err = c.check()
+		err = c.Check()
 	}
 	if err != nil {
 		return usage.New(err, cmd.CommandPath())
@@ -93,18 +92,19 @@ func (c *comparer) run(ctx context.Context, cmd *cobra.Command, args []string) e
 	if err != nil {
 		return err
 	}
-	all.Ignore(c.shows)
-	doc := all.Document(c.kept(lacking))
-	notes = c.kept(notes)
+	all.Ignore(c.Shows)
+	doc := all.Document(c.Kept(lacking))
+	notes = c.Kept(notes)
 	doc.Notices = append(slices.Clone(notes), doc.Notices...)
 	if c.out != "" {
-		if err := c.files(ctx, doc, all.Plots()); err != nil {
+		wrote := func(path string) { fmt.Fprintln(c.stderr, "post: wrote", path) }
+		if err := atomicfile.WriteAll(ctx, c.out, all.Files(doc), wrote); err != nil {
 			return err
 		}
 	}
 	err = c.write(doc, c.stdout)
 	note(c.stderr, notes)
-	if failOn := (*failOnError)(nil); err != nil && !errors.As(err, &failOn) {
+	if failOn := (*notices.FailOnError)(nil); err != nil && !errors.As(err, &failOn) {
 		return err
 	}
 	return cmp.Or(all.Exceeded(), err)
@@ -126,17 +126,4 @@ func (c *comparer) rules(cmd *cobra.Command) (*compare.Thresholds, error) {
 		return t, compare.ReadThresholds(c.thresholds, t, cmd.Flags().Changed("margin"), cmd.Flags().Changed("fail-above"))
 	}
 	return t, nil
-}
-
-// files writes what -o is for.
-func (c *comparer) files(ctx context.Context, doc *document.Document, pictures []plot.Ratio) error {
-	files := []atomicfile.Named{
-		{Name: "compare.md", Write: func(w io.Writer) error { return doc.Write(w, document.Markdown) }},
-		{Name: "compare.json", Write: func(w io.Writer) error { return doc.Write(w, document.JSON) }},
-	}
-	for _, p := range plot.Ratios(pictures) {
-		files = append(files, atomicfile.Named{Name: p.Name + ".png", Write: p.WritePNG},
-			atomicfile.Named{Name: p.Name + ".svg", Write: p.WriteSVG})
-	}
-	return atomicfile.WriteAll(ctx, c.out, files, func(path string) { fmt.Fprintln(c.stderr, "post: wrote", path) })
 }

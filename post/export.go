@@ -1,12 +1,10 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
 	"io"
-	"path/filepath"
 
 	"github.com/spf13/cobra"
 
@@ -51,7 +49,7 @@ busbar.csv, busbar.json, busbar_nccl-tests.log, busbar.prom. Files appear whole.
 }
 
 func (e *exportCommand) run(ctx context.Context, cmd *cobra.Command, args []string) error {
-	formats, err := words("format", e.formats, export.Names)
+	formats, err := usage.Words("format", e.formats, export.Names)
 	if err == nil && len(formats) > 1 && e.out == "" {
 		err = errors.New("stdout takes one format; several go into a folder, named with -o")
 	}
@@ -75,26 +73,17 @@ func (e *exportCommand) run(ctx context.Context, cmd *cobra.Command, args []stri
 	return nil
 }
 
-// format writes one form, whole.
+// format writes one format, whole.
 func (e *exportCommand) format(ctx context.Context, f export.Format, files []string) (notes []notice.Notice, err error) {
-	if e.out == "" {
-		w := bufio.NewWriter(e.stdout)
+	write := func(w io.Writer) (err error) {
 		notes, err = f.Write(ctx, e.MergeOptions, files, w)
-		if flushed := w.Flush(); err == nil {
-			err = flushed
-		}
+		return err
+	}
+	if e.out == "" {
+		err = write(e.stdout)
 		return notes, err
 	}
-	path := filepath.Join(e.out, f.File)
-	err = atomicfile.Write(ctx, []string{path}, func(w []io.Writer) (err error) {
-		b := bufio.NewWriter(w[0])
-		if notes, err = f.Write(ctx, e.MergeOptions, files, b); err == nil {
-			err = b.Flush()
-		}
-		return err
-	})
-	if err == nil {
-		fmt.Fprintln(e.stdout, path)
-	}
+	err = atomicfile.WriteAll(ctx, e.out, []atomicfile.Named{{Name: f.File, Write: write}},
+		func(path string) { fmt.Fprintln(e.stdout, path) })
 	return notes, err
 }

@@ -9,7 +9,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"busbar/internal/document"
-	"busbar/internal/units"
 	"busbar/post/foreign"
 	"busbar/post/importer"
 	"busbar/post/input"
@@ -19,17 +18,12 @@ import (
 // importCommand is what post import was asked to do.
 type importCommand struct {
 	stdout, stderr io.Writer
-	out            string
-	strict         bool
-	words          []string
-	given          foreign.Given
-	seen           map[string]string // paths by the hash of what they hold
-	counts         foreign.Counts
-	files, runs    int
+	words          []string // of --set
+	importer.Importer
 }
 
 func newImport(stdout, stderr io.Writer) *cobra.Command {
-	m := &importCommand{stdout: stdout, stderr: stderr, seen: map[string]string{}}
+	m := &importCommand{stdout: stdout, stderr: stderr}
 	cmd := &cobra.Command{
 		Use:     "import [flags] FILE...",
 		Short:   "Turn what other benchmarks printed into result files",
@@ -56,61 +50,37 @@ file again replaces what it was made into.`,
 		},
 		RunE: func(cmd *cobra.Command, args []string) error { return m.run(cmd.Context(), cmd, args) },
 	}
-	cmd.Flags().StringVarP(&m.out, "out", "o", input.DefaultFolder, "write into this `DIR`")
-	cmd.Flags().BoolVar(&m.strict, "strict", false, "fail on unknown lines, torn rows and doubtful points")
+	cmd.Flags().StringVarP(&m.Dir, "out", "o", input.DefaultFolder, "write into this `DIR`")
+	cmd.Flags().BoolVar(&m.Strict, "strict", false, "fail on unknown lines, torn rows and doubtful points")
 	cmd.Flags().StringArrayVar(&m.words, "set", nil,
 		"`KEY=VALUE` where a file does not tell it: world, collective,\ntype, placement, mode")
 	return cmd
 }
 
 func (m *importCommand) run(ctx context.Context, cmd *cobra.Command, args []string) (err error) {
-	if m.given, err = foreign.ParseGiven(m.words); err != nil {
+	if m.Given, err = foreign.ParseGiven(m.words); err != nil {
 		return usage.New(fmt.Errorf("--set: %w", err), cmd.CommandPath())
 	}
 	failed := 0
 	for _, path := range args {
-		err := m.file(ctx, path)
+		made, err := m.File(ctx, path)
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		var full *importer.UnwritableError
-		if errors.As(err, &full) {
+		if full := (*importer.UnwritableError)(nil); errors.As(err, &full) {
 			return err
 		}
 		if err != nil {
 			failed++
-			fmt.Fprintln(m.stderr, "post:", document.Printable(err.Error()))
+			m.say(err.Error())
+			continue
 		}
+		m.report(path, made)
 	}
-	whole := m.counts.Rows - m.counts.Torn
-	words := fmt.Sprintf("%s in, %s out (%s, %s, of %s)", units.Count(m.counts.Rows, "row"), units.Count(whole, "row"),
-		units.Count(m.counts.Points, "point"), units.Count(m.runs, "run"), units.Count(m.files, "file"))
 	if failed > 0 {
-		return fmt.Errorf("%d of %d files could not be imported; of the others: %s", failed, len(args), words)
+		return fmt.Errorf("%d of %d files could not be imported; of the others: %s", failed, len(args), m.Summary())
 	}
-	fmt.Fprintf(m.stderr, "post: %s\n", words)
-	return nil
-}
-
-// file imports one file, whole or not at all.
-func (m *importCommand) file(ctx context.Context, path string) error {
-	hash, err := importer.Hash(path)
-	if err != nil {
-		return err
-	}
-	if same := m.seen[hash]; same != "" {
-		fmt.Fprintf(m.stderr, "post: %s: holds the same bytes as %s, which is imported already\n", document.Printable(path),
-			document.Printable(same))
-		return nil
-	}
-	made, err := importer.File(ctx, foreign.File{Path: path, SHA256: hash, Given: m.given}, m.out, m.strict)
-	if err != nil {
-		return err
-	}
-	m.seen[hash] = path
-	m.counts.Add(made.Counts)
-	m.files, m.runs = m.files+1, m.runs+len(made.Runs)
-	m.report(path, made)
+	m.say(m.Summary())
 	return nil
 }
 
@@ -119,11 +89,13 @@ func (m *importCommand) report(path string, made *importer.Imported) {
 	for _, r := range made.Runs {
 		fmt.Fprintln(m.stdout, r.Path)
 		for _, w := range r.Warnings {
-			fmt.Fprintf(m.stderr, "post: %s: %s\n", document.Printable(path), document.Printable(w))
+			m.say(path + ": " + w)
 		}
 	}
-	fmt.Fprintf(m.stderr, "post: %s: %s\n", document.Printable(path), document.Printable(made.Summary()))
+	m.say(path + ": " + made.Summary())
 	if first := made.Counts.First; first.Fact != nil {
-		fmt.Fprintf(m.stderr, "post: the first: %s\n", document.Printable(first.Text()))
+		m.say("the first: " + first.Text())
 	}
 }
+
+func (m *importCommand) say(text string) { fmt.Fprintln(m.stderr, "post:", document.Printable(text)) }

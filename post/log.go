@@ -1,30 +1,20 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"io"
-	"os"
-	"path/filepath"
-	"slices"
 
 	"github.com/spf13/cobra"
 
-	"busbar/internal/notice"
-	"busbar/post/anonymizer"
 	"busbar/post/logreport"
-	"busbar/post/nccllog"
 	"busbar/post/usage"
 )
 
 // logger is what post log was asked to do.
 type logger struct {
 	stdout, stderr io.Writer
-	notes          []notice.Notice // on files
-	against        []string
-	anonymize      bool
-	shown          string // what paths begin with that are not shown so: of copies
+	logreport.Sources
 	outputFlags
 }
 
@@ -57,62 +47,28 @@ record a log and what it costs.`,
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := l.check(); err != nil {
+			if err := l.Check(); err != nil {
 				return usage.New(err, cmd.CommandPath())
 			}
-			if l.anonymize {
-				return l.runAnonymized(cmd.Context(), args)
-			}
-			return l.run(cmd.Context(), args)
+			l.Paths = args
+			return l.run(cmd.Context())
 		},
 	}
 	l.flags(cmd.Flags())
-	anonymizeFlag(cmd.Flags(), &l.anonymize)
-	cmd.Flags().
-		StringArrayVar(&l.against, "against", nil,
-			"compare with the log in this `FILE` or folder; may be given several\ntimes, for the files of one run")
+	anonymizeFlag(cmd.Flags(), &l.Anonymize)
+	cmd.Flags().StringArrayVar(&l.Against, "against", nil,
+		"compare with the log in this `FILE` or folder; may be given several\ntimes, for the files of one run")
 	return cmd
 }
 
-// runAnonymized reads copies with other names.
-func (l *logger) runAnonymized(ctx context.Context, args []string) (err error) {
-	dir, err := os.MkdirTemp("", "post-log-")
+func (l *logger) run(ctx context.Context) error {
+	r, notes, err := logreport.Read(ctx, l.Sources)
 	if err != nil {
 		return err
 	}
-	defer func() { err = cmp.Or(err, os.RemoveAll(dir)) }()
-	copies, left, err := anonymizer.Copy(ctx, dir, slices.Concat(args, l.against))
-	if err != nil {
-		return err
-	}
-	l.shown, l.notes = dir+string(filepath.Separator), left
-	l.against = copies[len(args):]
-	return l.run(ctx, copies[:len(args)])
-}
-
-func (l *logger) run(ctx context.Context, args []string) error {
-	log, err := l.read(ctx, args)
-	if err != nil {
-		return err
-	}
-	r := logreport.New(log)
-	if len(l.against) > 0 {
-		other, err := l.read(ctx, l.against)
-		if err != nil {
-			return err
-		}
-		r.CompareWith(other)
-	}
-	d := r.Document(l.kept)
-	notes := l.kept(l.notes)
+	d := r.Document(l.Kept)
+	notes = l.Kept(notes)
 	note(l.stderr, notes)
 	d.Notices = append(notes, d.Notices...)
 	return l.write(d, l.stdout)
-}
-
-// read reads the files of one run.
-func (l *logger) read(ctx context.Context, paths []string) (*nccllog.Log, error) {
-	log, notes, err := logreport.Read(ctx, paths, l.shown)
-	l.notes = append(l.notes, notes...)
-	return log, err
 }

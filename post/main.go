@@ -14,6 +14,7 @@ import (
 	"busbar/internal/document"
 	"busbar/internal/result"
 	"busbar/post/compare"
+	"busbar/post/notices"
 	"busbar/post/usage"
 )
 
@@ -49,7 +50,7 @@ func exitCode(err error, stderr io.Writer) int {
 	var mixed *result.RehearsedError
 	var stopped *signalError
 	var exceeded *compare.ExceededError
-	var noticed *failOnError
+	var noticed *notices.FailOnError
 	switch {
 	case errors.As(err, &stopped):
 		return codeSignal + int(stopped.signal)

@@ -18,7 +18,6 @@ import (
 	"busbar/post/input"
 	"busbar/post/plot"
 	"busbar/post/plotpoints"
-	"busbar/post/steps"
 	"busbar/post/usage"
 )
 
@@ -33,7 +32,8 @@ type plotter struct {
 
 var (
 	pictureFormats = []string{"png", "svg"}
-	bandwidthWords = []string{"busbw", "algbw"}
+	bandwidths     = []string{"busbw", "algbw"}
+	bandwidthOf    = map[string]plot.Bandwidth{"busbw": plot.BusBW, "algbw": plot.AlgBW}
 )
 
 func newPlot(stdout, stderr io.Writer) *cobra.Command {
@@ -78,19 +78,20 @@ there were several.`,
 	return cmd
 }
 
-// options turns the words of the flags into those of the drawing.
-func (p *plotter) options() (o plot.Options, err error) {
-	if p.formats, err = words("format", p.formats, pictureFormats); err != nil {
+// options reads the flags.
+func (p *plotter) options() (o plotpoints.Options, err error) {
+	if o.Formats, err = usage.Words("format", p.formats, pictureFormats); err != nil {
 		return o, err
 	}
-	if p.bandwidths, err = words("bandwidth", p.bandwidths, bandwidthWords); err != nil {
+	words, err := usage.Words("bandwidth", p.bandwidths, bandwidths)
+	if err != nil {
 		return o, err
+	}
+	for _, word := range words {
+		o.Bandwidths = append(o.Bandwidths, bandwidthOf[word])
 	}
 	if p.collectives != nil && len(p.collectives) == 0 {
 		return o, errors.New("--collective names nothing; without it all are drawn")
-	}
-	for _, b := range p.bandwidths {
-		o.Bandwidths = append(o.Bandwidths, map[string]plot.Bandwidth{"busbw": plot.BusBW, "algbw": plot.AlgBW}[b])
 	}
 	for _, word := range p.collectives {
 		c, err := coll.ParseCollective(word)
@@ -119,71 +120,30 @@ func (p *plotter) run(ctx context.Context, cmd *cobra.Command, args []string) er
 	if err != nil {
 		return err
 	}
-	dir := p.out
-	if dir == "" {
-		if dir, err = input.Folder(args); err != nil {
-			return err
-		}
+	dir, err := input.Folder(p.out, args)
+	if err != nil {
+		return err
+	}
+	if p.out == "" {
 		dir = filepath.Join(dir, "plots")
 	}
-	drawn, err := plotpoints.Gather(ctx, data, peaks)
+	points, err := plotpoints.Gather(ctx, data, peaks)
 	if err != nil {
 		return err
 	}
-	trained, unread, err := steps.Read(ctx, data)
-	if err != nil {
-		return err
-	}
-	note(p.stderr, slices.Concat(overlooked, data.Notes(), unread, drawn.Lacking.Notices()))
-	if len(drawn.Points) == 0 && drawn.Lacking.Groups {
+	note(p.stderr, slices.Concat(overlooked, points.Notes))
+	if points.OnlyGroups() {
 		return nil
 	}
-	if p.collectives != nil {
-		trained = nil // they are no collective
-	}
-	options.Limit, options.Remarks = drawn.Limit, drawn.Remarks()
-	figures, passed := plot.Figures(drawn.Points, options)
-	for _, words := range passed {
+	plots, notDrawn, err := points.Files(options)
+	for _, words := range notDrawn {
 		fmt.Fprintln(p.stderr, "post: not drawn:", words)
 	}
-	outputs := p.outputs(figures, trained)
-	if len(outputs) == 0 {
-		wanted := ""
+	if err != nil {
 		if p.collectives != nil {
-			wanted = ", none to draw of " + units.Some(p.collectives)
+			err = fmt.Errorf("%w, none to draw of %s", err, units.Some(p.collectives))
 		}
-		return fmt.Errorf("nothing to draw: of %s, %d ok%s, in %s", units.Count(len(drawn.Points), "point"), drawn.Measured, wanted,
-			units.Some(files))
+		return fmt.Errorf("nothing to draw: %w, in %s", err, units.Some(files))
 	}
-	return atomicfile.WriteAll(ctx, dir, outputs, func(path string) { fmt.Fprintln(p.stdout, path) })
-}
-
-// picture is what is drawn, whatever it shows.
-type picture interface {
-	WritePNG(w io.Writer) error
-	WriteSVG(w io.Writer) error
-}
-
-// outputs are the files of all pictures, in each format.
-func (p *plotter) outputs(figures []plot.Figure, trained []*steps.Run) (all []atomicfile.Named) {
-	add := func(name string, one picture) {
-		for _, format := range p.formats {
-			draw := one.WritePNG
-			if format == "svg" {
-				draw = one.WriteSVG
-			}
-			all = append(all, atomicfile.Named{Name: name + "." + format, Write: draw})
-		}
-	}
-	for _, f := range figures {
-		add(f.Name, f)
-	}
-	bars, lanes := plot.Steps(trained)
-	for _, b := range bars {
-		add(b.Name, b)
-	}
-	for _, l := range lanes {
-		add(l.Name, l)
-	}
-	return all
+	return atomicfile.WriteAll(ctx, dir, plots, func(path string) { fmt.Fprintln(p.stdout, path) })
 }

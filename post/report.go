@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -30,15 +29,14 @@ type reporter struct {
 	out, layout string
 	anonymize   bool
 	peaks       []string
+	ceilings    analysis.Peaks
 	traces      []string   // files and folders of --timeline
 	names       traceNames // of names in them
 	traced      timeline.Options
 }
 
-// layouts are the forms of a report: which files it is.
-var layouts = map[string]func(*reporter, context.Context, *sidebyside.Results) error{"comparison": (*reporter).comparison}
-
-var layoutNames = []string{"comparison"}
+// comparison is the layout that sets backends side by side.
+const comparison = "comparison"
 
 func newReport(stdout, stderr io.Writer) *cobra.Command {
 	r := &reporter{stdout: stdout, stderr: stderr}
@@ -83,7 +81,7 @@ them. docs/comparison.md has the columns.`,
 		RunE:              func(cmd *cobra.Command, args []string) error { return r.run(cmd.Context(), cmd, args) },
 	}
 	cmd.Flags().StringVarP(&r.out, "out", "o", "", "write into this `DIR`")
-	cmd.Flags().StringVar(&r.layout, "layout", "", "another `LAYOUT` of the report: "+strings.Join(layoutNames, ", "))
+	cmd.Flags().StringVar(&r.layout, "layout", "", "another `LAYOUT` of the report: "+comparison)
 	cmd.Flags().StringArrayVar(&r.traces, "timeline", nil,
 		"add the timeline of a trace or a folder of them; may be given several times (`FILE|DIR`)")
 	r.names.flags(cmd.Flags())
@@ -95,28 +93,7 @@ them. docs/comparison.md has the columns.`,
 }
 
 func (r *reporter) run(ctx context.Context, cmd *cobra.Command, args []string) error {
-	peaks, err := analysis.ParsePeaks(r.peaks)
-	if err == nil && r.peaks != nil && r.layout != "" {
-		err = fmt.Errorf("--layout %s has no place for --peak", r.layout)
-	}
-	if err == nil && (r.ignore != nil || r.failOn != "" || r.format != document.Text) && r.layout != "" {
-		err = fmt.Errorf("--layout %s does not support --format, --ignore and --fail-on", r.layout)
-	}
-	if err == nil {
-		err = r.check()
-	}
-	if err == nil && r.traces != nil && r.layout != "" {
-		err = fmt.Errorf("--layout %s has no place for --timeline", r.layout)
-	}
-	if err == nil && r.names != (traceNames{}) && r.traces == nil {
-		err = errors.New("--comm-pattern and --step-pattern are about traces: name them with --timeline")
-	}
-	if err == nil && r.anonymize && r.out == "" {
-		err = errors.New("--anonymize requires -o DIR, into which the anonymized copies of the results go too")
-	}
-	if err == nil {
-		r.traced, err = r.names.options()
-	}
+	err := r.check(cmd.Flags().Changed("layout"))
 	if err != nil {
 		return usage.New(err, cmd.CommandPath())
 	}
@@ -125,49 +102,43 @@ func (r *reporter) run(ctx context.Context, cmd *cobra.Command, args []string) e
 			return err
 		}
 	}
-	if !cmd.Flags().Changed("layout") {
-		return r.full(cmd.Context(), args, analysis.NewCeilings(peaks))
+	if r.layout == comparison {
+		return r.comparison(ctx, args)
 	}
-	write, known := layouts[r.layout]
-	if !known {
-		return usage.New(coll.Unknown("layout", r.layout, layoutNames), cmd.CommandPath())
-	}
-	files, passed, err := input.Find(args)
-	if err != nil {
+	return r.full(ctx, args)
+}
+
+// check finds what is wrong with a call before anything is read.
+func (r *reporter) check(layout bool) (err error) {
+	if r.ceilings, err = analysis.ParsePeaks(r.peaks); err != nil {
 		return err
 	}
-	found, err := sidebyside.Gather(ctx, files, passed, r.IncludeRehearsed)
-	if err != nil {
-		return err
-	}
-	if r.out == "" {
-		if r.out, err = input.Folder(args); err != nil {
-			return err
+	if r.layout != "" {
+		switch {
+		case r.peaks != nil:
+			return fmt.Errorf("--layout %s has no place for --peak", r.layout)
+		case r.Ignore != nil || r.FailOn != "" || r.format != document.Text:
+			return fmt.Errorf("--layout %s does not support --format, --ignore and --fail-on", r.layout)
 		}
 	}
-	if err := write(r, ctx, found); err != nil {
+	if err := r.Check(); err != nil {
 		return err
 	}
-	note(r.stderr, found.Notes)
-	return nil
-}
-
-// comparison writes the report that sets backends side by side.
-func (r *reporter) comparison(ctx context.Context, f *sidebyside.Results) error {
-	files, notDrawn := f.Files()
-	for _, words := range notDrawn {
-		fmt.Fprintln(r.stderr, "post: not drawn:", words)
+	switch {
+	case r.traces != nil && r.layout != "":
+		return fmt.Errorf("--layout %s has no place for --timeline", r.layout)
+	case r.names != (traceNames{}) && r.traces == nil:
+		return errors.New("--comm-pattern and --step-pattern are about traces: name them with --timeline")
+	case r.anonymize && r.out == "":
+		return errors.New("--anonymize requires -o DIR, into which the anonymized copies of the results go too")
 	}
-	if err := r.writeAll(ctx, files); err != nil {
+	if err := r.names.set(&r.traced); err != nil {
 		return err
 	}
-	f.NoteStale(r.out, files)
+	if layout && r.layout != comparison {
+		return coll.Unknown("layout", r.layout, []string{comparison})
+	}
 	return nil
-}
-
-// writeAll writes the files of a report and prints their paths.
-func (r *reporter) writeAll(ctx context.Context, files []atomicfile.Named) error {
-	return atomicfile.WriteAll(ctx, r.out, files, func(path string) { fmt.Fprintln(r.stdout, path) })
 }
 
 // anonymized copies what is read into the folder of the report, and returns the copies.
@@ -182,4 +153,30 @@ func (r *reporter) anonymized(ctx context.Context, args []string) ([]string, err
 	note(r.stderr, left)
 	r.traces = copies[len(args):]
 	return copies[:len(args)], nil
+}
+
+// comparison writes the report that sets backends side by side.
+func (r *reporter) comparison(ctx context.Context, args []string) error {
+	files, passed, err := input.Find(args)
+	if err != nil {
+		return err
+	}
+	found, err := sidebyside.Gather(ctx, files, passed, r.IncludeRehearsed)
+	if err != nil {
+		return err
+	}
+	if r.out, err = input.Folder(r.out, args); err != nil {
+		return err
+	}
+	outputs, notDrawn := found.Files()
+	for _, words := range notDrawn {
+		fmt.Fprintln(r.stderr, "post: not drawn:", words)
+	}
+	err = atomicfile.WriteAll(ctx, r.out, outputs, func(path string) { fmt.Fprintln(r.stdout, path) })
+	if err != nil {
+		return err
+	}
+	found.NoteStale(r.out, outputs)
+	note(r.stderr, found.Notes)
+	return nil
 }

@@ -1,34 +1,32 @@
 package main
 
 import (
-	"context"
-	"fmt"
-	"path/filepath"
-	"slices"
-
 	"busbar/internal/document"
 	"busbar/internal/notice"
 	"busbar/internal/result"
-	"busbar/post/analysis"
 	"busbar/post/atomicfile"
 	"busbar/post/input"
 	"busbar/post/report"
-	"busbar/post/sidebyside"
-	"busbar/post/steps"
 	"busbar/post/timeline"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"time"
 )
 
-// The files of a report.
-const (
-	pageName = "report.html"
-	textName = "report.md"
-)
-
-// full writes the report about all that the runs tell, and timelines where they were named, as a page and as Markdown.
-func (r *reporter) full(ctx context.Context, args []string, ceilings *analysis.Ceilings) error {
-	traced, err := r.readTraces(ctx)
-	if err != nil {
-		return err
+// full writes the report on all runs, and on timelines where they were named, as a page and as Markdown.
+func (r *reporter) full(ctx context.Context, args []string) error {
+	var traced *timeline.Timeline
+	if len(r.traces) > 0 {
+		var notes []notice.Notice
+		var err error
+		traced, notes, err = timeline.Read(ctx, r.traces, r.traced)
+		note(r.stderr, r.Kept(notes))
+		if err != nil {
+			return err
+		}
 	}
 	files, passed, err := input.Find(args)
 	var data *result.Dataset
@@ -41,31 +39,54 @@ func (r *reporter) full(ctx context.Context, args []string, ceilings *analysis.C
 	if err != nil {
 		return err
 	}
-	if r.out == "" {
-		if r.out, err = input.Folder(args); err != nil {
-			return err
-		}
-	}
-	if err := r.mayWrite(); err != nil {
+	if err := r.place(args); err != nil {
 		return err
 	}
-	made, err := r.build(ctx, data, passed, ceilings, traced)
+	made, err := report.Of(ctx, report.Sources{
+		Data: data, Notes: passed, Timeline: traced, Peaks: r.ceilings, Shows: r.Shows, Rehearsed: r.IncludeRehearsed,
+	}, r.options())
 	if err != nil {
 		return err
 	}
 	err = r.write(ctx, made)
-	note(r.stderr, r.kept(slices.Concat(passed, data.Notes())))
+	note(r.stderr, r.Kept(slices.Concat(passed, data.Notes())))
 	return err
 }
 
-// mayWrite is the error of a file that lies where the report is to be and is none of ours.
-func (r *reporter) mayWrite() error {
-	for _, name := range []string{pageName, textName} {
-		if err := atomicfile.MayReplace(filepath.Join(r.out, name), toolName); err != nil {
-			return err
-		}
+// alone reports whether there are traces and no results: none were named, and none are in the default folder.
+func (r *reporter) alone(args []string, err error) bool {
+	var none *result.NotFoundError
+	var nothing *result.NothingError
+	if len(args) > 0 || len(r.traces) == 0 || err == nil {
+		return false
 	}
-	return nil
+	if _, missing := os.Stat(input.DefaultFolder); missing != nil {
+		return true
+	}
+	return errors.As(err, &none) || errors.As(err, &nothing)
+}
+
+// onlyTimeline writes a report about timelines alone.
+func (r *reporter) onlyTimeline(ctx context.Context, found *timeline.Timeline) error {
+	if err := r.place(r.traces); err != nil {
+		return err
+	}
+	fmt.Fprintf(r.stderr, "post: there are no results in ./%s: the report is about the timeline alone\n",
+		input.DefaultFolder)
+	found.Ignore(r.Shows)
+	return r.write(ctx, report.OfTimeline(found, r.options()))
+}
+
+// place sets the folder of the report. The error may be that of a file there that post did not write.
+func (r *reporter) place(args []string) (err error) {
+	if r.out, err = input.Folder(r.out, args); err != nil {
+		return err
+	}
+	return atomicfile.MayReplace(r.out, toolName, "report.html", "report.md")
+}
+
+func (r *reporter) options() report.Options {
+	return report.Options{Tool: versionLine(), Made: time.Now(), Dir: r.out}
 }
 
 // filesData is what the JSON of post report has beside notices.
@@ -76,13 +97,11 @@ type filesData struct {
 // write writes both forms of a report and prints its summary. The error may be that of --fail-on.
 func (r *reporter) write(ctx context.Context, made *report.Report) error {
 	var written filesData
-	files := []atomicfile.Named{{Name: pageName, Write: made.WritePage}, {Name: textName, Write: made.WriteMarkdown}}
-	err := atomicfile.WriteAll(ctx, r.out, files, func(path string) { written.Files = append(written.Files, path) })
-	if r.format != document.JSON {
-		for _, path := range written.Files {
+	err := atomicfile.WriteAll(ctx, r.out, made.Forms("report"), func(path string) {
+		if written.Files = append(written.Files, path); r.format != document.JSON {
 			fmt.Fprintln(r.stdout, path)
 		}
-	}
+	})
 	if err != nil {
 		return err
 	}
@@ -92,52 +111,4 @@ func (r *reporter) write(ctx context.Context, made *report.Report) error {
 	summary := made.Summary()
 	summary.Data = written
 	return r.outputFlags.write(summary, r.stdout)
-}
-
-// build reads all rows once and makes the report of them; traced is nil where there are no timelines.
-func (r *reporter) build(
-	ctx context.Context, data *result.Dataset, passed []notice.Notice, ceilings *analysis.Ceilings,
-	traced *timeline.Timeline,
-) (*report.Report, error) {
-	runs := data.Runs()
-	b := report.NewBuilder(runs, r.options())
-	sides := sidebyside.NewHeadliner(runs)
-	rows := 0
-	err := data.EachWhole(func(row result.Row) error {
-		rows++
-		b.Add(row)
-		sides.Add(row)
-		ceilings.Add(row)
-		return context.Cause(ctx)
-	}, func(f *result.File) error {
-		b.AddFile(f)
-		return context.Cause(ctx)
-	})
-	if err != nil {
-		return nil, err
-	}
-	trained, unread, err := steps.Read(ctx, data)
-	if err != nil {
-		return nil, err
-	}
-	b.AddSteps(trained)
-	notes := slices.Concat(passed, data.Notes(), unread)
-	if rows == 0 && len(trained) == 0 {
-		return nil, &result.NothingError{Problems: notes}
-	}
-	found := report.Found{Curves: b.Curves(), Models: analysis.ModelOf, Headlines: sides.Headlines(), Notes: notes}
-	found.Findings, found.More = analysis.Find(found.Curves, analysis.Options{Ceiling: ceilings.OfCurve})
-	found.Findings = slices.DeleteFunc(found.Findings, func(f analysis.Finding) bool { return !r.shows(f.Code()) })
-	for i := range found.Findings {
-		found.Findings[i].Number = i + 1
-	}
-	found.Ceilings = ceilings.OfCurve
-	made := b.Report(found)
-	made.Ignore(r.shows)
-	if traced != nil {
-		traced.Ignore(r.shows)
-		traced.Join(found.Curves, r.IncludeRehearsed)
-		made.AddTimeline(traced, r.options())
-	}
-	return made, nil
 }

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 
 	"github.com/spf13/cobra"
@@ -69,9 +68,9 @@ of one operation; in latency mode, percentiles are over iterations.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			var err error
 			if s.peaks, err = analysis.ParsePeaks(peaks); err == nil {
-				err = s.check()
+				err = s.Check()
 			}
-			if err == nil && s.ncclTests && (peaks != nil || cmd.Flags().Changed("format") || s.failOn != "") {
+			if err == nil && s.ncclTests && (peaks != nil || cmd.Flags().Changed("format") || s.FailOn != "") {
 				err = errors.New("--nccl-tests has a layout of its own: without --peak, --format and --fail-on")
 			}
 			if err != nil {
@@ -86,19 +85,13 @@ of one operation; in latency mode, percentiles are over iterations.`,
 	return cmd
 }
 
-// peakFlag adds --peak.
-func peakFlag(cmd *cobra.Command, peaks *[]string) {
-	cmd.Flags().StringArrayVar(peaks, "peak", nil,
-		"peak bus bandwidth of the links, as `450GB/s`, or 48GB/s@nodes=2,collective=alltoall")
-}
-
 // run shows all runs found. The error is that no file could be read, or had a point to show.
 func (s *shower) run(ctx context.Context, args []string) error {
 	files, problems, err := input.Find(args)
 	if err != nil {
 		return err
 	}
-	shown, tables := 0, show.New(s.peaks, s.shows)
+	shown, tables := 0, show.New(s.peaks, s.Shows)
 	for _, path := range files {
 		more, err := s.file(ctx, path, tables, shown > 0)
 		if ctx.Err() != nil {
@@ -114,7 +107,7 @@ func (s *shower) run(ctx context.Context, args []string) error {
 	if shown == 0 {
 		return &result.NothingError{Problems: problems}
 	}
-	problems = s.kept(problems)
+	problems = s.Kept(problems)
 	note(s.stderr, problems)
 	if s.ncclTests {
 		return nil
@@ -122,25 +115,15 @@ func (s *shower) run(ctx context.Context, args []string) error {
 	return s.write(tables.Document(problems), s.stdout)
 }
 
-// file adds the run of a file to the tables, or prints it in nccl-tests' layout, behind an empty line where another
-// precedes it. The error is that it has nothing to show.
+// file adds the run of a file to the tables, or prints it in nccl-tests' layout; behind states that another precedes
+// it. The error is that it has nothing to show.
 func (s *shower) file(ctx context.Context, path string, tables *show.Tables, behind bool) ([]notice.Notice, error) {
 	f, err := export.ReadRun(ctx, path)
 	switch {
 	case err != nil:
 		return nil, err
-	case !s.ncclTests:
-		return tables.Add(f)
-	case f.Run.Step != nil:
-		return nil, notice.Fail(notice.NoNCCLTests{Has: notice.HasSteps})
-	case f.Run.Pattern != nil:
-		return f.Problems, notice.Fail(notice.NoNCCLTests{Has: notice.HasGroups})
+	case s.ncclTests:
+		return export.ShowNCCLTests(s.stdout, f, behind)
 	}
-	if behind {
-		fmt.Fprintln(s.stdout)
-	}
-	if !export.WriteNCCLTests(s.stdout, f) {
-		return f.Problems, notice.Fail(notice.NoNCCLTests{Has: notice.NoThroughput})
-	}
-	return f.Problems, nil
+	return tables.Add(f)
 }

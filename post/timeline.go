@@ -5,14 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"path/filepath"
-	"regexp"
 	"time"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
+	"busbar/internal/coll"
 	"busbar/internal/document"
+	"busbar/internal/notice"
 	"busbar/internal/result"
 	"busbar/post/atomicfile"
 	"busbar/post/report"
@@ -26,9 +25,7 @@ type timeliner struct {
 	stdout, stderr io.Writer
 	out            string
 	names          traceNames
-	top            int
-	scaling        string
-	against        []string // other runs
+	scaled         timeline.ScaledRuns
 	results        []string // of a benchmark
 	outputFlags
 	result.MergeOptions
@@ -64,38 +61,45 @@ docs/timeline.md leads from a training script to a conclusion and has the rules.
 	f := cmd.Flags()
 	f.StringVarP(&t.out, "out", "o", "", "also write timeline.html, .md and .json into this `DIR`")
 	t.names.flags(f)
-	f.StringVar(&t.scaling, "scaling", "", "compare runs on different numbers of ranks: `KIND` is strong (the same work\nin all) or weak (the same work for each rank); each argument is a run")
-	f.StringArrayVar(&t.against, "against", nil, "another `RUN` for --scaling, where the arguments are files of one (repeatable)")
+	f.StringVar(&t.scaled.Kind, "scaling", "", "compare runs on different numbers of ranks: `KIND` is strong (the same work\n"+
+		"in all) or weak (the same work for each rank); each argument is a run")
+	f.StringArrayVar(&t.scaled.Against, "against", nil,
+		"another `RUN` for --scaling, where the arguments are files of one (repeatable)")
 	f.StringArrayVar(&t.results, "results", nil, "set collectives against the benchmark in this `FILE|DIR` (repeatable)")
 	t.NoSteps = true
 	rehearsedFlag(cmd, &t.MergeOptions)
 	t.outputFlags.flags(f)
-	f.IntVar(&t.top, "top", timeline.DefaultTop, "list this `NUMBER` of the longest exposed calls")
+	f.IntVar(&t.Top, "top", timeline.DefaultTop, "list this `NUMBER` of the longest exposed calls")
 	return cmd
-}
-
-// traceFiles completes names of traces and of folders.
-func traceFiles(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-	return []string{"json", "gz", "sqlite", "tar", "tgz"}, cobra.ShellCompDirectiveFilterFileExt
 }
 
 func (t *timeliner) run(ctx context.Context, cmd *cobra.Command, args []string) error {
 	if err := t.check(args); err != nil {
 		return usage.New(err, cmd.CommandPath())
 	}
-	if err := t.mayWrite(); err != nil {
-		return err
+	if t.out != "" {
+		if err := atomicfile.MayReplace(t.out, toolName, "timeline.html", "timeline.md", "timeline.json"); err != nil {
+			return err
+		}
 	}
-	found, err := t.read(ctx, args)
+	read := func() (*timeline.Timeline, []notice.Notice, error) { return timeline.Read(ctx, args, t.Options) }
+	if t.scaled.Kind != "" {
+		t.scaled.Paths = args
+		read = func() (*timeline.Timeline, []notice.Notice, error) { return t.scaled.Read(ctx, t.Options) }
+	}
+	found, notes, err := read()
+	note(t.stderr, t.Kept(notes))
 	if err != nil {
 		return err
 	}
 	if t.results != nil {
-		if err := t.join(ctx, found); err != nil {
+		notes, err := found.JoinFiles(ctx, t.results, t.MergeOptions)
+		if err != nil {
 			return err
 		}
+		note(t.stderr, t.Kept(notes))
 	}
-	found.Ignore(t.shows)
+	found.Ignore(t.Shows)
 	if t.out != "" {
 		if err := t.files(ctx, found); err != nil {
 			return err
@@ -108,86 +112,33 @@ func (t *timeliner) run(ctx context.Context, cmd *cobra.Command, args []string) 
 func (t *timeliner) check(args []string) error {
 	switch {
 	case len(args) == 0:
-		return errors.New("name what to read: a trace of torch.profiler (.json, .json.gz), an export of Nsight Systems (.sqlite), or a folder of them")
-	case t.top < 1:
-		return fmt.Errorf("--top %d lists nothing: use 1 or more", t.top)
+		return errors.New("name what to read: a trace of torch.profiler (.json, .json.gz), an export of Nsight Systems " +
+			"(.sqlite), or a folder of them")
+	case t.Top < 1:
+		return fmt.Errorf("--top %d lists nothing: use 1 or more", t.Top)
 	}
-	if err := t.outputFlags.check(); err != nil {
+	if err := t.Check(); err != nil {
 		return err
 	}
-	if err := t.checkScaling(args); err != nil {
-		return err
+	switch kind := t.scaled.Kind; {
+	case kind == "" && t.scaled.Against != nil:
+		return errors.New("--against compares runs on different numbers of ranks: say --scaling strong where all did the " +
+			"same work, or weak where each rank did")
+	case kind != "" && kind != timeline.Strong && kind != timeline.Weak:
+		return coll.Unknown("kind of scaling", kind, []string{timeline.Strong, timeline.Weak})
+	case kind != "" && len(args) < 2 && t.scaled.Against == nil:
+		return errors.New("--scaling compares runs on different numbers of ranks: name a folder or a file of each, or the " +
+			"others with --against")
 	}
-	var err error
-	t.Options, err = t.names.options()
-	t.Top = t.top
-	return err
-}
-
-// traceNames are what a user says of names in traces, as regular expressions.
-type traceNames struct{ comm, step string }
-
-func (p *traceNames) flags(f *pflag.FlagSet) {
-	f.StringVar(&p.comm, "comm-pattern", "", "kernels whose name matches `REGEXP` are communication too")
-	f.StringVar(&p.step, "step-pattern", "", "ranges whose name matches `REGEXP` are steps; else those of torch.profiler")
-}
-
-// options are what a timeline is made with.
-func (p *traceNames) options() (o timeline.Options, err error) {
-	o.Tool = versionLine()
-	if o.CommPattern, err = expression("comm-pattern", p.comm); err == nil {
-		o.StepPattern, err = expression("step-pattern", p.step)
-	}
-	return o, err
-}
-
-// expression is the regular expression of a flag; nil where it is not given.
-func expression(flag, text string) (*regexp.Regexp, error) {
-	if text == "" {
-		return nil, nil
-	}
-	re, err := regexp.Compile(text)
-	if err != nil {
-		return nil, fmt.Errorf("--%s: %w", flag, err)
-	}
-	return re, nil
-}
-
-// readTimeline makes one timeline of all traces found; stderr names what was skipped, as far as flags show it.
-func readTimeline(
-	ctx context.Context, stderr io.Writer, flags *outputFlags, paths []string, o timeline.Options,
-) (*timeline.Timeline, error) {
-	found, problems, err := timeline.Read(ctx, paths, o)
-	note(stderr, flags.kept(problems))
-	return found, err
-}
-
-// The files of -o.
-const (
-	timelinePageName = "timeline.html"
-	timelineTextName = "timeline.md"
-	timelineDataName = "timeline.json"
-)
-
-// mayWrite is the error of a file that lies where one of -o is to be and is none of ours: a trace may have that name.
-func (t *timeliner) mayWrite() error {
-	if t.out == "" {
-		return nil
-	}
-	for _, name := range []string{timelinePageName, timelineTextName, timelineDataName} {
-		if err := atomicfile.MayReplace(filepath.Join(t.out, name), toolName); err != nil {
-			return err
-		}
-	}
-	return nil
+	return t.names.set(&t.Options)
 }
 
 // files writes what -o is for.
 func (t *timeliner) files(ctx context.Context, found *timeline.Timeline) error {
-	made := report.OfTimeline(found, report.Options{Tool: found.Tool, Made: time.Now(), Dir: t.out}) // links are relative
-	return atomicfile.WriteAll(ctx, t.out, []atomicfile.Named{
-		{Name: timelinePageName, Write: made.WritePage},
-		{Name: timelineTextName, Write: made.WriteMarkdown},
-		{Name: timelineDataName, Write: func(w io.Writer) error { return timelinedoc.Of(found).Write(w, document.JSON) }},
-	}, func(path string) { fmt.Fprintln(t.stderr, "post: wrote", path) })
+	doc := timelinedoc.Of(found)
+	made := report.OfTimeline(found, report.Options{Tool: found.Tool, Made: time.Now(), Dir: t.out})
+	files := append(made.Forms("timeline"), atomicfile.Named{
+		Name: "timeline.json", Write: func(w io.Writer) error { return doc.Write(w, document.JSON) },
+	})
+	return atomicfile.WriteAll(ctx, t.out, files, func(path string) { fmt.Fprintln(t.stderr, "post: wrote", path) })
 }

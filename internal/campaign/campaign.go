@@ -1,6 +1,7 @@
 package campaign
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/json"
 	"errors"
@@ -74,6 +75,26 @@ func OpenDir(dir string) (*Campaign, error) {
 		return nil, err
 	}
 	return Open(p, dir)
+}
+
+// OpenPath opens what path names: a plan, with the folder dir of its results, or the folder of a campaign, without
+// dir. Without dir, the results of a plan are in a folder of its name in below.
+func OpenPath(path, dir, below string) (*Campaign, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if info.IsDir() {
+		if dir != "" {
+			return nil, fmt.Errorf("%s is a campaign's folder, and --out names another: name the plan instead", path)
+		}
+		return OpenDir(path)
+	}
+	p, err := Load(path)
+	if err != nil {
+		return nil, err
+	}
+	return Open(p, cmp.Or(dir, filepath.Join(below, p.Name)))
 }
 
 // differs says in what a plan contradicts the one that the results were made by; "" if in nothing. More launches, other

@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"busbar/internal/ranges"
@@ -46,8 +47,8 @@ func (c *Campaign) JobName(nodes int) string { return fmt.Sprintf("%s.%d", c.ID,
 // LogDir is where jobs write their words.
 func (c *Campaign) LogDir() string { return filepath.Join(c.Dir, "log") }
 
-// Words is the command that submits an array, with more options behind the plan's.
-func (c *Campaign) Words(a Array, script string, more []string) []string {
+// words is the command that submits an array, with more options behind the plan's.
+func (c *Campaign) words(a Array, script string, more []string) []string {
 	words := []string{"sbatch", "--parsable", "--job-name=" + c.JobName(a.Nodes), fmt.Sprintf("--nodes=%d", a.Nodes)}
 	if c.RanksPerNode > 0 {
 		words = append(words, fmt.Sprintf("--ntasks-per-node=%d", c.RanksPerNode))
@@ -57,8 +58,8 @@ func (c *Campaign) Words(a Array, script string, more []string) []string {
 	return append(slices.Concat(words, c.Sbatch.Options, more), script)
 }
 
-// ReportWords is the command that submits the job that reports, up to what it waits for and what it runs.
-func (c *Campaign) ReportWords(more []string) []string {
+// reportWords is the command that submits the job that reports, up to what it waits for and what it runs.
+func (c *Campaign) reportWords(more []string) []string {
 	options := slices.Concat(c.Sbatch.Options, more)
 	if c.Sbatch.Report != nil {
 		options = c.Sbatch.Report
@@ -66,6 +67,56 @@ func (c *Campaign) ReportWords(more []string) []string {
 	words := append([]string{"sbatch", "--parsable"}, options...)
 	return append(words, "--job-name="+c.ID+".report", "--nodes=1", "--ntasks=1", "--time=00:30:00", "--output="+
 		filepath.Join(c.LogDir(), "report.out"), "--open-mode=append")
+}
+
+// Commands are the shell commands that submit arrays, each with more options of sbatch, and last the one of the job
+// that reports, which waits for the numbers in $jobs. scripts is the folder of sweep.sh and campaign.sh.
+func (c *Campaign) Commands(arrays []Array, scripts string, more []string) (commands []string) {
+	if len(arrays) == 0 {
+		return nil
+	}
+	settings := "BUSBAR_PLAN=" + Quote([]string{c.Dir})
+	if c.RanksPerNode > 0 { // whatever the caller has set
+		settings += fmt.Sprintf(" BUSBAR_RANKS_PER_NODE=%d", c.RanksPerNode)
+	}
+	for _, a := range arrays {
+		commands = append(commands, settings+" "+Quote(c.words(a, filepath.Join(scripts, "sweep.sh"), more)))
+	}
+	report := Quote([]string{filepath.Join(scripts, "campaign.sh"), "--report", c.Dir})
+	return append(commands, fmt.Sprintf("%s --dependency=\"afterany$jobs\" %s", Quote(c.reportWords(more)),
+		Quote([]string{"--wrap=" + report})))
+}
+
+// Steps are the launches of a task that are not done, each with its folder, its environment and the flags of rank as a
+// shell reads them.
+func (c *Campaign) Steps(t Task) (lines []string, err error) {
+	launches, err := c.Lacking(t)
+	for _, l := range launches {
+		words := []string{l.Dir(c.Dir)}
+		for _, s := range c.Environment(l) {
+			words = append(words, s.String())
+		}
+		lines = append(lines, Quote(slices.Concat(words, []string{"--"}, c.Flags, l.Variant.Flags)))
+	}
+	return lines, err
+}
+
+// ParseTasks reads a list of tasks: NODES:TASK,….
+func ParseTasks(list string) (map[Task]bool, error) {
+	tasks := map[Task]bool{}
+	for word := range strings.SplitSeq(list, ",") {
+		if word == "" {
+			continue
+		}
+		nodes, index, _ := strings.Cut(word, ":")
+		n, err := strconv.Atoi(nodes)
+		i, err2 := strconv.Atoi(index)
+		if err != nil || err2 != nil {
+			return nil, fmt.Errorf("%s: must be NODES:TASK", word)
+		}
+		tasks[Task{Nodes: n, Index: i}] = true
+	}
+	return tasks, nil
 }
 
 var plainWord = regexp.MustCompile(`^[A-Za-z0-9_./:=,@%+-]+$`)

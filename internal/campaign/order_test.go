@@ -1,6 +1,7 @@
 package campaign
 
 import (
+	"maps"
 	"slices"
 	"testing"
 )
@@ -132,5 +133,18 @@ func TestNodesOrder(t *testing.T) {
 	}
 	if len(seen) != 3 {
 		t.Errorf("first were %v", seen)
+	}
+}
+
+func TestParseTasks(t *testing.T) {
+	got, err := ParseTasks("2:1,,2:3")
+	want := map[Task]bool{{Nodes: 2, Index: 1}: true, {Nodes: 2, Index: 3}: true}
+	if err != nil || !maps.Equal(got, want) {
+		t.Error(got, err)
+	}
+	for _, list := range []string{"2", "2:", ":1", "a:1", "1;2"} {
+		if got, err := ParseTasks(list); err == nil {
+			t.Errorf("%s: %v", list, got)
+		}
 	}
 }

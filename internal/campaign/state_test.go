@@ -275,13 +275,14 @@ func TestMissing(t *testing.T) {
 
 func TestWords(t *testing.T) {
 	c := begun(t, twoByTwo, t.TempDir())
-	got := Quote(c.Words(Array{2, []int{1, 2, 4}}, "slurm/sweep.sh", []string{"-p", "main"}))
+	got := Quote(c.words(Array{2, []int{1, 2, 4}}, "slurm/sweep.sh", []string{"-p", "main"}))
 	want := "sbatch --parsable --job-name=" + c.ID + ".2 --nodes=2 --array=1-2,4%3 --time=30 --output=" + c.Dir + "/log/%x_%a.out --export=ALL --comment 'it'\\''s' -p main slurm/sweep.sh"
 	if got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
 	c.Sbatch.Report = []string{"--qos=debug"}
-	if got := Quote(c.ReportWords([]string{"-p", "main"})); !strings.HasPrefix(got, "sbatch --parsable --qos=debug --job-name="+c.ID+".report ") {
+	report := "sbatch --parsable --qos=debug --job-name=" + c.ID + ".report "
+	if got := Quote(c.reportWords([]string{"-p", "main"})); !strings.HasPrefix(got, report) {
 		t.Error(got)
 	}
 }

@@ -34,6 +34,18 @@ func Write(ctx context.Context, paths []string, write func(w []io.Writer) error)
 	return KeepAll(drafts)
 }
 
+// WriteTexts writes files, all or none.
+func WriteTexts(ctx context.Context, paths []string, texts [][]byte) error {
+	return Write(ctx, paths, func(w []io.Writer) error {
+		for i, text := range texts {
+			if _, err := w[i].Write(text); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
 // Draft is a file that does not have its name yet; its Write ends with the context.
 type Draft struct {
 	ctx  context.Context

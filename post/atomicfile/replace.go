@@ -7,14 +7,25 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"syscall"
 )
 
 // headBytes is how much of a file tells whether it is one of ours: each names the tool near its beginning.
 const headBytes = 64 << 10
 
-// MayReplace returns the error of a file that the tool did not write: people give their own files the names of ours.
-func MayReplace(path, tool string) error {
+// MayReplace returns the error of a file in a folder that the tool did not write: people give their own files the names
+// of ours.
+func MayReplace(folder, tool string, names ...string) error {
+	for _, name := range names {
+		if err := mayReplace(filepath.Join(folder, name), tool); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func mayReplace(path, tool string) error {
 	f, err := os.Open(path)
 	// there is none; writing tells of what is no folder
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {

@@ -9,13 +9,13 @@ import (
 // What cannot be read is not known to be a report, and stays.
 func TestUnreadableIsNotReplaced(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "report.md")
-	if err := MayReplace(path, "post, busbar"); err != nil {
+	if err := mayReplace(path, "post, busbar"); err != nil {
 		t.Errorf("nothing is there: %v", err)
 	}
 	if err := os.Symlink("report.md", path); err != nil { // a link to itself, which not even root can open
 		t.Fatal(err)
 	}
-	if err := MayReplace(path, "post, busbar"); err == nil {
+	if err := mayReplace(path, "post, busbar"); err == nil {
 		t.Error("what cannot be opened may be replaced")
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"busbar/internal/campaign"
 	"busbar/internal/document"
 	"busbar/internal/notice"
+	"busbar/internal/units"
 )
 
 // campaignData is what the JSON of post campaign show has beside notices; docs/campaigns.md describes the fields.
@@ -64,8 +65,19 @@ type State struct {
 	ToSubmit []campaign.Array
 }
 
-// Of reads the state of a campaign, of which some jobs are in the queue.
+// ChangedError is that the plan of jobs in the queue has changed.
+type ChangedError struct{ queued int }
+
+func (e *ChangedError) Error() string {
+	return fmt.Sprintf("the plan has changed since it was submitted, and %s of it in the queue: undo the change, wait, "+
+		"or scancel what is queued", units.Count(e.queued, "job"))
+}
+
+// Of reads the state of a campaign, of which some jobs are in the queue. The error may be a *ChangedError.
 func Of(of *campaign.Campaign, queued map[campaign.Task]bool) (*State, error) {
+	if len(queued) > 0 && !of.Unchanged() {
+		return nil, &ChangedError{len(queued)}
+	}
 	s := &State{Campaign: of, queued: queued}
 	var err error
 	if s.status, err = of.Status(); err != nil {

@@ -45,7 +45,7 @@ func (c *comparedSides) blocks(to *document.Document) []document.Block {
 // section is the results of a comparison of two sides, its tables, and what its sides differ in.
 func (d *sideComparison) section(to *document.Document) *document.Section {
 	s := &document.Section{Title: fmt.Sprintf("%s: ratio of %s; over 1, %s takes longer", d.name(), d.times, d.b.letter)}
-	s.Add(document.Paragraph(d.tally()))
+	s.Add(document.Paragraph(d.points.tally()))
 	var findings document.Findings
 	var missing, differ document.List
 	for _, n := range d.notices {
@@ -67,7 +67,7 @@ func (d *sideComparison) section(to *document.Document) *document.Section {
 		n.At.Subject = d.subject()
 		to.CountKind(n)
 	}}
-	for _, points := range d.tables() {
+	for _, points := range d.points.tables() {
 		s.Add(&document.Section{Title: points[0].of.title(), Blocks: d.tablesOf(points, marks)})
 	}
 	s.Add(marks.Blocks()...)
@@ -82,12 +82,12 @@ func (d *sideComparison) section(to *document.Document) *document.Section {
 }
 
 // tally counts the verdicts.
-func (d *sideComparison) tally() string {
+func (l pointList) tally() string {
 	var words []string
 	for _, v := range verdicts {
-		words = append(words, fmt.Sprintf("%d %s", d.count(v), v))
+		words = append(words, fmt.Sprintf("%d %s", l.count(v), v))
 	}
-	return fmt.Sprintf("%s: %s.", units.Count(len(d.points), "point"), strings.Join(words, ", "))
+	return fmt.Sprintf("%s: %s.", units.Count(len(l), "point"), strings.Join(words, ", "))
 }
 
 var verdicts = []stats.Verdict{stats.Worse, stats.Better, stats.Same, stats.Inconclusive}
@@ -115,12 +115,12 @@ func (d *sideComparison) tablesOf(points []judged, marks *footnote.List) []docum
 }
 
 // tables are the points by their tables.
-func (d *sideComparison) tables() (tables [][]judged) {
-	for i := 0; i < len(d.points); {
+func (l pointList) tables() (tables [][]judged) {
+	for i := 0; i < len(l); {
 		first := i
-		for ; i < len(d.points) && d.points[first].of.sameTable(d.points[i].of); i++ {
+		for ; i < len(l) && l[first].of.sameTable(l[i].of); i++ {
 		}
-		tables = append(tables, d.points[first:i])
+		tables = append(tables, l[first:i])
 	}
 	return tables
 }

@@ -54,7 +54,7 @@ type (
 		Average   string `json:"average"`
 		Of        string `json:"of"` // backend, variant and so on, where the sides have several
 	}
-	// StepPlaceJSON is what a training step is compared under.
+	// StepPlaceJSON is what a training step is compared under. It has many fields because it is one object of the JSON.
 	StepPlaceJSON struct {
 		Model  string  `json:"model"`
 		Text   *string `json:"model_text"` // digest of the model's YAML
@@ -183,7 +183,7 @@ func jsonOf[P, F, L any](
 			o.Pairs = &d.units.held
 		}
 		for _, v := range verdicts {
-			o.Counts[v.String()] = d.count(v)
+			o.Counts[v.String()] = d.points.count(v)
 		}
 		for i := range d.points {
 			o.Points = append(o.Points, point(&d.points[i]))

@@ -17,11 +17,14 @@ type sideComparison struct {
 	standard stats.Standard
 	units    launchUnits
 	stats.Comparison
-	points   []judged
+	points   pointList
 	findings []finding
 	missing  []missing
 	notices  []notice.Notice // but for those of single points
 }
+
+// pointList is the points of a comparison, table by table.
+type pointList []judged
 
 // judged is one point that both sides have a time of.
 type judged struct {
@@ -54,9 +57,9 @@ type missing struct {
 	side *side // that has it
 }
 
-// verdict counts of a comparison of two sides.
-func (d *sideComparison) count(v stats.Verdict) (n int) {
-	for _, p := range d.points {
+// count is the number of points with a verdict.
+func (l pointList) count(v stats.Verdict) (n int) {
+	for _, p := range l {
 		if p.verdict.Verdict == v {
 			n++
 		}
@@ -64,7 +67,7 @@ func (d *sideComparison) count(v stats.Verdict) (n int) {
 	return n
 }
 
-// Exceeded counts what --fail-above is for: points that are worse by more, and points that fail now.
+// exceeded counts what --fail-above is for: points that are worse by more, and points that fail now.
 func (d *sideComparison) exceeded() (worse, fail int) {
 	for _, p := range d.points {
 		if p.exceeded {

@@ -19,7 +19,7 @@ func (d *sideComparison) conclude() {
 	if d.a.sameRuns(d.b) {
 		facts = append(facts, notice.SameRuns{Runs: len(d.a.ids)})
 	} else {
-		facts = append(facts, d.inconclusive(), d.tooFew(), d.pairs(), d.basis(), d.order())
+		facts = append(facts, d.inconclusive(), d.tooFew(), d.pairs(), d.basis(), launchOrder(d.a, d.b))
 	}
 	for _, f := range facts {
 		if f != nil {
@@ -61,8 +61,8 @@ func (d *sideComparison) subject() string {
 }
 
 // extreme is the point with the largest ratio of those with a verdict, or with the smallest, and how many there are.
-func (d *sideComparison) extreme(v stats.Verdict, sign int) (n int, ratio notice.SideRatio, where string) {
-	for _, p := range d.points {
+func (l pointList) extreme(v stats.Verdict, sign int) (n int, ratio notice.SideRatio, where string) {
+	for _, p := range l {
 		if p.verdict.Verdict != v {
 			continue
 		}
@@ -75,7 +75,7 @@ func (d *sideComparison) extreme(v stats.Verdict, sign int) (n int, ratio notice
 }
 
 func (d *sideComparison) regression() notice.Fact {
-	n, ratio, where := d.extreme(stats.Worse, 1)
+	n, ratio, where := d.points.extreme(stats.Worse, 1)
 	if n == 0 {
 		return nil
 	}
@@ -83,7 +83,7 @@ func (d *sideComparison) regression() notice.Fact {
 }
 
 func (d *sideComparison) improvement() notice.Fact {
-	n, ratio, where := d.extreme(stats.Better, -1)
+	n, ratio, where := d.points.extreme(stats.Better, -1)
 	if n == 0 {
 		return nil
 	}
@@ -91,7 +91,7 @@ func (d *sideComparison) improvement() notice.Fact {
 }
 
 func (d *sideComparison) inconclusive() notice.Fact {
-	f := notice.InconclusivePoints{Points: d.count(stats.Inconclusive), Of: len(d.points)}
+	f := notice.InconclusivePoints{Points: d.points.count(stats.Inconclusive), Of: len(d.points)}
 	if f.Points == 0 {
 		return nil
 	}
@@ -150,10 +150,10 @@ func (d *sideComparison) basis() notice.Fact {
 	return notice.VerdictBasis{Points: d.Tested, Ways: ways, Alpha: alpha, Confidence: 1 - alpha}
 }
 
-// order reports that the launches of two sides did not take turns: what changed on the machine meanwhile counts for one
-// side alone then.
-func (d *sideComparison) order() notice.Fact {
-	for _, order := range [][2]*side{{d.a, d.b}, {d.b, d.a}} {
+// launchOrder reports that the launches of two sides were not interleaved: a change of the machine meanwhile then affects
+// one side alone.
+func launchOrder(a, b *side) notice.Fact {
+	for _, order := range [][2]*side{{a, b}, {b, a}} {
 		first, second := order[0], order[1]
 		if first.runs[0].Start.IsZero() || second.runs[0].Start.IsZero() { // another tool's file has no start
 			continue
@@ -172,7 +172,7 @@ func (d *sideComparison) limitChecked() notice.Fact {
 		!slices.ContainsFunc(d.findings, func(f finding) bool { return f.limited }) {
 		return nil
 	}
-	f := notice.LimitChecked{Inconclusive: d.count(stats.Inconclusive)}
+	f := notice.LimitChecked{Inconclusive: d.points.count(stats.Inconclusive)}
 	f.Worse, f.Failed = d.exceeded()
 	for _, p := range d.missing {
 		if p.side == d.a {

@@ -2,24 +2,36 @@ package compare
 
 import (
 	"fmt"
+	"io"
 	"strings"
 
+	"busbar/internal/document"
 	"busbar/internal/stats"
 	"busbar/post/analysis"
+	"busbar/post/atomicfile"
 	"busbar/post/plot"
 )
 
-// Plots are those of all that is compared by size.
-func (c Comparison) Plots() (all []plot.Ratio) {
+// Files are the document as Markdown and JSON, and the plots of all that is compared by size.
+func (c Comparison) Files(doc *document.Document) []atomicfile.Named {
+	files := []atomicfile.Named{
+		{Name: "compare.md", Write: func(w io.Writer) error { return doc.Write(w, document.Markdown) }},
+		{Name: "compare.json", Write: func(w io.Writer) error { return doc.Write(w, document.JSON) }},
+	}
+	var ratios []plot.Ratio
 	for _, one := range c {
 		if one.hasSizes {
-			all = append(all, one.plots()...)
+			ratios = append(ratios, one.plots()...)
 		}
 	}
-	return all
+	for _, p := range plot.Ratios(ratios) {
+		files = append(files, atomicfile.Named{Name: p.Name + ".png", Write: p.WritePNG},
+			atomicfile.Named{Name: p.Name + ".svg", Write: p.WriteSVG})
+	}
+	return files
 }
 
-// Plots are the ratios of every comparison over size, a picture for each table and a curve for each world in it.
+// plots are the ratios of every comparison over size, a picture for each table and a curve for each world in it.
 func (c *comparedSides) plots() (all []plot.Ratio) {
 	type id struct {
 		d      *sideComparison

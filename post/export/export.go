@@ -1,8 +1,10 @@
-// Package export writes results in the forms of other programs.
+// Package export writes results as merged tables, and in the forms of other programs.
 package export
 
 import (
+	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -24,7 +26,9 @@ type Format struct {
 func (f Format) Write(
 	ctx context.Context, o result.MergeOptions, files []string, w io.Writer,
 ) ([]notice.Notice, error) {
-	return f.write(&exporter{o}, ctx, files, w)
+	b := bufio.NewWriter(w)
+	notes, err := f.write(&exporter{o}, ctx, files, b)
+	return notes, cmp.Or(err, b.Flush())
 }
 
 // Names are the names of formats.
@@ -128,7 +132,7 @@ func (e *exporter) ncclTests(ctx context.Context, files []string, w io.Writer) (
 		if left := notInNCCLTests(f); left != (notice.NotInNCCLTests{}) {
 			notes = append(notes, notice.InFile(path, 0, left))
 		}
-		if WriteNCCLTests(w, f) {
+		if writeNCCLTests(w, f) {
 			shown++
 		}
 	}

@@ -8,6 +8,7 @@ import (
 
 	"busbar/internal/coll"
 	"busbar/internal/document"
+	"busbar/internal/notice"
 	"busbar/internal/result"
 	"busbar/post/say"
 )
@@ -27,9 +28,27 @@ type ncclRow struct {
 	places [2]*result.Record // out of place, in place
 }
 
-// WriteNCCLTests writes the points of throughput mode in nccl-tests' layout (2.17 and later), one test for each
+// ShowNCCLTests writes one run in nccl-tests' layout, behind an empty line if another precedes it. The notices are on
+// its file. The error is that the run has nothing that the layout has a place for.
+func ShowNCCLTests(w io.Writer, f *result.File, behind bool) ([]notice.Notice, error) {
+	switch {
+	case f.Run.Step != nil:
+		return nil, notice.Fail(notice.NoNCCLTests{Has: notice.HasSteps})
+	case f.Run.Pattern != nil:
+		return f.Problems, notice.Fail(notice.NoNCCLTests{Has: notice.HasGroups})
+	}
+	if behind {
+		fmt.Fprintln(w)
+	}
+	if !writeNCCLTests(w, f) {
+		return f.Problems, notice.Fail(notice.NoNCCLTests{Has: notice.NoThroughput})
+	}
+	return f.Problems, nil
+}
+
+// writeNCCLTests writes the points of throughput mode in nccl-tests' layout (2.17 and later), one test for each
 // collective; it returns false when there are none. What the layout has no place for stands in lines with #.
-func WriteNCCLTests(w io.Writer, f *result.File) bool {
+func writeNCCLTests(w io.Writer, f *result.File) bool {
 	var order []coll.Collective
 	tests := map[coll.Collective][]*result.Record{}
 	for i := range f.Records {

@@ -12,7 +12,7 @@ import (
 func TestNCCLTestsHead(t *testing.T) {
 	head := func(m result.Method) string {
 		var b strings.Builder
-		WriteNCCLTests(&b, &result.File{Run: result.Run{Method: m},
+		writeNCCLTests(&b, &result.File{Run: result.Run{Method: m},
 			Records: []result.Record{{Case: colltest.AllReduce(8), Status: result.OK, Time: &result.Time{Seconds: 1, Iterations: 20}}}})
 		return b.String()
 	}
@@ -23,7 +23,7 @@ func TestNCCLTestsHead(t *testing.T) {
 	warned := result.Record{Case: colltest.AllReduce(8), Status: result.OK, Time: &result.Time{Seconds: 1},
 		Warnings: notice.Of(notice.Recorded{Text: "two modes"})}
 	var b strings.Builder
-	WriteNCCLTests(&b, &result.File{Run: result.Run{Warnings: notice.Of(notice.OversubscribedHosts{Hosts: 2})},
+	writeNCCLTests(&b, &result.File{Run: result.Run{Warnings: notice.Of(notice.OversubscribedHosts{Hosts: 2})},
 		Records: []result.Record{warned}})
 	if got := b.String(); !strings.Contains(got,
 		"# Warning: oversubscribed: 2 more hosts as well | {\"code\":\"oversubscribed-hosts\",\"parameters\":{\"hosts\":2}}\n#\n# Using devices\n") || !strings.Contains(got, "# 8 2 float sum -1 out-of-place: warning: two modes | {\"code\":\"recorded-warning\"") {

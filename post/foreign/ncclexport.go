@@ -24,9 +24,18 @@ var (
 // noPCI is what an export writes for a rank without a device on a bus.
 const noPCI = "0000:00:00"
 
-// exported notes the first line of an export: who measured which library.
-func (t *ncclTest) exported(m []string) {
-	t.export = &result.Run{Tool: m[1], Backend: result.Backend{Name: m[2], Library: m[3]}}
+// ncclExported is what only busbar's own export has, in comments.
+type ncclExported struct {
+	result.Run
+	outcome  result.Outcome
+	cause    notice.Fact
+	pending  []*result.Record // points without a time
+	warnings []exportWarning  // of points whose rows come next
+}
+
+// newNCCLExported reads the first line of an export: who measured which library.
+func newNCCLExported(m []string) *ncclExported {
+	return &ncclExported{Run: result.Run{Tool: m[1], Backend: result.Backend{Name: m[2], Library: m[3]}}}
 }
 
 // exportedLine reads a comment that only an export has.
@@ -39,9 +48,9 @@ func (t *ncclTest) exportedLine(l line) bool {
 		return true
 	}
 	if m := ncclExportDone.FindStringSubmatch(l.body); m != nil {
-		t.footer, t.exportOutcome = true, result.Outcome(m[1])
+		t.footer, t.export.outcome = true, result.Outcome(m[1])
 		if m[2] != "" {
-			t.exportCause = notice.FromLine(m[2])
+			t.export.cause = notice.FromLine(m[2])
 		}
 		return true
 	}
@@ -62,14 +71,14 @@ func (t *ncclTest) exportedLine(l line) bool {
 	r.count, _ = count(m[2])
 	p, err := coll.ParsePlacement(m[6])
 	if m[7] == "warning" {
-		t.warnings = append(t.warnings, exportWarning{strings.Join(m[1:7], " "), m[8]})
+		t.export.warnings = append(t.export.warnings, exportWarning{strings.Join(m[1:7], " "), m[8]})
 		return err == nil
 	}
 	rec := t.record(r, nil, nil, p)
-	rec.Warnings = t.warningsOf(rec)
+	rec.Warnings = t.export.warningsOf(rec)
 	rec.Status, rec.Why, rec.Check.Result = result.Status(m[7]), result.Because(notice.FromLine(m[8])), "none"
 	if t.in.counts.Rows++; err == nil {
-		t.pending = append(t.pending, rec)
+		t.export.pending = append(t.export.pending, rec)
 	}
 	return err == nil
 }
@@ -78,9 +87,9 @@ func (t *ncclTest) exportedLine(l line) bool {
 type exportWarning struct{ point, text string }
 
 // warningsOf takes the warnings of a point, which stand right over its row.
-func (t *ncclTest) warningsOf(r *result.Record) (all notice.List) {
+func (e *ncclExported) warningsOf(r *result.Record) (all notice.List) {
 	point := fmt.Sprintf("%d %d %s %s %d %s", r.SizeBytes, r.Count, r.Type, r.Op, r.Root, placeWord(r.Placement))
-	t.warnings = slices.DeleteFunc(t.warnings, func(w exportWarning) bool {
+	e.warnings = slices.DeleteFunc(e.warnings, func(w exportWarning) bool {
 		words := strings.Fields(w.point)
 		words[2] = dataType(words[2]).String()
 		if strings.Join(words, " ") != point {
@@ -108,13 +117,16 @@ func (t *ncclTest) describeExport() {
 	t.run.Rehearse, t.run.Method.Average = t.export.Rehearse, t.export.Method.Average
 }
 
-// addPending hands on the points that a comment told of.
+// addPending hands on the points of an export that have no row.
 func (t *ncclTest) addPending() error {
-	for _, r := range t.pending {
+	if t.export == nil {
+		return nil
+	}
+	for _, r := range t.export.pending {
 		if err := t.add(r); err != nil {
 			return err
 		}
 	}
-	t.pending = nil
+	t.export.pending = nil
 	return nil
 }

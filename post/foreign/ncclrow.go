@@ -158,15 +158,16 @@ func (t *ncclTest) tearHalf() error {
 	}
 	r := t.half
 	t.half = nil
-	if len(r.figures) > 0 && len(t.columns.blocks) == 2 && len(r.figures) == len(t.columns.blocks[0]) && t.single() {
+	if c := t.columns; len(r.figures) > 0 && len(c.blocks) == 2 && len(r.figures) == len(c.blocks[0]) && c.single() {
 		t.half = r
 		return t.emit()
 	}
 	return t.in.torn(r.line, r.text)
 }
 
-// single says whether rows of one placement are whole: the first tests of broadcast had no other, under two headings.
-func (t *ncclTest) single() bool { return t.columns.error == "res" && t.columns.root && !t.columns.op }
+// single reports whether rows of one placement are whole: the first tests of broadcast had no other, under two
+// headings.
+func (c *ncclColumns) single() bool { return c.error == "res" && c.root && !c.op }
 
 // read takes what a row begins with, and the figures that follow. The false value is no row.
 func (r *ncclRow) read(text string, c *ncclColumns) bool {
@@ -313,7 +314,7 @@ func (t *ncclTest) emit() error {
 	t.facts.row(r, c)
 	placements := []coll.Placement{coll.OutOfPlace, coll.InPlace}
 	if len(c.blocks) == 1 {
-		placements = []coll.Placement{t.facts.only}
+		placements = []coll.Placement{t.only}
 	}
 	width := len(c.blocks[0])
 	for i := 0; (i+1)*width <= len(r.figures); i++ {
@@ -326,8 +327,8 @@ func (t *ncclTest) emit() error {
 		if t.headless {
 			t.in.doubtful(r.line, notice.RowBelowTable{Text: short(r.text)})
 		}
-		if len(t.warnings) > 0 {
-			rec.Warnings = t.warningsOf(rec)
+		if t.export != nil {
+			rec.Warnings = t.export.warningsOf(rec)
 		}
 		if err := t.add(rec); err != nil {
 			return err

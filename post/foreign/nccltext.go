@@ -22,28 +22,28 @@ type ncclText struct {
 // ncclTest is one run of a program of nccl-tests.
 type ncclTest struct {
 	*test
-	seen         map[string]bool // kinds of header lines
-	columns      *ncclColumns    // nil: no heading yet
-	program      string          // as the header names it
-	version      string          // of the tests
-	vendor       string          // nccl or rccl
-	library      string          // version of NCCL or RCCL
-	iterations   int             // operations timed for a figure; 0: not told
-	checked      string          // validation
-	blocking     string          // -z, as the header words it
-	cycle        int             // that the rows belong to; 0: not told
-	headingCycle int             // that the last heading belongs to
-	headless     bool            // rows below the end of another table are all there is of it
-	failure      string          // the first line that says so
-	wrong        int64           // values that the footer counts
+	seen    map[string]bool // kinds of header lines
+	columns *ncclColumns    // nil: no heading yet
+	ncclHeader
+	only         coll.Placement // of a table with one placement; 0: not known
+	cycle        int            // that the rows belong to; 0: not told
+	headingCycle int            // that the last heading belongs to
+	headless     bool           // rows below the end of another table are all there is of it
+	failure      string         // the first line that says so
+	wrong        int64          // values that the footer counts
 	half         *ncclRow
 	facts        ncclFacts
-	export       *result.Run // the header of busbar's own export; nil: a real one
+	export       *ncclExported // nil: it is not busbar's own export
+}
 
-	exportOutcome result.Outcome
-	exportCause   notice.Fact
-	pending       []*result.Record // points of an export without a time
-	warnings      []exportWarning  // of points whose rows come next
+// ncclHeader is what the lines over a table state of all its rows.
+type ncclHeader struct {
+	program    string // as the header names it
+	version    string // of the tests
+	vendor     string // nccl or rccl
+	library    string // version of NCCL or RCCL
+	iterations int    // operations timed for a value; 0: unknown
+	blocking   string // -z, as the header words it
 }
 
 func newNCCLText(in *input, sh *shell) *ncclText { return &ncclText{in: in, shell: sh} }
@@ -87,9 +87,9 @@ func (p *ncclText) begins(kind string, l line) error {
 		}
 	}
 	if p.test == nil {
-		p.test = &ncclTest{test: p.in.newTest("nccl-tests", "", l.n), seen: map[string]bool{}, vendor: "nccl"}
+		p.test = &ncclTest{test: p.in.newTest("nccl-tests", "", l.n), seen: map[string]bool{}}
 		p.test.settle, p.test.library = p.test.decide, p.shell.library
-		p.test.vendor = cmp.Or(p.shell.vendor, p.test.vendor)
+		p.test.vendor = cmp.Or(p.shell.vendor, "nccl")
 		if p.shell.program != "" && strings.Contains(p.shell.program, "_perf") {
 			p.test.facts.typed, p.test.facts.asked = p.shell.program, p.shell.np
 		}
@@ -155,7 +155,7 @@ func (p *ncclText) header(l line) (bool, error) {
 	var err error
 	if m := ncclExport.FindStringSubmatch(l.body); m != nil {
 		if err = p.begins("export", l); err == nil {
-			p.test.exported(m)
+			p.test.export = newNCCLExported(m)
 		}
 		return true, err
 	}
@@ -237,7 +237,6 @@ func (t *ncclTest) settings() {
 		}
 		return n
 	}
-	t.checked = t.run.Imported.Settings["validation"]
 	t.run.Method.Warmup, t.run.Method.CheckRounds = get("warmup iters", -1), get("validation", -1)
 	t.run.Method.Iterations, t.run.Method.Aggregate = get("iters", 0), get("agg iters", 0)
 	if get("graph", 0) > 0 {
@@ -288,9 +287,9 @@ func (t *ncclTest) about(l line) bool {
 			t.wrong, _ = count(m[1])
 		}
 	case strings.HasPrefix(l.body, "out-of-place") && !strings.Contains(l.body, " in-place"):
-		t.facts.only = coll.OutOfPlace
+		t.only = coll.OutOfPlace
 	case strings.HasPrefix(l.body, "in-place"):
-		t.facts.only = coll.InPlace
+		t.only = coll.InPlace
 	case strings.HasPrefix(l.body, "Blocking Enabled"):
 		t.blocking = strings.TrimSpace(value)
 		t.set("blocking", t.blocking)
@@ -347,17 +346,17 @@ func (p *ncclText) close() error {
 		return t.end(result.Interrupted, notice.SourceIncomplete{Lacks: notice.SourceFooter})
 	case !t.footer:
 		return t.end(result.Interrupted, notice.SourceIncomplete{Lacks: notice.SourceTable})
-	case t.exportOutcome != "":
-		return t.end(t.exportOutcome, t.exportCause)
+	case t.export != nil && t.export.outcome != "":
+		return t.end(t.export.outcome, t.export.cause)
 	}
 	return t.end(result.Complete, t.wrongValues(t.wrong))
 }
 
-// mode says how the operations were timed, by the -z of the header.
-func (t *ncclTest) mode() (mode coll.Mode, sync, summary string) {
-	if t.blocking == "" {
+// mode is how the operations were timed, by the -z of the header.
+func (h *ncclHeader) mode() (mode coll.Mode, sync, summary string) {
+	if h.blocking == "" {
 		return coll.Throughput, "issued back to back",
 			"mean over iterations; of the ranks' times the mean, unless -a was given"
 	}
-	return coll.Latency, t.blocking, "mean over iterations; of the ranks' times the mean, unless -a was given"
+	return coll.Latency, h.blocking, "mean over iterations; of the ranks' times the mean, unless -a was given"
 }

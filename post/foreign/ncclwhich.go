@@ -17,7 +17,6 @@ type ncclFacts struct {
 	collective coll.Collective
 	operation  string
 	decided    bool
-	only       coll.Placement // of a table with one placement; 0: not known
 
 	rows          int
 	ops           []string // values of redop, in the order of appearance

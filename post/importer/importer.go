@@ -13,24 +13,24 @@ import (
 	"busbar/post/foreign"
 )
 
-// Hash is the hash of a regular file.
-func Hash(path string) (string, error) {
-	info, err := os.Stat(path)
-	if err != nil {
-		return "", err
-	}
-	if !info.Mode().IsRegular() {
-		return "", fmt.Errorf("%s: is no file; import wants the files themselves, since each is read more than once", path)
-	}
-	return foreign.Hash(path)
+// Importer imports files, each once.
+type Importer struct {
+	Dir    string        // of the result files
+	Strict bool          // refuse unknown lines, torn rows and doubtful points
+	Given  foreign.Given // what the user states
+
+	paths  map[string]string // of what is imported, by hash
+	counts foreign.Counts
+	runs   int
 }
 
 // Imported is what became of a file.
 type Imported struct {
 	Runs    []importedRun
+	Counts  foreign.Counts
 	formats []string
 	lines   string // the file with its lines of no known layout; "" without one
-	Counts  foreign.Counts
+	same    string // a file with the same bytes, imported before; nothing else is set then
 }
 
 // importedRun is the result file of one run.
@@ -39,18 +39,45 @@ type importedRun struct {
 	Warnings []string
 }
 
-// File makes result files of a file in a folder, all or none. strict refuses unknown lines, torn rows and doubtful
-// points.
-func File(ctx context.Context, of foreign.File, dir string, strict bool) (*Imported, error) {
+// File makes result files of a file, all or none.
+func (m *Importer) File(ctx context.Context, path string) (*Imported, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("%s: is no file; import wants the files themselves, since each is read more than once", path)
+	}
+	hash, err := foreign.Hash(path)
+	if err != nil {
+		return nil, err
+	}
+	if same := m.paths[hash]; same != "" {
+		return &Imported{same: same}, nil
+	}
+	made, err := m.file(ctx, foreign.File{Path: path, SHA256: hash, Given: m.Given})
+	if err != nil {
+		return nil, err
+	}
+	if m.paths == nil {
+		m.paths = map[string]string{}
+	}
+	m.paths[hash] = path
+	m.counts.Add(made.Counts)
+	m.runs += len(made.Runs)
+	return made, nil
+}
+
+func (m *Importer) file(ctx context.Context, of foreign.File) (*Imported, error) {
 	f, err := os.Open(of.Path)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	s := &importSink{ctx: ctx, dir: dir, hash: of.SHA256}
+	s := &importSink{ctx: ctx, dir: m.Dir, hash: of.SHA256}
 	defer s.discard()
 	counts, err := foreign.Read(f, of, s)
-	if err == nil && strict && counts.Torn+counts.Unknown+counts.Doubtful > 0 {
+	if err == nil && m.Strict && counts.Torn+counts.Unknown+counts.Doubtful > 0 {
 		err = fmt.Errorf("%s (--strict: %s)", counts.First.Text(), aside(counts))
 	}
 	if err == nil {
@@ -69,8 +96,18 @@ func File(ctx context.Context, of foreign.File, dir string, strict bool) (*Impor
 	return made, nil
 }
 
+// Summary counts what all files had.
+func (m *Importer) Summary() string {
+	whole := m.counts.Rows - m.counts.Torn
+	return fmt.Sprintf("%s in, %s out (%s, %s, of %s)", units.Count(m.counts.Rows, "row"), units.Count(whole, "row"),
+		units.Count(m.counts.Points, "point"), units.Count(m.runs, "run"), units.Count(len(m.paths), "file"))
+}
+
 // Summary counts what a file had.
 func (f *Imported) Summary() string {
+	if f.same != "" {
+		return fmt.Sprintf("holds the same bytes as %s, which is imported already", f.same)
+	}
 	words := fmt.Sprintf("%s, %s in %s", strings.Join(f.formats, ", "), units.Count(f.Counts.Points, "point"),
 		units.Count(f.Counts.Rows, "row"))
 	if more := aside(f.Counts); more != "" {

@@ -35,8 +35,12 @@ func Find(args []string) (files []string, passed []notice.Notice, err error) {
 	return files, passed, err
 }
 
-// Folder is where output belongs: the one folder that was read, or the current one if there were several.
-func Folder(args []string) (string, error) {
+// Folder is where output belongs: the folder out if it is named, else the one folder that was read, or the current one
+// if there were several.
+func Folder(out string, args []string) (string, error) {
+	if out != "" {
+		return out, nil
+	}
 	if len(args) == 0 {
 		return DefaultFolder, nil
 	}

@@ -25,11 +25,11 @@ type logData struct {
 	Contrast *nccllog.Contrast `json:"contrast"`
 }
 
-// New finds what a log tells.
-func New(log *nccllog.Log) *Report { return &Report{log: log, findings: log.Findings()} }
+// newReport finds what a log shows.
+func newReport(log *nccllog.Log) *Report { return &Report{log: log, findings: log.Findings()} }
 
-// CompareWith sets the log against another.
-func (r *Report) CompareWith(other *nccllog.Log) {
+// compareWith sets the log against another.
+func (r *Report) compareWith(other *nccllog.Log) {
 	r.other, r.contrast = other, nccllog.Compare(r.log, other)
 }
 

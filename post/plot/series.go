@@ -10,7 +10,8 @@ import (
 	"busbar/internal/result"
 )
 
-// key says what a measured time belongs to, apart from its size, its mode and its launch.
+// key is what a measured time belongs to, apart from its size, its mode and its launch. It has many fields because
+// times share a curve only if all of them are equal.
 type key struct {
 	backend, library, variant, settings, device string
 	world, nodes, perNode                       int

@@ -21,11 +21,11 @@ type Options struct {
 	Read  []string  // files and folders, as they were named
 }
 
-// Builder makes a report of rows as they come. It keeps little of each, since there may be a million.
-type Builder struct {
+// builder makes a report of rows as they come. It keeps little of each, since there may be a million.
+type builder struct {
 	options Options
 	curves  *analysis.Collector
-	runs    []*gathered
+	runs    runList
 	byRun   map[string]*gathered // by the run's ID
 	files   []fileOf
 	layouts map[string]*layout // each once
@@ -36,6 +36,14 @@ type Builder struct {
 	rows    int
 	ok      int
 	stepped int // points of steps with figures
+}
+
+// runList is all runs, by their numbers.
+type runList []*gathered
+
+// some names runs by their numbers.
+func (l runList) some(numbers []int) notice.Runs {
+	return notice.Runs{Numbers: numbers, Of: len(l)}
 }
 
 // gathered is what is known of one run.
@@ -52,9 +60,12 @@ type gathered struct {
 	later   bool   // another run continues it
 }
 
-// NewBuilder begins a report of runs, oldest first, whose rows come in any order.
-func NewBuilder(runs []*result.Run, o Options) *Builder {
-	b := &Builder{options: o, curves: analysis.NewCollector(), byRun: map[string]*gathered{}, layouts: map[string]*layout{}, heats: newHeats(), ways: ways{}}
+// newBuilder begins a report of runs, oldest first, whose rows come in any order.
+func newBuilder(runs []*result.Run, o Options) *builder {
+	b := &builder{
+		options: o, curves: analysis.NewCollector(), byRun: map[string]*gathered{}, layouts: map[string]*layout{},
+		heats: newHeats(), ways: ways{},
+	}
 	for i, run := range runs {
 		g := &gathered{number: i + 1, run: run, counts: map[result.Status]int{}}
 		b.runs = append(b.runs, g)
@@ -70,8 +81,8 @@ func NewBuilder(runs []*result.Run, o Options) *Builder {
 	return b
 }
 
-// Add takes a row of one of the runs.
-func (b *Builder) Add(row result.Row) {
+// add takes a row of one of the runs.
+func (b *builder) add(row result.Row) {
 	g, r := b.byRun[row.Run.ID], row.Record
 	b.rows++
 	g.rows++
@@ -86,8 +97,8 @@ func (b *Builder) Add(row result.Row) {
 	b.heats.add(row)
 }
 
-// AddFile takes the rest of a file behind its rows, as result.Dataset.EachWhole hands it on.
-func (b *Builder) AddFile(f *result.File) {
+// addFile takes the rest of a file behind its rows, as result.Dataset.EachWhole hands it on.
+func (b *builder) addFile(f *result.File) {
 	g := b.byRun[f.Run.ID]
 	g.files = append(g.files, len(b.files))
 	b.files = append(b.files, fileOf{f.Path, f.Points})
@@ -100,11 +111,8 @@ func (b *Builder) AddFile(f *result.File) {
 	}
 }
 
-// Curves are those of the rows so far; it is called once, behind the last.
-func (b *Builder) Curves() []*analysis.Curve { return b.curves.Curves() }
-
-// Found is what was found in the curves.
-type Found struct {
+// analysed is what was found in the curves.
+type analysed struct {
 	Curves    []*analysis.Curve
 	Findings  []analysis.Finding
 	More      int                                    // findings that are too many to be told
@@ -114,16 +122,16 @@ type Found struct {
 	Notes     []notice.Notice                        // on files
 }
 
-// Report is the report of what was added.
-func (b *Builder) Report(f Found) *Report {
+// report is the report of what was added.
+func (b *builder) report(f analysed) *Report {
 	r := &Report{Title: cmp.Or(b.options.Title, b.title()), Made: b.options.Made.UTC().Format(time.RFC3339), Tool: b.options.Tool, Bases: bases}
 	r.Totals = Totals{len(b.runs), len(f.Curves), pointsOf(f.Curves), b.rows, b.stepped}
 	links := b.addFiles(r)
 	b.addRuns(r, links)
-	b.addPlan(r)
-	r.Environment, r.Method = b.environment(), slices.Concat(b.method(), b.stepMethod())
+	r.Plan = b.runs.plan()
+	r.Environment, r.Method = b.runs.environment(), slices.Concat(b.method(), b.stepMethod())
 	b.addCurves(newMaking(r), f)
-	b.addSteps(r)
+	addSteps(r, b.steps)
 	b.addQuality(r, f)
 	b.addBanners(r)
 	b.addHeadlines(r, f)
@@ -131,7 +139,7 @@ func (b *Builder) Report(f Found) *Report {
 }
 
 // title names what was measured.
-func (b *Builder) title() string {
+func (b *builder) title() string {
 	var backends, worlds []string
 	for _, g := range b.runs {
 		if name := g.run.Backend.Name; name != "" && !slices.Contains(backends, name) {

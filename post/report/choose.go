@@ -13,7 +13,7 @@ const maxPoints = 60_000
 
 // chosen are the curves that stand in the report: all, or where they have too many points, those with the most serious
 // findings first, then those of the largest worlds. They stay in their order.
-func chosen(r *Report, f Found) []*analysis.Curve {
+func chosen(r *Report, f analysed) []*analysis.Curve {
 	points := pointsOf(f.Curves)
 	if points <= maxPoints {
 		return f.Curves

@@ -67,7 +67,7 @@ func (m *making) familyOf(under analysis.Condition) int {
 }
 
 // addCurves adds curves, and what was found on them.
-func (b *Builder) addCurves(m *making, f Found) {
+func (b *builder) addCurves(m *making, f analysed) {
 	shown := chosen(m.Report, f)
 	number := map[*analysis.Curve]int{}
 	for i, c := range shown {

@@ -117,27 +117,27 @@ func cut(text string) string {
 }
 
 // environment is what the runs ran on and with.
-func (b *Builder) environment() []Fact {
+func (l runList) environment() []Fact {
 	f := &facts{}
-	for _, g := range b.runs {
+	for _, g := range l {
 		programFacts(f, g)
 	}
-	for _, g := range b.runs {
+	for _, g := range l {
 		libraryFacts(f, g)
 	}
-	for _, g := range b.runs {
+	for _, g := range l {
 		worldFacts(f, g)
 	}
-	for _, g := range b.runs {
+	for _, g := range l {
 		machineFacts(f, g)
 	}
-	for _, g := range b.runs {
+	for _, g := range l {
 		f.addMap(g.number, "Slurm", g.run.Slurm)
 	}
-	for _, g := range b.runs {
+	for _, g := range l {
 		f.addMap(g.number, "Variables", g.run.Environment)
 	}
-	return f.facts(len(b.runs))
+	return f.facts(len(l))
 }
 
 func programFacts(f *facts, g *gathered) {

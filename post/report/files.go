@@ -18,7 +18,7 @@ type fileOf struct {
 }
 
 // addFiles links the results files; links is the place of each in the report, -1 where it has none.
-func (b *Builder) addFiles(r *Report) (links []int) {
+func (b *builder) addFiles(r *Report) (links []int) {
 	for i, f := range b.files {
 		if i >= maxFiles {
 			links = append(links, -1)

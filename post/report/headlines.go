@@ -20,7 +20,7 @@ const (
 )
 
 // addBanners puts first what invalidates values.
-func (b *Builder) addBanners(r *Report) {
+func (b *builder) addBanners(r *Report) {
 	add := func(fact notice.Fact) { r.Banners = append(r.Banners, notice.New(fact)) }
 	var simulated, crowded []int
 	var cause notice.Fact
@@ -39,14 +39,14 @@ func (b *Builder) addBanners(r *Report) {
 		add(wrong)
 	}
 	if simulated != nil {
-		add(notice.SimulatedRuns{Runs: b.some(simulated)})
+		add(notice.SimulatedRuns{Runs: b.runs.some(simulated)})
 	}
 	if crowded != nil {
 		effect := verdictOf(b.runs[crowded[0]-1].run)
 		if len(verdicts) > 1 {
 			effect = notice.NoSpeedOrSteps
 		}
-		add(notice.OversubscribedRuns{Runs: b.some(crowded), Cause: notice.Kept{Fact: cause}, Effect: effect})
+		add(notice.OversubscribedRuns{Runs: b.runs.some(crowded), Cause: notice.Kept{Fact: cause}, Effect: effect})
 	}
 }
 
@@ -58,19 +58,15 @@ func verdictOf(r *result.Run) notice.CrowdedVerdict {
 	return notice.NoSpeed
 }
 
-func (b *Builder) some(numbers []int) notice.Runs {
-	return notice.Runs{Numbers: numbers, Of: len(b.runs)}
-}
-
 // addHeadlines adds what one would say first: how fast, what stands out, what is missing.
-func (b *Builder) addHeadlines(r *Report, f Found) {
+func (b *builder) addHeadlines(r *Report, f analysed) {
 	add := func(facts []notice.Fact) {
 		for _, fact := range facts {
 			r.Headlines = append(r.Headlines, Headline{Notice: notice.New(fact)})
 		}
 	}
 	add(fastest(f))
-	b.addStepHeadlines(r)
+	addStepHeadlines(r, b.steps)
 	add(f.Headlines)
 	reminded := 0
 	for _, one := range r.Findings {
@@ -82,11 +78,11 @@ func (b *Builder) addHeadlines(r *Report, f Found) {
 	if b.ok+b.stepped == 0 {
 		add([]notice.Fact{notice.NoValues{}})
 	}
-	add(b.urgent(r.Plan.Left))
+	add(b.runs.urgent(r.Plan.Left))
 }
 
 // fastest is what the largest world of each contender reaches in its first collective, mostly all_reduce.
-func fastest(f Found) (facts []notice.Fact) {
+func fastest(f analysed) (facts []notice.Fact) {
 	best := map[string]*analysis.Curve{}
 	var order []string
 	for _, c := range f.Curves {
@@ -122,7 +118,7 @@ func peakOf(c *analysis.Curve) float64 {
 	return most
 }
 
-func fastestOf(c *analysis.Curve, f Found) notice.BestBandwidth {
+func fastestOf(c *analysis.Curve, f analysed) notice.BestBandwidth {
 	at := 0
 	for i := range c.Points {
 		if c.BusBW(i) > c.BusBW(at) {

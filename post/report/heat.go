@@ -120,7 +120,7 @@ func medianOf(x []float32) float64 {
 }
 
 // addHeats adds the per-rank data of the curves that stand in the report, where ranks are furthest apart first.
-func (b *Builder) addHeats(m *making, shown []*analysis.Curve) {
+func (b *builder) addHeats(m *making, shown []*analysis.Curve) {
 	type candidate struct {
 		curve  int
 		heat   *heat
@@ -158,7 +158,7 @@ func (b *Builder) addHeats(m *making, shown []*analysis.Curve) {
 
 // settle drops the points of runs whose ranks lay elsewhere than those of the last one: rank 3 of one line of the map is
 // one place.
-func (b *Builder) settle(h *heat) {
+func (b *builder) settle(h *heat) {
 	last := b.byRun[h.run].layout
 	for size, t := range h.rows {
 		if !last.placedAs(b.byRun[t.run].layout) {
@@ -185,7 +185,7 @@ func (h *heat) sizes() (sizes []int64) {
 	return sizes
 }
 
-func (b *Builder) heatOf(h *heat) (made Heat) {
+func (b *builder) heatOf(h *heat) (made Heat) {
 	ranks, late := 0, false
 	for _, s := range h.sizes() {
 		t := h.rows[s]

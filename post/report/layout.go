@@ -16,7 +16,7 @@ import (
 type layout struct{ ranks []result.Rank } // by rank, without what differs from launch to launch
 
 // layoutOf is that of the ranks of a file.
-func (b *Builder) layoutOf(ranks []result.Rank) *layout {
+func (b *builder) layoutOf(ranks []result.Rank) *layout {
 	l := &layout{}
 	var key strings.Builder
 	for _, r := range ranks {

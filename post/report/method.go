@@ -89,7 +89,7 @@ var stopWords = map[string]string{
 }
 
 // method says how every figure was taken: of each mode as its records say, then of the runs.
-func (b *Builder) method() []Fact {
+func (b *builder) method() []Fact {
 	all := []Fact{}
 	for _, mode := range []coll.Mode{coll.Throughput, coll.Latency} {
 		if w := b.ways[mode]; w != nil {

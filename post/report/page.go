@@ -9,6 +9,7 @@ import (
 
 	"busbar/internal/document"
 	"busbar/internal/notice"
+	"busbar/post/atomicfile"
 )
 
 //go:embed page
@@ -42,6 +43,11 @@ type region struct {
 	Curve    int             `json:"curve"`
 	From     int64           `json:"from"`
 	To       int64           `json:"to"`
+}
+
+// Forms are both forms of the report, as files of this name.
+func (r *Report) Forms(name string) []atomicfile.Named {
+	return []atomicfile.Named{{Name: name + ".html", Write: r.WritePage}, {Name: name + ".md", Write: r.WriteMarkdown}}
 }
 
 // WritePage writes the report as one HTML file that loads nothing.

@@ -189,7 +189,7 @@ func severalWorlds() *Report {
 		r.World = 8
 	}
 	runs[1].run.Rehearse = true
-	return build(append(runs, wide), func(f *Found) {
+	return build(append(runs, wide), func(f *analysed) {
 		f.Findings = []analysis.Finding{{Number: 1, Notice: dropBy(0.2, notice.Error), Curve: f.Curves[0], From: 64 << 10, To: 256 << 10,
 			Also:  alsoOn(f.Curves[1:], 16<<10, 16<<10),
 			Hints: []analysis.Hint{{Tip: "nccl-protocol", Variable: "X", Value: "1"}}}}
@@ -444,7 +444,7 @@ func hostileReport() *Report {
 		}
 		runs = append(runs, m)
 	}
-	return build(runs, func(f *Found) {
+	return build(runs, func(f *analysed) {
 		for i, name := range hostiles {
 			f.Findings = append(f.Findings, analysis.Finding{Number: i + 1, Notice: notice.New(notice.Recorded{Text: name}), Curve: f.Curves[0], From: 1024, To: 4096,
 				Hints: []analysis.Hint{{Tip: "nccl-protocol", Had: &name, Variable: "X", Value: name, Sweep: name}}})
@@ -513,7 +513,7 @@ func manyReport() *Report {
 		}
 		runs = append(runs, m)
 	}
-	return build(runs, func(f *Found) { f.Models = analysis.ModelOf })
+	return build(runs, func(f *analysed) { f.Models = analysis.ModelOf })
 }
 
 func manyPoints(p *tab) {

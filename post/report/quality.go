@@ -167,7 +167,7 @@ var checkWords = map[string]string{
 	"unknown": "check not recorded",
 }
 
-func (b *Builder) addQuality(r *Report, f Found) {
+func (b *builder) addQuality(r *Report, f analysed) {
 	q, to := &b.quality, &r.Quality
 	for _, word := range []string{"wrong", "ok", "off", "none", "unknown"} {
 		if n := q.checks[word]; n > 0 {
@@ -184,7 +184,7 @@ func (b *Builder) addQuality(r *Report, f Found) {
 	if n := q.misses.more; n > 0 {
 		to.Misses = append(to.Misses, Miss{"other", "not listed", n, inMerged})
 	}
-	to.Warnings = append(b.runWarnings(), q.warnings.tallies("point", len(b.runs))...)
+	to.Warnings = append(b.runs.warnings(), q.warnings.tallies("point", len(b.runs))...)
 	to.Notices = b.caveats()
 	if points := r.Totals.Points; points < b.ok {
 		to.Notices = append(to.Notices, notice.New(notice.RecordsCombined{Records: b.ok, Points: points}))
@@ -222,21 +222,21 @@ func (t *tallies[K]) tallies(of string, runs int) (all []Tally) {
 // inMerged is where all points are.
 const inMerged = "merged.csv (post merge)"
 
-// runWarnings are those of whole runs.
-func (b *Builder) runWarnings() []Tally {
+// warnings are those of whole runs.
+func (l runList) warnings() []Tally {
 	var all tallies[notice.Kind]
-	for _, g := range b.runs {
+	for _, g := range l {
 		for _, k := range g.run.Warnings {
 			if one := all.at(k.Kind(), k.Fact); one != nil {
 				one.inRun(g.number)
 			}
 		}
 	}
-	return all.tallies("run", len(b.runs))
+	return all.tallies("run", len(l))
 }
 
 // caveats hold for all values of some runs; the banners have those that invalidate them.
-func (b *Builder) caveats() (all []notice.Notice) {
+func (b *builder) caveats() (all []notice.Notice) {
 	var imported []int
 	var tools []string
 	for _, g := range b.runs {
@@ -248,7 +248,7 @@ func (b *Builder) caveats() (all []notice.Notice) {
 		}
 	}
 	if imported != nil {
-		all = append(all, notice.New(notice.ImportedRuns{Runs: b.some(imported), Tools: tools}))
+		all = append(all, notice.New(notice.ImportedRuns{Runs: b.runs.some(imported), Tools: tools}))
 	}
 	for _, key := range b.quality.passed.order {
 		one := b.quality.passed.of[key]

@@ -9,8 +9,8 @@ import (
 	"busbar/internal/notice"
 )
 
-// Report is what is in a report. The page's script reads a part of it as JSON, whose lists are never null. Texts are not markup;
-// whoever shows one escapes it.
+// Report is what is in a report. The page's script reads a part of it as JSON, whose lists are never null. Texts are
+// not markup; what shows one escapes it. It has many fields because each section of the report has its own.
 type Report struct {
 	Title     string
 	Made      string // when, RFC 3339 in UTC
@@ -96,7 +96,7 @@ type Count struct {
 	N    int
 }
 
-// Run is one run, with its number in this report.
+// Run is one run, with its number in this report. It has many fields because it is one row of the list of runs.
 type Run struct {
 	Number   int // from 1
 	ID       string
@@ -145,7 +145,7 @@ type Family struct {
 }
 
 // Curve is the times of one contender in one world over sizes. The lists are as long as its axis, or nil where no point
-// has such a thing.
+// has such a value. It has many fields because it is one object of the JSON that the page's script reads.
 type Curve struct {
 	Family   int     `json:"family"` // index in Report.Families
 	Who      string  `json:"who"`

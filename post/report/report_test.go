@@ -65,23 +65,23 @@ func miss(r *result.Record, s result.Status, why string) {
 }
 
 // build makes the report of runs.
-func build(runs []*made, found func(*Found)) *Report {
+func build(runs []*made, found func(*analysed)) *Report {
 	var all []*result.Run
 	for _, m := range runs {
 		all = append(all, m.run)
 	}
-	b := NewBuilder(all, Options{Tool: "post, test", Made: time.Date(2026, 3, 2, 8, 0, 0, 0, time.UTC), Dir: "out"})
+	b := newBuilder(all, Options{Tool: "post, test", Made: time.Date(2026, 3, 2, 8, 0, 0, 0, time.UTC), Dir: "out"})
 	for i, m := range runs {
 		for _, r := range m.records {
-			b.Add(result.Row{Run: m.run, Record: r})
+			b.add(result.Row{Run: m.run, Record: r})
 		}
-		b.AddFile(&result.File{Path: fmt.Sprintf("results/run %d.jsonl", i+1), Run: *m.run, Ranks: m.ranks, Points: len(m.records), End: m.end})
+		b.addFile(&result.File{Path: fmt.Sprintf("results/run %d.jsonl", i+1), Run: *m.run, Ranks: m.ranks, Points: len(m.records), End: m.end})
 	}
-	f := Found{Curves: b.Curves()}
+	f := analysed{Curves: b.curves.Curves()}
 	if found != nil {
 		found(&f)
 	}
-	return b.Report(f)
+	return b.report(f)
 }
 
 // sample is a report with something in each section.
@@ -93,7 +93,7 @@ func sample() *Report {
 	runs[2].end = nil
 	runs[2].records = runs[2].records[:5]
 	runs[2].run.Resumes = []string{"elsewhere"}
-	return build(runs, func(f *Found) {
+	return build(runs, func(f *analysed) {
 		c := f.Curves[0]
 		hints := []analysis.Hint{{Tip: "nccl-protocol", Variable: "X_PROTO", Value: "Simple", Sweep: "variants:\n  simple: {}\n"}}
 		f.Findings = []analysis.Finding{
@@ -161,7 +161,7 @@ func TestEscapes(t *testing.T) {
 	m.records[1].Warnings = notice.Of(notice.FromText(evil))
 	m.records[1].Path = &result.Path{Algorithm: evil}
 	m.end.Reason = evil
-	r := build([]*made{m}, func(f *Found) {
+	r := build([]*made{m}, func(f *analysed) {
 		f.Findings = []analysis.Finding{{Number: 1, Notice: notice.New(notice.Recorded{Text: evil}), Curve: f.Curves[0], Hints: []analysis.Hint{{Tip: "nccl-protocol", With: []string{evil}, Had: new(evil), Variable: evil, Value: evil, Sweep: evil + "\n```\n"}}}}
 		f.Ceilings = func(*analysis.Curve) analysis.Ceiling { return peakOf9(evil, evil) }
 		f.Headlines = []notice.Fact{notice.Recorded{Text: evil}}

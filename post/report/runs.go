@@ -18,8 +18,8 @@ var statuses = []result.Status{result.OK, result.Unfinished, result.Skipped, res
 const maxRuns = 500
 
 // addRuns lists the runs, those first whose end is bad where there are too many.
-func (b *Builder) addRuns(r *Report, links []int) {
-	names := b.names()
+func (b *builder) addRuns(r *Report, links []int) {
+	names := b.runs.names()
 	listed := slices.Clone(b.runs)
 	if len(listed) > maxRuns {
 		slices.SortStableFunc(listed, func(x, y *gathered) int { return cmp.Compare(badness(y), badness(x)) })
@@ -58,10 +58,10 @@ func (b *Builder) addRuns(r *Report, links []int) {
 }
 
 // names are those of all contenders that have a run.
-func (b *Builder) names() map[analysis.Contender]string {
+func (l runList) names() map[analysis.Contender]string {
 	var all []analysis.Contender
 	seen := map[analysis.Contender]bool{}
-	for _, g := range b.runs {
+	for _, g := range l {
 		if who := analysis.ContenderOf(g.run); !seen[who] {
 			seen[who] = true
 			all = append(all, who)
@@ -187,12 +187,11 @@ func unsafeInShell(c rune) bool {
 	return (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') && (c < '0' || c > '9') && !strings.ContainsRune("-_./,:=+@%^", c)
 }
 
-// addPlan sums up what was planned and what was done. A point that several runs of a chain tried was planned once.
-func (b *Builder) addPlan(r *Report) {
-	p := &r.Plan
+// plan sums up what was planned and what was done. A point that several runs of a chain tried was planned once.
+func (l runList) plan() (p Plan) {
 	all := &gathered{counts: map[result.Status]int{}}
 	imported := 0
-	for _, g := range b.runs {
+	for _, g := range l {
 		for s, n := range g.counts {
 			all.counts[s] += n
 		}
@@ -210,17 +209,18 @@ func (b *Builder) addPlan(r *Report) {
 	if imported > 0 {
 		p.Notices = []notice.Notice{notice.New(notice.PlanUnknown{Points: imported})}
 	}
+	return p
 }
 
 // mostShort is how many imported runs without a good end are listed.
 const mostShort = 3
 
 // urgent is what remains to be measured, and which runs have no good end.
-func (b *Builder) urgent(left int) (facts []notice.Fact) {
+func (l runList) urgent(left int) (facts []notice.Fact) {
 	var running, open []int
 	points := notice.OpenPoints{Left: left}
 	var short []notice.RunEnd
-	for _, g := range b.runs {
+	for _, g := range l {
 		if g.run.Imported != nil {
 			if g.end == nil || g.end.Outcome != result.Complete {
 				short = append(short, endOf(g))
@@ -236,11 +236,11 @@ func (b *Builder) urgent(left int) (facts []notice.Fact) {
 		}
 	}
 	if running != nil {
-		facts = append(facts, notice.EndNotRecorded{Runs: b.some(running)})
+		facts = append(facts, notice.EndNotRecorded{Runs: l.some(running)})
 	}
 	if open != nil {
-		command := resumeCommand(b.runs[open[0]-1].run)
-		facts = append(facts, notice.PointsOpen{Points: points, Runs: b.some(open), Command: command})
+		command := resumeCommand(l[open[0]-1].run)
+		facts = append(facts, notice.PointsOpen{Points: points, Runs: l.some(open), Command: command})
 	}
 	if n := len(short); n > 0 {
 		listed := min(n, mostShort)

@@ -41,12 +41,12 @@ func TestCounts(t *testing.T) {
 	m := runOf(1, "mpi", coll.AllReduce)
 	miss(m.records[0], result.OOM, "")
 	all := []*result.Run{m.run}
-	b := NewBuilder(all, Options{})
+	b := newBuilder(all, Options{})
 	for _, r := range m.records[:5] {
-		b.Add(result.Row{Run: m.run, Record: r})
+		b.add(result.Row{Run: m.run, Record: r})
 	}
-	b.AddFile(&result.File{Path: "x", Run: *m.run, Points: 7, End: m.end})
-	r := b.Report(Found{Curves: b.Curves()})
+	b.addFile(&result.File{Path: "x", Run: *m.run, Points: 7, End: m.end})
+	r := b.report(analysed{Curves: b.curves.Curves()})
 	want := []Count{{"ok", 4}, {"oom", 1}, {"counted in another run or file", 2}}
 	if !slices.Equal(r.Runs[0].Counts, want) || r.Plan.Planned != 5 {
 		t.Errorf("%v, planned %d", r.Runs[0].Counts, r.Plan.Planned)

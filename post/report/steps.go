@@ -34,7 +34,8 @@ type StepGroup struct {
 	Notices []notice.Notice `json:"-"`
 }
 
-// StepPoint is the steps with one bucket. Times are in milliseconds; a figure that is not there is not known.
+// StepPoint is the steps with one bucket size. Times are in milliseconds; a value that is missing is unknown. It has
+// many fields because it is one object of the JSON that the page's script reads.
 type StepPoint struct {
 	Bucket  string      `json:"bucket"`
 	Ops     int         `json:"ops"` // 0: not known
@@ -94,8 +95,8 @@ const maxBoxes = 12000
 // maxStepRuns is how many runs of training steps are told one by one.
 const maxStepRuns = 50
 
-// AddSteps takes what the runs of training steps tell. It is called before Report.
-func (b *Builder) AddSteps(runs []*steps.Run) {
+// addStepRuns takes runs of training steps. It is called before report.
+func (b *builder) addStepRuns(runs []*steps.Run) {
 	b.steps = runs
 	for _, r := range runs {
 		for _, f := range r.Files {
@@ -112,7 +113,7 @@ func (b *Builder) AddSteps(runs []*steps.Run) {
 }
 
 // countStep counts a point in what was planned and done, and in the quality of the data.
-func (b *Builder) countStep(p *steps.Point) {
+func (b *builder) countStep(p *steps.Point) {
 	g := b.byRun[p.File.Run.ID]
 	if g == nil {
 		return
@@ -126,13 +127,13 @@ func (b *Builder) countStep(p *steps.Point) {
 }
 
 // addSteps makes the section on training steps, and what is said of them first.
-func (b *Builder) addSteps(r *Report) {
-	if len(b.steps) == 0 {
+func addSteps(r *Report, runs []*steps.Run) {
+	if len(runs) == 0 {
 		return
 	}
-	told := b.steps[:min(len(b.steps), maxStepRuns)]
-	if n := len(b.steps) - len(told); n > 0 {
-		r.LeftOut = append(r.LeftOut, notice.ReportLeftOut{Shown: len(told), Of: len(b.steps), What: notice.LeftStepRuns})
+	told := runs[:min(len(runs), maxStepRuns)]
+	if n := len(runs) - len(told); n > 0 {
+		r.LeftOut = append(r.LeftOut, notice.ReportLeftOut{Shown: len(told), Of: len(runs), What: notice.LeftStepRuns})
 	}
 	drawn, more := overTime(told)
 	if more > 0 {
@@ -337,11 +338,11 @@ const (
 )
 
 // addStepHeadlines says first what the steps tell: of each run its best group, then what groups tell together.
-func (b *Builder) addStepHeadlines(r *Report) {
-	for _, run := range b.steps[:min(len(b.steps), mostStepRuns)] {
-		r.Headlines = append(r.Headlines, stepHeadlines(run, len(b.steps) > 1)...)
+func addStepHeadlines(r *Report, runs []*steps.Run) {
+	for _, run := range runs[:min(len(runs), mostStepRuns)] {
+		r.Headlines = append(r.Headlines, stepHeadlines(run, len(runs) > 1)...)
 	}
-	if n := len(b.steps) - mostStepRuns; n > 0 {
+	if n := len(runs) - mostStepRuns; n > 0 {
 		r.Headlines = append(r.Headlines, Headline{Notice: notice.New(notice.MoreStepRuns{Runs: n})})
 	}
 }
@@ -400,7 +401,7 @@ func stepSubject(run *steps.Run, of *steps.Group) string {
 }
 
 // stepMethod says how the figures of training steps were taken.
-func (b *Builder) stepMethod() (all []Fact) {
+func (b *builder) stepMethod() (all []Fact) {
 	if len(b.steps) == 0 {
 		return nil
 	}

@@ -28,18 +28,18 @@ func ofStepRuns(beside []*made, made ...stepstest.Run) *Report {
 		f := m.File()
 		files, runs = append(files, f), append(runs, &f.Run)
 	}
-	b := NewBuilder(runs, Options{Tool: "post, test", Made: time.Date(2026, 3, 2, 8, 0, 0, 0, time.UTC), Dir: "out"})
+	b := newBuilder(runs, Options{Tool: "post, test", Made: time.Date(2026, 3, 2, 8, 0, 0, 0, time.UTC), Dir: "out"})
 	for i, m := range beside {
 		for _, r := range m.records {
-			b.Add(result.Row{Run: m.run, Record: r})
+			b.add(result.Row{Run: m.run, Record: r})
 		}
-		b.AddFile(&result.File{Path: fmt.Sprintf("results/run %d.jsonl", i+1), Run: *m.run, Ranks: m.ranks, Points: len(m.records), End: m.end})
+		b.addFile(&result.File{Path: fmt.Sprintf("results/run %d.jsonl", i+1), Run: *m.run, Ranks: m.ranks, Points: len(m.records), End: m.end})
 	}
 	for i, f := range files {
-		b.AddFile(&result.File{Path: fmt.Sprintf("results/step %d.jsonl", i+1), Run: f.Run, Ranks: f.Ranks, End: f.End})
+		b.addFile(&result.File{Path: fmt.Sprintf("results/step %d.jsonl", i+1), Run: f.Run, Ranks: f.Ranks, End: f.End})
 	}
-	b.AddSteps(steps.Gather(files))
-	return b.Report(Found{Curves: b.Curves()})
+	b.addStepRuns(steps.Gather(files))
+	return b.report(analysed{Curves: b.curves.Curves()})
 }
 
 // severalSteps are runs of three backends, one rehearsed.

@@ -22,12 +22,12 @@ type Timelines struct {
 // OfTimeline is a report about timelines alone: it has nothing of results.
 func OfTimeline(t *timeline.Timeline, o Options) *Report {
 	r := &Report{Title: cmp.Or(o.Title, titleOf(t)), Made: o.Made.UTC().Format(time.RFC3339), Tool: o.Tool, Bases: bases}
-	r.AddTimeline(t, o)
+	r.addTimeline(t, o)
 	return r.whole()
 }
 
-// AddTimeline puts timelines beside what a report says of results.
-func (r *Report) AddTimeline(t *timeline.Timeline, o Options) {
+// addTimeline puts timelines beside what a report says of results.
+func (r *Report) addTimeline(t *timeline.Timeline, o Options) {
 	r.Timeline = &Timelines{Found: t, Picture: pictureOf(t)}
 	r.Headlines = append(r.Headlines, headlinesOf(t, r.Measured())...)
 	for i, f := range t.Files {

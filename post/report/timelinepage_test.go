@@ -22,7 +22,7 @@ func TestTimelineInABrowser(t *testing.T) {
 	t.Run("widths and themes", func(t *testing.T) { timelineWidths(open(t, b, drawnReport(sampleTimeline(), 400))) })
 	t.Run("beside results", func(t *testing.T) {
 		r := sample()
-		r.AddTimeline(sampleTimeline(), timelineOptions)
+		r.addTimeline(sampleTimeline(), timelineOptions)
 		p := open(t, b, r)
 		p.want("both", `document.querySelectorAll("#curve-chart .line").length > 0 && document.querySelectorAll("#timeline-gpus tbody tr").length === 4`)
 		p.want("a sentence among the first", `document.querySelector("#short ul").textContent.includes("Timeline of 4 GPUs")`)

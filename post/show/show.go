@@ -66,7 +66,7 @@ type showData struct {
 	Comparisons []shownComparison `json:"comparisons"`
 }
 
-// shownRun is a run in the JSON.
+// shownRun is a run in the JSON. It has many fields because it is one object of the JSON.
 type shownRun struct {
 	File      string `json:"file"`
 	ID        string `json:"run"`

@@ -6,8 +6,6 @@ import (
 	"busbar/internal/coll"
 	"busbar/internal/document"
 	"busbar/internal/notice"
-	"busbar/internal/stats"
-	"busbar/internal/units"
 	"busbar/post/analysis"
 )
 
@@ -29,7 +27,7 @@ func (f *Results) analysis() *document.Document {
 		short.Add(document.Paragraph("No significant result."))
 	}
 	d.Add(short)
-	d.Add(factSection(d, "Missing", a.gaps())...)
+	d.Add(factSection(d, "Missing", gaps{f}.facts())...)
 	families := a.analysed()
 	for _, family := range families {
 		parts := slices.Concat(
@@ -83,103 +81,4 @@ func (a *analyst) analysed() []analysis.Condition {
 		return all
 	}
 	return throughput
-}
-
-// gaps is what the results lack for a comparison.
-func (a *analyst) gaps() (facts []notice.Fact) {
-	for _, b := range a.missing() {
-		facts = append(facts, a.lackOf(b))
-	}
-	switch all := a.times.Contenders; len(all) {
-	case 0:
-		facts = append(facts, notice.NoValues{})
-	case 1:
-		one := []string{a.who(all[0])}
-		facts = append(facts, notice.NotCompared{Contenders: one, Lack: notice.OneContender})
-	}
-	facts = append(facts, a.apart()...)
-	for _, who := range a.times.Contenders {
-		if n := a.launches(who); n < stats.MinForInterval {
-			facts = append(facts, notice.FewLaunches{Who: a.who(who), Launches: n, Needed: stats.MinForInterval})
-		}
-		if crowded := a.crowded(who); crowded != nil {
-			facts = append(facts, notice.CrowdedWorlds{Who: a.who(who), Worlds: crowded})
-		}
-	}
-	return append(facts, a.unmeasured()...)
-}
-
-// apart are pairs of contenders without a condition in common.
-func (a *analyst) apart() (facts []notice.Fact) {
-	for i, first := range a.times.Contenders {
-		for _, other := range a.times.Contenders[i+1:] {
-			if !a.times.Common(first, other) {
-				both := []string{a.who(first), a.who(other)}
-				facts = append(facts, notice.NotCompared{Contenders: both, Lack: notice.NoSharedPoint})
-			}
-		}
-	}
-	return facts
-}
-
-// launches are how many launches a contender was measured in.
-func (a *analyst) launches(who analysis.Contender) int {
-	var launches []string
-	for _, run := range a.runs {
-		if analysis.ContenderOf(run) == who {
-			launches = units.AddOnce(launches, run.PairedBy())
-		}
-	}
-	return len(launches)
-}
-
-// crowded are the worlds in which ranks shared cores or GPUs.
-func (a *analyst) crowded(who analysis.Contender) (all []notice.CrowdedWorld) {
-	for _, s := range a.worlds(who) {
-		if why := a.times.Crowded(s, who); why != nil {
-			all = append(all, notice.CrowdedWorld{World: s.Named(), Cause: notice.Kept{Fact: why}})
-		}
-	}
-	return all
-}
-
-func (a *analyst) worlds(who analysis.Contender) (found []analysis.Shape) {
-	for _, family := range a.times.Families() {
-		for _, s := range a.times.Shapes(who, family) {
-			if !slices.Contains(found, s) {
-				found = append(found, s)
-			}
-		}
-	}
-	return found
-}
-
-// mostUnmeasured is how many points without a value are listed.
-const mostUnmeasured = 12
-
-// unmeasured are points without a value, the worlds together that have one reason.
-func (a *analyst) unmeasured() (facts []notice.Fact) {
-	type point struct{ who, point, status, reason string }
-	var order []point
-	worlds := map[point][]string{}
-	for _, row := range a.rows {
-		r := row.Record
-		if r.Timed() {
-			continue
-		}
-		p := point{a.who(analysis.ContenderOf(row.Run)), r.Case.Point(), string(r.Status), r.Reason}
-		if worlds[p] == nil {
-			order = append(order, p)
-		}
-		worlds[p] = units.AddOnce(worlds[p], analysis.ShapeOf(analysis.ConditionOf(row.Run, r)).String())
-	}
-	for _, p := range order[:min(len(order), mostUnmeasured)] {
-		facts = append(facts, notice.PointWithoutValue{
-			Who: p.who, Worlds: worlds[p], Point: p.point, Status: p.status, Reason: p.reason,
-		})
-	}
-	if n := len(order) - mostUnmeasured; n > 0 {
-		facts = append(facts, notice.MorePoints{Points: n})
-	}
-	return facts
 }

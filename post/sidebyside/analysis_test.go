@@ -122,7 +122,7 @@ func TestHeadlines(t *testing.T) {
 		if got := codesOf(a.headlines()); !maps.Equal(got, c.headlines) {
 			t.Errorf("%s: headlines %v, want %v", name, got, c.headlines)
 		}
-		if got := codesOf(a.gaps()); !maps.Equal(got, c.gaps) {
+		if got := codesOf(gaps{a.Results}.facts()); !maps.Equal(got, c.gaps) {
 			t.Errorf("%s: gaps %v, want %v", name, got, c.gaps)
 		}
 	}

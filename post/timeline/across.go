@@ -46,8 +46,8 @@ type comparison struct {
 	refused  []notice.CommunicatorUnclear // why communicators were left out
 }
 
-// across compares ranks; it leaves Timeline.Across null where fewer than two were read.
-func (t *Timeline) across() {
+// compareRanks compares ranks; it leaves Timeline.Across null where fewer than two were read.
+func compareRanks(t *Timeline) {
 	c := &comparison{timeline: t, methods: map[method]int{}}
 	c.findLanes()
 	if len(c.lanes) < 2 {
@@ -85,7 +85,7 @@ func (t *Timeline) across() {
 	a.Imbalance = c.imbalance()
 	a.Matches = c.matched()
 	t.Across = a
-	a.Straggler = c.straggler()
+	a.Straggler = stragglers{c}.worst()
 	c.note()
 }
 

@@ -51,24 +51,6 @@ func (d *Device) likenessOf(s *seen) likeness {
 	return k
 }
 
-// kinds are those of the calls of each part.
-func (c *comparison) kinds(p *party) [][]kind {
-	numbers := map[likeness]kind{}
-	all := make([][]kind, len(p.parts))
-	for i, q := range p.parts {
-		d := &c.timeline.Devices[q.device]
-		all[i] = make([]kind, len(q.calls))
-		for n, at := range q.calls {
-			of := d.likenessOf(&d.seen[at])
-			if _, known := numbers[of]; !known {
-				numbers[of] = kind(len(numbers))
-			}
-			all[i][n] = numbers[of]
-		}
-	}
-	return all
-}
-
 // match finds which calls of a party are one. Of several ways the first that matches half of the shortest part is
 // taken, else the one that matches most.
 func (c *comparison) match(p *party) {
@@ -76,16 +58,16 @@ func (c *comparison) match(p *party) {
 		c.leave(p)
 		return
 	}
-	kinds := c.kinds(p)
+	m := newMatcher(c, p)
 	shortest := len(p.parts[0].calls)
 	for _, q := range p.parts {
 		shortest = min(shortest, len(q.calls))
 	}
 	var best method
-	for _, m := range c.methodsFor(p) {
-		found := m.by(p, kinds)
+	for _, w := range m.methods() {
+		found := w.match()
 		if len(found) > len(p.matches) {
-			p.matches, best = found, m.method
+			p.matches, best = found, w.method
 		}
 		if 2*len(found) >= shortest {
 			break
@@ -97,32 +79,60 @@ func (c *comparison) match(p *party) {
 	}
 }
 
-// matching is one way to match.
-type matching struct {
+// matcher matches the calls of one party. Its methods return the place in part.calls by part, for each matched call.
+type matcher struct {
+	*party
+	of    *comparison
+	kinds [][]kind // of the calls of each part
+}
+
+func newMatcher(c *comparison, p *party) *matcher {
+	m := &matcher{party: p, of: c, kinds: make([][]kind, len(p.parts))}
+	numbers := map[likeness]kind{}
+	for i, q := range p.parts {
+		d := m.device(i)
+		m.kinds[i] = make([]kind, len(q.calls))
+		for n, at := range q.calls {
+			of := d.likenessOf(&d.seen[at])
+			if _, known := numbers[of]; !known {
+				numbers[of] = kind(len(numbers))
+			}
+			m.kinds[i][n] = numbers[of]
+		}
+	}
+	return m
+}
+
+// device is that of a part.
+func (m *matcher) device(part int) *Device { return &m.of.timeline.Devices[m.parts[part].device] }
+
+// matchWay is one way to match.
+type matchWay struct {
 	method
-	by func(*party, [][]kind) [][]int32
+	match func() [][]int32
 }
 
-func (c *comparison) methodsFor(p *party) []matching {
-	if p.peers {
-		return []matching{{byPeer, matchAll}}
+// methods are the ways to try, in their order.
+func (m *matcher) methods() []matchWay {
+	if m.peers {
+		return []matchWay{{byPeer, m.all}}
 	}
-	all := []matching{{byNumber, c.matchNumbers}, {byStep, c.matchSteps}}
-	if p.name == "" {
-		all = append(all, matching{byKind, matchKinds})
+	ways := []matchWay{{byNumber, m.byNumbers}, {byStep, m.bySteps}}
+	if m.name == "" {
+		ways = append(ways, matchWay{byKind, m.byKinds})
 	}
-	return append(all, matching{byOrder, c.matchOrder})
+	return append(ways, matchWay{byOrder, m.inOrder})
 }
 
-// matchAll matches calls one by one, if all ranks have as many.
-func matchAll(p *party, _ [][]kind) (found [][]int32) {
-	for _, q := range p.parts {
-		if len(q.calls) != len(p.parts[0].calls) {
+// all matches calls one by one, if all ranks have as many.
+func (m *matcher) all() (found [][]int32) {
+	for _, q := range m.parts {
+		if len(q.calls) != len(m.parts[0].calls) {
 			return nil
 		}
 	}
-	for n := range p.parts[0].calls {
-		found = append(found, slices.Repeat([]int32{int32(n)}, len(p.parts)))
+	for n := range m.parts[0].calls {
+		found = append(found, slices.Repeat([]int32{int32(n)}, len(m.parts)))
 	}
 	return found
 }
@@ -131,21 +141,21 @@ func matchAll(p *party, _ [][]kind) (found [][]int32) {
 // is not believed.
 const wrongs = 2
 
-// matchNumbers matches by the numbers in the file. Several kernels of one number are told apart by their order.
-func (c *comparison) matchNumbers(p *party, kinds [][]kind) (found [][]int32) {
+// byNumbers matches by the numbers in the file. Several kernels of one number are told apart by their order.
+func (m *matcher) byNumbers() (found [][]int32) {
 	type number struct {
 		seq   int64
 		again int
 	}
-	rest := make([]map[number]int32, len(p.parts)-1)
+	rest := make([]map[number]int32, len(m.parts)-1)
 	var first []number
-	for i, q := range p.parts {
+	for i, q := range m.parts {
 		times := map[int64]int{}
 		if i > 0 {
 			rest[i-1] = map[number]int32{}
 		}
 		for n, at := range q.calls {
-			seq := c.timeline.Devices[q.device].seen[at].seq
+			seq := m.device(i).seen[at].seq
 			if seq < 0 {
 				return nil
 			}
@@ -161,19 +171,19 @@ func (c *comparison) matchNumbers(p *party, kinds [][]kind) (found [][]int32) {
 	wrong := 0
 next:
 	for n, k := range first {
-		m := []int32{int32(n)}
+		one := []int32{int32(n)}
 		for _, r := range rest {
 			at, has := r[k]
 			if !has {
 				continue next
 			}
-			m = append(m, at)
+			one = append(one, at)
 		}
-		if !alike(m, kinds) {
+		if !m.alike(one) {
 			wrong++
 			continue
 		}
-		found = append(found, m)
+		found = append(found, one)
 	}
 	if 100*wrong > wrongs*(len(found)+wrong) {
 		return nil
@@ -181,28 +191,28 @@ next:
 	return found
 }
 
-// alike says that calls are of one kind.
-func alike(match []int32, kinds [][]kind) bool {
+// alike reports whether calls are of one kind.
+func (m *matcher) alike(match []int32) bool {
 	for i, at := range match {
-		if kinds[i][at] != kinds[0][match[0]] {
+		if m.kinds[i][at] != m.kinds[0][match[0]] {
 			return false
 		}
 	}
 	return true
 }
 
-// matchSteps matches the calls of steps of one name, where all ranks have the same kinds in the same order in it.
-func (c *comparison) matchSteps(p *party, kinds [][]kind) (found [][]int32) {
-	steps := make([]map[string][]int32, len(p.parts))
+// bySteps matches the calls of steps of one name, where all ranks have the same kinds in the same order in it.
+func (m *matcher) bySteps() (found [][]int32) {
+	steps := make([]map[string][]int32, len(m.parts))
 	var order []string
-	for i, q := range p.parts {
-		d := &c.timeline.Devices[q.device]
+	for i, q := range m.parts {
+		d := m.device(i)
 		if d.repeatsSteps() {
 			return nil
 		}
 		steps[i] = map[string][]int32{}
 		for n, at := range q.calls {
-			s := c.stepOf(q.device, &d.seen[at])
+			s := m.of.stepOf(q.device, &d.seen[at])
 			if s.name == "" {
 				continue
 			}
@@ -215,17 +225,17 @@ func (c *comparison) matchSteps(p *party, kinds [][]kind) (found [][]int32) {
 	for _, name := range order {
 		var of [][]int32
 		for n := range steps[0][name] {
-			m := make([]int32, 0, len(p.parts))
-			for i := range p.parts {
+			one := make([]int32, 0, len(m.parts))
+			for i := range m.parts {
 				if mine := steps[i][name]; len(mine) == len(steps[0][name]) {
-					m = append(m, mine[n])
+					one = append(one, mine[n])
 				}
 			}
-			if len(m) < len(p.parts) || !alike(m, kinds) {
+			if len(one) < len(m.parts) || !m.alike(one) {
 				of = nil
 				break
 			}
-			of = append(of, m)
+			of = append(of, one)
 		}
 		found = append(found, of...)
 	}
@@ -244,25 +254,25 @@ func (d *Device) repeatsSteps() bool {
 	return false
 }
 
-// matchKinds matches the calls of each kind by their order, for kinds of which all ranks have as many. Calls of several
+// byKinds matches the calls of each kind by their order, for kinds of which all ranks have as many. Calls of several
 // communicators may change places between ranks; those of one kind seldom do.
-func matchKinds(p *party, kinds [][]kind) (found [][]int32) {
-	places := make([]map[kind][]int32, len(p.parts))
-	for i := range p.parts {
+func (m *matcher) byKinds() (found [][]int32) {
+	places := make([]map[kind][]int32, len(m.parts))
+	for i := range m.parts {
 		places[i] = map[kind][]int32{}
-		for n, k := range kinds[i] {
+		for n, k := range m.kinds[i] {
 			places[i][k] = append(places[i][k], int32(n))
 		}
 	}
 	taken := map[kind]int{}
-	for n, k := range kinds[0] {
-		m := []int32{int32(n)}
-		for i := 1; i < len(p.parts) && len(places[i][k]) == len(places[0][k]); i++ {
-			m = append(m, places[i][k][taken[k]])
+	for n, k := range m.kinds[0] {
+		one := []int32{int32(n)}
+		for i := 1; i < len(m.parts) && len(places[i][k]) == len(places[0][k]); i++ {
+			one = append(one, places[i][k][taken[k]])
 		}
 		taken[k]++
-		if len(m) == len(p.parts) {
-			found = append(found, m)
+		if len(one) == len(m.parts) {
+			found = append(found, one)
 		}
 	}
 	return found

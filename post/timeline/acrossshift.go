@@ -10,38 +10,38 @@ import (
 // mostShift is how many calls one trace may begin after another.
 const mostShift = 1024
 
-// matchOrder matches by the order in which calls began, after it has found how many calls each rank's trace begins
+// inOrder matches by the order in which calls began, after it has found how many calls each rank's trace begins
 // later than the longest's.
-func (c *comparison) matchOrder(p *party, kinds [][]kind) (found [][]int32) {
+func (m *matcher) inOrder() (found [][]int32) {
 	long := 0
-	for i := range p.parts {
-		if len(kinds[i]) > len(kinds[long]) {
+	for i := range m.parts {
+		if len(m.kinds[i]) > len(m.kinds[long]) {
 			long = i
 		}
 	}
-	shifts := make([]int, len(p.parts))
-	for i := range p.parts {
+	shifts := make([]int, len(m.parts))
+	for i := range m.parts {
 		if i == long {
 			continue
 		}
-		s, known := c.shift(p, kinds, long, i)
+		s, known := m.shift(long, i)
 		if !known {
 			return nil
 		}
 		shifts[i] = s
 	}
 next:
-	for n := range kinds[long] {
-		m := make([]int32, len(p.parts))
-		for i := range p.parts {
+	for n := range m.kinds[long] {
+		one := make([]int32, len(m.parts))
+		for i := range m.parts {
 			at := n - shifts[i]
-			if at < 0 || at >= len(kinds[i]) {
+			if at < 0 || at >= len(m.kinds[i]) {
 				continue next
 			}
-			m[i] = int32(at)
+			one[i] = int32(at)
 		}
-		if alike(m, kinds) {
-			found = append(found, m)
+		if m.alike(one) {
+			found = append(found, one)
 		}
 	}
 	return found
@@ -50,8 +50,8 @@ next:
 // shift is how many calls later than the longest's a part begins. Where steps repeat, several shifts fit: ranks of one
 // host have one clock, and it decides; else the one that fits most calls is taken, and of equally many the one that the
 // clocks of the hosts are for.
-func (c *comparison) shift(p *party, kinds [][]kind, long, part int) (best int, known bool) {
-	a, b := kinds[long], kinds[part]
+func (m *matcher) shift(long, part int) (best int, known bool) {
+	a, b := m.kinds[long], m.kinds[part]
 	type fitting struct{ shift, calls int }
 	var fits []fitting
 	most := 0
@@ -61,7 +61,7 @@ func (c *comparison) shift(p *party, kinds [][]kind, long, part int) (best int, 
 			most = max(most, n)
 		}
 	}
-	one, sameHost := c.clocks(p, long, part)
+	one, sameHost := m.clocks(long, part)
 	var equal []int
 	for _, f := range fits {
 		if sameHost || f.calls == most {
@@ -76,7 +76,7 @@ func (c *comparison) shift(p *party, kinds [][]kind, long, part int) (best int, 
 	}
 	nearest := math.Inf(1)
 	for _, s := range equal {
-		if d := c.distance(p, long, part, s); d < nearest {
+		if d := m.distance(long, part, s); d < nearest {
 			best, nearest = s, d
 		}
 	}
@@ -102,9 +102,9 @@ func fit(a, b []kind, s int) (same int) {
 	return same
 }
 
-// clocks says whether the times of two parts can be compared at all, and whether they were taken by one clock.
-func (c *comparison) clocks(p *party, a, b int) (known, sameHost bool) {
-	x, y := &c.timeline.Devices[p.parts[a].device], &c.timeline.Devices[p.parts[b].device]
+// clocks reports whether the times of two parts can be compared at all, and whether they were taken by one clock.
+func (m *matcher) clocks(a, b int) (known, sameHost bool) {
+	x, y := m.device(a), m.device(b)
 	known = x.origin != trace.Unknown && y.origin != trace.Unknown
 	return known, known && (x.File == y.File || x.Host != "" && x.Host == y.Host)
 }
@@ -115,13 +115,13 @@ const mostCompared = 1000
 
 // distance is how far apart the ends of calls are under a shift, in milliseconds, in the middle of calls from the whole
 // recording.
-func (c *comparison) distance(p *party, a, b, shift int) float64 {
-	x, y := &c.timeline.Devices[p.parts[a].device], &c.timeline.Devices[p.parts[b].device]
+func (m *matcher) distance(a, b, shift int) float64 {
+	x, y := m.device(a), m.device(b)
 	var apart []float64
-	for i := 0; i < len(p.parts[b].calls); i += 1 + len(p.parts[b].calls)/mostCompared {
-		if n := i + shift; n >= 0 && n < len(p.parts[a].calls) {
-			at := p.parts[b].calls[i]
-			apart = append(apart, math.Abs(milliseconds((x.seen[p.parts[a].calls[n]].end-y.seen[at].end)+(x.origin-y.origin))))
+	for i := 0; i < len(m.parts[b].calls); i += 1 + len(m.parts[b].calls)/mostCompared {
+		if n := i + shift; n >= 0 && n < len(m.parts[a].calls) {
+			at := m.parts[b].calls[i]
+			apart = append(apart, math.Abs(milliseconds((x.seen[m.parts[a].calls[n]].end-y.seen[at].end)+(x.origin-y.origin))))
 		}
 	}
 	return stats.Median(apart)

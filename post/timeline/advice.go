@@ -22,22 +22,25 @@ const (
 // worthwhile is the least part of a step or recording that a piece of advice must be able to gain.
 const worthwhile = 0.02
 
-// advising is a timeline while it is asked what to do.
-type advising struct {
+// assessment is a timeline with the devices whose values its answers and its advice are about.
+type assessment struct {
 	*Timeline
 	all  typical
 	comm typical // of those that communicate
 }
 
+func assess(t *Timeline) assessment {
+	all := t.typically()
+	return assessment{t, all, all.communicating()}
+}
+
 // advise returns what to do, the largest gain first. A rule applies only where values call for it, and a gain is
 // bounded by what was measured: what is exposed cannot be hidden twice, so gains of several do not add up. The largest
 // loss is always addressed, even if its cause is unknown.
-func (t *Timeline) advise() []Advice {
-	a := advising{Timeline: t, all: t.typically()}
-	a.comm = a.all.communicating()
+func (a assessment) advise() []Advice {
 	found := []Advice{}
 	if len(a.all.devices) > 0 {
-		for _, rule := range []func(advising) []Advice{
+		for _, rule := range []func(assessment) []Advice{
 			sameStream, tooSmall, buckets, smallCalls, volume, hostBound, unexplained, copiesAlone, lateRank, unevenRanks, slowLinks,
 			longCalls, record,
 		} {
@@ -50,7 +53,7 @@ func (t *Timeline) advise() []Advice {
 }
 
 // pure is which part of the time of communication is no waiting for other ranks, as far as calls were matched.
-func (a advising) pure() (share float64, waiting notice.Waiting) {
+func (a assessment) pure() (share float64, waiting notice.Waiting) {
 	x := a.Across
 	switch {
 	case x == nil || x.Matched == 0 || x.Pure+x.Waiting <= 0:
@@ -68,6 +71,6 @@ func seconds(ms float64) units.Seconds { return units.Seconds(ms / 1e3) }
 func (y typical) span() notice.Span { return notice.Span(y.per) }
 
 // matters says that a gain, in milliseconds of a step or a recording, is worth a try.
-func (a advising) matters(gain float64) bool {
+func (a assessment) matters(gain float64) bool {
 	return gain >= worthwhile*a.all.part(spanOf) && gain > 0
 }

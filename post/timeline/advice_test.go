@@ -122,10 +122,10 @@ func each(t *Timeline, change func(*Device), parts func(*Parts)) {
 }
 
 func TestNoAdviceWithoutAReason(t *testing.T) {
-	if found := healthy().advise(); len(found) > 0 {
+	if found := assess(healthy()).advise(); len(found) > 0 {
 		t.Errorf("%+v", found)
 	}
-	if found := (&Timeline{}).advise(); found == nil || len(found) > 0 {
+	if found := assess(&Timeline{}).advise(); found == nil || len(found) > 0 {
 		t.Errorf("of nothing: %#v", found)
 	}
 }
@@ -138,7 +138,7 @@ func TestAModelIsNotCalledSmallThatIsNot(t *testing.T) {
 	} {
 		tl := healthy()
 		each(tl, nil, func(p *Parts) { *p = parts })
-		for _, a := range tl.advise() {
+		for _, a := range assess(tl).advise() {
 			if a.Code() == (notice.LittleCompute{}).Code() {
 				t.Errorf("%+v", a)
 			}
@@ -230,7 +230,7 @@ func TestAdvice(t *testing.T) {
 			tl := healthy()
 			c.change(tl)
 			each(tl, happened, nil)
-			found := tl.advise()
+			found := assess(tl).advise()
 			i := slices.IndexFunc(found, func(a Advice) bool { return a.Topic == c.topic && a.Code() == c.want.Code() })
 			if i < 0 {
 				t.Fatalf("it advises %+v", found)
@@ -261,7 +261,7 @@ func TestTheLargestLossIsAddressed(t *testing.T) {
 				p.Compute = 100 - exposed - host - unknown - copies
 			})
 		each(tl, happened, nil)
-		found := tl.advise()
+		found := assess(tl).advise()
 		for code, lost := range map[notice.Code]float64{
 			"exposed-collective": exposed, "host-bound": host, "unexplained-idle": unknown, "copies-alone": copies,
 		} {
@@ -271,7 +271,7 @@ func TestTheLargestLossIsAddressed(t *testing.T) {
 			}
 		}
 		tl.Advice = found
-		if first, is := tl.improvement().Fact.(notice.Improvement); is {
+		if first, is := assess(tl).improvement().Fact.(notice.Improvement); is {
 			if first.First.Code() != found[0].Code() || first.Gain != seconds(found[0].Gain) {
 				t.Fatalf("the answer is %+v, the first advice %+v", first, found[0])
 			}
@@ -299,7 +299,7 @@ func TestWorthOfAdvice(t *testing.T) {
 func TestABandwidthWithoutABenchmarkIsThePureOne(t *testing.T) {
 	busbw := func(t *Timeline) (busbw units.Bandwidth, pure notice.Pure) {
 		each(t, nil, exposedMuch)
-		for _, a := range t.advise() {
+		for _, a := range assess(t).advise() {
 			if n, is := a.Fact.(notice.NoBenchmark); is {
 				return n.BusBW, n.Pure
 			}

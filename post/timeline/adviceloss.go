@@ -12,7 +12,7 @@ import (
 var losses = []func(*Parts) float64{exposedOf, hostBoundOf, unexplainedOf, copiesOf}
 
 // loses says whether a loss is addressed: one of a tenth of the time, and the largest one if it matters at all.
-func (a advising) loses(part func(*Parts) float64) bool {
+func (a assessment) loses(part func(*Parts) float64) bool {
 	lost := a.all.part(part)
 	if lost >= 0.1*a.all.part(spanOf) {
 		return true
@@ -23,7 +23,7 @@ func (a advising) loses(part func(*Parts) float64) bool {
 }
 
 // hostBound speaks where GPUs wait for their hosts to launch something.
-func hostBound(a advising) []Advice {
+func hostBound(a assessment) []Advice {
 	if !a.loses(hostBoundOf) {
 		return nil
 	}
@@ -34,7 +34,7 @@ func hostBound(a advising) []Advice {
 }
 
 // unexplained speaks of idle time of which the trace does not have the cause.
-func unexplained(a advising) []Advice {
+func unexplained(a assessment) []Advice {
 	if !a.loses(unexplainedOf) {
 		return nil
 	}
@@ -46,7 +46,7 @@ func unexplained(a advising) []Advice {
 }
 
 // copiesAlone speaks where GPUs copy while nothing else runs.
-func copiesAlone(a advising) []Advice {
+func copiesAlone(a assessment) []Advice {
 	if !a.loses(copiesOf) {
 		return nil
 	}
@@ -58,7 +58,7 @@ func copiesAlone(a advising) []Advice {
 
 // exposedMost names the operation that is exposed for the longest, unless advice that was found already has the cause
 // of half of it. It can be hidden only behind what computes and hides nothing yet.
-func exposedMost(a advising, found []Advice) []Advice {
+func exposedMost(a assessment, found []Advice) []Advice {
 	if !a.loses(exposedOf) {
 		return nil
 	}
@@ -82,7 +82,7 @@ func (a Advice) hasCause() bool {
 }
 
 // mostExposed is the operation with the most exposed time, in milliseconds of a step or a recording.
-func (a advising) mostExposed() (name string, exposed float64) {
+func (a assessment) mostExposed() (name string, exposed float64) {
 	names := map[string]bool{}
 	for _, d := range a.comm.devices {
 		for i := range d.Collectives {

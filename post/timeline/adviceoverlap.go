@@ -12,18 +12,18 @@ import (
 
 // sameStream speaks where communication shares a stream with computation. What is not hidden can be hidden only behind
 // what computes.
-func sameStream(a advising) []Advice {
+func sameStream(a assessment) []Advice {
 	share, _ := a.comm.sharing()
 	gain := min(a.comm.part(exposedOf), a.comm.part(func(p *Parts) float64 { return p.Compute - p.Overlap }))
 	if share < 50 || !a.matters(gain) {
 		return nil
 	}
-	return []Advice{{topicOverlap, gain, notice.SharedStreams{Streams: a.streams(), Share: units.Share(share / 100),
+	return []Advice{{topicOverlap, gain, notice.SharedStreams{Streams: streamsOf(a.Devices), Share: units.Share(share / 100),
 		Exposed: seconds(a.comm.part(exposedOf)), Per: a.comm.span()}}}
 }
 
 // tooSmall speaks where there is less to compute than to communicate: then it cannot all be hidden.
-func tooSmall(a advising) []Advice {
+func tooSmall(a assessment) []Advice {
 	compute, exposed := a.comm.part(computeOf), a.comm.part(exposedOf)
 	pure, waiting := a.pure()
 	comm := a.comm.part(commOf) * pure
@@ -41,7 +41,7 @@ func tooSmall(a advising) []Advice {
 
 // ofBuckets is what the middle rank shows of DDP's buckets, with the number of steps each is in at most; nil where
 // there are none.
-func (a advising) ofBuckets() []Bucket {
+func (a assessment) ofBuckets() []Bucket {
 	var with []*Device
 	for _, d := range a.comm.devices {
 		if len(d.Buckets) > 0 {
@@ -66,7 +66,7 @@ func bucketsExposed(all []Bucket) (ms float64) {
 
 // buckets speaks of DDP's gradient buckets: one that holds all gradients, a last one that is too large, and many that
 // are too small.
-func buckets(a advising) []Advice {
+func buckets(a assessment) []Advice {
 	all := a.ofBuckets()
 	if len(all) == 0 {
 		return nil
@@ -125,7 +125,7 @@ func buckets(a advising) []Advice {
 }
 
 // smallCalls speaks where much time goes into many small collectives that are no buckets.
-func smallCalls(a advising) []Advice {
+func smallCalls(a assessment) []Advice {
 	const small = 64 << 10
 	exposed := a.comm.calls(func(c *Collective) float64 { return c.Exposed * only(c.Bytes != nil && *c.Bytes < small) })
 	calls := a.comm.calls(
@@ -151,7 +151,7 @@ func smallCalls(a advising) []Advice {
 }
 
 // volume speaks where 32-bit gradients are what is not hidden. Halving them gains half of that at most.
-func volume(a advising) []Advice {
+func volume(a assessment) []Advice {
 	wide := func(c *Collective) float64 {
 		return only(syncs(c) && c.Type == coll.Float32.String() && c.Bytes != nil && *c.Bytes >= 1<<20)
 	}

@@ -10,7 +10,7 @@ import (
 )
 
 // lateRank speaks of the rank that others wait for.
-func lateRank(a advising) []Advice {
+func lateRank(a assessment) []Advice {
 	if a.Across == nil || a.Across.Straggler == nil {
 		return nil
 	}
@@ -20,7 +20,7 @@ func lateRank(a advising) []Advice {
 }
 
 // unevenRanks speaks where ranks wait for each other and none of them is the one.
-func unevenRanks(a advising) []Advice {
+func unevenRanks(a assessment) []Advice {
 	x := a.Across
 	if x == nil || x.Straggler != nil || x.Matched == 0 {
 		return nil
@@ -43,7 +43,7 @@ const (
 
 // slowLinks speaks where collectives are slower than the machine was in a benchmark, and where large ones have no
 // benchmark to be held against.
-func slowLinks(a advising) []Advice {
+func slowLinks(a assessment) []Advice {
 	var slow *Joined
 	gain := 0.0
 	for i := range a.Against {
@@ -75,7 +75,7 @@ func slowLinks(a advising) []Advice {
 }
 
 // pureOf is what a joined collective takes a rank, in milliseconds a step or recording, by its figure.
-func (a advising) pureOf(j *Joined) float64 {
+func (a assessment) pureOf(j *Joined) float64 {
 	calls := a.comm.calls(func(c *Collective) float64 {
 		return float64(
 			c.Calls,
@@ -92,7 +92,7 @@ func (a advising) pureOf(j *Joined) float64 {
 
 // unmeasured says how to learn whether a bus bandwidth is what the machine can do, for the collective that takes the
 // most time.
-func (a advising) unmeasured() []Advice {
+func (a assessment) unmeasured() []Advice {
 	var most *Collective
 	consider := func(c *Collective, busbw *float64) {
 		if c.Bytes != nil && *c.Bytes >= bandwidthBound && busbw != nil && c.Type != "" &&
@@ -135,7 +135,7 @@ func (a advising) unmeasured() []Advice {
 
 // reached is the bus bandwidth of a kind of collective: at the pure time where ranks were matched, else the greatest of
 // any device, as the least time has the least waiting in it.
-func (a advising) reached(kind *Collective) (busbw units.Bandwidth, pure notice.Pure) {
+func (a assessment) reached(kind *Collective) (busbw units.Bandwidth, pure notice.Pure) {
 	greatest := 0.0
 	consider := func(c *Collective, busbw *float64) {
 		if busbw != nil && c.Name == kind.Name && c.Type == kind.Type && c.Ranks == kind.Ranks &&
@@ -171,11 +171,11 @@ func upTo(bytes int64) string {
 }
 
 // longest is the longest call of communication of any device, in milliseconds.
-func (t *Timeline) longest() (ms float64, who string) {
-	for i := range t.Devices {
-		for _, s := range t.Devices[i].seen {
+func (a assessment) longest() (ms float64, who string) {
+	for i := range a.Devices {
+		for _, s := range a.Devices[i].seen {
 			if took := milliseconds(s.end - s.start); took > ms {
-				ms, who = took, t.Devices[i].Label
+				ms, who = took, a.Devices[i].Label
 			}
 		}
 	}
@@ -186,7 +186,7 @@ func (t *Timeline) longest() (ms float64, who string) {
 const nearTimeOut = 30e3
 
 // longCalls speaks where a call took so long that a watchdog may end it.
-func longCalls(a advising) []Advice {
+func longCalls(a assessment) []Advice {
 	took, who := a.longest()
 	if took < nearTimeOut {
 		return nil
@@ -195,7 +195,7 @@ func longCalls(a advising) []Advice {
 }
 
 // record is what to record next time for what is missing here. What a file's reader has reported already, a note has.
-func record(a advising) (found []Advice) {
+func record(a assessment) (found []Advice) {
 	add := func(fact notice.Fact) { found = append(found, Advice{Topic: topicProfile, Fact: fact}) }
 	nsight := slices.ContainsFunc(a.Files, func(f File) bool { return f.Format == "nsight" })
 	unsized := a.comm.calls(func(c *Collective) float64 { return c.Sum * only(c.Bytes == nil) })

@@ -13,23 +13,17 @@ import (
 // review makes anew what follows from everything that is known: the answers, and what to do. Of busbar's own step there is
 // nothing to do: the other points of its run show what would be faster.
 func (t *Timeline) review() {
-	y := t.typically()
+	a := assess(t)
+	all := []Answer{
+		{Key: "how-long", Fact: a.all.howLong()}, {Key: "overlap", Fact: a.all.hidden()}, {Key: "balance", Fact: a.balance()},
+	}
 	if t.own() {
-		t.Advice = []Advice{}
-		t.Answers = []Answer{
-			{
-				Key:  "how-long",
-				Fact: y.howLong(),
-			}, {Key: "overlap", Fact: y.hidden()}, {Key: "balance", Fact: t.balance()},
-			t.overhead(y),
-		}
+		t.Advice, t.Answers = []Advice{}, append(all, a.overhead())
 		return
 	}
-	t.Advice = t.advise()
-	t.Answers = []Answer{
-		{Key: "how-long", Fact: y.howLong()}, {Key: "overlap", Fact: y.hidden()}, {Key: "balance", Fact: t.balance()},
-		t.identified(y), t.overhead(y), t.overlapIdentified(y), t.improvement(), {Key: "time-outs", Fact: t.timeouts()},
-	}
+	t.Advice = a.advise()
+	t.Answers = append(all, a.identified(), a.overhead(), a.overlapIdentified(), a.improvement(),
+		Answer{Key: "time-outs", Fact: a.timeouts()})
 }
 
 // over is over how many devices a value is the median; nothing where there is one.
@@ -132,14 +126,14 @@ func only(is bool) float64 {
 // balanced is by how much of the mean the longest kernel time of a rank may exceed it where GPUs are balanced.
 const balanced = 5.0
 
-func (t *Timeline) balance() notice.Fact {
-	a := t.Across
-	if a == nil || len(a.Ranks) < 2 {
+func (a assessment) balance() notice.Fact {
+	x := a.Across
+	if x == nil || len(x.Ranks) < 2 {
 		return notice.NoAnswer{Reason: notice.OneGPURead}
 	}
 	least, most, sum := math.Inf(1), math.Inf(-1), 0.0
 	var who [2]int
-	for _, r := range a.Ranks {
+	for _, r := range x.Ranks {
 		sum += r.Compute
 		if r.Compute < least {
 			least, who[0] = r.Compute, r.Device
@@ -151,24 +145,24 @@ func (t *Timeline) balance() notice.Fact {
 	if sum <= 0 {
 		return notice.NoAnswer{Reason: notice.NothingComputes}
 	}
-	over := 100 * (most/(sum/float64(len(a.Ranks))) - 1)
+	over := 100 * (most/(sum/float64(len(x.Ranks))) - 1)
 	f := notice.Balance{
-		Verdict: over <= balanced, Most: seconds(most), Devices: notice.Devices{N: len(a.Ranks), Unit: t.Unit()},
-		NoOne: notice.NoStraggler(a.Straggler == nil && a.Uneven > 0),
+		Verdict: over <= balanced, Most: seconds(most), Devices: notice.Devices{N: len(x.Ranks), Unit: a.Unit()},
+		NoOne: notice.NoStraggler(x.Straggler == nil && x.Uneven > 0),
 	}
 	if over >= 0.05 {
-		f.Least, f.LeastOn, f.MostOn = new(seconds(least)), t.Devices[who[0]].Label, t.Devices[who[1]].Label
+		f.Least, f.LeastOn, f.MostOn = new(seconds(least)), a.Devices[who[0]].Label, a.Devices[who[1]].Label
 		f.Over = notice.Percent(over)
 	}
-	if a.Matched > 0 {
-		f.Waiting, f.Pure = new(seconds(a.Waiting)), new(seconds(a.Pure))
+	if x.Matched > 0 {
+		f.Waiting, f.Pure = new(seconds(x.Waiting)), new(seconds(x.Pure))
 	}
-	if a.Straggler != nil {
-		f.Straggler = t.Devices[a.Straggler.Device].Label
+	if x.Straggler != nil {
+		f.Straggler = a.Devices[x.Straggler.Device].Label
 	}
-	if n := spread(a.Imbalance); n > 0 && a.Imbalance[n-1].Spread >= 0.05 {
-		worst := a.Imbalance[n-1]
-		f.Worst, f.WorstStep, f.WorstOn = notice.Percent(worst.Spread), worst.Name, t.Devices[worst.Slowest].Label
+	if n := spread(x.Imbalance); n > 0 && x.Imbalance[n-1].Spread >= 0.05 {
+		worst := x.Imbalance[n-1]
+		f.Worst, f.WorstStep, f.WorstOn = notice.Percent(worst.Spread), worst.Name, a.Devices[worst.Slowest].Label
 	}
 	return f
 }
@@ -183,19 +177,19 @@ func spread(steps []StepSpread) (n int) {
 	return n
 }
 
-func (t *Timeline) identified(y typical) Answer {
-	a := Answer{Key: "identify"}
-	if len(y.devices) == 0 {
-		a.Fact = notice.NoAnswer{Reason: notice.NoGPUWork}
-		return a
+func (a assessment) identified() Answer {
+	found := Answer{Key: "identify"}
+	if len(a.all.devices) == 0 {
+		found.Fact = notice.NoAnswer{Reason: notice.NoGPUWork}
+		return found
 	}
-	met := len(y.communicating().devices) > 0
-	if !met && t.world() <= 1 {
-		a.Fact = notice.NoAnswer{Reason: notice.OneRankAlone}
-		return a
+	met := len(a.comm.devices) > 0
+	if !met && a.world() <= 1 {
+		found.Fact = notice.NoAnswer{Reason: notice.OneRankAlone}
+		return found
 	}
 	f, kinds, unknown := notice.Identified{Verdict: notice.Verdict(met)}, map[string]bool{}, 0.0
-	for _, d := range y.devices {
+	for _, d := range a.all.devices {
 		for i := range d.Collectives {
 			f.Calls += d.Collectives[i].Calls
 			kinds[d.Collectives[i].Name] = true
@@ -209,10 +203,10 @@ func (t *Timeline) identified(y typical) Answer {
 	f.Unknown = notice.Percent(unknown)
 	f.Kinds = slices.Sorted(maps.Keys(kinds))
 	if f.Reason = notice.NoKnownKernel; met {
-		f.Devices, f.Reason = notice.Devices{N: len(y.devices), Unit: y.unit}, ""
+		f.Devices, f.Reason = notice.Devices{N: len(a.all.devices), Unit: a.all.unit}, ""
 	}
-	a.Fact, a.Met = f, &met
-	return a
+	found.Fact, found.Met = f, &met
+	return found
 }
 
 // metBy is an answer to a criterion that GPUs which communicate meet; without any it is unknown.
@@ -224,8 +218,8 @@ func metBy(key string, c typical, f func() notice.Fact) Answer {
 	return Answer{key, &met, f()}
 }
 
-func (t *Timeline) overhead(y typical) Answer {
-	c := y.communicating()
+func (a assessment) overhead() Answer {
+	c := a.comm
 	return metBy("overhead", c, func() notice.Fact {
 		f := notice.Overhead{
 			Exposed: notice.Percent(
@@ -233,17 +227,17 @@ func (t *Timeline) overhead(y typical) Answer {
 			), Comm: notice.Percent(c.share(commOf, spanOf)), Per: c.span(),
 			Median: c.over(),
 		}
-		if x := t.Across; x != nil && x.Pure+x.Waiting > 0 {
+		if x := a.Across; x != nil && x.Pure+x.Waiting > 0 {
 			f.Waiting = new(notice.Whole(100 * x.Waiting / (x.Pure + x.Waiting)))
 		} else {
-			f.OneRank = len(y.devices) < 2
+			f.OneRank = len(a.all.devices) < 2
 		}
 		return f
 	})
 }
 
-func (t *Timeline) overlapIdentified(y typical) Answer {
-	c := y.communicating()
+func (a assessment) overlapIdentified() Answer {
+	c := a.comm
 	return metBy("overlap-found", c, func() notice.Fact {
 		f := notice.OverlapFound{
 			Hidden: seconds(
@@ -273,27 +267,27 @@ func (y typical) sharing() (percent float64, streams notice.StreamIDs) {
 	return percent, slices.Compact(streams)
 }
 
-func (t *Timeline) improvement() Answer {
-	a := Answer{Key: "improve"}
-	i := slices.IndexFunc(t.Advice, func(a Advice) bool { return a.Gain > 0 })
+func (a assessment) improvement() Answer {
+	found := Answer{Key: "improve"}
+	i := slices.IndexFunc(a.Advice, func(a Advice) bool { return a.Gain > 0 })
 	switch {
-	case len(t.typically().communicating().devices) == 0:
-		a.Fact = notice.NoAnswer{Reason: notice.NoCommunication}
+	case len(a.comm.devices) == 0:
+		found.Fact = notice.NoAnswer{Reason: notice.NoCommunication}
 	case i < 0:
-		a.Fact = notice.NoImprovement{}
+		found.Fact = notice.NoImprovement{}
 	default:
 		met := true
-		a.Met = &met
-		a.Fact = notice.Improvement{
-			Things: len(t.Advice), First: adviceOf(t.Advice[i]), Gain: seconds(t.Advice[i].Gain),
-			Per: t.typically().span(), Scaling: len(t.Scaling) == 0,
+		found.Met = &met
+		found.Fact = notice.Improvement{
+			Things: len(a.Advice), First: adviceOf(a.Advice[i]), Gain: seconds(a.Advice[i].Gain),
+			Per: a.all.span(), Scaling: len(a.Scaling) == 0,
 		}
 	}
-	return a
+	return found
 }
 
-func (t *Timeline) timeouts() notice.Fact {
-	longest, who := t.longest()
+func (a assessment) timeouts() notice.Fact {
+	longest, who := a.longest()
 	f := notice.Timeouts{Near: longest >= nearTimeOut}
 	if longest > 0 {
 		f.Longest, f.Call = seconds(longest), who

@@ -2,6 +2,7 @@ package timeline
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"math"
 	"reflect"
@@ -10,8 +11,10 @@ import (
 
 	"busbar/internal/coll"
 	"busbar/internal/notice"
+	"busbar/internal/result"
 	"busbar/internal/units"
 	"busbar/post/analysis"
+	"busbar/post/input"
 	"busbar/post/say"
 )
 
@@ -25,7 +28,7 @@ import (
 func (t *Timeline) Join(curves []*analysis.Curve, rehearsed bool) {
 	t.Against = []Joined{}
 	j := joining{timeline: t, curves: curves, rehearsed: rehearsed}
-	for _, c := range t.toJoin() {
+	for _, c := range j.kinds() {
 		joined, missing := j.join(c)
 		switch {
 		case missing == nil:
@@ -44,6 +47,33 @@ func (t *Timeline) Join(curves []*analysis.Curve, rehearsed bool) {
 		t.Notes = append(t.Notes, Note{j.missing, -1})
 	}
 	t.review()
+}
+
+// JoinFiles joins the curves of results files. The notices are on the files.
+func (t *Timeline) JoinFiles(ctx context.Context, paths []string, o result.MergeOptions) ([]notice.Notice, error) {
+	files, passed, err := input.Find(paths)
+	if err != nil {
+		return nil, err
+	}
+	data, err := result.MergeContext(ctx, files, o)
+	if err != nil {
+		return nil, err
+	}
+	c := analysis.NewCollector()
+	err = data.Each(func(row result.Row) error {
+		c.Add(row)
+		return context.Cause(ctx)
+	})
+	if err != nil {
+		return nil, err
+	}
+	notes := slices.Concat(passed, data.Notes())
+	curves := c.Curves()
+	if len(curves) == 0 {
+		return nil, &result.NothingError{Problems: notes}
+	}
+	t.Join(curves, o.IncludeRehearsed)
+	return notes, nil
 }
 
 // joining is what is joined.
@@ -65,9 +95,10 @@ type inTraining struct {
 	pure  bool    // no waiting for others is in the time
 }
 
-// toJoin are the kinds of collectives whose size, type, ranks and operation are known, and which ran one to a kernel:
+// kinds are the kinds of collectives whose size, type, ranks and operation are known, and which ran one to a kernel:
 // as matched over ranks, which has no waiting in it, else as one device has them.
-func (t *Timeline) toJoin() (all []inTraining) {
+func (j *joining) kinds() (all []inTraining) {
+	t := j.timeline
 	seen := map[string]bool{}
 	add := func(c Collective, busbw *float64, ms float64, pure bool) {
 		what, err := coll.ParseCollective(c.Name)
@@ -137,7 +168,7 @@ func (j *joining) found(c inTraining, joined Joined, best *analysis.Curve) notic
 		Placement: say.Placement(best.Placement), Waiting: notice.LeastTime(!c.pure),
 		Simulated: notice.SimulatedRun(best.Rehearsed), More: joined.Percent > 100,
 	}
-	if gpu := j.timeline.gpu(); gpu != "" && best.Device != "" && gpu != best.Device {
+	if gpu := gpuOf(j.timeline.Devices); gpu != "" && best.Device != "" && gpu != best.Device {
 		f.Machine = notice.OtherGPU{Benchmark: best.Device, Training: gpu}
 	}
 	return f
@@ -164,7 +195,7 @@ func (j *joining) fitting(c inTraining) (fit []*analysis.Curve, missing *notice.
 		j.want(c)
 		return nil, &lacks
 	}
-	nodes := j.timeline.nodes(c.Ranks)
+	nodes := j.nodes(c.Ranks)
 	distance := func(curve *analysis.Curve) (n int) {
 		if nodes > 0 && curve.Nodes != nodes {
 			n += 2
@@ -234,10 +265,10 @@ func (j *joining) want(c inTraining) {
 	}
 }
 
-// gpu is the name of the GPUs; "" where it is not known, or they differ.
-func (t *Timeline) gpu() (name string) {
-	for i := range t.Devices {
-		d := &t.Devices[i]
+// gpuOf is the name of the GPUs; "" where it is not known, or they differ.
+func gpuOf(devices []Device) (name string) {
+	for i := range devices {
+		d := &devices[i]
 		if d.Kernels == 0 || d.GPU == name {
 			continue
 		}
@@ -250,7 +281,8 @@ func (t *Timeline) gpu() (name string) {
 }
 
 // nodes is how many hosts so many ranks ran on; 0 where it is not known.
-func (t *Timeline) nodes(ranks int) int {
+func (j *joining) nodes(ranks int) int {
+	t := j.timeline
 	hosts := map[string]bool{}
 	files := map[int]bool{}
 	devices := 0

@@ -37,15 +37,15 @@ func (p placed) same(o placed) bool { return p.bytes == o.bytes && p.typ == o.ty
 // come in the same order in step after step. Where the file has no steps, a sequence that repeats itself makes them.
 // Three or more that are all of one size are activations of tensor parallelism rather, and a communicator that gathers
 // and scatters more than it reduces is one of sharded training.
-func (s *study) buckets(all []happening, groups []Group, index []int32) []Bucket {
-	candidates := make([][]placed, len(groups))
-	sharded := make([]int64, len(groups)) // bytes
-	for i := range all {
-		h := &all[i]
+func (c *communication) buckets() []Bucket {
+	candidates := make([][]placed, len(c.groups))
+	sharded := make([]int64, len(c.groups)) // bytes
+	for i := range c.all {
+		h := &c.all[i]
 		if h.call < 0 {
 			continue
 		}
-		g, call := index[s.groupOrLast(h)], &s.Calls[h.call]
+		g, call := c.groupOf(h), &c.Calls[h.call]
 		switch call.What {
 		case coll.AllGather, coll.ReduceScatter:
 			sharded[g] += max(0, call.Bytes)
@@ -58,13 +58,13 @@ func (s *study) buckets(all []happening, groups []Group, index []int32) []Bucket
 	found := []Bucket{}
 	for g, sequence := range candidates {
 		sequence, reduced := withoutSmall(sequence)
-		about := groups[g].About
+		about := c.groups[g].About
 		if len(sequence) == 0 || sharded[g] > reduced || otherParallel.MatchString(about) &&
 			!dataParallel.MatchString(about) {
 			continue
 		}
-		for n, place := range s.places(sequence) {
-			b := Bucket{Number: n + 1, Bytes: place[0].bytes, Type: place[0].typ, Group: groups[g].Name, Steps: len(place)}
+		for n, place := range c.places(sequence) {
+			b := Bucket{Number: n + 1, Bytes: place[0].bytes, Type: place[0].typ, Group: c.groups[g].Name, Steps: len(place)}
 			b.Median = medianOf(place, func(h *happening) int64 { return h.End - h.Start })
 			b.Exposed = medianOf(place, func(h *happening) int64 { return h.exposed })
 			found = append(found, b)
@@ -102,9 +102,9 @@ func medianOf(place []placed, of func(*happening) int64) float64 {
 }
 
 // places are the calls at each place of a step's sequence; none where steps have no sequence in common.
-func (s *study) places(sequence []placed) [][]placed {
-	repeats := s.byStep(sequence)
-	if len(s.host) == 0 {
+func (c *communication) places(sequence []placed) [][]placed {
+	repeats := c.byStep(sequence)
+	if len(c.host) == 0 {
 		repeats = byPeriod(sequence)
 	}
 	if len(repeats) < 2 || ofOneSize(repeats[0]) {
@@ -125,10 +125,10 @@ func ofOneSize(step []placed) bool {
 
 // byStep are the sequences of the steps that have the commonest one. Others may be: DDP orders its buckets anew after
 // its first step, and steps that gather gradients reduce nothing.
-func (s *study) byStep(sequence []placed) [][]placed {
-	steps := make([][]placed, len(s.host))
+func (c *communication) byStep(sequence []placed) [][]placed {
+	steps := make([][]placed, len(c.host))
 	for _, p := range sequence {
-		if n := s.stepOf[p.h.first]; n >= 0 {
+		if n := c.stepOf[p.h.first]; n >= 0 {
 			steps[n] = append(steps[n], p)
 		}
 	}

@@ -79,14 +79,15 @@ func (b *Builder) Add(f *trace.File) error {
 
 // Timeline is what was found, over all files added. It ends the building.
 func (b *Builder) Timeline() *Timeline {
-	b.timeline.ranksApart()
-	b.timeline.order()
-	b.timeline.conclude()
+	b.ranksApart()
+	b.order()
+	conclude(b.timeline)
 	return b.timeline
 }
 
 // order puts devices by rank, those without one behind, and gives those of one label different ones.
-func (t *Timeline) order() {
+func (b *Builder) order() {
+	t := b.timeline
 	slices.SortStableFunc(t.Devices, func(a, b Device) int {
 		return cmp.Or(cmp.Compare(rankOrLast(&a), rankOrLast(&b)), cmp.Compare(a.Host, b.Host),
 			cmp.Compare(processOf(&a), processOf(&b)), cmp.Compare(a.ID, b.ID))
@@ -97,7 +98,7 @@ func (t *Timeline) order() {
 	}
 	names := map[string]map[int]string{} // by label and file
 	for label, devices := range labels {
-		names[label] = t.fileNames(devices)
+		names[label] = fileNames(t, devices)
 	}
 	for i := range t.Devices {
 		d := &t.Devices[i]

@@ -10,45 +10,62 @@ import (
 	"busbar/post/trace"
 )
 
-// communicators are the groups that communicated. The times of one are of the union of its own collectives, and what
-// computing covers of it is its overlap: where two groups communicate at one moment and nothing computes, both are
-// exposed, so groups may add up to more than the device. index says for an index in trace.Device.Groups where it is;
-// that of calls without a group is the last.
-func (s *study) communicators(all []happening) (groups []Group, index []int32) {
-	groups = []Group{}
-	index = make([]int32, len(s.Groups)+1)
-	for i := range index {
-		index[i] = -1
+// communication is the collectives of a device, with the groups that communicated. The times of a group are of the
+// union of its own collectives, and what computing covers of it is its overlap: where two groups communicate at one
+// moment and nothing computes, both are exposed, so groups may add up to more than the device.
+type communication struct {
+	*study
+	all    []happening // by their beginning
+	groups []Group
+	index  []int32 // in groups, by the index in trace.Device.Groups; that of calls without a group is the last
+}
+
+func newCommunication(s *study) *communication {
+	c := &communication{study: s, all: s.happenings(), groups: []Group{}, index: make([]int32, len(s.Groups)+1)}
+	for i := range c.index {
+		c.index[i] = -1
 	}
 	var running []spans
-	for i := range all {
-		g := s.groupOrLast(&all[i])
-		if index[g] < 0 {
-			index[g] = int32(len(groups))
-			groups = append(groups, s.communicator(g))
+	for i := range c.all {
+		at := c.groupOrLast(&c.all[i])
+		if c.index[at] < 0 {
+			c.index[at] = int32(len(c.groups))
+			c.groups = append(c.groups, groupAt(s.Groups, at))
 			running = append(running, nil)
 		}
-		groups[index[g]].Calls++
-		running[index[g]] = running[index[g]].with(all[i].Span)
+		g := c.index[at]
+		c.groups[g].Calls++
+		running[g] = running[g].with(c.all[i].Span)
 	}
-	for i := range groups {
+	for i := range c.groups {
 		comm := running[i].and(s.cover.comm.of) // between the parts of a call it may have run nothing
 		var exposed int64
 		for _, a := range comm {
 			exposed += s.exposedIn(a)
 		}
-		groups[i].Comm, groups[i].Exposed, groups[i].Overlap = milliseconds(comm.length()), milliseconds(exposed),
-			milliseconds(comm.length()-exposed)
+		c.groups[i].Comm, c.groups[i].Exposed = milliseconds(comm.length()), milliseconds(exposed)
+		c.groups[i].Overlap = milliseconds(comm.length() - exposed)
 	}
-	return groups, index
+	return c
 }
 
-// communicator is a group with nothing counted; the last index stands for what the file knows no group of.
-func (s *study) communicator(index int32) Group {
-	if int(index) == len(s.Groups) {
+// groupOf is the index of a collective's group in groups.
+func (c *communication) groupOf(h *happening) int32 { return c.index[c.groupOrLast(h)] }
+
+// groupOrLast is the index of a collective's group in trace.Device.Groups; one more than the last where it is unknown.
+func (c *communication) groupOrLast(h *happening) int32 {
+	if h.call >= 0 && c.Calls[h.call].Group >= 0 {
+		return c.Calls[h.call].Group
+	}
+	return int32(len(c.Groups))
+}
+
+// groupAt is a group with nothing counted; the index after the last stands for what the file knows no group of.
+func groupAt(all []trace.Group, index int32) Group {
+	if int(index) == len(all) {
 		return Group{}
 	}
-	g := s.Groups[index]
+	g := all[index]
 	out := Group{Name: g.Name, About: g.About, Size: max(g.Size, len(g.Ranks)), Members: g.Ranks}
 	if rank := g.Rank; rank != trace.Unknown {
 		out.Rank = &rank
@@ -67,11 +84,11 @@ type kindOfCall struct {
 }
 
 // kindOf is the row of a happening.
-func (s *study) kindOf(h *happening, group int32) kindOfCall {
-	k := kindOfCall{group: group, bytes: trace.Unknown, by: s.by(h), parts: 1}
-	_, k.name = s.operation(h)
+func (c *communication) kindOf(h *happening) kindOfCall {
+	k := kindOfCall{group: c.groupOf(h), bytes: trace.Unknown, by: c.by(h), parts: 1}
+	_, k.name = c.operation(h)
 	if h.call >= 0 {
-		call := &s.Calls[h.call]
+		call := &c.Calls[h.call]
 		k.bytes, k.typ, k.parts = max(call.Bytes, trace.Unknown), call.Type, max(1, call.Parts)
 	}
 	return k
@@ -90,12 +107,12 @@ type tally struct {
 }
 
 // collectives are the rows of a device, and for every happening the row that it stands in.
-func (s *study) collectives(all []happening, groups []Group, index []int32) (rows []Collective, of []int32) {
+func (c *communication) collectives() (rows []Collective, of []int32) {
 	tallies := map[kindOfCall]*tally{}
-	kinds := make([]kindOfCall, len(all))
-	for i := range all {
-		h := &all[i]
-		k := s.kindOf(h, index[s.groupOrLast(h)])
+	kinds := make([]kindOfCall, len(c.all))
+	for i := range c.all {
+		h := &c.all[i]
+		k := c.kindOf(h)
 		kinds[i] = k
 		if tallies[k] == nil {
 			tallies[k] = &tally{}
@@ -108,10 +125,10 @@ func (s *study) collectives(all []happening, groups []Group, index []int32) (row
 	rows = make([]Collective, len(order))
 	for i, k := range order {
 		at[k] = int32(i)
-		rows[i] = k.row(tallies[k], &groups[k.group])
+		rows[i] = k.row(tallies[k], &c.groups[k.group])
 	}
-	of = make([]int32, len(all))
-	for i := range all {
+	of = make([]int32, len(c.all))
+	for i := range c.all {
 		of[i] = at[kinds[i]]
 	}
 	return rows, of
@@ -142,12 +159,4 @@ func (c *Collective) busbwAt(ms float64) *float64 {
 	}
 	gb := coll.Case{Collective: what, World: c.Ranks, SizeBytes: *c.Bytes}.BusBW(ms/1e3) / 1e9
 	return &gb
-}
-
-// groupOrLast is the index of a happening's group in trace.Device.Groups; one more than the last where it is not known.
-func (s *study) groupOrLast(h *happening) int32 {
-	if g := s.group(h); g >= 0 {
-		return g
-	}
-	return int32(len(s.Groups))
 }

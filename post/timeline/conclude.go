@@ -1,7 +1,7 @@
 package timeline
 
 // conclude finds what only all devices together tell, and says what it means.
-func (t *Timeline) conclude() {
+func conclude(t *Timeline) {
 	for i := range t.Devices {
 		d := &t.Devices[i]
 		d.overlaps()
@@ -9,6 +9,6 @@ func (t *Timeline) conclude() {
 			d.Steps[s].overlaps()
 		}
 	}
-	t.across()
+	compareRanks(t)
 	t.review()
 }

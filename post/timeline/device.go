@@ -38,16 +38,15 @@ func analyse(d *trace.Device, file int, o Options) (Device, error) {
 	if err := s.times(&out); err != nil {
 		return Device{}, fmt.Errorf("%s: %w", out.Label, err)
 	}
-	all := s.happenings()
-	groups, index := s.communicators(all)
-	rows, rowOf := s.collectives(all, groups, index)
-	out.Groups, out.Collectives = groups, rows
-	out.Top = s.topExposed(all, groups, index)
-	out.Buckets = s.buckets(all, groups, index)
+	c := newCommunication(&s)
+	rows, rowOf := c.collectives()
+	out.Groups, out.Collectives = c.groups, rows
+	out.Top = c.topExposed()
+	out.Buckets = c.buckets()
 	out.Unknown = s.unclassified()
 	out.Notes = s.notes(file)
 	out.strips = s.strips()
-	out.seen = s.seen(all, index, rowOf)
+	out.seen = c.seen(rowOf)
 	return out, nil
 }
 
@@ -70,18 +69,18 @@ func (s *study) times(out *Device) (err error) {
 }
 
 // seen are the collectives as they are matched across ranks.
-func (s *study) seen(all []happening, index, rowOf []int32) []seen {
-	kept := make([]seen, len(all))
-	for i := range all {
-		h := &all[i]
-		a := &s.Activities[h.first]
+func (c *communication) seen(rowOf []int32) []seen {
+	kept := make([]seen, len(c.all))
+	for i := range c.all {
+		h := &c.all[i]
+		a := &c.Activities[h.first]
 		kept[i] = seen{
-			start: h.Start - s.cover.whole.Start, end: h.End - s.cover.whole.Start, exposed: h.exposed,
-			step: s.stepOf[h.first], collective: rowOf[i], group: index[s.groupOrLast(h)], seq: trace.Unknown, stream: a.Stream,
+			start: h.Start - c.cover.whole.Start, end: h.End - c.cover.whole.Start, exposed: h.exposed,
+			step: c.stepOf[h.first], collective: rowOf[i], group: c.groupOf(h), seq: trace.Unknown, stream: a.Stream,
 			peer: trace.Unknown,
 		}
 		if h.call >= 0 {
-			kept[i].seq, kept[i].peer = s.Calls[h.call].Seq, int32(s.Calls[h.call].Peer)
+			kept[i].seq, kept[i].peer = c.Calls[h.call].Seq, int32(c.Calls[h.call].Peer)
 		}
 	}
 	return kept

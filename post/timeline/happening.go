@@ -42,20 +42,12 @@ func (s *study) exposedIn(a trace.Span) int64 {
 	return max(0, a.End-a.Start) - s.cover.compute.in(a)
 }
 
-// group is the communicator of a happening, as an index in trace.Device.Groups; trace.Unknown.
-func (s *study) group(h *happening) int32 {
-	if h.call < 0 {
-		return trace.Unknown
-	}
-	return s.Calls[h.call].Group
-}
-
 // operation is what a happening did: one of our collectives, or Other and a name for it. What the file says of the call
 // comes before what the name of the kernel tells.
-func (s *study) operation(h *happening) (coll.Collective, string) {
-	kernel := s.names[s.Activities[h.first].Name]
+func (c *communication) operation(h *happening) (coll.Collective, string) {
+	kernel := c.names[c.Activities[h.first].Name]
 	if h.call >= 0 {
-		switch call := &s.Calls[h.call]; {
+		switch call := &c.Calls[h.call]; {
 		case call.What != coll.Other && call.What != 0:
 			return call.What, call.What.String()
 		case call.Name != "":
@@ -69,9 +61,9 @@ func (s *study) operation(h *happening) (coll.Collective, string) {
 }
 
 // by is the library whose kernel it was, as far as a name tells.
-func (s *study) by(h *happening) string {
-	if s.Activities[h.first].Kind.Memcpy() {
+func (c *communication) by(h *happening) string {
+	if c.Activities[h.first].Kind.Memcpy() {
 		return "copies"
 	}
-	return s.names[s.Activities[h.first].Name].by
+	return c.names[c.Activities[h.first].Name].by
 }

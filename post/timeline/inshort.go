@@ -19,7 +19,7 @@ func (t *Timeline) InShort() (all []notice.Fact) {
 		}
 		return append(all, notice.NothingRan{What: reason})
 	}
-	for _, f := range []notice.Fact{t.ownStep(), y.shares(), y.hiding(), t.sharedStreams(), t.WaitingFact()} {
+	for _, f := range []notice.Fact{ownStep(t), y.shares(), y.hiding(), t.sharedStreams(), t.WaitingFact()} {
 		if f != nil && t.show(f.Code()) {
 			all = append(all, f)
 		}
@@ -102,9 +102,9 @@ func (y typical) percents(part, of func(*Parts) float64) notice.ShareRange {
 	}
 }
 
-// streams are the streams that have both communication and computation.
-func (t *Timeline) streams() (all []notice.StreamOf) {
-	for _, d := range t.Devices {
+// streamsOf are the streams that have both communication and computation.
+func streamsOf(devices []Device) (all []notice.StreamOf) {
+	for _, d := range devices {
 		for _, s := range d.Shared {
 			all = append(all, notice.StreamOf{Stream: s.ID, Device: d.Label, OfComm: notice.Whole(s.OfComm)})
 		}
@@ -114,7 +114,7 @@ func (t *Timeline) streams() (all []notice.StreamOf) {
 
 // sharedStreams is the fact on them; nil where there are none, or --ignore names it.
 func (t *Timeline) sharedStreams() notice.Fact {
-	f := notice.SharedStreams{Streams: t.streams()}
+	f := notice.SharedStreams{Streams: streamsOf(t.Devices)}
 	if f.Streams == nil || !t.show(f.Code()) {
 		return nil
 	}

@@ -103,7 +103,7 @@ func cutFront(d *Device, calls int) {
 
 func compared(devices ...Device) *Timeline {
 	t := &Timeline{Devices: devices}
-	t.conclude()
+	conclude(t)
 	return t
 }
 

@@ -26,7 +26,7 @@ func TestNoticesOfStragglerAndStreams(t *testing.T) {
 			t.Errorf("%s is reported %d times, want 1", code, n)
 		}
 	}
-	all := notice.SharedStreams{Streams: tl.streams(), Share: 1, Exposed: 1, Per: "step"}
+	all := notice.SharedStreams{Streams: streamsOf(tl.Devices), Share: 1, Exposed: 1, Per: "step"}
 	tl.Advice = append(tl.Advice, Advice{Fact: all})
 	if n := found("shared-streams"); n != 1 {
 		t.Errorf("shared streams are reported %d times beside the advice on them, want 1", n)

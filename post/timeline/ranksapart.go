@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"busbar/internal/notice"
+	"busbar/internal/units"
 	"busbar/post/trace"
 )
 
@@ -17,8 +18,9 @@ type rankKey struct{ rank, id int }
 // ranksApart looks at what says it is one rank. A rank may be recorded several times, one recording after another. The
 // same recording in two files counts once. Recordings of several hosts or processes, or of one time, are not of one
 // rank: names of files may have the rank within a host, or within a job. Nothing says which rank those are.
-func (t *Timeline) ranksApart() {
-	t.dropCopies()
+func (b *Builder) ranksApart() {
+	b.dropCopies()
+	t := b.timeline
 	of := map[rankKey][]int{}
 	var keys []rankKey
 	for i := range t.Devices {
@@ -35,11 +37,11 @@ func (t *Timeline) ranksApart() {
 	slices.SortFunc(keys, func(a, b rankKey) int { return cmp.Or(cmp.Compare(a.rank, b.rank), cmp.Compare(a.id, b.id)) })
 	var clashes []notice.RankClash
 	for _, key := range keys {
-		clash := t.clash(of[key])
+		clash := clashOf(t.Devices, of[key])
 		if clash == nil {
 			continue
 		}
-		clash.Rank, clash.Files = key.rank, t.namesOf(t.filesOf(of[key]))
+		clash.Rank, clash.Files = key.rank, namesOf(t.Files, filesOf(t.Devices, of[key]))
 		clashes = append(clashes, *clash)
 		for _, i := range of[key] {
 			t.Devices[i].forgetRank()
@@ -50,14 +52,14 @@ func (t *Timeline) ranksApart() {
 	}
 }
 
-// clash is why devices cannot be recordings of one rank after another; nil where they can.
-func (t *Timeline) clash(devices []int) *notice.RankClash {
+// clashOf is why devices cannot be recordings of one rank after another; nil where they can.
+func clashOf(all []Device, devices []int) *notice.RankClash {
 	devices = slices.Clone(devices)
-	slices.SortStableFunc(devices, func(a, b int) int { return cmp.Compare(t.Devices[a].origin, t.Devices[b].origin) })
+	slices.SortStableFunc(devices, func(a, b int) int { return cmp.Compare(all[a].origin, all[b].origin) })
 	for n, i := range devices {
-		a := &t.Devices[i]
+		a := &all[i]
 		for _, k := range devices[n+1:] {
-			b := &t.Devices[k]
+			b := &all[k]
 			switch {
 			case a.Host != "" && b.Host != "" && a.Host != b.Host:
 				return &notice.RankClash{Hosts: []string{a.Host, b.Host}}
@@ -81,7 +83,8 @@ func (d *Device) forgetRank() {
 }
 
 // dropCopies leaves out recordings that are in another file too: of all files with them the first counts.
-func (t *Timeline) dropCopies() {
+func (b *Builder) dropCopies() {
+	t := b.timeline
 	kept := map[string][]int{} // indexes in devices
 	devices := []Device{}
 	var said []string
@@ -94,9 +97,8 @@ func (t *Timeline) dropCopies() {
 			devices = append(devices, *d)
 			continue
 		}
-		if pair := strings.Join(t.namesOf([]int{devices[kept[key][n]].File, d.File}), " and "); !slices.Contains(said, pair) {
-			said = append(said, pair)
-		}
+		names := namesOf(t.Files, []int{devices[kept[key][n]].File, d.File})
+		said = units.AddOnce(said, strings.Join(names, " and "))
 	}
 	t.Devices = devices
 	if said != nil {
@@ -115,19 +117,19 @@ func (d *Device) sameRecording(b *Device) bool {
 }
 
 // fileNames are what tells the files of devices apart, by file.
-func (t *Timeline) fileNames(devices []int) map[int]string {
-	files := t.filesOf(devices)
+func fileNames(t *Timeline, devices []int) map[int]string {
+	files := filesOf(t.Devices, devices)
 	names := map[int]string{}
-	for n, name := range t.namesOf(files) {
+	for n, name := range namesOf(t.Files, files) {
 		names[files[n]] = name
 	}
 	return names
 }
 
 // filesOf are the files of devices, each once.
-func (t *Timeline) filesOf(devices []int) (files []int) {
+func filesOf(all []Device, devices []int) (files []int) {
 	for _, i := range devices {
-		if file := t.Devices[i].File; !slices.Contains(files, file) {
+		if file := all[i].File; !slices.Contains(files, file) {
 			files = append(files, file)
 		}
 	}
@@ -135,11 +137,11 @@ func (t *Timeline) filesOf(devices []int) (files []int) {
 }
 
 // namesOf are as many of the last parts of the paths of files as tell them apart.
-func (t *Timeline) namesOf(files []int) []string {
+func namesOf(all []File, files []int) []string {
 	for parts := 1; ; parts++ {
 		names, seen, whole := make([]string, len(files)), map[string]bool{}, true
 		for n, file := range files {
-			path := filepath.ToSlash(t.Files[file].Path)
+			path := filepath.ToSlash(all[file].Path)
 			names[n] = lastParts(path, parts)
 			whole = whole && names[n] == path
 			seen[names[n]] = true

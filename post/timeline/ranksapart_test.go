@@ -83,7 +83,7 @@ func TestFilesAreNamedByAsMuchAsTellsThemApart(t *testing.T) {
 		{{"x.json", "x.json"}, {"x.json", "x.json"}},
 	} {
 		tl := &Timeline{Files: []File{{Path: c[0][0]}, {Path: c[0][1]}}}
-		if got := tl.namesOf([]int{0, 1}); !slices.Equal(got, c[1]) {
+		if got := namesOf(tl.Files, []int{0, 1}); !slices.Equal(got, c[1]) {
 			t.Errorf("%q are called %q, want %q", c[0], got, c[1])
 		}
 	}

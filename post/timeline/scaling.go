@@ -2,6 +2,7 @@ package timeline
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"slices"
 
@@ -15,6 +16,50 @@ const (
 	Strong = "strong" // the work of a step: the global batch
 	Weak   = "weak"   // the work of a rank: the batch of each
 )
+
+// ScaledRuns are runs of one training on different numbers of ranks.
+type ScaledRuns struct {
+	Kind    string   // Strong or Weak
+	Paths   []string // of one run; without others, each is a run
+	Against []string // others
+}
+
+// Read reads the runs, compares them, and returns the one to show: that of Paths if there are others, else the one of
+// which most GPUs were read. The notices are on files, also with an error.
+func (s ScaledRuns) Read(ctx context.Context, o Options) (shown *Timeline, notes []notice.Notice, err error) {
+	var runs []*Timeline
+	for _, paths := range s.paths() {
+		run, problems, err := Read(ctx, paths, o)
+		notes = append(notes, problems...)
+		if err != nil {
+			return nil, notes, err
+		}
+		run.Called = units.Some(paths)
+		runs = append(runs, run)
+	}
+	found, err := ScalingOf(s.Kind, runs)
+	if err != nil {
+		return nil, notes, err
+	}
+	shown = runs[0]
+	if s.Against == nil {
+		shown = slices.MaxFunc(runs, func(a, b *Timeline) int { return cmp.Compare(len(a.Devices), len(b.Devices)) })
+	}
+	shown.Scaling = found
+	return shown, notes, nil
+}
+
+// paths are the paths of each run.
+func (s ScaledRuns) paths() (runs [][]string) {
+	each := s.Paths
+	if s.Against != nil {
+		runs, each = append(runs, s.Paths), s.Against
+	}
+	for _, path := range each {
+		runs = append(runs, []string{path})
+	}
+	return runs
+}
 
 // ScalingOf compares runs of one training on different numbers of ranks: each with the one that has the fewest. The
 // time of a step is the median over steps of the slowest rank's. An error says what a run lacks.
@@ -32,11 +77,12 @@ func ScalingOf(kind string, runs []*Timeline) ([]Efficiency, error) {
 	}
 	all := make([]scaled, len(runs))
 	for i, t := range runs {
+		called := cmp.Or(t.Called, fmt.Sprintf("run %d", i+1))
 		var err error
 		if all[i], err = scaledOf(t); err != nil {
-			return nil, fmt.Errorf("%s: %w", t.called(i), err)
+			return nil, fmt.Errorf("%s: %w", called, err)
 		}
-		all[i].called = t.called(i)
+		all[i].called = called
 	}
 	slices.SortStableFunc(all, func(a, b scaled) int { return cmp.Compare(a.ranks, b.ranks) })
 	for i := range all[1:] {
@@ -128,9 +174,4 @@ func efficiency(kind string, few, many scaled) Efficiency {
 		e.Found.FewSteps = fewest
 	}
 	return e
-}
-
-// called is what a person calls a run.
-func (t *Timeline) called(i int) string {
-	return cmp.Or(t.Called, fmt.Sprintf("run %d", i+1))
 }

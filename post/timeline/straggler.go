@@ -19,9 +19,12 @@ const (
 	leastLast = 1.0 / 3
 )
 
-// straggler is the rank that is the last to begin far more often than chance would have it, at a cost to the others;
+// stragglers finds the rank that the others wait for.
+type stragglers struct{ *comparison }
+
+// worst is the rank that is the last to begin far more often than chance would have it, at a cost to the others;
 // nil where none is.
-func (c *comparison) straggler() *Straggler {
+func (c stragglers) worst() *Straggler {
 	var found *lane
 	for _, l := range c.lanes {
 		if c.standsOut(l) && (found == nil || l.cost > found.cost) {
@@ -46,9 +49,9 @@ func (c *comparison) straggler() *Straggler {
 	return s
 }
 
-// standsOut says whether a rank is late by more than chance, and at a cost. What happens in one step may go together,
-// so that its calls count as fewer where steps differ more than chance would have them.
-func (c *comparison) standsOut(l *lane) bool {
+// standsOut reports whether a rank is late by more than chance, and at a cost. What happens in one step may go
+// together, so that its calls count as fewer where steps differ more than chance would have them.
+func (c stragglers) standsOut(l *lane) bool {
 	if l.uneven == 0 || float64(l.last) < leastLast*float64(l.uneven) || milliseconds(l.cost) < leastCost*c.meanSpan() {
 		return false
 	}
@@ -89,7 +92,7 @@ func (l *lane) stepsLast() (last, of int) {
 }
 
 // meanSpan is how long ranks were recorded, in milliseconds, the mean over them.
-func (c *comparison) meanSpan() (mean float64) {
+func (c stragglers) meanSpan() (mean float64) {
 	for _, l := range c.lanes {
 		for _, i := range l.devices {
 			mean += c.timeline.Devices[i].Span / float64(len(c.lanes))
@@ -104,7 +107,7 @@ const (
 )
 
 // causes are what a straggler spends more time on than the median of the others, the largest difference first.
-func (c *comparison) causes(l *lane) notice.StragglerCauses {
+func (c stragglers) causes(l *lane) notice.StragglerCauses {
 	type cause struct {
 		notice.StragglerCause
 		more float64 // ms
@@ -149,7 +152,7 @@ func (c *comparison) causes(l *lane) notice.StragglerCauses {
 
 // begins is how much later than the middle of the others a rank's recording, or its first step that all have, begins,
 // in milliseconds.
-func (c *comparison) begins(l *lane) float64 {
+func (c stragglers) begins(l *lane) float64 {
 	if c.timeline.own() {
 		return 0 // each rank's steps stand one behind the other, so that their beginnings are in no common time
 	}

@@ -99,7 +99,7 @@ type Parts struct {
 	WallClock  *float64 `json:"wall_clock_overlap_pct"` // see overlaps, which sets both
 }
 
-// Device is one GPU as one process used it.
+// Device is one GPU as one process used it. It has many fields because it is one object of the JSON.
 type Device struct {
 	Rank     *int   `json:"rank"` // null: not known
 	RankFrom string `json:"rank_from,omitempty"`

@@ -9,36 +9,36 @@ import (
 )
 
 // topExposed are the collectives that were exposed longest.
-func (s *study) topExposed(all []happening, groups []Group, index []int32) []Exposed {
-	most := s.options.Top
+func (c *communication) topExposed() []Exposed {
+	most := c.options.Top
 	if most == 0 {
 		most = DefaultTop
 	}
-	order := make([]int32, 0, len(all))
-	for i := range all {
-		if all[i].exposed > 0 {
+	order := make([]int32, 0, len(c.all))
+	for i := range c.all {
+		if c.all[i].exposed > 0 {
 			order = append(order, int32(i))
 		}
 	}
-	slices.SortStableFunc(order, func(a, b int32) int { return cmp.Compare(all[b].exposed, all[a].exposed) })
-	near := s.neighbours()
+	slices.SortStableFunc(order, func(a, b int32) int { return cmp.Compare(c.all[b].exposed, c.all[a].exposed) })
+	near := c.neighbours()
 	top := []Exposed{}
 	for _, i := range order[:min(most, len(order))] {
-		h := &all[i]
-		_, name := s.operation(h)
+		h := &c.all[i]
+		_, name := c.operation(h)
 		e := Exposed{
-			Name: name, Group: groups[index[s.groupOrLast(h)]].Name, Stream: int(s.Activities[h.first].Stream),
-			Start: milliseconds(h.Start - s.cover.whole.Start), Took: milliseconds(h.End - h.Start),
+			Name: name, Group: c.groups[c.groupOf(h)].Name, Stream: int(c.Activities[h.first].Stream),
+			Start: milliseconds(h.Start - c.cover.whole.Start), Took: milliseconds(h.End - h.Start),
 			Exposed: milliseconds(h.exposed),
 		}
-		if h.call >= 0 && s.Calls[h.call].Bytes >= 0 {
-			bytes := s.Calls[h.call].Bytes
+		if h.call >= 0 && c.Calls[h.call].Bytes >= 0 {
+			bytes := c.Calls[h.call].Bytes
 			e.Bytes = &bytes
 		}
-		if step := s.stepOf[h.first]; step >= 0 {
-			e.Step = s.host[step].Name
+		if step := c.stepOf[h.first]; step >= 0 {
+			e.Step = c.host[step].Name
 		}
-		e.After, e.Before = near.around(s, h.Span)
+		e.After, e.Before = near.around(c.study, h.Span)
 		top = append(top, e)
 	}
 	return top

@@ -14,7 +14,7 @@ type arguments struct {
 }
 
 // collective is what torch.distributed recorded of a collective, on its operator or on its kernel. The texts are JSON,
-// as they stand in the file.
+// as in the file. It has many fields because each holds one argument of a trace event.
 type collective struct {
 	in, out      int64 // elements; Unknown
 	size         int64 // ranks of the group

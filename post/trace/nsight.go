@@ -18,9 +18,8 @@ type nsight struct {
 	file    *File
 	session session
 
-	processes map[int64]*process // by globalPid
-	byKey     map[deviceKey]*nsightDevice
-	nodes     map[graphNode]madeAt
+	processes
+	nodes graphNodes
 
 	payloads payloads
 	nvtx     nvtx
@@ -41,10 +40,13 @@ func readNsight(ctx context.Context, path string, o Options) (*File, error) {
 		return nil, err
 	}
 	defer names.close()
-	n := &nsight{db: db, strings: names, options: o, file: &File{Path: path, Format: Nsight},
-		processes: map[int64]*process{}, byKey: map[deviceKey]*nsightDevice{}}
+	n := &nsight{db: db, strings: names, options: o, processes: newProcesses()}
+	if n.session, err = readSession(ctx, db); err != nil {
+		return nil, err
+	}
+	n.file = &File{Path: path, Format: Nsight, Tool: n.session.tool}
 	for _, step := range []func(context.Context) error{
-		n.readSession, n.readActivities, n.readPayloadSchemas, n.readNVTX, n.readGraphNodes, n.readCalls, n.readDiagnostics,
+		n.readActivities, n.readPayloadSchemas, n.readNVTX, n.readGraphNodes, n.readCalls, n.readDiagnostics,
 	} {
 		if err := step(ctx); err != nil {
 			return nil, err
@@ -71,9 +73,9 @@ func isNsight(db *database) bool {
 
 // finish puts together what was read apart.
 func (n *nsight) finish(ctx context.Context) error {
-	n.assignCalls()
+	n.nvtx.assignCalls()
 	devices := n.sortedDevices()
-	n.assignRanges(devices)
+	n.nvtx.assignRanges(&n.processes, devices)
 	if err := n.nameDevices(ctx, devices); err != nil {
 		return err
 	}
@@ -88,24 +90,10 @@ func (n *nsight) finish(ctx context.Context) error {
 	return nil
 }
 
-// sortedDevices are those on which something ran, by process and number.
-func (n *nsight) sortedDevices() []*nsightDevice {
-	devices := make([]*nsightDevice, 0, len(n.byKey))
-	for _, d := range n.byKey {
-		devices = append(devices, d)
-	}
-	slices.SortFunc(devices, func(a, b *nsightDevice) int {
-		return compareFirst(a.key.process, b.key.process, a.key.id, b.key.id)
-	})
-	return devices
-}
-
-// note adds a note once.
-
 // note adds a fact once.
-func (n *nsight) note(note notice.Fact) {
-	if !slices.Contains(n.file.Notes, note) {
-		n.file.Notes = append(n.file.Notes, note)
+func (f *File) note(note notice.Fact) {
+	if !slices.Contains(f.Notes, note) {
+		f.Notes = append(f.Notes, note)
 	}
 }
 

@@ -52,7 +52,7 @@ func (n *nsight) readCalls(ctx context.Context) error {
 		err := n.db.scan(ctx, table, "", []string{"start", "end", "globalTid", "correlationId"}, func(r row) {
 			span, ok := r.span(0, 1)
 			thread := r.or(2, 0)
-			p := n.processes[processOf(thread)]
+			p := n.byID[processOf(thread)]
 			if !ok || p == nil {
 				return
 			}
@@ -74,7 +74,7 @@ func (n *nsight) launch(p *process, thread int64, correlation uint32, span Span)
 	if len(launched) == 0 {
 		return
 	}
-	u := n.unitAt(thread, span.Start)
+	u := n.nvtx.unitAt(thread, span.Start)
 	for _, key := range launched {
 		d := p.devices[key.device]
 		a := &d.device.Activities[key.activity]
@@ -120,9 +120,12 @@ type madeAt struct {
 	original   int64 // 0: it is no copy
 }
 
+// graphNodes is where the nodes of graphs were made, as far as nodes were recorded.
+type graphNodes map[graphNode]madeAt
+
 // readGraphNodes reads when the nodes of graphs were made, as far as nodes were recorded.
 func (n *nsight) readGraphNodes(ctx context.Context) error {
-	n.nodes = map[graphNode]madeAt{}
+	n.nodes = graphNodes{}
 	if len(n.nvtx.units) == 0 {
 		return nil
 	}
@@ -146,24 +149,25 @@ func (n *nsight) launchGraphNodes() {
 			if key.node == 0 {
 				continue
 			}
-			if u := n.captured(d.key.process, key.node); u != nil {
+			made, known := n.nodes.captured(d.key.process, key.node)
+			if !known {
+				continue
+			}
+			if u := n.nvtx.unitAt(made.thread, made.at); u != nil {
 				u.ran(max(1, key.correlation), d, int32(i))
 			}
 		}
 	}
 }
 
-// captured is the call in which a node was made; nil where there is none. A node may be the copy of a copy.
-func (n *nsight) captured(process, node int64) *unit {
+// captured is where a node was made while work was captured. A node may be the copy of a copy.
+func (all graphNodes) captured(process, node int64) (made madeAt, known bool) {
 	for range 8 {
-		made, known := n.nodes[graphNode{process, node}]
-		if !known {
-			return nil
-		}
-		if made.original == 0 || made.original == node {
-			return n.unitAt(made.thread, made.at)
+		made, known = all[graphNode{process, node}]
+		if !known || made.original == 0 || made.original == node {
+			return made, known
 		}
 		node = made.original
 	}
-	return nil
+	return made, false
 }

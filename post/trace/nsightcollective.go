@@ -22,7 +22,7 @@ func isOperation(name string) bool {
 }
 
 // assignCalls makes Calls of what NCCL's calls launched, in the order in which that was launched.
-func (n *nsight) assignCalls() {
+func (v *nvtx) assignCalls() {
 	type job struct {
 		at   int64
 		unit *unit
@@ -31,7 +31,7 @@ func (n *nsight) assignCalls() {
 		ran []ranOn
 	}
 	var jobs []job
-	for thread, units := range n.nvtx.units {
+	for thread, units := range v.units {
 		for _, u := range units {
 			for _, ran := range u.runs {
 				first := ran[0]
@@ -43,12 +43,12 @@ func (n *nsight) assignCalls() {
 		return compareFirst(a.at, b.at, a.unit.Start, b.unit.Start, a.thread, b.thread)
 	})
 	for _, j := range jobs {
-		n.assign(j.process, j.unit.calls, j.ran)
+		v.assign(j.process, j.unit.calls, j.ran)
 	}
 }
 
 // assign gives activities that were launched together the calls that launched them, device by device.
-func (n *nsight) assign(process int64, calls []ncclRange, ran []ranOn) {
+func (v *nvtx) assign(process int64, calls []ncclRange, ran []ranOn) {
 	var devices []*nsightDevice
 	for _, r := range ran {
 		if !slices.Contains(devices, r.device) {
@@ -56,12 +56,12 @@ func (n *nsight) assign(process int64, calls []ncclRange, ran []ranOn) {
 		}
 	}
 	for _, d := range devices {
-		parts := n.partsOn(d, process, calls, len(devices))
+		parts := v.partsOn(d, process, calls, len(devices))
 		made := map[int]int32{}
 		for _, i := range carriers(d, ran) {
 			which := partOf(d.device.Names[d.device.Activities[i].Name], parts)
 			if _, done := made[which]; !done {
-				made[which] = n.addCall(d, process, parts, which)
+				made[which] = v.addCall(d, process, parts, which)
 			}
 			d.device.Activities[i].Call = made[which]
 		}
@@ -97,16 +97,16 @@ type part struct {
 }
 
 // partsOn are the calls of a group on one device, by communicator.
-func (n *nsight) partsOn(d *nsightDevice, process int64, calls []ncclRange, devices int) []part {
+func (v *nvtx) partsOn(d *nsightDevice, process int64, calls []ncclRange, devices int) []part {
 	var parts []part
 	for _, c := range calls {
-		if c.comm != 0 && !n.mayBeOn(d, process, c.comm) {
+		if c.comm != 0 && !v.mayBeOn(d, process, c.comm) {
 			continue
 		}
 		i := slices.IndexFunc(parts, func(p part) bool { return p.comm == c.comm })
 		if i < 0 {
 			i = len(parts)
-			parts = append(parts, part{comm: c.comm, share: max(1, n.sharers(process, c.comm, devices))})
+			parts = append(parts, part{comm: c.comm, share: max(1, v.sharers(process, c.comm, devices))})
 		}
 		parts[i].calls = append(parts[i].calls, c)
 	}
@@ -117,9 +117,9 @@ func (n *nsight) partsOn(d *nsightDevice, process int64, calls []ncclRange, devi
 }
 
 // mayBeOn says whether a communicator has a rank on a device, as far as the file tells.
-func (n *nsight) mayBeOn(d *nsightDevice, process int64, comm uint64) bool {
+func (v *nvtx) mayBeOn(d *nsightDevice, process int64, comm uint64) bool {
 	known := false
-	for key := range n.nvtx.members {
+	for key := range v.members {
 		if key.process == process && key.comm == comm {
 			if key.device == d.key.id {
 				return true
@@ -132,9 +132,9 @@ func (n *nsight) mayBeOn(d *nsightDevice, process int64, comm uint64) bool {
 
 // sharers is on how many devices of the process a communicator has ranks; as many as were launched on where the file
 // does not tell.
-func (n *nsight) sharers(process int64, comm uint64, launched int) int {
+func (v *nvtx) sharers(process int64, comm uint64, launched int) int {
 	count := 0
-	for key := range n.nvtx.members {
+	for key := range v.members {
 		if key.process == process && key.comm == comm {
 			count++
 		}
@@ -187,7 +187,7 @@ func kernelDoes(kernel, function string) bool {
 type groupKey struct{ comm uint64 }
 
 // group is the index of a communicator that the device has; Unknown for none.
-func (n *nsight) group(d *nsightDevice, process int64, comm uint64) int32 {
+func (v *nvtx) group(d *nsightDevice, process int64, comm uint64) int32 {
 	if comm == 0 {
 		return Unknown
 	}
@@ -197,7 +197,7 @@ func (n *nsight) group(d *nsightDevice, process int64, comm uint64) int32 {
 		return i
 	}
 	g := Group{Name: fmt.Sprintf("%#x", comm), Rank: Unknown}
-	if m, ok := n.member(d, process, comm); ok {
+	if m, ok := v.member(d, process, comm); ok {
 		g.Size, g.Rank = int(m.ranks), int(m.rank)
 	}
 	i = int32(len(d.device.Groups))
@@ -208,13 +208,13 @@ func (n *nsight) group(d *nsightDevice, process int64, comm uint64) int32 {
 
 // member is how a device is in a communicator. The only rank that a process has in it is that of the device, whatever
 // number the device had when the communicator was made.
-func (n *nsight) member(d *nsightDevice, process int64, comm uint64) (payload, bool) {
-	if m, ok := n.nvtx.members[memberKey{process, comm, d.key.id}]; ok {
+func (v *nvtx) member(d *nsightDevice, process int64, comm uint64) (payload, bool) {
+	if m, ok := v.members[memberKey{process, comm, d.key.id}]; ok {
 		return m, true
 	}
 	var only payload
 	count := 0
-	for key, m := range n.nvtx.members {
+	for key, m := range v.members {
 		if key.process == process && key.comm == comm {
 			only, count = m, count+1
 		}
@@ -223,7 +223,7 @@ func (n *nsight) member(d *nsightDevice, process int64, comm uint64) (payload, b
 }
 
 // addCall adds the call of one part, or of all.
-func (n *nsight) addCall(d *nsightDevice, process int64, parts []part, which int) int32 {
+func (v *nvtx) addCall(d *nsightDevice, process int64, parts []part, which int) int32 {
 	call := Call{What: coll.Other, Bytes: Unknown, Group: Unknown, Seq: Unknown, Peer: Unknown, Parts: 1}
 	if which == allParts {
 		var all []ncclRange
@@ -233,7 +233,7 @@ func (n *nsight) addCall(d *nsightDevice, process int64, parts []part, which int
 		call.Name, call.Parts = groupName(all), len(all)
 	} else {
 		p := parts[which]
-		call.Group = n.group(d, process, p.comm)
+		call.Group = v.group(d, process, p.comm)
 		ranks := 0
 		if call.Group != Unknown {
 			ranks = d.device.Groups[call.Group].Size

@@ -37,17 +37,29 @@ type process struct {
 	threads  map[int64][]*nsightDevice
 }
 
-func (n *nsight) process(global int64) *process {
-	p := n.processes[global]
-	if p == nil {
-		p = &process{threads: map[int64][]*nsightDevice{}}
-		n.processes[global] = p
-	}
-	return p
+// processes are the processes of an export with their devices.
+type processes struct {
+	byID  map[int64]*process // globalPid
+	byKey map[deviceKey]*nsightDevice
 }
 
-func (n *nsight) deviceAt(key deviceKey) *nsightDevice {
-	d := n.byKey[key]
+func newProcesses() processes { return processes{map[int64]*process{}, map[deviceKey]*nsightDevice{}} }
+
+// sortedDevices are those on which something ran, by process and number.
+func (all *processes) sortedDevices() []*nsightDevice {
+	devices := make([]*nsightDevice, 0, len(all.byKey))
+	for _, d := range all.byKey {
+		devices = append(devices, d)
+	}
+	slices.SortFunc(devices, func(a, b *nsightDevice) int {
+		return compareFirst(a.key.process, b.key.process, a.key.id, b.key.id)
+	})
+	return devices
+}
+
+// deviceAt is a device of a recording, which is new if it is not there yet.
+func (all *processes) deviceAt(key deviceKey, of *session) *nsightDevice {
+	d := all.byKey[key]
 	if d == nil {
 		pid := int64(Unknown)
 		if key.process != 0 {
@@ -55,9 +67,13 @@ func (n *nsight) deviceAt(key deviceKey) *nsightDevice {
 		}
 		d = &nsightDevice{key: key, byID: map[int64]int32{}, byName: map[string]int32{}, groups: map[groupKey]int32{},
 			device: &Device{
-				Rank: Unknown, Host: n.session.host, Process: pid, ID: int(key.id), Origin: n.session.origin}}
-		n.byKey[key] = d
-		p := n.process(key.process)
+				Rank: Unknown, Host: of.host, Process: pid, ID: int(key.id), Origin: of.origin}}
+		all.byKey[key] = d
+		p := all.byID[key.process]
+		if p == nil {
+			p = &process{threads: map[int64][]*nsightDevice{}}
+			all.byID[key.process] = p
+		}
 		p.devices = append(p.devices, d)
 	}
 	return d
@@ -89,7 +105,7 @@ func (n *nsight) add(r row, kind Kind, bytes int64, name func(*nsightDevice) int
 		return // a row of a page of which a part is missing has nothing in its last columns
 	}
 	global = processOf(global)
-	d := n.deviceAt(deviceKey{global, id})
+	d := n.deviceAt(deviceKey{global, id}, &n.session)
 	key := activityKey{correlation: uint32(r.or(4, 0)), node: r.or(6, 0)}
 	d.device.Activities = append(d.device.Activities, Activity{Start: span.Start, End: span.End, Launch: NoTime,
 		Bytes: bytes,
@@ -110,7 +126,7 @@ func (n *nsight) readActivities(ctx context.Context) error {
 	for _, d := range n.byKey {
 		sortActivities(d)
 	}
-	for _, p := range n.processes {
+	for _, p := range n.byID {
 		p.indexLaunches()
 	}
 	return nil
@@ -119,19 +135,19 @@ func (n *nsight) readActivities(ctx context.Context) error {
 func (n *nsight) readKernels(ctx context.Context) error {
 	columns := append(slices.Clone(activityColumns), "demangledName", "shortName", "mangledName")
 	return n.db.scan(ctx, "CUPTI_ACTIVITY_KIND_KERNEL", "", columns, func(r row) {
-		n.add(r, Kernel, Unknown, func(d *nsightDevice) int32 { return n.kernelName(ctx, d, r) })
+		n.add(r, Kernel, Unknown, func(d *nsightDevice) int32 { return d.kernelName(ctx, n.strings, r) })
 	})
 }
 
 // kernelName is the first that the file has of a kernel's names: demangled, short, mangled.
-func (n *nsight) kernelName(ctx context.Context, d *nsightDevice, r row) int32 {
+func (d *nsightDevice) kernelName(ctx context.Context, names *stringTable, r row) int32 {
 	id, ok := r.int(ownColumn)
 	if known, seen := d.byID[id]; ok && seen {
 		return known
 	}
 	s := ""
 	for i := ownColumn; i < ownColumn+3 && s == ""; i++ {
-		s = n.strings.of(ctx, r, i)
+		s = names.of(ctx, r, i)
 	}
 	if s == "" {
 		s = "a kernel without a name"
@@ -144,7 +160,7 @@ func (n *nsight) kernelName(ctx context.Context, d *nsightDevice, r row) int32 {
 }
 
 func (n *nsight) readCopies(ctx context.Context) error {
-	directions, err := n.copyDirections(ctx)
+	directions, err := copyDirections(ctx, n.db)
 	if err != nil {
 		return err
 	}
@@ -180,7 +196,7 @@ func (n *nsight) readGraphs(ctx context.Context) error {
 		n.add(r, GraphTrace, Unknown, func(d *nsightDevice) int32 { return d.name(fmt.Sprintf("CUDA graph %d", id)) })
 	})
 	if graphs > 0 {
-		n.note(notice.GraphKernelsMissing{Launches: graphs})
+		n.file.note(notice.GraphKernelsMissing{Launches: graphs})
 	}
 	return err
 }
@@ -193,10 +209,10 @@ type direction struct {
 
 // copyDirections are those of the file's own table, and what Nsight Systems has always meant by the numbers where it
 // has none.
-func (n *nsight) copyDirections(ctx context.Context) (map[int64]direction, error) {
+func copyDirections(ctx context.Context, db *database) (map[int64]direction, error) {
 	ways := map[int64]direction{1: {MemcpyHostToDevice, "Host-to-Device"}, 2: {MemcpyDeviceToHost, "Device-to-Host"},
 		8: {MemcpyDeviceToDevice, "Device-to-Device"}, 10: {MemcpyPeer, "Peer-to-Peer"}}
-	err := n.db.scan(ctx, "ENUM_CUDA_MEMCPY_OPER", "", []string{"id", "name", "label"}, func(r row) {
+	err := db.scan(ctx, "ENUM_CUDA_MEMCPY_OPER", "", []string{"id", "name", "label"}, func(r row) {
 		id, ok := r.int(0)
 		kind, known := copyKind(r.text(1), r.text(2))
 		if !ok || !known {

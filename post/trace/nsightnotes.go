@@ -10,7 +10,7 @@ import (
 // noteMissing notes what values lack because the recording or the export lacks it.
 func (n *nsight) noteMissing() {
 	if len(n.file.Devices) == 0 {
-		n.note(notice.NoGPUActivity{Format: notice.Nsight})
+		n.file.note(notice.NoGPUActivity{Format: notice.Nsight})
 		return
 	}
 	report := n.session.report
@@ -19,24 +19,23 @@ func (n *nsight) noteMissing() {
 	}
 	switch {
 	case n.nvtx.advanced && !n.nvtx.calls:
-		n.note(notice.NCCLRecordsUnread{})
-	case !n.nvtx.calls && n.runsNCCL():
-		n.note(notice.NCCLCallsMissing{Command: ExportCommand(report)})
+		n.file.note(notice.NCCLRecordsUnread{})
+	case !n.nvtx.calls && n.file.runsNCCL():
+		n.file.note(notice.NCCLCallsMissing{Command: ExportCommand(report)})
 	case n.nvtx.calls && !n.nvtx.carried:
-		n.note(notice.PayloadsMissing{Command: ExportCommand(report)})
-	case n.lacksRanks():
-		n.note(notice.GroupSizesMissing{})
+		n.file.note(notice.PayloadsMissing{Command: ExportCommand(report)})
+	case n.file.lacksRanks():
+		n.file.note(notice.GroupSizesMissing{})
 	}
-	n.noteUncalled()
+	if n.nvtx.calls {
+		n.file.noteUncalled()
+	}
 }
 
-// noteUncalled notes of how many kernels of NCCL no call is known, where calls are in the file.
-func (n *nsight) noteUncalled() {
-	if !n.nvtx.calls {
-		return
-	}
+// noteUncalled notes of how many kernels of NCCL no call is known, in a file that has calls.
+func (f *File) noteUncalled() {
 	all, replayed, elsewhere := 0, 0, 0
-	for _, d := range n.file.Devices {
+	for _, d := range f.Devices {
 		for i := range d.Activities {
 			a := &d.Activities[i]
 			if a.Kind != Kernel || !strings.HasPrefix(d.Names[a.Name], "nccl") {
@@ -53,16 +52,16 @@ func (n *nsight) noteUncalled() {
 		}
 	}
 	if replayed > 0 {
-		n.note(notice.KernelsInGraphs{Kernels: replayed, Of: all})
+		f.note(notice.KernelsInGraphs{Kernels: replayed, Of: all})
 	}
 	if elsewhere > 0 {
-		n.note(notice.KernelsOutsideCalls{Kernels: elsewhere, Of: all})
+		f.note(notice.KernelsOutsideCalls{Kernels: elsewhere, Of: all})
 	}
 }
 
-// runsNCCL says whether a kernel of NCCL ran.
-func (n *nsight) runsNCCL() bool {
-	for _, d := range n.file.Devices {
+// runsNCCL reports whether a kernel of NCCL ran.
+func (f *File) runsNCCL() bool {
+	for _, d := range f.Devices {
 		for _, name := range d.Names {
 			if strings.HasPrefix(name, "nccl") {
 				return true
@@ -72,9 +71,9 @@ func (n *nsight) runsNCCL() bool {
 	return false
 }
 
-// lacksRanks says whether a size is unknown because the number of ranks is.
-func (n *nsight) lacksRanks() bool {
-	for _, d := range n.file.Devices {
+// lacksRanks reports whether a size is unknown because the number of ranks is.
+func (f *File) lacksRanks() bool {
+	for _, d := range f.Devices {
 		for _, c := range d.Calls {
 			if c.What != coll.Other && c.What.Shared() && c.Bytes == Unknown && c.Group != Unknown &&
 				d.Groups[c.Group].Size == 0 {

@@ -49,10 +49,10 @@ type rangeTypes struct {
 }
 
 // readRangeTypes reads them from the file where it has them; the numbers have not changed since they are known.
-func (n *nsight) readRangeTypes(ctx context.Context) (rangeTypes, error) {
+func readRangeTypes(ctx context.Context, db *database) (rangeTypes, error) {
 	t := rangeTypes{ranges: map[int64]bool{59: true, 60: true, 70: true, 71: true}, domain: 75}
 	named := rangeTypes{ranges: map[int64]bool{}}
-	err := n.db.scan(ctx, "ENUM_NSYS_EVENT_TYPE", "", []string{"id", "name"}, func(r row) {
+	err := db.scan(ctx, "ENUM_NSYS_EVENT_TYPE", "", []string{"id", "name"}, func(r row) {
 		name := strings.ToLower(r.text(1))
 		switch {
 		case !strings.HasPrefix(name, "nvtx"):
@@ -92,7 +92,7 @@ const (
 func (n *nsight) readNVTX(ctx context.Context) error {
 	n.nvtx = nvtx{domains: map[domainKey]string{}, threads: map[int64][]ncclRange{}, units: map[int64][]*unit{},
 		members: map[memberKey]payload{}}
-	types, err := n.readRangeTypes(ctx)
+	types, err := readRangeTypes(ctx, n.db)
 	if err != nil {
 		return err
 	}
@@ -100,7 +100,7 @@ func (n *nsight) readNVTX(ctx context.Context) error {
 		kind, thread := r.or(nvtxType, 0), r.or(nvtxThread, 0)
 		switch {
 		case kind == types.domain:
-			n.nvtx.domains[domainKey{processOf(thread), r.or(nvtxDomain, 0)}] = n.rangeName(ctx, r)
+			n.nvtx.domains[domainKey{processOf(thread), r.or(nvtxDomain, 0)}] = rangeName(ctx, n.strings, r)
 		case types.ranges[kind]:
 			n.addRange(ctx, r, thread)
 		}
@@ -109,16 +109,16 @@ func (n *nsight) readNVTX(ctx context.Context) error {
 		return err
 	}
 	for thread, ranges := range n.nvtx.threads {
-		n.makeUnits(thread, ranges)
+		n.nvtx.makeUnits(thread, ranges)
 	}
 	n.nvtx.threads = nil
 	return nil
 }
 
 // rangeName is the text of a range, wherever it stands.
-func (n *nsight) rangeName(ctx context.Context, r row) string {
+func rangeName(ctx context.Context, names *stringTable, r row) string {
 	for _, i := range []int{nvtxText, nvtxTextID, nvtxRegistered} {
-		if s := n.strings.of(ctx, r, i); s != "" {
+		if s := names.of(ctx, r, i); s != "" {
 			return s
 		}
 	}
@@ -133,7 +133,7 @@ func (n *nsight) addRange(ctx context.Context, r row, thread int64) {
 	if _, ended := r.int(1); !ended {
 		span.End = max(span.Start, n.session.stop)
 	}
-	name := n.rangeName(ctx, r)
+	name := rangeName(ctx, n.strings, r)
 	if isNCCL(name) {
 		n.nvtx.threads[thread] = append(n.nvtx.threads[thread], ncclRange{Span: span, name: name, domain: r.or(nvtxDomain, 0),
 			payload: n.readPayload(ctx, r)})
@@ -186,10 +186,10 @@ type unit struct {
 }
 
 // makeUnits puts together the calls of a thread. Operations of a group are launched when the outermost group ends.
-func (n *nsight) makeUnits(thread int64, ranges []ncclRange) {
+func (v *nvtx) makeUnits(thread int64, ranges []ncclRange) {
 	process := processOf(thread)
 	ranges = slices.DeleteFunc(ranges, func(r ncclRange) bool {
-		domain, known := n.nvtx.domains[domainKey{process, r.domain}]
+		domain, known := v.domains[domainKey{process, r.domain}]
 		return known && !strings.EqualFold(domain, "NCCL")
 	})
 	slices.SortStableFunc(ranges, func(a, b ncclRange) int { return compareFirst(a.Start, b.Start, b.End, a.End) })
@@ -212,20 +212,20 @@ func (n *nsight) makeUnits(thread int64, ranges []ncclRange) {
 		case operation:
 			units = append(units, &unit{Span: r.Span, calls: ranges[i : i+1]})
 		case r.comm != 0 && r.ranks > 0 && r.rank >= 0:
-			n.nvtx.members[memberKey{process, r.comm, r.device}] = r.payload
+			v.members[memberKey{process, r.comm, r.device}] = r.payload
 		}
-		n.nvtx.calls = n.nvtx.calls || operation
-		n.nvtx.carried = n.nvtx.carried || operation && r.bytes >= 0
+		v.calls = v.calls || operation
+		v.carried = v.carried || operation && r.bytes >= 0
 	}
 	if len(units) > 0 {
-		n.nvtx.units[thread] = units
+		v.units[thread] = units
 	}
 }
 
 // unitAt is the innermost unit of a thread at a moment; nil where there is none. Units hardly ever lie in one another,
 // so that few are looked at.
-func (n *nsight) unitAt(thread, at int64) *unit {
-	units := n.nvtx.units[thread]
+func (v *nvtx) unitAt(thread, at int64) *unit {
+	units := v.units[thread]
 	i := sort.Search(len(units), func(i int) bool { return units[i].Start > at }) - 1
 	for look := 0; i >= 0 && look < 4; i, look = i-1, look+1 {
 		if units[i].End >= at {
@@ -237,10 +237,10 @@ func (n *nsight) unitAt(thread, at int64) *unit {
 
 // assignRanges hands ranges to the devices that their thread launched on. Those of a thread that launched nothing, and
 // of devices whose threads have none, are of all devices of the process.
-func (n *nsight) assignRanges(devices []*nsightDevice) {
-	slices.SortStableFunc(n.nvtx.kept, func(a, b threadRange) int { return compareFirst(a.Start, b.Start, b.End, a.End) })
-	for _, r := range n.nvtx.kept {
-		p := n.processes[processOf(r.thread)]
+func (v *nvtx) assignRanges(of *processes, devices []*nsightDevice) {
+	slices.SortStableFunc(v.kept, func(a, b threadRange) int { return compareFirst(a.Start, b.Start, b.End, a.End) })
+	for _, r := range v.kept {
+		p := of.byID[processOf(r.thread)]
 		if p == nil {
 			continue
 		}
@@ -252,7 +252,7 @@ func (n *nsight) assignRanges(devices []*nsightDevice) {
 		if len(d.device.Ranges) > 0 {
 			continue
 		}
-		for _, r := range n.nvtx.kept {
+		for _, r := range v.kept {
 			if processOf(r.thread) == d.key.process {
 				d.device.Ranges = append(d.device.Ranges, r.Range)
 			}

@@ -40,7 +40,7 @@ func environmentRank(environment map[string]string) (rank, world int, from strin
 // device only where the file has no other that ran kernels; MPI's table and NCCL's communicators tell one process or
 // device from another.
 func (n *nsight) rankDevices(ctx context.Context, devices []*nsightDevice) error {
-	mpi, err := n.mpiRanks(ctx)
+	mpi, err := mpiRanks(ctx, n.db)
 	if err != nil {
 		return err
 	}
@@ -67,7 +67,7 @@ func (n *nsight) rankDevices(ctx context.Context, devices []*nsightDevice) error
 			busy[0].device.Rank, busy[0].device.RankFrom = r, "file name"
 		}
 	}
-	n.communicatorRanks(busy, world)
+	n.nvtx.communicatorRanks(busy, world)
 	return nil
 }
 
@@ -82,9 +82,9 @@ func (d *nsightDevice) runsKernels() bool {
 }
 
 // mpiRanks reads the rank of each process that MPI was traced in.
-func (n *nsight) mpiRanks(ctx context.Context) (map[int64]int, error) {
+func mpiRanks(ctx context.Context, db *database) (map[int64]int, error) {
 	ranks := map[int64]int{}
-	err := n.db.scan(ctx, "MPI_RANKS", "", []string{"globalTid", "rank"}, func(r row) {
+	err := db.scan(ctx, "MPI_RANKS", "", []string{"globalTid", "rank"}, func(r row) {
 		if rank, ok := r.int(1); ok && rank >= 0 && rank < 1<<31 {
 			ranks[processOf(r.or(0, 0))] = int(rank)
 		}
@@ -95,11 +95,11 @@ func (n *nsight) mpiRanks(ctx context.Context) (map[int64]int, error) {
 // communicatorRanks takes the rank in the largest communicator, where nothing else told the rank, all devices of the
 // file have one of that size, and no two of them the same rank: then it is that of the world, as far as can be told
 // from one file.
-func (n *nsight) communicatorRanks(devices []*nsightDevice, world int) {
+func (v *nvtx) communicatorRanks(devices []*nsightDevice, world int) {
 	largest := map[*nsightDevice]payload{}
 	size := int64(0)
 	for _, d := range devices {
-		for key, m := range n.nvtx.members {
+		for key, m := range v.members {
 			if key.process == d.key.process && key.device == d.key.id && m.ranks > largest[d].ranks {
 				largest[d] = m
 			}

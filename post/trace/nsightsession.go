@@ -16,70 +16,73 @@ type session struct {
 	environment map[string]string // of the program that was launched
 	report      string            // name of the report that was exported
 	shifted     bool              // times were shifted when it was exported
+	tool        string            // that made the export
 }
 
 // readSession reads the small tables about the recording.
-func (n *nsight) readSession(ctx context.Context) error {
-	n.session = session{origin: Unknown, stop: NoTime, environment: map[string]string{}}
-	for _, read := range []func(context.Context) error{n.readExport, n.readCapture, n.readSystem, n.readOrigin} {
-		if err := read(ctx); err != nil {
-			return err
+func readSession(ctx context.Context, db *database) (session, error) {
+	s := session{origin: Unknown, stop: NoTime, environment: map[string]string{}}
+	for _, read := range []func(context.Context, *database) error{
+		s.readExport, s.readCapture, s.readSystem, s.readOrigin,
+	} {
+		if err := read(ctx, db); err != nil {
+			return s, err
 		}
 	}
-	return nil
+	return s, nil
 }
 
 // readExport reads who made the export, and of what.
-func (n *nsight) readExport(ctx context.Context) error {
+func (s *session) readExport(ctx context.Context, db *database) error {
 	product, version := "Nsight Systems", ""
-	err := n.db.scan(ctx, "META_DATA_EXPORT", "", []string{"name", "value"}, func(r row) {
+	err := db.scan(ctx, "META_DATA_EXPORT", "", []string{"name", "value"}, func(r row) {
 		switch r.text(0) {
 		case "EXPORT_PRODUCT_NAME":
 			product = strings.TrimPrefix(r.text(1), "NVIDIA ")
 		case "EXPORT_PRODUCT_VERSION":
 			version = shortVersion(r.text(1))
 		case "EXPORT_PARAM_INPUT_FILE":
-			n.session.report = filepath.Base(r.text(1))
+			s.report = filepath.Base(r.text(1))
 		case "EXPORT_PARAM_TIME_SHIFT":
-			n.session.shifted = r.text(1) != "0" && r.text(1) != ""
+			s.shifted = r.text(1) != "0" && r.text(1) != ""
 		}
 	})
-	n.file.Tool = strings.TrimSpace(product + " " + version)
+	s.tool = strings.TrimSpace(product + " " + version)
 	return err
 }
 
 // shortVersion leaves out the number of the build: 2026.2.1.210 is known as 2026.2.1.
-func shortVersion(s string) string {
-	parts := strings.SplitN(s, ".", 4)
+func shortVersion(version string) string {
+	parts := strings.SplitN(version, ".", 4)
 	return strings.Join(parts[:min(3, len(parts))], ".")
 }
 
 // readCapture reads the environment of the program that was launched: lines NAME="value" of which there may be
 // hundreds.
-func (n *nsight) readCapture(ctx context.Context) error {
-	return n.db.scan(ctx, "META_DATA_CAPTURE", "", []string{"name", "value"}, func(r row) {
+func (s *session) readCapture(ctx context.Context, db *database) error {
+	return db.scan(ctx, "META_DATA_CAPTURE", "", []string{"name", "value"}, func(r row) {
 		switch name := r.text(0); {
 		case strings.HasSuffix(name, "ENVIRONMENT_VARIABLE"):
 			if name, value, ok := strings.Cut(r.text(1), "="); ok {
-				n.session.environment[name] = strings.Trim(value, `"`)
+				s.environment[name] = strings.Trim(value, `"`)
 			}
-		case name == "DEVICE_DISPLAY_NAME" && n.session.host == "":
-			n.session.host = r.text(1)
+		case name == "DEVICE_DISPLAY_NAME" && s.host == "":
+			s.host = r.text(1)
 		}
 	})
 }
 
 // readSystem reads about the machine. Its DeviceEnvironment is that of Nsight Systems itself, which hands it on to what
 // it launches.
-func (n *nsight) readSystem(ctx context.Context) error {
-	return n.db.scan(ctx, "TARGET_INFO_SYSTEM_ENV", "", []string{"name", "value"}, func(r row) {
+func (s *session) readSystem(ctx context.Context, db *database) error {
+	return db.scan(ctx, "TARGET_INFO_SYSTEM_ENV", "", []string{"name", "value"}, func(r row) {
 		switch r.text(0) {
 		case "Hostname":
-			n.session.host = r.text(1)
+			s.host = r.text(1)
 		case "DeviceEnvironment":
 			for word := range strings.SplitSeq(r.text(1), ";") {
-				if name, value, ok := strings.Cut(word, "="); ok && n.session.environment[name] == "" {
-					n.session.environment[name] = value
+				if name, value, ok := strings.Cut(word, "="); ok && s.environment[name] == "" {
+					s.environment[name] = value
 				}
 			}
 		}
@@ -89,23 +92,23 @@ func (n *nsight) readSystem(ctx context.Context) error {
 // readOrigin finds what time 0 is. Times are of the clock by which recording began at startTime (systemClockNs says the
 // same in newer exports), and utcEpochNs is that moment on the calendar. An export with --ts-shift has times that
 // nobody can tell from others, and one with --ts-normalize has times since 1970.
-func (n *nsight) readOrigin(ctx context.Context) error {
+func (s *session) readOrigin(ctx context.Context, db *database) error {
 	began, utc := int64(0), int64(Unknown)
-	err := n.db.scan(ctx, "TARGET_INFO_SESSION_START_TIME", "", []string{"utcEpochNs", "systemClockNs"}, func(r row) {
+	err := db.scan(ctx, "TARGET_INFO_SESSION_START_TIME", "", []string{"utcEpochNs", "systemClockNs"}, func(r row) {
 		utc, began = r.or(0, Unknown), r.or(1, 0)
 	})
 	if err != nil {
 		return err
 	}
-	err = n.db.scan(ctx, "ANALYSIS_DETAILS", "", []string{"startTime", "stopTime"}, func(r row) {
-		began, n.session.stop = r.or(0, began), r.or(1, NoTime)
+	err = db.scan(ctx, "ANALYSIS_DETAILS", "", []string{"startTime", "stopTime"}, func(r row) {
+		began, s.stop = r.or(0, began), r.or(1, NoTime)
 	})
 	switch {
-	case n.session.shifted || utc <= 0 || began < 0:
+	case s.shifted || utc <= 0 || began < 0:
 	case began > sinceEpoch:
-		n.session.origin = 0
+		s.origin = 0
 	default:
-		n.session.origin = utc - began
+		s.origin = utc - began
 	}
 	return err
 }
@@ -184,11 +187,11 @@ func (n *nsight) readDiagnostics(ctx context.Context) error {
 			more++
 		default:
 			told[text] = true
-			n.note(notice.NsightWarning{Text: strings.TrimSuffix(text, "."), Lost: lost})
+			n.file.note(notice.NsightWarning{Text: strings.TrimSuffix(text, "."), Lost: lost})
 		}
 	})
 	if more > 0 {
-		n.note(notice.MoreNsightWarnings{Warnings: more})
+		n.file.note(notice.MoreNsightWarnings{Warnings: more})
 	}
 	return err
 }

@@ -5,6 +5,7 @@ import (
 	"database/sql/driver"
 	"encoding/binary"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -14,9 +15,11 @@ import (
 	"modernc.org/sqlite"
 )
 
-// Export is a SQLite export of Nsight Systems while it is put together. Tables are made as rows for them come, as
-// Nsight Systems does.
-type Export struct {
+// Export is a SQLite export of Nsight Systems while it is put together.
+type Export struct{ tables }
+
+// tables are the tables of an export. A table is created with its first row, as Nsight Systems does.
+type tables struct {
 	style Style
 	rows  map[string][][]driver.Value
 	names map[string]int64
@@ -44,7 +47,7 @@ const (
 
 // NewExport begins an export with the tables that every one has.
 func NewExport(s Style) *Export {
-	e := &Export{style: s, rows: map[string][][]driver.Value{}, names: map[string]int64{}}
+	e := &Export{tables{style: s, rows: map[string][][]driver.Value{}, names: map[string]int64{}}}
 	e.Meta("EXPORT_PRODUCT_NAME", "NVIDIA Nsight Systems")
 	e.Meta("EXPORT_PRODUCT_VERSION", "2026.2.1.210")
 	e.Meta("EXPORT_PARAM_INPUT_FILE", "run.nsys-rep")
@@ -94,38 +97,38 @@ var exportTables = map[string]string{
 }
 
 // columns are those of a table in this style.
-func (e *Export) columns(table string) []string {
+func (t *tables) columns(table string) []string {
 	list := exportTables[table]
-	if e.style.Old && table == "NVTX_EVENTS" {
+	if t.style.Old && table == "NVTX_EVENTS" {
 		list = strings.Replace(list, "text |", "text, registeredString |", 1)
 	}
-	if e.style.Old {
+	if t.style.Old {
 		list, _, _ = strings.Cut(list, " |")
 	}
 	return strings.Split(strings.ReplaceAll(list, " |", ","), ", ")
 }
 
-func (e *Export) add(table string, values ...driver.Value) {
+func (t *tables) add(table string, values ...driver.Value) {
 	for i, v := range values {
 		if n, ok := v.(int); ok {
 			values[i] = int64(n)
 		}
 	}
-	e.rows[table] = append(e.rows[table], values)
+	t.rows[table] = append(t.rows[table], values)
 }
 
 // row adds a row with the columns of exportTables; those an old export lacks are left out.
-func (e *Export) row(table string, values ...driver.Value) {
-	e.add(table, values[:min(len(values), len(e.columns(table)))]...)
+func (t *tables) row(table string, values ...driver.Value) {
+	t.add(table, values[:min(len(values), len(t.columns(table)))]...)
 }
 
 // String is the number of a string.
-func (e *Export) String(s string) int64 {
-	id, known := e.names[s]
+func (t *tables) String(s string) int64 {
+	id, known := t.names[s]
 	if !known {
-		id = int64(len(e.names)) * 7
-		e.names[s] = id
-		e.add("StringIds", id, s)
+		id = int64(len(t.names)) * 7
+		t.names[s] = id
+		t.add("StringIds", id, s)
 	}
 	return id
 }
@@ -329,7 +332,7 @@ func orNull(n int64) driver.Value {
 }
 
 // Write writes the export.
-func (e *Export) Write(ctx context.Context, path string) error {
+func (t *tables) Write(ctx context.Context, path string) error {
 	if err := os.RemoveAll(path); err != nil {
 		return err
 	}
@@ -342,48 +345,43 @@ func (e *Export) Write(ctx context.Context, path string) error {
 	if err != nil {
 		return err
 	}
-	err = e.fill(ctx, conn)
+	err = t.fill(ctx, conn)
 	if closed := conn.Close(); err == nil {
 		err = closed
 	}
 	return err
 }
 
-func (e *Export) fill(ctx context.Context, conn driver.Conn) error {
+func (t *tables) fill(ctx context.Context, conn driver.Conn) error {
 	run := func(text string) error {
 		_, err := conn.(driver.ExecerContext).ExecContext(ctx, text, nil)
 		return err
 	}
-	if e.style.Page > 0 {
-		if err := run(fmt.Sprintf("PRAGMA page_size = %d", e.style.Page)); err != nil {
+	if t.style.Page > 0 {
+		if err := run(fmt.Sprintf("PRAGMA page_size = %d", t.style.Page)); err != nil {
 			return err
 		}
 	}
 	if err := run("BEGIN"); err != nil {
 		return err
 	}
-	tables := make([]string, 0, len(e.rows))
-	for table := range e.rows {
-		tables = append(tables, table)
-	}
-	slices.Sort(tables)
 	random := rand.New(rand.NewPCG(1, 2))
-	for _, table := range tables {
-		rows := e.rows[table]
-		if e.style.Shuffled {
+	for _, table := range slices.Sorted(maps.Keys(t.rows)) {
+		rows := t.rows[table]
+		if t.style.Shuffled {
 			random.Shuffle(len(rows), func(i, j int) { rows[i], rows[j] = rows[j], rows[i] })
 		}
-		if err := e.fillTable(ctx, conn, table, rows); err != nil {
+		if err := t.fillTable(ctx, conn, table, rows); err != nil {
 			return fmt.Errorf("table %s: %w", table, err)
 		}
 	}
 	return run("COMMIT")
 }
 
-func (e *Export) fillTable(ctx context.Context, conn driver.Conn, table string, rows [][]driver.Value) error {
-	columns := e.columns(table)
+func (t *tables) fillTable(ctx context.Context, conn driver.Conn, table string, rows [][]driver.Value) error {
+	columns := t.columns(table)
 	declared := `"` + strings.Join(columns, `", "`) + `"`
-	if table == "StringIds" && !e.style.NoIndex {
+	if table == "StringIds" && !t.style.NoIndex {
 		declared = `"id" INTEGER NOT NULL PRIMARY KEY, "value" TEXT NOT NULL`
 	}
 	if _, err := conn.(driver.ExecerContext).ExecContext(ctx, fmt.Sprintf("CREATE TABLE %s (%s)", table, declared),

@@ -1,10 +1,9 @@
-package main
+package notices
 
 import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"io"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -28,14 +27,13 @@ func TestNoticesPage(t *testing.T) {
 	if err := d.Write(&page, document.Markdown); err != nil {
 		t.Fatal(err)
 	}
-	golden.Text(t, filepath.Join("..", "docs", "reference", "notices.md"), page.String())
+	golden.Text(t, filepath.Join("..", "..", "docs", "reference", "notices.md"), page.String())
 }
 
 // The list has every code, and fits 80 columns.
-func TestExplainLists(t *testing.T) {
+func TestList(t *testing.T) {
 	var text, page bytes.Buffer
-	if err := errors.Join(run(t.Context(), []string{"explain"}, &text, io.Discard),
-		run(t.Context(), []string{"explain", "--format", "json"}, &page, io.Discard)); err != nil {
+	if err := errors.Join(List().Write(&text, document.Text), List().Write(&page, document.JSON)); err != nil {
 		t.Fatal(err)
 	}
 	for line := range strings.Lines(text.String()) {
@@ -59,11 +57,11 @@ func TestExplainLists(t *testing.T) {
 }
 
 // The error of an unknown code names the nearest one, and does not list the whole catalogue.
-func TestUnknownCodeIsShort(t *testing.T) {
-	for _, args := range [][]string{{"explain", "stragler"}, {"show", "--ignore", "stragler", "."}} {
-		err := run(t.Context(), args, io.Discard, io.Discard)
+func TestUnknownCode(t *testing.T) {
+	_, err := Explain("stragler")
+	for _, err := range []error{err, (&Selection{Ignore: []string{"stragler"}}).Check()} {
 		if err == nil || !strings.Contains(err.Error(), `"straggler"`) || len(err.Error()) > 200 {
-			t.Errorf("post %v: %v", args, err)
+			t.Error(err)
 		}
 	}
 }
