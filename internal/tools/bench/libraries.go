@@ -1,0 +1,238 @@
+package main
+
+import (
+	"bytes"
+	"cmp"
+	"os"
+	"slices"
+	"unsafe"
+
+	"busbar/cudart"
+	"busbar/cudart/nccl"
+	"busbar/gloo"
+	"busbar/internal/loop"
+	"busbar/mpi"
+)
+
+// joinMPI makes this process a rank of the world that compares over MPI.
+func joinMPI(c config) (*library, error) {
+	m, err := mpi.Load(mpi.Options{Dirs: []string{c.lib("")}})
+	if err != nil {
+		return nil, err
+	}
+	if _, err := m.Init(); err != nil {
+		return nil, err
+	}
+	l := &library{mpi: m, world: m.World(), note: m.Info().Library + ".", object: c.lib("busbar-bare.so"),
+		function: "busbar_bare", batch: unsafe.Sizeof(bareBatch{}), end: func() error { return nil }}
+	l.prepare = func(size int64) (o operation, err error) {
+		send, recv, free, err := buffers(size)
+		if err != nil {
+			return o, err
+		}
+		op, err := l.world.Prepare(mpi.OpSpec{Kind: mpi.AllReduce, Type: mpi.Float32, Op: mpi.Sum, Send: send, Recv: recv,
+			Count: size / 4})
+		if err != nil {
+			return o, err
+		}
+		return operation{op.Steps(), filled(send, recv, size), func() { _ = op.Close(); free() }}, nil
+	}
+	return l, nil
+}
+
+// filled tells a bare loop of the buffers of an operation.
+func filled(send, recv unsafe.Pointer, size int64) func(*bareBatch) {
+	return func(b *bareBatch) { b.send, b.recv, b.count = uintptr(send), uintptr(recv), size/4 }
+}
+
+// buffers are memory for the two sides of a message, already touched.
+func buffers(size int64) (send, recv unsafe.Pointer, free func(), err error) {
+	area, err := loop.AllocBuffer(2 * max(size, 4096)) // on pages of their own
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	clear(area.Bytes())
+	return area.Pointer(), unsafe.Add(area.Pointer(), max(size, 4096)), func() { _ = area.Free() }, nil
+}
+
+// barrier is the steps of an operation that brings the ranks together.
+func barrier(world *mpi.Comm) (loop.Steps, error) {
+	one, err := loop.AllocBuffer(8)
+	if err != nil {
+		return loop.Steps{}, err
+	}
+	op, err := world.Prepare(mpi.OpSpec{Kind: mpi.AllReduce, Type: mpi.Float32, Op: mpi.Sum, InPlace: true,
+		Recv: one.Pointer(), Count: 1})
+	if err != nil {
+		return loop.Steps{}, err
+	}
+	return op.Steps(), nil
+}
+
+// bareNCCL is struct bare_batch of cudart/rehearsal/bare/bare.c.
+type bareNCCL struct {
+	bareBatch
+	comm, stream unsafe.Pointer
+	sync         loop.Step
+	syncContext  unsafe.Pointer
+}
+
+// joinNCCL makes this process a rank that compares over the simulation of CUDA and NCCL, set up as rank does it. The
+// simulation has no time model: what is left of a small operation is calls. The bare loop waits by cuStreamQuery and
+// sched_yield as nccl-tests does, without its question to the communicator in every round: that is cheap in NCCL and a
+// system call in the simulation.
+func joinNCCL(c config) (*library, error) {
+	l, err := joinMPI(c)
+	if err != nil {
+		return nil, err
+	}
+	sync, err := barrier(l.world)
+	if err != nil {
+		return nil, err
+	}
+	driver, err := cudart.Load(cudart.Options{Path: c.lib("rehearsal")})
+	if err != nil {
+		return nil, err
+	}
+	gpu, err := driver.Open(l.world.Rank())
+	if err != nil {
+		return nil, err
+	}
+	stream, err := gpu.NewStream()
+	if err != nil {
+		return nil, err
+	}
+	comm, err := ncclComm(c, l.world)
+	if err != nil {
+		return nil, err
+	}
+	l.object, l.function, l.batch = c.lib("busbar-bare-nccl.so"), "busbar_bare_nccl", unsafe.Sizeof(bareNCCL{})
+	l.end = comm.Close
+	l.prepare = func(size int64) (o operation, err error) {
+		area, err := gpu.Alloc(2 * max(size, 4096)) // send and recv on pages of their own
+		if err != nil {
+			return o, err
+		}
+		send, recv := uint64(area), uint64(area)+uint64(max(size, 4096))
+		op, err := comm.Prepare(nccl.OpSpec{Kind: nccl.AllReduce, Type: nccl.Float32, Op: nccl.Sum, Send: send, Recv: recv,
+			Count: size / 4, Stream: stream.Pointer(), Cuda: driver.Table(), Sync: sync.Sync, SyncContext: sync.Context})
+		if err != nil {
+			return o, err
+		}
+		fill := func(batch *bareBatch) {
+			b := (*bareNCCL)(unsafe.Pointer(batch))
+			b.send, b.recv, b.count = uintptr(send), uintptr(recv), size/4
+			b.comm, b.stream, b.sync, b.syncContext = comm.Pointer(), stream.Pointer(), sync.Sync, sync.Context
+		}
+		return operation{op.Steps(), fill, func() { _ = cmp.Or(op.Close(), gpu.Free(area)) }}, nil
+	}
+	return l, nil
+}
+
+func ncclComm(c config, world *mpi.Comm) (*nccl.Comm, error) {
+	library, err := nccl.Load(nccl.Options{Path: c.lib("rehearsal")})
+	if err != nil {
+		return nil, err
+	}
+	id := nccl.ID{}
+	if world.Rank() == 0 {
+		if id, err = library.NewID(); err != nil {
+			return nil, err
+		}
+	}
+	if err := world.Bcast(id[:], 0); err != nil {
+		return nil, err
+	}
+	return library.Init(world.Size(), world.Rank(), id, nccl.Config{})
+}
+
+// bareGloo is struct bare_batch of gloo/bare/bare.cc.
+type bareGloo struct {
+	bareBatch
+	sync        loop.Step
+	syncContext unsafe.Pointer
+	rank, size  int64
+	store       [256]byte // a folder, where the bare loops meet
+}
+
+// joinGloo makes this process a rank that compares over Gloo's ring on the loopback interface. The bare loop has a
+// context of its own on the same libgloo.
+func joinGloo(c config) (*library, error) {
+	l, err := joinMPI(c)
+	if err != nil {
+		return nil, err
+	}
+	sync, err := barrier(l.world)
+	if err != nil {
+		return nil, err
+	}
+	context, err := glooContext(c, l.world)
+	if err != nil {
+		return nil, err
+	}
+	var store [256]byte
+	if l.world.Rank() == 0 {
+		folder, err := os.MkdirTemp("", "busbar-bench-gloo-")
+		if err != nil {
+			return nil, err
+		}
+		copy(store[:], folder)
+	}
+	if err := l.world.Bcast(store[:], 0); err != nil {
+		return nil, err
+	}
+	l.object, l.function, l.batch = c.lib("busbar-bare-gloo.so"), "busbar_bare_gloo", unsafe.Sizeof(bareGloo{})
+	l.end = func() error {
+		context.Close()
+		err := l.world.Barrier()
+		if l.world.Rank() == 0 {
+			err = cmp.Or(err, os.RemoveAll(string(bytes.TrimRight(store[:], "\x00"))))
+		}
+		return err
+	}
+	l.prepare = func(size int64) (o operation, err error) {
+		send, recv, free, err := buffers(size)
+		if err != nil {
+			return o, err
+		}
+		op, err := context.Prepare(gloo.OpSpec{Kind: gloo.AllReduce, Type: gloo.Float32, Op: gloo.Sum, Send: send, Recv: recv,
+			Count: size / 4, Sync: unsafe.Pointer(sync.Sync), SyncContext: sync.Context})
+		if err != nil {
+			return o, err
+		}
+		fill := func(batch *bareBatch) {
+			b := (*bareGloo)(unsafe.Pointer(batch))
+			filled(send, recv, size)(batch)
+			b.sync, b.syncContext, b.store = sync.Sync, sync.Context, store
+			b.rank, b.size = int64(l.world.Rank()), int64(l.world.Size())
+		}
+		return operation{op.Steps(), fill, func() { op.Close(); free() }}, nil
+	}
+	return l, nil
+}
+
+// glooContext connects a context of Gloo's as rank does it.
+func glooContext(c config, world *mpi.Comm) (*gloo.Context, error) {
+	library, err := gloo.Load(c.lib("busbar-gloo.so"))
+	if err != nil {
+		return nil, err
+	}
+	context, err := library.NewContext(gloo.Options{Rank: world.Rank(), Size: world.Size(), Interface: "lo"})
+	if err != nil {
+		return nil, err
+	}
+	mine, err := context.Address()
+	if err != nil {
+		return nil, err
+	}
+	parts, err := world.Gatherv(mine, 0)
+	if err != nil {
+		return nil, err
+	}
+	all := make([]byte, len(mine)*world.Size()) // the addresses of all ranks have one length
+	copy(all, bytes.Join(parts, nil))
+	if err := world.Bcast(all, 0); err != nil {
+		return nil, err
+	}
+	return context, context.Connect(slices.Collect(slices.Chunk(all, len(mine))))
+}
