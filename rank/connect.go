@@ -63,7 +63,8 @@ func (j *job) openSideChannel() error {
 		}
 		h, info, err := launch.ListenControl(j.world.Size())
 		if err != nil {
-			fmt.Fprintf(j.stderr, "rank: no side channel (%v): a hang will be named by what ranks write in the memory of their hosts\n", err)
+			fmt.Fprintf(j.stderr, "rank: no side channel (%v): a hang will be named by what ranks write in the memory "+
+				"of their hosts\n", err)
 			return "", nil
 		}
 		h.OnGone, h.OnEvent, h.Self = j.onGone, j.onEvent, j.watch.State
@@ -103,8 +104,8 @@ func (e *ending) onRank0Gone(err error) {
 		return
 	}
 	if e.rank == 1 {
-		fmt.Fprintf(e.stderr, "rank: rank 0 on %s is gone (%v) %s; what it had written is kept, --resume continues it\n",
-			e.ranks[0].Host, err, e.inHand())
+		fmt.Fprintf(e.stderr, "rank: rank 0 on %s is gone (%v) %s; what it had written is kept, "+
+			"--resume continues it\n", e.ranks[0].Host, err, e.inHand())
 	}
 	e.die(exit.Failed)
 }
@@ -115,7 +116,8 @@ func (j *job) warnOfFirewall() error {
 		return err
 	}
 	if ranks := j.server.Missing(); len(ranks) > 0 {
-		fmt.Fprintf(j.stderr, "rank: %s of %d, the first rank %d on %s, cannot open a TCP connection to rank 0 on %s (a firewall?): a hang or a signal there is known to MPI alone\n",
+		fmt.Fprintf(j.stderr, "rank: %s of %d, the first rank %d on %s, cannot open a TCP connection to rank 0 on %s "+
+			"(a firewall?): a signal there is known to MPI alone, and a hang is reported by that host alone\n",
 			units.Count(len(ranks), "rank"), j.world.Size(), ranks[0], j.ranks[ranks[0]].Host, hostName())
 	}
 	return nil
@@ -150,7 +152,7 @@ func (e *ending) onEvent(rank int, event launch.Event) {
 	case "signal":
 		if s := syscall.Signal(event.Code); s == syscall.SIGUSR1 {
 			e.state.stopAsked.Store(true)
-		} else if time.Sleep(2 * quarrel); !e.state.signalled.Load() { // not the whole job was told to end, but that rank
+		} else if time.Sleep(2 * quarrel); !e.state.signalled.Load() { // that rank alone was told to end
 			e.interrupted(s, &e.ranks[rank])
 		}
 	case "failed":

@@ -102,8 +102,8 @@ func (e *ending) finalize() {
 	e.client.Close()
 }
 
-// die ends the whole job: MPI_Abort takes the other ranks along, and rank 0's message does where MPI's does not arrive. It
-// does not return.
+// die ends the whole job: MPI_Abort takes the other ranks along, and rank 0's message does where MPI's does not
+// arrive. It does not return.
 func (e *ending) die(code int) {
 	if e.server != nil {
 		go e.server.Broadcast(launch.Event{Kind: eventAbort})

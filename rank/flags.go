@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -13,6 +14,7 @@ import (
 	"busbar/internal/bench"
 	"busbar/internal/coll"
 	"busbar/internal/document"
+	"busbar/internal/pattern"
 	"busbar/rank/backend"
 	"busbar/rank/exit"
 	"busbar/rank/plan"
@@ -33,19 +35,19 @@ type config struct {
 	timeScale     float64 // BUSBAR_TIME_SCALE
 }
 
-// backendNames are the words for --backend.
+// backendNames are the values of --backend.
 var backendNames = []string{"auto", "mpi", "gloo", "nccl", "ncclx"}
 
-// parseFlags reads the command line. The error's text is for a person and names the nearest flag.
+// parseFlags reads the command line. Its errors name the nearest flag.
 func parseFlags(args []string, env func(string) string) (*config, error) {
 	c := &config{Options: plan.Defaults(), mpi: "auto"}
 	c.Campaign, c.Block, c.Variant = env("BUSBAR_CAMPAIGN"), env("BUSBAR_BLOCK"), env("BUSBAR_VARIANT")
-	switch word := env("BUSBAR_SIDE_CHANNEL"); word {
+	switch value := env("BUSBAR_SIDE_CHANNEL"); value {
 	case "", "on":
 	case "off":
 		c.noSideChannel = true
 	default:
-		return nil, exit.Usagef("BUSBAR_SIDE_CHANNEL=%s: it can be on or off", word)
+		return nil, exit.Usagef("BUSBAR_SIDE_CHANNEL=%s: it can be on or off", value)
 	}
 	var err error
 	if c.timeScale, err = timeout.ParseScale(env("BUSBAR_TIME_SCALE")); err != nil {
@@ -59,15 +61,8 @@ func parseFlags(args []string, env func(string) string) (*config, error) {
 		}
 		return nil, exit.With(exit.Usage, explainFlag(f, err))
 	}
-	switch {
-	case c.GPU.Graph > 0 && c.Rotate > 0:
-		return nil, exit.Usagef("--rotate walks through buffers, and the graph of -G has its buffers fixed: leave one of them out")
-	case c.GPU.Register == "window" && c.GPU.Alloc == "driver":
-		return nil, exit.Usagef("--register window wants memory from ncclMemAlloc: leave out --alloc driver")
-	case c.GPU.MaxCTAs > 0 && c.GPU.MinCTAs > c.GPU.MaxCTAs:
-		return nil, exit.Usagef("--min-ctas %d is more than --max-ctas %d", c.GPU.MinCTAs, c.GPU.MaxCTAs)
-	case c.GPU.Register == "window":
-		c.GPU.Alloc = "nccl"
+	if err := c.checkGPU(); err != nil {
+		return nil, err
 	}
 	if err := c.checkStep(f); err != nil {
 		return nil, err
@@ -87,11 +82,47 @@ func parseFlags(args []string, env func(string) string) (*config, error) {
 	return c, c.checkPreflight()
 }
 
-// likeNCCLTests sets what nccl-tests measures with by default (its options of 2025), where the command line does not
-// say otherwise, so that figures can be set side by side.
+// checkGPU refuses flags for GPUs that exclude each other, and completes what they imply.
+func (c *config) checkGPU() error {
+	switch {
+	case c.GPU.Graph > 0 && c.Rotate > 0:
+		return exit.Usagef("--rotate walks through buffers, and the graph of -G has its buffers fixed: " +
+			"leave one of them out")
+	case c.GPU.Register == "window" && c.GPU.Alloc == "driver":
+		return exit.Usagef("--register window wants memory from ncclMemAlloc: leave out --alloc driver")
+	case c.GPU.MaxCTAs > 0 && c.GPU.MinCTAs > c.GPU.MaxCTAs:
+		return exit.Usagef("--min-ctas %d is more than --max-ctas %d", c.GPU.MinCTAs, c.GPU.MaxCTAs)
+	case c.GPU.Register == "window":
+		c.GPU.Alloc = "nccl"
+	}
+	return nil
+}
+
+// checkPattern refuses what does not go with --pattern, as far as flags say.
+func (c *config) checkPattern() error {
+	switch {
+	case c.Pattern == "":
+	case len(c.Flags.Worlds) > 0:
+		return exit.Usagef("--pattern makes worlds of nodes by itself, and --worlds makes others: " +
+			"leave one of them out")
+	case c.Cycles != 1:
+		return exit.Usagef("--pattern measures every group once, and again where it is slow: leave out --run-cycles")
+	case c.Flags.TimeLimit != nil:
+		return exit.Usagef("--pattern compares all groups in one plan, which --time-limit would thin: " +
+			"make cases shorter with --budget; --list shows the rounds")
+	case c.GPU.Events:
+		return exit.Usagef("--pattern compares the times of the host's clock: leave out --events")
+	case c.preflight:
+		return exit.Usagef("--preflight measures nothing, --pattern included: leave one of them out")
+	}
+	return nil
+}
+
+// likeNCCLTests sets the defaults of nccl-tests (those of 2025) where the command line has no other value, so that
+// results can be compared.
 func likeNCCLTests(f *pflag.FlagSet) error {
-	for _, d := range []struct{ name, value string }{{"iters", "20"}, {"warmup-iters", "1"}, {"average", "1"}, {"mode", "throughput"},
-		{"placement", "both"}, {"alloc", "nccl"}} {
+	for _, d := range []struct{ name, value string }{{"iters", "20"}, {"warmup-iters", "1"}, {"average", "1"},
+		{"mode", "throughput"}, {"placement", "both"}, {"alloc", "nccl"}} {
 		if f.Changed(d.name) {
 			continue
 		}
@@ -102,11 +133,45 @@ func likeNCCLTests(f *pflag.FlagSet) error {
 	return nil
 }
 
-// group names the section of the help that a flag stands in.
+// group is the annotation with the section of the help that a flag is in.
 const group = "group"
 
+// flagSet adds flags to sections of the help. Names are "long" or "long,s" with a short name.
+type flagSet struct {
+	*pflag.FlagSet
+	section string
+}
+
+// value adds a flag whose value a function parses.
+func (f *flagSet) value(names, arg, usage string, set func(string) error) {
+	long, short, _ := strings.Cut(names, ",")
+	f.VarPF(&setter{set: set, kind: arg}, long, short, usage).Annotations = map[string][]string{group: {f.section}}
+}
+
+// on adds a flag without a value.
+func (f *flagSet) on(names string, to *bool, usage string) {
+	long, short, _ := strings.Cut(names, ",")
+	f.BoolVarP(to, long, short, false, usage)
+	f.Lookup(long).Annotations = map[string][]string{group: {f.section}}
+}
+
+// text adds a flag with a text that is not empty.
+func (f *flagSet) text(names, arg string, to *string, usage string) {
+	f.value(names, arg, usage, func(s string) error { *to = s; return nonEmpty(s) })
+}
+
+// choice adds a flag with one of some words.
+func (f *flagSet) choice(names, arg string, to *string, usage string, words ...string) {
+	f.value(names, arg, usage, func(s string) error { return oneOf(s, to, words...) })
+}
+
+// count adds a flag with a whole number of at least that.
+func (f *flagSet) count(names string, to *int, least int, usage string) {
+	f.value(names, "N", usage, func(s string) (err error) { *to, err = atLeast(least)(s); return err })
+}
+
 func newFlags(c *config) *pflag.FlagSet {
-	f := pflag.NewFlagSet("rank", pflag.ContinueOnError)
+	f := &flagSet{FlagSet: pflag.NewFlagSet("rank", pflag.ContinueOnError)}
 	f.SortFlags = false
 	f.SetOutput(io.Discard)
 	f.SetNormalizeFunc(func(_ *pflag.FlagSet, name string) pflag.NormalizedName {
@@ -116,46 +181,66 @@ func newFlags(c *config) *pflag.FlagSet {
 		}
 		return pflag.NormalizedName(name)
 	})
-	in := ""
-	add := func(names, arg, usage string, set func(string) error) {
-		long, short, _ := strings.Cut(names, ",")
-		fl := f.VarPF(&setter{set: set, kind: arg}, long, short, usage)
-		fl.Annotations = map[string][]string{group: {in}}
+	for _, add := range []struct {
+		section string
+		flags   func(*config, *flagSet)
+	}{{"What to measure", planFlags}, {"How to measure", methodFlags}, {stepSection, stepFlags}, {"NCCL", ncclFlags},
+		{"The run", runFlags}, {"Libraries", libraryFlags}, {"About", aboutFlags}} {
+		f.section = add.section
+		add.flags(c, f)
 	}
-	flag := func(names, usage string, to *bool) {
-		long, short, _ := strings.Cut(names, ",")
-		f.BoolVarP(to, long, short, false, usage)
-		f.Lookup(long).Annotations = map[string][]string{group: {in}}
-	}
+	return f.FlagSet
+}
 
-	in = "What to measure"
-	add("backend", "NAMES", "auto (NCCL where every rank has a GPU and the library, else MPI), mpi, gloo, nccl or ncclx", func(s string) (err error) { c.Backends, err = backends(s); return })
-	add("sweep", "NAME|FILE", "quick (default), profile, baseline, full, sizes, pattern, or a YAML file; flags win over it", func(s string) error { c.Sweep = s; return nil })
-	add("collective", "LIST", "all_reduce, all_gather, reduce_scatter, broadcast, reduce, alltoall, gather, scatter, sendrecv, or all", list(sweeps.ParseCollectives, &c.Flags.Collectives))
-	add("minbytes,b", "SIZE", "smallest size; K, M, G are powers of 1024 (8 without a sweep)", size(&c.Flags.MinBytes))
-	add("maxbytes,e", "SIZE", "largest size (32M without a sweep)", size(&c.Flags.MaxBytes))
-	add("stepfactor,f", "N", "each size is N times the one before (2 without a sweep)", value(factor, &c.Flags.StepFactor))
-	add("stepbytes,i", "SIZE", "each size is SIZE larger than the one before", size(&c.Flags.StepBytes))
-	add("elements", "LIST", "elements of one rank's tensor instead of sizes: 1M,4M,16M", list(one(coll.ParseSize), &c.Flags.Elements))
-	add("datatype,d", "LIST", "int8, uint8, int32, uint32, int64, uint64, float16, bfloat16, float32, float64, float8e4m3, float8e5m2, or all", list(sweeps.ParseTypes, &c.Flags.Types))
-	add("op,o", "LIST", "sum, prod, min, max, avg, mulsum (NCCL's, each input times 2), or all", list(sweeps.ParseOps, &c.Flags.Ops))
-	add("root,r", "LIST", "root of broadcast, reduce, gather, scatter; -1 is every rank", list(sweeps.ParseRoots, &c.Flags.Roots))
-	add("placement", "LIST", "out (a buffer of its own), in (over the input), or both", list(sweeps.ParsePlacements, &c.Flags.Placements))
-	add("worlds", "LIST", "sub-worlds of the first n ranks, one after another", list(sweeps.ParseWorlds, &c.Flags.Worlds))
+func planFlags(c *config, f *flagSet) {
+	p := &c.Flags
+	f.value("backend", "NAMES",
+		"auto (NCCL where every rank has a GPU and the library, else MPI), mpi, gloo, nccl or ncclx",
+		func(s string) (err error) { c.Backends, err = backends(s); return err })
+	f.value("sweep", "NAME|FILE",
+		"quick (default), profile, baseline, full, sizes, pattern, or a YAML file; flags win over it",
+		func(s string) error { c.Sweep = s; return nil })
+	f.value("collective", "LIST",
+		"all_reduce, all_gather, reduce_scatter, broadcast, reduce, alltoall, gather, scatter, "+
+			"sendrecv, or all",
+		list(sweeps.ParseCollectives, &p.Collectives))
+	f.value("minbytes,b", "SIZE", "smallest size; K, M, G are powers of 1024 (8 without a sweep)", size(&p.MinBytes))
+	f.value("maxbytes,e", "SIZE", "largest size (32M without a sweep)", size(&p.MaxBytes))
+	f.value("stepfactor,f", "N",
+		"each size is N times the one before (2 without a sweep)",
+		value(factor, &p.StepFactor))
+	f.value("stepbytes,i", "SIZE", "each size is SIZE larger than the one before", size(&p.StepBytes))
+	f.value("elements", "LIST", "elements of one rank's tensor instead of sizes: 1M,4M,16M",
+		list(one(coll.ParseSize), &p.Elements))
+	f.value("datatype,d", "LIST", "int8, uint8, int32, uint32, int64, uint64, float16, bfloat16, float32, float64, "+
+		"float8e4m3, float8e5m2, or all", list(sweeps.ParseTypes, &p.Types))
+	f.value("op,o", "LIST", "sum, prod, min, max, avg, mulsum (NCCL's, each input times 2), or all",
+		list(sweeps.ParseOps, &p.Ops))
+	f.value("root,r", "LIST", "root of broadcast, reduce, gather, scatter; -1 is every rank",
+		list(sweeps.ParseRoots, &p.Roots))
+	f.value("placement", "LIST", "out (a buffer of its own), in (over the input), or both",
+		list(sweeps.ParsePlacements, &p.Placements))
+	f.value("worlds", "LIST", "sub-worlds of the first n ranks, one after another", list(sweeps.ParseWorlds, &p.Worlds))
+	f.choice("pattern", "NAME", &c.Pattern, "find a weak node or link: pairs (all pairs of nodes, many at a time) or "+
+		"halves (of all nodes); without a sweep it measures the sweep pattern", pattern.Kinds...)
+}
 
-	add("pattern", "NAME", "find a weak node or link: pairs (all pairs of nodes, many at a time) or halves (of all nodes); without a sweep it measures the sweep pattern", func(s string) error { return nearPattern(s, &c.Pattern) })
-
-	in = "How to measure"
-	add("mode", "LIST", "throughput (back to back), latency (each alone), or both", list(sweeps.ParseModes, &c.Flags.Modes))
-	add("iters,n", "N", "timed operations; without it as many as the precision needs", number(1, &c.Flags.Iterations))
-	add("warmup-iters,w", "N", "operations before timing (5)", number(0, &c.Flags.Warmup))
-	add("agg-iters,m", "N", "operations issued as one (1)", number(1, &c.Flags.Aggregate))
-	add("check,c", "N", "rounds of checking every element; 0 is off (1)", number(0, &c.Flags.Check))
-	add("precision", "P", "wanted half width of the 95 % interval of the median (2%)", value(sweeps.ParsePercent, &c.Flags.Precision))
-	add("budget", "TIME", "measuring time of one case at most (10s)", value(sweeps.ParseDuration, &c.Flags.Budget))
-	add("time-limit", "TIME", "time of the whole run; the plan is thinned to fit: 5m", value(sweeps.ParseDuration, &c.Flags.TimeLimit))
-	add("run-cycles,N", "N", "run the sweep N times; 0 is until stopped (soak)", func(s string) (err error) { c.Cycles, err = atLeast(0)(s); return })
-	add("average,a", "N", "whose time throughput counts: 0 rank 0, 1 mean, 2 min, 3 max (3)", func(s string) error {
+func methodFlags(c *config, f *flagSet) {
+	p := &c.Flags
+	f.value("mode", "LIST",
+		"throughput (back to back), latency (each alone), or both",
+		list(sweeps.ParseModes, &p.Modes))
+	f.value("iters,n", "N", "timed operations; without it as many as the precision needs", number(1, &p.Iterations))
+	f.value("warmup-iters,w", "N", "operations before timing (5)", number(0, &p.Warmup))
+	f.value("agg-iters,m", "N", "operations issued as one (1)", number(1, &p.Aggregate))
+	f.value("check,c", "N", "rounds of checking every element; 0 is off (1)", number(0, &p.Check))
+	f.value("precision", "P", "target half-width of the 95 % confidence interval of the median (2%)",
+		value(sweeps.ParsePercent, &p.Precision))
+	f.value("budget", "TIME", "measuring time of one case at most (10s)", value(sweeps.ParseDuration, &p.Budget))
+	f.value("time-limit", "TIME", "time of the whole run; the plan is thinned to fit: 5m",
+		value(sweeps.ParseDuration, &p.TimeLimit))
+	f.count("run-cycles,N", &c.Cycles, 0, "run the sweep N times; 0 is until stopped (soak)")
+	f.value("average,a", "N", "whose time throughput counts: 0 rank 0, 1 mean, 2 min, 3 max (3)", func(s string) error {
 		n, err := strconv.Atoi(s)
 		if err != nil || n < 0 || n > 3 {
 			return fmt.Errorf("want 0 (rank 0), 1 (mean), 2 (min) or 3 (max)")
@@ -163,81 +248,102 @@ func newFlags(c *config) *pflag.FlagSet {
 		c.Average = bench.Average(n)
 		return nil
 	})
-	add("rotate", "SIZE", "walk through SIZE bytes of buffers, so that caches are cold", func(s string) (err error) { c.Rotate, err = coll.ParseSize(s); return })
+	f.value("rotate", "SIZE", "walk through SIZE bytes of buffers, so that caches are cold",
+		func(s string) (err error) { c.Rotate, err = coll.ParseSize(s); return err })
+}
 
-	in = stepSection
-	addStepFlags(&c.Step, add, flag)
+func ncclFlags(c *config, f *flagSet) {
+	g := &c.GPU
+	f.count("cudagraph,G", &g.Graph,
+		0,
+		"the -n operations (20 without it) as one CUDA graph; with -n it is launched N "+
+			"times, without as often as the precision needs")
+	f.choice("alloc", "HOW", &g.Alloc, "buffers by driver (cuMemAlloc, the default) or nccl (ncclMemAlloc)",
+		"driver", "nccl")
+	f.choice("register", "HOW", &g.Register, "none (default), buffer (ncclCommRegister) or window "+
+		"(ncclCommWindowRegister, with --alloc nccl)", registrations...)
+	f.value("local-register,R", "N", "nccl-tests' name of --register: 0 none, 1 buffer, 2 window, with --alloc nccl",
+		func(s string) error {
+			n, err := strconv.Atoi(s)
+			if err != nil || n < 0 || n > 2 {
+				return fmt.Errorf("want 0 (none), 1 (buffer) or 2 (window)")
+			}
+			if g.Register = registrations[n]; n > 0 {
+				g.Alloc = "nccl"
+			}
+			return nil
+		})
+	f.on("events", &g.Events, "time of each operation (or batch) by CUDA events too, beside the host's clock")
+	f.count("cta-policy,x", &g.CTAPolicy, 0, "ncclConfig_t's CTAPolicy: 0 default, 1 efficiency, 2 zero CTAs")
+	f.count("min-ctas", &g.MinCTAs, 1, "ncclConfig_t's minCTAs: thread blocks of an operation at least")
+	f.count("max-ctas", &g.MaxCTAs, 1, "ncclConfig_t's maxCTAs: thread blocks of an operation at most")
+	f.text("algo", "NAMES", &g.Algorithms, "algorithms that NCCL may take, in its words: ring, tree_ll128, ^nvls "+
+		"(NCCL 2.31 and newer)")
+	f.choice("like", "TOOL", &c.Like, "nccl-tests: its -n 20, -w 1, -a 1, both placements, ncclMemAlloc and moving "+
+		"buffers, to compare results", "nccl-tests")
+	f.on("path", &g.Path, "ask NCCL (2.23 and newer) for the algorithm, protocol and channels of each point, by its "+
+		"profiler interface")
+	f.on("profile-range", &c.Profile,
+		"cuProfilerStart and Stop around the timed part of each case, or around all steps "+
+			"of a --step (nsys profile --capture-range=cudaProfilerApi)")
+	f.on("nonblocking", &g.NonBlocking, "a non-blocking communicator, for those who train with one")
+	f.on("allow-shared-gpu", &c.ShareGPU, "let several ranks use one GPU; every record states it")
+}
 
-	in = "NCCL"
-	add("cudagraph,G", "N", "the -n operations (20 without it) as one CUDA graph; with -n it is launched N times, without as often as the precision needs", func(s string) (err error) { c.GPU.Graph, err = atLeast(0)(s); return })
-	add("alloc", "HOW", "buffers by driver (cuMemAlloc, the default) or nccl (ncclMemAlloc)", func(s string) error { return oneOf(s, &c.GPU.Alloc, "driver", "nccl") })
-	add("register", "HOW", "none (default), buffer (ncclCommRegister) or window (ncclCommWindowRegister, with --alloc nccl)", func(s string) error { return oneOf(s, &c.GPU.Register, "none", "buffer", "window") })
-	add("local-register,R", "N", "nccl-tests' way to say --register: 0 none, 1 buffer, 2 window, with --alloc nccl", func(s string) error {
-		n, err := strconv.Atoi(s)
-		if err != nil || n < 0 || n > 2 {
-			return fmt.Errorf("want 0 (none), 1 (buffer) or 2 (window)")
-		}
-		if c.GPU.Register = []string{"none", "buffer", "window"}[n]; n > 0 {
-			c.GPU.Alloc = "nccl"
-		}
-		return nil
-	})
-	flag("events", "time of each operation (or batch) by CUDA events too, beside the host's clock", &c.GPU.Events)
-	add("cta-policy,x", "N", "ncclConfig_t's CTAPolicy: 0 default, 1 efficiency, 2 zero CTAs", func(s string) (err error) { c.GPU.CTAPolicy, err = atLeast(0)(s); return })
-	add("min-ctas", "N", "ncclConfig_t's minCTAs: thread blocks of an operation at least", func(s string) (err error) { c.GPU.MinCTAs, err = atLeast(1)(s); return })
-	add("max-ctas", "N", "ncclConfig_t's maxCTAs: thread blocks of an operation at most", func(s string) (err error) { c.GPU.MaxCTAs, err = atLeast(1)(s); return })
-	add("algo", "NAMES", "algorithms that NCCL may take, in its words: ring, tree_ll128, ^nvls (NCCL 2.31 and newer)", func(s string) error { c.GPU.Algorithms = s; return nonEmpty(s) })
-	add("like", "TOOL", "nccl-tests: its -n 20, -w 1, -a 1, both placements, ncclMemAlloc and moving buffers, for figures side by side", func(s string) error { return oneOf(s, &c.Like, "nccl-tests") })
-	flag("path", "ask NCCL (2.23 and newer) for the algorithm, protocol and channels of each point, by its profiler interface", &c.GPU.Path)
-	flag("profile-range", "cuProfilerStart and Stop around the timed part of each case, or around all steps of a --step (nsys profile --capture-range=cudaProfilerApi)", &c.Profile)
-	flag("nonblocking", "a non-blocking communicator, for those who train with one", &c.GPU.NonBlocking)
-	flag("allow-shared-gpu", "let several ranks use one GPU; every record says so", &c.ShareGPU)
+// registrations are the values of --register, in the order of nccl-tests' -R.
+var registrations = []string{"none", "buffer", "window"}
 
-	in = "The run"
-	add("out", "DIR", "where results go (default ./results)", func(s string) error { c.Out = s; return nonEmpty(s) })
-	flag("resume", "continue what lies in --out: points that are ok are not measured again", &c.Resume)
-	flag("list", "show the plan and measure nothing", &c.list)
-	flag("preflight", "check libraries, hosts, limits and network, and measure nothing; exit code 2 on a problem", &c.preflight)
-	add("format", "FORMAT", "the report of --preflight as text (default), markdown or json", c.format.Set)
-	flag("json", "the same as --format json", &c.json)
-	flag("quiet", "no table and no progress", &c.quiet)
-	add("retry", "N", "measure a point that failed up to N times more (0)", func(s string) (err error) { c.Retry, err = atLeast(0)(s); return })
-	add("deadline", "TIME", "name a hang after this long, or ten times what the case should take (default 60s)", func(s string) (err error) { c.Deadline, err = deadline(s); return })
-	add("timeout,T", "SECONDS", "nccl-tests' name for --deadline", func(s string) (err error) { c.Deadline, err = deadline(s); return })
-	add("campaign", "ID", "launches with one ID belong together (also BUSBAR_CAMPAIGN)", func(s string) error { c.Campaign = s; return nonEmpty(s) })
-	add("block", "LABEL", "launches of one campaign and block were taken in turn, and are compared as pairs (also BUSBAR_BLOCK)", func(s string) error { c.Block = s; return nonEmpty(s) })
-	add("variant", "LABEL", "name of a tuning variant (also BUSBAR_VARIANT)", func(s string) error { c.Variant = s; return nonEmpty(s) })
+func runFlags(c *config, f *flagSet) {
+	f.text("out", "DIR", &c.Out, "where results go (default ./results)")
+	f.on("resume", &c.Resume, "continue the runs in --out: points that are ok are not measured again")
+	f.on("list", &c.list, "show the plan and measure nothing")
+	f.on("preflight", &c.preflight, "check libraries, hosts, limits and network, and measure nothing; "+
+		"exit code 2 on a problem")
+	f.value("format", "FORMAT", "the report of --preflight as text (default), markdown or json", c.format.Set)
+	f.on("json", &c.json, "the same as --format json")
+	f.on("quiet", &c.quiet, "no table and no progress")
+	f.count("retry", &c.Retry, 0, "measure a point that failed up to N times more (0)")
+	setDeadline := func(s string) (err error) { c.Deadline, err = deadline(s); return err }
+	f.value("deadline", "TIME", "name a hang after this long, or ten times what the case should take (default 60s)",
+		setDeadline)
+	f.value("timeout,T", "SECONDS", "nccl-tests' name for --deadline", setDeadline)
+	f.text("campaign", "ID", &c.Campaign, "launches with one ID belong together (also BUSBAR_CAMPAIGN)")
+	f.text("block", "LABEL", &c.Block, "launches of one campaign and block were taken in turn, and are compared as "+
+		"pairs (also BUSBAR_BLOCK)")
+	f.text("variant", "LABEL", &c.Variant, "name of a tuning variant (also BUSBAR_VARIANT)")
+}
 
-	in = "Libraries"
-	add("nccl", "PATH", "libnccl.so.2 or another library with its functions: a file or its folder", func(s string) error { c.NCCL = s; return nonEmpty(s) })
-	add("cuda", "PATH", "the driver's libcuda.so.1: a file or its folder", func(s string) error { c.CUDA = s; return nonEmpty(s) })
-	flag("simulate", "simulate GPUs and NCCL: everything runs, no value is real (also --rehearse)", &c.Simulate)
-	add("gloo-iface", "NAME", "network interface of Gloo (default GLOO_SOCKET_IFNAME, else where the route leads)", func(s string) error { c.Gloo.Network = s; return nonEmpty(s) })
-	add("gloo-cpus", "WHERE", "where Gloo's thread may run: same (its rank's CPUs), any (all that the system grants), or a list: 0-3,8 (default same, and any for ranks of one CPU where there are enough)", func(s string) error { return backend.ParseGlooCPUs(s, &c.Gloo.CPUs) })
-	add("gloo-algo", "NAME", "all_reduce of Gloo by ring (default) or bcube", func(s string) error { return oneOf(s, &c.Gloo.Algorithm, "ring", "bcube") })
-	add("mpi", "NAME|PATH", "auto, openmpi, mpich, or a shim's path", func(s string) error { c.mpi = s; return nonEmpty(s) })
-	add("nthreads,t", "1", "accepted as nccl-tests has it: one thread per rank", exactlyOne)
-	add("ngpus,g", "1", "accepted as nccl-tests has it: one device per rank", exactlyOne)
+func libraryFlags(c *config, f *flagSet) {
+	f.text("nccl", "PATH", &c.NCCL, "libnccl.so.2 or another library with its functions: a file or its folder")
+	f.text("cuda", "PATH", &c.CUDA, "the driver's libcuda.so.1: a file or its folder")
+	f.on("simulate", &c.Simulate, "simulate GPUs and NCCL: everything runs, no value is real (also --rehearse)")
+	f.text("gloo-iface", "NAME",
+		&c.Gloo.Network,
+		"network interface of Gloo (default GLOO_SOCKET_IFNAME, else that of "+
+			"the route)")
+	f.value("gloo-cpus", "WHERE",
+		"where Gloo's thread may run: same (its rank's CPUs), any (all that the system grants), "+
+			"or a list: 0-3,8 (default same, and any for ranks of one CPU where there are enough)",
+		func(s string) error { return backend.ParseGlooCPUs(s, &c.Gloo.CPUs) })
+	f.choice("gloo-algo", "NAME", &c.Gloo.Algorithm, "all_reduce of Gloo by ring (default) or bcube", "ring", "bcube")
+	f.text("mpi", "NAME|PATH", &c.mpi, "auto, openmpi, mpich, or a shim's path")
+	f.value("nthreads,t", "1", "accepted as nccl-tests has it: one thread per rank", exactlyOne)
+	f.value("ngpus,g", "1", "accepted as nccl-tests has it: one device per rank", exactlyOne)
+}
 
-	in = "About"
-	flag("version", "version and build", &c.version)
-	f.BoolVarP(&c.help, "help", "h", false, "this text")
-	f.Lookup("help").Annotations = map[string][]string{group: {in}}
-	return f
+func aboutFlags(c *config, f *flagSet) {
+	f.on("version", &c.version, "version and build")
+	f.on("help,h", &c.help, "this text")
 }
 
 func backends(s string) ([]string, error) {
 	var names []string
-	for word := range strings.SplitSeq(s, ",") {
-		word = strings.TrimSpace(word)
-		found := false
-		for _, n := range backendNames {
-			found = found || n == word
+	for name := range strings.SplitSeq(s, ",") {
+		name = strings.TrimSpace(name)
+		if !slices.Contains(backendNames, name) {
+			return nil, coll.Unknown("backend", name, backendNames)
 		}
-		if !found {
-			return nil, coll.Unknown("backend", word, backendNames)
-		}
-		names = append(names, word)
+		names = append(names, name)
 	}
 	return names, nil
 }
@@ -251,13 +357,11 @@ func deadline(s string) (time.Duration, error) {
 }
 
 func oneOf(s string, to *string, words ...string) error {
-	for _, w := range words {
-		if s == w {
-			*to = s
-			return nil
-		}
+	if !slices.Contains(words, s) {
+		return coll.Unknown("word", s, words)
 	}
-	return coll.Unknown("word", s, words)
+	*to = s
+	return nil
 }
 
 func nonEmpty(s string) error {

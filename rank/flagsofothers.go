@@ -10,31 +10,27 @@ import (
 	"busbar/internal/coll"
 )
 
-// replaced are flags of nccl-tests that rank lacks, and what serves instead.
-var replaced = map[string]string{
-	"parallel_init":         "every rank initialises by itself here",
-	"blocking":              "--mode latency times each operation alone",
-	"z":                     "--mode latency times each operation alone",
-	"p":                     "every rank initialises by itself here",
-	"stream_null":           "the stream is the tool's own",
-	"y":                     "the stream is the tool's own",
-	"report_cputime":        "lateness_s and the per-rank summary tell the host's share",
-	"C":                     "lateness_s and the per-rank summary tell the host's share",
-	"report_timestamps":     "every record has its time in the file",
-	"S":                     "every record has its time in the file",
-	"output_file":           "--out DIR takes all results, as JSON lines",
-	"J":                     "--out DIR takes all results, as JSON lines",
-	"device_implementation": "device kernels are not offered",
-	"D":                     "device kernels are not offered",
-	"V":                     "device kernels are not offered",
-	"memory":                "--list shows the memory of a rank",
-	"M":                     "--list shows the memory of a rank",
-	"unalign":               "buffers are aligned to pages",
-	"u":                     "buffers are aligned to pages",
-	"per_iter_timing":       "--mode latency keeps the distribution",
-	"I":                     "--mode latency keeps the distribution",
-	"per_iter_skip":         "-w warms up what is measured",
-	"K":                     "-w warms up what is measured",
+// replaced are flags of nccl-tests that rank lacks, by their long and short names, and what serves instead.
+var replaced = map[string]string{}
+
+func init() {
+	for names, instead := range map[string]string{
+		"parallel_init p":           "every rank initialises by itself here",
+		"blocking z":                "--mode latency times each operation alone",
+		"stream_null y":             "the stream is the tool's own",
+		"report_cputime C":          "lateness_s and the per-rank summary show the host's share",
+		"report_timestamps S":       "every record has its time in the file",
+		"output_file J":             "--out DIR takes all results, as JSON lines",
+		"device_implementation D V": "device kernels are not offered",
+		"memory M":                  "--list shows the memory of a rank",
+		"unalign u":                 "buffers are aligned to pages",
+		"per_iter_timing I":         "--mode latency keeps the distribution",
+		"per_iter_skip K":           "-w warms up what is measured",
+	} {
+		for name := range strings.FieldsSeq(names) {
+			replaced[name] = instead
+		}
+	}
 }
 
 // torchs are flags of benchmark scripts around torch.distributed that rank lacks, and what serves instead.

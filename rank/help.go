@@ -84,5 +84,10 @@ func writeHelp(w io.Writer) {
 }
 
 func versionLine() string {
-	return fmt.Sprintf("rank of busbar %s (build %s, %s)", toolVersion(), screen.Clip(strings.TrimSpace(launch.BuildIdentity()), 24), runtime.Version())
+	return fmt.Sprintf(
+		"rank of busbar %s (build %s, %s)",
+		toolVersion(),
+		screen.Clip(strings.TrimSpace(launch.BuildIdentity()), 24),
+		runtime.Version(),
+	)
 }

@@ -18,12 +18,19 @@ func (j *job) host() *backend.Host {
 // session is this launch as what measures it sees it; its plan, libraries and screen are still to come.
 func (j *job) session() *session.Run {
 	info := j.lib.Info()
-	return &session.Run{Comm: j.world, Ranks: j.ranks, Watch: j.watch, Ledger: j.ledger, Stderr: j.stderr, Start: j.start,
+	return &session.Run{
+		Comm:      j.world,
+		Ranks:     j.ranks,
+		Watch:     j.watch,
+		Ledger:    j.ledger,
+		Stderr:    j.stderr,
+		Start:     j.start,
 		StopAsked: j.state.stopAsked.Load,
 		Program: session.Program{Tool: "busbar " + toolVersion(), Command: append([]string{"rank"}, j.args...),
 			MPI: result.MPI{Family: info.Family, Library: info.Library, Standard: info.Standard, Path: info.LibMPIPath,
 				Shim: info.ShimPath, ThreadLevel: info.ThreadLevel.String(), LargeCounts: info.LargeCounts,
-				Launcher: launch.LauncherName(j.started)}}}
+				Launcher: launch.LauncherName(j.started)}},
+	}
 }
 
 // eventLeave is the message that an operation of the communicator with that number has failed somewhere.

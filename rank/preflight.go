@@ -22,7 +22,10 @@ type checking struct{ *job }
 func (j checking) run() (int, error) {
 	if j.rank == 0 {
 		j.checks = preflight.NewChecklist(j.ranks, j.cfg.format, j.stdout)
-		j.checks.Add(preflight.CheckMPI(j.lib.Info(), j.started, j.world.Size()), preflight.CheckAlikeRanks(j.ranks, j.started))
+		j.checks.Add(
+			preflight.CheckMPI(j.lib.Info(), j.started, j.world.Size()),
+			preflight.CheckAlikeRanks(j.ranks, j.started),
+		)
 	}
 	backends, err := j.chooseForPreflight()
 	if err != nil {
@@ -87,7 +90,9 @@ func (c *config) checkPreflight() error {
 	}
 	switch {
 	case c.format != "" && !c.preflight:
-		return exit.Usagef("--format and --json are the form of --preflight's report; results are JSON lines in --out anyway")
+		return exit.Usagef(
+			"--format and --json are the form of --preflight's report; results are JSON lines in --out anyway",
+		)
 	case c.preflight && c.list:
 		return exit.Usagef("--preflight and --list are two questions; ask one at a time")
 	}
@@ -119,7 +124,10 @@ func (j checking) checkClocks(clock bench.Clock) error {
 	if err != nil {
 		return err
 	}
-	all, err := launch.GatherJSON(j.world, preflight.ClockView{Offset: off.Own, Uncertainty: off.Uncertainty, Wall: preflight.TimeOfDay()})
+	all, err := launch.GatherJSON(
+		j.world,
+		preflight.ClockView{Offset: off.Own, Uncertainty: off.Uncertainty, Wall: preflight.TimeOfDay()},
+	)
 	if err == nil && j.rank == 0 {
 		nodes, _ := machine.CountNodes(machines)
 		j.checks.Add(preflight.JudgeClocks(all, nodes, clock.Cost)...)
@@ -140,8 +148,13 @@ func gpusToTake(ranks []preflight.GPUSight) []int {
 // viewGPUs is what this rank sees of GPUs and of the library of a backend on them, none of which it starts. It is
 // local.
 func (j checking) viewGPUs(library, driver string) *preflight.GPUView {
-	search := preflight.GPUSearch{Shared: j.cfg.ShareGPU, Simulated: library == backend.Simulation, NCCLX: library == "ncclx",
-		CPUs: j.ranks[j.rank].CPUs, Driver: driver}
+	search := preflight.GPUSearch{
+		Shared:    j.cfg.ShareGPU,
+		Simulated: library == backend.Simulation,
+		NCCLX:     library == "ncclx",
+		CPUs:      j.ranks[j.rank].CPUs,
+		Driver:    driver,
+	}
 	paths, err := j.cfg.LibraryPaths()
 	search.CUDA, search.NCCL, search.NotFound = paths.CUDA, paths.NCCL, err
 	return preflight.ViewGPUs("/", search)

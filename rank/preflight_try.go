@@ -14,7 +14,10 @@ import (
 // chooseForPreflight is what --backend asks for; that it cannot be had is found by its checks, not an error.
 // Collective.
 func (j checking) chooseForPreflight() (names []string, err error) {
-	names, err = backend.Choose(&j.cfg.Options.Options, func() string { return backend.Auto(j.host(), []int{j.world.Size()}) })
+	names, err = backend.Choose(
+		&j.cfg.Options.Options,
+		func() string { return backend.Auto(j.host(), []int{j.world.Size()}) },
+	)
 	switch exit.CodeOf(err) {
 	case exit.OK:
 		return names, nil

@@ -64,7 +64,12 @@ func (e *ending) interrupted(s syscall.Signal, other *launch.RankFacts) {
 	}
 	paths := e.ledger.Paths()
 	if e.ledger.Finish(result.Interrupted, cause, code, "") {
-		fmt.Fprintf(e.stderr, "rank: interrupted by %s; what was measured is kept%s\n", notice.Message(cause), inFiles(paths))
+		fmt.Fprintf(
+			e.stderr,
+			"rank: interrupted by %s; what was measured is kept%s\n",
+			notice.Message(cause),
+			inFiles(paths),
+		)
 		fmt.Fprintln(e.stderr, "rank: the same command with --resume continues it")
 		if other != nil {
 			e.die(code)

@@ -15,22 +15,39 @@ import (
 	"busbar/sweeps"
 )
 
-// stepSection is the section of the help that the flags of --step stand in.
+// stepSection is the section of the help with the flags of --step.
 const stepSection = "A training step"
 
-// addStepFlags adds the flags of --step; add and flag are newFlags' own.
-func addStepFlags(o *plan.StepOptions, add func(names, arg, usage string, set func(string) error), flag func(names, usage string, to *bool)) {
-	add("step", "MODEL", "measure the step of a data-parallel training, not collectives: resnet50, gpt2, llama, uniform, or a YAML file; its time with and without communication, and how much of that is hidden", func(s string) error { o.Model = s; return nonEmpty(s) })
-	add("bucket", "LIST", "caps of buckets: sizes, layer (each layer alone), all (one bucket) (1M,5M,10M,25M,50M,100M,all)", list(one(step.ParseCap), &o.Buckets))
-	add("first-bucket", "SIZE", "cap of DDP's first bucket, which is communicated while most of the backward pass is still to come (1M)", func(s string) (err error) { o.First, err = firstBucket(s); return })
-	add("strategy", "LIST", "ddp (gradients are reduced, bucket by bucket), fsdp (parameters are gathered, gradients reduced and scattered) (ddp)", list(one(step.ParseStrategy), &o.Strategies))
-	add("compress", "LIST", "less communication for more computing, modelled: none, 8x (an eighth of the volume), powersgd-4 (of rank 4), either with its cost: 8x:5ms (none)", list(one(step.ParseCompression), &o.Compress))
-	add("progress", "LIST", "how communication on a host goes on beside computing: none (no call of the library), poll (it is tested now and then), thread (a second thread) (MPI: none,poll; Gloo: thread)", list(one(step.ParseProgress), &o.Progress))
-	add("poll-interval", "TIME", "computing between two tests of --progress poll (200us)", func(s string) (err error) { o.Poll, err = positive(s); return })
-	add("compute", "TIME", "what forward and backward pass take together; layers keep their proportions (the model's own)", func(s string) (err error) { o.Compute, err = positive(s); return })
-	add("compute-threads", "N", "threads that compute on a host (1)", func(s string) (err error) { o.Threads, err = atLeast(1)(s); return })
-	add("compute-kernel", "NAME", "what computes on a GPU: gemm (cuBLAS), fma (busbar's own), or auto, which is gemm where cuBLAS can be loaded", func(s string) error { return oneOf(s, &o.Kernel, "auto", "gemm", "fma") })
-	flag("no-trace", "write no trace of the last overlapped steps", &o.NoTrace)
+func stepFlags(c *config, f *flagSet) {
+	o := &c.Step
+	f.text("step", "MODEL", &o.Model, "measure the step of a data-parallel training, not collectives: resnet50, gpt2, "+
+		"llama, uniform, or a YAML file; its time with and without communication, and how much of that is hidden")
+	f.value("bucket", "LIST", "caps of buckets: sizes, layer (each layer alone), all (one bucket) "+
+		"(1M,5M,10M,25M,50M,100M,all)", list(one(step.ParseCap), &o.Buckets))
+	f.value("first-bucket", "SIZE",
+		"cap of DDP's first bucket, which is communicated while most of the backward pass is "+
+			"still to come (1M)",
+		func(s string) (err error) { o.First, err = firstBucket(s); return err })
+	f.value("strategy", "LIST",
+		"ddp (gradients are reduced, bucket by bucket), fsdp (parameters are gathered, gradients "+
+			"reduced and scattered) (ddp)",
+		list(one(step.ParseStrategy), &o.Strategies))
+	f.value("compress", "LIST", "less communication for more computing, modelled: none, 8x (an eighth of the volume), "+
+		"powersgd-4 (of rank 4), either with its cost: 8x:5ms (none)", list(one(step.ParseCompression), &o.Compress))
+	f.value("progress", "LIST", "how communication on a host goes on beside computing: none (no call of the library), "+
+		"poll (it is tested now and then), thread (a second thread) (MPI: none,poll; Gloo: thread)",
+		list(one(step.ParseProgress), &o.Progress))
+	f.value("poll-interval", "TIME", "computing between two tests of --progress poll (200us)",
+		func(s string) (err error) { o.Poll, err = positive(s); return err })
+	f.value("compute", "TIME", "what forward and backward pass take together; layers keep their proportions (the "+
+		"model's own)", func(s string) (err error) { o.Compute, err = positive(s); return err })
+	f.count("compute-threads", &o.Threads, 1, "threads that compute on a host (1)")
+	f.choice("compute-kernel", "NAME",
+		&o.Kernel,
+		"what computes on a GPU: gemm (cuBLAS), fma (busbar's own), or auto, "+
+			"which is gemm where cuBLAS can be loaded",
+		"auto", "gemm", "fma")
+	f.on("no-trace", &o.NoTrace, "write no trace of the last overlapped steps")
 }
 
 func firstBucket(s string) (int64, error) {
@@ -87,7 +104,11 @@ func (c *config) checkStep(f *pflag.FlagSet) (err error) {
 		instead, odd := notWithStep[fl.Name]
 		switch {
 		case c.Step.Model == "" && fl.Annotations[group][0] == stepSection:
-			refuse("--%s belongs to --step, which is not there: add --step MODEL, such as --step resnet50, or leave it out", fl.Name)
+			refuse(
+				"--%s belongs to --step, which is not there: add --step MODEL, such as --step resnet50, "+
+					"or leave it out",
+				fl.Name,
+			)
 		case c.Step.Model != "" && odd:
 			refuse("--%s is not for --step: %s", fl.Name, instead)
 		}
@@ -100,16 +121,27 @@ func (c *config) checkStep(f *pflag.FlagSet) (err error) {
 	case f.Changed("first-bucket") && !slices.Contains(o.Strategies, step.DDP):
 		refuse("--first-bucket is DDP's, and --strategy %s has none: leave it out", plan.Words(o.Strategies))
 	case f.Changed("poll-interval") && len(o.Progress) > 0 && !slices.Contains(o.Progress, step.Poll):
-		refuse("--poll-interval is for --progress poll, and --progress %s does not poll: leave it out", plan.Words(o.Progress))
+		refuse(
+			"--poll-interval is for --progress poll, and --progress %s does not poll: leave it out",
+			plan.Words(o.Progress),
+		)
 	case o.Kernel == "fma" && c.GPU.Register == "window":
-		refuse("--compute-kernel fma: %s: use --compute-kernel gemm, or leave out --register window", backend.FMABesideWindows)
+		refuse(
+			"--compute-kernel fma: %s: use --compute-kernel gemm, or leave out --register window",
+			backend.FMABesideWindows,
+		)
 	}
 	for _, t := range c.Flags.Types {
 		if !t.Float() {
-			refuse("--step sums gradients, and %s is no type of theirs: -d takes float32, float16, bfloat16, float8e4m3, float8e5m2 or float64", t)
+			refuse(
+				"--step sums gradients, and %s is no type of theirs: -d takes float32, float16, bfloat16, "+
+					"float8e4m3, float8e5m2 or float64",
+				t,
+			)
 		}
 	}
-	if points := c.StepPoints("mpi"); err == nil && !slices.ContainsFunc(points, func(p step.Point) bool { return p.Impossible() == nil }) {
+	if points := c.StepPoints("mpi"); err == nil &&
+		!slices.ContainsFunc(points, func(p step.Point) bool { return p.Impossible() == nil }) {
 		refuse("--step has nothing to measure: %v", points[0].Impossible())
 	}
 	return err
