@@ -46,8 +46,8 @@ func (n Near) fits(lengths ...int64) error {
 	return nil
 }
 
-// differs is the index of the first of n bytes of host memory that is not the table's, or of the first element that is not
-// near it, -1 if there is none. Large ones are compared by as many threads as this process has CPUs.
+// differs is the index of the first of n bytes of host memory that is not the table's, or of the first element that
+// is not near it, -1 if there is none. Large ones are compared by as many threads as this process has CPUs.
 func differs(p unsafe.Pointer, n int64, table []byte, first int64, near Near) int64 {
 	period := int64(len(table))
 	part := func(from, to int64) int64 {

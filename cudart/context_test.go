@@ -24,10 +24,12 @@ func TestDevices(t *testing.T) {
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("devices\n%+v, want\n%+v", got, want)
 	}
-	for _, symbol := range []string{"cuDeviceGetCount", "cuDeviceGet", "cuDeviceGetName", "cuDeviceGetUuid", "cuDeviceGetUuid_v2",
+	for _, symbol := range []string{"cuDeviceGetCount", "cuDeviceGet", "cuDeviceGetName", "cuDeviceGetUuid",
+		"cuDeviceGetUuid_v2",
 		"cuDeviceGetPCIBusId", "cuDeviceTotalMem_v2", "cuDeviceGetAttribute"} {
 		t.Setenv("FAKE_CUDA_FAIL", symbol+"=999")
-		if _, err := d.Devices(); err == nil || !strings.Contains(err.Error(), symbol) || !strings.Contains(err.Error(), "(999)") {
+		if _, err := d.Devices(); err == nil || !strings.Contains(err.Error(), symbol) ||
+			!strings.Contains(err.Error(), "(999)") {
 			t.Errorf("%s fails: error %v", symbol, err)
 		}
 	}
@@ -37,11 +39,13 @@ func TestNode(t *testing.T) {
 	sys := t.TempDir()
 	for pci, text := range map[string]string{"0000:1b:00.0": "1\n", "0000:1c:00.0": "-1\n", "0000:1d:00.0": "x"} {
 		dir := filepath.Join(sys, "bus/pci/devices", pci)
-		if err := errors.Join(os.MkdirAll(dir, 0o755), os.WriteFile(filepath.Join(dir, "numa_node"), []byte(text), 0o644)); err != nil {
+		if err := errors.Join(os.MkdirAll(dir, 0o755),
+			os.WriteFile(filepath.Join(dir, "numa_node"), []byte(text), 0o644)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	for pci, want := range map[string]int{"0000:1b:00.0": 1, "0000:1c:00.0": -1, "0000:1d:00.0": -1, "0000:1e:00.0": -1} {
+	for pci, want := range map[string]int{"0000:1b:00.0": 1, "0000:1c:00.0": -1, "0000:1d:00.0": -1,
+		"0000:1e:00.0": -1} {
 		if got := nodeOf(sys, pci); got != want {
 			t.Errorf("%s: node %d, want %d", pci, got, want)
 		}
@@ -75,7 +79,8 @@ func TestOpen(t *testing.T) {
 			t.Errorf("%s fails: the context was not given back", symbol)
 		}
 	}
-	if _, err := d.Open(2); err == nil || !strings.Contains(err.Error(), "GPU 2: cuDeviceGet: CUDA_ERROR_INVALID_DEVICE (101): invalid device ordinal") {
+	if _, err := d.Open(2); err == nil ||
+		!strings.Contains(err.Error(), "GPU 2: cuDeviceGet: CUDA_ERROR_INVALID_DEVICE (101): invalid device ordinal") {
 		t.Errorf("a GPU that is not there: error %v", err)
 	}
 }
@@ -122,7 +127,8 @@ func TestMemory(t *testing.T) {
 	}
 	var e *Error
 	_, err = c.Alloc(1 << 20)
-	if !errors.As(err, &e) || !e.IsOutOfMemory() || e.IsNoDevice() || err.Error() != "cuMemAlloc_v2: CUDA_ERROR_OUT_OF_MEMORY (2): out of memory" {
+	if !errors.As(err, &e) || !e.IsOutOfMemory() || e.IsNoDevice() ||
+		err.Error() != "cuMemAlloc_v2: CUDA_ERROR_OUT_OF_MEMORY (2): out of memory" {
 		t.Errorf("too much: error %v", err)
 	}
 	if _, err := c.Alloc(-1); err == nil {
@@ -185,7 +191,8 @@ func TestStreamAndEvents(t *testing.T) {
 	if _, err := mark.Elapsed(from); err == nil {
 		t.Error("an event without timing has a time")
 	}
-	if err := errors.Join(s.Synchronize(), from.Close(), from.Close(), to.Close(), mark.Close(), s.Close(), s.Close()); err != nil {
+	if err := errors.Join(s.Synchronize(), from.Close(), from.Close(), to.Close(), mark.Close(), s.Close(),
+		s.Close()); err != nil {
 		t.Error(err)
 	}
 	t.Setenv("FAKE_CUDA_FAIL", "cuStreamCreate=2,cuEventCreate=2")

@@ -81,7 +81,8 @@ func (d *Driver) device(ordinal int) (Device, error) {
 
 func (d *Driver) attribute(number C.int, handle C.cuda_device) (int, error) {
 	var value C.int
-	err := d.check(fmt.Sprintf("cuDeviceGetAttribute of %d", int(number)), C.call_device_attribute(d.t, &value, number, handle))
+	err := d.check(fmt.Sprintf("cuDeviceGetAttribute of %d", int(number)),
+		C.call_device_attribute(d.t, &value, number, handle))
 	return int(value), err
 }
 

@@ -70,12 +70,14 @@ func (d *Driver) fill(lib *dl.Library) error {
 		newest = max(newest, int(s.since))
 	}
 	return &LoadError{Path: d.info.Path, Reason: "it lacks " + strings.Join(names, ", ") + serves,
-		Advice: fmt.Sprintf("busbar needs an NVIDIA driver that serves %s or newer: update the driver.", versionText(newest))}
+		Advice: fmt.Sprintf("busbar needs an NVIDIA driver that serves %s or newer: update the driver.",
+			versionText(newest))}
 }
 
 // fill takes the addresses of symbols into a table. Without an optional one its field stays NULL; required ones that
 // are missing are returned.
-func fill(lib *dl.Library, table unsafe.Pointer, symbols []C.struct_busbar_cuda_symbol) (missing []C.struct_busbar_cuda_symbol) {
+func fill(lib *dl.Library, table unsafe.Pointer,
+	symbols []C.struct_busbar_cuda_symbol) (missing []C.struct_busbar_cuda_symbol) {
 	for _, s := range symbols {
 		address, err := lib.Symbol(C.GoString(s.name))
 		switch {
@@ -98,7 +100,8 @@ func (d *Driver) unusable(err error) error {
 }
 
 func symbols() []C.struct_busbar_cuda_symbol {
-	return unsafe.Slice((*C.struct_busbar_cuda_symbol)(unsafe.Pointer(&C.busbar_cuda_symbols)), int(C.busbar_cuda_symbol_count))
+	return unsafe.Slice((*C.struct_busbar_cuda_symbol)(unsafe.Pointer(&C.busbar_cuda_symbols)),
+		int(C.busbar_cuda_symbol_count))
 }
 
 // Info describes the driver.

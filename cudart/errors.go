@@ -38,7 +38,8 @@ type UnsupportedError struct {
 }
 
 func (e *UnsupportedError) Error() string {
-	return fmt.Sprintf("%s is missing: it comes with %s, and %s serves %s", e.Symbol, versionText(e.Since), e.Driver.Path, e.Driver)
+	return fmt.Sprintf("%s is missing: it comes with %s, and %s serves %s", e.Symbol, versionText(e.Since),
+		e.Driver.Path, e.Driver)
 }
 
 // LoadError says why there is no CUDA driver, and what to do about it. Behind a driver that does not start there is an
@@ -63,8 +64,10 @@ func (e *LoadError) Explain() (problem string, tried []string, remedy string) {
 	}
 	remedy = install
 	if e.Kernel != "" {
-		remedy = "NVIDIA's kernel module is there (" + e.Kernel + "): in a container, start it so that it gets the GPUs " +
-			"and the driver's\nlibraries: docker run --gpus all, podman run --device nvidia.com/gpu=all, apptainer exec --nv\n" +
+		remedy = "NVIDIA's kernel module is there (" + e.Kernel +
+			"): in a container, start it so that it gets the GPUs " +
+			"and the driver's\nlibraries: docker run --gpus all, podman run --device nvidia.com/gpu=all, apptainer " +
+			"exec --nv\n" +
 			install
 	}
 	return "the CUDA driver cannot be loaded: " + library + " was not found", dl.Lines(e.Tried), remedy
@@ -80,24 +83,31 @@ const install = library + ` comes with NVIDIA's driver, not with the CUDA toolki
 func startAdvice(code int, kernel string) string {
 	switch code {
 	case 34:
-		return "This is the toolkit's stub, which is only for linking: take its folder (…/stubs) out of LD_LIBRARY_PATH; the real one comes with NVIDIA's driver."
+		return "This is the toolkit's stub, which is only for linking: take its folder (…/stubs) out of " +
+			"LD_LIBRARY_PATH; the real one comes with NVIDIA's driver."
 	case codeNoDevice:
 		if kernel == "" {
-			return "NVIDIA's kernel module is not loaded: there is no GPU here, or its driver does not run (modprobe nvidia, dmesg). Without a GPU: --rehearse."
+			return "NVIDIA's kernel module is not loaded: there is no GPU here, or its driver does not run (modprobe " +
+				"nvidia, dmesg). Without a GPU: --rehearse."
 		}
 		visible := "CUDA_VISIBLE_DEVICES is not set"
 		if v, ok := os.LookupEnv("CUDA_VISIBLE_DEVICES"); ok {
 			visible = fmt.Sprintf("CUDA_VISIBLE_DEVICES is %q", v)
 		}
-		return "No GPU is visible to this process (" + visible + "): see what nvidia-smi -L lists; containers need --gpus all, Slurm --gpus-per-node or --gres=gpu:N."
+		return "No GPU is visible to this process (" + visible +
+			"): see what nvidia-smi -L lists; containers need --gpus all, Slurm --gpus-per-node or --gres=gpu:N."
 	case 802:
-		return "The NVSwitches are not set up: systemctl status nvidia-fabricmanager, whose version must be the driver's."
+		return "The NVSwitches are not set up: systemctl status nvidia-fabricmanager, whose version must be the " +
+			"driver's."
 	case 803:
-		return "The library and NVIDIA's kernel module are of different versions: reboot after a driver update; in a container, take out the image's own libcuda.so.1."
+		return "The library and NVIDIA's kernel module are of different versions: reboot after a driver update; in a " +
+			"container, take out the image's own libcuda.so.1."
 	case 804:
-		return "The library of CUDA's forward compatibility does not serve this GPU or driver: take its folder (/usr/local/cuda/compat) out of LD_LIBRARY_PATH."
+		return "The library of CUDA's forward compatibility does not serve this GPU or driver: take its folder " +
+			"(/usr/local/cuda/compat) out of LD_LIBRARY_PATH."
 	case 46, 101, 999:
-		return "The driver or a GPU is not in order: see nvidia-smi and dmesg; nvidia-modprobe -u -c=0 makes /dev/nvidia-uvm where it is missing."
+		return "The driver or a GPU is not in order: see nvidia-smi and dmesg; nvidia-modprobe -u -c=0 makes " +
+			"/dev/nvidia-uvm where it is missing."
 	}
 	return "See what nvidia-smi says on this host."
 }

@@ -33,7 +33,8 @@ func TestMain(t *testing.M) {
 }
 
 func compile(so string, args ...string) error {
-	args = append([]string{"-std=gnu11", "-O2", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC", "-I.", "-o", so}, append(args, "-lpthread")...)
+	args = append([]string{"-std=gnu11", "-O2", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC", "-I.", "-o", so},
+		append(args, "-lpthread")...)
 	if out, err := exec.Command("cc", args...).CombinedOutput(); err != nil {
 		return fmt.Errorf("cc: %w\n%s", err, out)
 	}
@@ -52,7 +53,8 @@ func without(t *testing.T, symbols ...string) string {
 	if err := os.WriteFile(script, []byte(hidden+" };\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if err := compile(so, "testdata/fake/libcuda.c", "testdata/fake/ptx.c", "-Wl,--version-script="+script); err != nil {
+	if err := compile(so, "testdata/fake/libcuda.c", "testdata/fake/ptx.c",
+		"-Wl,--version-script="+script); err != nil {
 		t.Fatal(err)
 	}
 	return so

@@ -20,18 +20,19 @@ import (
 //go:embed work.ptx
 var workText string
 
-// One block of 128 threads is a warp for each of a multiprocessor's four schedulers, which is enough to multiply and add in
-// every cycle, since each thread has eight chains that do not wait for each other. And it takes little of what a block of NCCL
-// needs beside it: of 65,536 registers at most 4,096 (scripts/ptx.sh sees to it), where NCCL's largest blocks, 640 threads
-// of 96, take 61,440. Those would have to wait for the end of a kernel that took more, and nothing could overlap.
-// NCCL's symmetric kernels (512 threads of 128 registers) take all of them, so rank refuses to compute with this kernel beside them.
+// One block of 128 threads is a warp for each of a multiprocessor's four schedulers, which is enough to multiply and
+// add in every cycle, since each thread has eight chains that do not wait for each other. And it takes little of what
+// a block of NCCL needs beside it: of 65,536 registers at most 4,096 (scripts/ptx.sh sees to it), where NCCL's
+// largest blocks, 640 threads of 96, take 61,440. Those would have to wait for the end of a kernel that took more,
+// and nothing could overlap. NCCL's symmetric kernels (512 threads of 128 registers) take all of them, so rank
+// refuses to compute with this kernel beside them.
 const (
 	fmaBlocks  = 1 // of a multiprocessor
 	fmaThreads = 128
 )
 
-// FMA is computing by busbar's own kernel, which multiplies and adds in registers: it takes the multiprocessors from other
-// kernels, and leaves them the memory. The driver compiles it for the device.
+// FMA is computing by busbar's own kernel, which multiplies and adds in registers: it takes the multiprocessors from
+// other kernels, and leaves them the memory. The driver compiles it for the device.
 type FMA struct {
 	c      *Context
 	f      *C.struct_busbar_cuda_fma // C memory
@@ -50,7 +51,8 @@ func (s *Stream) NewFMA() (f *FMA, err error) {
 		return nil, err
 	}
 	f = &FMA{c: c, f: (*C.struct_busbar_cuda_fma)(C.calloc(1, C.sizeof_struct_busbar_cuda_fma))}
-	*f.f = C.struct_busbar_cuda_fma{cuda: d.t, stream: s.s, blocks: C.uint(max(1, processors) * fmaBlocks), threads: fmaThreads}
+	*f.f = C.struct_busbar_cuda_fma{cuda: d.t, stream: s.s, blocks: C.uint(max(1, processors) * fmaBlocks),
+		threads: fmaThreads}
 	if f.module, err = c.loadModule(workText); err == nil {
 		f.f.kernel, err = c.function(f.module, "busbar_fma")
 	}

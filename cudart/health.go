@@ -5,13 +5,14 @@ import "slices"
 // Health is the state of a GPU now. Asked before and after a measurement it tells whether the figure is that of a GPU
 // at its full clocks.
 type Health struct {
-	SMClock, SMClockMax         int      // of the multiprocessors in MHz; -1 if unknown
-	MemoryClock, MemoryClockMax int      // MHz; -1 if unknown
-	Throttle                    []string // why clocks are not higher, in nvidia-smi's words; empty: nothing, nil: unknown
-	ECC, Persistence            string   // "on", "off"; "" if unknown
-	ECCErrors                   int64    // not corrected, since the driver was loaded; -1 if unknown
-	Temperature                 int      // °C; -1 if unknown
-	Power                       float64  // W; -1 if unknown
+	SMClock, SMClockMax         int // of the multiprocessors in MHz; -1 if unknown
+	MemoryClock, MemoryClockMax int // MHz; -1 if unknown
+	// why clocks are not higher, in nvidia-smi's words; empty: nothing, nil: unknown
+	Throttle         []string
+	ECC, Persistence string  // "on", "off"; "" if unknown
+	ECCErrors        int64   // not corrected, since the driver was loaded; -1 if unknown
+	Temperature      int     // °C; -1 if unknown
+	Power            float64 // W; -1 if unknown
 }
 
 // Throttled is what of Throttle takes speed from a GPU that has work: neither that it is idle, nor clocks that somebody
@@ -22,7 +23,8 @@ func (h Health) Throttled() []string {
 }
 
 // reasons are the bits of nvmlClocksEventReasons.
-var reasons = []string{"gpu_idle", "applications_clocks_setting", "sw_power_cap", "hw_slowdown", "sync_boost", "sw_thermal_slowdown",
+var reasons = []string{"gpu_idle", "applications_clocks_setting", "sw_power_cap", "hw_slowdown", "sync_boost",
+	"sw_thermal_slowdown",
 	"hw_thermal_slowdown", "hw_power_brake_slowdown", "display_clock_setting"}
 
 // throttle turns the bits into words; negative is unknown.

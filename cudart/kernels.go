@@ -120,7 +120,8 @@ func (k *kernels) differs(p Pointer, bytes int64, table []byte, first int64, nea
 }
 
 // launch brings the table to the device, turned so that it fits the word in which p lies, and starts a kernel.
-func (k *kernels) launch(name string, f C.cuda_function, p Pointer, bytes int64, table []byte, first int64, near Near) error {
+func (k *kernels) launch(name string, f C.cuda_function, p Pointer, bytes int64, table []byte, first int64,
+	near Near) error {
 	period, lead := int64(len(table)), int64(p%wordBytes)
 	cycle := cycleBytes(period)
 	turned := (first%period + period - lead%period) % period

@@ -8,9 +8,9 @@ import (
 	"busbar/internal/dl"
 )
 
-// LibraryPlaces are where a library of NVIDIA's that is no part of the driver may lie, in order: the loader's name of it; the
-// Python packages of the active environment, of the python3 of PATH, of the user and of the system; and folders.
-// packages are folders inside of site-packages. All but the name are patterns of files.
+// LibraryPlaces are where a library of NVIDIA's that is no part of the driver may lie, in order: the loader's name of
+// it; the Python packages of the active environment, of the python3 of PATH, of the user and of the system; and
+// folders. packages are folders inside of site-packages. All but the name are patterns of files.
 func LibraryPlaces(library string, packages, folders []string) []string {
 	all := []string{library}
 	python := func(prefix string) {
@@ -44,7 +44,8 @@ func LibraryPlaces(library string, packages, folders []string) []string {
 	return unique(all)
 }
 
-// LibraryFiles are the names, and the files that patterns match, in the order of the places, and the patterns that match none.
+// LibraryFiles are the names, and the files that patterns match, in the order of the places, and the patterns that
+// match none.
 func LibraryFiles(places []string) (candidates []string, none []dl.Attempt) {
 	for _, place := range places {
 		if filepath.Base(place) == place {

@@ -79,9 +79,11 @@ func TestNotFound(t *testing.T) {
 		want   []string
 		absent string
 	}{
-		{"a path", Options{Path: "/no/such/libcuda.so.1"}, []string{"/no/such/libcuda.so.1: cannot open"}, "/usr/lib64"},
+		{"a path", Options{Path: "/no/such/libcuda.so.1"}, []string{"/no/such/libcuda.so.1: cannot open"},
+			"/usr/lib64"},
 		{"no library", Options{Path: text}, []string{text + ": "}, "/usr/lib64"},
-		{"folders", Options{Dirs: []string{"/no/such", "/other"}}, []string{"/no/such/libcuda.so.1: cannot", "/other/libcuda.so.1: cannot"}, "/usr/lib64"},
+		{"folders", Options{Dirs: []string{"/no/such", "/other"}},
+			[]string{"/no/such/libcuda.so.1: cannot", "/other/libcuda.so.1: cannot"}, "/usr/lib64"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			_, err := Load(c.o)
@@ -89,7 +91,8 @@ func TestNotFound(t *testing.T) {
 			if !errors.As(err, &failed) || len(failed.Tried) == 0 {
 				t.Fatalf("error %v", err)
 			}
-			for _, want := range append(c.want, "libcuda.so.1", "NVIDIA's driver", "--cuda PATH", "Debian", "RHEL", "--gpus all") {
+			for _, want := range append(c.want, "libcuda.so.1", "NVIDIA's driver", "--cuda PATH", "Debian", "RHEL",
+				"--gpus all") {
 				if !strings.Contains(err.Error(), want) {
 					t.Errorf("%q is not in:\n%v", want, err)
 				}
@@ -106,7 +109,8 @@ func TestDefaultPlaces(t *testing.T) {
 	if got[0] != "libcuda.so.1" {
 		t.Errorf("the loader is asked after %q", got[0])
 	}
-	if all := strings.Join(got, " "); !strings.Contains(all, "-linux-gnu/libcuda.so.1") || !strings.Contains(all, "/usr/lib64/libcuda.so.1") {
+	if all := strings.Join(got, " "); !strings.Contains(all, "-linux-gnu/libcuda.so.1") ||
+		!strings.Contains(all, "/usr/lib64/libcuda.so.1") {
 		t.Errorf("places %q", got)
 	}
 }
@@ -117,8 +121,10 @@ func TestKernelModule(t *testing.T) {
 		t.Errorf("without a module: %q", got)
 	}
 	dir := filepath.Join(proc, "driver/nvidia")
-	text := "NVRM version: NVIDIA UNIX x86_64 Kernel Module  550.54.15  Tue Mar  5 22:23:56 UTC 2024\nGCC version:  gcc version 12.2.0\n"
-	if err := errors.Join(os.MkdirAll(dir, 0o755), os.WriteFile(filepath.Join(dir, "version"), []byte(text), 0o644)); err != nil {
+	text := "NVRM version: NVIDIA UNIX x86_64 Kernel Module  550.54.15  Tue Mar  5 22:23:56 UTC 2024\nGCC version:  " +
+		"gcc version 12.2.0\n"
+	if err := errors.Join(os.MkdirAll(dir, 0o755),
+		os.WriteFile(filepath.Join(dir, "version"), []byte(text), 0o644)); err != nil {
 		t.Fatal(err)
 	}
 	if got := kernelModule(proc); got != "NVIDIA UNIX x86_64 Kernel Module 550.54.15 Tue Mar 5 22:23:56 UTC 2024" {
@@ -138,9 +144,11 @@ func TestMissingSymbols(t *testing.T) {
 		symbols []string
 		want    []string
 	}{
-		{[]string{"cuDevicePrimaryCtxRelease_v2"}, []string{"lacks cuDevicePrimaryCtxRelease_v2 (CUDA 11.0);", "serves CUDA 12.4", "CUDA 11.0 or newer"}},
+		{[]string{"cuDevicePrimaryCtxRelease_v2"},
+			[]string{"lacks cuDevicePrimaryCtxRelease_v2 (CUDA 11.0);", "serves CUDA 12.4", "CUDA 11.0 or newer"}},
 		{[]string{"cuDriverGetVersion"}, []string{"lacks cuDriverGetVersion (CUDA 2.2)\n", "CUDA 2.2 or newer"}},
-		{[]string{"cuMemAlloc_v2", "cuDevicePrimaryCtxRetain"}, []string{"cuMemAlloc_v2 (CUDA 3.2)", "cuDevicePrimaryCtxRetain (CUDA 7.0)", "CUDA 7.0 or newer"}},
+		{[]string{"cuMemAlloc_v2", "cuDevicePrimaryCtxRetain"},
+			[]string{"cuMemAlloc_v2 (CUDA 3.2)", "cuDevicePrimaryCtxRetain (CUDA 7.0)", "CUDA 7.0 or newer"}},
 	} {
 		so := without(t, c.symbols...)
 		_, err := Load(Options{Path: so})
@@ -157,13 +165,16 @@ func TestMissingSymbols(t *testing.T) {
 }
 
 func TestOptionalSymbols(t *testing.T) {
-	d := load(t, without(t, "cuProfilerStart", "cuProfilerStop", "cuDeviceCanAccessPeer", "cuDeviceGetUuid_v2", "cuLaunchKernel"))
+	d := load(t, without(t, "cuProfilerStart", "cuProfilerStop", "cuDeviceCanAccessPeer", "cuDeviceGetUuid_v2",
+		"cuLaunchKernel"))
 	_, peer := d.CanAccessPeer(0, 1)
-	for symbol, err := range map[string]error{"cuProfilerStart": d.ProfilerStart(), "cuProfilerStop": d.ProfilerStop(), "cuDeviceCanAccessPeer": peer} {
+	for symbol, err := range map[string]error{"cuProfilerStart": d.ProfilerStart(), "cuProfilerStop": d.ProfilerStop(),
+		"cuDeviceCanAccessPeer": peer} {
 		var lacks *UnsupportedError
 		if !errors.As(err, &lacks) || lacks.Symbol != symbol || lacks.Since != 4000 {
 			t.Errorf("%s: error %v", symbol, err)
-		} else if want := symbol + " is missing: it comes with CUDA 4.0, and " + d.Info().Path + " serves CUDA 12.4"; err.Error() != want {
+		} else if want := symbol + " is missing: it comes with CUDA 4.0, and " + d.Info().Path +
+			" serves CUDA 12.4"; err.Error() != want {
 			t.Errorf("%q, want %q", err, want)
 		}
 	}
@@ -181,7 +192,8 @@ func TestStart(t *testing.T) {
 		var e *Error
 		if !errors.As(err, &e) || e.Op != "cuInit" || e.IsNoDevice() != (code == "100") {
 			t.Errorf("code %s: error %v", code, err)
-		} else if !strings.Contains(err.Error(), "("+code+")") || !strings.Contains(err.Error(), fakeDriver) || strings.Count(err.Error(), "\n") != 1 {
+		} else if !strings.Contains(err.Error(), "("+code+")") || !strings.Contains(err.Error(), fakeDriver) ||
+			strings.Count(err.Error(), "\n") != 1 {
 			t.Errorf("code %s: error %v", code, err)
 		}
 	}
@@ -195,7 +207,8 @@ func TestStartAdvice(t *testing.T) {
 		kernel string
 		want   string
 	}{
-		{34, module, "stub"}, {100, module, `CUDA_VISIBLE_DEVICES is "7"`}, {100, "", "kernel module is not loaded"}, {802, module, "nvidia-fabricmanager"},
+		{34, module, "stub"}, {100, module, `CUDA_VISIBLE_DEVICES is "7"`}, {100, "", "kernel module is not loaded"},
+		{802, module, "nvidia-fabricmanager"},
 		{803, module, "reboot"}, {804, module, "compat"}, {999, module, "nvidia-modprobe"}, {1, module, "nvidia-smi"},
 	} {
 		if got := startAdvice(c.code, c.kernel); !strings.Contains(got, c.want) {

@@ -131,7 +131,8 @@ func (m *Mover) fillByChunks(p Pointer, bytes int64, table []byte, first int64) 
 	}
 	for done < bytes {
 		n := min(done, bytes-done)
-		rc := C.call_copy_on_device(m.c.d.t, C.cuda_pointer(p)+C.cuda_pointer(done), C.cuda_pointer(p), C.size_t(n), m.stream.s)
+		rc := C.call_copy_on_device(m.c.d.t, C.cuda_pointer(p)+C.cuda_pointer(done), C.cuda_pointer(p), C.size_t(n),
+			m.stream.s)
 		if err := m.c.check("cuMemcpyDtoDAsync_v2", rc); err != nil {
 			return err
 		}
@@ -143,7 +144,8 @@ func (m *Mover) fillByChunks(p Pointer, bytes int64, table []byte, first int64) 
 // Differs is the offset of the first byte that is not what Fill with the same arguments writes, or, with near, of the
 // first element that is not near it; -1 if there is none.
 func (m *Mover) Differs(p Pointer, bytes int64, table []byte, first int64, near Near) (at int64, err error) {
-	if err := errors.Join(m.fits(table, first), near.fits(int64(p), bytes, int64(len(table)), first, m.chunk)); err != nil || bytes <= 0 {
+	if err := errors.Join(m.fits(table, first),
+		near.fits(int64(p), bytes, int64(len(table)), first, m.chunk)); err != nil || bytes <= 0 {
 		return -1, err
 	}
 	differs := m.differsByChunks

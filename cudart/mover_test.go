@@ -208,8 +208,10 @@ func TestMoverErrors(t *testing.T) {
 			t.Setenv("FAKE_CUDA_KERNELS", "run")
 		}
 		m := newMover(t, c, 512)
-		uses := map[string]bool{"cuMemsetD8Async": true, "cuStreamSynchronize": true, "cuMemcpyHtoDAsync_v2": true, "cuMemcpyDtoHAsync_v2": true,
-			"cuMemcpyDtoDAsync_v2": !kernels, "cuEventRecord": !kernels, "cuEventSynchronize": !kernels, "cuLaunchKernel": kernels}
+		uses := map[string]bool{"cuMemsetD8Async": true, "cuStreamSynchronize": true, "cuMemcpyHtoDAsync_v2": true,
+			"cuMemcpyDtoHAsync_v2": true,
+			"cuMemcpyDtoDAsync_v2": !kernels, "cuEventRecord": !kernels, "cuEventSynchronize": !kernels,
+			"cuLaunchKernel": kernels}
 		for symbol, used := range uses {
 			if !used {
 				continue
@@ -271,7 +273,8 @@ func value(bits uint64, width int) int64 {
 	return int64(bits)
 }
 
-// Floats that are near are taken, by the host, its threads, the chunks and the kernel, and the first that is not is found.
+// Floats that are near are taken, by the host, its threads, the chunks and the kernel, and the first that is not is
+// found.
 func TestNear(t *testing.T) {
 	t.Run("chunks", near)
 	t.Run("kernels", func(t *testing.T) {
@@ -285,7 +288,8 @@ func near(t *testing.T) {
 	m := newMover(t, c, 1<<15)
 	area := alloc(t, c, 1<<18)
 	r := rand.New(rand.NewPCG(3, 3))
-	for _, near := range []Near{{1, 2, 0x7E}, {1, 3, 0x7C}, {2, 2, 0x7C00}, {2, 5, 0x7F80}, {4, 4, 0x7F800000}, {8, 1 << 40, 0x7FF << 52}} {
+	for _, near := range []Near{{1, 2, 0x7E}, {1, 3, 0x7C}, {2, 2, 0x7C00}, {2, 5, 0x7F80}, {4, 4, 0x7F800000},
+		{8, 1 << 40, 0x7FF << 52}} {
 		for range 10 {
 			width := int(near.Bytes)
 			table := floats(r, 1+r.IntN(600), width, near.Greatest)
@@ -304,7 +308,8 @@ func near(t *testing.T) {
 				at, err := m.Differs(p, int64(len(b)), bytesOf(table, width), int64(first*width), near)
 				host := differs(unsafe.Pointer(&b[0]), int64(len(b)), bytesOf(table, width), int64(first*width), near)
 				if err != nil || at != host || at != int64(want*width) && want >= 0 || want < 0 && at != -1 {
-					t.Fatalf("%+v: element %d is too far off, found offset %d, on the host %d, error %v", near, want, at, host, err)
+					t.Fatalf("%+v: element %d is too far off, found offset %d, on the host %d, error %v", near, want,
+						at, host, err)
 				}
 			}
 			is(-1)

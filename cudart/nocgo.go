@@ -14,7 +14,8 @@ type NVML struct{}
 type NVTX struct{}
 
 // ErrNoCgo says why CUDA cannot be loaded.
-var ErrNoCgo = errors.New("this program was built without cgo (CGO_ENABLED=0) and cannot load CUDA; build it with a C compiler")
+var ErrNoCgo = errors.New("this program was built without cgo (CGO_ENABLED=0) and cannot load CUDA; build it with a " +
+	"C compiler")
 
 // Load always fails in a build without cgo, with ErrNoCgo.
 func Load(Options) (*Driver, error) { return nil, ErrNoCgo }

@@ -36,13 +36,15 @@ func LoadNVML(dirs []string) (*NVML, error) {
 		return nil, err
 	}
 	n := &NVML{t: (*C.struct_busbar_nvml)(C.calloc(1, C.sizeof_struct_busbar_nvml)), path: lib.Path()}
-	all := unsafe.Slice((*C.struct_busbar_cuda_symbol)(unsafe.Pointer(&C.busbar_nvml_symbols)), int(C.busbar_nvml_symbol_count))
+	all := unsafe.Slice((*C.struct_busbar_cuda_symbol)(unsafe.Pointer(&C.busbar_nvml_symbols)),
+		int(C.busbar_nvml_symbol_count))
 	if missing := fill(lib, unsafe.Pointer(n.t), all); missing != nil {
 		var names []string
 		for _, s := range missing {
 			names = append(names, C.GoString(s.name))
 		}
-		return nil, fmt.Errorf("%s lacks %s: it comes with the driver, which is too old", lib.Path(), strings.Join(names, ", "))
+		return nil, fmt.Errorf("%s lacks %s: it comes with the driver, which is too old", lib.Path(),
+			strings.Join(names, ", "))
 	}
 	if err := n.check("nvmlInit_v2", C.call_nvml_init(n.t)); err != nil {
 		return nil, err
@@ -65,8 +67,9 @@ func (n *NVML) Driver() string {
 // Device asks a GPU, by its PCI address (Device.PCI), how it is. What a GPU does not have, or does not tell this user,
 // is unknown. With an error what is known is there all the same.
 func (n *NVML) Device(pci string) (Health, error) {
-	h := C.struct_busbar_health{clock: [2]C.int{-1, -1}, clock_max: [2]C.int{-1, -1}, reasons: -1, ecc: -1, persistence: -1,
-		ecc_errors: -1, celsius: -1, milliwatts: -1}
+	h := C.struct_busbar_health{clock: [2]C.int{-1, -1}, clock_max: [2]C.int{-1, -1}, reasons: -1, ecc: -1,
+		persistence: -1,
+		ecc_errors:  -1, celsius: -1, milliwatts: -1}
 	address := C.CString(pci)
 	defer C.free(unsafe.Pointer(address))
 	var device C.nvml_device
@@ -79,8 +82,9 @@ func (n *NVML) Device(pci string) (Health, error) {
 		err = fmt.Errorf("GPU %s: %w", pci, err)
 	}
 	out := Health{
-		SMClock: int(h.clock[0]), SMClockMax: int(h.clock_max[0]), MemoryClock: int(h.clock[1]), MemoryClockMax: int(h.clock_max[1]),
-		Throttle: throttle(int64(h.reasons)), ECC: onOff(int(h.ecc)), Persistence: onOff(int(h.persistence)),
+		SMClock: int(h.clock[0]), SMClockMax: int(h.clock_max[0]), MemoryClock: int(h.clock[1]),
+		MemoryClockMax: int(h.clock_max[1]),
+		Throttle:       throttle(int64(h.reasons)), ECC: onOff(int(h.ecc)), Persistence: onOff(int(h.persistence)),
 		ECCErrors: int64(h.ecc_errors), Temperature: int(h.celsius), Power: -1,
 	}
 	if h.milliwatts >= 0 {

@@ -36,8 +36,10 @@ func TestNVML(t *testing.T) {
 		want Health
 		fail string
 	}{
-		{"0000:1b:00.0", Health{1755, 1980, 2619, 3201, []string{"gpu_idle", "sw_power_cap", "sw_thermal_slowdown", "hw_thermal_slowdown", "other"},
-			"on", "off", 5, 61, 512.25}, ""},
+		{"0000:1b:00.0",
+			Health{1755, 1980, 2619, 3201,
+				[]string{"gpu_idle", "sw_power_cap", "sw_thermal_slowdown", "hw_thermal_slowdown", "other"},
+				"on", "off", 5, 61, 512.25}, ""},
 		{"0000:1c:00.0", unknown, ""},
 		{"0000:1d:00.0", unknown, "GPU 0000:1d:00.0: nvmlDeviceGetClockInfo: GPU is lost (NVML code 15)"},
 		{"0000:1e:00.0", unknown, "GPU 0000:1e:00.0: nvmlDeviceGetHandleByPciBusId_v2: Not Found (NVML code 6)"},
@@ -60,15 +62,18 @@ func TestNVML(t *testing.T) {
 
 func TestNoNVML(t *testing.T) {
 	var missing *dl.NotFoundError
-	if _, err := LoadNVML([]string{"/nowhere"}); !errors.As(err, &missing) || !strings.Contains(err.Error(), "/nowhere/libnvidia-ml.so.1") {
+	if _, err := LoadNVML([]string{"/nowhere"}); !errors.As(err, &missing) ||
+		!strings.Contains(err.Error(), "/nowhere/libnvidia-ml.so.1") {
 		t.Errorf("error %v", err)
 	}
 	dir := fakeNVML(t, "-DnvmlShutdown=x", "-DnvmlSystemGetDriverVersion=y")
-	if _, err := LoadNVML([]string{dir}); err == nil || !strings.Contains(err.Error(), "libnvidia-ml.so.1 lacks nvmlShutdown:") {
+	if _, err := LoadNVML([]string{dir}); err == nil ||
+		!strings.Contains(err.Error(), "libnvidia-ml.so.1 lacks nvmlShutdown:") {
 		t.Errorf("error %v", err)
 	}
 	t.Setenv("FAKE_NVML_FAIL", "9")
-	if _, err := LoadNVML([]string{fakeNVML(t)}); err == nil || err.Error() != "nvmlInit_v2: Driver Not Loaded (NVML code 9)" {
+	if _, err := LoadNVML([]string{fakeNVML(t)}); err == nil ||
+		err.Error() != "nvmlInit_v2: Driver Not Loaded (NVML code 9)" {
 		t.Errorf("error %v", err)
 	}
 }
@@ -80,7 +85,8 @@ func TestThrottled(t *testing.T) {
 		slow []string
 	}{
 		{-1, nil, nil}, {0, []string{}, []string{}}, {1, []string{"gpu_idle"}, []string{}},
-		{1<<1 | 1<<7 | 1<<8, []string{"applications_clocks_setting", "hw_power_brake_slowdown", "display_clock_setting"}, []string{"hw_power_brake_slowdown"}},
+		{1<<1 | 1<<7 | 1<<8, []string{"applications_clocks_setting", "hw_power_brake_slowdown",
+			"display_clock_setting"}, []string{"hw_power_brake_slowdown"}},
 	} {
 		h := Health{Throttle: throttle(c.bits)}
 		if !reflect.DeepEqual(h.Throttle, c.all) || !reflect.DeepEqual(h.Throttled(), c.slow) {

@@ -54,12 +54,14 @@ func TestNoNVTX(t *testing.T) {
 			t.Fatal(err)
 		}
 		t.Setenv("NVTX_INJECTION64_PATH", tool)
-		if _, err := LoadNVTX(); err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), tool) {
+		if _, err := LoadNVTX(); err == nil || !strings.Contains(err.Error(), c.want) ||
+			!strings.Contains(err.Error(), tool) {
 			t.Errorf("error %v, want %q", err, c.want)
 		}
 	}
 	t.Setenv("NVTX_INJECTION64_PATH", "/nowhere/tool.so")
-	if _, err := LoadNVTX(); err == nil || !strings.Contains(err.Error(), "NVTX_INJECTION64_PATH") || !strings.Contains(err.Error(), "/nowhere/tool.so") || strings.Contains(err.Error(), "\n") {
+	if _, err := LoadNVTX(); err == nil || !strings.Contains(err.Error(), "NVTX_INJECTION64_PATH") ||
+		!strings.Contains(err.Error(), "/nowhere/tool.so") || strings.Contains(err.Error(), "\n") {
 		t.Errorf("error %v", err)
 	}
 	t.Setenv("NVTX_INJECTION64_PATH", "")

@@ -62,8 +62,8 @@ type ProgramSpec struct {
 	Ranges bool // NVTX ranges for segments and operations, as they are put onto the streams
 }
 
-// Program is a training step on two streams of a device (internal/program says in what order what runs). It belongs to one
-// thread, for which its context is current.
+// Program is a training step on two streams of a device (internal/program says in what order what runs). It belongs
+// to one thread, for which its context is current.
 type Program struct {
 	c      *Context
 	spec   ProgramSpec
@@ -96,7 +96,8 @@ func (c *Context) NewProgram(s ProgramSpec) (p *Program, err error) {
 	*p.p = C.struct_busbar_cuda_program{cuda: c.d.t, compute: s.Compute.s, comm: s.Comm.s, segments: segments, ops: ops,
 		segment_count: C.int64_t(len(s.Segments)), op_count: C.int64_t(len(s.Ops)),
 		work: C.busbar_step(s.Work.Start), work_context: s.Work.Context,
-		wait: C.busbar_cuda_wait(s.Wait.Call), wait_context: s.Wait.Context, sync: C.busbar_step(s.Sync), sync_context: s.SyncContext}
+		wait: C.busbar_cuda_wait(s.Wait.Call), wait_context: s.Wait.Context, sync: C.busbar_step(s.Sync),
+		sync_context: s.SyncContext}
 	if err = p.makeEvents(&p.p.begin, &p.p.end); err != nil {
 		return p, err
 	}
@@ -120,7 +121,8 @@ func (s *ProgramSpec) needs() ([]int, error) {
 	for i, o := range s.Ops {
 		after = max(after, o.After)
 		if o.After < -1 || o.Before > len(s.Segments) || o.Before <= after {
-			return nil, fmt.Errorf("operation %d of a program begins behind segment %d and ends before segment %d of %d: that cannot be",
+			return nil, fmt.Errorf("operation %d of a program begins behind segment %d and ends before segment %d of "+
+				"%d: that cannot be",
 				i, after, o.Before, len(s.Segments))
 		}
 		for k := o.Before; k < len(s.Segments); k++ {
@@ -178,18 +180,19 @@ func (p *Program) name(text string) *C.char {
 // SetMode says what the next runs do.
 func (p *Program) SetMode(m program.Mode) { p.p.mode = C.int(m) }
 
-// Steps are the C functions for the timed loop: one issue is one step of the program. The error code of sync is that of its
-// own library; those of the others are Error's.
+// Steps are the C functions for the timed loop: one issue is one step of the program. The error code of sync is that
+// of its own library; those of the others are Error's.
 func (p *Program) Steps() loop.Steps {
-	s := loop.Steps{Issue: loop.Step(C.busbar_cuda_program_issue), Wait: loop.Step(C.busbar_cuda_program_wait), Context: unsafe.Pointer(p.p)}
+	s := loop.Steps{Issue: loop.Step(C.busbar_cuda_program_issue), Wait: loop.Step(C.busbar_cuda_program_wait),
+		Context: unsafe.Pointer(p.p)}
 	if p.spec.Sync != nil {
 		s.Sync = loop.Step(C.busbar_cuda_program_sync)
 	}
 	return s
 }
 
-// Error turns the code of an issue or a wait (loop.StepError) into what the one that was called says of it, with the part
-// of the program that it happened to; nil for 0.
+// Error turns the code of an issue or a wait (loop.StepError) into what the one that was called says of it, with the
+// part of the program that it happened to; nil for 0.
 func (p *Program) Error(code int) error {
 	if code == 0 {
 		return nil
@@ -223,8 +226,8 @@ func (p *Program) part() string {
 	return "segment " + p.spec.Segments[at].Name
 }
 
-// Issued says whether the last failure was that of an operation as it was put onto its stream: the other ranks may be inside
-// their library, where they wait for this one.
+// Issued says whether the last failure was that of an operation as it was put onto its stream: the other ranks may be
+// inside their library, where they wait for this one.
 func (p *Program) Issued() bool { return p.p.failed == C.BUSBAR_OP }
 
 // Reached is how far a run has come.
@@ -243,12 +246,13 @@ func (p *Program) Reached() Reached {
 	if p.p == nil {
 		return Reached{Putting: -1}
 	}
-	return Reached{Running: C.program_running(p.p) != 0, Mode: program.Mode(p.p.mode), Segments: int(C.program_segments(p.p)),
-		Ops: int(C.program_ops(p.p)), Put: int(C.program_put(p.p)), Putting: int(C.program_putting(p.p)) - 1}
+	return Reached{Running: C.program_running(p.p) != 0, Mode: program.Mode(p.p.mode),
+		Segments: int(C.program_segments(p.p)),
+		Ops:      int(C.program_ops(p.p)), Put: int(C.program_put(p.p)), Putting: int(C.program_putting(p.p)) - 1}
 }
 
-// Spans are those of the last run, by the device's clock, of which events tell half microseconds apart. The run must have
-// been waited for.
+// Spans are those of the last run, by the device's clock, of which events tell half microseconds apart. The run must
+// have been waited for.
 func (p *Program) Spans() (program.Spans, error) {
 	s := program.Spans{Segments: make([]program.Span, len(p.spec.Segments)), Ops: make([]program.Span, len(p.spec.Ops))}
 	err := p.span(&s.Step, p.p.begin, p.p.end)
@@ -274,8 +278,8 @@ func (p *Program) span(to *program.Span, from, end C.cuda_event) error {
 	return nil
 }
 
-// Close gives back what NewProgram made; closing twice does nothing. What a failed run has left on the streams holds nothing of it:
-// a stream has its own copy of what it waits for.
+// Close gives back what NewProgram made; closing twice does nothing. What a failed run has left on the streams holds
+// nothing of it: a stream has its own copy of what it waits for.
 func (p *Program) Close() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -32,7 +32,8 @@ var rehearsalDriver = sync.OnceValues(func() (so string, err error) {
 	return so, err
 })
 
-// openRehearsal gives a context of the rehearsal's driver, whose streams are threads: what is not waited for runs at once.
+// openRehearsal gives a context of the rehearsal's driver, whose streams are threads: what is not waited for runs at
+// once.
 func openRehearsal(t *testing.T) *Context {
 	t.Helper()
 	so, err := rehearsalDriver()
@@ -107,7 +108,8 @@ func newFMA(t *testing.T, s *Stream) *FMA {
 }
 
 // testProgram computes with the kernel on one stream and has it stand for communication on another.
-func testProgram(t *testing.T, c *Context, segments []Segment, links []program.Link, amounts []uint64) (*Program, []testOp) {
+func testProgram(t *testing.T, c *Context, segments []Segment, links []program.Link, amounts []uint64) (*Program,
+	[]testOp) {
 	t.Helper()
 	s := ProgramSpec{Compute: newStream(t, c), Comm: newStream(t, c), Segments: segments}
 	s.Work = newFMA(t, s.Compute).Work()
@@ -115,8 +117,9 @@ func testProgram(t *testing.T, c *Context, segments []Segment, links []program.L
 	table, issue := testOps(t)
 	for i, l := range links {
 		table[i] = testOp{unsafe.Pointer(w.Start), w.Context, amounts[i], 0}
-		s.Ops = append(s.Ops, Op{Link: l, Name: fmt.Sprint("bucket ", i), Issue: issue, Context: unsafe.Pointer(&table[i]),
-			Error: func(code int) error { return fmt.Errorf("the library says %d", code) }})
+		s.Ops = append(s.Ops, Op{Link: l, Name: fmt.Sprint("bucket ", i), Issue: issue,
+			Context: unsafe.Pointer(&table[i]),
+			Error:   func(code int) error { return fmt.Errorf("the library says %d", code) }})
 	}
 	p, err := c.NewProgram(s)
 	if err != nil {
@@ -145,7 +148,8 @@ func run(p *Program, m program.Mode) error {
 const millisecond = 20000 // iterations of the rehearsal's kernel
 
 func TestProgramModes(t *testing.T) {
-	segments := []Segment{{"forward 1", []uint64{millisecond, millisecond}}, {"forward 2", []uint64{0, 2 * millisecond}},
+	segments := []Segment{{"forward 1", []uint64{millisecond, millisecond}},
+		{"forward 2", []uint64{0, 2 * millisecond}},
 		{"backward 2", []uint64{millisecond}}, {"backward 1", []uint64{millisecond}}}
 	links := []program.Link{{After: -1, Before: 1}, {After: 0, Before: 2}, {After: 2, Before: 4}, {After: 3, Before: 4}}
 	amounts := []uint64{4 * millisecond, millisecond, 5 * millisecond, millisecond}
@@ -262,7 +266,8 @@ func TestImpossibleLinks(t *testing.T) {
 
 func TestProgramErrors(t *testing.T) {
 	segments := []Segment{{"forward", []uint64{1}}, {"backward", []uint64{1}}}
-	p, ops := testProgram(t, openRehearsal(t), segments, []program.Link{{After: 0, Before: 2}, {After: 1, Before: 2}}, []uint64{1, 1})
+	p, ops := testProgram(t, openRehearsal(t), segments, []program.Link{{After: 0, Before: 2}, {After: 1, Before: 2}},
+		[]uint64{1, 1})
 	wanted := func(what string) {
 		t.Helper()
 		var step *loop.StepError
@@ -294,7 +299,8 @@ func TestProgramErrors(t *testing.T) {
 // TestProgramDriverErrors has the driver fail at every call that a step makes.
 func TestProgramDriverErrors(t *testing.T) {
 	c := open(t)
-	s := ProgramSpec{Compute: newStream(t, c), Comm: newStream(t, c), Segments: []Segment{{Name: "forward"}}, Ops: []Op{{Link: program.Link{After: 0, Before: 1}}}}
+	s := ProgramSpec{Compute: newStream(t, c), Comm: newStream(t, c), Segments: []Segment{{Name: "forward"}},
+		Ops: []Op{{Link: program.Link{After: 0, Before: 1}}}}
 	p, err := c.NewProgram(s)
 	if err != nil {
 		t.Fatal(err)
@@ -307,7 +313,8 @@ func TestProgramDriverErrors(t *testing.T) {
 	}{
 		{"cuEventRecord=400", program.Compute, "cuEventRecord at the beginning of the step: "},
 		{"cuStreamQuery=1", program.Compute, "cuStreamQuery of the computing stream: CUDA_ERROR_INVALID_VALUE (1)"},
-		{"", program.Comm, "cuStreamWaitEvent before the beginning of the step: CUDA_ERROR_NOT_SUPPORTED (801)"}, // the fake driver has none
+		// the fake driver has none
+		{"", program.Comm, "cuStreamWaitEvent before the beginning of the step: CUDA_ERROR_NOT_SUPPORTED (801)"},
 	} {
 		t.Setenv("FAKE_CUDA_FAIL", try.fail)
 		var step *loop.StepError
@@ -355,12 +362,14 @@ func TestAmounts(t *testing.T) {
 				asked += segments[i][k]
 				got += r.Seconds(n)
 				if math.Abs(got-asked) > r.Each/2+r.Fixed+1e-12 {
-					t.Fatalf("%+v: after piece %d of segment %d %g s are computed, %g s were asked for", r, k, i, got, asked)
+					t.Fatalf("%+v: after piece %d of segment %d %g s are computed, %g s were asked for", r, k, i, got,
+						asked)
 				}
 			}
 		}
 	}
-	if got := (Rate{Each: 1e-3}).Amounts([][]float64{pieces(8, 0.25e-3)}); !slices.Equal(got[0], []uint64{0, 1, 0, 0, 0, 1, 0, 0}) {
+	if got := (Rate{Each: 1e-3}).Amounts([][]float64{pieces(8, 0.25e-3)}); !slices.Equal(got[0],
+		[]uint64{0, 1, 0, 0, 0, 1, 0, 0}) {
 		t.Errorf("pieces of a quarter of a unit get %v", got[0])
 	}
 }

@@ -27,7 +27,8 @@ const trialByte = 0xA5 // around what is filled
 func (k *kernels) trial() (err error) {
 	pass := k.blocks * blockThreads * wordBytes // bytes that all threads together take at once
 	cases := []struct{ offset, bytes, period, first int64 }{
-		{0, 4096, 16, 0}, {5, 3, 7, 2}, {9, 40, 1, 0}, {16, 4093, 4093, 4092}, {1, 65535, 8186, 12345}, {12, pass*5/2 + 1, 4 * 4093, 8},
+		{0, 4096, 16, 0}, {5, 3, 7, 2}, {9, 40, 1, 0}, {16, 4093, 4093, 4092}, {1, 65535, 8186, 12345},
+		{12, pass*5/2 + 1, 4 * 4093, 8},
 	}
 	room := pass*5/2 + 65536
 	area, err := k.m.c.Alloc(room)
@@ -40,7 +41,8 @@ func (k *kernels) trial() (err error) {
 			continue
 		}
 		if err := k.try(area, room, c.offset, c.bytes, c.period, c.first); err != nil {
-			return fmt.Errorf("in a trial with %d bytes at offset %d and a table of %d: %w", c.bytes, c.offset, c.period, err)
+			return fmt.Errorf("in a trial with %d bytes at offset %d and a table of %d: %w", c.bytes, c.offset,
+				c.period, err)
 		}
 	}
 	for _, n := range []Near{{1, 2, 0x7E}, {2, 3, 0x7C00}, {4, 5, 0x7F800000}, {8, 2, 0x7FF0000000000000}} {
@@ -146,7 +148,8 @@ func (k *kernels) tryNear(area Pointer, near Near) error {
 			return err
 		}
 		if found != host {
-			return fmt.Errorf("the first element that is too far off is at offset %d by the host (-1: none), and at %d by the kernel", host, found)
+			return fmt.Errorf("the first element that is too far off is at offset %d by the host (-1: none), and at "+
+				"%d by the kernel", host, found)
 		}
 	}
 	return nil

@@ -23,7 +23,8 @@ import (
 
 // Work is computing of which a stream can be given any amount.
 type Work struct {
-	Start   loop.Step      // puts an amount, in the place of the operation's number, onto the stream that it was made for
+	// puts an amount, in the place of the operation's number, onto the stream that it was made for
+	Start   loop.Step
 	Context unsafe.Pointer // of Start
 	Error   func(code int) error
 }
@@ -49,8 +50,8 @@ func (r Rate) Seconds(amount uint64) float64 {
 	return r.Fixed + r.Each*float64(amount)
 }
 
-// Amounts turns the seconds of pieces into amounts. What is lost or won where one is rounded is made up for in the next, so
-// that sums over many pieces hold though a unit may be longer than a piece.
+// Amounts turns the seconds of pieces into amounts. What is lost or won where one is rounded is made up for in the
+// next, so that sums over many pieces hold though a unit may be longer than a piece.
 func (r Rate) Amounts(segments [][]float64) [][]uint64 {
 	all := make([][]uint64, len(segments))
 	owed := 0.0
@@ -76,8 +77,9 @@ const (
 	calibrationStarts  = 64 // of which one each is long
 )
 
-// Calibrate measures how long work takes on a stream, by the device's clock: after as long under load as the clocks need
-// to settle, the median of samples. It takes about half a second. Ranks that will compute together calibrate together.
+// Calibrate measures how long work takes on a stream, by the device's clock: after as long under load as the clocks
+// need to settle, the median of samples. It takes about half a second. Ranks that will compute together calibrate
+// together.
 func (s *Stream) Calibrate(w Work) (r Rate, err error) {
 	t, err := newTimer(s)
 	if err != nil {
@@ -95,7 +97,8 @@ func (s *Stream) Calibrate(w Work) (r Rate, err error) {
 		}
 		if seconds < calibrationSample {
 			if amount > math.MaxUint64/4 {
-				return r, fmt.Errorf("%d units of work take %.3g s by the device's clock: it does not work, or its clock does not go", amount, seconds)
+				return r, fmt.Errorf("%d units of work take %.3g s by the device's clock: it does not work, or its "+
+					"clock does not go", amount, seconds)
 			}
 			amount *= 2
 		}
@@ -178,8 +181,8 @@ const (
 	copyTimes = 5
 )
 
-// CopyRate is how fast the device copies its own memory, in bytes per second, of which each is read and written: the best
-// of some copies of that many bytes, 0 for 256 MiB.
+// CopyRate is how fast the device copies its own memory, in bytes per second, of which each is read and written: the
+// best of some copies of that many bytes, 0 for 256 MiB.
 func (s *Stream) CopyRate(bytes int64) (rate float64, err error) {
 	if bytes == 0 {
 		bytes = copyBytes
@@ -196,7 +199,9 @@ func (s *Stream) CopyRate(bytes int64) (rate float64, err error) {
 	defer func() { err = errors.Join(err, t.close()) }()
 	for range copyTimes {
 		seconds, err := t.of(func() error {
-			return s.c.check("cuMemcpyDtoDAsync_v2", C.call_copy_on_device(s.c.d.t, C.cuda_pointer(area)+C.cuda_pointer(bytes), C.cuda_pointer(area), C.size_t(bytes), s.s))
+			return s.c.check("cuMemcpyDtoDAsync_v2",
+				C.call_copy_on_device(s.c.d.t, C.cuda_pointer(area)+C.cuda_pointer(bytes), C.cuda_pointer(area),
+					C.size_t(bytes), s.s))
 		})
 		if err != nil {
 			return 0, err

@@ -32,7 +32,8 @@ func TestBenchmarkChooses(t *testing.T) {
 		env  string
 		want string // launched, or said where nothing is
 	}{
-		{"nccl", 8, "", "-np 6 bin/rank --backend nccl --sweep sizes --worlds 2,4,6 --time-limit 4m --out results/benchmark -w 9"},
+		{"nccl", 8, "",
+			"-np 6 bin/rank --backend nccl --sweep sizes --worlds 2,4,6 --time-limit 4m --out results/benchmark -w 9"},
 		{"nccl", 5, "", "-np 4 bin/rank --backend nccl --sweep sizes --worlds 2,4 "},
 		{"nccl", 3, "", "-np 2 bin/rank --backend nccl --sweep sizes --worlds 2 "},
 		{"nccl", 8, "CUDA_VISIBLE_DEVICES=0,1,2,3", "-np 4 bin/rank --backend nccl"},
@@ -53,11 +54,13 @@ func TestBenchmarkChooses(t *testing.T) {
 	} {
 		t.Run(fmt.Sprintf("%s/%d %s", c.what, c.gpus, c.env), func(t *testing.T) {
 			if strings.Contains(c.want, "gloo") {
-				needs.File(t, filepath.Join(root, "lib", "busbar-gloo.so"), "make build makes it where Gloo's headers are")
+				needs.File(t, filepath.Join(root, "lib", "busbar-gloo.so"),
+					"make build makes it where Gloo's headers are")
 			}
 			cmd := exec.Command("scripts/benchmark.sh", c.what, "-w", "9")
 			cmd.Dir = root
-			cmd.Env = append(environment(), "PATH="+fakes+":"+os.Getenv("PATH"), "MPIRUN=launcher", fmt.Sprint("FAKE_GPUS=", c.gpus), "REHEARSE=", "OUT=", "WORLDS=", "TIME_LIMIT=", c.env)
+			cmd.Env = append(environment(), "PATH="+fakes+":"+os.Getenv("PATH"), "MPIRUN=launcher",
+				fmt.Sprint("FAKE_GPUS=", c.gpus), "REHEARSE=", "OUT=", "WORLDS=", "TIME_LIMIT=", c.env)
 			out, err := cmd.CombinedOutput()
 			var exit *exec.ExitError
 			if !errors.As(err, &exit) || !strings.Contains(string(out), c.want) {

@@ -65,7 +65,8 @@ func blocks(page string) (found []block) {
 	return found
 }
 
-// variable is what differs from run to run: fractions, which are measured figures, and long digit strings (times in file names).
+// variable is what differs from run to run: fractions, which are measured figures, and long digit strings (times in
+// file names).
 var variable = regexp.MustCompile(`\s+|[0-9]+\.[0-9]+(e[-+][0-9]+)?|[0-9]{6,}|…|\.\.\.`)
 
 // pattern makes a regular expression of the output that a page shows. Figures match any figures, white space any
@@ -99,10 +100,12 @@ func pattern(lines []string) *regexp.Regexp {
 }
 
 // TestConsole runs the blocks of each page in order in one folder of the page's own, with the programs on PATH and in
-// ./bin, and the examples in ./examples. Every command has a shell of its own; results of earlier blocks are there for later ones.
+// ./bin, and the examples in ./examples. Every command has a shell of its own; results of earlier blocks are there
+// for later ones.
 func TestConsole(t *testing.T) {
 	home := install(t)
-	environment := append(os.Environ(), "PATH="+filepath.Join(home, "bin")+":"+os.Getenv("PATH"), "COLUMNS=80", "NO_COLOR=1",
+	environment := append(os.Environ(), "PATH="+filepath.Join(home, "bin")+":"+os.Getenv("PATH"), "COLUMNS=80",
+		"NO_COLOR=1",
 		"OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1", "OMPI_MCA_rmaps_base_oversubscribe=1")
 	ran := 0
 	for _, page := range pages(t) {

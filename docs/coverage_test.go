@@ -48,8 +48,8 @@ func promises(t *testing.T, page string) (found []promise) {
 	return found
 }
 
-// TestCoverage: what docs/coverage.md promises is there. Each row has all columns and names a section of the manual (which
-// TestLinks follows); the tests exist where they are said to be; programs and scripts know their flags.
+// TestCoverage: what docs/coverage.md promises is there. Each row has all columns and names a section of the manual
+// (which TestLinks follows); the tests exist where they are said to be; programs and scripts know their flags.
 func TestCoverage(t *testing.T) {
 	const page = "docs/coverage.md"
 	rows := promises(t, read(t, page))
@@ -83,8 +83,8 @@ var (
 	splitter = regexp.MustCompile(`\s*(?:&&|;|>)\s*`)
 )
 
-// untested says what is wrong with the tests that a cell names: functions of Go with their files, scripts of testscript, or
-// sections of the manual whose commands are run.
+// untested says what is wrong with the tests that a cell names: functions of Go with their files, scripts of
+// testscript, or sections of the manual whose commands are run.
 func untested(t *testing.T, folder, cell string) (problems []string) {
 	t.Helper()
 	links := named.FindAllStringSubmatch(cell, -1)
@@ -96,7 +96,8 @@ func untested(t *testing.T, folder, cell string) (problems []string) {
 		file, section, _ := strings.Cut(to, "#")
 		switch filepath.Ext(file) {
 		case ".go":
-			if !strings.HasSuffix(file, "_test.go") || !strings.Contains(read(t, file), "\nfunc "+name+"(t *testing.T)") {
+			if !strings.HasSuffix(file, "_test.go") ||
+				!strings.Contains(read(t, file), "\nfunc "+name+"(t *testing.T)") {
 				problems = append(problems, file+" has no test "+name)
 			}
 		case ".txtar":
@@ -139,8 +140,8 @@ func sectionOf(page, anchor string) string {
 // elsewhere are programs of others that a row may name.
 var elsewhere = []string{"aws", "module", "nsys", "nsys-ui", "nvidia-smi", "pip", "scp", "ssh", "sudo", "tar", "."}
 
-// unknownIn says which words of a command line its program does not know. Several commands may stand in a row, with `&&`,
-// `;`, and `>` in front of a file; what is behind is looked at by itself.
+// unknownIn says which words of a command line its program does not know. Several commands may stand in a row, with
+// `&&`, `;`, and `>` in front of a file; what is behind is looked at by itself.
 func unknownIn(t *testing.T, home, line string) (problems []string) {
 	t.Helper()
 	redirected := strings.Index(line, ">")
@@ -194,11 +195,13 @@ func refused(t *testing.T, home, program string, words, variables []string) stri
 
 // asked lets the program itself read its words, and then its help instead of doing anything.
 func asked(home, program string, words []string) string {
-	out, err := exec.Command(filepath.Join(home, "bin", program), append(slices.Clone(words), "--help")...).CombinedOutput()
+	out, err := exec.Command(filepath.Join(home, "bin", program),
+		append(slices.Clone(words), "--help")...).CombinedOutput()
 	switch {
 	case err != nil:
 		return string(out)
-	case program == "post" && !strings.Contains(string(out), "post "+words[0]): // its own help, as of a command that there is not
+	// its own help, as of a command that there is not
+	case program == "post" && !strings.Contains(string(out), "post "+words[0]):
 		return "unknown command " + words[0]
 	}
 	return ""
@@ -228,7 +231,8 @@ func notMade(t *testing.T, words, variables []string) string {
 	return ""
 }
 
-// notOfScript is what is wrong with the words behind a script of slurm/: flags are its own, by the text at its top, or of rank.
+// notOfScript is what is wrong with the words behind a script of slurm/: flags are its own, by the text at its top,
+// or of rank.
 func notOfScript(t *testing.T, home, script string, words []string) string {
 	t.Helper()
 	path := filepath.Join(root, script)
@@ -246,7 +250,8 @@ func notOfScript(t *testing.T, home, script string, words []string) string {
 	if err != nil {
 		return string(help)
 	}
-	known := append(regexp.MustCompile(`--?[a-z][a-z-]*`).FindAllString(top, -1), regexp.MustCompile(`--?[a-zA-Z][a-z-]*`).FindAllString(string(help), -1)...)
+	known := append(regexp.MustCompile(`--?[a-z][a-z-]*`).FindAllString(top, -1),
+		regexp.MustCompile(`--?[a-zA-Z][a-z-]*`).FindAllString(string(help), -1)...)
 	for _, w := range words {
 		if name, _, _ := strings.Cut(w, "="); strings.HasPrefix(w, "-") && !slices.Contains(known, name) {
 			return "it does not know " + name
@@ -308,7 +313,8 @@ func TestCoverageIsChecked(t *testing.T) {
 		`slurm/baseline.sh --spot --sync "s3://my bucket" --nccl ~/nccl`: "",
 		"rnak --backend nccl":                                            "whose program is rnak?",
 	} {
-		if got := strings.Join(unknownIn(t, home, line), "; "); (want == "") != (got == "") || !strings.Contains(got, want) {
+		if got := strings.Join(unknownIn(t, home, line), "; "); (want == "") != (got == "") ||
+			!strings.Contains(got, want) {
 			t.Errorf("%s: %q, want %q", line, got, want)
 		}
 	}
@@ -322,7 +328,8 @@ func TestCoverageIsChecked(t *testing.T) {
 		"[show](../post/testdata/script/show.txtar)":     "",
 		"[console](comparison.md#there-is-no-such-part)": "runs no command",
 	} {
-		if got := strings.Join(untested(t, "docs", cell), "; "); (want == "") != (got == "") || !strings.Contains(got, want) {
+		if got := strings.Join(untested(t, "docs", cell), "; "); (want == "") != (got == "") ||
+			!strings.Contains(got, want) {
 			t.Errorf("%s: %q, want %q", cell, got, want)
 		}
 	}

@@ -11,12 +11,17 @@ import (
 
 // foreign are messages of other programs, and words that the source puts together from parts.
 var foreign = []string{
-	"There are not enough slots available", "mpirun has detected an attempt to run as root", "MPI_ABORT was invoked on rank",
-	"signal arrived during cgo execution", "the ranks have different builds of rank", "the ranks have different MPI libraries",
-	"the ranks have different command lines", "ncclCommInitRank failed", "ncclGetUniqueId failed", "MPI_Init_thread failed",
+	"There are not enough slots available", "mpirun has detected an attempt to run as root",
+	"MPI_ABORT was invoked on rank",
+	"signal arrived during cgo execution", "the ranks have different builds of rank",
+	"the ranks have different MPI libraries",
+	"the ranks have different command lines", "ncclCommInitRank failed", "ncclGetUniqueId failed",
+	"MPI_Init_thread failed",
 	"on its stream: CUDA_ERROR_", "--register buffer", "--register window",
-	"unknown sweep", "unknown word for --by", "unknown side", "unknown layout", "unknown key", "unknown command", "has no nccl", "still at iteration", "there is no folder ./results",
-	"the run was aborted", "busbar-run:", "the run was interrupted", "the CUDA driver is too old", "cannot be used: cuInit:",
+	"unknown sweep", "unknown word for --by", "unknown side", "unknown layout", "unknown key", "unknown command",
+	"has no nccl", "still at iteration", "there is no folder ./results",
+	"the run was aborted", "busbar-run:", "the run was interrupted", "the CUDA driver is too old",
+	"cannot be used: cuInit:",
 	"the CUDA driver cannot be loaded: libcuda.so.1 was not found",
 	"cannot find the simulation's libraries (rehearsal/libcuda.so.1) in",
 }
@@ -30,10 +35,12 @@ func source(t *testing.T) string {
 			return err
 		}
 		name := d.Name()
-		if d.IsDir() && path != root && (strings.HasPrefix(name, ".") || name == "testdata" || name == "docs" || name == "dist") {
+		if d.IsDir() && path != root && (strings.HasPrefix(name, ".") || name == "testdata" || name == "docs" ||
+			name == "dist") {
 			return filepath.SkipDir
 		}
-		if ext := filepath.Ext(name); d.IsDir() || ext != ".go" && ext != ".c" && ext != ".sh" || strings.HasSuffix(name, "_test.go") {
+		if ext := filepath.Ext(name); d.IsDir() || ext != ".go" && ext != ".c" && ext != ".sh" ||
+			strings.HasSuffix(name, "_test.go") {
 			return nil
 		}
 		b, err := os.ReadFile(path)

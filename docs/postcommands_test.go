@@ -13,9 +13,9 @@ import (
 // postCommand is a line of a shell that runs post.
 var postCommand = regexp.MustCompile(`(^|[\s/])post [a-z]`)
 
-// postCommands are the lines that run post in blocks which are not marked console, with their numbers. Those that are so
-// marked run with what they show. post needs no MPI, no GPU and no Slurm, so that no line is left out; what a page does
-// with rank, sbatch or a cloud needs the machine that the page is about, and is tested where there is one.
+// postCommands are the lines that run post in blocks which are not marked console, with their numbers. Those that are
+// so marked run with what they show. post needs no MPI, no GPU and no Slurm, so that no line is left out; what a page
+// does with rank, sbatch or a cloud needs the machine that the page is about, and is tested where there is one.
 func postCommands(page string) map[int]string {
 	found, inside := map[int]string{}, false
 	for i, line := range strings.Split(page, "\n") {
@@ -40,11 +40,13 @@ func TestPostCommands(t *testing.T) {
 		}
 		t.Run(page, func(t *testing.T) {
 			dir := postWorkspace(t, home, made)
-			environment := append(os.Environ(), "PATH="+filepath.Join(home, "bin")+":"+os.Getenv("PATH"), "NO_COLOR=1", "night=nights/tonight")
+			environment := append(os.Environ(), "PATH="+filepath.Join(home, "bin")+":"+os.Getenv("PATH"), "NO_COLOR=1",
+				"night=nights/tonight")
 			for n := range len(strings.Split(read(t, page), "\n")) {
 				if text := commands[n]; text != "" {
 					ran++
-					t.Run(fmt.Sprintf("line %d", n), func(t *testing.T) { command{text: text}.check(t, dir, environment) })
+					t.Run(fmt.Sprintf("line %d", n),
+						func(t *testing.T) { command{text: text}.check(t, dir, environment) })
 				}
 			}
 		})
@@ -55,7 +57,8 @@ func TestPostCommands(t *testing.T) {
 }
 
 func TestPostCommandsAreFound(t *testing.T) {
-	got := postCommands("post merge\n```sh\nfor i in 1; do\n  ./post merge && x  # why\ndone\nrank --postpone\nbin/post show a\n```\n```console\n$ post show\n```\n```yaml\npost merge\n```\n")
+	got := postCommands("post merge\n```sh\nfor i in 1; do\n  ./post merge && x  # why\ndone\nrank " +
+		"--postpone\nbin/post show a\n```\n```console\n$ post show\n```\n```yaml\npost merge\n```\n")
 	if len(got) != 2 || got[4] != "  ./post merge && x  # why" || got[7] != "bin/post show a" {
 		t.Errorf("%v", got)
 	}
@@ -98,31 +101,39 @@ func postWorkspace(t *testing.T, home string, made []string) string {
 		}
 	}
 	for i, folder := range []struct{ name, backend string }{
-		{"results", "nccl"}, {"results/nccl-228", "nccl"}, {"results/jobN", "nccl"}, {"runs", "nccl"}, {"before", "nccl"}, {"after", "nccl"},
-		{"baseline", "nccl"}, {"nights/tonight", "nccl"}, {"laptop/results/benchmark", "gloo"}, {"gpu-host/results/benchmark", "nccl"},
+		{"results", "nccl"}, {"results/nccl-228", "nccl"}, {"results/jobN", "nccl"}, {"runs", "nccl"},
+		{"before", "nccl"}, {"after", "nccl"},
+		{"baseline", "nccl"}, {"nights/tonight", "nccl"}, {"laptop/results/benchmark", "gloo"},
+		{"gpu-host/results/benchmark", "nccl"},
 	} {
 		for j, text := range made {
 			variant := []string{"2.27", "2.28"}[j%2]
-			text = strings.NewReplacer("0190a000-", fmt.Sprintf("0190a0%02d-", i), `"rehearsed":true,`, fmt.Sprintf(`"variant":%q,`, variant), "nccl-rehearsal", folder.backend).Replace(text)
+			text = strings.NewReplacer("0190a000-", fmt.Sprintf("0190a0%02d-", i), `"rehearsed":true,`,
+				fmt.Sprintf(`"variant":%q,`, variant), "nccl-rehearsal", folder.backend).Replace(text)
 			write(fmt.Sprintf("%s/profile_%s_world8_%d.jsonl", folder.name, folder.backend, j), text)
 		}
 	}
-	const log = "# Collective test starting: all_reduce_perf\n# size count type redop root time algbw busbw #wrong time algbw busbw #wrong\n" +
+	const log = "# Collective test starting: all_reduce_perf\n# size count type redop root time algbw busbw #wrong " +
+		"time algbw busbw #wrong\n" +
 		"1048576 262144 float sum -1 100.0 10.49 19.66 0 100.0 10.49 19.66 0\n# Out of bounds values : 0 OK\n"
 	write("all_reduce.log", log)
 	write("logs/old.log", strings.ReplaceAll(log, "100.0", "110.0"))
-	write("logs/rows.json", `[{"numCycle":0,"name":"AllReduce","ranks":4,"size":1024,"type":"float","redop":"sum","inPlace":0,"time":50.5,"wrong":"0"}]`)
+	write("logs/rows.json",
+		`[{"numCycle":0,"name":"AllReduce","ranks":4,"size":1024,"type":"float","redop":"sum","inPlace":0,"time":50.5,"wrong":"0"}]`)
 	const messages = "n1:1:1 [0] NCCL INFO NCCL version 2.27.7+cuda12.8\nn1:1:1 [0] NCCL INFO Using network IB\n"
 	for _, name := range []string{"all.log", "healthy.log", "slow.log", "logs/nccl.n1.1"} {
 		write(name, messages)
 	}
-	write("osu_allgather.txt", "# OSU MPI Allgather Latency Test v7.4\n# Datatype: MPI_INT.\n# Size       Avg Latency(us)\n16                      2.50\n")
+	write("osu_allgather.txt",
+		"# OSU MPI Allgather Latency Test v7.4\n# Datatype: MPI_INT.\n# Size       Avg Latency(us)\n16               "+
+			"       2.50\n")
 	_, limits, _ := strings.Cut(read(t, "docs/compare.md"), "```yaml\n")
 	limits, _, _ = strings.Cut(limits, "```")
 	write("limits.yaml", limits)
 	linkExamples(t, dir)
 	write("mine.yaml", read(t, "slurm/campaign.yaml"))
-	for _, name := range []string{"bin", "bin/post"} { // pages name the program as bin/post, as ./post from there, and as post
+	// pages name the program as bin/post, as ./post from there, and as post
+	for _, name := range []string{"bin", "bin/post"} {
 		if err := os.Symlink(filepath.Join(home, name), filepath.Join(dir, filepath.Base(name))); err != nil {
 			t.Fatal(err)
 		}

@@ -26,12 +26,14 @@ func (b addressBlock) bytes() []byte {
 func parseBlock(data []byte) (addressBlock, error) {
 	rest, ok := bytes.CutPrefix(data, blockMagic)
 	if !ok || len(rest) < 12 {
-		return addressBlock{}, fmt.Errorf("%d bytes that are no address of Gloo's: do all ranks run the same version of busbar?", len(data))
+		return addressBlock{}, fmt.Errorf("%d bytes that are no address of Gloo's: do all ranks run the same version "+
+			"of busbar?", len(data))
 	}
 	number := func(i int) int { return int(binary.LittleEndian.Uint32(rest[4*i:])) }
 	b := addressBlock{rank: number(0), size: number(1), each: number(2), entries: rest[12:]}
 	if len(b.entries) != b.size*b.each {
-		return b, fmt.Errorf("%d bytes of addresses, where %d ranks of %d bytes are announced", len(b.entries), b.size, b.each)
+		return b, fmt.Errorf("%d bytes of addresses, where %d ranks of %d bytes are announced", len(b.entries), b.size,
+			b.each)
 	}
 	return b, nil
 }
@@ -45,7 +47,8 @@ func entriesFor(rank, size, each int, all [][]byte) ([]byte, error) {
 	for i, data := range all {
 		b, err := parseBlock(data)
 		if err == nil && (b.rank != i || b.size != size || b.each != each) {
-			err = fmt.Errorf("it is that of rank %d of %d, with %d bytes for each, where %d of %d with %d was expected", b.rank, b.size, b.each, i, size, each)
+			err = fmt.Errorf("it is that of rank %d of %d, with %d bytes for each, where %d of %d with %d was expected",
+				b.rank, b.size, b.each, i, size, each)
 		}
 		if err != nil {
 			return nil, fmt.Errorf("gloo: the address of rank %d: %w", i, err)

@@ -33,7 +33,8 @@ func (l *Library) NewContext(o Options) (*Context, error) {
 	if o.Size < 1 || o.Rank < 0 || o.Rank >= o.Size {
 		return nil, fmt.Errorf("gloo: there is no rank %d among %d", o.Rank, o.Size)
 	}
-	how := C.struct_busbar_gloo_create{rank: C.int(o.Rank), size: C.int(o.Size), connect_ms: milliseconds(o.ConnectTimeout, time.Minute),
+	how := C.struct_busbar_gloo_create{rank: C.int(o.Rank), size: C.int(o.Size),
+		connect_ms: milliseconds(o.ConnectTimeout, time.Minute),
 		timeout_ms: milliseconds(o.Timeout, 24*time.Hour)}
 	free := func(s *C.char) { C.free(unsafe.Pointer(s)) }
 	if o.Interface != "" {
@@ -91,11 +92,13 @@ func (c *Context) Address() ([]byte, error) {
 	if rc := C.call_addresses(c.l.t, c.c, entries, &e); rc != 0 {
 		return nil, errorOf("the addresses of Gloo's sockets", &e)
 	}
-	return addressBlock{rank: c.rank, size: c.size, each: each, entries: C.GoBytes(entries, C.int(each*c.size))}.bytes(), nil
+	return addressBlock{rank: c.rank, size: c.size, each: each,
+		entries: C.GoBytes(entries, C.int(each*c.size))}.bytes(), nil
 }
 
-// Connect connects this rank to all others, whose Address is given in the order of the ranks, with this rank's own among
-// them. It returns when all are connected; all ranks call it. The error is an *Error, or says which address is not one.
+// Connect connects this rank to all others, whose Address is given in the order of the ranks, with this rank's own
+// among them. It returns when all are connected; all ranks call it. The error is an *Error, or says which address is
+// not one.
 func (c *Context) Connect(all [][]byte) error {
 	each := int(C.call_address_bytes(c.l.t, c.c))
 	mine, err := entriesFor(c.rank, c.size, each, all)
@@ -155,8 +158,8 @@ func (c *Context) Interrupt() {
 	}
 }
 
-// Close closes the connections and ends Gloo's thread; closing twice does nothing. Its operations must be closed before.
-// Data on its way to another rank may be lost, so all ranks come together before one closes.
+// Close closes the connections and ends Gloo's thread; closing twice does nothing. Its operations must be closed
+// before. Data on its way to another rank may be lost, so all ranks come together before one closes.
 func (c *Context) Close() {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -86,5 +86,6 @@ func (e *LoadError) advice() string {
 			return "the C++ library is missing or too old. Debian, Ubuntu: sudo apt-get install libstdc++6"
 		}
 	}
-	return "build it with: make gloo-shim   (it wants a C++ compiler and Gloo; Debian, Ubuntu: sudo apt-get install g++ libgloo-dev)"
+	return "build it with: make gloo-shim   (it wants a C++ compiler and Gloo; Debian, Ubuntu: sudo apt-get install " +
+		"g++ libgloo-dev)"
 }

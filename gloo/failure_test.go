@@ -44,7 +44,8 @@ func expect(err error, status Status, peer int, words ...string) error {
 	return nil
 }
 
-// A rank that leaves is named, whether it leaves between operations or while the others wait for it, and the text stays.
+// A rank that leaves is named, whether it leaves between operations or while the others wait for it, and the text
+// stays.
 func TestLostRank(t *testing.T) {
 	for _, kind := range []Kind{AllReduce, ReduceScatter, Broadcast} {
 		t.Run(kind.String(), func(t *testing.T) {

@@ -18,8 +18,9 @@ import (
 	"busbar/internal/needs"
 )
 
-// Two network namespaces are two hosts: no route through the loopback interface, other addresses, other interface names.
-// The ranks are processes, told each other's address by pipes, and find their network by the route to the other one.
+// Two network namespaces are two hosts: no route through the loopback interface, other addresses, other interface
+// names. The ranks are processes, told each other's address by pipes, and find their network by the route to the
+// other one.
 func TestTwoHosts(t *testing.T) {
 	library(t)
 	if os.Getuid() != 0 {
@@ -37,8 +38,10 @@ func TestTwoHosts(t *testing.T) {
 	if err := errors.Join(ip("netns", "add", names[0]), ip("netns", "add", names[1])); err != nil {
 		t.Skipf("this machine makes no network namespaces: %v", err)
 	}
-	if err := errors.Join(ip("link", "add", "left", "netns", names[0], "type", "veth", "peer", "name", "right", "netns", names[1]),
-		ip("-n", names[0], "addr", "add", "10.77.0.1/24", "dev", "left"), ip("-n", names[1], "addr", "add", "10.77.0.2/24", "dev", "right"),
+	if err := errors.Join(ip("link", "add", "left", "netns", names[0], "type", "veth", "peer", "name", "right", "netns",
+		names[1]),
+		ip("-n", names[0], "addr", "add", "10.77.0.1/24", "dev", "left"),
+		ip("-n", names[1], "addr", "add", "10.77.0.2/24", "dev", "right"),
 		ip("-n", names[0], "link", "set", "left", "up"), ip("-n", names[1], "link", "set", "right", "up")); err != nil {
 		t.Skipf("this machine connects no network namespaces: %v", err)
 	}
@@ -123,7 +126,8 @@ func beHost(toward string) error {
 	if err != nil {
 		return err
 	}
-	c, err := l.NewContext(Options{Rank: rank, Size: 2, Address: network.Address, Timeout: time.Minute, ConnectTimeout: 20 * time.Second})
+	c, err := l.NewContext(Options{Rank: rank, Size: 2, Address: network.Address, Timeout: time.Minute,
+		ConnectTimeout: 20 * time.Second})
 	if err != nil {
 		return err
 	}

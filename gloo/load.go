@@ -24,8 +24,8 @@ type Library struct {
 	info Info
 }
 
-// Load opens the shim and through it libgloo: the file at path, or with "" the one in busbar's own folders. The error is
-// a *LoadError.
+// Load opens the shim and through it libgloo: the file at path, or with "" the one in busbar's own folders. The error
+// is a *LoadError.
 func Load(path string) (*Library, error) {
 	candidates := []string{path}
 	if path == "" {
@@ -48,7 +48,8 @@ func Load(path string) (*Library, error) {
 		return nil, &LoadError{Reason: fmt.Sprintf("%s is not the Gloo shim of busbar (%v)", lib.Path(), err)}
 	}
 	if abi := *(*uint32)(symbol); abi != C.BUSBAR_GLOO_ABI {
-		return nil, &LoadError{Reason: fmt.Sprintf("%s is a shim of another version of busbar: its table has number %d, this program needs %d; it has to be built again",
+		return nil, &LoadError{Reason: fmt.Sprintf("%s is a shim of another version of busbar: its table has number "+
+			"%d, this program needs %d; it has to be built again",
 			lib.Path(), abi, C.BUSBAR_GLOO_ABI)}
 	}
 	l := &Library{t: (*C.table)(symbol)}

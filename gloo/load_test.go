@@ -66,7 +66,8 @@ func TestOneSymbol(t *testing.T) {
 	if err != nil {
 		t.Fatalf("nm: %v", err)
 	}
-	if lines := strings.Split(strings.TrimSpace(string(out)), "\n"); len(lines) != 1 || !strings.HasSuffix(lines[0], " busbar_gloo") {
+	if lines := strings.Split(strings.TrimSpace(string(out)), "\n"); len(lines) != 1 ||
+		!strings.HasSuffix(lines[0], " busbar_gloo") {
 		t.Errorf("exported: %q", lines)
 	}
 }

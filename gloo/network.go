@@ -13,13 +13,13 @@ type Choice struct {
 	Why                string
 }
 
-// Choose finds the network: the interface named, else the one that GLOO_SOCKET_IFNAME names, else the address from which
-// this host reaches another one. That host is toward, an address or a name; with "" it is whatever the default route
-// leads to. A host without a route takes the address of its name, and one without that its loopback.
+// Choose finds the network: the interface named, else the one that GLOO_SOCKET_IFNAME names, else the address from
+// which this host reaches another one. That host is toward, an address or a name; with "" it is whatever the default
+// route leads to. A host without a route takes the address of its name, and one without that its loopback.
 //
-// torch takes the address of the host's name at once, which on many systems is a loopback address that no other host can
-// reach. Between ranks of one host the choice makes no difference: the kernel sends what is for itself through the
-// loopback device, whatever the address.
+// torch takes the address of the host's name at once, which on many systems is a loopback address that no other host
+// can reach. Between ranks of one host the choice makes no difference: the kernel sends what is for itself through
+// the loopback device, whatever the address.
 func Choose(named, toward string, getenv func(string) string) (Choice, error) {
 	if named != "" {
 		return Choice{Interface: named, Why: "named"}, exists(named)
@@ -28,7 +28,8 @@ func Choose(named, toward string, getenv func(string) string) (Choice, error) {
 		// torch takes a list and makes a device of each; one is what is measured here.
 		first, rest, more := strings.Cut(list, ",")
 		if more {
-			return Choice{}, fmt.Errorf("gloo: GLOO_SOCKET_IFNAME names %s and %s, and busbar uses one interface: name that one", first, rest)
+			return Choice{}, fmt.Errorf("gloo: GLOO_SOCKET_IFNAME names %s and %s, and busbar uses one interface: "+
+				"name that one", first, rest)
 		}
 		return Choice{Interface: first, Why: "GLOO_SOCKET_IFNAME"}, exists(first)
 	}

@@ -114,7 +114,8 @@ func (o *Operation) describe(s OpSpec) {
 // sync is that of its own library; that of issue is Error's.
 func (o *Operation) Steps() loop.Steps {
 	step := func(f C.busbar_step) loop.Step { return loop.Step(unsafe.Pointer(f)) }
-	return loop.Steps{Issue: step(o.prepared.issue), Sync: step(o.prepared.sync), Context: unsafe.Pointer(o.prepared.operation)}
+	return loop.Steps{Issue: step(o.prepared.issue), Sync: step(o.prepared.sync),
+		Context: unsafe.Pointer(o.prepared.operation)}
 }
 
 // Notes say how the operation is done where that is not simply the function of its name.

@@ -45,9 +45,11 @@ func everything(c *Context) error {
 			for _, op := range ops {
 				for _, inPlace := range []bool{false, true} {
 					for i, count := range []int64{0, 1, 7, 1000} {
-						s := OpSpec{Kind: kind, Type: t, Op: op, InPlace: inPlace, Count: count, Root: (i + int(t)) % c.size}
+						s := OpSpec{Kind: kind, Type: t, Op: op, InPlace: inPlace, Count: count,
+							Root: (i + int(t)) % c.size}
 						if err := variants(c, s); err != nil {
-							return fmt.Errorf("%s %s %s in place %t, count %d, root %d of %d: %w", kind, t, op, inPlace, count, s.Root, c.size, err)
+							return fmt.Errorf("%s %s %s in place %t, count %d, root %d of %d: %w", kind, t, op, inPlace,
+								count, s.Root, c.size, err)
 						}
 					}
 				}
@@ -98,7 +100,8 @@ func TestLongMessages(t *testing.T) {
 
 // correct runs the operation once per slot and compares every byte of both buffers on this rank.
 func correct(c *Context, s OpSpec, segment int64) error {
-	trial := reference.Trial{Case: reference.Case(s.Kind, s.Type, s.Op, s.InPlace, s.Root, c.size, s.Count), Rank: c.rank, Slots: max(1, s.Slots), Scratch: true}
+	trial := reference.Trial{Case: reference.Case(s.Kind, s.Type, s.Op, s.InPlace, s.Root, c.size, s.Count),
+		Rank: c.rank, Slots: max(1, s.Slots), Scratch: true}
 	s.SendStride, s.RecvStride = trial.Strides()
 	err := trial.Run(func(send, recv unsafe.Pointer) error {
 		s.Send, s.Recv = send, recv
@@ -120,7 +123,8 @@ func correct(c *Context, s OpSpec, segment int64) error {
 func TestHalves(t *testing.T) {
 	must(t, group(t, 2, Options{}, func(c *Context) error {
 		return reference.Halves(c.rank, func(t coll.DataType, op coll.RedOp, at unsafe.Pointer, count int64) error {
-			o, err := c.Prepare(OpSpec{Kind: AllReduce, Type: Type(t), Op: Op(op), InPlace: true, Recv: at, Count: count})
+			o, err := c.Prepare(OpSpec{Kind: AllReduce, Type: Type(t), Op: Op(op), InPlace: true, Recv: at,
+				Count: count})
 			if err != nil {
 				return err
 			}
@@ -166,7 +170,8 @@ func TestNotesAndRefusals(t *testing.T) {
 				return fmt.Errorf("%+v: %v, want %q", s, err, want)
 			}
 		}
-		if _, err := c.Prepare(OpSpec{Kind: Gather, Type: Int8, Root: 2}); err == nil || !strings.Contains(err.Error(), "root 2") {
+		if _, err := c.Prepare(OpSpec{Kind: Gather, Type: Int8, Root: 2}); err == nil ||
+			!strings.Contains(err.Error(), "root 2") {
 			return fmt.Errorf("root 2 of 2 ranks: %v", err)
 		}
 		return nil

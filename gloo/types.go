@@ -1,8 +1,9 @@
 // Package gloo is a small binding of Gloo, loaded at run time.
 //
 // Programs are built without Gloo and without a C++ compiler. A shim of ours (gloo/shim, C++) is compiled once where
-// libgloo-dev is, into lib/busbar-gloo.so, and Load opens it. A context is made in steps around an exchange of addresses
-// that the caller does by its own means: there is no store, no port to choose, and nothing that could be in use.
+// libgloo-dev is, into lib/busbar-gloo.so, and Load opens it. A context is made in steps around an exchange of
+// addresses that the caller does by its own means: there is no store, no port to choose, and nothing that could be in
+// use.
 //
 // It binds what a benchmark of collectives needs and no more. It knows no launcher and no MPI.
 package gloo
@@ -62,7 +63,8 @@ const (
 	SendRecv // to the next rank, from the previous one, by Gloo's unbound buffers
 )
 
-var functions = []string{"", "gloo::allreduce", "gloo::allgather", "reduce_scatter over Gloo's buffers", "gloo::broadcast",
+var functions = []string{"", "gloo::allreduce", "gloo::allgather", "reduce_scatter over Gloo's buffers",
+	"gloo::broadcast",
 	"gloo::reduce", "gloo::alltoall", "gloo::gather", "gloo::scatter", "send and receive by Gloo's buffers"}
 
 // String is the function of Gloo, or what is done where it has none.

@@ -51,7 +51,8 @@ func (c *Comm) Size() int { return c.size }
 // negative color is in none and gets nil.
 func (c *Comm) Split(color, key int) (*Comm, error) {
 	var out *C.comm
-	if err := c.check("MPI_Comm_split", C.call_split(c.m.t, c.c, C.int(color), C.int(key), &out)); err != nil || out == nil {
+	if err := c.check("MPI_Comm_split", C.call_split(c.m.t, c.c, C.int(color), C.int(key), &out)); err != nil ||
+		out == nil {
 		return nil, err
 	}
 	return c.m.comm(out)
@@ -163,7 +164,8 @@ func (c *Comm) Gatherv(data []byte, root int) ([][]byte, error) {
 	}
 	all := C.malloc(C.size_t(max(1, total)))
 	defer C.free(all)
-	if err := c.check("MPI_Gatherv", C.call_gatherv(c.m.t, c.c, p, C.int(len(data)), all, &counts[0], &at[0], C.int(root))); err != nil {
+	if err := c.check("MPI_Gatherv", C.call_gatherv(c.m.t, c.c, p, C.int(len(data)), all, &counts[0], &at[0],
+		C.int(root))); err != nil {
 		return nil, err
 	}
 	flat := C.GoBytes(all, C.int(total))

@@ -212,7 +212,8 @@ func signals(c *Comm) error {
 		return errors.New("a nil dereference did nothing")
 	}
 	arrived := make(chan os.Signal, 1)
-	for _, s := range []syscall.Signal{syscall.SIGUSR1, syscall.SIGUSR2, syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP, syscall.SIGCHLD} {
+	for _, s := range []syscall.Signal{syscall.SIGUSR1, syscall.SIGUSR2, syscall.SIGTERM, syscall.SIGINT,
+		syscall.SIGHUP, syscall.SIGCHLD} {
 		signal.Notify(arrived, s)
 		if err := syscall.Kill(os.Getpid(), s); err != nil {
 			return err

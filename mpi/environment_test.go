@@ -12,7 +12,8 @@ func TestQuietLibraries(t *testing.T) {
 	}
 	t.Setenv("UCX_DEBUG_SIGNO", "SIGHUP")
 	quietLibraries()
-	for name, want := range map[string]string{"UCX_ERROR_SIGNALS": "", "UCX_DEBUG_SIGNO": "SIGHUP", "HFI_NO_BACKTRACE": "1"} {
+	for name, want := range map[string]string{"UCX_ERROR_SIGNALS": "", "UCX_DEBUG_SIGNO": "SIGHUP",
+		"HFI_NO_BACKTRACE": "1"} {
 		if got, set := os.LookupEnv(name); !set || got != want {
 			t.Errorf("%s is %q (set: %t), want %q", name, got, set, want)
 		}

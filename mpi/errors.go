@@ -19,7 +19,8 @@ type Error struct {
 }
 
 func (e *Error) Error() string {
-	return fmt.Sprintf("%s failed: %s (%s, error code %d)", e.Op, strings.ReplaceAll(e.Text, "\n", "; "), e.Name, e.Code)
+	return fmt.Sprintf("%s failed: %s (%s, error code %d)", e.Op, strings.ReplaceAll(e.Text, "\n", "; "), e.Name,
+		e.Code)
 }
 
 // LoadError says why there is no MPI, and what to do about it.

@@ -13,8 +13,8 @@ import (
 type Options struct {
 	// auto or "", which looks at the launcher; openmpi or mpich; or the path of a shim.
 	Choice string
-	// Folders in which the shims lie. Default: those in BUSBAR_LIB, then lib beside the folder of the executable, in it,
-	// and that folder itself.
+	// Folders in which the shims lie. Default: those in BUSBAR_LIB, then lib beside the folder of the executable, in
+	// it, and that folder itself.
 	Dirs []string
 }
 
@@ -36,7 +36,8 @@ func (o Options) find(launch Launch) ([]string, error) {
 		return []string{path}, nil
 	default:
 		return nil, &LoadError{Choice: o.Choice, Launch: launch,
-			Reason: "there is no MPI called \"" + o.Choice + "\": --mpi takes auto, openmpi, mpich, or the path of a shim (busbar-mpi-*.so)"}
+			Reason: "there is no MPI called \"" + o.Choice +
+				"\": --mpi takes auto, openmpi, mpich, or the path of a shim (busbar-mpi-*.so)"}
 	}
 	dirs := o.Dirs
 	if dirs == nil {

@@ -42,7 +42,8 @@ func Launcher(getenv func(string) string) Launch {
 		return Launch{OpenMPI, "mpirun of Open MPI", number("OMPI_COMM_WORLD_RANK"), number("OMPI_COMM_WORLD_SIZE"),
 			number("OMPI_COMM_WORLD_LOCAL_RANK"), number("OMPI_COMM_WORLD_LOCAL_SIZE"), []string{OpenMPI}}
 	case getenv("PMI_RANK") != "" && inStep && getenv("MPI_LOCALRANKID") == "":
-		return Launch{MPICH, "srun with PMI", number("PMI_RANK"), number("PMI_SIZE"), number("SLURM_LOCALID"), slurmLocal,
+		return Launch{MPICH, "srun with PMI", number("PMI_RANK"), number("PMI_SIZE"), number("SLURM_LOCALID"),
+			slurmLocal,
 			[]string{MPICH, OpenMPI}}
 	case getenv("PMI_RANK") != "" || getenv("MPI_LOCALRANKID") != "":
 		return Launch{MPICH, "hydra, the mpirun of MPICH", number("PMI_RANK"), number("PMI_SIZE"),
@@ -68,7 +69,8 @@ func slurmStep(getenv func(string) string) bool {
 	return false
 }
 
-// tasksOfNodes is how many tasks each node of a step has, by Slurm's list of them such as "4(x2)"; -1 where nodes differ, as in "4(x2),3", or it does not say.
+// tasksOfNodes is how many tasks each node of a step has, by Slurm's list of them such as "4(x2)"; -1 where nodes
+// differ, as in "4(x2),3", or it does not say.
 func tasksOfNodes(list string) int {
 	tasks, _, _ := strings.Cut(list, "(x")
 	if n, err := strconv.Atoi(tasks); err == nil && n > 0 && !strings.Contains(list, ",") {

@@ -6,11 +6,13 @@ import (
 )
 
 func TestLauncher(t *testing.T) {
-	ompi := map[string]string{"OMPI_COMM_WORLD_RANK": "3", "OMPI_COMM_WORLD_SIZE": "8", "OMPI_COMM_WORLD_LOCAL_RANK": "1",
+	ompi := map[string]string{"OMPI_COMM_WORLD_RANK": "3", "OMPI_COMM_WORLD_SIZE": "8",
+		"OMPI_COMM_WORLD_LOCAL_RANK": "1",
 		"OMPI_COMM_WORLD_LOCAL_SIZE": "2", "PMIX_RANK": "3"}
 	hydra := map[string]string{"PMI_RANK": "2", "PMI_SIZE": "4", "MPI_LOCALRANKID": "0", "MPI_LOCALNRANKS": "2"}
 	batch := map[string]string{"SLURM_JOB_ID": "7", "SLURM_PROCID": "0", "SLURM_LOCALID": "0", "SLURM_NTASKS": "16"}
-	step := map[string]string{"SLURM_JOB_ID": "7", "SLURM_PROCID": "5", "SLURM_LOCALID": "1", "SLURM_NTASKS": "16", "SLURM_STEP_ID": "0",
+	step := map[string]string{"SLURM_JOB_ID": "7", "SLURM_PROCID": "5", "SLURM_LOCALID": "1", "SLURM_NTASKS": "16",
+		"SLURM_STEP_ID":        "0",
 		"SLURM_STEP_NUM_TASKS": "8"}
 	either := []string{OpenMPI, MPICH}
 	for _, c := range []struct {
@@ -20,24 +22,37 @@ func TestLauncher(t *testing.T) {
 	}{
 		{"nothing", nil, Launch{"", "", -1, -1, -1, -1, either}},
 		{"Open MPI", []map[string]string{ompi}, Launch{OpenMPI, "mpirun of Open MPI", 3, 8, 1, 2, []string{OpenMPI}}},
-		{"Open MPI in a batch script", []map[string]string{batch, ompi}, Launch{OpenMPI, "mpirun of Open MPI", 3, 8, 1, 2, []string{OpenMPI}}},
-		{"Open MPI whose daemons srun started", []map[string]string{step, ompi}, Launch{OpenMPI, "mpirun of Open MPI", 3, 8, 1, 2, []string{OpenMPI}}},
+		{"Open MPI in a batch script", []map[string]string{batch, ompi},
+			Launch{OpenMPI, "mpirun of Open MPI", 3, 8, 1, 2, []string{OpenMPI}}},
+		{"Open MPI whose daemons srun started", []map[string]string{step, ompi},
+			Launch{OpenMPI, "mpirun of Open MPI", 3, 8, 1, 2, []string{OpenMPI}}},
 		{"hydra", []map[string]string{hydra}, Launch{MPICH, "hydra, the mpirun of MPICH", 2, 4, 0, 2, []string{MPICH}}},
-		{"hydra whose proxies srun started", []map[string]string{step, hydra}, Launch{MPICH, "hydra, the mpirun of MPICH", 2, 4, 0, 2, []string{MPICH}}},
-		{"hydra whose proxies srun started with PMIx", []map[string]string{step, {"PMIX_RANK": "0"}, hydra}, Launch{MPICH, "hydra, the mpirun of MPICH", 2, 4, 0, 2, []string{MPICH}}},
-		{"srun with PMI-2", []map[string]string{step, {"PMI_RANK": "5", "PMI_SIZE": "8"}}, Launch{MPICH, "srun with PMI", 5, 8, 1, -1, []string{MPICH, OpenMPI}}},
-		{"srun with PMIx", []map[string]string{step, {"PMIX_RANK": "5"}}, Launch{"", "srun with PMIx", 5, 8, 1, -1, either}},
+		{"hydra whose proxies srun started", []map[string]string{step, hydra},
+			Launch{MPICH, "hydra, the mpirun of MPICH", 2, 4, 0, 2, []string{MPICH}}},
+		{"hydra whose proxies srun started with PMIx", []map[string]string{step, {"PMIX_RANK": "0"}, hydra},
+			Launch{MPICH, "hydra, the mpirun of MPICH", 2, 4, 0, 2, []string{MPICH}}},
+		{"srun with PMI-2", []map[string]string{step, {"PMI_RANK": "5", "PMI_SIZE": "8"}},
+			Launch{MPICH, "srun with PMI", 5, 8, 1, -1, []string{MPICH, OpenMPI}}},
+		{"srun with PMIx", []map[string]string{step, {"PMIX_RANK": "5"}},
+			Launch{"", "srun with PMIx", 5, 8, 1, -1, either}},
 		{"PMIx alone", []map[string]string{{"PMIX_RANK": "5"}}, Launch{"", "a PMIx launcher", 5, -1, -1, -1, either}},
 		{"srun without PMI", []map[string]string{step}, Launch{"", "srun", 5, 8, 1, -1, either}},
-		{"srun that does not say the step's tasks", []map[string]string{step, {"SLURM_STEP_NUM_TASKS": ""}}, Launch{"", "srun", 5, 16, 1, -1, either}},
-		{"srun that says where the step's tasks are", []map[string]string{step, {"PMIX_RANK": "5", "SLURM_STEP_TASKS_PER_NODE": "2(x4)", "SLURM_TASKS_PER_NODE": "8(x2)"}},
+		{"srun that does not say the step's tasks", []map[string]string{step, {"SLURM_STEP_NUM_TASKS": ""}},
+			Launch{"", "srun", 5, 16, 1, -1, either}},
+		{"srun that says where the step's tasks are",
+			[]map[string]string{step, {"PMIX_RANK": "5", "SLURM_STEP_TASKS_PER_NODE": "2(x4)",
+				"SLURM_TASKS_PER_NODE": "8(x2)"}},
 			Launch{"", "srun with PMIx", 5, 8, 1, 2, either}},
-		{"srun that says where the job's tasks are", []map[string]string{step, {"PMI_RANK": "5", "PMI_SIZE": "8", "SLURM_TASKS_PER_NODE": "4(x2)"}},
+		{"srun that says where the job's tasks are",
+			[]map[string]string{step, {"PMI_RANK": "5", "PMI_SIZE": "8", "SLURM_TASKS_PER_NODE": "4(x2)"}},
 			Launch{MPICH, "srun with PMI", 5, 8, 1, 4, []string{MPICH, OpenMPI}}},
 		{"the batch script itself", []map[string]string{batch}, Launch{"", "", -1, -1, -1, -1, either}},
-		{"the batch step", []map[string]string{batch, {"SLURM_STEP_ID": "4294967291"}}, Launch{"", "", -1, -1, -1, -1, either}},
-		{"an allocation's shell", []map[string]string{{"SLURM_JOB_ID": "7", "SLURM_NTASKS": "16"}}, Launch{"", "", -1, -1, -1, -1, either}},
-		{"numbers that are none", []map[string]string{{"OMPI_COMM_WORLD_SIZE": "many", "OMPI_COMM_WORLD_RANK": "-3"}}, Launch{OpenMPI, "mpirun of Open MPI", -1, -1, -1, -1, []string{OpenMPI}}},
+		{"the batch step", []map[string]string{batch, {"SLURM_STEP_ID": "4294967291"}},
+			Launch{"", "", -1, -1, -1, -1, either}},
+		{"an allocation's shell", []map[string]string{{"SLURM_JOB_ID": "7", "SLURM_NTASKS": "16"}},
+			Launch{"", "", -1, -1, -1, -1, either}},
+		{"numbers that are none", []map[string]string{{"OMPI_COMM_WORLD_SIZE": "many", "OMPI_COMM_WORLD_RANK": "-3"}},
+			Launch{OpenMPI, "mpirun of Open MPI", -1, -1, -1, -1, []string{OpenMPI}}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			env := map[string]string{}
@@ -55,7 +70,8 @@ func TestLauncher(t *testing.T) {
 }
 
 func TestTasksOfNodes(t *testing.T) {
-	for list, want := range map[string]int{"4": 4, "4(x2)": 4, "12(x16)": 12, "4(x2),3": -1, "4,2,1": -1, "": -1, "many": -1, "0": -1} {
+	for list, want := range map[string]int{"4": 4, "4(x2)": 4, "12(x16)": 12, "4(x2),3": -1, "4,2,1": -1, "": -1,
+		"many": -1, "0": -1} {
 		if got := tasksOfNodes(list); got != want {
 			t.Errorf("%q: %d tasks, want %d", list, got, want)
 		}
@@ -64,10 +80,14 @@ func TestTasksOfNodes(t *testing.T) {
 
 func TestVersionLines(t *testing.T) {
 	for _, c := range []struct{ full, first, short string }{
-		{"Open MPI v4.1.4, package: Debian OpenMPI, ident: 4.1.4, May 26, 2022", "Open MPI v4.1.4, package: Debian OpenMPI, ident: 4.1.4, May 26, 2022", "Open MPI 4.1.4"},
+		{"Open MPI v4.1.4, package: Debian OpenMPI, ident: 4.1.4, May 26, 2022",
+			"Open MPI v4.1.4, package: Debian OpenMPI, ident: 4.1.4, May 26, 2022", "Open MPI 4.1.4"},
 		{"MPICH Version:      4.0.2\nMPICH Release date: Thu Apr 7\n", "MPICH Version: 4.0.2", "MPICH 4.0.2"},
-		{"MPI VERSION    : CRAY MPICH version 8.1.25 (ANL base 3.4a2)\nMPI BUILD", "MPI VERSION : CRAY MPICH version 8.1.25 (ANL base 3.4a2)", "MPI VERSION : CRAY MPICH version 8.1.25 (ANL base 3.4a2)"},
-		{"Intel(R) MPI Library 2021.9 for Linux* OS\n", "Intel(R) MPI Library 2021.9 for Linux* OS", "Intel(R) MPI Library 2021.9"},
+		{"MPI VERSION    : CRAY MPICH version 8.1.25 (ANL base 3.4a2)\nMPI BUILD",
+			"MPI VERSION : CRAY MPICH version 8.1.25 (ANL base 3.4a2)",
+			"MPI VERSION : CRAY MPICH version 8.1.25 (ANL base 3.4a2)"},
+		{"Intel(R) MPI Library 2021.9 for Linux* OS\n", "Intel(R) MPI Library 2021.9 for Linux* OS",
+			"Intel(R) MPI Library 2021.9"},
 		{"MVAPICH2 Version      :\t2.3.7\nMVAPICH2 Release date :", "MVAPICH2 Version : 2.3.7", "MVAPICH2 2.3.7"},
 		{"", "", ""},
 	} {

@@ -60,7 +60,8 @@ func Load(o Options) (*MPI, error) {
 		return nil, failed
 	}
 	if abi := *(*uint32)(symbol); abi != C.BUSBAR_MPI_ABI {
-		failed.Reason = fmt.Sprintf("%s is a shim of another version of busbar: its table has number %d, this program needs %d; it has to be built again",
+		failed.Reason = fmt.Sprintf("%s is a shim of another version of busbar: its table has number %d, this "+
+			"program needs %d; it has to be built again",
 			lib.Path(), abi, C.BUSBAR_MPI_ABI)
 		return nil, failed
 	}
@@ -165,5 +166,6 @@ func (m *MPI) check(op string, rc C.int) error {
 	var class C.int
 	var name *C.char
 	C.call_error(m.t, rc, &class, &name, text, size)
-	return &Error{Op: op, Code: int(rc), Class: int(class), Name: C.GoString(name), Text: strings.TrimSpace(C.GoString(text))}
+	return &Error{Op: op, Code: int(rc), Class: int(class), Name: C.GoString(name),
+		Text: strings.TrimSpace(C.GoString(text))}
 }

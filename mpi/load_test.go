@@ -16,7 +16,8 @@ import (
 // clearLauncher takes away the variables of whatever launcher runs the tests.
 func clearLauncher(t *testing.T) {
 	t.Helper()
-	for _, name := range []string{"OMPI_COMM_WORLD_SIZE", "PMI_RANK", "MPI_LOCALRANKID", "PMIX_RANK", "SLURM_STEP_ID", "SLURM_STEPID"} {
+	for _, name := range []string{"OMPI_COMM_WORLD_SIZE", "PMI_RANK", "MPI_LOCALRANKID", "PMIX_RANK", "SLURM_STEP_ID",
+		"SLURM_STEPID"} {
 		t.Setenv(name, "")
 	}
 }
@@ -55,14 +56,23 @@ func TestNoShim(t *testing.T) {
 		absent string
 	}{
 		{"hydra", map[string]string{"PMI_RANK": "0", "MPI_LOCALRANKID": "0"}, Options{Dirs: []string{empty}},
-			[]string{"--mpi auto", "started by hydra, the mpirun of MPICH", filepath.Join(empty, "busbar-mpi-mpich.so") + ": cannot open", "make mpi-shim MPICC=mpicc.mpich"}, "busbar-mpi-openmpi"},
+			[]string{"--mpi auto", "started by hydra, the mpirun of MPICH",
+				filepath.Join(empty, "busbar-mpi-mpich.so") + ": cannot open", "make mpi-shim MPICC=mpicc.mpich"},
+			"busbar-mpi-openmpi"},
 		{"Open MPI", map[string]string{"OMPI_COMM_WORLD_SIZE": "2"}, Options{Dirs: []string{empty}},
-			[]string{"started by mpirun of Open MPI", "busbar-mpi-openmpi.so", "make mpi-shim MPICC=mpicc.openmpi"}, "busbar-mpi-mpich"},
-		{"no launcher", nil, Options{Dirs: []string{empty}}, []string{"busbar-mpi-openmpi.so", "busbar-mpi-mpich.so", "make mpi-shim MPICC=mpicc"}, "started by"},
-		{"default folders", nil, Options{}, []string{"/somewhere/lib/busbar-mpi-openmpi.so", "/else/busbar-mpi-mpich.so", "/lib/busbar-mpi-openmpi.so"}, ""},
-		{"a family", nil, Options{Choice: "mpich", Dirs: []string{empty}}, []string{"--mpi mpich", "busbar-mpi-mpich.so", "MPICC=mpicc.mpich"}, "busbar-mpi-openmpi"},
-		{"a path", nil, Options{Choice: "/no/such/shim.so"}, []string{"--mpi /no/such/shim.so", "/no/such/shim.so: cannot open"}, "busbar-mpi"},
-		{"an unknown word", nil, Options{Choice: "lam"}, []string{`no MPI called "lam"`, "auto, openmpi, mpich, or the path"}, "tried"},
+			[]string{"started by mpirun of Open MPI", "busbar-mpi-openmpi.so", "make mpi-shim MPICC=mpicc.openmpi"},
+			"busbar-mpi-mpich"},
+		{"no launcher", nil, Options{Dirs: []string{empty}},
+			[]string{"busbar-mpi-openmpi.so", "busbar-mpi-mpich.so", "make mpi-shim MPICC=mpicc"}, "started by"},
+		{"default folders", nil, Options{},
+			[]string{"/somewhere/lib/busbar-mpi-openmpi.so", "/else/busbar-mpi-mpich.so", "/lib/busbar-mpi-openmpi.so"},
+			""},
+		{"a family", nil, Options{Choice: "mpich", Dirs: []string{empty}},
+			[]string{"--mpi mpich", "busbar-mpi-mpich.so", "MPICC=mpicc.mpich"}, "busbar-mpi-openmpi"},
+		{"a path", nil, Options{Choice: "/no/such/shim.so"},
+			[]string{"--mpi /no/such/shim.so", "/no/such/shim.so: cannot open"}, "busbar-mpi"},
+		{"an unknown word", nil, Options{Choice: "lam"},
+			[]string{`no MPI called "lam"`, "auto, openmpi, mpich, or the path"}, "tried"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			for k, v := range c.env {

@@ -85,7 +85,8 @@ func launch(t *testing.T, w world, worker string, env ...string) (output string,
 	defer cancel()
 	cmd := exec.CommandContext(ctx, args[0], append(args[1:], executable)...)
 	cmd.Env = append(os.Environ(), "BUSBAR_MPI_WORKER="+worker, "BUSBAR_MPI_SHIMS="+shims(t),
-		"OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1", "OMPI_MCA_mpi_yield_when_idle=1", "OMPI_MCA_hwloc_base_binding_policy=none")
+		"OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1", "OMPI_MCA_mpi_yield_when_idle=1",
+		"OMPI_MCA_hwloc_base_binding_policy=none")
 	cmd.Env = append(cmd.Env, env...)
 	var b bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &b, &b
@@ -143,7 +144,8 @@ func workInfo(m *MPI) error {
 		ok   bool
 	}{
 		{"family", i.Family == l.Family},
-		{"names", strings.HasPrefix(i.Name, want[0]+" ") && strings.HasPrefix(i.Library, want[0]) && strings.HasPrefix(i.LibraryFull, want[0])},
+		{"names", strings.HasPrefix(i.Name, want[0]+" ") && strings.HasPrefix(i.Library,
+			want[0]) && strings.HasPrefix(i.LibraryFull, want[0])},
 		{"compiled for", i.CompiledFor == i.Name},
 		{"standard", i.Standard == want[1]},
 		{"large counts", i.LargeCounts == want[2]},

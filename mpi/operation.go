@@ -111,7 +111,8 @@ func (o *Operation) describe(s OpSpec) {
 	case p.derived != 0:
 		o.notes = append(o.notes, fmt.Sprintf("count %d as one element of a derived type", s.Count))
 	case p.parts > 1:
-		o.notes = append(o.notes, fmt.Sprintf("count %d in %d parts of up to %d elements by %s", s.Count, p.parts, p.part_count, call))
+		o.notes = append(o.notes, fmt.Sprintf("count %d in %d parts of up to %d elements by %s", s.Count, p.parts,
+			p.part_count, call))
 	}
 }
 
@@ -122,15 +123,17 @@ func (o *Operation) Steps() loop.Steps {
 	return loop.Steps{Issue: step(o.prepared.issue), Sync: step(o.prepared.sync), Context: o.prepared.context}
 }
 
-// Async are the C functions that start the operation, test it and wait for it, on the thread that called Init: MPI_Iallreduce,
-// MPI_Iallgather, MPI_Ireduce_scatter_block, MPI_Test and MPI_Wait. All ranks start their operations in the same order, and one
-// is done before it is started again. The error is an *UnsupportedError where it cannot be started like that.
+// Async are the C functions that start the operation, test it and wait for it, on the thread that called Init:
+// MPI_Iallreduce, MPI_Iallgather, MPI_Ireduce_scatter_block, MPI_Test and MPI_Wait. All ranks start their operations
+// in the same order, and one is done before it is started again. The error is an *UnsupportedError where it cannot be
+// started like that.
 func (o *Operation) Async() (loop.Async, error) {
 	a := o.prepared.async
 	if a.start == nil {
 		return loop.Async{}, &UnsupportedError{Reason: o.blocking}
 	}
-	return loop.Async{Start: loop.Step(unsafe.Pointer(a.start)), Test: loop.Step(unsafe.Pointer(a.test)), Wait: loop.Step(unsafe.Pointer(a.wait)), Context: a.context}, nil
+	return loop.Async{Start: loop.Step(unsafe.Pointer(a.start)), Test: loop.Step(unsafe.Pointer(a.test)),
+		Wait: loop.Step(unsafe.Pointer(a.wait)), Context: a.context}, nil
 }
 
 // onlyBlocking says why an operation cannot be started and completed later.
@@ -142,7 +145,8 @@ func (o *Operation) onlyBlocking(s OpSpec) string {
 	case s.Kind.reduces() && s.Op == Avg:
 		return fmt.Sprintf("an average by %s divides when it is over, and cannot go on by itself", s.Kind)
 	case p.parts > 1:
-		return fmt.Sprintf("%s of %d elements takes %d calls of %s, which has no functions for counts past 2³¹: it cannot go on by itself", s.Kind, s.Count, p.parts, o.c.m.info.Name)
+		return fmt.Sprintf("%s of %d elements takes %d calls of %s, which has no functions for counts past 2³¹: it "+
+			"cannot go on by itself", s.Kind, s.Count, p.parts, o.c.m.info.Name)
 	}
 	return "several operations that are issued as one cannot go on by themselves"
 }
@@ -153,8 +157,8 @@ func (o *Operation) Notes() []string { return o.notes }
 // Error turns the code of a step (loop.StepError) into an *Error; nil for 0.
 func (o *Operation) Error(code int) error { return o.c.check(o.function, C.int(code)) }
 
-// Close gives back what Prepare made, except the buffers; closing twice does nothing. One that was started and is not done keeps
-// its memory, as MPI may use it yet.
+// Close gives back what Prepare made, except the buffers; closing twice does nothing. One that was started and is not
+// done keeps its memory, as MPI may use it yet.
 func (o *Operation) Close() error {
 	if o.prepared.operation != nil {
 		C.call_release(o.c.m.t, o.prepared.operation)

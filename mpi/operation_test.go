@@ -47,12 +47,14 @@ func everything(m *MPI, c *Comm, counts []int64) error {
 				}
 				for _, op := range ops {
 					for i, count := range counts {
-						s := OpSpec{Kind: kind, Type: t, Op: op, InPlace: inPlace, Count: count, Root: (i + int(t)) % c.Size()}
+						s := OpSpec{Kind: kind, Type: t, Op: op, InPlace: inPlace, Count: count,
+							Root: (i + int(t)) % c.Size()}
 						if quirk(m.info.Name, s) != nil {
 							s.Root = 0
 						}
 						if err := variants(m, c, s); err != nil {
-							return fmt.Errorf("%s %s %s in place %t, count %d, root %d of %d: %w", kind, t, op, inPlace, count, s.Root, c.Size(), err)
+							return fmt.Errorf("%s %s %s in place %t, count %d, root %d of %d: %w", kind, t, op, inPlace,
+								count, s.Root, c.Size(), err)
 						}
 					}
 				}
@@ -98,7 +100,8 @@ func variants(m *MPI, c *Comm, s OpSpec) error {
 
 // correct runs the operation once per slot and compares every byte of both buffers on this rank.
 func correct(c *Comm, s OpSpec, note string) error {
-	trial := reference.Trial{Case: reference.Case(s.Kind, s.Type, s.Op, s.InPlace, s.Root, c.size, s.Count), Rank: c.rank, Slots: max(1, s.Slots), Scratch: s.Kind == ReduceScatter}
+	trial := reference.Trial{Case: reference.Case(s.Kind, s.Type, s.Op, s.InPlace, s.Root, c.size, s.Count),
+		Rank: c.rank, Slots: max(1, s.Slots), Scratch: s.Kind == ReduceScatter}
 	s.SendStride, s.RecvStride = trial.Strides()
 	return trial.Run(func(send, recv unsafe.Pointer) error {
 		s.Send, s.Recv = send, recv
@@ -130,7 +133,8 @@ func init() {
 						for _, op := range []Op{Sum, Max} {
 							s := OpSpec{Kind: kind, Type: t, Op: op, InPlace: inPlace, Count: count}
 							if err := asyncVariants(m, s); err != nil {
-								return fmt.Errorf("%s %s %s in place %t, count %d of %d ranks: %w", kind, t, op, inPlace, count, m.all.size, err)
+								return fmt.Errorf("%s %s %s in place %t, count %d of %d ranks: %w", kind, t, op,
+									inPlace, count, m.all.size, err)
 							}
 						}
 					}
@@ -141,8 +145,8 @@ func init() {
 	}
 }
 
-// asyncVariants runs an operation by itself, completed by tests and by waiting, with the count as it is and as if it were too
-// large for an int. What takes several calls then is refused.
+// asyncVariants runs an operation by itself, completed by tests and by waiting, with the count as it is and as if it
+// were too large for an int. What takes several calls then is refused.
 func asyncVariants(m *MPI, s OpSpec) error {
 	defer func() { m.intMax, m.noLarge = math.MaxInt32, false }()
 	for _, limit := range []int64{math.MaxInt32, max(1, s.Count*2/5)} {
@@ -154,7 +158,8 @@ func asyncVariants(m *MPI, s OpSpec) error {
 			}
 			parts := total > limit && (m.noLarge || m.info.LargeCounts != "native") && s.Kind != AllGather
 			for _, test := range []bool{false, true} {
-				trial := reference.Trial{Case: reference.Case(s.Kind, s.Type, s.Op, s.InPlace, 0, m.all.size, s.Count), Rank: m.all.rank, Slots: 1, Scratch: s.Kind == ReduceScatter}
+				trial := reference.Trial{Case: reference.Case(s.Kind, s.Type, s.Op, s.InPlace, 0, m.all.size, s.Count),
+					Rank: m.all.rank, Slots: 1, Scratch: s.Kind == ReduceScatter}
 				err := trial.Run(func(send, recv unsafe.Pointer) error {
 					s.Send, s.Recv = send, recv
 					o, err := m.World().Prepare(s)
@@ -179,8 +184,8 @@ func asyncVariants(m *MPI, s OpSpec) error {
 	return nil
 }
 
-// finish starts operations in their order and completes them, as the program of a step does: by waiting for them, or by tests
-// beside some computing and then by waiting.
+// finish starts operations in their order and completes them, as the program of a step does: by waiting for them, or
+// by tests beside some computing and then by waiting.
 func finish(o *Operation, test bool, all ...loop.Async) error {
 	crew, err := program.NewCrew(1)
 	if err != nil {
@@ -214,7 +219,8 @@ func several(c *Comm) error {
 	var ops []*Operation
 	var all []loop.Async
 	for i := range n {
-		o, err := c.Prepare(OpSpec{Kind: AllReduce, Type: Float32, Op: Sum, InPlace: true, Recv: unsafe.Add(b.Pointer(), i*count*4), Count: count})
+		o, err := c.Prepare(OpSpec{Kind: AllReduce, Type: Float32, Op: Sum, InPlace: true,
+			Recv: unsafe.Add(b.Pointer(), i*count*4), Count: count})
 		if err != nil {
 			return err
 		}
@@ -252,9 +258,11 @@ func refusals(m *MPI) error {
 	defer b.Free()
 	at := b.Pointer()
 	for want, s := range map[string]OpSpec{
-		"no non-blocking form of MPI_Alltoall":  {Kind: AllToAll, Type: Int8, Send: at, Recv: at, Count: 1},
-		"an average by MPI_Allreduce":           {Kind: AllReduce, Type: Float32, Op: Avg, InPlace: true, Recv: at, Count: 1},
-		"several operations that are issued as": {Kind: AllReduce, Type: Float32, Op: Sum, InPlace: true, Recv: at, Count: 1, Aggregate: 2},
+		"no non-blocking form of MPI_Alltoall": {Kind: AllToAll, Type: Int8, Send: at, Recv: at, Count: 1},
+		"an average by MPI_Allreduce": {Kind: AllReduce, Type: Float32, Op: Avg, InPlace: true, Recv: at,
+			Count: 1},
+		"several operations that are issued as": {Kind: AllReduce, Type: Float32, Op: Sum, InPlace: true, Recv: at,
+			Count: 1, Aggregate: 2},
 	} {
 		o, err := m.World().Prepare(s)
 		if err != nil {
@@ -304,13 +312,15 @@ func init() {
 		c := m.World()
 		defer func() { m.intMax = math.MaxInt32 }()
 		for _, m.intMax = range []int64{math.MaxInt32, 1 << 14} { // by MPI_Op_create_c where there is one
-			if err := reference.Halves(c.rank, func(t coll.DataType, op coll.RedOp, at unsafe.Pointer, count int64) error {
-				o, err := c.Prepare(OpSpec{Kind: AllReduce, Type: Type(t), Op: Op(op), InPlace: true, Recv: at, Count: count})
-				if err != nil {
-					return err
-				}
-				return errors.Join(issue(o, 1), o.Close())
-			}); err != nil {
+			if err := reference.Halves(c.rank,
+				func(t coll.DataType, op coll.RedOp, at unsafe.Pointer, count int64) error {
+					o, err := c.Prepare(OpSpec{Kind: AllReduce, Type: Type(t), Op: Op(op), InPlace: true, Recv: at,
+						Count: count})
+					if err != nil {
+						return err
+					}
+					return errors.Join(issue(o, 1), o.Close())
+				}); err != nil {
 				return err
 			}
 		}

@@ -17,7 +17,8 @@ func quirk(library string, s OpSpec) error {
 	}
 	// github.com/pmodels/mpich/issues/6540 and 6893.
 	if at := major*100 + minor; at >= 304 && at < 402 {
-		return &UnsupportedError{Reason: library + " crashes in MPI_Reduce in place when the root is not rank 0 (MPICH issue 6540, mended in 4.2)"}
+		return &UnsupportedError{Reason: library +
+			" crashes in MPI_Reduce in place when the root is not rank 0 (MPICH issue 6540, mended in 4.2)"}
 	}
 	return nil
 }

@@ -41,7 +41,8 @@ type Info struct {
 	LibMPIPath  string // file of libmpi
 	BuildID     string // its GNU build id; "" if it has none
 	ShimPath    string
-	LargeCounts string      // "native": counts past 2³¹ by the _c functions; "parts": by several calls or a derived type
+	// "native": counts past 2³¹ by the _c functions; "parts": by several calls or a derived type
+	LargeCounts string
 	ThreadLevel ThreadLevel // granted by Init
 }
 

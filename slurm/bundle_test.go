@@ -28,7 +28,8 @@ func TestSweepFromBundle(t *testing.T) {
 	packed := filepath.Join(root, "dist", "busbar-"+string(m[1])+"-linux-*.tar.gz")
 	needs.File(t, packed, "make bundle packs it")
 	dir := filepath.Join(filepath.Dir(home), "unpacked")
-	if _, err := asUser(nil, "bash", "-c", `mkdir "$0" && tar -xzf $1 -C "$0" --strip-components=1`, dir, packed); err != nil {
+	if _, err := asUser(nil, "bash", "-c", `mkdir "$0" && tar -xzf $1 -C "$0" --strip-components=1`, dir,
+		packed); err != nil {
 		t.Fatal(err)
 	}
 	defer func(before string) { home = before }(home)

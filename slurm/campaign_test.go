@@ -92,8 +92,8 @@ func (c *trial) points(launch string) int {
 	return n
 }
 
-// release lets the held jobs start that take this many nodes. Jobs that a test interrupts are released one after the other,
-// so that none ends while the test deals with another.
+// release lets the held jobs start that take this many nodes. Jobs that a test interrupts are released one after the
+// other, so that none ends while the test deals with another.
 func (c *trial) release(nodes int) {
 	c.t.Helper()
 	var ids []string
@@ -141,8 +141,10 @@ func (c *trial) merged() (launches, points map[string]int) {
 	c.t.Helper()
 	launches, points = map[string]int{}, map[string]int{}
 	for _, of := range mergedRows(c.t, c.out) {
-		if of("status") != "ok" || !strings.HasPrefix(of("block"), "nodes"+of("nodes")+"/") || !strings.HasPrefix(of("campaign"), "trial-") {
-			c.t.Errorf("a row that should not be: %s in block %s of campaign %s, on %s nodes", of("status"), of("block"), of("campaign"), of("nodes"))
+		if of("status") != "ok" || !strings.HasPrefix(of("block"), "nodes"+of("nodes")+"/") ||
+			!strings.HasPrefix(of("campaign"), "trial-") {
+			c.t.Errorf("a row that should not be: %s in block %s of campaign %s, on %s nodes", of("status"),
+				of("block"), of("campaign"), of("nodes"))
 		}
 		launch := of("block") + "/" + of("variant")
 		launches[launch]++
@@ -205,12 +207,13 @@ func TestArray(t *testing.T) {
 	c.says(c.run("trial.yaml"), "nothing is missing")
 }
 
-// A campaign as it goes: shown, submitted, one job cancelled in the middle and one put back into the queue, continued by
-// the same command, which submits only what is missing. In the end it has what an undisturbed one would have.
+// A campaign as it goes: shown, submitted, one job cancelled in the middle and one put back into the queue, continued
+// by the same command, which submits only what is missing. In the end it has what an undisturbed one would have.
 func TestCampaign(t *testing.T) {
 	needs.TestAll(t)
 	c := newTrial(t, twoByTwo)
-	c.says(c.run("--dry-run", "trial.yaml"), "8 (2 of each variant on each number of nodes)", "4 jobs to submit, at most 0.6 node-hours",
+	c.says(c.run("--dry-run", "trial.yaml"), "8 (2 of each variant on each number of nodes)",
+		"4 jobs to submit, at most 0.6 node-hours",
 		"--nodes=2 --ntasks-per-node=2 --array=1-2%1 --time=00:06:00", "slurm/sweep.sh", `--dependency="afterany$jobs"`)
 	if _, err := os.Stat(c.out); err == nil {
 		t.Error("a dry run has made the folder of results")
@@ -229,7 +232,8 @@ func TestCampaign(t *testing.T) {
 	c.over()
 	c.says(c.log(1, 1), "start 2", "--resume")
 	launches, _ := c.merged()
-	if n := launches["nodes2/launch1/tuned"] + launches["nodes2/launch1/basic"]; n < 3 || n >= 2*pointsOfLaunch || launches["nodes2/launch2/tuned"] != pointsOfLaunch {
+	if n := launches["nodes2/launch1/tuned"] + launches["nodes2/launch1/basic"]; n < 3 || n >= 2*pointsOfLaunch ||
+		launches["nodes2/launch2/tuned"] != pointsOfLaunch {
 		t.Errorf("after a job was cancelled: %v", launches)
 	}
 
@@ -264,7 +268,8 @@ func (c *trial) recorded() {
 		}
 		want := map[string]string{"basic": "^tuned"}[f.Run.Variant]
 		if f.Run.Environment["OMPI_MCA_coll"] != want || f.Run.Block != "nodes2/launch2" || f.Run.World != 4 {
-			c.t.Errorf("%s: variant %s, block %s, %d ranks, %v", path, f.Run.Variant, f.Run.Block, f.Run.World, f.Run.Environment)
+			c.t.Errorf("%s: variant %s, block %s, %d ranks, %v", path, f.Run.Variant, f.Run.Block, f.Run.World,
+				f.Run.Environment)
 		}
 		places[f.Run.Environment["BUSBAR_PLACE"]] = true
 	}

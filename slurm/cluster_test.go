@@ -1,4 +1,5 @@
-// Package slurm holds no Go code but the tests of its scripts, on a real Slurm that slurm/cluster starts on this machine.
+// Package slurm holds no Go code but the tests of its scripts, on a real Slurm that slurm/cluster starts on this
+// machine.
 package slurm
 
 import (
@@ -52,7 +53,8 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// onCluster skips a test where no cluster was asked for. Its first call in a test removes what earlier tests left on the cluster.
+// onCluster skips a test where no cluster was asked for. Its first call in a test removes what earlier tests left on
+// the cluster.
 func onCluster(t *testing.T) {
 	t.Helper()
 	if !ready {
@@ -77,7 +79,8 @@ func mend(t *testing.T) {
 	}
 }
 
-// start brings up a cluster of its own, in place of one that it started before, beside one that make slurm-up may have started, and unpacks the programs on it.
+// start brings up a cluster of its own, in place of one that it started before, beside one that make slurm-up may
+// have started, and unpacks the programs on it.
 func start(with ...string) error {
 	settings = with
 	where, err := exec.Command("bash", "-c", `. "$0" && echo "$BASE"`, root+"/slurm/cluster/common.sh").Output()

@@ -12,7 +12,8 @@ import (
 )
 
 // gpus is a rehearsed sweep of few points.
-var gpus = []string{"--backend", "nccl", "--rehearse", "--collective", "all_reduce", "-b", "1K", "-e", "4K", "-f", "2", "--budget", "50ms", "-w", "1"}
+var gpus = []string{"--backend", "nccl", "--rehearse", "--collective", "all_reduce", "-b", "1K", "-e", "4K", "-f", "2",
+	"--budget", "50ms", "-w", "1"}
 
 // Stand-in GPUs under srun alone, bound to tasks by Slurm where it binds tasks to cores: each rank has one of its own.
 func TestGPUsUnderSrun(t *testing.T) {
@@ -29,7 +30,8 @@ func TestGPUsUnderSrun(t *testing.T) {
 			awaitIdle(t)
 			out := filepath.Join(home, "results", "gpus "+name)
 			words := append([]string{"srun", jobLimit, "--ntasks=4", "--nodes=2", "--kill-on-bad-exit=1"}, options...)
-			if _, err := asUser(nil, append(append(words, "bin/rank", "--quiet", "--out", out), gpus...)...); err != nil {
+			if _, err := asUser(nil, append(append(words, "bin/rank", "--quiet", "--out", out),
+				gpus...)...); err != nil {
 				t.Fatal(err)
 			}
 			checkGPUs(t, (&job{t: t, out: out}).runs(), 4, 2)

@@ -38,7 +38,8 @@ func TestPreemption(t *testing.T) {
 	needs.TestAll(t)
 	j := submit(t, 2, nil, plan...)
 	j.midst()
-	urgent, err := asUser(nil, "sbatch", "--parsable", jobLimit, "-p", "urgent", "-N4", "--exclusive", "-o", "/dev/null", "--wrap", "true")
+	urgent, err := asUser(nil, "sbatch", "--parsable", jobLimit, "-p", "urgent", "-N4", "--exclusive", "-o",
+		"/dev/null", "--wrap", "true")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -54,7 +55,8 @@ func TestTimeLimit(t *testing.T) {
 	j := submit(t, 2, nil, plan...)
 	j.midst()
 	j.signal(1, "STOP")
-	asAdmin(t, "scontrol", "update", "JobId="+j.id, "EndTime="+time.Now().Add(100*time.Second).Format("2006-01-02T15:04:05"))
+	asAdmin(t, "scontrol", "update", "JobId="+j.id,
+		"EndTime="+time.Now().Add(100*time.Second).Format("2006-01-02T15:04:05"))
 	await(t, "Slurm's warning", func() bool { return strings.Contains(j.text(), "the time limit is near") })
 	before := j.points()
 	j.signal(1, "CONT")
@@ -104,8 +106,8 @@ func TestRankKilled(t *testing.T) {
 	}
 }
 
-// A rank that dies before MPI has begun, as on a node with a broken filesystem, ends the job at once; the others would wait
-// for it until their watchdog barks.
+// A rank that dies before MPI has begun, as on a node with a broken filesystem, ends the job at once; the others
+// would wait for it until their watchdog barks.
 func TestRankDiesBeforeMPI(t *testing.T) {
 	needs.TestAll(t)
 	onCluster(t)
@@ -152,7 +154,8 @@ func TestCancel(t *testing.T) {
 	}
 }
 
-// Somebody ends the batch script alone. Asked to end, it ends the ranks; killed, Slurm does. The next job goes on there.
+// Somebody ends the batch script alone. Asked to end, it ends the ranks; killed, Slurm does. The next job goes on
+// there.
 func TestBatchScriptKilled(t *testing.T) {
 	needs.TestAll(t)
 	for name, code := range map[string]int{"TERM": 143, "KILL": 0} {
@@ -193,7 +196,8 @@ func TestNodeDies(t *testing.T) {
 			power(t, "off", node)
 			t.Cleanup(func() { power(t, "on", node) })
 			await(t, "the job to start again", func() bool {
-				return j.field("Restarts") == "1" && j.field("JobState") == "RUNNING" || j.field("JobState") == "COMPLETED"
+				return j.field("Restarts") == "1" && j.field("JobState") == "RUNNING" ||
+					j.field("JobState") == "COMPLETED"
 			})
 			j.goesOn(1)
 		})

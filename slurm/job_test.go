@@ -13,9 +13,9 @@ import (
 	"busbar/internal/result"
 )
 
-// sweep is what jobs measure. A point never reaches this precision and so takes its whole budget: the plan takes 6 seconds,
-// enough for the one command that interrupts it, also on a busy machine. A launch of a campaign has half of the points, and
-// takes 8 seconds.
+// sweep is what jobs measure. A point never reaches this precision and so takes its whole budget: the plan takes 6
+// seconds, enough for the one command that interrupts it, also on a busy machine. A launch of a campaign has half of
+// the points, and takes 8 seconds.
 const (
 	withoutBudget = "--collective all_reduce,broadcast -b 512 -e 8K -i 512 --precision 0.01% -w 1"
 	sweep         = withoutBudget + " --budget 100ms"
@@ -94,7 +94,8 @@ func (j *job) field(name string) string {
 
 func (j *job) awaitState(states ...string) {
 	j.t.Helper()
-	await(j.t, "job "+j.id+" to be "+strings.Join(states, " or "), func() bool { return slices.Contains(states, j.field("JobState")) })
+	await(j.t, "job "+j.id+" to be "+strings.Join(states, " or "),
+		func() bool { return slices.Contains(states, j.field("JobState")) })
 }
 
 // ended waits for the end of the job and checks it: its state, exit code and how often it was started again.
@@ -102,8 +103,10 @@ func (j *job) ended(state string, code, restarts int) {
 	j.t.Helper()
 	j.awaitState("COMPLETED", "FAILED", "CANCELLED", "TIMEOUT", "NODE_FAIL", "PREEMPTED")
 	got, _, _ := strings.Cut(j.field("ExitCode"), ":")
-	if j.field("JobState") != state || got != strconv.Itoa(code) && code >= 0 || j.field("Restarts") != strconv.Itoa(restarts) {
-		j.t.Fatalf("job %s: %s, exit code %s, started again %s times; want %s, %d, %d", j.id, j.field("JobState"), got, j.field("Restarts"), state, code, restarts)
+	if j.field("JobState") != state || got != strconv.Itoa(code) && code >= 0 ||
+		j.field("Restarts") != strconv.Itoa(restarts) {
+		j.t.Fatalf("job %s: %s, exit code %s, started again %s times; want %s, %d, %d", j.id, j.field("JobState"), got,
+			j.field("Restarts"), state, code, restarts)
 	}
 }
 
@@ -145,13 +148,14 @@ func (j *job) files() []string {
 	return paths
 }
 
-// midst waits until some points are measured, and most are not. It asks for the job's nodes first, since that takes time in
-// which the sweep goes on.
+// midst waits until some points are measured, and most are not. It asks for the job's nodes first, since that takes
+// time in which the sweep goes on.
 func (j *job) midst() {
 	j.t.Helper()
 	before := j.points()
 	await(j.t, "the nodes of job "+j.id, func() bool {
-		j.names = strings.Fields(asAdmin(j.t, "bash", "-c", `scontrol show hostnames "$(squeue -h -j "$0" -o %N)"`, j.id))
+		j.names = strings.Fields(asAdmin(j.t, "bash", "-c", `scontrol show hostnames "$(squeue -h -j "$0" -o %N)"`,
+			j.id))
 		return len(j.names) == j.nodes
 	})
 	await(j.t, "the first points of job "+j.id, func() bool { return j.points() >= before+3 })

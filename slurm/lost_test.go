@@ -66,7 +66,9 @@ func (d *disk) serve() {
 // signal tells the server, where it lives.
 func (d *disk) signal(name string) {
 	d.t.Helper()
-	d.onNode("bash", "-c", `for p in $(pgrep -x bindfs); do grep -qzxF -- "$0" "/proc/$p/cmdline" && kill -s "$1" "$p"; done; true`, d.where, name)
+	d.onNode("bash", "-c",
+		`for p in $(pgrep -x bindfs); do grep -qzxF -- "$0" "/proc/$p/cmdline" && kill -s "$1" "$p"; done; true`,
+		d.where, name)
 }
 
 // hang stops the server between two requests of rank 0. One that the server has read and not answered would keep its
@@ -80,15 +82,16 @@ func (d *disk) hang() {
 // points counts the records on the disk.
 func (d *disk) points() int {
 	d.t.Helper()
-	n, err := strconv.Atoi(d.onNode("bash", "-c", `cat "$0"/results/profile_*.jsonl 2>/dev/null | grep -c '^{"kind":"case"' || true`, d.back))
+	n, err := strconv.Atoi(d.onNode("bash", "-c",
+		`cat "$0"/results/profile_*.jsonl 2>/dev/null | grep -c '^{"kind":"case"' || true`, d.back))
 	if err != nil {
 		d.t.Fatal(err)
 	}
 	return n
 }
 
-// The results folder goes away in the middle: the job ends at once, says why, and does not start again. Where the folder
-// is back another job goes on.
+// The results folder goes away in the middle: the job ends at once, says why, and does not start again. Where the
+// folder is back another job goes on.
 func TestLostFilesystem(t *testing.T) {
 	needs.TestAll(t)
 	for _, c := range []struct {
@@ -101,17 +104,20 @@ func TestLostFilesystem(t *testing.T) {
 		{"full", false,
 			func(d *disk) { d.onNode("bash", "-c", `cat /dev/zero >"$0/big" 2>/dev/null || true`, d.where) },
 			func(d *disk) { d.onNode("rm", d.where+"/big") },
-			2, []string{"cannot write: no space left on device", "records are safe in it", "the same sbatch line with BUSBAR_OUT="}},
+			2, []string{"cannot write: no space left on device", "records are safe in it",
+				"the same sbatch line with BUSBAR_OUT="}},
 		{"unmounted", false,
 			func(d *disk) { d.onNode("umount", "--lazy", d.where) }, nil,
-			2, []string{"was removed and cannot be put back", "records are in /tmp/busbar-rescue-", "the results folder is lost"}},
+			2, []string{"was removed and cannot be put back", "records are in /tmp/busbar-rescue-",
+				"the results folder is lost"}},
 		{"its server died", true,
 			func(d *disk) { d.signal("KILL") }, nil,
 			2, []string{"cannot write: transport endpoint is not connected", "the results folder is lost"}},
 		{"its server hangs", true,
 			func(d *disk) { d.hang() },
 			func(d *disk) { d.signal("CONT") },
-			4, []string{"the results folder does not answer", "rank 0 on node1 is still in phase write the record", "the results folder is lost to node1, or its filesystem does not answer"}},
+			4, []string{"the results folder does not answer", "rank 0 on node1 is still in phase write the record",
+				"the results folder is lost to node1, or its filesystem does not answer"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			d := newDisk(t)

@@ -13,11 +13,14 @@ func TestMend(t *testing.T) {
 		name  string
 		spoil func(*testing.T)
 	}{
-		{"drained node", func(t *testing.T) { asAdmin(t, "scontrol", "update", "NodeName=node2", "State=DRAIN", "Reason=test") }},
-		{"node down", func(t *testing.T) { asAdmin(t, "scontrol", "update", "NodeName=node2", "State=DOWN", "Reason=test") }},
+		{"drained node",
+			func(t *testing.T) { asAdmin(t, "scontrol", "update", "NodeName=node2", "State=DRAIN", "Reason=test") }},
+		{"node down",
+			func(t *testing.T) { asAdmin(t, "scontrol", "update", "NodeName=node2", "State=DOWN", "Reason=test") }},
 		{"node without power", func(t *testing.T) { power(t, "off", "node2") }},
 		{"node that does not respond", func(t *testing.T) {
-			if _, err := asUser(nil, "sbatch", jobLimit, "--output=/dev/null", "--nodelist=node2", "--wrap", "sleep 300"); err != nil {
+			if _, err := asUser(nil, "sbatch", jobLimit, "--output=/dev/null", "--nodelist=node2", "--wrap",
+				"sleep 300"); err != nil {
 				t.Fatal(err)
 			}
 			await(t, "the job to start", func() bool { return asAdmin(t, "squeue", "-h", "--states=running") != "" })

@@ -10,13 +10,14 @@ import (
 	"busbar/internal/needs"
 )
 
-// wired gives each node's cable a speed, in Mbit/s towards the node, until the test is over: so slow that the network is what takes
-// the time, though all nodes share the cores of one machine.
+// wired gives each node's cable a speed, in Mbit/s towards the node, until the test is over: so slow that the network
+// is what takes the time, though all nodes share the cores of one machine.
 func wired(t *testing.T, speed map[string]int) {
 	t.Helper()
 	for i := 1; i <= 4; i++ {
 		node, cable := fmt.Sprintf("node%d", i), fmt.Sprintf("veth%d", i)
-		_, err := login(nil, nil, "tc", "qdisc", "replace", "dev", cable, "root", "tbf", "rate", fmt.Sprintf("%dmbit", speed[node]), "burst", "16kb", "limit", "8mb")
+		_, err := login(nil, nil, "tc", "qdisc", "replace", "dev", cable, "root", "tbf", "rate",
+			fmt.Sprintf("%dmbit", speed[node]), "burst", "16kb", "limit", "8mb")
 		if err != nil && strings.Contains(err.Error(), "qdisc kind is unknown") {
 			t.Skip("this kernel cannot slow a cable down: it has no token bucket filter (sch_tbf)")
 		}
@@ -42,7 +43,8 @@ func TestPatternListed(t *testing.T) {
 	needs.TestAll(t)
 	onCluster(t)
 	awaitIdle(t)
-	out, err := asUser(nil, "srun", jobLimit, "--nodes=4", "--ntasks=8", "--ntasks-per-node=2", "bin/rank", "--pattern", "pairs", "--list")
+	out, err := asUser(nil, "srun", jobLimit, "--nodes=4", "--ntasks=8", "--ntasks-per-node=2", "bin/rank", "--pattern",
+		"pairs", "--list")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -69,7 +71,8 @@ func TestPattern(t *testing.T) {
 				speed[c.weak] = 4
 			}
 			wired(t, speed)
-			j := submit(t, 4, nil, "--pattern", c.kind, "--collective", "all_reduce", "-b", "64K", "-e", "64K", "--mode", "latency", "--budget", "2s", "-w", "1")
+			j := submit(t, 4, nil, "--pattern", c.kind, "--collective", "all_reduce", "-b", "64K", "-e", "64K",
+				"--mode", "latency", "--budget", "2s", "-w", "1")
 			j.ended("COMPLETED", 0, 0)
 			text := j.shown()
 			t.Log(text)

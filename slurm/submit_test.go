@@ -11,7 +11,8 @@ import (
 // submit.sh makes one line of sbatch out of a site, options and flags.
 func TestSubmitLine(t *testing.T) {
 	dir := t.TempDir()
-	for _, words := range []string{"mkdir sites", "cp -r " + root + "/slurm/lib " + root + "/slurm/submit.sh " + root + "/slurm/sweep.sh .", "touch other.sh"} {
+	for _, words := range []string{"mkdir sites",
+		"cp -r " + root + "/slurm/lib " + root + "/slurm/submit.sh " + root + "/slurm/sweep.sh .", "touch other.sh"} {
 		cmd := exec.Command("bash", "-c", words)
 		cmd.Dir = dir
 		if out, err := cmd.CombinedOutput(); err != nil {
@@ -19,7 +20,8 @@ func TestSubmitLine(t *testing.T) {
 		}
 	}
 	for name, text := range map[string]string{
-		"generic": "export SBATCH_EXPORT=ALL\n", "a": "export SBATCH_ACCOUNT=mine # why\n", "b": "export SBATCH_QOS=debug\n"} {
+		"generic": "export SBATCH_EXPORT=ALL\n", "a": "export SBATCH_ACCOUNT=mine # why\n",
+		"b": "export SBATCH_QOS=debug\n"} {
 		if err := os.WriteFile(filepath.Join(dir, "sites", name+".env"), []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}
@@ -31,7 +33,8 @@ func TestSubmitLine(t *testing.T) {
 		wants []string
 	}{
 		{"", "", []string{`SBATCH_EXPORT="ALL"`, `BUSBAR_SITE="generic"`, "sbatch " + sweep}},
-		{"--site a -N4 --gpus-per-node=8 -- --backend nccl -n 20", "", []string{`SBATCH_ACCOUNT="mine"`, "sbatch -N4 --gpus-per-node=8 " + sweep + " --backend nccl -n 20"}},
+		{"--site a -N4 --gpus-per-node=8 -- --backend nccl -n 20", "",
+			[]string{`SBATCH_ACCOUNT="mine"`, "sbatch -N4 --gpus-per-node=8 " + sweep + " --backend nccl -n 20"}},
 		{"--site=a -N4", "b", []string{`SBATCH_ACCOUNT="mine"`, "sbatch -N4 " + sweep}},
 		{"-N4", "b", []string{`SBATCH_QOS="debug"`, "sbatch -N4 " + sweep}},
 		{"-N 4 other.sh plan.yaml --dry-run", "", []string{"sbatch -N 4 other.sh plan.yaml --dry-run"}},

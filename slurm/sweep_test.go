@@ -36,8 +36,10 @@ func TestSweep(t *testing.T) {
 				t.Fatalf("files: %v", j.files())
 			}
 			r := runs[0].Run
-			if r.World != c.nodes || r.Nodes != c.nodes || !strings.Contains(r.MPI.Library, c.wants) || r.Slurm["SLURM_JOB_ID"] != j.id {
-				t.Errorf("world %d on %d nodes with %s, job %s", r.World, r.Nodes, r.MPI.Library, r.Slurm["SLURM_JOB_ID"])
+			if r.World != c.nodes || r.Nodes != c.nodes || !strings.Contains(r.MPI.Library, c.wants) ||
+				r.Slurm["SLURM_JOB_ID"] != j.id {
+				t.Errorf("world %d on %d nodes with %s, job %s", r.World, r.Nodes, r.MPI.Library,
+					r.Slurm["SLURM_JOB_ID"])
 			}
 			hosts := map[string]bool{}
 			for _, rank := range runs[0].Ranks {
@@ -85,10 +87,13 @@ func TestWrongPlugin(t *testing.T) {
 		code         int
 		says         []string
 	}{
-		{"none", "none", nil, 1, []string{"no MPI in", "BUSBAR_MPI_PLUGIN=none was asked for", "each task would believe that it is alone"}},
+		{"none", "none", nil, 1, []string{"no MPI in", "BUSBAR_MPI_PLUGIN=none was asked for",
+			"each task would believe that it is alone"}},
 		{"a plugin that is not there", "pmix_v9", nil, 1, []string{"no MPI in", "pmi2"}},
-		{"MPICH with PMIx", "pmix", []string{"--mpi", "mpich"}, -1, []string{"these are 2 one-rank worlds", "BUSBAR_MPI_PLUGIN=pmi2 is another way"}},
-		{"Open MPI with PMI-2", "pmi2", []string{"--mpi", "openmpi"}, -1, []string{"srun --mpi=pmi2 and --mpi openmpi may not belong together", "BUSBAR_MPI_PLUGIN=pmix"}},
+		{"MPICH with PMIx", "pmix", []string{"--mpi", "mpich"}, -1,
+			[]string{"these are 2 one-rank worlds", "BUSBAR_MPI_PLUGIN=pmi2 is another way"}},
+		{"Open MPI with PMI-2", "pmi2", []string{"--mpi", "openmpi"}, -1,
+			[]string{"srun --mpi=pmi2 and --mpi openmpi may not belong together", "BUSBAR_MPI_PLUGIN=pmix"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			j := submit(t, 2, []string{"BUSBAR_MPI_PLUGIN=" + c.plugin}, append(plan, c.flags...)...)
@@ -112,7 +117,8 @@ func TestTooFewCPUs(t *testing.T) {
 // Training steps are a job like any other: measured on two nodes, their table made and their pictures drawn.
 func TestSweepOfSteps(t *testing.T) {
 	needs.TestAll(t)
-	j := submit(t, 2, nil, "--backend", "mpi", "--step", "uniform:4x16K", "--compute", "2ms", "--bucket", "all", "--progress", "none", "-n", "6")
+	j := submit(t, 2, nil, "--backend", "mpi", "--step", "uniform:4x16K", "--compute", "2ms", "--bucket", "all",
+		"--progress", "none", "-n", "6")
 	j.ended("COMPLETED", 0, 0)
 	j.says("results are in " + j.out + ": steps.csv, and pictures in plots/")
 	if found, _ := filepath.Glob(filepath.Join(j.out, "step_mpi_world2_*_job"+j.id+".0.jsonl")); len(found) != 1 {

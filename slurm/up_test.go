@@ -18,7 +18,8 @@ func TestWhereNamespacesAreForbidden(t *testing.T) {
 		if out, err := exec.Command("unshare", "--user", "true").CombinedOutput(); err != nil {
 			t.Skipf("wants root, or user namespaces in which to forbid others: %s", out)
 		}
-		cmd = exec.Command("unshare", "--user", "--map-root-user", "bash", "-c", `echo 0 >/proc/sys/user/max_net_namespaces; exec "$0" possible`, up)
+		cmd = exec.Command("unshare", "--user", "--map-root-user", "bash", "-c",
+			`echo 0 >/proc/sys/user/max_net_namespaces; exec "$0" possible`, up)
 	}
 	out, err := cmd.CombinedOutput()
 	var exit *exec.ExitError

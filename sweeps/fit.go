@@ -56,7 +56,8 @@ func rounds(cases []coll.Case) [][]int {
 	var all [][]int
 	for _, s := range order {
 		members := series[s]
-		slices.SortStableFunc(members, func(a, b int) int { return cmp.Compare(cases[a].SizeBytes, cases[b].SizeBytes) })
+		slices.SortStableFunc(members,
+			func(a, b int) int { return cmp.Compare(cases[a].SizeBytes, cases[b].SizeBytes) })
 		for round, m := range byWorth(len(members)) {
 			if round == len(all) {
 				all = append(all, nil)

@@ -32,7 +32,8 @@ var planKeys = []key{
 
 // runKeys hold for a whole run, so they stand at the top level only.
 var runKeys = []key{
-	{"worlds", func(p parser, s *Sweep, _ *Part, v *yaml.Node) { s.Worlds = strictyaml.List(p.Reader, v, ParseWorlds) }},
+	{"worlds",
+		func(p parser, s *Sweep, _ *Part, v *yaml.Node) { s.Worlds = strictyaml.List(p.Reader, v, ParseWorlds) }},
 	{"precision", func(p parser, s *Sweep, _ *Part, v *yaml.Node) {
 		s.Precision = strictyaml.One(p.Reader, v, ParsePercent)
 	}},

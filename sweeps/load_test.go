@@ -31,10 +31,12 @@ func TestRead(t *testing.T) {
 func TestReadErrors(t *testing.T) {
 	t.Chdir(t.TempDir())
 	var word *coll.UnknownWordError
-	if _, err := Load("profil"); !errors.As(err, &word) || word.Nearest != "profile" || !strings.Contains(err.Error(), "./my.yaml") {
+	if _, err := Load("profil"); !errors.As(err, &word) || word.Nearest != "profile" ||
+		!strings.Contains(err.Error(), "./my.yaml") {
 		t.Errorf("profil: %v", err)
 	}
-	for name, want := range map[string]string{"quick.yaml": `is called "quick"`, "no/profile": `is called "profile"`, "no.yaml": "no.yaml", "no/such": "no/such"} {
+	for name, want := range map[string]string{"quick.yaml": `is called "quick"`, "no/profile": `is called "profile"`,
+		"no.yaml": "no.yaml", "no/such": "no/such"} {
 		if _, err := Load(name); !errors.Is(err, fs.ErrNotExist) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", name, err)
 		}

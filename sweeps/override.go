@@ -92,7 +92,8 @@ func (o *Overrides) check() error {
 		flag   string
 		value  *int
 		lowest int64
-	}{{"--iters", o.Iterations, 0}, {"--warmup-iters", o.Warmup, 0}, {"--check", o.Check, 0}, {"--agg-iters", o.Aggregate, 1}} {
+	}{{"--iters", o.Iterations, 0}, {"--warmup-iters", o.Warmup, 0}, {"--check", o.Check, 0},
+		{"--agg-iters", o.Aggregate, 1}} {
 		if n.value != nil {
 			atLeast(n.flag, int64(*n.value), n.lowest)
 		}

@@ -26,7 +26,8 @@ func (o *Overrides) setSizes(part *Part) error {
 	r := part.Sizes
 	if !r.isByteRange() {
 		if o.MinBytes == nil || o.MaxBytes == nil {
-			return fmt.Errorf("%s: the sweep has no range of sizes that this could change (it has %s); give both -b and -e", strings.Join(given, " "), part.Sizes)
+			return fmt.Errorf("%s: the sweep has no range of sizes that this could change (it has %s); give both -b "+
+				"and -e", strings.Join(given, " "), part.Sizes)
 		}
 		r = Sizes{Factor: 2}
 		where = ""
@@ -53,7 +54,8 @@ func (o *Overrides) setSizes(part *Part) error {
 	case r.Begin > r.End:
 		return fmt.Errorf("%s is larger than %s", name(begin, r.Begin), name(end, r.End))
 	case r.tooMany():
-		return fmt.Errorf("%s to %s by step %s are more than %d sizes", name(begin, r.Begin), name(end, r.End), coll.FormatSize(r.Step, false), maxPoints)
+		return fmt.Errorf("%s to %s by step %s are more than %d sizes", name(begin, r.Begin), name(end, r.End),
+			coll.FormatSize(r.Step, false), maxPoints)
 	}
 	origin := "flag " + strings.Join(given, " ")
 	if where != "" && (o.MinBytes == nil || o.MaxBytes == nil || (o.StepFactor == nil && o.StepBytes == nil)) {

@@ -12,7 +12,8 @@ func Parse(file string, text []byte) (*Sweep, error) {
 	p := parser{&strictyaml.Reader{File: file}}
 	s := Default()
 	s.Name, s.Source = sweepName(file), string(text)
-	if root := p.Document(text, "want keys such as collectives and sizes", "want one sweep a file; use "+partsKey+" for several ranges"); root != nil {
+	if root := p.Document(text, "want keys such as collectives and sizes",
+		"want one sweep a file; use "+partsKey+" for several ranges"); root != nil {
 		p.top(s, root)
 	}
 	if err := p.Err(); err != nil {

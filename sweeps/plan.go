@@ -26,7 +26,8 @@ func (s *Sweep) Plan(world int, places func(coll.Collective) []coll.Placement) (
 			for _, t := range part.Types {
 				for _, op := range part.opsOf(c) {
 					for _, root := range roots {
-						if err := p.add(&part, coll.Case{Collective: c, Type: t, Op: op, Root: root, World: world}); err != nil {
+						if err := p.add(&part,
+							coll.Case{Collective: c, Type: t, Op: op, Root: root, World: world}); err != nil {
 							return nil, err
 						}
 					}
@@ -103,7 +104,8 @@ func (p *Part) rootsOf(c coll.Collective, world int) ([]int, error) {
 	var roots []int
 	for _, r := range p.Roots {
 		if r >= world {
-			return nil, fmt.Errorf("root %d (%s) is outside a world of %d: want 0 to %d, or all", r, originOf(p.origins, "roots"), world, world-1)
+			return nil, fmt.Errorf("root %d (%s) is outside a world of %d: want 0 to %d, or all", r,
+				originOf(p.origins, "roots"), world, world-1)
 		}
 		if r != EveryRoot {
 			roots = appendNew(roots, []int{r})

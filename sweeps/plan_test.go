@@ -48,7 +48,8 @@ func TestEmbeddedSweeps(t *testing.T) {
 				t.Errorf("%s in a world of %d has %d points, want %d", name, world, len(cases), want)
 			}
 			for _, c := range coll.Collectives() {
-				if name == "full" && !slices.ContainsFunc(cases, func(k coll.Case) bool { return k.Collective == c && k.SizeBytes == 8<<30 }) {
+				if name == "full" && !slices.ContainsFunc(cases,
+					func(k coll.Case) bool { return k.Collective == c && k.SizeBytes == 8<<30 }) {
 					t.Errorf("full has no %s of 8 GiB", c)
 				}
 			}
@@ -76,7 +77,9 @@ func TestPlan(t *testing.T) {
 		places     func(coll.Collective) []coll.Placement
 		want       string
 	}{
-		{"order", "types: [int32, int8]\nops: [max, sum]\nsizes: [32, 16]\nplacement: [in, out]\nmode: both\ncollectives: reduce\nroots: [1, 0]\nparts: [{types: int8, ops: max, roots: 1}]", 2, anyPlace,
+		{"order",
+			"types: [int32, int8]\nops: [max, sum]\nsizes: [32, 16]\nplacement: [in, out]\nmode: both\ncollectives: " +
+				"reduce\nroots: [1, 0]\nparts: [{types: int8, ops: max, roots: 1}]", 2, anyPlace,
 			`reduce int8 max root 1 16 B in-place throughput
 reduce int8 max root 1 16 B in-place latency
 reduce int8 max root 1 16 B throughput
@@ -87,20 +90,27 @@ reduce int8 max root 1 32 B throughput
 reduce int8 max root 1 32 B latency
 `},
 		{"operations once without one", "collectives: [all_gather, all_reduce]\nops: [sum, max]\nsizes: 64", 2, nil,
-			"all_gather float32 64 B throughput\nall_reduce float32 sum 64 B throughput\nall_reduce float32 max 64 B throughput\n"},
+			"all_gather float32 64 B throughput\nall_reduce float32 sum 64 B throughput\nall_reduce float32 max 64 B " +
+				"throughput\n"},
 		{"every root", "collectives: [broadcast, sendrecv]\nroots: [1, all]\nsizes: 64", 3, nil,
-			"broadcast float32 root 1 64 B throughput\nbroadcast float32 64 B throughput\nbroadcast float32 root 2 64 B throughput\nsendrecv float32 64 B throughput\n"},
-		{"a placement that is lacking", "placement: [in, out]\nsizes: 64", 2, outOnly, "all_reduce float32 sum 64 B throughput\n"},
-		{"only the other placement", "placement: in\nsizes: 64", 2, outOnly, "all_reduce float32 sum 64 B throughput\n"},
+			"broadcast float32 root 1 64 B throughput\nbroadcast float32 64 B throughput\nbroadcast float32 root 2 " +
+				"64 B throughput\nsendrecv float32 64 B throughput\n"},
+		{"a placement that is lacking", "placement: [in, out]\nsizes: 64", 2, outOnly,
+			"all_reduce float32 sum 64 B throughput\n"},
+		{"only the other placement", "placement: in\nsizes: 64", 2, outOnly,
+			"all_reduce float32 sum 64 B throughput\n"},
 		{"a range of one", "sizes: {begin: 64, end: 64}", 2, nil, "all_reduce float32 sum 64 B throughput\n"},
-		{"a collective that is lacking", "placement: in\nsizes: 64", 2, none, "all_reduce float32 sum 64 B in-place throughput\n"},
+		{"a collective that is lacking", "placement: in\nsizes: 64", 2, none,
+			"all_reduce float32 sum 64 B in-place throughput\n"},
 		{"trimmed to one", "collectives: all_gather\nsizes: [96, 100, 127, 128]", 2, nil,
 			"all_gather float32 96 B throughput\nall_gather float32 128 B throughput\n"},
-		{"too small stays", "collectives: alltoall\nsizes: [8, 16, 64]", 4, nil, "alltoall float32 8 B throughput\nalltoall float32 16 B throughput\nalltoall float32 64 B throughput\n"},
+		{"too small stays", "collectives: alltoall\nsizes: [8, 16, 64]", 4, nil,
+			"alltoall float32 8 B throughput\nalltoall float32 16 B throughput\nalltoall float32 64 B throughput\n"},
 		{"elements of one rank", "collectives: [all_reduce, all_gather]\nelements: [6]", 4, nil,
 			"all_reduce float32 sum 24 B throughput\nall_gather float32 96 B throughput\n"},
 		{"parts overlap", "parts:\n- sizes: [8, 16]\n- sizes: [16, 32]\n- elements: [8, 16]", 2, nil,
-			"all_reduce float32 sum 8 B throughput\nall_reduce float32 sum 16 B throughput\nall_reduce float32 sum 32 B throughput\nall_reduce float32 sum 64 B throughput\n"},
+			"all_reduce float32 sum 8 B throughput\nall_reduce float32 sum 16 B throughput\nall_reduce float32 sum " +
+				"32 B throughput\nall_reduce float32 sum 64 B throughput\n"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -128,10 +138,14 @@ func TestPlanErrors(t *testing.T) {
 		world int
 		want  string
 	}{
-		{"sizes: 8\ncollectives: reduce\nroots: [0, 2]", 2, "root 2 (t.yaml:3) is outside a world of 2: want 0 to 1, or all"},
+		{"sizes: 8\ncollectives: reduce\nroots: [0, 2]", 2,
+			"root 2 (t.yaml:3) is outside a world of 2: want 0 to 1, or all"},
 		{"sizes: 8\n", 0, "a world of 0 ranks: want 1 or more"},
-		{"elements: 4000000T\n", 2, "all_reduce (elements: t.yaml:1): 4398046511104000000 elements of float32 in a world of 2 overflow the size in bytes"},
-		{"sizes: {begin: 8, end: 7M, step: 8}\nmode: both", 2, "the plan has more than 1000000 cases; ask for fewer sizes, roots or types"},
+		{"elements: 4000000T\n", 2,
+			"all_reduce (elements: t.yaml:1): 4398046511104000000 elements of float32 in a world of 2 overflow the " +
+				"size in bytes"},
+		{"sizes: {begin: 8, end: 7M, step: 8}\nmode: both", 2,
+			"the plan has more than 1000000 cases; ask for fewer sizes, roots or types"},
 	}
 	for _, tt := range tests {
 		if _, err := mustParse(t, "t.yaml", tt.text).Plan(tt.world, nil); err == nil || err.Error() != tt.want {

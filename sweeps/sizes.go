@@ -56,9 +56,11 @@ func (s Sizes) String() string {
 		}
 		text = strings.Join(words, ", ")
 	case s.Step > 0:
-		text = fmt.Sprintf("%s to %s by step %s", coll.FormatSize(s.Begin, false), coll.FormatSize(s.End, false), coll.FormatSize(s.Step, false))
+		text = fmt.Sprintf("%s to %s by step %s", coll.FormatSize(s.Begin, false), coll.FormatSize(s.End, false),
+			coll.FormatSize(s.Step, false))
 	default:
-		text = fmt.Sprintf("%s to %s by factor %d", coll.FormatSize(s.Begin, false), coll.FormatSize(s.End, false), s.Factor)
+		text = fmt.Sprintf("%s to %s by factor %d", coll.FormatSize(s.Begin, false), coll.FormatSize(s.End, false),
+			s.Factor)
 	}
 	if s.Elements {
 		text += " elements"

@@ -42,7 +42,8 @@ type Part struct {
 	Roots       []int        // used by the rooted collectives; EveryRoot is every rank
 	Placements  []coll.Placement
 	Modes       []coll.Mode
-	origins     map[string]string // a key that is missing has its default; of sizes and elements, the one in force counts
+	// a key that is missing has its default; of sizes and elements, the one in force counts
+	origins map[string]string
 }
 
 // EveryRoot in a list of roots stands for every rank of the world.
@@ -104,7 +105,8 @@ func Read(nameOrPath string) (file string, text []byte, err error) {
 	named := sweepName(nameOrPath)
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && filepath.Base(nameOrPath) == nameOrPath && named == nameOrPath:
-		return "", nil, fmt.Errorf("%w; a file of your own is named by its path, such as ./my.yaml", coll.Unknown("sweep", nameOrPath, Names()))
+		return "", nil, fmt.Errorf("%w; a file of your own is named by its path, such as ./my.yaml",
+			coll.Unknown("sweep", nameOrPath, Names()))
 	case slices.Contains(Names(), named):
 		return "", nil, fmt.Errorf("sweep file: %w; the sweep that comes with the tool is called %q", err, named)
 	}

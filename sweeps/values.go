@@ -55,7 +55,8 @@ func (p parser) sizes(v *yaml.Node, elements bool) Sizes {
 	case nodes["factor"] != nil && nodes["step"] != nil:
 		p.Errorf(nodes["step"], "factor and step exclude each other; factor stands in line %d", nodes["factor"].Line)
 	case s.Begin > s.End:
-		p.Errorf(nodes["begin"], "the range is empty: begin %s is larger than end %s", nodes["begin"].Value, nodes["end"].Value)
+		p.Errorf(nodes["begin"], "the range is empty: begin %s is larger than end %s", nodes["begin"].Value,
+			nodes["end"].Value)
 	case s.tooMany():
 		p.Errorf(nodes["step"], "the range has more than %d sizes; want a larger step, or a factor", maxPoints)
 	case s.Step == 0 && s.Factor == 0:

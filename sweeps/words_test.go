@@ -17,7 +17,8 @@ func TestParsePercent(t *testing.T) {
 		}
 	}
 	for text, want := range map[string]string{
-		"2": "did you mean 2%?", "0": "want more than 0", "-2%": "want more than 0", "100%": "want less than 100 %", "NaN": "want more than 0",
+		"2": "did you mean 2%?", "0": "want more than 0", "-2%": "want more than 0", "100%": "want less than 100 %",
+		"NaN": "want more than 0",
 		"Inf": "want more than 0", "%": "want a percentage", "": "want a percentage", "two": "want a percentage",
 	} {
 		if got, err := ParsePercent(text); err == nil || !strings.Contains(err.Error(), want) {
@@ -28,14 +29,16 @@ func TestParsePercent(t *testing.T) {
 
 func TestParseDuration(t *testing.T) {
 	for text, want := range map[string]time.Duration{
-		"10s": 10 * time.Second, "5m": 5 * time.Minute, "1h30m": 90 * time.Minute, " 250ms ": 250 * time.Millisecond, "90": 90 * time.Second,
+		"10s": 10 * time.Second, "5m": 5 * time.Minute, "1h30m": 90 * time.Minute, " 250ms ": 250 * time.Millisecond,
+		"90":  90 * time.Second,
 		"0.5": 500 * time.Millisecond, "0": 0, "1e3": 1000 * time.Second,
 	} {
 		if got, err := ParseDuration(text); err != nil || got != want {
 			t.Errorf("%q: got %v, %v, want %v", text, got, err, want)
 		}
 	}
-	for text, want := range map[string]string{"-1": "0 or more", "-3s": "0 or more", "1e300": "out of range", "NaN": "out of range", "inf": "out of range", "10 sec": "want a duration", "": "want a duration"} {
+	for text, want := range map[string]string{"-1": "0 or more", "-3s": "0 or more", "1e300": "out of range",
+		"NaN": "out of range", "inf": "out of range", "10 sec": "want a duration", "": "want a duration"} {
 		if got, err := ParseDuration(text); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: got %v, %v, want an error with %q", text, got, err, want)
 		}
@@ -47,7 +50,8 @@ func TestWords(t *testing.T) {
 	if err != nil || !slices.Equal(got, []coll.Collective{coll.AllReduce, coll.Broadcast}) {
 		t.Errorf("got %v, %v", got, err)
 	}
-	if all, err := Words("sendrecv,ALL", ParseCollectives); err != nil || len(all) != len(coll.Collectives()) || all[0] != coll.SendRecv {
+	if all, err := Words("sendrecv,ALL", ParseCollectives); err != nil || len(all) != len(coll.Collectives()) ||
+		all[0] != coll.SendRecv {
 		t.Errorf("got %v, %v", all, err)
 	}
 	if modes, err := Words("both", ParseModes); err != nil || len(modes) != 2 {

@@ -16,7 +16,8 @@ import (
 	"busbar/internal/needs"
 )
 
-// script runs lines of bash after the functions of gpu.sh, with a step's folder in dir, and returns its output and exit code.
+// script runs lines of bash after the functions of gpu.sh, with a step's folder in dir, and returns its output and
+// exit code.
 func script(t *testing.T, lines string) (output string, code int) {
 	t.Helper()
 	c := exec.Command("bash", "-c", "source ./gpu.sh; dir=$1 out=$1 step_id=none\n"+lines, "gpu_test", t.TempDir())
@@ -30,12 +31,14 @@ func script(t *testing.T, lines string) (output string, code int) {
 // table is a log of nccl-tests with the time of each message size, in microseconds.
 func table(t *testing.T, pid int, us func(size int) float64) string {
 	t.Helper()
-	text := "# nccl-tests version 2.17.8 nccl-headers=22707 nccl-library=22707\n#\n#  Rank  0 Group  0 Pid 7 on host device  0 [0000:10:00] A\n" +
+	text := "# nccl-tests version 2.17.8 nccl-headers=22707 nccl-library=22707\n#\n#  Rank  0 Group  0 Pid 7 on host " +
+		"device  0 [0000:10:00] A\n" +
 		fmt.Sprintf(
 			"#  Rank  1 Group  0 Pid %d on host device  1 [0000:11:00] A\n#\n",
 			pid,
 		) +
-		"#       size         count      type   redop    root     time   algbw   busbw  #wrong     time   algbw   busbw  #wrong\n"
+		"#       size         count      type   redop    root     time   algbw   busbw  #wrong     time   algbw   " +
+		"busbw  #wrong\n"
 	for size := 8; size <= 1<<20; size *= 4 {
 		x := us(size)
 		text += fmt.Sprintf("%12d %12d float sum -1 %.2f 0.00 0.00 N/A %.2f 0.00 0.00 N/A\n", size, size/4, x, x)
@@ -54,7 +57,8 @@ func writeFile(t *testing.T, path, text string) {
 	}
 }
 
-// A difference counts where the launches show it, whatever the size; launches that scatter by more than they differ show none.
+// A difference counts where the launches show it, whatever the size; launches that scatter by more than they differ
+// show none.
 func TestComparisonByInterval(t *testing.T) {
 	needs.Programs(t)
 	noise := []float64{1, 1.004, 0.997, 1.002, 0.999}
@@ -65,8 +69,9 @@ func TestComparisonByInterval(t *testing.T) {
 		differ string
 		code   int
 	}{
-		"equal":                          {noise, func(int) float64 { return 1 }, "0 of 18", 0},
-		"slower at small sizes":          {noise, func(size int) float64 { return 1 + 0.2*float64(min(1, 512/size)) }, "8 of 18", 1},
+		"equal": {noise, func(int) float64 { return 1 }, "0 of 18", 0},
+		"slower at small sizes": {noise, func(size int) float64 { return 1 + 0.2*float64(min(1, 512/size)) },
+			"8 of 18", 1},
 		"faster everywhere":              {noise, func(int) float64 { return 0.8 }, "18 of 18", 1},
 		"slower by less than 2 %":        {noise, func(int) float64 { return 1.01 }, "0 of 18", 0},
 		"differ by less than the spread": {scatter, func(int) float64 { return 1.05 }, "0 of 18", 0},
@@ -125,7 +130,8 @@ a:1:1 [1] NCCL INFO Allocated shareable buffer 0x7f size 6291456 ipcDesc 0x7f
 	writeFile(
 		t,
 		dir+"/nccl-log.b",
-		"a:2:2 [0] NCCL INFO ncclCommInitRank comm 0x55 rank 0 nranks 2 cudaDev 0 nvmlDev 0 busId a1000 commId 0x9 - Init COMPLETE\n",
+		"a:2:2 [0] NCCL INFO ncclCommInitRank comm 0x55 rank 0 nranks 2 cudaDev 0 nvmlDev 0 busId a1000 commId 0x9 - "+
+			"Init COMPLETE\n",
 	)
 	writeFile(t, dir+"/x.jsonl", `{"kind":"run"}
 {"kind":"rank","rank":0,"host":"a","device":"GPU","pci":"0000:A1:00.0","uuid":"GPU-6"}
@@ -188,7 +194,8 @@ func TestLimitsAddUp(t *testing.T) {
 	}
 }
 
-// checkWith runs one step of the simulated check with a program in the place of nccl-tests, and returns the page and the exit code.
+// checkWith runs one step of the simulated check with a program in the place of nccl-tests, and returns the page and
+// the exit code.
 func checkWith(t *testing.T, flags ...string) (page string, code int) {
 	t.Helper()
 	needs.Command(t, "mpicc.openmpi", "to build a program in the place of nccl-tests")
@@ -246,7 +253,8 @@ func archived(t *testing.T, path string) (names string) {
 	}
 }
 
-// The program in the place of nccl-tests runs in one world with the library that rank loads; the page has the comparison.
+// The program in the place of nccl-tests runs in one world with the library that rank loads; the page has the
+// comparison.
 func TestNCCLTestsInOneWorld(t *testing.T) {
 	page, code := checkWith(t)
 	if code != 0 || !strings.Contains(page, "Comparison in step nccl_tests") ||
@@ -266,7 +274,8 @@ func TestNCCLTestsThatAreNotAlike(t *testing.T) {
 		}
 		writeFile(t, filepath.Join(other, name), string(data))
 	}
-	for flag, want := range map[string]string{"-Wl,--disable-new-dtags,-rpath," + other: "nccl-tests loads " + other, "-DSINGLE": "as a world of 1", "-DVERSION=21805": "uses NCCL 2.18.5"} {
+	for flag, want := range map[string]string{"-Wl,--disable-new-dtags,-rpath," + other: "nccl-tests loads " + other,
+		"-DSINGLE": "as a world of 1", "-DVERSION=21805": "uses NCCL 2.18.5"} {
 		if page, code := checkWith(t, flag); code != 1 || !strings.Contains(page, want) ||
 			!strings.Contains(page, "| nccl_tests | FAILED |") {
 			t.Errorf("%s: exit code %d:\n%s", flag, code, page)

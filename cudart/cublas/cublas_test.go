@@ -24,7 +24,8 @@ func build(t *testing.T, name, files string, flags ...string) string {
 	if err != nil || len(sources) == 0 {
 		t.Fatalf("no %s: %v", files, err)
 	}
-	args := append([]string{"-shared", "-fPIC", "-std=gnu11", "-Wall", "-Wextra", "-Werror", "-pthread", "-o", filepath.Join(dir, name)}, sources...)
+	args := append([]string{"-shared", "-fPIC", "-std=gnu11", "-Wall", "-Wextra", "-Werror", "-pthread", "-o",
+		filepath.Join(dir, name)}, sources...)
 	if out, err := exec.Command("cc", append(args, flags...)...).CombinedOutput(); err != nil {
 		t.Fatalf("cc: %v\n%s", err, out)
 	}
@@ -105,7 +106,8 @@ func TestProducts(t *testing.T) {
 		var filled []int64
 		for _, n := range []int{64, 128} {
 			filled = nil
-			err := g.Resize(n, func(_ cudart.Pointer, bytes int64, _ []byte) error { filled = append(filled, bytes); return nil })
+			err := g.Resize(n,
+				func(_ cudart.Pointer, bytes int64, _ []byte) error { filled = append(filled, bytes); return nil })
 			if err != nil || len(filled) != 3 || filled[0] != int64(2*n*n) {
 				t.Errorf("matrices of %v bytes: %v", filled, err)
 			}
@@ -114,7 +116,8 @@ func TestProducts(t *testing.T) {
 			t.Error(err)
 		}
 		one, _, _ := strings.Cut(log(), "\n")
-		if want := "cublasGemmEx 00, 128 x 128 x 128, leading 128 128 128, types 2 2 2, in 68, algorithm -1, 1 and 0, three matrices"; one != want {
+		if want := "cublasGemmEx 00, 128 x 128 x 128, leading 128 128 128, types 2 2 2, in 68, algorithm -1, 1 and " +
+			"0, three matrices"; one != want {
 			t.Errorf("a product is %s, wanted %s", one, want)
 		}
 		if err := errors.Join(g.Close(), g.Close()); err != nil {
@@ -129,13 +132,17 @@ func TestProducts(t *testing.T) {
 func TestStatuses(t *testing.T) {
 	l, log := fake(t)
 	c, s := stream(t)
-	for fail, want := range map[string]string{"cublasCreate_v2=1": "cublasCreate_v2 failed: CUBLAS_STATUS_NOT_INITIALIZED (1)",
-		"cublasSetStream_v2=7": "cublasSetStream_v2 failed: CUBLAS_STATUS_INVALID_VALUE (7)", "cublasSetWorkspace_v2=99": "cublasSetWorkspace_v2 failed: a status of this library's own (99)"} {
+	for fail, want := range map[string]string{"cublasCreate_v2=1": "cublasCreate_v2 failed: " +
+		"CUBLAS_STATUS_NOT_INITIALIZED (1)",
+		"cublasSetStream_v2=7":     "cublasSetStream_v2 failed: CUBLAS_STATUS_INVALID_VALUE (7)",
+		"cublasSetWorkspace_v2=99": "cublasSetWorkspace_v2 failed: a status of this library's own (99)"} {
 		t.Setenv("FAKE_CUBLAS_FAIL", fail)
-		if _, err := l.NewGEMM(c, s); err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), l.Info().Path) {
+		if _, err := l.NewGEMM(c, s); err == nil || !strings.Contains(err.Error(), want) ||
+			!strings.Contains(err.Error(), l.Info().Path) {
 			t.Errorf("%s: %v", fail, err)
 		}
-		if created, got := !strings.HasPrefix(fail, "cublasCreate"), log(); created != strings.Contains(got, "cublasDestroy_v2") {
+		if created, got := !strings.HasPrefix(fail, "cublasCreate"), log(); created != strings.Contains(got,
+			"cublasDestroy_v2") {
 			t.Errorf("%s: what was started is not given back: %s", fail, got)
 		}
 	}
@@ -160,14 +167,18 @@ func TestStatuses(t *testing.T) {
 func TestLoading(t *testing.T) {
 	dir := build(t, "libcublas.so.12", "testdata/fake.c", "-DPART")
 	var failed *LoadError
-	if _, err := Load(Options{Dirs: []string{dir}, Cuda: 13000}); !errors.As(err, &failed) || !strings.Contains(err.Error(), "it lacks cublasGemmEx") {
+	if _, err := Load(Options{Dirs: []string{dir}, Cuda: 13000}); !errors.As(err, &failed) ||
+		!strings.Contains(err.Error(), "it lacks cublasGemmEx") {
 		t.Errorf("a part of the library: %v", err)
 	}
 	_, err := Load(Options{Dirs: []string{dir}, Cuda: 11080}) // the driver is too old for it
-	if !errors.As(err, &failed) || len(failed.Tried) != 1 || !strings.HasSuffix(failed.Tried[0].Candidate, "libcublas.so.11") || !strings.Contains(err.Error(), "pip install") {
+	if !errors.As(err, &failed) || len(failed.Tried) != 1 ||
+		!strings.HasSuffix(failed.Tried[0].Candidate, "libcublas.so.11") ||
+		!strings.Contains(err.Error(), "pip install") {
 		t.Errorf("a driver for CUDA 11: %v", err)
 	}
-	if problem, tried, _ := failed.Explain(); problem != "cuBLAS could not be loaded" || len(tried) != len(failed.Tried) {
+	if problem, tried, _ := failed.Explain(); problem != "cuBLAS could not be loaded" ||
+		len(tried) != len(failed.Tried) {
 		t.Errorf("%s, tried %q", problem, tried)
 	}
 }
@@ -179,7 +190,8 @@ func TestPlaces(t *testing.T) {
 	for _, m := range missing {
 		all += "\n" + m.Candidate
 	}
-	for _, want := range []string{"libcublas.so.13", "libcublas.so.12", "libcublas.so.11", "/venv/lib/python3*/site-packages/nvidia/cu13/lib/libcublas.so.13",
+	for _, want := range []string{"libcublas.so.13", "libcublas.so.12", "libcublas.so.11",
+		"/venv/lib/python3*/site-packages/nvidia/cu13/lib/libcublas.so.13",
 		"/venv/lib/python3*/site-packages/nvidia/cublas/lib/libcublas.so.12"} {
 		if !strings.Contains(all+"\n", want+"\n") {
 			t.Errorf("%s is not looked for", want)

@@ -7,7 +7,8 @@ import (
 )
 
 // statuses are cublasStatus_t; its numbers have gaps.
-var statuses = map[int]string{1: "CUBLAS_STATUS_NOT_INITIALIZED", 3: "CUBLAS_STATUS_ALLOC_FAILED", 7: "CUBLAS_STATUS_INVALID_VALUE",
+var statuses = map[int]string{1: "CUBLAS_STATUS_NOT_INITIALIZED", 3: "CUBLAS_STATUS_ALLOC_FAILED",
+	7: "CUBLAS_STATUS_INVALID_VALUE",
 	8: "CUBLAS_STATUS_ARCH_MISMATCH", 11: "CUBLAS_STATUS_MAPPING_ERROR", 13: "CUBLAS_STATUS_EXECUTION_FAILED",
 	14: "CUBLAS_STATUS_INTERNAL_ERROR", 15: "CUBLAS_STATUS_NOT_SUPPORTED", 16: "CUBLAS_STATUS_LICENSE_ERROR"}
 
@@ -41,5 +42,6 @@ func (e *LoadError) Explain() (problem string, tried []string, remedy string) {
 	return "cuBLAS could not be loaded", dl.Lines(e.Tried), advice
 }
 
-const advice = "cuBLAS comes with the CUDA toolkit, with PyTorch, and with: pip install nvidia-cublas-cu12 (nvidia-cublas for CUDA 13); " +
+const advice = "cuBLAS comes with the CUDA toolkit, with PyTorch, and with: pip install nvidia-cublas-cu12 " +
+	"(nvidia-cublas for CUDA 13); " +
 	"where it lies elsewhere, put its folder into LD_LIBRARY_PATH"

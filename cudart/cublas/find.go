@@ -1,5 +1,5 @@
-// Package cublas is a small binding of cuBLAS, loaded at run time: products of half-precision matrices, which are what a GPU
-// computes in a training. CUDA's streams and memory are package cudart's.
+// Package cublas is a small binding of cuBLAS, loaded at run time: products of half-precision matrices, which are
+// what a GPU computes in a training. CUDA's streams and memory are package cudart's.
 package cublas
 
 import (
@@ -16,7 +16,8 @@ const newest, oldest = 13, 11
 // Options say which library to load.
 type Options struct {
 	Dirs []string // folders in which it lies; default: where NVIDIA's libraries are looked for
-	Cuda int      // newest CUDA version that the driver serves: 12040 for 12.4; a library for a newer one would not start
+	// newest CUDA version that the driver serves: 12040 for 12.4; a library for a newer one would not start
+	Cuda int
 }
 
 // Info describes a loaded library.
@@ -27,7 +28,8 @@ type Info struct {
 	Rehearsed bool   // a stand-in that computes nothing
 }
 
-// find lists the libraries to try, in order, the newest that the driver serves first, and the patterns that match no file.
+// find lists the libraries to try, in order, the newest that the driver serves first, and the patterns that match no
+// file.
 func (o Options) find() (candidates []string, none []dl.Attempt) {
 	for version := min(newest, o.Cuda/1000); version >= oldest; version-- {
 		library := fmt.Sprintf("libcublas.so.%d", version)
@@ -38,9 +40,10 @@ func (o Options) find() (candidates []string, none []dl.Attempt) {
 			continue
 		}
 		packages := []string{"nvidia/cublas/lib", fmt.Sprintf("nvidia/cu%d/lib", version)}
-		files, missing := cudart.LibraryFiles(cudart.LibraryPlaces(library, packages, []string{"/usr/lib/*-linux-gnu", "/usr/lib64",
-			"/usr/local/cuda/lib64", "/usr/local/cuda-*/lib64", "/opt/cuda/lib64", "/usr/local/lib",
-			"/opt/nvidia/hpc_sdk/Linux_*/*/math_libs/lib64", "/opt/nvidia/hpc_sdk/Linux_*/*/math_libs/*/lib64"}))
+		files, missing := cudart.LibraryFiles(cudart.LibraryPlaces(library, packages,
+			[]string{"/usr/lib/*-linux-gnu", "/usr/lib64",
+				"/usr/local/cuda/lib64", "/usr/local/cuda-*/lib64", "/opt/cuda/lib64", "/usr/local/lib",
+				"/opt/nvidia/hpc_sdk/Linux_*/*/math_libs/lib64", "/opt/nvidia/hpc_sdk/Linux_*/*/math_libs/*/lib64"}))
 		candidates, none = append(candidates, files...), append(none, missing...)
 	}
 	return candidates, none

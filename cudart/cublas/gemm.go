@@ -39,7 +39,8 @@ func (l *Library) NewGEMM(c *cudart.Context, s *cudart.Stream) (*GEMM, error) {
 		err = check("cublasSetStream_v2", C.cublas_set_stream(l.t, g.g.handle, s.Pointer()))
 	}
 	if err == nil && l.t.set_workspace != nil {
-		if g.room, err = c.Alloc(workspace); err == nil { // the stream is set before: setting it takes the workspace away
+		// the stream is set before: setting it takes the workspace away
+		if g.room, err = c.Alloc(workspace); err == nil {
 			err = check("cublasSetWorkspace_v2", C.cublas_set_workspace(l.t, g.g.handle, C.uint64_t(g.room), workspace))
 		}
 	}
@@ -71,8 +72,8 @@ func (g *GEMM) Resize(n int, fill func(p cudart.Pointer, bytes int64, table []by
 	return nil
 }
 
-// numbers is a table of halves between -1 and 1 with all bits in use: a GPU takes more power for them than for zeros, and
-// may have to lower its clock, as it has to in a training. Its length is prime, so that no two rows are alike.
+// numbers is a table of halves between -1 and 1 with all bits in use: a GPU takes more power for them than for zeros,
+// and may have to lower its clock, as it has to in a training. Its length is prime, so that no two rows are alike.
 func numbers() []byte {
 	const length, smallest, exponents = 4093, 11, 4 // exponents of 2⁻⁴ to 2⁻¹
 	table := make([]byte, 0, length*halfBytes)

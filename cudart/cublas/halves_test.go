@@ -12,8 +12,9 @@ import (
 	"testing"
 )
 
-// loadOnly makes the test's program load cuBLAS as rank does, from the folder that it names or, if that is ".", from everywhere, and print
-// what was loaded: the loader reads LD_LIBRARY_PATH and keeps what it has opened as long as a process lives. scripts/cublas.sh uses it too.
+// loadOnly makes the test's program load cuBLAS as rank does, from the folder that it names or, if that is ".", from
+// everywhere, and print what was loaded: the loader reads LD_LIBRARY_PATH and keeps what it has opened as long as a
+// process lives. scripts/cublas.sh uses it too.
 const loadOnly = "BUSBAR_TEST_CUBLAS_FOLDER"
 
 func TestMain(m *testing.M) {

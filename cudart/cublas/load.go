@@ -26,14 +26,15 @@ type Library struct {
 	info Info
 }
 
-// Load opens the newest cuBLAS that the driver can serve and fills the table of its functions; nothing of it starts yet. The
-// error is a *LoadError.
+// Load opens the newest cuBLAS that the driver can serve and fills the table of its functions; nothing of it starts
+// yet. The error is a *LoadError.
 func Load(o Options) (*Library, error) {
 	lib, err := o.open()
 	if err != nil {
 		return nil, err
 	}
-	l := &Library{t: (*C.struct_busbar_cublas)(C.calloc(1, C.sizeof_struct_busbar_cublas)), info: Info{Path: lib.Path(), BuildID: lib.BuildID()}}
+	l := &Library{t: (*C.struct_busbar_cublas)(C.calloc(1, C.sizeof_struct_busbar_cublas)),
+		info: Info{Path: lib.Path(), BuildID: lib.BuildID()}}
 	for i := range int(C.busbar_cublas_symbol_count) {
 		s := C.cublas_symbol(C.int(i))
 		address, err := lib.Symbol(C.GoString(s.name))
@@ -41,7 +42,8 @@ func Load(o Options) (*Library, error) {
 		case err == nil:
 			*(*unsafe.Pointer)(unsafe.Add(unsafe.Pointer(l.t), s.offset)) = address
 		case s.required != 0:
-			return nil, &LoadError{Reason: fmt.Sprintf("%s cannot be used: it lacks %s, which cuBLAS has", lib.Path(), C.GoString(s.name))}
+			return nil, &LoadError{Reason: fmt.Sprintf("%s cannot be used: it lacks %s, which cuBLAS has", lib.Path(),
+				C.GoString(s.name))}
 		}
 	}
 	_, err = lib.Symbol("busbar_rehearsal_cublas")
@@ -60,9 +62,9 @@ func (o Options) open() (*dl.Library, error) {
 		dir, file := filepath.Split(c)
 		half := strings.Replace(file, "libcublas.so", "libcublasLt.so", 1)
 		if dir != "" {
-			// libcublas needs libcublasLt, and not every package tells the loader where that is. It is opened with its own candidate
-			// only, since the loader gives the first one of that name to every libcublas. Where it cannot be opened the loader says
-			// of libcublas what is missing.
+			// libcublas needs libcublasLt, and not every package tells the loader where that is. It is opened with
+			// its own candidate only, since the loader gives the first one of that name to every libcublas. Where it
+			// cannot be opened the loader says of libcublas what is missing.
 			_, _ = dl.Open(dl.Spec{Name: "cuBLASLt", Candidates: []string{dir + half}})
 		}
 		lib, err := dl.Open(dl.Spec{Name: "cuBLAS", Candidates: []string{c}})
@@ -83,7 +85,8 @@ func (o Options) open() (*dl.Library, error) {
 	return nil, failed
 }
 
-// sameFolder checks that every file in this process whose name begins with half lies in the folder of the library at path.
+// sameFolder checks that every file in this process whose name begins with half lies in the folder of the library at
+// path.
 func sameFolder(path, half string) error {
 	maps, err := os.ReadFile("/proc/self/maps")
 	if err != nil {
@@ -93,7 +96,8 @@ func sameFolder(path, half string) error {
 		_, file, _ := strings.Cut(line, "/")
 		file = "/" + strings.TrimSpace(file)
 		if strings.HasPrefix(filepath.Base(file), half) && filepath.Dir(file) != filepath.Dir(path) {
-			return fmt.Errorf("%s is loaded with %s of another folder; put the folder that holds both first into LD_LIBRARY_PATH", path, file)
+			return fmt.Errorf("%s is loaded with %s of another folder; put the folder that holds both first into "+
+				"LD_LIBRARY_PATH", path, file)
 		}
 	}
 	return nil

@@ -39,9 +39,9 @@ func (l *Library) ErrorText(code int) string {
 	return C.GoString(C.nccl_error_string(l.t, C.int(code)))
 }
 
-// CheckConfig hands ncclConfig_t in each of its lengths to the library, which makes a communicator of one rank of it, or
-// fails for want of a GPU; the error says which length was refused. Some libraries ask for a GPU first: looked says
-// whether this one looks at the structure, known by one of which the mark is wrong.
+// CheckConfig hands ncclConfig_t in each of its lengths to the library, which makes a communicator of one rank of it,
+// or fails for want of a GPU; the error says which length was refused. Some libraries ask for a GPU first: looked
+// says whether this one looks at the structure, known by one of which the mark is wrong.
 func (l *Library) CheckConfig(id ID) (looked bool, err error) {
 	if l.t.init_config == nil {
 		return false, l.lacks("ncclCommInitRankConfig")
@@ -65,8 +65,8 @@ func (l *Library) CheckConfig(id ID) (looked bool, err error) {
 	return try(Config{NonBlocking: true}, 0) == invalidArgument, nil
 }
 
-// CheckChoice hands ncclCollConfig_t to the library, without a communicator, which is the next thing that it looks at. The
-// error says that it refuses the structure, or takes one with a field that is wrong.
+// CheckChoice hands ncclCollConfig_t to the library, without a communicator, which is the next thing that it looks
+// at. The error says that it refuses the structure, or takes one with a field that is wrong.
 func (l *Library) CheckChoice() error {
 	if l.t.all_reduce_chosen == nil {
 		return l.lacks("ncclAllReduceConfig")

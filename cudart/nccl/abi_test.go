@@ -18,7 +18,8 @@ func TestSymbols(t *testing.T) {
 		}
 		there[s.Name] = s.There
 	}
-	for name, want := range map[string]bool{"ncclGetVersion": true, "ncclAllReduce": true, "ncclSend": false, "busbar_rehearsal_phase": false} {
+	for name, want := range map[string]bool{"ncclGetVersion": true, "ncclAllReduce": true, "ncclSend": false,
+		"busbar_rehearsal_phase": false} {
 		if got, known := there[name]; got != want || !known {
 			t.Errorf("%s: %t", name, got)
 		}
@@ -31,11 +32,13 @@ func TestCheckConfig(t *testing.T) {
 		looks, refuses int32
 		looked         bool
 		refused        string
-	}{{0, 0, false, ""}, {1, 0, true, ""}, {1, 24, true, "24 bytes"}, {1, 40, true, "40 bytes"}, {1, 48, true, "48 bytes"}, {1, 72, true, "72 bytes"}} {
+	}{{0, 0, false, ""}, {1, 0, true, ""}, {1, 24, true, "24 bytes"}, {1, 40, true, "40 bytes"},
+		{1, 48, true, "48 bytes"}, {1, 72, true, "72 bytes"}} {
 		f.set(looks, k.looks)
 		f.set(refuses, k.refuses)
 		looked, err := f.CheckConfig(ID{})
-		if looked != k.looked || (err == nil) != (k.refused == "") || err != nil && !strings.Contains(err.Error(), k.refused) {
+		if looked != k.looked || (err == nil) != (k.refused == "") ||
+			err != nil && !strings.Contains(err.Error(), k.refused) {
 			t.Errorf("%+v: %t, %v", k, looked, err)
 		}
 	}

@@ -37,9 +37,11 @@ func TestUnserved(t *testing.T) {
 		cuda         string
 		major, minor int
 		unserved     bool
-	}{{"12.9", 7, 0, false}, {"13.0", 7, 0, true}, {"13.4", 6, 1, true}, {"13.0", 7, 5, false}, {"13.0", 9, 0, false}, {"", 7, 0, false}, {"14.1", 7, 2, true}} {
+	}{{"12.9", 7, 0, false}, {"13.0", 7, 0, true}, {"13.4", 6, 1, true}, {"13.0", 7, 5, false}, {"13.0", 9, 0, false},
+		{"", 7, 0, false}, {"14.1", 7, 2, true}} {
 		why := Info{Name: NameNCCL, Version: "2.32.3", Path: "/x/libnccl.so.2", CUDA: k.cuda}.Unserved(k.major, k.minor)
-		if (why != "") != k.unserved || k.unserved && (!strings.Contains(why, "CUDA "+k.cuda) || !strings.Contains(why, "nvidia-nccl-cu12")) {
+		if (why != "") != k.unserved || k.unserved &&
+			(!strings.Contains(why, "CUDA "+k.cuda) || !strings.Contains(why, "nvidia-nccl-cu12")) {
 			t.Errorf("%+v: %q", k, why)
 		}
 	}

@@ -116,7 +116,8 @@ func (c *Comm) Split(color, key int, cfg Config) (*Comm, error) {
 	config := cfg.pass()
 	defer C.free(unsafe.Pointer(config))
 	child := c.l.comm(cfg.NonBlocking || config == nil && c.nonBlocking)
-	if err := c.check("ncclCommSplit", C.busbar_nccl_split(c.c, C.int(color), C.int(key), config, child.c)); err != nil {
+	if err := c.check("ncclCommSplit", C.busbar_nccl_split(c.c, C.int(color), C.int(key), config,
+		child.c)); err != nil {
 		return nil, child.drop(err)
 	}
 	if child.c.comm == nil {

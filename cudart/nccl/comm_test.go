@@ -28,8 +28,10 @@ func TestConfig(t *testing.T) {
 		{Config{MinCTAs: 4}, "ncclConfig_t (40 bytes, version 21700): blocking=1 minCTAs=4 maxCTAs=1024",
 			[]string{"config size 40 magic cafebeef version 21700", "  blocking 1", "  minCTAs 4", "  maxCTAs 1024"}},
 		{Config{MinCTAs: 2000}, "ncclConfig_t (40 bytes, version 21700): blocking=1 minCTAs=2000 maxCTAs=2000",
-			[]string{"config size 40 magic cafebeef version 21700", "  blocking 1", "  minCTAs 2000", "  maxCTAs 2000"}},
-		{Config{SplitShare: true, MaxCTAs: 4}, "ncclConfig_t (48 bytes, version 21800): blocking=1 maxCTAs=4 splitShare=1",
+			[]string{"config size 40 magic cafebeef version 21700", "  blocking 1", "  minCTAs 2000",
+				"  maxCTAs 2000"}},
+		{Config{SplitShare: true, MaxCTAs: 4},
+			"ncclConfig_t (48 bytes, version 21800): blocking=1 maxCTAs=4 splitShare=1",
 			[]string{"config size 48 magic cafebeef version 21800", "  blocking 1", "  maxCTAs 4", "  splitShare 1"}},
 		{Config{NonBlocking: true, CTAPolicy: 2}, "ncclConfig_t (72 bytes, version 22700): blocking=0 CTAPolicy=2",
 			[]string{"config size 72 magic cafebeef version 22700", "  blocking 0", "  CTAPolicy 2"}},
@@ -56,7 +58,8 @@ func TestConfig(t *testing.T) {
 func TestConfigThatIsPassedOver(t *testing.T) {
 	f := load(t, "-DMSCCLPP")
 	var lacks *UnsupportedError
-	if _, err := f.Init(1, 0, ID{}, Config{MinCTAs: 1}); !errors.As(err, &lacks) || !strings.Contains(err.Error(), "minCTAs=1") {
+	if _, err := f.Init(1, 0, ID{}, Config{MinCTAs: 1}); !errors.As(err, &lacks) ||
+		!strings.Contains(err.Error(), "minCTAs=1") {
 		t.Errorf("MSCCL++: %v", err)
 	}
 	f = load(t)
@@ -69,7 +72,8 @@ func TestConfigThatIsPassedOver(t *testing.T) {
 		{func() {}, Config{SplitShare: true}},
 	} {
 		k.without()
-		if _, err := f.Init(1, 0, ID{}, k.cfg); !errors.As(err, &lacks) || !strings.Contains(err.Error(), "older than "+k.cfg.String()) {
+		if _, err := f.Init(1, 0, ID{}, k.cfg); !errors.As(err, &lacks) ||
+			!strings.Contains(err.Error(), "older than "+k.cfg.String()) {
 			t.Errorf("%s: %v", k.cfg, err)
 		}
 	}
@@ -122,7 +126,8 @@ func TestSplit(t *testing.T) {
 	if err != nil || child.Rank() != 1 || child.Size() != 2 {
 		t.Fatal(err)
 	}
-	f.wants("ncclCommSplit(-1, 0)", "no config", "ncclCommSplit(1, 1)", "config size 48 magic cafebeef version 21800", "  blocking 1", "  splitShare 1")
+	f.wants("ncclCommSplit(-1, 0)", "no config", "ncclCommSplit(1, 1)", "config size 48 magic cafebeef version 21800",
+		"  blocking 1", "  splitShare 1")
 	f.set(result, 5)
 	var e *Error
 	if _, err := c.Split(0, 0, Config{}); !errors.As(err, &e) || e.Op != "ncclCommSplit" {
@@ -158,7 +163,8 @@ func TestErrors(t *testing.T) {
 		e.Text != "unhandled cuda error" || e.Last != "the last words\nof a communicator" {
 		t.Errorf("error %#v", err)
 	}
-	if want := "ncclCommInitRank failed: unhandled cuda error (ncclUnhandledCudaError, result 1): the last words; of a communicator"; err.Error() != want {
+	if want := "ncclCommInitRank failed: unhandled cuda error (ncclUnhandledCudaError, result 1): the last words; of " +
+		"a communicator"; err.Error() != want {
 		t.Errorf("%q, wanted %q", err, want)
 	}
 	f.set(result, 77)

@@ -84,10 +84,13 @@ func (e *LoadError) Explain() (problem string, tried []string, remedy string) {
 
 func (e *LoadError) advice() string {
 	if e.NCCLX {
-		return "NCCLX's libnccl.so.2 comes from building it (build_ncclx.sh of torchcomms) or from a Conda build that links it as a shared library; " +
-			"the torchcomms wheel links NCCLX into a Python module and holds no library that can be loaded. Say where it is: --nccl PATH"
+		return "NCCLX's libnccl.so.2 comes from building it (build_ncclx.sh of torchcomms) or from a Conda build " +
+			"that links it as a shared library; " +
+			"the torchcomms wheel links NCCLX into a Python module and holds no library that can be loaded. Say " +
+			"where it is: --nccl PATH"
 	}
-	return "NCCL comes with: pip install nvidia-nccl-cu12 (nvidia-nccl-cu13 for CUDA 13), or libnccl2 from NVIDIA's repository for Debian and Ubuntu (libnccl for RHEL); " +
+	return "NCCL comes with: pip install nvidia-nccl-cu12 (nvidia-nccl-cu13 for CUDA 13), or libnccl2 from NVIDIA's " +
+		"repository for Debian and Ubuntu (libnccl for RHEL); " +
 		"or say where it is: --nccl PATH"
 }
 

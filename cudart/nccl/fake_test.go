@@ -33,7 +33,8 @@ const (
 func build(t *testing.T, flags ...string) string {
 	t.Helper()
 	dir := t.TempDir()
-	args := append([]string{"-shared", "-fPIC", "-std=gnu11", "-Wall", "-Wextra", "-Werror", "-Wno-stringop-truncation", "-DVERSION=22707", "-I..",
+	args := append([]string{"-shared", "-fPIC", "-std=gnu11", "-Wall", "-Wextra", "-Werror", "-Wno-stringop-truncation",
+		"-DVERSION=22707", "-I..",
 		"-o", filepath.Join(dir, "libnccl.so.2"), "testdata/fake.c"}, flags...)
 	if out, err := exec.Command("cc", args...).CombinedOutput(); err != nil {
 		t.Fatalf("cc: %v\n%s", err, out)

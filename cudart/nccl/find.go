@@ -45,12 +45,15 @@ func pathCandidates(path string) []string {
 	if !info.IsDir() {
 		return []string{path}
 	}
-	return []string{filepath.Join(path, library), filepath.Join(path, "lib", library), filepath.Join(path, "libnccl.so")}
+	return []string{filepath.Join(path, library), filepath.Join(path, "lib", library),
+		filepath.Join(path, "libnccl.so")}
 }
 
 // places are the loader's name of the library and file patterns, in order.
 func places() []string {
-	return cudart.LibraryPlaces(library, []string{"nvidia/nccl/lib"}, []string{"/usr/lib/*-linux-gnu", "/usr/lib64", "/usr/lib",
-		"/usr/local/lib", "/usr/local/lib64", "/usr/local/cuda/lib64", "/usr/local/nccl*/lib", "/opt/nccl*/lib", "/opt/nvidia/nccl/lib",
-		"/opt/nvidia/hpc_sdk/Linux_*/*/comm_libs/nccl/lib"})
+	return cudart.LibraryPlaces(library, []string{"nvidia/nccl/lib"},
+		[]string{"/usr/lib/*-linux-gnu", "/usr/lib64", "/usr/lib",
+			"/usr/local/lib", "/usr/local/lib64", "/usr/local/cuda/lib64", "/usr/local/nccl*/lib", "/opt/nccl*/lib",
+			"/opt/nvidia/nccl/lib",
+			"/opt/nvidia/hpc_sdk/Linux_*/*/comm_libs/nccl/lib"})
 }

@@ -72,7 +72,8 @@ func (l *Library) fill(lib *dl.Library) string {
 		case err == nil:
 			C.busbar_nccl_set(l.t, C.int(i), address)
 		case s.required != 0:
-			return fmt.Sprintf("%s cannot be used: it lacks %s, which NCCL has had since %s, so it is no library with NCCL's ABI or only a part of one",
+			return fmt.Sprintf("%s cannot be used: it lacks %s, which NCCL has had since %s, so it is no library "+
+				"with NCCL's ABI or only a part of one",
 				lib.Path(), name, versionText(since))
 		case since != 0:
 			l.info.Missing = append(l.info.Missing, name)

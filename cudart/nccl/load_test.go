@@ -25,7 +25,8 @@ func TestInfo(t *testing.T) {
 	} {
 		f := load(t, append(k.flags, "-Wl,--build-id=0xabcdef")...)
 		i := f.Info()
-		if i.Name != k.name || i.Version != k.version || i.BuildID != "abcdef" || filepath.Base(i.Path) != library || i.Missing != nil {
+		if i.Name != k.name || i.Version != k.version || i.BuildID != "abcdef" || filepath.Base(i.Path) != library ||
+			i.Missing != nil {
 			t.Errorf("%+v, wanted %s %s", i, k.name, k.version)
 		}
 		if i.Rehearsed != (k.name == NameRehearsal) {
@@ -64,7 +65,8 @@ func TestMinimalLibrary(t *testing.T) {
 	lacks := func(function string, err error) {
 		t.Helper()
 		var e *UnsupportedError
-		if !errors.As(err, &e) || !strings.Contains(err.Error(), function) || !strings.Contains(err.Error(), f.Info().Path) {
+		if !errors.As(err, &e) || !strings.Contains(err.Error(), function) ||
+			!strings.Contains(err.Error(), f.Info().Path) {
 			t.Errorf("%s: %v", function, err)
 		}
 	}
@@ -85,7 +87,8 @@ func TestMinimalLibrary(t *testing.T) {
 		want string
 	}{
 		{AllGather, 0, "ncclAllGather"}, {ReduceScatter, Sum, "ncclReduceScatter"}, {Broadcast, 0, "ncclBroadcast"},
-		{Reduce, Sum, "ncclReduce"}, {AllToAll, 0, "ncclAlltoAll"}, {Gather, 0, "ncclGather"}, {Scatter, 0, "ncclScatter"},
+		{Reduce, Sum, "ncclReduce"}, {AllToAll, 0, "ncclAlltoAll"}, {Gather, 0, "ncclGather"},
+		{Scatter, 0, "ncclScatter"},
 		{SendRecv, 0, "ncclSend and ncclRecv"}, {AllReduce, PreMulSum, "ncclRedOpCreatePreMulSum"},
 	} {
 		_, err := c.Prepare(f.stand(OpSpec{Kind: k.kind, Op: k.op, Count: 1}))
@@ -107,8 +110,10 @@ func TestNotUsable(t *testing.T) {
 		o     Options
 		want  []string
 	}{
-		{"a symbol is missing", []string{"-DNO_VERSION"}, Options{}, []string{"lacks ncclGetVersion", "since 2.3.0", "--nccl PATH"}},
-		{"not NCCLX", nil, Options{NCCLX: true}, []string{"is NCCL 2.27.7 and not NCCLX", "ncclCommGetUniqueHash", "torchcomms wheel", "--nccl PATH"}},
+		{"a symbol is missing", []string{"-DNO_VERSION"}, Options{},
+			[]string{"lacks ncclGetVersion", "since 2.3.0", "--nccl PATH"}},
+		{"not NCCLX", nil, Options{NCCLX: true},
+			[]string{"is NCCL 2.27.7 and not NCCLX", "ncclCommGetUniqueHash", "torchcomms wheel", "--nccl PATH"}},
 	} {
 		t.Run(k.name, func(t *testing.T) {
 			k.o.Dirs = []string{build(t, k.flags...)}
@@ -154,7 +159,8 @@ func TestPath(t *testing.T) {
 		}
 	}
 	_, err = Load(Options{Path: "/no/such/libnccl.so.2"})
-	if err == nil || strings.Count(err.Error(), "/no/such/libnccl.so.2: ") != 1 || !strings.Contains(err.Error(), "(--nccl /no/such/libnccl.so.2)") {
+	if err == nil || strings.Count(err.Error(), "/no/such/libnccl.so.2: ") != 1 ||
+		!strings.Contains(err.Error(), "(--nccl /no/such/libnccl.so.2)") {
 		t.Errorf("error %v", err)
 	}
 }
@@ -188,12 +194,15 @@ func TestSearch(t *testing.T) {
 		t.Setenv("VIRTUAL_ENV", k.venv)
 		t.Setenv("CONDA_PREFIX", k.conda)
 		candidates, none := Options{}.find()
-		if want := append([]string{library}, k.want...); len(candidates) < len(want) || !slices.Equal(candidates[:len(want)], want) {
+		if want := append([]string{library}, k.want...); len(candidates) < len(want) ||
+			!slices.Equal(candidates[:len(want)], want) {
 			t.Errorf("tries %q, wanted %q first", candidates, want)
 		}
 		failed := LoadError{Tried: none}
-		for _, want := range []string{"no NCCL library (libnccl.so.2) could be loaded", env + "/lib/python3*/site-packages/nvidia/nccl/lib/libnccl.so.2: no such file",
-			"/opt/nvidia/nccl/lib/libnccl.so.2: no such file", "pip install nvidia-nccl-cu12", "libnccl2", "--nccl PATH"} {
+		for _, want := range []string{"no NCCL library (libnccl.so.2) could be loaded",
+			env + "/lib/python3*/site-packages/nvidia/nccl/lib/libnccl.so.2: no such file",
+			"/opt/nvidia/nccl/lib/libnccl.so.2: no such file", "pip install nvidia-nccl-cu12", "libnccl2",
+			"--nccl PATH"} {
 			if !strings.Contains(failed.Error(), want) {
 				t.Errorf("%q is not in:\n%v", want, &failed)
 			}

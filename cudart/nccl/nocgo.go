@@ -8,7 +8,8 @@ import "errors"
 type Library struct{}
 
 // ErrNoCgo says why NCCL cannot be loaded.
-var ErrNoCgo = errors.New("this program was built without cgo (CGO_ENABLED=0) and cannot load NCCL; build it with a C compiler")
+var ErrNoCgo = errors.New("this program was built without cgo (CGO_ENABLED=0) and cannot load NCCL; build it with a " +
+	"C compiler")
 
 // Load always fails in a build without cgo, with ErrNoCgo.
 func Load(Options) (*Library, error) { return nil, ErrNoCgo }

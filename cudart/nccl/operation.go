@@ -128,7 +128,8 @@ func (o *Operation) describe(s OpSpec) {
 		o.notes = append(o.notes, fmt.Sprintf("premulsum = every rank's input times %d, summed", PreMulFactor))
 	}
 	if s.Graph > 0 {
-		o.notes = append(o.notes, fmt.Sprintf("a CUDA graph of %d operations for each launch", s.Graph*max(1, s.Aggregate)))
+		o.notes = append(o.notes, fmt.Sprintf("a CUDA graph of %d operations for each launch",
+			s.Graph*max(1, s.Aggregate)))
 	}
 }
 

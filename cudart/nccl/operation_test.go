@@ -38,28 +38,38 @@ func TestCalls(t *testing.T) {
 	}{
 		{"", OpSpec{Kind: AllReduce, Op: Max}, 1, []string{"ncclAllReduce(10000, 20000, 5, type 7, op 2, rank 1)"}, ""},
 		{"", OpSpec{Kind: AllGather}, 1, []string{"ncclAllGather(10000, 20000, 5, type 7, rank 1)"}, ""},
-		{"", OpSpec{Kind: ReduceScatter, Op: Avg}, 1, []string{"ncclReduceScatter(10000, 20000, 5, type 7, op 4, rank 1)"}, ""},
-		{"", OpSpec{Kind: Broadcast, Root: 2}, 1, []string{"ncclBroadcast(10000, 20000, 5, type 7, root 2, rank 1)"}, ""},
-		{"", OpSpec{Kind: Reduce, Op: Prod, Root: 2}, 1, []string{"ncclReduce(10000, 20000, 5, type 7, op 1, root 2, rank 1)"}, ""},
+		{"", OpSpec{Kind: ReduceScatter, Op: Avg}, 1,
+			[]string{"ncclReduceScatter(10000, 20000, 5, type 7, op 4, rank 1)"}, ""},
+		{"", OpSpec{Kind: Broadcast, Root: 2}, 1, []string{"ncclBroadcast(10000, 20000, 5, type 7, root 2, rank 1)"},
+			""},
+		{"", OpSpec{Kind: Reduce, Op: Prod, Root: 2}, 1,
+			[]string{"ncclReduce(10000, 20000, 5, type 7, op 1, root 2, rank 1)"}, ""},
 		{"", OpSpec{Kind: AllToAll}, 1, []string{"ncclAlltoAll(10000, 20000, 5, type 7, rank 1)"}, "by ncclAlltoAll"},
-		{"-DOTHER", OpSpec{Kind: AllToAll}, 1, []string{"ncclAllToAll(10000, 20000, 5, type 7, rank 1)"}, "by ncclAllToAll"},
-		{"", OpSpec{Kind: Gather, Root: 2}, 1, []string{"ncclGather(10000, 20000, 5, type 7, root 2, rank 1)"}, "by ncclGather"},
-		{"", OpSpec{Kind: Scatter, Root: 2}, 1, []string{"ncclScatter(10000, 20000, 5, type 7, root 2, rank 1)"}, "by ncclScatter"},
+		{"-DOTHER", OpSpec{Kind: AllToAll}, 1, []string{"ncclAllToAll(10000, 20000, 5, type 7, rank 1)"},
+			"by ncclAllToAll"},
+		{"", OpSpec{Kind: Gather, Root: 2}, 1, []string{"ncclGather(10000, 20000, 5, type 7, root 2, rank 1)"},
+			"by ncclGather"},
+		{"", OpSpec{Kind: Scatter, Root: 2}, 1, []string{"ncclScatter(10000, 20000, 5, type 7, root 2, rank 1)"},
+			"by ncclScatter"},
 		{"-DNO_NATIVE", OpSpec{Kind: AllToAll}, 1, []string{group,
 			"ncclSend(10000, 5, type 7, to 0, rank 1)", "ncclRecv(20000, 5, type 7, from 0, rank 1)",
 			"ncclSend(10014, 5, type 7, to 1, rank 1)", "ncclRecv(20014, 5, type 7, from 1, rank 1)",
 			"ncclSend(10028, 5, type 7, to 2, rank 1)", "ncclRecv(20028, 5, type 7, from 2, rank 1)", end},
 			"by grouped ncclSend and ncclRecv: the library has no ncclAlltoAll"},
-		{"-DNO_NATIVE", OpSpec{Kind: Gather, Root: 2}, 1, []string{group, "ncclSend(10000, 5, type 7, to 2, rank 1)", end},
+		{"-DNO_NATIVE", OpSpec{Kind: Gather, Root: 2}, 1,
+			[]string{group, "ncclSend(10000, 5, type 7, to 2, rank 1)", end},
 			"by grouped ncclSend and ncclRecv: the library has no ncclGather"},
 		{"-DNO_NATIVE", OpSpec{Kind: Gather, Root: 2}, 2, []string{group, "ncclSend(10000, 5, type 7, to 2, rank 2)",
 			"ncclRecv(20000, 5, type 7, from 0, rank 2)", "ncclRecv(20014, 5, type 7, from 1, rank 2)",
-			"ncclRecv(20028, 5, type 7, from 2, rank 2)", end}, "by grouped ncclSend and ncclRecv: the library has no ncclGather"},
-		{"-DNO_NATIVE", OpSpec{Kind: Scatter, Root: 0}, 1, []string{group, "ncclRecv(20000, 5, type 7, from 0, rank 1)", end},
+			"ncclRecv(20028, 5, type 7, from 2, rank 2)", end},
+			"by grouped ncclSend and ncclRecv: the library has no ncclGather"},
+		{"-DNO_NATIVE", OpSpec{Kind: Scatter, Root: 0}, 1,
+			[]string{group, "ncclRecv(20000, 5, type 7, from 0, rank 1)", end},
 			"by grouped ncclSend and ncclRecv: the library has no ncclScatter"},
 		{"-DNO_NATIVE", OpSpec{Kind: Scatter, Root: 1}, 1, []string{group, "ncclSend(10000, 5, type 7, to 0, rank 1)",
 			"ncclSend(10014, 5, type 7, to 1, rank 1)", "ncclSend(10028, 5, type 7, to 2, rank 1)",
-			"ncclRecv(20000, 5, type 7, from 1, rank 1)", end}, "by grouped ncclSend and ncclRecv: the library has no ncclScatter"},
+			"ncclRecv(20000, 5, type 7, from 1, rank 1)", end},
+			"by grouped ncclSend and ncclRecv: the library has no ncclScatter"},
 		{"", OpSpec{Kind: SendRecv}, 0, []string{group, "ncclSend(10000, 5, type 7, to 1, rank 0)",
 			"ncclRecv(20000, 5, type 7, from 2, rank 0)", end}, ""},
 		{"", OpSpec{Kind: SendRecv}, 2, []string{group, "ncclSend(10000, 5, type 7, to 0, rank 2)",
@@ -102,7 +112,8 @@ func TestNumbers(t *testing.T) {
 		if err := errors.Join(run(t, o, 1, 1), o.Close()); err != nil {
 			t.Error(err)
 		}
-		want := fmt.Sprintf("ncclRedOpCreatePreMulSum(%s, type %d, residence 1)\nncclAllReduce(10000, 20000, 1, type %d, op 17, rank 0)\nncclRedOpDestroy(17)",
+		want := fmt.Sprintf("ncclRedOpCreatePreMulSum(%s, type %d, residence 1)\nncclAllReduce(10000, 20000, 1, type "+
+			"%d, op 17, rank 0)\nncclRedOpDestroy(17)",
 			k.two, k.number, k.number)
 		if got := f.streamless(f.calls()); got != want {
 			t.Errorf("%s:\n%s\nwanted:\n%s", typ, got, want)
@@ -126,9 +137,11 @@ func TestNumbers(t *testing.T) {
 func TestSlotsAndGroups(t *testing.T) {
 	f := load(t)
 	c := f.comm(0, 2, Config{})
-	spec := f.stand(OpSpec{Kind: AllReduce, Type: Int8, Count: 1 << 33, Slots: 3, SendStride: 0x100, RecvStride: 0x1000})
+	spec := f.stand(OpSpec{Kind: AllReduce, Type: Int8, Count: 1 << 33, Slots: 3, SendStride: 0x100,
+		RecvStride: 0x1000})
 	call := func(slot int) string {
-		return fmt.Sprintf("ncclAllReduce(%x, %x, 8589934592, type 0, op 0, rank 0)", 0x10000+0x100*slot, 0x20000+0x1000*slot)
+		return fmt.Sprintf("ncclAllReduce(%x, %x, 8589934592, type 0, op 0, rank 0)", 0x10000+0x100*slot,
+			0x20000+0x1000*slot)
 	}
 	o := prepare(t, c, spec)
 	if err := run(t, o, 2, 2); err != nil {
@@ -144,7 +157,8 @@ func TestSlotsAndGroups(t *testing.T) {
 	if err := run(t, o, 1, 2); err != nil {
 		t.Fatal(err)
 	}
-	want = []string{"ncclGroupStart", call(0), call(1), "ncclGroupEnd", "ncclGroupStart", call(2), call(0), "ncclGroupEnd"}
+	want = []string{"ncclGroupStart", call(0), call(1), "ncclGroupEnd", "ncclGroupStart", call(2), call(0),
+		"ncclGroupEnd"}
 	if got := f.streamless(f.calls()); got != strings.Join(want, "\n") {
 		t.Errorf("groups:\n%s", got)
 	}
@@ -163,10 +177,12 @@ func TestGraph(t *testing.T) {
 	if err := o.Close(); err != nil {
 		t.Error(err)
 	}
-	group := []string{"ncclGroupStart", "ncclAllReduce(10000, 20000, 1, type 7, op 0, rank 0)", "ncclAllReduce(10010, 20000, 1, type 7, op 0, rank 0)", "ncclGroupEnd"}
+	group := []string{"ncclGroupStart", "ncclAllReduce(10000, 20000, 1, type 7, op 0, rank 0)",
+		"ncclAllReduce(10010, 20000, 1, type 7, op 0, rank 0)", "ncclGroupEnd"}
 	launch := "launch aa on " + s
 	want := slices.Concat([]string{"begin capture of " + s + ", mode 1"}, group, group,
-		[]string{"end capture of " + s, "instantiate 99, flags 0", "destroy 99", launch, launch, launch, "destroy exec aa"})
+		[]string{"end capture of " + s, "instantiate 99, flags 0", "destroy 99", launch, launch, launch,
+			"destroy exec aa"})
 	if got := f.streamless(f.calls()); got != strings.Join(want, "\n") {
 		t.Errorf("graph:\n%s\nwanted:\n%s", got, strings.Join(want, "\n"))
 	}
@@ -182,7 +198,8 @@ func TestGraph(t *testing.T) {
 	if err := run(t, o, 1, 1); !errors.As(err, &e) || e.Code != 3 {
 		t.Errorf("error %v", err)
 	}
-	f.wants("begin capture of "+s+", mode 1", "ncclAllReduce(10000, 20000, 1, type 7, op 0, rank 0, stream "+s+")", "end capture of "+s, "destroy 99")
+	f.wants("begin capture of "+s+", mode 1", "ncclAllReduce(10000, 20000, 1, type 7, op 0, rank 0, stream "+s+")",
+		"end capture of "+s, "destroy 99")
 	f.set(result, 0)
 	f.set(capture, 900)
 	var driver *cudart.Error
@@ -208,7 +225,8 @@ func TestSync(t *testing.T) {
 		t.Fatal(err)
 	}
 	call := "ncclAllReduce(10000, 20000, 1, type 7, op 0, rank 0)"
-	if got, want := f.streamless(f.calls()), strings.Join([]string{"sync of ranks 0", call, "sync of ranks 1", call}, "\n"); got != want {
+	if got, want := f.streamless(f.calls()), strings.Join([]string{"sync of ranks 0", call, "sync of ranks 1", call},
+		"\n"); got != want {
 		t.Errorf("calls:\n%s", got)
 	}
 }
@@ -232,14 +250,16 @@ func TestWait(t *testing.T) {
 	f.set(notReady, -1)
 	var e *Error
 	at, err := stage(t, o, 1, 1)
-	if !errors.As(err, &e) || at != loop.Wait || e.Name != "ncclRemoteError" || e.Op != "ncclAllReduce" || e.Unsupported() {
+	if !errors.As(err, &e) || at != loop.Wait || e.Name != "ncclRemoteError" || e.Op != "ncclAllReduce" ||
+		e.Unsupported() {
 		t.Errorf("a remote error: %v, %v", at, err)
 	}
 	f.set(state, 0)
 	f.set(notReady, 0)
 	f.set(query, 700)
 	var driver *cudart.Error
-	if err := run(t, o, 1, 1); !errors.As(err, &driver) || driver.Code != 700 || driver.Name != "CUDA_ERROR_ILLEGAL_ADDRESS" ||
+	if err := run(t, o, 1, 1); !errors.As(err, &driver) || driver.Code != 700 ||
+		driver.Name != "CUDA_ERROR_ILLEGAL_ADDRESS" ||
 		!strings.Contains(err.Error(), "an illegal memory access") || !strings.Contains(err.Error(), "ncclAllReduce") {
 		t.Errorf("an error of the stream: %v", err)
 	}
@@ -301,7 +321,8 @@ func TestInterrupt(t *testing.T) {
 func TestInProgress(t *testing.T) {
 	f := load(t)
 	c := f.comm(0, 2, Config{NonBlocking: true})
-	for _, s := range []OpSpec{{Kind: AllReduce}, {Kind: AllReduce, Slots: 2}, {Kind: AllReduce, Aggregate: 2}, {Kind: SendRecv}, {Kind: AllReduce, Graph: 1}} {
+	for _, s := range []OpSpec{{Kind: AllReduce}, {Kind: AllReduce, Slots: 2}, {Kind: AllReduce, Aggregate: 2},
+		{Kind: SendRecv}, {Kind: AllReduce, Graph: 1}} {
 		s.Count = 1
 		o := prepare(t, c, f.stand(s))
 		f.set(polls, 20)
@@ -326,7 +347,8 @@ func TestInProgress(t *testing.T) {
 func TestGroupsEnd(t *testing.T) {
 	f := load(t, "-DNO_NATIVE")
 	c := f.comm(0, 2, Config{})
-	for _, s := range []OpSpec{{Kind: AllToAll}, {Kind: Gather}, {Kind: Scatter}, {Kind: SendRecv}, {Kind: AllReduce, Aggregate: 3}} {
+	for _, s := range []OpSpec{{Kind: AllToAll}, {Kind: Gather}, {Kind: Scatter}, {Kind: SendRecv},
+		{Kind: AllReduce, Aggregate: 3}} {
 		s.Count = 1
 		o := prepare(t, c, f.stand(s))
 		f.set(result, 5)
@@ -364,16 +386,19 @@ func TestRefused(t *testing.T) {
 		}
 	}
 	for _, root := range []int{-1, 3} {
-		if _, err := c.Prepare(f.stand(OpSpec{Kind: Gather, Root: root, Count: 1})); err == nil || !strings.Contains(err.Error(), "none of 3 ranks") {
+		if _, err := c.Prepare(f.stand(OpSpec{Kind: Gather, Root: root, Count: 1})); err == nil ||
+			!strings.Contains(err.Error(), "none of 3 ranks") {
 			t.Errorf("root %d: %v", root, err)
 		}
 	}
-	if _, err := c.Prepare(OpSpec{Kind: AllReduce, Type: Int8, Op: Sum, Stream: unsafe.Pointer(nil)}); err == nil || !strings.Contains(err.Error(), "OpSpec.Cuda") {
+	if _, err := c.Prepare(OpSpec{Kind: AllReduce, Type: Int8, Op: Sum, Stream: unsafe.Pointer(nil)}); err == nil ||
+		!strings.Contains(err.Error(), "OpSpec.Cuda") {
 		t.Errorf("without a driver: %v", err)
 	}
 	f.set(result, 3)
 	var e *Error
-	if _, err := c.Prepare(f.stand(OpSpec{Kind: AllReduce, Op: PreMulSum, Count: 1})); !errors.As(err, &e) || e.Op != "preparing ncclAllReduce" {
+	if _, err := c.Prepare(f.stand(OpSpec{Kind: AllReduce, Op: PreMulSum, Count: 1})); !errors.As(err, &e) ||
+		e.Op != "preparing ncclAllReduce" {
 		t.Errorf("a reduction that cannot be made: %v", err)
 	}
 }
@@ -398,7 +423,8 @@ func TestTimes(t *testing.T) {
 	}
 	for _, want := range [][]float64{{1e-3, 2e-3}, nil} {
 		times, err := o.Times()
-		if err != nil || len(times) != len(want) || want != nil && (math.Abs(times[0]-want[0]) > 1e-9 || math.Abs(times[1]-want[1]) > 1e-9) {
+		if err != nil || len(times) != len(want) ||
+			want != nil && (math.Abs(times[0]-want[0]) > 1e-9 || math.Abs(times[1]-want[1]) > 1e-9) {
 			t.Errorf("times %v (error %v), want %v", times, err, want)
 		}
 	}
@@ -438,7 +464,9 @@ func TestAlgorithms(t *testing.T) {
 		spec OpSpec
 		want string
 	}{
-		{OpSpec{Kind: AllReduce}, fmt.Sprintf("choice of 64 bytes, version 23100, %d to %d, ring,^tree, force 1, policy %d\nncclAllReduce(10000, 20000, 1, type 7, op 0, rank 0)", unset, unset, unset)},
+		{OpSpec{Kind: AllReduce},
+			fmt.Sprintf("choice of 64 bytes, version 23100, %d to %d, ring,^tree, force 1, policy "+
+				"%d\nncclAllReduce(10000, 20000, 1, type 7, op 0, rank 0)", unset, unset, unset)},
 		{OpSpec{Kind: Broadcast, Root: 1}, "ring,^tree\nncclBroadcast(10000, 20000, 1, type 7, root 1, rank 0)"},
 	} {
 		k.spec.Count, k.spec.Algorithms = 1, "ring,^tree"
@@ -451,7 +479,8 @@ func TestAlgorithms(t *testing.T) {
 		}
 	}
 	var lacks *UnsupportedError
-	if _, err := c.Prepare(f.stand(OpSpec{Kind: SendRecv, Count: 1, Algorithms: "ring"})); !errors.As(err, &lacks) || !strings.Contains(err.Error(), "choice of algorithms") {
+	if _, err := c.Prepare(f.stand(OpSpec{Kind: SendRecv, Count: 1, Algorithms: "ring"})); !errors.As(err, &lacks) ||
+		!strings.Contains(err.Error(), "choice of algorithms") {
 		t.Errorf("sends and receives take a choice: error %v", err)
 	}
 	if err := f.CheckChoice(); err != nil {

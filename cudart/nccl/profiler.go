@@ -20,8 +20,8 @@ import (
 	"busbar/internal/dl"
 )
 
-// Profiler is busbar's plugin for NCCL's profiler interface, by which NCCL tells which way an operation takes. NCCL loads
-// it by itself, where ProfilerVariable names its path before the first communicator is made.
+// Profiler is busbar's plugin for NCCL's profiler interface, by which NCCL tells which way an operation takes. NCCL
+// loads it by itself, where ProfilerVariable names its path before the first communicator is made.
 type Profiler struct {
 	path                    string
 	interfaces, watch, take unsafe.Pointer
@@ -30,16 +30,19 @@ type Profiler struct {
 // OpenProfiler opens the plugin in the first of these folders that has it, for asking what it was told. The error is a
 // *dl.NotFoundError, or says why NCCL cannot use the file.
 func OpenProfiler(folders []string) (*Profiler, error) {
-	lib, err := dl.Open(dl.Spec{Name: "busbar's plugin for NCCL's profiler interface", Candidates: profilerCandidates(folders)})
+	lib, err := dl.Open(dl.Spec{Name: "busbar's plugin for NCCL's profiler interface",
+		Candidates: profilerCandidates(folders)})
 	if err != nil {
 		return nil, err
 	}
 	p := &Profiler{path: lib.Path()}
 	if n := len(p.path); n > profilerPathMax {
-		return nil, fmt.Errorf("NCCL cannot load its plugin: the path has %d bytes, NCCL reads at most %d; copy the file to a folder with a shorter path and set BUSBAR_LIB to that folder: %s",
+		return nil, fmt.Errorf("NCCL cannot load its plugin: the path has %d bytes, NCCL reads at most %d; copy the "+
+			"file to a folder with a shorter path and set BUSBAR_LIB to that folder: %s",
 			n, profilerPathMax, p.path)
 	}
-	for name, to := range map[string]*unsafe.Pointer{"busbar_path_interface": &p.interfaces, "busbar_path_watch": &p.watch, "busbar_path_take": &p.take} {
+	for name, to := range map[string]*unsafe.Pointer{"busbar_path_interface": &p.interfaces,
+		"busbar_path_watch": &p.watch, "busbar_path_take": &p.take} {
 		if *to, err = lib.Symbol(name); err != nil {
 			return nil, fmt.Errorf("it is not of this busbar: %w", err)
 		}

@@ -13,11 +13,13 @@ import (
 	"busbar/internal/dl"
 )
 
-// What NCCL tells through the plugin is tested in C (profiler/test), and with a library behind it by rank's system tests.
+// What NCCL tells through the plugin is tested in C (profiler/test), and with a library behind it by rank's system
+// tests.
 func TestProfiler(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, profilerLibrary)
-	if out, err := exec.Command("cc", "-shared", "-fPIC", "-std=gnu11", "-pthread", "-o", file, "profiler/plugin.c").CombinedOutput(); err != nil {
+	if out, err := exec.Command("cc", "-shared", "-fPIC", "-std=gnu11", "-pthread", "-o", file,
+		"profiler/plugin.c").CombinedOutput(); err != nil {
 		t.Fatalf("cc: %v\n%s", err, out)
 	}
 	p, err := OpenProfiler([]string{t.TempDir(), dir})
@@ -40,11 +42,13 @@ func TestProfilerPathTooLongForNCCL(t *testing.T) {
 			t.Fatal(err)
 		}
 		file := filepath.Join(dir+extra, profilerLibrary)
-		if out, err := exec.Command("cc", "-shared", "-fPIC", "-std=gnu11", "-pthread", "-o", file, "profiler/plugin.c").CombinedOutput(); err != nil {
+		if out, err := exec.Command("cc", "-shared", "-fPIC", "-std=gnu11", "-pthread", "-o", file,
+			"profiler/plugin.c").CombinedOutput(); err != nil {
 			t.Fatalf("cc: %v\n%s", err, out)
 		}
 		_, err := OpenProfiler([]string{dir + extra})
-		if tooLong := len(file) > profilerPathMax; tooLong != (err != nil) || tooLong && !strings.Contains(err.Error(), file) {
+		if tooLong := len(file) > profilerPathMax; tooLong != (err != nil) ||
+			tooLong && !strings.Contains(err.Error(), file) {
 			t.Errorf("a path of %d bytes: %v", len(file), err)
 		}
 	}
@@ -60,7 +64,8 @@ func TestProfilerThatIsNone(t *testing.T) {
 	if err := os.WriteFile(empty, nil, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if out, err := exec.Command("cc", "-shared", "-fPIC", "-o", filepath.Join(dir, profilerLibrary), empty).CombinedOutput(); err != nil {
+	if out, err := exec.Command("cc", "-shared", "-fPIC", "-o", filepath.Join(dir, profilerLibrary),
+		empty).CombinedOutput(); err != nil {
 		t.Fatalf("cc: %v\n%s", err, out)
 	}
 	var lacks *dl.SymbolError

@@ -54,7 +54,8 @@ func TestRegister(t *testing.T) {
 		f.wants(k.want[0])
 		f.set(result, 4)
 		var e *Error
-		if _, err := c.Register(0x1000, 4096, k.window); !errors.As(err, &e) || !strings.HasPrefix(k.want[0], e.Op+"(") {
+		if _, err := c.Register(0x1000, 4096, k.window); !errors.As(err, &e) ||
+			!strings.HasPrefix(k.want[0], e.Op+"(") {
 			t.Errorf("error %v", err)
 		}
 		f.set(result, 0)

@@ -51,11 +51,12 @@ type OpSpec struct {
 	// Aggregate), captured when it is first issued: operations 0 to g-1, so g should be a multiple of Slots.
 	Graph int
 
-	// With Events of b > 0, the device's times of up to b batches are kept (Operation.Times), by an event before the first
-	// and one behind the last operation of each.
+	// With Events of b > 0, the device's times of up to b batches are kept (Operation.Times), by an event before the
+	// first and one behind the last operation of each.
 	Events int
 
-	// The algorithms that the library may use, in its own words (ncclCollConfig_t's algSelection); "" leaves it the choice.
-	// Where none of them can be had issuing fails. SendRecv has none, nor has what is done by sends and receives.
+	// The algorithms that the library may use, in its own words (ncclCollConfig_t's algSelection); "" leaves it the
+	// choice. Where none of them can be had issuing fails. SendRecv has none, nor has what is done by sends and
+	// receives.
 	Algorithms string
 }

@@ -15,8 +15,8 @@ import (
 	"busbar/cudart"
 )
 
-// Waiter waits for a stream that has other work beside operations of a communicator: as an operation's own wait does, it
-// asks the stream, and now and then the communicator, and can be interrupted.
+// Waiter waits for a stream that has other work beside operations of a communicator: as an operation's own wait does,
+// it asks the stream, and now and then the communicator, and can be interrupted.
 type Waiter struct {
 	c *Comm
 	w *C.struct_busbar_nccl_waiter // C memory

@@ -9,7 +9,8 @@ import (
 // ProfilerVariable tells NCCL (2.23 and newer) of a plugin for its profiler interface.
 const ProfilerVariable = "NCCL_PROFILER_PLUGIN"
 
-// profilerPathMax is the longest path of a plugin, in bytes: NCCL copies it into a buffer of 255, and opens what is left of it.
+// profilerPathMax is the longest path of a plugin, in bytes: NCCL copies it into a buffer of 255, and opens what is
+// left of it.
 const profilerPathMax = 254
 
 // profilerLibrary is the plugin's file.
@@ -23,16 +24,16 @@ func profilerCandidates(folders []string) []string {
 	return all
 }
 
-// channelsUsed is the version of the interface from which on NCCL tells how many channels an operation uses; before, how
-// many it may use.
+// channelsUsed is the version of the interface from which on NCCL tells how many channels an operation uses; before,
+// how many it may use.
 const channelsUsed = 4
 
 // Profilable says whether the library may be given a plugin for NCCL's profiler interface. Libraries that build on NCCL
 // may have changed its structures under the same names.
 func (i Info) Profilable() bool { return i.Name == NameNCCL || i.Name == NameRehearsal }
 
-// Way is how NCCL carries an operation out, in its own words. What goes from rank to rank (send and receive, and what is
-// made of them) has channels only; CE is what copy engines do without a kernel.
+// Way is how NCCL carries an operation out, in its own words. What goes from rank to rank (send and receive, and what
+// is made of them) has channels only; CE is what copy engines do without a kernel.
 type Way struct {
 	Algorithm string // RING, TREE, NVLS, …; several, joined by +, where the operation was done in parts
 	Protocol  string // LL, LL128, SIMPLE

@@ -43,7 +43,8 @@ var (
 		regexp.MustCompile(`(?:^|[^\w.-])` + word + `:\d+:\d+ \[\d`), // NCCL's debug log
 		regexp.MustCompile(`Pid +\d+ on +` + word + ` device`),       // nccl-tests
 		regexp.MustCompile(`"(?:host|hostname|node|node_name|nodename)"\s*:\s*"` + word + `"`),
-		regexp.MustCompile(`\b(?:HOSTNAME|SLURMD_NODENAME|SLURM_SUBMIT_HOST|SLURM_LAUNCH_HOST|MASTER_ADDR)` + is + word),
+		regexp.MustCompile(`\b(?:HOSTNAME|SLURMD_NODENAME|SLURM_SUBMIT_HOST|SLURM_LAUNCH_HOST|MASTER_ADDR)` + is +
+			word),
 		regexp.MustCompile(`\bhost ` + word + `, rank \d`),
 		regexp.MustCompile(`@` + word + `\b`),
 	}
@@ -178,7 +179,8 @@ func (n *Names) Replace(line string) string {
 		m := userValue.FindStringSubmatch(found)
 		return m[1] + n.orSame(m[2])
 	})
-	line = whole(mac, line, func(a string) string { return fmt.Sprintf("02:00:00:00:%02x:%02x", n.other(a)/256%256, n.other(a)%256) })
+	line = whole(mac, line,
+		func(a string) string { return fmt.Sprintf("02:00:00:00:%02x:%02x", n.other(a)/256%256, n.other(a)%256) })
 	line = whole(ipv6, line, n.address6)
 	return whole(ipv4, line, n.address4)
 }
@@ -260,7 +262,8 @@ func (n *Names) address6(text string) string {
 	}
 	a, err := netip.ParseAddr(text)
 	switch {
-	case err != nil || a.IsLoopback() || a.IsUnspecified() || !strings.Contains(text, "::") && strings.Count(text, ":") < 7:
+	case err != nil || a.IsLoopback() || a.IsUnspecified() ||
+		!strings.Contains(text, "::") && strings.Count(text, ":") < 7:
 		return ""
 	case a.IsLinkLocalUnicast():
 		return fmt.Sprintf("fe80::%x", n.other(text))

@@ -42,7 +42,8 @@ func TestHostIsNear(t *testing.T) {
 					first = i * size
 				}
 			}
-			if at, err := Host(got).Differs(0, int64(len(got)), table, int64(size), n); at != int64(first) || err != nil {
+			if at, err := Host(got).Differs(0, int64(len(got)), table, int64(size), n); at != int64(first) ||
+				err != nil {
 				t.Fatalf("%s: found %d (error %v), want %d", kind, at, err, first)
 			}
 		}
@@ -66,7 +67,8 @@ func TestAverageOfRoundedScalar(t *testing.T) {
 		kind coll.DataType
 		lost int // the first world whose 1/n rounds to 0
 	}{{coll.Float8E4M3, 1024}, {coll.Float8E5M2, 1 << 17}, {coll.Float16, 1 << 25}, {coll.BFloat16, math.MaxInt}} {
-		for _, n := range []int{2, 3, 8, 64, 72, 96, 100, 128, 192, 256, 320, 341, 342, 512, 768, 1000, 1023, 1024, 1025,
+		for _, n := range []int{2, 3, 8, 64, 72, 96, 100, 128, 192, 256, 320, 341, 342, 512, 768, 1000, 1023, 1024,
+			1025,
 			2048, 3000, 4096, 1 << 17, 1 << 25} {
 			c := coll.Case{Collective: coll.AllReduce, Op: coll.Avg, Type: k.kind, World: n}
 			if lost := LostAverage(c) != nil; lost != (n >= k.lost) {
@@ -79,7 +81,8 @@ func TestAverageOfRoundedScalar(t *testing.T) {
 				want := make([]byte, k.kind.Size())
 				reduced(k.kind, coll.Avg, n, j, want)
 				if got := scaledSum(k.kind, n, j); ulps(k.kind, got, want) > near(c).ULPs {
-					t.Errorf("%s over %d ranks, element %d: %s, wanted %s", k.kind, n, j, show(k.kind, got), show(k.kind, want))
+					t.Errorf("%s over %d ranks, element %d: %s, wanted %s", k.kind, n, j, show(k.kind, got),
+						show(k.kind, want))
 				}
 			}
 		}

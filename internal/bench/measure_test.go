@@ -142,7 +142,8 @@ func TestLatencyIsTheSlowestRankOfEachIteration(t *testing.T) {
 }
 
 func TestRootedLatencyCountsUntilTheLastIsDone(t *testing.T) {
-	c := sized(coll.Case{Collective: coll.Broadcast, Type: coll.Float32, Placement: coll.OutOfPlace, Mode: coll.Latency},
+	c := sized(coll.Case{Collective: coll.Broadcast, Type: coll.Float32, Placement: coll.OutOfPlace,
+		Mode: coll.Latency},
 		3, 4096)
 	o := options
 	o.Iterations = 20
@@ -169,7 +170,8 @@ func TestDriftingClocks(t *testing.T) {
 		c    coll.Collective
 		mode coll.Mode
 		want float64
-	}{{coll.Broadcast, coll.Latency, 12e-3}, {coll.AllReduce, coll.Latency, 8e-3}, {coll.AllReduce, coll.Throughput, 0}} {
+	}{{coll.Broadcast, coll.Latency, 12e-3}, {coll.AllReduce, coll.Latency, 8e-3},
+		{coll.AllReduce, coll.Throughput, 0}} {
 		c := coll.Case{Collective: k.c, Type: coll.Float32, Root: 0, Placement: coll.OutOfPlace, Mode: k.mode, World: 3}
 		if k.c == coll.AllReduce {
 			c.Op, c.Root = coll.Sum, -1
@@ -211,12 +213,13 @@ func TestWorldOfOneWarnsOfNothing(t *testing.T) {
 // A warm-up that was disturbed must not fix the batches of a whole case.
 func TestBatchIsFoundAgain(t *testing.T) {
 	n := 0
-	r := mustMeasure(t, 1, sized(allReduce, 1, 4096), options, benchtest.Script{Time: func(coll.Case, int, int) float64 {
-		if n++; n <= 4 { // a check and the warm-up
-			return 0.2
-		}
-		return 1e-6
-	}})
+	r := mustMeasure(t, 1, sized(allReduce, 1, 4096), options,
+		benchtest.Script{Time: func(coll.Case, int, int) float64 {
+			if n++; n <= 4 { // a check and the warm-up
+				return 0.2
+			}
+			return 1e-6
+		}})
 	if r.Time.Batch < 500 {
 		t.Errorf("batches of %d operations of a microsecond", r.Time.Batch)
 	}
@@ -293,14 +296,15 @@ func TestUntouchedOutputIsWrong(t *testing.T) {
 		c := allReduce
 		c.Type = n
 		var kept []byte
-		r := mustMeasure(t, 2, sized(c, 2, 4096), options, benchtest.Script{Corrupt: func(_ coll.Case, rank int, out []byte) {
-			if rank == 0 {
-				for i := range out {
-					out[i] = 0xFF
+		r := mustMeasure(t, 2, sized(c, 2, 4096), options,
+			benchtest.Script{Corrupt: func(_ coll.Case, rank int, out []byte) {
+				if rank == 0 {
+					for i := range out {
+						out[i] = 0xFF
+					}
+					kept = out
 				}
-				kept = out
-			}
-		}})
+			}})
 		if r.Status != result.Wrong || r.Check.Wrong != int64(len(kept)/n.Size()) {
 			t.Errorf("%s: %s, %d of %d elements wrong", n, r.Status, r.Check.Wrong, len(kept)/n.Size())
 		}
@@ -324,11 +328,13 @@ func TestTooManyIterations(t *testing.T) {
 		r := mustMeasure(t, 1, sized(allReduce, 1, 4096), o,
 			benchtest.Script{Time: func(coll.Case, int, int) float64 { n++; return 2 }})
 		if r.Status != k.want || n != k.n {
-			t.Errorf("%d of 2 s within %s: %s after %d operations, wanted %s after %d", k.iterations, k.limit, r.Status, n,
+			t.Errorf("%d of 2 s within %s: %s after %d operations, wanted %s after %d", k.iterations, k.limit, r.Status,
+				n,
 				k.want, k.n)
 		}
-		if r.Status == result.Skipped && (r.Cause.Fact != (notice.TakesTooLong{Operations: 100, Takes: 200, Left: 60}) ||
-			r.Time != nil || r.Check.Result != "none") {
+		if r.Status == result.Skipped &&
+			(r.Cause.Fact != (notice.TakesTooLong{Operations: 100, Takes: 200, Left: 60}) ||
+				r.Time != nil || r.Check.Result != "none") {
 			t.Errorf("%+v, %+v, %+v", r.Cause.Fact, r.Time, r.Check)
 		}
 	}
@@ -438,8 +444,10 @@ func TestLostPoint(t *testing.T) {
 			Recover: func(int) error { mu.Lock(); defer mu.Unlock(); recovered++; return nil },
 		}
 		r := mustMeasure(t, 2, sized(allReduce, 2, 4096), options, script)
-		if r.Status != k.status || r.Cause.Fact != k.cause || r.Time != nil || r.Check.Result != "none" || recovered != 2 {
-			t.Errorf("%s: %s %q, time %v, check %q, %d ranks recovered", k.worst, r.Status, r.Reason, r.Time, r.Check.Result,
+		if r.Status != k.status || r.Cause.Fact != k.cause || r.Time != nil || r.Check.Result != "none" ||
+			recovered != 2 {
+			t.Errorf("%s: %s %q, time %v, check %q, %d ranks recovered", k.worst, r.Status, r.Reason, r.Time,
+				r.Check.Result,
 				recovered)
 		}
 	}

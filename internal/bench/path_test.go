@@ -111,7 +111,8 @@ func TestRanksOnOtherPaths(t *testing.T) {
 		"RING LL128, 4 channels":      {Algorithm: "RING", Protocol: "LL128", Channels: 4},
 		"RING LL, at most 4 channels": {Algorithm: "RING", Protocol: "LL", Channels: 4, AtMost: true},
 	} {
-		differs := notice.PathDiffers{Ranks: 2, World: 3, Own: "RING LL, 4 channels", Rank: 1, Host: "node00", Other: want}
+		differs := notice.PathDiffers{Ranks: 2, World: 3, Own: "RING LL, 4 channels", Rank: 1, Host: "node00",
+			Other: want}
 		r, _ := tell(t, func(*telling) {}, ring, other, other)
 		if len(r.Warnings) != 1 || r.Warnings[0].Fact != differs || r.Path == nil || *r.Path != *ring {
 			t.Errorf("path %v, warnings %v, want %v", r.Path, r.Warnings, differs)

@@ -45,7 +45,8 @@ func checkExact(t *testing.T, typ coll.DataType, op coll.RedOp, n, j int) {
 		b := make([]byte, typ.Size())
 		encode(typ, f, b)
 		if back := decodeForTest(typ, b); back != f {
-			t.Fatalf("%s %s, world of %d, element %d: after rank %d the result is %g, which %s holds as %g", typ, op, n, j, r, f,
+			t.Fatalf("%s %s, world of %d, element %d: after rank %d the result is %g, which %s holds as %g", typ, op, n,
+				j, r, f,
 				typ, back)
 		}
 	}
@@ -90,7 +91,8 @@ func TestFloat8(t *testing.T) {
 		{coll.Float8E4M3, 1, 0x38}, {coll.Float8E4M3, 448, 0x7E}, {coll.Float8E4M3, -0.5, 0xB0},
 		{coll.Float8E4M3, 0x1p-9, 0x01},
 		{coll.Float8E4M3, 17, 0x58}, {coll.Float8E4M3, 19, 0x5A}, // ties go to even
-		{coll.Float8E5M2, 1, 0x3C}, {coll.Float8E5M2, 57344, 0x7B}, {coll.Float8E5M2, 9, 0x48}, {coll.Float8E5M2, 11, 0x4A},
+		{coll.Float8E5M2, 1, 0x3C}, {coll.Float8E5M2, 57344, 0x7B}, {coll.Float8E5M2, 9, 0x48},
+		{coll.Float8E5M2, 11, 0x4A},
 	} {
 		if got := Float8Bits(k.typ, k.x); got != k.want {
 			t.Errorf("%s of %g is 0x%02x, wanted 0x%02x", k.typ, k.x, got, k.want)
@@ -101,8 +103,9 @@ func TestFloat8(t *testing.T) {
 // Every rank must count in many elements, or a lost contribution would go unseen.
 func TestEveryRankCounts(t *testing.T) {
 	// The shorter the mantissa, the fewer ranks at one element.
-	for typ, share := range map[coll.DataType]int{coll.Int8: 7, coll.BFloat16: 7, coll.Float8E4M3: 2, coll.Float8E5M2: 1,
-		coll.Float32: 7} {
+	for typ, share := range map[coll.DataType]int{coll.Int8: 7, coll.BFloat16: 7, coll.Float8E4M3: 2,
+		coll.Float8E5M2: 1,
+		coll.Float32:    7} {
 		for _, n := range []int{2, 16, 300} {
 			for r := range n {
 				counts := 0

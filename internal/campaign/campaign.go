@@ -53,7 +53,8 @@ func Open(p *Plan, dir string) (*Campaign, error) {
 	}
 	var id identity
 	if err := json.Unmarshal(text, &id); err != nil || id.ID == "" {
-		return nil, fmt.Errorf("%s is damaged: it should hold the id of the campaign (%v)", filepath.Join(dir, idFile), err)
+		return nil, fmt.Errorf("%s is damaged: it should hold the id of the campaign (%v)", filepath.Join(dir, idFile),
+			err)
 	}
 	kept, err := Load(filepath.Join(dir, PlanFile))
 	if err != nil {
@@ -61,7 +62,8 @@ func Open(p *Plan, dir string) (*Campaign, error) {
 	}
 	c.ID, c.Begun = id.ID, true
 	if what := c.differs(kept); what != "" {
-		return nil, fmt.Errorf("%s has results of this campaign with %s; both would be mixed. Undo the change, or begin "+
+		return nil, fmt.Errorf("%s has results of this campaign with %s; both would be mixed. Undo the change, or "+
+			"begin "+
 			"another campaign in another folder (--out)", dir, what)
 	}
 	c.Notes = added(kept, p)

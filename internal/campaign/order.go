@@ -72,7 +72,8 @@ func (p *Plan) Tasks(nodes int) []Task {
 func (p *Plan) Of(t Task) ([]Launch, error) {
 	parts := p.parts()
 	if !slices.Contains(p.Nodes, t.Nodes) || t.Index < 1 || t.Index > p.Launches*parts {
-		return nil, fmt.Errorf("the plan %s has no task %d on %d nodes: it has %d for each of %v nodes", p.Name, t.Index,
+		return nil, fmt.Errorf("the plan %s has no task %d on %d nodes: it has %d for each of %v nodes", p.Name,
+			t.Index,
 			t.Nodes, p.Launches*parts, p.Nodes)
 	}
 	launches := p.Order(t.Nodes, (t.Index-1)/parts+1)

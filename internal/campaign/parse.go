@@ -40,7 +40,8 @@ type parser struct{ *strictyaml.Reader }
 
 // planKeys and the others are the keys that a plan may have; a test holds docs/campaigns.md to them.
 var (
-	planKeys = []string{"name", "description", "launches", "nodes", "ranks_per_node", "seed", "flags", "variants", "steps",
+	planKeys = []string{"name", "description", "launches", "nodes", "ranks_per_node", "seed", "flags", "variants",
+		"steps",
 		"sbatch"}
 	jobKeys = []string{"time", "throttle", "options", "report"}
 	// What a variant may set.
@@ -90,8 +91,9 @@ func (r parser) plan(p *Plan, root *yaml.Node) {
 		}
 	}
 	if r.Problems() == 0 && p.RanksPerNode == 1 && p.Nodes[0] == 1 {
-		r.Errorf(at["nodes"], "1 node with 1 rank is a world of one rank, in which nothing is communicated: leave out the "+
-			"1, or raise ranks_per_node")
+		r.Errorf(at["nodes"],
+			"1 node with 1 rank is a world of one rank, in which nothing is communicated: leave out the "+
+				"1, or raise ranks_per_node")
 	}
 	if n := p.variants(); n > maxVariants {
 		r.Errorf(at["variants"], "%d axes make more than %d variants: leave out levels, or make two plans", len(p.Axes),
@@ -133,8 +135,9 @@ func (r parser) level(name string, n *yaml.Node) Level {
 			if !variableName.MatchString(variable) {
 				r.Errorf(k, "%q is no name of a variable", variable)
 			} else if strings.HasPrefix(variable, "BUSBAR_") && variable != sideChannel {
-				r.Errorf(k, "%s is not for a variant: the campaign or the job script goes by it, and the script gets it before "+
-					"there are variants", variable)
+				r.Errorf(k,
+					"%s is not for a variant: the campaign or the job script goes by it, and the script gets it before "+
+						"there are variants", variable)
 			}
 			value := strictyaml.One(r.Reader, v, oneLine)
 			l.Environment = append(l.Environment, Setting{variable, value})
@@ -147,7 +150,8 @@ func (r parser) level(name string, n *yaml.Node) Level {
 func (r parser) disjoint(k *yaml.Node, a, b Axis) {
 	for _, what := range a.sets() {
 		if slices.Contains(b.sets(), what) {
-			r.Errorf(k, "axis %s sets %s, and so does axis %s: one would undo the other; make them one axis", b.Name, what,
+			r.Errorf(k, "axis %s sets %s, and so does axis %s: one would undo the other; make them one axis", b.Name,
+				what,
 				a.Name)
 		}
 	}
@@ -222,8 +226,9 @@ func (r parser) oneLibrary(p *Plan, at map[string]*yaml.Node) {
 			if k == nil {
 				k = at["flags"]
 			}
-			r.Errorf(k, "--backend %s puts two libraries of NCCL's kind into one launch, where they share environment and "+
-				"threads: make them levels of an axis", backend)
+			r.Errorf(k,
+				"--backend %s puts two libraries of NCCL's kind into one launch, where they share environment and "+
+					"threads: make them levels of an axis", backend)
 			return
 		}
 	}

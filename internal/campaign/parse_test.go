@@ -47,9 +47,10 @@ func TestParse(t *testing.T) {
 	p := mustParse(t, whole)
 	p.Source = nil
 	want := &Plan{
-		Name: "nccl-228", Description: "what the new library costs", Launches: 3, Nodes: []int{1, 2, 4}, RanksPerNode: 8,
-		Seed:  42,
-		Flags: []string{"--backend", "nccl", "--sweep", "baseline"}, Steps: 3,
+		Name: "nccl-228", Description: "what the new library costs", Launches: 3, Nodes: []int{1, 2, 4},
+		RanksPerNode: 8,
+		Seed:         42,
+		Flags:        []string{"--backend", "nccl", "--sweep", "baseline"}, Steps: 3,
 		Axes: []Axis{
 			{"library", []Level{
 				{Name: "2.27", Flags: []string{"--nccl", "/opt/nccl-2.27/lib"}},
@@ -77,7 +78,8 @@ func TestParse(t *testing.T) {
 		t.Errorf("variants %q", names)
 	}
 	last := p.Variants()[3]
-	if !slices.Equal(last.Flags, []string{"--backend", "ncclx", "--nccl", "/opt/nccl x"}) || len(last.Environment) != 2 {
+	if !slices.Equal(last.Flags, []string{"--backend", "ncclx", "--nccl", "/opt/nccl x"}) ||
+		len(last.Environment) != 2 {
 		t.Errorf("%+v", last)
 	}
 }
@@ -116,7 +118,8 @@ func TestParseErrors(t *testing.T) {
 			"p.yaml:5:23: BUSBAR_BLOCK is not for a variant"},
 		"variable's value": {head + "variants:\n  x:\n    a: {environment: {A: [1]}}\n",
 			"p.yaml:5:26: want one value, found a list"},
-		"variable and axis": {head + "variants:\n  x:\n    a: {environment: {A: 1}}\n  y:\n    b: {environment: {A: 2}}\n",
+		"variable and axis": {head +
+			"variants:\n  x:\n    a: {environment: {A: 1}}\n  y:\n    b: {environment: {A: 2}}\n",
 			"p.yaml:6:3: axis y sets A, and so does axis x"},
 		"flag and axis": {head + "variants:\n  x:\n    a: {flags: --algo=ring}\n  y:\n    b: {flags: --algo tree}\n",
 			"p.yaml:6:3: axis y sets --algo, and so does axis x"},
@@ -127,15 +130,17 @@ func TestParseErrors(t *testing.T) {
 		"another name": {head + "variants:\n  x:\n    a: {flags: -T 60}\n  y:\n    b: {flags: --deadline 90s}\n",
 			"p.yaml:6:3: axis y sets --deadline, and so does axis x"},
 		"flag and variable": {head +
-			"variants:\n  x:\n    a: {environment: {GLOO_SOCKET_IFNAME: eth0}}\n  y:\n    b: {flags: --gloo-iface eth1}\n",
+			"variants:\n  x:\n    a: {environment: {GLOO_SOCKET_IFNAME: eth0}}\n  y:\n    b: {flags: --gloo-iface " +
+			"eth1}\n",
 			"p.yaml:6:3: axis y sets --gloo-iface, and so does axis x"},
 		"own flag": {head + "flags: --sweep quick --out here\n", "p.yaml:3:8: --out is not for a plan"},
 		"own flag of a rank": {head + "variants:\n  x:\n    a: {flags: --variant=b}\n",
 			"p.yaml:5:16: --variant is not for a plan"},
-		"two libraries": {head + "flags: --backend nccl,ncclx\n", "p.yaml:3:1: --backend nccl,ncclx puts two libraries"},
-		"lines":         {head + "flags: \"a\\nb\"\n", `p.yaml:3:8: "a\nb": want one line of text`},
-		"time":          {head + "sbatch: {time: an hour}\n", `p.yaml:3:16: time "an hour": want it as Slurm has it`},
-		"no time":       {head + "sbatch: {time: 0}\n", `p.yaml:3:16: time "0": want more than nothing`},
+		"two libraries": {head + "flags: --backend nccl,ncclx\n",
+			"p.yaml:3:1: --backend nccl,ncclx puts two libraries"},
+		"lines":   {head + "flags: \"a\\nb\"\n", `p.yaml:3:8: "a\nb": want one line of text`},
+		"time":    {head + "sbatch: {time: an hour}\n", `p.yaml:3:16: time "an hour": want it as Slurm has it`},
+		"no time": {head + "sbatch: {time: 0}\n", `p.yaml:3:16: time "0": want more than nothing`},
 		"option": {head + "sbatch: {options: -N4}\n",
 			"p.yaml:3:19: -N is not for the options: the key nodes of the plan sets it"},
 		"option, long": {head + "sbatch: {options: [--array=1-2]}\n",
@@ -144,8 +149,9 @@ func TestParseErrors(t *testing.T) {
 			"p.yaml:3:18: --wrap is not for the options: the campaign sets it"},
 		"part of the job": {head + "sbatch: {options: --export=NCCL_DEBUG}\n",
 			"p.yaml:3:19: --export is not for the options"},
-		"steps":    {head + "steps: 0\n", `p.yaml:3:8: steps "0"`},
-		"variants": {head + "variants:" + strings.Join(manyAxes(5), ""), "p.yaml:3:1: 5 axes make more than 10000 variants"},
+		"steps": {head + "steps: 0\n", `p.yaml:3:8: steps "0"`},
+		"variants": {head + "variants:" + strings.Join(manyAxes(5), ""),
+			"p.yaml:3:1: 5 axes make more than 10000 variants"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := Parse("p.yaml", []byte(c.text))

@@ -90,7 +90,8 @@ var slurmTime = regexp.MustCompile(`^(?:(\d+)-)?(\d+)(?::(\d+))?(?::(\d+))?$`)
 func limit(text string) (time.Duration, error) {
 	m := slurmTime.FindStringSubmatch(text)
 	if m == nil {
-		return 0, fmt.Errorf("time %q: want it as Slurm has it, such as 30 (minutes), 01:30:00 or 2-12 (days-hours)", text)
+		return 0, fmt.Errorf("time %q: want it as Slurm has it, such as 30 (minutes), 01:30:00 or 2-12 (days-hours)",
+			text)
 	}
 	var n [4]int64 // days and three more
 	for i := range n {

@@ -47,24 +47,29 @@ func (f file) save(t *testing.T, dir string) {
 	if f.world == 0 {
 		f.world = 2
 	}
-	line(result.Run{Kind: result.KindRun, Schema: result.Schema, ID: f.id, Launch: "launch of " + f.id[:1], Start: start, Resumes: f.resumes, Worlds: f.worlds,
+	line(result.Run{Kind: result.KindRun, Schema: result.Schema, ID: f.id, Launch: "launch of " + f.id[:1],
+		Start: start, Resumes: f.resumes, Worlds: f.worlds,
 		Interleaved: f.interleaved, World: f.world, Backend: result.Backend{Name: f.backend}})
 	for i, s := range f.statuses {
 		r := result.Record{Kind: result.KindCase, N: i + 1, Status: s,
-			Case: coll.Case{Collective: coll.AllReduce, Type: coll.Float32, Op: coll.Sum, Root: -1, Placement: coll.OutOfPlace, Mode: coll.Throughput, World: f.world}.WithSize(8 << i)}
+			Case: coll.Case{Collective: coll.AllReduce, Type: coll.Float32, Op: coll.Sum, Root: -1,
+				Placement: coll.OutOfPlace, Mode: coll.Throughput, World: f.world}.WithSize(8 << i)}
 		if s == result.OK {
 			r.Time = &result.Time{Seconds: 1e-6, Min: 1e-6, Max: 1e-6}
 		}
 		line(r)
 	}
 	if f.end != "" {
-		line(result.End{Kind: result.KindEnd, At: start.Add(30 * time.Second), Outcome: f.end, Code: f.code, Why: map[result.Outcome]result.Why{result.Aborted: {Reason: "rank 1 hangs"}}[f.end]})
+		line(result.End{Kind: result.KindEnd, At: start.Add(30 * time.Second), Outcome: f.end, Code: f.code,
+			Why: map[result.Outcome]result.Why{result.Aborted: {Reason: "rank 1 hangs"}}[f.end]})
 	}
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
 	text := b.Bytes()[:b.Len()-f.torn]
-	if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("profile_%s_world%d_20260301T12%02d00000Z.jsonl", f.backend, f.world, f.minute)), text, 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(dir,
+		fmt.Sprintf("profile_%s_world%d_20260301T12%02d00000Z.jsonl", f.backend, f.world, f.minute)), text,
+		0o644); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -79,21 +84,41 @@ func TestLook(t *testing.T) {
 		points, bad int
 		took        time.Duration
 	}{
-		"nothing":         {nil, Missing, nil, 0, 0, 0},
-		"done":            {[]file{{id: "a", statuses: []result.Status{ok, ok}, end: result.Complete}}, Done, nil, 2, 0, 30 * time.Second},
-		"failed points":   {[]file{{id: "a", statuses: []result.Status{ok, failed, result.Wrong}, end: result.Complete, code: 3}}, Done, notice.LaunchPointsFailed{Failed: 2, Points: 3}, 3, 2, 30 * time.Second},
-		"no end":          {[]file{{id: "a", statuses: []result.Status{ok}}}, Unfinished, notice.LaunchCutOff{Points: 1}, 1, 0, 0},
-		"torn end":        {[]file{{id: "a", statuses: []result.Status{ok}, end: result.Complete, torn: 9}}, Unfinished, notice.LaunchCutOff{Points: 1}, 1, 0, 0},
-		"torn record":     {[]file{{id: "a", statuses: []result.Status{ok, ok}, torn: 9}}, Unfinished, notice.LaunchCutOff{Points: 1}, 1, 0, 0},
-		"torn header":     {[]file{{id: "a", torn: 99}}, Unfinished, notice.LaunchCutOff{Start: true}, 0, 0, 0},
-		"interrupted":     {[]file{{id: "a", statuses: []result.Status{ok}, end: result.Interrupted, code: 143}}, Unfinished, notice.LaunchStopped{Outcome: "interrupted", Exit: 143, Points: 1}, 1, 0, 30 * time.Second},
-		"hang":            {[]file{{id: "a", statuses: []result.Status{ok}, end: result.Aborted, code: 4}}, Unfinished, notice.LaunchStopped{Outcome: "aborted", Exit: 4, Cause: notice.Kept{Fact: notice.Recorded{Text: "rank 1 hangs"}}, Points: 1}, 1, 0, 30 * time.Second},
-		"gone on":         {[]file{{id: "a", statuses: []result.Status{ok, failed}, end: result.Interrupted}, {id: "b", minute: 5, resumes: []string{"a"}, statuses: []result.Status{result.Skipped, ok}, end: result.Complete}}, Done, nil, 2, 0, time.Minute},
-		"gone on, cut":    {[]file{{id: "a", statuses: []result.Status{ok}, end: result.Interrupted}, {id: "b", minute: 5, resumes: []string{"a"}}}, Unfinished, notice.LaunchCutOff{Points: 1}, 1, 0, 30 * time.Second},
-		"two worlds":      {[]file{{id: "a2", worlds: []int{2, 4}, statuses: []result.Status{ok}, end: result.Complete}, {id: "a4", world: 4, minute: 1, worlds: []int{2, 4}, statuses: []result.Status{ok}, end: result.Complete}}, Done, nil, 2, 0, 90 * time.Second},
-		"one of two":      {[]file{{id: "a2", worlds: []int{2, 4}, statuses: []result.Status{ok}, end: result.Complete}}, Unfinished, notice.LaunchCutOff{Backend: "mpi", World: 4, Points: 1}, 1, 0, 30 * time.Second},
-		"two backends":    {[]file{{id: "a1", interleaved: []string{"mpi", "gloo"}, statuses: []result.Status{ok}, end: result.Complete}, {id: "a2", backend: "gloo", interleaved: []string{"mpi", "gloo"}, statuses: []result.Status{ok}, end: result.Complete}}, Done, nil, 2, 0, 30 * time.Second},
-		"one of backends": {[]file{{id: "a1", interleaved: []string{"mpi", "gloo"}, statuses: []result.Status{ok}, end: result.Complete}}, Unfinished, notice.LaunchCutOff{Backend: "gloo", World: 2, Points: 1}, 1, 0, 30 * time.Second},
+		"nothing": {nil, Missing, nil, 0, 0, 0},
+		"done": {[]file{{id: "a", statuses: []result.Status{ok, ok}, end: result.Complete}}, Done, nil, 2, 0,
+			30 * time.Second},
+		"failed points": {[]file{{id: "a", statuses: []result.Status{ok, failed, result.Wrong}, end: result.Complete,
+			code: 3}}, Done, notice.LaunchPointsFailed{Failed: 2, Points: 3}, 3, 2, 30 * time.Second},
+		"no end": {[]file{{id: "a", statuses: []result.Status{ok}}}, Unfinished,
+			notice.LaunchCutOff{Points: 1}, 1, 0, 0},
+		"torn end": {[]file{{id: "a", statuses: []result.Status{ok}, end: result.Complete, torn: 9}}, Unfinished,
+			notice.LaunchCutOff{Points: 1}, 1, 0, 0},
+		"torn record": {[]file{{id: "a", statuses: []result.Status{ok, ok}, torn: 9}}, Unfinished,
+			notice.LaunchCutOff{Points: 1}, 1, 0, 0},
+		"torn header": {[]file{{id: "a", torn: 99}}, Unfinished, notice.LaunchCutOff{Start: true}, 0, 0, 0},
+		"interrupted": {[]file{{id: "a", statuses: []result.Status{ok}, end: result.Interrupted, code: 143}},
+			Unfinished, notice.LaunchStopped{Outcome: "interrupted", Exit: 143, Points: 1}, 1, 0, 30 * time.Second},
+		"hang": {[]file{{id: "a", statuses: []result.Status{ok}, end: result.Aborted, code: 4}}, Unfinished,
+			notice.LaunchStopped{Outcome: "aborted", Exit: 4,
+				Cause: notice.Kept{Fact: notice.Recorded{Text: "rank 1 hangs"}}, Points: 1}, 1, 0, 30 * time.Second},
+		"gone on": {[]file{{id: "a", statuses: []result.Status{ok, failed}, end: result.Interrupted},
+			{id: "b", minute: 5, resumes: []string{"a"}, statuses: []result.Status{result.Skipped, ok},
+				end: result.Complete}}, Done, nil, 2, 0, time.Minute},
+		"gone on, cut": {[]file{{id: "a", statuses: []result.Status{ok}, end: result.Interrupted},
+			{id: "b", minute: 5, resumes: []string{"a"}}}, Unfinished, notice.LaunchCutOff{Points: 1}, 1, 0,
+			30 * time.Second},
+		"two worlds": {[]file{{id: "a2", worlds: []int{2, 4}, statuses: []result.Status{ok}, end: result.Complete},
+			{id: "a4", world: 4, minute: 1, worlds: []int{2, 4}, statuses: []result.Status{ok}, end: result.Complete}},
+			Done, nil, 2, 0, 90 * time.Second},
+		"one of two": {[]file{{id: "a2", worlds: []int{2, 4}, statuses: []result.Status{ok},
+			end: result.Complete}}, Unfinished, notice.LaunchCutOff{Backend: "mpi", World: 4, Points: 1}, 1, 0,
+			30 * time.Second},
+		"two backends": {[]file{{id: "a1", interleaved: []string{"mpi", "gloo"}, statuses: []result.Status{ok},
+			end: result.Complete}, {id: "a2", backend: "gloo", interleaved: []string{"mpi", "gloo"},
+			statuses: []result.Status{ok}, end: result.Complete}}, Done, nil, 2, 0, 30 * time.Second},
+		"one of backends": {[]file{{id: "a1", interleaved: []string{"mpi", "gloo"}, statuses: []result.Status{ok},
+			end: result.Complete}}, Unfinished, notice.LaunchCutOff{Backend: "gloo", World: 2, Points: 1}, 1, 0,
+			30 * time.Second},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
@@ -102,7 +127,8 @@ func TestLook(t *testing.T) {
 				f.save(t, filepath.Join(dir, "nodes2", "launch3", "ring"))
 			}
 			p, err := Look(l, dir)
-			if err != nil || p.State != c.state || p.Found != c.found || p.Points != c.points || p.Bad != c.bad || p.Took != c.took {
+			if err != nil || p.State != c.state || p.Found != c.found || p.Points != c.points || p.Bad != c.bad ||
+				p.Took != c.took {
 				t.Errorf("got %v %#v, %d points, %d bad, %v: %v", p.State, p.Found, p.Points, p.Bad, p.Took, err)
 			}
 		})
@@ -113,13 +139,16 @@ func TestLook(t *testing.T) {
 func TestLookAtSteps(t *testing.T) {
 	dir := t.TempDir()
 	l := Launch{2, 3, Variant{Name: "ring"}}
-	points := []step.Point{{Strategy: step.DDP, Bucket: 1 << 20, Type: coll.Float32}, {Strategy: step.DDP, Bucket: step.All, Type: coll.Float32}}
-	w, err := result.Create(l.Dir(dir), result.Run{ID: "a", Launch: "a", World: 2, Backend: result.Backend{Name: "mpi"}, Step: &result.Step{Points: points}}, nil)
+	points := []step.Point{{Strategy: step.DDP, Bucket: 1 << 20, Type: coll.Float32},
+		{Strategy: step.DDP, Bucket: step.All, Type: coll.Float32}}
+	w, err := result.Create(l.Dir(dir), result.Run{ID: "a", Launch: "a", World: 2, Backend: result.Backend{Name: "mpi"},
+		Step: &result.Step{Points: points}}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for i, status := range []result.Status{ok, failed} {
-		if err := w.Append(&result.StepRecord{N: i + 1, Point: points[i], Status: status, Figures: &step.Figures{}}); err != nil {
+		if err := w.Append(&result.StepRecord{N: i + 1, Point: points[i], Status: status,
+			Figures: &step.Figures{}}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -163,7 +192,8 @@ func TestLookUnread(t *testing.T) {
 		} else if err := os.Symlink(filepath.Base(name), name); err != nil { // a link to itself
 			t.Fatal(err)
 		}
-		if p, err := Look(l, dir); err == nil || !strings.Contains(err.Error(), "the state of nodes1/launch1: "+name+": cannot be read") {
+		if p, err := Look(l, dir); err == nil ||
+			!strings.Contains(err.Error(), "the state of nodes1/launch1: "+name+": cannot be read") {
 			t.Errorf("beside %d files: %+v, %v", files, p, err)
 		}
 	}
@@ -188,7 +218,8 @@ func TestLookRefused(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(l.Dir(dir), RefusedFile), []byte("code 2 in job 7\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if p, err := Look(l, dir); err != nil || p.State != Missing || p.Found != (notice.LaunchRefused{Reason: "code 2 in job 7"}) {
+	if p, err := Look(l, dir); err != nil || p.State != Missing ||
+		p.Found != (notice.LaunchRefused{Reason: "code 2 in job 7"}) {
 		t.Errorf("%+v, %v", p, err)
 	}
 }
@@ -212,7 +243,8 @@ func begun(t *testing.T, text, dir string) *Campaign {
 	return c
 }
 
-const twoByTwo = "name: t\nlaunches: 2\nnodes: [1, 2]\nvariants: {x: {a: , b: }}\nsbatch: {time: 30, throttle: 3, options: [--comment, it's]}\n"
+const twoByTwo = "name: t\nlaunches: 2\nnodes: [1, 2]\nvariants: {x: {a: , b: }}\nsbatch: {time: 30, throttle: 3, " +
+	"options: [--comment, it's]}\n"
 
 // Submitted is what lacks something and is not in the queue; a task takes what its block lacks.
 func TestMissing(t *testing.T) {
@@ -276,7 +308,8 @@ func TestMissing(t *testing.T) {
 func TestWords(t *testing.T) {
 	c := begun(t, twoByTwo, t.TempDir())
 	got := Quote(c.words(Array{2, []int{1, 2, 4}}, "slurm/sweep.sh", []string{"-p", "main"}))
-	want := "sbatch --parsable --job-name=" + c.ID + ".2 --nodes=2 --array=1-2,4%3 --time=30 --output=" + c.Dir + "/log/%x_%a.out --export=ALL --comment 'it'\\''s' -p main slurm/sweep.sh"
+	want := "sbatch --parsable --job-name=" + c.ID + ".2 --nodes=2 --array=1-2,4%3 --time=30 --output=" + c.Dir +
+		"/log/%x_%a.out --export=ALL --comment 'it'\\''s' -p main slurm/sweep.sh"
 	if got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
@@ -314,7 +347,8 @@ func TestOpenAgain(t *testing.T) {
 		if err == nil && (c.ID != first.ID || !c.Begun || c.Unchanged()) {
 			t.Errorf("%q: %+v", change, c)
 		}
-		if added := strings.Contains(change[1], "c:"); err == nil && added != (len(c.Notes) == 1) && change[0] != "variants" {
+		if added := strings.Contains(change[1], "c:"); err == nil && added != (len(c.Notes) == 1) &&
+			change[0] != "variants" {
 			t.Errorf("%q: notes %q", change, c.Notes)
 		}
 	}
@@ -328,7 +362,9 @@ func TestEnvironment(t *testing.T) {
 	c := begun(t, whole, t.TempDir())
 	l := c.Order(2, 1)[1] // ncclx+ring
 	got := fmt.Sprint(c.Environment(l))
-	want := "[BUSBAR_CAMPAIGN=" + c.ID + " BUSBAR_BLOCK=nodes2/launch1 BUSBAR_PLACE=2 of 4 by seed 42 BUSBAR_VARIANT=ncclx+ring NCCL_ALGO=Ring NCCL_PROTO=^LL128]"
+	want := "[BUSBAR_CAMPAIGN=" + c.ID +
+		" BUSBAR_BLOCK=nodes2/launch1 BUSBAR_PLACE=2 of 4 by seed 42 BUSBAR_VARIANT=ncclx+ring NCCL_ALGO=Ring " +
+		"NCCL_PROTO=^LL128]"
 	if got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}

@@ -30,7 +30,8 @@ const otherName = "other"
 
 var collectives = vocabulary{
 	kind: "collective",
-	names: []string{"all_reduce", "all_gather", "reduce_scatter", "broadcast", "reduce", "alltoall", "gather", "scatter",
+	names: []string{"all_reduce", "all_gather", "reduce_scatter", "broadcast", "reduce", "alltoall", "gather",
+		"scatter",
 		"sendrecv"},
 	aliases: map[string]string{
 		"allreduce": "all_reduce", "allgather": "all_gather", "reducescatter": "reduce_scatter", "bcast": "broadcast",

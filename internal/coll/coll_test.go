@@ -181,7 +181,8 @@ func TestElements(t *testing.T) {
 func TestBufferCounts(t *testing.T) {
 	const n, base = 4, 10
 	for k, want := range map[Collective][4]int64{ // root's send, receive; another rank's
-		AllReduce: {10, 10, 10, 10}, AllGather: {10, 40, 10, 40}, ReduceScatter: {40, 10, 40, 10}, Broadcast: {10, 10, 0, 10},
+		AllReduce: {10, 10, 10, 10}, AllGather: {10, 40, 10, 40}, ReduceScatter: {40, 10, 40, 10}, Broadcast: {10, 10,
+			0, 10},
 		Reduce: {10, 10, 10, 0}, AllToAll: {40, 40, 40, 40}, Gather: {10, 40, 10, 0}, Scatter: {40, 10, 0, 10},
 		SendRecv: {10, 10, 10, 10},
 	} {

@@ -34,7 +34,8 @@ func ParseSize(s string) (int64, error) {
 	case "T", "TB", "TIB":
 		shift = 40
 	default:
-		return 0, fmt.Errorf("size %q: %q is no unit (K, M, G and T are powers of 1024)", s, strings.TrimSpace(text[digits:]))
+		return 0, fmt.Errorf("size %q: %q is no unit (K, M, G and T are powers of 1024)", s,
+			strings.TrimSpace(text[digits:]))
 	}
 	if n > math.MaxInt64>>shift {
 		return 0, fmt.Errorf("size %q is out of range", s)

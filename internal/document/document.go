@@ -152,7 +152,8 @@ func (s *Section) Add(blocks ...Block) { s.Blocks = append(s.Blocks, blocks...) 
 // Report adds a notice, or counts it with an equal one.
 func (d *Document) Report(n notice.Notice) { d.count(n, n.Equal) }
 
-// CountKind adds a notice, or counts it with one of the same kind at the same location, of which the first is the example.
+// CountKind adds a notice, or counts it with one of the same kind at the same location, of which the first is the
+// example.
 func (d *Document) CountKind(n notice.Notice) {
 	d.count(n, func(m notice.Notice) bool {
 		return m.At == n.At && notice.Kept{Fact: m.Fact}.Kind() == notice.Kept{Fact: n.Fact}.Kind()

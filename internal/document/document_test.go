@@ -50,14 +50,17 @@ func whole() *document.Document {
 			},
 			document.Callout{Severity: notice.Warning, Text: "Simulated: no device was measured"},
 			document.Items{Numbered: true, All: []document.Item{
-				{Label: "overlap", Text: "a text", Below: []document.Block{document.Paragraph("why"), document.Code("key: [value]\nnext: 1")}},
+				{Label: "overlap", Text: "a text",
+					Below: []document.Block{document.Paragraph("why"), document.Code("key: [value]\nnext: 1")}},
 				{Text: "without a label"},
 			}},
 			document.Items{All: []document.Item{{
-				ID: "first", Severity: notice.Warning, Label: "warning", Text: "a text", Ref: document.Link{Name: "finding 1", Href: "#finding-1"},
+				ID: "first", Severity: notice.Warning, Label: "warning", Text: "a text",
+				Ref: document.Link{Name: "finding 1", Href: "#finding-1"},
 				Below: []document.Block{
 					document.Paragraph("Source: https://example.org/a_page."),
-					&document.Section{Title: "More (1)", Fold: document.Folded, Blocks: []document.Block{document.Paragraph("folded")}},
+					&document.Section{Title: "More (1)", Fold: document.Folded,
+						Blocks: []document.Block{document.Paragraph("folded")}},
 				},
 			}}},
 			document.Code("post report"),

@@ -17,7 +17,8 @@ const (
 	JSON     Format = "json"
 )
 
-// WriteHTML writes the document as a page. It is no value of --format: report.html and its like have names of their own.
+// WriteHTML writes the document as a page. It is no value of --format: report.html and its like have names of their
+// own.
 func (d *Document) WriteHTML(w io.Writer) error { return writeHTML(d, w) }
 
 // formats are all of them.

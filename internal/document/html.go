@@ -23,8 +23,8 @@ var (
 	script string
 )
 
-// writeHTML writes one page that loads nothing: its policy names the one style and the one script by their hashes. Every text
-// is escaped, and control characters are shown.
+// writeHTML writes one page that loads nothing: its policy names the one style and the one script by their hashes.
+// Every text is escaped, and control characters are shown.
 func writeHTML(d *Document, w io.Writer) error {
 	h := &page{}
 	h.blocks(2, d.Blocks)
@@ -162,7 +162,8 @@ func attribute(name, value string) string {
 	return " " + name + `="` + strings.ReplaceAll(escaped(value), "%", "&#37;") + `"`
 }
 
-// section is one that the table of contents links to, where it is of the first level, and one that opens, where it folds.
+// section is one that the table of contents links to, where it is of the first level, and one that opens, where it
+// folds.
 func (h *page) section(level int, s *Section) {
 	id := s.ID
 	switch {

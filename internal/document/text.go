@@ -232,8 +232,8 @@ func pad(s string, width int, right bool) string {
 // shortest is the width to which texts are shortened at most.
 const shortest = 12
 
-// squeeze makes the table narrower until it fits: first what separates columns, which it returns, then the widest of the
-// columns that may be shortened.
+// squeeze makes the table narrower until it fits: first what separates columns, which it returns, then the widest of
+// the columns that may be shortened.
 func squeeze(widths []int, columns []Column) (gap string) {
 	gap = "  "
 	for {
@@ -267,8 +267,8 @@ func shorten(s string, width int) string {
 	return string(r[:width-1-end]) + "…" + string(r[len(r)-end:])
 }
 
-// Wrap breaks a text into lines of at most width characters, at spaces. A longer word has a line of its own, and no line
-// begins with the % of a number.
+// Wrap breaks a text into lines of at most width characters, at spaces. A longer word has a line of its own, and no
+// line begins with the % of a number.
 func Wrap(s string, width int) []string {
 	var lines []string
 	line := ""

@@ -43,7 +43,8 @@ func TestBufferThatCannotBe(t *testing.T) {
 		if err == nil {
 			t.Fatalf("%d bytes: %v", n, b)
 		}
-		if n == 1<<60 && (!errors.Is(err, syscall.ENOMEM) || !strings.Contains(err.Error(), "1152921504606846976 bytes")) {
+		if n == 1<<60 && (!errors.Is(err, syscall.ENOMEM) ||
+			!strings.Contains(err.Error(), "1152921504606846976 bytes")) {
 			t.Errorf("%d bytes: %v", n, err)
 		}
 	}

@@ -53,7 +53,8 @@ func TestWhatIsMissing(t *testing.T) {
 		{"program", "", func(t testing.TB) { Command(t, "thing", "scripts ask with it") }, missing, ""},
 		{"program, whole", "1", func(t testing.TB) { Command(t, "thing", "scripts ask with it") }, "", whole},
 		{"file that is there", "1", func(t testing.TB) { File(t, filepath.Join(dir, "to*"), "") }, "", ""},
-		{"file", "", func(t testing.TB) { File(t, file, "make makes it") }, "there is no " + file + ": make makes it", ""},
+		{"file", "", func(t testing.TB) { File(t, file, "make makes it") }, "there is no " + file + ": make makes it",
+			""},
 		{"pattern", "", func(t testing.TB) { File(t, "[", "") }, "", "[: syntax error in pattern"},
 		{"example that is there", "1", func(t testing.TB) { Examples(t, filepath.Join(beside, "*.log")) }, "", ""},
 		{"example without its folder", "1", func(t testing.TB) {

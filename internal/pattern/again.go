@@ -16,8 +16,8 @@ const (
 	eachAlone = 3
 	// halvesAlone is how many rounds of halves are measured again.
 	halvesAlone = 2
-	// eachRepeated is how many rounds of a suspect, and mostRepeated how many of all suspects, are measured once more with
-	// all groups.
+	// eachRepeated is how many rounds of a suspect, and mostRepeated how many of all suspects, are measured once more
+	// with all groups.
 	eachRepeated = 2
 	mostRepeated = 6
 )

@@ -24,7 +24,8 @@ type cluster struct {
 }
 
 func sound(n int, noise float64, seed uint64) *cluster {
-	return &cluster{nodes: slices.Repeat([]float64{1}, n), links: map[[2]int]float64{}, shared: map[int]float64{}, noise: noise, random: rand.New(rand.NewPCG(seed, 7))}
+	return &cluster{nodes: slices.Repeat([]float64{1}, n), links: map[[2]int]float64{}, shared: map[int]float64{},
+		noise: noise, random: rand.New(rand.NewPCG(seed, 7))}
 }
 
 func (c *cluster) time(group []int, on when) Time {
@@ -40,7 +41,8 @@ func (c *cluster) time(group []int, on when) Time {
 			}
 		}
 	}
-	return Time{Nodes: group, Alone: on == alone, Again: on == onceMore, Seconds: 1e-3 * factor * math.Exp(c.noise*c.random.NormFloat64())}
+	return Time{Nodes: group, Alone: on == alone, Again: on == onceMore,
+		Seconds: 1e-3 * factor * math.Exp(c.noise*c.random.NormFloat64())}
 }
 
 // run goes through the rounds and the groups alone as rank does.
@@ -109,7 +111,8 @@ func TestASlowNodeIsFound(t *testing.T) {
 				found := share(t, func(seed uint64) bool {
 					c := sound(n, 0.05, seed)
 					c.nodes[int(seed)%n] = slow
-					return slices.Equal(accused(c.run(t, k.kind), stats.Slow), []string{fmt.Sprintf("[%d]", int(seed)%n)})
+					return slices.Equal(accused(c.run(t, k.kind), stats.Slow),
+						[]string{fmt.Sprintf("[%d]", int(seed)%n)})
 				})
 				t.Logf("%s, %d nodes, %g times: %.1f %%", k.kind, n, slow, found)
 				if found < 95 {
@@ -197,15 +200,16 @@ func TestHalvesNameNoNodeForALink(t *testing.T) {
 	}
 }
 
-// A node that is slow only while others measure is said to be so where it is when its rounds are measured once more, and not
-// where that was once.
+// A node that is slow only while others measure is said to be so where it is when its rounds are measured once more,
+// and not where that was once.
 func TestSlowTogether(t *testing.T) {
 	for _, k := range kinds {
 		c := sound(6, 0.01, 3)
 		c.shared[4] = 2
 		v := c.run(t, k.kind)
 		f, _ := v.Notices(names(6))[0].Fact.(notice.SlowTogether)
-		if !slices.Equal(accused(v, stats.SlowTogether), []string{"[4]"}) || !slices.Equal(f.Nodes, []string{"node5"}) ||
+		if !slices.Equal(accused(v, stats.SlowTogether), []string{"[4]"}) ||
+			!slices.Equal(f.Nodes, []string{"node5"}) ||
 			f.Part.Times < 1.95 || f.Repeated < 1.95 || f.Part.Halves != (k.kind == Halves) {
 			t.Errorf("%s: %q", k.kind, texts(v, names(6)))
 		}
@@ -219,8 +223,8 @@ func TestSlowTogether(t *testing.T) {
 	}
 }
 
-// Before its rounds were measured once more nothing is said of such a node but what it took; and its slowest rounds are asked for, the
-// same when they are there already.
+// Before its rounds were measured once more nothing is said of such a node but what it took; and its slowest rounds
+// are asked for, the same when they are there already.
 func TestSlowOnce(t *testing.T) {
 	c := sound(6, 0, 1)
 	c.shared[4] = 2
@@ -289,7 +293,8 @@ func TestANodeWithAFastPairIsNotNamed(t *testing.T) {
 		text := strings.Join(texts(v, names(k.nodes)), "\n")
 		for _, s := range v.Found() {
 			f, _ := s.fact(Pairs, names(k.nodes)).(notice.SlowNode)
-			if !f.Part.Link || !slices.Equal(f.Nodes, []string{names(k.nodes)[s.Nodes[0]], names(k.nodes)[s.Nodes[1]]}) {
+			if !f.Part.Link || !slices.Equal(f.Nodes,
+				[]string{names(k.nodes)[s.Nodes[0]], names(k.nodes)[s.Nodes[1]]}) {
 				t.Errorf("%d nodes: %s", k.nodes, text)
 			}
 		}
@@ -310,7 +315,8 @@ func TestNodesThatLieApart(t *testing.T) {
 		}
 	}
 	v := c.run(t, Pairs)
-	if text := strings.Join(texts(v, names(8)), "\n"); !slices.Equal(accused(v, stats.Slow), []string{"[2]", "[5]"}) || !strings.Contains(text, "as fast as the others among themselves") {
+	if text := strings.Join(texts(v, names(8)), "\n"); !slices.Equal(accused(v, stats.Slow), []string{"[2]", "[5]"}) ||
+		!strings.Contains(text, "as fast as the others among themselves") {
 		t.Error(text)
 	}
 	c = sound(8, 0.01, 2)
@@ -330,12 +336,14 @@ func names(n int) (hosts []string) {
 
 func TestSentences(t *testing.T) {
 	c := sound(4, 0, 1)
-	if v := c.run(t, Pairs); texts(v, names(4))[0] != "no node or link is slow (nodes within 0.0 %, pairs within 0.0 %)" {
+	if v := c.run(t, Pairs); texts(v,
+		names(4))[0] != "no node or link is slow (nodes within 0.0 %, pairs within 0.0 %)" {
 		t.Errorf("%q", texts(v, names(4)))
 	}
 	c.nodes[2] = 2.4
 	v := c.run(t, Pairs)
-	if want := "node3 is slow: its pairs take 2.40 times as long as the others (3 of 3 pairs slow) Measured again alone: 2.40 times."; texts(v, names(4))[0] != want {
+	if want := "node3 is slow: its pairs take 2.40 times as long as the others (3 of 3 pairs slow) Measured again " +
+		"alone: 2.40 times."; texts(v, names(4))[0] != want {
 		t.Errorf("%q", texts(v, names(4)))
 	}
 	if r := v.Relative(); math.Abs(r[2][0]-2.4) > 1e-9 || math.Abs(r[0][1]-1) > 1e-9 || r[1][1] != 0 {

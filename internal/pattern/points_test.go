@@ -57,7 +57,8 @@ func TestVerdicts(t *testing.T) {
 		}
 	}
 	v := Verdicts(of, "mpi", []coll.Case{c}, measured)[c]
-	want := "node3 is slow only while the others measure too: its pairs take 4.00 times as long as the others (3 of 3 pairs slow) Once more: 3.00 times; alone: 1.00 times."
+	want := "node3 is slow only while the others measure too: its pairs take 4.00 times as long as the others (3 of " +
+		"3 pairs slow) Once more: 3.00 times; alone: 1.00 times."
 	if text := texts(v, of.Hosts); v.Missing != 0 || !strings.HasPrefix(text[0], want) {
 		t.Errorf("%d missing: %q", v.Missing, text)
 	}

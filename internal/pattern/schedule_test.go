@@ -59,7 +59,8 @@ func TestHalvesSeparate(t *testing.T) {
 		for a := range n {
 			for b := a + 1; b < n; b++ {
 				if !slices.ContainsFunc(rounds, func(r Round) bool {
-					return slices.Contains(r[0], a) && slices.Contains(r[1], b) || slices.Contains(r[1], a) && slices.Contains(r[0], b)
+					return slices.Contains(r[0], a) && slices.Contains(r[1], b) ||
+						slices.Contains(r[1], a) && slices.Contains(r[0], b)
 				}) {
 					t.Errorf("%d nodes: %d and %d are never separated", n, a, b)
 				}

@@ -42,8 +42,8 @@ type HostOp struct {
 type HostSpec struct {
 	Segments []uint64 // units of work, as Crew.Calibrate counts them
 	Ops      []HostOp // all by Async, or all by Issue
-	// Interval is after how long while a segment computes the oldest operation that is on its way is tested, and once it
-	// is done the next; 0: no call of the library is made while a segment computes. Of operations by Async only.
+	// Interval is after how long while a segment computes the oldest operation that is on its way is tested, and once
+	// it is done the next; 0: no call of the library is made while a segment computes. Of operations by Async only.
 	Interval time.Duration
 	// Sync brings the ranks together before a step, as in loop.Steps, with a context of its own; nil: nothing does.
 	Sync        loop.Step
@@ -68,7 +68,8 @@ func NewHost(c *Crew, s HostSpec) (*Host, error) {
 	second := len(s.Ops) > 0 && s.Ops[0].Async.Start == nil
 	if second {
 		if rc := C.crew_second(c.c); rc != 0 {
-			return nil, fmt.Errorf("program: the thread for operations that block cannot be started: %w", syscall.Errno(rc))
+			return nil, fmt.Errorf("program: the thread for operations that block cannot be started: %w",
+				syscall.Errno(rc))
 		}
 	}
 	h := &Host{crew: c, p: (*C.struct_program)(C.calloc(1, C.sizeof_struct_program))}
@@ -118,14 +119,16 @@ func (s HostSpec) check() error {
 		case !async && s.Interval > 0:
 			return fmt.Errorf("operation %d blocks, and cannot be tested every %s", i, s.Interval)
 		case o.After < -1 || o.After >= o.Before || o.Before > len(s.Segments):
-			return fmt.Errorf("operation %d is to run behind segment %d and before segment %d of %d", i, o.After, o.Before,
+			return fmt.Errorf("operation %d is to run behind segment %d and before segment %d of %d", i, o.After,
+				o.Before,
 				len(s.Segments))
 		}
 		if o.After > latest {
 			latest, of = o.After, i
 		}
 		if latest >= o.Before {
-			return fmt.Errorf("operation %d is to be done before segment %d, and operation %d, which begins before it, waits "+
+			return fmt.Errorf("operation %d is to be done before segment %d, and operation %d, which begins before "+
+				"it, waits "+
 				"for segment %d", i, o.Before, of, latest)
 		}
 	}

@@ -101,7 +101,8 @@ func TestModes(t *testing.T) {
 		{blocks, "(b0) (i0) (b1) (i1) (b2) (i2) (b3) (i3)"},
 	} {
 		r := start(t, newCrew(t, 2), k.way, []uint64{8, 8, 8}, links, 1)
-		for m, want := range map[program.Mode]string{program.Compute: "", program.Comm: k.calls, program.Sequential: k.calls,
+		for m, want := range map[program.Mode]string{program.Compute: "", program.Comm: k.calls,
+			program.Sequential: k.calls,
 			program.Overlapped: k.calls} {
 			if got := r.run(t, m); got != want {
 				t.Errorf("way %d, %s: calls %q, wanted %q", k.way, m, got, want)
@@ -140,7 +141,8 @@ func (r *running) followsRules(t *testing.T, m program.Mode) {
 		l := r.spec.Ops[i].Link
 		for j, before := range s.Ops[:i] {
 			if r.spec.Ops[j].Before <= l.After && x.Start < before.End {
-				t.Errorf("%s: operation %d began before operation %d was done, which is to be done before segment %d", m, i, j,
+				t.Errorf("%s: operation %d began before operation %d was done, which is to be done before segment %d",
+					m, i, j,
 					r.spec.Ops[j].Before)
 			}
 		}
@@ -406,14 +408,15 @@ func TestBadPrograms(t *testing.T) {
 	both := async(0, 1)
 	both.Issue = issue(0, 1).Issue
 	for what, s := range map[string]program.HostSpec{
-		"operation 0 is to be either started":               {Ops: []program.HostOp{half}},
-		"operation 0 is to be either started, tested":       {Ops: []program.HostOp{both}},
-		"operation 0 is to be either":                       {Ops: []program.HostOp{{Link: program.Link{Before: 1}}}},
-		"operation 1 goes on in another way":                {Ops: []program.HostOp{async(0, 1), issue(0, 1)}},
-		"operation 0 blocks, and cannot be tested every 1s": {Ops: []program.HostOp{issue(0, 1)}, Interval: time.Second},
-		"behind segment 1 and before segment 1":             {Ops: []program.HostOp{async(1, 1)}},
-		"behind segment -2":                                 {Ops: []program.HostOp{async(-2, 1)}},
-		"before segment 4 of 3":                             {Ops: []program.HostOp{async(0, 4)}},
+		"operation 0 is to be either started":         {Ops: []program.HostOp{half}},
+		"operation 0 is to be either started, tested": {Ops: []program.HostOp{both}},
+		"operation 0 is to be either":                 {Ops: []program.HostOp{{Link: program.Link{Before: 1}}}},
+		"operation 1 goes on in another way":          {Ops: []program.HostOp{async(0, 1), issue(0, 1)}},
+		"operation 0 blocks, and cannot be tested every 1s": {Ops: []program.HostOp{issue(0, 1)},
+			Interval: time.Second},
+		"behind segment 1 and before segment 1": {Ops: []program.HostOp{async(1, 1)}},
+		"behind segment -2":                     {Ops: []program.HostOp{async(-2, 1)}},
+		"before segment 4 of 3":                 {Ops: []program.HostOp{async(0, 4)}},
 		"operation 1 is to be done before segment 1, and operation 0, which begins before it, waits for segment 1": {Ops: []program.HostOp{async(1, 2), async(0, 1)}},
 	} {
 		s.Segments = []uint64{1, 1, 1}

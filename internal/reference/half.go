@@ -135,7 +135,8 @@ func checkPatterns(got []uint16, t coll.DataType, op coll.RedOp, factor uint32) 
 		// All NaNs are as good, and minimum and maximum may take either zero.
 		x := h.decode(bits)
 		if bits != want && !(math.IsNaN(x) && math.IsNaN(r)) && !(x == 0 && r == 0 && extreme) {
-			return fmt.Errorf("%s %s of %g and %g: %g (%#04x), want %g (%#04x)", t, op, p, q, x, bits, h.decode(want), want)
+			return fmt.Errorf("%s %s of %g and %g: %g (%#04x), want %g (%#04x)", t, op, p, q, x, bits, h.decode(want),
+				want)
 		}
 	}
 	return nil

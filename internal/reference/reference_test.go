@@ -18,7 +18,8 @@ func TestHalfFormats(t *testing.T) {
 		x    float64
 		bits uint16
 	}{
-		{coll.Float16, 1, 0x3c00}, {coll.Float16, -2, 0xc000}, {coll.Float16, 65504, 0x7bff}, {coll.Float16, 0x1p-24, 1},
+		{coll.Float16, 1, 0x3c00}, {coll.Float16, -2, 0xc000}, {coll.Float16, 65504, 0x7bff},
+		{coll.Float16, 0x1p-24, 1},
 		{coll.Float16, math.Copysign(0, -1), 0x8000}, {coll.Float16, math.Inf(-1), 0xfc00},
 		{coll.BFloat16, 1, 0x3f80}, {coll.BFloat16, -2, 0xc000}, {coll.BFloat16, 0x1.fep127, 0x7f7f},
 		{coll.BFloat16, 0x1p-133, 1},
@@ -111,8 +112,9 @@ func TestTrial(t *testing.T) {
 // What lies behind the result of a reduce_scatter in place is not looked at only where the library may use it.
 func TestScratch(t *testing.T) {
 	for _, scratch := range []bool{false, true} {
-		trial := Trial{Case: coll.Case{Collective: coll.ReduceScatter, Type: coll.Int8, Op: coll.Max, Placement: coll.InPlace,
-			World: 2, Count: 3}, Slots: 1, Scratch: scratch}
+		trial := Trial{Case: coll.Case{Collective: coll.ReduceScatter, Type: coll.Int8, Op: coll.Max,
+			Placement: coll.InPlace,
+			World:     2, Count: 3}, Slots: 1, Scratch: scratch}
 		err := trial.Run(func(_, recv unsafe.Pointer) error {
 			to := unsafe.Slice((*byte)(recv), 6+guard)
 			copy(to, encode(coll.Int8, output(trial.Case, 0, 0)))

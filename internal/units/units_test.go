@@ -7,16 +7,24 @@ import (
 
 func TestFormats(t *testing.T) {
 	for got, want := range map[string]string{
-		Count(1, "launch"): "1 launch", Count(2, "launch"): "2 launches", Count(0, "run"): "0 runs", Count(3, "process"): "3 processes",
-		Duration(0): "-", SignedDuration(0): "0", SignedDuration(-1.5e-3): "-1.500 ms", Duration(12.5e-6): "12.50 us", Duration(0.9996): "999.6 ms", Duration(0.99996): "1.000 s",
+		Count(1, "launch"): "1 launch", Count(2, "launch"): "2 launches", Count(0, "run"): "0 runs",
+		Count(3, "process"): "3 processes",
+		Duration(0):         "-", SignedDuration(0): "0", SignedDuration(-1.5e-3): "-1.500 ms",
+		Duration(12.5e-6): "12.50 us",
+		Duration(0.9996):  "999.6 ms", Duration(0.99996): "1.000 s",
 		Duration(999.96e-6): "1.000 ms", Gigabytes(0.0031e9): "0.0031", Bandwidth(338.8e9).String(): "338.8 GB/s",
 		Times(0.5): "0.500", Times(1.5): "1.50", Times(15): "15.0", Times(150): "150",
 		Some([]string{"1", "2", "3", "4", "5", "6", "7", "8", "9", "10"}): "1, 2, 3, 4, 5, 6, 7, 8 and 2 more",
 		Share(0.334).String(): "33 %", Share(0.031).String(): "3.1 %", Bytes(1 << 20).String(): "1 MiB",
-		RoughBytes(12595).String(): "12.3 KiB", RoughBytes(3.14159).String(): "3.14 B", RoughBytes(999).String(): "999 B",
-		RoughBytes(1023.7).String(): "1.00 KiB", RoughBytes(2e6).String(): "1.91 MiB", RoughBytes(5e15).String(): "4547 TiB", LinkRate(31.5e9).String(): "31.5 GB/s", LinkRate(1800e9).String(): "1800 GB/s",
-		Capital("élan"): "Élan", Capital(""): "", Capital("\xffx"): "\xffx", Nanoseconds(25e-9).String(): "25 ns", RoughBytes(25 << 20).String(): "25 MiB",
-		Probability(0.0001).String(): "less than 1 in 1000", Probability(0.012).String(): "1.2 %",
+		RoughBytes(12595).String(): "12.3 KiB", RoughBytes(3.14159).String(): "3.14 B",
+		RoughBytes(999).String():    "999 B",
+		RoughBytes(1023.7).String(): "1.00 KiB", RoughBytes(2e6).String(): "1.91 MiB",
+		RoughBytes(5e15).String(): "4547 TiB", LinkRate(31.5e9).String(): "31.5 GB/s",
+		LinkRate(1800e9).String(): "1800 GB/s",
+		Capital("élan"):           "Élan", Capital(""): "", Capital("\xffx"): "\xffx",
+		Nanoseconds(25e-9).String():   "25 ns",
+		RoughBytes(25 << 20).String(): "25 MiB",
+		Probability(0.0001).String():  "less than 1 in 1000", Probability(0.012).String(): "1.2 %",
 	} {
 		if got != want {
 			t.Errorf("%q, want %q", got, want)
@@ -25,7 +33,8 @@ func TestFormats(t *testing.T) {
 }
 
 func TestBinary(t *testing.T) {
-	for n, want := range map[int64]string{0: "0 B", 1023: "1023 B", 1024: "1 KiB", 1536: "1.5 KiB", 32 << 20: "32 MiB", 1 << 40: "1 TiB", 1023 << 20: "0.999 GiB", 1048261427: "0.976 GiB", math.MaxInt64: "8 EiB"} {
+	for n, want := range map[int64]string{0: "0 B", 1023: "1023 B", 1024: "1 KiB", 1536: "1.5 KiB", 32 << 20: "32 MiB",
+		1 << 40: "1 TiB", 1023 << 20: "0.999 GiB", 1048261427: "0.976 GiB", math.MaxInt64: "8 EiB"} {
 		if got := Binary(n); got != want {
 			t.Errorf("%d: %s, want %s", n, got, want)
 		}

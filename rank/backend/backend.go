@@ -33,8 +33,8 @@ type Backend interface {
 	Memory(coll.Case) float64
 	// Room is how many bytes of buffers every rank may have, and on rank 0 what bounds them. Collective.
 	Room() (most float64, limit notice.MemoryLimit, err error)
-	// Reserve allocates at least so many bytes, in place of what was reserved before, for the buffers of every case. Pages
-	// are touched by this rank when a case first fills them.
+	// Reserve allocates at least so many bytes, in place of what was reserved before, for the buffers of every case.
+	// Pages are touched by this rank when a case first fills them.
 	Reserve(bytes int64) error
 	// Ready is called when the buffers are reserved, before the first case. Collective.
 	Ready() error

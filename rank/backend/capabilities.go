@@ -20,8 +20,8 @@ type (
 		Links() string
 		// EventStep is the resolution in seconds of the times that the device takes itself; 0: it takes none.
 		EventStep() float64
-		// Graph is the number of operations in a CUDA graph where a measurement has so many iterations (0: as many as it
-		// needs); 0: there are no graphs.
+		// Graph is the number of operations in a CUDA graph where a measurement has so many iterations (0: as many as
+		// it needs); 0: there are no graphs.
 		Graph(iterations int) int
 		// Adjusted says which of the worlds are left where there are fewer GPUs than ranks of a launch of that size; ""
 		// where all that fit the launch are.

@@ -10,7 +10,8 @@ import (
 
 // Who gives up breaks the connections of the others; they are not the ones to speak.
 func TestFailedRank(t *testing.T) {
-	fine, gaveUp, left := glooRank{}, glooRank{Error: "waited too long"}, glooRank{Error: "lost the connection", Follows: true}
+	fine, gaveUp, left := glooRank{}, glooRank{Error: "waited too long"},
+		glooRank{Error: "lost the connection", Follows: true}
 	for _, c := range []struct {
 		ranks   []glooRank
 		speaker int // -1: nobody failed
@@ -38,7 +39,8 @@ func TestGlooMemory(t *testing.T) {
 		b := &glooBackend{hostBackend: hostBackend{Layout: Layout{Rank: 1}, aggregate: aggregate}}
 		return b.Memory(c) - b.Layout.Memory(c)
 	}
-	c := coll.Case{Collective: coll.ReduceScatter, Type: coll.Float32, Op: coll.Sum, Count: 1 << 20, World: 3, Placement: coll.OutOfPlace}
+	c := coll.Case{Collective: coll.ReduceScatter, Type: coll.Float32, Op: coll.Sum, Count: 1 << 20, World: 3,
+		Placement: coll.OutOfPlace}
 	share := float64(c.Count) * float64(c.Type.Size())
 	reduce, inPlace := c, c
 	reduce.Collective, inPlace.Placement = coll.Reduce, coll.InPlace

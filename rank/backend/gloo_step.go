@@ -23,7 +23,8 @@ func (b *glooBackend) Train(c Computing, p *step.Plan) (Training, error) {
 		if err := glooWords.lacks(c); err != nil {
 			return nil, err
 		}
-		call, err := b.bind(gloo.OpSpec{Kind: glooKinds[c.Collective], Type: glooWords.types[c.Type], Op: glooWords.ops[c.Op],
+		call, err := b.bind(gloo.OpSpec{Kind: glooKinds[c.Collective], Type: glooWords.types[c.Type],
+			Op:        glooWords.ops[c.Op],
 			Algorithm: b.l.algorithm,
 			InPlace:   true, Recv: at, Count: c.Count})
 		if err != nil {

@@ -51,7 +51,8 @@ func TestNamedCPUsAreChecked(t *testing.T) {
 		{"0-3", []int{0, 1}, "names CPUs 0-3, and the system grants this rank 0-1"},
 		{"7", []int{0}, "names CPUs 7, and the system grants this rank 0"},
 	} {
-		if err := notGranted(c.word, c.granted); (err != nil) != (c.want != "") || err != nil && !strings.Contains(err.Error(), c.want) {
+		if err := notGranted(c.word, c.granted); (err != nil) != (c.want != "") ||
+			err != nil && !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%+v: %v", c, err)
 		}
 	}
@@ -83,12 +84,16 @@ func TestCrowded(t *testing.T) {
 	}{
 		{[]launch.RankFacts{rank("a", "0-3"), rank("a", "0-3")}, nil, nil},
 		{[]launch.RankFacts{rank("a", "0-1"), rank("a", "2-3")}, nil, nil},
-		{[]launch.RankFacts{rank("a", "0"), rank("a", "1")}, nil, notice.SharedThreads{Host: "host-a", CPUs: 2, Ranks: 2}},
+		{[]launch.RankFacts{rank("a", "0"), rank("a", "1")}, nil,
+			notice.SharedThreads{Host: "host-a", CPUs: 2, Ranks: 2}},
 		{[]launch.RankFacts{rank("a", "0"), rank("a", "1")}, []string{"0-3", "0-3"}, nil},
-		{[]launch.RankFacts{rank("a", "0"), rank("a", "1")}, []string{"1", "0"}, notice.SharedThreads{Host: "host-a", CPUs: 2, Ranks: 2}},
-		{[]launch.RankFacts{rank("a", "0-7"), rank("b", "0")}, nil, notice.SharedThreads{Host: "host-b", CPUs: 1, Ranks: 1}},
+		{[]launch.RankFacts{rank("a", "0"), rank("a", "1")}, []string{"1", "0"},
+			notice.SharedThreads{Host: "host-a", CPUs: 2, Ranks: 2}},
+		{[]launch.RankFacts{rank("a", "0-7"), rank("b", "0")}, nil,
+			notice.SharedThreads{Host: "host-b", CPUs: 1, Ranks: 1}},
 		{[]launch.RankFacts{granted(rank("a", "0-7"), 1.5)}, nil, nil},
-		{[]launch.RankFacts{granted(rank("a", "0-7"), 1)}, nil, notice.SharedThreads{Host: "host-a", CPUs: 1, Ranks: 1}},
+		{[]launch.RankFacts{granted(rank("a", "0-7"), 1)}, nil,
+			notice.SharedThreads{Host: "host-a", CPUs: 1, Ranks: 1}},
 		{[]launch.RankFacts{rank("a", "")}, nil, nil},
 	} {
 		if c.threads == nil {
@@ -96,7 +101,8 @@ func TestCrowded(t *testing.T) {
 				c.threads = append(c.threads, r.CPUs)
 			}
 		}
-		if got := crowded(c.ranks, c.threads); c.want == nil && got != nil || c.want != nil && !slices.Equal(got, []notice.Fact{c.want}) {
+		if got := crowded(c.ranks, c.threads); c.want == nil && got != nil ||
+			c.want != nil && !slices.Equal(got, []notice.Fact{c.want}) {
 			t.Errorf("%+v, %q: %v, want %v", c.ranks, c.threads, got, c.want)
 		}
 	}

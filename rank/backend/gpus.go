@@ -99,8 +99,9 @@ func matchGPUs(ranks []VisibleGPUs) (ordinal []int) {
 
 // gpuWorlds is which worlds of a launch, each its first so many ranks, the GPUs are enough for.
 type gpuWorlds struct {
-	served int    // the first so many ranks have a GPU, and the next, if there is one, has none
-	takers int    // ranks of the largest world that is served: they take a GPU, and the others need none; 0: no world is
+	served int // the first so many ranks have a GPU, and the next, if there is one, has none
+	// ranks of the largest world that is served: they take a GPU, and the others need none; 0: no world is
+	takers int
 	lacks  string // what the first rank without a GPU lacks; "" where all have one
 }
 

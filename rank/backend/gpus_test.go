@@ -22,9 +22,11 @@ func TestAssignGPUs(t *testing.T) {
 		want   string
 		shared string
 	}{
-		"all to every rank":     {[]VisibleGPUs{see("m", "a b c"), see("m", "a b c"), see("m", "a b c")}, "a b c", "- - -"},
-		"one to each":           {[]VisibleGPUs{see("m", "a"), see("m", "b")}, "a b", "- -"},
-		"two machines":          {[]VisibleGPUs{see("m", "a b"), see("n", "a b"), see("m", "a b"), see("n", "a b")}, "a a b b", "- - - -"},
+		"all to every rank": {[]VisibleGPUs{see("m", "a b c"), see("m", "a b c"), see("m", "a b c")}, "a b c",
+			"- - -"},
+		"one to each": {[]VisibleGPUs{see("m", "a"), see("m", "b")}, "a b", "- -"},
+		"two machines": {[]VisibleGPUs{see("m", "a b"), see("n", "a b"), see("m", "a b"), see("n", "a b")},
+			"a a b b", "- - - -"},
 		"sets that overlap":     {[]VisibleGPUs{see("m", "a b"), see("m", "b c"), see("m", "c a")}, "a c b", ""},
 		"one must make room":    {[]VisibleGPUs{see("m", "a b"), see("m", "a")}, "b a", "- -"},
 		"more ranks than GPUs":  {[]VisibleGPUs{see("m", "a b"), see("m", "a b"), see("m", "a b")}, "a b a", "s - s"},
@@ -62,7 +64,8 @@ func TestAssignGPUs(t *testing.T) {
 			}
 		})
 	}
-	if ordinal, shared := AssignGPUs([]VisibleGPUs{see("m", "a"), see("m", "")}); ordinal[0] != 0 || ordinal[1] != -1 || shared[0] || shared[1] {
+	if ordinal, shared := AssignGPUs([]VisibleGPUs{see("m", "a"), see("m", "")}); ordinal[0] != 0 || ordinal[1] != -1 ||
+		shared[0] || shared[1] {
 		t.Errorf("beside a rank that sees no GPU: %v %v", ordinal, shared)
 	}
 }
@@ -81,13 +84,15 @@ func TestSharedGPUsAreNamed(t *testing.T) {
 
 func TestSlicedGPUs(t *testing.T) {
 	slice := func(pci, uuid string) gpuFacts { return gpuFacts{Name: "H200", UUID: uuid, PCI: pci} }
-	ranks := []gpuFacts{slice("1b", "MIG-1"), slice("1c", "MIG-2"), slice("1b", "MIG-3"), slice("1b", "MIG-4"), slice("1d", "GPU-5"), slice("1d", "GPU-5"), {}, {}}
+	ranks := []gpuFacts{slice("1b", "MIG-1"), slice("1c", "MIG-2"), slice("1b", "MIG-3"), slice("1b", "MIG-4"),
+		slice("1d", "GPU-5"), slice("1d", "GPU-5"), {}, {}}
 	facts := make([]launch.RankFacts, len(ranks))
 	for r := range facts {
 		facts[r] = launch.RankFacts{Host: "a", Machine: "a"}
 	}
 	facts[3] = launch.RankFacts{Host: "b", Machine: "b"}
-	if got, want := slicedGPUs(ranks, facts), []bool{true, false, true, false, false, false, false, false}; !slices.Equal(got, want) {
+	if got, want := slicedGPUs(ranks, facts), []bool{true, false, true, false, false, false, false,
+		false}; !slices.Equal(got, want) {
 		t.Errorf("%v, wanted %v", got, want)
 	}
 	want := "ranks 0, 2 on a share one GPU (H200, 1b, MIG-1, MIG-3); ranks 4, 5 on a share one GPU (H200, 1d, GPU-5)"
@@ -120,25 +125,37 @@ func TestFitWorlds(t *testing.T) {
 		served, takers int
 		said           string // of the largest world
 	}{
-		"eight GPUs":                  {six("0 1 2 3 4 5 6 7"), []int{2, 4, 6}, false, 6, 6, ""},
-		"five GPUs":                   {six("0 1 2 3 4"), []int{2, 4, 6}, false, 5, 4, "needs 6 GPUs: the first 5 ranks have one each, rank 5 on a has none of its own"},
-		"two GPUs":                    {six("0 1"), []int{2, 4, 6}, false, 2, 2, "needs 6 GPUs: the first 2 ranks have one each, rank 2 on a has none of its own"},
-		"one GPU":                     {six("0"), []int{2, 4, 6}, false, 1, 0, "needs 6 GPUs: rank 0 has one, rank 1 on a has none of its own"},
-		"one GPU, and a world of one": {six("0"), []int{6, 1}, false, 1, 1, "needs 6 GPUs: rank 0 has one, rank 1 on a has none of its own"},
-		"no driver":                   {six(""), []int{2, 4, 6}, false, 0, 0, "needs 6 GPUs: rank 0 on a sees none (no driver)"},
-		"GPUs are shared":             {six("0"), []int{2, 4, 6}, true, 6, 6, ""},
-		"sharing needs one to share":  {[]string{"a:0", "a:0", "b:"}, []int{2, 3}, true, 2, 2, "needs 3 GPUs: the first 2 ranks have one each, rank 2 on b sees none (no driver)"},
-		"the second host is short":    {[]string{"a:0 1", "a:0 1", "b:0", "b:0"}, []int{2, 3, 4}, false, 3, 3, "needs 4 GPUs: the first 3 ranks have one each, rank 3 on b has none of its own"},
-		"the first host is short":     {[]string{"a:0", "a:0", "b:0 1", "b:0 1"}, []int{1, 2, 4}, false, 1, 1, "needs 4 GPUs: rank 0 has one, rank 1 on a has none of its own"},
-		"ranks take turns at hosts":   {[]string{"a:0", "b:0", "a:0", "b:0"}, []int{2, 4}, false, 2, 2, "needs 4 GPUs: the first 2 ranks have one each, rank 2 on a has none of its own"},
-		"a later rank makes no room":  {[]string{"a:0 1", "a:0", "a:1"}, []int{2, 3}, false, 2, 2, "needs 3 GPUs: the first 2 ranks have one each, rank 2 on a has none of its own"},
-		"worlds beyond the launch":    {[]string{"a:0 1", "a:0 1"}, []int{4}, false, 2, 2, "needs 4 GPUs: the first 2 ranks have one each, "},
+		"eight GPUs": {six("0 1 2 3 4 5 6 7"), []int{2, 4, 6}, false, 6, 6, ""},
+		"five GPUs": {six("0 1 2 3 4"), []int{2, 4, 6}, false, 5, 4,
+			"needs 6 GPUs: the first 5 ranks have one each, rank 5 on a has none of its own"},
+		"two GPUs": {six("0 1"), []int{2, 4, 6}, false, 2, 2,
+			"needs 6 GPUs: the first 2 ranks have one each, rank 2 on a has none of its own"},
+		"one GPU": {six("0"), []int{2, 4, 6}, false, 1, 0,
+			"needs 6 GPUs: rank 0 has one, rank 1 on a has none of its own"},
+		"one GPU, and a world of one": {six("0"), []int{6, 1}, false, 1, 1,
+			"needs 6 GPUs: rank 0 has one, rank 1 on a has none of its own"},
+		"no driver": {six(""), []int{2, 4, 6}, false, 0, 0,
+			"needs 6 GPUs: rank 0 on a sees none (no driver)"},
+		"GPUs are shared": {six("0"), []int{2, 4, 6}, true, 6, 6, ""},
+		"sharing needs one to share": {[]string{"a:0", "a:0", "b:"}, []int{2, 3}, true, 2, 2,
+			"needs 3 GPUs: the first 2 ranks have one each, rank 2 on b sees none (no driver)"},
+		"the second host is short": {[]string{"a:0 1", "a:0 1", "b:0", "b:0"}, []int{2, 3, 4}, false, 3, 3,
+			"needs 4 GPUs: the first 3 ranks have one each, rank 3 on b has none of its own"},
+		"the first host is short": {[]string{"a:0", "a:0", "b:0 1", "b:0 1"}, []int{1, 2, 4}, false, 1, 1,
+			"needs 4 GPUs: rank 0 has one, rank 1 on a has none of its own"},
+		"ranks take turns at hosts": {[]string{"a:0", "b:0", "a:0", "b:0"}, []int{2, 4}, false, 2, 2,
+			"needs 4 GPUs: the first 2 ranks have one each, rank 2 on a has none of its own"},
+		"a later rank makes no room": {[]string{"a:0 1", "a:0", "a:1"}, []int{2, 3}, false, 2, 2,
+			"needs 3 GPUs: the first 2 ranks have one each, rank 2 on a has none of its own"},
+		"worlds beyond the launch": {[]string{"a:0 1", "a:0 1"}, []int{4}, false, 2, 2,
+			"needs 4 GPUs: the first 2 ranks have one each, "},
 	} {
 		t.Run(name, func(t *testing.T) {
 			seen, facts := hostsOf(k.ranks...)
 			g := fitWorlds(seen, facts, k.worlds, k.share)
 			if got := g.unfit(slices.Max(k.worlds)); g.served != k.served || g.takers != k.takers || got != k.said {
-				t.Errorf("%d served, %d take one, %q; wanted %d, %d, %q", g.served, g.takers, got, k.served, k.takers, k.said)
+				t.Errorf("%d served, %d take one, %q; wanted %d, %d, %q", g.served, g.takers, got, k.served, k.takers,
+					k.said)
 			}
 		})
 	}
@@ -148,7 +165,8 @@ func TestAdjustedWorlds(t *testing.T) {
 	seen, facts := hostsOf("a:0 1", "a:0 1", "a:0 1", "a:0 1")
 	worlds := []int{2, 4, 6}
 	g := fitWorlds(seen, facts, worlds, false)
-	want := "worlds adjusted to the GPUs: 2 of 2, 4, 6; a world of 4 needs 4 GPUs: the first 2 ranks have one each, rank 2 on a has none of its own"
+	want := "worlds adjusted to the GPUs: 2 of 2, 4, 6; a world of 4 needs 4 GPUs: the first 2 ranks have one each, " +
+		"rank 2 on a has none of its own"
 	if got := g.adjusted(worlds, 4); got != want {
 		t.Errorf("%q, wanted %q", got, want)
 	}
@@ -165,7 +183,8 @@ func TestAutoReason(t *testing.T) {
 		want   string // "" is NCCL
 	}{
 		{[]string{"a:0 1", "a:0 1"}, []int{2}, false, ""},
-		{[]string{"a:0", "a:0"}, []int{2}, false, "more ranks than GPUs on a: a world of 2 needs 2 GPUs: rank 0 has one, rank 1 on a has none of its own"},
+		{[]string{"a:0", "a:0"}, []int{2}, false,
+			"more ranks than GPUs on a: a world of 2 needs 2 GPUs: rank 0 has one, rank 1 on a has none of its own"},
 		{[]string{"a:0", "a:0"}, []int{2}, true, ""},
 		{[]string{"a:0", "a:0", "a:0"}, []int{1, 3}, false, ""},
 		{[]string{"a:0 1", "b:"}, []int{2}, false, "rank 1 on b: no driver; more about it"},
@@ -176,7 +195,8 @@ func TestAutoReason(t *testing.T) {
 		for _, v := range seen {
 			all = append(all, sight{Seen: v})
 		}
-		if got, _ := autoReason(all, facts, k.worlds, k.share); (got == "") != (k.want == "") || !strings.Contains(got, k.want) {
+		if got, _ := autoReason(all, facts, k.worlds, k.share); (got == "") != (k.want == "") ||
+			!strings.Contains(got, k.want) {
 			t.Errorf("%v: %q, wanted %q", k.ranks, got, k.want)
 		}
 	}

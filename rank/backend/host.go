@@ -34,8 +34,8 @@ type Watch interface {
 	bench.Watch
 	// Rest begins a phase without a limit.
 	Rest(phase string)
-	// Attach shows the watch the iteration of a loop; broken (nil: nothing) is called where its operation fails while it
-	// goes on. A nil loop takes the loop away before it is closed.
+	// Attach shows the watch the iteration of a loop; broken (nil: nothing) is called where its operation fails while
+	// it goes on. A nil loop takes the loop away before it is closed.
 	Attach(l *loop.Loop, broken func())
 	// Listen makes says the library's last word in what is said of a hang, and has tell told each phase (nil: nobody).
 	// Neither may wait.

@@ -6,7 +6,8 @@ import (
 	"busbar/internal/coll"
 )
 
-// The libraries on the host have all types but those of eight bits, and all reductions but NCCL's own, under the same names.
+// The libraries on the host have all types but those of eight bits, and all reductions but NCCL's own, under the same
+// names.
 func TestHostWords(t *testing.T) {
 	checkWords(t, glooWords)
 	checkWords(t, mpiWords)
@@ -19,7 +20,8 @@ func checkWords[T interface {
 	t.Helper()
 	for _, d := range coll.DataTypes() {
 		its, has := w.types[d]
-		if wanted := d < coll.Float8E4M3; has != wanted || has && (its.String() != d.String() || its.Size() != int64(d.Size())) {
+		if wanted := d < coll.Float8E4M3; has != wanted ||
+			has && (its.String() != d.String() || its.Size() != int64(d.Size())) {
 			t.Errorf("%s: %s is %v of %d bytes, %t", w.library, d, its, its.Size(), has)
 		}
 	}

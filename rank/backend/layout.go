@@ -9,8 +9,9 @@ import (
 type Layout struct {
 	Rank   int
 	Rotate int64 // bytes over which operations walk; 0: one place
-	Packed int   // places at most, each right behind the one before as in nccl-tests; 0: all that fit, on pages of their own
-	alike  bool  // every rank has room for what the root has, and each buffer lies at the same offset on all
+	// places at most, each right behind the one before as in nccl-tests; 0: all that fit, on pages of their own
+	Packed int
+	alike  bool // every rank has room for what the root has, and each buffer lies at the same offset on all
 }
 
 // extent is a stretch of bytes.

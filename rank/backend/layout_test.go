@@ -13,7 +13,8 @@ func TestLayoutAlike(t *testing.T) {
 	for _, collective := range coll.Collectives() {
 		for _, place := range ncclPlaces(collective) {
 			for _, rotate := range []int64{0, 1 << 20} {
-				c := coll.Case{Collective: collective, Type: coll.Float32, Count: count, World: ranks, Placement: place, Root: -1}
+				c := coll.Case{Collective: collective, Type: coll.Float32, Count: count, World: ranks, Placement: place,
+					Root: -1}
 				if collective.Rooted() {
 					c.Root = 1
 				}
@@ -25,15 +26,18 @@ func TestLayoutAlike(t *testing.T) {
 					l := Layout{Rank: rank, Rotate: rotate, alike: true}
 					send, recv, slots := l.Slots(c)
 					wantSend, wantRecv, wantSlots := root.Slots(c)
-					if send != wantSend || recv != wantRecv || slots != wantSlots || l.Memory(c) != root.Memory(c) || l.first(send, slots) != root.first(wantSend, wantSlots) {
-						t.Errorf("%s, rotating over %d: rank %d has %d and %d bytes in %d slots, the root %d and %d in %d", c, rotate, rank, send, recv, slots, wantSend, wantRecv, wantSlots)
+					if send != wantSend || recv != wantRecv || slots != wantSlots || l.Memory(c) != root.Memory(c) ||
+						l.first(send, slots) != root.first(wantSend, wantSlots) {
+						t.Errorf("%s, rotating over %d: rank %d has %d and %d bytes in %d slots, the root %d and %d "+
+							"in %d", c, rotate, rank, send, recv, slots, wantSend, wantRecv, wantSlots)
 					}
 					in, out := ncclViews(c, rank, true)
 					if place == coll.InPlace {
 						send = recv
 					}
 					if in.n > 0 && in.at+in.n > send || out.n > 0 && out.at+out.n > recv {
-						t.Errorf("%s: rank %d has its input at %+v of %d bytes, its output at %+v of %d", c, rank, in, send, out, recv)
+						t.Errorf("%s: rank %d has its input at %+v of %d bytes, its output at %+v of %d", c, rank, in,
+							send, out, recv)
 					}
 					var wantIn, wantOut int64
 					share := int64(rank) * count * 4
@@ -45,7 +49,8 @@ func TestLayoutAlike(t *testing.T) {
 						wantOut = share
 					}
 					if in.at != wantIn || out.at != wantOut {
-						t.Errorf("%s: on rank %d the input begins at %d, the output at %d; wanted %d and %d", c, rank, in.at, out.at, wantIn, wantOut)
+						t.Errorf("%s: on rank %d the input begins at %d, the output at %d; wanted %d and %d", c, rank,
+							in.at, out.at, wantIn, wantOut)
 					}
 				}
 			}

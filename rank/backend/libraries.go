@@ -56,7 +56,8 @@ func Choose(o *Options, auto func() string) ([]string, error) {
 		names = append(names, w)
 	}
 	if o.Simulate && len(o.Backends) > 0 && !slices.Contains(names, Simulation) && !slices.Contains(words, "auto") {
-		return nil, exit.Usagef("--simulate supports nccl only, and --backend %s does not name it: leave one of them out",
+		return nil, exit.Usagef("--simulate supports nccl only, and --backend %s does not name it: leave one of them "+
+			"out",
 			strings.Join(names, ","))
 	}
 	if slices.Contains(names, "nccl") && slices.Contains(names, "ncclx") {
@@ -64,7 +65,8 @@ func Choose(o *Options, auto func() string) ([]string, error) {
 			"threads): start nccl and ncclx one after another, with one --campaign")
 	}
 	if f := o.NCCLFlag(); f != "" && !slices.ContainsFunc(names, func(n string) bool { return !OnHosts(n) }) {
-		return nil, exit.Usagef("%s belongs to NCCL, and --backend %s is measured: leave it out, or name the backend", f,
+		return nil, exit.Usagef("%s belongs to NCCL, and --backend %s is measured: leave it out, or name the backend",
+			f,
 			strings.Join(names, ","))
 	}
 	return names, nil
@@ -79,7 +81,8 @@ func rehearsalFolder() (string, error) {
 			return filepath.Abs(path)
 		}
 	}
-	return "", exit.Environmentf("cannot find the simulation's libraries (rehearsal/libcuda.so.1) in %s: build them with "+
+	return "", exit.Environmentf("cannot find the simulation's libraries (rehearsal/libcuda.so.1) in %s: build them "+
+		"with "+
 		"make rehearsal, or use a bundle",
 		strings.Join(dirs, ", "))
 }

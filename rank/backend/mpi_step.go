@@ -40,7 +40,8 @@ func (b *mpiBackend) Train(c Computing, p *step.Plan) (Training, error) {
 		if err := mpiWords.lacks(c); err != nil {
 			return nil, err
 		}
-		call, err := b.bind(mpi.OpSpec{Kind: mpiKinds[c.Collective], Type: mpiWords.types[c.Type], Op: mpiWords.ops[c.Op],
+		call, err := b.bind(mpi.OpSpec{Kind: mpiKinds[c.Collective], Type: mpiWords.types[c.Type],
+			Op:      mpiWords.ops[c.Op],
 			InPlace: true, Recv: at, Count: c.Count})
 		if err != nil {
 			return nil, err

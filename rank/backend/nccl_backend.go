@@ -147,8 +147,8 @@ func (b *ncclBackend) Recover() error {
 			return err
 		}
 	} else {
-		// A watchdog may have seen the failure and made all ranks leave the operation. The communicator is intact; it gets
-		// another number, so that this does not end the next operation.
+		// A watchdog may have seen the failure and made all ranks leave the operation. The communicator is intact; it
+		// gets another number, so that this does not end the next operation.
 		b.l.h.Interrupts.guard(int(all[1]), b.comm.Interrupt)
 		b.comm.Resume()
 	}

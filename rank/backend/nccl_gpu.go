@@ -51,8 +51,9 @@ func (l *ncclLibrary) takeGPU(devices []cudart.Device, none error, worlds []int)
 	var mine gpuFacts
 	if h.Rank < len(takers) {
 		d := devices[ordinal[h.Rank]]
-		mine = gpuFacts{Name: d.Name, UUID: d.UUID, PCI: d.PCI, Shared: shared[h.Rank], Driver: l.driver.Info().String(),
-			Major: d.Major, Minor: d.Minor}
+		mine = gpuFacts{Name: d.Name, UUID: d.UUID, PCI: d.PCI, Shared: shared[h.Rank],
+			Driver: l.driver.Info().String(),
+			Major:  d.Major, Minor: d.Minor}
 		if l.nvtx, err = cudart.LoadNVTX(); err != nil {
 			mine.NVTX = err.Error()
 		}
@@ -65,7 +66,8 @@ func (l *ncclLibrary) takeGPU(devices []cudart.Device, none error, worlds []int)
 		return err
 	}
 	if l.worlds.takers == 0 {
-		return h.elsewhere(exit.Environmentf("%s: NCCL is made for one rank a GPU. Start fewer ranks, or measure smaller "+
+		return h.elsewhere(exit.Environmentf("%s: NCCL is made for one rank a GPU. Start fewer ranks, or measure "+
+			"smaller "+
 			"worlds of them (--worlds), or --backend mpi, or let them share with --allow-shared-gpu (right results, "+
 			"no meaningful speed)",
 			sharedGPUs(l.ranks, h.Ranks)))

@@ -72,7 +72,8 @@ func openNCCL(h *Host, name string, worlds []int) (Library, error) {
 	if err := h.together(err); err != nil {
 		return nil, err
 	}
-	l.notes = append(l.notes, cmp.Or(l.passed(), l.config.String()), "buffers by "+cmp.Or(h.Options.GPU.Alloc, "driver"))
+	l.notes = append(l.notes, cmp.Or(l.passed(), l.config.String()),
+		"buffers by "+cmp.Or(h.Options.GPU.Alloc, "driver"))
 	if r := h.Options.GPU.Register; r != "" && r != "none" {
 		text := "buffers registered as " + r
 		if r == "window" {
@@ -98,7 +99,8 @@ func (l *ncclLibrary) loadNCCL() (err error) {
 		return err
 	}
 	if h.Options.GPU.Alloc == "nccl" && slices.Contains(l.nccl.Info().Missing, "ncclMemAlloc") {
-		return fmt.Errorf("--alloc nccl: %s %s has no ncclMemAlloc (NCCL has it since 2.19): leave --alloc out, or take a "+
+		return fmt.Errorf("--alloc nccl: %s %s has no ncclMemAlloc (NCCL has it since 2.19): leave --alloc out, or "+
+			"take a "+
 			"newer library", l.nccl.Info().Name, l.nccl.Info().Version)
 	}
 	if why := l.nccl.Info().Unserved(l.ranks[h.Rank].Major, l.ranks[h.Rank].Minor); why != "" {
@@ -146,18 +148,21 @@ func (l *ncclLibrary) compare() error {
 		l.ranks[r].NCCL = v.Version
 		switch {
 		case v.Version != all[0].Version:
-			return h.elsewhere(exit.Environmentf("rank %d on %s has %s, rank 0 on %s has %s: give all hosts the same library "+
+			return h.elsewhere(exit.Environmentf("rank %d on %s has %s, rank 0 on %s has %s: give all hosts the same "+
+				"library "+
 				"(--nccl PATH)",
 				r, h.Ranks[r].Host, v.Version, h.Ranks[0].Host, all[0].Version))
 		case v.Rehearsed && !l.Simulated():
-			return h.elsewhere(exit.Environmentf("%s is the simulation, not NCCL: set --simulate, which marks its results",
+			return h.elsewhere(exit.Environmentf("%s is the simulation, not NCCL: set --simulate, which marks its "+
+				"results",
 				v.Path))
 		case l.Simulated() && !v.Rehearsed:
 			return h.elsewhere(exit.Environmentf("--simulate requires the simulation's libraries, and %s is %s", v.Path,
 				v.Version))
 		}
 		if d := l.ranks[r].Driver; d != l.ranks[0].Driver {
-			l.notes = append(l.notes, fmt.Sprintf("drivers differ: rank %d on %s has %s, rank 0 has %s", r, h.Ranks[r].Host, d,
+			l.notes = append(l.notes, fmt.Sprintf("drivers differ: rank %d on %s has %s, rank 0 has %s", r,
+				h.Ranks[r].Host, d,
 				l.ranks[0].Driver))
 		}
 	}
@@ -199,7 +204,8 @@ func (l *ncclLibrary) choiceHindered() error {
 	}
 	i := l.nccl.Info()
 	if slices.Contains(i.Missing, "ncclAllReduceConfig") {
-		return fmt.Errorf("--algo %s: %s %s has no ncclAllReduceConfig (NCCL has it since 2.31): set NCCL_ALGO instead, or "+
+		return fmt.Errorf("--algo %s: %s %s has no ncclAllReduceConfig (NCCL has it since 2.31): set NCCL_ALGO "+
+			"instead, or "+
 			"take a newer library", a, i.Name, i.Version)
 	}
 	for _, name := range []string{"NCCL_ALGO", "NCCL_PROTO", "NCCL_SYM_KERNEL"} {

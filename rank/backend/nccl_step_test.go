@@ -33,7 +33,8 @@ func TestGPUPosition(t *testing.T) {
 			t.Errorf("%+v: %q, wanted %q", k.r, got, k.want)
 		}
 	}
-	if got := tr.doing(cudart.Reached{Mode: program.Overlapped, Segments: 1, Ops: 1, Putting: 1}); got != "issuing bucket, computing backward" {
+	if got := tr.doing(cudart.Reached{Mode: program.Overlapped, Segments: 1, Ops: 1,
+		Putting: 1}); got != "issuing bucket, computing backward" {
 		t.Errorf("while an operation is issued: %q", got)
 	}
 }

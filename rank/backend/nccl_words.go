@@ -20,7 +20,8 @@ var ncclKinds = map[coll.Collective]nccl.Kind{
 }
 
 var ncclTypes = map[coll.DataType]nccl.Type{
-	coll.Int8: nccl.Int8, coll.UInt8: nccl.UInt8, coll.Int32: nccl.Int32, coll.UInt32: nccl.UInt32, coll.Int64: nccl.Int64,
+	coll.Int8: nccl.Int8, coll.UInt8: nccl.UInt8, coll.Int32: nccl.Int32, coll.UInt32: nccl.UInt32,
+	coll.Int64:  nccl.Int64,
 	coll.UInt64: nccl.UInt64, coll.Float16: nccl.Float16, coll.BFloat16: nccl.BFloat16, coll.Float32: nccl.Float32,
 	coll.Float64: nccl.Float64, coll.Float8E4M3: nccl.Float8E4M3, coll.Float8E5M2: nccl.Float8E5M2,
 }

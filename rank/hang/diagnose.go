@@ -45,8 +45,9 @@ func Diagnose(reports []launch.Report, me launch.State) (f notice.RunHung) {
 			are(lost), how, time.Since(lost[0].At).Round(time.Second)))
 	}
 	if mute := by[launch.Silent]; len(mute) > 0 {
-		parts = append(parts, fmt.Sprintf("%s %s not answer (stopped, starved, swapping, or the host or its network is down)",
-			launch.RankNames(mute), do(mute)))
+		parts = append(parts,
+			fmt.Sprintf("%s %s not answer (stopped, starved, swapping, or the host or its network is down)",
+				launch.RankNames(mute), do(mute)))
 	}
 	parts = append(parts, lastHeard(append(by[launch.Gone], by[launch.Silent]...))...)
 	if off := by[launch.Left]; len(off) > 0 {
@@ -77,7 +78,8 @@ func Diagnose(reports []launch.Report, me launch.State) (f notice.RunHung) {
 		parts = append(parts, fmt.Sprintf("%s %s in other groups", launch.RankNames(going), are(going)))
 	}
 	if len(outside) > 0 {
-		parts = append(parts, fmt.Sprintf("%s %s outside of the sub-world and %s for its end", launch.RankNames(outside),
+		parts = append(parts, fmt.Sprintf("%s %s outside of the sub-world and %s for its end",
+			launch.RankNames(outside),
 			are(outside), verb(outside, "waits", "wait")))
 	}
 	if hidden := by[launch.Unreachable]; len(hidden) > 0 {
@@ -147,7 +149,8 @@ func lastWords(ranks []launch.Report) (parts []string) {
 	for _, r := range slices.SortedFunc(slices.Values(ranks), compareRank) {
 		if s := r.State.Says; s != "" && !known[s] && len(known) < most {
 			known[s] = true
-			parts = append(parts, fmt.Sprintf("the library on rank %d says: %s", r.Rank, strings.ReplaceAll(s, "\n", " ")))
+			parts = append(parts, fmt.Sprintf("the library on rank %d says: %s", r.Rank,
+				strings.ReplaceAll(s, "\n", " ")))
 		}
 	}
 	return parts
@@ -162,7 +165,8 @@ func lastHeard(ranks []launch.Report) (parts []string) {
 		if r.State.Phase == "" || len(parts) == most {
 			continue
 		}
-		text := fmt.Sprintf("rank %d was last heard of %s ago, %s", r.Rank, r.Silence.Round(time.Second), where(r.State))
+		text := fmt.Sprintf("rank %d was last heard of %s ago, %s", r.Rank, r.Silence.Round(time.Second),
+			where(r.State))
 		if r.Standing == launch.Silent && r.Process != "" {
 			text += ": its process is " + r.Process
 		}
@@ -193,7 +197,8 @@ func progress(ranks []launch.Report, found bool, whose string) (text string, lat
 			at += " or before it"
 		}
 		return fmt.Sprintf("%s %s still %s, while %s %s %s",
-			launch.RankNames(behind), are(behind), where(behind[0].State), launch.RankNames(front), are(front), at), behind
+				launch.RankNames(behind), are(behind), where(behind[0].State), launch.RankNames(front), are(front), at),
+			behind
 	case found:
 		return fmt.Sprintf("%s %s %s", launch.RankNames(ranks), are(ranks), where(last)), nil
 	case len(ranks) == 1:

@@ -14,13 +14,15 @@ import (
 const hungCase = "all_reduce float32 64 KiB"
 
 func at(rank int, iteration uint64, stage string) launch.Report {
-	s := launch.State{Rank: rank, Host: fmt.Sprintf("node%02d", rank), Phase: "latency", Number: 7, Case: hungCase, Step: 4, Iteration: iteration,
+	s := launch.State{Rank: rank, Host: fmt.Sprintf("node%02d", rank), Phase: "latency", Number: 7, Case: hungCase,
+		Step: 4, Iteration: iteration,
 		Stage: stage, Since: 61 * time.Second}
 	return launch.Report{Rank: rank, Host: s.Host, PID: 1000 + rank, Standing: launch.Answered, State: s}
 }
 
 func known(rank int, s launch.Standing) launch.Report {
-	return launch.Report{Rank: rank, Host: fmt.Sprintf("node%02d", rank), PID: 1000 + rank, Standing: s, At: time.Now().Add(-12 * time.Second)}
+	return launch.Report{Rank: rank, Host: fmt.Sprintf("node%02d", rank), PID: 1000 + rank, Standing: s,
+		At: time.Now().Add(-12 * time.Second)}
 }
 
 func TestNameHang(t *testing.T) {
@@ -42,7 +44,8 @@ func TestNameHang(t *testing.T) {
 	}{
 		"stopped": {
 			[]launch.Report{at(0, 18, "issuing"), known(1, launch.Silent), at(2, 18, "issuing")},
-			[]string{"rank 1 on node01 (pid 1001) does not answer", "ranks 0 on node00, 2 on node02 are at iteration 18 (issuing) of " + hungCase,
+			[]string{"rank 1 on node01 (pid 1001) does not answer",
+				"ranks 0 on node00, 2 on node02 are at iteration 18 (issuing) of " + hungCase,
 				"in phase latency for 1m1s"},
 			[]string{"rank 2 on node02 is still"},
 		},
@@ -51,47 +54,59 @@ func TestNameHang(t *testing.T) {
 			[]string{"rank 1 on node01 (pid 1001) is gone", "12s ago", hungCase}, nil,
 		},
 		"gone and silent": {
-			[]launch.Report{at(0, 18, "issuing"), known(1, launch.Silent), known(2, launch.Gone), known(3, launch.Silent)},
-			[]string{"rank 2 on node02 (pid 1002) is gone", "ranks 1 on node01 (pid 1001), 3 on node03 (pid 1003) do not answer"}, nil,
+			[]launch.Report{at(0, 18, "issuing"), known(1, launch.Silent), known(2, launch.Gone),
+				known(3, launch.Silent)},
+			[]string{"rank 2 on node02 (pid 1002) is gone",
+				"ranks 1 on node01 (pid 1001), 3 on node03 (pid 1003) do not answer"}, nil,
 		},
 		"the library's word": {
-			[]launch.Report{says(at(0, 0, ""), "waiting for rank 2\nto connect"), says(at(1, 0, ""), "waiting for rank 2\nto connect"), at(2, 0, "")},
+			[]launch.Report{says(at(0, 0, ""), "waiting for rank 2\nto connect"),
+				says(at(1, 0, ""), "waiting for rank 2\nto connect"), at(2, 0, "")},
 			[]string{"the library on rank 0 says: waiting for rank 2 to connect"}, []string{"the library on rank 1"},
 		},
 		"left": {
-			[]launch.Report{at(0, 18, "issuing"), known(1, launch.Left)}, []string{"rank 1 on node01 (pid 1001) ended before the others"}, nil,
+			[]launch.Report{at(0, 18, "issuing"), known(1, launch.Left)},
+			[]string{"rank 1 on node01 (pid 1001) ended before the others"}, nil,
 		},
 		"an iteration behind": {
 			[]launch.Report{at(0, 18, "issuing"), at(1, 18, "issuing"), at(2, 17, "issuing")},
-			[]string{"rank 2 on node02 is still at iteration 17 (issuing) of " + hungCase, "while ranks 0 on node00, 1 on node01 are at iteration 18"}, nil,
+			[]string{"rank 2 on node02 is still at iteration 17 (issuing) of " + hungCase,
+				"while ranks 0 on node00, 1 on node01 are at iteration 18"}, nil,
 		},
 		"a stage behind": {
 			[]launch.Report{at(0, 17, "issuing"), at(1, 17, "synchronising the ranks")},
 			[]string{"rank 1 on node01 is still at iteration 17 (synchronising the ranks)"}, nil,
 		},
 		"done with an iteration is ahead of it": {
-			[]launch.Report{at(0, 17, ""), at(1, 17, "waiting for completion")}, []string{"rank 1 on node01 is still"}, nil,
+			[]launch.Report{at(0, 17, ""), at(1, 17, "waiting for completion")}, []string{"rank 1 on node01 is still"},
+			nil,
 		},
 		"rank 0 itself": {
 			[]launch.Report{at(0, 16, "issuing"), at(1, 17, "issuing"), at(2, 19, "issuing")},
-			[]string{"rank 0 on node00 is still at iteration 16", "are at iteration 19 (issuing) of " + hungCase, "or before it"}, nil,
+			[]string{"rank 0 on node00 is still at iteration 16", "are at iteration 19 (issuing) of " + hungCase,
+				"or before it"}, nil,
 		},
 		"a case behind, iterations ahead": {
-			[]launch.Report{in(0, "check", 8, 1), at(1, 5000, "issuing")}, []string{"rank 1 on node01 is still at iteration 5000", "in phase check of " + hungCase}, nil,
+			[]launch.Report{in(0, "check", 8, 1), at(1, 5000, "issuing")},
+			[]string{"rank 1 on node01 is still at iteration 5000", "in phase check of " + hungCase}, nil,
 		},
 		"a step behind": {
-			[]launch.Report{in(0, "warm-up", 7, 3), in(1, "check", 7, 2)}, []string{"rank 1 on node01 is still in phase check of " + hungCase}, nil,
+			[]launch.Report{in(0, "warm-up", 7, 3), in(1, "check", 7, 2)},
+			[]string{"rank 1 on node01 is still in phase check of " + hungCase}, nil,
 		},
 		"phases that do not compare": {
 			[]launch.Report{at(0, 18, "issuing"), in(1, "check", 7, 4)}, []string{"none is behind"}, []string{"still"},
 		},
 		"nobody is behind": {
 			[]launch.Report{at(0, 18, "issuing"), at(1, 18, "issuing"), at(2, 18, "issuing")},
-			[]string{"all 3 ranks that answer are at iteration 18", "the library or the network hangs"}, []string{"still"},
+			[]string{"all 3 ranks that answer are at iteration 18", "the library or the network hangs"},
+			[]string{"still"},
 		},
 		"firewall": {
-			[]launch.Report{at(0, 18, "issuing"), {Rank: 1, Standing: launch.Unreachable}, {Rank: 2, Standing: launch.Unreachable}},
-			[]string{"rank 0 on node00 is at iteration 18", "no report from ranks 1, 2: no side channel"}, []string{"still"},
+			[]launch.Report{at(0, 18, "issuing"), {Rank: 1, Standing: launch.Unreachable},
+				{Rank: 2, Standing: launch.Unreachable}},
+			[]string{"rank 0 on node00 is at iteration 18", "no report from ranks 1, 2: no side channel"},
+			[]string{"still"},
 		},
 		"rank 0 is lost, and with it the side channel of others": {
 			[]launch.Report{at(1, 18, "issuing"), known(0, launch.Silent), {Rank: 2, Standing: launch.Unreachable}},
@@ -99,9 +114,12 @@ func TestNameHang(t *testing.T) {
 				"no report from rank 2: no side channel to them without rank 0"},
 			[]string{"firewall"},
 		},
-		"no hub":      {[]launch.Report{at(0, 18, "issuing")}, []string{"rank 0 on node00 is at iteration 18", "the state of other ranks is unknown"}, nil},
-		"before any":  {[]launch.Report{noCase, known(2, launch.Silent)}, []string{"rank 2 on node02", "is in phase MPI_Init for 1m1s"}, []string{"iteration", " of "}},
-		"many behind": {append([]launch.Report{at(0, 18, "issuing")}, crowdAt(1, 9, 17)...), []string{"1 on node01, 2 on node02, 3 on node03, 4 on node04 and 5 more are still"}, []string{"node05"}},
+		"no hub": {[]launch.Report{at(0, 18, "issuing")},
+			[]string{"rank 0 on node00 is at iteration 18", "the state of other ranks is unknown"}, nil},
+		"before any": {[]launch.Report{noCase, known(2, launch.Silent)},
+			[]string{"rank 2 on node02", "is in phase MPI_Init for 1m1s"}, []string{"iteration", " of "}},
+		"many behind": {append([]launch.Report{at(0, 18, "issuing")}, crowdAt(1, 9, 17)...),
+			[]string{"1 on node01, 2 on node02, 3 on node03, 4 on node04 and 5 more are still"}, []string{"node05"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := Diagnose(c.ranks[1:], c.ranks[0].State).Problem
@@ -145,7 +163,8 @@ func TestHungRanks(t *testing.T) {
 		"behind": {[]launch.Report{at(0, 18, "issuing"), at(1, 18, "issuing"), at(2, 17, "issuing")}, []notice.HungRank{
 			{PlacedRank: notice.PlacedRank{Rank: 2, Host: "node02"}, Standing: notice.StandingBehind, Phase: "latency",
 				Case: hungCase, Iteration: 17}}},
-		"lost": {[]launch.Report{at(0, 18, "issuing"), known(1, launch.Silent), known(2, launch.Gone), known(3, launch.Left)}, []notice.HungRank{
+		"lost": {[]launch.Report{at(0, 18, "issuing"), known(1, launch.Silent), known(2, launch.Gone),
+			known(3, launch.Left)}, []notice.HungRank{
 			{PlacedRank: notice.PlacedRank{Rank: 2, Host: "node02"}, Standing: notice.StandingGone},
 			{PlacedRank: notice.PlacedRank{Rank: 1, Host: "node01"}, Standing: notice.StandingSilent},
 			{PlacedRank: notice.PlacedRank{Rank: 3, Host: "node03"}, Standing: notice.StandingLeft}}},
@@ -159,7 +178,8 @@ func TestHungRanks(t *testing.T) {
 
 // Ranks outside of a sub-world are ahead of nobody and behind nobody, and said to be there.
 func TestRanksOutsideAreNotBehind(t *testing.T) {
-	outside := launch.Report{Rank: 2, Host: "node02", Standing: launch.Answered, State: launch.State{Rank: 2, Host: "node02", Phase: WaitOutside, Since: time.Hour}}
+	outside := launch.Report{Rank: 2, Host: "node02", Standing: launch.Answered,
+		State: launch.State{Rank: 2, Host: "node02", Phase: WaitOutside, Since: time.Hour}}
 	for _, c := range []struct {
 		other launch.Report
 		want  string
@@ -169,7 +189,8 @@ func TestRanksOutsideAreNotBehind(t *testing.T) {
 		{known(1, launch.Silent), "rank 1 on node01 (pid 1001) does not answer"},
 	} {
 		text := Diagnose([]launch.Report{c.other, outside}, at(0, 18, "issuing").State).Problem
-		if !strings.HasPrefix(text, c.want) || !strings.Contains(text, "; rank 2 on node02 is outside of the sub-world and waits for its end") {
+		if !strings.HasPrefix(text, c.want) ||
+			!strings.Contains(text, "; rank 2 on node02 is outside of the sub-world and waits for its end") {
 			t.Error(text)
 		}
 	}
@@ -188,13 +209,16 @@ func TestGroupsAreToldApart(t *testing.T) {
 		want  string
 		not   string
 	}{
-		{[]launch.Report{in(0, 7, hungCase, "", time.Minute), in(1, 6, "all_reduce float32 32 KiB", "", time.Minute+time.Second)},
+		{[]launch.Report{in(0, 7, hungCase, "", time.Minute),
+			in(1, 6, "all_reduce float32 32 KiB", "", time.Minute+time.Second)},
 			"rank 1 on node01 is still", "group"},
-		{[]launch.Report{in(0, 7, hungCase, "a+b", time.Minute), in(1, 7, hungCase, "a+b", time.Second), in(2, 7, hungCase, "c+d",
-			time.Second)},
+		{[]launch.Report{in(0, 7, hungCase, "a+b", time.Minute), in(1, 7, hungCase, "a+b", time.Second),
+			in(2, 7, hungCase, "c+d",
+				time.Second)},
 			"all 2 ranks of the sub-world that answer", "rank 2 on node02 is still"},
 	} {
-		if text := Diagnose(c.ranks[1:], c.ranks[0].State).Problem; !strings.HasPrefix(text, c.want) || strings.Contains(text, c.not) {
+		if text := Diagnose(c.ranks[1:], c.ranks[0].State).Problem; !strings.HasPrefix(text, c.want) ||
+			strings.Contains(text, c.not) {
 			t.Error(text)
 		}
 	}

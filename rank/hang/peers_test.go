@@ -39,7 +39,8 @@ func twoHosts(t *testing.T) []*Peers {
 // write has a rank's heartbeat stop so long ago, in the middle of a case.
 func (l *Peers) write(silence time.Duration) {
 	now := loop.Now()
-	e := board.Entry{Rank: l.rank, PID: 1 << 30, Number: 7, Step: 4, Iteration: 17, Since: now - int64(silence+time.Second), Phase: "measure", Case: hungCase, Stage: "issuing"}
+	e := board.Entry{Rank: l.rank, PID: 1 << 30, Number: 7, Step: 4, Iteration: 17,
+		Since: now - int64(silence+time.Second), Phase: "measure", Case: hungCase, Stage: "issuing"}
 	l.board.Slot(l.slot).Write(e, now-int64(silence))
 }
 
@@ -87,14 +88,16 @@ func TestSurveyWithoutControlChannel(t *testing.T) {
 func TestSurveyBelievesAnswers(t *testing.T) {
 	all := twoHosts(t)
 	said := launch.State{Phase: "check", Number: 9}
-	asked := []launch.Report{{Rank: 1, Standing: launch.Answered, State: said}, {Rank: 2, Standing: launch.Answered, State: said}, {Rank: 3, Standing: launch.Gone, At: time.Now()}}
+	asked := []launch.Report{{Rank: 1, Standing: launch.Answered, State: said},
+		{Rank: 2, Standing: launch.Answered, State: said}, {Rank: 3, Standing: launch.Gone, At: time.Now()}}
 	all[1].write(time.Minute)
 	start := time.Now()
 	found := all[0].survey(asked)
 	if time.Since(start) > timeout.Ask {
 		t.Error("waited though everything was known")
 	}
-	if found[0].Standing != launch.Answered || found[0].State.Number != 9 || found[2].Standing != launch.Gone || found[2].Host != "far" {
+	if found[0].Standing != launch.Answered || found[0].State.Number != 9 || found[2].Standing != launch.Gone ||
+		found[2].Host != "far" {
 		t.Errorf("%+v", found)
 	}
 }

@@ -51,8 +51,8 @@ const (
 	// Tick is how often the watchdog looks, and a rank shows on the board that it lives.
 	Tick       = 500 * time.Millisecond
 	watchTimes = 10 // times what is expected
-	// WatchGap is the largest gap between two ticks. A longer one means that this process was stopped or suspended itself:
-	// its own clock says nothing about the others.
+	// WatchGap is the largest gap between two ticks. A longer one means that this process was stopped or suspended
+	// itself: its own clock says nothing about the others.
 	WatchGap = 10 * Tick
 )
 

@@ -12,7 +12,8 @@ import (
 // The limit of a phase is the larger of the deadline and ten times what it should take.
 func TestWatchdogLimit(t *testing.T) {
 	w := &Watchdog{deadline: 5 * time.Second}
-	for expected, want := range map[time.Duration]time.Duration{0: 5 * time.Second, 100 * time.Millisecond: 5 * time.Second, 2 * time.Second: 20 * time.Second} {
+	for expected, want := range map[time.Duration]time.Duration{0: 5 * time.Second,
+		100 * time.Millisecond: 5 * time.Second, 2 * time.Second: 20 * time.Second} {
 		if w.Phase("measure", expected); w.limit != want {
 			t.Errorf("expected %s: limit %s, wanted %s", expected, w.limit, want)
 		}

@@ -34,7 +34,8 @@ func ownAddresses() []string {
 }
 
 func isBridge(name string) bool {
-	for _, prefix := range []string{"docker", "br-", "virbr", "cni", "veth", "lxc", "lxd", "podman", "cilium", "flannel"} {
+	for _, prefix := range []string{"docker", "br-", "virbr", "cni", "veth", "lxc", "lxd", "podman", "cilium",
+		"flannel"} {
 		if strings.HasPrefix(name, prefix) {
 			return true
 		}

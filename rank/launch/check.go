@@ -26,10 +26,12 @@ func oneRankWorlds(world, started int, launcher, library string) error {
 	slurm, openmpi := strings.Contains(launcher, "srun"), strings.Contains(library, "Open MPI")
 	switch {
 	case slurm && openmpi:
-		remedy = "Open MPI needs srun --mpi=pmix (srun --mpi=list shows what this Slurm has), or its own mpirun inside the " +
+		remedy = "Open MPI needs srun --mpi=pmix (srun --mpi=list shows what this Slurm has), or its own mpirun " +
+			"inside the " +
 			"job"
 	case slurm:
-		remedy = "this MPI needs srun --mpi=pmi2 (srun --mpi=list shows what this Slurm has), or its own mpirun inside the " +
+		remedy = "this MPI needs srun --mpi=pmi2 (srun --mpi=list shows what this Slurm has), or its own mpirun " +
+			"inside the " +
 			"job"
 	case openmpi:
 		remedy = "start it with Open MPI's mpirun, or run it on the launcher's own MPI with --mpi mpich (make mpi-shim " +
@@ -104,8 +106,8 @@ func firstLine(s string) string {
 	return strings.TrimSpace(first)
 }
 
-// CompareRanks gathers the ranks' facts and refuses what would make every value meaningless. It returns the facts of all
-// ranks on every rank. Collective.
+// CompareRanks gathers the ranks' facts and refuses what would make every value meaningless. It returns the facts of
+// all ranks on every rank. Collective.
 func CompareRanks(c Comm, mine RankFacts) ([]RankFacts, error) {
 	text, err := json.Marshal(mine)
 	if err != nil {

@@ -127,8 +127,8 @@ func OnRoot(c Comm, f func() error) error {
 	return err
 }
 
-// Together compares the outcome of a step that every rank of the launch took by itself: an error on any rank is an error
-// on all. Rank 0 returns the error of the lowest rank that has one, with the place; the others return
+// Together compares the outcome of a step that every rank of the launch took by itself: an error on any rank is an
+// error on all. Rank 0 returns the error of the lowest rank that has one, with the place; the others return
 // exit.ErrElsewhere. Collective.
 func Together(c Comm, ranks []RankFacts, err error) error {
 	var mine *exit.Failure

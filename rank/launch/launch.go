@@ -30,12 +30,13 @@ type Comm interface {
 	Max(x []float64) error
 	// Barrier returns when all ranks have come. Ranks that wait may spin.
 	Barrier() error
-	// BarrierSleeping is a barrier in which this rank looks every pause and sleeps in between. It does not match Barrier.
+	// BarrierSleeping is a barrier in which this rank looks every pause and sleeps in between. It does not match
+	// Barrier.
 	BarrierSleeping(pause time.Duration) error
 	// Split returns the group of the ranks that pass the same color, ordered by key; nil for a negative color.
 	Split(color, key int) (Comm, error)
-	// ClockOffset returns how far the peer's clock is ahead of this rank's, in seconds, from that many rounds of ping-pong
-	// of which the fastest counts. Only the two ranks call it.
+	// ClockOffset returns how far the peer's clock is ahead of this rank's, in seconds, from that many rounds of
+	// ping-pong of which the fastest counts. Only the two ranks call it.
 	ClockOffset(peer, rounds int) (offset, uncertainty float64, err error)
 	// Free ends a group that Split returned.
 	Free() error

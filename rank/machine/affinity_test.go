@@ -33,7 +33,8 @@ func TestCPUs(t *testing.T) {
 }
 
 func TestAffinity(t *testing.T) {
-	list, n := Affinity(machinetest.Root(t, map[string]string{"proc/self/status": "Cpus_allowed:\tff\nCpus_allowed_list:\t0-3,8\n"}))
+	list, n := Affinity(machinetest.Root(t,
+		map[string]string{"proc/self/status": "Cpus_allowed:\tff\nCpus_allowed_list:\t0-3,8\n"}))
 	if list != "0-3,8" || n != 5 {
 		t.Errorf("%q, %d", list, n)
 	}
@@ -43,18 +44,22 @@ func TestAffinity(t *testing.T) {
 }
 
 func TestCPUQuota(t *testing.T) {
-	mounts := "31 23 0:28 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n32 23 0:29 / /sys/fs/cpu rw - cgroup cgroup rw,cpu,cpuacct\n"
+	mounts := "31 23 0:28 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n32 23 0:29 / /sys/fs/cpu rw - cgroup cgroup " +
+		"rw,cpu,cpuacct\n"
 	for name, c := range map[string]struct {
 		files map[string]string
 		want  float64
 	}{
 		"none": {map[string]string{"sys/fs/cgroup/a/cpu.max": "max 100000\n"}, 0},
-		"v2 above": {map[string]string{"sys/fs/cgroup/a/b/cpu.max": "400000 100000\n", "sys/fs/cgroup/a/cpu.max": "150000 100000\n",
-			"proc/self/cgroup": "0::/a/b\n"}, 1.5},
-		"v1": {map[string]string{"sys/fs/cpu/x/cpu.cfs_quota_us": "200000\n", "sys/fs/cpu/x/cpu.cfs_period_us": "100000\n",
-			"proc/self/cgroup": "3:cpu,cpuacct:/x\n"}, 2},
-		"v1 without": {map[string]string{"sys/fs/cpu/x/cpu.cfs_quota_us": "-1\n", "sys/fs/cpu/x/cpu.cfs_period_us": "100000\n",
-			"proc/self/cgroup": "3:cpu,cpuacct:/x\n"}, 0},
+		"v2 above": {map[string]string{"sys/fs/cgroup/a/b/cpu.max": "400000 100000\n",
+			"sys/fs/cgroup/a/cpu.max": "150000 100000\n",
+			"proc/self/cgroup":        "0::/a/b\n"}, 1.5},
+		"v1": {map[string]string{"sys/fs/cpu/x/cpu.cfs_quota_us": "200000\n",
+			"sys/fs/cpu/x/cpu.cfs_period_us": "100000\n",
+			"proc/self/cgroup":               "3:cpu,cpuacct:/x\n"}, 2},
+		"v1 without": {map[string]string{"sys/fs/cpu/x/cpu.cfs_quota_us": "-1\n",
+			"sys/fs/cpu/x/cpu.cfs_period_us": "100000\n",
+			"proc/self/cgroup":               "3:cpu,cpuacct:/x\n"}, 0},
 	} {
 		root := machinetest.Root(t, map[string]string{"proc/self/mountinfo": mounts, "proc/self/cgroup": "0::/a\n"})
 		machinetest.Write(t, root, c.files)
@@ -87,17 +92,20 @@ func TestOversubscribed(t *testing.T) {
 		places []Place
 		want   []notice.Fact
 	}{
-		"room":                   {host("a", 4, "0-3"), nil},
-		"bound one each":         {host("a", 2, "0", "1"), nil},
-		"bound by halves":        {host("a", 4, "0-1", "2-3"), nil},
-		"unknown":                {host("a", 9, ""), nil},
-		"too many":               {host("a", 4, "0-1"), []notice.Fact{crowd(4, 2, "a", none)}},
-		"bound to one":           {host("a", 2, "0"), []notice.Fact{crowd(2, 1, "a", none)}},
-		"one core for two of 3":  {host("a", 3, "0", "0", "1-3"), []notice.Fact{crowd(2, 1, "a", notice.CoreLimit{CPUs: "0"})}},
-		"within another's set":   {host("a", 3, "0", "1", "0-1"), []notice.Fact{crowd(3, 2, "a", none)}},
-		"quota":                  {quota, []notice.Fact{crowd(4, 2, "a", notice.CoreLimit{Quota: 2})}},
-		"two hosts, one crowded": {append(host("a", 2, "0-1"), host("b", 3, "0-1")...), []notice.Fact{crowd(3, 2, "b", none)}},
-		"many hosts": {hosts, []notice.Fact{crowd(3, 2, "node0", none), crowd(3, 2, "node1", none), crowd(3, 2, "node2", none),
+		"room":            {host("a", 4, "0-3"), nil},
+		"bound one each":  {host("a", 2, "0", "1"), nil},
+		"bound by halves": {host("a", 4, "0-1", "2-3"), nil},
+		"unknown":         {host("a", 9, ""), nil},
+		"too many":        {host("a", 4, "0-1"), []notice.Fact{crowd(4, 2, "a", none)}},
+		"bound to one":    {host("a", 2, "0"), []notice.Fact{crowd(2, 1, "a", none)}},
+		"one core for two of 3": {host("a", 3, "0", "0", "1-3"),
+			[]notice.Fact{crowd(2, 1, "a", notice.CoreLimit{CPUs: "0"})}},
+		"within another's set": {host("a", 3, "0", "1", "0-1"), []notice.Fact{crowd(3, 2, "a", none)}},
+		"quota":                {quota, []notice.Fact{crowd(4, 2, "a", notice.CoreLimit{Quota: 2})}},
+		"two hosts, one crowded": {append(host("a", 2, "0-1"), host("b", 3, "0-1")...),
+			[]notice.Fact{crowd(3, 2, "b", none)}},
+		"many hosts": {hosts, []notice.Fact{crowd(3, 2, "node0", none), crowd(3, 2, "node1", none),
+			crowd(3, 2, "node2", none),
 			notice.OversubscribedHosts{Hosts: 2}}},
 	} {
 		if got := Oversubscribed(c.places); !slices.Equal(got, c.want) {

@@ -11,19 +11,24 @@ import (
 	"busbar/rank/machine/machinetest"
 )
 
-const snmpText = "Ip: Forwarding\nIp: 2\nTcp: RtoAlgorithm MaxConn RetransSegs InErrs\nTcp: 1 -1 %s 0\nUdp: InDatagrams\nUdp: 39\n"
+const snmpText = "Ip: Forwarding\nIp: 2\nTcp: RtoAlgorithm MaxConn RetransSegs InErrs\nTcp: 1 -1 %s 0\nUdp: " +
+	"InDatagrams\nUdp: 39\n"
 
 // port is where an adapter's counters are.
 const port = "sys/class/infiniband/mlx5_0/ports/1/"
 
 func TestCounters(t *testing.T) {
 	root := machinetest.Root(t, map[string]string{
-		port + "counters/port_rcv_data": "1000\n", port + "counters/port_xmit_data": "2000\n", port + "counters/symbol_error": "5\n",
-		port + "counters/port_xmit_discards": "0\n", port + "hw_counters/out_of_sequence": "7\n", port + "hw_counters/lifespan": "10\n",
+		port + "counters/port_rcv_data": "1000\n", port + "counters/port_xmit_data": "2000\n",
+		port + "counters/symbol_error":       "5\n",
+		port + "counters/port_xmit_discards": "0\n", port + "hw_counters/out_of_sequence": "7\n",
+		port + "hw_counters/lifespan":                                 "10\n",
 		"sys/class/infiniband/efa_0/ports/1/hw_counters/rx_bytes":     "50\n",
 		"sys/class/infiniband/efa_0/ports/1/hw_counters/retrans_pkts": "0\n",
-		"sys/class/net/eth0/statistics/rx_bytes":                      "100\n", "sys/class/net/eth0/statistics/tx_bytes": "9\n",
-		"sys/class/net/eth0/statistics/rx_dropped": "1\n", "sys/class/net/eth0/device/": "", "sys/class/net/eth0/operstate": "up\n",
+		"sys/class/net/eth0/statistics/rx_bytes":                      "100\n",
+		"sys/class/net/eth0/statistics/tx_bytes":                      "9\n",
+		"sys/class/net/eth0/statistics/rx_dropped":                    "1\n", "sys/class/net/eth0/device/": "",
+		"sys/class/net/eth0/operstate":           "up\n",
 		"sys/class/net/eth1/statistics/rx_bytes": "1\n", "sys/class/net/eth1/operstate": "down\n",
 		"sys/class/net/lo/statistics/rx_bytes": "70\n", "sys/class/net/lo/operstate": "unknown\n",
 		"proc/net/snmp": strings.ReplaceAll(snmpText, "%s", "3"),
@@ -36,7 +41,8 @@ func TestCounters(t *testing.T) {
 	}
 	// In place, as the kernel does: the files stay open.
 	machinetest.Write(t, root, map[string]string{
-		port + "counters/port_rcv_data": "1010\n", port + "counters/symbol_error": "6\n", port + "counters/port_xmit_discards": "2\n",
+		port + "counters/port_rcv_data": "1010\n", port + "counters/symbol_error": "6\n",
+		port + "counters/port_xmit_discards": "2\n",
 		port + "hw_counters/out_of_sequence": "27\n", "sys/class/infiniband/efa_0/ports/1/hw_counters/rx_bytes": "60\n",
 		"sys/class/net/eth0/statistics/rx_bytes": "300\n", "sys/class/net/eth0/statistics/rx_dropped": "4\n",
 		"sys/class/net/eth1/statistics/rx_bytes": "99\n", "sys/class/net/lo/statistics/rx_bytes": "80\n",

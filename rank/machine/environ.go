@@ -12,24 +12,30 @@ import (
 // prefix or name. Everything else stays out, and so does what looks like a secret even under an allowed name.
 var (
 	allowedPrefixes = []string{
-		"NCCL_", "NCCLX_", "RCCL_", "TORCH_NCCL_", "CUDA_MPS_", "UCX_", "UCC_", "HCOLL_", "SHARP_", "PSM2_", "PSM3_", "FI_",
-		"OMPI_MCA_", "PMIX_MCA_", "PRTE_MCA_", "MPICH_", "MPIR_CVAR_", "I_MPI_", "MV2_", "GLOO_", "MALLOC_", "OMP_", "KMP_",
+		"NCCL_", "NCCLX_", "RCCL_", "TORCH_NCCL_", "CUDA_MPS_", "UCX_", "UCC_", "HCOLL_", "SHARP_", "PSM2_", "PSM3_",
+		"FI_",
+		"OMPI_MCA_", "PMIX_MCA_", "PRTE_MCA_", "MPICH_", "MPIR_CVAR_", "I_MPI_", "MV2_", "GLOO_", "MALLOC_", "OMP_",
+		"KMP_",
 		"GOMP_",
 		"HSA_", "ROCR_", "BUSBAR_",
 	}
 	allowedNames = []string{
 		"CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER", "CUDA_DEVICE_MAX_CONNECTIONS", "CUDA_LAUNCH_BLOCKING",
 		"CUDA_MODULE_LOADING",
-		"NVIDIA_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "GPU_DEVICE_ORDINAL", "GOMAXPROCS", "GOGC", "GOMEMLIMIT", "GODEBUG",
+		"NVIDIA_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "GPU_DEVICE_ORDINAL", "GOMAXPROCS", "GOGC", "GOMEMLIMIT",
+		"GODEBUG",
 	}
 	allowedSlurm = []string{
 		"ARRAY_JOB_ID", "ARRAY_TASK_ID", "CLUSTER_NAME", "CPUS_ON_NODE", "CPUS_PER_TASK", "CPU_BIND", "CPU_BIND_LIST",
 		"CPU_BIND_TYPE",
 		"DISTRIBUTION", "GPUS", "GPUS_ON_NODE", "GPUS_PER_NODE", "GPUS_PER_TASK", "GPU_BIND", "HINT", "JOBID",
 		"JOB_CPUS_PER_NODE",
-		"JOB_GPUS", "JOB_ID", "JOB_NODELIST", "JOB_NUM_NODES", "JOB_PARTITION", "JOB_QOS", "JOB_START_TIME", "JOB_END_TIME",
-		"MEM_PER_CPU", "MEM_PER_NODE", "MPI_TYPE", "NNODES", "NODELIST", "NPROCS", "NTASKS", "NTASKS_PER_NODE", "PMIX_FENCE",
-		"RESTART_COUNT", "STEP_GPUS", "STEP_ID", "STEP_NODELIST", "STEP_NUM_NODES", "STEP_NUM_TASKS", "STEP_TASKS_PER_NODE",
+		"JOB_GPUS", "JOB_ID", "JOB_NODELIST", "JOB_NUM_NODES", "JOB_PARTITION", "JOB_QOS", "JOB_START_TIME",
+		"JOB_END_TIME",
+		"MEM_PER_CPU", "MEM_PER_NODE", "MPI_TYPE", "NNODES", "NODELIST", "NPROCS", "NTASKS", "NTASKS_PER_NODE",
+		"PMIX_FENCE",
+		"RESTART_COUNT", "STEP_GPUS", "STEP_ID", "STEP_NODELIST", "STEP_NUM_NODES", "STEP_NUM_TASKS",
+		"STEP_TASKS_PER_NODE",
 		"TASKS_PER_NODE", "THREADS_PER_CORE", "TOPOLOGY_ADDR", "TOPOLOGY_ADDR_PATTERN",
 	}
 	// Open MPI's transport key and contact addresses of daemons stand among its parameters.
@@ -73,6 +79,7 @@ func looksSecret(name, value string) bool {
 	if slices.ContainsFunc(secretNames, func(s string) bool { return strings.Contains(upper, s) }) {
 		return true
 	}
-	return secretValues.MatchString(value) || opaqueValue.MatchString(value) && strings.ContainsAny(value, "0123456789") &&
-		!strings.HasPrefix(value, "/")
+	return secretValues.MatchString(value) ||
+		opaqueValue.MatchString(value) && strings.ContainsAny(value, "0123456789") &&
+			!strings.HasPrefix(value, "/")
 }

@@ -7,8 +7,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// GrantedCPUs are those on which the system lets a thread of this process run, whatever its launcher has bound it to; nil
-// where it does not say.
+// GrantedCPUs are those on which the system lets a thread of this process run, whatever its launcher has bound it to;
+// nil where it does not say.
 func GrantedCPUs() []int {
 	found := make(chan []int)
 	go func() {

@@ -13,7 +13,8 @@ import (
 func TestPortRates(t *testing.T) {
 	ib := func(device, state, rate, link string) map[string]string {
 		dir := "sys/class/infiniband/" + device + "/ports/1/"
-		return map[string]string{dir + "state": state + "\n", dir + "phys_state": "5: LinkUp\n", dir + "rate": rate + "\n", dir + "link_layer": link + "\n"}
+		return map[string]string{dir + "state": state + "\n", dir + "phys_state": "5: LinkUp\n",
+			dir + "rate": rate + "\n", dir + "link_layer": link + "\n"}
 	}
 	root := machinetest.Root(t, map[string]string{
 		"sys/class/net/eth0/device/": "", "sys/class/net/eth0/speed": "25000\n",
@@ -22,18 +23,23 @@ func TestPortRates(t *testing.T) {
 		"sys/class/net/veth7/speed": "10000\n",
 	})
 	for _, files := range []map[string]string{
-		ib("mlx5_0", "4: ACTIVE", "400 Gb/sec (4X NDR)", "InfiniBand"), ib("mlx5_1", "1: DOWN", "10 Gb/sec (4X SDR)", "InfiniBand"),
-		ib("mlx5_2", "4: ACTIVE", "2.5 Gb/sec (1X SDR)", "Ethernet"), ib("rdmap0", "4: ACTIVE", "100 Gb/sec (4X EDR)", "Unspecified"), ib("odd", "4: ACTIVE", "fast", "Ethernet"),
+		ib("mlx5_0", "4: ACTIVE", "400 Gb/sec (4X NDR)", "InfiniBand"),
+		ib("mlx5_1", "1: DOWN", "10 Gb/sec (4X SDR)", "InfiniBand"),
+		ib("mlx5_2", "4: ACTIVE", "2.5 Gb/sec (1X SDR)", "Ethernet"),
+		ib("rdmap0", "4: ACTIVE", "100 Gb/sec (4X EDR)", "Unspecified"), ib("odd", "4: ACTIVE", "fast", "Ethernet"),
 	} {
 		machinetest.Write(t, root, files)
 	}
 	if err := os.MkdirAll(filepath.Join(root, "sys/class/infiniband/rdmap0/device"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Symlink("../../bus/pci/drivers/efa", filepath.Join(root, "sys/class/infiniband/rdmap0/device/driver")); err != nil {
+	if err := os.Symlink("../../bus/pci/drivers/efa",
+		filepath.Join(root, "sys/class/infiniband/rdmap0/device/driver")); err != nil {
 		t.Fatal(err)
 	}
-	want := []result.Port{{Name: "mlx5_0/1", Link: "InfiniBand", Rate: 400}, {Name: "mlx5_2/1", Link: "Ethernet", Rate: 2.5}, {Name: "rdmap0/1", Link: "EFA", Rate: 100}, {Name: "eth0", Rate: 25}}
+	want := []result.Port{{Name: "mlx5_0/1", Link: "InfiniBand", Rate: 400},
+		{Name: "mlx5_2/1", Link: "Ethernet", Rate: 2.5}, {Name: "rdmap0/1", Link: "EFA", Rate: 100},
+		{Name: "eth0", Rate: 25}}
 	if got := PortRates(root); !reflect.DeepEqual(got, want) {
 		t.Errorf("got  %+v\nwant %+v", got, want)
 	}
@@ -51,16 +57,22 @@ func TestReadLink(t *testing.T) {
 		want    *result.PCIe
 	}{
 		{"a slot slower than its card, a lane lost", map[string]string{
-			"max_link_speed": "32.0 GT/s PCIe", "max_link_width": "16", "current_link_speed": "2.5 GT/s PCIe", "current_link_width": "8",
-			"../max_link_speed": "16.0 GT/s PCIe", "../max_link_width": "16"}, false, &result.PCIe{Speed: 16, Width: 8, Lanes: 16}},
+			"max_link_speed": "32.0 GT/s PCIe", "max_link_width": "16", "current_link_speed": "2.5 GT/s PCIe",
+			"current_link_width": "8",
+			"../max_link_speed":  "16.0 GT/s PCIe", "../max_link_width": "16"}, false,
+			&result.PCIe{Speed: 16, Width: 8, Lanes: 16}},
 		{"a slot with fewer lanes", map[string]string{
 			"max_link_speed": "16.0 GT/s PCIe", "max_link_width": "16", "current_link_width": "8",
-			"../max_link_speed": "16.0 GT/s PCIe", "../max_link_width": "8"}, false, &result.PCIe{Speed: 16, Width: 8, Lanes: 8}},
+			"../max_link_speed": "16.0 GT/s PCIe", "../max_link_width": "8"}, false,
+			&result.PCIe{Speed: 16, Width: 8, Lanes: 8}},
 		{"a virtual slot", map[string]string{
 			"max_link_speed": "32.0 GT/s PCIe", "max_link_width": "16", "current_link_width": "16",
-			"../max_link_speed": "2.5 GT/s PCIe", "../max_link_width": "1"}, true, &result.PCIe{Speed: 32, Width: 16, Lanes: 16}},
-		{"a root complex above", map[string]string{"max_link_speed": "16.0 GT/s PCIe", "max_link_width": "4", "current_link_width": "4"}, false, &result.PCIe{Speed: 16, Width: 4, Lanes: 4}},
-		{"no link of its own", map[string]string{"max_link_speed": "Unknown", "max_link_width": "255", "current_link_width": "63"}, false, nil},
+			"../max_link_speed": "2.5 GT/s PCIe", "../max_link_width": "1"}, true,
+			&result.PCIe{Speed: 32, Width: 16, Lanes: 16}},
+		{"a root complex above", map[string]string{"max_link_speed": "16.0 GT/s PCIe", "max_link_width": "4",
+			"current_link_width": "4"}, false, &result.PCIe{Speed: 16, Width: 4, Lanes: 4}},
+		{"no link of its own", map[string]string{"max_link_speed": "Unknown", "max_link_width": "255",
+			"current_link_width": "63"}, false, nil},
 		{"nothing told", map[string]string{"vendor": "0x10de"}, false, nil},
 	} {
 		files := map[string]string{"sys/bus/pci/devices/": ""}
@@ -68,7 +80,8 @@ func TestReadLink(t *testing.T) {
 			files[filepath.Join(slot, "0000:1b:00.0", name)] = text + "\n"
 		}
 		root := machinetest.Root(t, files)
-		if err := os.Symlink("../../../devices/pci0000:00/0000:00:01.0/0000:1b:00.0", filepath.Join(root, "sys/bus/pci/devices/0000:1b:00.0")); err != nil {
+		if err := os.Symlink("../../../devices/pci0000:00/0000:00:01.0/0000:1b:00.0",
+			filepath.Join(root, "sys/bus/pci/devices/0000:1b:00.0")); err != nil {
 			t.Fatal(err)
 		}
 		if got := PCIeLink(root, "0000:1B:00.0", c.virtual); !reflect.DeepEqual(got, c.want) {

@@ -12,11 +12,12 @@ func TestMachineFacts(t *testing.T) {
 	root := machinetest.Root(t, map[string]string{
 		"etc/os-release":            "NAME=x\nPRETTY_NAME=\"Debian GNU/Linux 12 (bookworm)\"\n",
 		"proc/sys/kernel/osrelease": "6.1.0-18-amd64\n",
-		"proc/cpuinfo":              "processor\t: 0\nmodel\t: 17\nmodel name\t: AMD  EPYC 7763\nflags\t: fpu hypervisor\n",
-		"proc/self/status":          "Name:\trank\nCpus_allowed_list:\t0-1,8\n",
-		"proc/meminfo":              "MemTotal:       1024 kB\nMemAvailable:    512 kB\n",
-		"proc/loadavg":              "1.25 0.5 0.1 2/300 4242\n",
-		"proc/self/cgroup":          "0::/docker/abc\n",
+		"proc/cpuinfo": "processor\t: 0\nmodel\t: 17\nmodel name\t: AMD  EPYC 7763\nflags\t: fpu " +
+			"hypervisor\n",
+		"proc/self/status": "Name:\trank\nCpus_allowed_list:\t0-1,8\n",
+		"proc/meminfo":     "MemTotal:       1024 kB\nMemAvailable:    512 kB\n",
+		"proc/loadavg":     "1.25 0.5 0.1 2/300 4242\n",
+		"proc/self/cgroup": "0::/docker/abc\n",
 		"sys/devices/system/cpu/cpu0/cpufreq/scaling_governor": "performance\n",
 		"sys/devices/system/cpu/cpu1/cpufreq/scaling_governor": "powersave\n",
 		"sys/devices/system/cpu/cpu2/cpufreq/scaling_governor": "ondemand\n", // not ours
@@ -27,8 +28,9 @@ func TestMachineFacts(t *testing.T) {
 		t.Errorf("host %q, kernel %q", got.Host, got.Kernel)
 	}
 	got.Host, got.Kernel = "", ""
-	want := result.Machine{OS: "Debian GNU/Linux 12 (bookworm)", CPU: "AMD EPYC 7763", Cores: 3, Governor: "performance, powersave",
-		MemoryB: 1 << 20, Load1: 1.25, Container: "docker in virtual machine"}
+	want := result.Machine{OS: "Debian GNU/Linux 12 (bookworm)", CPU: "AMD EPYC 7763", Cores: 3,
+		Governor: "performance, powersave",
+		MemoryB:  1 << 20, Load1: 1.25, Container: "docker in virtual machine"}
 	if got != want {
 		t.Errorf("got  %+v\nwant %+v", got, want)
 	}
@@ -67,7 +69,8 @@ func TestContainer(t *testing.T) {
 		"kubernetes": {map[string]string{".dockerenv": "", "proc/self/cgroup": "0::/kubepods/pod1\n"}, "kubernetes"},
 		"apptainer":  {map[string]string{".singularity.d/": ""}, "apptainer"},
 		"nspawn":     {map[string]string{"run/systemd/container": "systemd-nspawn\n"}, "systemd-nspawn"},
-		"WSL2":       {map[string]string{"proc/sys/kernel/osrelease": "5.15.1-microsoft-standard-WSL2\n", "proc/cpuinfo": "flags : hypervisor\n"}, "WSL2"},
+		"WSL2": {map[string]string{"proc/sys/kernel/osrelease": "5.15.1-microsoft-standard-WSL2\n",
+			"proc/cpuinfo": "flags : hypervisor\n"}, "WSL2"},
 		"KVM": {map[string]string{"proc/cpuinfo": "flags : fpu hypervisor\n", "sys/class/dmi/id/sys_vendor": "QEMU\n",
 			"sys/class/dmi/id/product_name": "KVM\n"}, "virtual machine (KVM)"},
 		"EC2": {map[string]string{"proc/cpuinfo": "flags : hypervisor\n", "sys/class/dmi/id/sys_vendor": "Amazon EC2\n",

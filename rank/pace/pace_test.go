@@ -74,7 +74,8 @@ func TestPaceLearns(t *testing.T) {
 }
 
 func recordOf(bytes int64, seconds float64) *result.Record {
-	c := coll.Case{Collective: coll.AllReduce, Type: coll.BFloat16, Op: coll.Prod, Root: -1, Placement: coll.OutOfPlace, Mode: coll.Throughput, World: 8}.WithSize(bytes)
+	c := coll.Case{Collective: coll.AllReduce, Type: coll.BFloat16, Op: coll.Prod, Root: -1, Placement: coll.OutOfPlace,
+		Mode: coll.Throughput, World: 8}.WithSize(bytes)
 	return &result.Record{Kind: result.KindCase, Case: c, Status: result.OK, Check: result.Check{Result: "ok"},
 		Time: &result.Time{Seconds: seconds, Lo: seconds * 0.99, Hi: seconds * 1.01}}
 }

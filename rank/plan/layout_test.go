@@ -49,7 +49,8 @@ func TestLayoutOfNCCLTests(t *testing.T) {
 				c, k.rank, slots, send, recv, k.slots, k.send, k.recv)
 		}
 	}
-	if l := (&Options{Rotate: 1 << 30}).Layout(&sweeps.Sweep{}, nil, 2); l != (backend.Layout{Rank: 2, Rotate: 1 << 30}) {
+	if l := (&Options{Rotate: 1 << 30}).Layout(&sweeps.Sweep{}, nil,
+		2); l != (backend.Layout{Rank: 2, Rotate: 1 << 30}) {
 		t.Errorf("--rotate: %+v", l)
 	}
 }

@@ -20,7 +20,8 @@ type fabric struct {
 
 func readFabric(root string, env func(string) string) fabric {
 	_, err := os.Stat(filepath.Join(root, "sys/module/nvidia_peermem"))
-	return fabric{Ports: machine.RDMAPorts(root), pcie: readPCIe(root), Peermem: err == nil, Plugin: netPlugin(root, env)}
+	return fabric{Ports: machine.RDMAPorts(root), pcie: readPCIe(root), Peermem: err == nil,
+		Plugin: netPlugin(root, env)}
 }
 
 // kinds counts the active ports: "8 x InfiniBand 400 Gb/sec (4X NDR)".
@@ -60,7 +61,8 @@ func checkRDMA(host []Setup) (rows []Row) {
 		}
 	}
 	if down != nil {
-		rows = append(rows, Found(name, notice.RDMAPortsDown{Active: len(ports) - len(down), Of: len(ports), Down: down}))
+		rows = append(rows,
+			Found(name, notice.RDMAPortsDown{Active: len(ports) - len(down), Of: len(ports), Down: down}))
 	}
 	if narrow != nil {
 		rows = append(rows, Found(name, notice.RDMALinkNarrow{Links: narrow}))

@@ -14,9 +14,12 @@ import (
 func TestReadPorts(t *testing.T) {
 	const at = "sys/class/infiniband/"
 	root := machinetest.Root(t, map[string]string{
-		at + "mlx5_0/ports/1/state": "4: ACTIVE\n", at + "mlx5_0/ports/1/phys_state": "5: LinkUp\n", at + "mlx5_0/ports/1/rate": "400 Gb/sec (4X NDR)\n",
-		at + "mlx5_0/ports/1/link_layer": "InfiniBand\n", at + "mlx5_0/device/": "", "sys/class/infiniband_verbs/uverbs7/ibdev": "mlx5_0\n", "dev/infiniband/uverbs7": "",
-		at + "rdmap0/ports/1/state": "4: ACTIVE\n", at + "rdmap0/ports/1/rate": "100 Gb/sec (4X EDR)\n", at + "rdmap0/device/": "",
+		at + "mlx5_0/ports/1/state": "4: ACTIVE\n", at + "mlx5_0/ports/1/phys_state": "5: LinkUp\n",
+		at + "mlx5_0/ports/1/rate":       "400 Gb/sec (4X NDR)\n",
+		at + "mlx5_0/ports/1/link_layer": "InfiniBand\n", at + "mlx5_0/device/": "",
+		"sys/class/infiniband_verbs/uverbs7/ibdev": "mlx5_0\n", "dev/infiniband/uverbs7": "",
+		at + "rdmap0/ports/1/state": "4: ACTIVE\n", at + "rdmap0/ports/1/rate": "100 Gb/sec (4X EDR)\n",
+		at + "rdmap0/device/":                      "",
 		"sys/class/infiniband_verbs/uverbs8/ibdev": "rdmap0\n", // no file under /dev
 		"sys/module/nvidia_peermem/":               "",
 	})
@@ -25,20 +28,23 @@ func TestReadPorts(t *testing.T) {
 	}
 	f := readFabric(root, noVariables)
 	want := []machine.RDMAPort{
-		{Name: "mlx5_0/1", State: "ACTIVE", Phys: "LinkUp", Rate: "400 Gb/sec (4X NDR)", Link: "InfiniBand", Open: true},
+		{Name: "mlx5_0/1", State: "ACTIVE", Phys: "LinkUp", Rate: "400 Gb/sec (4X NDR)", Link: "InfiniBand",
+			Open: true},
 		{Name: "rdmap0/1", State: "ACTIVE", Rate: "100 Gb/sec (4X EDR)", EFA: true},
 	}
 	if len(f.Ports) != 2 || f.Ports[0] != want[0] || f.Ports[1] != want[1] || !f.Peermem {
 		t.Errorf("%+v", f)
 	}
-	if f := readFabric(t.TempDir(), noVariables); f.Ports != nil || f.Peermem || f.Plugin != "" || f.Units != 0 || f.GPUs != nil {
+	if f := readFabric(t.TempDir(), noVariables); f.Ports != nil || f.Peermem || f.Plugin != "" || f.Units != 0 ||
+		f.GPUs != nil {
 		t.Errorf("nothing there: %+v", f)
 	}
 }
 
 func TestCheckRDMA(t *testing.T) {
 	up := func(name string) machine.RDMAPort {
-		return machine.RDMAPort{Name: name, State: "ACTIVE", Phys: "LinkUp", Rate: "400 Gb/sec (4X NDR)", Link: "InfiniBand", Open: true}
+		return machine.RDMAPort{Name: name, State: "ACTIVE", Phys: "LinkUp", Rate: "400 Gb/sec (4X NDR)",
+			Link: "InfiniBand", Open: true}
 	}
 	with := func(change func(*machine.RDMAPort)) machine.RDMAPort {
 		p := up("mlx5_1/1")
@@ -71,16 +77,20 @@ func TestCheckRDMA(t *testing.T) {
 		"EFA": {with(func(p *machine.RDMAPort) { p.EFA = true }), ports(1, "EFA 400 Gb/sec (4X NDR)", 1, ndr)},
 		"no file": {with(func(p *machine.RDMAPort) { p.Open = false }), want{Caution,
 			notice.RDMANotPermitted{Ports: []string{"mlx5_1/1"}}}},
-		"two lanes": {with(func(p *machine.RDMAPort) { p.Rate = "100 Gb/sec (2X HDR)" }), ports(1, "InfiniBand 100 Gb/sec (2X HDR)",
-			1, ndr)},
+		"two lanes": {with(func(p *machine.RDMAPort) { p.Rate = "100 Gb/sec (2X HDR)" }),
+			ports(1, "InfiniBand 100 Gb/sec (2X HDR)",
+				1, ndr)},
 		"unknown": {with(func(p *machine.RDMAPort) { p.Rate, p.Link = "", "" }), ports(1, ndr, 1,
 			"unknown link at an unknown rate")},
 	} {
-		expect(t, name, checkRDMA(hostOf(2, Setup{Fabric: fabric{Ports: []machine.RDMAPort{up("mlx5_0/1"), c.second}}})), c.want)
+		expect(t, name,
+			checkRDMA(hostOf(2, Setup{Fabric: fabric{Ports: []machine.RDMAPort{up("mlx5_0/1"), c.second}}})), c.want)
 	}
 	down := with(func(p *machine.RDMAPort) { p.State, p.Open = "INIT", false })
-	expect(t, "nothing works", checkRDMA(hostOf(1, Setup{Fabric: fabric{Ports: []machine.RDMAPort{down}}})), want{Caution,
-		notice.RDMAPortsDown{Of: 1, Down: []notice.PortState{{Port: "mlx5_1/1", State: "INIT", Physical: "LinkUp"}}}})
+	expect(t, "nothing works", checkRDMA(hostOf(1, Setup{Fabric: fabric{Ports: []machine.RDMAPort{down}}})),
+		want{Caution,
+			notice.RDMAPortsDown{Of: 1,
+				Down: []notice.PortState{{Port: "mlx5_1/1", State: "INIT", Physical: "LinkUp"}}}})
 	expect(t, "none", checkRDMA(hostOf(1, Setup{})), want{Passed, notice.NoRDMADevice{}})
 }
 
@@ -90,11 +100,14 @@ func TestNetPlugin(t *testing.T) {
 		env   map[string]string
 		want  string
 	}{
-		"none":              {nil, nil, ""},
-		"on the path":       {[]string{"opt/ofi/lib/libnccl-net.so", "usr/lib/libnccl-net.so"}, map[string]string{"LD_LIBRARY_PATH": "/none:/opt/ofi/lib"}, "/opt/ofi/lib/libnccl-net.so"},
-		"standard folder":   {[]string{"usr/lib/libnccl-net.so"}, nil, "/usr/lib/libnccl-net.so"},
-		"named":             {[]string{"usr/lib/libnccl-net-ofi.so", "usr/lib/libnccl-net.so"}, map[string]string{"NCCL_NET_PLUGIN": "ofi"}, "/usr/lib/libnccl-net-ofi.so"},
-		"by its file":       {[]string{"usr/lib/libx.so"}, map[string]string{"NCCL_NET_PLUGIN": "libx.so"}, "/usr/lib/libx.so"},
+		"none": {nil, nil, ""},
+		"on the path": {[]string{"opt/ofi/lib/libnccl-net.so", "usr/lib/libnccl-net.so"},
+			map[string]string{"LD_LIBRARY_PATH": "/none:/opt/ofi/lib"}, "/opt/ofi/lib/libnccl-net.so"},
+		"standard folder": {[]string{"usr/lib/libnccl-net.so"}, nil, "/usr/lib/libnccl-net.so"},
+		"named": {[]string{"usr/lib/libnccl-net-ofi.so", "usr/lib/libnccl-net.so"},
+			map[string]string{"NCCL_NET_PLUGIN": "ofi"}, "/usr/lib/libnccl-net-ofi.so"},
+		"by its file": {[]string{"usr/lib/libx.so"}, map[string]string{"NCCL_NET_PLUGIN": "libx.so"},
+			"/usr/lib/libx.so"},
 		"by its path":       {[]string{"x/y.so"}, map[string]string{"NCCL_NET_PLUGIN": "/x/y.so"}, "/x/y.so"},
 		"by a path to none": {[]string{"usr/lib/libnccl-net.so"}, map[string]string{"NCCL_NET_PLUGIN": "/x/y.so"}, ""},
 		"switched off":      {[]string{"usr/lib/libnccl-net.so"}, map[string]string{"NCCL_NET_PLUGIN": "none"}, ""},
@@ -110,7 +123,8 @@ func TestNetPlugin(t *testing.T) {
 		}
 	}
 	cache := "ld.so-1.7.0\x00glibc-ld.so.cache1.1\x00libx.so\x00/usr/lib/libx.so\x00libnccl-net.so\x00/opt/amazon/ofi-nccl/lib/libnccl-net.so\x00libz.so\x00"
-	if got := netPlugin(machinetest.Root(t, map[string]string{"etc/ld.so.cache": cache}), noVariables); got != "/opt/amazon/ofi-nccl/lib/libnccl-net.so" {
+	if got := netPlugin(machinetest.Root(t, map[string]string{"etc/ld.so.cache": cache}),
+		noVariables); got != "/opt/amazon/ofi-nccl/lib/libnccl-net.so" {
 		t.Errorf("in the loader's cache: %q", got)
 	}
 }

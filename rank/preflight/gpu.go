@@ -79,7 +79,8 @@ func checkDevices(s Setup) Row {
 		return Found(name, notice.GPUDriverUnusable{Failed: g.Problem.Parts})
 	}
 	if len(g.Devices) == 0 {
-		return Found(name, notice.NoGPUVisible{OnBus: len(s.Fabric.GPUs), Driver: notice.DriverVersion(s.Fabric.Driver)})
+		return Found(name,
+			notice.NoGPUVisible{OnBus: len(s.Fabric.GPUs), Driver: notice.DriverVersion(s.Fabric.Driver)})
 	}
 	count := map[gpu]int{}
 	var models []notice.GPUModel

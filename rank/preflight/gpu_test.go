@@ -17,7 +17,9 @@ func gpusOf(n int, change func(rank int, v *GPUView)) []Setup {
 		v := &GPUView{Driver: "550.54.15", CUDA: 12040, Library: "NCCL 2.27.7", Path: "/lib/libnccl.so.2"}
 		for k := range n {
 			id := string(rune('a' + k))
-			v.Devices = append(v.Devices, gpu{Name: "NVIDIA H100", UUID: "GPU-" + id, PCI: "0000:0" + id + ":00.0", Bytes: 80 * gib, State: &cudart.Health{Persistence: "on", ECC: "on"}})
+			v.Devices = append(v.Devices,
+				gpu{Name: "NVIDIA H100", UUID: "GPU-" + id, PCI: "0000:0" + id + ":00.0", Bytes: 80 * gib,
+					State: &cudart.Health{Persistence: "on", ECC: "on"}})
 			v.Peer = append(v.Peer, make([]bool, n))
 			for other := range n {
 				v.Peer[k][other] = k != other
@@ -89,7 +91,8 @@ func TestCheckGPUs(t *testing.T) {
 		"newer CUDA": {"NCCL", all(func(v *GPUView) { v.BuiltFor = "13.0" }), want{Problem,
 			notice.NCCLNeedsNewerDriver{NCCLInUse: library("13.0"), Driver: 12040}}},
 		"newer minor": {"NCCL", all(func(v *GPUView) { v.BuiltFor = "12.9" }), want{Passed, library("12.9")}},
-		"older CUDA":  {"NCCL", all(func(v *GPUView) { v.BuiltFor, v.CUDA = "12.9", 13000 }), want{Passed, library("12.9")}},
+		"older CUDA": {"NCCL", all(func(v *GPUView) { v.BuiltFor, v.CUDA = "12.9", 13000 }),
+			want{Passed, library("12.9")}},
 		"old GPU": {"NCCL", all(func(v *GPUView) { v.BuiltFor, v.Unserved = "13.0", "7.0" }),
 			want{Problem, notice.NCCLWithoutGPUCode{NCCLInUse: library("13.0"), Capability: "7.0"}}},
 		"own GPUs":    {"GPU of each rank", nil, want{Passed, notice.OwnGPUs{}}},
@@ -112,12 +115,15 @@ func TestCheckGPUs(t *testing.T) {
 			notice.GPUPersistenceOff{GPUs: []string{pciB}}}},
 		"ECC": {"GPU state", state(func(s *cudart.Health) { s.ECC = "off" }), want{Caution,
 			notice.GPUWithoutECC{GPUs: []string{pciB}}}},
-		"no ECC": {"GPU state", state(func(s *cudart.Health) { s.ECC = "" }), want{Passed, notice.GPUsHealthy{GPUs: 2}}},
+		"no ECC": {"GPU state", state(func(s *cudart.Health) { s.ECC = "" }),
+			want{Passed, notice.GPUsHealthy{GPUs: 2}}},
 		"errors": {"GPU state", state(func(s *cudart.Health) { s.ECCErrors = 3 }),
 			want{Caution, notice.GPUMemoryErrors{GPUs: []notice.GPUErrors{{PCI: pciB, Errors: 3}}}}},
-		"throttled": {"GPU state", state(func(s *cudart.Health) { s.Throttle = []string{"sw_power_cap", "hw_slowdown"} }),
-			want{Caution, notice.GPUClocksReduced{GPUs: []notice.GPUThrottle{{PCI: pciB, Reasons: []string{"sw_power_cap",
-				"hw_slowdown"}}}}}},
+		"throttled": {"GPU state",
+			state(func(s *cudart.Health) { s.Throttle = []string{"sw_power_cap", "hw_slowdown"} }),
+			want{Caution,
+				notice.GPUClocksReduced{GPUs: []notice.GPUThrottle{{PCI: pciB, Reasons: []string{"sw_power_cap",
+					"hw_slowdown"}}}}}},
 		"idle": {"GPU state", state(func(s *cudart.Health) { s.Throttle = []string{"gpu_idle"} }), want{Passed,
 			notice.GPUsHealthy{GPUs: 2}}},
 	} {
@@ -130,7 +136,8 @@ func TestCheckGPUs(t *testing.T) {
 func TestUnusedGPUs(t *testing.T) {
 	expect(t, "none", checkGPUs(hostOf(2, Setup{})))
 	p := pcie{GPUs: []string{"a", "b"}}
-	expect(t, "no driver", checkGPUs(hostOf(2, Setup{Fabric: fabric{pcie: p}})), want{Passed, notice.GPUsUnused{GPUs: 2}})
+	expect(t, "no driver", checkGPUs(hostOf(2, Setup{Fabric: fabric{pcie: p}})),
+		want{Passed, notice.GPUsUnused{GPUs: 2}})
 	p.Driver = "550"
 	expect(t, "idle", checkGPUs(hostOf(2, Setup{Fabric: fabric{pcie: p}})), want{Passed, notice.GPUsUnused{GPUs: 2,
 		Driver: "550"}})
@@ -148,10 +155,11 @@ func TestCheckNetworkOfGPUs(t *testing.T) {
 		f             fabric
 		peermem, nccl want
 	}{
-		"InfiniBand":     {fabric{Ports: []machine.RDMAPort{ib}, Peermem: true}, loaded(true), builtIn},
-		"no module":      {fabric{Ports: []machine.RDMAPort{ib, efa}, Plugin: "/x.so"}, missing, plugin},
-		"EFA":            {fabric{Ports: []machine.RDMAPort{efa}, Plugin: "/x.so"}, loaded(false), plugin},
-		"EFA, no plugin": {fabric{Ports: []machine.RDMAPort{efa}}, loaded(false), want{Caution, notice.EFAWithoutPlugin{}}},
+		"InfiniBand": {fabric{Ports: []machine.RDMAPort{ib}, Peermem: true}, loaded(true), builtIn},
+		"no module":  {fabric{Ports: []machine.RDMAPort{ib, efa}, Plugin: "/x.so"}, missing, plugin},
+		"EFA":        {fabric{Ports: []machine.RDMAPort{efa}, Plugin: "/x.so"}, loaded(false), plugin},
+		"EFA, no plugin": {fabric{Ports: []machine.RDMAPort{efa}}, loaded(false),
+			want{Caution, notice.EFAWithoutPlugin{}}},
 	} {
 		host := gpusOf(1, nil)
 		host[0].Fabric = c.f
@@ -196,8 +204,10 @@ func TestCheckLibraries(t *testing.T) {
 }
 
 func TestJudgeRoom(t *testing.T) {
-	limit := notice.MemoryLimit{Rank: 3, Host: "a", Bytes: 4 * gib, Bound: "the memory of GPU x", Free: 5 * gib, Ranks: 1}
+	limit := notice.MemoryLimit{Rank: 3, Host: "a", Bytes: 4 * gib, Bound: "the memory of GPU x", Free: 5 * gib,
+		Ranks: 1}
 	expect(t, "free", []Row{JudgeRoom(limit)}, want{Passed, notice.GPUMemory{Limit: limit}})
 	limit.Bytes--
-	expect(t, "used", []Row{JudgeRoom(limit)}, want{Caution, notice.GPUMemoryShort{GPUMemory: notice.GPUMemory{Limit: limit}}})
+	expect(t, "used", []Row{JudgeRoom(limit)},
+		want{Caution, notice.GPUMemoryShort{GPUMemory: notice.GPUMemory{Limit: limit}}})
 }

@@ -31,15 +31,18 @@ func hostOf(n int, s Setup) (host []Setup) {
 
 func TestReadLimits(t *testing.T) {
 	text := "Limit                     Soft Limit           Hard Limit           Units\n" +
-		"Max open files            1024                 524288               files\nMax locked memory         %s            unlimited            bytes\n"
+		"Max open files            1024                 524288               files\nMax locked memory         %s     " +
+		"       unlimited            bytes\n"
 	for name, c := range map[string]struct {
 		files  map[string]string
 		locked int64
 		open   int64
 		exempt bool
 	}{
-		"limited":   {map[string]string{"proc/self/limits": strings.ReplaceAll(text, "%s", "8388608")}, 8 * mib, 1024, false},
-		"unlimited": {map[string]string{"proc/self/limits": strings.ReplaceAll(text, "%s", "unlimited")}, unlimited, 1024, false},
+		"limited": {map[string]string{"proc/self/limits": strings.ReplaceAll(text, "%s", "8388608")}, 8 * mib, 1024,
+			false},
+		"unlimited": {map[string]string{"proc/self/limits": strings.ReplaceAll(text, "%s", "unlimited")}, unlimited,
+			1024, false},
 		"unknown":   {nil, unknown, unknown, false},
 		"root":      {map[string]string{"proc/self/status": "CapEff:\t000001ffffffffff\n"}, unknown, unknown, true},
 		"container": {map[string]string{"proc/self/status": "CapEff:\t00000000a80425fb\n"}, unknown, unknown, false},
@@ -67,9 +70,11 @@ func TestCheckShared(t *testing.T) {
 		v     volume
 		want  want
 	}{
-		"plenty":             {8, volume{tib, gib}, want{Passed, notice.SharedMemory{Free: gib, Total: tib, Ranks: 8}}},
-		"docker's default":   {2, volume{64 * mib, 64 * mib}, want{Caution, notice.ShmSmallForNCCL{SharedMemory: docker(2)}}},
-		"docker's, 16 ranks": {16, volume{64 * mib, 64 * mib}, want{Problem, notice.ShmTooSmall{SharedMemory: docker(16)}}},
+		"plenty": {8, volume{tib, gib}, want{Passed, notice.SharedMemory{Free: gib, Total: tib, Ranks: 8}}},
+		"docker's default": {2, volume{64 * mib, 64 * mib},
+			want{Caution, notice.ShmSmallForNCCL{SharedMemory: docker(2)}}},
+		"docker's, 16 ranks": {16, volume{64 * mib, 64 * mib},
+			want{Problem, notice.ShmTooSmall{SharedMemory: docker(16)}}},
 		"one rank, little": {1, volume{64 * mib, mib}, want{Passed, notice.SharedMemory{Free: mib, Total: 64 * mib,
 			Ranks: 1}}},
 		"one rank, none": {1, volume{}, want{Passed, notice.NoShm{Ranks: 1}}},
@@ -95,10 +100,11 @@ func TestCheckLocked(t *testing.T) {
 		f    fabric
 		want want
 	}{
-		"unlimited":       {limits{Locked: unlimited}, rdma, want{Passed, locked(notice.Unlimited, "")}},
-		"unknown":         {limits{Locked: unknown}, rdma, want{Passed, locked(notice.LimitUnknown, "")}},
-		"no RDMA":         {limits{Locked: 64 << 10}, fabric{}, want{Passed, locked(64<<10, notice.NoRDMA)}},
-		"exempt":          {limits{Locked: 64 << 10, Exempt: true}, rdma, want{Passed, locked(64<<10, notice.LockExempt)}},
+		"unlimited": {limits{Locked: unlimited}, rdma, want{Passed, locked(notice.Unlimited, "")}},
+		"unknown":   {limits{Locked: unknown}, rdma, want{Passed, locked(notice.LimitUnknown, "")}},
+		"no RDMA":   {limits{Locked: 64 << 10}, fabric{}, want{Passed, locked(64<<10, notice.NoRDMA)}},
+		"exempt": {limits{Locked: 64 << 10, Exempt: true}, rdma,
+			want{Passed, locked(64<<10, notice.LockExempt)}},
 		"the old default": {limits{Locked: 64 << 10}, rdma, want{Problem, limited(64 << 10)}},
 		"the new default": {limits{Locked: 8 * mib}, rdma, want{Problem, limited(8 * mib)}},
 		"half":            {limits{Locked: 256 * gib}, rdma, want{Caution, limited(256 * gib)}},
@@ -130,7 +136,8 @@ func TestCheckMemory(t *testing.T) {
 		return limits{Bounds: []machine.MemoryBound{{Name: "cgroup /job memory.max", Free: free}}}
 	}
 	limit := func(bytes, free units.RoughBytes) notice.BufferLimit {
-		return notice.BufferLimit{Host: "node1", Bytes: bytes, Bound: "cgroup /job memory.max", Free: free, Ranks: 8, Kept: 32 * mib}
+		return notice.BufferLimit{Host: "node1", Bytes: bytes, Bound: "cgroup /job memory.max", Free: free, Ranks: 8,
+			Kept: 32 * mib}
 	}
 	for name, c := range map[string]struct {
 		ranks int
@@ -164,7 +171,8 @@ func TestCheckOutput(t *testing.T) {
 		t.Fatal(err)
 	}
 	expect(t, "a file", []Row{CheckOutput(file)}, want{Problem, notice.OutputUnusable{Failed: notice.Failed{
-		Problem: fmt.Sprintf("results folder %s: %[1]s is a file, not a folder", file), Remedy: "name another with --out"}}})
+		Problem: fmt.Sprintf("results folder %s: %[1]s is a file, not a folder", file),
+		Remedy:  "name another with --out"}}})
 	below := filepath.Join(dir, "a", "b")
 	r := CheckOutput(below)
 	f, is := r.Fact.(notice.OutputFolder)

@@ -23,7 +23,8 @@ func TestReadNode(t *testing.T) {
 		"proc/cpuinfo":                                         "model name : x\nflags : hypervisor\n",
 		"sys/devices/system/cpu/cpu0/cpufreq/scaling_governor": "powersave\n",
 	}))
-	if n.CPUs != 8 || !slices.Equal(n.NUMA, []string{"0-3", "4-7"}) || n.Balancing != 1 || n.HugePages != "madvise" || !n.Virtual || n.Machine.Governor != "powersave" {
+	if n.CPUs != 8 || !slices.Equal(n.NUMA, []string{"0-3", "4-7"}) || n.Balancing != 1 || n.HugePages != "madvise" ||
+		!n.Virtual || n.Machine.Governor != "powersave" {
 		t.Errorf("%+v", n)
 	}
 	n = readNode(t.TempDir())
@@ -34,7 +35,8 @@ func TestReadNode(t *testing.T) {
 
 func TestCheckCPUs(t *testing.T) {
 	cpus := func(ranks, online, least, most int, free bool) notice.RankCPUs {
-		return notice.RankCPUs{Ranks: ranks, CPUs: online, Binding: notice.Binding{Least: least, Most: most, Free: free}}
+		return notice.RankCPUs{Ranks: ranks, CPUs: online,
+			Binding: notice.Binding{Least: least, Most: most, Free: free}}
 	}
 	for name, c := range map[string]struct {
 		online int
@@ -75,7 +77,8 @@ func TestCheckSpeed(t *testing.T) {
 		want want
 	}{
 		"performance": {byRank(checkGovernor)(hostOf(1,
-			Setup{Node: node{Machine: result.Machine{Governor: "performance"}}})), want{Passed, governor("performance")}},
+			Setup{Node: node{Machine: result.Machine{Governor: "performance"}}})),
+			want{Passed, governor("performance")}},
 		"powersave": {byRank(checkGovernor)(hostOf(1,
 			Setup{Node: node{Machine: result.Machine{Governor: "performance, powersave"}}})),
 			want{Caution, notice.SlowGovernor{CPUGovernor: governor("performance, powersave")}}},
@@ -119,8 +122,11 @@ func TestBusiestHost(t *testing.T) {
 func TestCheckAlikeHosts(t *testing.T) {
 	good := func() (hosts [][]Setup) {
 		for _, r := range ranksOf(1, "n1", "n2", "n3") {
-			hosts = append(hosts, []Setup{{who: r, Node: node{CPUs: 8, HugePages: "always", Machine: result.Machine{CPU: "EPYC", OS: "Debian", Kernel: "6.1", MemoryB: 100 * gib}},
-				Fabric: fabric{Ports: []machine.RDMAPort{{State: "ACTIVE", Link: "InfiniBand", Rate: "400"}}}}})
+			hosts = append(hosts,
+				[]Setup{{who: r,
+					Node: node{CPUs: 8, HugePages: "always",
+						Machine: result.Machine{CPU: "EPYC", OS: "Debian", Kernel: "6.1", MemoryB: 100 * gib}},
+					Fabric: fabric{Ports: []machine.RDMAPort{{State: "ACTIVE", Link: "InfiniBand", Rate: "400"}}}}})
 		}
 		return hosts
 	}
@@ -128,9 +134,10 @@ func TestCheckAlikeHosts(t *testing.T) {
 	differ := func(words ...string) want { // name, value, value of n2
 		var all []notice.HostProperty
 		for w := range slices.Chunk(words, 3) {
-			all = append(all, notice.HostProperty{Name: w[0], Values: []notice.HostValue{{Value: w[1], Hosts: []string{"n1",
-				"n3"}},
-				{Value: w[2], Hosts: []string{"n2"}}}})
+			all = append(all,
+				notice.HostProperty{Name: w[0], Values: []notice.HostValue{{Value: w[1], Hosts: []string{"n1",
+					"n3"}},
+					{Value: w[2], Hosts: []string{"n2"}}}})
 		}
 		return want{Caution, notice.HostsDiffer{Properties: all}}
 	}
@@ -149,8 +156,9 @@ func TestCheckAlikeHosts(t *testing.T) {
 			"1 x InfiniBand 400", "none")},
 		"GPUs":      {func(s *Setup) { s.Fabric.GPUs = []string{"0000:01:00.0"} }, differ("NVIDIA GPUs", "0", "1")},
 		"container": {func(s *Setup) { s.Node.Machine.Container = "docker" }, differ("container", "none", "docker")},
-		"two of them": {func(s *Setup) { s.Node.Machine.OS, s.Node.CPUs = "RHEL", 7 }, differ("number of CPUs", "8", "7",
-			"operating system", "Debian", "RHEL")},
+		"two of them": {func(s *Setup) { s.Node.Machine.OS, s.Node.CPUs = "RHEL", 7 },
+			differ("number of CPUs", "8", "7",
+				"operating system", "Debian", "RHEL")},
 	} {
 		hosts := good()
 		c.spoil(&hosts[1][0])

@@ -21,26 +21,32 @@ func configSpace(control uint16) string {
 func TestReadPCIe(t *testing.T) {
 	const at = "sys/bus/pci/devices/"
 	root := machinetest.Root(t, map[string]string{
-		"proc/driver/nvidia/version": "NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  550.54.15  Release Build\nGCC version:  gcc version 12.2.0\n",
-		"sys/class/iommu/dmar0/":     "", "sys/class/iommu/dmar1/": "",
-		at + "0000:01:00.0/vendor": "0x10de\n", at + "0000:01:00.0/class": "0x030200\n", at + "0000:01:00.0/iommu_group/type": "DMA-FQ\n",
-		at + "0000:02:00.0/vendor": "0x10de\n", at + "0000:02:00.0/class": "0x030200\n", at + "0000:02:00.0/iommu_group/type": "identity\n",
-		at + "0000:03:00.0/vendor": "0x10de\n", at + "0000:03:00.0/class": "0x068000\n", // an NVSwitch
+		"proc/driver/nvidia/version": "NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  550.54.15  Release " +
+			"Build\nGCC version:  gcc version 12.2.0\n",
+		"sys/class/iommu/dmar0/": "", "sys/class/iommu/dmar1/": "",
+		at + "0000:01:00.0/vendor": "0x10de\n", at + "0000:01:00.0/class": "0x030200\n",
+		at + "0000:01:00.0/iommu_group/type": "DMA-FQ\n",
+		at + "0000:02:00.0/vendor":           "0x10de\n", at + "0000:02:00.0/class": "0x030200\n",
+		at + "0000:02:00.0/iommu_group/type": "identity\n",
+		at + "0000:03:00.0/vendor":           "0x10de\n", at + "0000:03:00.0/class": "0x068000\n", // an NVSwitch
 		at + "0000:04:00.0/infiniband/mlx5_0/": "", at + "0000:04:00.0/iommu_group/type": "DMA\n",
 		at + "0000:05:00.0/class": "0x010802\n", at + "0000:05:00.0/iommu_group/type": "DMA\n", // a disk
-		at + "0000:00:01.0/class": "0x060400\n", at + "0000:00:01.0/config": configSpace(0x1d), // SrcValid, ReqRedir, CmpltRedir, UpstreamFwd
+		// SrcValid, ReqRedir, CmpltRedir, UpstreamFwd
+		at + "0000:00:01.0/class": "0x060400\n", at + "0000:00:01.0/config": configSpace(0x1d),
 		at + "0000:00:02.0/class": "0x060400\n", at + "0000:00:02.0/config": configSpace(0x11),
 		at + "0000:00:03.0/class": "0x060400\n", at + "0000:00:03.0/config": string(make([]byte, 4096)), // no ACS
 		at + "0000:00:04.0/class": "0x060400\n", at + "0000:00:04.0/config": string(make([]byte, 256)),
 	})
 	p := readPCIe(root)
 	if p.Driver != "550.54.15" || p.Units != 2 || !slices.Equal(p.GPUs, []string{"0000:01:00.0", "0000:02:00.0"}) ||
-		!slices.Equal(p.Translated, []string{"0000:01:00.0", "0000:04:00.0"}) || p.Bridges != 2 || !slices.Equal(p.Redirect, []string{"0000:00:01.0"}) || p.Hidden {
+		!slices.Equal(p.Translated, []string{"0000:01:00.0", "0000:04:00.0"}) || p.Bridges != 2 ||
+		!slices.Equal(p.Redirect, []string{"0000:00:01.0"}) || p.Hidden {
 		t.Errorf("%+v", p)
 	}
 	proprietary := "NVRM version: NVIDIA UNIX x86_64 Kernel Module  535.104  Sat Aug\n"
-	hidden := readPCIe(machinetest.Root(t, map[string]string{at + "0000:00:01.0/class": "0x060400\n", at + "0000:00:01.0/config": string(make([]byte, 64)),
-		"proc/driver/nvidia/version": proprietary}))
+	hidden := readPCIe(machinetest.Root(t,
+		map[string]string{at + "0000:00:01.0/class": "0x060400\n", at + "0000:00:01.0/config": string(make([]byte, 64)),
+			"proc/driver/nvidia/version": proprietary}))
 	if !hidden.Hidden || hidden.Bridges != 0 || hidden.Driver != "535.104" {
 		t.Errorf("%+v", hidden)
 	}
@@ -48,7 +54,8 @@ func TestReadPCIe(t *testing.T) {
 
 // Before Linux 5.11 groups have no type that can be read; the kernel's command line decides.
 func TestTranslatesOnOldKernels(t *testing.T) {
-	for line, want := range map[string]bool{"quiet intel_iommu=on": true, "intel_iommu=on iommu=pt quiet": false, "iommu.passthrough=1": false, "": true} {
+	for line, want := range map[string]bool{"quiet intel_iommu=on": true, "intel_iommu=on iommu=pt quiet": false,
+		"iommu.passthrough=1": false, "": true} {
 		root := machinetest.Root(t, map[string]string{"proc/cmdline": line + "\n", "d/iommu_group/": ""})
 		if got := translates(root, root+"/d"); got != want {
 			t.Errorf("%q: %v", line, got)
@@ -94,8 +101,10 @@ func TestCheckPCIe(t *testing.T) {
 			bridges(0)},
 		"redirects": {pcie{GPUs: gpus, Bridges: 9, Redirect: five}, false, iommu(notice.IOMMUOff),
 			[]want{{Caution, notice.ACSRedirects{Redirecting: 5, Of: 9, Bridges: five}}}},
-		"hidden":    {pcie{GPUs: gpus, Hidden: true}, false, iommu(notice.IOMMUOff), []want{{Passed, notice.ACSHidden{}}}},
-		"a machine": {pcie{GPUs: gpus, Units: 1, Translated: gpus, Redirect: gpus}, true, iommu(notice.IOMMUVirtual), nil},
+		"hidden": {pcie{GPUs: gpus, Hidden: true}, false, iommu(notice.IOMMUOff),
+			[]want{{Passed, notice.ACSHidden{}}}},
+		"a machine": {pcie{GPUs: gpus, Units: 1, Translated: gpus, Redirect: gpus}, true, iommu(notice.IOMMUVirtual),
+			nil},
 	} {
 		host := hostOf(1, Setup{Fabric: fabric{pcie: c.p}, Node: node{Virtual: c.virtual}})
 		expect(t, name, checkIOMMU(host), c.iommu)

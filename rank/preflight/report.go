@@ -153,7 +153,8 @@ func (r Row) show(table *document.Table) {
 // document is the rows as a table, each with what to do, and the verdict on the whole.
 func (c *Checklist) document(rows []Row, worst notice.Severity) *document.Document {
 	d := &document.Document{Kind: "preflight", Title: c.title}
-	table := &document.Table{Columns: []document.Column{{Name: "verdict"}, {Name: "check"}, {Name: "found", Wrap: true}}}
+	table := &document.Table{Columns: []document.Column{{Name: "verdict"}, {Name: "check"},
+		{Name: "found", Wrap: true}}}
 	data, count := preflightReport{Verdict: verdicts[worst]}, map[notice.Severity]int{}
 	for _, r := range rows {
 		count[r.Severity]++
@@ -164,6 +165,7 @@ func (c *Checklist) document(rows []Row, worst notice.Severity) *document.Docume
 	}
 	d.Data = data
 	d.Add(table, &document.Section{Title: fmt.Sprintf("%s: %s, %s, %d ok", meaning[worst],
-		units.Count(count[notice.Error], "problem"), units.Count(count[notice.Warning], "warning"), count[notice.Info])})
+		units.Count(count[notice.Error], "problem"), units.Count(count[notice.Warning], "warning"),
+		count[notice.Info])})
 	return d
 }

@@ -32,7 +32,8 @@ func expect(t *testing.T, name string, rows []Row, wants ...want) {
 		r := rows[i]
 		_, any := w.fact.(coded)
 		if verdicts[r.Severity] != w.v || r.Code() != w.fact.Code() || !any && !reflect.DeepEqual(r.Fact, w.fact) {
-			t.Errorf("%s: %s, %s %+v, want %s, %s %+v", name, verdicts[r.Severity], r.Code(), r.Fact, w.v, w.fact.Code(), w.fact)
+			t.Errorf("%s: %s, %s %+v, want %s, %s %+v", name, verdicts[r.Severity], r.Code(), r.Fact, w.v,
+				w.fact.Code(), w.fact)
 		}
 		if (r.todo() == "") != (w.v == Passed) {
 			t.Errorf("%s: %s with the advice %q", name, w.v, r.todo())
@@ -44,7 +45,8 @@ func expect(t *testing.T, name string, rows []Row, wants ...want) {
 func ranksOf(perHost int, hosts ...string) (ranks []launch.RankFacts) {
 	for _, h := range hosts {
 		for range perHost {
-			ranks = append(ranks, launch.RankFacts{Rank: len(ranks), Host: h, Machine: h, LocalRank: len(ranks) % perHost})
+			ranks = append(ranks, launch.RankFacts{Rank: len(ranks), Host: h, Machine: h,
+				LocalRank: len(ranks) % perHost})
 		}
 	}
 	return ranks
@@ -79,7 +81,8 @@ func TestMergeRows(t *testing.T) {
 			"worst on node2"},
 		"least of two": {[]Row{free(7).On(0, 1), free(8).On(2, 3)}, []int{0}, "node1 node2",
 			"node1-node2, worst on node1"},
-		"equal amounts": {[]Row{free(9).On(0, 1), free(9).On(2, 3), free(9).On(4, 5)}, []int{0}, "node1 node2 node3", ""},
+		"equal amounts": {[]Row{free(9).On(0, 1), free(9).On(2, 3), free(9).On(4, 5)}, []int{0}, "node1 node2 node3",
+			""},
 		"another class": {[]Row{free(9).On(0, 1), free(8).least("other", 8).On(2, 3)}, []int{0, 1}, "node1 node2",
 			"node1|node2"},
 		"a rank, not all": {[]Row{Found("output", notice.OutputFolder{}).On(0)}, []int{0}, "rank 0 on node1",
@@ -113,7 +116,8 @@ func TestMergeRows(t *testing.T) {
 func TestPlaceOfRow(t *testing.T) {
 	ranks := ranksOf(2, "node1", "node2", "node3")
 	for want, of := range map[string][]int{
-		"": nil, "node1-node2": {0, 1, 2, 3}, "node1, node3": {5, 4, 0, 1}, "rank 3 on node2": {3}, "node3, ranks 0 on node1, 2 on node2": {0, 2, 4, 5},
+		"": nil, "node1-node2": {0, 1, 2, 3}, "node1, node3": {5, 4, 0, 1}, "rank 3 on node2": {3},
+		"node3, ranks 0 on node1, 2 on node2": {0, 2, 4, 5},
 	} {
 		if got := (Row{ranks: of}).place(ranks); got != want {
 			t.Errorf("%v: %q, want %q", of, got, want)

@@ -24,7 +24,8 @@ import (
 func TestCheckMPI(t *testing.T) {
 	info := mpi.Info{Name: "Open MPI 4.1.4", LibMPIPath: "/lib/libmpi.so", ThreadLevel: mpi.ThreadMultiple}
 	srun := mpi.Launch{Name: "srun"}
-	used := notice.MPIInUse{Library: "Open MPI 4.1.4", Path: "/lib/libmpi.so", ThreadLevel: "multiple", Launcher: "srun"}
+	used := notice.MPIInUse{Library: "Open MPI 4.1.4", Path: "/lib/libmpi.so", ThreadLevel: "multiple",
+		Launcher: "srun"}
 	expect(t, "good", []Row{CheckMPI(info, srun, 4)}, want{Passed, used})
 	expect(t, "one rank of srun", []Row{CheckMPI(info, srun, 1)}, want{Passed, used})
 	alone, funneled := used, used
@@ -42,7 +43,8 @@ func TestCheckMPI(t *testing.T) {
 
 func TestSideChannelRow(t *testing.T) {
 	ranks := ranksOf(2, "a", "b")
-	expect(t, "open", []Row{SideChannelRow(nil, true, ranks)}, want{Passed, notice.SideChannel{State: notice.ChannelOpen}})
+	expect(t, "open", []Row{SideChannelRow(nil, true, ranks)},
+		want{Passed, notice.SideChannel{State: notice.ChannelOpen}})
 	expect(t, "alone", []Row{SideChannelRow(nil, false, ranks[:1])}, want{Passed,
 		notice.SideChannel{State: notice.ChannelUnneeded}})
 	expect(t, "deaf", []Row{SideChannelRow(nil, false, ranks)}, want{Caution, notice.SideChannelClosed{Host: "a"}})
@@ -57,7 +59,8 @@ func TestJudgeClocks(t *testing.T) {
 	const day = 1_700_000_000e9
 	clocks := func(uncertainty float64, apart int64) []ClockView {
 		// The second host was started 1000 s later: its raw clock is behind, and further from the time of day.
-		return []ClockView{{Wall: day, Uncertainty: uncertainty}, {Offset: -1000, Wall: day + 1000e9 + apart, Uncertainty: uncertainty}}
+		return []ClockView{{Wall: day, Uncertainty: uncertainty},
+			{Offset: -1000, Wall: day + 1000e9 + apart, Uncertainty: uncertainty}}
 	}
 	compared := func(s units.Seconds) notice.ClocksCompared { return notice.ClocksCompared{Hosts: 2, Uncertainty: s} }
 	apart := func(ns int64) notice.TimeOfDay { // with the rounding of a start 1000 s later
@@ -111,7 +114,8 @@ func TestTryCase(t *testing.T) {
 		status string // of a failed one
 	}{
 		"good": {benchtest.Script{}, []int{1, 2, 3, 8}, [3]want{fine, fine, fine}, ""},
-		"corrupt": {benchtest.Script{Corrupt: corrupt}, []int{2}, [3]want{fine, fine, {Problem, coded("collective-wrong")}},
+		"corrupt": {benchtest.Script{Corrupt: corrupt}, []int{2},
+			[3]want{fine, fine, {Problem, coded("collective-wrong")}},
 			""},
 		"memory":  {benchtest.Script{Refuse: refuse}, []int{3}, [3]want{failed, failed, failed}, "oom"},
 		"lacking": {benchtest.Script{Refuse: lacks}, []int{2}, [3]want{failed, fine, fine}, "unsupported"},
@@ -119,7 +123,8 @@ func TestTryCase(t *testing.T) {
 		for _, n := range c.sizes {
 			for r, err := range benchtest.Run(n, func(w bench.World) error {
 				for i, k := range Trials(n) {
-					got, err := Try(w, &benchtest.Fake{World: w, Script: &c.script}, k, bench.Options{Precision: 1, Iterations: 1, Check: 1, Average: bench.Max})
+					got, err := Try(w, &benchtest.Fake{World: w, Script: &c.script}, k,
+						bench.Options{Precision: 1, Iterations: 1, Check: 1, Average: bench.Max})
 					if err != nil {
 						return err
 					}
@@ -129,7 +134,8 @@ func TestTryCase(t *testing.T) {
 						case notice.CollectiveCorrect:
 							want.fact = notice.CollectiveCorrect{Case: k.Point(), Ranks: n}
 						case notice.CollectiveWrong:
-							want.fact = notice.CollectiveWrong{Case: k.Point(), Cause: notice.Kept{Fact: f.Cause.Fact.(notice.DataWrong)}}
+							want.fact = notice.CollectiveWrong{Case: k.Point(),
+								Cause: notice.Kept{Fact: f.Cause.Fact.(notice.DataWrong)}}
 						case notice.CollectiveFailed:
 							want.fact = notice.CollectiveFailed{Case: k.Point(), Status: c.status, Cause: f.Cause}
 						}
@@ -154,7 +160,8 @@ func TestCheckSetups(t *testing.T) {
 	ranks := ranksOf(2, "node1", "node2")
 	all := make([]Setup, len(ranks))
 	for i := range all {
-		all[i] = Setup{who: ranks[i], Limits: limits{Files: 1024, Locked: unlimited, Shared: volume{tib, tib}}, Node: node{CPUs: 8}}
+		all[i] = Setup{who: ranks[i], Limits: limits{Files: 1024, Locked: unlimited, Shared: volume{tib, tib}},
+			Node: node{CPUs: 8}}
 		all[i].who.CPUs = "0-7"
 	}
 	all[2].Limits.Files = 10 // rank 2, on node2
@@ -173,8 +180,10 @@ func TestCheckSetups(t *testing.T) {
 		v     Verdict
 		want  string
 	}{
-		{"CPUs", Passed, "node1 node2"}, {"open files", Problem, "rank 2 on node2"}, {"open files", Passed, "node1 rank 3 on node2"},
-		{"shared memory", Problem, "node2"}, {"shared memory", Passed, "node1"}, {"locked memory", Passed, "node1 node2"}, {"hosts", Passed, "node1 node2"},
+		{"CPUs", Passed, "node1 node2"}, {"open files", Problem, "rank 2 on node2"},
+		{"open files", Passed, "node1 rank 3 on node2"},
+		{"shared memory", Problem, "node2"}, {"shared memory", Passed, "node1"},
+		{"locked memory", Passed, "node1 node2"}, {"hosts", Passed, "node1 node2"},
 	} {
 		if got := where(c.check, c.v); got != c.want {
 			t.Errorf("%s is %s on %q, want %q", c.check, c.v, got, c.want)
@@ -195,21 +204,29 @@ func TestCheckContainers(t *testing.T) {
 	}
 	rows := mergeRows(CheckSetups(all, 0.5), ranks)
 	expect(t, "CPUs", only("CPUs", rows), want{Caution, coded("oversubscribed")})
-	expect(t, "shared memory", only("shared memory", rows), want{Passed, notice.SharedMemory{Free: 300 * mib, Total: gib,
-		Ranks: 2}})
+	expect(t, "shared memory", only("shared memory", rows),
+		want{Passed, notice.SharedMemory{Free: 300 * mib, Total: gib,
+			Ranks: 2}})
 }
 
 // What a rank sees comes to rank 0 as it is.
 func TestSetupTravels(t *testing.T) {
 	sent := Setup{
-		Limits: limits{Shared: volume{1, 2}, Locked: unlimited, Exempt: true, Files: unknown, Bounds: []machine.MemoryBound{{Name: "a", Free: 1, Alone: true}}},
-		Node:   node{Machine: result.Machine{CPU: "x", Load1: 1.5}, CPUs: 2, NUMA: []string{"0-1"}, Balancing: unknown, HugePages: "never", Virtual: true},
-		Fabric: fabric{Ports: []machine.RDMAPort{{Name: "a", State: "b", Phys: "c", Rate: "d", Link: "e", EFA: true, Open: true}},
-			pcie:    pcie{GPUs: []string{"a"}, Driver: "1", Units: 2, Translated: []string{"b"}, Bridges: 3, Redirect: []string{"c"}, Hidden: true},
+		Limits: limits{Shared: volume{1, 2}, Locked: unlimited, Exempt: true, Files: unknown,
+			Bounds: []machine.MemoryBound{{Name: "a", Free: 1, Alone: true}}},
+		Node: node{Machine: result.Machine{CPU: "x", Load1: 1.5}, CPUs: 2, NUMA: []string{"0-1"}, Balancing: unknown,
+			HugePages: "never", Virtual: true},
+		Fabric: fabric{Ports: []machine.RDMAPort{{Name: "a", State: "b", Phys: "c", Rate: "d", Link: "e", EFA: true,
+			Open: true}},
+			pcie: pcie{GPUs: []string{"a"}, Driver: "1", Units: 2, Translated: []string{"b"}, Bridges: 3,
+				Redirect: []string{"c"}, Hidden: true},
 			Peermem: true, Plugin: "p"},
-		GPU: &GPUView{Problem: &exit.Failure{Text: "a", Parts: notice.Failed{Problem: "b", Tried: notice.Places{"c"}, Remedy: "d"}},
-			Driver: "b", CUDA: 1, Missing: &exit.Failure{Text: "c"}, Library: "d", Path: "e", BuiltFor: "f", Unserved: "g", Near: []int{1},
-			Devices: []gpu{{"a", "b", "c", 1, 2, 3, 4, &cudart.Health{ECC: "on", Throttle: []string{"x"}}}}, Peer: [][]bool{{true}}, Shared: true, Rehearsed: true},
+		GPU: &GPUView{Problem: &exit.Failure{Text: "a",
+			Parts: notice.Failed{Problem: "b", Tried: notice.Places{"c"}, Remedy: "d"}},
+			Driver: "b", CUDA: 1, Missing: &exit.Failure{Text: "c"}, Library: "d", Path: "e", BuiltFor: "f",
+			Unserved: "g", Near: []int{1},
+			Devices: []gpu{{"a", "b", "c", 1, 2, 3, 4, &cudart.Health{ECC: "on", Throttle: []string{"x"}}}},
+			Peer:    [][]bool{{true}}, Shared: true, Rehearsed: true},
 	}
 	b, err := json.Marshal(sent)
 	if err != nil {

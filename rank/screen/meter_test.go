@@ -45,7 +45,8 @@ func TestLauncherProcess(t *testing.T) {
 	if got := launcherProcess(root); got != parent {
 		t.Errorf("under mpirun %d, want %d", got, parent)
 	}
-	root = machinetest.Root(t, map[string]string{dir + "/comm": "hydra_pmi_proxy\n", dir + "/status": "Name:\tx\nPPid:\t77\n"})
+	root = machinetest.Root(t, map[string]string{dir + "/comm": "hydra_pmi_proxy\n", dir +
+		"/status": "Name:\tx\nPPid:\t77\n"})
 	if got := launcherProcess(root); got != 77 {
 		t.Errorf("under hydra %d, want 77", got)
 	}

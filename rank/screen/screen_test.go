@@ -14,7 +14,8 @@ import (
 )
 
 func sampleRecord(bytes int64, seconds float64) *result.Record {
-	c := coll.Case{Collective: coll.AllReduce, Type: coll.BFloat16, Op: coll.Prod, Root: -1, Placement: coll.OutOfPlace, Mode: coll.Throughput, World: 8}.WithSize(bytes)
+	c := coll.Case{Collective: coll.AllReduce, Type: coll.BFloat16, Op: coll.Prod, Root: -1, Placement: coll.OutOfPlace,
+		Mode: coll.Throughput, World: 8}.WithSize(bytes)
 	return &result.Record{Kind: result.KindCase, Case: c, Status: result.OK, Check: result.Check{Result: "ok"},
 		Time: &result.Time{Seconds: seconds, Lo: seconds * 0.99, Hi: seconds * 1.01}}
 }
@@ -35,7 +36,8 @@ func TestRowsFit(t *testing.T) {
 		}
 	}
 	r := sampleRecord(8<<30, 1)
-	r.Status, r.Time, r.Reason = result.Skipped, nil, "memory: it takes 16 GiB of buffers a rank; "+strings.Repeat("word ", 40)
+	r.Status, r.Time, r.Reason = result.Skipped, nil, "memory: it takes 16 GiB of buffers a rank; "+
+		strings.Repeat("word ", 40)
 	s.Row("mpi", r)
 	r.Status, r.Reason = result.Wrong, "bad"
 	s.Row("mpi", r)
@@ -64,7 +66,8 @@ func TestQuietShowsNothing(t *testing.T) {
 }
 
 func TestFarewell(t *testing.T) {
-	for code, word := range map[int]string{0: "next: post merge", 3: "WRONG DATA", 6: "some points failed", 143: "ended early"} {
+	for code, word := range map[int]string{0: "next: post merge", 3: "WRONG DATA", 6: "some points failed",
+		143: "ended early"} {
 		var out strings.Builder
 		s := &Screen{page: page{on: true, out: &out, paths: []string{"results/x.jsonl"}},
 			counts: map[result.Status]int{}}
@@ -91,7 +94,8 @@ func TestResultsFit(t *testing.T) {
 	for _, c := range []struct{ dir, want string }{
 		{"results", "# results: results/a.jsonl\n# results: results/b.jsonl\n"},
 		{dir + strings.Repeat("x", 5), "# results: " + dir + "xxxxx\n#   a.jsonl\n#   b.jsonl\n"},
-		{filepath.Join(here, strings.Repeat("y", 60)), "# results: " + strings.Repeat("y", 60) + "\n#   a.jsonl\n#   b.jsonl\n"},
+		{filepath.Join(here, strings.Repeat("y", 60)),
+			"# results: " + strings.Repeat("y", 60) + "\n#   a.jsonl\n#   b.jsonl\n"},
 	} {
 		var out strings.Builder
 		paths := []string{filepath.Join(c.dir, "a.jsonl"), filepath.Join(c.dir, "b.jsonl")}
@@ -104,7 +108,8 @@ func TestResultsFit(t *testing.T) {
 }
 
 func TestDigits(t *testing.T) {
-	for x, want := range map[float64]string{0.2386: "0.239", 9.87654: "9.877", 99.99: "99.990", 139.2: "139.2", 65322.1: "65322.1", 1234567890: "1.235e+09"} {
+	for x, want := range map[float64]string{0.2386: "0.239", 9.87654: "9.877", 99.99: "99.990", 139.2: "139.2",
+		65322.1: "65322.1", 1234567890: "1.235e+09"} {
 		if got := digits(x, 9); got != want {
 			t.Errorf("%g is %q, wanted %q", x, got, want)
 		}
@@ -120,7 +125,8 @@ func TestWrap(t *testing.T) {
 			t.Errorf("%q", l)
 		}
 	}
-	if got := fmt.Sprintln(clock(59*time.Second), clock(3599*time.Second), clock(3661*time.Second)); got != "0:59 59:59 1:01:01\n" {
+	if got := fmt.Sprintln(clock(59*time.Second), clock(3599*time.Second),
+		clock(3661*time.Second)); got != "0:59 59:59 1:01:01\n" {
 		t.Error(got)
 	}
 }

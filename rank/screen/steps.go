@@ -76,7 +76,8 @@ func (s *Screen) StepRow(r *result.StepRecord) {
 	checked := map[string]string{"ok": "0", "off": "-"}[r.Check.Result]
 	fmt.Fprintf(s.out, "%s%4d %8s %8s %8s %7s %8s %8s %7s %s\n", left, len(r.Ops), milliseconds(f.Compute.Value),
 		milliseconds(f.Comm.Value),
-		milliseconds(f.Sequential.Value), milliseconds(f.Overlapped.Value), milliseconds(f.Exposed.Value), percent(f.Overlap),
+		milliseconds(f.Sequential.Value), milliseconds(f.Overlapped.Value), milliseconds(f.Exposed.Value),
+		percent(f.Overlap),
 		times(f.SpeedUp), checked)
 	s.notes.addStep(r)
 }

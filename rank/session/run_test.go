@@ -7,7 +7,8 @@ import (
 )
 
 func TestExitCodeOfPoints(t *testing.T) {
-	for status, code := range map[result.Status]int{result.OK: 0, result.Skipped: 0, result.Unsupported: 0, result.OOM: 6, result.Failed: 6,
+	for status, code := range map[result.Status]int{result.OK: 0, result.Skipped: 0, result.Unsupported: 0,
+		result.OOM: 6, result.Failed: 6,
 		result.Timeout: 6, result.Wrong: 3} {
 		y := tally{}
 		y.add(result.OK)

@@ -167,7 +167,8 @@ func fakeSteps(t *testing.T, o sweeps.Options, script func(f *fakeTrainer)) (*st
 		t.Fatal(err)
 	}
 	for rank, err := range benchtest.Run(2, func(world bench.World) error {
-		run := &Run{Plan: p, Watch: hang.NewWatchdog(time.Minute, func(launch.State) {}), Ledger: ledger.New(io.Discard),
+		run := &Run{Plan: p, Watch: hang.NewWatchdog(time.Minute, func(launch.State) {}),
+			Ledger:    ledger.New(io.Discard),
 			Screen:    screen.New(false, screen.Steps, mpi.Launch{}, nil, nil),
 			StopAsked: func() bool { return false }}
 		f := &fakeTrainer{world: world}
@@ -243,7 +244,8 @@ func TestStepRounds(t *testing.T) {
 		}
 	}
 	x := g.runs[0].rounds[0]
-	if want := (step.Round{Compute: 0.01, Comm: 0.03, Sequential: 0.01, Overlapped: 0.01, ComputeAlone: 0.004, ComputeBusy: 0.004, CommAlone: 0.006, CommBusy: 0.006, Hidden: 0.004}); x != want {
+	if want := (step.Round{Compute: 0.01, Comm: 0.03, Sequential: 0.01, Overlapped: 0.01, ComputeAlone: 0.004,
+		ComputeBusy: 0.004, CommAlone: 0.006, CommBusy: 0.006, Hidden: 0.004}); x != want {
 		t.Errorf("a round is %+v, want %+v", x, want)
 	}
 	if n := len(g.runs[0].traced); n != step.TracedSteps || g.runs[0].traced[n-1].Number != 4 {
@@ -431,7 +433,8 @@ func TestHangInAStep(t *testing.T) {
 		[]launch.Report{{Rank: 1, Host: "node2", Standing: launch.Answered, State: states[1]}},
 		states[0],
 	).Problem
-	want := "rank 1 on node2 is still at part 9 (computing backward bucket 3) of resnet50 ddp 25M float32, polling, in phase round 3, overlapped, " +
+	want := "rank 1 on node2 is still at part 9 (computing backward bucket 3) of resnet50 ddp 25M float32, polling, " +
+		"in phase round 3, overlapped, " +
 		"while rank 0 on node1 is at part 12 (waiting for bucket 3)"
 	if !strings.HasPrefix(text, want) {
 		t.Errorf("%q, want %q", text, want)

@@ -59,7 +59,8 @@ func (g *stepGroup) measureRound() error {
 			continue
 		}
 		g.s.run.Watch.Phase("write the round", 0)
-		if err := g.s.run.Ledger.AddRound(g.s.sheet, &result.StepRound{N: r.n, Number: g.round, Round: over[r]}); err != nil {
+		if err := g.s.run.Ledger.AddRound(g.s.sheet,
+			&result.StepRound{N: r.n, Number: g.round, Round: over[r]}); err != nil {
 			return err
 		}
 	}
@@ -103,7 +104,8 @@ func (g *stepGroup) roundOf(r *stepRun) (step.Round, error) {
 		inside[2], inside[3], inside[4] = 0, 0, 0
 	}
 	return step.Round{
-		Compute: longest[program.Compute], Comm: longest[program.Comm], Sequential: longest[program.Sequential], Overlapped: longest[program.Overlapped],
+		Compute: longest[program.Compute], Comm: longest[program.Comm], Sequential: longest[program.Sequential],
+		Overlapped:   longest[program.Overlapped],
 		ComputeAlone: inside[0], ComputeBusy: inside[1], CommAlone: inside[2], CommBusy: inside[3], Hidden: inside[4],
 	}, nil
 }

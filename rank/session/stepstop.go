@@ -61,7 +61,8 @@ func (s *stepStop) enough(runs []*stepRun) bool {
 	switch {
 	case n < least:
 		return false
-	case n >= step.RoundsToCompare(len(runs)) && !slices.ContainsFunc(runs, func(r *stepRun) bool { return !step.Enough(r.rounds, s.options.Precision) }):
+	case n >= step.RoundsToCompare(len(runs)) &&
+		!slices.ContainsFunc(runs, func(r *stepRun) bool { return !step.Enough(r.rounds, s.options.Precision) }):
 		s.reason = stats.Precision.String()
 	case spent+each > budget:
 		s.reason = stats.Budget.String()

@@ -48,7 +48,8 @@ func TestTurns(t *testing.T) {
 			)
 		}
 	}
-	want := "mpi all_reduce out, nccl all_reduce out, mpi all_reduce in, nccl all_reduce in, mpi broadcast in, nccl broadcast in, nccl broadcast out"
+	want := "mpi all_reduce out, nccl all_reduce out, mpi all_reduce in, nccl all_reduce in, mpi broadcast in, nccl " +
+		"broadcast in, nccl broadcast out"
 	if s := strings.Join(got, ", "); s != want {
 		t.Errorf("got  %s\nwant %s", s, want)
 	}

@@ -41,7 +41,8 @@ func start(t *testing.T, stands string, name string, args ...string) *run {
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	r := &run{cmd: exec.CommandContext(ctx, name, args...), done: make(chan struct{})}
 	r.cmd.Stdout, r.cmd.Stderr, r.cmd.WaitDelay = r, r, time.Second
-	r.cmd.Env = append(os.Environ(), "PATH="+stands+":"+os.Getenv("PATH"), "AWS_EC2_METADATA_SERVICE_ENDPOINT=http://127.0.0.1:1")
+	r.cmd.Env = append(os.Environ(), "PATH="+stands+":"+os.Getenv("PATH"),
+		"AWS_EC2_METADATA_SERVICE_ENDPOINT=http://127.0.0.1:1")
 	if err := r.cmd.Start(); err != nil {
 		cancel()
 		t.Fatal(err)

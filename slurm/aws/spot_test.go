@@ -61,8 +61,9 @@ while :; do sleep 0.05; done`, dir, end))
 // watch watches over a worker, asking twenty times a second.
 func watch(t *testing.T, m *metadata, dir string, w *run, more ...string) *run {
 	t.Helper()
-	return start(t, "", spotWatch, append([]string{"--endpoint", m.url, "--interval", "0.05", "--pid", strconv.Itoa(w.cmd.Process.Pid),
-		"--sync", filepath.Join(dir, "results"), filepath.Join(dir, "kept")}, more...)...)
+	return start(t, "", spotWatch,
+		append([]string{"--endpoint", m.url, "--interval", "0.05", "--pid", strconv.Itoa(w.cmd.Process.Pid),
+			"--sync", filepath.Join(dir, "results"), filepath.Join(dir, "kept")}, more...)...)
 }
 
 func TestSpotNoticeEndsTheCaseInHand(t *testing.T) {
@@ -132,7 +133,8 @@ echo asked >>asked
 [ -e ended ] && { echo "slurm_load_jobs error: Invalid job id specified" >&2; exit 1; }
 echo 42`, dir))
 	stand(t, dir, "scancel", `echo "$*" >>`+dir+`/calls; touch `+dir+"/ended")
-	check(t, 3, "the script of job 42", start(t, dir, spotWatch, "--endpoint", m.url, "--interval", "0.05", "--job", "42"))
+	check(t, 3, "the script of job 42", start(t, dir, spotWatch, "--endpoint", m.url, "--interval", "0.05", "--job",
+		"42"))
 	if got := read(filepath.Join(dir, "calls")); got != "--batch --signal=USR1 42\n" {
 		t.Errorf("scancel %q", got)
 	}

@@ -79,7 +79,8 @@ func TestSyncToS3(t *testing.T) {
 	check(t, 2, "not all of "+from+" is in s3://bucket/x", start(t, dir, syncResults, from, "s3://bucket/x"))
 	write(t, dir+"/reachable", "")
 	check(t, 0, "", start(t, dir, syncResults, "s3://bucket/x", from))
-	want := "s3 sync --only-show-errors " + from + " s3://bucket/x\ns3 sync --only-show-errors s3://bucket/x " + from + "\n"
+	want := "s3 sync --only-show-errors " + from + " s3://bucket/x\ns3 sync --only-show-errors s3://bucket/x " + from +
+		"\n"
 	if got := read(dir + "/calls"); got != want {
 		t.Errorf("aws was called with\n%swanted\n%s", got, want)
 	}
@@ -108,7 +109,8 @@ func TestSyncUsage(t *testing.T) {
 	check(t, 1, `--every wants a number, not "often"`, start(t, "", syncResults, "--every", "often", dir, dir+"/x"))
 	check(t, 2, "there is no folder", start(t, "", syncResults, dir+"/nothing", dir+"/x"))
 	check(t, 1, "--while wants --every", start(t, "", syncResults, "--while", "1", dir, dir+"/x"))
-	check(t, 2, "there never was", start(t, "", syncResults, "--every", "1", "--while", "99999999", dir+"/nothing", dir+"/x"))
+	check(t, 2, "there never was", start(t, "", syncResults, "--every", "1", "--while", "99999999", dir+"/nothing", dir+
+		"/x"))
 	write(t, dir+"/file", "")
 	write(t, dir+"/from/a", "a")
 	check(t, 2, "not all of", start(t, "", syncResults, dir+"/from", dir+"/file/x"))

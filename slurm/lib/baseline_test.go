@@ -16,7 +16,8 @@ func TestBaselineFromStartToReport(t *testing.T) {
 	p := install(t)
 	p.expect(0, "2 ranks", nil, "baseline.sh", append(small, "--sync", "volume")...)
 	for _, at := range []string{"o/", "volume/"} {
-		p.has(at+"profile_nccl-rehearsal_world2_*.jsonl", at+"merged.csv", at+"plots/*busbw*.png", at+"report/analysis.txt", at+"machine.txt")
+		p.has(at+"profile_nccl-rehearsal_world2_*.jsonl", at+"merged.csv", at+"plots/*busbw*.png",
+			at+"report/analysis.txt", at+"machine.txt")
 	}
 	if rows := strings.Count(p.text("o/merged.csv"), "all_reduce"); rows != 10 {
 		t.Errorf("8 B to 4 KiB are 10 sizes; merged.csv has %d rows", rows)
@@ -35,7 +36,8 @@ func TestBaselineOfARunThatFailed(t *testing.T) {
 func TestBaselineGivesTheCodeThatRankMeant(t *testing.T) {
 	p := install(t)
 	p.stand("ends-with-9", `mpirun "$@"; for f in o/profile_*.jsonl; do : >"${f%.jsonl}_ranks.jsonl"; done; exit 9`)
-	p.expect(3, "rank ended with 3", []string{"MPIRUN=ends-with-9", "BUSBAR_REHEARSAL_FAULT=wrong@rank=1,size=1024"}, "baseline.sh", small...)
+	p.expect(3, "rank ended with 3", []string{"MPIRUN=ends-with-9", "BUSBAR_REHEARSAL_FAULT=wrong@rank=1,size=1024"},
+		"baseline.sh", small...)
 }
 
 func TestBaselineUsage(t *testing.T) {
@@ -71,7 +73,8 @@ func TestBaselineOnASpotInstance(t *testing.T) {
 	}))
 	defer service.Close()
 	endless := append(small, "--run-cycles", "0", "--spot", "--sync", "volume")
-	p.expect(143, "spot notice", []string{"AWS_EC2_METADATA_SERVICE_ENDPOINT=" + service.URL}, "baseline.sh", endless...)
+	p.expect(143, "spot notice", []string{"AWS_EC2_METADATA_SERVICE_ENDPOINT=" + service.URL}, "baseline.sh",
+		endless...)
 	if end := p.text("volume/*.jsonl"); !strings.Contains(end, `"outcome":"interrupted"`) {
 		t.Error("the copy does not say that the run was interrupted")
 	}

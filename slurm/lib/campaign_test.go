@@ -41,7 +41,8 @@ func (p place) write(name, text string) {
 func TestCampaignRefuses(t *testing.T) {
 	p := campaigner(t, "")
 	p.write("keys.yaml", "name: trial\nnodes: [1]\nvariant: {}\n")
-	p.write("root.yaml", strings.Replace(plan, "--backend mpi", "--collective broadcast --root 3", 1)+"ranks_per_node: 3\n")
+	p.write("root.yaml", strings.Replace(plan, "--backend mpi", "--collective broadcast --root 3",
+		1)+"ranks_per_node: 3\n")
 	p.write("flags.yaml", strings.Replace(plan, "--backend mpi", "--bakend mpi", 1))
 	for _, c := range []struct {
 		says string
@@ -56,7 +57,8 @@ func TestCampaignRefuses(t *testing.T) {
 		{"absent.yaml: no such file", []string{"absent.yaml"}},
 		{`keys.yaml:3:1: unknown key "variant"; did you mean "variants"?`, []string{"keys.yaml"}},
 		{"unknown flag --bakend; did you mean --backend?", []string{"flags.yaml"}},
-		{"rank does not take the flags of the plan (--nodes=1): --collective broadcast --root 3", []string{"root.yaml"}},
+		{"rank does not take the flags of the plan (--nodes=1): --collective broadcast --root 3",
+			[]string{"root.yaml"}},
 		{"--array is not for the options: the key launches of the plan sets it", []string{"plan.yaml", "--array=7"}},
 		{"-N is not for the options: the key nodes of the plan sets it", []string{"plan.yaml", "-N4"}},
 		{"--export is not for the options: the campaign sets it", []string{"plan.yaml", "--export=NONE"}},
@@ -64,7 +66,8 @@ func TestCampaignRefuses(t *testing.T) {
 		p.expect(1, c.says, nil, "campaign.sh", c.args...)
 	}
 	p.stand("squeue", "echo slurmctld is down; exit 1")
-	p.expect(1, "squeue cannot be asked which jobs of the campaign are in the queue, so nothing is submitted: slurmctld is down", nil, "campaign.sh", "plan.yaml")
+	p.expect(1,
+		"squeue cannot be asked which jobs of the campaign are in the queue, so nothing is submitted: slurmctld is down", nil, "campaign.sh", "plan.yaml")
 	for _, made := range []string{"calls", "results"} {
 		if _, err := os.Stat(filepath.Join(p.dir, made)); err == nil {
 			t.Errorf("%s was made", made)
@@ -75,8 +78,10 @@ func TestCampaignRefuses(t *testing.T) {
 // A dry run shows what would be submitted, by exactly the lines that are submitted then.
 func TestCampaignSubmits(t *testing.T) {
 	p := campaigner(t, "")
-	said := p.expect(0, "6 jobs to submit", nil, "campaign.sh", "--site=generic", "--dry-run", "--out", "results/mine", "plan.yaml", "-p", "main")
-	for _, want := range []string{"sbatch --parsable", `BUSBAR_SITE="generic"`, "-p main", "/results/mine/log/", "--array=1-3%1"} {
+	said := p.expect(0, "6 jobs to submit", nil, "campaign.sh", "--site=generic", "--dry-run", "--out", "results/mine",
+		"plan.yaml", "-p", "main")
+	for _, want := range []string{"sbatch --parsable", `BUSBAR_SITE="generic"`, "-p main", "/results/mine/log/",
+		"--array=1-3%1"} {
 		if !strings.Contains(said, want) {
 			t.Errorf("%q is missing in\n%s", want, said)
 		}
@@ -88,17 +93,20 @@ func TestCampaignSubmits(t *testing.T) {
 		t.Error("a dry run has made a folder")
 	}
 
-	p.expect(0, "submitted: 73", nil, "campaign.sh", "--site=generic", "--out", "results/mine", "plan.yaml", "-p", "main")
+	p.expect(0, "submitted: 73", nil, "campaign.sh", "--site=generic", "--out", "results/mine", "plan.yaml", "-p",
+		"main")
 	calls := strings.Split(strings.TrimSpace(p.text("calls")), "\n")
 	if len(calls) != 3 {
 		t.Fatalf("submitted:\n%s", p.text("calls"))
 	}
 	folder := filepath.Join(p.dir, "results/mine")
 	for i, want := range []string{"<--array=1-3%1>", "<--array=1-3%1>", "<--dependency=afterany:71:72> <--wrap="} {
-		if !strings.Contains(calls[i], want) || !strings.Contains(calls[i], " site=generic ") || !strings.Contains(calls[i], "<--exclusive> <-p> <main>") {
+		if !strings.Contains(calls[i], want) || !strings.Contains(calls[i], " site=generic ") ||
+			!strings.Contains(calls[i], "<--exclusive> <-p> <main>") {
 			t.Errorf("call %d, wanted %s: %s", i, want, calls[i])
 		}
-		if i < 2 && (!strings.HasPrefix(calls[i], "plan="+folder+" ") || !strings.HasSuffix(calls[i], "/slurm/sweep.sh>")) {
+		if i < 2 && (!strings.HasPrefix(calls[i], "plan="+folder+" ") ||
+			!strings.HasSuffix(calls[i], "/slurm/sweep.sh>")) {
 			t.Errorf("call %d: %s", i, calls[i])
 		}
 	}
@@ -114,9 +122,12 @@ func TestCampaignAsksTheQueue(t *testing.T) {
 	_, said := p.run(nil, "campaign.sh", "--dry-run", "plan.yaml")
 	id := strings.SplitN(strings.SplitN(said, "--job-name=", 2)[1], ".", 2)[0]
 	p.expect(0, "submitted: 73", nil, "campaign.sh", "plan.yaml")
-	p.stand("squeue", "cat <<'END'\n"+id+".1 1 500\n"+id+".1 3 500\nother-"+id+".1 2 9\nbusbar N/A 12\n"+id+".report N/A 501\n"+id+".2 1 502\n"+id+".2 2 502\n"+id+".2 3 502\nEND")
+	p.stand("squeue",
+		"cat <<'END'\n"+id+".1 1 500\n"+id+".1 3 500\nother-"+id+".1 2 9\nbusbar N/A 12\n"+id+".report N/A 501\n"+id+
+			".2 1 502\n"+id+".2 2 502\n"+id+".2 3 502\nEND")
 	said = p.expect(0, "1 job to submit", nil, "campaign.sh", "plan.yaml")
-	if !strings.Contains(said, "--array=2%1") || !strings.Contains(p.text("calls"), "<--dependency=afterany:500:502:74>") {
+	if !strings.Contains(said, "--array=2%1") ||
+		!strings.Contains(p.text("calls"), "<--dependency=afterany:500:502:74>") {
 		t.Errorf("%s\n%s", said, p.text("calls"))
 	}
 }
@@ -124,7 +135,8 @@ func TestCampaignAsksTheQueue(t *testing.T) {
 // What rank takes only in the world of a job is taken: a root beyond the ranks of this machine, a pattern of nodes.
 func TestCampaignWorlds(t *testing.T) {
 	p := campaigner(t, "")
-	for name, flags := range map[string]string{"root": "--collective broadcast --root 39", "pattern": "--pattern pairs"} {
+	for name, flags := range map[string]string{"root": "--collective broadcast --root 39",
+		"pattern": "--pattern pairs"} {
 		p.write(name+".yaml", "name: a\nnodes: [20]\nranks_per_node: 2\nflags: "+flags+"\n")
 		p.expect(0, "5 jobs to submit", nil, "campaign.sh", "--dry-run", name+".yaml")
 	}
@@ -147,7 +159,8 @@ echo 500`)
 		}()
 	}
 	words := <-said + <-said
-	if n := strings.Count(p.text("calls"), "called"); n != 3 || !strings.Contains(words, "nothing to submit: what is missing is in the queue") {
+	if n := strings.Count(p.text("calls"), "called"); n != 3 ||
+		!strings.Contains(words, "nothing to submit: what is missing is in the queue") {
 		t.Errorf("sbatch was called %d times:\n%s", n, words)
 	}
 }
@@ -169,17 +182,19 @@ func (p place) steps() (environment []string) {
 { printf 'variant=%s words=%s' "${BUSBAR_VARIANT-none}" "${WORDS-none}"; printf ' <%s>' "$@"; echo; } >>"$STEPS"
 exit 1`)
 	p.stand("scontrol", "exit 1")
-	return []string{"STEPS=" + filepath.Join(p.dir, "steps"), "BUSBAR_HOME=" + p.top, "SLURM_JOB_ID=7", "SLURM_JOB_NUM_NODES=2",
+	return []string{"STEPS=" + filepath.Join(p.dir, "steps"), "BUSBAR_HOME=" + p.top, "SLURM_JOB_ID=7",
+		"SLURM_JOB_NUM_NODES=2",
 		"SLURM_JOB_CPUS_PER_NODE=4(x2)", "SLURM_SUBMIT_DIR=" + p.dir}
 }
 
-// A job of a campaign whose ranks refuse: each variant has its own environment and nothing of the one before, and the job
-// does not say that its share is done.
+// A job of a campaign whose ranks refuse: each variant has its own environment and nothing of the one before, and the
+// job does not say that its share is done.
 func TestCampaignJobRefused(t *testing.T) {
 	p := campaigner(t, "")
 	p.write("plan.yaml", strings.Replace(plan, "two words", `'it''s "$HOME" \ 2'`, 1))
 	p.expect(0, "submitted", nil, "campaign.sh", "--out", "the results", "plan.yaml")
-	environment := append(p.steps(), "BUSBAR_PLAN="+filepath.Join(p.dir, "the results"), "SLURM_ARRAY_JOB_ID=7", "SLURM_ARRAY_TASK_ID=2")
+	environment := append(p.steps(), "BUSBAR_PLAN="+filepath.Join(p.dir, "the results"), "SLURM_ARRAY_JOB_ID=7",
+		"SLURM_ARRAY_TASK_ID=2")
 	p.expect(1, "this job's share of the campaign is not done", environment, "sweep.sh")
 	steps := p.text("steps")
 	for _, want := range []string{"variant=a words=none ", `variant=b words=it's "$HOME" \ 2 `} {
@@ -199,7 +214,8 @@ func TestSweepQuotes(t *testing.T) {
 	p := install(t)
 	environment := p.steps()
 	p.run(environment, "sweep.sh", "--mpi", "openmpi", "--variant", `a "$b" 'c' *`, "--campaign", "ends with a blank ")
-	if steps := p.text("steps"); !strings.Contains(steps, `<--mpi> <openmpi> <--variant> <a "$b" 'c' *> <--campaign> <ends with a blank > <--out> <`) {
+	if steps := p.text("steps"); !strings.Contains(steps,
+		`<--mpi> <openmpi> <--variant> <a "$b" 'c' *> <--campaign> <ends with a blank > <--out> <`) {
 		t.Error(steps)
 	}
 }

@@ -12,8 +12,10 @@ import (
 func TestDebugFindsTheSmallestRunThatHangs(t *testing.T) {
 	p := install(t)
 	p.stand("ldconfig", `seq -f "libz%g.so => /lib/libz%g.so" 1000; echo "libnccl.so.2 => /lib/libnccl.so.2"`)
-	said := p.expect(4, "8B-all-ranks ended with 4", []string{"BUSBAR_REHEARSAL_FAULT=hang@rank=2,size=8", "NCCL_ALGO=Ring", "NCCL_API_TOKEN=hush", "OTHER=hush"},
-		"debug.sh", "-np", "3", "--out", "d", "--deadline", "4", "--rehearse", "--backend", "nccl", "--collective", "all_reduce")
+	said := p.expect(4, "8B-all-ranks ended with 4",
+		[]string{"BUSBAR_REHEARSAL_FAULT=hang@rank=2,size=8", "NCCL_ALGO=Ring", "NCCL_API_TOKEN=hush", "OTHER=hush"},
+		"debug.sh", "-np", "3", "--out", "d", "--deadline", "4", "--rehearse", "--backend", "nccl", "--collective",
+		"all_reduce")
 	for _, want := range []string{"8B-2-ranks ended with 0", "rank 2 on", "packed: "} {
 		if !strings.Contains(said, want) {
 			t.Errorf("%q is missing in\n%s", want, said)
@@ -26,12 +28,14 @@ func TestDebugFindsTheSmallestRunThatHangs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"d/summary.txt", "d/versions.txt", "d/environment.txt", "d/preflight/output.txt", "d/8B-all-ranks/output.txt", "d/8B-all-ranks/state-", "d/8B-all-ranks/results/profile_"} {
+	for _, want := range []string{"d/summary.txt", "d/versions.txt", "d/environment.txt", "d/preflight/output.txt",
+		"d/8B-all-ranks/output.txt", "d/8B-all-ranks/state-", "d/8B-all-ranks/results/profile_"} {
 		if !strings.Contains(string(out), want) {
 			t.Errorf("%s is missing in the archive:\n%s", want, out)
 		}
 	}
-	if states := p.text("d/8B-all-ranks/state-*.txt"); strings.Count(states, "process ") < 3 || !strings.Contains(states, "thread ") {
+	if states := p.text("d/8B-all-ranks/state-*.txt"); strings.Count(states, "process ") < 3 ||
+		!strings.Contains(states, "thread ") {
 		t.Errorf("the state of three ranks is wanted:\n%s", states)
 	}
 	if !strings.Contains(p.text("d/versions.txt"), "libnccl.so.2 => /lib/libnccl.so.2") {

@@ -8,7 +8,8 @@ import (
 	"testing"
 )
 
-var one = []string{"--out", "p", "--rehearse", "--quiet", "--collective", "all_reduce", "-b", "1K", "-e", "1K", "-n", "5"}
+var one = []string{"--out", "p", "--rehearse", "--quiet", "--collective", "all_reduce", "-b", "1K", "-e", "1K", "-n",
+	"5"}
 
 // A stand-in of nsys that writes its command line down, and an empty report, and becomes the program.
 const nsys = `echo "$NCCL_DEBUG $NCCL_DEBUG_FILE $*" >>%s/calls.$$
@@ -28,13 +29,15 @@ func TestProfileNamesEachRank(t *testing.T) {
 	}
 	for _, call := range calls {
 		for _, want := range []string{`^INFO \S+/p/logs/nccl-rank000[01]-\S+\.log profile --output \S+/p/reports/rank000[01]-`, "--trace cuda,nvtx,osrt ",
-			"--capture-range cudaProfilerApi --capture-range-end repeat --kill none", "--duration 7 ", "--cuda-memory-usage false", "rank --profile-range"} {
+			"--capture-range cudaProfilerApi --capture-range-end repeat --kill none", "--duration 7 ",
+			"--cuda-memory-usage false", "rank --profile-range"} {
 			if !regexp.MustCompile(want).MatchString(call) {
 				t.Errorf("wanted %s in\n%s", want, call)
 			}
 		}
 	}
-	if !strings.Contains(said, "nsys stats --report cuda_gpu_kern_sum") || !strings.Contains(p.text("p/results/*.jsonl"), `"variant":"profiled"`) {
+	if !strings.Contains(said, "nsys stats --report cuda_gpu_kern_sum") ||
+		!strings.Contains(p.text("p/results/*.jsonl"), `"variant":"profiled"`) {
 		t.Errorf("profiled runs are to be kept apart, and reports explained:\n%s", said)
 	}
 }
@@ -42,7 +45,8 @@ func TestProfileNamesEachRank(t *testing.T) {
 func TestProfileOfOneRank(t *testing.T) {
 	p := install(t)
 	p.stand("nsys", fmt.Sprintf(nsys, p.dir))
-	p.expect(0, "", nil, "profile.sh", append([]string{"-np", "2", "--ranks", "1", "--duration", "0", "--trace", "cuda,nvtx"}, one...)...)
+	p.expect(0, "", nil, "profile.sh",
+		append([]string{"-np", "2", "--ranks", "1", "--duration", "0", "--trace", "cuda,nvtx"}, one...)...)
 	call := p.text("calls.*")
 	if strings.Count(call, "profile --output") != 1 || !strings.Contains(call, "reports/rank0001-") ||
 		!strings.Contains(call, "--trace cuda,nvtx ") || strings.Contains(call, "--duration") {
@@ -58,7 +62,8 @@ func TestProfileUnderSlurm(t *testing.T) {
 echo "$*" >>%s/srun
 while [ "${1##*/}" != profile.sh ]; do shift; done
 exec %s/scripts/mpirun.sh -np 2 "$@"`, p.dir, p.top))
-	p.expect(0, "nsys-ui", []string{"LAUNCHER=auto", "SLURM_JOB_ID=7", "SRUN_ARGS=--mpi=pmix --exact"}, "profile.sh", one...)
+	p.expect(0, "nsys-ui", []string{"LAUNCHER=auto", "SLURM_JOB_ID=7", "SRUN_ARGS=--mpi=pmix --exact"}, "profile.sh",
+		one...)
 	if got, want := p.text("srun"), "--kill-on-bad-exit=1 --mpi=pmix --exact "; !strings.HasPrefix(got, want) {
 		t.Errorf("srun %s\nwanted %s", got, want)
 	}

@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// ofStep are the flags of rank that stand in the help under a training step, as words of a command line with a value each
-// that takes one.
+// ofStep are the flags of rank that stand in the help under a training step, as words of a command line with a value
+// each that takes one.
 func ofStep(t *testing.T, p place) (words []string) {
 	t.Helper()
 	help, err := exec.Command(filepath.Join(p.top, "bin/rank"), "--help").Output()
@@ -73,7 +73,8 @@ func recorder(t *testing.T, p place) {
 func TestDebugOfAStep(t *testing.T) {
 	p := install(t)
 	recorder(t, p)
-	p.expect(0, "as-asked ended with 0", nil, "debug.sh", "-np", "2", "--out", "d", "--backend", "gloo", "--step", "resnet50", "--bucket=25M", "-d", "float16")
+	p.expect(0, "as-asked ended with 0", nil, "debug.sh", "-np", "2", "--out", "d", "--backend", "gloo", "--step",
+		"resnet50", "--bucket=25M", "-d", "float16")
 	asked := strings.Split(strings.TrimSpace(p.text("asked.*")), "\n")
 	steps := 0
 	for _, line := range asked {
@@ -95,14 +96,17 @@ func TestDebugOfAStep(t *testing.T) {
 func TestProfileOfAStep(t *testing.T) {
 	p := install(t)
 	p.stand("nsys", fmt.Sprintf("echo \"$*\" >>%s/calls.$$", p.dir))
-	p.expect(0, "everything is in", nil, "profile.sh", "-np", "2", "--out", "p", "--duration", "9", "--rehearse", "--step", "resnet50")
+	p.expect(0, "everything is in", nil, "profile.sh", "-np", "2", "--out", "p", "--duration", "9", "--rehearse",
+		"--step", "resnet50")
 	calls := strings.Split(strings.TrimSpace(p.text("calls.*")), "\n")
 	if len(calls) != 2 {
 		t.Fatalf("nsys was called %d times: %q", len(calls), calls)
 	}
 	for _, call := range calls {
-		if !strings.Contains(call, "--capture-range cudaProfilerApi") || !strings.Contains(call, "rank --profile-range") ||
-			!strings.Contains(call, "--kill none --duration 9 ") || !strings.Contains(call, "--rehearse --step resnet50") {
+		if !strings.Contains(call, "--capture-range cudaProfilerApi") ||
+			!strings.Contains(call, "rank --profile-range") ||
+			!strings.Contains(call, "--kill none --duration 9 ") ||
+			!strings.Contains(call, "--rehearse --step resnet50") {
 			t.Errorf("nsys %s", call)
 		}
 	}
@@ -114,7 +118,8 @@ func TestSweepOfSteps(t *testing.T) {
 echo '{"kind":"end","outcome":"interrupted","code":6}' >"$OUT/step_mpi_world2_x.jsonl"
 exit 6`)
 	for _, start := range []string{"first", "second"} {
-		p.expect(6, "work is left (exit code 6): back into the queue", sweep(p), "sweep.sh", "--mpi", "openmpi", "--step", "resnet50")
+		p.expect(6, "work is left (exit code 6): back into the queue", sweep(p), "sweep.sh", "--mpi", "openmpi",
+			"--step", "resnet50")
 		started := strings.Split(strings.TrimSpace(p.text("started")), "\n")
 		last := started[len(started)-1]
 		if !strings.Contains(last, "--step resnet50") || strings.Contains(last, "--resume") != (start == "second") {
@@ -122,7 +127,8 @@ exit 6`)
 		}
 		if start == "first" {
 			// A file that is there already tells nothing of the next start.
-			if err := os.Rename(filepath.Join(p.dir, "out/step_mpi_world2_x.jsonl"), filepath.Join(p.dir, "out/step_mpi_world2_w.jsonl")); err != nil {
+			if err := os.Rename(filepath.Join(p.dir, "out/step_mpi_world2_x.jsonl"),
+				filepath.Join(p.dir, "out/step_mpi_world2_w.jsonl")); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -131,7 +137,8 @@ exit 6`)
 
 func TestBaselineIsNoStep(t *testing.T) {
 	p := install(t)
-	p.expect(1, "--step measures training steps, and a baseline is of all_reduce", nil, "baseline.sh", "--step", "resnet50")
+	p.expect(1, "--step measures training steps, and a baseline is of all_reduce", nil, "baseline.sh", "--step",
+		"resnet50")
 }
 
 // A job of training steps ends with their table and their pictures.
@@ -139,7 +146,8 @@ func TestSweepMergesSteps(t *testing.T) {
 	p := sweeper(t, `while [ "${1##*/}" != rank ]; do shift; done
 exec "$BUSBAR_HOME"/scripts/mpirun.sh -np 2 "$@"`)
 	said := p.expect(0, "/out: steps.csv, and pictures in plots/", sweep(p), "sweep.sh", "--mpi", "openmpi",
-		"--quiet", "--backend", "mpi", "--step", "uniform:4x16K", "--compute", "2ms", "--bucket", "all,layer", "--progress", "none", "-n", "6")
+		"--quiet", "--backend", "mpi", "--step", "uniform:4x16K", "--compute", "2ms", "--bucket", "all,layer",
+		"--progress", "none", "-n", "6")
 	p.has("out/step_mpi_world2_*.jsonl", "out/steps.csv", "out/plots/*.png")
 	if strings.Contains(said, "not all is merged") {
 		t.Error(said)

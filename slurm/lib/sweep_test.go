@@ -20,7 +20,8 @@ OUT=$PWD/out
 
 // sweep are the variables of the job; another post than the real one may be named.
 func sweep(p place, more ...string) []string {
-	return append([]string{"SLURM_JOB_ID=7", "SLURM_JOB_NUM_NODES=1", "SLURM_JOB_CPUS_PER_NODE=2", "SLURM_SUBMIT_DIR=" + p.dir,
+	return append([]string{"SLURM_JOB_ID=7", "SLURM_JOB_NUM_NODES=1", "SLURM_JOB_CPUS_PER_NODE=2",
+		"SLURM_SUBMIT_DIR=" + p.dir,
 		"BUSBAR_HOME=" + p.top, "BUSBAR_OUT=" + filepath.Join(p.dir, "out")}, more...)
 }
 
@@ -58,7 +59,8 @@ func TestSweepRefusesNumbers(t *testing.T) {
 // A sweep whose files cannot be merged does not claim that they are.
 func TestSweepThatIsNotMerged(t *testing.T) {
 	p := sweeper(t, `echo '{"kind":"end","outcome":"complete","code":0}' >"$OUT/profile_mpi_world2_x.jsonl"`)
-	if said := p.expect(0, "not all is merged and drawn; post says above why", sweep(p), "sweep.sh", "--mpi", "openmpi"); strings.Contains(said, "merged.csv") {
+	if said := p.expect(0, "not all is merged and drawn; post says above why", sweep(p), "sweep.sh", "--mpi",
+		"openmpi"); strings.Contains(said, "merged.csv") {
 		t.Error(said)
 	}
 }
@@ -67,10 +69,12 @@ func TestSweepThatIsNotMerged(t *testing.T) {
 func TestCampaignJobWithLaunchesLeft(t *testing.T) {
 	p := sweeper(t, `echo '{"kind":"end","outcome":"complete","code":0}' >"$OUT/profile_mpi_world2_x.jsonl"
 kill -USR1 "$PPID"; sleep 0.3`)
-	if err := os.WriteFile(filepath.Join(p.top, "bin/post"), []byte("#!/bin/sh\nprintf '%s/out --\\n' \""+p.dir+"\" \""+p.dir+"\"\n"), 0o755); err != nil {
+	if err := os.WriteFile(filepath.Join(p.top, "bin/post"),
+		[]byte("#!/bin/sh\nprintf '%s/out --\\n' \""+p.dir+"\" \""+p.dir+"\"\n"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	said := p.expect(143, "share of the campaign is not done", sweep(p, "BUSBAR_PLAN="+p.dir, "BUSBAR_REQUEUES=0"), "sweep.sh")
+	said := p.expect(143, "share of the campaign is not done", sweep(p, "BUSBAR_PLAN="+p.dir, "BUSBAR_REQUEUES=0"),
+		"sweep.sh")
 	if strings.Count(said, "start 1") != 1 {
 		t.Error(said)
 	}

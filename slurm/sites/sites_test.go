@@ -61,7 +61,8 @@ func TestDetect(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if err := os.Symlink(filepath.Join(sys, "drivers", driver), filepath.Join(sys, "class/infiniband", name, "device/driver")); err != nil {
+		if err := os.Symlink(filepath.Join(sys, "drivers", driver),
+			filepath.Join(sys, "class/infiniband", name, "device/driver")); err != nil {
 			t.Fatal(err)
 		}
 		return "SYSFS=" + sys
@@ -81,7 +82,8 @@ func TestDetect(t *testing.T) {
 		{[]string{adapter("hfi1_0", "hfi1")}, ""},
 	} {
 		cmd := exec.Command("./detect.sh")
-		cmd.Env = append([]string{"PATH=/usr/bin:/bin", "SYSFS=" + here + "/none", "PCLUSTER=" + here + "/none"}, c.environment...)
+		cmd.Env = append([]string{"PATH=/usr/bin:/bin", "SYSFS=" + here + "/none", "PCLUSTER=" + here + "/none"},
+			c.environment...)
 		out, err := cmd.Output()
 		if got := strings.TrimSpace(string(out)); got != c.want || (err == nil) != (c.want != "") {
 			t.Errorf("%q: %q, %v; wanted %q", c.environment, got, err, c.want)

@@ -130,7 +130,8 @@ func (o *fakeOperation) Run(batches, n int) (s bench.Stamps, err error) {
 			}
 			took, late := f.Script.at(o.c, f.World.Rank, f.ops)
 			if i == 0 {
-				s.Start, s.Issued, s.End = append(s.Start, f.now+ns(late)), append(s.Issued, f.now+ns(late)), append(s.End, 0)
+				s.Start, s.Issued, s.End = append(s.Start, f.now+ns(late)), append(s.Issued, f.now+ns(late)),
+					append(s.End, 0)
 			}
 			s.End[len(s.End)-1] = f.now + ns(late+took)
 			f.now += ns(late + took)

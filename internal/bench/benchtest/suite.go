@@ -69,7 +69,8 @@ func Cases(n int, places func(coll.Collective) []coll.Placement, sizes []int64) 
 		for _, t := range coll.DataTypes() {
 			for _, op := range coll.RedOps() {
 				for _, p := range places(k) {
-					add(coll.Case{Collective: k, Type: t, Op: op, Root: -1, Placement: p, Mode: coll.Throughput, World: n},
+					add(coll.Case{Collective: k, Type: t, Op: op, Root: -1, Placement: p, Mode: coll.Throughput,
+						World: n},
 						sizes[len(sizes)-1])
 				}
 			}

@@ -61,7 +61,8 @@ func run(args []string, stdout, stderr io.Writer) error {
 			there++
 		}
 	}
-	fmt.Fprintf(stdout, layout, *name, l.Info().Version, l.Info().CUDA, fmt.Sprintf("%d of %d", there, len(l.Symbols())),
+	fmt.Fprintf(stdout, layout, *name, l.Info().Version, l.Info().CUDA,
+		fmt.Sprintf("%d of %d", there, len(l.Symbols())),
 		fmt.Sprint(len(l.Parameters())), interfaces, config)
 	return errors.Join(wrong, unserved, choice(l), identity(l, *version, *cuda), symbols(l), texts(l), first(l, id),
 		plain(flags.Arg(0)))
@@ -103,7 +104,8 @@ func symbols(l *nccl.Library) error {
 	var wrong []error
 	for _, s := range l.Symbols() {
 		if due := s.Since > 0 && s.Since/100 <= l.Info().Code/100; due != s.There {
-			wrong = append(wrong, fmt.Errorf("%s: the table has it since version code %d, and it is there: %t", s.Name, s.Since,
+			wrong = append(wrong, fmt.Errorf("%s: the table has it since version code %d, and it is there: %t", s.Name,
+				s.Since,
 				s.There))
 		}
 	}

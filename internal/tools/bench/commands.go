@@ -69,7 +69,8 @@ func commandsPart(c config) error {
 			beside = fmt.Sprintf("%s | %.2f", seconds(peer.wall.Seconds()), ours.wall.Seconds()/peer.wall.Seconds())
 		}
 		if row.limit > 0 {
-			target, met = row.limit.String(), yes(ours.wall <= row.limit && (row.memory == 0 || ours.peak <= row.memory))
+			target, met = row.limit.String(),
+				yes(ours.wall <= row.limit && (row.memory == 0 || ours.peak <= row.memory))
 		}
 		if row.memory > 0 {
 			target += ", " + megabytes(row.memory)
@@ -165,9 +166,11 @@ func writeLog(c config, folder string) error {
 			bytes := int64(8) << (i % 30)
 			us := 5 + float64(bytes)/300e3
 			bw := float64(bytes) / us / 1e3
-			fmt.Fprintf(log, "%12d  %12d     float     sum      -1  %7.2f  %6.2f  %6.2f       0  %7.2f  %6.2f  %6.2f       0\n",
+			fmt.Fprintf(log,
+				"%12d  %12d     float     sum      -1  %7.2f  %6.2f  %6.2f       0  %7.2f  %6.2f  %6.2f       0\n",
 				bytes, bytes/4, us, bw, bw, us, bw, bw)
-			fmt.Fprintf(log, "node1:4711:4712 [0] NCCL INFO Channel %02d/0 : 0[0] -> 1[0] [send] via NET/IB/%d/GDRDMA\n", i%16, i%8)
+			fmt.Fprintf(log,
+				"node1:4711:4712 [0] NCCL INFO Channel %02d/0 : 0[0] -> 1[0] [send] via NET/IB/%d/GDRDMA\n", i%16, i%8)
 		}
 		_, err := fmt.Fprint(log, "# Out of bounds values : 0 OK\n# Avg bus bandwidth    : 1.00\n#\n")
 		return err

@@ -24,7 +24,8 @@ func (c config) program(name string) string { return filepath.Join(c.top, "bin",
 
 // mpirun starts n ranks of a program by scripts/mpirun.sh.
 func (c config) mpirun(n int, program string, args ...string) (launched, error) {
-	return start(filepath.Join(c.top, "scripts", "mpirun.sh"), append([]string{"-np", strconv.Itoa(n), program}, args...)...)
+	return start(filepath.Join(c.top, "scripts", "mpirun.sh"),
+		append([]string{"-np", strconv.Itoa(n), program}, args...)...)
 }
 
 // start runs a program to its end; the error has its output.
@@ -55,7 +56,8 @@ func start(program string, args ...string) (launched, error) {
 	l := launched{stdout: out.Bytes(), wall: time.Since(begin),
 		cpu: cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime(), peak: <-peak}
 	if err != nil {
-		return l, fmt.Errorf("%s %s: %w\n%s%s", program, strings.Join(args, " "), err, tail(out.Bytes()), tail(stderr.Bytes()))
+		return l, fmt.Errorf("%s %s: %w\n%s%s", program, strings.Join(args, " "), err, tail(out.Bytes()),
+			tail(stderr.Bytes()))
 	}
 	return l, nil
 }

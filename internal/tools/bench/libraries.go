@@ -30,7 +30,8 @@ func joinMPI(c config) (*library, error) {
 		if err != nil {
 			return o, err
 		}
-		op, err := l.world.Prepare(mpi.OpSpec{Kind: mpi.AllReduce, Type: mpi.Float32, Op: mpi.Sum, Send: send, Recv: recv,
+		op, err := l.world.Prepare(mpi.OpSpec{Kind: mpi.AllReduce, Type: mpi.Float32, Op: mpi.Sum, Send: send,
+			Recv:  recv,
 			Count: size / 4})
 		if err != nil {
 			return o, err
@@ -114,8 +115,10 @@ func joinNCCL(c config) (*library, error) {
 			return o, err
 		}
 		send, recv := uint64(area), uint64(area)+uint64(max(size, 4096))
-		op, err := comm.Prepare(nccl.OpSpec{Kind: nccl.AllReduce, Type: nccl.Float32, Op: nccl.Sum, Send: send, Recv: recv,
-			Count: size / 4, Stream: stream.Pointer(), Cuda: driver.Table(), Sync: sync.Sync, SyncContext: sync.Context})
+		op, err := comm.Prepare(nccl.OpSpec{Kind: nccl.AllReduce, Type: nccl.Float32, Op: nccl.Sum, Send: send,
+			Recv:  recv,
+			Count: size / 4, Stream: stream.Pointer(), Cuda: driver.Table(), Sync: sync.Sync,
+			SyncContext: sync.Context})
 		if err != nil {
 			return o, err
 		}
@@ -195,7 +198,8 @@ func joinGloo(c config) (*library, error) {
 		if err != nil {
 			return o, err
 		}
-		op, err := context.Prepare(gloo.OpSpec{Kind: gloo.AllReduce, Type: gloo.Float32, Op: gloo.Sum, Send: send, Recv: recv,
+		op, err := context.Prepare(gloo.OpSpec{Kind: gloo.AllReduce, Type: gloo.Float32, Op: gloo.Sum, Send: send,
+			Recv:  recv,
 			Count: size / 4, Sync: unsafe.Pointer(sync.Sync), SyncContext: sync.Context})
 		if err != nil {
 			return o, err

@@ -49,7 +49,8 @@ func (c config) loops(name string, worlds ...int) error {
 		return err
 	}
 	for _, n := range worlds {
-		l, err := c.mpirun(n, self, "-ranks", name, "-top", c.top, "-budget", c.budget.String(), "-max", fmt.Sprint(c.max))
+		l, err := c.mpirun(n, self, "-ranks", name, "-top", c.top, "-budget", c.budget.String(), "-max",
+			fmt.Sprint(c.max))
 		if err != nil {
 			return err
 		}
@@ -71,8 +72,9 @@ func (c config) rank(name string) error {
 	clock := clockCost()
 	prints := l.world.Rank() == 0
 	if prints {
-		fmt.Fprintf(c.out, "%s One clock reading: %.0f ns.\n\n| size | mode | busbar | bare | ratio | 95 %% CI | pairs | "+
-			"on target |\n|---:|---|---:|---:|---:|---|---:|---|\n", l.note, clock*1e9)
+		fmt.Fprintf(c.out,
+			"%s One clock reading: %.0f ns.\n\n| size | mode | busbar | bare | ratio | 95 %% CI | pairs | "+
+				"on target |\n|---:|---|---:|---:|---:|---|---:|---|\n", l.note, clock*1e9)
 	}
 	for _, mode := range []coll.Mode{coll.Throughput, coll.Latency} {
 		limit, slack := 1.02, 0.0
@@ -85,7 +87,8 @@ func (c config) rank(name string) error {
 				return err
 			}
 			if prints {
-				fmt.Fprintf(c.out, "| %s | %s | %s | %s | %.3f | %.3f – %.3f | %d | %s |\n", coll.FormatSize(size, true), mode,
+				fmt.Fprintf(c.out, "| %s | %s | %s | %s | %.3f | %.3f – %.3f | %d | %s |\n",
+					coll.FormatSize(size, true), mode,
 					seconds(r.ours), seconds(r.bare), r.median, r.lo, r.hi, r.pairs, r.within(limit, slack))
 			}
 		}

@@ -1,6 +1,6 @@
-// Command bench compares rank's timed loop with bare C loops over MPI, the simulation of NCCL, and Gloo; launches with
-// torch.distributed; and commands with simple peers that read the same files. It prints Markdown; scripts/bench.sh builds
-// what it needs and runs it.
+// Command bench compares rank's timed loop with bare C loops over MPI, the simulation of NCCL, and Gloo; launches
+// with torch.distributed; and commands with simple peers that read the same files. It prints Markdown;
+// scripts/bench.sh builds what it needs and runs it.
 //
 // People read its output beside the targets of docs/performance.md; no test depends on its values.
 package main
@@ -38,7 +38,8 @@ var parts = []struct {
 	run   func(c config) error
 }{
 	{"loop", "The loop over MPI: rank's against bare C", func(c config) error { return c.loops("loop", 2) }},
-	{"nccl", "The loop over NCCL's simulation: rank's against bare C", func(c config) error { return c.loops("nccl", 1, 2) }},
+	{"nccl", "The loop over NCCL's simulation: rank's against bare C",
+		func(c config) error { return c.loops("nccl", 1, 2) }},
 	{"gloo", "The loop over Gloo: rank's against bare C++", glooPart},
 	{"torch", "Launches against torch.distributed over Gloo", torchPart},
 	{"commands", "Commands", commandsPart},
@@ -50,7 +51,8 @@ func main() {
 		names = append(names, p.name)
 	}
 	only := flag.String("only", strings.Join(names, ","), "parts to run")
-	ranks := flag.String("ranks", "", "be one of the ranks of a part: loop, nccl or gloo (the bench starts them itself)")
+	ranks := flag.String("ranks", "",
+		"be one of the ranks of a part: loop, nccl or gloo (the bench starts them itself)")
 	c := config{out: os.Stdout}
 	flag.StringVar(&c.top, "top", ".", "folder of bin and lib")
 	flag.DurationVar(&c.budget, "budget", 15*time.Second, "time for one row of the parts loop, nccl and gloo")

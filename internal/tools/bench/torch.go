@@ -39,7 +39,8 @@ func torchPart(c config) error {
 	rounds := 3 * c.rounds // launches differ by a tenth and more, and a fiftieth is to be seen
 	fmt.Fprintf(c.out, "%d launches of each in turns, np 2, all_reduce of float32 in place, back to back; "+
 		"test/torch_gloo.py on the same\nlibgloo and interface. A launch gives one median per size. Target: "+
-		"upper end at most 1.02.\n\n| size | busbar | torch | ratio | 95 %% CI | on target |\n|---:|---:|---:|---:|---|---|\n",
+		"upper end at most 1.02.\n\n| size | busbar | torch | ratio | 95 %% CI | on target "+
+		"|\n|---:|---:|---:|---:|---|---|\n",
 		rounds)
 	if err := os.Setenv("GLOO_SOCKET_IFNAME", "lo"); err != nil { // both read it
 		return err
@@ -72,7 +73,8 @@ func torchPart(c config) error {
 func (c config) launchGloo(i int, times map[int64][]float64) error {
 	dir := filepath.Join(c.work, fmt.Sprintf("gloo-%d", i))
 	_, err := c.mpirun(2, c.program("rank"), "--quiet", "--backend", "gloo", "--collective", "all_reduce",
-		"--placement", "in", "-b", fmt.Sprint(torchSizes[0]), "-e", fmt.Sprint(torchSizes[len(torchSizes)-1]), "-f", "10",
+		"--placement", "in", "-b", fmt.Sprint(torchSizes[0]), "-e", fmt.Sprint(torchSizes[len(torchSizes)-1]), "-f",
+		"10",
 		"--budget", "1s", "-c", "0", "--out", dir)
 	if err != nil {
 		return err
@@ -96,7 +98,8 @@ func (c config) launchGloo(i int, times map[int64][]float64) error {
 }
 
 func (c config) launchTorch(i int, times map[int64][]float64) error {
-	args := []string{filepath.Join(c.top, "test", "torch_gloo.py"), filepath.Join(c.work, fmt.Sprintf("torch-%d", i)), "1"}
+	args := []string{filepath.Join(c.top, "test", "torch_gloo.py"), filepath.Join(c.work, fmt.Sprintf("torch-%d", i)),
+		"1"}
 	for _, size := range torchSizes {
 		args = append(args, fmt.Sprint(size))
 	}

@@ -48,7 +48,8 @@ func write(dir string, rank int) error {
 // writeTrace writes the trace of one rank, an event on each line.
 func writeTrace(w io.Writer, rank int) error {
 	head, err := json.Marshal(map[string]any{
-		"schemaVersion": 1, "deviceProperties": []any{map[string]any{"id": rank, "name": "made up, no GPU was measured"}},
+		"schemaVersion": 1, "deviceProperties": []any{map[string]any{"id": rank,
+			"name": "made up, no GPU was measured"}},
 		"baseTimeNanoseconds": 1767225600000000000,
 		"distributedInfo": map[string]any{"backend": "nccl", "rank": rank, "world_size": world, "pg_count": 1,
 			"nccl_version": "2.27.5",

@@ -99,7 +99,8 @@ func (t *trace) allReduce(launched, start, took float64) {
 // run adds a kernel and the call that launched it.
 func (t *trace) run(name string, stream int, launched, start, took float64, args map[string]any) {
 	t.correlation++
-	t.events = append(t.events, event{"X", "cuda_runtime", "cudaLaunchKernel", hostProcess, hostThread, micro(launched), 6,
+	t.events = append(t.events, event{"X", "cuda_runtime", "cudaLaunchKernel", hostProcess, hostThread, micro(launched),
+		6,
 		map[string]any{"correlation": t.correlation}})
 	args["device"], args["stream"], args["context"], args["correlation"] = t.rank, stream, 1, t.correlation
 	t.events = append(t.events, event{"X", "kernel", name, t.rank, stream, micro(start), micro(took), args})

@@ -159,7 +159,8 @@ func measured(r *result.Record, random *rand.Rand) {
 	noise := func() float64 { return t * (1 + 0.02*random.NormFloat64()) }
 	m := noise()
 	r.Time = &result.Time{
-		Seconds: m, Lo: m * 0.99, Hi: m * 1.01, Min: m * 0.95, P90: m * 1.05, P99: m * 1.1, Max: m * 1.3, Mean: m * 1.001,
+		Seconds: m, Lo: m * 0.99, Hi: m * 1.01, Min: m * 0.95, P90: m * 1.05, P99: m * 1.1, Max: m * 1.3,
+		Mean:    m * 1.001,
 		Samples: 200, Iterations: 200, Outliers: random.IntN(5), Stop: "precision", Sync: "barrier",
 		Summary: "max over ranks", Elapsed: 200 * m,
 	}

@@ -18,7 +18,8 @@ func TestFailuresArePrinted(t *testing.T) {
 		not    string
 		log    string
 	}{
-		"a test": {[]event{{Action: run, Test: "TestA"}, {Action: output, Test: "TestA", Output: "    a_test.go:1: bad\n"},
+		"a test": {[]event{{Action: run, Test: "TestA"},
+			{Action: output, Test: "TestA", Output: "    a_test.go:1: bad\n"},
 			{Action: fail, Test: "TestA"}, {Action: output, Output: "FAIL\n"}, {Action: fail}},
 			[]string{"FAIL  busbar/a TestA", "bad", "go test -race -count=1 -v -run '^TestA$' ./a"}, "FAIL  busbar/a\n",
 			"busbar.a.TestA.log"},
@@ -33,8 +34,10 @@ func TestFailuresArePrinted(t *testing.T) {
 			"busbar.a.TestA.log"},
 		"a subtest": {[]event{{Action: run, Test: "TestA"}, {Action: run, Test: "TestA/x_(1)"},
 			{Action: output, Test: "TestA/x_(1)", Output: "bad\n"}, {Action: fail, Test: "TestA/x_(1)"},
-			{Action: output, Test: "TestA", Output: "--- FAIL: TestA\n"}, {Action: fail, Test: "TestA"}, {Action: fail}},
-			[]string{"FAIL  busbar/a TestA/x_(1)", `'^TestA$/^x_\(1\)$'`}, "FAIL  busbar/a TestA\n", "busbar.a.TestA.x_(1).log"},
+			{Action: output, Test: "TestA", Output: "--- FAIL: TestA\n"}, {Action: fail, Test: "TestA"},
+			{Action: fail}},
+			[]string{"FAIL  busbar/a TestA/x_(1)", `'^TestA$/^x_\(1\)$'`}, "FAIL  busbar/a TestA\n",
+			"busbar.a.TestA.x_(1).log"},
 		"a crash": {[]event{{Action: run, Test: "TestA"}, {Action: output, Test: "TestA", Output: "panic: boom\n"},
 			{Action: output, Output: "FAIL\tbusbar/a\t1s\n"}, {Action: fail}},
 			[]string{"FAIL  busbar/a TestA", "panic: boom"}, "FAIL  busbar/a\n", "busbar.a.TestA.log"},
@@ -44,7 +47,8 @@ func TestFailuresArePrinted(t *testing.T) {
 		"a package": {[]event{{Action: output, Output: "no cluster\n"}, {Action: fail}},
 			[]string{"FAIL  busbar/a\n", "no cluster", "go test -race -count=1 -v ./a"}, "-run", "busbar.a.log"},
 		"a build": {[]event{{Action: "build-output", ImportPath: "busbar/a.test", Output: "a.go:2:9: expected\n"},
-			{Action: "build-fail", ImportPath: "busbar/a.test"}, {Action: output, Output: "FAIL\tbusbar/a [build failed]\n"},
+			{Action: "build-fail", ImportPath: "busbar/a.test"},
+			{Action: output, Output: "FAIL\tbusbar/a [build failed]\n"},
 			{Action: fail}},
 			[]string{"FAIL  busbar/a\n", "a.go:2:9: expected"}, "a.test", "busbar.a.log"},
 	} {
