@@ -19,14 +19,13 @@ import (
 
 // connect makes the world: library, MPI_Init, the ranks' facts compared, shared memory and control channel.
 func (j *job) connect() error {
-	connected, err := launch.ConnectMPI(mpi.Options{Choice: j.cfg.mpi}, func(phase string) { j.watch.Phase(phase, 0) })
+	l, err := launch.Connect(mpi.Options{Choice: j.cfg.mpi}, func(phase string) { j.watch.Phase(phase, 0) })
 	if err != nil {
 		return err
 	}
-	j.lib, j.world = connected.Library, connected.World()
-	var l launch.Launch = connected
+	j.world = l.World()
 	j.launched.Store(&l)
-	if err := launch.CheckLaunch(j.world.Size(), j.started, j.lib.Info().Library); err != nil {
+	if err := launch.CheckLaunch(j.world.Size(), j.started, l.Library().Facts.Library); err != nil {
 		if j.started.Rank > 0 { // each is a world of its own
 			return exit.ErrElsewhere
 		}
@@ -51,7 +50,7 @@ func (j *job) facts() launch.RankFacts {
 	cpus, _ := machine.Affinity("/")
 	return launch.RankFacts{Rank: j.rank, Host: hostName(), Machine: launch.BootID("/"), LocalRank: j.started.LocalRank,
 		PID: os.Getpid(), CPUs: cpus, Quota: machine.CPUQuota("/"), Build: launch.BuildIdentity(),
-		MPI: j.lib.Info().LibraryFull, Command: fmt.Sprintf("%q", j.args)}
+		MPI: (*j.launched.Load()).Library().Version, Command: fmt.Sprintf("%q", j.args)}
 }
 
 // openSideChannel connects every rank to rank 0 by TCP, for when MPI hangs. Nothing moves on it while measuring.
@@ -63,8 +62,8 @@ func (j *job) openSideChannel() error {
 		}
 		h, info, err := launch.ListenControl(j.world.Size())
 		if err != nil {
-			fmt.Fprintf(j.stderr, "rank: no side channel (%v): a hang will be named by what ranks write in the memory "+
-				"of their hosts\n", err)
+			fmt.Fprintf(j.stderr, "rank: no side channel (%v): each host will report a hang of its own "+
+				"ranks\n", err)
 			return "", nil
 		}
 		h.OnGone, h.OnEvent, h.Self = j.onGone, j.onEvent, j.watch.State
@@ -112,6 +111,7 @@ func (e *ending) onRank0Gone(err error) {
 
 // warnOfFirewall says on rank 0, after all ranks have tried, which of them have no side channel.
 func (j *job) warnOfFirewall() error {
+	j.watch.Phase("connect the ranks to rank 0", 0) // from here on the watchdog may use the side channel
 	if err := j.world.Barrier(); err != nil || j.server == nil {
 		return err
 	}

@@ -35,9 +35,6 @@ type config struct {
 	timeScale     float64 // BUSBAR_TIME_SCALE
 }
 
-// backendNames are the values of --backend.
-var backendNames = []string{"auto", "mpi", "gloo", "nccl", "ncclx"}
-
 // parseFlags reads the command line. Its errors name the nearest flag.
 func parseFlags(args []string, env func(string) string) (*config, error) {
 	c := &config{Options: plan.Defaults(), mpi: "auto"}
@@ -195,7 +192,7 @@ func newFlags(c *config) *pflag.FlagSet {
 func planFlags(c *config, f *flagSet) {
 	p := &c.Flags
 	f.value("backend", "NAMES",
-		"auto (NCCL where every rank has a GPU and the library, else MPI), mpi, gloo, nccl or ncclx",
+		"auto (NCCL where every rank has a GPU and the library, else MPI), "+strings.Join(backend.Names(), ", "),
 		func(s string) (err error) { c.Backends, err = backends(s); return err })
 	f.value("sweep", "NAME|FILE",
 		"quick (default), profile, baseline, full, sizes, pattern, or a YAML file; flags win over it",
@@ -337,11 +334,12 @@ func aboutFlags(c *config, f *flagSet) {
 }
 
 func backends(s string) ([]string, error) {
+	known := append([]string{"auto"}, backend.Names()...)
 	var names []string
 	for name := range strings.SplitSeq(s, ",") {
 		name = strings.TrimSpace(name)
-		if !slices.Contains(backendNames, name) {
-			return nil, coll.Unknown("backend", name, backendNames)
+		if !slices.Contains(known, name) {
+			return nil, coll.Unknown("backend", name, known)
 		}
 		names = append(names, name)
 	}

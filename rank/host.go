@@ -1,7 +1,6 @@
 package main
 
 import (
-	"busbar/internal/result"
 	"busbar/rank/backend"
 	"busbar/rank/launch"
 	"busbar/rank/machine"
@@ -11,13 +10,14 @@ import (
 // host is this launch as libraries see it.
 func (j *job) host() *backend.Host {
 	return &backend.Host{Options: j.cfg.ForBackend(), Ranks: j.ranks, Rank: j.rank, Group: j.world,
-		CPU: machine.Facts("/").CPU, MPI: j.lib, PassOn: j.passOn, Watch: j.watch, Interrupts: &j.interrupts,
+		CPU: machine.Facts("/").CPU, MPI: launch.MPIOf(*j.launched.Load()), PassOn: j.passOn, Watch: j.watch, Interrupts: &j.interrupts,
 		Stderr: j.stderr}
 }
 
 // session is this launch as what measures it sees it; its plan, libraries and screen are still to come.
 func (j *job) session() *session.Run {
-	info := j.lib.Info()
+	mpi := (*j.launched.Load()).Library().Facts
+	mpi.Launcher = j.started.Name()
 	return &session.Run{
 		Comm:      j.world,
 		Ranks:     j.ranks,
@@ -27,9 +27,7 @@ func (j *job) session() *session.Run {
 		Start:     j.start,
 		StopAsked: j.state.stopAsked.Load,
 		Program: session.Program{Tool: "busbar " + toolVersion(), Command: append([]string{"rank"}, j.args...),
-			MPI: result.MPI{Family: info.Family, Library: info.Library, Standard: info.Standard, Path: info.LibMPIPath,
-				Shim: info.ShimPath, ThreadLevel: info.ThreadLevel.String(), LargeCounts: info.LargeCounts,
-				Launcher: launch.LauncherName(j.started)}},
+			MPI: mpi},
 	}
 }
 

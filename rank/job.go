@@ -11,10 +11,10 @@ import (
 
 	"busbar/internal/notice"
 	"busbar/internal/result"
-	"busbar/mpi"
 	"busbar/rank/backend"
 	"busbar/rank/exit"
 	"busbar/rank/hang"
+	"busbar/rank/launch"
 	"busbar/rank/ledger"
 	"busbar/rank/plan"
 	"busbar/rank/screen"
@@ -28,15 +28,14 @@ type job struct {
 	args      []string
 	stdout    io.Writer
 	start     time.Time
-	started   mpi.Launch // what the launcher tells
-	lib       *mpi.MPI
+	started   launch.Started // what the launcher tells
 	libraries []backend.Library
 	screen    *screen.Screen
 }
 
 // run is the program: it returns the exit code of this rank.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
-	started := mpi.Launcher(os.Getenv)
+	started := launch.ReadStarted(os.Getenv)
 	speaks := started.Rank <= 0 // every rank reads the same command line; one says what is wrong with it
 	cfg, err := parseFlags(args, os.Getenv)
 	switch {
@@ -54,8 +53,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	}
 	timeout.Scale(cfg.timeScale)
 	if cfg.list {
-		launched := plan.Started{Size: started.Size, LocalSize: started.LocalSize}
-		if err := plan.List(&cfg.Options, launched, stdout); err != nil {
+		if err := plan.List(&cfg.Options, started, stdout); err != nil {
 			complain(stderr, err)
 			return exit.CodeOf(err)
 		}

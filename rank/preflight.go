@@ -23,7 +23,7 @@ func (j checking) run() (int, error) {
 	if j.rank == 0 {
 		j.checks = preflight.NewChecklist(j.ranks, j.cfg.format, j.stdout)
 		j.checks.Add(
-			preflight.CheckMPI(j.lib.Info(), j.started, j.world.Size()),
+			preflight.CheckMPI((*j.launched.Load()).Library(), j.started, j.world.Size()),
 			preflight.CheckAlikeRanks(j.ranks, j.started),
 		)
 	}
@@ -151,7 +151,7 @@ func (j checking) viewGPUs(library, driver string) *preflight.GPUView {
 	search := preflight.GPUSearch{
 		Shared:    j.cfg.ShareGPU,
 		Simulated: library == backend.Simulation,
-		NCCLX:     library == "ncclx",
+		NCCLX:     backend.NeedsNCCLX(library),
 		CPUs:      j.ranks[j.rank].CPUs,
 		Driver:    driver,
 	}

@@ -9,6 +9,7 @@ import (
 	"busbar/rank/exit"
 	"busbar/rank/launch"
 	"busbar/rank/preflight"
+	"busbar/sweeps"
 )
 
 // chooseForPreflight is what --backend asks for; that it cannot be had is found by its checks, not an error.
@@ -67,7 +68,7 @@ func (j checking) notOpened(names []string, err error) error {
 // tryLibrary measures one small case of each collective with a library. Collective.
 func (j checking) tryLibrary(lib backend.Library, clock bench.Clock) error {
 	world := j.session().World()
-	b, err := lib.Open(world, backend.Method{Layout: backend.Layout{Rank: j.rank}})
+	b, err := lib.Open(world, backend.Method{Layout: j.cfg.Layout(sweeps.Default(), nil, j.rank)})
 	if err != nil {
 		return err
 	}

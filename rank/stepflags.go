@@ -140,7 +140,7 @@ func (c *config) checkStep(f *pflag.FlagSet) (err error) {
 			)
 		}
 	}
-	if points := c.StepPoints("mpi"); err == nil &&
+	if points := c.StepPoints(""); err == nil &&
 		!slices.ContainsFunc(points, func(p step.Point) bool { return p.Impossible() == nil }) {
 		refuse("--step has nothing to measure: %v", points[0].Impossible())
 	}

@@ -71,7 +71,7 @@ func conform(name string) int {
 		}
 		return n
 	}
-	connected, err := launch.ConnectMPI(mpi.Options{}, func(string) {})
+	connected, err := launch.Connect(mpi.Options{}, func(string) {})
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
@@ -80,8 +80,9 @@ func conform(name string) int {
 	sweep.Aggregate = number("BUSBAR_TEST_TOGETHER")
 	world := connected.World()
 	name, steps := strings.CutPrefix(name, stepWorker)
-	j := &job{cfg: &config{}, lib: connected.Library, ending: &ending{stderr: os.Stderr, world: world,
+	j := &job{cfg: &config{}, ending: &ending{stderr: os.Stderr, world: world,
 		rank: world.Rank(), watch: hang.NewWatchdog(time.Hour, func(launch.State) {})}}
+	j.launched.Store(&connected)
 	j.cfg.Simulate, j.cfg.Rotate = name == backend.Simulation, int64(number("BUSBAR_TEST_ROTATE"))
 	if steps {
 		err = stepsOnHost(j, name, sweep)

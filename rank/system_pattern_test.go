@@ -378,7 +378,7 @@ func TestPatternIsRefused(t *testing.T) {
 	}{
 		{2, 2, nil, "--pattern pairs compares nodes, and all ranks are on one"},
 		{3, 1, []string{"--pattern", "halves"}, "--pattern halves wants at least 4 nodes, and there are 3: take --pattern pairs"},
-		{3, 2, nil, "--pattern wants as many ranks on every node, or times could not be compared: node1 has 2 ranks, node2 has 1"},
+		{3, 2, nil, "--pattern requires the same number of ranks on every node: node1 has 2 ranks, node2 has 1"},
 		{2, 1, []string{"--sweep", "sizes"}, "the sweep sizes has worlds of its own"},
 		{2, 1, []string{"--worlds", "2"}, "--pattern makes worlds of nodes by itself, and --worlds makes others: leave one of them out"},
 		{2, 1, []string{"--run-cycles", "2"}, "--pattern measures every group once, and again where it is slow: leave out --run-cycles"},

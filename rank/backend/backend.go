@@ -2,7 +2,7 @@
 // for a launch, and opens a Backend in each world. A library gets a Host, and knows nothing else of the program. What
 // only some libraries have are optional interfaces (capabilities.go).
 //
-// A new library is an adapter in this package, its name in Open, and its placements in Places.
+// A new library is an adapter in this package and its line in kinds.
 package backend
 
 import (
@@ -40,15 +40,4 @@ type Backend interface {
 	Ready() error
 	// Close ends the world. Collective.
 	Close() error
-}
-
-// OnHosts says whether a backend measures on the memory of hosts, without a GPU.
-func OnHosts(backend string) bool { return backend == "mpi" || backend == "gloo" }
-
-// Places says which placements a backend has for a collective.
-func Places(backend string) func(coll.Collective) []coll.Placement {
-	if backend == "mpi" {
-		return MPIPlaces
-	}
-	return ncclPlaces
 }

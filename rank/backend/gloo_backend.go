@@ -33,7 +33,7 @@ const glooConnect = 30 * time.Second
 type glooBackend struct {
 	hostBackend
 	l       *glooLibrary
-	barrier *Barrier // MPI's: brings the ranks together before a batch
+	barrier *launch.Barrier // MPI's: brings the ranks together before a batch
 	context *gloo.Context
 	took    float64 // s, to connect
 }
@@ -193,7 +193,7 @@ func (c glooCall) Close() error {
 // failed breaks the connections of a rank whose operation failed, so that no other waits for it.
 func (c glooCall) failed(step *loop.StepError) error {
 	if step.Stage == loop.Sync {
-		return fmt.Errorf("MPI's barrier before a batch: %w", c.b.barrier.op.Error(step.Code))
+		return fmt.Errorf("MPI's barrier before a batch: %w", c.b.barrier.Failed(step.Code))
 	}
 	err := c.b.l.named(c.Error(step.Code), c.b.w.Hosts)
 	c.b.context.Interrupt()

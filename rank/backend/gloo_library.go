@@ -58,7 +58,7 @@ func (l *glooLibrary) Device() string { return "cpu (" + l.h.CPU + ")" }
 func (l *glooLibrary) Unfit(world int) string { return l.h.tooLarge(world) }
 
 // openGloo loads the shim and finds the network, on every rank. Collective.
-func openGloo(h *Host) (Library, error) {
+func openGloo(h *Host, _ []int) (Library, error) {
 	h.Watch.Phase("load Gloo", 0)
 	l := &glooLibrary{h: h}
 	if h.Options.Gloo.Algorithm == "bcube" {

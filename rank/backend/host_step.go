@@ -15,6 +15,7 @@ import (
 	"busbar/internal/step"
 	"busbar/internal/units"
 	"busbar/rank/exit"
+	"busbar/rank/launch"
 )
 
 const (
@@ -94,7 +95,7 @@ type stepCall interface {
 type bindStep func(c coll.Case, at unsafe.Pointer) (stepCall, error)
 
 // bindPlan binds a plan to the reserved memory.
-func (b *hostBackend) bindPlan(c *hostComputing, p *step.Plan, sync *Barrier, bind bindStep) (Training, error) {
+func (b *hostBackend) bindPlan(c *hostComputing, p *step.Plan, sync *launch.Barrier, bind bindStep) (Training, error) {
 	area := b.w.Area.bytes()
 	if p.Bytes > int64(len(area)) {
 		return nil, &bench.MemoryError{Needed: p.Bytes, Err: errSmallBuffers}
@@ -125,7 +126,7 @@ func (b *hostBackend) bindPlan(c *hostComputing, p *step.Plan, sync *Barrier, bi
 type hostTraining struct {
 	b     *hostBackend
 	plan  *step.Plan
-	sync  *Barrier
+	sync  *launch.Barrier
 	calls []stepCall
 	views []bench.Buffers
 	host  *program.Host
@@ -173,7 +174,7 @@ func (t *hostTraining) Run(m program.Mode) (start, end int64, err error) {
 func (t *hostTraining) failed(e *loop.StepError) error {
 	op, code := t.host.Failed()
 	if e.Stage == loop.Sync || op < 0 {
-		return fmt.Errorf("MPI's barrier before a step: %w", t.sync.op.Error(e.Code))
+		return fmt.Errorf("MPI's barrier before a step: %w", t.sync.Failed(e.Code))
 	}
 	failed := t.calls[op].failed(&loop.StepError{Code: code, Stage: loop.Issue, At: e.At})
 	return fmt.Errorf("%s: %w", t.plan.Ops[op].Name, failed)

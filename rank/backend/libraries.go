@@ -6,25 +6,19 @@ import (
 	"slices"
 	"strings"
 
+	"busbar/internal/coll"
 	"busbar/internal/dl"
 	"busbar/rank/exit"
 )
 
-// Simulation is the backend's name where the CUDA driver and NCCL are simulated.
-const Simulation = "nccl-rehearsal"
-
 // Open loads libraries on every rank, to be measured in these worlds. Collective.
 func Open(h *Host, names []string, worlds []int) (all []Library, err error) {
 	for _, name := range names {
-		var l Library
-		switch name {
-		case "mpi":
-			l = mpiLibrary{h}
-		case "gloo":
-			l, err = openGloo(h)
-		default:
-			l, err = openNCCL(h, name, worlds)
+		k := find(name)
+		if k == nil {
+			return nil, h.elsewhere(exit.With(exit.Usage, coll.Unknown("backend", name, Names())))
 		}
+		l, err := k.open(h, worlds)
 		if err != nil {
 			return nil, err
 		}

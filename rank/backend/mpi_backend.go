@@ -10,11 +10,21 @@ import (
 	"busbar/internal/notice"
 	"busbar/internal/result"
 	"busbar/mpi"
+	"busbar/rank/exit"
 	"busbar/rank/launch"
 )
 
-// mpiLibrary is the MPI that carries the world, measured itself.
+// mpiLibrary is the MPI that connects the ranks, measured itself.
 type mpiLibrary struct{ h *Host }
+
+// openMPI refuses a launch that something else connects.
+func openMPI(h *Host, _ []int) (Library, error) {
+	if h.MPI == nil {
+		return nil, h.elsewhere(exit.Usagef("--backend mpi measures the MPI that connects the ranks, and here it does " +
+			"not: start them with mpirun, or srun with PMI, or choose another backend"))
+	}
+	return mpiLibrary{h}, nil
+}
 
 func (l mpiLibrary) Name() string { return "mpi" }
 
@@ -35,7 +45,7 @@ func (l mpiLibrary) Open(w *World, m Method) (Backend, error) {
 // mpiBackend measures MPI's own collectives on buffers in host memory, allocated once for a world.
 type mpiBackend struct {
 	hostBackend
-	barrier *Barrier // before a training step; nil where none was bound
+	barrier *launch.Barrier // before a training step; nil where none was bound
 }
 
 // MPIPlaces says which placements MPI has: a broadcast has one buffer.
@@ -84,7 +94,11 @@ func (b *mpiBackend) Prepare(c coll.Case) (bench.Operation, error) {
 
 // bind makes an operation of MPI.
 func (b *mpiBackend) bind(spec mpi.OpSpec) (hostCall, error) {
-	op, err := launch.MPIComm(b.w.Group).Prepare(spec)
+	comm := launch.MPIComm(b.w.Group)
+	if comm == nil {
+		return nil, errors.New("MPI does not connect these ranks")
+	}
+	op, err := comm.Prepare(spec)
 	if err != nil {
 		return nil, mpiUnsupported(err)
 	}

@@ -19,7 +19,7 @@ type ncclBackend struct {
 	w         *World
 	aggregate int
 
-	barrier *Barrier // MPI's: brings the ranks together before a batch
+	barrier *launch.Barrier // MPI's: brings the ranks together before a batch
 	stream  *cudart.Stream
 	comm    *nccl.Comm
 

@@ -49,7 +49,7 @@ func (r *Run) Respond(mine launch.State) {
 	switch {
 	case waits && zero.Standing == launch.Answered && zero.State.Since < r.Watch.deadline,
 		waits && zero.Standing == launch.Unreachable && mine.Since < watchTimes*r.Watch.deadline && allWait(others):
-		r.Watch.Again()
+		r.Watch.Again(mine)
 	case zero.Standing == launch.Answered:
 		_ = r.Client.Send(launch.Event{Kind: "hang"})
 		time.Sleep(2*timeout.Ask + 2*timeout.RAS + timeout.CloseFiles + timeout.OtherHosts + timeout.Abort +

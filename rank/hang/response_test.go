@@ -81,6 +81,25 @@ func TestRank0OfAnotherHostMayBeBusy(t *testing.T) {
 	}
 }
 
+func TestRanksThatRestWaitForRank0(t *testing.T) {
+	in := func(phase string) launch.Report {
+		return launch.Report{Standing: launch.Answered, State: launch.State{Phase: phase}}
+	}
+	unknown, silent := launch.Report{Standing: launch.Unreachable}, launch.Report{Standing: launch.Silent}
+	for _, c := range []struct {
+		others []launch.Report
+		want   bool
+	}{
+		{[]launch.Report{in(WaitForRank0), in(WaitOutside), in(WaitForGroups), unknown}, true},
+		{[]launch.Report{in(WaitForRank0), in("measure")}, false},
+		{[]launch.Report{in(WaitForRank0), silent}, false},
+	} {
+		if got := allWait(c.others); got != c.want {
+			t.Errorf("%+v: %t", c.others, got)
+		}
+	}
+}
+
 func TestOtherHostsHaveTimeToReport(t *testing.T) {
 	if least := 2*timeout.Ask + Tick; timeout.OtherHosts < least {
 		t.Errorf("%s, at least %s", timeout.OtherHosts, least)

@@ -18,7 +18,7 @@ func (l *Peers) survey(asked []launch.Report) []launch.Report {
 		known[rank] = launch.Report{Rank: rank, Host: f.Host, PID: f.PID, Standing: launch.Unreachable}
 	}
 	for _, r := range asked {
-		r.Host = l.ranks[r.Rank].Host // the hub knows no host of a rank that never connected
+		r.Host = l.ranks[r.Rank].Host // the server knows no host of a rank that never connected
 		known[r.Rank] = r
 	}
 	for _, r := range asked { // after all: what a rank reports of itself counts first
@@ -73,10 +73,11 @@ func withKnown(all []launch.Report, one launch.Report) []launch.Report {
 	return append(all, one)
 }
 
-// allWait reports whether every rank of which something is known waits for rank 0.
+// allWait reports whether every rank of which something is known waits for rank 0, or rests until others are done.
 func allWait(all []launch.Report) bool {
 	return !slices.ContainsFunc(all, func(r launch.Report) bool {
-		return r.Standing != launch.Unreachable && (r.Standing != launch.Answered || r.State.Phase != WaitForRank0)
+		return r.Standing != launch.Unreachable && (r.Standing != launch.Answered ||
+			r.State.Phase != WaitForRank0 && r.State.Phase != WaitOutside && r.State.Phase != WaitForGroups)
 	})
 }
 

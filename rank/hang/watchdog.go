@@ -71,10 +71,13 @@ func (w *Watchdog) Phase(name string, expected time.Duration) {
 // Rest is a phase without a limit: an idle rank waits for others as long as they measure.
 func (w *Watchdog) Rest(name string) { w.set(name, 0) }
 
-// Again gives the phase that the watchdog has called about another deadline.
-func (w *Watchdog) Again() {
+// Again gives the phase that the watchdog has called about another deadline, unless it has ended meanwhile.
+func (w *Watchdog) Again(of launch.State) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	if w.now.Number != of.Number || w.now.Step != of.Step || w.now.Phase != of.Phase {
+		return
+	}
 	w.limit = time.Since(w.since) + w.deadline
 }
 

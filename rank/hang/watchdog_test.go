@@ -65,8 +65,13 @@ func TestWatchdogSeesTheLoop(t *testing.T) {
 // A phase that may last gets another deadline each time, and its age goes on.
 func TestWatchdogAgain(t *testing.T) {
 	w := &Watchdog{deadline: 5 * time.Second, since: time.Now().Add(-time.Minute)}
-	w.Again()
+	w.Again(w.State())
 	if age := w.State().Since; age < time.Minute || w.limit-age > w.deadline || w.limit-age < w.deadline-time.Second {
 		t.Errorf("after %s the limit is %s", age, w.limit)
+	}
+	before := w.State()
+	w.Rest(WaitOutside)
+	if w.Again(before); w.limit != 0 {
+		t.Errorf("the next phase got the limit %s", w.limit)
 	}
 }

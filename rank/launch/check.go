@@ -7,14 +7,13 @@ import (
 	"strings"
 
 	"busbar/internal/notice"
-	"busbar/mpi"
 	"busbar/rank/exit"
 )
 
 // CheckLaunch finds N worlds of one rank each, which is what comes of starting a program with the launcher of another
 // MPI: every rank believes that it is alone, and their figures and files would be nonsense.
-func CheckLaunch(world int, launch mpi.Launch, library string) error {
-	return oneRankWorlds(world, launch.Size, launch.Name, library)
+func CheckLaunch(world int, s Started, library string) error {
+	return oneRankWorlds(world, s.Size, s.Launcher, library)
 }
 
 // oneRankWorlds is nil if world (MPI's size) can be what the launcher started (started < 1: unknown).

@@ -135,11 +135,23 @@ func Together(c Comm, ranks []RankFacts, err error) error {
 	if err != nil {
 		mine = exit.FailureOf(err)
 	}
-	all, e := GatherJSON(c, mine)
+	text, e := json.Marshal(mine)
 	if e != nil {
 		return e
 	}
-	return OnRoot(c, func() error { return firstFailure(all, ranks) })
+	parts, e := c.Gatherv(text, 0)
+	if e != nil {
+		return e
+	}
+	return OnRoot(c, func() error {
+		all := make([]*exit.Failure, len(parts))
+		for i, p := range parts {
+			if err := json.Unmarshal(p, &all[i]); err != nil {
+				return err
+			}
+		}
+		return firstFailure(all, ranks)
+	})
 }
 
 // firstFailure is the failure of the lowest rank that has one, with how many others have the same; nil if none has.

@@ -1,11 +1,20 @@
 package launch
 
-import "time"
+import (
+	"busbar/internal/loop"
+	"busbar/internal/result"
+	"busbar/mpi"
+	"cmp"
+	"time"
+	"unsafe"
+)
 
 // Launch is a program whose ranks were started together and are connected.
 type Launch interface {
 	// World returns the group of all ranks.
 	World() Comm
+	// Library is what connects the ranks.
+	Library() Library
 	// Connected reports whether the ranks are connected and not yet disconnected.
 	Connected() bool
 	// Abort ends all ranks with an exit code, from any goroutine. It may not return.
@@ -41,3 +50,51 @@ type Comm interface {
 	// Free ends a group that Split returned.
 	Free() error
 }
+
+// Library is what connects the ranks of a launch.
+type Library struct {
+	Name    string     // short: "Open MPI 4.1.4"
+	Version string     // all that it reports of itself: it must be equal on all ranks
+	Facts   result.MPI // for the first line of a results file, but for the launcher
+}
+
+// LoopBarrier is a Comm with a barrier that the timed loop can call, which is in C.
+type LoopBarrier interface {
+	NewBarrier() (*Barrier, error)
+}
+
+// Barrier is a barrier as a step of the timed loop.
+type Barrier struct {
+	Step    loop.Step
+	Context unsafe.Pointer
+	Failed  func(code int) error // the error of a step that returned that code
+
+	close func() error
+}
+
+// Close gives up the barrier; of a nil one it does nothing.
+func (b *Barrier) Close() error {
+	if b == nil {
+		return nil
+	}
+	return b.close()
+}
+
+// Started is what the launcher's variables tell of this process before the ranks are connected. A number is -1 where
+// the launcher does not tell it.
+type Started struct {
+	Launcher  string // for people: "mpirun of Open MPI"; "" if no launcher is detected
+	Rank      int
+	Size      int
+	LocalRank int
+	LocalSize int // also -1 where hosts differ in it
+}
+
+// ReadStarted reads the launcher's variables.
+func ReadStarted(getenv func(string) string) Started {
+	l := mpi.Launcher(getenv)
+	return Started{l.Name, l.Rank, l.Size, l.LocalRank, l.LocalSize}
+}
+
+// Name is the name of the launcher; "none" where the program was started by itself.
+func (s Started) Name() string { return cmp.Or(s.Launcher, "none") }

@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-
-	"busbar/mpi"
 )
 
 // RankNames lists ranks: "rank 1 on node07 (pid 1234)", "ranks 1 on node07, 2 on node08, 3 on node08 and 12 more".
@@ -32,12 +30,4 @@ func RankNames(ranks []Report) string {
 		return "rank " + text
 	}
 	return "ranks " + text
-}
-
-// LauncherName returns the name of the launcher; "none" where the program was started by itself.
-func LauncherName(l mpi.Launch) string {
-	if l.Name == "" {
-		return "none"
-	}
-	return l.Name
 }

@@ -13,27 +13,22 @@ import (
 	"busbar/internal/units"
 	"busbar/rank/backend"
 	"busbar/rank/exit"
+	"busbar/rank/launch"
 	"busbar/rank/machine"
 	"busbar/rank/pace"
 	"busbar/rank/screen"
 )
 
-// Started is what a launcher tells of the launch.
-type Started struct {
-	Size      int // number of ranks; below 1: there is no launcher
-	LocalSize int // number of ranks on this host; below 1: unknown
-}
-
-// size returns how many ranks there are, and how that is known.
-func (s Started) size() (size int, source string) {
+// launchSize returns how many ranks there are, and how that is known.
+func launchSize(s launch.Started) (size int, source string) {
 	if s.Size < 1 {
-		return min(8, max(2, runtime.NumCPU())), "as make demo would launch; no launcher is seen"
+		return min(8, max(2, runtime.NumCPU())), "as make demo would launch; no launcher detected"
 	}
 	return s.Size, "as launched"
 }
 
 // List prints what would be measured, and measures nothing. It needs no library.
-func List(o *Options, started Started, out io.Writer) error {
+func List(o *Options, started launch.Started, out io.Writer) error {
 	t, err := o.read()
 	if err != nil {
 		return err
@@ -45,14 +40,14 @@ func List(o *Options, started Started, out io.Writer) error {
 	if p.Step, err = o.stepsOf(t.Model); err != nil {
 		return err
 	}
-	if p.Backends, err = backend.Choose(&o.Options, func() string { return unseenBackend(o) }); err != nil {
+	if p.Backends, err = backend.Choose(&o.Options, func() string { return backend.Unseen(&o.Options) }); err != nil {
 		return err
 	}
 	if err := o.Step.CheckBackends(p.Backends); err != nil {
 		return err
 	}
 	l := &list{p: p}
-	size, source := started.size()
+	size, source := launchSize(started)
 	switch {
 	case p.Step != nil:
 		l.steps(size, source)
@@ -70,14 +65,6 @@ func List(o *Options, started Started, out io.Writer) error {
 	}
 	_, err = io.WriteString(out, l.String())
 	return err
-}
-
-// unseenBackend is what --backend auto stands for where nobody looks for libraries.
-func unseenBackend(o *Options) string {
-	if o.NCCLFlag() != "" || o.Simulate {
-		return "nccl"
-	}
-	return "mpi"
 }
 
 // list is the text of a plan while it is written.
@@ -169,7 +156,7 @@ func (l *list) world(name string, n int) (least, most time.Duration, err error) 
 	if onHost {
 		l.printf(" (%s leaves %s here)", limit, units.Binary(free))
 	} else if !backend.OnHosts(name) {
-		l.printf(" of GPU memory, which is not looked at here")
+		l.printf(" of GPU memory, which is not checked")
 	}
 	l.printf("\n# expected: %s to %s (guessed from a laptop's memory, nothing was measured)\n",
 		roundTime(least), roundTime(most))

@@ -32,7 +32,7 @@ func divide(kind string, ranks []launch.RankFacts) (*Pattern, error) {
 	}
 	for i, r := range n.Ranks {
 		if len(r) != len(n.Ranks[0]) {
-			return nil, exit.Usagef("--pattern wants as many ranks on every node, or times could not be compared: "+
+			return nil, exit.Usagef("--pattern requires the same number of ranks on every node: "+
 				"%s has %s, %s has %d",
 				n.Hosts[0], units.Count(len(n.Ranks[0]), "rank"), n.Hosts[i], len(r))
 		}

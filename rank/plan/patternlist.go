@@ -12,10 +12,10 @@ import (
 
 // pattern writes the rounds of a pattern and what they cost, as far as the launcher tells of nodes: their names are
 // known to a run only.
-func (l *list) pattern(started Started) error {
+func (l *list) pattern(started launch.Started) error {
 	if started.Size < 1 || started.LocalSize < 1 {
 		return fmt.Errorf(
-			"--pattern groups nodes, and no launcher says that there are several with as many ranks each: " +
+			"--pattern groups nodes, and the launcher does not report nodes with the same number of ranks: " +
 				"put --list behind the mpirun or srun of the run",
 		)
 	}

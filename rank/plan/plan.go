@@ -138,7 +138,7 @@ func readPast(folder string, stderr io.Writer) (*result.Past, error) {
 	files, err := result.Find(folder)
 	var none *result.NotFoundError
 	if errors.As(err, &none) {
-		fmt.Fprintf(stderr, "rank: nothing to resume in %s: everything is measured\n", folder)
+		fmt.Fprintf(stderr, "rank: nothing to resume in %s; starting a new run\n", folder)
 		return nil, nil
 	}
 	if err != nil {

@@ -10,23 +10,11 @@ import (
 	"busbar/rank/exit"
 )
 
-// waysOf returns the ways in which a backend's communication can progress beside computing, and those that are measured
-// by default; none on a GPU, where a stream does it.
-func waysOf(backend string) (has, unasked []step.Progress) {
-	switch backend {
-	case "mpi":
-		return step.Ways(), []step.Progress{step.NoCalls, step.Poll}
-	case "gloo":
-		return []step.Progress{step.Thread}, []step.Progress{step.Thread}
-	}
-	return nil, nil
-}
-
 // waysFor returns the ways in which a backend is measured: of --progress, which is for all backends, those that it has.
-func (o *StepOptions) waysFor(backend string) (ways []step.Progress) {
-	has, unasked := waysOf(backend)
+func (o *StepOptions) waysFor(name string) (ways []step.Progress) {
+	has, usual := backend.Progress(name)
 	if len(o.Progress) == 0 {
-		return unasked
+		return usual
 	}
 	for _, w := range o.Progress {
 		if slices.Contains(has, w) {
@@ -46,7 +34,7 @@ func (o *StepOptions) CheckBackends(backends []string) error {
 		polls = polls || slices.Contains(o.waysFor(b), step.Poll)
 		hosts, gpus = hosts || backend.OnHosts(b), gpus || !backend.OnHosts(b)
 		if backend.OnHosts(b) && len(o.waysFor(b)) == 0 {
-			has, _ := waysOf(b)
+			has, _ := backend.Progress(b)
 			return exit.Usagef("--progress %s: %s has %s alone: add it, or leave out --progress",
 				Words(o.Progress), b, Words(has))
 		}

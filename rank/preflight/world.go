@@ -13,23 +13,24 @@ import (
 )
 
 // CheckMPI says which MPI serves the world, and what it allows.
-func CheckMPI(i mpi.Info, l mpi.Launch, world int) Row {
+func CheckMPI(l launch.Library, s launch.Started, world int) Row {
 	const name = "MPI"
-	used := notice.MPIInUse{Library: cmp.Or(i.Name, i.Library), Path: i.LibMPIPath, ThreadLevel: i.ThreadLevel.String(),
-		Launcher: launch.LauncherName(l)}
+	i := l.Facts
+	used := notice.MPIInUse{Library: cmp.Or(l.Name, i.Library), Path: i.Path, ThreadLevel: i.ThreadLevel,
+		Launcher: s.Name()}
 	switch {
-	case world == 1 && l.Name == "":
+	case world == 1 && s.Launcher == "":
 		return Found(name, notice.OneRankLaunch{MPIInUse: used})
-	case i.ThreadLevel != mpi.ThreadMultiple:
+	case i.ThreadLevel != mpi.ThreadMultiple.String():
 		return Found(name, notice.ThreadLevel{MPIInUse: used})
 	}
 	return Found(name, used)
 }
 
 // CheckAlikeRanks says what connecting has made sure of: ranks that differ do not come this far.
-func CheckAlikeRanks(ranks []launch.RankFacts, l mpi.Launch) Row {
-	if n := len(ranks); l.Size > n && n > 1 {
-		return Found("ranks", notice.OtherPrograms{Started: l.Size, Ranks: n})
+func CheckAlikeRanks(ranks []launch.RankFacts, s launch.Started) Row {
+	if n := len(ranks); s.Size > n && n > 1 {
+		return Found("ranks", notice.OtherPrograms{Started: s.Size, Ranks: n})
 	}
 	return Found("ranks", notice.RanksAlike{Ranks: len(ranks)})
 }

@@ -18,26 +18,28 @@ import (
 	"busbar/internal/units"
 	"busbar/mpi"
 	"busbar/rank/exit"
+	"busbar/rank/launch"
 	"busbar/rank/machine"
 )
 
 func TestCheckMPI(t *testing.T) {
-	info := mpi.Info{Name: "Open MPI 4.1.4", LibMPIPath: "/lib/libmpi.so", ThreadLevel: mpi.ThreadMultiple}
-	srun := mpi.Launch{Name: "srun"}
+	info := launch.Library{Name: "Open MPI 4.1.4",
+		Facts: result.MPI{Path: "/lib/libmpi.so", ThreadLevel: mpi.ThreadMultiple.String()}}
+	srun := launch.Started{Launcher: "srun"}
 	used := notice.MPIInUse{Library: "Open MPI 4.1.4", Path: "/lib/libmpi.so", ThreadLevel: "multiple",
 		Launcher: "srun"}
 	expect(t, "good", []Row{CheckMPI(info, srun, 4)}, want{Passed, used})
 	expect(t, "one rank of srun", []Row{CheckMPI(info, srun, 1)}, want{Passed, used})
 	alone, funneled := used, used
 	alone.Launcher, funneled.ThreadLevel = "none", "funneled"
-	expect(t, "alone", []Row{CheckMPI(info, mpi.Launch{}, 1)}, want{Caution, notice.OneRankLaunch{MPIInUse: alone}})
-	info.ThreadLevel = mpi.ThreadFunneled
+	expect(t, "alone", []Row{CheckMPI(info, launch.Started{}, 1)}, want{Caution, notice.OneRankLaunch{MPIInUse: alone}})
+	info.Facts.ThreadLevel = mpi.ThreadFunneled.String()
 	expect(t, "threads", []Row{CheckMPI(info, srun, 4)}, want{Caution, notice.ThreadLevel{MPIInUse: funneled}})
 	ranks := ranksOf(2, "a", "b")
-	expect(t, "ranks", []Row{CheckAlikeRanks(ranks, mpi.Launch{Size: 4})}, want{Passed, notice.RanksAlike{Ranks: 4}})
-	expect(t, "unknown launcher", []Row{CheckAlikeRanks(ranks, mpi.Launch{Size: -1})}, want{Passed,
+	expect(t, "ranks", []Row{CheckAlikeRanks(ranks, launch.Started{Size: 4})}, want{Passed, notice.RanksAlike{Ranks: 4}})
+	expect(t, "unknown launcher", []Row{CheckAlikeRanks(ranks, launch.Started{Size: -1})}, want{Passed,
 		notice.RanksAlike{Ranks: 4}})
-	expect(t, "several programs", []Row{CheckAlikeRanks(ranks, mpi.Launch{Size: 8})}, want{Caution,
+	expect(t, "several programs", []Row{CheckAlikeRanks(ranks, launch.Started{Size: 8})}, want{Caution,
 		notice.OtherPrograms{Started: 8, Ranks: 4}})
 }
 

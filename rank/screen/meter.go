@@ -13,7 +13,7 @@ import (
 	"github.com/vbauerster/mpb/v8/decor"
 	"golang.org/x/sys/unix"
 
-	"busbar/mpi"
+	"busbar/rank/launch"
 	"busbar/rank/machine"
 )
 
@@ -29,7 +29,7 @@ type meter struct {
 }
 
 // newMeter returns nil when stderr does not end at a terminal.
-func newMeter(l mpi.Launch, stderr io.Writer) *meter {
+func newMeter(l launch.Started, stderr io.Writer) *meter {
 	width, results := terminal(l)
 	if width == 0 {
 		return nil
@@ -42,7 +42,7 @@ func newMeter(l mpi.Launch, stderr io.Writer) *meter {
 // terminal is the width of the terminal that stderr ends at, 0 if it ends elsewhere, and whether stdout ends there too.
 // Under a launcher a rank writes to pipes (or to a terminal of the launcher's making); what counts is the launcher's
 // own.
-func terminal(l mpi.Launch) (width int, stdout bool) {
+func terminal(l launch.Started) (width int, stdout bool) {
 	at := "/proc/self/fd/"
 	if l.Rank >= 0 {
 		at = fmt.Sprintf("/proc/%d/fd/", launcherProcess("/"))

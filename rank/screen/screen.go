@@ -11,8 +11,8 @@ import (
 	"busbar/internal/notice"
 	"busbar/internal/result"
 	"busbar/internal/units"
-	"busbar/mpi"
 	"busbar/rank/exit"
+	"busbar/rank/launch"
 	"busbar/sweeps"
 )
 
@@ -47,7 +47,7 @@ type File struct {
 
 // New is a screen that shows results on stdout and all else on stderr, or nothing unless it is on. kind is what
 // the run measures.
-func New(on bool, kind Kind, started mpi.Launch, stdout, stderr io.Writer) *Screen {
+func New(on bool, kind Kind, started launch.Started, stdout, stderr io.Writer) *Screen {
 	s := &Screen{page: page{on: on, out: stdout}, kind: kind, counts: map[result.Status]int{}}
 	if s.on {
 		s.bar = newMeter(started, stderr)

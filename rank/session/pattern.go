@@ -79,34 +79,29 @@ func (p *patternRun) measure(ctx context.Context) error {
 	if p.world.Rank == 0 {
 		p.resumeFiles()
 	}
-	schedule := func() (rounds []numberedRound, err error) {
-		for i, groups := range p.of.Rounds {
-			rounds = append(rounds, numberedRound{i + 1, groups})
+	for i, groups := range p.of.Rounds {
+		if over, err := p.round(ctx, numberedRound{i + 1, groups}); err != nil || over {
+			return p.end(over, err)
 		}
-		return rounds, nil
 	}
-	for _, find := range []func() ([]numberedRound, error){schedule, p.suspects, p.repeats} {
+	for _, find := range []func() ([]numberedRound, error){p.suspects, p.repeats} {
 		rounds, err := launch.Share(p.run.Comm, find)
 		if err != nil {
 			return err
 		}
 		for _, n := range rounds {
-			over, err := p.round(ctx, n)
-			if err != nil {
-				return err
-			}
-			if over {
-				return p.end(over)
+			if over, err := p.round(ctx, n); err != nil || over {
+				return p.end(over, err)
 			}
 		}
 	}
-	return p.end(false)
+	return p.end(false, nil)
 }
 
-// end closes the files and shows what was found.
-func (p *patternRun) end(over bool) error {
-	if p.world.Rank != 0 {
-		return nil
+// end closes the files and shows what was found, unless there was an error.
+func (p *patternRun) end(over bool, err error) error {
+	if err != nil || p.world.Rank != 0 {
+		return err
 	}
 	if err := p.openFiles(); err != nil { // where nothing was left to measure
 		return err

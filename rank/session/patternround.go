@@ -182,7 +182,7 @@ func (p *patternRun) suspects() (rounds []numberedRound, err error) {
 	}
 	lacking, err := p.expect(rounds)
 	if lacking > 0 {
-		p.run.Screen.Wrapped("# ", "what stands out is measured again while all others rest: "+
+		p.run.Screen.Wrapped("# ", "outliers are measured again while all other nodes rest: "+
 			units.Count(lacking, "group"))
 	}
 	return rounds, err
@@ -195,7 +195,7 @@ func (p *patternRun) repeats() (rounds []numberedRound, err error) {
 	}
 	lacking, err := p.expect(rounds)
 	if lacking > 0 {
-		p.run.Screen.Wrapped("# ", "what was slow with the others and is not alone is measured with them once more: "+
+		p.run.Screen.Wrapped("# ", "groups that are slow only beside others are measured with them once more: "+
 			units.Count(lacking, "round"))
 	}
 	return rounds, err

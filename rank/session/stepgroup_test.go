@@ -19,7 +19,6 @@ import (
 	"busbar/internal/program"
 	"busbar/internal/result"
 	"busbar/internal/step"
-	"busbar/mpi"
 	"busbar/rank/backend"
 	"busbar/rank/hang"
 	"busbar/rank/launch"
@@ -169,7 +168,7 @@ func fakeSteps(t *testing.T, o sweeps.Options, script func(f *fakeTrainer)) (*st
 	for rank, err := range benchtest.Run(2, func(world bench.World) error {
 		run := &Run{Plan: p, Watch: hang.NewWatchdog(time.Minute, func(launch.State) {}),
 			Ledger:    ledger.New(io.Discard),
-			Screen:    screen.New(false, screen.Steps, mpi.Launch{}, nil, nil),
+			Screen:    screen.New(false, screen.Steps, launch.Started{}, nil, nil),
 			StopAsked: func() bool { return false }}
 		f := &fakeTrainer{world: world}
 		script(f)

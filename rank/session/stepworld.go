@@ -10,6 +10,7 @@ import (
 	"busbar/internal/result"
 	"busbar/internal/step"
 	"busbar/rank/backend"
+	"busbar/rank/exit"
 	"busbar/rank/launch"
 	"busbar/rank/machine"
 )
@@ -63,7 +64,11 @@ func (w *worldRun) openSteps(lib backend.Library) (*stepSession, error) {
 	if s.backend, err = lib.Open(w.world, s.method()); err != nil {
 		return nil, err
 	}
-	s.trainer = s.backend.(backend.Trainer) // as all backends are
+	trainer, ok := s.backend.(backend.Trainer)
+	if !ok {
+		return nil, exit.Usagef("--step is not supported with --backend %s", lib.Name())
+	}
+	s.trainer = trainer
 	w.run.Watch.Phase("calibrate computing", 0)
 	if s.computing, err = s.trainer.Computing(); err != nil {
 		return nil, err
