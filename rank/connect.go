@@ -73,14 +73,14 @@ func (j *job) openSideChannel() error {
 	if err != nil || info == "" || j.rank == 0 {
 		return err
 	}
-	// A rank that cannot connect goes on without; rank 0 says so once for all of them.
+	// A rank that cannot connect goes on without; rank 0 reports it once for all of them.
 	if j.client, err = launch.DialControl(info, j.rank, hostName(), j.watch.State); err == nil {
 		j.client.Listen(j.onRank0Event, j.onRank0Gone)
 	}
 	return nil
 }
 
-// eventAbort is rank 0's word that the job ends now.
+// eventAbort is rank 0's message that the launch ends now.
 const eventAbort = "abort"
 
 // onRank0Event acts on a message of rank 0.
@@ -95,7 +95,7 @@ func (e *ending) onRank0Event(event launch.Event) {
 	}
 }
 
-// onRank0Gone is told by the side channel that rank 0's process is gone. One rank says it and ends the job where the
+// onRank0Gone is called when rank 0's process is gone. One rank reports it and ends the launch where the
 // launcher does not; the files are whole but for their end.
 func (e *ending) onRank0Gone(err error) {
 	time.Sleep(timeout.Abort / 2) // a launcher that ends the job itself comes first
@@ -109,7 +109,7 @@ func (e *ending) onRank0Gone(err error) {
 	e.die(exit.Failed)
 }
 
-// warnOfFirewall says on rank 0, after all ranks have tried, which of them have no side channel.
+// warnOfFirewall reports on rank 0, after all ranks have tried, which of them have no side channel.
 func (j *job) warnOfFirewall() error {
 	j.watch.Phase("connect the ranks to rank 0", 0) // from here on the watchdog may use the side channel
 	if err := j.world.Barrier(); err != nil || j.server == nil {
@@ -123,10 +123,10 @@ func (j *job) warnOfFirewall() error {
 	return nil
 }
 
-// onGone is told by the side channel that a rank's process is gone.
+// onGone is called when a rank's process is gone.
 func (e *ending) onGone(rank int) {
-	// A job that is told to end loses its ranks one by one; the signal's own handler speaks first then.
-	time.Sleep(quarrel / 2)
+	// A launch that gets a signal loses its ranks one by one; the signal's handler comes first then.
+	time.Sleep(signalDelay / 2)
 	if e.state.parting.Load() {
 		return
 	}
@@ -146,13 +146,13 @@ func (e *ending) inHand() notice.InHand {
 	return notice.InHand{Case: s.CaseName(), Phase: s.Phase}
 }
 
-// onEvent is told by the side channel what another rank has to say.
+// onEvent acts on a message of another rank.
 func (e *ending) onEvent(rank int, event launch.Event) {
 	switch event.Kind {
 	case "signal":
 		if s := syscall.Signal(event.Code); s == syscall.SIGUSR1 {
 			e.state.stopAsked.Store(true)
-		} else if time.Sleep(2 * quarrel); !e.state.signalled.Load() { // that rank alone was told to end
+		} else if time.Sleep(2 * signalDelay); !e.state.signalled.Load() { // that rank alone was told to end
 			e.interrupted(s, &e.ranks[rank])
 		}
 	case "failed":

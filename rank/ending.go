@@ -49,8 +49,8 @@ type ending struct {
 // placed is this rank.
 func (e *ending) placed() notice.PlacedRank { return notice.PlacedRank{Rank: e.rank, Host: hostName()} }
 
-// told is a cause as stderr has it, with the stack of a crash.
-func told(cause notice.Fact) string {
+// causeText is the text of a cause for stderr, with the stack of a crash.
+func causeText(cause notice.Fact) string {
 	text := notice.Message(cause)
 	if c, is := cause.(notice.RankCrashed); is {
 		text += "\n" + c.Stack
@@ -70,17 +70,17 @@ func (e *ending) stop(code int, status result.Status, cause notice.Fact) {
 	if e.client.Send(launch.Event{Kind: "failed", Cause: notice.Kept{Fact: cause}, Code: code}) == nil {
 		time.Sleep(timeout.Abort) // rank 0 closes its files and takes us along
 	}
-	fmt.Fprintf(e.stderr, "rank: %s\n", told(cause))
+	fmt.Fprintf(e.stderr, "rank: %s\n", causeText(cause))
 	e.die(code)
 }
 
-// stopAll is stop on rank 0: the files are closed, the reason is said, and the other ranks are taken along.
+// stopAll is stop on rank 0: it closes the files, reports the reason and ends the other ranks.
 func (e *ending) stopAll(code int, status result.Status, cause notice.Fact) {
 	paths := e.ledger.Paths()
 	if !e.ledger.Finish(result.Aborted, cause, code, status) {
 		e.yield(code) // somebody else is ending the run
 	}
-	fmt.Fprintf(e.stderr, "rank: %s\n", told(cause))
+	fmt.Fprintf(e.stderr, "rank: %s\n", causeText(cause))
 	e.checks.CutShort(cause)
 	if len(paths) > 0 && !e.ledger.Reported() {
 		fmt.Fprintf(e.stderr, "rank: what was measured before is kept%s; --resume continues it\n", inFiles(paths))
@@ -108,7 +108,7 @@ func (e *ending) die(code int) {
 	if e.server != nil {
 		go e.server.Broadcast(launch.Event{Kind: eventAbort})
 	}
-	e.nameless()
+	e.unlinkShared()
 	time.Sleep(timeout.PassOn)
 	if l := e.launched.Load(); l != nil {
 		go func() {

@@ -18,7 +18,7 @@ func (e *ending) onHang(mine launch.State) {
 		Peers: e.peers.Load(), Server: e.server, Client: e.client, Naming: &e.state.naming, Libraries: e.diagnose,
 		Stop: func(cause notice.Fact) { e.stopAll(exit.Hang, result.Timeout, cause) },
 		GiveUp: func(cause notice.Fact) {
-			fmt.Fprintf(e.stderr, "rank: %s\n", told(cause))
+			fmt.Fprintf(e.stderr, "rank: %s\n", causeText(cause))
 			e.peers.Load().AwaitOtherHosts()
 			e.die(exit.Hang)
 		}}
@@ -42,7 +42,7 @@ func (j *job) openBoard() error {
 	if err != nil {
 		return err
 	}
-	defer j.nameless()
+	defer j.unlinkShared()
 	l, err := hang.OpenPeers(j.world, j.ranks, number, j.watch, func(path string) { j.shared.Store(&path) })
 	if err != nil {
 		return err
@@ -51,8 +51,8 @@ func (j *job) openBoard() error {
 	return nil
 }
 
-// nameless takes its name from the shared memory that this rank made.
-func (e *ending) nameless() {
+// unlinkShared removes the name of the shared memory that this rank made.
+func (e *ending) unlinkShared() {
 	if path := e.shared.Swap(nil); path != nil {
 		_ = os.Remove(*path) // whoever may have removed it before
 	}

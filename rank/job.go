@@ -36,10 +36,10 @@ type job struct {
 // run is the program: it returns the exit code of this rank.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	started := launch.ReadStarted(os.Getenv)
-	speaks := started.Rank <= 0 // every rank reads the same command line; one says what is wrong with it
+	reports := started.Rank <= 0 // every rank reads the same command line; one reports what is wrong with it
 	cfg, err := parseFlags(args, os.Getenv)
 	switch {
-	case !speaks && (err != nil || cfg.help || cfg.version || cfg.list):
+	case !reports && (err != nil || cfg.help || cfg.version || cfg.list):
 		return exit.OK
 	case err != nil:
 		complain(stderr, err)

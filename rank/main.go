@@ -10,7 +10,7 @@ import (
 	"runtime"
 )
 
-// MPI is spoken to from the thread that initialised it.
+// MPI is called from the thread that initialised it.
 func init() { runtime.LockOSThread() }
 
 func main() {

@@ -26,9 +26,9 @@ func (e *ending) listen() {
 	}()
 }
 
-// quarrel is how long rank 0 waits to learn whether a signal came because another rank had died: a launcher sends
+// signalDelay is how long rank 0 waits to learn whether a signal came because another rank had died: a launcher sends
 // SIGTERM to the ranks that are left.
-const quarrel = 60 * time.Millisecond
+const signalDelay = 60 * time.Millisecond
 
 func (e *ending) onSignal(s syscall.Signal) {
 	if e.rank != 0 {
@@ -44,7 +44,7 @@ func (e *ending) onSignal(s syscall.Signal) {
 		return
 	}
 	e.state.signalled.Store(true)
-	time.Sleep(quarrel)
+	time.Sleep(signalDelay)
 	e.interrupted(s, nil)
 }
 

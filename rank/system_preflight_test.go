@@ -185,6 +185,8 @@ func TestPreflightOfRehearsal(t *testing.T) {
 			"all_reduce", preflight.Problem, [3]string{"collective-wrong", "cause", "point-wrong"}},
 		"memory": {[]string{"BUSBAR_REHEARSAL_FAULT=oom@collective=all_reduce"}, nil, exit.Environment, "all_reduce",
 			preflight.Problem, [3]string{"collective-failed", "cause", "rank-failed"}},
+		"buffers of the run": {nil, []string{"--rotate", "64T"}, exit.Environment, "backend", preflight.Problem,
+			[3]string{"backend-unavailable", "problem", "OUT_OF_MEMORY"}},
 		"hang": {[]string{"BUSBAR_REHEARSAL_FAULT=hang@rank=1"}, []string{"--deadline", "2s"}, exit.Hang,
 			"communication", preflight.Problem, [3]string{"preflight-stopped", "cause", "rank 1 on"}},
 		"no start": {[]string{"BUSBAR_REHEARSAL_FAULT=init-hang"}, []string{"--deadline", "2s"}, exit.Hang, "communication",

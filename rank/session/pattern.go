@@ -29,8 +29,8 @@ type patternRun struct {
 	orders    int // that rank 0 has given
 
 	// Rank 0 only.
-	books  []*book // by library
-	opened bool    // the files are
+	files  []*groupFile // by library
+	opened bool         // the files are
 }
 
 // patternCase is one point, which every group measures.
@@ -40,8 +40,8 @@ type patternCase struct {
 	coll.Case
 }
 
-// book is what the results file of one library, and those that it continues, hold of groups.
-type book struct {
+// groupFile is what the results file of one library, and those that it continues, hold of groups.
+type groupFile struct {
 	*session
 	times     map[result.PointKey]result.Time // of what is ok
 	throttled []result.Throttled
@@ -64,7 +64,7 @@ func (r *Run) measurePattern(ctx context.Context) error {
 			return err
 		}
 		w.sessions = append(w.sessions, s)
-		p.books = append(p.books, &book{session: s, times: map[result.PointKey]result.Time{}})
+		p.files = append(p.files, &groupFile{session: s, times: map[result.PointKey]result.Time{}})
 	}
 	for _, t := range takeTurns(w.sessions) {
 		library := slices.Index(w.sessions, t.session)
@@ -108,21 +108,21 @@ func (p *patternRun) end(over bool, err error) error {
 	}
 	p.run.tally.over = over
 	var sheets []*ledger.Sheet
-	for _, b := range p.books {
+	for _, b := range p.files {
 		sheets = append(sheets, b.sheet)
 	}
 	if err := p.run.endFiles(sheets...); err != nil || over {
 		return err
 	}
-	for _, b := range p.books {
+	for _, b := range p.files {
 		p.run.Screen.Verdict(p.nameOf(b), b.header.Rehearse, p.verdicts(b), p.of.Hosts)
 	}
 	return nil
 }
 
 // nameOf is a library's name where there are several.
-func (p *patternRun) nameOf(b *book) string {
-	if len(p.books) < 2 {
+func (p *patternRun) nameOf(b *groupFile) string {
+	if len(p.files) < 2 {
 		return ""
 	}
 	return b.lib.Name()
@@ -137,7 +137,7 @@ func (p *patternRun) key(c patternCase, g *result.Group) result.PointKey {
 
 // resumeFiles finds what the run continues. Rank 0 only.
 func (p *patternRun) resumeFiles() {
-	for _, b := range p.books {
+	for _, b := range p.files {
 		b.prepareHeader()
 		if past := p.run.Plan.Past; past != nil {
 			b.times = past.Groups(b.header.Resumes)
@@ -148,7 +148,7 @@ func (p *patternRun) resumeFiles() {
 // missing are the groups of a round that have no value of a case yet.
 func (p *patternRun) missing(c patternCase, n numberedRound) (groups []*result.Group) {
 	for _, nodes := range n.Groups {
-		if g := p.of.Group(n.Number, nodes); !p.books[c.library].done[p.key(c, g)] {
+		if g := p.of.Group(n.Number, nodes); !p.files[c.library].done[p.key(c, g)] {
 			groups = append(groups, g)
 		}
 	}
@@ -164,7 +164,7 @@ func (p *patternRun) openFiles() error {
 	p.opened = true
 	planned := 0
 	var files []screen.File
-	for i, b := range p.books {
+	for i, b := range p.files {
 		resumes, interleaved := b.header.Resumes, b.header.Interleaved
 		b.header = p.run.header(b.lib, b.session)
 		b.header.Resumes, b.header.Interleaved = resumes, interleaved
@@ -192,7 +192,7 @@ func (p *patternRun) openFiles() error {
 }
 
 // verdicts are what is known so far of each case of a library, by case. Rank 0 only.
-func (p *patternRun) verdicts(b *book) map[coll.Case]pattern.Verdict {
+func (p *patternRun) verdicts(b *groupFile) map[coll.Case]pattern.Verdict {
 	return pattern.Verdicts(p.of.Facts(), b.lib.Name(), b.cases, b.times)
 }
 

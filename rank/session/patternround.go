@@ -127,7 +127,7 @@ func (p *patternRun) next(ctx context.Context, n numberedRound, at *int) pattern
 		if len(inHand) == 0 {
 			continue
 		}
-		p.run.Ledger.Begin(p.books[c.library].sheet, inHand...)
+		p.run.Ledger.Begin(p.files[c.library].sheet, inHand...)
 		p.run.Screen.Begin(p.libraries[c.library].Name(), c.Case)
 		p.orders++
 		*at++
@@ -139,7 +139,7 @@ func (p *patternRun) next(ctx context.Context, n numberedRound, at *int) pattern
 
 // keepAll writes the records that the groups have sent, but for those that an earlier run has. Rank 0 only.
 func (p *patternRun) keepAll(c patternCase, n numberedRound, sent []*groupResult, took time.Duration) error {
-	b := p.books[c.library]
+	b := p.files[c.library]
 	got := slices.DeleteFunc(sent, func(g *groupResult) bool { return g == nil })
 	for _, g := range got {
 		for _, nodes := range n.Groups {
@@ -166,7 +166,7 @@ func (p *patternRun) keepAll(c patternCase, n numberedRound, sent []*groupResult
 
 // allVerdicts are those of all libraries. Rank 0 only.
 func (p *patternRun) allVerdicts() (all []pattern.Verdict) {
-	for _, b := range p.books {
+	for _, b := range p.files {
 		verdicts := p.verdicts(b)
 		for _, c := range b.cases {
 			all = append(all, verdicts[c])
@@ -213,7 +213,7 @@ func (p *patternRun) expect(rounds []numberedRound) (lacking int, err error) {
 		lacks := 0
 		for _, c := range p.cases {
 			missing := len(p.missing(c, n))
-			p.run.Ledger.Expect(p.books[c.library].sheet, missing)
+			p.run.Ledger.Expect(p.files[c.library].sheet, missing)
 			lacks += missing
 		}
 		p.pace.Planned += lacks

@@ -32,7 +32,7 @@ func (p *patternRun) gatherThrottled(w *worldRun) error {
 func (p *patternRun) keepThrottled(sent [][][]result.Throttled) {
 	for _, group := range sent {
 		for library, found := range group {
-			b := p.books[library]
+			b := p.files[library]
 			b.throttled = addThrottled(b.throttled, found)
 			p.run.Ledger.Throttled(b.sheet, b.throttled)
 		}

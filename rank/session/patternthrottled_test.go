@@ -15,7 +15,7 @@ func TestThrottledInGroups(t *testing.T) {
 
 	r := &patternRun{worldRun: &worldRun{run: &Run{Ledger: ledger.New(io.Discard)}}}
 	for range 2 {
-		r.books = append(r.books, &book{session: &session{sheet: &ledger.Sheet{}}})
+		r.files = append(r.files, &groupFile{session: &session{sheet: &ledger.Sheet{}}})
 	}
 	send := func(groups ...[][]result.Throttled) {
 		r.keepThrottled(append([][][]result.Throttled{nil}, groups...)) // nil: a rank that rests
@@ -32,10 +32,10 @@ func TestThrottledInGroups(t *testing.T) {
 		{Rank: 2, Host: "a", Reasons: []string{"heat"}},
 		{Rank: 5, Host: "b", Reasons: []string{"power", "heat"}},
 	}
-	if got := r.books[1].sheet.Throttled; !reflect.DeepEqual(got, want) {
+	if got := r.files[1].sheet.Throttled; !reflect.DeepEqual(got, want) {
 		t.Errorf("%+v, want %+v", got, want)
 	}
-	if got := r.books[0].sheet.Throttled; len(got) > 0 {
+	if got := r.files[0].sheet.Throttled; len(got) > 0 {
 		t.Errorf("the other library has %+v", got)
 	}
 }

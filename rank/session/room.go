@@ -10,7 +10,7 @@ import (
 	"busbar/internal/units"
 )
 
-// room says whether the buffers of a case fit the memory of every rank.
+// room is whether the buffers of a case fit the memory of every rank.
 type room struct {
 	needed float64            // bytes, of the rank that needs most
 	over   bool               // more than every rank may have
@@ -79,7 +79,7 @@ func (s *session) reserve(rooms []room, own []float64) error {
 	}
 }
 
-// verdict says what becomes of a point whose buffers do not fit.
+// verdict is what becomes of a point whose buffers do not fit.
 func (r room) verdict() (v bench.Verdict) {
 	if r.fits() {
 		return v

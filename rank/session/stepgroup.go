@@ -42,7 +42,7 @@ type stepRun struct {
 	notes    []string
 }
 
-// errStepLost says that a point was given up with all ranks alive; its verdict has the reason.
+// errStepLost means that a point was given up with all ranks alive; its verdict has the reason.
 var errStepLost = errors.New("the point is lost")
 
 // measure binds the points of the group, checks their data, warms up, measures rounds until they say enough, and
@@ -77,7 +77,7 @@ func (g *stepGroup) bind() error {
 	return nil
 }
 
-// bindOne binds a point; its verdict says where the library does not have it.
+// bindOne binds a point. Its verdict is set if the library does not support it.
 func (g *stepGroup) bindOne(r *stepRun) error {
 	g.begin(r)
 	defer g.s.run.Watch.Case(g.s.run.number, "")
@@ -110,7 +110,7 @@ func (s *stepSession) train(p *step.Plan) (backend.Training, error) {
 	return s.trainer.Train(s.computing, p)
 }
 
-// begin says which point is in hand from now on.
+// begin notes which point is in hand from now on.
 func (g *stepGroup) begin(r *stepRun) {
 	s := g.s
 	s.run.number++
@@ -237,7 +237,7 @@ func (g *stepGroup) warmUp() error {
 	return nil
 }
 
-// measureRounds measures rounds until rank 0 says that it is enough.
+// measureRounds measures rounds until rank 0 decides that they are enough.
 func (g *stepGroup) measureRounds(ctx context.Context) (over bool, err error) {
 	// No collection while something is timed; there is one before each round.
 	defer debug.SetGCPercent(debug.SetGCPercent(-1))

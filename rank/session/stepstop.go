@@ -9,7 +9,7 @@ import (
 	"busbar/sweeps"
 )
 
-// stepStop says when the rounds of a group are enough: all its points have as many, so one decision is for all.
+// stepStop decides when the rounds of a group are enough: all its points have as many, so one decision is for all.
 type stepStop struct {
 	options sweeps.Options
 	points  int

@@ -26,7 +26,7 @@ type stepSession struct {
 	rounds [][]step.Round // of each point; rank 0 only
 }
 
-// stepPoint is one point of a world, as its number in the file's list says from 1 on.
+// stepPoint is one point of a world, numbered in the file's list from 1.
 type stepPoint struct {
 	n int
 	step.Point
@@ -179,13 +179,13 @@ func (s *stepSession) openFile() error {
 	return nil
 }
 
-// stepStart is rank 0's word to all ranks before a world's first step.
+// stepStart is what rank 0 sends all ranks before a world's first step.
 type stepStart struct {
 	Run  string // its name, which traces have
 	Done []bool // by point: an earlier run has it
 }
 
-// agreeOnDone brings rank 0's word on what is measured to all.
+// agreeOnDone tells all ranks what is measured.
 func (s *stepSession) agreeOnDone() error {
 	start := stepStart{Run: s.header.ID}
 	for _, p := range s.points {
