@@ -30,7 +30,9 @@ func (t TCPBetweenNodes) Advice() string {
 		return unset(t.Settings)
 	}
 	all := []string{
-		"with InfiniBand or RoCE, " + adviceDevices,
+		"with InfiniBand or RoCE, " + possible + "libibverbs (rdma-core) is not in the image; the container has no " +
+			"/dev/infiniband (docker run --device=/dev/infiniband) or no rights; NCCL_IB_HCA names a NIC that is not there; the " +
+			"port is not active (ibv_devinfo)",
 		"rank --preflight there prints what the host has; without RDMA, NCCL_SOCKET_NTHREADS and NCCL_NSOCKS_PERTHREAD " +
 			"give a connection more sockets",
 	}
@@ -291,7 +293,7 @@ var ncclNetwork = []Entry{
 		Severity: Error,
 		Source:   networkDoc + ", IP network interfaces",
 		Text:     "ranks meet or send over {Interface}[ ({Address})], which other hosts cannot reach",
-		Advice:   meetOver,
+		Advice:   meetCauses,
 		Doc:      "Interfaces of containers, bridges and the loopback lead to no other host.",
 	},
 	{

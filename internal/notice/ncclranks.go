@@ -169,11 +169,13 @@ func (w Warned) String() string {
 	if w {
 		return "look for the first warning of these ranks"
 	}
-	return "the log has no warning: check that the interfaces of these ranks reach each other: " + meetOver
+	return "the log has no warning; " + meetCauses + "; a rank that did not start, or that loads another version of NCCL"
 }
 
-// meetOver is the advice on interfaces over which ranks meet.
-const meetOver = "name the interface that reaches the other hosts in NCCL_SOCKET_IFNAME; " + adviceOpenTCP
+// meetCauses are the possible causes where ranks do not reach each other.
+const meetCauses = possible + "a wrong interface (docker, veth, VPN, 169.254…, fe80::…): name the right one in NCCL_SOCKET_IFNAME on each " +
+	"host; a firewall or security group: " + adviceOpenTCP + ", or limit net.ipv4.ip_local_port_range to those that are open; a hostname " +
+	"that /etc/hosts resolves to 127.0.1.1; a proxy or sidecar (Istio)"
 
 // CommunicatorAborted reports a communicator that was given up.
 type CommunicatorAborted struct {
@@ -408,7 +410,8 @@ var ncclRanks = []Entry{
 		Source:   gpuDoc + ", PCI Access Control Services (ACS)",
 		Text: `all ranks were set up, and the first {Operation} did not finish: {Pairs pair} of GPUs use direct access over PCIe,
 			which does not work on this host`,
-		Advice: "run once with NCCL_P2P_DISABLE=1: if that works, " + adviceIOMMU + "; " + adviceACS,
+		Advice: "run once with NCCL_P2P_DISABLE=1: if that works, " + adviceIOMMU + "; " + adviceACS +
+			"; on GeForce and RTX, also update the driver (570 or later)",
 		Doc: `PyTorch's watchdog ended the first collective of a communicator on one host, whose ranks all finished init and
 			whose GPUs access each other over PCIe, without NVLink. An IOMMU or PCIe ACS then usually sends the data the
 			wrong way.`,

@@ -298,7 +298,8 @@ func findProvider(l *Log) (all []found) {
 
 // virtual are interfaces that lead to no other host, as do those with a link-local address, such as a host's USB link to
 // its management controller.
-var virtual = []string{"docker", "lo", "virbr", "veth", "br-"}
+var virtual = []string{"docker", "lo", "virbr", "veth", "br-", "lxcbr", "cni", "cali", "flannel", "tunl", "ip6tnl",
+	"tailscale"}
 
 // findInterface finds interfaces that lead to no other host, over which ranks meet or send. Where it is not known that
 // there is another host, a connection that failed shows it.
@@ -310,7 +311,8 @@ func findInterface(l *Log) []found {
 	var processes []int
 	for _, n := range slices.Concat(l.Network.Bootstrap, l.Network.Sockets) {
 		name, address, _ := strings.Cut(n.Name, ":")
-		leadsNowhere := strings.HasPrefix(address, "169.254.") || slices.ContainsFunc(virtual, func(v string) bool {
+		leadsNowhere := strings.HasPrefix(address, "169.254.") ||
+			strings.HasPrefix(address, "fe80:") && l.connectionFailed() || slices.ContainsFunc(virtual, func(v string) bool {
 			return strings.HasPrefix(name, v) && (v != "lo" || name == "lo")
 		})
 		if leadsNowhere && !slices.Contains(names, name) {
