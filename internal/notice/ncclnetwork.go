@@ -31,7 +31,8 @@ func (t TCPBetweenNodes) Advice() string {
 	}
 	all := []string{
 		"with InfiniBand or RoCE, " + possible + "libibverbs (rdma-core) is not in the image; the container has no " +
-			"/dev/infiniband (docker run --device=/dev/infiniband) or no rights; NCCL_IB_HCA names a NIC that is not there; the " +
+			"/dev/infiniband (docker run --device=/dev/infiniband) or no rights; NCCL_IB_HCA names a NIC that is not there; " +
+			"the " +
 			"port is not active (ibv_devinfo)",
 		"rank --preflight there prints what the host has; without RDMA, NCCL_SOCKET_NTHREADS and NCCL_NSOCKS_PERTHREAD " +
 			"give a connection more sockets",
@@ -135,16 +136,19 @@ func (n NoGPUDirect) Advice() string {
 	case DirectDisabled:
 		return n.Vendor.peermem()
 	case DirectDistance, DirectChosen:
-		return "see " + n.Vendor.topology() + "; NCCL_NET_GDR_LEVEL=PHB allows the path through the host bridge, if that is faster"
+		return "see " + n.Vendor.topology() + "; NCCL_NET_GDR_LEVEL=PHB allows the path through the host bridge, if that " +
+			"is faster"
 	}
-	return n.Vendor.peermem() + "; else see " + n.Vendor.topology() + ": NICs far from the GPUs are left out (NCCL_NET_GDR_LEVEL)"
+	return n.Vendor.peermem() + "; else see " + n.Vendor.topology() + ": NICs far from the GPUs are left out " +
+		"(NCCL_NET_GDR_LEVEL)"
 }
 
 func (v Vendor) peermem() string {
 	return v.pick(
 		advicePeermem,
 		"check that /sys/kernel/mm/memory_peers/amdkfd/version exists (newer kernels: under /sys/kernel "+
-			"or /sys), which a NIC driver with ib_peer_mem creates; not needed with DMA-BUF: NCCL_DMABUF_ENABLE=1, and a kernel with "+
+			"or /sys), which a NIC driver with ib_peer_mem creates; not needed with DMA-BUF: NCCL_DMABUF_ENABLE=1, and a "+
+			"kernel with "+
 			"CONFIG_PCI_P2PDMA and CONFIG_DMABUF_MOVE_NOTIFY",
 	)
 }
@@ -216,7 +220,8 @@ func (p FarPath) String() string {
 
 // Advice depends on the vendor.
 func (n NICFar) Advice() string {
-	return "see " + n.Vendor.topology() + ": each GPU needs a NIC under its own PCIe switch; in a container or a virtual machine, " +
+	return "see " + n.Vendor.topology() + ": each GPU needs a NIC under its own PCIe switch; in a container or a " +
+		"virtual machine, " +
 		"check that /sys shows the real topology (NCCL documentation, Topology detection)"
 }
 
@@ -268,7 +273,8 @@ var ncclNetwork = []Entry{
 	},
 	{
 		Example: OneNIC{
-			8, Hosts{"n1", "n2"}, "n1", 0, Ranks{0, 1, 2, 3}, []string{"mlx5_0", "mlx5_1"}, []Assigned{{"NCCL_IB_HCA", "mlx5_0"}},
+			8, Hosts{"n1", "n2"}, "n1", 0, Ranks{0, 1, 2, 3}, []string{"mlx5_0", "mlx5_1"}, []Assigned{{"NCCL_IB_HCA",
+				"mlx5_0"}},
 		},
 		Severity: Warning,
 		Source:   environmentDoc + "NCCL_IB_HCA, NCCL_CROSS_NIC",

@@ -173,8 +173,10 @@ func (w Warned) String() string {
 }
 
 // meetCauses are the possible causes where ranks do not reach each other.
-const meetCauses = possible + "a wrong interface (docker, veth, VPN, 169.254…, fe80::…): name the right one in NCCL_SOCKET_IFNAME on each " +
-	"host; a firewall or security group: " + adviceOpenTCP + ", or limit net.ipv4.ip_local_port_range to those that are open; a hostname " +
+const meetCauses = possible + "a wrong interface (docker, veth, VPN, 169.254…, fe80::…): name the right one in " +
+	"NCCL_SOCKET_IFNAME on each " +
+	"host; a firewall or security group: " + adviceOpenTCP + ", or limit net.ipv4.ip_local_port_range to those that " +
+	"are open; a hostname " +
 	"that /etc/hosts resolves to 127.0.1.1; a proxy or sidecar (Istio)"
 
 // CommunicatorAborted reports a communicator that was given up.
@@ -475,7 +477,8 @@ var ncclRanks = []Entry{
 		Details:  []string{"{Parts...}"},
 		Advice: `kernels is loading NCCL's kernels (once per process); bootstrap and allgathers are ranks finding each
 			other and waiting for the last; connections are the links`,
-		Doc: "It is reported from 10 s on, and is a warning from 60 s on. The slowest rank and its three longest parts are named.",
+		Doc: "It is reported from 10 s on, and is a warning from 60 s on. The slowest rank and its three longest parts " +
+			"are named.",
 	},
 	{
 		Example:  FailedCalls{"6", []string{"init.cc:1798 -> 6"}},

@@ -30,7 +30,8 @@ func (f found) as(s notice.Severity) found {
 func (l *Log) Findings() []notice.Notice {
 	var all []found
 	for _, find := range []func(*Log) []found{
-		findDisagreement, findVersions, findDefects, findFirstHung, findTimedOut, findMessages, findRAS, findStopped, findUnfinished, findAborted,
+		findDisagreement, findVersions, findDefects, findFirstHung, findTimedOut, findMessages, findRAS,
+		findStopped, findUnfinished, findAborted,
 		findNetwork, findDirect, findCards, findProvider, findInterface,
 		findShared, findWithinHost, findPaths, findChannels, findChoices, findMulticast,
 		findPlugins, findSettings, findDiffering, findInit,

@@ -335,7 +335,8 @@ func findInterface(l *Log) []found {
 func (l *Log) connectionFailed() bool {
 	return slices.ContainsFunc(l.Messages, func(m Message) bool {
 		e := explain(m)
-		return e != nil && slices.Contains([]notice.Code{"host-unreachable", "connection-refused", "connection-failed"}, e.code)
+		return e != nil && slices.Contains([]notice.Code{"host-unreachable", "connection-refused", "connection-failed"},
+			e.code)
 	})
 }
 

@@ -114,34 +114,22 @@ var programErrors = []string{
 	"NCCL failure", "CUDA failure", "Cuda failure", "HIP failure", "Test failure", "NCCL error", "CUDA error", "HIP error",
 	"ncclUnhandledCudaError", "ncclSystemError", "ncclInternalError", "ncclInvalidArgument", "ncclInvalidUsage",
 	"ncclRemoteError",
-	"Traceback (most recent call last)", "Segmentation fault", "core dumped", "Bus error", "SIGBUS", "exited on signal", "non-zero exit",
+	"Traceback (most recent call last)", "Segmentation fault", "core dumped", "Bus error", "SIGBUS", "exited on signal",
+	"non-zero exit",
 	"oom-kill", "oom_kill", "of memory: Kill", "SIGKILL", "exitcode: -9", "ncclUniqueId from", "NCCL WARN",
 	"NCCL operation", "NVRM: Xid",
 }
 
-// ofLibrary is what shows that a line is NCCL's although its mark is missing: an address in its form, or the place in its source.
-var ofLibrary = regexp.MustCompile(`[\d\]]<\d+>|\b((?:init|bootstrap|proxy|group|enqueue|transport|channel|register|argcheck|` +
-	`net|net_ib|net_socket|socket|ipcsocket|p2p|shm|shmutils|nvls|coll_net|ibvwrap|cudawrap|nvmlwrap|gdrwrap|alloc|checks|` +
-	`xml|topo|paths|search|tuning|mnnvl|dev_runtime|allocator|connect|common)\.(?:cc|cu|h):\d+)`)
+// ofLibrary is what shows that a line is NCCL's although its mark is missing: an address in its form, or a place in its
+// source.
+var ofLibrary = regexp.MustCompile(
+	`[\d\]]<\d+>|\b((?:init|bootstrap|proxy|enqueue|argcheck|net|net_ib|\w*socket|p2p|shm|nvls|\w+wrap|alloc)\.(?:cc|h):\d+)`)
 
 // maxTried is how many lines of a file without NCCL's mark are compared with all messages, which takes time.
 const maxTried = 2000
 
-// quoted reports whether a line without NCCL's mark is a message whose cause is known, as where people quote its text alone.
-func (r *Reader) quoted(m *Message) bool {
-	if r.tried++; r.tried > maxTried {
-		return false
-	}
-	sign := ofLibrary.FindStringSubmatch(m.Text)
-	if sign != nil {
-		m.Place = sign[1]
-	}
-	e := explain(*m)
-	return e != nil && (sign != nil || !e.generic)
-}
-
 // bareInfo is a line that NCCL prints as INFO, quoted without its mark.
-var bareInfo = regexp.MustCompile(`^(?:\[[^\]]*\]:? *)*(NET/(?:IB|Socket|OFI|Plugin) ?:|Using network |NCCL_\w+ set by environment|Bootstrap ?: Using )`)
+var bareInfo = regexp.MustCompile(`^(?:\[[^\]]*\]:? *)*(NET/(?:IB|Socket|OFI|Plugin) ?:|Using network |NCCL_\w+ set by)`)
 
 // bare reads such a line, where no line of the file has a header.
 func (r *Reader) bare(line string, ended bool) bool {
@@ -181,11 +169,19 @@ var reportWords = []string{"rror:", "Exception:", "ERROR", "FATAL"}
 // programLevel is that of such lines.
 const programLevel = "program"
 
-// programError keeps a line that reports an error.
+// programError keeps a line that reports an error, or is a message of NCCL's quoted without its mark.
 func (r *Reader) programError(line string) bool {
 	has := func(word string) bool { return strings.Contains(line, word) }
 	m := Message{Text: strings.TrimSpace(line), Level: programLevel}
-	known := r.quoted(&m)
+	known := false
+	if r.tried++; r.tried <= maxTried {
+		sign := ofLibrary.FindStringSubmatch(m.Text)
+		if sign != nil {
+			m.Place = sign[1]
+		}
+		e := explain(m)
+		known = e != nil && (sign != nil || !e.generic)
+	}
 	// Most lines have none of the words that the pattern needs, which is slower.
 	if !known && !slices.ContainsFunc(programErrors, has) &&
 		(!slices.ContainsFunc(reportWords, has) || !reports.MatchString(line)) {
