@@ -195,6 +195,19 @@ type UnreachableInterface struct {
 	Address   string `json:"address,omitempty" alike:"-"`
 }
 
+// NetworksDiffer reports hosts whose ranks use different networks of NCCL.
+type NetworksDiffer struct {
+	Networks []NetworkOf `json:"networks"`
+}
+
+// NetworkOf is a network and who uses it.
+type NetworkOf struct {
+	Name string `json:"name"`
+	Who  string `json:"who" alike:"-"`
+}
+
+func (n NetworkOf) String() string { return n.Name + ": " + n.Who }
+
 // PluginNotFound reports a plugin that was asked for and not found.
 type PluginNotFound struct {
 	Setting Assigned `json:"setting"`
@@ -231,6 +244,7 @@ func (GPUDirectDisabled) Code() Code    { return "gpudirect-rdma-disabled" }
 func (OneNIC) Code() Code               { return "one-nic" }
 func (LibfabricTCP) Code() Code         { return "libfabric-tcp" }
 func (UnreachableInterface) Code() Code { return "unreachable-interface" }
+func (NetworksDiffer) Code() Code       { return "networks-differ" }
 func (PluginNotFound) Code() Code       { return "plugin-not-found" }
 func (NICFar) Code() Code               { return "nic-far-from-gpu" }
 
@@ -285,6 +299,16 @@ var ncclNetwork = []Entry{
 		Advice: "check that all NICs are up and named in NCCL_IB_HCA; " + adviceCable,
 		Doc: `A host has several NICs and several ranks in the log, and sends through one NIC alone; not if NCCL made one device of
 			several.`,
+	},
+	{
+		Example:  NetworksDiffer{[]NetworkOf{{"IBext_v8", "n1"}, {"IB", "n2"}}},
+		Severity: Error,
+		Source:   ncclIssue + "1634",
+		Text:     "ranks of one run use different networks, and cannot reach each other over them",
+		Details:  []string{"{Networks...}."},
+		Advice: "give all hosts the same plugin (libnccl-net.so, LD_LIBRARY_PATH) and devices, or set NCCL_NET_PLUGIN=none " +
+			"everywhere",
+		Doc: "Each process prints the network that it uses.",
 	},
 	{
 		Example:  LibfabricTCP{"tcp;ofi_rxm"},

@@ -8,50 +8,45 @@ import (
 	"busbar/internal/notice"
 )
 
-// A message that people quote alone, with what log collectors, shells and frameworks put around it.
+// singleLines are messages that people quote alone, with what log collectors, shells and frameworks put around them,
+// behind the code of the cause.
+const singleLines = `nic-without-gid 12:n1:1:2 [0] ibvwrap.cc:9 NCCL WARN Call to ibv_modify_qp failed with error No such device
+gpu-out-of-memory run.log:12:n1:1:2 [0] include/alloc.h:17 NCCL WARN Cuda failure 'out of memory'
+host-unreachable [pod/a-0/main] n1:1:2 [0] misc/socket.cc:4 NCCL WARN Connect to 10.0.0.2<4> failed : No route to host
+cuda-feature-missing 2026-01-02T00:00:00.1Z stdout F n1:1:2 [0] init.cc:4 NCCL WARN Cuda failure 'operation not supported'
+libcuda-mismatch Jan 02 00:00:00 n1 train[12]: n1:1:2 [0] a.cc:1 NCCL WARN Cuda failure 'CUDA driver is a stub library'
+connection-refused (Worker pid=12, ip=10.0.0.1) misc/socket.cc:48 Connect to 10.0.0.2<4> failed : Connection refused
+host-unreachable socketPollConnect: Connect to 10.0.0.4<5> returned 113(No route to host)
+shared-memory-full 报错 NCCL WARN Call to posix_fallocate failed : No space left on device 怎么解决
+nccl-too-old ImportError: /x/libtorch_cuda.so: undefined symbol: ncclCommRegister
+peer-gpu-hidden transport/p2p.cc:27 NCCL WARN Cuda failure 101 'invalid device ordinal'
+nvls-setup-failed nvls.cc:2 NCCL WARN Cuda failure 401 'the operation cannot be performed in the present state'
+rdma-no-answer Got completion from peer 10.0.0.2<4> with status=12 opcode=0 len=0 vendor err 129 (Recv)
+libfabric-failed NET/OFI Request 0x7f completed with error. RC: 113. Error: unknown error
+gpu-lost [12.3] NVRM: Xid (PCI:0000:41:00): 79, GPU has fallen off the bus.
+gpu-memory-error NVRM: Xid (PCI:0000:41:00): 94, Contained: SM
+gpu-peer-access-failed hipIpcGetMemHandle failed : invalid argument
+gpu-not-supported a.cc:1 NCCL WARN Failed to load, HIP error: invalid kernel file
+collective-mismatch [E] Detected mismatch between collectives on ranks. Rank 0 is running
+returned-system-error RuntimeError: NCCL error in: /a/c.cpp:1, unhandled system error, NCCL version 2.10.3
+returned-cuda-error x.DistBackendError: NCCL error in: a.hpp:2, unhandled cuda error (run with …), NCCL version 2.19.3
+returned-usage-error RuntimeError: NCCL error in: /a/ProcessGroupNCCL.cpp:1, invalid usage, NCCL version 2.10.3
+returned-internal-error ncclCommInitRank failed: internal error
+returned-remote-error ncclRemoteError: A call failed possibly due to a network error
+gpu-out-of-memory NCCL operation ncclCommInitRank() failed: unhandled cuda error. Last entry 'Cuda failure 2 'out of memory''.
+call-failed RuntimeError: NCCL communicator was aborted on rank 0.
+`
+
 func TestCausesOfSingleLines(t *testing.T) {
-	const head = "n1:10:20 [0] "
-	for line, code := range map[string]notice.Code{
-		"12:" + head + "misc/ibvwrap.cc:94 NCCL WARN Call to ibv_modify_qp failed with error No such device": "nic-without-gid",
-		"run.log:12:" + head + "include/alloc.h:17 NCCL WARN Cuda failure 'out of memory'":                   "gpu-out-of-memory",
-		"[pod/a-0/main] " + head + "misc/socket.cc:48 NCCL WARN Connect to 10.0.0.2<4> failed : No route to host": "" +
-			"host-unreachable",
-		"2026-01-02T00:00:00.1Z stdout F " + head + "init.cc:42 NCCL WARN Cuda failure 'operation not supported'": "" +
-			"cuda-feature-missing",
-		"Jan 02 00:00:00 n1 train[12]: " + head + "a.cc:1 NCCL WARN Cuda failure 'CUDA driver is a stub library'": "" +
-			"libcuda-mismatch",
-		"\x1b[36m(Worker pid=12, ip=10.0.0.1)\x1b[0m misc/socket.cc:48 Connect to 10.0.0.2<4> failed : Connection refused": "" +
-			"connection-refused",
-		"socketPollConnect: Connect to 10.0.0.4<5> returned 113(No route to host)":                            "host-unreachable",
-		"报错 NCCL WARN Call to posix_fallocate failed : No space left on device 怎么解决":                          "shared-memory-full",
-		"ImportError: /x/libtorch_cuda.so: undefined symbol: ncclCommRegister":                                "nccl-too-old",
-		"transport/p2p.cc:27 NCCL WARN Cuda failure 101 'invalid device ordinal'":                             "peer-gpu-hidden",
-		"nvls.cc:25 NCCL WARN Cuda failure 401 'the operation cannot be performed in the present state'":      "nvls-setup-failed",
-		"Got completion from peer 10.0.0.2<4> with status=12 opcode=0 len=0 vendor err 129 (Recv)":            "rdma-no-answer",
-		"NET/OFI Request 0x7f completed with error. RC: 113. Error: unknown error":                            "libfabric-failed",
-		"[12.3] NVRM: Xid (PCI:0000:41:00): 79, GPU has fallen off the bus.":                                  "gpu-lost",
-		"NVRM: Xid (PCI:0000:41:00): 94, Contained: SM":                                                       "gpu-memory-error",
-		"hipIpcGetMemHandle failed : invalid argument":                                                        "gpu-peer-access-failed",
-		"RuntimeError: NCCL error in: /a/ProcessGroupNCCL.cpp:1, unhandled system error, NCCL version 2.10.3": "returned-system-error",
-		"x.DistBackendError: NCCL error in: NCCLUtils.hpp:2, unhandled cuda error (run with …), NCCL version 2.19.3": "" +
-			"returned-cuda-error",
-		"RuntimeError: NCCL error in: /a/ProcessGroupNCCL.cpp:1, invalid usage, NCCL version 2.10.3": "returned-usage-error",
-		"NCCL operation ncclCommInitRank(&comm, n, id, rank) failed: unhandled cuda error. Last NCCL warning(error) log " +
-			"entry (may be unrelated) 'Cuda failure 2 'out of memory''.": "gpu-out-of-memory",
-		"ncclCommInitRank failed: internal error":                           "returned-internal-error",
-		"ncclRemoteError: A call failed possibly due to a network error":    "returned-remote-error",
-		"RuntimeError: NCCL communicator was aborted on rank 0.":            "call-failed",
-		"a.cc:1 NCCL WARN Failed to load, HIP error: invalid kernel file":   "gpu-not-supported",
-		"[E] Detected mismatch between collectives on ranks. Rank 0 is run": "collective-mismatch",
-	} {
-		t.Run(string(code), func(t *testing.T) { errorsIn(t, code, []string{line + "\n"}) })
+	for line := range strings.Lines(singleLines + "\x1b[31mduplicate-gpu [1,0]<stdout>:Duplicate GPU detected : rank 0\x1b[0m\n") {
+		code, text, _ := strings.Cut(strings.TrimPrefix(line, "\x1b[31m"), " ")
+		t.Run(code, func(t *testing.T) { errorsIn(t, notice.Code(code), []string{text}) })
 	}
-	for _, code := range []notice.Code{"barrier-device-guessed", "process-group-left"} {
-		line := map[notice.Code]string{
-			"barrier-device-guessed": "[W ProcessGroupNCCL.cpp:4] using GPU 0 as devices used by this process are currently unknown.",
-			"process-group-left":     "[W ProcessGroupNCCL.cpp:1] Warning: process group has NOT been destroyed before we destruct",
-		}[code]
-		if !slices.ContainsFunc(read(t, line+"\n").Findings(), func(f notice.Notice) bool { return f.Code() == code }) {
+	for code, text := range map[notice.Code]string{
+		"barrier-device-guessed": "[W ProcessGroupNCCL.cpp:4] devices used by this process are currently unknown.",
+		"process-group-left":     "[W ProcessGroupNCCL.cpp:1] process group has NOT been destroyed before we destruct",
+	} {
+		if !slices.ContainsFunc(read(t, text+"\n").Findings(), func(f notice.Notice) bool { return f.Code() == code }) {
 			t.Errorf("no %s", code)
 		}
 	}
@@ -100,14 +95,15 @@ func TestAdviceNamesPossibleCauses(t *testing.T) {
 // A known defect needs its version, also as PyTorch names it, and its sign.
 func TestKnownDefects(t *testing.T) {
 	const head = "n1:10:20 [0] "
-	shared := head + "NCCL INFO ncclMaxSharedMem 82240 exceeds device/fn maxSharedMem 79856\n"
+	const shared = head + "NCCL INFO ncclMaxSharedMem 82240 exceeds device/fn maxSharedMem 79856\n"
+	const direct = head + "NCCL INFO NET/IB : GPU Direct RDMA Disabled for HCA 0 'mlx5_0'"
 	for text, want := range map[string]notice.Defect{
-		"NCCL version 2.25.1+cuda12.8\n" + shared:                                                                                     "rtx-50-shared-memory",
-		"NCCL version 2.26.2+cuda12.8\n" + shared:                                                                                     "",
-		"NCCL version 2.25.1+cuda12.8\n" + head + "NCCL INFO Using network IB\n":                                                      "",
-		"NCCL version 2.22.3+cuda12.6\n" + head + "NCCL INFO NET/IB : GPU Direct RDMA Disabled for HCA 0 'mlx5_0'\n":                  "peermem-name",
-		"NCCL version 2.22.3+cuda12.6\n" + head + "NCCL INFO NET/IB : GPU Direct RDMA Disabled for HCA 0 'mlx5_0' (distance 4 > 3)\n": "",
-		"RuntimeError: NCCL error in: a.cpp:9, unhandled cuda error, NCCL version 2.18.5\nCuda failure 'invalid argument'\n":          "copy-unsynced",
+		"NCCL version 2.25.1+cuda12.8\n" + shared:                                                              "rtx-50-shared-memory",
+		"NCCL version 2.26.2+cuda12.8\n" + shared:                                                              "",
+		"NCCL version 2.25.1+cuda12.8\n" + head + "NCCL INFO Using network IB\n":                               "",
+		"NCCL version 2.22.3+cuda12.6\n" + direct + "\n":                                                       "peermem-name",
+		"NCCL version 2.22.3+cuda12.6\n" + direct + " (distance 4 > 3)\n":                                      "",
+		"NCCL error in: a.cpp:9, unhandled cuda error, NCCL version 2.18.5\nCuda failure 'invalid argument'\n": "copy-unsynced",
 	} {
 		var got notice.Defect
 		for _, f := range read(t, text).Findings() {
@@ -119,7 +115,9 @@ func TestKnownDefects(t *testing.T) {
 			t.Errorf("%q: %q, want %q", text, got, want)
 		}
 	}
-	for text, want := range map[string]release{"2.27.7": {2, 27, 7}, "21.2.12": {2, 12, 12}, "20.9.9": {2, 9, 9}, "2.30.3x-git": {2, 30, 3}} {
+	for text, want := range map[string]release{
+		"2.27.7": {2, 27, 7}, "21.2.12": {2, 12, 12}, "20.9.9": {2, 9, 9}, "2.30.3x-git": {2, 30, 3},
+	} {
 		if got := releaseOf(text); got != want {
 			t.Errorf("%s: %v", text, got)
 		}
@@ -138,6 +136,38 @@ func TestInterfacesThatLeadNowhere(t *testing.T) {
 		log := read(t, "n1:10:20 [0] NCCL INFO Bootstrap : Using "+name+"<0>\n"+failed)
 		if !slices.ContainsFunc(log.Findings(), func(f notice.Notice) bool { return f.Code() == "unreachable-interface" }) {
 			t.Errorf("%s", name)
+		}
+	}
+}
+
+// One host that loads a plugin, and one that does not, use different networks.
+func TestNetworksDiffer(t *testing.T) {
+	host := func(name, rank, network string) string {
+		head := name + ":10:20 [0] NCCL INFO "
+		return head + "Using network " + network + "\n" +
+			head + "comm 0x" + rank + "1 rank " + rank + " nranks 2 cudaDev 0 busId 1b000 commId 0xa - Init COMPLETE\n"
+	}
+	for network, want := range map[string]bool{"IB": true, "IBext_v8": false} {
+		found := read(t, host("n1", "0", "IBext_v8")+host("n2", "1", network)).Findings()
+		if slices.ContainsFunc(found, func(f notice.Notice) bool { return f.Code() == "networks-differ" }) != want {
+			t.Errorf("%s: %v", network, found)
+		}
+	}
+}
+
+// A log of peer access without NVLink that ends after init may be of a run that hangs.
+func TestEndAfterInit(t *testing.T) {
+	const head = "n1:10:20 [0] NCCL INFO "
+	log := head + "Channel 00 : 0[1000] -> 1[2000] via P2P/IPC\n"
+	for _, rank := range []string{"0", "1"} {
+		log += head + "comm 0x" + rank + "1 rank " + rank + " nranks 2 cudaDev " + rank + " busId " + rank + "000 - Init COMPLETE\n"
+	}
+	for text, want := range map[string]bool{
+		log: true, log + head + "comm 0x01 rank 0 nranks 2 cudaDev 0 busId 1b000 - Destroy COMPLETE\n": false,
+	} {
+		found := read(t, text).Findings()
+		if slices.ContainsFunc(found, func(f notice.Notice) bool { return f.Code() == "end-after-init" }) != want {
+			t.Errorf("%q: %v", text, found)
 		}
 	}
 }

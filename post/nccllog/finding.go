@@ -31,8 +31,8 @@ func (l *Log) Findings() []notice.Notice {
 	var all []found
 	for _, find := range []func(*Log) []found{
 		findDisagreement, findVersions, findDefects, findFirstHung, findTimedOut, findMessages, findRAS,
-		findStopped, findUnfinished, findAborted,
-		findNetwork, findDirect, findCards, findProvider, findInterface,
+		findStopped, findUnfinished, findEndAfterInit, findAborted,
+		findNetwork, findNetworksDiffer, findDirect, findCards, findProvider, findInterface,
 		findShared, findWithinHost, findPaths, findChannels, findChoices, findMulticast,
 		findPlugins, findSettings, findDiffering, findInit,
 	} {

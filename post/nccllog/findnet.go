@@ -104,6 +104,23 @@ func findNetwork(l *Log) []found {
 	return []found{f}
 }
 
+// findNetworksDiffer finds processes that use different networks of NCCL.
+func findNetworksDiffer(l *Log) []found {
+	var fact notice.NetworksDiffer
+	for i, n := range l.Network.Using {
+		if slices.ContainsFunc(l.Network.Using[:i], func(o Named) bool {
+			return slices.ContainsFunc(o.Processes, func(p int) bool { return slices.Contains(n.Processes, p) })
+		}) {
+			return nil // of several communicators
+		}
+		fact.Networks = append(fact.Networks, notice.NetworkOf{Name: n.Name, Who: l.name(n.Processes)})
+	}
+	if len(fact.Networks) < 2 || len(l.Communicators) != 1 {
+		return nil
+	}
+	return []found{about("", fact)}
+}
+
 // rdmaEnds are the ends of connections between hosts, other than over TCP. Each end is a line of its own: sender and
 // receiver reach the memory of their GPUs each by a NIC of their own.
 func (l *Log) rdmaEnds() (ends []Transport) {
