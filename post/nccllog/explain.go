@@ -127,7 +127,7 @@ func findMessages(l *Log) []found {
 		}
 		f := about(who, notice.LibraryMessage{Cause: m.explained.code, Messages: m.quotes, Vendor: l.vendor()})
 		if f.follows = m.explained.follows; f.follows && !cause {
-			f.Severity = notice.Error
+			f.Severity, cause = notice.Error, true // the first of them is the nearest to the cause
 		}
 		all = append(all, f)
 	}

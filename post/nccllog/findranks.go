@@ -144,7 +144,8 @@ func (l *Log) peerPairs() int {
 func findEndAfterInit(l *Log) []found {
 	c := l.largest()
 	if c == nil || !l.oneHost() || l.nvlinks() || len(c.Members) < c.Ranks || l.peerPairs() == 0 ||
-		len(l.Messages)+len(l.Calls)+len(l.Choices)+len(l.Rows)+len(l.RAS) > 0 ||
+		len(l.Calls)+len(l.Choices)+len(l.Rows)+len(l.RAS) > 0 ||
+		slices.ContainsFunc(l.Messages, func(m Message) bool { e := explain(m); return e == nil || e.follows || e.severe() }) ||
 		slices.ContainsFunc(c.Members, func(m Member) bool { return !m.Completed || m.Destroyed || m.Aborted }) {
 		return nil
 	}
