@@ -19,17 +19,26 @@ func causeOf(code Code) *cause {
 }
 
 const (
-	sameRoCE = "on RoCE, see show_gids on both hosts: the GID index must be of one kind (RoCE v2), its address reachable on " +
-		"that NIC's subnet (NCCL 2.21 and later choose the index: leave NCCL_IB_GID_INDEX unset); on InfiniBand, see ibstat " +
-		"and the partition keys: one subnet, one partition; leave out NICs of networks that are not connected (NCCL_IB_HCA)"
+	sameRoCE = "on RoCE, see show_gids on both hosts: the GID index must be of one kind (RoCE v2), its address " +
+		"reachable on that NIC's subnet (NCCL 2.21 and later choose the index: leave NCCL_IB_GID_INDEX unset); on " +
+		"InfiniBand, see ibstat and the partition keys: one subnet, one partition; leave out NICs of networks that are " +
+		"not connected (NCCL_IB_HCA)"
 	rails       = "if NICs of different rails do not reach each other: NCCL_CROSS_NIC=0"
 	reach       = "test the two NICs with ib_write_bw -d DEVICE; " + rails + "; " + sameRoCE
-	firstOfRank = "look for the first message of that rank, or why its process ended"
-	otherJob    = "check that no second job uses the same address (NCCL_COMM_ID, MASTER_PORT)"
-	freeMemory  = "leave some free: smaller batches, a limit for the framework's own pool; "
-	torchDoc    = "PyTorch documentation, ProcessGroupNCCL Environment Variables"
-	direct      = "run once with NCCL_NET_GDR_LEVEL=LOC: if that works, GPUDirect RDMA is the cause: check IOMMU and PCIe ACS, and " +
-		"that the driver's module for it is loaded and of its version"
+	firstOfRank = "the cause is on the other rank: look there for the first WARN, Traceback, out of memory, " +
+		"Segmentation " +
+		"fault or kill"
+	returned     = "NCCL returned to the program: "
+	before       = "; a message of NCCL before it names the cause"
+	again        = "run again with NCCL_DEBUG=INFO, and look for the first warning"
+	returnedDoc  = runtimeDoc + ", Errors"
+	possible     = "possible causes, the most frequent first: "
+	otherJob     = "check that no second job uses the same address (NCCL_COMM_ID, MASTER_PORT)"
+	memoryCauses = "the framework's pool takes all (smaller batches, a limit for the pool); ranks of several " +
+		"processes share a GPU; many communicators or all-to-all (NCCL_MAX_NCHANNELS lower, splitShare of ncclCommSplit); "
+	torchDoc = "PyTorch documentation, ProcessGroupNCCL Environment Variables"
+	direct   = "run once with NCCL_NET_GDR_LEVEL=LOC: if that works, GPUDirect RDMA is the cause: check IOMMU and " +
+		"PCIe ACS, and that the driver's module for it is loaded and of its version"
 	verbsSource = ncclSource + "src/include/ibvcore.h (ibv_wc_status); " + ncclIssue + "426"
 	portSource  = ncclSource + "src/transport/net_ib/common.cc"
 )
@@ -44,7 +53,8 @@ var causesOfMessages = []cause{
 		runtimeDoc + ", Shared memory",
 	},
 	{
-		"bus-error", Error, "a process died of SIGBUS: in a container usually because /dev/shm is full, elsewhere also of faulty memory",
+		"bus-error", Error, "a process died of SIGBUS: in a container usually because /dev/shm is full, elsewhere also " +
+			"of faulty memory",
 		"see df -h /dev/shm, and dmesg for faulty memory; " + adviceShared, runtimeDoc + ", Shared memory",
 	},
 	{
@@ -54,8 +64,10 @@ var causesOfMessages = []cause{
 	},
 	{
 		"shared-memory-failed", Error,
-		"shared memory in /dev/shm could not be created or attached: it is too small, or processes of one host do not share it",
-		adviceShared, runtimeDoc + ", Shared memory",
+		"shared memory in /dev/shm could not be created or attached: it is too small, or processes of one host do not " +
+			"share it",
+		adviceShared + "; many communicators need much; if the message has size 0, set NCCL_CUMEM_HOST_ENABLE=0", runtimeDoc +
+			", Shared memory",
 	},
 	{
 		"too-many-open-files",
@@ -77,7 +89,9 @@ var causesOfMessages = []cause{
 	},
 	{
 		"locked-memory-limit", Error,
-		"the NIC could not lock memory, usually because the limit of locked memory is too small", adviceLocked, networkDoc + ", InfiniBand",
+		"the NIC could not lock memory, usually because the limit of locked memory is too small", adviceLocked +
+			"; where ulimit -l in the job is unlimited: too many connections (alltoall of hundreds of nodes: PXN on, " +
+			"NCCL_NCHANNELS_PER_NET_PEER=1), or on DGX Spark kernel 7.0.0-1019 (boot 6.17)", networkDoc + ", InfiniBand",
 	},
 	{
 		"wrong-gid-index", Error, "an RDMA connection could not be set up, on RoCE usually because of a wrong GID index",
@@ -85,13 +99,21 @@ var causesOfMessages = []cause{
 		networkDoc + ", RDMA over Converged Ethernet",
 	},
 	{
-		"rdma-setup-failed", Error, "a NIC could not set up its InfiniBand or RoCE connection to the NIC of another host", reach,
+		"nic-without-gid", Error, "a NIC has no address (GID) at this index here, as in a container that sees NICs or " +
+			"virtual functions of other containers",
+		"name in NCCL_IB_HCA only the NICs that show_gids lists in the container, or run it with --network=host; unset " +
+			"NCCL_IB_GID_INDEX", ncclIssue + "925",
+	},
+	{
+		"rdma-setup-failed", Error, "a NIC could not set up its InfiniBand or RoCE connection to the NIC of another host",
+		reach,
 		networkDoc + ", InfiniBand; " + ncclIssue + "1405, 426, 769 and 2013",
 	},
 	{
-		"gid-unreadable", Error, "NCCL read a GID of a RoCE NIC that the container does not have; NCCL 2.22 to 2.25 end there",
-		"use NCCL 2.26 or later, or an older one; with 2.22 to 2.25, set NCCL_IB_GID_INDEX to an index that show_gids lists in the " +
-			"container", ncclIssue + "1573",
+		"gid-unreadable", Error, "NCCL read a GID of a RoCE NIC that the container does not have; NCCL 2.22 to 2.25 end " +
+			"there",
+		"use NCCL 2.26 or later, or an older one; with 2.22 to 2.25, set NCCL_IB_GID_INDEX to an index that show_gids " +
+			"lists in the container", ncclIssue + "1573",
 	},
 	{
 		"nic-port-error",
@@ -102,8 +124,8 @@ var causesOfMessages = []cause{
 	},
 	{
 		"rdma-access-refused", Error, "a NIC reported an access violation: it refused data or a request of its peer",
-		"compare active_mtu of both NICs in ibv_devinfo: NCCL 2.20 and later do not adapt it; then check PCIe ACS " +
-			"(lspci -vvv | grep ACSCtl)", "github.com/NVIDIA/nccl, issue 1524",
+		"compare active_mtu of both NICs in ibv_devinfo: NCCL 2.20 and later do not adapt it; then check PCIe ACS (lspci " +
+			"-vvv | grep ACSCtl)", "github.com/NVIDIA/nccl, issue 1524",
 	},
 	{"nic-event", Info, "the NIC reported a network change that ends no communication", "", portSource},
 	{
@@ -112,8 +134,9 @@ var causesOfMessages = []cause{
 	},
 	{
 		"nvls-setup-failed", Error, "memory of NVLink SHARP could not be set up in the NVSwitches",
-		"see systemctl status nvidia-fabricmanager; if it was restarted, reset the GPUs afterwards, or reboot; " +
-			"NCCL_NVLS_ENABLE=0 runs without it",
+		possible + "nvidia-fabricmanager does not run (systemctl status), or was restarted while GPUs were in use (reset " +
+			"the GPUs or reboot); the driver is older than the CUDA of NCCL (update it); a virtual machine or container " +
+			"without all GPUs; NCCL_NVLS_ENABLE=0 runs without it",
 		ncclSource + "src/transport/nvls.cc; " + ncclIssue + "1488",
 	},
 	{
@@ -123,17 +146,48 @@ var causesOfMessages = []cause{
 	},
 	{
 		"nvswitch-not-ready", Error, "the NVSwitches are not set up",
-		"run systemctl start nvidia-fabricmanager, of the same version as the driver", "CUDA documentation, cudaErrorSystemNotReady",
+		"run systemctl start nvidia-fabricmanager, of the same version as the driver", "CUDA documentation, " +
+			"cudaErrorSystemNotReady",
 	},
 	{
 		"call-failed", Warning, "NCCL returned an error to the program; a message of NCCL before it names the cause",
-		"run again with NCCL_DEBUG=INFO, and look for the first warning", runtimeDoc + ", Errors",
+		again, returnedDoc,
+	},
+	{
+		"returned-system-error", Warning, returned + "“unhandled system error”" + before,
+		possible + "in a container, /dev/shm is too small (--shm-size=8g or --ipc=host); between hosts, a wrong " +
+			"interface (NCCL_SOCKET_IFNAME) or a firewall; with InfiniBand, the limit of locked memory or the GID index; " +
+			"another rank ended; open files; " + again, returnedDoc,
+	},
+	{
+		"returned-cuda-error", Warning, returned + "“unhandled cuda error”" + before,
+		possible + "GPU memory is full; driver, CUDA and NCCL do not fit together, or do not support this GPU " +
+			"(nvidia-smi; RTX 50: NCCL 2.26.2 or later); peer access does not work, as in virtual machines, WSL2 and " +
+			"containers (NCCL_P2P_DISABLE=1); two ranks use one GPU, or a rank one that it cannot see; a kernel crashed " +
+			"before; " + again, returnedDoc,
+	},
+	{
+		"returned-usage-error", Warning, returned + "“invalid usage” or “invalid argument”" + before,
+		possible + "two ranks use one GPU; ranks run different versions of NCCL; ranks call different collectives or " +
+			"sizes; a tensor is on another device; " + again, returnedDoc,
+	},
+	{
+		"returned-internal-error", Warning, returned + "“internal error”" + before,
+		possible + "another rank ended or failed (look at its output); a wrong interface, IPv6 or a proxy between hosts; " +
+			"a topology file or virtual machine with wrong topology; different versions of NCCL; " + again, returnedDoc,
+	},
+	{
+		"returned-remote-error", Warning, returned + "“remote error”: another rank failed or ended, or the network " +
+			"between them", firstOfRank,
+		returnedDoc,
 	},
 	{
 		"collective-mismatch", Error,
-		"two ranks exchanged messages of different sizes: they were in different collectives, or in one with different sizes or settings",
-		"compare what the ranks called (NCCL_DEBUG_SUBSYS=COLL); give all ranks the same NCCL_* variables and the same library; " +
-			"if the calls agree on NVIDIA's NICs: mlxconfig's PCI_WR_ORDERING must be per_mkey",
+		"two ranks exchanged messages of different sizes: they were in different collectives, or in one with different " +
+			"sizes or settings",
+		possible + "ranks call another collective, order, size or type (compare with NCCL_DEBUG_SUBSYS=COLL); NCCL_* " +
+			"variables differ (then NCCL_PROTO=SIMPLE works); NCCL versions differ; on NVIDIA's NICs, mlxconfig's " +
+			"PCI_WR_ORDERING is not per_mkey",
 		ncclIssue + "615 and 969",
 	},
 	{
@@ -142,7 +196,8 @@ var causesOfMessages = []cause{
 	},
 	{
 		"no-transport", Error, "two ranks cannot reach each other: every way between them is disabled or does not work",
-		"unset NCCL_P2P_DISABLE, NCCL_SHM_DISABLE and NCCL_NET, or make one of GPU-to-GPU access, shared memory and network work",
+		"unset NCCL_P2P_DISABLE, NCCL_SHM_DISABLE and NCCL_NET, or make one of GPU-to-GPU access, shared memory and " +
+			"network work",
 		ncclSource + "src/transport.cc",
 	},
 	{
@@ -152,17 +207,22 @@ var causesOfMessages = []cause{
 	},
 	{
 		"imex-not-ready", Error, "NVLink between hosts is there, but the IMEX service that it needs does not work",
-		"see nvidia-imex-ctl -N, and /dev/nvidia-caps-imex-channels in each container; NCCL_MNNVL_ENABLE=0 runs without it",
+		"see nvidia-imex-ctl -N, and whether each container has the same /dev/nvidia-caps-imex-channels/channel* and may " +
+			"open it; NCCL_MNNVL_ENABLE=0 runs without it",
 		ncclSource + "src/mnnvl.cc",
 	},
 	{
 		"nccl-too-old", Error, "the program was built for another version of NCCL than the one that it loads",
-		"see ldd and LD_LIBRARY_PATH: load the NCCL that the program was built with, or a newer one",
+		possible + "two NCCL packages (pip list | grep nccl: keep one nvidia-nccl-cu…, that of torch); LD_LIBRARY_PATH " +
+			"or the system has another libnccl.so.2 (ldd); the framework is older than NCCL's interface: load the NCCL that " +
+			"it was built with",
 		ncclSource + "src/dev_runtime.cc",
 	},
 	{
-		"topology-incomplete", Error, "NCCL could not read the topology of the host from /sys, as in some virtual machines and containers",
-		"let the container see /sys; use a newer NCCL, or the topology file of the cloud provider (NCCL_TOPO_FILE)",
+		"topology-incomplete", Error, "NCCL could not read the topology of the host from /sys, as in some virtual " +
+			"machines and containers",
+		possible + "a virtual machine or container hides /sys (mount it, or use the cloud's NCCL_TOPO_FILE); " +
+			"NCCL_GRAPH_FILE is set, also in /etc/nccl.conf; WSL2 with NCCL before 2.10; otherwise try a newer NCCL",
 		ncclSource + "src/graph/topo.cc",
 	},
 	{
@@ -178,12 +238,16 @@ var causesOfMessages = []cause{
 	},
 	{
 		"libfabric-registration", Error, "an EFA or libfabric adapter could not register memory",
-		"set the limit of locked memory to unlimited (ulimit -l); for GPU memory, use the EFA driver and libfabric of one installer, " +
-			"and an instance type with GPUDirect RDMA", "github.com/aws/aws-ofi-nccl, src/nccl_ofi_net.cpp",
+		possible + "the limit of locked memory (ulimit -l unlimited); no huge pages left, as with forked data loaders " +
+			"(FI_EFA_USE_HUGE_PAGE=0); EFA driver and libfabric not of one installer; for GPU memory, an instance type " +
+			"without GPUDirect RDMA", "github.com/aws/aws-ofi-nccl, src/nccl_ofi_net.cpp",
 	},
 	{
 		"libfabric-failed", Error, "a transfer through libfabric failed",
-		"allow all traffic within the security group, in and out; " + firstOfRank, "AWS documentation, EFA security groups",
+		possible + "the security group does not allow all traffic within itself, in and out (RC 113 and most others); " +
+			"the other " +
+			"rank ended or failed (look at its first error); versions of libfabric, plugin and EFA driver differ between " +
+			"hosts", "AWS documentation, EFA security groups",
 	},
 	{
 		"mixed-fabrics", Error, "an InfiniBand port tried to connect to a RoCE port", "name NICs of one kind: NCCL_IB_HCA",
@@ -199,7 +263,10 @@ var causesOfMessages = []cause{
 		"see nvidia-smi topo -p2p n and nvidia-smi nvlink --status there; reset the GPUs", ncclSource + "src/graph/paths.cc",
 	},
 	{
-		"duplicate-gpu", Error, "two ranks use the same GPU", adviceOwnGPU + ", and select the GPU by the local rank",
+		"duplicate-gpu", Error, "two ranks use the same GPU", possible + "the program does not call " +
+			"torch.cuda.set_device(LOCAL_RANK) or selects a fixed GPU; more ranks a host than GPUs (nproc_per_node, srun " +
+			"--gpus-per-task=1); CUDA_VISIBLE_DEVICES is the same for ranks of their own; the ranks use MIG instances of " +
+			"one GPU, which NCCL does not support",
 		ncclSource + "src/init.cc",
 	},
 	{
@@ -210,7 +277,8 @@ var causesOfMessages = []cause{
 		ncclSource + "src/init.cc",
 	},
 	{
-		"nic-count-differs", Warning, "hosts have different numbers of NICs for NCCL", "see which host lacks one; " + adviceCable,
+		"nic-count-differs", Warning, "hosts have different numbers of NICs for NCCL", "see which host lacks one; " +
+			"NCCL_IGNORE_NET_MISMATCH=1 only hides it and may hang; " + adviceCable,
 		ncclSource + "src/init.cc",
 	},
 	{
@@ -218,11 +286,13 @@ var causesOfMessages = []cause{
 		ncclSource + "src/bootstrap.cc",
 	},
 	{
-		"world-size-mismatch", Error, "processes that met have different world sizes: often two jobs share one address", otherJob,
+		"world-size-mismatch", Error, "processes that met have different world sizes: often two jobs share one address",
+		otherJob,
 		ncclSource + "src/bootstrap.cc",
 	},
 	{
-		"no-usable-interface", Error, "no network interface can be used, or the one that NCCL_SOCKET_IFNAME names is not there, so that ranks cannot meet",
+		"no-usable-interface", Error, "no network interface can be used, or the one that NCCL_SOCKET_IFNAME names is not " +
+			"there, so that ranks cannot meet",
 		"see ip -br address on each host, and NCCL_SOCKET_IFNAME", networkDoc + ", IP network interfaces",
 	},
 	{
@@ -236,12 +306,15 @@ var causesOfMessages = []cause{
 		"unset NCCL_NET and NCCL_NET_PLUGIN, or add the plugin's folder to LD_LIBRARY_PATH", ncclSource + "src/plugin/net.cc",
 	},
 	{
-		"topology-file-invalid", Error, "NCCL cannot use the topology: the file that NCCL_TOPO_FILE or NCCL_GRAPH_FILE names does not fit this machine, or /sys lacks something",
-		"unset NCCL_TOPO_FILE and NCCL_GRAPH_FILE, also in /etc/nccl.conf and ~/.nccl.conf, or correct the files they name; in a virtual machine or container let it see /sys, and use a newer NCCL",
+		"topology-file-invalid", Error, "NCCL cannot use the topology: the file that NCCL_TOPO_FILE or NCCL_GRAPH_FILE " +
+			"names does not fit this machine, or /sys lacks something",
+		"unset NCCL_TOPO_FILE and NCCL_GRAPH_FILE, also in /etc/nccl.conf and ~/.nccl.conf, or correct the files they " +
+			"name; in a virtual machine or container let it see /sys, and use a newer NCCL",
 		ncclIssue + "1726",
 	},
 	{
-		"cuda-library-missing", Warning, "the driver's library libcuda.so was not found, so that NCCL uses fewer functions of CUDA",
+		"cuda-library-missing", Warning, "the driver's library libcuda.so was not found, so that NCCL uses fewer " +
+			"functions of CUDA",
 		"put its folder on LD_LIBRARY_PATH (in WSL /usr/lib/wsl/lib); in a container: docker run --gpus all",
 		ncclSource + "src/misc/cudawrap.cc",
 	},
@@ -267,8 +340,8 @@ var causesOfMessages = []cause{
 	},
 	{
 		"gpu-out-of-memory", Error, "no GPU memory was left for NCCL's own buffers",
-		freeMemory + "nvidia-smi shows who else uses it",
-		ncclSource + "src/include/alloc.h",
+		possible + memoryCauses + "nvidia-smi shows who uses it", ncclSource + "src/include/alloc.h; " + ncclIssue +
+			"864 and 986",
 	},
 	{
 		"gpu-memory-error", Error, "GPU memory has an uncorrectable error", adviceMemoryErrors,
@@ -276,7 +349,8 @@ var causesOfMessages = []cause{
 	},
 	{
 		"nvlink-error", Error, "NVLink between GPUs has an uncorrectable error, or a GPU failed that another one accessed",
-		"see nvidia-smi nvlink --errorcounters and dmesg (Xid 74) there; reset the GPUs, and have the host checked if it comes back",
+		"see nvidia-smi nvlink --errorcounters and dmesg (Xid 74) there; reset the GPUs, and have the host checked if it " +
+			"comes back",
 		"CUDA documentation, cudaErrorNvlinkUncorrectable",
 	},
 	{
@@ -285,28 +359,45 @@ var causesOfMessages = []cause{
 	},
 	{
 		"program-out-of-memory", Error, "the program ran out of GPU memory on a rank, for which the other ranks then wait",
-		"use smaller batches or shards on that rank; nvidia-smi shows who else uses its GPU", "PyTorch documentation, CUDA semantics",
+		"use smaller batches or shards on that rank; nvidia-smi shows who else uses its GPU", "PyTorch documentation, " +
+			"CUDA semantics",
 	},
 	{
 		"driver-too-old", Error, "the driver is older than the CUDA version that NCCL was built for",
-		"install a newer driver, or NCCL built for the older CUDA", "CUDA documentation, cudaErrorInsufficientDriver",
+		"install a newer driver, or a framework and NCCL built for a CUDA that the driver supports (pip's -cu11, -cu12, " +
+			"-cu13)", "CUDA documentation, cudaErrorInsufficientDriver",
 	},
 	{
-		"gpu-peers-exhausted", Error, "a GPU without NVSwitch can map the memory of 8 other GPUs at most, and more were asked for",
-		"use 8 GPUs or fewer on this host (CUDA_VISIBLE_DEVICES), or one process per GPU; stop the X server there, which maps " +
-			"peers too", "CUDA documentation, cudaErrorTooManyPeers",
+		"gpu-peers-exhausted", Error, "a GPU without NVSwitch can map the memory of 8 other GPUs at most, and more were " +
+			"asked for",
+		"use 8 GPUs or fewer on this host (CUDA_VISIBLE_DEVICES), or one process per GPU; stop the X server there, which " +
+			"maps peers too", "CUDA documentation, cudaErrorTooManyPeers",
 	},
 	{
 		"gpu-not-supported", Error, "the library was not built for this model of GPU",
-		"install an NCCL or a framework that supports it; nvidia-smi --query-gpu=compute_cap --format=csv shows its compute " +
-			"capability, which NVCC_GENCODE must name where NCCL is built",
+		possible + "the GPU is newer than NCCL or the framework (RTX 50: NCCL 2.26.2 and CUDA 12.8 or later); NCCL was " +
+			"built without it (NVCC_GENCODE; nvidia-smi --query-gpu=compute_cap --format=csv); the GPU is too old for this CUDA",
 		"CUDA documentation, cudaErrorInvalidDeviceFunction",
 	},
 	{
 		"no-such-gpu", Error, "a rank selects a GPU that it cannot see",
-		"see nvidia-smi -L there; start as many ranks as there are GPUs, and select by the local rank among those in " +
-			"CUDA_VISIBLE_DEVICES",
+		possible + "more ranks a host than GPUs (nproc_per_node, slots of the hostfile, nccl-tests' -g beside one rank a " +
+			"GPU); the program selects by global and not by local rank; CUDA_VISIBLE_DEVICES or the container has fewer " +
+			"(nvidia-smi -L there)",
 		"CUDA documentation, cudaErrorInvalidDevice",
+	},
+	{
+		"peer-gpu-hidden", Error, "a process cannot see the GPU of another rank of its host, and so cannot map its memory",
+		"let each rank see all GPUs of the host, and select by the local rank: srun --gpus-per-node with --gpu-bind=none " +
+			"instead of --gpus-per-task, all GPUs in each container, no CUDA_VISIBLE_DEVICES of one GPU; NCCL_P2P_DISABLE=1 " +
+			"runs without it",
+		ncclIssue + "1647 and 1948",
+	},
+	{
+		"libcuda-mismatch", Error, "the CUDA driver library that the process loads does not fit the driver that runs",
+		possible + "LD_LIBRARY_PATH has lib64/stubs or cuda/compat of the toolkit or image (remove it); the driver was " +
+			"updated without a reboot; a container holds its own libcuda.so",
+		"CUDA documentation, cudaErrorSystemDriverMismatch, cudaErrorStubLibrary and cudaErrorCompatNotSupportedOnDevice",
 	},
 	{
 		"gpu-busy", Error, "the GPU is used by another process, or allows one process only",
@@ -315,14 +406,17 @@ var causesOfMessages = []cause{
 	},
 	{
 		"gpu-peer-access-failed", Error, "a GPU could not map the memory of another one of the same host",
-		"in containers: docker run --ipc=host, with all GPUs visible in each; otherwise " + advicePeers +
-			"; NCCL_P2P_DISABLE=1 runs without it",
+		possible + "containers without --ipc=host and --pid=host, or without all GPUs in each; GeForce and other GPUs " +
+			"without peer access, a virtual machine, IOMMU or PCIe ACS (nvidia-smi topo -p2p r); NCCL_P2P_DISABLE=1 runs " +
+			"without it, and must reach every worker (Ray, SSH)",
 		runtimeDoc + ", GPU Direct",
 	},
 	{
 		"unix-socket-failed", Error,
-		"processes of one host could not exchange GPU memory handles over a Unix socket, as in containers that do not share a network",
-		"run the containers of a host with --network=host, or one container for each host; NCCL_CUMEM_ENABLE=0 runs without it",
+		"processes of one host could not exchange GPU memory handles over a Unix socket, as in containers that do not " +
+			"share a network",
+		"run the containers of a host with --network=host, or one container for each host; NCCL_CUMEM_ENABLE=0 runs " +
+			"without it",
 		ncclSource + "src/misc/ipcsocket.cc",
 	},
 	{
@@ -331,44 +425,73 @@ var causesOfMessages = []cause{
 		ncclSource + "src/misc/gdrwrap.cc",
 	},
 	{
-		"cuda-feature-missing", Error, "CUDA does not support an operation here, as in some virtual machines, containers and WSL",
-		"try NCCL_CUMEM_ENABLE=0 and NCCL_NVLS_ENABLE=0, then NCCL_P2P_DISABLE=1; install a newer driver",
+		"cuda-feature-missing", Error, "CUDA does not support an operation here, as in some virtual machines, containers " +
+			"and WSL",
+		possible + "a vGPU without unified memory (VMware: pciPassthru0.cfg.enable_uvm=1); WSL2 or a container's seccomp " +
+			"profile (NCCL_CUMEM_ENABLE=0, then NCCL_P2P_DISABLE=1); an IMEX channel that the container may not open; " +
+			"NVLink SHARP (NCCL_NVLS_ENABLE=0); an old driver",
 		"CUDA documentation, cudaErrorNotSupported",
 	},
 	{
 		"cuda-init-failed", Error,
 		"CUDA could not start in a process: it was forked from one that had used CUDA, or the driver does not work there",
-		"see nvidia-smi there, and in a machine with NVSwitch systemctl status nvidia-fabricmanager; start worker processes with " +
-			"spawn or forkserver, or before CUDA is first used",
+		"see nvidia-smi there, and in a machine with NVSwitch systemctl status nvidia-fabricmanager; start worker " +
+			"processes with spawn or forkserver, or before CUDA is first used",
 		"CUDA documentation, cudaErrorInitializationError",
 	},
 	{
 		"stream-captured", Error, "an operation ran that a CUDA graph cannot capture while one was being captured",
-		"create communicators and call each collective once before the capture", "CUDA documentation, cudaErrorStreamCaptureUnsupported",
+		"create communicators, register memory and call each collective once before the capture; where PyTorch's " +
+			"watchdog is named, it queried an event of before: use a newer PyTorch, or capture_error_mode=\"thread_local\"",
+		"CUDA documentation, cudaErrorStreamCaptureUnsupported",
 	},
 	{
 		"gpu-context-broken", Error,
 		"a kernel broke the GPU's context; any kernel that ran before may be the cause, and NCCL only met it",
-		"run the program with CUDA_LAUNCH_BLOCKING=1, or under compute-sanitizer, to find which one",
+		"run the program with CUDA_LAUNCH_BLOCKING=1, or under compute-sanitizer, to find which one: usually an index " +
+			"out of range, or a custom kernel; dmesg has Xid 13 or 31",
 		"CUDA documentation, cudaErrorIllegalAddress",
 	},
 	{
 		"store-unreachable", Error,
-		"ranks did not reach PyTorch's store at MASTER_ADDR:MASTER_PORT: rank 0 did not start, or its host or port is wrong or blocked",
+		"ranks did not reach PyTorch's store at MASTER_ADDR:MASTER_PORT: rank 0 did not start, or its host or port is " +
+			"wrong or blocked",
 		"see whether rank 0 runs, and test its port from the other hosts: nc -zv $MASTER_ADDR $MASTER_PORT",
 		"PyTorch documentation, torch.distributed.TCPStore",
 	},
 	{
-		"pytorch-watchdog-timeout", Warning, `PyTorch's watchdog gave up: a rank did not arrive in time. The time is PyTorch's ` +
+		"pytorch-watchdog-timeout", Warning,
+		`PyTorch's watchdog gave up: a rank did not arrive in time. The time is PyTorch's ` +
 			`(init_process_group(timeout=…), 10 minutes for NCCL since 2.2, 30 before); NCCL has no NCCL_TIMEOUT`,
-		"find the rank that did not call: that with the lowest “last enqueued NCCL work”, or TORCH_NCCL_DUMP_ON_TIMEOUT=1 with " +
-			"TORCH_NCCL_TRACE_BUFFER_SIZE=2000; allow a longer time only where a rank rightly takes long",
+		"the cause is on the rank that did not call: it has the lowest “last enqueued NCCL work” (or see " +
+			"TORCH_NCCL_DUMP_ON_TIMEOUT=1 with TORCH_NCCL_TRACE_BUFFER_SIZE=2000); " + possible + "code that one rank alone " +
+			"runs (checkpoint, evaluation, if rank == 0 with a collective in it); data that differ between ranks (number of " +
+			"batches, unused parameters, shapes); slow loading or tokenizing, for which a longer time helps; a rank that " +
+			"crashed or ran out of memory; at the first collective, GPU peer access or the network",
 		torchDoc + "; github.com/pytorch/pytorch, pull request 110947",
 	},
 	{
-		"pytorch-heartbeat-timeout", Warning, "PyTorch's watchdog thread itself hung, usually inside a CUDA or NCCL call that " +
-			"does not return; the time is TORCH_NCCL_HEARTBEAT_TIMEOUT_SEC",
+		"pytorch-heartbeat-timeout", Warning, "PyTorch's watchdog thread itself hung, usually inside a CUDA or NCCL call " +
+			"that does not return; the time is TORCH_NCCL_HEARTBEAT_TIMEOUT_SEC",
 		"find the rank that did not call; a longer time only hides it", torchDoc,
+	},
+	{
+		"barrier-device-guessed", Warning, "PyTorch guessed the GPU of a rank for a barrier; a wrong guess hangs or uses " +
+			"one GPU twice",
+		"call torch.cuda.set_device(LOCAL_RANK) first and pass device_id to init_process_group; ignore it where all goes " +
+			"well",
+		"github.com/pytorch/pytorch, pull request 134617",
+	},
+	{
+		"process-group-left", Info, "a process ended without destroy_process_group(), which blocks ranks that still " +
+			"communicate",
+		"if ranks hang or fail at the end, call destroy_process_group() on all of them, in one order", torchDoc,
+	},
+	{
+		"rccl-scratch-reclaim", Warning, "RCCL warns that it is slow or unstable without HSA_NO_SCRATCH_RECLAIM=1 with " +
+			"this driver and firmware",
+		"set HSA_NO_SCRATCH_RECLAIM=1 on all ranks, or update ROCm, driver and firmware", "github.com/ROCm/rccl, pull " +
+			"request 1867",
 	},
 	{
 		"nic-unusable", Error, "a NIC could not be used for InfiniBand or RoCE",
@@ -376,49 +499,59 @@ var causesOfMessages = []cause{
 	},
 	{
 		"address-in-use", Error, "an address or a port is in use, or no port is left",
-		otherJob + "; end the processes of older jobs; with many ranks, widen net.ipv4.ip_local_port_range and leave " +
-			"PXN on", networkDoc + ", IP network interfaces",
+		otherJob + "; end the processes of older jobs; with many ranks, widen net.ipv4.ip_local_port_range and leave PXN " +
+			"on", networkDoc + ", IP network interfaces",
 	},
 	{
 		"address-not-local", Error, "rank 0 cannot listen on the address that was given: it is of another host",
-		"let NCCL_COMM_ID (or MASTER_ADDR) name the host of rank 0, by an address of its own", networkDoc + ", IP network interfaces",
+		"let NCCL_COMM_ID (or MASTER_ADDR) name the host of rank 0, by an address of its own", networkDoc + ", IP " +
+			"network interfaces",
 	},
 	{
 		"address-not-resolved", Error, "the address at which ranks meet cannot be read or resolved",
 		"see getent hosts NAME there; NCCL_COMM_ID is HOST:PORT", "NCCL documentation, Environment Variables, NCCL_COMM_ID",
 	},
 	{
-		"no-unique-id", Error, "a rank did not get NCCL's id from rank 0 through PyTorch's store: rank 0 failed or never came",
+		"no-unique-id", Error, "a rank did not get NCCL's id from rank 0 through PyTorch's store: rank 0 failed or never " +
+			"came",
 		"look at the output of rank 0, and whether all ranks create this process group, in the same order",
 		"PyTorch's source, torch/csrc/distributed/c10d/ProcessGroupNCCL.cpp",
 	},
 	{
-		"process-killed", Error, "a process was killed with signal 9, usually because the host or the container ran out of memory",
-		"see dmesg there (oom-kill); raise the memory of the job (srun --mem=0) or of the container", "man 7 signal; man 5 proc, oom_score",
+		"process-killed", Error, "a process was killed with signal 9, usually because the host or the container ran out " +
+			"of memory",
+		"see dmesg there (oom-kill); raise the memory of the job (srun --mem=0) or of the container", "man 7 signal; man " +
+			"5 proc, oom_score",
 	},
 	{
 		"too-many-threads", Error, "the process could not start another thread",
-		"raise the limit of processes: ulimit -u, TasksMax of slurmd, docker run --pids-limit=-1", "man pthread_create, EAGAIN",
+		"raise the limit of processes: ulimit -u, TasksMax of slurmd, docker run --pids-limit=-1", "man pthread_create, " +
+			"EAGAIN",
 	},
 	{
 		"host-out-of-memory", Error, "the host had no memory left for the process",
-		"see free -g and dmesg there; raise the memory of the job (srun --mem=0) or of the container", "man malloc, ENOMEM",
+		"with EFA and forked workers, set FI_EFA_USE_HUGE_PAGE=0; see free -g and dmesg there; raise the memory of the " +
+			"job (srun --mem=0) or of the container", "man malloc, ENOMEM",
 	},
 	{
-		"host-unreachable", Error, "there is no route from here to the address of another rank: usually a wrong interface", meetOver,
+		"host-unreachable", Error, "there is no route from here to the address of another rank: usually a wrong interface",
+		meetCauses,
 		networkDoc + ", IP network interfaces",
 	},
 	{
 		"connection-refused", Error,
 		"another rank's host refused the connection: its process ended, or the address belongs to another host",
-		meetOver + "; " + firstOfRank, networkDoc + ", IP network interfaces",
+		"if it ended: " + firstOfRank + "; else " + meetCauses, networkDoc + ", IP network interfaces",
 	},
 	{
-		"connection-failed", Error, "a connection to another rank could not be made: a wrong interface, or a firewall", meetOver,
+		"connection-failed", Error, "a connection to another rank could not be made: a wrong interface, or a firewall",
+		meetCauses,
 		networkDoc + ", IP network interfaces",
 	},
 	{
-		"remote-closed", Warning, "the other end closed the connection: its process failed or ended first", firstOfRank,
+		"remote-closed", Warning, "the other end closed the connection: its process failed or ended first", firstOfRank +
+			"; where no process failed: an Istio sidecar (sidecar.istio.io/inject: \"false\"), other versions of NCCL, or, " +
+			"before NCCL 2.27.3, a port scanner",
 		ncclSource + "src/misc/socket.cc",
 	},
 	{
@@ -427,7 +560,8 @@ var causesOfMessages = []cause{
 	},
 	{
 		"bootstrap-mismatch", Warning,
-		"ranks exchanged different data while they met: one of them is a step ahead, of another job, or runs another version of NCCL",
+		"ranks exchanged different data while they met: one of them is a step ahead, of another job, or runs another " +
+			"version of NCCL",
 		"compare what the ranks called; " + otherJob, ncclSource + "src/bootstrap.cc",
 	},
 	{
@@ -451,29 +585,35 @@ var causesOfMessages = []cause{
 	},
 	{
 		"rdma-refused", Error,
-		"an RDMA operation failed with status 9 (IBV_WC_REM_INV_REQ_ERR): the remote NIC refused the operation", "", verbsSource,
+		"an RDMA operation failed with status 9 (IBV_WC_REM_INV_REQ_ERR): the remote NIC refused the operation",
+		"compare active_mtu of both NICs in ibv_devinfo; look for async events of the other host", verbsSource + "; " +
+			ncclIssue + "1710",
 	},
 	{
 		"rdma-remote-access", Error,
-		"an RDMA operation failed with status 10 (IBV_WC_REM_ACCESS_ERR): the remote memory may not be accessed", direct, verbsSource,
+		"an RDMA operation failed with status 10 (IBV_WC_REM_ACCESS_ERR): the remote memory may not be accessed", direct,
+		verbsSource,
 	},
 	{
 		"rdma-remote-failed", Error,
-		"an RDMA operation failed with status 11 (IBV_WC_REM_OP_ERR): the remote end could not perform it", firstOfRank, verbsSource,
+		"an RDMA operation failed with status 11 (IBV_WC_REM_OP_ERR): the remote end could not perform it", firstOfRank,
+		verbsSource,
 	},
 	{
-		"rdma-no-answer", Error, "an RDMA operation failed with status 12 (IBV_WC_RETRY_EXC_ERR; 129 is the vendor's number for " +
-			"it): the remote NIC did not answer, despite retries",
-		"if it comes at once: check that the NICs reach each other (ib_write_bw between the two), and the GID index and traffic " +
-			"class on RoCE; " + rails + "; if it comes later: cables, congestion, or the other process ended; NCCL_IB_TIMEOUT and " +
-			"NCCL_IB_RETRY_CNT allow more time", verbsSource,
+		"rdma-no-answer", Error, "an RDMA operation failed with status 12 (IBV_WC_RETRY_EXC_ERR; 129 is the vendor's " +
+			"number for it): the remote NIC did not answer, despite retries",
+		"if it comes at once: check that the NICs reach each other (ib_write_bw between the two), and the GID index and " +
+			"traffic class on RoCE; " + rails + "; if it comes later: cables, congestion, or the other process ended; " +
+			"NCCL_IB_TIMEOUT and NCCL_IB_RETRY_CNT allow more time", verbsSource,
 	},
 	{
 		"rdma-receiver-not-ready", Error,
-		"an RDMA operation failed with status 13 (IBV_WC_RNR_RETRY_EXC_ERR): the remote end was not ready to receive, despite retries",
+		"an RDMA operation failed with status 13 (IBV_WC_RNR_RETRY_EXC_ERR): the remote end was not ready to receive, " +
+			"despite retries",
 		firstOfRank, verbsSource,
 	},
 	{
-		"rdma-failed", Error, "an RDMA operation failed; the message has its status (libibverbs' ibv_wc_status)", "", verbsSource,
+		"rdma-failed", Error, "an RDMA operation failed; the message has its status (libibverbs' ibv_wc_status)", "",
+		verbsSource,
 	},
 }

@@ -30,7 +30,10 @@ func (t TCPBetweenNodes) Advice() string {
 		return unset(t.Settings)
 	}
 	all := []string{
-		"with InfiniBand or RoCE, " + adviceDevices,
+		"with InfiniBand or RoCE, " + possible + "libibverbs (rdma-core) is not in the image; the container has no " +
+			"/dev/infiniband (docker run --device=/dev/infiniband) or no rights; NCCL_IB_HCA names a NIC that is not there; " +
+			"the " +
+			"port is not active (ibv_devinfo)",
 		"rank --preflight there prints what the host has; without RDMA, NCCL_SOCKET_NTHREADS and NCCL_NSOCKS_PERTHREAD " +
 			"give a connection more sockets",
 	}
@@ -133,16 +136,19 @@ func (n NoGPUDirect) Advice() string {
 	case DirectDisabled:
 		return n.Vendor.peermem()
 	case DirectDistance, DirectChosen:
-		return "see " + n.Vendor.topology() + "; NCCL_NET_GDR_LEVEL=PHB allows the path through the host bridge, if that is faster"
+		return "see " + n.Vendor.topology() + "; NCCL_NET_GDR_LEVEL=PHB allows the path through the host bridge, if that " +
+			"is faster"
 	}
-	return n.Vendor.peermem() + "; else see " + n.Vendor.topology() + ": NICs far from the GPUs are left out (NCCL_NET_GDR_LEVEL)"
+	return n.Vendor.peermem() + "; else see " + n.Vendor.topology() + ": NICs far from the GPUs are left out " +
+		"(NCCL_NET_GDR_LEVEL)"
 }
 
 func (v Vendor) peermem() string {
 	return v.pick(
 		advicePeermem,
 		"check that /sys/kernel/mm/memory_peers/amdkfd/version exists (newer kernels: under /sys/kernel "+
-			"or /sys), which a NIC driver with ib_peer_mem creates; not needed with DMA-BUF: NCCL_DMABUF_ENABLE=1, and a kernel with "+
+			"or /sys), which a NIC driver with ib_peer_mem creates; not needed with DMA-BUF: NCCL_DMABUF_ENABLE=1, and a "+
+			"kernel with "+
 			"CONFIG_PCI_P2PDMA and CONFIG_DMABUF_MOVE_NOTIFY",
 	)
 }
@@ -189,6 +195,19 @@ type UnreachableInterface struct {
 	Address   string `json:"address,omitempty" alike:"-"`
 }
 
+// NetworksDiffer reports hosts whose ranks use different networks of NCCL.
+type NetworksDiffer struct {
+	Networks []NetworkOf `json:"networks"`
+}
+
+// NetworkOf is a network and who uses it.
+type NetworkOf struct {
+	Name string `json:"name"`
+	Who  string `json:"who" alike:"-"`
+}
+
+func (n NetworkOf) String() string { return n.Name + ": " + n.Who }
+
 // PluginNotFound reports a plugin that was asked for and not found.
 type PluginNotFound struct {
 	Setting Assigned `json:"setting"`
@@ -214,7 +233,8 @@ func (p FarPath) String() string {
 
 // Advice depends on the vendor.
 func (n NICFar) Advice() string {
-	return "see " + n.Vendor.topology() + ": each GPU needs a NIC under its own PCIe switch; in a container or a virtual machine, " +
+	return "see " + n.Vendor.topology() + ": each GPU needs a NIC under its own PCIe switch; in a container or a " +
+		"virtual machine, " +
 		"check that /sys shows the real topology (NCCL documentation, Topology detection)"
 }
 
@@ -224,6 +244,7 @@ func (GPUDirectDisabled) Code() Code    { return "gpudirect-rdma-disabled" }
 func (OneNIC) Code() Code               { return "one-nic" }
 func (LibfabricTCP) Code() Code         { return "libfabric-tcp" }
 func (UnreachableInterface) Code() Code { return "unreachable-interface" }
+func (NetworksDiffer) Code() Code       { return "networks-differ" }
 func (PluginNotFound) Code() Code       { return "plugin-not-found" }
 func (NICFar) Code() Code               { return "nic-far-from-gpu" }
 
@@ -266,7 +287,8 @@ var ncclNetwork = []Entry{
 	},
 	{
 		Example: OneNIC{
-			8, Hosts{"n1", "n2"}, "n1", 0, Ranks{0, 1, 2, 3}, []string{"mlx5_0", "mlx5_1"}, []Assigned{{"NCCL_IB_HCA", "mlx5_0"}},
+			8, Hosts{"n1", "n2"}, "n1", 0, Ranks{0, 1, 2, 3}, []string{"mlx5_0", "mlx5_1"}, []Assigned{{"NCCL_IB_HCA",
+				"mlx5_0"}},
 		},
 		Severity: Warning,
 		Source:   environmentDoc + "NCCL_IB_HCA, NCCL_CROSS_NIC",
@@ -277,6 +299,16 @@ var ncclNetwork = []Entry{
 		Advice: "check that all NICs are up and named in NCCL_IB_HCA; " + adviceCable,
 		Doc: `A host has several NICs and several ranks in the log, and sends through one NIC alone; not if NCCL made one device of
 			several.`,
+	},
+	{
+		Example:  NetworksDiffer{[]NetworkOf{{"IBext_v8", "n1"}, {"IB", "n2"}}},
+		Severity: Error,
+		Source:   ncclIssue + "1634",
+		Text:     "ranks of one run use different networks, and cannot reach each other over them",
+		Details:  []string{"{Networks...}."},
+		Advice: "give all hosts the same plugin (libnccl-net.so, LD_LIBRARY_PATH) and devices, or set NCCL_NET_PLUGIN=none " +
+			"everywhere",
+		Doc: "Each process prints the network that it uses.",
 	},
 	{
 		Example:  LibfabricTCP{"tcp;ofi_rxm"},
@@ -291,7 +323,7 @@ var ncclNetwork = []Entry{
 		Severity: Error,
 		Source:   networkDoc + ", IP network interfaces",
 		Text:     "ranks meet or send over {Interface}[ ({Address})], which other hosts cannot reach",
-		Advice:   meetOver,
+		Advice:   meetCauses,
 		Doc:      "Interfaces of containers, bridges and the loopback lead to no other host.",
 	},
 	{

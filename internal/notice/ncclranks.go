@@ -130,6 +130,11 @@ type FirstCollectiveHung struct {
 	Pairs     int    `json:"pairs,omitempty"` // of ranks with direct access over PCIe
 }
 
+// EndAfterInit reports a log that ends when all ranks are set up.
+type EndAfterInit struct {
+	Pairs int `json:"pairs"` // of ranks with direct access
+}
+
 // RanksTimedOutApart reports ranks that waited for different collectives when PyTorch's watchdog gave up.
 type RanksTimedOutApart struct {
 	Group  string      `json:"group,omitempty"`
@@ -169,11 +174,19 @@ func (w Warned) String() string {
 	if w {
 		return "look for the first warning of these ranks"
 	}
-	return "the log has no warning: check that the interfaces of these ranks reach each other: " + meetOver
+	return "the log has no warning; " + meetCauses + "; a rank that did not start, or that loads another version of NCCL"
 }
 
-// meetOver is the advice on interfaces over which ranks meet.
-const meetOver = "name the interface that reaches the other hosts in NCCL_SOCKET_IFNAME; " + adviceOpenTCP
+// advicePeersHang is for direct access between GPUs that hangs.
+const advicePeersHang = "run once with NCCL_P2P_DISABLE=1: if that works, " + adviceIOMMU + "; " + adviceACS +
+	"; on GeForce and RTX, also update the driver (570 or later)"
+
+// meetCauses are the possible causes where ranks do not reach each other.
+const meetCauses = possible + "a wrong interface (docker, veth, VPN, 169.254…, fe80::…): name the right one in " +
+	"NCCL_SOCKET_IFNAME on each " +
+	"host; a firewall or security group: " + adviceOpenTCP + ", or limit net.ipv4.ip_local_port_range to those that " +
+	"are open; a hostname " +
+	"that /etc/hosts resolves to 127.0.1.1; a proxy or sidecar (Istio)"
 
 // CommunicatorAborted reports a communicator that was given up.
 type CommunicatorAborted struct {
@@ -316,6 +329,7 @@ func (RanksStopped) Code() Code         { return "ranks-stopped" }
 func (InitUnfinished) Code() Code       { return "init-unfinished" }
 func (CommunicatorAborted) Code() Code  { return "communicator-aborted" }
 func (RanksTimedOutApart) Code() Code   { return "ranks-timed-out-apart" }
+func (EndAfterInit) Code() Code         { return "end-after-init" }
 func (FirstCollectiveHung) Code() Code  { return "first-collective-hung" }
 func (RASMissing) Code() Code           { return "ras-missing-processes" }
 func (RASCommunicator) Code() Code      { return "ras-communicator" }
@@ -408,10 +422,20 @@ var ncclRanks = []Entry{
 		Source:   gpuDoc + ", PCI Access Control Services (ACS)",
 		Text: `all ranks were set up, and the first {Operation} did not finish: {Pairs pair} of GPUs use direct access over PCIe,
 			which does not work on this host`,
-		Advice: "run once with NCCL_P2P_DISABLE=1: if that works, " + adviceIOMMU + "; " + adviceACS,
+		Advice: advicePeersHang,
 		Doc: `PyTorch's watchdog ended the first collective of a communicator on one host, whose ranks all finished init and
 			whose GPUs access each other over PCIe, without NVLink. An IOMMU or PCIe ACS then usually sends the data the
 			wrong way.`,
+	},
+	{
+		Example:  EndAfterInit{4},
+		Severity: Info,
+		Source:   gpuDoc + ", PCI Access Control Services (ACS)",
+		Text: `the log ends after init, where {Pairs pair} of GPUs access each other directly; if the run hangs there, that may
+			not work on this host`,
+		Advice: advicePeersHang,
+		Doc: `All ranks of one host finished init without NVLink in the topology, and the log has nothing behind it. That is no
+			fault by itself.`,
 	},
 	{
 		Example:  RASMissing{2, []string{"Process 12 on node n2 managing GPU 1"}},
@@ -472,7 +496,8 @@ var ncclRanks = []Entry{
 		Details:  []string{"{Parts...}"},
 		Advice: `kernels is loading NCCL's kernels (once per process); bootstrap and allgathers are ranks finding each
 			other and waiting for the last; connections are the links`,
-		Doc: "It is reported from 10 s on, and is a warning from 60 s on. The slowest rank and its three longest parts are named.",
+		Doc: "It is reported from 10 s on, and is a warning from 60 s on. The slowest rank and its three longest parts " +
+			"are named.",
 	},
 	{
 		Example:  FailedCalls{"6", []string{"init.cc:1798 -> 6"}},

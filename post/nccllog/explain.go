@@ -15,6 +15,7 @@ type explained struct {
 	place   *regexp.Regexp // of the source line that printed it; nil: any
 	code    notice.Code
 	follows bool // from another failure, whose message is the one to look for
+	generic bool // other programs than NCCL print it too
 }
 
 //go:embed messages.tsv
@@ -29,9 +30,10 @@ func readExplanations(text string) (all []explained) {
 		if !ok { // the comment above
 			continue
 		}
+		code, generic := strings.CutSuffix(code, "~")
 		code, follows := strings.CutSuffix(code, "*")
 		pattern, place, ofPlace := strings.Cut(pattern, "\t")
-		e := explained{match: regexp.MustCompile(pattern), code: notice.Code(code), follows: follows}
+		e := explained{match: regexp.MustCompile(pattern), code: notice.Code(code), follows: follows, generic: generic}
 		if ofPlace {
 			e.place = regexp.MustCompile(place)
 		}
@@ -125,7 +127,7 @@ func findMessages(l *Log) []found {
 		}
 		f := about(who, notice.LibraryMessage{Cause: m.explained.code, Messages: m.quotes, Vendor: l.vendor()})
 		if f.follows = m.explained.follows; f.follows && !cause {
-			f.Severity = notice.Error
+			f.Severity, cause = notice.Error, true // the first of them is the nearest to the cause
 		}
 		all = append(all, f)
 	}

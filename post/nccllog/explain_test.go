@@ -122,7 +122,7 @@ func TestExplainByCode(t *testing.T) {
 		"proxy-failed":           {"[Service thread] Accept failed Resource temporarily unavailable", "Proxy Call to rank 3 failed (Connect)"},
 		"too-many-threads":       {"Call to pthread_create failed: Resource temporarily unavailable"},
 		"host-out-of-memory":     {"Call to mmap failed: Cannot allocate memory"},
-		"rdma-setup-failed":      {"Call to ibv_modify_qp failed with error No such device"},
+		"rdma-setup-failed":      {"Call to ibv_modify_qp failed with error Network is unreachable"},
 		"nic-unusable":           {"Call to ibv_open_device failed"},
 		"rccl-fine-grain":        {`Missing "HSA_FORCE_FINE_GRAIN_PCIE=1" from environment which can lead to low RCCL performance`},
 		"iommu-translation":      {`Missing "amd_iommu=on" from kernel command line which can lead to system instablity or hang!`},

@@ -30,8 +30,9 @@ func (f found) as(s notice.Severity) found {
 func (l *Log) Findings() []notice.Notice {
 	var all []found
 	for _, find := range []func(*Log) []found{
-		findDisagreement, findVersions, findFirstHung, findTimedOut, findMessages, findRAS, findStopped, findUnfinished, findAborted,
-		findNetwork, findDirect, findCards, findProvider, findInterface,
+		findDisagreement, findVersions, findDefects, findFirstHung, findTimedOut, findMessages, findRAS,
+		findStopped, findUnfinished, findEndAfterInit, findAborted,
+		findNetwork, findNetworksDiffer, findDirect, findCards, findProvider, findInterface,
 		findShared, findWithinHost, findPaths, findChannels, findChoices, findMulticast,
 		findPlugins, findSettings, findDiffering, findInit,
 	} {

@@ -104,6 +104,23 @@ func findNetwork(l *Log) []found {
 	return []found{f}
 }
 
+// findNetworksDiffer finds processes that use different networks of NCCL.
+func findNetworksDiffer(l *Log) []found {
+	var fact notice.NetworksDiffer
+	for i, n := range l.Network.Using {
+		if slices.ContainsFunc(l.Network.Using[:i], func(o Named) bool {
+			return slices.ContainsFunc(o.Processes, func(p int) bool { return slices.Contains(n.Processes, p) })
+		}) {
+			return nil // of several communicators
+		}
+		fact.Networks = append(fact.Networks, notice.NetworkOf{Name: n.Name, Who: l.name(n.Processes)})
+	}
+	if len(fact.Networks) < 2 || len(l.Communicators) != 1 {
+		return nil
+	}
+	return []found{about("", fact)}
+}
+
 // rdmaEnds are the ends of connections between hosts, other than over TCP. Each end is a line of its own: sender and
 // receiver reach the memory of their GPUs each by a NIC of their own.
 func (l *Log) rdmaEnds() (ends []Transport) {
@@ -298,7 +315,8 @@ func findProvider(l *Log) (all []found) {
 
 // virtual are interfaces that lead to no other host, as do those with a link-local address, such as a host's USB link to
 // its management controller.
-var virtual = []string{"docker", "lo", "virbr", "veth", "br-"}
+var virtual = []string{"docker", "lo", "virbr", "veth", "br-", "lxcbr", "cni", "cali", "flannel", "tunl", "ip6tnl",
+	"tailscale"}
 
 // findInterface finds interfaces that lead to no other host, over which ranks meet or send. Where it is not known that
 // there is another host, a connection that failed shows it.
@@ -310,7 +328,8 @@ func findInterface(l *Log) []found {
 	var processes []int
 	for _, n := range slices.Concat(l.Network.Bootstrap, l.Network.Sockets) {
 		name, address, _ := strings.Cut(n.Name, ":")
-		leadsNowhere := strings.HasPrefix(address, "169.254.") || slices.ContainsFunc(virtual, func(v string) bool {
+		leadsNowhere := strings.HasPrefix(address, "169.254.") ||
+			strings.HasPrefix(address, "fe80:") && l.connectionFailed() || slices.ContainsFunc(virtual, func(v string) bool {
 			return strings.HasPrefix(name, v) && (v != "lo" || name == "lo")
 		})
 		if leadsNowhere && !slices.Contains(names, name) {
@@ -333,7 +352,8 @@ func findInterface(l *Log) []found {
 func (l *Log) connectionFailed() bool {
 	return slices.ContainsFunc(l.Messages, func(m Message) bool {
 		e := explain(m)
-		return e != nil && slices.Contains([]notice.Code{"host-unreachable", "connection-refused", "connection-failed"}, e.code)
+		return e != nil && slices.Contains([]notice.Code{"host-unreachable", "connection-refused", "connection-failed"},
+			e.code)
 	})
 }
 

@@ -116,22 +116,40 @@ var firstCall = regexp.MustCompile(`SeqNum=1, OpType=(\w+)`)
 func findFirstHung(l *Log) []found {
 	i := slices.IndexFunc(l.Messages, func(m Message) bool { return firstCall.MatchString(m.Text) })
 	c := l.largest()
-	if i < 0 || c == nil || l.nodes() != 1 || l.nvlinks() || len(c.Members) < c.Ranks ||
+	if i < 0 || c == nil || !l.oneHost() || l.nvlinks() || len(c.Members) < c.Ranks ||
 		slices.ContainsFunc(c.Members, func(m Member) bool { return !m.Completed }) {
 		return nil
 	}
+	pairs := l.peerPairs()
+	if pairs == 0 {
+		return nil
+	}
+	return []found{about("", notice.FirstCollectiveHung{
+		Operation: firstCall.FindStringSubmatch(l.Messages[i].Text)[1], Pairs: pairs,
+	})}
+}
+
+// peerPairs is how many pairs of ranks access each other's GPU directly.
+func (l *Log) peerPairs() int {
 	pairs := map[[2]int]bool{}
 	for _, t := range l.Transports {
 		if t.Kind == "p2p" && t.From != t.To {
 			pairs[[2]int{min(t.From, t.To), max(t.From, t.To)}] = true
 		}
 	}
-	if len(pairs) == 0 {
+	return len(pairs)
+}
+
+// findEndAfterInit finds a log of one host that ends when all ranks are set up, as where peer access without NVLink hangs.
+func findEndAfterInit(l *Log) []found {
+	c := l.largest()
+	if c == nil || !l.oneHost() || l.nvlinks() || len(c.Members) < c.Ranks || l.peerPairs() == 0 ||
+		len(l.Calls)+len(l.Choices)+len(l.Rows)+len(l.RAS) > 0 ||
+		slices.ContainsFunc(l.Messages, func(m Message) bool { e := explain(m); return e == nil || e.follows || e.severe() }) ||
+		slices.ContainsFunc(c.Members, func(m Member) bool { return !m.Completed || m.Destroyed || m.Aborted }) {
 		return nil
 	}
-	return []found{about("", notice.FirstCollectiveHung{
-		Operation: firstCall.FindStringSubmatch(l.Messages[i].Text)[1], Pairs: len(pairs),
-	})}
+	return []found{about("", notice.EndAfterInit{Pairs: l.peerPairs()})}
 }
 
 // findTimedOut finds ranks that waited for different collectives when PyTorch gave up.

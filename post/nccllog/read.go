@@ -47,8 +47,9 @@ type Reader struct {
 	headers bool // a message with a header was seen in this file
 	related bool // a program's error about NCCL was seen in this file
 	quotes  bool // the next line is NCCL's last error, as PyTorch quotes it
+	tried   int  // lines of this file that were compared with all messages
 	tokens  []token
-	bare    *process // of messages that have no header, in files that have none at all
+	nobody  *process // of messages that have no header, in files that have none at all
 }
 
 // NewReader is a Reader of nothing yet.
@@ -110,7 +111,7 @@ func (r *Reader) Add(name string, from io.Reader) error {
 	}
 	r.log.Files = append(r.log.Files, File{Path: name, Form: form})
 	f := &r.log.Files[len(r.log.Files)-1]
-	r.line, r.headers, r.related, r.quotes, r.bare = 0, false, false, false, nil
+	r.line, r.headers, r.related, r.quotes, r.nobody, r.tried = 0, false, false, false, nil, 0
 	before := r.log.Reading.Said
 	switch form {
 	case RASJSON:
@@ -275,10 +276,10 @@ func (r *Reader) damaged(m message) {
 
 // headless is the process of messages without headers, in a file that has no other.
 func (r *Reader) headless() *process {
-	if r.bare == nil {
-		r.bare = r.process("", len(r.log.Files)-1)
+	if r.nobody == nil {
+		r.nobody = r.process("", len(r.log.Files)-1)
 	}
-	return r.bare
+	return r.nobody
 }
 
 func (p *process) say(m message, b before) {

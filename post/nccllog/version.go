@@ -128,7 +128,7 @@ func (r *Reader) other(line string, ended bool) {
 			}
 		}
 	}
-	if r.lastError(line) || r.old(line) || r.framework(line) || r.programError(line) {
+	if r.lastError(line) || r.old(line) || r.framework(line) || r.programError(line) || r.bare(line, ended) {
 		return
 	}
 	if ended && strings.Contains(line, "ROCm version") {

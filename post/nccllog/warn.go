@@ -114,13 +114,32 @@ var programErrors = []string{
 	"NCCL failure", "CUDA failure", "Cuda failure", "HIP failure", "Test failure", "NCCL error", "CUDA error", "HIP error",
 	"ncclUnhandledCudaError", "ncclSystemError", "ncclInternalError", "ncclInvalidArgument", "ncclInvalidUsage",
 	"ncclRemoteError",
-	"Traceback (most recent call last)", "Segmentation fault", "core dumped", "Bus error", "SIGBUS", "exited on signal", "non-zero exit",
+	"Traceback (most recent call last)", "Segmentation fault", "core dumped", "Bus error", "SIGBUS", "exited on signal",
+	"non-zero exit",
 	"oom-kill", "oom_kill", "of memory: Kill", "SIGKILL", "exitcode: -9", "ncclUniqueId from", "NCCL WARN",
-	"memory segment /dev/shm/nccl", duplicateText, "ncclSocketInit: ",
+	"NCCL operation", "NVRM: Xid",
 }
 
-// duplicateText is a message of NCCL that people quote alone.
-const duplicateText = "Duplicate GPU detected"
+// ofLibrary is what shows that a line is NCCL's although its mark is missing: an address in its form, or a place in its
+// source.
+var ofLibrary = regexp.MustCompile(
+	`[\d\]]<\d+>|\b((?:init|bootstrap|proxy|enqueue|argcheck|net|net_ib|\w*socket|p2p|shm|nvls|\w+wrap|alloc)\.(?:cc|h):\d+)`)
+
+// maxTried is how many lines of a file without NCCL's mark are compared with all messages, which takes time.
+const maxTried = 2000
+
+// bareInfo is a line that NCCL prints as INFO, quoted without its mark.
+var bareInfo = regexp.MustCompile(`^(?:\[[^\]]*\]:? *)*(NET/(?:IB|Socket|OFI|Plugin) ?:|Using network |NCCL_\w+ set by)`)
+
+// bare reads such a line, where no line of the file has a header.
+func (r *Reader) bare(line string, ended bool) bool {
+	at := bareInfo.FindStringSubmatchIndex(line)
+	if at == nil || r.headers {
+		return false
+	}
+	r.debugLine(mark+"INFO "+line[at[2]:], ended)
+	return true
+}
 
 // oldWarning is a warning of NCCL before 2.3, whose mark is WARN alone.
 var oldWarning = regexp.MustCompile(`\S:\d+:\d+ \[\d+\] (\S+\.(?:cu|cc|h):\d+) WARN (.+)$`)
@@ -150,17 +169,26 @@ var reportWords = []string{"rror:", "Exception:", "ERROR", "FATAL"}
 // programLevel is that of such lines.
 const programLevel = "program"
 
-// programError keeps a line that reports an error.
+// programError keeps a line that reports an error, or is a message of NCCL's quoted without its mark.
 func (r *Reader) programError(line string) bool {
 	has := func(word string) bool { return strings.Contains(line, word) }
+	m := Message{Text: strings.TrimSpace(line), Level: programLevel}
+	known := false
+	if r.tried++; r.tried <= maxTried {
+		sign := ofLibrary.FindStringSubmatch(m.Text)
+		if sign != nil {
+			m.Place = sign[1]
+		}
+		e := explain(m)
+		known = e != nil && (sign != nil || !e.generic)
+	}
 	// Most lines have none of the words that the pattern needs, which is slower.
-	if !slices.ContainsFunc(programErrors, has) &&
+	if !known && !slices.ContainsFunc(programErrors, has) &&
 		(!slices.ContainsFunc(reportWords, has) || !reports.MatchString(line)) {
 		return false
 	}
-	text := strings.TrimSpace(line)
-	r.related = r.related || strings.Contains(strings.ToUpper(text), "NCCL") || has(duplicateText)
-	r.warned(programLevel+" "+shape(text), Message{Text: text, Level: programLevel})
+	r.related = r.related || known || strings.Contains(strings.ToUpper(m.Text), "NCCL")
+	r.warned(programLevel+" "+shape(m.Text), m)
 	return true
 }
 

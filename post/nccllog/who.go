@@ -102,6 +102,9 @@ func (l *Log) nodes() int {
 	return 0
 }
 
+// oneHost reports whether the log is of one host, as far as all ranks wrote.
+func (l *Log) oneHost() bool { return l.nodes() == 1 || l.nodes() == 0 && len(l.hosts()) <= 1 }
+
 // hostOf is the host of a rank of a communicator; "" where it did not write.
 func (l *Log) hostOf(comm, rank int) string {
 	if comm < 0 || comm >= len(l.Communicators) {
