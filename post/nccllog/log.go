@@ -9,7 +9,9 @@ import (
 	"busbar/internal/notice"
 )
 
-// Log is what was read of one run, from one file or several. Lists that name processes or communicators do so by index.
+// Log is what was read of one run, from one file or several. Lists that name processes or communicators do so by
+// index. It has many fields because each is one table of the JSON, and many methods because each rule that finds
+// something is one.
 type Log struct {
 	Files   []File  `json:"files"`
 	Reading Reading `json:"reading"`
@@ -116,7 +118,8 @@ type Process struct {
 type Setting struct {
 	Name  string `json:"name"` // NCCL_P2P_DISABLE
 	Value string `json:"value"`
-	// "environment"; "NET/OFI" for what a plugin set; "default"; "file"; "config" for ncclConfig_t; "mention" for the rest
+	// "environment"; "NET/OFI" for what a plugin set; "default"; "file"; "config" for ncclConfig_t; "mention" for the
+	// rest
 	From      string `json:"from"`
 	Said      string `json:"said"` // the first message, without its header
 	Processes []int  `json:"processes"`
@@ -124,6 +127,7 @@ type Setting struct {
 
 // Communicator is one communicator, of all its ranks that wrote. The same pointer in two processes is two
 // communicators, unless their commId is one.
+// It has many fields because it is one object of the JSON.
 type Communicator struct {
 	Name     string   `json:"name"`      // "comm 1": by first appearance
 	ID       string   `json:"id"`        // commId, "0x54fe282d32a87d85"; "" before 2.18
@@ -279,6 +283,7 @@ type GDR struct {
 }
 
 // Transport is how one rank reaches another.
+// It has many fields because it is one object of the JSON.
 type Transport struct {
 	Comm     int    `json:"communicator"` // Unknown: the process has several that it may be of
 	Process  int    `json:"process"`      // that wrote it, where the communicator is Unknown; else Unknown
@@ -299,6 +304,7 @@ type Transport struct {
 }
 
 // Choice is which algorithm and protocol NCCL chose for a size.
+// It has many fields because it is one object of the JSON.
 type Choice struct {
 	Comm  int             `json:"communicator"` // Unknown: tuning lines name none, and the device is in several
 	Name  string          `json:"name"`         // "AllReduce", as written
@@ -394,8 +400,8 @@ type Behind struct {
 // Message is a warning or an error; the same text is kept once, numbers that tell places and addresses apart set aside.
 type Message struct {
 	Text string `json:"text"` // as first written
-	// WARN, ERROR of NCCLX, FAIL for the way of an error, PyTorch for its time-outs, program for other lines that report
-	// an error
+	// WARN, ERROR of NCCLX, FAIL for the way of an error, PyTorch for its time-outs, program for other lines that
+	// report an error
 	Level     string `json:"level"`
 	Place     string `json:"place"` // "transport/net_ib.cc:94 (ncclIbInit)"; "" where it is not said
 	Times     int64  `json:"times"`
@@ -407,6 +413,7 @@ type Message struct {
 }
 
 // Inspected is what the Inspector (NCCL 2.28 and later) measured of one collective and size.
+// It has many fields because each is one value of the Inspector's line.
 type Inspected struct {
 	Comm  string          `json:"communicator"` // id of the header; of Prometheus' text its name
 	Label string          `json:"label"`        // name of the communicator; ""

@@ -11,6 +11,8 @@ import (
 )
 
 // Reader reads the files of one run. What it holds grows with the number of different facts, not with that of lines.
+// It has many methods because each kind of line that NCCL prints has one, and many fields because each is what one
+// kind of line adds to.
 type Reader struct {
 	log Log
 

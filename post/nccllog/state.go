@@ -38,6 +38,7 @@ type viaKey struct {
 }
 
 // member is one rank of a communicator while it is read.
+// It has many fields because each is what one kind of line states of a rank.
 type member struct {
 	Member
 	proc     *process
