@@ -62,29 +62,42 @@ func (m *measurement) batch() int {
 	return max(1, min(k, int(most/issue)))
 }
 
-// measure runs batches until rank 0 says that it is enough.
+// order is what rank 0 decides between batches, outside the timed part.
+type order struct {
+	batches    int // to run next; 0: stop
+	operations int // in each
+}
+
+// share returns rank 0's order. Collective.
+func (o order) share(w World) (order, error) {
+	x := []float64{float64(o.batches), float64(o.operations)}
+	err := w.Bcast(x)
+	return order{int(x[0]), int(x[1])}, err
+}
+
+// measure runs batches until rank 0 decides that they are enough.
 func (m *measurement) measure() error {
 	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // no collection while something is timed
 	m.k = m.batch()
 	stopper := stats.NewStopper(m.rule(m.k))
 	started := time.Now()
 	for {
-		// [0]: batches to run, 0 to stop; [1]: operations in each. Decided by rank 0, outside the timed part.
-		plan := []float64{0, float64(m.k)}
+		next := order{operations: m.k}
 		if m.w.Rank == 0 {
 			// What deciding and reducing cost counts: it would be paid again for each sample to come.
 			m.elapsed = max(m.elapsed, time.Since(started).Seconds())
 			more, reason := m.next(stopper)
-			plan[0] = float64(min(more, m.slice()))
+			next.batches = min(more, m.slice())
 			if more == 0 {
 				m.record.Time.Stop = reason
 			}
 		}
-		if err := m.w.Bcast(plan); err != nil {
+		next, err := next.share(m.w)
+		if err != nil {
 			return &Fatal{"measure", err}
 		}
-		more := int(plan[0])
-		m.k = int(plan[1])
+		more := next.batches
+		m.k = next.operations
 		if more == 0 {
 			return nil
 		}
