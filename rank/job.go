@@ -16,6 +16,7 @@ import (
 	"busbar/rank/hang"
 	"busbar/rank/launch"
 	"busbar/rank/ledger"
+	"busbar/rank/listing"
 	"busbar/rank/plan"
 	"busbar/rank/screen"
 	"busbar/rank/timeout"
@@ -53,7 +54,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	}
 	timeout.Scale(cfg.timeScale)
 	if cfg.list {
-		if err := plan.List(&cfg.Options, started, stdout); err != nil {
+		if err := listing.Write(&cfg.Options, started, stdout); err != nil {
 			complain(stderr, err)
 			return exit.CodeOf(err)
 		}
@@ -100,7 +101,7 @@ func (j *job) work(ctx context.Context) (int, error) {
 	if j.libraries, err = backend.Open(j.host(), p.Backends, p.Worlds); err != nil {
 		return 0, err
 	}
-	j.screen = screen.New(j.rank == 0 && !j.cfg.quiet, p.Kind(), j.started, j.stdout, j.stderr)
+	j.screen = screen.New(j.rank == 0 && !j.cfg.quiet, kindOf(p), j.started, j.stdout, j.stderr)
 	for _, lib := range j.libraries {
 		if l, ok := lib.(backend.Accelerator); ok {
 			if text := l.Adjusted(p.Worlds, j.world.Size()); text != "" {
@@ -118,6 +119,17 @@ func (j *job) work(ctx context.Context) (int, error) {
 		j.screen.Farewell(code)
 	}
 	return j.part(code)
+}
+
+// kindOf is what the screen shows of a plan.
+func kindOf(p *plan.Plan) screen.Kind {
+	switch {
+	case p.Step != nil:
+		return screen.Steps
+	case p.Pattern != nil:
+		return screen.Pattern
+	}
+	return screen.Collectives
 }
 
 // fail ends this rank after an error that work returned.

@@ -1,5 +1,5 @@
 // Package plan decides what a launch measures: from the command line and a sweep's file to the worlds, groups, cases
-// and training steps, equal on all ranks. It also prints that plan (--list).
+// and training steps, equal on all ranks.
 package plan
 
 import (

@@ -20,8 +20,8 @@ type Pattern struct {
 	Rounds []pattern.Round
 }
 
-// divide makes the pattern of a launch. The error is for who typed the command.
-func divide(kind string, ranks []launch.RankFacts) (*Pattern, error) {
+// Divide makes the pattern of a launch. Its errors are of the command line.
+func Divide(kind string, ranks []launch.RankFacts) (*Pattern, error) {
 	n := &Pattern{Kind: kind}
 	for _, f := range ranks {
 		i := slices.Index(n.Hosts, f.Host)
@@ -53,7 +53,7 @@ func (o *Options) patternOf(s *sweeps.Sweep, ranks []launch.RankFacts) (*Pattern
 		return nil, exit.Usagef("--pattern makes worlds of nodes by itself, and the sweep %s has worlds of its own: "+
 			"take another sweep", sweepName(s))
 	}
-	return divide(o.Pattern, ranks)
+	return Divide(o.Pattern, ranks)
 }
 
 // Members are the ranks of a group of nodes.

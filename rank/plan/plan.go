@@ -14,7 +14,6 @@ import (
 	"busbar/rank/backend"
 	"busbar/rank/exit"
 	"busbar/rank/launch"
-	"busbar/rank/screen"
 	"busbar/sweeps"
 )
 
@@ -90,6 +89,26 @@ func (o *Options) plan(t texts, ranks []launch.RankFacts, auto func(worlds []int
 		return nil, err
 	}
 	if p.Backends, err = backend.Choose(&o.Options, func() string { return auto(p.Worlds) }); err != nil {
+		return nil, err
+	}
+	return p, o.Step.CheckBackends(p.Backends)
+}
+
+// Preview returns the plan for that many ranks without looking for libraries or ranks. A pattern is not divided.
+func Preview(o *Options, size int) (*Plan, error) {
+	t, err := o.read()
+	if err != nil {
+		return nil, err
+	}
+	p := &Plan{Options: o}
+	if p.Sweep, err = o.sweepOf(t.Sweep); err != nil {
+		return nil, exit.With(exit.Usage, err)
+	}
+	if p.Step, err = o.stepsOf(t.Model); err != nil {
+		return nil, err
+	}
+	p.Worlds = worldsOf(p.Sweep, size)
+	if p.Backends, err = backend.Choose(&o.Options, func() string { return backend.Unseen(&o.Options) }); err != nil {
 		return nil, err
 	}
 	return p, o.Step.CheckBackends(p.Backends)
@@ -208,15 +227,4 @@ func (p *Plan) SweepName() string { return sweepName(p.Sweep) }
 
 func sweepName(s *sweeps.Sweep) string {
 	return strings.TrimSuffix(filepath.Base(s.Name), filepath.Ext(s.Name))
-}
-
-// Kind returns what the plan measures.
-func (p *Plan) Kind() screen.Kind {
-	switch {
-	case p.Step != nil:
-		return screen.Steps
-	case p.Pattern != nil:
-		return screen.Pattern
-	}
-	return screen.Collectives
 }

@@ -1,4 +1,5 @@
-package plan
+// Package listing prints a plan before it is measured (--list).
+package listing
 
 import (
 	"fmt"
@@ -16,6 +17,7 @@ import (
 	"busbar/rank/launch"
 	"busbar/rank/machine"
 	"busbar/rank/pace"
+	"busbar/rank/plan"
 	"busbar/rank/screen"
 )
 
@@ -27,31 +29,17 @@ func launchSize(s launch.Started) (size int, source string) {
 	return s.Size, "as launched"
 }
 
-// List prints what would be measured, and measures nothing. It needs no library.
-func List(o *Options, started launch.Started, out io.Writer) error {
-	t, err := o.read()
+// Write prints what would be measured, and measures nothing. It needs no library.
+func Write(o *plan.Options, started launch.Started, out io.Writer) error {
+	size, source := launchSize(started)
+	p, err := plan.Preview(o, size)
 	if err != nil {
 		return err
 	}
-	p := &Plan{Options: o}
-	if p.Sweep, err = o.sweepOf(t.Sweep); err != nil {
-		return exit.With(exit.Usage, err)
-	}
-	if p.Step, err = o.stepsOf(t.Model); err != nil {
-		return err
-	}
-	if p.Backends, err = backend.Choose(&o.Options, func() string { return backend.Unseen(&o.Options) }); err != nil {
-		return err
-	}
-	if err := o.Step.CheckBackends(p.Backends); err != nil {
-		return err
-	}
 	l := &list{p: p}
-	size, source := launchSize(started)
-	switch {
-	case p.Step != nil:
+	if p.Step != nil {
 		l.steps(size, source)
-	default:
+	} else {
 		l.printf("# plan: %s on %s, %d ranks (%s)\n", p.SweepName(), strings.Join(p.Backends, ","), size, source)
 		l.origins()
 	}
@@ -70,7 +58,7 @@ func List(o *Options, started launch.Started, out io.Writer) error {
 // list is the text of a plan while it is written.
 type list struct {
 	strings.Builder
-	p *Plan
+	p *plan.Plan
 }
 
 func (l *list) printf(format string, a ...any) { fmt.Fprintf(l, format, a...) }
@@ -104,7 +92,7 @@ func (l *list) origins() {
 
 // worlds writes the plan of each world.
 func (l *list) worlds(size int) error {
-	for _, n := range worldsOf(l.p.Sweep, size) {
+	for _, n := range l.p.Worlds {
 		if n > size {
 			l.printf("# world %d: skipped, it does not fit %d ranks\n", n, size)
 			continue

@@ -1,4 +1,4 @@
-package plan
+package listing
 
 import (
 	"fmt"
@@ -8,6 +8,7 @@ import (
 	"busbar/internal/pattern"
 	"busbar/internal/units"
 	"busbar/rank/launch"
+	"busbar/rank/plan"
 )
 
 // pattern writes the rounds of a pattern and what they cost, as far as the launcher tells of nodes: their names are
@@ -23,7 +24,7 @@ func (l *list) pattern(started launch.Started) error {
 	for r := range nodes {
 		nodes[r] = launch.RankFacts{Rank: r, Host: fmt.Sprint(r/started.LocalSize + 1)}
 	}
-	n, err := divide(l.p.Options.Pattern, nodes)
+	n, err := plan.Divide(l.p.Options.Pattern, nodes)
 	if err != nil {
 		return err
 	}
