@@ -39,7 +39,7 @@ const (
 const (
 	// advicePeers is for GPUs of one host that do not reach each other's memory.
 	advicePeers = "see nvidia-smi topo -p2p r" + mayForbid
-	mayForbid   = "; an IOMMU, PCIe ACS or a virtual machine may forbid it"
+	mayForbid   = "; an IOMMU, PCIe ACS or a virtual machine may forbid it, and GeForce cards have none"
 	// adviceOneLibrary is for ranks with different versions of a library.
 	adviceOneLibrary = "give all hosts the same one: --nccl PATH on a shared filesystem, or the same image"
 	// adviceOneDriver is for hosts with different drivers.

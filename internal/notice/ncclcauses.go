@@ -35,7 +35,8 @@ const (
 	possible     = "possible causes, the most frequent first: "
 	otherJob     = "check that no second job uses the same address (NCCL_COMM_ID, MASTER_PORT)"
 	memoryCauses = "the framework's pool takes all (smaller batches, a limit for the pool); ranks of several " +
-		"processes share a GPU; many communicators or all-to-all (NCCL_MAX_NCHANNELS lower, splitShare of ncclCommSplit); "
+		"processes share a GPU; many communicators or all-to-all (NCCL_MAX_NCHANNELS lower, splitShare of " +
+		"ncclCommSplit); "
 	torchDoc = "PyTorch documentation, ProcessGroupNCCL Environment Variables"
 	direct   = "run once with NCCL_NET_GDR_LEVEL=LOC: if that works, GPUDirect RDMA is the cause: check IOMMU and " +
 		"PCIe ACS, and that the driver's module for it is loaded and of its version"
@@ -66,8 +67,14 @@ var causesOfMessages = []cause{
 		"shared-memory-failed", Error,
 		"shared memory in /dev/shm could not be created or attached: it is too small, or processes of one host do not " +
 			"share it",
-		adviceShared + "; many communicators need much; if the message has size 0, set NCCL_CUMEM_HOST_ENABLE=0", runtimeDoc +
+		adviceShared + "; many communicators need much; if the message has size 0, set NCCL_CUMEM_HOST_ENABLE=0",
+		runtimeDoc +
 			", Shared memory",
+	},
+	{
+		"shared-memory-handle", Error, "a rank got an invalid handle of shared memory from a rank of its host",
+		possible + "a NUMA node without memory, or a container that forbids cuMem host memory (set " +
+			"NCCL_CUMEM_HOST_ENABLE=0); ranks with different versions of NCCL", ncclIssue + "2059",
 	},
 	{
 		"too-many-open-files",
@@ -91,7 +98,8 @@ var causesOfMessages = []cause{
 		"locked-memory-limit", Error,
 		"the NIC could not lock memory, usually because the limit of locked memory is too small", adviceLocked +
 			"; where ulimit -l in the job is unlimited: too many connections (alltoall of hundreds of nodes: PXN on, " +
-			"NCCL_NCHANNELS_PER_NET_PEER=1), or on DGX Spark kernel 7.0.0-1019 (boot 6.17)", networkDoc + ", InfiniBand",
+			"NCCL_NCHANNELS_PER_NET_PEER=1), or on DGX Spark kernel 7.0.0-1019 (boot 6.17)", networkDoc +
+			", InfiniBand",
 	},
 	{
 		"wrong-gid-index", Error, "an RDMA connection could not be set up, on RoCE usually because of a wrong GID index",
@@ -105,12 +113,14 @@ var causesOfMessages = []cause{
 			"NCCL_IB_GID_INDEX", ncclIssue + "925",
 	},
 	{
-		"rdma-setup-failed", Error, "a NIC could not set up its InfiniBand or RoCE connection to the NIC of another host",
+		"rdma-setup-failed", Error, "a NIC could not set up its InfiniBand or RoCE connection to the NIC of another " +
+			"host",
 		reach,
 		networkDoc + ", InfiniBand; " + ncclIssue + "1405, 426, 769 and 2013",
 	},
 	{
-		"gid-unreadable", Error, "NCCL read a GID of a RoCE NIC that the container does not have; NCCL 2.22 to 2.25 end " +
+		"gid-unreadable", Error, "NCCL read a GID of a RoCE NIC that the container does not have; NCCL 2.22 to 2.25 " +
+			"end " +
 			"there",
 		"use NCCL 2.26 or later, or an older one; with 2.22 to 2.25, set NCCL_IB_GID_INDEX to an index that show_gids " +
 			"lists in the container", ncclIssue + "1573",
@@ -124,7 +134,8 @@ var causesOfMessages = []cause{
 	},
 	{
 		"rdma-access-refused", Error, "a NIC reported an access violation: it refused data or a request of its peer",
-		"compare active_mtu of both NICs in ibv_devinfo: NCCL 2.20 and later do not adapt it; then check PCIe ACS (lspci " +
+		"compare active_mtu of both NICs in ibv_devinfo: NCCL 2.20 and later do not adapt it; then check PCIe ACS " +
+			"(lspci " +
 			"-vvv | grep ACSCtl)", "github.com/NVIDIA/nccl, issue 1524",
 	},
 	{"nic-event", Info, "the NIC reported a network change that ends no communication", "", portSource},
@@ -134,8 +145,10 @@ var causesOfMessages = []cause{
 	},
 	{
 		"nvls-setup-failed", Error, "memory of NVLink SHARP could not be set up in the NVSwitches",
-		possible + "nvidia-fabricmanager does not run (systemctl status), or was restarted while GPUs were in use (reset " +
-			"the GPUs or reboot); the driver is older than the CUDA of NCCL (update it); a virtual machine or container " +
+		possible + "nvidia-fabricmanager does not run (systemctl status), or was restarted while GPUs were in use " +
+			"(reset " +
+			"the GPUs or reboot); the driver is older than the CUDA of NCCL (update it); a virtual machine or " +
+			"container " +
 			"without all GPUs; NCCL_NVLS_ENABLE=0 runs without it",
 		ncclSource + "src/transport/nvls.cc; " + ncclIssue + "1488",
 	},
@@ -156,14 +169,16 @@ var causesOfMessages = []cause{
 	{
 		"returned-system-error", Warning, returned + "“unhandled system error”" + before,
 		possible + "in a container, /dev/shm is too small (--shm-size=8g or --ipc=host); between hosts, a wrong " +
-			"interface (NCCL_SOCKET_IFNAME) or a firewall; with InfiniBand, the limit of locked memory or the GID index; " +
+			"interface (NCCL_SOCKET_IFNAME) or a firewall; with InfiniBand, the limit of locked memory or the GID " +
+			"index; " +
 			"another rank ended; open files; " + again, returnedDoc,
 	},
 	{
 		"returned-cuda-error", Warning, returned + "“unhandled cuda error”" + before,
 		possible + "GPU memory is full; driver, CUDA and NCCL do not fit together, or do not support this GPU " +
 			"(nvidia-smi; RTX 50: NCCL 2.26.2 or later); peer access does not work, as in virtual machines, WSL2 and " +
-			"containers (NCCL_P2P_DISABLE=1); two ranks use one GPU, or a rank one that it cannot see; a kernel crashed " +
+			"containers (NCCL_P2P_DISABLE=1); two ranks use one GPU, or a rank one that it cannot see; a kernel " +
+			"crashed " +
 			"before; " + again, returnedDoc,
 	},
 	{
@@ -173,7 +188,8 @@ var causesOfMessages = []cause{
 	},
 	{
 		"returned-internal-error", Warning, returned + "“internal error”" + before,
-		possible + "another rank ended or failed (look at its output); a wrong interface, IPv6 or a proxy between hosts; " +
+		possible + "another rank ended or failed (look at its output); a wrong interface, IPv6 or a proxy between " +
+			"hosts; " +
 			"a topology file or virtual machine with wrong topology; different versions of NCCL; " + again, returnedDoc,
 	},
 	{
@@ -192,7 +208,8 @@ var causesOfMessages = []cause{
 	},
 	{
 		"invalid-call", Error, "the program called NCCL with arguments that NCCL rejects",
-		"look at the call that the message names: its root, type, pointers, device and communicator", runtimeDoc + ", Errors",
+		"look at the call that the message names: its root, type, pointers, device and communicator",
+		runtimeDoc + ", Errors",
 	},
 	{
 		"no-transport", Error, "two ranks cannot reach each other: every way between them is disabled or does not work",
@@ -207,14 +224,16 @@ var causesOfMessages = []cause{
 	},
 	{
 		"imex-not-ready", Error, "NVLink between hosts is there, but the IMEX service that it needs does not work",
-		"see nvidia-imex-ctl -N, and whether each container has the same /dev/nvidia-caps-imex-channels/channel* and may " +
+		"see nvidia-imex-ctl -N, and whether each container has the same /dev/nvidia-caps-imex-channels/channel* and " +
+			"may " +
 			"open it; NCCL_MNNVL_ENABLE=0 runs without it",
 		ncclSource + "src/mnnvl.cc",
 	},
 	{
 		"nccl-too-old", Error, "the program was built for another version of NCCL than the one that it loads",
 		possible + "two NCCL packages (pip list | grep nccl: keep one nvidia-nccl-cu…, that of torch); LD_LIBRARY_PATH " +
-			"or the system has another libnccl.so.2 (ldd); the framework is older than NCCL's interface: load the NCCL that " +
+			"or the system has another libnccl.so.2 (ldd); the framework is older than NCCL's interface: load the " +
+			"NCCL that " +
 			"it was built with",
 		ncclSource + "src/dev_runtime.cc",
 	},
@@ -232,8 +251,10 @@ var causesOfMessages = []cause{
 		"github.com/aws/aws-ofi-nccl, src/nccl_ofi_net.cpp",
 	},
 	{
-		"libfabric-version", Error, "libfabric does not have an option that aws-ofi-nccl needs: the two do not fit together",
-		"build aws-ofi-nccl against the libfabric that it loads (ldd libnccl-net.so), or install the EFA driver's newest " +
+		"libfabric-version", Error, "libfabric does not have an option that aws-ofi-nccl needs: the two do not fit " +
+			"together",
+		"build aws-ofi-nccl against the libfabric that it loads (ldd libnccl-net.so), or install the EFA driver's " +
+			"newest " +
 			"libfabric in host and container", "github.com/aws/aws-ofi-nccl, issue 241",
 	},
 	{
@@ -246,11 +267,13 @@ var causesOfMessages = []cause{
 		"libfabric-failed", Error, "a transfer through libfabric failed",
 		possible + "the security group does not allow all traffic within itself, in and out (RC 113 and most others); " +
 			"the other " +
-			"rank ended or failed (look at its first error); versions of libfabric, plugin and EFA driver differ between " +
+			"rank ended or failed (look at its first error); versions of libfabric, plugin and EFA driver differ " +
+			"between " +
 			"hosts", "AWS documentation, EFA security groups",
 	},
 	{
-		"mixed-fabrics", Error, "an InfiniBand port tried to connect to a RoCE port", "name NICs of one kind: NCCL_IB_HCA",
+		"mixed-fabrics", Error, "an InfiniBand port tried to connect to a RoCE port",
+		"name NICs of one kind: NCCL_IB_HCA",
 		ncclSource + "src/transport/net_ib/connect.cc",
 	},
 	{
@@ -260,12 +283,15 @@ var causesOfMessages = []cause{
 	{
 		"nvlink-p2p-disabled", Error,
 		"two GPUs have NVLink between them and may not access each other, which points to the hardware",
-		"see nvidia-smi topo -p2p n and nvidia-smi nvlink --status there; reset the GPUs", ncclSource + "src/graph/paths.cc",
+		"see nvidia-smi topo -p2p n and nvidia-smi nvlink --status there; reset the GPUs",
+		ncclSource + "src/graph/paths.cc",
 	},
 	{
 		"duplicate-gpu", Error, "two ranks use the same GPU", possible + "the program does not call " +
-			"torch.cuda.set_device(LOCAL_RANK) or selects a fixed GPU; more ranks a host than GPUs (nproc_per_node, srun " +
-			"--gpus-per-task=1); CUDA_VISIBLE_DEVICES is the same for ranks of their own; the ranks use MIG instances of " +
+			"torch.cuda.set_device(LOCAL_RANK) or selects a fixed GPU; more ranks a host than GPUs (nproc_per_node, " +
+			"srun " +
+			"--gpus-per-task=1); CUDA_VISIBLE_DEVICES is the same for ranks of their own; the ranks use MIG " +
+			"instances of " +
 			"one GPU, which NCCL does not support",
 		ncclSource + "src/init.cc",
 	},
@@ -291,7 +317,8 @@ var causesOfMessages = []cause{
 		ncclSource + "src/bootstrap.cc",
 	},
 	{
-		"no-usable-interface", Error, "no network interface can be used, or the one that NCCL_SOCKET_IFNAME names is not " +
+		"no-usable-interface", Error, "no network interface can be used, or the one that NCCL_SOCKET_IFNAME names is " +
+			"not " +
 			"there, so that ranks cannot meet",
 		"see ip -br address on each host, and NCCL_SOCKET_IFNAME", networkDoc + ", IP network interfaces",
 	},
@@ -303,13 +330,16 @@ var causesOfMessages = []cause{
 	{
 		"no-usable-network", Error,
 		"no network can be used: the one that NCCL_NET or NCCL_NET_PLUGIN names is missing or did not start",
-		"unset NCCL_NET and NCCL_NET_PLUGIN, or add the plugin's folder to LD_LIBRARY_PATH", ncclSource + "src/plugin/net.cc",
+		"unset NCCL_NET and NCCL_NET_PLUGIN, or add the plugin's folder to LD_LIBRARY_PATH",
+		ncclSource + "src/plugin/net.cc",
 	},
 	{
-		"topology-file-invalid", Error, "NCCL cannot use the topology: the file that NCCL_TOPO_FILE or NCCL_GRAPH_FILE " +
-			"names does not fit this machine, or /sys lacks something",
-		"unset NCCL_TOPO_FILE and NCCL_GRAPH_FILE, also in /etc/nccl.conf and ~/.nccl.conf, or correct the files they " +
-			"name; in a virtual machine or container let it see /sys, and use a newer NCCL",
+		"topology-file-invalid", Error, "NCCL cannot use the topology that it read from a file or from /sys",
+		possible + "the file that NCCL_TOPO_FILE or NCCL_GRAPH_FILE names (also in /etc/nccl.conf and ~/.nccl.conf) " +
+			"does not fit this machine; /sys is not visible in a virtual machine or container; a NIC without a PCI " +
+			"address, such as USB (exclude it with NCCL_SOCKET_IFNAME, or give a file); a defect of an old NCCL with " +
+			"CPUs " +
+			"whose GPUs are not used (use a newer one)",
 		ncclIssue + "1726",
 	},
 	{
@@ -348,8 +378,10 @@ var causesOfMessages = []cause{
 		"CUDA documentation, cudaErrorECCUncorrectable",
 	},
 	{
-		"nvlink-error", Error, "NVLink between GPUs has an uncorrectable error, or a GPU failed that another one accessed",
-		"see nvidia-smi nvlink --errorcounters and dmesg (Xid 74) there; reset the GPUs, and have the host checked if it " +
+		"nvlink-error", Error, "NVLink between GPUs has an uncorrectable error, or a GPU failed that another one " +
+			"accessed",
+		"see nvidia-smi nvlink --errorcounters and dmesg (Xid 74) there; reset the GPUs, and have the host checked " +
+			"if it " +
 			"comes back",
 		"CUDA documentation, cudaErrorNvlinkUncorrectable",
 	},
@@ -358,46 +390,59 @@ var causesOfMessages = []cause{
 		"see dmesg (Xid 79) there; take the host out of use, and restart it", "NVIDIA documentation, Xid Errors",
 	},
 	{
-		"program-out-of-memory", Error, "the program ran out of GPU memory on a rank, for which the other ranks then wait",
-		"use smaller batches or shards on that rank; nvidia-smi shows who else uses its GPU", "PyTorch documentation, " +
+		"program-out-of-memory", Error, "the program ran out of GPU memory on a rank, for which the other ranks then " +
+			"wait",
+		"use smaller batches or shards on that rank; nvidia-smi shows who else uses its GPU",
+		"PyTorch documentation, " +
 			"CUDA semantics",
 	},
 	{
 		"driver-too-old", Error, "the driver is older than the CUDA version that NCCL was built for",
-		"install a newer driver, or a framework and NCCL built for a CUDA that the driver supports (pip's -cu11, -cu12, " +
+		"install a newer driver, or a framework and NCCL built for a CUDA that the driver supports (pip's -cu11, " +
+			"-cu12, " +
 			"-cu13)", "CUDA documentation, cudaErrorInsufficientDriver",
 	},
 	{
-		"gpu-peers-exhausted", Error, "a GPU without NVSwitch can map the memory of 8 other GPUs at most, and more were " +
+		"gpu-peers-exhausted", Error, "a GPU without NVSwitch can map the memory of 8 other GPUs at most, and more " +
+			"were " +
 			"asked for",
-		"use 8 GPUs or fewer on this host (CUDA_VISIBLE_DEVICES), or one process per GPU; stop the X server there, which " +
+		"use 8 GPUs or fewer on this host (CUDA_VISIBLE_DEVICES), or one process per GPU; stop the X server there, " +
+			"which " +
 			"maps peers too", "CUDA documentation, cudaErrorTooManyPeers",
 	},
 	{
 		"gpu-not-supported", Error, "the library was not built for this model of GPU",
 		possible + "the GPU is newer than NCCL or the framework (RTX 50: NCCL 2.26.2 and CUDA 12.8 or later); NCCL was " +
-			"built without it (NVCC_GENCODE; nvidia-smi --query-gpu=compute_cap --format=csv); the GPU is too old for this CUDA",
+			"built without it (NVCC_GENCODE; nvidia-smi --query-gpu=compute_cap --format=csv); the GPU is too old " +
+			"for this CUDA",
 		"CUDA documentation, cudaErrorInvalidDeviceFunction",
 	},
 	{
 		"no-such-gpu", Error, "a rank selects a GPU that it cannot see",
-		possible + "more ranks a host than GPUs (nproc_per_node, slots of the hostfile, nccl-tests' -g beside one rank a " +
-			"GPU); the program selects by global and not by local rank; CUDA_VISIBLE_DEVICES or the container has fewer " +
+		possible + "more ranks a host than GPUs (nproc_per_node, slots of the hostfile, nccl-tests' -g beside one " +
+			"rank a " +
+			"GPU); the program selects by global and not by local rank; CUDA_VISIBLE_DEVICES or the container has " +
+			"fewer " +
 			"(nvidia-smi -L there)",
 		"CUDA documentation, cudaErrorInvalidDevice",
 	},
 	{
-		"peer-gpu-hidden", Error, "a process cannot see the GPU of another rank of its host, and so cannot map its memory",
-		"let each rank see all GPUs of the host, and select by the local rank: srun --gpus-per-node with --gpu-bind=none " +
-			"instead of --gpus-per-task, all GPUs in each container, no CUDA_VISIBLE_DEVICES of one GPU; NCCL_P2P_DISABLE=1 " +
+		"peer-gpu-hidden", Error, "a process cannot see the GPU of another rank of its host, and so cannot map its " +
+			"memory",
+		"let each rank see all GPUs of the host, and select by the local rank: srun --gpus-per-node with " +
+			"--gpu-bind=none " +
+			"instead of --gpus-per-task, all GPUs in each container, no CUDA_VISIBLE_DEVICES of one GPU; " +
+			"NCCL_P2P_DISABLE=1 " +
 			"runs without it",
 		ncclIssue + "1647 and 1948",
 	},
 	{
 		"libcuda-mismatch", Error, "the CUDA driver library that the process loads does not fit the driver that runs",
 		possible + "LD_LIBRARY_PATH has lib64/stubs or cuda/compat of the toolkit or image (remove it); the driver was " +
-			"updated without a reboot; a container holds its own libcuda.so",
-		"CUDA documentation, cudaErrorSystemDriverMismatch, cudaErrorStubLibrary and cudaErrorCompatNotSupportedOnDevice",
+			"updated without a reboot; a container holds its own libcuda.so; NCCL was built with another CUDA runtime " +
+			"than the program",
+		"CUDA documentation, cudaErrorSystemDriverMismatch, cudaErrorStubLibrary and " +
+			"cudaErrorCompatNotSupportedOnDevice",
 	},
 	{
 		"gpu-busy", Error, "the GPU is used by another process, or allows one process only",
@@ -407,7 +452,8 @@ var causesOfMessages = []cause{
 	{
 		"gpu-peer-access-failed", Error, "a GPU could not map the memory of another one of the same host",
 		possible + "containers without --ipc=host and --pid=host, or without all GPUs in each; GeForce and other GPUs " +
-			"without peer access, a virtual machine, IOMMU or PCIe ACS (nvidia-smi topo -p2p r); NCCL_P2P_DISABLE=1 runs " +
+			"without peer access, a virtual machine, IOMMU or PCIe ACS (nvidia-smi topo -p2p r); NCCL_P2P_DISABLE=1 " +
+			"runs " +
 			"without it, and must reach every worker (Ray, SSH)",
 		runtimeDoc + ", GPU Direct",
 	},
@@ -425,16 +471,19 @@ var causesOfMessages = []cause{
 		ncclSource + "src/misc/gdrwrap.cc",
 	},
 	{
-		"cuda-feature-missing", Error, "CUDA does not support an operation here, as in some virtual machines, containers " +
+		"cuda-feature-missing", Error, "CUDA does not support an operation here, as in some virtual machines, " +
+			"containers " +
 			"and WSL",
-		possible + "a vGPU without unified memory (VMware: pciPassthru0.cfg.enable_uvm=1); WSL2 or a container's seccomp " +
+		possible + "a vGPU without unified memory (VMware: pciPassthru0.cfg.enable_uvm=1); WSL2 or a container's " +
+			"seccomp " +
 			"profile (NCCL_CUMEM_ENABLE=0, then NCCL_P2P_DISABLE=1); an IMEX channel that the container may not open; " +
 			"NVLink SHARP (NCCL_NVLS_ENABLE=0); an old driver",
 		"CUDA documentation, cudaErrorNotSupported",
 	},
 	{
 		"cuda-init-failed", Error,
-		"CUDA could not start in a process: it was forked from one that had used CUDA, or the driver does not work there",
+		"CUDA could not start in a process: it was forked from one that had used CUDA, or the driver does not work " +
+			"there",
 		"see nvidia-smi there, and in a machine with NVSwitch systemctl status nvidia-fabricmanager; start worker " +
 			"processes with spawn or forkserver, or before CUDA is first used",
 		"CUDA documentation, cudaErrorInitializationError",
@@ -442,7 +491,8 @@ var causesOfMessages = []cause{
 	{
 		"stream-captured", Error, "an operation ran that a CUDA graph cannot capture while one was being captured",
 		"create communicators, register memory and call each collective once before the capture; where PyTorch's " +
-			"watchdog is named, it queried an event of before: use a newer PyTorch, or capture_error_mode=\"thread_local\"",
+			"watchdog is named, it queried an event of before: use a newer PyTorch, or " +
+			"capture_error_mode=\"thread_local\"",
 		"CUDA documentation, cudaErrorStreamCaptureUnsupported",
 	},
 	{
@@ -464,21 +514,27 @@ var causesOfMessages = []cause{
 		`PyTorch's watchdog gave up: a rank did not arrive in time. The time is PyTorch's ` +
 			`(init_process_group(timeout=…), 10 minutes for NCCL since 2.2, 30 before); NCCL has no NCCL_TIMEOUT`,
 		"the cause is on the rank that did not call: it has the lowest “last enqueued NCCL work” (or see " +
-			"TORCH_NCCL_DUMP_ON_TIMEOUT=1 with TORCH_NCCL_TRACE_BUFFER_SIZE=2000); " + possible + "code that one rank alone " +
-			"runs (checkpoint, evaluation, if rank == 0 with a collective in it); data that differ between ranks (number of " +
-			"batches, unused parameters, shapes); slow loading or tokenizing, for which a longer time helps; a rank that " +
+			"TORCH_NCCL_DUMP_ON_TIMEOUT=1 with TORCH_NCCL_TRACE_BUFFER_SIZE=2000); " + possible +
+			"code that one rank alone " +
+			"runs (checkpoint, evaluation, if rank == 0 with a collective in it); data that differ between ranks " +
+			"(number of " +
+			"batches, unused parameters, shapes); slow loading or tokenizing, for which a longer time helps; a rank " +
+			"that " +
 			"crashed or ran out of memory; at the first collective, GPU peer access or the network",
 		torchDoc + "; github.com/pytorch/pytorch, pull request 110947",
 	},
 	{
-		"pytorch-heartbeat-timeout", Warning, "PyTorch's watchdog thread itself hung, usually inside a CUDA or NCCL call " +
+		"pytorch-heartbeat-timeout", Warning,
+		"PyTorch's watchdog thread itself hung, usually inside a CUDA or NCCL call " +
 			"that does not return; the time is TORCH_NCCL_HEARTBEAT_TIMEOUT_SEC",
 		"find the rank that did not call; a longer time only hides it", torchDoc,
 	},
 	{
-		"barrier-device-guessed", Warning, "PyTorch guessed the GPU of a rank for a barrier; a wrong guess hangs or uses " +
+		"barrier-device-guessed", Warning,
+		"PyTorch guessed the GPU of a rank for a barrier; a wrong guess hangs or uses " +
 			"one GPU twice",
-		"call torch.cuda.set_device(LOCAL_RANK) first and pass device_id to init_process_group; ignore it where all goes " +
+		"call torch.cuda.set_device(LOCAL_RANK) first and pass device_id to init_process_group; ignore it where all " +
+			"goes " +
 			"well",
 		"github.com/pytorch/pytorch, pull request 134617",
 	},
@@ -488,9 +544,11 @@ var causesOfMessages = []cause{
 		"if ranks hang or fail at the end, call destroy_process_group() on all of them, in one order", torchDoc,
 	},
 	{
-		"rccl-scratch-reclaim", Warning, "RCCL warns that it is slow or unstable without HSA_NO_SCRATCH_RECLAIM=1 with " +
+		"rccl-scratch-reclaim", Warning,
+		"RCCL warns that it is slow or unstable without HSA_NO_SCRATCH_RECLAIM=1 with " +
 			"this driver and firmware",
-		"set HSA_NO_SCRATCH_RECLAIM=1 on all ranks, or update ROCm, driver and firmware", "github.com/ROCm/rccl, pull " +
+		"set HSA_NO_SCRATCH_RECLAIM=1 on all ranks, or update ROCm, driver and firmware",
+		"github.com/ROCm/rccl, pull " +
 			"request 1867",
 	},
 	{
@@ -499,7 +557,8 @@ var causesOfMessages = []cause{
 	},
 	{
 		"address-in-use", Error, "an address or a port is in use, or no port is left",
-		otherJob + "; end the processes of older jobs; with many ranks, widen net.ipv4.ip_local_port_range and leave PXN " +
+		otherJob + "; end the processes of older jobs; with many ranks, widen net.ipv4.ip_local_port_range and leave " +
+			"PXN " +
 			"on", networkDoc + ", IP network interfaces",
 	},
 	{
@@ -509,23 +568,28 @@ var causesOfMessages = []cause{
 	},
 	{
 		"address-not-resolved", Error, "the address at which ranks meet cannot be read or resolved",
-		"see getent hosts NAME there; NCCL_COMM_ID is HOST:PORT", "NCCL documentation, Environment Variables, NCCL_COMM_ID",
+		"see getent hosts NAME there; NCCL_COMM_ID is HOST:PORT",
+		"NCCL documentation, Environment Variables, NCCL_COMM_ID",
 	},
 	{
-		"no-unique-id", Error, "a rank did not get NCCL's id from rank 0 through PyTorch's store: rank 0 failed or never " +
+		"no-unique-id", Error, "a rank did not get NCCL's id from rank 0 through PyTorch's store: rank 0 failed or " +
+			"never " +
 			"came",
 		"look at the output of rank 0, and whether all ranks create this process group, in the same order",
 		"PyTorch's source, torch/csrc/distributed/c10d/ProcessGroupNCCL.cpp",
 	},
 	{
-		"process-killed", Error, "a process was killed with signal 9, usually because the host or the container ran out " +
+		"process-killed", Error, "a process was killed with signal 9, usually because the host or the container ran " +
+			"out " +
 			"of memory",
-		"see dmesg there (oom-kill); raise the memory of the job (srun --mem=0) or of the container", "man 7 signal; man " +
+		"see dmesg there (oom-kill); raise the memory of the job (srun --mem=0) or of the container",
+		"man 7 signal; man " +
 			"5 proc, oom_score",
 	},
 	{
 		"too-many-threads", Error, "the process could not start another thread",
-		"raise the limit of processes: ulimit -u, TasksMax of slurmd, docker run --pids-limit=-1", "man pthread_create, " +
+		"raise the limit of processes: ulimit -u, TasksMax of slurmd, docker run --pids-limit=-1",
+		"man pthread_create, " +
 			"EAGAIN",
 	},
 	{
@@ -534,7 +598,8 @@ var causesOfMessages = []cause{
 			"job (srun --mem=0) or of the container", "man malloc, ENOMEM",
 	},
 	{
-		"host-unreachable", Error, "there is no route from here to the address of another rank: usually a wrong interface",
+		"host-unreachable", Error, "there is no route from here to the address of another rank: usually a wrong " +
+			"interface",
 		meetCauses,
 		networkDoc + ", IP network interfaces",
 	},
@@ -544,13 +609,16 @@ var causesOfMessages = []cause{
 		"if it ended: " + firstOfRank + "; else " + meetCauses, networkDoc + ", IP network interfaces",
 	},
 	{
-		"connection-failed", Error, "a connection to another rank could not be made: a wrong interface, or a firewall",
-		meetCauses,
+		"connection-failed", Error, "a connection to another rank could not be made",
+		meetCauses + "; a busy host that drops connections (net.core.somaxconn, tcp_max_syn_backlog): NCCL 2.24 and " +
+			"later try again",
 		networkDoc + ", IP network interfaces",
 	},
 	{
-		"remote-closed", Warning, "the other end closed the connection: its process failed or ended first", firstOfRank +
-			"; where no process failed: an Istio sidecar (sidecar.istio.io/inject: \"false\"), other versions of NCCL, or, " +
+		"remote-closed", Warning, "the other end closed the connection: its process failed or ended first",
+		firstOfRank +
+			"; where no process failed: a NIC or network that fails (NET/IB errors in the logs of its host), an " +
+			"Istio sidecar (sidecar.istio.io/inject: \"false\"), other versions of NCCL, or, " +
 			"before NCCL 2.27.3, a port scanner",
 		ncclSource + "src/misc/socket.cc",
 	},
@@ -574,7 +642,8 @@ var causesOfMessages = []cause{
 
 	{
 		"rdma-local-protection", Error,
-		"an RDMA operation failed with status 4 (IBV_WC_LOC_PROT_ERR): it used memory that is not registered with the NIC",
+		"an RDMA operation failed with status 4 (IBV_WC_LOC_PROT_ERR): it used memory that is not registered with " +
+			"the NIC",
 		direct,
 		verbsSource,
 	},
@@ -591,7 +660,8 @@ var causesOfMessages = []cause{
 	},
 	{
 		"rdma-remote-access", Error,
-		"an RDMA operation failed with status 10 (IBV_WC_REM_ACCESS_ERR): the remote memory may not be accessed", direct,
+		"an RDMA operation failed with status 10 (IBV_WC_REM_ACCESS_ERR): the remote memory may not be accessed",
+		direct,
 		verbsSource,
 	},
 	{
@@ -602,8 +672,10 @@ var causesOfMessages = []cause{
 	{
 		"rdma-no-answer", Error, "an RDMA operation failed with status 12 (IBV_WC_RETRY_EXC_ERR; 129 is the vendor's " +
 			"number for it): the remote NIC did not answer, despite retries",
-		"if it comes at once: check that the NICs reach each other (ib_write_bw between the two), and the GID index and " +
-			"traffic class on RoCE; " + rails + "; if it comes later: cables, congestion, or the other process ended; " +
+		"if it comes at once: check that the NICs reach each other (ib_write_bw between the two), and the GID index " +
+			"and " +
+			"traffic class on RoCE; " + rails +
+			"; if it comes later: cables, congestion, or the other process ended; " +
 			"NCCL_IB_TIMEOUT and NCCL_IB_RETRY_CNT allow more time", verbsSource,
 	},
 	{
