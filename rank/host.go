@@ -10,8 +10,9 @@ import (
 // host is this launch as libraries see it.
 func (j *job) host() *backend.Host {
 	return &backend.Host{Options: j.cfg.ForBackend(), Ranks: j.ranks, Rank: j.rank, Group: j.world,
-		CPU: machine.Facts("/").CPU, MPI: launch.MPIOf(*j.launched.Load()), PassOn: j.passOn, Watch: j.watch, Interrupts: &j.interrupts,
-		Stderr: j.stderr}
+		CPU: machine.Facts("/").CPU, MPI: launch.MPIOf(*j.launched.Load()), PassOn: j.passOn, Watch: j.watch,
+		Interrupts: &j.interrupts,
+		Stderr:     j.stderr}
 }
 
 // session is this launch as what measures it sees it; its plan, libraries and screen are still to come.

@@ -16,12 +16,16 @@ import (
 // What is asked for is a point each; what is not asked for has its default.
 func TestStepFlags(t *testing.T) {
 	c := parse(t, "--step resnet50")
-	if o := c.Step; o.Model != "resnet50" || !slices.Equal(o.Buckets, step.Caps()) || o.First != 1<<20 || o.Threads != 1 || o.Kernel != "auto" || o.Poll != 200*time.Microsecond || o.NoTrace {
+	if o := c.Step; o.Model != "resnet50" || !slices.Equal(o.Buckets, step.Caps()) || o.First != 1<<20 ||
+		o.Threads != 1 || o.Kernel != "auto" || o.Poll != 200*time.Microsecond || o.NoTrace {
 		t.Errorf("%+v", o)
 	}
-	c = parse(t, "--step my.yaml --bucket 5M,layer,all --first-bucket 2M --strategy ddp,fsdp -d bf16,float32 --compress none,8x:5ms --progress poll,thread "+
-		"--poll-interval 1ms --compute 50ms --compute-threads 2 --no-trace")
-	if o := c.Step; o.First != 2<<20 || o.Poll != time.Millisecond || o.Compute != 50*time.Millisecond || o.Threads != 2 || !o.NoTrace {
+	c = parse(t,
+		"--step my.yaml --bucket 5M,layer,all --first-bucket 2M --strategy ddp,fsdp -d bf16,float32 --compress "+
+			"none,8x:5ms --progress poll,thread "+
+			"--poll-interval 1ms --compute 50ms --compute-threads 2 --no-trace")
+	if o := c.Step; o.First != 2<<20 || o.Poll != time.Millisecond || o.Compute != 50*time.Millisecond ||
+		o.Threads != 2 || !o.NoTrace {
 		t.Errorf("%+v", o)
 	}
 	points := c.StepPoints("mpi")
@@ -33,7 +37,8 @@ func TestStepFlags(t *testing.T) {
 			t.Errorf("point %d is %s", i+1, p)
 		}
 	}
-	if p := points[0]; p != (step.Point{Strategy: step.DDP, Bucket: 5 << 20, Type: coll.BFloat16, Progress: step.Poll}) {
+	if p := points[0]; p != (step.Point{Strategy: step.DDP, Bucket: 5 << 20, Type: coll.BFloat16,
+		Progress: step.Poll}) {
 		t.Errorf("the first is %s", p)
 	}
 }
@@ -63,15 +68,18 @@ func TestStepWays(t *testing.T) {
 
 // Each flag that means nothing to a step is refused with what to do instead, and so are those of a step without one.
 func TestStepRefusals(t *testing.T) {
-	values := map[string]string{"sweep": "quick", "collective": "all_reduce", "op": "sum", "root": "0", "placement": "in", "mode": "latency", "average": "1",
-		"pattern": "pairs", "time-limit": "1m", "like": "nccl-tests", "preflight": "true", "events": "true", "path": "true"}
+	values := map[string]string{"sweep": "quick", "collective": "all_reduce", "op": "sum", "root": "0",
+		"placement": "in", "mode": "latency", "average": "1",
+		"pattern": "pairs", "time-limit": "1m", "like": "nccl-tests", "preflight": "true", "events": "true",
+		"path": "true"}
 	for name, instead := range notWithStep {
 		value := values[name]
 		if value == "" {
 			value = "2"
 		}
 		_, err := parseFlags([]string{"--step", "resnet50", "--" + name + "=" + value}, noEnv)
-		if err == nil || exit.CodeOf(err) != exit.Usage || !strings.Contains(err.Error(), "--"+name) || !strings.Contains(err.Error(), instead) {
+		if err == nil || exit.CodeOf(err) != exit.Usage || !strings.Contains(err.Error(), "--"+name) ||
+			!strings.Contains(err.Error(), instead) {
 			t.Errorf("--%s: %v", name, err)
 		}
 	}
@@ -126,7 +134,8 @@ func TestStepBackends(t *testing.T) {
 		{"-b 8", "mpi", ""},
 	} {
 		err := parse(t, k.line).Step.CheckBackends(strings.Split(k.backends, ","))
-		if (err == nil) != (k.want == "") || err != nil && (exit.CodeOf(err) != exit.Usage || !strings.Contains(err.Error(), k.want)) {
+		if (err == nil) != (k.want == "") ||
+			err != nil && (exit.CodeOf(err) != exit.Usage || !strings.Contains(err.Error(), k.want)) {
 			t.Errorf("%s on %s: %v", k.line, k.backends, err)
 		}
 	}

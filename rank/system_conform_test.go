@@ -48,17 +48,20 @@ func TestBackendConforms(t *testing.T) {
 		{backend.Simulation, openMPI, 2, 0, 1, 2},
 		{backend.Simulation, mpich, 2, 0, 1, 0},
 	} {
-		t.Run(fmt.Sprintf("%s %s %d rotate %d graph %d", w.backend, w.mpirun, w.np, w.rotate, w.graph), func(t *testing.T) {
-			parallelOn(t, w.mpirun)
-			if w.backend == "gloo" {
-				glooShim(t)
-			}
-			o := rankRun{mpirun: w.mpirun, np: w.np, program: executable, env: []string{"BUSBAR_TEST_WORKER=" + w.backend, fmt.Sprint("BUSBAR_TEST_GRAPH=", w.graph),
-				fmt.Sprint("BUSBAR_TEST_ROTATE=", w.rotate), fmt.Sprint("BUSBAR_TEST_TOGETHER=", w.together)}}.run(t)
-			if o.code != 0 || strings.Count(o.stdout, "conforms") != w.np {
-				t.Error(o)
-			}
-		})
+		t.Run(fmt.Sprintf("%s %s %d rotate %d graph %d", w.backend, w.mpirun, w.np, w.rotate, w.graph),
+			func(t *testing.T) {
+				parallelOn(t, w.mpirun)
+				if w.backend == "gloo" {
+					glooShim(t)
+				}
+				o := rankRun{mpirun: w.mpirun, np: w.np, program: executable,
+					env: []string{"BUSBAR_TEST_WORKER=" + w.backend, fmt.Sprint("BUSBAR_TEST_GRAPH=", w.graph),
+						fmt.Sprint("BUSBAR_TEST_ROTATE=", w.rotate),
+						fmt.Sprint("BUSBAR_TEST_TOGETHER=", w.together)}}.run(t)
+				if o.code != 0 || strings.Count(o.stdout, "conforms") != w.np {
+					t.Error(o)
+				}
+			})
 	}
 }
 

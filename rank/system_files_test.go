@@ -12,12 +12,14 @@ import (
 
 // small are the flags of a run that is over at once.
 func small(out string, more ...string) []string {
-	return append([]string{"--collective", "all_reduce", "-b", "8", "-e", "512", "-f", "4", "-n", "5", "-w", "1", "--out", out}, more...)
+	return append([]string{"--collective", "all_reduce", "-b", "8", "-e", "512", "-f", "4", "-n", "5", "-w", "1",
+		"--out", out}, more...)
 }
 
 // endless are the flags of a run of short cases that goes on until it is ended.
 func endless(out string, more ...string) []string {
-	return append([]string{"--collective", "all_reduce", "-b", "8", "-e", "512", "-f", "4", "-n", "5", "-w", "1", "-N", "0", "--out", out}, more...)
+	return append([]string{"--collective", "all_reduce", "-b", "8", "-e", "512", "-f", "4", "-n", "5", "-w", "1", "-N",
+		"0", "--out", out}, more...)
 }
 
 // awaitPoints waits until at least n records are on disk and says how many there are.
@@ -101,7 +103,8 @@ func checkEnd(t *testing.T, f *result.File, outcome result.Outcome, code int) {
 		t.Fatalf("%s has no end, want %s", f.Path, outcome)
 	}
 	if f.End.Outcome != outcome || f.End.Code != code {
-		t.Errorf("%s: %s (%s) with code %d, want %s with %d", f.Path, f.End.Outcome, f.End.Reason, f.End.Code, outcome, code)
+		t.Errorf("%s: %s (%s) with code %d, want %s with %d", f.Path, f.End.Outcome, f.End.Reason, f.End.Code, outcome,
+			code)
 	}
 }
 

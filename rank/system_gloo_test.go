@@ -18,7 +18,8 @@ import (
 // glooShim skips a test where Gloo's headers are missing, so that make build made no shim.
 func glooShim(t *testing.T) {
 	t.Helper()
-	needs.File(t, filepath.Join(compiled(t).lib, "busbar-gloo.so"), "make build makes it where Gloo's headers are (make deps installs them)")
+	needs.File(t, filepath.Join(compiled(t).lib, "busbar-gloo.so"),
+		"make build makes it where Gloo's headers are (make deps installs them)")
 }
 
 // The profile that torch's Gloo cannot do: it has a reduce_scatter too, and the file says whose.
@@ -27,7 +28,8 @@ func TestGlooMeasures(t *testing.T) {
 	glooShim(t)
 	for _, algorithm := range []string{"ring", "bcube"} {
 		out := t.TempDir()
-		rankRun{mpirun: openMPI, np: 3, args: []string{"--backend", "gloo", "--gloo-iface", "lo", "--gloo-algo", algorithm, "--collective", "all_reduce,all_gather,reduce_scatter",
+		rankRun{mpirun: openMPI, np: 3, args: []string{"--backend", "gloo", "--gloo-iface", "lo", "--gloo-algo",
+			algorithm, "--collective", "all_reduce,all_gather,reduce_scatter",
 			"--elements", "1K,5K", "--mode", "throughput,latency", "-n", "5", "-w", "1", "--out", out}}.mustRun(t)
 		f := readOne(t, out)
 		checkWhole(t, f, result.OK)
@@ -36,16 +38,19 @@ func TestGlooMeasures(t *testing.T) {
 			t.Errorf("%s has %d records", f.Path, len(f.Records))
 		}
 		b := f.Run.Backend
-		if b.Name != "gloo" || !strings.HasPrefix(b.Library, "Gloo ") || !strings.Contains(b.Path, "libgloo") || b.BuildID == "" ||
+		if b.Name != "gloo" || !strings.HasPrefix(b.Library, "Gloo ") || !strings.Contains(b.Path, "libgloo") ||
+			b.BuildID == "" ||
 			strings.Contains(b.Library, "bcube") != (algorithm == "bcube") {
 			t.Errorf("backend %+v", b)
 		}
-		if notes := strings.Join(b.Notes, "\n"); !strings.Contains(notes, "lo, 127.0.0.1 (named); Gloo's thread of rank 0 on CPUs ") {
+		if notes := strings.Join(b.Notes, "\n"); !strings.Contains(notes,
+			"lo, 127.0.0.1 (named); Gloo's thread of rank 0 on CPUs ") {
 			t.Errorf("notes %q", notes)
 		}
 		for _, r := range f.Records {
 			notes := strings.Join(r.Notes, "\n")
-			want := map[coll.Collective]string{coll.AllReduce: algorithm, coll.ReduceScatter: "busbar's own ring"}[r.Collective]
+			want := map[coll.Collective]string{coll.AllReduce: algorithm,
+				coll.ReduceScatter: "busbar's own ring"}[r.Collective]
 			if !strings.Contains(notes, want) {
 				t.Errorf("%s: notes %q, want %q", r.Case, notes, want)
 			}
@@ -71,9 +76,11 @@ func TestGlooThreadIsPlaced(t *testing.T) {
 	} {
 		out := t.TempDir()
 		args := small(out, append(c.args, "--backend", "gloo")...)
-		rankRun{mpirun: alone, program: "taskset", args: append([]string{"-c", first, compiled(t).rank}, args...)}.mustRun(t)
+		rankRun{mpirun: alone, program: "taskset",
+			args: append([]string{"-c", first, compiled(t).rank}, args...)}.mustRun(t)
 		f := readOne(t, out)
-		if notes := strings.Join(f.Run.Backend.Notes, "\n"); !strings.Contains(notes, "Gloo's thread of rank 0 on CPUs "+c.want) {
+		if notes := strings.Join(f.Run.Backend.Notes, "\n"); !strings.Contains(notes,
+			"Gloo's thread of rank 0 on CPUs "+c.want) {
 			t.Errorf("%q: notes %q", c.args, notes)
 		}
 		if (f.Run.Method.Config != "") != (c.args != nil) {
@@ -87,7 +94,8 @@ func TestGlooAndMPIInterleaved(t *testing.T) {
 	parallel(t)
 	glooShim(t)
 	out := t.TempDir()
-	rankRun{mpirun: openMPI, np: 2, args: []string{"--backend", "mpi,gloo", "--collective", "all_reduce", "-b", "1K", "-e", "4K", "-f", "2", "-n", "5", "--out", out}}.mustRun(t)
+	rankRun{mpirun: openMPI, np: 2, args: []string{"--backend", "mpi,gloo", "--collective", "all_reduce", "-b", "1K",
+		"-e", "4K", "-f", "2", "-n", "5", "--out", out}}.mustRun(t)
 	var names []string
 	for _, f := range read(t, out) {
 		checkWhole(t, f, result.OK)
@@ -102,8 +110,10 @@ func TestGlooIsRefused(t *testing.T) {
 	parallel(t)
 	glooShim(t)
 	out := filepath.Join(t.TempDir(), "results")
-	refused(t, rankRun{mpirun: openMPI, np: 2, args: small(out, "--backend", "gloo", "--gloo-iface", "nowhere0")}, out, "there is no interface nowhere0", "it has lo")
-	refused(t, rankRun{mpirun: openMPI, np: 2, args: small(out, "--backend", "gloo", "--gloo-cpus", "0,1000")}, out, "--gloo-cpus names CPUs 0,1000, and the system grants this rank 0")
+	refused(t, rankRun{mpirun: openMPI, np: 2, args: small(out, "--backend", "gloo", "--gloo-iface", "nowhere0")}, out,
+		"there is no interface nowhere0", "it has lo")
+	refused(t, rankRun{mpirun: openMPI, np: 2, args: small(out, "--backend", "gloo", "--gloo-cpus", "0,1000")}, out,
+		"--gloo-cpus names CPUs 0,1000, and the system grants this rank 0")
 	// Programs without the shim: what is beside the MPI's is missing.
 	lone := t.TempDir()
 	for _, f := range []string{"busbar-mpi-openmpi.so", "rank"} {
@@ -119,9 +129,11 @@ func TestGlooIsRefused(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	l := rankRun{mpirun: openMPI, np: 2, program: filepath.Join(lone, "rank"), env: []string{"BUSBAR_LIB="}, args: small(out, "--backend", "gloo")}
+	l := rankRun{mpirun: openMPI, np: 2, program: filepath.Join(lone, "rank"), env: []string{"BUSBAR_LIB="},
+		args: small(out, "--backend", "gloo")}
 	refused(t, l, out, "busbar-gloo.so")
-	for o, words := l.run(t), []string{"make gloo-shim", "apt-get install g++ libgloo-dev"}; len(words) > 0; words = words[1:] {
+	for o, words := l.run(t), []string{"make gloo-shim",
+		"apt-get install g++ libgloo-dev"}; len(words) > 0; words = words[1:] {
 		if !strings.Contains(o.stderr, words[0]) {
 			t.Errorf("no %q in %s", words[0], o)
 		}

@@ -34,8 +34,9 @@ func TestGlooRankEnds(t *testing.T) {
 		t.Run(fmt.Sprintf("%s, %s bytes, rank %d %s", c.mpirun, c.size, c.victim, c.with), func(t *testing.T) {
 			parallelOn(t, c.mpirun)
 			out := t.TempDir()
-			r := rankRun{mpirun: c.mpirun, np: c.np, args: []string{"--backend", "gloo", "--collective", "all_reduce", "-b", c.size, "-e", c.size,
-				"-n", "3", "-w", "1", "-c", "0", "-N", "0", "--deadline", hangDeadline, "--out", out}}.start(t)
+			r := rankRun{mpirun: c.mpirun, np: c.np,
+				args: []string{"--backend", "gloo", "--collective", "all_reduce", "-b", c.size, "-e", c.size,
+					"-n", "3", "-w", "1", "-c", "0", "-N", "0", "--deadline", hangDeadline, "--out", out}}.start(t)
 			before := r.awaitPoints(out, 2)
 			who := fmt.Sprintf("rank %d on %s (pid %d)", c.victim, hostName(), r.pid(c.victim))
 			r.signal(c.victim, c.with)

@@ -41,8 +41,10 @@ func TestRankHangs(t *testing.T) {
 			if last.Status != result.Timeout || last.Time != nil || last.Check.Result != "none" {
 				t.Errorf("the point in hand is not kept as a timeout: %+v", last)
 			}
-			for _, want := range []string{fmt.Sprintf("rank 1 on %s (pid %d)", hostName(), victim), "in phase ", last.Case.String()} {
-				for where, text := range map[string]string{"end": f.End.Reason, "record": last.Reason, "stderr": o.stderr} {
+			for _, want := range []string{fmt.Sprintf("rank 1 on %s (pid %d)", hostName(), victim), "in phase ",
+				last.Case.String()} {
+				for where, text := range map[string]string{"end": f.End.Reason, "record": last.Reason,
+					"stderr": o.stderr} {
 					if !strings.Contains(text, want) {
 						t.Errorf("%s: no %q in %q", where, want, text)
 					}
@@ -92,7 +94,8 @@ func TestRankHangsAtTheStart(t *testing.T) {
 func TestSuspended(t *testing.T) {
 	out := t.TempDir()
 	// Not in parallel, and without yielding: rank 0 is to use its processor as soon as it waits for rank 1.
-	r := rankRun{mpirun: openMPI, np: 2, args: endless(out, "--deadline", "5s"), env: []string{"OMPI_MCA_mpi_yield_when_idle=0"}}.start(t)
+	r := rankRun{mpirun: openMPI, np: 2, args: endless(out, "--deadline", "5s"),
+		env: []string{"OMPI_MCA_mpi_yield_when_idle=0"}}.start(t)
 	r.awaitPoints(out, 3)
 	r.signal(1, syscall.SIGSTOP)
 	before := r.awaitStandstill(out)

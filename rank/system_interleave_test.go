@@ -12,7 +12,8 @@ import (
 func TestInterleaved(t *testing.T) {
 	parallel(t)
 	out := t.TempDir()
-	rankRun{mpirun: openMPI, np: 2, args: []string{"--rehearse", "--backend", "mpi,nccl", "--collective", "all_reduce,all_gather", "-b", "1K", "-e", "4K",
+	rankRun{mpirun: openMPI, np: 2, args: []string{"--rehearse", "--backend", "mpi,nccl", "--collective",
+		"all_reduce,all_gather", "-b", "1K", "-e", "4K",
 		"-f", "2", "-n", "5", "-w", "1", "--out", out}}.mustRun(t)
 	files := map[string]*result.File{}
 	for _, f := range read(t, out) {
@@ -31,8 +32,10 @@ func TestInterleaved(t *testing.T) {
 		t.Error("the files are of different launches or campaigns")
 	}
 	for i := range a.Records {
-		if a.Records[i].Case != b.Records[i].Case || a.Records[i].At > b.Records[i].At || i > 0 && b.Records[i-1].At > a.Records[i].At {
-			t.Errorf("point %d: %s at %s, then %s at %s", i, a.Records[i].Case, a.Records[i].At, b.Records[i].Case, b.Records[i].At)
+		if a.Records[i].Case != b.Records[i].Case || a.Records[i].At > b.Records[i].At ||
+			i > 0 && b.Records[i-1].At > a.Records[i].At {
+			t.Errorf("point %d: %s at %s, then %s at %s", i, a.Records[i].Case, a.Records[i].At, b.Records[i].Case,
+				b.Records[i].At)
 		}
 	}
 }
@@ -41,7 +44,8 @@ func TestInterleaved(t *testing.T) {
 func TestResumeKeepsTheCampaign(t *testing.T) {
 	parallel(t)
 	out := t.TempDir()
-	args := []string{"--rehearse", "--collective", "all_reduce", "-b", "1K", "-e", "1K", "-n", "5", "-w", "1", "--out", out, "--resume", "--backend"}
+	args := []string{"--rehearse", "--collective", "all_reduce", "-b", "1K", "-e", "1K", "-n", "5", "-w", "1", "--out",
+		out, "--resume", "--backend"}
 	rankRun{mpirun: openMPI, np: 3, args: append(args, "nccl", "--worlds", "2")}.mustRun(t)
 	rankRun{mpirun: openMPI, np: 3, args: append(args, "mpi,nccl", "--worlds", "2,3")}.mustRun(t)
 	files := read(t, out)

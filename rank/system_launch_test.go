@@ -44,7 +44,8 @@ func TestLauncherOfTheOtherMPI(t *testing.T) {
 	hydra := []string{"PMI_SIZE=13", "PMI_RANK=0", "MPI_LOCALNRANKS=13", "MPI_LOCALRANKID=0"}
 	refused(t, rankRun{args: small(out), env: hydra}, out, "started 13 ranks", "sees a world of 1")
 	srun := []string{"SLURM_STEP_ID=0", "SLURM_PROCID=0", "SLURM_LOCALID=0", "SLURM_STEP_NUM_TASKS=7", "SLURM_JOB_ID=1"}
-	refused(t, rankRun{args: small(out, "--mpi", "mpich"), env: srun}, out, "started 7 ranks", "sees a world of 1", "--mpi=pmi2")
+	refused(t, rankRun{args: small(out, "--mpi", "mpich"), env: srun}, out, "started 7 ranks", "sees a world of 1",
+		"--mpi=pmi2")
 }
 
 // Ranks of different builds may mean different things by the same words.
@@ -60,7 +61,8 @@ func TestRanksOfDifferentBuilds(t *testing.T) {
 			out := t.TempDir()
 			second := append([]string{":", "-np", "2", other}, small(out)...)
 			refused(t, rankRun{mpirun: mpirun, np: 1, args: small(out), more: second}, out,
-				"different builds", "rank 0 on "+hostName(), "ranks 1 on "+hostName()+", 2 on "+hostName(), "copy one bin/rank")
+				"different builds", "rank 0 on "+hostName(), "ranks 1 on "+hostName()+", 2 on "+hostName(),
+				"copy one bin/rank")
 		})
 	}
 }
@@ -69,7 +71,8 @@ func TestRanksOfDifferentCommandLines(t *testing.T) {
 	parallel(t)
 	out := t.TempDir()
 	second := append([]string{":", "-np", "1", compiled(t).rank}, small(out, "-c", "0")...)
-	refused(t, rankRun{mpirun: openMPI, np: 1, args: small(out), more: second}, out, "different command lines", `"-c" "0"`, "same arguments")
+	refused(t, rankRun{mpirun: openMPI, np: 1, args: small(out), more: second}, out, "different command lines",
+		`"-c" "0"`, "same arguments")
 }
 
 // Without the shim of the launcher's MPI the message says how to build it.

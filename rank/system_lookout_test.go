@@ -45,7 +45,8 @@ func TestRankHangsWithoutSideChannel(t *testing.T) {
 		t.Run(fmt.Sprintf("%s %d %v", c.mpirun, c.victim, c.more), func(t *testing.T) {
 			parallelOn(t, c.mpirun)
 			out, memory := t.TempDir(), named()
-			r := rankRun{mpirun: c.mpirun, np: c.np, env: []string{noSideChannel}, args: endless(out, append(c.more, "--deadline", hangDeadline)...)}.start(t)
+			r := rankRun{mpirun: c.mpirun, np: c.np, env: []string{noSideChannel},
+				args: endless(out, append(c.more, "--deadline", hangDeadline)...)}.start(t)
 			before := r.awaitPoints(out, 3)
 			victim := r.pid(c.victim)
 			r.signal(c.victim, syscall.SIGSTOP)
@@ -53,7 +54,8 @@ func TestRankHangsWithoutSideChannel(t *testing.T) {
 			if o.code != exit.Hang {
 				t.Errorf("want exit code %d: %s", exit.Hang, o)
 			}
-			for _, want := range []string{fmt.Sprintf("hang: rank %d on %s (pid %d) does not answer", c.victim, hostName(), victim),
+			for _, want := range []string{fmt.Sprintf("hang: rank %d on %s (pid %d) does not answer", c.victim,
+				hostName(), victim),
 				fmt.Sprintf("rank %d was last heard of", c.victim), hang.ProcessStopped} {
 				if !strings.Contains(o.stderr, want) {
 					t.Errorf("no %q: %s", want, o)
@@ -133,10 +135,14 @@ func TestRank0HangsAloneOnItsHost(t *testing.T) {
 func TestRankThatIsLateWithoutSideChannel(t *testing.T) {
 	parallel(t)
 	out := t.TempDir()
-	o := rankRun{mpirun: openMPI, np: 3, env: []string{noSideChannel, "BUSBAR_REHEARSAL_FAULT=hang@rank=2,size=4096,phase=measure"}, args: []string{"--rehearse", "--backend", "nccl",
-		"--collective", "all_reduce", "-b", "1K", "-e", "16K", "-f", "4", "-n", "10", "--deadline", "2s", "--out", out}}.run(t)
+	o := rankRun{mpirun: openMPI, np: 3,
+		env: []string{noSideChannel, "BUSBAR_REHEARSAL_FAULT=hang@rank=2,size=4096,phase=measure"},
+		args: []string{"--rehearse", "--backend", "nccl",
+			"--collective", "all_reduce", "-b", "1K", "-e", "16K", "-f", "4", "-n", "10", "--deadline", "2s", "--out",
+			out}}.run(t)
 	want := "rank 2 on " + hostName() + " is still at iteration"
-	if o.code != exit.Hang || !strings.Contains(o.stderr, want) || !strings.Contains(o.stderr, "(issuing) of all_reduce float32 sum 4 KiB") {
+	if o.code != exit.Hang || !strings.Contains(o.stderr, want) ||
+		!strings.Contains(o.stderr, "(issuing) of all_reduce float32 sum 4 KiB") {
 		t.Errorf("want exit code %d and %q: %s", exit.Hang, want, o)
 	}
 }
@@ -176,7 +182,8 @@ func TestNothingIsLeft(t *testing.T) {
 func TestGoodEndLeavesResultsOnly(t *testing.T) {
 	parallel(t)
 	out, memory := filepath.Join(t.TempDir(), "new", "results"), named()
-	rankRun{mpirun: openMPI, np: 2, args: []string{"--quiet", "--collective", "all_reduce", "-b", "8", "-e", "8", "-n", "5", "--out", out}}.mustRun(t)
+	rankRun{mpirun: openMPI, np: 2, args: []string{"--quiet", "--collective", "all_reduce", "-b", "8", "-e", "8", "-n",
+		"5", "--out", out}}.mustRun(t)
 	names, err := filepath.Glob(filepath.Join(out, "*"))
 	if err != nil || len(names) != 2 {
 		t.Errorf("%v %v, want the results file and its text view", err, names)

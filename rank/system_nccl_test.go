@@ -53,10 +53,12 @@ func TestNVTXToolDeclines(t *testing.T) {
 	}
 	for path, want := range map[string]string{tool: "from ranks 1: ", "/nowhere/tool.so": "from ranks 0-1: "} {
 		out := t.TempDir()
-		rankRun{mpirun: openMPI, np: 2, args: rehearsed(small(out, "--profile-range")...), env: []string{"NVTX_INJECTION64_PATH=" + path}}.mustRun(t)
+		rankRun{mpirun: openMPI, np: 2, args: rehearsed(small(out, "--profile-range")...),
+			env: []string{"NVTX_INJECTION64_PATH=" + path}}.mustRun(t)
 		f := readOne(t, out)
 		checkWhole(t, f, result.OK)
-		if notes := strings.Join(f.Run.Backend.Notes, "\n"); !strings.Contains(notes, want) || !strings.Contains(notes, path) {
+		if notes := strings.Join(f.Run.Backend.Notes, "\n"); !strings.Contains(notes, want) ||
+			!strings.Contains(notes, path) {
 			t.Errorf("%s: notes %q, wanted %q", path, notes, want)
 		}
 	}
@@ -67,7 +69,8 @@ func TestNVTXToolDeclines(t *testing.T) {
 func TestTimesByEvents(t *testing.T) {
 	parallel(t)
 	out := t.TempDir()
-	args := rehearsed("--collective", "all_reduce", "-b", "8M", "-e", "8M", "-n", "9", "-w", "1", "--mode", "latency,throughput", "--out", out)
+	args := rehearsed("--collective", "all_reduce", "-b", "8M", "-e", "8M", "-n", "9", "-w", "1", "--mode",
+		"latency,throughput", "--out", out)
 	rankRun{mpirun: openMPI, np: 2, args: append(args, "--events")}.mustRun(t)
 	f := readOne(t, out)
 	checkWhole(t, f, result.OK)
@@ -76,7 +79,8 @@ func TestTimesByEvents(t *testing.T) {
 	}
 	for _, r := range f.Records {
 		e := r.Time.Event
-		if e == nil || e.Seconds <= 0 || e.Min > e.Seconds || e.Max < e.Seconds || math.Abs(e.Seconds-r.Time.Seconds) > 0.3*r.Time.Seconds {
+		if e == nil || e.Seconds <= 0 || e.Min > e.Seconds || e.Max < e.Seconds ||
+			math.Abs(e.Seconds-r.Time.Seconds) > 0.3*r.Time.Seconds {
 			t.Errorf("%s: %g s by the host, by events %+v", r.Case, r.Time.Seconds, e)
 		}
 	}
@@ -88,7 +92,8 @@ func TestTimesByEvents(t *testing.T) {
 		t.Errorf("no column for it (error %v)", err)
 	}
 	rankRun{mpirun: openMPI, np: 2, args: append(args, "--resume")}.mustRun(t)
-	if files := read(t, out); len(files) != 2 || len(files[1].Run.Resumes) != 0 || len(files[1].Records) != len(f.Records) {
+	if files := read(t, out); len(files) != 2 || len(files[1].Run.Resumes) != 0 ||
+		len(files[1].Records) != len(f.Records) {
 		t.Error("a run without events continues one with them")
 	}
 	out = t.TempDir()
@@ -104,21 +109,26 @@ func TestTimesByEvents(t *testing.T) {
 func TestAlgorithms(t *testing.T) {
 	parallel(t)
 	out := t.TempDir()
-	rankRun{mpirun: openMPI, np: 2, args: rehearsed("--collective", "all_reduce,broadcast,alltoall,sendrecv", "-b", "4K", "-e", "4K", "-n", "5", "-w", "1",
+	rankRun{mpirun: openMPI, np: 2, args: rehearsed("--collective", "all_reduce,broadcast,alltoall,sendrecv", "-b",
+		"4K", "-e", "4K", "-n", "5", "-w", "1",
 		"--algo", "tree_simple,ring_ll128", "--min-ctas", "2", "--max-ctas", "4", "--path", "--out", out)}.mustRun(t)
 	f := readOne(t, out)
-	if c := f.Run.Method.Config; !strings.Contains(c, "minCTAs=2 maxCTAs=4; ncclCollConfig_t") || !strings.Contains(c, "algSelection=tree_simple,ring_ll128") {
+	if c := f.Run.Method.Config; !strings.Contains(c, "minCTAs=2 maxCTAs=4; ncclCollConfig_t") ||
+		!strings.Contains(c, "algSelection=tree_simple,ring_ll128") {
 		t.Errorf("recorded as %q", c)
 	}
 	for _, r := range f.Records {
 		switch r.Collective {
 		case coll.AllReduce, coll.Broadcast:
-			want := map[coll.Collective]string{coll.AllReduce: "TREE SIMPLE", coll.Broadcast: "RING LL128"}[r.Collective]
+			want := map[coll.Collective]string{coll.AllReduce: "TREE SIMPLE",
+				coll.Broadcast: "RING LL128"}[r.Collective]
 			if r.Status != result.OK || r.Path == nil || r.Path.Algorithm+" "+r.Path.Protocol != want {
 				t.Errorf("%s: %s %s, by %+v, want %s", r.Case, r.Status, r.Reason, r.Path, want)
 			}
 		default:
-			if r.Status != result.Unsupported || !strings.Contains(r.Reason, "choice of algorithms") && !strings.Contains(r.Reason, "cannot be honored for AlltoAll") {
+			if r.Status != result.Unsupported ||
+				!strings.Contains(r.Reason, "choice of algorithms") &&
+					!strings.Contains(r.Reason, "cannot be honored for AlltoAll") {
 				t.Errorf("%s: %s %s", r.Case, r.Status, r.Reason)
 			}
 		}
@@ -131,15 +141,21 @@ func TestAlgorithms(t *testing.T) {
 		}
 	}
 	out = t.TempDir()
-	refused(t, rankRun{mpirun: openMPI, np: 2, args: rehearsed(small(out, "--algo", "ring", "--nccl", lacking(t, "ncclAllReduceConfig"))...)}, out, "--algo ring", "2.31")
-	refused(t, rankRun{mpirun: openMPI, np: 2, env: []string{"NCCL_PROTO=LL"}, args: rehearsed(small(out, "--algo", "ring")...)}, out, "NCCL_PROTO=LL", "leave one of them out")
+	refused(t,
+		rankRun{mpirun: openMPI, np: 2,
+			args: rehearsed(small(out, "--algo", "ring", "--nccl", lacking(t, "ncclAllReduceConfig"))...)}, out,
+		"--algo ring", "2.31")
+	refused(t,
+		rankRun{mpirun: openMPI, np: 2, env: []string{"NCCL_PROTO=LL"},
+			args: rehearsed(small(out, "--algo", "ring")...)}, out, "NCCL_PROTO=LL", "leave one of them out")
 }
 
 // A minimum of thread blocks goes with a maximum, which NCCL before 2.31 requires.
 func TestMinCTAsAlone(t *testing.T) {
 	parallel(t)
 	out := t.TempDir()
-	rankRun{mpirun: openMPI, np: 2, env: []string{"BUSBAR_REHEARSAL_VERSION=21701"}, args: rehearsed(small(out, "--min-ctas", "4")...)}.mustRun(t)
+	rankRun{mpirun: openMPI, np: 2, env: []string{"BUSBAR_REHEARSAL_VERSION=21701"},
+		args: rehearsed(small(out, "--min-ctas", "4")...)}.mustRun(t)
 	f := readOne(t, out)
 	checkWhole(t, f, result.OK)
 	if c := f.Run.Method.Config; !strings.HasSuffix(c, "minCTAs=4 maxCTAs=1024") {
@@ -150,11 +166,14 @@ func TestMinCTAsAlone(t *testing.T) {
 // A communicator on another GPU than the rank's own is refused with both named, whether or not the rank sees the other.
 func TestCommunicatorOnAnotherGPU(t *testing.T) {
 	parallel(t)
-	for gpus, other := range map[string]string{"4": "Rehearsed GPU, 0000:12:00.0, GPU-", "2": "not visible to this rank"} {
-		o := rankRun{mpirun: openMPI, np: 2, env: []string{killAtOnce, "BUSBAR_REHEARSAL_FAULT=other-gpu@rank=1", "BUSBAR_REHEARSAL_GPUS=" + gpus},
+	for gpus, other := range map[string]string{"4": "Rehearsed GPU, 0000:12:00.0, GPU-",
+		"2": "not visible to this rank"} {
+		o := rankRun{mpirun: openMPI, np: 2,
+			env:  []string{killAtOnce, "BUSBAR_REHEARSAL_FAULT=other-gpu@rank=1", "BUSBAR_REHEARSAL_GPUS=" + gpus},
 			args: rehearsed(small(t.TempDir())...)}.run(t)
 		said := strings.Join(o.messages(), "\n")
-		for _, w := range []string{"rank 1 on " + hostName() + ": the communicator", "uses GPU 2 (" + other, "uses GPU 1 (Rehearsed GPU, 0000:11:00.0, GPU-"} {
+		for _, w := range []string{"rank 1 on " + hostName() + ": the communicator", "uses GPU 2 (" + other,
+			"uses GPU 1 (Rehearsed GPU, 0000:11:00.0, GPU-"} {
 			if o.code != exit.Environment || !strings.Contains(said, w) {
 				t.Errorf("%s GPUs: want exit code %d and %q: %s", gpus, exit.Environment, w, o)
 			}
@@ -171,7 +190,8 @@ func TestSlicesOfOneGPU(t *testing.T) {
 	}
 	out := t.TempDir()
 	refused(t, rankRun{mpirun: openMPI, np: 2, env: slices("22907"), args: rehearsed(small(out)...)}, out,
-		"ranks 0, 1 on", "share one GPU (Rehearsed GPU, 0000:10:00.0, MIG-", "2.29.7 compares PCI addresses", "--allow-shared-gpu")
+		"ranks 0, 1 on", "share one GPU (Rehearsed GPU, 0000:10:00.0, MIG-", "2.29.7 compares PCI addresses",
+		"--allow-shared-gpu")
 	for _, k := range []struct {
 		version string
 		args    []string
@@ -194,9 +214,11 @@ func TestFloat8OnOldGPU(t *testing.T) {
 	parallel(t)
 	for version, gathers := range map[string]result.Status{"22707": result.Unsupported, "23003": result.OK} {
 		out := t.TempDir()
-		o := rankRun{mpirun: openMPI, np: 2, env: []string{"BUSBAR_REHEARSAL_CAPABILITY=8.0", "BUSBAR_REHEARSAL_VERSION=" + version,
-			"BUSBAR_REHEARSAL_FAULT=abort-hang"},
-			args: rehearsed("--collective", "all_reduce,all_gather,sendrecv", "-d", "float8e4m3,float8e5m2,float32", "-b", "4K", "-e", "4K", "-n", "3",
+		o := rankRun{mpirun: openMPI, np: 2,
+			env: []string{"BUSBAR_REHEARSAL_CAPABILITY=8.0", "BUSBAR_REHEARSAL_VERSION=" + version,
+				"BUSBAR_REHEARSAL_FAULT=abort-hang"},
+			args: rehearsed("--collective", "all_reduce,all_gather,sendrecv", "-d", "float8e4m3,float8e5m2,float32",
+				"-b", "4K", "-e", "4K", "-n", "3",
 				"--mode", "throughput", "--deadline", "5s", "--out", out)}.run(t)
 		f := readOne(t, out)
 		if len(f.Records) != 9 {
@@ -210,7 +232,8 @@ func TestFloat8OnOldGPU(t *testing.T) {
 					want = result.Unsupported
 				}
 			}
-			if r.Status != want || want == result.Unsupported && !strings.Contains(r.Reason, "FP8 reduction support begins with sm90") {
+			if r.Status != want || want == result.Unsupported &&
+				!strings.Contains(r.Reason, "FP8 reduction support begins with sm90") {
 				t.Errorf("%s: %s: %s (%s), wanted %s", version, r.Case, r.Status, r.Reason, want)
 			}
 		}
@@ -222,8 +245,9 @@ func TestBuffersMoveAsInNCCLTests(t *testing.T) {
 	parallel(t)
 	for name, more := range map[string][]string{"calls": nil, "graph": {"-G", "2"}, "one place": {"--rotate", "0"}} {
 		out := t.TempDir()
-		rankRun{mpirun: openMPI, np: 2, args: append(rehearsed("--like", "nccl-tests", "--collective", "all_reduce", "-b", "4K",
-			"-e", "64K", "-f", "4", "--placement", "out", "--out", out), more...)}.mustRun(t)
+		rankRun{mpirun: openMPI, np: 2,
+			args: append(rehearsed("--like", "nccl-tests", "--collective", "all_reduce", "-b", "4K",
+				"-e", "64K", "-f", "4", "--placement", "out", "--out", out), more...)}.mustRun(t)
 		f := readOne(t, out)
 		checkWhole(t, f, result.OK)
 		moves := name != "one place"
@@ -237,7 +261,8 @@ func TestBuffersMoveAsInNCCLTests(t *testing.T) {
 			}
 			each := r.Count * 2 // over ranks
 			if got := r.Check.Elements; got != 2*places*each {
-				t.Errorf("%s: %s: %d elements compared, want those of %d places before and after timing", name, r.Case, got, places)
+				t.Errorf("%s: %s: %d elements compared, want those of %d places before and after timing", name, r.Case,
+					got, places)
 			}
 		}
 	}
@@ -247,8 +272,10 @@ func TestBuffersMoveAsInNCCLTests(t *testing.T) {
 func TestWindowsOfRoots(t *testing.T) {
 	parallel(t)
 	out := t.TempDir()
-	rankRun{mpirun: openMPI, np: 3, args: rehearsed("--register", "window", "--rotate", "256K", "--collective", "gather,scatter,broadcast,reduce",
-		"--placement", "out,in", "-b", "48K", "-e", "48K", "-n", "7", "-w", "1", "-c", "1", "--mode", "throughput", "--out", out)}.mustRun(t)
+	rankRun{mpirun: openMPI, np: 3, args: rehearsed("--register", "window", "--rotate", "256K", "--collective",
+		"gather,scatter,broadcast,reduce",
+		"--placement", "out,in", "-b", "48K", "-e", "48K", "-n", "7", "-w", "1", "-c", "1", "--mode", "throughput",
+		"--out", out)}.mustRun(t)
 	f := readOne(t, out)
 	for _, r := range f.Records {
 		if r.Status != result.OK || r.Check.Result != "ok" {
@@ -265,8 +292,9 @@ func TestWindowsOfRoots(t *testing.T) {
 func TestOutOfMemoryTwice(t *testing.T) {
 	parallel(t)
 	out := t.TempDir()
-	o := rankRun{mpirun: openMPI, np: 2, env: []string{"BUSBAR_REHEARSAL_FAULT=oom@rank=1,size=4096"}, args: rehearsed("--collective", "all_reduce",
-		"--placement", "out,in", "-b", "4K", "-e", "8K", "-n", "3", "--mode", "throughput", "--out", out)}.run(t)
+	o := rankRun{mpirun: openMPI, np: 2, env: []string{"BUSBAR_REHEARSAL_FAULT=oom@rank=1,size=4096"},
+		args: rehearsed("--collective", "all_reduce",
+			"--placement", "out,in", "-b", "4K", "-e", "8K", "-n", "3", "--mode", "throughput", "--out", out)}.run(t)
 	if o.code == 0 {
 		t.Error("the run ended as if nothing was")
 	}

@@ -24,7 +24,8 @@ func asRoot(t *testing.T) bool {
 	c := exec.Command("unshare", "--user", "--map-root-user", "--mount", os.Args[0], "-test.run", "^"+t.Name()+"$")
 	c.Env = append(os.Environ(), "TMPDIR="+shortDir(t)) // Open MPI has a folder of root's in the usual place
 	if out, err := c.CombinedOutput(); err != nil {
-		t.Errorf("%s: %v (as root no namespace is needed; without one, user namespaces must be allowed)\n%s", c, err, out)
+		t.Errorf("%s: %v (as root no namespace is needed; without one, user namespaces must be allowed)\n%s", c, err,
+			out)
 	}
 	return false
 }
@@ -93,7 +94,8 @@ func TestDiskIsFull(t *testing.T) {
 		}
 		next++
 	}
-	if n, all := len(merged(t, out, rescued[0])), len(f.Records)+len(rest.Records); n > all || n < all-1 { // one may have been cut off
+	// one may have been cut off
+	if n, all := len(merged(t, out, rescued[0])), len(f.Records)+len(rest.Records); n > all || n < all-1 {
 		t.Errorf("%d points come out of merging, %d records are there", n, all)
 	}
 	// With room again the run goes on in its folder.
@@ -134,7 +136,8 @@ func TestNowhereToWrite(t *testing.T) {
 		o := rankRun{mpirun: mpirun, np: 2, args: small(c.out), dir: here}.run(t)
 		mpirun = alone
 		said := o.messages()
-		if o.code != exit.Environment || len(said) != 1 || !strings.Contains(said[0], c.out) || !strings.Contains(said[0], c.why) ||
+		if o.code != exit.Environment || len(said) != 1 || !strings.Contains(said[0], c.out) ||
+			!strings.Contains(said[0], c.why) ||
 			!strings.Contains(said[0], "--out") {
 			t.Errorf("--out %s: want exit code %d and one message with %q: %s", c.out, exit.Environment, c.why, o)
 		}

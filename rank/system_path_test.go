@@ -17,8 +17,9 @@ import (
 
 // pathLaunch is a rehearsal of a small and a large all_reduce and alltoall that asks for their paths.
 func pathLaunch(out string, env []string, args ...string) rankRun {
-	return rankRun{mpirun: openMPI, np: 3, env: env, args: append([]string{"--rehearse", "--path", "--collective", "all_reduce,alltoall", "-b", "1K", "-e", "1M",
-		"-f", "1024", "-n", "10", "--deadline", "20s", "--out", out}, args...)}
+	return rankRun{mpirun: openMPI, np: 3, env: env,
+		args: append([]string{"--rehearse", "--path", "--collective", "all_reduce,alltoall", "-b", "1K", "-e", "1M",
+			"-f", "1024", "-n", "10", "--deadline", "20s", "--out", out}, args...)}
 }
 
 // Every version of NCCL's profiler interface tells the path, from the library to the table.
@@ -37,14 +38,16 @@ func TestPathByEveryInterface(t *testing.T) {
 		{nccl: "22707", version: "version 4", peerToo: true},
 		{nccl: "22809", version: "version 5", peerToo: true, args: []string{"-m", "4", "-c", "0"}},
 		{nccl: "23007", version: "version 6", peerToo: true, args: []string{"-G", "2"}, note: "outside the graph"},
-		{nccl: "23007", version: "version 6", peerToo: true, args: []string{"--nonblocking", "--placement", "both", "--mode", "latency"}},
+		{nccl: "23007", version: "version 6", peerToo: true,
+			args: []string{"--nonblocking", "--placement", "both", "--mode", "latency"}},
 	} {
 		t.Run(k.nccl+strings.Join(k.args, ""), func(t *testing.T) {
 			parallel(t)
 			out := t.TempDir()
 			pathLaunch(out, []string{"BUSBAR_REHEARSAL_VERSION=" + k.nccl}, k.args...).mustRun(t)
 			f := readOne(t, out)
-			if !slices.ContainsFunc(f.Run.Backend.Notes, func(n string) bool { return strings.Contains(n, "profiler interface, "+k.version+" ") }) {
+			if !slices.ContainsFunc(f.Run.Backend.Notes,
+				func(n string) bool { return strings.Contains(n, "profiler interface, "+k.version+" ") }) {
 				t.Errorf("notes %q", f.Run.Backend.Notes)
 			}
 			for _, r := range f.Records {
@@ -61,14 +64,16 @@ func TestPathByEveryInterface(t *testing.T) {
 				if r.Collective == coll.AllToAll && !k.peerToo {
 					want = nil
 				}
-				if (r.Path == nil) != (want == nil) || want != nil && *r.Path != *want || len(r.Warnings) > 0 && r.Warnings[0].Code() == (notice.PathDiffers{}).Code() {
+				if (r.Path == nil) != (want == nil) || want != nil && *r.Path != *want ||
+					len(r.Warnings) > 0 && r.Warnings[0].Code() == (notice.PathDiffers{}).Code() {
 					t.Errorf("%s: path %v, wanted %v; warnings %q", r.Case, r.Path, want, r.Warnings)
 				}
 				if k.note != "" && !strings.Contains(strings.Join(r.Notes, "\n"), k.note) {
 					t.Errorf("%s: notes %q", r.Case, r.Notes)
 				}
 			}
-			if rows := mergedRows(t, out); rows[0]["algorithm"] == "" || rows[0]["protocol"] == "" || rows[0]["channels"] == "" {
+			if rows := mergedRows(t, out); rows[0]["algorithm"] == "" || rows[0]["protocol"] == "" ||
+				rows[0]["channels"] == "" {
 				t.Errorf("merged: %v", rows[0])
 			}
 		})
@@ -99,12 +104,15 @@ func TestPathIsAskedFor(t *testing.T) {
 	l.args = slices.DeleteFunc(l.args, func(a string) bool { return a == "--path" })
 	l.mustRun(t)
 	f := readOne(t, out)
-	if f.Records[0].Path != nil || strings.Contains(strings.Join(f.Run.Backend.Notes, "\n"), "path:") || f.Run.Environment["NCCL_PROFILER_PLUGIN"] != "" {
-		t.Errorf("unasked: path %v, notes %q, environment %v", f.Records[0].Path, f.Run.Backend.Notes, f.Run.Environment)
+	if f.Records[0].Path != nil || strings.Contains(strings.Join(f.Run.Backend.Notes, "\n"), "path:") ||
+		f.Run.Environment["NCCL_PROFILER_PLUGIN"] != "" {
+		t.Errorf("unasked: path %v, notes %q, environment %v", f.Records[0].Path, f.Run.Backend.Notes,
+			f.Run.Environment)
 	}
 	out = t.TempDir()
 	o := pathLaunch(out, []string{"NCCL_PROFILER_PLUGIN=/opt/theirs.so"}).run(t)
-	if words := "it is set to /opt/theirs.so: unset it, or leave --path out"; o.code != exit.Environment || !strings.Contains(o.stderr, words) {
+	if words := "it is set to /opt/theirs.so: unset it, or leave --path out"; o.code != exit.Environment ||
+		!strings.Contains(o.stderr, words) {
 		t.Errorf("want exit code %d and %q: %s", exit.Environment, words, o)
 	}
 	if names, _ := filepath.Glob(out + "/*"); len(names) > 0 {
@@ -136,7 +144,8 @@ func TestPathOfPluginTooLong(t *testing.T) {
 func TestFaultWhileWatched(t *testing.T) {
 	parallel(t)
 	out := t.TempDir()
-	o := pathLaunch(out, []string{"BUSBAR_REHEARSAL_FAULT=oom@rank=1,collective=all_reduce,size=1024,phase=path"}).run(t)
+	o := pathLaunch(out,
+		[]string{"BUSBAR_REHEARSAL_FAULT=oom@rank=1,collective=all_reduce,size=1024,phase=path"}).run(t)
 	f := readOne(t, out)
 	if o.code != exit.Points || f.Records[0].Status != result.OOM || f.Records[0].Path != nil {
 		t.Fatalf("%s, path %v: %s", f.Records[0].Status, f.Records[0].Path, o)

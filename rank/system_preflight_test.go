@@ -53,7 +53,8 @@ func decoded(t *testing.T, o outcome) (v preflight.Verdict, rows map[string]chec
 	}
 	rows = map[string]checked{}
 	for i, r := range report.Rows {
-		if r.Found == "" || r.Where == nil || (r.Verdict == preflight.Passed) != (r.Advice == "") || r.Code != report.Notices[i].Code {
+		if r.Found == "" || r.Where == nil || (r.Verdict == preflight.Passed) != (r.Advice == "") ||
+			r.Code != report.Notices[i].Code {
 			t.Errorf("not a whole row: %+v", r)
 		}
 		if before, seen := rows[r.Check]; !seen || before.Verdict == preflight.Passed {
@@ -79,13 +80,15 @@ func TestPreflight(t *testing.T) {
 		t.Run(mpirun, func(t *testing.T) {
 			parallelOn(t, mpirun)
 			out := filepath.Join(t.TempDir(), "not", "there", "yet")
-			o := rankRun{mpirun: mpirun, np: 2, args: []string{"--preflight", "--json", "--backend", "mpi", "--out", out}}.mustRun(t)
+			o := rankRun{mpirun: mpirun, np: 2,
+				args: []string{"--preflight", "--json", "--backend", "mpi", "--out", out}}.mustRun(t)
 			v, rows := decoded(t, o)
 			if v == preflight.Problem || o.stderr != "" {
 				t.Errorf("verdict %s: %s", v, o)
 			}
 			for check, want := range map[string][3]string{ // code, parameter, words
-				"MPI": {"mpi-in-use", "library", "MPI"}, "ranks": {"ranks-alike", "ranks", "2"}, "hosts": {"one-host", "host",
+				"MPI": {"mpi-in-use", "library", "MPI"}, "ranks": {"ranks-alike", "ranks", "2"}, "hosts": {"one-host",
+					"host",
 					hostName()},
 				"host memory": {"host-memory", "ranks", ""}, "shared memory": {"shared-memory", "ranks", "2"},
 				"locked memory": {"locked-memory", "limit", ""}, "open files": {"open-files", "limit",
@@ -118,7 +121,8 @@ func TestPreflightForPeople(t *testing.T) {
 	if o.code != exit.Environment || len(o.messages()) > 0 {
 		t.Errorf("%s", o)
 	}
-	for _, words := range []string{"Preflight of 2 ranks on 1 host: mpi\n", "\nok       all_reduce", "\nPROBLEM  output",
+	for _, words := range []string{"Preflight of 2 ranks on 1 host: mpi\n", "\nok       all_reduce",
+		"\nPROBLEM  output",
 		" [output-unusable]\n", "\n           advice        name another with --out\n", "\nNot ready: 1 problem, "} {
 		if !strings.Contains(o.stdout, words) {
 			t.Errorf("no %q: %s", words, o.stdout)
@@ -189,7 +193,8 @@ func TestPreflightOfRehearsal(t *testing.T) {
 			[3]string{"backend-unavailable", "problem", "OUT_OF_MEMORY"}},
 		"hang": {[]string{"BUSBAR_REHEARSAL_FAULT=hang@rank=1"}, []string{"--deadline", "2s"}, exit.Hang,
 			"communication", preflight.Problem, [3]string{"preflight-stopped", "cause", "rank 1 on"}},
-		"no start": {[]string{"BUSBAR_REHEARSAL_FAULT=init-hang"}, []string{"--deadline", "2s"}, exit.Hang, "communication",
+		"no start": {[]string{"BUSBAR_REHEARSAL_FAULT=init-hang"}, []string{"--deadline", "2s"}, exit.Hang,
+			"communication",
 			preflight.Problem, [3]string{"preflight-stopped", "cause", "NCCL init"}},
 	} {
 		o := rankRun{mpirun: openMPI, np: 2, args: append(args, c.more...), env: c.env}.run(t)
@@ -205,7 +210,8 @@ func TestPreflightOfRehearsal(t *testing.T) {
 func TestPreflightWithoutGPU(t *testing.T) {
 	parallel(t)
 	none := filepath.Join(t.TempDir(), "none")
-	o := rankRun{mpirun: openMPI, np: 2, args: []string{"--preflight", "--json", "--backend", "nccl", "--cuda", none, "--nccl", none}}.run(t)
+	o := rankRun{mpirun: openMPI, np: 2,
+		args: []string{"--preflight", "--json", "--backend", "nccl", "--cuda", none, "--nccl", none}}.run(t)
 	v, rows := decoded(t, o)
 	if o.code != exit.Environment || v != preflight.Problem || len(o.messages()) > 0 {
 		t.Errorf("%s", o)

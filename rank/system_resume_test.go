@@ -125,7 +125,8 @@ func TestResumeMeasuresWhatDiffers(t *testing.T) {
 		checkWhole(t, last, result.OK)
 	}
 	// All of it is there now.
-	rankRun{mpirun: openMPI, np: 2, args: small(out, "--resume", "--mode", "both", "--datatype", "float32,int32")}.mustRun(t)
+	rankRun{mpirun: openMPI, np: 2, args: small(out, "--resume", "--mode", "both", "--datatype",
+		"float32,int32")}.mustRun(t)
 	files := read(t, out)
 	if n := len(files[len(files)-1].Records); n != one {
 		t.Errorf("%d records, want the %d of int32 latency", n, one)
@@ -136,7 +137,8 @@ func TestResumeMeasuresWhatDiffers(t *testing.T) {
 func TestResumeCycles(t *testing.T) {
 	parallel(t)
 	out := t.TempDir()
-	rankRun{mpirun: openMPI, np: 2, args: campaignArgs(out, "-N", "2", "-e", "256")}.start(t).cut(out, 3, syscall.SIGTERM)
+	rankRun{mpirun: openMPI, np: 2, args: campaignArgs(out, "-N", "2", "-e", "256")}.start(t).cut(out, 3,
+		syscall.SIGTERM)
 	rankRun{mpirun: openMPI, np: 2, args: campaignArgs(out, "-N", "2", "-e", "256", "--resume")}.mustRun(t)
 	cycles := map[int]int{}
 	for p, n := range merged(t, out) {

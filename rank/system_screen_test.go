@@ -52,7 +52,8 @@ func TestPlainOutput(t *testing.T) {
 				t.Errorf("%q\n%q", o.stdout, o.stderr)
 			}
 			checkScreen(t, o.stdout, 6)
-			for _, want := range []string{"# points: 6 ok, 2 skipped", "# next: post merge && post plot", "# results: "} {
+			for _, want := range []string{"# points: 6 ok, 2 skipped", "# next: post merge && post plot",
+				"# results: "} {
 				if !strings.Contains(o.stdout, want) {
 					t.Errorf("no %q: %s", want, o.stdout)
 				}
@@ -132,7 +133,8 @@ func onTerminal(t *testing.T, l rankRun) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if l.tty, err = os.OpenFile(filepath.Join("/dev/pts", strconv.Itoa(number)), os.O_RDWR|unix.O_NOCTTY, 0); err != nil {
+	if l.tty, err = os.OpenFile(filepath.Join("/dev/pts", strconv.Itoa(number)), os.O_RDWR|unix.O_NOCTTY,
+		0); err != nil {
 		t.Fatal(err)
 	}
 	written := make(chan string)

@@ -84,7 +84,8 @@ func TestAskedToEnd(t *testing.T) {
 			checkWhole(t, f, result.OK)
 			checkEnd(t, f, result.Interrupted, 143)
 			if len(f.Records) <= before {
-				t.Errorf("%d records, there were %d before the signal: the case in hand is lost", len(f.Records), before)
+				t.Errorf("%d records, there were %d before the signal: the case in hand is lost", len(f.Records),
+					before)
 			}
 			if !strings.Contains(f.End.Reason, "SIGUSR1") || !strings.Contains(o.stdout, "--resume") {
 				t.Errorf("the end says %q\n%s", f.End.Reason, o)
@@ -114,7 +115,8 @@ func (r *running) awaitStandstill(dir string) (points int) {
 func TestInterruptedAlone(t *testing.T) {
 	t.Parallel()
 	for _, mpi := range []string{"openmpi", "mpich"} {
-		for signal, code := range map[syscall.Signal]int{syscall.SIGTERM: 143, syscall.SIGINT: 130, syscall.SIGUSR1: 143} {
+		for signal, code := range map[syscall.Signal]int{syscall.SIGTERM: 143, syscall.SIGINT: 130,
+			syscall.SIGUSR1: 143} {
 			t.Run(fmt.Sprintf("%s %s", mpi, signal), func(t *testing.T) {
 				parallelOn(t, "mpirun."+mpi)
 				out := t.TempDir()

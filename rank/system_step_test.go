@@ -21,12 +21,14 @@ import (
 
 // stepArgs are a run of steps of a small model: two buckets, a few rounds.
 func stepArgs(out string, more ...string) []string {
-	return append([]string{"--step", "uniform:6x4K", "--compute", "6ms", "--bucket", "16K,all", "-n", "3", "--out", out}, more...)
+	return append([]string{"--step", "uniform:6x4K", "--compute", "6ms", "--bucket", "16K,all", "-n", "3", "--out",
+		out}, more...)
 }
 
 // endlessSteps are a run of steps that goes on until it is ended.
 func endlessSteps(out string, more ...string) []string {
-	return append([]string{"--step", "uniform:6x4K", "--compute", "6ms", "--bucket", "16K,all", "-n", "1000000", "--out", out}, more...)
+	return append([]string{"--step", "uniform:6x4K", "--compute", "6ms", "--bucket", "16K,all", "-n", "1000000",
+		"--out", out}, more...)
 }
 
 // readSteps reads all files of steps of a folder, sorted by time.
@@ -89,7 +91,8 @@ func checkSteps(t *testing.T, f *result.StepFile, rounds int) {
 			continue
 		}
 		if r.Figures.Rounds != rounds || len(f.Rounds[i]) != rounds || r.Stop != "fixed" {
-			t.Errorf("%s: %d rounds in the record, %d in the file, ended by %q", r.Point, r.Figures.Rounds, len(f.Rounds[i]), r.Stop)
+			t.Errorf("%s: %d rounds in the record, %d in the file, ended by %q", r.Point, r.Figures.Rounds,
+				len(f.Rounds[i]), r.Stop)
 		}
 		for _, x := range f.Rounds[i] {
 			checkRound(t, r.Point, x)
@@ -103,7 +106,8 @@ func checkSteps(t *testing.T, f *result.StepFile, rounds int) {
 // checkRound: what is a part is not more than the whole that was measured with it.
 func checkRound(t *testing.T, p step.Point, x step.Round) {
 	t.Helper()
-	if x.Compute <= 0 || x.Comm <= 0 || x.ComputeAlone > x.Compute || x.CommAlone > x.Comm || x.Hidden > x.CommBusy || x.Hidden > x.ComputeBusy ||
+	if x.Compute <= 0 || x.Comm <= 0 || x.ComputeAlone > x.Compute || x.CommAlone > x.Comm || x.Hidden > x.CommBusy ||
+		x.Hidden > x.ComputeBusy ||
 		x.ComputeBusy > x.Overlapped || x.CommBusy > x.Overlapped {
 		t.Errorf("%s: %+v", p, x)
 	}
@@ -130,20 +134,24 @@ func TestSteps(t *testing.T) {
 				glooShim(t)
 			}
 			out := t.TempDir()
-			o := rankRun{mpirun: k.mpirun, np: k.np, args: stepArgs(out, k.more...), env: []string{fmt.Sprintf("BUSBAR_REHEARSAL_GPUS=%d", k.np)}}.mustRun(t)
+			o := rankRun{mpirun: k.mpirun, np: k.np, args: stepArgs(out, k.more...),
+				env: []string{fmt.Sprintf("BUSBAR_REHEARSAL_GPUS=%d", k.np)}}.mustRun(t)
 			f := readOneStep(t, out)
 			checkSteps(t, f, 3)
-			if !strings.HasPrefix(filepath.Base(f.Path), fmt.Sprintf("step_%s_world%d_", k.backend, k.np)) || f.Run.Backend.Name != k.backend {
+			if !strings.HasPrefix(filepath.Base(f.Path), fmt.Sprintf("step_%s_world%d_", k.backend, k.np)) ||
+				f.Run.Backend.Name != k.backend {
 				t.Errorf("%s is of %s", f.Path, f.Run.Backend.Name)
 			}
 			s := f.Run.Step
 			if s.Model != "uniform:6x4K" || s.Layers != 6 || s.Params != 6*4096 || s.Computing == "" {
 				t.Errorf("the header says %+v", s)
 			}
-			if strings.Contains(o.stdout, "SIMULATED") != (k.backend == backend.Simulation) || f.Run.Rehearse != (k.backend == backend.Simulation) {
+			if strings.Contains(o.stdout, "SIMULATED") != (k.backend == backend.Simulation) ||
+				f.Run.Rehearse != (k.backend == backend.Simulation) {
 				t.Errorf("rehearsed or not is not said: %s", o)
 			}
-			for _, want := range []string{"training steps of uniform:6x4K", "# 3 rounds of four steps a point\n", "speed-", "post report", filepath.Base(f.Path)} {
+			for _, want := range []string{"training steps of uniform:6x4K", "# 3 rounds of four steps a point\n",
+				"speed-", "post report", filepath.Base(f.Path)} {
 				if !strings.Contains(o.stdout, want) {
 					t.Errorf("no %q: %s", want, o)
 				}
@@ -179,7 +187,9 @@ func checkTraces(t *testing.T, f *result.StepFile) {
 func TestStepsThatCannotBe(t *testing.T) {
 	parallel(t)
 	out := t.TempDir()
-	o := rankRun{mpirun: openMPI, np: 2, args: stepArgs(out, "--backend", "mpi", "--progress", "none", "--strategy", "ddp,fsdp", "--compress", "none,powersgd-4", "-d", "float8e4m3,float32")}.mustRun(t)
+	o := rankRun{mpirun: openMPI, np: 2,
+		args: stepArgs(out, "--backend", "mpi", "--progress", "none", "--strategy", "ddp,fsdp", "--compress",
+			"none,powersgd-4", "-d", "float8e4m3,float32")}.mustRun(t)
 	f := readOneStep(t, out)
 	for _, r := range f.Records {
 		want := result.OK
@@ -202,7 +212,8 @@ func TestStepsThatCannotBe(t *testing.T) {
 func TestStepMemoryIsNotEnough(t *testing.T) {
 	parallel(t)
 	out := t.TempDir()
-	o := rankRun{mpirun: openMPI, np: 2, args: []string{"--step", "uniform:4x256G", "--bucket", "all", "--progress", "none", "--out", out}}.mustRun(t)
+	o := rankRun{mpirun: openMPI, np: 2,
+		args: []string{"--step", "uniform:4x256G", "--bucket", "all", "--progress", "none", "--out", out}}.mustRun(t)
 	f := readOneStep(t, out)
 	if r := f.Records[0]; r.Status != result.Skipped || r.Needed != 4<<40 || r.Cause.Code() != "memory-insufficient" {
 		t.Errorf("%s, %d bytes, %s\n%s", r.Status, r.Needed, r.Reason, o)
@@ -213,7 +224,8 @@ func TestStepMemoryIsNotEnough(t *testing.T) {
 func TestStepWorlds(t *testing.T) {
 	parallel(t)
 	out := t.TempDir()
-	rankRun{mpirun: openMPI, np: 3, args: stepArgs(out, "--backend", "mpi", "--progress", "none", "--worlds", "2,3,5", "--no-trace")}.mustRun(t)
+	rankRun{mpirun: openMPI, np: 3, args: stepArgs(out, "--backend", "mpi", "--progress", "none", "--worlds", "2,3,5",
+		"--no-trace")}.mustRun(t)
 	files := readSteps(t, out)
 	if len(files) != 3 {
 		t.Fatalf("%d files", len(files))
@@ -247,7 +259,8 @@ func TestStepsInterrupted(t *testing.T) {
 			r.signal(k.target, k.signal)
 			o := r.wait()
 			f := readOneStep(t, out)
-			if f.End == nil || f.End.Outcome != result.Interrupted || f.End.Code != k.code || !strings.Contains(o.stderr+o.stdout, "--resume") {
+			if f.End == nil || f.End.Outcome != result.Interrupted || f.End.Code != k.code ||
+				!strings.Contains(o.stderr+o.stdout, "--resume") {
 				t.Errorf("the end is %+v\n%s", f.End, o)
 			}
 			status, stop := result.Unfinished, ""
@@ -256,18 +269,23 @@ func TestStepsInterrupted(t *testing.T) {
 			}
 			for i, record := range f.Records {
 				if record.Status != status || record.Stop != stop || len(f.Rounds[i]) < stats.MinForInterval-1 {
-					t.Errorf("%s is %s (%s), after %d rounds", record.Point, record.Status, record.Stop, len(f.Rounds[i]))
+					t.Errorf("%s is %s (%s), after %d rounds", record.Point, record.Status, record.Stop,
+						len(f.Rounds[i]))
 				}
 			}
 			missing := len(f.Run.Step.Points)
 			if status == result.OK {
 				missing -= len(f.Records)
 			}
-			rankRun{mpirun: openMPI, np: 2, args: append(slices.DeleteFunc(endlessSteps(out, "--backend", "mpi", "--resume"), func(s string) bool { return s == "1000000" || s == "-n" }), "-n", "3")}.mustRun(t)
+			rankRun{mpirun: openMPI, np: 2,
+				args: append(slices.DeleteFunc(endlessSteps(out, "--backend", "mpi", "--resume"),
+					func(s string) bool { return s == "1000000" || s == "-n" }), "-n", "3")}.mustRun(t)
 			files := readSteps(t, out)
 			last := files[len(files)-1]
-			if len(files) != 2 || len(last.Records) != missing || !slices.Contains(last.Run.Resumes, f.Run.ID) || last.End.Outcome != result.Complete {
-				t.Errorf("%d files, %d points measured of %d missing, continues %v, end %+v", len(files), len(last.Records), missing, last.Run.Resumes, last.End)
+			if len(files) != 2 || len(last.Records) != missing || !slices.Contains(last.Run.Resumes, f.Run.ID) ||
+				last.End.Outcome != result.Complete {
+				t.Errorf("%d files, %d points measured of %d missing, continues %v, end %+v", len(files),
+					len(last.Records), missing, last.Run.Resumes, last.End)
 			}
 		})
 	}
@@ -288,7 +306,8 @@ func TestStepsThatAreThere(t *testing.T) {
 func TestStepHangs(t *testing.T) {
 	parallel(t)
 	out := t.TempDir()
-	r := rankRun{mpirun: openMPI, np: 2, args: endlessSteps(out, "--backend", "mpi", "--deadline", hangDeadline, "--progress", "poll")}.start(t)
+	r := rankRun{mpirun: openMPI, np: 2,
+		args: endlessSteps(out, "--backend", "mpi", "--deadline", hangDeadline, "--progress", "poll")}.start(t)
 	r.awaitRounds(out, 4)
 	victim := r.pid(1)
 	r.signal(1, syscall.SIGSTOP)
@@ -301,7 +320,8 @@ func TestStepHangs(t *testing.T) {
 	if last < 0 {
 		t.Fatalf("no point is kept as a timeout: %+v", f.Records)
 	}
-	for _, want := range []string{fmt.Sprintf("rank 1 on %s (pid %d)", hostName(), victim), "uniform:6x4K ddp ", "polling", "in phase round "} {
+	for _, want := range []string{fmt.Sprintf("rank 1 on %s (pid %d)", hostName(), victim), "uniform:6x4K ddp ",
+		"polling", "in phase round "} {
 		if !strings.Contains(o.stderr, want) || !strings.Contains(f.Records[last].Reason, want) {
 			t.Errorf("no %q in %q, or in %s", want, f.Records[last].Reason, o)
 		}
@@ -333,7 +353,8 @@ func TestStepWithWrongData(t *testing.T) {
 	}
 	for _, r := range f.Records {
 		wrong, _ := r.Cause.Fact.(notice.DataWrong)
-		if r.Status != result.Wrong || r.Figures != nil || r.Check.First == nil || r.Check.First.Rank != 1 || wrong.Of == "" {
+		if r.Status != result.Wrong || r.Figures != nil || r.Check.First == nil || r.Check.First.Rank != 1 ||
+			wrong.Of == "" {
 			t.Errorf("%s: %s, %+v, %s", r.Point, r.Status, r.Check.First, r.Reason)
 		}
 	}
@@ -345,25 +366,32 @@ func TestStepList(t *testing.T) {
 	for _, l := range []rankRun{{mpirun: alone}, {mpirun: openMPI, np: 3}} {
 		l.args = []string{"--step", "resnet50", "--bucket", "5M,25M,200M,300M", "--list"}
 		o := l.mustRun(t)
-		for _, want := range []string{"resnet50: 25.56 M parameters in 161 layers", "ddp, float32, progress poll", "--bucket 300M gives the same buckets as 200M"} {
+		for _, want := range []string{"resnet50: 25.56 M parameters in 161 layers", "ddp, float32, progress poll",
+			"--bucket 300M gives the same buckets as 200M"} {
 			if strings.Count(o.stdout, want) != 1 {
 				t.Errorf("%q is not there once: %s", want, o)
 			}
 		}
 	}
-	o := rankRun{mpirun: alone, args: []string{"--step", "uniform:8x64K", "--backend", "gloo", "--bucket", "1M,2M,all", "-d", "float32,float16", "--compute", "7ms", "--list"}}.mustRun(t)
-	for _, want := range []string{"scaled to 7 ms together by --compute", "--bucket all gives the same buckets as 1M, and is measured with it (ddp, float16, progress thread)", "as 1M, and is measured with it --bucket", "longer where"} {
+	o := rankRun{mpirun: alone, args: []string{"--step", "uniform:8x64K", "--backend", "gloo", "--bucket", "1M,2M,all",
+		"-d", "float32,float16", "--compute", "7ms", "--list"}}.mustRun(t)
+	for _, want := range []string{"scaled to 7 ms together by --compute",
+		"--bucket all gives the same buckets as 1M, and is measured with it (ddp, float16, progress thread)",
+		"as 1M, and is measured with it --bucket", "longer where"} {
 		if text := strings.ReplaceAll(o.stdout, "\n# ", " "); strings.Count(text, want) != 1 {
 			t.Errorf("%q is not there once: %s", want, o)
 		}
 	}
-	o = rankRun{mpirun: alone, args: []string{"--step", "uniform:8x64K", "--backend", "mpi", "--strategy", "fsdp", "--compress", "powersgd-4,8x", "--bucket", "all", "--list"}}.mustRun(t)
+	o = rankRun{mpirun: alone, args: []string{"--step", "uniform:8x64K", "--backend", "mpi", "--strategy", "fsdp",
+		"--compress", "powersgd-4,8x", "--bucket", "all", "--list"}}.mustRun(t)
 	for _, want := range []string{"# unsupported: PowerSGD", "# 4 points, of which 2 can be measured; about 20s"} {
 		if strings.Count(o.stdout, want) != 1 {
 			t.Errorf("%q is not there once: %s", want, o)
 		}
 	}
-	if o := (rankRun{mpirun: openMPI, np: 2, args: []string{"--step", "resnet5", "--out", t.TempDir()}}).run(t); o.code != exit.Usage || len(o.messages()) != 1 || !strings.Contains(o.stderr, `did you mean "resnet50"?`) {
+	if o := (rankRun{mpirun: openMPI, np: 2,
+		args: []string{"--step", "resnet5", "--out", t.TempDir()}}).run(t); o.code != exit.Usage ||
+		len(o.messages()) != 1 || !strings.Contains(o.stderr, `did you mean "resnet50"?`) {
 		t.Errorf("%s", o)
 	}
 }
@@ -375,7 +403,8 @@ func TestStepsCannotBeWritten(t *testing.T) {
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if o := (rankRun{mpirun: openMPI, np: 2, args: stepArgs(file)}).run(t); o.code != exit.Environment || !strings.Contains(o.stderr, "is a file, not a folder") {
+	if o := (rankRun{mpirun: openMPI, np: 2, args: stepArgs(file)}).run(t); o.code != exit.Environment ||
+		!strings.Contains(o.stderr, "is a file, not a folder") {
 		t.Errorf("%s", o)
 	}
 }

@@ -32,13 +32,16 @@ func TestStepsOnHosts(t *testing.T) {
 	for _, w := range []struct {
 		backend, mpirun string
 		np              int
-	}{{"mpi", openMPI, 1}, {"mpi", openMPI, 3}, {"mpi", mpich, 2}, {"gloo", openMPI, 1}, {"gloo", openMPI, 3}, {"gloo", mpich, 2}} {
+	}{{"mpi", openMPI, 1}, {"mpi", openMPI, 3}, {"mpi", mpich, 2}, {"gloo", openMPI, 1}, {"gloo", openMPI, 3},
+		{"gloo", mpich, 2}} {
 		t.Run(fmt.Sprint(w.backend, " ", w.mpirun, " ", w.np), func(t *testing.T) {
 			parallelOn(t, w.mpirun)
 			if w.backend == "gloo" {
 				glooShim(t)
 			}
-			o := rankRun{mpirun: w.mpirun, np: w.np, program: executable, env: []string{"BUSBAR_TEST_WORKER=" + stepWorker + w.backend, "BUSBAR_TEST_GRAPH=0", "BUSBAR_TEST_ROTATE=0", "BUSBAR_TEST_TOGETHER=1"}}.run(t)
+			o := rankRun{mpirun: w.mpirun, np: w.np, program: executable,
+				env: []string{"BUSBAR_TEST_WORKER=" + stepWorker + w.backend, "BUSBAR_TEST_GRAPH=0",
+					"BUSBAR_TEST_ROTATE=0", "BUSBAR_TEST_TOGETHER=1"}}.run(t)
 			if o.code != 0 || strings.Count(o.stdout, "conforms") != w.np {
 				t.Error(o)
 			}
@@ -73,7 +76,8 @@ func stepsOnHost(j *job, name string, sweep *sweeps.Sweep) error {
 		return fmt.Errorf("what compression is priced by is not measured: %w", err)
 	}
 	m := &step.Model{Name: "three layers", Optimizer: 1e-5, Layers: []step.Layer{
-		{Name: "a", Params: 1001, Forward: 2e-5, Backward: 4e-5}, {Name: "b", Params: 70_000, Forward: 2e-5, Backward: 2e-4}, {Name: "c", Params: 17, Backward: 1e-5}}}
+		{Name: "a", Params: 1001, Forward: 2e-5, Backward: 4e-5},
+		{Name: "b", Params: 70_000, Forward: 2e-5, Backward: 2e-4}, {Name: "c", Params: 17, Backward: 1e-5}}}
 	for _, strategy := range []step.Strategy{step.DDP, step.FSDP} {
 		for _, t := range []coll.DataType{coll.Float32, coll.BFloat16, coll.Float64} {
 			for _, w := range b.(backend.Trainer).Progress() {
@@ -84,7 +88,8 @@ func stepsOnHost(j *job, name string, sweep *sweeps.Sweep) error {
 			}
 		}
 	}
-	return errors.Join(refusesSteps(b.(backend.Trainer), c, m, name, j.world.Size()), c.Close(), b.Close(), world.Area.Free())
+	return errors.Join(refusesSteps(b.(backend.Trainer), c, m, name, j.world.Size()), c.Close(), b.Close(),
+		world.Area.Free())
 }
 
 // trains runs a step in each mode that communicates, twice, and compares every element of every operation.
@@ -138,7 +143,8 @@ func trains(world bench.World, b backend.Trainer, c backend.Computing, m *step.M
 
 // refusesSteps: what a library does not have says so, and nothing is left of it.
 func refusesSteps(b backend.Trainer, c backend.Computing, m *step.Model, name string, world int) error {
-	points := map[notice.Code]step.Point{"not-supported": {Strategy: step.DDP, Type: coll.Float8E4M3, Progress: step.Thread}}
+	points := map[notice.Code]step.Point{"not-supported": {Strategy: step.DDP, Type: coll.Float8E4M3,
+		Progress: step.Thread}}
 	if name == "gloo" {
 		points["progress-unsupported"] = step.Point{Strategy: step.DDP, Type: coll.Float32, Progress: step.Poll}
 	}
@@ -152,7 +158,8 @@ func refusesSteps(b backend.Trainer, c backend.Computing, m *step.Model, name st
 			return fmt.Errorf("%s: %w, not %q", point, err, want)
 		}
 	}
-	p, err := step.NewPlan(&step.Model{Layers: []step.Layer{{Params: 1 << 40}}}, step.Point{Strategy: step.DDP, Type: coll.Float32, Progress: step.Thread}, world, step.Options{})
+	p, err := step.NewPlan(&step.Model{Layers: []step.Layer{{Params: 1 << 40}}},
+		step.Point{Strategy: step.DDP, Type: coll.Float32, Progress: step.Thread}, world, step.Options{})
 	if err != nil {
 		return err
 	}

@@ -29,7 +29,8 @@ func smallStepFlags(t *testing.T, out string, more ...string) []string {
 	if err := os.WriteFile(model, []byte(smallStep), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	return append([]string{"--rehearse", "--step", model, "--bucket", "8K,all", "--first-bucket", "8K", "-n", "3", "--quiet", "--out", out}, more...)
+	return append([]string{"--rehearse", "--step", model, "--bucket", "8K,all", "--first-bucket", "8K", "-n", "3",
+		"--quiet", "--out", out}, more...)
 }
 
 // gpuSteps are the one file of a folder and its points by their bucket.
@@ -61,10 +62,15 @@ func TestStepOnGPUs(t *testing.T) {
 		points    int // 2 unless said
 	}{
 		{name: "cuBLAS", computing: "cuBLAS 12.8.0 half-precision GEMMs of 1024x1024x1024"},
-		{name: "FMA, FSDP too", points: 4, args: []string{"--compute-kernel", "fma", "--strategy", "ddp,fsdp", "-d", "bfloat16"}, computing: "FMA kernels"},
-		{name: "8-bit, compressed", args: []string{"-d", "float8e4m3", "--compress", "8x"}, computing: "cuBLAS 12.8.0 half-precision GEMMs of 1024x1024x1024"},
-		{name: "a shared GPU", args: []string{"--allow-shared-gpu"}, env: []string{"CUDA_VISIBLE_DEVICES=0"}, computing: "cuBLAS 12.8.0 half-precision GEMMs of 1024x1024x1024", note: "ranks share a GPU"},
-		{name: "windows", args: []string{"--register", "window", "--alloc", "nccl"}, computing: "cuBLAS 12.8.0 half-precision GEMMs of 1024x1024x1024"},
+		{name: "FMA, FSDP too", points: 4,
+			args:      []string{"--compute-kernel", "fma", "--strategy", "ddp,fsdp", "-d", "bfloat16"},
+			computing: "FMA kernels"},
+		{name: "8-bit, compressed", args: []string{"-d", "float8e4m3", "--compress", "8x"},
+			computing: "cuBLAS 12.8.0 half-precision GEMMs of 1024x1024x1024"},
+		{name: "a shared GPU", args: []string{"--allow-shared-gpu"}, env: []string{"CUDA_VISIBLE_DEVICES=0"},
+			computing: "cuBLAS 12.8.0 half-precision GEMMs of 1024x1024x1024", note: "ranks share a GPU"},
+		{name: "windows", args: []string{"--register", "window", "--alloc", "nccl"},
+			computing: "cuBLAS 12.8.0 half-precision GEMMs of 1024x1024x1024"},
 	} {
 		t.Run(k.name, func(t *testing.T) {
 			parallel(t)
@@ -101,10 +107,14 @@ func TestStepFaults(t *testing.T) {
 		words       []string
 		point       result.Status // of the one that is struck: the larger
 	}{
-		{"hang", "hang@rank=1,size=61440", exit.Hang, []string{"rank 1 on", "issuing bucket 1", "small ddp all float32", "in phase check"}, result.Timeout},
-		{"asynchronous error", "async-error@rank=1,size=61440", exit.Points, []string{"rank 1 on", "ncclInternalError"}, result.Failed},
-		{"remote error while measuring", "remote-error@rank=0,size=61440,iteration=4", exit.Points, []string{"rank 0 on", "ncclRemoteError"}, result.Failed},
-		{"out of memory", "oom@rank=1,size=61440", exit.Points, []string{"rank 1 on", "operation bucket 1", "Failed to CUDA malloc 61440 bytes"}, result.OOM},
+		{"hang", "hang@rank=1,size=61440", exit.Hang,
+			[]string{"rank 1 on", "issuing bucket 1", "small ddp all float32", "in phase check"}, result.Timeout},
+		{"asynchronous error", "async-error@rank=1,size=61440", exit.Points, []string{"rank 1 on", "ncclInternalError"},
+			result.Failed},
+		{"remote error while measuring", "remote-error@rank=0,size=61440,iteration=4", exit.Points,
+			[]string{"rank 0 on", "ncclRemoteError"}, result.Failed},
+		{"out of memory", "oom@rank=1,size=61440", exit.Points,
+			[]string{"rank 1 on", "operation bucket 1", "Failed to CUDA malloc 61440 bytes"}, result.OOM},
 		{"wrong element", "wrong@rank=1,size=61440", exit.Wrong, []string{"rank 1 on", "of bucket 1"}, result.Wrong},
 	} {
 		t.Run(k.name, func(t *testing.T) {
@@ -114,7 +124,8 @@ func TestStepFaults(t *testing.T) {
 			if k.code == exit.Hang {
 				deadline = hangDeadline
 			}
-			o := rankRun{mpirun: openMPI, np: 2, args: smallStepFlags(t, out, "--deadline", deadline), env: []string{"BUSBAR_REHEARSAL_FAULT=" + k.fault}}.start(t).wait()
+			o := rankRun{mpirun: openMPI, np: 2, args: smallStepFlags(t, out, "--deadline", deadline),
+				env: []string{"BUSBAR_REHEARSAL_FAULT=" + k.fault}}.start(t).wait()
 			if o.code != k.code {
 				t.Errorf("want exit code %d: %s", k.code, o)
 			}
@@ -160,12 +171,16 @@ func TestStepWithoutCublas(t *testing.T) {
 			t.Errorf("the notes are %q", notes)
 		}
 	}
-	o = rankRun{mpirun: openMPI, np: 2, args: smallStepFlags(t, t.TempDir(), "--compute-kernel", "gemm"), env: env}.start(t).wait()
-	if o.code != exit.Environment || !strings.Contains(o.stderr, "--compute-kernel gemm: cuBLAS could not be loaded") || !strings.Contains(o.stderr, "libcublas.so.12: ") {
+	o = rankRun{mpirun: openMPI, np: 2, args: smallStepFlags(t, t.TempDir(), "--compute-kernel", "gemm"),
+		env: env}.start(t).wait()
+	if o.code != exit.Environment || !strings.Contains(o.stderr, "--compute-kernel gemm: cuBLAS could not be loaded") ||
+		!strings.Contains(o.stderr, "libcublas.so.12: ") {
 		t.Errorf("want exit code %d and where it was looked for: %s", exit.Environment, o)
 	}
-	o = rankRun{mpirun: openMPI, np: 2, args: smallStepFlags(t, t.TempDir(), "--register", "window"), env: env}.start(t).wait()
-	if o.code != exit.Environment || !strings.Contains(o.stderr, "--register window") || !strings.Contains(o.stderr, "libcublas.so.12: ") {
+	o = rankRun{mpirun: openMPI, np: 2, args: smallStepFlags(t, t.TempDir(), "--register", "window"),
+		env: env}.start(t).wait()
+	if o.code != exit.Environment || !strings.Contains(o.stderr, "--register window") ||
+		!strings.Contains(o.stderr, "libcublas.so.12: ") {
 		t.Errorf("FMA kernels beside windows: want exit code %d: %s", exit.Environment, o)
 	}
 }

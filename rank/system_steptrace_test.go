@@ -56,7 +56,8 @@ func readTimeline(t *testing.T, folder string) (found struct {
 func traceReadsBack(t *testing.T, args []string, ranks int, says string) {
 	t.Helper()
 	out := t.TempDir()
-	rankRun{mpirun: openMPI, np: ranks, args: append(args, "--step", "uniform:6x64K", "--compute", "3ms", "--strategy", "ddp,fsdp", "--bucket", "256K,all", "-n", "3", "-w", "1", "--quiet", "--out", out)}.mustRun(t)
+	rankRun{mpirun: openMPI, np: ranks, args: append(args, "--step", "uniform:6x64K", "--compute", "3ms", "--strategy",
+		"ddp,fsdp", "--bucket", "256K,all", "-n", "3", "-w", "1", "--quiet", "--out", out)}.mustRun(t)
 	paths, err := filepath.Glob(filepath.Join(out, "step_*_world*.jsonl"))
 	if err != nil || len(paths) != 1 {
 		t.Fatalf("files %v, error %v", paths, err)
@@ -88,11 +89,14 @@ func traceReadsBack(t *testing.T, args []string, ranks int, says string) {
 				t.Fatalf("%s: rank %d of %d has %d steps", r.Point, d.Rank, d.World, len(d.Steps))
 			}
 			last, kept := d.Steps[2], r.Traced[i]
-			for what, of := range map[string][2]float64{"span": {last.Span, kept.Span}, "compute": {last.Compute, kept.Compute}, "comm": {last.Comm, kept.Comm},
-				"overlap": {last.Overlap, kept.Overlap}, "exposed": {last.Exposed, kept.Exposed}, "idle": {last.Idle, kept.Idle}} {
+			for what, of := range map[string][2]float64{"span": {last.Span, kept.Span},
+				"compute": {last.Compute, kept.Compute}, "comm": {last.Comm, kept.Comm},
+				"overlap": {last.Overlap, kept.Overlap}, "exposed": {last.Exposed, kept.Exposed},
+				"idle": {last.Idle, kept.Idle}} {
 				const resolution = 1.5e-9 // s; times are whole nanoseconds, written twice
 				if math.Abs(of[0]/1e3-of[1]) > resolution {
-					t.Errorf("%s, rank %d: %s is %g ms in the trace, and %g s in the record", r.Point, i, what, of[0], of[1])
+					t.Errorf("%s, rank %d: %s is %g ms in the trace, and %g s in the record", r.Point, i, what, of[0],
+						of[1])
 				}
 			}
 			bytes, wanted := int64(0), int64(0)

@@ -21,7 +21,8 @@ func TestSweep(t *testing.T) {
 		t.Run(fmt.Sprint(l.mpirun, " ", l.np), func(t *testing.T) {
 			parallelOn(t, l.mpirun)
 			out := t.TempDir()
-			l.args = []string{"--collective", "all", "-b", "1K", "-e", "4K", "-f", "4", "-d", "float32,bfloat16,int32", "--placement", "both",
+			l.args = []string{"--collective", "all", "-b", "1K", "-e", "4K", "-f", "4", "-d", "float32,bfloat16,int32",
+				"--placement", "both",
 				"--mode", "both", "-n", "5", "-w", "1", "-r", "1", "--out", out}
 			l.mustRun(t)
 			f := readOne(t, out)
@@ -33,7 +34,8 @@ func TestSweep(t *testing.T) {
 			seen := map[coll.Collective]int{}
 			for _, r := range f.Records {
 				if r.Status != result.OK {
-					if l.mpirun != mpich || r.Collective != coll.Reduce || r.Placement != coll.InPlace { // see mpi.quirk
+					// see mpi.quirk
+					if l.mpirun != mpich || r.Collective != coll.Reduce || r.Placement != coll.InPlace {
 						t.Errorf("%s: %s: %s", r.Case, r.Status, r.Reason)
 					}
 					continue
@@ -44,7 +46,8 @@ func TestSweep(t *testing.T) {
 				}
 			}
 			for _, c := range coll.Collectives() {
-				if want := 2 * 3 * 2 * len(backend.MPIPlaces(c)); seen[c] != want && (l.mpirun != mpich || c != coll.Reduce) {
+				if want := 2 * 3 * 2 * len(backend.MPIPlaces(c)); seen[c] != want &&
+					(l.mpirun != mpich || c != coll.Reduce) {
 					t.Errorf("%s %d: %d points of %s, want %d", l.mpirun, l.np, seen[c], c, want)
 				}
 			}
@@ -75,7 +78,8 @@ func TestMethod(t *testing.T) {
 		{"-c 3", func(m result.Method) bool { return m.CheckRounds == 3 }},
 	} {
 		out := t.TempDir()
-		args := append([]string{"--collective", "all_reduce,reduce,gather,sendrecv", "-b", "32", "--placement", "both"}, strings.Fields(c.args)...)
+		args := append([]string{"--collective", "all_reduce,reduce,gather,sendrecv", "-b", "32", "--placement", "both"},
+			strings.Fields(c.args)...)
 		rankRun{mpirun: openMPI, np: 2, args: small(out, args...)}.mustRun(t)
 		f := readOne(t, out)
 		checkWhole(t, f, result.OK)
@@ -146,7 +150,8 @@ func TestWorlds(t *testing.T) {
 		checkWhole(t, f, want)
 		checkEnd(t, f, result.Complete, 0)
 		if f.Run.World != n || len(f.Records) != 4 || n < 6 && len(f.Ranks) != n {
-			t.Errorf("world %d: world %d in the file, %d records, %d ranks", n, f.Run.World, len(f.Records), len(f.Ranks))
+			t.Errorf("world %d: world %d in the file, %d records, %d ranks", n, f.Run.World, len(f.Records),
+				len(f.Ranks))
 		}
 		for _, r := range f.Records {
 			if r.World != n || want == result.Skipped && r.Cause.Code() != "world-unfit" {
@@ -199,10 +204,12 @@ func TestMemoryIsNotEnough(t *testing.T) {
 func TestSizeIsTooSmall(t *testing.T) {
 	parallel(t)
 	out := t.TempDir()
-	rankRun{mpirun: openMPI, np: 2, args: []string{"--collective", "all_gather", "-b", "8", "-e", "64", "-f", "8", "-n", "5", "--out", out}}.mustRun(t)
+	rankRun{mpirun: openMPI, np: 2, args: []string{"--collective", "all_gather", "-b", "8", "-e", "64", "-f", "8", "-n",
+		"5", "--out", out}}.mustRun(t)
 	f := readOne(t, out)
 	checkWhole(t, f, result.OK, result.Skipped)
-	if len(f.Records) != 2 || f.Records[0].Status != result.Skipped || f.Records[0].Cause.Code() != "too-small" || f.Records[1].Status != result.OK {
+	if len(f.Records) != 2 || f.Records[0].Status != result.Skipped || f.Records[0].Cause.Code() != "too-small" ||
+		f.Records[1].Status != result.OK {
 		t.Errorf("%+v", f.Records)
 	}
 }
@@ -214,7 +221,8 @@ func TestTimeLimit(t *testing.T) {
 	out := t.TempDir()
 	args := rehearsed("--collective", "all_reduce", "-b", "8", "-e", "4M", "-f", "524288", "-n", "100", "-w", "1",
 		"--placement", "out", "--mode", "throughput", "--time-limit", "2m", "--out", out)
-	o := rankRun{mpirun: openMPI, np: 2, env: []string{"BUSBAR_REHEARSAL_MODEL=alpha=20ms,beta=10MB/s"}, args: args}.mustRun(t)
+	o := rankRun{mpirun: openMPI, np: 2, env: []string{"BUSBAR_REHEARSAL_MODEL=alpha=20ms,beta=10MB/s"},
+		args: args}.mustRun(t)
 	f := readOne(t, out)
 	checkEnd(t, f, result.Complete, 0)
 	if len(f.Records) != 2 || f.Records[0].Status != result.OK || f.Records[1].Status != result.Skipped {

@@ -40,7 +40,8 @@ func TestMain(m *testing.M) {
 		os.Exit(conform(os.Getenv("BUSBAR_TEST_WORKER")))
 	}
 	timeout.Scale(testScale)
-	if err := flag.Set("test.parallel", strconv.Itoa(testsPerCore*runtime.NumCPU())); err != nil { // the command line may say otherwise
+	// the command line may say otherwise
+	if err := flag.Set("test.parallel", strconv.Itoa(testsPerCore*runtime.NumCPU())); err != nil {
 		panic(err)
 	}
 	os.Exit(m.Run())
@@ -183,14 +184,16 @@ func (l rankRun) start(t *testing.T) *running {
 		words = append(append(head, words...), l.more...)
 	}
 	dir := t.TempDir()
-	r := &running{t: t, mark: fmt.Sprintf("BUSBAR_TEST_LAUNCH=%d.%d", os.Getpid(), launches.Add(1)), ended: make(chan struct{}), ranks: map[int]int{},
+	r := &running{t: t, mark: fmt.Sprintf("BUSBAR_TEST_LAUNCH=%d.%d", os.Getpid(), launches.Add(1)),
+		ended: make(chan struct{}), ranks: map[int]int{},
 		out: filepath.Join(dir, "out"), err: filepath.Join(dir, "err")}
 	r.cmd = exec.Command(words[0], words[1:]...)
 	r.cmd.Dir = l.dir
 	if l.dir == "" {
 		r.cmd.Dir = dir
 	}
-	r.cmd.Env = append(os.Environ(), "OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1", "BUSBAR_LIB="+b.lib,
+	r.cmd.Env = append(os.Environ(), "OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1",
+		"BUSBAR_LIB="+b.lib,
 		fmt.Sprint("BUSBAR_TIME_SCALE=", testScale), r.mark)
 	start := r.cmd.Start
 	// MPICH's ranks do not yield.
@@ -322,7 +325,8 @@ func (r *running) pid(rank int) int {
 			exe, _ := os.Readlink(dir + "/exe")
 			env := environmentOf(dir)
 			for _, name := range []string{"OMPI_COMM_WORLD_RANK", "PMI_RANK"} {
-				if strings.HasPrefix(filepath.Base(exe), "rank") && slices.Contains(env, fmt.Sprintf("%s=%d", name, rank)) {
+				if strings.HasPrefix(filepath.Base(exe), "rank") &&
+					slices.Contains(env, fmt.Sprintf("%s=%d", name, rank)) {
 					found = pid
 				}
 			}

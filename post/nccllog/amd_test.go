@@ -13,7 +13,8 @@ func TestAdviceForRCCL(t *testing.T) {
 	} {
 		l := read(t, string(library)+" version 2.20.5\n"+
 			"n0:1:1 [0] NCCL INFO comm 0x77 rank 0 nranks 2 cudaDev 0 nvmlDev 0 busId 1000 commId 0x1 - Init START\n"+
-			"n0:1:1 [0] NCCL INFO Pattern 4, crossNic 0, nChannels 2, bw 12.000000/6.000000, type PHB/PIX, sameChannels 1\n"+
+			"n0:1:1 [0] NCCL INFO Pattern 4, crossNic 0, nChannels 2, bw 12.000000/6.000000, type PHB/PIX, "+
+			"sameChannels 1\n"+
 			"n0:1:1 [0] NCCL INFO comm 0x77 rank 0 nRanks 2 nNodes 1 localRanks 2 localRank 0 MNNVL 0\n"+
 			"n0:1:1 [0] NCCL INFO comm 0x77 rank 0 nranks 2 cudaDev 0 nvmlDev 0 busId 1000 commId 0x1 - Init COMPLETE\n")
 		found := false

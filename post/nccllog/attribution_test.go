@@ -48,7 +48,8 @@ func TestCallsThatMayDiffer(t *testing.T) {
 	}
 	begin := func(rank int) string {
 		return fmt.Sprintf(
-			"n1:%d:%d [%[3]d] NCCL INFO ncclCommInitRankConfig comm 0xa%[3]d rank %[3]d nranks 2 cudaDev %[3]d nvmlDev %[3]d "+
+			"n1:%d:%d [%[3]d] NCCL INFO ncclCommInitRankConfig comm 0xa%[3]d rank %[3]d nranks 2 cudaDev %[3]d "+
+				"nvmlDev %[3]d "+
 				"busId %[4]d000 commId 0xabc - Init COMPLETE\n",
 			100+rank,
 			200+rank,
@@ -83,7 +84,8 @@ func TestErrorsOfAProgram(t *testing.T) {
 		"RuntimeError: no GPU":        true,
 		"srun: error: node1: task 0":  true,
 		"2026-05-01 ERROR main: died": true,
-		"torch.distributed.DistBackendError: NCCL error in: x.cpp:1970, unhandled system error (run with NCCL_DEBUG=INFO for details), NCCL version 2.21.5": true,
+		"torch.distributed.DistBackendError: NCCL error in: x.cpp:1970, unhandled system error (run with " +
+			"NCCL_DEBUG=INFO for details), NCCL version 2.21.5": true,
 	} {
 		l := read(t, wholeLog()+line+"\n")
 		if got := len(l.Messages) > 0; got != want {
@@ -102,10 +104,12 @@ func TestEventsAndRegistrations(t *testing.T) {
 		"NET/IB : mlx5_0:1 Got non-fatal async event: port error(10)":            {notice.Error, "cable"},
 		"NET/IB : mlx5_0:1 Got async fatal event: device fatal(8)":               {notice.Error, "cable"},
 		"Call to ibv_reg_mr_iova2 failed with error Bad address":                 {notice.Error, "nvidia-peermem"},
-		"Call to ibv_reg_dmabuf_mr failed with error Operation not supported":    {notice.Error, "NCCL_DMABUF_ENABLE=0"},
-		"Call to ibv_reg_mr failed with error Cannot allocate memory":            {notice.Error, "memlock"},
-		"Error: network AWS Libfabric not found.":                                {notice.Error, "libnccl-net.so"},
-		"Cuda failure 802 'system not yet initialized'":                          {notice.Error, "nvidia-fabricmanager"},
+		"Call to ibv_reg_dmabuf_mr failed with error Operation not supported": {notice.Error,
+			"NCCL_DMABUF_ENABLE=0"},
+		"Call to ibv_reg_mr failed with error Cannot allocate memory": {notice.Error, "memlock"},
+		"Error: network AWS Libfabric not found.":                     {notice.Error, "libnccl-net.so"},
+		"Cuda failure 802 'system not yet initialized'": {notice.Error,
+			"nvidia-fabricmanager"},
 	} {
 		all := read(
 			t,
@@ -142,10 +146,13 @@ func TestChoicesOfTheirCommunicator(t *testing.T) {
 	const header = "n1:100:200 [0] NCCL INFO "
 	initOf := func(pointer string, ranks, channels int) string {
 		return fmt.Sprintf(
-			"%[1]sncclCommInitRankConfig comm %[2]s rank 0 nranks %[3]d cudaDev 0 nvmlDev 0 busId 1000 commId %[2]sabc - Init START\n"+
+			"%[1]sncclCommInitRankConfig comm %[2]s rank 0 nranks %[3]d cudaDev 0 nvmlDev 0 busId 1000 commId "+
+				"%[2]sabc - Init START\n"+
 				"%[1]scomm %[2]s rank 0 nRanks %[3]d nNodes 2 localRanks 1 localRank 0 MNNVL 0\n"+
-				"%[1]s%[4]d coll channels, 0 collnet channels, 0 nvls channels, 2 p2p channels, 2 p2p channels per peer\n"+
-				"%[1]sncclCommInitRankConfig comm %[2]s rank 0 nranks %[3]d cudaDev 0 nvmlDev 0 busId 1000 commId %[2]sabc - Init COMPLETE\n",
+				"%[1]s%[4]d coll channels, 0 collnet channels, 0 nvls channels, 2 p2p channels, 2 p2p channels per "+
+				"peer\n"+
+				"%[1]sncclCommInitRankConfig comm %[2]s rank 0 nranks %[3]d cudaDev 0 nvmlDev 0 busId 1000 commId "+
+				"%[2]sabc - Init COMPLETE\n",
 			header,
 			pointer,
 			ranks,
@@ -154,7 +161,8 @@ func TestChoicesOfTheirCommunicator(t *testing.T) {
 	}
 	choice := func(pointer, name string, ranks int, text string) string {
 		return fmt.Sprintf(
-			"%[1]s%[3]s: opCount 0 sendbuff 0x1 recvbuff 0x2 count 4096 datatype 7 op 0 root 0 comm %[2]s [nranks=%[4]d] stream 0x3\n%[1]s%[3]s: %[5]s\n",
+			"%[1]s%[3]s: opCount 0 sendbuff 0x1 recvbuff 0x2 count 4096 datatype 7 op 0 root 0 comm %[2]s "+
+				"[nranks=%[4]d] stream 0x3\n%[1]s%[3]s: %[5]s\n",
 			header,
 			pointer,
 			name,
@@ -235,10 +243,12 @@ func TestLateConnections(t *testing.T) {
 		for _, c := range []struct {
 			pointer, id            string
 			rank, ranks, nodes, of int
-		}{{fmt.Sprintf("0xa%d", rank), "0xabc", rank, 4, 2, 2}, {fmt.Sprintf("0xb%d", rank), fmt.Sprintf("0xde%d", node),
-			local, 2, 1, 2}} {
+		}{{fmt.Sprintf("0xa%d", rank), "0xabc", rank, 4, 2, 2},
+			{fmt.Sprintf("0xb%d", rank), fmt.Sprintf("0xde%d", node),
+				local, 2, 1, 2}} {
 			say(
-				"ncclCommInitRankConfig comm %s rank %d nranks %d cudaDev %d nvmlDev %[4]d busId %d000 commId %s - Init START",
+				"ncclCommInitRankConfig comm %s rank %d nranks %d cudaDev %d nvmlDev %[4]d busId %d000 commId %s - "+
+					"Init START",
 				c.pointer,
 				c.rank,
 				c.ranks,
@@ -255,7 +265,8 @@ func TestLateConnections(t *testing.T) {
 				local,
 			)
 			say(
-				"ncclCommInitRankConfig comm %s rank %d nranks %d cudaDev %d nvmlDev %[4]d busId %d000 commId %s - Init COMPLETE",
+				"ncclCommInitRankConfig comm %s rank %d nranks %d cudaDev %d nvmlDev %[4]d busId %d000 commId %s - "+
+					"Init COMPLETE",
 				c.pointer,
 				c.rank,
 				c.ranks,

@@ -38,7 +38,8 @@ call-failed RuntimeError: NCCL communicator was aborted on rank 0.
 `
 
 func TestCausesOfSingleLines(t *testing.T) {
-	for line := range strings.Lines(singleLines + "\x1b[31mduplicate-gpu [1,0]<stdout>:Duplicate GPU detected : rank 0\x1b[0m\n") {
+	for line := range strings.Lines(singleLines +
+		"\x1b[31mduplicate-gpu [1,0]<stdout>:Duplicate GPU detected : rank 0\x1b[0m\n") {
 		code, text, _ := strings.Cut(strings.TrimPrefix(line, "\x1b[31m"), " ")
 		t.Run(code, func(t *testing.T) { errorsIn(t, notice.Code(code), []string{text}) })
 	}
@@ -55,7 +56,8 @@ func TestCausesOfSingleLines(t *testing.T) {
 // Lines of other programs are nothing of NCCL's, also where NCCL prints the same text.
 func TestLinesOfOtherPrograms(t *testing.T) {
 	for _, line := range []string{
-		"Connection refused", "tcp_client.cc:12 Broken pipe", "export NCCL_NVLS_ENABLE=0", "[Service]", "BOOT_IMAGE=/vmlinuz iommu=pt",
+		"Connection refused", "tcp_client.cc:12 Broken pipe", "export NCCL_NVLS_ENABLE=0", "[Service]",
+		"BOOT_IMAGE=/vmlinuz iommu=pt",
 		"CUDA out of memory. Tried to allocate 2.00 GiB", "mount failed: invalid argument", "No space left on device",
 	} {
 		var r = NewReader()
@@ -98,10 +100,12 @@ func TestKnownDefects(t *testing.T) {
 	const shared = head + "NCCL INFO ncclMaxSharedMem 82240 exceeds device/fn maxSharedMem 79856\n"
 	const direct = head + "NCCL INFO NET/IB : GPU Direct RDMA Disabled for HCA 0 'mlx5_0'"
 	for text, want := range map[string]notice.Defect{
-		"NCCL version 2.25.1+cuda12.8\n" + shared:                                                              "rtx-50-shared-memory",
-		"NCCL version 2.26.2+cuda12.8\n" + shared:                                                              "",
-		"NCCL version 2.25.1+cuda12.8\n" + head + "NCCL INFO Using network IB\n":                               "",
-		"NCCL version 2.22.3+cuda12.6\n" + direct + "\n":                                                       "peermem-name",
+		"NCCL version 2.25.1+cuda12.8\n" +
+			shared: "rtx-50-shared-memory",
+		"NCCL version 2.26.2+cuda12.8\n" + shared:                                "",
+		"NCCL version 2.25.1+cuda12.8\n" + head + "NCCL INFO Using network IB\n": "",
+		"NCCL version 2.22.3+cuda12.6\n" + direct +
+			"\n": "peermem-name",
 		"NCCL version 2.22.3+cuda12.6\n" + direct + " (distance 4 > 3)\n":                                      "",
 		"NCCL error in: a.cpp:9, unhandled cuda error, NCCL version 2.18.5\nCuda failure 'invalid argument'\n": "copy-unsynced",
 	} {
@@ -134,7 +138,8 @@ func TestInterfacesThatLeadNowhere(t *testing.T) {
 	failed := "n1:10:20 [0] misc/socket.cc:4 NCCL WARN Connect to 10.0.0.2<4> failed : Connection timed out\n"
 	for _, name := range []string{"tunl0:10.0.0.1", "lxcbr0:10.0.3.1", "ib1:fe80::1%ib1", "ecs-eth0:169.254.172.2"} {
 		log := read(t, "n1:10:20 [0] NCCL INFO Bootstrap : Using "+name+"<0>\n"+failed)
-		if !slices.ContainsFunc(log.Findings(), func(f notice.Notice) bool { return f.Code() == "unreachable-interface" }) {
+		if !slices.ContainsFunc(log.Findings(),
+			func(f notice.Notice) bool { return f.Code() == "unreachable-interface" }) {
 			t.Errorf("%s", name)
 		}
 	}
@@ -160,7 +165,8 @@ func TestEndAfterInit(t *testing.T) {
 	const head = "n1:10:20 [0] NCCL INFO "
 	log := head + "Channel 00 : 0[1000] -> 1[2000] via P2P/IPC\n"
 	for _, rank := range []string{"0", "1"} {
-		log += head + "comm 0x" + rank + "1 rank " + rank + " nranks 2 cudaDev " + rank + " busId " + rank + "000 - Init COMPLETE\n"
+		log += head + "comm 0x" + rank + "1 rank " + rank + " nranks 2 cudaDev " + rank + " busId " + rank +
+			"000 - Init COMPLETE\n"
 	}
 	for text, want := range map[string]bool{
 		log: true, log + head + "comm 0x01 rank 0 nranks 2 cudaDev 0 busId 1b000 - Destroy COMPLETE\n": false,
@@ -175,5 +181,6 @@ func TestEndAfterInit(t *testing.T) {
 // Where no message names the cause, the first of those that follow from another failure is the error.
 func TestFirstSymptomIsTheError(t *testing.T) {
 	errorsIn(t, "remote-closed", []string{"n1:1:2 [0] socket.cc:4 NCCL WARN Connection closed by remote peer n2<4>\n" +
-		"n1:1:2 [0] proxy.cc:1 NCCL WARN Socket recv failed while polling for opId=0x7f\nncclInternalError: Internal check failed.\n"})
+		"n1:1:2 [0] proxy.cc:1 NCCL WARN Socket recv failed while polling for opId=0x7f\nncclInternalError: Internal " +
+		"check failed.\n"})
 }

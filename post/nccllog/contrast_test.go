@@ -29,7 +29,8 @@ func timed(bytes int64, us float64) string {
 
 // chose is what NCCL chose for a size of all_reduce.
 func chose(bytes int64, algo, proto string, channels int) string {
-	return fmt.Sprintf("n1:100:200 [0] NCCL INFO AllReduce: %d Bytes -> Algo %s proto %s channel{Lo..Hi}={0..%d}\n", bytes,
+	return fmt.Sprintf("n1:100:200 [0] NCCL INFO AllReduce: %d Bytes -> Algo %s proto %s channel{Lo..Hi}={0..%d}\n",
+		bytes,
 		algo, proto, channels-1)
 }
 
@@ -60,7 +61,8 @@ func TestContrast(t *testing.T) {
 			"transports: NET/IB with GPUDirect RDMA between 2 pairs, P2P/CUMEM between 2 pairs",
 			"algorithm/protocol/channels at 1 size"}},
 		"half without GPUDirect RDMA": {a: whole, b: swap("NET/IB/1/GDRDMA", "NET/IB/1"), effects: []string{
-			"transports: NET/IB with GPUDirect RDMA between 2 pairs, P2P/CUMEM between 2 pairs in A, NET/IB between 2 pairs, NET/IB with GPUDirect RDMA between 2 pairs, P2P/CUMEM between 2 pairs in B",
+			"transports: NET/IB with GPUDirect RDMA between 2 pairs, P2P/CUMEM between 2 pairs in A, NET/IB between " +
+				"2 pairs, NET/IB with GPUDirect RDMA between 2 pairs, P2P/CUMEM between 2 pairs in B",
 			"GPUDirect RDMA ends: 4 of 4 in A, 2 of 4 in B"}},
 		"another world": {a: whole, b: swap("nNodes 2 localRanks 2", "nNodes 1 localRanks 4"),
 			causes: []string{"world: 4 ranks on 2 nodes in A, 4 ranks on 1 node in B"},
@@ -79,7 +81,8 @@ func TestContrast(t *testing.T) {
 			others: []string{"NCCL_BAR: not named in A, 2 in B", "NCCL_ZOO: 1 in A, not named in B"},
 		},
 		"a setting with two values": {a: whole, b: whole + set("NCCL_IB_TC", "106") +
-			"n2:102:202 [0] NCCL INFO NCCL_IB_TC set by environment to 106\nn2:103:203 [1] NCCL INFO NCCL_IB_TC set by environment to 104\n",
+			"n2:102:202 [0] NCCL INFO NCCL_IB_TC set by environment to 106\nn2:103:203 [1] NCCL INFO NCCL_IB_TC set " +
+			"by environment to 104\n",
 			causes: []string{"NCCL_IB_TC: not named in A, 104 and 106 in B"}},
 		"drivers": {a: whole + line("cudaDriverVersion 12080"), b: whole + line("cudaDriverVersion 13010"),
 			causes: []string{"CUDA driver: 12.8 in A, 13.1 in B"}},
@@ -109,11 +112,13 @@ func TestContrast(t *testing.T) {
 			b: whole + chose(mib, "TREE", "LL", 2) + chose(2*mib, "TREE", "LL", 2) + chose(4*mib, "TREE", "LL", 2) +
 				chose(8*mib, "RING", "LL", 4) + chose(16*mib, "RING", "LL", 4) + chose(16*mib, "TREE", "LL", 4) +
 				chose(128*mib, "RING", "LL", 4),
-			effects: []string{"AllReduce of 1 MiB–2 MiB (2 sizes): TREE/LL on 4 channels in A, TREE/LL on 2 channels in B",
+			effects: []string{"AllReduce of 1 MiB–2 MiB (2 sizes): TREE/LL on 4 channels in A, TREE/LL on 2 channels " +
+				"in B",
 				"AllReduce of 4 MiB: TREE/LL on 1 channel in A, TREE/LL on 2 channels in B",
 				"AllReduce of 16 MiB: RING/LL on 4 channels in A, RING/LL on 4 channels or TREE/LL on 4 channels in B"},
 		},
-		"times that differ": {a: start + timed(8*mib, 100) + timed(16*mib, 200) + timed(32*mib, 400) + timed(128*mib, 400),
+		"times that differ": {a: start + timed(8*mib, 100) + timed(16*mib, 200) + timed(32*mib, 400) +
+			timed(128*mib, 400),
 			b:       start + timed(8*mib, 112) + timed(16*mib, 160) + timed(32*mib, 440) + timed(64*mib, 400),
 			effects: []string{"busbw at 16 MiB (largest of 3 differences): 83.9 GB/s in A, 104.9 GB/s in B"}},
 		"times of a tenth more": {a: start + timed(8*mib, 100), b: start + timed(8*mib, 110),
@@ -175,12 +180,16 @@ func TestCausesOfADifference(t *testing.T) {
 	b := fewer + set("NCCL_MAX_CTAS", "2")
 	for what, c := range map[string]struct{ a, b, want string }{
 		"A alone": {whole + set("NCCL_MAX_CTAS", "32"), fewer,
-			"The most likely cause: NCCL_MAX_CTAS is set only in A (32), and it limits the number of thread blocks, and with them of channels."},
+			"The most likely cause: NCCL_MAX_CTAS is set only in A (32), and it limits the number of thread blocks, " +
+				"and with them of channels."},
 		"both": {whole + set("NCCL_MAX_CTAS", "32"), b,
-			"The most likely cause: NCCL_MAX_CTAS is 32 in A and 2 in B, and it limits the number of thread blocks, and with them of channels."},
+			"The most likely cause: NCCL_MAX_CTAS is 32 in A and 2 in B, and it limits the number of thread blocks, " +
+				"and with them of channels."},
 		"three": {whole, b + set("NCCL_MIN_CTAS", "1") + set("NCCL_P2P_LEVEL", "SYS"),
-			"Likely causes: NCCL_P2P_LEVEL is set only in B (SYS), and it limits how far apart GPUs may be that access each other's memory; " +
-				"NCCL_MAX_CTAS is set only in B (2), and it limits the number of thread blocks, and with them of channels; " +
+			"Likely causes: NCCL_P2P_LEVEL is set only in B (SYS), and it limits how far apart GPUs may be that " +
+				"access each other's memory; " +
+				"NCCL_MAX_CTAS is set only in B (2), and it limits the number of thread blocks, and with them of " +
+				"channels; " +
 				"NCCL_MIN_CTAS is set only in B (1), and it asks for more thread blocks, and with them channels."},
 		"five": {whole, b + set("NCCL_MIN_CTAS", "1") + set("NCCL_P2P_LEVEL", "SYS") + set("NCCL_CROSS_NIC", "0") +
 			set("NCCL_COLLNET_ENABLE", "0"), "and it asks for more thread blocks, and with them channels; and 2 more."},
@@ -190,7 +199,8 @@ func TestCausesOfADifference(t *testing.T) {
 			strings.ReplaceAll(whole, "proto SIMPLE", "proto LL"),
 			"The most likely cause: tuner differs (old_v4 in A, none in B)."},
 	} {
-		if h := Compare(readAll(t, c.a), readAll(t, c.b)).headlineTexts(); len(h) == 0 || !strings.HasSuffix(h[0], c.want) {
+		if h := Compare(readAll(t, c.a), readAll(t, c.b)).headlineTexts(); len(h) == 0 ||
+			!strings.HasSuffix(h[0], c.want) {
 			t.Errorf("%s: %q, want %q", what, h, c.want)
 		}
 	}
@@ -204,7 +214,8 @@ func TestCausesAreToldAnew(t *testing.T) {
 	const cause = "The most likely cause: NCCL_IB_HCA is set only in B (mlx5_0), and it selects the NICs."
 	want := []string{"Network: IB in A; Socket in B. " + cause,
 		"Collective channels: 8 in A; 2 in B. The same may explain it.",
-		"AllReduce of 32 MiB: RING/SIMPLE on 8 channels in A; RING/LL on 8 channels in B. Nothing in the logs explains it."}
+		"AllReduce of 32 MiB: RING/SIMPLE on 8 channels in A; RING/LL on 8 channels in B. Nothing in the logs " +
+			"explains it."}
 	if got := Compare(readAll(t, wholeLog()), readAll(t, b)).headlineTexts(); !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}

@@ -13,7 +13,8 @@ import (
 )
 
 // glogFixture has the prefix of NCCLX, whose headers name a thread.
-const glogFixture = "I0821 12:34:56.123456 12345 init.cc:881] n1:9:10 [0][main] NCCL INFO NCCL version 2.30.3x-git-59426ba+cuda12.8\n" +
+const glogFixture = "I0821 12:34:56.123456 12345 init.cc:881] n1:9:10 [0][main] NCCL INFO NCCL version " +
+	"2.30.3x-git-59426ba+cuda12.8\n" +
 	"E0821 12:34:57.123456 12345 ctran.cc:12] n1:9:10 [0][main] NCCL ERROR ctran is off\n"
 
 const costFixture = `a:1:1 [0] NCCL INFO   Algorithm   |                            Tree                  |                             PAT                  |
@@ -76,11 +77,13 @@ func TestPhases(t *testing.T) {
 			func(c Communicator) bool {
 				return c.Function == "ncclCommInitAll"
 			}},
-		{"[Rank 1] ncclCommInitRankConfig comm 0x1 rank 1 nranks 2 cudaDev 3 nvmlDev 4 busId 1000 commId 0xabc - Init START",
+		{"[Rank 1] ncclCommInitRankConfig comm 0x1 rank 1 nranks 2 cudaDev 3 nvmlDev 4 busId 1000 commId 0xabc - " +
+			"Init START",
 			func(c Communicator) bool {
 				return c.Function == "ncclCommInitRankConfig" && c.Members[0].Started && !c.Members[0].Completed
 			}},
-		{"ncclCommSplit comm 0x1 rank 1 nranks 2 cudaDev 3 nvmlDev 4 busId 1000 parent 0x9 splitCount 1 color 5 key 6- Init START", func(c Communicator) bool {
+		{"ncclCommSplit comm 0x1 rank 1 nranks 2 cudaDev 3 nvmlDev 4 busId 1000 parent 0x9 splitCount 1 color 5 key " +
+			"6- Init START", func(c Communicator) bool {
 			return *c.Split == Split{Parent: "0x9", Color: 5, Key: 6, Count: 1}
 		}},
 	} {
@@ -101,12 +104,14 @@ func TestPhases(t *testing.T) {
 func TestCommunicatorsOverProcesses(t *testing.T) {
 	rank := func(host string, r int, rest string) string {
 		return fmt.Sprintf(
-			"%s:1:1 [0] NCCL INFO ncclCommX comm 0x77 rank %d nranks 2 cudaDev 0 nvmlDev 0 busId 1000 %s - Init COMPLETE\n",
+			"%s:1:1 [0] NCCL INFO ncclCommX comm 0x77 rank %d nranks 2 cudaDev 0 nvmlDev 0 busId 1000 %s - Init "+
+				"COMPLETE\n",
 			host, r, rest)
 	}
 	split := func(host string, r, color int) string {
 		return fmt.Sprintf(
-			"%s:1:1 [0] NCCL INFO ncclCommSplit comm 0x88%d rank %d nranks 2 cudaDev 0 nvmlDev 0 busId 1000 parent 0x77 splitCount 1 color %d key 0 - Init COMPLETE\n", host, color, r, color)
+			"%s:1:1 [0] NCCL INFO ncclCommSplit comm 0x88%d rank %d nranks 2 cudaDev 0 nvmlDev 0 busId 1000 parent "+
+				"0x77 splitCount 1 color %d key 0 - Init COMPLETE\n", host, color, r, color)
 	}
 	l := readAll(t, rank("a", 0, "commId 0x1")+rank("c", 0, "commId 0x2"), rank("b", 1, "commId 0x1")+
 		rank("d", 1, "commId 0x2"),
@@ -131,22 +136,26 @@ func TestCommunicatorsOverProcesses(t *testing.T) {
 
 // What bytes of a tuning line are changed with 2.24.
 func TestMeaningOfBytes(t *testing.T) {
-	const begin = "a:1:1 [0] NCCL INFO comm 0x1 rank 0 nranks 4 cudaDev 0 busId 1000 - Init COMPLETE\na:1:1 [0] NCCL INFO "
+	const begin = "a:1:1 [0] NCCL INFO comm 0x1 rank 0 nranks 4 cudaDev 0 busId 1000 - Init COMPLETE\na:1:1 [0] NCCL " +
+		"INFO "
 	for _, c := range []struct {
 		line string
 		want Choice
 	}{
-		{"4096 Bytes -> Algo 0 proto 1 time 12.5", Choice{What: coll.Other, Bytes: 4096, Mean: BytesUnknown, Size: Unknown,
-			Algo: "TREE", Proto: "LL128", Time: 12.5, Channels: Unknown}},
-		{"AllGather: 4096 Bytes -> Algo 1 proto 2 time 12.5", Choice{What: coll.AllGather, Bytes: 4096, Mean: BytesTotal,
-			Size: 4096, Algo: "RING", Proto: "SIMPLE", Time: 12.5, Channels: Unknown}},
+		{"4096 Bytes -> Algo 0 proto 1 time 12.5",
+			Choice{What: coll.Other, Bytes: 4096, Mean: BytesUnknown, Size: Unknown,
+				Algo: "TREE", Proto: "LL128", Time: 12.5, Channels: Unknown}},
+		{"AllGather: 4096 Bytes -> Algo 1 proto 2 time 12.5",
+			Choice{What: coll.AllGather, Bytes: 4096, Mean: BytesTotal,
+				Size: 4096, Algo: "RING", Proto: "SIMPLE", Time: 12.5, Channels: Unknown}},
 		{"AllGather: 4096 Bytes -> Algo RING proto LL channel{Lo..Hi}={2..5}", Choice{What: coll.AllGather, Bytes: 4096,
 			Mean: BytesPerRank, Size: 16384, Algo: "RING", Proto: "LL", Channels: 4}},
 		{"ReduceScatter [Symmetric]: 4096 Bytes -> Kernel ReduceScatter_LL nchannels 7 nthreads 512 nWorks 1",
 			Choice{What: coll.ReduceScatter, Bytes: 4096, Mean: BytesPerRank, Size: 16384, Kernel: "ReduceScatter_LL",
 				Path: "symmetric", Channels: 7}},
 		{"AllReduce [Copy Engine]: 4096 Bytes -> cudaMemcpy; CE synchronization with NVLS",
-			Choice{What: coll.AllReduce, Bytes: 4096, Mean: BytesTotal, Size: 4096, Kernel: "cudaMemcpy", Path: "copy engine",
+			Choice{What: coll.AllReduce, Bytes: 4096, Mean: BytesTotal, Size: 4096, Kernel: "cudaMemcpy",
+				Path:     "copy engine",
 				Channels: Unknown}},
 	} {
 		l := read(t, begin+c.line+"\n")
@@ -157,7 +166,8 @@ func TestMeaningOfBytes(t *testing.T) {
 		g := l.Choices[0]
 		if g.What != c.want.What || g.Bytes != c.want.Bytes || g.Mean != c.want.Mean || g.Size != c.want.Size ||
 			g.Algo != c.want.Algo || g.Proto != c.want.Proto ||
-			g.Kernel != c.want.Kernel || g.Path != c.want.Path || g.Channels != c.want.Channels || g.Time != c.want.Time {
+			g.Kernel != c.want.Kernel || g.Path != c.want.Path || g.Channels != c.want.Channels ||
+			g.Time != c.want.Time {
 			t.Errorf("%s: %+v", c.line, g)
 		}
 	}
@@ -172,20 +182,23 @@ func TestTransports(t *testing.T) {
 			How: "Socket", NetDev: 0, PXN: Unknown, Receive: true},
 		"Channel 00 : 1[101d0] -> 8[101c0] [send] via NET/AWS Libfabric/1/GDRDMA": {From: 1, To: 8, Kind: "net",
 			How: "AWS Libfabric", NetDev: 1, PXN: Unknown, GDR: true},
-		"Channel 00/0 : 1[1] -> 8[0] [send] via NET/IB/2(3)/GDRDMA(PCI)/Shared": {From: 1, To: 8, Kind: "net", How: "IB",
+		"Channel 00/0 : 1[1] -> 8[0] [send] via NET/IB/2(3)/GDRDMA(PCI)/Shared": {From: 1, To: 8, Kind: "net",
+			How:    "IB",
 			NetDev: 2, PXN: 3, GDR: true, Shared: true},
 		"Channel 00/1 : 1[1] -> 8[0] via P2P/CUMEM/read": {From: 1, To: 8, Kind: "p2p", How: "CUMEM",
 			NetDev: Unknown, PXN: Unknown, Read: true},
 		"Channel 00/1 : 1[1] -> 8[0] via P2P/indirect/2[2]": {From: 1, To: 8, Kind: "p2p",
 			How: "indirect", NetDev: Unknown, PXN: Unknown},
-		"Channel 00/0 : 0[c1000] -> 1[c6000] via P2P/IPC comm 0x55aa nRanks 02": {From: 0, To: 1, Kind: "p2p", How: "IPC",
+		"Channel 00/0 : 0[c1000] -> 1[c6000] via P2P/IPC comm 0x55aa nRanks 02": {From: 0, To: 1, Kind: "p2p",
+			How:    "IPC",
 			NetDev: Unknown, PXN: Unknown},
 		"Channel 00 : 1[101d0] -> 0[101c0] via direct shared memory": {From: 1, To: 0, Kind: "shm", How: "direct",
 			NetDev: Unknown, PXN: Unknown},
 		"Channel 00 : 1[1] -> 0[0] via SHM/direct/CE": {From: 1, To: 0, Kind: "shm", How: "direct/CE", NetDev: Unknown,
 			PXN: Unknown},
-		"CollNet 00/0 : 4 [send] via COLLNET/SHARP/0/GDRDMA": {From: 4, To: Unknown, Kind: "collnet", How: "SHARP", NetDev: 0,
-			PXN: Unknown, GDR: true},
+		"CollNet 00/0 : 4 [send] via COLLNET/SHARP/0/GDRDMA": {From: 4, To: Unknown, Kind: "collnet", How: "SHARP",
+			NetDev: 0,
+			PXN:    Unknown, GDR: true},
 	} {
 		l := read(t, "a:1:1 [0] NCCL INFO "+line+"\n")
 		if len(l.Transports) != 1 {
@@ -193,7 +206,8 @@ func TestTransports(t *testing.T) {
 			continue
 		}
 		g := l.Transports[0]
-		if g.From != want.From || g.To != want.To || g.Kind != want.Kind || g.How != want.How || g.NetDev != want.NetDev ||
+		if g.From != want.From || g.To != want.To || g.Kind != want.Kind || g.How != want.How ||
+			g.NetDev != want.NetDev ||
 			g.PXN != want.PXN || g.GDR != want.GDR || g.Read != want.Read || g.Shared != want.Shared ||
 			g.Receive != want.Receive {
 			t.Errorf("%s: %+v", line, g)
@@ -247,9 +261,12 @@ func TestCostTables(t *testing.T) {
 
 func TestSettings(t *testing.T) {
 	l := readAll(t,
-		"a:1:1 [0] NCCL INFO NCCL_P2P_DISABLE set by environment to 1.\na:1:1 [0] NCCL INFO NCCL_SOCKET_IFNAME set by environment to eth0.\n"+
-			"a:1:1 [0] NCCL INFO TUNER/Plugin: Plugin name set by env to libx.so\na:1:1 [0] NCCL INFO Comm config Blocking set to 0\n",
-		"b:1:1 [0] NCCL INFO NCCL_P2P_DISABLE set by environment to -2.\nb:1:1 [0] NCCL INFO Something with NCCL_IB_HCA=mlx5_0, and more\n")
+		"a:1:1 [0] NCCL INFO NCCL_P2P_DISABLE set by environment to 1.\na:1:1 [0] NCCL INFO NCCL_SOCKET_IFNAME set "+
+			"by environment to eth0.\n"+
+			"a:1:1 [0] NCCL INFO TUNER/Plugin: Plugin name set by env to libx.so\na:1:1 [0] NCCL INFO Comm config "+
+			"Blocking set to 0\n",
+		"b:1:1 [0] NCCL INFO NCCL_P2P_DISABLE set by environment to -2.\nb:1:1 [0] NCCL INFO Something with "+
+			"NCCL_IB_HCA=mlx5_0, and more\n")
 	want := []string{"Blocking=0 config [0]", "NCCL_IB_HCA=mlx5_0 mention [1]", "NCCL_P2P_DISABLE=-2 environment [1]",
 		"NCCL_P2P_DISABLE=1 environment [0]",
 		"NCCL_SOCKET_IFNAME=eth0. environment [0]", "NCCL_TUNER_PLUGIN=libx.so environment [0]"}
@@ -265,7 +282,8 @@ func TestSettings(t *testing.T) {
 // A warning is kept once, with how often and by whom it was said, and where in the source.
 func TestWarnings(t *testing.T) {
 	l := read(t,
-		"\n[2026-05-05 06:16:47] a:1:1 [3] plugin/net.cc:334 (init) NCCL WARN Call to connect to 10.0.0.3<54321> failed at 0x7f00\n"+
+		"\n[2026-05-05 06:16:47] a:1:1 [3] plugin/net.cc:334 (init) NCCL WARN Call to connect to 10.0.0.3<54321> "+
+			"failed at 0x7f00\n"+
 			"b:1:1 [2] plugin/net.cc:334 (init) NCCL WARN Call to connect to 10.0.0.3<54322> failed at 0x7f11\n"+
 			"a:1:1 [3] NCCL INFO init.cc:12 -> 6\na:1:1 [3] NCCL INFO init.cc:13 -> 7\n"+glogFixture)
 	if len(l.Messages) != 3 {
@@ -288,7 +306,8 @@ func TestWarnings(t *testing.T) {
 // What is not known is counted, with its shape; what is no log at all is an error that says so.
 func TestNotUnderstood(t *testing.T) {
 	l := read(t,
-		"a:1:1 [0] NCCL INFO the 3 quick foxes\na:1:1 [0] NCCL INFO the 44 quick foxes\na:1:1 [0] NCCL INFO Connected all rings\na:1:1 [0] NCCL INFO Launch mode Group\n")
+		"a:1:1 [0] NCCL INFO the 3 quick foxes\na:1:1 [0] NCCL INFO the 44 quick foxes\na:1:1 [0] NCCL INFO "+
+			"Connected all rings\na:1:1 [0] NCCL INFO Launch mode Group\n")
 	if l.Reading.NotUnderstood != 2 || l.Reading.Share != 50 || l.Reading.Passed != 1 ||
 		l.Reading.Shapes[0] != (Shape{"the N quick foxes", 2}) {
 		t.Errorf("%+v", l.Reading)

@@ -194,7 +194,8 @@ func (c *Contrast) libraries(a, b *Log) {
 			notice.LogProvider, func(l *Log) notice.LogValue { return namesOf(l.Network.Providers) },
 			[]effect{onNetwork, onTransports, onDirect, onSpeed},
 		},
-		{notice.LogTuner, func(l *Log) notice.LogValue { return namesOf(l.Network.Tuners) }, []effect{onChoice, onSpeed}},
+		{notice.LogTuner, func(l *Log) notice.LogValue { return namesOf(l.Network.Tuners) },
+			[]effect{onChoice, onSpeed}},
 		{
 			notice.LogDevices, func(l *Log) notice.LogValue { return namesOf(l.Network.IB) },
 			[]effect{onNetwork, onTransports, onChannels, onSpeed},
@@ -304,7 +305,8 @@ func (c *Contrast) headlines() {
 			before = e.Because
 		}
 		causes := notice.LogCauses{All: e.Because, Before: same}
-		c.Headlines = append(c.Headlines, notice.New(notice.LogDifference{What: e.What, A: e.A, B: e.B, Causes: causes}))
+		c.Headlines = append(c.Headlines,
+			notice.New(notice.LogDifference{What: e.What, A: e.A, B: e.B, Causes: causes}))
 	}
 }
 

@@ -36,25 +36,30 @@ func TestCompare(t *testing.T) {
 		not      string
 	}{
 		"one setting": {fewer + set("NCCL_TOPO_FILE", "/x.xml"),
-			"Collective channels: 8 in A; 2 in B. The most likely cause: NCCL_TOPO_FILE is set only in B (/x.xml), and it changes the topology that NCCL sees.", ""},
+			"Collective channels: 8 in A; 2 in B. The most likely cause: NCCL_TOPO_FILE is set only in B (/x.xml), " +
+				"and it changes the topology that NCCL sees.", ""},
 		"two settings": {fewer + set("NCCL_TOPO_FILE", "/x.xml") + set("NCCL_MAX_NCHANNELS", "2"),
-			"Collective channels: 8 in A; 2 in B. Likely causes: NCCL_TOPO_FILE is set only in B (/x.xml), and it changes the topology that NCCL sees; NCCL_MAX_NCHANNELS is", ""},
+			"Collective channels: 8 in A; 2 in B. Likely causes: NCCL_TOPO_FILE is set only in B (/x.xml), and it " +
+				"changes the topology that NCCL sees; NCCL_MAX_NCHANNELS is", ""},
 		"one that cannot do it": {fewer + set("NCCL_IB_TC", "106"),
 			"Collective channels: 8 in A; 2 in B. Nothing in the logs explains it.", "most likely"},
 		"a version": {strings.ReplaceAll(fewer, "2.27.7", "2.26.2"),
-			"The most likely cause: library differs (NCCL 2.27.7 for CUDA 12.8 in A, NCCL 2.26.2 for CUDA 12.8 in B).", ""},
+			"The most likely cause: library differs (NCCL 2.27.7 for CUDA 12.8 in A, NCCL 2.26.2 for CUDA 12.8 in B).",
+			""},
 		"another network": {strings.NewReplacer("Using network IB", "Using network Socket", "NET/IB/0/GDRDMA",
 			"NET/Socket/0", "NET/IB/1/GDRDMA", "NET/Socket/0").Replace(wholeLog()) + set("NCCL_IB_DISABLE", "1"),
 			"Network: IB in A; Socket in B. The most likely cause: NCCL_IB_DISABLE is set only in B (1)", ""},
 		"the choice alone": {strings.ReplaceAll(wholeLog(), "proto SIMPLE", "proto LL") + set("NCCL_PROTO", "LL"),
-			"AllReduce of 32 MiB: RING/SIMPLE on 8 channels in A; RING/LL on 8 channels in B. The most likely cause: NCCL_PROTO is set only in B (LL)", ""},
+			"AllReduce of 32 MiB: RING/SIMPLE on 8 channels in A; RING/LL on 8 channels in B. The most likely cause: " +
+				"NCCL_PROTO is set only in B (LL)", ""},
 		"nothing of note": {wholeLog() + set("NCCL_FOO", "1"), "No difference that is known to matter.", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := Compare(readAll(t, wholeLog()), readAll(t, test.b))
 			all := strings.Join(c.headlineTexts(), "\n")
-			if len(c.headlineTexts()) == 0 || !strings.Contains(c.headlineTexts()[0], test.headline) || test.not != "" &&
-				strings.Contains(all, test.not) {
+			if len(c.headlineTexts()) == 0 || !strings.Contains(c.headlineTexts()[0], test.headline) ||
+				test.not != "" &&
+					strings.Contains(all, test.not) {
 				t.Errorf("%s", all)
 			}
 		})
@@ -131,15 +136,18 @@ func TestDoubtsAreTold(t *testing.T) {
 func TestHealthyAgainstCrippled(t *testing.T) {
 	healthy, crippled := example(t, "timez-zx_nccl-tests_nccl.log"), example(t, "timez-zx_nccl-tests_nccl-fault.log")
 	c := Compare(healthy, crippled)
-	cause := "The most likely cause: NCCL_TOPO_FILE is set only in B (/home/zx/nccl-tests/topo_fail.xml), and it changes the topology that NCCL sees."
+	cause := "The most likely cause: NCCL_TOPO_FILE is set only in B (/home/zx/nccl-tests/topo_fail.xml), and it " +
+		"changes the topology that NCCL sees."
 	for i, want := range []string{
 		"Collective channels: 24 in A; 2 in B. " + cause,
 		"GPU links: 2 × NVL 240.0 GB/s in A; 1 × NVL 20.0 GB/s, 1 × NVL 240.0 GB/s in B. The same may explain it.",
-		"AllReduce of 8 MiB–8 GiB (11 sizes): RING/SIMPLE on 24 channels in A; RING/SIMPLE on 2 channels in B. The same may explain it.",
+		"AllReduce of 8 MiB–8 GiB (11 sizes): RING/SIMPLE on 24 channels in A; RING/SIMPLE on 2 channels in B. The " +
+			"same may explain it.",
 		"Busbw at 8 GiB (largest of 11 differences): 216.6 GB/s in A; 28.6 GB/s in B. The same may explain it.",
 	} {
-		if i >= len(c.headlineTexts()) || strings.ReplaceAll(c.headlineTexts()[i], ";", ",") != strings.ReplaceAll(want, ";",
-			",") {
+		if i >= len(c.headlineTexts()) ||
+			strings.ReplaceAll(c.headlineTexts()[i], ";", ",") != strings.ReplaceAll(want, ";",
+				",") {
 			t.Errorf("headlines %q, want %q", c.headlineTexts(), want)
 		}
 	}
@@ -162,7 +170,8 @@ func TestFindingsOfPublicLogs(t *testing.T) {
 		"aws-samples_aws-efa-eks_p4d_2node.log":                  nil,
 		"eunomia_nccl-eBPF_p3-allgather-reducescatter-sweep.log": nil,
 		"NVIDIA_nccl_docs_logging_2.30_excerpts.log": {
-			"no-usable-network", "init-unfinished", "host-memory-between-gpus", "network-within-host", "setting-affects-speed",
+			"no-usable-network", "init-unfinished", "host-memory-between-gpus", "network-within-host",
+			"setting-affects-speed",
 		},
 	} {
 		var got []notice.Code

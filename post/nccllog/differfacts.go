@@ -216,7 +216,8 @@ type rowKey struct {
 	kind  string
 }
 
-// rowsOnce are the rows of nccl-tests that stand once in a log: which of several tables another row is of, it does not tell.
+// rowsOnce are the rows of nccl-tests that stand once in a log: which of several tables another row is of, it does
+// not tell.
 func (l *Log) rowsOnce() map[rowKey]Row {
 	rows, times := map[rowKey]Row{}, map[rowKey]int{}
 	for _, r := range l.Rows {
@@ -265,7 +266,8 @@ func (c *Contrast) measured(a, b *Log) {
 	default:
 		size := units.Bytes(most.Bytes)
 		c.effect(onSpeed, notice.LogAspect{Kind: notice.LogBusBW, From: size, To: size, Sizes: both},
-			notice.LogValue{Rate: notice.Gigabytes(was.OutBusbw)}, notice.LogValue{Rate: notice.Gigabytes(most.OutBusbw)})
+			notice.LogValue{Rate: notice.Gigabytes(was.OutBusbw)},
+			notice.LogValue{Rate: notice.Gigabytes(most.OutBusbw)})
 	}
 }
 

@@ -14,11 +14,14 @@ func TestOldTopology(t *testing.T) {
 		{"=== System : maxWidth 21 maxSpeed 42 ===",
 			"Pattern 4, crossNic 0, nChannels 2, speed 21/21, nvlink 1, type 1, sameChannels 1", "1/21/1"},
 		{"=== System : maxWidth 21.0 ===",
-			"Pattern 4, crossNic 0, nChannels 2, speed 21.000000/21.000000, type NVL/PIX, sameChannels 1", "1/21.000000/NVL"},
+			"Pattern 4, crossNic 0, nChannels 2, speed 21.000000/21.000000, type NVL/PIX, sameChannels 1",
+			"1/21.000000/NVL"},
 		{"=== System : maxWidth 21.0 totalWidth 42.0 ===",
-			"Pattern 4, crossNic 0, nChannels 2, speed 21.000000/21.000000, type NVL/PIX, sameChannels 1", "1/21.000000/NVL"},
+			"Pattern 4, crossNic 0, nChannels 2, speed 21.000000/21.000000, type NVL/PIX, sameChannels 1",
+			"1/21.000000/NVL"},
 		{"=== System : maxBw 21.0 totalBw 42.0 ===",
-			"Pattern 4, crossNic 0, nChannels 2, bw 21.000000/21.000000, type NVL/PIX, sameChannels 1", "1/21.000000/NVL"},
+			"Pattern 4, crossNic 0, nChannels 2, bw 21.000000/21.000000, type NVL/PIX, sameChannels 1",
+			"1/21.000000/NVL"},
 	} {
 		text := ""
 		for _, m := range []string{c.system, "+ PCI[12.0] - GPU/1000 (0)", "+ PCI[12.0] - GPU/2000 (1)",
@@ -58,7 +61,8 @@ func TestRCCL(t *testing.T) {
 (Worker pid=5) a:1:2 [0] NCCL INFO ncclCommInitRank_impl comm 0x10 rank 0 nranks 2 cudaDev 0 nvmlDev 0 busId c1000 commId 0xab localSize 176 used 45 bytes on core 3 - Init COMPLETE
 `)
 	c := l.Communicators[0]
-	if len(c.Trees) != 2 || c.Trees[1].Up != 1 || len(c.Trees[0].Down) != 1 || len(c.Rings) != 1 || len(c.Joined) != 1 ||
+	if len(c.Trees) != 2 || c.Trees[1].Up != 1 || len(c.Trees[0].Down) != 1 || len(c.Rings) != 1 ||
+		len(c.Joined) != 1 ||
 		c.Joined[0] != "all rings" {
 		t.Errorf("trees %+v, rings %+v, connected %q", c.Trees, c.Rings, c.Joined)
 	}
@@ -73,7 +77,8 @@ func TestRCCL(t *testing.T) {
 // TestSetTo reads variables of which NCCL says in words of their own that they were set.
 func TestSetTo(t *testing.T) {
 	l := read(t,
-		"a:1:2 [0] NCCL INFO NCCL_IB_HCA set to =mlx5_0:1,mlx5_1:1\na:1:2 [0] NCCL INFO Algorithm limits: NCCL_ALGO set to Ring\n")
+		"a:1:2 [0] NCCL INFO NCCL_IB_HCA set to =mlx5_0:1,mlx5_1:1\na:1:2 [0] NCCL INFO Algorithm limits: NCCL_ALGO "+
+			"set to Ring\n")
 	if v := l.setting("NCCL_IB_HCA"); v != "=mlx5_0:1,mlx5_1:1" {
 		t.Errorf("NCCL_IB_HCA is %q", v)
 	}
@@ -85,7 +90,8 @@ func TestSetTo(t *testing.T) {
 // TestRepeated reads lines that Ray shows once for several workers.
 func TestRepeated(t *testing.T) {
 	l := read(t,
-		"(Worker pid=5) a:1:2 [0] NCCL INFO Using network Socket\n(Worker pid=6) a:3:4 [1] NCCL INFO Using network Socket [repeated 3x across cluster]\n")
+		"(Worker pid=5) a:1:2 [0] NCCL INFO Using network Socket\n(Worker pid=6) a:3:4 [1] NCCL INFO Using network "+
+			"Socket [repeated 3x across cluster]\n")
 	if n := l.Network.Using; len(n) != 1 || n[0].Name != "Socket" || len(n[0].Processes) != 2 {
 		t.Errorf("network %+v", n)
 	}
@@ -123,7 +129,8 @@ func pairs(order ...int) string {
 		text += head + "comm 0x7" + pid + " rank " + rank + " nranks 2 cudaDev " + string(rune('0'+p)) +
 			" busId 1000 - Init COMPLETE\n"
 		for range 2 - p/3 {
-			text += head + "AllReduce: opCount 0 sendbuff 0x1 recvbuff 0x2 count 4 datatype 7 op 0 root 0 comm 0x7" + pid +
+			text += head + "AllReduce: opCount 0 sendbuff 0x1 recvbuff 0x2 count 4 datatype 7 op 0 root 0 comm 0x7" +
+				pid +
 				" [nranks=2] stream 0x3\n"
 		}
 	}
@@ -161,7 +168,8 @@ func TestOneGPUOnce(t *testing.T) {
 
 // TestConfigurationsMayDiffer is about what a program asks for in one communicator and not in another.
 func TestConfigurationsMayDiffer(t *testing.T) {
-	l := read(t, "a:1:2 [0] NCCL INFO Comm config Blocking set to 0\na:1:2 [0] NCCL INFO Comm config Blocking set to 1\n")
+	l := read(t,
+		"a:1:2 [0] NCCL INFO Comm config Blocking set to 0\na:1:2 [0] NCCL INFO Comm config Blocking set to 1\n")
 	for _, f := range l.Findings() {
 		t.Errorf("%s", f.Message())
 	}
@@ -215,7 +223,8 @@ a:1:1 [0] NCCL INFO Channel 00/0 : 0[0] -> 1[0] [send] via NET/IB/0
 `)
 	for _, f := range l.Findings() {
 		if f.Code() == "no-gpudirect-rdma" {
-			if strings.Contains(f.Advice(), "peermem") || !strings.Contains(strings.Join(f.Details(), "; "), "distance") {
+			if strings.Contains(f.Advice(), "peermem") ||
+				!strings.Contains(strings.Join(f.Details(), "; "), "distance") {
 				t.Errorf("%+v", f)
 			}
 			return
@@ -227,11 +236,12 @@ a:1:1 [0] NCCL INFO Channel 00/0 : 0[0] -> 1[0] [send] via NET/IB/0
 // TestLoaderOfPlugins reads what the loader of plugins says in different versions.
 func TestLoaderOfPlugins(t *testing.T) {
 	for text, want := range map[string]string{
-		"NET/Plugin : Plugin load (libnccl-net.so) returned 2 : libnccl-net.so: cannot open shared object file":                               "libnccl-net.so",
-		"NET/Plugin : Plugin load returned 2 : libnccl-net.so: cannot open shared object file.":                                               "libnccl-net.so",
-		"NET/Plugin : dlerror=libnccl-net.so: cannot open shared object file No plugin found (libnccl-net.so), using internal implementation": "libnccl-net.so",
-		"NET/Plugin: Could not find: libnccl-net.so libx.so. Using internal network plugin.":                                                  "libnccl-net.so",
-		"NET/Plugin: Loaded gin plugin Libfabric (v11)":                                                                                       "",
+		"NET/Plugin : Plugin load (libnccl-net.so) returned 2 : libnccl-net.so: cannot open shared object file": "libnccl-net.so",
+		"NET/Plugin : Plugin load returned 2 : libnccl-net.so: cannot open shared object file.":                 "libnccl-net.so",
+		"NET/Plugin : dlerror=libnccl-net.so: cannot open shared object file No plugin found (libnccl-net.so), using " +
+			"internal implementation": "libnccl-net.so",
+		"NET/Plugin: Could not find: libnccl-net.so libx.so. Using internal network plugin.": "libnccl-net.so",
+		"NET/Plugin: Loaded gin plugin Libfabric (v11)":                                      "",
 	} {
 		l := read(t, "a:1:1 [0] NCCL INFO "+text+"\n")
 		got := strings.Join(names(l.Network.Missing), ",")

@@ -47,7 +47,8 @@ func TestHealthyAndCrippledRun(t *testing.T) {
 		{"timez-zx_nccl-tests_nccl-fault.log", 1811, 1785, 2, 28.54, 28.55, "/home/zx/nccl-tests/topo_fail.xml"},
 	} {
 		l := example(t, c.file)
-		if l.Files[0].Lines != c.lines || l.Reading.Said != c.said || l.Reading.Damaged != 0 || l.Reading.NotUnderstood != 0 {
+		if l.Files[0].Lines != c.lines || l.Reading.Said != c.said || l.Reading.Damaged != 0 ||
+			l.Reading.NotUnderstood != 0 {
 			t.Errorf("%s: %+v of %+v", c.file, l.Reading, l.Files[0])
 		}
 		if len(l.Processes) != 1 || l.Processes[0].Host != "mew0" || !slices.Equal(l.Processes[0].Ranks, []int{0, 1}) {
@@ -61,7 +62,8 @@ func TestHealthyAndCrippledRun(t *testing.T) {
 			t.Fatalf("%s: %d communicators", c.file, len(l.Communicators))
 		}
 		k := l.Communicators[0]
-		if k.Ranks != 2 || k.Nodes != 1 || k.Channels.Coll != c.channels || len(k.Members) != 2 || !k.Members[1].Destroyed ||
+		if k.Ranks != 2 || k.Nodes != 1 || k.Channels.Coll != c.channels || len(k.Members) != 2 ||
+			!k.Members[1].Destroyed ||
 			k.Members[1].Init == nil || *k.RingGDR != true || *k.RingPXN != false {
 			t.Errorf("%s: communicator %+v", c.file, k)
 		}
@@ -95,7 +97,8 @@ func TestHealthyAndCrippledRun(t *testing.T) {
 		if len(l.Predictions) != 5*7*3 {
 			t.Errorf("%s: %d predictions", c.file, len(l.Predictions))
 		}
-		if len(l.Rows) != 11 || l.Rows[8].OutBusbw != c.busbw2G || l.Rows[10].OutBusbw != c.busbw8G || !l.Rows[8].Assembled {
+		if len(l.Rows) != 11 || l.Rows[8].OutBusbw != c.busbw2G || l.Rows[10].OutBusbw != c.busbw8G ||
+			!l.Rows[8].Assembled {
 			t.Errorf("%s: rows %+v", c.file, l.Rows)
 		}
 		if set := slices.ContainsFunc(l.Settings, func(s Setting) bool {

@@ -35,7 +35,8 @@ func wholeLog() string {
 		say("NET/IB : GPU Direct RDMA Enabled for HCA 1 'mlx5_1'")
 		say("Using network IB")
 		say(
-			"ncclCommInitRankConfig comm %s rank %d nranks 4 cudaDev %d nvmlDev %[3]d busId %d000 commId 0xabc - Init START",
+			"ncclCommInitRankConfig comm %s rank %d nranks 4 cudaDev %d nvmlDev %[3]d busId %d000 commId 0xabc - "+
+				"Init START",
 			comm,
 			rank,
 			device,
@@ -55,19 +56,22 @@ func wholeLog() string {
 		}
 		say("Connected all rings, use ring PXN 0 GDR 1")
 		say(
-			"ncclCommInitRankConfig comm %s rank %d nranks 4 cudaDev %d nvmlDev %[3]d busId %d000 commId 0xabc - Init COMPLETE",
+			"ncclCommInitRankConfig comm %s rank %d nranks 4 cudaDev %d nvmlDev %[3]d busId %d000 commId 0xabc - "+
+				"Init COMPLETE",
 			comm,
 			rank,
 			device,
 			1+rank,
 		)
 		say(
-			"Init timings - ncclCommInitRankConfig: rank %d nranks 4 total 0.67 (kernels 0.57, alloc 0.05, bootstrap 0.01, allgathers 0.00, topo 0.02, graphs 0.00, connections 0.01, rest 0.01)",
+			"Init timings - ncclCommInitRankConfig: rank %d nranks 4 total 0.67 (kernels 0.57, alloc 0.05, bootstrap "+
+				"0.01, allgathers 0.00, topo 0.02, graphs 0.00, connections 0.01, rest 0.01)",
 			rank,
 		)
 		for op := range 3 {
 			say(
-				"AllReduce: opCount %x sendbuff 0x1 recvbuff 0x2 count 8388608 datatype 7 op 0 root 0 comm %s [nranks=4] stream 0x3",
+				"AllReduce: opCount %x sendbuff 0x1 recvbuff 0x2 count 8388608 datatype 7 op 0 root 0 comm %s "+
+					"[nranks=4] stream 0x3",
 				op,
 				comm,
 			)
@@ -184,12 +188,15 @@ func TestFindings(t *testing.T) {
 			"n1:101:201 [1] NCCL INFO comm 0x5100 rank 1 nranks 4 cudaDev 1 busId 2000 - Abort COMPLETE"),
 			"communicator-aborted", notice.Error, []string{"rank 1"}, nil},
 		"TCP with InfiniBand": {swap("NET/IB/0/GDRDMA", "NET/Socket/0", "NET/IB/1/GDRDMA", "NET/Socket/1"),
-			"tcp-between-nodes", notice.Error, []string{"mlx5_0:1/IB", "4 of 4 connections", "--device=/dev/infiniband"}, nil},
+			"tcp-between-nodes", notice.Error,
+			[]string{"mlx5_0:1/IB", "4 of 4 connections", "--device=/dev/infiniband"}, nil},
 		"TCP because it was set": {both(swap("NET/IB/0/GDRDMA", "NET/Socket/0", "NET/IB/1/GDRDMA",
-			"NET/Socket/1"), env("NCCL_IB_DISABLE", "1")), "tcp-between-nodes", notice.Error, []string{"unset NCCL_IB_DISABLE"},
+			"NET/Socket/1"), env("NCCL_IB_DISABLE", "1")), "tcp-between-nodes", notice.Error,
+			[]string{"unset NCCL_IB_DISABLE"},
 			[]notice.Code{"setting-affects-speed"}},
 		"no GPUDirect RDMA": {swap("/GDRDMA", "", "GPU Direct RDMA Enabled", "GPU Direct RDMA Disabled"),
-			"no-gpudirect-rdma", notice.Warning, []string{"2 of 2", "n1", "n2", "mlx5_0", "modprobe nvidia-peermem"}, nil},
+			"no-gpudirect-rdma", notice.Warning, []string{"2 of 2", "n1", "n2", "mlx5_0", "modprobe nvidia-peermem"},
+			nil},
 		"no GPUDirect RDMA, and the cards can": {swap("/GDRDMA", ""), "no-gpudirect-rdma", notice.Warning,
 			[]string{"too far", "NCCL_NET_GDR_LEVEL=PHB"}, nil},
 		"one card of two": {swap("NET/IB/1/GDRDMA", "NET/IB/0/GDRDMA"), "one-nic", notice.Warning,
@@ -201,7 +208,8 @@ func TestFindings(t *testing.T) {
 		"shared memory instead of P2P": {swap("via P2P/CUMEM", "via SHM/direct/direct"), "host-memory-between-gpus",
 			notice.Warning, []string{"2 of 2 pairs", "nvidia-smi topo -p2p r"}, nil},
 		"shared memory because it was set": {both(swap("via P2P/CUMEM", "via SHM/direct/direct"),
-			env("NCCL_P2P_DISABLE", "1")), "host-memory-between-gpus", notice.Warning, []string{"unset NCCL_P2P_DISABLE"},
+			env("NCCL_P2P_DISABLE", "1")), "host-memory-between-gpus", notice.Warning,
+			[]string{"unset NCCL_P2P_DISABLE"},
 			[]notice.Code{"setting-affects-speed"}},
 		"the network within a host": {swap("via P2P/CUMEM", "[send] via NET/IB/0"), "network-within-host",
 			notice.Warning, []string{"2 pairs", "--ipc=host"}, nil},
@@ -219,11 +227,13 @@ func TestFindings(t *testing.T) {
 		"LL for large messages": {swap("proto SIMPLE", "proto LL"), "ll-for-large-messages", notice.Warning,
 			[]string{"32 MiB", "RING/LL"}, nil},
 		"LL because it was set": {both(swap("proto SIMPLE", "proto LL"), env("NCCL_PROTO", "LL")),
-			"ll-for-large-messages", notice.Warning, []string{"unset NCCL_PROTO"}, []notice.Code{"setting-affects-speed"}},
+			"ll-for-large-messages", notice.Warning, []string{"unset NCCL_PROTO"},
+			[]notice.Code{"setting-affects-speed"}},
 		"no NVLink SHARP": {swap("maxBw 240.0", "maxBw 370.8", "nNodes 2 localRanks 2", "nNodes 2 localRanks 4"),
 			"nvls-unused", notice.Info, []string{"370.8", "fabricmanager"}, nil},
 		"a plugin that was asked for": {both(env("NCCL_TUNER_PLUGIN", "libmytuner.so"),
-			adds("n1:100:200 [0] NCCL INFO TUNER/Plugin: Could not find: libmytuner.so")), "plugin-not-found", notice.Warning,
+			adds("n1:100:200 [0] NCCL INFO TUNER/Plugin: Could not find: libmytuner.so")), "plugin-not-found",
+			notice.Warning,
 			[]string{"libmytuner.so"}, nil},
 		"P2P switched off": {env("NCCL_P2P_DISABLE", "1"), "setting-affects-speed", notice.Error,
 			[]string{"NCCL_P2P_DISABLE is 1"}, nil},
@@ -290,7 +300,8 @@ func swapOnce(old, new string) func(string) string {
 func TestFindingsAreInOrder(t *testing.T) {
 	l := readAll(
 		t,
-		wholeLog()+"n1:100:200 [0] NCCL INFO NCCL_TOPO_FILE set by environment to /x.xml\n\nn2:102:202 [0] x.cc:1 NCCL WARN odd\n\nn2:102:202 [0] x.cc:2 NCCL WARN Call to ibv_reg_mr failed\n",
+		wholeLog()+"n1:100:200 [0] NCCL INFO NCCL_TOPO_FILE set by environment to /x.xml\n\nn2:102:202 [0] x.cc:1 "+
+			"NCCL WARN odd\n\nn2:102:202 [0] x.cc:2 NCCL WARN Call to ibv_reg_mr failed\n",
 	)
 	var got []notice.Severity
 	for _, f := range l.Findings() {

@@ -224,8 +224,8 @@ func (l *Log) communicatorOf(c Choice, largest *Communicator) *Communicator {
 }
 
 const (
-	// latencyBytes is from which size on LL is unusual: it moves 8 bytes for 4 of data, so that half of the bandwidth is
-	// lost.
+	// latencyBytes is from which size on LL is unusual: it moves 8 bytes for 4 of data, so that half of the bandwidth
+	// is lost.
 	latencyBytes = 16 << 20
 	// latencyStep is the same of one step of a ring, in which a rank's part moves.
 	latencyStep = 1 << 20
@@ -279,7 +279,8 @@ func findIdle(l *Log) (all []found) {
 		c := l.communicatorOf(choice, widest)
 		if c == nil || len(l.Communicators) > 1 && choice.Comm < 0 || c.Channels.Coll <= fewest ||
 			largest[kind{choice.Comm, choice.Name}] != choice || choice.Size < latencyBytes ||
-			choice.Channels <= 0 || 2*choice.Channels >= c.Channels.Coll || choice.Algo != "RING" && choice.Algo != "TREE" {
+			choice.Channels <= 0 || 2*choice.Channels >= c.Channels.Coll ||
+			choice.Algo != "RING" && choice.Algo != "TREE" {
 			continue
 		}
 		if best, there := idle[choice.Name]; !there || choice.Size > best.Size {

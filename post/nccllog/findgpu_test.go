@@ -130,8 +130,9 @@ func TestFewChannels(t *testing.T) {
 	}
 	expect(t, "three", findChannels(log(2, 3, tree, ring)))
 	for what, l := range map[string]*Log{
-		"four": log(2, 4, ring), "not told": log(2, Unknown, ring), "none": log(2, 0, ring), "one rank": log(1, 1, ring),
-		"no ring": log(2, 1, tree),
+		"four": log(2, 4, ring), "not told": log(2, Unknown, ring), "none": log(2, 0, ring),
+		"one rank": log(1, 1, ring),
+		"no ring":  log(2, 1, tree),
 	} {
 		expect(t, what, findChannels(l))
 	}

@@ -209,7 +209,8 @@ func findDirect(l *Log) []found {
 	return []found{about(who, fact)}
 }
 
-// directDevices are NICs by what was said of their GPUDirect RDMA: disabled, disabled for a distance, enabled. TCP has none.
+// directDevices are NICs by what was said of their GPUDirect RDMA: disabled, disabled for a distance, enabled. TCP
+// has none.
 func (l *Log) directDevices() (off, far, able notice.NICs) {
 	for _, g := range l.Network.GDR {
 		nic, list := notice.NIC{Device: g.Device}, &able
@@ -313,8 +314,8 @@ func findProvider(l *Log) (all []found) {
 	return all
 }
 
-// virtual are interfaces that lead to no other host, as do those with a link-local address, such as a host's USB link to
-// its management controller.
+// virtual are interfaces that lead to no other host, as do those with a link-local address, such as a host's USB link
+// to its management controller.
 var virtual = []string{"docker", "lo", "virbr", "veth", "br-", "lxcbr", "cni", "cali", "flannel", "tunl", "ip6tnl",
 	"tailscale"}
 
@@ -329,9 +330,10 @@ func findInterface(l *Log) []found {
 	for _, n := range slices.Concat(l.Network.Bootstrap, l.Network.Sockets) {
 		name, address, _ := strings.Cut(n.Name, ":")
 		leadsNowhere := strings.HasPrefix(address, "169.254.") ||
-			strings.HasPrefix(address, "fe80:") && l.connectionFailed() || slices.ContainsFunc(virtual, func(v string) bool {
-			return strings.HasPrefix(name, v) && (v != "lo" || name == "lo")
-		})
+			strings.HasPrefix(address, "fe80:") && l.connectionFailed() ||
+			slices.ContainsFunc(virtual, func(v string) bool {
+				return strings.HasPrefix(name, v) && (v != "lo" || name == "lo")
+			})
 		if leadsNowhere && !slices.Contains(names, name) {
 			names, addresses = append(names, name), append(addresses, address)
 			processes = append(processes, n.Processes...)

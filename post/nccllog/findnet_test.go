@@ -95,12 +95,15 @@ func TestTCPBetweenHosts(t *testing.T) {
 		"with another provider": {log(func(l *Log) { l.Network.Providers = []Named{{Name: "tcp"}} })},
 		"without the plugin":    {log(func(l *Log) { l.Network.Missing = []Named{{Name: "libnccl-net.so"}} })},
 		"without a tuner":       {log(func(l *Log) { l.Network.Missing = []Named{{Name: "libnccl-tuner.so"}} })},
-		"InfiniBand disabled":   {log(func(l *Log) { l.Settings = []Setting{fromEnvironment("NCCL_IB_DISABLE", "1")} })},
-		"asked for":             {log(func(l *Log) { l.Settings = []Setting{fromEnvironment("NCCL_NET", "socket")} })},
-		"named alone":           {silent("Socket")},
-		"named with another":    {silent("Socket", "IB")},
-		"not named":             {silent()},
-		"named on one node":     {oneNode},
+		"InfiniBand disabled": {log(func(l *Log) {
+			l.Settings = []Setting{fromEnvironment("NCCL_IB_DISABLE",
+				"1")}
+		})},
+		"asked for":          {log(func(l *Log) { l.Settings = []Setting{fromEnvironment("NCCL_NET", "socket")} })},
+		"named alone":        {silent("Socket")},
+		"named with another": {silent("Socket", "IB")},
+		"not named":          {silent()},
+		"named on one node":  {oneNode},
 		"named, and not used": {func() *Log {
 			l := silent("Socket")
 			l.Transports = []Transport{sends(0, 2, "IB", 0)}
@@ -160,9 +163,12 @@ func TestOneCard(t *testing.T) {
 		t.Errorf("hosts %q", hosts)
 	}
 	for what, change := range map[string]func(*Log){
-		"TCP":                          func(l *Log) { l.Transports[0].How, l.Transports[1].How = "Socket", "Socket" },
-		"told by receivers":            func(l *Log) { l.Transports[0].Receive, l.Transports[1].Receive = true, true },
-		"a card that is not told":      func(l *Log) { l.Transports[0].NetDev, l.Transports[1].NetDev = Unknown, Unknown },
+		"TCP":               func(l *Log) { l.Transports[0].How, l.Transports[1].How = "Socket", "Socket" },
+		"told by receivers": func(l *Log) { l.Transports[0].Receive, l.Transports[1].Receive = true, true },
+		"a card that is not told": func(l *Log) {
+			l.Transports[0].NetDev, l.Transports[1].NetDev = Unknown,
+				Unknown
+		},
 		"by another GPU's card":        func(l *Log) { l.Transports[0].PXN, l.Transports[1].PXN = 0, 1 },
 		"a host that is not told":      func(l *Log) { l.Transports = []Transport{sends(7, 0, "IB", 0)} },
 		"one rank there":               func(l *Log) { l.Processes[0].Ranks = []int{0} },
@@ -295,7 +301,8 @@ func TestDisabledNICs(t *testing.T) {
 		if (len(found) == 1) != (c.severity != "") ||
 			len(found) == 1 &&
 				(found[0].Severity.String() != c.severity ||
-					!reflect.DeepEqual(found[0].Fact.(notice.GPUDirectDisabled).NICs[0], notice.NIC{Device: "mlx5_0", Hosts: notice.Hosts{"n2"}})) {
+					!reflect.DeepEqual(found[0].Fact.(notice.GPUDirectDisabled).NICs[0],
+						notice.NIC{Device: "mlx5_0", Hosts: notice.Hosts{"n2"}})) {
 			t.Errorf("%s: %+v", what, found)
 		}
 	}
@@ -304,8 +311,10 @@ func TestDisabledNICs(t *testing.T) {
 // Ranks that cannot reach each other, and one of their interfaces is of a container: that explains it, be the number of
 // hosts unknown. Colours whose escape character was lost are none of the log's text.
 func TestInterfaceOfAContainer(t *testing.T) {
-	text := "[0m n1:1:2 [0] NCCL INFO NET/Socket : Using [0]ens5:10.0.0.1<0> [1]veth75fa:fe80::14ad:64ff:fe64:b31e%veth75fa<0>\n" +
-		"[0m n1:1:2 [0] include/socket.h:403 NCCL WARN Connect to fe80::14ad:64ff:fe64:b31e%10<42069> failed : Network is unreachable\n"
+	text := "[0m n1:1:2 [0] NCCL INFO NET/Socket : Using [0]ens5:10.0.0.1<0> " +
+		"[1]veth75fa:fe80::14ad:64ff:fe64:b31e%veth75fa<0>\n" +
+		"[0m n1:1:2 [0] include/socket.h:403 NCCL WARN Connect to fe80::14ad:64ff:fe64:b31e%10<42069> failed : " +
+		"Network is unreachable\n"
 	codes := func(text string) (all []notice.Code) {
 		for _, f := range readAll(t, text).Findings() {
 			all = append(all, f.Code())

@@ -140,12 +140,17 @@ func (l *Log) peerPairs() int {
 	return len(pairs)
 }
 
-// findEndAfterInit finds a log of one host that ends when all ranks are set up, as where peer access without NVLink hangs.
+// findEndAfterInit finds a log of one host that ends when all ranks are set up, as where peer access without NVLink
+// hangs.
 func findEndAfterInit(l *Log) []found {
 	c := l.largest()
 	if c == nil || !l.oneHost() || l.nvlinks() || len(c.Members) < c.Ranks || l.peerPairs() == 0 ||
 		len(l.Calls)+len(l.Choices)+len(l.Rows)+len(l.RAS) > 0 ||
-		slices.ContainsFunc(l.Messages, func(m Message) bool { e := explain(m); return e == nil || e.follows || e.severe() }) ||
+		slices.ContainsFunc(l.Messages, func(m Message) bool {
+			e := explain(m)
+			return e == nil || e.follows ||
+				e.severe()
+		}) ||
 		slices.ContainsFunc(c.Members, func(m Member) bool { return !m.Completed || m.Destroyed || m.Aborted }) {
 		return nil
 	}
@@ -218,7 +223,8 @@ func findRAS(l *Log) (all []found) {
 				), Missing: max(0, c.Missing),
 			}
 			for _, n := range c.Counts {
-				fact.Counts = append(fact.Counts, notice.CallCount{Name: n.Name, Calls: n.Calls, Many: n.Many, Ranks: n.Ranks})
+				fact.Counts = append(fact.Counts,
+					notice.CallCount{Name: n.Name, Calls: n.Calls, Many: n.Many, Ranks: n.Ranks})
 			}
 			for _, m := range c.States {
 				fact.States = append(fact.States, notice.RankState{Ranks: m.Ranks, State: brief(m.Says)})

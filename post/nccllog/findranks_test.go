@@ -151,8 +151,11 @@ n1:3:4 [1] NCCL INFO comm 0x2 rank 1 nranks 2 cudaDev 1 nvmlDev 1 busId 2000 com
 		t.Error("not found")
 	}
 	for _, other := range []string{
-		strings.Replace(text, "SeqNum=1,", "SeqNum=17,", 1), strings.ReplaceAll(text, "via P2P/IPC", "via SHM/direct/direct"),
-		strings.Replace(text, "n1:3:4 [1] NCCL INFO comm 0x2 rank 1 nranks 2 cudaDev 1 nvmlDev 1 busId 2000 commId 0x5 - Init COMPLETE\n", "", 1),
+		strings.Replace(text, "SeqNum=1,", "SeqNum=17,", 1),
+		strings.ReplaceAll(text, "via P2P/IPC", "via SHM/direct/direct"),
+		strings.Replace(text,
+			"n1:3:4 [1] NCCL INFO comm 0x2 rank 1 nranks 2 cudaDev 1 nvmlDev 1 busId 2000 commId 0x5 - Init COMPLETE\n",
+			"", 1),
 	} {
 		if has(other) {
 			t.Errorf("found in\n%s", other)
@@ -162,8 +165,10 @@ n1:3:4 [1] NCCL INFO comm 0x2 rank 1 nranks 2 cudaDev 1 nvmlDev 1 busId 2000 com
 
 // PyTorch numbers the collectives of a process group: ranks that gave up in different ones did not call the same.
 func TestRanksTimedOutApart(t *testing.T) {
-	const out = "[rank%d]:[E ProcessGroupNCCL.cpp:616] [PG ID 0 PG GUID 0(default_pg) Rank %d] Watchdog caught collective operation " +
-		"timeout: WorkNCCL(SeqNum=%d, OpType=%s, NumelIn=%d, NumelOut=1, Timeout(ms)=600000) ran for 600004 milliseconds\n"
+	const out = "[rank%d]:[E ProcessGroupNCCL.cpp:616] [PG ID 0 PG GUID 0(default_pg) Rank %d] Watchdog caught " +
+		"collective operation " +
+		"timeout: WorkNCCL(SeqNum=%d, OpType=%s, NumelIn=%d, NumelOut=1, Timeout(ms)=600000) ran for 600004 " +
+		"milliseconds\n"
 	text := fmt.Sprintf(out, 0, 0, 1580, "ALLREDUCE", 8) + fmt.Sprintf(out, 1, 1, 1580, "ALLREDUCE", 8)
 	find := func(text string) (all []notice.RanksTimedOutApart) {
 		for _, n := range readAll(t, text).Findings() {

@@ -274,7 +274,8 @@ func (c *Communicator) merge(k *member, graphs map[Graph]int64, rings map[int]*R
 			c.Joined = append(c.Joined, j)
 		}
 	}
-	for _, b := range []struct{ into, from **bool }{{&c.RingPXN, &k.ringPXN}, {&c.RingGDR, &k.ringGDR}, {&c.NVLS, &k.nvls},
+	for _, b := range []struct{ into, from **bool }{{&c.RingPXN, &k.ringPXN}, {&c.RingGDR, &k.ringGDR},
+		{&c.NVLS, &k.nvls},
 		{&c.MNNVL, &k.mnnvl}} {
 		if *b.into == nil {
 			*b.into = *b.from

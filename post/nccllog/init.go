@@ -21,8 +21,9 @@ func (r *Reader) commLine(p *process, m message) verdict {
 		end = i // a split's START has no blank before it
 	}
 	caller := strings.Fields(m.text[:at])
-	if m.open && len(caller) > 1 && (len(caller) != 3 || caller[0] != "[Rank") || strings.Contains(m.text, " nNodes ") &&
-		end >= 0 {
+	if m.open && len(caller) > 1 && (len(caller) != 3 || caller[0] != "[Rank") ||
+		strings.Contains(m.text, " nNodes ") &&
+			end >= 0 {
 		return unknown // two messages in one
 	}
 	if end >= at {

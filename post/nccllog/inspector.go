@@ -248,7 +248,8 @@ func (r *Reader) inspected() []Inspected {
 			What: collective(key.name), Bytes: key.bytes, Sizes: key.sizes, How: key.how,
 			Source: key.source, Calls: m.calls, Median: s.Median, P99: s.P99, Least: m.least, Most: m.most,
 			Algbw: m.algbw.median(), Busbw: m.busbw.median(),
-			Sampled: m.times.every > 1, Hosts: slices.Sorted(maps.Keys(m.hosts)), Seen: slices.Sorted(maps.Keys(m.byRank)),
+			Sampled: m.times.every > 1, Hosts: slices.Sorted(maps.Keys(m.hosts)),
+			Seen: slices.Sorted(maps.Keys(m.byRank)),
 			Slow: []SlowRank{}}
 		out.Hosts, out.Seen = list(out.Hosts), list(out.Seen)
 		for rank, k := range m.byRank {

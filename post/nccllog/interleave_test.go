@@ -25,8 +25,10 @@ var messages = []string{
 	"NCCL_TOPO_FILE set by environment to /tmp/topo12.xml",
 	"NET/OFI Running on P4d platform, Setting NCCL_PROTO environment variable to simple12",
 	"comm 0xabc124 rank 11 nranks 16 cudaDev 3 busId 201c0 - Init COMPLETE",
-	"ncclCommInitRankConfig comm 0xabc125 rank 12 nranks 17 cudaDev 3 nvmlDev 3 busId 17000 commId 0x54fe282d32a87d85 - Init START",
-	"ncclCommSplit comm 0xabc126 rank 13 nranks 18 cudaDev 3 nvmlDev 3 busId 18000 parent 0xabc125 splitCount 12 color 45 key 67- Init START",
+	"ncclCommInitRankConfig comm 0xabc125 rank 12 nranks 17 cudaDev 3 nvmlDev 3 busId 17000 commId " +
+		"0x54fe282d32a87d85 - Init START",
+	"ncclCommSplit comm 0xabc126 rank 13 nranks 18 cudaDev 3 nvmlDev 3 busId 18000 parent 0xabc125 splitCount 12 " +
+		"color 45 key 67- Init START",
 	"comm 0xabc127 rank 14 nRanks 19 nNodes 22 localRanks 18 localRank 11 MNNVL 0",
 	"comm 0xabc124 rank 11 nranks 16 cudaDev 3 busId 201c0 - Destroy COMPLETE",
 	"Init timings - ncclCommInitRank: rank 11 nranks 16 total 10.67 (kernels 10.57, alloc 0.15, rest 0.12)",
@@ -44,7 +46,8 @@ var messages = []string{
 	"Channel 15 : 10[1] -> 11[12] via SHM/direct/direct",
 	"P2P Chunksize set to 131072",
 	"=== System : maxBw 240.5 totalBw 241.5 ===",
-	"AllReduce: opCount 1f sendbuff 0x720000000 recvbuff 0x920000000 count 2097152 datatype 7 op 0 root 0 comm 0xabc125 [nranks=17] stream 0x55b6a98daaf0",
+	"AllReduce: opCount 1f sendbuff 0x720000000 recvbuff 0x920000000 count 2097152 datatype 7 op 0 root 0 comm " +
+		"0xabc125 [nranks=17] stream 0x55b6a98daaf0",
 	"AllReduce: 8388608 Bytes -> Algo RING proto SIMPLE channel{Lo..Hi}={10..23}",
 	"AllGather: 1048576 Bytes -> Algo 1 proto 2 time 123.456001",
 	"1234567 Bytes -> Algo 0 proto 1 time 12.345000",
@@ -56,7 +59,8 @@ var messages = []string{
 var others = []string{
 	"Channel 16/0 : 20[101c0] -> 21[101d0] [send] via NET/IB/15/GDRDMA",
 	"AllReduce: 4194304 Bytes -> Algo TREE proto LL channel{Lo..Hi}={0..17}",
-	"AllReduce: opCount 2f sendbuff 0x720000000 recvbuff 0x920000000 count 65536 datatype 9 op 2 root 0 comm 0xdef125 [nranks=37] stream 0x55b6a98daaf0",
+	"AllReduce: opCount 2f sendbuff 0x720000000 recvbuff 0x920000000 count 65536 datatype 9 op 2 root 0 comm " +
+		"0xdef125 [nranks=37] stream 0x55b6a98daaf0",
 	"comm 0xdef127 rank 24 nRanks 39 nNodes 32 localRanks 28 localRank 21 MNNVL 1",
 	"P2P Chunksize set to 262144",
 	"NCCL_MAX_NCHANNELS set by environment to 48.",
@@ -152,7 +156,8 @@ func TestMessagesCutByOthers(t *testing.T) {
 // What is whole on a line that another message cut is not lost, and what is lost is counted.
 func TestCutIsCounted(t *testing.T) {
 	l := read(t, "mew0:1:1 [0] NCCL INFO Launch mode Parallel\n"+
-		"mew0:1:1 [0] NCCL INFO AllReduce: opCount 0 sendbuff 0x7mew0:1:2 [1] NCCL INFO AllReduce: 8 Bytes -> Algo RING proto LL channel{Lo..Hi}={0..0}\n"+
+		"mew0:1:1 [0] NCCL INFO AllReduce: opCount 0 sendbuff 0x7mew0:1:2 [1] NCCL INFO AllReduce: 8 Bytes -> Algo "+
+		"RING proto LL channel{Lo..Hi}={0..0}\n"+
 		"20000000 recvbuff 0x920000000 count 2 datatype 7 op 0 root 0 comm 0x1 [nranks=2] stream 0x2\n")
 	if n := l.Reading; n.Said != 3 || n.Understood != 1 || n.Damaged != 1 || len(l.Choices) != 1 || len(l.Calls) != 0 {
 		t.Errorf("%+v, %d choices, %d calls", n, len(l.Choices), len(l.Calls))
@@ -161,12 +166,14 @@ func TestCutIsCounted(t *testing.T) {
 
 // A row of nccl-tests that messages tear apart is put together again, if its figures fit each other.
 func TestRowCutByMessages(t *testing.T) {
-	const call = "mew0:1:1 [0] NCCL INFO AllReduce: opCount 0 sendbuff 0x1 recvbuff 0x2 count 256 datatype 7 op 0 root 0 comm 0x3 [nranks=2] stream 0x4\n"
+	const call = "mew0:1:1 [0] NCCL INFO AllReduce: opCount 0 sendbuff 0x1 recvbuff 0x2 count 256 datatype 7 op 0 " +
+		"root 0 comm 0x3 [nranks=2] stream 0x4\n"
 	for _, c := range []struct {
 		time string
 		rows int
 	}{{"10.24", 1}, {"99.99", 0}} {
-		l := read(t, call+"  1024  256  float  sum  -1"+call+"   "+c.time+"  0.10  0.10   0"+call+"  5.12  0.20  0.20   0\n")
+		l := read(t,
+			call+"  1024  256  float  sum  -1"+call+"   "+c.time+"  0.10  0.10   0"+call+"  5.12  0.20  0.20   0\n")
 		if len(l.Rows) != c.rows || l.Reading.Understood != 3 || len(l.Processes) != 1 {
 			t.Errorf("%s: %+v, %+v", c.time, l.Rows, l.Reading)
 		}

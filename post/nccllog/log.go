@@ -350,21 +350,23 @@ type Calls struct {
 	Process int             `json:"process"`
 	Name    string          `json:"name"` // "AllReduce", "Send"
 	What    coll.Collective `json:"collective"`
-	Count   int64           `json:"count"`      // elements; Unknown for many different ones, folded to keep memory bounded
-	Type    string          `json:"type"`       // our spelling; "type 99" where the number is not known
-	Op      string          `json:"op"`         // our spelling; "" where the collective has none; "op 99"
-	Size    int64           `json:"size_bytes"` // S as nccl-tests counts it; Unknown
-	Times   int64           `json:"times"`
+	// elements; Unknown for many different ones, folded to keep memory bounded
+	Count int64  `json:"count"`
+	Type  string `json:"type"`       // our spelling; "type 99" where the number is not known
+	Op    string `json:"op"`         // our spelling; "" where the collective has none; "op 99"
+	Size  int64  `json:"size_bytes"` // S as nccl-tests counts it; Unknown
+	Times int64  `json:"times"`
 }
 
 // Sequence compares what the ranks of one communicator called, in order: sends and receives do not count.
 type Sequence struct {
-	Comm     int           `json:"communicator"`
-	Compared int64         `json:"compared"` // calls compared, of the rank that has most
-	Ranks    []Reached     `json:"ranks"`    // by rank
-	Mismatch *Mismatch     `json:"mismatch"` // the first call in which ranks disagree; null: none
-	Behind   []Behind      `json:"behind"`   // ranks that stopped while others went on, the furthest behind first
-	Doubt    *notice.Doubt `json:"doubt"`    // why this may be of the log alone: cut messages, members that did not write
+	Comm     int       `json:"communicator"`
+	Compared int64     `json:"compared"` // calls compared, of the rank that has most
+	Ranks    []Reached `json:"ranks"`    // by rank
+	Mismatch *Mismatch `json:"mismatch"` // the first call in which ranks disagree; null: none
+	Behind   []Behind  `json:"behind"`   // ranks that stopped while others went on, the furthest behind first
+	// why this may be of the log alone: cut messages, members that did not write
+	Doubt *notice.Doubt `json:"doubt"`
 }
 
 // Reached is how far one rank got.

@@ -24,7 +24,8 @@ func TestWhatIsNoFinding(t *testing.T) {
 	}{
 		"cards that NCCL joined": {swap("NET/IB/1/GDRDMA", "NET/IB/0/GDRDMA", "HCA 1 'mlx5_1'",
 			"HCA 2 'mlx5_0+mlx5_1'"), "one-nic"},
-		"one rank on a host sends by a card": {swap("NET/IB/1/GDRDMA", "NET/IB/0/GDRDMA", "[1]mlx5_1:1/IB ", ""), "one-nic"},
+		"one rank on a host sends by a card": {swap("NET/IB/1/GDRDMA", "NET/IB/0/GDRDMA", "[1]mlx5_1:1/IB ", ""),
+			"one-nic"},
 		"docker0 on one host": {swap(append([]string{"Bootstrap: Using eth0", "Bootstrap: Using docker0"},
 			one...)...), "unreachable-interface"},
 		"no plugin wanted": {wholeLog() + set("NCCL_NET_PLUGIN", "none") +
@@ -134,7 +135,8 @@ func TestMessagesAreTakenTogether(t *testing.T) {
 func TestPyTorchTimeout(t *testing.T) {
 	line := func(rank, ms string) string {
 		return "[rank" + rank + "]:[E321 02:07:08.4 ProcessGroupNCCL.cpp:607] [Rank " + rank +
-			"] Watchdog caught collective operation timeout: WorkNCCL(SeqNum=1580, OpType=ALLREDUCE, Timeout(ms)=600000) ran for " + ms + " milliseconds before timing out.\n"
+			"] Watchdog caught collective operation timeout: WorkNCCL(SeqNum=1580, OpType=ALLREDUCE, " +
+			"Timeout(ms)=600000) ran for " + ms + " milliseconds before timing out.\n"
 	}
 	all := readAll(t, wholeLog()+line("0", "600004")+line("4", "600067")).Findings()
 	if len(all) != 1 || all[0].Severity != notice.Error || all[0].Code() != "pytorch-watchdog-timeout" ||

@@ -58,8 +58,9 @@ func (r *Reader) rasEnd() {
 
 func (t *rasText) begin() {
 	t.close()
-	t.answer = &RAS{File: len(t.r.log.Files) - 1, Nodes: Unknown, Processes: Unknown, GPUs: Unknown, Missing: []string{},
-		Comms: []RASComm{}, Problems: []string{}}
+	t.answer = &RAS{File: len(t.r.log.Files) - 1, Nodes: Unknown, Processes: Unknown, GPUs: Unknown,
+		Missing: []string{},
+		Comms:   []RASComm{}, Problems: []string{}}
 	t.groups = map[string]RASComm{}
 }
 
@@ -398,7 +399,8 @@ func (doc rasDocument) answer(file int) RAS {
 		GPUs: Unknown, Missing: []string{}, Comms: []RASComm{}, Problems: []string{}}
 	hosts, procs, gpus := map[string]bool{}, map[string]bool{}, map[string]bool{}
 	for _, c := range doc.Comms {
-		out := RASComm{ID: kept(c.Hash), Comms: 1, Ranks: c.Size, Missing: c.Missing, Errors: "OK", Counts: []RASCount{},
+		out := RASComm{ID: kept(c.Hash), Comms: 1, Ranks: c.Size, Missing: c.Missing, Errors: "OK",
+			Counts: []RASCount{},
 			States: []RASMessage{}}
 		states, counts := map[string][]int{}, map[rasCount][]int{}
 		for _, k := range slices.Concat(c.Ranks, c.Lost) {

@@ -81,7 +81,8 @@ func TestRASText(t *testing.T) {
 		len(c.Counts) != 2 {
 		t.Fatalf("%+v", c)
 	}
-	if n := c.Counts[0]; n.Name != "AllReduce" || n.Calls != 6650 || n.Many != 29 || len(n.Ranks) != 0 { // and one rank is missing
+	// and one rank is missing
+	if n := c.Counts[0]; n.Name != "AllReduce" || n.Calls != 6650 || n.Many != 29 || len(n.Ranks) != 0 {
 		t.Errorf("%+v", n)
 	}
 	if n := c.Counts[1]; n.Calls != 6649 || n.Many != 2 || !slices.Equal(n.Ranks, []int{0, 7}) {
@@ -123,7 +124,8 @@ func TestRASNamesTheOtherRanks(t *testing.T) {
 	text := strings.NewReplacer("INCOMPLETE", "MISMATCH", "29 ranks", "30 ranks", "7-8", "8").Replace(rasTextFixture)
 	text, _, _ = strings.Cut(text, "  Communicator ranks have different status")
 	for _, part := range []string{
-		"MISMATCH\n  Missing communicator data from 1 job process\n  Process 123456 on node 172.16.0.213 managing GPU 5\n",
+		"MISMATCH\n  Missing communicator data from 1 job process\n  Process 123456 on node 172.16.0.213 managing " +
+			"GPU 5\n",
 		"#0-0 (cf264af53edbe986) MISMATCH\n  Missing communicator data from 1 rank\n  The missing rank: 21\n",
 	} {
 		text = strings.Replace(text, part, "", 1)
@@ -133,7 +135,8 @@ func TestRASNamesTheOtherRanks(t *testing.T) {
 		t.Errorf("the title is %q", l.Title())
 	}
 	c := l.RAS[0].Comms[2]
-	if n := c.Counts[0]; n.Many != 30 || len(n.Ranks) != 30 || slices.Contains(n.Ranks, 0) || slices.Contains(n.Ranks, 7) {
+	if n := c.Counts[0]; n.Many != 30 || len(n.Ranks) != 30 || slices.Contains(n.Ranks, 0) ||
+		slices.Contains(n.Ranks, 7) {
 		t.Errorf("%+v", n)
 	}
 	var reported []string

@@ -12,12 +12,14 @@ func TestManyOfEverything(t *testing.T) {
 	const many = 20000
 	for name, line := range map[string]func(i int) string{
 		"ranks": func(i int) string {
-			return fmt.Sprintf("a:%d:2 [0] NCCL INFO comm 0x%x rank %d nranks %d cudaDev 0 busId 1 - Init COMPLETE\n", i, i, i,
+			return fmt.Sprintf("a:%d:2 [0] NCCL INFO comm 0x%x rank %d nranks %d cudaDev 0 busId 1 - Init COMPLETE\n",
+				i, i, i,
 				many)
 		},
 		"communicators": func(i int) string {
 			return fmt.Sprintf(
-				"a:1:2 [0] NCCL INFO comm 0x%x rank %d nranks 2 cudaDev 0 busId 1 - Init COMPLETE\na:1:9 [1] NCCL INFO AllReduce: %d Bytes -> Algo RING proto LL channel{Lo..Hi}={0..1}\n", i, i%2, i)
+				"a:1:2 [0] NCCL INFO comm 0x%x rank %d nranks 2 cudaDev 0 busId 1 - Init COMPLETE\na:1:9 [1] NCCL "+
+					"INFO AllReduce: %d Bytes -> Algo RING proto LL channel{Lo..Hi}={0..1}\n", i, i%2, i)
 		},
 		"hosts": func(i int) string { return fmt.Sprintf("h%d:1:2 [0] NCCL INFO Using network Socket\n", i) },
 	} {

@@ -17,7 +17,8 @@ func rankLog(rank int, counts ...int) string {
 	if rank%2 == 1 {
 		head = fmt.Sprintf("n%d:2:2 [1] NCCL INFO ", rank/2)
 	}
-	fmt.Fprintf(&b, "%scomm 0x77 rank %d nranks 4 cudaDev 0 nvmlDev 0 busId 1000 commId 0x1 - Init COMPLETE\n", head, rank)
+	fmt.Fprintf(&b, "%scomm 0x77 rank %d nranks 4 cudaDev 0 nvmlDev 0 busId 1000 commId 0x1 - Init COMPLETE\n", head,
+		rank)
 	for i, n := range counts {
 		name, root := "AllReduce", 0
 		switch {
@@ -27,7 +28,8 @@ func rankLog(rank int, counts ...int) string {
 			name, n, root = "Send", -n, rank
 		}
 		fmt.Fprintf(&b,
-			"%s%s: opCount %x sendbuff 0x%d0 recvbuff 0x20 count %d datatype 7 op 0 root %d comm 0x77 [nranks=4] stream 0x9\n",
+			"%s%s: opCount %x sendbuff 0x%d0 recvbuff 0x20 count %d datatype 7 op 0 root %d comm 0x77 [nranks=4] "+
+				"stream 0x9\n",
 			head, name, i, rank, n, root)
 	}
 	return b.String()
@@ -92,7 +94,8 @@ func TestDoubt(t *testing.T) {
 func TestWhatMustAgree(t *testing.T) {
 	call := func(rank int, rest string) string {
 		return rankLog(rank) +
-			fmt.Sprintf("n0:%d:%d [%d] NCCL INFO %s comm 0x77 [nranks=4] stream 0x9 task 0 globalrank %d\n", rank+1, rank+1,
+			fmt.Sprintf("n0:%d:%d [%d] NCCL INFO %s comm 0x77 [nranks=4] stream 0x9 task 0 globalrank %d\n", rank+1,
+				rank+1,
 				rank, rest, rank)
 	}
 	for _, c := range []struct {
@@ -134,7 +137,8 @@ func TestCodes(t *testing.T) {
 			t.Errorf("type %d is %s, want %s", code, got, name)
 		}
 	}
-	for code, name := range []string{"TREE", "RING", "COLLNET_DIRECT", "COLLNET_CHAIN", "NVLS", "NVLS_TREE", "PAT", "7"} {
+	for code, name := range []string{"TREE", "RING", "COLLNET_DIRECT", "COLLNET_CHAIN", "NVLS", "NVLS_TREE", "PAT",
+		"7"} {
 		if got := coded(algorithms, code); got != name {
 			t.Errorf("algorithm %d is %s, want %s", code, got, name)
 		}
@@ -168,7 +172,8 @@ func TestRankWithoutItsFirstCalls(t *testing.T) {
 	for _, logs := range [][]string{{full, tail}, {tail, full}, {others[1], full, tail, others[0]},
 		{full, others[1], others[0], tail}} {
 		l := readAll(t, logs...)
-		if s := l.Sequences[0]; s.Mismatch != nil || len(s.Behind) != 0 || s.Ranks[0].Calls != 8 || s.Ranks[1].Calls != 5 {
+		if s := l.Sequences[0]; s.Mismatch != nil || len(s.Behind) != 0 || s.Ranks[0].Calls != 8 ||
+			s.Ranks[1].Calls != 5 {
 			t.Errorf("%+v", s)
 		}
 	}

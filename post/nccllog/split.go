@@ -45,7 +45,8 @@ func tokens(line string, into []token) []token {
 		i += from
 		from = i + len(mark)
 		for _, level := range levels {
-			if end := from + len(level); strings.HasPrefix(line[from:], level) && (end == len(line) || line[end] == ' ') {
+			if end := from + len(level); strings.HasPrefix(line[from:], level) &&
+				(end == len(line) || line[end] == ' ') {
 				if end < len(line) {
 					end++
 				}

@@ -90,8 +90,8 @@ func (l *Log) Facts() (facts []Fact) {
 	return facts
 }
 
-// RanksKnown says whether all who wrote of a communicator told their rank. A log of calls alone does not, and then members of
-// one communicator cannot be put together.
+// RanksKnown says whether all who wrote of a communicator told their rank. A log of calls alone does not, and then
+// members of one communicator cannot be put together.
 func (c *Communicator) RanksKnown() bool {
 	return !slices.ContainsFunc(c.Members, func(m Member) bool { return m.Rank < 0 })
 }
@@ -165,7 +165,8 @@ func (l *Log) Lacks() (lacks []string) {
 		{len(l.Versions) > 0, "version (VERSION)"},
 		{c != nil, "communicators (INIT)"},
 		{len(l.Settings) > 0, "settings (ENV)"},
-		{len(l.Network.Using)+len(l.Network.Plugins)+len(l.Network.IB)+len(l.Network.Sockets) > 0, "network (INIT,NET)"},
+		{len(l.Network.Using)+len(l.Network.Plugins)+len(l.Network.IB)+len(l.Network.Sockets) > 0,
+			"network (INIT,NET)"},
 		{c != nil && len(c.Topology.Paths) > 0, "topology (GRAPH)"},
 		{len(l.Transports) > 0, "transports (INIT,P2P,SHM,NET)"},
 		{len(l.Choices) > 0, "algorithms, protocols (TUNING)"},
@@ -214,8 +215,8 @@ func (l *Log) ChoiceRows() (rows []ChoiceRow) {
 // CallRow is what ranks called of one collective and type.
 type CallRow struct{ Name, Type, Sizes, Each, Ranks string }
 
-// CallRows are the calls, one row for each collective and type, of all communicators together. Where a rank is not known its
-// process stands for it.
+// CallRows are the calls, one row for each collective and type, of all communicators together. Where a rank is not
+// known its process stands for it.
 func (l *Log) CallRows() (rows []CallRow) {
 	type key struct{ name, kind string }
 	type caller struct{ rank, process int }
@@ -241,7 +242,8 @@ func (l *Log) CallRows() (rows []CallRow) {
 		}
 		s.times[by] += c.Times
 	}
-	slices.SortStableFunc(order, func(a, b key) int { return cmp.Or(strings.Compare(a.name, b.name), strings.Compare(a.kind, b.kind)) })
+	slices.SortStableFunc(order,
+		func(a, b key) int { return cmp.Or(strings.Compare(a.name, b.name), strings.Compare(a.kind, b.kind)) })
 	for _, k := range order {
 		s := by[k]
 		var ranks []int
@@ -258,7 +260,8 @@ func (l *Log) CallRows() (rows []CallRow) {
 			}
 			most = max(most, n)
 		}
-		r := CallRow{Name: k.name, Type: k.kind, Sizes: "-", Each: fmt.Sprint(most), Ranks: callersText(ranks, processes)}
+		r := CallRow{Name: k.name, Type: k.kind, Sizes: "-", Each: fmt.Sprint(most),
+			Ranks: callersText(ranks, processes)}
 		if least != most {
 			r.Each = fmt.Sprintf("%d to %d", least, most)
 		}

@@ -172,7 +172,8 @@ func (r *Reader) costTable(p *process, m message) verdict {
 		k.algos, k.protos = nil, nil
 		for _, c := range cells {
 			a, b, _ := strings.Cut(c, "/")
-			k.algos, k.protos = append(k.algos, kept(strings.TrimSpace(a))), append(k.protos, kept(strings.TrimSpace(b)))
+			k.algos, k.protos = append(k.algos, kept(strings.TrimSpace(a))), append(k.protos,
+				kept(strings.TrimSpace(b)))
 		}
 		return understood
 	case "Max NThreads":
@@ -191,7 +192,8 @@ func (r *Reader) costTable(p *process, m message) verdict {
 		if !c.done() {
 			return unknown
 		}
-		found[i] = Prediction{Comm: Unknown, Name: kept(name), What: collective(name), Algo: k.algos[i], Proto: k.protos[i],
+		found[i] = Prediction{Comm: Unknown, Name: kept(name), What: collective(name), Algo: k.algos[i],
+			Proto:   k.protos[i],
 			Latency: latency, Bw: bw}
 	}
 	if k.costs == nil {

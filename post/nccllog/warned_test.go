@@ -17,7 +17,8 @@ func TestWarningsWithAnyPrefix(t *testing.T) {
 	for _, prefix := range []string{
 		"", place, "[0] " + place, header, header + place, "n1:10:20 [0][20] " + place, "[2026-01-02 03:04:05] " +
 			header + place, header + "[2026-01-02 03:04:05] " + place,
-		"LOG1.0.txt:" + header + place, "LOG1.0.txt:77:" + header + place, "logs/rank0:" + header + place, "LOG1.0.txt:" +
+		"LOG1.0.txt:" + header + place, "LOG1.0.txt:77:" + header + place, "logs/rank0:" + header + place,
+		"LOG1.0.txt:" +
 			place, "./a.log:[0] " + place,
 		"[1,0]<stdout>:" + header + place, "[1,0]<stderr>:" + place, " 3: " + header + place, "3: " + place,
 		"[pod/x-1/main] " + header + place, "[pod/x-1/main] " + place,
@@ -95,7 +96,8 @@ func TestUnexplainedAreCounted(t *testing.T) {
 		"of a launcher": {header + "NCCL INFO Launch mode Parallel\nsrun: error: n1: task 0: Exited with exit code 1\n",
 			1, 1, []notice.Severity{notice.Warning}},
 		"columns and footer": {header +
-			"NCCL INFO Launch mode Parallel\n#  size  count  type  redop  time  algbw  busbw  error\n# Errors with asterisks indicate errors\n# Out of bounds values : 0 OK\n", 0, 0, nil},
+			"NCCL INFO Launch mode Parallel\n#  size  count  type  redop  time  algbw  busbw  error\n# Errors with " +
+			"asterisks indicate errors\n# Out of bounds values : 0 OK\n", 0, 0, nil},
 	} {
 		l := read(t, c.log)
 		found := l.Findings()
@@ -151,7 +153,8 @@ func TestAdviceByNetwork(t *testing.T) {
 
 // Where warnings tell the cause, an init that did not finish sends nobody to look at TCP.
 func TestUnfinishedInitAdvice(t *testing.T) {
-	start := "n1:10:20 [0] NCCL INFO ncclCommInitRank comm 0x1 rank 0 nranks 1 cudaDev 0 nvmlDev 0 busId 1000 commId 0x2 - Init START\n"
+	start := "n1:10:20 [0] NCCL INFO ncclCommInitRank comm 0x1 rank 0 nranks 1 cudaDev 0 nvmlDev 0 busId 1000 commId " +
+		"0x2 - Init START\n"
 	for log, tcp := range map[string]bool{start: true, start +
 		"n1:10:20 [0] NCCL WARN Call to ibv_modify_qp failed with 110 Connection timed out\n": false} {
 		found := read(t, log).Findings()

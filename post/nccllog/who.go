@@ -111,7 +111,8 @@ func (l *Log) hostOf(comm, rank int) string {
 		return ""
 	}
 	members := l.Communicators[comm].Members
-	i, found := slices.BinarySearchFunc(members, rank, func(m Member, rank int) int { return cmp.Compare(m.Rank, rank) })
+	i, found := slices.BinarySearchFunc(members, rank,
+		func(m Member, rank int) int { return cmp.Compare(m.Rank, rank) })
 	if !found || members[i].Process < 0 || members[i].Process >= len(l.Processes) {
 		return ""
 	}

@@ -52,8 +52,7 @@ func TestFreeMemory(t *testing.T) {
 			"sys/fs/cgroup/memory/job/memory.limit_in_bytes": "9223372036854771712\n",
 			"sys/fs/cgroup/memory/job/memory.usage_in_bytes": "1\n"}, 8 * gibibyte, "MemAvailable"},
 		"a container that sees its subtree": {map[string]string{"proc/self/cgroup": "4:memory:/docker/abc\n",
-			"proc/self/mountinfo": "35 31 0:32 /docker/abc /sys/fs/cgroup/memory\\040x ro - " +
-				"cgroup cgroup rw,memory\n",
+			"proc/self/mountinfo":                          "35 31 0:32 /docker/abc /sys/fs/cgroup/memory\\040x ro - cgroup cgroup rw,memory\n",
 			"sys/fs/cgroup/memory x/memory.limit_in_bytes": "1073741824\n",
 			"sys/fs/cgroup/memory x/memory.usage_in_bytes": "0\n"}, gibibyte, "cgroup / memory.limit_in_bytes"},
 		"a path outside of the mount": {map[string]string{"proc/self/cgroup": "0::/../../x\n",
