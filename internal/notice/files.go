@@ -160,12 +160,6 @@ type StepsSkipped struct {
 	Files int `json:"files"`
 }
 
-// SimulatedSkipped reports simulated results that were left out.
-type SimulatedSkipped struct{}
-
-// StaleOutput reports an output file of an earlier run of a command.
-type StaleOutput struct{}
-
 // PointsSkipped reports points that lack what a command needs.
 type PointsSkipped struct {
 	Points int  `json:"points"`
@@ -272,8 +266,6 @@ func (RecordsCopied) Code() Code     { return "records-copied" }
 func (RecordsReplaced) Code() Code   { return "records-replaced" }
 func (LaunchesDiffer) Code() Code    { return "launches-differ" }
 func (StepsSkipped) Code() Code      { return "steps-skipped" }
-func (SimulatedSkipped) Code() Code  { return "simulated-skipped" }
-func (StaleOutput) Code() Code       { return "stale-output" }
 func (PointsSkipped) Code() Code     { return "points-skipped" }
 func (NotInNCCLTests) Code() Code    { return "not-in-nccl-tests-layout" }
 func (NoNCCLTests) Code() Code       { return "no-nccl-tests-layout" }
@@ -406,18 +398,6 @@ var files = []Entry{
 		Text:   "{Files file} of training steps skipped",
 		Advice: "use post show, plot, report, merge or compare for them",
 		Doc:    "The command has output for collectives only.",
-	},
-	{
-		Example: SimulatedSkipped{}, Severity: Warning,
-		Text:   "simulated results are left out",
-		Advice: "include them with --include-simulated",
-		Doc:    "A simulation shows that everything works; its times show nothing about hardware.",
-	},
-	{
-		Example: StaleOutput{}, Severity: Warning,
-		Text:   "is from an earlier run: there are no results for it now",
-		Advice: "remove it, or write into an empty folder",
-		Doc:    "The folder has an output file that was not written this time.",
 	},
 	{
 		Example: PointsSkipped{12, Lack{LacksWorld, ""}}, Severity: Warning,

@@ -9,7 +9,8 @@ func TestFormats(t *testing.T) {
 	for got, want := range map[string]string{
 		Count(1, "launch"): "1 launch", Count(2, "launch"): "2 launches", Count(0, "run"): "0 runs", Count(3, "process"): "3 processes",
 		Duration(0): "-", SignedDuration(0): "0", SignedDuration(-1.5e-3): "-1.500 ms", Duration(12.5e-6): "12.50 us", Duration(0.9996): "999.6 ms", Duration(0.99996): "1.000 s",
-		Duration(999.96e-6): "1.000 ms", Gigabytes(0.0031e9): "0.0031", Bandwidth(338.8e9).String(): "338.8 GB/s",
+		Duration(999.96e-6): "1.000 ms", Gigabytes(0.0031e9): "0.0031", Gigabytes(0): "0.000",
+		Gigabytes(1.14e3): "1.1e-06", Gigabytes(0.00996e9): "0.010", Gigabytes(1234e9): "1234.0", Bandwidth(338.8e9).String(): "338.8 GB/s",
 		Times(0.5): "0.500", Times(1.5): "1.50", Times(15): "15.0", Times(150): "150",
 		Some([]string{"1", "2", "3", "4", "5", "6", "7", "8", "9", "10"}): "1, 2, 3, 4, 5, 6, 7, 8 and 2 more",
 		Share(0.334).String(): "33 %", Share(0.031).String(): "3.1 %", Bytes(1 << 20).String(): "1 MiB",
