@@ -20,7 +20,7 @@ import (
 	"busbar/internal/coll"
 	"busbar/internal/notice"
 	"busbar/internal/result"
-	"busbar/post/compare"
+	"busbar/internal/step"
 )
 
 // launches are made-up launches of one kind: every step-th from the first on, each a little off in its own way.
@@ -85,13 +85,86 @@ type scriptTB struct {
 func (s *scriptTB) Helper()           {}
 func (s *scriptTB) Fatal(args ...any) { s.ts.Fatalf("%s", fmt.Sprint(args...)) }
 
-// compareJSON runs post compare and reads its JSON; it returns the exit code and what stderr said too.
-// comparedJSON is the whole document.
+// comparedJSON is the document of post compare --format json, as docs/compare.md describes it.
 type comparedJSON struct {
-	compare.JSON
+	comparedKind
+	Steps   *comparedKind `json:"steps"`
 	Notices []struct {
 		Code string `json:"code"`
 	} `json:"notices"`
+}
+
+// comparedKind is the part on collectives, or on training steps.
+type comparedKind struct {
+	Sides []struct {
+		Side, Name  string
+		Launches    []string
+		First, Last *string
+		Simulated   bool
+	}
+	Comparisons []struct {
+		Side       string
+		Pairs      *string
+		Labellings int
+		Counts     map[string]int
+		Points     []comparedPoint
+		Findings   []struct {
+			pointPlace
+			Outcome notice.Outcome `json:"finding"`
+			B       notice.Result
+		}
+		Missing []comparedMissing `json:"without_partner"`
+		Facts   []comparedFact    `json:"differences"`
+	}
+}
+
+// comparedMissing is a point that one side alone has.
+type comparedMissing struct {
+	pointPlace
+	Side string
+}
+
+// comparedFact is a property of the runs in which the sides differ.
+type comparedFact struct {
+	Name string
+	A, B []string
+}
+
+// pointPlace is what a point of either kind is compared under.
+type pointPlace struct {
+	Collective coll.Collective
+	Placement  coll.Placement
+	Type       coll.DataType
+	SizeBytes  int64 `json:"size_bytes"`
+	World      int
+	Of         string
+	Model      string
+	Bucket     step.Cap
+	Computing  string
+	First      int64 `json:"first_bucket_bytes"`
+}
+
+// comparedPoint is a point that both sides have.
+type comparedPoint struct {
+	pointPlace
+	A, B      comparedTimes
+	Ratio, Lo *float64
+	P         *float64
+	Verdict   string
+	More      *int `json:"more_launches"`
+	Exceeded  bool
+	Notices   []notice.Brief
+}
+
+// comparedTimes are the times of one side.
+type comparedTimes struct {
+	Launches int
+	Time     float64 `json:"time_s"`
+	Min      float64 `json:"min_s"`
+	Max      float64 `json:"max_s"`
+	Comm     float64 `json:"comm_s"`
+	Exposed  float64 `json:"exposed_s"`
+	BusBW    float64 `json:"busbw_GBps"`
 }
 
 func (c *comparedJSON) has(code string) bool {
@@ -103,6 +176,7 @@ func (c *comparedJSON) has(code string) bool {
 	return false
 }
 
+// compareJSON runs post compare; it returns its JSON, the exit code and what it printed on stderr.
 func compareJSON(t *testing.T, args ...string) (comparedJSON, int, string) {
 	t.Helper()
 	var stdout, stderr bytes.Buffer
@@ -208,7 +282,7 @@ func TestCompareFindings(t *testing.T) {
 	a, b := pair(t, launches{n: 4, factor: 1}, launches{n: 4, factor: 1})
 	fixtures["world2"].save(t, a) // all_gather, and all_reduce in place
 	got, _, _ := compareJSON(t, a, b)
-	if d := got.Comparisons[0]; len(d.Missing) == 0 || d.Missing[0].Side != "A" || slices.ContainsFunc(d.Missing, func(p compare.MissingJSON) bool {
+	if d := got.Comparisons[0]; len(d.Missing) == 0 || d.Missing[0].Side != "A" || slices.ContainsFunc(d.Missing, func(p comparedMissing) bool {
 		return p.Collective == coll.AllReduce && p.Placement == coll.OutOfPlace && p.SizeBytes < 4<<20
 	}) {
 		t.Errorf("without a partner: %+v", d.Missing)
@@ -217,32 +291,15 @@ func TestCompareFindings(t *testing.T) {
 
 func TestFailAbove(t *testing.T) {
 	a, b := pair(t, launches{n: 4, factor: 1, noise: 0.002}, launches{n: 4, factor: 1.1, noise: 0.002})
-	file := filepath.Join(t.TempDir(), "limits.yaml")
-	for _, c := range []struct {
-		flags string
-		yaml  string
-		code  int
-	}{
-		{"--fail-above 5%", "", codeExceeded}, {"--fail-above 20%", "", 0}, {"", "", 0},
-		{"", "fail_above: 5%", codeExceeded}, {"--fail-above 20%", "fail_above: 5%", 0},
-		{"--fail-above 20%", "rules: [{collectives: all_reduce, from: 1K, to: 32K, modes: latency, fail_above: 5%}]", codeExceeded},
-		{"--fail-above 20%", "rules: [{collectives: [broadcast, all_gather], fail_above: 5%}]", 0},
-		{"--fail-above 20%", "rules: [{from: 64M, fail_above: 5%}, {types: bfloat16, fail_above: 5%}]", 0},
-		{"--fail-above 5%", "rules: [{fail_above: 20%}]", 0},
-		{"--fail-above 5%", "rules: [{margin: 15%}]", 0}, {"--fail-above 5%", "margin: 15%", 0}, {"--margin 1% --fail-above 5%", "margin: 15%", codeExceeded},
+	for flags, want := range map[string]int{
+		"--fail-above 5%": codeExceeded, "--fail-above 20%": 0, "": 0, "--margin 15% --fail-above 5%": 0,
 	} {
-		flags := strings.Fields(c.flags)
-		if c.yaml != "" {
-			if err := os.WriteFile(file, []byte(c.yaml), 0o644); err != nil {
-				t.Fatal(err)
-			}
-			flags = append(flags, "--thresholds", file)
-		}
-		if _, code, stderr := compareJSON(t, append(flags, a, b)...); code != c.code || (code == 0) != (stderr == "") {
-			t.Errorf("%s with %q: exit %d, want %d; %s", c.flags, c.yaml, code, c.code, stderr)
+		if _, code, stderr := compareJSON(t, append(strings.Fields(flags), a, b)...); code != want ||
+			(code == 0) != (stderr == "") {
+			t.Errorf("%s: exit %d, want %d; %s", flags, code, want, stderr)
 		}
 	}
-	// Better by however much, and what cannot be told, exceeds nothing.
+	// Points that are better, by however much, exceed nothing.
 	if _, code, _ := compareJSON(t, "--fail-above", "5%", b, a); code != 0 {
 		t.Errorf("better: exit %d", code)
 	}
@@ -265,7 +322,7 @@ func TestComparePairs(t *testing.T) {
 	if d := got.Comparisons[0]; len(d.Points) != 8 || len(d.Missing) != 0 || d.Points[0].Of != "gloo" || d.Points[2].Of != "mpi" {
 		t.Errorf("two backends: %d points, %+v", len(d.Points), d.Missing)
 	}
-	if !slices.ContainsFunc(got.Comparisons[0].Facts, func(f compare.DifferenceJSON) bool {
+	if !slices.ContainsFunc(got.Comparisons[0].Facts, func(f comparedFact) bool {
 		return f.Name == "library" && slices.Equal(f.B, []string{"gloo 1", "mpi 1"})
 	}) {
 		t.Errorf("facts: %+v", got.Comparisons[0].Facts)
@@ -274,7 +331,7 @@ func TestComparePairs(t *testing.T) {
 	if len(by.Sides) != 2 || by.Sides[0].Name != "mpi" || by.Sides[0].Side != "A" || len(by.Comparisons[0].Points) != 4 || by.Comparisons[0].Points[0].Of != "" {
 		t.Errorf("by backend: %+v", by.Sides)
 	}
-	if _, code, stderr := compareJSON(t, "--by", "backend", dir); code != codeNothing || !strings.Contains(stderr, "library") {
+	if _, code, stderr := compareJSON(t, "--by", "backend", dir); code != codeNothing || !strings.Contains(stderr, "of: gloo 0, gloo 1 in gloo") {
 		t.Errorf("backends of two libraries each: exit %d, %s", code, stderr)
 	}
 	launch, _, _ := compareJSON(t, "--by", "launch", a)
@@ -313,17 +370,6 @@ func TestComparePaired(t *testing.T) {
 		d := got.Comparisons[0]
 		if paired := d.Pairs != nil && string(*d.Pairs) == c.paired || d.Pairs == nil && c.paired == ""; !paired || d.Points[0].Verdict != c.want || stderr != "" {
 			t.Errorf("%+v: %v, %+v; %s", c, d.Pairs, d.Points[0], stderr)
-		}
-		var text bytes.Buffer
-		if err := run(t.Context(), []string{"compare", "--by", "backend", dir}, &text, io.Discard); err != nil {
-			t.Fatal(err)
-		}
-		want := fmt.Sprintf("both sides were measured in the same %s", c.paired)
-		if c.paired == "" {
-			want = "compared as unpaired"
-		}
-		if !strings.Contains(strings.Join(strings.Fields(text.String()), " "), want) {
-			t.Errorf("%+v: not said: %s\n%s", c, want, &text)
 		}
 	}
 }
@@ -398,7 +444,7 @@ func TestCompareRunInTwoFiles(t *testing.T) {
 	part(filepath.Base(files[0]), lines[3:8])
 	part("rest.jsonl", lines[8:])
 	got, _, _ := compareJSON(t, a, b)
-	if points := got.Comparisons[0].Points; len(points) != 14 || slices.ContainsFunc(points, func(p compare.PointJSON) bool { return p.B.Launches != 4 }) {
+	if points := got.Comparisons[0].Points; len(points) != 14 || slices.ContainsFunc(points, func(p comparedPoint) bool { return p.B.Launches != 4 }) {
 		t.Errorf("%+v", points)
 	}
 	by, _, _ := compareJSON(t, "--by", "launch", b)
@@ -435,34 +481,26 @@ func TestCompareRefuses(t *testing.T) {
 	rehearsed, wide := filepath.Join(dir, "rehearsed"), filepath.Join(dir, "wide")
 	fixtures["rehearsed2"].save(t, rehearsed)
 	fixtures["quick"].save(t, wide)
-	limits := filepath.Join(dir, "limits.yaml")
 	for _, c := range []struct {
 		args  []string
-		yaml  string
 		code  int
 		words string
 	}{
-		{[]string{a}, "", 1, "only one side"},
-		{nil, "", 1, "only one side"},
-		{[]string{a, rehearsed}, "", 1, "allow both with --include-simulated"},
-		{[]string{"--by", "backend", a, rehearsed}, "", 1, "--include-simulated"},
-		{[]string{"--by", "variant", a, b}, "", 1, "all launches have the same variant"},
-		{[]string{"--by", "varint", a, b}, "", 1, `did you mean "variant"`},
-		{[]string{"--base", "c", a, b}, "", 1, `unknown side "c"`},
-		{[]string{"--margin", "3", a, b}, "", 1, "want a percentage over 0 such as 5%"},
-		{[]string{"--fail-above", "0%", a, b}, "", 1, "want a percentage over 0 such as 5%"},
-		{[]string{"--format", "xml", a, b}, "", 1, "known: text, markdown, json"},
-		{[]string{a, wide}, "", 2, "world: 2 ranks in " + a + ", 4 ranks in " + wide},
-		{[]string{a, filepath.Join(dir, "gone")}, "", 2, "no such file"},
-		{[]string{"--thresholds", filepath.Join(dir, "gone"), a, b}, "", 1, "cannot read the thresholds"},
-		{[]string{"--thresholds", limits, a, b}, "fail_abov: 5%", 1, limits + `:1:1: unknown key "fail_abov"; did you mean "fail_above"?`},
-		{[]string{"--thresholds", limits, a, b}, "margin: 2%\nfail_above: 5", 1, limits + ":2:13: \"5\": want a percentage"},
+		{[]string{a}, 1, "only one side"},
+		{nil, 1, "only one side"},
+		{[]string{a, rehearsed}, 1, "allow both with --include-simulated"},
+		{[]string{"--by", "backend", a, rehearsed}, 1, "--include-simulated"},
+		{[]string{"--by", "variant", a, b}, 1, "all launches have the same variant"},
+		{[]string{"--by", "varint", a, b}, 1, `did you mean "variant"`},
+		{[]string{"--base", "c", a, b}, 1, `unknown side "c"`},
+		{[]string{"--margin", "3", a, b}, 1, "want a percentage over 0 such as 5%"},
+		{[]string{"--fail-above", "0%", a, b}, 1, "want a percentage over 0 such as 5%"},
+		{[]string{"--format", "xml", a, b}, 1, "known: text, markdown, json"},
+		{[]string{a, wide}, 2, "world: 2 in " + a + ", 4 in " + wide},
+		{[]string{a, filepath.Join(dir, "gone")}, 2, "no such file"},
 	} {
-		if err := os.WriteFile(limits, []byte(c.yaml), 0o644); err != nil {
-			t.Fatal(err)
-		}
 		if _, code, stderr := compareJSON(t, c.args...); code != c.code || !strings.Contains(stderr, c.words) {
-			t.Errorf("%v %q: exit %d, want %d; %s", c.args, c.yaml, code, c.code, stderr)
+			t.Errorf("%v: exit %d, want %d; %s", c.args, code, c.code, stderr)
 		}
 	}
 	both, code, _ := compareJSON(t, "--include-rehearsed", a, rehearsed)
