@@ -203,29 +203,6 @@ type NotInNCCLTests struct {
 	Others  int `json:"other_points,omitempty"` // of other operations, or without collective, size or mode
 }
 
-// NoNCCLTests reports a run that the layout of nccl-tests has no place for.
-type NoNCCLTests struct {
-	Has Layout `json:"has"`
-}
-
-// Layout is what a run has that the layout of nccl-tests has not.
-type Layout string
-
-// The layouts.
-const (
-	HasGroups    Layout = "groups-of-nodes"
-	HasSteps     Layout = "training-steps"
-	NoThroughput Layout = "no-throughput"
-)
-
-var layoutTexts = map[Layout]string{
-	HasGroups:    "groups of nodes",
-	HasSteps:     "training steps",
-	NoThroughput: "no point in throughput mode",
-}
-
-func (l Layout) String() string { return layoutTexts[l] }
-
 // TornArchive reports an archive that ends early.
 type TornArchive struct {
 	Traces  int    `json:"traces"` // before its end
@@ -268,7 +245,6 @@ func (LaunchesDiffer) Code() Code    { return "launches-differ" }
 func (StepsSkipped) Code() Code      { return "steps-skipped" }
 func (PointsSkipped) Code() Code     { return "points-skipped" }
 func (NotInNCCLTests) Code() Code    { return "not-in-nccl-tests-layout" }
-func (NoNCCLTests) Code() Code       { return "no-nccl-tests-layout" }
 func (TornArchive) Code() Code       { return "torn-archive" }
 func (NoTraceInArchive) Code() Code  { return "no-trace-in-archive" }
 
@@ -409,11 +385,6 @@ var files = []Entry{
 		Text: `left out, not in the layout of nccl-tests[: {Latency point} of latency mode][; {Others point} of other
 			operations, or without collective, size or mode]`,
 		Doc: "The layout of nccl-tests has rows of throughput mode only.",
-	},
-	{
-		Example: NoNCCLTests{HasSteps}, Severity: Warning,
-		Text: "skipped: it has {Has}, and the layout of nccl-tests has only points in throughput mode",
-		Doc:  "The layout of nccl-tests has rows of throughput mode only.",
 	},
 	{
 		Example: NotAnonymized{}, Severity: Warning,

@@ -82,7 +82,7 @@ func Results(ctx context.Context, o *Options) (all Comparison, lacking, notes []
 		notes = append(notes, data.Notes()...)
 	}
 	notes = distinct(notes)
-	if err := all.nothing(sides, notes); err != nil {
+	if err := all.nothing(lacking, notes); err != nil {
 		return nil, nil, nil, err
 	}
 	return all, slices.Concat(simulated(sides), lacking), notes, nil
@@ -136,7 +136,7 @@ func (o *Options) read(ctx context.Context) (sides []*side, notes []notice.Notic
 		}
 		return sidesOf(ctx, o.Args, o.MergeOptions)
 	}
-	of, err := sortBy(o.By)
+	path, err := sortBy(o.By)
 	if err != nil {
 		return nil, nil, usage.New(err, commandName)
 	}
@@ -148,7 +148,7 @@ func (o *Options) read(ctx context.Context) (sides []*side, notes []notice.Notic
 	if err != nil {
 		return nil, nil, err
 	}
-	if sides = sidesBy(data, of); len(sides) == 1 {
+	if sides = sidesBy(data, path); len(sides) == 1 {
 		return nil, nil, usage.New(fmt.Errorf("all launches have the same %s: %s", o.By, sides[0].name), commandName)
 	}
 	return sides, notes, nil
@@ -186,11 +186,13 @@ func (e *unmatchedError) Error() string {
 }
 
 // nothing is the error of sides that have no point in common.
-func (c Comparison) nothing(sides []*side, notes []notice.Notice) error {
-	if c == nil {
-		return &unmatchedError{kindsOf(sides)}
-	}
+func (c Comparison) nothing(lacking, notes []notice.Notice) error {
 	var why []string
+	if c == nil {
+		for _, n := range lacking {
+			why = append(why, n.Message())
+		}
+	}
 	for _, one := range c {
 		for _, d := range one.comparisons {
 			if len(d.points) > 0 || len(d.findings) > 0 {
@@ -203,20 +205,6 @@ func (c Comparison) nothing(sides []*side, notes []notice.Notice) error {
 		return &result.NothingError{Problems: notes}
 	}
 	return &unmatchedError{why}
-}
-
-// kindsOf lists the kinds of points that each side has.
-func kindsOf(sides []*side) (lines []string) {
-	for _, s := range sides {
-		var names []string
-		for _, k := range []*kind{collectives, trainingSteps} {
-			if slices.ContainsFunc(s.runs, k.has) {
-				names = append(names, k.name)
-			}
-		}
-		lines = append(lines, s.name+": "+strings.Join(names, " and "))
-	}
-	return lines
 }
 
 // apart lists the fields of points in which two sides have no value in common, or else the points of each.

@@ -122,7 +122,7 @@ func (c *comparedSides) judge(g *gathered, a, b *side, o *Options) *sideComparis
 		}
 		d.points = append(d.points, j)
 		trials = append(trials, stats.Trial{
-			A: d.units.a.spread(timesA), B: d.units.b.spread(timesB), Margin: d.limits.Margin,
+			A: spread(d.units.a, timesA), B: spread(d.units.b, timesB), Margin: d.limits.Margin,
 		})
 	}
 	d.Comparison = stats.Compare(trials, d.standard)
@@ -182,26 +182,16 @@ func timesOf(times map[int]float64, records []entry) launchTimes {
 
 // launchUnits are what is compared with what: launches, or pairs of them.
 type launchUnits struct {
-	paired bool // both sides were measured in the same launches or blocks, and in enough of them
-	a, b   places
-	shared int         // pairs that there are, also where they are too few to be taken as such
-	held   notice.Held // what those are: launch or block
+	paired bool        // both sides were measured in the same launches or blocks, and in enough of them
+	a, b   []int       // the launches of a side, by column; of pairs both have as many
+	held   notice.Held // what pairs are: launch or block
 	fewest int         // launches a side, or pairs, that a verdict takes
 }
 
-// places are the columns of a side's launches; −1 where a launch is in no pair.
-type places struct {
-	column []int
-	n      int
-}
-
-// spread puts times by launch into their columns; 0 is none.
-func (p places) spread(times map[int]float64) []float64 {
-	row := make([]float64, p.n)
-	for launch, t := range times {
-		if c := p.column[launch]; c >= 0 {
-			row[c] = t
-		}
+// spread puts times by launch into columns; 0 is none.
+func spread(columns []int, times map[int]float64) (row []float64) {
+	for _, launch := range columns {
+		row = append(row, times[launch])
 	}
 	return row
 }
@@ -210,39 +200,29 @@ func (p places) spread(times map[int]float64) []float64 {
 // where such pairs are enough for a verdict, or both sides are the same runs. Fewer pairs are treated as unpaired: a
 // significant difference is then less likely, never more, as long as what the launches share affects both sides alike.
 func unitsOf(a, b *side, alpha float64) launchUnits {
-	u := launchUnits{fewest: stats.FewestLaunches(alpha, false), a: each(a), b: each(b), held: "launch"}
-	var shared []string
-	for _, l := range a.launches {
-		if _, there := b.number[l]; there {
-			shared = append(shared, l)
-		}
-	}
-	if u.shared = len(shared); slices.ContainsFunc(a.runs, func(r *result.Run) bool { return r.Block != "" }) {
+	u := launchUnits{fewest: stats.FewestLaunches(alpha, true), held: "launch"}
+	if slices.ContainsFunc(a.runs, func(r *result.Run) bool { return r.Block != "" }) {
 		u.held = "block"
 	}
-	if fewest := stats.FewestLaunches(alpha, true); u.shared >= fewest || a.sameRuns(b) {
-		u.paired, u.fewest = true, fewest
-		u.a, u.b = none(a, u.shared), none(b, u.shared)
-		for i, l := range shared {
-			u.a.column[a.number[l]], u.b.column[b.number[l]] = i, i
+	for i, launch := range a.launches {
+		if n, shared := b.number[launch]; shared {
+			u.a, u.b = append(u.a, i), append(u.b, n)
 		}
+	}
+	if u.paired = len(u.a) >= u.fewest || a.sameRuns(b); u.paired {
+		return u
+	}
+	u.fewest, u.a, u.b = stats.FewestLaunches(alpha, false), nil, nil
+	for i := range a.launches {
+		u.a = append(u.a, i)
+	}
+	for i := range b.launches {
+		u.b = append(u.b, i)
 	}
 	return u
 }
 
-func each(s *side) places {
-	p := none(s, len(s.launches))
-	for i := range p.column {
-		p.column[i] = i
-	}
-	return p
-}
-
-func none(s *side, n int) places {
-	return places{slices.Repeat([]int{-1}, len(s.launches)), n}
-}
-
-// failed says whether a status is one of something that went wrong.
+// failed reports whether a status is one of something that went wrong.
 func failed(s result.Status) bool {
 	return s == result.OOM || s == result.Timeout || s == result.Wrong || s == result.Failed
 }

@@ -15,7 +15,7 @@ func (d *sideComparison) name() string { return d.b.letter + " against " + d.a.l
 // conclude makes the notices but for those of single points: the most severe first, then what is listed below the
 // tables.
 func (d *sideComparison) conclude() {
-	facts := []notice.Fact{d.limitChecked(), d.regression(), d.improvement()}
+	facts := append([]notice.Fact{d.limitChecked()}, d.differences()...)
 	if d.a.sameRuns(d.b) {
 		facts = append(facts, notice.SameRuns{Runs: len(d.a.ids)})
 	} else {
@@ -74,20 +74,15 @@ func (l pointList) extreme(v stats.Verdict, sign int) (n int, ratio notice.SideR
 	return n, ratio, where
 }
 
-func (d *sideComparison) regression() notice.Fact {
-	n, ratio, where := d.points.extreme(stats.Worse, 1)
-	if n == 0 {
-		return nil
+// differences are points that are worse, and points that are better.
+func (d *sideComparison) differences() (facts []notice.Fact) {
+	if n, ratio, where := d.points.extreme(stats.Worse, 1); n > 0 {
+		facts = append(facts, notice.Regression{Points: n, Of: len(d.points), Ratio: ratio, Where: where})
 	}
-	return notice.Regression{Points: n, Of: len(d.points), Ratio: ratio, Where: where}
-}
-
-func (d *sideComparison) improvement() notice.Fact {
-	n, ratio, where := d.points.extreme(stats.Better, -1)
-	if n == 0 {
-		return nil
+	if n, ratio, where := d.points.extreme(stats.Better, -1); n > 0 {
+		facts = append(facts, notice.Speedup{Points: n, Of: len(d.points), Ratio: ratio, Where: where})
 	}
-	return notice.Speedup{Points: n, Of: len(d.points), Ratio: ratio, Where: where}
+	return facts
 }
 
 func (d *sideComparison) inconclusive() notice.Fact {

@@ -76,16 +76,14 @@ func (d *sideComparison) plot(family string) plot.Ratio {
 	}
 }
 
-// bounds are what the bands of a picture are.
+// bounds are what the bands of a plot are.
 func (d *sideComparison) bounds() string {
-	intervals := fmt.Sprintf("%g %% intervals over launches", 100*(1-d.standard.Alpha))
-	switch {
-	case d.Tested == len(d.points):
-		return intervals
-	case d.Tested == 0 && len(d.a.launches)+len(d.b.launches) == 2:
-		return "none (single launches)"
-	case d.Tested == 0:
-		return "minimum to maximum"
+	if d.Tested == 0 {
+		return "minimum to maximum, none of single launches"
 	}
-	return intervals + ", or minimum to maximum"
+	intervals := fmt.Sprintf("%g %% confidence intervals over launches", 100*(1-d.standard.Alpha))
+	if d.Tested < len(d.points) {
+		intervals += ", or minimum to maximum"
+	}
+	return intervals
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"busbar/internal/notice"
 	"busbar/internal/result"
@@ -44,6 +45,9 @@ func headerOf(r *result.Run) map[string]string {
 	values := flattened(r)
 	values["title"], values["settings"] = r.Backend.Title(), r.Method.Settings().String()
 	values["crowded"] = notice.Reason(r.Crowded())
+	if !r.Start.IsZero() { // another tool's file may lack it
+		values["date"] = r.Start.UTC().Format(time.DateOnly)
+	}
 	return values
 }
 

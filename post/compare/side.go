@@ -8,7 +8,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"time"
 
 	"busbar/internal/coll"
 	"busbar/internal/notice"
@@ -40,36 +39,24 @@ func letter(i int) string {
 	return fmt.Sprintf("S%d", i+1)
 }
 
-// sorts are what --by knows beside environment variables.
-var sorts = map[string]func(*result.Run) string{
-	"variant":  func(r *result.Run) string { return r.Variant },
-	"library":  func(r *result.Run) string { return r.Backend.Title() },
-	"backend":  func(r *result.Run) string { return r.Backend.Name },
-	"device":   func(r *result.Run) string { return r.Device },
-	"host":     func(r *result.Run) string { return r.Machine.Host },
-	"tool":     func(r *result.Run) string { return r.Tool },
-	"campaign": func(r *result.Run) string { return r.Campaign },
-	"launch":   func(r *result.Run) string { return r.Launch },
-	"date": func(r *result.Run) string {
-		if r.Start.IsZero() { // another tool's file may lack it
-			return ""
-		}
-		return r.Start.UTC().Format(time.DateOnly)
-	},
+// sorts are the words of --by beside environment variables, with the paths of headerOf.
+var sorts = map[string]string{
+	"variant": "variant", "library": "title", "backend": "backend.name", "device": "device", "host": "machine.host",
+	"tool": "tool", "campaign": "campaign", "launch": "launch", "date": "date",
 }
 
 // environmentSort begins the words of --by that name an environment variable.
 const environmentSort = "env:"
 
-// sortBy is what a word of --by makes of a run.
-func sortBy(word string) (func(*result.Run) string, error) {
+// sortBy is the path of headerOf that a word of --by stands for.
+func sortBy(word string) (path string, err error) {
 	if name, is := strings.CutPrefix(word, environmentSort); is && name != "" {
-		return func(r *result.Run) string { return r.Environment[name] }, nil
+		return "environment." + name, nil
 	}
-	if f := sorts[word]; f != nil {
-		return f, nil
+	if path := sorts[word]; path != "" {
+		return path, nil
 	}
-	return nil, coll.Unknown("word for --by", word, append(slices.Sorted(maps.Keys(sorts)), environmentSort+"NAME"))
+	return "", coll.Unknown("word for --by", word, append(slices.Sorted(maps.Keys(sorts)), environmentSort+"NAME"))
 }
 
 // sidesOf are the sides that arguments name, one each. Two of them may be the same runs; the error is also that they
@@ -113,12 +100,12 @@ func (s *side) sharedRun(other *side) string {
 // sameRuns reports whether two sides are the same runs, perhaps in copies.
 func (s *side) sameRuns(other *side) bool { return maps.Equal(s.ids, other.ids) }
 
-// sidesBy are the sides that a dataset falls into, the oldest first.
-func sidesBy(data *result.Dataset, of func(*result.Run) string) (sides []*side) {
+// sidesBy are the sides that a dataset falls into by a value of its runs, the oldest first.
+func sidesBy(data *result.Dataset, path string) (sides []*side) {
 	runs := map[string][]*result.Run{}
 	var order []string
 	for _, r := range data.Runs() { // oldest first
-		label := of(r)
+		label := headerOf(r)[path]
 		if runs[label] == nil {
 			order = append(order, label)
 		}

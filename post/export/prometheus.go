@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"busbar/internal/notice"
 	"busbar/internal/result"
@@ -47,12 +46,13 @@ func (e *exporter) prometheus(ctx context.Context, files []string, w io.Writer) 
 	if err != nil {
 		return nil, err
 	}
-	newest, order, points, last := map[string]result.Record{}, []string{}, map[string]int{}, map[string]time.Time{}
-	err = data.Each(func(row result.Row) error { // older runs come first
+	newest, order := map[string]result.Record{}, []string{}
+	points, last := map[string]int64{}, map[string]int64{} // last: seconds since 1970
+	err = data.Each(func(row result.Row) error {           // older runs come first
 		run, r := row.Run, row.Record
 		points[labels("backend", run.Backend.Name, "status", string(r.Status), "imported", importedTool(run))]++
-		if last[run.Backend.Name].Before(run.Start) {
-			last[run.Backend.Name] = run.Start
+		if backend := labels("backend", run.Backend.Name); !run.Start.IsZero() {
+			last[backend] = max(last[backend], run.Start.Unix())
 		}
 		if r.Timed() {
 			key := pointLabels(run, r)
@@ -70,7 +70,7 @@ func (e *exporter) prometheus(ctx context.Context, files []string, w io.Writer) 
 		return nil, &result.NothingError{Problems: data.Notes()}
 	}
 	for _, m := range metrics {
-		head := fmt.Sprintf("# HELP %s %s\n# TYPE %s gauge\n", m.name, m.help, m.name)
+		head := series(m.name, m.help)
 		for _, key := range order {
 			r := newest[key]
 			if v, ok := m.value(&r); ok {
@@ -79,17 +79,22 @@ func (e *exporter) prometheus(ctx context.Context, files []string, w io.Writer) 
 			}
 		}
 	}
-	fmt.Fprint(w, "# HELP busbar_points Points by status.\n# TYPE busbar_points gauge\n")
-	for _, key := range slices.Sorted(maps.Keys(points)) {
-		fmt.Fprintf(w, "busbar_points{%s} %d\n", key, points[key])
-	}
-	head := "# HELP busbar_last_run_timestamp_seconds When the newest run began.\n# TYPE " +
-		"busbar_last_run_timestamp_seconds gauge\n"
-	for _, backend := range slices.Sorted(maps.Keys(last)) {
-		fmt.Fprintf(w, "%sbusbar_last_run_timestamp_seconds{%s} %d\n", head, labels("backend", backend), last[backend].Unix())
+	writeCounts(w, "busbar_points", "Points by status.", points)
+	writeCounts(w, "busbar_last_run_timestamp_seconds", "When the newest run began.", last)
+	return data.Notes(), nil
+}
+
+// series are the lines before the values of a metric.
+func series(name, help string) string {
+	return fmt.Sprintf("# HELP %s %s\n# TYPE %s gauge\n", name, help, name)
+}
+
+func writeCounts(w io.Writer, name, help string, of map[string]int64) {
+	head := series(name, help)
+	for _, key := range slices.Sorted(maps.Keys(of)) {
+		fmt.Fprintf(w, "%s%s{%s} %d\n", head, name, key, of[key])
 		head = ""
 	}
-	return data.Notes(), nil
 }
 
 func importedTool(run *result.Run) string {
