@@ -68,7 +68,8 @@ recipe of a nightly check, and the files.`,
 	f.StringVar(&c.base, "base", "", "compare with the side of this `NAME`")
 	f.StringVarP(&c.out, "out", "o", "", "also write compare.md, compare.json and pictures into this `DIR`")
 	f.StringVar(&c.margin, "margin", "3%", "differences up to this `PERCENT` are none")
-	f.StringVar(&c.failAbove, "fail-above", "", "exit status 7 if a point is worse by more than this `PERCENT`, or fails")
+	f.StringVar(&c.failAbove, "fail-above", "",
+		"exit status 7 if a point is worse by more than this `PERCENT`, or fails")
 	f.BoolVar(&c.strict, "strict", false, "err in 1 % of comparisons, not in 5 %; intervals of 99 %")
 	f.Uint64Var(&c.seed, "seed", 1, "`NUMBER` that draws start from, where there are too many launches for all ways")
 	rehearsedFlag(cmd, &c.MergeOptions)

@@ -35,7 +35,15 @@ func (l launches) save(t testing.TB, dir string) {
 	t.Helper()
 	for k := range l.n {
 		launch := l.first + k*l.step
-		f := fixture{backend: "mpi", library: "Open MPI 4.1.4", world: 2, launch: launch, last: 2 << 20, collectives: []coll.Collective{coll.AllReduce}, placements: out}
+		f := fixture{
+			backend:     "mpi",
+			library:     "Open MPI 4.1.4",
+			world:       2,
+			launch:      launch,
+			last:        2 << 20,
+			collectives: []coll.Collective{coll.AllReduce},
+			placements:  out,
+		}
 		f.edit = func(run *result.Run, records []*result.Record, end *result.End) {
 			r := rand.New(rand.NewPCG(uint64(launch), 9))
 			for i, record := range records {
@@ -180,7 +188,10 @@ func (c *comparedJSON) has(code string) bool {
 func compareJSON(t *testing.T, args ...string) (comparedJSON, int, string) {
 	t.Helper()
 	var stdout, stderr bytes.Buffer
-	code := exitCode(run(t.Context(), append([]string{"compare", "--format", "json"}, args...), &stdout, &stderr), &stderr)
+	code := exitCode(
+		run(t.Context(), append([]string{"compare", "--format", "json"}, args...), &stdout, &stderr),
+		&stderr,
+	)
 	var c comparedJSON
 	if err := json.Unmarshal(stdout.Bytes(), &c); err != nil && (code == 0 || code == codeExceeded) {
 		t.Fatalf("%v: %s", err, &stdout)
@@ -228,7 +239,8 @@ func TestCompareVerdicts(t *testing.T) {
 			t.Fatalf("%s: exit %d, %s, %+v", name, code, stderr, got)
 		}
 		for _, p := range got.Comparisons[0].Points {
-			if p.Verdict != c.want || c.want == "inconclusive" && (p.More == nil || *p.More != c.more || p.P != nil) || c.want != "inconclusive" && p.P == nil {
+			if p.Verdict != c.want || c.want == "inconclusive" && (p.More == nil || *p.More != c.more || p.P != nil) ||
+				c.want != "inconclusive" && p.P == nil {
 				t.Errorf("%s: %s: %+v", name, coll.FormatSize(p.SizeBytes, true), p)
 			}
 		}
@@ -254,13 +266,30 @@ func TestCompareFindings(t *testing.T) {
 		points   int
 		exceeded bool
 	}{
-		"wrong in one launch":       {nil, status(2, 4, result.Wrong), notice.FailsNow, "ok in 3 launches, wrong in 1 launch (the reason)", 14, true},
-		"hangs in all":              {nil, status(2, 0, result.Timeout), notice.FailsNow, "timeout in 4 launches (the reason)", 13, true},
-		"mended":                    {status(2, 0, result.Failed), nil, notice.WorksNow, "ok in 4 launches", 13, false},
-		"skipped":                   {nil, status(2, 0, result.Skipped), notice.NotMeasured, "skipped in 4 launches (the reason)", 13, false},
-		"not skipped any more":      {status(2, 0, result.Unsupported), nil, notice.MeasuredNow, "ok in 4 launches", 13, false},
-		"fails in both, now in all": {status(2, 3, result.OOM), status(2, 0, result.OOM), notice.PartlyFailed, "oom in 4 launches (the reason)", 13, true},
-		"fails in both alike":       {status(2, 0, result.OOM), status(2, 0, result.OOM), notice.FailsInBoth, "oom in 4 launches (the reason)", 13, false},
+		"wrong in one launch": {
+			nil, status(2, 4, result.Wrong), notice.FailsNow,
+			"ok in 3 launches, wrong in 1 launch (the reason)", 14, true,
+		},
+		"hangs in all": {
+			nil, status(2, 0, result.Timeout), notice.FailsNow, "timeout in 4 launches (the reason)", 13, true,
+		},
+		"mended": {
+			status(2, 0, result.Failed), nil, notice.WorksNow, "ok in 4 launches", 13, false,
+		},
+		"skipped": {
+			nil, status(2, 0, result.Skipped), notice.NotMeasured, "skipped in 4 launches (the reason)", 13, false,
+		},
+		"not skipped any more": {
+			status(2, 0, result.Unsupported), nil, notice.MeasuredNow, "ok in 4 launches", 13, false,
+		},
+		"fails in both, now in all": {
+			status(2, 3, result.OOM), status(2, 0, result.OOM), notice.PartlyFailed,
+			"oom in 4 launches (the reason)", 13, true,
+		},
+		"fails in both alike": {
+			status(2, 0, result.OOM), status(2, 0, result.OOM), notice.FailsInBoth,
+			"oom in 4 launches (the reason)", 13, false,
+		},
 	} {
 		a, b := pair(t, launches{n: 4, factor: 1, edit: c.a}, launches{n: 4, factor: 1, edit: c.b})
 		for _, limit := range []bool{false, true} {
@@ -272,7 +301,9 @@ func TestCompareFindings(t *testing.T) {
 			}
 			got, code, _ := compareJSON(t, append(flags, a, b)...)
 			d := got.Comparisons[0]
-			if code != wanted || len(d.Points) != c.points || len(d.Findings) != 1 || d.Findings[0].Outcome != c.want || d.Findings[0].B.String() != c.words || d.Findings[0].SizeBytes != 512 {
+			if code != wanted || len(d.Points) != c.points || len(d.Findings) != 1 || d.Findings[0].Outcome != c.want ||
+				d.Findings[0].B.String() != c.words ||
+				d.Findings[0].SizeBytes != 512 {
 				t.Errorf("%s: exit %d, %d points, %+v", name, code, len(d.Points), d.Findings)
 			} else if r := d.Findings[0].B; r.Reason != "" && r.Cause.Fact != (notice.Recorded{Text: r.Reason}) {
 				t.Errorf("%s: the cause is %+v", name, r.Cause)
@@ -282,9 +313,10 @@ func TestCompareFindings(t *testing.T) {
 	a, b := pair(t, launches{n: 4, factor: 1}, launches{n: 4, factor: 1})
 	fixtures["world2"].save(t, a) // all_gather, and all_reduce in place
 	got, _, _ := compareJSON(t, a, b)
-	if d := got.Comparisons[0]; len(d.Missing) == 0 || d.Missing[0].Side != "A" || slices.ContainsFunc(d.Missing, func(p comparedMissing) bool {
-		return p.Collective == coll.AllReduce && p.Placement == coll.OutOfPlace && p.SizeBytes < 4<<20
-	}) {
+	if d := got.Comparisons[0]; len(d.Missing) == 0 || d.Missing[0].Side != "A" ||
+		slices.ContainsFunc(d.Missing, func(p comparedMissing) bool {
+			return p.Collective == coll.AllReduce && p.Placement == coll.OutOfPlace && p.SizeBytes < 4<<20
+		}) {
 		t.Errorf("without a partner: %+v", d.Missing)
 	}
 }
@@ -319,7 +351,8 @@ func TestComparePairs(t *testing.T) {
 		}
 	}
 	got, _, _ := compareJSON(t, a, b)
-	if d := got.Comparisons[0]; len(d.Points) != 8 || len(d.Missing) != 0 || d.Points[0].Of != "gloo" || d.Points[2].Of != "mpi" {
+	if d := got.Comparisons[0]; len(d.Points) != 8 || len(d.Missing) != 0 || d.Points[0].Of != "gloo" ||
+		d.Points[2].Of != "mpi" {
 		t.Errorf("two backends: %d points, %+v", len(d.Points), d.Missing)
 	}
 	if !slices.ContainsFunc(got.Comparisons[0].Facts, func(f comparedFact) bool {
@@ -328,10 +361,13 @@ func TestComparePairs(t *testing.T) {
 		t.Errorf("facts: %+v", got.Comparisons[0].Facts)
 	}
 	by, _, _ := compareJSON(t, "--by", "backend", "--base", "mpi", a)
-	if len(by.Sides) != 2 || by.Sides[0].Name != "mpi" || by.Sides[0].Side != "A" || len(by.Comparisons[0].Points) != 4 || by.Comparisons[0].Points[0].Of != "" {
+	if len(by.Sides) != 2 || by.Sides[0].Name != "mpi" || by.Sides[0].Side != "A" ||
+		len(by.Comparisons[0].Points) != 4 ||
+		by.Comparisons[0].Points[0].Of != "" {
 		t.Errorf("by backend: %+v", by.Sides)
 	}
-	if _, code, stderr := compareJSON(t, "--by", "backend", dir); code != codeNothing || !strings.Contains(stderr, "of: gloo 0, gloo 1 in gloo") {
+	if _, code, stderr := compareJSON(t, "--by", "backend", dir); code != codeNothing ||
+		!strings.Contains(stderr, "of: gloo 0, gloo 1 in gloo") {
 		t.Errorf("backends of two libraries each: exit %d, %s", code, stderr)
 	}
 	launch, _, _ := compareJSON(t, "--by", "launch", a)
@@ -347,7 +383,10 @@ func TestComparePaired(t *testing.T) {
 		block  bool
 		paired string
 		want   string
-	}{{6, false, "launch", "worse"}, {5, false, "", "inconclusive"}, {6, true, "block", "worse"}, {5, true, "", "inconclusive"}} {
+	}{
+		{6, false, "launch", "worse"}, {5, false, "", "inconclusive"},
+		{6, true, "block", "worse"}, {5, true, "", "inconclusive"},
+	} {
 		dir := t.TempDir()
 		for k := range c.n {
 			for _, backend := range []string{"gloo", "mpi"} {
@@ -368,7 +407,9 @@ func TestComparePaired(t *testing.T) {
 		}
 		got, _, stderr := compareJSON(t, "--by", "backend", dir)
 		d := got.Comparisons[0]
-		if paired := d.Pairs != nil && string(*d.Pairs) == c.paired || d.Pairs == nil && c.paired == ""; !paired || d.Points[0].Verdict != c.want || stderr != "" {
+		if paired := d.Pairs != nil && string(*d.Pairs) == c.paired || d.Pairs == nil && c.paired == ""; !paired ||
+			d.Points[0].Verdict != c.want ||
+			stderr != "" {
 			t.Errorf("%+v: %v, %+v; %s", c, d.Pairs, d.Points[0], stderr)
 		}
 	}
@@ -384,7 +425,11 @@ func TestCompareWithoutAPair(t *testing.T) {
 			}
 		}
 	}
-	a, b := pair(t, launches{n: 6, factor: 1, noise: 0.002, edit: without(1, 3)}, launches{n: 6, factor: 1.1, noise: 0.002, edit: without(4, 6)})
+	a, b := pair(
+		t,
+		launches{n: 6, factor: 1, noise: 0.002, edit: without(1, 3)},
+		launches{n: 6, factor: 1.1, noise: 0.002, edit: without(4, 6)},
+	)
 	got, _, _ := compareJSON(t, a, b)
 	p := got.Comparisons[0].Points[2]
 	noPair := []notice.Brief{{Code: "no-pair", Parameters: map[string]any{"held": "block"}}}
@@ -400,7 +445,8 @@ func TestCompareWithoutAPair(t *testing.T) {
 	if err := run(t.Context(), []string{"compare", "-o", out, a, b}, &text, io.Discard); err != nil {
 		t.Fatal(err)
 	}
-	if said := strings.Join(strings.Fields(text.String()), " "); !strings.Contains(said, " - - - inconclusive ") || !strings.Contains(said, "no block measured this point on both sides") {
+	if said := strings.Join(strings.Fields(text.String()), " "); !strings.Contains(said, " - - - inconclusive ") ||
+		!strings.Contains(said, "no block measured this point on both sides") {
 		t.Errorf("no ratio is not said:\n%s", &text)
 	}
 	if drawn, _ := filepath.Glob(filepath.Join(out, "*.png")); len(drawn) != 2 { // a mode each
@@ -415,11 +461,16 @@ func TestCompareImported(t *testing.T) {
 	}
 	a, b := pair(t, launches{n: 4, factor: 1}, launches{n: 4, factor: 1, edit: imported})
 	got, _, _ := compareJSON(t, a, b)
-	if f := got.Comparisons[0].Facts; len(f) != 1 || f[0].Name != "imported from" || got.Sides[1].First != nil || got.Sides[0].First == nil {
+	if f := got.Comparisons[0].Facts; len(f) != 1 || f[0].Name != "imported from" || got.Sides[1].First != nil ||
+		got.Sides[0].First == nil {
 		t.Errorf("%+v, %+v", f, got.Sides)
 	}
 	var text bytes.Buffer
-	if err := run(t.Context(), []string{"compare", b, a}, &text, io.Discard); err != nil || !strings.Contains(strings.Join(strings.Fields(text.String()), " "), "4 launches, start not recorded, measured by nccl-tests 2.17.8") {
+	if err := run(t.Context(), []string{"compare", b, a}, &text, io.Discard); err != nil ||
+		!strings.Contains(
+			strings.Join(strings.Fields(text.String()), " "),
+			"4 launches, start not recorded, measured by nccl-tests 2.17.8",
+		) {
 		t.Errorf("%v\n%s", err, &text)
 	}
 }
@@ -437,14 +488,16 @@ func TestCompareRunInTwoFiles(t *testing.T) {
 	}
 	lines := bytes.SplitAfter(whole, []byte("\n")) // header, two ranks, cases
 	part := func(name string, cases [][]byte) {
-		if err := os.WriteFile(filepath.Join(b, name), bytes.Join(append(slices.Clone(lines[:3]), cases...), nil), 0o644); err != nil {
+		text := bytes.Join(slices.Concat(lines[:3], cases), nil)
+		if err := os.WriteFile(filepath.Join(b, name), text, 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
 	part(filepath.Base(files[0]), lines[3:8])
 	part("rest.jsonl", lines[8:])
 	got, _, _ := compareJSON(t, a, b)
-	if points := got.Comparisons[0].Points; len(points) != 14 || slices.ContainsFunc(points, func(p comparedPoint) bool { return p.B.Launches != 4 }) {
+	if points := got.Comparisons[0].Points; len(points) != 14 ||
+		slices.ContainsFunc(points, func(p comparedPoint) bool { return p.B.Launches != 4 }) {
 		t.Errorf("%+v", points)
 	}
 	by, _, _ := compareJSON(t, "--by", "launch", b)
@@ -458,12 +511,22 @@ func TestCompareRunInTwoFiles(t *testing.T) {
 func TestCompareFacts(t *testing.T) {
 	sides := func(value func(launch int) string) func(int, *result.Run, []*result.Record) {
 		return func(launch int, run *result.Run, _ []*result.Record) {
-			run.Environment = map[string]string{"NCCL_ALGO": value(launch), "OMPI_MCA_ess_base_jobid": fmt.Sprint(launch), "PMIX_ID": fmt.Sprint(launch)}
+			run.Environment = map[string]string{
+				"NCCL_ALGO":               value(launch),
+				"OMPI_MCA_ess_base_jobid": fmt.Sprint(launch),
+				"PMIX_ID":                 fmt.Sprint(launch),
+			}
 		}
 	}
-	a, b := pair(t, launches{n: 4, factor: 1, edit: sides(func(int) string { return "Ring" })}, launches{n: 4, factor: 1, edit: sides(func(l int) string { return []string{"Ring", "Tree"}[l/4%2] })})
+	a, b := pair(
+		t,
+		launches{n: 4, factor: 1, edit: sides(func(int) string { return "Ring" })},
+		launches{n: 4, factor: 1, edit: sides(func(l int) string { return []string{"Ring", "Tree"}[l/4%2] })},
+	)
 	got, _, _ := compareJSON(t, a, b)
-	if f := got.Comparisons[0].Facts; len(f) != 1 || f[0].Name != "NCCL_ALGO" || !slices.Equal(f[0].A, []string{"Ring"}) || !slices.Equal(f[0].B, []string{"Ring", "Tree"}) {
+	if f := got.Comparisons[0].Facts; len(f) != 1 || f[0].Name != "NCCL_ALGO" ||
+		!slices.Equal(f[0].A, []string{"Ring"}) ||
+		!slices.Equal(f[0].B, []string{"Ring", "Tree"}) {
 		t.Errorf("facts: %+v", f)
 	}
 	dir := t.TempDir()
@@ -517,7 +580,10 @@ func TestCompareFits80Columns(t *testing.T) {
 	fixtures["rehearsed2"].save(t, filepath.Join(dir, "rehearsed"))
 	fixtures["world2"].save(t, filepath.Join(dir, "one"))
 	a, b := pair(t, launches{n: 4, factor: 1, noise: 0.3}, launches{n: 4, factor: 1e-7, noise: 0.3})
-	for _, args := range [][]string{{a, b}, {"--by", "backend", filepath.Join(dir, "a")}, {"--include-rehearsed", filepath.Join(dir, "one"), filepath.Join(dir, "rehearsed")}, {"--by", "launch", a}} {
+	for _, args := range [][]string{
+		{a, b}, {"--by", "backend", filepath.Join(dir, "a")}, {"--by", "launch", a},
+		{"--include-rehearsed", filepath.Join(dir, "one"), filepath.Join(dir, "rehearsed")},
+	} {
 		var out bytes.Buffer
 		if err := run(t.Context(), append([]string{"compare"}, args...), &out, io.Discard); err != nil {
 			t.Fatal(err)

@@ -108,8 +108,13 @@ func TestCompareTrainingTimes(t *testing.T) {
 	level := func(launch int, f *result.StepFile) {
 		for i := range f.Rounds {
 			for k := range f.Rounds[i] {
-				f.Rounds[i][k] = step.Round{Compute: 0.1, Comm: 0.05 + 0.001*float64(launch), Sequential: 0.15, Overlapped: 0.11 +
-					0.01*float64(launch)}
+				f.Rounds[i][k] = step.Round{
+					Compute:    0.1,
+					Comm:       0.05 + 0.001*float64(launch),
+					Sequential: 0.15,
+					Overlapped: 0.11 +
+						0.01*float64(launch),
+				}
 			}
 			*f.Records[i].Figures = step.FiguresOf(f.Rounds[i])
 		}
@@ -236,7 +241,8 @@ func TestCompareBothKinds(t *testing.T) {
 		got.Comparisons[0].Counts["same"] != 14 {
 		t.Errorf("both: exit %d, %s, %+v", code, stderr, got)
 	}
-	if len(got.Comparisons[0].Missing)+len(got.Steps.Comparisons[0].Missing) != 0 || got.Comparisons[0].Labellings != 70 ||
+	if len(got.Comparisons[0].Missing)+len(got.Steps.Comparisons[0].Missing) != 0 ||
+		got.Comparisons[0].Labellings != 70 ||
 		len(got.Steps.Sides[0].Launches) != 4 {
 		t.Errorf("launches of one kind count for the other: %+v", got.Sides)
 	}
@@ -248,9 +254,11 @@ func TestCompareBothKinds(t *testing.T) {
 	gpt := func(_ int, f *result.StepFile) { f.Run.Step.Model = "gpt2" }
 	launches{first: 2, step: 2, n: 4, factor: 1, noise: 0.002}.save(t, other)
 	stepLaunches{first: 2, step: 2, n: 4, factor: 1, edit: gpt}.save(t, other)
-	if got, code, stderr = compareJSON(t, a, other); code != 0 || stderr != "" || len(got.Steps.Comparisons[0].Points) != 0 ||
-		len(got.Steps.Comparisons[0].Missing) != 8 || got.Steps.Comparisons[0].Missing[0].Model+
-		got.Steps.Comparisons[0].Missing[4].Model != "gpt2resnet50" {
+	if got, code, stderr = compareJSON(t, a, other); code != 0 || stderr != "" ||
+		len(got.Steps.Comparisons[0].Points) != 0 ||
+		len(got.Steps.Comparisons[0].Missing) != 8 ||
+		got.Steps.Comparisons[0].Missing[0].Model+
+			got.Steps.Comparisons[0].Missing[4].Model != "gpt2resnet50" {
 		t.Errorf("another model: exit %d, %s, %+v", code, stderr, got.Steps)
 	}
 	lone := t.TempDir()
@@ -300,7 +308,8 @@ func TestCompareTrainingFindings(t *testing.T) {
 			(len(d.Findings) != 1 || d.Findings[0].Outcome != c.kind || d.Findings[0].B.String() != c.words ||
 				d.Findings[0].Model != "resnet50"):
 			t.Errorf("%s: %+v", name, d.Findings)
-		case c.launches > 0 && d.Points[len(d.Points)-4].B.Launches+d.Points[len(d.Points)-1].B.Launches != 4+c.launches:
+		case c.launches > 0 &&
+			d.Points[len(d.Points)-4].B.Launches+d.Points[len(d.Points)-1].B.Launches != 4+c.launches:
 			t.Errorf("%s: %+v", name, d.Points)
 		case c.launches == 0 && len(d.Points) != 3:
 			t.Errorf("%s: %d points", name, len(d.Points))

@@ -88,7 +88,8 @@ func (s *shower) run(ctx context.Context, args []string) error {
 		return err
 	}
 	if s.ncclTests {
-		notes, err := export.Formats["nccl-tests"].Write(ctx, result.MergeOptions{IncludeRehearsed: true}, files, s.stdout)
+		all := result.MergeOptions{IncludeRehearsed: true}
+		notes, err := export.Formats["nccl-tests"].Write(ctx, all, files, s.stdout)
 		if err == nil {
 			note(s.stderr, s.Kept(append(problems, notes...)))
 		}

@@ -372,6 +372,7 @@ var comparisons = []Entry{
 	{
 		Example: SimulatedSides{[]string{"A", "B"}}, Severity: Warning,
 		Text: "simulated, not measured: {Simulated}; the values are not about hardware",
-		Doc:  "These sides are of the simulation (rank --simulate). Ratios of simulated and measured times have no meaning.",
+		Doc: `These sides are of the simulation (rank --simulate). Ratios of simulated and measured times have no
+			meaning.`,
 	},
 }

@@ -55,8 +55,8 @@ func ParsePercent(s string) (float64, error) {
 	return v / 100, nil
 }
 
-// Results reads the sides and compares each with the first. notes are of what was read, lacking of simulated sides and of
-// sides that have no points of a kind. The error of a wrong call is a usage.Error.
+// Results reads the sides and compares each with the first. notes are of what was read, lacking of simulated sides
+// and of sides that have no points of a kind. The error of a wrong call is a usage.Error.
 func Results(ctx context.Context, o *Options) (all Comparison, lacking, notes []notice.Notice, err error) {
 	sides, notes, err := o.read(ctx)
 	if err != nil {

@@ -44,7 +44,8 @@ func (c *comparedSides) blocks(to *document.Document) []document.Block {
 
 // section is the results of a comparison of two sides, its tables, and what its sides differ in.
 func (d *sideComparison) section(to *document.Document) *document.Section {
-	s := &document.Section{Title: fmt.Sprintf("%s: ratio of %s; over 1, %s takes longer", d.name(), d.times, d.b.letter)}
+	title := fmt.Sprintf("%s: ratio of %s; over 1, %s takes longer", d.name(), d.times, d.b.letter)
+	s := &document.Section{Title: title}
 	s.Add(document.Paragraph(d.points.tally()))
 	var findings document.Findings
 	var missing, differ document.List
@@ -75,7 +76,7 @@ func (d *sideComparison) section(to *document.Document) *document.Section {
 		s.Add(&document.Section{Title: "Not compared: points without a partner", Blocks: []document.Block{missing}})
 	}
 	if differ != nil {
-		title := fmt.Sprintf("Other differences (%s | %s): possible causes", d.a.letter, d.b.letter)
+		title = fmt.Sprintf("Other differences (%s | %s): possible causes", d.a.letter, d.b.letter)
 		s.Add(&document.Section{Title: title, Blocks: []document.Block{differ}})
 	}
 	return s

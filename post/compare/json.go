@@ -119,7 +119,8 @@ func (c Comparison) data() *documentJSON {
 func (c *comparedSides) json() (all kindJSON) {
 	for _, s := range c.sides {
 		all.Sides = append(all.Sides, sideJSON{
-			s.letter, s.name, s.launches, len(s.runs), startJSON(s.runs[0]), startJSON(s.runs[len(s.runs)-1]), s.rehearsed,
+			s.letter, s.name, s.launches, len(s.runs), startJSON(s.runs[0]), startJSON(s.runs[len(s.runs)-1]),
+			s.rehearsed,
 		})
 	}
 	for _, d := range c.comparisons {
@@ -141,7 +142,8 @@ func (d *sideComparison) json() comparisonJSON {
 	o := comparisonJSON{
 		Against: d.a.letter, Side: d.b.letter, Alpha: d.standard.Alpha, Confidence: 1 - d.standard.Alpha,
 		Tested: d.Tested, Labellings: d.Labellings, Exact: d.Exact, Seed: d.standard.Seed, Counts: map[string]int{},
-		Exceeded: worse + fail, Points: []object{}, Findings: []object{}, Missing: []object{}, Facts: []differenceJSON{},
+		Exceeded: worse + fail, Points: []object{}, Findings: []object{}, Missing: []object{},
+		Facts: []differenceJSON{},
 	}
 	if d.units.paired {
 		o.Pairs = &d.units.held

@@ -134,17 +134,17 @@ func (c *comparedSides) judge(g *gathered, a, b *side, o *Options) *sideComparis
 }
 
 // conclude sets the verdict of a point, with its notices.
-func (j *judged) conclude(d *sideComparison, verdict stats.Compared) {
-	j.verdict = verdict
+func (p *judged) conclude(d *sideComparison, verdict stats.Compared) {
+	p.verdict = verdict
 	if d.a.sameRuns(d.b) {
-		j.verdict.More = 0 // no number of launches would give one
+		p.verdict.More = 0 // no number of launches would give one
 	}
 	if verdict.Ratio.N == 0 {
-		j.notes.Add(notice.NoPair{Held: d.units.held})
+		p.notes.Add(notice.NoPair{Held: d.units.held})
 	}
 	over := d.limits.FailAbove > 0 && verdict.Ratio.Value > 1+d.limits.FailAbove
-	if j.exceeded = over && verdict.Verdict == stats.Worse; j.exceeded {
-		j.notes.Add(notice.LimitExceeded{Limit: notice.Share(d.limits.FailAbove)})
+	if p.exceeded = over && verdict.Verdict == stats.Worse; p.exceeded {
+		p.notes.Add(notice.LimitExceeded{Limit: notice.Share(d.limits.FailAbove)})
 	}
 }
 

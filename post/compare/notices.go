@@ -130,8 +130,8 @@ func (d *sideComparison) basis() notice.Fact {
 	return notice.VerdictBasis{Points: d.Tested, Ways: ways, Alpha: alpha, Confidence: 1 - alpha}
 }
 
-// launchOrder reports that the launches of two sides were not interleaved: a change of the machine meanwhile then affects
-// one side alone.
+// launchOrder reports that the launches of two sides were not interleaved: a change of the machine meanwhile then
+// affects one side alone.
 func launchOrder(a, b *side) notice.Fact {
 	for _, order := range [][2]*side{{a, b}, {b, a}} {
 		first, second := order[0], order[1]
@@ -164,7 +164,8 @@ func (d *sideComparison) limitChecked() notice.Fact {
 // outcomes are the findings; points of a table with the same results share one.
 func (d *sideComparison) outcomes() (all []notice.OutcomeDiffers) {
 	same := func(f, g finding) bool {
-		return f.outcome == g.outcome && reflect.DeepEqual(f.a, g.a) && reflect.DeepEqual(f.b, g.b) && f.of.table() == g.of.table()
+		return f.outcome == g.outcome && reflect.DeepEqual(f.a, g.a) && reflect.DeepEqual(f.b, g.b) &&
+			f.of.table() == g.of.table()
 	}
 	for i := 0; i < len(d.findings); {
 		f := d.findings[i]

@@ -49,8 +49,9 @@ var (
 	}
 	trainingSteps = &kind{
 		name: "training steps", has: func(r *result.Run) bool { return r.Step != nil }, heading: "Training steps",
-		times: "the times of their overlapped steps", units: "Times are medians over launches: of the overlapped step, " +
-			"and beside it of communication alone and of what of it is exposed.",
+		times: "the times of their overlapped steps",
+		units: "Times are medians over launches: of the overlapped step, and beside it of communication " +
+			"alone and of what of it is exposed.",
 		column: "bucket", beside: []string{"comm", "exposed"}, read: readTraining,
 	}
 )

@@ -15,8 +15,8 @@ import (
 )
 
 // properties are the values of a run's header that may affect a time and do not change from launch to launch by
-// themselves: paths in its JSON, or names of headerOf, with the names of notices. A path that ends in a dot is all below
-// it.
+// themselves: paths in its JSON, or names of headerOf, with the names of notices. A path that ends in a dot is all
+// below it.
 var properties = []struct{ path, name string }{
 	{"backend.name", "backend"}, {"title", "library"}, {"backend.path", "library path"},
 	{"backend.build_id", "library build"}, {"backend.notes", "library notes"}, {"variant", "variant"},

@@ -122,7 +122,8 @@ func newSide(letter, name string, data *result.Dataset, runs []*result.Run) *sid
 		letter: letter, name: name, data: data, entries: map[int][]entry{},
 		ids: map[string]bool{}, number: map[string]int{}, crowd: map[analysis.Shape]notice.Fact{},
 	}
-	s.runs = slices.SortedStableFunc(slices.Values(runs), func(a, b *result.Run) int { return a.Start.Compare(b.Start) })
+	s.runs = slices.Clone(runs)
+	slices.SortStableFunc(s.runs, func(a, b *result.Run) int { return a.Start.Compare(b.Start) })
 	for _, r := range s.runs {
 		s.ids[r.ID] = true
 		launch := r.PairedBy()

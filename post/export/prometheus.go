@@ -21,9 +21,10 @@ type metric struct {
 }
 
 var metrics = []metric{
-	{"busbar_time_seconds", "Time of one operation: in latency mode the median.", func(r *result.Record) (float64, bool) {
-		return r.Time.Seconds, true
-	}},
+	{"busbar_time_seconds", "Time of one operation: in latency mode the median.",
+		func(r *result.Record) (float64, bool) {
+			return r.Time.Seconds, true
+		}},
 	{"busbar_time_low_seconds", "Lower end of the 95 % CI of the time.", func(r *result.Record) (float64, bool) {
 		return r.Time.Lo, r.Time.Lo > 0
 	}},
@@ -34,9 +35,10 @@ var metrics = []metric{
 		func(r *result.Record) (float64, bool) {
 			return r.AlgBW(r.Time.Seconds), r.HasAlgBW()
 		}},
-	{"busbar_busbw_bytes_per_second", "Bus bandwidth, as nccl-tests defines it.", func(r *result.Record) (float64, bool) {
-		return r.BusBW(r.Time.Seconds), r.HasBusBW()
-	}},
+	{"busbar_busbw_bytes_per_second", "Bus bandwidth, as nccl-tests defines it.",
+		func(r *result.Record) (float64, bool) {
+			return r.BusBW(r.Time.Seconds), r.HasBusBW()
+		}},
 }
 
 // prometheus writes of each point the newest figure that holds, and how many points there are by status. A point of

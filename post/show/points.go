@@ -16,7 +16,9 @@ import (
 
 // pointTable is the records of one table, in their order; of throughput mode with the share of the peak, where that is
 // known.
-func pointTable(mode coll.Mode, records []*result.Record, notes *footnote.List, ceiling analysis.Ceiling) *document.Table {
+func pointTable(
+	mode coll.Mode, records []*result.Record, notes *footnote.List, ceiling analysis.Ceiling,
+) *document.Table {
 	t := &document.Table{Columns: document.NumericColumns("size", "count", "time", "±%", "algbw", "busbw")}
 	if ceiling.Known() {
 		t.Columns = append(t.Columns, document.NumericColumns("%peak")...)

@@ -115,7 +115,8 @@ func (s *Tables) describe(path string, r *result.Run, end *result.End, counts ma
 	}
 	one := &shownRun{
 		File: path, ID: r.ID, Backend: r.Backend.Name, Library: r.Backend.Library, World: r.World, Nodes: r.Nodes,
-		Device: r.Device, Host: r.Machine.Host, Tool: r.Tool, Simulated: r.Rehearse, Outcome: unknownEnd, Counts: counts,
+		Device: r.Device, Host: r.Machine.Host, Tool: r.Tool, Simulated: r.Rehearse, Outcome: unknownEnd,
+		Counts: counts,
 	}
 	if !r.Start.IsZero() {
 		one.Start = r.Start.UTC().Format("2006-01-02T15:04:05Z")

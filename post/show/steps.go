@@ -48,8 +48,8 @@ func stepGroup(g *steps.Group, notes *footnote.List) *document.Section {
 	section := &document.Section{Title: g.Title()}
 	timed := false
 	t := &document.Table{
-		Columns: append(document.NumericColumns("bucket", "ops", "compute", "±%", "comm", "±%", "in turn", "±%", "overlap", "±%"),
-			document.Column{}),
+		Columns: append(document.NumericColumns("bucket", "ops", "compute", "±%", "comm", "±%", "in turn", "±%",
+			"overlap", "±%"), document.Column{}),
 	}
 	for _, p := range g.Points {
 		if !p.Timed() {
@@ -73,18 +73,20 @@ func stepGroup(g *steps.Group, notes *footnote.List) *document.Section {
 // stepRatios is the table of what follows from the times.
 func stepRatios(g *steps.Group, notes *footnote.List) *document.Table {
 	t := &document.Table{
-		Columns: append(document.NumericColumns("bucket", "exposed", "%step", "%wall", "%intvl", "%bound", "comp", "comm", "speed",
-			"%weak"), document.Column{}),
+		Columns: append(document.NumericColumns("bucket", "exposed", "%step", "%wall", "%intvl", "%bound", "comp",
+			"comm", "speed", "%weak"), document.Column{}),
 	}
 	for _, p := range g.Points {
 		if !p.Timed() {
 			continue
 		}
 		f := p.Figures
-		t.Row(steps.Bucket(p.Bucket), units.SignedDuration(f.Exposed.Value), scaled(&step.Figure{Value: f.Share()}, 100),
+		t.Row(
+			steps.Bucket(p.Bucket), units.SignedDuration(f.Exposed.Value), scaled(&step.Figure{Value: f.Share()}, 100),
 			scaled(f.Overlap, 100), scaled(f.ByInterval, 100), scaled(f.Bound, 100), scaled(f.SlowerComp, 1),
 			scaled(f.SlowerComm, 1), scaled(f.SpeedUp, 1), scaled(f.Efficiency, 100),
-			notes.Marks(nil, footnotesOf(p)...))
+			notes.Marks(nil, footnotesOf(p)...),
+		)
 	}
 	return t
 }

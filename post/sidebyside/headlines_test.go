@@ -86,8 +86,9 @@ func TestHeadlines(t *testing.T) {
 		"one launch":     {[]made{slow, fast}, faster},
 		"six launches":   {[]made{launches(slow, 6), launches(fast, 6)}, faster},
 		"three launches": {[]made{launches(slow, 3), launches(fast, 3)}, nil},
-		"no difference": {[]made{edit(slow, func(m *made) { m.half = 0.2 }), edit(slow, func(m *made) { m.backend = "mpi" })},
-			map[notice.Code]int{"same-speed": 1}},
+		"no difference": {[]made{
+			edit(slow, func(m *made) { m.half = 0.2 }), edit(slow, func(m *made) { m.backend = "mpi" }),
+		}, map[notice.Code]int{"same-speed": 1}},
 		"larger world crowded": {[]made{crowded(slow, 4), fast}, faster},
 		"all worlds crowded":   {[]made{crowded(slow, 2), crowded(fast, 2)}, nil},
 		"one backend":          {[]made{fast}, nil},

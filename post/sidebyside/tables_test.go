@@ -39,8 +39,10 @@ func TestColumnsAreDocumented(t *testing.T) {
 // Wrong data has a time in its record, but none in a table that others compute from.
 func TestOnlyOKPointsHaveValues(t *testing.T) {
 	for _, status := range []result.Status{result.OK, result.Wrong} {
-		r := &result.Record{Status: status, Case: colltest.AllReduce(1 << 20), Time: &result.Time{Seconds: 1, Mean: 2, Max: 3,
-			Iterations: 4}}
+		r := &result.Record{
+			Status: status, Case: colltest.AllReduce(1 << 20),
+			Time: &result.Time{Seconds: 1, Mean: 2, Max: 3, Iterations: 4},
+		}
 		line, err := cells(result.Row{Run: &result.Run{}, Record: r})
 		if err != nil {
 			t.Fatal(err)
@@ -75,7 +77,10 @@ func TestTableOfSimulatedNCCL(t *testing.T) {
 // Times of an oversubscribed world show no speed, so they have no ratio.
 func TestSummaryOfCrowdedReference(t *testing.T) {
 	for _, crowded := range []int{0, 2} {
-		f := resultsOf(made{"gloo", 1, []int{2}, 0.01, crowded, linear(1)}, made{"nccl", 1, []int{2}, 0.01, 0, linear(100)})
+		f := resultsOf(
+			made{"gloo", 1, []int{2}, 0.01, crowded, linear(1)},
+			made{"nccl", 1, []int{2}, 0.01, 0, linear(100)},
+		)
 		rows := f.summary().Blocks[1].(*document.Section).Blocks[0].(*document.Table).Rows
 		if ratio := rows[len(sizesMade)][9]; (ratio == "") != (crowded > 0) {
 			t.Errorf("crowded from %d: ratio %q", crowded, ratio)
