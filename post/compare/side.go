@@ -31,7 +31,7 @@ type side struct {
 	entries map[int][]entry // by point
 }
 
-// letters name the sides in tables.
+// letter names the i-th side in tables.
 func letter(i int) string {
 	if i < 26 {
 		return string(rune('A' + i))
