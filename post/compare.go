@@ -22,10 +22,10 @@ type comparer struct {
 	stdout, stderr io.Writer
 	result.MergeOptions
 	outputFlags
-	by, base, out                 string
-	margin, failAbove, thresholds string
-	strict                        bool
-	seed                          uint64
+	by, base, out     string
+	margin, failAbove string
+	strict            bool
+	seed              uint64
 }
 
 func newCompare(stdout, stderr io.Writer) *cobra.Command {
@@ -68,8 +68,8 @@ recipe of a nightly check, and the files.`,
 	f.StringVar(&c.base, "base", "", "compare with the side of this `NAME`")
 	f.StringVarP(&c.out, "out", "o", "", "also write compare.md, compare.json and pictures into this `DIR`")
 	f.StringVar(&c.margin, "margin", "3%", "differences up to this `PERCENT` are none")
-	f.StringVar(&c.failAbove, "fail-above", "", "exit status 7 if a point is worse by more than this `PERCENT`, or fails")
-	f.StringVar(&c.thresholds, "thresholds", "", "read limits for some collectives and sizes from this YAML `FILE`")
+	f.StringVar(&c.failAbove, "fail-above", "",
+		"exit status 7 if a point is worse by more than this `PERCENT`, or fails")
 	f.BoolVar(&c.strict, "strict", false, "err in 1 % of comparisons, not in 5 %; intervals of 99 %")
 	f.Uint64Var(&c.seed, "seed", 1, "`NUMBER` that draws start from, where there are too many launches for all ways")
 	rehearsedFlag(cmd, &c.MergeOptions)
@@ -78,7 +78,7 @@ recipe of a nightly check, and the files.`,
 }
 
 func (c *comparer) run(ctx context.Context, cmd *cobra.Command, args []string) error {
-	rules, err := c.rules(cmd)
+	limits, err := c.limits(cmd)
 	if err == nil {
 		err = c.Check()
 	}
@@ -87,7 +87,7 @@ func (c *comparer) run(ctx context.Context, cmd *cobra.Command, args []string) e
 	}
 	all, lacking, notes, err := compare.Results(ctx, &compare.Options{
 		MergeOptions: c.MergeOptions, Args: args, Divide: cmd.Flags().Changed("by"), By: c.by, Base: c.base,
-		Limits: rules, Strict: c.strict, Seed: c.seed,
+		Limits: limits, Strict: c.strict, Seed: c.seed,
 	})
 	if err != nil {
 		return err
@@ -110,20 +110,15 @@ func (c *comparer) run(ctx context.Context, cmd *cobra.Command, args []string) e
 	return cmp.Or(all.Exceeded(), err)
 }
 
-// rules are the limits that flags and file give.
-func (c *comparer) rules(cmd *cobra.Command) (*compare.Thresholds, error) {
-	t := &compare.Thresholds{}
-	var err error
-	if t.Margin, err = compare.ParsePercent(c.margin); err != nil {
-		return nil, fmt.Errorf("--margin %w", err)
+// limits are those that flags give.
+func (c *comparer) limits(cmd *cobra.Command) (l compare.Limits, err error) {
+	if l.Margin, err = compare.ParsePercent(c.margin); err != nil {
+		return l, fmt.Errorf("--margin %w", err)
 	}
 	if cmd.Flags().Changed("fail-above") {
-		if t.FailAbove, err = compare.ParsePercent(c.failAbove); err != nil {
-			return nil, fmt.Errorf("--fail-above %w", err)
+		if l.FailAbove, err = compare.ParsePercent(c.failAbove); err != nil {
+			return l, fmt.Errorf("--fail-above %w", err)
 		}
 	}
-	if cmd.Flags().Changed("thresholds") {
-		return t, compare.ReadThresholds(c.thresholds, t, cmd.Flags().Changed("margin"), cmd.Flags().Changed("fail-above"))
-	}
-	return t, nil
+	return l, nil
 }

@@ -6,8 +6,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-
-	"busbar/post/compare"
 )
 
 // TestCompareSameRuns: each launch counts on both sides, all ratios are exactly 1, and the JSON states the reason.
@@ -55,24 +53,24 @@ func sameRuns(t *testing.T, n int, want string, args []string) {
 	if code != 0 || stderr != "" || !d.has("same-runs") {
 		t.Errorf("exit %d, notices %+v; %s", code, d.Notices, stderr)
 	}
-	for _, code := range []string{"regression", "speedup", "too-few-launches", "launch-order", "paired-sides"} {
+	for _, code := range []string{"regression", "speedup", "too-few-launches", "launch-order"} {
 		if d.has(code) {
 			t.Errorf("notice %s", code)
 		}
 	}
-	check := func(v compare.VerdictJSON, a, b compare.TimeJSON) {
+	check := func(p comparedPoint) {
 		t.Helper()
-		if v.Ratio == nil || *v.Ratio != 1 || v.Verdict != want || v.More != nil || a != b || a.Launches != n ||
-			v.P != nil && *v.P != 1 {
-			t.Errorf("%+v of %+v and %+v", v, a, b)
+		if p.Ratio == nil || *p.Ratio != 1 || p.Verdict != want || p.More != nil || p.A != p.B || p.A.Launches != n ||
+			p.P != nil && *p.P != 1 {
+			t.Errorf("%+v", p)
 		}
 	}
 	for _, c := range d.Comparisons {
 		for _, p := range c.Points {
-			check(p.VerdictJSON, p.A.TimeJSON, p.B.TimeJSON)
+			check(p)
 		}
 		for _, p := range d.Steps.Comparisons[0].Points {
-			check(p.VerdictJSON, p.A.TimeJSON, p.B.TimeJSON)
+			check(p)
 		}
 		if len(c.Points) != 14 || len(d.Steps.Comparisons[0].Points) == 0 {
 			t.Errorf("%d points, and %d of steps", len(c.Points), len(d.Steps.Comparisons[0].Points))

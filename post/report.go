@@ -16,6 +16,7 @@ import (
 	"busbar/post/anonymizer"
 	"busbar/post/atomicfile"
 	"busbar/post/input"
+	"busbar/post/report"
 	"busbar/post/sidebyside"
 	"busbar/post/timeline"
 	"busbar/post/usage"
@@ -67,11 +68,10 @@ CPUs and NCCL on GPUs compare. It writes
   allreduce_time_vs_datasize.png, allreduce_bandwidth_vs_datasize.png
   allreduce_backend_comparison_100mb.png   at the size nearest to 100 MiB
   full_results.md, summary_by_config.md   every point, and medians over launches
-  analysis.txt   which backend is faster, where bandwidth saturates, how time
-            grows with size and world; and what the results cannot say
+  analysis.txt   the headlines of the report: which backend is faster, what each
+            reaches, and what stands out
 
-There, simulated results are left out and named; --include-simulated includes
-them. docs/comparison.md has the columns.`,
+docs/comparison.md has the columns.`,
 		Example: `  post report
   post report -o report run1 run2
   post report --timeline traces results   # a folder with a trace of each rank
@@ -155,28 +155,33 @@ func (r *reporter) anonymized(ctx context.Context, args []string) ([]string, err
 	return copies[:len(args)], nil
 }
 
-// comparison writes the report that sets backends side by side.
+// comparison writes the files that set backends side by side, with the headlines of the report.
 func (r *reporter) comparison(ctx context.Context, args []string) error {
 	files, passed, err := input.Find(args)
 	if err != nil {
 		return err
 	}
-	found, err := sidebyside.Gather(ctx, files, passed, r.IncludeRehearsed)
+	r.NoSteps = true
+	data, err := result.MergeContext(ctx, files, r.MergeOptions)
+	if err != nil {
+		return err
+	}
+	found, err := sidebyside.Gather(ctx, data)
+	if err != nil {
+		return err
+	}
+	made, err := report.Of(ctx, report.Sources{Data: data, Notes: passed, Shows: r.Shows}, r.options())
 	if err != nil {
 		return err
 	}
 	if r.out, err = input.Folder(r.out, args); err != nil {
 		return err
 	}
-	outputs, notDrawn := found.Files()
+	outputs, notDrawn := found.Files(made.Summary())
 	for _, words := range notDrawn {
 		fmt.Fprintln(r.stderr, "post: not drawn:", words)
 	}
 	err = atomicfile.WriteAll(ctx, r.out, outputs, func(path string) { fmt.Fprintln(r.stdout, path) })
-	if err != nil {
-		return err
-	}
-	found.NoteStale(r.out, outputs)
-	note(r.stderr, found.Notes)
-	return nil
+	note(r.stderr, slices.Concat(passed, found.Notes()))
+	return err
 }

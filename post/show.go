@@ -39,11 +39,7 @@ to warnings below the tables of a run.
 it or --peak gives it (docs/analysis.md, "Ceilings"). "model" is latency +
 size / bandwidth, fitted to the times of five sizes or more (docs/analysis.md).
 
-Runs of one campaign or launch with several backends, libraries or variants are
-compared: tables of the ratio of their times follow. The bounds are its 95 %
-confidence interval: of the median over launches from six launches on, else
-within the one launch. With two to five launches they are the minimum and the
-maximum.
+post compare --by backend (or library, variant) compares what runs measured.
 
 Groups of nodes (rank --pattern): which node or link is slow, with the times of
 all pairs or halves.
@@ -91,11 +87,23 @@ func (s *shower) run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
+	if s.ncclTests {
+		all := result.MergeOptions{IncludeRehearsed: true}
+		notes, err := export.Formats["nccl-tests"].Write(ctx, all, files, s.stdout)
+		if err == nil {
+			note(s.stderr, s.Kept(append(problems, notes...)))
+		}
+		return err
+	}
 	shown, tables := 0, show.New(s.peaks, s.Shows)
 	for _, path := range files {
-		more, err := s.file(ctx, path, tables, shown > 0)
+		f, err := export.ReadRun(ctx, path)
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
+		}
+		var more []notice.Notice
+		if err == nil {
+			more, err = tables.Add(f)
 		}
 		problems = append(problems, more...)
 		if err != nil {
@@ -109,21 +117,5 @@ func (s *shower) run(ctx context.Context, args []string) error {
 	}
 	problems = s.Kept(problems)
 	note(s.stderr, problems)
-	if s.ncclTests {
-		return nil
-	}
 	return s.write(tables.Document(problems), s.stdout)
-}
-
-// file adds the run of a file to the tables, or prints it in nccl-tests' layout; behind states that another precedes
-// it. The error is that it has nothing to show.
-func (s *shower) file(ctx context.Context, path string, tables *show.Tables, behind bool) ([]notice.Notice, error) {
-	f, err := export.ReadRun(ctx, path)
-	switch {
-	case err != nil:
-		return nil, err
-	case s.ncclTests:
-		return export.ShowNCCLTests(s.stdout, f, behind)
-	}
-	return tables.Add(f)
 }

@@ -79,7 +79,7 @@ esac
 say "the report, of everything in $out"
 bin/post report --layout comparison ${rehearse:+--include-rehearsed} "$out" || exit $((code > 0 ? code : $?))
 printf '\n'
-awk '/^In short/ { on = 1 } /^(Which|Where|How|[a-z_]+ [a-z0-9]+.* mode)/ { exit } on' "$out/analysis.txt"
-say "the rest is in $out/analysis.txt"
+cat "$out/analysis.txt"
+say "all values are in $out/summary_by_config.md and $out/full_results.md"
 if [ "$code" != 0 ]; then say "rank ended with $code; what it said is above (bin/rank --help explains the codes)"; fi
 exit "$code"

@@ -168,7 +168,7 @@ func TestOlderParameters(t *testing.T) {
 // What is simulated has one severity, whichever command reports it.
 func TestSeverityOfSimulation(t *testing.T) {
 	for _, f := range []Fact{
-		SimulatedRuns{}, SimulatedSides{}, SimulatedAgainstMeasured{}, SimulatedSkipped{}, SimulatedGPUs{},
+		SimulatedRuns{}, SimulatedSides{}, SimulatedGPUs{},
 	} {
 		if s := New(f).Severity; s != Warning {
 			t.Errorf("%s is %v, want a warning", f.Code(), s)

@@ -90,20 +90,6 @@ type Extreme bool
 
 func (e Extreme) String() string { return "bounds of these points are the minimum and the maximum" }
 
-// FewPairs reports launches with both sides that are too few to be compared as pairs.
-type FewPairs struct {
-	Shared int  `json:"shared"`
-	Held   Held `json:"held"`
-	Needed int  `json:"needed"`
-}
-
-// PairedSides reports that times are compared within launches.
-type PairedSides struct {
-	Pairs    int  `json:"pairs"`
-	Held     Held `json:"held"`
-	Unpaired int  `json:"unpaired,omitempty"` // launches that are in no pair
-}
-
 // VerdictBasis reports what p and the intervals are computed from.
 type VerdictBasis struct {
 	Points     int         `json:"points"`
@@ -267,31 +253,22 @@ type SimulatedSides struct {
 	Simulated []string `json:"simulated"`
 }
 
-// SimulatedAgainstMeasured reports that some sides are simulated and others measured.
-type SimulatedAgainstMeasured struct {
-	Simulated []string `json:"simulated"`
-	Measured  []string `json:"measured"`
-}
-
 // Code identifies the notice, as all methods below do.
-func (Regression) Code() Code               { return "regression" }
-func (Speedup) Code() Code                  { return "speedup" }
-func (InconclusivePoints) Code() Code       { return "inconclusive-points" }
-func (LaunchesMissing) Code() Code          { return "too-few-launches" }
-func (FewPairs) Code() Code                 { return "few-pairs" }
-func (PairedSides) Code() Code              { return "paired-sides" }
-func (VerdictBasis) Code() Code             { return "verdict-basis" }
-func (LimitExceeded) Code() Code            { return "limit-exceeded" }
-func (LimitChecked) Code() Code             { return "limit-checked" }
-func (OutcomeDiffers) Code() Code           { return "outcome-differs" }
-func (MissingPoints) Code() Code            { return "missing-points" }
-func (SidesDiffer) Code() Code              { return "sides-differ" }
-func (LaunchOrder) Code() Code              { return "launch-order" }
-func (NotComparable) Code() Code            { return "not-comparable" }
-func (NoPair) Code() Code                   { return "no-pair" }
-func (SameRuns) Code() Code                 { return "same-runs" }
-func (SimulatedSides) Code() Code           { return "simulated-sides" }
-func (SimulatedAgainstMeasured) Code() Code { return "simulated-against-measured" }
+func (Regression) Code() Code         { return "regression" }
+func (Speedup) Code() Code            { return "speedup" }
+func (InconclusivePoints) Code() Code { return "inconclusive-points" }
+func (LaunchesMissing) Code() Code    { return "too-few-launches" }
+func (VerdictBasis) Code() Code       { return "verdict-basis" }
+func (LimitExceeded) Code() Code      { return "limit-exceeded" }
+func (LimitChecked) Code() Code       { return "limit-checked" }
+func (OutcomeDiffers) Code() Code     { return "outcome-differs" }
+func (MissingPoints) Code() Code      { return "missing-points" }
+func (SidesDiffer) Code() Code        { return "sides-differ" }
+func (LaunchOrder) Code() Code        { return "launch-order" }
+func (NotComparable) Code() Code      { return "not-comparable" }
+func (NoPair) Code() Code             { return "no-pair" }
+func (SameRuns) Code() Code           { return "same-runs" }
+func (SimulatedSides) Code() Code     { return "simulated-sides" }
 
 const (
 	compareSource = "docs/compare.md"
@@ -329,17 +306,6 @@ var comparisons = []Entry{
 			side (--strict: five), or six pairs (eight).`,
 	},
 	{
-		Example: FewPairs{1, "launch", 6}, Severity: Info, Source: compareSource,
-		Text: "only {Shared pair} (both sides in the same {Held}): compared as unpaired; pairing needs {Needed}",
-		Doc:  "With fewer pairs no verdict is possible from pairs. Unpaired sides never seem more different than they are.",
-	},
-	{
-		Example: PairedSides{6, "launch", 2}, Severity: Info, Source: compareSource,
-		Text:    "times are compared within {Pairs pair}: both sides were measured in the same {Held}",
-		Details: []string{"[{Unpaired launch} without a pair: in the times shown, not in the ratios.]"},
-		Doc:     "What changes from launch to launch affects both sides of a pair alike, so smaller differences are found.",
-	},
-	{
 		Example:  VerdictBasis{14, Assignments{N: 70}, 0.05, 0.95},
 		Severity: Info, Source: compareSource,
 		Text:    "family-wise false-positive rate: at most {Alpha} ({Points point}, {Ways})",
@@ -349,14 +315,13 @@ var comparisons = []Entry{
 	{
 		Example: LimitExceeded{0.05}, Severity: Error, Source: "--fail-above",
 		Text: "slower by more than the {Limit} of --fail-above",
-		Doc:  "The verdict is worse and the ratio of times is over the limit of this point; the exit status is 7.",
+		Doc:  "The verdict is worse and the ratio of times is over the limit; the exit status is 7.",
 	},
 	{
 		Example: LimitChecked{14, 1, 2, 3}, Severity: Info, Source: "--fail-above",
 		Text:    "--fail-above: {Worse point} slower by more than allowed[, {Failed point} failed more often than before]",
 		Details: []string{"[{Inconclusive point} inconclusive.]", "[{Missing point} missing on the second side.]"},
-		Doc: `What --fail-above, or fail_above in the file of thresholds, found. Inconclusive and missing points exceed
-			nothing. It is an error where the exit status is 7.`,
+		Doc:     `What --fail-above found. Inconclusive and missing points exceed nothing. It is an error where the exit status is 7.`,
 	},
 	{
 		Example: OutcomeDiffers{FailsNow, "all_reduce float32 sum, out-of-place, throughput mode, 2 ranks", []string{"512 B"},
@@ -407,12 +372,7 @@ var comparisons = []Entry{
 	{
 		Example: SimulatedSides{[]string{"A", "B"}}, Severity: Warning,
 		Text: "simulated, not measured: {Simulated}; the values are not about hardware",
-		Doc:  "All sides are of the simulation (rank --simulate).",
-	},
-	{
-		Example: SimulatedAgainstMeasured{[]string{"B"}, []string{"A"}}, Severity: Warning,
-		Text:   "simulated: {Simulated}; measured: {Measured}: the values of the simulation are not about hardware",
-		Advice: "compare measured sides only, without --include-simulated",
-		Doc:    "Ratios of measured and simulated times have no meaning.",
+		Doc: `These sides are of the simulation (rank --simulate). Ratios of simulated and measured times have no
+			meaning.`,
 	},
 }

@@ -160,12 +160,6 @@ type StepsSkipped struct {
 	Files int `json:"files"`
 }
 
-// SimulatedSkipped reports simulated results that were left out.
-type SimulatedSkipped struct{}
-
-// StaleOutput reports an output file of an earlier run of a command.
-type StaleOutput struct{}
-
 // PointsSkipped reports points that lack what a command needs.
 type PointsSkipped struct {
 	Points int  `json:"points"`
@@ -209,29 +203,6 @@ type NotInNCCLTests struct {
 	Others  int `json:"other_points,omitempty"` // of other operations, or without collective, size or mode
 }
 
-// NoNCCLTests reports a run that the layout of nccl-tests has no place for.
-type NoNCCLTests struct {
-	Has Layout `json:"has"`
-}
-
-// Layout is what a run has that the layout of nccl-tests has not.
-type Layout string
-
-// The layouts.
-const (
-	HasGroups    Layout = "groups-of-nodes"
-	HasSteps     Layout = "training-steps"
-	NoThroughput Layout = "no-throughput"
-)
-
-var layoutTexts = map[Layout]string{
-	HasGroups:    "groups of nodes",
-	HasSteps:     "training steps",
-	NoThroughput: "no point in throughput mode",
-}
-
-func (l Layout) String() string { return layoutTexts[l] }
-
 // TornArchive reports an archive that ends early.
 type TornArchive struct {
 	Traces  int    `json:"traces"` // before its end
@@ -272,11 +243,8 @@ func (RecordsCopied) Code() Code     { return "records-copied" }
 func (RecordsReplaced) Code() Code   { return "records-replaced" }
 func (LaunchesDiffer) Code() Code    { return "launches-differ" }
 func (StepsSkipped) Code() Code      { return "steps-skipped" }
-func (SimulatedSkipped) Code() Code  { return "simulated-skipped" }
-func (StaleOutput) Code() Code       { return "stale-output" }
 func (PointsSkipped) Code() Code     { return "points-skipped" }
 func (NotInNCCLTests) Code() Code    { return "not-in-nccl-tests-layout" }
-func (NoNCCLTests) Code() Code       { return "no-nccl-tests-layout" }
 func (TornArchive) Code() Code       { return "torn-archive" }
 func (NoTraceInArchive) Code() Code  { return "no-trace-in-archive" }
 
@@ -408,18 +376,6 @@ var files = []Entry{
 		Doc:    "The command has output for collectives only.",
 	},
 	{
-		Example: SimulatedSkipped{}, Severity: Warning,
-		Text:   "simulated results are left out",
-		Advice: "include them with --include-simulated",
-		Doc:    "A simulation shows that everything works; its times show nothing about hardware.",
-	},
-	{
-		Example: StaleOutput{}, Severity: Warning,
-		Text:   "is from an earlier run: there are no results for it now",
-		Advice: "remove it, or write into an empty folder",
-		Doc:    "The folder has an output file that was not written this time.",
-	},
-	{
 		Example: PointsSkipped{12, Lack{LacksWorld, ""}}, Severity: Warning,
 		Text: "{Points point} left out: {Lack}",
 		Doc:  "Points are compared and drawn only where collective, number of ranks, mode and size are recorded.",
@@ -429,11 +385,6 @@ var files = []Entry{
 		Text: `left out, not in the layout of nccl-tests[: {Latency point} of latency mode][; {Others point} of other
 			operations, or without collective, size or mode]`,
 		Doc: "The layout of nccl-tests has rows of throughput mode only.",
-	},
-	{
-		Example: NoNCCLTests{HasSteps}, Severity: Warning,
-		Text: "skipped: it has {Has}, and the layout of nccl-tests has only points in throughput mode",
-		Doc:  "The layout of nccl-tests has rows of throughput mode only.",
 	},
 	{
 		Example: NotAnonymized{}, Severity: Warning,

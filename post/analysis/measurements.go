@@ -1,7 +1,6 @@
 package analysis
 
 import (
-	"cmp"
 	"maps"
 	"slices"
 
@@ -13,7 +12,6 @@ import (
 // Measurements are the times of runs by contender and condition. Only points that are ok have one.
 type Measurements struct {
 	Contenders []Contender // in the order in which they are compared: the first is what the others stand against
-	Asked      []string    // backends in the order in which rank was asked for them, where one launch measured several
 	Cells      map[Contender]map[Condition]*Cell
 	crowd      map[Contender]map[Shape]notice.Fact // worlds whose ranks or threads shared cores, and how
 }
@@ -55,17 +53,6 @@ func (m *Measurements) Add(run *result.Run, r *result.Record) {
 	c.Times[launch] = append(c.Times[launch], stats.Estimate{Value: r.Time.Seconds, Lo: r.Time.Lo, Hi: r.Time.Hi})
 }
 
-// Arrange puts the contenders into the order in which their backends were asked for; others keep their places behind.
-func (m *Measurements) Arrange() {
-	place := func(c Contender) int {
-		if i := slices.Index(m.Asked, c.Backend); i >= 0 {
-			return i
-		}
-		return len(m.Asked)
-	}
-	slices.SortStableFunc(m.Contenders, func(a, b Contender) int { return cmp.Compare(place(a), place(b)) })
-}
-
 // Crowded is why times of a world say nothing about speed, for the first of the contenders that has a reason.
 func (m *Measurements) Crowded(s Shape, contenders ...Contender) notice.Fact {
 	for _, who := range contenders {
@@ -74,16 +61,6 @@ func (m *Measurements) Crowded(s Shape, contenders ...Contender) notice.Fact {
 		}
 	}
 	return nil
-}
-
-// Common says whether two contenders have a time under the same condition.
-func (m *Measurements) Common(a, b Contender) bool {
-	for under := range m.Cells[a] {
-		if m.Cells[b][under] != nil {
-			return true
-		}
-	}
-	return false
 }
 
 // In is what one launch took.

@@ -4,13 +4,14 @@ package compare
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"busbar/internal/document"
 	"busbar/internal/notice"
 	"busbar/internal/result"
-	"busbar/internal/stats"
 	"busbar/internal/units"
 	"busbar/post/input"
 	"busbar/post/usage"
@@ -33,15 +34,31 @@ type Options struct {
 	Divide bool     // what the arguments name is divided
 	By     string   // into sides by this, a word of --by
 	Base   string   // the side that others are compared with; "" for the first
-	Limits *Thresholds
+	Limits Limits
 	Strict bool
 	Seed   uint64
 }
 
-// Results reads the sides and compares each with the first. notes are of what was read, lacking of simulated sides and of
-// sides that have no points of a kind. The error of a wrong call is a usage.Error.
+// Limits are shares of a time: 0.05 is 5 %.
+type Limits struct {
+	Margin    float64 // differences up to this count as the same
+	FailAbove float64 // a point that is worse by more fails the comparison; 0: none does
+}
+
+// ParsePercent reads a share: "5%".
+func ParsePercent(s string) (float64, error) {
+	number, is := strings.CutSuffix(strings.TrimSpace(s), "%")
+	v, err := strconv.ParseFloat(strings.TrimSpace(number), 64)
+	if !is || err != nil || !(v > 0 && v < 1e4) {
+		return 0, fmt.Errorf("%q: want a percentage over 0 such as 5%%", s)
+	}
+	return v / 100, nil
+}
+
+// Results reads the sides and compares each with the first. notes are of what was read, lacking of simulated sides
+// and of sides that have no points of a kind. The error of a wrong call is a usage.Error.
 func Results(ctx context.Context, o *Options) (all Comparison, lacking, notes []notice.Notice, err error) {
-	sides, pool, notes, err := o.read(ctx)
+	sides, notes, err := o.read(ctx)
 	if err != nil {
 		return nil, nil, nil, err
 	}
@@ -56,12 +73,16 @@ func Results(ctx context.Context, o *Options) (all Comparison, lacking, notes []
 			return nil, nil, nil, err
 		}
 	}
-	all, lacking, found, err := o.compare(ctx, sides, pool)
+	all, lacking, found, err := o.compare(ctx, sides)
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	notes = distinct(slices.Concat(notes, notesOf(sides, pool), found))
-	if err := all.nothing(sides, notes); err != nil {
+	notes = append(notes, found...)
+	for _, data := range datasets(sides) {
+		notes = append(notes, data.Notes()...)
+	}
+	notes = distinct(notes)
+	if err := all.nothing(lacking, notes); err != nil {
 		return nil, nil, nil, err
 	}
 	return all, slices.Concat(simulated(sides), lacking), notes, nil
@@ -85,61 +106,52 @@ func (c Comparison) Ignore(shows func(notice.Code) bool) {
 
 // compare compares the sides at points of each kind; lacking are kinds that a side has no points of, notes are of what
 // was read and could not be compared.
-func (o *Options) compare(ctx context.Context, sides []*side, pool *result.Dataset) (
+func (o *Options) compare(ctx context.Context, sides []*side) (
 	all Comparison, lacking []notice.Notice, notes []notice.Notice, err error,
 ) {
-	alpha := stats.DefaultAlpha
-	if o.Strict {
-		alpha = stats.StrictAlpha
-	}
-	for _, k := range []struct {
-		*kind
-		gather func(context.Context, []*side, *result.Dataset) (*pointSet, []notice.Notice, error)
-	}{{collectives, gatherCollectives}, {trainingSteps, gatherTraining}} {
+	for _, k := range []*kind{collectives, trainingSteps} {
 		of, without := k.sidesOf(sides)
 		if lacking = append(lacking, without...); of == nil {
 			continue
 		}
-		points, found, err := k.gather(ctx, of, pool)
+		points, found, err := k.gather(ctx, of)
 		if err != nil {
 			return nil, nil, nil, err
 		}
 		notes = append(notes, found...)
-		one := &comparedSides{kind: k.kind, sides: of}
+		one := &comparedSides{kind: k, sides: of}
 		for _, s := range of[1:] {
-			one.comparisons = append(one.comparisons, points.judge(of[0], s, o.Limits, alpha, o.Seed))
+			one.comparisons = append(one.comparisons, one.judge(points, of[0], s, o))
 		}
 		all = append(all, one)
 	}
 	return all, lacking, notes, nil
 }
 
-// read finds the sides. pool is the dataset that all are of, nil where each has its own.
-func (o *Options) read(ctx context.Context) (
-	sides []*side, pool *result.Dataset, notes []notice.Notice, err error,
-) {
+// read finds the sides.
+func (o *Options) read(ctx context.Context) (sides []*side, notes []notice.Notice, err error) {
 	if !o.Divide {
 		if len(o.Args) < 2 {
-			return nil, nil, nil, usage.New(errOneSide, commandName)
+			return nil, nil, usage.New(errOneSide, commandName)
 		}
-		sides, notes, err = sidesOf(ctx, o.Args, o.MergeOptions)
-		return sides, nil, notes, err
+		return sidesOf(ctx, o.Args, o.MergeOptions)
 	}
-	of, err := sortBy(o.By)
+	path, err := sortBy(o.By)
 	if err != nil {
-		return nil, nil, nil, usage.New(err, commandName)
+		return nil, nil, usage.New(err, commandName)
 	}
 	files, notes, err := input.Find(o.Args)
 	if err != nil {
-		return nil, nil, nil, err
+		return nil, nil, err
 	}
-	if pool, err = result.MergeContext(ctx, files, o.MergeOptions); err != nil {
-		return nil, nil, nil, err
+	data, err := result.MergeContext(ctx, files, o.MergeOptions)
+	if err != nil {
+		return nil, nil, err
 	}
-	if sides = sidesBy(pool, of); len(sides) == 1 {
-		return nil, nil, nil, usage.New(fmt.Errorf("all launches have the same %s: %s", o.By, sides[0].name), commandName)
+	if sides = sidesBy(data, path); len(sides) == 1 {
+		return nil, nil, usage.New(fmt.Errorf("all launches have the same %s: %s", o.By, sides[0].name), commandName)
 	}
-	return sides, pool, notes, nil
+	return sides, notes, nil
 }
 
 // ExceededError reports points that are worse than --fail-above allows.
@@ -154,16 +166,6 @@ func (e *ExceededError) Error() string {
 		words = append(words, units.Count(e.fail, "point")+" failed more often")
 	}
 	return strings.Join(words, ", ")
-}
-
-func notesOf(sides []*side, pool *result.Dataset) (notes []notice.Notice) {
-	if pool != nil {
-		return pool.Notes()
-	}
-	for _, s := range sides {
-		notes = append(notes, s.data.Notes()...)
-	}
-	return notes
 }
 
 // distinct are the problems without repetitions: two sides may be the same files.
@@ -184,19 +186,19 @@ func (e *unmatchedError) Error() string {
 }
 
 // nothing is the error of sides that have no point in common.
-func (c Comparison) nothing(sides []*side, notes []notice.Notice) error {
-	if c == nil {
-		return &unmatchedError{kindsOf(sides)}
-	}
+func (c Comparison) nothing(lacking, notes []notice.Notice) error {
 	var why []string
+	if c == nil {
+		for _, n := range lacking {
+			why = append(why, n.Message())
+		}
+	}
 	for _, one := range c {
 		for _, d := range one.comparisons {
 			if len(d.points) > 0 || len(d.findings) > 0 {
 				return nil
 			}
-			if len(d.missing) > 0 {
-				why = append(why, d.apart()...)
-			}
+			why = append(why, d.apart()...)
 		}
 	}
 	if why == nil {
@@ -205,34 +207,19 @@ func (c Comparison) nothing(sides []*side, notes []notice.Notice) error {
 	return &unmatchedError{why}
 }
 
-// kindsOf lists the kinds of points that each side has.
-func kindsOf(sides []*side) (lines []string) {
-	for _, s := range sides {
-		var names []string
-		for _, k := range []*kind{collectives, trainingSteps} {
-			if slices.ContainsFunc(s.runs, k.has) {
-				names = append(names, k.name)
-			}
-		}
-		lines = append(lines, s.name+": "+strings.Join(names, " and "))
-	}
-	return lines
-}
-
-// apart lists the aspects in which two sides have no value in common, or else the points of each.
+// apart lists the fields of points in which two sides have no value in common, or else the points of each.
 func (d *sideComparison) apart() (lines []string) {
-	for _, p := range d.aspects {
-		var a, b []string
-		for _, f := range d.missing {
-			if f.side == d.a {
-				a = units.AddOnce(a, p.of(f.of))
-			} else {
-				b = units.AddOnce(b, p.of(f.of))
-			}
+	of := map[*side]map[string][]string{d.a: {}, d.b: {}}
+	for _, m := range d.missing {
+		for path, v := range flattened(m.of.place()) {
+			of[m.side][path] = units.AddOnce(of[m.side][path], v)
 		}
-		if !slices.ContainsFunc(a, func(v string) bool { return slices.Contains(b, v) }) {
-			lines = append(lines, document.Printable(p.name+": "+units.Some(a)+" in "+d.a.name+", "+units.Some(b)+" in "+
-				d.b.name))
+	}
+	for _, path := range slices.Sorted(maps.Keys(of[d.a])) {
+		a, b := of[d.a][path], of[d.b][path]
+		if b != nil && !slices.ContainsFunc(a, func(v string) bool { return slices.Contains(b, v) }) {
+			lines = append(lines, document.Printable(
+				path+": "+units.Some(a)+" in "+d.a.name+", "+units.Some(b)+" in "+d.b.name))
 		}
 	}
 	if lines == nil {

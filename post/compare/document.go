@@ -44,7 +44,8 @@ func (c *comparedSides) blocks(to *document.Document) []document.Block {
 
 // section is the results of a comparison of two sides, its tables, and what its sides differ in.
 func (d *sideComparison) section(to *document.Document) *document.Section {
-	s := &document.Section{Title: fmt.Sprintf("%s: ratio of %s; over 1, %s takes longer", d.name(), d.times, d.b.letter)}
+	title := fmt.Sprintf("%s: ratio of %s; over 1, %s takes longer", d.name(), d.times, d.b.letter)
+	s := &document.Section{Title: title}
 	s.Add(document.Paragraph(d.points.tally()))
 	var findings document.Findings
 	var missing, differ document.List
@@ -75,7 +76,7 @@ func (d *sideComparison) section(to *document.Document) *document.Section {
 		s.Add(&document.Section{Title: "Not compared: points without a partner", Blocks: []document.Block{missing}})
 	}
 	if differ != nil {
-		title := fmt.Sprintf("Other differences (%s | %s): possible causes", d.a.letter, d.b.letter)
+		title = fmt.Sprintf("Other differences (%s | %s): possible causes", d.a.letter, d.b.letter)
 		s.Add(&document.Section{Title: title, Blocks: []document.Block{differ}})
 	}
 	return s
@@ -94,9 +95,9 @@ var verdicts = []stats.Verdict{stats.Worse, stats.Better, stats.Same, stats.Inco
 
 // tablesOf are the points of one table: times with their verdicts, and the other values.
 func (d *sideComparison) tablesOf(points []judged, marks *footnote.List) []document.Block {
-	times := &document.Table{Columns: document.NumericColumns(d.point, d.a.letter, d.b.letter, "ratio", "bounds", "p")}
+	times := &document.Table{Columns: document.NumericColumns(d.column, d.a.letter, d.b.letter, "ratio", "bounds", "p")}
 	times.Columns = append(times.Columns, document.Column{Name: "verdict"}, document.Column{})
-	heads := []string{d.point, "launches " + d.a.letter, "launches " + d.b.letter}
+	heads := []string{d.column, "launches " + d.a.letter, "launches " + d.b.letter}
 	for _, head := range d.beside {
 		heads = append(heads, head+" "+d.a.letter, head+" "+d.b.letter)
 	}
@@ -118,7 +119,7 @@ func (d *sideComparison) tablesOf(points []judged, marks *footnote.List) []docum
 func (l pointList) tables() (tables [][]judged) {
 	for i := 0; i < len(l); {
 		first := i
-		for ; i < len(l) && l[first].of.sameTable(l[i].of); i++ {
+		for ; i < len(l) && l[first].of.table() == l[i].of.table(); i++ {
 		}
 		tables = append(tables, l[first:i])
 	}
@@ -128,7 +129,7 @@ func (l pointList) tables() (tables [][]judged) {
 // intro describes a side.
 func (s *side) intro() string {
 	words := []string{s.letter + ": " + s.name, units.Count(len(s.launches), "launch"), s.when()}
-	if tools := valuesIn(s, importedFrom); tools != nil {
+	if tools := valuesOf(s)[importedTool]; tools != nil {
 		words = append(words, "measured by "+strings.Join(tools, " and "))
 	}
 	if s.rehearsed {

@@ -1,62 +1,136 @@
 package compare
 
 import (
-	"cmp"
 	"context"
 	"slices"
 	"strings"
 
-	"busbar/internal/coll"
 	"busbar/internal/notice"
 	"busbar/internal/result"
+	"busbar/internal/step"
 	"busbar/post/analysis"
 )
 
-// gathered is what was read of all sides, by point.
+// entry is one record, as far as comparing needs it.
+type entry struct {
+	launch  int
+	status  result.Status
+	cause   notice.Fact
+	seconds float64
+	step    *step.Figures // of a training step, whose overlapped mode the seconds are of
+}
+
+// gathered are the points of all sides.
 type gathered struct {
-	sides  []*side
-	parts  []part // what tells points apart beside their condition
-	points []pointKey
-	number map[pointKey]int32
-
-	classes []class
-	numbers map[class]int32
-	classOf map[classKey]int32
-	reasons map[string]string     // each once
-	lacking analysis.Incomparable // imported points that cannot be compared
+	sideOf map[string]*side // of the dataset that is read, by the IDs of runs
+	who    map[*result.Run]string
+	parts  []part
+	points []point
+	number map[point]int
 }
 
-// pointKey is a point: what two records must share to be compared. It is small, since there may be a million.
-type pointKey struct {
-	class int32
-	coll.Case
+// reader adds the records of one kind in a dataset. Notices are on what cannot be compared.
+type reader func(context.Context, *result.Dataset, *gathered) ([]notice.Notice, error)
+
+// gather reads the records of one kind of all sides. The points are in the order of tables.
+func (k *kind) gather(ctx context.Context, sides []*side) (*gathered, []notice.Notice, error) {
+	g := &gathered{who: map[*result.Run]string{}, parts: partsOf(sides), number: map[point]int{}}
+	var notes []notice.Notice
+	for _, data := range datasets(sides) {
+		g.sideOf = map[string]*side{}
+		for _, s := range sides {
+			for id := range s.ids {
+				if s.data == data {
+					g.sideOf[id] = s
+				}
+			}
+		}
+		found, err := k.read(ctx, data, g)
+		if err != nil {
+			return nil, nil, err
+		}
+		notes = append(notes, found...)
+	}
+	slices.SortStableFunc(g.points, point.compare)
+	return g, notes, nil
 }
 
-// class is the part of a point that many share.
-type class struct {
-	who   analysis.Contender // empty but for what the sides have several of
-	under analysis.Condition // without its case
+// datasets are those of sides, each once.
+func datasets(sides []*side) (all []*result.Dataset) {
+	for _, s := range sides {
+		if !slices.Contains(all, s.data) {
+			all = append(all, s.data)
+		}
+	}
+	return all
 }
 
-type classKey struct {
-	run  *result.Run
-	mode coll.Mode
+func readCollectives(ctx context.Context, data *result.Dataset, g *gathered) ([]notice.Notice, error) {
+	var lacking analysis.Incomparable
+	err := data.EachInTable(func(row result.Row) error {
+		r := row.Record
+		if s := g.sideOf[row.Run.ID]; s != nil && !lacking.Add(row) {
+			e := entry{status: r.Status, cause: r.Why.Fact()}
+			if r.Timed() {
+				e.seconds = r.Time.Seconds
+			}
+			g.add(s, row.Run, collective{analysis.ConditionOf(row.Run, r), g.whoOf(row.Run)}, e)
+		}
+		return context.Cause(ctx)
+	})
+	return lacking.Notices(), err
 }
+
+// readTraining reads training steps. A point whose rounds were cut off has no time that could stand for its launch.
+func readTraining(ctx context.Context, data *result.Dataset, g *gathered) ([]notice.Notice, error) {
+	files, unread := result.ReadStepRuns(data.StepFiles())
+	rows, problems := result.MergeSteps(files)
+	for _, row := range rows {
+		run, r := &row.File.Run, row.Record
+		s := g.sideOf[run.ID]
+		if s == nil {
+			continue // its side is not compared
+		}
+		e := entry{status: r.Status, cause: r.Why.Fact()}
+		if r.Status == result.OK {
+			e.seconds, e.step = r.Figures.Overlapped.Value, r.Figures
+		}
+		g.add(s, run, trainingOf(run, r.N, g.whoOf(run)), e)
+	}
+	return slices.Concat(unread, problems), context.Cause(ctx)
+}
+
+// add adds a record, unless it has neither a time nor a reason why.
+func (g *gathered) add(s *side, run *result.Run, p point, e entry) {
+	n, known := g.number[p]
+	if !known {
+		n = len(g.points)
+		g.number[p], g.points = n, append(g.points, p)
+	}
+	if e.status == result.OK && e.seconds <= 0 {
+		return
+	}
+	e.launch = s.number[run.PairedBy()]
+	s.entries[n] = append(s.entries[n], e)
+}
+
+// of are the records of a point on a side.
+func (g *gathered) of(s *side, p point) []entry { return s.entries[g.number[p]] }
 
 // part is one thing that a contender is known by.
-type part func(*analysis.Contender) *string
+type part func(analysis.Contender) string
 
-// contenderParts go from what says most to what says least.
+// contenderParts are in the order in which they tell contenders apart.
 var contenderParts = []part{
-	func(c *analysis.Contender) *string { return &c.Backend },
-	func(c *analysis.Contender) *string { return &c.Variant },
-	func(c *analysis.Contender) *string { return &c.Library },
-	func(c *analysis.Contender) *string { return &c.Settings },
-	func(c *analysis.Contender) *string { return &c.Device },
+	func(c analysis.Contender) string { return c.Backend },
+	func(c analysis.Contender) string { return c.Variant },
+	func(c analysis.Contender) string { return c.Library },
+	func(c analysis.Contender) string { return c.Settings },
+	func(c analysis.Contender) string { return c.Device },
 }
 
 // partsOf are the parts that points must share: those that some side has several of, which the parts before do not tell
-// apart already. What each side has one of is what is compared, and a difference in it is a fact.
+// apart already. What each side has one of is what is compared, and a difference in it is reported.
 func partsOf(sides []*side) (parts []part) {
 	for _, p := range contenderParts {
 		if slices.ContainsFunc(sides, func(s *side) bool { return severalOf(s, p, parts) }) {
@@ -66,164 +140,36 @@ func partsOf(sides []*side) (parts []part) {
 	return parts
 }
 
-// severalOf says whether runs of a side that are alike in some parts differ in another.
+// severalOf reports whether runs of a side that are alike in some parts differ in another.
 func severalOf(s *side, p part, alike []part) bool {
-	seen := map[analysis.Contender]string{}
+	seen := map[string]string{}
 	for _, r := range s.runs {
-		all := analysis.ContenderOf(r)
-		var known analysis.Contender
-		for _, q := range alike {
-			*q(&known) = *q(&all)
-		}
-		v := *p(&all)
-		if other, there := seen[known]; there && other != v {
+		who := analysis.ContenderOf(r)
+		key := join(who, alike)
+		if other, known := seen[key]; known && other != p(who) {
 			return true
 		}
-		seen[known] = v
+		seen[key] = p(who)
 	}
 	return false
 }
 
-// gatherCollectives reads all records of collectives of all sides. pool is the dataset that all sides are of, nil
-// where each has its own.
-func gatherCollectives(ctx context.Context, sides []*side, pool *result.Dataset) (*pointSet, []notice.Notice, error) {
-	g := &gathered{
-		sides: sides, parts: partsOf(sides), number: map[pointKey]int32{}, numbers: map[class]int32{},
-		classOf: map[classKey]int32{}, reasons: map[string]string{},
-	}
-	err := byDataset(sides, pool, func(data *result.Dataset, sideOf map[string]*side, again bool) error {
-		lacking := &g.lacking
-		if again {
-			lacking = &analysis.Incomparable{} // they are counted
-		}
-		return data.EachInTable(func(row result.Row) error {
-			if s := sideOf[row.Run.ID]; s != nil && !lacking.Add(row) {
-				g.add(s, row)
-			}
-			return context.Cause(ctx)
-		})
-	})
-	if err != nil {
-		return nil, nil, err
-	}
-	for _, s := range sides {
-		s.index(len(g.points))
-	}
-	of := func(point int32) subject { return collective{g.condition(point), g.who(point)} }
-	return &pointSet{collectives, g.sorted(), of}, g.lacking.Notices(), nil
-}
-
-func (g *gathered) add(s *side, row result.Row) {
-	r := row.Record
-	p := pointKey{g.classOfRun(row.Run, r), r.Case}
-	n, known := g.number[p]
+// whoOf is what sides have several of, for the contender of a run.
+func (g *gathered) whoOf(run *result.Run) string {
+	text, known := g.who[run]
 	if !known {
-		n = int32(len(g.points))
-		g.number[p] = n
-		g.points = append(g.points, p)
+		text = join(analysis.ContenderOf(run), g.parts)
+		g.who[run] = text
 	}
-	e := entry{point: n, launch: s.number[row.Run.PairedBy()], status: r.Status}
-	if e.status == result.OK {
-		if !r.Timed() || r.Time.Seconds <= 0 {
-			return // no figure, and nothing that went wrong
-		}
-		e.seconds = r.Time.Seconds
-	} else {
-		e.status, e.cause = result.Status(g.once(string(r.Status))), r.Why.Fact()
-	}
-	s.entries = append(s.entries, e)
+	return text
 }
 
-// once is a text that is kept only once.
-func (g *gathered) once(text string) string {
-	kept, there := g.reasons[text]
-	if !there {
-		g.reasons[text] = text
-		return text
-	}
-	return kept
-}
-
-func (g *gathered) classOfRun(run *result.Run, r *result.Record) int32 {
-	key := classKey{run, r.Mode}
-	if n, known := g.classOf[key]; known {
-		return n
-	}
-	all := analysis.ContenderOf(run)
-	c := class{under: analysis.ConditionOf(run, r)}
-	c.under.Case = coll.Case{}
-	for _, p := range g.parts {
-		*p(&c.who) = *p(&all)
-	}
-	n, known := g.numbers[c]
-	if !known {
-		n = int32(len(g.classes))
-		g.numbers[c] = n
-		g.classes = append(g.classes, c)
-	}
-	g.classOf[key] = n
-	return n
-}
-
-// condition is that of a point.
-func (g *gathered) condition(point int32) analysis.Condition {
-	c := g.classes[g.points[point].class].under
-	c.Case = g.points[point].Case
-	return c
-}
-
-// who is what a point is of, in words, where sides have several of it.
-func (g *gathered) who(point int32) string {
-	return whoOf(g.classes[g.points[point].class].who, g.parts)
-}
-
-// whoOf is a contender in words, as far as the parts say.
-func whoOf(c analysis.Contender, parts []part) (words string) {
+func join(who analysis.Contender, parts []part) string {
+	var words []string
 	for _, p := range parts {
-		if v := *p(&c); v != "" {
-			words += ", " + v
+		if v := p(who); v != "" {
+			words = append(words, v)
 		}
 	}
-	return words
+	return strings.Join(words, ", ")
 }
-
-// trimWho is who without the comma that joins it to what stands before.
-func trimWho(who string) string { return strings.TrimPrefix(who, ", ") }
-
-// sorted are the points in the order of tables.
-func (g *gathered) sorted() []int32 {
-	order := make([]int32, len(g.points))
-	for i := range order {
-		order[i] = int32(i)
-	}
-	slices.SortFunc(order, func(i, j int32) int {
-		a, b := &g.points[i], &g.points[j]
-		if a.class == b.class && a.Collective == b.Collective && a.Type == b.Type && a.Op == b.Op && a.Root == b.Root &&
-			a.Placement == b.Placement && a.Mode == b.Mode && a.World == b.World {
-			return cmp.Compare(a.SizeBytes, b.SizeBytes)
-		}
-		x, y := g.condition(i), g.condition(j)
-		return cmp.Or(analysis.CompareConditions(analysis.TableOf(x), analysis.TableOf(y)), cmp.Compare(g.who(i), g.who(j)),
-			cmp.Compare(x.SizeBytes, y.SizeBytes))
-	})
-	return order
-}
-
-// index sorts the entries and notes where those of each point begin.
-func (s *side) index(points int) {
-	slices.SortStableFunc(s.entries, func(a, b entry) int {
-		return cmp.Or(cmp.Compare(a.point, b.point), cmp.Compare(a.launch, b.launch))
-	})
-	s.first = make([]int32, points+1)
-	i := 0
-	for p := range points {
-		s.first[p] = int32(i)
-		for i < len(s.entries) && int(s.entries[i].point) == p {
-			i++
-		}
-	}
-	s.first[points] = int32(i)
-}
-
-// of are the records of a point.
-func (s *side) of(point int32) []entry { return s.entries[s.first[point]:s.first[point+1]] }

@@ -1,6 +1,7 @@
 package compare
 
 import (
+	"maps"
 	"reflect"
 	"slices"
 
@@ -13,6 +14,7 @@ import (
 // sideComparison is one side compared with the first.
 type sideComparison struct {
 	*kind
+	limits   Limits
 	a, b     *side
 	standard stats.Standard
 	units    launchUnits
@@ -28,10 +30,9 @@ type pointList []judged
 
 // judged is one point that both sides have a time of.
 type judged struct {
-	of       subject
+	of       point
 	a, b     launchTimes
 	verdict  stats.Compared
-	limit    limits
 	exceeded bool
 	notes    notice.List
 }
@@ -45,7 +46,7 @@ type launchTimes struct {
 
 // finding is a point that did not come out alike on both sides, apart from its time.
 type finding struct {
-	of      subject
+	of      point
 	outcome notice.Outcome
 	a, b    notice.Result
 	limited bool // the point counts for --fail-above
@@ -53,7 +54,7 @@ type finding struct {
 
 // missing is a point that one side has no record of.
 type missing struct {
-	of   subject
+	of   point
 	side *side // that has it
 }
 
@@ -83,139 +84,114 @@ func (d *sideComparison) exceeded() (worse, fail int) {
 }
 
 // judge compares one side with the first.
-func (c *pointSet) judge(a, b *side, rules *Thresholds, alpha float64, seed uint64) *sideComparison {
-	d := &sideComparison{kind: c.kind, a: a, b: b, units: unitsOf(a, b, alpha)}
-	d.standard = stats.Standard{Alpha: alpha, Paired: d.units.paired, Seed: seed}
+func (c *comparedSides) judge(g *gathered, a, b *side, o *Options) *sideComparison {
+	alpha := stats.DefaultAlpha
+	if o.Strict {
+		alpha = stats.StrictAlpha
+	}
+	d := &sideComparison{kind: c.kind, limits: o.Limits, a: a, b: b, units: unitsOf(a, b, alpha)}
+	d.standard = stats.Standard{Alpha: alpha, Paired: d.units.paired, Seed: o.Seed}
 	var trials []stats.Trial
-	for _, p := range c.order {
-		ofA, ofB := a.of(p), b.of(p)
-		of := c.subject(p)
+	for _, p := range g.points {
+		ofA, ofB := g.of(a, p), g.of(b, p)
 		switch {
 		case len(ofA) == 0 && len(ofB) == 0:
 			continue
 		case len(ofA) == 0:
-			d.missing = append(d.missing, missing{of, b})
+			d.missing = append(d.missing, missing{p, b})
 			continue
 		case len(ofB) == 0:
-			d.missing = append(d.missing, missing{of, a})
+			d.missing = append(d.missing, missing{p, a})
 			continue
 		}
-		limit := of.limits(rules)
 		if o := outcomeOf(ofA, ofB); o != "" {
-			limited := limit.FailAbove > 0 && (o == notice.FailsNow || o == notice.PartlyFailed)
-			d.findings = append(d.findings, finding{of, o, resultOf(ofA), resultOf(ofB), limited})
+			limited := d.limits.FailAbove > 0 && (o == notice.FailsNow || o == notice.PartlyFailed)
+			d.findings = append(d.findings, finding{p, o, resultOf(ofA), resultOf(ofB), limited})
 		}
-		timesA, timesB := a.times(ofA), b.times(ofB)
-		if timesA == nil || timesB == nil {
+		timesA, timesB := medians(ofA, seconds), medians(ofB, seconds)
+		if len(timesA) == 0 || len(timesB) == 0 {
 			continue
 		}
-		j := judged{of: of, a: timesOf(timesA), b: timesOf(timesB), limit: limit}
-		j.a.ofSteps(ofA)
-		j.b.ofSteps(ofB)
+		j := judged{of: p, a: timesOf(timesA, ofA), b: timesOf(timesB, ofB)}
 		for _, s := range []*side{a, b} {
-			if why := s.crowd[of.shape()]; why != nil && !slices.ContainsFunc(j.notes, func(k notice.Kept) bool {
+			if why := s.crowd[p.shape()]; why != nil && !slices.ContainsFunc(j.notes, func(k notice.Kept) bool {
 				return reflect.DeepEqual(k.Fact, why)
 			}) {
 				j.notes.Add(why)
 			}
 		}
 		d.points = append(d.points, j)
-		trials = append(trials, stats.Trial{A: d.units.a.spread(timesA), B: d.units.b.spread(timesB), Margin: limit.Margin})
+		trials = append(trials, stats.Trial{
+			A: spread(d.units.a, timesA), B: spread(d.units.b, timesB), Margin: d.limits.Margin,
+		})
 	}
 	d.Comparison = stats.Compare(trials, d.standard)
 	for i := range d.points {
-		j := &d.points[i]
-		j.verdict = d.Comparison.Points[i]
-		if a.sameRuns(b) {
-			j.verdict.More = 0 // no number of launches would give one
-		}
-		if j.verdict.Ratio.N == 0 {
-			j.notes.Add(notice.NoPair{Held: d.units.held})
-		}
-		over := j.limit.FailAbove > 0 && j.verdict.Ratio.Value > 1+j.limit.FailAbove
-		if j.exceeded = over && j.verdict.Verdict == stats.Worse; j.exceeded {
-			j.notes.Add(notice.LimitExceeded{Limit: notice.Share(j.limit.FailAbove)})
-		}
+		d.points[i].conclude(d, d.Comparison.Points[i])
 	}
 	d.conclude()
 	return d
 }
 
-// times are the times of a point by launch, 0 where a launch has none: the median over the cycles of a soak. It is nil
-// where no launch has one.
-func (s *side) times(records []entry) (times []float64) {
-	eachLaunch(records, func(e *entry) float64 { return e.seconds }, func(launch int32, median float64) {
-		if times == nil {
-			times = make([]float64, len(s.launches))
-		}
-		times[launch] = median
-	})
-	return times
-}
-
-// eachLaunch gives the median of what the records of a launch say, for each launch that has one that is ok.
-func eachLaunch(records []entry, of func(*entry) float64, use func(launch int32, median float64)) {
-	var cycles []float64
-	for i := 0; i < len(records); {
-		launch := records[i].launch
-		cycles = cycles[:0]
-		for ; i < len(records) && records[i].launch == launch; i++ {
-			if records[i].status == result.OK {
-				cycles = append(cycles, of(&records[i]))
-			}
-		}
-		if len(cycles) > 0 {
-			use(launch, stats.Median(cycles))
-		}
+// conclude sets the verdict of a point, with its notices.
+func (p *judged) conclude(d *sideComparison, verdict stats.Compared) {
+	p.verdict = verdict
+	if d.a.sameRuns(d.b) {
+		p.verdict.More = 0 // no number of launches would give one
+	}
+	if verdict.Ratio.N == 0 {
+		p.notes.Add(notice.NoPair{Held: d.units.held})
+	}
+	over := d.limits.FailAbove > 0 && verdict.Ratio.Value > 1+d.limits.FailAbove
+	if p.exceeded = over && verdict.Verdict == stats.Worse; p.exceeded {
+		p.notes.Add(notice.LimitExceeded{Limit: notice.Share(d.limits.FailAbove)})
 	}
 }
 
-func timesOf(times []float64) (t launchTimes) {
-	times = slices.DeleteFunc(slices.Clone(times), func(s float64) bool { return s == 0 })
-	return launchTimes{launches: len(times), median: stats.Median(times), min: slices.Min(times), max: slices.Max(times)}
+func seconds(e *entry) float64 { return e.seconds }
+
+// medians are the values of a point by launch: the median over the cycles of a soak. Launches without a record that is
+// ok have none.
+func medians(records []entry, of func(*entry) float64) map[int]float64 {
+	cycles := map[int][]float64{}
+	for i := range records {
+		if e := &records[i]; e.status == result.OK {
+			cycles[e.launch] = append(cycles[e.launch], of(e))
+		}
+	}
+	values := map[int]float64{}
+	for launch, all := range cycles {
+		values[launch] = stats.Median(all)
+	}
+	return values
 }
 
-// ofSteps adds what stands beside the time, where the records are of a training step.
-func (t *launchTimes) ofSteps(records []entry) {
-	if !slices.ContainsFunc(records, func(e entry) bool { return e.step != nil }) {
-		return
+// timesOf are the times of a side by launch, and of a training step what is shown beside them.
+func timesOf(times map[int]float64, records []entry) launchTimes {
+	all := slices.Sorted(maps.Values(times))
+	t := launchTimes{launches: len(all), median: stats.Median(all), min: all[0], max: all[len(all)-1]}
+	overLaunches := func(of func(*step.Figures) float64) float64 {
+		return stats.Median(slices.Collect(maps.Values(medians(records, func(e *entry) float64 { return of(e.step) }))))
 	}
-	for _, m := range []struct {
-		to *float64
-		of func(*step.Figures) float64
-	}{
-		{&t.comm, func(f *step.Figures) float64 { return f.Comm.Value }},
-		{&t.exposed, func(f *step.Figures) float64 { return f.Exposed.Value }},
-	} {
-		var all []float64
-		eachLaunch(records, func(e *entry) float64 { return m.of(e.step) }, func(_ int32, median float64) {
-			all = append(all, median)
-		})
-		*m.to = stats.Median(all)
+	if slices.ContainsFunc(records, func(e entry) bool { return e.step != nil }) {
+		t.comm = overLaunches(func(f *step.Figures) float64 { return f.Comm.Value })
+		t.exposed = overLaunches(func(f *step.Figures) float64 { return f.Exposed.Value })
 	}
+	return t
 }
 
-// units are what is compared with what: launches, or pairs of them.
+// launchUnits are what is compared with what: launches, or pairs of them.
 type launchUnits struct {
-	paired bool // both sides were measured in the same launches or blocks, and in enough of them
-	a, b   places
-	shared int         // pairs that there are, also where they are too few to be taken as such
-	held   notice.Held // what those are: launch or block
+	paired bool        // both sides were measured in the same launches or blocks, and in enough of them
+	a, b   []int       // the launches of a side, by column; of pairs both have as many
+	held   notice.Held // what pairs are: launch or block
 	fewest int         // launches a side, or pairs, that a verdict takes
 }
 
-// places are the columns of a side's launches; −1 where a launch is in no pair.
-type places struct {
-	column []int
-	n      int
-}
-
-func (p places) spread(times []float64) []float64 {
-	row := make([]float64, p.n)
-	for i, t := range times {
-		if c := p.column[i]; c >= 0 {
-			row[c] = t
-		}
+// spread puts times by launch into columns; 0 is none.
+func spread(columns []int, times map[int]float64) (row []float64) {
+	for _, launch := range columns {
+		row = append(row, times[launch])
 	}
 	return row
 }
@@ -224,46 +200,36 @@ func (p places) spread(times []float64) []float64 {
 // where such pairs are enough for a verdict, or both sides are the same runs. Fewer pairs are treated as unpaired: a
 // significant difference is then less likely, never more, as long as what the launches share affects both sides alike.
 func unitsOf(a, b *side, alpha float64) launchUnits {
-	u := launchUnits{fewest: stats.FewestLaunches(alpha, false), a: each(a), b: each(b), held: "launch"}
-	var shared []string
-	for _, l := range a.launches {
-		if _, there := b.number[l]; there {
-			shared = append(shared, l)
-		}
-	}
-	if u.shared = len(shared); slices.ContainsFunc(a.runs, func(r *result.Run) bool { return r.Block != "" }) {
+	u := launchUnits{fewest: stats.FewestLaunches(alpha, true), held: "launch"}
+	if slices.ContainsFunc(a.runs, func(r *result.Run) bool { return r.Block != "" }) {
 		u.held = "block"
 	}
-	if fewest := stats.FewestLaunches(alpha, true); u.shared >= fewest || a.sameRuns(b) {
-		u.paired, u.fewest = true, fewest
-		u.a, u.b = none(a, u.shared), none(b, u.shared)
-		for i, l := range shared {
-			u.a.column[a.number[l]], u.b.column[b.number[l]] = i, i
+	for i, launch := range a.launches {
+		if n, shared := b.number[launch]; shared {
+			u.a, u.b = append(u.a, i), append(u.b, n)
 		}
+	}
+	if u.paired = len(u.a) >= u.fewest || a.sameRuns(b); u.paired {
+		return u
+	}
+	u.fewest, u.a, u.b = stats.FewestLaunches(alpha, false), nil, nil
+	for i := range a.launches {
+		u.a = append(u.a, i)
+	}
+	for i := range b.launches {
+		u.b = append(u.b, i)
 	}
 	return u
 }
 
-func each(s *side) places {
-	p := none(s, len(s.launches))
-	for i := range p.column {
-		p.column[i] = i
-	}
-	return p
-}
-
-func none(s *side, n int) places {
-	return places{slices.Repeat([]int{-1}, len(s.launches)), n}
-}
-
-// failed says whether a status is one of something that went wrong.
+// failed reports whether a status is one of something that went wrong.
 func failed(s result.Status) bool {
 	return s == result.OOM || s == result.Timeout || s == result.Wrong || s == result.Failed
 }
 
 // shares are the share of launches in which a point failed, and whether any has a time.
 func shares(records []entry) (fails float64, timed bool) {
-	launches, bad := map[int32]bool{}, map[int32]bool{}
+	launches, bad := map[int]bool{}, map[int]bool{}
 	for _, e := range records {
 		launches[e.launch] = true
 		if failed(e.status) {
@@ -276,9 +242,6 @@ func shares(records []entry) (fails float64, timed bool) {
 
 // outcomeOf is how the statuses of a point differ; "" where all launches of both sides have a time, or none has.
 func outcomeOf(a, b []entry) notice.Outcome {
-	if plain(a) && plain(b) {
-		return ""
-	}
 	failA, timedA := shares(a)
 	failB, timedB := shares(b)
 	switch {
@@ -298,23 +261,13 @@ func outcomeOf(a, b []entry) notice.Outcome {
 	return ""
 }
 
-// plain says that all records have a time.
-func plain(records []entry) bool {
-	for _, e := range records {
-		if e.status != result.OK {
-			return false
-		}
-	}
-	return true
-}
-
 // resultOf is in how many launches a point had which status, with the first reason.
 func resultOf(records []entry) (r notice.Result) {
-	launches := map[result.Status]map[int32]bool{}
+	launches := map[result.Status]map[int]bool{}
 	var order []result.Status
 	for _, e := range records {
 		if launches[e.status] == nil {
-			launches[e.status] = map[int32]bool{}
+			launches[e.status] = map[int]bool{}
 			order = append(order, e.status)
 		}
 		launches[e.status][e.launch] = true

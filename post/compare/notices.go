@@ -15,11 +15,11 @@ func (d *sideComparison) name() string { return d.b.letter + " against " + d.a.l
 // conclude makes the notices but for those of single points: the most severe first, then what is listed below the
 // tables.
 func (d *sideComparison) conclude() {
-	facts := []notice.Fact{d.limitChecked(), d.regression(), d.improvement()}
+	facts := append([]notice.Fact{d.limitChecked()}, d.differences()...)
 	if d.a.sameRuns(d.b) {
 		facts = append(facts, notice.SameRuns{Runs: len(d.a.ids)})
 	} else {
-		facts = append(facts, d.inconclusive(), d.tooFew(), d.pairs(), d.basis(), launchOrder(d.a, d.b))
+		facts = append(facts, d.inconclusive(), d.tooFew(), d.basis(), launchOrder(d.a, d.b))
 	}
 	for _, f := range facts {
 		if f != nil {
@@ -74,20 +74,15 @@ func (l pointList) extreme(v stats.Verdict, sign int) (n int, ratio notice.SideR
 	return n, ratio, where
 }
 
-func (d *sideComparison) regression() notice.Fact {
-	n, ratio, where := d.points.extreme(stats.Worse, 1)
-	if n == 0 {
-		return nil
+// differences are points that are worse, and points that are better.
+func (d *sideComparison) differences() (facts []notice.Fact) {
+	if n, ratio, where := d.points.extreme(stats.Worse, 1); n > 0 {
+		facts = append(facts, notice.Regression{Points: n, Of: len(d.points), Ratio: ratio, Where: where})
 	}
-	return notice.Regression{Points: n, Of: len(d.points), Ratio: ratio, Where: where}
-}
-
-func (d *sideComparison) improvement() notice.Fact {
-	n, ratio, where := d.points.extreme(stats.Better, -1)
-	if n == 0 {
-		return nil
+	if n, ratio, where := d.points.extreme(stats.Better, -1); n > 0 {
+		facts = append(facts, notice.Speedup{Points: n, Of: len(d.points), Ratio: ratio, Where: where})
 	}
-	return notice.Speedup{Points: n, Of: len(d.points), Ratio: ratio, Where: where}
+	return facts
 }
 
 func (d *sideComparison) inconclusive() notice.Fact {
@@ -123,21 +118,6 @@ func (d *sideComparison) tooFew() notice.Fact {
 	}
 }
 
-func (d *sideComparison) pairs() notice.Fact {
-	switch {
-	case d.units.shared == 0:
-		return nil
-	case d.units.paired:
-		return notice.PairedSides{
-			Pairs: d.units.shared, Held: d.units.held,
-			Unpaired: len(d.a.launches) + len(d.b.launches) - 2*d.units.shared,
-		}
-	}
-	return notice.FewPairs{
-		Shared: d.units.shared, Held: d.units.held, Needed: stats.FewestLaunches(d.standard.Alpha, true),
-	}
-}
-
 func (d *sideComparison) basis() notice.Fact {
 	if d.Tested == 0 {
 		return nil
@@ -150,8 +130,8 @@ func (d *sideComparison) basis() notice.Fact {
 	return notice.VerdictBasis{Points: d.Tested, Ways: ways, Alpha: alpha, Confidence: 1 - alpha}
 }
 
-// launchOrder reports that the launches of two sides were not interleaved: a change of the machine meanwhile then affects
-// one side alone.
+// launchOrder reports that the launches of two sides were not interleaved: a change of the machine meanwhile then
+// affects one side alone.
 func launchOrder(a, b *side) notice.Fact {
 	for _, order := range [][2]*side{{a, b}, {b, a}} {
 		first, second := order[0], order[1]
@@ -168,8 +148,7 @@ func launchOrder(a, b *side) notice.Fact {
 
 // limitChecked is what --fail-above found; nil where it was not asked for.
 func (d *sideComparison) limitChecked() notice.Fact {
-	if !slices.ContainsFunc(d.points, func(p judged) bool { return p.limit.FailAbove > 0 }) &&
-		!slices.ContainsFunc(d.findings, func(f finding) bool { return f.limited }) {
+	if d.limits.FailAbove == 0 {
 		return nil
 	}
 	f := notice.LimitChecked{Inconclusive: d.points.count(stats.Inconclusive)}
@@ -185,7 +164,8 @@ func (d *sideComparison) limitChecked() notice.Fact {
 // outcomes are the findings; points of a table with the same results share one.
 func (d *sideComparison) outcomes() (all []notice.OutcomeDiffers) {
 	same := func(f, g finding) bool {
-		return f.outcome == g.outcome && reflect.DeepEqual(f.a, g.a) && reflect.DeepEqual(f.b, g.b) && f.of.sameTable(g.of)
+		return f.outcome == g.outcome && reflect.DeepEqual(f.a, g.a) && reflect.DeepEqual(f.b, g.b) &&
+			f.of.table() == g.of.table()
 	}
 	for i := 0; i < len(d.findings); {
 		f := d.findings[i]
@@ -203,14 +183,14 @@ func (d *sideComparison) outcomes() (all []notice.OutcomeDiffers) {
 // unmatched are the points without a partner, by table.
 func (d *sideComparison) unmatched() (all []notice.MissingPoints) {
 	for _, s := range []*side{d.a, d.b} {
-		var last subject
+		var last point
 		for _, f := range d.missing {
 			if f.side != s {
 				continue
 			}
-			if last == nil || !last.sameTable(f.of) {
+			if last != f.of.table() {
 				all = append(all, notice.MissingPoints{OnlyIn: s.letter, Of: f.of.title()})
-				last = f.of
+				last = f.of.table()
 			}
 			one := &all[len(all)-1]
 			one.Points = append(one.Points, f.of.name())
@@ -220,20 +200,15 @@ func (d *sideComparison) unmatched() (all []notice.MissingPoints) {
 }
 
 // simulated reports sides of the simulation.
-func simulated(sides []*side) (all []notice.Notice) {
-	var with, without []string
+func simulated(sides []*side) []notice.Notice {
+	var with []string
 	for _, s := range sides {
 		if s.rehearsed {
 			with = append(with, s.letter)
-		} else {
-			without = append(without, s.letter)
 		}
 	}
-	switch {
-	case with == nil:
+	if with == nil {
 		return nil
-	case without == nil:
-		return []notice.Notice{notice.New(notice.SimulatedSides{Simulated: with})}
 	}
-	return []notice.Notice{notice.New(notice.SimulatedAgainstMeasured{Simulated: with, Measured: without})}
+	return []notice.Notice{notice.New(notice.SimulatedSides{Simulated: with})}
 }

@@ -7,7 +7,6 @@ import (
 
 	"busbar/internal/document"
 	"busbar/internal/stats"
-	"busbar/post/analysis"
 	"busbar/post/atomicfile"
 	"busbar/post/plot"
 )
@@ -31,71 +30,60 @@ func (c Comparison) Files(doc *document.Document) []atomicfile.Named {
 	return files
 }
 
-// plots are the ratios of every comparison over size, a picture for each table and a curve for each world in it.
+// plots are the ratios of every comparison over size: a plot for each table, whatever the world, with a curve for each
+// world.
 func (c *comparedSides) plots() (all []plot.Ratio) {
-	type id struct {
-		d      *sideComparison
-		family analysis.Condition
-		who    string
-	}
-	index, curve := map[id]int{}, map[id]map[analysis.Condition]int{}
 	for _, d := range c.comparisons {
-		for _, j := range d.points {
-			if j.verdict.Ratio.N == 0 {
+		index := map[string]int{}
+		for _, points := range d.points.tables() {
+			of := points[0].of.(collective)
+			curve := plot.RatioCurve{Label: of.shape().Words()}
+			for _, j := range points {
+				q := j.verdict.Ratio
+				if q.N == 0 {
+					continue
+				}
+				xy := plot.XY{X: float64(j.of.(collective).SizeBytes), Y: q.Value, Lo: q.Value, Hi: q.Value}
+				if q.Basis != stats.NoBounds {
+					xy.Lo, xy.Hi = q.Lo, q.Hi
+				}
+				curve.Points = append(curve.Points, xy)
+			}
+			if curve.Points == nil {
 				continue
 			}
-			under := j.of.(collective)
-			k := id{d, analysis.FamilyOf(under.Condition), under.who}
-			i, there := index[k]
-			if !there {
+			family := of.FamilyTitle() + behind(of.who)
+			i, known := index[family]
+			if !known {
 				i = len(all)
-				index[k], curve[k] = i, map[analysis.Condition]int{}
-				all = append(all, d.picture(under, j.limit.Margin))
+				index[family], all = i, append(all, d.plot(family))
 			}
-			r := &all[i]
-			if r.Margin != j.limit.Margin {
-				r.Margin = 0
-			}
-			n, there := curve[k][analysis.TableOf(under.Condition)]
-			if !there {
-				n = len(r.Curves)
-				curve[k][analysis.TableOf(under.Condition)] = n
-				r.Curves = append(r.Curves, plot.RatioCurve{Label: under.shape().Words()})
-			}
-			q := j.verdict.Ratio
-			xy := plot.XY{X: float64(under.SizeBytes), Y: q.Value, Lo: q.Value, Hi: q.Value}
-			if q.Basis != stats.NoBounds {
-				xy.Lo, xy.Hi = q.Lo, q.Hi
-			}
-			r.Curves[n].Points = append(r.Curves[n].Points, xy)
+			all[i].Curves = append(all[i].Curves, curve)
 		}
 	}
 	return all
 }
 
-// picture is that of a family of points, without curves.
-func (d *sideComparison) picture(of collective, margin float64) plot.Ratio {
-	family := analysis.FamilyOf(of.Condition).FamilyTitle() + of.who
+// plot is that of a family of points, without curves.
+func (d *sideComparison) plot(family string) plot.Ratio {
 	name := strings.NewReplacer(", ", "_", " ", "_").Replace(family)
 	return plot.Ratio{
 		Name:     "compare_" + d.b.letter + "_" + name,
 		Title:    family + ": " + d.name(),
 		Subtitle: []string{d.a.intro(), d.b.intro()},
 		Label:    "time of " + d.b.letter + " / time of " + d.a.letter,
-		Margin:   margin, Rehearsed: d.a.rehearsed || d.b.rehearsed, Bounds: d.bounds(),
+		Margin:   d.limits.Margin, Rehearsed: d.a.rehearsed || d.b.rehearsed, Bounds: d.bounds(),
 	}
 }
 
-// bounds are what the bands of a picture are.
+// bounds are what the bands of a plot are.
 func (d *sideComparison) bounds() string {
-	intervals := fmt.Sprintf("%g %% intervals over launches", 100*(1-d.standard.Alpha))
-	switch {
-	case d.Tested == len(d.points):
-		return intervals
-	case d.Tested == 0 && len(d.a.launches)+len(d.b.launches) == 2:
-		return "none (single launches)"
-	case d.Tested == 0:
-		return "minimum to maximum"
+	if d.Tested == 0 {
+		return "minimum to maximum, none of single launches"
 	}
-	return intervals + ", or minimum to maximum"
+	intervals := fmt.Sprintf("%g %% confidence intervals over launches", 100*(1-d.standard.Alpha))
+	if d.Tested < len(d.points) {
+		intervals += ", or minimum to maximum"
+	}
+	return intervals
 }

@@ -8,12 +8,10 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"time"
 
 	"busbar/internal/coll"
 	"busbar/internal/notice"
 	"busbar/internal/result"
-	"busbar/internal/step"
 	"busbar/post/analysis"
 	"busbar/post/input"
 	"busbar/post/usage"
@@ -25,25 +23,15 @@ type side struct {
 	runs         []*result.Run
 	ids          map[string]bool // of the runs, which may have several files each
 	launches     []string        // in the order of their start; of a campaign the blocks, which hold one each
-	number       map[string]int32
+	number       map[string]int
 	rehearsed    bool
 	crowd        map[analysis.Shape]notice.Fact // worlds whose ranks or threads shared cores, and how
 
-	data    *result.Dataset // nil where all sides come from one
-	entries []entry         // by point, then launch
-	first   []int32         // of the entries of each point, and one behind
+	data    *result.Dataset
+	entries map[int][]entry // by point
 }
 
-// entry is one record, as far as comparing needs it.
-type entry struct {
-	point, launch int32
-	status        result.Status
-	cause         notice.Fact
-	seconds       float64
-	step          *step.Figures // of a training step, whose overlapped mode the seconds are of
-}
-
-// letters name the sides in tables.
+// letter names the i-th side in tables.
 func letter(i int) string {
 	if i < 26 {
 		return string(rune('A' + i))
@@ -51,39 +39,24 @@ func letter(i int) string {
 	return fmt.Sprintf("S%d", i+1)
 }
 
-// sorts are what --by knows beside environment variables.
-var sorts = map[string]func(*result.Run) string{
-	"variant":  func(r *result.Run) string { return r.Variant },
-	"library":  func(r *result.Run) string { return r.Backend.Title() },
-	"backend":  func(r *result.Run) string { return r.Backend.Name },
-	"device":   func(r *result.Run) string { return r.Device },
-	"host":     func(r *result.Run) string { return r.Machine.Host },
-	"tool":     func(r *result.Run) string { return r.Tool },
-	"campaign": func(r *result.Run) string { return r.Campaign },
-	"launch":   func(r *result.Run) string { return r.Launch },
-	"date":     func(r *result.Run) string { return when(r, time.DateOnly) },
-}
-
-// when is the time at which a run began, in UTC; empty where another tool's file does not tell it.
-func when(r *result.Run, layout string) string {
-	if r.Start.IsZero() {
-		return ""
-	}
-	return r.Start.UTC().Format(layout)
+// sorts are the words of --by beside environment variables, with the paths of headerOf.
+var sorts = map[string]string{
+	"variant": "variant", "library": "title", "backend": "backend.name", "device": "device", "host": "machine.host",
+	"tool": "tool", "campaign": "campaign", "launch": "launch", "date": "date",
 }
 
 // environmentSort begins the words of --by that name an environment variable.
 const environmentSort = "env:"
 
-// sortBy is what a word of --by makes of a run.
-func sortBy(word string) (func(*result.Run) string, error) {
+// sortBy is the path of headerOf that a word of --by stands for.
+func sortBy(word string) (path string, err error) {
 	if name, is := strings.CutPrefix(word, environmentSort); is && name != "" {
-		return func(r *result.Run) string { return r.Environment[name] }, nil
+		return "environment." + name, nil
 	}
-	if f := sorts[word]; f != nil {
-		return f, nil
+	if path := sorts[word]; path != "" {
+		return path, nil
 	}
-	return nil, coll.Unknown("word for --by", word, append(slices.Sorted(maps.Keys(sorts)), environmentSort+"NAME"))
+	return "", coll.Unknown("word for --by", word, append(slices.Sorted(maps.Keys(sorts)), environmentSort+"NAME"))
 }
 
 // sidesOf are the sides that arguments name, one each. Two of them may be the same runs; the error is also that they
@@ -100,8 +73,8 @@ func sidesOf(
 		if err != nil {
 			return nil, nil, err
 		}
-		s := newSide(letter(i), arg, data.Runs())
-		s.data, notes = data, append(notes, passed...)
+		s := newSide(letter(i), arg, data, data.Runs())
+		notes = append(notes, passed...)
 		for _, other := range sides {
 			if id := s.sharedRun(other); id != "" && !s.sameRuns(other) {
 				err := fmt.Errorf("run %s is in %s and in %s, which differ in other runs: compare different runs",
@@ -127,61 +100,35 @@ func (s *side) sharedRun(other *side) string {
 // sameRuns reports whether two sides are the same runs, perhaps in copies.
 func (s *side) sameRuns(other *side) bool { return maps.Equal(s.ids, other.ids) }
 
-// byDataset reads the dataset of each side, or the one that all are of, with the sides of its runs by their IDs. again
-// states that an earlier side has the same runs.
-func byDataset(
-	sides []*side, pool *result.Dataset, read func(data *result.Dataset, sideOf map[string]*side, again bool) error,
-) error {
-	if pool != nil {
-		return read(pool, byRun(sides), false)
-	}
-	for i, s := range sides {
-		if err := read(s.data, byRun(sides[i:i+1]), slices.ContainsFunc(sides[:i], s.sameRuns)); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// byRun are the sides by the IDs of their runs.
-func byRun(sides []*side) map[string]*side {
-	of := map[string]*side{}
-	for _, s := range sides {
-		for id := range s.ids {
-			of[id] = s
-		}
-	}
-	return of
-}
-
-// sidesBy are the sides that a dataset falls into, the oldest first.
-func sidesBy(data *result.Dataset, of func(*result.Run) string) (sides []*side) {
+// sidesBy are the sides that a dataset falls into by a value of its runs, the oldest first.
+func sidesBy(data *result.Dataset, path string) (sides []*side) {
 	runs := map[string][]*result.Run{}
 	var order []string
 	for _, r := range data.Runs() { // oldest first
-		label := of(r)
+		label := headerOf(r)[path]
 		if runs[label] == nil {
 			order = append(order, label)
 		}
 		runs[label] = append(runs[label], r)
 	}
 	for i, label := range order {
-		sides = append(sides, newSide(letter(i), cmp.Or(label, "(none)"), runs[label]))
+		sides = append(sides, newSide(letter(i), cmp.Or(label, "(none)"), data, runs[label]))
 	}
 	return sides
 }
 
-func newSide(letter, name string, runs []*result.Run) *side {
+func newSide(letter, name string, data *result.Dataset, runs []*result.Run) *side {
 	s := &side{
-		letter: letter, name: name,
-		ids: map[string]bool{}, number: map[string]int32{}, crowd: map[analysis.Shape]notice.Fact{},
+		letter: letter, name: name, data: data, entries: map[int][]entry{},
+		ids: map[string]bool{}, number: map[string]int{}, crowd: map[analysis.Shape]notice.Fact{},
 	}
-	s.runs = slices.SortedStableFunc(slices.Values(runs), func(a, b *result.Run) int { return a.Start.Compare(b.Start) })
+	s.runs = slices.Clone(runs)
+	slices.SortStableFunc(s.runs, func(a, b *result.Run) int { return a.Start.Compare(b.Start) })
 	for _, r := range s.runs {
 		s.ids[r.ID] = true
 		launch := r.PairedBy()
 		if _, there := s.number[launch]; !there {
-			s.number[launch] = int32(len(s.launches))
+			s.number[launch] = len(s.launches)
 			s.launches = append(s.launches, launch)
 		}
 		s.rehearsed = s.rehearsed || r.Rehearse
@@ -201,9 +148,7 @@ func (k *kind) sidesOf(sides []*side) (of []*side, lacking []notice.Notice) {
 			lacking = append(lacking, notice.New(notice.NotComparable{Side: s.name, Kind: k.name}))
 			continue
 		}
-		half := newSide(s.letter, s.name, runs)
-		half.data = s.data
-		of = append(of, half)
+		of = append(of, newSide(s.letter, s.name, s.data, runs))
 	}
 	switch {
 	case len(of) == 0:

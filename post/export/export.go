@@ -3,12 +3,13 @@ package export
 
 import (
 	"bufio"
-	"bytes"
 	"cmp"
 	"context"
 	"fmt"
 	"io"
+	"strings"
 
+	"busbar/internal/coll"
 	"busbar/internal/notice"
 	"busbar/internal/result"
 )
@@ -47,10 +48,9 @@ func (e *exporter) csv(ctx context.Context, files []string, w io.Writer) ([]noti
 }
 
 func (e *exporter) json(ctx context.Context, files []string, w io.Writer) ([]notice.Notice, error) {
-	list := &jsonList{w: w}
-	notes, err := e.table(ctx, files, result.Output{Format: result.JSONL, Writer: list})
+	notes, err := e.table(ctx, files, result.Output{Format: result.JSONL, Writer: &jsonList{w, "[\n"}})
 	if err == nil {
-		err = list.close()
+		_, err = io.WriteString(w, "\n]\n")
 	}
 	return notes, err
 }
@@ -70,35 +70,18 @@ func (e *exporter) table(ctx context.Context, files []string, o result.Output) (
 
 // jsonList makes one JSON list of lines of JSON, which it gets whole.
 type jsonList struct {
-	w     io.Writer
-	begun bool
+	w      io.Writer
+	before string // of the next line
 }
 
 func (l *jsonList) Write(lines []byte) (int, error) {
-	if len(lines) == 0 {
-		return 0, nil
+	text := strings.ReplaceAll(strings.TrimSuffix(string(lines), "\n"), "\n", ",\n")
+	if text == "" {
+		return len(lines), nil
 	}
-	begin := ",\n"
-	if !l.begun {
-		begin, l.begun = "[\n", true
-	}
-	text := bytes.ReplaceAll(bytes.TrimSuffix(lines, []byte("\n")), []byte("\n"), []byte(",\n"))
-	if _, err := io.WriteString(l.w, begin); err != nil {
-		return 0, err
-	}
-	if _, err := l.w.Write(text); err != nil {
-		return 0, err
-	}
-	return len(lines), nil
-}
-
-func (l *jsonList) close() error {
-	end := "\n]\n"
-	if !l.begun {
-		end = "[]\n"
-	}
-	_, err := io.WriteString(l.w, end)
-	return err
+	_, err := io.WriteString(l.w, l.before+text)
+	l.before = ",\n"
+	return len(lines), err
 }
 
 // ncclTests writes run after run in the layout of nccl-tests. What it cannot hold is noted.
@@ -150,7 +133,7 @@ func notInNCCLTests(f *result.File) (left notice.NotInNCCLTests) {
 	for i := range f.Records {
 		switch r := &f.Records[i]; {
 		case inNCCLTests(r):
-		case r.Lacks() == (notice.Lack{}):
+		case r.Mode == coll.Latency && r.Collective != coll.Other && r.Group == nil:
 			left.Latency++
 		default:
 			left.Others++

@@ -39,7 +39,9 @@ func Merge(ctx context.Context, data *result.Dataset, formats []string, dir stri
 	rows, more := result.MergeSteps(trained)
 	if m.steps = len(rows); m.steps > 0 {
 		path := filepath.Join(dir, "steps.csv")
-		err := atomicfile.Write(ctx, []string{path}, func(w []io.Writer) error { return result.WriteStepsCSV(w[0], rows) })
+		err := atomicfile.Write(ctx, []string{path}, func(w []io.Writer) error {
+			return result.WriteStepsCSV(w[0], rows)
+		})
 		if err != nil {
 			return m, err
 		}
@@ -81,7 +83,9 @@ func (m *Merged) collectives(ctx context.Context, data *result.Dataset, formats 
 // Summary counts points, runs, backends, worlds and launches.
 func (m *Merged) Summary() string {
 	var backends, worlds, launches []string
-	for _, r := range slices.SortedFunc(slices.Values(m.runs), func(a, b *result.Run) int { return a.World - b.World }) {
+	runs := slices.Clone(m.runs)
+	slices.SortFunc(runs, func(a, b *result.Run) int { return a.World - b.World })
+	for _, r := range runs {
 		backends = units.AddOnce(backends, r.Backend.Name)
 		worlds = units.AddOnce(worlds, fmt.Sprint(r.World))
 		launches = units.AddOnce(launches, r.Launch)

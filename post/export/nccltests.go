@@ -1,6 +1,7 @@
 package export
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"slices"
@@ -8,7 +9,6 @@ import (
 
 	"busbar/internal/coll"
 	"busbar/internal/document"
-	"busbar/internal/notice"
 	"busbar/internal/result"
 	"busbar/post/say"
 )
@@ -26,24 +26,6 @@ type ncclKey struct {
 type ncclRow struct {
 	ncclKey
 	places [2]*result.Record // out of place, in place
-}
-
-// ShowNCCLTests writes one run in nccl-tests' layout, behind an empty line if another precedes it. The notices are on
-// its file. The error is that the run has nothing that the layout has a place for.
-func ShowNCCLTests(w io.Writer, f *result.File, behind bool) ([]notice.Notice, error) {
-	switch {
-	case f.Run.Step != nil:
-		return nil, notice.Fail(notice.NoNCCLTests{Has: notice.HasSteps})
-	case f.Run.Pattern != nil:
-		return f.Problems, notice.Fail(notice.NoNCCLTests{Has: notice.HasGroups})
-	}
-	if behind {
-		fmt.Fprintln(w)
-	}
-	if !writeNCCLTests(w, f) {
-		return f.Problems, notice.Fail(notice.NoNCCLTests{Has: notice.NoThroughput})
-	}
-	return f.Problems, nil
 }
 
 // writeNCCLTests writes the points of throughput mode in nccl-tests' layout (2.17 and later), one test for each
@@ -69,9 +51,9 @@ func writeNCCLTests(w io.Writer, f *result.File) bool {
 	return len(order) > 0
 }
 
-// inNCCLTests says whether the layout has a place for a point.
+// inNCCLTests reports whether the layout has a place for a point.
 func inNCCLTests(r *result.Record) bool {
-	return r.Mode == coll.Throughput && r.Collective != coll.Other && r.SizeBytes >= 0
+	return r.Mode == coll.Throughput && r.Collective != coll.Other && r.SizeBytes >= 0 && r.Group == nil
 }
 
 // writeNCCLHead writes the lines over the table.
@@ -94,55 +76,25 @@ func writeNCCLHead(w io.Writer, f *result.File, c coll.Collective, records []*re
 	if f.Run.Imported != nil {
 		tool = "busbar, imported from " + f.Run.Imported.Tool
 	}
-	fmt.Fprintf(
-		w,
-		"# %s: %s (%s), in the layout of nccl-tests\n",
-		document.Printable(tool),
-		document.Printable(f.Run.Backend.Name),
-		document.Printable(f.Run.Backend.Library),
-	)
+	fmt.Fprintf(w, "# %s: %s (%s), in the layout of nccl-tests\n", document.Printable(tool),
+		document.Printable(f.Run.Backend.Name), document.Printable(f.Run.Backend.Library))
 	if f.Run.Rehearse {
 		fmt.Fprintln(w, "# SIMULATED: no device was measured; these values are not about hardware")
 	}
 	fmt.Fprintf(w, "# Collective test starting: %s_perf\n", c)
-	fmt.Fprintf(
-		w,
-		"# nThread 1 nGpus 1 minBytes %d maxBytes %d step: %s warmup iters: %d iters: %d agg iters: %d validation: %d "+
-			"graph: %d\n",
-		sizes[0],
-		sizes[len(sizes)-1],
-		growth(sizes),
-		max(m.Warmup, 0),
-		iterations,
-		max(m.Aggregate, 1),
-		check,
-		m.Graph,
-	)
+	fmt.Fprintf(w, "# nThread 1 nGpus 1 minBytes %d maxBytes %d step: %s warmup iters: %d iters: %d agg iters: %d "+
+		"validation: %d graph: %d\n", sizes[0], sizes[len(sizes)-1], growth(sizes), max(m.Warmup, 0), iterations,
+		max(m.Aggregate, 1), check, m.Graph)
 	fmt.Fprintf(w, "# time: %s; of the ranks' times: %s\n", ncclTimes(f), document.Printable(m.Average))
 	for _, k := range f.Run.Warnings {
 		fmt.Fprintf(w, "# Warning: %s\n", document.Printable(k.Line()))
 	}
 	fmt.Fprint(w, "#\n# Using devices\n")
 	for _, r := range f.Ranks {
-		pci := strings.TrimSuffix(r.PCI, ".0")
-		if pci == "" {
-			pci = "0000:00:00"
-		}
-		device := r.Device
-		if device == "" {
-			device = f.Run.Device
-		}
-		fmt.Fprintf(
-			w,
-			"#  Rank %2d Group %2d Pid %6d on %10s device %2d [%s] %s\n",
-			r.Rank,
-			0,
-			r.PID,
-			document.Printable(r.Host),
-			r.LocalRank,
-			document.Printable(pci),
-			document.Printable(device),
-		)
+		fmt.Fprintf(w, "#  Rank %2d Group %2d Pid %6d on %10s device %2d [%s] %s\n", r.Rank, 0, r.PID,
+			document.Printable(r.Host), r.LocalRank,
+			document.Printable(cmp.Or(strings.TrimSuffix(r.PCI, ".0"), "0000:00:00")),
+			document.Printable(cmp.Or(r.Device, f.Run.Device)))
 	}
 	fmt.Fprint(w, `#
 #                                                              out-of-place                       in-place          
@@ -151,7 +103,7 @@ func writeNCCLHead(w io.Writer, f *result.File, c coll.Collective, records []*re
 `)
 }
 
-// ncclTimes says how times came about.
+// ncclTimes states how times came about.
 func ncclTimes(f *result.File) string {
 	if f.Run.Imported != nil {
 		return "as the tool that measured makes them"
@@ -162,7 +114,7 @@ func ncclTimes(f *result.File) string {
 	return "median over batches, iterations as many as each size needed"
 }
 
-// growth says how the sizes grow, as nccl-tests does: by a factor, or by bytes.
+// growth states how the sizes grow, as nccl-tests does: by a factor, or by bytes.
 func growth(sizes []int64) string {
 	factor, bytes := int64(2), int64(0)
 	if len(sizes) > 1 {
@@ -187,57 +139,33 @@ func writeNCCLRows(w io.Writer, f *result.File, c coll.Collective, records []*re
 			cycle = row.cycle
 			fmt.Fprintf(w, "# Testing %d cycle.\n", cycle)
 		}
-		any := row.places[0]
+		count, timed := int64(0), false // also a point with wrong data has a time
 		for _, r := range row.places {
-			if r == nil {
-				continue
+			if r != nil {
+				count, timed = r.Count, timed || r.Time != nil
+				wrong += r.Check.Wrong
+				writeNCCLComments(w, r)
 			}
-			any = r
-			wrong += r.Check.Wrong
-			writeNCCLComments(w, r)
 		}
-		if !timedRow(row) {
+		if !timed {
 			continue
 		}
-		fmt.Fprintf(
-			w,
-			"%12d  %12d  %8s  %6s  %6d%s%s\n",
-			row.size,
-			any.Count,
-			ncclType(row.dataType),
-			row.op,
-			row.root,
-			ncclFigures(row.places[0]),
-			ncclFigures(row.places[1]),
-		)
+		fmt.Fprintf(w, "%12d  %12d  %8s  %6s  %6d%s%s\n", row.size, count, ncclType(row.dataType), row.op, row.root,
+			ncclFigures(row.places[0]), ncclFigures(row.places[1]))
 	}
 	verdict := "OK"
 	if wrong > 0 {
 		verdict = "FAILED"
 	}
-	fmt.Fprintf(
-		w,
-		"# Out of bounds values : %d %s\n# Bus bandwidth is not averaged over sizes: such a value has no meaning\n#\n%s# "+
-			"Collective test concluded: %s_perf\n",
-		wrong,
-		verdict,
-		ncclEnding(f),
-		c,
-	)
+	fmt.Fprintf(w, "# Out of bounds values : %d %s\n# Bus bandwidth is not averaged over sizes: such a value has no "+
+		"meaning\n#\n%s# Collective test concluded: %s_perf\n", wrong, verdict, ncclEnding(f), c)
 }
 
 // writeNCCLComments writes what the layout has no columns for: a point's warnings, which an import takes for those of
 // what comes behind them, and why it has no time.
 func writeNCCLComments(w io.Writer, r *result.Record) {
-	point := fmt.Sprintf(
-		"# %d %d %s %s %d %s: ",
-		r.SizeBytes,
-		r.Count,
-		ncclType(r.Type),
-		r.Op,
-		r.Root,
-		say.Placement(r.Placement),
-	)
+	point := fmt.Sprintf("# %d %d %s %s %d %s: ", r.SizeBytes, r.Count, ncclType(r.Type), r.Op, r.Root,
+		say.Placement(r.Placement))
 	for _, k := range r.Warnings {
 		fmt.Fprintf(w, "%swarning: %s\n", point, document.Printable(k.Line()))
 	}
@@ -277,17 +205,6 @@ func ncclEnding(f *result.File) string {
 	return words + "\n"
 }
 
-// timedRow says whether one of the placements has a figure; that of wrong data stands beside the number of wrong
-// elements.
-func timedRow(row *ncclRow) bool {
-	for _, r := range row.places {
-		if r != nil && r.Time != nil {
-			return true
-		}
-	}
-	return false
-}
-
 // ncclFigures are the four columns of one placement.
 func ncclFigures(r *result.Record) string {
 	if r == nil || r.Time == nil {
@@ -311,17 +228,8 @@ func fit(v float64, width int) string {
 	return fmt.Sprintf("%.1e", v)
 }
 
+// ncclTypes are the types that nccl-tests calls otherwise.
+var ncclTypes = map[coll.DataType]string{0: "-", coll.Float16: "half", coll.Float32: "float", coll.Float64: "double"}
+
 // ncclType is the name of a type in nccl-tests.
-func ncclType(t coll.DataType) string {
-	switch t {
-	case 0:
-		return "-"
-	case coll.Float16:
-		return "half"
-	case coll.Float32:
-		return "float"
-	case coll.Float64:
-		return "double"
-	}
-	return t.String()
-}
+func ncclType(t coll.DataType) string { return cmp.Or(ncclTypes[t], t.String()) }

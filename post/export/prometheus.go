@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"busbar/internal/notice"
 	"busbar/internal/result"
@@ -22,9 +21,10 @@ type metric struct {
 }
 
 var metrics = []metric{
-	{"busbar_time_seconds", "Time of one operation: in latency mode the median.", func(r *result.Record) (float64, bool) {
-		return r.Time.Seconds, true
-	}},
+	{"busbar_time_seconds", "Time of one operation: in latency mode the median.",
+		func(r *result.Record) (float64, bool) {
+			return r.Time.Seconds, true
+		}},
 	{"busbar_time_low_seconds", "Lower end of the 95 % CI of the time.", func(r *result.Record) (float64, bool) {
 		return r.Time.Lo, r.Time.Lo > 0
 	}},
@@ -35,9 +35,10 @@ var metrics = []metric{
 		func(r *result.Record) (float64, bool) {
 			return r.AlgBW(r.Time.Seconds), r.HasAlgBW()
 		}},
-	{"busbar_busbw_bytes_per_second", "Bus bandwidth, as nccl-tests defines it.", func(r *result.Record) (float64, bool) {
-		return r.BusBW(r.Time.Seconds), r.HasBusBW()
-	}},
+	{"busbar_busbw_bytes_per_second", "Bus bandwidth, as nccl-tests defines it.",
+		func(r *result.Record) (float64, bool) {
+			return r.BusBW(r.Time.Seconds), r.HasBusBW()
+		}},
 }
 
 // prometheus writes of each point the newest figure that holds, and how many points there are by status. A point of
@@ -47,12 +48,13 @@ func (e *exporter) prometheus(ctx context.Context, files []string, w io.Writer) 
 	if err != nil {
 		return nil, err
 	}
-	newest, order, points, last := map[string]result.Record{}, []string{}, map[string]int{}, map[string]time.Time{}
-	err = data.Each(func(row result.Row) error { // older runs come first
+	newest, order := map[string]result.Record{}, []string{}
+	points, last := map[string]int64{}, map[string]int64{} // last: seconds since 1970
+	err = data.Each(func(row result.Row) error {           // older runs come first
 		run, r := row.Run, row.Record
 		points[labels("backend", run.Backend.Name, "status", string(r.Status), "imported", importedTool(run))]++
-		if last[run.Backend.Name].Before(run.Start) {
-			last[run.Backend.Name] = run.Start
+		if backend := labels("backend", run.Backend.Name); !run.Start.IsZero() {
+			last[backend] = max(last[backend], run.Start.Unix())
 		}
 		if r.Timed() {
 			key := pointLabels(run, r)
@@ -70,7 +72,7 @@ func (e *exporter) prometheus(ctx context.Context, files []string, w io.Writer) 
 		return nil, &result.NothingError{Problems: data.Notes()}
 	}
 	for _, m := range metrics {
-		head := fmt.Sprintf("# HELP %s %s\n# TYPE %s gauge\n", m.name, m.help, m.name)
+		head := series(m.name, m.help)
 		for _, key := range order {
 			r := newest[key]
 			if v, ok := m.value(&r); ok {
@@ -79,17 +81,22 @@ func (e *exporter) prometheus(ctx context.Context, files []string, w io.Writer) 
 			}
 		}
 	}
-	fmt.Fprint(w, "# HELP busbar_points Points by status.\n# TYPE busbar_points gauge\n")
-	for _, key := range slices.Sorted(maps.Keys(points)) {
-		fmt.Fprintf(w, "busbar_points{%s} %d\n", key, points[key])
-	}
-	head := "# HELP busbar_last_run_timestamp_seconds When the newest run began.\n# TYPE " +
-		"busbar_last_run_timestamp_seconds gauge\n"
-	for _, backend := range slices.Sorted(maps.Keys(last)) {
-		fmt.Fprintf(w, "%sbusbar_last_run_timestamp_seconds{%s} %d\n", head, labels("backend", backend), last[backend].Unix())
+	writeCounts(w, "busbar_points", "Points by status.", points)
+	writeCounts(w, "busbar_last_run_timestamp_seconds", "When the newest run began.", last)
+	return data.Notes(), nil
+}
+
+// series are the lines before the values of a metric.
+func series(name, help string) string {
+	return fmt.Sprintf("# HELP %s %s\n# TYPE %s gauge\n", name, help, name)
+}
+
+func writeCounts(w io.Writer, name, help string, of map[string]int64) {
+	head := series(name, help)
+	for _, key := range slices.Sorted(maps.Keys(of)) {
+		fmt.Fprintf(w, "%s%s{%s} %d\n", head, name, key, of[key])
 		head = ""
 	}
-	return data.Notes(), nil
 }
 
 func importedTool(run *result.Run) string {

@@ -12,6 +12,7 @@ import (
 	"busbar/internal/golden"
 	"busbar/internal/notice"
 	"busbar/internal/result"
+	"busbar/internal/units"
 	"busbar/post/analysis"
 )
 
@@ -109,7 +110,10 @@ func sample() *Report {
 			return analysis.Ceiling{Fact: notice.PeakUnknown{Reason: notice.UnknownNodes}}
 		}
 		f.Models = analysis.ModelOf
-		f.Headlines = []notice.Fact{notice.NotCompared{Contenders: []string{"mpi", "gloo"}}}
+		f.Headlines = []notice.Fact{notice.SameSpeed{
+			Operation: "all_reduce", World: notice.World{Ranks: 4, Nodes: 2}, First: "mpi", Second: "gloo",
+			Sizes: []units.Bytes{1 << 20}, Scope: notice.OneLaunch,
+		}}
 		f.Notes = []notice.Notice{notice.InFile("results/x.jsonl", 0, notice.FileEmpty{})}
 	})
 }

@@ -38,12 +38,7 @@ func importedLines(f *result.File) []string {
 		lines = append(lines, "deduced: "+r.Imported.Deduced.String())
 	}
 	if len(r.Imported.Given) > 0 {
-		var given []string
-		for k, v := range r.Imported.Given {
-			given = append(given, k+" "+v)
-		}
-		slices.Sort(given)
-		lines = append(lines, "given to post import: "+strings.Join(given, ", "))
+		lines = append(lines, "given to post import: "+pairs(r.Imported.Given))
 	}
 	return lines
 }

@@ -208,3 +208,11 @@ func (s *Tables) patternRun(f *result.File) *document.Section {
 	section.Add(notes.Blocks()...)
 	return section
 }
+
+// clip shortens a name to the width of a column.
+func clip(name string) string {
+	if r := []rune(name); len(r) > 14 {
+		return string(r[:13]) + "…"
+	}
+	return name
+}

@@ -85,13 +85,15 @@ func TestPatternsAreJudgedByChain(t *testing.T) {
 			p.add(f)
 		}
 		var out strings.Builder
-		if err := (&document.Document{Blocks: p.sections(&Tables{shows: func(notice.Code) bool { return true }})}).Write(&out, document.Text); err != nil {
+		d := &document.Document{Blocks: p.sections(&Tables{shows: func(notice.Code) bool { return true }})}
+		if err := d.Write(&out, document.Text); err != nil {
 			t.Fatalf("%v", err)
 		}
 		text := strings.Join(strings.Fields(out.String()), " ")
 		slow := strings.Index(
 			text,
-			"node3 is slow: its pairs take 2.00 times as long as the others (3 of 3 pairs slow). Measured again alone: 2.00 times.",
+			"node3 is slow: its pairs take 2.00 times as long as the others (3 of 3 pairs slow). "+
+				"Measured again alone: 2.00 times.",
 		)
 		sound := strings.Index(text, "no node or link is slow (nodes within 0.0 %, pairs within 0.0 %).")
 		if slow < 0 || sound < slow || strings.Count(text, "pairs of 4 nodes") != 2 ||

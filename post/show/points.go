@@ -16,7 +16,9 @@ import (
 
 // pointTable is the records of one table, in their order; of throughput mode with the share of the peak, where that is
 // known.
-func pointTable(mode coll.Mode, records []*result.Record, notes *footnote.List, ceiling analysis.Ceiling) *document.Table {
+func pointTable(
+	mode coll.Mode, records []*result.Record, notes *footnote.List, ceiling analysis.Ceiling,
+) *document.Table {
 	t := &document.Table{Columns: document.NumericColumns("size", "count", "time", "±%", "algbw", "busbw")}
 	if ceiling.Known() {
 		t.Columns = append(t.Columns, document.NumericColumns("%peak")...)
@@ -33,7 +35,7 @@ func pointTable(mode coll.Mode, records []*result.Record, notes *footnote.List, 
 		}
 		switch {
 		case r.Status == result.OK && r.Time == nil && r.Imported != nil:
-			t.Row(size, statedWords(r))
+			t.Row(size, pairs(r.Imported.Stated))
 		case r.Status != result.OK || r.Time == nil:
 			t.Row(size, notOKWords(r))
 		default:
@@ -51,14 +53,14 @@ func pointTable(mode coll.Mode, records []*result.Record, notes *footnote.List, 
 func values(mode coll.Mode, r *result.Record, ceiling analysis.Ceiling) []string {
 	t := r.Time
 	if mode == coll.Latency {
-		cells := []string{units.Duration(t.Seconds), precision(t)}
+		cells := []string{units.Duration(t.Seconds), halfWidth(t.Seconds, t.Lo, t.Hi)}
 		for _, seconds := range []float64{t.Min, t.P90, t.P99, t.Max} {
 			cells = append(cells, ifKnown(seconds > 0, units.Duration(seconds)))
 		}
 		return append(cells, r.Check.Result)
 	}
 	cells := []string{
-		ifKnown(r.Count >= 0, fmt.Sprint(r.Count)), units.Duration(t.Seconds), precision(t),
+		ifKnown(r.Count >= 0, fmt.Sprint(r.Count)), units.Duration(t.Seconds), halfWidth(t.Seconds, t.Lo, t.Hi),
 		ifKnown(r.HasAlgBW(), units.Gigabytes(r.AlgBW(t.Seconds))),
 		ifKnown(r.HasBusBW(), units.Gigabytes(r.BusBW(t.Seconds))),
 	}
@@ -84,11 +86,11 @@ func ifKnown(known bool, text string) string {
 	return text
 }
 
-// statedWords are what the source of an imported row without a time has in its place.
-func statedWords(r *result.Record) string {
+// pairs are the names and values of a map.
+func pairs(of map[string]string) string {
 	var words []string
-	for _, name := range slices.Sorted(maps.Keys(r.Imported.Stated)) {
-		words = append(words, name+" "+r.Imported.Stated[name])
+	for _, name := range slices.Sorted(maps.Keys(of)) {
+		words = append(words, name+" "+of[name])
 	}
 	return strings.Join(words, ", ")
 }
@@ -106,10 +108,10 @@ func notOKWords(r *result.Record) string {
 	return text
 }
 
-// precision is half the confidence interval in percent of the time; "-" where there is none.
-func precision(t *result.Time) string {
-	if t.Lo <= 0 || t.Hi <= 0 || t.Seconds <= 0 {
+// halfWidth is half a confidence interval in percent of its value; "-" where there is none.
+func halfWidth(value, lo, hi float64) string {
+	if value <= 0 || lo <= 0 || hi < lo {
 		return "-"
 	}
-	return fmt.Sprintf("%.1f", 50*(t.Hi-t.Lo)/t.Seconds)
+	return fmt.Sprintf("%.1f", 50*(hi-lo)/value)
 }

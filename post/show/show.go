@@ -20,10 +20,9 @@ type Tables struct {
 	peaks analysis.Peaks
 	shows func(notice.Code) bool // reports whether a notice is not ignored
 
-	doc      document.Document
-	data     showData
-	compared campaigns
-	judged   patterns
+	doc    document.Document
+	data   showData
+	judged patterns
 }
 
 // New makes a document with peaks that were given; shows reports whether a notice is not ignored.
@@ -46,7 +45,6 @@ func (s *Tables) Add(f *result.File) ([]notice.Notice, error) {
 		s.judged.add(f)
 	default:
 		s.doc.Add(s.collectiveRun(f))
-		s.compared.add(f)
 	}
 	return f.Problems, nil
 }
@@ -54,7 +52,6 @@ func (s *Tables) Add(f *result.File) ([]notice.Notice, error) {
 // Document returns the document of the runs, with notices on the files before those of the runs.
 func (s *Tables) Document(notices []notice.Notice) *document.Document {
 	s.doc.Notices = append(notices, s.doc.Notices...)
-	s.doc.Add(s.compared.sections(&s.data)...)
 	s.doc.Add(s.judged.sections(s)...)
 	s.doc.Kind, s.doc.Data = "show", &s.data
 	return &s.doc
@@ -62,8 +59,7 @@ func (s *Tables) Document(notices []notice.Notice) *document.Document {
 
 // showData is what the JSON of post show has beside notices.
 type showData struct {
-	Runs        []*shownRun       `json:"runs"`
-	Comparisons []shownComparison `json:"comparisons"`
+	Runs []*shownRun `json:"runs"`
 }
 
 // shownRun is a run in the JSON. It has many fields because it is one object of the JSON.
@@ -119,7 +115,8 @@ func (s *Tables) describe(path string, r *result.Run, end *result.End, counts ma
 	}
 	one := &shownRun{
 		File: path, ID: r.ID, Backend: r.Backend.Name, Library: r.Backend.Library, World: r.World, Nodes: r.Nodes,
-		Device: r.Device, Host: r.Machine.Host, Tool: r.Tool, Simulated: r.Rehearse, Outcome: unknownEnd, Counts: counts,
+		Device: r.Device, Host: r.Machine.Host, Tool: r.Tool, Simulated: r.Rehearse, Outcome: unknownEnd,
+		Counts: counts,
 	}
 	if !r.Start.IsZero() {
 		one.Start = r.Start.UTC().Format("2006-01-02T15:04:05Z")

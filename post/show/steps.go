@@ -2,6 +2,7 @@ package show
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"busbar/internal/document"
@@ -23,14 +24,8 @@ func (s *Tables) stepRun(f *result.StepFile) *document.Section {
 	for i := range f.Records {
 		counts[f.Records[i].Status]++
 	}
-	lines = append(
-		lines,
-		steps.About(r.Step),
-		ranOn(r),
-		ranWhere(r),
-		steps.How(r.Step),
-		endWords(f.End, counts)+" "+notes.Marks(r.Warnings),
-	)
+	lines = append(lines, steps.About(r.Step), ranOn(r), ranWhere(r), steps.How(r.Step),
+		endWords(f.End, counts)+" "+notes.Marks(r.Warnings))
 	section := &document.Section{Title: f.Path}
 	section.Add(lines)
 	s.describe(f.Path, r, f.End, counts).Steps = f.Records
@@ -53,8 +48,8 @@ func stepGroup(g *steps.Group, notes *footnote.List) *document.Section {
 	section := &document.Section{Title: g.Title()}
 	timed := false
 	t := &document.Table{
-		Columns: append(document.NumericColumns("bucket", "ops", "compute", "±%", "comm", "±%", "in turn", "±%", "overlap", "±%"),
-			document.Column{}),
+		Columns: append(document.NumericColumns("bucket", "ops", "compute", "±%", "comm", "±%", "in turn", "±%",
+			"overlap", "±%"), document.Column{}),
 	}
 	for _, p := range g.Points {
 		if !p.Timed() {
@@ -64,7 +59,7 @@ func stepGroup(g *steps.Group, notes *footnote.List) *document.Section {
 		timed = true
 		row := []string{steps.Bucket(p.Bucket), ifKnown(len(p.Ops) > 0, fmt.Sprint(len(p.Ops)))}
 		for _, f := range []step.Time{p.Figures.Compute, p.Figures.Comm, p.Figures.Sequential, p.Figures.Overlapped} {
-			row = append(row, units.Duration(f.Value), halfWidth(f.Figure))
+			row = append(row, units.Duration(f.Value), halfWidth(f.Value, f.Lo, f.Hi))
 		}
 		t.Row(append(row, shortMark(g, p))...)
 	}
@@ -78,8 +73,8 @@ func stepGroup(g *steps.Group, notes *footnote.List) *document.Section {
 // stepRatios is the table of what follows from the times.
 func stepRatios(g *steps.Group, notes *footnote.List) *document.Table {
 	t := &document.Table{
-		Columns: append(document.NumericColumns("bucket", "exposed", "%step", "%wall", "%intvl", "%bound", "comp", "comm", "speed",
-			"%weak"), document.Column{}),
+		Columns: append(document.NumericColumns("bucket", "exposed", "%step", "%wall", "%intvl", "%bound", "comp",
+			"comm", "speed", "%weak"), document.Column{}),
 	}
 	for _, p := range g.Points {
 		if !p.Timed() {
@@ -87,18 +82,9 @@ func stepRatios(g *steps.Group, notes *footnote.List) *document.Table {
 		}
 		f := p.Figures
 		t.Row(
-			steps.Bucket(p.Bucket),
-			units.SignedDuration(f.Exposed.Value),
-			hundredth(&step.Figure{Value: f.Share()}),
-			hundredth(
-				f.Overlap,
-			),
-			hundredth(f.ByInterval),
-			hundredth(f.Bound),
-			factor(f.SlowerComp),
-			factor(f.SlowerComm),
-			factor(f.SpeedUp),
-			hundredth(f.Efficiency),
+			steps.Bucket(p.Bucket), units.SignedDuration(f.Exposed.Value), scaled(&step.Figure{Value: f.Share()}, 100),
+			scaled(f.Overlap, 100), scaled(f.ByInterval, 100), scaled(f.Bound, 100), scaled(f.SlowerComp, 1),
+			scaled(f.SlowerComm, 1), scaled(f.SpeedUp, 1), scaled(f.Efficiency, 100),
 			notes.Marks(nil, footnotesOf(p)...),
 		)
 	}
@@ -106,32 +92,19 @@ func stepRatios(g *steps.Group, notes *footnote.List) *document.Table {
 }
 
 // footnotesOf is what a point is to be read with.
-func footnotesOf(p *steps.Point) (all []string) {
-	all = append(all, p.Reasons()...)
-	all = append(all, p.Notes...)
-	return append(all, p.Warnings.Texts()...)
+func footnotesOf(p *steps.Point) []string {
+	return slices.Concat(p.Reasons(), p.Notes, p.Warnings.Texts())
 }
 
-// halfWidth is half the interval in percent of the time; "-" where there is none.
-func halfWidth(f step.Figure) string {
-	if f.Hi <= f.Lo || f.Value <= 0 {
+// scaled is a factor, or a share in percent; "-" where it is unknown.
+func scaled(f *step.Figure, by float64) string {
+	switch {
+	case f == nil:
 		return "-"
+	case by == 1:
+		return fmt.Sprintf("%.2f", f.Value)
 	}
-	return fmt.Sprintf("%.1f", 50*(f.Hi-f.Lo)/f.Value)
-}
-
-func hundredth(f *step.Figure) string {
-	if f == nil {
-		return "-"
-	}
-	return fmt.Sprintf("%.1f", 100*f.Value)
-}
-
-func factor(f *step.Figure) string {
-	if f == nil {
-		return "-"
-	}
-	return fmt.Sprintf("%.2f", f.Value)
+	return fmt.Sprintf("%.1f", by*f.Value)
 }
 
 // shortMark is how a point stands to the best, in a word that fits the table.

@@ -2,112 +2,78 @@ package sidebyside
 
 import (
 	"encoding/csv"
+	"encoding/json"
 	"fmt"
 	"io"
 	"slices"
 	"strconv"
 	"strings"
 
-	"busbar/internal/notice"
 	"busbar/internal/result"
 	"busbar/internal/units"
 	"busbar/post/atomicfile"
-	"busbar/post/say"
 )
 
-// field is a column of the tables of a comparison; its text is empty where there is nothing to say.
+// field is a column of the CSV tables.
 type field struct {
-	name string
-	text func(run *result.Run, r *result.Record) string
+	name, merged string  // merged is the column of merged.csv, or of ownColumns
+	scale        float64 // of a measured value, which only a point that is ok has; 0 for other columns
 }
 
 // fields begin with what scripts for this kind of table ask for, in their units; the rest has the names and units of
 // merged.csv. docs/comparison.md describes them.
 var fields = []field{
-	{"backend", func(run *result.Run, _ *result.Record) string { return run.Backend.Name }},
-	{"device", func(run *result.Run, _ *result.Record) string { return deviceKind(run.Backend.Name) }},
-	{"num_processes", func(_ *result.Run, r *result.Record) string { return strconv.Itoa(r.World) }},
-	{"data_size_mb", func(_ *result.Run, r *result.Record) string { return number(float64(r.SizeBytes) / (1 << 20)) }},
-	{"mean_time_ms", milliseconds(func(t *result.Time) float64 { return t.Mean })},
-	{"median_time_ms", milliseconds(func(t *result.Time) float64 { return t.Seconds })},
-	{"time_lo_ms", milliseconds(func(t *result.Time) float64 { return t.Lo })},
-	{"time_hi_ms", milliseconds(func(t *result.Time) float64 { return t.Hi })},
-	{"min_time_ms", milliseconds(func(t *result.Time) float64 { return t.Min })},
-	{"max_time_ms", milliseconds(func(t *result.Time) float64 { return t.Max })},
-	{"algbw_GBps", figure(func(r *result.Record) float64 { return r.AlgBW(r.Time.Seconds) / 1e9 })},
-	{"busbw_GBps", figure(func(r *result.Record) float64 { return r.BusBW(r.Time.Seconds) / 1e9 })},
-	{"status", func(_ *result.Run, r *result.Record) string { return string(r.Status) }},
-	{"reason", func(_ *result.Run, r *result.Record) string { return r.Reason }},
-	{"rehearsed", func(run *result.Run, _ *result.Record) string { return yes(run.Rehearse) }},
-	{"check", func(_ *result.Run, r *result.Record) string { return r.Check.Result }},
-	{"num_iterations", func(_ *result.Run, r *result.Record) string {
-		return say.Known(r.Timed() && r.Time.Iterations > 0, func() string { return strconv.Itoa(r.Time.Iterations) })
-	}},
-	{"num_warmup", func(run *result.Run, _ *result.Record) string {
-		return say.Known(run.Method.Warmup >= 0, func() string { return strconv.Itoa(run.Method.Warmup) })
-	}},
-	{"collective", func(_ *result.Run, r *result.Record) string { return r.Collective.String() }},
-	{"type", func(_ *result.Run, r *result.Record) string { return say.Known(r.Type != 0, r.Type.String) }},
-	{"op", func(_ *result.Run, r *result.Record) string { return r.Op.String() }},
-	{"placement", func(_ *result.Run, r *result.Record) string { return say.Known(r.Placement != 0, r.Placement.String) }},
-	{"mode", func(_ *result.Run, r *result.Record) string { return r.Mode.String() }},
-	{"size_bytes", func(_ *result.Run, r *result.Record) string { return strconv.FormatInt(r.SizeBytes, 10) }},
-	{"count", func(_ *result.Run, r *result.Record) string { return strconv.FormatInt(r.Count, 10) }},
-	{"slowest_rank", func(_ *result.Run, r *result.Record) string {
-		if r.Ranks == nil || !r.Timed() {
-			return ""
-		}
-		return strconv.Itoa(r.Ranks.Slowest)
-	}},
-	{"library", func(run *result.Run, _ *result.Record) string { return run.Backend.Title() }},
-	{"variant", func(run *result.Run, _ *result.Record) string { return run.Variant }},
-	{"settings", func(run *result.Run, _ *result.Record) string { return run.Method.Settings().String() }},
-	{"nodes", func(run *result.Run, _ *result.Record) string {
-		return say.Known(run.Nodes > 0, func() string { return strconv.Itoa(run.Nodes) })
-	}},
-	{"imported", func(run *result.Run, _ *result.Record) string {
-		if run.Imported == nil {
-			return ""
-		}
-		return run.Imported.Tool
-	}},
-	{"device_name", func(run *result.Run, _ *result.Record) string { return run.Device }},
-	{"host", func(run *result.Run, _ *result.Record) string { return run.Machine.Host }},
-	{"run", func(run *result.Run, _ *result.Record) string { return run.ID }},
-	{"launch", func(run *result.Run, _ *result.Record) string { return run.Launch }},
-	{"campaign", func(run *result.Run, _ *result.Record) string { return run.Campaign }},
-	{"warnings", func(run *result.Run, r *result.Record) string {
-		return slices.Concat(run.Warnings, r.Warnings).String()
-	}},
+	{"backend", "backend", 0}, {"device", "kind", 0}, {"num_processes", "world", 0}, {"data_size_mb", "size_mb", 0},
+	{"mean_time_ms", "mean_s", 1e3}, {"median_time_ms", "time_s", 1e3}, {"time_lo_ms", "time_lo_s", 1e3},
+	{"time_hi_ms", "time_hi_s", 1e3}, {"min_time_ms", "min_s", 1e3}, {"max_time_ms", "max_s", 1e3},
+	{"algbw_GBps", "algbw_GBps", 1}, {"busbw_GBps", "busbw_GBps", 1}, {"status", "status", 0}, {"reason", "reason", 0},
+	{"rehearsed", "rehearsed", 0}, {"check", "check", 0}, {"num_iterations", "iterations", 1},
+	{"num_warmup", "warmup", 0}, {"collective", "collective", 0}, {"type", "type", 0}, {"op", "op", 0},
+	{"placement", "placement", 0}, {"mode", "mode", 0}, {"size_bytes", "size_bytes", 0}, {"count", "count", 0},
+	{"slowest_rank", "slowest_rank", 1}, {"library", "library", 0}, {"variant", "variant", 0},
+	{"settings", "settings", 0}, {"nodes", "nodes", 0}, {"imported", "imported", 0}, {"device_name", "device", 0},
+	{"host", "host", 0}, {"run", "run", 0}, {"launch", "launch", 0}, {"campaign", "campaign", 0},
+	{"warnings", "warnings", 0},
 }
 
-func number(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
-
-func yes(b bool) string {
-	if b {
-		return "yes"
+// ownColumns are what fields have beside the columns of merged.csv.
+func ownColumns(row result.Row) map[string]any {
+	own := map[string]any{
+		"kind": deviceKind(row.Run.Backend.Name), "host": row.Run.Machine.Host,
+		"size_mb":   strconv.FormatFloat(float64(row.Record.SizeBytes)/(1<<20), 'g', -1, 64),
+		"rehearsed": map[bool]string{true: "yes", false: "no"}[row.Run.Rehearse],
 	}
-	return "no"
+	if row.Run.Method.Warmup >= 0 {
+		own["warmup"] = row.Run.Method.Warmup
+	}
+	if t := row.Record.Time; t != nil && t.Mean > 0 {
+		own["mean_s"] = t.Mean
+	}
+	return own
 }
 
-// figure is a column of figures, empty where there are none.
-func figure(f func(*result.Record) float64) func(*result.Run, *result.Record) string {
-	return func(_ *result.Run, r *result.Record) string {
-		if !r.Timed() {
-			return ""
-		}
-		return number(f(r))
+// cells are a row of the CSV tables; a value that is unknown is empty.
+func cells(row result.Row) (all []string, err error) {
+	values := ownColumns(row)
+	if err := json.Unmarshal(row.JSON(), &values); err != nil {
+		return nil, err
 	}
-}
-
-// milliseconds is a column of times; 0 is a time that is not claimed.
-func milliseconds(f func(*result.Time) float64) func(*result.Run, *result.Record) string {
-	return func(_ *result.Run, r *result.Record) string {
-		if !r.Timed() || f(r.Time) <= 0 {
-			return ""
+	for _, f := range fields {
+		text := ""
+		switch v := values[f.merged].(type) {
+		case float64:
+			if f.scale == 0 {
+				text = strconv.FormatFloat(v, 'f', -1, 64)
+			} else if row.Record.Timed() {
+				text = strconv.FormatFloat(v*f.scale, 'g', -1, 64)
+			}
+		case nil:
+		default:
+			text = fmt.Sprint(v)
 		}
-		return number(f(r.Time) * 1e3)
+		all = append(all, text)
 	}
+	return all, nil
 }
 
 // deviceKind is where a backend has its data.
@@ -118,73 +84,62 @@ func deviceKind(backend string) string {
 	return "cpu"
 }
 
-// tableName is the file of one backend's points.
-func tableName(backend string) string {
-	return fmt.Sprintf("%s_%s_benchmark.csv", backend, deviceKind(backend))
-}
+// simulatedNCCL is the backend of simulated NCCL.
+const simulatedNCCL = "nccl-rehearsal"
 
-// tables are a file for each backend, and that of all of them. What was rehearsed of NCCL takes its file's place only
+// tables are a file for each backend, and one of all of them. Simulated results of NCCL have the name of NCCL's file
 // where nothing of NCCL was measured.
-func (f *Results) tables() []atomicfile.Named {
+func (f *Results) tables() (files []atomicfile.Named) {
 	var backends []string
-	for _, run := range f.runs {
-		backends = units.AddOnce(backends, run.Backend.Name)
+	for _, row := range f.rows {
+		backends = units.AddOnce(backends, row.Run.Backend.Name)
 	}
 	slices.Sort(backends)
-	var outputs []atomicfile.Named
 	for _, backend := range backends {
-		name := tableName(backend)
-		if backend == rehearsal && !f.has("nccl") {
-			name = tableName("nccl")
+		name := backend
+		if backend == simulatedNCCL && !slices.Contains(backends, "nccl") {
+			name = "nccl"
 		}
-		outputs = append(outputs, atomicfile.Named{Name: name, Write: func(w io.Writer) error {
-			return f.writeTable(w, func(r *result.Run) bool { return r.Backend.Name == backend })
-		}})
+		rows := slices.DeleteFunc(slices.Clone(f.rows), func(r result.Row) bool {
+			return r.Run.Backend.Name != backend
+		})
+		files = append(files, atomicfile.Named{
+			Name:  fmt.Sprintf("%s_%s_benchmark.csv", name, deviceKind(backend)),
+			Write: func(w io.Writer) error { return writeTable(w, rows, nil) },
+		})
 	}
-	return append(outputs, atomicfile.Named{Name: "combined_benchmark.csv", Write: func(w io.Writer) error {
-		return f.writeTable(w, func(*result.Run) bool { return true }, f.missing()...)
+	missing := slices.DeleteFunc([]string{"gloo", "nccl"}, func(b string) bool {
+		return slices.Contains(backends, b) || b == "nccl" && slices.Contains(backends, simulatedNCCL)
+	})
+	return append(files, atomicfile.Named{Name: "combined_benchmark.csv", Write: func(w io.Writer) error {
+		return writeTable(w, f.rows, missing)
 	}})
 }
 
-// writeTable writes the rows of the runs wanted, and a row that says so for each backend without results.
-func (f *Results) writeTable(w io.Writer, wanted func(*result.Run) bool, missing ...string) error {
-	c := csv.NewWriter(w)
-	cells := make([]string, len(fields))
-	for i, column := range fields {
-		cells[i] = column.name
+// writeTable writes rows, and one with the status missing for each backend without results.
+func writeTable(w io.Writer, rows []result.Row, missing []string) error {
+	var table [][]string
+	add := func(of func(field) string) {
+		var line []string
+		for _, f := range fields {
+			line = append(line, of(f))
+		}
+		table = append(table, line)
 	}
-	err := c.Write(cells)
-	for _, row := range f.rows {
+	add(func(f field) string { return f.name })
+	for _, row := range rows {
+		line, err := cells(row)
 		if err != nil {
 			return err
 		}
-		if !wanted(row.Run) {
-			continue
-		}
-		for i, column := range fields {
-			cells[i] = column.text(row.Run, row.Record)
-		}
-		err = c.Write(cells)
+		table = append(table, line)
 	}
 	for _, backend := range missing {
-		if err != nil {
-			return err
+		empty := map[string]string{
+			"backend": backend, "kind": deviceKind(backend), "status": "missing",
+			"reason": "no results of " + backend + " in the files read",
 		}
-		empty := map[string]string{"backend": backend, "device": deviceKind(backend), "status": "missing",
-			"reason": notice.Message(f.lackOf(backend))}
-		for i, column := range fields {
-			cells[i] = empty[column.name]
-		}
-		err = c.Write(cells)
+		add(func(f field) string { return empty[f.merged] })
 	}
-	if c.Flush(); err == nil {
-		err = c.Error()
-	}
-	return err
-}
-
-// lackOf is the notice that no results of a backend were read.
-func (f *Results) lackOf(backend string) notice.BackendMissing {
-	left := backend == "nccl" && slices.Contains(f.left, rehearsal)
-	return notice.BackendMissing{Backend: backend, Simulated: notice.LeftOutWords(left)}
+	return csv.NewWriter(w).WriteAll(table)
 }

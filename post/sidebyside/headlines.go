@@ -2,43 +2,62 @@ package sidebyside
 
 import (
 	"cmp"
-	"math"
 	"slices"
 
 	"busbar/internal/coll"
 	"busbar/internal/notice"
+	"busbar/internal/result"
 	"busbar/internal/stats"
 	"busbar/internal/units"
 	"busbar/post/analysis"
 )
 
-// mostHeadlines is how many headlines there are of one kind.
-const mostHeadlines = 2
-
-// headlines are the first facts of the comparison, on all_reduce. Worlds whose ranks shared cores have none, and ratios
-// without a confidence interval have none.
-func (a *analyst) headlines() (facts []notice.Fact) {
-	families := a.analysed()
-	i := slices.IndexFunc(families, func(c analysis.Condition) bool { return c.Collective == coll.AllReduce })
-	if i < 0 {
-		return nil
-	}
-	family := families[i]
-	facts = append(a.winners(family), a.plateaus(family)...)
-	if len(facts) <= mostHeadlines {
-		facts = append(facts, a.spread(family)...)
-	}
-	return facts
+// Headliner compares the contenders of an all_reduce for the headlines of a report.
+type Headliner struct {
+	compares bool
+	times    *analysis.Measurements
+	name     map[analysis.Contender]string
+	lacks    analysis.Incomparable
 }
 
-// winners compares each pair of contenders in the largest world that both have.
-func (a *analyst) winners(family analysis.Condition) (facts []notice.Fact) {
-	for i, first := range a.times.Contenders {
-		for _, other := range a.times.Contenders[i+1:] {
-			worlds := a.uncrowded(first, family)
-			slices.Reverse(worlds)
+const (
+	mostContenders = 8 // of more, a comparison of two is no headline
+	mostHeadlines  = 2
+)
+
+// NewHeadliner makes one for the contenders of runs. It keeps no rows where there is no pair, or too many.
+func NewHeadliner(runs []*result.Run) *Headliner {
+	all := map[analysis.Contender]bool{}
+	for _, run := range runs {
+		all[analysis.ContenderOf(run)] = true
+	}
+	return &Headliner{times: analysis.NewMeasurements(), compares: len(all) > 1 && len(all) <= mostContenders}
+}
+
+// Add takes a row that headlines can be of.
+func (h *Headliner) Add(row result.Row) {
+	if h.compares && row.Record.Collective == coll.AllReduce && !h.lacks.Add(row) {
+		h.times.Add(row.Run, row.Record)
+	}
+}
+
+// Headlines compare each pair of contenders in the largest world that both have and in which ranks had cores of their
+// own: in throughput mode, or else in the first table.
+func (h *Headliner) Headlines() (facts []notice.Fact) {
+	families := h.times.Families()
+	if len(families) == 0 {
+		return nil
+	}
+	family := families[max(0, slices.IndexFunc(families, func(c analysis.Condition) bool {
+		return c.Mode == coll.Throughput
+	}))]
+	h.name = names(h.times.Contenders)
+	for i, first := range h.times.Contenders {
+		worlds := h.times.Shapes(first, family)
+		slices.Reverse(worlds)
+		for _, other := range h.times.Contenders[i+1:] {
 			for _, s := range worlds {
-				if fact := a.winner(first, other, family, s); fact != nil && len(facts) < mostHeadlines {
+				if fact := h.winner(first, other, family, s); fact != nil && len(facts) < mostHeadlines {
 					facts = append(facts, fact)
 					break
 				}
@@ -50,19 +69,19 @@ func (a *analyst) winners(family analysis.Condition) (facts []notice.Fact) {
 
 // winner is which of two is faster in one world, at which sizes, by how much; nil where the world's ranks shared cores,
 // a ratio has no confidence interval, or one of the two was simulated.
-func (a *analyst) winner(first, other analysis.Contender, family analysis.Condition, s analysis.Shape) notice.Fact {
-	if a.times.Crowded(s, other) != nil || first.Rehearsed != other.Rehearsed {
+func (h *Headliner) winner(first, other analysis.Contender, family analysis.Condition, s analysis.Shape) notice.Fact {
+	if h.times.Crowded(s, first, other) != nil || first.Rehearsed != other.Rehearsed {
 		return nil
 	}
 	ahead := map[analysis.Contender][]notice.SizeRatio{}
 	var same []units.Bytes
 	var bases []stats.Ratio
-	for _, under := range a.times.In(first, family, s) {
-		b := a.times.Cells[other][under]
+	for _, under := range h.times.In(first, family, s) {
+		b := h.times.Cells[other][under]
 		if b == nil {
 			continue
 		}
-		r := analysis.Ratio(b, a.times.Cells[first][under])
+		r := analysis.Ratio(b, h.times.Cells[first][under])
 		if r.Basis != stats.WithinLaunch && r.Basis != stats.AcrossLaunches {
 			return nil
 		}
@@ -81,7 +100,7 @@ func (a *analyst) winner(first, other analysis.Contender, family analysis.Condit
 	for i, who := range []analysis.Contender{first, other} {
 		if won := ahead[who]; won != nil {
 			lead := leadOf(won, len(bases))
-			lead.Who, lead.Than = a.who(who), a.who([]analysis.Contender{other, first}[i])
+			lead.Who, lead.Than = h.name[who], h.name[[]analysis.Contender{other, first}[i]]
 			leads = append(leads, lead)
 		}
 	}
@@ -90,7 +109,7 @@ func (a *analyst) winner(first, other analysis.Contender, family analysis.Condit
 		return notice.FasterContender{Operation: operation, World: world, Leads: leads, Same: same, Scope: scope}
 	case same != nil:
 		return notice.SameSpeed{
-			Operation: operation, World: world, First: a.who(first), Second: a.who(other), Sizes: same, Scope: scope,
+			Operation: operation, World: world, First: h.name[first], Second: h.name[other], Sizes: same, Scope: scope,
 		}
 	}
 	return nil
@@ -128,41 +147,4 @@ func leadOf(won []notice.SizeRatio, all int) notice.Lead {
 		lead.Sizes = append(lead.Sizes, one.At)
 	}
 	return lead
-}
-
-// plateaus are where bandwidth saturates in the largest world of each contender.
-func (a *analyst) plateaus(family analysis.Condition) (facts []notice.Fact) {
-	for _, who := range a.times.Contenders {
-		worlds := a.uncrowded(who, family)
-		if len(worlds) == 0 {
-			continue
-		}
-		if fact, ok := a.saturates(who, family, worlds[len(worlds)-1]); ok {
-			facts = append(facts, fact)
-		}
-	}
-	return facts
-}
-
-// spread is how time grows from the smallest to the largest world, at the size nearest to the one that is plotted.
-func (a *analyst) spread(family analysis.Condition) (facts []notice.Fact) {
-	for _, who := range a.times.Contenders {
-		worlds := a.uncrowded(who, family)
-		if len(worlds) < 2 {
-			continue
-		}
-		under := nearest(a.times.In(who, family, worlds[0]), pictured)
-		if fact, ok := a.wider(who, under, worlds[len(worlds)-1]); ok {
-			facts = append(facts, fact)
-		}
-	}
-	return facts
-}
-
-// nearest is the condition whose size is nearest to a size, by their ratio.
-func nearest(all []analysis.Condition, bytes int64) analysis.Condition {
-	return slices.MinFunc(all, func(a, b analysis.Condition) int {
-		return cmp.Compare(math.Abs(math.Log(float64(a.SizeBytes)/float64(bytes))),
-			math.Abs(math.Log(float64(b.SizeBytes)/float64(bytes))))
-	})
 }

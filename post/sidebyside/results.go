@@ -1,120 +1,108 @@
-// Package sidebyside sets backends side by side: the tables, plots and analysis of post report --layout comparison.
+// Package sidebyside sets backends side by side: the tables and plots of post report --layout comparison, and the
+// headlines that compare backends.
 package sidebyside
 
 import (
 	"cmp"
 	"context"
 	"fmt"
+	"io"
 	"slices"
 
+	"busbar/internal/document"
 	"busbar/internal/notice"
 	"busbar/internal/result"
-	"busbar/internal/units"
 	"busbar/post/analysis"
-	"busbar/post/usage"
+	"busbar/post/atomicfile"
+	"busbar/post/plot"
 )
 
-// Results are what a comparison uses: the rows of all runs that are included, in the order of its tables.
+// Results are the rows that are compared, by contender, condition and run.
 type Results struct {
-	rows      []result.Row
-	runs      []*result.Run // that have a row
-	times     *analysis.Measurements
-	name      map[analysis.Contender]string
-	left      []string        // backends whose simulated runs were left out
-	Notes     []notice.Notice // on files
-	rehearsed int             // simulated rows
+	data  *result.Dataset
+	rows  []result.Row
+	times *analysis.Measurements
+	name  map[analysis.Contender]string
+	lacks analysis.Incomparable
 }
 
-// Gather reads runs, simulated ones only if rehearsed is set. The error is that none are left.
-func Gather(ctx context.Context, files []string, passed []notice.Notice, rehearsed bool) (*Results, error) {
-	data, err := result.MergeContext(ctx, files, result.MergeOptions{IncludeRehearsed: true, NoSteps: true})
-	if err != nil {
-		return nil, err
-	}
-	f := &Results{times: analysis.NewMeasurements()}
-	seen, lacking := map[*result.Run]bool{}, analysis.Incomparable{}
-	err = data.Each(func(row result.Row) error {
-		switch {
-		case row.Run.Rehearse && !rehearsed:
-			f.left = units.AddOnce(f.left, row.Run.Backend.Name)
-			return context.Cause(ctx)
-		case lacking.Add(row):
-			return context.Cause(ctx)
-		case row.Run.Rehearse:
-			f.rehearsed++
-		}
-		if f.rows = append(f.rows, row); !seen[row.Run] {
-			seen[row.Run] = true
-			f.runs = append(f.runs, row.Run)
+// Gather reads a dataset. The error may be that it has no row to compare.
+func Gather(ctx context.Context, data *result.Dataset) (*Results, error) {
+	f := &Results{data: data, times: analysis.NewMeasurements()}
+	err := data.Each(func(row result.Row) error {
+		if !f.lacks.Add(row) {
+			f.rows = append(f.rows, row)
 		}
 		return context.Cause(ctx)
 	})
 	if err != nil {
 		return nil, err
 	}
-	f.Notes = slices.Concat(passed, data.Notes(), lacking.Notices())
 	if len(f.rows) == 0 {
-		if f.left != nil {
-			err := fmt.Errorf("all results of %s are simulated (not about hardware); include them with --include-simulated",
-				units.Some(files))
-			return nil, usage.New(err, "post report")
-		}
-		return nil, &result.NothingError{Problems: f.Notes}
-	}
-	for _, backend := range f.left {
-		n := notice.New(notice.SimulatedSkipped{})
-		n.At.Subject = backend
-		f.Notes = append(f.Notes, n)
-	}
-	who := map[*result.Run]analysis.Contender{}
-	for _, run := range f.runs {
-		who[run] = analysis.ContenderOf(run)
+		return nil, &result.NothingError{Problems: f.Notes()}
 	}
 	slices.SortStableFunc(f.rows, func(a, b result.Row) int {
-		return cmp.Or(analysis.CompareContenders(who[a.Run], who[b.Run]),
+		return cmp.Or(analysis.CompareContenders(analysis.ContenderOf(a.Run), analysis.ContenderOf(b.Run)),
 			analysis.CompareConditions(analysis.ConditionOf(a.Run, a.Record), analysis.ConditionOf(b.Run, b.Record)),
 			a.Run.Start.Compare(b.Run.Start), cmp.Compare(a.Record.N, b.Record.N))
 	})
 	for _, row := range f.rows {
 		f.times.Add(row.Run, row.Record)
 	}
-	var all []analysis.Contender
-	for _, run := range f.runs {
-		if c := who[run]; !slices.Contains(all, c) {
-			all = append(all, c)
-		}
-	}
-	f.name = analysis.Names(all)
+	f.name = names(f.times.Contenders)
 	return f, nil
 }
 
-// rowsByTable are the rows family by family, and within one by contender, world and size.
-func (f *Results) rowsByTable() []result.Row {
-	rows := slices.Clone(f.rows)
-	slices.SortStableFunc(rows, func(a, b result.Row) int {
-		return analysis.CompareConditions(analysis.FamilyOf(analysis.ConditionOf(a.Run, a.Record)),
-			analysis.FamilyOf(analysis.ConditionOf(b.Run, b.Record)))
-	})
-	return rows
-}
-
-// has reports whether a backend has a run.
-func (f *Results) has(backend string) bool {
-	return slices.ContainsFunc(f.runs, func(r *result.Run) bool { return r.Backend.Name == backend })
-}
-
-// expected are the backends whose absence is reported.
-var expected = []string{"gloo", "nccl"}
-
-// missing are the expected backends without a result; simulated results of NCCL count for NCCL.
-func (f *Results) missing() (backends []string) {
-	for _, b := range expected {
-		if !f.has(b) && (b != "nccl" || !f.has(rehearsal)) {
-			backends = append(backends, b)
+// names are contenders with their names; simulated ones are marked.
+func names(all []analysis.Contender) map[analysis.Contender]string {
+	name := analysis.Names(all)
+	for _, who := range all {
+		if who.Rehearsed {
+			name[who] += " (simulated)"
 		}
 	}
-	return backends
+	return name
 }
 
-// rehearsal is the backend of simulated NCCL.
-const rehearsal = "nccl-rehearsal"
+// Notes are on what was read.
+func (f *Results) Notes() []notice.Notice { return slices.Concat(f.data.Notes(), f.lacks.Notices()) }
+
+// plottedSize is the size in bytes at which a plot sets backends side by side.
+const plottedSize = 100 << 20
+
+// Files are the files of the layout, with the headlines of the report on the same dataset. notDrawn are the reasons why
+// plots are missing.
+func (f *Results) Files(headlines *document.Document) (files []atomicfile.Named, notDrawn []string) {
+	files = append(f.tables(), atomicfile.Named{Name: "full_results.md", Write: f.writeFull},
+		atomicfile.Named{Name: "summary_by_config.md", Write: func(w io.Writer) error {
+			return f.summary().Write(w, document.Markdown)
+		}},
+		atomicfile.Named{Name: "analysis.txt", Write: func(w io.Writer) error {
+			return headlines.Write(w, document.Text)
+		}})
+	points := make([]plot.Point, len(f.rows))
+	for i, row := range f.rows {
+		points[i] = plot.Point{Run: row.Run, Case: row.Record.Case}
+		if row.Record.Timed() {
+			points[i].Time = *row.Record.Time
+		}
+	}
+	plots, notDrawn := plot.Comparison(points, plottedSize)
+	for _, p := range plots {
+		files = append(files, atomicfile.Named{Name: p.Name + ".png", Write: p.WritePNG})
+	}
+	return files, notDrawn
+}
+
+// writeFull writes every point of every run, as in merged.md.
+func (f *Results) writeFull(w io.Writer) error {
+	if f.simulated() {
+		fmt.Fprintf(w, "%s\n\n", notice.Message(notice.SimulatedRuns{}))
+	}
+	_, err := f.data.Write(result.Output{Format: result.Markdown, Writer: w})
+	return err
+}
+
+func (f *Results) simulated() bool {
+	return slices.ContainsFunc(f.rows, func(row result.Row) bool { return row.Run.Rehearse })
+}

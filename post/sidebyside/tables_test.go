@@ -1,0 +1,89 @@
+package sidebyside
+
+import (
+	"os"
+	"strings"
+	"testing"
+
+	"busbar/internal/coll/colltest"
+	"busbar/internal/document"
+	"busbar/internal/result"
+	"busbar/post/analysis"
+)
+
+func resultsOf(all ...made) *Results {
+	f := &Results{times: analysis.NewMeasurements()}
+	for _, m := range all {
+		f.rows = append(f.rows, m.rows()...)
+	}
+	for _, row := range f.rows {
+		f.times.Add(row.Run, row.Record)
+	}
+	f.name = names(f.times.Contenders)
+	return f
+}
+
+func TestColumnsAreDocumented(t *testing.T) {
+	page, err := os.ReadFile("../../docs/comparison.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, table, _ := strings.Cut(string(page), "### Columns")
+	for _, f := range fields {
+		if !strings.Contains(table, "`"+f.name+"`") {
+			t.Errorf("docs/comparison.md has no column %s", f.name)
+		}
+	}
+}
+
+// Wrong data has a time in its record, but none in a table that others compute from.
+func TestOnlyOKPointsHaveValues(t *testing.T) {
+	for _, status := range []result.Status{result.OK, result.Wrong} {
+		r := &result.Record{
+			Status: status, Case: colltest.AllReduce(1 << 20),
+			Time: &result.Time{Seconds: 1, Mean: 2, Max: 3, Iterations: 4},
+		}
+		line, err := cells(result.Row{Run: &result.Run{}, Record: r})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, f := range fields {
+			switch f.name {
+			case "median_time_ms", "mean_time_ms", "max_time_ms", "algbw_GBps", "busbw_GBps", "num_iterations":
+				if (line[i] != "") != (status == result.OK) {
+					t.Errorf("%s of a point that is %s: %q", f.name, status, line[i])
+				}
+			}
+		}
+	}
+}
+
+func TestTableOfSimulatedNCCL(t *testing.T) {
+	for _, c := range []struct{ measured, want string }{
+		{"gloo", "gloo_cpu_benchmark.csv nccl_gpu_benchmark.csv combined_benchmark.csv"},
+		{"nccl", "nccl_gpu_benchmark.csv nccl-rehearsal_gpu_benchmark.csv combined_benchmark.csv"},
+	} {
+		var names []string
+		for _, o := range resultsOf(made{c.measured, 1, []int{2}, 0.01, 0, linear(1)},
+			made{simulatedNCCL, 1, []int{2}, 0.01, 0, linear(1)}).tables() {
+			names = append(names, o.Name)
+		}
+		if got := strings.Join(names, " "); got != c.want {
+			t.Error(got)
+		}
+	}
+}
+
+// Times of an oversubscribed world show no speed, so they have no ratio.
+func TestSummaryOfCrowdedReference(t *testing.T) {
+	for _, crowded := range []int{0, 2} {
+		f := resultsOf(
+			made{"gloo", 1, []int{2}, 0.01, crowded, linear(1)},
+			made{"nccl", 1, []int{2}, 0.01, 0, linear(100)},
+		)
+		rows := f.summary().Blocks[1].(*document.Section).Blocks[0].(*document.Table).Rows
+		if ratio := rows[len(sizesMade)][9]; (ratio == "") != (crowded > 0) {
+			t.Errorf("crowded from %d: ratio %q", crowded, ratio)
+		}
+	}
+}
