@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"busbar/internal/coll"
 )
 
 // seeds are small files of every layout.
@@ -35,8 +37,6 @@ var jsonSeeds = []string{
 	`{"version":2,"args":["x"],"results":[{"size":1,"out_of_place":{"time":-nan,"nwrong":-inf}},7,null],"errors":["a","b"]}`,
 	rcclRow, rcclRow + "\n" + rcclRow + "\n", "[" + rcclRow + "," + rcclRow + "]", "[" + rcclRow + `,{"size":1},` +
 		rcclRow[:40],
-	`{"node":"n1","nccl-bw/allreduce_16_time:0":5.5,"nccl-bw/allreduce_16_busbw:0":0.5,"nccl-bw:x/alltoall_0_3:8_busbw:0":0.25}` + "\n" + `{"node":"n2","rccl-bw/allgather_8_time":7.5}`,
-	`[{"nccl-bw/allreduce_16_time:0":5.5,"rccl-bw/allreduce_16_time:0":"x"}]`,
 }
 
 // otherSeeds are CSV, and the texts of the other benchmarks.
@@ -51,7 +51,6 @@ var otherSeeds = []string{
 	imbFixture, "Configuration: World Size=4\nBackend: nccl (x)\nTensor Size: 1,024 elements (1 MB)\n  AllReduce:     0.100 ms | AlgBW: 58.59 GB/s | BusBW: 39.06 GB/s\n",
 	"COMMS-RES total-size (B) nElementsPerRank Time(us):p50\nCOMMS-RES-all_reduce-float32 1024 256 12.5\n",
 	"\tCOMMS-RES-QUANT  size (B)  nElementsPerRank  P95 Latency(us): Quant  De-Quant  Latency(us):p50\n\tCOMMS-RES-QUANT-all_reduce-float32-tag 1024 256 1 2 12.5\n",
-	"np 2 pure C bytes 8 med 0.331 p90 0.371 p99 0.510 max 54.3 us\n",
 }
 
 const rcclRow = `{"numCycle":0,"name":"AllReduce","nodes":2,"ranks":4,"ranksPerNode":2,"gpusPerRank":1,"size":1024,"type":"float","redop":"sum","inPlace":0,"time":50.5,"algBw":0.02,"busBw":0.03,"wrong":"0"}`
@@ -64,7 +63,7 @@ func FuzzRead(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		m := &memory{}
-		c, err := Read(strings.NewReader(text), File{Path: "x", SHA256: "00", Given: Given{World: 4}}, m)
+		c, err := Read(strings.NewReader(text), File{Path: "x", SHA256: "00", Given: Given{Case: coll.Case{World: 4}}}, m)
 		if err != nil {
 			return
 		}

@@ -1,30 +1,129 @@
 package foreign
 
 import (
+	"fmt"
 	"math"
 	"path"
 	"strconv"
 	"strings"
 
 	"busbar/internal/coll"
+	"busbar/internal/notice"
+	"busbar/internal/result"
 )
 
-// dataType is the type that another tool calls so; 0 where the name is not known. MPI_BYTE is eight bits without a
-// meaning, for which uint8 stands.
+// Given is what a file does not state, as given by who imports it. It never takes the place of what a file does state.
+type Given struct {
+	coll.Case
+	words map[string]string // as given
+}
+
+// ParseGiven reads words of the form KEY=VALUE. The error names what is known.
+func ParseGiven(words []string) (g Given, err error) {
+	g.words = map[string]string{}
+	for _, w := range words {
+		key, value, ok := strings.Cut(w, "=")
+		if !ok {
+			return g, fmt.Errorf("%q: want KEY=VALUE, such as world=16", w)
+		}
+		switch key {
+		case "world":
+			if g.World, err = strconv.Atoi(value); err != nil || g.World < 1 {
+				return g, fmt.Errorf("world %q: want a number of ranks from 1", value)
+			}
+		case "collective":
+			g.Collective, err = coll.ParseCollective(value)
+		case "type":
+			g.Type, err = coll.ParseDataType(value)
+		case "placement":
+			g.Placement, err = coll.ParsePlacement(value)
+		case "mode":
+			g.Mode, err = coll.ParseMode(value)
+		default:
+			err = coll.Unknown("key", key, []string{"world", "collective", "type", "placement", "mode"})
+		}
+		if err != nil {
+			return g, err
+		}
+		g.words[key] = value
+	}
+	return g, nil
+}
+
+// fill gives a case what it lacks, and notes in used which words were needed. The collective is lacking only where the
+// operation has no name.
+func (g Given) fill(c *coll.Case, operation string, used map[string]string) {
+	take := func(key string, needed bool, assign func()) {
+		if value, given := g.words[key]; needed && given {
+			used[key] = value
+			assign()
+		}
+	}
+	take("world", c.World == 0, func() { c.World = g.World })
+	take("collective", c.Collective == coll.Other && operation == "", func() { c.Collective = g.Collective })
+	take("type", c.Type == 0, func() { c.Type = g.Type })
+	take("placement", c.Placement == 0, func() { c.Placement = g.Placement })
+	take("mode", c.Mode == 0, func() { c.Mode = g.Mode })
+}
+
+// newRecord is a record of a row in line n, whose data was not checked.
+func newRecord(n int, c coll.Collective, operation string) *result.Record {
+	return &result.Record{
+		Case:   coll.Case{Collective: c, Root: -1, SizeBytes: -1, Count: -1},
+		Status: result.OK, Check: result.Check{Result: "off"},
+		Imported: &result.Origin{Line: n, Operation: operation, Stated: map[string]string{}},
+	}
+}
+
+// state keeps a value of the source, if there is one.
+func state(r *result.Record, name, text string) {
+	if text != "" {
+		r.Imported.Stated[name] = text
+	}
+}
+
+// timed gives a record the time of one operation, of so many of this unit in seconds.
+func timed(r *result.Record, v, unit float64, sync, summary string) {
+	r.Time = &result.Time{Seconds: seconds(v, unit), Outliers: -1, Sync: sync, Summary: summary}
+}
+
+const backToBack = "issued back to back"
+
+// judge takes the number of wrong elements that a source counts.
+func judge(r *result.Record, wrong float64) {
+	if r.Check.Result = "ok"; wrong > 0 {
+		r.Status, r.Check.Result, r.Check.Wrong = result.Wrong, "wrong", wrongElements(wrong)
+		r.Why = result.Because(notice.SourceCountsWrong{Elements: r.Check.Wrong})
+	}
+}
+
+// typed gives a record its data type; the name of an unknown one is kept.
+func typed(r *result.Record, name string) {
+	if r.Type = dataType(name); r.Type == 0 {
+		state(r, "type", name)
+	}
+}
+
+// reduced gives a record its operation; the name of an unknown one is kept.
+func reduced(r *result.Record, name string) {
+	op, err := coll.ParseRedOp(name)
+	if r.Op = op; err != nil {
+		state(r, "redop", name)
+	}
+}
+
+// dataTypes are names of other tools. MPI_BYTE is eight bits without a meaning, for which uint8 is used.
+var dataTypes = map[string]coll.DataType{
+	"byte": coll.UInt8, "unsigned_char": coll.UInt8, "long": coll.Int64, "long_long": coll.Int64, "unsigned": coll.UInt32,
+	"fp8_e4m3": coll.Float8E4M3, "fp8_e5m2": coll.Float8E5M2,
+}
+
+// dataType is the type that another tool calls so; 0 where the name is not known.
 func dataType(name string) coll.DataType {
 	name = strings.ToLower(strings.TrimSpace(name))
 	name = strings.TrimPrefix(strings.TrimPrefix(name, "torch."), "mpi_")
-	switch name {
-	case "byte", "unsigned_char":
-		return coll.UInt8
-	case "long", "long_long":
-		return coll.Int64
-	case "unsigned":
-		return coll.UInt32
-	case "fp8_e4m3":
-		return coll.Float8E4M3
-	case "fp8_e5m2":
-		return coll.Float8E5M2
+	if t, known := dataTypes[name]; known {
+		return t
 	}
 	t, err := coll.ParseDataType(name)
 	if err != nil {
@@ -36,7 +135,7 @@ func dataType(name string) coll.DataType {
 // perfProgram is the collective that a program of nccl-tests measures, by its name: build/all_reduce_perf_mpi. What is
 // none of coll's has a name in operation.
 func perfProgram(program string) (c coll.Collective, operation string) {
-	name, _, _ := strings.Cut(path.Base(strings.ReplaceAll(program, `\`, "/")), "_perf")
+	name, _, _ := strings.Cut(path.Base(program), "_perf")
 	return operationOf(name)
 }
 
@@ -49,15 +148,21 @@ func operationOf(name string) (c coll.Collective, operation string) {
 	return c, ""
 }
 
-// number reads a figure; ok is false for what is none, and for infinity and NaN.
+// number reads a value; ok is false for what is none, and for infinity and NaN.
 func number(s string) (v float64, ok bool) {
-	v, err := strconv.ParseFloat(s, 64)
+	v, err := strconv.ParseFloat(strings.TrimSpace(s), 64)
 	return v, err == nil && !math.IsInf(v, 0) && !math.IsNaN(v)
+}
+
+// positive reads a value that is not negative.
+func positive(s string) (v float64, ok bool) {
+	v, ok = number(s)
+	return v, ok && v >= 0
 }
 
 // count reads a whole number that is not negative.
 func count(s string) (n int64, ok bool) {
-	n, err := strconv.ParseInt(s, 10, 64)
+	n, err := strconv.ParseInt(strings.TrimSpace(s), 10, 64)
 	return n, err == nil && n >= 0
 }
 
@@ -83,7 +188,7 @@ func product(factors ...int) int {
 	return p
 }
 
-// integer is a figure as a whole number; false where it is negative, or beyond all that is counted.
+// integer is a value as a whole number; false where it is negative, or beyond all that is counted.
 func integer(v float64) (n int64, ok bool) {
 	if !(v >= 0 && v <= 1<<60) {
 		return 0, false
