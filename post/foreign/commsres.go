@@ -6,13 +6,14 @@ import (
 	"strings"
 
 	"busbar/internal/coll"
+	"busbar/internal/result"
 )
 
 // commsRes reads the rows that PARAM's communication benchmark marks with COMMS-RES. Its percentiles are over ranks, of
 // each rank's mean; what the world was, and whether operations were awaited one by one, it does not print.
 type commsRes struct {
 	layout
-	columns []string
+	columnTable
 }
 
 const commsMark = "COMMS-RES"
@@ -53,12 +54,8 @@ func (p *commsRes) take(l line) (bool, error) {
 
 // row makes a record of a row.
 func (p *commsRes) row(l line, m, words []string) error {
-	columns := p.columns
-	if n := len(columns); len(words) == n-1 && n > 3 && strings.HasPrefix(columns[n-1], "Total") {
-		columns = columns[:n-1] // headings of some rows name a column more
-	}
-	if len(words) != len(columns) {
-		return p.in.torn(l.n, l.text)
+	if n := len(p.columns); len(words) == n-1 && strings.HasPrefix(p.columns[n-1], "Total") {
+		p.columns = p.columns[:n-1] // headings of some rows name a column more
 	}
 	c, operation := operationOf(strings.TrimSuffix(m[1], "_base")) // of torch's functions on one tensor
 	if c == coll.Other {
@@ -71,22 +68,25 @@ func (p *commsRes) row(l line, m, words []string) error {
 	}
 	state(rec, "tag", m[3])
 	typed(rec, m[2])
-	for i, name := range columns {
-		v, ok := number(words[i])
-		whole, isWhole := integer(v)
-		if !ok || !isWhole {
-			return p.in.torn(l.n, l.text)
-		}
-		switch {
-		case strings.HasSuffix(name, "size (B)"):
-			rec.SizeBytes = whole
-		case name == "nElementsPerRank":
-			rec.Count = whole
-		case commsTime.MatchString(name):
-			timed(rec, v, 1e-6, "", "mean over iterations, median over ranks")
-		default:
-			state(rec, name, words[i])
-		}
+	if !p.fill(rec, words, commsColumn) {
+		return p.in.torn(l.n, l.text)
 	}
 	return p.test.add(rec)
+}
+
+// commsColumn puts one word where it belongs; false: it is none that this column can hold.
+func commsColumn(rec *result.Record, name, word string) bool {
+	v, ok := number(word)
+	whole, isWhole := integer(v)
+	switch {
+	case strings.HasSuffix(name, "size (B)"):
+		rec.SizeBytes = whole
+	case name == "nElementsPerRank":
+		rec.Count = whole
+	case commsTime.MatchString(name):
+		timed(rec, v, 1e-6, "", "mean over iterations, median over ranks")
+	default:
+		state(rec, name, word)
+	}
+	return ok && isWhole
 }

@@ -11,7 +11,6 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -167,27 +166,17 @@ func short(text string) string {
 	return fmt.Sprintf("%q", text)
 }
 
-// maxLine bounds what is kept of a line.
-const maxLine = 1 << 20
+// maxLine bounds a line.
+const maxLine = 16 << 20
 
-// lines calls f for every line, without its end; what is beyond maxLine is left out.
-func lines(b *bufio.Reader, f func(n int, text string) error) error {
-	var line []byte
-	for n := 1; ; n++ {
-		line = line[:0]
-		for more := true; more; {
-			part, isPrefix, err := b.ReadLine()
-			if errors.Is(err, io.EOF) && len(line) == 0 {
-				return nil
-			}
-			if err != nil && !errors.Is(err, io.EOF) {
-				return err
-			}
-			line = append(line, part[:min(len(part), maxLine-len(line))]...)
-			more = isPrefix
-		}
-		if err := f(n, string(line)); err != nil {
+// lines calls f for every line, without its end.
+func lines(r io.Reader, f func(n int, text string) error) error {
+	sc := bufio.NewScanner(r)
+	sc.Buffer(nil, maxLine)
+	for n := 1; sc.Scan(); n++ {
+		if err := f(n, sc.Text()); err != nil {
 			return err
 		}
 	}
+	return sc.Err()
 }

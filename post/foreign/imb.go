@@ -3,7 +3,6 @@ package foreign
 import (
 	"cmp"
 	"regexp"
-	"slices"
 	"strings"
 
 	"busbar/internal/coll"
@@ -15,11 +14,9 @@ import (
 // launch.
 type imb struct {
 	layout
-	head      imbHead
-	launch    string
-	operation string    // of the block
-	point     coll.Case // what all rows of the block share
-	columns   []string
+	columnTable
+	head   imbHead
+	launch string
 }
 
 // imbHead is what is printed over all blocks of a program's run.
@@ -40,6 +37,7 @@ var (
 			`MPI Thread Environment|For comparison|[\w ]*$|[-=*]{3,}$)`)
 	imbValue   = regexp.MustCompile(`^(Date|MPI Version|MPI_Datatype|MPI_Datatype for reductions|MPI_Op) +: +(.*?) *$`)
 	imbFailure = regexp.MustCompile(`^(\d+) +((out-of-mem|time-out|int-overflow)\.;?.*)$`)
+	imbRow     = regexp.MustCompile(`^\d+(\s|$)`)
 	imbColumns = regexp.MustCompile(`^(?:Group\s+)?#(?:bytes|repetitions)\s`)
 )
 
@@ -67,12 +65,10 @@ func (p *imb) take(l line) (bool, error) {
 	if l.mark {
 		return p.comment(l), nil
 	}
-	if words := strings.Fields(l.text); p.test != nil && p.columns != nil && l.number() {
-		if _, whole := count(words[0]); whole {
-			return true, p.row(l, words)
-		}
+	if p.test == nil || p.columns == nil || !imbRow.MatchString(l.body) {
+		return false, nil
 	}
-	return false, nil
+	return true, p.row(l)
 }
 
 // over notes that the block that is open is whole.
@@ -151,47 +147,38 @@ var imbStatus = map[string]result.Status{"out-of-mem": result.OOM, "time-out": r
 	"int-overflow": result.Unsupported}
 
 // row makes a record of a row.
-func (p *imb) row(l line, words []string) error {
-	rec := newRecord(l.n, coll.Other, p.operation)
-	rec.Case, rec.SizeBytes, rec.Count = p.point, -1, -1
-	rec.World = p.test.run.World
+func (p *imb) row(l line) error {
+	rec := p.record(p.test, l.n)
 	if m := imbFailure.FindStringSubmatch(l.body); m != nil && p.columns[0] == "#bytes" {
 		n, _ := count(m[1])
 		shareOrAll(rec, n)
 		rec.Status, rec.Why, rec.Check.Result = imbStatus[m[3]], result.Because(notice.SourceReports{Text: m[2]}), "none"
 		return p.test.add(rec)
 	}
-	if len(words) != len(p.columns) {
+	if !p.fill(rec, strings.Fields(l.text), imbColumn) {
 		return p.in.torn(l.n, l.text)
 	}
-	repetitions := 0
-	if i := slices.Index(p.columns, "#repetitions"); i >= 0 {
-		repetitions, _ = amount(words[i])
-	}
-	for i, name := range p.columns {
-		if !imbColumn(rec, name, words[i], repetitions) {
-			return p.in.torn(l.n, l.text)
-		}
-	}
 	if rec.Time == nil {
-		if rec.Mode = 0; repetitions > 0 {
-			state(rec, "#repetitions", itoa(repetitions))
-		}
+		rec.Mode = 0
+	} else {
+		delete(rec.Imported.Stated, imbRepetitions)
 	}
 	return p.test.add(rec)
 }
 
+const imbRepetitions = "#repetitions"
+
 // imbColumn puts one word where it belongs; false: it is none that this column can hold.
-func imbColumn(rec *result.Record, name, word string, repetitions int) bool {
+func imbColumn(rec *result.Record, name, word string) bool {
 	v, ok := number(word)
 	switch name {
 	case "#bytes":
 		n, whole := integer(v)
 		shareOrAll(rec, n)
 		return ok && whole
-	case "#repetitions":
 	case "t_max[usec]", "t[usec]", "t_ovrl[usec]":
 		timed(rec, v, 1e-6, "barrier between operations", "mean over iterations, max over ranks")
+		repetitions, _ := amount(rec.Imported.Stated[imbRepetitions])
 		rec.Time.Samples, rec.Time.Iterations, rec.Time.Stop = repetitions, repetitions, "fixed"
 	case "t_avg[usec]":
 		if rec.Time != nil {

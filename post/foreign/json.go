@@ -25,7 +25,9 @@ func (in *input) document(r io.Reader) error {
 		}
 		return []byte("null")
 	})))
-	rows := &table{layout: layout{in: in, shell: newStream(in).shell}, format: &rcclTable, json: true}
+	format := rcclTable
+	format.layout = "rccl-tests JSON"
+	rows := &table{layout: layout{in: in, shell: newStream(in).shell}, format: &format}
 	for err == nil {
 		var token json.Token
 		if token, err = d.Token(); errors.Is(err, io.EOF) {

@@ -24,8 +24,8 @@ const noPCI = "0000:00:00"
 
 // ncclExported is what only busbar's own export has, in comments.
 type ncclExported struct {
-	result.Run
-	warnings []exportWarning // of points whose rows come next
+	tool, backend, library string
+	warnings               []exportWarning // of points whose rows come next
 }
 
 // exportWarning is a warning on one point.
@@ -36,7 +36,7 @@ type exportWarning struct {
 
 // exported reads the first line of an export: who measured which library.
 func (t *ncclTest) exported(m []string) {
-	t.export = &ncclExported{Run: result.Run{Tool: m[1], Backend: result.Backend{Name: m[2], Library: m[3]}}}
+	t.export = &ncclExported{tool: m[1], backend: m[2], library: m[3]}
 }
 
 // exportedLine reads a comment that only an export has.
@@ -96,10 +96,8 @@ func (e *ncclExported) warningsOf(r *result.Record) (all notice.List) {
 	return all
 }
 
-// describeExport fills in the run's line from the comments of an export.
-func (t *ncclTest) describeExport() {
-	t.run.Tool = t.export.Tool
-	t.run.Imported.Format = "nccl-tests text, as busbar exports it"
-	b := t.export.Backend
-	t.run.Backend = result.Backend{Name: b.Name, Library: b.Library + " (by " + t.run.Tool + ", imported)"}
+// describe fills in who measured which library.
+func (e *ncclExported) describe(run *result.Run) {
+	run.Tool, run.Imported.Format = e.tool, "nccl-tests text, as busbar exports it"
+	run.Backend = result.Backend{Name: e.backend, Library: e.library + " (by " + e.tool + ", imported)"}
 }

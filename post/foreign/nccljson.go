@@ -13,8 +13,8 @@ import (
 	"busbar/internal/result"
 )
 
-// ncclJSONDevice is a rank of nccl-tests' JSON.
-type ncclJSONDevice struct {
+// ncclDevice is a rank of nccl-tests' JSON.
+type ncclDevice struct {
 	Rank  int    `json:"rank"`
 	Group int    `json:"group"`
 	PID   int    `json:"pid"`
@@ -24,9 +24,12 @@ type ncclJSONDevice struct {
 	Info  string `json:"device_info"`
 }
 
+// ncclDocument is a run whose rows are read from JSON.
+type ncclDocument struct{ *ncclTest }
+
 // ncclJSON makes a run of the JSON of nccl-tests (-J), versions 1 to 4.
 func (in *input) ncclJSON(sh *shell, f fields, results []json.RawMessage, whole bool) error {
-	n := newNCCLTest(in.newTest(sh, "", "", 0))
+	n := ncclDocument{newNCCLTest(in.newTest(sh, "", "", 0))}
 	t := n.test
 	n.vendor, n.library = "nccl", versionOf(f.text("nccl_version"))
 	if f["rccl_version"] != nil {
@@ -37,11 +40,11 @@ func (in *input) ncclJSON(sh *shell, f fields, results []json.RawMessage, whole 
 		t.run.Imported.Format += ", version " + version
 	}
 	t.run.Imported.Started, t.run.Imported.Ended = f.text("start_time"), f.text("end_time")
-	if err := n.jsonConfig(f); err != nil {
+	if err := n.config(f); err != nil {
 		return err
 	}
 	for i, raw := range results {
-		if err := n.jsonRow(i+1, raw); err != nil {
+		if err := n.row(i+1, raw); err != nil {
 			return err
 		}
 	}
@@ -49,7 +52,7 @@ func (in *input) ncclJSON(sh *shell, f fields, results []json.RawMessage, whole 
 		Count float64 `json:"count"`
 	}
 	_ = json.Unmarshal(f["out_of_bounds"], &bounds) // where there is none, nothing was checked
-	t.wrong = wrongElements(bounds.Count)
+	t.wrong, _ = integer(bounds.Count)
 	var failures []string
 	_ = json.Unmarshal(f["errors"], &failures) // what is no list of words has none
 	failures = slices.DeleteFunc(failures, func(s string) bool { return s == "" })
@@ -69,8 +72,8 @@ var averageOption = regexp.MustCompile(`(?:^| )(?:-a ?|--average[ =])(\d)`)
 // averages are what nccl-tests makes of the ranks' times, by its -a.
 var averages = map[string]string{"0": "rank 0", "2": "min over ranks", "3": "max over ranks"}
 
-// jsonConfig fills in what holds for all rows.
-func (n *ncclTest) jsonConfig(f fields) error {
+// config fills in what holds for all rows.
+func (n ncclDocument) config(f fields) error {
 	t := n.test
 	_ = json.Unmarshal(f["args"], &t.run.Command) // what is no list of words is none
 	var config fields
@@ -102,18 +105,18 @@ func (n *ncclTest) jsonConfig(f fields) error {
 			t.run.Environment[name] = value
 		}
 	}
-	var devices []ncclJSONDevice
+	var devices []ncclDevice
 	if err := json.Unmarshal(config["devices"], &devices); config["devices"] != nil && err != nil {
 		return &Error{Path: t.in.file.Path, Text: fmt.Sprintf("devices of nccl-tests' JSON cannot be read: %v", err)}
 	}
-	n.jsonDevices(devices)
+	n.devices(devices)
 	n.columns = &ncclColumns{point: []string{"size", "count", "type", "redop", "root"}, error: "#wrong", unit: 1e-6}
 	t.stated = bandwidths{alg: "alg_bw", bus: "bus_bw"}
 	return nil
 }
 
-// jsonDevices fills in the ranks. With several GPUs a process only its first is listed.
-func (n *ncclTest) jsonDevices(devices []ncclJSONDevice) {
+// devices fills in the ranks. With several GPUs a process only its first is listed.
+func (n ncclDocument) devices(devices []ncclDevice) {
 	groups := 1
 	for _, d := range devices {
 		n.ranks = append(n.ranks, result.Rank{Rank: d.Rank, Host: d.Host, LocalRank: d.Local, PID: d.PID, PCI: d.PCI,
@@ -134,8 +137,8 @@ func (n *ncclTest) jsonDevices(devices []ncclJSONDevice) {
 	n.run.World /= groups
 }
 
-// jsonRow makes a record of each placement of a result.
-func (n *ncclTest) jsonRow(index int, raw json.RawMessage) error {
+// row makes a record of each placement of a result.
+func (n ncclDocument) row(index int, raw json.RawMessage) error {
 	var row fields
 	_ = json.Unmarshal(raw, &row) // what is no object has no fields
 	var records []*result.Record

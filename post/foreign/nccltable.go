@@ -107,7 +107,7 @@ var (
 
 // row reads a row, or the rest of one into which lines of the log were printed.
 func (t *ncclTest) row(l line) (bool, error) {
-	text, cut := t.withoutLog(l.text)
+	text, cut := withoutLog(l.text, t.ranks)
 	begins := ncclPoint.MatchString(text)
 	switch {
 	case !begins && (t.half == nil || strings.TrimSpace(text) == ""):
@@ -139,13 +139,13 @@ func (t *ncclTest) row(l line) (bool, error) {
 
 // withoutLog is what a line holds before a line of the log. Which part of a word is a value and which the host's name is
 // decided by the hosts of the ranks; where that is not clear, nothing is cut.
-func (t *ncclTest) withoutLog(text string) (before string, cut bool) {
+func withoutLog(text string, ranks []result.Rank) (before string, cut bool) {
 	m := logInRow.FindStringSubmatch(text)
 	if m == nil {
 		return text, false
 	}
 	values := map[string]bool{}
-	for _, r := range t.ranks {
+	for _, r := range ranks {
 		if value, is := strings.CutSuffix(m[2], r.Host); is {
 			before, values[value] = m[1]+value, true
 		}
@@ -227,7 +227,7 @@ func (t *ncclTest) figure(rec *result.Record, name, text string) {
 			rec.Time.Stop = "fixed"
 		}
 	case "#wrong", "error", "res":
-		t.check(rec, name, text)
+		ncclCheck(rec, name, text, t.run.Method.CheckRounds)
 	case "algo", "algorithm", "proto", "protocol", "nchannels", "#channels":
 		if rec.Path == nil {
 			rec.Path = &result.Path{}
@@ -245,9 +245,9 @@ func (t *ncclTest) figure(rec *result.Record, name, text string) {
 	}
 }
 
-// check reads the column on the data: the number of wrong elements, in older layouts the largest difference. rccl-tests
+// ncclCheck reads the column on the data: the number of wrong elements, in older layouts the largest difference. rccl-tests
 // puts an asterisk behind a difference that is larger than it allows.
-func (t *ncclTest) check(rec *result.Record, name, text string) {
+func ncclCheck(rec *result.Record, name, text string, rounds int) {
 	text, starred := strings.CutSuffix(text, "*")
 	v, ok := number(text)
 	switch {
@@ -260,7 +260,7 @@ func (t *ncclTest) check(rec *result.Record, name, text string) {
 		rec.Why = result.Because(notice.SourceErrorLarge{})
 		state(rec, name, text)
 	case ok && v == 0:
-		rec.Check.Result, rec.Check.Rounds = "ok", max(t.run.Method.CheckRounds, 0)
+		rec.Check.Result, rec.Check.Rounds = "ok", max(rounds, 0)
 	default: // a difference may be within what the type allows
 		state(rec, name, text)
 	}

@@ -68,8 +68,8 @@ var ncclLines = []ncclLine{
 	{"devices", false, regexp.MustCompile(`^Using devices$|^out-of-place .*in-place`), nil},
 	{"devices", false, regexp.MustCompile(
 		`^Rank +(\d+) +(?:Group +(\d+) +)?(?:Pid +(\d+) +)?on +(\S+) +device +(\d+) +\[([^\]]*)\] *(.*)$`), (*ncclTest).rank},
-	{"", false, regexp.MustCompile(`^NCCL Tests (compiled with) (NCCL \S+)`), (*ncclTest).setting},
-	{"", false, regexp.MustCompile(`^(HIP version|ROCm version|Librccl path) *: *(.*)$`), (*ncclTest).setting},
+	{"", false, regexp.MustCompile(`^(?:NCCL Tests )?(compiled with|HIP version|ROCm version|Librccl path)[ :]+(\S.*)$`),
+		func(t *ncclTest, m []string) { t.set(m[1], m[2]) }},
 	{"", false, regexp.MustCompile(`^Reducing maxBytes to .*$`),
 		func(t *ncclTest, m []string) { t.set("reduced", m[0]) }},
 	{"", false, regexp.MustCompile(`^Testing (\d+) cycle`), func(t *ncclTest, m []string) { t.cycle, _ = amount(m[1]) }},
@@ -189,8 +189,6 @@ func (t *ncclTest) footer(m []string) {
 	}
 }
 
-func (t *ncclTest) setting(m []string) { t.set(m[1], m[2]) }
-
 var ncclSetting = regexp.MustCompile(`([a-z][a-z ]*): (\S+)`)
 
 // config reads the line of settings.
@@ -268,7 +266,7 @@ func (t *ncclTest) describe() {
 	version := cmp.Or(t.library, t.around.library)
 	t.backend(t.vendor, strings.ToUpper(t.vendor), version)
 	if t.export != nil {
-		t.describeExport()
+		t.export.describe(&t.run)
 	}
 	source.Tool = t.run.Tool
 	first := 0

@@ -111,7 +111,7 @@ func (t *ncclTest) candidates(rows []*result.Record) (left []coll.Collective) {
 	for _, k := range coll.Collectives() {
 		unchecked := k == coll.AllToAll || k == coll.SendRecv // in place, where others are checked
 		switch {
-		case !t.fitsColumns(k, f),
+		case !t.columns.fits(k, f),
 			f.checkedIn && unchecked, f.uncheckedIn && f.checkedOut && !unchecked,
 			t.vendor == "nccl" && (k.Shared() && several && f.plain || !k.Shared() && f.shared),
 			several && f.largest > 0 && t.columns.error != "res" && !f.fitsRatio(k, n):
@@ -152,9 +152,8 @@ func (f rowFacts) world(k coll.Collective) (n int) {
 	return n
 }
 
-// fitsColumns compares with the columns of the collective's program in each era.
-func (t *ncclTest) fitsColumns(k coll.Collective, f rowFacts) bool {
-	c := t.columns
+// fits compares with the columns of the collective's program in each era.
+func (c *ncclColumns) fits(k coll.Collective, f rowFacts) bool {
 	switch {
 	case c.error == "#wrong" && c.emptyOp:
 		return false // hypercube leaves it empty

@@ -12,9 +12,7 @@ import (
 // osu reads the text of the OSU benchmarks: the columns are those that the heading names.
 type osu struct {
 	layout
-	point   coll.Case // what all rows of the table share
-	title   string    // of what is no collective
-	columns []string
+	columnTable
 	largest int64 // size of a row so far: they ascend; -1: none yet
 }
 
@@ -84,11 +82,11 @@ func (p *osu) titled(m []string, n int) error {
 	t, err := p.begin("OSU Micro-Benchmarks "+m[4], "OSU text", n)
 	t.set("device", m[2])
 	t.backend(strings.ToLower(m[1]), m[1], "")
-	p.columns, p.title = nil, ""
+	p.columns, p.operation = nil, ""
 	p.point = coll.Case{Root: -1, Mode: coll.Latency, Collective: osuCollectives[strings.TrimSuffix(m[3], " Latency")]}
 	c := &p.point
 	if c.Collective == 0 {
-		c.Collective, p.title = coll.Other, m[3]
+		c.Collective, p.operation = coll.Other, m[3]
 	}
 	if c.Collective.Reduces() {
 		c.Op = coll.Sum
@@ -157,7 +155,7 @@ func (p *osu) row(l line) error {
 	if len(words) != len(p.columns) {
 		return p.in.torn(l.n, l.text)
 	}
-	rec := newRecord(l.n, coll.Other, p.title)
+	rec := newRecord(l.n, coll.Other, p.operation)
 	rec.Case, rec.SizeBytes, rec.Count = p.point, -1, -1
 	rec.World = p.test.run.World
 	p.test.giveWorld(rec)
@@ -166,7 +164,7 @@ func (p *osu) row(l line) error {
 			return p.in.torn(l.n, l.text)
 		}
 	}
-	if rec.Time == nil || strings.Contains(p.title, "andwidth") || strings.HasPrefix(p.title, "Non-blocking") {
+	if rec.Time == nil || strings.Contains(p.operation, "andwidth") || strings.HasPrefix(p.operation, "Non-blocking") {
 		rec.Mode = 0 // what was timed is no operation alone
 	}
 	return p.test.add(rec)

@@ -19,7 +19,6 @@ import (
 type table struct {
 	layout
 	format  *tableFormat // nil: none is open
-	json    bool
 	columns []string
 	tests   map[tableRun]*test
 	order   []*test
@@ -28,6 +27,7 @@ type table struct {
 // tableFormat is a family of tables.
 type tableFormat struct {
 	tool   string
+	layout string
 	stated bandwidths                                               // that are checked against the number of ranks
 	script bool                                                     // whose habits its rows do not state, and which are assumed
 	record func(row tableRow, rec *result.Record) (tableRun, error) // the error is a row that cannot be used
@@ -43,8 +43,10 @@ type tableRun struct {
 type tableRow map[string]string
 
 var (
-	rcclTable   = tableFormat{tool: "rccl-tests", stated: bandwidths{alg: "algbw", bus: "busbw"}, record: rcclRecord}
-	scriptTable = tableFormat{tool: "all-reduce script", script: true, record: scriptRecord}
+	rcclTable = tableFormat{tool: "rccl-tests", layout: "rccl-tests CSV", stated: bandwidths{alg: "algbw", bus: "busbw"},
+		record: rcclRecord}
+	scriptTable = tableFormat{tool: "all-reduce script", layout: "CSV of an all-reduce script", script: true,
+		record: scriptRecord}
 )
 
 // formatOf is the format with these columns; nil if it is none.
@@ -121,14 +123,7 @@ func (p *table) add(n int, row tableRow) (bool, error) {
 
 // testOf begins the run that a row belongs to.
 func (p *table) testOf(run tableRun, n int) *test {
-	format := p.format.tool + " CSV"
-	switch {
-	case p.json:
-		format = p.format.tool + " JSON"
-	case p.format.script:
-		format = "CSV of an all-reduce script"
-	}
-	t := p.in.newTest(p.shell, p.format.tool, format, n)
+	t := p.in.newTest(p.shell, p.format.tool, p.format.layout, n)
 	t.stated = p.format.stated
 	if p.format.script {
 		t.deduced(notice.ScriptHabits{})

@@ -4,6 +4,9 @@ import (
 	"bufio"
 	"regexp"
 	"strings"
+
+	"busbar/internal/coll"
+	"busbar/internal/result"
 )
 
 // line is one line of a text, without what launchers put before it.
@@ -52,6 +55,32 @@ func (p *layout) begin(tool, format string, line int) (*test, error) {
 	err := p.close()
 	p.test = p.in.newTest(p.shell, tool, format, line)
 	return p.test, err
+}
+
+// columnTable is a table whose heading names its columns.
+type columnTable struct {
+	columns   []string
+	point     coll.Case // what all rows share
+	operation string    // of what is no collective
+}
+
+// record is a record of a row in line n, without the values of the row.
+func (c *columnTable) record(t *test, n int) *result.Record {
+	rec := newRecord(n, coll.Other, c.operation)
+	rec.Case, rec.SizeBytes, rec.Count = c.point, -1, -1
+	rec.World = t.run.World
+	t.giveWorld(rec)
+	return rec
+}
+
+// fill puts the words of a row where they belong; false: one is none that its column can hold.
+func (c *columnTable) fill(rec *result.Record, words []string, put func(r *result.Record, name, word string) bool) bool {
+	for i, name := range c.columns {
+		if len(words) != len(c.columns) || !put(rec, name, words[i]) {
+			return false
+		}
+	}
+	return true
 }
 
 // stream is the lines of one process.

@@ -92,7 +92,7 @@ const backToBack = "issued back to back"
 // judge takes the number of wrong elements that a source counts.
 func judge(r *result.Record, wrong float64) {
 	if r.Check.Result = "ok"; wrong > 0 {
-		r.Status, r.Check.Result, r.Check.Wrong = result.Wrong, "wrong", wrongElements(wrong)
+		r.Status, r.Check.Result, r.Check.Wrong = result.Wrong, "wrong", int64(min(wrong, 1<<60))
 		r.Why = result.Because(notice.SourceCountsWrong{Elements: r.Check.Wrong})
 	}
 }
@@ -195,9 +195,6 @@ func integer(v float64) (n int64, ok bool) {
 	}
 	return int64(v), true
 }
-
-// wrongElements is how many wrong elements a source counts, as far as such a number can be.
-func wrongElements(v float64) int64 { return int64(min(max(v, 0), 1<<60)) }
 
 // seconds is a time in another unit, rounded to a picosecond, so that it is written as it was printed.
 func seconds(v, unit float64) float64 {
