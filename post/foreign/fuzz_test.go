@@ -6,8 +6,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-
-	"busbar/internal/coll"
 )
 
 // seeds are small files of every layout.
@@ -63,7 +61,7 @@ func FuzzRead(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		m := &memory{}
-		c, err := Read(strings.NewReader(text), File{Path: "x", SHA256: "00", Given: Given{Case: coll.Case{World: 4}}}, m)
+		c, err := Read(strings.NewReader(text), File{Path: "x", SHA256: "00", Given: Given{"world": "4"}}, m)
 		if err != nil {
 			return
 		}

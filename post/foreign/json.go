@@ -70,6 +70,18 @@ func (f fields) text(key string) string {
 	return string(raw)
 }
 
+// words are a field that is a list of texts; nil for all else.
+func (f fields) words(key string) (all []string) {
+	_ = json.Unmarshal(f[key], &all)
+	return all
+}
+
+// object is a field that is an object; nil for all else.
+func (f fields) object(key string) (o fields) {
+	_ = json.Unmarshal(f[key], &o)
+	return o
+}
+
 // object reads an object whose brace was read. Of results of nccl-tests all whole rows are kept where the file breaks off.
 func (in *input) object(d *json.Decoder, rows *table) error {
 	f, results := fields{}, []json.RawMessage(nil)

@@ -40,22 +40,14 @@ func (in *input) ncclJSON(sh *shell, f fields, results []json.RawMessage, whole 
 		t.run.Imported.Format += ", version " + version
 	}
 	t.run.Imported.Started, t.run.Imported.Ended = f.text("start_time"), f.text("end_time")
-	if err := n.config(f); err != nil {
-		return err
-	}
+	n.config(f)
 	for i, raw := range results {
 		if err := n.row(i+1, raw); err != nil {
 			return err
 		}
 	}
-	var bounds struct {
-		Count float64 `json:"count"`
-	}
-	_ = json.Unmarshal(f["out_of_bounds"], &bounds) // where there is none, nothing was checked
-	t.wrong, _ = integer(bounds.Count)
-	var failures []string
-	_ = json.Unmarshal(f["errors"], &failures) // what is no list of words has none
-	failures = slices.DeleteFunc(failures, func(s string) bool { return s == "" })
+	t.wrong, _ = count(f.object("out_of_bounds").text("count"))
+	failures := slices.DeleteFunc(f.words("errors"), func(s string) bool { return s == "" })
 	switch {
 	case len(failures) > 0:
 		t.ends(result.Aborted, notice.Recorded{Text: strings.Join(failures, "; ")})
@@ -73,13 +65,9 @@ var averageOption = regexp.MustCompile(`(?:^| )(?:-a ?|--average[ =])(\d)`)
 var averages = map[string]string{"0": "rank 0", "2": "min over ranks", "3": "max over ranks"}
 
 // config fills in what holds for all rows.
-func (n ncclDocument) config(f fields) error {
-	t := n.test
-	_ = json.Unmarshal(f["args"], &t.run.Command) // what is no list of words is none
-	var config fields
-	if err := json.Unmarshal(f["config"], &config); f["config"] != nil && err != nil {
-		return &Error{Path: t.in.file.Path, Text: fmt.Sprintf("config of nccl-tests' JSON cannot be read: %v", err)}
-	}
+func (n ncclDocument) config(f fields) {
+	t, config := n.test, f.object("config")
+	t.run.Command = f.words("args")
 	for key := range config {
 		if key != "devices" {
 			t.set(key, config.text(key))
@@ -98,21 +86,16 @@ func (n ncclDocument) config(f fields) error {
 	}
 	n.summary = "mean over iterations; of the ranks' times: " + t.run.Method.Average
 	// The environment is that of a whole process: only the variables of the library are kept.
-	var environment []string
-	_ = json.Unmarshal(f["env"], &environment) // what is no list of words has none
-	for _, v := range environment {
+	for _, v := range f.words("env") {
 		if name, value, _ := strings.Cut(v, "="); strings.HasPrefix(name, "NCCL_") || strings.HasPrefix(name, "RCCL_") {
 			t.run.Environment[name] = value
 		}
 	}
 	var devices []ncclDevice
-	if err := json.Unmarshal(config["devices"], &devices); config["devices"] != nil && err != nil {
-		return &Error{Path: t.in.file.Path, Text: fmt.Sprintf("devices of nccl-tests' JSON cannot be read: %v", err)}
-	}
+	_ = json.Unmarshal(config["devices"], &devices) // what is no list of devices has none
 	n.devices(devices)
 	n.columns = &ncclColumns{point: []string{"size", "count", "type", "redop", "root"}, error: "#wrong", unit: 1e-6}
 	t.stated = bandwidths{alg: "alg_bw", bus: "bus_bw"}
-	return nil
 }
 
 // devices fills in the ranks. With several GPUs a process only its first is listed.
@@ -149,12 +132,10 @@ func (n ncclDocument) row(index int, raw json.RawMessage) error {
 	iterations, _ := amount(row.text("actual_iterations"))
 	n.iterations = n.operations(iterations)
 	for i, name := range []string{"out_of_place", "in_place"} {
-		var place, times, tuning fields
-		if json.Unmarshal(row[name], &place) != nil || place == nil {
+		place := row.object(name)
+		if place == nil {
 			continue
 		}
-		_ = json.Unmarshal(row[name+"_per_iter"], &times) // with -I
-		_ = json.Unmarshal(row["tuning"], &tuning)        // of version 4
 		rec := n.record(r, []coll.Placement{coll.OutOfPlace, coll.InPlace}[i])
 		for _, name := range []string{"time", "cpu_time", "alg_bw", "bus_bw"} {
 			if text := place.text(name); text != "" {
@@ -164,12 +145,12 @@ func (n ncclDocument) row(index int, raw json.RawMessage) error {
 		n.figure(rec, "#wrong", cmp.Or(place.text("nwrong"), "N/A"))
 		state(rec, "result", itoa(index))
 		state(rec, "experiment_name", row.text("experiment_name"))
-		if tuning != nil {
+		if tuning := row.object("tuning"); tuning != nil { // of version 4
 			for _, name := range []string{"algo", "proto", "#channels", "implementation"} {
 				n.figure(rec, name, tuning.text(name))
 			}
 		}
-		perIteration(rec, times)
+		perIteration(rec, row.object(name+"_per_iter")) // with -I
 		records = append(records, rec)
 	}
 	if records == nil {

@@ -105,7 +105,7 @@ func factsOf(rows []*result.Record) (f rowFacts) {
 func (t *ncclTest) candidates(rows []*result.Record) (left []coll.Collective) {
 	f, n := factsOf(rows), t.world()
 	if n == 0 {
-		n = t.in.file.Given.World
+		n = t.in.file.Given.world()
 	}
 	several := n > 1 || n == 0 && f.largest > 0 // of one rank busbw is 0
 	for _, k := range coll.Collectives() {

@@ -151,18 +151,9 @@ func (p *osu) ascends(l line) bool {
 
 // row makes a record of a row.
 func (p *osu) row(l line) error {
-	words := strings.Fields(l.text)
-	if len(words) != len(p.columns) {
+	rec := p.record(p.test, l.n)
+	if !p.fill(rec, strings.Fields(l.text), osuColumn) {
 		return p.in.torn(l.n, l.text)
-	}
-	rec := newRecord(l.n, coll.Other, p.operation)
-	rec.Case, rec.SizeBytes, rec.Count = p.point, -1, -1
-	rec.World = p.test.run.World
-	p.test.giveWorld(rec)
-	for i, name := range p.columns {
-		if !osuColumn(rec, name, words[i]) {
-			return p.in.torn(l.n, l.text)
-		}
 	}
 	if rec.Time == nil || strings.Contains(p.operation, "andwidth") || strings.HasPrefix(p.operation, "Non-blocking") {
 		rec.Mode = 0 // what was timed is no operation alone

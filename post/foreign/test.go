@@ -145,11 +145,8 @@ func (t *test) begin() (err error) {
 
 // header fills in what the run's line states of all its rows.
 func (t *test) header() {
-	if t.run.World == 0 && len(t.held) > 0 {
-		world := t.held[0].World
-		if !slices.ContainsFunc(t.held, func(r *result.Record) bool { return r.World != world }) {
-			t.run.World = world
-		}
+	if t.run.Imported.Given["world"] != "" {
+		t.run.World = t.in.file.Given.world()
 	}
 	t.hosts()
 	words := append([]string{t.label}, configured(t.run.Environment)...)
@@ -180,13 +177,6 @@ func (t *test) complete(r *result.Record) {
 		t.in.counts.Doubtful++
 		t.in.first(r.Imported.Line, why)
 		r.Status, r.Why, r.World = result.Failed, result.Because(why), 0
-	}
-}
-
-// giveWorld gives a record the number of ranks that it lacks, where a size has to be made of it.
-func (t *test) giveWorld(r *result.Record) {
-	if n := t.in.file.Given.World; r.World == 0 && n > 0 {
-		r.World, t.run.Imported.Given["world"] = n, itoa(n)
 	}
 }
 

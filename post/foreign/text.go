@@ -68,8 +68,9 @@ type columnTable struct {
 func (c *columnTable) record(t *test, n int) *result.Record {
 	rec := newRecord(n, coll.Other, c.operation)
 	rec.Case, rec.SizeBytes, rec.Count = c.point, -1, -1
-	rec.World = t.run.World
-	t.giveWorld(rec)
+	if rec.World = t.run.World; rec.World == 0 { // a size may be made of it
+		t.in.file.Given.give(&rec.Case, t.run.Imported.Given, "world")
+	}
 	return rec
 }
 

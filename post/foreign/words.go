@@ -13,57 +13,70 @@ import (
 )
 
 // Given is what a file does not state, as given by who imports it. It never takes the place of what a file does state.
-type Given struct {
-	coll.Case
-	words map[string]string // as given
-}
+type Given map[string]string
 
 // ParseGiven reads words of the form KEY=VALUE. The error names what is known.
-func ParseGiven(words []string) (g Given, err error) {
-	g.words = map[string]string{}
+func ParseGiven(words []string) (Given, error) {
+	g := Given{}
 	for _, w := range words {
 		key, value, ok := strings.Cut(w, "=")
 		if !ok {
-			return g, fmt.Errorf("%q: want KEY=VALUE, such as world=16", w)
+			return nil, fmt.Errorf("%q: want KEY=VALUE, such as world=16", w)
 		}
-		switch key {
-		case "world":
-			if g.World, err = strconv.Atoi(value); err != nil || g.World < 1 {
-				return g, fmt.Errorf("world %q: want a number of ranks from 1", value)
-			}
-		case "collective":
-			g.Collective, err = coll.ParseCollective(value)
-		case "type":
-			g.Type, err = coll.ParseDataType(value)
-		case "placement":
-			g.Placement, err = coll.ParsePlacement(value)
-		case "mode":
-			g.Mode, err = coll.ParseMode(value)
-		default:
-			err = coll.Unknown("key", key, []string{"world", "collective", "type", "placement", "mode"})
+		if err := setWord(&coll.Case{}, key, value); err != nil {
+			return nil, err
 		}
-		if err != nil {
-			return g, err
-		}
-		g.words[key] = value
+		g[key] = value
 	}
 	return g, nil
+}
+
+// setWord sets what a word of this key gives.
+func setWord(c *coll.Case, key, value string) (err error) {
+	switch key {
+	case "world":
+		if c.World, err = strconv.Atoi(value); err != nil || c.World < 1 {
+			return fmt.Errorf("world %q: want a number of ranks from 1", value)
+		}
+	case "collective":
+		c.Collective, err = coll.ParseCollective(value)
+	case "type":
+		c.Type, err = coll.ParseDataType(value)
+	case "placement":
+		c.Placement, err = coll.ParsePlacement(value)
+	case "mode":
+		c.Mode, err = coll.ParseMode(value)
+	default:
+		err = coll.Unknown("key", key, []string{"world", "collective", "type", "placement", "mode"})
+	}
+	return err
+}
+
+// world is the given number of ranks; 0 without one.
+func (g Given) world() int {
+	n, _ := amount(g["world"])
+	return n
 }
 
 // fill gives a case what it lacks, and notes in used which words were needed. The collective is lacking only where the
 // operation has no name.
 func (g Given) fill(c *coll.Case, operation string, used map[string]string) {
-	take := func(key string, needed bool, assign func()) {
-		if value, given := g.words[key]; needed && given {
-			used[key] = value
-			assign()
+	for key, lacks := range map[string]bool{
+		"world": c.World == 0, "collective": c.Collective == coll.Other && operation == "", "type": c.Type == 0,
+		"placement": c.Placement == 0, "mode": c.Mode == 0,
+	} {
+		if lacks {
+			g.give(c, used, key)
 		}
 	}
-	take("world", c.World == 0, func() { c.World = g.World })
-	take("collective", c.Collective == coll.Other && operation == "", func() { c.Collective = g.Collective })
-	take("type", c.Type == 0, func() { c.Type = g.Type })
-	take("placement", c.Placement == 0, func() { c.Placement = g.Placement })
-	take("mode", c.Mode == 0, func() { c.Mode = g.Mode })
+}
+
+// give gives a case one word, if it was given.
+func (g Given) give(c *coll.Case, used map[string]string, key string) {
+	if value, given := g[key]; given {
+		used[key] = value
+		_ = setWord(c, key, value) // it was read before
+	}
 }
 
 // newRecord is a record of a row in line n, whose data was not checked.
