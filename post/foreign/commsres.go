@@ -76,17 +76,16 @@ func (p *commsRes) row(l line, m, words []string) error {
 
 // commsColumn puts one word where it belongs; false: it is none that this column can hold.
 func commsColumn(rec *result.Record, name, word string) bool {
-	v, ok := number(word)
-	whole, isWhole := integer(v)
+	v, ok := positive(word)
 	switch {
 	case strings.HasSuffix(name, "size (B)"):
-		rec.SizeBytes = whole
+		rec.SizeBytes, ok = count(word)
 	case name == "nElementsPerRank":
-		rec.Count = whole
+		rec.Count, ok = count(word)
 	case commsTime.MatchString(name):
 		timed(rec, v, 1e-6, "", "mean over iterations, median over ranks")
 	default:
 		state(rec, name, word)
 	}
-	return ok && isWhole
+	return ok
 }

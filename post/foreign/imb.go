@@ -173,9 +173,9 @@ func imbColumn(rec *result.Record, name, word string) bool {
 	v, ok := number(word)
 	switch name {
 	case "#bytes":
-		n, whole := integer(v)
+		n, whole := count(word)
 		shareOrAll(rec, n)
-		return ok && whole
+		return whole
 	case "t_max[usec]", "t[usec]", "t_ovrl[usec]":
 		timed(rec, v, 1e-6, "barrier between operations", "mean over iterations, max over ranks")
 		repetitions, _ := amount(rec.Imported.Stated[imbRepetitions])

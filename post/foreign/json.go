@@ -38,7 +38,11 @@ func (in *input) document(r io.Reader) error {
 		case token == json.Delim('{'):
 			err = in.object(d, rows)
 		case token == json.Delim('['):
-			err = in.elements(d, func(raw json.RawMessage) error { return in.rcclRow(rows, raw) })
+			err = in.elements(d, func(raw json.RawMessage) error {
+				var f fields
+				_ = json.Unmarshal(raw, &f) // what is no object has no fields
+				return in.rcclFields(rows, f)
+			})
 		default:
 			err = in.unknown(0, fmt.Sprint(token))
 		}
@@ -128,12 +132,6 @@ func (in *input) elements(d *json.Decoder, use func(json.RawMessage) error) erro
 	}
 	_, err := d.Token()
 	return err
-}
-
-func (in *input) rcclRow(rows *table, raw json.RawMessage) error {
-	var f fields
-	_ = json.Unmarshal(raw, &f) // what is no object has no fields
-	return in.rcclFields(rows, f)
 }
 
 // rcclFields reads a row of rccl-tests: its fields are named like the columns of its CSV.

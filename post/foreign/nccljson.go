@@ -31,11 +31,12 @@ type ncclDocument struct{ *ncclTest }
 func (in *input) ncclJSON(sh *shell, f fields, results []json.RawMessage, whole bool) error {
 	n := ncclDocument{newNCCLTest(in.newTest(sh, "", "", 0))}
 	t := n.test
-	n.vendor, n.library = "nccl", versionOf(f.text("nccl_version"))
+	vendor := "nccl"
 	if f["rccl_version"] != nil {
-		n.vendor, n.library = "rccl", versionOf(f.text("rccl_version"))
+		vendor = "rccl"
 	}
-	t.run.Imported.Format = n.vendor + "-tests JSON"
+	t.around.vendor, t.around.library = vendor, versionOf(f.text(vendor+"_version"))
+	t.run.Imported.Format = vendor + "-tests JSON"
 	if version := f.text("version"); version != "" {
 		t.run.Imported.Format += ", version " + version
 	}

@@ -36,8 +36,6 @@ type ncclTest struct {
 type ncclHeader struct {
 	program    string // as the header names it
 	version    string // of the tests
-	vendor     string // nccl or rccl
-	library    string // version of NCCL or RCCL
 	iterations int    // operations timed for a value; 0: unknown
 	mode       coll.Mode
 	sync       string // how operations were awaited
@@ -58,7 +56,10 @@ var ncclLines = []ncclLine{
 	{"export", true, regexp.MustCompile(`^(busbar.*): (\S+) \((.*)\), in the layout of nccl-tests$`),
 		(*ncclTest).exported},
 	{"version", true, regexp.MustCompile(`^(nccl|rccl)-tests:? [vV]ersion (\S+)(?:.* (?:nccl|rccl)-library=(\d+))?`),
-		func(t *ncclTest, m []string) { t.vendor, t.version, t.library = m[1], m[2], versionOf(m[3]) }},
+		func(t *ncclTest, m []string) {
+			t.version, t.around.vendor = m[2], m[1]
+			t.around.library = cmp.Or(versionOf(m[3]), t.around.library)
+		}},
 	{"start", true, regexp.MustCompile(`^Collective test starting: (\S+)`), func(t *ncclTest, m []string) {
 		t.program = m[1]
 		t.collective, t.operation = perfProgram(m[1])
@@ -254,17 +255,16 @@ func versionOf(code string) string {
 
 // describe fills in the run's line.
 func (t *ncclTest) describe() {
-	t.vendor = cmp.Or(t.vendor, t.around.vendor, "nccl")
-	t.run.Tool = strings.TrimSpace(t.vendor + "-tests " + t.version)
+	vendor := cmp.Or(t.around.vendor, "nccl")
+	t.run.Tool = strings.TrimSpace(vendor + "-tests " + t.version)
 	source := t.run.Imported
 	if source.Format == "" {
-		source.Format = t.vendor + "-tests text, without a table"
+		source.Format = vendor + "-tests text, without a table"
 		if t.columns != nil {
-			source.Format = t.vendor + "-tests text " + t.columns.era
+			source.Format = vendor + "-tests text " + t.columns.era
 		}
 	}
-	version := cmp.Or(t.library, t.around.library)
-	t.backend(t.vendor, strings.ToUpper(t.vendor), version)
+	t.backend(vendor, strings.ToUpper(vendor), t.around.library)
 	if t.export != nil {
 		t.export.describe(&t.run)
 	}

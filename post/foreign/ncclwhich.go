@@ -113,7 +113,7 @@ func (t *ncclTest) candidates(rows []*result.Record) (left []coll.Collective) {
 		switch {
 		case !t.columns.fits(k, f),
 			f.checkedIn && unchecked, f.uncheckedIn && f.checkedOut && !unchecked,
-			t.vendor == "nccl" && (k.Shared() && several && f.plain || !k.Shared() && f.shared),
+			t.around.vendor != "rccl" && (k.Shared() && several && f.plain || !k.Shared() && f.shared),
 			several && f.largest > 0 && t.columns.error != "res" && !f.fitsRatio(k, n):
 		default:
 			left = append(left, k)

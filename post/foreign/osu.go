@@ -44,11 +44,8 @@ func (p *osu) take(l line) (bool, error) {
 			t.warn(notice.Recorded{Text: l.body})
 		case p.columns == nil || !osuRow.MatchString(l.text):
 			return false, nil
-		case !p.ascends(l):
-			p.columns = nil // the table is over: what follows is of another, which has no heading
-			return false, nil
 		default:
-			return true, p.row(l)
+			return p.row(l)
 		}
 		return true, nil
 	}
@@ -137,28 +134,24 @@ func (p *osu) command() (rootZero bool) {
 	return !strings.Contains(args, " -k ")
 }
 
-// ascends reports whether a row may be of the table: its size is larger than those above.
-func (p *osu) ascends(l line) bool {
-	words := strings.Fields(l.text)
-	size, ok := count(words[0])
-	if p.columns[0] != "Size" || !ok || len(words) != len(p.columns) {
-		return true
+// row makes a record of a row. The table is over where sizes do not ascend: what follows is of another, which has no
+// heading.
+func (p *osu) row(l line) (bool, error) {
+	rec, words := p.record(p.test, l.n), strings.Fields(l.text)
+	if !p.fill(rec, words, osuColumn) {
+		return true, p.in.torn(l.n, l.text)
 	}
-	above := p.largest
-	p.largest = max(above, size)
-	return size > above
-}
-
-// row makes a record of a row.
-func (p *osu) row(l line) error {
-	rec := p.record(p.test, l.n)
-	if !p.fill(rec, strings.Fields(l.text), osuColumn) {
-		return p.in.torn(l.n, l.text)
+	if size, ok := count(words[0]); ok && p.columns[0] == "Size" {
+		if size <= p.largest {
+			p.columns = nil
+			return false, nil
+		}
+		p.largest = size
 	}
 	if rec.Time == nil || strings.Contains(p.operation, "andwidth") || strings.HasPrefix(p.operation, "Non-blocking") {
 		rec.Mode = 0 // what was timed is no operation alone
 	}
-	return p.test.add(rec)
+	return true, p.test.add(rec)
 }
 
 // osuColumn puts one word where it belongs; false: it is none that this column can hold.

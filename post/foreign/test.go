@@ -103,36 +103,26 @@ func (t *test) add(records ...*result.Record) error {
 	}
 	t.shell.forget()
 	t.in.counts.Rows++
-	for _, r := range records {
-		t.in.counts.Points++
-		if t.table == nil {
-			if t.held = append(t.held, r); len(t.held) < heldRows {
-				continue
-			}
-			if err := t.begin(); err != nil {
-				return err
-			}
-		} else {
-			t.complete(r)
-			if err := t.table.Append(r); err != nil {
-				return err
-			}
-		}
+	t.in.counts.Points += len(records)
+	if t.held = append(t.held, records...); t.table == nil && len(t.held) < heldRows {
+		return nil
 	}
-	return nil
+	return t.flush()
 }
 
-// begin decides what the held rows state, and hands them on.
-func (t *test) begin() (err error) {
-	if t.settle != nil {
+// flush hands on the held records. Before the first of all it decides what they state together.
+func (t *test) flush() (err error) {
+	if t.table == nil && t.settle != nil {
 		t.settle(t.held)
 	}
 	for _, r := range t.held {
 		t.complete(r)
 	}
-	t.header()
-	if t.table, err = t.in.sink.Begin(&t.run, t.ranks); err != nil {
-		return err
+	if t.table == nil {
+		t.header()
+		if t.table, err = t.in.sink.Begin(&t.run, t.ranks); err != nil {
+			return err
+		}
 	}
 	for _, r := range t.held {
 		if err := t.table.Append(r); err != nil {
@@ -216,7 +206,7 @@ func (t *test) end() error {
 		t.ends(t.ended.Outcome, wrong)
 	}
 	if t.table == nil {
-		if err := t.begin(); err != nil {
+		if err := t.flush(); err != nil {
 			return err
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 
 	"busbar/internal/result"
@@ -218,10 +219,9 @@ func (s *importSink) discard() {
 	}
 }
 
+var notInName = regexp.MustCompile(`[^a-z0-9.]+`)
+
 // slug is a text as part of a file name.
 func slug(text string) string {
-	words := strings.FieldsFunc(strings.ToLower(text), func(r rune) bool {
-		return (r < 'a' || r > 'z') && (r < '0' || r > '9') && r != '.'
-	})
-	return strings.Join(words, "-")
+	return strings.Trim(notInName.ReplaceAllString(strings.ToLower(text), "-"), "-")
 }
