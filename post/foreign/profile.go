@@ -16,7 +16,7 @@ import (
 // are made anew from size and time, and its own are kept as stated.
 type profile struct {
 	layout
-	elements int64 // of the tensor whose rows follow; -1: no number
+	elements int64 // of the tensor whose rows follow
 }
 
 var (
@@ -51,10 +51,7 @@ func (p *profile) take(l line) (bool, error) {
 		return true, nil
 	}
 	if m := profileSize.FindStringSubmatch(l.body); m != nil {
-		n, ok := count(strings.ReplaceAll(m[1], ",", ""))
-		if p.elements = n; !ok {
-			p.elements = -1
-		}
+		p.elements, _ = count(strings.ReplaceAll(m[1], ",", ""))
 		return true, nil
 	}
 	if m := profileRow.FindStringSubmatch(l.body); m != nil {
@@ -74,7 +71,7 @@ func (p *profile) take(l line) (bool, error) {
 func (p *profile) row(l line, m []string) error {
 	ms, ok := number(m[2])
 	c, err := coll.ParseCollective(m[1])
-	if !ok || err != nil || p.elements < 0 {
+	if !ok || err != nil {
 		return p.in.torn(l.n, l.text)
 	}
 	rec := newRecord(l.n, c, "")

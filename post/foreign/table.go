@@ -115,7 +115,7 @@ func (p *table) add(n int, row tableRow) (bool, error) {
 	if t == nil {
 		t = p.testOf(run, n)
 	}
-	if p.format.script && rec.Collective != coll.Other && rec.Collective.Shared() {
+	if p.format.script && rec.Collective.Shared() {
 		t.deduced(notice.Deduced{What: notice.DeducedSize, From: notice.FromShare, Collective: rec.Collective.String()})
 	}
 	return true, t.add(rec)

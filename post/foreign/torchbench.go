@@ -146,8 +146,8 @@ func (p *book) row(l line, cells []string) error {
 		return p.in.torn(l.n, l.text)
 	}
 	payload, ok := number(m[1])
-	bytes, whole := integer(payload * bookUnits[m[2]])
-	if !ok || !whole {
+	bytes := payload * bookUnits[m[2]]
+	if !ok || bytes > 1<<60 {
 		return p.in.torn(l.n, l.text)
 	}
 	var records []*result.Record
@@ -166,7 +166,7 @@ func (p *book) row(l line, cells []string) error {
 			return p.in.torn(l.n, l.text)
 		}
 		rec := torchRecord(l, name, coll.Throughput)
-		rec.SizeBytes, rec.Type = bytes, coll.Float32 // they have no other
+		rec.SizeBytes, rec.Type = int64(bytes), coll.Float32 // they have no other
 		if latency {
 			rec.Mode = coll.Latency
 			timed(rec, v, 1e-6, "", "median over calls, of the slowest rank")

@@ -201,14 +201,6 @@ func product(factors ...int) int {
 	return p
 }
 
-// integer is a value as a whole number; false where it is negative, or beyond all that is counted.
-func integer(v float64) (n int64, ok bool) {
-	if !(v >= 0 && v <= 1<<60) {
-		return 0, false
-	}
-	return int64(v), true
-}
-
 // seconds is a time in another unit, rounded to a picosecond, so that it is written as it was printed.
 func seconds(v, unit float64) float64 {
 	s, _ := strconv.ParseFloat(strconv.FormatFloat(v*unit, 'g', 12, 64), 64)
@@ -222,7 +214,7 @@ func sized(c *coll.Case, perRank int64) {
 	if t := int64(c.Type.Size()); t > 0 && perRank%t == 0 {
 		c.Count = perRank / t
 	}
-	if c.Collective != coll.Other && c.Collective.Shared() {
+	if c.Collective.Shared() {
 		if c.SizeBytes = -1; c.World > 0 && perRank <= math.MaxInt64/int64(c.World) {
 			c.SizeBytes = perRank * int64(c.World)
 		}
