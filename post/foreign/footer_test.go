@@ -33,25 +33,6 @@ func worlds(m *memory) (all []string) {
 	return all
 }
 
-// Rows below a footer are of another test, of which nothing is known: they are kept as torn.
-func TestRowsBelowFooterAreTorn(t *testing.T) {
-	table := modernHead("all_reduce_perf") + rowOf(2, 5000)
-	for what, c := range map[string]struct {
-		text    string
-		torn    int
-		unknown int
-	}{
-		"both lines of the footer": {table + footer + rowOf(8, 8000), 1, 0},
-		"one line of the footer":   {table + "# Avg bus bandwidth    : 1.0\n" + rowOf(8, 8000), 1, 0},
-		"a sentence":               {table + footer + "12 monkeys\n", 0, 1},
-	} {
-		m, counts := read(t, c.text)
-		if len(m.runs) != 1 || len(m.records()) != 2 || counts.Torn != c.torn || counts.Unknown != c.unknown {
-			t.Errorf("%s: %d records, %+v", what, len(m.records()), counts)
-		}
-	}
-}
-
 // Below a footer a list of ranks or a heading begins another test; a second heading above it does not.
 func TestFooterClosesTable(t *testing.T) {
 	ranks := "#  Rank  0 Group  0 Pid 1 on a device 0 [0000:01:00] X\n#  Rank  1 Group  0 Pid 1 on a device 1 [0000:02:00] X\n#  Rank  2 Group  0 Pid 1 on b device 0 [0000:01:00] X\n"
@@ -86,39 +67,35 @@ func TestContradictedRowsAreFailed(t *testing.T) {
 }
 
 func TestContradictionMindsRounding(t *testing.T) {
-	for _, c := range []struct {
-		of            coll.Collective
-		world         int
-		algbw, busbw  string
-		early, refuse bool
-	}{
-		{of: coll.AllReduce, world: 2, algbw: "134.22", busbw: "234.88", refuse: true},
-		{of: coll.AllReduce, world: 8, algbw: "134.22", busbw: "234.88"},
-		{of: coll.AllReduce, world: 8, algbw: "0.01", busbw: "0.01"},
-		{of: coll.AllReduce, world: 8, algbw: "0.10", busbw: "0.17"},
-		{of: coll.AllReduce, world: 8, algbw: "0.10", busbw: "0.14", refuse: true},
-		{of: coll.AllReduce, world: 8, algbw: "134", busbw: "233"},
-		{of: coll.AllReduce, world: 8, algbw: "1e+02", busbw: "1.9e+02"},
-		{of: coll.AllReduce, world: 8, algbw: "100.00", busbw: "176.60"},
-		{of: coll.AllReduce, world: 8, algbw: "100.00", busbw: "176.80", refuse: true},
-		{of: coll.AllReduce, world: 1, algbw: "100.00", busbw: "0.00"},
-		{of: coll.AllReduce, world: 1, algbw: "100.00", busbw: "100.00", refuse: true},
-		{of: coll.AllReduce, world: 0, algbw: "100.00", busbw: "100.00"},
-		{of: coll.AllReduce, world: 8, algbw: "inf", busbw: "nan"},
-		{of: coll.AllGather, world: 8, algbw: "100.00", busbw: "87.50"},
-		{of: coll.AllGather, world: 8, algbw: "100.00", busbw: "50.00", refuse: true},
-		{of: coll.AllGather, world: 8, algbw: "100.00", busbw: "100.00", refuse: true},
-		{of: coll.AllGather, world: 8, algbw: "100.00", busbw: "100.00", early: true},
-		{of: coll.Broadcast, world: 8, algbw: "100.00", busbw: "100.00"},
-		{of: coll.Broadcast, world: 8, algbw: "100.00", busbw: "175.00", refuse: true},
-		{of: coll.Other, world: 8, algbw: "100.00", busbw: "175.00"},
+	for point, refused := range map[string]bool{
+		"all_reduce 2 134.22 234.88":      true,
+		"all_reduce 8 134.22 234.88":      false,
+		"all_reduce 8 0.01 0.01":          false,
+		"all_reduce 8 0.10 0.17":          false,
+		"all_reduce 8 0.10 0.14":          true,
+		"all_reduce 8 134 233":            false,
+		"all_reduce 8 1e+02 1.9e+02":      false,
+		"all_reduce 8 100.00 176.60":      false,
+		"all_reduce 8 100.00 176.80":      true,
+		"all_reduce 1 100.00 0.00":        false,
+		"all_reduce 1 100.00 100.00":      true,
+		"all_reduce 0 100.00 100.00":      false,
+		"all_reduce 8 inf nan":            false,
+		"all_gather 8 100.00 87.50":       false,
+		"all_gather 8 100.00 50.00":       true,
+		"all_gather 8 100.00 100.00":      true,
+		"all_gather 8 100.00 100.00 2020": false,
+		"broadcast 8 100.00 100.00":       false,
+		"broadcast 8 100.00 175.00":       true,
+		"other 8 100.00 175.00":           false,
 	} {
-		r := &result.Record{
-			Case:     coll.Case{Collective: c.of, World: c.world},
-			Imported: &result.Origin{Stated: map[string]string{"a": c.algbw, "b": c.busbw}},
-		}
-		if why := (bandwidths{alg: "a", bus: "b", early: c.early}).contradiction(r); (why != nil) != c.refuse {
-			t.Errorf("%+v: %q", c, why)
+		words := strings.Fields(point + " 0")
+		r := &result.Record{Imported: &result.Origin{Stated: map[string]string{"a": words[2], "b": words[3]}}}
+		r.Collective, _ = operationOf(words[0])
+		r.World, _ = amount(words[1])
+		why := bandwidths{alg: "a", bus: "b", early: words[4] == "2020"}.contradiction(r)
+		if (why != nil) != refused {
+			t.Errorf("%s: %q", point, why)
 		}
 	}
 }
@@ -166,26 +143,6 @@ func TestFooterCountsWrongValues(t *testing.T) {
 		k := m.runs[0]
 		if !reflect.DeepEqual(k.run.Warnings, c.want) || k.end.Outcome != result.Complete || k.end.Reason != c.reason {
 			t.Errorf("%s: %+v, %+v", what, k.run.Warnings, k.end)
-		}
-	}
-}
-
-// A failure ends its run as aborted wherever it is printed, in text as in JSON.
-func TestFailureBelowFooter(t *testing.T) {
-	table := modernHead("all_reduce_perf") + rowOf(2, 5000)
-	const failure = "n1: Test NCCL failure common.cu:1 'made up'\n"
-	for what, c := range map[string]struct {
-		text, reason string
-	}{
-		"an error below the table": {table + "# error: made up\n" + footer, "# error: made up"},
-		"below the footer":         {table + footer + failure, strings.TrimSpace(failure)},
-		"JSON":                     {strings.Replace(jsonTest, `"errors":[""]`, `"errors":["made up"]`, 1), "made up"},
-		"of the next command":      {table + footer + "$ mpirun -np 2 ./all_reduce_perf\n" + failure, ""},
-	} {
-		m, _ := read(t, c.text)
-		e := m.runs[0].end
-		if (e.Outcome == result.Aborted) != (c.reason != "") || e.Reason != c.reason {
-			t.Errorf("%s: %+v", what, e)
 		}
 	}
 }

@@ -2,13 +2,10 @@ package foreign
 
 import (
 	"fmt"
-	"reflect"
 	"strings"
 	"testing"
 
 	"busbar/internal/coll"
-	"busbar/internal/notice"
-	"busbar/internal/result"
 )
 
 // modern is a small test of today's layout.
@@ -32,25 +29,25 @@ const modern = `# nccl-tests version 2.19.0 nccl-headers=22803 nccl-library=2290
 `
 
 func TestModern(t *testing.T) {
-	m := expect(t, modern, 2, 0, 0, 0,
-		"all_gather float32 none -1 out throughput n2 64 8 1.25e-05s ok ok",
-		"all_gather float32 none -1 in throughput n2 64 8 1.325e-05s ok ok",
-		"all_gather float32 none -1 out throughput n2 128 16 1e-05s ok ok",
-		"all_gather float32 none -1 in throughput n2 128 16 1.4e-05s wrong wrong")
+	imports(t, map[string]string{modern: `
+rows 2 torn 0 unknown 0 log 0
+nccl-tests 2.19.0, nccl NCCL 2.29.7 (by nccl-tests 2.19.0), n2 on 2; complete <nil> [wrong-values-counted]
+12: all_gather float32 none -1 out throughput n2 64 8 1.25e-05s ok ok map[algbw:0.01 busbw:0.00] iterations 20
+12: all_gather float32 none -1 in throughput n2 64 8 1.325e-05s ok ok map[algbw:0.00 busbw:0.00] iterations 20
+13: all_gather float32 none -1 out throughput n2 128 16 1e-05s ok ok map[algbw:0.01 busbw:0.01] iterations 20
+13: all_gather float32 none -1 in throughput n2 128 16 1.4e-05s wrong wrong map[algbw:0.01 busbw:0.00] iterations 20
+`})
+	m, _ := read(t, modern)
 	k := m.runs[0]
-	r := k.records[0]
-	if r.Time.Iterations != 20 || r.Time.Outliers != -1 || r.Time.Min != 0 || r.Imported.Line != 12 || r.Imported.Stated["busbw"] != "0.00" {
-		t.Errorf("%+v %+v", r.Time, r.Imported)
+	if r := k.records[0]; r.Time.Iterations != 20 || r.Time.Outliers != -1 || r.Time.Min != 0 {
+		t.Errorf("%+v", r.Time)
 	}
-	if k.run.World != 2 || k.run.Nodes != 2 || k.run.RanksPerNode != 1 || k.run.Device != "Made Up GPU" || k.run.Tool != "nccl-tests 2.19.0" ||
-		k.run.Backend.Version != "2.29.7" || k.run.Method.Warmup != 3 || k.run.Imported.Settings["maxBytes"] != "128" || !k.run.Start.IsZero() {
+	if k.run.RanksPerNode != 1 || k.run.Device != "Made Up GPU" || k.run.Method.Warmup != 3 ||
+		k.run.Imported.Settings["maxBytes"] != "128" || !k.run.Start.IsZero() {
 		t.Errorf("%+v", k.run)
 	}
 	if k.ranks[1].PID != 123456789 || k.ranks[1].Host != "red-2" || k.ranks[1].PCI != "0000:0b:00" {
 		t.Errorf("%+v", k.ranks)
-	}
-	if !strings.Contains(k.run.Backend.Title(), "by nccl-tests 2.19.0") {
-		t.Errorf("%q may pass for what rank measured", k.run.Backend.Title())
 	}
 }
 
@@ -119,7 +116,8 @@ func modernHead(program string) string {
 
 // The first layout has times in milliseconds, and lacks comment marks.
 func TestMilliseconds(t *testing.T) {
-	expect(t, `nThread 1 nGpus 2 minBytes 8 maxBytes 8 step: 2(factor) warmup iters: 5 iters: 20 validation: 1
+	imports(t, map[string]string{
+		`nThread 1 nGpus 2 minBytes 8 maxBytes 8 step: 2(factor) warmup iters: 5 iters: 20 validation: 1
 # NCCL Tests compiled with NCCL 2.1
 # Using devices
 #   Rank  0 on       blue device  0 [0x05] Made Up GPU
@@ -130,9 +128,152 @@ func TestMilliseconds(t *testing.T) {
            8             2   float       0    0.125   0.00   0.00    0e+00    0.250   0.00   0.00    0e+00
  Out of bounds values : 0 OK
  Avg bus bandwidth    : 0.1
-`, 1, 0, 0, 0,
-		"broadcast float32 none 0 out throughput n2 8 2 0.000125s ok ok",
-		"broadcast float32 none 0 in throughput n2 8 2 0.00025s ok ok")
+`: `
+rows 1 torn 0 unknown 0 log 0
+nccl-tests, nccl NCCL (by nccl-tests), n2 on 1; complete <nil> []
+9: broadcast float32 none 0 out throughput n2 8 2 0.000125s ok ok map[algbw:0.00 busbw:0.00] iterations 20
+9: broadcast float32 none 0 in throughput n2 8 2 0.00025s ok ok map[algbw:0.00 busbw:0.00] iterations 20
+`,
+	})
+}
+
+// Options add columns; an asterisk marks a difference that is too large.
+func TestMoreColumns(t *testing.T) {
+	imports(t, map[string]string{
+		strings.Replace(modernHead("reduce_perf"), "#wrong     time   algbw   busbw #wrong", "#wrong i_min i_max i_p99 i_cv% time algbw busbw #wrong i_min i_max i_p99 i_cv% timestamp", 1) +
+			"1024 256 half avg 3 10.0 1.0 1.0 0 9.0 12.0 11.9 3.1 11.0 1.0 1.0 0 9.5 12.5 12.4 3.2  2026-01-02 03:04:05\n" + footer: `
+rows 1 torn 0 unknown 0 log 0
+nccl-tests, nccl NCCL (by nccl-tests), n2 on 1; complete <nil> []
+7: reduce float16 avg 3 out throughput n2 1024 256 1e-05s ok ok map[algbw:1.0 busbw:1.0 i_cv%:3.1 i_max:12.0 i_min:9.0 i_p99:11.9 timestamp:2026-01-02 03:04:05] iterations 20
+7: reduce float16 avg 3 in throughput n2 1024 256 1.1e-05s ok ok map[algbw:1.0 busbw:1.0 i_cv%:3.2 i_max:12.5 i_min:9.5 i_p99:12.4 timestamp:2026-01-02 03:04:05] iterations 20
+`,
+		strings.ReplaceAll(modernHead("reduce_perf"), " time ", " cputime ") +
+			"1024 256 half avg 3 10.0 1.0 1.0 0 11.0 1.0 1.0 0\n" + footer: `
+rows 1 torn 0 unknown 0 log 0
+nccl-tests, nccl NCCL (by nccl-tests), n2 on 1; complete <nil> []
+7: reduce float16 avg 3 out throughput n2 1024 256 - ok ok map[algbw:1.0 busbw:1.0 cputime:10.0]
+7: reduce float16 avg 3 in throughput n2 1024 256 - ok ok map[algbw:1.0 busbw:1.0 cputime:11.0]
+`,
+		"# rccl-tests version 2.18.3 rccl-headers=22803 rccl-library=22707\nHIP version  : 6.1\n# Collective test starting: all_reduce_perf\n# in-place\n# size count type redop root time hipevt algbw busbw #wrong algo proto nchannels\n1024 256 bfloat16 sum -1 10.0 9.0 1.0 1.0 0* RING LL 8\n# Errors with asterisks indicate errors that have exceeded the maximum threshold.\n" + footer: `
+rows 1 torn 0 unknown 0 log 0
+rccl-tests 2.18.3, rccl RCCL 2.27.7 (by rccl-tests 2.18.3), n2 on 0; complete <nil> []
+6: all_reduce bfloat16 sum -1 in throughput n2 1024 256 1e-05s wrong wrong map[#wrong:0 algbw:1.0 busbw:1.0 hipevt:9.0] path {RING LL 8 false}
+`,
+		e1Head("redop") + "1024 256 float sum 10.0 1.00 1.00 5e-01* 11.0 1.00 1.00 2e-07\n" + footer: `
+rows 1 torn 0 unknown 0 log 0
+nccl-tests, nccl NCCL (by nccl-tests), n2 on 1; complete <nil> []
+9: all_reduce float32 sum -1 out throughput n2 1024 256 1e-05s wrong wrong map[algbw:1.00 busbw:1.00 error:5e-01] iterations 20
+9: all_reduce float32 sum -1 in throughput n2 1024 256 1.1e-05s ok unknown map[algbw:1.00 busbw:1.00 error:2e-07] iterations 20
+`,
+	})
+}
+
+// A log that breaks off, a failure, strange lines, several tests.
+func TestDamage(t *testing.T) {
+	head := modernHead("all_reduce_perf")
+	const row = "1024 256 float sum -1 10.50 1.00 1.00 0 11.50 1.00 1.00 0\n"
+	imports(t, map[string]string{
+		head + row + row[:30]: `
+rows 2 torn 1 unknown 0 log 0
+nccl-tests, nccl NCCL (by nccl-tests), n2 on 1; interrupted {the lines under the table} []
+7: all_reduce float32 sum -1 out throughput n2 1024 256 1.05e-05s ok ok map[algbw:1.00 busbw:1.00] iterations 20
+7: all_reduce float32 sum -1 in throughput n2 1024 256 1.15e-05s ok ok map[algbw:1.00 busbw:1.00] iterations 20
+`,
+		head + row + "blue: Test CUDA failure common.cu:1 'made up'\n .. blue pid 1: Test failure common.cu:2\n": `
+rows 1 torn 0 unknown 0 log 0
+nccl-tests, nccl NCCL (by nccl-tests), n2 on 1; aborted {blue: Test CUDA failure common.cu:1 'made up'} []
+7: all_reduce float32 sum -1 out throughput n2 1024 256 1.05e-05s ok ok map[algbw:1.00 busbw:1.00] iterations 20
+7: all_reduce float32 sum -1 in throughput n2 1024 256 1.15e-05s ok ok map[algbw:1.00 busbw:1.00] iterations 20
+`,
+		"starting up\n" + head + row + "\nsomething else\n12 monkeys\n" + row + footer + "bye\n": `
+rows 2 torn 0 unknown 4 log 0
+nccl-tests, nccl NCCL (by nccl-tests), n2 on 1; complete <nil> []
+8: all_reduce float32 sum -1 out throughput n2 1024 256 1.05e-05s ok ok map[algbw:1.00 busbw:1.00] iterations 20
+8: all_reduce float32 sum -1 in throughput n2 1024 256 1.15e-05s ok ok map[algbw:1.00 busbw:1.00] iterations 20
+12: all_reduce float32 sum -1 out throughput n2 1024 256 1.05e-05s ok ok map[algbw:1.00 busbw:1.00] iterations 20
+12: all_reduce float32 sum -1 in throughput n2 1024 256 1.15e-05s ok ok map[algbw:1.00 busbw:1.00] iterations 20
+`,
+		modern + "\n" + modernHead("") + row + footer + strings.Replace(modern, "all_gather", "alltoall", 2): `
+rows 5 torn 0 unknown 0 log 0
+nccl-tests 2.19.0, nccl NCCL 2.29.7 (by nccl-tests 2.19.0), n2 on 2; complete <nil> [wrong-values-counted]
+12: all_gather float32 none -1 out throughput n2 64 8 1.25e-05s ok ok map[algbw:0.01 busbw:0.00] iterations 20
+12: all_gather float32 none -1 in throughput n2 64 8 1.325e-05s ok ok map[algbw:0.00 busbw:0.00] iterations 20
+13: all_gather float32 none -1 out throughput n2 128 16 1e-05s ok ok map[algbw:0.01 busbw:0.01] iterations 20
+13: all_gather float32 none -1 in throughput n2 128 16 1.4e-05s wrong wrong map[algbw:0.01 busbw:0.00] iterations 20
+nccl-tests, nccl NCCL (by nccl-tests), n2 on 1; complete <nil> []
+24: all_reduce float32 sum -1 out throughput n2 1024 256 1.05e-05s ok ok map[algbw:1.00 busbw:1.00] iterations 20
+24: all_reduce float32 sum -1 in throughput n2 1024 256 1.15e-05s ok ok map[algbw:1.00 busbw:1.00] iterations 20
+nccl-tests 2.19.0, nccl NCCL 2.29.7 (by nccl-tests 2.19.0), n2 on 2; complete <nil> [wrong-values-counted]
+38: alltoall float32 none -1 out throughput n2 64 8 1.25e-05s ok ok map[algbw:0.01 busbw:0.00] iterations 20
+38: alltoall float32 none -1 in throughput n2 64 8 1.325e-05s ok ok map[algbw:0.00 busbw:0.00] iterations 20
+39: alltoall float32 none -1 out throughput n2 128 16 1e-05s ok ok map[algbw:0.01 busbw:0.01] iterations 20
+39: alltoall float32 none -1 in throughput n2 128 16 1.4e-05s wrong wrong map[algbw:0.01 busbw:0.00] iterations 20
+`,
+		head + row + "# error: made up\n" + footer: `
+rows 1 torn 0 unknown 0 log 0
+nccl-tests, nccl NCCL (by nccl-tests), n2 on 1; aborted {# error: made up} []
+7: all_reduce float32 sum -1 out throughput n2 1024 256 1.05e-05s ok ok map[algbw:1.00 busbw:1.00] iterations 20
+7: all_reduce float32 sum -1 in throughput n2 1024 256 1.15e-05s ok ok map[algbw:1.00 busbw:1.00] iterations 20
+`,
+		head + row + footer + row + "12 monkeys\n": `
+rows 2 torn 1 unknown 1 log 0
+nccl-tests, nccl NCCL (by nccl-tests), n2 on 1; complete <nil> []
+7: all_reduce float32 sum -1 out throughput n2 1024 256 1.05e-05s ok ok map[algbw:1.00 busbw:1.00] iterations 20
+7: all_reduce float32 sum -1 in throughput n2 1024 256 1.15e-05s ok ok map[algbw:1.00 busbw:1.00] iterations 20
+`,
+		head + row + "# Avg bus bandwidth    : 1.0\n" + row: `
+rows 2 torn 1 unknown 0 log 0
+nccl-tests, nccl NCCL (by nccl-tests), n2 on 1; complete <nil> []
+7: all_reduce float32 sum -1 out throughput n2 1024 256 1.05e-05s ok ok map[algbw:1.00 busbw:1.00] iterations 20
+7: all_reduce float32 sum -1 in throughput n2 1024 256 1.15e-05s ok ok map[algbw:1.00 busbw:1.00] iterations 20
+`,
+		head + row + footer + "n1: Test NCCL failure common.cu:1 'made up'\n": `
+rows 1 torn 0 unknown 0 log 0
+nccl-tests, nccl NCCL (by nccl-tests), n2 on 1; aborted {n1: Test NCCL failure common.cu:1 'made up'} []
+7: all_reduce float32 sum -1 out throughput n2 1024 256 1.05e-05s ok ok map[algbw:1.00 busbw:1.00] iterations 20
+7: all_reduce float32 sum -1 in throughput n2 1024 256 1.15e-05s ok ok map[algbw:1.00 busbw:1.00] iterations 20
+`,
+		head + row + footer + "$ mpirun -np 2 ./all_reduce_perf\nn1: Test NCCL failure common.cu:1 'made up'\n": `
+rows 1 torn 0 unknown 1 log 0
+nccl-tests, nccl NCCL (by nccl-tests), n2 on 1; complete <nil> []
+7: all_reduce float32 sum -1 out throughput n2 1024 256 1.05e-05s ok ok map[algbw:1.00 busbw:1.00] iterations 20
+7: all_reduce float32 sum -1 in throughput n2 1024 256 1.15e-05s ok ok map[algbw:1.00 busbw:1.00] iterations 20
+`,
+		strings.Replace(jsonTest, `"errors":[""]`, `"errors":["made up"]`, 1): `
+rows 2 torn 0 unknown 0 log 0
+nccl-tests, nccl NCCL 2.30.7 (by nccl-tests), n2 on 2; aborted {made up} [wrong-values-counted]
+0: all_reduce float32 sum -1 out throughput n2 8 2 1.2345678e-05s ok off map[bus_bw:nan implementation:Coll per_iter:avg_us 12.4, p95_us 14, p99_us 15, cv_pct 8 result:1] iterations 20 path {RING LL 2 false}
+0: all_reduce float32 sum -1 in throughput n2 8 2 1.05e-05s wrong wrong map[alg_bw:1 bus_bw:1 implementation:Coll result:1] iterations 20 path {RING LL 2 false}
+0: all_reduce float32 sum -1 in throughput n2 16 4 - ok ok map[alg_bw:1 bus_bw:1 cpu_time:3.5 result:2]
+`,
+	})
+}
+
+// Ranks in groups, and processes that do not know of each other.
+func TestWorlds(t *testing.T) {
+	const head, rank, gpu = "# Collective test starting: all_reduce_perf\n", "#  Rank  ", " Pid 1 on a device 0 [0000:00:01] X\n"
+	const table = "# size count type redop root time algbw busbw #wrong time algbw busbw #wrong\n" +
+		"8 2 float sum -1 1 0 0 N/A 1 0 0 N/A\n" + footer
+	imports(t, map[string]string{
+		head + rank + "0 Group  0" + gpu + rank + "1 Group  1" + gpu + rank + "2 Group  0" + gpu + rank + "3 Group  1" + gpu + table: `
+rows 1 torn 0 unknown 0 log 0
+nccl-tests, nccl NCCL (by nccl-tests), n2 on 1; complete <nil> [concurrent-groups]
+7: all_reduce float32 sum -1 out throughput n2 8 2 1e-06s ok off map[algbw:0 busbw:0]
+7: all_reduce float32 sum -1 in throughput n2 8 2 1e-06s ok off map[algbw:0 busbw:0]
+`,
+		head + strings.Repeat(rank+"0 Group  0"+gpu, 4) + table: `
+rows 1 torn 0 unknown 0 log 0
+nccl-tests, nccl NCCL (by nccl-tests), n1 on 1; complete <nil> [separate-worlds]
+7: all_reduce float32 sum -1 out throughput n1 8 2 1e-06s ok off map[algbw:0 busbw:0]
+7: all_reduce float32 sum -1 in throughput n1 8 2 1e-06s ok off map[algbw:0 busbw:0]
+`,
+		head + table: `
+rows 1 torn 0 unknown 0 log 0
+nccl-tests, nccl NCCL (by nccl-tests), n0 on 0; complete <nil> []
+3: all_reduce float32 sum -1 out throughput ? 8 2 1e-06s ok off map[algbw:0 busbw:0]
+3: all_reduce float32 sum -1 in throughput ? 8 2 1e-06s ok off map[algbw:0 busbw:0]
+`,
+	})
 }
 
 // A row into which the library's log was printed is put together again where a host of the ranks shows which part of a
@@ -170,42 +311,6 @@ func TestRowBrokenByLog(t *testing.T) {
 	}
 }
 
-// An asterisk marks a difference that is too large.
-func TestStarredError(t *testing.T) {
-	m := expect(t, e1Head("redop")+"1024 256 float sum 10.0 1.00 1.00 5e-01* 11.0 1.00 1.00 2e-07\n"+footer, 1, 0, 0, 0,
-		"all_reduce float32 sum -1 out throughput n2 1024 256 1e-05s wrong wrong",
-		"all_reduce float32 sum -1 in throughput n2 1024 256 1.1e-05s ok unknown")
-	if s := m.records()[0].Imported.Stated["error"]; s != "5e-01" {
-		t.Errorf("error %q", s)
-	}
-}
-
-// Options that add columns.
-func TestMoreColumns(t *testing.T) {
-	m := expect(t, strings.Replace(modernHead("reduce_perf"), "#wrong     time   algbw   busbw #wrong", "#wrong i_min i_max i_p99 i_cv% time algbw busbw #wrong i_min i_max i_p99 i_cv% timestamp", 1)+
-		"1024 256 half avg 3 10.0 1.0 1.0 0 9.0 12.0 11.9 3.1 11.0 1.0 1.0 0 9.5 12.5 12.4 3.2  2026-01-02 03:04:05\n# Out of bounds values : 0 OK\n", 1, 0, 0, 0,
-		"reduce float16 avg 3 out throughput n2 1024 256 1e-05s ok ok", "reduce float16 avg 3 in throughput n2 1024 256 1.1e-05s ok ok")
-	if s := m.records()[1].Imported.Stated; s["i_min"] != "9.5" || s["i_cv%"] != "3.2" || s["timestamp"] != "2026-01-02 03:04:05" {
-		t.Errorf("%v", s)
-	}
-	m = expect(t, strings.Replace(modernHead("reduce_perf"), "time   algbw   busbw #wrong     time   algbw   busbw #wrong", "cputime algbw busbw #wrong cputime algbw busbw #wrong", 1)+
-		"1024 256 half avg 3 10.0 1.0 1.0 0 11.0 1.0 1.0 0\n# Out of bounds values : 0 OK\n", 1, 0, 0, 0,
-		"reduce float16 avg 3 out throughput n2 1024 256 - ok ok", "reduce float16 avg 3 in throughput n2 1024 256 - ok ok")
-	if s := m.records()[0].Imported.Stated; s["cputime"] != "10.0" {
-		t.Errorf("time on the host: %v", s)
-	}
-	one := "# in-place\n# size count type redop root time hipevt algbw busbw #wrong algo proto nchannels\n"
-	m = expect(t, "# rccl-tests version 2.18.3 rccl-headers=22803 rccl-library=22707\nHIP version  : 6.1\n# Collective test starting: all_reduce_perf\n"+one+
-		"1024 256 bfloat16 sum -1 10.0 9.0 1.0 1.0 0* RING LL 8\n# Errors with asterisks indicate errors that have exceeded the maximum threshold.\n# Out of bounds values : 0 OK\n", 1, 0, 0, 0,
-		"all_reduce bfloat16 sum -1 in throughput n2 1024 256 1e-05s wrong wrong")
-	if p := m.records()[0].Path; p == nil || p.Algorithm != "RING" || p.Protocol != "LL" || p.Channels != 8 {
-		t.Errorf("%v", p)
-	}
-	if b := m.runs[0].run.Backend; b.Name != "rccl" || b.Version != "2.27.7" {
-		t.Errorf("%+v", b)
-	}
-}
-
 // Prefixes of launchers are not part of the lines; processes that do not know of each other have tables of their own.
 func TestPrefixes(t *testing.T) {
 	body := modernHead("all_reduce_perf") + "        1024           256     float     sum      -1    10.50    1.00    1.00      0    11.50    1.00    1.00      0\n# Out of bounds values : 0 OK\n"
@@ -227,63 +332,6 @@ func TestPrefixes(t *testing.T) {
 	m, c := read(t, text)
 	if c.Rows != 2 || len(m.runs) != 2 || c.Unknown != 0 {
 		t.Errorf("two processes: %+v, %d runs", c, len(m.runs))
-	}
-}
-
-// A log that breaks off, a failure, strange lines, several tests.
-func TestDamage(t *testing.T) {
-	row := "        1024           256     float     sum      -1    10.50    1.00    1.00      0    11.50    1.00    1.00      0\n"
-	whole := []string{"all_reduce float32 sum -1 out throughput n2 1024 256 1.05e-05s ok ok", "all_reduce float32 sum -1 in throughput n2 1024 256 1.15e-05s ok ok"}
-	m := expect(t, modernHead("all_reduce_perf")+row+row[:70], 2, 1, 0, 0, whole...)
-	if e := m.runs[0].end; e.Outcome != result.Interrupted {
-		t.Errorf("%+v", e)
-	}
-	m = expect(t, modernHead("all_reduce_perf")+row+"blue: Test CUDA failure common.cu:1 'made up'\n .. blue pid 1: Test failure common.cu:2\n", 1, 0, 0, 0, whole...)
-	if e := m.runs[0].end; e.Outcome != result.Aborted || !strings.Contains(e.Reason, "made up") {
-		t.Errorf("%+v", e)
-	}
-	expect(t, "starting up\n"+modernHead("all_reduce_perf")+row+"\nsomething else\n12 monkeys\n"+row+"# Out of bounds values : 0 OK\nbye\n", 2, 0, 4, 0, append(whole, whole...)...)
-	m = expect(t, modern+"\n"+modernHead("")+row+"# Out of bounds values : 0 OK\n"+strings.Replace(modern, "all_gather", "alltoall", 2), 5, 0, 0, 0,
-		append(append(briefs(t, modern), whole...), briefs(t, strings.Replace(modern, "all_gather", "alltoall", 2))...)...)
-	if len(m.runs) != 3 || m.runs[2].run.Imported.Line != 26 {
-		t.Errorf("%d runs, the last from line %d", len(m.runs), m.runs[len(m.runs)-1].run.Imported.Line)
-	}
-	if counts := fmt.Sprint(len(m.runs[0].records), len(m.runs[1].records), len(m.runs[2].records)); counts != "4 2 4" {
-		t.Errorf("records by run: %s", counts)
-	}
-}
-
-func briefs(t *testing.T, text string) (all []string) {
-	m, _ := read(t, text)
-	for _, r := range m.records() {
-		all = append(all, brief(r))
-	}
-	return all
-}
-
-// Ranks in groups, and processes that do not know of each other.
-func TestWorlds(t *testing.T) {
-	ranks := func(format string, n int) (text string) {
-		for i := range n {
-			text += fmt.Sprintf(format, i, i%2)
-		}
-		return text
-	}
-	head := "# nThread 1 nGpus 1 minBytes 8 maxBytes 8 step: 2(factor) warmup iters: 1 iters: 20 agg iters: 1 validation: 0 graph: 0\n"
-	table := "# size count type redop root time algbw busbw #wrong time algbw busbw #wrong\n8 2 float sum -1 1 0 0 N/A 1 0 0 N/A\n# Out of bounds values : 0 OK\n"
-	for _, c := range []struct {
-		ranks string
-		world int
-		warns bool
-	}{
-		{ranks("#  Rank %2d Group %2d Pid 1 on a device 0 [0000:00:01] X\n", 8), 4, true},
-		{strings.Repeat("#  Rank  0 Group  0 Pid 1 on a device 0 [0000:00:01] X\n", 4), 1, true},
-		{"", 0, false},
-	} {
-		m, _ := read(t, "# Collective test starting: all_reduce_perf\n"+head+c.ranks+table)
-		if run := m.runs[0].run; run.World != c.world || (len(run.Warnings) > 0) != c.warns {
-			t.Errorf("%s: world %d, %v", c.ranks, run.World, run.Warnings)
-		}
 	}
 }
 
@@ -326,41 +374,51 @@ const jsonTest = `{"version":4,"start_time":"2026-01-02 03:04:05","args":["/x/bu
 "out_of_bounds":{"count":2,"okay":"false"},"errors":[""],"end_time":"2026-01-02 03:05:05"}`
 
 func TestJSON(t *testing.T) {
-	want := []string{"all_reduce float32 sum -1 out throughput n2 8 2 1.2345678e-05s ok off", "all_reduce float32 sum -1 in throughput n2 8 2 1.05e-05s wrong wrong",
-		"all_reduce float32 sum -1 in throughput n2 16 4 - ok ok"}
-	m := expect(t, jsonTest, 2, 0, 0, 0, want...)
-	k, r := m.runs[0], m.records()[0]
-	if k.run.Method.Average != "max over ranks" || k.run.Nodes != 2 || len(k.run.Environment) != 1 || k.run.Imported.Ended == "" || k.end.Outcome != result.Complete {
-		t.Errorf("%+v %+v", k.run, k.end)
-	}
-	if r.Time.Event == nil || r.Time.Event.Seconds != 1.23e-05 || r.Path.Channels != 2 {
-		t.Errorf("%+v %+v", r.Time.Event, r.Path)
-	}
-	if s := fmt.Sprintf("%+v", k.run); strings.Contains(s, "secret") {
-		t.Error("the environment leaks")
-	}
-	// A file that breaks off keeps its whole rows.
 	cut := strings.Index(jsonTest, `{"size":16`)
-	m = expect(t, jsonTest[:cut+20], 2, 1, 0, 0, want[:2]...)
-	if m.runs[0].end.Outcome != result.Interrupted {
-		t.Errorf("%+v", m.runs[0].end)
-	}
-	m = expect(t, jsonTest[:cut], 2, 1, 0, 0, want[:2]...)
-	if m.runs[0].end.Outcome != result.Interrupted {
-		t.Errorf("%+v", m.runs[0].end)
-	}
-	// Several GPUs a process: only the first of each is listed.
-	m, _ = read(t, strings.Replace(strings.Replace(jsonTest, `"ngpus":1`, `"ngpus":4`, 1), `"rank":1`, `"rank":4`, 1))
-	if run := m.runs[0].run; run.World != 8 || len(run.Warnings) == 0 {
-		t.Errorf("world %d, %v", run.World, run.Warnings)
-	}
-	// In two groups.
+	processes := strings.NewReplacer(`"ngpus":1`, `"ngpus":4`, `"rank":1`, `"rank":4`)
 	groups := strings.NewReplacer(`"ngpus":1`, `"ngpus":4`, `"rank":1,"group":0`, `"rank":4,"group":1`)
-	m, _ = read(t, groups.Replace(jsonTest))
-	warnings := notice.Of(notice.DevicesPartlyListed{Listed: 2, World: 8}, notice.WrongValuesCounted{Values: 2},
-		notice.ConcurrentGroups{})
-	if run := m.runs[0].run; run.World != 4 || !reflect.DeepEqual(run.Warnings, warnings) {
-		t.Errorf("world %d, %v", run.World, run.Warnings)
+	imports(t, map[string]string{
+		jsonTest: `
+rows 2 torn 0 unknown 0 log 0
+nccl-tests, nccl NCCL 2.30.7 (by nccl-tests), n2 on 2; complete <nil> [wrong-values-counted]
+0: all_reduce float32 sum -1 out throughput n2 8 2 1.2345678e-05s ok off map[bus_bw:nan implementation:Coll per_iter:avg_us 12.4, p95_us 14, p99_us 15, cv_pct 8 result:1] iterations 20 path {RING LL 2 false}
+0: all_reduce float32 sum -1 in throughput n2 8 2 1.05e-05s wrong wrong map[alg_bw:1 bus_bw:1 implementation:Coll result:1] iterations 20 path {RING LL 2 false}
+0: all_reduce float32 sum -1 in throughput n2 16 4 - ok ok map[alg_bw:1 bus_bw:1 cpu_time:3.5 result:2]
+`,
+		jsonTest[:cut+20]: `
+rows 2 torn 1 unknown 0 log 0
+nccl-tests, nccl NCCL 2.30.7 (by nccl-tests), n2 on 2; interrupted {} []
+0: all_reduce float32 sum -1 out throughput n2 8 2 1.2345678e-05s ok off map[bus_bw:nan implementation:Coll per_iter:avg_us 12.4, p95_us 14, p99_us 15, cv_pct 8 result:1] iterations 20 path {RING LL 2 false}
+0: all_reduce float32 sum -1 in throughput n2 8 2 1.05e-05s wrong wrong map[alg_bw:1 bus_bw:1 implementation:Coll result:1] iterations 20 path {RING LL 2 false}
+`,
+		jsonTest[:cut]: `
+rows 2 torn 1 unknown 0 log 0
+nccl-tests, nccl NCCL 2.30.7 (by nccl-tests), n2 on 2; interrupted {} []
+0: all_reduce float32 sum -1 out throughput n2 8 2 1.2345678e-05s ok off map[bus_bw:nan implementation:Coll per_iter:avg_us 12.4, p95_us 14, p99_us 15, cv_pct 8 result:1] iterations 20 path {RING LL 2 false}
+0: all_reduce float32 sum -1 in throughput n2 8 2 1.05e-05s wrong wrong map[alg_bw:1 bus_bw:1 implementation:Coll result:1] iterations 20 path {RING LL 2 false}
+`,
+		processes.Replace(jsonTest): `
+rows 2 torn 0 unknown 0 log 0
+nccl-tests, nccl NCCL 2.30.7 (by nccl-tests), n8 on 2; complete <nil> [devices-partly-listed wrong-values-counted]
+0: all_reduce float32 sum -1 out throughput n8 8 2 1.2345678e-05s ok off map[bus_bw:nan implementation:Coll per_iter:avg_us 12.4, p95_us 14, p99_us 15, cv_pct 8 result:1] iterations 20 path {RING LL 2 false}
+0: all_reduce float32 sum -1 in throughput n8 8 2 1.05e-05s wrong wrong map[alg_bw:1 bus_bw:1 implementation:Coll result:1] iterations 20 path {RING LL 2 false}
+0: all_reduce float32 sum -1 in throughput n8 16 4 - ok ok map[alg_bw:1 bus_bw:1 cpu_time:3.5 result:2]
+`,
+		groups.Replace(jsonTest): `
+rows 2 torn 0 unknown 0 log 0
+nccl-tests, nccl NCCL 2.30.7 (by nccl-tests), n4 on 2; complete <nil> [devices-partly-listed wrong-values-counted concurrent-groups]
+0: all_reduce float32 sum -1 out throughput n4 8 2 1.2345678e-05s ok off map[bus_bw:nan implementation:Coll per_iter:avg_us 12.4, p95_us 14, p99_us 15, cv_pct 8 result:1] iterations 20 path {RING LL 2 false}
+0: all_reduce float32 sum -1 in throughput n4 8 2 1.05e-05s wrong wrong map[alg_bw:1 bus_bw:1 implementation:Coll result:1] iterations 20 path {RING LL 2 false}
+0: all_reduce float32 sum -1 in throughput n4 16 4 - ok ok map[alg_bw:1 bus_bw:1 cpu_time:3.5 result:2]
+`,
+	})
+	m, _ := read(t, jsonTest)
+	k, r := m.runs[0], m.records()[0]
+	if k.run.Method.Average != "max over ranks" || len(k.run.Environment) != 1 || k.run.Imported.Ended == "" {
+		t.Errorf("%+v", k.run)
+	}
+	if r.Time.Event == nil || r.Time.Event.Seconds != 1.23e-05 || r.Path.Channels != 2 || r.Time.Iterations != 20 {
+		t.Errorf("%+v %+v", r.Time, r.Path)
 	}
 }
 

@@ -1,6 +1,7 @@
 package foreign
 
 import (
+	"cmp"
 	"regexp"
 	"slices"
 	"strings"
@@ -196,7 +197,7 @@ func (t *ncclTest) record(r *ncclRow, p coll.Placement) *result.Record {
 	if t.collective == 0 {
 		rec.Collective = coll.Other // until it is decided
 	}
-	rec.Placement, rec.Mode, rec.World, rec.Cycle = p, t.mode, t.world(), t.cycle
+	rec.Placement, rec.Mode, rec.World, rec.Cycle = p, t.mode, cmp.Or(t.run.World, t.world()), t.cycle
 	rec.SizeBytes, _ = count(r.point[t.columns.point[0]])
 	rec.Count, _ = count(r.point[t.columns.point[1]])
 	typed(rec, r.point["type"])

@@ -24,9 +24,6 @@ func newLine(n int, text string) line {
 	return l
 }
 
-// number reports whether the line begins with a digit, as rows do.
-func (l line) number() bool { return !l.mark && l.body != "" && l.body[0] >= '0' && l.body[0] <= '9' }
-
 // parser reads one family of layouts.
 type parser interface {
 	// take reads a line; false: it is no part of this layout. Without an open test it takes only what begins one.
