@@ -66,7 +66,9 @@ func TestConfigurationsOfOneFile(t *testing.T) {
 			"NCCL_ALGO set by environment to Ring\n"+rowOf(2, 5000)+footer, "\n", "\n[1,0]<stdout>:"),
 			`NCCL_ALGO=Ring`},
 		"a JSON of nccl-tests": {jsonTest, `NCCL_ALGO=Ring`},
-		"runs of OSU":          {"# OSU MPI Allreduce Latency Test v7.4\n# Size  Avg Latency(us)\n8 1.0\n--- B ---\n# OSU MPI Allreduce Latency Test v7.4\n# Size  Avg Latency(us)\n8 1.0\n", `|after "--- B ---"`},
+		"runs of OSU": {"# OSU MPI Allreduce Latency Test v7.4\n# Size  Avg Latency(us)\n8 1.0\n" +
+			"--- B ---\n# OSU MPI Allreduce Latency Test v7.4\n# Size  Avg Latency(us)\n" +
+			"8 1.0\n", `|after "--- B ---"`},
 		"blocks of a program of IMB": {imbRun + "A\n" + imbBlockOf("Bcast") +
 			"B\n# Intel(R) MPI Benchmarks 2021.3, MPI-1 part\n" + imbBlockOf("Bcast"), `|after "A"|after "B"`},
 		"of the collective profiler": {profileOf + "B\n" + profileOf, `|after "B"`},
@@ -80,11 +82,13 @@ func TestConfigurationsOfOneFile(t *testing.T) {
 
 func imbBlockOf(name string) string {
 	return fmt.Sprintf(
-		"# Benchmarking %s\n# #processes = 2\n#bytes #repetitions t_min[usec] t_max[usec] t_avg[usec]\n8 100 1.0 2.0 1.5\n",
+		"# Benchmarking %s\n# #processes = 2\n#bytes #repetitions t_min[usec] t_max[usec] t_avg[usec]\n"+
+			"8 100 1.0 2.0 1.5\n",
 		name,
 	)
 }
 
 var imbRun = "# Intel(R) MPI Benchmarks 2021.3, MPI-1 part\n" + imbBlockOf("Allreduce")
 
-const profileOf = "Configuration: World Size=2\nBackend: nccl\nTensor Size: 8 elements (0.00 MB)\n  AllReduce: 0.010 ms | AlgBW: 0.00 GB/s | BusBW: 0.00 GB/s\nProfiling Complete!\n"
+const profileOf = "Configuration: World Size=2\nBackend: nccl\nTensor Size: 8 elements (0.00 MB)\n" +
+	"  AllReduce: 0.010 ms | AlgBW: 0.00 GB/s | BusBW: 0.00 GB/s\nProfiling Complete!\n"

@@ -35,7 +35,9 @@ func worlds(m *memory) (all []string) {
 
 // Below a footer a list of ranks or a heading begins another test; a second heading above it does not.
 func TestFooterClosesTable(t *testing.T) {
-	ranks := "#  Rank  0 Group  0 Pid 1 on a device 0 [0000:01:00] X\n#  Rank  1 Group  0 Pid 1 on a device 1 [0000:02:00] X\n#  Rank  2 Group  0 Pid 1 on b device 0 [0000:01:00] X\n"
+	ranks := "#  Rank  0 Group  0 Pid 1 on a device 0 [0000:01:00] X\n" +
+		"#  Rank  1 Group  0 Pid 1 on a device 1 [0000:02:00] X\n" +
+		"#  Rank  2 Group  0 Pid 1 on b device 0 [0000:01:00] X\n"
 	heading := "# size count type redop root time algbw busbw #wrong time algbw busbw #wrong\n"
 	for what, c := range map[string]struct{ between, row, want string }{
 		"Using devices":           {footer + "# Using devices\n" + ranks + heading, rowOf(3, 7000), "[2: 2 2 3: 3 3]"},
@@ -110,7 +112,8 @@ func TestContradictionInEachLayout(t *testing.T) {
 			`"alg_bw":1.00,"bus_bw":1.75,"nwrong":0`, 1)},
 		"rccl-tests JSON": {text: `{"numCycle":0,"name":"all_reduce_perf","ranks":2,"size":1024,"type":"float","redop":"sum","inPlace":0,"time":1.0,"algBw":1.00,"busBw":1.75,"wrong":0}`},
 		"rccl-tests CSV":  {text: "numCycle,name,collective,ranks,size,type,redop,inPlace,time,algbw,busbw,#wrong\n0,x,all_reduce,2,1024,float,sum,0,1.0,1.00,1.75,0\n"},
-		"--set":           {text: "# size count type redop root time algbw busbw #wrong time algbw busbw #wrong\n1024 256 float sum -1 1.0 1.00 1.75 0 1.0 0.00 0.00 0\n", given: []string{"world=2", "collective=all_reduce"}},
+		"--set": {text: "# size count type redop root time algbw busbw #wrong time algbw busbw #wrong\n" +
+			"1024 256 float sum -1 1.0 1.00 1.75 0 1.0 0.00 0.00 0\n", given: []string{"world=2", "collective=all_reduce"}},
 	} {
 		_, counts := read(t, c.text, c.given...)
 		if counts.Doubtful != 1 {

@@ -116,8 +116,8 @@ const knownLayouts = "tables of nccl-tests, rccl-tests, the OSU and Intel benchm
 // byteOrderMark is what some systems put before a text in UTF-8.
 const byteOrderMark = "\xef\xbb\xbf"
 
-// isJSON reports whether a file begins as JSON does. A prefix of a launcher begins with a bracket too, so that a bracket
-// counts only where JSON goes on behind it.
+// isJSON reports whether a file begins as JSON does. A prefix of a launcher begins with a bracket too, so that a
+// bracket counts only where JSON goes on behind it.
 func isJSON(b *bufio.Reader) bool {
 	head, _ := b.Peek(4096)
 	head = bytes.TrimSpace(head)

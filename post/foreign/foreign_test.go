@@ -89,9 +89,10 @@ func brief(r *result.Record) string {
 	if r.Time != nil {
 		took = fmt.Sprintf("%gs", r.Time.Seconds)
 	}
-	return strings.Replace(fmt.Sprint(r.Operation(), " ", known(r.Type, r.Type != 0), " ", r.Op, " ", r.Root, " ",
-		known(r.Placement, r.Placement != 0), " ", known(r.Mode, r.Mode != 0), " n", r.World, " ", r.SizeBytes, " ", r.Count,
-		" ", took, " ", r.Status, " ", r.Check.Result), " n0 ", " ? ", 1)
+	about := fmt.Sprint(r.Operation(), " ", known(r.Type, r.Type != 0), " ", r.Op, " ", r.Root, " ",
+		known(r.Placement, r.Placement != 0), " ", known(r.Mode, r.Mode != 0))
+	text := fmt.Sprintf("%s n%d %d %d %s %s %s", about, r.World, r.SizeBytes, r.Count, took, r.Status, r.Check.Result)
+	return strings.Replace(text, " n0 ", " ? ", 1)
 }
 
 // report is what was read of a file: its counts, and of each run its line and its records.
@@ -102,17 +103,19 @@ func report(m *memory, c Counts) string {
 		for _, w := range r.Warnings {
 			codes = append(codes, w.Fact.Code())
 		}
-		text += fmt.Sprintf("%s, %s %s, n%d on %d; %s %v %s\n", r.Tool, r.Backend.Name, r.Backend.Library, r.World, r.Nodes,
-			k.end.Outcome, k.end.Cause.Fact, codes)
+		text += fmt.Sprintf("%s, %s %s, n%d on %d; %s %v %s\n", r.Tool, r.Backend.Name, r.Backend.Library, r.World,
+			r.Nodes, k.end.Outcome, k.end.Cause.Fact, codes)
 		for _, r := range k.records {
-			text += fmt.Sprintf("%d: %s %v", r.Imported.Line, brief(r), r.Imported.Stated)
+			text += fmt.Sprintf("%d: %s", r.Imported.Line, brief(r))
 			if r.Time != nil && r.Time.Iterations > 0 {
 				text += fmt.Sprint(" iterations ", r.Time.Iterations)
 			}
 			if r.Path != nil {
 				text += fmt.Sprint(" path ", *r.Path)
 			}
-			text += "\n"
+			if text += "\n"; len(r.Imported.Stated) > 0 {
+				text += fmt.Sprintln("   ", r.Imported.Stated)
+			}
 		}
 	}
 	return text
@@ -142,7 +145,9 @@ func TestNoLayout(t *testing.T) {
 // What the file does not tell can be given, and what it does tell cannot.
 func TestGiven(t *testing.T) {
 	text := osuFixture(
-		"# OSU MPI Allgather Latency Test v7.4\n# Datatype: MPI_INT.\n# Size       Avg Latency(us)\n16                      2.50\n")
+		"# OSU MPI Allgather Latency Test v7.4\n# Datatype: MPI_INT.\n# Size       Avg Latency(us)\n" +
+			"16                      2.50\n",
+	)
 	m, _ := read(t, text, "world=4", "placement=in", "type=float64", "collective=reduce")
 	if got, want := brief(m.records()[0]), "all_gather int32 none -1 in latency n4 64 4 2.5e-06s ok off"; got != want {
 		t.Errorf("%s, wanted %s", got, want)

@@ -34,7 +34,8 @@ var (
 	imbKnown = regexp.MustCompile(
 		`^(\( *\d+ additional processes? |Group +\d+:|Minimum message length|Maximum message length|Message lengths were|` +
 			`List of Benchmarks|!! |MODE: |Machine +:|System +:|Release +:|Version +:|` +
-			`MPI Thread Environment|For comparison|[\w ]*$|[-=*]{3,}$)`)
+			`MPI Thread Environment|For comparison|[\w ]*$|[-=*]{3,}$)`,
+	)
 	imbValue   = regexp.MustCompile(`^(Date|MPI Version|MPI_Datatype|MPI_Datatype for reductions|MPI_Op) +: +(.*?) *$`)
 	imbFailure = regexp.MustCompile(`^(\d+) +((out-of-mem|time-out|int-overflow)\.;?.*)$`)
 	imbRow     = regexp.MustCompile(`^\d+(\s|$)`)
@@ -152,7 +153,8 @@ func (p *imb) row(l line) error {
 	if m := imbFailure.FindStringSubmatch(l.body); m != nil && p.columns[0] == "#bytes" {
 		n, _ := count(m[1])
 		shareOrAll(rec, n)
-		rec.Status, rec.Why, rec.Check.Result = imbStatus[m[3]], result.Because(notice.SourceReports{Text: m[2]}), "none"
+		rec.Status, rec.Check.Result = imbStatus[m[3]], "none"
+		rec.Why = result.Because(notice.SourceReports{Text: m[2]})
 		return p.test.add(rec)
 	}
 	if !p.fill(rec, strings.Fields(l.text), imbColumn) {

@@ -86,7 +86,8 @@ func (f fields) object(key string) (o fields) {
 	return o
 }
 
-// object reads an object whose brace was read. Of results of nccl-tests all whole rows are kept where the file breaks off.
+// object reads an object whose brace was read. Of results of nccl-tests all whole rows are kept where the file breaks
+// off.
 func (in *input) object(d *json.Decoder, rows *table) error {
 	f, results := fields{}, []json.RawMessage(nil)
 	var err error

@@ -140,15 +140,15 @@ func (n ncclDocument) row(index int, raw json.RawMessage) error {
 		rec := n.record(r, []coll.Placement{coll.OutOfPlace, coll.InPlace}[i])
 		for _, name := range []string{"time", "cpu_time", "alg_bw", "bus_bw"} {
 			if text := place.text(name); text != "" {
-				n.figure(rec, name, text)
+				n.put(rec, name, text)
 			}
 		}
-		n.figure(rec, "#wrong", cmp.Or(place.text("nwrong"), "N/A"))
+		n.put(rec, "#wrong", cmp.Or(place.text("nwrong"), "N/A"))
 		state(rec, "result", itoa(index))
 		state(rec, "experiment_name", row.text("experiment_name"))
 		if tuning := row.object("tuning"); tuning != nil { // of version 4
 			for _, name := range []string{"algo", "proto", "#channels", "implementation"} {
-				n.figure(rec, name, tuning.text(name))
+				n.put(rec, name, tuning.text(name))
 			}
 		}
 		perIteration(rec, row.object(name+"_per_iter")) // with -I

@@ -63,11 +63,11 @@ func ncclHeading(body string) *ncclColumns {
 
 // ncclRow is a row of a table.
 type ncclRow struct {
-	line    int
-	text    string
-	point   map[string]string
-	stamp   string
-	figures []string // of all placements
+	line   int
+	text   string
+	point  map[string]string
+	stamp  string
+	values []string // of all placements
 }
 
 func (r *ncclRow) op() string { return r.point["op"] + r.point["redop"] }
@@ -80,7 +80,7 @@ func (c *ncclColumns) read(line int, text string) *ncclRow {
 		r.stamp, words = words[n-2]+" "+words[n-1], words[:n-2]
 	}
 	want := len(c.point) + c.blocks*len(c.block)
-	if len(words) == want-1 && c.op() && ncclFigure.MatchString(words[3]) {
+	if len(words) == want-1 && c.op() && ncclValue.MatchString(words[3]) {
 		words, c.emptyOp = slices.Insert(words, 3, ""), true
 	}
 	if len(words) != want || !ncclPoint.MatchString(text) {
@@ -89,9 +89,9 @@ func (c *ncclColumns) read(line int, text string) *ncclRow {
 	for i, name := range c.point {
 		r.point[name] = words[i]
 	}
-	r.figures = words[len(c.point):]
-	for i, w := range r.figures {
-		if name := c.block[i%len(c.block)]; !ncclFigure.MatchString(w) && !strings.HasPrefix(name, "algo") &&
+	r.values = words[len(c.point):]
+	for i, w := range r.values {
+		if name := c.block[i%len(c.block)]; !ncclValue.MatchString(w) && !strings.HasPrefix(name, "algo") &&
 			!strings.HasPrefix(name, "proto") {
 			return nil
 		}
@@ -100,8 +100,8 @@ func (c *ncclColumns) read(line int, text string) *ncclRow {
 }
 
 var (
-	ncclFigure = regexp.MustCompile(`^([-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?\*?|N/A|[-+]?nan|[-+]?inf)$`)
-	ncclPoint  = regexp.MustCompile(`^\s*\d+\s+\d+\s+[A-Za-z]\w*(\s|$)`)
+	ncclValue = regexp.MustCompile(`^([-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?\*?|N/A|[-+]?nan|[-+]?inf)$`)
+	ncclPoint = regexp.MustCompile(`^\s*\d+\s+\d+\s+[A-Za-z]\w*(\s|$)`)
 	// logInRow is a line of the log behind what was printed of a row, often without a space.
 	logInRow = regexp.MustCompile(`^(.*?)(\S+):\d+:\d+ \[\w+\] (?:NCCL|RCCL) `)
 )
@@ -138,8 +138,8 @@ func (t *ncclTest) row(l line) (bool, error) {
 	return true, t.in.torn(l.n, l.text)
 }
 
-// withoutLog is what a line holds before a line of the log. Which part of a word is a value and which the host's name is
-// decided by the hosts of the ranks; where that is not clear, nothing is cut.
+// withoutLog is what a line holds before a line of the log. Which part of a word is a value and which the host's name
+// is decided by the hosts of the ranks; where that is not clear, nothing is cut.
 func withoutLog(text string, ranks []result.Rank) (before string, cut bool) {
 	m := logInRow.FindStringSubmatch(text)
 	if m == nil {
@@ -175,13 +175,13 @@ func (t *ncclTest) emit(r *ncclRow) error {
 	}
 	var records []*result.Record
 	for i := range c.blocks {
-		figures := r.figures[i*len(c.block):][:len(c.block)]
-		if !slices.ContainsFunc(figures, func(f string) bool { return f != "N/A" }) {
+		values := r.values[i*len(c.block):][:len(c.block)]
+		if !slices.ContainsFunc(values, func(f string) bool { return f != "N/A" }) {
 			continue // this placement was not measured
 		}
 		rec := t.record(r, placements[i])
 		for j, name := range c.block {
-			t.figure(rec, name, figures[j])
+			t.put(rec, name, values[j])
 		}
 		if t.export != nil {
 			rec.Warnings = t.export.warningsOf(rec)
@@ -191,7 +191,7 @@ func (t *ncclTest) emit(r *ncclRow) error {
 	return t.add(records...)
 }
 
-// record makes a record of a row for one placement, without its figures.
+// record makes a record of a row for one placement, without its values.
 func (t *ncclTest) record(r *ncclRow, p coll.Placement) *result.Record {
 	rec := newRecord(r.line, t.collective, t.operation)
 	if t.collective == 0 {
@@ -210,8 +210,8 @@ func (t *ncclTest) record(r *ncclRow, p coll.Placement) *result.Record {
 	return rec
 }
 
-// figure puts one value where it belongs.
-func (t *ncclTest) figure(rec *result.Record, name, text string) {
+// put puts one value where it belongs.
+func (t *ncclTest) put(rec *result.Record, name, text string) {
 	switch name {
 	case "time":
 		v, ok := positive(text)
@@ -246,8 +246,8 @@ func (t *ncclTest) figure(rec *result.Record, name, text string) {
 	}
 }
 
-// ncclCheck reads the column on the data: the number of wrong elements, in older layouts the largest difference. rccl-tests
-// puts an asterisk behind a difference that is larger than it allows.
+// ncclCheck reads the column on the data: the number of wrong elements, in older layouts the largest difference.
+// rccl-tests puts an asterisk behind a difference that is larger than it allows.
 func ncclCheck(rec *result.Record, name, text string, rounds int) {
 	text, starred := strings.CutSuffix(text, "*")
 	v, ok := number(text)

@@ -68,12 +68,14 @@ var ncclLines = []ncclLine{
 		`^nThreads? (\d+) nGpus (\d+) minBytes (\d+) maxBytes (\d+) step: (\d+\(\w+\)) (.*)$`), (*ncclTest).config},
 	{"devices", false, regexp.MustCompile(`^Using devices$|^out-of-place .*in-place`), nil},
 	{"devices", false, regexp.MustCompile(
-		`^Rank +(\d+) +(?:Group +(\d+) +)?(?:Pid +(\d+) +)?on +(\S+) +device +(\d+) +\[([^\]]*)\] *(.*)$`), (*ncclTest).rank},
-	{"", false, regexp.MustCompile(`^(?:NCCL Tests )?(compiled with|HIP version|ROCm version|Librccl path)[ :]+(\S.*)$`),
+		`^Rank +(\d+) +(?:Group +(\d+) +)?(?:Pid +(\d+) +)?on +(\S+) +device +(\d+) +\[([^\]]*)\] *(.*)$`),
+		(*ncclTest).rank},
+	{"", false, regexp.MustCompile(`^(?:NCCL Tests )?(compiled with|(?:HIP|ROCm) version|Librccl path)[ :]+(\S.*)$`),
 		func(t *ncclTest, m []string) { t.set(m[1], m[2]) }},
 	{"", false, regexp.MustCompile(`^Reducing maxBytes to .*$`),
 		func(t *ncclTest, m []string) { t.set("reduced", m[0]) }},
-	{"", false, regexp.MustCompile(`^Testing (\d+) cycle`), func(t *ncclTest, m []string) { t.cycle, _ = amount(m[1]) }},
+	{"", false, regexp.MustCompile(`^Testing (\d+) cycle`),
+		func(t *ncclTest, m []string) { t.cycle, _ = amount(m[1]) }},
 	{"", false, regexp.MustCompile(`^(Blocking) Enabled: (.*)$`), func(t *ncclTest, m []string) {
 		t.mode, t.sync = coll.Latency, m[2]
 		t.set("blocking", m[2])

@@ -52,7 +52,7 @@ func (t *ncclTest) decide(rows []*result.Record) {
 }
 
 // which finds the collective that no line names: that of the command over the table, if the rows may be of it, or the
-// only one that columns and figures leave.
+// only one that columns and values leave.
 func (t *ncclTest) which(rows []*result.Record) {
 	left := t.candidates(rows)
 	typed, operation := perfProgram(t.command.program)

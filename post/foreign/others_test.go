@@ -28,47 +28,52 @@ func TestOSU(t *testing.T) {
 64                      1.2`): `
 rows 4 torn 1 unknown 0 log 0
 OSU Micro-Benchmarks 7.4, mpi MPI (by OSU Micro-Benchmarks 7.4), n4 on 0; complete <nil> []
-6: reduce_scatter float32 sum -1 out latency n4 64 4 1.5e-06s ok ok map[Max Latency(us):1.75 Min Latency(us):1.25 P50 Tail Lat(us):1.40] iterations 1000
-7: reduce_scatter float32 sum -1 out latency n4 128 8 2.5e-06s wrong wrong map[Max Latency(us):2.75 Min Latency(us):2.25 P50 Tail Lat(us):2.40] iterations 1000
-10: reduce_scatter int32 sum -1 out latency n4 64 4 1.25e-06s ok ok map[Max Latency(us):1.25 Min Latency(us):1.25 P50 Tail Lat(us):1.40] iterations 1000
+6: reduce_scatter float32 sum -1 out latency n4 64 4 1.5e-06s ok ok iterations 1000
+    map[Max Latency(us):1.75 Min Latency(us):1.25 P50 Tail Lat(us):1.40]
+7: reduce_scatter float32 sum -1 out latency n4 128 8 2.5e-06s wrong wrong iterations 1000
+    map[Max Latency(us):2.75 Min Latency(us):2.25 P50 Tail Lat(us):2.40]
+10: reduce_scatter int32 sum -1 out latency n4 64 4 1.25e-06s ok ok iterations 1000
+    map[Max Latency(us):1.25 Min Latency(us):1.25 P50 Tail Lat(us):1.40]
 `,
 		"# OSU MPI Allreduce Latency Test v5.6\n# Size       Avg Latency(us)\n4  1.50\n": `
 rows 1 torn 0 unknown 0 log 0
 OSU Micro-Benchmarks 5.6, mpi MPI (by OSU Micro-Benchmarks 5.6), n0 on 0; complete <nil> []
-3: all_reduce float32 sum -1 ? latency ? 4 1 1.5e-06s ok off map[]
+3: all_reduce float32 sum -1 ? latency ? 4 1 1.5e-06s ok off
 `,
 		"# OSU NCCL-CUDA Allgather Latency Test v7.2\n# Size       Avg Latency(us)\n4  1.50\n": `
 rows 1 torn 0 unknown 0 log 0
 OSU Micro-Benchmarks 7.2, nccl NCCL (by OSU Micro-Benchmarks 7.2), n0 on 0; complete <nil> []
-3: all_gather float32 none -1 ? latency ? -1 1 1.5e-06s ok off map[]
+3: all_gather float32 none -1 ? latency ? -1 1 1.5e-06s ok off
 `,
 		"# OSU OpenSHMEM Broadcast Latency Test v5.6\n# Size       Avg Latency(us)\n4  1.50\n": `
 rows 1 torn 0 unknown 0 log 0
 OSU Micro-Benchmarks 5.6, openshmem OpenSHMEM (by OSU Micro-Benchmarks 5.6), n0 on 0; complete <nil> []
-3: broadcast ? none 0 ? latency ? 4 -1 1.5e-06s ok off map[]
+3: broadcast ? none 0 ? latency ? 4 -1 1.5e-06s ok off
 `,
 		"# OSU MPI Barrier Latency Test v7.4\n# Avg Latency(us)   Min Latency(us)\n  1.50   1.25\n": `
 rows 1 torn 0 unknown 0 log 0
 OSU Micro-Benchmarks 7.4, mpi MPI (by OSU Micro-Benchmarks 7.4), n0 on 0; complete <nil> []
-3: Barrier Latency ? none -1 ? latency ? -1 -1 1.5e-06s ok off map[Min Latency(us):1.25]
+3: Barrier Latency ? none -1 ? latency ? -1 -1 1.5e-06s ok off
+    map[Min Latency(us):1.25]
 `,
 		"# OSU MPI Bandwidth Test v7.4\n# Size      Bandwidth (MB/s)\n1  10.00\n": `
 rows 1 torn 0 unknown 0 log 0
 OSU Micro-Benchmarks 7.4, mpi MPI (by OSU Micro-Benchmarks 7.4), n0 on 0; complete <nil> []
-3: Bandwidth ? none -1 ? ? ? 1 -1 - ok off map[Bandwidth (MB/s):10.00]
+3: Bandwidth ? none -1 ? ? ? 1 -1 - ok off
+    map[Bandwidth (MB/s):10.00]
 `,
 		"+ srun --ntasks=2 /opt/osu_allreduce -l\n# OSU MPI Allreduce Latency Test v7.4\n# Datatype: MPI_CHAR.\n# Size       Avg Latency(us)\n8   0.50\n": `
 rows 1 torn 0 unknown 0 log 0
 OSU Micro-Benchmarks 7.4, mpi MPI (by OSU Micro-Benchmarks 7.4), n2 on 0; complete <nil> []
-5: all_reduce int8 sum -1 in latency n2 8 8 5e-07s ok off map[]
+5: all_reduce int8 sum -1 in latency n2 8 8 5e-07s ok off
 `,
 		"# OSU MPI Allreduce Latency Test v7.4\n# Size  Avg Latency(us)\n8  1.0\n16  1.5\n8  3.0\n16  4.5\n# OSU MPI Broadcast Latency Test v7.4\n# Size  Avg Latency(us)\n8  1.0\n": `
 rows 3 torn 0 unknown 2 log 0
 OSU Micro-Benchmarks 7.4, mpi MPI (by OSU Micro-Benchmarks 7.4), n0 on 0; complete <nil> []
-3: all_reduce ? sum -1 ? latency ? 8 -1 1e-06s ok off map[]
-4: all_reduce ? sum -1 ? latency ? 16 -1 1.5e-06s ok off map[]
+3: all_reduce ? sum -1 ? latency ? 8 -1 1e-06s ok off
+4: all_reduce ? sum -1 ? latency ? 16 -1 1.5e-06s ok off
 OSU Micro-Benchmarks 7.4, mpi MPI (by OSU Micro-Benchmarks 7.4), n0 on 0; complete <nil> []
-9: broadcast ? none -1 in latency ? 8 -1 1e-06s ok off map[]
+9: broadcast ? none -1 in latency ? 8 -1 1e-06s ok off
 `,
 	})
 }
@@ -179,13 +184,17 @@ func TestIMB(t *testing.T) {
 		imbFixture: `
 rows 6 torn 1 unknown 0 log 0
 Intel MPI Benchmarks 2021.3, mpi MPI 3.1 (by Intel MPI Benchmarks 2021.3), n4 on 0; complete <nil> []
-29: alltoall uint8 none -1 out latency n4 0 0 5e-08s ok off map[t_min[usec]:0.03] iterations 1000
-30: alltoall uint8 none -1 out latency n4 64 16 2e-06s ok off map[t_min[usec]:1.00] iterations 1000
-31: alltoall uint8 none -1 out latency n4 128 32 - oom none map[]
+29: alltoall uint8 none -1 out latency n4 0 0 5e-08s ok off iterations 1000
+    map[t_min[usec]:0.03]
+30: alltoall uint8 none -1 out latency n4 64 16 2e-06s ok off iterations 1000
+    map[t_min[usec]:1.00]
+31: alltoall uint8 none -1 out latency n4 128 32 - oom none
 Intel MPI Benchmarks 2021.3, mpi MPI 3.1 (by Intel MPI Benchmarks 2021.3), n4 on 0; complete <nil> []
-38: reduce float64 max -1 out latency n4 16 2 2e-06s ok ok map[t_min[usec]:1.00] iterations 1000
+38: reduce float64 max -1 out latency n4 16 2 2e-06s ok ok iterations 1000
+    map[t_min[usec]:1.00]
 Intel MPI Benchmarks 2021.3, mpi MPI 3.1 (by Intel MPI Benchmarks 2021.3), n4 on 0; complete <nil> []
-46: Barrier ? none -1 ? latency n4 -1 -1 7.09e-06s ok off map[t_min[usec]:6.99] iterations 50
+46: Barrier ? none -1 ? latency n4 -1 -1 7.09e-06s ok off iterations 50
+    map[t_min[usec]:6.99]
 `,
 	})
 	m, _ := read(t, imbFixture)
@@ -279,16 +288,21 @@ Profiling Complete!
 `: `
 rows 4 torn 1 unknown 0 log 0
 collective profiler, nccl torch.distributed (by collective profiler), n4 on 0; complete <nil> []
-8: all_reduce float32 sum -1 in throughput n4 4194304 1048576 0.0001s ok off map[AlgBW:58.59 BusBW:39.06]
-9: all_gather float32 none -1 out throughput n4 16777216 1048576 0.0002s ok off map[AlgBW:14.65 BusBW:14.65]
-13: all_reduce float32 sum -1 in throughput n4 8388608 2097152 0.0001s ok off map[AlgBW:83.89 BusBW:125.83]
+8: all_reduce float32 sum -1 in throughput n4 4194304 1048576 0.0001s ok off
+    map[AlgBW:58.59 BusBW:39.06]
+9: all_gather float32 none -1 out throughput n4 16777216 1048576 0.0002s ok off
+    map[AlgBW:14.65 BusBW:14.65]
+13: all_reduce float32 sum -1 in throughput n4 8388608 2097152 0.0001s ok off
+    map[AlgBW:83.89 BusBW:125.83]
 `,
 		strings.Replace(profileOf, "Size=2", "Size=0", 1) +
 			"  AllGather: 0.010 ms | AlgBW: 0.00 GB/s | BusBW: 0.00 GB/s\n": `
 rows 2 torn 0 unknown 0 log 0
 collective profiler, nccl by collective profiler, n0 on 0; complete <nil> []
-4: all_reduce float32 sum -1 in throughput ? 32 8 1e-05s ok off map[AlgBW:0.00 BusBW:0.00]
-6: all_gather float32 none -1 out throughput ? -1 8 1e-05s ok off map[AlgBW:0.00 BusBW:0.00]
+4: all_reduce float32 sum -1 in throughput ? 32 8 1e-05s ok off
+    map[AlgBW:0.00 BusBW:0.00]
+6: all_gather float32 none -1 out throughput ? -1 8 1e-05s ok off
+    map[AlgBW:0.00 BusBW:0.00]
 `,
 	})
 	m, _ := read(t, strings.Replace(profileOf, "0.00 GB/s", "58.59 GB/s", 1)+profileOf)
@@ -300,8 +314,9 @@ collective profiler, nccl by collective profiler, n0 on 0; complete <nil> []
 // Tables and views that busbar itself wrote are refused.
 func TestOwnFiles(t *testing.T) {
 	for text, want := range map[string]string{
-		"Configuration: World Size=4\nTensor Size: 1 elements (4 B)\nData checked: 1 of 1 measured points\n": "own:3: this is the text view",
-		"run,campaign,launch,backend,world,size_bytes,time_s\n":                                              "own:1: this table was made by busbar",
+		"Configuration: World Size=4\nTensor Size: 1 elements (4 B)\n" +
+			"Data checked: 1 of 1 measured points\n": "own:3: this is the text view",
+		"run,campaign,launch,backend,world,size_bytes,time_s\n": "own:1: this table was made by busbar",
 	} {
 		_, err := Read(strings.NewReader(text), File{Path: "own"}, &memory{})
 		if err == nil || !strings.Contains(err.Error(), want) {
@@ -312,84 +327,96 @@ func TestOwnFiles(t *testing.T) {
 
 func TestCommsRes(t *testing.T) {
 	imports(t, map[string]string{
-		"\n\tCOMMS-RES                         total-size (B)  nElementsPerRank      Time(us):p50         p75         p95         Min         Max    AlgBW(GB/s) BusBW(GB/s)  TotalTime(us):p50\n" +
+		"\n" +
+			"\tCOMMS-RES                         total-size (B)  nElementsPerRank      Time(us):p50         p75         p95         Min         Max    AlgBW(GB/s) BusBW(GB/s)  TotalTime(us):p50\n" +
 			"\tCOMMS-RES-all_reduce-float32              1024               256              12.5        13.0        14.0        11.0        15.0          0.082       0.143                 0.0\n" +
 			"\tCOMMS-RES-all_gather_base-bfloat16-tag1              1024               64              12.5        13.0        14.0        11.0        15.0          0.082       0.143                 0.0\n" +
 			"\tCOMMS-RES-all_to_allv-float32              1024               256              12.5        13.0\n": `
 rows 3 torn 1 unknown 0 log 0
 PARAM comms, unknown by PARAM comms, n0 on 0; complete <nil> []
-3: all_reduce float32 sum -1 ? ? ? 1024 256 1.25e-05s ok unknown map[AlgBW(GB/s):0.082 BusBW(GB/s):0.143 Max:15.0 Min:11.0 TotalTime(us):p50:0.0 p75:13.0 p95:14.0]
-4: all_gather bfloat16 none -1 ? ? ? 1024 64 1.25e-05s ok unknown map[AlgBW(GB/s):0.082 BusBW(GB/s):0.143 Max:15.0 Min:11.0 TotalTime(us):p50:0.0 p75:13.0 p95:14.0 tag:tag1]
+3: all_reduce float32 sum -1 ? ? ? 1024 256 1.25e-05s ok unknown
+    map[AlgBW(GB/s):0.082 BusBW(GB/s):0.143 Max:15.0 Min:11.0 TotalTime(us):p50:0.0 p75:13.0 p95:14.0]
+4: all_gather bfloat16 none -1 ? ? ? 1024 64 1.25e-05s ok unknown
+    map[AlgBW(GB/s):0.082 BusBW(GB/s):0.143 Max:15.0 Min:11.0 TotalTime(us):p50:0.0 p75:13.0 p95:14.0 tag:tag1]
 `,
 	})
 }
 
 // A number of elements is a size only with a type and a number of ranks.
 func TestTables(t *testing.T) {
-	const head = "backend,collective,world_size,num_elements,size_mb,time_us,dtype\nnccl,all_reduce,2,8,,1.5,float32\n"
+	const head = "backend,collective,world_size,num_elements,size_mb,time_us,dtype\n" +
+		"nccl,all_reduce,2,8,,1.5,float32\n"
 	imports(t, map[string]string{
 		"numCycle,collective,ranks,rankspernode,gpusperrank,size,type,redop,inplace,time,algbw,busbw,#wrong\n0,AllReduce,4,2,1,1024,float,sum,0,50.0,0.02,0.03,0\n1,AllReduce,4,2,1,1024,float,sum,1,51.0,0.02,0.03,N/A\n0,AllGather,2,4,2,1,1024,float,none,0,52.0,0.02,0.01,2\n0,AllReduce,4,2\n": `
 rows 4 torn 1 unknown 0 log 0
 rccl-tests, rccl RCCL (by rccl-tests), n4 on 0; complete <nil> []
-2: all_reduce float32 sum -1 out throughput n4 1024 256 5e-05s ok ok map[algbw:0.02 busbw:0.03]
-3: all_reduce float32 sum -1 in throughput n4 1024 256 5.1e-05s ok off map[algbw:0.02 busbw:0.03]
+2: all_reduce float32 sum -1 out throughput n4 1024 256 5e-05s ok ok
+    map[algbw:0.02 busbw:0.03]
+3: all_reduce float32 sum -1 in throughput n4 1024 256 5.1e-05s ok off
+    map[algbw:0.02 busbw:0.03]
 rccl-tests, rccl RCCL (by rccl-tests), n4 on 2; complete <nil> []
-4: all_gather float32 none -1 out throughput n4 1024 64 5.2e-05s wrong wrong map[algbw:0.02 busbw:0.01]
+4: all_gather float32 none -1 out throughput n4 1024 64 5.2e-05s wrong wrong
+    map[algbw:0.02 busbw:0.01]
 `,
 		"backend,device,num_processes,data_size_mb,mean_time_ms,std_time_ms,min_time_ms\ngloo,cpu,2,1,1.5,0.1,1.25\nnccl,cuda,4,100,0.5,0.1,x\n": `
 rows 2 torn 0 unknown 0 log 0
 all-reduce script, gloo GLOO (by all-reduce script), n2 on 0; complete <nil> []
-2: all_reduce float32 sum -1 in latency n2 1048576 262144 0.0015s ok unknown map[data_size_mb:1 device:cpu std_time_ms:0.1]
+2: all_reduce float32 sum -1 in latency n2 1048576 262144 0.0015s ok unknown
+    map[data_size_mb:1 device:cpu std_time_ms:0.1]
 all-reduce script, nccl NCCL (by all-reduce script), n4 on 0; complete <nil> []
-3: all_reduce float32 sum -1 in latency n4 104857600 26214400 0.0005s ok unknown map[data_size_mb:100 device:cuda min_time_ms:x std_time_ms:0.1]
+3: all_reduce float32 sum -1 in latency n4 104857600 26214400 0.0005s ok unknown
+    map[data_size_mb:100 device:cuda min_time_ms:x std_time_ms:0.1]
 `,
 		"backend,collective,world_size,size_bytes,time_us,dtype\nnccl,broadcast,2,8,1.5,\nnccl,all_reduce,2,8,1.5,\nnccl,broadcast,2,8,1.5,float16\n": `
 rows 3 torn 0 unknown 0 log 0
 all-reduce script, nccl NCCL (by all-reduce script), n2 on 0; complete <nil> []
-2: broadcast ? none -1 ? latency n2 8 -1 1.5e-06s ok unknown map[]
-3: all_reduce float32 sum -1 in latency n2 8 2 1.5e-06s ok unknown map[]
-4: broadcast float16 none -1 ? latency n2 8 4 1.5e-06s ok unknown map[]
+2: broadcast ? none -1 ? latency n2 8 -1 1.5e-06s ok unknown
+3: all_reduce float32 sum -1 in latency n2 8 2 1.5e-06s ok unknown
+4: broadcast float16 none -1 ? latency n2 8 4 1.5e-06s ok unknown
 `,
 		head + "nccl,broadcast,2,8,1,1.5,\n": `
 rows 2 torn 0 unknown 0 log 0
 all-reduce script, nccl NCCL (by all-reduce script), n2 on 0; complete <nil> []
-2: all_reduce float32 sum -1 in latency n2 32 8 1.5e-06s ok unknown map[]
-3: broadcast ? none -1 ? latency n2 1048576 -1 1.5e-06s ok unknown map[num_elements:8 size_mb:1]
+2: all_reduce float32 sum -1 in latency n2 32 8 1.5e-06s ok unknown
+3: broadcast ? none -1 ? latency n2 1048576 -1 1.5e-06s ok unknown
+    map[num_elements:8 size_mb:1]
 `,
 		head + "nccl,all_reduce,2,8,1,1.5,complex64\n": `
 rows 2 torn 0 unknown 0 log 0
 all-reduce script, nccl NCCL (by all-reduce script), n2 on 0; complete <nil> []
-2: all_reduce float32 sum -1 in latency n2 32 8 1.5e-06s ok unknown map[]
-3: all_reduce ? sum -1 in latency n2 1048576 -1 1.5e-06s ok unknown map[num_elements:8 size_mb:1]
+2: all_reduce float32 sum -1 in latency n2 32 8 1.5e-06s ok unknown
+3: all_reduce ? sum -1 in latency n2 1048576 -1 1.5e-06s ok unknown
+    map[num_elements:8 size_mb:1]
 `,
 		head + "nccl,broadcast,2,8,,1.5,\n": `
 rows 2 torn 1 unknown 0 log 0
 all-reduce script, nccl NCCL (by all-reduce script), n2 on 0; complete <nil> []
-2: all_reduce float32 sum -1 in latency n2 32 8 1.5e-06s ok unknown map[]
+2: all_reduce float32 sum -1 in latency n2 32 8 1.5e-06s ok unknown
 `,
 		head + "nccl,all_gather,,8,1,1.5,float32\n": `
 rows 2 torn 1 unknown 0 log 0
 all-reduce script, nccl NCCL (by all-reduce script), n2 on 0; complete <nil> []
-2: all_reduce float32 sum -1 in latency n2 32 8 1.5e-06s ok unknown map[]
+2: all_reduce float32 sum -1 in latency n2 32 8 1.5e-06s ok unknown
 `,
 		head + "nccl,all_gather,4,8,,1.5,float32\n": `
 rows 2 torn 0 unknown 0 log 0
 all-reduce script, nccl NCCL (by all-reduce script), n2 on 0; complete <nil> []
-2: all_reduce float32 sum -1 in latency n2 32 8 1.5e-06s ok unknown map[]
+2: all_reduce float32 sum -1 in latency n2 32 8 1.5e-06s ok unknown
 all-reduce script, nccl NCCL (by all-reduce script), n4 on 0; complete <nil> []
-3: all_gather float32 none -1 ? latency n4 128 8 1.5e-06s ok unknown map[]
+3: all_gather float32 none -1 ? latency n4 128 8 1.5e-06s ok unknown
 `,
 		"backend,world_size,size_bytes,median_us,avg_us,min_us,iters\nnccl,2,8,1.5,2.5,1.0,100\n": `
 rows 1 torn 0 unknown 0 log 0
 all-reduce script, nccl NCCL (by all-reduce script), n2 on 0; complete <nil> []
-2: all_reduce float32 sum -1 in latency n2 8 2 1.5e-06s ok unknown map[] iterations 100
+2: all_reduce float32 sum -1 in latency n2 8 2 1.5e-06s ok unknown iterations 100
 `,
 	})
 }
 
 // What follows from the habits of scripts, and that a size is made of shares, is stated once.
 func TestDeductionsOfScripts(t *testing.T) {
-	m, _ := read(t, "backend,collective,world_size,size_bytes,time_us\n"+strings.Repeat("nccl,all_gather,4,32,1.5\n", 2))
+	const row = "nccl,all_gather,4,32,1.5\n"
+	m, _ := read(t, "backend,collective,world_size,size_bytes,time_us\n"+row+row)
 	want := notice.Of(notice.ScriptHabits{},
 		notice.Deduced{What: notice.DeducedSize, From: notice.FromShare, Collective: "all_gather"})
 	if got := m.runs[0].run.Imported.Deduced; !slices.Equal(got, want) {
@@ -403,49 +430,60 @@ func TestRCCLJSON(t *testing.T) {
 		"[" + rcclRow + "," + rcclRow + "]": `
 rows 2 torn 0 unknown 0 log 0
 rccl-tests, rccl RCCL (by rccl-tests), n4 on 2; complete <nil> []
-0: all_reduce float32 sum -1 out throughput n4 1024 256 5.05e-05s ok ok map[algbw:0.02 busbw:0.03]
-0: all_reduce float32 sum -1 out throughput n4 1024 256 5.05e-05s ok ok map[algbw:0.02 busbw:0.03]
+0: all_reduce float32 sum -1 out throughput n4 1024 256 5.05e-05s ok ok
+    map[algbw:0.02 busbw:0.03]
+0: all_reduce float32 sum -1 out throughput n4 1024 256 5.05e-05s ok ok
+    map[algbw:0.02 busbw:0.03]
 `,
 		rcclRow + "\n" + rcclRow + "\n": `
 rows 2 torn 0 unknown 0 log 0
 rccl-tests, rccl RCCL (by rccl-tests), n4 on 2; complete <nil> []
-0: all_reduce float32 sum -1 out throughput n4 1024 256 5.05e-05s ok ok map[algbw:0.02 busbw:0.03]
-0: all_reduce float32 sum -1 out throughput n4 1024 256 5.05e-05s ok ok map[algbw:0.02 busbw:0.03]
+0: all_reduce float32 sum -1 out throughput n4 1024 256 5.05e-05s ok ok
+    map[algbw:0.02 busbw:0.03]
+0: all_reduce float32 sum -1 out throughput n4 1024 256 5.05e-05s ok ok
+    map[algbw:0.02 busbw:0.03]
 `,
 		"[" + rcclRow + ",{\"size\":1}," + rcclRow[:40]: `
 rows 2 torn 1 unknown 1 log 0
 rccl-tests, rccl RCCL (by rccl-tests), n4 on 2; interrupted {} []
-0: all_reduce float32 sum -1 out throughput n4 1024 256 5.05e-05s ok ok map[algbw:0.02 busbw:0.03]
+0: all_reduce float32 sum -1 out throughput n4 1024 256 5.05e-05s ok ok
+    map[algbw:0.02 busbw:0.03]
 `,
 		"\xef\xbb\xbf[" + rcclRow + ",5," + rcclRow + "]": `
 rows 2 torn 0 unknown 1 log 0
 rccl-tests, rccl RCCL (by rccl-tests), n4 on 2; complete <nil> []
-0: all_reduce float32 sum -1 out throughput n4 1024 256 5.05e-05s ok ok map[algbw:0.02 busbw:0.03]
-0: all_reduce float32 sum -1 out throughput n4 1024 256 5.05e-05s ok ok map[algbw:0.02 busbw:0.03]
+0: all_reduce float32 sum -1 out throughput n4 1024 256 5.05e-05s ok ok
+    map[algbw:0.02 busbw:0.03]
+0: all_reduce float32 sum -1 out throughput n4 1024 256 5.05e-05s ok ok
+    map[algbw:0.02 busbw:0.03]
 `,
 		"[" + rcclRow: `
 rows 2 torn 1 unknown 0 log 0
 rccl-tests, rccl RCCL (by rccl-tests), n4 on 2; interrupted {} []
-0: all_reduce float32 sum -1 out throughput n4 1024 256 5.05e-05s ok ok map[algbw:0.02 busbw:0.03]
+0: all_reduce float32 sum -1 out throughput n4 1024 256 5.05e-05s ok ok
+    map[algbw:0.02 busbw:0.03]
 `,
 		"[" + rcclRow + ",": `
 rows 2 torn 1 unknown 0 log 0
 rccl-tests, rccl RCCL (by rccl-tests), n4 on 2; interrupted {} []
-0: all_reduce float32 sum -1 out throughput n4 1024 256 5.05e-05s ok ok map[algbw:0.02 busbw:0.03]
+0: all_reduce float32 sum -1 out throughput n4 1024 256 5.05e-05s ok ok
+    map[algbw:0.02 busbw:0.03]
 `,
 	})
 }
 
-// A table of the ML engineering book has bandwidths alone, or both bandwidths and latencies; of several collectives it has
-// columns for each.
+// A table of the ML engineering book has bandwidths alone, or both bandwidths and latencies; of several collectives
+// it has columns for each.
 func TestTorchBench(t *testing.T) {
 	const one = "The average bandwidth of all_reduce over 8 ranks (5 warmups / 20 trials):\n\n" +
-		"| payload |    busbw   |    algbw   |\n| ------: | ---------: | ---------: |\n|    1MiB |  17.50GBps |  10.00GBps |\n"
+		"| payload |    busbw   |    algbw   |\n| ------: | ---------: | ---------: |\n" +
+		"|    1MiB |  17.50GBps |  10.00GBps |\n"
 	imports(t, map[string]string{
 		"Environment:\n- software: torch=2.9.1+cu130, cuda=13.0, nccl=(2, 27, 7)\n" + one: `
 rows 1 torn 0 unknown 1 log 0
 ML engineering book, nccl NCCL 2.27.7 (by ML engineering book), n8 on 0; complete <nil> []
-7: all_reduce float32 sum -1 ? throughput n8 1048576 -1 0.0001048576s ok off map[algbw:10.00 busbw:17.50]
+7: all_reduce float32 sum -1 ? throughput n8 1048576 -1 0.0001048576s ok off
+    map[algbw:10.00 busbw:17.50]
 `,
 		"The average bandwidth and the per-call latency of 2 collectives over 4 ranks (at least 5 warmups):\n\n" +
 			"| payload | all_gather busbw | all_gather median | all_to_all busbw | all_to_all median |\n" +
@@ -453,14 +491,16 @@ ML engineering book, nccl NCCL 2.27.7 (by ML engineering book), n8 on 0; complet
 			"|    768B |                  |              12.5 |             0.75 |               8.0 |\n": `
 rows 1 torn 0 unknown 0 log 0
 ML engineering book, unknown by ML engineering book, n4 on 0; complete <nil> []
-5: all_gather float32 none -1 ? latency n4 768 -1 1.25e-05s ok off map[]
-5: alltoall float32 none -1 ? throughput n4 768 -1 7.68e-07s ok off map[busbw:0.75]
-5: alltoall float32 none -1 ? latency n4 768 -1 8e-06s ok off map[]
+5: all_gather float32 none -1 ? latency n4 768 -1 1.25e-05s ok off
+5: alltoall float32 none -1 ? throughput n4 768 -1 7.68e-07s ok off
+    map[busbw:0.75]
+5: alltoall float32 none -1 ? latency n4 768 -1 8e-06s ok off
 `,
 		strings.Replace(one, "over 8", "over 2", 1): `
 rows 1 torn 0 unknown 0 log 0
 ML engineering book, unknown by ML engineering book, n2 on 0; complete <nil> []
-5: all_reduce float32 sum -1 ? throughput ? 1048576 -1 - failed off map[algbw:10.00 busbw:17.50 time:5.99186285714e-05 s]
+5: all_reduce float32 sum -1 ? throughput ? 1048576 -1 - failed off
+    map[algbw:10.00 busbw:17.50 time:5.99186285714e-05 s]
 `,
 		"---- Performance of all_gather on 4 devices ---------------------\n" +
 			"Size (Bytes)         Description               Duration             Throughput (Gbps)    BusBW (Gbps)\n" +
@@ -470,8 +510,10 @@ ML engineering book, unknown by ML engineering book, n2 on 0; complete <nil> []
 			"1.0 MB               262144x4                  1.5\n": `
 rows 3 torn 1 unknown 0 log 0
 DeepSpeed communication benchmark, unknown by DeepSpeed communication benchmark, n4 on 0; complete <nil> []
-4: all_gather ? none -1 ? throughput n4 4096 -1 2e-05s ok off map[busbw:1.229 description:256x4 throughput:1.638]
-5: all_gather ? none -1 ? throughput n4 4194304 -1 0.0015s ok off map[busbw:16.777 description:262144x4 throughput:22.370]
+4: all_gather ? none -1 ? throughput n4 4096 -1 2e-05s ok off
+    map[busbw:1.229 description:256x4 throughput:1.638]
+5: all_gather ? none -1 ? throughput n4 4194304 -1 0.0015s ok off
+    map[busbw:16.777 description:262144x4 throughput:22.370]
 `,
 	})
 }

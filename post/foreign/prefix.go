@@ -5,9 +5,10 @@ import (
 	"strings"
 )
 
-// prefix is what launchers and log collectors put before each line. The first group names the process: Open MPI, Slurm
-// (srun -l), Hydra, torchrun, Kubernetes, Compose. The second does not: time stamps, a quoting mark. The third is that of
-// parallel shells, which looks like the beginning of many a line: it counts only before a comment or a row.
+// prefix is what launchers and log collectors put before each line. The first group names the process: Open MPI,
+// Slurm (srun -l), Hydra, torchrun, Kubernetes, Compose. The second does not: time stamps, a quoting mark. The third
+// is that of parallel shells, which looks like the beginning of many a line: it counts only before a comment or a
+// row.
 var prefix = regexp.MustCompile(`^(?:(` +
 	`\[[^\]\s]*,\d+\]<std\w+>:? ?|` +
 	` *\d+: ?|` +

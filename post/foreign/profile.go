@@ -102,7 +102,7 @@ func restate(rec *result.Record, algText, busText string) {
 		return math.Abs(printed-real) > 0.006+real*0.0006e-3/math.Max(s, 1e-9)
 	}
 	if s > 0 && (off(alg, rec.AlgBW(s)/1e9) || off(bus, rec.BusBW(s)/1e9)) {
-		rec.Notes = append(rec.Notes, fmt.Sprintf("restated: the source prints AlgBW %s and BusBW %s, which are GiB/s by "+
-			"another definition; here they are made from size and time", algText, busText))
+		rec.Notes = append(rec.Notes, fmt.Sprintf("restated: the source prints AlgBW %s and BusBW %s, which are GiB/s "+
+			"by another definition; here they are made from size and time", algText, busText))
 	}
 }

@@ -43,8 +43,12 @@ type tableRun struct {
 type tableRow map[string]string
 
 var (
-	rcclTable = tableFormat{tool: "rccl-tests", layout: "rccl-tests CSV", stated: bandwidths{alg: "algbw", bus: "busbw"},
-		record: rcclRecord}
+	rcclTable = tableFormat{
+		tool:   "rccl-tests",
+		layout: "rccl-tests CSV",
+		stated: bandwidths{alg: "algbw", bus: "busbw"},
+		record: rcclRecord,
+	}
 	scriptTable = tableFormat{tool: "all-reduce script", layout: "CSV of an all-reduce script", script: true,
 		record: scriptRecord}
 )
@@ -85,7 +89,7 @@ func (p *table) take(l line) (bool, error) {
 		return false, nil
 	}
 	columns := p.columns
-	if p.format == &rcclTable && len(words) == len(columns)+1 { // with MPI rows hold a number of nodes, without a heading
+	if p.format == &rcclTable && len(words) == len(columns)+1 { // with MPI rows hold a number of nodes
 		columns = slices.Insert(slices.Clone(columns), slices.Index(columns, "collective")+1, "nodes")
 	}
 	if err == nil && len(words) == len(columns) {

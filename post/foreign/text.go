@@ -61,6 +61,9 @@ type columnTable struct {
 	operation string    // of what is no collective
 }
 
+// columnFunc puts a word of the named column where it belongs in a record.
+type columnFunc func(rec *result.Record, name, word string) bool
+
 // record is a record of a row in line n, without the values of the row.
 func (c *columnTable) record(t *test, n int) *result.Record {
 	rec := newRecord(n, coll.Other, c.operation)
@@ -72,7 +75,7 @@ func (c *columnTable) record(t *test, n int) *result.Record {
 }
 
 // fill puts the words of a row where they belong; false: one is none that its column can hold.
-func (c *columnTable) fill(rec *result.Record, words []string, put func(r *result.Record, name, word string) bool) bool {
+func (c *columnTable) fill(rec *result.Record, words []string, put columnFunc) bool {
 	for i, name := range c.columns {
 		if len(words) != len(c.columns) || !put(rec, name, words[i]) {
 			return false
@@ -90,14 +93,16 @@ type stream struct {
 func newStream(in *input) *stream {
 	sh := &shell{around: newAround("")}
 	base := layout{in: in, shell: sh}
-	return &stream{shell: sh, parsers: []parser{&ncclText{layout: base}, &osu{layout: base}, &imb{layout: base},
-		&profile{layout: base}, &commsRes{layout: base}, &table{layout: base}, &book{layout: base}, &deepSpeed{layout: base}}}
+	return &stream{shell: sh, parsers: []parser{
+		&ncclText{layout: base}, &osu{layout: base}, &imb{layout: base}, &profile{layout: base},
+		&commsRes{layout: base}, &table{layout: base}, &book{layout: base}, &deepSpeed{layout: base},
+	}}
 }
 
-// maxStreams bounds the processes that are told apart; those beyond share a stream.
+// maxStreams bounds the processes that are distinguished; those beyond share a stream.
 const maxStreams = 1024
 
-// text reads a file of lines. Processes are told apart by the prefixes of their lines.
+// text reads a file of lines. Processes are distinguished by the prefixes of their lines.
 func (in *input) text(r *bufio.Reader) error {
 	streams, order := map[string]*stream{}, []*stream{}
 	err := lines(r, func(n int, text string) error {
@@ -153,7 +158,7 @@ func (s *stream) take(in *input, l line, raw string) error {
 	case libraryLog.MatchString(l.text):
 		return s.log(in, l, raw)
 	}
-	s.shell.say(l.text)
+	s.shell.note(l.text)
 	return in.unknown(l.n, raw)
 }
 
@@ -219,7 +224,7 @@ type command struct {
 
 var (
 	benchmarkCall = regexp.MustCompile(`^(.*?[\s/])??(\w+_perf(?:_mpi)?|osu_\w+|IMB-[\w-]+)(\s.*)?$`)
-	launcher      = regexp.MustCompile(`^.*(?:^|[\s/])(?:mpirun|mpirun_rsh|mpiexec(?:\.hydra)?|srun|prun|orterun)(\s.*)$`)
+	launcher      = regexp.MustCompile(`^.*(?:^|[\s/])(?:mpirun(?:_rsh)?|mpiexec(?:\.hydra)?|[sp]run|orterun)(\s.*)$`)
 	launcherRanks = regexp.MustCompile(`\s(?:--?np?|--ntasks)(?:=|\s+|)(\d+)(?:\s|$)`)
 )
 

@@ -115,7 +115,8 @@ func (p *book) take(l line) (bool, error) {
 		if p.library != "" {
 			backend, library = "nccl", "NCCL "+p.library
 		}
-		err := p.beginWorld("ML engineering book", "table of all_reduce_bench or torch-dist-bench", l, m[2], backend, library)
+		const format = "table of all_reduce_bench or torch-dist-bench"
+		err := p.beginWorld("ML engineering book", format, l, m[2], backend, library)
 		p.collective, p.columns = m[1], nil
 		p.test.set("trials", m[3])
 		return true, err

@@ -46,7 +46,7 @@ func (m *Importer) File(ctx context.Context, path string) (*Imported, error) {
 		return nil, err
 	}
 	if !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("%s: is no file; import wants the files themselves, since each is read more than once", path)
+		return nil, fmt.Errorf("%s: is no file; import wants the files themselves, since each is read twice", path)
 	}
 	hash, err := foreign.Hash(path)
 	if err != nil {
@@ -193,8 +193,8 @@ func (s *importSink) keep(points int) error {
 		written += f.Points
 	}
 	if written != points {
-		return fmt.Errorf("%d points were read and %d can be read back: nothing is kept; this is a fault of busbar", points,
-			written)
+		return fmt.Errorf("%d points were read and %d can be read back: nothing is kept; this is a defect of busbar",
+			points, written)
 	}
 	if err := atomicfile.KeepAll(s.drafts()); err != nil {
 		return &UnwritableError{err}
