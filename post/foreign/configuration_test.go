@@ -42,7 +42,8 @@ func TestConfigurationsOfOneFile(t *testing.T) {
 		"between rows": {modernHead("all_reduce_perf") + rowOf(2, 5000) + "noise\n" + rowOf(2, 5000) + footer +
 			table, `|`},
 		"variables of commands": {"$ mpirun -np 2 -x NCCL_PROTO=LL ./all_reduce_perf -b 8\n" + table +
-			"$ mpirun -np 2 -x NCCL_PROTO=Simple ./all_reduce_perf -b 8\n" + table + "$ mpirun -np 2 ./all_reduce_perf -b 8\n" +
+			"$ mpirun -np 2 -x NCCL_PROTO=Simple ./all_reduce_perf -b 8\n" + table + "$ " +
+			"mpirun -np 2 ./all_reduce_perf -b 8\n" +
 			table, `NCCL_PROTO=LL|NCCL_PROTO=Simple|`},
 		"variables of the log": {modernHead("all_reduce_perf") + log + "NCCL_MAX_NCHANNELS set by environment to 4.\n" +
 			log + "NCCL_DEBUG_SUBSYS set by environment to ALL\n" + rowOf(2, 5000) + footer + table,

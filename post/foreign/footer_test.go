@@ -110,10 +110,13 @@ func TestContradictionInEachLayout(t *testing.T) {
 	}{
 		"nccl-tests JSON": {text: strings.Replace(jsonTest, `"alg_bw":1,"bus_bw":1,"nwrong":2.0`,
 			`"alg_bw":1.00,"bus_bw":1.75,"nwrong":0`, 1)},
-		"rccl-tests JSON": {text: `{"numCycle":0,"name":"all_reduce_perf","ranks":2,"size":1024,"type":"float","redop":"sum","inPlace":0,"time":1.0,"algBw":1.00,"busBw":1.75,"wrong":0}`},
-		"rccl-tests CSV":  {text: "numCycle,name,collective,ranks,size,type,redop,inPlace,time,algbw,busbw,#wrong\n0,x,all_reduce,2,1024,float,sum,0,1.0,1.00,1.75,0\n"},
+		"rccl-tests JSON": {text: `{"numCycle":0,"name":"all_reduce_perf","ranks":2,"size":1024,
+"type":"float","redop":"sum","inPlace":0,"time":1.0,"algBw":1.00,"busBw":1.75,"wrong":0}`},
+		"rccl-tests CSV": {text: "numCycle,name,collective,ranks,size,type,redop,inPlace,time,algbw,busbw,#wrong\n" +
+			"0,x,all_reduce,2,1024,float,sum,0,1.0,1.00,1.75,0\n"},
 		"--set": {text: "# size count type redop root time algbw busbw #wrong time algbw busbw #wrong\n" +
-			"1024 256 float sum -1 1.0 1.00 1.75 0 1.0 0.00 0.00 0\n", given: []string{"world=2", "collective=all_reduce"}},
+			"1024 256 float " +
+			"sum -1 1.0 1.00 1.75 0 1.0 0.00 0.00 0\n", given: []string{"world=2", "collective=all_reduce"}},
 	} {
 		_, counts := read(t, c.text, c.given...)
 		if counts.Doubtful != 1 {

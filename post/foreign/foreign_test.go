@@ -182,7 +182,7 @@ func TestIdentity(t *testing.T) {
 
 // Long logs are read in parts: what is decided by the first rows holds for the rest.
 func TestManyRows(t *testing.T) {
-	row := "        1024           256   float     sum    35.20    0.03    0.03  0e+00    34.05    0.03    0.03  0e+00\n"
+	row := "    1024           256   float     sum    35.20    0.03    0.03  0e+00    34.05    0.03    0.03  0e+00\n"
 	m, c := read(t, e1Head("redop", "sum")+strings.Repeat(row, 3*heldRows)+"# Out of bounds values : 0 OK\n")
 	if c.Rows != 3*heldRows || len(m.records()) != 6*heldRows {
 		t.Fatalf("%d rows, %d records", c.Rows, len(m.records()))

@@ -23,7 +23,8 @@ var ncclSeeds = []string{
 	modernHead("all_reduce_perf") + "8 2 float sum -1 1 0 0 0 1 0 0 0\n" +
 		"blue: Test CUDA failure common.cu:1 'made up'\n",
 	"# Collective test starting: reduce_perf\n" +
-		"# size count type redop root time algbw busbw #wrong i_min i_max i_p99 i_cv% time algbw busbw #wrong i_min i_max i_p99 i_cv% timestamp\n" +
+		"# size count type redop root time algbw busbw #wrong i_min i_max i_p99 i_cv% time algbw busbw #wrong " +
+		"i_min i_max i_p99 i_cv% timestamp\n" +
 		"1024 256 half avg 3 10.0 1.0 1.0 0 9.0 12.0 11.9 3.1 11.0 1.0 1.0 0 9.5 12.5 12.4 3.2  2026-01-02 03:04:05\n",
 	"# Collective test starting: all_reduce_perf\n# in-place\n" +
 		"# size count type redop root time hipevt algbw busbw #wrong algo proto nchannels\n" +
@@ -32,11 +33,15 @@ var ncclSeeds = []string{
 
 // jsonSeeds are documents: nccl-tests' versions 1 to 4, rccl-tests' rows in a list and by the line, SuperBench's.
 var jsonSeeds = []string{
-	jsonTest, jsonTest[:strings.Index(jsonTest, `{"size":16`)+20], strings.Replace(jsonTest, `"version":4`, `"version":3`,
-		1), strings.Replace(jsonTest, `"version":4`, `"version":2`, 1),
-	`{"args":["all_gather_perf"],"config":{"nthreads":1,"ngpus":2},"results":[{"size":8,"count":2,"type":"half","redop":"none","root":-1,"out_of_place":{"time":1,"alg_bw":0,"bus_bw":0,"nwrong":0}}],"errors":[]}`,
+	jsonTest, jsonTest[:strings.Index(jsonTest, `{"size":16`)+20],
+	strings.Replace(jsonTest, `"version":4`, `"version":3`, 1),
+	strings.Replace(jsonTest, `"version":4`, `"version":2`, 1),
+	`{"args":["all_gather_perf"],"config":{"nthreads":1,"ngpus":2},
+"results":[{"size":8,"count":2,"type":"half","redop":"none","root":-1,
+"out_of_place":{"time":1,"alg_bw":0,"bus_bw":0,"nwrong":0}}],"errors":[]}`,
 	`{"version":1,"config":{},"results":{}}`,
-	`{"version":2,"args":["x"],"results":[{"size":1,"out_of_place":{"time":-nan,"nwrong":-inf}},7,null],"errors":["a","b"]}`,
+	`{"version":2,"args":["x"],"results":[{"size":1,"out_of_place":{"time":-nan,"nwrong":-inf}},7,null],
+"errors":["a","b"]}`,
 	rcclRow, rcclRow + "\n" + rcclRow + "\n", "[" + rcclRow + "," + rcclRow + "]", "[" + rcclRow + `,{"size":1},` +
 		rcclRow[:40],
 }
@@ -54,7 +59,8 @@ var otherSeeds = []string{
 	),
 	osuFixture(
 		"# OSU MPI Reduce_scatter Latency Test v7.4\n# Datatype: MPI_FLOAT.\n" +
-			"# Size       Avg Latency(us)   Min Latency(us)   Max Latency(us)  Iterations  P50 Tail Lat(us)        Validation\n64  1.50  1.25  1.75  1000  1.40  Pass\n64 1.2",
+			"# Size       Avg Latency(us)   Min Latency(us)   Max Latency(us)  Iterations  P50 Tail Lat(us)     " +
+			"   Validation\n64  1.50  1.25  1.75  1000  1.40  Pass\n64 1.2",
 	),
 	"# OSU MPI Barrier Latency Test v7.4\n# Avg Latency(us)   Min Latency(us)\n  1.50   1.25\n",
 	"# OSU MPI Bandwidth Test v7.4\n# Size      Bandwidth (MB/s)\n1   10.00\n",
@@ -65,7 +71,8 @@ var otherSeeds = []string{
 		"\tCOMMS-RES-QUANT-all_reduce-float32-tag 1024 256 1 2 12.5\n",
 }
 
-const rcclRow = `{"numCycle":0,"name":"AllReduce","nodes":2,"ranks":4,"ranksPerNode":2,"gpusPerRank":1,"size":1024,"type":"float","redop":"sum","inPlace":0,"time":50.5,"algBw":0.02,"busBw":0.03,"wrong":"0"}`
+const rcclRow = `{"numCycle":0,"name":"AllReduce","nodes":2,"ranks":4,"ranksPerNode":2,"gpusPerRank":1,
+ "size":1024,"type":"float","redop":"sum","inPlace":0,"time":50.5,"algBw":0.02,"busBw":0.03,"wrong":"0"}`
 
 // FuzzRead holds what must be true of any bytes: no panic, no more rows than lines, every point handed on, every run
 // ended, no figure that JSON cannot hold, and nothing that a reader of result files would refuse.

@@ -32,8 +32,8 @@ var (
 	imbBlock = regexp.MustCompile(`^Benchmarking (Multi-)?(\S+)`)
 	imbRanks = regexp.MustCompile(`^(?:#?processes = |\( *(\d+) groups of )(\d+)`)
 	imbKnown = regexp.MustCompile(
-		`^(\( *\d+ additional processes? |Group +\d+:|Minimum message length|Maximum message length|Message lengths were|` +
-			`List of Benchmarks|!! |MODE: |Machine +:|System +:|Release +:|Version +:|` +
+		`^(\( *\d+ additional processes? |Group +\d+:|Minimum message length|Maximum message length|` +
+			`Message lengths were|List of Benchmarks|!! |MODE: |Machine +:|System +:|Release +:|Version +:|` +
 			`MPI Thread Environment|For comparison|[\w ]*$|[-=*]{3,}$)`,
 	)
 	imbValue   = regexp.MustCompile(`^(Date|MPI Version|MPI_Datatype|MPI_Datatype for reductions|MPI_Op) +: +(.*?) *$`)

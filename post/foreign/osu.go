@@ -18,7 +18,7 @@ type osu struct {
 
 var (
 	osuTitle = regexp.MustCompile(
-		`^OSU (MPI|NCCL|RCCL|OpenSHMEM|UPC|UPC\+\+|oshm)(?:-(\w+))? (.+?)(?: (?:Benchmark|Test))?s? v((\d+)\.(\d+)\S*)$`,
+		`^OSU (MPI|NCCL|RCCL|OpenSHMEM|UPC(?:\+\+)?|oshm)(?:-(\w+))? (.+?)(?: Benchmark| Test)?s? v((\d+)\.(\d+)\S*)$`,
 	)
 	osuHeading = regexp.MustCompile(`^#\s*((?:Size |Avg Latency\(us\)|Overall\(us\)).*)$`)
 	osuGap     = regexp.MustCompile(`\s{2,}|\t`) // between the names of columns, which hold single spaces

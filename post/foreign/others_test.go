@@ -62,12 +62,14 @@ OSU Micro-Benchmarks 7.4, mpi MPI (by OSU Micro-Benchmarks 7.4), n0 on 0; comple
 3: Bandwidth ? none -1 ? ? ? 1 -1 - ok off
     map[Bandwidth (MB/s):10.00]
 `,
-		"+ srun --ntasks=2 /opt/osu_allreduce -l\n# OSU MPI Allreduce Latency Test v7.4\n# Datatype: MPI_CHAR.\n# Size       Avg Latency(us)\n8   0.50\n": `
+		"+ srun --ntasks=2 /opt/osu_allreduce -l\n# OSU MPI Allreduce Latency Test v7.4\n# Datatype: MPI_CHAR.\n" +
+			"# Size       Avg Latency(us)\n8   0.50\n": `
 rows 1 torn 0 unknown 0 log 0
 OSU Micro-Benchmarks 7.4, mpi MPI (by OSU Micro-Benchmarks 7.4), n2 on 0; complete <nil> []
 5: all_reduce int8 sum -1 in latency n2 8 8 5e-07s ok off
 `,
-		"# OSU MPI Allreduce Latency Test v7.4\n# Size  Avg Latency(us)\n8  1.0\n16  1.5\n8  3.0\n16  4.5\n# OSU MPI Broadcast Latency Test v7.4\n# Size  Avg Latency(us)\n8  1.0\n": `
+		"# OSU MPI Allreduce Latency Test v7.4\n# Size  Avg Latency(us)\n8  1.0\n16  1.5\n8  3.0\n16  4.5\n" +
+			"# OSU MPI Broadcast Latency Test v7.4\n# Size  Avg Latency(us)\n8  1.0\n": `
 rows 3 torn 0 unknown 2 log 0
 OSU Micro-Benchmarks 7.4, mpi MPI (by OSU Micro-Benchmarks 7.4), n0 on 0; complete <nil> []
 3: all_reduce ? sum -1 ? latency ? 8 -1 1e-06s ok off
@@ -328,9 +330,10 @@ func TestOwnFiles(t *testing.T) {
 func TestCommsRes(t *testing.T) {
 	imports(t, map[string]string{
 		"\n" +
-			"\tCOMMS-RES                         total-size (B)  nElementsPerRank      Time(us):p50         p75         p95         Min         Max    AlgBW(GB/s) BusBW(GB/s)  TotalTime(us):p50\n" +
-			"\tCOMMS-RES-all_reduce-float32              1024               256              12.5        13.0        14.0        11.0        15.0          0.082       0.143                 0.0\n" +
-			"\tCOMMS-RES-all_gather_base-bfloat16-tag1              1024               64              12.5        13.0        14.0        11.0        15.0          0.082       0.143                 0.0\n" +
+			"\tCOMMS-RES  total-size (B)  nElementsPerRank  Time(us):p50  p75  p95  Min  Max " +
+			" AlgBW(GB/s) BusBW(GB/s)  TotalTime(us):p50\n" +
+			"\tCOMMS-RES-all_reduce-float32  1024  256  12.5  13.0  14.0  11.0  15.0  0.082  0.143  0.0\n" +
+			"\tCOMMS-RES-all_gather_base-bfloat16-tag1  1024  64  12.5  13.0  14.0  11.0  15.0  0.082  0.143  0.0\n" +
 			"\tCOMMS-RES-all_to_allv-float32              1024               256              12.5        13.0\n": `
 rows 3 torn 1 unknown 0 log 0
 PARAM comms, unknown by PARAM comms, n0 on 0; complete <nil> []
@@ -347,7 +350,10 @@ func TestTables(t *testing.T) {
 	const head = "backend,collective,world_size,num_elements,size_mb,time_us,dtype\n" +
 		"nccl,all_reduce,2,8,,1.5,float32\n"
 	imports(t, map[string]string{
-		"numCycle,collective,ranks,rankspernode,gpusperrank,size,type,redop,inplace,time,algbw,busbw,#wrong\n0,AllReduce,4,2,1,1024,float,sum,0,50.0,0.02,0.03,0\n1,AllReduce,4,2,1,1024,float,sum,1,51.0,0.02,0.03,N/A\n0,AllGather,2,4,2,1,1024,float,none,0,52.0,0.02,0.01,2\n0,AllReduce,4,2\n": `
+		"numCycle,collective,ranks,rankspernode,gpusperrank,size,type,redop,inplace,time,algbw,busbw,#wrong\n" +
+			"0,AllReduce,4,2,1,1024,float,sum,0,50.0,0.02,0.03,0\n" +
+			"1,AllReduce,4,2,1,1024,float,sum,1,51.0,0.02,0.03,N/A\n" +
+			"0,AllGather,2,4,2,1,1024,float,none,0,52.0,0.02,0.01,2\n0,AllReduce,4,2\n": `
 rows 4 torn 1 unknown 0 log 0
 rccl-tests, rccl RCCL (by rccl-tests), n4 on 0; complete <nil> []
 2: all_reduce float32 sum -1 out throughput n4 1024 256 5e-05s ok ok
@@ -358,7 +364,8 @@ rccl-tests, rccl RCCL (by rccl-tests), n4 on 2; complete <nil> []
 4: all_gather float32 none -1 out throughput n4 1024 64 5.2e-05s wrong wrong
     map[algbw:0.02 busbw:0.01]
 `,
-		"backend,device,num_processes,data_size_mb,mean_time_ms,std_time_ms,min_time_ms\ngloo,cpu,2,1,1.5,0.1,1.25\nnccl,cuda,4,100,0.5,0.1,x\n": `
+		"backend,device,num_processes,data_size_mb,mean_time_ms,std_time_ms,min_time_ms\n" +
+			"gloo,cpu,2,1,1.5,0.1,1.25\nnccl,cuda,4,100,0.5,0.1,x\n": `
 rows 2 torn 0 unknown 0 log 0
 all-reduce script, gloo GLOO (by all-reduce script), n2 on 0; complete <nil> []
 2: all_reduce float32 sum -1 in latency n2 1048576 262144 0.0015s ok unknown
@@ -367,7 +374,8 @@ all-reduce script, nccl NCCL (by all-reduce script), n4 on 0; complete <nil> []
 3: all_reduce float32 sum -1 in latency n4 104857600 26214400 0.0005s ok unknown
     map[data_size_mb:100 device:cuda min_time_ms:x std_time_ms:0.1]
 `,
-		"backend,collective,world_size,size_bytes,time_us,dtype\nnccl,broadcast,2,8,1.5,\nnccl,all_reduce,2,8,1.5,\nnccl,broadcast,2,8,1.5,float16\n": `
+		"backend,collective,world_size,size_bytes,time_us,dtype\nnccl,broadcast,2,8,1.5,\n" +
+			"nccl,all_reduce,2,8,1.5,\nnccl,broadcast,2,8,1.5,float16\n": `
 rows 3 torn 0 unknown 0 log 0
 all-reduce script, nccl NCCL (by all-reduce script), n2 on 0; complete <nil> []
 2: broadcast ? none -1 ? latency n2 8 -1 1.5e-06s ok unknown

@@ -28,9 +28,10 @@ type table struct {
 type tableFormat struct {
 	tool   string
 	layout string
-	stated bandwidths                                               // that are checked against the number of ranks
-	script bool                                                     // whose habits its rows do not state, and which are assumed
-	record func(row tableRow, rec *result.Record) (tableRun, error) // the error is a row that cannot be used
+	stated bandwidths // that are checked against the number of ranks
+	script bool       // whose habits its rows do not state, and which are assumed
+	// record reads a row; the error is a row that cannot be used.
+	record func(row tableRow, rec *result.Record) (tableRun, error)
 }
 
 // tableRun is what rows of one run share.
@@ -57,7 +58,7 @@ var (
 func formatOf(names []string) *tableFormat {
 	has := func(re *regexp.Regexp) bool { return slices.ContainsFunc(names, re.MatchString) }
 	switch {
-	case slices.Contains(names, "numcycle") && slices.Contains(names, "collective") && slices.Contains(names, "inplace"):
+	case slices.Contains(names, "numcycle") && slices.Contains(names, "collective"):
 		return &rcclTable
 	case slices.Contains(names, "backend") && has(scriptWorld) && has(scriptSize) && has(scriptTime):
 		return &scriptTable

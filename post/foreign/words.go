@@ -127,8 +127,8 @@ func reduced(r *result.Record, name string) {
 
 // dataTypes are names of other tools. MPI_BYTE is eight bits without a meaning, for which uint8 is used.
 var dataTypes = map[string]coll.DataType{
-	"byte": coll.UInt8, "unsigned_char": coll.UInt8, "long": coll.Int64, "long_long": coll.Int64, "unsigned": coll.UInt32,
-	"fp8_e4m3": coll.Float8E4M3, "fp8_e5m2": coll.Float8E5M2,
+	"byte": coll.UInt8, "unsigned_char": coll.UInt8, "unsigned": coll.UInt32,
+	"long": coll.Int64, "long_long": coll.Int64, "fp8_e4m3": coll.Float8E4M3, "fp8_e5m2": coll.Float8E5M2,
 }
 
 // dataType is the type that another tool calls so; 0 where the name is not known.
