@@ -46,7 +46,8 @@ func (m *Importer) File(ctx context.Context, path string) (*Imported, error) {
 		return nil, err
 	}
 	if !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("%s: is no file; import wants the files themselves, since each is read twice", path)
+		const reason = "is no file; import wants the files themselves, since each is read more than once"
+		return nil, fmt.Errorf("%s: %s", path, reason)
 	}
 	hash, err := foreign.Hash(path)
 	if err != nil {
