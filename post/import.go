@@ -30,10 +30,10 @@ func newImport(stdout, stderr io.Writer) *cobra.Command {
 		GroupID: "results",
 		Long: `Reads text of nccl-tests and rccl-tests of all years, their JSON and CSV, text
 of the OSU and Intel benchmarks and of the collective profiler, PARAM's
-COMMS-RES rows, SuperBench's results and the CSV of all-reduce scripts. The
-layout is found by what a file holds (docs/import.md). Result files are written
-into ./results, for merge, show, plot and report; each says which tool measured,
-and names the file it was made from.
+COMMS-RES rows, tables of DeepSpeed and all_reduce_bench, and the CSV of
+all-reduce scripts. The layout is found by what a file holds (docs/import.md).
+Result files are written into ./results, for merge, show, plot and report; each
+names the tool that measured and the file it was made from.
 
 A row becomes a record for each placement; rows are never merged. What a file
 does not tell stays empty, and --set says it in its place. Lines that are no

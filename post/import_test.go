@@ -20,7 +20,6 @@ func TestStrictImport(t *testing.T) {
 		{"with the library's log", head + "blue:77:88 [0] NCCL INFO Channel 00 : 0[0] -> 1[1]\n" + row, ""},
 		{"torn", head + row + row[:30], ":4: a torn row: "},
 		{"unknown", head + "hello\n" + row, ":3: not part of a known layout: "},
-		{"below a footer", head + row + "# Out of bounds values : 0 OK\n" + row, ":5: a row below the end of its table"},
 		{"contradictory", head + ranks + strings.Replace(row, " 1.0 1.0 ", " 1.00 1.75 ", 1),
 			":5: busbw/algbw contradicts the number of ranks"},
 	} {

@@ -159,11 +159,6 @@ type Ratio3 float64
 
 func (r Ratio3) String() string { return fmt.Sprintf("%.3f", float64(r)) }
 
-// RowBelowTable is an imported row below the end of its table.
-type RowBelowTable struct {
-	Text string `json:"text"`
-}
-
 // RowTorn is an imported row that was cut off or garbled.
 type RowTorn struct {
 	Text string `json:"text"`
@@ -192,7 +187,6 @@ func (SourceCountsWrong) Code() Code   { return "source-counts-wrong" }
 func (SourceErrorLarge) Code() Code    { return "source-error-too-large" }
 func (SourceReports) Code() Code       { return "source-reports" }
 func (RanksContradicted) Code() Code   { return "ranks-contradicted" }
-func (RowBelowTable) Code() Code       { return "row-below-table" }
 func (RowTorn) Code() Code             { return "row-torn" }
 func (LineNotImported) Code() Code     { return "line-not-imported" }
 
@@ -301,11 +295,6 @@ var reasons = []Entry{
 			{Expected}`,
 		Doc: `The ratio of the two bandwidths of a collective follows from the number of ranks. The point is kept
 			without its time.`,
-	},
-	{
-		Example: RowBelowTable{`"1048576 …"`}, Severity: Warning,
-		Text: "a row below the end of its table, without a header: {Text}",
-		Doc:  "The row is imported as part of a run that has no other facts.",
 	},
 	{
 		Example: RowTorn{`"1048576 26"`}, Severity: Warning,

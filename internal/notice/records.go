@@ -198,11 +198,6 @@ type SeparateWorlds struct {
 	Processes int `json:"processes"`
 }
 
-// RowsWithoutHeader reports rows below the end of a table.
-type RowsWithoutHeader struct {
-	Line int `json:"line"`
-}
-
 // WrongValuesCounted reports that another tool's output ends with a count of wrong values.
 type WrongValuesCounted struct {
 	Values int64 `json:"values"`
@@ -325,7 +320,6 @@ func (CollectiveUnknown) Code() Code    { return "collective-unknown" }
 func (DevicesPartlyListed) Code() Code  { return "devices-partly-listed" }
 func (ConcurrentGroups) Code() Code     { return "concurrent-groups" }
 func (SeparateWorlds) Code() Code       { return "separate-worlds" }
-func (RowsWithoutHeader) Code() Code    { return "rows-without-header" }
 func (WrongValuesCounted) Code() Code   { return "wrong-values-counted" }
 func (Deduced) Code() Code              { return "deduced" }
 func (ScriptHabits) Code() Code         { return "script-habits" }
@@ -461,11 +455,6 @@ var records = []Entry{
 		Advice: "build nccl-tests with MPI=1",
 		Doc: `A build of nccl-tests without MPI measures one world per process. The values are not those of all GPUs
 			together.`},
-	{Example: RowsWithoutHeader{120}, Severity: Warning,
-		Text: `the rows from line {Line} on follow the end of another table and have no header: ranks, library and
-			settings are unknown`,
-		Doc: `A footer ends a table of nccl-tests. Rows after it belong to another test, and their number of ranks is
-			not guessed.`},
 	{Example: WrongValuesCounted{3}, Severity: Warning,
 		Text:   "the imported file counts {Values wrong value} (out of bounds)",
 		Advice: "look for the cause before using the times of this run: a GPU, a link or the library corrupts data",

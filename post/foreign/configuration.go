@@ -1,7 +1,6 @@
 package foreign
 
 import (
-	"crypto/sha256"
 	"fmt"
 	"maps"
 	"regexp"
@@ -9,34 +8,38 @@ import (
 	"strings"
 )
 
-// configurations tells the tests of one file apart by what may have been set between them. Tests of one configuration
-// are launches of the same thing, and are pooled; others never are.
+// configurations distinguishes the tests of one process by what may have been set between them. Tests of one
+// configuration are launches of the same thing, and are pooled; others never are.
 type configurations struct {
-	said  []byte            // hash of the lines of no known layout since the last row; nil: there are none
-	last  string            // of these lines
-	label string            // of the configuration that holds
-	of    map[string]string // labels by what was said; nil before the first test
-	given map[string]int    // how many configurations have a label, but for its number
+	noted  string            // the lines of no known layout since the last row, as far as they are kept
+	last   string            // of these lines
+	label  string            // of the configuration that holds
+	labels map[string]string // by the lines noted before; nil before the first test
+	given  map[string]int    // how many configurations have a label, but for its number
 }
 
-// say takes a line of no known layout.
-func (c *configurations) say(text string) {
-	text = strings.TrimSpace(text)
-	sum := sha256.Sum256(append(c.said, text...))
-	c.said, c.last = sum[:], text
+// maxNoted bounds the text between two tests that is compared.
+const maxNoted = 64 << 10
+
+// note takes a line of no known layout.
+func (c *configurations) note(text string) {
+	c.last = strings.TrimSpace(text)
+	if len(c.noted) < maxNoted {
+		c.noted += c.last + "\n"
+	}
 }
 
-// row forgets what was said: it is over when the rows of a test are.
-func (c *configurations) row() { c.said, c.last = nil, "" }
+// forget drops the noted lines when a row of a test comes.
+func (c *configurations) forget() { c.noted, c.last = "", "" }
 
-// next is the label of the test whose first row comes now. That of the first is empty. A test with nothing said before
-// it has the configuration of the one before; one with the same said before it as an earlier test has that one's.
+// next is the label of the test whose first row comes now. That of the first is empty. A test without lines before it
+// has the configuration of the previous one; one with the same lines before it as an earlier test has that one's.
 func (c *configurations) next() string {
-	label, known := c.of[string(c.said)]
+	label, known := c.labels[c.noted]
 	switch {
-	case c.of == nil:
-		c.of, c.given = map[string]string{}, map[string]int{}
-	case c.said == nil:
+	case c.labels == nil:
+		c.labels, c.given = map[string]string{}, map[string]int{}
+	case c.noted == "":
 		label = c.label
 	case !known:
 		label = "after " + short(c.last)
@@ -44,28 +47,17 @@ func (c *configurations) next() string {
 			label += fmt.Sprintf(" (%d)", c.given[label])
 		}
 	}
-	if c.said != nil {
-		c.of[string(c.said)] = label
+	if c.noted != "" {
+		c.labels[c.noted] = label
 	}
 	c.label = label
 	return label
 }
 
-// libraryVariable is a variable of the library with its value, on a command line or as the library's log has it.
-var libraryVariable = regexp.MustCompile(`(?:^|\s)((?:NCCL|RCCL)_[A-Z0-9_]+)(?:=| set by environment to )(\S*)`)
-
-// variables are those of the library that a text sets. The log ends a number with a full stop.
-func variables(text string) map[string]string {
-	found := map[string]string{}
-	for _, m := range libraryVariable.FindAllStringSubmatch(text, -1) {
-		value := m[2]
-		if number := strings.TrimSuffix(value, "."); wholeNumber.MatchString(number) {
-			value = number
-		}
-		found[m[1]] = value
-	}
-	return found
-}
+// libraryVariable is a variable of the library with its value, on a command line or as the library's log has it. The
+// log ends a number with a full stop.
+var libraryVariable = regexp.MustCompile(
+	`(?:^|\s)((?:NCCL|RCCL)_[A-Z0-9_]+)(?:=| set by environment to )(-?\d+\b|\S*)`)
 
 // noConfiguration are variables that change what is written or how processes find each other, and no time.
 var noConfiguration = regexp.MustCompile(`^NCCL_(DEBUG\w*|HOSTID|COMM_ID|\w+_DUMP_FILE)$`)

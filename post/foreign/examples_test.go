@@ -31,7 +31,7 @@ var whole = map[string]int{
 	"osu/osu-allreduce-validate.txt": 14, "osu/osu-alltoall-ddt.txt": 8, "osu/osu-barrier.txt": 1, "osu/osu-bw.txt": 11,
 	"osu/osu-iallreduce-full.txt": 8,
 	"osu/osu-inplace.txt":         4, "osu/osu-latency.txt": 7, "osu/osu-mbw_mr.txt": 7,
-	"imb/bare-c-loop-np2.txt": 3, "imb/imb-allreduce-np2.txt": 24, "imb/imb-msglen-double.txt": 4, "imb/imb-multi0.txt": 8,
+	"imb/imb-allreduce-np2.txt": 24, "imb/imb-msglen-double.txt": 4, "imb/imb-multi0.txt": 8,
 	"imb/imb-multi1.txt":   12,
 	"imb/imb-offcache.txt": 11, "imb/imb-outofmem.txt": 2, "imb/imb-several.txt": 57, "imb/imb-timeout.txt": 1,
 }
@@ -42,6 +42,9 @@ func TestExamples(t *testing.T) {
 	for _, folder := range []string{"nccl-tests", "osu", "imb"} {
 		for _, path := range needs.Examples(t, filepath.Join(examples, folder, "*")) {
 			name := folder + "/" + filepath.Base(path)
+			if name == "imb/bare-c-loop-np2.txt" { // of no benchmark's layout
+				continue
+			}
 			b, err := os.ReadFile(path)
 			if err != nil {
 				t.Fatal(err)

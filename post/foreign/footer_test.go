@@ -33,79 +33,23 @@ func worlds(m *memory) (all []string) {
 	return all
 }
 
-func TestRowsBelowFooterAreAnotherTest(t *testing.T) {
-	m, c := read(t, modernHead("all_reduce_perf")+rowOf(2, 5000)+footer+rowOf(8, 8000))
-	if got := fmt.Sprint(worlds(m)); got != "[2: 2 2 8: 8 8]" {
-		t.Fatalf("worlds %s", got)
-	}
-	first, second := m.runs[0], m.runs[1]
-	if c.Doubtful != 2 || c.First.At.String() != "some.log:10" || len(second.run.Warnings) == 0 ||
-		len(second.run.Imported.Deduced) == 0 {
-		t.Errorf("%+v; %q, %q", c, second.run.Warnings, second.run.Imported.Deduced)
-	}
-	if second.run.Launch == first.run.Launch || second.run.Backend.Version != "" ||
-		len(second.run.Imported.Settings) > 0 ||
-		len(second.ranks) > 0 ||
-		second.records[0].Time.Iterations != 0 {
-		t.Errorf("the second test has what only the first states: %+v", second.run)
-	}
-	// Where the bandwidths allow several numbers of ranks, it stays unknown.
-	m, _ = read(
-		t,
-		modernHead("all_reduce_perf")+rowOf(2, 5000)+footer+"1024 256 float sum -1 10.5 0.10 0.17 0 11.5 0.09 0.16 0\n",
-	)
-	if got := fmt.Sprint(worlds(m)); got != "[2: 2 2 0: 0 0]" {
-		t.Errorf("worlds %s", got)
-	}
-}
-
+// Below a footer a list of ranks or a heading begins another test; a second heading above it does not.
 func TestFooterClosesTable(t *testing.T) {
-	ranks := "#  Rank  0 Group  0 Pid 1 on a device 0 [0000:01:00] X\n#  Rank  1 Group  0 Pid 1 on a device 1 [0000:02:00] X\n#  Rank  2 Group  0 Pid 1 on b device 0 [0000:01:00] X\n"
+	ranks := "#  Rank  0 Group  0 Pid 1 on a device 0 [0000:01:00] X\n" +
+		"#  Rank  1 Group  0 Pid 1 on a device 1 [0000:02:00] X\n" +
+		"#  Rank  2 Group  0 Pid 1 on b device 0 [0000:01:00] X\n"
 	heading := "# size count type redop root time algbw busbw #wrong time algbw busbw #wrong\n"
-	for what, c := range map[string]struct {
-		between  string
-		doubtful int
-		want     string
-	}{
-		"Avg bus bandwidth alone is one": {"# Avg bus bandwidth    : 1.0\n", 2, "[2: 2 2 3: 3 3]"},
-		"ranks begin a test":             {footer + "# Using devices\n" + ranks + heading, 0, "[2: 2 2 3: 3 3]"},
-		"ranks alone begin a test":       {footer + ranks + heading, 0, "[2: 2 2 3: 3 3]"},
-		"a heading begins a test":        {heading, 0, "[2: 2 2 3: 3 3]"},
-		"sentences are no rows":          {footer + "12 monkeys\n", 2, "[2: 2 2 3: 3 3]"},
+	for what, c := range map[string]struct{ between, row, want string }{
+		"Using devices":           {footer + "# Using devices\n" + ranks + heading, rowOf(3, 7000), "[2: 2 2 3: 3 3]"},
+		"ranks alone":             {footer + ranks + heading, rowOf(3, 7000), "[2: 2 2 3: 3 3]"},
+		"a heading":               {footer + heading, rowOf(3, 7000), "[2: 2 2 3: 3 3]"},
+		"a heading, no footer":    {heading, rowOf(2, 7000), "[2: 2 2 2 2]"},
+		"a header, no footer":     {modernHead("all_reduce_perf"), rowOf(2, 7000), "[2: 2 2 2: 2 2]"},
+		"another cycle's heading": {"# Testing 2 cycle\n" + heading, rowOf(2, 7000), "[2: 2 2 2 2]"},
 	} {
-		m, counts := read(t, modernHead("all_reduce_perf")+rowOf(2, 5000)+c.between+rowOf(3, 7000)+footer)
-		if got := fmt.Sprint(worlds(m)); got != c.want || counts.Doubtful != c.doubtful {
-			t.Errorf("%s: worlds %s, %+v", what, got, counts)
-		}
-	}
-}
-
-// A program that prints several tables states once how it measures.
-func TestTableWithoutConfigurationInheritsIterations(t *testing.T) {
-	first := modernHead("all_reduce_perf") + rowOf(2, 5000)
-	const heading = "# size count type redop root time algbw busbw #wrong time algbw busbw #wrong\n"
-	const devices = "# Using devices\n#  Rank  0 Group  0 Pid 1 on a device 0 [0000:01:00] X\n"
-	const another = "# nThread 1 nGpus 1 minBytes 8 maxBytes 8 step: 2(factor) warmup iters: 1 iters: 7 agg iters: 1 " +
-		"validation: 0 graph: 0\n"
-	for what, c := range map[string]struct {
-		between            string
-		iterations, warmup int
-	}{
-		"heading":                   {heading, 20, 5},
-		"footer and heading":        {footer + heading, 20, 5},
-		"footer, ranks and heading": {footer + devices + heading, 20, 5},
-		"its own configuration":     {footer + another + devices + heading, 7, 1},
-		"another command":           {footer + "$ mpirun -np 2 ./all_reduce_perf -n 50\n" + heading, 0, -1},
-		"rows alone":                {footer, 0, -1},
-	} {
-		m, _ := read(t, first+c.between+rowOf(2, 5000)+footer)
-		if len(m.runs) != 2 {
-			t.Fatalf("%s: %d tests", what, len(m.runs))
-		}
-		second := m.runs[1]
-		if got := second.run.Method; got.Iterations != c.iterations || got.Warmup != c.warmup ||
-			second.records[0].Time.Iterations != c.iterations {
-			t.Errorf("%s: %+v, %d iterations", what, got, second.records[0].Time.Iterations)
+		m, _ := read(t, modernHead("all_reduce_perf")+rowOf(2, 5000)+c.between+c.row+footer)
+		if got := fmt.Sprint(worlds(m)); got != c.want {
+			t.Errorf("%s: worlds %s", what, got)
 		}
 	}
 }
@@ -125,39 +69,35 @@ func TestContradictedRowsAreFailed(t *testing.T) {
 }
 
 func TestContradictionMindsRounding(t *testing.T) {
-	for _, c := range []struct {
-		of            coll.Collective
-		world         int
-		algbw, busbw  string
-		early, refuse bool
-	}{
-		{of: coll.AllReduce, world: 2, algbw: "134.22", busbw: "234.88", refuse: true},
-		{of: coll.AllReduce, world: 8, algbw: "134.22", busbw: "234.88"},
-		{of: coll.AllReduce, world: 8, algbw: "0.01", busbw: "0.01"},
-		{of: coll.AllReduce, world: 8, algbw: "0.10", busbw: "0.17"},
-		{of: coll.AllReduce, world: 8, algbw: "0.10", busbw: "0.14", refuse: true},
-		{of: coll.AllReduce, world: 8, algbw: "134", busbw: "233"},
-		{of: coll.AllReduce, world: 8, algbw: "1e+02", busbw: "1.9e+02"},
-		{of: coll.AllReduce, world: 8, algbw: "100.00", busbw: "176.60"},
-		{of: coll.AllReduce, world: 8, algbw: "100.00", busbw: "176.80", refuse: true},
-		{of: coll.AllReduce, world: 1, algbw: "100.00", busbw: "0.00"},
-		{of: coll.AllReduce, world: 1, algbw: "100.00", busbw: "100.00", refuse: true},
-		{of: coll.AllReduce, world: 0, algbw: "100.00", busbw: "100.00"},
-		{of: coll.AllReduce, world: 8, algbw: "inf", busbw: "nan"},
-		{of: coll.AllGather, world: 8, algbw: "100.00", busbw: "87.50"},
-		{of: coll.AllGather, world: 8, algbw: "100.00", busbw: "50.00", refuse: true},
-		{of: coll.AllGather, world: 8, algbw: "100.00", busbw: "100.00", refuse: true},
-		{of: coll.AllGather, world: 8, algbw: "100.00", busbw: "100.00", early: true},
-		{of: coll.Broadcast, world: 8, algbw: "100.00", busbw: "100.00"},
-		{of: coll.Broadcast, world: 8, algbw: "100.00", busbw: "175.00", refuse: true},
-		{of: coll.Other, world: 8, algbw: "100.00", busbw: "175.00"},
+	for point, refused := range map[string]bool{
+		"all_reduce 2 134.22 234.88":      true,
+		"all_reduce 8 134.22 234.88":      false,
+		"all_reduce 8 0.01 0.01":          false,
+		"all_reduce 8 0.10 0.17":          false,
+		"all_reduce 8 0.10 0.14":          true,
+		"all_reduce 8 134 233":            false,
+		"all_reduce 8 1e+02 1.9e+02":      false,
+		"all_reduce 8 100.00 176.60":      false,
+		"all_reduce 8 100.00 176.80":      true,
+		"all_reduce 1 100.00 0.00":        false,
+		"all_reduce 1 100.00 100.00":      true,
+		"all_reduce 0 100.00 100.00":      false,
+		"all_reduce 8 inf nan":            false,
+		"all_gather 8 100.00 87.50":       false,
+		"all_gather 8 100.00 50.00":       true,
+		"all_gather 8 100.00 100.00":      true,
+		"all_gather 8 100.00 100.00 2020": false,
+		"broadcast 8 100.00 100.00":       false,
+		"broadcast 8 100.00 175.00":       true,
+		"other 8 100.00 175.00":           false,
 	} {
-		r := &result.Record{
-			Case:     coll.Case{Collective: c.of, World: c.world},
-			Imported: &result.Origin{Stated: map[string]string{"a": c.algbw, "b": c.busbw}},
-		}
-		if why := (bandwidths{alg: "a", bus: "b", early: c.early}).contradiction(r); (why != nil) != c.refuse {
-			t.Errorf("%+v: %q", c, why)
+		words := strings.Fields(point + " 0")
+		r := &result.Record{Imported: &result.Origin{Stated: map[string]string{"a": words[2], "b": words[3]}}}
+		r.Collective, _ = operationOf(words[0])
+		r.World, _ = amount(words[1])
+		why := bandwidths{alg: "a", bus: "b", early: words[4] == "2020"}.contradiction(r)
+		if (why != nil) != refused {
+			t.Errorf("%s: %q", point, why)
 		}
 	}
 }
@@ -170,10 +110,13 @@ func TestContradictionInEachLayout(t *testing.T) {
 	}{
 		"nccl-tests JSON": {text: strings.Replace(jsonTest, `"alg_bw":1,"bus_bw":1,"nwrong":2.0`,
 			`"alg_bw":1.00,"bus_bw":1.75,"nwrong":0`, 1)},
-		"rccl-tests JSON": {text: `{"numCycle":0,"name":"all_reduce_perf","ranks":2,"size":1024,"type":"float","redop":"sum","inPlace":0,"time":1.0,"algBw":1.00,"busBw":1.75,"wrong":0}`},
-		"rccl-tests CSV":  {text: "numCycle,name,collective,ranks,size,type,redop,inPlace,time,algbw,busbw,#wrong\n0,x,all_reduce,2,1024,float,sum,0,1.0,1.00,1.75,0\n"},
-		"SuperBench":      {text: `{"node":"a","nccl-bw/allreduce_1024_time:0":1.0,"nccl-bw/allreduce_1024_algbw:0":1.25,"nccl-bw/allreduce_1024_busbw:0":2.15}`, given: []string{"world=2"}},
-		"--set":           {text: "# size count type redop root time algbw busbw #wrong time algbw busbw #wrong\n1024 256 float sum -1 1.0 1.00 1.75 0 1.0 0.00 0.00 0\n", given: []string{"world=2", "collective=all_reduce"}},
+		"rccl-tests JSON": {text: `{"numCycle":0,"name":"all_reduce_perf","ranks":2,"size":1024,
+"type":"float","redop":"sum","inPlace":0,"time":1.0,"algBw":1.00,"busBw":1.75,"wrong":0}`},
+		"rccl-tests CSV": {text: "numCycle,name,collective,ranks,size,type,redop,inPlace,time,algbw,busbw,#wrong\n" +
+			"0,x,all_reduce,2,1024,float,sum,0,1.0,1.00,1.75,0\n"},
+		"--set": {text: "# size count type redop root time algbw busbw #wrong time algbw busbw #wrong\n" +
+			"1024 256 float " +
+			"sum -1 1.0 1.00 1.75 0 1.0 0.00 0.00 0\n", given: []string{"world=2", "collective=all_reduce"}},
 	} {
 		_, counts := read(t, c.text, c.given...)
 		if counts.Doubtful != 1 {
@@ -206,26 +149,6 @@ func TestFooterCountsWrongValues(t *testing.T) {
 		k := m.runs[0]
 		if !reflect.DeepEqual(k.run.Warnings, c.want) || k.end.Outcome != result.Complete || k.end.Reason != c.reason {
 			t.Errorf("%s: %+v, %+v", what, k.run.Warnings, k.end)
-		}
-	}
-}
-
-// A failure ends its run as aborted wherever it is printed, in text as in JSON.
-func TestFailureBelowFooter(t *testing.T) {
-	table := modernHead("all_reduce_perf") + rowOf(2, 5000)
-	const failure = "n1: Test NCCL failure common.cu:1 'made up'\n"
-	for what, c := range map[string]struct {
-		text, reason string
-	}{
-		"an error below the table": {table + "# error: made up\n" + footer, "# error: made up"},
-		"below the footer":         {table + footer + failure, strings.TrimSpace(failure)},
-		"JSON":                     {strings.Replace(jsonTest, `"errors":[""]`, `"errors":["made up"]`, 1), "made up"},
-		"of the next command":      {table + footer + "$ mpirun -np 2 ./all_reduce_perf\n" + failure, ""},
-	} {
-		m, _ := read(t, c.text)
-		e := m.runs[0].end
-		if (e.Outcome == result.Aborted) != (c.reason != "") || e.Reason != c.reason {
-			t.Errorf("%s: %+v", what, e)
 		}
 	}
 }

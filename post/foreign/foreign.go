@@ -1,9 +1,9 @@
-// Package foreign reads what other benchmarks of collective communication left behind: the text, JSON and CSV of
-// nccl-tests and rccl-tests, of the OSU and Intel benchmarks, and of some scripts around PyTorch.
+// Package foreign reads what other benchmarks of collective communication left behind: the text and JSON of nccl-tests
+// and rccl-tests, the CSV of rccl-tests, the text of the OSU and Intel benchmarks, and of some scripts around PyTorch.
 //
 // The layout is found by what a file holds. A row becomes a record, or one for each placement; nothing is made up: what
-// a file does not tell stays empty, what follows from its rows is said to be deduced. Lines that are no part of a known
-// layout are handed on and counted. Memory is bounded, however long the file.
+// a file does not state stays empty, and what follows from its rows is marked as deduced. Lines that are no part of a
+// known layout are handed on and counted.
 package foreign
 
 import (
@@ -11,11 +11,9 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"io"
 	"os"
-	"strings"
 
 	"busbar/internal/notice"
 	"busbar/internal/result"
@@ -23,7 +21,7 @@ import (
 
 // Sink takes what is read, in the order of the file.
 type Sink interface {
-	// Begin takes a run that has a table, and says where its records go. Several may be open at once.
+	// Begin takes a run that has a table, and returns where its records go. Several may be open at once.
 	Begin(run *result.Run, ranks []result.Rank) (Table, error)
 	// Line takes a line that is no part of a known layout, or of a log of NCCL.
 	Line(n int, text string) error
@@ -35,13 +33,13 @@ type Table interface {
 	End(result.End) error
 }
 
-// Counts say what was found in a file.
+// Counts state what was found in a file.
 type Counts struct {
 	Rows     int           // of tables, torn ones too
 	Points   int           // that whole rows hold: one for each placement
 	Torn     int           // rows that were cut off or garbled
 	Unknown  int           // lines of no known layout
-	Doubtful int           // points below the end of their table, or whose bandwidths contradict the number of ranks
+	Doubtful int           // points whose bandwidths contradict the number of ranks
 	Log      int           // lines of a log of NCCL or RCCL
 	First    notice.Notice // the first torn row, unknown line or doubtful point; its Fact is nil without one
 }
@@ -84,21 +82,22 @@ func Hash(path string) (string, error) {
 type File struct {
 	Path   string // as it was named
 	SHA256 string
-	Given  Given // what the file does not tell
+	Given  Given // what the file does not state
 }
 
 // Read reads one file. The error is an *Error, or of the reader or the sink; what was counted until then is returned
 // too.
-func Read(r io.ReadSeeker, file File, sink Sink) (Counts, error) {
+func Read(r io.Reader, file File, sink Sink) (Counts, error) {
 	in := &input{file: file, sink: sink}
-	first, err := firstByte(r)
-	if err != nil {
-		return in.counts, err
+	b := bufio.NewReaderSize(r, 256<<10)
+	if head, _ := b.Peek(len(byteOrderMark)); string(head) == byteOrderMark {
+		_, _ = b.Discard(len(byteOrderMark)) // it was peeked at
 	}
-	if first == '{' || first == '[' {
-		err = in.document(r)
+	var err error
+	if isJSON(b) {
+		err = in.document(b)
 	} else {
-		err = in.text(r)
+		err = in.text(b)
 	}
 	switch {
 	case err != nil || in.tests > 0:
@@ -112,32 +111,21 @@ func Read(r io.ReadSeeker, file File, sink Sink) (Counts, error) {
 
 const knownLayouts = "tables of nccl-tests, rccl-tests, the OSU and Intel benchmarks, the collective profiler, " +
 	"PARAM's COMMS-RES, DeepSpeed's communication benchmark, all_reduce_bench and torch-dist-bench, " +
-	"JSON of nccl-tests, rccl-tests and SuperBench, and CSV of rccl-tests and of all-reduce scripts are"
+	"JSON of nccl-tests and rccl-tests, and CSV of rccl-tests and of all-reduce scripts are"
 
 // byteOrderMark is what some systems put before a text in UTF-8.
 const byteOrderMark = "\xef\xbb\xbf"
 
-// firstByte is the first that is no white space, and leaves the reader at the start. A prefix of a launcher begins with
-// a bracket too, so that a bracket counts only where JSON goes on behind it.
-func firstByte(r io.ReadSeeker) (byte, error) {
-	head := make([]byte, 4096)
-	n, err := io.ReadFull(r, head)
-	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
-		return 0, err
+// isJSON reports whether a file begins as JSON does. A prefix of a launcher begins with a bracket too, so that a
+// bracket counts only where JSON goes on behind it.
+func isJSON(b *bufio.Reader) bool {
+	head, _ := b.Peek(4096)
+	head = bytes.TrimSpace(head)
+	if list, is := bytes.CutPrefix(head, []byte("[")); is {
+		head = bytes.TrimSpace(list)
+		return len(head) == 0 || head[0] == '{' || head[0] == ']'
 	}
-	if _, err := r.Seek(0, io.SeekStart); err != nil {
-		return 0, err
-	}
-	head = bytes.TrimSpace(bytes.TrimPrefix(head[:n], []byte(byteOrderMark)))
-	if len(head) == 0 {
-		return 0, nil
-	}
-	if head[0] == '[' {
-		if rest := bytes.TrimSpace(head[1:]); len(rest) > 0 && rest[0] != '{' && rest[0] != ']' {
-			return 0, nil
-		}
-	}
-	return head[0], nil
+	return bytes.HasPrefix(head, []byte("{"))
 }
 
 // input is the reading of one file.
@@ -145,25 +133,7 @@ type input struct {
 	file   File
 	sink   Sink
 	counts Counts
-	tests  int             // runs that were found
-	held   int             // records that wait for more rows, of all runs that are open
-	shell  *shell          // of the line that is read
-	hosts  map[string]bool // that lists of ranks and lines of logs name
-	rccl   *rcclTests      // of rows that stand alone, one object a line
-}
-
-// maxHosts bounds the hosts of one file that are kept.
-const maxHosts = 1 << 16
-
-// host notes a host's name.
-func (in *input) host(name string) {
-	if in.hosts[name] || len(in.hosts) >= maxHosts {
-		return
-	}
-	if in.hosts == nil {
-		in.hosts = map[string]bool{}
-	}
-	in.hosts[strings.Clone(name)] = true
+	tests  int // runs that were found
 }
 
 // unknown counts a line of no known layout and hands it on.
@@ -181,12 +151,6 @@ func (in *input) torn(n int, text string) error {
 	return in.sink.Line(n, text)
 }
 
-// doubtful counts a point that is kept and may not be pooled with others.
-func (in *input) doubtful(n int, why notice.Fact) {
-	in.counts.Doubtful++
-	in.first(n, why)
-}
-
 func (in *input) first(n int, f notice.Fact) {
 	if in.counts.First.Fact == nil {
 		in.counts.First = notice.InFile(in.file.Path, n, f)
@@ -202,30 +166,17 @@ func short(text string) string {
 	return fmt.Sprintf("%q", text)
 }
 
-// maxLine bounds what is kept of a line.
-const maxLine = 1 << 20
+// maxLine bounds a line.
+const maxLine = 16 << 20
 
-// lines calls f for every line, without its end; what is beyond maxLine is left out.
+// lines calls f for every line, without its end.
 func lines(r io.Reader, f func(n int, text string) error) error {
-	b := bufio.NewReaderSize(r, 256<<10)
-	var line []byte
-	for n := 1; ; n++ {
-		line = line[:0]
-		for {
-			part, more, err := b.ReadLine()
-			if errors.Is(err, io.EOF) && len(line) == 0 {
-				return nil
-			}
-			if err != nil && !errors.Is(err, io.EOF) {
-				return err
-			}
-			line = append(line, part[:min(len(part), maxLine-len(line))]...)
-			if !more {
-				break
-			}
-		}
-		if err := f(n, string(line)); err != nil {
+	sc := bufio.NewScanner(r)
+	sc.Buffer(nil, maxLine)
+	for n := 1; sc.Scan(); n++ {
+		if err := f(n, sc.Text()); err != nil {
 			return err
 		}
 	}
+	return sc.Err()
 }

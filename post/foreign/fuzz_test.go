@@ -20,41 +20,59 @@ var ncclSeeds = []string{
 	"[1,0]<stdout>:" + strings.ReplaceAll(modern, "\n", "\n[1,0]<stdout>:"),
 	"$ mpirun -np 2 ./build/scatter_perf -b 8\n" + e1Head("root") +
 		"2048 256 float 0 10.0 2.00 1.00 0e+00 10.0 2.00 1.00 0e+00\n# Out of bounds values : 0 OK\n",
-	modernHead("all_reduce_perf") + "8 2 float sum -1 1 0 0 0 1 0 0 0\nblue: Test CUDA failure common.cu:1 'made up'\n",
-	"# Collective test starting: reduce_perf\n# size count type redop root time algbw busbw #wrong i_min i_max i_p99 i_cv% time algbw busbw #wrong i_min i_max i_p99 i_cv% timestamp\n" +
+	modernHead("all_reduce_perf") + "8 2 float sum -1 1 0 0 0 1 0 0 0\n" +
+		"blue: Test CUDA failure common.cu:1 'made up'\n",
+	"# Collective test starting: reduce_perf\n" +
+		"# size count type redop root time algbw busbw #wrong i_min i_max i_p99 i_cv% time algbw busbw #wrong " +
+		"i_min i_max i_p99 i_cv% timestamp\n" +
 		"1024 256 half avg 3 10.0 1.0 1.0 0 9.0 12.0 11.9 3.1 11.0 1.0 1.0 0 9.5 12.5 12.4 3.2  2026-01-02 03:04:05\n",
-	"# Collective test starting: all_reduce_perf\n# in-place\n# size count type redop root time hipevt algbw busbw #wrong algo proto nchannels\n1024 256 bfloat16 sum -1 10.0 9.0 1.0 1.0 0* RING LL 8\n",
+	"# Collective test starting: all_reduce_perf\n# in-place\n" +
+		"# size count type redop root time hipevt algbw busbw #wrong algo proto nchannels\n" +
+		"1024 256 bfloat16 sum -1 10.0 9.0 1.0 1.0 0* RING LL 8\n",
 }
 
 // jsonSeeds are documents: nccl-tests' versions 1 to 4, rccl-tests' rows in a list and by the line, SuperBench's.
 var jsonSeeds = []string{
-	jsonTest, jsonTest[:strings.Index(jsonTest, `{"size":16`)+20], strings.Replace(jsonTest, `"version":4`, `"version":3`,
-		1), strings.Replace(jsonTest, `"version":4`, `"version":2`, 1),
-	`{"args":["all_gather_perf"],"config":{"nthreads":1,"ngpus":2},"results":[{"size":8,"count":2,"type":"half","redop":"none","root":-1,"out_of_place":{"time":1,"alg_bw":0,"bus_bw":0,"nwrong":0}}],"errors":[]}`,
+	jsonTest, jsonTest[:strings.Index(jsonTest, `{"size":16`)+20],
+	strings.Replace(jsonTest, `"version":4`, `"version":3`, 1),
+	strings.Replace(jsonTest, `"version":4`, `"version":2`, 1),
+	`{"args":["all_gather_perf"],"config":{"nthreads":1,"ngpus":2},
+"results":[{"size":8,"count":2,"type":"half","redop":"none","root":-1,
+"out_of_place":{"time":1,"alg_bw":0,"bus_bw":0,"nwrong":0}}],"errors":[]}`,
 	`{"version":1,"config":{},"results":{}}`,
-	`{"version":2,"args":["x"],"results":[{"size":1,"out_of_place":{"time":-nan,"nwrong":-inf}},7,null],"errors":["a","b"]}`,
+	`{"version":2,"args":["x"],"results":[{"size":1,"out_of_place":{"time":-nan,"nwrong":-inf}},7,null],
+"errors":["a","b"]}`,
 	rcclRow, rcclRow + "\n" + rcclRow + "\n", "[" + rcclRow + "," + rcclRow + "]", "[" + rcclRow + `,{"size":1},` +
 		rcclRow[:40],
-	`{"node":"n1","nccl-bw/allreduce_16_time:0":5.5,"nccl-bw/allreduce_16_busbw:0":0.5,"nccl-bw:x/alltoall_0_3:8_busbw:0":0.25}` + "\n" + `{"node":"n2","rccl-bw/allgather_8_time":7.5}`,
-	`[{"nccl-bw/allreduce_16_time:0":5.5,"rccl-bw/allreduce_16_time:0":"x"}]`,
 }
 
 // otherSeeds are CSV, and the texts of the other benchmarks.
 var otherSeeds = []string{
-	"numCycle,collective,ranks,rankspernode,gpusperrank,size,type,redop,inplace,time,algbw,busbw,#wrong\n0,AllReduce,4,2,1,1024,float,sum,0,50.0,0.02,0.03,0\n0,AllGather,2,4,2,1,1024,float,none,0,52.0,0.02,0.01,2\n0,AllReduce,4,2\n",
+	"numCycle,collective,ranks,rankspernode,gpusperrank,size,type,redop,inplace,time,algbw,busbw,#wrong\n" +
+		"0,AllReduce,4,2,1,1024,float,sum,0,50.0,0.02,0.03,0\n" +
+		"0,AllGather,2,4,2,1,1024,float,none,0,52.0,0.02,0.01,2\n0,AllReduce,4,2\n",
 	"backend,num_processes,data_size_mb,mean_time_ms\ngloo,2,1,1.5\n",
 	"backend,device,num_processes,data_size_mb,mean_time_ms,std_time_ms\n\"gl\"\"oo\",cpu,2,1,1.5,0.1\n",
-	osuFixture("# OSU MPI Allgather Latency Test v7.4\n# Datatype: MPI_INT.\n# Size       Avg Latency(us)\n16                      2.50\n"),
-	osuFixture("# OSU MPI Reduce_scatter Latency Test v7.4\n# Datatype: MPI_FLOAT.\n# Size       Avg Latency(us)   Min Latency(us)   Max Latency(us)  Iterations  P50 Tail Lat(us)        Validation\n64  1.50  1.25  1.75  1000  1.40  Pass\n64 1.2"),
+	osuFixture(
+		"# OSU MPI Allgather Latency Test v7.4\n# Datatype: MPI_INT.\n# Size       Avg Latency(us)\n" +
+			"16                      2.50\n",
+	),
+	osuFixture(
+		"# OSU MPI Reduce_scatter Latency Test v7.4\n# Datatype: MPI_FLOAT.\n" +
+			"# Size       Avg Latency(us)   Min Latency(us)   Max Latency(us)  Iterations  P50 Tail Lat(us)     " +
+			"   Validation\n64  1.50  1.25  1.75  1000  1.40  Pass\n64 1.2",
+	),
 	"# OSU MPI Barrier Latency Test v7.4\n# Avg Latency(us)   Min Latency(us)\n  1.50   1.25\n",
 	"# OSU MPI Bandwidth Test v7.4\n# Size      Bandwidth (MB/s)\n1   10.00\n",
-	imbFixture, "Configuration: World Size=4\nBackend: nccl (x)\nTensor Size: 1,024 elements (1 MB)\n  AllReduce:     0.100 ms | AlgBW: 58.59 GB/s | BusBW: 39.06 GB/s\n",
+	imbFixture, "Configuration: World Size=4\nBackend: nccl (x)\nTensor Size: 1,024 elements (1 MB)\n" +
+		"  AllReduce:     0.100 ms | AlgBW: 58.59 GB/s | BusBW: 39.06 GB/s\n",
 	"COMMS-RES total-size (B) nElementsPerRank Time(us):p50\nCOMMS-RES-all_reduce-float32 1024 256 12.5\n",
-	"\tCOMMS-RES-QUANT  size (B)  nElementsPerRank  P95 Latency(us): Quant  De-Quant  Latency(us):p50\n\tCOMMS-RES-QUANT-all_reduce-float32-tag 1024 256 1 2 12.5\n",
-	"np 2 pure C bytes 8 med 0.331 p90 0.371 p99 0.510 max 54.3 us\n",
+	"\tCOMMS-RES-QUANT  size (B)  nElementsPerRank  P95 Latency(us): Quant  De-Quant  Latency(us):p50\n" +
+		"\tCOMMS-RES-QUANT-all_reduce-float32-tag 1024 256 1 2 12.5\n",
 }
 
-const rcclRow = `{"numCycle":0,"name":"AllReduce","nodes":2,"ranks":4,"ranksPerNode":2,"gpusPerRank":1,"size":1024,"type":"float","redop":"sum","inPlace":0,"time":50.5,"algBw":0.02,"busBw":0.03,"wrong":"0"}`
+const rcclRow = `{"numCycle":0,"name":"AllReduce","nodes":2,"ranks":4,"ranksPerNode":2,"gpusPerRank":1,
+ "size":1024,"type":"float","redop":"sum","inPlace":0,"time":50.5,"algBw":0.02,"busBw":0.03,"wrong":"0"}`
 
 // FuzzRead holds what must be true of any bytes: no panic, no more rows than lines, every point handed on, every run
 // ended, no figure that JSON cannot hold, and nothing that a reader of result files would refuse.
@@ -64,7 +82,7 @@ func FuzzRead(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		m := &memory{}
-		c, err := Read(strings.NewReader(text), File{Path: "x", SHA256: "00", Given: Given{World: 4}}, m)
+		c, err := Read(strings.NewReader(text), File{Path: "x", SHA256: "00", Given: Given{"world": "4"}}, m)
 		if err != nil {
 			return
 		}
@@ -85,11 +103,12 @@ func FuzzRead(f *testing.F) {
 			}
 		}
 		for _, r := range records {
-			if r.Collective == 0 || r.World < 0 || r.SizeBytes < -1 || r.Count < -1 || r.Status == "" || r.Imported == nil ||
-				r.Check.Result == "" || r.Check.Wrong < 0 {
+			if r.Collective == 0 || r.World < 0 || r.SizeBytes < -1 || r.Count < -1 || r.Status == "" ||
+				r.Imported == nil || r.Check.Result == "" || r.Check.Wrong < 0 {
 				t.Errorf("record %+v", r)
 			}
-			if r.Time != nil && (r.Time.Seconds < 0 || math.IsInf(2*r.AlgBW(r.Time.Seconds), 0) || r.Time.Iterations < 0) {
+			if r.Time != nil &&
+				(r.Time.Seconds < 0 || math.IsInf(2*r.AlgBW(r.Time.Seconds), 0) || r.Time.Iterations < 0) {
 				t.Errorf("time %+v", r.Time)
 			}
 			if _, err := json.Marshal(r); err != nil {

@@ -12,224 +12,201 @@ import (
 )
 
 // ncclText reads the text of nccl-tests and rccl-tests of all years: which columns there are is read off the table's
-// own heading, never off the number of words.
+// own heading.
 type ncclText struct {
-	in    *input
-	shell *shell
-	test  *ncclTest
+	layout
+	nccl *ncclTest
 }
 
 // ncclTest is one run of a program of nccl-tests.
 type ncclTest struct {
 	*test
+	ncclHeader
 	seen    map[string]bool // kinds of header lines
 	columns *ncclColumns    // nil: no heading yet
-	ncclHeader
-	only         coll.Placement // of a table with one placement; 0: not known
-	cycle        int            // that the rows belong to; 0: not told
-	headingCycle int            // that the last heading belongs to
-	headless     bool           // rows below the end of another table are all there is of it
-	failure      string         // the first line that says so
-	wrong        int64          // values that the footer counts
-	half         *ncclRow
-	facts        ncclFacts
-	export       *ncclExported // nil: it is not busbar's own export
+	only    coll.Placement  // of a table with one placement; 0: unknown
+	cycle   int             // that the rows belong to; 0: not stated
+	closed  bool            // the footer was read
+	half    *ncclRow        // a row into which a log was printed; nil without one
+	groups  []int           // of the ranks
+	export  *ncclExported   // nil: it is not busbar's own export
 }
 
 // ncclHeader is what the lines over a table state of all its rows.
 type ncclHeader struct {
 	program    string // as the header names it
 	version    string // of the tests
-	vendor     string // nccl or rccl
-	library    string // version of NCCL or RCCL
 	iterations int    // operations timed for a value; 0: unknown
-	blocking   string // -z, as the header words it
+	mode       coll.Mode
+	sync       string // how operations were awaited
+	summary    string // how one value is made of all times
+	collective coll.Collective
+	operation  string
 }
 
-func newNCCLText(in *input, sh *shell) *ncclText { return &ncclText{in: in, shell: sh} }
-
-var (
-	ncclConfig = regexp.MustCompile(
-		`^nThreads? (\d+) nGpus (\d+) minBytes (\d+) maxBytes (\d+) step: (\d+\(\w+\)) (.*)$`)
-	ncclSetting  = regexp.MustCompile(`([a-z][a-z ]*): (\S+)`)
-	ncclVersion  = regexp.MustCompile(`^(nccl|rccl)-tests:? [vV]ersion (\S+)(.*)$`)
-	ncclLibrary  = regexp.MustCompile(`(?:nccl|rccl)-library=(\d+)`)
-	ncclCompiled = regexp.MustCompile(`^NCCL Tests compiled with NCCL (\S+)`)
-	ncclLoaded   = regexp.MustCompile(`(?:^| (?:NCCL|RCCL) INFO )(NCCL|RCCL) version *:? *(\S+)`)
-	ncclStart    = regexp.MustCompile(`^Collective test (starting|concluded): (\S+)`)
-	ncclRank     = regexp.MustCompile(
-		`^Rank +(\d+) +(?:Group +(\d+) +)?(?:Pid +(\d+) +)?on +(\S+) +device +(\d+) +\[([^\]]*)\] *(.*)$`)
-	ncclCycle   = regexp.MustCompile(`^Testing (\d+) cycle`)
-	ncclFailure = regexp.MustCompile(`: Test (CUDA|HIP|NCCL) failure |: Test timeout |^error: \S|` +
-		`(?:^| )\.\. \S+ pid \d+: Test failure `)
-	ncclWrong  = regexp.MustCompile(`^Out of bounds values +: (\d+) FAILED`)
-	ncclPlaces = regexp.MustCompile(`^out-of-place .*in-place`)
-	ncclKnown  = regexp.MustCompile(
-		`^(Using devices$|out-of-place|in-place|\(B\) |\(us\)|Reducing maxBytes to |Out of bounds values +:|Avg bus bandwidth +:|` +
-			`GPU memory usage +:|Errors with asterisks|Blocking Enabled|Swap Comms Enabled|Parallel Init Enabled|` +
-			`Per-Iteration Report|Writing JSON output|skipping json output|` +
-			`HIP version *:|ROCm version *:|Hostname *:|Librccl path *:|Option -\w|time: |Bus bandwidth is not averaged)`)
-)
-
-func (p *ncclText) opens(l line) bool {
-	return ncclConfig.MatchString(l.body) || ncclVersion.MatchString(l.body) || ncclStart.MatchString(l.body) ||
-		l.body == "Using devices" || ncclPlaces.MatchString(l.body) || ncclHeading(l.body) != nil ||
-		ncclExport.MatchString(l.body)
+// ncclLine is a kind of line around a table.
+type ncclLine struct {
+	kind string // of lines that begin a test where none is open; "" for all others
+	once bool   // it begins another test where it was seen before, or a heading was
+	re   *regexp.Regexp
+	use  func(t *ncclTest, m []string)
 }
 
-// begins starts a test at a header line, if this kind of line was seen already, or a table behind it.
-func (p *ncclText) begins(kind string, l line) error {
-	var above *ncclTest
-	if p.test != nil && (p.test.seen[kind] || p.test.columns != nil) {
-		above = p.test
-		if err := p.close(); err != nil {
-			return err
-		}
-	}
-	if p.test == nil {
-		p.test = &ncclTest{test: p.in.newTest("nccl-tests", "", l.n), seen: map[string]bool{}}
-		p.test.settle, p.test.library = p.test.decide, p.shell.library
-		p.test.vendor = cmp.Or(p.shell.vendor, "nccl")
-		if p.shell.program != "" && strings.Contains(p.shell.program, "_perf") {
-			p.test.facts.typed, p.test.facts.asked = p.shell.program, p.shell.np
-		}
-		p.test.run.Environment = p.shell.environment
-		p.shell.forget()
-		if above != nil && (kind == "heading" || kind == "devices") && p.test.facts.typed == "" {
-			p.test.inherit(above)
-		}
-	}
-	p.test.seen[kind] = true
-	return nil
+var ncclLines = []ncclLine{
+	{"export", true, regexp.MustCompile(`^(busbar.*): (\S+) \((.*)\), in the layout of nccl-tests$`),
+		(*ncclTest).exported},
+	{"version", true, regexp.MustCompile(`^(nccl|rccl)-tests:? [vV]ersion (\S+)(?:.* (?:nccl|rccl)-library=(\d+))?`),
+		func(t *ncclTest, m []string) {
+			t.version, t.around.vendor = m[2], m[1]
+			t.around.library = cmp.Or(versionOf(m[3]), t.around.library)
+		}},
+	{"start", true, regexp.MustCompile(`^Collective test starting: (\S+)`), func(t *ncclTest, m []string) {
+		t.program = m[1]
+		t.collective, t.operation = perfProgram(m[1])
+	}},
+	{"config", true, regexp.MustCompile(
+		`^nThreads? (\d+) nGpus (\d+) minBytes (\d+) maxBytes (\d+) step: (\d+\(\w+\)) (.*)$`), (*ncclTest).config},
+	{"devices", false, regexp.MustCompile(`^Using devices$|^out-of-place .*in-place`), nil},
+	{"devices", false, regexp.MustCompile(
+		`^Rank +(\d+) +(?:Group +(\d+) +)?(?:Pid +(\d+) +)?on +(\S+) +device +(\d+) +\[([^\]]*)\] *(.*)$`),
+		(*ncclTest).rank},
+	{"", false, regexp.MustCompile(`^(?:NCCL Tests )?(compiled with|(?:HIP|ROCm) version|Librccl path)[ :]+(\S.*)$`),
+		func(t *ncclTest, m []string) { t.set(m[1], m[2]) }},
+	{"", false, regexp.MustCompile(`^Reducing maxBytes to .*$`),
+		func(t *ncclTest, m []string) { t.set("reduced", m[0]) }},
+	{"", false, regexp.MustCompile(`^Testing (\d+) cycle`),
+		func(t *ncclTest, m []string) { t.cycle, _ = amount(m[1]) }},
+	{"", false, regexp.MustCompile(`^(Blocking) Enabled: (.*)$`), func(t *ncclTest, m []string) {
+		t.mode, t.sync = coll.Latency, m[2]
+		t.set("blocking", m[2])
+	}},
+	{"", false, regexp.MustCompile(`^(out-of-place|in-place)$`),
+		func(t *ncclTest, m []string) { t.only, _ = coll.ParsePlacement(m[1]) }},
+	{"", false, regexp.MustCompile(`^(?:Out of bounds values +: (?:(\d+) FAILED)?|Avg bus bandwidth +:)`),
+		(*ncclTest).footer},
+	{"", false, regexp.MustCompile(`^Collective test concluded: |^\(B\) |^\(us\)|^GPU memory usage +:|` +
+		`^Errors with asterisks|^(Swap Comms|Parallel Init) Enabled|^Per-Iteration Report|^Writing JSON output|` +
+		`^skipping json output|^Hostname *:|^Option -\w|^time: |^Bus bandwidth is not averaged|^$`), nil},
 }
 
-// beginsHeadless starts a test at a row below the end of a table. Only the columns are as in that table: the row may be
-// of another number of ranks, library or setting.
-func (p *ncclText) beginsHeadless(l line) error {
-	above := p.test
-	if err := p.begins("row", l); err != nil {
-		return err
-	}
-	p.test.columns, p.test.stated, p.test.vendor, p.test.headless = above.columns, above.stated, above.vendor, true
-	p.test.warn(notice.RowsWithoutHeader{Line: l.n})
-	return nil
+var ncclFailure = regexp.MustCompile(`: Test (CUDA|HIP|NCCL) failure |: Test timeout |^[# ]*error: \S|` +
+	`(?:^| )\.\. \S+ pid \d+: Test failure `)
+
+// begins starts a test at a line that may be of its header.
+func (p *ncclText) begins(n int) error {
+	t, err := p.begin("nccl-tests", "", n)
+	p.nccl = newNCCLTest(t)
+	return err
+}
+
+func newNCCLTest(t *test) *ncclTest {
+	n := &ncclTest{test: t, seen: map[string]bool{}, ncclHeader: ncclHeader{mode: coll.Throughput, sync: backToBack,
+		summary: "mean over iterations; of the ranks' times the mean, unless -a was given"}}
+	t.run.Method.Average = "mean over ranks, unless -a was given"
+	t.settle = n.decide
+	t.lacks(notice.SourceTable)
+	return n
 }
 
 func (p *ncclText) take(l line) (bool, error) {
-	if t := p.test; t != nil && t.columns != nil && l.number() {
-		if t.footer {
-			if r := (&ncclRow{hosts: p.in.hosts}); !r.read(l.text, t.columns) {
-				return false, nil
-			}
-			if err := p.beginsHeadless(l); err != nil {
+	t := p.nccl
+	open := p.test != nil
+	if open && t.columns != nil && !l.mark && l.body != "" {
+		if known, err := t.row(l); known || err != nil {
+			return known, err
+		}
+	}
+	if c := ncclHeading(l.body); c != nil {
+		if !open || t.closed {
+			if err := p.begins(l.n); err != nil {
 				return true, err
 			}
 		}
-		return p.test.row(l)
+		return true, p.nccl.heading(c)
 	}
-	if known, err := p.header(l); known || err != nil {
-		return known, err
+	if open && ncclFailure.MatchString(l.text) && !(t.closed && p.shell.command.program != "") {
+		t.ends(result.Aborted, notice.Recorded{Text: strings.TrimSpace(l.text)})
+		return true, nil
 	}
-	t := p.test
-	if t == nil {
+	if open {
+		if known, err := t.exportedLine(l); known {
+			return true, err
+		}
+	}
+	return p.header(l)
+}
+
+// header takes the lines around a table.
+func (p *ncclText) header(l line) (bool, error) {
+	if l.body == "" && !l.mark {
 		return false, nil
 	}
-	switch {
-	case l.body == "" && l.mark:
-		return true, nil
-	case t.about(l):
-		if t.footer {
-			if err := t.tearHalf(); err != nil {
+	for _, k := range ncclLines {
+		m := k.re.FindStringSubmatch(l.body)
+		if m == nil {
+			continue
+		}
+		t, open := p.nccl, p.test != nil
+		switch {
+		case !open && k.kind == "":
+			return false, nil
+		case !open, k.kind != "" && t.closed, k.once && (t.columns != nil || t.seen[k.kind]):
+			if err := p.begins(l.n); err != nil {
 				return true, err
 			}
 		}
-		return true, t.addPending()
-	case t.columns != nil:
-		return t.row(l)
+		p.nccl.seen[k.kind] = true
+		if k.use != nil {
+			k.use(p.nccl, m)
+		}
+		return true, nil
 	}
 	return false, nil
 }
 
-// header reads the lines that may begin a test.
-func (p *ncclText) header(l line) (bool, error) {
-	var err error
-	if m := ncclExport.FindStringSubmatch(l.body); m != nil {
-		if err = p.begins("export", l); err == nil {
-			p.test.export = newNCCLExported(m)
+func (p *ncclText) close() error {
+	if p.test != nil {
+		if err := p.nccl.tearHalf(); err != nil {
+			return err
 		}
-		return true, err
 	}
-	if m := ncclVersion.FindStringSubmatch(l.body); m != nil {
-		if err = p.begins("version", l); err == nil {
-			p.test.vendor, p.test.version = m[1], m[2]
-			if lib := ncclLibrary.FindStringSubmatch(m[3]); lib != nil {
-				p.test.library = versionOf(lib[1])
-			}
-		}
-		return true, err
-	}
-	if m := ncclStart.FindStringSubmatch(l.body); m != nil {
-		if m[1] == "concluded" {
-			return p.test != nil, nil
-		}
-		if err = p.begins("start", l); err == nil {
-			p.test.program = m[2]
-		}
-		return true, err
-	}
-	if m := ncclConfig.FindStringSubmatch(l.body); m != nil {
-		if err = p.begins("config", l); err == nil {
-			p.test.config(m)
-		}
-		return true, err
-	}
-	if c := ncclHeading(l.body); c != nil {
-		if t := p.test; t == nil || t.footer || t.facts.rows > 0 && t.cycle == t.headingCycle {
-			if err = p.begins("heading", l); err != nil {
-				return true, err
-			}
-		}
-		p.test.columns, p.test.headingCycle = c, p.test.cycle
-		p.test.stated = bandwidths{alg: "algbw", bus: "busbw", early: c.error != "#wrong"}
-		return true, p.test.tearHalf()
-	}
-	if closed := p.test == nil || p.test.footer; closed && (l.body == "Using devices" || ncclPlaces.MatchString(l.body) ||
-		ncclRank.MatchString(l.body)) {
-		if err = p.begins("devices", l); err == nil {
-			p.test.about(l)
-		}
-		return true, err
-	}
-	return false, nil
+	return p.layout.close()
 }
+
+func (t *ncclTest) heading(c *ncclColumns) error {
+	t.columns = c
+	t.stated = bandwidths{alg: "algbw", bus: "busbw", early: c.error != "#wrong"}
+	t.lacks(notice.SourceFooter)
+	return t.tearHalf()
+}
+
+// footer ends the table. What the library logs below it is of the next test.
+func (t *ncclTest) footer(m []string) {
+	if !t.closed {
+		t.closed = true
+		t.ends(result.Complete, nil)
+		t.shell.around = newAround("")
+	}
+	if m[1] != "" && t.export == nil { // an export has it of its rows
+		t.wrong, _ = count(m[1])
+	}
+}
+
+var ncclSetting = regexp.MustCompile(`([a-z][a-z ]*): (\S+)`)
 
 // config reads the line of settings.
 func (t *ncclTest) config(m []string) {
-	t.set("nThread", m[1])
-	t.set("nGpus", m[2])
-	t.set("minBytes", m[3])
-	t.set("maxBytes", m[4])
-	t.set("step", m[5])
+	for i, key := range []string{"nThread", "nGpus", "minBytes", "maxBytes", "step"} {
+		t.set(key, m[1+i])
+	}
 	for _, s := range ncclSetting.FindAllStringSubmatch(m[6], -1) {
 		t.set(strings.TrimSpace(s[1]), s[2])
 	}
-	t.settings()
+	t.method("iters", "agg iters", "warmup iters")
 }
 
-// inherit takes from the table above how it was measured: a program that prints several tables states it once.
-func (t *ncclTest) inherit(above *ncclTest) {
-	for _, key := range []string{"iters", "agg iters", "warmup iters", "validation", "graph"} {
-		if value, stated := above.run.Imported.Settings[key]; stated {
-			t.set(key, value)
-		}
-	}
-	if t.settings(); t.iterations > 0 {
-		t.deduced(notice.Deduced{What: notice.DeducedIterations, From: notice.FromTableAbove})
-	}
-}
-
-// settings turns the words that were set into what the table says of all rows.
-func (t *ncclTest) settings() {
+// method turns the settings of these names into what holds for all rows.
+func (t *ncclTest) method(iters, agg, warmup string) {
 	get := func(key string, missing int) int {
 		n, err := strconv.Atoi(t.run.Imported.Settings[key])
 		if err != nil {
@@ -237,75 +214,24 @@ func (t *ncclTest) settings() {
 		}
 		return n
 	}
-	t.run.Method.Warmup, t.run.Method.CheckRounds = get("warmup iters", -1), get("validation", -1)
-	t.run.Method.Iterations, t.run.Method.Aggregate = get("iters", 0), get("agg iters", 0)
-	if get("graph", 0) > 0 {
-		t.run.Method.Graph = t.run.Method.Iterations
+	m := &t.run.Method
+	m.Iterations, m.Aggregate, m.Warmup = get(iters, 0), get(agg, 0), get(warmup, -1)
+	if m.CheckRounds = get("validation", -1); get("graph", 0) > 0 {
+		m.Graph = m.Iterations
 	}
-	t.iterations = product(t.run.Method.Iterations, max(t.run.Method.Aggregate, 1), max(get("graph", 0), 1))
+	t.iterations = t.operations(m.Iterations)
 }
 
-// about reads the lines around a table.
-func (t *ncclTest) about(l line) bool {
-	if t.exportedLine(l) {
-		return true
-	}
-	if m := ncclRank.FindStringSubmatch(l.body); m != nil {
-		t.rank(m)
-		return true
-	}
-	if m := ncclCompiled.FindStringSubmatch(l.body); m != nil {
-		t.set("compiled with", "NCCL "+m[1])
-		return true
-	}
-	if m := ncclLoaded.FindStringSubmatch(l.text); m != nil && !t.footer { // below a footer it is of the next test
-		if t.library == "" {
-			t.vendor, t.library = strings.ToLower(m[1]), m[2]
-		}
-		return true
-	}
-	if m := ncclCycle.FindStringSubmatch(l.body); m != nil {
-		t.cycle, _ = strconv.Atoi(m[1])
-		return true
-	}
-	if ncclFailure.MatchString(l.text) || ncclFailure.MatchString(l.body) {
-		if t.footer && t.in.shell.program != "" { // of the command that follows
-			return false
-		}
-		if t.failure == "" {
-			t.failure = strings.TrimSpace(l.text)
-		}
-		return true
-	}
-	if !ncclKnown.MatchString(l.body) {
-		return false
-	}
-	switch key, value, _ := strings.Cut(l.body, ":"); {
-	case strings.HasPrefix(l.body, "Out of bounds"), strings.HasPrefix(l.body, "Avg bus bandwidth"):
-		t.footer = true
-		if m := ncclWrong.FindStringSubmatch(l.body); m != nil && t.export == nil { // an export has it of its rows
-			t.wrong, _ = count(m[1])
-		}
-	case strings.HasPrefix(l.body, "out-of-place") && !strings.Contains(l.body, " in-place"):
-		t.only = coll.OutOfPlace
-	case strings.HasPrefix(l.body, "in-place"):
-		t.only = coll.InPlace
-	case strings.HasPrefix(l.body, "Blocking Enabled"):
-		t.blocking = strings.TrimSpace(value)
-		t.set("blocking", t.blocking)
-	case strings.HasPrefix(l.body, "Reducing maxBytes"):
-		t.set("reduced", l.body)
-	case strings.HasPrefix(key, "HIP version"), strings.HasPrefix(key, "ROCm version"),
-		strings.HasPrefix(key, "Librccl path"):
-		t.set(strings.TrimSpace(key), strings.TrimSpace(value))
-	}
-	return true
+// operations is how many operations are timed for a value of so many iterations.
+func (t *ncclTest) operations(iterations int) int {
+	launches, _ := amount(t.run.Imported.Settings["graph"]) // of a CUDA graph
+	return product(iterations, max(t.run.Method.Aggregate, 1), max(launches, 1))
 }
 
 // rank reads the line of a device.
 func (t *ncclTest) rank(m []string) {
 	n := func(s string) int {
-		v, _ := strconv.Atoi(s)
+		v, _ := amount(s)
 		return v
 	}
 	r := result.Rank{Rank: n(m[1]), Host: m[4], LocalRank: n(m[5]), PID: n(m[3]), PCI: m[6],
@@ -313,50 +239,48 @@ func (t *ncclTest) rank(m []string) {
 	if t.export != nil && r.PCI == noPCI {
 		r.PCI = ""
 	}
-	t.facts.groups = append(t.facts.groups, n(m[2]))
-	t.ranks = append(t.ranks, r)
-	t.in.host(r.Host)
+	t.groups, t.ranks = append(t.groups, n(m[2])), append(t.ranks, r)
 }
 
 // versionOf is a version of NCCL by its number: 22304 is 2.23.4, 2708 2.7.8.
 func versionOf(code string) string {
 	n, err := strconv.Atoi(code)
+	part := func(unit, modulo int) string { return strconv.Itoa(n / unit % modulo) }
 	switch {
 	case err != nil || n < 1000:
 		return code
 	case n < 10000:
-		return strconv.Itoa(n/1000) + "." + strconv.Itoa(n/100%10) + "." + strconv.Itoa(n%100)
+		return part(1000, 10) + "." + part(100, 10) + "." + part(1, 100)
 	}
-	return strconv.Itoa(n/10000) + "." + strconv.Itoa(n/100%100) + "." + strconv.Itoa(n%100)
+	return part(10000, 1000) + "." + part(100, 100) + "." + part(1, 100)
 }
 
-func (p *ncclText) close() error {
-	t := p.test
-	if t == nil {
-		return nil
+// describe fills in the run's line.
+func (t *ncclTest) describe() {
+	vendor := cmp.Or(t.around.vendor, "nccl")
+	t.run.Tool = strings.TrimSpace(vendor + "-tests " + t.version)
+	source := t.run.Imported
+	if source.Format == "" {
+		source.Format = vendor + "-tests text, without a table"
+		if t.columns != nil {
+			source.Format = vendor + "-tests text " + t.columns.era
+		}
 	}
-	p.test = nil
-	if err := t.tearHalf(); err != nil {
-		return err
+	t.backend(vendor, strings.ToUpper(vendor), t.around.library)
+	if t.export != nil {
+		t.export.describe(&t.run)
 	}
-	switch {
-	case t.failure != "":
-		return t.end(result.Aborted, notice.Recorded{Text: t.failure})
-	case !t.footer && t.columns != nil:
-		return t.end(result.Interrupted, notice.SourceIncomplete{Lacks: notice.SourceFooter})
-	case !t.footer:
-		return t.end(result.Interrupted, notice.SourceIncomplete{Lacks: notice.SourceTable})
-	case t.export != nil && t.export.outcome != "":
-		return t.end(t.export.outcome, t.export.cause)
+	source.Tool = t.run.Tool
+	first := 0
+	for i, r := range t.ranks {
+		if r.Rank == 0 {
+			first++
+		}
+		if t.groups[i] > 0 && t.export == nil {
+			t.warn(notice.ConcurrentGroups{})
+		}
 	}
-	return t.end(result.Complete, t.wrongValues(t.wrong))
-}
-
-// mode is how the operations were timed, by the -z of the header.
-func (h *ncclHeader) mode() (mode coll.Mode, sync, summary string) {
-	if h.blocking == "" {
-		return coll.Throughput, "issued back to back",
-			"mean over iterations; of the ranks' times the mean, unless -a was given"
+	if first > 1 && t.export == nil {
+		t.warn(notice.SeparateWorlds{Processes: first})
 	}
-	return coll.Latency, h.blocking, "mean over iterations; of the ranks' times the mean, unless -a was given"
 }

@@ -15,17 +15,9 @@ import (
 // way round, counts one rank's share of all_gather and reduce_scatter for the whole, and prints GiB as GB: bandwidths
 // are made anew from size and time, and its own are kept as stated.
 type profile struct {
-	in   *input
-	test *profileTest
+	layout
+	elements int64 // of the tensor whose rows follow
 }
-
-type profileTest struct {
-	*test
-	library  string
-	elements int64
-}
-
-func newProfile(in *input) *profile { return &profile{in: in} }
 
 var (
 	profileTitle   = regexp.MustCompile(`^Configuration: World Size=(\d+)$`)
@@ -33,85 +25,76 @@ var (
 	profileSize    = regexp.MustCompile(`^Tensor Size: ([\d,]+) elements \(.*\)$`)
 	profileRow     = regexp.MustCompile(`^(\w+): +([\d.]+) ms \| AlgBW: +([\d.]+) GB/s \| BusBW: +([\d.]+) GB/s$`)
 	profileTorn    = regexp.MustCompile(`^(AllReduce|AllGather|ReduceScatter|AllToAll|Broadcast): +[\d.]*`)
-	profileKnown   = regexp.MustCompile(`^(Profiling Complete!|Results saved to: |\[DEBUG\] |\[INIT\] )`)
+	profileKnown   = regexp.MustCompile(`^(Results saved to: |\[DEBUG\] |\[INIT\] )`)
 	// ownView is what only busbar's own text view has.
 	ownView = regexp.MustCompile(
 		`^(Data checked: \d+ of \d+ measured points|Complete: \d+ \w+|Not ended: the run goes on, or was cut off)`)
 )
 
-func (p *profile) opens(l line) bool { return profileTitle.MatchString(l.body) }
-
 func (p *profile) take(l line) (bool, error) {
 	if m := profileTitle.FindStringSubmatch(l.body); m != nil {
-		if err := p.close(); err != nil {
-			return true, err
-		}
-		world, _ := amount(m[1])
-		p.test = &profileTest{test: p.in.newTest("collective profiler", "collective profiler text", l.n)}
-		p.test.run.World = world
-		return true, nil
+		t, err := p.begin("collective profiler", "collective profiler text", l.n)
+		t.run.World, _ = amount(m[1])
+		t.lacks(notice.SourceLastLine)
+		return true, err
 	}
 	t := p.test
 	if t == nil {
 		return false, nil
 	}
 	if ownView.MatchString(l.body) {
-		return true,
-			&Error{Path: p.in.file.Path, Line: l.n,
-				Text: "this is the text view of a run of busbar: its records are in the .jsonl file of the same name"}
+		return true, &Error{Path: p.in.file.Path, Line: l.n,
+			Text: "this is the text view of a run of busbar: its records are in the .jsonl file of the same name"}
 	}
 	if m := profileBackend.FindStringSubmatch(l.body); m != nil {
-		t.library = m[2]
-		t.run.Backend = result.Backend{Name: m[1], Library: libraryBy(m[2], "", t.run.Tool)}
+		t.backend(m[1], m[2], "")
 		return true, nil
 	}
 	if m := profileSize.FindStringSubmatch(l.body); m != nil {
-		n, ok := count(strings.ReplaceAll(m[1], ",", ""))
-		if t.elements = n; !ok {
-			t.elements = -1
-		}
+		p.elements, _ = count(strings.ReplaceAll(m[1], ",", ""))
 		return true, nil
 	}
-	if m := profileRow.FindStringSubmatch(l.body); m != nil && t.elements >= 0 {
-		return true, t.row(l, m)
+	if m := profileRow.FindStringSubmatch(l.body); m != nil {
+		return true, p.row(l, m)
 	}
 	if profileTorn.MatchString(l.body) {
 		return true, p.in.torn(l.n, l.text)
 	}
-	t.footer = t.footer || l.body == "Profiling Complete!"
+	if l.body == "Profiling Complete!" {
+		t.ends(result.Complete, nil)
+		return true, nil
+	}
 	return profileKnown.MatchString(l.body), nil
 }
 
 // row makes a record of a row.
-func (t *profileTest) row(l line, m []string) error {
+func (p *profile) row(l line, m []string) error {
 	ms, ok := number(m[2])
 	c, err := coll.ParseCollective(m[1])
 	if !ok || err != nil {
-		return t.in.torn(l.n, l.text)
+		return p.in.torn(l.n, l.text)
 	}
-	k := coll.Case{Collective: c, Type: coll.Float32, Root: -1, Placement: coll.OutOfPlace, Mode: coll.Throughput,
-		World: t.run.World, SizeBytes: -1, Count: t.elements}
-	if c.Reduces() {
-		k.Op = coll.Sum
+	rec := newRecord(l.n, c, "")
+	rec.Type, rec.Placement, rec.Mode, rec.World = coll.Float32, coll.OutOfPlace, coll.Throughput, p.test.run.World
+	if rec.Count = p.elements; c.Reduces() {
+		rec.Op = coll.Sum
 	}
 	if c == coll.AllReduce {
-		k.Placement = coll.InPlace // torch reduces a tensor in place
+		rec.Placement = coll.InPlace // torch reduces a tensor in place
 	}
-	if sized, err := k.WithElements(t.elements); err == nil {
-		k = sized
+	if sized, err := rec.WithElements(p.elements); err == nil {
+		rec.Case = sized
 	}
-	rec := &result.Record{Case: k, Status: result.OK, Check: result.Check{Result: "off"},
-		Time: &result.Time{Seconds: seconds(ms, 1e-3), Samples: 1, Outliers: -1, Stop: "fixed", Sync: "issued back to back",
-			Summary: "mean over iterations on rank 0"},
-		Imported: &result.Origin{Line: l.n, Stated: map[string]string{"AlgBW": m[3], "BusBW": m[4]}}}
-	t.restate(rec, m[3], m[4])
-	t.in.counts.Rows++
-	t.configure()
-	return t.add(rec)
+	timed(rec, ms, 1e-3, backToBack, "mean over iterations on rank 0")
+	rec.Time.Samples, rec.Time.Stop = 1, "fixed"
+	state(rec, "AlgBW", m[3])
+	state(rec, "BusBW", m[4])
+	restate(rec, m[3], m[4])
+	return p.test.add(rec)
 }
 
 // restate notes where the source's bandwidths are others than those of its size and time.
-func (t *profileTest) restate(rec *result.Record, algText, busText string) {
+func restate(rec *result.Record, algText, busText string) {
 	alg, _ := number(algText)
 	bus, _ := number(busText)
 	s := rec.Time.Seconds
@@ -119,18 +102,7 @@ func (t *profileTest) restate(rec *result.Record, algText, busText string) {
 		return math.Abs(printed-real) > 0.006+real*0.0006e-3/math.Max(s, 1e-9)
 	}
 	if s > 0 && (off(alg, rec.AlgBW(s)/1e9) || off(bus, rec.BusBW(s)/1e9)) {
-		rec.Notes = append(rec.Notes, fmt.Sprintf("restated: the source prints AlgBW %s and BusBW %s, which are GiB/s by "+
-			"another definition; here they are made from size and time", algText, busText))
+		rec.Notes = append(rec.Notes, fmt.Sprintf("restated: the source prints AlgBW %s and BusBW %s, which are GiB/s "+
+			"by another definition; here they are made from size and time", algText, busText))
 	}
-}
-
-func (p *profile) close() error {
-	t := p.test
-	if p.test = nil; t == nil {
-		return nil
-	}
-	if !t.footer {
-		return t.end(result.Interrupted, notice.SourceIncomplete{Lacks: notice.SourceLastLine})
-	}
-	return t.end(result.Complete, nil)
 }

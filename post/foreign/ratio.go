@@ -1,7 +1,8 @@
 package foreign
 
 import (
-	"fmt"
+	"math"
+	"strconv"
 	"strings"
 
 	"busbar/internal/coll"
@@ -22,12 +23,9 @@ func printed(text string) (s span, ok bool) {
 	}
 	digits, exponent, _ := strings.Cut(strings.ToLower(text), "e")
 	_, decimals, _ := strings.Cut(digits, ".")
-	half, ok := number(fmt.Sprintf("0.5e-%d", len(decimals)))
-	if exponent != "" {
-		scale, _ := number("1e" + exponent)
-		half *= scale
-	}
-	return span{v - half, v + half}, ok
+	scale, _ := strconv.Atoi(exponent)
+	half := 0.5 * math.Pow10(scale-len(decimals))
+	return span{v - half, v + half}, true
 }
 
 // ratioOf is the range of busbw/algbw, as far as both are printed; ok is false where they allow any ratio.

@@ -1,8 +1,11 @@
 package foreign
 
 import (
+	"cmp"
 	"encoding/csv"
-	"fmt"
+	"errors"
+	"maps"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -11,221 +14,298 @@ import (
 	"busbar/internal/result"
 )
 
-// table reads CSV: that of rccl-tests, and of scripts that time all-reduce over backends, worlds and sizes.
+// table reads CSV: that of rccl-tests, and of scripts that time all-reduce over backends, worlds and sizes. Rows of
+// rccl-tests' JSON are taken, too.
 type table struct {
-	in      *input
-	layout  *tableLayout
+	layout
+	format  *tableFormat // nil: none is open
 	columns []string
-	last    string // row of this table; "" before the first
-	tests   map[string]*test
+	tests   map[tableRun]*test
 	order   []*test
-	launch  string
 }
 
-// tableLayout is a family of CSV files.
-type tableLayout struct {
-	tool, format string
-	stated       bandwidths // that are checked against the number of ranks
-	script       bool       // whose habits its rows do not tell, and which are taken for granted
-	needs        [][]string // one name of each must be a column
-	record       func(t *table, row tableRow, rec *result.Record) (tableRun, bool)
+// tableFormat is a family of tables.
+type tableFormat struct {
+	tool   string
+	layout string
+	stated bandwidths // that are checked against the number of ranks
+	script bool       // whose habits its rows do not state, and which are assumed
+	// record reads a row; the error is a row that cannot be used.
+	record func(row tableRow, rec *result.Record) (tableRun, error)
 }
 
 // tableRun is what rows of one run share.
 type tableRun struct {
-	backend, device            string
-	world, nodes, perNode, gpu int
+	backend, device       string
+	world, nodes, perNode int
 }
 
-func newTable(in *input) *table { return &table{in: in, tests: map[string]*test{}} }
+// tableRow is one row by column names, in lower case.
+type tableRow map[string]string
 
-var tableLayouts = []*tableLayout{
-	{tool: "rccl-tests", format: "rccl-tests CSV", stated: bandwidths{alg: "algbw", bus: "busbw"}, needs: [][]string{{"numcycle"}, {"collective"}, {"size"}, {"time"}, {"inplace"}}, record: (*table).rccl},
-	{tool: "all-reduce script", format: "CSV of an all-reduce script", script: true,
-		needs: [][]string{scriptBackend, scriptWorld, scriptSize, scriptTime}, record: (*table).script},
-}
-
-func (p *table) opens(l line) bool { return layoutOf(tableWords(l.text)) != nil }
-
-// layoutOf is the layout of a line of column names; nil if it is none.
-func layoutOf(names []string) *tableLayout {
-	if len(names) < 4 {
-		return nil
+var (
+	rcclTable = tableFormat{
+		tool:   "rccl-tests",
+		layout: "rccl-tests CSV",
+		stated: bandwidths{alg: "algbw", bus: "busbw"},
+		record: rcclRecord,
 	}
-	for _, layout := range tableLayouts {
-		missing := slices.ContainsFunc(layout.needs, func(any []string) bool {
-			return !slices.ContainsFunc(any, func(n string) bool { return slices.Contains(names, n) })
-		})
-		if !missing {
-			return layout
-		}
+	scriptTable = tableFormat{tool: "all-reduce script", layout: "CSV of an all-reduce script", script: true,
+		record: scriptRecord}
+)
+
+// formatOf is the format with these columns; nil if it is none.
+func formatOf(names []string) *tableFormat {
+	has := func(re *regexp.Regexp) bool { return slices.ContainsFunc(names, re.MatchString) }
+	switch {
+	case slices.Contains(names, "numcycle") && slices.Contains(names, "collective"):
+		return &rcclTable
+	case slices.Contains(names, "backend") && has(scriptWorld) && has(scriptSize) && has(scriptTime):
+		return &scriptTable
 	}
 	return nil
-}
-
-// tableWords are the fields of a line, in lower case; nil where they are no line of CSV.
-func tableWords(text string) []string {
-	if !strings.Contains(text, ",") {
-		return nil
-	}
-	words, err := tableFields(text)
-	if err != nil {
-		return nil
-	}
-	for i, w := range words {
-		words[i] = strings.ToLower(strings.TrimSpace(w))
-	}
-	return words
-}
-
-func tableFields(text string) ([]string, error) {
-	r := csv.NewReader(strings.NewReader(text))
-	r.FieldsPerRecord, r.TrimLeadingSpace = -1, true
-	return r.Read()
 }
 
 func (p *table) take(l line) (bool, error) {
-	if names := tableWords(l.text); layoutOf(names) != nil {
-		if slices.Contains(names, "run") && slices.Contains(names, "launch") {
-			return true, &Error{Path: p.in.file.Path, Line: l.n, Text: "this table was made by busbar from its records: use the .jsonl files that it was made from"}
-		}
-		if err := p.close(); err != nil {
-			return true, err
-		}
-		p.layout, p.columns, p.launch, p.last = layoutOf(names), names, "", ""
-		return true, nil
-	}
-	if p.layout == nil || !strings.Contains(l.text, ",") {
+	if !strings.Contains(l.text, ",") {
 		return false, nil
 	}
-	words, err := tableFields(l.text)
-	whole := err == nil && (len(words) == len(p.columns) || p.moreNodes(words))
-	if whole {
-		if known, err := p.row(l, words); known || err != nil {
+	r := csv.NewReader(strings.NewReader(l.text))
+	r.TrimLeadingSpace = true
+	words, err := r.Read()
+	names := make([]string, len(words))
+	for i, w := range words {
+		names[i] = strings.ToLower(strings.TrimSpace(w))
+	}
+	if format := formatOf(names); format != nil {
+		if slices.Contains(names, "run") && slices.Contains(names, "launch") {
+			return true, &Error{Path: p.in.file.Path, Line: l.n,
+				Text: "this table was made by busbar from its records: use the .jsonl files that it was made from"}
+		}
+		err := p.close()
+		p.format, p.columns = format, names
+		return true, err
+	}
+	if p.format == nil {
+		return false, nil
+	}
+	columns := p.columns
+	if p.format == &rcclTable && len(words) == len(columns)+1 { // with MPI rows hold a number of nodes
+		columns = slices.Insert(slices.Clone(columns), slices.Index(columns, "collective")+1, "nodes")
+	}
+	if err == nil && len(words) == len(columns) {
+		row := tableRow{}
+		for i, name := range columns {
+			row[name] = strings.TrimSpace(words[i])
+		}
+		if known, err := p.add(l.n, row); known || err != nil {
 			return known, err
 		}
 	}
-	if p.beginsRow(l.text) {
-		return true, p.in.torn(l.n, l.text)
+	if first, _, _ := strings.Cut(l.text, ","); strings.Contains(first, " ") || strings.Contains(l.text, ", ") {
+		return false, nil // a sentence
 	}
-	return false, nil
+	return true, p.in.torn(l.n, l.text)
 }
 
-// moreNodes reports whether a row of rccl-tests holds a number of nodes, as it does with MPI; its heading does not.
-func (p *table) moreNodes(words []string) bool {
-	return p.layout.tool == "rccl-tests" && len(words) == len(p.columns)+1
-}
-
-// beginsRow reports whether a line begins like a row that broke off: its first two fields are numbers where those of
-// the last row are, and else single words.
-func (p *table) beginsRow(text string) bool {
-	fields, above := strings.SplitN(text, ",", 3), strings.SplitN(p.last, ",", 3)
-	for i, field := range fields[:2] {
-		_, figure := number(strings.TrimSpace(field))
-		if p.last == "" {
-			if len(strings.Fields(field)) != 1 {
-				return false
-			}
-			continue
-		}
-		_, was := number(strings.TrimSpace(above[i]))
-		if was != figure || len(strings.Fields(field)) > max(len(strings.Fields(above[i])), 1) {
-			return false
-		}
-	}
-	return true
-}
-
-// tableRow is one line by column names.
-type tableRow map[string]string
-
-// any is the value of the first of the columns that is there.
-func (r tableRow) any(names []string) (value, name string) {
-	for _, n := range names {
-		if v := strings.TrimSpace(r[n]); v != "" {
-			return v, n
-		}
-	}
-	return "", ""
-}
-
-// whole is a whole number of a column; 0 where there is none.
-func (r tableRow) whole(names ...string) int {
-	v, _ := r.any(names)
-	n, _ := amount(v)
-	return n
-}
-
-// row makes a record of a row; false: the words are none that its columns can hold.
-func (p *table) row(l line, words []string) (bool, error) {
-	columns := p.columns
-	if p.moreNodes(words) {
-		at := slices.Index(columns, "collective") + 1
-		columns = slices.Insert(slices.Clone(columns), at, "nodes")
-	}
-	row := tableRow{}
-	for i, name := range columns {
-		row[name] = words[i]
-	}
-	rec := &result.Record{Case: coll.Case{Root: -1, SizeBytes: -1, Count: -1}, Status: result.OK, Check: result.Check{Result: "unknown"},
-		Imported: &result.Origin{Line: l.n, Stated: map[string]string{}}}
-	run, ok := p.layout.record(p, row, rec)
-	if !ok {
+// add makes a record of a row; false: its columns do not hold what they should.
+func (p *table) add(n int, row tableRow) (bool, error) {
+	rec := newRecord(n, 0, "")
+	rec.Check.Result = "unknown"
+	run, err := p.format.record(row, rec)
+	if err != nil {
 		return false, nil
 	}
-	t, err := p.testOf(run, l.n)
-	if err != nil {
-		return false, err
+	t := p.tests[run]
+	if t == nil {
+		t = p.testOf(run, n)
 	}
-	if p.layout.script && rec.Collective != coll.Other && rec.Collective.Shared() {
+	if p.format.script && rec.Collective.Shared() {
 		t.deduced(notice.Deduced{What: notice.DeducedSize, From: notice.FromShare, Collective: rec.Collective.String()})
 	}
-	p.last = l.text
-	p.in.counts.Rows++
 	return true, t.add(rec)
 }
 
-// maxTableRuns bounds the runs of one table that are open at once.
-const maxTableRuns = 256
-
-// testOf is the run that a row belongs to.
-func (p *table) testOf(run tableRun, n int) (*test, error) {
-	key := fmt.Sprint(run)
-	if t := p.tests[key]; t != nil {
-		return t, nil
-	}
-	if len(p.order) >= maxTableRuns {
-		if err := p.end(); err != nil {
-			return nil, err
-		}
-	}
-	t := p.in.newTest(p.layout.tool, p.layout.format, n)
-	t.stated = p.layout.stated
-	if p.launch == "" {
-		p.launch = t.run.Launch
-	}
-	t.run.Launch = p.launch
-	if p.layout.script {
+// testOf begins the run that a row belongs to.
+func (p *table) testOf(run tableRun, n int) *test {
+	t := p.in.newTest(p.shell, p.format.tool, p.format.layout, n)
+	t.stated = p.format.stated
+	if p.format.script {
 		t.deduced(notice.ScriptHabits{})
 	}
+	if p.order = append(p.order, t); p.tests == nil {
+		p.tests = map[tableRun]*test{}
+	}
+	p.tests[run] = t
+	t.run.Launch = p.order[0].run.Launch
 	t.run.World, t.run.Nodes, t.run.RanksPerNode, t.run.Device = run.world, run.nodes, run.perNode, run.device
-	t.run.Backend = result.Backend{Name: run.backend, Library: libraryBy(strings.ToUpper(run.backend), "", p.layout.tool)}
-	p.tests[key], p.order = t, append(p.order, t)
-	return t, nil
+	t.backend(run.backend, strings.ToUpper(run.backend), "")
+	return t
 }
 
-// end closes the runs that are open.
-func (p *table) end() error {
+// close ends all runs of the table.
+func (p *table) close() error {
 	for _, t := range p.order {
-		if err := t.end(result.Complete, nil); err != nil {
+		if err := t.end(); err != nil {
 			return err
 		}
 	}
-	p.tests, p.order = map[string]*test{}, nil
+	p.format, p.tests, p.order = nil, nil, nil
 	return nil
 }
 
-func (p *table) close() error {
-	p.layout = nil
-	return p.end()
+// whole is a whole number of a column; 0 where there is none.
+func (r tableRow) whole(name string) int {
+	n, _ := amount(r[name])
+	return n
+}
+
+var errRow = errors.New("no row of this table")
+
+// rcclRecord reads a row of rccl-tests, of CSV or JSON.
+func rcclRecord(row tableRow, rec *result.Record) (tableRun, error) {
+	gpus := max(row.whole("gpusperrank"), 1)
+	run := tableRun{backend: "rccl", nodes: row.whole("nodes"), perNode: row.whole("rankspernode") * gpus,
+		world: row.whole("ranks") * gpus}
+	if run.world == 0 {
+		run.world = row.whole("gpus")
+	}
+	size, okSize := count(row["size"])
+	us, okTime := positive(row["time"])
+	if !okSize || !okTime {
+		return run, errRow
+	}
+	if cycle, ok := amount(row["numcycle"]); ok {
+		rec.Cycle = cycle + 1
+	}
+	name := cmp.Or(row["collective"], row["name"])
+	rec.Collective, rec.Imported.Operation = operationOf(strings.TrimSuffix(name, "_perf"))
+	rec.World, rec.Mode, rec.SizeBytes = run.world, coll.Throughput, size
+	typed(rec, row["type"])
+	reduced(rec, row["redop"])
+	switch row["inplace"] {
+	case "0", "false":
+		rec.Placement = coll.OutOfPlace
+	case "1", "true":
+		rec.Placement = coll.InPlace
+	}
+	parts := int64(rec.Type.Size())
+	if rec.Collective.Shared() {
+		parts *= int64(run.world)
+	}
+	if parts > 0 && size%parts == 0 && rec.Collective != coll.Other {
+		rec.Count = size / parts
+	}
+	timed(rec, us, 1e-6, backToBack, "mean over iterations; of the ranks' times the mean, unless -a was given")
+	rec.Time.Samples = 1
+	switch w, ok := number(row["#wrong"] + row["wrong"]); {
+	case row["#wrong"] == "N/A" || row["wrong"] == "N/A" || ok && w < 0:
+		rec.Check.Result = "off"
+	case ok:
+		judge(rec, w)
+	}
+	for _, name := range []string{"algbw", "busbw", "busbwfactor"} {
+		state(rec, name, row[name])
+	}
+	return run, nil
+}
+
+// Columns of scripts that time torch's all_reduce.
+var (
+	scriptWorld  = regexp.MustCompile(`^((num_|n_?)?proc(esse)?s|world(_size)?)$`)
+	scriptSize   = regexp.MustCompile(`^(?:data_|tensor_)?(?:size_|num_)?(bytes|mb)$`)
+	scriptTime   = regexp.MustCompile(`^(?:latency_)?(mean|avg|median|p50|min|max)?_?(?:time)?_(ms|us|s)$`)
+	scriptDevice = regexp.MustCompile(`^device(_name|_type)?$`)
+	scriptCount  = regexp.MustCompile(`^(num_elements|(tensor_)?numel|elements)$`)
+	scriptIters  = regexp.MustCompile(`^(num_)?iter(ation)?s$`)
+)
+
+var scriptUnits = map[string]float64{"ms": 1e-3, "us": 1e-6, "s": 1}
+
+// scriptRecord reads a row of an all-reduce script.
+func scriptRecord(row tableRow, rec *result.Record) (tableRun, error) {
+	run := tableRun{backend: strings.ToLower(row["backend"])}
+	rec.Collective, rec.Mode = coll.AllReduce, coll.Latency
+	if row["collective"] != "" {
+		rec.Collective, rec.Imported.Operation = operationOf(row["collective"])
+	}
+	if rec.Collective.Reduces() {
+		rec.Op = coll.Sum
+	}
+	if rec.Collective == coll.AllReduce {
+		rec.Type, rec.Placement = coll.Float32, coll.InPlace
+	}
+	if row["dtype"] != "" {
+		rec.Type = dataType(row["dtype"])
+	}
+	timed(rec, -1, 1, "each operation awaited", "")
+	size, ofMB := -1.0, false
+	for _, name := range slices.Sorted(maps.Keys(row)) {
+		text := row[name]
+		v, ok := positive(text)
+		m := scriptTime.FindStringSubmatch(name)
+		switch {
+		case text == "" || name == "backend" || name == "collective" || name == "dtype":
+		case scriptWorld.MatchString(name):
+			run.world, _ = amount(text)
+		case scriptDevice.MatchString(name):
+			run.device = text
+			state(rec, name, text)
+		case scriptCount.MatchString(name) && ok && rec.Type != 0:
+			rec.Count, _ = count(text)
+		case scriptIters.MatchString(name) && ok:
+			rec.Time.Iterations, _ = amount(text)
+			rec.Time.Samples, rec.Time.Stop = rec.Time.Iterations, "fixed"
+		case scriptSize.MatchString(name) && ok && v <= 1<<40:
+			if mb := strings.HasSuffix(name, "mb"); !mb {
+				size, ofMB = v, false
+			} else if state(rec, name, text); size < 0 {
+				size, ofMB = v*(1<<20), true
+			}
+		case m != nil && ok:
+			scriptValue(rec.Time, m[1], seconds(v, scriptUnits[m[2]]))
+		default:
+			state(rec, name, text)
+		}
+	}
+	if rec.World = run.world; run.world == 0 || rec.Time.Summary == "" {
+		return run, errRow
+	}
+	return run, scriptSized(rec, size, ofMB)
+}
+
+// scriptValue takes one of the times; the median goes before the mean.
+func scriptValue(t *result.Time, what string, v float64) {
+	switch what {
+	case "min":
+		t.Min = v
+	case "max":
+		t.Max = v
+	case "median", "p50":
+		t.Seconds, t.Summary = v, "median, as the script makes it"
+	default:
+		if t.Mean > 0 {
+			return // of another column
+		}
+		if t.Mean = v; t.Summary == "" {
+			t.Seconds, t.Summary = v, "mean, as the script makes it"
+		}
+	}
+}
+
+// scriptSized makes the size of the number of elements, where there is one, or takes it from its column.
+func scriptSized(rec *result.Record, size float64, ofMB bool) error {
+	if rec.Count >= 0 {
+		c, err := rec.WithElements(rec.Count)
+		rec.SizeBytes = c.SizeBytes
+		return err
+	}
+	if size < 0 {
+		return errRow
+	}
+	if ofMB {
+		rec.Notes = append(rec.Notes, "a MB of the source is taken for 2^20 bytes")
+	}
+	sized(&rec.Case, int64(size))
+	return nil
 }

@@ -1,11 +1,12 @@
 package foreign
 
 import (
-	"io"
-	"path"
+	"bufio"
 	"regexp"
-	"slices"
 	"strings"
+
+	"busbar/internal/coll"
+	"busbar/internal/result"
 )
 
 // line is one line of a text, without what launchers put before it.
@@ -16,63 +17,108 @@ type line struct {
 	mark bool   // there was a comment mark
 }
 
-// number says whether the line begins with a digit, as rows do.
-func (l line) number() bool { return !l.mark && l.body != "" && l.body[0] >= '0' && l.body[0] <= '9' }
+func newLine(n int, text string) line {
+	body := strings.TrimSpace(text)
+	l := line{n: n, text: text, mark: strings.HasPrefix(body, "#")}
+	l.body = strings.TrimSpace(strings.TrimLeft(body, "#"))
+	return l
+}
 
 // parser reads one family of layouts.
 type parser interface {
-	// opens says whether the line can only be the beginning of something of this family.
-	opens(l line) bool
-	// take reads a line; false: it is no part of this layout.
+	// take reads a line; false: it is no part of this layout. Without an open test it takes only what begins one.
 	take(l line) (bool, error)
-	// close ends what is open; the file ends, or another family begins.
+	// close ends the test that is open.
 	close() error
+}
+
+// layout is what the parsers have in common.
+type layout struct {
+	in    *input
+	shell *shell
+	test  *test // nil: none is open
+}
+
+func (p *layout) close() error {
+	t := p.test
+	if p.test = nil; t == nil {
+		return nil
+	}
+	return t.end()
+}
+
+// begin closes the test that is open and begins the next.
+func (p *layout) begin(tool, format string, line int) (*test, error) {
+	err := p.close()
+	p.test = p.in.newTest(p.shell, tool, format, line)
+	return p.test, err
+}
+
+// columnTable is a table whose heading names its columns.
+type columnTable struct {
+	columns   []string
+	point     coll.Case // what all rows share
+	operation string    // of what is no collective
+}
+
+// columnFunc puts a word of the named column where it belongs in a record.
+type columnFunc func(rec *result.Record, name, word string) bool
+
+// record is a record of a row in line n, without the values of the row.
+func (c *columnTable) record(t *test, n int) *result.Record {
+	rec := newRecord(n, coll.Other, c.operation)
+	rec.Case, rec.SizeBytes, rec.Count = c.point, -1, -1
+	if rec.World = t.run.World; rec.World == 0 { // a size may be made of it
+		t.in.file.Given.give(&rec.Case, t.run.Imported.Given, "world")
+	}
+	return rec
+}
+
+// fill puts the words of a row where they belong; false: one is none that its column can hold.
+func (c *columnTable) fill(rec *result.Record, words []string, put columnFunc) bool {
+	for i, name := range c.columns {
+		if len(words) != len(c.columns) || !put(rec, name, words[i]) {
+			return false
+		}
+	}
+	return true
 }
 
 // stream is the lines of one process.
 type stream struct {
-	parsers []parser
-	active  parser
+	parsers []parser // first the one that takes the lines
 	shell   *shell
 }
 
-// maxStreams bounds the processes that are told apart by the prefixes of their lines; those beyond share a stream.
+func newStream(in *input) *stream {
+	sh := &shell{around: newAround("")}
+	base := layout{in: in, shell: sh}
+	return &stream{shell: sh, parsers: []parser{
+		&ncclText{layout: base}, &osu{layout: base}, &imb{layout: base}, &profile{layout: base},
+		&commsRes{layout: base}, &table{layout: base}, &book{layout: base}, &deepSpeed{layout: base},
+	}}
+}
+
+// maxStreams bounds the processes that are distinguished; those beyond share a stream.
 const maxStreams = 1024
 
-// text reads a file of lines.
-func (in *input) text(r io.Reader) error {
+// text reads a file of lines. Processes are distinguished by the prefixes of their lines.
+func (in *input) text(r *bufio.Reader) error {
 	streams, order := map[string]*stream{}, []*stream{}
-	of := func(who string) *stream {
-		s := streams[who]
-		if s == nil && len(streams) >= maxStreams {
-			s = streams[""]
+	err := lines(r, func(n int, text string) error {
+		who, rest := "", text
+		if !plainLog.MatchString(text) {
+			who, rest = unprefixed(text)
 		}
+		if len(streams) >= maxStreams && streams[who] == nil {
+			who = ""
+		}
+		s := streams[who]
 		if s == nil {
-			sh := &shell{configurations: &configurations{}}
-			s = &stream{shell: sh, parsers: []parser{newNCCLText(in, sh), newOSU(in, sh), newIMB(in), newProfile(in),
-				newCommsRes(in), newTable(in), newTorchBench(in), newCLoop(in)}}
+			s = newStream(in)
 			streams[who], order = s, append(order, s)
 		}
-		return s
-	}
-	of("")
-	err := lines(r, func(n int, text string) error {
-		if host, is := plainLog(text); is {
-			in.host(host)
-			if strings.Contains(text, " version ") || strings.Contains(text, " set by environment to ") {
-				return of("").take(in, newLine(n, text), text)
-			}
-			in.counts.Log++
-			return in.sink.Line(n, text)
-		}
-		who, rest := unprefixed(text)
-		// A host's prefix is taken from any line where a table or the like was opened behind it.
-		if host, behind, is := strings.Cut(rest+" ", ": "); is {
-			if s := streams[who+host+":"]; s != nil && s.active != nil {
-				who, rest = who+host+":", strings.TrimSuffix(behind, " ")
-			}
-		}
-		return of(who).take(in, newLine(n, rest), text)
+		return s.take(in, newLine(n, rest), text)
 	})
 	for _, s := range order {
 		for _, p := range s.parsers {
@@ -84,49 +130,23 @@ func (in *input) text(r io.Reader) error {
 	return err
 }
 
-// plainLog reports whether a line is of a log of NCCL and nothing else, as host:pid:thread [device] NCCL INFO begins
-// it, and of which host. Logs have millions of them.
-func plainLog(text string) (host string, is bool) {
-	before, _, is := strings.Cut(text, " NCCL INFO ")
-	if !is {
-		return "", false
-	}
-	who, device, two := strings.Cut(before, " ")
-	is = two && strings.Count(who, ":") == 2 && !strings.ContainsAny(who, "<>[]|") &&
-		strings.HasPrefix(device, "[") && !strings.Contains(device, " ")
-	host, _, _ = strings.Cut(who, ":")
-	return host, is
-}
+var (
+	fence = regexp.MustCompile("^(`{3,}\\w*|[-=*]{3,}|\\[exit status \\d+\\])$")
+	// plainLog is a line of a log of NCCL and nothing else, of which logs have millions.
+	plainLog   = regexp.MustCompile(`^[^<>\[\]|\s]+:\d+:\d+ \[\w+\] NCCL INFO `)
+	libraryLog = regexp.MustCompile(`\b(NCCL|RCCL) (INFO|WARN|TRACE|ABORT|VERSION|version)\b|^(NCCL|RCCL) version\b`)
+)
 
-func newLine(n int, text string) line {
-	if n == 1 {
-		text = strings.TrimPrefix(text, byteOrderMark)
-	}
-	body := strings.TrimSpace(text)
-	l := line{n: n, text: text, mark: strings.HasPrefix(body, "#")}
-	l.body = strings.TrimSpace(strings.TrimLeft(body, "#"))
-	return l
-}
-
-// take offers a line to the layout that is open, after those that it may be the beginning of.
+// take offers a line to the layout that is open, then to the others.
 func (s *stream) take(in *input, l line, raw string) error {
-	in.shell = s.shell
-	for _, p := range s.parsers {
-		if l.number() || !p.opens(l) { // nothing begins with a number
-			continue
-		}
-		if s.active != nil && s.active != p {
-			if err := s.active.close(); err != nil {
-				return err
-			}
-		}
-		s.active = p
-		break
+	if plainLog.MatchString(l.text) {
+		return s.log(in, l, raw)
 	}
-	if s.active != nil {
-		known, err := s.active.take(l)
-		if known && l.number() {
-			s.shell.configurations.row()
+	for i, p := range s.parsers {
+		known, err := p.take(l)
+		if err == nil && known && i > 0 {
+			err = s.parsers[0].close()
+			s.parsers[0], s.parsers[i] = p, s.parsers[0]
 		}
 		if known || err != nil {
 			return err
@@ -136,153 +156,95 @@ func (s *stream) take(in *input, l line, raw string) error {
 	case l.body == "" || fence.MatchString(l.body) || s.shell.take(l):
 		return nil
 	case libraryLog.MatchString(l.text):
-		if m := ncclLoaded.FindStringSubmatch(l.text); m != nil {
-			s.shell.vendor, s.shell.library = strings.ToLower(m[1]), m[2]
-		}
-		if host, is := plainLog(l.text); is {
-			in.host(host)
-		}
-		s.shell.sets(l.text)
-		in.counts.Log++
-		return in.sink.Line(l.n, raw)
+		return s.log(in, l, raw)
 	}
-	s.shell.configurations.say(l.text)
+	s.shell.note(l.text)
 	return in.unknown(l.n, raw)
 }
 
+var ncclLoaded = regexp.MustCompile(`(?:^| (?:NCCL|RCCL) INFO )(NCCL|RCCL) version *:? *(\S+)`)
+
+// log counts a line of the library's log and notes the version and the variables that it states.
+func (s *stream) log(in *input, l line, raw string) error {
+	around := s.shell.around
+	if m := ncclLoaded.FindStringSubmatch(l.text); m != nil && around.library == "" {
+		around.vendor, around.library = strings.ToLower(m[1]), m[2]
+	}
+	around.sets(l.text)
+	in.counts.Log++
+	return in.sink.Line(l.n, raw)
+}
+
+// shell is what the lines of a process state outside of tables.
+type shell struct {
+	configurations
+	command command // that no test has taken yet
+	around  *around
+}
+
+// around is what commands and logs state of one test.
+type around struct {
+	test            *test             // nil: it is of the next one
+	environment     map[string]string // variables of the library
+	vendor, library string            // nccl or rccl, and its version
+}
+
+func newAround(text string) *around {
+	a := &around{environment: map[string]string{}}
+	a.sets(text)
+	return a
+}
+
+// sets notes the variables of the library that a line sets; what was noted before holds.
+func (a *around) sets(text string) {
+	for _, m := range libraryVariable.FindAllStringSubmatch(text, -1) {
+		if _, known := a.environment[m[1]]; !known {
+			a.environment[m[1]] = m[2]
+		}
+	}
+}
+
+// of is what is known around a test that begins.
+func (s *shell) of(t *test) (*around, command) {
+	if s.around.test != nil {
+		s.around = newAround("")
+	}
+	s.around.test = t
+	c := s.command
+	s.command = command{}
+	return s.around, c
+}
+
+// command is a call of a benchmark, as a shell's prompt or `set -x` shows it.
+type command struct {
+	program string // as it was typed
+	args    string
+	ranks   int // that the launcher was asked to start; 0: not given
+}
+
 var (
-	fence      = regexp.MustCompile("^(`{3,}\\w*|[-=*]{3,}|\\[exit status \\d+\\])$")
-	libraryLog = regexp.MustCompile(`\b(NCCL|RCCL) (INFO|WARN|TRACE|ABORT|VERSION|version)\b|^(NCCL|RCCL) version\b`)
+	benchmarkCall = regexp.MustCompile(`^(.*?[\s/])??(\w+_perf(?:_mpi)?|osu_\w+|IMB-[\w-]+)(\s.*)?$`)
+	launcher      = regexp.MustCompile(`^.*(?:^|[\s/])(?:mpirun(?:_rsh)?|mpiexec(?:\.hydra)?|[sp]run|orterun)(\s.*)$`)
+	launcherRanks = regexp.MustCompile(`\s(?:--?np?|--ntasks)(?:=|\s+|)(\d+)(?:\s|$)`)
 )
 
-// shell is what the commands and libraries in a log say of what comes behind them.
-type shell struct {
-	program string // as it was typed, with its folder
-	args    []string
-	np      int    // ranks that the launcher was told to start; 0: not said
-	vendor  string // nccl or rccl, and
-	library string // its version, as named since, before a table
-
-	environment    map[string]string // variables of the library that the command or its log names
-	configurations *configurations   // of the tests of this stream
-	open           *test             // the last one whose rows have begun, since the last command
-}
-
-// sets notes the variables of the library that a line sets; what was noted before holds. While a test is open they are
-// its own, and those that come when its line is written are dropped.
-func (s *shell) sets(text string) {
-	environment := &s.environment
-	if t := s.open; t != nil && !t.footer {
-		if t.table != nil {
-			return
-		}
-		environment = &t.run.Environment
-	}
-	for name, value := range variables(text) {
-		if *environment == nil {
-			*environment = map[string]string{}
-		}
-		if _, there := (*environment)[name]; !there {
-			(*environment)[name] = value
-		}
-	}
-}
-
-var benchmarkProgram = regexp.MustCompile(`(^|[\s/])((?:\w+_perf(?:_mpi)?)|osu_\w+|IMB-[\w-]+)(\s|$)`)
-
-// take reads a line that looks like a command with a benchmark in it, as a shell's prompt or `set -x` shows it.
+// take reads a line that looks like a command with a benchmark in it.
 func (s *shell) take(l line) bool {
-	m := benchmarkProgram.FindStringSubmatchIndex(l.text)
-	if m == nil || strings.Contains(l.text, "Test failure") {
+	m := benchmarkCall.FindStringSubmatch(l.text)
+	if m == nil {
 		return false
 	}
-	before := strings.Fields(l.text[:m[0]])
-	begins := strings.HasPrefix(l.body, "$ ") || strings.HasPrefix(l.body, "+ ") || launched(before)
-	if !begins && len(before) > 0 {
+	before, rest := m[1], m[3]
+	launched := launcher.FindStringSubmatch(before)
+	prompt := strings.HasPrefix(l.body, "$ ") || strings.HasPrefix(l.body, "+ ")
+	if !prompt && launched == nil && strings.Contains(strings.TrimSpace(before), " ") {
 		return false
 	}
-	*s = shell{program: l.text[m[4]:m[5]], args: strings.Fields(l.text[m[1]:]),
-		np: ranksAsked(before, l.text[m[5]:]), configurations: s.configurations}
-	s.sets(l.text)
+	s.command, s.around = command{program: m[2], args: rest}, newAround(l.text)
+	if launched != nil && !strings.Contains(l.text, " : ") { // a colon separates several programs
+		if n := launcherRanks.FindStringSubmatch(launched[1]); n != nil {
+			s.command.ranks, _ = amount(n[1])
+		}
+	}
 	return true
-}
-
-// launched reports whether one of the words starts programs.
-func launched(words []string) bool {
-	return behindLauncher(words) != nil ||
-		slices.ContainsFunc(words, func(w string) bool { return path.Base(w) == "time" || path.Base(w) == "nohup" })
-}
-
-// behindLauncher is the last launcher of MPI among the words, with what follows; nil without one. Words before it
-// are of other programs, such as salloc and nice, whose -n is no number of ranks of this one.
-func behindLauncher(words []string) []string {
-	for i, w := range slices.Backward(words) {
-		switch path.Base(w) {
-		case "mpirun", "mpirun_rsh", "mpiexec", "srun", "prun", "orterun", "mpiexec.hydra":
-			return words[i:]
-		}
-	}
-	return nil
-}
-
-// ranksAsked is the number of ranks that the launcher of a benchmark was asked to start, of all programs that a colon
-// separates; 0 where it is not given. Before are the words before the benchmark, rest is the line behind it.
-func ranksAsked(before []string, rest string) int {
-	words := behindLauncher(before)
-	if words == nil {
-		return 0
-	}
-	parts := strings.Split(strings.Join(words, " "), " : ")
-	if _, others, more := strings.Cut(rest, " : "); more {
-		parts = append(parts, strings.Split(others, " : ")...)
-	}
-	sum := 0
-	for _, part := range parts {
-		if m := benchmarkProgram.FindStringIndex(part); m != nil {
-			part = part[:m[0]]
-		}
-		n := ranksOf(strings.Fields(part))
-		if n == 0 {
-			return 0
-		}
-		sum += n
-	}
-	return sum
-}
-
-// ranksOf is the number of ranks that the options of a launcher give; 0 without one.
-func ranksOf(words []string) int {
-	for i, w := range words {
-		flag, value, joined := strings.Cut(w, "=")
-		switch flag {
-		case "-np", "--np", "-n", "--n", "--ntasks":
-		default:
-			if strings.HasPrefix(w, "-n") && !joined {
-				if n, ok := amount(w[2:]); ok {
-					return n
-				}
-			}
-			continue
-		}
-		if !joined && i+1 < len(words) {
-			value = words[i+1]
-		}
-		if n, ok := amount(value); ok {
-			return n
-		}
-	}
-	return 0
-}
-
-// forget leaves the command behind: what comes now is not of it.
-func (s *shell) forget() { *s = shell{configurations: s.configurations} }
-
-// has says whether the program was given this argument.
-func (s *shell) has(flag string) bool {
-	for _, a := range s.args {
-		if a == flag {
-			return true
-		}
-	}
-	return false
 }

@@ -3,26 +3,99 @@ package foreign
 import (
 	"math"
 	"regexp"
+	"slices"
 	"strings"
 
 	"busbar/internal/coll"
 	"busbar/internal/result"
 )
 
-// torchBench reads what scripts around torch.distributed print: DeepSpeed's communication benchmark, and
-// all_reduce_bench.py and torch-dist-bench.py of stas00's ML engineering book.
-type torchBench struct {
-	in      *input
-	test    *test
-	library string // NCCL's version, from a line before the tables
-	world   int
-	name    string   // collective of the heading
-	columns []string // of a table of the book
-	open    bool     // below a heading
-	deep    bool     // DeepSpeed's
+// deepSpeed reads the tables of DeepSpeed's communication benchmark.
+type deepSpeed struct {
+	layout
+	collective string
 }
 
-func newTorchBench(in *input) *torchBench { return &torchBench{in: in} }
+var (
+	deepHeading = regexp.MustCompile(`^-+ Performance of (\w+) on (\d+) devices -+$`)
+	deepColumns = regexp.MustCompile(`^Size \(Bytes\) +Description +Duration.* +Throughput \((\w+)\) +BusBW`)
+	// "1.0 MB  262144x4  35.4 us  474.2  414.9": elements times their size
+	deepRow  = regexp.MustCompile(`^[\d.]+(?: ?[KMGT]?B)? +((\d+)x(\d+)) +([\d.]+)( us| ms)? +([\d.]+) +([\d.]+)$`)
+	deepTorn = regexp.MustCompile(`^\d.*\dx\d`)
+)
+
+func (p *deepSpeed) take(l line) (bool, error) {
+	if m := deepHeading.FindStringSubmatch(l.body); m != nil {
+		p.collective = m[1]
+		return true, p.beginWorld("DeepSpeed communication benchmark", "table of DeepSpeed", l, m[2], "unknown", "")
+	}
+	if p.test == nil {
+		return false, nil
+	}
+	if m := deepColumns.FindStringSubmatch(l.body); m != nil {
+		p.test.set("bandwidth unit", m[1])
+		return true, nil
+	}
+	if m := deepRow.FindStringSubmatch(l.body); m != nil {
+		return true, p.row(l, m)
+	}
+	if deepTorn.MatchString(l.body) {
+		return true, p.in.torn(l.n, l.text)
+	}
+	return false, nil
+}
+
+// beginWorld begins the table of a script around torch.distributed, whose heading states the number of ranks.
+func (p *layout) beginWorld(tool, format string, l line, world, backend, library string) error {
+	t, err := p.begin(tool, format, l.n)
+	t.run.World, _ = amount(world)
+	t.stated = bandwidths{alg: "algbw", bus: "busbw"}
+	t.backend(backend, library, "")
+	return err
+}
+
+// row makes a record of a row.
+func (p *deepSpeed) row(l line, m []string) error {
+	elements, okElements := count(m[2])
+	size, okSize := amount(m[3])
+	took, okTime := number(m[4])
+	world := max(int64(p.test.run.World), 1)
+	if !okElements || !okSize || !okTime || size == 0 || elements > math.MaxInt64/int64(size)/world {
+		return p.in.torn(l.n, l.text)
+	}
+	unit := 1e-6 // with --raw too
+	if m[5] == " ms" {
+		unit = 1e-3
+	}
+	rec := torchRecord(l, p.collective, coll.Throughput)
+	rec.SizeBytes = elements * int64(size)
+	if rec.Collective == coll.AllGather { // what each rank gives
+		rec.SizeBytes *= world
+	}
+	timed(rec, took, unit, backToBack, "mean over trials")
+	state(rec, "description", m[1])
+	state(rec, "throughput", m[6])
+	state(rec, "busbw", m[7])
+	return p.test.add(rec)
+}
+
+// torchRecord is a record of a row without its time.
+func torchRecord(l line, name string, mode coll.Mode) *result.Record {
+	rec := newRecord(l.n, 0, "")
+	rec.Collective, rec.Imported.Operation = operationOf(name)
+	if rec.Mode = mode; rec.Collective.Reduces() {
+		rec.Op = coll.Sum // they have no other
+	}
+	return rec
+}
+
+// book reads the tables of all_reduce_bench.py and torch-dist-bench.py of stas00's ML engineering book.
+type book struct {
+	layout
+	library    string // NCCL's version, from a line before the tables
+	collective string // of the heading
+	columns    []string
+}
 
 var (
 	// "The average bandwidth of all_reduce over 8 ranks (5 warmups / 20 trials, …):"
@@ -30,113 +103,27 @@ var (
 		`^The average bandwidth(?: and the per-call latency)? of (\w+)(?: collectives)? over (\d+) ranks \((.*)\):$`)
 	bookSoftware = regexp.MustCompile(`^- software: .*\bnccl=\((\d+), (\d+), (\d+)\)`)
 	bookSize     = regexp.MustCompile(`^([\d.]+)(B|KiB|MiB|GiB)$`)
-
-	deepHeading = regexp.MustCompile(`^-+ Performance of (\w+) on (\d+) devices -+$`)
-	deepColumns = regexp.MustCompile(`^Size \(Bytes\) +Description +Duration.* +Throughput \((\w+)\) +BusBW`)
-	// "1.0 MB  262144x4  35.4 us  474.2  414.9": elements times their size
-	deepRow = regexp.MustCompile(`^[\d.]+(?: ?[KMGT]?B)? +(\d+)x(\d+) +([\d.]+)( us| ms)? +([\d.]+) +([\d.]+)$`)
 )
 
-func (p *torchBench) opens(l line) bool {
-	return bookHeading.MatchString(l.body) || deepHeading.MatchString(l.body) || bookSoftware.MatchString(l.body)
-}
-
-func (p *torchBench) take(l line) (bool, error) {
+func (p *book) take(l line) (bool, error) {
 	if m := bookSoftware.FindStringSubmatch(l.body); m != nil {
 		p.library = strings.Join(m[1:], ".")
 		return true, nil
 	}
 	if m := bookHeading.FindStringSubmatch(l.body); m != nil {
-		return true, p.heading(l, m, "ML engineering book", "table of all_reduce_bench or torch-dist-bench")
-	}
-	if m := deepHeading.FindStringSubmatch(l.body); m != nil {
-		p.deep = true
-		return true, p.heading(l, m, "DeepSpeed communication benchmark", "table of DeepSpeed")
-	}
-	switch {
-	case !p.open:
-		return false, nil
-	case p.deep:
-		return p.deepLine(l)
-	case strings.HasPrefix(l.body, "|") && strings.HasSuffix(l.body, "|"):
-		return true, p.bookLine(l)
-	}
-	return false, nil
-}
-
-// heading begins a table.
-func (p *torchBench) heading(l line, m []string, tool, format string) error {
-	deep := p.deep && bookHeading.FindString(l.body) == ""
-	if err := p.close(); err != nil {
-		return err
-	}
-	world, ok := amount(m[2])
-	if !ok || world == 0 {
-		return p.in.torn(l.n, l.text)
-	}
-	p.open, p.deep, p.world, p.name, p.columns = true, deep, world, m[1], nil
-	p.test = p.in.newTest(tool, format, l.n)
-	p.test.run.World, p.test.stated = world, bandwidths{alg: "algbw", bus: "busbw"}
-	p.test.run.Backend = result.Backend{Name: "unknown", Library: libraryBy("", "", tool)}
-	if p.library != "" {
-		p.test.run.Backend = result.Backend{Name: "nccl", Library: libraryBy("NCCL", p.library, tool)}
-	}
-	if len(m) > 3 {
-		p.test.set("trials", m[3])
-	}
-	return nil
-}
-
-// point is a record of a row without its time.
-func (p *torchBench) point(l line, name string, mode coll.Mode) *result.Record {
-	c, operation := operationOf(name)
-	r := &result.Record{
-		Case:   coll.Case{Collective: c, Root: -1, Mode: mode, World: p.world, SizeBytes: -1, Count: -1},
-		Status: result.OK, Check: result.Check{Result: "off"},
-		Imported: &result.Origin{Line: l.n, Operation: operation, Stated: map[string]string{}},
-	}
-	if c.Reduces() {
-		r.Op = coll.Sum // they have no other
-	}
-	return r
-}
-
-// deepLine reads a line below a heading of DeepSpeed.
-func (p *torchBench) deepLine(l line) (bool, error) {
-	if m := deepColumns.FindStringSubmatch(l.body); m != nil {
-		p.test.set("bandwidth unit", m[1])
-		return true, nil
-	}
-	m := deepRow.FindStringSubmatch(l.body)
-	if m == nil {
-		if l.number() && strings.Contains(l.body, "x") {
-			return true, p.in.torn(l.n, l.text)
+		backend, library := "unknown", ""
+		if p.library != "" {
+			backend, library = "nccl", "NCCL "+p.library
 		}
+		const format = "table of all_reduce_bench or torch-dist-bench"
+		err := p.beginWorld("ML engineering book", format, l, m[2], backend, library)
+		p.collective, p.columns = m[1], nil
+		p.test.set("trials", m[3])
+		return true, err
+	}
+	if p.test == nil || !strings.HasPrefix(l.body, "|") || !strings.HasSuffix(l.body, "|") {
 		return false, nil
 	}
-	elements, okElements := count(m[1])
-	size, okSize := amount(m[2])
-	took, okTook := number(m[3])
-	if !okElements || !okSize || !okTook || size == 0 || elements > math.MaxInt64/int64(size)/int64(p.world) {
-		return true, p.in.torn(l.n, l.text)
-	}
-	unit := 1e-6 // with --raw too
-	if m[4] == " ms" {
-		unit = 1e-3
-	}
-	r := p.point(l, p.name, coll.Throughput)
-	r.SizeBytes = elements * int64(size)
-	if r.Collective == coll.AllGather { // what each rank gives
-		r.SizeBytes *= int64(p.world)
-	}
-	r.Time = &result.Time{Seconds: seconds(took, unit), Outliers: -1, Sync: "issued back to back", Summary: "mean over trials"}
-	r.Imported.Stated["description"], r.Imported.Stated["throughput"], r.Imported.Stated["busbw"] = m[1]+"x"+m[2], m[5], m[6]
-	p.in.counts.Rows++
-	return true, p.add(r)
-}
-
-// bookLine reads a line of a table of the book.
-func (p *torchBench) bookLine(l line) error {
 	cells := strings.Split(strings.Trim(l.body, "|"), "|")
 	for i := range cells {
 		cells[i] = strings.TrimSpace(cells[i])
@@ -144,80 +131,62 @@ func (p *torchBench) bookLine(l line) error {
 	switch {
 	case cells[0] == "payload":
 		p.columns = cells
-		return nil
+		return true, nil
 	case strings.Trim(cells[0], "-:") == "":
-		return nil
+		return true, nil
 	}
+	return true, p.row(l, cells)
+}
+
+var bookUnits = map[string]float64{"B": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30}
+
+// row makes a record of each bus bandwidth, and of each median latency. Other columns belong to these.
+func (p *book) row(l line, cells []string) error {
 	m := bookSize.FindStringSubmatch(cells[0])
 	if m == nil || len(cells) != len(p.columns) {
 		return p.in.torn(l.n, l.text)
 	}
 	payload, ok := number(m[1])
-	bytes, whole := integer(payload * map[string]float64{"B": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30}[m[2]])
-	if !ok || !whole {
+	bytes := payload * bookUnits[m[2]]
+	if !ok || bytes > 1<<60 {
 		return p.in.torn(l.n, l.text)
 	}
-	p.in.counts.Rows++
-	for i, column := range p.columns[1:] {
-		if err := p.bookCell(l, column, cells[1+i], bytes, cells); err != nil {
-			return err
+	var records []*result.Record
+	for i, column := range p.columns {
+		name, what, _ := strings.Cut(column, " ")
+		if name == "busbw" || name == "latency" || name == "median" {
+			name, what = p.collective, column
 		}
-	}
-	return nil
-}
-
-// bookCell makes a record of a bus bandwidth, and one of a median latency. Other columns belong to these.
-func (p *torchBench) bookCell(l line, column, text string, bytes int64, cells []string) error {
-	what := column
-	name, kind, several := strings.Cut(column, " ")
-	if several && name != "latency" {
-		what = kind
-	} else {
-		name = p.name
-	}
-	mode := coll.Throughput
-	switch what {
-	case "busbw":
-	case "median", "latency median":
-		mode = coll.Latency
-	default:
-		return nil
-	}
-	if text == "" { // not measured
-		return nil
-	}
-	v, ok := number(strings.TrimSuffix(strings.TrimSuffix(text, "GBps"), "us"))
-	if !ok {
-		return p.in.torn(l.n, l.text)
-	}
-	r := p.point(l, name, mode)
-	r.SizeBytes, r.Type = bytes, coll.Float32 // they have no other
-	if mode == coll.Latency {
-		r.Time = &result.Time{Seconds: seconds(v, 1e-6), Outliers: -1, Summary: "median over calls, of the slowest rank"}
-		return p.add(r)
-	}
-	r.Imported.Stated["busbw"] = strings.TrimSuffix(text, "GBps")
-	for i, other := range p.columns {
-		if other == "algbw" {
-			r.Imported.Stated[other] = strings.TrimSuffix(cells[i], "GBps")
+		text := strings.TrimSuffix(strings.TrimSuffix(cells[i], "GBps"), "us")
+		latency := strings.HasSuffix(what, "median")
+		if text == "" || !latency && what != "busbw" { // not measured, or no point of its own
+			continue
 		}
+		v, ok := number(text)
+		if !ok {
+			return p.in.torn(l.n, l.text)
+		}
+		rec := torchRecord(l, name, coll.Throughput)
+		rec.SizeBytes, rec.Type = int64(bytes), coll.Float32 // they have no other
+		if latency {
+			rec.Mode = coll.Latency
+			timed(rec, v, 1e-6, "", "median over calls, of the slowest rank")
+		} else {
+			p.bandwidth(rec, v, text, cells)
+		}
+		records = append(records, rec)
 	}
-	if factor := r.Collective.BusFactor(p.world); r.Collective != coll.Other && v > 0 && factor > 0 {
-		r.Time = &result.Time{Seconds: seconds(float64(bytes)*factor/v, 1e-9), Outliers: -1, Sync: "issued back to back",
-			Summary: "mean over trials, from the printed bandwidth"}
-	}
-	return p.add(r)
+	return p.test.add(records...)
 }
 
-func (p *torchBench) add(r *result.Record) error {
-	p.test.configure()
-	return p.test.add(r)
-}
-
-func (p *torchBench) close() error {
-	t := p.test
-	if p.test, p.open, p.deep = nil, false, false; t == nil {
-		return nil
+// bandwidth makes the time of a printed bus bandwidth.
+func (p *book) bandwidth(rec *result.Record, v float64, text string, cells []string) {
+	state(rec, "busbw", text)
+	if i := slices.Index(p.columns, "algbw"); i > 0 {
+		state(rec, "algbw", strings.TrimSuffix(cells[i], "GBps"))
 	}
-	return t.end(result.Complete, nil)
+	factor := rec.Collective.BusFactor(p.test.run.World)
+	if rec.Collective != coll.Other && v > 0 && factor > 0 {
+		timed(rec, float64(rec.SizeBytes)*factor/v, 1e-9, backToBack, "mean over trials, from the printed bandwidth")
+	}
 }

@@ -5,6 +5,8 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"path/filepath"
+	"regexp"
 	"strings"
 
 	"busbar/internal/result"
@@ -13,28 +15,26 @@ import (
 	"busbar/post/foreign"
 )
 
-// Importer imports files, each once.
+// Importer imports files.
 type Importer struct {
 	Dir    string        // of the result files
 	Strict bool          // refuse unknown lines, torn rows and doubtful points
 	Given  foreign.Given // what the user states
 
-	paths  map[string]string // of what is imported, by hash
-	counts foreign.Counts
-	runs   int
+	counts      foreign.Counts
+	runs, files int
 }
 
 // Imported is what became of a file.
 type Imported struct {
-	Runs    []importedRun
+	Runs    []ImportedRun
 	Counts  foreign.Counts
 	formats []string
 	lines   string // the file with its lines of no known layout; "" without one
-	same    string // a file with the same bytes, imported before; nothing else is set then
 }
 
-// importedRun is the result file of one run.
-type importedRun struct {
+// ImportedRun is the result file of one run.
+type ImportedRun struct {
 	Path     string
 	Warnings []string
 }
@@ -46,53 +46,40 @@ func (m *Importer) File(ctx context.Context, path string) (*Imported, error) {
 		return nil, err
 	}
 	if !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("%s: is no file; import wants the files themselves, since each is read more than once", path)
+		const reason = "is no file; import wants the files themselves, since each is read more than once"
+		return nil, fmt.Errorf("%s: %s", path, reason)
 	}
 	hash, err := foreign.Hash(path)
 	if err != nil {
 		return nil, err
 	}
-	if same := m.paths[hash]; same != "" {
-		return &Imported{same: same}, nil
-	}
-	made, err := m.file(ctx, foreign.File{Path: path, SHA256: hash, Given: m.Given})
-	if err != nil {
-		return nil, err
-	}
-	if m.paths == nil {
-		m.paths = map[string]string{}
-	}
-	m.paths[hash] = path
-	m.counts.Add(made.Counts)
-	m.runs += len(made.Runs)
-	return made, nil
-}
-
-func (m *Importer) file(ctx context.Context, of foreign.File) (*Imported, error) {
-	f, err := os.Open(of.Path)
+	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	s := &importSink{ctx: ctx, dir: m.Dir, hash: of.SHA256}
+	s := &importSink{ctx: ctx, dir: m.Dir, hash: hash}
 	defer s.discard()
-	counts, err := foreign.Read(f, of, s)
-	if err == nil && m.Strict && counts.Torn+counts.Unknown+counts.Doubtful > 0 {
-		err = fmt.Errorf("%s (--strict: %s)", counts.First.Text(), aside(counts))
+	made := &Imported{}
+	made.Counts, err = foreign.Read(f, foreign.File{Path: path, SHA256: hash, Given: m.Given}, s)
+	if c := made.Counts; err == nil && m.Strict && c.Torn+c.Unknown+c.Doubtful > 0 {
+		err = fmt.Errorf("%s (--strict: %s)", c.First.Text(), aside(c))
 	}
 	if err == nil {
-		err = s.keep(counts.Points)
+		err = s.keep(made.Counts.Points)
 	}
 	if err != nil {
 		return nil, err
 	}
-	made := &Imported{formats: s.formats, Counts: counts}
 	for _, t := range s.tables {
-		made.Runs = append(made.Runs, importedRun{t.draft.Path, t.warnings})
+		made.Runs = append(made.Runs, ImportedRun{t.draft.Path, t.warnings})
+		made.formats = units.AddOnce(made.formats, t.format)
 	}
 	if s.lines != nil {
 		made.lines = s.lines.Path
 	}
+	m.counts.Add(made.Counts)
+	m.runs, m.files = m.runs+len(made.Runs), m.files+1
 	return made, nil
 }
 
@@ -100,14 +87,11 @@ func (m *Importer) file(ctx context.Context, of foreign.File) (*Imported, error)
 func (m *Importer) Summary() string {
 	whole := m.counts.Rows - m.counts.Torn
 	return fmt.Sprintf("%s in, %s out (%s, %s, of %s)", units.Count(m.counts.Rows, "row"), units.Count(whole, "row"),
-		units.Count(m.counts.Points, "point"), units.Count(m.runs, "run"), units.Count(len(m.paths), "file"))
+		units.Count(m.counts.Points, "point"), units.Count(m.runs, "run"), units.Count(m.files, "file"))
 }
 
 // Summary counts what a file had.
 func (f *Imported) Summary() string {
-	if f.same != "" {
-		return fmt.Sprintf("holds the same bytes as %s, which is imported already", f.same)
-	}
 	words := fmt.Sprintf("%s, %s in %s", strings.Join(f.formats, ", "), units.Count(f.Counts.Points, "point"),
 		units.Count(f.Counts.Rows, "row"))
 	if more := aside(f.Counts); more != "" {
@@ -125,15 +109,10 @@ func aside(c foreign.Counts) string {
 	for _, f := range []struct {
 		n    int
 		noun string
-	}{{c.Torn, "torn row"}, {c.Unknown, "unknown line"}, {c.Doubtful, "doubtful point"}, {c.Log, "line"}} {
-		if f.n == 0 {
-			continue
+	}{{c.Torn, "torn row"}, {c.Unknown, "unknown line"}, {c.Doubtful, "doubtful point"}, {c.Log, "log line"}} {
+		if f.n > 0 {
+			words = append(words, units.Count(f.n, f.noun))
 		}
-		text := units.Count(f.n, f.noun)
-		if f.noun == "line" {
-			text += " of the library's log"
-		}
-		words = append(words, text)
 	}
 	return strings.Join(words, ", ")
 }
@@ -149,7 +128,6 @@ type importSink struct {
 	ctx       context.Context
 	dir, hash string
 	tables    []*importTable
-	formats   []string
 	lines     *atomicfile.Draft // lines of no known layout; nil as long as there is none
 }
 
@@ -158,6 +136,7 @@ type importSink struct {
 type importTable struct {
 	*result.Bulk // nil once it has ended
 	draft        *atomicfile.Draft
+	format       string
 	warnings     []string
 }
 
@@ -172,13 +151,9 @@ func (t *importTable) End(e result.End) error {
 	return err
 }
 
-// name is that of a file made of this source: the same each time that it is imported.
-func (s *importSink) name(what string) string {
-	return fmt.Sprintf("imported_%s_%s", s.hash[:12], what)
-}
-
-func (s *importSink) create(name string) (*atomicfile.Draft, error) {
-	d, err := atomicfile.New(s.ctx, s.dir+string(os.PathSeparator)+name)
+// create begins a file made of this source, with the same name each time that it is imported.
+func (s *importSink) create(what string) (*atomicfile.Draft, error) {
+	d, err := atomicfile.New(s.ctx, filepath.Join(s.dir, fmt.Sprintf("imported_%s_%s", s.hash[:12], what)))
 	if err != nil {
 		return nil, &UnwritableError{err}
 	}
@@ -187,21 +162,20 @@ func (s *importSink) create(name string) (*atomicfile.Draft, error) {
 
 // Begin implements foreign.Sink.
 func (s *importSink) Begin(run *result.Run, ranks []result.Rank) (foreign.Table, error) {
-	d, err := s.create(s.name(fmt.Sprintf("%s_%d.jsonl", slug(run.Imported.Tool), len(s.tables)+1)))
+	d, err := s.create(fmt.Sprintf("%s_%d.jsonl", slug(run.Imported.Tool), len(s.tables)+1))
 	if err != nil {
 		return nil, err
 	}
 	b, err := result.NewBulk(d, *run, ranks)
-	t := &importTable{Bulk: b, draft: d, warnings: run.Warnings.Texts()}
+	t := &importTable{Bulk: b, draft: d, format: run.Imported.Format, warnings: run.Warnings.Texts()}
 	s.tables = append(s.tables, t)
-	s.formats = units.AddOnce(s.formats, run.Imported.Format)
 	return t, err
 }
 
 // Line implements foreign.Sink.
 func (s *importSink) Line(n int, text string) (err error) {
 	if s.lines == nil {
-		if s.lines, err = s.create(s.name("lines.txt")); err != nil {
+		if s.lines, err = s.create("lines.txt"); err != nil {
 			return err
 		}
 	}
@@ -220,35 +194,35 @@ func (s *importSink) keep(points int) error {
 		written += f.Points
 	}
 	if written != points {
-		return fmt.Errorf("%d points were read and %d can be read back: nothing is kept; this is a fault of busbar", points,
-			written)
+		return fmt.Errorf("%d points were read and %d can be read back: nothing is kept; this is a defect of busbar",
+			points, written)
 	}
-	var drafts []*atomicfile.Draft
-	for _, t := range s.tables {
-		drafts = append(drafts, t.draft)
-	}
-	if s.lines != nil {
-		drafts = append(drafts, s.lines)
-	}
-	if err := atomicfile.KeepAll(drafts); err != nil {
+	if err := atomicfile.KeepAll(s.drafts()); err != nil {
 		return &UnwritableError{err}
 	}
 	return nil
 }
 
-func (s *importSink) discard() {
+// drafts are those of all tables and of the lines.
+func (s *importSink) drafts() (all []*atomicfile.Draft) {
 	for _, t := range s.tables {
-		t.draft.Discard()
+		all = append(all, t.draft)
 	}
 	if s.lines != nil {
-		s.lines.Discard()
+		all = append(all, s.lines)
+	}
+	return all
+}
+
+func (s *importSink) discard() {
+	for _, d := range s.drafts() {
+		d.Discard()
 	}
 }
 
+var notInName = regexp.MustCompile(`[^a-z0-9.]+`)
+
 // slug is a text as part of a file name.
 func slug(text string) string {
-	words := strings.FieldsFunc(strings.ToLower(text), func(r rune) bool {
-		return (r < 'a' || r > 'z') && (r < '0' || r > '9') && r != '.'
-	})
-	return strings.Join(words, "-")
+	return strings.Trim(notInName.ReplaceAllString(strings.ToLower(text), "-"), "-")
 }

@@ -17,7 +17,8 @@ func TestImportedTestsAreClosed(t *testing.T) {
 	s := &importSink{ctx: context.Background(), dir: t.TempDir(), hash: "0123456789abcdef"}
 	const tests = 3
 	for i := range tests {
-		table, err := s.Begin(&result.Run{ID: fmt.Sprint(i), World: 2, Imported: &result.Source{Tool: "some tool"}}, nil)
+		run := &result.Run{ID: fmt.Sprint(i), World: 2, Imported: &result.Source{Tool: "some tool"}}
+		table, err := s.Begin(run, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
