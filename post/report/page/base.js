@@ -33,9 +33,6 @@ function rateWords(gbps) { return three(gbps) + " GB/s"; }
 
 function rankWords(n) { return n === 1 ? "1 rank" : n + " ranks"; }
 
-// at is entry i of a list that holds one number where all are the same.
-function at(list, i) { return list.length === 1 ? list[0] : list[i]; }
-
 // Figures of a point: what is drawn of times in microseconds. A factor of 0 is one that is not known.
 const metrics = {
   busbw: { name: "busbw", title: "Bus bandwidth", words: rateWords, of: (curve, size, us) => curve.factor > 0 && us > 0 ? size / us / 1e3 * curve.factor : null },
@@ -45,16 +42,16 @@ const metrics = {
 
 // valueOf is a figure of a point with its bounds, or null; lo and hi are null where there are none.
 function valueOf(metric, curve, i) {
-  const size = data.axes[curve.axis][i];
+  const size = curve.sizes[i];
   const value = metric.of(curve, size, curve.time_us[i]);
   if (value === null || !isFinite(value)) return null;
   let lo = null, hi = null;
-  if (curve.lo_us && curve.lo_us[i] > 0 && curve.hi_us[i] > 0) {
+  if (curve.lo_us[i] > 0 && curve.hi_us[i] > 0) {
     lo = metric.of(curve, size, curve.lo_us[i]);
     hi = metric.of(curve, size, curve.hi_us[i]);
     if (lo > hi) [lo, hi] = [hi, lo];
   }
-  return { value, lo, hi, basis: data.bases[at(curve.bases, i)] || "" };
+  return { value, lo, hi, basis: data.bases[curve.bases[i]] };
 }
 
 function boundsWords(metric, v) {

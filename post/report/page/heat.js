@@ -13,8 +13,8 @@ function startHeat() {
   }
 
   function draw() {
-    const heat = data.heats[shown], curve = data.curves[heat.curve], sizes = data.axes[heat.axis];
-    const hasLate = (heat.late_us || []).some((row) => row.length > 0);
+    const heat = data.heats[shown], curve = data.curves[heat.curve], sizes = heat.sizes;
+    const hasLate = heat.late_us.some((row) => row.length > 0);
     byId("heat-figure").hidden = !hasLate;
     const lateness = late && hasLate;
     const rows = lateness ? heat.late_us : heat.median_us;
@@ -41,7 +41,7 @@ function startHeat() {
     const words = lateness ? heat.latest && "Latest at most sizes: " + heat.latest : heat.slowest ? "Slowest at most sizes: " + heat.slowest : "No rank takes 1 % longer than the median rank at most sizes.";
     byId("heat-says").textContent = words || "";
     byId("heat-legend").textContent = (lateness ? "How much later than the first a rank issued its operation, the median." + (heat.uncertainty_us > 0 ? ` Less than ${timeWords(heat.uncertainty_us)} says nothing: the clocks of hosts are no better.` : "") :
-      "A rank's median time against that of the median rank. Where ranks wait for each other all take as long as the slowest.") + (curve?.rehearsed ? " Simulated: this says nothing about hardware." : "");
+      "A rank's median time against that of the median rank. Where ranks wait for each other all take as long as the slowest.") + (curve.simulated ? " Simulated: this says nothing about hardware." : "");
   }
 
   options(select, data.heats.map((heat, i) => [i, data.families[data.curves[heat.curve].family].title + " · " + data.curves[heat.curve].label]));

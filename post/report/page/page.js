@@ -5,7 +5,6 @@ function addButton(item, text, act) {
   item.querySelector("p").append(" ", make("button", { type: "button", class: "show", click: act }, text));
 }
 
-startSteps();
 startTimeline();
 if (byId("curve-plots")) {
   const showFinding = startCurves();

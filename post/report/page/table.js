@@ -12,7 +12,7 @@ function startTable() {
   const figure = (name) => (row) => valueOf(metrics[name], curveOf(row), row.i)?.value ?? null;
   const share = (row) => {
     const curve = curveOf(row), bw = figure("busbw")(row);
-    return curve.ceiling < 0 || bw === null || !(data.ceilings[curve.ceiling].gbps > 0) ? null : 100 * bw / data.ceilings[curve.ceiling].gbps;
+    return !curve.peak || bw === null ? null : 100 * bw / curve.peak.gbps;
   };
   const notes = (row) => [...row.says(row.i), ...foundAt(row).map((n) => "finding " + n), marksOf(curveOf(row))].filter(Boolean).join("; ");
   const written = (value, words) => value === null ? "" : words(value);
@@ -23,18 +23,18 @@ function startTable() {
     { name: "Type", of: kindOf, once: true },
     { name: "Placement", of: (row) => familyOf(row).placement, once: true },
     { name: "Mode", of: (row) => familyOf(row).mode, once: true },
-    { name: "Way", of: (row) => (familyOf(row).way || "").replace(/^, /, ""), once: true },
+    { name: "Way", of: (row) => familyOf(row).way.replace(/^, /, ""), once: true },
     { name: "Contender", of: (row) => curveOf(row).who, once: true },
     { name: "Ranks", number: true, of: (row) => curveOf(row).world, text: (row) => curveOf(row).world ? String(curveOf(row).world) : "" },
-    { name: "Size", number: true, of: (row) => data.axes[curveOf(row).axis][row.i], text: (row) => sizeWords(data.axes[curveOf(row).axis][row.i]) },
+    { name: "Size", number: true, of: (row) => curveOf(row).sizes[row.i], text: (row) => sizeWords(curveOf(row).sizes[row.i]) },
     { name: "Time", number: true, of: figure("time"), text: (row) => written(figure("time")(row), timeWords) },
     { name: "95 % CI or range", number: true, of: width, text: (row) => { const v = valueOf(metrics.time, curveOf(row), row.i); return v ? boundsWords(metrics.time, v) : ""; }, title: (row) => valueOf(metrics.time, curveOf(row), row.i)?.basis },
     { name: "algbw GB/s", number: true, of: figure("algbw"), text: (row) => written(figure("algbw")(row), three) },
     { name: "busbw GB/s", number: true, of: figure("busbw"), text: (row) => written(figure("busbw")(row), three) },
     { name: "% of peak", number: true, of: share, text: (row) => written(share(row), three) },
-    { name: "Launches", number: true, of: (row) => at(curveOf(row).launches, row.i), text: (row) => String(at(curveOf(row).launches, row.i)) },
+    { name: "Launches", number: true, of: (row) => curveOf(row).launches[row.i], text: (row) => String(curveOf(row).launches[row.i]) },
     { name: "Notes", of: notes },
-  ].filter((column) => column.name !== "% of peak" || data.ceilings.some((c) => c.gbps > 0));
+  ].filter((column) => column.name !== "% of peak" || data.curves.some((c) => c.peak));
   for (const column of all) column.text ||= column.of;
   const same = all.filter((column) => column.once && rows.every((row) => column.of(row) === column.of(rows[0])));
   const columns = all.filter((column) => !same.includes(column));
@@ -48,14 +48,14 @@ function startTable() {
   const regions = new Map();
   for (const r of data.regions) regions.set(r.curve, [...(regions.get(r.curve) || []), r]);
   function foundAt(row) {
-    const size = data.axes[curveOf(row).axis][row.i];
+    const size = curveOf(row).sizes[row.i];
     return (regions.get(row.c) || []).filter((r) => size >= r.from && size <= r.to).map((r) => r.number);
   }
 
   const standings = {
     "in a finding": (row) => foundAt(row).length > 0, "with a note": (row) => row.says(row.i).length > 0,
     "with bounds": (row) => width(row) !== null, "without bounds": (row) => width(row) === null,
-    simulated: (row) => Boolean(curveOf(row).rehearsed), oversubscribed: (row) => Boolean(curveOf(row).crowded), imported: (row) => Boolean(curveOf(row).imported),
+    simulated: (row) => Boolean(curveOf(row).simulated), oversubscribed: (row) => Boolean(curveOf(row).crowded), imported: (row) => Boolean(curveOf(row).imported),
   };
   const filters = [
     ["Collective", (row) => familyOf(row).collective], ["Backend", (row) => curveOf(row).backend], ["Ranks", (row) => curveOf(row).world ? String(curveOf(row).world) : ""],

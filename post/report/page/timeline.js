@@ -100,7 +100,7 @@ function startTimeline() {
     return row.calls.filter(([start, took]) => own >= start - reach && own <= start + took + reach).sort((a, b) => a[1] - b[1]);
   }
 
-  function callWords([start, took, exposed, name, , stream]) {
+  function callWords([start, took, exposed, name, stream]) {
     return [picture.names[name], `${timeOf(took)}, of which ${exposed > 0 ? timeOf(exposed) + " exposed" : "none exposed"}`, `stream ${stream}, from ${timeOf(start)}`];
   }
 
@@ -244,7 +244,7 @@ function startTimeline() {
       wider(sight.from, sight.to);
       byId("timeline").scrollIntoView();
       svg.focus({ preventScroll: true });
-      said.textContent = sight.label + ": " + sight.says;
+      said.textContent = sight.label + ": " + sight.text;
     });
   });
   let seen = 0;
