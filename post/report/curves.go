@@ -134,7 +134,8 @@ func (d *charted) curveOf(c *analysis.Curve) curve {
 	made := curve{
 		Family: d.familyOf(c.Condition), Who: c.Who, Backend: c.Backend, World: c.World, nodes: c.Nodes,
 		Label: c.Who + ", " + analysis.ShapeOf(c.Condition).Words(), Factor: c.Collective.BusFactor(c.World),
-		Simulated: c.Rehearsed, Imported: c.Tool != "", Crowded: c.Crowded != nil, Lo: make(figures, n), Hi: make(figures, n),
+		Simulated: c.Rehearsed, Imported: c.Tool != "", Crowded: c.Crowded != nil, Lo: make(figures, n),
+		Hi: make(figures, n),
 	}
 	notes := make([][]int, n)
 	for i, p := range c.Points {

@@ -95,8 +95,8 @@ func (r form) results() []*document.Section {
 }
 
 // unitsText is what all tables are to be read with.
-const unitsText = "Sizes are powers of 1024, GB/s are 1e9 bytes per second, times are medians. algbw is size / time; busbw " +
-	"is algbw times a factor of the collective and the number of ranks."
+const unitsText = "Sizes are powers of 1024, GB/s are 1e9 bytes per second, times are medians. algbw is size / time; " +
+	"busbw is algbw times a factor of the collective and the number of ranks."
 
 // table has columns of these names: those that end in > have values, which are aligned at the right, those that end in
 // ~ long texts.

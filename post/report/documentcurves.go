@@ -54,8 +54,8 @@ func (r form) curvesTable() []document.Block {
 }
 
 // boundsText is what the tables of points are to be read with.
-const boundsText = "Bounds of one launch are the 95 % CI of its median; another launch may differ by more. Of two to five " +
-	"launches they are the minimum and the maximum, of six or more the 95 % CI of the median over launches."
+const boundsText = "Bounds of one launch are the 95 % CI of its median; another launch may differ by more. Of two to " +
+	"five launches they are the minimum and the maximum, of six or more the 95 % CI of the median over launches."
 
 // pointSections are the points: on the page one table that the script draws, else tables by operation.
 func (r form) pointSections() (all []*document.Section) {
@@ -83,10 +83,8 @@ func (r form) pointSections() (all []*document.Section) {
 				peaks = units.AddOnce(peaks, units.Capital(c.peakNote)+".")
 			}
 		}
-		all = append(
-			all,
-			&document.Section{Title: family.Title, Blocks: append([]document.Block{t}, paragraphs(peaks)...)},
-		)
+		blocks := append([]document.Block{t}, paragraphs(peaks)...)
+		all = append(all, &document.Section{Title: family.Title, Blocks: blocks})
 	}
 	if all != nil {
 		all[len(all)-1].Add(document.Paragraph(boundsText))
@@ -164,17 +162,8 @@ const modelsText = "Model: time = latency + size / bandwidth, or several such pi
 
 func (r form) modelsSection() *document.Section {
 	s := &document.Section{ID: "models", Title: "Models"}
-	t := table(
-		"operation~",
-		"contender",
-		"ranks>",
-		"latency>",
-		"bandwidth>",
-		"n½>",
-		"pieces from",
-		"scatter>",
-		"bounds",
-	)
+	t := table("operation~", "contender", "ranks>", "latency>", "bandwidth>", "n½>", "pieces from", "scatter>",
+		"bounds")
 	without := 0
 	for _, c := range r.charts.Curves {
 		m := &c.model
@@ -204,6 +193,11 @@ func (r form) modelsSection() *document.Section {
 // maxHeatRows is how many curves are listed with the ranks that stand out.
 const maxHeatRows = 20
 
+// ranksText is what the table of ranks is to be read with.
+const ranksText = "Each rank's median time relative to the median of all ranks, over the sizes of the curve, from " +
+	"1 % on. In a collective that makes ranks wait for each other, all take as long as the slowest: see also which " +
+	"ranks issue last."
+
 // ranksSection has the slowest ranks of the curves whose ranks are furthest apart, and the page a map of all of them.
 func (r form) ranksSection() *document.Section {
 	s := &document.Section{ID: "ranks", Title: "Ranks"}
@@ -221,12 +215,7 @@ func (r form) ranksSection() *document.Section {
 	}
 	left := 0
 	t.Rows, left = upTo(t.Rows, maxHeatRows)
-	s.Add(
-		document.Paragraph("Each rank's median time relative to the median of all ranks, over the sizes of the curve, "+
-			"from 1 % on. In a collective that makes ranks wait for each other, all take as long as the slowest: see also which "+
-			"ranks issue last."),
-		t,
-	)
+	s.Add(document.Paragraph(ranksText), t)
 	s.Add(r.more(left, "curve")...)
 	return s
 }

@@ -69,18 +69,8 @@ func (r form) runsSection() *document.Section {
 			start = run.Start.UTC().Format("2006-01-02 15:04:05")
 		}
 		t.Row(
-			fmt.Sprint(
-				g.number,
-			),
-			names[analysis.ContenderOf(run)],
-			known(run.World),
-			ranges.Names(g.layout.hosts()),
-			start,
-			run.Sweep.Name,
-			known(planned(run)),
-			g.countWords(),
-			g.ended(),
-			strings.Join(g.files, ", "),
+			fmt.Sprint(g.number), names[analysis.ContenderOf(run)], known(run.World), ranges.Names(g.layout.hosts()),
+			start, run.Sweep.Name, known(planned(run)), g.countWords(), g.ended(), strings.Join(g.files, ", "),
 		)
 		if r.page {
 			s.Add(runDetails(g))

@@ -155,9 +155,8 @@ func rangeOf(c *analysis.Curve, i int) (r notice.BandwidthRange) {
 	p, k := c.Points[i], c.Case(i)
 	if p.Time.Lo > 0 {
 		r = notice.BandwidthRange{
-			Lo: units.Bandwidth(
-				k.BusBW(p.Time.Hi),
-			), Hi: units.Bandwidth(k.BusBW(p.Time.Lo)), Basis: rangeBases[p.Basis],
+			Lo: units.Bandwidth(k.BusBW(p.Time.Hi)), Hi: units.Bandwidth(k.BusBW(p.Time.Lo)),
+			Basis: rangeBases[p.Basis],
 		}
 	}
 	return r

@@ -85,7 +85,8 @@ func (v millis) MarshalJSON() ([]byte, error) {
 
 // stateLetters are the states in laneStrip.Runs. Digits and small letters are for numbers.
 var stateLetters = map[timeline.State]byte{
-	timeline.Idle: 'I', timeline.Computing: 'C', timeline.Overlapped: 'O', timeline.ExposedComm: 'X', timeline.Copying: 'M',
+	timeline.Idle: 'I', timeline.Computing: 'C', timeline.Overlapped: 'O', timeline.ExposedComm: 'X',
+	timeline.Copying: 'M',
 }
 
 // slowStep is a step of all GPUs, as the one that takes longest in it has it.
@@ -221,11 +222,10 @@ func (p *lanePlot) align(shifts map[int]float64) {
 	case len(alone) == 0:
 		p.Aligned = by + "."
 	case len(alone) == len(p.Rows):
-		p.Aligned = "Rows are not aligned in time: each begins with its own first activity, since no collective was matched."
+		p.Aligned = "Rows are not aligned in time: no collective was matched. Each begins with its first activity."
 	default:
-		p.Aligned = by + "; " + units.Some(
-			alone,
-		) + " begin with their own first activity: none of their collectives was matched."
+		p.Aligned = by + "; " + units.Some(alone) +
+			" begin with their own first activity: none of their collectives was matched."
 	}
 }
 
@@ -285,10 +285,8 @@ func (p *lanePlot) addCalls(t *timeline.Timeline) {
 				name = callName(d.Collectives[c.Collective].Name, d.Collectives[c.Collective].Bytes)
 			}
 			n := once(names, name, func() int { p.Names = append(p.Names, name); return len(p.Names) - 1 })
-			row.Calls = append(
-				row.Calls,
-				laneCall{millis(c.Start), millis(c.Took), millis(c.Exposed), millis(n), millis(c.Stream)},
-			)
+			call := laneCall{millis(c.Start), millis(c.Took), millis(c.Exposed), millis(n), millis(c.Stream)}
+			row.Calls = append(row.Calls, call)
 		}
 	}
 	if shown < all {

@@ -24,14 +24,15 @@ func manyGPUs(t *testing.T, ranks, steps int) *timeline.Timeline {
 	}
 	for r := range ranks {
 		d := &trace.Device{
-			Rank: r, World: ranks, Host: fmt.Sprintf("node%d", r/8), Process: int64(100 + r), ID: r % 8, Origin: trace.Unknown,
+			Rank: r, World: ranks, Host: fmt.Sprintf("node%d", r/8), Process: int64(100 + r), ID: r % 8,
+			Origin: trace.Unknown,
 			Names:  []string{"gemm", "ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevKernelArgsStorage<4096ul>)"},
 			Groups: []trace.Group{{Name: "0", Ranks: all, Size: ranks, Rank: r}},
 		}
 		ran := func(name, stream int32, start, end int64, call int) {
 			d.Activities = append(d.Activities, trace.Activity{
-				Start: start, End: end, Launch: start - 2000, Bytes: trace.Unknown, Name: name, Stream: stream, Call: int32(call),
-				Kind: trace.Kernel,
+				Start: start, End: end, Launch: start - 2000, Bytes: trace.Unknown, Name: name, Stream: stream,
+				Call: int32(call), Kind: trace.Kernel,
 			})
 		}
 		for n := range 10 * steps {
@@ -45,8 +46,8 @@ func manyGPUs(t *testing.T, ranks, steps int) *timeline.Timeline {
 			}
 			ran(0, 7, begin, begin+computing, trace.Unknown)
 			d.Calls = append(d.Calls, trace.Call{
-				Name: "allreduce", What: coll.AllReduce, Bytes: 25 << 20, Type: "float32", Seq: int64(n), Peer: trace.Unknown,
-				Parts: 1,
+				Name: "allreduce", What: coll.AllReduce, Bytes: 25 << 20, Type: "float32", Seq: int64(n),
+				Peer: trace.Unknown, Parts: 1,
 			})
 			ran(1, 20, begin+computing-20_000, begin+800_000, n)
 		}

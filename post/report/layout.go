@@ -15,10 +15,8 @@ import (
 type layout []result.Rank
 
 func layoutOf(ranks []result.Rank) layout {
-	return slices.SortedStableFunc(
-		slices.Values(ranks),
-		func(x, y result.Rank) int { return cmp.Compare(x.Rank, y.Rank) },
-	)
+	byRank := func(x, y result.Rank) int { return cmp.Compare(x.Rank, y.Rank) }
+	return slices.SortedStableFunc(slices.Values(ranks), byRank)
 }
 
 // hosts are those of the ranks, each once, in the order of their lowest ranks.

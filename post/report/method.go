@@ -13,20 +13,21 @@ import (
 var modeFacts = map[coll.Mode][2]string{
 	coll.Throughput: {
 		"Throughput mode",
-		"operations are issued back to back with one wait at the end; the time of one is the total divided by their number",
+		"operations are issued back to back with one wait at the end; the time of one is the total divided by their " +
+			"number",
 	},
 	coll.Latency: {
 		"Latency mode",
-		"a barrier, then one operation alone; the time of an iteration is the maximum over ranks, for rooted collectives " +
-			"from the first rank's start to the last rank's end",
+		"a barrier, then one operation alone; the time of an iteration is the maximum over ranks, for rooted " +
+			"collectives from the first rank's start to the last rank's end",
 	},
 }
 
 // stopTexts explain what ended the measurement of a point.
 var stopTexts = map[string]string{
 	"precision": "precision: the 95 % CI reached the target",
-	"settled": "settled: more samples no longer narrowed the 95 % CI, or would have taken over twice the time for one " +
-		"case",
+	"settled": "settled: more samples no longer narrowed the 95 % CI, or would have taken over twice the time for " +
+		"one case",
 	"budget":  "budget: the time for one case was used up",
 	"maximum": "maximum: the largest number of samples was reached",
 	"fixed":   "fixed: the number of iterations was given",

@@ -27,46 +27,24 @@ type made struct {
 func runOf(number int, backend string, collectives ...coll.Collective) *made {
 	host := func(rank int) string { return fmt.Sprintf("node%d", 1+rank/2) }
 	m := &made{run: &result.Run{
-		Kind: result.KindRun, Schema: result.Schema, ID: fmt.Sprintf("run-%d", number), Launch: fmt.Sprintf("launch-%d", number),
-		Start: time.Date(
-			2026,
-			3,
-			1,
-			12,
-			number,
-			0,
-			0,
-			time.UTC,
-		), Tool: "busbar 0.1.0", Build: "0123456789abcdef", Command: []string{"rank", "--backend", backend, "--note", "it's"},
-		Backend: result.Backend{
-			Name:    backend,
-			Library: strings.ToUpper(backend) + " 1.2",
-		}, World: 4, Nodes: 2, RanksPerNode: 2, Device: "cpu (Example E-1234)",
-		Sweep: result.Sweep{
-			Name:   "quick",
-			Points: 7 * len(collectives),
-		}, Machine: result.Machine{Host: "node1", OS: "Example OS 1", Cores: 2, Load1: 0.01 * float64(number)},
+		Kind: result.KindRun, Schema: result.Schema, ID: fmt.Sprintf("run-%d", number),
+		Launch: fmt.Sprintf("launch-%d", number), Start: time.Date(2026, 3, 1, 12, number, 0, 0, time.UTC),
+		Tool: "busbar 0.1.0", Build: "0123456789abcdef",
+		Command: []string{"rank", "--backend", backend, "--note", "it's"},
+		Backend: result.Backend{Name: backend, Library: strings.ToUpper(backend) + " 1.2"},
+		World:   4, Nodes: 2, RanksPerNode: 2, Device: "cpu (Example E-1234)",
+		Sweep:   result.Sweep{Name: "quick", Points: 7 * len(collectives)},
+		Machine: result.Machine{Host: "node1", OS: "Example OS 1", Cores: 2, Load1: 0.01 * float64(number)},
 		Method: result.Method{
-			Clock:       "CLOCK_MONOTONIC_RAW",
-			Precision:   0.02,
-			Budget:      10,
-			Warmup:      5,
-			CheckRounds: 1,
-			Average:     "max over ranks",
+			Clock: "CLOCK_MONOTONIC_RAW", Precision: 0.02, Budget: 10, Warmup: 5, CheckRounds: 1,
+			Average: "max over ranks",
 		},
 	}}
 	for rank := range 4 {
-		m.ranks = append(
-			m.ranks,
-			result.Rank{
-				Kind:      result.KindRank,
-				Rank:      rank,
-				Host:      host(rank),
-				LocalRank: rank % 2,
-				PID:       1000*number + rank,
-				CPUs:      fmt.Sprint(rank % 2),
-			},
-		)
+		m.ranks = append(m.ranks, result.Rank{
+			Kind: result.KindRank, Rank: rank, Host: host(rank), LocalRank: rank % 2, PID: 1000*number + rank,
+			CPUs: fmt.Sprint(rank % 2),
+		})
 	}
 	for _, c := range collectives {
 		for size := int64(1 << 10); size <= 4<<20; size *= 4 {
@@ -79,15 +57,8 @@ func runOf(number int, backend string, collectives ...coll.Collective) *made {
 
 func (m *made) record(c coll.Collective, size int64, noise float64) *result.Record {
 	k := coll.Case{
-		Collective: c,
-		Type:       coll.Float32,
-		Root:       -1,
-		Placement:  coll.OutOfPlace,
-		Mode:       coll.Throughput,
-		World:      4,
-	}.WithSize(
-		size,
-	)
+		Collective: c, Type: coll.Float32, Root: -1, Placement: coll.OutOfPlace, Mode: coll.Throughput, World: 4,
+	}.WithSize(size)
 	if c.Reduces() {
 		k.Op = coll.Sum
 	}
@@ -95,24 +66,13 @@ func (m *made) record(c coll.Collective, size int64, noise float64) *result.Reco
 	return &result.Record{
 		Kind: result.KindCase, N: len(m.records) + 1, Case: k, Status: result.OK,
 		Time: &result.Time{
-			Seconds:    s,
-			Lo:         0.99 * s,
-			Hi:         1.01 * s,
-			Samples:    50,
-			Iterations: 1000,
-			Batch:      20,
-			Stop:       "precision",
-			Sync:       "barrier",
-			Summary:    "median over batches of the max over ranks",
+			Seconds: s, Lo: 0.99 * s, Hi: 1.01 * s, Samples: 50, Iterations: 1000, Batch: 20, Stop: "precision",
+			Sync: "barrier", Summary: "median over batches of the max over ranks",
 		},
 		Check: result.Check{Result: "ok", Rounds: 1, Way: "in place"},
 		Ranks: &result.Ranks{
-			Slowest:     3,
-			SlowestHost: "node2",
-			Latest:      -1,
-			Uncertainty: 1e-7,
-			Median:      []float64{s, s, s, 1.1 * s},
-			Late:        []float64{0, 1e-8, 2e-8, 3e-6},
+			Slowest: 3, SlowestHost: "node2", Latest: -1, Uncertainty: 1e-7, Median: []float64{s, s, s, 1.1 * s},
+			Late: []float64{0, 1e-8, 2e-8, 3e-6},
 		},
 	}
 }
@@ -129,25 +89,23 @@ func build(runs []*made, found func(*analysed)) *Report {
 		all = append(all, m.run)
 	}
 	b := newBuilder(all, Options{Tool: "post, test", Made: time.Date(2026, 3, 2, 8, 0, 0, 0, time.UTC), Dir: "out"})
-	for i, m := range runs {
-		for _, r := range m.records {
-			b.add(result.Row{Run: m.run, Record: r})
-		}
-		b.addFile(
-			&result.File{
-				Path:   fmt.Sprintf("results/run %d.jsonl", i+1),
-				Run:    *m.run,
-				Ranks:  m.ranks,
-				Points: len(m.records),
-				End:    m.end,
-			},
-		)
-	}
+	b.addMade(runs)
 	f := analysed{Curves: b.curves.Curves()}
 	if found != nil {
 		found(&f)
 	}
 	return b.report(f)
+}
+
+// addMade adds the rows and the files of runs.
+func (b *builder) addMade(runs []*made) {
+	for i, m := range runs {
+		for _, r := range m.records {
+			b.add(result.Row{Run: m.run, Record: r})
+		}
+		path := fmt.Sprintf("results/run %d.jsonl", i+1)
+		b.addFile(&result.File{Path: path, Run: *m.run, Ranks: m.ranks, Points: len(m.records), End: m.end})
+	}
 }
 
 // sample is a report with something in each section.
@@ -159,11 +117,8 @@ func sample() *Report {
 	}
 	miss(runs[0].records[13], result.Skipped, "the time limit of 55 s is over")
 	miss(runs[0].records[12], result.Skipped, "the time limit of 54 s is over")
-	runs[1].records[3].Warnings = notice.Of(
-		notice.FromText(
-			"two modes: 1.2 us (60 % of samples) and 2.4 us (40 %); the median stands for one of them at most",
-		),
-	)
+	const modes = "two modes: 1.2 us (60 % of samples) and 2.4 us (40 %); the median stands for one of them at most"
+	runs[1].records[3].Warnings = notice.Of(notice.FromText(modes))
 	runs[2].end = nil
 	runs[2].records = runs[2].records[:5]
 	runs[2].run.Resumes = []string{"elsewhere"}
@@ -256,7 +211,8 @@ func TestHrefFrom(t *testing.T) {
 
 func TestNoFindings(t *testing.T) {
 	for want, curves := range map[string][]curve{
-		"No findings.": {{Simulated: true}, {}}, "Not analysed: all results are simulated or oversubscribed.": {{Simulated: true}, {Crowded: true}},
+		"No findings.": {{Simulated: true}, {}},
+		"Not analysed: all results are simulated or oversubscribed.": {{Simulated: true}, {Crowded: true}},
 	} {
 		if got := (form{Report: &Report{charts: pageData{Curves: curves}}}).noFinding(); got != want {
 			t.Errorf("%+v: %q, want %q", curves, got, want)

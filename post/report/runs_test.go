@@ -16,9 +16,7 @@ import (
 func TestPlanOfResumedRuns(t *testing.T) {
 	first, second := runOf(1, "mpi", coll.AllReduce), runOf(2, "mpi", coll.AllReduce)
 	first.records, first.end = first.records[:3], &result.End{
-		Outcome: result.Interrupted,
-		Why:     result.Because(notice.RunSignalled{Signal: "SIGTERM"}),
-		Left:    4,
+		Outcome: result.Interrupted, Why: result.Because(notice.RunSignalled{Signal: "SIGTERM"}), Left: 4,
 	}
 	second.run.Resumes, second.run.Sweep.Points = []string{first.run.ID}, 4
 	second.records = second.records[3:6]

@@ -56,11 +56,12 @@ func (b *builder) countStep(p *steps.Point) {
 }
 
 // stepTableText is what the tables are to be read with.
-const stepTableText = "Times are medians over the rounds of one launch; ±% is half the width of the 95 % CI. In turn: " +
-	"computation, then communication. exposed: overlapped minus computation, round by round; %step is its share of the step. " +
-	"Hidden communication: %wall by the wall clock, %intvl by intervals, at most %bound. comp and comm: by what factor " +
-	"computation and communication are slower when overlapped; speed: of overlapped over in turn; %weak: efficiency of " +
-	"weak scaling."
+const stepTableText = "Times are medians over the rounds of one launch; ±% is half the width of the 95 % CI. " +
+	"In turn: computation, then communication. exposed: overlapped minus computation, round by round; %step is its " +
+	"share of the step. " +
+	"Hidden communication: %wall by the wall clock, %intvl by intervals, at most %bound. comp and comm: by what " +
+	"factor computation and communication are slower when overlapped; speed: of overlapped over in turn; %weak: " +
+	"efficiency of weak scaling."
 
 // stepsSection has the tables of post show.
 func (r form) stepsSection() *document.Section {
@@ -76,9 +77,7 @@ func (r form) stepsSection() *document.Section {
 		of := &document.Section{Title: strings.Join(title, ", ")}
 		of.Add(append(aboutSteps(run), messages(run.Findings())...))
 		for _, g := range run.Groups {
-			notes := &footnote.List{
-				Shows: func(notice.Code) bool { return true }, Report: func(notice.Fact) {},
-			}
+			notes := &footnote.List{Shows: func(notice.Code) bool { return true }, Report: func(notice.Fact) {}}
 			group := show.StepGroup(g, notes)
 			group.Add(messages(g.Findings()))
 			group.Add(notes.Blocks()...)
@@ -193,6 +192,10 @@ var stepMethod = [][2]string{
 		"simultaneous 95 % CIs for all pairs of the group; another launch may differ"},
 }
 
+// modelledText is what compression is.
+const modelledText = "MODELLED: nothing is compressed; smaller messages are sent, and the time of compressing is " +
+	"spent computing"
+
 // addStepMethod adds how the values of training steps were measured.
 func (b *builder) addStepMethod(f *facts) {
 	const topic = "Training steps"
@@ -206,13 +209,7 @@ func (b *builder) addStepMethod(f *facts) {
 		}
 		for _, group := range run.Groups {
 			if group.Point.Compression != (step.Compression{}) {
-				f.add(
-					g.number,
-					topic,
-					"compression",
-					"MODELLED: nothing is compressed; smaller messages are sent, and the time "+
-						"of compressing is spent computing",
-				)
+				f.add(g.number, topic, "compression", modelledText)
 			}
 			for _, p := range group.Points {
 				if p.Timed() {

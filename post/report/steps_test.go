@@ -28,20 +28,7 @@ func ofStepRuns(beside []*made, made ...stepstest.Run) *Report {
 		files, runs = append(files, f), append(runs, &f.Run)
 	}
 	b := newBuilder(runs, Options{Tool: "post, test", Made: time.Date(2026, 3, 2, 8, 0, 0, 0, time.UTC), Dir: "out"})
-	for i, m := range beside {
-		for _, r := range m.records {
-			b.add(result.Row{Run: m.run, Record: r})
-		}
-		b.addFile(
-			&result.File{
-				Path:   fmt.Sprintf("results/run %d.jsonl", i+1),
-				Run:    *m.run,
-				Ranks:  m.ranks,
-				Points: len(m.records),
-				End:    m.end,
-			},
-		)
-	}
+	b.addMade(beside)
 	for i, f := range files {
 		b.addFile(&result.File{Path: fmt.Sprintf("results/step %d.jsonl", i+1), Run: f.Run, Ranks: f.Ranks, End: f.End})
 	}
@@ -52,21 +39,15 @@ func ofStepRuns(beside []*made, made ...stepstest.Run) *Report {
 // severalSteps are runs of three backends, one rehearsed.
 func severalSteps() []stepstest.Run {
 	mpi, gloo, rehearsed := stepstest.Default(), stepstest.Default(), stepstest.Default()
-	mpi.Groups = append(
-		mpi.Groups,
-		step.Point{
-			Strategy:    step.DDP,
-			Type:        coll.Float32,
-			Progress:    step.Poll,
-			Compression: step.Compression{Factor: 8, Cost: 0.01},
-		},
-	)
+	mpi.Groups = append(mpi.Groups, step.Point{
+		Strategy: step.DDP, Type: coll.Float32, Progress: step.Poll,
+		Compression: step.Compression{Factor: 8, Cost: 0.01},
+	})
 	gloo.Backend, gloo.Launch, gloo.Slower, gloo.Groups = "gloo", 1, 1.5, []step.Point{
 		{Strategy: step.DDP, Type: coll.Float32, Progress: step.Thread},
 	}
-	rehearsed.Backend, rehearsed.Launch, rehearsed.Rehearsed, rehearsed.Groups = "nccl-rehearsal", 2, true, []step.Point{
-		{Strategy: step.FSDP, Type: coll.BFloat16},
-	}
+	rehearsed.Backend, rehearsed.Launch, rehearsed.Rehearsed = "nccl-rehearsal", 2, true
+	rehearsed.Groups = []step.Point{{Strategy: step.FSDP, Type: coll.BFloat16}}
 	return []stepstest.Run{mpi, gloo, rehearsed}
 }
 
@@ -87,19 +68,16 @@ func TestMarkdownOfSteps(t *testing.T) {
 func TestStepsBesideCollectives(t *testing.T) {
 	both := markdownOf(t, ofStepRuns([]*made{runOf(1, "mpi", coll.AllReduce)}, stepstest.Default()))
 	alone := markdownOf(t, ofStepRuns(nil, stepstest.Default()))
-	for _, section := range []string{"## Training step\n", "## Plan and done\n", "## Environment\n", "## Runs\n", "Efficiency of weak scaling"} {
+	for _, section := range []string{
+		"## Training step\n", "## Plan and done\n", "## Environment\n", "## Runs\n", "Efficiency of weak scaling",
+	} {
 		if !strings.Contains(both, section) || !strings.Contains(alone, section) {
 			t.Errorf("no %q", section)
 		}
 	}
 	for _, section := range []string{"## Findings\n", "algbw", "reaches"} {
 		if !strings.Contains(both, section) || strings.Contains(alone, section) {
-			t.Errorf(
-				"%q: beside %v, alone %v",
-				section,
-				strings.Contains(both, section),
-				strings.Contains(alone, section),
-			)
+			t.Errorf("%q is not only in the report about both", section)
 		}
 	}
 	for text, want := range map[string]string{both: "15 points planned. 15 ok.", alone: "8 points planned. 8 ok."} {
@@ -118,7 +96,9 @@ func TestOversubscribedSteps(t *testing.T) {
 	crowded.Edit = func(f *result.StepFile) { f.Run.Warnings = shared }
 	collective := runOf(1, "mpi", coll.AllReduce)
 	collective.run.Warnings = shared
-	for effect, beside := range map[notice.CrowdedVerdict][]*made{notice.ThisHostAlone: nil, notice.NoSpeedOrSteps: {collective}} {
+	for effect, beside := range map[notice.CrowdedVerdict][]*made{
+		notice.ThisHostAlone: nil, notice.NoSpeedOrSteps: {collective},
+	} {
 		r := ofStepRuns(beside, crowded)
 		banner, is := r.Banners[0].Fact.(notice.OversubscribedRuns)
 		if !is || banner.Effect != effect {

@@ -40,10 +40,8 @@ func (r *Report) addTimeline(t *timeline.Timeline, o Options) {
 	}
 	for i, f := range t.Files {
 		if i == maxFiles {
-			r.LeftOut = append(
-				r.LeftOut,
-				notice.ReportLeftOut{Shown: maxFiles, Of: len(t.Files), What: notice.LeftTraces},
-			)
+			left := notice.ReportLeftOut{Shown: maxFiles, Of: len(t.Files), What: notice.LeftTraces}
+			r.LeftOut = append(r.LeftOut, left)
 			break
 		}
 		r.Files = append(r.Files, document.Link{Name: f.Path, Href: hrefFrom(o.Dir, f.Path)})

@@ -16,7 +16,8 @@ func sampleTimeline() *timeline.Timeline {
 	t := &timeline.Timeline{Tool: "post, test", Across: &timeline.Across{
 		Matched: 12, How: notice.MatchedByAll{{How: notice.ByNumber, Calls: 12}}, Pure: 13.2, Waiting: 8,
 		Straggler: &timeline.Straggler{
-			Device: 3, Share: 75, Cost: 9, Found: notice.Straggler{Rank: "rank 3", Last: 9, Of: 12, Waited: 0.009, Share: 0.1},
+			Device: 3, Share: 75, Cost: 9,
+			Found: notice.Straggler{Rank: "rank 3", Last: 9, Of: 12, Waited: 0.009, Share: 0.1},
 		},
 	}}
 	for rank := range 4 {
@@ -25,7 +26,8 @@ func sampleTimeline() *timeline.Timeline {
 		d := timeline.Device{
 			Rank: new(rank), World: 4, ID: rank, Host: fmt.Sprintf("node%d", 1+rank/2), GPU: "Example H1", File: rank,
 			Kernels: 412, Label: fmt.Sprintf("rank %d", rank), Parts: timeline.Parts{
-				Span: 100, Compute: compute, Comm: exposed + 5, Overlap: 5, Exposed: exposed, Idle: 100 - compute - exposed,
+				Span: 100, Compute: compute, Comm: exposed + 5, Overlap: 5, Exposed: exposed,
+				Idle: 100 - compute - exposed,
 			},
 		}
 		for n := range 3 {
@@ -57,7 +59,8 @@ func TestTimelineReport(t *testing.T) {
 	}
 	for name, form := range map[string]string{"page": page.String(), "text": markdownOf(t, r)} {
 		for _, want := range []string{
-			"Timeline of 4 GPUs, Example H1", "4 GPUs in 4 files, 3 steps.", "7.000 of 33.300 ms exposed, rank 3", "100.000",
+			"Timeline of 4 GPUs, Example H1", "4 GPUs in 4 files, 3 steps.",
+			"7.000 of 33.300 ms exposed, rank 3", "100.000",
 			"traces/rank%203.json.gz",
 		} {
 			if !strings.Contains(form, want) {

@@ -8,7 +8,8 @@ function addButton(item, text, act) {
 startTimeline();
 if (byId("curve-plots")) {
   const showFinding = startCurves();
-  for (const number of new Set(data.regions.map((r) => r.number))) addButton(byId("finding-" + number), "Show in the plot", () => showFinding(number));
+  for (const number of new Set(data.regions.map((r) => r.number)))
+    addButton(byId("finding-" + number), "Show in the plot", () => showFinding(number));
   startTable();
   startHeat();
 }
