@@ -18,15 +18,15 @@ const maxValues = 12
 
 // facts are what runs have, each value once.
 type facts struct {
-	all []*fact
-	of  map[[2]string]*fact // by topic and name
+	all    []*fact
+	of     map[[2]string]*fact      // by topic and name
+	values map[[3]string]*factValue // by topic, name and text
 }
 
 // fact is one thing that runs have, with its values in the order in which they came.
 type fact struct {
 	topic, name string
 	values      []*factValue
-	of          map[string]*factValue
 	least, most int // of a fact that is a range of numbers
 }
 
@@ -42,9 +42,9 @@ func (f *facts) fact(topic, name string) *fact {
 	one := f.of[key]
 	if one == nil {
 		if f.of == nil {
-			f.of = map[[2]string]*fact{}
+			f.of, f.values = map[[2]string]*fact{}, map[[3]string]*factValue{}
 		}
-		one = &fact{topic: topic, name: name, of: map[string]*factValue{}}
+		one = &fact{topic: topic, name: name}
 		f.of[key] = one
 		f.all = append(f.all, one)
 	}
@@ -56,11 +56,12 @@ func (f *facts) add(number int, topic, name, text string) *factValue {
 	if text == "" {
 		return &factValue{}
 	}
-	one := f.fact(topic, name)
-	v := one.of[text]
+	key := [3]string{topic, name, text}
+	v := f.values[key]
 	if v == nil {
+		one := f.fact(topic, name)
 		v = &factValue{text: text}
-		one.of[text] = v
+		f.values[key] = v
 		one.values = append(one.values, v)
 	}
 	if n := len(v.runs); n == 0 || v.runs[n-1] != number {

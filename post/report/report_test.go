@@ -237,7 +237,7 @@ func variants(n int) (all []*made) {
 
 func TestPageOf100ContendersIsSmallerThan3MB(t *testing.T) {
 	var page strings.Builder
-	r := build(variants(100), func(f *analysed) { f.Models = analysis.ModelOf })
+	r := build(variants(100), nil)
 	if err := r.WritePage(&page); err != nil || page.Len() > 3_000_000 {
 		t.Errorf("%d bytes, %v", page.Len(), err)
 	}

@@ -174,10 +174,10 @@ func (l runList) plan() (p plan) {
 	return p
 }
 
-// mostShort is how many imported runs without a good end are listed.
-const mostShort = 3
+// maxEnds is how many imported runs that did not complete are listed.
+const maxEnds = 3
 
-// urgent is what remains to be measured, and which runs have no good end.
+// urgent is what remains to be measured, and which runs did not complete.
 func (l runList) urgent(left int) (facts []notice.Fact) {
 	var running, open []int
 	points := notice.OpenPoints{Left: left}
@@ -205,7 +205,7 @@ func (l runList) urgent(left int) (facts []notice.Fact) {
 		facts = append(facts, notice.PointsOpen{Points: points, Runs: l.some(open), Command: command})
 	}
 	if n := len(short); n > 0 {
-		listed := min(n, mostShort)
+		listed := min(n, maxEnds)
 		facts = append(facts, notice.ImportedUnfinished{Runs: n, Ends: short[:listed], More: n - listed})
 	}
 	return facts
