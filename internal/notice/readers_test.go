@@ -28,7 +28,6 @@ var readers = map[string]string{
 	"internal/result/textfile.go":   "prints an error of the system once",
 	"internal/strictyaml/errors.go": "reads the errors of the YAML library",
 	"internal/units/text.go":        "escapes any text",
-	"post/report/facts.go":          "lists equal values of runs once",
 }
 
 // No code reads a sentence: what a program needs to know is in the parameters of a fact.
