@@ -120,7 +120,7 @@ func TestTimelineOfOwnStepsOnHosts(t *testing.T) {
 			t.Errorf("%s: %s", where, text)
 		}
 	}
-	for _, want := range []string{"# Timeline of 2 ranks", "2 ranks in 2 files", "| rank |", "### Ranks"} {
+	for _, want := range []string{"# Timeline of 2 ranks", "2 ranks in 2 files", "| rank 1 |"} {
 		if !strings.Contains(string(page), want) {
 			t.Errorf("no %q in %s", want, page)
 		}

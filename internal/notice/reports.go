@@ -7,32 +7,26 @@ type LeftOut string
 
 // What a report limits.
 const (
-	LeftRuns      LeftOut = "runs"
 	LeftCurves    LeftOut = "curves"
 	LeftRankTimes LeftOut = "rank-times"
 	LeftRankSizes LeftOut = "rank-sizes"
 	LeftFindings  LeftOut = "findings"
 	LeftFiles     LeftOut = "files"
 	LeftTraces    LeftOut = "traces"
-	LeftStepRuns  LeftOut = "step-runs"
-	LeftStepPlots LeftOut = "step-plots"
 	LeftRows      LeftOut = "timeline-rows"
 	LeftBoxes     LeftOut = "timeline-calls"
 )
 
 var leftOutTexts = map[LeftOut]string{
-	LeftRuns:      "runs are listed: those that did not end well, then the oldest. All count in the values",
 	LeftCurves:    "curves are shown: those with findings, then those of the largest worlds. merged.csv has all (post merge)",
 	LeftRankTimes: "curves have the times of single ranks: those whose ranks are furthest apart. The results files have all",
 	LeftRankSizes: "points have the times of single ranks: those that were read first. The results files have all",
 	LeftFindings:  "findings are listed: the most serious ones",
 	LeftFiles:     "results files are linked: the oldest",
 	LeftTraces:    "traces are linked: the first ones",
-	LeftStepRuns:  "runs of training steps are shown: the oldest. post show has all",
-	LeftStepPlots: "training steps are plotted over time: those of the best buckets first. post plot plots the best of each group",
 	LeftRows: "timelines are plotted: the straggler, those with the most and the least exposed communication and the most idle " +
-		"time, the slowest of the worst steps, and a selection of the others. The tables have all",
-	LeftBoxes: "calls have a box in the plot: those of the worst steps, then the longest. The coloured lanes have all",
+		"time, the slowest of the worst steps, then those of the lowest ranks. The JSON of post timeline has all",
+	LeftBoxes: "calls have a box in the plot: the longest. The coloured lanes have all",
 }
 
 func (l LeftOut) String() string { return leftOutTexts[l] }

@@ -1,10 +1,13 @@
 package report
 
 import (
-	"cmp"
+	"net/url"
+	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
+	"busbar/internal/document"
 	"busbar/internal/notice"
 	"busbar/internal/result"
 	"busbar/internal/units"
@@ -14,11 +17,9 @@ import (
 
 // Options are what a report does not take from the results.
 type Options struct {
-	Title string
-	Tool  string    // which post makes it
-	Made  time.Time // when
-	Dir   string    // where it will lie, for links; "" is the current folder
-	Read  []string  // files and folders, as they were named
+	Tool string    // which post makes it
+	Made time.Time // when
+	Dir  string    // where it will be, for links; "" is the current folder
 }
 
 // builder makes a report of rows as they come. It keeps little of each, since there may be a million.
@@ -27,15 +28,14 @@ type builder struct {
 	curves  *analysis.Collector
 	runs    runList
 	byRun   map[string]*gathered // by the run's ID
-	files   []fileOf
-	layouts map[string]*layout // each once
-	heats   *heats
+	files   document.Links
+	heats   heats
 	quality quality
-	ways    ways
+	method  facts
 	steps   []*steps.Run // of training steps
 	rows    int
 	ok      int
-	stepped int // points of steps with figures
+	stepped int // points of steps with values
 }
 
 // runList is all runs, by their numbers.
@@ -54,17 +54,18 @@ type gathered struct {
 	rows    int
 	records int // of the run's largest file, with those that another record stands for
 	end     *result.End
-	files   []int
-	layout  *layout
+	files   []string
+	layout  layout
 	state   string // of its devices
+	resumes []int  // numbers of the runs that it continues
 	later   bool   // another run continues it
 }
 
 // newBuilder begins a report of runs, oldest first, whose rows come in any order.
 func newBuilder(runs []*result.Run, o Options) *builder {
 	b := &builder{
-		options: o, curves: analysis.NewCollector(), byRun: map[string]*gathered{}, layouts: map[string]*layout{},
-		heats: newHeats(), ways: ways{},
+		options: o, curves: analysis.NewCollector(), byRun: map[string]*gathered{},
+		heats: heats{of: map[heatKey]*heat{}}, quality: quality{checks: map[string]int{}},
 	}
 	for i, run := range runs {
 		g := &gathered{number: i + 1, run: run, counts: map[result.Status]int{}}
@@ -75,6 +76,7 @@ func newBuilder(runs []*result.Run, o Options) *builder {
 		for _, id := range g.run.Resumes {
 			if before := b.byRun[id]; before != nil {
 				before.later = true
+				g.resumes = append(g.resumes, before.number)
 			}
 		}
 	}
@@ -87,10 +89,10 @@ func (b *builder) add(row result.Row) {
 	b.rows++
 	g.rows++
 	g.counts[r.Status]++
-	b.quality.add(g, r)
-	b.ways.add(g, r)
+	b.quality.add(g.number, r.Operation(), r)
+	b.method.addRecord(g.number, r)
 	if !b.curves.Add(row) {
-		b.quality.passOver(g, r)
+		b.quality.passOver(g.number, r)
 		return
 	}
 	b.ok++
@@ -100,14 +102,17 @@ func (b *builder) add(row result.Row) {
 // addFile takes the rest of a file behind its rows, as result.Dataset.EachWhole hands it on.
 func (b *builder) addFile(f *result.File) {
 	g := b.byRun[f.Run.ID]
-	g.files = append(g.files, len(b.files))
-	b.files = append(b.files, fileOf{f.Path, f.Points})
+	g.files = append(g.files, f.Path)
+	b.files = append(b.files, document.Link{Name: f.Path, Href: hrefFrom(b.options.Dir, f.Path)})
+	if f.Points > 0 {
+		b.files[len(b.files)-1].About = ", " + units.Count(f.Points, "record")
+	}
 	g.records = max(g.records, f.Points)
 	if f.End != nil {
 		g.end = f.End
 	}
 	if len(f.Ranks) > 0 {
-		g.layout, g.state = b.layoutOf(f.Ranks), stateWords(f.Ranks)
+		g.layout, g.state = layoutOf(f.Ranks), stateWords(f.Ranks)
 	}
 }
 
@@ -115,38 +120,48 @@ func (b *builder) addFile(f *result.File) {
 type analysed struct {
 	Curves    []*analysis.Curve
 	Findings  []analysis.Finding
-	More      int                                    // findings that are too many to be told
+	More      int                                    // findings beyond the most that a report has
 	Ceilings  func(*analysis.Curve) analysis.Ceiling // of a curve; nil: they are not looked for
 	Models    func(*analysis.Curve) analysis.Model   // of a curve; nil: there are none
 	Headlines []notice.Fact                          // of the comparison of contenders
 	Notes     []notice.Notice                        // on files
 }
 
+// maxFiles is how many files are linked.
+const maxFiles = 500
+
 // report is the report of what was added.
 func (b *builder) report(f analysed) *Report {
-	r := &Report{Title: cmp.Or(b.options.Title, b.title()), Made: b.options.Made.UTC().Format(time.RFC3339), Tool: b.options.Tool, Bases: bases}
-	r.Totals = Totals{len(b.runs), len(f.Curves), pointsOf(f.Curves), b.rows, b.stepped}
-	links := b.addFiles(r)
-	b.addRuns(r, links)
-	r.Plan = b.runs.plan()
-	r.Environment, r.Method = b.runs.environment(), slices.Concat(b.method(), b.stepMethod())
-	b.addCurves(newMaking(r), f)
-	addSteps(r, b.steps)
+	r := &Report{
+		Title: b.title(), Made: b.options.Made.UTC().Format(time.RFC3339), Tool: b.options.Tool, runs: b.runs,
+		Totals: totals{len(f.Curves), pointsOf(f.Curves), b.rows, b.stepped}, Plan: b.runs.plan(), method: b.method,
+		Findings: f.Findings, Files: b.files, steps: b.steps,
+	}
+	if n := len(b.files); n > maxFiles {
+		r.Files = b.files[:maxFiles]
+		r.LeftOut = append(r.LeftOut, notice.ReportLeftOut{Shown: maxFiles, Of: n, What: notice.LeftFiles})
+	}
+	for _, g := range b.runs {
+		addEnvironment(&r.environment, g)
+		addMethod(&r.method, g)
+	}
+	b.addStepMethod(&r.method)
+	b.addCurves(r, f)
 	b.addQuality(r, f)
 	b.addBanners(r)
 	b.addHeadlines(r, f)
-	return r.whole()
+	return r
 }
 
 // title names what was measured.
 func (b *builder) title() string {
 	var backends, worlds []string
 	for _, g := range b.runs {
-		if name := g.run.Backend.Name; name != "" && !slices.Contains(backends, name) {
-			backends = append(backends, name)
+		if name := g.run.Backend.Name; name != "" {
+			backends = units.AddOnce(backends, name)
 		}
-		if w := g.run.World; w > 0 && !slices.Contains(worlds, units.Count(w, "rank")) {
-			worlds = append(worlds, units.Count(w, "rank"))
+		if w := g.run.World; w > 0 {
+			worlds = units.AddOnce(worlds, units.Count(w, "rank"))
 		}
 	}
 	title := "Collective communication"
@@ -163,4 +178,21 @@ func (b *builder) title() string {
 		title += ", " + worlds[0]
 	}
 	return title
+}
+
+// hrefFrom is a link from the report's folder to a file: a relative path, escaped, which is never read as a scheme.
+func hrefFrom(dir, path string) string {
+	from, errFrom := filepath.Abs(dir)
+	to, errTo := filepath.Abs(path)
+	if relative, err := filepath.Rel(from, to); err == nil && errFrom == nil && errTo == nil {
+		path = relative
+	}
+	parts := strings.Split(filepath.ToSlash(path), "/")
+	for i, p := range parts {
+		parts[i] = url.PathEscape(p)
+	}
+	if strings.Contains(parts[0], ":") {
+		parts = slices.Insert(parts, 0, ".")
+	}
+	return strings.Join(parts, "/")
 }

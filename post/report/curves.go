@@ -1,7 +1,8 @@
 package report
 
 import (
-	"fmt"
+	"cmp"
+	"slices"
 
 	"busbar/internal/coll"
 	"busbar/internal/notice"
@@ -11,142 +12,152 @@ import (
 	"busbar/post/say"
 )
 
-// making is a report that grows, with the numbers of what it holds once.
-type making struct {
-	*Report
-	axis     map[string]int
-	noted    map[string]int
-	families map[analysis.Condition]int
-	ceilings map[Ceiling]int
-	paths    map[result.Path]int
-}
+// maxPoints is how many points are on the page, so that it opens quickly and is smaller than 3 MB.
+const maxPoints = 60_000
 
-func newMaking(r *Report) *making {
-	return &making{Report: r, axis: map[string]int{}, noted: map[string]int{}, families: map[analysis.Condition]int{}, ceilings: map[Ceiling]int{}, paths: map[result.Path]int{}}
-}
-
-// once is the number of what a key stands for, which add adds where it is new.
-func once[K comparable](of map[K]int, key K, next int, add func()) int {
-	n, there := of[key]
-	if !there {
-		n = next
+// once is the number of a key; add adds what it stands for where it is new, and returns its number.
+func once[K comparable](of map[K]int, key K, add func() int) int {
+	n, known := of[key]
+	if !known {
+		n = add()
 		of[key] = n
-		add()
 	}
 	return n
 }
 
-func (m *making) axisOf(sizes []int64) int {
-	return once(m.axis, fmt.Sprint(sizes), len(m.Axes), func() { m.Axes = append(m.Axes, sizes) })
-}
-
-func (m *making) note(text string) int {
-	return once(m.noted, text, len(m.Notes), func() { m.Notes = append(m.Notes, text) })
-}
-
-func (m *making) pathOf(p *result.Path) int {
-	return once(m.paths, *p, m.note("path: "+p.String()), func() {})
-}
-
-func (m *making) familyOf(under analysis.Condition) int {
-	family := analysis.FamilyOf(under)
-	return once(m.families, family, len(m.Families), func() {
-		made := Family{Title: family.FamilyTitle(), Collective: family.Collective.String(), Root: family.Root, Mode: family.Mode.String()}
-		if family.Type != 0 {
-			made.Type = family.Type.String()
+// chosen are the curves that are in the report: all, or where they have too many points, those with the most serious
+// findings first, then those of the largest worlds. They stay in their order.
+func chosen(r *Report, f analysed) []*analysis.Curve {
+	points := pointsOf(f.Curves)
+	if points <= maxPoints {
+		return f.Curves
+	}
+	weight := map[*analysis.Curve]int{}
+	for _, one := range f.Findings {
+		for _, p := range one.Places() {
+			weight[p.Curve] = max(weight[p.Curve], 1+int(one.Severity))
 		}
-		if family.Op != 0 {
-			made.Op = family.Op.String()
-		}
-		if family.Placement != 0 {
-			made.Placement = say.Placement(family.Placement)
-		}
-		made.Way = say.Unusual(&result.Method{Rotate: family.Rotate, Aggregate: family.Aggregate, Average: family.Average})
-		m.Families = append(m.Families, made)
+	}
+	order := slices.Clone(f.Curves)
+	slices.SortStableFunc(order, func(x, y *analysis.Curve) int {
+		return cmp.Or(cmp.Compare(weight[y], weight[x]), cmp.Compare(y.World, x.World))
 	})
+	kept, room := map[*analysis.Curve]bool{}, maxPoints
+	for _, c := range order {
+		if len(c.Points) <= room {
+			kept[c] = true
+			room -= len(c.Points)
+		}
+	}
+	shown := slices.DeleteFunc(slices.Clone(f.Curves), func(c *analysis.Curve) bool { return !kept[c] })
+	r.LeftOut = append(r.LeftOut, notice.ReportLeftOut{
+		Shown: len(shown), Of: len(f.Curves), What: notice.LeftCurves, Points: maxPoints - room, OfPoints: points,
+	})
+	return shown
 }
 
-// addCurves adds curves, and what was found on them.
-func (b *builder) addCurves(m *making, f analysed) {
-	shown := chosen(m.Report, f)
+func pointsOf(curves []*analysis.Curve) (points int) {
+	for _, c := range curves {
+		points += len(c.Points)
+	}
+	return points
+}
+
+// charted makes pageData, with the numbers of what it has once.
+type charted struct {
+	*pageData
+	families map[analysis.Condition]int
+	notes    map[string]int
+}
+
+// addCurves adds curves, and where what was found on them is.
+func (b *builder) addCurves(r *Report, f analysed) {
+	to := charted{&r.charts, map[analysis.Condition]int{}, map[string]int{}}
+	shown := chosen(r, f)
 	number := map[*analysis.Curve]int{}
 	for i, c := range shown {
 		number[c] = i
-		made := m.curveOf(c)
+		made := to.curveOf(c)
 		if f.Ceilings != nil && c.Mode == coll.Throughput {
-			m.setCeiling(&made, f.Ceilings(c))
+			made.setPeak(f.Ceilings(c))
 		}
-		m.Curves = append(m.Curves, made)
 		if f.Models != nil {
-			m.addModel(i, f.Models(c))
+			made.setModel(f.Models(c))
 		}
+		to.Curves = append(to.Curves, made)
 	}
-	b.addHeats(m, shown)
+	b.addHeats(r, shown)
 	for _, one := range f.Findings {
-		made := findingOf(one)
-		if n, there := number[one.Curve]; there {
-			made.Curve = n
-		}
-		for _, p := range one.Also {
+		for _, p := range one.Places() {
 			if n, there := number[p.Curve]; there {
-				made.Also = append(made.Also, Place{n, p.From, p.To})
+				to.Regions = append(to.Regions, region{one.Number, one.Code(), one.Severity, n, p.From, p.To})
 			}
 		}
-		m.Findings = append(m.Findings, made)
 	}
 	if f.More > 0 {
-		m.LeftOut = append(m.LeftOut, notice.ReportLeftOut{
+		r.LeftOut = append(r.LeftOut, notice.ReportLeftOut{
 			Shown: len(f.Findings), Of: len(f.Findings) + f.More, What: notice.LeftFindings,
 		})
 	}
 }
 
-func (m *making) setCeiling(c *Curve, of analysis.Ceiling) {
-	switch {
-	case of.Known():
-		made := Ceiling{of.BusBW / 1e9, of.Name, of.Text(), of.Source}
-		c.Ceiling = once(m.ceilings, made, len(m.Ceilings), func() { m.Ceilings = append(m.Ceilings, made) })
-	case of.Fact != nil:
-		c.Unknown = m.note("no peak: " + of.Words())
-	}
+func (d *charted) familyOf(under analysis.Condition) int {
+	of := analysis.FamilyOf(under)
+	return once(d.families, of, func() int {
+		made := family{
+			Title: of.FamilyTitle(), Collective: of.Collective.String(), Root: of.Root, Mode: of.Mode.String(),
+			Way: say.Unusual(&result.Method{Rotate: of.Rotate, Aggregate: of.Aggregate, Average: of.Average}),
+		}
+		if of.Type != 0 {
+			made.Type = of.Type.String()
+		}
+		if of.Op != 0 {
+			made.Op = of.Op.String()
+		}
+		if of.Placement != 0 {
+			made.Placement = say.Placement(of.Placement)
+		}
+		d.Families = append(d.Families, made)
+		return len(d.Families) - 1
+	})
 }
 
-func (m *making) curveOf(c *analysis.Curve) Curve {
+func (d *charted) note(text string) int {
+	return once(d.notes, text, func() int {
+		d.Notes = append(d.Notes, text)
+		return len(d.Notes) - 1
+	})
+}
+
+func (d *charted) curveOf(c *analysis.Curve) curve {
 	n := len(c.Points)
-	made := Curve{
-		Family: m.familyOf(c.Condition), Who: c.Who, Backend: c.Backend, World: c.World, Nodes: c.Nodes, PerNode: c.PerNode,
+	made := curve{
+		Family: d.familyOf(c.Condition), Who: c.Who, Backend: c.Backend, World: c.World, nodes: c.Nodes,
 		Label: c.Who + ", " + analysis.ShapeOf(c.Condition).Words(), Factor: c.Collective.BusFactor(c.World),
-		Rehearsed: c.Rehearsed, Imported: c.Tool, Crowded: notice.Reason(c.Crowded), Ceiling: -1, Unknown: -1, Heat: -1,
+		Simulated: c.Rehearsed, Imported: c.Tool != "", Crowded: c.Crowded != nil, Lo: make(figures, n),
+		Hi: make(figures, n),
 	}
-	sizes, lo, hi, bases, launches := make([]int64, n), make(Figures, n), make(Figures, n), make([]int, n), make([]int, n)
-	bounded, paths := false, make([]int, n)
+	notes := make([][]int, n)
 	for i, p := range c.Points {
-		sizes[i], paths[i] = p.SizeBytes, -1
-		made.Time = append(made.Time, 1e6*p.Time.Value)
-		bases[i], launches[i] = basisOf[p.Basis], max(1, len(p.Launches))
+		made.Sizes, made.Time = append(made.Sizes, p.SizeBytes), append(made.Time, 1e6*p.Time.Value)
+		made.Bases, made.Launches = append(made.Bases, int(p.Basis)), append(made.Launches, max(1, len(p.Launches)))
 		if p.Basis != stats.NoBounds {
-			lo[i], hi[i], bounded = 1e6*p.Time.Lo, 1e6*p.Time.Hi, true
-		}
-		if p.Path != nil {
-			paths[i] = m.pathOf(p.Path)
-			made.Paths = paths
+			made.Lo[i], made.Hi[i] = 1e6*p.Time.Lo, 1e6*p.Time.Hi
 		}
 		for kind, text := range warned {
 			if p.Warned[kind] > 0 {
-				made.Marks = append(made.Marks, Mark{i, m.note(text)})
+				notes[i] = append(notes[i], d.note(text))
 			}
 		}
+		if p.Path != nil {
+			notes[i] = append(notes[i], d.note("path: "+p.Path.String()))
+		}
+		if notes[i] != nil {
+			made.Notes = notes
+		}
 	}
-	made.Axis = m.axisOf(sizes)
-	if made.Bases = alike(bases); bounded {
-		made.Lo, made.Hi = lo, hi
-	}
-	made.Launches = alike(launches)
 	return made
 }
-
-// basisOf is the index in Bases.
-var basisOf = map[stats.Basis]int{stats.NoBounds: 0, stats.WithinLaunch: 1, stats.LaunchSpread: 2, stats.AcrossLaunches: 3}
 
 // warned are the notes on points by the kind of the warning.
 var warned = []string{
@@ -154,20 +165,23 @@ var warned = []string{
 	analysis.Drifting: "drift: times rose or fell during the measurement",
 }
 
-// alike is a list of numbers as one, where all are the same.
-func alike(numbers []int) []int {
-	for _, n := range numbers {
-		if n != numbers[0] {
-			return numbers
+func (c *curve) setPeak(of analysis.Ceiling) {
+	switch {
+	case of.Known():
+		c.Peak = &peak{of.BusBW / 1e9, of.Name}
+		if c.peakNote = "peak: " + of.Text(); of.Source != "" {
+			c.peakNote += " (" + of.Source + ")"
 		}
+	case of.Fact != nil:
+		c.peakNote = "no peak: " + of.Words()
 	}
-	return numbers[:min(1, len(numbers))]
 }
 
-func findingOf(f analysis.Finding) Finding {
-	made := Finding{Number: f.Number, Notice: f.Notice, Curve: -1, From: f.From, To: f.To, Evidence: f.Evidence()}
-	for _, h := range f.Hints {
-		made.Hints = append(made.Hints, Hint{h.Text(), h.Tip.Source(), h.Variable, h.Value, h.Sweep})
+func (c *curve) setModel(of analysis.Model) {
+	c.model = of
+	for _, l := range of.Laws {
+		c.Laws = append(c.Laws, law{l.From, l.To, figures{1e6 * l.Alpha, 1e6 * l.PerByte}})
 	}
-	return made
 }
+
+func (c *curve) busBW(size int64, seconds float64) float64 { return c.Factor * float64(size) / seconds }

@@ -4,84 +4,72 @@ import (
 	"cmp"
 	"fmt"
 	"io"
-	"math"
+	"slices"
 	"strings"
 
 	"busbar/internal/document"
 	"busbar/internal/notice"
 	"busbar/internal/units"
+	"busbar/post/analysis"
 )
 
-// limits are how much of a report stands in one of its forms.
-type limits struct {
-	points int // more of them, and each curve has one row
-	curves int
-	heats  int
-	runs   int
-	files  int
-	rows   int  // of a table about steps or timelines
-	page   bool // the form has charts, and can hide
-}
-
-// The Markdown form is read in a terminal and in merge requests.
-var (
-	markdownLimits = limits{points: 1500, curves: 400, heats: 6, runs: 100, files: 100, rows: 40}
-	pageLimits     = limits{curves: 1000, heats: math.MaxInt, runs: math.MaxInt, files: math.MaxInt, rows: 300, page: true}
+// Limits of tables.
+const (
+	maxPointRows = 1500 // of more points in the Markdown form, each curve has one row
+	maxRows      = 400
 )
 
-// form is a report as it is written.
+// form is a report as it is written: the page has charts, and can fold.
 type form struct {
 	*Report
-	limits
+	page bool
 }
 
-// WriteMarkdown writes the report as Markdown.
+// WriteMarkdown writes the report as Markdown, which is read in a terminal and in merge requests.
 func (r *Report) WriteMarkdown(w io.Writer) error {
-	return form{r, markdownLimits}.document().Write(w, document.Markdown)
+	return form{r, false}.document().Write(w, document.Markdown)
 }
 
 func (r form) document() *document.Document {
 	d := &document.Document{Kind: "report", Tool: r.Tool, Title: r.Title}
 	d.Add(document.Paragraph(r.about()))
-	for _, b := range r.Banners {
-		d.Add(document.Callout{Severity: b.Severity, Text: inWords(b)})
-	}
-	sections := []*document.Section{r.inShort(), r.timelineSection()}
-	if r.Measured() {
-		sections = append(sections, r.results()...)
-	}
-	for _, s := range append(sections, r.filesSection()) {
-		if s != nil && len(s.Blocks) > 0 {
+	d.Add(callouts(r.Banners)...)
+	for _, s := range append([]*document.Section{r.inShort(), r.timelineSection()}, r.results()...) {
+		if len(s.Blocks) > 0 {
 			d.Add(s)
 		}
 	}
+	d.Add(&document.Section{ID: "files", Title: "Files", Blocks: []document.Block{r.Files}})
 	return d
+}
+
+func callouts(all []notice.Notice) (blocks []document.Block) {
+	for _, n := range all {
+		blocks = append(blocks, document.Callout{Severity: n.Severity, Text: inWords(n)})
+	}
+	return blocks
 }
 
 // about is which post wrote the report, when, and about how much.
 func (r form) about() string {
-	words := []string{fmt.Sprintf("%s, %s UTC", cmp.Or(r.Tool, "post"), moment(r.Made))}
+	made := strings.TrimSuffix(strings.Replace(r.Made, "T", " ", 1), "Z")
+	words := []string{fmt.Sprintf("%s, %s UTC", cmp.Or(r.Tool, "post"), made)}
 	if r.Measured() {
-		words = append(words, units.Count(r.Totals.Runs, "run"))
+		words = append(words, units.Count(len(r.runs), "run"))
 		if r.Collectives() {
 			words = append(words, units.Count(r.Totals.Curves, "curve"), units.Count(r.Totals.Points, "point"))
 		}
 	}
-	if r.Steps != nil {
+	if r.steps != nil {
 		words = append(words, units.Count(r.Totals.Steps, "point")+" of training steps")
 	}
 	return strings.Join(words, " · ")
 }
 
-// moment writes a time of RFC 3339 in UTC.
-func moment(t string) string { return strings.TrimSuffix(strings.Replace(t, "T", " ", 1), "Z") }
-
 // Summary is the banners and headlines alone, for a terminal; its JSON has the report's Notices.
 func (r *Report) Summary() *document.Document {
 	d := &document.Document{Kind: "report", Notices: r.Notices()}
-	for _, b := range r.Banners {
-		d.Add(document.Callout{Severity: b.Severity, Text: inWords(b)})
-	}
+	d.Add(callouts(r.Banners)...)
 	var list document.List
 	for _, h := range r.Headlines {
 		list = append(list, h.words())
@@ -92,28 +80,26 @@ func (r *Report) Summary() *document.Document {
 
 // results are all that is about what rank measured.
 func (r form) results() []*document.Section {
-	all := []*document.Section{r.planSection(), r.stepsSection()}
-	method := factsSection("method", "Method", r.Method)
-	if r.Collectives() {
-		if r.page {
-			all = append(all, r.curvesSection())
-		}
-		all = append(all, r.findingsSection(), r.modelsSection())
-		all = append(all, r.pointSections()...)
-		all = append(all, r.ranksSection())
-		method.Add(document.Paragraph(unitsSay))
+	if !r.Measured() {
+		return nil
 	}
-	return append(
-		all, r.qualitySection(), method, factsSection("environment", "Environment", r.Environment), r.runsSection(),
-	)
+	all := []*document.Section{r.planSection(), r.stepsSection()}
+	method := r.method.section("method", "Method", len(r.runs))
+	if r.Collectives() {
+		all = append(all, r.curvesSection(), r.findingsSection(), r.modelsSection())
+		all = append(append(all, r.pointSections()...), r.ranksSection())
+		method.Add(document.Paragraph(unitsText))
+	}
+	environment := r.environment.section("environment", "Environment", len(r.runs))
+	return append(all, r.qualitySection(), method, environment, r.runsSection())
 }
 
-// unitsSay is what all tables are to be read with.
-const unitsSay = "Sizes are powers of 1024, GB/s are 1e9 bytes per second, times are medians. algbw is size / time; busbw is " +
-	"algbw times a factor of the collective and the number of ranks."
+// unitsText is what all tables are to be read with.
+const unitsText = "Sizes are powers of 1024, GB/s are 1e9 bytes per second, times are medians. algbw is size / time; " +
+	"busbw is algbw times a factor of the collective and the number of ranks."
 
-// table has columns of these names: those that end in > have values, which are aligned at the right, those that end in ~ long
-// texts.
+// table has columns of these names: those that end in > have values, which are aligned at the right, those that end in
+// ~ long texts.
 func table(names ...string) *document.Table {
 	t := &document.Table{}
 	for _, name := range names {
@@ -129,11 +115,10 @@ func (r form) more(n int, noun string) []document.Block {
 	if n <= 0 {
 		return nil
 	}
-	where := ", in report.html"
-	if r.page {
-		where = ", in merged.csv (post merge)"
+	return []document.Block{
+		document.Paragraph("And " + units.Count(n, "more "+noun) + ", in the results files and in " +
+			"merged.csv (post merge)."),
 	}
-	return []document.Block{document.Paragraph("And " + units.Count(n, "more "+noun) + where + ".")}
 }
 
 // upTo is the first entries of a list, and how many further ones there are.
@@ -148,6 +133,9 @@ func paragraphs(texts []string) (all []document.Block) {
 	}
 	return all
 }
+
+// NoHeadline is what a report states where there is no headline.
+const NoHeadline = "No headline: see the tables below."
 
 func (r form) inShort() *document.Section {
 	s := &document.Section{ID: "short", Title: "In short"}
@@ -165,8 +153,8 @@ func (r form) inShort() *document.Section {
 		}
 		items.All = append(items.All, item)
 	}
-	for _, s := range leftOut(r.LeftOut) {
-		items.All = append(items.All, document.Item{Text: s})
+	for _, text := range leftOut(r.LeftOut) {
+		items.All = append(items.All, document.Item{Text: text})
 	}
 	s.Add(items)
 	return s
@@ -178,10 +166,7 @@ func inWords(n notice.Notice) string {
 	if _, is := n.Fact.(notice.Straggler); !is { // whose details have a section
 		words = append(words, n.Details()...)
 	}
-	if do := notice.ToDo(n.Fact); do != "" {
-		words = append(words, do)
-	}
-	return strings.Join(words, " ")
+	return strings.Join(append(words, nonEmpty(notice.ToDo(n.Fact))...), " ")
 }
 
 // words are a headline in sentences; the details of a finding are where it is listed.
@@ -214,38 +199,38 @@ func (r form) planSection() *document.Section {
 		planned += "."
 	}
 	s := &document.Section{ID: "plan", Title: "Plan and done"}
-	s.Add(document.Paragraph(fmt.Sprintf("%s %s.", planned, units.Capital(countsWords(p.Counts)))))
+	s.Add(document.Paragraph(fmt.Sprintf("%s %s.", planned, units.Capital(p.Done))))
 	for _, n := range p.Notices {
 		s.Add(document.Paragraph(inWords(n)))
 	}
 	return s
 }
 
-func countsWords(counts []Count) string {
-	var words []string
-	for _, c := range counts {
-		words = append(words, fmt.Sprintf("%d %s", c.N, c.Text))
-	}
-	return strings.Join(words, ", ")
-}
-
 func (r form) findingsSection() *document.Section {
 	s := &document.Section{ID: "findings", Title: "Findings"}
 	if len(r.Findings) == 0 {
-		s.Add(document.Paragraph(r.NoFinding()))
+		s.Add(document.Paragraph(r.noFinding()))
 	}
-	tried := map[Hint]int{} // the finding under which a hint is whole
+	tried := map[[4]string]int{} // the finding under which a hint is whole
 	items := document.Items{Numbered: true}
 	for _, f := range r.Findings {
 		item := document.Item{
-			ID: findingID(f.Number), Severity: f.Severity, Label: fmt.Sprintf("%s, %s", f.Severity, f.Code()), Text: f.Sentence(),
-			Below: paragraphs(f.Evidence),
+			ID: findingID(f.Number), Severity: f.Severity, Label: fmt.Sprintf("%s, %s", f.Severity, f.Code()),
+			Text: f.Sentence(), Below: paragraphs(f.Evidence()),
 		}
 		if len(f.Hints) > 0 {
 			hints := &document.Section{Title: fmt.Sprintf("What to try (%d)", len(f.Hints)), Fold: document.Folded}
 			for _, h := range f.Hints {
-				hints.Add(h.blocks(tried[h])...)
-				tried[h] = cmp.Or(tried[h], f.Number)
+				key := [4]string{string(h.Tip), h.Variable, h.Value, h.Sweep}
+				if first := tried[key]; first > 0 {
+					hints.Add(document.Paragraph(fmt.Sprintf("Try%s, as under finding %d", setting(h), first)))
+					continue
+				}
+				tried[key] = f.Number
+				hints.Add(document.Paragraph(fmt.Sprintf("Try%s: %s (%s)", setting(h), h.Text(), h.Tip.Source())))
+				if h.Sweep != "" {
+					hints.Add(document.Code(h.Sweep))
+				}
 			}
 			item.Below = append(item.Below, hints)
 		}
@@ -255,20 +240,17 @@ func (r form) findingsSection() *document.Section {
 	return s
 }
 
-// blocks are a hint, or where an earlier finding has it, a reference to that.
-func (h Hint) blocks(earlier int) []document.Block {
-	if earlier > 0 {
-		return paragraphs([]string{fmt.Sprintf("Try%s, as under finding %d", h.setting(), earlier)})
+// noFinding states why there are no findings.
+func (r form) noFinding() string {
+	analysed := func(c curve) bool { return !c.Simulated && !c.Crowded }
+	if len(r.charts.Curves) > 0 && !slices.ContainsFunc(r.charts.Curves, analysed) {
+		return "Not analysed: all results are simulated or oversubscribed."
 	}
-	all := paragraphs([]string{fmt.Sprintf("Try%s: %s (%s)", h.setting(), h.Says, h.Source)})
-	if h.Sweep != "" {
-		all = append(all, document.Code(h.Sweep))
-	}
-	return all
+	return "No findings."
 }
 
 // setting is a variable with its value, behind a space; "" where a hint has none.
-func (h Hint) setting() string {
+func setting(h analysis.Hint) string {
 	switch {
 	case h.Variable == "":
 		return ""
@@ -276,34 +258,4 @@ func (h Hint) setting() string {
 		return " " + h.Variable
 	}
 	return fmt.Sprintf(" %s=%s", h.Variable, h.Value)
-}
-
-func (r form) modelsSection() *document.Section {
-	s := &document.Section{ID: "models", Title: "Models"}
-	if len(r.Models) == 0 {
-		return s
-	}
-	t := table("operation~", "contender", "ranks>", "latency>", "bandwidth>", "n½>", "pieces from", "scatter>",
-		"bounds")
-	models, left := upTo(r.Models, r.curves)
-	for _, one := range models {
-		c := r.Curves[one.Curve]
-		t.Row(
-			r.Families[c.Family].Title,
-			c.name(),
-			ranksOf(c),
-			one.Latency,
-			one.Bandwidth,
-			one.Half,
-			one.Changes,
-			one.Scatter,
-			one.Bounds,
-		)
-	}
-	s.Add(document.Paragraph(modelsSay), t)
-	s.Add(r.more(left, "model")...)
-	if words := r.unmodelled(); words != "" {
-		s.Add(document.Paragraph(words))
-	}
-	return s
 }

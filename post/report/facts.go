@@ -3,169 +3,171 @@ package report
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
-	"sort"
 	"strings"
 
 	"busbar/internal/coll"
+	"busbar/internal/document"
 	"busbar/internal/result"
 	"busbar/internal/units"
 )
 
-// Bounds of one fact: further values are counted, and longer ones cut.
-const (
-	maxValues     = 12
-	maxValueRunes = 4000
-)
+// maxValues is how many values of one fact are listed; further ones are counted.
+const maxValues = 12
 
-// facts collects what runs have, each value once.
+// facts are what runs have, each value once.
 type facts struct {
-	order []*fact
-	of    map[[2]string]*fact // by topic and name
+	all    []*fact
+	of     map[[2]string]*fact      // by topic and name
+	values map[[3]string]*factValue // by topic, name and text
 }
 
+// fact is one thing that runs have, with its values in the order in which they came.
 type fact struct {
 	topic, name string
-	values      []*value
-	of          map[string]*value
+	values      []*factValue
+	least, most int // of a fact that is a range of numbers
 }
 
-type value struct {
-	text string
-	runs []int
+// factValue is what some of the runs have of a fact.
+type factValue struct {
+	text   string
+	runs   []int // ascending
+	points int   // that have it, where points are counted
 }
 
-// add notes that a run has a value; an empty one is none.
-func (f *facts) add(number int, topic, name, text string) {
-	if text == "" {
-		return
-	}
-	if f.of == nil {
-		f.of = map[[2]string]*fact{}
-	}
+func (f *facts) fact(topic, name string) *fact {
 	key := [2]string{topic, name}
 	one := f.of[key]
 	if one == nil {
-		one = &fact{topic: topic, name: name, of: map[string]*value{}}
+		if f.of == nil {
+			f.of, f.values = map[[2]string]*fact{}, map[[3]string]*factValue{}
+		}
+		one = &fact{topic: topic, name: name}
 		f.of[key] = one
-		f.order = append(f.order, one)
+		f.all = append(f.all, one)
 	}
-	v := one.of[text]
+	return one
+}
+
+// add notes that a run has a value; an empty one is none.
+func (f *facts) add(number int, topic, name, text string) *factValue {
+	if text == "" {
+		return &factValue{}
+	}
+	key := [3]string{topic, name, text}
+	v := f.values[key]
 	if v == nil {
-		v = &value{text: text}
-		one.of[text] = v
+		one := f.fact(topic, name)
+		v = &factValue{text: text}
+		f.values[key] = v
 		one.values = append(one.values, v)
 	}
 	if n := len(v.runs); n == 0 || v.runs[n-1] != number {
 		v.runs = append(v.runs, number)
 	}
+	return v
+}
+
+// addRange notes a number of a fact that is a range of numbers; 0 is none.
+func (f *facts) addRange(topic, name string, n int) {
+	if n > 0 {
+		one := f.fact(topic, name)
+		one.least, one.most = min(cmp.Or(one.least, n), n), max(one.most, n)
+	}
 }
 
 // addMap notes the entries of a map, by name.
 func (f *facts) addMap(number int, topic string, entries map[string]string) {
-	names := make([]string, 0, len(entries))
-	for name := range entries {
-		names = append(names, name)
-	}
-	sort.Strings(names)
-	for _, name := range names {
-		text := entries[name]
-		if text == "" {
-			text = "(empty)"
-		}
-		f.add(number, topic, name, text)
+	for _, name := range slices.Sorted(maps.Keys(entries)) {
+		f.add(number, topic, name, cmp.Or(entries[name], "(empty)"))
 	}
 }
 
-// facts are in the order of their topics, as they first came, and within one by when they came.
-func (f *facts) facts(runs int) []Fact {
-	var topics []string
-	for _, one := range f.order {
-		if !slices.Contains(topics, one.topic) {
-			topics = append(topics, one.topic)
+// section has a table for each topic, in the order in which they first came.
+func (f *facts) section(id, title string, runs int) *document.Section {
+	s := &document.Section{ID: id, Title: title}
+	tables := map[string]*document.Table{}
+	for _, one := range f.all {
+		t := tables[one.topic]
+		if t == nil {
+			t = table("what", "value~", "runs")
+			tables[one.topic] = t
+			s.Add(&document.Section{Title: one.topic, Fold: document.Open, Blocks: []document.Block{t}})
 		}
+		one.rows(t, runs)
 	}
-	all := []Fact{}
-	for _, topic := range topics {
-		for _, one := range f.order {
-			if one.topic == topic {
-				all = append(all, one.fact(runs))
+	for _, t := range tables { // a column of runs only where they differ
+		if !slices.ContainsFunc(t.Rows, func(row []string) bool { return row[2] != "" }) {
+			t.Columns = t.Columns[:2]
+			for i := range t.Rows {
+				t.Rows[i] = t.Rows[i][:2]
 			}
 		}
 	}
-	return all
+	return s
 }
 
-func (f *fact) fact(runs int) Fact {
-	made := Fact{Topic: f.topic, Name: f.name}
+func (f *fact) rows(t *document.Table, runs int) {
+	name := f.name
+	switch {
+	case f.most > f.least:
+		t.Row(name, fmt.Sprintf("%d to %d", f.least, f.most), "")
+	case f.most > 0:
+		t.Row(name, fmt.Sprint(f.most), "")
+	}
 	for i, v := range f.values {
 		if i == maxValues {
-			made.Values = append(made.Values, Value{Text: fmt.Sprintf("and %d other values", len(f.values)-i)})
+			t.Row("", fmt.Sprintf("and %d other values", len(f.values)-i), "")
 			break
 		}
-		made.Values = append(made.Values, Value{cut(v.text), runsIn(v.runs, runs)})
-	}
-	return made
-}
-
-// cut is a text that is not too long for a page.
-func cut(text string) string {
-	if runes := []rune(text); len(runes) > maxValueRunes {
-		return string(runes[:maxValueRunes]) + fmt.Sprintf(" … (%d more characters)", len(runes)-maxValueRunes)
-	}
-	return text
-}
-
-// environment is what the runs ran on and with.
-func (l runList) environment() []Fact {
-	f := &facts{}
-	for _, g := range l {
-		programFacts(f, g)
-	}
-	for _, g := range l {
-		libraryFacts(f, g)
-	}
-	for _, g := range l {
-		worldFacts(f, g)
-	}
-	for _, g := range l {
-		machineFacts(f, g)
-	}
-	for _, g := range l {
-		f.addMap(g.number, "Slurm", g.run.Slurm)
-	}
-	for _, g := range l {
-		f.addMap(g.number, "Variables", g.run.Environment)
-	}
-	return f.facts(len(l))
-}
-
-func programFacts(f *facts, g *gathered) {
-	run := g.run
-	if s := run.Imported; s != nil {
-		f.add(g.number, "Imported", "tool", s.Tool)
-		f.add(g.number, "Imported", "format", s.Format)
-		f.add(g.number, "Imported", "file", s.Path)
-		f.add(g.number, "Imported", "start, as recorded", s.Started)
-		f.addMap(g.number, "Imported: given at import", s.Given)
-		for _, text := range s.Deduced.Texts() {
-			f.add(g.number, "Imported", "deduced", text)
+		text := units.Truncate(v.text, 4000)
+		if v.points > 0 {
+			text += " (" + units.Count(v.points, "point") + ")"
 		}
-		f.addMap(g.number, "Imported: settings, as the tool reports them", s.Settings)
-		return
+		t.Row(name, text, runsIn(v.runs, runs))
+		name = ""
 	}
-	f.add(g.number, "Program", "tool", run.Tool)
-	f.add(g.number, "Program", "build", run.Build)
-	f.add(g.number, "Program", "command", shellWords(run.Command))
-	f.add(g.number, "Program", "sweep", run.Sweep.Name)
 }
 
-func libraryFacts(f *facts, g *gathered) {
-	lib, mpi := &g.run.Backend, &g.run.MPI
-	topic := "Backend"
-	if lib.Name != "" {
-		topic += " " + lib.Name
+// addEnvironment adds what a run ran on and with.
+func addEnvironment(f *facts, g *gathered) {
+	if g.run.Imported != nil {
+		addImported(f, g)
+	} else {
+		addProgram(f, g)
 	}
+	addLibraries(f, g)
+	addWorld(f, g)
+	addMachine(f, g)
+	f.addMap(g.number, "Slurm", g.run.Slurm)
+	f.addMap(g.number, "Variables", g.run.Environment)
+}
+
+func addImported(f *facts, g *gathered) {
+	s := g.run.Imported
+	f.add(g.number, "Imported", "tool", s.Tool)
+	f.add(g.number, "Imported", "format", s.Format)
+	f.add(g.number, "Imported", "file", s.Path)
+	f.add(g.number, "Imported", "start, as recorded", s.Started)
+	f.addMap(g.number, "Imported: given at import", s.Given)
+	for _, text := range s.Deduced.Texts() {
+		f.add(g.number, "Imported", "deduced", text)
+	}
+	f.addMap(g.number, "Imported: settings, as the tool reports them", s.Settings)
+}
+
+func addProgram(f *facts, g *gathered) {
+	f.add(g.number, "Program", "tool", g.run.Tool)
+	f.add(g.number, "Program", "build", g.run.Build)
+	f.add(g.number, "Program", "command", shellWords(g.run.Command))
+	f.add(g.number, "Program", "sweep", g.run.Sweep.Name)
+}
+
+func addLibraries(f *facts, g *gathered) {
+	lib, mpi := &g.run.Backend, &g.run.MPI
+	topic := strings.TrimSpace("Backend " + lib.Name)
 	f.add(g.number, topic, "library", lib.Title())
 	f.add(g.number, topic, "path", lib.Path)
 	f.add(g.number, topic, "build id", lib.BuildID)
@@ -182,29 +184,30 @@ func libraryFacts(f *facts, g *gathered) {
 	f.add(g.number, "MPI", "large counts", mpi.LargeCounts)
 }
 
-func worldFacts(f *facts, g *gathered) {
-	run := g.run
-	if run.World > 0 {
+func addWorld(f *facts, g *gathered) {
+	const topic = "Ranks"
+	if run := g.run; run.World > 0 {
 		words := units.Count(run.World, "rank")
 		if run.Nodes > 0 {
 			words += " on " + units.Count(run.Nodes, "node")
 		}
-		f.add(g.number, "Ranks", "world", words)
+		f.add(g.number, topic, "world", words)
 	}
-	f.add(g.number, "Ranks", "device", run.Device)
-	f.add(g.number, "Ranks", "where each ran", g.layout.words())
-	f.add(g.number, "Ranks", "state of the devices", g.state)
+	f.add(g.number, topic, "device", g.run.Device)
+	f.add(g.number, topic, "where each ran", g.layout.words())
+	f.add(g.number, topic, "state of the devices", g.state)
 	if g.end != nil {
 		for _, t := range g.end.Throttled {
-			f.add(g.number, "Ranks", "throttled at the end", fmt.Sprintf("rank %d (%s): %s", t.Rank, t.Host, strings.Join(t.Reasons, ", ")))
+			text := fmt.Sprintf("rank %d (%s): %s", t.Rank, t.Host, strings.Join(t.Reasons, ", "))
+			f.add(g.number, topic, "throttled at the end", text)
 		}
 	}
-	if p := run.Pattern; p != nil {
-		f.add(g.number, "Ranks", "pattern", p.String())
+	if p := g.run.Pattern; p != nil {
+		f.add(g.number, topic, "pattern", p.String())
 	}
 }
 
-func machineFacts(f *facts, g *gathered) {
+func addMachine(f *facts, g *gathered) {
 	m := &g.run.Machine
 	if *m == (result.Machine{}) {
 		return

@@ -15,8 +15,8 @@ import (
 
 // How many headlines of one kind there are.
 const (
-	mostFastest  = 3
-	mostReminded = 4
+	maxFastest  = 3
+	maxRepeated = 4
 )
 
 // addBanners puts first what invalidates values.
@@ -66,11 +66,11 @@ func (b *builder) addHeadlines(r *Report, f analysed) {
 		}
 	}
 	add(fastest(f))
-	addStepHeadlines(r, b.steps)
+	r.addStepHeadlines(b.steps)
 	add(f.Headlines)
 	reminded := 0
 	for _, one := range r.Findings {
-		if one.Severity > notice.Info && reminded < mostReminded {
+		if one.Severity > notice.Info && reminded < maxRepeated {
 			reminded++
 			r.Headlines = append(r.Headlines, Headline{one.Notice, one.Number})
 		}
@@ -94,15 +94,16 @@ func fastest(f analysed) (facts []notice.Fact) {
 		if old == nil {
 			order = append(order, key)
 		}
-		if old == nil || c.Collective == old.Collective && (c.World > old.World || c.World == old.World && peakOf(c) > peakOf(old)) {
+		if old == nil ||
+			c.Collective == old.Collective && (c.World > old.World || c.World == old.World && peakOf(c) > peakOf(old)) {
 			best[key] = c
 		}
 	}
 	slices.SortStableFunc(order, func(x, y string) int { return cmp.Compare(peakOf(best[y]), peakOf(best[x])) })
-	for i, key := range order[:min(len(order), mostFastest)] {
+	for i, key := range order[:min(len(order), maxFastest)] {
 		fact := fastestOf(best[key], f)
-		if i == mostFastest-1 {
-			fact.Lower = len(order) - mostFastest
+		if i == maxFastest-1 {
+			fact.Lower = len(order) - maxFastest
 		}
 		facts = append(facts, fact)
 	}
@@ -154,7 +155,8 @@ func rangeOf(c *analysis.Curve, i int) (r notice.BandwidthRange) {
 	p, k := c.Points[i], c.Case(i)
 	if p.Time.Lo > 0 {
 		r = notice.BandwidthRange{
-			Lo: units.Bandwidth(k.BusBW(p.Time.Hi)), Hi: units.Bandwidth(k.BusBW(p.Time.Lo)), Basis: rangeBases[p.Basis],
+			Lo: units.Bandwidth(k.BusBW(p.Time.Hi)), Hi: units.Bandwidth(k.BusBW(p.Time.Lo)),
+			Basis: rangeBases[p.Basis],
 		}
 	}
 	return r

@@ -3,17 +3,21 @@ package report
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
+	"strings"
 
 	"busbar/internal/notice"
 	"busbar/internal/result"
+	"busbar/internal/stats"
+	"busbar/internal/units"
 	"busbar/post/analysis"
 )
 
-// Bounds of the per-rank data. A page of them is for looking at.
+// Limits of the per-rank data.
 const (
-	maxKept  = 4_000_000 // figures that are kept while rows come
-	maxCells = 40_000    // figures on the page
+	maxKept  = 4_000_000 // values that are kept while rows come
+	maxCells = 40_000    // values on the page
 )
 
 // heats keeps what each rank took, of the last record of each point.
@@ -21,7 +25,7 @@ type heats struct {
 	of   map[heatKey]*heat
 	kept int
 
-	points, left int // that are kept, and that came too late to be
+	points, left int // that are kept, and for which there was no room
 }
 
 // heatKey is the curve that a record belongs to.
@@ -33,27 +37,15 @@ type heatKey struct {
 
 // heat is one curve's.
 type heat struct {
-	rows map[int64]*rankTimes // by size
-	run  string               // the ID of the last run
-
+	rows        map[int64]rankTimes // by size
+	last        *result.Run
 	uncertainty float64 // s, the largest of what it is late by
 }
 
 // rankTimes are those of one point, by rank, in seconds.
 type rankTimes struct {
-	median, late []float32
-	run          string // the ID of the run that took them
-}
-
-func newHeats() *heats { return &heats{of: map[heatKey]*heat{}} }
-
-func heatKeyOf(run *result.Run, r *result.Record) heatKey {
-	k := heatKey{who: analysis.ContenderOf(run), under: analysis.ConditionOf(run, r)}
-	k.under.SizeBytes, k.under.Count = 0, 0
-	if run.Imported != nil {
-		k.tool = run.Imported.Tool
-	}
-	return k
+	median, late []float64
+	run          *result.Run
 }
 
 func (h *heats) add(row result.Row) {
@@ -61,14 +53,17 @@ func (h *heats) add(row result.Row) {
 	if r.Ranks == nil || len(r.Ranks.Median) < 2 {
 		return
 	}
-	key := heatKeyOf(row.Run, r)
+	key := heatKey{who: analysis.ContenderOf(row.Run), under: analysis.ConditionOf(row.Run, r)}
+	key.under.SizeBytes, key.under.Count = 0, 0
+	if row.Run.Imported != nil {
+		key.tool = row.Run.Imported.Tool
+	}
 	one := h.of[key]
 	if one == nil {
-		one = &heat{rows: map[int64]*rankTimes{}}
+		one = &heat{rows: map[int64]rankTimes{}}
 		h.of[key] = one
 	}
-	t := one.rows[r.SizeBytes]
-	if t == nil {
+	if _, replaces := one.rows[r.SizeBytes]; !replaces {
 		need := len(r.Ranks.Median) + len(r.Ranks.Late)
 		if h.kept+need > maxKept {
 			h.left++
@@ -76,146 +71,130 @@ func (h *heats) add(row result.Row) {
 		}
 		h.kept += need
 		h.points++
-		t = &rankTimes{}
-		one.rows[r.SizeBytes] = t
 	}
-	t.median, t.late = short(t.median, r.Ranks.Median), short(t.late, r.Ranks.Late)
-	t.run = row.Run.ID
-	one.run, one.uncertainty = row.Run.ID, max(one.uncertainty, r.Ranks.Uncertainty)
+	one.rows[r.SizeBytes] = rankTimes{slices.Clone(r.Ranks.Median), slices.Clone(r.Ranks.Late), row.Run}
+	one.last, one.uncertainty = row.Run, max(one.uncertainty, r.Ranks.Uncertainty)
 }
 
-// short copies figures in half the room, where to has it.
-func short(to []float32, from []float64) []float32 {
-	to = to[:0]
-	if cap(to) < len(from) {
-		to = make([]float32, 0, len(from))
+// addHeats adds the per-rank data of the curves that are in the report, where ranks are furthest apart first.
+func (b *builder) addHeats(r *Report, shown []*analysis.Curve) {
+	var all []rankHeatmap
+	uneven := map[int]float64{} // by curve
+	for i, c := range shown {
+		if h := b.heats.of[heatKey{c.Contender, c.Tool, c.Condition}]; h != nil {
+			made := b.heatmapOf(h)
+			made.Curve = i
+			uneven[i] = made.unevenness()
+			all = append(all, made)
+		}
 	}
-	for _, x := range from {
-		to = append(to, float32(x))
+	slices.SortStableFunc(all, func(x, y rankHeatmap) int { return cmp.Compare(uneven[y.Curve], uneven[x.Curve]) })
+	room := maxCells
+	for _, h := range all {
+		if room -= len(h.Sizes) * len(h.Ranks) * 2; room >= 0 || r.charts.Heats == nil {
+			r.charts.Heats = append(r.charts.Heats, h)
+		}
 	}
-	return to
+	if n := len(r.charts.Heats); n < len(all) {
+		r.LeftOut = append(r.LeftOut, notice.ReportLeftOut{Shown: n, Of: len(all), What: notice.LeftRankTimes})
+	}
+	if h := b.heats; h.left > 0 {
+		r.LeftOut = append(r.LeftOut, notice.ReportLeftOut{
+			Shown: h.points, Of: h.points + h.left, What: notice.LeftRankSizes,
+		})
+	}
+}
+
+// heatmapOf leaves out the points of runs whose ranks were placed elsewhere than those of the last one: rank 3 of one
+// line of the map is one place.
+func (b *builder) heatmapOf(h *heat) (made rankHeatmap) {
+	last := b.byRun[h.last.ID].layout
+	for size, t := range h.rows {
+		if last.placedAs(b.byRun[t.run.ID].layout) {
+			made.Sizes = append(made.Sizes, size)
+		}
+	}
+	slices.Sort(made.Sizes)
+	ranks, late := 0, false
+	for _, size := range made.Sizes {
+		t := h.rows[size]
+		ranks, late = max(ranks, len(t.median), len(t.late)), late || len(t.late) > 0
+		made.Median, made.Late = append(made.Median, micro(t.median)), append(made.Late, micro(t.late))
+	}
+	if made.Uncertainty = rounded(1e6 * h.uncertainty); !late {
+		made.Late, made.Uncertainty = nil, 0
+	}
+	for rank := range ranks {
+		made.Ranks = append(made.Ranks, last.label(rank))
+	}
+	made.Slowest, made.Latest = made.slowest(), made.latest()
+	return made
+}
+
+func micro(seconds []float64) figures {
+	f := make(figures, len(seconds))
+	for i, s := range seconds {
+		f[i] = 1e6 * s
+	}
+	return f
 }
 
 // unevenness is how far ranks are apart: the largest share by which a rank's median is off the median of all.
-func (h *heat) unevenness() float64 {
+func (h *rankHeatmap) unevenness() float64 {
 	most := 0.0
-	for _, t := range h.rows {
-		middle := medianOf(t.median)
-		for _, x := range t.median {
-			if middle > 0 {
-				most = max(most, max(float64(x)/middle, middle/float64(x))-1)
+	for _, row := range h.Median {
+		middle := stats.Median(row)
+		for _, x := range row {
+			if middle > 0 && x > 0 {
+				most = max(most, x/middle-1, middle/x-1)
 			}
 		}
 	}
 	return most
 }
 
-func medianOf(x []float32) float64 {
-	sorted := slices.Sorted(slices.Values(x))
-	n := len(sorted)
-	if n == 0 {
-		return 0
-	}
-	return (float64(sorted[(n-1)/2]) + float64(sorted[n/2])) / 2
+// leastSlow is by what share a rank takes longer before it is named: some rank always takes longest.
+const leastSlow = 0.01
+
+// slowest names the ranks whose times are longest against the median rank, by their median over sizes.
+func (h *rankHeatmap) slowest() string {
+	return h.highest(h.Median, func(v, middle float64) float64 { return v/middle - 1 }, leastSlow,
+		func(v float64) string { return fmt.Sprintf("%+.1f %%", 100*v) })
 }
 
-// addHeats adds the per-rank data of the curves that stand in the report, where ranks are furthest apart first.
-func (b *builder) addHeats(m *making, shown []*analysis.Curve) {
-	type candidate struct {
-		curve  int
-		heat   *heat
-		uneven float64
-	}
-	var all []candidate
-	for i, c := range shown {
-		k := heatKey{c.Contender, c.Tool, c.Condition}
-		if h := b.heats.of[k]; h != nil && len(h.rows) > 0 {
-			b.settle(h)
-			all = append(all, candidate{i, h, h.unevenness()})
+// latest names the ranks that issue last, by more than the uncertainty of the clocks.
+func (h *rankHeatmap) latest() string {
+	return h.highest(h.Late, func(v, _ float64) float64 { return v }, h.Uncertainty,
+		func(v float64) string { return units.Duration(v / 1e6) })
+}
+
+// highest names up to three ranks by the median over sizes of a value that is above a minimum.
+func (h *rankHeatmap) highest(
+	rows []figures, by func(v, middle float64) float64, least float64, text func(float64) string,
+) string {
+	values := make([][]float64, len(h.Ranks))
+	for _, row := range rows {
+		middle := stats.Median(row)
+		for rank, v := range row {
+			if x := by(v, middle); !math.IsNaN(x) && !math.IsInf(x, 0) {
+				values[rank] = append(values[rank], x)
+			}
 		}
 	}
-	slices.SortStableFunc(all, func(x, y candidate) int { return cmp.Compare(y.uneven, x.uneven) })
-	room, left := maxCells, 0
-	for _, c := range all {
-		made := b.heatOf(c.heat)
-		if room -= made.cells(); room < 0 && len(m.Heats) > 0 {
-			left++
-			continue
-		}
-		made.Curve, made.Axis = c.curve, m.axisOf(c.heat.sizes())
-		m.Curves[c.curve].Heat = len(m.Heats)
-		m.Heats = append(m.Heats, made)
+	type standing struct {
+		rank  int
+		value float64
 	}
-	if left > 0 {
-		m.LeftOut = append(m.LeftOut, notice.ReportLeftOut{Shown: len(m.Heats), Of: len(all), What: notice.LeftRankTimes})
-	}
-	if b.heats.left > 0 {
-		m.LeftOut = append(m.LeftOut, notice.ReportLeftOut{
-			Shown: b.heats.points, Of: b.heats.points + b.heats.left, What: notice.LeftRankSizes,
-		})
-	}
-}
-
-// settle drops the points of runs whose ranks lay elsewhere than those of the last one: rank 3 of one line of the map is
-// one place.
-func (b *builder) settle(h *heat) {
-	last := b.byRun[h.run].layout
-	for size, t := range h.rows {
-		if !last.placedAs(b.byRun[t.run].layout) {
-			delete(h.rows, size)
+	var all []standing
+	for rank, x := range values {
+		if slices.Sort(x); len(x) > 0 && x[len(x)/2] > least {
+			all = append(all, standing{rank, x[len(x)/2]})
 		}
 	}
-}
-
-// cells is how many figures it has.
-func (h *Heat) cells() (n int) {
-	for _, rows := range [][]Figures{h.Median, h.Late} {
-		for _, row := range rows {
-			n += len(row)
-		}
+	slices.SortStableFunc(all, func(a, b standing) int { return cmp.Compare(b.value, a.value) })
+	var words []string
+	for _, s := range all[:min(len(all), 3)] {
+		words = append(words, fmt.Sprintf("%s (%s)", h.Ranks[s.rank], text(s.value)))
 	}
-	return n
-}
-
-func (h *heat) sizes() (sizes []int64) {
-	for s := range h.rows {
-		sizes = append(sizes, s)
-	}
-	slices.Sort(sizes)
-	return sizes
-}
-
-func (b *builder) heatOf(h *heat) (made Heat) {
-	ranks, late := 0, false
-	for _, s := range h.sizes() {
-		t := h.rows[s]
-		ranks = max(ranks, len(t.median), len(t.late))
-		late = late || len(t.late) > 0
-		made.Median, made.Late = append(made.Median, micro(t.median)), append(made.Late, micro(t.late))
-	}
-	if made.Uncertainty = rounded(1e6 * h.uncertainty); !late {
-		made.Late, made.Uncertainty = nil, 0
-	}
-	l := b.byRun[h.run].layout
-	for rank := range ranks {
-		made.Ranks = append(made.Ranks, l.label(rank))
-	}
-	made.Slowest, made.Latest = made.slowest(), made.latest()
-	return made
-}
-
-func micro(seconds []float32) Figures {
-	f := make(Figures, len(seconds))
-	for i, s := range seconds {
-		f[i] = 1e6 * float64(s)
-	}
-	return f
-}
-
-// label names a rank with its host, where that is known.
-func (l *layout) label(rank int) string {
-	if l != nil && rank < len(l.ranks) && l.ranks[rank].Rank == rank {
-		return fmt.Sprintf("%d %s", rank, l.ranks[rank].Host)
-	}
-	return fmt.Sprint(rank)
+	return strings.Join(words, ", ")
 }

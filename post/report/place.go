@@ -6,60 +6,43 @@ import (
 
 	"busbar/internal/coll"
 	"busbar/internal/notice"
-	"busbar/internal/result"
 	"busbar/internal/units"
 )
 
-// place collects where something was met: in which runs, operations and sizes.
+// place collects where something occurred: in which runs, operations and sizes.
 type place struct {
 	n          int
 	runs       []int // numbers, ascending
 	operations []string
-	from, to   int64 // bytes; to < from: no size is known
+	from, to   int64 // bytes; to 0: no size is known
 }
 
-func newPlace() *place { return &place{from: 1, to: 0} }
-
-func (p *place) add(number int, r *result.Record) {
-	p.inRun(number)
-	operation := r.Operation()
-	if !slices.Contains(p.operations, operation) {
-		p.operations = append(p.operations, operation)
-	}
-	switch {
-	case r.SizeBytes < 0:
-	case p.to < p.from:
-		p.from, p.to = r.SizeBytes, r.SizeBytes
-	default:
-		p.from, p.to = min(p.from, r.SizeBytes), max(p.to, r.SizeBytes)
-	}
-}
-
-// inRun counts one more, in a run.
-func (p *place) inRun(number int) {
+// add counts one more; the operation may be empty, and the size negative, where none is known.
+func (p *place) add(number int, operation string, size int64) {
 	p.n++
 	if i, there := slices.BinarySearch(p.runs, number); !there {
 		p.runs = slices.Insert(p.runs, i, number)
+	}
+	if operation != "" {
+		p.operations = units.AddOnce(p.operations, operation)
+	}
+	if size >= 0 {
+		if p.to == 0 || size < p.from {
+			p.from = size
+		}
+		p.to = max(p.to, size)
 	}
 }
 
 // words are "all_reduce, reduce; 8 B to 1 KiB; runs 1-3", with the runs where there are others.
 func (p *place) words(runs int) string {
-	var words []string
-	if len(p.operations) > 0 {
-		words = append(words, units.Some(p.operations))
+	sizes := ""
+	if p.to > 0 {
+		if sizes = size(p.from); p.from < p.to {
+			sizes += " to " + size(p.to)
+		}
 	}
-	switch {
-	case p.to < p.from:
-	case p.from == p.to:
-		words = append(words, size(p.from))
-	default:
-		words = append(words, size(p.from)+" to "+size(p.to))
-	}
-	if in := runsIn(p.runs, runs); in != "" {
-		words = append(words, in)
-	}
-	return strings.Join(words, "; ")
+	return strings.Join(nonEmpty(units.Some(p.operations), sizes, runsIn(p.runs, runs)), "; ")
 }
 
 func size(bytes int64) string { return coll.FormatSize(bytes, true) }

@@ -2,9 +2,9 @@ package report
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 
+	"busbar/internal/document"
 	"busbar/internal/notice"
 	"busbar/internal/result"
 	"busbar/internal/units"
@@ -13,90 +13,69 @@ import (
 // quality collects what is known of the quality of values.
 type quality struct {
 	checks   map[string]int
-	misses   tallies[missKey]
-	warnings tallies[notice.Kind]
-	passed   tallies[notice.Lack] // imported ones that lack something, by what
-	groups   int                  // measured by single groups of nodes
+	misses   tallies // points without a valid value
+	warnings tallies
+	passed   tallies // imported points that lack something
+	groups   int     // points measured by single groups of nodes
 	wrong    notice.WrongData
-	wrongIn  *place // of the first
+	wrongIn  place // of the first
 }
 
-// missKey is what points without a value share that are counted together.
-type missKey struct {
+// tally is how often something occurred, with the first of its kind.
+type tally struct {
+	place
+	status result.Status // of points without a valid value
+	fact   notice.Fact
+}
+
+// tallies are tallies by status and kind, in the order of their first.
+type tallies struct {
+	all []*tally
+	of  map[tallyKey]*tally
+}
+
+type tallyKey struct {
 	status result.Status
-	reason notice.Kind
+	kind   any
 }
 
-// mostTallies is how many are counted separately; the rest is one.
-const mostTallies = 200
-
-// tallies count by some key, with the fact of the first.
-type tallies[K comparable] struct {
-	of    map[K]*tallied
-	order []K
-	more  int // of keys that are too many
-}
-
-type tallied struct {
-	*place
-	fact notice.Fact
-}
-
-// at is the tally of a key; nil where there are too many.
-func (t *tallies[K]) at(key K, fact notice.Fact) *tallied {
-	if t.of == nil {
-		t.of = map[K]*tallied{}
-	}
+func (t *tallies) at(status result.Status, kind any, fact notice.Fact) *tally {
+	key := tallyKey{status, kind}
 	one := t.of[key]
 	if one == nil {
-		if len(t.of) == mostTallies {
-			t.more++
-			return nil
+		if t.of == nil {
+			t.of = map[tallyKey]*tally{}
 		}
-		one = &tallied{newPlace(), fact}
+		one = &tally{status: status, fact: fact}
 		t.of[key] = one
-		t.order = append(t.order, key)
+		t.all = append(t.all, one)
 	}
 	return one
 }
 
-func (q *quality) add(g *gathered, r *result.Record) {
-	if q.checks == nil {
-		q.checks = map[string]int{}
-	}
-	if r.Status == result.OK || r.Status == result.Wrong {
+// add counts a point of a run.
+func (q *quality) add(number int, operation string, r *result.Record) {
+	if r.Status == result.OK || r.Status == result.Wrong || r.Status == result.Unfinished {
 		q.checks[cmp.Or(r.Check.Result, "none")]++
 	}
-	q.miss(r, func(one *place) { one.add(g.number, r) })
+	if r.Status != result.OK {
+		why := missReason(r)
+		q.misses.at(r.Status, notice.Kept{Fact: why}.Kind(), why).add(number, operation, r.SizeBytes)
+	}
 	if r.Status == result.Wrong {
-		q.wrongAt(g.number, r)
+		q.addWrong(number, operation, r)
 	}
 	for _, k := range r.Warnings {
-		if one := q.warnings.at(k.Kind(), k.Fact); one != nil {
-			one.add(g.number, r)
-		}
+		q.warnings.at("", k.Kind(), k.Fact).add(number, operation, r.SizeBytes)
 	}
 }
 
-// miss counts a point without a valid value.
-func (q *quality) miss(r *result.Record, count func(*place)) {
-	if r.Status == result.OK {
-		return
-	}
-	why := missReason(r)
-	if one := q.misses.at(missKey{r.Status, notice.Kept{Fact: why}.Kind()}, why); one != nil {
-		count(one.place)
-	}
-}
-
-// wrongAt takes a point with wrong data.
-func (q *quality) wrongAt(number int, r *result.Record) {
+func (q *quality) addWrong(number int, operation string, r *result.Record) {
 	w := &q.wrong
 	if w.Points++; w.Points > 1 {
 		return
 	}
-	q.wrongIn = newPlace()
-	q.wrongIn.add(number, r)
+	q.wrongIn.add(number, operation, r.SizeBytes)
 	if first := r.Check.First; first != nil {
 		w.First = wrongElement(first)
 	} else {
@@ -104,44 +83,18 @@ func (q *quality) wrongAt(number int, r *result.Record) {
 	}
 }
 
-// addStep takes a point of a training step.
-func (q *quality) addStep(number int, r *result.StepRecord) {
-	if q.checks == nil {
-		q.checks = map[string]int{}
-	}
-	if r.Status == result.OK || r.Status == result.Wrong || r.Status == result.Unfinished {
-		q.checks[cmp.Or(r.Check.Result, "none")]++
-	}
-	count := func(p *place) {
-		if p.inRun(number); !slices.Contains(p.operations, ofSteps) {
-			p.operations = append(p.operations, ofSteps)
-		}
-	}
-	q.miss(&result.Record{Status: r.Status, Why: r.Why, Needed: r.Needed, Check: r.Check}, count)
-	for _, k := range r.Warnings {
-		if one := q.warnings.at(k.Kind(), k.Fact); one != nil {
-			count(one.place)
-		}
-	}
-}
-
-// ofSteps stands in the place of an operation.
-const ofSteps = "training steps"
-
-// passOver counts a point that has no place on a curve, although it may have a time.
-func (q *quality) passOver(g *gathered, r *result.Record) {
+// passOver counts a point that is on no curve, although it may have a time.
+func (q *quality) passOver(number int, r *result.Record) {
 	switch why := r.Lacks(); {
 	case !r.Timed():
 	case r.Group != nil:
 		q.groups++
 	case why != (notice.Lack{}):
-		if one := q.passed.at(why, notice.PointsNotPlotted{Lack: why}); one != nil {
-			one.add(g.number, r)
-		}
+		q.passed.at("", why, notice.PointsNotPlotted{Lack: why}).add(number, r.Operation(), r.SizeBytes)
 	}
 }
 
-// missReason is why a point has no valid value; nil where that is not recorded.
+// missReason is why a point has no valid value.
 func missReason(r *result.Record) notice.Fact {
 	switch first := r.Check.First; {
 	case first != nil:
@@ -158,81 +111,55 @@ func wrongElement(w *result.Wrong1) notice.WrongElement {
 	return notice.WrongElement{Rank: w.Rank, Host: w.Host, Index: w.Index, Got: w.Got, Want: w.Want}
 }
 
-// checkWords explain what became of the check.
-var checkWords = map[string]string{
-	"ok":      "checked, correct",
-	"wrong":   "WRONG DATA",
-	"off":     "not checked (off)",
-	"none":    "not checked",
-	"unknown": "check not recorded",
+// qualityOf is what the report has of the quality of values.
+type qualityOf struct {
+	Notices []notice.Notice // on all values of some runs
+	Checks  document.List   // outcomes of the check of the data
+	Misses  []*tally
+	OfRuns  []*tally // warnings of whole runs
+	Of      []*tally // warnings of points
+	Files   document.List
+}
+
+// checkTexts are the outcomes of the check, the worst first.
+var checkTexts = [][2]string{
+	{"wrong", "WRONG DATA"}, {"ok", "checked, correct"}, {"off", "not checked (off)"}, {"none", "not checked"},
+	{"unknown", "check not recorded"},
+}
+
+// statusOrder puts first what is worst.
+var statusOrder = []result.Status{
+	result.Wrong, result.Timeout, result.Failed, result.OOM, result.Unfinished, result.Skipped, result.Unsupported,
 }
 
 func (b *builder) addQuality(r *Report, f analysed) {
 	q, to := &b.quality, &r.Quality
-	for _, word := range []string{"wrong", "ok", "off", "none", "unknown"} {
-		if n := q.checks[word]; n > 0 {
-			to.Checks = append(to.Checks, Count{checkWords[word], n})
+	for _, text := range checkTexts {
+		if n := q.checks[text[0]]; n > 0 {
+			to.Checks = append(to.Checks, text[1]+": "+units.Count(n, "point"))
 		}
 	}
-	for _, key := range q.misses.order {
-		one := q.misses.of[key]
-		to.Misses = append(to.Misses, Miss{string(key.status), notice.Message(one.fact), one.n, one.words(len(b.runs))})
-	}
-	slices.SortStableFunc(to.Misses, func(x, y Miss) int {
-		return cmp.Compare(statusRank(x.Status), statusRank(y.Status))
+	to.Misses, to.Of = q.misses.all, q.warnings.all
+	slices.SortStableFunc(to.Misses, func(x, y *tally) int {
+		return cmp.Compare(slices.Index(statusOrder, x.status), slices.Index(statusOrder, y.status))
 	})
-	if n := q.misses.more; n > 0 {
-		to.Misses = append(to.Misses, Miss{"other", "not listed", n, inMerged})
+	var ofRuns tallies
+	for _, g := range b.runs {
+		for _, k := range g.run.Warnings {
+			ofRuns.at("", k.Kind(), k.Fact).add(g.number, "", -1)
+		}
 	}
-	to.Warnings = append(b.runs.warnings(), q.warnings.tallies("point", len(b.runs))...)
+	to.OfRuns = ofRuns.all
+	for _, list := range [][]*tally{to.Of, to.OfRuns} {
+		slices.SortStableFunc(list, func(x, y *tally) int { return cmp.Compare(y.n, x.n) })
+	}
 	to.Notices = b.caveats()
 	if points := r.Totals.Points; points < b.ok {
 		to.Notices = append(to.Notices, notice.New(notice.RecordsCombined{Records: b.ok, Points: points}))
 	}
-	for _, p := range f.Notes {
-		to.Files = append(to.Files, p.Full())
+	for _, n := range f.Notes {
+		to.Files = append(to.Files, n.Full())
 	}
-	if n := len(to.Files) - mostTallies; n > 0 {
-		to.Files = append(to.Files[:mostTallies], fmt.Sprintf("and %s on files", units.Count(n, "more note")))
-	}
-}
-
-// statusRank puts first what is worst.
-func statusRank(s string) int {
-	order := []result.Status{result.Wrong, result.Timeout, result.Failed, result.OOM, result.Unfinished, result.Skipped, result.Unsupported}
-	if i := slices.Index(order, result.Status(s)); i >= 0 {
-		return i
-	}
-	return len(order)
-}
-
-func (t *tallies[K]) tallies(of string, runs int) (all []Tally) {
-	for _, key := range t.order {
-		one := t.of[key]
-		n := notice.New(one.fact)
-		all = append(all, Tally{n.Code(), n.Severity, n.Message(), one.n, of, one.words(runs)})
-	}
-	slices.SortStableFunc(all, func(x, y Tally) int { return cmp.Compare(y.N, x.N) })
-	if t.more > 0 {
-		all = append(all, Tally{"", notice.Warning, "not listed", t.more, of, inMerged})
-	}
-	return all
-}
-
-// inMerged is where all points are.
-const inMerged = "merged.csv (post merge)"
-
-// warnings are those of whole runs.
-func (l runList) warnings() []Tally {
-	var all tallies[notice.Kind]
-	for _, g := range l {
-		for _, k := range g.run.Warnings {
-			if one := all.at(k.Kind(), k.Fact); one != nil {
-				one.inRun(g.number)
-			}
-		}
-	}
-	return all.tallies("run", len(l))
 }
 
 // caveats hold for all values of some runs; the banners have those that invalidate them.
@@ -241,18 +168,16 @@ func (b *builder) caveats() (all []notice.Notice) {
 	var tools []string
 	for _, g := range b.runs {
 		if s := g.run.Imported; s != nil {
-			imported = append(imported, g.number)
-			if !slices.Contains(tools, s.Tool) {
-				tools = append(tools, s.Tool)
-			}
+			imported, tools = append(imported, g.number), units.AddOnce(tools, s.Tool)
 		}
 	}
 	if imported != nil {
 		all = append(all, notice.New(notice.ImportedRuns{Runs: b.runs.some(imported), Tools: tools}))
 	}
-	for _, key := range b.quality.passed.order {
-		one := b.quality.passed.of[key]
-		all = append(all, notice.New(notice.PointsNotPlotted{Points: one.n, Lack: key, Where: one.words(len(b.runs))}))
+	for _, one := range b.quality.passed.all {
+		fact := one.fact.(notice.PointsNotPlotted)
+		fact.Points, fact.Where = one.n, one.words(len(b.runs))
+		all = append(all, notice.New(fact))
 	}
 	if n := b.quality.groups; n > 0 {
 		all = append(all, notice.New(notice.GroupPoints{Points: n}))

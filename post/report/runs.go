@@ -1,60 +1,25 @@
 package report
 
 import (
-	"cmp"
+	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"busbar/internal/notice"
 	"busbar/internal/result"
 	"busbar/post/analysis"
 )
 
-// statuses are in the order in which they are told.
-var statuses = []result.Status{result.OK, result.Unfinished, result.Skipped, result.Unsupported, result.OOM, result.Timeout, result.Wrong, result.Failed}
-
-// maxRuns is how many runs are listed one by one.
-const maxRuns = 500
-
-// addRuns lists the runs, those first whose end is bad where there are too many.
-func (b *builder) addRuns(r *Report, links []int) {
-	names := b.runs.names()
-	listed := slices.Clone(b.runs)
-	if len(listed) > maxRuns {
-		slices.SortStableFunc(listed, func(x, y *gathered) int { return cmp.Compare(badness(y), badness(x)) })
-		r.LeftOut = append(r.LeftOut, notice.ReportLeftOut{Shown: maxRuns, Of: len(listed), What: notice.LeftRuns})
-		listed = listed[:maxRuns]
-		slices.SortFunc(listed, func(x, y *gathered) int { return cmp.Compare(x.number, y.number) })
-	}
-	for _, g := range listed {
-		run := g.run
-		one := Run{
-			Number: g.number, ID: run.ID, Who: names[analysis.ContenderOf(run)], World: run.World, Nodes: run.Nodes, Hosts: g.layout.hostList(), Sweep: run.Sweep.Name,
-			Planned: planned(run), Counts: countsOf(g), Left: g.left(), Outcome: outcomeOf(g), Command: shellWords(run.Command), Warnings: run.Warnings.Texts(),
-			Marks: marksOf(run),
-		}
-		if !run.Start.IsZero() {
-			one.Start = run.Start.UTC().Format(time.RFC3339)
-		}
-		if g.end != nil {
-			one.Reason = g.end.Reason
-		}
-		for _, id := range run.Resumes {
-			if before := b.byRun[id]; before != nil {
-				one.Resumes = append(one.Resumes, before.number)
-			}
-		}
-		if g.open() {
-			one.Resume = resumeCommand(run)
-		}
-		for _, f := range g.files {
-			if links[f] >= 0 {
-				one.Files = append(one.Files, links[f])
-			}
-		}
-		r.Runs = append(r.Runs, one)
-	}
+// statuses are in the order in which they are counted.
+var statuses = []result.Status{
+	result.OK,
+	result.Unfinished,
+	result.Skipped,
+	result.Unsupported,
+	result.OOM,
+	result.Timeout,
+	result.Wrong,
+	result.Failed,
 }
 
 // names are those of all contenders that have a run.
@@ -70,34 +35,22 @@ func (l runList) names() map[analysis.Contender]string {
 	return analysis.Names(all)
 }
 
-// badness is how much a run asks to be looked at.
-func badness(g *gathered) int {
-	switch {
-	case g.counts[result.Wrong] > 0:
-		return 3
-	case g.open():
-		return 2
-	case g.end == nil || g.end.Outcome != result.Complete:
-		return 1
-	}
-	return 0
-}
-
-func countsOf(g *gathered) (counts []Count) {
+// countWords are how many records of each status there are.
+func (g *gathered) countWords() string {
+	var words []string
 	known := 0
-	for _, s := range statuses {
-		if n := g.counts[s]; n > 0 {
-			counts = append(counts, Count{string(s), n})
-			known += n
+	add := func(n int, text string) {
+		if n > 0 {
+			words = append(words, fmt.Sprintf("%d %s", n, text))
 		}
 	}
-	if n := g.rows - known; n > 0 {
-		counts = append(counts, Count{"other", n})
+	for _, s := range statuses {
+		add(g.counts[s], string(s))
+		known += g.counts[s]
 	}
-	if n := g.records - g.rows; n > 0 {
-		counts = append(counts, Count{"counted in another run or file", n})
-	}
-	return counts
+	add(g.rows-known, "other")
+	add(g.records-g.rows, "counted in another run or file")
+	return strings.Join(words, ", ")
 }
 
 // left is how many planned points have no record.
@@ -119,7 +72,8 @@ func planned(run *result.Run) int {
 	return run.Sweep.Points
 }
 
-// open says whether the run can be gone on with: it was not finished, or points of it failed, and no run here continues it.
+// open reports whether the run can be resumed: it was not finished, or points of it failed, and no run here continues
+// it.
 func (g *gathered) open() bool {
 	return g.run.Imported == nil && !g.later && (g.left() > 0 || g.failed() > 0)
 }
@@ -159,7 +113,7 @@ func marksOf(run *result.Run) (marks []string) {
 	return marks
 }
 
-// resumeCommand is the command that goes on with a run; the launcher before it is not known.
+// resumeCommand is the command that resumes a run; the launcher before it is not known.
 func resumeCommand(run *result.Run) string {
 	if len(run.Command) == 0 {
 		return ""
@@ -184,11 +138,20 @@ func shellWords(command []string) string {
 }
 
 func unsafeInShell(c rune) bool {
-	return (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') && (c < '0' || c > '9') && !strings.ContainsRune("-_./,:=+@%^", c)
+	return (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') && (c < '0' || c > '9') &&
+		!strings.ContainsRune("-_./,:=+@%^", c)
+}
+
+// plan is what was planned and what was done, over all runs together.
+type plan struct {
+	Planned int
+	Left    int    // planned points that no run has a record of
+	Done    string // by status
+	Notices []notice.Notice
 }
 
 // plan sums up what was planned and what was done. A point that several runs of a chain tried was planned once.
-func (l runList) plan() (p Plan) {
+func (l runList) plan() (p plan) {
 	all := &gathered{counts: map[result.Status]int{}}
 	imported := 0
 	for _, g := range l {
@@ -204,18 +167,17 @@ func (l runList) plan() (p Plan) {
 		}
 	}
 	p.Planned = all.rows - imported + p.Left
-	all.records = all.rows
-	p.Counts = countsOf(all)
+	p.Done = all.countWords()
 	if imported > 0 {
 		p.Notices = []notice.Notice{notice.New(notice.PlanUnknown{Points: imported})}
 	}
 	return p
 }
 
-// mostShort is how many imported runs without a good end are listed.
-const mostShort = 3
+// maxEnds is how many imported runs that did not complete are listed.
+const maxEnds = 3
 
-// urgent is what remains to be measured, and which runs have no good end.
+// urgent is what remains to be measured, and which runs did not complete.
 func (l runList) urgent(left int) (facts []notice.Fact) {
 	var running, open []int
 	points := notice.OpenPoints{Left: left}
@@ -243,7 +205,7 @@ func (l runList) urgent(left int) (facts []notice.Fact) {
 		facts = append(facts, notice.PointsOpen{Points: points, Runs: l.some(open), Command: command})
 	}
 	if n := len(short); n > 0 {
-		listed := min(n, mostShort)
+		listed := min(n, maxEnds)
 		facts = append(facts, notice.ImportedUnfinished{Runs: n, Ends: short[:listed], More: n - listed})
 	}
 	return facts

@@ -11,10 +11,13 @@ import (
 	"busbar/internal/result"
 )
 
-// TestPlanOfAChain: what a run continues was planned once, and is left only where the last of the chain did not reach it.
-func TestPlanOfAChain(t *testing.T) {
+// TestPlanOfResumedRuns: what a run continues was planned once, and is left only where the last of the chain did not
+// reach it.
+func TestPlanOfResumedRuns(t *testing.T) {
 	first, second := runOf(1, "mpi", coll.AllReduce), runOf(2, "mpi", coll.AllReduce)
-	first.records, first.end = first.records[:3], &result.End{Outcome: result.Interrupted, Why: result.Because(notice.RunSignalled{Signal: "SIGTERM"}), Left: 4}
+	first.records, first.end = first.records[:3], &result.End{
+		Outcome: result.Interrupted, Why: result.Because(notice.RunSignalled{Signal: "SIGTERM"}), Left: 4,
+	}
 	second.run.Resumes, second.run.Sweep.Points = []string{first.run.ID}, 4
 	second.records = second.records[3:6]
 	second.end = &result.End{Outcome: result.Aborted, Left: 1}
@@ -22,16 +25,17 @@ func TestPlanOfAChain(t *testing.T) {
 	if r.Plan.Planned != 7 || r.Plan.Left != 1 {
 		t.Errorf("planned %d, left %d", r.Plan.Planned, r.Plan.Left)
 	}
-	if one := r.Runs[0]; one.Resume != "" || one.Left != 4 || one.Outcome != "interrupted" {
-		t.Errorf("the first run: %+v", one)
+	if g := r.runs[0]; g.open() || g.left() != 4 || outcomeOf(g) != "interrupted" {
+		t.Errorf("the first run: %+v", g)
 	}
-	if one := r.Runs[1]; !strings.HasSuffix(one.Resume, " --resume") || !slices.Equal(one.Resumes, []int{1}) {
-		t.Errorf("the second run: %+v", one)
+	if g := r.runs[1]; !g.open() || !slices.Equal(g.resumes, []int{1}) {
+		t.Errorf("the second run: %+v", g)
 	}
-	open := func(h Headline) bool {
-		return h.Code() == "points-open" && strings.Contains(h.words(), "--resume: …")
-	}
-	if !slices.ContainsFunc(r.Headlines, open) {
+	want := notice.New(notice.PointsOpen{
+		Points: notice.OpenPoints{Left: 1}, Runs: notice.Runs{Numbers: []int{2}, Of: 2},
+		Command: `rank --backend mpi --note 'it'\''s' --resume`,
+	})
+	if !slices.ContainsFunc(r.Headlines, func(h Headline) bool { return want.Equal(h.Notice) }) {
 		t.Errorf("headlines: %+v", r.Headlines)
 	}
 }
@@ -47,9 +51,9 @@ func TestCounts(t *testing.T) {
 	}
 	b.addFile(&result.File{Path: "x", Run: *m.run, Points: 7, End: m.end})
 	r := b.report(analysed{Curves: b.curves.Curves()})
-	want := []Count{{"ok", 4}, {"oom", 1}, {"counted in another run or file", 2}}
-	if !slices.Equal(r.Runs[0].Counts, want) || r.Plan.Planned != 5 {
-		t.Errorf("%v, planned %d", r.Runs[0].Counts, r.Plan.Planned)
+	want := "4 ok, 1 oom, 2 counted in another run or file"
+	if got := r.runs[0].countWords(); got != want || r.Plan.Planned != 5 {
+		t.Errorf("%s, planned %d", got, r.Plan.Planned)
 	}
 }
 
@@ -73,57 +77,52 @@ func TestBanners(t *testing.T) {
 		m := runOf(1, "mpi", coll.AllReduce)
 		c.edit(m)
 		r := build([]*made{m}, nil)
-		if c.banner == "" && len(r.Banners) > 0 || c.banner != "" && (len(r.Banners) != 1 || r.Banners[0].Code() != c.banner) {
+		if c.banner == "" && len(r.Banners) > 0 ||
+			c.banner != "" && (len(r.Banners) != 1 || r.Banners[0].Code() != c.banner) {
 			t.Errorf("%s: %+v", name, r.Banners)
 		}
 		fast := slices.ContainsFunc(r.Headlines, func(h Headline) bool { return h.Code() == "best-bandwidth" })
 		if fast != c.fast {
 			t.Errorf("%s: %+v", name, r.Headlines)
 		}
-		if name == "wrong" && !strings.Contains(inWords(r.Banners[0]), "rank 3 (node2), element 0: 2, not 1") {
-			t.Errorf("%s: %+v", name, r.Banners)
+		if wrong, is := firstBanner(r).(notice.WrongData); is &&
+			(wrong.First.Rank != 3 || wrong.First.Host != "node2") {
+			t.Errorf("%s: %+v", name, wrong)
 		}
 	}
 }
 
-// TestFactsStandOnce: what all runs share is told once, and what differs with the runs.
-func TestFactsStandOnce(t *testing.T) {
+// TestFactsOfManyRuns: what all runs share is told once, and what differs with the runs.
+func TestFactsOfManyRuns(t *testing.T) {
 	var runs []*made
 	for i := range 40 {
 		m := runOf(i+1, "mpi", coll.AllReduce)
 		m.run.Environment = map[string]string{"SAME": "1", "OTHER": []string{"a", "b"}[i/20], "EACH": m.run.ID}
 		runs = append(runs, m)
 	}
-	values := map[string][]Value{}
-	for _, f := range build(runs, nil).Environment {
-		if f.Topic == "Variables" {
-			values[f.Name] = f.Values
+	values := map[string][]*factValue{}
+	for _, f := range build(runs, nil).environment.all {
+		if f.topic == "Variables" {
+			values[f.name] = f.values
 		}
 	}
-	if !slices.Equal(values["SAME"], []Value{{"1", ""}}) || !slices.Equal(values["OTHER"], []Value{{"a", "runs 1-20"}, {"b", "runs 21-40"}}) {
-		t.Errorf("%v", values)
+	if v := values["SAME"]; len(v) != 1 || v[0].text != "1" || runsIn(v[0].runs, 40) != "" {
+		t.Errorf("the same value of all runs: %+v", v)
 	}
-	if each := values["EACH"]; len(each) != maxValues+1 || each[maxValues].Text != "and 28 other values" {
-		t.Errorf("%v", each)
+	if v := values["OTHER"]; len(v) != 2 || v[1].text != "b" || runsIn(v[1].runs, 40) != "runs 21-40" {
+		t.Errorf("two values: %+v", v)
 	}
-}
-
-func TestHostList(t *testing.T) {
-	for want, hosts := range map[string][]string{
-		"":                       nil,
-		"login":                  {"login"},
-		"node[1-3,7]":            {"node3", "node1", "node2", "node7"},
-		"n[08-10], n100, x":      {"n08", "n09", "n10", "n100", "x"},
-		"ip-10-0-0-[14-15], a.b": {"ip-10-0-0-14", "ip-10-0-0-15", "a.b"},
-	} {
-		if got := hostList(hosts); got != want {
-			t.Errorf("%v: %q, want %q", hosts, got, want)
+	t.Run("many values", func(t *testing.T) {
+		table := table("what", "value", "runs")
+		(&fact{name: "EACH", values: values["EACH"]}).rows(table, 40)
+		if n := len(table.Rows); n != maxValues+1 || table.Rows[maxValues][1] != "and 28 other values" {
+			t.Errorf("%v", table.Rows)
 		}
-	}
+	})
 }
 
-// TestImportedRunsThatDidNotEnd: a tool's log that breaks off is no complete run, and is told among the first.
-func TestImportedRunsThatDidNotEnd(t *testing.T) {
+// TestImportedRunsWithoutEnd: a tool's log that breaks off is no complete run, and is told among the first.
+func TestImportedRunsWithoutEnd(t *testing.T) {
 	var runs []*made
 	for i, outcome := range []result.Outcome{result.Complete, result.Aborted, result.Interrupted} {
 		m := runOf(i+1, "nccl", coll.AllReduce)
@@ -134,8 +133,8 @@ func TestImportedRunsThatDidNotEnd(t *testing.T) {
 	runs[1].end.Why = result.Because(notice.Recorded{Text: "an illegal memory access"})
 	r := build(runs, nil)
 	for i, want := range []string{"imported", "imported, aborted", "imported, interrupted"} {
-		if r.Runs[i].Outcome != want {
-			t.Errorf("run %d: %q, want %q", i+1, r.Runs[i].Outcome, want)
+		if got := outcomeOf(r.runs[i]); got != want {
+			t.Errorf("run %d: %q, want %q", i+1, got, want)
 		}
 	}
 	want := notice.New(notice.ImportedUnfinished{Runs: 2, Ends: []notice.RunEnd{
@@ -166,7 +165,7 @@ func TestMissesByCode(t *testing.T) {
 		m.records[i].Status, m.records[i].Check = result.Wrong, result.Check{Result: "wrong", First: first}
 	}
 	r := build([]*made{m}, nil)
-	if all := r.Quality.Misses; len(all) != 1 || all[0].N != 2 || all[0].Status != "wrong" {
+	if all := r.Quality.Misses; len(all) != 1 || all[0].n != 2 || all[0].status != result.Wrong {
 		t.Errorf("%+v", all)
 	}
 }
@@ -183,82 +182,73 @@ func TestRanksOfOnePlacement(t *testing.T) {
 			want = len(second.records)
 		}
 		r := build([]*made{first, second}, nil)
-		if len(r.Heats) != 1 || len(r.Heats[0].Median) != want || len(r.Axes[r.Heats[0].Axis]) != want {
-			t.Errorf("elsewhere %v: want %d sizes: %+v", elsewhere, want, r.Heats)
+		if h := r.charts.Heats; len(h) != 1 || len(h[0].Median) != want || len(h[0].Sizes) != want {
+			t.Errorf("elsewhere %v: want %d sizes: %+v", elsewhere, want, h)
 		}
 	}
 }
 
-// TestTotals: of more runs than are listed, the head of the page has the number of all.
-func TestTotals(t *testing.T) {
-	var runs []*made
-	for i := range maxRuns + 1 {
-		m := runOf(i+1, "mpi", coll.AllReduce)
-		m.run.ID = fmt.Sprint("run ", i)
-		runs = append(runs, m)
-	}
-	var page strings.Builder
-	if err := build(runs, nil).WritePage(&page); err != nil || !strings.Contains(page.String(), "501 runs · 1 curve · 7 points") {
-		t.Errorf("%v: %.9000s", err, page.String())
-	}
-}
-
-// TestSlowestIsOneThatIsSlow: the rank that takes longest by less than 1 % is not named.
-func TestSlowestIsOneThatIsSlow(t *testing.T) {
+// TestSlowestRankIsAtLeast1PercentSlower: the rank that takes longest by less than 1 % is not named.
+func TestSlowestRankIsAtLeast1PercentSlower(t *testing.T) {
 	for times, want := range map[float64]string{1.009: "", 1.02: "3 node2 (+2.0 %)"} {
 		m := runOf(1, "mpi", coll.AllReduce)
 		for _, r := range m.records {
 			r.Ranks.Median[3] = times * r.Ranks.Median[0]
 		}
-		if got := build([]*made{m}, nil).Heats[0].Slowest; got != want {
+		if got := build([]*made{m}, nil).charts.Heats[0].Slowest; got != want {
 			t.Errorf("%g times as long: %q, want %q", times, got, want)
 		}
 	}
 }
 
-// TestMoreLatenessThanTimes: a file that tells how late more ranks were than it has times of is read all the same.
-func TestMoreLatenessThanTimes(t *testing.T) {
+// TestMoreRanksWithLatenessThanWithTimes: a file that tells how late more ranks were than it has times of is read all
+// the same.
+func TestMoreRanksWithLatenessThanWithTimes(t *testing.T) {
 	m := runOf(1, "mpi", coll.AllReduce)
 	for _, r := range m.records {
 		r.Ranks.Late = append(r.Ranks.Late, 9e-6)
 	}
-	if h := build([]*made{m}, nil).Heats[0]; len(h.Ranks) != 5 || !strings.HasPrefix(h.Latest, "4 (9.000 us)") {
+	if h := build([]*made{m}, nil).charts.Heats[0]; len(h.Ranks) != 5 || !strings.HasPrefix(h.Latest, "4 (9.000 us)") {
 		t.Errorf("%+v", h)
 	}
 }
 
-// TestOthersThatReachLess: contenders that are too many for a sentence each are counted.
-func TestOthersThatReachLess(t *testing.T) {
-	for n, want := range map[int]string{
-		mostFastest: "", mostFastest + 1: "(1 other lower)", mostFastest + 2: "(2 others lower)",
-	} {
+func TestHeadlineCountsLowerContenders(t *testing.T) {
+	for lower := range 3 {
 		var runs []*made
-		for i := range n {
+		for i := range maxFastest + lower {
 			m := runOf(i+1, "mpi", coll.AllReduce)
 			m.run.Variant = fmt.Sprint("v", i)
 			runs = append(runs, m)
 		}
-		headlines := build(runs, nil).Headlines
-		last := headlines[mostFastest-1].words()
-		if want == "" && strings.Contains(last, "lower)") || !strings.Contains(last, want) {
-			t.Errorf("%d contenders: %q, want %q", n, last, want)
+		last, is := build(runs, nil).Headlines[maxFastest-1].Fact.(notice.BestBandwidth)
+		if !is || last.Lower != lower {
+			t.Errorf("%d contenders: %+v", len(runs), last)
 		}
 	}
 }
 
-// TestWhatASourceDoesNotTell: a type and a placement that another tool's file lacks are left out, and not made up.
-func TestWhatASourceDoesNotTell(t *testing.T) {
+// TestImportedRecordsWithoutTypeAndPlacement: a type and a placement that another tool's file lacks are left out, and
+// not made up.
+func TestImportedRecordsWithoutTypeAndPlacement(t *testing.T) {
 	m := runOf(1, "nccl", coll.AllGather)
 	m.run.Imported = &result.Source{Tool: "some tool"}
 	for _, r := range m.records {
 		r.Type, r.Placement = 0, 0
 	}
 	r := build([]*made{m}, nil)
-	if f := r.Families[0]; f.Type != "" || f.Op != "" || f.Placement != "" {
+	if f := r.charts.Families[0]; f.Type != "" || f.Op != "" || f.Placement != "" {
 		t.Errorf("%+v", f)
 	}
-	if h := r.Headlines[0]; h.Code() != "best-bandwidth" || strings.Contains(h.words(), "float32") ||
-		strings.Contains(h.words(), "place") {
-		t.Errorf("%+v", h)
+	best, is := r.Headlines[0].Fact.(notice.BestBandwidth)
+	if !is || best.Placement != "" || strings.Contains(best.Operation, "float32") {
+		t.Errorf("%+v", best)
 	}
+}
+
+func firstBanner(r *Report) notice.Fact {
+	if len(r.Banners) == 0 {
+		return nil
+	}
+	return r.Banners[0].Fact
 }

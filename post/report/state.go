@@ -8,66 +8,56 @@ import (
 	"busbar/internal/units"
 )
 
-// stateWords sum up the devices' state before the first case: the range of each figure, and what holds clocks back.
+// gpuValues are the numbers in the state of a device; one that is unknown is negative.
+var gpuValues = []struct {
+	name, unit string
+	of         func(*result.GPU) float64
+}{
+	{"SM clock", "MHz", func(s *result.GPU) float64 { return float64(s.SMClock) }},
+	{"memory clock", "MHz", func(s *result.GPU) float64 { return float64(s.MemoryClock) }},
+	{"temperature", "°C", func(s *result.GPU) float64 { return float64(s.Temperature) }},
+	{"power", "W", func(s *result.GPU) float64 { return s.Power }},
+}
+
+// stateWords sum up the devices' state before the first case: the range of each value, and what reduces clocks.
 func stateWords(ranks []result.Rank) string {
-	var states []*result.GPU
-	for _, r := range ranks {
-		if r.State != nil {
-			states = append(states, r.State)
-		}
-	}
-	var words []string
-	for _, figure := range []struct {
-		name, unit string
-		of         func(*result.GPU) float64
-	}{
-		{"SM clock", "MHz", func(s *result.GPU) float64 { return float64(s.SMClock) }},
-		{"memory clock", "MHz", func(s *result.GPU) float64 { return float64(s.MemoryClock) }},
-		{"temperature", "°C", func(s *result.GPU) float64 { return float64(s.Temperature) }},
-		{"power", "W", func(s *result.GPU) float64 { return s.Power }},
-	} {
-		if text := rangeWords(states, figure.of); text != "" {
-			words = append(words, figure.name+" "+text+" "+figure.unit)
-		}
-	}
-	held, order, errors := map[string]int{}, []string(nil), 0
-	for _, s := range states {
-		for _, reason := range s.Throttle {
-			if held[reason]++; held[reason] == 1 {
-				order = append(order, reason)
+	var words, reasons []string
+	for _, value := range gpuValues {
+		least, most := -1.0, -1.0
+		for _, r := range ranks {
+			if r.State == nil || value.of(r.State) < 0 {
+				continue
+			}
+			v := value.of(r.State)
+			if most = max(most, v); least < 0 || v < least {
+				least = v
 			}
 		}
-		if s.ECCErrors > 0 {
+		switch {
+		case least < most:
+			words = append(words, fmt.Sprintf("%s %g to %g %s", value.name, least, most, value.unit))
+		case least >= 0:
+			words = append(words, fmt.Sprintf("%s %g %s", value.name, most, value.unit))
+		}
+	}
+	reduced, errors := map[string]int{}, 0
+	for _, r := range ranks {
+		if r.State == nil {
+			continue
+		}
+		for _, reason := range r.State.Throttle {
+			reasons = units.AddOnce(reasons, reason)
+			reduced[reason]++
+		}
+		if r.State.ECCErrors > 0 {
 			errors++
 		}
 	}
-	for _, reason := range order {
-		words = append(words, fmt.Sprintf("clocks reduced on %s: %s", units.Count(held[reason], "device"), reason))
+	for _, reason := range reasons {
+		words = append(words, fmt.Sprintf("clocks reduced on %s: %s", units.Count(reduced[reason], "device"), reason))
 	}
 	if errors > 0 {
 		words = append(words, units.Count(errors, "device")+" with uncorrected ECC errors")
 	}
 	return strings.Join(words, "; ")
-}
-
-// rangeWords are the least and the greatest of what is known, which is never negative; "" where nothing is.
-func rangeWords(states []*result.GPU, of func(*result.GPU) float64) string {
-	least, most := -1.0, -1.0
-	for _, s := range states {
-		v := of(s)
-		if v < 0 {
-			continue
-		}
-		if least < 0 || v < least {
-			least = v
-		}
-		most = max(most, v)
-	}
-	switch {
-	case least < 0:
-		return ""
-	case least == most:
-		return fmt.Sprintf("%g", most)
-	}
-	return fmt.Sprintf("%g to %g", least, most)
 }

@@ -31,7 +31,7 @@ func (s *Tables) stepRun(f *result.StepFile) *document.Section {
 	s.describe(f.Path, r, f.End, counts).Steps = f.Records
 	for _, run := range steps.Gather([]*result.StepFile{f}) {
 		for _, g := range run.Groups {
-			below := stepGroup(g, notes)
+			below := StepGroup(g, notes)
 			below.Add(s.list(g.Findings(), f.Path+", "+g.Title(), notice.Paragraph))
 			section.Add(below)
 		}
@@ -43,8 +43,8 @@ func (s *Tables) stepRun(f *result.StepFile) *document.Section {
 	return section
 }
 
-// stepGroup is the tables of a group of points, and what they show.
-func stepGroup(g *steps.Group, notes *footnote.List) *document.Section {
+// StepGroup is the tables of a group of points, and what they show.
+func StepGroup(g *steps.Group, notes *footnote.List) *document.Section {
 	section := &document.Section{Title: g.Title()}
 	timed := false
 	t := &document.Table{

@@ -24,6 +24,15 @@ func Of(t *timeline.Timeline) *document.Document {
 	s := &timelineDocument{Timeline: t}
 	s.files()
 	s.list("In short:", t.InShortTexts())
+	d := &s.Document
+	d.Add(Details(t)...)
+	d.Kind, d.Tool, d.Data, d.Notices = "timeline", t.Tool, t, t.Notices()
+	return d
+}
+
+// Details returns the sections of a timeline below what it states first: tables, limits, questions, advice.
+func Details(t *timeline.Timeline) []document.Block {
+	s := &timelineDocument{Timeline: t}
 	s.devices()
 	s.idle()
 	s.steps()
@@ -37,9 +46,7 @@ func Of(t *timeline.Timeline) *document.Document {
 	s.limits()
 	s.answers()
 	s.advice()
-	d := &s.Document
-	d.Kind, d.Tool, d.Data, d.Notices = "timeline", t.Tool, t, t.Notices()
-	return d
+	return s.Blocks
 }
 
 func textsOf[T any](all []T, text func(T) string) (texts []string) {

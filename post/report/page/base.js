@@ -12,10 +12,17 @@ function three(x) {
 
 function sizeWords(bytes) {
   const names = ["B", "KiB", "MiB", "GiB", "TiB"];
-  let n = bytes, unit = 0;
-  while (unit < names.length - 1 && n !== 0 && n % 1024 === 0) { n /= 1024; unit++; }
+  let n = bytes,
+    unit = 0;
+  while (unit < names.length - 1 && n !== 0 && n % 1024 === 0) {
+    n /= 1024;
+    unit++;
+  }
   if (n >= 100000) {
-    while (unit < names.length - 1 && n >= 1024) { n /= 1024; unit++; }
+    while (unit < names.length - 1 && n >= 1024) {
+      n /= 1024;
+      unit++;
+    }
     return three(n) + " " + names[unit];
   }
   return String(n) + " " + names[unit];
@@ -29,32 +36,44 @@ function timeWords(us) {
   return three(us * 1e3) + " ns";
 }
 
-function rateWords(gbps) { return three(gbps) + " GB/s"; }
+function rateWords(gbps) {
+  return three(gbps) + " GB/s";
+}
 
-function rankWords(n) { return n === 1 ? "1 rank" : n + " ranks"; }
-
-// at is entry i of a list that holds one number where all are the same.
-function at(list, i) { return list.length === 1 ? list[0] : list[i]; }
+function rankWords(n) {
+  return n === 1 ? "1 rank" : n + " ranks";
+}
 
 // Figures of a point: what is drawn of times in microseconds. A factor of 0 is one that is not known.
 const metrics = {
-  busbw: { name: "busbw", title: "Bus bandwidth", words: rateWords, of: (curve, size, us) => curve.factor > 0 && us > 0 ? size / us / 1e3 * curve.factor : null },
-  algbw: { name: "algbw", title: "Algorithm bandwidth", words: rateWords, of: (curve, size, us) => us > 0 && size >= 0 ? size / us / 1e3 : null },
-  time: { name: "time", title: "Time", words: timeWords, of: (curve, size, us) => us > 0 ? us : null },
+  busbw: {
+    name: "busbw",
+    title: "Bus bandwidth",
+    words: rateWords,
+    of: (curve, size, us) => (curve.factor > 0 && us > 0 ? (size / us / 1e3) * curve.factor : null),
+  },
+  algbw: {
+    name: "algbw",
+    title: "Algorithm bandwidth",
+    words: rateWords,
+    of: (curve, size, us) => (us > 0 && size >= 0 ? size / us / 1e3 : null),
+  },
+  time: { name: "time", title: "Time", words: timeWords, of: (curve, size, us) => (us > 0 ? us : null) },
 };
 
 // valueOf is a figure of a point with its bounds, or null; lo and hi are null where there are none.
 function valueOf(metric, curve, i) {
-  const size = data.axes[curve.axis][i];
+  const size = curve.sizes[i];
   const value = metric.of(curve, size, curve.time_us[i]);
   if (value === null || !isFinite(value)) return null;
-  let lo = null, hi = null;
-  if (curve.lo_us && curve.lo_us[i] > 0 && curve.hi_us[i] > 0) {
+  let lo = null,
+    hi = null;
+  if (curve.lo_us[i] > 0 && curve.hi_us[i] > 0) {
     lo = metric.of(curve, size, curve.lo_us[i]);
     hi = metric.of(curve, size, curve.hi_us[i]);
     if (lo > hi) [lo, hi] = [hi, lo];
   }
-  return { value, lo, hi, basis: data.bases[at(curve.bases, i)] || "" };
+  return { value, lo, hi, basis: data.bases[curve.bases[i]] };
 }
 
 function boundsWords(metric, v) {
@@ -68,7 +87,21 @@ function choices(parent, entries, first, told) {
     for (const button of row.children) button.setAttribute("aria-pressed", String(button.dataset.key === key));
   };
   for (const [key, label] of entries) {
-    row.append(make("button", { type: "button", "data-key": key, "aria-pressed": String(key === first), click: () => { press(key); told(key); } }, label));
+    row.append(
+      make(
+        "button",
+        {
+          type: "button",
+          "data-key": key,
+          "aria-pressed": String(key === first),
+          click: () => {
+            press(key);
+            told(key);
+          },
+        },
+        label,
+      ),
+    );
   }
   parent.append(row);
   return press;

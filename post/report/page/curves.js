@@ -9,44 +9,71 @@ function startCurves() {
   const byFamily = data.families.map(() => []);
   data.curves.forEach((curve, i) => byFamily[curve.family].push(i));
   // First comes what has the longest curve: a single point is no picture.
-  const longest = byFamily.map((list) => Math.max(0, ...list.map((i) => data.axes[data.curves[i].axis].length)));
+  const longest = byFamily.map((list) => Math.max(0, ...list.map((i) => data.curves[i].sizes.length)));
   state.family = Math.max(0, longest.indexOf(Math.max(...longest)));
-  byId("laws").parentElement.hidden = data.laws.every((laws) => laws.length === 0);
-  const over = chartIn(byId("curve-chart")), scaling = chartIn(byId("scaling-chart"));
+  byId("laws").parentElement.hidden = data.curves.every((curve) => !curve.laws);
+  const over = chartIn(byId("curve-chart")),
+    scaling = chartIn(byId("scaling-chart"));
 
   // A style belongs to a curve as long as the page is open, whatever is hidden.
   function seriesOf(list) {
     const metric = metrics[state.metric];
     return list.map((index, place) => {
-      const curve = data.curves[index], points = [];
+      const curve = data.curves[index],
+        points = [];
       const says = notesOf(curve);
       curve.time_us.forEach((_, i) => {
         const v = valueOf(metric, curve, i);
-        if (v) points.push({ x: data.axes[curve.axis][i], says: says(i), ...v });
+        if (v) points.push({ x: curve.sizes[i], says: says(i), ...v });
       });
-      return { id: String(index), label: curve.label, style: place, points, laws: lawsOf(metric, index), mark: marksOf(curve), rehearsed: curve.rehearsed };
+      return {
+        id: String(index),
+        label: curve.label,
+        style: place,
+        points,
+        laws: lawsOf(metric, index),
+        mark: marksOf(curve),
+        rehearsed: curve.simulated,
+      };
     });
   }
 
   // lawsOf are the figures of each law of a curve's model, at the sizes that were measured.
   function lawsOf(metric, index) {
     const curve = data.curves[index];
-    return (data.laws[index] || []).map((law) => {
-      const sizes = data.axes[curve.axis].filter((size) => size >= law.from && size <= law.to);
-      return sizes.map((size) => ({ x: size, value: metric.of(curve, size, law.us[0] + law.us[1] * size) })).filter((p) => p.value !== null);
+    return (curve.laws || []).map((law) => {
+      const sizes = curve.sizes.filter((size) => size >= law.from && size <= law.to);
+      return sizes
+        .map((size) => ({ x: size, value: metric.of(curve, size, law.us[0] + law.us[1] * size) }))
+        .filter((p) => p.value !== null);
     });
   }
 
   function draw() {
-    const list = byFamily[state.family] || [], metric = metrics[state.metric];
+    const list = byFamily[state.family] || [],
+      metric = metrics[state.metric];
     const family = data.families[state.family] || { title: "" };
     const regions = data.regions.filter((r) => list.includes(r.curve));
     const series = seriesOf(list);
-    over.set({
-      label: metric.title + " over message size, " + family.title, xKind: "size", xTitle: "message size", xWords: sizeWords,
-      xlog: state.xlog, ylog: state.ylog, metric, bands: byId("bands").checked, laws: byId("laws").checked, series,
-      regions: byId("shades").checked ? eachOnce(regions) : [], ceilings: ceilingsOf(list), water: series.some((s) => s.rehearsed) ? "SIMULATED" : "",
-    }, "family " + state.family, hiddenFirst(list, regions));
+    over.set(
+      {
+        label: metric.title + " over message size, " + family.title,
+        xKind: "size",
+        xTitle: "message size",
+        xWords: sizeWords,
+        xlog: state.xlog,
+        ylog: state.ylog,
+        metric,
+        bands: byId("bands").checked,
+        laws: byId("laws").checked,
+        series,
+        regions: byId("shades").checked ? eachOnce(regions) : [],
+        ceilings: ceilingsOf(list),
+        water: series.some((s) => s.rehearsed) ? "SIMULATED" : "",
+      },
+      "family " + state.family,
+      hiddenFirst(list, regions),
+    );
     drawScaling(list);
   }
 
@@ -71,12 +98,17 @@ function startCurves() {
   // ceilingsOf are those of bus bandwidth, each with the curves that it is one for.
   function ceilingsOf(list) {
     if (state.metric !== "busbw") return [];
-    const used = new Set(list.map((i) => data.curves[i].ceiling).filter((n) => n >= 0));
-    return [...used].map((n) => {
-      const of = list.filter((i) => data.curves[i].ceiling === n);
-      const part = of.length < list.length ? ` (${of.length} of ${list.length} curves)` : "";
-      return { value: data.ceilings[n].gbps, name: data.ceilings[n].name, of: of.map(String), part };
-    }).filter((c) => c.value > 0);
+    const once = new Map();
+    for (const i of list) {
+      const peak = data.curves[i].peak;
+      if (!peak) continue;
+      const key = peak.name + " " + peak.gbps;
+      once.set(key, { value: peak.gbps, name: peak.name, of: [...(once.get(key)?.of || []), String(i)] });
+    }
+    return [...once.values()].map((c) => ({
+      ...c,
+      part: c.of.length < list.length ? ` (${c.of.length} of ${list.length} curves)` : "",
+    }));
   }
 
   // drawScaling draws contenders that were measured in several worlds, at one size.
@@ -89,43 +121,105 @@ function startCurves() {
     const wide = [...groups].filter(([, of]) => new Set(of.map((i) => data.curves[i].world)).size > 1);
     byId("scaling").hidden = wide.length === 0;
     if (wide.length === 0) return;
-    const sizes = [...new Set(wide.flatMap(([, of]) => of.flatMap((i) => data.axes[data.curves[i].axis])))].sort((a, b) => a - b);
-    const select = byId("scaling-size"), before = Number(select.value);
-    options(select, sizes.map((s) => [s, sizeWords(s)]));
+    const sizes = [...new Set(wide.flatMap(([, of]) => of.flatMap((i) => data.curves[i].sizes)))].sort((a, b) => a - b);
+    const select = byId("scaling-size"),
+      before = Number(select.value);
+    options(
+      select,
+      sizes.map((s) => [s, sizeWords(s)]),
+    );
     select.value = String(sizes.includes(before) && select.dataset.chosen ? before : sizes[sizes.length - 1]);
-    const size = Number(select.value), metric = metrics[state.metric];
+    const size = Number(select.value),
+      metric = metrics[state.metric];
     const series = wide.map(([who, of], place) => {
       const points = [];
       for (const i of of) {
-        const curve = data.curves[i], at = data.axes[curve.axis].indexOf(size);
+        const curve = data.curves[i],
+          at = curve.sizes.indexOf(size);
         const v = at < 0 ? null : valueOf(metric, curve, at);
         if (v) points.push({ x: curve.world, says: notesOf(curve)(at), ...v });
       }
       points.sort((a, b) => a.x - b.x);
-      return { id: who, label: who, style: place, points, mark: marksOf(data.curves[of[0]]), rehearsed: data.curves[of[0]].rehearsed };
+      return {
+        id: who,
+        label: who,
+        style: place,
+        points,
+        mark: marksOf(data.curves[of[0]]),
+        rehearsed: data.curves[of[0]].simulated,
+      };
     });
-    scaling.set({
-      label: metric.title + " over the number of ranks at " + sizeWords(size), xKind: "ranks", xTitle: "ranks", xWords: (n) => String(n),
-      xlog: true, ylog: state.ylog, metric, bands: byId("bands").checked, series, regions: [], ceilings: [], water: series.some((s) => s.rehearsed) ? "SIMULATED" : "",
-    }, "family " + state.family);
+    scaling.set(
+      {
+        label: metric.title + " over the number of ranks at " + sizeWords(size),
+        xKind: "ranks",
+        xTitle: "ranks",
+        xWords: (n) => String(n),
+        xlog: true,
+        ylog: state.ylog,
+        metric,
+        bands: byId("bands").checked,
+        series,
+        regions: [],
+        ceilings: [],
+        water: series.some((s) => s.rehearsed) ? "SIMULATED" : "",
+      },
+      "family " + state.family,
+    );
   }
 
   const family = byId("family");
-  options(family, data.families.map((f, i) => [i, f.title + (byFamily[i].length > 1 ? ` (${byFamily[i].length} curves)` : "")]));
+  options(
+    family,
+    data.families.map((f, i) => [i, f.title + (byFamily[i].length > 1 ? ` (${byFamily[i].length} curves)` : "")]),
+  );
   family.value = String(state.family);
-  family.addEventListener("change", () => { state.family = Number(family.value); draw(); });
-  const pressMetric = choices(byId("metric"), Object.values(metrics).map((m) => [m.name, m.name]), state.metric, (name) => {
-    state.metric = name;
-    state.ylog = name === "time";
-    pressY(state.ylog ? "log" : "linear");
+  family.addEventListener("change", () => {
+    state.family = Number(family.value);
     draw();
   });
-  choices(byId("xscale"), [["log", "log"], ["linear", "linear"]], "log", (name) => { state.xlog = name === "log"; draw(); });
-  const pressY = choices(byId("yscale"), [["log", "log"], ["linear", "linear"]], "linear", (name) => { state.ylog = name === "log"; draw(); });
+  const pressMetric = choices(
+    byId("metric"),
+    Object.values(metrics).map((m) => [m.name, m.name]),
+    state.metric,
+    (name) => {
+      state.metric = name;
+      state.ylog = name === "time";
+      pressY(state.ylog ? "log" : "linear");
+      draw();
+    },
+  );
+  choices(
+    byId("xscale"),
+    [
+      ["log", "log"],
+      ["linear", "linear"],
+    ],
+    "log",
+    (name) => {
+      state.xlog = name === "log";
+      draw();
+    },
+  );
+  const pressY = choices(
+    byId("yscale"),
+    [
+      ["log", "log"],
+      ["linear", "linear"],
+    ],
+    "linear",
+    (name) => {
+      state.ylog = name === "log";
+      draw();
+    },
+  );
   byId("bands").addEventListener("change", draw);
   byId("shades").addEventListener("change", draw);
   byId("laws").addEventListener("change", draw);
-  byId("scaling-size").addEventListener("change", (event) => { event.target.dataset.chosen = "yes"; draw(); });
+  byId("scaling-size").addEventListener("change", (event) => {
+    event.target.dataset.chosen = "yes";
+    draw();
+  });
   draw();
 
   return (number) => {
@@ -133,12 +227,16 @@ function startCurves() {
     if (!r) return;
     state.family = data.curves[r.curve].family;
     family.value = String(state.family);
-    if (data.curves[r.curve].factor === 0 && state.metric === "busbw") { state.metric = "algbw"; pressMetric("algbw"); }
+    if (data.curves[r.curve].factor === 0 && state.metric === "busbw") {
+      state.metric = "algbw";
+      pressMetric("algbw");
+    }
     byId("shades").checked = true;
     draw();
     over.reveal(r.curve);
-    const sizes = data.axes[data.curves[r.curve].axis];
-    const first = sizes.findIndex((s) => s >= r.from), last = sizes.findLastIndex((s) => s <= r.to);
+    const sizes = data.curves[r.curve].sizes;
+    const first = sizes.findIndex((s) => s >= r.from),
+      last = sizes.findLastIndex((s) => s <= r.to);
     over.zoomTo(sizes[Math.max(0, first - 2)], sizes[Math.min(sizes.length - 1, last + 2)]);
     byId("curves").scrollIntoView();
     byId("curve-chart").querySelector(".plot").focus({ preventScroll: true });
@@ -147,19 +245,13 @@ function startCurves() {
 
 // notesOf gives a function from a point of a curve to what it is to be read with.
 function notesOf(curve) {
-  const notes = new Map();
-  for (const mark of curve.marks || []) notes.set(mark.p, [...(notes.get(mark.p) || []), data.notes[mark.n]]);
-  return (i) => {
-    const all = [...(notes.get(i) || [])];
-    if (curve.paths && curve.paths[i] >= 0) all.push(data.notes[curve.paths[i]]);
-    return all;
-  };
+  return (i) => (curve.notes?.[i] || []).map((n) => data.notes[n]);
 }
 
 // marksOf says in a legend what takes the worth of a whole curve away.
 function marksOf(curve) {
   const marks = [];
-  if (curve.rehearsed) marks.push("simulated");
+  if (curve.simulated) marks.push("simulated");
   if (curve.crowded) marks.push("oversubscribed");
   if (curve.imported) marks.push("imported");
   return marks.join(", ");

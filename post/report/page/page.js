@@ -5,11 +5,11 @@ function addButton(item, text, act) {
   item.querySelector("p").append(" ", make("button", { type: "button", class: "show", click: act }, text));
 }
 
-startSteps();
 startTimeline();
 if (byId("curve-plots")) {
   const showFinding = startCurves();
-  for (const number of new Set(data.regions.map((r) => r.number))) addButton(byId("finding-" + number), "Show in the plot", () => showFinding(number));
+  for (const number of new Set(data.regions.map((r) => r.number)))
+    addButton(byId("finding-" + number), "Show in the plot", () => showFinding(number));
   startTable();
   startHeat();
 }

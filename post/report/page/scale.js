@@ -4,11 +4,14 @@
 function scaleOf(log, from, to, start, end) {
   const map = log ? Math.log : (x) => x;
   const back = log ? Math.exp : (x) => x;
-  const a = map(from), span = map(to) - a || 1;
+  const a = map(from),
+    span = map(to) - a || 1;
   return {
-    log, from, to,
-    at: (x) => start + (map(x) - a) / span * (end - start),
-    value: (place) => back(a + (place - start) / (end - start) * span),
+    log,
+    from,
+    to,
+    at: (x) => start + ((map(x) - a) / span) * (end - start),
+    value: (place) => back(a + ((place - start) / (end - start)) * span),
   };
 }
 
@@ -25,7 +28,8 @@ function niceStep(span, most) {
 }
 
 function linearTicks(from, to, most) {
-  const step = niceStep(to - from, most), ticks = [];
+  const step = niceStep(to - from, most),
+    ticks = [];
   for (let i = Math.ceil(from / step - 1e-9); i * step <= to + step * 1e-9; i++) ticks.push(i * step);
   return ticks;
 }
@@ -49,7 +53,9 @@ function powerTicks(from, to, most) {
 
 // decadeTicks are powers of ten, with 2 and 5 between them where there is room.
 function decadeTicks(from, to, most) {
-  const all = [], low = Math.floor(Math.log10(from)), high = Math.ceil(Math.log10(to));
+  const all = [],
+    low = Math.floor(Math.log10(from)),
+    high = Math.ceil(Math.log10(to));
   for (let p = low; p <= high; p++) for (const n of [1, 2, 5]) all.push(n * Math.pow(10, p));
   const inside = (list) => list.filter((x) => x >= from * (1 - 1e-9) && x <= to * (1 + 1e-9));
   const fine = inside(all);
@@ -59,7 +65,9 @@ function decadeTicks(from, to, most) {
 
 // sizeTicks are those of an axis of sizes in bytes.
 function sizeTicks(scale, most) {
-  const ticks = scale.log ? powerTicks(Math.max(1, scale.from), scale.to, most) : binaryTicks(scale.from, scale.to, most);
+  const ticks = scale.log
+    ? powerTicks(Math.max(1, scale.from), scale.to, most)
+    : binaryTicks(scale.from, scale.to, most);
   return ticks.length > 1 ? ticks : [scale.from, scale.to];
 }
 

@@ -60,7 +60,7 @@ func Of(ctx context.Context, from Sources, o Options) (*Report, error) {
 		f.Findings[i].Number = i + 1
 	}
 	made := b.report(f)
-	made.Ignore(from.Shows)
+	made.ignore(from.Shows)
 	if from.Timeline != nil {
 		from.Timeline.Ignore(from.Shows)
 		from.Timeline.Join(f.Curves, from.Rehearsed)
