@@ -31,7 +31,7 @@ func (r form) timelineSection() *document.Section {
 	if len(t.Found.Answers) > 0 {
 		var items document.Items
 		for _, a := range t.Found.Answers {
-			items.All = append(items.All, document.Item{Label: a.Question() + met(a.Met), Text: a.Text()})
+			items.All = append(items.All, document.Item{Label: a.Question(), Text: a.Text()})
 		}
 		part("answers", "Answers", items)
 	}
@@ -59,17 +59,6 @@ func (r form) timelineSection() *document.Section {
 		part("notes", "Notes on the timelines", list)
 	}
 	return s
-}
-
-// met is the word for a criterion, with the spaces around it.
-func met(is *bool) string {
-	switch {
-	case is == nil:
-		return ""
-	case *is:
-		return " (met)"
-	}
-	return " (not met)"
 }
 
 // adviceWords are the details of advice.

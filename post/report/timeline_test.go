@@ -45,8 +45,8 @@ func sampleTimeline() *timeline.Timeline {
 		t.Across.Imbalance = append(t.Across.Imbalance, timeline.StepSpread{Name: fmt.Sprintf("ProfilerStep#%d", n+1), Least: 20, Most: 25, Slowest: 3, Spread: 11.5 + float64(n), Waiting: 2.5, Span: 33.3})
 	}
 	t.Answers = []timeline.Answer{
-		{Key: "overlap", Met: a(false), Fact: notice.Overlap{Verdict: notice.PartlyOverlap, Percent: 16.7, Per: "step"}},
-		{Key: "balance", Met: a(true), Fact: notice.Balance{Verdict: true, Most: 0.0333, Devices: notice.Devices{N: 4, Unit: "GPU"}}},
+		{Key: "overlap", Fact: notice.Overlap{Verdict: notice.PartlyOverlap, Percent: 16.7, Per: "step"}},
+		{Key: "balance", Fact: notice.Balance{Verdict: true, Most: 0.0333, Devices: notice.Devices{N: 4, Unit: "GPU"}}},
 		{Key: "how-long", Fact: notice.ComputationAlone{Compute: 0.0333, Per: "step"}},
 	}
 	t.Advice = []timeline.Advice{{Topic: "overlap", Gain: 10, Fact: notice.HostBoundStep{Idle: 0.03, Span: 0.1, Per: "step"}}}
@@ -70,7 +70,7 @@ func TestTimelineInWords(t *testing.T) {
 	}
 	for _, want := range []string{
 		"Timeline of 4 GPUs, Example H1", "A step takes", "of 4 GPUs, with minimum and maximum", "To try first: keep the GPU supplied with work",
-		"4 GPUs in 4 files, 3 steps.", "Does communication overlap with computation?", "not met", "Keep the GPU supplied with work.", "at most 10.000 ms per step", "Rank 3 is a straggler", "it computes longer: 84.00 ms, other ranks 75.00 ms",
+		"4 GPUs in 4 files, 3 steps.", "Does communication overlap with computation?", "Keep the GPU supplied with work.", "at most 10.000 ms per step", "Rank 3 is a straggler", "it computes longer: 84.00 ms, other ranks 75.00 ms",
 		"100.000", "-10.50 %", "35.000", "by the wall clock", "107.2", "61.00 %", "25.04 MiB", "cross_device_reduce", "stream 7 of rank 0 with 12 % of its communication", "Nsight Systems reports: the file has no sizes.", "4 of these", "--sample=none",
 		"None of 3 calls of communication could be matched across ranks.", "is 83 %", "13.50 %", "traces/rank%203.json.gz", "12 collectives matched",
 	} {

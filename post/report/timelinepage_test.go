@@ -217,7 +217,7 @@ func hostileGPUs() *Report {
 	}
 	for _, name := range hostiles {
 		t.Answers = append(t.Answers, timeline.Answer{Key: name, Fact: notice.NsightWarning{Text: name}})
-		t.Advice = append(t.Advice, timeline.Advice{Topic: name, Fact: notice.LongCall{Rank: name, Time: 60}})
+		t.Advice = append(t.Advice, timeline.Advice{Topic: name, Fact: notice.StepPatternUnmatched{Pattern: name}})
 	}
 	t.Across.Straggler.Found.Rank, t.Rule.CommPattern = hostiles[0], hostiles[2]
 	r := drawnReport(t, 400)

@@ -1,88 +1,35 @@
 package timeline
 
 import (
-	"encoding/json"
 	"fmt"
 	"math/rand/v2"
 	"slices"
-	"strings"
 	"testing"
 
 	"busbar/internal/notice"
-	"busbar/internal/units"
 )
 
-// healthy is a run in which nothing calls for advice: five steps of 100 ms, communication hidden but for a millisecond, ranks alike, sizes known, and a benchmark.
+// healthy is a run in which nothing calls for advice: five steps of 100 ms, communication hidden but for a millisecond,
+// ranks alike, sizes known, and a benchmark.
 func healthy() *Timeline {
 	t := &Timeline{Files: []File{{Path: "a", Format: "kineto"}}}
 	for r := range 2 {
 		bytes, busbw := int64(25<<20), 180.0
-		d := Device{
-			Rank:    &r,
-			World:   2,
-			Label:   fmt.Sprintf("rank %d", r),
-			Kernels: 100,
-			Busy:    400,
-			Parts: Parts{
-				Span:      500,
-				Compute:   485,
-				Comm:      100,
-				Overlap:   95,
-				Exposed:   5,
-				Idle:      10,
-				HostBound: 5,
-				Waiting:   5,
-			},
-		}
+		d := Device{Rank: &r, World: 2, Label: fmt.Sprintf("rank %d", r), Kernels: 100,
+			Parts: Parts{Span: 500, Compute: 485, Comm: 100, Overlap: 95, Exposed: 5, Idle: 10, HostBound: 5, Waiting: 5}}
 		for s := range 5 {
-			d.Steps = append(
-				d.Steps,
-				Step{
-					Name: fmt.Sprint("ProfilerStep#", s),
-					Parts: Parts{
-						Span:      100,
-						Compute:   97,
-						Comm:      20,
-						Overlap:   19,
-						Exposed:   1,
-						Idle:      2,
-						HostBound: 1,
-						Waiting:   1,
-					},
-				},
-			)
+			d.Steps = append(d.Steps, Step{Name: fmt.Sprint("ProfilerStep#", s),
+				Parts: Parts{Span: 100, Compute: 97, Comm: 20, Overlap: 19, Exposed: 1, Idle: 2, HostBound: 1, Waiting: 1}})
 		}
 		d.Groups = []Group{{Name: "0", Size: 2}}
-		d.Collectives = []Collective{
-			{
-				Name:     "all_reduce",
-				Group:    "0",
-				Ranks:    2,
-				Bytes:    &bytes,
-				Type:     "float32",
-				Calls:    50,
-				Sum:      100,
-				Median:   2,
-				Least:    1.9,
-				Exposed:  5,
-				Busbw:    &busbw,
-				BusbwMax: &busbw,
-			},
-		}
+		d.Collectives = []Collective{{Name: "all_reduce", Group: "0", Ranks: 2, Bytes: &bytes, Type: "float32", Calls: 50,
+			Sum: 100, Median: 2, Least: 1.9, Exposed: 5, Busbw: &busbw, BusbwMax: &busbw}}
 		happened(&d)
 		t.Devices = append(t.Devices, d)
 	}
-	t.Across = &Across{
-		Matched:        50,
-		Pure:           95,
-		Waiting:        5,
-		waitingInSteps: 5,
-		Ranks:          []RankShare{{Device: 0, Compute: 400}, {Device: 1, Compute: 404}},
-		Imbalance: []StepSpread{
-			{Name: "ProfilerStep#0", Spread: 1},
-			{Name: "ProfilerStep#1", Spread: 2, Slowest: 1},
-		},
-	}
+	t.Across = &Across{Matched: 50, Pure: 95, Waiting: 5, waitingInSteps: 5,
+		Ranks:     []RankShare{{Device: 0, Compute: 400}, {Device: 1, Compute: 404}},
+		Imbalance: []StepSpread{{Name: "ProfilerStep#0", Spread: 1}, {Name: "ProfilerStep#1", Spread: 2, Slowest: 1}}}
 	return t
 }
 
@@ -150,7 +97,6 @@ func TestAModelIsNotCalledSmallThatIsNot(t *testing.T) {
 func exposedMuch(p *Parts) { p.Comm, p.Overlap, p.Exposed, p.Idle = 40, 10, 30, 0 }
 
 func TestAdvice(t *testing.T) {
-	small := int64(4 << 10)
 	both := []notice.StreamOf{{Stream: 7, Device: "rank 0", OfComm: 100}, {Stream: 7, Device: "rank 1", OfComm: 100}}
 	for _, c := range []struct {
 		name   string
@@ -179,11 +125,6 @@ func TestAdvice(t *testing.T) {
 		{"many small buckets", func(t *Timeline) {
 			each(t, func(d *Device) { d.Buckets = slices.Repeat([]Bucket{{Bytes: 100 << 10, Exposed: 2}}, 12) }, exposedMuch)
 		}, topicOverlap, notice.SmallBuckets{Buckets: 12, Median: 100 << 10, Total: 1200 << 10, Exposed: 0.024}, 24},
-		{"many small calls", func(t *Timeline) {
-			each(t, func(d *Device) {
-				d.Collectives = append(d.Collectives, Collective{Name: "all_gather", Type: "int64", Bytes: &small, Calls: 100, Sum: 40, Exposed: 40})
-			}, nil)
-		}, topicOverlap, notice.SmallCollectives{Calls: 20, Exposed: 0.0076, Per: "step"}, 7.6},
 		{"wide gradients", func(t *Timeline) {
 			each(t, func(d *Device) { d.Collectives[0].Exposed = 60 }, nil)
 		}, topicOverlap, notice.WideGradients{Time: 0.02, Exposed: 0.0114, Per: "step"}, 5.7},
@@ -200,31 +141,12 @@ func TestAdvice(t *testing.T) {
 		{"late: its host", func(t *Timeline) {
 			t.Across.Straggler = &Straggler{Device: 1, Cost: 5000, costInSteps: 50, Found: stragglerBy(notice.HostBound)}
 		}, topicBalance, stragglerBy(notice.HostBound), 10},
-		{"late: its work", func(t *Timeline) {
-			t.Across.Straggler = &Straggler{Device: 1, Cost: 5000, costInSteps: 50, Found: stragglerBy(notice.SlowCompute)}
-		}, topicBalance, stragglerBy(notice.SlowCompute), 10},
-		{"late: its copies", func(t *Timeline) {
-			t.Across.Straggler = &Straggler{Device: 1, Cost: 5000, costInSteps: 50, Found: stragglerBy(notice.SlowCopies)}
-		}, topicBalance, stragglerBy(notice.SlowCopies), 10},
-		{"late: nobody knows", func(t *Timeline) {
-			t.Across.Straggler = &Straggler{Device: 1, Cost: 5000, costInSteps: 50, Found: notice.Straggler{Rank: "rank 1"}}
-		}, topicBalance, notice.Straggler{Rank: "rank 1"}, 10},
 		{"all late in turn", func(t *Timeline) { t.Across.Waiting, t.Across.waitingInSteps = 6000, 60 }, topicBalance, notice.UnevenRanks{Waiting: 0.012, Per: "step", Spread: 0.02, Step: "ProfilerStep#1"}, 12},
 		{"slower than the benchmark", func(t *Timeline) {
 			t.Against = []Joined{{Name: "all_reduce", Bytes: 25 << 20, Type: "float32", Ranks: 2, Busbw: 50, Reached: 200, Percent: 25}}
 			each(t, nil, exposedMuch)
 		}, topicTopology, notice.BelowBenchmark{Collective: "all_reduce", Size: 25 << 20, Share: 0.25, BusBW: 50e9, Benchmark: 200e9}, 10 * (25 << 20) / 50e9 * 1e3 * 0.75},
-		{"no benchmark to hold it against", func(t *Timeline) { each(t, nil, exposedMuch) }, topicTopology, notice.NoBenchmark{Collective: "all_reduce", Type: "float32", Size: 25 << 20, BusBW: 180e9, Largest: "32M", Ranks: 2}, 0},
-		{"a call of a minute", func(t *Timeline) { t.Devices[1].Collectives[0].Sum, t.Devices[1].Collectives[0].Calls = 60e3, 1 }, topicTimeOuts, notice.LongCall{Rank: "rank 1", Time: 60}, 0},
-		{"no sizes, of PyTorch", func(t *Timeline) { each(t, func(d *Device) { d.Collectives[0].Bytes = nil }, nil) }, topicProfile, notice.SizesNotRecorded{Share: 1}, 0},
-		{"no sizes, of Nsight", func(t *Timeline) {
-			t.Files[0].Format = "nsight"
-			each(t, func(d *Device) { d.Collectives[0].Bytes = nil }, nil)
-		}, topicProfile, notice.NsightSizesNotRecorded{Share: 1}, 0},
 		{"no steps", func(t *Timeline) { each(t, func(d *Device) { d.Steps = nil }, nil) }, topicProfile, notice.NoSteps{}, 0},
-		{"few steps", func(t *Timeline) { each(t, func(d *Device) { d.Steps = d.Steps[:2] }, nil) }, topicProfile, notice.FewStepsRecorded{Steps: 2}, 0},
-		{"ranks that were not read", func(t *Timeline) { each(t, func(d *Device) { d.World = 8 }, nil) }, topicProfile, notice.RanksNotRead{Read: 2, World: 8}, 0},
-		{"one rank", func(t *Timeline) { t.Devices, t.Across = t.Devices[:1], nil; t.Devices[0].World = 0 }, topicProfile, notice.OneRankRead{}, 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			tl := healthy()
@@ -270,52 +192,6 @@ func TestTheLargestLossIsAddressed(t *testing.T) {
 				t.Fatalf("%s of %g ms is not addressed: %+v", code, lost, found)
 			}
 		}
-		tl.Advice = found
-		if first, is := assess(tl).improvement().Fact.(notice.Improvement); is {
-			if first.First.Code() != found[0].Code() || first.Gain != seconds(found[0].Gain) {
-				t.Fatalf("the answer is %+v, the first advice %+v", first, found[0])
-			}
-		}
-	}
-}
-
-// What a piece of advice can save is a value with its unit; JSON has what it is based on.
-func TestWorthOfAdvice(t *testing.T) {
-	tl := healthy()
-	a := Advice{topicBalance, 4, notice.OneRankRead{}}
-	if got := tl.Worth(a); got != (notice.Gain{Time: 0.004, Per: "step"}) {
-		t.Errorf("%+v", got)
-	}
-	if a.Gain = 0; tl.Worth(a).String() != "" {
-		t.Errorf("%v", tl.Worth(a))
-	}
-	text, err := json.Marshal(a)
-	if err != nil || !strings.Contains(string(text), `"why":"`+a.Why()+`"`) {
-		t.Errorf("%s, %v", text, err)
-	}
-}
-
-// The rank that waits for others is the one with the longest times, and no measure of a link.
-func TestABandwidthWithoutABenchmarkIsThePureOne(t *testing.T) {
-	busbw := func(t *Timeline) (busbw units.Bandwidth, pure notice.Pure) {
-		each(t, nil, exposedMuch)
-		for _, a := range assess(t).advise() {
-			if n, is := a.Fact.(notice.NoBenchmark); is {
-				return n.BusBW, n.Pure
-			}
-		}
-		return 0, false
-	}
-	tl := healthy()
-	slow, fast, pure := 100.0, 150.0, 170.0
-	tl.Devices[0].Collectives[0].BusbwMax, tl.Devices[0].Collectives[0].Sum = &slow, 200
-	tl.Devices[1].Collectives[0].BusbwMax = &fast
-	if got, is := busbw(tl); got != 150e9 || is {
-		t.Errorf("not matched: %v, %v", got, is)
-	}
-	tl.Across.Matches = []Matched{{Collective: tl.Devices[0].Collectives[0], PureBusbw: &pure}}
-	if got, is := busbw(tl); got != 170e9 || !is {
-		t.Errorf("matched: %v, %v", got, is)
 	}
 }
 

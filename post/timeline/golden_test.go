@@ -1,7 +1,6 @@
 package timeline
 
 import (
-	"context"
 	"fmt"
 	"path/filepath"
 	"regexp"
@@ -19,8 +18,8 @@ const traces = "../../../shared/examples/traces"
 func public(t *testing.T, path string, o Options) *Timeline {
 	t.Helper()
 	b := NewBuilder(o)
-	problems, err := trace.Each(context.Background(), needs.Examples(t, filepath.Join(traces, path)), trace.Options{},
-		b.Add)
+	add := func(f *trace.File) error { b.Add(f); return nil }
+	problems, err := trace.Each(t.Context(), needs.Examples(t, filepath.Join(traces, path)), trace.Options{}, add)
 	if err != nil || len(problems) > 0 {
 		t.Fatal(err, problems)
 	}

@@ -3,6 +3,7 @@ package timeline
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 
 	"busbar/post/trace"
 )
@@ -16,7 +17,6 @@ type job struct {
 	clock        func(rank int) int64             // ns that a rank's times are later than the first's
 	noSteps      bool
 	numbered     bool // the file numbers calls
-	host         string
 	origin       int64
 }
 
@@ -28,11 +28,7 @@ func (j job) ranksOf() []Device {
 	at := make([]int64, j.ranks)
 	for r := range devices {
 		d := &devices[r]
-		d.Rank, d.World, d.Label, d.Kernels, d.Host, d.origin = &r, j.ranks, fmt.Sprintf("rank %d", r), 1, j.host,
-			trace.Unknown
-		if j.host != "" {
-			d.origin = j.origin
-		}
+		d.Rank, d.World, d.Label, d.Kernels, d.origin = &r, j.ranks, fmt.Sprintf("rank %d", r), 1, j.origin
 		d.Groups = []Group{{Name: "0", Size: j.ranks}}
 		for _, s := range j.sizes {
 			d.Collectives = append(d.Collectives, Collective{Name: "all_reduce", Group: "0", Bytes: &s, Type: "float32",
@@ -67,8 +63,9 @@ func (j job) ranksOf() []Device {
 					at[r] += j.clock(r)
 				}
 				d := &devices[r]
-				one := seen{start: begin[r], end: at[r], exposed: at[r] - begin[r], step: int32(s), collective: int32(c),
-					seq: trace.Unknown, peer: trace.Unknown, stream: int32(20 + r)}
+				one := seen{start: begin[r], end: at[r], exposed: at[r] - begin[r], step: int32(s),
+					collective: int32(slices.Index(j.sizes, j.sizes[c])),
+					seq:        trace.Unknown, stream: int32(20 + r)}
 				if j.numbered {
 					one.seq = number
 				}
@@ -96,14 +93,10 @@ func (j job) ranksOf() []Device {
 	return devices
 }
 
-// cutFront is a trace that began some calls later.
-func cutFront(d *Device, calls int) {
-	d.seen = d.seen[calls:]
-}
-
 func compared(devices ...Device) *Timeline {
 	t := &Timeline{Devices: devices}
-	conclude(t)
+	compareRanks(t)
+	t.review()
 	return t
 }
 

@@ -54,7 +54,7 @@ func (t *Timeline) own() bool {
 }
 
 // ownStep is what comes first of busbar's own step; nil where it is training.
-func ownStep(t *Timeline) notice.Fact {
+func (t *Timeline) ownStep() notice.Fact {
 	if !t.own() {
 		return nil
 	}

@@ -163,9 +163,7 @@ func (c stragglers) begins(l *lane) float64 {
 			continue
 		}
 		at := *c.offset[i]
-		if n := slices.IndexFunc(d.Steps, func(s Step) bool {
-			return c.common[step{c.cohort[o.devices[0]], s.Name}]
-		}); n >= 0 {
+		if n := slices.IndexFunc(c.steps[o.devices[0]], func(s step) bool { return c.common[s] > 0 }); n >= 0 {
 			at += d.Steps[n].Start
 		}
 		if o == l {
@@ -189,7 +187,7 @@ func (c *comparison) sumOf(l *lane, part func(*Parts) float64) (sum float64) {
 			sum += part(&d.Parts)
 		}
 		for s := range d.Steps {
-			if c.common[step{c.cohort[i], d.Steps[s].Name}] {
+			if c.common[c.steps[i][s]] > 0 {
 				sum += part(&d.Steps[s].Parts)
 			}
 		}

@@ -1,6 +1,7 @@
 package timeline
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"testing"
@@ -101,5 +102,48 @@ func TestCellsOfANanosecondAreExact(t *testing.T) {
 				t.Fatalf("state %d has %d cells, want %g", state, cells[state], want*1e6)
 			}
 		}
+	}
+}
+
+// What is in a cell is what a count of the moments between its edges gives.
+func TestCellsHoldTheirMoments(t *testing.T) {
+	r := rand.New(rand.NewPCG(13, 14))
+	for range 300 {
+		start, length := r.Int64N(1000)-500, 1+r.Int64N(60)
+		c := cells{trace.Span{Start: start, End: start + length}, 1 + r.IntN(int(length))}
+		if c.edge(0) != c.Start || c.edge(c.n) != c.End {
+			t.Fatalf("cells of %+v go from %d to %d", c, c.edge(0), c.edge(c.n))
+		}
+		a := trace.Span{Start: start - 5 + r.Int64N(length+5)}
+		a.End = a.Start + 1 + r.Int64N(length)
+		want := make([]int64, c.n)
+		for moment := c.Start; moment < c.End; moment++ {
+			i := 0
+			for moment >= c.edge(i+1) {
+				i++
+			}
+			if moment >= a.Start && moment < a.End {
+				want[i]++
+			}
+		}
+		if got := c.fill(spans{a}); fmt.Sprint(got) != fmt.Sprint(want) {
+			t.Fatalf("cells of %+v hold %v of %+v, want %v", c, got, a, want)
+		}
+	}
+}
+
+func TestWindowsBeginWhereTheyDo(t *testing.T) {
+	g := newGPU()
+	g.Ranges = []trace.Range{hostRange("ProfilerStep#1", 100e6, 105e6), hostRange("ProfilerStep#2", 105e6, 120e6)}
+	g.ran(gemm, 7, 100e6, 104e6)
+	g.ran(gemm, 7, 106e6, 110e6)
+	strips := g.strips(t)
+	if strips[0].Start != 0 || strips[2].Start != 6 {
+		t.Errorf("the whole begins at %g and the second step at %g, want 0 and 6", strips[0].Start, strips[2].Start)
+	}
+	empty := newGPU()
+	empty.ran(gemm, 7, 5, 5)
+	if s := empty.strips(t)[0]; s.Cells != 0 || len(s.Runs) != 0 {
+		t.Errorf("a window without length is %+v", s)
 	}
 }

@@ -1,13 +1,11 @@
 package timeline
 
 import (
-	"context"
 	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
 
-	"busbar/post/trace"
 	"busbar/post/trace/tracetest"
 )
 
@@ -30,12 +28,11 @@ func TestTrainingHasTheFiguresItWasMadeWith(t *testing.T) {
 		if err != nil || file.Close() != nil {
 			t.Fatal(err)
 		}
-		b := NewBuilder(Options{})
-		if problems, err := trace.Each(context.Background(), []string{path}, trace.Options{}, b.Add); err != nil ||
-			len(problems) > 0 {
-			t.Fatal(err, problems)
+		tl, _, err := Read(t.Context(), []string{path}, Options{})
+		if err != nil {
+			t.Fatal(err)
 		}
-		d := b.Timeline().Devices[0]
+		d := tl.Devices[0]
 		for figure, pair := range map[string][2]float64{
 			"span": {d.Span, milliseconds(want.Span)}, "compute": {d.Compute, milliseconds(want.Compute)},
 			"comm": {d.Comm, milliseconds(want.Comm)}, "exposed": {d.Exposed, milliseconds(want.Exposed)},
