@@ -67,15 +67,11 @@ type CommunicationTime struct {
 type AllReduceShare struct {
 	Time   units.Seconds `json:"time_s,omitempty"`
 	Share  OfComputation `json:"share_pct"`
-	All    bool          `json:"all,omitempty"` // nothing else communicates
-	Absent bool          `json:"absent"`        // no kernel is known as AllReduce
+	Absent bool          `json:"absent"` // no kernel is known as AllReduce
 }
 
 func (a AllReduceShare) String() string {
-	switch {
-	case a.All:
-		return "All of it is AllReduce"
-	case a.Absent:
+	if a.Absent {
 		return "AllReduce: n/a, no kernel is known as one; the trace names another operation or none"
 	}
 	return fmt.Sprintf("AllReduce takes %v, %v", a.Time, a.Share)
@@ -136,9 +132,6 @@ type Balance struct {
 	Pure      *units.Seconds `json:"pure_s,omitempty"`
 	Straggler string         `json:"straggler,omitempty"`
 	NoOne     NoStraggler    `json:"no_straggler,omitempty"`
-	Worst     Percent        `json:"worst_step_pct,omitempty"`
-	WorstStep string         `json:"worst_step,omitempty"`
-	WorstOn   string         `json:"worst_step_on,omitempty"`
 }
 
 // Verdict is yes or no.
@@ -237,7 +230,7 @@ var timelineAnswers = []Entry{
 	{
 		Example: Balance{
 			false, new(units.Seconds(0.09)), "rank 1", 0.11, "rank 3", 8.2, Devices{8, "GPU"}, new(units.Seconds(0.01)),
-			new(units.Seconds(0.03)), "rank 3", true, 12.5, "step 7", "rank 3",
+			new(units.Seconds(0.03)), "rank 3", true,
 		},
 		Severity: Info,
 		Text:     "{Verdict}: kernels compute {Most}[ on {MostOn}] ({Devices})",
@@ -246,7 +239,6 @@ var timelineAnswers = []Entry{
 			"[In collectives a rank waits {Waiting} for others, beside {Pure} of communication itself.]",
 			"[The others wait for {Straggler}.]",
 			"[{NoOne}]",
-			"[In single steps the difference is up to {Worst} ({WorstStep}, {WorstOn}).]",
 		},
 		Doc: "GPUs are balanced if the longest kernel time exceeds the mean by at most 5 %.",
 	},

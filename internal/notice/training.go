@@ -48,13 +48,6 @@ type LittleCompute struct {
 	Per     Span          `json:"per"`
 }
 
-// OneBucket reports that all gradients are one bucket of DDP.
-type OneBucket struct {
-	Bucket  units.RoughBytes `json:"bucket_bytes"`
-	Exposed units.Seconds    `json:"exposed_s"`
-	Cap     int64            `json:"bucket_cap_mb"` // to try
-}
-
 // LastBucket reports that DDP's last bucket is most of what is exposed.
 type LastBucket struct {
 	Exposed units.Seconds    `json:"exposed_s"`
@@ -62,14 +55,6 @@ type LastBucket struct {
 	Bucket  units.RoughBytes `json:"last_bytes"`
 	Median  units.RoughBytes `json:"median_bytes"`
 	Cap     int64            `json:"bucket_cap_mb"`
-}
-
-// SmallBuckets reports that DDP's buckets are small.
-type SmallBuckets struct {
-	Buckets int              `json:"buckets"`
-	Median  units.RoughBytes `json:"median_bytes"`
-	Total   units.RoughBytes `json:"total_bytes"`
-	Exposed units.Seconds    `json:"exposed_s"`
 }
 
 // WideGradients reports that float32 gradients are exposed.
@@ -155,9 +140,7 @@ type OneRankRead struct{}
 
 // Code identifies the notice, as all methods below do.
 func (LittleCompute) Code() Code     { return "little-compute" }
-func (OneBucket) Code() Code         { return "one-bucket" }
 func (LastBucket) Code() Code        { return "last-bucket" }
-func (SmallBuckets) Code() Code      { return "small-buckets" }
 func (WideGradients) Code() Code     { return "wide-gradients" }
 func (HostBoundStep) Code() Code     { return "host-bound" }
 func (UnexplainedIdle) Code() Code   { return "unexplained-idle" }
@@ -186,23 +169,12 @@ var training = []Entry{
 		How: `Use a larger batch per GPU, or accumulate gradients of several batches (no_sync() of DDP). No setting
 			hides more for so small a model.`,
 		Doc: "Communication can be hidden only behind computation."},
-	{Example: OneBucket{100 << 20, 25 * ms, 25}, Severity: Warning, Source: pageDDP,
-		Text:   "all gradients ({Bucket}) are one bucket, of which {Exposed} per step are exposed",
-		Advice: "make DDP's buckets smaller: bucket_cap_mb={Cap}",
-		How: `A bucket is sent when its last gradient is ready, so a single bucket starts when the backward pass is
-			over.`,
-		Doc: "DDP overlaps the communication of a bucket with the rest of the backward pass."},
 	{Example: LastBucket{23 * ms, 20 * ms, 30 << 20, 26 << 20, 13}, Severity: Warning, Source: pageDDPNotes,
 		Text:   "buckets are exposed for {Exposed} per step, the last one ({Bucket}) for {Last}",
 		Advice: "make DDP's buckets smaller: bucket_cap_mb={Cap}",
 		How: `No backward pass is left to hide the last bucket behind. Now the median is {Median}; the default is 25
 			MiB.`,
 		Doc: "The last bucket is sent when the backward pass is over."},
-	{Example: SmallBuckets{12, 100 << 10, 1200 << 10, 24 * ms}, Severity: Warning, Source: pageDDP,
-		Text:   "{Buckets bucket} of {Median} (median, {Total} in all) leave {Exposed} per step exposed",
-		Advice: "make DDP's buckets larger (bucket_cap_mb is 25 by default)",
-		How:    "Below a mebibyte the time of a collective is its latency.",
-		Doc:    "Many small buckets cost a latency each."},
 	{Example: WideGradients{19 * ms, 11.4 * ms, WaitingExcluded, "step"}, Severity: Warning, Source: pageHooks,
 		Text:   "float32 gradients of 1 MiB or more take {Time} per {Per}, of which {Exposed} are exposed ({Waiting})",
 		Advice: "halve the bytes: communicate gradients in bfloat16 or float16",

@@ -46,7 +46,6 @@ type comparison struct {
 	ordered  int // collectives matched by their order in steps
 	alone    int // calls
 	common   map[step]int
-	offset   []*float64 // of each lane
 }
 
 // compareRanks compares ranks; it leaves Timeline.Across null where fewer than two were read.
@@ -73,12 +72,12 @@ func compareRanks(t *Timeline) {
 	a.How, a.Alone = c.how(), c.alone
 	c.common = c.commonSteps()
 	a.Steps = len(c.common)
-	c.offset = c.offsets()
+	offsets := c.offsets()
 	ranks := float64(len(c.lanes))
 	for i, l := range c.lanes {
 		a.Ranks = append(a.Ranks, RankShare{Device: l.devices[0], Compute: c.sumOf(l, computeOf),
 			Kernels: c.sumOf(l, busyOf), Pure: milliseconds(l.pure), Waiting: milliseconds(l.waiting), Last: l.last,
-			Offset: c.offset[i]})
+			Offset: offsets[i]})
 		a.Pure += milliseconds(l.pure) / ranks
 		a.Waiting += milliseconds(l.waiting) / ranks
 		a.Uneven += l.last

@@ -264,20 +264,3 @@ func TestStepsThatAreNotWholeAreNotCompared(t *testing.T) {
 	}
 	isNear(t, "computation of the steps that all have whole", a.Ranks[0].Compute, 10)
 }
-
-// Computing, as a union and as a sum of kernels, is of the same steps where recordings differ in length.
-func TestTimeOfKernelsIsOfTheStepsThatAllRanksHave(t *testing.T) {
-	devices := job{ranks: 2, steps: 4, sizes: mib(16), pure: msec, work: late}.ranksOf()
-	d := &devices[1]
-	d.Steps[0].Name = "one that the other does not have"
-	d.Busy += 1000 // outside steps
-	a := compared(devices...).Across
-	if a.Steps != 3 {
-		t.Errorf("%d steps in common, want 3", a.Steps)
-	}
-	for _, r := range a.Ranks {
-		if r.Kernels <= 0 || !near(r.Kernels, r.Compute) {
-			t.Errorf("rank %d: kernels of %g ms, computing of %g", r.Device, r.Kernels, r.Compute)
-		}
-	}
-}

@@ -37,22 +37,13 @@ func assess(t *Timeline) assessment {
 // bounded by what was measured: what is exposed cannot be hidden twice, so gains of several do not add up. The largest
 // loss is always addressed, even if its cause is unknown.
 func (a assessment) advise() []Advice {
-	found := []Advice{}
 	if len(a.all.devices) == 0 {
-		return found
+		return []Advice{}
 	}
-	add := func(advice Advice) {
-		if advice.Fact != nil {
-			found = append(found, advice)
-		}
-	}
-	for _, rule := range []func() Advice{
-		a.sameStream, a.littleCompute, a.buckets, a.wideGradients, a.hostBound, a.unexplainedIdle, a.copiesAlone, a.lateRank,
-		a.unevenRanks, a.belowBenchmark, a.noSteps,
-	} {
-		add(rule())
-	}
-	add(a.exposedMost(found))
+	found := append([]Advice{a.sameStream(), a.littleCompute(), a.lastBucket(), a.wideGradients()}, a.losses()...)
+	found = append(found, a.lateRank(), a.unevenRanks(), a.belowBenchmark(), a.noSteps())
+	found = append(found, a.exposedMost(found))
+	found = slices.DeleteFunc(found, func(a Advice) bool { return a.Fact == nil })
 	slices.SortStableFunc(found, func(a, b Advice) int { return cmp.Compare(b.Gain, a.Gain) })
 	return found
 }
@@ -92,34 +83,22 @@ func (a assessment) loses(part func(*Parts) float64) bool {
 	return a.matters(lost)
 }
 
-// hostBound is for GPUs that wait for their hosts to launch something.
-func (a assessment) hostBound() Advice {
-	if !a.loses(hostBoundOf) {
-		return Advice{}
+// losses are for time in which GPUs wait for their hosts to launch something, idle for an unknown cause, or only copy.
+func (a assessment) losses() (found []Advice) {
+	y := a.all
+	span := seconds(y.part(spanOf))
+	host, idle, copies := y.part(hostBoundOf), y.part(unexplainedOf), y.part(copiesOf)
+	if a.loses(hostBoundOf) {
+		found = append(found, Advice{topicIdle, host, notice.HostBoundStep{Idle: seconds(host), Span: span, Per: y.per}})
 	}
-	idle := a.all.part(hostBoundOf)
-	return Advice{topicIdle, idle, notice.HostBoundStep{Idle: seconds(idle), Span: seconds(a.all.part(spanOf)),
-		Per: a.all.per}}
-}
-
-// unexplainedIdle is for idle time of which the trace does not have the cause.
-func (a assessment) unexplainedIdle() Advice {
-	if !a.loses(unexplainedOf) {
-		return Advice{}
+	if a.loses(unexplainedOf) {
+		found = append(found, Advice{topicIdle, idle, notice.UnexplainedIdle{Idle: seconds(idle), Span: span, Per: y.per,
+			Launched: seconds(y.part(waitingOf))}})
 	}
-	idle := a.all.part(unexplainedOf)
-	return Advice{topicIdle, idle, notice.UnexplainedIdle{Idle: seconds(idle), Span: seconds(a.all.part(spanOf)),
-		Per: a.all.per, Launched: seconds(a.all.part(waitingOf))}}
-}
-
-// copiesAlone is for GPUs that copy while nothing else runs.
-func (a assessment) copiesAlone() Advice {
-	if !a.loses(copiesOf) {
-		return Advice{}
+	if a.loses(copiesOf) {
+		found = append(found, Advice{topicCopies, copies, notice.CopiesAlone{Copies: seconds(copies), Span: span, Per: y.per}})
 	}
-	copies := a.all.part(copiesOf)
-	return Advice{topicCopies, copies, notice.CopiesAlone{Copies: seconds(copies), Span: seconds(a.all.part(spanOf)),
-		Per: a.all.per}}
+	return found
 }
 
 // lateRank is for the rank that others wait for.
@@ -142,8 +121,10 @@ func (a assessment) unevenRanks() Advice {
 		return Advice{}
 	}
 	fact := notice.UnevenRanks{Waiting: seconds(gain), Per: a.comm.per}
-	if worst := x.worstStep(); worst != nil {
-		fact.Spread, fact.Step = units.Share(worst.Spread/100), worst.Name
+	for _, step := range x.Imbalance {
+		if spread := units.Share(step.Spread / 100); spread > fact.Spread {
+			fact.Spread, fact.Step = spread, step.Name
+		}
 	}
 	return Advice{topicBalance, gain, fact}
 }

@@ -6,7 +6,6 @@ import (
 
 	"busbar/internal/coll"
 	"busbar/internal/notice"
-	"busbar/internal/stats"
 	"busbar/internal/units"
 )
 
@@ -47,62 +46,36 @@ func (a assessment) littleCompute() Advice {
 		Waiting: waiting, Per: a.comm.per}}
 }
 
-// ofBuckets are DDP's buckets on the device with the median exposure; nil where there are none.
-func (a assessment) ofBuckets() []Bucket {
-	var with [][]Bucket
+// lastBucket is for the last one of DDP's gradient buckets, or the only one, if it is too large to be hidden. It is that
+// of the device with the median exposure.
+func (a assessment) lastBucket() Advice {
+	type exposure struct {
+		buckets []Bucket
+		ms      float64
+	}
+	var with []exposure
 	for _, d := range a.comm.devices {
+		e := exposure{buckets: d.Buckets}
+		for _, b := range d.Buckets {
+			e.ms += b.Exposed
+		}
 		if len(d.Buckets) > 0 {
-			with = append(with, d.Buckets)
+			with = append(with, e)
 		}
 	}
 	if with == nil {
-		return nil
-	}
-	slices.SortStableFunc(with, func(x, y []Bucket) int { return cmp.Compare(bucketsExposed(x), bucketsExposed(y)) })
-	return with[len(with)/2]
-}
-
-func bucketsExposed(all []Bucket) (ms float64) {
-	for _, b := range all {
-		ms += b.Exposed
-	}
-	return ms
-}
-
-// buckets is for DDP's gradient buckets: one that holds all gradients, a last one that is too large, and many that are
-// too small.
-func (a assessment) buckets() Advice {
-	all := a.ofBuckets()
-	if len(all) == 0 {
 		return Advice{}
 	}
+	slices.SortStableFunc(with, func(x, y exposure) int { return cmp.Compare(x.ms, y.ms) })
+	all, exposed := with[len(with)/2].buckets, with[len(with)/2].ms
 	const mib = 1 << 20
-	last, exposed := all[len(all)-1], bucketsExposed(all)
-	var bytes int64
-	var sizes []float64
-	for _, b := range all {
-		bytes += b.Bytes
-		sizes = append(sizes, float64(b.Bytes))
-	}
-	median := int64(stats.Median(sizes))
-	var fact notice.Fact
-	gain := last.Exposed
-	switch large := last.Bytes >= 2*mib; {
-	case large && len(all) == 1:
-		fact = notice.OneBucket{Bucket: units.RoughBytes(last.Bytes), Exposed: seconds(last.Exposed),
-			Cap: max(1, last.Bytes/4/mib)}
-	case large && last.Exposed >= exposed/2:
-		fact = notice.LastBucket{Exposed: seconds(exposed), Last: seconds(last.Exposed),
-			Bucket: units.RoughBytes(last.Bytes), Median: units.RoughBytes(median), Cap: max(1, median/2/mib)}
-	case len(all) >= 8 && median < mib:
-		gain = exposed
-		fact = notice.SmallBuckets{Buckets: len(all), Median: units.RoughBytes(median), Total: units.RoughBytes(bytes),
-			Exposed: seconds(exposed)}
-	}
-	if !a.matters(gain) {
+	last := all[len(all)-1]
+	if last.Bytes < 2*mib || last.Exposed < exposed/2 || !a.matters(last.Exposed) {
 		return Advice{}
 	}
-	return Advice{topicOverlap, gain, fact}
+	median := int64(medianOf(all, func(b Bucket) float64 { return float64(b.Bytes) }))
+	return Advice{topicOverlap, last.Exposed, notice.LastBucket{Exposed: seconds(exposed), Last: seconds(last.Exposed),
+		Bucket: units.RoughBytes(last.Bytes), Median: units.RoughBytes(median), Cap: max(1, median/2/mib)}}
 }
 
 // wideGradients is for 32-bit gradients that are not hidden. Halving them gains half of that at most.

@@ -2,7 +2,6 @@ package timeline
 
 import (
 	"math"
-	"slices"
 
 	"busbar/internal/coll"
 	"busbar/internal/notice"
@@ -44,16 +43,7 @@ func (a assessment) howLong() notice.Fact {
 	}
 	reduced := c.calls(func(o *Collective) bool { return o.Name == coll.AllReduce.String() }).sum
 	f.AllReduce = notice.AllReduceShare{Time: seconds(reduced), Share: ofComputation(reduced, compute), Absent: reduced == 0}
-	// Calls at the same time take longer summed than together.
-	f.AllReduce.All = reduced > 0 && c.onlyAllReduce() && reduced-comm < 1e-3*reduced
 	return f
-}
-
-// onlyAllReduce reports whether nothing else communicates.
-func (y typical) onlyAllReduce() bool {
-	return !slices.ContainsFunc(y.devices, func(d *Device) bool {
-		return slices.ContainsFunc(d.Collectives, func(o Collective) bool { return o.Name != coll.AllReduce.String() })
-	})
 }
 
 // ofComputation is communication in percent of computation.
@@ -129,18 +119,5 @@ func (a assessment) balance() notice.Fact {
 	if x.Straggler != nil {
 		f.Straggler = a.Devices[x.Straggler.Device].Label
 	}
-	if worst := x.worstStep(); worst != nil && worst.Spread >= 0.05 {
-		f.Worst, f.WorstStep, f.WorstOn = notice.Percent(worst.Spread), worst.Name, a.Devices[worst.Slowest].Label
-	}
 	return f
-}
-
-// worstStep is the step that differs most between ranks; nil where there is none.
-func (x *Across) worstStep() (worst *StepSpread) {
-	for i := range x.Imbalance {
-		if s := &x.Imbalance[i]; worst == nil || s.Spread > worst.Spread {
-			worst = s
-		}
-	}
-	return worst
 }

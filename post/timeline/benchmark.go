@@ -27,7 +27,7 @@ func (t *Timeline) Join(curves []*analysis.Curve, rehearsed bool) {
 	var missing notice.NotInBenchmark
 	for _, c := range t.inTraining() {
 		lacks := notice.MissingCurve{Collective: c.Name, Type: c.Type, Ranks: c.Ranks}
-		fit := c.nearest(c.fitting(curves, rehearsed), t.nodes(c.Ranks))
+		fit := nearest(c.fitting(curves, rehearsed), t.nodes(c.Ranks))
 		best, reached := c.fastest(fit)
 		if best != nil {
 			t.Against = append(t.Against, t.joined(c, best, reached))
@@ -133,18 +133,12 @@ func (c inTraining) fitting(curves []*analysis.Curve, rehearsed bool) (fit []*an
 
 // nearest are the curves on as many nodes, and among them those in place; all where none is. nodes is 0 where it is
 // unknown.
-func (c inTraining) nearest(fit []*analysis.Curve, nodes int) []*analysis.Curve {
-	for _, is := range []func(*analysis.Curve) bool{
-		func(curve *analysis.Curve) bool { return nodes > 0 && curve.Nodes == nodes },
-		func(curve *analysis.Curve) bool { return curve.Placement == coll.InPlace },
+func nearest(fit []*analysis.Curve, nodes int) []*analysis.Curve {
+	for _, far := range []func(*analysis.Curve) bool{
+		func(curve *analysis.Curve) bool { return nodes == 0 || curve.Nodes != nodes },
+		func(curve *analysis.Curve) bool { return curve.Placement != coll.InPlace },
 	} {
-		var near []*analysis.Curve
-		for _, curve := range fit {
-			if is(curve) {
-				near = append(near, curve)
-			}
-		}
-		if near != nil {
+		if near := slices.DeleteFunc(slices.Clone(fit), far); len(near) > 0 {
 			fit = near
 		}
 	}

@@ -23,7 +23,7 @@ func names(d *trace.Device, pattern *regexp.Regexp) []known {
 	for i, name := range d.Names {
 		all[i] = recognise(name)
 		if !all[i].comm && pattern != nil && pattern.MatchString(name) {
-			all[i].comm, all[i].by, all[i].what = true, "--comm-pattern", coll.Other
+			all[i].comm, all[i].what = true, coll.Other
 		}
 	}
 	return all

@@ -116,17 +116,13 @@ type kindOfCall struct {
 	name  string
 	bytes int64
 	typ   string
-	by    string
 	parts int // calls in one kernel
 }
 
 // kindOf is the row of a happening. What the file says of the call comes before what the name of the kernel says.
 func (s *study) kindOf(h *happening) kindOfCall {
 	kernel := s.names[s.Activities[h.first].Name]
-	k := kindOfCall{group: h.group, name: kernel.name, bytes: trace.Unknown, by: kernel.by, parts: 1}
-	if s.Activities[h.first].Kind.Memcpy() {
-		k.by = "copies"
-	}
+	k := kindOfCall{group: h.group, name: kernel.name, bytes: trace.Unknown, parts: 1}
 	if kernel.what != coll.Other && kernel.comm {
 		k.name = kernel.what.String()
 	}
@@ -143,7 +139,7 @@ func (s *study) kindOf(h *happening) kindOfCall {
 
 func (k kindOfCall) compare(o kindOfCall) int {
 	return cmp.Or(cmp.Compare(k.group, o.group), cmp.Compare(k.name, o.name), cmp.Compare(k.bytes, o.bytes),
-		cmp.Compare(k.typ, o.typ), cmp.Compare(k.parts, o.parts), cmp.Compare(k.by, o.by))
+		cmp.Compare(k.typ, o.typ), cmp.Compare(k.parts, o.parts))
 }
 
 // collectives fills in the rows of a device.
@@ -156,7 +152,7 @@ func (s *study) collectives(out *Device, all []happening) {
 	for i, k := range slices.SortedFunc(maps.Keys(rows), kindOfCall.compare) {
 		rows[k] = int32(i)
 		g := &out.Groups[k.group]
-		row := Collective{Name: k.name, Group: g.Name, Ranks: g.Size, Type: k.typ, By: k.by, Parts: k.parts}
+		row := Collective{Name: k.name, Group: g.Name, Ranks: g.Size, Type: k.typ, Parts: k.parts}
 		if k.bytes != trace.Unknown {
 			row.Bytes = &k.bytes
 		}

@@ -63,7 +63,7 @@ func byBeginning(a, b trace.Activity) int {
 // identity is a device with nothing measured: who it is, and lists that are empty.
 func identity(d *trace.Device, file int) Device {
 	out := Device{
-		RankFrom: d.RankFrom, World: d.World, ID: d.ID, Host: d.Host, GPU: d.GPU, NCCL: d.NCCL, File: file, origin: d.Origin,
+		World: d.World, ID: d.ID, Host: d.Host, GPU: d.GPU, NCCL: d.NCCL, File: file, origin: d.Origin,
 		Steps: []Step{}, Streams: []Stream{}, Groups: []Group{}, Collectives: []Collective{}, Top: []Exposed{},
 		Buckets: []Bucket{},
 		Shared:  []SharedStream{}, Unknown: []Unclassified{}, Notes: []Note{},
@@ -81,7 +81,7 @@ func (d *Device) named(rank int) {
 		d.Rank, d.Label = &rank, fmt.Sprintf("rank %d", rank)
 		return
 	}
-	d.Rank, d.RankFrom, d.Label = nil, "", fmt.Sprintf("GPU %d", d.ID)
+	d.Rank, d.Label = nil, fmt.Sprintf("GPU %d", d.ID)
 	if d.Process != nil {
 		d.Label += fmt.Sprintf(" (pid %d)", *d.Process)
 	}

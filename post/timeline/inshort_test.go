@@ -15,8 +15,6 @@ func TestInShort(t *testing.T) {
 	whole := Parts{Span: 1000, Compute: 60, Comm: 40, Overlap: 10, Exposed: 30, MemcpyOnly: 2, Idle: 908}
 	one := Device{Label: "rank 0", Kernels: 5, Parts: whole, Steps: []Step{{Parts: step}},
 		Shared: []SharedStream{{ID: 7, OfComm: 60}}}
-	two := Device{Label: "rank 1", Kernels: 5, Parts: whole, Steps: []Step{{Parts: slow}}}
-	straggler, scaling := notice.Straggler{Rank: "rank 1"}, notice.ScalingEfficiency{Kind: Strong, Percent: 83}
 	advice := []Advice{{Gain: 8, Fact: notice.HostBoundStep{Per: "step"}}}
 	for name, c := range map[string]struct {
 		of   Timeline
@@ -35,11 +33,8 @@ func TestInShort(t *testing.T) {
 					Copies: percent(2.5, 2, 3), Idle: percent(10.5, 8, 13), Median: notice.Median{N: 2, Unit: "GPU"}},
 				notice.OverlapShare{Share: percent(50, 25, 75)},
 				notice.NoStragglerFound{}}},
-		"waiting": {Timeline{Devices: []Device{two}, Across: &Across{Matched: 3, Straggler: &Straggler{Found: straggler}}},
-			[]notice.Fact{straggler}},
 		"exposed": {Timeline{Devices: []Device{{Kernels: 1, Parts: Parts{Span: 10, Compute: 5, Comm: 5, Exposed: 5}}}},
 			[]notice.Fact{notice.NoOverlapAtAll{}}},
-		"scaled": {Timeline{Devices: []Device{two}, Scaling: []Efficiency{{Found: scaling}}}, []notice.Fact{scaling}},
 		"alone": {Timeline{Devices: []Device{{Kernels: 1, Parts: Parts{Span: 10, Compute: 9, Idle: 1}}}},
 			[]notice.Fact{notice.NothingRan{What: notice.NoCommunication}}},
 		"copies":  {Timeline{Devices: []Device{{Parts: Parts{Span: 10, MemcpyOnly: 10}}}}, []notice.Fact{notice.NothingRan{What: notice.OnlyCopiesRan}}},

@@ -13,7 +13,6 @@ import (
 // What a name does not say is not made of it: NCCL's names carry the algorithm and the protocol of one variant of
 // several, and the kernel that is named after sending and receiving carries any mixture of operations.
 type kernelRow struct {
-	by     string          // the library and, of NCCL, its versions
 	scope  string          // a regular expression for namespaces; "": any
 	name   string          // one for the function; the group op has the operation, where the name has it
 	only   coll.Collective // the operation of all of them; 0: op has it, or nothing
@@ -36,65 +35,84 @@ const (
 
 // kernelTable is by what names kernels are known. The first row that fits counts.
 var kernelTable = []kernelRow{
-	{by: "NCCL, one rank", name: `^oneRankReduce$`, within: true},
+	// NCCL, one rank
+	{name: `^oneRankReduce$`, within: true},
 
-	{by: "NCCL ≤ 2.7", name: `^nccl` + opWords + `(Ring|Tree|CollNet)?(LL128|LL)?Kernel`},
-	{by: "NCCL ≤ 2.7", name: `^ncclSendRecvKernel`},
-	{by: "NCCL 2.8–2.18", name: `^ncclKernel_(` + opWords + `_)?`},
-	{by: "NCCL ≥2.19, RCCL", name: `^ncclDevKernel(Debug)?_Generic`},
-	{by: "NCCL ≥ 2.19", name: `^ncclDevKernel(Debug)?_(` + opWords + `V?(_|$))?`},
-	{by: "NCCL 2.27 (symmetric)", name: `^ncclSymDevKernel_(` + opWords + `)?`},
-	{by: "NCCL ≥2.28 (symmetric)", name: `^ncclSymkDevKernel_(` + opWords + `)?`},
-	{by: "NCCLX", name: `^ncclKernel` + opWords},
-	{by: "NCCLX", name: `^ncclKernel[A-Z]`},
-	{by: "NCCL", name: `^nccl[A-Z_]`},
-	{by: "RCCL", name: `^rccl[A-Z_]`},
-	{by: "MSCCL", name: `^mscclKernel`},
-	{by: "NCCL-compatible library", name: `^[a-z]{1,3}ccl(Symk?)?(Dev)?Kernel_(` + opWords + `)?`},
+	// NCCL ≤ 2.7
+	{name: `^nccl(SendRecv|` + opWords + `(Ring|Tree|CollNet)?(LL128|LL)?)Kernel`},
+	// NCCL 2.8–2.18
+	{name: `^ncclKernel_(` + opWords + `_)?`},
+	// NCCL ≥2.19, RCCL
+	{name: `^ncclDevKernel(Debug)?_Generic`},
+	// NCCL ≥ 2.19
+	{name: `^ncclDevKernel(Debug)?_(` + opWords + `V?(_|$))?`},
+	// NCCL 2.27 (symmetric)
+	{name: `^ncclSymDevKernel_(` + opWords + `)?`},
+	// NCCL ≥2.28 (symmetric)
+	{name: `^ncclSymkDevKernel_(` + opWords + `)?`},
+	// NCCLX
+	{name: `^ncclKernel(` + opWords + `|[A-Z])`},
+	// NCCL
+	{name: `^nccl[A-Z_]`},
+	// RCCL
+	{name: `^rccl[A-Z_]`},
+	// MSCCL
+	{name: `^mscclKernel`},
+	// NCCL-compatible library
+	{name: `^[a-z]{1,3}ccl(Symk?)?(Dev)?Kernel_(` + opWords + `)?`},
 
-	{by: "PyTorch, symmetric memory", name: `^_?multimem_(one_shot_|two_shot_)?` + fewOps},
-	{by: "PyTorch, symmetric memory", name: `^_?multimem_`},
-	// The same kernel scatters what it reduced, where it is told to.
-	{by: "PyTorch, symmetric memory", name: `^two_shot_all_reduce_kernel$`},
-	{by: "PyTorch, symmetric memory", name: `^(put|wait)_signal_kernel$`},
-	{by: "PyTorch, symmetric memory", scope: unnamedScope, name: `^barrier_kernel$`},
-	{by: "PyTorch, NVSHMEM", name: `^(?P<op>allToAll)V`},
-	{by: "PyTorch, NVSHMEM", name: `^exchangeSplitAndOffset`},
-	{by: "PyTorch, intra-node", name: `^hybridCubeMeshAllReduceKernel`, only: coll.AllReduce},
+	// PyTorch, symmetric memory
+	{name: `^_?multimem_((one_shot_|two_shot_)?` + fewOps + `)?`},
+	// The first may scatter what it reduced.
+	{name: `^(two_shot_all_reduce_kernel|(put|wait)_signal_kernel)$`},
+	{scope: unnamedScope, name: `^barrier_kernel$`},
+	// PyTorch, NVSHMEM
+	{name: `^((?P<op>allToAll)V|exchangeSplitAndOffset)`},
+	// PyTorch, intra-node
+	{name: `^hybridCubeMeshAllReduceKernel`, only: coll.AllReduce},
 
-	{by: "vLLM, SGLang, AITER", name: `^cross_device_reduce_[12]stage`, only: coll.AllReduce},
-	{by: "vLLM, SGLang, AITER", name: `^cross_device_` + fewOps},
-	{by: "vLLM, SGLang, AITER", name: `^reduce_scatter_cross_device`, only: coll.ReduceScatter},
-	{by: "QuickReduce (vLLM, SGLang)", name: `^allreduce_prototype`, only: coll.AllReduce},
-	{by: "PyTorch, TensorRT-LLM, FlashInfer", only: coll.AllReduce,
+	// vLLM, SGLang, AITER
+	{name: `^cross_device_reduce_[12]stage`, only: coll.AllReduce},
+	{name: `^cross_device_` + fewOps},
+	{name: `^reduce_scatter_cross_device`, only: coll.ReduceScatter},
+	// QuickReduce (vLLM, SGLang)
+	{name: `^allreduce_prototype`, only: coll.AllReduce},
+	// PyTorch, TensorRT-LLM, FlashInfer
+	{only: coll.AllReduce,
 		name: `(?i)^(lamport_style_|low_?precision_?)?(one|two)_?shot_?all_?reduce`},
-	{by: "TensorRT-LLM, FlashInfer", name: `^(\w+_)?allreduce_fusion_kernel|^lamport_allreduce`, only: coll.AllReduce},
-	{by: "TensorRT-LLM, FlashInfer", name: `^mnnvl_lamport_` + fewOps},
-	// It ends a two-shot all-reduce: it waits for what the other GPUs write.
-	{by: "TensorRT-LLM, FlashInfer", name: `^rmsNormLamport`},
-	{by: "TensorRT-LLM, FlashInfer (MoE)", name: `^moe(?P<op>AllToAll)Kernel`},
-	{by: "TensorRT-LLM, FlashInfer (MoE)", name: `^moeA2A(Dispatch|Combine)Kernel`},
+	// TensorRT-LLM, FlashInfer
+	{name: `^(\w+_)?allreduce_fusion_kernel|^lamport_allreduce`, only: coll.AllReduce},
+	// The second ends a two-shot all-reduce: it waits for what the other GPUs write.
+	{name: `^(mnnvl_lamport_` + fewOps + `|rmsNormLamport)`},
+	// TensorRT-LLM, FlashInfer (MoE)
+	{name: `^moe((?P<op>AllToAll)|A2A(Dispatch|Combine))Kernel`},
 
-	{by: "userbuffers (TransformerEngine, TensorRT-LLM)", name: `^userbuffers_\w*_ag(_|$)`, only: coll.AllGather},
-	{by: "userbuffers (TransformerEngine, TensorRT-LLM)", name: `^userbuffers_\w*_rs(_|$)`, only: coll.ReduceScatter},
-	{by: "userbuffers (TransformerEngine, TensorRT-LLM)", name: `^k?userbuffers_`},
+	// userbuffers (TransformerEngine, TensorRT-LLM)
+	{name: `^userbuffers_\w*_ag(_|$)`, only: coll.AllGather},
+	{name: `^userbuffers_\w*_rs(_|$)`, only: coll.ReduceScatter},
+	{name: `^k?userbuffers_`},
 
-	{by: "expert parallelism (DeepEP)", scope: expertScope, name: `get_dispatch_layout`, within: true},
-	{by: "expert parallelism (DeepEP)", scope: expertScope,
+	// expert parallelism (DeepEP)
+	{scope: expertScope, name: `get_dispatch_layout`, within: true},
+	{scope: expertScope,
 		name: `(?i)(dispatch|combine|notify|barrier|device_sync|clean_low_latency)`},
-	{by: "expert parallelism (MORI)", name: `^Ep(Dispatch|Combine)\w*Kernel`},
+	// expert parallelism (MORI)
+	{name: `^Ep(Dispatch|Combine)\w*Kernel`},
 
-	{by: "MSCCL++", name: `^mscclpp`},
-	{by: "MSCCL++", scope: mscclppScope, name: `(?i)` + opWords},
-	{by: "MSCCL++", scope: mscclppScope, name: `^executionKernel`},
-	{by: "NVSHMEM", name: `^nvshmem`},
-	{by: "NVSHMEM", name: `^(barrier|barrier_all|sync|sync_all)_on_stream_kernel`},
-	{by: "rocSHMEM", name: `^roc_?shmem`},
+	// MSCCL++
+	{name: `^mscclpp`},
+	{scope: mscclppScope, name: opWords + `|^executionKernel`},
+	// NVSHMEM
+	{name: `^(nvshmem|(barrier|barrier_all|sync|sync_all)_on_stream_kernel)`},
+	// rocSHMEM
+	{name: `^roc_?shmem`},
 
-	{by: "an inference engine", scope: engineScope,
+	// an inference engine
+	{scope: engineScope,
 		name: `(?P<op>(?i:all_?reduce|all_?gather|reduce_?scatter|all_?to_?all))`},
 	// Nothing that stays within one GPU is named so from its first letter on.
-	{by: "by its name", name: `^_?` + fewOps},
+	// by its name
+	{name: `^_?` + fewOps},
 }
 
 // compiled is the table with its regular expressions, made when the first kernel is looked up.
@@ -115,7 +133,6 @@ type known struct {
 	comm   bool
 	within bool            // it is known to stay within one GPU
 	own    bool            // busbar ran it itself: it is what its name says, in a world of one rank too
-	by     string          // library and versions
 	what   coll.Collective // Other where the name does not tell one
 	name   string          // of the function, for people
 }
@@ -131,7 +148,7 @@ func recognise(kernel string) known {
 		if m == nil || !row.scope.MatchString(f.scope) {
 			continue
 		}
-		k := known{comm: !row.within, within: row.within, by: row.by, what: cmp.Or(row.only, coll.Other), name: f.name}
+		k := known{comm: !row.within, within: row.within, what: cmp.Or(row.only, coll.Other), name: f.name}
 		if op := row.name.SubexpIndex("op"); op > 0 {
 			k.what = operationOf(m[op])
 		}

@@ -14,16 +14,13 @@ import (
 var ownName = regexp.MustCompile(
 	`^busbar (?:(?P<op>all_reduce|all_gather|reduce_scatter)|forward|backward|compress|optimizer)(?: |$)`)
 
-// ownBy is whose such operations are.
-const ownBy = "busbar's own step"
-
 // recogniseOwn looks the name of something up that busbar ran itself; ok is false of all other names.
 func recogniseOwn(name string) (k known, ok bool) {
 	m := ownName.FindStringSubmatch(name)
 	if m == nil {
 		return known{}, false
 	}
-	k = known{within: true, own: true, by: ownBy, what: coll.Other, name: name}
+	k = known{within: true, own: true, what: coll.Other, name: name}
 	if op := m[ownName.SubexpIndex("op")]; op != "" {
 		k.comm, k.within, k.what = true, false, operationOf(op)
 	}

@@ -28,8 +28,16 @@ type ScaledRuns struct {
 // Read reads the runs, compares them, and returns the one to show: that of Paths if there are others, else the one of
 // which most GPUs were read. The notices are on files, also with an error.
 func (s ScaledRuns) Read(ctx context.Context, o Options) (shown *Timeline, notes []notice.Notice, err error) {
+	each := s.Paths
+	var all [][]string
+	if s.Against != nil {
+		each, all = s.Against, [][]string{s.Paths}
+	}
+	for _, path := range each {
+		all = append(all, []string{path})
+	}
 	var runs []*Timeline
-	for _, paths := range s.paths() {
+	for _, paths := range all {
 		run, problems, err := Read(ctx, paths, o)
 		notes = append(notes, problems...)
 		if err != nil {
@@ -48,18 +56,6 @@ func (s ScaledRuns) Read(ctx context.Context, o Options) (shown *Timeline, notes
 	}
 	shown.Scaling = found
 	return shown, notes, nil
-}
-
-// paths are the paths of each run.
-func (s ScaledRuns) paths() (runs [][]string) {
-	each := s.Paths
-	if s.Against != nil {
-		runs, each = append(runs, s.Paths), s.Against
-	}
-	for _, path := range each {
-		runs = append(runs, []string{path})
-	}
-	return runs
 }
 
 // scalingOf compares runs of one training on different numbers of ranks: each with the one that has the fewest. The

@@ -108,21 +108,12 @@ const (
 
 // causes are what a straggler spends more time on than the median of the others, the largest difference first.
 func (c stragglers) causes(l *lane) notice.StragglerCauses {
-	type cause struct {
-		notice.StragglerCause
-		more float64 // ms
-	}
-	var found []cause
-	add := func(kind notice.Cause, own, others float64) {
-		found = append(found,
-			cause{notice.StragglerCause{Cause: kind, Own: units.Seconds(own / 1e3), Others: units.Seconds(others / 1e3)},
-				own - others})
-	}
+	var found notice.StragglerCauses
 	for kind, part := range map[notice.Cause]func(*Parts) float64{
 		notice.SlowCompute: computeOf,
 		notice.HostBound:   hostBoundOf,
-		notice.Dependency:  func(p *Parts) float64 { return p.Waiting },
-		notice.SlowCopies:  func(p *Parts) float64 { return p.MemcpyOnly },
+		notice.Dependency:  waitingOf,
+		notice.SlowCopies:  copiesOf,
 		notice.Idle:        func(p *Parts) float64 { return p.Unexplained },
 	} {
 		own, others := c.sumOf(l, part), []float64{}
@@ -134,48 +125,13 @@ func (c stragglers) causes(l *lane) notice.StragglerCauses {
 		usual := stats.Median(others)
 		if more := own - usual; more > leastReason*milliseconds(l.cost) && more > leastMore*usual &&
 			own >= stats.Quantile(others, 0.75) {
-			add(kind, own, usual)
+			found = append(found, notice.StragglerCause{Cause: kind, Own: seconds(own), Others: seconds(usual)})
 		}
 	}
-	if late := c.begins(l); late > leastReason*milliseconds(l.cost) {
-		add(notice.LateStart, late, 0)
-	}
-	slices.SortFunc(found, func(a, b cause) int {
-		return cmp.Or(cmp.Compare(b.more, a.more), cmp.Compare(a.Cause, b.Cause))
+	slices.SortFunc(found, func(a, b notice.StragglerCause) int {
+		return cmp.Or(cmp.Compare(b.Own-b.Others, a.Own-a.Others), cmp.Compare(a.Cause, b.Cause))
 	})
-	var all notice.StragglerCauses
-	for _, f := range found {
-		all = append(all, f.StragglerCause)
-	}
-	return all
-}
-
-// begins is how much later than the middle of the others a rank's recording, or its first step that all have, begins,
-// in milliseconds.
-func (c stragglers) begins(l *lane) float64 {
-	if c.timeline.own() {
-		return 0 // each rank's steps stand one behind the other, so that their beginnings are in no common time
-	}
-	own, others := 0.0, []float64{}
-	for i, o := range c.lanes {
-		d := &c.timeline.Devices[o.devices[0]]
-		if c.offset[i] == nil {
-			continue
-		}
-		at := *c.offset[i]
-		if n := slices.IndexFunc(c.steps[o.devices[0]], func(s step) bool { return c.common[s] > 0 }); n >= 0 {
-			at += d.Steps[n].Start
-		}
-		if o == l {
-			own = at
-		} else {
-			others = append(others, at)
-		}
-	}
-	if others == nil {
-		return 0
-	}
-	return own - stats.Median(others)
+	return found
 }
 
 // sumOf is a part of a rank's time. Recordings may differ in length, so it is that of the steps all ranks have, if

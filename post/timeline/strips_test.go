@@ -70,25 +70,6 @@ func TestExposedCommunicationNeitherVanishesNorSpreads(t *testing.T) {
 	}
 }
 
-func TestStripsHaveAllTheirCells(t *testing.T) {
-	r := rand.New(rand.NewPCG(7, 8))
-	for range 50 {
-		g := randomGPU(r, 3000)
-		d := g.analysed(t, Options{})
-		s := d.Strips()[0]
-		var sum int
-		for i, run := range s.Runs {
-			sum += int(run.Cells)
-			if run.Cells == 0 || i > 0 && run.State == s.Runs[i-1].State {
-				t.Fatalf("run %d of %+v", i, s.Runs)
-			}
-		}
-		if sum != s.Cells || s.Cells != int(min(stripCells, math.Round(d.Span*1e6))) {
-			t.Fatalf("%d cells in runs of %d, in %g ns", sum, s.Cells, d.Span*1e6)
-		}
-	}
-}
-
 // Cells of one nanosecond show exactly what is.
 func TestCellsOfANanosecondAreExact(t *testing.T) {
 	r := rand.New(rand.NewPCG(9, 10))
@@ -129,21 +110,5 @@ func TestCellsHoldTheirMoments(t *testing.T) {
 		if got := c.fill(spans{a}); fmt.Sprint(got) != fmt.Sprint(want) {
 			t.Fatalf("cells of %+v hold %v of %+v, want %v", c, got, a, want)
 		}
-	}
-}
-
-func TestWindowsBeginWhereTheyDo(t *testing.T) {
-	g := newGPU()
-	g.Ranges = []trace.Range{hostRange("ProfilerStep#1", 100e6, 105e6), hostRange("ProfilerStep#2", 105e6, 120e6)}
-	g.ran(gemm, 7, 100e6, 104e6)
-	g.ran(gemm, 7, 106e6, 110e6)
-	strips := g.strips(t)
-	if strips[0].Start != 0 || strips[2].Start != 6 {
-		t.Errorf("the whole begins at %g and the second step at %g, want 0 and 6", strips[0].Start, strips[2].Start)
-	}
-	empty := newGPU()
-	empty.ran(gemm, 7, 5, 5)
-	if s := empty.strips(t)[0]; s.Cells != 0 || len(s.Runs) != 0 {
-		t.Errorf("a window without length is %+v", s)
 	}
 }

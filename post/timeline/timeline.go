@@ -103,16 +103,15 @@ type Parts struct {
 
 // Device is one GPU as one process used it. It has many fields because it is one object of the JSON.
 type Device struct {
-	Rank     *int   `json:"rank"` // null: not known
-	RankFrom string `json:"rank_from,omitempty"`
-	World    int    `json:"world,omitempty"`
-	ID       int    `json:"device"`
-	Process  *int64 `json:"process,omitempty"`
-	Host     string `json:"host,omitempty"`
-	GPU      string `json:"gpu,omitempty"`
-	NCCL     string `json:"nccl,omitempty"`
-	File     int    `json:"file"`  // index in Timeline.Files
-	Label    string `json:"label"` // "rank 3", "GPU 1 (pid 812)": what a person calls it
+	Rank    *int   `json:"rank"` // null: not known
+	World   int    `json:"world,omitempty"`
+	ID      int    `json:"device"`
+	Process *int64 `json:"process,omitempty"`
+	Host    string `json:"host,omitempty"`
+	GPU     string `json:"gpu,omitempty"`
+	NCCL    string `json:"nccl,omitempty"`
+	File    int    `json:"file"`  // index in Timeline.Files
+	Label   string `json:"label"` // "rank 3", "GPU 1 (pid 812)": what a person calls it
 
 	Parts
 	Kernels     int            `json:"kernels"`
@@ -176,7 +175,6 @@ type Collective struct {
 	Type  string `json:"type,omitempty"`
 	// of a group that ran as one kernel, whose size is that of all of it; else 1
 	Parts   int     `json:"calls_per_kernel"`
-	By      string  `json:"by,omitempty"` // whose kernel it is, and of NCCL which versions have it, as its name tells
 	Calls   int     `json:"calls"`
 	Sum     float64 `json:"sum_ms"`
 	Median  float64 `json:"median_ms"`

@@ -201,12 +201,9 @@ func (s *timelineDocument) exposed() {
 	s.say("They lie between these kernels that compute. Times begin with the first thing on the device.")
 }
 
-// unnamed are namespaces without a name, as profilers write them.
-var unnamed = strings.NewReplacer("(anonymous namespace)::", "", "<unnamed>::", "", "(unnamed)::", "")
-
-// kernelWords is the name of a kernel without its arguments, templates and namespaces.
+// kernelWords is the name of a kernel without its namespaces and parameters.
 func kernelWords(name string) string {
-	short := strings.TrimPrefix(unnamed.Replace(name), "void ")
+	short := strings.ReplaceAll(name, "(unnamed)::", "")
 	if i := strings.IndexAny(short, "<("); i > 0 {
 		short = short[:i]
 	}

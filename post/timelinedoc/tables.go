@@ -38,12 +38,8 @@ type row struct {
 	values []float64
 }
 
-// mostRows is how many rows a table has at most; of longer ones it has the minimum, the median and the maximum of each
-// column, and worstRows rows.
-const (
-	mostRows  = 16
-	worstRows = 5
-)
+// mostRows is how many rows a table has at most.
+const mostRows = 16
 
 // numbers adds a table of numbers, under a title if it has one, and states which rows it leaves out.
 func (s *timelineDocument) numbers(title, first string, t numbers) {
@@ -63,9 +59,7 @@ func (s *timelineDocument) numbers(title, first string, t numbers) {
 	if len(rows) > mostRows {
 		rows = slices.SortedStableFunc(slices.Values(rows), func(a, b row) int { // NaN is the least
 			return -cmp.Compare(a.values[t.worst], b.values[t.worst])
-		})[:worstRows]
-		rows = slices.Insert(rows, 0, t.summary("minimum", slices.Min), t.summary("median", stats.Median),
-			t.summary("maximum", slices.Max))
+		})[:mostRows]
 	}
 	var cells [][]string
 	for _, r := range rows {
@@ -77,7 +71,7 @@ func (s *timelineDocument) numbers(title, first string, t numbers) {
 	}
 	s.table(cells, heads...)
 	if len(t.rows) > mostRows {
-		s.say("%d %ss: each column by itself, then the %d with the highest %s.", len(t.rows), t.noun, worstRows,
+		s.say("These are the %d of %d %ss with the highest %s; the JSON has all.", mostRows, len(t.rows), t.noun,
 			strings.TrimRight(heads[t.worst+1], ">"))
 	}
 }
@@ -91,25 +85,6 @@ func number(v float64, digits int) string {
 		digits = min(digits, 1) // nobody reads microseconds of minutes
 	}
 	return fmt.Sprintf("%.*f", digits, v)
-}
-
-// summary is one value of each column, of those that are known.
-func (t numbers) summary(label string, of func([]float64) float64) row {
-	r := row{label: label}
-	for i := range t.heads {
-		var known []float64
-		for _, row := range t.rows {
-			if v := row.values[i]; !math.IsNaN(v) {
-				known = append(known, v)
-			}
-		}
-		v := math.NaN()
-		if known != nil {
-			v = of(known)
-		}
-		r.values = append(r.values, v)
-	}
-	return r
 }
 
 // partsHeads are the columns of times that make up a span.
@@ -193,11 +168,17 @@ func (s *timelineDocument) steps() {
 			continue
 		}
 		whole = whole && len(d.Steps) == 1 && d.Steps[0].Span == d.Span
-		steps := numbers{heads: partsHeads}
-		for _, step := range d.Steps {
-			steps.rows = append(steps.rows, row{values: partsOf(step.Parts)})
+		values := []float64{float64(len(d.Steps))}
+		for column := range partsHeads {
+			var known []float64
+			for _, step := range d.Steps {
+				if v := partsOf(step.Parts)[column]; !math.IsNaN(v) {
+					known = append(known, v)
+				}
+			}
+			values = append(values, stats.Median(known))
 		}
-		t.rows = append(t.rows, row{d.Label, append([]float64{float64(len(d.Steps))}, steps.summary("", stats.Median).values...)})
+		t.rows = append(t.rows, row{d.Label, values})
 	}
 	if !whole {
 		s.numbers("A step, in ms, each column its median over the steps of a device:", "device", t)

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	"busbar/internal/document"
@@ -31,7 +30,7 @@ func madeUpParts(compute, exposed, overlap, copies, idle float64) timeline.Parts
 
 // madeUpDevice is one rank of a run of data-parallel training, with figures that are made up.
 func madeUpDevice(rank, world, steps int) timeline.Device {
-	d := timeline.Device{Rank: pointer(rank), RankFrom: "distributedInfo", World: world, ID: rank % 8, GPU: "Made-up GPU",
+	d := timeline.Device{Rank: pointer(rank), World: world, ID: rank % 8, GPU: "Made-up GPU",
 		NCCL: "2.27.7", Label: fmt.Sprintf("rank %d", rank),
 		Parts: madeUpParts(80+float64(rank), 25, 15, 0.5, 4), Kernels: 12345}
 	d.Busy = 90.25
@@ -110,65 +109,6 @@ func TestTimelineText(t *testing.T) {
 			t.Fatal(err)
 		}
 		golden.Text(t, filepath.Join("testdata", name+".txt"), got.String())
-	}
-}
-
-// A terminal gets no line over 100 columns, and of many ranks and steps no more than one reads.
-func TestTimelineFitsATerminal(t *testing.T) {
-	for _, size := range []struct{ ranks, steps, lines int }{{1, 1, 70}, {1, 1000, 80}, {64, 100, 125}, {512, 2, 120}} {
-		made := madeUp(size.ranks, size.steps)
-		made.Devices[0].Parts = madeUpParts(123456.789, 98765.432, 34567.891, 4567.891, 654321.987)
-		var b bytes.Buffer
-		if err := Of(made).Write(&b, document.Text); err != nil {
-			t.Fatal(err)
-		}
-		lines := strings.Split(b.String(), "\n")
-		if len(lines) > size.lines {
-			t.Errorf("%d ranks, %d steps: %d lines", size.ranks, size.steps, len(lines))
-		}
-		for _, line := range lines {
-			if n := len([]rune(line)); n > 100 {
-				t.Errorf("%d columns: %s", n, line)
-			}
-		}
-	}
-}
-
-// What stands in a trace does not steer the terminal, nor is it Markdown.
-func TestTimelineIsPrintable(t *testing.T) {
-	evil := "\x1b[31m<script>|`\u202e\r\n| x |"
-	made := madeUp(2, 2)
-	made.Files[0].Cut, made.Files[0].Tool = evil, evil
-	d := &made.Devices[0]
-	d.Label, d.GPU, d.Host, d.NCCL = evil, evil, evil, evil
-	d.Steps[0].Name, d.Groups[0].Name, d.Groups[0].About = evil, evil, evil
-	d.Collectives[0].Name, d.Top[0].Name, d.Top[0].After, d.Top[0].Step = evil, evil, evil, evil
-	d.Unknown = []timeline.Unclassified{{Name: evil, Calls: 1, Sum: 1, Share: 1, Word: evil}}
-	d.Shared = []timeline.SharedStream{{ID: 7, Comm: 1, OfComm: 100}}
-	d.Notes = []timeline.Note{{Fact: notice.NCCLCallsMissing{Command: evil}}}
-	made.Across.Straggler.Found.Rank, made.Across.Imbalance[0].Name = evil, evil
-	made.Across.Matches[0].Name, made.Across.Matches[0].Type = evil, evil
-	made.Advice[0].Fact, made.Answers[0].Fact = notice.StepPatternUnmatched{Pattern: evil}, notice.NsightWarning{Text: evil}
-	for name, devices := range map[string][]timeline.Device{"one": made.Devices[:1], "two": made.Devices} {
-		made.Devices = devices
-		var text, md bytes.Buffer
-		if err := Of(made).Write(&text, document.Text); err != nil {
-			t.Fatal(err)
-		}
-		if err := Of(made).Write(&md, document.Markdown); err != nil {
-			t.Fatal(err)
-		}
-		if strings.ContainsAny(text.String()+md.String(), "\x1b\r\u202e") {
-			t.Errorf("%s: control codes come through", name)
-		}
-		if strings.Contains(strings.ReplaceAll(md.String(), `\<`, ""), "<script>") {
-			t.Errorf("%s: a name is HTML in Markdown", name)
-		}
-		for _, line := range strings.Split(md.String(), "\n") {
-			if strings.HasPrefix(line, "| x") {
-				t.Errorf("%s: a name breaks a table: %s", name, line)
-			}
-		}
 	}
 }
 
