@@ -15,7 +15,7 @@ type lane struct {
 	pure     int64 // ns, of matched calls
 	waiting  int64 // ns
 	last     int   // of the uneven ones, those it was the last to begin
-	uneven   int   // matched calls of which that can be said
+	uneven   int   // matched calls of which that is known
 	chance   float64
 	cost     int64           // ns that others waited in those, the mean over them
 	inSteps  int64           // ns, that part of cost
@@ -52,7 +52,7 @@ type comparison struct {
 func compareRanks(t *Timeline) {
 	c := &comparison{timeline: t}
 	c.findLanes()
-	if world := t.statedWorld(); len(c.lanes) > 0 && len(c.lanes) < world {
+	if world := statedWorld(t); len(c.lanes) > 0 && len(c.lanes) < world {
 		c.note(notice.RanksMissing{Read: len(c.lanes), World: world})
 	}
 	if len(c.lanes) < 2 {

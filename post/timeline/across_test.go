@@ -117,17 +117,19 @@ func TestMatching(t *testing.T) {
 		matched int
 		how     notice.MatchMethod
 	}{
-		"numbers, of a trace that begins later":    {job{numbered: true}, cut, 9, notice.ByNumber},
-		"steps, of which one is not whole":         {job{}, cut, 8, notice.ByStep},
-		"a recording without steps":                {job{noSteps: true}, nil, 12, notice.ByStep},
-		"without steps and with other calls":       {job{noSteps: true}, cut, 0, ""},
-		"an order that differs in a step":          {job{}, swap, 10, notice.ByStep},
-		"no name of a communicator, another order": {job{}, func(d []Device) { swap(d); noGroups(d) }, 12, notice.ByStep},
-		"steps of one name":                        {job{}, func(d []Device) { nameSteps(d, "step") }, 12, notice.ByStep},
-		"sends and receives":                       {job{}, named("send", "recv"), 6, notice.ByStep},
-		"kernels that send and receive, of two":    {job{}, named("ncclDevKernel_SendRecv"), 12, notice.ByStep},
-		"kernels that send and receive, of three":  {job{ranks: 3}, named("ncclDevKernel_SendRecv"), 6, notice.ByStep},
-		"devices of unknown ranks":                 {job{}, noRanks, 12, notice.ByStep},
+		"numbers, of a trace that begins later": {job{numbered: true}, cut, 9, notice.ByNumber},
+		"steps, of which one is not whole":      {job{}, cut, 8, notice.ByStep},
+		"a recording without steps":             {job{noSteps: true}, nil, 12, notice.ByStep},
+		"without steps and with other calls":    {job{noSteps: true}, cut, 0, ""},
+		"an order that differs in a step":       {job{}, swap, 10, notice.ByStep},
+		"no name of a communicator, another order": {job{}, func(d []Device) { swap(d); noGroups(d) }, 12,
+			notice.ByStep},
+		"steps of one name": {job{}, func(d []Device) { nameSteps(d, "step") }, 12,
+			notice.ByStep},
+		"sends and receives":                      {job{}, named("send", "recv"), 6, notice.ByStep},
+		"kernels that send and receive, of two":   {job{}, named("ncclDevKernel_SendRecv"), 12, notice.ByStep},
+		"kernels that send and receive, of three": {job{ranks: 3}, named("ncclDevKernel_SendRecv"), 6, notice.ByStep},
+		"devices of unknown ranks":                {job{}, noRanks, 12, notice.ByStep},
 		"numbers that are of different calls": {job{numbered: true}, func(d []Device) {
 			eachCall(d, func(rank, _ int, s *seen) { s.seq += int64(rank) })
 		}, 12, notice.ByStep},
@@ -155,7 +157,8 @@ func TestMatching(t *testing.T) {
 			if c.matched > 0 && (len(a.How) != 1 || a.How[0].How != c.how) {
 				t.Errorf("matched by %v, want %s", a.How, c.how)
 			}
-			if unmatched := slices.Contains(tl.Notes, Note{notice.CallsUnmatched{Calls: a.Alone}, -1}); unmatched != (c.matched == 0) {
+			if unmatched := slices.Contains(tl.Notes, Note{notice.CallsUnmatched{Calls: a.Alone},
+				-1}); unmatched != (c.matched == 0) {
 				t.Errorf("notes are %+v", tl.Notes)
 			}
 		})

@@ -139,7 +139,7 @@ func (c *comparison) byNumber(p *party) [][]int32 {
 	return found
 }
 
-// callGroup is what calls share that are told apart by their order: a number, or a step.
+// callGroup is what calls share that only their order distinguishes: a number, or a step.
 type callGroup struct {
 	number int64
 	step   step // the whole recording where there are no steps
@@ -148,7 +148,10 @@ type callGroup struct {
 
 // inGroups matches the calls of a group where all ranks have the same operations and sizes in the same order. unlike
 // is how many calls were in groups that are as long on all ranks and differ.
-func (c *comparison) inGroups(p *party, groupOf func(device int, s *seen) (callGroup, bool)) (found [][]int32, unlike int) {
+func (c *comparison) inGroups(
+	p *party,
+	groupOf func(device int, s *seen) (callGroup, bool),
+) (found [][]int32, unlike int) {
 	groups := make([]map[callGroup][]int32, len(p.devices))
 	var order []callGroup
 	for i, device := range p.devices {
@@ -222,7 +225,9 @@ func (d *Device) rowOf(s *seen) *Collective { return &d.Collectives[s.collective
 
 // how is by what calls were matched.
 func (c *comparison) how() (all notice.MatchedByAll) {
-	for _, by := range []notice.MatchedBy{{How: notice.ByNumber, Calls: c.numbered}, {How: notice.ByStep, Calls: c.ordered}} {
+	for _, by := range []notice.MatchedBy{
+		{How: notice.ByNumber, Calls: c.numbered}, {How: notice.ByStep, Calls: c.ordered},
+	} {
 		if by.Calls > 0 {
 			all = append(all, by)
 		}

@@ -30,7 +30,8 @@ func (c *comparison) weigh(p *party) {
 			took[i] = s.end - s.start
 		}
 		least, most := slices.Min(took), slices.Max(took)
-		uneven := least > 0 && most-least > leastGapNs && float64(most-least) > leastGap*float64(most) && !c.rooted(p, m)
+		uneven := least > 0 && most-least > leastGapNs && float64(most-least) > leastGap*float64(most) &&
+			!c.rooted(p, m)
 		last := slices.Index(took, least)
 		for i := range m {
 			l := c.lanes[c.lane[p.devices[i]]]
@@ -113,7 +114,7 @@ func (c *comparison) matchedOf(p *party, row int32, matches [][]int32) Matched {
 	return m
 }
 
-// imbalance says for each step that at least two ranks have whole how they differ in it.
+// imbalance is how ranks differ in each step that at least two of them have whole.
 func (c *comparison) imbalance() []StepSpread {
 	all := []StepSpread{}
 	devices := map[step][]int{} // that have it whole
@@ -179,11 +180,11 @@ func (t *Timeline) world() int {
 			working++
 		}
 	}
-	return cmp.Or(t.statedWorld(), working)
+	return cmp.Or(statedWorld(t), working)
 }
 
 // statedWorld is how many ranks the run had as the traces state it; 0 where they do not.
-func (t *Timeline) statedWorld() (n int) {
+func statedWorld(t *Timeline) (n int) {
 	for i := range t.Devices {
 		n = max(n, t.Devices[i].World)
 	}

@@ -89,14 +89,16 @@ func (a assessment) losses() (found []Advice) {
 	span := seconds(y.part(spanOf))
 	host, idle, copies := y.part(hostBoundOf), y.part(unexplainedOf), y.part(copiesOf)
 	if a.loses(hostBoundOf) {
-		found = append(found, Advice{topicIdle, host, notice.HostBoundStep{Idle: seconds(host), Span: span, Per: y.per}})
+		found = append(found, Advice{topicIdle, host,
+			notice.HostBoundStep{Idle: seconds(host), Span: span, Per: y.per}})
 	}
 	if a.loses(unexplainedOf) {
-		found = append(found, Advice{topicIdle, idle, notice.UnexplainedIdle{Idle: seconds(idle), Span: span, Per: y.per,
-			Launched: seconds(y.part(waitingOf))}})
+		found = append(found, Advice{topicIdle, idle, notice.UnexplainedIdle{Idle: seconds(idle), Span: span,
+			Per: y.per, Launched: seconds(y.part(waitingOf))}})
 	}
 	if a.loses(copiesOf) {
-		found = append(found, Advice{topicCopies, copies, notice.CopiesAlone{Copies: seconds(copies), Span: span, Per: y.per}})
+		found = append(found, Advice{topicCopies, copies,
+			notice.CopiesAlone{Copies: seconds(copies), Span: span, Per: y.per}})
 	}
 	return found
 }

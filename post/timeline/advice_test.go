@@ -15,14 +15,34 @@ func healthy() *Timeline {
 	for r := range 2 {
 		bytes, busbw := int64(25<<20), 180.0
 		d := Device{Rank: &r, World: 2, Label: fmt.Sprintf("rank %d", r), Kernels: 100,
-			Parts: Parts{Span: 500, Compute: 485, Comm: 100, Overlap: 95, Exposed: 5, Idle: 10, HostBound: 5, Waiting: 5}}
+			Parts: Parts{
+				Span:      500,
+				Compute:   485,
+				Comm:      100,
+				Overlap:   95,
+				Exposed:   5,
+				Idle:      10,
+				HostBound: 5,
+				Waiting:   5,
+			}}
 		for s := range 5 {
 			d.Steps = append(d.Steps, Step{Name: fmt.Sprint("ProfilerStep#", s),
-				Parts: Parts{Span: 100, Compute: 97, Comm: 20, Overlap: 19, Exposed: 1, Idle: 2, HostBound: 1, Waiting: 1}})
+				Parts: Parts{
+					Span:      100,
+					Compute:   97,
+					Comm:      20,
+					Overlap:   19,
+					Exposed:   1,
+					Idle:      2,
+					HostBound: 1,
+					Waiting:   1,
+				}})
 		}
 		d.Groups = []Group{{Name: "0", Size: 2}}
-		d.Collectives = []Collective{{Name: "all_reduce", Group: "0", Ranks: 2, Bytes: &bytes, Type: "float32", Calls: 50,
-			Sum: 100, Median: 2, Least: 1.9, Exposed: 5, Busbw: &busbw, BusbwMax: &busbw}}
+		d.Collectives = []Collective{
+			{Name: "all_reduce", Group: "0", Ranks: 2, Bytes: &bytes, Type: "float32", Calls: 50,
+				Sum: 100, Median: 2, Least: 1.9, Exposed: 5, Busbw: &busbw, BusbwMax: &busbw},
+		}
 		happened(&d)
 		t.Devices = append(t.Devices, d)
 	}
@@ -80,7 +100,8 @@ func TestNoAdviceWithoutAReason(t *testing.T) {
 func TestAModelIsNotCalledSmallThatIsNot(t *testing.T) {
 	for _, parts := range []Parts{
 		{Span: 100, Compute: 50, Comm: 50, Exposed: 50},
-		{Span: 100, Compute: 20, Comm: 80, Overlap: 79, Exposed: 1, Idle: 79}, // and of what there is too much nearly all is hidden
+		{Span: 100, Compute: 20, Comm: 80, Overlap: 79, Exposed: 1, Idle: 79},
+		// and of what there is too much nearly all is hidden
 	} {
 		tl := healthy()
 		each(tl, nil, func(p *Parts) { *p = parts })
@@ -105,41 +126,64 @@ func TestAdvice(t *testing.T) {
 		gain   float64
 	}{
 		{"one stream for both", func(t *Timeline) {
-			each(t, func(d *Device) { d.Shared = []SharedStream{{ID: 7, Comm: 200, OfComm: 100, OfCompute: 90}} }, exposedMuch)
+			each(t, func(d *Device) { d.Shared = []SharedStream{{ID: 7, Comm: 200, OfComm: 100, OfCompute: 90}} },
+				exposedMuch)
 		}, topicOverlap, notice.SharedStreams{Streams: both, Share: 1, Exposed: 0.03, Per: "step"}, 30},
 		{"gain bounded by what there is to hide behind", func(t *Timeline) {
-			each(t, func(d *Device) { d.Shared = []SharedStream{{ID: 7, Comm: 200, OfComm: 100, OfCompute: 90}} }, func(p *Parts) { exposedMuch(p); p.Compute = 22 })
+			each(t, func(d *Device) { d.Shared = []SharedStream{{ID: 7, Comm: 200, OfComm: 100, OfCompute: 90}} },
+				func(p *Parts) { exposedMuch(p); p.Compute = 22 })
 		}, topicOverlap, notice.SharedStreams{Streams: both, Share: 1, Exposed: 0.03, Per: "step"}, 12},
 		{"less to compute than to communicate", func(t *Timeline) {
 			each(t, nil, func(p *Parts) { p.Compute, p.Comm, p.Overlap, p.Exposed = 20, 80, 10, 70 })
 		}, topicOverlap, notice.LittleCompute{Compute: 0.02, Comm: 0.076, Per: "step"}, 70},
 		{"a large last bucket", func(t *Timeline) {
 			each(t, func(d *Device) {
-				d.Buckets = []Bucket{{Number: 1, Bytes: 8 << 20, Exposed: 1}, {Number: 2, Bytes: 26 << 20, Exposed: 2}, {Number: 3, Bytes: 30 << 20, Exposed: 20}}
+				d.Buckets = []Bucket{{Number: 1, Bytes: 8 << 20, Exposed: 1}, {Number: 2, Bytes: 26 << 20,
+					Exposed: 2}, {Number: 3, Bytes: 30 << 20, Exposed: 20}}
 			}, exposedMuch)
-		}, topicOverlap, notice.LastBucket{Exposed: 0.023, Last: 0.02, Bucket: 30 << 20, Median: 26 << 20, Cap: 13}, 20},
+		}, topicOverlap, notice.LastBucket{Exposed: 0.023, Last: 0.02, Bucket: 30 << 20, Median: 26 << 20, Cap: 13},
+			20},
 		{"wide gradients", func(t *Timeline) {
 			each(t, func(d *Device) { d.Collectives[0].Exposed = 60 }, nil)
 		}, topicOverlap, notice.WideGradients{Time: 0.02, Exposed: 0.0114, Per: "step"}, 5.7},
-		{"bound by the host", func(t *Timeline) { each(t, nil, func(p *Parts) { p.Idle, p.HostBound = 16, 15 }) }, topicIdle, notice.HostBoundStep{Idle: 0.015, Span: 0.1, Per: "step"}, 15},
-		{"most of all bound by the host", func(t *Timeline) { each(t, nil, func(p *Parts) { p.Idle, p.HostBound = 5, 3 }) }, topicIdle, notice.HostBoundStep{Idle: 0.003, Span: 0.1, Per: "step"}, 3},
-		{"idle without a cause", func(t *Timeline) { each(t, nil, func(p *Parts) { p.Idle, p.HostBound, p.Waiting = 60, 20, 30 }) }, topicIdle, notice.UnexplainedIdle{Idle: 0.04, Launched: 0.03, Span: 0.1, Per: "step"}, 40},
-		{"copies", func(t *Timeline) { each(t, nil, func(p *Parts) { p.MemcpyOnly = 12 }) }, topicCopies, notice.CopiesAlone{Copies: 0.012, Span: 0.1, Per: "step"}, 12},
+		{"bound by the host", func(t *Timeline) { each(t, nil, func(p *Parts) { p.Idle, p.HostBound = 16, 15 }) },
+			topicIdle, notice.HostBoundStep{Idle: 0.015, Span: 0.1, Per: "step"}, 15},
+		{"most of all bound by the host", func(t *Timeline) {
+			each(t, nil, func(p *Parts) {
+				p.Idle, p.HostBound = 5,
+					3
+			})
+		}, topicIdle, notice.HostBoundStep{Idle: 0.003, Span: 0.1, Per: "step"}, 3},
+		{"idle without a cause", func(t *Timeline) {
+			each(t, nil, func(p *Parts) {
+				p.Idle, p.HostBound,
+					p.Waiting = 60, 20, 30
+			})
+		}, topicIdle, notice.UnexplainedIdle{Idle: 0.04, Launched: 0.03, Span: 0.1,
+			Per: "step"}, 40},
+		{"copies", func(t *Timeline) { each(t, nil, func(p *Parts) { p.MemcpyOnly = 12 }) }, topicCopies,
+			notice.CopiesAlone{Copies: 0.012, Span: 0.1, Per: "step"}, 12},
 		{"exposed without a cause", func(t *Timeline) {
 			each(t, func(d *Device) {
 				d.Collectives[0].Exposed = 20
 				d.Collectives = append(d.Collectives, Collective{Name: "alltoall", Calls: 10, Sum: 150, Exposed: 130})
 			}, exposedMuch)
-		}, topicOverlap, notice.ExposedCollective{Collective: "alltoall", Exposed: 0.026, Total: 0.03, Per: "step"}, 26},
+		}, topicOverlap, notice.ExposedCollective{Collective: "alltoall", Exposed: 0.026, Total: 0.03, Per: "step"},
+			26},
 		{"a straggler", func(t *Timeline) {
-			t.Across.Straggler = &Straggler{Device: 1, Cost: 5000, costInSteps: 50, Found: notice.Straggler{Rank: "rank 1"}}
+			t.Across.Straggler = &Straggler{Device: 1, Cost: 5000, costInSteps: 50,
+				Found: notice.Straggler{Rank: "rank 1"}}
 		}, topicBalance, notice.Straggler{Rank: "rank 1"}, 10},
-		{"all late in turn", func(t *Timeline) { t.Across.Waiting, t.Across.waitingInSteps = 6000, 60 }, topicBalance, notice.UnevenRanks{Waiting: 0.012, Per: "step", Spread: 0.02, Step: "ProfilerStep#1"}, 12},
+		{"all late in turn", func(t *Timeline) { t.Across.Waiting, t.Across.waitingInSteps = 6000, 60 }, topicBalance,
+			notice.UnevenRanks{Waiting: 0.012, Per: "step", Spread: 0.02, Step: "ProfilerStep#1"}, 12},
 		{"slower than the benchmark", func(t *Timeline) {
-			t.Against = []Joined{{Name: "all_reduce", Bytes: 25 << 20, Type: "float32", Ranks: 2, Busbw: 50, Reached: 200, Percent: 25}}
+			t.Against = []Joined{{Name: "all_reduce", Bytes: 25 << 20, Type: "float32", Ranks: 2, Busbw: 50,
+				Reached: 200, Percent: 25}}
 			each(t, nil, exposedMuch)
-		}, topicTopology, notice.BelowBenchmark{Collective: "all_reduce", Size: 25 << 20, Share: 0.25, BusBW: 50e9, Benchmark: 200e9}, 10 * (25 << 20) / 50e9 * 1e3 * 0.75},
-		{"no steps", func(t *Timeline) { each(t, func(d *Device) { d.Steps = nil }, nil) }, topicProfile, notice.NoSteps{}, 0},
+		}, topicTopology, notice.BelowBenchmark{Collective: "all_reduce", Size: 25 << 20, Share: 0.25, BusBW: 50e9,
+			Benchmark: 200e9}, 10 * (25 << 20) / 50e9 * 1e3 * 0.75},
+		{"no steps", func(t *Timeline) { each(t, func(d *Device) { d.Steps = nil }, nil) }, topicProfile,
+			notice.NoSteps{}, 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			tl := healthy()

@@ -18,8 +18,12 @@ func (a assessment) sameStream() Advice {
 	if share < 50 || !a.matters(gain) {
 		return Advice{}
 	}
-	return Advice{topicOverlap, gain, notice.SharedStreams{Streams: streamsOf(a.Devices), Share: units.Share(share / 100),
-		Exposed: seconds(exposed), Per: a.comm.per}}
+	return Advice{
+		topicOverlap,
+		gain,
+		notice.SharedStreams{Streams: streamsOf(a.Devices), Share: units.Share(share / 100),
+			Exposed: seconds(exposed), Per: a.comm.per},
+	}
 }
 
 // sharing is how much of communication runs on streams that do most of the computing too, in percent.
@@ -46,8 +50,8 @@ func (a assessment) littleCompute() Advice {
 		Waiting: waiting, Per: a.comm.per}}
 }
 
-// lastBucket is for the last one of DDP's gradient buckets, or the only one, if it is too large to be hidden. It is that
-// of the device with the median exposure.
+// lastBucket is for the last one of DDP's gradient buckets, or the only one, if it is too large to be hidden. It is
+// that of the device with the median exposure.
 func (a assessment) lastBucket() Advice {
 	type exposure struct {
 		buckets []Bucket

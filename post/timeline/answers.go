@@ -42,7 +42,11 @@ func (a assessment) howLong() notice.Fact {
 		return f
 	}
 	reduced := c.calls(func(o *Collective) bool { return o.Name == coll.AllReduce.String() }).sum
-	f.AllReduce = notice.AllReduceShare{Time: seconds(reduced), Share: ofComputation(reduced, compute), Absent: reduced == 0}
+	f.AllReduce = notice.AllReduceShare{
+		Time:   seconds(reduced),
+		Share:  ofComputation(reduced, compute),
+		Absent: reduced == 0,
+	}
 	return f
 }
 
@@ -106,8 +110,9 @@ func (a assessment) balance() notice.Fact {
 	}
 	over := 100 * (most.Compute/(sum/float64(len(x.Ranks))) - 1)
 	f := notice.Balance{
-		Verdict: over <= balanced, Most: seconds(most.Compute), Devices: notice.Devices{N: len(x.Ranks), Unit: a.Unit()},
-		NoOne: notice.NoStraggler(x.Straggler == nil && x.Uneven > 0),
+		Verdict: over <= balanced, Most: seconds(most.Compute),
+		Devices: notice.Devices{N: len(x.Ranks), Unit: a.Unit()},
+		NoOne:   notice.NoStraggler(x.Straggler == nil && x.Uneven > 0),
 	}
 	if over >= 0.05 {
 		f.Least, f.LeastOn = new(seconds(least.Compute)), a.Devices[least.Device].Label

@@ -15,22 +15,22 @@ import (
 	"busbar/post/say"
 )
 
-// Join sets the collectives of the training beside a benchmark of the same machine, and says anew what follows from
+// Join sets the collectives of the training beside a benchmark of the same machine, and makes anew what follows from
 // everything. Curves of rehearsals are left out unless rehearsed is set, and are called that.
 //
 // A collective is compared with curves of NCCL and of libraries like it in throughput mode, of its operation, type and
 // number of ranks: with those on as many nodes as it ran on where that is known, in place before out of place, as
 // frameworks reduce gradients in place; of the libraries and settings left the fastest counts. Between two sizes of a
-// curve the bus bandwidth is taken along the logarithm of the size. Nothing is said past the ends of a curve.
+// curve the bus bandwidth is taken along the logarithm of the size. Nothing is compared past the ends of a curve.
 func (t *Timeline) Join(curves []*analysis.Curve, rehearsed bool) {
 	t.Against = []Joined{}
 	var missing notice.NotInBenchmark
-	for _, c := range t.inTraining() {
+	for _, c := range inTrainingOf(t) {
 		lacks := notice.MissingCurve{Collective: c.Name, Type: c.Type, Ranks: c.Ranks}
-		fit := nearest(c.fitting(curves, rehearsed), t.nodes(c.Ranks))
+		fit := nearest(c.fitting(curves, rehearsed), nodesOf(t, c.Ranks))
 		best, reached := c.fastest(fit)
 		if best != nil {
-			t.Against = append(t.Against, t.joined(c, best, reached))
+			t.Against = append(t.Against, joinedOf(t, c, best, reached))
 			continue
 		}
 		if len(fit) > 0 {
@@ -84,9 +84,9 @@ type inTraining struct {
 	pure  bool    // no waiting for others is in its time
 }
 
-// inTraining are the kinds of collectives whose size, type, ranks and operation are known, and which ran one to a
+// inTrainingOf are the kinds of collectives whose size, type, ranks and operation are known, and which ran one to a
 // kernel: as matched over ranks, which has no waiting in it, else as one device has them.
-func (t *Timeline) inTraining() (all []inTraining) {
+func inTrainingOf(t *Timeline) (all []inTraining) {
 	type kind struct {
 		what  coll.Collective
 		of    coll.DataType
@@ -123,8 +123,10 @@ func (c inTraining) fitting(curves []*analysis.Curve, rehearsed bool) (fit []*an
 	for _, curve := range curves {
 		ofNCCL := strings.HasPrefix(curve.Backend, "nccl") || strings.HasPrefix(curve.Backend, "rccl")
 		_, trusted := curve.Trusted()
-		if curve.Collective == c.what && curve.Type == c.of && curve.World == c.Ranks && curve.Mode == coll.Throughput &&
-			len(curve.Points) > 0 && ofNCCL && (trusted || curve.Rehearsed && rehearsed) {
+		if curve.Collective == c.what && curve.Type == c.of && curve.World == c.Ranks &&
+			curve.Mode == coll.Throughput &&
+			len(curve.Points) > 0 && ofNCCL &&
+			(trusted || curve.Rehearsed && rehearsed) {
 			fit = append(fit, curve)
 		}
 	}
@@ -155,15 +157,17 @@ func (c inTraining) fastest(fit []*analysis.Curve) (best *analysis.Curve, reache
 	return best, reached
 }
 
-// joined is a collective beside a curve.
-func (t *Timeline) joined(c inTraining, best *analysis.Curve, reached float64) Joined {
+// joinedOf is a collective beside a curve.
+func joinedOf(t *Timeline, c inTraining, best *analysis.Curve, reached float64) Joined {
 	j := Joined{Name: c.Name, Bytes: *c.Bytes, Type: c.Type, Ranks: c.Ranks, Busbw: c.busbw, Reached: reached,
 		Percent: 100 * c.busbw / reached, Run: best.Runs[0].ID, Who: best.Who}
 	j.Found = notice.AgainstBenchmark{
 		Collective: j.Name, Size: units.RoughBytes(j.Bytes), Type: j.Type, Ranks: j.Ranks,
-		Percent: notice.Whole(j.Percent), Busbw: units.Bandwidth(j.Busbw * 1e9), Reached: units.Bandwidth(reached * 1e9),
-		Run: j.Run, Who: j.Who, Shape: analysis.ShapeOf(best.Condition).Words(), Placement: say.Placement(best.Placement),
-		Waiting: notice.LeastTime(!c.pure), Simulated: notice.SimulatedRun(best.Rehearsed), More: j.Percent > 100,
+		Percent: notice.Whole(j.Percent), Busbw: units.Bandwidth(j.Busbw * 1e9),
+		Reached: units.Bandwidth(reached * 1e9),
+		Run:     j.Run, Who: j.Who, Shape: analysis.ShapeOf(best.Condition).Words(),
+		Placement: say.Placement(best.Placement),
+		Waiting:   notice.LeastTime(!c.pure), Simulated: notice.SimulatedRun(best.Rehearsed), More: j.Percent > 100,
 	}
 	if gpu := gpuOf(t.Devices); gpu != "" && best.Device != "" && gpu != best.Device {
 		j.Found.Machine = notice.OtherGPU{Benchmark: best.Device, Training: gpu}
@@ -207,8 +211,8 @@ func gpuOf(devices []Device) (name string) {
 	return name
 }
 
-// nodes is how many hosts so many ranks ran on; 0 where it is not known.
-func (t *Timeline) nodes(ranks int) int {
+// nodesOf is how many hosts so many ranks ran on; 0 where it is unknown.
+func nodesOf(t *Timeline, ranks int) int {
 	hosts, devices := map[string]bool{}, 0
 	for i := range t.Devices {
 		if d := &t.Devices[i]; d.works() {

@@ -48,15 +48,18 @@ func TestJoinWithABenchmark(t *testing.T) {
 		"beside a size that is nearly its own": {curves: []*analysis.Curve{measured("a", nil, [2]float64{16.2, 33})},
 			reached: 33, run: "a"},
 		"in place before out of place, though slower": {curves: []*analysis.Curve{
-			measured("a", outOfPlace, [2]float64{16, 50}), measured("b", nil, [2]float64{16, 40})}, reached: 40, run: "b"},
+			measured("a", outOfPlace, [2]float64{16, 50}), measured("b", nil, [2]float64{16, 40})}, reached: 40,
+			run: "b"},
 		"out of place where nothing else is": {curves: []*analysis.Curve{measured("a", outOfPlace, [2]float64{16, 50})},
 			reached: 50, run: "a"},
 		"of several the fastest": {curves: []*analysis.Curve{measured("a", nil, [2]float64{16, 30}),
 			measured("b", nil, [2]float64{16, 60})}, reached: 60, run: "b"},
 		"a simulated one that is let in": {curves: []*analysis.Curve{
-			measured("a", func(c *analysis.Curve) { c.Rehearsed = true }, [2]float64{16, 30})}, rehearsed: true, reached: 30,
+			measured("a", func(c *analysis.Curve) { c.Rehearsed = true }, [2]float64{16, 30})}, rehearsed: true,
+			reached: 30,
+			run:     "a"},
+		"slower than the training": {curves: []*analysis.Curve{measured("a", nil, [2]float64{16, 10})}, reached: 10,
 			run: "a"},
-		"slower than the training": {curves: []*analysis.Curve{measured("a", nil, [2]float64{16, 10})}, reached: 10, run: "a"},
 	} {
 		tl := trainedWith(16)
 		tl.Join(c.curves, c.rehearsed)
@@ -85,7 +88,10 @@ func TestWhatIsNotJoined(t *testing.T) {
 		"latency":           func(c *analysis.Curve) { c.Mode = coll.Latency },
 		"of CPUs":           func(c *analysis.Curve) { c.Backend = "mpi" },
 		"simulated":         func(c *analysis.Curve) { c.Rehearsed = true },
-		"crowded":           func(c *analysis.Curve) { c.Crowded = notice.Oversubscribed{Ranks: 4, Cores: 2, Host: "a"} },
+		"crowded": func(c *analysis.Curve) {
+			c.Crowded = notice.Oversubscribed{Ranks: 4, Cores: 2,
+				Host: "a"}
+		},
 	} {
 		tl := trainedWith(16)
 		// what lets simulated curves in lets nothing else in
@@ -111,9 +117,10 @@ func TestTheNumberOfNodesDecides(t *testing.T) {
 	}{
 		{hosts: [2]string{"a", "a"}, one: 20, two: 60, want: "one"},
 		{hosts: [2]string{"a", "b"}, one: 60, two: 20, want: "two"},
-		{one: 60, two: 20, want: "one"},                                       // unknown: the fastest
-		{hosts: [2]string{"a", ""}, one: 20, two: 60, want: "two"},            // half known is unknown
-		{hosts: [2]string{"a", "a"}, world: 4, one: 20, two: 60, want: "two"}, // two of four ranks: which two is unknown
+		{one: 60, two: 20, want: "one"},                            // unknown: the fastest
+		{hosts: [2]string{"a", ""}, one: 20, two: 60, want: "two"}, // half known is unknown
+		{hosts: [2]string{"a", "a"}, world: 4, one: 20, two: 60, want: "two"},
+		// two of four ranks: which two is unknown
 	} {
 		tl := trainedWith(16)
 		for i, host := range c.hosts {

@@ -22,8 +22,8 @@ var (
 	dataParallel = regexp.MustCompile(`(?i)data|ddp|(?:^|[^a-z])dp(?:[^a-z]|$)`)
 )
 
-// buckets fills in the gradient buckets of DDP: all-reduces of floating-point numbers in one communicator, of sizes that
-// come in the same order in step after step. Three or more that are all of one size are activations of tensor
+// buckets fills in the gradient buckets of DDP: all-reduces of floating-point numbers in one communicator, of sizes
+// that come in the same order in step after step. Three or more that are all of one size are activations of tensor
 // parallelism rather, and a communicator that gathers and scatters more than it reduces is one of sharded training.
 func (d *Device) buckets() {
 	candidates := make([][]*seen, len(d.Groups))

@@ -60,19 +60,23 @@ func TestBucketsAreAllReducesThatComeAgainInEveryStep(t *testing.T) {
 			typ: "float32"}, ddp},
 		"of tensor parallelism": {training{sizes: []int64{8 * oneMiB, 8 * oneMiB, 8 * oneMiB, 8 * oneMiB}, steps: 3,
 			typ: "bfloat16"}, nil},
-		"of a group that says": {training{sizes: ddp, steps: 3, typ: "bfloat16", about: "TENSOR_MODEL_PARALLEL_GROUP"}, nil},
-		"of data and context":  {training{sizes: ddp, steps: 3, typ: "bfloat16", about: "DATA_PARALLEL_GROUP_WITH_CP"}, ddp},
+		"of a group that says": {training{sizes: ddp, steps: 3, typ: "bfloat16",
+			about: "TENSOR_MODEL_PARALLEL_GROUP"}, nil},
+		"of data and context": {training{sizes: ddp, steps: 3, typ: "bfloat16",
+			about: "DATA_PARALLEL_GROUP_WITH_CP"}, ddp},
 		"ordered anew after the first step": {training{sizes: ddp, steps: 3, typ: "float32",
 			change: func(_ *gpu, step int, call *trace.Call, place int) {
 				if step == 0 {
 					call.Bytes = []int64{oneMiB, 31 * oneMiB, 31 * oneMiB}[place]
 				}
 			}}, ddp},
-		"never the same": {training{sizes: ddp, steps: 3, typ: "float32", change: func(_ *gpu, step int, call *trace.Call,
+		"never the same": {training{sizes: ddp, steps: 3, typ: "float32", change: func(_ *gpu, step int,
+			call *trace.Call,
 			_ int) {
 			call.Bytes += int64(step) * oneMiB
 		}}, nil},
-		"beside sharded parameters": {training{sizes: []int64{8 * oneMiB, 30 * oneMiB, 60 * oneMiB}, steps: 3, typ: "float32",
+		"beside sharded parameters": {training{sizes: []int64{8 * oneMiB, 30 * oneMiB, 60 * oneMiB}, steps: 3,
+			typ: "float32",
 			change: func(_ *gpu, _ int, call *trace.Call, place int) {
 				if place == 2 {
 					call.What = coll.ReduceScatter
@@ -114,8 +118,9 @@ func TestBucketsAtTheirLimits(t *testing.T) {
 		training
 		want []int64
 	}{
-		"the least size":                  {training{sizes: []int64{4096, 8000}, steps: 2}, []int64{4096, 8000}},
-		"a thousandth of the largest":     {training{sizes: []int64{8192, 8 * oneMiB}, steps: 2}, []int64{8192, 8 * oneMiB}},
+		"the least size": {training{sizes: []int64{4096, 8000}, steps: 2}, []int64{4096, 8000}},
+		"a thousandth of the largest": {training{sizes: []int64{8192, 8 * oneMiB}, steps: 2}, []int64{8192,
+			8 * oneMiB}},
 		"less than that of the largest":   {training{sizes: []int64{8191, 8 * oneMiB}, steps: 2}, []int64{8 * oneMiB}},
 		"two of one size":                 {training{sizes: eight[:2], steps: 2}, eight[:2]},
 		"three of one size":               {training{sizes: eight, steps: 2}, nil},

@@ -19,7 +19,7 @@ type Options struct {
 	Top         int            // the longest exposed calls of a device; 0: DefaultTop
 }
 
-// DefaultTop is how many of the longest exposed calls are told unless it is said otherwise.
+// DefaultTop is how many of the longest exposed calls are listed by default.
 const DefaultTop = 10
 
 // Builder makes a timeline of files as they are read; of a file it keeps little.
@@ -31,7 +31,8 @@ type Builder struct {
 // NewBuilder begins a timeline.
 func NewBuilder(o Options) *Builder {
 	t := &Timeline{
-		Tool: o.Tool, Files: []File{}, Devices: []Device{}, Answers: []Answer{}, Advice: []Advice{}, Against: []Joined{},
+		Tool: o.Tool, Files: []File{}, Devices: []Device{}, Answers: []Answer{},
+		Advice: []Advice{}, Against: []Joined{},
 		Scaling: []Efficiency{}, Notes: []Note{},
 	}
 	if o.CommPattern != nil {
@@ -49,7 +50,7 @@ func (b *Builder) Add(f *trace.File) {
 	file := len(t.Files)
 	t.Files = append(t.Files, File{Path: f.Path, Format: string(f.Format), Tool: f.Tool, Cut: f.Cut})
 	if f.Own != nil {
-		t.Files[file].sayOwn(f.Own)
+		t.Files[file].setOwn(f.Own)
 	}
 	for _, n := range f.Notes {
 		t.Notes = append(t.Notes, Note{n, file})
@@ -96,7 +97,7 @@ func (b *Builder) order() {
 		if len(devices) < 2 {
 			continue
 		}
-		for n, name := range t.filesOf(devices) {
+		for n, name := range filesOf(t, devices) {
 			d := &t.Devices[devices[n]]
 			if d.Rank != nil {
 				d.Label += fmt.Sprintf(", device %d", d.ID)

@@ -51,7 +51,14 @@ func TestWhatCountsAsCommunication(t *testing.T) {
 		}
 		d := g.analysed(t, o)
 		if d.Comm != c.comm || d.Memcpy != c.memcpy {
-			t.Errorf("%s: %g ms of communication and %g ms of copies, want %g and %g", what, d.Comm, d.Memcpy, c.comm, c.memcpy)
+			t.Errorf(
+				"%s: %g ms of communication and %g ms of copies, want %g and %g",
+				what,
+				d.Comm,
+				d.Memcpy,
+				c.comm,
+				c.memcpy,
+			)
 		}
 	}
 }

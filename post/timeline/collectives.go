@@ -119,7 +119,8 @@ type kindOfCall struct {
 	parts int // calls in one kernel
 }
 
-// kindOf is the row of a happening. What the file says of the call comes before what the name of the kernel says.
+// kindOf is the row of a happening. What the file has about the call comes before
+// the name of the kernel.
 func (s *study) kindOf(h *happening) kindOfCall {
 	kernel := s.names[s.Activities[h.first].Name]
 	k := kindOfCall{group: h.group, name: kernel.name, bytes: trace.Unknown, parts: 1}

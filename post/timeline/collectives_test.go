@@ -96,7 +96,8 @@ func TestActivitiesOfOneCallAreOneCollective(t *testing.T) {
 	g.copied(trace.MemcpyPeer, 8, 0, 2e6).Call = call
 	g.copied(trace.MemcpyPeer, 9, 4e6, 5e6).Call = call
 	d := g.analysed(t, Options{})
-	if len(d.seen) != 1 || d.seen[0].start != 0 || d.seen[0].end != 5e6 || d.seen[0].exposed != 3e6 || d.seen[0].seq != 3 {
+	if len(d.seen) != 1 || d.seen[0].start != 0 || d.seen[0].end != 5e6 || d.seen[0].exposed != 3e6 ||
+		d.seen[0].seq != 3 {
 		t.Errorf("seen is %+v", d.seen)
 	}
 	if c := d.Collectives[0]; c.Calls != 1 || c.Median != 5 || c.Exposed != 3 ||

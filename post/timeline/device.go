@@ -20,7 +20,7 @@ type study struct {
 	windows []trace.Span // of host
 }
 
-// analyse says what ran on a device that has activities.
+// analyse returns what ran on a device that has activities.
 func analyse(d *trace.Device, file int, o Options) Device {
 	if !slices.IsSortedFunc(d.Activities, byBeginning) {
 		slices.SortStableFunc(d.Activities, byBeginning)

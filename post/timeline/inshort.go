@@ -19,7 +19,7 @@ func (t *Timeline) InShort() (all []notice.Fact) {
 		}
 		return append(all, notice.NothingRan{What: reason})
 	}
-	for _, f := range []notice.Fact{t.ownStep(), a.shares(), a.hiding(), t.sharedStreams(), t.WaitingFact()} {
+	for _, f := range []notice.Fact{ownStepOf(t), a.shares(), overlapShare(a), t.sharedStreams(), t.WaitingFact()} {
 		if f != nil && t.show(f.Code()) {
 			all = append(all, f)
 		}
@@ -46,8 +46,8 @@ func (t *Timeline) InShortTexts() (texts []string) {
 	return texts
 }
 
-// hiding is how much of communication overlaps.
-func (a assessment) hiding() notice.Fact {
+// overlapShare is how much of communication overlaps.
+func overlapShare(a assessment) notice.Fact {
 	switch {
 	case len(a.comm.devices) == 0:
 		return notice.NothingRan{What: notice.NoCommunication}

@@ -27,9 +27,11 @@ func TestInShort(t *testing.T) {
 			notice.SharedStreams{Streams: []notice.StreamOf{{Stream: 7, Device: "rank 0", OfComm: 60}}},
 			notice.TryFirst{Advice: notice.AdviceOf{Kept: notice.Kept{Fact: advice[0].Fact}},
 				Gain: &notice.Gain{Time: 0.008, Per: "step"}}}},
-		"two": {Timeline{Devices: []Device{{Kernels: 1, Parts: step}, {Kernels: 1, Parts: slow}}, Across: &Across{Matched: 3}},
+		"two": {Timeline{Devices: []Device{{Kernels: 1, Parts: step}, {Kernels: 1, Parts: slow}},
+			Across: &Across{Matched: 3}},
 			[]notice.Fact{
-				notice.TimeShares{Per: "recording", Time: 0.15, Exposed: percent(17.5, 5, 30), Compute: percent(70, 60, 80),
+				notice.TimeShares{Per: "recording", Time: 0.15, Exposed: percent(17.5, 5, 30), Compute: percent(70,
+					60, 80),
 					Copies: percent(2.5, 2, 3), Idle: percent(10.5, 8, 13), Median: notice.Median{N: 2, Unit: "GPU"}},
 				notice.OverlapShare{Share: percent(50, 25, 75)},
 				notice.NoStragglerFound{}}},
@@ -37,7 +39,8 @@ func TestInShort(t *testing.T) {
 			[]notice.Fact{notice.NoOverlapAtAll{}}},
 		"alone": {Timeline{Devices: []Device{{Kernels: 1, Parts: Parts{Span: 10, Compute: 9, Idle: 1}}}},
 			[]notice.Fact{notice.NothingRan{What: notice.NoCommunication}}},
-		"copies":  {Timeline{Devices: []Device{{Parts: Parts{Span: 10, MemcpyOnly: 10}}}}, []notice.Fact{notice.NothingRan{What: notice.OnlyCopiesRan}}},
+		"copies": {Timeline{Devices: []Device{{Parts: Parts{Span: 10, MemcpyOnly: 10}}}},
+			[]notice.Fact{notice.NothingRan{What: notice.OnlyCopiesRan}}},
 		"nothing": {Timeline{Devices: []Device{{}}}, []notice.Fact{notice.NothingRan{What: notice.NoGPUWork}}},
 	} {
 		got := c.of.InShort()

@@ -78,7 +78,8 @@ func (j job) ranksOf() []Device {
 			p := &devices[r].Steps[s]
 			p.Exposed, p.Span = p.Comm, p.Comm+p.Compute
 			d := &devices[r]
-			d.Compute, d.Comm, d.Exposed, d.Span, d.Busy = d.Compute+p.Compute, d.Comm+p.Comm, d.Exposed+p.Comm, d.Span+p.Span,
+			d.Compute, d.Comm, d.Exposed, d.Span, d.Busy = d.Compute+p.Compute, d.Comm+p.Comm, d.Exposed+p.Comm,
+				d.Span+p.Span,
 				d.Busy+p.Compute
 		}
 	}

@@ -128,11 +128,11 @@ type compiledRow struct {
 	scope, name *regexp.Regexp
 }
 
-// known is what the name of a kernel tells.
+// known is what the name of a kernel shows.
 type known struct {
 	comm   bool
 	within bool            // it is known to stay within one GPU
-	own    bool            // busbar ran it itself: it is what its name says, in a world of one rank too
+	own    bool            // busbar ran it itself: its name is right, in a world of one rank too
 	what   coll.Collective // Other where the name does not tell one
 	name   string          // of the function, for people
 }

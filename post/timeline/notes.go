@@ -5,8 +5,8 @@ import (
 	"busbar/post/trace"
 )
 
-// mostEarly is how many percent of activities may have run before they were launched until clocks are said to disagree:
-// single ones do by the granularity of two clocks.
+// mostEarly is how many percent of activities may have run before they were launched until clocks are taken to
+// disagree: single ones do by the granularity of two clocks.
 const mostEarly = 1
 
 // notes are what the values of a device are to be read with.

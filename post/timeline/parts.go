@@ -5,7 +5,7 @@ import (
 	"busbar/post/trace"
 )
 
-// cover says when a device did what, as sets that can be asked for any window of time.
+// cover is when a device did what, as sets with a length in any window of time.
 type cover struct {
 	whole trace.Span // from its first activity to the end of its last
 

@@ -30,7 +30,8 @@ func moments(g *gpu) (p Parts) {
 			}
 		}
 		for on, of := range map[*float64]bool{
-			&p.Compute: compute, &p.Comm: comm, &p.Overlap: compute && comm, &p.Exposed: comm && !compute, &p.Memcpy: copies,
+			&p.Compute: compute, &p.Comm: comm, &p.Overlap: compute && comm, &p.Exposed: comm && !compute,
+			&p.Memcpy:     copies,
 			&p.MemcpyOnly: copies && !compute && !comm, &p.Idle: !compute && !comm && !copies,
 		} {
 			if of {

@@ -18,9 +18,9 @@ func compareRankKeys(a, b rankKey) int {
 	return cmp.Or(cmp.Compare(a.rank, b.rank), cmp.Compare(a.id, b.id))
 }
 
-// ranksApart looks at what says it is one rank. A rank may be recorded several times, one recording after another.
+// ranksApart looks at recordings with the same rank. A rank may be recorded several times, one recording after another.
 // Recordings of several hosts or processes, or of one time, are not of one rank: names of files may have the rank
-// within a host, or within a job. Nothing says which rank those are.
+// within a host, or within a job. Which rank those are is unknown.
 func (b *Builder) ranksApart() {
 	t := b.timeline
 	of := map[rankKey][]int{}
@@ -34,12 +34,15 @@ func (b *Builder) ranksApart() {
 	for _, key := range slices.SortedFunc(maps.Keys(of), compareRankKeys) {
 		devices := of[key]
 		clash := func(a int) bool {
-			return slices.ContainsFunc(devices, func(b int) bool { return a < b && t.Devices[a].clashes(&t.Devices[b]) })
+			return slices.ContainsFunc(
+				devices,
+				func(b int) bool { return a < b && t.Devices[a].clashes(&t.Devices[b]) },
+			)
 		}
 		if !slices.ContainsFunc(devices, clash) {
 			continue
 		}
-		files := t.filesOf(devices)
+		files := filesOf(t, devices)
 		clashes = append(clashes, notice.RankClash{Rank: key.rank, Files: slices.Compact(files)})
 		for _, i := range devices {
 			t.Devices[i].named(trace.Unknown)
@@ -61,7 +64,7 @@ func (d *Device) clashes(o *Device) bool {
 }
 
 // filesOf names the file of each device by as many of the last parts of its path as tell the files apart.
-func (t *Timeline) filesOf(devices []int) []string {
+func filesOf(t *Timeline, devices []int) []string {
 	for parts := 1; ; parts++ {
 		names, paths := make([]string, len(devices)), map[string]string{} // paths by name
 		apart := true

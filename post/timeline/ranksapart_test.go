@@ -45,7 +45,8 @@ func TestWhatSaysItIsOneRank(t *testing.T) {
 			true, 2, unknown},
 		"one after another": {recorded(0, 11, "n0", start), recorded(0, 11, "n0", start+1e6), false, 0,
 			[]string{"rank 0, device 0 in node0/rank0.sqlite", "rank 0, device 0 in node1/rank0.sqlite"}},
-		"two ranks": {recorded(0, 11, "n0", start), recorded(1, 12, "n0", start), false, 2, []string{"rank 0", "rank 1"}},
+		"two ranks": {recorded(0, 11, "n0", start), recorded(1, 12, "n0", start), false, 2, []string{"rank 0",
+			"rank 1"}},
 	} {
 		tl := read(t, two, c.a, c.b)
 		var labels []string
@@ -84,7 +85,7 @@ func TestFilesAreNamedByAsMuchAsTellsThemApart(t *testing.T) {
 		{{"x.json", "x.json"}, {"x.json", "x.json"}},
 	} {
 		tl := &Timeline{Files: []File{{Path: c[0][0]}, {Path: c[0][1]}}, Devices: []Device{{File: 0}, {File: 1}}}
-		if got := tl.filesOf([]int{0, 1}); !slices.Equal(got, c[1]) {
+		if got := filesOf(tl, []int{0, 1}); !slices.Equal(got, c[1]) {
 			t.Errorf("%q are called %q, want %q", c[0], got, c[1])
 		}
 	}

@@ -29,7 +29,8 @@ func Read(ctx context.Context, paths []string, o Options) (*Timeline, []notice.N
 	problems, err := trace.Each(ctx, files, reading, func(f *trace.File) error {
 		read++
 		if own := f.Own; own != nil {
-			points[fmt.Sprint(own.Run, own.Point)] = fmt.Sprintf("%s   %s, %s", filepath.Dir(f.Path), own.Model, own.Step)
+			point := fmt.Sprint(own.Run, own.Point)
+			points[point] = fmt.Sprintf("%s   %s, %s", filepath.Dir(f.Path), own.Model, own.Step)
 		}
 		b.Add(f)
 		return context.Cause(ctx)
@@ -42,8 +43,11 @@ func Read(ctx context.Context, paths []string, o Options) (*Timeline, []notice.N
 		return nil, nil, noTrace(paths, problems)
 	}
 	if len(points) > 1 {
-		return nil, nil, fmt.Errorf("these are traces of %s of rank --step, and a timeline is of one: name its folder%s",
-			units.Count(len(points), "point"), listed(slices.Sorted(maps.Values(points))))
+		return nil, nil, fmt.Errorf(
+			"these are traces of %s of rank --step, and a timeline is of one: name its folder%s",
+			units.Count(len(points), "point"),
+			listed(slices.Sorted(maps.Values(points))),
+		)
 	}
 	found := b.Timeline()
 	found.Skipped = problems
@@ -52,7 +56,11 @@ func Read(ctx context.Context, paths []string, o Options) (*Timeline, []notice.N
 		for _, n := range found.Notes {
 			facts = append(facts, n.Fact)
 		}
-		return nil, problems, fmt.Errorf("nothing ran on a GPU in %s%s", units.Some(paths), listed(notice.ToDos(facts...)))
+		return nil, problems, fmt.Errorf(
+			"nothing ran on a GPU in %s%s",
+			units.Some(paths),
+			listed(notice.ToDos(facts...)),
+		)
 	}
 	return found, problems, nil
 }

@@ -59,7 +59,7 @@ func (s ScaledRuns) Read(ctx context.Context, o Options) (shown *Timeline, notes
 }
 
 // scalingOf compares runs of one training on different numbers of ranks: each with the one that has the fewest. The
-// time of a step is the median over steps of the slowest rank's. An error says what a run lacks.
+// time of a step is the median over steps of the slowest rank's. An error states what a run lacks.
 func scalingOf(kind string, runs []*Timeline) (found []Efficiency, err error) {
 	all := make([]scaled, len(runs))
 	for i, t := range runs {
@@ -105,8 +105,10 @@ func scaledOf(t *Timeline) (s scaled, err error) {
 	}
 	maps.DeleteFunc(slowest, func(_ step, ms float64) bool { return ms <= 0 })
 	if len(slowest) == 0 {
-		return s, fmt.Errorf("it has no steps, so there is no time to compare: record with profiler.step(), or with NVTX " +
-			"ranges and --step-pattern")
+		return s, fmt.Errorf(
+			"it has no steps, so there is no time to compare: record with profiler.step(), or with NVTX " +
+				"ranges and --step-pattern",
+		)
 	}
 	s.step, s.steps = stats.Median(slices.Collect(maps.Values(slowest))), len(slowest)
 	return s, nil

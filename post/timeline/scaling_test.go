@@ -25,7 +25,10 @@ func trained(ranks int, steps ...float64) *Timeline {
 
 // The worked example: 100 ms on one GPU, 60 ms on two. A first step that takes longer does not count.
 func TestScalingOfRuns(t *testing.T) {
-	found, err := scalingOf(Strong, []*Timeline{trained(2, 90, 60, 60), trained(1, 300, 100, 100), trained(4, 40, 40, 40)})
+	found, err := scalingOf(
+		Strong,
+		[]*Timeline{trained(2, 90, 60, 60), trained(1, 300, 100, 100), trained(4, 40, 40, 40)},
+	)
 	if err != nil || len(found) != 2 {
 		t.Fatal(found, err)
 	}
@@ -95,8 +98,11 @@ func TestCallsOutsideStepsAreOfNone(t *testing.T) {
 	d := Device{Steps: []Step{{Name: "1", Partial: &notice.PartialStep{}}, {Name: "2"}, {Name: "3"}},
 		Collectives: []Collective{{Calls: 5, Sum: 1111, Exposed: 555}}}
 	for i, step := range []int32{-1, 0, 1, 2, 2} {
-		d.seen = append(d.seen, seen{end: []int64{1000, 100, 1, 2, 8}[i] * msec, exposed: []int64{500, 50, 1, 1, 3}[i] * msec,
-			step: step})
+		d.seen = append(
+			d.seen,
+			seen{end: []int64{1000, 100, 1, 2, 8}[i] * msec, exposed: []int64{500, 50, 1, 1, 3}[i] * msec,
+				step: step},
+		)
 	}
 	y := typical{per: "step", devices: []*Device{&d}}
 	all := func(*Collective) bool { return true }

@@ -39,7 +39,7 @@ func hostSteps(ranges []trace.Range, pattern *regexp.Regexp) (steps []hostStep) 
 	return steps
 }
 
-// stepsOf says of each activity in which step it was launched, or where its launch is not known, began; -1 where in
+// stepsOf is in which step each activity was launched, or where its launch is not known, began; -1 where in
 // none. What is launched between two steps belongs to the first of them; what is launched after the last belongs to
 // none.
 func stepsOf(d *trace.Device, steps []hostStep) []int32 {

@@ -102,15 +102,24 @@ func TestStepsPartition(t *testing.T) {
 	for range 1000 {
 		g := randomGPU(r, 20)
 		for n := range 1 + r.IntN(4) {
-			g.Ranges = append(g.Ranges, hostRange(fmt.Sprintf("ProfilerStep#%d", n), int64(10*n), int64(10*n+5+r.IntN(9))))
+			g.Ranges = append(
+				g.Ranges,
+				hostRange(fmt.Sprintf("ProfilerStep#%d", n), int64(10*n), int64(10*n+5+r.IntN(9))),
+			)
 		}
 		d := g.analysed(t, Options{})
 		steps := d.Steps
 		var span, compute, comm, idle float64
 		for i, s := range steps {
 			if i+1 < len(steps) && !near(s.Start+s.Span, steps[i+1].Start) && s.Span+steps[i+1].Span > 0 {
-				t.Fatalf("step %d ends at %g, the next begins at %g: %+v %+v", i, s.Start+s.Span, steps[i+1].Start, g.Activities,
-					g.Ranges)
+				t.Fatalf(
+					"step %d ends at %g, the next begins at %g: %+v %+v",
+					i,
+					s.Start+s.Span,
+					steps[i+1].Start,
+					g.Activities,
+					g.Ranges,
+				)
 			}
 			if s.Span < 0 {
 				t.Fatalf("step %d is %g long", i, s.Span)

@@ -13,7 +13,7 @@ import (
 const (
 	// chanceOfAny is how likely it may be that chance alone makes some rank last as often.
 	chanceOfAny = 0.01
-	// leastCost is the share of the time of a rank that others must have waited to speak of it.
+	// leastCost is the share of the time of a rank that others must have waited for it to be a straggler.
 	leastCost = 0.01
 	// leastLast is the share of uneven collectives that it must have been the last in.
 	leastLast = 1.0 / 3
@@ -44,7 +44,8 @@ func (c stragglers) worst() *Straggler {
 		if of > 1 {
 			s.Found.Steps, s.Found.OfSteps = steps, of
 		}
-		s.Found.FewSteps = float64(len(c.lanes))*stats.BinomialAtLeast(of, steps, found.chance/float64(found.uneven)) > 0.05
+		chance := stats.BinomialAtLeast(of, steps, found.chance/float64(found.uneven))
+		s.Found.FewSteps = float64(len(c.lanes))*chance > 0.05
 	}
 	return s
 }

@@ -47,9 +47,9 @@ func (s *study) streams() ([]Stream, []SharedStream) {
 	return all, shared
 }
 
-// leastShared is how much of its device's computing, in percent, a stream has to have to be told as shared. The streams
-// of sharded training have some kernels beside their collectives, which copy and cast: what computes runs elsewhere,
-// and hides them.
+// leastShared is how much of its device's computing, in percent, a stream has to have to be reported as shared. The
+// streams of sharded training have some kernels beside their collectives, which copy and cast: what computes runs
+// elsewhere, and hides them.
 const leastShared = 10
 
 func share(part, whole int64) float64 {

@@ -70,7 +70,7 @@ const (
 	recovery  due = 0.02 // in each cell without exposed communication
 )
 
-// takes says whether a cell with a share of exposed communication shows it.
+// takes reports whether a cell with a share of exposed communication shows it.
 func (d *due) takes(share float64) bool {
 	if share == 0 {
 		*d = min(readiness, *d+recovery)

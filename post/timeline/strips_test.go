@@ -29,7 +29,14 @@ func TestStripsShowWhatTookMostOfACell(t *testing.T) {
 		t.Fatalf("%d strips, want the whole and two steps", len(strips))
 	}
 	whole := strips[0]
-	want := []Run{{1200, Computing}, {400, Overlapped}, {400, ExposedComm}, {400, Idle}, {800, Copying}, {800, Computing}}
+	want := []Run{
+		{1200, Computing},
+		{400, Overlapped},
+		{400, ExposedComm},
+		{400, Idle},
+		{800, Copying},
+		{800, Computing},
+	}
 	if whole.Step != -1 || whole.Start != 0 || whole.Span != 10 || whole.Cells != 4000 || len(whole.Runs) != len(want) {
 		t.Fatalf("the whole is %+v", whole)
 	}

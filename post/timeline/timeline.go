@@ -1,5 +1,5 @@
-// Package timeline says how much of a training step is communication, how much of it is hidden, and who waits for whom.
-// It starts from what package trace has read, and ends in plain data: how that is written is decided elsewhere.
+// Package timeline finds how much of a training step is communication, how much of it is hidden, and who waits for
+// whom. It starts from what package trace has read, and ends in plain data: how that is written is decided elsewhere.
 //
 // Times inside are nanoseconds; what is written is milliseconds, with the names that end in _ms.
 package timeline
@@ -93,10 +93,10 @@ type Parts struct {
 
 	Busy float64 `json:"kernel_ms"` // kernels that compute, summed; of a step, those launched in it
 
-	// Two figures that the field calls overlap, both in percent of communication and null where there is none. The first
-	// is taken from intervals: overlap of comm. The second is stats.WallClockOverlap of compute, comm and span, and is
-	// less by what was idle or only copied: compute + comm - span = overlap - memcpy_only - idle. So it may be below 0,
-	// and equals the first where the device was never without a kernel.
+	// Two figures that the field calls overlap, both in percent of communication and null where there is none. The
+	// first is taken from intervals: overlap of comm. The second is stats.WallClockOverlap of compute, comm and span,
+	// and is less by what was idle or only copied: compute + comm - span = overlap - memcpy_only - idle. So it may be
+	// below 0, and equals the first where the device was never without a kernel.
 	Efficiency *float64 `json:"overlap_pct"`
 	WallClock  *float64 `json:"wall_clock_overlap_pct"`
 }
@@ -131,7 +131,7 @@ type Device struct {
 }
 
 // Step is one step of training on one device. It has what was launched for it, from its first activity to the first of
-// the next step (docs/timeline.md says how activities are told apart by step).
+// the next step (docs/timeline.md has how activities belong to steps).
 type Step struct {
 	Name    string              `json:"name"`     // "ProfilerStep#12"
 	Start   float64             `json:"start_ms"` // since the first activity of the device
@@ -230,7 +230,8 @@ type Unclassified struct {
 
 // Across is what was found over ranks.
 type Across struct {
-	Matched int                 `json:"matched"`   // collectives found on every rank of their communicator that was read
+	// collectives found on every rank of their communicator that was read
+	Matched int                 `json:"matched"`
 	Alone   int                 `json:"unmatched"` // calls for which that is not so
 	How     notice.MatchedByAll `json:"matched_by"`
 	// matched collectives without a root in which one rank took clearly less than another: it began last
@@ -420,8 +421,8 @@ type Call struct {
 func (d *Device) Calls() iter.Seq[Call] {
 	return func(yield func(Call) bool) {
 		for _, s := range d.seen {
-			if !yield(Call{int(s.collective), int(s.step), int(s.stream), milliseconds(s.start), milliseconds(s.end - s.start),
-				milliseconds(s.exposed)}) {
+			if !yield(Call{int(s.collective), int(s.step), int(s.stream), milliseconds(s.start),
+				milliseconds(s.end - s.start), milliseconds(s.exposed)}) {
 				return
 			}
 		}

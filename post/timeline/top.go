@@ -18,8 +18,15 @@ func (s *study) topExposed(out *Device) {
 	slices.SortStableFunc(order, func(a, b *seen) int { return cmp.Compare(b.exposed, a.exposed) })
 	for _, c := range order[:min(cmp.Or(s.options.Top, DefaultTop), len(order))] {
 		row := out.rowOf(c)
-		e := Exposed{Name: row.Name, Group: row.Group, Bytes: row.Bytes, Stream: int(c.stream), Start: milliseconds(c.start),
-			Took: milliseconds(c.end - c.start), Exposed: milliseconds(c.exposed)}
+		e := Exposed{
+			Name:    row.Name,
+			Group:   row.Group,
+			Bytes:   row.Bytes,
+			Stream:  int(c.stream),
+			Start:   milliseconds(c.start),
+			Took:    milliseconds(c.end - c.start),
+			Exposed: milliseconds(c.exposed),
+		}
 		if c.step >= 0 {
 			e.Step = s.host[c.step].Name
 		}

@@ -45,8 +45,10 @@ func TestTrainingHasTheFiguresItWasMadeWith(t *testing.T) {
 			t.Errorf("%s: steps are %+v", what, d.Steps)
 		}
 		calls := training.Steps * training.Layers
-		if c := d.Collectives; len(c) != 1 || c[0].Calls != calls || c[0].Name != "all_reduce" || *c[0].Bytes != 4<<20 ||
-			c[0].Ranks != 4 || c[0].Busbw == nil {
+		if c := d.Collectives; len(c) != 1 || c[0].Calls != calls ||
+			c[0].Name != "all_reduce" || *c[0].Bytes != 4<<20 ||
+			c[0].Ranks != 4 ||
+			c[0].Busbw == nil {
 			t.Errorf("%s: collectives are %+v", what, c)
 		}
 		if len(d.seen) != calls || fmt.Sprint(d.seen[1].seq) != "2" {

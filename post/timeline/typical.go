@@ -115,8 +115,11 @@ func (y typical) calls(is func(*Collective) bool) took {
 		}
 		of[n] = took{of[n].calls / steps, of[n].sum / steps, of[n].exposed / steps}
 	}
-	return took{medianOf(of, func(t took) float64 { return t.calls }), medianOf(of, func(t took) float64 { return t.sum }),
-		medianOf(of, func(t took) float64 { return t.exposed })}
+	return took{
+		medianOf(of, func(t took) float64 { return t.calls }),
+		medianOf(of, func(t took) float64 { return t.sum }),
+		medianOf(of, func(t took) float64 { return t.exposed }),
+	}
 }
 
 // each is a time of a recording, or where there are steps, that part of it that lies in steps, for one of them.

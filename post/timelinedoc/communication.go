@@ -31,8 +31,8 @@ func (s *timelineDocument) waiting(a *timeline.Across) {
 	if a.Alone > 0 {
 		text += fmt.Sprintf("; %s not", wasWere(a.Alone, "call"))
 	}
-	s.say("%s. Of their time, %.3f ms per rank are pure communication (the minimum over ranks), and %.3f ms, the mean over "+
-		"ranks, are waiting for a rank that began later. %s", text, a.Pure, a.Waiting, basis)
+	s.say("%s. Of their time, %.3f ms per rank are pure communication (the minimum over ranks), and %.3f ms, the "+
+		"mean over ranks, are waiting for a rank that began later. %s", text, a.Pure, a.Waiting, basis)
 	if found, is := s.WaitingFact().(notice.Straggler); is {
 		var details document.List
 		for _, why := range notice.Details(found) {
@@ -53,8 +53,17 @@ func (s *timelineDocument) collectives() {
 			groups = append(groups, d.Groups...)
 		}
 		s.title("Communication over ranks, in ms:")
-		s.calls(s.Across.Matches, groups, "pure is the minimum over ranks of each call, wait the mean of the rest, both "+
-			"medians over calls. busbw is in GB/s, at pure without waiting.", "pure>", "wait>", "exposed>", "busbw>", "at pure>")
+		s.calls(
+			s.Across.Matches,
+			groups,
+			"pure is the minimum over ranks of each call, wait the mean of the rest, both "+
+				"medians over calls. busbw is in GB/s, at pure without waiting.",
+			"pure>",
+			"wait>",
+			"exposed>",
+			"busbw>",
+			"at pure>",
+		)
 		return
 	}
 	i := slices.IndexFunc(s.Devices, func(d timeline.Device) bool { return len(d.Collectives) > 0 })
@@ -74,10 +83,11 @@ func (s *timelineDocument) collectives() {
 	for _, c := range most.Collectives {
 		rows = append(rows, timeline.Matched{Collective: c, Pure: c.Least, PureBusbw: c.BusbwMax})
 	}
-	text := "busbw is in GB/s, at the median time, which includes waiting for other ranks; at best is at the minimum time."
+	text := "busbw is in GB/s, at the median time, which includes waiting for other ranks; at best is at the " +
+		"minimum time."
 	if s.NonBlocking() {
-		text = "A collective lasts from the call that begins it to the call that detects its end, beside others; so it has " +
-			"no busbw."
+		text = "A collective lasts from the call that begins it to the call that detects its end, beside others; so " +
+			"it has no busbw."
 	}
 	s.title("Communication" + of + ", in ms:")
 	s.calls(rows, most.Groups, text, "min>", "exposed>", "busbw>", "at best>")
@@ -85,7 +95,10 @@ func (s *timelineDocument) collectives() {
 
 // calls is a table of kinds of calls.
 func (s *timelineDocument) calls(of []timeline.Matched, groups []timeline.Group, text string, heads ...string) {
-	all := slices.SortedStableFunc(slices.Values(of), func(a, b timeline.Matched) int { return -cmp.Compare(a.Sum, b.Sum) })
+	all := slices.SortedStableFunc(
+		slices.Values(of),
+		func(a, b timeline.Matched) int { return -cmp.Compare(a.Sum, b.Sum) },
+	)
 	shown := all[:min(len(all), mostCollectives)]
 	var rows [][]string
 	for _, c := range shown {
@@ -161,8 +174,11 @@ func (s *timelineDocument) buckets() {
 	var rows [][]string
 	whole := int64(0)
 	for _, b := range d.Buckets {
-		rows = append(rows, []string{fmt.Sprint(b.Number), sizeWords(&b.Bytes), b.Type, fmt.Sprint(b.Steps), three(b.Median),
-			three(b.Exposed)})
+		rows = append(
+			rows,
+			[]string{fmt.Sprint(b.Number), sizeWords(&b.Bytes), b.Type, fmt.Sprint(b.Steps), three(b.Median),
+				three(b.Exposed)},
+		)
 		whole += b.Bytes
 	}
 	s.table(rows, "bucket", "size>", "type", "steps>", "took>", "exposed>")

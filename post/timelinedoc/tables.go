@@ -88,7 +88,16 @@ func number(v float64, digits int) string {
 }
 
 // partsHeads are the columns of times that make up a span.
-var partsHeads = []string{"span 3", "compute 3", "comm 3", "overlap 3", "exposed 3", "copies 3", "idle 3", "overlap % 2"}
+var partsHeads = []string{
+	"span 3",
+	"compute 3",
+	"comm 3",
+	"overlap 3",
+	"exposed 3",
+	"copies 3",
+	"idle 3",
+	"overlap % 2",
+}
 
 const exposedColumn = 4
 
@@ -118,11 +127,15 @@ func (s *timelineDocument) devices() {
 	if t.rows == nil {
 		return
 	}
-	s.say("compute + exposed + copies + idle = span. comm is overlap + exposed; copies are those beside which nothing " +
-		"else ran. overlap %% is overlap of comm. wall %% is the other formula, (compute + comm - span) / comm.")
+	s.say(
+		"compute + exposed + copies + idle = span. comm is overlap + exposed; copies are those beside which nothing " +
+			"else ran. overlap %% is overlap of comm. wall %% is the other formula, (compute + comm - span) / comm.",
+	)
 	if below {
-		s.say("That formula is for compute and comm measured alone, and for a span without idle time: below 0 it says no " +
-			"more than that the device idled.")
+		s.say(
+			"That formula is for compute and comm measured alone, and for a span without idle time: below 0 it " +
+				"means no more than that the device idled.",
+		)
 	}
 }
 
@@ -141,9 +154,9 @@ func (s *timelineDocument) idle() {
 		return
 	}
 	s.numbers("Idle time, in ms, and kernels:", "device", t)
-	s.say("host-bound: what ran next had not been launched yet. waiting: it had been, and waited for an event, its " +
-		"stream or the device. unknown: its launch is not in the file. computing ms: the kernels that compute, each by " +
-		"itself, summed.")
+	s.say("host-bound: what ran next had not been launched yet. waiting: it had been, and waited for an event, " +
+		"its stream or the device. unknown: its launch is not in the file. computing ms: the kernels that " +
+		"compute, each by itself, summed.")
 }
 
 // steps are a row for each step of one device, or the medians of each of several devices.

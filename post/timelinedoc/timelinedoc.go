@@ -93,7 +93,9 @@ func (s *timelineDocument) files() {
 		}
 	}
 	if len(s.Devices) == 1 {
-		s.device(&s.Devices[0])
+		if words := aboutDevice(&s.Devices[0]); words != s.Devices[0].Label {
+			s.say("%s", words)
+		}
 	}
 	if p := s.Rule.CommPattern; p != "" {
 		s.say("Kernels that match %s are counted as communication too.", p)
@@ -102,7 +104,10 @@ func (s *timelineDocument) files() {
 
 // fileKind is what a file is.
 func fileKind(f timeline.File) string {
-	what := cmp.Or(map[string]string{"kineto": "a Kineto trace", "nsight": "an export of Nsight Systems"}[f.Format], f.Format)
+	what := cmp.Or(
+		map[string]string{"kineto": "a Kineto trace", "nsight": "an export of Nsight Systems"}[f.Format],
+		f.Format,
+	)
 	switch {
 	case f.Own != "":
 		return what + " of busbar's own step"
@@ -112,8 +117,8 @@ func fileKind(f timeline.File) string {
 	return what
 }
 
-// device is what is known of a device beside its times.
-func (s *timelineDocument) device(d *timeline.Device) {
+// aboutDevice is what is known of a device beside its times.
+func aboutDevice(d *timeline.Device) string {
 	words := d.Label
 	if d.Rank != nil && d.World > 0 {
 		words += " of " + units.Count(d.World, "rank")
@@ -123,9 +128,7 @@ func (s *timelineDocument) device(d *timeline.Device) {
 			words += ", " + known.before + known.name
 		}
 	}
-	if words != d.Label {
-		s.say("%s", words)
-	}
+	return words
 }
 
 // limits are the notes: how far the values go, and what to record next time.

@@ -36,18 +36,39 @@ func madeUpDevice(rank, world, steps int) timeline.Device {
 	d.Busy = 90.25
 	for i := range steps {
 		late := float64(i%7) / 8
-		d.Steps = append(d.Steps, timeline.Step{Name: fmt.Sprintf("ProfilerStep#%d", i+3), Start: float64(i) * 20, Host: 19.5,
-			Parts: madeUpParts(14+late, 4, 3, 0.125, 1)})
+		d.Steps = append(
+			d.Steps,
+			timeline.Step{Name: fmt.Sprintf("ProfilerStep#%d", i+3), Start: float64(i) * 20, Host: 19.5,
+				Parts: madeUpParts(14+late, 4, 3, 0.125, 1)},
+		)
 	}
 	d.Streams = []timeline.Stream{{ID: 7, Compute: 80, Memcpy: 0.75, Kernels: 12000},
 		{ID: 20, Comm: 40, Exposed: 25, Kernels: 345}}
 	d.Groups = []timeline.Group{{Name: "0", About: "default_pg", Size: world, Calls: 345, Comm: 40, Exposed: 25,
 		Overlap: 15}}
 	d.Collectives = []timeline.Collective{
-		{Name: "all_reduce", Group: "0", Ranks: world, Bytes: pointer(int64(31498240)), Type: "float32", Calls: 15, Sum: 30.5,
-			Median: 2, Least: 1.25, Exposed: 20, Busbw: pointer(23.624), BusbwMax: pointer(37.8)},
-		{Name: "ncclDevKernel_Broadcast_RING_LL(ncclDevKernelArgsStorage<4096ul>)", Calls: 2, Sum: 0.031, Median: 0.0155,
-			Least: 0.015, Exposed: 0.031},
+		{
+			Name:     "all_reduce",
+			Group:    "0",
+			Ranks:    world,
+			Bytes:    pointer(int64(31498240)),
+			Type:     "float32",
+			Calls:    15,
+			Sum:      30.5,
+			Median:   2,
+			Least:    1.25,
+			Exposed:  20,
+			Busbw:    pointer(23.624),
+			BusbwMax: pointer(37.8),
+		},
+		{
+			Name:    "ncclDevKernel_Broadcast_RING_LL(ncclDevKernelArgsStorage<4096ul>)",
+			Calls:   2,
+			Sum:     0.031,
+			Median:  0.0155,
+			Least:   0.015,
+			Exposed: 0.031,
+		},
 	}
 	d.Top = []timeline.Exposed{{Name: "all_reduce", Group: "0", Bytes: pointer(int64(31498240)), Step: "ProfilerStep#3",
 		Stream: 20, Start: 17.5, Took: 3.5, Exposed: 3.25,
@@ -77,8 +98,14 @@ func madeUp(ranks, steps int) *timeline.Timeline {
 	a := &timeline.Across{Matched: 345, Alone: 1, How: notice.MatchedByAll{{How: notice.ByStep, Calls: 4}}, Pure: 10,
 		Waiting: 30,
 		Straggler: &timeline.Straggler{Device: ranks - 1, Share: 97, Cost: 29,
-			Found: notice.Straggler{Rank: fmt.Sprintf("rank %d", ranks-1), Last: 97, Of: 100, Waited: 0.029, Share: 0.29,
-				Causes: notice.StragglerCauses{{Cause: notice.SlowCompute, Own: 0.103, Others: 0.1}}}}}
+			Found: notice.Straggler{
+				Rank:   fmt.Sprintf("rank %d", ranks-1),
+				Last:   97,
+				Of:     100,
+				Waited: 0.029,
+				Share:  0.29,
+				Causes: notice.StragglerCauses{{Cause: notice.SlowCompute, Own: 0.103, Others: 0.1}},
+			}}}
 	for r := range ranks {
 		a.Ranks = append(a.Ranks, timeline.RankShare{Device: r, Compute: 80 + float64(r), Kernels: 90, Pure: 10,
 			Waiting: 30 - float64(r)/4, Last: r})
@@ -128,7 +155,8 @@ func TestTimelineJSON(t *testing.T) {
 	if err := json.Unmarshal(b.Bytes(), &got); err != nil {
 		t.Fatal(err)
 	}
-	for key, want := range map[string]any{"rank": 3.0, "device": 1.0, "span_ms": 15.0, "compute_ms": 10.0, "comm_ms": 3.0,
+	for key, want := range map[string]any{"rank": 3.0, "device": 1.0, "span_ms": 15.0, "compute_ms": 10.0,
+		"comm_ms":    3.0,
 		"overlap_ms": 1.0, "exposed_ms": 2.0, "memcpy_only_ms": 1.0, "idle_ms": 2.0} {
 		if got.Devices[0][key] != want {
 			t.Errorf("%s is %v, want %v", key, got.Devices[0][key], want)
