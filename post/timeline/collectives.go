@@ -187,5 +187,6 @@ func (c *Collective) busbwAt(ms float64) *float64 {
 	if err != nil || c.Bytes == nil || *c.Bytes <= 0 || c.Ranks < 2 || ms <= 0 {
 		return nil
 	}
-	return new(coll.Case{Collective: what, World: c.Ranks, SizeBytes: *c.Bytes}.BusBW(ms/1e3) / 1e9)
+	gb := coll.Case{Collective: what, World: c.Ranks, SizeBytes: *c.Bytes}.BusBW(ms/1e3) / 1e9
+	return &gb
 }

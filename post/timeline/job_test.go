@@ -2,7 +2,6 @@ package timeline
 
 import (
 	"fmt"
-	"math/rand/v2"
 	"slices"
 
 	"busbar/post/trace"
@@ -99,12 +98,6 @@ func compared(devices ...Device) *Timeline {
 	compareRanks(t)
 	t.review()
 	return t
-}
-
-// equal is work that no rank has more of.
-func equal(seed uint64) func(int, int, int) int64 {
-	r := rand.New(rand.NewPCG(seed, 1))
-	return func(int, int, int) int64 { return 5*msec + r.Int64N(msec) }
 }
 
 func mib(n ...int64) []int64 {
