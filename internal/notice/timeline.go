@@ -41,7 +41,6 @@ const (
 	Dependency               // its GPU is idle though work was launched: events, copies, other streams
 	SlowCopies               // copies while nothing else runs
 	Idle                     // idle time that the trace does not explain
-	LateStart                // it was late before the recording, or its first common step, began
 )
 
 var _ encoding.TextMarshaler = Cause(0)
@@ -52,7 +51,6 @@ var causes = []struct{ name, text string }{
 	{"dependency", "its GPU is idle longer although work was launched (waiting for events, copies or other streams)"},
 	{"slow-copies", "its copies take longer while nothing else runs"},
 	{"idle", "its GPU is idle longer, for a reason that the trace does not show"},
-	{"late-start", "it is later at the start of what is compared, for a reason before the recording"},
 }
 
 func (c Cause) String() string { return causes[c].name }

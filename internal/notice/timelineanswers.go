@@ -67,15 +67,11 @@ type CommunicationTime struct {
 type AllReduceShare struct {
 	Time   units.Seconds `json:"time_s,omitempty"`
 	Share  OfComputation `json:"share_pct"`
-	All    bool          `json:"all,omitempty"` // nothing else communicates
-	Absent bool          `json:"absent"`        // no kernel is known as AllReduce
+	Absent bool          `json:"absent"` // no kernel is known as AllReduce
 }
 
 func (a AllReduceShare) String() string {
-	switch {
-	case a.All:
-		return "All of it is AllReduce"
-	case a.Absent:
+	if a.Absent {
 		return "AllReduce: n/a, no kernel is known as one; the trace names another operation or none"
 	}
 	return fmt.Sprintf("AllReduce takes %v, %v", a.Time, a.Share)
@@ -136,9 +132,6 @@ type Balance struct {
 	Pure      *units.Seconds `json:"pure_s,omitempty"`
 	Straggler string         `json:"straggler,omitempty"`
 	NoOne     NoStraggler    `json:"no_straggler,omitempty"`
-	Worst     Percent        `json:"worst_step_pct,omitempty"`
-	WorstStep string         `json:"worst_step,omitempty"`
-	WorstOn   string         `json:"worst_step_on,omitempty"`
 }
 
 // Verdict is yes or no.
@@ -158,77 +151,8 @@ func (NoStraggler) String() string {
 	return "No rank is a straggler: none is last more often than chance explains, or at a relevant cost to others."
 }
 
-// Identified answers whether NCCL's operations were found.
-type Identified struct {
-	Verdict Verdict        `json:"verdict"`
-	Calls   int            `json:"calls,omitempty"`
-	Devices Devices        `json:"devices,omitzero"`
-	Kinds   []string       `json:"kinds,omitempty"`
-	Unknown Percent        `json:"unclassified_pct,omitempty"`
-	Reason  NoAnswerReason `json:"reason,omitempty"` // of a no
-}
-
-// Overhead answers how large the overhead of communication is.
-type Overhead struct {
-	Exposed Percent    `json:"exposed_pct"`
-	Comm    Percent    `json:"comm_pct"`
-	Per     Span       `json:"per"`
-	Median  Median     `json:"median,omitzero"`
-	Waiting *Whole     `json:"waiting_pct,omitempty"` // nil: no collective was matched across ranks
-	OneRank OneRankHas `json:"one_rank,omitempty"`
-}
-
-// OneRankHas is that one trace alone was read.
-type OneRankHas bool
-
-func (OneRankHas) String() string {
-	return "How much of it is waiting for other ranks is not in one trace alone."
-}
-
-// OverlapFound answers whether overlap, or the lack of it, was found.
-type OverlapFound struct {
-	Hidden  units.Seconds `json:"hidden_s"`
-	Comm    units.Seconds `json:"comm_s"`
-	Exposed units.Seconds `json:"exposed_s"`
-	Per     Span          `json:"per"`
-	Shared  Whole         `json:"shared_streams_pct,omitempty"`
-	Streams StreamIDs     `json:"streams,omitempty"`
-}
-
-// Improvement answers whether there is something to gain.
-type Improvement struct {
-	Things  int           `json:"things"`
-	First   AdviceOf      `json:"first"`
-	Gain    units.Seconds `json:"gain_s"` // of the first
-	Per     Span          `json:"per"`
-	Scaling NoScaling     `json:"no_scaling,omitempty"`
-}
-
-// NoScaling is that one run was read.
-type NoScaling bool
-
-func (NoScaling) String() string {
-	return "Scaling efficiency requires a run on another number of ranks (--scaling)."
-}
-
 // NoImprovement answers that nothing would gain time.
 type NoImprovement struct{}
-
-// Timeouts answers which timeout can be raised.
-type Timeouts struct {
-	Longest units.Seconds `json:"longest_s,omitempty"`
-	Call    string        `json:"call,omitempty"`
-	Near    NearTimeout   `json:"near,omitempty"`
-}
-
-// NearTimeout is that a call took long.
-type NearTimeout bool
-
-func (NearTimeout) String() string {
-	return "TORCH_NCCL_ASYNC_ERROR_HANDLING and TORCH_NCCL_BLOCKING_WAIT control what happens after a timeout, " +
-		"TORCH_NCCL_HEARTBEAT_TIMEOUT_SEC limits how long the watchdog itself may hang. A longer timeout does not help if a rank " +
-		"never arrives."
-}
 
 // NoAnswer reports why a question has no answer.
 type NoAnswer struct {
@@ -242,21 +166,17 @@ type NoAnswerReason string
 const (
 	NoGPUWork       NoAnswerReason = "no-gpu-work"
 	NoCommunication NoAnswerReason = "no-communication"
-	OneRankAlone    NoAnswerReason = "one-rank-alone"
 	OneGPURead      NoAnswerReason = "one-gpu-read"
 	NothingComputes NoAnswerReason = "nothing-computes"
 	OnlyCopiesRan   NoAnswerReason = "only-copies"
-	NoKnownKernel   NoAnswerReason = "no-known-kernel"
 )
 
 var noAnswerTexts = map[NoAnswerReason]string{
 	NoGPUWork:       "nothing ran on a GPU in these files",
 	NoCommunication: "no communication ran",
-	OneRankAlone:    "no communication ran, and one rank alone has none",
 	OneGPURead:      "one GPU was read; pass the traces of all ranks",
 	NothingComputes: "nothing computes",
 	OnlyCopiesRan:   "nothing but copies ran on a GPU in these files",
-	NoKnownKernel:   "no kernel is known as communication, although there are several ranks; --comm-pattern adds names",
 }
 
 func (r NoAnswerReason) String() string { return noAnswerTexts[r] }
@@ -270,25 +190,14 @@ func (CommunicationTime) Code() Code { return "communication-time" }
 func (ComputationAlone) Code() Code  { return "computation-alone" }
 func (Overlap) Code() Code           { return "overlap" }
 func (Balance) Code() Code           { return "balance" }
-func (Identified) Code() Code        { return "operations-identified" }
-func (Overhead) Code() Code          { return "communication-overhead" }
-func (OverlapFound) Code() Code      { return "overlap-identified" }
-func (Improvement) Code() Code       { return "improvement" }
-func (NoImprovement) Code() Code     { return "no-improvement" }
-func (Timeouts) Code() Code          { return "timeouts" }
 func (NoAnswer) Code() Code          { return "not-applicable" }
 func (NothingRan) Code() Code        { return "nothing-ran" }
 
 // Questions are those that a timeline answers, by the key of the answer in JSON.
 var Questions = map[string]string{
-	"how-long":      "How long is communication, compared with computation?",
-	"overlap":       "Does communication overlap with computation?",
-	"balance":       "Is computation balanced across ranks?",
-	"identify":      "Are NCCL's operations identified in the timeline?",
-	"overhead":      "How much is the overhead of communication?",
-	"overlap-found": "Is overlap identified, or the lack of it?",
-	"improve":       "Is it known how to improve scaling efficiency?",
-	"time-outs":     "Which timeout can be raised?",
+	"how-long": "How long is communication, compared with computation?",
+	"overlap":  "Does communication overlap with computation?",
+	"balance":  "Is computation balanced across ranks?",
 }
 
 var timelineAnswers = []Entry{
@@ -321,7 +230,7 @@ var timelineAnswers = []Entry{
 	{
 		Example: Balance{
 			false, new(units.Seconds(0.09)), "rank 1", 0.11, "rank 3", 8.2, Devices{8, "GPU"}, new(units.Seconds(0.01)),
-			new(units.Seconds(0.03)), "rank 3", true, 12.5, "step 7", "rank 3",
+			new(units.Seconds(0.03)), "rank 3", true,
 		},
 		Severity: Info,
 		Text:     "{Verdict}: kernels compute {Most}[ on {MostOn}] ({Devices})",
@@ -330,56 +239,8 @@ var timelineAnswers = []Entry{
 			"[In collectives a rank waits {Waiting} for others, beside {Pure} of communication itself.]",
 			"[The others wait for {Straggler}.]",
 			"[{NoOne}]",
-			"[In single steps the difference is up to {Worst} ({WorstStep}, {WorstOn}).]",
 		},
 		Doc: "GPUs are balanced if the longest kernel time exceeds the mean by at most 5 %.",
-	},
-	{
-		Example: Identified{true, 1200, Devices{8, "GPU"}, []string{"all_reduce"}, 2.5, ""}, Severity: Info,
-		Text: "{Verdict}[: {Calls call}: {Kinds} ({Devices})][: {Reason}]",
-		Details: []string{
-			"[Kernels that may be communication, but count as computation, have up to {Unknown} of a GPU's kernel time.]",
-		},
-		Advice: "add names of new kernels with --comm-pattern",
-		Doc:    "Kernels are identified by their names; --comm-pattern adds names.",
-	},
-	{
-		Example: Overhead{12.1, 30.2, "step", Median{8, "GPU"}, new(Whole(20)), true}, Severity: Info,
-		Text: "{Exposed} of the time of a {Per} is exposed communication; {Comm} is communication in all[ ({Median})]",
-		Details: []string{
-			"[{Waiting} of it is waiting for other ranks: kernels of communication run while they wait.]", "[{OneRank}]",
-		},
-		Doc: "Exposed communication is that beside which nothing computes.",
-	},
-	{
-		Example: OverlapFound{0.02, 0.04, 0.02, "step", 60, StreamIDs{7}}, Severity: Info,
-		Text: "yes: {Hidden} of {Comm} of communication per {Per} overlap, {Exposed} are exposed",
-		Details: []string{
-			"[{Shared} of it runs on the stream that computes most ({Streams}), one after the other: it cannot overlap.]",
-		},
-		Doc: "See docs/timeline.md on overlap.",
-	},
-	{
-		Example: Improvement{3, AdviceOf{Kept{HostBoundStep{Idle: 0.03, Span: 0.1, Per: "step"}}}, 0.012, "step", true}, Severity: Info,
-		Text:    "yes: {Things thing} to try, first: {First} (worth at most {Gain} per {Per})",
-		Details: []string{"[{Scaling}]"},
-		Doc:     "The advice of the timeline has what to try, the largest gain first.",
-	},
-	{
-		Example: NoImprovement{}, Severity: Info,
-		Text: "no rule of post timeline finds time to gain",
-		Doc:  "All rules of docs/timeline.md were applied.",
-	},
-	{
-		Example: Timeouts{61, "all_reduce on rank 3", true}, Severity: Info,
-		Source: "PyTorch documentation, ProcessGroupNCCL Environment Variables",
-		Text: `that of PyTorch's watchdog, init_process_group(timeout=...): 10 minutes for NCCL (30 before PyTorch
-			2.2)`,
-		Details: []string{
-			"NCCL has no NCCL_TIMEOUT; NCCL_IB_TIMEOUT is that of InfiniBand packets.",
-			"[The longest call here took {Longest} ({Call}).]", "[{Near}]",
-		},
-		Doc: "The longest call of the timeline shows how near a timeout is.",
 	},
 	{
 		Example: NoAnswer{NoCommunication}, Severity: Info,

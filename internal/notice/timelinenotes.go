@@ -2,7 +2,6 @@ package notice
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"busbar/internal/units"
@@ -12,11 +11,6 @@ import (
 
 // CUDAGraphs reports CUDA graphs of which a trace has no kernels.
 type CUDAGraphs struct {
-	Time units.Seconds `json:"time_s"`
-}
-
-// PeerCopies reports copies between GPUs that belong to no collective.
-type PeerCopies struct {
 	Time units.Seconds `json:"time_s"`
 }
 
@@ -41,20 +35,9 @@ type OnlyCopies struct{}
 type RankClash struct {
 	Rank  int      `json:"rank"`
 	Files []string `json:"files"`
-	Hosts []string `json:"hosts,omitempty"`     // two that differ, or
-	PIDs  []int64  `json:"processes,omitempty"` // two that differ, or neither: they ran at the same time
 }
 
-func (c RankClash) String() string {
-	why := "at the same time"
-	switch {
-	case len(c.Hosts) > 1:
-		why = "hosts " + c.Hosts[0] + " and " + c.Hosts[1]
-	case len(c.PIDs) > 1:
-		why = fmt.Sprintf("processes %d and %d", c.PIDs[0], c.PIDs[1])
-	}
-	return fmt.Sprintf("rank %d (%s; %s)", c.Rank, units.Some(c.Files), why)
-}
+func (c RankClash) String() string { return fmt.Sprintf("rank %d (%s)", c.Rank, units.Some(c.Files)) }
 
 // SameRank reports recordings that are named as one rank, and cannot be.
 type SameRank struct {
@@ -65,11 +48,6 @@ type SameRank struct {
 func (SameRank) Advice() string {
 	return "give each file the rank of the world, not the local one, and one job at a time: nsys profile -o name_rank%q{RANK}, or " +
 		"torch.distributed.get_rank() in the name"
-}
-
-// DuplicateRecordings reports recordings that are in two files.
-type DuplicateRecordings struct {
-	Files []string `json:"files"` // pairs
 }
 
 // NonBlockingCalls reports operations whose own time is not in the trace.
@@ -90,11 +68,6 @@ type CallsUnmatched struct {
 
 // CommunicatorsUnknown reports that alike calls of several communicators may have been matched.
 type CommunicatorsUnknown struct{}
-
-// MixedWorlds reports traces of different world sizes.
-type MixedWorlds struct {
-	Sizes []int `json:"sizes"`
-}
 
 // RanksMissing reports that not all ranks were read.
 type RanksMissing struct {
@@ -126,17 +99,11 @@ type MatchMethod string
 const (
 	ByNumber MatchMethod = "number"
 	ByStep   MatchMethod = "step-order"
-	ByOrder  MatchMethod = "order"
-	ByKind   MatchMethod = "kind-order"
-	ByPeer   MatchMethod = "peer"
 )
 
 var matchTexts = map[MatchMethod]string{
 	ByNumber: "the number of each call in its communicator",
 	ByStep:   "their order in a step and a communicator",
-	ByOrder:  "their order in a communicator",
-	ByKind:   "their order among calls of one operation and size, as the traces name no communicator",
-	ByPeer:   "sender, receiver and order",
 }
 
 func (m MatchMethod) String() string { return matchTexts[m] }
@@ -162,79 +129,47 @@ func (all MatchedByAll) String() string {
 // NotInBenchmark reports collectives that the benchmark lacks.
 type NotInBenchmark struct {
 	Missing []MissingCurve `json:"missing"`
-	Measure []Wanted       `json:"measure,omitempty"`
 }
 
 // MissingCurve is a collective of the training that cannot be compared.
 type MissingCurve struct {
 	Collective string           `json:"collective"`
 	Type       string           `json:"type"`
-	Ranks      int              `json:"ranks,omitempty"`
+	Ranks      int              `json:"ranks"`
 	Size       units.RoughBytes `json:"size_bytes,omitempty"` // outside of From and To
 	From       units.RoughBytes `json:"from_bytes,omitempty"`
 	To         units.RoughBytes `json:"to_bytes,omitempty"`
-	Others     []string         `json:"others,omitempty"` // backends that have it
-	Untrusted  string           `json:"untrusted,omitempty"`
 }
 
 func (m MissingCurve) String() string {
-	switch {
-	case m.To > 0:
+	if m.To > 0 {
 		return fmt.Sprintf("%s %v %s over %s: the benchmark has %v to %v only", m.Collective, m.Size, m.Type,
 			units.Count(m.Ranks, "rank"), m.From, m.To)
-	case m.Untrusted != "":
-		return fmt.Sprintf("the benchmark of %s %s over %s does not show speed: %s", m.Collective, m.Type,
-			units.Count(m.Ranks, "rank"), m.Untrusted)
-	case m.Ranks > 0:
-		return fmt.Sprintf("the benchmark has no %s %s over %s", m.Collective, m.Type, units.Count(m.Ranks, "rank"))
-	case m.Others != nil:
-		return fmt.Sprintf(
-			"the benchmark has %s %s of %s only, not of NCCL",
-			m.Collective,
-			m.Type,
-			strings.Join(m.Others, " and "),
-		)
 	}
-	return "the benchmark has no " + m.Collective + " " + m.Type
-}
-
-// Wanted is what to measure.
-type Wanted struct {
-	Collective string `json:"collective"`
-	Type       string `json:"type"`
-	Ranks      int    `json:"ranks"`
-}
-
-func (w Wanted) String() string {
-	return fmt.Sprintf("%s -d %s with %s", w.Collective, w.Type, units.Count(w.Ranks, "rank"))
+	return fmt.Sprintf("the benchmark has no measured %s %s of NCCL over %s", m.Collective, m.Type,
+		units.Count(m.Ranks, "rank"))
 }
 
 // Advice is the command that measures what is missing.
 func (n NotInBenchmark) Advice() string {
-	if n.Measure == nil {
-		return ""
-	}
 	var all []string
-	for _, w := range n.Measure {
-		all = append(all, w.String())
+	for _, m := range n.Missing {
+		all = units.AddOnce(all, fmt.Sprintf("%s -d %s with %s", m.Collective, m.Type, units.Count(m.Ranks, "rank")))
 	}
 	return "measure on the same machine: rank --backend nccl --placement in -b 1M -e 1G -f 2 --collective " +
-		strings.Join(slices.Compact(all), ", and ")
+		strings.Join(all, ", and ")
 }
 
 func (CUDAGraphs) Code() Code           { return "cuda-graphs-without-kernels" }
-func (PeerCopies) Code() Code           { return "peer-copies" }
 func (ClocksDisagree) Code() Code       { return "clocks-disagree" }
 func (StepPatternUnmatched) Code() Code { return "step-pattern-unmatched" }
 func (IdleDevice) Code() Code           { return "idle-device" }
 func (OnlyCopies) Code() Code           { return "only-copies" }
 func (SameRank) Code() Code             { return "same-rank" }
-func (DuplicateRecordings) Code() Code  { return "duplicate-recordings" }
 func (NonBlockingCalls) Code() Code     { return "non-blocking-calls" }
 func (CommunicatorUnclear) Code() Code  { return "communicator-unclear" }
 func (CallsUnmatched) Code() Code       { return "calls-unmatched" }
 func (CommunicatorsUnknown) Code() Code { return "communicators-unknown" }
-func (MixedWorlds) Code() Code          { return "mixed-world-sizes" }
 func (RanksMissing) Code() Code         { return "ranks-missing" }
 func (PartialStep) Code() Code          { return "partial-step" }
 func (NotInBenchmark) Code() Code       { return "not-in-benchmark" }
@@ -245,11 +180,6 @@ var timelineNotes = []Entry{
 		Text:   "{Time} ran in CUDA graphs without their kernels: all of it counts as computation, communication in it is unknown",
 		Advice: "record with nsys profile --cuda-graph-trace=node",
 		Doc:    "Nsight Systems records graphs as a whole unless asked for their nodes.",
-	},
-	{
-		Example: PeerCopies{0.003}, Severity: Info,
-		Text: "{Time} of copies between GPUs belong to no collective and count as copies",
-		Doc:  "Copies between GPUs are communication only where they run within a collective.",
 	},
 	{
 		Example: ClocksDisagree{120, 4000}, Severity: Warning,
@@ -276,16 +206,10 @@ var timelineNotes = []Entry{
 		Doc:  "Medians are of devices that compute or communicate.",
 	},
 	{
-		Example: SameRank{[]RankClash{{3, []string{"a.json", "b.json"}, []string{"n1", "n2"}, nil}}}, Severity: Warning,
+		Example: SameRank{[]RankClash{{3, []string{"a.json", "b.json"}}}}, Severity: Warning,
 		Text:    "several recordings have the same rank, but are not of one rank: {Ranks}",
 		Details: []string{"The rank of each is unknown, and each counts as one."},
 		Doc:     "One rank may be recorded several times, one recording after another; these are of several hosts, processes, or of one time.",
-	},
-	{
-		Example: DuplicateRecordings{[]string{"a.json and a.json.gz"}}, Severity: Info,
-		Text:   "the same recording is in two files, and counts once: {Files}",
-		Advice: "pass each trace once, for instance packed or unpacked",
-		Doc:    "Two files have the same activities at the same nanoseconds.",
 	},
 	{
 		Example: NonBlockingCalls{}, Severity: Info,
@@ -317,12 +241,6 @@ var timelineNotes = []Entry{
 		Doc:     "Calls of one operation and size were matched by their order.",
 	},
 	{
-		Example: MixedWorlds{[]int{8, 16}}, Severity: Warning,
-		Text:   "traces of different world sizes were read together ({Sizes} ranks): they are of different runs",
-		Advice: "pass the folder of one run; compare runs with --scaling",
-		Doc:    "Each trace has the world size of its run.",
-	},
-	{
 		Example: RanksMissing{2, 8}, Severity: Warning,
 		Text: "{Read} of {World rank} were read",
 		Details: []string{
@@ -337,11 +255,7 @@ var timelineNotes = []Entry{
 		Doc:  "A step with less than half of the median number of kernels does not count.",
 	},
 	{
-		Example: NotInBenchmark{
-			[]MissingCurve{
-				{Collective: "all_reduce", Type: "bfloat16", Ranks: 8},
-			}, []Wanted{{"all_reduce", "bfloat16", 8}},
-		},
+		Example:  NotInBenchmark{[]MissingCurve{{Collective: "all_reduce", Type: "bfloat16", Ranks: 8}}},
 		Severity: Info,
 		Text:     "not compared with the benchmark: {Missing}",
 		Doc: `Collectives of a training are compared with results of NCCL of the same operation, type and number of

@@ -44,17 +44,6 @@ type OverlapShare struct {
 // NoOverlapAtAll reports that no communication overlaps.
 type NoOverlapAtAll struct{}
 
-// StreamIDs are numbers of streams.
-type StreamIDs []int
-
-func (s StreamIDs) String() string {
-	var names []string
-	for _, id := range s {
-		names = append(names, fmt.Sprintf("stream %d", id))
-	}
-	return units.Some(names)
-}
-
 // SharedStreams reports streams that have both communication and computation.
 type SharedStreams struct {
 	Streams []StreamOf    `json:"streams"`

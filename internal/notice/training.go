@@ -48,13 +48,6 @@ type LittleCompute struct {
 	Per     Span          `json:"per"`
 }
 
-// OneBucket reports that all gradients are one bucket of DDP.
-type OneBucket struct {
-	Bucket  units.RoughBytes `json:"bucket_bytes"`
-	Exposed units.Seconds    `json:"exposed_s"`
-	Cap     int64            `json:"bucket_cap_mb"` // to try
-}
-
 // LastBucket reports that DDP's last bucket is most of what is exposed.
 type LastBucket struct {
 	Exposed units.Seconds    `json:"exposed_s"`
@@ -62,22 +55,6 @@ type LastBucket struct {
 	Bucket  units.RoughBytes `json:"last_bytes"`
 	Median  units.RoughBytes `json:"median_bytes"`
 	Cap     int64            `json:"bucket_cap_mb"`
-}
-
-// SmallBuckets reports that DDP's buckets are small.
-type SmallBuckets struct {
-	Buckets int              `json:"buckets"`
-	Median  units.RoughBytes `json:"median_bytes"`
-	Total   units.RoughBytes `json:"total_bytes"`
-	Exposed units.Seconds    `json:"exposed_s"`
-}
-
-// SmallCollectives reports that many small collectives take time.
-type SmallCollectives struct {
-	Calls   int           `json:"calls"`
-	Exposed units.Seconds `json:"exposed_s"`
-	Waiting Waiting       `json:"waiting"`
-	Per     Span          `json:"per"`
 }
 
 // WideGradients reports that float32 gradients are exposed.
@@ -155,81 +132,23 @@ type BelowBenchmark struct {
 	Benchmark  units.Bandwidth  `json:"benchmark_busbw"`
 }
 
-// NoBenchmark reports that a collective has no benchmark to be compared with.
-type NoBenchmark struct {
-	Collective string           `json:"collective"`
-	Type       string           `json:"type"`
-	Size       units.RoughBytes `json:"size_bytes"`
-	BusBW      units.Bandwidth  `json:"busbw"`
-	Pure       Pure             `json:"pure"` // without waiting; otherwise at its fastest
-	Largest    string           `json:"largest"`
-	Ranks      int              `json:"ranks"`
-}
-
-// Pure is whether a bandwidth excludes waiting for other ranks.
-type Pure bool
-
-func (p Pure) String() string {
-	if p {
-		return "without waiting for other ranks"
-	}
-	return "at its fastest"
-}
-
-// LongCall reports a call that a watchdog may end.
-type LongCall struct {
-	Rank string        `json:"rank"`
-	Time units.Seconds `json:"time_s"`
-}
-
-// SizesNotRecorded reports that most collectives have no size.
-type SizesNotRecorded struct {
-	Share units.Share `json:"share"` // of the time of collectives
-}
-
-// NsightSizesNotRecorded reports the same of a recording of Nsight Systems.
-type NsightSizesNotRecorded struct {
-	Share units.Share `json:"share"`
-}
-
 // NoSteps reports that steps are not marked.
 type NoSteps struct{}
-
-// FewStepsRecorded reports that few steps were recorded.
-type FewStepsRecorded struct {
-	Steps int `json:"steps"`
-}
-
-// RanksNotRead reports that traces of ranks are missing.
-type RanksNotRead struct {
-	Read  int `json:"read"`
-	World int `json:"world"`
-}
 
 // OneRankRead reports that one rank alone was recorded.
 type OneRankRead struct{}
 
 // Code identifies the notice, as all methods below do.
-func (LittleCompute) Code() Code          { return "little-compute" }
-func (OneBucket) Code() Code              { return "one-bucket" }
-func (LastBucket) Code() Code             { return "last-bucket" }
-func (SmallBuckets) Code() Code           { return "small-buckets" }
-func (SmallCollectives) Code() Code       { return "small-collectives" }
-func (WideGradients) Code() Code          { return "wide-gradients" }
-func (HostBoundStep) Code() Code          { return "host-bound" }
-func (UnexplainedIdle) Code() Code        { return "unexplained-idle" }
-func (CopiesAlone) Code() Code            { return "copies-alone" }
-func (ExposedCollective) Code() Code      { return "exposed-collective" }
-func (UnevenRanks) Code() Code            { return "uneven-ranks" }
-func (BelowBenchmark) Code() Code         { return "below-benchmark" }
-func (NoBenchmark) Code() Code            { return "no-benchmark" }
-func (LongCall) Code() Code               { return "long-call" }
-func (SizesNotRecorded) Code() Code       { return "sizes-not-recorded" }
-func (NsightSizesNotRecorded) Code() Code { return "nsight-sizes-not-recorded" }
-func (NoSteps) Code() Code                { return "no-steps" }
-func (FewStepsRecorded) Code() Code       { return "few-steps" }
-func (RanksNotRead) Code() Code           { return "ranks-not-read" }
-func (OneRankRead) Code() Code            { return "one-rank-read" }
+func (LittleCompute) Code() Code     { return "little-compute" }
+func (LastBucket) Code() Code        { return "last-bucket" }
+func (WideGradients) Code() Code     { return "wide-gradients" }
+func (HostBoundStep) Code() Code     { return "host-bound" }
+func (UnexplainedIdle) Code() Code   { return "unexplained-idle" }
+func (CopiesAlone) Code() Code       { return "copies-alone" }
+func (ExposedCollective) Code() Code { return "exposed-collective" }
+func (UnevenRanks) Code() Code       { return "uneven-ranks" }
+func (BelowBenchmark) Code() Code    { return "below-benchmark" }
+func (NoSteps) Code() Code           { return "no-steps" }
 
 // Pages that advice comes from.
 const (
@@ -237,10 +156,8 @@ const (
 	pageDDPNotes = "PyTorch, Distributed Data Parallel (notes)"
 	pageHooks    = "PyTorch, DDP Communication Hooks"
 	pageTuning   = "PyTorch, Performance Tuning Guide"
-	pageVars     = "PyTorch, ProcessGroupNCCL Environment Variables"
 	pageProfiler = "PyTorch, torch.profiler"
 	pageNCCL     = "NVIDIA, NCCL: Environment Variables"
-	pageNsight   = "NVIDIA, Nsight Systems User Guide"
 )
 
 const ms = 1e-3
@@ -252,28 +169,12 @@ var training = []Entry{
 		How: `Use a larger batch per GPU, or accumulate gradients of several batches (no_sync() of DDP). No setting
 			hides more for so small a model.`,
 		Doc: "Communication can be hidden only behind computation."},
-	{Example: OneBucket{100 << 20, 25 * ms, 25}, Severity: Warning, Source: pageDDP,
-		Text:   "all gradients ({Bucket}) are one bucket, of which {Exposed} per step are exposed",
-		Advice: "make DDP's buckets smaller: bucket_cap_mb={Cap}",
-		How: `A bucket is sent when its last gradient is ready, so a single bucket starts when the backward pass is
-			over.`,
-		Doc: "DDP overlaps the communication of a bucket with the rest of the backward pass."},
 	{Example: LastBucket{23 * ms, 20 * ms, 30 << 20, 26 << 20, 13}, Severity: Warning, Source: pageDDPNotes,
 		Text:   "buckets are exposed for {Exposed} per step, the last one ({Bucket}) for {Last}",
 		Advice: "make DDP's buckets smaller: bucket_cap_mb={Cap}",
 		How: `No backward pass is left to hide the last bucket behind. Now the median is {Median}; the default is 25
 			MiB.`,
 		Doc: "The last bucket is sent when the backward pass is over."},
-	{Example: SmallBuckets{12, 100 << 10, 1200 << 10, 24 * ms}, Severity: Warning, Source: pageDDP,
-		Text:   "{Buckets bucket} of {Median} (median, {Total} in all) leave {Exposed} per step exposed",
-		Advice: "make DDP's buckets larger (bucket_cap_mb is 25 by default)",
-		How:    "Below a mebibyte the time of a collective is its latency.",
-		Doc:    "Many small buckets cost a latency each."},
-	{Example: SmallCollectives{20, 7.6 * ms, WaitingExcluded, "step"}, Severity: Warning,
-		Text:   "{Calls collective} below 64 KiB per {Per} leave {Exposed} exposed ({Waiting})",
-		Advice: "combine small collectives",
-		How:    "Use one for all values; communicate what only logging needs every few steps. Their time is latency.",
-		Doc:    "Small collectives outside of gradient buckets cost a latency each."},
 	{Example: WideGradients{19 * ms, 11.4 * ms, WaitingExcluded, "step"}, Severity: Warning, Source: pageHooks,
 		Text:   "float32 gradients of 1 MiB or more take {Time} per {Per}, of which {Exposed} are exposed ({Waiting})",
 		Advice: "halve the bytes: communicate gradients in bfloat16 or float16",
@@ -326,53 +227,10 @@ var training = []Entry{
 			too.`,
 		Doc: `Compared are collectives of 1 MiB or more with the same collective, type, ranks and size in --results;
 			reported below 80 %.`},
-	{Example: NoBenchmark{"all_reduce", "float32", 25 << 20, 180e9, true, "32M", 2}, Severity: Info,
-		Text:   "{Collective} {Size} reaches {BusBW} ({Pure}), and no benchmark shows how much is possible",
-		Advice: "measure what this machine can do",
-		How: `Run rank --backend nccl --collective {Collective} -d {Type} -b 1M -e {Largest} -f 2 --placement in with
-			{Ranks rank} on it, and post timeline --results FOLDER. nvidia-smi topo -m shows whether GPUs are
-			connected by NVLink (NV#) or PCIe.`,
-		Doc: "Without a benchmark, the bandwidth in training cannot be judged."},
-	{Example: LongCall{"rank 1", 60}, Severity: Warning, Source: pageVars,
-		Text:   "a call on {Rank} took {Time}",
-		Advice: "find out which rank is so late before a timeout is raised",
-		How: `TORCH_NCCL_TRACE_BUFFER_SIZE=2000 with TORCH_NCCL_DUMP_ON_TIMEOUT=1 records what each rank was doing,
-			and this report names a straggler if all ranks were recorded. PyTorch's watchdog ends such a run;
-			init_process_group(timeout=...) raises its limit. There is no NCCL_TIMEOUT, and NCCL_IB_TIMEOUT is for
-			InfiniBand packets.`,
-		Doc: "Calls of 30 s and more come close to the timeout of a watchdog."},
-	{Example: SizesNotRecorded{0.9}, Severity: Info, Source: pageProfiler,
-		Text:   "collectives with {Share} of the time have no size, so there is no bus bandwidth",
-		Advice: "record the sizes of collectives",
-		How: `Use torch.profiler with record_shapes=True, in PyTorch 2.2 or later; or NCCL_DEBUG=INFO
-			NCCL_DEBUG_SUBSYS=INIT,COLL,TUNING, and post log.`,
-		Doc: "Bus bandwidth needs the sizes of collectives."},
-	{Example: NsightSizesNotRecorded{0.9}, Severity: Info, Source: pageNsight,
-		Text:   "collectives with {Share} of the time have no size, so there is no bus bandwidth",
-		Advice: "export what NCCL records about its calls",
-		How: `Use nsys export --type=sqlite --include-blobs=true --include-json=true FILE.nsys-rep (NCCL 2.16.2 or
-			later, and --trace=cuda,nvtx when recording).`,
-		Doc: "Bus bandwidth needs the sizes of collectives, which NCCL writes into NVTX payloads."},
 	{Example: NoSteps{}, Severity: Info, Source: pageProfiler,
 		Text:   "steps are not marked, so values are of the whole recording, with what precedes and follows training",
 		Advice: "mark steps",
 		How: `Call profiler.step() at the end of each with torch.profiler, or put NVTX ranges of one name around each
 			(torch.cuda.nvtx.range_push) and use --step-pattern.`,
 		Doc: "Values per step are more useful than those of a recording."},
-	{Example: FewStepsRecorded{2}, Severity: Info, Source: pageProfiler,
-		Text: "only {Steps step} recorded",
-		Advice: `record three steps or more, after some that warm up: torch.profiler.schedule(wait=1, warmup=2,
-			active=5)`,
-		Doc: "Few steps do not show what varies."},
-	{Example: RanksNotRead{2, 8}, Severity: Info, Source: pageProfiler,
-		Text:   "{Read} of {World rank} were read, so waiting for the others cannot be separated from communication",
-		Advice: "record all ranks",
-		How: `Use torch.profiler on each with its rank in the file's name, or nsys profile with the rank in the name
-			(-o), and pass the folder.`,
-		Doc: "Only matched calls of all ranks show who waits for whom."},
-	{Example: OneRankRead{}, Severity: Info, Source: pageProfiler,
-		Text:   "with one rank alone, waiting for others cannot be separated from communication",
-		Advice: "record all ranks",
-		How:    "Pass the folder of their traces.",
-		Doc:    "Only matched calls of several ranks show who waits for whom."},
 }

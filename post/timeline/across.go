@@ -2,6 +2,7 @@ package timeline
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 
 	"busbar/internal/notice"
@@ -13,9 +14,8 @@ type lane struct {
 	devices  []int // indexes in Timeline.Devices
 	pure     int64 // ns, of matched calls
 	waiting  int64 // ns
-	calls    int   // matched
 	last     int   // of the uneven ones, those it was the last to begin
-	uneven   int   // matched calls of which that can be said
+	uneven   int   // matched calls of which that is known
 	chance   float64
 	cost     int64           // ns that others waited in those, the mean over them
 	inSteps  int64           // ns, that part of cost
@@ -26,164 +26,140 @@ type lane struct {
 // counts are how many of a step's uneven calls a rank was last in.
 type counts struct{ last, of int }
 
-// step is one step of one recording; the name is "" for what is in none.
+// step is one step of one recording; the name is "" for what is in none. Steps of one name are counted, and are those
+// of another rank only if it has as many.
 type step struct {
-	cohort int
-	name   string
+	cohort  int
+	name    string
+	nth, of int
 }
 
 // comparison is what is known over ranks while it is found.
 type comparison struct {
 	timeline *Timeline
-	cohort   []int // of each device: recordings that can be matched with each other have one number
-	lane     []int // of each device, index in lanes; -1: it has nothing to compare
+	cohort   []int    // of each device: recordings that can be matched with each other have one number
+	lane     []int    // of each device, index in lanes; -1: it has nothing to compare
+	steps    [][]step // of each device
 	lanes    []*lane
 	parties  []*party
-	methods  map[method]int // collectives matched by each
-	common   map[step]bool
-	offset   []*float64                   // of each lane
-	alone    int                          // calls
-	refused  []notice.CommunicatorUnclear // why communicators were left out
+	numbered int // collectives matched by their numbers
+	ordered  int // collectives matched by their order in steps
+	alone    int // calls
+	common   map[step]int
 }
 
 // compareRanks compares ranks; it leaves Timeline.Across null where fewer than two were read.
 func compareRanks(t *Timeline) {
-	c := &comparison{timeline: t, methods: map[method]int{}}
+	c := &comparison{timeline: t}
 	c.findLanes()
+	if world := statedWorld(t); len(c.lanes) > 0 && len(c.lanes) < world {
+		c.note(notice.RanksMissing{Read: len(c.lanes), World: world})
+	}
 	if len(c.lanes) < 2 {
 		return
 	}
-	if !t.NonBlocking() {
+	if t.NonBlocking() {
+		c.note(notice.NonBlockingCalls{})
+	} else {
 		c.findParties()
 	}
+	a := &Across{}
 	for _, p := range c.parties {
 		c.match(p)
-	}
-	for _, p := range c.parties {
 		c.weigh(p)
-	}
-	a := &Across{How: c.how(), Alone: c.alone}
-	for _, p := range c.parties {
 		a.Matched += len(p.matches)
 	}
+	a.How, a.Alone = c.how(), c.alone
 	c.common = c.commonSteps()
 	a.Steps = len(c.common)
-	c.offset = c.offsets()
+	offsets := c.offsets()
+	ranks := float64(len(c.lanes))
 	for i, l := range c.lanes {
-		a.Ranks = append(a.Ranks, RankShare{Device: l.devices[0], Compute: c.sumOf(l, computeOf), Kernels: c.kernelsOf(l),
-			Pure: milliseconds(l.pure), Waiting: milliseconds(l.waiting),
-			Last: l.last, Offset: c.offset[i]})
-		a.Pure += milliseconds(l.pure) / float64(len(c.lanes))
-		a.Waiting += milliseconds(l.waiting) / float64(len(c.lanes))
+		a.Ranks = append(a.Ranks, RankShare{Device: l.devices[0], Compute: c.sumOf(l, computeOf),
+			Kernels: c.sumOf(l, busyOf), Pure: milliseconds(l.pure), Waiting: milliseconds(l.waiting), Last: l.last,
+			Offset: offsets[i]})
+		a.Pure += milliseconds(l.pure) / ranks
+		a.Waiting += milliseconds(l.waiting) / ranks
+		a.Uneven += l.last
 		for in, waited := range l.waits {
 			if in.name != "" {
-				a.waitingInSteps += milliseconds(waited) / float64(len(c.lanes))
+				a.waitingInSteps += milliseconds(waited) / ranks
 			}
 		}
 	}
-	a.Uneven = c.uneven()
 	a.Imbalance = c.imbalance()
 	a.Matches = c.matched()
 	t.Across = a
 	a.Straggler = stragglers{c}.worst()
-	c.note()
+	c.limits()
 }
 
 // findLanes gives each device its rank. A rank that was recorded several times has several devices in different
 // cohorts; a device whose rank is not known is a rank of its own.
 func (c *comparison) findLanes() {
 	devices := c.timeline.Devices
-	c.cohort, c.lane = make([]int, len(devices)), make([]int, len(devices))
-	order := make([]int, 0, len(devices))
+	c.cohort, c.lane, c.steps = make([]int, len(devices)), make([]int, len(devices)), make([][]step, len(devices))
+	laneOf := map[rankKey]int{}
 	for i := range devices {
-		c.lane[i] = -1
-		if devices[i].works() {
-			order = append(order, i)
-		}
-	}
-	recordings := map[[2]int][]int{} // by rank and device number
-	of := map[[2]int]int{}
-	for _, i := range order {
 		d := &devices[i]
-		if d.Rank == nil {
-			c.lane[i] = c.addLane(i)
+		if c.lane[i] = -1; !d.works() {
 			continue
 		}
-		key := [2]int{*d.Rank, d.ID}
-		if _, known := of[key]; !known {
-			of[key] = c.addLane(i)
-		} else {
-			l := c.lanes[of[key]]
-			l.devices = append(l.devices, i)
+		key := rankKey{rank: -1 - i}
+		if d.Rank != nil {
+			key = rankKey{*d.Rank, d.ID}
 		}
-		c.lane[i] = of[key]
-		recordings[key] = append(recordings[key], i)
+		if _, known := laneOf[key]; !known {
+			laneOf[key] = len(c.lanes)
+			c.lanes = append(c.lanes, &lane{waits: map[step]int64{}, lateness: map[step]counts{}})
+		}
+		c.lane[i] = laneOf[key]
+		l := c.lanes[c.lane[i]]
+		l.devices = append(l.devices, i)
 	}
-	for _, again := range recordings {
+	for _, l := range c.lanes {
+		again := slices.Clone(l.devices)
 		slices.SortStableFunc(again, func(a, b int) int { return cmp.Compare(devices[a].origin, devices[b].origin) })
 		for n, i := range again {
-			c.cohort[i] = n
+			c.cohort[i], c.steps[i] = n, devices[i].stepsOf(n)
 		}
 	}
 }
 
-func (c *comparison) addLane(device int) int {
-	c.lanes = append(c.lanes, &lane{devices: []int{device}, waits: map[step]int64{}, lateness: map[step]counts{}})
-	return len(c.lanes) - 1
+// commonSteps are the steps that each rank has whole, with the number of ranks.
+func (c *comparison) commonSteps() map[step]int {
+	whole := map[step]int{}
+	for i, steps := range c.steps {
+		for n, s := range steps {
+			if c.timeline.Devices[i].Steps[n].Partial == nil {
+				whole[s]++
+			}
+		}
+	}
+	maps.DeleteFunc(whole, func(_ step, ranks int) bool { return ranks < len(c.lanes) })
+	return whole
 }
 
-// kernelsOf is the time of kernels that compute, in milliseconds, of what sumOf is of.
-func (c *comparison) kernelsOf(l *lane) (sum float64) {
-	for _, i := range l.devices {
-		d := &c.timeline.Devices[i]
-		if len(c.common) == 0 {
-			sum += d.Busy
-		}
-		for s := range d.Steps {
-			if c.common[step{c.cohort[i], d.Steps[s].Name}] {
-				sum += d.Steps[s].Busy
-			}
-		}
+// stepsOf are the steps of a device.
+func (d *Device) stepsOf(cohort int) []step {
+	steps, times := make([]step, len(d.Steps)), map[string]int{}
+	for i := range steps {
+		name := d.Steps[i].Name
+		steps[i] = step{cohort: cohort, name: name, nth: times[name]}
+		times[name]++
 	}
-	return sum
-}
-
-// commonSteps are the steps that each rank has once, and whole.
-func (c *comparison) commonSteps() map[step]bool {
-	seen := map[step]int{}
-	unfit := map[step]bool{}
-	for i := range c.timeline.Devices {
-		if c.lane[i] < 0 {
-			continue
-		}
-		mine := map[step]bool{}
-		for _, s := range c.timeline.Devices[i].Steps {
-			k := step{c.cohort[i], s.Name}
-			if mine[k] || s.Partial != nil {
-				unfit[k] = true
-			}
-			if !mine[k] {
-				mine[k] = true
-				seen[k]++
-			}
-		}
+	for i := range steps {
+		steps[i].of = times[steps[i].name]
 	}
-	common := map[step]bool{}
-	for k, n := range seen {
-		if n == len(c.lanes) && !unfit[k] {
-			common[k] = true
-		}
-	}
-	return common
+	return steps
 }
 
 // stepOf is the step that a call of a device is in.
 func (c *comparison) stepOf(device int, s *seen) step {
-	steps := c.timeline.Devices[device].Steps
-	if s.step < 0 || int(s.step) >= len(steps) {
-		return step{c.cohort[device], ""}
+	if s.step < 0 {
+		return step{cohort: c.cohort[device]}
 	}
-	return step{c.cohort[device], steps[s.step].Name}
+	return c.steps[device][s.step]
 }
 
 // offsets are what is added to the times of each rank to set them beside the first's: the median of the distances
@@ -192,16 +168,14 @@ func (c *comparison) stepOf(device int, s *seen) step {
 func (c *comparison) offsets() []*float64 {
 	between := map[[2]int][]float64{}
 	for _, p := range c.parties {
-		if p.peers || p.cohort > 0 {
-			continue
-		}
-		for _, m := range p.matches {
-			for a := range p.parts {
-				for b := range p.parts {
-					x, y := c.lane[p.parts[a].device], c.lane[p.parts[b].device]
-					if a != b && (a == 0 || b == 0) {
-						between[[2]int{x, y}] = append(between[[2]int{x, y}], milliseconds(p.at(c, m, a).end-p.at(c, m, b).end))
-					}
+		for a := range p.devices {
+			for b := range p.devices {
+				if p.cohort > 0 || a == b || a > 0 && b > 0 {
+					continue
+				}
+				lanes := [2]int{c.lane[p.devices[a]], c.lane[p.devices[b]]}
+				for _, m := range p.matches {
+					between[lanes] = append(between[lanes], milliseconds(c.at(p, m, a).end-c.at(p, m, b).end))
 				}
 			}
 		}

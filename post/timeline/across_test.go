@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 	"testing"
 
 	"busbar/internal/notice"
@@ -95,56 +94,108 @@ func TestClocksDoNotMatterAndAreFound(t *testing.T) {
 	}
 }
 
-func TestTracesThatBeginAtDifferentCalls(t *testing.T) {
-	sizes := mib(1, 2, 3, 4, 5)
-	for _, c := range []struct {
-		name    string
+func TestMatching(t *testing.T) {
+	eachCall := func(d []Device, change func(rank int, n int, s *seen)) {
+		for i := range d {
+			for n := range d[i].seen {
+				change(i, n, &d[i].seen[n])
+			}
+		}
+	}
+	named := func(names ...string) func([]Device) {
+		return func(d []Device) {
+			for i := range d {
+				d[i].Collectives[1].Name = names[i%len(names)]
+			}
+		}
+	}
+	swap := func(d []Device) { d[1].seen[2], d[1].seen[3] = d[1].seen[3], d[1].seen[2] }
+	cut := func(d []Device) { d[1].seen = d[1].seen[3:] }
+	for name, c := range map[string]struct {
 		job     job
-		cut     int
+		change  func([]Device)
 		matched int
-		how     string
+		how     notice.MatchMethod
 	}{
-		{"numbered", job{numbered: true}, 7, 23, "the number"},
-		{"by the order of sizes", job{noSteps: true}, 4, 26, "their order in a communicator"},
-		{"by steps", job{}, 7, 20, "their order in a step"}, // the step that is cut has fewer calls
-		{"a whole step less: two shifts fit, and one clock tells", job{noSteps: true, host: "a", origin: 1000}, 5, 25,
-			"their order in a communicator"},
+		"numbers, of a trace that begins later": {job{numbered: true}, cut, 9, notice.ByNumber},
+		"steps, of which one is not whole":      {job{}, cut, 8, notice.ByStep},
+		"a recording without steps":             {job{noSteps: true}, nil, 12, notice.ByStep},
+		"without steps and with other calls":    {job{noSteps: true}, cut, 0, ""},
+		"an order that differs in a step":       {job{}, swap, 10, notice.ByStep},
+		"no name of a communicator, another order": {job{}, func(d []Device) { swap(d); noGroups(d) }, 12,
+			notice.ByStep},
+		"steps of one name": {job{}, func(d []Device) { nameSteps(d, "step") }, 12,
+			notice.ByStep},
+		"sends and receives":                      {job{}, named("send", "recv"), 6, notice.ByStep},
+		"kernels that send and receive, of two":   {job{}, named("ncclDevKernel_SendRecv"), 12, notice.ByStep},
+		"kernels that send and receive, of three": {job{ranks: 3}, named("ncclDevKernel_SendRecv"), 6, notice.ByStep},
+		"devices of unknown ranks":                {job{}, noRanks, 12, notice.ByStep},
+		"numbers that are of different calls": {job{numbered: true}, func(d []Device) {
+			eachCall(d, func(rank, _ int, s *seen) { s.seq += int64(rank) })
+		}, 12, notice.ByStep},
+		"steps of one name, of which one rank lacks": {job{}, func(d []Device) {
+			nameSteps(d, "step")
+			d[1].Steps, d[1].seen = d[1].Steps[:5], d[1].seen[:10]
+		}, 0, ""},
 	} {
-		t.Run(c.name, func(t *testing.T) {
+		t.Run(name, func(t *testing.T) {
 			j := c.job
-			j.ranks, j.steps, j.sizes, j.pure, j.work = 2, 6, sizes, msec, equal(3)
+			j.ranks, j.steps, j.sizes, j.pure, j.work = max(2, j.ranks), 6, mib(1, 2), msec, late
 			d := j.ranksOf()
-			cutFront(&d[1], c.cut)
-			a := compared(d...).Across
-			if a.Matched != c.matched || !strings.Contains(a.How.String(), c.how) {
-				t.Errorf("%d matched, %s; want %d %s", a.Matched, a.How, c.matched, c.how)
+			calls := 0
+			if c.change != nil {
+				c.change(d)
 			}
-			if a.Alone != 60-c.cut-2*c.matched {
-				t.Errorf("%d alone", a.Alone)
+			for i := range d {
+				calls += len(d[i].seen)
 			}
-			isNear(t, "pure", a.Pure, float64(c.matched))
+			tl := compared(d...)
+			a := tl.Across
+			if a.Matched != c.matched || a.Alone != calls-j.ranks*c.matched || len(a.Ranks) != j.ranks {
+				t.Errorf("%d matched, %d alone of %d ranks; want %d", a.Matched, a.Alone, len(a.Ranks), c.matched)
+			}
+			if c.matched > 0 && (len(a.How) != 1 || a.How[0].How != c.how) {
+				t.Errorf("matched by %v, want %s", a.How, c.how)
+			}
+			if unmatched := slices.Contains(tl.Notes, Note{notice.CallsUnmatched{Calls: a.Alone},
+				-1}); unmatched != (c.matched == 0) {
+				t.Errorf("notes are %+v", tl.Notes)
+			}
 		})
 	}
 }
 
-// Numbers of calls that are not alike are not those of one communicator.
-func TestNumbersThatDisagreeAreNotBelieved(t *testing.T) {
-	d := job{ranks: 2, steps: 6, sizes: mib(1, 2, 3), pure: msec, work: late, numbered: true}.ranksOf()
-	for n := range d[1].seen {
-		d[1].seen[n].seq++
-	}
-	if a := compared(d...).Across; a.Matched != 18 || a.How[0].How != notice.ByStep {
-		t.Errorf("%d matched by %s", a.Matched, a.How)
+func noGroups(d []Device) {
+	for i := range d {
+		d[i].Groups[0] = Group{}
 	}
 }
 
-func TestWhatFitsSeveralWaysIsNotMatched(t *testing.T) {
-	d := job{ranks: 2, steps: 6, sizes: mib(1, 2), pure: msec, work: late, noSteps: true}.ranksOf()
-	cutFront(&d[1], 2)
-	tl := compared(d...)
-	if a := tl.Across; a.Matched != 0 || a.Alone != 22 || a.How != nil || len(tl.Notes) != 1 ||
-		tl.Notes[0].Fact != (notice.CallsUnmatched{Calls: 22}) {
-		t.Errorf("%d matched, %d alone: %s, %+v", a.Matched, a.Alone, a.How, tl.Notes)
+func noRanks(d []Device) {
+	for i := range d {
+		d[i].Rank, d[i].World, d[i].ID = nil, 0, i
+	}
+}
+
+func nameSteps(d []Device, name string) {
+	for i := range d {
+		for s := range d[i].Steps {
+			d[i].Steps[s].Name = name
+		}
+	}
+}
+
+func TestRanksThatWereNotRead(t *testing.T) {
+	d := job{ranks: 4, steps: 2, sizes: mib(1), pure: msec, work: late}.ranksOf()
+	noGroups(d)
+	for read, want := range map[int][]Note{
+		1: {{notice.RanksMissing{Read: 1, World: 4}, -1}},
+		2: {{notice.RanksMissing{Read: 2, World: 4}, -1}, {notice.CommunicatorsUnknown{}, -1}},
+		4: nil,
+	} {
+		if tl := compared(d[:read]...); !slices.Equal(tl.Notes, want) || (tl.Across == nil) != (read < 2) {
+			t.Errorf("%d of four: %+v, want %+v", read, tl.Notes, want)
+		}
 	}
 }
 
@@ -180,72 +231,12 @@ func TestGroupsOfOneNameAndOtherRanksAreNotMixed(t *testing.T) {
 	}
 }
 
-func TestWithoutCommunicatorsCallsOfAKindAreMatched(t *testing.T) {
-	d := job{ranks: 2, steps: 3, sizes: mib(4, 8), pure: msec, work: late, noSteps: true}.ranksOf()
-	for i := range d {
-		d[i].Groups[0] = Group{}
-	}
-	// Two that run at once change places on one rank.
-	d[1].seen[2], d[1].seen[3] = d[1].seen[3], d[1].seen[2]
-	a := compared(d...).Across
-	if a.Matched != 6 || !strings.Contains(a.How.String(), "the traces name no communicator") {
-		t.Errorf("%d matched: %s", a.Matched, a.How)
-	}
-}
-
-func TestSendsMeetReceives(t *testing.T) {
-	d := job{ranks: 2, steps: 20, sizes: mib(4), pure: msec, work: func(rank, _, _ int) int64 {
-		return int64(5+rank) * msec
-	}}.ranksOf()
-	for i := range d {
-		d[i].Groups[0].Members = []int{0, 1}
-		d[i].Collectives[0].Name = []string{"send", "recv"}[i]
-		for n := range d[i].seen {
-			d[i].seen[n].peer = int32(1 - i)
-		}
-	}
-	a := compared(d...).Across
-	if a.Matched != 20 || !strings.Contains(a.How.String(), "sender, receiver and order") || a.Uneven != 0 ||
-		a.Straggler != nil {
-		t.Errorf("%+v", a)
-	}
-	for n := range d[1].seen {
-		d[1].seen[n].peer = -1
-	}
-	if a := compared(d...).Across; a.Matched != 0 || a.Alone != 40 {
-		t.Errorf("without peers: %d matched, %d alone", a.Matched, a.Alone)
-	}
-}
-
-// Kernels that send and receive are between two ranks where there are but two; among more nobody knows between which.
-func TestExchangesAmongManyAreLeftOut(t *testing.T) {
-	for ranks, matched := range map[int]int{2: 4, 3: 2} {
-		d := job{ranks: ranks, steps: 2, sizes: mib(4, 8), pure: msec, work: late}.ranksOf()
-		for i := range d {
-			d[i].Collectives[1].Name = "ncclDevKernel_SendRecv"
-		}
-		if a := compared(d...).Across; a.Matched != matched || a.Alone != (4-matched)*ranks {
-			t.Errorf("%d ranks: %d matched, %d alone", ranks, a.Matched, a.Alone)
-		}
-	}
-}
-
-func TestDevicesWithoutARankMatchToo(t *testing.T) {
-	d := job{ranks: 2, steps: 3, sizes: mib(4), pure: msec, work: late}.ranksOf()
-	for i := range d {
-		d[i].Rank, d[i].World, d[i].ID = nil, 0, i
-	}
-	if a := compared(d...).Across; a == nil || a.Matched != 3 || len(a.Ranks) != 2 {
-		t.Errorf("%+v", a)
-	}
-}
-
 // Each rank was recorded twice: recordings are matched with each other in the order they were made.
 func TestARankThatWasRecordedTwice(t *testing.T) {
-	first := job{ranks: 2, steps: 2, sizes: mib(4), pure: msec, work: late, host: "a", origin: 1000}.ranksOf()
+	first := job{ranks: 2, steps: 2, sizes: mib(4), pure: msec, work: late, origin: 1000}.ranksOf()
 	slower := func(rank, _, _ int) int64 { return int64(5+3*rank) * msec }
 	other := func(rank int) int64 { return int64(rank) * 7 * msec }
-	second := job{ranks: 2, steps: 2, sizes: mib(4), pure: 2 * msec, work: slower, clock: other, host: "a",
+	second := job{ranks: 2, steps: 2, sizes: mib(4), pure: 2 * msec, work: slower, clock: other,
 		origin: 900000000}.ranksOf()
 	a := compared(second[0], first[1], first[0], second[1]).Across
 	if a.Matched != 4 || len(a.Ranks) != 2 {
@@ -275,27 +266,4 @@ func TestStepsThatAreNotWholeAreNotCompared(t *testing.T) {
 		t.Errorf("%+v", a.Imbalance)
 	}
 	isNear(t, "computation of the steps that all have whole", a.Ranks[0].Compute, 10)
-}
-
-func TestOneRankAloneIsNotCompared(t *testing.T) {
-	if a := compared(job{ranks: 2, steps: 2, sizes: mib(4), pure: msec, work: late}.ranksOf()[0]).Across; a != nil {
-		t.Errorf("%+v", a)
-	}
-}
-
-// Computing, as a union and as a sum of kernels, is of the same steps where recordings differ in length.
-func TestTimeOfKernelsIsOfTheStepsThatAllRanksHave(t *testing.T) {
-	devices := job{ranks: 2, steps: 4, sizes: mib(16), pure: msec, work: late}.ranksOf()
-	d := &devices[1]
-	d.Steps[0].Name = "one that the other does not have"
-	d.Busy += 1000 // outside steps
-	a := compared(devices...).Across
-	if a.Steps != 3 {
-		t.Errorf("%d steps in common, want 3", a.Steps)
-	}
-	for _, r := range a.Ranks {
-		if r.Kernels <= 0 || !near(r.Kernels, r.Compute) {
-			t.Errorf("rank %d: kernels of %g ms, computing of %g", r.Device, r.Kernels, r.Compute)
-		}
-	}
 }

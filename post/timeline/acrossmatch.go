@@ -1,33 +1,206 @@
 package timeline
 
 import (
+	"cmp"
+	"fmt"
+	"maps"
 	"slices"
+	"strings"
 
 	"busbar/internal/coll"
 	"busbar/internal/notice"
 	"busbar/post/trace"
 )
 
-// method is by what calls were matched.
-type method int
-
-const (
-	byNumber method = iota
-	byStep
-	byOrder
-	byKind
-	byPeer
-)
-
-var methodNames = []notice.MatchMethod{
-	byNumber: notice.ByNumber, byStep: notice.ByStep, byOrder: notice.ByOrder, byKind: notice.ByKind,
-	byPeer: notice.ByPeer,
+// party is one communicator with those of its ranks that were read.
+type party struct {
+	partyKey
+	devices []int     // indexes in Timeline.Devices
+	calls   [][]int32 // by device: indexes in Device.seen, in the order in which they began
+	matches [][]int32 // of each matched call, the index in Device.seen by device
 }
 
-// kind stands for what two calls must share to be one collective. It is a number, as millions of them are compared.
-type kind int32
+// partyKey identifies a communicator: those of one name with other ranks are others.
+type partyKey struct {
+	cohort, world int
+	size          int // ranks; 0: unknown
+	name, members string
+}
 
-// likeness is what a kind stands for.
+// at is what a device did in a matched call.
+func (c *comparison) at(p *party, match []int32, device int) *seen {
+	return &c.timeline.Devices[p.devices[device]].seen[match[device]]
+}
+
+// findParties puts together what was read of each communicator. Calls between two ranks belong to
+// none.
+func (c *comparison) findParties() {
+	found := map[partyKey]*party{}
+	for i := range c.timeline.Devices {
+		if c.lane[i] < 0 {
+			continue
+		}
+		d := &c.timeline.Devices[i]
+		calls := make([][]int32, len(d.Groups))
+		for n := range d.seen {
+			s := &d.seen[n]
+			if c.pointToPoint(d.rowOf(s).Name) {
+				c.alone++
+				continue
+			}
+			calls[s.group] = append(calls[s.group], int32(n))
+		}
+		for g := range d.Groups {
+			of := &d.Groups[g]
+			if of.Size == 1 || calls[g] == nil {
+				continue
+			}
+			key := partyKey{cohort: c.cohort[i], world: d.World, size: of.Size, name: of.Name}
+			if len(of.Members) > 0 {
+				key.members = fmt.Sprint(of.Members)
+			}
+			if found[key] == nil {
+				found[key] = &party{partyKey: key}
+			}
+			found[key].devices = append(found[key].devices, i)
+			found[key].calls = append(found[key].calls, calls[g])
+		}
+	}
+	for _, key := range slices.SortedFunc(maps.Keys(found), comparePartyKeys) {
+		c.parties = append(c.parties, found[key])
+	}
+}
+
+// pointToPoint reports whether a call may be between any two of several ranks. A kernel that sends and receives is a
+// call of all ranks where there are two.
+func (c *comparison) pointToPoint(name string) bool {
+	if len(c.lanes) == 2 {
+		return name == "send" || name == "recv"
+	}
+	name = strings.ToLower(name)
+	return strings.Contains(name, "send") || strings.Contains(name, "recv")
+}
+
+func comparePartyKeys(a, b partyKey) int {
+	return cmp.Or(cmp.Compare(a.cohort, b.cohort), cmp.Compare(a.name, b.name), cmp.Compare(a.members, b.members),
+		cmp.Compare(a.size, b.size), cmp.Compare(a.world, b.world))
+}
+
+// unclear is why devices of a party may be of different communicators; nil where they are of one.
+func (p *party) unclear() notice.Fact {
+	ranks := len(p.devices)
+	switch {
+	case p.members != "" || p.name == "" || ranks < 2 || p.size == 0:
+		return nil
+	case ranks > p.size:
+		return notice.CommunicatorUnclear{Name: p.name, Size: p.size, Ranks: ranks}
+	case p.size < p.world:
+		return notice.CommunicatorUnclear{Name: p.name, Size: p.size, Ranks: ranks, World: p.world}
+	}
+	return nil
+}
+
+// match finds which calls of a party are one: by the numbers that the file gives, else by their order in a step.
+func (c *comparison) match(p *party) {
+	if why := p.unclear(); why != nil {
+		c.note(why)
+	} else if len(p.devices) > 1 {
+		p.matches = c.byNumber(p)
+		how := &c.numbered
+		if p.matches == nil {
+			p.matches, _ = c.inGroups(p, func(device int, s *seen) (callGroup, bool) {
+				in := c.stepOf(device, s)
+				g := callGroup{step: in}
+				if p.name == "" { // of several communicators, whose calls may change places
+					g.kind = c.timeline.Devices[device].likenessOf(s)
+				}
+				return g, in.name != "" || len(c.steps[device]) == 0
+			})
+			how = &c.ordered
+		}
+		*how += len(p.matches)
+	}
+	for _, calls := range p.calls {
+		c.alone += len(calls) - len(p.matches)
+	}
+}
+
+// mostUnlike is how many percent of calls with one number may be unlike before the numbers are not believed.
+const mostUnlike = 2
+
+// byNumber matches by the numbers that the file gives; nil where it has none, or they number different calls.
+func (c *comparison) byNumber(p *party) [][]int32 {
+	found, unlike := c.inGroups(p, func(_ int, s *seen) (callGroup, bool) {
+		return callGroup{number: s.seq}, s.seq != trace.Unknown
+	})
+	if 100*unlike > mostUnlike*(len(found)+unlike) {
+		return nil
+	}
+	return found
+}
+
+// callGroup is what calls share that only their order distinguishes: a number, or a step.
+type callGroup struct {
+	number int64
+	step   step // the whole recording where there are no steps
+	kind   likeness
+}
+
+// inGroups matches the calls of a group where all ranks have the same operations and sizes in the same order. unlike
+// is how many calls were in groups that are as long on all ranks and differ.
+func (c *comparison) inGroups(
+	p *party,
+	groupOf func(device int, s *seen) (callGroup, bool),
+) (found [][]int32, unlike int) {
+	groups := make([]map[callGroup][]int32, len(p.devices))
+	var order []callGroup
+	for i, device := range p.devices {
+		groups[i] = map[callGroup][]int32{}
+		for _, n := range p.calls[i] {
+			g, is := groupOf(device, &c.timeline.Devices[device].seen[n])
+			if !is {
+				continue
+			}
+			if i == 0 && groups[0][g] == nil {
+				order = append(order, g)
+			}
+			groups[i][g] = append(groups[i][g], n)
+		}
+	}
+	for _, g := range order {
+		calls := make([][]int32, len(p.devices))
+		for i := range calls {
+			calls[i] = groups[i][g]
+		}
+		switch matches, alike := c.oneByOne(p, calls); {
+		case alike:
+			found = append(found, matches...)
+		case matches != nil:
+			unlike += len(matches)
+		}
+	}
+	return found, unlike
+}
+
+// oneByOne sets calls of devices beside each other, in their order; nil where devices have different numbers of them.
+func (c *comparison) oneByOne(p *party, calls [][]int32) (matches [][]int32, alike bool) {
+	like := func(match []int32, i int) likeness {
+		return c.timeline.Devices[p.devices[i]].likenessOf(c.at(p, match, i))
+	}
+	matches, alike = make([][]int32, len(calls[0])), true
+	for i := range calls {
+		if len(calls[i]) != len(matches) {
+			return nil, false
+		}
+		for n := range matches {
+			matches[n] = append(matches[n], calls[i][n])
+			alike = alike && like(matches[n], i) == like(matches[n], 0)
+		}
+	}
+	return matches, alike
+}
+
+// likeness is what two calls must share to be one collective.
 type likeness struct {
 	name  string
 	bytes int64
@@ -35,254 +208,28 @@ type likeness struct {
 
 // likenessOf is that of a call. Ranks of an uneven exchange have different sizes, and its size is no part of it.
 func (d *Device) likenessOf(s *seen) likeness {
-	k := likeness{bytes: trace.Unknown}
-	if s.collective < 0 || int(s.collective) >= len(d.Collectives) {
-		return k
-	}
-	of := &d.Collectives[s.collective]
-	k.name = of.Name
-	switch k.name {
+	row := d.rowOf(s)
+	k := likeness{name: row.Name}
+	switch row.Name {
 	case coll.AllReduce.String(), coll.AllGather.String(), coll.ReduceScatter.String(), coll.Broadcast.String(),
 		coll.Reduce.String():
-		if of.Bytes != nil {
-			k.bytes = *of.Bytes
+		if row.Bytes != nil {
+			k.bytes = *row.Bytes
 		}
 	}
 	return k
 }
 
-// match finds which calls of a party are one. Of several ways the first that matches half of the shortest part is
-// taken, else the one that matches most.
-func (c *comparison) match(p *party) {
-	if len(p.parts) < 2 {
-		c.leave(p)
-		return
-	}
-	m := newMatcher(c, p)
-	shortest := len(p.parts[0].calls)
-	for _, q := range p.parts {
-		shortest = min(shortest, len(q.calls))
-	}
-	var best method
-	for _, w := range m.methods() {
-		found := w.match()
-		if len(found) > len(p.matches) {
-			p.matches, best = found, w.method
-		}
-		if 2*len(found) >= shortest {
-			break
-		}
-	}
-	c.methods[best] += len(p.matches)
-	for _, q := range p.parts {
-		c.alone += len(q.calls) - len(p.matches)
-	}
-}
+// rowOf is the kind of a call.
+func (d *Device) rowOf(s *seen) *Collective { return &d.Collectives[s.collective] }
 
-// matcher matches the calls of one party. Its methods return the place in part.calls by part, for each matched call.
-type matcher struct {
-	*party
-	of    *comparison
-	kinds [][]kind // of the calls of each part
-}
-
-func newMatcher(c *comparison, p *party) *matcher {
-	m := &matcher{party: p, of: c, kinds: make([][]kind, len(p.parts))}
-	numbers := map[likeness]kind{}
-	for i, q := range p.parts {
-		d := m.device(i)
-		m.kinds[i] = make([]kind, len(q.calls))
-		for n, at := range q.calls {
-			of := d.likenessOf(&d.seen[at])
-			if _, known := numbers[of]; !known {
-				numbers[of] = kind(len(numbers))
-			}
-			m.kinds[i][n] = numbers[of]
-		}
-	}
-	return m
-}
-
-// device is that of a part.
-func (m *matcher) device(part int) *Device { return &m.of.timeline.Devices[m.parts[part].device] }
-
-// matchWay is one way to match.
-type matchWay struct {
-	method
-	match func() [][]int32
-}
-
-// methods are the ways to try, in their order.
-func (m *matcher) methods() []matchWay {
-	if m.peers {
-		return []matchWay{{byPeer, m.all}}
-	}
-	ways := []matchWay{{byNumber, m.byNumbers}, {byStep, m.bySteps}}
-	if m.name == "" {
-		ways = append(ways, matchWay{byKind, m.byKinds})
-	}
-	return append(ways, matchWay{byOrder, m.inOrder})
-}
-
-// all matches calls one by one, if all ranks have as many.
-func (m *matcher) all() (found [][]int32) {
-	for _, q := range m.parts {
-		if len(q.calls) != len(m.parts[0].calls) {
-			return nil
-		}
-	}
-	for n := range m.parts[0].calls {
-		found = append(found, slices.Repeat([]int32{int32(n)}, len(m.parts)))
-	}
-	return found
-}
-
-// wrongs is how many of a hundred calls that should be one may be of different kinds before the way they were matched
-// is not believed.
-const wrongs = 2
-
-// byNumbers matches by the numbers in the file. Several kernels of one number are told apart by their order.
-func (m *matcher) byNumbers() (found [][]int32) {
-	type number struct {
-		seq   int64
-		again int
-	}
-	rest := make([]map[number]int32, len(m.parts)-1)
-	var first []number
-	for i, q := range m.parts {
-		times := map[int64]int{}
-		if i > 0 {
-			rest[i-1] = map[number]int32{}
-		}
-		for n, at := range q.calls {
-			seq := m.device(i).seen[at].seq
-			if seq < 0 {
-				return nil
-			}
-			k := number{seq, times[seq]}
-			times[seq]++
-			if i == 0 {
-				first = append(first, k)
-			} else {
-				rest[i-1][k] = int32(n)
-			}
-		}
-	}
-	wrong := 0
-next:
-	for n, k := range first {
-		one := []int32{int32(n)}
-		for _, r := range rest {
-			at, has := r[k]
-			if !has {
-				continue next
-			}
-			one = append(one, at)
-		}
-		if !m.alike(one) {
-			wrong++
-			continue
-		}
-		found = append(found, one)
-	}
-	if 100*wrong > wrongs*(len(found)+wrong) {
-		return nil
-	}
-	return found
-}
-
-// alike reports whether calls are of one kind.
-func (m *matcher) alike(match []int32) bool {
-	for i, at := range match {
-		if m.kinds[i][at] != m.kinds[0][match[0]] {
-			return false
-		}
-	}
-	return true
-}
-
-// bySteps matches the calls of steps of one name, where all ranks have the same kinds in the same order in it.
-func (m *matcher) bySteps() (found [][]int32) {
-	steps := make([]map[string][]int32, len(m.parts))
-	var order []string
-	for i, q := range m.parts {
-		d := m.device(i)
-		if d.repeatsSteps() {
-			return nil
-		}
-		steps[i] = map[string][]int32{}
-		for n, at := range q.calls {
-			s := m.of.stepOf(q.device, &d.seen[at])
-			if s.name == "" {
-				continue
-			}
-			if i == 0 && steps[0][s.name] == nil {
-				order = append(order, s.name)
-			}
-			steps[i][s.name] = append(steps[i][s.name], int32(n))
-		}
-	}
-	for _, name := range order {
-		var of [][]int32
-		for n := range steps[0][name] {
-			one := make([]int32, 0, len(m.parts))
-			for i := range m.parts {
-				if mine := steps[i][name]; len(mine) == len(steps[0][name]) {
-					one = append(one, mine[n])
-				}
-			}
-			if len(one) < len(m.parts) || !m.alike(one) {
-				of = nil
-				break
-			}
-			of = append(of, one)
-		}
-		found = append(found, of...)
-	}
-	return found
-}
-
-// repeatsSteps says that steps of a device share a name, so that it does not tell them apart.
-func (d *Device) repeatsSteps() bool {
-	names := map[string]bool{}
-	for _, s := range d.Steps {
-		if names[s.Name] {
-			return true
-		}
-		names[s.Name] = true
-	}
-	return false
-}
-
-// byKinds matches the calls of each kind by their order, for kinds of which all ranks have as many. Calls of several
-// communicators may change places between ranks; those of one kind seldom do.
-func (m *matcher) byKinds() (found [][]int32) {
-	places := make([]map[kind][]int32, len(m.parts))
-	for i := range m.parts {
-		places[i] = map[kind][]int32{}
-		for n, k := range m.kinds[i] {
-			places[i][k] = append(places[i][k], int32(n))
-		}
-	}
-	taken := map[kind]int{}
-	for n, k := range m.kinds[0] {
-		one := []int32{int32(n)}
-		for i := 1; i < len(m.parts) && len(places[i][k]) == len(places[0][k]); i++ {
-			one = append(one, places[i][k][taken[k]])
-		}
-		taken[k]++
-		if len(one) == len(m.parts) {
-			found = append(found, one)
-		}
-	}
-	return found
-}
-
-// how is by what was matched.
+// how is by what calls were matched.
 func (c *comparison) how() (all notice.MatchedByAll) {
-	for m, name := range methodNames {
-		if n := c.methods[method(m)]; n > 0 {
-			all = append(all, notice.MatchedBy{How: name, Calls: n})
+	for _, by := range []notice.MatchedBy{
+		{How: notice.ByNumber, Calls: c.numbered}, {How: notice.ByStep, Calls: c.ordered},
+	} {
+		if by.Calls > 0 {
+			all = append(all, by)
 		}
 	}
 	return all

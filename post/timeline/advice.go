@@ -15,11 +15,10 @@ const (
 	topicCopies   = "copies"
 	topicBalance  = "balance"
 	topicTopology = "topology"
-	topicTimeOuts = "time-outs"
 	topicProfile  = "profile"
 )
 
-// worthwhile is the least part of a step or recording that a piece of advice must be able to gain.
+// worthwhile is the minimum part of a step or recording that a piece of advice must be able to gain.
 const worthwhile = 0.02
 
 // assessment is a timeline with the devices whose values its answers and its advice are about.
@@ -38,16 +37,13 @@ func assess(t *Timeline) assessment {
 // bounded by what was measured: what is exposed cannot be hidden twice, so gains of several do not add up. The largest
 // loss is always addressed, even if its cause is unknown.
 func (a assessment) advise() []Advice {
-	found := []Advice{}
-	if len(a.all.devices) > 0 {
-		for _, rule := range []func(assessment) []Advice{
-			sameStream, tooSmall, buckets, smallCalls, volume, hostBound, unexplained, copiesAlone, lateRank, unevenRanks, slowLinks,
-			longCalls, record,
-		} {
-			found = append(found, rule(a)...)
-		}
-		found = append(found, exposedMost(a, found)...)
+	if len(a.all.devices) == 0 {
+		return []Advice{}
 	}
+	found := append([]Advice{a.sameStream(), a.littleCompute(), a.lastBucket(), a.wideGradients()}, a.losses()...)
+	found = append(found, a.lateRank(), a.unevenRanks(), a.belowBenchmark(), a.noSteps())
+	found = append(found, a.exposedMost(found))
+	found = slices.DeleteFunc(found, func(a Advice) bool { return a.Fact == nil })
 	slices.SortStableFunc(found, func(a, b Advice) int { return cmp.Compare(b.Gain, a.Gain) })
 	return found
 }
@@ -67,10 +63,78 @@ func (a assessment) pure() (share float64, waiting notice.Waiting) {
 // seconds is a time of ms.
 func seconds(ms float64) units.Seconds { return units.Seconds(ms / 1e3) }
 
-// span is what times are per.
-func (y typical) span() notice.Span { return notice.Span(y.per) }
-
-// matters says that a gain, in milliseconds of a step or a recording, is worth a try.
+// matters reports whether a gain, in milliseconds of a step or a recording, is worth a try.
 func (a assessment) matters(gain float64) bool {
 	return gain >= worthwhile*a.all.part(spanOf) && gain > 0
+}
+
+// loses reports whether a loss is addressed: one of a tenth of the time, and the largest one if it matters at all. The
+// losses are the parts of time in which a device does not compute.
+func (a assessment) loses(part func(*Parts) float64) bool {
+	lost := a.all.part(part)
+	if lost >= 0.1*a.all.part(spanOf) {
+		return true
+	}
+	for _, other := range []func(*Parts) float64{exposedOf, hostBoundOf, unexplainedOf, copiesOf} {
+		if a.all.part(other) > lost {
+			return false
+		}
+	}
+	return a.matters(lost)
+}
+
+// losses are for time in which GPUs wait for their hosts to launch something, idle for an unknown cause, or only copy.
+func (a assessment) losses() (found []Advice) {
+	y := a.all
+	span := seconds(y.part(spanOf))
+	host, idle, copies := y.part(hostBoundOf), y.part(unexplainedOf), y.part(copiesOf)
+	if a.loses(hostBoundOf) {
+		found = append(found, Advice{topicIdle, host,
+			notice.HostBoundStep{Idle: seconds(host), Span: span, Per: y.per}})
+	}
+	if a.loses(unexplainedOf) {
+		found = append(found, Advice{topicIdle, idle, notice.UnexplainedIdle{Idle: seconds(idle), Span: span,
+			Per: y.per, Launched: seconds(y.part(waitingOf))}})
+	}
+	if a.loses(copiesOf) {
+		found = append(found, Advice{topicCopies, copies,
+			notice.CopiesAlone{Copies: seconds(copies), Span: span, Per: y.per}})
+	}
+	return found
+}
+
+// lateRank is for the rank that others wait for.
+func (a assessment) lateRank() Advice {
+	if a.Across == nil || a.Across.Straggler == nil {
+		return Advice{}
+	}
+	s := a.Across.Straggler
+	return Advice{topicBalance, a.comm.each(s.Cost, s.costInSteps), s.Found}
+}
+
+// unevenRanks is for ranks that wait for each other where none of them is the straggler.
+func (a assessment) unevenRanks() Advice {
+	x := a.Across
+	if x == nil || x.Straggler != nil || x.Matched == 0 {
+		return Advice{}
+	}
+	gain := a.comm.each(x.Waiting, x.waitingInSteps)
+	if gain < 0.05*a.all.part(spanOf) {
+		return Advice{}
+	}
+	fact := notice.UnevenRanks{Waiting: seconds(gain), Per: a.comm.per}
+	for _, step := range x.Imbalance {
+		if spread := units.Share(step.Spread / 100); spread > fact.Spread {
+			fact.Spread, fact.Step = spread, step.Name
+		}
+	}
+	return Advice{topicBalance, gain, fact}
+}
+
+// noSteps is for recordings whose steps are not marked.
+func (a assessment) noSteps() Advice {
+	if a.all.per == perStep {
+		return Advice{}
+	}
+	return Advice{Topic: topicProfile, Fact: notice.NoSteps{}}
 }

@@ -1,28 +1,20 @@
 package timeline
 
 import (
-	"encoding/json"
 	"fmt"
-	"math/rand/v2"
 	"slices"
-	"strings"
 	"testing"
 
 	"busbar/internal/notice"
-	"busbar/internal/units"
 )
 
-// healthy is a run in which nothing calls for advice: five steps of 100 ms, communication hidden but for a millisecond, ranks alike, sizes known, and a benchmark.
+// healthy is a run in which nothing calls for advice: five steps of 100 ms, communication hidden but for a millisecond,
+// ranks alike, sizes known, and a benchmark.
 func healthy() *Timeline {
 	t := &Timeline{Files: []File{{Path: "a", Format: "kineto"}}}
 	for r := range 2 {
 		bytes, busbw := int64(25<<20), 180.0
-		d := Device{
-			Rank:    &r,
-			World:   2,
-			Label:   fmt.Sprintf("rank %d", r),
-			Kernels: 100,
-			Busy:    400,
+		d := Device{Rank: &r, World: 2, Label: fmt.Sprintf("rank %d", r), Kernels: 100,
 			Parts: Parts{
 				Span:      500,
 				Compute:   485,
@@ -32,57 +24,31 @@ func healthy() *Timeline {
 				Idle:      10,
 				HostBound: 5,
 				Waiting:   5,
-			},
-		}
+			}}
 		for s := range 5 {
-			d.Steps = append(
-				d.Steps,
-				Step{
-					Name: fmt.Sprint("ProfilerStep#", s),
-					Parts: Parts{
-						Span:      100,
-						Compute:   97,
-						Comm:      20,
-						Overlap:   19,
-						Exposed:   1,
-						Idle:      2,
-						HostBound: 1,
-						Waiting:   1,
-					},
-				},
-			)
+			d.Steps = append(d.Steps, Step{Name: fmt.Sprint("ProfilerStep#", s),
+				Parts: Parts{
+					Span:      100,
+					Compute:   97,
+					Comm:      20,
+					Overlap:   19,
+					Exposed:   1,
+					Idle:      2,
+					HostBound: 1,
+					Waiting:   1,
+				}})
 		}
 		d.Groups = []Group{{Name: "0", Size: 2}}
 		d.Collectives = []Collective{
-			{
-				Name:     "all_reduce",
-				Group:    "0",
-				Ranks:    2,
-				Bytes:    &bytes,
-				Type:     "float32",
-				Calls:    50,
-				Sum:      100,
-				Median:   2,
-				Least:    1.9,
-				Exposed:  5,
-				Busbw:    &busbw,
-				BusbwMax: &busbw,
-			},
+			{Name: "all_reduce", Group: "0", Ranks: 2, Bytes: &bytes, Type: "float32", Calls: 50,
+				Sum: 100, Median: 2, Least: 1.9, Exposed: 5, Busbw: &busbw, BusbwMax: &busbw},
 		}
 		happened(&d)
 		t.Devices = append(t.Devices, d)
 	}
-	t.Across = &Across{
-		Matched:        50,
-		Pure:           95,
-		Waiting:        5,
-		waitingInSteps: 5,
-		Ranks:          []RankShare{{Device: 0, Compute: 400}, {Device: 1, Compute: 404}},
-		Imbalance: []StepSpread{
-			{Name: "ProfilerStep#0", Spread: 1},
-			{Name: "ProfilerStep#1", Spread: 2, Slowest: 1},
-		},
-	}
+	t.Across = &Across{Matched: 50, Pure: 95, Waiting: 5, waitingInSteps: 5,
+		Ranks:     []RankShare{{Device: 0, Compute: 400}, {Device: 1, Compute: 404}},
+		Imbalance: []StepSpread{{Name: "ProfilerStep#0", Spread: 1}, {Name: "ProfilerStep#1", Spread: 2, Slowest: 1}}}
 	return t
 }
 
@@ -134,7 +100,8 @@ func TestNoAdviceWithoutAReason(t *testing.T) {
 func TestAModelIsNotCalledSmallThatIsNot(t *testing.T) {
 	for _, parts := range []Parts{
 		{Span: 100, Compute: 50, Comm: 50, Exposed: 50},
-		{Span: 100, Compute: 20, Comm: 80, Overlap: 79, Exposed: 1, Idle: 79}, // and of what there is too much nearly all is hidden
+		{Span: 100, Compute: 20, Comm: 80, Overlap: 79, Exposed: 1, Idle: 79},
+		// and of what there is too much nearly all is hidden
 	} {
 		tl := healthy()
 		each(tl, nil, func(p *Parts) { *p = parts })
@@ -150,7 +117,6 @@ func TestAModelIsNotCalledSmallThatIsNot(t *testing.T) {
 func exposedMuch(p *Parts) { p.Comm, p.Overlap, p.Exposed, p.Idle = 40, 10, 30, 0 }
 
 func TestAdvice(t *testing.T) {
-	small := int64(4 << 10)
 	both := []notice.StreamOf{{Stream: 7, Device: "rank 0", OfComm: 100}, {Stream: 7, Device: "rank 1", OfComm: 100}}
 	for _, c := range []struct {
 		name   string
@@ -160,71 +126,64 @@ func TestAdvice(t *testing.T) {
 		gain   float64
 	}{
 		{"one stream for both", func(t *Timeline) {
-			each(t, func(d *Device) { d.Shared = []SharedStream{{ID: 7, Comm: 200, OfComm: 100, OfCompute: 90}} }, exposedMuch)
+			each(t, func(d *Device) { d.Shared = []SharedStream{{ID: 7, Comm: 200, OfComm: 100, OfCompute: 90}} },
+				exposedMuch)
 		}, topicOverlap, notice.SharedStreams{Streams: both, Share: 1, Exposed: 0.03, Per: "step"}, 30},
 		{"gain bounded by what there is to hide behind", func(t *Timeline) {
-			each(t, func(d *Device) { d.Shared = []SharedStream{{ID: 7, Comm: 200, OfComm: 100, OfCompute: 90}} }, func(p *Parts) { exposedMuch(p); p.Compute = 22 })
+			each(t, func(d *Device) { d.Shared = []SharedStream{{ID: 7, Comm: 200, OfComm: 100, OfCompute: 90}} },
+				func(p *Parts) { exposedMuch(p); p.Compute = 22 })
 		}, topicOverlap, notice.SharedStreams{Streams: both, Share: 1, Exposed: 0.03, Per: "step"}, 12},
 		{"less to compute than to communicate", func(t *Timeline) {
 			each(t, nil, func(p *Parts) { p.Compute, p.Comm, p.Overlap, p.Exposed = 20, 80, 10, 70 })
 		}, topicOverlap, notice.LittleCompute{Compute: 0.02, Comm: 0.076, Per: "step"}, 70},
-		{"one bucket for all", func(t *Timeline) {
-			each(t, func(d *Device) { d.Buckets = []Bucket{{Number: 1, Bytes: 100 << 20, Exposed: 25}} }, exposedMuch)
-		}, topicOverlap, notice.OneBucket{Bucket: 100 << 20, Exposed: 0.025, Cap: 25}, 25},
 		{"a large last bucket", func(t *Timeline) {
 			each(t, func(d *Device) {
-				d.Buckets = []Bucket{{Number: 1, Bytes: 8 << 20, Exposed: 1}, {Number: 2, Bytes: 26 << 20, Exposed: 2}, {Number: 3, Bytes: 30 << 20, Exposed: 20}}
+				d.Buckets = []Bucket{{Number: 1, Bytes: 8 << 20, Exposed: 1}, {Number: 2, Bytes: 26 << 20,
+					Exposed: 2}, {Number: 3, Bytes: 30 << 20, Exposed: 20}}
 			}, exposedMuch)
-		}, topicOverlap, notice.LastBucket{Exposed: 0.023, Last: 0.02, Bucket: 30 << 20, Median: 26 << 20, Cap: 13}, 20},
-		{"many small buckets", func(t *Timeline) {
-			each(t, func(d *Device) { d.Buckets = slices.Repeat([]Bucket{{Bytes: 100 << 10, Exposed: 2}}, 12) }, exposedMuch)
-		}, topicOverlap, notice.SmallBuckets{Buckets: 12, Median: 100 << 10, Total: 1200 << 10, Exposed: 0.024}, 24},
-		{"many small calls", func(t *Timeline) {
-			each(t, func(d *Device) {
-				d.Collectives = append(d.Collectives, Collective{Name: "all_gather", Type: "int64", Bytes: &small, Calls: 100, Sum: 40, Exposed: 40})
-			}, nil)
-		}, topicOverlap, notice.SmallCollectives{Calls: 20, Exposed: 0.0076, Per: "step"}, 7.6},
+		}, topicOverlap, notice.LastBucket{Exposed: 0.023, Last: 0.02, Bucket: 30 << 20, Median: 26 << 20, Cap: 13},
+			20},
 		{"wide gradients", func(t *Timeline) {
 			each(t, func(d *Device) { d.Collectives[0].Exposed = 60 }, nil)
 		}, topicOverlap, notice.WideGradients{Time: 0.02, Exposed: 0.0114, Per: "step"}, 5.7},
-		{"bound by the host", func(t *Timeline) { each(t, nil, func(p *Parts) { p.Idle, p.HostBound = 16, 15 }) }, topicIdle, notice.HostBoundStep{Idle: 0.015, Span: 0.1, Per: "step"}, 15},
-		{"most of all bound by the host", func(t *Timeline) { each(t, nil, func(p *Parts) { p.Idle, p.HostBound = 5, 3 }) }, topicIdle, notice.HostBoundStep{Idle: 0.003, Span: 0.1, Per: "step"}, 3},
-		{"idle without a cause", func(t *Timeline) { each(t, nil, func(p *Parts) { p.Idle, p.HostBound, p.Waiting = 60, 20, 30 }) }, topicIdle, notice.UnexplainedIdle{Idle: 0.04, Launched: 0.03, Span: 0.1, Per: "step"}, 40},
-		{"copies", func(t *Timeline) { each(t, nil, func(p *Parts) { p.MemcpyOnly = 12 }) }, topicCopies, notice.CopiesAlone{Copies: 0.012, Span: 0.1, Per: "step"}, 12},
+		{"bound by the host", func(t *Timeline) { each(t, nil, func(p *Parts) { p.Idle, p.HostBound = 16, 15 }) },
+			topicIdle, notice.HostBoundStep{Idle: 0.015, Span: 0.1, Per: "step"}, 15},
+		{"most of all bound by the host", func(t *Timeline) {
+			each(t, nil, func(p *Parts) {
+				p.Idle, p.HostBound = 5,
+					3
+			})
+		}, topicIdle, notice.HostBoundStep{Idle: 0.003, Span: 0.1, Per: "step"}, 3},
+		{"idle without a cause", func(t *Timeline) {
+			each(t, nil, func(p *Parts) {
+				p.Idle, p.HostBound,
+					p.Waiting = 60, 20, 30
+			})
+		}, topicIdle, notice.UnexplainedIdle{Idle: 0.04, Launched: 0.03, Span: 0.1,
+			Per: "step"}, 40},
+		{"copies", func(t *Timeline) { each(t, nil, func(p *Parts) { p.MemcpyOnly = 12 }) }, topicCopies,
+			notice.CopiesAlone{Copies: 0.012, Span: 0.1, Per: "step"}, 12},
 		{"exposed without a cause", func(t *Timeline) {
 			each(t, func(d *Device) {
 				d.Collectives[0].Exposed = 20
 				d.Collectives = append(d.Collectives, Collective{Name: "alltoall", Calls: 10, Sum: 150, Exposed: 130})
 			}, exposedMuch)
-		}, topicOverlap, notice.ExposedCollective{Collective: "alltoall", Exposed: 0.026, Total: 0.03, Per: "step"}, 26},
-		{"late: its host", func(t *Timeline) {
-			t.Across.Straggler = &Straggler{Device: 1, Cost: 5000, costInSteps: 50, Found: stragglerBy(notice.HostBound)}
-		}, topicBalance, stragglerBy(notice.HostBound), 10},
-		{"late: its work", func(t *Timeline) {
-			t.Across.Straggler = &Straggler{Device: 1, Cost: 5000, costInSteps: 50, Found: stragglerBy(notice.SlowCompute)}
-		}, topicBalance, stragglerBy(notice.SlowCompute), 10},
-		{"late: its copies", func(t *Timeline) {
-			t.Across.Straggler = &Straggler{Device: 1, Cost: 5000, costInSteps: 50, Found: stragglerBy(notice.SlowCopies)}
-		}, topicBalance, stragglerBy(notice.SlowCopies), 10},
-		{"late: nobody knows", func(t *Timeline) {
-			t.Across.Straggler = &Straggler{Device: 1, Cost: 5000, costInSteps: 50, Found: notice.Straggler{Rank: "rank 1"}}
+		}, topicOverlap, notice.ExposedCollective{Collective: "alltoall", Exposed: 0.026, Total: 0.03, Per: "step"},
+			26},
+		{"a straggler", func(t *Timeline) {
+			t.Across.Straggler = &Straggler{Device: 1, Cost: 5000, costInSteps: 50,
+				Found: notice.Straggler{Rank: "rank 1"}}
 		}, topicBalance, notice.Straggler{Rank: "rank 1"}, 10},
-		{"all late in turn", func(t *Timeline) { t.Across.Waiting, t.Across.waitingInSteps = 6000, 60 }, topicBalance, notice.UnevenRanks{Waiting: 0.012, Per: "step", Spread: 0.02, Step: "ProfilerStep#1"}, 12},
+		{"all late in turn", func(t *Timeline) { t.Across.Waiting, t.Across.waitingInSteps = 6000, 60 }, topicBalance,
+			notice.UnevenRanks{Waiting: 0.012, Per: "step", Spread: 0.02, Step: "ProfilerStep#1"}, 12},
 		{"slower than the benchmark", func(t *Timeline) {
-			t.Against = []Joined{{Name: "all_reduce", Bytes: 25 << 20, Type: "float32", Ranks: 2, Busbw: 50, Reached: 200, Percent: 25}}
+			t.Against = []Joined{{Name: "all_reduce", Bytes: 25 << 20, Type: "float32", Ranks: 2, Busbw: 50,
+				Reached: 200, Percent: 25}}
 			each(t, nil, exposedMuch)
-		}, topicTopology, notice.BelowBenchmark{Collective: "all_reduce", Size: 25 << 20, Share: 0.25, BusBW: 50e9, Benchmark: 200e9}, 10 * (25 << 20) / 50e9 * 1e3 * 0.75},
-		{"no benchmark to hold it against", func(t *Timeline) { each(t, nil, exposedMuch) }, topicTopology, notice.NoBenchmark{Collective: "all_reduce", Type: "float32", Size: 25 << 20, BusBW: 180e9, Largest: "32M", Ranks: 2}, 0},
-		{"a call of a minute", func(t *Timeline) { t.Devices[1].Collectives[0].Sum, t.Devices[1].Collectives[0].Calls = 60e3, 1 }, topicTimeOuts, notice.LongCall{Rank: "rank 1", Time: 60}, 0},
-		{"no sizes, of PyTorch", func(t *Timeline) { each(t, func(d *Device) { d.Collectives[0].Bytes = nil }, nil) }, topicProfile, notice.SizesNotRecorded{Share: 1}, 0},
-		{"no sizes, of Nsight", func(t *Timeline) {
-			t.Files[0].Format = "nsight"
-			each(t, func(d *Device) { d.Collectives[0].Bytes = nil }, nil)
-		}, topicProfile, notice.NsightSizesNotRecorded{Share: 1}, 0},
-		{"no steps", func(t *Timeline) { each(t, func(d *Device) { d.Steps = nil }, nil) }, topicProfile, notice.NoSteps{}, 0},
-		{"few steps", func(t *Timeline) { each(t, func(d *Device) { d.Steps = d.Steps[:2] }, nil) }, topicProfile, notice.FewStepsRecorded{Steps: 2}, 0},
-		{"ranks that were not read", func(t *Timeline) { each(t, func(d *Device) { d.World = 8 }, nil) }, topicProfile, notice.RanksNotRead{Read: 2, World: 8}, 0},
-		{"one rank", func(t *Timeline) { t.Devices, t.Across = t.Devices[:1], nil; t.Devices[0].World = 0 }, topicProfile, notice.OneRankRead{}, 0},
+		}, topicTopology, notice.BelowBenchmark{Collective: "all_reduce", Size: 25 << 20, Share: 0.25, BusBW: 50e9,
+			Benchmark: 200e9}, 10 * (25 << 20) / 50e9 * 1e3 * 0.75},
+		{"no steps", func(t *Timeline) { each(t, func(d *Device) { d.Steps = nil }, nil) }, topicProfile,
+			notice.NoSteps{}, 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			tl := healthy()
@@ -246,79 +205,4 @@ func TestAdvice(t *testing.T) {
 			}
 		})
 	}
-}
-
-// Whatever is lost most is addressed, and what can save most is named first.
-func TestTheLargestLossIsAddressed(t *testing.T) {
-	r := rand.New(rand.NewPCG(1, 2))
-	for range 2000 {
-		exposed, host, unknown, copies := 30*r.Float64(), 30*r.Float64(), 20*r.Float64(), 20*r.Float64()
-		tl := healthy()
-		each(tl, func(d *Device) { d.Collectives[0].Name, d.Collectives[0].Exposed = "alltoall", 5*exposed },
-			func(p *Parts) {
-				*p = Parts{Span: 100, Comm: 10 + exposed, Overlap: 10, Exposed: exposed, Idle: host + unknown, HostBound: host,
-					MemcpyOnly: copies}
-				p.Compute = 100 - exposed - host - unknown - copies
-			})
-		each(tl, happened, nil)
-		found := assess(tl).advise()
-		for code, lost := range map[notice.Code]float64{
-			"exposed-collective": exposed, "host-bound": host, "unexplained-idle": unknown, "copies-alone": copies,
-		} {
-			if lost == max(exposed, host, unknown, copies) && lost > 2 &&
-				!slices.ContainsFunc(found, func(a Advice) bool { return a.Code() == code }) {
-				t.Fatalf("%s of %g ms is not addressed: %+v", code, lost, found)
-			}
-		}
-		tl.Advice = found
-		if first, is := assess(tl).improvement().Fact.(notice.Improvement); is {
-			if first.First.Code() != found[0].Code() || first.Gain != seconds(found[0].Gain) {
-				t.Fatalf("the answer is %+v, the first advice %+v", first, found[0])
-			}
-		}
-	}
-}
-
-// What a piece of advice can save is a value with its unit; JSON has what it is based on.
-func TestWorthOfAdvice(t *testing.T) {
-	tl := healthy()
-	a := Advice{topicBalance, 4, notice.OneRankRead{}}
-	if got := tl.Worth(a); got != (notice.Gain{Time: 0.004, Per: "step"}) {
-		t.Errorf("%+v", got)
-	}
-	if a.Gain = 0; tl.Worth(a).String() != "" {
-		t.Errorf("%v", tl.Worth(a))
-	}
-	text, err := json.Marshal(a)
-	if err != nil || !strings.Contains(string(text), `"why":"`+a.Why()+`"`) {
-		t.Errorf("%s, %v", text, err)
-	}
-}
-
-// The rank that waits for others is the one with the longest times, and no measure of a link.
-func TestABandwidthWithoutABenchmarkIsThePureOne(t *testing.T) {
-	busbw := func(t *Timeline) (busbw units.Bandwidth, pure notice.Pure) {
-		each(t, nil, exposedMuch)
-		for _, a := range assess(t).advise() {
-			if n, is := a.Fact.(notice.NoBenchmark); is {
-				return n.BusBW, n.Pure
-			}
-		}
-		return 0, false
-	}
-	tl := healthy()
-	slow, fast, pure := 100.0, 150.0, 170.0
-	tl.Devices[0].Collectives[0].BusbwMax, tl.Devices[0].Collectives[0].Sum = &slow, 200
-	tl.Devices[1].Collectives[0].BusbwMax = &fast
-	if got, is := busbw(tl); got != 150e9 || is {
-		t.Errorf("not matched: %v, %v", got, is)
-	}
-	tl.Across.Matches = []Matched{{Collective: tl.Devices[0].Collectives[0], PureBusbw: &pure}}
-	if got, is := busbw(tl); got != 170e9 || !is {
-		t.Errorf("matched: %v, %v", got, is)
-	}
-}
-
-func stragglerBy(cause notice.Cause) notice.Straggler {
-	return notice.Straggler{Rank: "rank 1", Causes: notice.StragglerCauses{{Cause: cause, Own: 0.04, Others: 0.001}}}
 }

@@ -1,177 +1,175 @@
 package timeline
 
 import (
-	"math"
+	"cmp"
 	"slices"
 
 	"busbar/internal/coll"
 	"busbar/internal/notice"
-	"busbar/internal/stats"
 	"busbar/internal/units"
 )
 
-// sameStream speaks where communication shares a stream with computation. What is not hidden can be hidden only behind
+// sameStream is for communication that shares a stream with computation. What is not hidden can be hidden only behind
 // what computes.
-func sameStream(a assessment) []Advice {
-	share, _ := a.comm.sharing()
-	gain := min(a.comm.part(exposedOf), a.comm.part(func(p *Parts) float64 { return p.Compute - p.Overlap }))
+func (a assessment) sameStream() Advice {
+	share := a.comm.sharing()
+	exposed := a.comm.part(exposedOf)
+	gain := min(exposed, a.comm.part(notHidingOf))
 	if share < 50 || !a.matters(gain) {
-		return nil
+		return Advice{}
 	}
-	return []Advice{{topicOverlap, gain, notice.SharedStreams{Streams: streamsOf(a.Devices), Share: units.Share(share / 100),
-		Exposed: seconds(a.comm.part(exposedOf)), Per: a.comm.span()}}}
+	return Advice{
+		topicOverlap,
+		gain,
+		notice.SharedStreams{Streams: streamsOf(a.Devices), Share: units.Share(share / 100),
+			Exposed: seconds(exposed), Per: a.comm.per},
+	}
 }
 
-// tooSmall speaks where there is less to compute than to communicate: then it cannot all be hidden.
-func tooSmall(a assessment) []Advice {
+// sharing is how much of communication runs on streams that do most of the computing too, in percent.
+func (y typical) sharing() float64 {
+	return y.median(func(d *Device) (sum float64) {
+		for _, s := range d.Shared {
+			if s.OfCompute >= 50 {
+				sum += s.OfComm
+			}
+		}
+		return sum
+	})
+}
+
+// littleCompute is for less computation than communication: then it cannot all be hidden.
+func (a assessment) littleCompute() Advice {
 	compute, exposed := a.comm.part(computeOf), a.comm.part(exposedOf)
 	pure, waiting := a.pure()
 	comm := a.comm.part(commOf) * pure
 	if compute >= comm || !a.matters(exposed) {
-		return nil
+		return Advice{}
 	}
-	return []Advice{
-		{
-			topicOverlap,
-			exposed,
-			notice.LittleCompute{Compute: seconds(compute), Comm: seconds(comm), Waiting: waiting, Per: a.comm.span()},
-		},
-	}
+	return Advice{topicOverlap, exposed, notice.LittleCompute{Compute: seconds(compute), Comm: seconds(comm),
+		Waiting: waiting, Per: a.comm.per}}
 }
 
-// ofBuckets is what the middle rank shows of DDP's buckets, with the number of steps each is in at most; nil where
-// there are none.
-func (a assessment) ofBuckets() []Bucket {
-	var with []*Device
+// lastBucket is for the last one of DDP's gradient buckets, or the only one, if it is too large to be hidden. It is
+// that of the device with the median exposure.
+func (a assessment) lastBucket() Advice {
+	type exposure struct {
+		buckets []Bucket
+		ms      float64
+	}
+	var with []exposure
 	for _, d := range a.comm.devices {
+		e := exposure{buckets: d.Buckets}
+		for _, b := range d.Buckets {
+			e.ms += b.Exposed
+		}
 		if len(d.Buckets) > 0 {
-			with = append(with, d)
+			with = append(with, e)
 		}
 	}
 	if with == nil {
-		return nil
+		return Advice{}
 	}
-	slices.SortStableFunc(with, func(x, y *Device) int {
-		return int(min(1, max(-1, 1e6*(bucketsExposed(x.Buckets)-bucketsExposed(y.Buckets)))))
-	})
-	return with[len(with)/2].Buckets
-}
-
-func bucketsExposed(all []Bucket) (ms float64) {
-	for _, b := range all {
-		ms += b.Exposed
-	}
-	return ms
-}
-
-// buckets speaks of DDP's gradient buckets: one that holds all gradients, a last one that is too large, and many that
-// are too small.
-func buckets(a assessment) []Advice {
-	all := a.ofBuckets()
-	if len(all) == 0 {
-		return nil
-	}
+	slices.SortStableFunc(with, func(x, y exposure) int { return cmp.Compare(x.ms, y.ms) })
+	all, exposed := with[len(with)/2].buckets, with[len(with)/2].ms
 	const mib = 1 << 20
-	last, total := all[len(all)-1], bucketsExposed(all)
-	var bytes int64
-	var sizes []float64
-	for _, b := range all {
-		bytes += b.Bytes
-		sizes = append(sizes, float64(b.Bytes))
+	last := all[len(all)-1]
+	if last.Bytes < 2*mib || last.Exposed < exposed/2 || !a.matters(last.Exposed) {
+		return Advice{}
 	}
-	middle := int64(stats.Median(sizes))
-	switch {
-	case len(all) == 1 && last.Bytes >= 2*mib && a.matters(last.Exposed):
-		return []Advice{
-			{
-				topicOverlap,
-				last.Exposed,
-				notice.OneBucket{
-					Bucket:  units.RoughBytes(last.Bytes),
-					Exposed: seconds(last.Exposed),
-					Cap:     max(1, last.Bytes/4/mib),
-				},
-			},
-		}
-	case len(all) > 1 && last.Exposed >= total/2 && last.Bytes >= 2*mib && a.matters(last.Exposed):
-		return []Advice{
-			{
-				topicOverlap,
-				last.Exposed,
-				notice.LastBucket{
-					Exposed: seconds(total),
-					Last:    seconds(last.Exposed),
-					Bucket:  units.RoughBytes(last.Bytes),
-					Median:  units.RoughBytes(middle),
-					Cap:     max(1, middle/2/mib),
-				},
-			},
-		}
-	case len(all) >= 8 && middle < mib && a.matters(total):
-		return []Advice{
-			{
-				topicOverlap,
-				total,
-				notice.SmallBuckets{
-					Buckets: len(all),
-					Median:  units.RoughBytes(middle),
-					Total:   units.RoughBytes(bytes),
-					Exposed: seconds(total),
-				},
-			},
-		}
-	}
-	return nil
+	median := int64(medianOf(all, func(b Bucket) float64 { return float64(b.Bytes) }))
+	return Advice{topicOverlap, last.Exposed, notice.LastBucket{Exposed: seconds(exposed), Last: seconds(last.Exposed),
+		Bucket: units.RoughBytes(last.Bytes), Median: units.RoughBytes(median), Cap: max(1, median/2/mib)}}
 }
 
-// smallCalls speaks where much time goes into many small collectives that are no buckets.
-func smallCalls(a assessment) []Advice {
-	const small = 64 << 10
-	exposed := a.comm.calls(func(c *Collective) float64 { return c.Exposed * only(c.Bytes != nil && *c.Bytes < small) })
-	calls := a.comm.calls(
-		func(c *Collective) float64 { return float64(c.Calls) * only(c.Bytes != nil && *c.Bytes < small) },
-	)
+// wideGradients is for 32-bit gradients that are not hidden. Halving them gains half of that at most.
+func (a assessment) wideGradients() Advice {
+	wide := func(c *Collective) bool {
+		return syncs(c) && c.Type == coll.Float32.String() && c.Bytes != nil && *c.Bytes >= 1<<20
+	}
+	took := a.comm.calls(wide)
 	pure, waiting := a.pure()
-	exposed *= pure
-	if calls < 10 || !a.matters(exposed) {
-		return nil
+	exposed := took.exposed * pure
+	if !a.matters(exposed / 2) {
+		return Advice{}
 	}
-	return []Advice{
-		{
-			topicOverlap,
-			exposed,
-			notice.SmallCollectives{
-				Calls:   int(math.Round(calls)),
-				Exposed: seconds(exposed),
-				Waiting: waiting,
-				Per:     a.comm.span(),
-			},
-		},
-	}
+	return Advice{topicOverlap, exposed / 2, notice.WideGradients{Time: seconds(took.sum), Exposed: seconds(exposed),
+		Waiting: waiting, Per: a.comm.per}}
 }
 
-// volume speaks where 32-bit gradients are what is not hidden. Halving them gains half of that at most.
-func volume(a assessment) []Advice {
-	wide := func(c *Collective) float64 {
-		return only(syncs(c) && c.Type == coll.Float32.String() && c.Bytes != nil && *c.Bytes >= 1<<20)
+// exposedMost names the operation that is exposed for the longest, unless advice that was found already has the cause
+// of half of it. It can be hidden only behind what computes and hides nothing yet.
+func (a assessment) exposedMost(found []Advice) Advice {
+	name, exposed := a.mostExposed()
+	explained := func(f Advice) bool { return f.Gain >= exposed/2 && f.hasCause() }
+	if !a.loses(exposedOf) || exposed <= 0 || slices.ContainsFunc(found, explained) {
+		return Advice{}
 	}
-	exposed := a.comm.calls(func(c *Collective) float64 { return c.Exposed * wide(c) })
-	sum := a.comm.calls(func(c *Collective) float64 { return c.Sum * wide(c) })
-	pure, waiting := a.pure()
-	exposed *= pure
-	if gain := exposed / 2; a.matters(gain) {
-		return []Advice{
-			{
-				topicOverlap,
-				gain,
-				notice.WideGradients{
-					Time:    seconds(sum),
-					Exposed: seconds(exposed),
-					Waiting: waiting,
-					Per:     a.comm.span(),
-				},
-			},
+	_, waiting := a.pure()
+	return Advice{topicOverlap, min(exposed, a.comm.part(notHidingOf)), notice.ExposedCollective{Collective: name,
+		Exposed: seconds(exposed), Total: seconds(a.comm.part(exposedOf)), Per: a.comm.per, Waiting: waiting}}
+}
+
+// hasCause reports whether advice has the cause of exposed communication. Too little to compute is no cause of its own.
+func (a Advice) hasCause() bool {
+	if _, is := a.Fact.(notice.LittleCompute); is {
+		return false
+	}
+	return a.Topic == topicOverlap || a.Topic == topicBalance || a.Topic == topicTopology
+}
+
+// mostExposed is the operation with the most exposed time, in milliseconds of a step or a recording.
+func (a assessment) mostExposed() (name string, exposed float64) {
+	var names []string
+	for _, d := range a.comm.devices {
+		for i := range d.Collectives {
+			names = units.AddOnce(names, d.Collectives[i].Name)
 		}
 	}
-	return nil
+	slices.Sort(names)
+	for _, n := range names {
+		if of := a.comm.calls(func(c *Collective) bool { return c.Name == n }); of.exposed > exposed {
+			name, exposed = n, of.exposed
+		}
+	}
+	return name, exposed
+}
+
+const (
+	belowBenchmark = 80      // percent of what the machine reached: less is worth a look
+	bandwidthBound = 1 << 20 // bytes from which on a collective is compared with a benchmark
+)
+
+// belowBenchmark is for collectives that are slower than the machine was in a benchmark.
+func (a assessment) belowBenchmark() Advice {
+	var slow *Joined
+	gain := 0.0
+	for i := range a.Against {
+		j := &a.Against[i]
+		if j.Bytes < bandwidthBound || j.Percent >= belowBenchmark {
+			continue
+		}
+		gain += (1 - j.Percent/100) * a.pureOf(j)
+		if slow == nil || j.Percent < slow.Percent {
+			slow = j
+		}
+	}
+	if slow == nil || !a.matters(min(gain, a.comm.part(commOf))) {
+		return Advice{}
+	}
+	return Advice{topicTopology, min(gain, a.comm.part(exposedOf)), notice.BelowBenchmark{
+		Collective: slow.Name, Size: units.RoughBytes(slow.Bytes), Share: units.Share(slow.Percent / 100),
+		BusBW: units.Bandwidth(slow.Busbw * 1e9), Benchmark: units.Bandwidth(slow.Reached * 1e9)}}
+}
+
+// pureOf is what a joined collective takes a rank, in milliseconds a step or recording, by its bus bandwidth.
+func (a assessment) pureOf(j *Joined) float64 {
+	what, err := coll.ParseCollective(j.Name)
+	if err != nil || j.Busbw <= 0 {
+		return 0
+	}
+	took := a.comm.calls(func(c *Collective) bool {
+		return c.Name == j.Name && c.Type == j.Type && c.Ranks == j.Ranks && c.Bytes != nil && *c.Bytes == j.Bytes
+	})
+	return took.calls * float64(j.Bytes) * what.BusFactor(j.Ranks) / (j.Busbw * 1e9) * 1e3
 }

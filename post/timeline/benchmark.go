@@ -1,11 +1,8 @@
 package timeline
 
 import (
-	"cmp"
 	"context"
-	"fmt"
 	"math"
-	"reflect"
 	"slices"
 	"strings"
 
@@ -18,33 +15,35 @@ import (
 	"busbar/post/say"
 )
 
-// Join sets the collectives of the training beside a benchmark of the same machine, and says anew what follows from
+// Join sets the collectives of the training beside a benchmark of the same machine, and makes anew what follows from
 // everything. Curves of rehearsals are left out unless rehearsed is set, and are called that.
 //
 // A collective is compared with curves of NCCL and of libraries like it in throughput mode, of its operation, type and
 // number of ranks: with those on as many nodes as it ran on where that is known, in place before out of place, as
 // frameworks reduce gradients in place; of the libraries and settings left the fastest counts. Between two sizes of a
-// curve the bus bandwidth is taken along the logarithm of the size. Nothing is said past the ends of a curve.
+// curve the bus bandwidth is taken along the logarithm of the size. Nothing is compared past the ends of a curve.
 func (t *Timeline) Join(curves []*analysis.Curve, rehearsed bool) {
 	t.Against = []Joined{}
-	j := joining{timeline: t, curves: curves, rehearsed: rehearsed}
-	for _, c := range j.kinds() {
-		joined, missing := j.join(c)
-		switch {
-		case missing == nil:
-			t.Against = append(t.Against, joined)
-		case !slices.ContainsFunc(j.missing.Missing, func(m notice.MissingCurve) bool {
-			return reflect.DeepEqual(m, *missing)
-		}):
-			j.missing.Missing = append(j.missing.Missing, *missing)
+	var missing notice.NotInBenchmark
+	for _, c := range inTrainingOf(t) {
+		lacks := notice.MissingCurve{Collective: c.Name, Type: c.Type, Ranks: c.Ranks}
+		fit := nearest(c.fitting(curves, rehearsed), nodesOf(t, c.Ranks))
+		best, reached := c.fastest(fit)
+		if best != nil {
+			t.Against = append(t.Against, joinedOf(t, c, best, reached))
+			continue
+		}
+		if len(fit) > 0 {
+			ends := fit[0].Points
+			lacks.Size, lacks.From = units.RoughBytes(*c.Bytes), units.RoughBytes(ends[0].SizeBytes)
+			lacks.To = units.RoughBytes(ends[len(ends)-1].SizeBytes)
+		}
+		if !slices.Contains(missing.Missing, lacks) {
+			missing.Missing = append(missing.Missing, lacks)
 		}
 	}
-	t.Notes = slices.DeleteFunc(t.Notes, func(n Note) bool {
-		_, is := n.Fact.(notice.NotInBenchmark)
-		return is
-	})
-	if len(j.missing.Missing) > 0 {
-		t.Notes = append(t.Notes, Note{j.missing, -1})
+	if missing.Missing != nil {
+		t.Notes = append(t.Notes, Note{missing, -1})
 	}
 	t.review()
 }
@@ -76,164 +75,104 @@ func (t *Timeline) JoinFiles(ctx context.Context, paths []string, o result.Merge
 	return notes, nil
 }
 
-// joining is what is joined.
-type joining struct {
-	timeline  *Timeline
-	curves    []*analysis.Curve
-	rehearsed bool
-	missing   notice.NotInBenchmark
-}
-
 // inTraining is one kind of collective of the training, with its bus bandwidth.
 type inTraining struct {
 	Collective
 	what  coll.Collective
 	of    coll.DataType
 	busbw float64 // GB/s
-	time  float64 // ms, that busbw is at
-	calls int     // of a rank
-	pure  bool    // no waiting for others is in the time
+	pure  bool    // no waiting for others is in its time
 }
 
-// kinds are the kinds of collectives whose size, type, ranks and operation are known, and which ran one to a kernel:
-// as matched over ranks, which has no waiting in it, else as one device has them.
-func (j *joining) kinds() (all []inTraining) {
-	t := j.timeline
-	seen := map[string]bool{}
-	add := func(c Collective, busbw *float64, ms float64, pure bool) {
+// inTrainingOf are the kinds of collectives whose size, type, ranks and operation are known, and which ran one to a
+// kernel: as matched over ranks, which has no waiting in it, else as one device has them.
+func inTrainingOf(t *Timeline) (all []inTraining) {
+	type kind struct {
+		what  coll.Collective
+		of    coll.DataType
+		ranks int
+		bytes int64
+	}
+	seen := map[kind]bool{}
+	add := func(c Collective, busbw *float64, pure bool) {
 		what, err := coll.ParseCollective(c.Name)
 		of, err2 := coll.ParseDataType(c.Type)
-		key := fmt.Sprint(c.Name, c.Type, c.Ranks, c.Bytes != nil)
-		if c.Bytes != nil {
-			key += fmt.Sprint(*c.Bytes)
-		}
-		if err != nil || err2 != nil || busbw == nil || c.Parts > 1 || seen[key] {
+		if err != nil || err2 != nil || busbw == nil || c.Parts > 1 {
 			return
 		}
-		seen[key] = true
-		all = append(all, inTraining{c, what, of, *busbw, ms, c.Calls, pure})
+		if k := (kind{what, of, c.Ranks, *c.Bytes}); !seen[k] {
+			seen[k] = true
+			all = append(all, inTraining{c, what, of, *busbw, pure})
+		}
 	}
 	if t.Across != nil {
 		for _, m := range t.Across.Matches {
-			add(m.Collective, m.PureBusbw, m.Pure, true)
+			add(m.Collective, m.PureBusbw, true)
 		}
 	}
 	for i := range t.Devices {
 		for _, c := range t.Devices[i].Collectives {
-			add(c, c.BusbwMax, c.Least, false)
+			add(c, c.BusbwMax, false)
 		}
 	}
 	return all
 }
 
-// join is one kind of collective beside the benchmark; missing is why it cannot be compared.
-func (j *joining) join(c inTraining) (joined Joined, missing *notice.MissingCurve) {
-	fitting, missing := j.fitting(c)
-	if missing != nil {
-		return joined, missing
-	}
-	var best *analysis.Curve
-	reached := 0.0
-	for _, curve := range fitting {
-		if b, within := busbwAt(curve, *c.Bytes); within && b > reached {
-			best, reached = curve, b
+// fitting are the curves of NCCL and libraries like it that a collective can be compared with.
+func (c inTraining) fitting(curves []*analysis.Curve, rehearsed bool) (fit []*analysis.Curve) {
+	for _, curve := range curves {
+		ofNCCL := strings.HasPrefix(curve.Backend, "nccl") || strings.HasPrefix(curve.Backend, "rccl")
+		_, trusted := curve.Trusted()
+		if curve.Collective == c.what && curve.Type == c.of && curve.World == c.Ranks &&
+			curve.Mode == coll.Throughput &&
+			len(curve.Points) > 0 && ofNCCL &&
+			(trusted || curve.Rehearsed && rehearsed) {
+			fit = append(fit, curve)
 		}
 	}
-	if best == nil {
-		ends := fitting[0].Points
-		j.want(c)
-		return joined, &notice.MissingCurve{
-			Collective: c.Name, Type: c.Type, Ranks: c.Ranks, Size: units.RoughBytes(*c.Bytes),
-			From: units.RoughBytes(ends[0].SizeBytes), To: units.RoughBytes(ends[len(ends)-1].SizeBytes),
-		}
-	}
-	joined = Joined{
-		Name: c.Name, Bytes: *c.Bytes, Type: c.Type, Ranks: c.Ranks, Busbw: c.busbw, Reached: reached,
-		Percent: 100 * c.busbw / reached,
-		Run:     best.Runs[0].ID, Who: best.Who,
-	}
-	joined.Found = j.found(c, joined, best)
-	return joined, nil
+	return fit
 }
 
-func (j *joining) found(c inTraining, joined Joined, best *analysis.Curve) notice.AgainstBenchmark {
-	f := notice.AgainstBenchmark{
-		Collective: c.Name, Size: units.RoughBytes(*c.Bytes), Type: c.Type, Ranks: c.Ranks,
-		Percent: notice.Whole(joined.Percent),
-		Busbw: units.Bandwidth(
-			c.busbw * 1e9,
-		), Reached: units.Bandwidth(joined.Reached * 1e9), Run: joined.Run, Who: joined.Who,
-		Shape: analysis.ShapeOf(best.Condition).
-			Words(),
-		Placement: say.Placement(best.Placement), Waiting: notice.LeastTime(!c.pure),
-		Simulated: notice.SimulatedRun(best.Rehearsed), More: joined.Percent > 100,
+// nearest are the curves on as many nodes, and among them those in place; all where none is. nodes is 0 where it is
+// unknown.
+func nearest(fit []*analysis.Curve, nodes int) []*analysis.Curve {
+	for _, far := range []func(*analysis.Curve) bool{
+		func(curve *analysis.Curve) bool { return nodes == 0 || curve.Nodes != nodes },
+		func(curve *analysis.Curve) bool { return curve.Placement != coll.InPlace },
+	} {
+		if near := slices.DeleteFunc(slices.Clone(fit), far); len(near) > 0 {
+			fit = near
+		}
 	}
-	if gpu := gpuOf(j.timeline.Devices); gpu != "" && best.Device != "" && gpu != best.Device {
-		f.Machine = notice.OtherGPU{Benchmark: best.Device, Training: gpu}
-	}
-	return f
+	return fit
 }
 
-// fitting are the curves that a collective can be held against, all of them equally near to it.
-func (j *joining) fitting(c inTraining) (fit []*analysis.Curve, missing *notice.MissingCurve) {
-	lacks := j.lacking(c)
-	for _, curve := range j.curves {
-		if !c.isOf(curve) || !ofNCCL(curve) {
-			continue
-		}
-		if curve.World != c.Ranks {
-			lacks = notice.MissingCurve{Collective: c.Name, Type: c.Type, Ranks: c.Ranks}
-			continue
-		}
-		if reason, trusted := curve.Trusted(); !trusted && !(curve.Rehearsed && j.rehearsed) {
-			lacks = notice.MissingCurve{Collective: c.Name, Type: c.Type, Ranks: c.Ranks, Untrusted: reason}
-			continue
-		}
-		fit = append(fit, curve)
-	}
-	if fit == nil {
-		j.want(c)
-		return nil, &lacks
-	}
-	nodes := j.nodes(c.Ranks)
-	distance := func(curve *analysis.Curve) (n int) {
-		if nodes > 0 && curve.Nodes != nodes {
-			n += 2
-		}
-		if curve.Placement != coll.InPlace {
-			n++
-		}
-		return n
-	}
-	slices.SortStableFunc(fit, func(a, b *analysis.Curve) int { return cmp.Compare(distance(a), distance(b)) })
-	for n := range fit {
-		if distance(fit[n]) != distance(fit[0]) {
-			return fit[:n], nil
+// fastest is the curve with the highest bus bandwidth at a collective's size, in GB/s; nil where none has the size.
+func (c inTraining) fastest(fit []*analysis.Curve) (best *analysis.Curve, reached float64) {
+	for _, curve := range fit {
+		if gb, within := busbwAt(curve, *c.Bytes); within && gb > reached {
+			best, reached = curve, gb
 		}
 	}
-	return fit, nil
+	return best, reached
 }
 
-// isOf says that a curve is of a collective's operation and type, in the mode that it is compared in.
-func (c inTraining) isOf(curve *analysis.Curve) bool {
-	return curve.Collective == c.what && curve.Type == c.of && curve.Mode == coll.Throughput && len(curve.Points) > 0
-}
-
-// ofNCCL says that a curve is of NCCL or a library like it.
-func ofNCCL(curve *analysis.Curve) bool {
-	return strings.HasPrefix(curve.Backend, "nccl") || strings.HasPrefix(curve.Backend, "rccl")
-}
-
-// lacking is that no curve of NCCL is of a collective's operation and type, and which others are.
-func (j *joining) lacking(c inTraining) notice.MissingCurve {
-	missing := notice.MissingCurve{Collective: c.Name, Type: c.Type}
-	for _, curve := range j.curves {
-		if c.isOf(curve) && !ofNCCL(curve) && !slices.Contains(missing.Others, curve.Backend) {
-			missing.Others = append(missing.Others, curve.Backend)
-		}
+// joinedOf is a collective beside a curve.
+func joinedOf(t *Timeline, c inTraining, best *analysis.Curve, reached float64) Joined {
+	j := Joined{Name: c.Name, Bytes: *c.Bytes, Type: c.Type, Ranks: c.Ranks, Busbw: c.busbw, Reached: reached,
+		Percent: 100 * c.busbw / reached, Run: best.Runs[0].ID, Who: best.Who}
+	j.Found = notice.AgainstBenchmark{
+		Collective: j.Name, Size: units.RoughBytes(j.Bytes), Type: j.Type, Ranks: j.Ranks,
+		Percent: notice.Whole(j.Percent), Busbw: units.Bandwidth(j.Busbw * 1e9),
+		Reached: units.Bandwidth(reached * 1e9),
+		Run:     j.Run, Who: j.Who, Shape: analysis.ShapeOf(best.Condition).Words(),
+		Placement: say.Placement(best.Placement),
+		Waiting:   notice.LeastTime(!c.pure), Simulated: notice.SimulatedRun(best.Rehearsed), More: j.Percent > 100,
 	}
-	slices.Sort(missing.Others)
-	return missing
+	if gpu := gpuOf(t.Devices); gpu != "" && best.Device != "" && gpu != best.Device {
+		j.Found.Machine = notice.OtherGPU{Benchmark: best.Device, Training: gpu}
+	}
+	return j
 }
 
 // sameSize is how far the logarithms of two sizes may lie apart to be one: three percent.
@@ -257,19 +196,11 @@ func busbwAt(c *analysis.Curve, bytes int64) (gb float64, within bool) {
 	return 0, false
 }
 
-// want notes what would have to be measured.
-func (j *joining) want(c inTraining) {
-	wanted := notice.Wanted{Collective: c.Name, Type: c.Type, Ranks: c.Ranks}
-	if !slices.Contains(j.missing.Measure, wanted) {
-		j.missing.Measure = append(j.missing.Measure, wanted)
-	}
-}
-
 // gpuOf is the name of the GPUs; "" where it is not known, or they differ.
 func gpuOf(devices []Device) (name string) {
 	for i := range devices {
 		d := &devices[i]
-		if d.Kernels == 0 || d.GPU == name {
+		if !d.works() || d.GPU == name {
 			continue
 		}
 		if d.GPU == "" || name != "" {
@@ -280,28 +211,16 @@ func gpuOf(devices []Device) (name string) {
 	return name
 }
 
-// nodes is how many hosts so many ranks ran on; 0 where it is not known.
-func (j *joining) nodes(ranks int) int {
-	t := j.timeline
-	hosts := map[string]bool{}
-	files := map[int]bool{}
-	devices := 0
+// nodesOf is how many hosts so many ranks ran on; 0 where it is unknown.
+func nodesOf(t *Timeline, ranks int) int {
+	hosts, devices := map[string]bool{}, 0
 	for i := range t.Devices {
-		d := &t.Devices[i]
-		if d.Kernels == 0 {
-			continue
+		if d := &t.Devices[i]; d.works() {
+			hosts[d.Host] = true
+			devices++
 		}
-		devices++
-		hosts[d.Host] = true
-		files[d.File] = true
 	}
-	if devices < ranks || devices == 0 || ranks < t.world() {
-		return 0
-	}
-	if hosts[""] {
-		if len(hosts) == 1 && len(files) == 1 { // one file of several devices is of one host
-			return 1
-		}
+	if hosts[""] || devices < ranks || ranks < t.world() {
 		return 0
 	}
 	return len(hosts)

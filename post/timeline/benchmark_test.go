@@ -1,7 +1,7 @@
 package timeline
 
 import (
-	"strings"
+	"reflect"
 	"testing"
 
 	"busbar/internal/coll"
@@ -34,119 +34,97 @@ func trainedWith(sizes ...int64) *Timeline {
 }
 
 func TestJoinWithABenchmark(t *testing.T) {
-	for _, c := range []struct {
-		name      string
-		size      int64 // MiB, in a millisecond: so many times 1.048576 GB/s
+	outOfPlace := func(c *analysis.Curve) { c.Placement = coll.OutOfPlace }
+	for name, c := range map[string]struct {
 		curves    []*analysis.Curve
 		rehearsed bool
 		reached   float64
-		says      string
+		run       string
 	}{
-		{"at a size of the curve", 16, []*analysis.Curve{measured("r1", nil, [2]float64{8, 10}, [2]float64{16, 33.554432},
-			[2]float64{32, 40})}, false, 33.554432,
-			"reaches 50 % of the benchmark (16.78 GB/s of 33.55 GB/s; run r1, nccl, 2 ranks, in-place)."},
-		{"between two sizes, along the logarithm", 16,
-			[]*analysis.Curve{measured("r1", nil, [2]float64{8, 20}, [2]float64{64, 50})}, false, 30, "56 %"},
-		{"beside a size that is nearly its own", 16, []*analysis.Curve{measured("r1", nil, [2]float64{16.2, 33})}, false, 33,
-			"51 %"},
-		{"in place before out of place, though slower", 16, []*analysis.Curve{
-			measured("out", func(c *analysis.Curve) {
-				c.Placement = coll.OutOfPlace
-			}, [2]float64{16, 50}), measured("in", nil, [2]float64{16, 40})}, false, 40, "run in,"},
-		{"out of place where nothing else is", 16, []*analysis.Curve{measured("out", func(c *analysis.Curve) {
-			c.Placement = coll.OutOfPlace
-		}, [2]float64{16, 50})}, false, 50, "out-of-place"},
-		{"of several the fastest", 16, []*analysis.Curve{measured("a", nil, [2]float64{16, 30}),
-			measured("b", func(c *analysis.Curve) { c.Who = "nccl (tuned)" }, [2]float64{16, 60})}, false, 60,
-			"run b, nccl (tuned)"},
-		{"a rehearsal that is let in", 16, []*analysis.Curve{measured("a", func(c *analysis.Curve) {
-			c.Rehearsed =
-				true
-		}, [2]float64{16, 30})}, true, 30, "That run was simulated"},
-		{"faster than the benchmark", 16, []*analysis.Curve{measured("a", nil, [2]float64{16, 10})}, false, 10, "168 %"},
+		"at a size of the curve": {curves: []*analysis.Curve{
+			measured("a", nil, [2]float64{8, 10}, [2]float64{16, 33}, [2]float64{32, 40})}, reached: 33, run: "a"},
+		"between two sizes, along the logarithm": {curves: []*analysis.Curve{
+			measured("a", nil, [2]float64{8, 20}, [2]float64{64, 50})}, reached: 30, run: "a"},
+		"beside a size that is nearly its own": {curves: []*analysis.Curve{measured("a", nil, [2]float64{16.2, 33})},
+			reached: 33, run: "a"},
+		"in place before out of place, though slower": {curves: []*analysis.Curve{
+			measured("a", outOfPlace, [2]float64{16, 50}), measured("b", nil, [2]float64{16, 40})}, reached: 40,
+			run: "b"},
+		"out of place where nothing else is": {curves: []*analysis.Curve{measured("a", outOfPlace, [2]float64{16, 50})},
+			reached: 50, run: "a"},
+		"of several the fastest": {curves: []*analysis.Curve{measured("a", nil, [2]float64{16, 30}),
+			measured("b", nil, [2]float64{16, 60})}, reached: 60, run: "b"},
+		"a simulated one that is let in": {curves: []*analysis.Curve{
+			measured("a", func(c *analysis.Curve) { c.Rehearsed = true }, [2]float64{16, 30})}, rehearsed: true,
+			reached: 30,
+			run:     "a"},
+		"slower than the training": {curves: []*analysis.Curve{measured("a", nil, [2]float64{16, 10})}, reached: 10,
+			run: "a"},
 	} {
-		tl := trainedWith(c.size)
+		tl := trainedWith(16)
 		tl.Join(c.curves, c.rehearsed)
 		if len(tl.Against) != 1 {
-			t.Errorf("%s: %+v, %+v", c.name, tl.Against, tl.Notes)
+			t.Errorf("%s: %+v, %+v", name, tl.Against, tl.Notes)
 			continue
 		}
-		isNear(t, c.name+": reached", tl.Against[0].Reached, c.reached)
-		isNear(t, c.name+": busbw", tl.Against[0].Busbw, 16.777216)
-		if !strings.Contains(tl.Against[0].Text(), c.says) {
-			t.Errorf("%s: %q, want %q", c.name, tl.Against[0].Text(), c.says)
+		j := tl.Against[0]
+		isNear(t, name+": reached", j.Reached, c.reached)
+		isNear(t, name+": busbw", j.Busbw, 16.777216)
+		isNear(t, name+": percent", float64(j.Found.Percent), 1677.7216/c.reached)
+		if f := j.Found; j.Run != c.run || f.Run != c.run || bool(f.Simulated) != c.rehearsed ||
+			bool(f.More) != (j.Percent > 100) || f.Waiting {
+			t.Errorf("%s: %+v", name, j)
 		}
 	}
 }
 
 func TestWhatIsNotJoined(t *testing.T) {
-	for _, c := range []struct {
-		name   string
-		change func(*analysis.Curve)
-		why    string
-	}{
-		{"past the end", func(c *analysis.Curve) {
-			c.Points[0].SizeBytes = 8 << 20
-		}, "the benchmark has 8 MiB to 8 MiB only"},
-		{"another world", func(c *analysis.Curve) { c.World = 4 }, "no all_reduce float32 over 2 ranks"},
-		{"another type", func(c *analysis.Curve) { c.Type = coll.BFloat16 }, "no all_reduce float32"},
-		{"another operation", func(c *analysis.Curve) { c.Collective = coll.AllGather }, "no all_reduce float32"},
-		{"latency", func(c *analysis.Curve) { c.Mode = coll.Latency }, "no all_reduce float32"},
-		{"of CPUs", func(c *analysis.Curve) { c.Backend = "mpi" },
-			"the benchmark has all_reduce float32 of mpi only, not of NCCL"},
-		{"rehearsed", func(c *analysis.Curve) { c.Rehearsed = true }, "it is simulated"},
-		{"crowded", func(c *analysis.Curve) {
-			c.Crowded = notice.Oversubscribed{Ranks: 4, Cores: 2, Host: "a"}
-		}, "oversubscribed"},
+	lacks := notice.MissingCurve{Collective: "all_reduce", Type: "float32", Ranks: 2}
+	for name, change := range map[string]func(*analysis.Curve){
+		"past the end":      func(c *analysis.Curve) { c.Points[0].SizeBytes = 8 << 20 },
+		"another world":     func(c *analysis.Curve) { c.World = 4 },
+		"another type":      func(c *analysis.Curve) { c.Type = coll.BFloat16 },
+		"another operation": func(c *analysis.Curve) { c.Collective = coll.AllGather },
+		"latency":           func(c *analysis.Curve) { c.Mode = coll.Latency },
+		"of CPUs":           func(c *analysis.Curve) { c.Backend = "mpi" },
+		"simulated":         func(c *analysis.Curve) { c.Rehearsed = true },
+		"crowded": func(c *analysis.Curve) {
+			c.Crowded = notice.Oversubscribed{Ranks: 4, Cores: 2,
+				Host: "a"}
+		},
 	} {
 		tl := trainedWith(16)
-		notes := len(tl.Notes)
-		// what lets rehearsals in lets nothing else in
-		tl.Join([]*analysis.Curve{measured("r", c.change, [2]float64{16, 30})}, c.name == "crowded")
-		if len(tl.Against) != 0 || len(tl.Notes) != notes+1 || !strings.Contains(tl.Notes[notes].Text(), c.why) {
-			t.Errorf("%s: %+v, %+v", c.name, tl.Against, tl.Notes)
-		} else if !strings.Contains(tl.Notes[notes].Do(), "--collective all_reduce -d float32 with 2 ranks.") &&
-			c.name != "rehearsed" && c.name != "crowded" {
-			t.Errorf("%s: do %q", c.name, tl.Notes[notes].Do())
+		// what lets simulated curves in lets nothing else in
+		tl.Join([]*analysis.Curve{measured("r", change, [2]float64{16, 30})}, name == "crowded")
+		want := lacks
+		if name == "past the end" {
+			want.Size, want.From, want.To = 16<<20, 8<<20, 8<<20
 		}
-		tl.Join([]*analysis.Curve{measured("r", nil, [2]float64{16, 30})}, false)
-		if len(tl.Against) != 1 || len(tl.Notes) != notes {
-			t.Errorf("%s: joined again, notes are %+v", c.name, tl.Notes)
+		if note := (Note{notice.NotInBenchmark{Missing: []notice.MissingCurve{want}}, -1}); len(tl.Against) != 0 ||
+			!reflect.DeepEqual(tl.Notes, []Note{note}) {
+			t.Errorf("%s: %+v, %+v", name, tl.Against, tl.Notes)
 		}
 	}
 }
 
-// The same eight ranks on one node or on two are not the same machine.
+// The same ranks on one node or on two are not the same machine.
 func TestTheNumberOfNodesDecides(t *testing.T) {
 	for _, c := range []struct {
 		hosts    [2]string
-		oneFile  bool
 		world    int
-		read     int     // 0: both
 		one, two float64 // GB/s on one node and on two
 		want     string
 	}{
 		{hosts: [2]string{"a", "a"}, one: 20, two: 60, want: "one"},
 		{hosts: [2]string{"a", "b"}, one: 60, two: 20, want: "two"},
-		{one: 60, two: 20, want: "one"}, // not known: the fastest
-		{one: 20, two: 60, want: "two"},
-		{oneFile: true, one: 20, two: 60, want: "one"},                        // of several devices
-		{hosts: [2]string{"a", ""}, one: 20, two: 60, want: "two"},            // half known is not known
-		{hosts: [2]string{"a", "a"}, read: 1, one: 20, two: 60, want: "two"},  // of the other nothing is known
-		{hosts: [2]string{"a", "a"}, world: 4, one: 20, two: 60, want: "two"}, // two of four ranks: which two is not known
+		{one: 60, two: 20, want: "one"},                            // unknown: the fastest
+		{hosts: [2]string{"a", ""}, one: 20, two: 60, want: "two"}, // half known is unknown
+		{hosts: [2]string{"a", "a"}, world: 4, one: 20, two: 60, want: "two"},
+		// two of four ranks: which two is unknown
 	} {
 		tl := trainedWith(16)
 		for i, host := range c.hosts {
-			tl.Devices[i].Host, tl.Devices[i].File = host, i
-			if c.oneFile {
-				tl.Devices[i].File = 0
-			}
-			if c.world > 0 {
-				tl.Devices[i].World = c.world
-			}
-		}
-		if c.read == 1 {
-			tl.Devices, tl.Across.Ranks = tl.Devices[:1], nil
+			tl.Devices[i].Host, tl.Devices[i].World = host, max(2, c.world)
 		}
 		tl.Join([]*analysis.Curve{
 			measured("one", nil, [2]float64{16, c.one}),
@@ -158,20 +136,14 @@ func TestTheNumberOfNodesDecides(t *testing.T) {
 	}
 }
 
-// Where ranks could not be matched, the time of a call has waiting in it, and that is said.
+// Where ranks could not be matched, the time of a call has waiting in it; and the benchmark may be of another GPU.
 func TestJoinOfOneRank(t *testing.T) {
 	tl := healthy()
 	tl.Devices, tl.Across = tl.Devices[:1], nil
-	tl.Join([]*analysis.Curve{measured("r", nil, [2]float64{25, 200})}, false)
-	if len(tl.Against) != 1 || tl.Against[0].Busbw != 180 ||
-		!strings.Contains(tl.Against[0].Text(), "90 % of the benchmark (180.0 GB/s of 200.0 GB/s; run r,") ||
-		!strings.Contains(tl.Against[0].Text(), "may include waiting for other ranks") {
+	tl.Devices[0].GPU = "A100"
+	tl.Join([]*analysis.Curve{measured("r", func(c *analysis.Curve) { c.Device = "H100" }, [2]float64{25, 200})}, false)
+	if len(tl.Against) != 1 || tl.Against[0].Busbw != 180 || !tl.Against[0].Found.Waiting ||
+		tl.Against[0].Found.Machine != (notice.OtherGPU{Benchmark: "H100", Training: "A100"}) {
 		t.Errorf("%+v", tl.Against)
-	}
-	tl.Devices[0].GPU = "NVIDIA A100-SXM4-80GB"
-	other := measured("r", func(c *analysis.Curve) { c.Device = "NVIDIA H100 80GB HBM3" }, [2]float64{25, 200})
-	if tl.Join([]*analysis.Curve{other}, false); !strings.Contains(tl.Against[0].Text(),
-		"The benchmark ran on NVIDIA H100 80GB HBM3, the training on NVIDIA A100-SXM4-80GB.") {
-		t.Errorf("%s", tl.Against[0].Text())
 	}
 }

@@ -19,7 +19,7 @@ type Options struct {
 	Top         int            // the longest exposed calls of a device; 0: DefaultTop
 }
 
-// DefaultTop is how many of the longest exposed calls are told unless it is said otherwise.
+// DefaultTop is how many of the longest exposed calls are listed by default.
 const DefaultTop = 10
 
 // Builder makes a timeline of files as they are read; of a file it keeps little.
@@ -31,7 +31,8 @@ type Builder struct {
 // NewBuilder begins a timeline.
 func NewBuilder(o Options) *Builder {
 	t := &Timeline{
-		Tool: o.Tool, Files: []File{}, Devices: []Device{}, Answers: []Answer{}, Advice: []Advice{}, Against: []Joined{},
+		Tool: o.Tool, Files: []File{}, Devices: []Device{}, Answers: []Answer{},
+		Advice: []Advice{}, Against: []Joined{},
 		Scaling: []Efficiency{}, Notes: []Note{},
 	}
 	if o.CommPattern != nil {
@@ -43,14 +44,13 @@ func NewBuilder(o Options) *Builder {
 	return &Builder{options: o, timeline: t}
 }
 
-// Add takes a file, and analyses each of its devices by itself. An error is a fault of this program: times that do not
-// add up.
-func (b *Builder) Add(f *trace.File) error {
+// Add takes a file, and analyses each of its devices by itself.
+func (b *Builder) Add(f *trace.File) {
 	t := b.timeline
 	file := len(t.Files)
 	t.Files = append(t.Files, File{Path: f.Path, Format: string(f.Format), Tool: f.Tool, Cut: f.Cut})
 	if f.Own != nil {
-		t.Files[file].sayOwn(f.Own)
+		t.Files[file].setOwn(f.Own)
 	}
 	for _, n := range f.Notes {
 		t.Notes = append(t.Notes, Note{n, file})
@@ -62,10 +62,7 @@ func (b *Builder) Add(f *trace.File) error {
 			t.Devices = append(t.Devices, out)
 			continue
 		}
-		out, err := analyse(d, file, b.options)
-		if err != nil {
-			return fmt.Errorf("%s: %w", f.Path, err)
-		}
+		out := analyse(d, file, b.options)
 		if t.Files[file].NonBlocking {
 			out.withoutBusbw()
 		}
@@ -74,14 +71,14 @@ func (b *Builder) Add(f *trace.File) error {
 		}
 		t.Devices = append(t.Devices, out)
 	}
-	return nil
 }
 
 // Timeline is what was found, over all files added. It ends the building.
 func (b *Builder) Timeline() *Timeline {
 	b.ranksApart()
 	b.order()
-	conclude(b.timeline)
+	compareRanks(b.timeline)
+	b.timeline.review()
 	return b.timeline
 }
 
@@ -96,21 +93,18 @@ func (b *Builder) order() {
 	for i := range t.Devices {
 		labels[t.Devices[i].Label] = append(labels[t.Devices[i].Label], i)
 	}
-	names := map[string]map[int]string{} // by label and file
-	for label, devices := range labels {
-		names[label] = fileNames(t, devices)
-	}
-	for i := range t.Devices {
-		d := &t.Devices[i]
-		label := d.Label
-		if len(labels[label]) < 2 {
+	for _, devices := range labels {
+		if len(devices) < 2 {
 			continue
 		}
-		if d.Rank != nil {
-			d.Label += fmt.Sprintf(", device %d", d.ID)
-		}
-		if len(t.Files) > 1 {
-			d.Label += " in " + names[label][d.File]
+		for n, name := range filesOf(t, devices) {
+			d := &t.Devices[devices[n]]
+			if d.Rank != nil {
+				d.Label += fmt.Sprintf(", device %d", d.ID)
+			}
+			if len(t.Files) > 1 {
+				d.Label += " in " + name
+			}
 		}
 	}
 }
@@ -139,5 +133,4 @@ type seen struct {
 	group      int32 // index in Device.Groups
 	seq        int64 // number within the group that the file gives; trace.Unknown
 	stream     int32
-	peer       int32 // rank in the group that a send goes to or a receive comes from; trace.Unknown
 }

@@ -29,9 +29,7 @@ func TestFilesAreToldWithTheirNotes(t *testing.T) {
 		{Path: "b.sqlite", Format: trace.Nsight, Devices: []*trace.Device{&silent.Device},
 			Notes: []notice.Fact{notice.PayloadsMissing{Command: "x"}}},
 	} {
-		if err := b.Add(f); err != nil {
-			t.Fatal(err)
-		}
+		b.Add(f)
 	}
 	tl := b.Timeline()
 	if want := []File{{Path: "a.json", Format: "kineto", Tool: "torch.profiler", Cut: "it ends early"},
@@ -54,10 +52,7 @@ func TestDevicesStandInOrderWithLabelsOfTheirOwn(t *testing.T) {
 	labels := func(files ...[]*trace.Device) (labels []string) {
 		b := NewBuilder(Options{})
 		for i, devices := range files {
-			if err := b.Add(&trace.File{Path: fmt.Sprintf("dir/%d.json", i), Format: trace.Kineto, Devices: devices}); err !=
-				nil {
-				t.Fatal(err)
-			}
+			b.Add(&trace.File{Path: fmt.Sprintf("dir/%d.json", i), Format: trace.Kineto, Devices: devices})
 		}
 		for _, d := range b.Timeline().Devices {
 			labels = append(labels, d.Label)
@@ -68,16 +63,21 @@ func TestDevicesStandInOrderWithLabelsOfTheirOwn(t *testing.T) {
 	for what, c := range map[string]struct{ got, want []string }{
 		"ranks": {labels(devices{ranOn(trace.Unknown, trace.Unknown, "", 5), ranOn(10, trace.Unknown, "", 0),
 			ranOn(9, trace.Unknown, "", 1)}), []string{"rank 9", "rank 10", "GPU 5"}},
-		"hosts, processes and devices": {labels(devices{ranOn(trace.Unknown, 4, "n2", 0), ranOn(trace.Unknown, 8, "n1", 0),
-			ranOn(trace.Unknown, 7, "n1", 2), ranOn(trace.Unknown, 7, "n1", 1), ranOn(trace.Unknown, trace.Unknown, "n1", 9)}),
+		"hosts, processes and devices": {labels(devices{ranOn(trace.Unknown, 4, "n2", 0), ranOn(trace.Unknown, 8,
+			"n1", 0),
+			ranOn(trace.Unknown, 7, "n1", 2), ranOn(trace.Unknown, 7, "n1", 1), ranOn(trace.Unknown, trace.Unknown,
+				"n1", 9)}),
 			[]string{"GPU 9", "GPU 1 (pid 7)", "GPU 2 (pid 7)", "GPU 0 (pid 8)", "GPU 0 (pid 4)"}},
 		"a rank of two devices": {labels(devices{ranOn(0, trace.Unknown, "", 1), ranOn(0, trace.Unknown, "", 0)}),
 			[]string{"rank 0, device 0", "rank 0, device 1"}},
-		"a rank in two files": {labels(devices{ranOn(0, trace.Unknown, "", 1)}, devices{ranOn(0, trace.Unknown, "", 1)}),
+		"a rank in two files": {labels(devices{ranOn(0, trace.Unknown, "", 1)}, devices{ranOn(0, trace.Unknown, "",
+			1)}),
 			[]string{"rank 0, device 1 in 0.json", "rank 0, device 1 in 1.json"}},
-		"a device in two files": {labels(devices{ranOn(trace.Unknown, 5, "", 1)}, devices{ranOn(trace.Unknown, 5, "", 1)}),
+		"a device in two files": {labels(devices{ranOn(trace.Unknown, 5, "", 1)}, devices{ranOn(trace.Unknown, 5, "",
+			1)}),
 			[]string{"GPU 1 (pid 5) in 0.json", "GPU 1 (pid 5) in 1.json"}},
-		"two ranks in two files": {labels(devices{ranOn(1, trace.Unknown, "", 0)}, devices{ranOn(0, trace.Unknown, "", 0)}),
+		"two ranks in two files": {labels(devices{ranOn(1, trace.Unknown, "", 0)}, devices{ranOn(0, trace.Unknown, "",
+			0)}),
 			[]string{"rank 0", "rank 1"}},
 	} {
 		if !slices.Equal(c.got, c.want) {

@@ -23,15 +23,15 @@ func names(d *trace.Device, pattern *regexp.Regexp) []known {
 	for i, name := range d.Names {
 		all[i] = recognise(name)
 		if !all[i].comm && pattern != nil && pattern.MatchString(name) {
-			all[i].comm, all[i].by, all[i].what = true, "--comm-pattern", coll.Other
+			all[i].comm, all[i].what = true, coll.Other
 		}
 	}
 	return all
 }
 
-// classify says of every activity what it is counted as.
+// classify returns what every activity is counted as.
 //
-// Communication is what the table knows by name, and what the file says to belong to a collective: kernels with names
+// Communication is what the table knows by name, and what belongs to a collective by the file: kernels with names
 // that nobody knows yet, and copies, with which the newest libraries communicate. Where a collective has a kernel that
 // is known by name, its other kernels prepare data and compute. In a group of one rank, and in a world of one, nothing
 // is communicated, whatever runs; but busbar's own step is counted as rank counted it, where an operation is one in any
@@ -66,7 +66,7 @@ func classify(d *trace.Device, names []known) []class {
 	return classes
 }
 
-// alone says whether a call is one of a communicator that has a single rank.
+// alone reports whether a call is one of a communicator that has a single rank.
 func alone(d *trace.Device, call int32) bool {
 	g := d.Calls[call].Group
 	return d.World == 1 || g >= 0 && (d.Groups[g].Size == 1 || len(d.Groups[g].Ranks) == 1)

@@ -10,62 +10,99 @@ import (
 	"busbar/post/trace"
 )
 
-// communication is the collectives of a device, with the groups that communicated. The times of a group are of the
-// union of its own collectives, and what computing covers of it is its overlap: where two groups communicate at one
-// moment and nothing computes, both are exposed, so groups may add up to more than the device.
-type communication struct {
-	*study
-	all    []happening // by their beginning
-	groups []Group
-	index  []int32 // in groups, by the index in trace.Device.Groups; that of calls without a group is the last
+// happening is a collective as it ran: all activities of one call, or one alone that the file knows no call of.
+type happening struct {
+	seen
+	call  *trace.Call // nil: unknown
+	first int32       // index of its first activity
 }
 
-func newCommunication(s *study) *communication {
-	c := &communication{study: s, all: s.happenings(), groups: []Group{}, index: make([]int32, len(s.Groups)+1)}
-	for i := range c.index {
-		c.index[i] = -1
+// communication fills in the collectives of a device, with the groups that communicated.
+func (s *study) communication(out *Device) {
+	all := s.happenings()
+	s.groups(out, all)
+	s.collectives(out, all)
+	out.seen = make([]seen, len(all))
+	for i := range all {
+		out.seen[i] = all[i].seen
 	}
+	s.topExposed(out)
+	out.buckets()
+}
+
+// happenings are the collectives of a device, by their beginning.
+func (s *study) happenings() (all []happening) {
+	ofCall := make([]int32, len(s.Calls)) // index in all and one; 0: not met yet
+	origin := s.cover.whole.Start
+	for i := range s.Activities {
+		if s.classes[i] != communicating {
+			continue
+		}
+		a := &s.Activities[i]
+		span := trace.Span{Start: a.Start, End: a.End}
+		if a.Call >= 0 && ofCall[a.Call] > 0 {
+			h := &all[ofCall[a.Call]-1]
+			span.Start = max(span.Start, origin+h.end) // parts that run side by side count once
+			h.exposed += s.exposedIn(span)
+			h.end = max(h.end, a.End-origin)
+			continue
+		}
+		h := happening{first: int32(i), seen: seen{start: a.Start - origin, end: a.End - origin,
+			exposed: s.exposedIn(span), step: s.stepOf[i], stream: a.Stream, seq: trace.Unknown}}
+		if a.Call >= 0 {
+			ofCall[a.Call] = int32(len(all)) + 1
+			h.call = &s.Calls[a.Call]
+			h.seq = h.call.Seq
+		}
+		all = append(all, h)
+	}
+	return all
+}
+
+// exposedIn is how much of a span of communication no computing hides.
+func (s *study) exposedIn(a trace.Span) int64 {
+	return max(0, a.End-a.Start) - s.cover.compute.in(a)
+}
+
+// exposedOf is how much of a set of communication no computing hides.
+func (s *study) exposedOf(comm spans) int64 { return comm.without(s.cover.compute.of).length() }
+
+// groups fills in the groups that communicated. The times of a group are of the union of its own collectives, and what
+// computing covers of it is its overlap: where two groups communicate at one moment and nothing computes, both are
+// exposed, so groups may add up to more than the device.
+func (s *study) groups(out *Device, all []happening) {
+	index := map[int32]int32{} // in Device.Groups, by the index in trace.Device.Groups
 	var running []spans
-	for i := range c.all {
-		at := c.groupOrLast(&c.all[i])
-		if c.index[at] < 0 {
-			c.index[at] = int32(len(c.groups))
-			c.groups = append(c.groups, groupAt(s.Groups, at))
+	for i := range all {
+		h, of := &all[i], int32(trace.Unknown)
+		if h.call != nil {
+			of = h.call.Group
+		}
+		g, met := index[of]
+		if !met {
+			g = int32(len(out.Groups))
+			index[of] = g
+			out.Groups = append(out.Groups, s.groupAt(of))
 			running = append(running, nil)
 		}
-		g := c.index[at]
-		c.groups[g].Calls++
-		running[g] = running[g].with(c.all[i].Span)
+		h.group = g
+		out.Groups[g].Calls++
+		running[g] = running[g].with(trace.Span{Start: s.cover.whole.Start + h.start, End: s.cover.whole.Start + h.end})
 	}
-	for i := range c.groups {
+	for i := range out.Groups {
 		comm := running[i].and(s.cover.comm.of) // between the parts of a call it may have run nothing
-		var exposed int64
-		for _, a := range comm {
-			exposed += s.exposedIn(a)
-		}
-		c.groups[i].Comm, c.groups[i].Exposed = milliseconds(comm.length()), milliseconds(exposed)
-		c.groups[i].Overlap = milliseconds(comm.length() - exposed)
+		g, exposed := &out.Groups[i], s.exposedOf(comm)
+		g.Comm, g.Exposed = milliseconds(comm.length()), milliseconds(exposed)
+		g.Overlap = milliseconds(comm.length() - exposed)
 	}
-	return c
 }
 
-// groupOf is the index of a collective's group in groups.
-func (c *communication) groupOf(h *happening) int32 { return c.index[c.groupOrLast(h)] }
-
-// groupOrLast is the index of a collective's group in trace.Device.Groups; one more than the last where it is unknown.
-func (c *communication) groupOrLast(h *happening) int32 {
-	if h.call >= 0 && c.Calls[h.call].Group >= 0 {
-		return c.Calls[h.call].Group
-	}
-	return int32(len(c.Groups))
-}
-
-// groupAt is a group with nothing counted; the index after the last stands for what the file knows no group of.
-func groupAt(all []trace.Group, index int32) Group {
-	if int(index) == len(all) {
+// groupAt is a group with nothing counted; one without a name where the file knows none.
+func (s *study) groupAt(index int32) Group {
+	if index < 0 {
 		return Group{}
 	}
-	g := all[index]
+	g := s.Groups[index]
 	out := Group{Name: g.Name, About: g.About, Size: max(g.Size, len(g.Ranks)), Members: g.Ranks}
 	if rank := g.Rank; rank != trace.Unknown {
 		out.Rank = &rank
@@ -73,81 +110,74 @@ func groupAt(all []trace.Group, index int32) Group {
 	return out
 }
 
-// kindOfCall is what calls have in common that stand in one row.
+// kindOfCall is what calls of one row have in common.
 type kindOfCall struct {
 	group int32 // index in Device.Groups
 	name  string
 	bytes int64
 	typ   string
-	by    string
 	parts int // calls in one kernel
 }
 
-// kindOf is the row of a happening.
-func (c *communication) kindOf(h *happening) kindOfCall {
-	k := kindOfCall{group: c.groupOf(h), bytes: trace.Unknown, by: c.by(h), parts: 1}
-	_, k.name = c.operation(h)
-	if h.call >= 0 {
-		call := &c.Calls[h.call]
+// kindOf is the row of a happening. What the file has about the call comes before
+// the name of the kernel.
+func (s *study) kindOf(h *happening) kindOfCall {
+	kernel := s.names[s.Activities[h.first].Name]
+	k := kindOfCall{group: h.group, name: kernel.name, bytes: trace.Unknown, parts: 1}
+	if kernel.what != coll.Other && kernel.comm {
+		k.name = kernel.what.String()
+	}
+	if call := h.call; call != nil {
 		k.bytes, k.typ, k.parts = max(call.Bytes, trace.Unknown), call.Type, max(1, call.Parts)
+		if call.What != coll.Other && call.What != 0 {
+			k.name = call.What.String()
+		} else {
+			k.name = cmp.Or(call.Name, k.name)
+		}
 	}
 	return k
 }
 
 func (k kindOfCall) compare(o kindOfCall) int {
 	return cmp.Or(cmp.Compare(k.group, o.group), cmp.Compare(k.name, o.name), cmp.Compare(k.bytes, o.bytes),
-		cmp.Compare(k.typ, o.typ),
-		cmp.Compare(k.parts, o.parts), cmp.Compare(k.by, o.by))
+		cmp.Compare(k.typ, o.typ), cmp.Compare(k.parts, o.parts))
 }
 
-// tally are the calls of one row, in milliseconds.
-type tally struct {
-	took    []float64
-	exposed float64
-}
-
-// collectives are the rows of a device, and for every happening the row that it stands in.
-func (c *communication) collectives() (rows []Collective, of []int32) {
-	tallies := map[kindOfCall]*tally{}
-	kinds := make([]kindOfCall, len(c.all))
-	for i := range c.all {
-		h := &c.all[i]
-		k := c.kindOf(h)
-		kinds[i] = k
-		if tallies[k] == nil {
-			tallies[k] = &tally{}
+// collectives fills in the rows of a device.
+func (s *study) collectives(out *Device, all []happening) {
+	kinds, rows := make([]kindOfCall, len(all)), map[kindOfCall]int32{}
+	for i := range all {
+		kinds[i] = s.kindOf(&all[i])
+		rows[kinds[i]] = 0
+	}
+	for i, k := range slices.SortedFunc(maps.Keys(rows), kindOfCall.compare) {
+		rows[k] = int32(i)
+		g := &out.Groups[k.group]
+		row := Collective{Name: k.name, Group: g.Name, Ranks: g.Size, Type: k.typ, Parts: k.parts}
+		if k.bytes != trace.Unknown {
+			row.Bytes = &k.bytes
 		}
-		tallies[k].took = append(tallies[k].took, milliseconds(h.End-h.Start))
-		tallies[k].exposed += milliseconds(h.exposed)
+		out.Collectives = append(out.Collectives, row)
 	}
-	order := slices.SortedFunc(maps.Keys(tallies), kindOfCall.compare)
-	at := make(map[kindOfCall]int32, len(order))
-	rows = make([]Collective, len(order))
-	for i, k := range order {
-		at[k] = int32(i)
-		rows[i] = k.row(tallies[k], &c.groups[k.group])
+	took := make([][]float64, len(rows))
+	for i := range all {
+		h := &all[i]
+		h.collective = rows[kinds[i]]
+		took[h.collective] = append(took[h.collective], milliseconds(h.end-h.start))
+		out.Collectives[h.collective].Exposed += milliseconds(h.exposed)
 	}
-	of = make([]int32, len(c.all))
-	for i := range c.all {
-		of[i] = at[kinds[i]]
+	for i := range took {
+		out.Collectives[i].took(took[i])
 	}
-	return rows, of
 }
 
-// row is the row of calls of a kind.
-func (k kindOfCall) row(t *tally, g *Group) Collective {
-	c := Collective{
-		Name: k.name, Group: g.Name, Ranks: g.Size, Type: k.typ, By: k.by, Parts: k.parts, Calls: len(t.took),
-		Median: stats.Median(t.took), Least: slices.Min(t.took), Exposed: t.exposed,
-	}
-	for _, took := range t.took {
-		c.Sum += took
-	}
-	if bytes := k.bytes; bytes != trace.Unknown {
-		c.Bytes = &bytes
+// took sets what calls of a kind took, in milliseconds.
+func (c *Collective) took(ms []float64) {
+	c.Calls, c.Sum, c.Median, c.Least = len(ms), 0, stats.Median(ms), slices.Min(ms)
+	for _, one := range ms {
+		c.Sum += one
 	}
 	c.Busbw, c.BusbwMax = c.busbwAt(c.Median), c.busbwAt(c.Least)
-	return c
 }
 
 // busbwAt is the bus bandwidth of a collective at a time in milliseconds, in GB/s; nil where size, ranks or operation

@@ -1,7 +1,6 @@
 package timeline
 
 import (
-	"context"
 	"fmt"
 	"path/filepath"
 	"regexp"
@@ -19,8 +18,8 @@ const traces = "../../../shared/examples/traces"
 func public(t *testing.T, path string, o Options) *Timeline {
 	t.Helper()
 	b := NewBuilder(o)
-	problems, err := trace.Each(context.Background(), needs.Examples(t, filepath.Join(traces, path)), trace.Options{},
-		b.Add)
+	add := func(f *trace.File) error { b.Add(f); return nil }
+	problems, err := trace.Each(t.Context(), needs.Examples(t, filepath.Join(traces, path)), trace.Options{}, add)
 	if err != nil || len(problems) > 0 {
 		t.Fatal(err, problems)
 	}
@@ -39,8 +38,16 @@ func TestPublicTracesHaveTheFiguresThatWereComputedApart(t *testing.T) {
 	} {
 		t.Run(filepath.Base(path), func(t *testing.T) {
 			d := public(t, path, Options{}).Devices[0]
-			got := fmt.Sprintf("%.3f %.3f %.3f %.3f %.3f %.3f %.2f", d.Span, d.Compute, d.Comm, d.Overlap, d.Exposed, d.Idle,
-				*d.Efficiency)
+			got := fmt.Sprintf(
+				"%.3f %.3f %.3f %.3f %.3f %.3f %.2f",
+				d.Span,
+				d.Compute,
+				d.Comm,
+				d.Overlap,
+				d.Exposed,
+				d.Idle,
+				*d.Efficiency,
+			)
 			if got != want {
 				t.Errorf("span, compute, comm, overlap, exposed, idle, overlap %% are\n%s, want\n%s", got, want)
 			}
@@ -52,7 +59,10 @@ func TestPublicTracesHaveTheFiguresThatWereComputedApart(t *testing.T) {
 func TestPublicExportOfTwoDevices(t *testing.T) {
 	var got []string
 	for _, d := range public(t, "nsys/mfu_2gpu_before.sqlite", Options{}).Devices {
-		got = append(got, fmt.Sprintf("%.3f %.3f %.3f %.3f %.3f", d.Span, d.Compute, d.Comm, d.Overlap, d.MemcpyOnly+d.Idle))
+		got = append(
+			got,
+			fmt.Sprintf("%.3f %.3f %.3f %.3f %.3f", d.Span, d.Compute, d.Comm, d.Overlap, d.MemcpyOnly+d.Idle),
+		)
 		if len(d.Shared) != 1 || d.Shared[0].OfComm != 100 || d.Shared[0].OfCompute != 100 {
 			t.Errorf("%s: shared streams are %+v", d.Label, d.Shared)
 		}

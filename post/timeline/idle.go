@@ -5,10 +5,8 @@ import "busbar/post/trace"
 // splitIdle cuts every moment at which nothing runs by why nothing ran, and looks at what ran next for it. Until the
 // host launched that, the device had nothing to do and was bound by the host; from then on it waited: for an event, for
 // the stream, for the few microseconds that a launch takes. Where several begin together, the one launched first
-// counts, as the device could have begun with it. Where the launch is not in the file, the gap is not explained. There
-// are about so many gaps.
-func splitIdle(d *trace.Device, gaps int) (hostBound, waiting, unexplained spans) {
-	hostBound, waiting = make(spans, 0, gaps), make(spans, 0, gaps)
+// counts, as the device could have begun with it. Where the launch is not in the file, the gap is not explained.
+func splitIdle(d *trace.Device) (hostBound, waiting, unexplained spans) {
 	busyUntil := d.Activities[0].Start
 	for i := 0; i < len(d.Activities); {
 		start := d.Activities[i].Start

@@ -38,8 +38,16 @@ func TestIdleTimeIsSplitByWhenTheNextWasLaunched(t *testing.T) {
 		c.make(g)
 		d := g.analysed(t, Options{})
 		if d.HostBound != c.hostBound || d.Waiting != c.waiting || d.Unexplained != c.unexplained {
-			t.Errorf("%s: host-bound %g, waiting %g, unexplained %g ms; want %g, %g and %g", what, d.HostBound, d.Waiting,
-				d.Unexplained, c.hostBound, c.waiting, c.unexplained)
+			t.Errorf(
+				"%s: host-bound %g, waiting %g, unexplained %g ms; want %g, %g and %g",
+				what,
+				d.HostBound,
+				d.Waiting,
+				d.Unexplained,
+				c.hostBound,
+				c.waiting,
+				c.unexplained,
+			)
 		}
 	}
 }

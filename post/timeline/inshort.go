@@ -11,30 +11,28 @@ func (t *Timeline) InShort() (all []notice.Fact) {
 	for _, e := range t.Scaling {
 		all = append(all, e.Found)
 	}
-	y := t.typically()
-	if len(y.devices) == 0 {
+	a := assess(t)
+	if len(a.all.devices) == 0 {
 		reason := notice.NoGPUWork
 		if t.Ran() {
 			reason = notice.OnlyCopiesRan
 		}
 		return append(all, notice.NothingRan{What: reason})
 	}
-	for _, f := range []notice.Fact{ownStep(t), y.shares(), y.hiding(), t.sharedStreams(), t.WaitingFact()} {
+	for _, f := range []notice.Fact{ownStepOf(t), a.shares(), overlapShare(a), t.sharedStreams(), t.WaitingFact()} {
 		if f != nil && t.show(f.Code()) {
 			all = append(all, f)
 		}
 	}
 	if len(t.Advice) > 0 {
-		first := notice.TryFirst{Advice: adviceOf(t.Advice[0])}
-		if gain := y.gain(t.Advice[0]); gain.Time > 0 {
+		first := notice.TryFirst{Advice: notice.AdviceOf{Kept: notice.Kept{Fact: t.Advice[0].Fact}}}
+		if gain := t.Worth(t.Advice[0]); gain.Time > 0 {
 			first.Gain = &gain
 		}
 		all = append(all, first)
 	}
 	return all
 }
-
-func adviceOf(a Advice) notice.AdviceOf { return notice.AdviceOf{Kept: notice.Kept{Fact: a.Fact}} }
 
 // InShortTexts are those facts in sentences.
 func (t *Timeline) InShortTexts() (texts []string) {
@@ -48,39 +46,36 @@ func (t *Timeline) InShortTexts() (texts []string) {
 	return texts
 }
 
-// hiding is how much of communication overlaps.
-func (y typical) hiding() notice.Fact {
-	c := y.communicating()
+// overlapShare is how much of communication overlaps.
+func overlapShare(a assessment) notice.Fact {
 	switch {
-	case len(c.devices) == 0:
+	case len(a.comm.devices) == 0:
 		return notice.NothingRan{What: notice.NoCommunication}
-	case !slices.ContainsFunc(c.devices, func(d *Device) bool { return d.Overlap > 0 }):
+	case !slices.ContainsFunc(a.comm.devices, func(d *Device) bool { return d.Overlap > 0 }):
 		return notice.NoOverlapAtAll{}
 	}
-	return notice.OverlapShare{Share: c.percents(overlapOf, commOf)}
+	return notice.OverlapShare{Share: a.comm.percents(overlapOf, commOf)}
 }
 
 // Worth is what a piece of advice can save.
-func (t *Timeline) Worth(a Advice) notice.Gain { return t.typically().gain(a) }
-
-func (y typical) gain(a Advice) notice.Gain { return notice.Gain{Time: seconds(a.Gain), Per: y.span()} }
+func (t *Timeline) Worth(a Advice) notice.Gain {
+	return notice.Gain{Time: seconds(a.Gain), Per: t.typically().per}
+}
 
 // Per is what the gain of advice is for: a step where all GPUs have some, else the recording.
-func (t *Timeline) Per() string { return t.typically().per }
+func (t *Timeline) Per() string { return string(t.typically().per) }
 
-// Ran says whether anything ran on a GPU while it was recorded.
+// Ran reports whether anything ran on a GPU while it was recorded.
 func (t *Timeline) Ran() bool {
 	return slices.ContainsFunc(t.Devices, func(d Device) bool { return d.Span > 0 })
 }
 
 // shares are what the time goes to.
-func (y typical) shares() notice.Fact {
-	f := notice.TimeShares{
-		Per: y.span(), Time: seconds(y.part(spanOf)), Compute: y.percents(computeOf, spanOf),
-		Idle:   y.percents(idleOf, spanOf),
-		Median: y.over(),
-	}
-	if len(y.communicating().devices) > 0 {
+func (a assessment) shares() notice.Fact {
+	y := a.all
+	f := notice.TimeShares{Per: y.per, Time: seconds(y.part(spanOf)), Compute: y.percents(computeOf, spanOf),
+		Idle: y.percents(idleOf, spanOf), Median: y.over()}
+	if len(a.comm.devices) > 0 {
 		f.Exposed = y.percents(exposedOf, spanOf)
 	}
 	if y.share(copiesOf, spanOf) >= 0.05 {
@@ -88,8 +83,6 @@ func (y typical) shares() notice.Fact {
 	}
 	return f
 }
-
-func copiesOf(p *Parts) float64 { return p.MemcpyOnly }
 
 // percents is a part of another in percent; of several GPUs the median, with the smallest and the largest.
 func (y typical) percents(part, of func(*Parts) float64) notice.ShareRange {

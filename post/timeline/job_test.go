@@ -2,7 +2,7 @@ package timeline
 
 import (
 	"fmt"
-	"math/rand/v2"
+	"slices"
 
 	"busbar/post/trace"
 )
@@ -16,7 +16,6 @@ type job struct {
 	clock        func(rank int) int64             // ns that a rank's times are later than the first's
 	noSteps      bool
 	numbered     bool // the file numbers calls
-	host         string
 	origin       int64
 }
 
@@ -28,11 +27,7 @@ func (j job) ranksOf() []Device {
 	at := make([]int64, j.ranks)
 	for r := range devices {
 		d := &devices[r]
-		d.Rank, d.World, d.Label, d.Kernels, d.Host, d.origin = &r, j.ranks, fmt.Sprintf("rank %d", r), 1, j.host,
-			trace.Unknown
-		if j.host != "" {
-			d.origin = j.origin
-		}
+		d.Rank, d.World, d.Label, d.Kernels, d.origin = &r, j.ranks, fmt.Sprintf("rank %d", r), 1, j.origin
 		d.Groups = []Group{{Name: "0", Size: j.ranks}}
 		for _, s := range j.sizes {
 			d.Collectives = append(d.Collectives, Collective{Name: "all_reduce", Group: "0", Bytes: &s, Type: "float32",
@@ -67,8 +62,9 @@ func (j job) ranksOf() []Device {
 					at[r] += j.clock(r)
 				}
 				d := &devices[r]
-				one := seen{start: begin[r], end: at[r], exposed: at[r] - begin[r], step: int32(s), collective: int32(c),
-					seq: trace.Unknown, peer: trace.Unknown, stream: int32(20 + r)}
+				one := seen{start: begin[r], end: at[r], exposed: at[r] - begin[r], step: int32(s),
+					collective: int32(slices.Index(j.sizes, j.sizes[c])),
+					seq:        trace.Unknown, stream: int32(20 + r)}
 				if j.numbered {
 					one.seq = number
 				}
@@ -81,7 +77,8 @@ func (j job) ranksOf() []Device {
 			p := &devices[r].Steps[s]
 			p.Exposed, p.Span = p.Comm, p.Comm+p.Compute
 			d := &devices[r]
-			d.Compute, d.Comm, d.Exposed, d.Span, d.Busy = d.Compute+p.Compute, d.Comm+p.Comm, d.Exposed+p.Comm, d.Span+p.Span,
+			d.Compute, d.Comm, d.Exposed, d.Span, d.Busy = d.Compute+p.Compute, d.Comm+p.Comm, d.Exposed+p.Comm,
+				d.Span+p.Span,
 				d.Busy+p.Compute
 		}
 	}
@@ -96,21 +93,11 @@ func (j job) ranksOf() []Device {
 	return devices
 }
 
-// cutFront is a trace that began some calls later.
-func cutFront(d *Device, calls int) {
-	d.seen = d.seen[calls:]
-}
-
 func compared(devices ...Device) *Timeline {
 	t := &Timeline{Devices: devices}
-	conclude(t)
+	compareRanks(t)
+	t.review()
 	return t
-}
-
-// equal is work that no rank has more of.
-func equal(seed uint64) func(int, int, int) int64 {
-	r := rand.New(rand.NewPCG(seed, 1))
-	return func(int, int, int) int64 { return 5*msec + r.Int64N(msec) }
 }
 
 func mib(n ...int64) []int64 {

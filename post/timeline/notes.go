@@ -5,14 +5,14 @@ import (
 	"busbar/post/trace"
 )
 
-// mostEarly is how many percent of activities may have run before they were launched until clocks are said to disagree:
-// single ones do by the granularity of two clocks.
+// mostEarly is how many percent of activities may have run before they were launched until clocks are taken to
+// disagree: single ones do by the granularity of two clocks.
 const mostEarly = 1
 
 // notes are what the values of a device are to be read with.
 func (s *study) notes(file int) []Note {
 	var launched, early int
-	var graphs, peers int64
+	var graphs int64
 	for i := range s.Activities {
 		a := &s.Activities[i]
 		if a.Launch != trace.NoTime {
@@ -21,20 +21,14 @@ func (s *study) notes(file int) []Note {
 				early++
 			}
 		}
-		switch {
-		case a.Kind == trace.GraphTrace:
+		if a.Kind == trace.GraphTrace {
 			graphs += a.End - a.Start
-		case a.Kind == trace.MemcpyPeer && s.classes[i] == copying:
-			peers += a.End - a.Start
 		}
 	}
 	notes := []Note{}
 	add := func(f notice.Fact) { notes = append(notes, Note{f, file}) }
 	if graphs > 0 {
 		add(notice.CUDAGraphs{Time: seconds(milliseconds(graphs))})
-	}
-	if peers > 0 {
-		add(notice.PeerCopies{Time: seconds(milliseconds(peers))})
 	}
 	if early*100 > launched*mostEarly {
 		add(notice.ClocksDisagree{Early: early, Of: launched})

@@ -6,7 +6,8 @@ import (
 	"busbar/internal/notice"
 )
 
-// Notices are all that is reported of a timeline: notes, the straggler, shared streams, and what the advice is based on.
+// Notices are all that is reported of a timeline: notes, the straggler, shared streams, and what the advice is based
+// on.
 func (t *Timeline) Notices() []notice.Notice {
 	all := append([]notice.Notice{}, t.Skipped...)
 	add := func(f notice.Fact, at notice.Location) {

@@ -14,24 +14,21 @@ import (
 var ownName = regexp.MustCompile(
 	`^busbar (?:(?P<op>all_reduce|all_gather|reduce_scatter)|forward|backward|compress|optimizer)(?: |$)`)
 
-// ownBy is whose such operations are.
-const ownBy = "busbar's own step"
-
 // recogniseOwn looks the name of something up that busbar ran itself; ok is false of all other names.
 func recogniseOwn(name string) (k known, ok bool) {
 	m := ownName.FindStringSubmatch(name)
 	if m == nil {
 		return known{}, false
 	}
-	k = known{within: true, own: true, by: ownBy, what: coll.Other, name: name}
+	k = known{within: true, own: true, what: coll.Other, name: name}
 	if op := m[ownName.SubexpIndex("op")]; op != "" {
 		k.comm, k.within, k.what = true, false, operationOf(op)
 	}
 	return k, true
 }
 
-// sayOwn says that a file is of busbar's own step, and of which.
-func (f *File) sayOwn(o *trace.Own) {
+// setOwn notes that a file is of busbar's own step, and of which.
+func (f *File) setOwn(o *trace.Own) {
 	f.Own, f.NoGPU, f.NonBlocking = o.Fact().Name(), o.OnHost || o.Rehearsed, o.NonBlocking
 }
 
@@ -42,26 +39,25 @@ func (d *Device) withoutBusbw() {
 	}
 }
 
-// NonBlocking says whether that is so of what was read: nothing is told then of single operations, but when they were
-// on their way.
+// NonBlocking reports whether operations are non-blocking: then only when they were on their way is known of them.
 func (t *Timeline) NonBlocking() bool {
 	return slices.ContainsFunc(t.Files, func(f File) bool { return f.NonBlocking })
 }
 
-// own says whether all that was read is busbar's own step, and no training.
+// own reports whether all that was read is busbar's own step, and no training.
 func (t *Timeline) own() bool {
 	return len(t.Files) > 0 && !slices.ContainsFunc(t.Files, func(f File) bool { return f.Own == "" })
 }
 
-// ownStep is what comes first of busbar's own step; nil where it is training.
-func ownStep(t *Timeline) notice.Fact {
+// ownStepOf is what comes first of busbar's own step; nil where it is training.
+func ownStepOf(t *Timeline) notice.Fact {
 	if !t.own() {
 		return nil
 	}
 	return notice.OwnStep{Step: t.Files[0].Own, NoGPU: notice.OnThreads(t.Files[0].NoGPU)}
 }
 
-// Unit is what a device is called where several are told of: the threads of a rank are no GPU.
+// Unit is what a device is called where several are listed: the threads of a rank are no GPU.
 func (t *Timeline) Unit() string {
 	if t.own() && !slices.ContainsFunc(t.Files, func(f File) bool { return !f.NoGPU }) {
 		return "rank"

@@ -5,7 +5,6 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	"busbar/internal/coll"
@@ -70,9 +69,7 @@ func ownTimeline(t *testing.T, traces ...steps.Trace) *Timeline {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := b.Add(read); err != nil {
-			t.Fatal(err)
-		}
+		b.Add(read)
 	}
 	return b.Timeline()
 }
@@ -90,8 +87,17 @@ func TestOwnStepsReadBackAsTheyWere(t *testing.T) {
 		r := rand.New(rand.NewPCG(seed, 2))
 		plan := drawnPlan(r)
 		rank := r.IntN(plan.World)
-		own := steps.Trace{Tool: "busbar 9", Run: "r", Point: 1, Plan: plan, Backend: "mpi", Computing: "FMA", Rank: rank,
-			Process: 77, Host: "n1"}
+		own := steps.Trace{
+			Tool:      "busbar 9",
+			Run:       "r",
+			Point:     1,
+			Plan:      plan,
+			Backend:   "mpi",
+			Computing: "FMA",
+			Rank:      rank,
+			Process:   77,
+			Host:      "n1",
+		}
 		var sum steps.Intervals
 		for n := range 1 + r.IntN(3) {
 			spans := drawnSpans(r, plan)
@@ -130,109 +136,23 @@ func TestOwnStepsReadBackAsTheyWere(t *testing.T) {
 	}
 }
 
-// Operations have the size, the type and the order that the plan gives them, so that ranks are matched and bandwidths
-// are right.
-func TestOwnOperationsAreThoseOfThePlan(t *testing.T) {
-	plan := &steps.Plan{Model: "m", World: 2, Point: steps.Point{Strategy: steps.FSDP, Bucket: steps.PerLayer,
-		Type: coll.Float8E4M3},
-		Segments: []steps.Segment{{Name: "forward", Work: steps.Forward}},
-		Ops: []steps.Op{
-			{Name: "gather a", Collective: coll.AllGather, Count: 4096}, {Name: "reduce a", Collective: coll.ReduceScatter,
-				Count: 2048}, {Name: "bucket 1", Collective: coll.AllReduce, Count: 1 << 20},
-		}}
-	spans := program.Spans{Segments: []program.Span{{Start: 10, End: 2000}}, Ops: []program.Span{{Start: 10, End: 1010},
-		{Start: 1010, End: 3010}, {Start: 3010, End: 7010}}}
-	var traces []steps.Trace
-	for rank := range 2 {
-		traces = append(traces, steps.Trace{Tool: "busbar 9", Plan: plan, Backend: "nccl", GPU: "NVIDIA H100",
-			Computing: "FMA kernels", Device: rank, Rank: rank, Process: 10 + rank,
-			Steps: []steps.TracedStep{{Number: 1, Spans: spans}, {Number: 2, Spans: spans}}})
-	}
-	found := ownTimeline(t, traces...)
-	if a := found.Across; a == nil || a.Matched != 6 || a.Alone != 0 {
-		t.Fatalf("of six operations on two ranks matched are %+v", a)
-	}
-	for _, d := range found.Devices {
-		if d.GPU != "NVIDIA H100" || d.ID != *d.Rank {
-			t.Errorf("%s is device %d, %s", d.Label, d.ID, d.GPU)
-		}
-		got := map[string]string{}
-		for _, c := range d.Collectives {
-			if c.Bytes == nil {
-				t.Fatalf("%+v has no size", c)
-			}
-			got[c.Name] = fmt.Sprintf("%d %s %d %d %s", *c.Bytes, c.Type, c.Ranks, c.Calls, c.By)
-		}
-		for i := range plan.Ops {
-			want, err := plan.Case(i)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if text := fmt.Sprintf("%d float8e4m3 2 2 busbar's own step", want.SizeBytes); got[want.Collective.String()] !=
-				text {
-				t.Errorf("%s is %q, want %q", want.Collective, got[want.Collective.String()], text)
-			}
-		}
-	}
-}
-
-func TestOwnStepsSaySo(t *testing.T) {
-	plan := &steps.Plan{Model: "resnet50", World: 1, Point: steps.Point{Strategy: steps.DDP, Bucket: 25 << 20,
-		Type: coll.Float32, Progress: steps.Poll},
-		Segments: []steps.Segment{{Name: "forward", Work: steps.Forward}}}
-	spans := program.Spans{Segments: []program.Span{{Start: 10, End: 2000}}}
-	for _, c := range []struct {
-		gpu       string
-		rehearsed bool
-		says      string
-		noGPU     bool
-	}{
-		{"", false, "This is busbar's own step (busbar 9; resnet50, ddp 25M float32, polling; mpi; CPUs, no GPU: 1 thread of FMA), not a training job.", true},
-		{"Stand-in", true, "SIMULATED, no GPU: 1 thread of FMA", true},
-		{"NVIDIA H100", false, "on a GPU: 1 thread of FMA", false},
-	} {
-		found := ownTimeline(t, steps.Trace{Tool: "busbar 9", Plan: plan, Backend: "mpi", GPU: c.gpu,
-			Computing: "1 thread of FMA", Rehearsed: c.rehearsed, Process: 5,
-			Steps: []steps.TracedStep{{Number: 1, Spans: spans}}})
-		if says := found.InShortTexts()[0]; !strings.Contains(says, c.says) ||
-			strings.Contains(says, "by threads of a rank") != c.noGPU {
-			t.Errorf("%q is not what is said first: %s", c.says, says)
-		}
-		if f := found.Files[0]; f.Tool != "busbar 9" || f.NoGPU != c.noGPU {
-			t.Errorf("file is %+v", f)
-		}
-		if len(found.Notes) != 1 || found.Notes[0].Code() != "busbar-trace" {
-			t.Errorf("notes are %+v", found.Notes)
-		}
-	}
-	g := newGPU()
-	g.ran(gemm, 7, 0, 1e6)
-	b := NewBuilder(Options{})
-	if err := b.Add(&trace.File{Path: "torch.json", Devices: []*trace.Device{&g.Device}}); err != nil {
-		t.Fatal(err)
-	}
-	if says := b.Timeline().InShortTexts()[0]; strings.Contains(says, "busbar") {
-		t.Errorf("of a profiler's trace it is said: %s", says)
-	}
-}
-
 // No kernel of anybody else is taken for one of busbar's steps.
 func TestOwnNames(t *testing.T) {
 	for name, want := range map[string]known{
-		"busbar all_reduce (bucket 3)":         {comm: true, own: true, by: ownBy, what: coll.AllReduce},
-		"busbar reduce_scatter (reduce x)":     {comm: true, own: true, by: ownBy, what: coll.ReduceScatter},
-		"busbar backward all_reduce(int)":      {within: true, own: true, by: ownBy, what: coll.Other},
-		"busbar optimizer":                     {within: true, own: true, by: ownBy, what: coll.Other},
+		"busbar all_reduce (bucket 3)":         {comm: true, own: true, what: coll.AllReduce},
+		"busbar reduce_scatter (reduce x)":     {comm: true, own: true, what: coll.ReduceScatter},
+		"busbar backward all_reduce(int)":      {within: true, own: true, what: coll.Other},
+		"busbar optimizer":                     {within: true, own: true, what: coll.Other},
 		"busbar_fill(float*)":                  {what: 0},
-		"void busbar::all_reduce<float>(int*)": {comm: true, by: "by its name", what: coll.AllReduce},
-		"busbar all_reduced":                   {},
+		"void busbar::all_reduce<float>(int*)": {comm: true, what: coll.AllReduce},
+		"busbar all_reduced":                   {comm: true, what: coll.AllReduce},
 	} {
 		got := recognise(name)
 		if got.name == "" {
 			t.Errorf("%q has no name", name)
 		}
-		if got.name = ""; want.by == "" {
-			got.by, got.what, got.comm = "", 0, got.comm && got.own
+		if got.name = ""; !want.comm && !want.within {
+			got.what = 0
 		}
 		if got != want {
 			t.Errorf("%q is %+v, want %+v", name, got, want)

@@ -1,10 +1,12 @@
 package timeline
 
 import (
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
 
+	"busbar/internal/notice"
 	"busbar/post/trace"
 )
 
@@ -20,9 +22,7 @@ func read(t *testing.T, paths []string, devices ...*trace.Device) *Timeline {
 	t.Helper()
 	b := NewBuilder(Options{})
 	for i, d := range devices {
-		if err := b.Add(&trace.File{Path: paths[i], Format: trace.Nsight, Devices: []*trace.Device{d}}); err != nil {
-			t.Fatal(err)
-		}
+		b.Add(&trace.File{Path: paths[i], Format: trace.Nsight, Devices: []*trace.Device{d}})
 	}
 	return b.Timeline()
 }
@@ -33,21 +33,20 @@ func TestWhatSaysItIsOneRank(t *testing.T) {
 	unknown := []string{"GPU 0 in node0/rank0.sqlite", "GPU 0 in node1/rank0.sqlite"}
 	for what, c := range map[string]struct {
 		a, b  *trace.Device
-		says  string
+		clash bool
 		lanes int
 		names []string
 	}{
 		"two hosts": {recorded(0, trace.Unknown, "n0", start), recorded(0, trace.Unknown, "n1", start+1e9),
-			"rank 0 (node0/rank0.sqlite, node1/rank0.sqlite; hosts n0 and n1)", 2, unknown},
-		"two processes": {recorded(0, 11, "n0", start), recorded(0, 12, "n0", start+1e9), "processes 11 and 12", 2,
+			true, 2, unknown},
+		"two processes": {recorded(0, 11, "n0", start), recorded(0, 12, "n0", start+1e9), true, 2,
 			[]string{"GPU 0 (pid 11)", "GPU 0 (pid 12)"}},
 		"the same time": {recorded(0, trace.Unknown, "", start), recorded(0, trace.Unknown, "", start+1e6-1),
-			"at the same time", 2, unknown},
-		"one after another": {recorded(0, 11, "n0", start), recorded(0, 11, "n0", start+1e6), "", 0,
+			true, 2, unknown},
+		"one after another": {recorded(0, 11, "n0", start), recorded(0, 11, "n0", start+1e6), false, 0,
 			[]string{"rank 0, device 0 in node0/rank0.sqlite", "rank 0, device 0 in node1/rank0.sqlite"}},
-		"the same recording": {recorded(0, 11, "n0", start), recorded(0, 11, "n0", start),
-			"counts once: node0/rank0.sqlite and node1/rank0.sqlite", 0, []string{"rank 0"}},
-		"two ranks": {recorded(0, 11, "n0", start), recorded(1, 12, "n0", start), "", 2, []string{"rank 0", "rank 1"}},
+		"two ranks": {recorded(0, 11, "n0", start), recorded(1, 12, "n0", start), false, 2, []string{"rank 0",
+			"rank 1"}},
 	} {
 		tl := read(t, two, c.a, c.b)
 		var labels []string
@@ -60,10 +59,13 @@ func TestWhatSaysItIsOneRank(t *testing.T) {
 		if !slices.Equal(labels, c.names) {
 			t.Errorf("%s: labels are %q, want %q", what, labels, c.names)
 		}
-		switch {
-		case c.says == "" && len(tl.Notes) > 0, c.says != "" &&
-			(len(tl.Notes) != 1 || !strings.Contains(tl.Notes[0].Text(), c.says)):
-			t.Errorf("%s: notes are %+v, want one with %q", what, tl.Notes, c.says)
+		var want []Note
+		if c.clash {
+			want = []Note{{notice.SameRank{Ranks: []notice.RankClash{{Rank: 0,
+				Files: []string{"node0/rank0.sqlite", "node1/rank0.sqlite"}}}}, -1}}
+		}
+		if !reflect.DeepEqual(tl.Notes, want) && len(tl.Notes)+len(want) > 0 {
+			t.Errorf("%s: notes are %+v, want %+v", what, tl.Notes, want)
 		}
 		lanes := 0
 		if tl.Across != nil {
@@ -82,8 +84,8 @@ func TestFilesAreNamedByAsMuchAsTellsThemApart(t *testing.T) {
 		{{"x.json", "/r/a/x.json"}, {"x.json", "a/x.json"}},
 		{{"x.json", "x.json"}, {"x.json", "x.json"}},
 	} {
-		tl := &Timeline{Files: []File{{Path: c[0][0]}, {Path: c[0][1]}}}
-		if got := namesOf(tl.Files, []int{0, 1}); !slices.Equal(got, c[1]) {
+		tl := &Timeline{Files: []File{{Path: c[0][0]}, {Path: c[0][1]}}, Devices: []Device{{File: 0}, {File: 1}}}
+		if got := filesOf(tl, []int{0, 1}); !slices.Equal(got, c[1]) {
 			t.Errorf("%q are called %q, want %q", c[0], got, c[1])
 		}
 	}

@@ -2,9 +2,11 @@ package timeline
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"maps"
+	"path/filepath"
 	"slices"
-	"strings"
 
 	"busbar/internal/notice"
 	"busbar/internal/units"
@@ -22,13 +24,15 @@ func Read(ctx context.Context, paths []string, o Options) (*Timeline, []notice.N
 	if o.StepPattern != nil {
 		reading.KeepRange = o.StepPattern.MatchString
 	}
-	b, read, points := NewBuilder(o), 0, ownPoints{}
+	b, read := NewBuilder(o), 0
+	points := map[string]string{} // of busbar's own steps: the folder and the step
 	problems, err := trace.Each(ctx, files, reading, func(f *trace.File) error {
 		read++
-		points.add(f)
-		if err := b.Add(f); err != nil {
-			return err
+		if own := f.Own; own != nil {
+			point := fmt.Sprint(own.Run, own.Point)
+			points[point] = fmt.Sprintf("%s   %s, %s", filepath.Dir(f.Path), own.Model, own.Step)
 		}
+		b.Add(f)
 		return context.Cause(ctx)
 	})
 	if err != nil {
@@ -36,56 +40,57 @@ func Read(ctx context.Context, paths []string, o Options) (*Timeline, []notice.N
 	}
 	named := func(n notice.Notice) bool { return slices.Contains(paths, n.At.File) }
 	if problems = append(passed, problems...); read == 0 || slices.ContainsFunc(problems, named) {
-		return nil, nil, &noTraceError{paths, problems}
+		return nil, nil, noTrace(paths, problems)
 	}
-	if err := points.one(); err != nil {
-		return nil, nil, err
+	if len(points) > 1 {
+		return nil, nil, fmt.Errorf(
+			"these are traces of %s of rank --step, and a timeline is of one: name its folder%s",
+			units.Count(len(points), "point"),
+			listed(slices.Sorted(maps.Values(points))),
+		)
 	}
 	found := b.Timeline()
 	found.Skipped = problems
 	if !found.Ran() {
-		return nil, problems, &idleError{paths, found}
+		var facts []notice.Fact
+		for _, n := range found.Notes {
+			facts = append(facts, n.Fact)
+		}
+		return nil, problems, fmt.Errorf(
+			"nothing ran on a GPU in %s%s",
+			units.Some(paths),
+			listed(notice.ToDos(facts...)),
+		)
 	}
 	return found, problems, nil
 }
 
-// idleError says that in what was named no GPU did anything.
-type idleError struct {
-	paths []string
-	found *Timeline
-}
-
-func (e *idleError) Error() string {
-	var facts []notice.Fact
-	for _, n := range e.found.Notes {
-		facts = append(facts, n.Fact)
+// noTrace is the error that there is nothing to analyse, or that something that was named is no trace.
+func noTrace(paths []string, problems []notice.Notice) error {
+	var lines []string
+	for _, p := range problems {
+		lines = append(lines, p.Full())
 	}
-	idle := fmt.Errorf("nothing ran on a GPU in %s", units.Some(e.paths))
-	return strings.Join(append([]string{idle.Error()}, notice.ToDos(facts...)...), "\n  ")
-}
-
-// noTraceError says that there is nothing to analyse, or that something that was named is no trace.
-type noTraceError struct {
-	paths    []string
-	problems []notice.Notice
-}
-
-func (e *noTraceError) Error() string {
-	if len(e.problems) == 1 {
-		return e.problems[0].Full()
+	switch len(lines) {
+	case 0:
+		return fmt.Errorf("no trace of a GPU in %s", units.Some(paths))
+	case 1:
+		return errors.New(lines[0])
 	}
-	text := fmt.Errorf("no trace of a GPU in %s", units.Some(e.paths)).Error()
-	if len(e.problems) > 0 {
-		text = "cannot read"
-	}
-	for i, p := range e.problems {
-		if i == mostListed {
-			return text + fmt.Sprintf("\n  and %d more", len(e.problems)-i)
-		}
-		text += "\n  " + p.Full()
-	}
-	return text
+	return fmt.Errorf("cannot read%s", listed(lines))
 }
 
 // mostListed is how many files or points an error lists.
 const mostListed = 16
+
+// listed are lines below an error.
+func listed(lines []string) string {
+	if more := len(lines) - mostListed; more > 0 {
+		lines = append(lines[:mostListed:mostListed], fmt.Sprintf("and %d more", more))
+	}
+	text := ""
+	for _, line := range lines {
+		text += "\n  " + line
+	}
+	return text
+}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 
 	"busbar/internal/notice"
@@ -27,8 +28,16 @@ type ScaledRuns struct {
 // Read reads the runs, compares them, and returns the one to show: that of Paths if there are others, else the one of
 // which most GPUs were read. The notices are on files, also with an error.
 func (s ScaledRuns) Read(ctx context.Context, o Options) (shown *Timeline, notes []notice.Notice, err error) {
+	each := s.Paths
+	var all [][]string
+	if s.Against != nil {
+		each, all = s.Against, [][]string{s.Paths}
+	}
+	for _, path := range each {
+		all = append(all, []string{path})
+	}
 	var runs []*Timeline
-	for _, paths := range s.paths() {
+	for _, paths := range all {
 		run, problems, err := Read(ctx, paths, o)
 		notes = append(notes, problems...)
 		if err != nil {
@@ -37,7 +46,7 @@ func (s ScaledRuns) Read(ctx context.Context, o Options) (shown *Timeline, notes
 		run.Called = units.Some(paths)
 		runs = append(runs, run)
 	}
-	found, err := ScalingOf(s.Kind, runs)
+	found, err := scalingOf(s.Kind, runs)
 	if err != nil {
 		return nil, notes, err
 	}
@@ -49,54 +58,21 @@ func (s ScaledRuns) Read(ctx context.Context, o Options) (shown *Timeline, notes
 	return shown, notes, nil
 }
 
-// paths are the paths of each run.
-func (s ScaledRuns) paths() (runs [][]string) {
-	each := s.Paths
-	if s.Against != nil {
-		runs, each = append(runs, s.Paths), s.Against
-	}
-	for _, path := range each {
-		runs = append(runs, []string{path})
-	}
-	return runs
-}
-
-// ScalingOf compares runs of one training on different numbers of ranks: each with the one that has the fewest. The
-// time of a step is the median over steps of the slowest rank's. An error says what a run lacks.
-func ScalingOf(kind string, runs []*Timeline) ([]Efficiency, error) {
-	if kind != Strong && kind != Weak {
-		return nil, fmt.Errorf(
-			"scaling is %q or %q, not %q: say whether the batch of all ranks together or that of each was kept the same",
-			Strong,
-			Weak,
-			kind,
-		)
-	}
-	if len(runs) < 2 {
-		return nil, fmt.Errorf("scaling compares runs on different numbers of ranks, and there is one run only")
-	}
+// scalingOf compares runs of one training on different numbers of ranks: each with the one that has the fewest. The
+// time of a step is the median over steps of the slowest rank's. An error states what a run lacks.
+func scalingOf(kind string, runs []*Timeline) (found []Efficiency, err error) {
 	all := make([]scaled, len(runs))
 	for i, t := range runs {
-		called := cmp.Or(t.Called, fmt.Sprintf("run %d", i+1))
-		var err error
 		if all[i], err = scaledOf(t); err != nil {
-			return nil, fmt.Errorf("%s: %w", called, err)
+			return nil, fmt.Errorf("%s: %w", t.Called, err)
 		}
-		all[i].called = called
 	}
 	slices.SortStableFunc(all, func(a, b scaled) int { return cmp.Compare(a.ranks, b.ranks) })
-	for i := range all[1:] {
-		if all[i].ranks == all[i+1].ranks {
-			return nil, fmt.Errorf(
-				"%s and %s have %s each: scaling compares different numbers",
-				all[i].called,
-				all[i+1].called,
-				units.Count(all[i].ranks, "rank"),
-			)
+	for i, s := range all[1:] {
+		if few := all[i]; few.ranks == s.ranks {
+			return nil, fmt.Errorf("%s and %s have %s each: scaling compares different numbers", few.called, s.called,
+				units.Count(few.ranks, "rank"))
 		}
-	}
-	var found []Efficiency
-	for _, s := range all[1:] {
 		found = append(found, efficiency(kind, all[0], s))
 	}
 	return found, nil
@@ -111,43 +87,30 @@ type scaled struct {
 	read   int // ranks of which the step is the slowest
 }
 
-// named is a step among those of one name, which ranges of NVTX may all have.
-type named struct {
-	name string
-	nth  int
-}
-
 func scaledOf(t *Timeline) (s scaled, err error) {
-	s.ranks = t.world()
+	s.called, s.ranks = t.Called, t.world()
 	if s.ranks == 0 {
 		return s, fmt.Errorf("nothing ran on a GPU while it was recorded")
 	}
-	slowest := map[named]float64{}
+	slowest := map[step]float64{}
 	for i := range t.Devices {
 		d := &t.Devices[i]
 		if len(d.Steps) > 0 {
 			s.read++
 		}
-		again := map[string]int{}
-		for _, step := range d.whole() {
-			k := named{step.Name, again[step.Name]}
-			again[step.Name]++
-			slowest[k] = max(slowest[k], step.Span)
+		steps := d.stepsOf(0)
+		for _, n := range d.whole() {
+			slowest[steps[n]] = max(slowest[steps[n]], d.Steps[n].Span)
 		}
 	}
-	var times []float64
-	for _, ms := range slowest {
-		if ms > 0 {
-			times = append(times, ms)
-		}
-	}
-	if times == nil {
+	maps.DeleteFunc(slowest, func(_ step, ms float64) bool { return ms <= 0 })
+	if len(slowest) == 0 {
 		return s, fmt.Errorf(
-			"it has no steps, so there is no time to compare: record with profiler.step(), or with NVTX ranges and " +
-				"--step-pattern",
+			"it has no steps, so there is no time to compare: record with profiler.step(), or with NVTX " +
+				"ranges and --step-pattern",
 		)
 	}
-	s.step, s.steps = stats.Median(times), len(times)
+	s.step, s.steps = stats.Median(slices.Collect(maps.Values(slowest))), len(slowest)
 	return s, nil
 }
 
@@ -160,10 +123,8 @@ func efficiency(kind string, few, many scaled) Efficiency {
 	}
 	e.Found = notice.ScalingEfficiency{
 		Kind: kind, If: notice.ScalingValid(kind), From: few.ranks, To: many.ranks, Percent: notice.Whole(e.Percent),
-		Step: seconds(many.step),
-		FromStep: seconds(
-			few.step,
-		), Speed: units.Factor(few.step / many.step), Ideal: units.Factor(float64(many.ranks) / float64(few.ranks)),
+		Step: seconds(many.step), FromStep: seconds(few.step), Speed: units.Factor(few.step / many.step),
+		Ideal: units.Factor(float64(many.ranks) / float64(few.ranks)),
 	}
 	for _, s := range []scaled{few, many} {
 		if s.read < s.ranks {

@@ -12,21 +12,6 @@ import (
 // whole nanoseconds, so that what is cut in parts adds up exactly.
 type spans []trace.Span
 
-// unite makes a set of spans in any order, nested, touching, empty or twice as they may be.
-func unite(of []trace.Span) spans {
-	if !slices.IsSortedFunc(of, byStart) {
-		of = slices.Clone(of)
-		slices.SortFunc(of, byStart)
-	}
-	var set spans
-	for _, s := range of {
-		set = set.with(s)
-	}
-	return set
-}
-
-func byStart(a, b trace.Span) int { return cmp.Compare(a.Start, b.Start) }
-
 // with adds a span that begins no earlier than the last one.
 func (s spans) with(a trace.Span) spans {
 	if a.End <= a.Start {

@@ -1,7 +1,9 @@
 package timeline
 
 import (
+	"cmp"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"busbar/post/trace"
@@ -23,6 +25,15 @@ func drawn(r *rand.Rand, line int64) []trace.Span {
 	return all
 }
 
+// set makes a set of spans in any order.
+func set(of []trace.Span) (s spans) {
+	slices.SortFunc(of, func(a, b trace.Span) int { return cmp.Compare(a.Start, b.Start) })
+	for _, a := range of {
+		s = s.with(a)
+	}
+	return s
+}
+
 // inked says of every moment of the line whether a span has it.
 func inked(of []trace.Span, line int64) []bool {
 	ink := make([]bool, line)
@@ -39,7 +50,7 @@ func TestSetsAgreeWithEveryMoment(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for range 5000 {
 		a, b := drawn(r, line), drawn(r, line)
-		x, y := unite(a), unite(b)
+		x, y := set(a), set(b)
 		inA, inB := inked(a, line), inked(b, line)
 		check := func(what string, got spans, want func(i int) bool) {
 			t.Helper()

@@ -1,7 +1,6 @@
 package timeline
 
 import (
-	"fmt"
 	"regexp"
 	"sort"
 
@@ -40,7 +39,7 @@ func hostSteps(ranges []trace.Range, pattern *regexp.Regexp) (steps []hostStep) 
 	return steps
 }
 
-// stepsOf says of each activity in which step it was launched, or where its launch is not known, began; -1 where in
+// stepsOf is in which step each activity was launched, or where its launch is not known, began; -1 where in
 // none. What is launched between two steps belongs to the first of them; what is launched after the last belongs to
 // none.
 func stepsOf(d *trace.Device, steps []hostStep) []int32 {
@@ -100,30 +99,33 @@ func windows(d *trace.Device, steps int, of []int32) []trace.Span {
 }
 
 // stepParts are the steps with what ran in each.
-func (s *study) stepParts() ([]Step, error) {
-	host := s.host
-	all := make([]Step, len(host))
-	kernels, busy := make([]float64, len(host)), make([]int64, len(host))
+func (s *study) stepParts() []Step {
+	all := make([]Step, len(s.host))
+	for n, w := range s.windows {
+		all[n] = Step{Name: s.host[n].Name, Start: milliseconds(w.Start - s.cover.whole.Start),
+			Host: milliseconds(s.host[n].took), Parts: s.cover.parts(w)}
+	}
+	kernels := make([]float64, len(all))
 	for i := range s.Activities {
-		a := &s.Activities[i]
-		if n := s.stepOf[i]; n >= 0 && a.Kind == trace.Kernel {
+		if n := s.stepOf[i]; n >= 0 && s.Activities[i].Kind == trace.Kernel {
 			kernels[n]++
-			if s.classes[i] == computing {
-				busy[n] += a.End - a.Start
-			}
+			all[n].Busy += s.computes(i)
 		}
 	}
 	typical := stats.Median(kernels)
-	for n, w := range s.windows {
-		parts, err := s.cover.parts(w)
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", host[n].Name, err)
-		}
-		all[n] = Step{Name: host[n].Name, Start: milliseconds(w.Start - s.cover.whole.Start),
-			Host: milliseconds(host[n].took), Kernels: int(kernels[n]), Busy: milliseconds(busy[n]), Parts: parts}
-		if len(host) > 2 && kernels[n] < typical/2 {
-			all[n].Partial = &notice.PartialStep{Kernels: int(kernels[n]), Typical: typical}
+	for n := range all {
+		all[n].Kernels = int(kernels[n])
+		if len(all) > 2 && kernels[n] < typical/2 {
+			all[n].Partial = &notice.PartialStep{Kernels: all[n].Kernels, Typical: typical}
 		}
 	}
-	return all, nil
+	return all
+}
+
+// computes is how long a kernel computes, in milliseconds.
+func (s *study) computes(activity int) float64 {
+	if s.classes[activity] != computing {
+		return 0
+	}
+	return milliseconds(s.Activities[activity].End - s.Activities[activity].Start)
 }

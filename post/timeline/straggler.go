@@ -13,7 +13,7 @@ import (
 const (
 	// chanceOfAny is how likely it may be that chance alone makes some rank last as often.
 	chanceOfAny = 0.01
-	// leastCost is the share of the time of a rank that others must have waited to speak of it.
+	// leastCost is the share of the time of a rank that others must have waited for it to be a straggler.
 	leastCost = 0.01
 	// leastLast is the share of uneven collectives that it must have been the last in.
 	leastLast = 1.0 / 3
@@ -44,7 +44,8 @@ func (c stragglers) worst() *Straggler {
 		if of > 1 {
 			s.Found.Steps, s.Found.OfSteps = steps, of
 		}
-		s.Found.FewSteps = float64(len(c.lanes))*stats.BinomialAtLeast(of, steps, found.chance/float64(found.uneven)) > 0.05
+		chance := stats.BinomialAtLeast(of, steps, found.chance/float64(found.uneven))
+		s.Found.FewSteps = float64(len(c.lanes))*chance > 0.05
 	}
 	return s
 }
@@ -108,21 +109,12 @@ const (
 
 // causes are what a straggler spends more time on than the median of the others, the largest difference first.
 func (c stragglers) causes(l *lane) notice.StragglerCauses {
-	type cause struct {
-		notice.StragglerCause
-		more float64 // ms
-	}
-	var found []cause
-	add := func(kind notice.Cause, own, others float64) {
-		found = append(found,
-			cause{notice.StragglerCause{Cause: kind, Own: units.Seconds(own / 1e3), Others: units.Seconds(others / 1e3)},
-				own - others})
-	}
+	var found notice.StragglerCauses
 	for kind, part := range map[notice.Cause]func(*Parts) float64{
 		notice.SlowCompute: computeOf,
 		notice.HostBound:   hostBoundOf,
-		notice.Dependency:  func(p *Parts) float64 { return p.Waiting },
-		notice.SlowCopies:  func(p *Parts) float64 { return p.MemcpyOnly },
+		notice.Dependency:  waitingOf,
+		notice.SlowCopies:  copiesOf,
 		notice.Idle:        func(p *Parts) float64 { return p.Unexplained },
 	} {
 		own, others := c.sumOf(l, part), []float64{}
@@ -134,50 +126,13 @@ func (c stragglers) causes(l *lane) notice.StragglerCauses {
 		usual := stats.Median(others)
 		if more := own - usual; more > leastReason*milliseconds(l.cost) && more > leastMore*usual &&
 			own >= stats.Quantile(others, 0.75) {
-			add(kind, own, usual)
+			found = append(found, notice.StragglerCause{Cause: kind, Own: seconds(own), Others: seconds(usual)})
 		}
 	}
-	if late := c.begins(l); late > leastReason*milliseconds(l.cost) {
-		add(notice.LateStart, late, 0)
-	}
-	slices.SortFunc(found, func(a, b cause) int {
-		return cmp.Or(cmp.Compare(b.more, a.more), cmp.Compare(a.Cause, b.Cause))
+	slices.SortFunc(found, func(a, b notice.StragglerCause) int {
+		return cmp.Or(cmp.Compare(b.Own-b.Others, a.Own-a.Others), cmp.Compare(a.Cause, b.Cause))
 	})
-	var all notice.StragglerCauses
-	for _, f := range found {
-		all = append(all, f.StragglerCause)
-	}
-	return all
-}
-
-// begins is how much later than the middle of the others a rank's recording, or its first step that all have, begins,
-// in milliseconds.
-func (c stragglers) begins(l *lane) float64 {
-	if c.timeline.own() {
-		return 0 // each rank's steps stand one behind the other, so that their beginnings are in no common time
-	}
-	own, others := 0.0, []float64{}
-	for i, o := range c.lanes {
-		d := &c.timeline.Devices[o.devices[0]]
-		if c.offset[i] == nil {
-			continue
-		}
-		at := *c.offset[i]
-		if n := slices.IndexFunc(d.Steps, func(s Step) bool {
-			return c.common[step{c.cohort[o.devices[0]], s.Name}]
-		}); n >= 0 {
-			at += d.Steps[n].Start
-		}
-		if o == l {
-			own = at
-		} else {
-			others = append(others, at)
-		}
-	}
-	if others == nil {
-		return 0
-	}
-	return own - stats.Median(others)
+	return found
 }
 
 // sumOf is a part of a rank's time. Recordings may differ in length, so it is that of the steps all ranks have, if
@@ -189,7 +144,7 @@ func (c *comparison) sumOf(l *lane, part func(*Parts) float64) (sum float64) {
 			sum += part(&d.Parts)
 		}
 		for s := range d.Steps {
-			if c.common[step{c.cohort[i], d.Steps[s].Name}] {
+			if c.common[c.steps[i][s]] > 0 {
 				sum += part(&d.Steps[s].Parts)
 			}
 		}

@@ -125,32 +125,6 @@ func TestStragglerCauses(t *testing.T) {
 	}
 }
 
-// What kept it lies before the first thing that was recorded: the distance of the clocks that makes ends meet shows it.
-func TestALateBeginningIsAReason(t *testing.T) {
-	j := job{ranks: 4, steps: 1, sizes: mib(1, 2, 3, 4, 5, 6, 7, 8), pure: msec, work: func(rank, _, call int) int64 {
-		if rank == 1 {
-			return 6 * msec
-		}
-		return 5 * msec
-	}, clock: func(rank int) int64 { return int64(rank) * 70 * msec }}
-	d := j.ranksOf()
-	for i := range d { // times count from the first thing on the device, which rank 1 comes to 9 ms after the others
-		first := d[i].seen[0].start - 20*msec
-		if i == 1 {
-			first += 6 * msec
-		}
-		for n := range d[i].seen {
-			d[i].seen[n].start -= first
-			d[i].seen[n].end -= first
-		}
-		d[i].Steps[0].Start, d[i].Steps[0].Compute = 10+2*float64(i%2), 40
-	}
-	s := compared(d...).Across.Straggler
-	if s == nil || !slices.Equal(s.Found.Causes, notice.StragglerCauses{{Cause: notice.LateStart, Own: 0.009}}) {
-		t.Errorf("%+v", s)
-	}
-}
-
 // A rank that is always last by microseconds costs nobody anything.
 func TestWhatCostsNothingIsNoAccusation(t *testing.T) {
 	a := compared(job{ranks: 4, steps: 10, sizes: mib(1, 2, 3), pure: 20 * us, work: func(rank, _, _ int) int64 {

@@ -1,7 +1,6 @@
 package timeline
 
 import (
-	"strings"
 	"testing"
 
 	"busbar/post/trace"
@@ -28,50 +27,5 @@ func TestStreamsAndThoseOnWhichNothingCanHide(t *testing.T) {
 	}
 	if d.Kernels != 6 || !near(d.Busy, 10.5) {
 		t.Errorf("%d kernels, %g ms of those that compute, want 6 and 10.5", d.Kernels, d.Busy)
-	}
-}
-
-func TestWhatMayBeCommunicationIsListed(t *testing.T) {
-	g := newGPU()
-	g.ran("void dlslime::intranode_alltoall_kernel<float>(int)", 7, 0, 3e6)
-	g.ran("void dlslime::intranode_alltoall_kernel<__half>(int)", 7, 3e6, 4e6)
-	g.ran("triton_poi_fused_add_all_reduce_4", 7, 4e6, 6e6)
-	g.ran("void my_comm::copy_peers(int)", 7, 6e6, 7e6)
-	g.ran("void common_command_kernel(int)", 7, 7e6, 8e6)
-	g.ran("void f<ncclDevKernel_Generic>(int)", 7, 8e6, 9e6)
-	g.ran(withinNames[0], 7, 9e6, 10e6)
-	g.ran(allReduce, 7, 10e6, 20e6)
-	d := g.analysed(t, Options{})
-	want := []Unclassified{
-		{"dlslime::intranode_alltoall_kernel", 2, 4, 20, "alltoall"},
-		{"triton_poi_fused_add_all_reduce_4", 1, 2, 10, "all_reduce"},
-		{"my_comm::copy_peers", 1, 1, 5, "_comm"},
-	}
-	if len(d.Unknown) != len(want) {
-		t.Fatalf("listed are %+v", d.Unknown)
-	}
-	for i, w := range want {
-		if d.Unknown[i] != w {
-			t.Errorf("listed is %+v, want %+v", d.Unknown[i], w)
-		}
-	}
-	if d.Compute != 10 {
-		t.Errorf("%g ms compute, want 10", d.Compute)
-	}
-}
-
-func TestNotesSayWhatFiguresDoNotShow(t *testing.T) {
-	g := newGPU()
-	g.ran("graph", 7, 0, 2e6).Kind = trace.GraphTrace
-	g.copied(trace.MemcpyPeer, 7, 2e6, 3e6)
-	g.ran(gemm, 7, 4e6, 5e6).Launch = 4.5e6
-	d := g.analysed(t, Options{})
-	for i, part := range []string{"CUDA graphs", "copies between GPUs", "before the host launched"} {
-		if i >= len(d.Notes) || !strings.Contains(d.Notes[i].Text(), part) {
-			t.Errorf("note %d is not of %s: %+v", i, part, d.Notes)
-		}
-	}
-	if d.Compute != 3 {
-		t.Errorf("%g ms compute, want 3", d.Compute)
 	}
 }

@@ -70,7 +70,7 @@ const (
 	recovery  due = 0.02 // in each cell without exposed communication
 )
 
-// takes says whether a cell with a share of exposed communication shows it.
+// takes reports whether a cell with a share of exposed communication shows it.
 func (d *due) takes(share float64) bool {
 	if share == 0 {
 		*d = min(readiness, *d+recovery)
@@ -91,30 +91,15 @@ type cells struct {
 }
 
 // edge is where a cell begins.
-func (c cells) edge(i int) int64 {
-	whole, rest := (c.End-c.Start)/int64(c.n), (c.End-c.Start)%int64(c.n)
-	return c.Start + whole*int64(i) + rest*int64(i)/int64(c.n)
-}
-
-// at is the cell that a moment of the window is in.
-func (c cells) at(t int64) int {
-	i := int(float64(t-c.Start) / float64(c.End-c.Start) * float64(c.n))
-	i = min(max(i, 0), c.n-1)
-	for i > 0 && c.edge(i) > t {
-		i--
-	}
-	for i < c.n-1 && c.edge(i+1) <= t {
-		i++
-	}
-	return i
-}
+func (c cells) edge(i int) int64 { return c.Start + (c.End-c.Start)*int64(i)/int64(c.n) }
 
 // fill is how many nanoseconds of a set are in each cell.
 func (c cells) fill(s spans) []int64 {
 	lengths := make([]int64, c.n)
 	for _, a := range s.around(c.Span) {
 		a.Start, a.End = max(a.Start, c.Start), min(a.End, c.End)
-		for i := c.at(a.Start); i < c.n && c.edge(i) < a.End; i++ {
+		first := int((a.Start - c.Start) * int64(c.n) / (c.End - c.Start))
+		for i := first; i < c.n && c.edge(i) < a.End; i++ {
 			lengths[i] += min(a.End, c.edge(i+1)) - max(a.Start, c.edge(i))
 		}
 	}

@@ -1,6 +1,7 @@
 package timeline
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"testing"
@@ -28,7 +29,14 @@ func TestStripsShowWhatTookMostOfACell(t *testing.T) {
 		t.Fatalf("%d strips, want the whole and two steps", len(strips))
 	}
 	whole := strips[0]
-	want := []Run{{1200, Computing}, {400, Overlapped}, {400, ExposedComm}, {400, Idle}, {800, Copying}, {800, Computing}}
+	want := []Run{
+		{1200, Computing},
+		{400, Overlapped},
+		{400, ExposedComm},
+		{400, Idle},
+		{800, Copying},
+		{800, Computing},
+	}
 	if whole.Step != -1 || whole.Start != 0 || whole.Span != 10 || whole.Cells != 4000 || len(whole.Runs) != len(want) {
 		t.Fatalf("the whole is %+v", whole)
 	}
@@ -69,25 +77,6 @@ func TestExposedCommunicationNeitherVanishesNorSpreads(t *testing.T) {
 	}
 }
 
-func TestStripsHaveAllTheirCells(t *testing.T) {
-	r := rand.New(rand.NewPCG(7, 8))
-	for range 50 {
-		g := randomGPU(r, 3000)
-		d := g.analysed(t, Options{})
-		s := d.Strips()[0]
-		var sum int
-		for i, run := range s.Runs {
-			sum += int(run.Cells)
-			if run.Cells == 0 || i > 0 && run.State == s.Runs[i-1].State {
-				t.Fatalf("run %d of %+v", i, s.Runs)
-			}
-		}
-		if sum != s.Cells || s.Cells != int(min(stripCells, math.Round(d.Span*1e6))) {
-			t.Fatalf("%d cells in runs of %d, in %g ns", sum, s.Cells, d.Span*1e6)
-		}
-	}
-}
-
 // Cells of one nanosecond show exactly what is.
 func TestCellsOfANanosecondAreExact(t *testing.T) {
 	r := rand.New(rand.NewPCG(9, 10))
@@ -100,6 +89,33 @@ func TestCellsOfANanosecondAreExact(t *testing.T) {
 			if !near(float64(cells[state]), want*1e6) && math.Abs(float64(cells[state])-want*1e6) > 1e-6 {
 				t.Fatalf("state %d has %d cells, want %g", state, cells[state], want*1e6)
 			}
+		}
+	}
+}
+
+// What is in a cell is what a count of the moments between its edges gives.
+func TestCellsHoldTheirMoments(t *testing.T) {
+	r := rand.New(rand.NewPCG(13, 14))
+	for range 300 {
+		start, length := r.Int64N(1000)-500, 1+r.Int64N(60)
+		c := cells{trace.Span{Start: start, End: start + length}, 1 + r.IntN(int(length))}
+		if c.edge(0) != c.Start || c.edge(c.n) != c.End {
+			t.Fatalf("cells of %+v go from %d to %d", c, c.edge(0), c.edge(c.n))
+		}
+		a := trace.Span{Start: start - 5 + r.Int64N(length+5)}
+		a.End = a.Start + 1 + r.Int64N(length)
+		want := make([]int64, c.n)
+		for moment := c.Start; moment < c.End; moment++ {
+			i := 0
+			for moment >= c.edge(i+1) {
+				i++
+			}
+			if moment >= a.Start && moment < a.End {
+				want[i]++
+			}
+		}
+		if got := c.fill(spans{a}); fmt.Sprint(got) != fmt.Sprint(want) {
+			t.Fatalf("cells of %+v hold %v of %+v, want %v", c, got, a, want)
 		}
 	}
 }

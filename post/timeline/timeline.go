@@ -1,5 +1,5 @@
-// Package timeline says how much of a training step is communication, how much of it is hidden, and who waits for whom.
-// It starts from what package trace has read, and ends in plain data: how that is written is decided elsewhere.
+// Package timeline finds how much of a training step is communication, how much of it is hidden, and who waits for
+// whom. It starts from what package trace has read, and ends in plain data: how that is written is decided elsewhere.
 //
 // Times inside are nanoseconds; what is written is milliseconds, with the names that end in _ms.
 package timeline
@@ -76,7 +76,7 @@ func (n Note) MarshalJSON() ([]byte, error) {
 }
 
 // Parts are the times of one device in one span of time, in milliseconds. compute + exposed + memcpy_only + idle =
-// span: that identity is checked where they are made.
+// span.
 type Parts struct {
 	Span       float64 `json:"span_ms"`
 	Compute    float64 `json:"compute_ms"`     // union of what is neither communication nor copies
@@ -91,29 +91,29 @@ type Parts struct {
 	Waiting     float64 `json:"waiting_ms"`
 	Unexplained float64 `json:"idle_unexplained_ms"` // idle whose next launch is not in the file
 
-	// Two figures that the field calls overlap, both in percent of communication and null where there is none. The first
-	// is taken from intervals: overlap of comm. The second is stats.WallClockOverlap of compute, comm and span, and is
-	// less by what was idle or only copied: compute + comm - span = overlap - memcpy_only - idle. So it may be below 0,
-	// and equals the first where the device was never without a kernel.
+	Busy float64 `json:"kernel_ms"` // kernels that compute, summed; of a step, those launched in it
+
+	// Two figures that the field calls overlap, both in percent of communication and null where there is none. The
+	// first is taken from intervals: overlap of comm. The second is stats.WallClockOverlap of compute, comm and span,
+	// and is less by what was idle or only copied: compute + comm - span = overlap - memcpy_only - idle. So it may be
+	// below 0, and equals the first where the device was never without a kernel.
 	Efficiency *float64 `json:"overlap_pct"`
-	WallClock  *float64 `json:"wall_clock_overlap_pct"` // see overlaps, which sets both
+	WallClock  *float64 `json:"wall_clock_overlap_pct"`
 }
 
 // Device is one GPU as one process used it. It has many fields because it is one object of the JSON.
 type Device struct {
-	Rank     *int   `json:"rank"` // null: not known
-	RankFrom string `json:"rank_from,omitempty"`
-	World    int    `json:"world,omitempty"`
-	ID       int    `json:"device"`
-	Process  *int64 `json:"process,omitempty"`
-	Host     string `json:"host,omitempty"`
-	GPU      string `json:"gpu,omitempty"`
-	NCCL     string `json:"nccl,omitempty"`
-	File     int    `json:"file"`  // index in Timeline.Files
-	Label    string `json:"label"` // "rank 3", "GPU 1 (pid 812)": what a person calls it
+	Rank    *int   `json:"rank"` // null: not known
+	World   int    `json:"world,omitempty"`
+	ID      int    `json:"device"`
+	Process *int64 `json:"process,omitempty"`
+	Host    string `json:"host,omitempty"`
+	GPU     string `json:"gpu,omitempty"`
+	NCCL    string `json:"nccl,omitempty"`
+	File    int    `json:"file"`  // index in Timeline.Files
+	Label   string `json:"label"` // "rank 3", "GPU 1 (pid 812)": what a person calls it
 
 	Parts
-	Busy        float64        `json:"kernel_ms"` // kernels that compute, summed
 	Kernels     int            `json:"kernels"`
 	Steps       []Step         `json:"steps"`
 	Streams     []Stream       `json:"streams"`
@@ -131,14 +131,13 @@ type Device struct {
 }
 
 // Step is one step of training on one device. It has what was launched for it, from its first activity to the first of
-// the next step (docs/timeline.md says how activities are told apart by step).
+// the next step (docs/timeline.md has how activities belong to steps).
 type Step struct {
-	Name    string              `json:"name"`      // "ProfilerStep#12"
-	Start   float64             `json:"start_ms"`  // since the first activity of the device
-	Host    float64             `json:"host_ms"`   // how long the step took on the host; 0: the file does not tell
-	Kernels int                 `json:"kernels"`   // launched in it
-	Partial *notice.PartialStep `json:"partial"`   // why it may not be a whole step
-	Busy    float64             `json:"kernel_ms"` // kernels that compute, summed
+	Name    string              `json:"name"`     // "ProfilerStep#12"
+	Start   float64             `json:"start_ms"` // since the first activity of the device
+	Host    float64             `json:"host_ms"`  // how long the step took on the host; 0: the file does not tell
+	Kernels int                 `json:"kernels"`  // launched in it
+	Partial *notice.PartialStep `json:"partial"`  // why it may not be a whole step
 	Parts
 }
 
@@ -176,7 +175,6 @@ type Collective struct {
 	Type  string `json:"type,omitempty"`
 	// of a group that ran as one kernel, whose size is that of all of it; else 1
 	Parts   int     `json:"calls_per_kernel"`
-	By      string  `json:"by,omitempty"` // whose kernel it is, and of NCCL which versions have it, as its name tells
 	Calls   int     `json:"calls"`
 	Sum     float64 `json:"sum_ms"`
 	Median  float64 `json:"median_ms"`
@@ -232,7 +230,8 @@ type Unclassified struct {
 
 // Across is what was found over ranks.
 type Across struct {
-	Matched int                 `json:"matched"`   // collectives found on every rank of their communicator that was read
+	// collectives found on every rank of their communicator that was read
+	Matched int                 `json:"matched"`
 	Alone   int                 `json:"unmatched"` // calls for which that is not so
 	How     notice.MatchedByAll `json:"matched_by"`
 	// matched collectives without a root in which one rank took clearly less than another: it began last
@@ -313,8 +312,7 @@ func (j Joined) Text() string { return notice.Paragraph(j.Found) }
 
 // Answer answers a question that people ask of a timeline.
 type Answer struct {
-	Key string // "how-long", "overlap", "balance", …: stable
-	Met *bool  // of a criterion of success; nil: a question, or it is unknown
+	Key string // how-long, overlap, balance: stable
 	notice.Fact
 }
 
@@ -332,13 +330,12 @@ func (a Answer) MarshalJSON() ([]byte, error) {
 		Code       notice.Code `json:"code"`
 		Message    string      `json:"message"`
 		Parameters notice.Fact `json:"parameters"`
-		Met        *bool       `json:"met"`
-	}{a.Key, a.Question(), a.Code(), a.Text(), a.Fact, a.Met})
+	}{a.Key, a.Question(), a.Code(), a.Text(), a.Fact})
 }
 
 // Advice is something to do.
 type Advice struct {
-	Topic string  // overlap, idle time, copies, balance, topology, time-outs, profile
+	Topic string  // overlap, idle time, copies, balance, topology, profile
 	Gain  float64 // ms at most, per step or per span; 0: unknown
 	notice.Fact
 }
@@ -424,8 +421,8 @@ type Call struct {
 func (d *Device) Calls() iter.Seq[Call] {
 	return func(yield func(Call) bool) {
 		for _, s := range d.seen {
-			if !yield(Call{int(s.collective), int(s.step), int(s.stream), milliseconds(s.start), milliseconds(s.end - s.start),
-				milliseconds(s.exposed)}) {
+			if !yield(Call{int(s.collective), int(s.step), int(s.stream), milliseconds(s.start),
+				milliseconds(s.end - s.start), milliseconds(s.exposed)}) {
 				return
 			}
 		}

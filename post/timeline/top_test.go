@@ -35,17 +35,6 @@ func TestNeighboursOfACallAmongNestedKernels(t *testing.T) {
 	}
 }
 
-func TestNothingIsNearACallAlone(t *testing.T) {
-	g := newGPU()
-	for i := range int64(DefaultTop + 2) {
-		g.ran(allReduce, 8, i*10, i*10+5)
-	}
-	top := g.analysed(t, Options{}).Top
-	if len(top) != DefaultTop || top[0].After != "" || top[0].Before != "" {
-		t.Errorf("%d exposed, the first is %+v", len(top), top[0])
-	}
-}
-
 // What may be communication is told by function, the longest first; what is known to be none, or to be some, is not.
 func TestUnclassifiedAreInOrder(t *testing.T) {
 	g := newGPU()

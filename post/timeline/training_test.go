@@ -1,13 +1,11 @@
 package timeline
 
 import (
-	"context"
 	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
 
-	"busbar/post/trace"
 	"busbar/post/trace/tracetest"
 )
 
@@ -30,12 +28,11 @@ func TestTrainingHasTheFiguresItWasMadeWith(t *testing.T) {
 		if err != nil || file.Close() != nil {
 			t.Fatal(err)
 		}
-		b := NewBuilder(Options{})
-		if problems, err := trace.Each(context.Background(), []string{path}, trace.Options{}, b.Add); err != nil ||
-			len(problems) > 0 {
-			t.Fatal(err, problems)
+		tl, _, err := Read(t.Context(), []string{path}, Options{})
+		if err != nil {
+			t.Fatal(err)
 		}
-		d := b.Timeline().Devices[0]
+		d := tl.Devices[0]
 		for figure, pair := range map[string][2]float64{
 			"span": {d.Span, milliseconds(want.Span)}, "compute": {d.Compute, milliseconds(want.Compute)},
 			"comm": {d.Comm, milliseconds(want.Comm)}, "exposed": {d.Exposed, milliseconds(want.Exposed)},
@@ -48,8 +45,10 @@ func TestTrainingHasTheFiguresItWasMadeWith(t *testing.T) {
 			t.Errorf("%s: steps are %+v", what, d.Steps)
 		}
 		calls := training.Steps * training.Layers
-		if c := d.Collectives; len(c) != 1 || c[0].Calls != calls || c[0].Name != "all_reduce" || *c[0].Bytes != 4<<20 ||
-			c[0].Ranks != 4 || c[0].Busbw == nil {
+		if c := d.Collectives; len(c) != 1 || c[0].Calls != calls ||
+			c[0].Name != "all_reduce" || *c[0].Bytes != 4<<20 ||
+			c[0].Ranks != 4 ||
+			c[0].Busbw == nil {
 			t.Errorf("%s: collectives are %+v", what, c)
 		}
 		if len(d.seen) != calls || fmt.Sprint(d.seen[1].seq) != "2" {

@@ -4,21 +4,28 @@ import (
 	"slices"
 
 	"busbar/internal/coll"
+	"busbar/internal/notice"
 	"busbar/internal/stats"
 )
 
 // typical is what a rank of a run spends its time on: of each device the mean over its whole steps, or the whole where
 // it has none, and of those the median.
 type typical struct {
-	per     string // "step", "recording"
+	per     notice.Span
 	devices []*Device
 	own     bool   // of busbar's own step
 	unit    string // what a device is called
 }
 
+// What times are per.
+const (
+	perStep      notice.Span = "step"
+	perRecording notice.Span = "recording"
+)
+
 // typically are the devices that work, and what their times are counted by: steps, where each of them has some.
 func (t *Timeline) typically() typical {
-	of := typical{per: "step", own: t.own(), unit: t.Unit()}
+	of := typical{per: perStep, own: t.own(), unit: t.Unit()}
 	for i := range t.Devices {
 		d := &t.Devices[i]
 		if d.Span <= 0 || !d.works() {
@@ -26,7 +33,7 @@ func (t *Timeline) typically() typical {
 		}
 		of.devices = append(of.devices, d)
 		if len(d.Steps) == 0 {
-			of.per = "recording"
+			of.per = perRecording
 		}
 	}
 	return of
@@ -34,13 +41,8 @@ func (t *Timeline) typically() typical {
 
 // communicating are those devices of it that communicate.
 func (y typical) communicating() typical {
-	of := typical{per: y.per, own: y.own, unit: y.unit}
-	for _, d := range y.devices {
-		if d.Comm > 0 {
-			of.devices = append(of.devices, d)
-		}
-	}
-	return of
+	y.devices = slices.DeleteFunc(slices.Clone(y.devices), func(d *Device) bool { return d.Comm <= 0 })
+	return y
 }
 
 // part is a part of the time, in milliseconds for a step or a recording.
@@ -49,30 +51,31 @@ func (y typical) part(part func(*Parts) float64) float64 {
 }
 
 func (y typical) mean(d *Device, part func(*Parts) float64) float64 {
-	if y.per != "step" {
+	if y.per != perStep {
 		return part(&d.Parts)
 	}
 	sum := 0.0
 	steps := d.whole()
-	for i := range steps {
-		sum += part(&steps[i].Parts)
+	for _, i := range steps {
+		sum += part(&d.Steps[i].Parts)
 	}
 	return sum / float64(len(steps))
 }
 
-// whole are the steps that were recorded whole; all, where none is.
-func (d *Device) whole() (steps []Step) {
+// whole are the indexes of the steps that were recorded whole; of all, where none is.
+func (d *Device) whole() []int {
+	var whole []int
+	all := make([]int, len(d.Steps))
 	for i := range d.Steps {
-		if d.counts(i) {
-			steps = append(steps, d.Steps[i])
+		all[i] = i
+		if d.Steps[i].Partial == nil {
+			whole = append(whole, i)
 		}
 	}
-	return steps
-}
-
-// counts says whether a step is one of those whose mean is taken.
-func (d *Device) counts(step int) bool {
-	return d.Steps[step].Partial == nil || !slices.ContainsFunc(d.Steps, func(s Step) bool { return s.Partial == nil })
+	if whole == nil {
+		return all
+	}
+	return whole
 }
 
 // share is a part of the time as a part of another, in percent.
@@ -86,90 +89,79 @@ func (y typical) share(part, of func(*Parts) float64) float64 {
 	})
 }
 
-// calls sums what collectives of a device tell, for a step or a recording. Of steps it is the number, the sum and what
-// was exposed that are those of a step; a median or a least time stays that of all calls.
-func (y typical) calls(of func(*Collective) float64) float64 {
-	return y.median(func(d *Device) float64 {
-		rows, steps := d.Collectives, 1
-		if y.per == "step" {
-			rows, steps = d.ofSteps()
-		}
-		sum := 0.0
-		for i := range rows {
-			sum += of(&rows[i])
-		}
-		return sum / float64(steps)
-	})
-}
+// took is what calls took, for a step or a recording: their number, and milliseconds.
+type took struct{ calls, sum, exposed float64 }
 
-// ofSteps are the collectives of a device with what those of their calls took that ran in whole steps, and how many
-// steps that are: what a rank does before and after training is no part of a step.
-func (d *Device) ofSteps() (rows []Collective, steps int) {
-	rows = slices.Clone(d.Collectives)
-	for i := range rows {
-		rows[i].Calls, rows[i].Sum, rows[i].Exposed = 0, 0, 0
-	}
-	whole := make([]bool, len(d.Steps))
-	for i := range whole {
-		if whole[i] = d.counts(i); whole[i] {
-			steps++
+// calls is what calls of some kinds took. What a rank does before and after training is no part of a step.
+func (y typical) calls(is func(*Collective) bool) took {
+	of := make([]took, len(y.devices))
+	for n, d := range y.devices {
+		inWhole, steps := make([]bool, len(d.Steps)), 1.0
+		if y.per == perStep {
+			whole := d.whole()
+			steps = float64(len(whole))
+			for _, i := range whole {
+				inWhole[i] = true
+			}
 		}
-	}
-	for i := range d.seen {
-		if s := &d.seen[i]; s.step >= 0 && whole[s.step] && s.collective >= 0 {
-			row := &rows[s.collective]
-			row.Calls++
-			row.Sum += milliseconds(s.end - s.start)
-			row.Exposed += milliseconds(s.exposed)
+		for i := range d.seen {
+			s := &d.seen[i]
+			if y.per == perStep && (s.step < 0 || !inWhole[s.step]) || !is(d.rowOf(s)) {
+				continue
+			}
+			of[n].calls++
+			of[n].sum += milliseconds(s.end - s.start)
+			of[n].exposed += milliseconds(s.exposed)
 		}
+		of[n] = took{of[n].calls / steps, of[n].sum / steps, of[n].exposed / steps}
 	}
-	return rows, steps
+	return took{
+		medianOf(of, func(t took) float64 { return t.calls }),
+		medianOf(of, func(t took) float64 { return t.sum }),
+		medianOf(of, func(t took) float64 { return t.exposed }),
+	}
 }
 
 // each is a time of a recording, or where there are steps, that part of it that lies in steps, for one of them.
 func (y typical) each(recording, inSteps float64) float64 {
-	if y.per != "step" {
+	if y.per != perStep {
 		return recording
 	}
-	return inSteps / y.steps()
+	return inSteps / max(1, y.median(func(d *Device) float64 { return float64(len(d.Steps)) }))
 }
 
-// number is how many steps a device has; 1 for a recording.
-func (y typical) number(d *Device) int {
-	if y.per != "step" {
-		return 1
-	}
-	return len(d.Steps)
-}
+func (y typical) median(of func(*Device) float64) float64 { return medianOf(y.devices, of) }
 
-// steps is how many steps a rank has in the middle of them; 1 for a recording.
-func (y typical) steps() float64 {
-	return max(1, y.median(func(d *Device) float64 { return float64(y.number(d)) }))
-}
-
-func (y typical) median(of func(*Device) float64) float64 {
-	var all []float64
-	for _, d := range y.devices {
-		all = append(all, of(d))
-	}
-	if all == nil {
+// medianOf is the median of a value of each; 0 of none.
+func medianOf[T any](all []T, of func(T) float64) float64 {
+	if len(all) == 0 {
 		return 0
 	}
-	return stats.Median(all)
+	values := make([]float64, len(all))
+	for i, one := range all {
+		values[i] = of(one)
+	}
+	return stats.Median(values)
 }
 
 func computeOf(p *Parts) float64   { return p.Compute }
+func busyOf(p *Parts) float64      { return p.Busy }
 func commOf(p *Parts) float64      { return p.Comm }
 func exposedOf(p *Parts) float64   { return p.Exposed }
 func overlapOf(p *Parts) float64   { return p.Overlap }
 func spanOf(p *Parts) float64      { return p.Span }
 func idleOf(p *Parts) float64      { return p.Idle }
 func hostBoundOf(p *Parts) float64 { return p.HostBound }
+func waitingOf(p *Parts) float64   { return p.Waiting }
+func copiesOf(p *Parts) float64    { return p.MemcpyOnly }
+
+// notHidingOf is computation that hides no communication.
+func notHidingOf(p *Parts) float64 { return p.Compute - p.Overlap }
 
 // unexplainedOf is idle time of which the host is not known to be the cause.
 func unexplainedOf(p *Parts) float64 { return p.Idle - p.HostBound }
 
-// syncs says that a collective is one by which gradients are brought together.
+// syncs reports whether a collective is one by which gradients are brought together.
 func syncs(c *Collective) bool {
 	return c.Name == coll.AllReduce.String() || c.Name == coll.ReduceScatter.String()
 }

@@ -8,8 +8,8 @@ import (
 	"busbar/post/trace"
 )
 
-// smell are words that names of communication have, and names of computing seldom: whoever reads a timeline is told
-// where they stand.
+// smell are words that names of communication have, and names of computing seldom: the timeline lists
+// where they are.
 var smell = regexp.MustCompile(
 	`(?i)all_?reduce|all_?gather|reduce_?scatter|all_?to_?all|(?:^|_)a2a(?:_|$)|nccl|rccl|` +
 		`nvlink|nvls|shmem|symm_?mem|symmetric_?mem|multimem|userbuf|lamport|` +

@@ -4,18 +4,20 @@ package timelinedoc
 import (
 	"cmp"
 	"fmt"
-	"math"
+	"reflect"
+	"slices"
 	"strings"
 
-	"busbar/internal/coll"
 	"busbar/internal/document"
+	"busbar/internal/notice"
 	"busbar/internal/units"
 	"busbar/post/timeline"
 )
 
 // timelineDocument makes a document of a timeline: the main facts first, what to do last.
 type timelineDocument struct {
-	sheet
+	document.Document
+	section *document.Section // that is written; nil before the first
 	*timeline.Timeline
 }
 
@@ -36,183 +38,154 @@ func Details(t *timeline.Timeline) []document.Block {
 	s.devices()
 	s.idle()
 	s.steps()
-	s.streams()
 	s.ranks()
 	s.collectives()
 	s.buckets()
 	s.exposed()
-	s.list("Against the benchmark:", textsOf(t.Against, timeline.Joined.Text))
+	var against []string
+	for _, j := range t.Against {
+		against = append(against, j.Text())
+	}
+	s.list("Against the benchmark:", against)
 	s.unclassified()
 	s.limits()
-	s.answers()
+	var answers []string
+	for _, a := range t.Answers {
+		answers = append(answers, a.Question()+" "+a.Text())
+	}
+	s.list("Questions:", answers)
 	s.advice()
 	return s.Blocks
 }
 
-func textsOf[T any](all []T, text func(T) string) (texts []string) {
-	for _, one := range all {
-		texts = append(texts, text(one))
-	}
-	return texts
+// title begins a section.
+func (s *timelineDocument) title(text string) {
+	s.section = &document.Section{Title: text}
+	s.Document.Add(s.section)
 }
 
-// ms writes a time in milliseconds.
-func ms(v float64) string { return fmt.Sprintf("%.3f ms", v) }
-
-// orNaN is a figure that may be missing; NaN is one that is.
-func orNaN(v *float64) float64 {
-	if v == nil {
-		return math.NaN()
+// put adds a block to the section.
+func (s *timelineDocument) put(b document.Block) {
+	if s.section == nil {
+		s.Document.Add(b)
+		return
 	}
-	return *v
+	s.section.Add(b)
 }
 
-// files says what was read.
+func (s *timelineDocument) say(format string, of ...any) {
+	s.put(document.Paragraph(fmt.Sprintf(format, of...)))
+}
+
+// list is a section that is a list, if there is something in it.
+func (s *timelineDocument) list(title string, items []string) {
+	if len(items) > 0 {
+		s.title(title)
+		s.put(document.List(items))
+	}
+}
+
+// files is what was read.
 func (s *timelineDocument) files() {
 	if n := len(s.Files); n > 3 {
-		s.say(fmt.Sprintf("%s and %s: %s", s.Files[0].Path, units.Count(n-1, "more file"), fileKind(s.Files[0])))
+		s.say("%s and %s: %s", s.Files[0].Path, units.Count(n-1, "more file"), fileKind(s.Files[0]))
 	} else {
 		for _, f := range s.Files {
-			s.say(f.Path + ": " + fileKind(f))
+			s.say("%s: %s", f.Path, fileKind(f))
 		}
 	}
 	for _, f := range s.Files {
 		if f.Cut != "" {
-			s.say(fmt.Sprintf("! %s ends early: %s", f.Path, f.Cut))
+			s.say("! %s ends early: %s", f.Path, f.Cut)
 		}
 	}
 	if len(s.Devices) == 1 {
-		if words := aboutDevice(&s.Devices[0]); words != "" {
-			s.say(words)
+		if words := aboutDevice(&s.Devices[0]); words != s.Devices[0].Label {
+			s.say("%s", words)
 		}
 	}
 	if p := s.Rule.CommPattern; p != "" {
-		s.say("Kernels that match " + p + " are counted as communication too.")
+		s.say("Kernels that match %s are counted as communication too.", p)
 	}
 }
 
-// fileKind says what a file is.
+// fileKind is what a file is.
 func fileKind(f timeline.File) string {
-	what := map[string]string{"kineto": "a Kineto trace", "nsight": "an export of Nsight Systems"}[f.Format]
-	if f.Own != "" {
-		return cmp.Or(what, f.Format) + " of busbar's own step"
+	what := cmp.Or(
+		map[string]string{"kineto": "a Kineto trace", "nsight": "an export of Nsight Systems"}[f.Format],
+		f.Format,
+	)
+	switch {
+	case f.Own != "":
+		return what + " of busbar's own step"
+	case f.Tool != "":
+		return what + " (" + f.Tool + ")"
 	}
-	if f.Tool != "" {
-		return cmp.Or(what, f.Format) + " (" + f.Tool + ")"
-	}
-	return cmp.Or(what, f.Format)
+	return what
 }
 
 // aboutDevice is what is known of a device beside its times.
 func aboutDevice(d *timeline.Device) string {
-	words := []string{d.Label}
+	words := d.Label
 	if d.Rank != nil && d.World > 0 {
-		words = append(words, fmt.Sprintf("of %s", units.Count(d.World, "rank")))
+		words += " of " + units.Count(d.World, "rank")
 	}
-	text := strings.Join(words, " ")
-	for _, w := range []string{d.GPU, d.Host} {
-		if w != "" {
-			text += ", " + w
+	for _, known := range []struct{ before, name string }{{"", d.GPU}, {"", d.Host}, {"NCCL ", d.NCCL}} {
+		if known.name != "" {
+			words += ", " + known.before + known.name
 		}
 	}
-	if d.NCCL != "" {
-		text += ", NCCL " + d.NCCL
-	}
-	if text == d.Label {
-		return ""
-	}
-	return text
+	return words
 }
 
-// partsColumns are the columns of times that make up a span.
-var partsColumns = []figureColumn{{"span", 3}, {"compute", 3}, {"comm", 3}, {"overlap", 3}, {"exposed", 3},
-	{"copies", 3}, {"idle", 3}, {"overlap %", 2}, {"wall %", 2}}
-
-const exposedColumn = 4
-
-func partsFigures(p timeline.Parts) []float64 {
-	return []float64{p.Span, p.Compute, p.Comm, p.Overlap, p.Exposed, p.MemcpyOnly, p.Idle, orNaN(p.Efficiency),
-		orNaN(p.WallClock)}
-}
-
-// devices is the table of what each device did.
-func (s *timelineDocument) devices() {
-	t := figureTable{first: "device", columns: partsColumns, worst: exposedColumn, noun: "device"}
-	below := false
-	for _, i := range s.Working() {
-		d := &s.Devices[i]
-		t.rows = append(t.rows, figureRow{d.Label, partsFigures(d.Parts)})
-		below = below || orNaN(d.WallClock) < 0
+// limits are the notes: how far the values go, and what to record next time.
+func (s *timelineDocument) limits() {
+	var facts []notice.Fact
+	var of [][]string // who has each of them
+	add := func(n timeline.Note, who string) {
+		i := slices.IndexFunc(facts, func(f notice.Fact) bool { return reflect.DeepEqual(f, n.Fact) })
+		if i < 0 {
+			i, facts, of = len(facts), append(facts, n.Fact), append(of, nil)
+		}
+		of[i] = units.AddOnce(of[i], who)
 	}
-	if t.rows == nil {
-		return
+	for _, n := range s.Notes {
+		who := ""
+		if n.File >= 0 && n.File < len(s.Files) && len(s.Files) > 1 {
+			who = s.Files[n.File].Path
+		}
+		add(n, who)
 	}
-	s.title("Devices, in ms:")
-	s.figures(t)
-	s.say("compute + exposed + copies + idle = span. comm is overlap + exposed; copies are those beside which nothing " +
-		"else ran. overlap % is overlap of comm. wall % is the other formula, (compute + comm - span) / comm.")
-	if below {
-		s.say("That formula is for compute and comm measured alone, and for a span without idle time: below 0 it says no " +
-			"more than that the device idled.")
-	}
-}
-
-// idle says what idle time went to.
-func (s *timelineDocument) idle() {
-	t := figureTable{first: "device", columns: []figureColumn{{"idle", 3}, {"host-bound", 3}, {"waiting", 3},
-		{"unknown", 3}, {"kernels", 0}, {"computing ms", 3}}, noun: "device"}
-	idle := 0.0
-	for _, i := range s.Working() {
-		d := &s.Devices[i]
-		t.rows = append(t.rows,
-			figureRow{d.Label, []float64{d.Idle, d.HostBound, d.Waiting, d.Unexplained, float64(d.Kernels), d.Busy}})
-		idle += d.Idle
-	}
-	if idle == 0 {
-		return
-	}
-	s.title("Idle time, in ms, and kernels:")
-	s.figures(t)
-	s.say("host-bound: what ran next had not been launched yet. waiting: it had been, and waited for an event, its " +
-		"stream or the device. unknown: its launch is not in the file. computing ms: the kernels that compute, each by " +
-		"itself, summed.")
-}
-
-// streams is a table of what each stream did, of a single device and where there is more than one way to see.
-func (s *timelineDocument) streams() {
-	if len(s.Devices) != 1 || len(s.Devices[0].Streams) < 2 {
-		return
-	}
-	d := &s.Devices[0]
-	t := figureTable{first: "stream", columns: []figureColumn{{"compute", 3}, {"comm", 3}, {"exposed", 3}, {"copies", 3},
-		{"kernels", 0}}, worst: 1, noun: "stream"}
-	communicate := 0
-	for _, r := range d.Streams {
-		t.rows = append(t.rows,
-			figureRow{fmt.Sprint(r.ID), []float64{r.Compute, r.Comm, r.Exposed, r.Memcpy, float64(r.Kernels)}})
-		if r.Comm > 0 {
-			communicate++
+	for _, d := range s.Devices {
+		for _, n := range d.Notes {
+			add(n, d.Label)
 		}
 	}
-	if len(d.Shared) == 0 && communicate < 2 {
-		return
+	var texts []string
+	for i, f := range facts {
+		text := notice.Paragraph(f)
+		if who := units.Some(of[i]); who != "" && len(of[i]) < max(len(s.Devices), len(s.Files)) {
+			text = who + ": " + text
+		}
+		texts = append(texts, text)
 	}
-	s.title("Streams, in ms:")
-	s.figures(t)
+	s.list("Limits:", texts)
+	s.list("Next time:", notice.ToDos(facts...))
 }
 
-// sizeWords writes a size that may be unknown, exact where that is short.
-func sizeWords(bytes *int64) string {
-	if bytes == nil || *bytes < 0 {
-		return "-"
+// advice is what to try, the most worthwhile first.
+func (s *timelineDocument) advice() {
+	var texts []string
+	for _, a := range s.Advice {
+		why := []string{a.Why()}
+		if gain := s.Worth(a).String(); gain != "" {
+			why = append(why, gain)
+		}
+		text := a.Says() + " (" + strings.Join(why, "; ") + ")"
+		if source := a.Source(); source != "" {
+			text += " [" + source + "]"
+		}
+		texts = append(texts, text)
 	}
-	exact := coll.FormatSize(*bytes, true)
-	if len(exact) <= len("1023 KiB") {
-		return exact
-	}
-	v, names := float64(*bytes), []string{"B", "KiB", "MiB", "GiB", "TiB"}
-	for v >= 1024 && len(names) > 1 {
-		v, names = v/1024, names[1:]
-	}
-	return fmt.Sprintf("%.2f %s", v, names[0])
+	s.list("What to try, the largest gain first:", texts)
 }
