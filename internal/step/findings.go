@@ -11,6 +11,9 @@ import (
 // interferes is from which slowdown on interference is reported: less is within the variation of a loaded host.
 const interferes = 1.05
 
+// littleHidden is the share of communication below which none of it is said to be hidden.
+const littleHidden = 0.05
+
 // beyond is by how much noise may push the overlap above its maximum.
 const beyond = 0.05
 
@@ -48,13 +51,11 @@ func (f Figure) share() notice.ShareEstimate {
 }
 
 // few is set where the rounds are too few for confidence intervals.
-func (f *Figures) few() notice.FewRounds { return fewRounds(f.Rounds, f.HasIntervals()) }
-
-func fewRounds(rounds int, enough bool) notice.FewRounds {
-	if enough {
+func (f *Figures) few() notice.FewRounds {
+	if f.HasIntervals() {
 		return notice.FewRounds{}
 	}
-	return notice.FewRounds{Rounds: rounds, Needed: stats.MinForInterval}
+	return notice.FewRounds{Rounds: f.Rounds, Needed: stats.MinForInterval}
 }
 
 // size is the cap in notices.

@@ -59,7 +59,7 @@ func Read(nameOrPath string, files fs.FS) (file string, text []byte, err error) 
 	return "", nil, fmt.Errorf("model file: %w", err)
 }
 
-// Parse makes the model of what Read returned. The error joins one *strictyaml.Error for each problem of a file.
+// Parse makes the model of what Read returned. The error joins the problems of a file.
 func Parse(file string, text []byte) (*Model, error) {
 	if isPreset(file) {
 		name, size, _ := strings.Cut(file, ":")

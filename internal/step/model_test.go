@@ -41,9 +41,6 @@ func TestModelsAreThePublicOnes(t *testing.T) {
 			if l.Params > 0 {
 				tensors++
 			}
-			if m := l.Shape[0] * l.Shape[1]; m > 0 && m != l.Params {
-				t.Errorf("%s: %s is a matrix of %v and has %d parameters", want.name, l.Name, l.Shape, l.Params)
-			}
 		}
 		if tensors != want.tensors || m.Params() != want.params || len(names) != len(m.Layers) || m.Name != want.name {
 			t.Errorf("%s: %s has %d tensors of %d layers (%d names), %d parameters", want.name, m.Name, tensors, len(m.Layers),
@@ -69,7 +66,7 @@ func TestResNetTimes(t *testing.T) {
 	convolutions, forward := 0.0, 0.0
 	for _, l := range m.Layers {
 		seconds[l.Name] = l.Forward + l.Backward
-		if l.Shape[0] > 0 {
+		if !strings.Contains(l.Name, "bn") && !strings.Contains(l.Name, "downsample.1") {
 			convolutions += l.Forward
 		}
 		forward += l.Forward
@@ -103,15 +100,6 @@ func TestScale(t *testing.T) {
 	m.Scale(0.03)
 	if f, b := m.Forward(), m.Backward(); math.Abs(f-0.01) > 1e-15 || math.Abs(b-0.02) > 1e-15 || m.Optimizer != 1 {
 		t.Errorf("%g and %g s, optimizer %g s", f, b, m.Optimizer)
-	}
-}
-
-func TestNearlySquare(t *testing.T) {
-	for elements, want := range map[int64][2]int64{1: {1, 1}, 7: {1, 7}, 36: {6, 6}, 72: {8, 9},
-		uniformParams: {512, 1024}} {
-		if got := nearlySquare(elements); got != want {
-			t.Errorf("%d elements: %v, not %v", elements, got, want)
-		}
 	}
 }
 

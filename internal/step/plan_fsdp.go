@@ -12,9 +12,8 @@ type unit struct {
 	Bucket
 	name string
 
-	forward, backward, ready int // segments; ready is the one behind which its gradients may go
-
-	parameters int64 // where their memory begins
+	forward, backward int   // segments
+	parameters        int64 // where their memory begins
 }
 
 // fsdp is fully sharded training as PyTorch's FSDP does it, with one prefetch: while a unit computes, the next one's
@@ -34,7 +33,6 @@ func (b *builder) fsdp() {
 		layers := u.layers(b.model)
 		slices.Reverse(layers)
 		u.backward = b.segment(Backward, "backward "+u.name, pieces(layers, Layer.backward))
-		u.ready = b.compress(u.name, layers, u.backward)
 	}
 	for i := range units {
 		u := &units[i]
@@ -93,8 +91,7 @@ func (b *builder) gather(u unit, name string, begins, before int) {
 
 // reduce adds the summing of a unit's gradients, of which each rank keeps a share.
 func (b *builder) reduce(u unit) {
-	share := b.share(b.plan.Point.Compression.volume(u.layers(b.model)))
+	share := b.share(u.Params)
 	b.op(Op{Name: "reduce " + u.name, Collective: coll.ReduceScatter, Count: share, At: b.memory(b.whole(share)),
-		Layers: u.Layers,
-		After:  u.ready, Before: atEnd})
+		Layers: u.Layers, After: u.backward, Before: atEnd})
 }

@@ -11,16 +11,12 @@ import (
 	"busbar/internal/coll"
 )
 
-// randomModel has layers of all kinds: tiny, huge, without parameters, without time, matrices and vectors.
+// randomModel has layers of all kinds: tiny, huge, without parameters, without time, whatever their sizes.
 func randomModel(r *rand.Rand) *Model {
 	m := &Model{Name: "random"}
 	for i := range 1 + r.IntN(30) {
 		l := Layer{Name: fmt.Sprintf("layer%d", i), Params: []int64{0, 1, 7, 1000, 1 << 18, 5 << 20}[r.IntN(6)],
 			Forward: r.Float64(), Backward: r.Float64()}
-		if r.IntN(2) == 0 {
-			l.Shape = [2]int64{64, l.Params / 64}
-			l.Params = l.Shape[0] * l.Shape[1]
-		}
 		m.Layers = append(m.Layers, l)
 	}
 	m.Layers[r.IntN(len(m.Layers))].Params = 1 + r.Int64N(1<<20)
@@ -34,10 +30,6 @@ func randomPoint(r *rand.Rand) Point {
 	p := Point{Strategy: Strategies()[r.IntN(2)], Type: []coll.DataType{coll.Float32, coll.BFloat16, coll.Float64,
 		coll.Float8E4M3}[r.IntN(4)]}
 	p.Bucket = append(Caps(), PerLayer, 1, 100)[r.IntN(10)]
-	p.Compression = compressionsForTest()[r.IntN(len(compressionsForTest()))]
-	if p.Impossible() != nil {
-		p.Compression = Compression{Factor: 3}
-	}
 	return p
 }
 
@@ -47,7 +39,7 @@ func TestPlansHold(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for range 3000 {
 		m, p, world := randomModel(r), randomPoint(r), 1+r.IntN(9)
-		plan, err := NewPlan(m, p, world, Options{First: []int64{0, FirstBucket}[r.IntN(2)], CopyRate: 1e9})
+		plan, err := NewPlan(m, p, world, Options{First: []int64{0, FirstBucket}[r.IntN(2)]})
 		if err != nil {
 			t.Fatalf("%v in a world of %d: %v", p, world, err)
 		}
@@ -154,15 +146,12 @@ func TestPlansOfDDP(t *testing.T) {
 		"2 optimizer: optimizer [0.5]",
 		"bucket 1: all_reduce 120 at 0 of 3, 1 to 2",
 		"256 bytes")
-	m = layersOf(0, 8)
 	p.Bucket = PerLayer
-	p.Compression = Compression{Factor: 3, Cost: 0.25}
-	sameLines(t, "compressed, with a layer left over", drawn(planOf(t, m, p, 4, Options{First: 1})),
+	sameLines(t, "a layer left over", drawn(planOf(t, layersOf(0, 8), p, 4, Options{First: 1})),
 		"0 forward: forward [1 1]",
 		"1 backward: backward bucket 1 [2]",
-		"2 compress: compress bucket 1 [0.25]",
-		"3 backward: backward rest [1]",
-		"bucket 1: all_reduce 3 at 0 of 1, 2 to 4",
+		"2 backward: backward rest [1]",
+		"bucket 1: all_reduce 8 at 0 of 1, 1 to 3",
 		"256 bytes")
 }
 
@@ -186,24 +175,21 @@ func TestPlansOfFSDP(t *testing.T) {
 		"reduce layer1: reduce_scatter 36 at 1536 of 1, 5 to 6",
 		"2048 bytes")
 	m.Optimizer = 0.5
-	p.Compression = Compression{Factor: 2, Cost: 1.16}
 	p.Bucket = 440
 	m.Layers = append(m.Layers, Layer{Name: "head", Forward: 1, Backward: 9})
-	sameLines(t, "compressed units, with a layer that only computes", drawn(planOf(t, m, p, 1, Options{})),
+	sameLines(t, "units, with a layer that only computes", drawn(planOf(t, m, p, 1, Options{})),
 		"0 forward: forward unit 1 [1 1]",
 		"1 forward: forward unit 2 [1 1]",
 		"2 backward: backward unit 2 [9 3]",
-		"3 compress: compress unit 2 [0.06]",
-		"4 backward: backward unit 1 [2 1]",
-		"5 compress: compress unit 1 [1.1]",
-		"6 optimizer: optimizer [0.5]",
+		"3 backward: backward unit 1 [2 1]",
+		"4 optimizer: optimizer [0.5]",
 		"gather unit 1: all_gather 112 at 0 of 2, -1 to 0",
 		"gather unit 2: all_gather 8 at 512 of 1, -1 to 1",
-		"gather unit 1 again: all_gather 112 at 0 of 2, 1 to 4",
-		"reduce unit 2: reduce_scatter 4 at 768 of 1, 3 to 6",
-		"reduce unit 1: reduce_scatter 56 at 1024 of 2, 5 to 6",
-		"1280 bytes")
-	p.Bucket, p.Compression = All, Compression{}
+		"gather unit 1 again: all_gather 112 at 0 of 2, 1 to 3",
+		"reduce unit 2: reduce_scatter 8 at 768 of 1, 2 to 4",
+		"reduce unit 1: reduce_scatter 112 at 1024 of 2, 3 to 4",
+		"1536 bytes")
+	p.Bucket = All
 	sameLines(t, "one unit", drawn(planOf(t, layersOf(1, 3), p, 2, Options{})),
 		"0 forward: forward unit 1 [1 1]",
 		"1 backward: backward unit 1 [2 1]",
@@ -217,7 +203,6 @@ func TestPlansLoseNothing(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	for range 300 {
 		m, p := randomModel(r), randomPoint(r)
-		p.Compression = Compression{}
 		plan := planOf(t, m, p, 1, Options{First: FirstBucket})
 		seconds, elements, layers := 0.0, int64(0), 0
 		for _, s := range plan.Segments {
@@ -236,8 +221,12 @@ func TestPlansLoseNothing(t *testing.T) {
 		if p.Strategy == FSDP {
 			padding = 15 * int64(len(plan.Ops))
 		}
-		if n := m.Params(); elements < n || elements > n+padding || layers != withParams(m.Layers) {
-			t.Fatalf("%v: %d elements of %d layers, not %d of %d", p, elements, layers, n, withParams(m.Layers))
+		want := 0
+		for _, l := range m.Layers {
+			want += min(1, int(l.Params))
+		}
+		if n := m.Params(); elements < n || elements > n+padding || layers != want {
+			t.Fatalf("%v: %d elements of %d layers, not %d of %d", p, elements, layers, n, want)
 		}
 	}
 }
@@ -276,13 +265,9 @@ func TestImpossiblePlans(t *testing.T) {
 	m := layersOf(100)
 	good := Point{Strategy: DDP, Bucket: 1, Type: coll.Float32}
 	for want, plan := range map[string]func() (*Plan, error){
-		"take a factor of volume": func() (*Plan, error) {
-			return NewPlan(m, Point{Strategy: FSDP, Bucket: 1, Type: coll.Float32, Compression: Compression{Rank: 4}}, 2,
-				Options{})
-		},
 		"a world of 0 ranks":       func() (*Plan, error) { return NewPlan(m, good, 0, Options{}) },
 		"the type of its gradient": func() (*Plan, error) { return NewPlan(m, Point{Strategy: DDP}, 2, Options{}) },
-		"strategy 0 is none":       func() (*Plan, error) { return NewPlan(m, Point{Type: coll.Float32}, 2, Options{}) },
+		"unknown strategy":         func() (*Plan, error) { return NewPlan(m, Point{Type: coll.Float32}, 2, Options{}) },
 		"no parameters":            func() (*Plan, error) { return NewPlan(layersOf(0, 0), good, 2, Options{}) },
 		"more than 281474976710656": func() (*Plan, error) {
 			return NewPlan(layersOf(maxParams, 1), good, 2, Options{})
@@ -306,10 +291,6 @@ func TestVolumesOfResNet50(t *testing.T) {
 		smallest, all, bytes int64 // of counts, elements, and memory
 	}{
 		{Point{Strategy: DDP, Bucket: 100 << 20, Type: coll.Float32}, 2, 2049000, 25557032, 102228224},
-		{Point{Strategy: DDP, Bucket: All, Type: coll.BFloat16, Compression: Compression{Rank: 4}}, 1, 384084, 384084,
-			768256},
-		{Point{Strategy: DDP, Bucket: All, Type: coll.Float8E4M3, Compression: Compression{Factor: 8}}, 1, 3194629, 3194629,
-			3194880},
 		{Point{Strategy: FSDP, Bucket: PerLayer, Type: coll.Float32}, 161 + 160 + 161, 32, (3*25557032 - 1000) / 2,
 			2 * 102228224},
 	} {

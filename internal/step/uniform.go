@@ -27,9 +27,8 @@ func uniform(size string) (*Model, error) {
 	m := &Model{Name: name, Layers: make([]Layer, layers),
 		About: "layers of one size, made up; forward and backward take 100 ms together, which is chosen, a third of it " +
 			"forward"}
-	shape := nearlySquare(params)
 	for i := range m.Layers {
-		m.Layers[i] = Layer{Name: fmt.Sprintf("layer%d", i+1), Params: params, Shape: shape,
+		m.Layers[i] = Layer{Name: fmt.Sprintf("layer%d", i+1), Params: params,
 			Forward: presetForward / float64(layers), Backward: presetBackward / float64(layers)}
 	}
 	return m, nil
@@ -49,15 +48,4 @@ func parseUniform(size string) (layers int, params int64, err error) {
 				coll.FormatSize(maxParams, false))
 	}
 	return layers, params, nil
-}
-
-// nearlySquare is the matrix of so many elements whose sides differ least: what PowerSGD takes a layer for.
-func nearlySquare(elements int64) [2]int64 {
-	rows := int64(1)
-	for d := int64(2); d*d <= elements; d++ {
-		if elements%d == 0 {
-			rows = d
-		}
-	}
-	return [2]int64{rows, elements / rows}
 }

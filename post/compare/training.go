@@ -52,7 +52,7 @@ var trainingAspects = []aspect{
 	{"device", ofTraining(func(p *trainingStep) string { return p.device })},
 	{"strategy", ofTraining(func(p *trainingStep) string { return p.Strategy.String() })},
 	{"type", ofTraining(func(p *trainingStep) string { return p.Type.String() })},
-	{"compression", ofTraining(func(p *trainingStep) string { return p.Compression.String() })},
+	{"compression", ofTraining(func(p *trainingStep) string { return cmp.Or(p.Compression, "none") })},
 	{"progress", ofTraining(func(p *trainingStep) string { return cmp.Or(p.Progress.String(), "by the device") })},
 	{"first bucket", ofTraining(func(p *trainingStep) string { return coll.FormatSize(p.first, true) })},
 	{"polling", ofTraining(func(p *trainingStep) string { return units.SignedDuration(p.interval) })},
@@ -142,7 +142,7 @@ func (p *trainingStep) compare(o *trainingStep) int {
 	return cmp.Or(
 		cmp.Compare(p.model, o.model), cmp.Compare(p.text, o.text), cmp.Compare(p.Strategy, o.Strategy),
 		cmp.Compare(p.Type, o.Type),
-		cmp.Compare(p.Compression.String(), o.Compression.String()), cmp.Compare(p.Progress, o.Progress),
+		cmp.Compare(p.Compression, o.Compression), cmp.Compare(p.Progress, o.Progress),
 		cmp.Compare(p.World, o.World), cmp.Compare(p.Nodes, o.Nodes), cmp.Compare(p.PerNode, o.PerNode),
 		cmp.Compare(p.title(), o.title()), cmp.Compare(p.device, o.device), cmp.Compare(p.params, o.params),
 		cmp.Compare(p.layers, o.layers), cmp.Compare(p.Bucket, o.Bucket),

@@ -50,7 +50,7 @@ func (l StepLanes) WriteSVG(w io.Writer) error { return writeSVG(w, l.height(), 
 var workFills = []struct {
 	work string
 	fill color.Color
-}{{"forward", forwardFill}, {"backward", computeFill}, {"compress", compressFill}, {"optimizer", optimizeFill}}
+}{{"forward", forwardFill}, {"backward", computeFill}, {"optimizer", optimizeFill}}
 
 func workFill(work string) color.Color {
 	for _, w := range workFills {

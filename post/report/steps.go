@@ -413,10 +413,9 @@ func (b *builder) stepMethod() (all []Fact) {
 		all = append(all, f)
 	}
 	stops, checks := words{}, words{}
-	least, most, modelled := 0, 0, false
+	least, most := 0, 0
 	for _, run := range b.steps {
 		for _, g := range run.Groups {
-			modelled = modelled || g.Point.Compression != (step.Compression{})
 			for _, p := range g.Points {
 				if p.Timed() {
 					number := 0
@@ -437,9 +436,6 @@ func (b *builder) stepMethod() (all []Fact) {
 	add("hidden, wall clock", "(computation + communication − overlapped) / communication; it includes what both lose beside each other")
 	add("hidden, intervals", "share of the time with an operation in progress in which computation ran; both times are means over ranks")
 	add("best bucket", "minimum of the medians of overlapped steps; the others are compared with it by rounds, with simultaneous 95 % CIs for all pairs of the group; another launch may differ")
-	if modelled {
-		add("compression", "MODELLED: nothing is compressed; smaller messages are sent, and the time of compressing is spent computing")
-	}
 	if most > 0 {
 		add("rounds per point", between(least, most))
 	}

@@ -21,7 +21,7 @@ func everything() stepstest.Run {
 	r.Groups = append(r.Groups,
 		step.Point{Strategy: step.DDP, Type: coll.BFloat16, Progress: step.Poll},
 		step.Point{Strategy: step.DDP, Type: coll.Float32, Progress: step.Poll,
-			Compression: step.Compression{Rank: 4, Cost: 0.01}},
+			Compression: "powersgd-4:10ms"},
 		step.Point{Strategy: step.FSDP, Type: coll.Float32, Progress: step.Poll})
 	return r
 }

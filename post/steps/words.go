@@ -18,20 +18,8 @@ func Bucket(c step.Cap) string {
 	return coll.FormatSize(int64(c), true)
 }
 
-// Title is what all points of a group share, in the words of rank's flags.
-func (g *Group) Title() string { return strings.Join(g.words(), ", ") }
-
-func (g *Group) words() []string {
-	p := g.Point
-	words := []string{p.Strategy.String(), p.Type.String()}
-	if p.Compression != (step.Compression{}) {
-		words = append(words, "compression "+p.Compression.String()+" (MODELLED)")
-	}
-	if p.Progress != 0 {
-		words = append(words, "progress "+p.Progress.String())
-	}
-	return words
-}
+// Title is what the points of the group share.
+func (g *Group) Title() string { return g.Point.GroupString() }
 
 // Library is what communicated: "mpi (Open MPI 4.1.4)".
 func (r *Run) Library() string {
