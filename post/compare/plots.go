@@ -60,7 +60,7 @@ func (c *comparedSides) plots() (all []plot.Ratio) {
 			if !there {
 				n = len(r.Curves)
 				curve[k][analysis.TableOf(under.Condition)] = n
-				r.Curves = append(r.Curves, plot.RatioCurve{Label: under.shape().Words()})
+				r.Curves = append(r.Curves, plot.Curve{Label: under.shape().Words()})
 			}
 			q := j.verdict.Ratio
 			xy := plot.XY{X: float64(under.SizeBytes), Y: q.Value, Lo: q.Value, Hi: q.Value}
@@ -78,11 +78,15 @@ func (d *sideComparison) picture(of collective, margin float64) plot.Ratio {
 	family := analysis.FamilyOf(of.Condition).FamilyTitle() + of.who
 	name := strings.NewReplacer(", ", "_", " ", "_").Replace(family)
 	return plot.Ratio{
-		Name:     "compare_" + d.b.letter + "_" + name,
-		Title:    family + ": " + d.name(),
-		Subtitle: []string{d.a.intro(), d.b.intro()},
-		Label:    "time of " + d.b.letter + " / time of " + d.a.letter,
-		Margin:   margin, Rehearsed: d.a.rehearsed || d.b.rehearsed, Bounds: d.bounds(),
+		Page: plot.Page{
+			Name:      "compare_" + d.b.letter + "_" + name,
+			Title:     family + ": " + d.name(),
+			Subtitle:  []string{d.a.intro(), d.b.intro()},
+			Caption:   []string{"Bands: " + d.bounds() + "."},
+			Rehearsed: d.a.rehearsed || d.b.rehearsed,
+		},
+		Label:  "time of " + d.b.letter + " / time of " + d.a.letter,
+		Margin: margin,
 	}
 }
 
