@@ -55,7 +55,7 @@ func (v *textView) addStep(r *StepRecord) {
 // draw writes what the model is and a table for each group of points that differ by their bucket alone.
 func (s *stepView) draw(w *bufio.Writer) {
 	m := s.about
-	fmt.Fprintf(w, "Training step: %s, %s parameters, %d layers\n", m.Model, grouped(m.Params), m.Layers)
+	fmt.Fprintf(w, "Training step: %s, %s parameters, %d layers\n", m.Model, units.Grouped(m.Params), m.Layers)
 	if m.About != "" {
 		fmt.Fprintf(w, "  %s\n", m.About)
 	}

@@ -1,8 +1,6 @@
 package step
 
 import (
-	"fmt"
-
 	"busbar/internal/notice"
 	"busbar/internal/stats"
 	"busbar/internal/units"
@@ -16,17 +14,6 @@ const littleHidden = 0.05
 
 // beyond is by how much noise may push the overlap above its maximum.
 const beyond = 0.05
-
-// Percent writes a share with two digits or so.
-func Percent(v float64) string {
-	switch size := max(v, -v); {
-	case size < 0.0005:
-		return "0 %"
-	case size < 0.0995:
-		return fmt.Sprintf("%.1f %%", 100*v)
-	}
-	return fmt.Sprintf("%.0f %%", 100*v)
-}
 
 // HasInterval reports whether a figure has a confidence interval of a width above 0.
 func (f Figure) HasInterval() bool { return f.Hi > f.Lo }

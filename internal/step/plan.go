@@ -3,6 +3,7 @@ package step
 import (
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 
 	"busbar/internal/coll"
@@ -43,12 +44,9 @@ func NewPlan(m *Model, p Point, world int, o Options) (*Plan, error) {
 
 // Same says whether two plans are the same step: the same segments and operations, which two caps can give.
 func (p *Plan) Same(other *Plan) bool {
-	return p.Model == other.Model && p.World == other.World && p.Point.Group() == other.Point.Group() &&
-		p.Bytes == other.Bytes &&
-		slices.Equal(p.Ops, other.Ops) &&
-		slices.EqualFunc(p.Segments, other.Segments, func(a, b Segment) bool {
-			return a.Name == b.Name && a.Work == b.Work && slices.Equal(a.Pieces, b.Pieces)
-		})
+	a, b := *p, *other
+	a.Point, b.Point = a.Point.Group(), b.Point.Group()
+	return reflect.DeepEqual(a, b)
 }
 
 // builder puts a plan together.
@@ -63,9 +61,6 @@ func (b *builder) segment(w Work, name string, pieces []float64) int {
 	b.plan.Segments = append(b.plan.Segments, Segment{Name: name, Work: w, Pieces: pieces})
 	return len(b.plan.Segments) - 1
 }
-
-// op adds an operation at a place that memory has returned.
-func (b *builder) op(o Op) { b.plan.Ops = append(b.plan.Ops, o) }
 
 // memory sets bytes aside, aligned to what allocators of devices give, so that each operation has a buffer as an
 // allocator would give it, and returns where they begin.
@@ -106,7 +101,7 @@ func (b *builder) ddp() {
 		}
 		name := fmt.Sprintf("bucket %d", i+1)
 		last := b.segment(Backward, "backward "+name, pieces(layers, Layer.backward))
-		b.op(Op{Name: name, Collective: coll.AllReduce, Count: bucket.Params, Layers: bucket.Layers,
+		b.plan.Ops = append(b.plan.Ops, Op{Name: name, Collective: coll.AllReduce, Count: bucket.Params, Layers: bucket.Layers,
 			At: b.memory(bucket.Params * int64(p.Type.Size())), After: last, Before: atEnd})
 	}
 	b.finish()

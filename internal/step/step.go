@@ -91,12 +91,7 @@ type Segment struct {
 }
 
 // Seconds is what the segment is to take.
-func (s Segment) Seconds() (sum float64) {
-	for _, p := range s.Pieces {
-		sum += p
-	}
-	return sum
-}
+func (s Segment) Seconds() float64 { return sum(s.Pieces) }
 
 // Op is one operation of communication.
 type Op struct {

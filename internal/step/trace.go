@@ -94,13 +94,18 @@ func (t *Trace) Write(w io.Writer) error {
 	if !t.Began.IsZero() {
 		f.Began = t.Began.UnixNano()
 	}
-	all := torchGroup{Name: groupName, About: groupAbout, Backend: t.Backend, Size: t.Plan.World}
-	for rank := range t.Plan.World {
-		all.Ranks = append(all.Ranks, rank)
-	}
+	all := torchGroup{Name: groupName, About: groupAbout, Backend: t.Backend, Size: t.Plan.World, Ranks: t.ranks()}
 	d := &f.Distributed
 	d.Backend, d.Rank, d.World, d.Count, d.Groups = t.Backend, t.Rank, t.Plan.World, 1, []torchGroup{all}
 	return json.NewEncoder(w).Encode(&f)
+}
+
+// ranks are all ranks of the world.
+func (t *Trace) ranks() (all []int) {
+	for rank := range t.Plan.World {
+		all = append(all, rank)
+	}
+	return all
 }
 
 // TraceAbout is what a trace file of busbar says of itself, under the key "busbar". It is also how such a file is

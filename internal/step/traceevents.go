@@ -3,7 +3,6 @@ package step
 import (
 	"cmp"
 	"fmt"
-	"strconv"
 	"strings"
 
 	"busbar/internal/coll"
@@ -168,11 +167,7 @@ func (t *Trace) collective(op *Op, seq int) collectiveArgs {
 		Group: groupName, About: groupAbout, Stride: 1, Rank: t.Rank, Seq: seq, Layers: op.Layers,
 	}
 	if t.Plan.World <= mostListedRanks {
-		ranks := make([]string, t.Plan.World)
-		for i := range ranks {
-			ranks[i] = strconv.Itoa(i)
-		}
-		args.Ranks = "[" + strings.Join(ranks, ", ") + "]"
+		args.Ranks = strings.ReplaceAll(fmt.Sprint(t.ranks()), " ", ", ")
 	}
 	return args
 }

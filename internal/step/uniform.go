@@ -35,17 +35,14 @@ func uniform(size string) (*Model, error) {
 }
 
 func parseUniform(size string) (layers int, params int64, err error) {
-	count, each, two := strings.Cut(strings.ToLower(size), "x")
-	if !two {
-		return 0, 0, fmt.Errorf("want LAYERSxPARAMETERS, such as %dx512K", uniformLayers)
+	count, each, _ := strings.Cut(strings.ToLower(size), "x")
+	layers, err = strconv.Atoi(count)
+	if err == nil {
+		params, err = coll.ParseSize(each)
 	}
-	if layers, err = strconv.Atoi(count); err != nil || layers < 1 || layers > maxLayers {
-		return 0, 0, fmt.Errorf("%q layers: want a whole number from 1 to %d", count, maxLayers)
-	}
-	if params, err = coll.ParseSize(each); err != nil || params < 1 || params > maxParams/int64(layers) {
-		return 0, 0,
-			fmt.Errorf("%q parameters: want a whole number with K, M or G (powers of 1024), at most %s in all layers", each,
-				coll.FormatSize(maxParams, false))
+	if err != nil || layers < 1 || layers > maxLayers || params < 1 || params > maxParams/int64(layers) {
+		return 0, 0, fmt.Errorf("want LAYERSxPARAMETERS, such as %dx512K: at most %d layers, and %s parameters in all layers",
+			uniformLayers, maxLayers, coll.FormatSize(maxParams, false))
 	}
 	return layers, params, nil
 }

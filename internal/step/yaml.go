@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"busbar/internal/coll"
+	"busbar/internal/units"
 
 	"gopkg.in/yaml.v3"
 )
@@ -41,7 +42,7 @@ type layerEntry struct {
 // parseYAML reads a model from the text of a file. The error joins what is wrong in it.
 func parseYAML(file string, source []byte) (*Model, error) {
 	base := filepath.Base(file)
-	f := modelFile{Name: text(printable(strings.TrimSuffix(base, filepath.Ext(base))))}
+	f := modelFile{Name: text(units.Printable(strings.TrimSuffix(base, filepath.Ext(base))))}
 	d := yaml.NewDecoder(bytes.NewReader(source))
 	d.KnownFields(true)
 	err := d.Decode(&f)
@@ -61,19 +62,9 @@ func parseYAML(file string, source []byte) (*Model, error) {
 		err = b.finish(&f)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", printable(file), err)
+		return nil, fmt.Errorf("%s: %w", units.Printable(file), err)
 	}
 	return m, nil
-}
-
-// printable replaces what a terminal does not print.
-func printable(s string) string {
-	return strings.Map(func(r rune) rune {
-		if !strconv.IsPrint(r) {
-			return '?'
-		}
-		return r
-	}, s)
 }
 
 // text is a line for people.
@@ -81,7 +72,7 @@ type text string
 
 func (t *text) UnmarshalYAML(n *yaml.Node) error {
 	return decode(n, t, func(s string) (text, error) {
-		if s == "" || printable(s) != s {
+		if s == "" || units.Printable(s) != s {
 			return "", fmt.Errorf("%q must be one line of printable text", s)
 		}
 		return text(s), nil

@@ -122,7 +122,7 @@ func TestModelFileErrors(t *testing.T) {
 // The name of a file may hold anything.
 func TestNameOfAModelFile(t *testing.T) {
 	m, err := Parse("x/a\x1b[31m\nb.yaml", []byte("forward: 1ms\nlayers: [{params: 1}]"))
-	if err != nil || m.Name != "a?[31m?b" {
+	if err != nil || m.Name != "a\ufffd[31m\ufffdb" {
 		t.Errorf("%q, %v", m.Name, err)
 	}
 }

@@ -107,17 +107,19 @@ func dress(curves []Curve, keys []key) {
 func distribution(s series) (all []Curve) {
 	for i, stat := range []struct {
 		label string
-		of    func(cell) (y, lo, hi float64)
+		of    func(cell) float64
 	}{
-		{"median", func(c cell) (y, lo, hi float64) { return c.s, c.lo, c.hi }},
-		{"p99", func(c cell) (y, lo, hi float64) { return c.p99, c.p99, c.p99 }},
-		{"p90", func(c cell) (y, lo, hi float64) { return c.p90, c.p90, c.p90 }},
-		{"max", func(c cell) (y, lo, hi float64) { return c.max, c.max, c.max }},
-		{"min", func(c cell) (y, lo, hi float64) { return c.min, c.min, c.min }},
+		{"median", func(c cell) float64 { return c.s }},
+		{"p99", func(c cell) float64 { return c.p99 }},
+		{"p90", func(c cell) float64 { return c.p90 }},
+		{"max", func(c cell) float64 { return c.max }},
+		{"min", func(c cell) float64 { return c.min }},
 	} {
 		all = append(all, Curve{Label: stat.label, Style: i, Points: trace(s.cells, func(c cell) XY {
-			y, lo, hi := stat.of(c)
-			return XY{X: float64(c.of.SizeBytes), Y: y, Lo: lo, Hi: hi}
+			if i > 0 { // an interval is the median's
+				c.lo, c.hi = stat.of(c), stat.of(c)
+			}
+			return XY{X: float64(c.of.SizeBytes), Y: stat.of(c), Lo: c.lo, Hi: c.hi}
 		})})
 	}
 	return all

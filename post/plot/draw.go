@@ -2,6 +2,7 @@ package plot
 
 import (
 	"cmp"
+	"image/color"
 	"io"
 	"math"
 	"slices"
@@ -105,18 +106,18 @@ var ceilingStyle = draw.LineStyle{Color: muted, Width: vg.Points(1), Dashes: []v
 // behind draws what is behind the curves: the level, ceilings, and the ranges of notes with brackets above them.
 func (f Figure) behind(c draw.Canvas, p *plot.Plot) {
 	x, y := p.Transforms(&c)
-	fill := func(color draw.LineStyle, left, right, low, high vg.Length) {
-		c.SetColor(color.Color)
+	fill := func(fill color.Color, left, right, low, high vg.Length) {
+		c.SetColor(fill)
 		c.Fill(vg.Rectangle{Min: vg.Point{X: left, Y: low}, Max: vg.Point{X: right, Y: high}}.Path())
 	}
 	if v := f.Level; v != nil {
-		fill(draw.LineStyle{Color: same}, c.Min.X, c.Max.X, y(v.Lo), y(v.Hi))
+		fill(same, c.Min.X, c.Max.X, y(v.Lo), y(v.Hi))
 		c.StrokeLine2(draw.LineStyle{Color: muted, Width: vg.Points(0.9)}, c.Min.X, y(v.At), c.Max.X, y(v.At))
 	}
 	for i, n := range f.Notes {
 		const wider = 4 // lest a single size vanishes
 		left, right := max(x(n.From)-wider, c.Min.X), min(x(n.To)+wider, c.Max.X)
-		fill(draw.LineStyle{Color: shade}, left, right, c.Min.Y, c.Max.Y)
+		fill(shade, left, right, c.Min.Y, c.Max.Y)
 		bracket := c.Max.Y + 3 + vg.Length(i)*noteRow
 		c.StrokeLine2(draw.LineStyle{Color: muted, Width: vg.Points(0.8)}, left, bracket, right, bracket)
 		c.FillText(strong(smallSize, muted), vg.Point{X: right + 3, Y: bracket - 3}, strconv.Itoa(n.Number))

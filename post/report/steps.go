@@ -262,7 +262,7 @@ func (g StepGroup) listings(id string) []listing {
 			row = append(row, m.cell())
 		}
 		times.Rows = append(times.Rows, append(row, p.Exposed.cell()))
-		shares.Rows = append(shares.Rows, []cell{word(p.Bucket), figure(step.Percent(p.Share), p.Share), percentCell(p.Overlap), percentCell(p.ByInterval), percentCell(p.Bound),
+		shares.Rows = append(shares.Rows, []cell{word(p.Bucket), figure(units.Share(p.Share).String(), p.Share), percentCell(p.Overlap), percentCell(p.ByInterval), percentCell(p.Bound),
 			factorCell(p.SlowerComp), factorCell(p.SlowerComm), factorCell(p.SpeedUp), percentCell(p.Efficiency)})
 	}
 	all := []listing{times.alike("rounds", "Rounds: ").alike("moved", "Data per step: ").trimmed()}

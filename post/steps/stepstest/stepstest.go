@@ -19,14 +19,6 @@ import (
 // Caps are the buckets of a made-up run.
 var Caps = []step.Cap{1 << 20, 5 << 20, 25 << 20, step.All}
 
-// Groups are points without a bucket: gradients as they are, with and without progress.
-func Groups() []step.Point {
-	return []step.Point{
-		{Strategy: step.DDP, Type: coll.Float32, Progress: step.NoCalls},
-		{Strategy: step.DDP, Type: coll.Float32, Progress: step.Poll},
-	}
-}
-
 // Run is a made-up run, whose fields may be changed before it is made.
 type Run struct {
 	Backend   string
@@ -40,7 +32,12 @@ type Run struct {
 }
 
 // Default is a run over MPI, with figures for all points.
-func Default() Run { return Run{Backend: "mpi", World: 4, Rounds: 24, Groups: Groups()} }
+func Default() Run {
+	return Run{Backend: "mpi", World: 4, Rounds: 24, Groups: []step.Point{
+		{Strategy: step.DDP, Type: coll.Float32, Progress: step.NoCalls},
+		{Strategy: step.DDP, Type: coll.Float32, Progress: step.Poll},
+	}}
+}
 
 // File is what would be read of the run.
 func (r Run) File() *result.StepFile {
