@@ -72,39 +72,29 @@ func TestFindPoint(t *testing.T) {
 }
 
 func TestFindBucket(t *testing.T) {
-	points := []Point{{Strategy: DDP, Bucket: 5 << 20, Type: coll.Float32},
-		{Strategy: DDP, Bucket: 25 << 20, Type: coll.Float32}}
-	rounds := func(n int, overlapped float64) (all []Round) {
+	points := buckets(5<<20, 25<<20)
+	steps := func(n int, overlapped float64) (all []Round) {
 		for i := range n {
-			all = append(all, Round{Compute: 0.1, Comm: 0.05, Sequential: 0.15, Overlapped: overlapped + 1e-4*float64(i%3)})
+			all = append(all, made(overlapped+1e-4*float64(i%3)))
 		}
 		return all
 	}
 	for name, k := range map[string]struct {
-		rounds   [][]Round
-		standing notice.BucketStanding
-		bucket   notice.BucketSize
-		lists    [4]int // same, slower, too few, not compared
+		rounds [][]Round
+		want   string // standing, bucket, and how many are the same, slower, have too few rounds
 	}{
-		"different": {[][]Round{rounds(10, 0.13), rounds(10, 0.12)}, notice.FastestBucket, "25M", [4]int{0, 1}},
-		"alike":     {[][]Round{rounds(10, 0.12), rounds(10, 0.12)}, notice.SameBuckets, "5M", [4]int{1}},
-		"too few":   {[][]Round{rounds(3, 0.13), rounds(3, 0.12)}, notice.SmallestMedian, "25M", [4]int{2: 1}},
-		"one only":  {[][]Round{rounds(8, 0.12)}, notice.OnlyBucket, "5M", [4]int{}},
+		"different": {[][]Round{steps(10, 0.13), steps(10, 0.12)}, fmt.Sprint(notice.FastestBucket, " 25 MiB 0 1 0")},
+		"alike":     {[][]Round{steps(10, 0.12), steps(10, 0.12)}, fmt.Sprint(notice.SameBuckets, " 5 MiB 1 0 0")},
+		"too few":   {[][]Round{steps(3, 0.13), steps(3, 0.12)}, fmt.Sprint(notice.SmallestMedian, " 25 MiB 0 0 1")},
+		"one only":  {[][]Round{steps(8, 0.12)}, fmt.Sprint(notice.OnlyBucket, " 5 MiB 0 0 0")},
 	} {
 		points := points[:len(k.rounds)]
 		best := LeastMedian(k.rounds)
 		figures := FiguresOf(k.rounds[best])
 		fact := FindBucket(points, Standings(points, k.rounds), best, &figures).Fact.(notice.BestBucket)
-		lists := [4]int{len(fact.Same), len(fact.Slower), len(fact.TooFew), len(fact.NotCompared)}
-		if fact.Standing != k.standing || fact.Bucket != k.bucket || lists != k.lists {
-			t.Errorf("%s: %+v", name, fact)
-		}
-		if name == "different" && (fact.Slower[0].Bucket != "5M" || fact.Slower[0].By.Lo <= 0 ||
-			fact.Step.Hi <= fact.Step.Lo) {
-			t.Errorf("%+v", fact)
-		}
-		if name == "too few" && (fact.Rounds != 3 || fact.Needed != 6) {
-			t.Errorf("%+v", fact)
+		got := fmt.Sprint(fact.Standing, " ", fact.Bucket, " ", len(fact.Same), " ", len(fact.Slower), " ", len(fact.TooFew))
+		if got != k.want || (fact.Needed == 6) != (name == "too few") {
+			t.Errorf("%s: %s, want %s", name, got, k.want)
 		}
 	}
 }

@@ -2,7 +2,6 @@ package step
 
 import (
 	"slices"
-	"strings"
 	"testing"
 
 	"busbar/internal/coll"
@@ -46,35 +45,6 @@ func TestBetterBucketIsFound(t *testing.T) {
 		if share := 100 * float64(found) / runs; share < 95 && n > 10 || share < 80 {
 			t.Errorf("%d rounds: told from all others in %.1f %% of runs", n, share)
 		}
-	}
-}
-
-func TestTooFewRounds(t *testing.T) {
-	seconds := []float64{0.2, 0.1, 0.3, 0.4, 0.5, 0.6, 0.7}
-	s := Standings(seven, simulate(seeded(1), 9, 0.001, seconds...))
-	if s[0].Verdict != TooFewRounds || s[1].Verdict != Least || s[1].String() != "smallest median" || s[0].Needed != 10 ||
-		s[0].Rounds != 9 || !strings.Contains(s[0].String(), "9 of 10") {
-		t.Errorf("nine rounds of seven buckets: %+v", s)
-	}
-	s = Standings(seven, simulate(seeded(1), 10, 0.001, seconds...))
-	if s[0].Verdict != Slower || s[0].Best != 1 || s[0].Slower.Value < 0.99 || s[0].Slower.Value > 1.01 {
-		t.Errorf("ten rounds of seven buckets: %+v", s[0])
-	}
-	if s[1].Verdict != Best {
-		t.Errorf("others are slower, and the best is %+v", s[1])
-	}
-	// Nothing is told from the best where rounds are alike, and it is not called one.
-	same := simulate(seeded(1), 12, 0.001, 0.1)[0]
-	if s := Standings(seven[:2], [][]Round{same, same}); !slices.Equal(verdicts(s), []Verdict{Least, NoDifference}) {
-		t.Errorf("rounds that are alike: %+v", s)
-	}
-	// Two buckets are one comparison: the 95 % of six rounds.
-	s = Standings(seven[:2], simulate(seeded(1), 6, 0.001, 0.2, 0.1))
-	if s[0].Verdict != Slower || s[0].Needed != 6 {
-		t.Errorf("six rounds of two buckets: %+v", s[0])
-	}
-	if text := s[0].String(); !strings.HasSuffix(text, "slower") || !strings.Contains(text, " % [") {
-		t.Errorf("a slower bucket is %q", text)
 	}
 }
 
@@ -143,5 +113,24 @@ func TestEnough(t *testing.T) {
 	}
 	if !Enough(rounds, 0.01) {
 		t.Error("what nothing takes has to be precise")
+	}
+}
+
+func TestTooFewRounds(t *testing.T) {
+	for _, c := range []struct {
+		points, rounds, needed int
+		other, best            Verdict
+	}{{7, 9, 10, TooFewRounds, Least}, {7, 10, 10, Slower, Best}, {2, 5, 6, TooFewRounds, Least}, {2, 6, 6, Slower, Best}} {
+		seconds := []float64{0.2, 0.1, 0.3, 0.4, 0.5, 0.6, 0.7}[:c.points]
+		s := Standings(seven[:c.points], simulate(seeded(1), c.rounds, 0.001, seconds...))
+		if s[0].Verdict != c.other || s[1].Verdict != c.best || s[0].Needed != c.needed || s[0].Rounds != c.rounds ||
+			s[0].Best != 1 || s[0].Slower.Value < 0.99 || s[0].Slower.Value > 1.01 {
+			t.Errorf("%+v: %+v", c, s[:2])
+		}
+	}
+	// Rounds that are alike differ in nothing.
+	same := simulate(seeded(1), 12, 0.001, 0.1)[0]
+	if s := Standings(seven[:2], [][]Round{same, same}); !slices.Equal(verdicts(s), []Verdict{Least, NoDifference}) {
+		t.Errorf("rounds that are alike: %+v", s)
 	}
 }

@@ -82,10 +82,15 @@ func (t *Trace) Write(w io.Writer) error {
 				t.Rank, s.Number, len(s.Spans.Segments), len(s.Spans.Ops), len(t.Plan.Segments), len(t.Plan.Ops))
 		}
 	}
+	origin := notice.OwnTrace{
+		Tool: t.Tool, Model: t.Plan.Model, Step: t.Plan.Point.String(), Backend: t.Backend,
+		Computing: notice.Computer{By: t.Computing, OnHost: t.GPU == "", Simulated: t.Rehearsed},
+		Events:    notice.EventTimes(t.GPU != "" && !t.Rehearsed),
+	}
 	f := traceFile{Schema: 1, Unit: "ms", Name: fmt.Sprintf("rank%d.json", t.Rank), Events: t.events(),
 		About: TraceAbout{
-			Tool: t.Tool, Run: t.Run, Point: t.Point, Says: notice.Paragraph(t.origin()), Model: t.Plan.Model,
-			Step: t.Plan.Point.String(), Backend: t.Backend,
+			Tool: t.Tool, Run: t.Run, Point: t.Point, Says: notice.Paragraph(origin), Model: origin.Model,
+			Step: origin.Step, Backend: t.Backend,
 			Library: t.Library, Computing: t.Computing, OnHost: t.GPU == "", Rehearsed: t.Rehearsed,
 			NonBlocking: t.Plan.Point.Progress == NoCalls || t.Plan.Point.Progress == Poll, Rank: t.Rank, Host: t.Host,
 		},
@@ -127,15 +132,6 @@ type TraceAbout struct {
 
 	// operations are begun, and looked after later: a span is no time of communication
 	NonBlocking bool `json:"non_blocking,omitempty"`
-}
-
-// origin is for people who open the file in a viewer.
-func (t *Trace) origin() notice.OwnTrace {
-	return notice.OwnTrace{
-		Tool: t.Tool, Model: t.Plan.Model, Step: t.Plan.Point.String(), Backend: t.Backend,
-		Computing: notice.Computer{By: t.Computing, OnHost: t.GPU == "", Simulated: t.Rehearsed},
-		Events:    notice.EventTimes(t.GPU != "" && !t.Rehearsed),
-	}
 }
 
 // segmentName is the name of a segment in a trace, with its work first.

@@ -62,21 +62,6 @@ func TestWhatIsNoWord(t *testing.T) {
 	}
 }
 
-func TestPointForPeople(t *testing.T) {
-	p := Point{Strategy: DDP, Bucket: 25 << 20, Type: coll.Float32}
-	for want, change := range map[string]func(Point) Point{
-		"ddp 25M float32":           func(p Point) Point { return p },
-		"ddp 25M float32, no calls": func(p Point) Point { p.Progress = NoCalls; return p },
-		"ddp all float8e4m3 + 1.5x, a second thread": func(Point) Point {
-			return Point{DDP, All, coll.Float8E4M3, "1.5x", Thread}
-		},
-	} {
-		if s := change(p).String(); s != want {
-			t.Errorf("%q, not %q", s, want)
-		}
-	}
-}
-
 // A point in a file is words, and what was not chosen is not in it.
 func TestPointAsJSON(t *testing.T) {
 	full := Point{FSDP, 25 << 20, coll.Float16, "powersgd-4:2ms", Thread}
@@ -91,6 +76,18 @@ func TestPointAsJSON(t *testing.T) {
 		}
 		if err != nil || string(b) != want || back != p {
 			t.Errorf("%s is read as %v, %v", b, back, err)
+		}
+	}
+}
+
+func TestPointString(t *testing.T) {
+	for want, p := range map[string]Point{
+		"ddp 25M float32":                            {DDP, 25 << 20, coll.Float32, "", ""},
+		"ddp 25M float32, no calls":                  {DDP, 25 << 20, coll.Float32, "", NoCalls},
+		"ddp all float8e4m3 + 1.5x, a second thread": {DDP, All, coll.Float8E4M3, "1.5x", Thread},
+	} {
+		if s := p.String(); s != want {
+			t.Errorf("%q, not %q", s, want)
 		}
 	}
 }

@@ -83,13 +83,6 @@ func TestCeilingsThatDiffer(t *testing.T) {
 	if f := limited(points, always(4, "x"))["scaling_busbw_mpi"]; len(f.Ceilings) != 1 {
 		t.Errorf("one for all worlds: %+v", f.Ceilings)
 	}
-	each := func(_ []*result.Run, of coll.Case) Limit {
-		return Limit{GBps: 3 + float64(of.Collective)/10, Name: "x"}
-	}
-	if f := limited(points, each)["collectives_busbw_mpi_world4"]; len(f.Ceilings) != 0 ||
-		!strings.Contains(strings.Join(f.Caption, " "), "they differ") {
-		t.Errorf("of each collective: %+v", f.Ceilings)
-	}
 }
 
 // Remarks stand in the pictures of bandwidth, time and latency that have their series, with numbers above and words
@@ -107,21 +100,19 @@ func TestRemarks(t *testing.T) {
 		return Point{}
 	}
 	var remarks []Remark
+	remark := func(c coll.Collective, mode coll.Mode, number int, from, to int64) {
+		p := at(c, mode)
+		remarks = append(remarks, Remark{Run: p.Run, Case: p.Case, Number: number, From: from, To: to, Says: says})
+	}
 	for i, from := range []int64{32 << 10, 64 << 10, 1 << 20, 16 << 20, 8, 128, 512} {
-		p := at(coll.AllReduce, coll.Throughput)
-		remarks = append(remarks, Remark{Run: p.Run, Case: p.Case, Number: i + 1, From: from, To: from * int64(1+i%2*7),
-			Says: says})
+		remark(coll.AllReduce, coll.Throughput, i+1, from, 8*from)
 	}
-	p := at(coll.Gather, coll.Latency)
-	remarks = append(remarks, Remark{Run: p.Run, Case: p.Case, Number: 9, From: 8, To: 16, Says: "of latency"})
-	p = at(coll.AllReduce, coll.Latency)
-	for _, from := range []int64{64, 16} {
-		remarks = append(remarks, Remark{Run: p.Run, Case: p.Case, Number: 10, From: from, To: 4 * from,
-			Says: fmt.Sprint("from ", from)})
-	}
+	remark(coll.Gather, coll.Latency, 9, 8, 16)
+	remark(coll.AllReduce, coll.Latency, 10, 64, 256) // one note about both ranges
+	remark(coll.AllReduce, coll.Latency, 10, 16, 64)
 	all := limited(points, nil, remarks...)
 	if notes := all["collectives_latency_mpi_world4"].Notes; len(notes) != 2 || notes[0].Number != 9 ||
-		notes[1] != (Note{10, 16, 256, "all_reduce: from 64"}) {
+		notes[1] != (Note{10, 16, 256, "all_reduce: " + says}) {
 		t.Errorf("notes on latency: %+v", notes)
 	}
 	f := all["collectives_busbw_mpi_world4"]

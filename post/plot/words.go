@@ -27,7 +27,13 @@ func typeOf(k key) string {
 	return k.dataType.String()
 }
 
-func opOf(k key) string      { return k.op.String() }
+func opOf(k key) string {
+	if k.op == 0 {
+		return ""
+	}
+	return k.op.String()
+}
+
 func averageOf(k key) string { return k.average }
 
 func shapeOf(k key) string {
@@ -163,12 +169,7 @@ func facts(all []series) (facts []string) {
 	list("", "kinds of device", ofRuns(func(r *result.Run) string { return r.Device }))
 	list("host ", "hosts", ofRuns(func(r *result.Run) string { return r.Machine.Host }))
 	list("", "types", one(typeOf))
-	list("", "operations", one(func(k key) string {
-		if k.op == 0 {
-			return ""
-		}
-		return opOf(k)
-	}))
+	list("", "operations", one(opOf))
 	list("", "", one(placementOf))
 	list("", "modes", func(s series) []string { return []string{s.mode.String() + " mode"} })
 	list("", "days", ofRuns(func(r *result.Run) string {
