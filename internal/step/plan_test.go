@@ -274,29 +274,3 @@ func TestImpossiblePlans(t *testing.T) {
 		}
 	}
 }
-
-// The operations of ResNet-50, as an independent sum over its layers has them.
-func TestVolumesOfResNet50(t *testing.T) {
-	m, err := Find("resnet50", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, c := range []struct {
-		p                    Point
-		ops                  int
-		smallest, all, bytes int64 // of counts, elements, and memory
-	}{
-		{Point{Strategy: DDP, Bucket: 100 << 20, Type: coll.Float32}, 2, 2049000, 25557032, 102228224},
-		{Point{Strategy: FSDP, Bucket: PerLayer, Type: coll.Float32}, 161 + 160 + 161, 32, (3*25557032 - 1000) / 2,
-			2 * 102228224},
-	} {
-		plan := planOf(t, m, c.p, 2, Options{First: FirstBucket})
-		smallest, all := int64(math.MaxInt64), int64(0)
-		for _, o := range plan.Ops {
-			smallest, all = min(smallest, o.Count), all+o.Count
-		}
-		if len(plan.Ops) != c.ops || smallest != c.smallest || all != c.all || plan.Bytes != c.bytes {
-			t.Errorf("%v: %d operations from %d elements, %d in all, %d bytes", c.p, len(plan.Ops), smallest, all, plan.Bytes)
-		}
-	}
-}

@@ -223,11 +223,6 @@ func TestUnusualMethodIsSaid(t *testing.T) {
 		"rotating over 1 GiB · issued by 8 · mean over ranks") {
 		t.Errorf("subtitle is %s", got)
 	}
-	figs, _ = Figures(quick(4), Options{})
-	if got := strings.Join(figs[0].Subtitle, " · "); strings.Contains(got, "caches") || strings.Contains(got, "issued") ||
-		strings.Contains(got, "over ranks") {
-		t.Errorf("subtitle is %s", got)
-	}
 }
 
 // A percentile that a launch does not claim is no 0.

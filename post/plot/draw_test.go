@@ -1,8 +1,6 @@
 package plot
 
 import (
-	"image/color"
-	"math"
 	"reflect"
 	"slices"
 	"strings"
@@ -112,23 +110,6 @@ func TestTextsDoNotOverlap(t *testing.T) {
 	}
 }
 
-func luminance(c color.RGBA) float64 {
-	part := func(v uint8) float64 { return math.Pow((float64(v)/255+0.055)/1.055, 2.4) }
-	return 0.2126*part(c.R) + 0.7152*part(c.G) + 0.0722*part(c.B)
-}
-
-func TestContrastToPaper(t *testing.T) {
-	least := map[color.RGBA]float64{ink: 7, muted: 7, alarm: 4.5}
-	for _, c := range palette {
-		least[c] = max(least[c], 2.2)
-	}
-	for c, want := range least {
-		if got := 1.05 / (luminance(c) + 0.05); got < want {
-			t.Errorf("%v has a contrast of %.1f, want %.1f", c, got, want)
-		}
-	}
-}
-
 // In grey print, dash and marker must tell any two of the nine apart, and each from its hollow twin.
 func TestStylesDiffer(t *testing.T) {
 	looks := map[[2]int]Curve{}
@@ -160,19 +141,5 @@ func TestWrap(t *testing.T) {
 		if p.Width(l) > 200 {
 			t.Errorf("%q is %v wide", l, p.Width(l))
 		}
-	}
-}
-
-// Labels that do not fit beside the axes in a narrow column become wider.
-func TestLegendOfLongLabels(t *testing.T) {
-	names := slices.Repeat([]string{"nccl 16 ranks NCCL (by nccl-tests) mean over ranks, unless -a was given 2 nodes"}, 6)
-	samples := slices.Repeat([]plot.Thumbnailer{sample{}}, 6)
-	size := func(high vg.Length) vg.Point {
-		l := newLegend(names, samples, high)
-		return l.Rectangle(draw.Canvas{}).Size()
-	}
-	narrow := size(1000)
-	if wide := size(narrow.Y - 1); wide.Y >= narrow.Y || wide.X <= narrow.X {
-		t.Errorf("%v where there is room for %v", wide, narrow)
 	}
 }

@@ -56,14 +56,3 @@ func TestStepBars(t *testing.T) {
 		apart(t, name, p.drawing())
 	}
 }
-
-// The parts of a bar are the overlapped step, and those of the pale one beside it the step one after the other.
-func TestBarParts(t *testing.T) {
-	bar, sums := aBar("all", 1, 0.05, 0.6), map[float64]float64{}
-	for _, part := range barParts {
-		sums[part.at] += part.of(bar)
-	}
-	if math.Abs(sums[-beside]-bar.Overlapped.Value) > 1e-12 || math.Abs(sums[beside]-bar.Sequential.Value) > 1e-12 {
-		t.Errorf("%v, want %g and %g", sums, bar.Overlapped.Value, bar.Sequential.Value)
-	}
-}

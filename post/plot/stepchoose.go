@@ -77,14 +77,13 @@ func panelOf(g *steps.Group) StepPanel {
 func barCaption(r *steps.Run) []string {
 	caption := []string{"Parts of a bar are medians: exposed is overlapped less computing, hidden what is left of " +
 		"communication.", "Whiskers: 95 % CI of the median over rounds of one launch."}
-	unfinished := ""
 	for _, g := range r.Groups {
 		for _, p := range g.Points {
 			caption = add(caption, barMarks[g.Compared(p).Verdict].meaning)
 			if p.Status == result.Unfinished {
-				unfinished = "The run was cut off: some points have fewer rounds."
+				caption = add(caption, "The run was cut off: some points have fewer rounds.")
 			}
 		}
 	}
-	return add(caption, unfinished)
+	return caption
 }
