@@ -163,7 +163,11 @@ func FindInterference(p Point, f *Figures) (all []notice.Notice) {
 		if part.part == notice.Communication && p.Progress == NoCalls {
 			continue // it waits for the end of computing, which is no interference
 		}
-		fact := notice.StepInterference{Part: part.part, Longer: notice.ShareEstimate{Value: s.Value - 1}, FewRounds: f.few()}
+		fact := notice.StepInterference{
+			Part:      part.part,
+			Longer:    notice.ShareEstimate{Value: s.Value - 1},
+			FewRounds: f.few(),
+		}
 		if s.HasInterval() {
 			fact.Longer.Lo, fact.Longer.Hi = s.Lo-1, s.Hi-1
 		}

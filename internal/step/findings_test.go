@@ -92,7 +92,17 @@ func TestFindBucket(t *testing.T) {
 		best := LeastMedian(k.rounds)
 		figures := FiguresOf(k.rounds[best])
 		fact := FindBucket(points, Standings(points, k.rounds), best, &figures).Fact.(notice.BestBucket)
-		got := fmt.Sprint(fact.Standing, " ", fact.Bucket, " ", len(fact.Same), " ", len(fact.Slower), " ", len(fact.TooFew))
+		got := fmt.Sprint(
+			fact.Standing,
+			" ",
+			fact.Bucket,
+			" ",
+			len(fact.Same),
+			" ",
+			len(fact.Slower),
+			" ",
+			len(fact.TooFew),
+		)
 		if got != k.want || (fact.Needed == 6) != (name == "too few") {
 			t.Errorf("%s: %s, want %s", name, got, k.want)
 		}

@@ -43,8 +43,15 @@ func TestModelsAreThePublicOnes(t *testing.T) {
 			}
 		}
 		if tensors != want.tensors || m.Params() != want.params || len(names) != len(m.Layers) || m.Name != want.name {
-			t.Errorf("%s: %s has %d tensors of %d layers (%d names), %d parameters", want.name, m.Name, tensors, len(m.Layers),
-				len(names), m.Params())
+			t.Errorf(
+				"%s: %s has %d tensors of %d layers (%d names), %d parameters",
+				want.name,
+				m.Name,
+				tensors,
+				len(m.Layers),
+				len(names),
+				m.Params(),
+			)
 		}
 		if math.Abs(m.Forward()-want.forward) > 1e-12 || math.Abs(m.Backward()-want.backward) > 1e-12 {
 			t.Errorf("%s computes %g and %g s", want.name, m.Forward(), m.Backward())

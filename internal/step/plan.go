@@ -101,8 +101,11 @@ func (b *builder) ddp() {
 		}
 		name := fmt.Sprintf("bucket %d", i+1)
 		last := b.segment(Backward, "backward "+name, pieces(layers, Layer.backward))
-		b.plan.Ops = append(b.plan.Ops, Op{Name: name, Collective: coll.AllReduce, Count: bucket.Params, Layers: bucket.Layers,
-			At: b.memory(bucket.Params * int64(p.Type.Size())), After: last, Before: atEnd})
+		b.plan.Ops = append(
+			b.plan.Ops,
+			Op{Name: name, Collective: coll.AllReduce, Count: bucket.Params, Layers: bucket.Layers,
+				At: b.memory(bucket.Params * int64(p.Type.Size())), After: last, Before: atEnd},
+		)
 	}
 	b.finish()
 }

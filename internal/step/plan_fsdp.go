@@ -85,13 +85,19 @@ func (b *builder) whole(share int64) int64 {
 // gather adds the gathering of a unit's parameters, which may begin when segment begins does, and must be done before
 // another. Both gatherings of a unit fill the same memory: its parameters do not change within a step.
 func (b *builder) gather(u unit, name string, begins, before int) {
-	b.plan.Ops = append(b.plan.Ops, Op{Name: name, Collective: coll.AllGather, Count: b.share(u.Params), At: u.parameters, Layers: u.Layers,
-		After: begins - 1, Before: before})
+	b.plan.Ops = append(
+		b.plan.Ops,
+		Op{Name: name, Collective: coll.AllGather, Count: b.share(u.Params), At: u.parameters, Layers: u.Layers,
+			After: begins - 1, Before: before},
+	)
 }
 
 // reduce adds the summing of a unit's gradients, of which each rank keeps a share.
 func (b *builder) reduce(u unit) {
 	share := b.share(u.Params)
-	b.plan.Ops = append(b.plan.Ops, Op{Name: "reduce " + u.name, Collective: coll.ReduceScatter, Count: share, At: b.memory(b.whole(share)),
-		Layers: u.Layers, After: u.backward, Before: atEnd})
+	b.plan.Ops = append(
+		b.plan.Ops,
+		Op{Name: "reduce " + u.name, Collective: coll.ReduceScatter, Count: share, At: b.memory(b.whole(share)),
+			Layers: u.Layers, After: u.backward, Before: atEnd},
+	)
 }

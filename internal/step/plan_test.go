@@ -64,8 +64,12 @@ func links(t *testing.T, p *Plan) {
 			t.Errorf("operation %d could begin before the one before it", i)
 		}
 		if latest = max(latest, o.After); latest >= o.Before {
-			t.Errorf("operation %d must be done before segment %d, and an earlier one begins behind segment %d", i, o.Before,
-				latest)
+			t.Errorf(
+				"operation %d must be done before segment %d, and an earlier one begins behind segment %d",
+				i,
+				o.Before,
+				latest,
+			)
 		}
 	}
 }
@@ -115,8 +119,11 @@ func drawn(p *Plan) (lines []string) {
 		lines = append(lines, fmt.Sprintf("%d %s: %s %.3g", i, s.Work, s.Name, s.Pieces))
 	}
 	for _, o := range p.Ops {
-		lines = append(lines, fmt.Sprintf("%s: %s %d at %d of %d, %d to %d", o.Name, o.Collective, o.Count, o.At, o.Layers,
-			o.After, o.Before))
+		lines = append(
+			lines,
+			fmt.Sprintf("%s: %s %d at %d of %d, %d to %d", o.Name, o.Collective, o.Count, o.At, o.Layers,
+				o.After, o.Before),
+		)
 	}
 	return append(lines, fmt.Sprintf("%d bytes", p.Bytes))
 }

@@ -117,8 +117,14 @@ type Plan struct {
 // Case is an operation as a collective: in place, a sum, in throughput mode.
 func (p *Plan) Case(op int) (coll.Case, error) {
 	o := p.Ops[op]
-	c := coll.Case{Collective: o.Collective, Type: p.Point.Type, Root: -1, Placement: coll.InPlace, Mode: coll.Throughput,
-		World: p.World}
+	c := coll.Case{
+		Collective: o.Collective,
+		Type:       p.Point.Type,
+		Root:       -1,
+		Placement:  coll.InPlace,
+		Mode:       coll.Throughput,
+		World:      p.World,
+	}
 	if o.Collective.Reduces() {
 		c.Op = coll.Sum
 	}

@@ -81,14 +81,24 @@ func aTrace() Trace {
 		Ops: []Op{{Name: "bucket 1", Collective: coll.AllReduce, Count: 1000, Layers: 3},
 			{Name: "gather x", Collective: coll.AllGather, Count: 8}}}
 	at := func(start, end int64) program.Span { return program.Span{Start: start, End: end} }
-	return Trace{Tool: "busbar 9", Run: "r", Point: 2, Plan: &plan, Backend: "mpi", Computing: "1 thread of FMA", Rank: 1,
-		Host: "node1", Process: 4711, Began: time.Unix(1700000000, 5),
+	return Trace{
+		Tool:      "busbar 9",
+		Run:       "r",
+		Point:     2,
+		Plan:      &plan,
+		Backend:   "mpi",
+		Computing: "1 thread of FMA",
+		Rank:      1,
+		Host:      "node1",
+		Process:   4711,
+		Began:     time.Unix(1700000000, 5),
 		Steps: []TracedStep{
 			{7, program.Spans{Segments: []program.Span{at(1_000_500, 1_001_500), at(1_001_500, 1_003_000),
 				at(1_009_000, 1_009_001)}, Ops: []program.Span{at(1_001_500, 1_008_000), at(1_002_000, 1_002_007)}}},
 			{8, program.Spans{Segments: []program.Span{at(9_000_000, 9_000_100), at(9_000_100, 9_000_200), {}},
 				Ops: []program.Span{at(9_000_100, 9_000_300), at(9_000_300, 9_000_400)}}},
-		}}
+		},
+	}
 }
 
 func TestTraceIsWrittenAsTorchDoes(t *testing.T) {

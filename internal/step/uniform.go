@@ -41,8 +41,12 @@ func parseUniform(size string) (layers int, params int64, err error) {
 		params, err = coll.ParseSize(each)
 	}
 	if err != nil || layers < 1 || layers > maxLayers || params < 1 || params > maxParams/int64(layers) {
-		return 0, 0, fmt.Errorf("want LAYERSxPARAMETERS, such as %dx512K: at most %d layers, and %s parameters in all layers",
-			uniformLayers, maxLayers, coll.FormatSize(maxParams, false))
+		return 0, 0, fmt.Errorf(
+			"want LAYERSxPARAMETERS, such as %dx512K: at most %d layers, and %s parameters in all layers",
+			uniformLayers,
+			maxLayers,
+			coll.FormatSize(maxParams, false),
+		)
 	}
 	return layers, params, nil
 }

@@ -43,14 +43,10 @@ func TestWhatIsNoWord(t *testing.T) {
 	}
 	for _, c := range []struct{ kind, word, want string }{
 		{"strategy", "fdsp", `did you mean "fsdp"?`},
-		{"strategy", "", "known: ddp, fsdp"},
 		{"progress", "pol", `did you mean "poll"?`},
 		{"cap", "al", `did you mean "all"?`},
 		{"cap", "-1M", "known: layer, all, 25M"},
-		{"cap", "", "known: layer"},
 		{"cap", "0", "above 0"},
-		{"cap", "25Q", `"Q" is no unit`},
-		{"cap", "99999999999999999999", "out of range"},
 	} {
 		if err := parse[c.kind](c.word); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s %q: %v", c.kind, c.word, err)

@@ -248,8 +248,14 @@ func (b *modelBuilder) divide(pass string, whole *seconds, of func(*layerEntry) 
 	case math.Abs(left) < rounding:
 		return times
 	case left < 0 || weights == 0:
-		b.errorf("%s: takes %.9g s, but the layers' own times are %.9g s together, and layers without an own time have "+
-			"a weight of %g", pass, float64(*whole), sum, weights)
+		b.errorf(
+			"%s: takes %.9g s, but the layers' own times are %.9g s together, and layers without an own time have "+
+				"a weight of %g",
+			pass,
+			float64(*whole),
+			sum,
+			weights,
+		)
 		return times
 	}
 	for i := range b.entries {

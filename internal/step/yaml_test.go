@@ -61,7 +61,10 @@ func TestModelFiles(t *testing.T) {
 			t.Errorf("%s: %q, %q", c.name, m.Name, m.Source)
 		}
 	}
-	m, err := Parse("net.yaml", []byte("name: mine\nabout: made up\noptimizer: 5ms\nforward: 1ms\nlayers: [{params: 1}]"))
+	m, err := Parse(
+		"net.yaml",
+		[]byte("name: mine\nabout: made up\noptimizer: 5ms\nforward: 1ms\nlayers: [{params: 1}]"),
+	)
 	if err != nil || m.Name != "mine" || m.About != "made up" || math.Abs(m.Optimizer-5e-3) > 1e-15 {
 		t.Errorf("%+v, %v", m, err)
 	}
@@ -107,7 +110,8 @@ func TestModelFileErrors(t *testing.T) {
 		"backward: 3ms\nlayers: [{params: 1, weight: 0}]":                       "backward: ",
 	} {
 		m, err := Parse("net.yaml", []byte(text))
-		if m != nil || err == nil || !strings.Contains(err.Error(), want) || !strings.HasPrefix(err.Error(), "net.yaml: ") {
+		if m != nil || err == nil || !strings.Contains(err.Error(), want) ||
+			!strings.HasPrefix(err.Error(), "net.yaml: ") {
 			t.Errorf("%q: %v\nwant %s", text, err, want)
 		}
 	}

@@ -116,7 +116,8 @@ func TestRemarks(t *testing.T) {
 		t.Errorf("notes on latency: %+v", notes)
 	}
 	f := all["collectives_busbw_mpi_world4"]
-	if len(f.Notes) != mostNotes || !strings.Contains(strings.Join(f.Caption, " "), "2 more findings not marked here.") {
+	if len(f.Notes) != mostNotes ||
+		!strings.Contains(strings.Join(f.Caption, " "), "2 more findings not marked here.") {
 		t.Fatalf("%d notes, %q", len(f.Notes), f.Caption)
 	}
 	plain := limited(points, nil)["collectives_busbw_mpi_world4"].drawing()

@@ -46,7 +46,11 @@ func Figures(points []Point, o Options) (figs []Figure, passed []string) {
 	}
 	c := &chooser{Options: o, names: map[string]int{}}
 	c.types = len(group(all, typeOf)) > 1
-	c.libraries = len(group(all, func(k key) string { return k.backend + "\x00" + k.library })) > len(group(all, backendOf))
+	c.libraries = len(
+		group(all, func(k key) string { return k.backend + "\x00" + k.library }),
+	) > len(
+		group(all, backendOf),
+	)
 	for _, world := range group(all, func(k key) key {
 		k.collective, k.op, k.root, k.placement, k.average = 0, 0, 0, 0, ""
 		return k

@@ -44,7 +44,10 @@ func TestFiguresOfAPlainSweep(t *testing.T) {
 		got[8] != "sendrecv" {
 		t.Errorf("labels are %v", got)
 	}
-	if got := labels(t, figs, "all_reduce_latency"); !slices.Equal(got, []string{"median", "p99", "p90", "max", "min"}) {
+	if got := labels(t, figs, "all_reduce_latency"); !slices.Equal(
+		got,
+		[]string{"median", "p99", "p90", "max", "min"},
+	) {
 		t.Errorf("labels of the distribution are %v", got)
 	}
 }
@@ -75,8 +78,11 @@ func TestFiguresOfACampaign(t *testing.T) {
 }
 
 func TestOptions(t *testing.T) {
-	figs, _ := Figures(quick(4), Options{Bandwidths: []Measure{BusBW, AlgBW}, Collectives: []coll.Collective{coll.Gather,
-		coll.Broadcast}})
+	figs, _ := Figures(
+		quick(4),
+		Options{Bandwidths: []Measure{BusBW, AlgBW}, Collectives: []coll.Collective{coll.Gather,
+			coll.Broadcast}},
+	)
 	for _, want := range []string{"collectives_algbw_mpi_world4", "gather_busbw", "broadcast_algbw"} {
 		if !slices.Contains(names(figs), want) {
 			t.Errorf("no %s among %v", want, names(figs))
@@ -131,12 +137,15 @@ func near(a, b XY) bool {
 func TestLaunchesOfADistribution(t *testing.T) {
 	var points []Point
 	for launch := range 3 {
-		points = append(points, fake{backend: "mpi", world: 2, launch: launch}.sweep(64, []coll.Collective{coll.AllReduce},
-			both, coll.OutOfPlace)...)
+		points = append(
+			points,
+			fake{backend: "mpi", world: 2, launch: launch}.sweep(64, []coll.Collective{coll.AllReduce},
+				both, coll.OutOfPlace)...)
 	}
 	figs, _ := Figures(points, Options{})
 	f := figs[slices.Index(names(figs), "all_reduce_latency")]
-	if got := strings.Join(f.Caption, " "); !strings.Contains(got, "up to 3") || !strings.HasSuffix(got, "min and max: of all together.") {
+	if got := strings.Join(f.Caption, " "); !strings.Contains(got, "up to 3") ||
+		!strings.HasSuffix(got, "min and max: of all together.") {
 		t.Errorf("caption %q", got)
 	}
 }

@@ -28,7 +28,11 @@ func measuredBy(backend string, rehearsed bool, worlds ...int) (points []Point) 
 func TestComparison(t *testing.T) {
 	figs, passed := Comparison(append(measuredBy("gloo", false, 2, 4, 6), measuredBy("nccl-rehearsal", true, 2, 4)...),
 		100<<20)
-	want := []string{"allreduce_time_vs_datasize", "allreduce_bandwidth_vs_datasize", "allreduce_backend_comparison_100mb"}
+	want := []string{
+		"allreduce_time_vs_datasize",
+		"allreduce_bandwidth_vs_datasize",
+		"allreduce_backend_comparison_100mb",
+	}
 	if got := names(figs); !slices.Equal(got, want) || passed != nil {
 		t.Fatalf("%v, passed %v", got, passed)
 	}
@@ -74,8 +78,16 @@ func TestComparisonOfManyWorlds(t *testing.T) {
 
 // A backend that was not measured at the one size is named, not just missing.
 func TestSideBySideNamesWhoIsMissing(t *testing.T) {
-	small := fake{backend: "nccl", library: "NCCL 2", world: 2}.sweep(1<<20, []coll.Collective{coll.AllReduce}, both[:1],
-		coll.OutOfPlace)
+	small := fake{
+		backend: "nccl",
+		library: "NCCL 2",
+		world:   2,
+	}.sweep(
+		1<<20,
+		[]coll.Collective{coll.AllReduce},
+		both[:1],
+		coll.OutOfPlace,
+	)
 	figs, passed := Comparison(append(measuredBy("gloo", false, 2, 4), small...), 64<<20)
 	if len(figs[2].Curves) != 1 || len(passed) != 1 || !strings.Contains(passed[0], "nccl") {
 		t.Errorf("%d curves, %q", len(figs[2].Curves), passed)

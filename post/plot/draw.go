@@ -30,7 +30,12 @@ const (
 
 // drawing puts the curves on axes.
 func (f Figure) drawing() *drawing {
-	d := &drawing{Page: f.Page, y: units.Printable(f.Y.Label), high: figureHeight, above: vg.Length(len(f.Notes)) * noteRow}
+	d := &drawing{
+		Page:  f.Page,
+		y:     units.Printable(f.Y.Label),
+		high:  figureHeight,
+		above: vg.Length(len(f.Notes)) * noteRow,
+	}
 	p := newPlot(f.Rehearsed)
 	d.plots = []*plot.Plot{p}
 	var names []string
@@ -138,7 +143,13 @@ func (curve Curve) plot(c draw.Canvas, p *plot.Plot) {
 			lows = append(lows, vg.Point{X: x(v.X), Y: y(max(v.Lo, p.Y.Min))})
 		}
 		if len(part) == 1 {
-			c.StrokeLine2(draw.LineStyle{Color: curve.line().Color, Width: 1}, lows[0].X, lows[0].Y, lows[0].X, outline[0].Y)
+			c.StrokeLine2(
+				draw.LineStyle{Color: curve.line().Color, Width: 1},
+				lows[0].X,
+				lows[0].Y,
+				lows[0].X,
+				outline[0].Y,
+			)
 		} else {
 			slices.Reverse(lows)
 			c.FillPolygon(curve.band(), append(outline, lows...))

@@ -109,7 +109,15 @@ const (
 )
 
 func (d *drawing) height() vg.Length {
-	h := 2*margin + strong(titleSize, ink).Height(d.Title) + textHeight(d.head()) + d.above + 2*gap + textHeight(d.foot())
+	h := 2*margin + strong(
+		titleSize,
+		ink,
+	).Height(d.Title) +
+		textHeight(
+			d.head(),
+		) + d.above + 2*gap + textHeight(
+		d.foot(),
+	)
 	if d.Rehearsed {
 		h += strip
 	}

@@ -18,7 +18,10 @@ func Ratios(all []Ratio) (figs []Figure) {
 	names := map[string]int{}
 	for _, r := range all {
 		if r.Margin > 0 {
-			r.Caption = append(r.Caption, fmt.Sprintf("Around 1: within %.3g %%, which counts as the same.", 100*r.Margin))
+			r.Caption = append(
+				r.Caption,
+				fmt.Sprintf("Around 1: within %.3g %%, which counts as the same.", 100*r.Margin),
+			)
 		}
 		for curves := range slices.Chunk(r.Curves, maxCurves) {
 			f := Figure{Page: r.Page, X: Axis{"message size", Bytes}, Y: Axis{r.Label, Times}, Curves: curves,

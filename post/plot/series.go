@@ -43,13 +43,28 @@ func (p Point) key() key {
 
 func compareKeys(a, b key) int {
 	return cmp.Or(
-		cmp.Compare(a.collective, b.collective), strings.Compare(a.backend, b.backend), strings.Compare(a.library, b.library),
-		strings.Compare(a.variant, b.variant), strings.Compare(a.settings, b.settings), strings.Compare(a.device, b.device),
+		cmp.Compare(
+			a.collective,
+			b.collective,
+		),
+		strings.Compare(a.backend, b.backend),
+		strings.Compare(a.library, b.library),
+		strings.Compare(
+			a.variant,
+			b.variant,
+		),
+		strings.Compare(a.settings, b.settings),
+		strings.Compare(a.device, b.device),
 		cmp.Compare(a.world, b.world),
-		cmp.Compare(a.nodes, b.nodes), cmp.Compare(a.perNode, b.perNode),
-		cmp.Compare(a.rotate, b.rotate), cmp.Compare(a.aggregate, b.aggregate), strings.Compare(a.average, b.average),
+		cmp.Compare(a.nodes, b.nodes),
+		cmp.Compare(a.perNode, b.perNode),
+		cmp.Compare(a.rotate, b.rotate),
+		cmp.Compare(a.aggregate, b.aggregate),
+		strings.Compare(a.average, b.average),
 		cmp.Compare(a.dataType, b.dataType),
-		cmp.Compare(a.op, b.op), cmp.Compare(a.root, b.root), cmp.Compare(a.placement, b.placement),
+		cmp.Compare(a.op, b.op),
+		cmp.Compare(a.root, b.root),
+		cmp.Compare(a.placement, b.placement),
 	)
 }
 
@@ -104,7 +119,10 @@ func collect(points []Point) []series {
 			all = append(all, s)
 		}
 	}
-	slices.SortFunc(all, func(a, b series) int { return cmp.Or(compareKeys(a.key, b.key), cmp.Compare(a.mode, b.mode)) })
+	slices.SortFunc(
+		all,
+		func(a, b series) int { return cmp.Or(compareKeys(a.key, b.key), cmp.Compare(a.mode, b.mode)) },
+	)
 	return all
 }
 

@@ -229,7 +229,10 @@ func caption(all []series) (lines []string) {
 		lines = []string{fmt.Sprintf("Lines: median over up to %d launches or cycles.", repeated),
 			"Shaded: their range, or the " + ci + " of a single one."}
 	case repeated > 1:
-		lines = []string{fmt.Sprintf("Lines: median over up to %d launches or cycles.", repeated), "Shaded: their range."}
+		lines = []string{
+			fmt.Sprintf("Lines: median over up to %d launches or cycles.", repeated),
+			"Shaded: their range.",
+		}
 	case interval:
 		lines = []string{"Shaded: " + ci + "."}
 	default:

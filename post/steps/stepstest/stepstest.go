@@ -47,7 +47,10 @@ func (r Run) File() *result.StepFile {
 		Launch:   fmt.Sprint("launch-", r.Launch),
 		Campaign: fmt.Sprint("campaign-", r.Launch), Start: start, Tool: "busbar 0.1.0",
 		Command: []string{"rank", "--step", "resnet50"}, Rehearse: r.Rehearsed,
-		Backend: result.Backend{Name: r.Backend, Library: "Open MPI 4.1.4"}, World: r.World, Nodes: 1, RanksPerNode: r.World,
+		Backend: result.Backend{
+			Name:    r.Backend,
+			Library: "Open MPI 4.1.4",
+		}, World: r.World, Nodes: 1, RanksPerNode: r.World,
 		Device:  "cpu (Example E-1234)",
 		Machine: result.Machine{Host: "node17"}, Sweep: result.Sweep{Name: "resnet50"},
 		Method: result.Method{Warmup: 2, Average: "max over ranks"},
@@ -55,7 +58,10 @@ func (r Run) File() *result.StepFile {
 			Forward: 0.04, Backward: 0.08, First: 1 << 20, Computing: "1 thread of FMA", Interval: 200e-6},
 	}}
 	for i := range r.World {
-		f.Ranks = append(f.Ranks, result.Rank{Kind: result.KindRank, Rank: i, Host: "node17", LocalRank: i, PID: 1000 + i})
+		f.Ranks = append(
+			f.Ranks,
+			result.Rank{Kind: result.KindRank, Rank: i, Host: "node17", LocalRank: i, PID: 1000 + i},
+		)
 	}
 	rnd := rand.New(rand.NewPCG(uint64(r.Launch), 7))
 	for _, g := range r.Groups {
