@@ -133,9 +133,9 @@ func (f Figure) behind(c draw.Canvas, p *plot.Plot) {
 }
 
 // plot draws bands, lines and markers of a curve; the interval of a point that stands alone becomes a bar.
-func (curve Curve) plot(c draw.Canvas, p *plot.Plot) {
-	x, y := p.Transforms(&c)
-	for _, part := range curve.parts() {
+func (c Curve) plot(area draw.Canvas, p *plot.Plot) {
+	x, y := p.Transforms(&area)
+	for _, part := range c.parts() {
 		var line, lows, outline []vg.Point
 		for _, v := range part {
 			line = append(line, vg.Point{X: x(v.X), Y: y(v.Y)})
@@ -143,8 +143,8 @@ func (curve Curve) plot(c draw.Canvas, p *plot.Plot) {
 			lows = append(lows, vg.Point{X: x(v.X), Y: y(max(v.Lo, p.Y.Min))})
 		}
 		if len(part) == 1 {
-			c.StrokeLine2(
-				draw.LineStyle{Color: curve.line().Color, Width: 1},
+			area.StrokeLine2(
+				draw.LineStyle{Color: c.line().Color, Width: 1},
 				lows[0].X,
 				lows[0].Y,
 				lows[0].X,
@@ -152,11 +152,11 @@ func (curve Curve) plot(c draw.Canvas, p *plot.Plot) {
 			)
 		} else {
 			slices.Reverse(lows)
-			c.FillPolygon(curve.band(), append(outline, lows...))
+			area.FillPolygon(c.band(), append(outline, lows...))
 		}
-		c.StrokeLines(curve.line(), line)
+		area.StrokeLines(c.line(), line)
 		for _, at := range line {
-			c.DrawGlyph(curve.marker(), at)
+			area.DrawGlyph(c.marker(), at)
 		}
 	}
 }
