@@ -175,7 +175,7 @@ func TestCompareTrainingPartners(t *testing.T) {
 				coll.BFloat16
 		}),
 		"float32, compression 8x": points(func(p *step.Point) {
-			p.Compression = step.Compression{Factor: 8}
+			p.Compression = "8x"
 		}),
 		"progress: poll in A, thread in B": points(func(p *step.Point) {
 			p.Progress = step.Thread

@@ -33,7 +33,7 @@ type plotter struct {
 var (
 	pictureFormats = []string{"png", "svg"}
 	bandwidths     = []string{"busbw", "algbw"}
-	bandwidthOf    = map[string]plot.Bandwidth{"busbw": plot.BusBW, "algbw": plot.AlgBW}
+	bandwidthOf    = map[string]plot.Measure{"busbw": plot.BusBW, "algbw": plot.AlgBW}
 )
 
 func newPlot(stdout, stderr io.Writer) *cobra.Command {
@@ -56,10 +56,9 @@ Pictures of bus bandwidth have what the slowest link is made for as a dashed
 line, where that is in the record or given (--peak). In pictures of bandwidth,
 what is found on the curves is marked and told below (docs/analysis.md).
 
-Training steps (rank --step) have two pictures for each backend and world, named
+Training steps (rank --step) have a picture for each backend and world, named
 step_…: bars by bucket size, of computing, hidden and exposed communication,
-beside what one after the other takes; and over time the best step of each group
-of points, with its operations numbered.
+beside what one after the other takes.
 
 Pictures go into plots/ in the one folder read, or in the current folder if
 there were several.`,

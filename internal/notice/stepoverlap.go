@@ -168,50 +168,6 @@ type NoStepSpeedup struct {
 	Efficiency units.Share    `json:"efficiency"` // of weak scaling
 }
 
-// HostProgress reports whether communication progresses without library calls.
-type HostProgress struct {
-	Point      string             `json:"point"`
-	NoCalls    ShareEstimate      `json:"overlap_without_calls"`
-	Polling    ShareEstimate      `json:"overlap_with_polling"`
-	Conclusion ProgressConclusion `json:"conclusion,omitempty"` // empty with too few rounds
-	FewRounds
-}
-
-// HostProgressUnpolled is HostProgress where polling was not measured.
-type HostProgressUnpolled struct {
-	Point   string        `json:"point"`
-	NoCalls ShareEstimate `json:"overlap_without_calls"`
-	FewRounds
-}
-
-// ProgressConclusion is whether communication progresses without library calls.
-type ProgressConclusion string
-
-// The conclusions.
-const (
-	ProgressNever       ProgressConclusion = "none"
-	ProgressInCalls     ProgressConclusion = "in-calls"
-	ProgressPartly      ProgressConclusion = "partly"
-	ProgressMoreInCalls ProgressConclusion = "more-in-calls"
-	PollingCostsUnclear ProgressConclusion = "polling-costs-unclear"
-	PollingCosts        ProgressConclusion = "polling-costs"
-	ProgressAlways      ProgressConclusion = "always"
-	ProgressUnclear     ProgressConclusion = "unclear"
-)
-
-func (c ProgressConclusion) String() string {
-	return map[ProgressConclusion]string{
-		ProgressNever:       "communication does not progress during computation in either way",
-		ProgressInCalls:     "communication progresses only inside library calls",
-		ProgressPartly:      "part of the communication progresses by itself, more with library calls",
-		ProgressMoreInCalls: "more progresses with library calls; whether any progresses by itself is inconclusive",
-		PollingCostsUnclear: "polling costs more than it gains; whether any progresses by itself is inconclusive",
-		PollingCosts:        "communication progresses by itself; polling costs more than it gains",
-		ProgressAlways:      "communication progresses by itself",
-		ProgressUnclear:     "whether communication progresses by itself is inconclusive",
-	}[c]
-}
-
 func (ExposedCommunication) Code() Code    { return "exposed-communication" }
 func (NoExposedCommunication) Code() Code  { return "no-exposed-communication" }
 func (OverlapCosts) Code() Code            { return "overlap-costs" }
@@ -220,8 +176,6 @@ func (CommunicationLocal) Code() Code      { return "communication-local" }
 func (StepInterference) Code() Code        { return "step-interference" }
 func (StepSpeedup) Code() Code             { return "step-speedup" }
 func (NoStepSpeedup) Code() Code           { return "no-step-speedup" }
-func (HostProgress) Code() Code            { return "host-progress" }
-func (HostProgressUnpolled) Code() Code    { return "host-progress-unpolled" }
 
 var (
 	exampleShare   = units.Share(0.6)
@@ -286,23 +240,5 @@ var stepOverlaps = []Entry{
 			other: {Speedup} times as fast`,
 		Details: []string{"Efficiency of weak scaling: {Efficiency}."},
 		Doc:     "The confidence interval of the ratio includes 1.",
-	},
-	{
-		Example: HostProgress{"ddp 25M float32", ShareEstimate{0.02, 0, 0.04}, ShareEstimate{0.48, 0.45, 0.51},
-			ProgressInCalls, FewRounds{}},
-		Severity: Info, Source: stepsSource,
-		Text: `with {Point}, {NoCalls} of communication overlaps with computation without library calls, and {Polling} with
-			polling[: {Conclusion}]`,
-		Details: []string{fewRounds},
-		Doc: `Libraries on hosts may send and receive only inside their own calls. Overlap is by the wall clock. A warning
-			where more overlaps with polling.`,
-	},
-	{
-		Example:  HostProgressUnpolled{"ddp 25M float32", ShareEstimate{0.02, 0, 0.04}, FewRounds{}},
-		Severity: Info, Source: stepsSource,
-		Text: `with {Point}, {NoCalls} of communication overlaps with computation without library calls, the most of all bucket
-			sizes; polling was not measured`,
-		Details: []string{fewRounds},
-		Doc:     "See host-progress. Without polling it is not known how much would overlap with library calls.",
 	},
 }

@@ -97,38 +97,6 @@ func (b BucketSize) String() string {
 	return string(b)
 }
 
-// StepVariant compares the best points of two groups that differ by one choice.
-type StepVariant struct {
-	Choice     string        `json:"choice"` // "fsdp"
-	Than       string        `json:"instead_of"`
-	Shared     []string      `json:"shared,omitempty"`
-	Step       units.Seconds `json:"step_s"`
-	Bucket     BucketSize    `json:"bucket"`
-	BaseStep   units.Seconds `json:"base_step_s"`
-	BaseBucket BucketSize    `json:"base_bucket"`
-	Change     ShareEstimate `json:"change"` // below 0: a step takes less time
-	Note       VariantNote   `json:"note,omitempty"`
-}
-
-// VariantNote qualifies a difference.
-type VariantNote string
-
-// What there is to a difference.
-const (
-	VariantNotSignificant VariantNote = "not-significant"
-	VariantTooFewRounds   VariantNote = "too-few-rounds"
-)
-
-func (n VariantNote) String() string {
-	if n == VariantTooFewRounds {
-		return "with too few rounds for a verdict"
-	}
-	return "not significant"
-}
-
-// GroupsInSequence reports how the groups of a StepVariant were measured.
-type GroupsInSequence struct{}
-
 // StepComputation reports the time that computation was to take, and took.
 type StepComputation struct {
 	Asked units.Seconds `json:"asked_s"`
@@ -166,8 +134,6 @@ func (Elsewhere) String() string {
 
 func (NoBucketValues) Code() Code    { return "no-bucket-values" }
 func (BestBucket) Code() Code        { return "best-bucket" }
-func (StepVariant) Code() Code       { return "step-variant" }
-func (GroupsInSequence) Code() Code  { return "groups-in-sequence" }
 func (StepComputation) Code() Code   { return "step-computation" }
 func (StepPointsMissing) Code() Code { return "step-points-missing" }
 
@@ -194,21 +160,9 @@ var steps = []Entry{
 		Doc: `The best bucket size has the smallest median of overlapped steps. The others are compared with it round by
 			round, with intervals of 95 % over all pairs of the group. Another launch may have another best one.`,
 	},
-	{
-		Example: StepVariant{"fsdp", "ddp", []string{"float32"}, 0.12, "25M", 0.115, "50M",
-			ShareEstimate{0.043, 0.03, 0.056}, ""},
-		Severity: Info, Source: stepsSource,
-		Text: `{Choice} instead of {Than}[ ({Shared})]: a step takes {Step} in its best bucket ({Bucket}) instead of
-			{BaseStep} ({BaseBucket}), a change of {Change}[, {Note}]`,
-		Doc: "The best points of two groups that differ by one choice: type, strategy, compression or progress.",
-	},
-	{Example: GroupsInSequence{}, Severity: Info, Source: stepsSource,
-		Text: `groups are measured one after the other: a change of the machine in between counts as a difference between
-			them`,
-		Doc: "Bucket sizes of one group take turns, groups do not."},
 	{Example: StepComputation{0.1, 0.099, 0.102, "threads"}, Severity: Info, Source: stepsSource,
 		Text: "computation was to take {Asked} per step and took {Least}[ to {Most}], by {By}",
-		Doc:  "The range over all points without modelled compression."},
+		Doc:  "The range over all points."},
 	{
 		Example:  StepPointsMissing{7, []PointCount{{"wrong", 1}, {"unfinished", 1}, {"not reached", 2}}, 1, 1, InContinuedRun},
 		Severity: Warning, Source: stepsSource,

@@ -79,14 +79,12 @@ type StepRecord struct {
 	Why
 	Needed int64 `json:"needed_bytes,omitempty"` // memory of a rank
 
-	// s of computing that stands for compressing, in every mode that computes
-	Modelled float64       `json:"modelled_compression_s,omitempty"`
-	Ops      []StepOp      `json:"ops,omitempty"`
-	Figures  *step.Figures `json:"figures,omitempty"` // nil unless ok, unfinished (or wrong)
-	Stop     string        `json:"stop,omitempty"`    // what ended it: precision, budget, maximum, fixed, asked
-	Check    Check         `json:"check"`
-	Traced   []Traced      `json:"traced,omitempty"` // what the trace files of ranks hold, for the first 64 ranks
-	Trace    string        `json:"trace,omitempty"`  // folder of the trace files, beside this file
+	Ops     []StepOp      `json:"ops,omitempty"`
+	Figures *step.Figures `json:"figures,omitempty"` // nil unless ok, unfinished (or wrong)
+	Stop    string        `json:"stop,omitempty"`    // what ended it: precision, budget, maximum, fixed, asked
+	Check   Check         `json:"check"`
+	Traced  []Traced      `json:"traced,omitempty"` // what the trace files of ranks hold, for the first 64 ranks
+	Trace   string        `json:"trace,omitempty"`  // folder of the trace files, beside this file
 	// of rank 0, the step that its trace file holds; there without trace files too
 	Timeline *StepTimeline `json:"timeline,omitempty"`
 	Notes    []string      `json:"notes,omitempty"`

@@ -34,9 +34,7 @@ var stepColumns = slices.Concat([]stepColumn{
 	ofPoint("strategy", func(p step.Point) string { return p.Strategy.String() }),
 	ofPoint("bucket", func(p step.Point) string { return p.Bucket.String() }),
 	ofPoint("type", func(p step.Point) string { return p.Type.String() }),
-	ofPoint("compression", func(p step.Point) string {
-		return ifAny(p.Compression != (step.Compression{}), p.Compression.String)
-	}),
+	ofPoint("compression", func(p step.Point) string { return p.Compression }),
 	ofPoint("progress", func(p step.Point) string { return p.Progress.String() }),
 	{"ops", func(r *StepRow) string {
 		return ifAny(r.Record.Ops != nil, func() string { return strconv.Itoa(len(r.Record.Ops)) })

@@ -11,6 +11,7 @@ import (
 
 	"busbar/internal/coll"
 	"busbar/internal/stats"
+	"busbar/internal/units"
 )
 
 // WriteText draws the text view of a run: a block per tensor size, in the format of the collective profiler. A nil end
@@ -124,7 +125,7 @@ func (v *textView) draw(w *bufio.Writer) {
 		v.steps.draw(w)
 	}
 	for _, b := range v.blocks() {
-		fmt.Fprintf(w, "\nTensor Size: %s elements (%s)\n", grouped(b[0].Count), tensorSize(tensorBytes(b[0].Case)))
+		fmt.Fprintf(w, "\nTensor Size: %s elements (%s)\n", units.Grouped(b[0].Count), tensorSize(tensorBytes(b[0].Case)))
 		v.block(w, b)
 	}
 	v.foot(w)

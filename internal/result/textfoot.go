@@ -91,15 +91,6 @@ func digits(x float64, decimals int) string {
 	return strconv.FormatFloat(x, 'f', decimals, 64)
 }
 
-// grouped writes n with a comma at every thousand.
-func grouped(n int64) string {
-	s := strconv.FormatInt(n, 10)
-	for i := len(s) - 3; i > 0 && s[i-1] != '-'; i -= 3 {
-		s = s[:i] + "," + s[i:]
-	}
-	return s
-}
-
 // tensorSize writes bytes as the profiler does, in MB of 2^20 bytes; in KB or bytes where that would be 0.00.
 func tensorSize(n int64) string {
 	switch {

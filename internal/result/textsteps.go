@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"busbar/internal/notice"
 	"busbar/internal/step"
 	"busbar/internal/units"
 )
@@ -56,7 +55,7 @@ func (v *textView) addStep(r *StepRecord) {
 // draw writes what the model is and a table for each group of points that differ by their bucket alone.
 func (s *stepView) draw(w *bufio.Writer) {
 	m := s.about
-	fmt.Fprintf(w, "Training step: %s, %s parameters, %d layers\n", m.Model, grouped(m.Params), m.Layers)
+	fmt.Fprintf(w, "Training step: %s, %s parameters, %d layers\n", m.Model, units.Grouped(m.Params), m.Layers)
 	if m.About != "" {
 		fmt.Fprintf(w, "  %s\n", m.About)
 	}
@@ -65,32 +64,10 @@ func (s *stepView) draw(w *bufio.Writer) {
 		fmt.Fprintf(w, ", %s ms optimizer", digits(m.Optimizer*1e3, 3))
 	}
 	fmt.Fprintf(w, "; %s\n", m.Computing)
-	rounds := s.compared()
-	standings := step.Standings(m.Points, rounds)
+	standings := step.Standings(m.Points, s.compared())
 	for _, group := range step.Groups(m.Points) {
 		if s.begun(group) {
 			s.table(w, group, standings)
-		}
-	}
-	s.between(w, rounds)
-}
-
-// between writes what groups say that differ by one thing.
-func (s *stepView) between(w *bufio.Writer, rounds [][]step.Round) {
-	points := s.about.Points
-	if all := step.Contrasts(points, rounds); len(all) > 0 {
-		fmt.Fprintln(w, "\nBetween groups, each at its best bucket, how much longer an overlapped step takes (measured one "+
-			"after another, so that a change of the machine counts too):")
-		for i := range all {
-			c := &all[i]
-			a, b := points[c.A], points[c.B]
-			fmt.Fprintf(w, "  %s (%v) against %s (%v): %v\n", b.GroupString(), b.Bucket, a.GroupString(), a.Bucket, c)
-		}
-	}
-	if all := step.Progresses(points, rounds); len(all) > 0 {
-		fmt.Fprintln(w, "\nProgress of communication without library calls:")
-		for i := range all {
-			fmt.Fprintf(w, "  %s\n", notice.Paragraph(all[i].Notice().Fact))
 		}
 	}
 }
@@ -122,10 +99,6 @@ var stepHeads = []string{"Bucket", "Ops", "Compute", "Comm", "Sequential", "Over
 func (s *stepView) table(w *bufio.Writer, group []int, standings []step.Standing) {
 	p := s.about.Points[group[0]]
 	fmt.Fprintf(w, "\n%s (times in ms)\n", p.GroupString())
-	if p.Compression != (step.Compression{}) {
-		fmt.Fprintln(w,
-			"  MODELLED: nothing is compressed; smaller messages are sent, and the time of compressing is computed through")
-	}
 	fmt.Fprintln(w, stepRow(stepHeads))
 	for _, i := range group {
 		if line := s.row(i, &standings[i]); line != "" {

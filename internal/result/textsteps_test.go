@@ -27,8 +27,8 @@ func TestTextOfSteps(t *testing.T) {
 	run := sampleSteps()
 	run.Rehearse = true
 	run.Step.Points = append(run.Step.Points, step.Point{Strategy: step.FSDP, Bucket: step.PerLayer, Type: coll.Float32,
-		Compression: step.Compression{Factor: 8}, Progress: step.Poll},
-		step.Point{Strategy: step.FSDP, Bucket: step.All, Type: coll.Float32, Compression: step.Compression{Factor: 8},
+		Compression: "8x", Progress: step.Poll},
+		step.Point{Strategy: step.FSDP, Bucket: step.All, Type: coll.Float32, Compression: "8x",
 			Progress: step.Poll},
 		step.Point{Strategy: step.FSDP, Bucket: step.All, Type: coll.Float32, Progress: step.Poll},
 		step.Point{Strategy: step.FSDP, Bucket: step.All, Type: coll.Float32, Progress: step.NoCalls})

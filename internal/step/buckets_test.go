@@ -87,7 +87,10 @@ func TestBucketsOfResNet50(t *testing.T) {
 func layersOf(params ...int64) *Model {
 	m := &Model{Name: "test"}
 	for i, p := range params {
-		m.Layers = append(m.Layers, Layer{Name: fmt.Sprintf("layer%d", i+1), Params: p, Forward: 1, Backward: float64(i + 1)})
+		m.Layers = append(
+			m.Layers,
+			Layer{Name: fmt.Sprintf("layer%d", i+1), Params: p, Forward: 1, Backward: float64(i + 1)},
+		)
 	}
 	return m
 }

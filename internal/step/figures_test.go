@@ -88,39 +88,6 @@ func TestFiguresWithoutCommunication(t *testing.T) {
 	}
 }
 
-// TestFigureIntervals: the intervals of times and of ratios cover the true median in 95 of 100 runs, whatever the noise
-// looks like.
-func TestFigureIntervals(t *testing.T) {
-	const runs = 1500
-	skewed := func(r *rand.Rand) float64 { return math.Exp(r.NormFloat64()) - 1 } // a floor, a long tail, and the median 0
-	for _, n := range []int{6, 9, 20, 50} {
-		r := seeded(uint64(n))
-		time, overlap, exposed := 0, 0, 0
-		for range runs {
-			rounds := make([]Round, n)
-			for i := range rounds {
-				rounds[i] = made(0.115 + 0.001*skewed(r))
-			}
-			f := FiguresOf(rounds)
-			time += holds(f.Overlapped.Figure, 0.115)
-			overlap += holds(*f.Overlap, 0.5)
-			exposed += holds(f.Exposed, 0.015)
-		}
-		for what, count := range map[string]int{"overlapped": time, "overlap": overlap, "exposed": exposed} {
-			if share := 100 * float64(count) / runs; share < 93 || share > 98.5 {
-				t.Errorf("%d rounds: the interval of %s covers %.1f %%", n, what, share)
-			}
-		}
-	}
-}
-
-func holds(f Figure, truth float64) int {
-	if f.Lo <= truth && truth <= f.Hi {
-		return 1
-	}
-	return 0
-}
-
 func buckets(caps ...Cap) (points []Point) {
 	for _, c := range caps {
 		points = append(points, Point{Strategy: DDP, Bucket: c, Type: coll.Float32, Progress: Poll})

@@ -1,8 +1,6 @@
 package step
 
 import (
-	"fmt"
-
 	"busbar/internal/notice"
 	"busbar/internal/stats"
 	"busbar/internal/units"
@@ -11,19 +9,11 @@ import (
 // interferes is from which slowdown on interference is reported: less is within the variation of a loaded host.
 const interferes = 1.05
 
+// littleHidden is the share of communication below which none of it is said to be hidden.
+const littleHidden = 0.05
+
 // beyond is by how much noise may push the overlap above its maximum.
 const beyond = 0.05
-
-// Percent writes a share with two digits or so.
-func Percent(v float64) string {
-	switch size := max(v, -v); {
-	case size < 0.0005:
-		return "0 %"
-	case size < 0.0995:
-		return fmt.Sprintf("%.1f %%", 100*v)
-	}
-	return fmt.Sprintf("%.0f %%", 100*v)
-}
 
 // HasInterval reports whether a figure has a confidence interval of a width above 0.
 func (f Figure) HasInterval() bool { return f.Hi > f.Lo }
@@ -48,13 +38,11 @@ func (f Figure) share() notice.ShareEstimate {
 }
 
 // few is set where the rounds are too few for confidence intervals.
-func (f *Figures) few() notice.FewRounds { return fewRounds(f.Rounds, f.HasIntervals()) }
-
-func fewRounds(rounds int, enough bool) notice.FewRounds {
-	if enough {
+func (f *Figures) few() notice.FewRounds {
+	if f.HasIntervals() {
 		return notice.FewRounds{}
 	}
-	return notice.FewRounds{Rounds: rounds, Needed: stats.MinForInterval}
+	return notice.FewRounds{Rounds: f.Rounds, Needed: stats.MinForInterval}
 }
 
 // size is the cap in notices.
@@ -175,7 +163,11 @@ func FindInterference(p Point, f *Figures) (all []notice.Notice) {
 		if part.part == notice.Communication && p.Progress == NoCalls {
 			continue // it waits for the end of computing, which is no interference
 		}
-		fact := notice.StepInterference{Part: part.part, Longer: notice.ShareEstimate{Value: s.Value - 1}, FewRounds: f.few()}
+		fact := notice.StepInterference{
+			Part:      part.part,
+			Longer:    notice.ShareEstimate{Value: s.Value - 1},
+			FewRounds: f.few(),
+		}
 		if s.HasInterval() {
 			fact.Longer.Lo, fact.Longer.Hi = s.Lo-1, s.Hi-1
 		}

@@ -2,7 +2,7 @@ package step
 
 import (
 	"fmt"
-	"slices"
+	"strings"
 	"testing"
 
 	"busbar/internal/coll"
@@ -20,133 +20,91 @@ func overlapping(seconds ...float64) (all []Round) {
 
 func TestFindPoint(t *testing.T) {
 	p := Point{Strategy: DDP, Bucket: 25 << 20, Type: coll.Float32, Progress: Thread}
-	alone := overlapping(0.1, 0.1, 0.1, 0.1, 0.1, 0.1)
-	for i := range alone {
-		alone[i].CommAlone, alone[i].CommBusy = 0, 0
+	edited := func(rounds []Round, edit func(*Round)) []Round {
+		for i := range rounds {
+			edit(&rounds[i])
+		}
+		return rounds
 	}
-	little := overlapping(0.1, 0.1, 0.1, 0.1, 0.1, 0.1)
-	for i := range little {
-		little[i].Comm = 5e-5
-	}
-	apart := overlapping(0.101, 0.102, 0.103, 0.104, 0.105, 0.106)
-	for i := range apart {
-		apart[i].CommBusy, apart[i].Hidden = 0.02, 0.0001
-	}
-	inTurn := overlapping(0.118, 0.119, 0.12, 0.121, 0.122, 0.123)
-	for i := range inTurn {
-		inTurn[i].Sequential = inTurn[5-i].Overlapped
-	}
-	var (
-		local, negligible   = notice.CommunicationLocal{}.Code(), notice.CommunicationNegligible{}.Code()
-		exposed, none       = notice.ExposedCommunication{}.Code(), notice.NoExposedCommunication{}.Code()
-		costs, interference = notice.OverlapCosts{}.Code(), notice.StepInterference{}.Code()
-		speedup, noSpeedup  = notice.StepSpeedup{}.Code(), notice.NoStepSpeedup{}.Code()
-	)
-	costly := overlapping(0.118, 0.119, 0.12, 0.121, 0.122, 0.123)
+	even := func() []Round { return overlapping(0.1, 0.1, 0.1, 0.1, 0.1, 0.1) }
+	costly := func() []Round { return overlapping(0.118, 0.119, 0.12, 0.121, 0.122, 0.123) }
 	for name, k := range map[string]struct {
 		rounds []Round
-		want   []notice.Code
-		loss   notice.OverlapLoss
-		note   notice.OverlapNote
-		parts  []notice.StepPartNote
+		want   string // codes
 	}{
-		"a world of one":  {alone, []notice.Code{local}, "", "", nil},
-		"next to nothing": {little, []notice.Code{negligible}, "", "", nil},
-		"one after the other": {apart, []notice.Code{exposed, interference, interference, speedup}, "", "",
-			[]notice.StepPartNote{notice.ApartComputation, notice.ApartCommunication}},
-		"no slower than in turn": {
-			inTurn, []notice.Code{costs, interference, noSpeedup}, "", notice.OverlapNegative, []notice.StepPartNote{""},
-		},
-		"slower than in turn": {
-			costly, []notice.Code{costs, interference, speedup}, notice.OverlapLoses, notice.OverlapNegative,
-			[]notice.StepPartNote{""},
-		},
+		"a world of one": {edited(even(), func(r *Round) { r.CommAlone, r.CommBusy = 0, 0 }), "communication-local"},
+		"next to nothing": {edited(even(), func(r *Round) { r.Comm = 5e-5 }),
+			"communication-negligible"},
+		"nothing exposed": {overlapping(0.0999, 0.1, 0.1, 0.1, 0.1, 0.1001),
+			"no-exposed-communication step-interference step-speedup"},
+		"one after the other": {edited(overlapping(0.101, 0.102, 0.103, 0.104, 0.105, 0.106), func(r *Round) {
+			r.CommBusy, r.Hidden = 0.02, 0.0001
+		}), "exposed-communication step-interference step-interference step-speedup"},
+		"slower than in turn": {costly(), "overlap-costs step-interference step-speedup"},
 		"maybe slower": {overlapping(0.102, 0.104, 0.111, 0.112, 0.113, 0.114),
-			[]notice.Code{exposed, interference, noSpeedup}, "", notice.OverlapNotSignificant, []notice.StepPartNote{""}},
-		"maybe faster": {overlapping(0.102, 0.104, 0.105, 0.107, 0.111, 0.113),
-			[]notice.Code{exposed, interference, noSpeedup}, "", notice.OverlapNotSignificant, []notice.StepPartNote{""}},
-		"too few rounds": {costly[:2], []notice.Code{exposed, interference, speedup}, "", notice.OverlapNotSignificant,
-			[]notice.StepPartNote{""}},
-		"nothing exposed": {
-			overlapping(0.0999, 0.1, 0.1, 0.1, 0.1, 0.1001), []notice.Code{none, interference, speedup}, "", "",
-			[]notice.StepPartNote{""},
-		},
+			"exposed-communication step-interference no-step-speedup"},
+		"too few rounds": {costly()[:2], "exposed-communication step-interference step-speedup"},
 	} {
 		f := FiguresOf(k.rounds)
-		var codes []notice.Code
-		var parts []notice.StepPartNote
+		var codes []string
 		for _, n := range FindPoint(p, &f) {
-			codes = append(codes, n.Code())
-			few := notice.FewRounds{}
-			switch fact := n.Fact.(type) {
-			case notice.ExposedCommunication:
-				few = fact.FewRounds
-				if fact.OverlapNote != k.note {
-					t.Errorf("%s: overlap note %q, want %q", name, fact.OverlapNote, k.note)
-				}
-			case notice.OverlapCosts:
-				few = fact.FewRounds
-				if fact.OverlapNote != k.note || fact.Loss != k.loss {
-					t.Errorf("%s: %+v", name, fact)
-				}
-			case notice.StepInterference:
-				few, parts = fact.FewRounds, append(parts, fact.Note)
-				if warned := n.Severity == notice.Warning; warned != f.HasIntervals() {
-					t.Errorf("%s: severity %v", name, n.Severity)
-				}
-			default:
-				continue
+			codes = append(codes, string(n.Code()))
+			fact, is := n.Fact.(notice.StepInterference)
+			if is && (n.Severity == notice.Warning) != f.HasIntervals() {
+				t.Errorf("%s: severity %v of %+v", name, n.Severity, fact)
 			}
-			if (few.Rounds > 0) != (len(k.rounds) < few.Needed) {
-				t.Errorf("%s: %+v of %d rounds", name, few, len(k.rounds))
+			if apart := fact.Note == notice.ApartComputation || fact.Note == notice.ApartCommunication; is &&
+				apart != (name == "one after the other") {
+				t.Errorf("%s: %+v", name, fact)
 			}
 		}
-		if !slices.Equal(codes, k.want) || !slices.Equal(parts, k.parts) {
-			t.Errorf("%s: %v %q, want %v %q", name, codes, parts, k.want, k.parts)
+		if got := strings.Join(codes, " "); got != k.want {
+			t.Errorf("%s: %s, want %s", name, got, k.want)
 		}
 	}
-	f := FiguresOf(costly)
+	f := FiguresOf(costly())
 	fact := FindPoint(p, &f)[0].Fact.(notice.OverlapCosts)
-	if got := fmt.Sprintf("%s %.3f %.2f %.2f to %.2f", fact.Bucket, fact.Exposed.Value, fact.Overlap.Value,
-		fact.Overlap.Lo, fact.Overlap.Hi); got != "25 MiB 0.020 -1.05 -1.26 to -0.84" {
+	if got := fmt.Sprintf("%s %.3f %.2f %.2f to %.2f %s %s", fact.Bucket, fact.Exposed.Value, fact.Overlap.Value,
+		fact.Overlap.Lo, fact.Overlap.Hi, fact.Loss, fact.OverlapNote); got != fmt.Sprint("25 MiB 0.020 -1.05 -1.26 to -0.84 ",
+		notice.OverlapLoses, " ", notice.OverlapNegative) {
 		t.Error(got)
 	}
 }
 
 func TestFindBucket(t *testing.T) {
-	points := []Point{{Strategy: DDP, Bucket: 5 << 20, Type: coll.Float32},
-		{Strategy: DDP, Bucket: 25 << 20, Type: coll.Float32}}
-	rounds := func(n int, overlapped float64) (all []Round) {
+	points := buckets(5<<20, 25<<20)
+	steps := func(n int, overlapped float64) (all []Round) {
 		for i := range n {
-			all = append(all, Round{Compute: 0.1, Comm: 0.05, Sequential: 0.15, Overlapped: overlapped + 1e-4*float64(i%3)})
+			all = append(all, made(overlapped+1e-4*float64(i%3)))
 		}
 		return all
 	}
 	for name, k := range map[string]struct {
-		rounds   [][]Round
-		standing notice.BucketStanding
-		bucket   notice.BucketSize
-		lists    [4]int // same, slower, too few, not compared
+		rounds [][]Round
+		want   string // standing, bucket, and how many are the same, slower, have too few rounds
 	}{
-		"different": {[][]Round{rounds(10, 0.13), rounds(10, 0.12)}, notice.FastestBucket, "25M", [4]int{0, 1}},
-		"alike":     {[][]Round{rounds(10, 0.12), rounds(10, 0.12)}, notice.SameBuckets, "5M", [4]int{1}},
-		"too few":   {[][]Round{rounds(3, 0.13), rounds(3, 0.12)}, notice.SmallestMedian, "25M", [4]int{2: 1}},
-		"one only":  {[][]Round{rounds(8, 0.12)}, notice.OnlyBucket, "5M", [4]int{}},
+		"different": {[][]Round{steps(10, 0.13), steps(10, 0.12)}, fmt.Sprint(notice.FastestBucket, " 25 MiB 0 1 0")},
+		"alike":     {[][]Round{steps(10, 0.12), steps(10, 0.12)}, fmt.Sprint(notice.SameBuckets, " 5 MiB 1 0 0")},
+		"too few":   {[][]Round{steps(3, 0.13), steps(3, 0.12)}, fmt.Sprint(notice.SmallestMedian, " 25 MiB 0 0 1")},
+		"one only":  {[][]Round{steps(8, 0.12)}, fmt.Sprint(notice.OnlyBucket, " 5 MiB 0 0 0")},
 	} {
 		points := points[:len(k.rounds)]
 		best := LeastMedian(k.rounds)
 		figures := FiguresOf(k.rounds[best])
 		fact := FindBucket(points, Standings(points, k.rounds), best, &figures).Fact.(notice.BestBucket)
-		lists := [4]int{len(fact.Same), len(fact.Slower), len(fact.TooFew), len(fact.NotCompared)}
-		if fact.Standing != k.standing || fact.Bucket != k.bucket || lists != k.lists {
-			t.Errorf("%s: %+v", name, fact)
-		}
-		if name == "different" && (fact.Slower[0].Bucket != "5M" || fact.Slower[0].By.Lo <= 0 ||
-			fact.Step.Hi <= fact.Step.Lo) {
-			t.Errorf("%+v", fact)
-		}
-		if name == "too few" && (fact.Rounds != 3 || fact.Needed != 6) {
-			t.Errorf("%+v", fact)
+		got := fmt.Sprint(
+			fact.Standing,
+			" ",
+			fact.Bucket,
+			" ",
+			len(fact.Same),
+			" ",
+			len(fact.Slower),
+			" ",
+			len(fact.TooFew),
+		)
+		if got != k.want || (fact.Needed == 6) != (name == "too few") {
+			t.Errorf("%s: %s, want %s", name, got, k.want)
 		}
 	}
 }

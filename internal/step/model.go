@@ -59,22 +59,13 @@ func Read(nameOrPath string, files fs.FS) (file string, text []byte, err error) 
 	return "", nil, fmt.Errorf("model file: %w", err)
 }
 
-// Parse makes the model of what Read returned. The error joins one *strictyaml.Error for each problem of a file.
+// Parse makes the model of what Read returned. The error joins the problems of a file.
 func Parse(file string, text []byte) (*Model, error) {
 	if isPreset(file) {
 		name, size, _ := strings.Cut(file, ":")
 		return presets[name](size)
 	}
 	return parseYAML(file, text)
-}
-
-// Find is Read and Parse.
-func Find(nameOrPath string, files fs.FS) (*Model, error) {
-	file, text, err := Read(nameOrPath, files)
-	if err != nil {
-		return nil, err
-	}
-	return Parse(file, text)
 }
 
 func isPreset(name string) bool {
@@ -91,17 +82,14 @@ func (m *Model) Params() (sum int64) {
 }
 
 // Forward is the computing of the forward pass, in seconds.
-func (m *Model) Forward() (sum float64) {
-	for _, l := range m.Layers {
-		sum += l.Forward
-	}
-	return sum
-}
+func (m *Model) Forward() float64 { return sum(pieces(m.Layers, Layer.forward)) }
 
 // Backward is the computing of the backward pass, in seconds.
-func (m *Model) Backward() (sum float64) {
-	for _, l := range m.Layers {
-		sum += l.Backward
+func (m *Model) Backward() float64 { return sum(pieces(m.Layers, Layer.backward)) }
+
+func sum(seconds []float64) (sum float64) {
+	for _, s := range seconds {
+		sum += s
 	}
 	return sum
 }
@@ -121,10 +109,7 @@ func (m *Model) Scale(seconds float64) {
 
 // divide gives each layer its part of the seconds of both passes, by weight.
 func (m *Model) divide(forward, backward float64, forwards, backwards []float64) {
-	var f, b float64
-	for i := range m.Layers {
-		f, b = f+forwards[i], b+backwards[i]
-	}
+	f, b := sum(forwards), sum(backwards)
 	for i := range m.Layers {
 		m.Layers[i].Forward = forward * forwards[i] / f
 		m.Layers[i].Backward = backward * backwards[i] / b

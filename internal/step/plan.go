@@ -3,6 +3,7 @@ package step
 import (
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 
 	"busbar/internal/coll"
@@ -15,17 +16,6 @@ const FirstBucket = 1 << 20
 type Options struct {
 	// bytes at which DDP's first bucket is full, where the cap is not smaller; 0: the cap, as for the others
 	First int64
-	// bytes a second, reading and writing counted once: prices compression that has no cost of its own; 0: it is free
-	CopyRate float64
-}
-
-// Impossible says why a point cannot be had, whatever the model and the library; nil where it can.
-func (p Point) Impossible() error {
-	if p.Strategy == FSDP && p.Compression.Rank > 0 {
-		return fmt.Errorf("PowerSGD sums its two factors on every rank, and %s leaves each rank a share of the gradients "+
-			"alone; take a factor of volume such as 8x", FSDP)
-	}
-	return nil
 }
 
 // NewPlan makes the plan of a point: which segments a rank computes, and which operations it issues between them.
@@ -40,38 +30,30 @@ func NewPlan(m *Model, p Point, world int, o Options) (*Plan, error) {
 	case params > maxParams:
 		return nil, fmt.Errorf("model %s: %d parameters are more than %d", m.Name, params, int64(maxParams))
 	}
-	if err := p.Impossible(); err != nil {
-		return nil, err
-	}
-	b := builder{model: m, options: o, compressed: p.Compression.compressed(m.Layers),
-		plan: &Plan{Model: m.Name, Point: p, World: world}}
+	b := builder{model: m, options: o, plan: &Plan{Model: m.Name, Point: p, World: world}}
 	switch p.Strategy {
 	case DDP:
 		b.ddp()
 	case FSDP:
 		b.fsdp()
 	default:
-		return nil, fmt.Errorf("strategy %d is none", p.Strategy)
+		return nil, fmt.Errorf("unknown strategy %q", p.Strategy)
 	}
 	return b.plan, nil
 }
 
 // Same says whether two plans are the same step: the same segments and operations, which two caps can give.
 func (p *Plan) Same(other *Plan) bool {
-	return p.Model == other.Model && p.World == other.World && p.Point.Group() == other.Point.Group() &&
-		p.Bytes == other.Bytes &&
-		slices.Equal(p.Ops, other.Ops) &&
-		slices.EqualFunc(p.Segments, other.Segments, func(a, b Segment) bool {
-			return a.Name == b.Name && a.Work == b.Work && slices.Equal(a.Pieces, b.Pieces)
-		})
+	a, b := *p, *other
+	a.Point, b.Point = a.Point.Group(), b.Point.Group()
+	return reflect.DeepEqual(a, b)
 }
 
 // builder puts a plan together.
 type builder struct {
-	model      *Model
-	options    Options
-	compressed int64 // parameters of the model that do not go as they are
-	plan       *Plan
+	model   *Model
+	options Options
+	plan    *Plan
 }
 
 // segment adds computing and returns its index.
@@ -79,9 +61,6 @@ func (b *builder) segment(w Work, name string, pieces []float64) int {
 	b.plan.Segments = append(b.plan.Segments, Segment{Name: name, Work: w, Pieces: pieces})
 	return len(b.plan.Segments) - 1
 }
-
-// op adds an operation at a place that memory has returned.
-func (b *builder) op(o Op) { b.plan.Ops = append(b.plan.Ops, o) }
 
 // memory sets bytes aside, aligned to what allocators of devices give, so that each operation has a buffer as an
 // allocator would give it, and returns where they begin.
@@ -122,21 +101,13 @@ func (b *builder) ddp() {
 		}
 		name := fmt.Sprintf("bucket %d", i+1)
 		last := b.segment(Backward, "backward "+name, pieces(layers, Layer.backward))
-		last = b.compress(name, layers, last)
-		count := p.Compression.volume(layers)
-		b.op(Op{Name: name, Collective: coll.AllReduce, Count: count, At: b.memory(count * int64(p.Type.Size())),
-			Layers: withParams(layers), After: last, Before: atEnd})
+		b.plan.Ops = append(
+			b.plan.Ops,
+			Op{Name: name, Collective: coll.AllReduce, Count: bucket.Params, Layers: bucket.Layers,
+				At: b.memory(bucket.Params * int64(p.Type.Size())), After: last, Before: atEnd},
+		)
 	}
 	b.finish()
-}
-
-// compress adds the computing that stands for compressing gradients, where there is any, and returns the last segment.
-func (b *builder) compress(name string, layers []Layer, last int) int {
-	c := b.plan.Point.Compression
-	if cost := c.cost(c.compressed(layers), b.compressed, b.plan.Point.Type, b.options.CopyRate); cost > 0 {
-		return b.segment(Compress, "compress "+name, []float64{cost})
-	}
-	return last
 }
 
 func pieces(layers []Layer, seconds func(Layer) float64) []float64 {
@@ -149,13 +120,3 @@ func pieces(layers []Layer, seconds func(Layer) float64) []float64 {
 
 func (l Layer) forward() float64  { return l.Forward }
 func (l Layer) backward() float64 { return l.Backward }
-
-// withParams is how many layers have parameters.
-func withParams(layers []Layer) (n int) {
-	for _, l := range layers {
-		if l.Params > 0 {
-			n++
-		}
-	}
-	return n
-}

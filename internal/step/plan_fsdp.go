@@ -12,9 +12,8 @@ type unit struct {
 	Bucket
 	name string
 
-	forward, backward, ready int // segments; ready is the one behind which its gradients may go
-
-	parameters int64 // where their memory begins
+	forward, backward int   // segments
+	parameters        int64 // where their memory begins
 }
 
 // fsdp is fully sharded training as PyTorch's FSDP does it, with one prefetch: while a unit computes, the next one's
@@ -34,7 +33,6 @@ func (b *builder) fsdp() {
 		layers := u.layers(b.model)
 		slices.Reverse(layers)
 		u.backward = b.segment(Backward, "backward "+u.name, pieces(layers, Layer.backward))
-		u.ready = b.compress(u.name, layers, u.backward)
 	}
 	for i := range units {
 		u := &units[i]
@@ -87,14 +85,19 @@ func (b *builder) whole(share int64) int64 {
 // gather adds the gathering of a unit's parameters, which may begin when segment begins does, and must be done before
 // another. Both gatherings of a unit fill the same memory: its parameters do not change within a step.
 func (b *builder) gather(u unit, name string, begins, before int) {
-	b.op(Op{Name: name, Collective: coll.AllGather, Count: b.share(u.Params), At: u.parameters, Layers: u.Layers,
-		After: begins - 1, Before: before})
+	b.plan.Ops = append(
+		b.plan.Ops,
+		Op{Name: name, Collective: coll.AllGather, Count: b.share(u.Params), At: u.parameters, Layers: u.Layers,
+			After: begins - 1, Before: before},
+	)
 }
 
 // reduce adds the summing of a unit's gradients, of which each rank keeps a share.
 func (b *builder) reduce(u unit) {
-	share := b.share(b.plan.Point.Compression.volume(u.layers(b.model)))
-	b.op(Op{Name: "reduce " + u.name, Collective: coll.ReduceScatter, Count: share, At: b.memory(b.whole(share)),
-		Layers: u.Layers,
-		After:  u.ready, Before: atEnd})
+	share := b.share(u.Params)
+	b.plan.Ops = append(
+		b.plan.Ops,
+		Op{Name: "reduce " + u.name, Collective: coll.ReduceScatter, Count: share, At: b.memory(b.whole(share)),
+			Layers: u.Layers, After: u.backward, Before: atEnd},
+	)
 }

@@ -11,16 +11,12 @@ import (
 	"busbar/internal/coll"
 )
 
-// randomModel has layers of all kinds: tiny, huge, without parameters, without time, matrices and vectors.
+// randomModel has layers of all kinds: tiny, huge, without parameters, without time, whatever their sizes.
 func randomModel(r *rand.Rand) *Model {
 	m := &Model{Name: "random"}
 	for i := range 1 + r.IntN(30) {
 		l := Layer{Name: fmt.Sprintf("layer%d", i), Params: []int64{0, 1, 7, 1000, 1 << 18, 5 << 20}[r.IntN(6)],
 			Forward: r.Float64(), Backward: r.Float64()}
-		if r.IntN(2) == 0 {
-			l.Shape = [2]int64{64, l.Params / 64}
-			l.Params = l.Shape[0] * l.Shape[1]
-		}
 		m.Layers = append(m.Layers, l)
 	}
 	m.Layers[r.IntN(len(m.Layers))].Params = 1 + r.Int64N(1<<20)
@@ -34,10 +30,6 @@ func randomPoint(r *rand.Rand) Point {
 	p := Point{Strategy: Strategies()[r.IntN(2)], Type: []coll.DataType{coll.Float32, coll.BFloat16, coll.Float64,
 		coll.Float8E4M3}[r.IntN(4)]}
 	p.Bucket = append(Caps(), PerLayer, 1, 100)[r.IntN(10)]
-	p.Compression = compressionsForTest()[r.IntN(len(compressionsForTest()))]
-	if p.Impossible() != nil {
-		p.Compression = Compression{Factor: 3}
-	}
 	return p
 }
 
@@ -47,7 +39,7 @@ func TestPlansHold(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for range 3000 {
 		m, p, world := randomModel(r), randomPoint(r), 1+r.IntN(9)
-		plan, err := NewPlan(m, p, world, Options{First: []int64{0, FirstBucket}[r.IntN(2)], CopyRate: 1e9})
+		plan, err := NewPlan(m, p, world, Options{First: []int64{0, FirstBucket}[r.IntN(2)]})
 		if err != nil {
 			t.Fatalf("%v in a world of %d: %v", p, world, err)
 		}
@@ -72,8 +64,12 @@ func links(t *testing.T, p *Plan) {
 			t.Errorf("operation %d could begin before the one before it", i)
 		}
 		if latest = max(latest, o.After); latest >= o.Before {
-			t.Errorf("operation %d must be done before segment %d, and an earlier one begins behind segment %d", i, o.Before,
-				latest)
+			t.Errorf(
+				"operation %d must be done before segment %d, and an earlier one begins behind segment %d",
+				i,
+				o.Before,
+				latest,
+			)
 		}
 	}
 }
@@ -123,8 +119,11 @@ func drawn(p *Plan) (lines []string) {
 		lines = append(lines, fmt.Sprintf("%d %s: %s %.3g", i, s.Work, s.Name, s.Pieces))
 	}
 	for _, o := range p.Ops {
-		lines = append(lines, fmt.Sprintf("%s: %s %d at %d of %d, %d to %d", o.Name, o.Collective, o.Count, o.At, o.Layers,
-			o.After, o.Before))
+		lines = append(
+			lines,
+			fmt.Sprintf("%s: %s %d at %d of %d, %d to %d", o.Name, o.Collective, o.Count, o.At, o.Layers,
+				o.After, o.Before),
+		)
 	}
 	return append(lines, fmt.Sprintf("%d bytes", p.Bytes))
 }
@@ -154,15 +153,12 @@ func TestPlansOfDDP(t *testing.T) {
 		"2 optimizer: optimizer [0.5]",
 		"bucket 1: all_reduce 120 at 0 of 3, 1 to 2",
 		"256 bytes")
-	m = layersOf(0, 8)
 	p.Bucket = PerLayer
-	p.Compression = Compression{Factor: 3, Cost: 0.25}
-	sameLines(t, "compressed, with a layer left over", drawn(planOf(t, m, p, 4, Options{First: 1})),
+	sameLines(t, "a layer left over", drawn(planOf(t, layersOf(0, 8), p, 4, Options{First: 1})),
 		"0 forward: forward [1 1]",
 		"1 backward: backward bucket 1 [2]",
-		"2 compress: compress bucket 1 [0.25]",
-		"3 backward: backward rest [1]",
-		"bucket 1: all_reduce 3 at 0 of 1, 2 to 4",
+		"2 backward: backward rest [1]",
+		"bucket 1: all_reduce 8 at 0 of 1, 1 to 3",
 		"256 bytes")
 }
 
@@ -186,24 +182,21 @@ func TestPlansOfFSDP(t *testing.T) {
 		"reduce layer1: reduce_scatter 36 at 1536 of 1, 5 to 6",
 		"2048 bytes")
 	m.Optimizer = 0.5
-	p.Compression = Compression{Factor: 2, Cost: 1.16}
 	p.Bucket = 440
 	m.Layers = append(m.Layers, Layer{Name: "head", Forward: 1, Backward: 9})
-	sameLines(t, "compressed units, with a layer that only computes", drawn(planOf(t, m, p, 1, Options{})),
+	sameLines(t, "units, with a layer that only computes", drawn(planOf(t, m, p, 1, Options{})),
 		"0 forward: forward unit 1 [1 1]",
 		"1 forward: forward unit 2 [1 1]",
 		"2 backward: backward unit 2 [9 3]",
-		"3 compress: compress unit 2 [0.06]",
-		"4 backward: backward unit 1 [2 1]",
-		"5 compress: compress unit 1 [1.1]",
-		"6 optimizer: optimizer [0.5]",
+		"3 backward: backward unit 1 [2 1]",
+		"4 optimizer: optimizer [0.5]",
 		"gather unit 1: all_gather 112 at 0 of 2, -1 to 0",
 		"gather unit 2: all_gather 8 at 512 of 1, -1 to 1",
-		"gather unit 1 again: all_gather 112 at 0 of 2, 1 to 4",
-		"reduce unit 2: reduce_scatter 4 at 768 of 1, 3 to 6",
-		"reduce unit 1: reduce_scatter 56 at 1024 of 2, 5 to 6",
-		"1280 bytes")
-	p.Bucket, p.Compression = All, Compression{}
+		"gather unit 1 again: all_gather 112 at 0 of 2, 1 to 3",
+		"reduce unit 2: reduce_scatter 8 at 768 of 1, 2 to 4",
+		"reduce unit 1: reduce_scatter 112 at 1024 of 2, 3 to 4",
+		"1536 bytes")
+	p.Bucket = All
 	sameLines(t, "one unit", drawn(planOf(t, layersOf(1, 3), p, 2, Options{})),
 		"0 forward: forward unit 1 [1 1]",
 		"1 backward: backward unit 1 [2 1]",
@@ -217,7 +210,6 @@ func TestPlansLoseNothing(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	for range 300 {
 		m, p := randomModel(r), randomPoint(r)
-		p.Compression = Compression{}
 		plan := planOf(t, m, p, 1, Options{First: FirstBucket})
 		seconds, elements, layers := 0.0, int64(0), 0
 		for _, s := range plan.Segments {
@@ -236,38 +228,38 @@ func TestPlansLoseNothing(t *testing.T) {
 		if p.Strategy == FSDP {
 			padding = 15 * int64(len(plan.Ops))
 		}
-		if n := m.Params(); elements < n || elements > n+padding || layers != withParams(m.Layers) {
-			t.Fatalf("%v: %d elements of %d layers, not %d of %d", p, elements, layers, n, withParams(m.Layers))
+		want := 0
+		for _, l := range m.Layers {
+			want += min(1, int(l.Params))
+		}
+		if n := m.Params(); elements < n || elements > n+padding || layers != want {
+			t.Fatalf("%v: %d elements of %d layers, not %d of %d", p, elements, layers, n, want)
 		}
 	}
-}
-
-func scaled(m *Model) *Model {
-	m.Scale(1)
-	return m
 }
 
 func TestSame(t *testing.T) {
 	m := layersOf(100, 10, 6)
 	p := Point{Strategy: DDP, Bucket: 1 << 20, Type: coll.Float32}
 	plan := planOf(t, m, p, 2, Options{})
-	larger := p
-	larger.Bucket = All
-	if !plan.Same(planOf(t, m, larger, 2, Options{})) {
-		t.Error("the same bucket is another step")
-	}
-	for name, other := range map[string]*Plan{
-		"smaller buckets": planOf(t, m, Point{Strategy: DDP, Bucket: PerLayer, Type: coll.Float32}, 2, Options{}),
-		"another type":    planOf(t, m, Point{Strategy: DDP, Bucket: 1 << 20, Type: coll.Int32}, 2, Options{}),
-		"another progress": planOf(t, m, Point{Strategy: DDP, Bucket: 1 << 20, Type: coll.Float32, Progress: Poll}, 2,
-			Options{}),
-		"another world":  planOf(t, m, p, 3, Options{}),
-		"other times":    planOf(t, &Model{Name: "test", Layers: []Layer{{Params: 116}}}, p, 2, Options{}),
-		"another model":  planOf(t, &Model{Name: "other", Layers: m.Layers}, p, 2, Options{}),
-		"a scaled model": planOf(t, scaled(layersOf(100, 10, 6)), p, 2, Options{}),
+	all, each, polled, scaled := p, p, p, layersOf(100, 10, 6)
+	all.Bucket, each.Bucket, polled.Progress = All, PerLayer, Poll
+	scaled.Scale(1)
+	for name, c := range map[string]struct {
+		m     *Model
+		p     Point
+		world int
+		want  bool
+	}{
+		"the same bucket":  {m, all, 2, true},
+		"smaller buckets":  {m, each, 2, false},
+		"another progress": {m, polled, 2, false},
+		"another world":    {m, p, 3, false},
+		"other times":      {scaled, p, 2, false},
+		"another model":    {&Model{Name: "other", Layers: m.Layers}, p, 2, false},
 	} {
-		if plan.Same(other) {
-			t.Errorf("%s: the same step", name)
+		if plan.Same(planOf(t, c.m, c.p, c.world, Options{})) != c.want {
+			t.Errorf("%s: the same step, want %v", name, c.want)
 		}
 	}
 }
@@ -276,13 +268,9 @@ func TestImpossiblePlans(t *testing.T) {
 	m := layersOf(100)
 	good := Point{Strategy: DDP, Bucket: 1, Type: coll.Float32}
 	for want, plan := range map[string]func() (*Plan, error){
-		"take a factor of volume": func() (*Plan, error) {
-			return NewPlan(m, Point{Strategy: FSDP, Bucket: 1, Type: coll.Float32, Compression: Compression{Rank: 4}}, 2,
-				Options{})
-		},
 		"a world of 0 ranks":       func() (*Plan, error) { return NewPlan(m, good, 0, Options{}) },
 		"the type of its gradient": func() (*Plan, error) { return NewPlan(m, Point{Strategy: DDP}, 2, Options{}) },
-		"strategy 0 is none":       func() (*Plan, error) { return NewPlan(m, Point{Type: coll.Float32}, 2, Options{}) },
+		"unknown strategy":         func() (*Plan, error) { return NewPlan(m, Point{Type: coll.Float32}, 2, Options{}) },
 		"no parameters":            func() (*Plan, error) { return NewPlan(layersOf(0, 0), good, 2, Options{}) },
 		"more than 281474976710656": func() (*Plan, error) {
 			return NewPlan(layersOf(maxParams, 1), good, 2, Options{})
@@ -290,36 +278,6 @@ func TestImpossiblePlans(t *testing.T) {
 	} {
 		if p, err := plan(); p != nil || err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, %v", want, p, err)
-		}
-	}
-}
-
-// The operations of ResNet-50, as an independent sum over its layers has them.
-func TestVolumesOfResNet50(t *testing.T) {
-	m, err := Find("resnet50", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, c := range []struct {
-		p                    Point
-		ops                  int
-		smallest, all, bytes int64 // of counts, elements, and memory
-	}{
-		{Point{Strategy: DDP, Bucket: 100 << 20, Type: coll.Float32}, 2, 2049000, 25557032, 102228224},
-		{Point{Strategy: DDP, Bucket: All, Type: coll.BFloat16, Compression: Compression{Rank: 4}}, 1, 384084, 384084,
-			768256},
-		{Point{Strategy: DDP, Bucket: All, Type: coll.Float8E4M3, Compression: Compression{Factor: 8}}, 1, 3194629, 3194629,
-			3194880},
-		{Point{Strategy: FSDP, Bucket: PerLayer, Type: coll.Float32}, 161 + 160 + 161, 32, (3*25557032 - 1000) / 2,
-			2 * 102228224},
-	} {
-		plan := planOf(t, m, c.p, 2, Options{First: FirstBucket})
-		smallest, all := int64(math.MaxInt64), int64(0)
-		for _, o := range plan.Ops {
-			smallest, all = min(smallest, o.Count), all+o.Count
-		}
-		if len(plan.Ops) != c.ops || smallest != c.smallest || all != c.all || plan.Bytes != c.bytes {
-			t.Errorf("%v: %d operations from %d elements, %d in all, %d bytes", c.p, len(plan.Ops), smallest, all, plan.Bytes)
 		}
 	}
 }

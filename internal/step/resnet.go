@@ -77,11 +77,7 @@ func (r *resnet) convolution(name, norm string, channels, kernel, stride int64) 
 // add adds a tensor. Of the two tensors of one module, which become ready together, the first has its forward weight
 // and the second, with which the backward pass begins, its backward weight.
 func (r *resnet) add(name string, rows, columns, forward, backward int64) {
-	l := Layer{Name: name, Params: rows}
-	if columns > 0 {
-		l.Params, l.Shape = rows*columns, [2]int64{rows, columns}
-	}
-	r.Layers = append(r.Layers, l)
+	r.Layers = append(r.Layers, Layer{Name: name, Params: rows * max(columns, 1)})
 	r.forward = append(r.forward, float64(forward))
 	r.backward = append(r.backward, float64(backward))
 }

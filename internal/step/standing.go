@@ -3,6 +3,7 @@ package step
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"busbar/internal/stats"
 )
@@ -61,14 +62,11 @@ func (s *Standing) String() string {
 // (stats.MedianAt), which assumes no distribution.
 func Standings(points []Point, rounds [][]Round) []Standing {
 	all := make([]Standing, len(points))
-	groups := map[Point][]int{}
-	for i, p := range points {
+	for i := range all {
 		all[i].Best = -1
-		if len(rounds[i]) > 0 {
-			groups[p.Group()] = append(groups[p.Group()], i)
-		}
 	}
-	for _, members := range groups {
+	for _, members := range Groups(points) {
+		members = slices.DeleteFunc(members, func(i int) bool { return len(rounds[i]) == 0 })
 		if len(members) > 1 {
 			standGroup(all, members, rounds)
 		}

@@ -2,11 +2,9 @@ package step
 
 import (
 	"slices"
-	"strings"
 	"testing"
 
 	"busbar/internal/coll"
-	"busbar/internal/notice"
 )
 
 func verdicts(s []Standing) (v []Verdict) {
@@ -47,54 +45,6 @@ func TestBetterBucketIsFound(t *testing.T) {
 		if share := 100 * float64(found) / runs; share < 95 && n > 10 || share < 80 {
 			t.Errorf("%d rounds: told from all others in %.1f %% of runs", n, share)
 		}
-	}
-}
-
-// The interval of how much slower a bucket is holds the truth for all buckets together.
-func TestIntervalsOfStandings(t *testing.T) {
-	const runs = 500
-	r, held := seeded(3), 0
-	for range runs {
-		all := true
-		for i, s := range Standings(seven, simulate(r, 30, 0.01, 0.1, 0.102, 0.104, 0.106, 0.108, 0.110, 0.112))[1:] {
-			truth := 0.02 * float64(i+1)
-			all = all && (s.Best != 0 || s.Slower.Lo <= truth && truth <= s.Slower.Hi)
-		}
-		if all {
-			held++
-		}
-	}
-	if share := 100 * float64(held) / runs; share < 95 {
-		t.Errorf("all intervals hold in %.1f %% of runs", share)
-	}
-}
-
-func TestTooFewRounds(t *testing.T) {
-	seconds := []float64{0.2, 0.1, 0.3, 0.4, 0.5, 0.6, 0.7}
-	s := Standings(seven, simulate(seeded(1), 9, 0.001, seconds...))
-	if s[0].Verdict != TooFewRounds || s[1].Verdict != Least || s[1].String() != "smallest median" || s[0].Needed != 10 ||
-		s[0].Rounds != 9 || !strings.Contains(s[0].String(), "9 of 10") {
-		t.Errorf("nine rounds of seven buckets: %+v", s)
-	}
-	s = Standings(seven, simulate(seeded(1), 10, 0.001, seconds...))
-	if s[0].Verdict != Slower || s[0].Best != 1 || s[0].Slower.Value < 0.99 || s[0].Slower.Value > 1.01 {
-		t.Errorf("ten rounds of seven buckets: %+v", s[0])
-	}
-	if s[1].Verdict != Best {
-		t.Errorf("others are slower, and the best is %+v", s[1])
-	}
-	// Nothing is told from the best where rounds are alike, and it is not called one.
-	same := simulate(seeded(1), 12, 0.001, 0.1)[0]
-	if s := Standings(seven[:2], [][]Round{same, same}); !slices.Equal(verdicts(s), []Verdict{Least, NoDifference}) {
-		t.Errorf("rounds that are alike: %+v", s)
-	}
-	// Two buckets are one comparison: the 95 % of six rounds.
-	s = Standings(seven[:2], simulate(seeded(1), 6, 0.001, 0.2, 0.1))
-	if s[0].Verdict != Slower || s[0].Needed != 6 {
-		t.Errorf("six rounds of two buckets: %+v", s[0])
-	}
-	if text := s[0].String(); !strings.HasSuffix(text, "slower") || !strings.Contains(text, " % [") {
-		t.Errorf("a slower bucket is %q", text)
 	}
 }
 
@@ -166,138 +116,21 @@ func TestEnough(t *testing.T) {
 	}
 }
 
-func TestProgresses(t *testing.T) {
+func TestTooFewRounds(t *testing.T) {
 	for _, c := range []struct {
-		none, poll float64 // seconds of an overlapped step: 130 ms hide nothing, 100 ms hide all of 30 ms
-		noise      float64
-		n          int
-		want       notice.ProgressConclusion
-	}{
-		{0.130, 0.106, 0.0001, 12, notice.ProgressInCalls},
-		{0.120, 0.106, 0.0001, 12, notice.ProgressPartly},
-		{0.106, 0.106, 0.001, 12, notice.ProgressAlways},
-		{0.106, 0.120, 0.0001, 12, notice.PollingCosts},
-		{0.1305, 0.1305, 0.0001, 12, notice.ProgressNever},
-		{0.126, 0.125, 0.03, 12, notice.ProgressUnclear},
-		{0.130, 0.106, 0.0001, 5, ""},
-		{0.1285, 0.106, 0.008, 12, notice.ProgressMoreInCalls}, // some -20 to 40 % without polling
-		{0.1285, 0.150, 0.004, 12, notice.PollingCostsUnclear},
-	} {
-		r := seeded(9)
-		points := buckets(1<<20, 25<<20, 1<<20, 25<<20)
-		points[2].Progress, points[3].Progress = NoCalls, NoCalls
-		rounds := make([][]Round, 4)
-		for range c.n {
-			for i, s := range []float64{0.2, c.poll, 0.2, c.none} {
-				rounds[i] = append(rounds[i], made(s*(1+c.noise*r.NormFloat64())))
-			}
-		}
-		all := Progresses(points, rounds)
-		if len(all) != 1 || all[0].Point.Bucket != 25<<20 || all[0].Point.Progress != 0 {
-			t.Errorf("%+v: %v", c, all)
-			continue
-		}
-		fact, few := all[0].Notice().Fact.(notice.HostProgress), c.n < 6
-		if fact.Conclusion != c.want || (fact.FewRounds != notice.FewRounds{}) != few ||
-			(fact.NoCalls.Hi <= fact.NoCalls.Lo) != few {
-			t.Errorf("%+v: %+v", c, fact)
-		}
-		if only := Progresses(points[:2], rounds[:2]); len(only) != 0 {
-			t.Errorf("of polling alone: %v", only)
-		}
-		alone := Progresses(points[2:], rounds[2:])
-		if len(alone) != 1 || alone[0].Poll != nil || alone[0].Point.Bucket != 25<<20 {
-			t.Errorf("of no calls alone: %v", alone)
-			continue
-		}
-		unpolled := alone[0].Notice().Fact.(notice.HostProgressUnpolled)
-		if want := (notice.FewRounds{Rounds: c.n, Needed: 6}); few != (unpolled.FewRounds == want) {
-			t.Errorf("of no calls alone: %+v", unpolled)
+		points, rounds, needed int
+		other, best            Verdict
+	}{{7, 9, 10, TooFewRounds, Least}, {7, 10, 10, Slower, Best}, {2, 5, 6, TooFewRounds, Least}, {2, 6, 6, Slower, Best}} {
+		seconds := []float64{0.2, 0.1, 0.3, 0.4, 0.5, 0.6, 0.7}[:c.points]
+		s := Standings(seven[:c.points], simulate(seeded(1), c.rounds, 0.001, seconds...))
+		if s[0].Verdict != c.other || s[1].Verdict != c.best || s[0].Needed != c.needed || s[0].Rounds != c.rounds ||
+			s[0].Best != 1 || s[0].Slower.Value < 0.99 || s[0].Slower.Value > 1.01 {
+			t.Errorf("%+v: %+v", c, s[:2])
 		}
 	}
-}
-
-func TestContrasts(t *testing.T) {
-	points := buckets(1<<20, 25<<20, 1<<20, 25<<20, 25<<20)
-	points[2].Type, points[3].Type = coll.BFloat16, coll.BFloat16
-	points[4].Type, points[4].Progress = coll.Float16, NoCalls
-	rounds := make([][]Round, 5)
-	r := seeded(11)
-	for range 20 {
-		for i, s := range []float64{0.11, 0.10, 0.08, 0.09, 0.07} {
-			rounds[i] = append(rounds[i], made(s*(1+0.001*r.NormFloat64())))
-		}
-	}
-	all := Contrasts(points, rounds)
-	if len(all) != 1 || all[0].What != "type" || all[0].A != 1 || all[0].B != 2 || !all[0].Differ() ||
-		!(all[0].Ratio.Lo < 0.8 && all[0].Ratio.Hi > 0.8) {
-		t.Fatalf("%+v", all)
-	}
-	if text := all[0].String(); !strings.HasPrefix(text, "-") || !strings.HasSuffix(text, "]") {
-		t.Error(text)
-	}
-	if all := Contrasts(points, [][]Round{rounds[0], rounds[1][:5], nil, rounds[1], nil}); len(all) != 1 || all[0].Told ||
-		all[0].String() != "too few rounds" {
-		t.Errorf("five rounds: %+v", all)
-	}
-	if all := Contrasts(points, [][]Round{nil, rounds[1], nil, rounds[1], nil}); len(all) != 1 || all[0].Differ() ||
-		!strings.HasPrefix(all[0].String(), "no difference") {
-		t.Errorf("the same: %+v", all)
-	}
-}
-
-// The interval of a ratio between groups holds the truth.
-func TestIntervalsOfContrasts(t *testing.T) {
-	points := buckets(25<<20, 25<<20)
-	points[1].Type = coll.BFloat16
-	const runs = 400
-	r, held := seeded(12), 0
-	for range runs {
-		rounds := make([][]Round, 2)
-		for range 20 {
-			for i, s := range []float64{0.10, 0.09} {
-				rounds[i] = append(rounds[i], made(s*(1+0.03*r.NormFloat64())))
-			}
-		}
-		held += holds(Contrasts(points, rounds)[0].Ratio, 0.9)
-	}
-	if share := 100 * float64(held) / runs; share < 95 {
-		t.Errorf("covers %.1f %%", share)
-	}
-}
-
-func TestProgressionNotice(t *testing.T) {
-	p := Progression{Point: Point{Strategy: DDP, Bucket: 25 << 20, Type: coll.Float32},
-		NoCalls: Figure{Value: -0.15, Lo: -0.2, Hi: -0.1}, Poll: &Figure{Value: 0.48, Lo: 0.4, Hi: 0.5}, Told: true}
-	fact := p.Notice().Fact.(notice.HostProgress)
-	if fact.Conclusion != notice.ProgressInCalls || fact.NoCalls.Value != -0.15 || fact.Polling.Hi != 0.5 ||
-		p.Notice().Severity != notice.Warning {
-		t.Errorf("%+v", fact)
-	}
-}
-
-// The interval between groups holds although the bucket that stands for a group of many is the best of them by chance.
-func TestContrastsOfChosenBuckets(t *testing.T) {
-	points := slices.Concat(seven, seven[:1])
-	points[7].Type = coll.BFloat16
-	const runs = 500
-	r, held := seeded(13), 0
-	for range runs {
-		rounds := make([][]Round, 8)
-		for range 12 {
-			for i := range rounds {
-				rounds[i] = append(rounds[i], made(0.1*(1+0.03*r.NormFloat64())))
-			}
-		}
-		c := Contrasts(points, rounds)[0]
-		if !c.Told {
-			t.Fatal("twelve rounds do not tell")
-		}
-		if !c.Differ() {
-			held++
-		}
-	}
-	if share := 100 * float64(held) / runs; share < 95 {
-		t.Errorf("alike in %.1f %% of runs", share)
+	// Rounds that are alike differ in nothing.
+	same := simulate(seeded(1), 12, 0.001, 0.1)[0]
+	if s := Standings(seven[:2], [][]Round{same, same}); !slices.Equal(verdicts(s), []Verdict{Least, NoDifference}) {
+		t.Errorf("rounds that are alike: %+v", s)
 	}
 }

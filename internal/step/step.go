@@ -10,13 +10,13 @@ import (
 )
 
 // Strategy is how the ranks share the work of training.
-type Strategy int
+type Strategy string
 
 // The strategies.
 const (
-	DDP Strategy = iota + 1 // every rank has the whole model: gradients are reduced, bucket by bucket
+	DDP Strategy = "ddp" // every rank has the whole model: gradients are reduced, bucket by bucket
 	// every rank has a share of each unit: parameters are gathered, gradients reduced and scattered
-	FSDP
+	FSDP Strategy = "fsdp"
 )
 
 // Cap is the size at which a bucket is full, in bytes of gradients as they are communicated.
@@ -28,15 +28,16 @@ const (
 	All      Cap = 1<<63 - 1 // one bucket holds everything
 )
 
-// Progress is how communication on a host goes on while the rank computes. It is 0 on a GPU, where a stream does it.
-type Progress int
+// Progress is how communication on a host goes on while the rank computes. It is empty on a GPU, where a stream does
+// it.
+type Progress string
 
 // The ways.
 const (
 	// started by a non-blocking call, and waited for at the end: no call of the library in between
-	NoCalls Progress = iota + 1
-	Poll             // started by a non-blocking call, and tested now and then while computing
-	Thread           // blocking calls in a second thread
+	NoCalls Progress = "none"
+	Poll    Progress = "poll"   // started by a non-blocking call, and tested now and then while computing
+	Thread  Progress = "thread" // blocking calls in a second thread
 )
 
 // Point is one thing to measure: a model's step under one choice of everything that can be chosen.
@@ -45,8 +46,8 @@ type Point struct {
 	Bucket   Cap      `json:"bucket"`
 	// of gradients (and with FSDP of parameters) as they are communicated
 	Type        coll.DataType `json:"type"`
-	Compression Compression   `json:"compression,omitzero"` // modelled
-	Progress    Progress      `json:"progress,omitzero"`
+	Compression string        `json:"compression,omitempty"` // modelled, in files of older versions: "8x"
+	Progress    Progress      `json:"progress,omitempty"`
 }
 
 // Group is the point without its bucket: points of one group differ by their bucket alone, and are measured in turn.
@@ -55,21 +56,12 @@ func (p Point) Group() Point {
 	return p
 }
 
-// Compression is less volume for more computing, modelled: nothing is compressed, but smaller messages are sent and the
-// time that compressing would take is computed through. The zero value is none.
-type Compression struct {
-	Factor float64 // volume before by volume after; 0: by Rank
-	Rank   int     // of PowerSGD's low-rank matrices; 0: by Factor
-	Cost   float64 // seconds of computing a step for all gradients; 0: as docs/step.md estimates it
-}
-
 // Layer is one parameter tensor (or more that become ready together) of a model.
 type Layer struct {
 	Name     string
-	Params   int64    // elements
-	Forward  float64  // s of computing
-	Backward float64  // s
-	Shape    [2]int64 // rows and columns of the matrix that PowerSGD takes it for; 0: a vector, or not known
+	Params   int64   // elements
+	Forward  float64 // s of computing
+	Backward float64 // s
 }
 
 // Model is what a step computes and communicates, in the order of the forward pass.
@@ -82,14 +74,13 @@ type Model struct {
 }
 
 // Work is what a segment of computing stands for.
-type Work int
+type Work string
 
 // The kinds of work.
 const (
-	Forward Work = iota + 1
-	Backward
-	Compress
-	Optimizer
+	Forward   Work = "forward"
+	Backward  Work = "backward"
+	Optimizer Work = "optimizer"
 )
 
 // Segment is computing without a dependency on communication inside it.
@@ -100,12 +91,7 @@ type Segment struct {
 }
 
 // Seconds is what the segment is to take.
-func (s Segment) Seconds() (sum float64) {
-	for _, p := range s.Pieces {
-		sum += p
-	}
-	return sum
-}
+func (s Segment) Seconds() float64 { return sum(s.Pieces) }
 
 // Op is one operation of communication.
 type Op struct {
@@ -131,8 +117,14 @@ type Plan struct {
 // Case is an operation as a collective: in place, a sum, in throughput mode.
 func (p *Plan) Case(op int) (coll.Case, error) {
 	o := p.Ops[op]
-	c := coll.Case{Collective: o.Collective, Type: p.Point.Type, Root: -1, Placement: coll.InPlace, Mode: coll.Throughput,
-		World: p.World}
+	c := coll.Case{
+		Collective: o.Collective,
+		Type:       p.Point.Type,
+		Root:       -1,
+		Placement:  coll.InPlace,
+		Mode:       coll.Throughput,
+		World:      p.World,
+	}
 	if o.Collective.Reduces() {
 		c.Op = coll.Sum
 	}

@@ -1,7 +1,7 @@
 package step
 
 import (
-	"bufio"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -40,70 +40,71 @@ type TracedStep struct {
 	Spans  program.Spans
 }
 
+// traceFile is the object that a trace is. Readers know what a file is of by its first lines, so what it is stands
+// first.
+type traceFile struct {
+	Schema      int        `json:"schemaVersion"`
+	About       TraceAbout `json:"busbar"`
+	Devices     []device   `json:"deviceProperties"`
+	Distributed struct {
+		Backend string       `json:"backend"`
+		Rank    int          `json:"rank"`
+		World   int          `json:"world_size"`
+		Count   int          `json:"pg_count"`
+		Groups  []torchGroup `json:"pg_config"`
+	} `json:"distributedInfo"`
+	Unit   string  `json:"displayTimeUnit"`
+	Began  int64   `json:"baseTimeNanoseconds"`
+	Name   string  `json:"traceName"`
+	Events []event `json:"traceEvents"`
+}
+
+type device struct {
+	ID   int    `json:"id"`
+	Name string `json:"name"`
+}
+
+// torchGroup is the communicator of all ranks, as torch.distributed describes it.
+type torchGroup struct {
+	Name    string `json:"pg_name"`
+	About   string `json:"pg_desc"`
+	Backend string `json:"backend_config"`
+	Size    int    `json:"pg_size"`
+	Ranks   []int  `json:"ranks"`
+}
+
 // Write writes the trace as the JSON that torch.profiler writes and Perfetto shows. Steps stand one behind the other:
-// what was measured between them is not in it. The error is that of w, or says which step does not fit the plan.
+// what was measured between them is not in it. The error is that of w.
 func (t *Trace) Write(w io.Writer) error {
-	for _, s := range t.Steps {
-		if len(s.Spans.Segments) != len(t.Plan.Segments) || len(s.Spans.Ops) != len(t.Plan.Ops) {
-			return fmt.Errorf("trace of rank %d: round %d has %d segments and %d operations, the plan %d and %d",
-				t.Rank, s.Number, len(s.Spans.Segments), len(s.Spans.Ops), len(t.Plan.Segments), len(t.Plan.Ops))
-		}
+	origin := notice.OwnTrace{
+		Tool: t.Tool, Model: t.Plan.Model, Step: t.Plan.Point.String(), Backend: t.Backend,
+		Computing: notice.Computer{By: t.Computing, OnHost: t.GPU == "", Simulated: t.Rehearsed},
+		Events:    notice.EventTimes(t.GPU != "" && !t.Rehearsed),
 	}
-	b := bufio.NewWriter(w)
-	text := traceText{to: b, before: "{\n"}
-	for _, m := range t.head() {
-		text.member(m.key, m.value)
-	}
-	text.open("traceEvents")
-	events := t.events()
-	for i := range events {
-		text.element(&events[i])
-	}
-	text.write("\n]}\n")
-	if text.err != nil {
-		return text.err
-	}
-	return b.Flush()
-}
-
-// member is one entry of the object that a trace is.
-type member struct {
-	key   string
-	value any
-}
-
-// head is what stands before the events. Readers know what a file is of by its first lines, so what it is stands first.
-func (t *Trace) head() []member {
-	var began int64
-	if !t.Began.IsZero() {
-		began = t.Began.UnixNano()
-	}
-	name := t.GPU
-	if name == "" {
-		name = "CPU, " + t.Computing
-	}
-	world := t.Plan.World
-	ranks := make([]int, world)
-	for i := range ranks {
-		ranks[i] = i
-	}
-	group := map[string]any{"pg_name": groupName, "pg_desc": groupAbout, "backend_config": t.Backend, "pg_size": world,
-		"ranks": ranks}
-	return []member{
-		{"schemaVersion", 1},
-		{"busbar", TraceAbout{
-			Tool: t.Tool, Run: t.Run, Point: t.Point, Says: notice.Paragraph(t.origin()), Model: t.Plan.Model,
-			Step: t.Plan.Point.String(), Backend: t.Backend,
+	f := traceFile{Schema: 1, Unit: "ms", Name: fmt.Sprintf("rank%d.json", t.Rank), Events: t.events(),
+		About: TraceAbout{
+			Tool: t.Tool, Run: t.Run, Point: t.Point, Says: notice.Paragraph(origin), Model: origin.Model,
+			Step: origin.Step, Backend: t.Backend,
 			Library: t.Library, Computing: t.Computing, OnHost: t.GPU == "", Rehearsed: t.Rehearsed,
 			NonBlocking: t.Plan.Point.Progress == NoCalls || t.Plan.Point.Progress == Poll, Rank: t.Rank, Host: t.Host,
-		}},
-		{"deviceProperties", []map[string]any{{"id": t.Device, "name": name}}},
-		{"distributedInfo", map[string]any{"backend": t.Backend, "rank": t.Rank, "world_size": world, "pg_count": 1,
-			"pg_config": []any{group}}},
-		{"displayTimeUnit", "ms"},
-		{"baseTimeNanoseconds", began},
-		{"traceName", fmt.Sprintf("rank%d.json", t.Rank)},
+		},
+		Devices: []device{{t.Device, cmp.Or(t.GPU, "CPU, "+t.Computing)}},
 	}
+	if !t.Began.IsZero() {
+		f.Began = t.Began.UnixNano()
+	}
+	all := torchGroup{Name: groupName, About: groupAbout, Backend: t.Backend, Size: t.Plan.World, Ranks: t.ranks()}
+	d := &f.Distributed
+	d.Backend, d.Rank, d.World, d.Count, d.Groups = t.Backend, t.Rank, t.Plan.World, 1, []torchGroup{all}
+	return json.NewEncoder(w).Encode(&f)
+}
+
+// ranks are all ranks of the world.
+func (t *Trace) ranks() (all []int) {
+	for rank := range t.Plan.World {
+		all = append(all, rank)
+	}
+	return all
 }
 
 // TraceAbout is what a trace file of busbar says of itself, under the key "busbar". It is also how such a file is
@@ -127,56 +128,9 @@ type TraceAbout struct {
 	NonBlocking bool `json:"non_blocking,omitempty"`
 }
 
-// origin is for people who open the file in a viewer.
-func (t *Trace) origin() notice.OwnTrace {
-	return notice.OwnTrace{
-		Tool: t.Tool, Model: t.Plan.Model, Step: t.Plan.Point.String(), Backend: t.Backend,
-		Computing: notice.Computer{By: t.Computing, OnHost: t.GPU == "", Simulated: t.Rehearsed},
-		Events:    notice.EventTimes(t.GPU != "" && !t.Rehearsed),
-	}
-}
-
-// traceText writes JSON a line for each value, so that a person can read it too.
-type traceText struct {
-	to     io.Writer
-	before string // what stands before the next value
-	err    error
-}
-
-func (t *traceText) write(s string) {
-	if t.err == nil {
-		_, t.err = io.WriteString(t.to, s)
-	}
-}
-
-func (t *traceText) value(v any) {
-	text, err := json.Marshal(v)
-	if t.err == nil {
-		t.err = err
-	}
-	t.write(string(text))
-}
-
-func (t *traceText) member(key string, v any) {
-	t.write(fmt.Sprintf("%s %q: ", t.before, key))
-	t.value(v)
-	t.before = ",\n"
-}
-
-func (t *traceText) open(key string) {
-	t.write(fmt.Sprintf("%s %q: [", t.before, key))
-	t.before = "\n"
-}
-
-func (t *traceText) element(v any) {
-	t.write(t.before)
-	t.value(v)
-	t.before = ",\n"
-}
-
 // segmentName is the name of a segment in a trace, with its work first.
 func segmentName(s *Segment) string {
-	work := s.Work.String()
+	work := string(s.Work)
 	if s.Name == work || strings.HasPrefix(s.Name, work+" ") {
 		return tracePrefix + s.Name
 	}

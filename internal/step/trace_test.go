@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -82,30 +81,23 @@ func aTrace() Trace {
 		Ops: []Op{{Name: "bucket 1", Collective: coll.AllReduce, Count: 1000, Layers: 3},
 			{Name: "gather x", Collective: coll.AllGather, Count: 8}}}
 	at := func(start, end int64) program.Span { return program.Span{Start: start, End: end} }
-	return Trace{Tool: "busbar 9", Run: "r", Point: 2, Plan: &plan, Backend: "mpi", Computing: "1 thread of FMA", Rank: 1,
-		Host: "node1", Process: 4711, Began: time.Unix(1700000000, 5),
+	return Trace{
+		Tool:      "busbar 9",
+		Run:       "r",
+		Point:     2,
+		Plan:      &plan,
+		Backend:   "mpi",
+		Computing: "1 thread of FMA",
+		Rank:      1,
+		Host:      "node1",
+		Process:   4711,
+		Began:     time.Unix(1700000000, 5),
 		Steps: []TracedStep{
 			{7, program.Spans{Segments: []program.Span{at(1_000_500, 1_001_500), at(1_001_500, 1_003_000),
 				at(1_009_000, 1_009_001)}, Ops: []program.Span{at(1_001_500, 1_008_000), at(1_002_000, 1_002_007)}}},
 			{8, program.Spans{Segments: []program.Span{at(9_000_000, 9_000_100), at(9_000_100, 9_000_200), {}},
 				Ops: []program.Span{at(9_000_100, 9_000_300), at(9_000_300, 9_000_400)}}},
-		}}
-}
-
-// valid says that the text of a trace is JSON, in which no object has a key twice.
-func valid(t *testing.T, text []byte) {
-	t.Helper()
-	var whole map[string]any
-	if err := json.Unmarshal(text, &whole); err != nil {
-		t.Fatalf("%v\n%s", err, text)
-	}
-	again, err := json.Marshal(whole)
-	if err != nil {
-		t.Fatal(err)
-	}
-	// what has a key twice has more of them in the text than are left when it was read
-	if got, want := strings.Count(string(text), `":`), strings.Count(string(again), `":`); got != want {
-		t.Errorf("%d keys stand in the text, %d are different", got, want)
+		},
 	}
 }
 
@@ -116,10 +108,12 @@ func TestTraceIsWrittenAsTorchDoes(t *testing.T) {
 		t.Fatal(err)
 	}
 	text := b.String()
-	valid(t, b.Bytes())
+	if !json.Valid(b.Bytes()) {
+		t.Errorf("no JSON: %s", text)
+	}
 	for _, want := range []string{
-		`"distributedInfo": {"backend":"mpi","pg_config":[{"backend_config":"mpi","pg_desc":"default_pg","pg_name":"0","pg_size":2,"ranks":[0,1]}],"pg_count":1,"rank":1,"world_size":2}`,
-		`"baseTimeNanoseconds": 1700000000000000005`,
+		`"distributedInfo":{"backend":"mpi","rank":1,"world_size":2,"pg_count":1,"pg_config":[{"pg_name":"0","pg_desc":"default_pg","backend_config":"mpi","pg_size":2,"ranks":[0,1]}]}`,
+		`"baseTimeNanoseconds":1700000000000000005`,
 		`"on_host":true,"rehearsed":false`, `CPUs, no GPU: 1 thread of FMA`,
 		`{"ph":"X","cat":"user_annotation","name":"ProfilerStep#7","pid":4711,"tid":4711,"ts":0.000,"dur":8.501}`,
 		`{"ph":"X","cat":"gpu_user_annotation","name":"ProfilerStep#8","pid":0,"tid":1,"ts":8.501,"dur":0.400}`,
@@ -181,11 +175,5 @@ func TestTraceThatCannotBeWritten(t *testing.T) {
 	trace := aTrace()
 	if err := trace.Write(full{}); !errors.Is(err, errFull) {
 		t.Errorf("a full disk is %v", err)
-	}
-	trace.Steps[1].Spans.Ops = trace.Steps[1].Spans.Ops[:1]
-	var b strings.Builder
-	want := "trace of rank 1: round 8 has 3 segments and 1 operations, the plan 3 and 2"
-	if err := trace.Write(&b); fmt.Sprint(err) != want || b.Len() > 0 {
-		t.Errorf("%v, want %s", err, want)
 	}
 }

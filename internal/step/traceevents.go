@@ -1,8 +1,8 @@
 package step
 
 import (
+	"cmp"
 	"fmt"
-	"strconv"
 	"strings"
 
 	"busbar/internal/coll"
@@ -47,10 +47,10 @@ func (m micros) MarshalJSON() ([]byte, error) {
 
 // activityArgs are those of a segment.
 type activityArgs struct {
-	Device      int    `json:"device"`
-	Stream      int    `json:"stream"`
-	Correlation int    `json:"correlation"`
-	Work        string `json:"work,omitempty"`
+	Device      int  `json:"device"`
+	Stream      int  `json:"stream"`
+	Correlation int  `json:"correlation"`
+	Work        Work `json:"work,omitempty"`
 }
 
 // collectiveArgs are those of an operation, under the names that torch.distributed gives them.
@@ -72,43 +72,39 @@ type collectiveArgs struct {
 }
 
 // events are all of a trace.
-func (t *Trace) events() []event {
-	all := t.rows()
+func (t *Trace) events() (all []event) {
 	var at int64 // where the next step begins
-	activities := 0
+	activities, most := 0, 0
 	for n, s := range t.Steps {
-		first := beginning(s.Spans)
-		took := IntervalsOf(s.Spans).Span
-		name := fmt.Sprintf("ProfilerStep#%d", s.Number)
-		all = append(all,
-			event{Phase: "X", Category: "user_annotation", Name: name, Process: t.Process, Thread: t.Process, Start: micros(at),
-				Took: micros(took)},
-			event{Phase: "X", Category: "gpu_user_annotation", Name: name, Process: t.Device, Thread: computeStream,
-				Start: micros(at), Took: micros(took)})
-		place := func(name string, s program.Span, args any, stream int) {
-			s = whole(s)
-			all = append(all, event{Phase: "X", Category: "kernel", Name: name, Process: t.Device, Thread: stream,
-				Start: micros(at + s.Start - first), Took: micros(s.End - s.Start), Args: args})
+		first, took := beginning(s.Spans), IntervalsOf(s.Spans).Span
+		add := func(category, name string, process, thread int, start, took int64, args any) {
+			all = append(all, event{Phase: "X", Category: category, Name: name, Process: process, Thread: thread,
+				Start: micros(at + start), Took: micros(took), Args: args})
 		}
+		name := fmt.Sprintf("ProfilerStep#%d", s.Number)
+		add("user_annotation", name, t.Process, t.Process, 0, took, nil)
+		add("gpu_user_annotation", name, t.Device, computeStream, 0, took, nil)
 		for i, span := range s.Spans.Segments {
 			if activities++; ran(span) {
 				segment := &t.Plan.Segments[i]
-				place(segmentName(segment), span, activityArgs{t.Device, computeStream, activities, segment.Work.String()},
-					computeStream)
+				span = whole(span)
+				add("kernel", segmentName(segment), t.Device, computeStream, span.Start-first, span.End-span.Start,
+					activityArgs{t.Device, computeStream, activities, segment.Work})
 			}
 		}
 		free := rows{}
 		for i, span := range s.Spans.Ops {
 			if activities++; ran(span) {
 				op := &t.Plan.Ops[i]
+				span = whole(span)
 				args := t.collective(op, n*len(t.Plan.Ops)+i+1)
-				args.activityArgs = activityArgs{Device: t.Device, Stream: free.take(whole(span)), Correlation: activities}
-				place(opName(op), span, args, args.Stream)
+				args.activityArgs = activityArgs{Device: t.Device, Stream: free.take(span), Correlation: activities}
+				add("kernel", opName(op), t.Device, args.Stream, span.Start-first, span.End-span.Start, args)
 			}
 		}
-		at += took
+		at, most = at+took, max(most, len(free))
 	}
-	return all
+	return append(t.names(most), all...)
 }
 
 // beginning is when the first segment or operation of a step began.
@@ -134,102 +130,55 @@ func (r *rows) take(s program.Span) int {
 	return commStream + len(*r) - 1
 }
 
-// rows name what a viewer shows.
-func (t *Trace) rows() []event {
+// names are what a viewer shows beside rows, so many of them with communication.
+func (t *Trace) names(communication int) []event {
 	label := fmt.Sprintf("rank %d of %d", t.Rank, t.Plan.World)
 	if t.Host != "" {
 		label += " on " + t.Host
 	}
-	device := t.GPU
-	switch {
-	case t.Rehearsed:
+	device := cmp.Or(t.GPU, "CPU, no GPU")
+	if t.Rehearsed {
 		device, label = "SIMULATED, no GPU", label+", SIMULATED"
-	case device == "":
-		device = "CPU, no GPU"
 	}
-	name := func(what string, process, thread int, text string) event {
-		key := "name"
-		if what == "process_labels" {
-			key = "labels"
-		}
+	name := func(what, key string, process, thread int, text string) event {
 		return event{Phase: "M", Name: what, Process: process, Thread: thread, Args: map[string]string{key: text}}
 	}
 	all := []event{
-		name("process_name", t.Process, 0, "busbar rank"), name("process_labels", t.Process, 0, label),
-		name("thread_name", t.Process, t.Process, "steps"),
-		name("process_name", t.Device, 0, device), name("process_labels", t.Device, 0, t.Computing),
-		name("thread_name", t.Device, computeStream, "computing"),
+		name("process_name", "name", t.Process, 0, "busbar rank"),
+		name("process_labels", "labels", t.Process, 0, label),
+		name("thread_name", "name", t.Process, t.Process, "steps"),
+		name("process_name", "name", t.Device, 0, device),
+		name("process_labels", "labels", t.Device, 0, t.Computing),
+		name("thread_name", "name", t.Device, computeStream, "computing"),
 	}
-	for i := range t.mostAtOnce() {
-		text := "communication"
-		if i > 0 {
-			text += ", beside others"
-		}
-		all = append(all, name("thread_name", t.Device, commStream+i, text))
+	for i := range communication {
+		all = append(all, name("thread_name", "name", t.Device, commStream+i, "communication"))
 	}
 	return all
-}
-
-// mostAtOnce is how many rows of communication there are.
-func (t *Trace) mostAtOnce() (most int) {
-	for _, s := range t.Steps {
-		free := rows{}
-		for _, span := range s.Spans.Ops {
-			if ran(span) {
-				free.take(whole(span))
-			}
-		}
-		most = max(most, len(free))
-	}
-	return most
 }
 
 // collective is an operation in torch's words.
 func (t *Trace) collective(op *Op, seq int) collectiveArgs {
 	c := coll.Case{Collective: op.Collective, World: t.Plan.World, Count: op.Count}
 	args := collectiveArgs{
-		Name: torchCollective(op.Collective), In: c.SendCount(t.Rank), Out: c.RecvCount(t.Rank), Size: t.Plan.World,
-		Type:  torchType(t.Plan.Point.Type),
+		Name: cmp.Or(torchCollectives[op.Collective], op.Collective.String()), In: c.SendCount(t.Rank),
+		Out: c.RecvCount(t.Rank), Size: t.Plan.World,
+		Type:  cmp.Or(torchTypes[t.Plan.Point.Type], t.Plan.Point.Type.String()),
 		Group: groupName, About: groupAbout, Stride: 1, Rank: t.Rank, Seq: seq, Layers: op.Layers,
 	}
 	if t.Plan.World <= mostListedRanks {
-		ranks := make([]string, t.Plan.World)
-		for i := range ranks {
-			ranks[i] = strconv.Itoa(i)
-		}
-		args.Ranks = "[" + strings.Join(ranks, ", ") + "]"
+		args.Ranks = strings.ReplaceAll(fmt.Sprint(t.ranks()), " ", ", ")
 	}
 	return args
 }
 
-// torchCollective is what torch.distributed calls a collective: of a flat tensor where there are shares.
-func torchCollective(c coll.Collective) string {
-	switch c {
-	case coll.AllReduce:
-		return "allreduce"
-	case coll.AllGather:
-		return "_allgather_base"
-	case coll.ReduceScatter:
-		return "_reduce_scatter_base"
-	}
-	return c.String()
+// torchCollectives are what torch.distributed calls collectives: of a flat tensor where there are shares.
+var torchCollectives = map[coll.Collective]string{
+	coll.AllReduce: "allreduce", coll.AllGather: "_allgather_base", coll.ReduceScatter: "_reduce_scatter_base",
 }
 
-// torchType is what torch calls a type.
-func torchType(d coll.DataType) string {
-	switch d {
-	case coll.Float16:
-		return "Half"
-	case coll.BFloat16:
-		return "BFloat16"
-	case coll.Float32:
-		return "Float"
-	case coll.Float64:
-		return "Double"
-	case coll.Float8E4M3:
-		return "Float8_e4m3fn"
-	case coll.Float8E5M2:
-		return "Float8_e5m2"
-	}
-	return d.String()
+// torchTypes are what torch calls types.
+var torchTypes = map[coll.DataType]string{
+	coll.Float16: "Half", coll.BFloat16: "BFloat16", coll.Float32: "Float", coll.Float64: "Double",
+	coll.Float8E4M3: "Float8_e4m3fn", coll.Float8E5M2: "Float8_e5m2",
 }

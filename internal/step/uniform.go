@@ -27,37 +27,26 @@ func uniform(size string) (*Model, error) {
 	m := &Model{Name: name, Layers: make([]Layer, layers),
 		About: "layers of one size, made up; forward and backward take 100 ms together, which is chosen, a third of it " +
 			"forward"}
-	shape := nearlySquare(params)
 	for i := range m.Layers {
-		m.Layers[i] = Layer{Name: fmt.Sprintf("layer%d", i+1), Params: params, Shape: shape,
+		m.Layers[i] = Layer{Name: fmt.Sprintf("layer%d", i+1), Params: params,
 			Forward: presetForward / float64(layers), Backward: presetBackward / float64(layers)}
 	}
 	return m, nil
 }
 
 func parseUniform(size string) (layers int, params int64, err error) {
-	count, each, two := strings.Cut(strings.ToLower(size), "x")
-	if !two {
-		return 0, 0, fmt.Errorf("want LAYERSxPARAMETERS, such as %dx512K", uniformLayers)
+	count, each, _ := strings.Cut(strings.ToLower(size), "x")
+	layers, err = strconv.Atoi(count)
+	if err == nil {
+		params, err = coll.ParseSize(each)
 	}
-	if layers, err = strconv.Atoi(count); err != nil || layers < 1 || layers > maxLayers {
-		return 0, 0, fmt.Errorf("%q layers: want a whole number from 1 to %d", count, maxLayers)
-	}
-	if params, err = coll.ParseSize(each); err != nil || params < 1 || params > maxParams/int64(layers) {
-		return 0, 0,
-			fmt.Errorf("%q parameters: want a whole number with K, M or G (powers of 1024), at most %s in all layers", each,
-				coll.FormatSize(maxParams, false))
+	if err != nil || layers < 1 || layers > maxLayers || params < 1 || params > maxParams/int64(layers) {
+		return 0, 0, fmt.Errorf(
+			"want LAYERSxPARAMETERS, such as %dx512K: at most %d layers, and %s parameters in all layers",
+			uniformLayers,
+			maxLayers,
+			coll.FormatSize(maxParams, false),
+		)
 	}
 	return layers, params, nil
-}
-
-// nearlySquare is the matrix of so many elements whose sides differ least: what PowerSGD takes a layer for.
-func nearlySquare(elements int64) [2]int64 {
-	rows := int64(1)
-	for d := int64(2); d*d <= elements; d++ {
-		if elements%d == 0 {
-			rows = d
-		}
-	}
-	return [2]int64{rows, elements / rows}
 }

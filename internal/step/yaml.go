@@ -1,212 +1,267 @@
 package step
 
 import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"math"
 	"path/filepath"
 	"strconv"
 	"strings"
+	"time"
 
 	"busbar/internal/coll"
-	"busbar/internal/strictyaml"
+	"busbar/internal/units"
 
 	"gopkg.in/yaml.v3"
 )
 
-// The keys of a model's file and of its layers.
-var (
-	modelKeys = []string{"name", "about", "forward", "backward", "optimizer", "layers"}
-	layerKeys = []string{"name", "params", "shape", "forward", "backward", "weight", "repeat"}
-	blockKeys = []string{"name", "repeat", "layers"}
-)
+// modelFile is a model as its file describes it.
+type modelFile struct {
+	Name      text
+	About     text
+	Forward   *seconds
+	Backward  *seconds
+	Optimizer seconds
+	Layers    []layerEntry
+}
 
-// parseYAML reads a model from the text of a file.
-func parseYAML(file string, text []byte) (*Model, error) {
-	p := &modelReader{Reader: &strictyaml.Reader{File: file}, names: map[string]int{}}
-	m := &Model{Name: nameOf(file), Source: string(text)}
-	if root := p.Document(text, "want keys such as forward and layers", "want one model a file"); root != nil {
-		p.top(m, root)
+// layerEntry is a layer, or with Layers a block of them that repeat together.
+type layerEntry struct {
+	Name     text
+	Params   *elements
+	Shape    []elements
+	Forward  *seconds
+	Backward *seconds
+	Weight   *float64
+	Repeat   *int
+	Layers   []layerEntry
+}
+
+// parseYAML reads a model from the text of a file. The error joins what is wrong in it.
+func parseYAML(file string, source []byte) (*Model, error) {
+	base := filepath.Base(file)
+	f := modelFile{Name: text(units.Printable(strings.TrimSuffix(base, filepath.Ext(base))))}
+	d := yaml.NewDecoder(bytes.NewReader(source))
+	d.KnownFields(true)
+	err := d.Decode(&f)
+	var several *yaml.TypeError
+	switch {
+	case err == io.EOF:
+		err = errors.New("the file is empty; it must have keys such as forward and layers")
+	case errors.As(err, &several):
+		err = errors.New(strings.Join(several.Errors, "\n"))
+	case err == nil && d.Decode(new(yaml.Node)) != io.EOF:
+		err = errors.New("more than one YAML document; a file has one model")
 	}
-	if err := p.Err(); err != nil {
-		return nil, err
+	m := &Model{Name: string(f.Name), Source: string(source), About: string(f.About), Optimizer: float64(f.Optimizer)}
+	if err == nil {
+		b := modelBuilder{model: m, names: map[string]bool{}}
+		b.add(f.Layers, "")
+		err = b.finish(&f)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", units.Printable(file), err)
 	}
 	return m, nil
 }
 
-// nameOf is what a model is called by its file: without what a terminal would not print.
-func nameOf(file string) string {
-	base := filepath.Base(file)
-	return strings.Map(func(r rune) rune {
-		if !strconv.IsPrint(r) {
-			return '?'
+// text is a line for people.
+type text string
+
+func (t *text) UnmarshalYAML(n *yaml.Node) error {
+	return decode(n, t, func(s string) (text, error) {
+		if s == "" || units.Printable(s) != s {
+			return "", fmt.Errorf("%q must be one line of printable text", s)
 		}
-		return r
-	}, strings.TrimSuffix(base, filepath.Ext(base)))
-}
-
-// modelReader reads one model's file.
-type modelReader struct {
-	*strictyaml.Reader
-	layers []layerEntry
-	names  map[string]int // of layers, with the line where each stands
-	params int64          // of all layers so far
-}
-
-// layerEntry is a layer as it stands in a file.
-type layerEntry struct {
-	Layer
-	forward, backward timeKey
-	weight            float64
-}
-
-func (p *modelReader) top(m *Model, root *yaml.Node) {
-	var forward, backward timeKey
-	var layers *yaml.Node
-	p.Mapping(root, "a model", modelKeys, nil, func(key string, _, v *yaml.Node) {
-		switch key {
-		case "name":
-			m.Name = strictyaml.One(p.Reader, v, line)
-		case "about":
-			m.About = strictyaml.One(p.Reader, v, line)
-		case "forward":
-			forward = p.time(v)
-		case "backward":
-			backward = p.time(v)
-		case "optimizer":
-			m.Optimizer = p.time(v).seconds
-		case "layers":
-			layers = v
-			p.list(v, p.entry)
-		}
+		return text(s), nil
 	})
-	switch {
-	case p.Problems() > 0:
-		return
-	case layers == nil:
-		p.Errorf(root, "layers are missing: a list of blocks such as {name: embedding, params: 1M}")
-		return
-	case p.params == 0:
-		p.Errorf(layers, "no layer has parameters: there is nothing to communicate")
-		return
-	}
-	p.times(root, forward, backward)
-	for _, l := range p.layers {
-		m.Layers = append(m.Layers, l.Layer)
-	}
 }
 
-// list calls each for every block of a list.
-func (p *modelReader) list(n *yaml.Node, each func(*yaml.Node)) {
-	if n.Kind != yaml.SequenceNode || len(n.Content) == 0 {
-		p.Errorf(n, "layers: want a list of blocks, found %s", strictyaml.KindOf(n))
-		return
-	}
-	for _, entry := range n.Content {
-		if p.full() {
-			return
+// elements are a number of them.
+type elements int64
+
+func (e *elements) UnmarshalYAML(n *yaml.Node) error {
+	return decode(n, e, func(s string) (elements, error) {
+		count, err := coll.ParseSize(s)
+		if err != nil || count > maxParams {
+			return 0, fmt.Errorf("%q must be a whole number of at most %s, with K, M or G as powers of 1024", s,
+				coll.FormatSize(maxParams, false))
 		}
-		each(strictyaml.Resolve(entry))
-	}
+		return elements(count), nil
+	})
 }
 
-// full says whether there are more layers than a model can have, which is noted as a problem.
-func (p *modelReader) full() bool { return len(p.layers) > maxLayers || p.params > maxParams }
+// seconds are a time, written with its unit.
+type seconds float64
 
-// entry reads one block of the list: a layer, or some that repeat together.
-func (p *modelReader) entry(n *yaml.Node) {
-	if n.Kind == yaml.MappingNode {
-		for i := 0; i < len(n.Content); i += 2 {
-			if strictyaml.Resolve(n.Content[i]).Value == "layers" {
-				p.block(n)
-				return
+func (t *seconds) UnmarshalYAML(n *yaml.Node) error {
+	return decode(n, t, func(s string) (seconds, error) {
+		d, err := time.ParseDuration(s)
+		if err != nil || d < 0 {
+			return 0, fmt.Errorf("%q must be a time of 0 or more, such as 5ms", s)
+		}
+		return seconds(d.Seconds()), nil
+	})
+}
+
+// decode parses a scalar. Its errors have the line, and do not hide those of other lines.
+func decode[T any](n *yaml.Node, to *T, parse func(string) (T, error)) (err error) {
+	if n.Kind != yaml.ScalarNode {
+		err = errors.New("must be one value")
+	} else {
+		*to, err = parse(n.Value)
+	}
+	if err != nil {
+		return &yaml.TypeError{Errors: []string{fmt.Sprintf("line %d: %v", n.Line, err)}}
+	}
+	return nil
+}
+
+// modelBuilder makes layers of the entries of a file.
+type modelBuilder struct {
+	model    *Model
+	entries  []layerEntry // of each layer of the model
+	names    map[string]bool
+	params   int64
+	problems []error
+}
+
+func (b *modelBuilder) errorf(format string, args ...any) {
+	b.problems = append(b.problems, fmt.Errorf(format, args...))
+}
+
+// add adds the layers of a list; names of layers in a block begin with the prefix.
+func (b *modelBuilder) add(list []layerEntry, prefix string) {
+	for _, l := range list {
+		repeat := 1
+		if l.Repeat != nil {
+			repeat = *l.Repeat
+		}
+		if repeat < 1 || repeat > maxLayers {
+			b.errorf("layer %s: repeat must be from 1 to %d", prefix+string(l.Name), maxLayers)
+			continue
+		}
+		for i := 0; i < repeat && b.problems == nil; i++ {
+			name := prefix + string(l.Name)
+			if l.Layers == nil && l.Name == "" {
+				name += "layer" + strconv.Itoa(len(b.entries)+1)
+			} else if repeat > 1 {
+				name = strings.TrimPrefix(name+"."+strconv.Itoa(i), ".")
+			}
+			if l.Layers == nil {
+				b.layer(name, l)
+			} else if l.Params != nil || l.Shape != nil || l.Forward != nil || l.Backward != nil || l.Weight != nil {
+				b.errorf("block %s: only name, repeat and layers go with layers", name)
+			} else {
+				b.add(l.Layers, strings.TrimPrefix(name+".", "."))
 			}
 		}
 	}
-	p.layer(n, "")
 }
 
-// block reads layers that repeat together; their names begin with that of the block and the number of the repetition.
-func (p *modelReader) block(n *yaml.Node) {
-	before, name, repeat := p.Problems(), "", 1
-	var layers *yaml.Node
-	p.Mapping(n, "a block of layers", blockKeys, nil, func(key string, _, v *yaml.Node) {
-		switch key {
-		case "name":
-			name = strictyaml.One(p.Reader, v, line) + "."
-		case "repeat":
-			repeat = strictyaml.One(p.Reader, v, count)
-		case "layers":
-			layers = v
-		}
-	})
-	for i := 0; i < repeat && p.Problems() == before; i++ {
-		prefix := name
-		if repeat > 1 {
-			prefix += strconv.Itoa(i) + "."
-		}
-		p.list(layers, func(n *yaml.Node) { p.layer(n, prefix) })
-	}
-}
-
-// layer reads one layer, and adds it as often as it repeats.
-func (p *modelReader) layer(n *yaml.Node, prefix string) {
-	var l layerEntry
-	var params, shape, weight *yaml.Node
-	before, repeat := p.Problems(), 1
-	p.Mapping(n, "a layer", layerKeys, nil, func(key string, _, v *yaml.Node) {
-		switch key {
-		case "name":
-			l.Name = strictyaml.One(p.Reader, v, line)
-		case "params":
-			params, l.Params = v, strictyaml.One(p.Reader, v, elements)
-		case "shape":
-			shape = v
-			l.Params, l.Shape = p.shape(v)
-		case "forward":
-			l.forward = p.time(v)
-		case "backward":
-			l.backward = p.time(v)
-		case "weight":
-			weight, l.weight = v, strictyaml.One(p.Reader, v, number)
-		case "repeat":
-			repeat = strictyaml.One(p.Reader, v, count)
-		}
-	})
+// layer adds one layer.
+func (b *modelBuilder) layer(name string, l layerEntry) {
+	params := int64(1)
 	switch {
-	case p.Problems() > before:
-		return
-	case params != nil && shape != nil:
-		p.Errorf(shape, "params and shape exclude each other; params stand in line %d", params.Line)
-		return
-	case params == nil && shape == nil:
-		p.Errorf(n, "a layer wants params or shape; params: 0 where it only computes")
-		return
-	case weight == nil:
-		l.weight = float64(l.Params)
+	case (l.Params == nil) == (l.Shape == nil):
+		b.errorf("layer %s: needs params or shape, and not both; params: 0 where it only computes", name)
+	case l.Params != nil:
+		params = int64(*l.Params)
 	}
-	name := l.Name
-	for i := 0; i < repeat && p.Problems() == before; i++ {
-		switch l.Name = prefix + name; {
-		case name == "":
-			l.Name += "layer" + strconv.Itoa(len(p.layers)+1)
-		case repeat > 1:
-			l.Name += "." + strconv.Itoa(i)
+	for _, side := range l.Shape {
+		if side < 1 || params > maxParams/int64(side) {
+			b.errorf("layer %s: shape: sides must be at least 1, and their product at most %s", name,
+				coll.FormatSize(maxParams, false))
+			return
 		}
-		p.add(n, l)
+		params *= int64(side)
 	}
+	switch b.params += params; {
+	case len(b.entries) == maxLayers:
+		b.errorf("more than %d layers", maxLayers)
+	case b.params > maxParams:
+		b.errorf("more than %s parameters in all layers", coll.FormatSize(maxParams, false))
+	case b.names[name]:
+		b.errorf("layer %s: another layer has this name", name)
+	}
+	if l.Weight == nil {
+		weight := float64(params)
+		l.Weight = &weight
+	}
+	if !(*l.Weight >= 0 && *l.Weight < math.MaxInt64) {
+		b.errorf("layer %s: weight must be a number of 0 or more", name)
+	}
+	b.names[name] = true
+	b.entries = append(b.entries, l)
+	b.model.Layers = append(b.model.Layers, Layer{Name: name, Params: params})
 }
 
-// add adds a layer to the model.
-func (p *modelReader) add(n *yaml.Node, l layerEntry) {
-	if line := p.names[l.Name]; line > 0 {
-		p.Errorf(n, "a layer called %s stands in line %d already", l.Name, line)
-		return
-	}
-	p.names[l.Name] = n.Line
-	p.layers = append(p.layers, l)
-	p.params += l.Params
+// finish gives each layer its times: its own, or what is left of the whole pass by weight. Where no whole is given for
+// the backward pass, a layer without a time of its own takes twice as long as in the forward pass.
+func (b *modelBuilder) finish(f *modelFile) error {
 	switch {
-	case len(p.layers) > maxLayers:
-		p.Errorf(n, "more than %d layers", maxLayers)
-	case p.params > maxParams:
-		p.Errorf(n, "more than %s parameters in all layers", coll.FormatSize(maxParams, false))
+	case len(f.Layers) == 0:
+		b.errorf("layers are missing: a list such as [{name: embedding, params: 1M}]")
+	case b.params == 0 && b.problems == nil:
+		b.errorf("no layer has parameters: there is nothing to communicate")
 	}
+	if b.problems != nil {
+		return errors.Join(b.problems...)
+	}
+	forward := b.divide("forward", f.Forward, func(l *layerEntry) *seconds { return l.Forward })
+	backward := b.divide("backward", f.Backward, func(l *layerEntry) *seconds { return l.Backward })
+	sum := 0.0
+	for i := range b.entries {
+		l := &b.model.Layers[i]
+		l.Forward, l.Backward = forward[i], backward[i]
+		if f.Backward == nil && b.entries[i].Backward == nil {
+			l.Backward = 2 * l.Forward
+		}
+		sum += l.Forward + l.Backward
+	}
+	if sum == 0 && b.problems == nil {
+		b.errorf("nothing computes: give the time of the whole model (forward: 40ms) or of layers")
+	}
+	return errors.Join(b.problems...)
+}
+
+// divide returns the time of one pass of each layer.
+func (b *modelBuilder) divide(pass string, whole *seconds, of func(*layerEntry) *seconds) []float64 {
+	times := make([]float64, len(b.entries))
+	sum, weights := 0.0, 0.0
+	for i := range b.entries {
+		if own := of(&b.entries[i]); own != nil {
+			times[i] = float64(*own)
+			sum += times[i]
+		} else {
+			weights += *b.entries[i].Weight
+		}
+	}
+	if whole == nil {
+		return times
+	}
+	const rounding = 0.5e-9 // what is read has whole nanoseconds
+	left := float64(*whole) - sum
+	switch {
+	case math.Abs(left) < rounding:
+		return times
+	case left < 0 || weights == 0:
+		b.errorf(
+			"%s: takes %.9g s, but the layers' own times are %.9g s together, and layers without an own time have "+
+				"a weight of %g",
+			pass,
+			float64(*whole),
+			sum,
+			weights,
+		)
+		return times
+	}
+	for i := range b.entries {
+		if of(&b.entries[i]) == nil {
+			times[i] = left * *b.entries[i].Weight / weights
+		}
+	}
+	return times
 }

@@ -1,6 +1,7 @@
 package units
 
 import (
+	"fmt"
 	"strings"
 	"unicode"
 )
@@ -26,4 +27,13 @@ func Truncate(s string, limit int) string {
 		return s
 	}
 	return strings.ToValidUTF8(s[:limit], "") + "…"
+}
+
+// Grouped writes a number with commas.
+func Grouped(n int64) string {
+	text := fmt.Sprint(n)
+	for i := len(text) - 3; i > 0 && text[i-1] != '-'; i -= 3 {
+		text = text[:i] + "," + text[i:]
+	}
+	return text
 }

@@ -37,7 +37,7 @@ func (c *comparedSides) plots() (all []plot.Ratio) {
 		index := map[string]int{}
 		for _, points := range d.points.tables() {
 			of := points[0].of.(collective)
-			curve := plot.RatioCurve{Label: of.shape().Words()}
+			curve := plot.Curve{Label: of.shape().Words()}
 			for _, j := range points {
 				q := j.verdict.Ratio
 				if q.N == 0 {
@@ -68,11 +68,15 @@ func (c *comparedSides) plots() (all []plot.Ratio) {
 func (d *sideComparison) plot(family string) plot.Ratio {
 	name := strings.NewReplacer(", ", "_", " ", "_").Replace(family)
 	return plot.Ratio{
-		Name:     "compare_" + d.b.letter + "_" + name,
-		Title:    family + ": " + d.name(),
-		Subtitle: []string{d.a.intro(), d.b.intro()},
-		Label:    "time of " + d.b.letter + " / time of " + d.a.letter,
-		Margin:   d.limits.Margin, Rehearsed: d.a.rehearsed || d.b.rehearsed, Bounds: d.bounds(),
+		Page: plot.Page{
+			Name:      "compare_" + d.b.letter + "_" + name,
+			Title:     family + ": " + d.name(),
+			Subtitle:  []string{d.a.intro(), d.b.intro()},
+			Caption:   []string{"Bands: " + d.bounds() + "."},
+			Rehearsed: d.a.rehearsed || d.b.rehearsed,
+		},
+		Label:  "time of " + d.b.letter + " / time of " + d.a.letter,
+		Margin: d.limits.Margin,
 	}
 }
 

@@ -3,7 +3,6 @@ package plot
 import (
 	"cmp"
 	"slices"
-	"strings"
 
 	"busbar/internal/coll"
 	"busbar/internal/result"
@@ -15,94 +14,73 @@ type Limit struct {
 	GBps   float64 // 0: not known
 	Figure string  // the same as people write it: "450 GB/s"
 	Name   string  // of the link, in a word or two
-	Moot   bool    // nothing is to be said of it
+	Moot   bool    // there is none, and nothing to note about that
 }
 
 const (
 	// mostCeilings is how many lines of that kind a picture carries.
 	mostCeilings = 3
-	// farAbove is the multiple of the largest figure from which on a ceiling would leave too little height to the curves.
+	// farAbove is the multiple of the largest value from which on a ceiling would leave too little height to the curves.
 	farAbove = 2
 )
 
-// limit draws the ceilings of bus bandwidths, of curves that stand for these series, and says what they are.
+// limit draws the ceilings of bus bandwidths, of curves that stand for these series, and notes what they are.
 func (c *chooser) limit(f *Figure, all []series) {
 	if c.Limit == nil {
 		return
 	}
-	type group struct {
-		limit  Limit
-		curves []string
-	}
-	var groups []group
-	unknown, moot := 0, true
+	var limits []Limit
+	curves := map[Limit][]string{}
+	moot := true
 	for _, s := range all {
 		l := c.Limit(s.runs, s.cells[len(s.cells)-1].of)
 		if l.GBps <= 0 {
-			unknown, moot = unknown+1, moot && l.Moot
-			continue
+			moot = moot && l.Moot
+			l = Limit{}
+		} else if curves[l] == nil {
+			limits = append(limits, l)
 		}
-		i := slices.IndexFunc(groups, func(g group) bool { return g.limit == l })
-		if i < 0 {
-			i, groups = len(groups), append(groups, group{limit: l})
-		}
-		groups[i].curves = add(groups[i].curves, c.curveOf(s, all))
+		curves[l] = add(curves[l], curveOf(s, all))
 	}
 	switch {
-	case len(groups) == 0 && moot:
+	case len(limits) == 0 && moot:
 		return
-	case len(groups) == 0:
+	case len(limits) == 0:
 		f.Caption = append(f.Caption, "Peak: unknown (post show gives the reason).")
 		return
-	case len(groups) > mostCeilings || f.X.Unit == Ranks && (len(groups) > 1 || unknown > 0):
-		f.Caption = append(f.Caption, "Ceilings are not drawn, for they differ (post show has them).")
+	case len(limits) > mostCeilings || f.X.Unit == Ranks && len(curves) > 1:
+		f.Caption = append(f.Caption, "Peaks are not drawn, because they differ (post show has them).")
 		return
 	}
-	slices.SortStableFunc(groups, func(a, b group) int { return cmp.Compare(len(b.curves), len(a.curves)) })
-	most := highest(f.Curves)
-	for i, g := range groups {
-		label := g.limit.Figure
-		if i > 0 || unknown > 0 {
-			label += " (" + several(g.curves, "curves") + ")"
-		} else {
-			label += ", " + g.limit.Name
+	most := 0.0
+	for _, curve := range f.Curves {
+		for _, p := range curve.Points {
+			most = max(most, p.Y)
 		}
-		if g.limit.GBps > farAbove*most {
-			f.Caption = append(f.Caption, "Ceiling above the axis: "+label+".")
+	}
+	for _, l := range limits {
+		label := "peak: " + l.Figure + ", " + l.Name
+		if len(curves) > 1 {
+			label += " (" + several(curves[l], "curves") + ")"
+		}
+		if l.GBps > farAbove*most {
+			f.Caption = append(f.Caption, "Above the axis: "+label+".")
 			continue
 		}
-		f.Ceilings = append(f.Ceilings, Ceiling{At: g.limit.GBps, Label: label})
+		f.Ceilings = append(f.Ceilings, Ceiling{At: l.GBps, Label: label})
 	}
 	if len(f.Ceilings) > 0 {
-		f.Caption = append(f.Caption, "Dashed: what the slowest link on the way is made for.")
+		f.Caption = append(f.Caption, "Peak: line rate of the slowest link on the way.")
 	}
 }
 
 // curveOf names the curve of one series among others.
-func (c *chooser) curveOf(s series, all []series) string {
-	keys := make([]key, len(all))
-	for i, t := range all {
-		keys[i] = t.key
-	}
-	for i, name := range name(keys) {
-		if keys[i] == s.key {
-			return cmp.Or(strings.TrimSpace(name), s.collective.String())
-		}
-	}
-	return s.collective.String()
+func curveOf(s series, all []series) string {
+	keys := keysOf(all)
+	return cmp.Or(name(keys)[slices.Index(keys, s.key)], s.collective.String())
 }
 
-// highest is the largest figure of curves.
-func highest(curves []Curve) (most float64) {
-	for _, c := range curves {
-		for _, p := range c.Points {
-			most = max(most, p.Y)
-		}
-	}
-	return most
-}
-
-// Remark is something that is said of a range of sizes of one series: of what one of its runs measured.
+// Remark is a finding on a range of sizes of one series: of what one of its runs measured.
 type Remark struct {
 	Run      *result.Run
 	Case     coll.Case // of any size
@@ -135,7 +113,7 @@ func (c *chooser) remark(f *Figure, all []series) {
 		}
 		says := r.Says
 		if len(all) > 1 {
-			says = c.curveOf(all[i], all) + ": " + says
+			says = curveOf(all[i], all) + ": " + says
 		}
 		f.Notes = append(f.Notes, Note{Number: r.Number, From: float64(r.From), To: float64(r.To), Says: says})
 	}

@@ -2,7 +2,6 @@ package plot
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -31,16 +30,13 @@ func always(gbps float64, name string) func([]*result.Run, coll.Case) Limit {
 func TestCeilingInThePicture(t *testing.T) {
 	points := quick(4)
 	near := limited(points, always(6, "NVLink 9"))["collectives_busbw_mpi_world4"]
-	if len(near.Ceilings) != 1 || near.Ceilings[0] != (Ceiling{6, "6 GB/s, NVLink 9"}) ||
-		!strings.Contains(strings.Join(near.Caption, " "), "Dashed") {
+	if len(near.Ceilings) != 1 || near.Ceilings[0] != (Ceiling{6, "peak: 6 GB/s, NVLink 9"}) ||
+		!strings.Contains(strings.Join(near.Caption, " "), "slowest link") {
 		t.Errorf("near: %+v, %q", near.Ceilings, near.Caption)
-	}
-	if len(texts(near)["6 GB/s, NVLink 9"]) != 1 {
-		t.Error("its label is not drawn once")
 	}
 	far := limited(points, always(450, "NVLink 4"))["collectives_busbw_mpi_world4"]
 	if len(far.Ceilings) != 0 || !strings.Contains(strings.Join(far.Caption, " "),
-		"Ceiling above the axis: 450 GB/s, NVLink 4.") {
+		"Above the axis: peak: 450 GB/s, NVLink 4.") {
 		t.Errorf("far: %+v, %q", far.Ceilings, far.Caption)
 	}
 	none := limited(points, always(0, ""))["collectives_busbw_mpi_world4"]
@@ -49,11 +45,11 @@ func TestCeilingInThePicture(t *testing.T) {
 	}
 	for name, f := range limited(points, always(6, "x")) {
 		if !strings.Contains(name, "busbw") && (len(f.Ceilings) > 0 || strings.Contains(strings.Join(f.Caption, " "),
-			"eiling")) {
+			"eak")) {
 			t.Errorf("%s has a ceiling", name)
 		}
 	}
-	algbw, _ := Figures(points, Options{Limit: always(6, "x"), Bandwidths: []Bandwidth{AlgBW}})
+	algbw, _ := Figures(points, Options{Limit: always(6, "x"), Bandwidths: []Measure{AlgBW}})
 	for _, f := range algbw {
 		if len(f.Ceilings) > 0 {
 			t.Errorf("%s has a ceiling, which holds for busbw alone", f.Name)
@@ -71,17 +67,10 @@ func TestCeilingsThatDiffer(t *testing.T) {
 		return Limit{GBps: 6, Figure: "6 GB/s", Name: "b"}
 	}
 	f := limited(points, two)["collectives_busbw_mpi_world4"]
-	if len(f.Ceilings) != 2 || f.Ceilings[0].Label != "6 GB/s, b" || f.Ceilings[1].Label != "3.1 GB/s (alltoall)" {
+	if len(f.Ceilings) != 2 || f.Ceilings[0].At != 6 || f.Ceilings[1].Label != "peak: 3.1 GB/s, a (alltoall)" {
 		t.Errorf("two: %+v", f.Ceilings)
 	}
-	if len(texts(f)["3.1 GB/s (alltoall)"]) != 1 {
-		t.Error("the label of the lower one is not drawn once")
-	}
-	close := f
-	close.Ceilings = []Ceiling{{6, "upper"}, {5.99, "lower"}}
-	if len(texts(close)["lower, upper"]) != 1 {
-		t.Errorf("labels of lines that touch: %v", texts(close))
-	}
+	apart(t, "two ceilings", f.drawing())
 	byWorld := func(_ []*result.Run, of coll.Case) Limit { return Limit{GBps: float64(of.World), Name: "x"} }
 	all := limited(points, byWorld)
 	if f := all["scaling_busbw_mpi"]; len(f.Ceilings) != 0 || !strings.Contains(strings.Join(f.Caption, " "),
@@ -93,13 +82,6 @@ func TestCeilingsThatDiffer(t *testing.T) {
 	}
 	if f := limited(points, always(4, "x"))["scaling_busbw_mpi"]; len(f.Ceilings) != 1 {
 		t.Errorf("one for all worlds: %+v", f.Ceilings)
-	}
-	each := func(_ []*result.Run, of coll.Case) Limit {
-		return Limit{GBps: 3 + float64(of.Collective)/10, Name: "x"}
-	}
-	if f := limited(points, each)["collectives_busbw_mpi_world4"]; len(f.Ceilings) != 0 ||
-		!strings.Contains(strings.Join(f.Caption, " "), "they differ") {
-		t.Errorf("of each collective: %+v", f.Ceilings)
 	}
 }
 
@@ -118,53 +100,42 @@ func TestRemarks(t *testing.T) {
 		return Point{}
 	}
 	var remarks []Remark
+	remark := func(c coll.Collective, mode coll.Mode, number int, from, to int64) {
+		p := at(c, mode)
+		remarks = append(remarks, Remark{Run: p.Run, Case: p.Case, Number: number, From: from, To: to, Says: says})
+	}
 	for i, from := range []int64{32 << 10, 64 << 10, 1 << 20, 16 << 20, 8, 128, 512} {
-		p := at(coll.AllReduce, coll.Throughput)
-		remarks = append(remarks, Remark{Run: p.Run, Case: p.Case, Number: i + 1, From: from, To: from * int64(1+i%2*7),
-			Says: says})
+		remark(coll.AllReduce, coll.Throughput, i+1, from, 8*from)
 	}
-	p := at(coll.Gather, coll.Latency)
-	remarks = append(remarks, Remark{Run: p.Run, Case: p.Case, Number: 9, From: 8, To: 16, Says: "of latency"})
-	p = at(coll.AllReduce, coll.Latency)
-	for _, from := range []int64{64, 16} {
-		remarks = append(remarks, Remark{Run: p.Run, Case: p.Case, Number: 10, From: from, To: 4 * from,
-			Says: fmt.Sprint("from ", from)})
-	}
+	remark(coll.Gather, coll.Latency, 9, 8, 16)
+	remark(coll.AllReduce, coll.Latency, 10, 64, 256) // one note about both ranges
+	remark(coll.AllReduce, coll.Latency, 10, 16, 64)
 	all := limited(points, nil, remarks...)
 	if notes := all["collectives_latency_mpi_world4"].Notes; len(notes) != 2 || notes[0].Number != 9 ||
-		notes[1] != (Note{10, 16, 256, "all_reduce: from 64"}) {
+		notes[1] != (Note{10, 16, 256, "all_reduce: " + says}) {
 		t.Errorf("notes on latency: %+v", notes)
 	}
 	f := all["collectives_busbw_mpi_world4"]
-	if len(f.Notes) != mostNotes || !strings.Contains(strings.Join(f.Caption, " "), "2 more findings not marked here.") {
+	if len(f.Notes) != mostNotes ||
+		!strings.Contains(strings.Join(f.Caption, " "), "2 more findings not marked here.") {
 		t.Fatalf("%d notes, %q", len(f.Notes), f.Caption)
 	}
-	plain := limited(points, nil)["collectives_busbw_mpi_world4"]
-	if f.height() <= plain.height() || plain.height() != height {
-		t.Errorf("heights of %v with notes and %v without", f.height(), plain.height())
+	plain := limited(points, nil)["collectives_busbw_mpi_world4"].drawing()
+	if d := f.drawing(); d.height() <= plain.height() {
+		t.Errorf("heights of %v with notes and %v without", d.height(), plain.height())
 	}
-	words := texts(f)
-	for _, n := range []string{"1", "5"} {
-		if len(words[n]) < 2 { // above the range, and in front of the words
-			t.Errorf("number %s is drawn %d times", n, len(words[n]))
+	numbers, named := 0, false
+	for _, p := range texts(f.drawing()) {
+		if p.text == "5" {
+			numbers++ // above its range
 		}
+		named = named || strings.HasPrefix(p.text, "5: all_reduce: ")
 	}
-	if !slices.ContainsFunc(slices.Collect(maps.Keys(words)), func(text string) bool {
-		return strings.HasPrefix(text, "all_reduce: all_reduce loses")
-	}) {
-		t.Error("a note does not name its curve")
-	}
-	row, rows := f.noteRows() // the second lies over the first
-	if want := []int{0, 1, 0, 0, 0}; !slices.Equal(row, want) || rows != 2 {
-		t.Errorf("brackets in rows %v of %d, want %v", row, rows, want)
-	}
-	for text := range words {
-		if strings.HasSuffix(text, "…") {
-			t.Errorf("%q is cut", text)
-		}
+	if numbers != 1 || !named {
+		t.Errorf("the last number is drawn %d times, its text: %v", numbers, named)
 	}
 	if notes := all["collectives_time_mpi_world4"].Notes; !slices.Equal(notes, f.Notes) {
 		t.Errorf("notes on time: %+v, want those on bandwidth", notes)
 	}
-	apart(t, "remarks", f)
+	apart(t, "remarks", f.drawing())
 }

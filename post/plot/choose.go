@@ -9,23 +9,14 @@ import (
 	"busbar/internal/units"
 )
 
-// Options say what is drawn.
+// Options are what is drawn.
 type Options struct {
-	Bandwidths  []Bandwidth       // BusBW when empty
+	Bandwidths  []Measure         // BusBW when empty
 	Collectives []coll.Collective // only these, each in pictures of its own too; all when empty
 	// of bus bandwidths that these runs measured alike; nil: none is known
 	Limit   func(runs []*result.Run, of coll.Case) Limit
 	Remarks []Remark
 }
-
-// Bandwidth is one of the two bandwidths of a point.
-type Bandwidth uint8
-
-// The bandwidths.
-const (
-	BusBW Bandwidth = iota
-	AlgBW
-)
 
 // maxCurves is how many curves one picture carries before it is split.
 const maxCurves = 9
@@ -41,10 +32,10 @@ type chooser struct {
 }
 
 // Figures chooses the pictures that the points are good for, in the order in which one would look at them: all
-// collectives of one world, collectives alone, scaling over worlds. passed says what was left out and why.
+// collectives of one world, collectives alone, scaling over worlds. passed lists what is left out and why.
 func Figures(points []Point, o Options) (figs []Figure, passed []string) {
 	if len(o.Bandwidths) == 0 {
-		o.Bandwidths = []Bandwidth{BusBW}
+		o.Bandwidths = []Measure{BusBW}
 	}
 	all := collect(points)
 	if len(o.Collectives) > 0 {
@@ -54,47 +45,49 @@ func Figures(points []Point, o Options) (figs []Figure, passed []string) {
 		return nil, nil
 	}
 	c := &chooser{Options: o, names: map[string]int{}}
-	c.types = len(group(all, func(k key) coll.DataType { return k.dataType })) > 1
-	c.libraries = len(group(all, func(k key) [2]string {
-		return [2]string{k.backend, k.library}
-	})) > len(group(all, backendOf))
+	c.types = len(group(all, typeOf)) > 1
+	c.libraries = len(
+		group(all, func(k key) string { return k.backend + "\x00" + k.library }),
+	) > len(
+		group(all, backendOf),
+	)
 	for _, world := range group(all, func(k key) key {
 		k.collective, k.op, k.root, k.placement, k.average = 0, 0, 0, 0, ""
 		return k
 	}) {
-		c.overview(world)
+		c.overview(onePlacement(world))
 	}
 	for _, one := range group(all, func(k key) key { return key{collective: k.collective, dataType: k.dataType} }) {
-		c.alone(one, c.principal(all) == one[0].collective)
+		// One curve only is in the overview already, and drawn for those asked for and the first, which is all_reduce.
+		several := max(len(in(coll.Throughput, one)), len(in(coll.Latency, one))) > 1
+		if several || one[0].collective == all[0].collective || len(c.Collectives) > 0 {
+			name := one[0].collective.String()
+			c.measures(one, name, name)
+		}
 	}
 	c.scaling(all)
 	return c.figs, c.passed
 }
 
-// principal is the collective that gets pictures of its own in any case.
-func (c *chooser) principal(all []series) coll.Collective {
-	return all[0].collective // series are sorted by it, all_reduce comes first
-}
-
-// overview draws all collectives of one backend, world and type; out-of-place where there is a choice.
+// overview draws all collectives of one backend, world and type.
 func (c *chooser) overview(all []series) {
-	all = onePlacement(all)
 	collectives := len(group(all, func(k key) coll.Collective { return k.collective }))
 	if collectives < 2 {
 		return
 	}
 	k := all[0].key
-	k.average = "" // has curves of its own
-	words := append([]string{c.backend(k), k.variant, fmt.Sprintf("world%d", k.world)}, unusual(k)...)
-	c.measures(all, "collectives", words, fmt.Sprintf("%d collectives, %s", collectives, units.Count(k.world, "rank")))
+	c.measures(all, "collectives", fmt.Sprintf("%d collectives, %s", collectives, units.Count(k.world, "rank")),
+		c.machine(k, fmt.Sprintf("world%d", k.world))...)
 }
 
-// backend names a backend in names of files.
-func (c *chooser) backend(k key) string {
+// machine names in files what measured, and how where that is unusual.
+func (c *chooser) machine(k key, world string) []string {
+	k.average = "" // has curves of its own
+	words := []string{k.backend, k.variant, world}
 	if c.libraries {
-		return fileName(k.backend, k.library)
+		words[0] = fileName(k.backend, k.library)
 	}
-	return k.backend
+	return append(words, unusual(k)...)
 }
 
 // onePlacement leaves out what was measured in-place where the same collective was measured out-of-place.
@@ -106,83 +99,58 @@ func onePlacement(all []series) []series {
 	})
 }
 
-// alone draws one collective with a curve for each backend, world, placement and so on; where that is one curve only,
-// which the overview has already, it is drawn for the principal collective and for those asked for.
-func (c *chooser) alone(all []series, principal bool) {
-	if curves := max(len(in(coll.Throughput, all)), len(in(coll.Latency, all))); curves == 1 && !principal &&
-		len(c.Collectives) == 0 {
-		return
-	}
-	name := all[0].collective.String()
-	c.measures(all, name, nil, name)
-}
-
 // measures draws bandwidth, time of one operation and latency for one set of series.
-func (c *chooser) measures(all []series, first string, rest []string, of string) {
+func (c *chooser) measures(all []series, first, of string, rest ...string) {
 	if c.types {
 		rest = append(rest, typeOf(all[0].key))
 	}
-	throughput, latency := in(coll.Throughput, all), in(coll.Latency, all)
+	throughput, latencies := in(coll.Throughput, all), in(coll.Latency, all)
 	bandwidth := throughput
 	if len(throughput) == 0 {
-		bandwidth = latency
+		bandwidth = latencies
 	}
-	for _, b := range c.Bandwidths {
-		c.split(bandwidth, func(s []series, extra string) {
-			f := Figure{
-				Name: fileName(append([]string{first, b.short()}, append(rest, extra)...)...), Title: b.title() + ": " + of,
-				X: Axis{"message size", Bytes}, Y: Axis{b.axis(), GBps}, Curves: curves(s, b.value),
+	draw := func(all []series, m Measure) {
+		c.split(all, "", func(s []series, extra string) {
+			about := measures[m]
+			f := Figure{Page: Page{Name: fileName(append([]string{first, about.short}, append(rest, extra)...)...),
+				Title: about.title + ": " + of},
+				X: Axis{"message size", Bytes}, Y: about.y, Curves: curves(s, about.value)}
+			if m == latency && len(s) == 1 {
+				f.Y.Label, f.Curves = "latency", distribution(s[0])
+				f.Title += ", distribution over iterations"
+				if slices.ContainsFunc(s[0].cells, func(c cell) bool { return c.n > 1 }) {
+					f.Caption = []string{"min and max: of all together."}
+				}
 			}
-			if b == BusBW {
+			if m == BusBW {
 				c.limit(&f, s)
 			}
 			c.remark(&f, s)
 			c.add(f, s)
 		})
 	}
-	c.split(throughput, func(s []series, extra string) {
-		f := Figure{
-			Name: fileName(append([]string{first, "time"}, append(rest, extra)...)...), Title: "Time of one operation: " + of,
-			X: Axis{"message size", Bytes}, Y: Axis{"time of one operation", Seconds}, Curves: curves(s, seconds),
-		}
-		c.remark(&f, s)
-		c.add(f, s)
-	})
-	c.split(latency, func(s []series, extra string) {
-		f := Figure{
-			Name: fileName(append([]string{first, "latency"}, append(rest, extra)...)...), Title: "Latency: " + of,
-			X: Axis{"message size", Bytes}, Y: Axis{"latency (median)", Seconds}, Curves: curves(s, seconds),
-		}
-		if len(s) == 1 {
-			f.Y.Label, f.Curves = "latency", distribution(s[0])
-			f.Title += ", distribution over iterations"
-			if slices.ContainsFunc(s[0].cells, func(c cell) bool { return c.n > 1 }) {
-				f.Caption = []string{"min and max: of all together."}
-			}
-		}
-		c.remark(&f, s)
-		c.add(f, s)
-	})
+	for _, m := range c.Bandwidths {
+		draw(bandwidth, m)
+	}
+	draw(throughput, operationTime)
+	draw(latencies, latency)
 }
 
 // split hands on series that fit one picture; where they are too many, one set for each value of a dimension.
-func (c *chooser) split(all []series, draw func(s []series, extra string)) {
-	if len(all) == 0 {
-		return
-	}
+func (c *chooser) split(all []series, extra string, draw func(s []series, extra string)) {
 	if len(all) <= maxCurves {
-		draw(all, "")
+		if len(all) > 0 {
+			draw(all, extra)
+		}
 		return
 	}
-	for _, words := range splitOrder {
-		groups := group(all, words)
-		if len(groups) == 1 {
-			continue
+	for _, of := range splitOrder {
+		if groups := group(all, of); len(groups) > 1 {
+			for _, g := range groups {
+				c.split(g, fileName(extra, of(g[0].key)), draw)
+			}
+			return
 		}
-		for _, g := range groups {
-			c.split(g, func(s []series, extra string) { draw(s, fileName(words(s[0].key), extra)) })
-		}
-		return
 	}
 }
 
@@ -193,18 +161,14 @@ func (c *chooser) add(f Figure, all []series) {
 		c.passed = append(c.passed, f.Name+": all values are 0 in a world of one rank")
 		return
 	}
-	if c.names[f.Name]++; c.names[f.Name] > 1 {
-		f.Name = fmt.Sprintf("%s-%d", f.Name, c.names[f.Name])
-	}
+	f.Name = numbered(c.names, f.Name)
 	f.Subtitle = append(f.Subtitle, facts(all)...)
-	f.Caption = append(append(caption(all), f.Caption...), crowded(all)...)
+	f.Caption = slices.Concat(caption(all), f.Caption, crowded(all))
 	if slices.ContainsFunc(f.Curves, func(c Curve) bool { return len(c.parts()) > 1 }) {
 		f.Caption = append(f.Caption, "Gaps in a line: no value (skipped, failed, or too few samples).")
 	}
-	for _, s := range all {
-		for _, r := range s.runs {
-			f.Rehearsed = f.Rehearsed || r.Rehearse
-		}
-	}
+	f.Rehearsed = slices.ContainsFunc(all, func(s series) bool {
+		return slices.ContainsFunc(s.runs, func(r *result.Run) bool { return r.Rehearse })
+	})
 	c.figs = append(c.figs, f)
 }

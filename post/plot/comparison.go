@@ -11,8 +11,8 @@ import (
 )
 
 // Comparison draws all_reduce of several backends over one another: time and bandwidth against size, and time against
-// the world at the size nearest to at bytes. The names of the pictures are fixed. passed says what was left out and
-// why.
+// the world at the size nearest to at bytes. The names of the pictures are fixed; where there are too many curves for
+// one, what is in the others is added. passed lists what is left out and why.
 func Comparison(points []Point, at int64) (figs []Figure, passed []string) {
 	all := collect(points)
 	all = slices.DeleteFunc(all, func(s series) bool { return s.collective != coll.AllReduce })
@@ -23,150 +23,44 @@ func Comparison(points []Point, at int64) (figs []Figure, passed []string) {
 	if throughput := in(coll.Throughput, all); len(throughput) > 0 {
 		all = throughput
 	}
-	shown, left := fewWorlds(all)
-	overlay := func(name, title string, y Axis, value func(coll.Case, float64) float64) {
-		c.add(Figure{Name: name, Title: title, X: Axis{"message size", Bytes}, Y: y,
-			Curves: byBackend(curves(shown, value), shown), Caption: left}, shown)
+	overlay := func(name, title string, m Measure) {
+		c.split(all, "", func(s []series, extra string) {
+			c.add(Figure{Page: Page{Name: fileName(name, extra), Title: title}, X: Axis{"message size", Bytes},
+				Y: measures[m].y, Curves: curves(s, measures[m].value)}, s)
+		})
 	}
-	overlay("allreduce_time_vs_datasize", "all_reduce: time against size", Axis{timeLabel(all), Seconds}, seconds)
-	overlay("allreduce_bandwidth_vs_datasize", "all_reduce: bus bandwidth against size", Axis{BusBW.axis(), GBps},
-		BusBW.value)
+	overlay("allreduce_time_vs_datasize", "all_reduce: time against size", timeOf(all))
+	overlay("allreduce_bandwidth_vs_datasize", "all_reduce: bus bandwidth against size", BusBW)
 	c.sideBySide(all, at)
 	return c.figs, c.passed
 }
 
-func timeLabel(all []series) string {
-	if all[0].mode == coll.Latency {
-		return "latency (median)"
-	}
-	return "time of one operation"
-}
-
-// fewWorlds leaves out the worlds between the smallest and the largest where there are too many curves for a picture,
-// and says so.
-func fewWorlds(all []series) (shown []series, caption []string) {
-	if len(all) <= maxCurves {
-		return all, nil
-	}
-	least, most := all[0].world, all[0].world
-	for _, s := range all {
-		least, most = min(least, s.world), max(most, s.world)
-	}
-	shown = slices.DeleteFunc(slices.Clone(all), func(s series) bool { return s.world != least && s.world != most })
-	return shown, []string{fmt.Sprintf("Too many curves: only the worlds of %d and %d ranks are drawn.", least, most)}
-}
-
-// byBackend gives all worlds of one backend one colour and marker, and a world the same dashes with every backend.
-func byBackend(curves []Curve, all []series) []Curve {
-	style, dash := map[key]int{}, map[key]int{}
-	worlds := slices.Clone(all)
-	slices.SortStableFunc(worlds, func(a, b series) int {
-		return cmp.Or(cmp.Compare(a.world, b.world), cmp.Compare(a.nodes, b.nodes), cmp.Compare(a.perNode, b.perNode))
-	})
-	number := func(of map[key]int, k key) int {
-		if _, known := of[k]; !known {
-			of[k] = len(of)
-		}
-		return of[k]
-	}
-	for _, s := range worlds {
-		number(dash, shapeKey(s.key))
-	}
-	for i, s := range all {
-		curves[i].Style, curves[i].Hollow, curves[i].Dash = number(style, shapeless(s.key)), false, dash[shapeKey(s.key)]+1
-	}
-	return curves
-}
-
-// shapeKey is the world of a key and how it is laid on nodes; shapeless is the rest.
-func shapeKey(k key) key { return key{world: k.world, nodes: k.nodes, perNode: k.perNode} }
-
-func shapeless(k key) key {
-	k.world, k.nodes, k.perNode = 0, 0, 0
-	return k
-}
-
-// crowded says of each backend in which worlds ranks or threads shared cores.
-func crowded(all []series) (captions []string) {
-	for _, one := range group(all, backendOf) {
-		var worlds []string
-		for _, s := range one {
-			for _, r := range s.runs {
-				if r.Crowded() != nil {
-					worlds = add(worlds, strconv.Itoa(s.world))
-				}
-			}
-		}
-		if worlds != nil {
-			words := "Oversubscribed, says nothing about speed: %s with %s ranks."
-			if captions != nil {
-				words = "Likewise %s with %s ranks."
-			}
-			captions = append(captions, fmt.Sprintf(words, one[0].backend, several(worlds, "numbers of")))
-		}
-	}
-	return captions
-}
-
 // sideBySide draws time against the world at one size, with a curve for each backend.
 func (c *chooser) sideBySide(all []series, at int64) {
-	f := Figure{Name: "allreduce_backend_comparison_100mb", X: Axis{"ranks", Ranks}, Y: Axis{timeLabel(all), Seconds}}
 	size := nearestSize(all, at)
-	f.Title = "all_reduce of " + coll.FormatSize(size, true) + ": backends side by side"
+	f := Figure{Page: Page{Name: "allreduce_backend_comparison_100mb",
+		Title: "all_reduce of " + coll.FormatSize(size, true) + ": backends side by side"}}
 	if size != at {
 		f.Caption = []string{fmt.Sprintf("%s is the size measured that is nearest to %s.", coll.FormatSize(size, true),
 			coll.FormatSize(at, true))}
 	}
-	var used []series
-	var keys, absent []key
-	laid := false // a world in several ways on nodes
-	for _, one := range group(all, shapeless) {
-		var curve Curve
-		var part []series
-		for _, s := range one {
+	c.over(all, timeOf(all), f, func(worlds []series) (cells []cell) {
+		for _, s := range worlds {
 			i := slices.IndexFunc(s.cells, func(c cell) bool { return c.of.SizeBytes == size && c.n > 0 })
-			if i < 0 {
-				continue
+			// series come with the fewest nodes first
+			if n := len(cells); i >= 0 && (n == 0 || cells[n-1].of.World != s.world) {
+				cells = append(cells, s.cells[i])
 			}
-			if n := len(part); n > 0 && part[n-1].world == s.world { // series come with the fewest nodes first
-				laid = true
-				continue
-			}
-			s.cells = s.cells[i : i+1]
-			curve.Points = append(curve.Points, point(float64(s.world), s.cells[0], seconds))
-			part = append(part, s)
 		}
-		if part == nil || len(f.Curves) == maxCurves {
-			absent = append(absent, shapeless(one[0].key))
-			continue
+		if cells == nil {
+			c.passed = append(c.passed, fmt.Sprintf("%s: %s has no value at %s", f.Name,
+				cmp.Or(worlds[0].variant, worlds[0].backend), coll.FormatSize(size, true)))
 		}
-		f.Curves, used, keys = append(f.Curves, curve), append(used, part...), append(keys, one[0].key)
-	}
-	if absent != nil {
-		f.Caption = append(f.Caption, "Not drawn, without this size or one too many: "+several(curveNames(absent), "curves")+
-			".")
-	}
-	if laid {
-		f.Caption = append(f.Caption, fewestNodes)
-	}
-	names := curveNames(keys)
-	for i := range f.Curves {
-		f.Curves[i].Label = names[i]
-	}
-	dress(f.Curves, keys)
-	c.add(f, used)
+		return cells
+	})
 }
 
-// curveNames are the names of keys, and the backend where there is one only.
-func curveNames(keys []key) []string {
-	names := name(keys)
-	for i := range names {
-		names[i] = cmp.Or(names[i], keys[i].backend)
-	}
-	return names
-}
-
-// nearestSize is the size with a figure that is nearest to bytes by their ratio, the smaller of two.
+// nearestSize is the size with a value that is nearest to bytes by their ratio, the smaller of two.
 func nearestSize(all []series, bytes int64) (size int64) {
 	best := math.Inf(1)
 	for _, s := range all {
@@ -178,4 +72,23 @@ func nearestSize(all []series, bytes int64) (size int64) {
 		}
 	}
 	return size
+}
+
+// crowded names for each backend the worlds in which ranks or threads shared cores.
+func crowded(all []series) (captions []string) {
+	for _, one := range group(all, backendOf) {
+		var worlds []string
+		for _, s := range one {
+			for _, r := range s.runs {
+				if r.Crowded() != nil {
+					worlds = add(worlds, strconv.Itoa(s.world))
+				}
+			}
+		}
+		if worlds != nil {
+			captions = append(captions, fmt.Sprintf("Oversubscribed, says nothing about speed: %s with %s ranks.",
+				one[0].backend, several(worlds, "numbers of")))
+		}
+	}
+	return captions
 }

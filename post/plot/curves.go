@@ -1,59 +1,65 @@
 package plot
 
 import (
+	"cmp"
+
 	"busbar/internal/coll"
 )
 
-func (b Bandwidth) short() string {
-	if b == AlgBW {
-		return "algbw"
-	}
-	return "busbw"
-}
+// Measure is what is drawn of points.
+type Measure uint8
 
-func (b Bandwidth) title() string {
-	if b == AlgBW {
-		return "Algorithm bandwidth"
-	}
-	return "Bus bandwidth"
-}
+// The measures.
+const (
+	BusBW Measure = iota
+	AlgBW
+	operationTime
+	latency
+)
 
-func (b Bandwidth) axis() string {
-	if b == AlgBW {
-		return "algbw (GB/s)"
-	}
-	return "busbw (GB/s)"
-}
-
-// value makes a bandwidth of the time of one operation in seconds: GB/s.
-func (b Bandwidth) value(c coll.Case, seconds float64) float64 {
-	if b == AlgBW {
-		return c.AlgBW(seconds) / 1e9
-	}
-	return c.BusBW(seconds) / 1e9
+// measures describe them; value makes what the Y axis counts of the time of one operation in seconds.
+var measures = [...]struct {
+	short, title string
+	y            Axis
+	value        func(coll.Case, float64) float64
+}{
+	BusBW: {"busbw", "Bus bandwidth", Axis{"busbw (GB/s)", GBps},
+		func(c coll.Case, seconds float64) float64 { return c.BusBW(seconds) / 1e9 }},
+	AlgBW: {"algbw", "Algorithm bandwidth", Axis{"algbw (GB/s)", GBps},
+		func(c coll.Case, seconds float64) float64 { return c.AlgBW(seconds) / 1e9 }},
+	operationTime: {"time", "Time of one operation", Axis{"time of one operation", Seconds}, seconds},
+	latency:       {"latency", "Latency", Axis{"latency (median)", Seconds}, seconds},
 }
 
 func seconds(_ coll.Case, s float64) float64 { return s }
 
+// timeOf is the measure of time in the mode of series, which have one mode.
+func timeOf(all []series) Measure {
+	if all[0].mode == coll.Latency {
+		return latency
+	}
+	return operationTime
+}
+
 // curves makes a curve of each series; value turns times into what the axis counts, and leaves 0 out.
 func curves(all []series, value func(coll.Case, float64) float64) []Curve {
-	keys := make([]key, len(all))
+	result, keys := make([]Curve, len(all)), keysOf(all)
 	for i, s := range all {
-		keys[i] = s.key
-	}
-	names, result := name(keys), make([]Curve, len(all))
-	for i, s := range all {
-		result[i].Label = names[i]
-		if names[i] == "" {
-			result[i].Label = s.collective.String()
-		}
 		result[i].Points = trace(s.cells, func(c cell) XY { return point(float64(c.of.SizeBytes), c, value) })
 	}
 	dress(result, keys)
 	return result
 }
 
-// trace makes points of cells; those without a figure leave a gap.
+func keysOf(all []series) []key {
+	keys := make([]key, len(all))
+	for i, s := range all {
+		keys[i] = s.key
+	}
+	return keys
+}
+
+// trace makes points of cells; those without a value leave a gap.
 func trace(cells []cell, point func(cell) XY) (points []XY) {
 	gap := false
 	for _, c := range cells {
@@ -73,15 +79,17 @@ func point(x float64, c cell, value func(coll.Case, float64) float64) XY {
 	return XY{X: x, Y: value(c.of, c.s), Lo: min(a, b), Hi: max(a, b)}
 }
 
-// dress chooses the styles: a collective keeps its own in all pictures that compare collectives; twins that differ in
-// placement alone share one, the one in place being hollow.
+// dress labels curves and chooses their styles: a collective keeps its own in all pictures that compare collectives;
+// twins that differ in placement alone share one, the one in place being hollow.
 func dress(curves []Curve, keys []key) {
 	own, twin := map[coll.Collective]bool{}, map[key]int{}
 	placements := map[coll.Placement]bool{}
 	for _, k := range keys {
 		own[k.collective], placements[k.placement] = true, true
 	}
+	names := name(keys)
 	for i, k := range keys {
+		curves[i].Label = cmp.Or(names[i], k.collective.String())
 		if len(own) == len(keys) && len(own) > 1 {
 			curves[i].Style = int(k.collective) - 1
 			continue
@@ -96,8 +104,8 @@ func dress(curves []Curve, keys []key) {
 }
 
 // distribution draws what iterations of one series took, from the fastest to the slowest.
-func distribution(s series) []Curve {
-	stats := []struct {
+func distribution(s series) (all []Curve) {
+	for i, stat := range []struct {
 		label string
 		of    func(cell) float64
 	}{
@@ -106,17 +114,13 @@ func distribution(s series) []Curve {
 		{"p90", func(c cell) float64 { return c.p90 }},
 		{"max", func(c cell) float64 { return c.max }},
 		{"min", func(c cell) float64 { return c.min }},
-	}
-	var all []Curve
-	for i, stat := range stats {
-		points := trace(s.cells, func(c cell) XY {
-			y := stat.of(c)
-			if i == 0 {
-				return XY{X: float64(c.of.SizeBytes), Y: y, Lo: c.lo, Hi: c.hi}
+	} {
+		all = append(all, Curve{Label: stat.label, Style: i, Points: trace(s.cells, func(c cell) XY {
+			if i > 0 { // an interval is the median's
+				c.lo, c.hi = stat.of(c), stat.of(c)
 			}
-			return XY{X: float64(c.of.SizeBytes), Y: y, Lo: y, Hi: y}
-		})
-		all = append(all, Curve{Label: stat.label, Style: i, Points: points})
+			return XY{X: float64(c.of.SizeBytes), Y: stat.of(c), Lo: c.lo, Hi: c.hi}
+		})})
 	}
 	return all
 }

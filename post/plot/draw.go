@@ -1,266 +1,264 @@
 package plot
 
 import (
+	"cmp"
+	"image/color"
+	"io"
 	"math"
 	"slices"
-	"strings"
+	"strconv"
 
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
+
+	"busbar/internal/coll"
+	"busbar/internal/units"
 )
 
-// The picture's size, which notes add to, and the type sizes in points. At 600 pixels wide a point is about a pixel.
+// WritePNG draws the figure as a PNG, 1600 pixels wide. The error is w's.
+func (f Figure) WritePNG(w io.Writer) error { return f.drawing().writePNG(w) }
+
+// WriteSVG draws the figure as an SVG. The error is w's.
+func (f Figure) WriteSVG(w io.Writer) error { return f.drawing().writeSVG(w) }
+
 const (
-	width, height = 576, 372
-	margin        = 14
-
-	titleSize, bodySize, smallSize = 15, 12, 10.5
-	lineHeight                     = smallSize * 1.3
+	figureHeight = 280
+	noteRow      = 11 // height of a bracket above the axes
 )
 
-// layout is a figure with its places on the canvas.
-type layout struct {
-	Figure
-	c        draw.Canvas
-	data     draw.Canvas // the area between the axes
-	x, y     scale
-	labels   []endLabel
-	captions []string
-	notes    []noteLine
+// drawing puts the curves on axes.
+func (f Figure) drawing() *drawing {
+	d := &drawing{
+		Page:  f.Page,
+		y:     units.Printable(f.Y.Label),
+		high:  figureHeight,
+		above: vg.Length(len(f.Notes)) * noteRow,
+	}
+	p := newPlot(f.Rehearsed)
+	d.plots = []*plot.Plot{p}
+	var names []string
+	var samples []plot.Thumbnailer
+	// The labels beside the curves are in the order in which these end.
+	for _, c := range slices.SortedStableFunc(slices.Values(f.Curves), func(a, b Curve) int {
+		return cmp.Compare(b.Points[len(b.Points)-1].Y, a.Points[len(a.Points)-1].Y)
+	}) {
+		names, samples = append(names, c.Label), append(samples, sample{c})
+	}
+	for _, v := range f.Ceilings {
+		names, samples = append(names, v.Label), append(samples, &plotter.Line{LineStyle: ceilingStyle})
+	}
+	d.legend = newLegend(names, samples, figureHeight)
+	f.scale(p, int(width-2*margin-d.legend.Rectangle(draw.Canvas{}).Size().X)/48)
+	p.Add(painter(f.behind))
+	for _, c := range f.Curves {
+		p.Add(painter(c.plot))
+	}
+	return d
 }
 
-// draw puts the whole picture on a canvas.
-func (f Figure) draw(c draw.Canvas) {
-	l := layout{Figure: f, c: c}
-	top := header(c, f.Title, f.Subtitle, f.Rehearsed)
-	_, rows := l.noteRows()
-	l.place(top - vg.Length(rows)*noteRow)
-	l.shades()
-	l.grid()
-	l.level()
-	l.ceilings()
-	for _, curve := range f.Curves {
-		l.band(curve)
-	}
-	for _, curve := range f.Curves {
-		l.curve(curve)
-	}
-	l.endLabels()
-	l.axes()
-	l.footer()
-}
-
-// header draws the strip of a rehearsal, title and subtitle, and returns where the rest may begin.
-func header(c draw.Canvas, titled string, subtitle []string, rehearsed bool) vg.Length {
-	y := c.Max.Y
-	if rehearsed {
-		const strip = 24
-		c.SetColor(alarm)
-		c.Fill(vg.Rectangle{Min: vg.Point{X: c.Min.X, Y: y - strip}, Max: c.Max}.Path())
-		white := strong(bodySize, paper)
-		white.put(c, c.Center().X, y-strip/2-white.cap()/2, 0.5,
-			"SIMULATED: no device was measured; these values are not about hardware")
-		y -= strip
-	}
-	y -= margin
-	title := strong(titleSize, ink)
-	y -= title.cap()
-	title.put(c, c.Min.X+margin, y, 0, titled)
-	y -= 3
-	sub := regular(smallSize, muted)
-	for _, line := range wrap(sub, subtitle, " · ", width-2*margin) {
-		y -= sub.face.Font.Size * 1.3
-		sub.put(c, c.Min.X+margin, y, 0, line)
-	}
-	return y - 14
-}
-
-// place decides where the axes stand: what the labels on all sides need is taken off first.
-func (l *layout) place(top vg.Length) {
+// scale sets the axes, with up to so many labels of sizes.
+func (f Figure) scale(p *plot.Plot, labels int) {
 	var xs, ys []float64
-	for _, c := range l.Curves {
-		for _, p := range c.Points {
-			xs = append(xs, p.X)
-			ys = append(ys, p.Y, p.Hi)
-			if p.Lo > 0 {
-				ys = append(ys, p.Lo)
+	for _, c := range f.Curves {
+		for _, v := range c.Points {
+			xs, ys = append(xs, v.X), append(ys, v.Y, v.Hi)
+			if v.Lo > 0 {
+				ys = append(ys, v.Lo)
 			}
 		}
 	}
-	if l.Level != nil {
-		ys = append(ys, l.Level.Lo, l.Level.Hi)
+	if f.Level != nil {
+		ys = append(ys, f.Level.Lo, f.Level.Hi)
 	}
-	for _, v := range l.Ceilings {
-		ys = append(ys, v.At*labelRoom)
+	for _, v := range f.Ceilings {
+		ys = append(ys, v.At)
 	}
-	l.y = newScale(l.Y.Unit, ys, 6)
-
-	small := regular(smallSize, muted)
-	l.captions = wrap(small, l.Caption, "  ", width-2*margin)
-	l.notes = l.noteLines()
-	body := regular(bodySize, ink)
-	bottom := l.c.Min.Y + margin + vg.Length(len(l.captions))*lineHeight + noteHeight(l.notes) + 2*bodySize*1.5 + 6
-	l.labels = newEndLabels(body, l.Curves, top-bottom+bodySize)
-	var left, right vg.Length
-	for _, t := range l.y.ticks {
-		left = max(left, body.width(t.label))
-	}
-	for _, e := range l.labels {
-		right = max(right, e.width(body))
-	}
-	l.data = draw.Canvas{Canvas: l.c.Canvas, Rectangle: vg.Rectangle{
-		Min: vg.Point{
-			X: l.c.Min.X + margin + 2*body.cap() + left + 10,
-			Y: bottom,
-		},
-		Max: vg.Point{X: l.c.Max.X - margin - right - labelGap, Y: top},
-	}}
-	const tick = 3 * bodySize // "32 MiB", and what keeps it apart from the next
-	l.x = newScale(l.X.Unit, xs, max(4, min(8, int((l.data.Max.X-l.data.Min.X)/tick))))
+	p.X.Label.Text = f.X.Label
+	f.X.Unit.scale(&p.X, xs, labels)
+	f.Y.Unit.scale(&p.Y, ys, 6)
 }
 
-// at is the place of a value pair on the canvas.
-func (l *layout) at(x, y float64) vg.Point {
-	return vg.Point{X: l.data.X(l.x.norm(x)), Y: l.data.Y(l.y.norm(y))}
+// scale fits an axis to values.
+func (u Unit) scale(a *plot.Axis, values []float64, labels int) {
+	lo, hi := slices.Min(values), slices.Max(values)
+	if u == GBps {
+		a.Min, a.Max, a.Tick.Marker = 0, hi*1.04, linear(number)
+		return
+	}
+	a.Scale = plot.LogScale{}
+	around, least := 1.15, 4.0 // a margin, and the smallest factor from end to end
+	switch u {
+	case Bytes:
+		a.Tick.Marker = binaryTicks(labels)
+	case Ranks:
+		around, least = 1.12, 2
+		a.Tick.Marker = rankTicks(values)
+	case Seconds:
+		around, least = 1.3, 8
+		a.Tick.Marker = decades(formatSeconds)
+	case Times:
+		around, least = 1.02, 1.1
+		a.Tick.Marker = decades(number)
+	}
+	around = max(around, math.Sqrt(least*lo/hi))
+	a.Min, a.Max = lo/around, hi*around
 }
 
-// watermark writes the mark of a rehearsal across an area.
-func watermark(c draw.Canvas) {
-	mid := c.Center()
-	strong(58, ghost).putTurned(c, mid.X, mid.Y, math.Pi/9, "SIMULATED")
-}
+var ceilingStyle = draw.LineStyle{Color: muted, Width: vg.Points(1), Dashes: []vg.Length{5, 3}}
 
-// grid draws the lines behind the curves, and the mark of a rehearsal.
-func (l *layout) grid() {
-	if l.Rehearsed {
-		watermark(l.data)
+// behind draws what is behind the curves: the level, ceilings, and the ranges of notes with brackets above them.
+func (f Figure) behind(c draw.Canvas, p *plot.Plot) {
+	x, y := p.Transforms(&c)
+	fill := func(fill color.Color, left, right, low, high vg.Length) {
+		c.SetColor(fill)
+		c.Fill(vg.Rectangle{Min: vg.Point{X: left, Y: low}, Max: vg.Point{X: right, Y: high}}.Path())
 	}
-	if v := l.Level; v != nil {
-		l.c.SetColor(same)
-		l.c.Fill(vg.Rectangle{Min: vg.Point{X: l.data.Min.X, Y: l.data.Y(l.y.norm(v.Lo))},
-			Max: vg.Point{X: l.data.Max.X, Y: l.data.Y(l.y.norm(v.Hi))}}.Path())
+	if v := f.Level; v != nil {
+		fill(same, c.Min.X, c.Max.X, y(v.Lo), y(v.Hi))
+		c.StrokeLine2(draw.LineStyle{Color: muted, Width: vg.Points(0.9)}, c.Min.X, y(v.At), c.Max.X, y(v.At))
 	}
-	style := draw.LineStyle{Color: rule, Width: vg.Points(0.6)}
-	for _, t := range l.y.ticks {
-		if y := l.data.Y(l.y.norm(t.value)); t.label != "" {
-			l.c.StrokeLine2(style, l.data.Min.X, y, l.data.Max.X, y)
-		}
+	for i, n := range f.Notes {
+		const wider = 4 // lest a single size vanishes
+		left, right := max(x(n.From)-wider, c.Min.X), min(x(n.To)+wider, c.Max.X)
+		fill(shade, left, right, c.Min.Y, c.Max.Y)
+		bracket := c.Max.Y + 3 + vg.Length(i)*noteRow
+		c.StrokeLine2(draw.LineStyle{Color: muted, Width: vg.Points(0.8)}, left, bracket, right, bracket)
+		c.FillText(strong(smallSize, muted), vg.Point{X: right + 3, Y: bracket - 3}, strconv.Itoa(n.Number))
 	}
-	for _, t := range l.x.ticks {
-		if x := l.data.X(l.x.norm(t.value)); t.label != "" {
-			l.c.StrokeLine2(style, x, l.data.Min.Y, x, l.data.Max.Y)
-		}
+	for _, v := range f.Ceilings {
+		c.StrokeLine2(ceilingStyle, c.Min.X, y(v.At), c.Max.X, y(v.At))
 	}
 }
 
-// level draws the line that curves are seen against.
-func (l *layout) level() {
-	if v := l.Level; v != nil {
-		y := l.data.Y(l.y.norm(v.At))
-		l.c.StrokeLine2(draw.LineStyle{Color: muted, Width: vg.Points(0.9)}, l.data.Min.X, y, l.data.Max.X, y)
-	}
-}
-
-// band fills the interval of a curve, apart from its gaps.
-func (l *layout) band(c Curve) {
+// plot draws bands, lines and markers of a curve; the interval of a point that stands alone becomes a bar.
+func (c Curve) plot(area draw.Canvas, p *plot.Plot) {
+	x, y := p.Transforms(&area)
 	for _, part := range c.parts() {
-		var outline []vg.Point
-		wide := false
-		for _, p := range part {
-			outline = append(outline, l.at(p.X, p.Hi))
-			wide = wide || p.Hi > p.Lo
+		var line, lows, outline []vg.Point
+		for _, v := range part {
+			line = append(line, vg.Point{X: x(v.X), Y: y(v.Y)})
+			outline = append(outline, vg.Point{X: x(v.X), Y: y(v.Hi)})
+			lows = append(lows, vg.Point{X: x(v.X), Y: y(max(v.Lo, p.Y.Min))})
 		}
-		for _, p := range slices.Backward(part) {
-			outline = append(outline, l.at(p.X, l.low(p)))
+		if len(part) == 1 {
+			area.StrokeLine2(
+				draw.LineStyle{Color: c.line().Color, Width: 1},
+				lows[0].X,
+				lows[0].Y,
+				lows[0].X,
+				outline[0].Y,
+			)
+		} else {
+			slices.Reverse(lows)
+			area.FillPolygon(c.band(), append(outline, lows...))
 		}
-		if wide && len(part) > 1 {
-			l.c.FillPolygon(c.band(), outline)
-		}
-	}
-}
-
-// low is the lower bound of a point's band, as far as the axis shows it.
-func (l *layout) low(p XY) float64 { return max(p.Lo, l.y.min) }
-
-// curve draws the line and its markers; the interval of a point that stands alone becomes a bar.
-func (l *layout) curve(c Curve) {
-	for _, part := range c.parts() {
-		line := make([]vg.Point, len(part))
-		for i, p := range part {
-			line[i] = l.at(p.X, p.Y)
-		}
-		if p := part[0]; len(part) == 1 && p.Hi > p.Lo {
-			bar := draw.LineStyle{Color: c.line().Color, Width: 1}
-			l.c.StrokeLine2(bar, line[0].X, l.at(p.X, l.low(p)).Y, line[0].X, l.at(p.X, p.Hi).Y)
-		}
-		l.c.StrokeLines(c.line(), line)
-		for _, p := range line {
-			c.marker().draw(l.c, p, c.line().Color)
+		area.StrokeLines(c.line(), line)
+		for _, at := range line {
+			area.DrawGlyph(c.marker(), at)
 		}
 	}
 }
 
-// axes draws lines, ticks and labels of both axes.
-func (l *layout) axes() {
-	line := draw.LineStyle{Color: ink, Width: vg.Points(0.8)}
-	body := regular(bodySize, ink)
-	left, bottom := l.data.Min.X, l.data.Min.Y
-	l.c.StrokeLine2(line, left, bottom, l.data.Max.X, bottom)
-	l.c.StrokeLine2(line, left, bottom, left, l.data.Max.Y)
-	for _, t := range l.x.ticks {
-		x := l.data.X(l.x.norm(t.value))
-		l.c.StrokeLine2(line, x, bottom, x, bottom-tickLength(t))
-		body.put(l.c, x, bottom-7-body.cap(), 0.5, t.label)
-	}
-	for _, t := range l.y.ticks {
-		y := l.data.Y(l.y.norm(t.value))
-		l.c.StrokeLine2(line, left-tickLength(t), y, left, y)
-		body.put(l.c, left-7, y-body.cap()/2, 1, t.label)
-	}
-	label := regular(bodySize, muted)
-	label.put(l.c, l.data.Center().X, bottom-12-2*body.cap()-5, 0.5, l.X.Label)
-	label.putTurned(l.c, l.c.Min.X+margin+body.cap()/2, l.data.Center().Y, math.Pi/2, l.Y.Label)
+// sample is the piece of a curve in front of its name.
+type sample struct{ Curve }
+
+// Thumbnail implements plot.Thumbnailer.
+func (s sample) Thumbnail(c *draw.Canvas) {
+	c.StrokeLine2(s.line(), c.Min.X, c.Center().Y, c.Max.X, c.Center().Y)
+	c.DrawGlyph(s.marker(), c.Center())
 }
 
-func tickLength(t tick) vg.Length {
-	if t.label == "" {
-		return 2
-	}
-	return 4.5
-}
+// binaryTicks are ticks at powers of two, up to so many with labels.
+type binaryTicks int
 
-// footer writes the caption.
-func (l *layout) footer() {
-	small := regular(smallSize, muted)
-	for i, line := range l.captions {
-		y := l.c.Min.Y + margin + noteHeight(l.notes) + vg.Length(len(l.captions)-1-i)*lineHeight
-		small.put(l.c, l.c.Min.X+margin, y, 0, line)
-	}
-	l.writeNotes()
-}
-
-// wrap joins parts into lines no wider than the width; a part that is too wide on its own is shortened.
-func wrap(p pen, parts []string, separator string, width vg.Length) []string {
-	var lines []string
-	for _, part := range parts {
-		part = shorten(p, part, width)
-		if n := len(lines); n > 0 && p.width(lines[n-1]+separator+part) <= width {
-			lines[n-1] += separator + part
-			continue
+// Ticks implements plot.Ticker.
+func (labels binaryTicks) Ticks(lo, hi float64) (ticks []plot.Tick) {
+	first, last := max(int(math.Ceil(math.Log2(lo))), 0), int(math.Floor(math.Log2(hi)))
+	step := 1
+	for _, step = range []int{1, 2, 3, 5, 10, 20} {
+		if (last-first)/step < int(labels) {
+			break
 		}
-		lines = append(lines, part)
 	}
-	return lines
+	for e := first; e <= last; e++ {
+		t := plot.Tick{Value: math.Exp2(float64(e))}
+		if e%step == 0 {
+			t.Label = coll.FormatSize(1<<e, true)
+		}
+		ticks = append(ticks, t)
+	}
+	return ticks
 }
 
-// shorten cuts a text that is too wide and puts an ellipsis in the place.
-func shorten(p pen, s string, width vg.Length) string {
-	if p.width(s) <= width {
-		return s
+// rankTicks labels the worlds that were measured, or their powers of two where they are many.
+func rankTicks(worlds []float64) (ticks plot.ConstantTicks) {
+	worlds = slices.Compact(slices.Sorted(slices.Values(worlds)))
+	for _, w := range worlds {
+		t := plot.Tick{Value: w}
+		if len(worlds) <= 6 || math.Exp2(math.Round(math.Log2(w))) == w {
+			t.Label = strconv.Itoa(int(w))
+		}
+		ticks = append(ticks, t)
 	}
-	r := []rune(s)
-	for len(r) > 1 && p.width(string(r)+"…") > width {
-		r = r[:len(r)-1]
+	return ticks
+}
+
+// linear labels up to seven steps of equal difference.
+type linear func(float64) string
+
+// Ticks implements plot.Ticker.
+func (format linear) Ticks(lo, hi float64) (ticks []plot.Tick) {
+	step := math.Pow10(int(math.Floor(math.Log10((hi - lo) / 6))))
+	if !(step > 0) || math.IsInf(step, 0) { // no steps between such values
+		return nil
 	}
-	return strings.TrimRight(string(r), " ") + "…"
+	for _, larger := range []float64{2, 2.5, 2} {
+		if (hi-lo)/step > 6 {
+			step *= larger
+		}
+	}
+	for i := math.Ceil(lo/step-1e-9) + 0; i*step <= hi; i++ {
+		ticks = append(ticks, plot.Tick{Value: i * step, Label: format(i * step)})
+	}
+	return ticks
+}
+
+// decades labels powers of ten, 2 and 5 times them too where they are few, and steps of equal difference where the ends
+// of the axis differ by less than a factor of 3.
+type decades func(float64) string
+
+// Ticks implements plot.Ticker.
+func (format decades) Ticks(lo, hi float64) (ticks []plot.Tick) {
+	if hi < 3*lo {
+		return linear(format).Ticks(lo, hi)
+	}
+	for e := math.Floor(math.Log10(lo)); e <= math.Log10(hi); e++ {
+		for digit := range 9 {
+			t := plot.Tick{Value: float64(digit+1) * math.Pow(10, e)}
+			if digit == 0 || hi < 100*lo && (digit == 1 || digit == 4) {
+				t.Label = format(t.Value)
+			}
+			if t.Value >= lo && t.Value <= hi {
+				ticks = append(ticks, t)
+			}
+		}
+	}
+	return ticks
+}
+
+func number(v float64) string { return strconv.FormatFloat(v, 'g', 6, 64) }
+
+// formatSeconds writes a time with the unit that people use for it: 20 µs, 1 ms, 2 s.
+func formatSeconds(s float64) string {
+	for _, u := range []struct {
+		name string
+		size float64
+	}{{"ns", 1e-9}, {"µs", 1e-6}, {"ms", 1e-3}} {
+		if s < 999.5*u.size {
+			return number(s/u.size) + " " + u.name
+		}
+	}
+	return number(s) + " s"
 }

@@ -19,16 +19,11 @@ type Point struct {
 
 // Figure is one picture: curves over a pair of axes, and the words around them.
 type Figure struct {
-	Name      string // file name without extension
-	Title     string
-	Subtitle  []string // facts that hold for the whole picture; wrapped to its width
-	Caption   []string // how to read it, under the axes
-	X, Y      Axis
-	Curves    []Curve
-	Level     *Level // where there is one
-	Ceilings  []Ceiling
-	Notes     []Note
-	Rehearsed bool // no device was measured: said loudly
+	Page
+	X, Y     Axis
+	Curves   []Curve
+	Level    *Level // where there is one
+	Ceilings []Ceiling
 }
 
 // Level is a value of the Y axis that the curves are seen against, and a range around it that counts as the same.
@@ -38,13 +33,6 @@ type Level struct{ At, Lo, Hi float64 }
 type Ceiling struct {
 	At    float64 // in units of the axis
 	Label string
-}
-
-// Note is a range of the X axis that something is said of.
-type Note struct {
-	Number   int // as in front of the words
-	From, To float64
-	Says     string
 }
 
 // Axis is one axis of a figure.
@@ -65,12 +53,10 @@ const (
 	Times                   // one thing in units of another: logarithmic, 1 is no difference
 )
 
-// Curve is one series. Style is an index into the palette; a Hollow curve is the lighter twin of the solid one. Curves
-// of one Style that are no twins differ in Dash, an index of dashes plus one; 0 takes those of the Style.
+// Curve is one series. Style is an index into the palette; a Hollow curve is the lighter twin of the solid one.
 type Curve struct {
 	Label  string
 	Style  int
-	Dash   int
 	Hollow bool
 	Points []XY
 }

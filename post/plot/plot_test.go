@@ -7,7 +7,6 @@ import (
 	"flag"
 	"image/png"
 	"io"
-	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -15,7 +14,6 @@ import (
 	"testing"
 
 	"busbar/internal/coll"
-	"busbar/internal/result"
 )
 
 var pictures = flag.String("pictures", "", "folder to write the pictures of the tests into, to look at them")
@@ -121,26 +119,4 @@ func svgText(t *testing.T, svg []byte) []string {
 			text = append(text, string(s))
 		}
 	}
-}
-
-// Values that no step of a power of ten fits have an axis too.
-func TestTicksOfAbsurdValues(t *testing.T) {
-	for _, hi := range []float64{math.Inf(1), 5e-324, math.MaxFloat64} {
-		if n := len(linearTicks(hi, 6)); n == 0 || n > 20 {
-			t.Errorf("%g: %d ticks", hi, n)
-		}
-	}
-}
-
-// What files say may hold anything; an SVG is XML all the same.
-func TestControlCharactersInText(t *testing.T) {
-	f := fake{backend: "mpi", library: "<MPI> & \x1b[31m", world: 2, edit: func(r *result.Run) {
-		r.Variant, r.Machine.Host = "a\x00b", "\u202enode"
-	}}
-	figs, _ := Figures(f.sweep(64, []coll.Collective{coll.AllReduce}, both[:1], coll.OutOfPlace), Options{})
-	var b bytes.Buffer
-	if err := figs[0].WriteSVG(&b); err != nil {
-		t.Fatal(err)
-	}
-	svgText(t, b.Bytes())
 }

@@ -43,13 +43,28 @@ func (p Point) key() key {
 
 func compareKeys(a, b key) int {
 	return cmp.Or(
-		cmp.Compare(a.collective, b.collective), strings.Compare(a.backend, b.backend), strings.Compare(a.library, b.library),
-		strings.Compare(a.variant, b.variant), strings.Compare(a.settings, b.settings), strings.Compare(a.device, b.device),
+		cmp.Compare(
+			a.collective,
+			b.collective,
+		),
+		strings.Compare(a.backend, b.backend),
+		strings.Compare(a.library, b.library),
+		strings.Compare(
+			a.variant,
+			b.variant,
+		),
+		strings.Compare(a.settings, b.settings),
+		strings.Compare(a.device, b.device),
 		cmp.Compare(a.world, b.world),
-		cmp.Compare(a.nodes, b.nodes), cmp.Compare(a.perNode, b.perNode),
-		cmp.Compare(a.rotate, b.rotate), cmp.Compare(a.aggregate, b.aggregate), strings.Compare(a.average, b.average),
+		cmp.Compare(a.nodes, b.nodes),
+		cmp.Compare(a.perNode, b.perNode),
+		cmp.Compare(a.rotate, b.rotate),
+		cmp.Compare(a.aggregate, b.aggregate),
+		strings.Compare(a.average, b.average),
 		cmp.Compare(a.dataType, b.dataType),
-		cmp.Compare(a.op, b.op), cmp.Compare(a.root, b.root), cmp.Compare(a.placement, b.placement),
+		cmp.Compare(a.op, b.op),
+		cmp.Compare(a.root, b.root),
+		cmp.Compare(a.placement, b.placement),
 	)
 }
 
@@ -104,7 +119,10 @@ func collect(points []Point) []series {
 			all = append(all, s)
 		}
 	}
-	slices.SortFunc(all, func(a, b series) int { return cmp.Or(compareKeys(a.key, b.key), cmp.Compare(a.mode, b.mode)) })
+	slices.SortFunc(
+		all,
+		func(a, b series) int { return cmp.Or(compareKeys(a.key, b.key), cmp.Compare(a.mode, b.mode)) },
+	)
 	return all
 }
 
@@ -115,33 +133,33 @@ func newCell(points []Point) cell {
 	if c.n = len(points); c.n == 0 {
 		return c
 	}
-	over := func(f func(result.Time) float64) (lo, median, hi float64) {
+	claimed := func(f func(result.Time) float64) []float64 {
 		var v []float64
 		for _, p := range points {
-			if x := f(p.Time); x > 0 { // 0: is not claimed
+			if x := f(p.Time); x > 0 {
 				v = append(v, x)
 			}
 		}
-		if len(v) == 0 {
-			return 0, 0, 0
+		if v == nil {
+			return []float64{0}
 		}
 		slices.Sort(v)
-		return v[0], middle(v), v[len(v)-1]
+		return v
 	}
-	c.lo, c.s, c.hi, c.n, c.launches = overLaunches(points)
+	c.overLaunches(points)
 	if t := points[0].Time; c.n == 1 && t.Lo > 0 && t.Hi >= t.Lo {
 		c.lo, c.hi = t.Lo, t.Hi
 	}
-	c.min, _, _ = over(func(t result.Time) float64 { return t.Min })
-	_, c.p90, _ = over(func(t result.Time) float64 { return t.P90 })
-	_, c.p99, _ = over(func(t result.Time) float64 { return t.P99 })
-	_, _, c.max = over(func(t result.Time) float64 { return t.Max })
+	c.min = claimed(func(t result.Time) float64 { return t.Min })[0]
+	c.p90 = middle(claimed(func(t result.Time) float64 { return t.P90 }))
+	c.p99 = middle(claimed(func(t result.Time) float64 { return t.P99 }))
+	c.max = slices.Max(claimed(func(t result.Time) float64 { return t.Max }))
 	return c
 }
 
-// overLaunches is the least, the median and the greatest of what launches took, each launch's own time being the median
-// of its cycles; of one launch over its cycles. n is how many there were of either.
-func overLaunches(points []Point) (lo, median, hi float64, n, launches int) {
+// overLaunches takes the median and the range of launches, each launch's own time being the median of its cycles; of
+// one launch those of its cycles.
+func (c *cell) overLaunches(points []Point) {
 	byLaunch := map[string][]float64{}
 	for _, p := range points {
 		launch := p.Run.PairedBy()
@@ -156,7 +174,7 @@ func overLaunches(points []Point) (lo, median, hi float64, n, launches int) {
 		}
 	}
 	slices.Sort(v)
-	return v[0], middle(v), v[len(v)-1], len(v), len(byLaunch)
+	c.lo, c.s, c.hi, c.n, c.launches = v[0], middle(v), v[len(v)-1], len(v), len(byLaunch)
 }
 
 // middle is the median of sorted values.

@@ -3,8 +3,9 @@ package plot
 import (
 	"image/color"
 	"io"
-	"math"
 
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
@@ -15,12 +16,8 @@ import (
 // StepBars is a picture of what buckets do to a training step: a panel for each group of points, and in it a bar for
 // each bucket.
 type StepBars struct {
-	Name      string // file name without extension
-	Title     string
-	Subtitle  []string
-	Caption   []string
-	Panels    []StepPanel
-	Rehearsed bool
+	Page
+	Panels []StepPanel
 }
 
 // StepPanel is one group: all but the bucket is the same.
@@ -31,138 +28,111 @@ type StepPanel struct {
 
 // StepBar is one bucket: the times of its step in seconds.
 type StepBar struct {
-	Label, Under string // the cap, and what it makes
-	Compute      step.Figure
-	Comm         step.Figure
-	Sequential   step.Figure
-	Overlapped   step.Figure
+	Label      string // the cap, and how many operations that makes
+	Compute    step.Figure
+	Comm       step.Figure
+	Sequential step.Figure
+	Overlapped step.Figure
 	// above the bar: "best", "smallest" where no other is significantly slower, or "≈" without a significant difference
 	Mark string
 }
 
-const (
-	panelTitle, panelFoot = 20, 44
-	onePanel, eachPanel   = 210, 150 // heights of the area between the axes
-)
-
-func (b StepBars) panelHeight() vg.Length {
-	if len(b.Panels) == 1 {
-		return onePanel
-	}
-	return eachPanel
-}
-
-func (b StepBars) height() vg.Length {
-	h := headHeight(b.Subtitle, b.Rehearsed) + vg.Length(len(legendRows(barKeys)))*keyRow + 10
-	h += vg.Length(len(b.Panels)) * (panelTitle + b.panelHeight() + panelFoot)
-	return h + bodySize*1.4 + vg.Length(len(captionLines(b.Caption)))*lineHeight + margin
-}
-
 // WritePNG draws the picture as a PNG, 1600 pixels wide. The error is w's.
-func (b StepBars) WritePNG(w io.Writer) error { return writePNG(w, b.height(), b.draw) }
+func (b StepBars) WritePNG(w io.Writer) error { return b.drawing().writePNG(w) }
 
 // WriteSVG draws the picture as an SVG. The error is w's.
-func (b StepBars) WriteSVG(w io.Writer) error { return writeSVG(w, b.height(), b.draw) }
+func (b StepBars) WriteSVG(w io.Writer) error { return b.drawing().writeSVG(w) }
 
-var barKeys = []legendKey{
-	{filled(computeFill), "computing"},
-	{filled(hiddenFill), "communication hidden behind computing"},
-	{striped, "exposed communication"},
-	{func(c draw.Canvas, r vg.Rectangle) {
-		mid := (r.Min.X + r.Max.X) / 2
-		box(c, vg.Rectangle{Min: r.Min, Max: vg.Point{X: mid, Y: r.Max.Y}}, paleCompute)
-		box(c, vg.Rectangle{Min: vg.Point{X: mid, Y: r.Min.Y}, Max: r.Max}, paleComm)
-	}, "one after the other: computing, then communication"},
+// beside is how far the two stacks of a bucket are from its middle, as a share of the room of a bucket.
+const beside = 0.17
+
+// barParts are the parts of the two stacks of a bucket, from the bottom up. The colours are those of timelines on the
+// page.
+var barParts = []struct {
+	name string
+	fill color.RGBA
+	at   float64
+	of   func(StepBar) float64
+}{
+	{"computing", color.RGBA{0x8F, 0xB4, 0xD6, 0xFF}, -beside, func(b StepBar) float64 { return b.parts().Computing }},
+	{"communication hidden behind computing", color.RGBA{0x00, 0x80, 0x5E, 0xFF}, -beside,
+		func(b StepBar) float64 { return b.parts().Hidden }},
+	{"exposed communication", color.RGBA{0xEA, 0x82, 0x40, 0xFF}, -beside,
+		func(b StepBar) float64 { return b.parts().Exposed }},
+	{"one after the other: computing", color.RGBA{0xDC, 0xE8, 0xF2, 0xFF}, beside,
+		func(b StepBar) float64 { return min(b.Compute.Value, b.Sequential.Value) }},
+	{"then communication", color.RGBA{0xF8, 0xE0, 0xD0, 0xFF}, beside,
+		func(b StepBar) float64 { return max(0, b.Sequential.Value-b.Compute.Value) }},
 }
 
-func (b StepBars) draw(c draw.Canvas) {
-	top := legend(c, header(c, b.Title, b.Subtitle, b.Rehearsed), barKeys)
-	y := msScale(longestStep(b.Panels) * 1.09) // for the marks
-	for _, p := range b.Panels {
-		b.panel(c, top, y, p)
-		top -= panelTitle + b.panelHeight() + panelFoot
-	}
-	label := regular(bodySize, muted)
-	label.put(c, c.Center().X, top-label.cap()+6, 0.5,
-		"size at which a bucket is full, and how many operations that makes")
-	captioned(c, b.Caption)
+func (b StepBar) parts() steps.Parts {
+	return steps.PartsOf(b.Compute.Value, b.Comm.Value, b.Overlapped.Value)
 }
 
-// msScale is a linear axis of milliseconds from 0.
-func msScale(seconds float64) scale {
-	return scale{min: 0, max: seconds * 1e3, ticks: linearTicks(seconds*1e3, 5)}
+func (b StepBars) drawing() *drawing {
+	d := &drawing{Page: b.Page, y: "time of a step (ms)", high: 270, above: gap}
+	if len(b.Panels) > 1 {
+		d.high = 215
+	}
+	longest := 1e-9
+	for _, panel := range b.Panels {
+		for _, bar := range panel.Bars {
+			longest = max(longest, bar.Overlapped.Value, bar.Overlapped.Hi, bar.Sequential.Value, bar.Sequential.Hi)
+		}
+	}
+	var names []string
+	var samples []plot.Thumbnailer
+	for _, part := range barParts {
+		names, samples = append(names, part.name), append(samples, &plotter.BarChart{Color: part.fill})
+	}
+	d.legend = newLegend(names, samples, d.high)
+	for i, panel := range b.Panels {
+		p := newPlot(b.Rehearsed)
+		p.Title.Text = panel.Title
+		if i == len(b.Panels)-1 {
+			p.X.Label.Text = "size at which a bucket is full, and how many operations that makes"
+		}
+		panel.add(p)
+		p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = -0.5, float64(len(panel.Bars))-0.5, 0, 1.12e3*longest // for the marks
+		d.plots = append(d.plots, p)
+	}
+	return d
 }
 
-func (b StepBars) panel(c draw.Canvas, top vg.Length, y scale, p StepPanel) {
-	body, small := regular(bodySize, ink), regular(smallSize, muted)
-	left := c.Min.X + margin
-	title := strong(bodySize, ink)
-	title.put(c, left, top-title.cap(), 0, shorten(title, p.Title, width-2*margin))
-	for _, t := range y.ticks {
-		left = max(left, c.Min.X+margin+body.width(t.label)+2*body.cap()+10)
+// add adds the stacks of all buckets, with confidence intervals and marks.
+func (s StepPanel) add(p *plot.Plot) {
+	var labels []string
+	for _, bar := range s.Bars {
+		labels = append(labels, bar.Label)
 	}
-	data := draw.Canvas{Canvas: c.Canvas, Rectangle: vg.Rectangle{
-		Min: vg.Point{X: left, Y: top - panelTitle - b.panelHeight()},
-		Max: vg.Point{X: c.Max.X - margin, Y: top - panelTitle},
-	}}
-	if b.Rehearsed {
-		watermark(data)
+	p.NominalX(labels...)
+	p.Y.Padding, p.X.Tick.Label.Font.Size = 0, 9
+	p.Y.Tick.Marker = linear(number)
+	under := map[float64]*plotter.BarChart{}
+	for _, part := range barParts {
+		chart := &plotter.BarChart{Width: min(36, 100/vg.Length(len(s.Bars))), Color: part.fill, XMin: part.at}
+		for _, bar := range s.Bars {
+			chart.Values = append(chart.Values, 1e3*part.of(bar))
+		}
+		if below := under[part.at]; below != nil {
+			chart.StackOn(below)
+		}
+		under[part.at] = chart
+		p.Add(chart)
 	}
-	msAxis(c, data, y)
-	slot := (data.Max.X - data.Min.X) / vg.Length(len(p.Bars))
-	for i, bar := range p.Bars {
-		middle := data.Min.X + slot*(vg.Length(i)+0.5)
-		bar.draw(data, y, middle, min(slot, 110))
-		body.put(c, middle, data.Min.Y-5-body.cap(), 0.5, shorten(body, bar.Label, slot-2))
-		small.put(c, middle, data.Min.Y-7-2*body.cap()-2, 0.5, shorten(small, bar.Under, slot-2))
-	}
-	line := draw.LineStyle{Color: ink, Width: vg.Points(0.8)}
-	c.StrokeLine2(line, data.Min.X, data.Min.Y, data.Max.X, data.Min.Y)
-}
-
-// msAxis draws the grid and the ticks of an axis of milliseconds.
-func msAxis(c, data draw.Canvas, y scale) {
-	body := regular(bodySize, ink)
-	for _, t := range y.ticks {
-		at := data.Y(y.norm(t.value))
-		c.StrokeLine2(draw.LineStyle{Color: rule, Width: vg.Points(0.6)}, data.Min.X, at, data.Max.X, at)
-		body.put(c, data.Min.X-6, at-body.cap()/2, 1, t.label)
-	}
-	regular(bodySize, muted).putTurned(c, c.Min.X+margin+body.cap()/2, data.Center().Y, math.Pi/2, "time of a step (ms)")
-}
-
-// draw draws the overlapped step as a bar of its parts, and beside it, pale, what one after the other takes.
-func (b StepBar) draw(data draw.Canvas, y scale, middle, slot vg.Length) {
-	at := func(seconds float64) vg.Length { return data.Y(y.norm(seconds * 1e3)) }
-	left, mid, right := middle-slot*0.36, middle+slot*0.1, middle+slot*0.36
-	part := func(from, to vg.Length, low, high float64) vg.Rectangle {
-		return vg.Rectangle{Min: vg.Point{X: from, Y: at(low)}, Max: vg.Point{X: to, Y: at(high)}}
-	}
-	compute := min(b.Compute.Value, b.Sequential.Value)
-	box(data, part(mid+2, right, 0, compute), paleCompute)
-	box(data, part(mid+2, right, compute, b.Sequential.Value), paleComm)
-	parts := steps.PartsOf(b.Compute.Value, b.Comm.Value, b.Overlapped.Value)
-	box(data, part(left, mid, 0, parts.Computing), computeFill)
-	box(data, part(left, mid, parts.Computing, parts.Computing+parts.Hidden), hiddenFill)
-	if parts.Exposed > 0 {
-		striped(data, part(left, mid, parts.Computing+parts.Hidden, b.Overlapped.Value))
-	}
-	whisker(data, (left+mid)/2, at, b.Overlapped, ink)
-	whisker(data, (mid+2+right)/2, at, b.Sequential, muted)
-	if b.Mark != "" {
-		p := strong(smallSize, ink)
-		p.put(data, (left+mid)/2, at(max(b.Overlapped.Hi, b.Overlapped.Value))+3, 0.5, b.Mark)
-	}
-}
-
-// whisker draws an interval, where there is one.
-func whisker(c draw.Canvas, x vg.Length, at func(float64) vg.Length, f step.Figure, tint color.Color) {
-	if f.Hi <= f.Lo {
-		return
-	}
-	style := draw.LineStyle{Color: tint, Width: vg.Points(1)}
-	lo, hi := at(f.Lo), at(f.Hi)
-	c.StrokeLine2(style, x, lo, x, hi)
-	c.StrokeLine2(style, x-3, lo, x+3, lo)
-	c.StrokeLine2(style, x-3, hi, x+3, hi)
+	p.Add(painter(func(c draw.Canvas, p *plot.Plot) {
+		x, y := p.Transforms(&c)
+		for i, bar := range s.Bars {
+			for at, f := range map[float64]step.Figure{-beside: bar.Overlapped, beside: bar.Sequential} {
+				if f.HasInterval() {
+					at := x(float64(i) + at)
+					c.StrokeLine2(draw.LineStyle{Color: ink, Width: vg.Points(1)}, at, y(1e3*f.Lo), at, y(1e3*f.Hi))
+				}
+			}
+			mark := strong(smallSize, ink)
+			mark.XAlign = draw.XCenter
+			top := y(1e3 * max(bar.Overlapped.Hi, bar.Overlapped.Value))
+			c.FillText(mark, vg.Point{X: x(float64(i) - beside), Y: top + 3}, bar.Mark)
+		}
+	}))
 }

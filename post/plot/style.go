@@ -2,9 +2,10 @@ package plot
 
 import (
 	"image/color"
+	"strings"
 
+	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/font"
-	"gonum.org/v1/plot/font/liberation"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
@@ -27,34 +28,35 @@ var palette = []color.RGBA{
 
 var dashes = [][]vg.Length{nil, {7, 3}, {2, 2.5}, {9, 3, 2, 3}, {4, 2}, {12, 3}, {9, 2.5, 2, 2.5, 2, 2.5}}
 
+// markers are filled or crosses; the hollow twin of each is four places further on.
+var markers = []draw.GlyphDrawer{draw.CircleGlyph{}, draw.BoxGlyph{}, draw.PyramidGlyph{}, draw.CrossGlyph{},
+	draw.RingGlyph{}, draw.SquareGlyph{}, draw.TriangleGlyph{}, draw.PlusGlyph{}}
+
 var (
-	paper  = color.White
-	ink    = color.RGBA{0x1A, 0x1A, 0x1A, 0xFF}
-	muted  = color.RGBA{0x4D, 0x4D, 0x4D, 0xFF}
-	rule   = color.RGBA{0xE2, 0xE2, 0xE2, 0xFF}
-	leader = color.RGBA{0xAD, 0xAD, 0xAD, 0xFF} // no colour, lest it be taken for data
-	alarm  = color.RGBA{0xB0, 0x3A, 0x00, 0xFF}
-	same   = color.RGBA{0xEC, 0xF1, 0xEA, 0xFF} // the range in which nothing differs
-	shade  = color.RGBA{0xFB, 0xF1, 0xDA, 0xFF} // what a note is about
-	ghost  = color.RGBA{0xF3, 0xE3, 0xDC, 0xFF}
+	paper = color.White
+	ink   = color.RGBA{0x1A, 0x1A, 0x1A, 0xFF}
+	muted = color.RGBA{0x4D, 0x4D, 0x4D, 0xFF}
+	rule  = color.RGBA{0xE2, 0xE2, 0xE2, 0xFF}
+	alarm = color.RGBA{0xB0, 0x3A, 0x00, 0xFF}
+	same  = color.RGBA{0xEC, 0xF1, 0xEA, 0xFF} // the range in which nothing differs
+	shade = color.RGBA{0xFB, 0xF1, 0xDA, 0xFF} // what a note is about
+	ghost = color.RGBA{0xF3, 0xE3, 0xDC, 0xFF}
 )
 
 func (c Curve) line() draw.LineStyle {
-	i := c.Style
-	if c.Dash > 0 {
-		i = c.Dash - 1
-	}
-	width := vg.Points(1.7)
+	i, width := c.Style, vg.Points(1.7)
 	if c.Hollow {
 		i, width = i+1, vg.Points(1.1)
 	}
 	return draw.LineStyle{Color: palette[c.Style%len(palette)], Width: width, Dashes: dashes[i%len(dashes)]}
 }
 
-func (c Curve) marker() marker {
-	m := markers[c.Style%len(markers)]
-	m.hollow = m.hollow || c.Hollow
-	return m
+func (c Curve) marker() draw.GlyphStyle {
+	i := c.Style
+	if c.Hollow {
+		i += 4
+	}
+	return draw.GlyphStyle{Color: palette[c.Style%len(palette)], Radius: 2.8, Shape: markers[i%len(markers)]}
 }
 
 // band is the fill of a curve's interval.
@@ -63,41 +65,38 @@ func (c Curve) band() color.Color {
 	return color.NRGBA{p.R, p.G, p.B, 0x38}
 }
 
-var fonts = font.NewCache(liberation.Collection())
-
-// pen writes text in one face and colour.
-type pen struct {
-	face  font.Face
-	color color.Color
+// regular and strong are styles of text of the given size in points.
+func regular(size vg.Length, c color.Color) draw.TextStyle {
+	return draw.TextStyle{Color: c, Font: font.Font{Typeface: "Liberation", Variant: "Sans", Size: size},
+		Handler: plot.DefaultTextHandler}
 }
 
-// regular and strong are pens of the given size in points.
-func regular(size float64, c color.Color) pen {
-	return pen{fonts.Lookup(font.Font{Typeface: "Liberation", Variant: "Sans"}, vg.Points(size)), c}
+func strong(size vg.Length, c color.Color) draw.TextStyle {
+	style := regular(size, c)
+	style.Font.Weight = 3 // golang.org/x/image/font.WeightBold
+	return style
 }
 
-func strong(size float64, c color.Color) pen {
-	const bold = 3 // golang.org/x/image/font.WeightBold
-	return pen{fonts.Lookup(font.Font{Typeface: "Liberation", Variant: "Sans", Weight: bold}, vg.Points(size)), c}
+// wrap joins parts into lines no wider than the width; a part that is too wide on its own is shortened.
+func wrap(style draw.TextStyle, parts []string, separator string, width vg.Length) (lines []string) {
+	for _, part := range parts {
+		part = units.Printable(part) // an SVG may not hold control characters
+		if r := []rune(part); style.Width(part) > width {
+			for len(r) > 1 && style.Width(string(r)+"…") > width {
+				r = r[:len(r)-1]
+			}
+			part = strings.TrimRight(string(r), " ") + "…"
+		}
+		if n := len(lines); n > 0 && style.Width(lines[n-1]+separator+part) <= width {
+			lines[n-1] += separator + part
+			continue
+		}
+		lines = append(lines, part)
+	}
+	return lines
 }
 
-func (p pen) width(s string) vg.Length { return p.face.Width(s) }
-
-// cap is the height of a capital letter.
-func (p pen) cap() vg.Length { return p.face.Font.Size * 0.72 }
-
-// put writes s with its baseline at y and the share align of its width left of x: 0 starts there, 1 ends there.
-func (p pen) put(c draw.Canvas, x, y, align vg.Length, s string) {
-	s = units.Printable(s) // an SVG may not hold control characters
-	c.SetColor(p.color)
-	c.FillString(p.face, vg.Point{X: x - align*p.width(s), Y: y}, s)
-}
-
-// putTurned writes s centred on x, y, turned by angle (radians, counterclockwise).
-func (p pen) putTurned(c draw.Canvas, x, y vg.Length, angle float64, s string) {
-	c.Push()
-	c.Translate(vg.Point{X: x, Y: y})
-	c.Rotate(angle)
-	p.put(c, 0, -p.cap()/2, 0.5, s)
-	c.Pop()
+// wrapWords breaks a text into lines no wider than the width.
+func wrapWords(style draw.TextStyle, text string, width vg.Length) string {
+	return strings.Join(wrap(style, strings.Fields(text), " ", width), "\n")
 }

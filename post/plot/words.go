@@ -4,10 +4,10 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"busbar/internal/coll"
+	"busbar/internal/result"
 	"busbar/internal/units"
 )
 
@@ -27,7 +27,13 @@ func typeOf(k key) string {
 	return k.dataType.String()
 }
 
-func opOf(k key) string      { return k.op.String() }
+func opOf(k key) string {
+	if k.op == 0 {
+		return ""
+	}
+	return k.op.String()
+}
+
 func averageOf(k key) string { return k.average }
 
 func shapeOf(k key) string {
@@ -88,10 +94,10 @@ func unusual(k key) (words []string) {
 	return words
 }
 
-// dimension is something that curves may differ in. What is always said is so also of curves that other words tell
-// apart: it makes figures other ones.
+// dimension is something that curves may differ in. What is always named is so also of curves that other dimensions tell
+// apart: their values are not comparable.
 type dimension struct {
-	words  func(key) string
+	of     func(key) string
 	always bool
 }
 
@@ -110,81 +116,75 @@ var (
 	}
 )
 
-// name puts the dimensions of keys together that tell them apart, and those that are always said where they differ;
+// name puts the dimensions of keys together that tell them apart, and those that are always named where they differ;
 // nothing where there is one key only.
 func name(keys []key) []string {
 	names := make([]string, len(keys))
 	different := 1
 	for _, d := range labelOrder {
 		longer := make([]string, len(keys))
-		seen, said := map[string]bool{}, map[string]bool{}
+		seen, values := map[string]bool{}, map[string]bool{}
 		for i, k := range keys {
-			words := d.words(k)
-			longer[i] = strings.TrimSpace(names[i] + " " + words)
-			if names[i] != "" && usual[words] {
+			value := d.of(k)
+			longer[i] = strings.TrimSpace(names[i] + " " + value)
+			if names[i] != "" && usual[value] {
 				longer[i] = names[i]
 			}
-			seen[longer[i]], said[words] = true, true
+			seen[longer[i]], values[value] = true, true
 		}
-		if len(seen) > different || d.always && len(said) > 1 {
+		if len(seen) > different || d.always && len(values) > 1 {
 			names, different = longer, len(seen)
 		}
 	}
 	return names
 }
 
-// facts are the words under a title: what holds for all series of the picture, and whose they are.
-func facts(all []series) []string {
-	var backends, variants, worlds, shapes, devices, hosts, types, placements, modes, dates, tools []string
-	for _, s := range all {
-		backends = add(backends, s.backend+" ("+s.library+")")
-		variants = add(variants, s.variant)
-		worlds = add(worlds, strconv.Itoa(s.world))
-		shapes = add(shapes, shapeOf(s.key))
-		types = add(types, typeOf(s.key))
-		if s.op != 0 {
-			types = add(types, s.op.String())
-		}
-		placements = add(placements, placementOf(s.key))
-		modes = add(modes, s.mode.String()+" mode")
-		for _, r := range s.runs {
-			devices = add(devices, r.Device)
-			hosts = add(hosts, r.Machine.Host)
-			if !r.Start.IsZero() {
-				dates = add(dates, r.Start.UTC().Format("2006-01-02"))
+// facts are the lines under a title: what holds for all series of the picture, and whose they are.
+func facts(all []series) (facts []string) {
+	list := func(prefix, noun string, of func(series) []string) {
+		var values []string
+		for _, s := range all {
+			for _, v := range of(s) {
+				values = add(values, v)
 			}
-			tools = add(tools, r.Tool)
+		}
+		if len(values) == 1 || noun != "" { // else the labels have it
+			facts = add(facts, prefixed(prefix, several(values, noun)))
 		}
 	}
-	var common []string // the labels say what is not
+	one := func(of func(key) string) func(series) []string {
+		return func(s series) []string { return []string{of(s.key)} }
+	}
+	ofRuns := func(of func(*result.Run) string) func(series) []string {
+		return func(s series) (values []string) {
+			for _, r := range s.runs {
+				values = append(values, of(r))
+			}
+			return values
+		}
+	}
+	list("", "libraries", one(func(k key) string { return k.backend + " (" + k.library + ")" }))
+	list("variant ", "variants", one(variantOf))
+	list("", "worlds", one(func(k key) string { return worldOf(k) + prefixed(" on ", shapeOf(k)) }))
+	list("", "kinds of device", ofRuns(func(r *result.Run) string { return r.Device }))
+	list("host ", "hosts", ofRuns(func(r *result.Run) string { return r.Machine.Host }))
+	list("", "types", one(typeOf))
+	list("", "operations", one(opOf))
+	list("", "", one(placementOf))
+	list("", "modes", func(s series) []string { return []string{s.mode.String() + " mode"} })
+	list("", "days", ofRuns(func(r *result.Run) string {
+		if r.Start.IsZero() {
+			return ""
+		}
+		return r.Start.UTC().Format("2006-01-02")
+	}))
+	list("", "tools", ofRuns(func(r *result.Run) string { return r.Tool }))
 	for _, words := range unusual(all[0].key) {
 		if !slices.ContainsFunc(all, func(s series) bool { return !slices.Contains(unusual(s.key), words) }) {
-			common = append(common, words)
+			facts = add(facts, words) // else the labels have it
 		}
 	}
-	world := several(worlds, "worlds") + " ranks"
-	if len(worlds) == 1 {
-		world = units.Count(all[0].world, "rank")
-	}
-	if len(shapes) == 1 {
-		world += " on " + shapes[0]
-	}
-	if slices.Sort(dates); len(dates) > 2 {
-		dates = []string{dates[0] + " to " + dates[len(dates)-1]}
-	}
-	if len(placements) > 1 {
-		placements = nil // the labels say which
-	}
-	var f []string
-	for _, part := range append([]string{
-		several(backends, "libraries"), prefixed("variant ", several(variants, "variants")), world,
-		several(devices, "kinds of device"),
-		prefixed("host ", several(hosts, "hosts")), strings.Join(types, " "), strings.Join(placements, ""),
-		strings.Join(modes, ", "), strings.Join(dates, ", "), several(tools, "tools"),
-	}, common...) {
-		f = add(f, part)
-	}
-	return f
+	return facts
 }
 
 // several joins up to four values and counts more.
@@ -209,51 +209,39 @@ func add(list []string, s string) []string {
 	return append(list, s)
 }
 
-// caption says what lines and shaded areas are, and whether launches mix along a line.
-func caption(all []series) []string {
-	launches, cycles, alone, everywhere := 1, 1, false, true
+// caption states what lines and shaded areas are, and whether launches mix along a line.
+func caption(all []series) (lines []string) {
+	repeated, interval, everywhere := 1, false, true
 	for _, s := range all {
 		its := map[string]bool{}
 		for _, r := range s.runs {
 			its[r.Launch] = true
 		}
 		for _, c := range s.cells {
-			if launches = max(launches, c.launches); c.launches == 1 {
-				cycles = max(cycles, c.n)
-			}
-			alone = alone || c.n == 1 && c.hi > c.lo
+			repeated = max(repeated, c.n)
+			interval = interval || c.n == 1 && c.hi > c.lo
 			everywhere = everywhere && (c.n == 0 || c.launches >= len(its))
 		}
 	}
-	words := bands(launches, cycles, alone)
-	if !everywhere {
-		words = append(words, "Not every point is of the same launches.")
-	}
-	return words
-}
-
-// bands says what lines and shaded areas are of up to so many launches, or cycles of one launch; alone: some have one
-// only.
-func bands(launches, cycles int, alone bool) []string {
-	if launches == 1 && cycles == 1 {
-		if alone {
-			return []string{"Shaded: 95 % interval of the median."}
-		}
-		return []string{"No interval: the number of iterations was fixed (-n), or the samples are too few for one."}
-	}
-	line, shaded, one := fmt.Sprintf("Lines: median over up to %d launches", launches), "Shaded: range over launches",
-		"launch"
+	const ci = "95 % CI of the median"
 	switch {
-	case launches == 1:
-		line, shaded, one = fmt.Sprintf("Lines: median over up to %d cycles", cycles), "Shaded: range over cycles", "cycle"
-	case cycles > 1:
-		line += fmt.Sprintf(", or %d cycles of one", cycles)
-		shaded, one = shaded+", or over the cycles of one", "cycle"
+	case repeated > 1 && interval:
+		lines = []string{fmt.Sprintf("Lines: median over up to %d launches or cycles.", repeated),
+			"Shaded: their range, or the " + ci + " of a single one."}
+	case repeated > 1:
+		lines = []string{
+			fmt.Sprintf("Lines: median over up to %d launches or cycles.", repeated),
+			"Shaded: their range.",
+		}
+	case interval:
+		lines = []string{"Shaded: " + ci + "."}
+	default:
+		lines = []string{"No interval: the number of iterations was fixed (-n), or the samples are too few for one."}
 	}
-	if alone {
-		shaded += ", or the 95 % interval where there was one " + one
+	if !everywhere {
+		lines = append(lines, "Not every point is of the same launches.")
 	}
-	return []string{line + ".", shaded + "."}
+	return lines
 }
 
 // fileName makes a name of lower-case words for a file.

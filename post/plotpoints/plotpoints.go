@@ -62,7 +62,7 @@ func (m *Points) OnlyGroups() bool { return len(m.points) == 0 && m.lacking.Grou
 // Options are what is drawn, and how.
 type Options struct {
 	Formats     []string // png, svg
-	Bandwidths  []plot.Bandwidth
+	Bandwidths  []plot.Measure
 	Collectives []coll.Collective // only these, without training steps; all when empty
 }
 
@@ -91,12 +91,8 @@ func (m *Points) Files(o Options) (files []atomicfile.Named, notDrawn []string, 
 		add(f.Name, f)
 	}
 	if o.Collectives == nil {
-		bars, lanes := plot.Steps(m.trained)
-		for _, b := range bars {
+		for _, b := range plot.Steps(m.trained) {
 			add(b.Name, b)
-		}
-		for _, l := range lanes {
-			add(l.Name, l)
 		}
 	}
 	if len(files) == 0 {

@@ -8,7 +8,6 @@ import (
 	"busbar/internal/document"
 	"busbar/internal/notice"
 	"busbar/internal/result"
-	"busbar/internal/step"
 	"busbar/internal/units"
 	"busbar/post/footnote"
 	"busbar/post/show"
@@ -192,10 +191,6 @@ var stepMethod = [][2]string{
 		"simultaneous 95 % CIs for all pairs of the group; another launch may differ"},
 }
 
-// modelledText is what compression is.
-const modelledText = "MODELLED: nothing is compressed; smaller messages are sent, and the time of compressing is " +
-	"spent computing"
-
 // addStepMethod adds how the values of training steps were measured.
 func (b *builder) addStepMethod(f *facts) {
 	const topic = "Training steps"
@@ -208,9 +203,6 @@ func (b *builder) addStepMethod(f *facts) {
 			f.add(g.number, topic, row[0], row[1])
 		}
 		for _, group := range run.Groups {
-			if group.Point.Compression != (step.Compression{}) {
-				f.add(g.number, topic, "compression", modelledText)
-			}
 			for _, p := range group.Points {
 				if p.Timed() {
 					f.addRange(topic, "rounds per point", p.Figures.Rounds)

@@ -117,7 +117,7 @@ func shortMark(g *steps.Group, p *steps.Point) string {
 	case step.NoDifference:
 		return "="
 	case step.Slower:
-		return "+" + step.Percent(s.Slower.Value)
+		return "+" + units.Share(s.Slower.Value).String()
 	case step.TooFewRounds:
 		return "?"
 	}

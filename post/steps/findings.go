@@ -1,7 +1,6 @@
 package steps
 
 import (
-	"fmt"
 	"slices"
 
 	"busbar/internal/notice"
@@ -37,31 +36,7 @@ func (g *Group) best() notice.Notice {
 
 // Findings are what the groups of a run show together.
 func (r *Run) Findings() []notice.Notice {
-	return slices.Concat(r.progress(), r.variants(), r.computing(), r.missing())
-}
-
-// measured are the points of a run with figures, and their rounds, as internal/step compares them.
-func (r *Run) measured() (all []*Point, points []step.Point, rounds [][]step.Round) {
-	for _, g := range r.Groups {
-		for _, p := range g.Points {
-			if p.Timed() {
-				all, points, rounds = append(all, p), append(points, p.Point), append(rounds, p.Rounds)
-			}
-		}
-	}
-	return all, points, rounds
-}
-
-// progress reports whether communication progresses without a call of the library.
-func (r *Run) progress() (all []notice.Notice) {
-	_, points, rounds := r.measured()
-	for _, p := range step.Progresses(points, rounds) {
-		if p.Poll == nil && r.continues() {
-			continue // it may have been, in the run that this one continues
-		}
-		all = append(all, p.Notice())
-	}
-	return all
+	return append(r.computing(), r.missing()...)
 }
 
 // continues reports whether the run continues one that was not read.
@@ -76,62 +51,6 @@ func (r *Run) continues() bool {
 	return false
 }
 
-// variants compares the best points of groups that differ by one choice.
-func (r *Run) variants() (all []notice.Notice) {
-	of, points, rounds := r.measured()
-	for _, c := range step.Contrasts(points, rounds) {
-		a, b := of[c.A], of[c.B]
-		if c.What == "progress" && a.Progress == step.NoCalls && b.Progress == step.Poll {
-			continue // progress reports it
-		}
-		fact := notice.StepVariant{
-			Shared: shared(a.Point, b.Point),
-			Step:   units.Seconds(b.Figures.Overlapped.Value), Bucket: notice.BucketSize(b.Bucket.String()),
-			BaseStep: units.Seconds(a.Figures.Overlapped.Value), BaseBucket: notice.BucketSize(a.Bucket.String()),
-			Change: notice.ShareEstimate{Value: c.Ratio.Value - 1},
-		}
-		fact.Choice, fact.Than = choice(c.What, a.Point, b.Point)
-		switch {
-		case !c.Told:
-			fact.Note = notice.VariantTooFewRounds
-		default:
-			fact.Change.Lo, fact.Change.Hi = c.Ratio.Lo-1, c.Ratio.Hi-1
-			if !c.Differ() {
-				fact.Note = notice.VariantNotSignificant
-			}
-		}
-		all = append(all, notice.New(fact))
-	}
-	if all != nil {
-		all = append(all, notice.New(notice.GroupsInSequence{}))
-	}
-	return all
-}
-
-// choice names what b has, and what a has instead.
-func choice(what string, a, b step.Point) (of, than string) {
-	switch what {
-	case "strategy":
-		return b.Strategy.String(), a.Strategy.String()
-	case "type":
-		return b.Type.String(), a.Type.String()
-	case "progress":
-		return "progress " + b.Progress.String(), a.Progress.String()
-	}
-	return fmt.Sprintf("compression %s (modelled)", b.Compression), a.Compression.String()
-}
-
-// shared are the words that two groups have in common.
-func shared(a, b step.Point) (both []string) {
-	others := (&Group{Point: b}).words()
-	for _, w := range (&Group{Point: a}).words() {
-		if slices.Contains(others, w) {
-			both = append(both, w)
-		}
-	}
-	return both
-}
-
 // computing reports what computation was to take, and took: the range over points without modelled compression.
 func (r *Run) computing() []notice.Notice {
 	fact := notice.StepComputation{
@@ -139,7 +58,7 @@ func (r *Run) computing() []notice.Notice {
 	}
 	for _, g := range r.Groups {
 		for _, p := range g.Points {
-			if !p.Timed() || p.Modelled > 0 {
+			if !p.Timed() || p.Compression != "" {
 				continue
 			}
 			v := units.Seconds(p.Figures.Compute.Value)

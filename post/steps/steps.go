@@ -146,19 +146,13 @@ func (g *Group) Compared(p *Point) step.Standing {
 
 // BestGroup is the group with the fastest step, among those whose compression is not modelled where there are such; nil
 // where no point has figures.
-func (r *Run) BestGroup() (best *Group) {
-	for _, modelled := range []bool{false, true} {
-		for _, g := range r.Groups {
-			if g.Best == nil || modelled != (g.Point.Compression != (step.Compression{})) {
-				continue
-			}
-			if best == nil || g.Best.Figures.Overlapped.Value < best.Best.Figures.Overlapped.Value {
-				best = g
-			}
-		}
-		if best != nil {
-			return best
-		}
+func (r *Run) BestGroup() *Group {
+	timed := slices.DeleteFunc(slices.Clone(r.Groups), func(g *Group) bool { return g.Best == nil })
+	if len(timed) == 0 {
+		return nil
 	}
-	return nil
+	return slices.MinFunc(timed, func(a, b *Group) int {
+		return cmp.Or(cmp.Compare(ones(a.Point.Compression != ""), ones(b.Point.Compression != "")),
+			cmp.Compare(a.Best.Figures.Overlapped.Value, b.Best.Figures.Overlapped.Value))
+	})
 }

@@ -21,7 +21,7 @@ func everything() stepstest.Run {
 	r.Groups = append(r.Groups,
 		step.Point{Strategy: step.DDP, Type: coll.BFloat16, Progress: step.Poll},
 		step.Point{Strategy: step.DDP, Type: coll.Float32, Progress: step.Poll,
-			Compression: step.Compression{Rank: 4, Cost: 0.01}},
+			Compression: "powersgd-4:10ms"},
 		step.Point{Strategy: step.FSDP, Type: coll.Float32, Progress: step.Poll})
 	return r
 }
@@ -52,10 +52,8 @@ func told(files ...*result.StepFile) string {
 
 // files are runs of each sort, by the name of what they told.
 func files() map[string][]*result.StepFile {
-	cut, few, failed, alone, even := stepstest.Default(), stepstest.Default(), stepstest.Default(), stepstest.Default(),
-		stepstest.Default()
+	cut, failed := stepstest.Default(), stepstest.Default()
 	cut.Edit = stepstest.CutOff(6, 12)
-	few.Rounds = 4
 	failed.Groups = failed.Groups[:1]
 	failed.Edit = func(f *result.StepFile) {
 		for i := range f.Records {
@@ -64,22 +62,6 @@ func files() map[string][]*result.StepFile {
 		f.Records[1].Status, f.Records[1].Reason, f.Records[1].Check = result.Wrong, "",
 			result.Check{Result: "wrong", Wrong: 3, First: &result.Wrong1{Rank: 1, Host: "node17", Index: 7, Want: "3",
 				Got: "-1"}}
-	}
-	alone.World, alone.Groups = 1, alone.Groups[1:]
-	alone.Edit = func(f *result.StepFile) {
-		for i, rounds := range f.Rounds {
-			for k := range rounds {
-				rounds[k] = step.Round{Compute: 0.1, Sequential: 0.1, Overlapped: 0.1, ComputeAlone: 0.1, ComputeBusy: 0.1}
-			}
-			*f.Records[i].Figures = step.FiguresOf(rounds)
-		}
-	}
-	even.Groups = even.Groups[:1]
-	even.Edit = func(f *result.StepFile) {
-		for i := range f.Rounds {
-			f.Rounds[i] = f.Rounds[0]
-			*f.Records[i].Figures = step.FiguresOf(f.Rounds[0])
-		}
 	}
 	more := stepstest.Default()
 	more.Launch = 1
@@ -91,8 +73,8 @@ func files() map[string][]*result.StepFile {
 		}
 	}
 	return map[string][]*result.StepFile{
-		"everything": {everything().File()}, "cut off": {cut.File()}, "few rounds": {few.File()}, "failed": {failed.File()},
-		"alone": {alone.File()}, "even": {even.File()}, "resumed": {more.File(), cut.File()}, "rest": {more.File()},
+		"everything": {everything().File()}, "cut off": {cut.File()}, "failed": {failed.File()},
+		"resumed": {more.File(), cut.File()},
 	}
 }
 

@@ -18,20 +18,8 @@ func Bucket(c step.Cap) string {
 	return coll.FormatSize(int64(c), true)
 }
 
-// Title is what all points of a group share, in the words of rank's flags.
-func (g *Group) Title() string { return strings.Join(g.words(), ", ") }
-
-func (g *Group) words() []string {
-	p := g.Point
-	words := []string{p.Strategy.String(), p.Type.String()}
-	if p.Compression != (step.Compression{}) {
-		words = append(words, "compression "+p.Compression.String()+" (MODELLED)")
-	}
-	if p.Progress != 0 {
-		words = append(words, "progress "+p.Progress.String())
-	}
-	return words
-}
+// Title is what the points of the group share.
+func (g *Group) Title() string { return g.Point.GroupString() }
 
 // Library is what communicated: "mpi (Open MPI 4.1.4)".
 func (r *Run) Library() string {
@@ -50,19 +38,12 @@ func (g *Group) Mark(p *Point) string {
 	if !p.Timed() {
 		return string(p.Status)
 	}
-	switch s := g.Compared(p); s.Verdict {
-	case step.Best:
-		return "best"
-	case step.Least:
-		return "smallest median"
-	case step.NoDifference:
-		return "no difference"
-	case step.Slower:
-		return step.Percent(s.Slower.Value) + " slower"
-	case step.TooFewRounds:
-		return "too few rounds"
+	s := g.Compared(p)
+	if s.Verdict == step.Slower {
+		return units.Share(s.Slower.Value).String() + " slower"
 	}
-	return ""
+	return map[step.Verdict]string{step.Best: "best", step.Least: "smallest median", step.NoDifference: "no difference",
+		step.TooFewRounds: "too few rounds"}[s.Verdict]
 }
 
 // Reasons are why a point has no figures, or not all of them.
@@ -75,14 +56,16 @@ func (p *Point) Reasons() (all []string) {
 		all = append(all, text)
 	}
 	if w := p.Check.First; w != nil {
-		all = append(all, fmt.Sprintf("%s wrong; first on rank %d, host %s, index %d: wanted %s, found %s", units.Count(int(p.Check.Wrong), "element"), w.Rank, w.Host, w.Index, w.Want, w.Got))
+		all = append(all, fmt.Sprintf("%s wrong; first on rank %d, host %s, index %d: wanted %s, found %s",
+			units.Count(int(p.Check.Wrong), "element"), w.Rank, w.Host, w.Index, w.Want, w.Got))
 	}
 	return all
 }
 
 // About is what was trained, in a line: the model with its size and where its numbers come from.
 func About(s *result.Step) string {
-	text := fmt.Sprintf("training step of %s: %s parameters in %s", s.Model, grouped(s.Params), units.Count(s.Layers, "layer"))
+	text := fmt.Sprintf("training step of %s: %s parameters in %s", s.Model, units.Grouped(s.Params),
+		units.Count(s.Layers, "layer"))
 	if s.About != "" {
 		text += "; " + s.About
 	}
@@ -91,7 +74,8 @@ func About(s *result.Step) string {
 
 // How is what computed and what the first bucket was, in a line.
 func How(s *result.Step) string {
-	words := []string{fmt.Sprintf("computing by %s: asked for %s forward, %s backward", s.Computing, units.SignedDuration(s.Forward), units.SignedDuration(s.Backward))}
+	words := []string{fmt.Sprintf("computing by %s: asked for %s forward, %s backward", s.Computing,
+		units.SignedDuration(s.Forward), units.SignedDuration(s.Backward))}
 	if s.Optimizer > 0 {
 		words = append(words, units.SignedDuration(s.Optimizer)+" optimizer")
 	}
@@ -110,13 +94,4 @@ func (p *Point) Bytes() (sum int64) {
 		sum += op.Bytes
 	}
 	return sum
-}
-
-// grouped writes a number with commas.
-func grouped(n int64) string {
-	text := fmt.Sprint(n)
-	for i := len(text) - 3; i > 0 && text[i-1] != '-'; i -= 3 {
-		text = text[:i] + "," + text[i:]
-	}
-	return text
 }

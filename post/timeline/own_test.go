@@ -19,8 +19,8 @@ func drawnPlan(r *rand.Rand) *steps.Plan {
 	p := &steps.Plan{Model: "drawn", World: []int{1, 2, 5, 64}[r.IntN(4)],
 		Point: steps.Point{Strategy: steps.DDP, Bucket: steps.All, Type: coll.Float32}}
 	for range 1 + r.IntN(5) {
-		work := steps.Work(1 + r.IntN(4))
-		p.Segments = append(p.Segments, steps.Segment{Name: work.String() + " all_reduce::layer<4>(int)", Work: work})
+		work := []steps.Work{steps.Forward, steps.Backward, steps.Optimizer}[r.IntN(3)]
+		p.Segments = append(p.Segments, steps.Segment{Name: string(work) + " all_reduce::layer<4>(int)", Work: work})
 	}
 	for i := range r.IntN(6) {
 		p.Ops = append(p.Ops, steps.Op{Name: fmt.Sprintf("bucket %d", i), Collective: kinds[r.IntN(len(kinds))],

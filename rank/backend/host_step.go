@@ -18,19 +18,13 @@ import (
 	"busbar/rank/launch"
 )
 
-const (
-	// calibrateTime is how long all ranks compute at once to find out how fast they are.
-	calibrateTime = 300 * time.Millisecond
-	// copyBytes is more than the last cache that a core has a share in, and little enough for a host with a rank for
-	// each core.
-	copyBytes = 128 << 20
-)
+// calibrateTime is how long all ranks compute at once to find out how fast they are.
+const calibrateTime = 300 * time.Millisecond
 
 // hostComputing is the threads of a rank that compute on a host.
 type hostComputing struct {
-	crew   *program.Crew
-	speed  float64 // units of work in a second
-	copies float64 // B/s; 0: nothing is priced by it
+	crew  *program.Crew
+	speed float64 // units of work in a second
 }
 
 // Computing implements Trainer. Every rank is given the same work, as in a training, so the slowest rank's speed says
@@ -48,22 +42,15 @@ func (b *hostBackend) Computing() (Computing, error) {
 	if err := b.w.Group.Barrier(); err != nil {
 		return nil, err
 	}
-	if b.h.Options.Compute.Copies {
-		if c.copies, err = crew.CopyRate(copyBytes); err != nil {
-			return nil, exit.Environmentf("the copy rate cannot be measured, by which --compress is priced: %v", err)
-		}
-	}
-	slowest := []float64{-c.speed, -c.copies}
+	slowest := []float64{-c.speed}
 	if err := b.w.Max(slowest); err != nil {
 		return nil, err
 	}
-	c.speed, c.copies = -slowest[0], -slowest[1]
+	c.speed = -slowest[0]
 	return c, nil
 }
 
 func (c *hostComputing) String() string { return units.Count(c.crew.Threads(), "thread") + " of FMA" }
-
-func (c *hostComputing) CopyRate() float64 { return c.copies }
 
 func (c *hostComputing) Close() error {
 	c.crew.Close()

@@ -17,7 +17,6 @@ type gpuComputing struct {
 	fma    *cudart.FMA  // nil where cuBLAS computes
 	what   string
 	rate   cudart.Rate
-	copies float64 // B/s; 0: nothing is priced by it
 	notes  []string
 }
 
@@ -129,9 +128,6 @@ func (c *gpuComputing) sizeGEMM() error {
 	return nil
 }
 
-// rehearsalCopy is what copies are measured with where the device's memory is the host's.
-const rehearsalCopy = 4 << 20
-
 // calibrate measures while all ranks do. The slowest rank's rate is taken for all: as in a training each is given the
 // same work, and a rank whose GPU is slower is not spared. Collective.
 func (c *gpuComputing) calibrate() (err error) {
@@ -146,15 +142,7 @@ func (c *gpuComputing) calibrate() (err error) {
 		return err
 	}
 	c.rate = cudart.Rate{Each: slowest[0], Fixed: slowest[1]}
-	if !c.b.l.h.Options.Compute.Copies {
-		return nil
-	}
-	bytes := int64(0)
-	if c.b.l.Simulated() {
-		bytes = rehearsalCopy
-	}
-	c.copies, err = c.stream.CopyRate(bytes)
-	return err
+	return nil
 }
 
 func (c *gpuComputing) work() cudart.Work {
@@ -169,9 +157,6 @@ func (c *gpuComputing) String() string { return c.what }
 
 // Calibration implements Calibrated.
 func (c *gpuComputing) Calibration() (unit, start float64) { return c.rate.Each, c.rate.Fixed }
-
-// CopyRate implements Computing.
-func (c *gpuComputing) CopyRate() float64 { return c.copies }
 
 // end returns when all that was to be computed is; at once where nothing computes.
 func (c *gpuComputing) end() error {

@@ -21,5 +21,4 @@ type ComputeOptions struct {
 	Poll    time.Duration // between two calls that test, where they poll
 	Threads int           // that compute, on a host
 	Kernel  string        // that computes on a GPU: auto, gemm, fma
-	Copies  bool          // something is priced by the rate at which memory is copied
 }

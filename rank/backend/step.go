@@ -23,9 +23,6 @@ type Trainer interface {
 type Computing interface {
 	// String is what it is, for people: "1 thread of FMA", "FMA kernels".
 	String() string
-	// CopyRate is how fast memory is copied, in bytes per second, reading and writing counted once: what modelled
-	// compression is priced by; 0 where nothing is.
-	CopyRate() float64
 	Close() error
 }
 

@@ -2,7 +2,6 @@ package listing
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -29,22 +28,16 @@ func (l *list) steps(size int, source string) {
 
 // stepWorld writes the points of a world and their operations.
 func (l *list) stepWorld(library string, n int) error {
-	w, err := l.p.StepWorld(library, n, 0)
+	w, err := l.p.StepWorld(library, n)
 	if err != nil {
 		return err
 	}
 	l.printf("#\n# world %d on %s\n#    bucket  ops   smallest    largest   together     memory\n", n, library)
 	section := ""
-	var impossible error
 	for i, point := range w.Points {
 		if g := point.GroupString(); g != section {
 			section = g
-			l.printf("# %s%s\n", g, screen.Modelled(point))
-		}
-		if err := point.Impossible(); err != nil {
-			l.printf("%11s unsupported\n", point.Bucket)
-			impossible = err
-			continue
+			l.printf("# %s\n", g)
 		}
 		least, most, all, err := opBytes(w.Plans[i])
 		if err != nil {
@@ -52,9 +45,6 @@ func (l *list) stepWorld(library string, n int) error {
 		}
 		l.printf("%11s %4d %10s %10s %10s %10s\n", point.Bucket, len(w.Plans[i].Ops),
 			units.Binary(least), units.Binary(most), units.Binary(all), units.Binary(w.Plans[i].Bytes))
-	}
-	if impossible != nil {
-		w.Same = append(w.Same, "unsupported: "+impossible.Error())
 	}
 	for _, text := range append(w.Same, l.duration(w.Points)) {
 		l.wrapped("", text)
@@ -65,20 +55,15 @@ func (l *list) stepWorld(library string, n int) error {
 // duration states how long points take, as far as that is known before.
 func (l *list) duration(points []step.Point) string {
 	s := l.p.Sweep
-	text := units.Count(len(points), "point")
-	possible := slices.DeleteFunc(slices.Clone(points), func(p step.Point) bool { return p.Impossible() != nil })
-	if len(possible) < len(points) {
-		text = fmt.Sprintf("%s, of which %d can be measured", text, len(possible))
-	}
-	text += "; "
+	text := units.Count(len(points), "point") + "; "
 	if s.Iterations > 0 {
 		return text + units.Count(s.Iterations, "round") + " of four steps each"
 	}
 	text += fmt.Sprintf("about %s at %s a point, and what checks and slow rounds take",
-		roundTime(time.Duration(len(possible))*s.Budget), s.Budget)
+		roundTime(time.Duration(len(points))*s.Budget), s.Budget)
 	if l.p.Options.Flags.Budget == nil {
 		most := 0
-		for _, group := range step.Groups(possible) {
+		for _, group := range step.Groups(points) {
 			most = max(most, len(group))
 		}
 		text += fmt.Sprintf("; longer where %d rounds take longer, which it takes to compare the buckets "+

@@ -5,7 +5,6 @@ package plan
 import (
 	"cmp"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -45,7 +44,6 @@ type StepOptions struct {
 	Buckets    []step.Cap
 	First      int64 // bytes of DDP's first bucket
 	Strategies []step.Strategy
-	Compress   []step.Compression
 	Progress   []step.Progress // empty: the library's default
 	Compute    time.Duration   // of forward and backward together; 0: the model's own
 	NoTrace    bool
@@ -59,7 +57,6 @@ const PollInterval = 200 * time.Microsecond
 func Defaults() Options {
 	return Options{Average: bench.Max, Cycles: 1, Deadline: time.Minute, Out: "results",
 		Step: StepOptions{Buckets: step.Caps(), First: step.FirstBucket, Strategies: []step.Strategy{step.DDP},
-			Compress:       []step.Compression{{}},
 			ComputeOptions: backend.ComputeOptions{Poll: PollInterval, Threads: 1, Kernel: "auto"}}}
 }
 
@@ -67,8 +64,6 @@ func Defaults() Options {
 func (o *Options) ForBackend() backend.Options {
 	b := o.Options
 	b.Compute = o.Step.ComputeOptions
-	// Measuring the rate at which memory is copied takes memory of every rank.
-	b.Compute.Copies = slices.ContainsFunc(o.Step.Compress, step.Compression.ByCopies)
 	return b
 }
 

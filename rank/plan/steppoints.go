@@ -63,18 +63,13 @@ func (o *Options) StepPoints(backend string) (points []step.Point) {
 	}
 	ways := o.Step.waysFor(backend)
 	if len(ways) == 0 {
-		ways = []step.Progress{0}
+		ways = []step.Progress{""}
 	}
 	for _, s := range o.Step.Strategies {
 		for _, t := range types {
-			for _, c := range o.Step.Compress {
-				for _, w := range ways {
-					for _, b := range o.Step.Buckets {
-						points = append(
-							points,
-							step.Point{Strategy: s, Bucket: b, Type: t, Compression: c, Progress: w},
-						)
-					}
+			for _, w := range ways {
+				for _, b := range o.Step.Buckets {
+					points = append(points, step.Point{Strategy: s, Bucket: b, Type: t, Progress: w})
 				}
 			}
 		}

@@ -93,7 +93,7 @@ func (p *Plan) trySteps() error {
 	}
 	for _, n := range p.Worlds {
 		for _, b := range p.Backends {
-			if _, err := p.StepWorld(b, n, 0); err != nil {
+			if _, err := p.StepWorld(b, n); err != nil {
 				return err
 			}
 		}
@@ -104,26 +104,21 @@ func (p *Plan) trySteps() error {
 // StepWorld is the points of a backend in one world.
 type StepWorld struct {
 	Points []step.Point
-	Plans  []*step.Plan // by point; nil where the point is impossible
+	Plans  []*step.Plan // by point
 	Same   []string     // sentences: which caps are left out since they give the buckets of another
 }
 
 // StepWorld plans the points of a backend in a world, without those whose buckets are the same as those of an earlier
-// cap. copyRate is how fast memory is copied, in bytes per second; 0: unknown.
-func (p *Plan) StepWorld(backend string, world int, copyRate float64) (w StepWorld, err error) {
+// cap.
+func (p *Plan) StepWorld(backend string, world int) (w StepWorld, err error) {
 	asked := p.Options.StepPoints(backend)
 	var twins []capTwins
 	for _, point := range asked {
-		if point.Impossible() != nil {
-			w.Points, w.Plans = append(w.Points, point), append(w.Plans, nil)
-			continue
-		}
-		plan, err := step.NewPlan(p.Step.Model, point, world,
-			step.Options{First: p.Options.Step.First, CopyRate: copyRate})
+		plan, err := step.NewPlan(p.Step.Model, point, world, step.Options{First: p.Options.Step.First})
 		if err != nil {
 			return w, exit.With(exit.Usage, fmt.Errorf("--step: %w", err))
 		}
-		i := slices.IndexFunc(w.Plans, func(other *step.Plan) bool { return other != nil && other.Same(plan) })
+		i := slices.IndexFunc(w.Plans, func(other *step.Plan) bool { return other.Same(plan) })
 		if i < 0 {
 			w.Points, w.Plans = append(w.Points, point), append(w.Plans, plan)
 			continue

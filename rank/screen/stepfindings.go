@@ -32,13 +32,6 @@ func (s *Screen) report(all ...notice.Notice) {
 	}
 }
 
-// ReportProgress prints whether communication progresses without library calls, where that was measured. Rank 0 only.
-func (s *Screen) ReportProgress(points []step.Point, rounds [][]step.Round) {
-	for _, p := range step.Progresses(points, rounds) {
-		s.report(p.Notice())
-	}
-}
-
 // stepFarewell says what the figures are not, and what to do next.
 func (s *Screen) stepFarewell() {
 	for _, mark := range s.marks {
@@ -56,8 +49,5 @@ func (s *Screen) markSteps(r *result.Run, points []step.Point) {
 	}
 	if r.Rehearse {
 		mark("SIMULATED: no device was measured, and these values are not about hardware")
-	}
-	if slices.ContainsFunc(points, func(p step.Point) bool { return p.Compression != step.Compression{} }) {
-		mark("MODELLED compression: smaller messages were sent, and computing took the time of compression")
 	}
 }

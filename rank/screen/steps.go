@@ -64,7 +64,6 @@ func (s *Screen) StepRow(r *result.StepRecord) {
 	}
 	if section := r.GroupString(); section != s.section {
 		s.section = section
-		section += Modelled(r.Point)
 		fmt.Fprintf(s.out, "#\n# %s\n%s", section, stepColumns)
 	}
 	left := fmt.Sprintf("%8s ", r.Bucket)
@@ -112,12 +111,4 @@ func ModelLine(m *step.Model) string {
 		text += fmt.Sprintf(", optimizer %s", units.Duration(m.Optimizer))
 	}
 	return text
-}
-
-// Modelled marks what is not the real thing.
-func Modelled(p step.Point) string {
-	if p.Compression == (step.Compression{}) {
-		return ""
-	}
-	return ": MODELLED, nothing is compressed"
 }

@@ -99,7 +99,7 @@ func (g *stepGroup) bindOne(r *stepRun) error {
 
 // train binds a plan on this rank, if its library goes on in that way.
 func (s *stepSession) train(p *step.Plan) (backend.Training, error) {
-	if w := p.Point.Progress; w != 0 {
+	if w := p.Point.Progress; w != "" {
 		has := s.trainer.Progress()
 		if !slices.Contains(has, w) {
 			return nil, &bench.UnsupportedError{Cause: notice.ProgressUnsupported{

@@ -73,11 +73,6 @@ func (g *stepGroup) record(r *stepRun) *result.StepRecord {
 		})
 	}
 	if record.Status == result.OK {
-		for _, s := range r.plan.Segments {
-			if s.Work == step.Compress {
-				record.Modelled += s.Seconds()
-			}
-		}
 		f := step.FiguresOf(r.rounds)
 		record.Figures, record.Stop = &f, g.stop.reason
 		record.Warnings.Add(wrongPace(r.plan, f)...)
@@ -116,7 +111,7 @@ func (s *stepSession) keepStep(r *stepRun, record *result.StepRecord) error {
 // skippedSteps returns the records of all points of a world, skipped for a reason, and completes the header. Rank 0
 // only.
 func (r *Run) skippedSteps(header *result.Run, lib backend.Library, n int, why notice.Fact) ([]result.Entry, error) {
-	w, err := r.Plan.StepWorld(lib.Name(), n, 0)
+	w, err := r.Plan.StepWorld(lib.Name(), n)
 	if err != nil {
 		return nil, err
 	}

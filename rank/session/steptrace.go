@@ -121,7 +121,7 @@ func timelineOf(p *step.Plan, spans program.Spans, rank int) *result.StepTimelin
 	}
 	t := &result.StepTimeline{Rank: rank, Span: float64(last-first) / 1e9}
 	for i, s := range p.Segments {
-		t.Segments = append(t.Segments, from(spans.Segments[i], s.Name, s.Work.String()))
+		t.Segments = append(t.Segments, from(spans.Segments[i], s.Name, string(s.Work)))
 	}
 	for i, o := range p.Ops {
 		t.Ops = append(t.Ops, from(spans.Ops[i], o.Name, ""))

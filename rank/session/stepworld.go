@@ -7,7 +7,6 @@ import (
 
 	"busbar/internal/bench"
 	"busbar/internal/notice"
-	"busbar/internal/result"
 	"busbar/internal/step"
 	"busbar/rank/backend"
 	"busbar/rank/exit"
@@ -82,25 +81,15 @@ func (w *worldRun) openSteps(lib backend.Library) (*stepSession, error) {
 
 // planPoints makes the plans of all points, and memory for those that fit.
 func (s *stepSession) planPoints() error {
-	rate := []float64{-s.computing.CopyRate()}
-	if err := s.world.Max(rate); err != nil { // the slowest rank's, so that plans are equal
-		return err
-	}
-	planned, err := s.run.Plan.StepWorld(s.lib.Name(), s.world.Size, -rate[0])
+	planned, err := s.run.Plan.StepWorld(s.lib.Name(), s.world.Size)
 	if err != nil {
 		return err
 	}
 	s.same = planned.Same
 	own := make([]float64, len(planned.Points))
 	for i, plan := range planned.Plans {
-		p := &stepPoint{n: i + 1, Point: planned.Points[i], plan: plan}
-		if plan == nil {
-			p.verdict = bench.Verdict{Status: result.Unsupported,
-				Cause: notice.LibraryLacks{Problem: p.Impossible().Error()}}
-		} else {
-			own[i] = float64(plan.Bytes)
-		}
-		s.points = append(s.points, p)
+		own[i] = float64(plan.Bytes)
+		s.points = append(s.points, &stepPoint{n: i + 1, Point: planned.Points[i], plan: plan})
 	}
 	rooms, err := s.makeRoom(own)
 	if err != nil {
@@ -210,7 +199,6 @@ func (s *stepSession) close(over bool) error {
 	if err := s.backend.Close(); err != nil || s.world.Rank != 0 {
 		return err
 	}
-	s.run.Screen.ReportProgress(s.bare(), s.rounds)
 	s.run.tally.over = over
 	return s.endFiles()
 }

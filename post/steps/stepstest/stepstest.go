@@ -19,14 +19,6 @@ import (
 // Caps are the buckets of a made-up run.
 var Caps = []step.Cap{1 << 20, 5 << 20, 25 << 20, step.All}
 
-// Groups are points without a bucket: gradients as they are, with and without progress.
-func Groups() []step.Point {
-	return []step.Point{
-		{Strategy: step.DDP, Type: coll.Float32, Progress: step.NoCalls},
-		{Strategy: step.DDP, Type: coll.Float32, Progress: step.Poll},
-	}
-}
-
 // Run is a made-up run, whose fields may be changed before it is made.
 type Run struct {
 	Backend   string
@@ -40,7 +32,12 @@ type Run struct {
 }
 
 // Default is a run over MPI, with figures for all points.
-func Default() Run { return Run{Backend: "mpi", World: 4, Rounds: 24, Groups: Groups()} }
+func Default() Run {
+	return Run{Backend: "mpi", World: 4, Rounds: 24, Groups: []step.Point{
+		{Strategy: step.DDP, Type: coll.Float32, Progress: step.NoCalls},
+		{Strategy: step.DDP, Type: coll.Float32, Progress: step.Poll},
+	}}
+}
 
 // File is what would be read of the run.
 func (r Run) File() *result.StepFile {
@@ -50,7 +47,10 @@ func (r Run) File() *result.StepFile {
 		Launch:   fmt.Sprint("launch-", r.Launch),
 		Campaign: fmt.Sprint("campaign-", r.Launch), Start: start, Tool: "busbar 0.1.0",
 		Command: []string{"rank", "--step", "resnet50"}, Rehearse: r.Rehearsed,
-		Backend: result.Backend{Name: r.Backend, Library: "Open MPI 4.1.4"}, World: r.World, Nodes: 1, RanksPerNode: r.World,
+		Backend: result.Backend{
+			Name:    r.Backend,
+			Library: "Open MPI 4.1.4",
+		}, World: r.World, Nodes: 1, RanksPerNode: r.World,
 		Device:  "cpu (Example E-1234)",
 		Machine: result.Machine{Host: "node17"}, Sweep: result.Sweep{Name: "resnet50"},
 		Method: result.Method{Warmup: 2, Average: "max over ranks"},
@@ -58,7 +58,10 @@ func (r Run) File() *result.StepFile {
 			Forward: 0.04, Backward: 0.08, First: 1 << 20, Computing: "1 thread of FMA", Interval: 200e-6},
 	}}
 	for i := range r.World {
-		f.Ranks = append(f.Ranks, result.Rank{Kind: result.KindRank, Rank: i, Host: "node17", LocalRank: i, PID: 1000 + i})
+		f.Ranks = append(
+			f.Ranks,
+			result.Rank{Kind: result.KindRank, Rank: i, Host: "node17", LocalRank: i, PID: 1000 + i},
+		)
 	}
 	rnd := rand.New(rand.NewPCG(uint64(r.Launch), 7))
 	for _, g := range r.Groups {
@@ -77,24 +80,16 @@ func (r Run) File() *result.StepFile {
 
 // point adds a point with its rounds: more operations cost more latency, and hide more.
 func (r Run) point(f *result.StepFile, p step.Point, ops int, rnd *rand.Rand) {
-	slower := max(r.Slower, 1)
-	compute, comm := 0.12, slower*(0.06+0.0004*float64(ops))
-	switch p.Type.Size() {
-	case 2:
-		comm /= 2
-	case 1:
-		comm /= 4
+	compute, comm := 0.12, max(r.Slower, 1)*(0.06+0.0004*float64(ops))*min(1, float64(p.Type.Size())/4)
+	if p.Compression != "" {
+		compute, comm = 0.13, comm/8
 	}
-	modelled := 0.0
-	if p.Compression != (step.Compression{}) {
-		modelled, comm = 0.01, comm/8
-	}
-	hides := map[step.Progress]float64{step.NoCalls: 0.04, step.Poll: 0.8, step.Thread: 0.9, 0: 0.95}[p.Progress]
+	hides := map[step.Progress]float64{step.NoCalls: 0.04, step.Poll: 0.8, step.Thread: 0.9, "": 0.95}[p.Progress]
 	hides *= 1 - 1/float64(ops)
+	noise := func() float64 { return 1 + 0.01*rnd.NormFloat64() }
 	var rounds []step.Round
 	for range r.Rounds {
-		noise := func() float64 { return 1 + 0.01*rnd.NormFloat64() }
-		t := step.Round{Compute: (compute + modelled) * noise(), Comm: comm * noise()}
+		t := step.Round{Compute: compute * noise(), Comm: comm * noise()}
 		t.Sequential = t.Compute + t.Comm*noise()
 		t.Overlapped = t.Compute*1.01 + (1-hides)*t.Comm*noise()
 		t.ComputeAlone, t.ComputeBusy = t.Compute*0.99, t.Compute*0.99*(1+0.08*hides)
@@ -103,32 +98,26 @@ func (r Run) point(f *result.StepFile, p step.Point, ops int, rnd *rand.Rand) {
 		rounds = append(rounds, t)
 	}
 	figures := step.FiguresOf(rounds)
-	n := len(f.Run.Step.Points)
-	record := result.StepRecord{Kind: result.KindStep, N: n, Run: f.Run.ID, At: "2026-03-01T12:00:10Z", Point: p,
-		Status: result.OK, Modelled: modelled, Figures: &figures, Stop: "precision",
+	record := result.StepRecord{Kind: result.KindStep, N: len(f.Run.Step.Points), Run: f.Run.ID, Point: p,
+		At: "2026-03-01T12:00:10Z", Status: result.OK, Figures: &figures, Stop: "precision",
 		Check: result.Check{Result: "ok", Rounds: 1}}
+	forward := 0.12 / 3 // then a segment of the backward pass for each operation, which begins behind it
+	t := &result.StepTimeline{Segments: []result.StepSpan{{Name: "forward", Work: "forward", End: forward}}}
+	now, free := forward, 0.0
 	for i := range ops {
-		record.Ops = append(record.Ops, result.StepOp{Name: fmt.Sprintf("bucket %d", i+1), Collective: "all_reduce",
+		name := fmt.Sprintf("bucket %d", i+1)
+		record.Ops = append(record.Ops, result.StepOp{Name: name, Collective: "all_reduce",
 			Bytes: 102228128 / int64(ops), Layers: 161 / ops})
-	}
-	record.Timeline = timeline(compute, comm*(1-hides)/float64(ops), ops)
-	f.Rounds, f.Records = append(f.Rounds, rounds), append(f.Records, record)
-}
-
-// timeline is a step whose backward pass is as many segments as there are operations, each of which begins behind one.
-func timeline(compute, each float64, ops int) *result.StepTimeline {
-	t := &result.StepTimeline{Segments: []result.StepSpan{{Name: "forward", Work: "forward", End: compute / 3}}}
-	now, free := compute/3, 0.0
-	for i := range ops {
-		end := now + compute*2/3/float64(ops)
-		t.Segments = append(t.Segments, result.StepSpan{Name: fmt.Sprintf("backward %d", i+1), Work: "backward", Start: now,
-			End: end})
+		end := now + 2*forward/float64(ops)
+		t.Segments = append(t.Segments, result.StepSpan{Name: fmt.Sprintf("backward %d", i+1), Work: "backward",
+			Start: now, End: end})
 		start := max(end, free)
-		free, now = start+each, end
-		t.Ops = append(t.Ops, result.StepSpan{Name: fmt.Sprintf("bucket %d", i+1), Start: start, End: free})
+		free, now = start+comm*(1-hides)/float64(ops), end
+		t.Ops = append(t.Ops, result.StepSpan{Name: name, Start: start, End: free})
 	}
 	t.Span = max(now, free)
-	return t
+	record.Timeline = t
+	f.Rounds, f.Records = append(f.Rounds, rounds), append(f.Records, record)
 }
 
 // Save writes a file as rank does into a folder, and returns its path.
