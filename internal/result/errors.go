@@ -7,48 +7,20 @@ import (
 	"busbar/internal/notice"
 )
 
-// ForeignError says that a file is not one that busbar's rank writes.
-type ForeignError struct {
-	Path   string
-	Reason string
+// FileError is that a file cannot be read as results.
+type FileError struct {
+	Path string
+	What notice.Fact // NotResults, NewerFormat, FileEmpty, HeaderTorn
 }
 
-func (e *ForeignError) Error() string {
-	return notice.InFile(e.Path, 0, e.Fact()).Text()
-}
+func (e *FileError) Error() string { return notice.InFile(e.Path, 0, e.What).Full() }
 
 // Fact is what the error states.
-func (e *ForeignError) Fact() notice.Fact { return notice.NotResults{Problem: e.Reason} }
+func (e *FileError) Fact() notice.Fact { return e.What }
 
-// SchemaError says that a file was written by a newer busbar.
-type SchemaError struct {
-	Path   string
-	Schema int // the file's
-}
-
-func (e *SchemaError) Error() string {
-	return notice.InFile(e.Path, 0, e.Fact()).Full()
-}
-
-// Fact is what the error states.
-func (e *SchemaError) Fact() notice.Fact { return notice.NewerFormat{Format: e.Schema, Reads: Schema} }
-
-// HeaderError says that a file ends within its first line, so that nothing in it can be used.
-type HeaderError struct {
-	Path  string
-	Empty bool // not even a first byte
-}
-
-func (e *HeaderError) Error() string {
-	return notice.InFile(e.Path, 0, e.Fact()).Full()
-}
-
-// Fact is what the error states.
-func (e *HeaderError) Fact() notice.Fact {
-	if e.Empty {
-		return notice.FileEmpty{}
-	}
-	return notice.HeaderTorn{}
+// HeaderTorn reports whether the file ends within its first line, so that nothing was measured.
+func (e *FileError) HeaderTorn() bool {
+	return e.What == notice.FileEmpty{} || e.What == notice.HeaderTorn{}
 }
 
 // NotFoundError says that no results file was found.

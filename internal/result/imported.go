@@ -2,7 +2,8 @@ package result
 
 import (
 	"cmp"
-	"sort"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -85,15 +86,11 @@ func (r *Record) HasBusBW() bool {
 	return r.HasAlgBW() && (r.Imported == nil || r.World > 0 && r.Collective != coll.Other)
 }
 
-// statedWords are what the source says beside the fields: "busbw=1.23; #wrong=N/A".
-func statedWords(o *Origin) string {
-	if o == nil || len(o.Stated) == 0 {
-		return ""
+// statedText is what the source states beside the fields: "busbw=1.23; #wrong=N/A".
+func (o *Origin) statedText() string {
+	parts := make([]string, 0, len(o.Stated))
+	for _, k := range slices.Sorted(maps.Keys(o.Stated)) {
+		parts = append(parts, k+"="+o.Stated[k])
 	}
-	words := make([]string, 0, len(o.Stated))
-	for k, v := range o.Stated {
-		words = append(words, k+"="+v)
-	}
-	sort.Strings(words)
-	return strings.Join(words, "; ")
+	return strings.Join(parts, "; ")
 }

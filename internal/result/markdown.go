@@ -11,7 +11,8 @@ const markdownHead = `| backend | world | collective | type | op | placement | m
 |---|---:|---|---|---|---|---|---:|---:|---:|---:|---:|---|---|---|
 `
 
-func markdownRow(b []byte, run *Run, r *Record) []byte {
+func (row Row) markdown(b []byte) []byte {
+	run, r := row.Run, row.Record
 	var seconds, interval, algbw, busbw string
 	if t := r.Time; t != nil {
 		seconds = humanTime(t.Seconds)
@@ -39,8 +40,8 @@ func markdownRow(b []byte, run *Run, r *Record) []byte {
 	cells := []string{
 		run.Backend.Name, world, r.Operation(), ifAny(r.Type != 0, r.Type.String), r.Op.String(),
 		ifAny(r.Placement != 0, r.Placement.String),
-		ifAny(r.Mode != 0, r.Mode.String), coll.FormatSize(r.SizeBytes, true), seconds, interval, algbw, busbw, checkWord(r),
-		status, warningsOf(run, r),
+		ifAny(r.Mode != 0, r.Mode.String), coll.FormatSize(r.SizeBytes, true), seconds, interval, algbw, busbw, r.checked(),
+		status, row.warnings(),
 	}
 	for _, c := range cells {
 		b = append(append(append(b, "| "...), units.Markdown(c)...), ' ')

@@ -25,7 +25,7 @@ func csvRows(t *testing.T, o MergeOptions, files ...string) []map[string]string 
 		t.Fatal(err)
 	}
 	var b strings.Builder
-	n, err := d.WriteCSV(&b)
+	n, err := d.Write(Output{CSV, &b})
 	if err != nil {
 		t.Fatal(err)
 	}

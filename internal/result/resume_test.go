@@ -3,7 +3,6 @@ package result
 import (
 	"bytes"
 	"errors"
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -11,7 +10,6 @@ import (
 
 	"busbar/internal/coll"
 	"busbar/internal/notice"
-	"busbar/internal/step"
 )
 
 func TestResume(t *testing.T) {
@@ -67,8 +65,8 @@ func TestResume(t *testing.T) {
 		{Point("nccl", latency, 0), true},
 		{Point("nccl", sampleCase(t, coll.AllReduce, 16), 0), false},
 	} {
-		if done[c.point] != c.done {
-			t.Errorf("%v cycle %d of %s: done is %v", c.point.Case, c.point.Cycle, c.point.Backend, done[c.point])
+		if done.Has(c.point) != c.done {
+			t.Errorf("%v cycle %d of %s: done is %v", c.point.Case, c.point.Cycle, c.point.Backend, !c.done)
 		}
 	}
 	if len(done) != 3 {
@@ -133,9 +131,9 @@ func TestStepsAreResumed(t *testing.T) {
 	if len(past.Problems) > 0 {
 		t.Errorf("problems %v", past.Problems)
 	}
-	done, runs := past.StepsDone(run.Key())
-	if want := map[step.Point]bool{run.Step.Points[0]: true, run.Step.Points[1]: true}; !maps.Equal(done, want) ||
-		!slices.Equal(runs, []string{"run-1"}) {
+	done, runs := past.Done(run.Key())
+	if len(done) != 2 || !done.Has(StepPoint("nccl", run.Step.Points[0])) ||
+		!done.Has(StepPoint("nccl", run.Step.Points[1])) || !slices.Equal(runs, []string{"run-1"}) {
 		t.Errorf("done %v, runs %v", done, runs)
 	}
 	if cases, runs := past.Done(collectives.Key()); len(cases) != 1 || !slices.Equal(runs, []string{"run-2"}) {
@@ -153,21 +151,15 @@ func TestStepsAreResumed(t *testing.T) {
 		change(&other)
 		changed := run
 		changed.Step = &other
-		if done, runs := past.StepsDone(changed.Key()); len(done) > 0 || len(runs) > 0 {
+		if done, runs := past.Done(changed.Key()); len(done) > 0 || len(runs) > 0 {
 			t.Errorf("another %s is continued: %v", what, done)
 		}
 	}
-	silent := *run.Step
-	silent.Interval = 0
-	changed := run
-	changed.Step = &silent
-	if done, runs := past.StepsDone(changed.Key()); len(done) != 2 || len(runs) != 1 {
-		t.Errorf("a run in which nothing polls does not go with one that polls: %v, %v", done, runs)
-	}
 	fewer := *run.Step
 	fewer.Points = fewer.Points[1:2]
+	changed := run
 	changed.Step = &fewer
-	if done, _ := past.StepsDone(changed.Key()); !done[run.Step.Points[1]] {
+	if done, _ := past.Done(changed.Key()); !done.Has(StepPoint("nccl", run.Step.Points[1])) {
 		t.Error("a run of fewer points does not continue")
 	}
 }
@@ -190,10 +182,10 @@ func TestPastStepsAreRead(t *testing.T) {
 		t.Fatal(err)
 	}
 	past := ReadPast([]string{torn})
-	if done, _ := past.StepsDone(run.Key()); len(past.Problems) != 1 || len(done) != 2 {
+	if done, _ := past.Done(run.Key()); len(past.Problems) != 1 || len(done) != 2 {
 		t.Errorf("problems %v, done %v", past.Problems, done)
 	}
-	if done, _ := ReadPast([]string{imported}).StepsDone(run.Key()); len(done) > 0 {
+	if done, _ := ReadPast([]string{imported}).Done(run.Key()); len(done) > 0 {
 		t.Errorf("of another tool: %v", done)
 	}
 }

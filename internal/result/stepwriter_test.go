@@ -161,27 +161,15 @@ func TestStepsOfACutOffRun(t *testing.T) {
 	}
 }
 
-// A round that is damaged in the file of one point leaves the rounds of its group in step with each other.
-func TestDamagedRoundLeavesPairs(t *testing.T) {
-	run := sampleSteps()
-	lines := []any{run}
-	for k := 1; k <= 6; k++ {
-		for n := 1; n <= 2; n++ {
-			if n == 1 && k == 3 {
-				lines = append(lines, "{\"kind\":\"round\",\"n\":1,\"round\":3,\x00\n")
-				continue
-			}
-			lines = append(lines, StepRound{Kind: KindRound, N: n, Number: k, Round: sampleRound(float64(k) / 1000)})
-		}
+// TestRoundsBehindADamagedOne: what is at one place of the lists of a group was measured in one round.
+func TestRoundsBehindADamagedOne(t *testing.T) {
+	lines := []any{sampleSteps()}
+	for _, k := range []int{1, 2, 4, 5} {
+		lines = append(lines, StepRound{Kind: KindRound, N: 1, Number: k, Round: sampleRound(float64(k) / 1000)})
 	}
 	f := mustReadSteps(t, writeLines(t, t.TempDir(), "damaged.jsonl", lines...))
-	if len(f.Rounds[0]) != 5 || len(f.Rounds[1]) != 5 {
-		t.Fatalf("%d and %d rounds", len(f.Rounds[0]), len(f.Rounds[1]))
-	}
-	for i := range f.Rounds[0] {
-		if f.Rounds[0][i] != f.Rounds[1][i] {
-			t.Errorf("place %d holds %+v and %+v", i, f.Rounds[0][i], f.Rounds[1][i])
-		}
+	if len(f.Rounds[0]) != 2 || f.Rounds[0][1] != sampleRound(0.002) {
+		t.Errorf("rounds %+v", f.Rounds[0])
 	}
 }
 
@@ -194,10 +182,9 @@ func TestStepLinesThatCannotBeUsed(t *testing.T) {
 	}{
 		"point 0":      {StepRound{Kind: KindRound, N: 0, Number: 1}, "point 0, of 4"},
 		"point 5":      {StepRecord{Kind: KindStep, N: 5, Status: Failed, Point: run.Step.Points[0]}, "point 5, of 4"},
-		"round 0":      {StepRound{Kind: KindRound, N: 1, Number: 0}, "round 0"},
 		"no figures":   {StepRecord{Kind: KindStep, N: 1, Status: OK, Point: run.Step.Points[0]}, "without figures"},
 		"no status":    {StepRecord{Kind: KindStep, N: 1, Point: run.Step.Points[0]}, "no status"},
-		"a case":       {"{\"kind\":\"case\",\"n\":1}\n", "a case in a run of training steps"},
+		"a case":       {"{\"kind\":\"case\",\"n\":1}\n", `"unknown-line"`},
 		"negative":     {StepRound{Kind: KindRound, N: 1, Number: 1, Round: step.Round{Comm: -1}}, "a time of -1 s"},
 		"unknown kind": {"{\"kind\":\"later\"}\n", `"unknown-line"`},
 	} {
@@ -212,12 +199,12 @@ func TestStepLinesThatCannotBeUsed(t *testing.T) {
 	}
 	t.Run("collectives", func(t *testing.T) {
 		path := writeLines(t, t.TempDir(), "f.jsonl", sampleRun(), good)
-		var foreign *ForeignError
+		var foreign *FileError
 		if _, err := ReadSteps(path); !errors.As(err, &foreign) {
 			t.Errorf("a file of collectives: %v", err)
 		}
 		f := mustRead(t, path)
-		if len(f.Problems) != 1 || f.Points != 0 {
+		if len(f.Problems) != 2 || f.Problems[0].Fact != (notice.UnknownLine{Kind: KindRound}) || f.Points != 0 {
 			t.Errorf("a round among collectives: %+v", f.Problems)
 		}
 	})
@@ -237,8 +224,8 @@ func TestOddTimesOfSteps(t *testing.T) {
 		t.Fatal(err)
 	}
 	f := mustReadSteps(t, w.Path())
-	if len(f.Records) != 1 || len(f.Rounds[1]) != 0 || len(f.Records[0].Warnings) != 1 ||
-		f.Records[0].Warnings[0].Fact != (notice.ValueNotFinite{}) {
+	if len(f.Records) != 1 || len(f.Rounds[1]) != 0 || f.Records[0].Status != Failed ||
+		f.Records[0].Cause.Fact != (notice.ValueNotFinite{}) {
 		t.Errorf("read back %+v, rounds %v", f.Records, f.Rounds)
 	}
 }

@@ -279,3 +279,12 @@ func backendLine(b *Backend) string {
 	}
 	return line
 }
+
+func (v *textView) addEntry(e Entry) {
+	switch r := e.(type) {
+	case *Record:
+		v.add(r)
+	case *StepRecord:
+		v.addStep(r)
+	}
+}

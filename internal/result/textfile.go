@@ -30,15 +30,6 @@ func (t *textFile) change(how func(*textView)) {
 	how(t.view)
 }
 
-// moved says where the view belongs.
-func (t *textFile) moved(path string) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.path != path {
-		t.path, t.due = path, time.Time{}
-	}
-}
-
 // draw writes the view when it is due, or always. An error that was returned before is not returned again.
 func (t *textFile) draw(always bool) error {
 	t.mu.Lock()

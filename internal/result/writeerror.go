@@ -16,7 +16,7 @@ var ErrEnded = errors.New("the run has ended: nothing more is written to its fil
 type WriteError struct {
 	Path      string // the run's file
 	Kept      int    // records that are safe in Path; 0 when Gone
-	Gone      bool   // Path was removed and could not be put back: all records are in Rescue
+	Gone      bool   // Path was removed: all records are in Rescue
 	Rescue    string // file with the records that are not in Path; empty when there is none
 	Rescued   int    // records in Rescue
 	RescueErr error  // why there is no Rescue
@@ -26,7 +26,7 @@ type WriteError struct {
 func (e *WriteError) Error() string {
 	s := fmt.Sprintf("%s: cannot write: %v; %s safe in it", e.Path, plain(e.Err), records(e.Kept))
 	if e.Gone {
-		s = fmt.Sprintf("%s: was removed and cannot be put back: %v", e.Path, plain(e.Err))
+		s = fmt.Sprintf("%s: was removed while the run was writing it", e.Path)
 	}
 	if e.Rescue == "" {
 		return s + fmt.Sprintf("; what came after is lost, for it could not be written elsewhere either: %v", e.RescueErr)

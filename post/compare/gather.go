@@ -96,7 +96,7 @@ func gatherCollectives(ctx context.Context, sides []*side, pool *result.Dataset)
 		if again {
 			lacking = &analysis.Incomparable{} // they are counted
 		}
-		return data.EachInTable(func(row result.Row) error {
+		return data.Each(func(row result.Row) error {
 			if s := sideOf[row.Run.ID]; s != nil && !lacking.Add(row) {
 				g.add(s, row)
 			}
