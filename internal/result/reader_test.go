@@ -163,7 +163,7 @@ func FuzzRead(f *testing.F) {
 				t.Errorf("an unsound record: %+v", r)
 			}
 		}
-		if err := WriteText(new(strings.Builder), &file.Run, file.Ranks, file.Records, file.End); err != nil {
+		if err := writeText(new(strings.Builder), &file.Run, file.Ranks, file.Records, file.End); err != nil {
 			t.Error(err)
 		}
 		d, err := Merge([]string{path}, MergeOptions{})

@@ -1,11 +1,9 @@
 package result
 
 import (
-	"bytes"
-	"errors"
 	"os"
-	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"busbar/internal/coll"
@@ -105,7 +103,7 @@ func TestUnfit(t *testing.T) {
 }
 
 // TestStepsAreResumed: points of training steps that are ok count for a run with the same key, rounds without a record
-// do not, and runs of collectives and of steps do not continue each other.
+// do not, what another tool measured does not, and runs of collectives and of steps do not continue each other.
 func TestStepsAreResumed(t *testing.T) {
 	dir := t.TempDir()
 	run := sampleSteps()
@@ -127,8 +125,15 @@ func TestStepsAreResumed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	past := ReadPast(files)
-	if len(past.Problems) > 0 {
+	text, err := os.ReadFile(w.Path())
+	if err != nil {
+		t.Fatal(err)
+	}
+	imported := writeLines(t, dir, "imported.jsonl", strings.Replace(
+		strings.ReplaceAll(string(text), "run-1", "run-0"), `"step":{`, `"imported":{},"step":{`, 1))
+	torn := writeLines(t, dir, "torn.jsonl", string(text)+`{"kind":"rou`)
+	past := ReadPast(append(files, imported, torn))
+	if len(past.Problems) != 1 {
 		t.Errorf("problems %v", past.Problems)
 	}
 	done, runs := past.Done(run.Key())
@@ -161,31 +166,5 @@ func TestStepsAreResumed(t *testing.T) {
 	changed.Step = &fewer
 	if done, _ := past.Done(changed.Key()); !done.Has(StepPoint("nccl", run.Step.Points[1])) {
 		t.Error("a run of fewer points does not continue")
-	}
-}
-
-// TestPastStepsAreRead: what is wrong with a file of steps is said once, and steps that another tool is said to have
-// measured are none.
-func TestPastStepsAreRead(t *testing.T) {
-	dir := t.TempDir()
-	run := sampleSteps()
-	w, _ := newWriter(t, dir, run)
-	appendGroup(t, w, &run, 1, 6)
-	text, err := os.ReadFile(w.Path())
-	if err != nil {
-		t.Fatal(err)
-	}
-	torn, imported := filepath.Join(dir, "torn.jsonl"), filepath.Join(dir, "imported.jsonl")
-	if err := errors.Join(os.WriteFile(torn, append(text, `{"kind":"rou`...), 0o600),
-		os.WriteFile(imported, bytes.Replace(text, []byte(`"step":{`), []byte(`"imported":{},"step":{`), 1), 0o600)); err !=
-		nil {
-		t.Fatal(err)
-	}
-	past := ReadPast([]string{torn})
-	if done, _ := past.Done(run.Key()); len(past.Problems) != 1 || len(done) != 2 {
-		t.Errorf("problems %v, done %v", past.Problems, done)
-	}
-	if done, _ := ReadPast([]string{imported}).Done(run.Key()); len(done) > 0 {
-		t.Errorf("of another tool: %v", done)
 	}
 }

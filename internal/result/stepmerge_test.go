@@ -1,8 +1,6 @@
 package result
 
 import (
-	"bytes"
-	"encoding/csv"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -10,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"busbar/internal/golden"
 	"busbar/internal/notice"
 )
 
@@ -99,65 +98,20 @@ func TestMergeSteps(t *testing.T) {
 	}
 }
 
-// TestStepsCSV holds the table: every column has a value somewhere but those that this run cannot have, and each row as
-// many cells as the head.
+// TestStepsCSV has steps that were finished, with and without confidence intervals, cut off, and failed.
 func TestStepsCSV(t *testing.T) {
 	first, second := interruptedAndResumed(t, t.TempDir())
-	runs, _ := ReadStepRuns([]string{first, second})
-	rows, _ := MergeSteps(runs)
-	var b bytes.Buffer
+	var rows []StepRow
+	for _, paths := range [][]string{{first, second}, {first}} {
+		runs, _ := ReadStepRuns(paths)
+		merged, _ := MergeSteps(runs)
+		rows = append(rows, merged...)
+	}
+	var b strings.Builder
 	if err := WriteStepsCSV(&b, rows); err != nil {
 		t.Fatal(err)
 	}
-	table, err := csv.NewReader(&b).ReadAll()
-	if err != nil || len(table) != 5 {
-		t.Fatalf("%d lines, %v", len(table), err)
-	}
-	cell := func(row int, column string) string {
-		for i, name := range table[0] {
-			if name == column {
-				return table[row][i]
-			}
-		}
-		t.Fatalf("no column %s", column)
-		return ""
-	}
-	for _, c := range []struct {
-		row          int
-		column, want string
-	}{
-		{1, "run", "run-1"}, {1, "block", "nodes2/launch1"}, {1, "model", "resnet50"}, {1, "strategy", "ddp"},
-		{1, "bucket", "1M"}, {3, "type", "bfloat16"}, {1, "progress", "poll"}, {1, "compression", ""},
-		{1, "world", "4"}, {1, "ops", "2"}, {1, "bytes", "3145728"}, {1, "rounds", "12"}, {3, "rounds", "5"},
-		{1, "compute_s", "0.15"}, {1, "overlap_bound", "1"},
-		{2, "best", "best"}, {1, "best", "slower"}, {3, "best", "too few rounds"}, {2, "slower", ""}, {3, "slower_lo", ""},
-		{3, "overlap_lo", ""}, {3, "overlapped_lo_s", ""},
-		{1, "status", "ok"}, {1, "check", "ok"}, {1, "rehearsed", ""}, {3, "rehearsed", "true"}, {1, "compute_p99_s", ""},
-		{1, "stop", "fixed"},
-	} {
-		if got := cell(c.row, c.column); got != c.want {
-			t.Errorf("row %d: %s is %q, not %q", c.row, c.column, got, c.want)
-		}
-	}
-	for _, column := range []string{"exposed_lo_s", "overlap_lo", "overlapped_hi_s", "slower", "slower_lo", "slower_hi",
-		"comm_slowdown_hi", "weak_scaling"} {
-		if cell(1, column) == "" {
-			t.Errorf("%s is empty", column)
-		}
-	}
-	alone, _ := ReadStepRuns([]string{first})
-	left, _ := MergeSteps(alone)
-	b.Reset()
-	if err := WriteStepsCSV(&b, left[2:]); err != nil {
-		t.Fatal(err)
-	}
-	if table, err = csv.NewReader(&b).ReadAll(); err != nil {
-		t.Fatal(err)
-	}
-	if cell(1, "reason") != "rank 1: a link went down" || cell(1, "compute_s") != "" || cell(1, "ops") != "" ||
-		cell(2, "status") != "unfinished" || cell(2, "compute_s") == "" || cell(2, "best") != "" {
-		t.Errorf("rows of what was not finished: %q", table[1:])
-	}
+	golden.Text(t, "testdata/steps.csv", b.String())
 }
 
 // Merge takes runs of steps for runs without rows, or leaves them out and says how many.

@@ -1,7 +1,6 @@
 package result
 
 import (
-	"encoding/json"
 	"errors"
 	"math"
 	"os"
@@ -227,29 +226,5 @@ func TestOddTimesOfSteps(t *testing.T) {
 	if len(f.Records) != 1 || len(f.Rounds[1]) != 0 || f.Records[0].Status != Failed ||
 		f.Records[0].Cause.Fact != (notice.ValueNotFinite{}) {
 		t.Errorf("read back %+v, rounds %v", f.Records, f.Rounds)
-	}
-}
-
-// Wherever a kill cuts the file, what was whole before it is read.
-func TestStepsCutAnywhere(t *testing.T) {
-	run := sampleSteps()
-	w, _ := newWriter(t, t.TempDir(), run)
-	appendGroup(t, w, &run, 1, 4)
-	b, err := os.ReadFile(w.Path())
-	if err != nil {
-		t.Fatal(err)
-	}
-	dir := t.TempDir()
-	for cut := strings.Index(string(b), "\n") + 1; cut <= len(b); cut += 61 {
-		whole := 0
-		for _, line := range strings.Split(string(b[:cut]), "\n") {
-			if strings.HasPrefix(line, `{"kind":"round"`) && json.Valid([]byte(line)) {
-				whole++
-			}
-		}
-		f := mustReadSteps(t, writeLines(t, dir, "cut.jsonl", string(b[:cut])))
-		if got := len(f.Rounds[0]) + len(f.Rounds[1]); got != whole || len(f.Problems) > 2 {
-			t.Fatalf("cut at %d: %d rounds of %d, problems %v", cut, got, whole, f.Problems)
-		}
 	}
 }

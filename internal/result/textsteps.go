@@ -40,16 +40,9 @@ func (v *textView) addStep(r *StepRecord) {
 	}
 	kept := *r
 	v.steps.records[r.N-1] = &kept
-	var marks []int
-	for _, text := range slices.Concat(r.Notes, r.Warnings.Texts()) {
-		marks = append(marks, v.mark(text))
-	}
-	v.steps.marks[r.N-1] = marks
+	v.steps.marks[r.N-1] = v.footnotes(r.Notes, r.Warnings)
 	if r.Timed() {
-		v.ok++
-		if r.Check.Result == "ok" {
-			v.checked++
-		}
+		v.count(r.Check)
 	}
 }
 
@@ -129,10 +122,7 @@ func (s *stepView) table(w *bufio.Writer, group []int, standings []step.Standing
 	fmt.Fprintln(w, stepRow(stepHeads))
 	for _, i := range group {
 		if line := s.row(i, &standings[i]); line != "" {
-			for _, m := range s.marks[i] {
-				line += fmt.Sprintf(" [%d]", m)
-			}
-			fmt.Fprintln(w, line)
+			fmt.Fprintln(w, marked(line, s.marks[i]))
 		}
 	}
 }
