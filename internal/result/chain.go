@@ -72,8 +72,8 @@ func (d *Dataset) settle(ctx context.Context, chain []*source) error {
 }
 
 // settler decides which records of a chain count: each once, by run and number. A point that was not measured counts
-// only if the chain has it measured nowhere, and then by its last record, where one that was tried comes before one that
-// was not. Wrong data, and what a later version may write, count always, and as tried.
+// only if the chain has it measured nowhere, and then by its last record, where one that was tried comes before one
+// that was not. Wrong data, and what a later version may write, count always, and as tried.
 type settler struct {
 	seen   map[recordID]bool
 	points map[PointKey]*settled

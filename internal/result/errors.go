@@ -30,8 +30,12 @@ type NotFoundError struct {
 }
 
 func (e *NotFoundError) Error() string {
-	return fmt.Sprintf("no results in %s: looked for *.jsonl files that rank wrote, in subfolders too; run rank first, "+
-		"or name a file or folder that has some%s", strings.Join(e.Looked, ", "), notice.Lines(e.Passed))
+	return fmt.Sprintf(
+		"no results in %s: looked for *.jsonl files that rank wrote, in subfolders too; run rank first, "+
+			"or name a file or folder that has some%s",
+		strings.Join(e.Looked, ", "),
+		notice.Lines(e.Passed),
+	)
 }
 
 // NothingError says that none of the files could be used, and why.
@@ -45,6 +49,12 @@ type RehearsedError struct {
 }
 
 func (e *RehearsedError) Error() string {
-	return fmt.Sprintf("%s is simulated (not about hardware) and is beside measured runs such as %s (%d simulated, %d measured): "+
-		"name the files to read, or include both with --include-simulated (older name: --include-rehearsed)", e.Rehearsed[0], e.Measured[0], len(e.Rehearsed), len(e.Measured))
+	return fmt.Sprintf(
+		"%s is simulated (not about hardware) and is beside measured runs such as %s (%d simulated, %d measured): "+
+			"name the files to read, or include both with --include-simulated (older name: --include-rehearsed)",
+		e.Rehearsed[0],
+		e.Measured[0],
+		len(e.Rehearsed),
+		len(e.Measured),
+	)
 }

@@ -16,7 +16,8 @@ import (
 func TestFind(t *testing.T) {
 	dir := t.TempDir()
 	t.Chdir(dir)
-	for _, name := range []string{"r/b.jsonl", "r/a.jsonl", "r/a.txt", "r/sub/c.jsonl", "r/merged.jsonl", "r/merged.csv",
+	for _, name := range []string{"r/b.jsonl", "r/a.jsonl", "r/a.txt",
+		"r/sub/c.jsonl", "r/merged.jsonl", "r/merged.csv",
 		"r/a_ranks.jsonl", "r/plots/p.png",
 		"r/.hidden/d.jsonl", "r/.e.jsonl", "r/notes", "empty/x.csv"} {
 		if err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o777), os.WriteFile(name, nil, 0o666)); err != nil {

@@ -22,7 +22,7 @@ type Source struct {
 	Started  string            `json:"started,omitempty"` // as the source says it: often local time without a zone
 	Ended    string            `json:"ended,omitempty"`
 	Settings map[string]string `json:"settings,omitempty"`   // the source's words on how it measured
-	Given    map[string]string `json:"given,omitempty"`      // what the source does not tell, as said by who imported it
+	Given    map[string]string `json:"given,omitempty"`      // what was added on import
 	Deduced  notice.List       `json:"deductions,omitempty"` // what follows from the rows, and from what in them
 	Older    []string          `json:"deduced,omitempty"`    // sentences of older versions; Deduced once read
 }

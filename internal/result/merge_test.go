@@ -64,8 +64,8 @@ func summary(rows []map[string]string) string {
 	return strings.Join(s, ", ")
 }
 
-// written writes a file that is described as "b<a reduce gather:timeout end": run b continues run a, with two points, of
-// which the second timed out, and an end. A name with a dot names the backend; a @ is followed by the cycle.
+// written writes a file that is described as "b<a reduce gather:timeout end": run b continues run a, with two points,
+// of which the second timed out, and an end. A name with a dot names the backend; a @ is followed by the cycle.
 func written(t *testing.T, dir, name, description string) string {
 	t.Helper()
 	words := strings.Fields(description)
@@ -125,7 +125,8 @@ func TestMergeCountsNothingTwice(t *testing.T) {
 		{"not a chain", []string{"a gather end", "b gather:oom end"}, "a 1 all_gather ok, b 1 all_gather oom", nil},
 		{"two launches continued by one", []string{"a gather end", "b gather end", "c<a,b reduce end"},
 			"a 1 all_gather ok, b 1 all_gather ok, c 1 all_reduce ok", nil},
-		{"two launches continued by one, one failed", []string{"a gather:failed end", "b gather end", "c<a,b reduce end"},
+		{"two launches continued by one, one failed",
+			[]string{"a gather:failed end", "b gather end", "c<a,b reduce end"},
 			"b 1 all_gather ok, c 1 all_reduce ok", []string{replaced}},
 		{"wrong, timeout, ok", []string{"a gather:wrong end", "b<a gather:timeout end", "c<b gather end"},
 			"a 1 all_gather wrong, c 1 all_gather ok", []string{replaced}},

@@ -24,7 +24,11 @@ type reading[T any] struct {
 // files and records. Problems and endings become notes. whole, unless it is nil, gets the rest of each file behind its
 // records. The first error of use or whole ends it.
 func read[T any](
-	d *Dataset, how json.Options, take func(made T, run *Run, r *Record) T, use func(*source, T) error, whole func(*File) error,
+	d *Dataset,
+	how json.Options,
+	take func(made T, run *Run, r *Record) T,
+	use func(*source, T) error,
+	whole func(*File) error,
 ) error {
 	d.late = nil
 	quit := make(chan struct{})

@@ -141,7 +141,8 @@ func (f *File) takeRound(line []byte) error {
 	if err := decode(line, &r); err != nil {
 		return err
 	}
-	for _, t := range []float64{r.Compute, r.Comm, r.Sequential, r.Overlapped, r.ComputeAlone, r.ComputeBusy, r.CommAlone,
+	for _, t := range []float64{r.Compute, r.Comm, r.Sequential, r.Overlapped,
+		r.ComputeAlone, r.ComputeBusy, r.CommAlone,
 		r.CommBusy, r.Hidden} {
 		if t < 0 {
 			return fmt.Errorf("a time of %g s", t)

@@ -23,7 +23,8 @@ func TestUnusableFiles(t *testing.T) {
 		run        any
 		want       notice.Fact
 	}{
-		{"foreign", "{\"hello\": 1}\n", nil, notice.NotResults{Problem: `its first line has no "kind":"run" and "schema"`}},
+		{"foreign", "{\"hello\": 1}\n", nil,
+			notice.NotResults{Problem: `its first line has no "kind":"run" and "schema"`}},
 		{"text", "# nccl-tests version 2.13.6\n", nil, notice.NotResults{Problem: "its first line is no JSON object"}},
 		{"binary", "\x7fELF\x00\x00", nil, notice.NotResults{Problem: "its first line is no JSON object"}},
 		{"nameless", "", nameless, notice.NotResults{Problem: "its run has no id"}},
@@ -75,12 +76,14 @@ func TestDamagedFiles(t *testing.T) {
 		{"a time that makes bandwidth infinite", []any{good, instant}, 1, 3, "a time of 5e-324 s"},
 		{"a size below 0", []any{good, sizeless}, 1, 3, "a size of -8 bytes"},
 		{"wrong type", []any{good, `{"kind":"case","n":"two"}` + "\n"}, 1, 3, "/n"},
-		{"newer kind of line", []any{good, `{"kind":"gpu"}` + "\n"}, 1, 3, `"unknown-line","parameters":{"kind":"gpu"}`},
+		{"newer kind of line", []any{good, `{"kind":"gpu"}` + "\n"}, 1, 3,
+			`"unknown-line","parameters":{"kind":"gpu"}`},
 		{"no kind", []any{good, `{"kid":"case"}` + "\n"}, 1, 3, "no kind"},
 		{"empty lines", []any{good, "\n", "  \n", good}, 2, -1, ""},
 		{"two runs", []any{good, sampleRun(), good, good}, 1, 3, `"second-run"`},
 		{"no points", []any{}, 0, 0, `"no-points","parameters":{"ending":{}}`},
-		{"no points and an end", []any{End{Kind: KindEnd, Outcome: Interrupted, Why: Why{Reason: "SIGINT"}}}, 0, 0, `"ending":{"outcome":"interrupted","cause":{"code":"run-signalled","parameters":{"signal":"SIGINT"}}}`},
+		{"no points and an end", []any{End{Kind: KindEnd, Outcome: Interrupted, Why: Why{Reason: "SIGINT"}}}, 0, 0,
+			`"ending":{"outcome":"interrupted","cause":{"code":"run-signalled","parameters":{"signal":"SIGINT"}}}`},
 	} {
 		path := writeLines(t, t.TempDir(), "x.jsonl", append([]any{sampleRun()}, c.lines...)...)
 		f, err := ReadFile(path)
@@ -96,7 +99,8 @@ func TestDamagedFiles(t *testing.T) {
 			if len(f.Problems) > 0 {
 				t.Errorf("%s: %v", c.name, f.Problems)
 			}
-		case len(f.Problems) != 1 || f.Problems[0].At.Line != c.line || !strings.Contains(texts(f.Problems)[0], c.say) ||
+		case len(f.Problems) != 1 || f.Problems[0].At.Line != c.line ||
+			!strings.Contains(texts(f.Problems)[0], c.say) ||
 			f.Problems[0].At.File != path:
 			t.Errorf("%s: %v", c.name, f.Problems)
 		}
@@ -120,9 +124,17 @@ func TestLongLines(t *testing.T) {
 }
 
 func TestManyBadLinesAreToldInFew(t *testing.T) {
-	path := writeLines(t, t.TempDir(), "x.jsonl", sampleRun(), strings.Repeat("{]\n", 1000), sampleRecord(sampleCase(t, coll.AllReduce, 8), 1e-5))
+	path := writeLines(
+		t,
+		t.TempDir(),
+		"x.jsonl",
+		sampleRun(),
+		strings.Repeat("{]\n", 1000),
+		sampleRecord(sampleCase(t, coll.AllReduce, 8), 1e-5),
+	)
 	f := mustRead(t, path)
-	if len(f.Records) != 1 || len(f.Problems) != maxProblems+1 || f.Problems[maxProblems].Fact != (notice.BrokenLines{More: 980, All: 1000}) {
+	if len(f.Records) != 1 || len(f.Problems) != maxProblems+1 ||
+		f.Problems[maxProblems].Fact != (notice.BrokenLines{More: 980, All: 1000}) {
 		t.Errorf("%d records, %d problems, the last %v", len(f.Records), len(f.Problems), f.Problems[len(f.Problems)-1])
 	}
 	d, err := Merge([]string{path}, MergeOptions{})
@@ -140,13 +152,24 @@ func TestManyBadLinesAreToldInFew(t *testing.T) {
 func FuzzRead(f *testing.F) {
 	dir := f.TempDir()
 	record := sampleRecord(sampleCase(f, coll.AllReduce, 8), 1e-5)
-	whole := writeLines(f, dir, "seed.jsonl", sampleRun(), sampleRanks()[0], record, record, End{Kind: KindEnd, Outcome: Complete})
+	whole := writeLines(
+		f,
+		dir,
+		"seed.jsonl",
+		sampleRun(),
+		sampleRanks()[0],
+		record,
+		record,
+		End{Kind: KindEnd, Outcome: Complete},
+	)
 	b, err := os.ReadFile(whole)
 	if err != nil {
 		f.Fatal(err)
 	}
-	for _, seed := range []string{string(b), string(b[:len(b)/2]), string(b[:20]), "", "{}\n", "\x00", string(b) + string(b),
-		strings.ReplaceAll(string(b), "all_reduce", "sendrecv"), strings.ReplaceAll(string(b), `"world":4`, `"world":-1`)} {
+	for _, seed := range []string{string(b), string(b[:len(b)/2]), string(b[:20]), "", "{}\n",
+		"\x00", string(b) + string(b),
+		strings.ReplaceAll(string(b), "all_reduce", "sendrecv"),
+		strings.ReplaceAll(string(b), `"world":4`, `"world":-1`)} {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {

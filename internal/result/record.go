@@ -160,7 +160,7 @@ type Hardware struct {
 // Port is an RDMA port or a network interface with hardware of its own.
 type Port struct {
 	Name string  `json:"name"`           // as in NetUse
-	Link string  `json:"link,omitempty"` // of an RDMA port: InfiniBand, Ethernet, EFA; "" for an interface, or not known
+	Link string  `json:"link,omitempty"` // of an RDMA port: InfiniBand, Ethernet, EFA; "" if unknown
 	Rate float64 `json:"rate_Gbps"`      // 1e9 bits per second in each direction, as the driver states it
 }
 

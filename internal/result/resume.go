@@ -34,7 +34,8 @@ func (r *Run) Key() RunKey {
 	return RunKey{
 		Backend: r.Backend.Name, Library: r.Backend.Library, Version: r.Backend.Version, Variant: r.Variant,
 		World: r.World, Nodes: r.Nodes, RanksPerNode: r.RanksPerNode, Device: r.Device, Rehearsed: r.Rehearse,
-		Rotate: r.Method.Rotate, Packed: r.Method.Packed, Aggregate: max(1, r.Method.Aggregate), Average: r.Method.Average,
+		Rotate: r.Method.Rotate, Packed: r.Method.Packed,
+		Aggregate: max(1, r.Method.Aggregate), Average: r.Method.Average,
 		Settings: r.Method.Settings(),
 		Pattern:  r.Pattern.String(),
 		Step:     r.Step.key(),

@@ -30,7 +30,7 @@ type Step struct {
 	Unit     float64      `json:"compute_unit_s,omitempty"`
 	Start    float64      `json:"compute_start_s,omitempty"` // s that a start of computing costs beside its units
 	Interval float64      `json:"poll_interval_s,omitempty"` // between calls that test, where they poll
-	Points   []step.Point `json:"points"`                    // as planned; a line's n is the number in this list, from 1
+	Points   []step.Point `json:"points"`                    // as planned; n counts in this list, from 1
 }
 
 // key is what two runs must share for the points of one to count for the other: the model, how its buckets begin,

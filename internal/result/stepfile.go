@@ -84,8 +84,8 @@ func (f *File) join(other *File) {
 func (f *File) stepFile() *StepFile {
 	s := &StepFile{Path: f.Path, Run: f.Run, Ranks: f.Ranks, End: f.End, Rounds: make([][]step.Round, len(f.rounds))}
 	for i, r := range f.steps {
-		// Rounds behind one that was lost are not used: what is at one place of the lists of a group was measured in one
-		// round.
+		// Rounds behind one that was lost are not used: what is at one place of the lists of a group was measured in
+		// one round.
 		for k, there := 1, true; there; k++ {
 			var round step.Round
 			if round, there = f.rounds[i][k]; there {

@@ -1,9 +1,10 @@
 package result
 
 import (
+	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -114,44 +115,31 @@ func TestStepsCSV(t *testing.T) {
 	golden.Text(t, "testdata/steps.csv", b.String())
 }
 
-// Merge takes runs of steps for runs without rows, or leaves them out and says how many.
+// TestMergeBesideSteps: runs of steps have no rows, and may be left out.
 func TestMergeBesideSteps(t *testing.T) {
 	dir := t.TempDir()
 	first, second := interruptedAndResumed(t, dir)
-	run := sampleRun()
-	run.ID, run.Resumes = "run-3", []string{"run-1"}
-	w, _ := newWriter(t, dir, run)
-	sampleAppend(t, w, 2)
-	if err := w.End(End{Outcome: Complete}); err != nil {
-		t.Fatal(err)
-	}
-	files := []string{first, second, w.Path()}
-	if _, err := Merge(files, MergeOptions{}); err == nil {
-		t.Error("rehearsed steps beside measured ones are let in")
-	}
-	rows := func(d *Dataset, err error) (n int) {
-		if err == nil {
-			err = d.Each(func(Row) error { n++; return nil })
-		}
+	files := []string{first, second, written(t, dir, "c.jsonl", "c reduce gather end")}
+	for _, c := range []struct {
+		options     MergeOptions
+		steps, runs int
+		notes       []notice.Notice
+	}{
+		{MergeOptions{IncludeRehearsed: true}, 2, 3, nil},
+		{MergeOptions{NoSteps: true}, 0, 1, []notice.Notice{notice.New(notice.StepsSkipped{Files: 2})}},
+	} {
+		d, err := Merge(files, c.options)
 		if err != nil {
 			t.Fatal(err)
 		}
-		return n
+		rows := len(rowsOfTable(t, d))
+		if notes := d.Notes(); rows != 2 || len(d.StepFiles()) != c.steps || len(d.Runs()) != c.runs ||
+			!slices.EqualFunc(notes, c.notes, notice.Notice.Equal) {
+			t.Errorf("%+v: %d rows, files of steps %v, notes %v", c.options, rows, d.StepFiles(), notes)
+		}
 	}
-	d, err := Merge(files, MergeOptions{IncludeRehearsed: true})
-	if n := rows(d, err); n != 2 || len(d.StepFiles()) != 2 || len(d.Runs()) != 3 || len(d.Notes()) != 0 {
-		t.Errorf("%d rows, files of steps %v, notes %v", n, d.StepFiles(), d.Notes())
-	}
-	d, err = Merge(files, MergeOptions{NoSteps: true}) // and none of them is rehearsed
-	if n := rows(d, err); n != 2 || len(d.StepFiles()) != 0 || len(d.Runs()) != 1 || len(d.Notes()) != 1 ||
-		d.Notes()[0].Fact != (notice.StepsSkipped{Files: 2}) {
-		t.Errorf("%d rows, files of steps %v, notes %v", n, d.StepFiles(), d.Notes())
-	}
-	if _, err := Merge(files[:1], MergeOptions{NoSteps: true}); err == nil ||
-		!strings.Contains(err.Error(), "1 file of training steps") {
+	var nothing *NothingError
+	if _, err := Merge(files[:1], MergeOptions{NoSteps: true}); !errors.As(err, &nothing) {
 		t.Errorf("nothing but steps: %v", err)
-	}
-	if found, err := Find(dir); err != nil || len(found) != 3 || filepath.Dir(found[0]) != dir {
-		t.Errorf("found %v, %v", found, err)
 	}
 }

@@ -226,7 +226,13 @@ func (p *textPoint) line(label string) string {
 		if t.P99 > 0 {
 			p99 = digits(t.P99*1e6, 2)
 		}
-		return fmt.Sprintf("%smin %s | median %s | p99 %s us", label, digits(t.Min*1e6, 2), digits(t.Seconds*1e6, 2), p99)
+		return fmt.Sprintf(
+			"%smin %s | median %s | p99 %s us",
+			label,
+			digits(t.Min*1e6, 2),
+			digits(t.Seconds*1e6, 2),
+			p99,
+		)
 	}
 	return fmt.Sprintf("%s%s ms | AlgBW: %s GB/s | BusBW: %s GB/s", label, digits(t.Seconds*1e3, 3),
 		digits(p.AlgBW(t.Seconds)/1e9, 2), digits(p.BusBW(t.Seconds)/1e9, 2))
@@ -249,8 +255,15 @@ func reason(r *Record) string {
 	case r.Reason != "":
 		return text + ": " + r.Reason
 	case first != nil:
-		return fmt.Sprintf("%s: rank %d (%s), element %d: %s, not %s", text, first.Rank, first.Host, first.Index, first.Got,
-			first.Want)
+		return fmt.Sprintf(
+			"%s: rank %d (%s), element %d: %s, not %s",
+			text,
+			first.Rank,
+			first.Host,
+			first.Index,
+			first.Got,
+			first.Want,
+		)
 	case r.Needed > 0:
 		return fmt.Sprintf("%s: needs %s per rank", text, coll.FormatSize(r.Needed, true))
 	}

@@ -94,7 +94,8 @@ func TestTextView(t *testing.T) {
 		}},
 		{"interrupted.txt", func(r *Run) *End {
 			r.Rehearse, r.Backend.Name = true, "nccl-rehearsal"
-			return &End{Outcome: Interrupted, Why: Because(notice.RunSignalled{Signal: "SIGTERM"}), Left: 12, Points: map[Status]int{OK: 14}}
+			return &End{Outcome: Interrupted,
+				Why: Because(notice.RunSignalled{Signal: "SIGTERM"}), Left: 12, Points: map[Status]int{OK: 14}}
 		}},
 		{"running.txt", func(r *Run) *End {
 			r.Backend = Backend{Name: "mpi", Library: "Open MPI 4.1.4", Version: "4.1.4", Path: "/usr/lib/libmpi.so.40"}
@@ -143,7 +144,8 @@ func TestDigits(t *testing.T) {
 		decimals int
 		want     string
 	}{
-		{0.09, 3, "0.090"}, {0.01, 3, "0.010"}, {0.009996, 3, "0.01000"}, {0.00123, 3, "0.00123"}, {1e-6, 3, "0.00000100"},
+		{0.09, 3, "0.090"}, {0.01, 3, "0.010"}, {0.009996, 3, "0.01000"},
+		{0.00123, 3, "0.00123"}, {1e-6, 3, "0.00000100"},
 		{46.603, 2, "46.60"}, {0.00789, 2, "0.00789"}, {0, 2, "0.00"}, {12345.6, 3, "12345.600"},
 	} {
 		if got := digits(c.x, c.decimals); got != c.want {

@@ -72,8 +72,11 @@ func (s *stepView) draw(w *bufio.Writer) {
 func (s *stepView) between(w *bufio.Writer, rounds [][]step.Round) {
 	points := s.about.Points
 	if all := step.Contrasts(points, rounds); len(all) > 0 {
-		fmt.Fprintln(w, "\nBetween groups, each at its best bucket, how much longer an overlapped step takes (measured one "+
-			"after another, so that a change of the machine counts too):")
+		fmt.Fprintln(
+			w,
+			"\nBetween groups, each at its best bucket, how much longer an overlapped step takes (measured one "+
+				"after another, so that a change of the machine counts too):",
+		)
 		for i := range all {
 			c := &all[i]
 			a, b := points[c.A], points[c.B]
@@ -116,8 +119,11 @@ func (s *stepView) table(w *bufio.Writer, group []int, standings []step.Standing
 	p := s.about.Points[group[0]]
 	fmt.Fprintf(w, "\n%s (times in ms)\n", p.GroupString())
 	if p.Compression != (step.Compression{}) {
-		fmt.Fprintln(w,
-			"  MODELLED: nothing is compressed; smaller messages are sent, and the time of compressing is computed through")
+		fmt.Fprintln(
+			w,
+			"  MODELLED: nothing is compressed; smaller messages are sent, "+
+				"and the time of compressing is computed through",
+		)
 	}
 	fmt.Fprintln(w, stepRow(stepHeads))
 	for _, i := range group {

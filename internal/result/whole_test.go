@@ -45,8 +45,11 @@ func TestEachWhole(t *testing.T) {
 		return nil
 	}
 	err = d.EachWhole(row, func(f *File) error {
-		wholes = append(wholes, fmt.Sprintf("%d rows, then %s: %d ranks, %d points, end %v", rows, f.Run.ID, len(f.Ranks),
-			f.Points, f.End != nil && f.End.Left == 7))
+		wholes = append(
+			wholes,
+			fmt.Sprintf("%d rows, then %s: %d ranks, %d points, end %v", rows, f.Run.ID, len(f.Ranks),
+				f.Points, f.End != nil && f.End.Left == 7),
+		)
 		return nil
 	})
 	want := []string{"600 rows, then run0: 3 ranks, 600 points, end true",

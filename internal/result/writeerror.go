@@ -29,15 +29,22 @@ func (e *WriteError) Error() string {
 		s = fmt.Sprintf("%s: was removed while the run was writing it", e.Path)
 	}
 	if e.Rescue == "" {
-		return s + fmt.Sprintf("; what came after is lost, for it could not be written elsewhere either: %v", e.RescueErr)
+		return s + fmt.Sprintf(
+			"; what came after is lost, for it could not be written elsewhere either: %v",
+			e.RescueErr,
+		)
 	}
 	read := e.Rescue
 	if !e.Gone {
 		read = filepath.Dir(e.Path) + " " + e.Rescue
 	}
-	return s + fmt.Sprintf("; %s in %s; make room, or name another folder with --out (`post merge %s` reads what there "+
-		"is)",
-		records(e.Rescued), e.Rescue, read)
+	return s + fmt.Sprintf(
+		"; %s in %s; make room, or name another folder with --out (`post merge %s` reads what there "+
+			"is)",
+		records(e.Rescued),
+		e.Rescue,
+		read,
+	)
 }
 
 func (e *WriteError) Unwrap() error { return e.Err }

@@ -20,8 +20,8 @@ func NewID() string { return uuid.Must(uuid.NewV7()).String() }
 // Writer writes the file of one run and keeps its text view beside it. It is safe for concurrent use: a signal's
 // goroutine may write the end while a record is being appended.
 type Writer struct {
-	// Warn reports what went wrong without losing a record: the text view cannot be drawn, the times of all ranks are not
-	// kept. Set it before the first Append; what Create had to report comes then.
+	// Warn reports what went wrong without losing a record: the text view cannot be drawn, the times of all ranks are
+	// not kept. Set it before the first Append; what Create had to report comes then.
 	Warn func(string)
 
 	mu      sync.Mutex
