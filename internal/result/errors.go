@@ -23,7 +23,7 @@ func (e *FileError) HeaderTorn() bool {
 	return e.What == notice.FileEmpty{} || e.What == notice.HeaderTorn{}
 }
 
-// NotFoundError says that no results file was found.
+// NotFoundError reports that no results file was found.
 type NotFoundError struct {
 	Looked []string        // the files and folders that were named
 	Passed []notice.Notice // what could not be looked at
@@ -38,7 +38,7 @@ func (e *NotFoundError) Error() string {
 	)
 }
 
-// NothingError says that none of the files could be used, and why.
+// NothingError reports that none of the files could be used, and why.
 type NothingError struct{ Problems []notice.Notice }
 
 func (e *NothingError) Error() string { return "nothing usable to read:" + notice.Lines(e.Problems) }

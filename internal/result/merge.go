@@ -8,7 +8,7 @@ import (
 	"busbar/internal/notice"
 )
 
-// MergeOptions says how runs are put together.
+// MergeOptions are how runs are put together.
 type MergeOptions struct {
 	IncludeRehearsed bool // let rehearsed runs in beside measured ones
 	NoSteps          bool // leave runs of training steps out, which have no rows, and note how many they are
@@ -141,7 +141,7 @@ func (d *Dataset) refuseMixture(o MergeOptions) error {
 	return nil
 }
 
-// noteMissing tells which runs are continued here, but not here themselves.
+// noteMissing notes which runs are continued here, but not here themselves.
 func (d *Dataset) noteMissing() {
 	here := map[string]bool{}
 	for _, s := range d.files {

@@ -12,7 +12,7 @@ import (
 )
 
 // RunKey is what two runs must share for the points of one to count for the other: backend, library, shape of world,
-// and what makes a figure another one (rotating buffers, operations issued as one, whose time counts, how a GPU's
+// and what makes a value another one (rotating buffers, operations issued as one, whose time counts, how a GPU's
 // buffers and its library are set up). It has many fields because each alone makes two runs different.
 type RunKey struct {
 	Backend, Library, Version  string

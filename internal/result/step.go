@@ -13,7 +13,7 @@ const (
 	KindRound = "round"
 )
 
-// Step in the first line says that the run measured training steps, of which model, and with what kind of computing.
+// Step in the first line is that the run measured training steps, of which model, and with what kind of computing.
 type Step struct {
 	Model     string  `json:"model"`
 	Source    string  `json:"source,omitempty"` // the model's YAML text as read
@@ -86,7 +86,7 @@ type StepRecord struct {
 	Older    []string      `json:"warnings,omitempty"` // sentences of older versions; Warnings once read
 }
 
-// Timed says whether a record has figures that hold.
+// Timed reports whether a record has valid values.
 func (r *StepRecord) Timed() bool {
 	return (r.Status == OK || r.Status == Unfinished) && r.Figures != nil
 }

@@ -22,7 +22,7 @@ type textView struct {
 	notes   []string       // footnotes in the order of their numbers
 	ok      int            // records
 	checked int            // of them
-	base    coll.Case      // type, op and root that need no word in a line
+	base    coll.Case      // type, op and root that lines do not repeat
 	end     *End
 	steps   *stepView // of a run of training steps, which has no points of collectives; else nil
 }
@@ -194,7 +194,7 @@ func sameButPlace(a, b pointOfText) bool {
 	return a == b
 }
 
-// label names a point within its block; plain is true when the collective's name says it all.
+// label names a point within its block; plain is true when it is the collective's name alone.
 func (v *textView) label(c coll.Case, alone bool) (label string, plain bool) {
 	label = c.Collective.Title()
 	if c.Type != v.base.Type {
@@ -245,7 +245,7 @@ func (p *textPoint) cyclesLine(label string) string {
 		digits(s[0]*1e3, 3), digits(stats.Median(s)*1e3, 3), digits(s[len(s)-1]*1e3, 3))
 }
 
-// reason is why a point has no figure, for people.
+// reason is why a point has no values, for people.
 func reason(r *Record) string {
 	text := string(r.Status)
 	if r.Status == Wrong {

@@ -23,7 +23,7 @@ type textFile struct {
 
 var now = time.Now
 
-// change tells the view what is new.
+// change adds to the view.
 func (t *textFile) change(how func(*textView)) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -102,7 +102,7 @@ func (s *stepView) compared() [][]step.Round {
 	return rounds
 }
 
-// begun says whether there is anything of a group.
+// begun reports whether there is anything of a group.
 func (s *stepView) begun(group []int) bool {
 	for _, i := range group {
 		if len(s.rounds[i]) > 0 || s.records[i] != nil {
@@ -178,7 +178,7 @@ func (s *stepView) row(i int, standing *step.Standing) string {
 	return line
 }
 
-// ratio is a figure times scale, "-" where there is none.
+// ratio is a value times scale, "-" where there is none.
 func ratio(f *step.Figure, format string, scale float64) string {
 	if f == nil {
 		return "-"
@@ -186,7 +186,7 @@ func ratio(f *step.Figure, format string, scale float64) string {
 	return fmt.Sprintf(format, scale*f.Value)
 }
 
-// stepReason is why a point has no figures, for people.
+// stepReason is why a point has no values, for people.
 func stepReason(r *StepRecord) string {
 	return reason(&Record{Status: r.Status, Why: r.Why, Check: r.Check, Needed: r.Needed})
 }

@@ -9,10 +9,10 @@ import (
 	"syscall"
 )
 
-// ErrEnded says that the run has its end already.
+// ErrEnded reports that the run has its end already.
 var ErrEnded = errors.New("the run has ended: nothing more is written to its file")
 
-// WriteError says that a line could not be kept where it belongs.
+// WriteError reports that a line could not be kept where it belongs.
 type WriteError struct {
 	Path      string // the run's file
 	Kept      int    // records that are safe in Path; 0 when Gone

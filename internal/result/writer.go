@@ -40,7 +40,7 @@ type Writer struct {
 	text textFile
 }
 
-// Create makes the file of one run in dir, with its header: its name says backend, world and start. Kind and Schema are
+// Create makes the file of one run in dir, with its header: its name has backend, world and start. Kind and Schema are
 // filled in, and ID and Start when empty. An error names the path.
 func Create(dir string, run Run, ranks []Rank) (*Writer, error) {
 	run.Kind, run.Schema = KindRun, Schema
@@ -218,7 +218,7 @@ func (w *Writer) keepRanks(r *Record, all AllRanks) {
 }
 
 // End writes the last line, closes the file and draws the text view. Kind is filled in, and At and Points when empty. A
-// second End does nothing. The error is a *WriteError; the records are where it says.
+// second End does nothing. The error is a *WriteError; which states where the records are.
 func (w *Writer) End(e End) error {
 	w.mu.Lock()
 	if w.ended {
