@@ -108,7 +108,7 @@ func TestLostFilesystem(t *testing.T) {
 				"the same sbatch line with BUSBAR_OUT="}},
 		{"unmounted", false,
 			func(d *disk) { d.onNode("umount", "--lazy", d.where) }, nil,
-			2, []string{"was removed and cannot be put back", "records are in /tmp/busbar-rescue-",
+			2, []string{"was removed while the run was writing it", "records are in /tmp/busbar-rescue-",
 				"the results folder is lost"}},
 		{"its server died", true,
 			func(d *disk) { d.signal("KILL") }, nil,

@@ -71,10 +71,10 @@ func Look(l Launch, campaign string) (Progress, error) {
 	c := &chain{newest: map[part]*result.File{}, spans: map[string]*span{}}
 	for _, path := range files {
 		f, err := result.Scan(path, func(*result.Record) error { return nil })
-		var cut *result.HeaderError // killed while it wrote its first line
+		var unusable *result.FileError
 		switch {
-		case errors.As(err, &cut):
-			continue
+		case errors.As(err, &unusable) && unusable.HeaderTorn():
+			continue // killed while it wrote its first line
 		case err != nil:
 			return p, fmt.Errorf("the state of %s: %w", l, err)
 		}

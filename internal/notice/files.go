@@ -85,13 +85,8 @@ type BrokenLines struct {
 	All  int `json:"all"`
 }
 
-// UnknownLine reports a line of a kind that this version does not know.
+// UnknownLine reports a line of a kind that this version does not know, or not in such a run.
 type UnknownLine struct {
-	Kind string `json:"kind"`
-}
-
-// StepLine reports a line of training steps in a run of collectives.
-type StepLine struct {
 	Kind string `json:"kind"`
 }
 
@@ -126,12 +121,6 @@ type PartOfRun struct {
 	Ending  Ending `json:"ending"`
 	Records int    `json:"records"`
 	Points  int    `json:"points,omitempty"` // planned, of training steps
-}
-
-// ReadingStopped reports a file that could be read in part.
-type ReadingStopped struct {
-	Problem string `json:"problem"`
-	Records int    `json:"records"`
 }
 
 // ResumedRunMissing reports a run that continues another, which was not read.
@@ -233,11 +222,9 @@ func (ZeroBytes) Code() Code         { return "zero-bytes" }
 func (BrokenLine) Code() Code        { return "broken-line" }
 func (BrokenLines) Code() Code       { return "broken-lines" }
 func (UnknownLine) Code() Code       { return "unknown-line" }
-func (StepLine) Code() Code          { return "step-line" }
 func (SecondRun) Code() Code         { return "second-run" }
 func (NoPoints) Code() Code          { return "no-points" }
 func (PartOfRun) Code() Code         { return "part-of-run" }
-func (ReadingStopped) Code() Code    { return "reading-stopped" }
 func (ResumedRunMissing) Code() Code { return "resumed-run-missing" }
 func (RecordsCopied) Code() Code     { return "records-copied" }
 func (RecordsReplaced) Code() Code   { return "records-replaced" }
@@ -314,14 +301,9 @@ var files = []Entry{
 	},
 	{
 		Example: UnknownLine{"histogram"}, Severity: Warning,
-		Text:   "a line of kind {Kind} is skipped: this version does not know it",
+		Text:   "a line of kind {Kind} is skipped: unknown in such a run",
 		Advice: "update busbar to read it",
-		Doc:    "A newer version of busbar wrote the file.",
-	},
-	{
-		Example: StepLine{"step"}, Severity: Warning,
-		Text: "a line of kind {Kind} in a run of collectives is skipped",
-		Doc:  "Lines of training steps belong into files of training steps.",
+		Doc:    "A newer version of busbar wrote the file, or lines of another run are in it.",
 	},
 	{
 		Example: SecondRun{}, Severity: Warning,
@@ -339,11 +321,6 @@ var files = []Entry{
 		Text:   "{Ending}; {Records record} read[, of {Points point} planned]",
 		Advice: "continue it with rank --resume, with the same --out",
 		Doc:    "All points that the run reached are valid.",
-	},
-	{
-		Example: ReadingStopped{"input/output error", 12}, Severity: Warning,
-		Text: "reading stopped: {Problem}; {Records record} read",
-		Doc:  "The file system failed within the file. What was read before counts.",
 	},
 	{
 		Example: ResumedRunMissing{"0b5c4f1e-0000-4000-8000-000000000000"}, Severity: Warning,

@@ -351,7 +351,7 @@ var records = []Entry{
 		Text: "{Samples sample} not finite, left out of every statistic",
 		Doc:  "A time was infinite or not a number: a defect of a clock or of busbar. Please report it."},
 	{Example: ValueNotFinite{}, Severity: Warning,
-		Text: "a value was infinite or not a number and is stored as 0",
+		Text: "a value was infinite or not a number: the point has no values",
 		Doc:  "JSON has no such values. This is a defect of a clock or of busbar. Please report it."},
 	{Example: TimerCost{25e-9, 0.07}, Severity: Warning,
 		Text:   "timer cost: one clock reading ({Reading}) is {Share} of the timed interval",

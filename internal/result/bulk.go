@@ -52,12 +52,10 @@ func (b *Bulk) End(e End) error {
 }
 
 func (b *Bulk) line(v any) error {
-	line, odd, err := encodeLine(v)
-	if err == nil && odd {
-		err = fmt.Errorf("a figure of record %d is infinite or not a number", b.n+1)
+	line, err := encodeLine(v)
+	if err != nil {
+		return fmt.Errorf("record %d: %w", b.n+1, err)
 	}
-	if err == nil {
-		_, err = b.w.Write(line)
-	}
+	_, err = b.w.Write(line)
 	return err
 }

@@ -1,95 +1,153 @@
 package result
 
-import "slices"
+import (
+	"context"
+	"slices"
 
-// related groups the files that have records of one run, or of runs that continue each other. Files alone are left out.
-func related(files []*source) [][]*source {
-	group := make([]int, len(files)) // index of a file in the same group, or its own
-	root := func(i int) int {
-		for group[i] != i {
-			group[i] = group[group[i]] // shortens the way of those that come next
-			i = group[i]
-		}
-		return i
-	}
-	first := map[string]int{} // by run
-	for i, s := range files {
-		group[i] = i
-		if j, ok := first[s.run.ID]; ok {
-			group[i] = root(j)
-		} else {
-			first[s.run.ID] = i
-		}
-	}
-	for i, s := range files {
-		for _, id := range s.run.Resumes {
-			if j, ok := first[id]; ok {
-				group[root(j)] = root(i)
+	"busbar/internal/notice"
+)
+
+// chains groups the files that have records of one run, or of runs that continue each other, oldest first as they come.
+// Files alone are left out.
+func chains(files []*source) [][]*source {
+	var members [][]*source
+	chain := map[string]int{} // index of its members, by run
+	for _, s := range files {
+		mine := -1
+		for _, id := range append([]string{s.run.ID}, s.run.Resumes...) {
+			switch other, here := chain[id]; {
+			case !here || other == mine:
+			case mine < 0:
+				mine = other
+			default:
+				for _, m := range members[other] {
+					chain[m.run.ID] = mine
+				}
+				members[mine], members[other] = append(members[mine], members[other]...), nil
 			}
 		}
+		if mine < 0 {
+			mine, members = len(members), append(members, nil)
+		}
+		members[mine], chain[s.run.ID] = append(members[mine], s), mine
 	}
-	members := map[int][]*source{}
-	for i, s := range files {
-		members[root(i)] = append(members[root(i)], s)
+	for _, m := range members {
+		slices.SortStableFunc(m, byStart)
 	}
-	var groups [][]*source
-	for i := range files {
-		if m := members[i]; len(m) > 1 {
-			groups = append(groups, m)
+	return slices.DeleteFunc(members, func(m []*source) bool { return len(m) < 2 })
+}
+
+func byStart(a, b *source) int { return a.run.Start.Compare(b.run.Start) }
+
+// settle marks the records of a chain that are not to count. The error is the context's cause.
+func (d *Dataset) settle(ctx context.Context, chain []*source) error {
+	s := newSettler()
+	type keyed struct {
+		key    PointKey
+		n      int
+		status Status
+	}
+	keep := func(records []keyed, run *Run, r *Record) []keyed {
+		return append(records, keyed{r.Point(run.Backend.Name), r.N, r.Status})
+	}
+	err := read(&Dataset{files: chain}, tabular, keep, func(from *source, records []keyed) error {
+		for _, r := range records {
+			s.add(from, r.n, r.key, r.status)
+		}
+		return context.Cause(ctx) // an error of reading comes again, and is reported, when the rows are read
+	}, nil)
+	if err != nil {
+		return err
+	}
+	s.finish()
+	for _, f := range chain {
+		if f.copied > 0 {
+			d.note(f.path, notice.RecordsCopied{Records: f.copied})
+		}
+		if f.replaced > 0 {
+			d.note(f.path, notice.RecordsReplaced{Records: f.replaced})
 		}
 	}
-	return groups
+	return nil
 }
 
-// ancestry says, for each run of a group, which others it continues, also by way of others. A run that was resumed ten
-// thousand times has fifty million such pairs, so that a pair is one bit.
-type ancestry struct {
-	number map[string]int // of a run, by its ID
-	before []set          // numbers of the runs that a run continues
+// settler decides which records of a chain count: each once, by run and number. A point that was not measured counts
+// only if the chain has it measured nowhere, and then by its last record, where one that was tried comes before one
+// that was not. Wrong data, and what a later version may write, count always, and as tried.
+type settler struct {
+	seen   map[recordID]bool
+	points map[PointKey]*settled
 }
 
-func ancestors(files []*source) *ancestry {
-	a := &ancestry{number: map[string]int{}}
-	var parents [][]string
-	for _, s := range files {
-		i, there := a.number[s.run.ID]
-		if !there {
-			i = len(parents)
-			a.number[s.run.ID], parents = i, append(parents, nil)
+type recordID struct {
+	run string
+	n   int
+}
+
+// settled is what is known of a point so far.
+type settled struct {
+	measured bool
+	tried    bool    // of last: it was run, to no end
+	last     *source // with the record that counts unless the point is measured; nil: none
+	index    int     // of that record
+}
+
+func newSettler() *settler {
+	return &settler{seen: map[recordID]bool{}, points: map[PointKey]*settled{}}
+}
+
+// add takes the next record of a file.
+func (s *settler) add(from *source, n int, key PointKey, status Status) {
+	index := from.settled
+	from.settled++
+	id := recordID{from.run.ID, n}
+	if n > 0 && s.seen[id] {
+		from.drop[index] = true
+		from.copied++
+		return
+	}
+	s.seen[id] = true
+	p := s.points[key]
+	if p == nil {
+		p = &settled{}
+		s.points[key] = p
+	}
+	tried := true
+	switch status {
+	case OK:
+		p.measured = true
+		return
+	case Skipped, Unsupported:
+		tried = false
+	case OOM, Timeout, Failed, Unfinished:
+	default:
+		if p.last != nil && !p.tried {
+			p.last.replace(p.index)
+			p.last = nil
 		}
-		parents[i] = s.run.Resumes
+		p.tried = true
+		return
 	}
-	a.before = make([]set, len(parents))
-	known := 0 // runs before it are done: older ones mostly, which is where parents are
-	for ; known < len(parents); known++ {
-		a.before[known] = a.above(known, parents, known)
+	if p.tried && !tried {
+		from.replace(index)
+		return
 	}
-	return a
+	if p.last != nil {
+		p.last.replace(p.index)
+	}
+	p.tried, p.last, p.index = tried, from, index
 }
 
-// above are the numbers of all runs that run i continues. Those of the runs before number known are there already.
-func (a *ancestry) above(i int, parents [][]string, known int) (seen set) {
-	open := slices.Clone(parents[i])
-	for len(open) > 0 {
-		p, here := a.number[open[len(open)-1]]
-		open = open[:len(open)-1]
-		switch {
-		case !here || p == i || seen.has(p):
-		case p < known:
-			seen.add(p)
-			seen.join(a.before[p])
-		default:
-			seen.add(p)
-			open = append(open, parents[p]...)
+// finish drops what was not measured of points that are.
+func (s *settler) finish() {
+	for _, p := range s.points {
+		if p.measured && p.last != nil {
+			p.last.replace(p.index)
 		}
 	}
-	seen.remove(i) // runs that continue each other are before one another, and none before itself
-	return seen
 }
 
-// continues says whether run id continues the other.
-func (a *ancestry) continues(id, other string) bool {
-	i, there := a.number[id]
-	j, alsoThere := a.number[other]
-	return there && alsoThere && a.before[i].has(j)
+func (s *source) replace(index int) {
+	s.drop[index] = true
+	s.replaced++
 }

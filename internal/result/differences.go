@@ -15,7 +15,7 @@ var tuning = []string{"NCCL_", "UCX_", "FI_", "GLOO_", "MPICH_", "MPIR_CVAR_", "
 // harmless are variables with such names that do not.
 var harmless = []string{"NCCL_DEBUG", "NCCL_COMM_ID", "UCX_ERROR_SIGNALS", "UCX_DEBUG_SIGNO"}
 
-// noteDifferences tells where runs that count as launches of one thing had other settings in their environment: that is
+// noteDifferences notes where runs that count as launches of one thing had other settings in their environment: that is
 // what variants are for.
 func (d *Dataset) noteDifferences() {
 	var order []RunKey

@@ -1,7 +1,7 @@
 package result
 
 import (
-	"fmt"
+	"cmp"
 
 	"busbar/internal/notice"
 )
@@ -15,14 +15,10 @@ type Entry interface {
 	// SamePoint reports whether two records that are in hand at the same time are of one point.
 	SamePoint(Entry) bool
 
-	// stamp fills in what the file decides: kind, number, run and, when empty, time.
-	stamp(w *Writer, at string)
-	warn(notice.Fact)
-	// keepRanks writes the times of all ranks of a large world into the sidecar.
-	keepRanks(w *Writer, all AllRanks)
-	// count counts the record as written, and returns how the text view shows it.
-	count(w *Writer) func(*textView)
-	name() string
+	// stamp fills in what the file decides: kind, run and, when empty, time; and n for a number of the file's.
+	stamp(n int, run, at string)
+	// withoutValues makes the record that of a point whose values cannot be written.
+	withoutValues()
 }
 
 // AllRanks are the times of every rank of a large world, in seconds, by rank. They belong into the sidecar file; a
@@ -41,21 +37,14 @@ func (r *Record) SamePoint(other Entry) bool {
 	return ok && o.Group.String() == r.Group.String()
 }
 
-func (r *Record) stamp(w *Writer, at string) {
-	r.Kind, r.N, r.Run = KindCase, w.last+1, w.run.ID
-	if r.At == "" {
-		r.At = at
-	}
+func (r *Record) stamp(n int, run, at string) {
+	r.Kind, r.N, r.Run, r.At = KindCase, n, run, cmp.Or(r.At, at)
 }
 
-func (r *Record) warn(f notice.Fact) { r.Warnings.Add(f) }
-
-func (r *Record) count(w *Writer) func(*textView) {
-	w.last++
-	return func(v *textView) { v.add(r) }
+func (r *Record) withoutValues() {
+	*r = Record{Kind: r.Kind, N: r.N, Run: r.Run, At: r.At, Case: r.Case, Cycle: r.Cycle, Group: r.Group}
+	r.Abort(Failed, Because(notice.ValueNotFinite{}))
 }
-
-func (r *Record) name() string { return fmt.Sprintf("record %d (%s)", r.N, r.Case) }
 
 // State implements Entry.
 func (r *StepRecord) State() Status { return r.Status }
@@ -70,17 +59,11 @@ func (r *StepRecord) SamePoint(other Entry) bool {
 }
 
 // stamp leaves N, which the caller sets.
-func (r *StepRecord) stamp(w *Writer, at string) {
-	r.Kind, r.Run = KindStep, w.run.ID
-	if r.At == "" {
-		r.At = at
-	}
+func (r *StepRecord) stamp(_ int, run, at string) {
+	r.Kind, r.Run, r.At = KindStep, run, cmp.Or(r.At, at)
 }
 
-func (r *StepRecord) warn(f notice.Fact) { r.Warnings.Add(f) }
-
-func (r *StepRecord) keepRanks(*Writer, AllRanks) {}
-
-func (r *StepRecord) count(*Writer) func(*textView) { return func(v *textView) { v.addStep(r) } }
-
-func (r *StepRecord) name() string { return fmt.Sprintf("the record of point %d", r.N) }
+func (r *StepRecord) withoutValues() {
+	*r = StepRecord{Kind: r.Kind, N: r.N, Run: r.Run, At: r.At, Point: r.Point}
+	r.Abort(Failed, Because(notice.ValueNotFinite{}))
+}

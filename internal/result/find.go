@@ -2,11 +2,9 @@ package result
 
 import (
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"busbar/internal/notice"
@@ -19,27 +17,14 @@ func Find(paths ...string) ([]string, error) {
 }
 
 // Search expands files and folders (with their subfolders, also by way of links) to the run files among them, sorted
-// within a folder (links last), each once however often and by whatever path it is named. What merge and plot wrote,
-// text views, sidecars and, in folders, hidden names and all that is not .jsonl are passed over. A subfolder that
-// cannot be read, and what has the name of a run file but is none (a pipe, a device), is passed over with a note. The
-// error is a *NotFoundError, a *ForeignError for something named that is no file, or of the system for what was named.
+// within a folder, each once however often and by whatever path it is named. What merge and plot wrote, text views,
+// sidecars and, in folders, hidden names and all that is not .jsonl are passed over. A subfolder that cannot be read,
+// and what has the name of a run file but is none (a pipe, a device), is passed over with a note. The error is a
+// *NotFoundError, a *FileError for something named that is no file, or of the system for what was named.
 func Search(paths ...string) (files []string, notes []notice.Notice, err error) {
-	return newFinder().search(paths)
-}
-
-type finder struct {
-	found   []string
-	notes   []notice.Notice
-	seen    map[string]bool // files, by path without links
-	folders []fs.FileInfo   // looked through: a link may lead back to one
-	readDir func(string) ([]fs.DirEntry, error)
-}
-
-func newFinder() *finder { return &finder{seen: map[string]bool{}, readDir: os.ReadDir} }
-
-func (f *finder) search(paths []string) ([]string, []notice.Notice, error) {
+	f := finder{seen: map[string]bool{}}
 	for _, p := range paths {
-		if err := f.look(p); err != nil {
+		if err := f.named(p); err != nil {
 			return nil, f.notes, err
 		}
 	}
@@ -49,113 +34,102 @@ func (f *finder) search(paths []string) ([]string, []notice.Notice, error) {
 	return f.found, f.notes, nil
 }
 
-// look takes a file or folder that was named.
-func (f *finder) look(path string) error {
+type finder struct {
+	found []string
+	notes []notice.Notice
+	seen  map[string]bool // files, and folders that were named or linked, by path without links
+}
+
+// named adds a file or folder that was named.
+func (f *finder) named(path string) error {
 	info, err := os.Stat(path)
 	switch {
 	case err != nil:
 		return err
 	case info.IsDir():
-		return f.walk(filepath.Clean(path), info)
+		return f.walk(path)
 	case ours(path):
 		return nil
 	case !info.Mode().IsRegular():
-		return &ForeignError{Path: path,
-			Reason: fmt.Sprintf("it is %s, and a run is read from a file only, since it is read more than once",
-				special(info.Mode()))}
+		return &FileError{path, notice.NotResults{Problem: "it is " + special(info.Mode())}}
 	}
-	return f.take(path)
+	return f.add(path)
 }
 
-// walk looks through a folder once. The error is that it cannot be read at all.
-func (f *finder) walk(dir string, info fs.FileInfo) error {
-	for _, before := range f.folders {
-		if os.SameFile(before, info) {
-			return nil
-		}
-	}
-	f.folders = append(f.folders, info)
-	entries, err := f.readDir(dir)
-	if err != nil && len(entries) == 0 {
+// walk adds what is in a folder, also behind links. The error is that it cannot be read at all.
+func (f *finder) walk(dir string) error {
+	target, err := realPath(dir)
+	if err != nil || f.seen[target] {
 		return err
 	}
-	f.pass(dir, err)
-	// of two ways, the straight one
-	slices.SortStableFunc(entries, func(a, b fs.DirEntry) int { return isLink(a) - isLink(b) })
-	for _, d := range entries {
-		if !strings.HasPrefix(d.Name(), ".") {
-			path := filepath.Join(dir, d.Name())
-			f.pass(path, f.entry(path, d))
+	f.seen[target] = true
+	return filepath.WalkDir(dir+"/", func(path string, d fs.DirEntry, err error) error { // the slash follows a link
+		path = filepath.Clean(path)
+		hidden := strings.HasPrefix(filepath.Base(path), ".") && path != filepath.Clean(dir)
+		switch {
+		case err != nil && path == filepath.Clean(dir):
+			return err
+		case hidden && d.IsDir():
+			return fs.SkipDir
+		case err == nil && !hidden && isLinkedFolder(path, d):
+			err = f.walk(path)
+		case err == nil && !hidden && !d.IsDir() && filepath.Ext(path) == linesSuffix && !ours(path):
+			err = f.add(path)
 		}
-	}
-	return nil
-}
-
-// entry takes what lies in a folder, if it is a run file or a folder.
-func (f *finder) entry(path string, d fs.DirEntry) error {
-	named := filepath.Ext(path) == linesSuffix && !ours(path)
-	if !named && isLink(d) == 0 && !d.IsDir() {
+		if err != nil && !errors.Is(err, fs.ErrNotExist) { // removed since, or a link to nowhere
+			f.notes = append(f.notes, notice.OfError(path, err))
+		}
 		return nil
-	}
-	info, err := os.Stat(path)
-	switch {
-	case err != nil:
-		return err
-	case info.IsDir():
-		return f.walk(path, info)
-	case !named:
-		return nil
-	case !info.Mode().IsRegular():
-		return notice.Fail(notice.NotAFile{Is: special(info.Mode())})
-	}
-	return f.take(path)
+	})
 }
 
-func isLink(d fs.DirEntry) int {
-	if d.Type()&fs.ModeSymlink != 0 {
-		return 1
-	}
-	return 0
-}
-
-// pass notes why something in a folder is passed over. What is gone since it was listed, and a link to nowhere, are not
-// worth a word.
-func (f *finder) pass(path string, err error) {
-	if err == nil || errors.Is(err, fs.ErrNotExist) {
-		return
-	}
-	f.notes = append(f.notes, notice.OfError(path, err))
-}
-
-func (f *finder) take(path string) error {
-	real, err := filepath.EvalSymlinks(path)
-	if err == nil {
-		real, err = filepath.Abs(real)
-	}
+func (f *finder) add(path string) error {
+	target, err := realPath(path)
 	if err != nil {
 		return err
 	}
-	if !f.seen[real] {
-		f.seen[real] = true
+	switch info, err := os.Stat(target); {
+	case err != nil:
+		return err
+	case !info.Mode().IsRegular():
+		return &FileError{path, notice.NotAFile{Is: special(info.Mode())}}
+	}
+	if !f.seen[target] {
+		f.seen[target] = true
 		f.found = append(f.found, path)
 	}
 	return nil
 }
 
-// special names what is neither file nor folder.
+func isLinkedFolder(path string, d fs.DirEntry) bool {
+	if d.Type()&fs.ModeSymlink == 0 {
+		return false
+	}
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
+}
+
+// realPath is an absolute path without links.
+func realPath(path string) (string, error) {
+	target, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		return "", err
+	}
+	return filepath.Abs(target)
+}
+
+// special names what is no regular file.
 func special(m fs.FileMode) string {
 	switch {
 	case m&fs.ModeNamedPipe != 0:
 		return "a pipe"
-	case m&fs.ModeSocket != 0:
-		return "a socket"
-	case m&fs.ModeDevice != 0:
-		return "a device"
+	case m.IsDir():
+		return "a folder"
 	}
-	return "something special"
+	return "a device or socket"
 }
 
-// ours says whether the name is one of what rank and post write beside the run files, or make of them.
+// ours reports whether the name is one of what rank and post write beside the run files, or make of them.
 func ours(path string) bool {
 	name := filepath.Base(path)
 	switch filepath.Ext(name) {

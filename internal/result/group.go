@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Pattern says in the header that a launch was measured in groups of its nodes, many at a time, to find a weak node or
+// Pattern in the header is that a launch was measured in groups of its nodes, many at a time, to find a weak node or
 // link.
 type Pattern struct {
 	Kind   string   `json:"kind"`   // pairs, halves
@@ -29,7 +29,7 @@ type Group struct {
 	RanksPerNode int      `json:"ranks_per_node"` // the largest, where nodes differ
 }
 
-// Alone says whether the group measured while all other nodes rested.
+// Alone reports whether the group measured while all other nodes rested.
 func (g *Group) Alone() bool { return g != nil && g.Round == 0 }
 
 // String is "round 2: node1+node4", "alone: node1+node4"; empty for nil.

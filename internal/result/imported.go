@@ -2,7 +2,8 @@ package result
 
 import (
 	"cmp"
-	"sort"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -10,18 +11,18 @@ import (
 	"busbar/internal/notice"
 )
 
-// Source says where the figures of a run come from that another tool measured. Nothing of such a run passes for a
+// Source is where the values of a run come from that another tool measured. Nothing of such a run passes for a
 // measurement of rank: its records have an Origin, and what the source does not tell is absent.
 type Source struct {
-	Tool     string            `json:"tool"`   // what measured, with its version where it is told: "nccl-tests 2.19.6"
+	Tool     string            `json:"tool"`   // what measured, with its version where known: "nccl-tests 2.19.6"
 	Format   string            `json:"format"` // which of its layouts
 	Path     string            `json:"path"`   // as it was named
 	SHA256   string            `json:"sha256"` // of the whole file
 	Line     int               `json:"line,omitempty"`
-	Started  string            `json:"started,omitempty"` // as the source says it: often local time without a zone
+	Started  string            `json:"started,omitempty"` // as the source has it: often local time without a zone
 	Ended    string            `json:"ended,omitempty"`
 	Settings map[string]string `json:"settings,omitempty"`   // the source's words on how it measured
-	Given    map[string]string `json:"given,omitempty"`      // what the source does not tell, as said by who imported it
+	Given    map[string]string `json:"given,omitempty"`      // what was added on import
 	Deduced  notice.List       `json:"deductions,omitempty"` // what follows from the rows, and from what in them
 	Older    []string          `json:"deduced,omitempty"`    // sentences of older versions; Deduced once read
 }
@@ -75,25 +76,21 @@ func (r *Record) Lacks() notice.Lack {
 	return notice.Lack{}
 }
 
-// HasAlgBW says whether there is an algorithm bandwidth: rank's own records have one as soon as they have a time.
+// HasAlgBW reports whether there is an algorithm bandwidth: rank's own records have one as soon as they have a time.
 func (r *Record) HasAlgBW() bool {
 	return r.Time != nil && (r.Imported == nil || r.Time.Seconds > 0 && r.SizeBytes >= 0)
 }
 
-// HasBusBW says whether there is a bus bandwidth, which takes a collective and its world besides.
+// HasBusBW reports whether there is a bus bandwidth, which takes a collective and its world besides.
 func (r *Record) HasBusBW() bool {
 	return r.HasAlgBW() && (r.Imported == nil || r.World > 0 && r.Collective != coll.Other)
 }
 
-// statedWords are what the source says beside the fields: "busbw=1.23; #wrong=N/A".
-func statedWords(o *Origin) string {
-	if o == nil || len(o.Stated) == 0 {
-		return ""
+// statedText is what the source states beside the fields: "busbw=1.23; #wrong=N/A".
+func (o *Origin) statedText() string {
+	parts := make([]string, 0, len(o.Stated))
+	for _, k := range slices.Sorted(maps.Keys(o.Stated)) {
+		parts = append(parts, k+"="+o.Stated[k])
 	}
-	words := make([]string, 0, len(o.Stated))
-	for k, v := range o.Stated {
-		words = append(words, k+"="+v)
-	}
-	sort.Strings(words)
-	return strings.Join(words, "; ")
+	return strings.Join(parts, "; ")
 }

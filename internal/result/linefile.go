@@ -3,38 +3,24 @@ package result
 import (
 	"errors"
 	"fmt"
-	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"syscall"
 )
 
-// disk is what a lineFile needs of an open file; *os.File has it.
-type disk interface {
-	io.WriterAt
-	io.ReaderAt
-	Sync() error
-	Truncate(size int64) error
-	Stat() (os.FileInfo, error)
-	Close() error
-}
-
 // lineFile is a file of whole lines: each is on disk when append returns, or the file ends before it.
 type lineFile struct {
-	disk disk
+	disk *os.File
 	path string
 	size int64 // up to the end of the last whole line
 }
 
-// openFile is replaced by tests that need a disk which fails.
-var openFile = func(path string) (disk, error) {
-	return os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o666)
-}
+// syncFile is replaced by tests that need a disk which fails.
+var syncFile = (*os.File).Sync
 
 // createLineFile makes a new file that begins with head; one that is there already is an fs.ErrExist.
 func createLineFile(path string, head []byte) (*lineFile, error) {
-	d, err := openFile(path)
+	d, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o666)
 	if err != nil {
 		return nil, err
 	}
@@ -52,7 +38,7 @@ func createLineFile(path string, head []byte) (*lineFile, error) {
 func (f *lineFile) append(lines []byte) error {
 	_, err := f.disk.WriteAt(lines, f.size)
 	if err == nil {
-		err = f.disk.Sync()
+		err = syncFile(f.disk)
 	}
 	if err != nil {
 		// What is left of the line if this fails too is overwritten by the next, or read as a torn end.
@@ -63,7 +49,7 @@ func (f *lineFile) append(lines []byte) error {
 	return nil
 }
 
-// present says whether path still names this file.
+// present reports whether path still names this file.
 func (f *lineFile) present() bool {
 	mine, err := f.disk.Stat()
 	if err != nil {
@@ -71,42 +57,6 @@ func (f *lineFile) present() bool {
 	}
 	there, err := os.Stat(f.path)
 	return err == nil && os.SameFile(mine, there)
-}
-
-// restore copies the lines of a file that was removed to a new one at path, making the folder anew where needed.
-// When something else lies at path by now the error is an fs.ErrExist.
-func (f *lineFile) restore(path string) error {
-	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
-		return err
-	}
-	lines, err := f.lines()
-	if err != nil {
-		return err
-	}
-	again, err := createLineFile(path, lines)
-	if err != nil {
-		return err
-	}
-	_ = f.disk.Close() // nothing of it has a name any more
-	*f = *again
-	return nil
-}
-
-// backInPlace makes sure that the file has its name still; one that was removed is written anew, under the name of a
-// later millisecond of run when something else has taken its own.
-func (f *lineFile) backInPlace(run *Run, say func(string)) error {
-	if f.present() {
-		return nil
-	}
-	was := f.path
-	err := f.restore(was)
-	if errors.Is(err, fs.ErrExist) {
-		err = freshName(filepath.Dir(was), run, f.restore)
-	}
-	if err == nil {
-		say(fmt.Sprintf("%s was removed while the run was writing it; all of it is back in %s", was, f.path))
-	}
-	return err
 }
 
 // lines is everything that was written, read back through the open file.

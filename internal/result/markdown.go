@@ -7,40 +7,44 @@ import (
 	"busbar/internal/units"
 )
 
-const markdownHead = `| backend | world | collective | type | op | placement | mode | size | time | 95 % interval | algbw GB/s | busbw GB/s | check | status | warnings |
-|---|---:|---|---|---|---|---|---:|---:|---:|---:|---:|---|---|---|
-`
+const markdownHead = "| backend | world | collective | type | op | placement | mode | size | time " +
+	"| 95 % interval | algbw GB/s | busbw GB/s | check | status | warnings |\n" +
+	"|---|---:|---|---|---|---|---|---:|---:|---:|---:|---:|---|---|---|\n"
 
-func markdownRow(b []byte, run *Run, r *Record) []byte {
+func (r Row) markdown(b []byte) []byte {
+	run, record := r.Run, r.Record
 	var seconds, interval, algbw, busbw string
-	if t := r.Time; t != nil {
+	if t := record.Time; t != nil {
 		seconds = humanTime(t.Seconds)
 		if t.Hi > 0 {
 			interval = humanTime(t.Lo) + " – " + humanTime(t.Hi)
 		}
-		if r.HasAlgBW() {
-			algbw = digits(r.AlgBW(t.Seconds)/1e9, 2)
+		if record.HasAlgBW() {
+			algbw = digits(record.AlgBW(t.Seconds)/1e9, 2)
 		}
-		if r.HasBusBW() {
-			busbw = digits(r.BusBW(t.Seconds)/1e9, 2)
+		if record.HasBusBW() {
+			busbw = digits(record.BusBW(t.Seconds)/1e9, 2)
 		}
 	}
-	status := string(r.Status)
-	if r.Status != OK {
-		status = reason(r)
+	status := string(record.Status)
+	if record.Status != OK {
+		status = reason(record)
 	}
-	if r.Group != nil {
-		status += ", " + r.Group.String()
+	if record.Group != nil {
+		status += ", " + record.Group.String()
 	}
 	world := ""
-	if r.World > 0 {
-		world = fmt.Sprint(r.World)
+	if record.World > 0 {
+		world = fmt.Sprint(record.World)
 	}
 	cells := []string{
-		run.Backend.Name, world, r.Operation(), ifAny(r.Type != 0, r.Type.String), r.Op.String(),
-		ifAny(r.Placement != 0, r.Placement.String),
-		ifAny(r.Mode != 0, r.Mode.String), coll.FormatSize(r.SizeBytes, true), seconds, interval, algbw, busbw, checkWord(r),
-		status, warningsOf(run, r),
+		run.Backend.Name, world, record.Operation(), ifAny(record.Type != 0, record.Type.String), record.Op.String(),
+		ifAny(record.Placement != 0, record.Placement.String),
+		ifAny(
+			record.Mode != 0,
+			record.Mode.String,
+		), coll.FormatSize(record.SizeBytes, true), seconds, interval, algbw, busbw, record.checked(),
+		status, r.warnings(),
 	}
 	for _, c := range cells {
 		b = append(append(append(b, "| "...), units.Markdown(c)...), ' ')

@@ -8,7 +8,7 @@ import (
 	"busbar/internal/notice"
 )
 
-// MergeOptions says how runs are put together.
+// MergeOptions are how runs are put together.
 type MergeOptions struct {
 	IncludeRehearsed bool // let rehearsed runs in beside measured ones
 	NoSteps          bool // leave runs of training steps out, which have no rows, and note how many they are
@@ -24,10 +24,12 @@ type Dataset struct {
 
 // source is one file of a Dataset.
 type source struct {
-	path string
-	run  *Run
-	size int64
-	drop set // lines that another record stands for
+	path             string
+	run              *Run
+	size             int64
+	drop             map[int]bool // records, by index, that another one replaces
+	settled          int          // records that settler.add has taken
+	copied, replaced int          // of drop
 }
 
 // Row is one point of one run. Both are the callee's to keep; neither is to be changed.
@@ -65,13 +67,13 @@ func MergeContext(ctx context.Context, files []string, o MergeOptions) (*Dataset
 		return nil, &NothingError{Problems: d.notes}
 	}
 	// Older runs first, whatever their files are called: the copy that is read first is the one that counts.
-	slices.SortStableFunc(d.files, func(a, b *source) int { return a.run.Start.Compare(b.run.Start) })
+	slices.SortStableFunc(d.files, byStart)
 	if err := d.refuseMixture(o); err != nil {
 		return nil, err
 	}
 	d.noteDifferences()
-	for _, group := range related(d.files) {
-		if err := d.settle(ctx, group); err != nil {
+	for _, chain := range chains(d.files) {
+		if err := d.settle(ctx, chain); err != nil {
 			return nil, err
 		}
 	}
@@ -120,7 +122,7 @@ func openSource(path string) (*source, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &source{path: path, run: run, size: info.Size()}, nil
+	return &source{path: path, run: run, size: info.Size(), drop: map[int]bool{}}, nil
 }
 
 // refuseMixture is the error of rehearsed figures beside measured ones, unless they were asked for.
@@ -139,7 +141,7 @@ func (d *Dataset) refuseMixture(o MergeOptions) error {
 	return nil
 }
 
-// noteMissing tells which runs are continued here, but not here themselves.
+// noteMissing notes which runs are continued here, but not here themselves.
 func (d *Dataset) noteMissing() {
 	here := map[string]bool{}
 	for _, s := range d.files {

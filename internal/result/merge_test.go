@@ -1,12 +1,11 @@
 package result
 
 import (
+	"cmp"
 	"encoding/csv"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -24,25 +23,26 @@ func csvRows(t *testing.T, o MergeOptions, files ...string) []map[string]string 
 	if err != nil {
 		t.Fatal(err)
 	}
+	return rowsOfTable(t, d)
+}
+
+func rowsOfTable(t *testing.T, d *Dataset) (rows []map[string]string) {
+	t.Helper()
 	var b strings.Builder
-	n, err := d.WriteCSV(&b)
+	n, err := d.Write(Output{CSV, &b})
 	if err != nil {
 		t.Fatal(err)
 	}
 	lines, err := csv.NewReader(strings.NewReader(b.String())).ReadAll()
-	if err != nil {
-		t.Fatal(err)
+	if err != nil || n != len(lines)-1 {
+		t.Fatalf("%d rows, %d lines, %v", n, len(lines), err)
 	}
-	var rows []map[string]string
 	for _, l := range lines[1:] {
 		row := map[string]string{}
 		for i, name := range lines[0] {
 			row[name] = l[i]
 		}
 		rows = append(rows, row)
-	}
-	if n != len(rows) {
-		t.Errorf("%d rows written, %d said", len(rows), n)
 	}
 	return rows
 }
@@ -64,91 +64,125 @@ func summary(rows []map[string]string) string {
 	return strings.Join(s, ", ")
 }
 
+// written writes a file that is described as "b<a reduce gather:timeout end": run b continues run a, with two points,
+// of which the second timed out, and an end. A name with a dot names the backend; a @ is followed by the cycle.
+func written(t *testing.T, dir, name, description string) string {
+	t.Helper()
+	words := strings.Fields(description)
+	id, resumes, _ := strings.Cut(words[0], "<")
+	id, backend, _ := strings.Cut(id, ".")
+	run := runOf(id, int(id[0]-'a'), strings.FieldsFunc(resumes, func(r rune) bool { return r == ',' })...)
+	run.Backend.Name = cmp.Or(backend, run.Backend.Name)
+	lines := []any{run}
+	for i, word := range words[1:] {
+		word, cycle, _ := strings.Cut(word, "@")
+		point, status, _ := strings.Cut(word, ":")
+		collective := coll.AllGather
+		if point == "reduce" {
+			collective = coll.AllReduce
+		}
+		record := sampleRecord(sampleCase(t, collective, 8), 1e-5)
+		switch {
+		case point == "end":
+			lines = append(lines, End{Kind: KindEnd, Outcome: Complete})
+			continue
+		case point == "torn":
+			lines = append(lines, `{"kind":"case","n":2,"co`)
+			continue
+		case point == "run":
+			lines = append(lines, runOf("z", 9))
+			continue
+		case status != "" && status != "ok":
+			record = notOK(record.Case, Status(status), "x")
+		}
+		record.N = i + 1
+		record.Cycle, _ = strconv.Atoi(cycle)
+		lines = append(lines, record)
+	}
+	return writeLines(t, dir, name, lines...)
+}
+
 func TestMergeCountsNothingTwice(t *testing.T) {
-	dir := t.TempDir()
-	reduce := sampleRecord(sampleCase(t, coll.AllReduce, 8), 1e-5)
-	gather := sampleRecord(sampleCase(t, coll.AllGather, 8), 1e-5)
-	end := End{Kind: KindEnd, Outcome: Complete}
-	lines := func(run Run, records ...Record) []any { return append([]any{run}, numbered(records...)...) }
+	const replaced, part = `"records-replaced","parameters":{"records":1}`, `"part-of-run"`
 	for _, c := range []struct {
 		name  string
-		files [][]any
+		files []string
 		want  string
-		notes []string // what must be said, in order
+		notes []string // in order
 	}{
-		{"two launches of one point", [][]any{append(lines(runOf("a", 0), reduce), end),
-			append(lines(runOf("b", 1), reduce), end)}, "a 1 all_reduce ok, b 1 all_reduce ok", nil},
-		{"older first, whatever the name", [][]any{append(lines(runOf("b", 1), reduce), end),
-			append(lines(runOf("a", 0), reduce), end)}, "a 1 all_reduce ok, b 1 all_reduce ok", nil},
-		{"a copy", [][]any{append(lines(runOf("a", 0), reduce, gather), end), append(lines(runOf("a", 0), reduce, gather),
-			end)}, "a 1 all_reduce ok, a 2 all_gather ok",
+		{"two launches", []string{"a reduce end", "b reduce end"}, "a 1 all_reduce ok, b 1 all_reduce ok", nil},
+		{"older first", []string{"b reduce end", "a reduce end"}, "a 1 all_reduce ok, b 1 all_reduce ok", nil},
+		{"copy", []string{"a reduce gather end", "a reduce gather end"}, "a 1 all_reduce ok, a 2 all_gather ok",
 			[]string{`"records-copied","parameters":{"records":2}`}},
-		{"a copy made while the run wrote, and torn",
-			[][]any{append(lines(runOf("a", 0), reduce), `{"kind":"case","n":2,"co`),
-				append(lines(runOf("a", 0), reduce, gather), end)},
+		{"copy of a running run", []string{"a reduce torn", "a reduce gather end"},
 			"a 1 all_reduce ok, a 2 all_gather ok", []string{`"records-copied","parameters":{"records":1}`,
-				`a.jsonl:3: {"code":"torn-line"}`, `"part-of-run","parameters":{"ending":{},"records":1}`}},
-		{"ok in the place of a failure", [][]any{lines(runOf("a", 0), reduce, notOK(gather.Case, Timeout, "hang")),
-			append(lines(runOf("b", 1, "a"), gather), end)},
-			"a 1 all_reduce ok, b 1 all_gather ok", []string{`"records-replaced","parameters":{"records":1}`, `"part-of-run"`}},
-		{"ok stays when a later run of the chain fails", [][]any{append(lines(runOf("a", 0), gather), end),
-			append(lines(runOf("b", 1, "a"), notOK(gather.Case, Failed, "x")), end)},
-			"a 1 all_gather ok", []string{`"records-replaced","parameters":{"records":1}`}},
-		{"the later of two failures", [][]any{append(lines(runOf("a", 0), notOK(gather.Case, OOM, "x")), end),
-			append(lines(runOf("b", 1, "a"), notOK(gather.Case, Failed, "x")), end)},
-			"b 1 all_gather failed", []string{`"records-replaced","parameters":{"records":1}`}},
-		{"a chain of three", [][]any{append(lines(runOf("a", 0), notOK(gather.Case, OOM, "x")), end),
-			append(lines(runOf("b", 1, "a"), reduce), end), append(lines(runOf("c", 2, "b"), gather), end)},
-			"b 1 all_reduce ok, c 1 all_gather ok", []string{`"records-replaced","parameters":{"records":1}`}},
-		{"launches apart stay apart", [][]any{append(lines(runOf("a", 0), gather), end),
-			append(lines(runOf("b", 1), notOK(gather.Case, OOM, "x")), end)},
-			"a 1 all_gather ok, b 1 all_gather oom", nil},
-		{"launches that one run continues stay launches", [][]any{append(lines(runOf("a", 0), gather), end),
-			append(lines(runOf("b", 1), gather), end), append(lines(runOf("c", 2, "a", "b"), reduce), end)},
+				`:3: {"code":"torn-line"}`, `"part-of-run","parameters":{"ending":{},"records":1}`}},
+		{"ok replaces a timeout", []string{"a reduce gather:timeout", "b<a gather end"},
+			"a 1 all_reduce ok, b 1 all_gather ok", []string{replaced, part}},
+		{"ok stays", []string{"a gather end", "b<a gather:failed end"}, "a 1 all_gather ok", []string{replaced}},
+		{"chain", []string{"a gather:oom end", "b<a reduce end", "c<b gather end"},
+			"b 1 all_reduce ok, c 1 all_gather ok", []string{replaced}},
+		{"not a chain", []string{"a gather end", "b gather:oom end"}, "a 1 all_gather ok, b 1 all_gather oom", nil},
+		{"two launches continued by one", []string{"a gather end", "b gather end", "c<a,b reduce end"},
 			"a 1 all_gather ok, b 1 all_gather ok, c 1 all_reduce ok", nil},
-		{"another backend is another point", [][]any{append(lines(runOf("a", 0), notOK(gather.Case, OOM, "x")), end),
-			append(lines(func() Run {
-				r := runOf("b", 1, "a")
-				r.Backend.Name = "gloo"
-				return r
-			}(), gather), end)}, "a 1 all_gather oom, b 1 all_gather ok", nil},
-		{"another cycle is another point", [][]any{append(lines(runOf("a", 0), notOK(gather.Case, OOM, "x")), end),
-			append(lines(runOf("b", 1, "a"), func() Record {
-				r := gather
-				r.Cycle = 2
-				return r
-			}()), end)}, "a 1 all_gather oom, b 1 all_gather ok", nil},
-		{"what is continued is not there", [][]any{append(lines(runOf("b", 1, "a"), gather), end)}, "b 1 all_gather ok",
+		{"two launches continued by one, one failed",
+			[]string{"a gather:failed end", "b gather end", "c<a,b reduce end"},
+			"b 1 all_gather ok, c 1 all_reduce ok", []string{replaced}},
+		{"wrong, timeout, ok", []string{"a gather:wrong end", "b<a gather:timeout end", "c<b gather end"},
+			"a 1 all_gather wrong, c 1 all_gather ok", []string{replaced}},
+		{"timeout, skipped, failed", []string{"a gather:timeout end", "b<a gather:skipped end",
+			"c<a,b gather:failed end"}, "c 1 all_gather failed", []string{replaced, replaced}},
+		{"another backend", []string{"a gather:oom end", "b.gloo<a gather end"},
+			"a 1 all_gather oom, b 1 all_gather ok", nil},
+		{"another cycle", []string{"a gather:oom@1 end", "b<a gather@2 end"},
+			"a 1 all_gather oom, b 1 all_gather ok", nil},
+		{"continues an absent run", []string{"b<a gather end"}, "b 1 all_gather ok",
 			[]string{`"resumed-run-missing","parameters":{"run":"a"}`}},
-		{"no points", [][]any{append(lines(runOf("a", 0), reduce), end), lines(runOf("b", 1))}, "a 1 all_reduce ok",
-			[]string{`b.jsonl: {"code":"no-points","parameters":{"ending":{}}}`}},
-		{"two runs in one file", [][]any{append(lines(runOf("a", 0), gather), lines(runOf("b", 1), gather)...)},
-			"a 1 all_gather ok", []string{`"second-run"`, `"part-of-run"`}},
+		{"no points", []string{"a reduce end", "b"}, "a 1 all_reduce ok",
+			[]string{`{"code":"no-points","parameters":{"ending":{}}}`}},
+		{"two runs in one file", []string{"a gather run gather"}, "a 1 all_gather ok", []string{`"second-run"`, part}},
 	} {
 		var files []string
+		dir := t.TempDir()
 		for i, f := range c.files {
-			files = append(files, writeLines(t, filepath.Join(dir, c.name), string(rune('a'+i))+".jsonl", f...))
+			files = append(files, written(t, dir, fmt.Sprintf("%d.jsonl", i), f))
 		}
 		d, err := Merge(files, MergeOptions{})
 		if err != nil {
-			t.Errorf("%s: %v", c.name, err)
-			continue
+			t.Fatal(err)
 		}
-		if got := summary(csvRows(t, MergeOptions{}, files...)); got != c.want {
+		if got := summary(rowsOfTable(t, d)); got != c.want {
 			t.Errorf("%s: got  %s\nwant %s", c.name, got, c.want)
 		}
-		if err := d.Each(func(Row) error { return nil }); err != nil {
-			t.Error(err)
+		if notes := texts(d.Notes()); !slices.EqualFunc(notes, c.notes, strings.Contains) {
+			t.Errorf("%s: notes are %q, want %q", c.name, notes, c.notes)
 		}
-		notes := texts(d.Notes())
-		for i, n := range notes {
-			if len(notes) != len(c.notes) || !strings.Contains(n, c.notes[i]) {
-				t.Errorf("%s: notes are %q, want %q", c.name, notes, c.notes)
-				break
+	}
+}
+
+// TestChainOfTwo: for every pair of statuses of one point, what is left along a chain: the earlier record, the later or
+// both.
+func TestChainOfTwo(t *testing.T) {
+	statuses := []Status{OK, Skipped, OOM, Failed, Wrong}
+	for earlier, want := range map[Status]string{
+		// later:     ok    skipped oom     failed  wrong
+		OK:          "both  earlier earlier earlier both",
+		Skipped:     "later later   later   later   later",
+		Unsupported: "later later   later   later   later",
+		OOM:         "later earlier later   later   both",
+		Failed:      "later earlier later   later   both",
+		Timeout:     "later earlier later   later   both",
+		Wrong:       "both  earlier both    both    both",
+	} {
+		for i, left := range strings.Fields(want) {
+			dir := t.TempDir()
+			a := written(t, dir, "a.jsonl", fmt.Sprintf("a gather:%s", earlier))
+			b := written(t, dir, "b.jsonl", fmt.Sprintf("b<a gather:%s", statuses[i]))
+			a1, b1 := fmt.Sprintf("a 1 all_gather %s", earlier), fmt.Sprintf("b 1 all_gather %s", statuses[i])
+			rows := map[string]string{"both": a1 + ", " + b1, "earlier": a1, "later": b1}[left]
+			if got := summary(csvRows(t, MergeOptions{}, b, a)); got != rows {
+				t.Errorf("%s, later %s: got  %s\nwant %s", earlier, statuses[i], got, rows)
 			}
-		}
-		if len(notes) != len(c.notes) {
-			t.Errorf("%s: %d notes, want %d", c.name, len(notes), len(c.notes))
 		}
 	}
 }
@@ -187,10 +221,9 @@ func TestMergeRefuses(t *testing.T) {
 	}
 }
 
-const wantedColumns = "run,campaign,launch,backend,library,variant,world,nodes,ranks_per_node,device,collective,type,op,root,placement,mode,size_bytes,count,time_s,time_lo_s,time_hi_s," +
-	"min_s,p90_s,p99_s,max_s,algbw_GBps,busbw_GBps,iterations,stop,check,status,reason,slowest_rank,slowest_host,latest_rank,lateness_s,warnings"
-
-func TestMergedColumns(t *testing.T) {
+// TestMergedTable has the same rows in each form: what is quoted, what was not measured, a late rank, and a choice of
+// ranks in latency mode.
+func TestMergedTable(t *testing.T) {
 	record := sampleRecord(sampleCase(t, coll.AllReduce, 1<<20), 1.0/3)
 	record.Warnings = notice.Of(notice.FromText(`says "no", twice`), notice.FromText("and, more\nlines; µ|"))
 	record.Ranks.Latest, record.Ranks.Lateness = 2, 0.25
@@ -202,120 +235,15 @@ func TestMergedColumns(t *testing.T) {
 	cold.Method = Method{Rotate: 64 << 20, Average: "mean over ranks", Graph: 20}
 	cold.Warnings = notice.Of(notice.Recorded{Text: "oversubscribed: by far"})
 	path := writeLines(t, t.TempDir(), "a.jsonl", append([]any{cold}, numbered(record, skipped, unclaimed)...)...)
-	rows := csvRows(t, MergeOptions{}, path)
-	want := map[string]string{
-		"run": "a", "campaign": "campaign-1", "launch": "launch of a", "backend": "nccl", "library": "NCCL 2.27.7",
-		"variant": "", "world": "4", "nodes": "2", "ranks_per_node": "2",
-		"device": "H100", "collective": "all_reduce", "type": "float32", "op": "sum", "root": "-1", "placement": "out",
-		"mode": "throughput", "size_bytes": "4194304", "count": "1048576",
-		"time_s": "0.3333333333333333", "algbw_GBps": "0.012582912", "busbw_GBps": "0.018874368", "iterations": "1000",
-		"stop": "precision", "check": "ok", "status": "ok", "reason": "",
-		"slowest_rank": "3", "slowest_host": "node2", "latest_rank": "2", "lateness_s": "0.25", "settings": "graphs of 20",
-		"warnings":     "oversubscribed: by far; says \"no\", twice; and, more\nlines; µ|",
-		"rotate_bytes": "67108864", "aggregate": "1", "average": "mean over ranks", "backend_version": "2.27.7",
-		"algorithm": "NVLS", "protocol": "SIMPLE", "channels": "24",
-	}
-	for name, w := range want {
-		if got := rows[0][name]; got != w {
-			t.Errorf("%s is %q, want %q", name, got, w)
-		}
-	}
-	for _, name := range strings.Split(wantedColumns, ",") {
-		got, there := rows[1][name]
-		if !there {
-			t.Errorf("no column %s", name)
-		}
-		measured := strings.HasSuffix(name, "_s") || strings.HasSuffix(name, "_GBps") || strings.Contains(name, "_rank") &&
-			name != "ranks_per_node" || name == "iterations" || name == "stop"
-		if measured && got != "" {
-			t.Errorf("%s of a skipped point is %q", name, got)
-		}
-	}
-	if rows[2]["latest_rank"] != "" || rows[2]["lateness_s"] != "" {
-		t.Errorf("a late rank where none is claimed: %v", rows[2])
-	}
-	for _, name := range []string{"algorithm", "protocol", "channels"} {
-		if got, there := rows[2][name]; got != "" || !there {
-			t.Errorf("%s of a library that does not tell: %q", name, got)
-		}
-	}
-	if rows[1]["average"] != "" {
-		t.Errorf("a choice of ranks in latency mode: %v", rows[1])
-	}
-	if rows[1]["reason"] != `too "large" by far` || rows[1]["status"] != "skipped" || rows[1]["size_bytes"] != "128" ||
-		rows[1]["check"] != "none" {
-		t.Errorf("skipped: %v", rows[1])
-	}
-	if !strings.HasPrefix(CSV.head, wantedColumns+",") {
-		t.Errorf("the columns begin %s", CSV.head)
-	}
-
-	// The JSONL says the same, the Markdown has a line a row.
 	d, err := Merge([]string{path}, MergeOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	var lines, table strings.Builder
-	if n, err := d.Write(Output{JSONL, &lines}, Output{Markdown, &table}); err != nil || n != 3 {
+	var table, lines, text strings.Builder
+	if n, err := d.Write(Output{CSV, &table}, Output{JSONL, &lines}, Output{Markdown, &text}); err != nil || n != 3 {
 		t.Fatal(n, err)
 	}
-	for i, line := range strings.Split(strings.TrimSpace(lines.String()), "\n") {
-		var object map[string]any
-		if err := json.Unmarshal([]byte(line), &object); err != nil {
-			t.Fatal(err)
-		}
-		for name, text := range rows[i] {
-			value, there := object[name]
-			if there != (text != "") || there && fmt.Sprint(value) != text && number(value) != text {
-				t.Errorf("row %d: %s is %v in the JSONL, %q in the CSV", i, name, value, text)
-			}
-		}
-	}
-	golden.Text(t, "testdata/merged.md", table.String())
-}
-
-func number(v any) string {
-	f, _ := v.(float64)
-	return strconv.FormatFloat(f, 'f', -1, 64)
-}
-
-// TestManyBatches has files of many batches each, in the order of files and numbers.
-func TestManyBatches(t *testing.T) {
-	dir := t.TempDir()
-	var files []string
-	const points = 3000
-	for i := range 3 {
-		var records []Record
-		for range points {
-			r := sampleRecord(sampleCase(t, coll.AllReduce, 8), 1e-5)
-			r.Reason = strings.Repeat("x", 500)
-			records = append(records, r)
-		}
-		files = append(files, writeLines(t, dir, fmt.Sprintf("%d.jsonl", i),
-			append([]any{runOf(fmt.Sprint(i), i)}, numbered(records...)...)...))
-	}
-	d, err := Merge(files, MergeOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	n := 0
-	err = d.Each(func(r Row) error {
-		if run, line := fmt.Sprint(n/points), n%points+1; r.Run.ID != run || r.Record.N != line ||
-			len(r.Record.Ranks.Median) != 4 {
-			t.Fatalf("row %d is number %d of run %s", n, r.Record.N, r.Run.ID)
-		}
-		n++
-		return nil
-	})
-	if err != nil || n != 3*points {
-		t.Errorf("%d rows, %v", n, err)
-	}
-	if err := d.Each(func(Row) error { return io.ErrShortWrite }); !errors.Is(err, io.ErrShortWrite) {
-		t.Errorf("an error of the callee: %v", err)
-	}
-	for _, row := range csvRows(t, MergeOptions{}, files...) {
-		if len(row["reason"]) != 500 || row["time_s"] != "1e-05" {
-			t.Fatalf("a row is %v", row)
-		}
-	}
+	golden.Text(t, "testdata/merged.csv", table.String())
+	golden.Text(t, "testdata/merged.jsonl", lines.String())
+	golden.Text(t, "testdata/merged.md", text.String())
 }

@@ -45,7 +45,7 @@ type Run struct {
 	Command     []string  `json:"command"`
 
 	Backend  Backend `json:"backend"`
-	Rehearse bool    `json:"rehearsed,omitempty"` // no real device: a figure of this run says nothing about hardware
+	Rehearse bool    `json:"rehearsed,omitempty"` // no real device: no value of this run is about hardware
 	Variant  string  `json:"variant,omitempty"`   // label of a tuning variant within a campaign
 	MPI      MPI     `json:"mpi,omitzero"`
 
@@ -100,7 +100,7 @@ type Backend struct {
 	BuildID string   `json:"build_id,omitempty"`
 	Notes   []string `json:"notes,omitempty"` // how something is done that users may take for granted
 
-	Parameters map[string]string `json:"parameters,omitempty"` // the library's own, as it says they are in force
+	Parameters map[string]string `json:"parameters,omitempty"` // the library's own, as it reports them
 }
 
 // MPI identifies the MPI that carries the world.
@@ -115,7 +115,7 @@ type MPI struct {
 	Launcher    string `json:"launcher"`     // mpirun (Open MPI), srun, …; "none" for a singleton
 }
 
-// Sweep says what was planned and where each part of the plan came from.
+// Sweep is what was planned and where each part of the plan came from.
 type Sweep struct {
 	Name    string            `json:"name"`             // quick, profile, …, or the file's name
 	Source  string            `json:"source,omitempty"` // the YAML text as read
@@ -160,7 +160,7 @@ type Hardware struct {
 // Port is an RDMA port or a network interface with hardware of its own.
 type Port struct {
 	Name string  `json:"name"`           // as in NetUse
-	Link string  `json:"link,omitempty"` // of an RDMA port: InfiniBand, Ethernet, EFA; "" for an interface, or not known
+	Link string  `json:"link,omitempty"` // of an RDMA port: InfiniBand, Ethernet, EFA; "" if unknown
 	Rate float64 `json:"rate_Gbps"`      // 1e9 bits per second in each direction, as the driver states it
 }
 
@@ -200,7 +200,7 @@ type Rank struct {
 	State     *GPU   `json:"state,omitempty"` // of the device before the first case
 }
 
-// GPU is the state of a device, as its driver tells it; -1 and "" are not known.
+// GPU is the state of a device, as its driver reports it; -1 and "" are unknown.
 type GPU struct {
 	SMClock     int      `json:"sm_clock_MHz"`
 	MemoryClock int      `json:"memory_clock_MHz"`
@@ -301,7 +301,7 @@ func (w *Why) adopt() {
 	}
 }
 
-// Timed says whether a record has figures that hold: those of wrong data are not for tables that others compute from.
+// Timed reports whether a record has valid values: those of wrong data are not for tables that others compute from.
 func (r *Record) Timed() bool { return r.Status == OK && r.Time != nil }
 
 // Path is which way the library took, in its own words.
@@ -377,7 +377,7 @@ type Event struct {
 	Max     float64 `json:"max_s"`
 }
 
-// Check is the word on the data.
+// Check is the result of verifying the data.
 type Check struct {
 	Result   string  `json:"result"` // "ok", "wrong", "off" (not asked for), "none" (nothing was run), "unknown"
 	Rounds   int     `json:"rounds,omitempty"`

@@ -12,7 +12,7 @@ import (
 )
 
 // RunKey is what two runs must share for the points of one to count for the other: backend, library, shape of world,
-// and what makes a figure another one (rotating buffers, operations issued as one, whose time counts, how a GPU's
+// and what makes a value another one (rotating buffers, operations issued as one, whose time counts, how a GPU's
 // buffers and its library are set up). It has many fields because each alone makes two runs different.
 type RunKey struct {
 	Backend, Library, Version  string
@@ -26,8 +26,7 @@ type RunKey struct {
 	Average                    string
 	Settings
 	Pattern string
-	Step    string  // what the steps are of; "" where collectives were measured
-	Poll    float64 // s between calls that test; 0 where no point polls
+	Step    string // what the steps are of; "" where collectives were measured
 }
 
 // Key is the run's RunKey.
@@ -35,11 +34,11 @@ func (r *Run) Key() RunKey {
 	return RunKey{
 		Backend: r.Backend.Name, Library: r.Backend.Library, Version: r.Backend.Version, Variant: r.Variant,
 		World: r.World, Nodes: r.Nodes, RanksPerNode: r.RanksPerNode, Device: r.Device, Rehearsed: r.Rehearse,
-		Rotate: r.Method.Rotate, Packed: r.Method.Packed, Aggregate: max(1, r.Method.Aggregate), Average: r.Method.Average,
+		Rotate: r.Method.Rotate, Packed: r.Method.Packed,
+		Aggregate: max(1, r.Method.Aggregate), Average: r.Method.Average,
 		Settings: r.Method.Settings(),
 		Pattern:  r.Pattern.String(),
 		Step:     r.Step.key(),
-		Poll:     r.Step.poll(),
 	}
 }
 
@@ -63,6 +62,11 @@ func (r *Record) Point(backend string) PointKey {
 	return k
 }
 
+// StepPoint is the key of a point of a training step.
+func StepPoint(backend string, p step.Point) PointKey {
+	return PointKey{Backend: backend, Group: p.String()}
+}
+
 // Past is what earlier runs have measured.
 type Past struct {
 	Problems []notice.Notice // files and lines that could not be read
@@ -73,114 +77,72 @@ type pastRun struct {
 	id, campaign string
 	key          RunKey
 	start        time.Time
-	ok           []PointKey
-	groups       map[PointKey]Time // of ok, what groups of a pattern took
-	steps        []step.Point      // ok, of training steps
+	done         Done
+}
+
+// Done are points that were measured, with the time of what groups of a pattern measured.
+type Done map[PointKey]*Time
+
+// Has reports whether a point was measured.
+func (d Done) Has(k PointKey) bool {
+	_, has := d[k]
+	return has
 }
 
 // ReadPast reads the runs in files (see Find). What cannot be read is a problem and its points are measured again.
 func ReadPast(files []string) *Past {
 	p := &Past{runs: map[string]*pastRun{}}
 	for _, path := range files {
-		var ok []PointKey
-		groups := map[PointKey]Time{}
-		f, err := Scan(path, func(r *Record) error {
-			if r.Status == OK {
-				ok = append(ok, r.Point(""))
-				if r.Group != nil && r.Time != nil {
-					groups[r.Point("")] = *r.Time
-				}
-			}
-			return nil
-		})
-		if err != nil {
+		if err := p.add(path); err != nil {
 			p.Problems = append(p.Problems, notice.OfError(path, err))
-			continue
-		}
-		measured := f.Run.Imported == nil // what another tool measured is not measured
-		if measured {
-			p.add(f, ok, groups)
-		}
-		if measured && f.Run.Step != nil {
-			p.addSteps(path) // which finds the same problems
-		} else {
-			p.Problems = append(p.Problems, f.Problems...)
 		}
 	}
 	return p
 }
 
-// addSteps reads what a run of training steps has measured, which is one of p already.
-func (p *Past) addSteps(path string) {
-	f, err := ReadSteps(path)
+func (p *Past) add(path string) error {
+	done := Done{}
+	f, err := Scan(path, func(r *Record) error {
+		if r.Status == OK {
+			k := r.Point("")
+			if done[k] = nil; r.Group != nil {
+				done[k] = r.Time
+			}
+		}
+		return nil
+	})
 	if err != nil {
-		p.Problems = append(p.Problems, notice.OfError(path, err))
-		return
+		return err
 	}
 	p.Problems = append(p.Problems, f.Problems...)
-	for _, r := range f.Records {
-		if r.Status == OK {
-			p.runs[f.Run.ID].steps = append(p.runs[f.Run.ID].steps, r.Point)
+	if f.Run.Imported != nil { // what another tool measured is not measured
+		return nil
+	}
+	for _, r := range f.steps {
+		if r != nil && r.Status == OK {
+			done[StepPoint("", r.Point)] = nil
 		}
 	}
-}
-
-func (p *Past) add(f *File, ok []PointKey, groups map[PointKey]Time) {
 	r := p.runs[f.Run.ID]
 	if r == nil {
-		r = &pastRun{id: f.Run.ID, campaign: f.Run.Campaign, key: f.Run.Key(), start: f.Run.Start,
-			groups: map[PointKey]Time{}}
+		r = &pastRun{id: f.Run.ID, campaign: f.Run.Campaign, key: f.Run.Key(), start: f.Run.Start, done: Done{}}
 		p.runs[f.Run.ID] = r
 	}
-	for _, k := range ok {
+	for k, t := range done {
 		k.Backend = f.Run.Backend.Name
-		r.ok = append(r.ok, k)
+		r.done[k] = t
 	}
-	for k, t := range groups {
-		k.Backend = f.Run.Backend.Name
-		r.groups[k] = t
-	}
-}
-
-// Groups are the times of the points of a pattern that are ok in these runs, of the newest run that has one.
-func (p *Past) Groups(runs []string) map[PointKey]Time {
-	all := map[PointKey]Time{}
-	for _, id := range runs {
-		if r := p.runs[id]; r != nil {
-			maps.Copy(all, r.groups)
-		}
-	}
-	return all
+	return nil
 }
 
 // Done returns the points that are ok in runs of that key, and the IDs of those runs, oldest first: what a run that
-// measures the rest writes as its Resumes.
-func (p *Past) Done(key RunKey) (done map[PointKey]bool, runs []string) {
-	done = map[PointKey]bool{}
+// measures the rest writes as its Resumes. A training step whose rounds were cut off is not done: rounds of another
+// launch are no pairs of these.
+func (p *Past) Done(key RunKey) (done Done, runs []string) {
+	done = Done{}
 	for _, r := range p.oldestFirst(func(k RunKey) bool { return k == key }) {
 		runs = append(runs, r.id)
-		for _, k := range r.ok {
-			done[k] = true
-		}
-	}
-	return done, runs
-}
-
-// StepsDone is Done for runs of training steps. A point whose rounds were cut off is not done: rounds of another launch
-// are no pairs of these. A run without points that poll goes with one of any interval.
-func (p *Past) StepsDone(key RunKey) (done map[step.Point]bool, runs []string) {
-	done = map[step.Point]bool{}
-	fits := func(k RunKey) bool {
-		if k.Poll == 0 || key.Poll == 0 {
-			k.Poll = key.Poll
-		}
-		return k == key
-	}
-	for _, r := range p.oldestFirst(fits) {
-		runs = append(runs, r.id)
-		for _, point := range r.steps {
-			done[point] = true
-		}
+		maps.Copy(done, r.done)
 	}
 	return done, runs
 }

@@ -1,113 +1,75 @@
 package result
 
 import (
-	"bytes"
-	"errors"
-	"maps"
+	"fmt"
 	"os"
-	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"busbar/internal/coll"
 	"busbar/internal/notice"
-	"busbar/internal/step"
 )
 
+// TestResume: of runs with the same key, older first, what is ok is done.
 func TestResume(t *testing.T) {
 	dir := t.TempDir()
-	ok := func(c coll.Collective, change func(*Record)) Record {
-		r := sampleRecord(sampleCase(t, c, 8), 1e-5)
-		if change != nil {
-			change(&r)
-		}
-		return r
-	}
-	other := func(id string, minute int, change func(*Run)) Run {
-		r := runOf(id, minute)
-		change(&r)
-		return r
-	}
-	reduce, gather := ok(coll.AllReduce, nil), ok(coll.AllGather, nil)
-	lines := func(run Run, records ...Record) []any { return append([]any{run}, numbered(records...)...) }
 	files := []string{
-		writeLines(t, dir, "z-oldest.jsonl", lines(runOf("a", 0), reduce, notOK(gather.Case, Timeout, "hang"))...),
-		writeLines(t, dir, "b.jsonl", lines(runOf("b", 1, "a"), ok(coll.Broadcast, func(r *Record) { r.Cycle = 1 }),
-			ok(coll.SendRecv, func(r *Record) { r.Mode = coll.Latency }))...),
-		writeLines(t, dir, "library.jsonl", lines(other("c", 2, func(r *Run) { r.Backend.Version = "2.28.3" }), gather)...),
-		writeLines(t, dir, "shape.jsonl", lines(other("d", 2, func(r *Run) { r.Nodes, r.RanksPerNode = 1, 4 }), gather)...),
-		writeLines(t, dir, "device.jsonl", lines(other("e", 2, func(r *Run) { r.Device = "A100" }), gather)...),
-		writeLines(t, dir, "world.jsonl", lines(other("f", 2, func(r *Run) { r.World = 2 }), gather)...),
-		writeLines(t, dir, "rehearsed.jsonl", lines(other("g", 2, func(r *Run) { r.Rehearse = true }), gather)...),
+		written(t, dir, "z.jsonl", "a reduce gather:timeout reduce@2"),
+		written(t, dir, "b.jsonl", "b<a gather@3"),
+		written(t, dir, "gloo.jsonl", "c.gloo gather"),
 		writeLines(t, dir, "foreign.jsonl", "{}\n"),
-		writeLines(t, dir, "torn.jsonl", append(lines(other("h", 3, func(r *Run) { r.Nodes = 9 })), `{"kind":`)...),
+	}
+	for i, change := range []func(*Run){
+		func(r *Run) { r.Backend.Version = "2.28.3" }, func(r *Run) { r.Nodes, r.RanksPerNode = 1, 4 },
+		func(r *Run) { r.Device = "A100" }, func(r *Run) { r.World = 2 }, func(r *Run) { r.Rehearse = true },
+		func(r *Run) { r.Method.Graph = 20 }, func(r *Run) { r.Method.Aggregate = 4 },
+	} {
+		run := runOf(fmt.Sprint("other", i), 2)
+		change(&run)
+		lines := numbered(sampleRecord(sampleCase(t, coll.AllGather, 8), 1e-5))
+		files = append(files, writeLines(t, dir, run.ID+".jsonl", append([]any{run}, lines...)...))
 	}
 	past := ReadPast(files)
-	if len(past.Problems) != 3 { // foreign, torn, and torn holds no points
+	if len(past.Problems) != 1 || past.Problems[0].Code() != "not-a-results-file" {
 		t.Errorf("problems: %v", past.Problems)
 	}
 	run := sampleRun()
 	done, runs := past.Done(run.Key())
-	if !slices.Equal(runs, []string{"a", "b"}) {
-		t.Errorf("continues %v", runs)
-	}
-	latency := sampleCase(t, coll.SendRecv, 8)
-	latency.Mode = coll.Latency
-	for _, c := range []struct {
-		point PointKey
-		done  bool
-	}{
-		{Point("nccl", reduce.Case, 0), true},
-		{Point("nccl", reduce.Case, 1), true},
-		{Point("nccl", reduce.Case, 2), false},
-		{Point("gloo", reduce.Case, 0), false},
-		{Point("nccl", gather.Case, 0), false},
-		{Point("nccl", sampleCase(t, coll.Broadcast, 8), 0), true},
-		{Point("nccl", sampleCase(t, coll.SendRecv, 8), 0), false},
-		{Point("nccl", latency, 0), true},
-		{Point("nccl", sampleCase(t, coll.AllReduce, 16), 0), false},
-	} {
-		if done[c.point] != c.done {
-			t.Errorf("%v cycle %d of %s: done is %v", c.point.Case, c.point.Cycle, c.point.Backend, done[c.point])
+	reduce, gather := sampleCase(t, coll.AllReduce, 8), sampleCase(t, coll.AllGather, 8)
+	for _, point := range []PointKey{Point("nccl", reduce, 0), Point("nccl", reduce, 2), Point("nccl", gather, 3)} {
+		if !done.Has(point) {
+			t.Errorf("%v in cycle %d is not done", point.Case, point.Cycle)
 		}
 	}
-	if len(done) != 3 {
-		t.Errorf("%d points are done", len(done))
-	}
-	run.Backend.Name = "gloo"
-	if done, runs := past.Done(run.Key()); len(done) != 0 || len(runs) != 0 {
-		t.Errorf("another backend: %v %v", done, runs)
+	if len(done) != 3 || !slices.Equal(runs, []string{"a", "b"}) {
+		t.Errorf("%d points are done, in %v", len(done), runs)
 	}
 }
 
+// TestUnfit: a world that was too large for its launch has no nodes.
 func TestUnfit(t *testing.T) {
 	dir := t.TempDir()
-	unfit := func(id string, minute int, change func(*Run)) string {
-		r := runOf(id, minute)
+	var files []string
+	for i, change := range []func(*Run){
+		func(*Run) {}, func(r *Run) { r.World = 8 },
+		func(r *Run) { r.Backend.Name = "gloo" }, func(r *Run) { r.Nodes = 1 },
+		func(*Run) {},
+	} {
+		r := runOf(fmt.Sprint(i), 10-i)
 		r.Nodes, r.RanksPerNode, r.Device = 0, 0, ""
-		if change != nil {
-			change(&r)
-		}
+		change(&r)
 		record := notOK(sampleCase(t, coll.AllReduce, 8), Skipped, "this launch has 2 ranks")
-		return writeLines(t, dir, id+".jsonl", append([]any{r}, numbered(record)...)...)
+		files = append(files, writeLines(t, dir, r.ID+".jsonl", append([]any{r}, numbered(record)...)...))
 	}
-	past := ReadPast([]string{
-		unfit("late", 9, nil), unfit("early", 1, nil), unfit("world", 2, func(r *Run) { r.World = 8 }),
-		unfit("gloo", 2, func(r *Run) {
-			r.Backend.Name = "gloo"
-		}),
-		unfit("real", 2, func(r *Run) { r.Nodes = 1 }),
-	})
-	if got := past.Unfit("nccl", 4); !slices.Equal(got, []string{"early", "late"}) {
+	past := ReadPast(files)
+	if got := past.Unfit("nccl", 4); !slices.Equal(got, []string{"4", "0"}) || len(past.Unfit("nccl", 16)) != 0 {
 		t.Errorf("a world of 4 did not fit in %v", got)
-	}
-	if got := past.Unfit("nccl", 16); len(got) != 0 {
-		t.Errorf("a world of 16 did not fit in %v", got)
 	}
 }
 
 // TestStepsAreResumed: points of training steps that are ok count for a run with the same key, rounds without a record
-// do not, and runs of collectives and of steps do not continue each other.
+// do not, what another tool measured does not, and runs of collectives and of steps do not continue each other.
 func TestStepsAreResumed(t *testing.T) {
 	dir := t.TempDir()
 	run := sampleSteps()
@@ -129,13 +91,20 @@ func TestStepsAreResumed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	past := ReadPast(files)
-	if len(past.Problems) > 0 {
+	text, err := os.ReadFile(w.Path())
+	if err != nil {
+		t.Fatal(err)
+	}
+	imported := writeLines(t, dir, "imported.jsonl", strings.Replace(
+		strings.ReplaceAll(string(text), "run-1", "run-0"), `"step":{`, `"imported":{},"step":{`, 1))
+	torn := writeLines(t, dir, "torn.jsonl", string(text)+`{"kind":"rou`)
+	past := ReadPast(append(files, imported, torn))
+	if len(past.Problems) != 1 {
 		t.Errorf("problems %v", past.Problems)
 	}
-	done, runs := past.StepsDone(run.Key())
-	if want := map[step.Point]bool{run.Step.Points[0]: true, run.Step.Points[1]: true}; !maps.Equal(done, want) ||
-		!slices.Equal(runs, []string{"run-1"}) {
+	done, runs := past.Done(run.Key())
+	if len(done) != 2 || !done.Has(StepPoint("nccl", run.Step.Points[0])) ||
+		!done.Has(StepPoint("nccl", run.Step.Points[1])) || !slices.Equal(runs, []string{"run-1"}) {
 		t.Errorf("done %v, runs %v", done, runs)
 	}
 	if cases, runs := past.Done(collectives.Key()); len(cases) != 1 || !slices.Equal(runs, []string{"run-2"}) {
@@ -153,47 +122,15 @@ func TestStepsAreResumed(t *testing.T) {
 		change(&other)
 		changed := run
 		changed.Step = &other
-		if done, runs := past.StepsDone(changed.Key()); len(done) > 0 || len(runs) > 0 {
+		if done, runs := past.Done(changed.Key()); len(done) > 0 || len(runs) > 0 {
 			t.Errorf("another %s is continued: %v", what, done)
 		}
 	}
-	silent := *run.Step
-	silent.Interval = 0
-	changed := run
-	changed.Step = &silent
-	if done, runs := past.StepsDone(changed.Key()); len(done) != 2 || len(runs) != 1 {
-		t.Errorf("a run in which nothing polls does not go with one that polls: %v, %v", done, runs)
-	}
 	fewer := *run.Step
 	fewer.Points = fewer.Points[1:2]
+	changed := run
 	changed.Step = &fewer
-	if done, _ := past.StepsDone(changed.Key()); !done[run.Step.Points[1]] {
+	if done, _ := past.Done(changed.Key()); !done.Has(StepPoint("nccl", run.Step.Points[1])) {
 		t.Error("a run of fewer points does not continue")
-	}
-}
-
-// TestPastStepsAreRead: what is wrong with a file of steps is said once, and steps that another tool is said to have
-// measured are none.
-func TestPastStepsAreRead(t *testing.T) {
-	dir := t.TempDir()
-	run := sampleSteps()
-	w, _ := newWriter(t, dir, run)
-	appendGroup(t, w, &run, 1, 6)
-	text, err := os.ReadFile(w.Path())
-	if err != nil {
-		t.Fatal(err)
-	}
-	torn, imported := filepath.Join(dir, "torn.jsonl"), filepath.Join(dir, "imported.jsonl")
-	if err := errors.Join(os.WriteFile(torn, append(text, `{"kind":"rou`...), 0o600),
-		os.WriteFile(imported, bytes.Replace(text, []byte(`"step":{`), []byte(`"imported":{},"step":{`), 1), 0o600)); err !=
-		nil {
-		t.Fatal(err)
-	}
-	past := ReadPast([]string{torn})
-	if done, _ := past.StepsDone(run.Key()); len(past.Problems) != 1 || len(done) != 2 {
-		t.Errorf("problems %v, done %v", past.Problems, done)
-	}
-	if done, _ := ReadPast([]string{imported}).StepsDone(run.Key()); len(done) > 0 {
-		t.Errorf("of another tool: %v", done)
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
-	"reflect"
 	"testing"
 	"time"
 
@@ -50,7 +49,8 @@ func sampleRecord(c coll.Case, seconds float64) Record {
 	return Record{
 		Kind: KindCase, At: "2026-11-21T01:11:56.000Z", Case: c, Status: OK,
 		Time: &Time{
-			Seconds: seconds, Lo: seconds * 0.99, Hi: seconds * 1.01, Min: seconds * 0.9, P90: seconds * 1.1, P99: seconds * 1.2,
+			Seconds: seconds, Lo: seconds * 0.99, Hi: seconds * 1.01, Min: seconds * 0.9,
+			P90: seconds * 1.1, P99: seconds * 1.2,
 			Max:  seconds * 2,
 			Mean: seconds, Samples: 50, Iterations: 1000, Batch: 20, Stop: "precision", Sync: "barrier",
 			Summary: "max over ranks", Elapsed: 1,
@@ -100,11 +100,4 @@ func numbered(records ...Record) []any {
 		lines[i] = records[i]
 	}
 	return lines
-}
-
-func same(t *testing.T, got, want Record) {
-	t.Helper()
-	if !reflect.DeepEqual(got, want) {
-		t.Errorf("got\n%+v %+v %+v\nwanted\n%+v %+v %+v", got, got.Time, got.Ranks, want, want.Time, want.Ranks)
-	}
 }

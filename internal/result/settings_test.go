@@ -15,7 +15,8 @@ func TestSettings(t *testing.T) {
 		"threads on 0-3": {Config: "threads on 0-3"},
 		"graphs of 5, ncclMemAlloc, window registered, blocking=0; algSelection=ring forceAlgSelection=1": {Graph: 5,
 			Alloc: "nccl", Register: "window",
-			Config: "ncclConfig_t (24 bytes, version 21400): blocking=0; ncclCollConfig_t (64 bytes, version 23100): algSelection=ring forceAlgSelection=1"},
+			Config: "ncclConfig_t (24 bytes, version 21400): blocking=0; " +
+				"ncclCollConfig_t (64 bytes, version 23100): algSelection=ring forceAlgSelection=1"},
 	} {
 		if got := m.Settings().String(); got != want {
 			t.Errorf("%q, want %q", got, want)

@@ -13,7 +13,7 @@ const (
 	KindRound = "round"
 )
 
-// Step in the first line says that the run measured training steps, of which model, and with what kind of computing.
+// Step in the first line is that the run measured training steps, of which model, and with what kind of computing.
 type Step struct {
 	Model     string  `json:"model"`
 	Source    string  `json:"source,omitempty"` // the model's YAML text as read
@@ -30,25 +30,17 @@ type Step struct {
 	Unit     float64      `json:"compute_unit_s,omitempty"`
 	Start    float64      `json:"compute_start_s,omitempty"` // s that a start of computing costs beside its units
 	Interval float64      `json:"poll_interval_s,omitempty"` // between calls that test, where they poll
-	Points   []step.Point `json:"points"`                    // as planned; a line's n is the number in this list, from 1
+	Points   []step.Point `json:"points"`                    // as planned; n counts in this list, from 1
 }
 
-// key is what two runs must share for the points of one to count for the other: the model, how its buckets begin, and
-// what computes. Which points were planned is left out.
+// key is what two runs must share for the points of one to count for the other: the model, how its buckets begin,
+// what computes and how often it polls. Which points were planned is left out.
 func (s *Step) key() string {
 	if s == nil {
 		return ""
 	}
-	return fmt.Sprintf("%s, %d parameters in %d layers, %g+%g+%g s, first %d, %s\n%s",
-		s.Model, s.Params, s.Layers, s.Forward, s.Backward, s.Optimizer, s.First, s.Computing, s.Source)
-}
-
-// poll is the interval of the points that poll; 0 where none does.
-func (s *Step) poll() float64 {
-	if s == nil {
-		return 0
-	}
-	return s.Interval
+	return fmt.Sprintf("%s, %d parameters in %d layers, %g+%g+%g s, first %d, %s, polled every %g s\n%s",
+		s.Model, s.Params, s.Layers, s.Forward, s.Backward, s.Optimizer, s.First, s.Computing, s.Interval, s.Source)
 }
 
 // StepRound is one round of a point, kept the moment it is over: all samples are in the file.
@@ -92,7 +84,7 @@ type StepRecord struct {
 	Older    []string      `json:"warnings,omitempty"` // sentences of older versions; Warnings once read
 }
 
-// Timed says whether a record has figures that hold.
+// Timed reports whether a record has valid values.
 func (r *StepRecord) Timed() bool {
 	return (r.Status == OK || r.Status == Unfinished) && r.Figures != nil
 }
@@ -106,4 +98,29 @@ type Traced struct {
 	Overlap float64 `json:"overlap_s"`
 	Exposed float64 `json:"exposed_s"`
 	Idle    float64 `json:"idle_s"`
+}
+
+// StepTimeline is when the parts of the last overlapped step ran on one rank: enough to draw it without its trace file.
+type StepTimeline struct {
+	Rank     int        `json:"rank"`
+	Span     float64    `json:"span_s"`
+	Segments []StepSpan `json:"segments"`
+	Ops      []StepSpan `json:"ops"` // one for each of the record's ops, in their order
+}
+
+// StepSpan is a stretch of a step, in seconds from its beginning.
+type StepSpan struct {
+	Name  string  `json:"name"`
+	Work  string  `json:"work,omitempty"` // of a segment: forward, backward, compress, optimizer
+	Start float64 `json:"start_s"`
+	End   float64 `json:"end_s"`
+}
+
+// TracedOf is what a rank's trace file holds of a step, from its intervals.
+func TracedOf(rank int, i step.Intervals) Traced {
+	seconds := func(ns int64) float64 { return float64(ns) / 1e9 }
+	return Traced{
+		Rank: rank, Span: seconds(i.Span), Compute: seconds(i.Compute), Comm: seconds(i.Comm),
+		Overlap: seconds(i.Overlap), Exposed: seconds(i.Exposed), Idle: seconds(i.Idle),
+	}
 }

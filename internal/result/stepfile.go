@@ -1,13 +1,7 @@
 package result
 
 import (
-	"encoding/json"
-	"errors"
-	"fmt"
-	"io"
 	"maps"
-	"os"
-	"slices"
 
 	"busbar/internal/notice"
 	"busbar/internal/step"
@@ -25,182 +19,91 @@ type StepFile struct {
 }
 
 // ReadSteps reads a file of training steps whole. A point with rounds and no record, because the run was cut off, gets
-// one that is made of its rounds. Errors are those of ReadFile, and a *ForeignError for a run of collectives; lines
+// one that is made of its rounds. Errors are those of ReadFile, and a *FileError for a run of collectives; lines
 // that cannot be read are Problems.
 func ReadSteps(path string) (*StepFile, error) {
-	s, err := readInto(nil, path)
+	f, err := readSteps(path)
 	if err != nil {
 		return nil, err
 	}
-	return s.finish(), nil
+	return f.stepFile(), nil
+}
+
+func readSteps(path string) (*File, error) {
+	f, err := Scan(path, func(*Record) error { return nil })
+	switch {
+	case err != nil:
+		return nil, err
+	case f.Run.Step == nil:
+		return nil, &FileError{path, notice.NotResults{Problem: "its run measured collectives, not training steps"}}
+	}
+	return f, nil
 }
 
 // ReadStepRuns reads files of training steps. Several files of one run, such as copies, or what a full disk made of it,
 // are read as one. A file that cannot be read is a Problem.
 func ReadStepRuns(paths []string) (runs []*StepFile, problems []notice.Notice) {
-	var all []*stepLines
+	var all []*File
+	first := map[string]*File{} // by run
 	for _, path := range paths {
-		s, err := readInto(all, path)
-		if err != nil {
+		f, err := readSteps(path)
+		switch {
+		case err != nil:
 			problems = append(problems, notice.OfError(path, err))
-			continue
-		}
-		if !slices.Contains(all, s) {
-			all = append(all, s)
+		case first[f.Run.ID] == nil:
+			first[f.Run.ID] = f
+			all = append(all, f)
+		default:
+			first[f.Run.ID].join(f)
 		}
 	}
-	for _, s := range all {
-		runs = append(runs, s.finish())
+	for _, f := range all {
+		runs = append(runs, f.stepFile())
 	}
 	return runs, problems
 }
 
-// readInto reads a file into the lines of its run, which are new if the run is not there yet.
-func readInto(all []*stepLines, path string) (*stepLines, error) {
-	file, err := os.Open(path)
-	if err != nil {
-		return nil, err
+// join adds what another file of the same run has.
+func (f *File) join(other *File) {
+	f.Problems = append(f.Problems, other.Problems...)
+	if other.End != nil {
+		f.End = other.End
 	}
-	defer file.Close()
-	lines := newLineReader(file)
-	defer lines.release()
-	run, err := readHeader(path, lines)
-	if err != nil {
-		return nil, err
-	}
-	if run.Step == nil {
-		return nil, &ForeignError{Path: path, Reason: "its run measured collectives, not training steps"}
-	}
-	s := newStepLines(path, run)
-	if i := slices.IndexFunc(all, func(s *stepLines) bool { return s.file.Run.ID == run.ID }); i >= 0 {
-		s = all[i]
-		defer func(ranks []Rank, path string) { s.file.Ranks, s.file.Path = ranks, path }(s.file.Ranks, s.file.Path)
-		s.file.Path = path
-	}
-	return s, s.read(lines)
-}
-
-// stepLines gathers the lines of a file. What all kinds of runs have is read by a File.
-type stepLines struct {
-	file    File
-	rounds  []map[int]step.Round // by point, by number
-	records []*StepRecord        // by point; nil: none
-}
-
-func newStepLines(path string, run *Run) *stepLines {
-	n := len(run.Step.Points)
-	return &stepLines{file: File{Path: path, Run: *run, decode: decodeRecord}, rounds: make([]map[int]step.Round, n),
-		records: make([]*StepRecord, n)}
-}
-
-// read takes all lines behind the header.
-func (s *stepLines) read(lines *lineReader) error {
-	for {
-		line, whole, err := lines.next(0)
-		if errors.Is(err, io.EOF) {
-			return nil
+	for i := range min(len(f.steps), len(other.steps)) {
+		if f.steps[i] == nil {
+			f.steps[i] = other.steps[i]
 		}
-		if err != nil {
-			return fmt.Errorf("%s: %w", s.file.Path, err)
-		}
-		if !s.take(line, whole, lines.n) {
-			return nil
+		if f.rounds[i] == nil {
+			f.rounds[i] = other.rounds[i]
+		} else {
+			maps.Copy(f.rounds[i], other.rounds[i])
 		}
 	}
 }
 
-func (s *stepLines) take(line []byte, whole bool, n int) (more bool) {
-	var err error
-	switch kindOf(line) {
-	case KindRound:
-		err = s.round(line)
-	case KindStep:
-		err = s.record(line)
-	case KindCase:
-		err = errors.New("a case in a run of training steps")
-	default:
-		more, _ = s.file.take(line, whole, n, nil) // the only error is that of records
-		return more
-	}
-	if err != nil {
-		s.file.problem(n, lineProblem(line, whole, err))
-	}
-	return true
-}
-
-func (s *stepLines) round(line []byte) error {
-	var r StepRound
-	if err := json.Unmarshal(line, &r); err != nil {
-		return err
-	}
-	if err := s.planned(r.N); err != nil {
-		return err
-	}
-	for _, t := range []float64{r.Compute, r.Comm, r.Sequential, r.Overlapped, r.ComputeAlone, r.ComputeBusy, r.CommAlone,
-		r.CommBusy, r.Hidden} {
-		if t < 0 {
-			return fmt.Errorf("a time of %g s", t)
+func (f *File) stepFile() *StepFile {
+	s := &StepFile{Path: f.Path, Run: f.Run, Ranks: f.Ranks, End: f.End, Rounds: make([][]step.Round, len(f.rounds))}
+	for i, r := range f.steps {
+		// Rounds behind one that was lost are not used: what is at one place of the lists of a group was measured in
+		// one round.
+		for k, there := 1, true; there; k++ {
+			var round step.Round
+			if round, there = f.rounds[i][k]; there {
+				s.Rounds[i] = append(s.Rounds[i], round)
+			}
 		}
-	}
-	if r.Number < 1 || r.Number > maxNumber {
-		return fmt.Errorf("round %d", r.Number)
-	}
-	if s.rounds[r.N-1] == nil {
-		s.rounds[r.N-1] = map[int]step.Round{}
-	}
-	s.rounds[r.N-1][r.Number] = r.Round
-	return nil
-}
-
-func (s *stepLines) record(line []byte) error {
-	r := &StepRecord{}
-	if err := json.Unmarshal(line, r); err != nil {
-		return err
-	}
-	adopt(&r.Older, &r.Warnings)
-	r.Why.adopt()
-	if err := s.planned(r.N); err != nil {
-		return err
-	}
-	switch {
-	case r.Status == "":
-		return errors.New("no status")
-	case r.Status == OK && r.Figures == nil:
-		return errors.New("ok, but without figures")
-	}
-	r.Run = s.file.Run.ID
-	if s.records[r.N-1] == nil {
-		s.records[r.N-1] = r
-	}
-	return nil
-}
-
-// planned is the error of a number that the list of points does not have.
-func (s *stepLines) planned(n int) error {
-	if n < 1 || n > len(s.records) {
-		return fmt.Errorf("point %d, of %d in the run's list", n, len(s.records))
-	}
-	return nil
-}
-
-func (s *stepLines) finish() *StepFile {
-	f := &StepFile{Path: s.file.Path, Run: s.file.Run, Ranks: s.file.Ranks, End: s.file.End, Rounds: s.paired()}
-	for i, r := range s.records {
-		if r == nil && len(f.Rounds[i]) > 0 {
-			r = unfinished(&s.file.Run, i+1, f.Rounds[i])
+		if r == nil && len(s.Rounds[i]) > 0 {
+			r = unfinished(&f.Run, i+1, s.Rounds[i])
 		}
 		if r != nil {
-			f.Records = append(f.Records, *r)
+			s.Records = append(s.Records, *r)
 		}
 	}
-	if s.file.bad > maxProblems {
-		s.file.Problems = append(s.file.Problems, manyProblems(f.Path, s.file.bad))
+	if len(s.Records) == 0 {
+		f.problem(0, notice.NoPoints{Ending: f.ending()})
 	}
-	if len(f.Records) == 0 {
-		s.file.problem(0, notice.NoPoints{Ending: s.file.ending()})
-	}
-	f.Problems = s.file.Problems
-	return f
+	s.Problems = f.Problems
+	return s
 }
 
 // Closing is how the run ended; nil where it completed.
@@ -212,7 +115,7 @@ func (f *StepFile) Closing() notice.Fact {
 	return notice.PartOfRun{Ending: run.ending(), Records: len(f.Records), Points: len(f.Run.Step.Points)}
 }
 
-// Standings are how the points in the run's list stand to each other; those without figures that hold do not count.
+// Standings are how the points in the run's list compare to each other; those without valid times do not count.
 func (f *StepFile) Standings() []step.Standing {
 	rounds := make([][]step.Round, len(f.Rounds))
 	for i := range f.Records {
@@ -231,39 +134,4 @@ func unfinished(run *Run, n int, rounds []step.Round) *StepRecord {
 		Why:     Because(notice.CutOff{Rounds: len(rounds)}),
 		Figures: &figures, Check: Check{Result: "unknown"},
 	}
-}
-
-// paired are the rounds of each point in their order. A round that one point of a group lacks, though it has a later
-// one, is left out of all points of the group: what is at one place of their lists was measured in one round.
-func (s *stepLines) paired() [][]step.Round {
-	damaged := map[step.Point]map[int]bool{}
-	for i, rounds := range s.rounds {
-		group := s.file.Run.Step.Points[i].Group()
-		for k := 1; k < last(rounds); k++ {
-			if _, there := rounds[k]; !there {
-				if damaged[group] == nil {
-					damaged[group] = map[int]bool{}
-				}
-				damaged[group][k] = true
-			}
-		}
-	}
-	all := make([][]step.Round, len(s.rounds))
-	for i, rounds := range s.rounds {
-		out := damaged[s.file.Run.Step.Points[i].Group()]
-		for _, k := range slices.Sorted(maps.Keys(rounds)) {
-			if !out[k] {
-				all[i] = append(all[i], rounds[k])
-			}
-		}
-	}
-	return all
-}
-
-// last is the largest number of a round; 0 if there is none.
-func last(rounds map[int]step.Round) (most int) {
-	for k := range rounds {
-		most = max(most, k)
-	}
-	return most
 }

@@ -15,40 +15,37 @@ type StepRow struct {
 }
 
 // MergeSteps puts runs, each of which is there once, together: along a chain of resumed runs a point that was measured
-// stands in the place of one that was not, by the rules for cases. Older runs come first. Problems are those of the
-// files, how runs ended, and what was replaced.
+// replaces one that was not, by the rules for cases. Older runs come first. Problems are those of the files, how runs
+// ended, and what was replaced.
 func MergeSteps(runs []*StepFile) (rows []StepRow, problems []notice.Notice) {
-	runs = slices.Clone(runs)
-	slices.SortStableFunc(runs, func(a, b *StepFile) int { return a.Run.Start.Compare(b.Run.Start) })
-	sources := make([]*source, len(runs))
-	for i, f := range runs {
-		sources[i] = &source{path: f.Path, run: &f.Run}
+	files := map[*source]*StepFile{}
+	var sources []*source
+	for _, f := range runs {
+		s := &source{path: f.Path, run: &f.Run, drop: map[int]bool{}}
+		files[s], sources = f, append(sources, s)
 	}
-	file := func(s *source) *StepFile { return runs[slices.Index(sources, s)] }
-	replaced := map[*source]int{}
-	for _, group := range related(sources) {
+	slices.SortStableFunc(sources, byStart)
+	for _, chain := range chains(sources) {
 		settling := newSettler()
-		for _, s := range group {
-			for i, r := range file(s).Records {
-				point := PointKey{Backend: s.run.Backend.Name, Group: r.Point.String()}
-				settling.add(s, keyed{key: point, n: r.N, line: i, weight: weigh(r.Status)})
+		for _, s := range chain {
+			for _, r := range files[s].Records {
+				settling.add(s, r.N, StepPoint(s.run.Backend.Name, r.Point), r.Status)
 			}
 		}
-		for s, n := range settling.supersede(ancestors(group)) {
-			replaced[s] = n
-		}
+		settling.finish()
 	}
-	for i, f := range runs {
+	for _, s := range sources {
+		f := files[s]
 		problems = append(problems, f.Problems...)
 		if how := f.Closing(); how != nil {
 			problems = append(problems, notice.InFile(f.Path, 0, how))
 		}
-		if n := replaced[sources[i]]; n > 0 {
-			problems = append(problems, notice.InFile(f.Path, 0, notice.RecordsReplaced{Records: n}))
+		if s.replaced > 0 {
+			problems = append(problems, notice.InFile(f.Path, 0, notice.RecordsReplaced{Records: s.replaced}))
 		}
 		standings := f.Standings()
 		for k := range f.Records {
-			if r := &f.Records[k]; !sources[i].drop.has(k) {
+			if r := &f.Records[k]; !s.drop[k] {
 				rows = append(rows, StepRow{f, r, standings[r.N-1]})
 			}
 		}

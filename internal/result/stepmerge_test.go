@@ -1,15 +1,15 @@
 package result
 
 import (
-	"bytes"
-	"encoding/csv"
+	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"busbar/internal/golden"
 	"busbar/internal/notice"
 )
 
@@ -99,105 +99,47 @@ func TestMergeSteps(t *testing.T) {
 	}
 }
 
-// TestStepsCSV holds the table: every column has a value somewhere but those that this run cannot have, and each row as
-// many cells as the head.
+// TestStepsCSV has steps that were finished, with and without confidence intervals, cut off, and failed.
 func TestStepsCSV(t *testing.T) {
 	first, second := interruptedAndResumed(t, t.TempDir())
-	runs, _ := ReadStepRuns([]string{first, second})
-	rows, _ := MergeSteps(runs)
-	var b bytes.Buffer
+	var rows []StepRow
+	for _, paths := range [][]string{{first, second}, {first}} {
+		runs, _ := ReadStepRuns(paths)
+		merged, _ := MergeSteps(runs)
+		rows = append(rows, merged...)
+	}
+	var b strings.Builder
 	if err := WriteStepsCSV(&b, rows); err != nil {
 		t.Fatal(err)
 	}
-	table, err := csv.NewReader(&b).ReadAll()
-	if err != nil || len(table) != 5 {
-		t.Fatalf("%d lines, %v", len(table), err)
-	}
-	cell := func(row int, column string) string {
-		for i, name := range table[0] {
-			if name == column {
-				return table[row][i]
-			}
-		}
-		t.Fatalf("no column %s", column)
-		return ""
-	}
-	for _, c := range []struct {
-		row          int
-		column, want string
-	}{
-		{1, "run", "run-1"}, {1, "block", "nodes2/launch1"}, {1, "model", "resnet50"}, {1, "strategy", "ddp"},
-		{1, "bucket", "1M"}, {3, "type", "bfloat16"}, {1, "progress", "poll"}, {1, "compression", ""},
-		{1, "world", "4"}, {1, "ops", "2"}, {1, "bytes", "3145728"}, {1, "rounds", "12"}, {3, "rounds", "5"},
-		{1, "compute_s", "0.15"}, {1, "overlap_bound", "1"},
-		{2, "best", "best"}, {1, "best", "slower"}, {3, "best", "too few rounds"}, {2, "slower", ""}, {3, "slower_lo", ""},
-		{3, "overlap_lo", ""}, {3, "overlapped_lo_s", ""},
-		{1, "status", "ok"}, {1, "check", "ok"}, {1, "rehearsed", ""}, {3, "rehearsed", "true"}, {1, "compute_p99_s", ""},
-		{1, "stop", "fixed"},
-	} {
-		if got := cell(c.row, c.column); got != c.want {
-			t.Errorf("row %d: %s is %q, not %q", c.row, c.column, got, c.want)
-		}
-	}
-	for _, column := range []string{"exposed_lo_s", "overlap_lo", "overlapped_hi_s", "slower", "slower_lo", "slower_hi",
-		"comm_slowdown_hi", "weak_scaling"} {
-		if cell(1, column) == "" {
-			t.Errorf("%s is empty", column)
-		}
-	}
-	alone, _ := ReadStepRuns([]string{first})
-	left, _ := MergeSteps(alone)
-	b.Reset()
-	if err := WriteStepsCSV(&b, left[2:]); err != nil {
-		t.Fatal(err)
-	}
-	if table, err = csv.NewReader(&b).ReadAll(); err != nil {
-		t.Fatal(err)
-	}
-	if cell(1, "reason") != "rank 1: a link went down" || cell(1, "compute_s") != "" || cell(1, "ops") != "" ||
-		cell(2, "status") != "unfinished" || cell(2, "compute_s") == "" || cell(2, "best") != "" {
-		t.Errorf("rows of what was not finished: %q", table[1:])
-	}
+	golden.Text(t, "testdata/steps.csv", b.String())
 }
 
-// Merge takes runs of steps for runs without rows, or leaves them out and says how many.
+// TestMergeBesideSteps: runs of steps have no rows, and may be left out.
 func TestMergeBesideSteps(t *testing.T) {
 	dir := t.TempDir()
 	first, second := interruptedAndResumed(t, dir)
-	run := sampleRun()
-	run.ID, run.Resumes = "run-3", []string{"run-1"}
-	w, _ := newWriter(t, dir, run)
-	sampleAppend(t, w, 2)
-	if err := w.End(End{Outcome: Complete}); err != nil {
-		t.Fatal(err)
-	}
-	files := []string{first, second, w.Path()}
-	if _, err := Merge(files, MergeOptions{}); err == nil {
-		t.Error("rehearsed steps beside measured ones are let in")
-	}
-	rows := func(d *Dataset, err error) (n int) {
-		if err == nil {
-			err = d.Each(func(Row) error { n++; return nil })
-		}
+	files := []string{first, second, written(t, dir, "c.jsonl", "c reduce gather end")}
+	for _, c := range []struct {
+		options     MergeOptions
+		steps, runs int
+		notes       []notice.Notice
+	}{
+		{MergeOptions{IncludeRehearsed: true}, 2, 3, nil},
+		{MergeOptions{NoSteps: true}, 0, 1, []notice.Notice{notice.New(notice.StepsSkipped{Files: 2})}},
+	} {
+		d, err := Merge(files, c.options)
 		if err != nil {
 			t.Fatal(err)
 		}
-		return n
+		rows := len(rowsOfTable(t, d))
+		if notes := d.Notes(); rows != 2 || len(d.StepFiles()) != c.steps || len(d.Runs()) != c.runs ||
+			!slices.EqualFunc(notes, c.notes, notice.Notice.Equal) {
+			t.Errorf("%+v: %d rows, files of steps %v, notes %v", c.options, rows, d.StepFiles(), notes)
+		}
 	}
-	d, err := Merge(files, MergeOptions{IncludeRehearsed: true})
-	if n := rows(d, err); n != 2 || len(d.StepFiles()) != 2 || len(d.Runs()) != 3 || len(d.Notes()) != 0 {
-		t.Errorf("%d rows, files of steps %v, notes %v", n, d.StepFiles(), d.Notes())
-	}
-	d, err = Merge(files, MergeOptions{NoSteps: true}) // and none of them is rehearsed
-	if n := rows(d, err); n != 2 || len(d.StepFiles()) != 0 || len(d.Runs()) != 1 || len(d.Notes()) != 1 ||
-		d.Notes()[0].Fact != (notice.StepsSkipped{Files: 2}) {
-		t.Errorf("%d rows, files of steps %v, notes %v", n, d.StepFiles(), d.Notes())
-	}
-	if _, err := Merge(files[:1], MergeOptions{NoSteps: true}); err == nil ||
-		!strings.Contains(err.Error(), "1 file of training steps") {
+	var nothing *NothingError
+	if _, err := Merge(files[:1], MergeOptions{NoSteps: true}); !errors.As(err, &nothing) {
 		t.Errorf("nothing but steps: %v", err)
-	}
-	if found, err := Find(dir); err != nil || len(found) != 3 || filepath.Dir(found[0]) != dir {
-		t.Errorf("found %v, %v", found, err)
 	}
 }

@@ -4,28 +4,15 @@ import (
 	"bufio"
 	"cmp"
 	"fmt"
-	"io"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"busbar/internal/coll"
+	"busbar/internal/notice"
 	"busbar/internal/stats"
 	"busbar/internal/units"
 )
-
-// WriteText draws the text view of a run: a block per tensor size, in the format of the collective profiler. A nil end
-// is a run that has not ended (yet). The error is w's.
-func WriteText(w io.Writer, run *Run, ranks []Rank, records []Record, end *End) error {
-	v := newTextView(run, ranks)
-	for i := range records {
-		v.add(&records[i])
-	}
-	v.end = end
-	b := bufio.NewWriter(w)
-	v.draw(b)
-	return b.Flush()
-}
 
 // textView is what the text view needs of a run: little enough to be kept for a soak of days.
 type textView struct {
@@ -36,7 +23,7 @@ type textView struct {
 	notes   []string       // footnotes in the order of their numbers
 	ok      int            // records
 	checked int            // of them
-	base    coll.Case      // type, op and root that need no word in a line
+	base    coll.Case      // type, op and root that lines do not repeat
 	end     *End
 	steps   *stepView // of a run of training steps, which has no points of collectives; else nil
 }
@@ -50,10 +37,7 @@ type pointOfText struct {
 // textPoint is the last record of a point, and the times of all its cycles.
 type textPoint struct {
 	pointOfText
-	status Status
-	reason string
-	time   Time
-	path   *Path
+	last   *Record
 	marks  []int
 	cycles []float64
 }
@@ -74,20 +58,21 @@ func (v *textView) add(r *Record) {
 		v.points[key] = p
 		v.rebase(r.Case)
 	}
-	p.status, p.reason = r.Status, reason(r)
-	p.marks = p.marks[:0]
-	for _, text := range slices.Concat(r.Notes, r.Warnings.Texts()) {
-		p.marks = append(p.marks, v.mark(text))
-	}
-	if r.Status != OK || r.Time == nil {
+	last := *r
+	last.Ranks, last.Network = nil, nil
+	p.last, p.marks = &last, v.footnotes(r.Notes, r.Warnings)
+	if !r.Timed() {
 		return
 	}
-	p.time, p.path = *r.Time, r.Path
 	if r.Cycle > 0 {
 		p.cycles = append(p.cycles, r.Time.Seconds)
 	}
+	v.count(r.Check)
+}
+
+func (v *textView) count(c Check) {
 	v.ok++
-	if r.Check.Result == "ok" {
+	if c.Result == "ok" {
 		v.checked++
 	}
 }
@@ -105,12 +90,24 @@ func (v *textView) rebase(c coll.Case) {
 	}
 }
 
-func (v *textView) mark(text string) int {
-	if v.marks[text] == 0 {
-		v.notes = append(v.notes, text)
-		v.marks[text] = len(v.notes)
+// footnotes are the numbers of the notes and warnings of a record.
+func (v *textView) footnotes(notes []string, warnings notice.List) (marks []int) {
+	for _, text := range slices.Concat(notes, warnings.Texts()) {
+		if v.marks[text] == 0 {
+			v.notes = append(v.notes, text)
+			v.marks[text] = len(v.notes)
+		}
+		marks = append(marks, v.marks[text])
 	}
-	return v.marks[text]
+	return marks
+}
+
+// marked adds the numbers of footnotes to a line.
+func marked(line string, marks []int) string {
+	for _, m := range marks {
+		line += fmt.Sprintf(" [%d]", m)
+	}
+	return line
 }
 
 // draw cannot fail: a bufio.Writer keeps its error until it is flushed.
@@ -172,12 +169,10 @@ func (v *textView) block(w *bufio.Writer, points []*textPoint) {
 			label += ", " + p.group
 		}
 		line := p.line(label)
-		if alone && p.status == OK {
+		if alone && p.last.Status == OK {
 			line += " (in-place)"
 		}
-		for _, m := range p.marks {
-			line += fmt.Sprintf(" [%d]", m)
-		}
+		line = marked(line, p.marks)
 		if plain {
 			rows = append(rows, line)
 		} else {
@@ -186,8 +181,8 @@ func (v *textView) block(w *bufio.Writer, points []*textPoint) {
 		if len(p.cycles) > 1 {
 			rest = append(rest, p.cyclesLine(label))
 		}
-		if p.status == OK && p.path != nil {
-			rest = append(rest, fmt.Sprintf("  %s path: %s", label, p.path))
+		if p.last.Status == OK && p.last.Path != nil {
+			rest = append(rest, fmt.Sprintf("  %s path: %s", label, p.last.Path))
 		}
 	}
 	for _, line := range append(rows, rest...) {
@@ -200,7 +195,7 @@ func sameButPlace(a, b pointOfText) bool {
 	return a == b
 }
 
-// label names a point within its block; plain is true when the collective's name says it all.
+// label names a point within its block; plain is true when it is the collective's name alone.
 func (v *textView) label(c coll.Case, alone bool) (label string, plain bool) {
 	label = c.Collective.Title()
 	if c.Type != v.base.Type {
@@ -223,20 +218,25 @@ func (v *textView) label(c coll.Case, alone bool) (label string, plain bool) {
 
 func (p *textPoint) line(label string) string {
 	label = fmt.Sprintf("  %-14s ", label+":")
-	switch {
-	case p.status != OK:
-		return label + p.reason
-	case p.Mode == coll.Latency:
-		p99 := "n/a"
-		if p.time.P99 > 0 {
-			p99 = digits(p.time.P99*1e6, 2)
-		}
-		return fmt.Sprintf("%smin %s | median %s | p99 %s us", label, digits(p.time.Min*1e6, 2),
-			digits(p.time.Seconds*1e6, 2), p99)
+	if !p.last.Timed() {
+		return label + reason(p.last)
 	}
-	s := p.time.Seconds
-	return fmt.Sprintf("%s%s ms | AlgBW: %s GB/s | BusBW: %s GB/s", label, digits(s*1e3, 3), digits(p.AlgBW(s)/1e9, 2),
-		digits(p.BusBW(s)/1e9, 2))
+	t := p.last.Time
+	if p.Mode == coll.Latency {
+		p99 := "n/a"
+		if t.P99 > 0 {
+			p99 = digits(t.P99*1e6, 2)
+		}
+		return fmt.Sprintf(
+			"%smin %s | median %s | p99 %s us",
+			label,
+			digits(t.Min*1e6, 2),
+			digits(t.Seconds*1e6, 2),
+			p99,
+		)
+	}
+	return fmt.Sprintf("%s%s ms | AlgBW: %s GB/s | BusBW: %s GB/s", label, digits(t.Seconds*1e3, 3),
+		digits(p.AlgBW(t.Seconds)/1e9, 2), digits(p.BusBW(t.Seconds)/1e9, 2))
 }
 
 // cyclesLine sums up the cycles of a soak, of which the line above it shows the last.
@@ -246,7 +246,7 @@ func (p *textPoint) cyclesLine(label string) string {
 		digits(s[0]*1e3, 3), digits(stats.Median(s)*1e3, 3), digits(s[len(s)-1]*1e3, 3))
 }
 
-// reason is why a point has no figure, for people.
+// reason is why a point has no values, for people.
 func reason(r *Record) string {
 	text := string(r.Status)
 	if r.Status == Wrong {
@@ -256,8 +256,15 @@ func reason(r *Record) string {
 	case r.Reason != "":
 		return text + ": " + r.Reason
 	case first != nil:
-		return fmt.Sprintf("%s: rank %d (%s), element %d: %s, not %s", text, first.Rank, first.Host, first.Index, first.Got,
-			first.Want)
+		return fmt.Sprintf(
+			"%s: rank %d (%s), element %d: %s, not %s",
+			text,
+			first.Rank,
+			first.Host,
+			first.Index,
+			first.Got,
+			first.Want,
+		)
 	case r.Needed > 0:
 		return fmt.Sprintf("%s: needs %s per rank", text, coll.FormatSize(r.Needed, true))
 	}
@@ -279,4 +286,13 @@ func backendLine(b *Backend) string {
 		line += " (" + filepath.Base(b.Path) + ")"
 	}
 	return line
+}
+
+func (v *textView) addEntry(e Entry) {
+	switch r := e.(type) {
+	case *Record:
+		v.add(r)
+	case *StepRecord:
+		v.addStep(r)
+	}
 }

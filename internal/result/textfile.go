@@ -23,20 +23,11 @@ type textFile struct {
 
 var now = time.Now
 
-// change tells the view what is new.
+// change adds to the view.
 func (t *textFile) change(how func(*textView)) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	how(t.view)
-}
-
-// moved says where the view belongs.
-func (t *textFile) moved(path string) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.path != path {
-		t.path, t.due = path, time.Time{}
-	}
 }
 
 // draw writes the view when it is due, or always. An error that was returned before is not returned again.

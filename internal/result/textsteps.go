@@ -39,16 +39,9 @@ func (v *textView) addStep(r *StepRecord) {
 	}
 	kept := *r
 	v.steps.records[r.N-1] = &kept
-	var marks []int
-	for _, text := range slices.Concat(r.Notes, r.Warnings.Texts()) {
-		marks = append(marks, v.mark(text))
-	}
-	v.steps.marks[r.N-1] = marks
+	v.steps.marks[r.N-1] = v.footnotes(r.Notes, r.Warnings)
 	if r.Timed() {
-		v.ok++
-		if r.Check.Result == "ok" {
-			v.checked++
-		}
+		v.count(r.Check)
 	}
 }
 
@@ -83,7 +76,7 @@ func (s *stepView) compared() [][]step.Round {
 	return rounds
 }
 
-// begun says whether there is anything of a group.
+// begun reports whether there is anything of a group.
 func (s *stepView) begun(group []int) bool {
 	for _, i := range group {
 		if len(s.rounds[i]) > 0 || s.records[i] != nil {
@@ -102,10 +95,7 @@ func (s *stepView) table(w *bufio.Writer, group []int, standings []step.Standing
 	fmt.Fprintln(w, stepRow(stepHeads))
 	for _, i := range group {
 		if line := s.row(i, &standings[i]); line != "" {
-			for _, m := range s.marks[i] {
-				line += fmt.Sprintf(" [%d]", m)
-			}
-			fmt.Fprintln(w, line)
+			fmt.Fprintln(w, marked(line, s.marks[i]))
 		}
 	}
 }
@@ -155,7 +145,7 @@ func (s *stepView) row(i int, standing *step.Standing) string {
 	return line
 }
 
-// ratio is a figure times scale, "-" where there is none.
+// ratio is a value times scale, "-" where there is none.
 func ratio(f *step.Figure, format string, scale float64) string {
 	if f == nil {
 		return "-"
@@ -163,7 +153,7 @@ func ratio(f *step.Figure, format string, scale float64) string {
 	return fmt.Sprintf(format, scale*f.Value)
 }
 
-// stepReason is why a point has no figures, for people.
+// stepReason is why a point has no values, for people.
 func stepReason(r *StepRecord) string {
 	return reason(&Record{Status: r.Status, Why: r.Why, Check: r.Check, Needed: r.Needed})
 }

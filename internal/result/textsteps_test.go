@@ -2,8 +2,6 @@ package result
 
 import (
 	"os"
-	"slices"
-	"strings"
 	"testing"
 
 	"busbar/internal/coll"
@@ -11,15 +9,6 @@ import (
 	"busbar/internal/notice"
 	"busbar/internal/step"
 )
-
-func textOf(t *testing.T, w *Writer) string {
-	t.Helper()
-	b, err := os.ReadFile(w.TextPath())
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(b)
-}
 
 // TestTextOfSteps holds the whole view: groups, the best, compression that is modelled, what has no figures, and a run
 // that was cut off.
@@ -36,7 +25,11 @@ func TestTextOfSteps(t *testing.T) {
 	appendGroup(t, w, &run, 1, 12)
 	wrong := StepRecord{
 		N: 3, Point: run.Step.Points[2], Status: Wrong,
-		Check: Check{Result: "wrong", Rounds: 1, First: &Wrong1{Rank: 1, Host: "node1", Index: 7, Want: "3", Got: "2.5"}},
+		Check: Check{
+			Result: "wrong",
+			Rounds: 1,
+			First:  &Wrong1{Rank: 1, Host: "node1", Index: 7, Want: "3", Got: "2.5"},
+		},
 	}
 	unsupported := StepRecord{N: 4, Point: run.Step.Points[3], Status: Unsupported,
 		Why: Because(notice.NotSupported{Library: "the library", What: "bfloat16"}), Check: Check{Result: "none"}}
@@ -61,27 +54,13 @@ func TestTextOfSteps(t *testing.T) {
 			}
 		}
 	}
-	if err := w.End(End{Outcome: Interrupted, Why: Because(notice.RunSignalled{Signal: "SIGTERM"}), Left: 2}); err != nil {
+	if err := w.End(End{Outcome: Interrupted,
+		Why: Because(notice.RunSignalled{Signal: "SIGTERM"}), Left: 2}); err != nil {
 		t.Fatal(err)
 	}
-	golden.Text(t, "testdata/steps.txt", textOf(t, w))
-}
-
-// The view says what the rounds say while they come in.
-func TestTextOfStepsGrows(t *testing.T) {
-	run := sampleSteps()
-	w, _ := newWriter(t, t.TempDir(), run)
-	if text := textOf(t, w); !strings.Contains(text, "resnet50, 25,557,032 parameters") ||
-		strings.Contains(text, "Bucket") {
-		t.Errorf("before anything is measured:\n%s", text)
-	}
-	w.text.due = now() // a drawing is put off for as long as it is costly
-	if err := w.AppendRound(&StepRound{N: 2, Number: 1, Round: sampleRound(0.02)}); err != nil {
+	text, err := os.ReadFile(w.TextPath())
+	if err != nil {
 		t.Fatal(err)
 	}
-	w.drawText(true)
-	if text := textOf(t, w); !strings.Contains(text, "not finished: 1 round") ||
-		!slices.Contains(strings.Fields(text), "170.000") {
-		t.Errorf("after a round:\n%s", text)
-	}
+	golden.Text(t, "testdata/steps.txt", string(text))
 }

@@ -10,24 +10,22 @@ import (
 	"busbar/internal/coll"
 )
 
-// TestEachWhole: behind the rows of a file come its ranks and its end, also of files longer than a batch.
+// TestEachWhole: rows come in the order of files and numbers, whole, and behind those of a file its ranks and its end,
+// also of files longer than a chunk.
 func TestEachWhole(t *testing.T) {
+	const points = 2*chunkRows + 88
 	dir := t.TempDir()
-	const points = 600
 	var files []string
 	for i := range 2 {
-		var records []Record
-		for range points {
-			r := sampleRecord(sampleCase(t, coll.AllReduce, 8), 1e-5)
-			r.Ranks.Late = []float64{0, 1e-6, 2e-6, 3e-6}
-			r.Network = []NetUse{{Name: "eth0"}}
-			records = append(records, r)
-		}
 		lines := []any{runOf(fmt.Sprint("run", i), i)}
 		for _, r := range sampleRanks()[:3+i] {
 			lines = append(lines, r)
 		}
-		lines = append(lines, numbered(records...)...)
+		for n := range points {
+			r := sampleRecord(sampleCase(t, coll.AllReduce, 8), 1e-5)
+			r.N, r.Network = n+1, []NetUse{{Name: "eth0"}}
+			lines = append(lines, r)
+		}
 		if i == 0 { // the other is cut off
 			lines = append(lines, End{Kind: KindEnd, Outcome: Aborted, Left: 7})
 		}
@@ -39,29 +37,32 @@ func TestEachWhole(t *testing.T) {
 	}
 	rows, wholes := 0, []string{}
 	row := func(r Row) error {
-		rows++
-		if !slices.Equal(r.Record.Ranks.Median, []float64{1e-3, 2e-3, 3e-3, 4e-3}) ||
-			!slices.Equal(r.Record.Ranks.Late, []float64{0, 1e-6, 2e-6, 3e-6}) ||
-			len(r.Record.Network) != 1 {
-			t.Fatalf("row %d: %+v %+v", rows, r.Record.Ranks, r.Record.Network)
+		if r.Run.ID != fmt.Sprint("run", rows/points) || r.Record.N != rows%points+1 ||
+			!slices.Equal(r.Record.Ranks.Median, []float64{1e-3, 2e-3, 3e-3, 4e-3}) || len(r.Record.Network) != 1 {
+			t.Fatalf("row %d: %+v %+v", rows, r.Record, r.Record.Ranks)
 		}
+		rows++
 		return nil
 	}
 	err = d.EachWhole(row, func(f *File) error {
-		left := -1
-		if f.End != nil {
-			left = f.End.Left
-		}
-		wholes = append(wholes, fmt.Sprintf("%d rows before %s: %d ranks, %d points, left %d", rows, f.Run.ID, len(f.Ranks),
-			f.Points, left))
+		wholes = append(
+			wholes,
+			fmt.Sprintf("%d rows, then %s: %d ranks, %d points, end %v", rows, f.Run.ID, len(f.Ranks),
+				f.Points, f.End != nil && f.End.Left == 7),
+		)
 		return nil
 	})
-	want := []string{"600 rows before run0: 3 ranks, 600 points, left 7",
-		"1200 rows before run1: 4 ranks, 600 points, left -1"}
+	want := []string{"600 rows, then run0: 3 ranks, 600 points, end true",
+		"1200 rows, then run1: 4 ranks, 600 points, end false"}
 	if err != nil || !slices.Equal(wholes, want) {
 		t.Errorf("%q, %v", wholes, err)
 	}
-	if err := d.EachWhole(row, func(*File) error { return io.ErrShortWrite }); !errors.Is(err, io.ErrShortWrite) {
-		t.Errorf("an error of the callee: %v", err)
+	stop := io.ErrShortWrite
+	if err := d.Each(func(Row) error { return stop }); !errors.Is(err, stop) {
+		t.Errorf("an error for a row: %v", err)
+	}
+	rows = 0
+	if err := d.EachWhole(row, func(*File) error { return stop }); !errors.Is(err, stop) {
+		t.Errorf("an error for a file: %v", err)
 	}
 }

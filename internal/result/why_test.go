@@ -2,6 +2,7 @@ package result
 
 import (
 	"encoding/json"
+	"reflect"
 	"testing"
 
 	"busbar/internal/notice"
@@ -18,16 +19,18 @@ func TestWhyOfAllVersions(t *testing.T) {
 		{`{"reason":"too small: 4 ranks share it in pieces of whole 16 bytes, and none is left"}`,
 			"too small: 4 ranks share it in pieces of whole 16 bytes, and none is left", small},
 		{`{"reason":"some words"}`, "some words", notice.Recorded{Text: "some words"}},
-		{`{"reason":"earlier words","cause":{"code":"too-small","parameters":{"ranks":4}}}`, notice.Message(small), small},
-		{`{"reason":"later words","cause":{"code":"from-the-future"}}`, "later words", notice.Unknown{Of: "from-the-future"}},
+		{`{"reason":"earlier words","cause":{"code":"too-small","parameters":{"ranks":4}}}`,
+			notice.Message(small), small},
+		{`{"reason":"later words","cause":{"code":"from-the-future"}}`,
+			"later words", notice.Unknown{Of: "from-the-future"}},
 	} {
 		var w Why
 		if err := json.Unmarshal([]byte(c.line), &w); err != nil {
 			t.Fatal(err)
 		}
 		w.adopt()
-		if got, want := stated(w.Cause.Fact), stated(c.fact); w.Reason != c.reason || got != want {
-			t.Errorf("%s: %q, %s, want %q, %s", c.line, w.Reason, got, c.reason, want)
+		if got, want := w.Cause.Fact, c.fact; w.Reason != c.reason || !reflect.DeepEqual(got, want) {
+			t.Errorf("%s: %q, %v, want %q, %v", c.line, w.Reason, got, c.reason, want)
 		}
 	}
 	text, err := json.Marshal(Because(small))
@@ -38,13 +41,4 @@ func TestWhyOfAllVersions(t *testing.T) {
 	if text, err := json.Marshal(Because(nil)); err != nil || string(text) != "{}" {
 		t.Errorf("no reason: %s, %v", text, err)
 	}
-}
-
-// stated is a fact as its code and parameters.
-func stated(f notice.Fact) string {
-	if f == nil {
-		return ""
-	}
-	text, _ := json.Marshal(notice.Kept{Fact: f})
-	return string(text)
 }

@@ -9,14 +9,14 @@ import (
 	"syscall"
 )
 
-// ErrEnded says that the run has its end already.
+// ErrEnded reports that the run has its end already.
 var ErrEnded = errors.New("the run has ended: nothing more is written to its file")
 
-// WriteError says that a line could not be kept where it belongs.
+// WriteError reports that a line could not be kept where it belongs.
 type WriteError struct {
 	Path      string // the run's file
 	Kept      int    // records that are safe in Path; 0 when Gone
-	Gone      bool   // Path was removed and could not be put back: all records are in Rescue
+	Gone      bool   // Path was removed: all records are in Rescue
 	Rescue    string // file with the records that are not in Path; empty when there is none
 	Rescued   int    // records in Rescue
 	RescueErr error  // why there is no Rescue
@@ -26,18 +26,25 @@ type WriteError struct {
 func (e *WriteError) Error() string {
 	s := fmt.Sprintf("%s: cannot write: %v; %s safe in it", e.Path, plain(e.Err), records(e.Kept))
 	if e.Gone {
-		s = fmt.Sprintf("%s: was removed and cannot be put back: %v", e.Path, plain(e.Err))
+		s = fmt.Sprintf("%s: was removed while the run was writing it", e.Path)
 	}
 	if e.Rescue == "" {
-		return s + fmt.Sprintf("; what came after is lost, for it could not be written elsewhere either: %v", e.RescueErr)
+		return s + fmt.Sprintf(
+			"; what came after is lost, for it could not be written elsewhere either: %v",
+			e.RescueErr,
+		)
 	}
 	read := e.Rescue
 	if !e.Gone {
 		read = filepath.Dir(e.Path) + " " + e.Rescue
 	}
-	return s + fmt.Sprintf("; %s in %s; make room, or name another folder with --out (`post merge %s` reads what there "+
-		"is)",
-		records(e.Rescued), e.Rescue, read)
+	return s + fmt.Sprintf(
+		"; %s in %s; make room, or name another folder with --out (`post merge %s` reads what there "+
+			"is)",
+		records(e.Rescued),
+		e.Rescue,
+		read,
+	)
 }
 
 func (e *WriteError) Unwrap() error { return e.Err }

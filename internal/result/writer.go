@@ -1,15 +1,17 @@
 package result
 
 import (
+	"encoding/json"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"time"
 
 	"github.com/google/uuid"
-
-	"busbar/internal/notice"
 )
 
 // NewID returns a UUID of version 7, whose text sorts by time.
@@ -18,8 +20,8 @@ func NewID() string { return uuid.Must(uuid.NewV7()).String() }
 // Writer writes the file of one run and keeps its text view beside it. It is safe for concurrent use: a signal's
 // goroutine may write the end while a record is being appended.
 type Writer struct {
-	// Warn is told what went wrong without losing a record (the text view cannot be drawn, the file was removed and put
-	// back). Set it before the first Append; what Create had to say comes then.
+	// Warn reports what went wrong without losing a record: the text view cannot be drawn, the times of all ranks are
+	// not kept. Set it before the first Append; what Create had to report comes then.
 	Warn func(string)
 
 	mu      sync.Mutex
@@ -33,12 +35,12 @@ type Writer struct {
 	last    int // number of the last record
 	points  map[Status]int
 	ended   bool
-	said    []string // for Warn, once mu is free
+	pending []string // for Warn, once mu is free
 
 	text textFile
 }
 
-// Create makes the file of one run in dir, with its header: its name says backend, world and start. Kind and Schema are
+// Create makes the file of one run in dir, with its header: its name has backend, world and start. Kind and Schema are
 // filled in, and ID and Start when empty. An error names the path.
 func Create(dir string, run Run, ranks []Rank) (*Writer, error) {
 	run.Kind, run.Schema = KindRun, Schema
@@ -68,15 +70,13 @@ func Create(dir string, run Run, ranks []Rank) (*Writer, error) {
 	return w, nil
 }
 
-func (w *Writer) header(ranks []Rank) error {
-	line, _, err := encodeLine(&w.run)
-	if err != nil {
+func (w *Writer) header(ranks []Rank) (err error) {
+	if w.head, err = encodeLine(&w.run); err != nil {
 		return fmt.Errorf("the run's line: %w", err)
 	}
-	w.head = line
 	for _, r := range ranks {
 		r.Kind = KindRank
-		line, _, err := encodeLine(&r)
+		line, err := encodeLine(&r)
 		if err != nil {
 			return fmt.Errorf("the line of rank %d: %w", r.Rank, err)
 		}
@@ -85,12 +85,8 @@ func (w *Writer) header(ranks []Rank) error {
 	return nil
 }
 
-// Path is the file's path. It changes only when the file was removed, and something else took its name.
-func (w *Writer) Path() string {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.file.path
-}
+// Path is the file's path.
+func (w *Writer) Path() string { return w.file.path }
 
 // TextPath is the path of the text view.
 func (w *Writer) TextPath() string { return beside(w.Path(), textSuffix) }
@@ -106,40 +102,53 @@ func (w *Writer) AppendRanks(e Entry, all AllRanks) error {
 	return w.locked(func() error { return w.append(e, all) })
 }
 
-// locked does what adds a line, and then draws the text view if that is due.
+// AppendRound writes one round of a point (Kind is filled in) and returns when the disk has it. Errors are those of
+// Append.
+func (w *Writer) AppendRound(r *StepRound) error {
+	return w.locked(func() error {
+		r.Kind = KindRound
+		line, err := encodeLine(r)
+		if err != nil {
+			return fmt.Errorf("round %d of point %d: %w", r.Number, r.N, err)
+		}
+		w.text.change(func(v *textView) { v.steps.addRound(r) })
+		return w.keep(line, 1)
+	})
+}
+
+// TraceFolder is the path of the folder for trace files of ranks, which is beside the file. It is not made here.
+func (w *Writer) TraceFolder() string { return beside(w.Path(), "_trace") }
+
+// locked adds a line, and then draws the text view if that is due.
 func (w *Writer) locked(add func() error) error {
 	w.mu.Lock()
 	err := ErrEnded
 	if !w.ended {
 		err = add()
 	}
-	path := w.file.path
 	w.mu.Unlock()
-	w.text.moved(beside(path, textSuffix))
 	w.drawText(false)
 	return err
 }
 
 func (w *Writer) append(e Entry, all AllRanks) error {
-	e.stamp(w, stamp())
-	if all.Median != nil && w.failed == nil {
-		e.keepRanks(w, all)
+	e.stamp(w.last+1, w.run.ID, time.Now().UTC().Format("2006-01-02T15:04:05.000Z"))
+	if r, ok := e.(*Record); ok && all.Median != nil && w.failed == nil {
+		w.keepRanks(r, all)
 	}
-	line, odd, err := encodeLine(e)
-	if err == nil && odd {
-		e.warn(notice.ValueNotFinite{})
-		line, _, err = encodeLine(e)
+	line, err := encodeLine(e)
+	if unsupported := new(json.UnsupportedValueError); errors.As(err, &unsupported) {
+		e.withoutValues()
+		line, err = encodeLine(e)
 	}
 	if err != nil {
-		return fmt.Errorf("%s: %w", e.name(), err)
+		return fmt.Errorf("record %d: %w", w.last+1, err)
 	}
+	w.last++
 	w.points[e.State()]++
-	w.text.change(e.count(w))
+	w.text.change(func(v *textView) { v.addEntry(e) })
 	return w.keep(line, 1)
 }
-
-// stamp is the time of a record.
-func stamp() string { return time.Now().UTC().Format("2006-01-02T15:04:05.000Z") }
 
 // keep writes one line where it belongs or, failing that, into the rescue file.
 func (w *Writer) keep(line []byte, records int) error {
@@ -149,21 +158,21 @@ func (w *Writer) keep(line []byte, records int) error {
 	}
 	if err := w.file.append(line); err != nil {
 		w.failed = &WriteError{Path: w.file.path, Kept: w.kept, Err: err}
-		w.save(append(append([]byte{}, w.head...), line...), records)
+		w.save(append(slices.Clone(w.head), line...), records)
 		return w.failed
 	}
 	w.kept += records
-	if err := w.file.backInPlace(&w.run, w.say); err != nil {
-		w.failed = &WriteError{Path: w.file.path, Gone: true, Err: err}
-		all, err := w.file.lines()
-		if err != nil { // a network filesystem that forgets removed files
-			all = append(append([]byte{}, w.head...), line...)
-			w.kept = records
-		}
-		w.save(all, w.kept)
-		return w.failed
+	if w.file.present() {
+		return nil
 	}
-	return nil
+	w.failed = &WriteError{Path: w.file.path, Gone: true, Err: fs.ErrNotExist}
+	all, err := w.file.lines()
+	if err != nil { // a network filesystem that forgets removed files
+		all = append(slices.Clone(w.head), line...)
+		w.kept = records
+	}
+	w.save(all, w.kept)
+	return w.failed
 }
 
 // save puts lines into the rescue file, a run's file of its own that post reads like any other.
@@ -188,20 +197,18 @@ func (w *Writer) save(lines []byte, records int) {
 }
 
 // keepRanks writes a record's line of the sidecar.
-func (r *Record) keepRanks(w *Writer, all AllRanks) {
-	line, _, err := encodeLine(&RankTimes{Kind: KindRanks, Run: w.run.ID, N: r.N, Median: sixDigits(all.Median),
+func (w *Writer) keepRanks(r *Record, all AllRanks) {
+	line, err := encodeLine(&RankTimes{Kind: KindRanks, Run: w.run.ID, N: r.N, Median: sixDigits(all.Median),
 		Late: sixDigits(all.Late)})
 	switch {
 	case err != nil:
 	case w.sidecar == nil:
 		w.sidecar, err = createLineFile(beside(w.file.path, ranksSuffix), line)
 	default:
-		if err = w.sidecar.append(line); err == nil && !w.sidecar.present() {
-			err = w.sidecar.restore(w.sidecar.path)
-		}
+		err = w.sidecar.append(line)
 	}
 	if err != nil {
-		w.say(fmt.Sprintf("the times of all ranks of record %d are not kept: %v", r.N, err))
+		w.pending = append(w.pending, fmt.Sprintf("the times of all ranks of record %d are not kept: %v", r.N, err))
 		return
 	}
 	if r.Ranks == nil {
@@ -211,7 +218,7 @@ func (r *Record) keepRanks(w *Writer, all AllRanks) {
 }
 
 // End writes the last line, closes the file and draws the text view. Kind is filled in, and At and Points when empty. A
-// second End does nothing. The error is a *WriteError; the records are where it says.
+// second End does nothing. The error is a *WriteError; which states where the records are.
 func (w *Writer) End(e End) error {
 	w.mu.Lock()
 	if w.ended {
@@ -225,9 +232,12 @@ func (w *Writer) End(e End) error {
 	if e.Points == nil {
 		e.Points = w.points
 	}
-	line, _, err := encodeLine(&e)
+	line, err := encodeLine(&e)
 	if err == nil {
-		err = w.keepEnd(line)
+		if w.failed != nil && !w.failed.Gone {
+			_ = w.file.append(line) // beside the rescue file: a short line may still fit
+		}
+		err = w.keep(line, 0)
 	}
 	w.ended = true
 	for _, f := range []*lineFile{w.file, w.sidecar, w.rescue} {
@@ -235,37 +245,26 @@ func (w *Writer) End(e End) error {
 			_ = f.disk.Close() // all of it is synced
 		}
 	}
-	path := w.file.path
 	w.mu.Unlock()
-	w.text.moved(beside(path, textSuffix))
 	w.text.change(func(v *textView) { v.end = &e })
 	w.drawText(true)
 	return err
 }
-
-// keepEnd writes the end; after a failure both into the file, where a short line may still fit, and the rescue file.
-func (w *Writer) keepEnd(line []byte) error {
-	if w.failed != nil && !w.failed.Gone {
-		_ = w.file.append(line)
-	}
-	return w.keep(line, 0)
-}
-
-func (w *Writer) say(text string) { w.said = append(w.said, text) }
 
 // drawText draws the text view, always or when it is due, and passes on what is to be warned of.
 func (w *Writer) drawText(always bool) {
 	err := w.text.draw(always)
 	w.mu.Lock()
 	if err != nil {
-		w.say(fmt.Sprintf("the text view is not drawn: %v (the records are safe; `post show` draws them)", err))
+		w.pending = append(w.pending,
+			fmt.Sprintf("the text view is not drawn: %v (the records are safe; `post show` draws them)", err))
 	}
-	var said []string
-	if w.Warn != nil { // what Create has to say waits for it
-		said, w.said = w.said, nil
+	var warnings []string
+	if w.Warn != nil { // what Create has to report waits for it
+		warnings, w.pending = w.pending, nil
 	}
 	w.mu.Unlock()
-	for _, text := range said {
+	for _, text := range warnings {
 		w.Warn(text)
 	}
 }

@@ -67,7 +67,7 @@ func datasets(sides []*side) (all []*result.Dataset) {
 
 func readCollectives(ctx context.Context, data *result.Dataset, g *gathered) ([]notice.Notice, error) {
 	var lacking analysis.Incomparable
-	err := data.EachInTable(func(row result.Row) error {
+	err := data.Each(func(row result.Row) error {
 		r := row.Record
 		if s := g.sideOf[row.Run.ID]; s != nil && !lacking.Add(row) {
 			e := entry{status: r.Status, cause: r.Why.Fact()}

@@ -132,9 +132,9 @@ func (s *Sheet) end(o result.Outcome, cause notice.Fact, code int) result.End {
 		Left: max(0, s.planned-done), Load1: machine.Load("/"), Throttled: s.Throttled}
 }
 
-// Finish ends all open files at once; status is that of the point in hand, empty for none (it will be measured again).
-// It says whether this call was the one that ended the run. A filesystem that hangs does not keep it: what was synced
-// before is on the disk, and only the end is missing.
+// Finish ends all open files at once; status is that of the point in hand, empty for none (it will be measured
+// again). It reports whether this call was the one that ended the run. A filesystem that hangs does not keep it: what
+// was synced before is on the disk, and only the end is missing.
 func (l *Ledger) Finish(o result.Outcome, cause notice.Fact, code int, status result.Status) bool {
 	first := make(chan bool, 1)
 	go func() { first <- l.end(o, cause, code, status) }()

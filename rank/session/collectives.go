@@ -30,7 +30,7 @@ type session struct {
 	// Rank 0 only.
 	used   map[coll.Collective]bool // collectives whose first operation was timed
 	sheet  *ledger.Sheet
-	done   map[result.PointKey]bool
+	done   result.Done
 	header result.Run
 }
 
@@ -115,7 +115,7 @@ func (s *session) cycle(i int) int {
 
 // wanted reports whether a case is to be measured in a cycle. Otherwise a run that this one continues has it.
 func (s *session) wanted(i, cycle int) bool {
-	return !s.done[result.Point(s.lib.Name(), s.cases[i], s.cycle(cycle))]
+	return !s.done.Has(result.Point(s.lib.Name(), s.cases[i], s.cycle(cycle)))
 }
 
 // measureCases measures all cases of all libraries. Collective.

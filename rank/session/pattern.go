@@ -139,8 +139,10 @@ func (p *patternRun) key(c patternCase, g *result.Group) result.PointKey {
 func (p *patternRun) resumeFiles() {
 	for _, b := range p.files {
 		b.prepareHeader()
-		if past := p.run.Plan.Past; past != nil {
-			b.times = past.Groups(b.header.Resumes)
+		for point, t := range b.done {
+			if t != nil {
+				b.times[point] = *t
+			}
 		}
 	}
 }
@@ -148,7 +150,7 @@ func (p *patternRun) resumeFiles() {
 // missing are the groups of a round that have no value of a case yet.
 func (p *patternRun) missing(c patternCase, n numberedRound) (groups []*result.Group) {
 	for _, nodes := range n.Groups {
-		if g := p.of.Group(n.Number, nodes); !p.files[c.library].done[p.key(c, g)] {
+		if g := p.of.Group(n.Number, nodes); !p.files[c.library].done.Has(p.key(c, g)) {
 			groups = append(groups, g)
 		}
 	}

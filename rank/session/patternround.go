@@ -148,7 +148,7 @@ func (p *patternRun) keepAll(c patternCase, n numberedRound, sent []*groupResult
 			}
 		}
 		key := p.key(c, g.Record.Group)
-		if b.done[key] {
+		if b.done.Has(key) {
 			continue
 		}
 		if err := p.run.keep(b.sheet, g.Record, g.AllRanks); err != nil {

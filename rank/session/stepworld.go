@@ -7,6 +7,7 @@ import (
 
 	"busbar/internal/bench"
 	"busbar/internal/notice"
+	"busbar/internal/result"
 	"busbar/internal/step"
 	"busbar/rank/backend"
 	"busbar/rank/exit"
@@ -150,9 +151,9 @@ func (s *stepSession) openFile() error {
 	}
 	s.header.Warnings.Add(s.crowded()...)
 	if p.Past != nil {
-		done, resumes := p.Past.StepsDone(s.header.Key())
+		done, resumes := p.Past.Done(s.header.Key())
 		for _, point := range s.points {
-			point.done = done[point.Point]
+			point.done = done.Has(result.StepPoint(s.lib.Name(), point.Point))
 		}
 		s.resume(resumes)
 	}
