@@ -350,7 +350,7 @@ var training = []Entry{
 	{Example: NsightSizesNotRecorded{0.9}, Severity: Info, Source: pageNsight,
 		Text:   "collectives with {Share} of the time have no size, so there is no bus bandwidth",
 		Advice: "export what NCCL records about its calls",
-		How: `Use nsys export --type=sqlite --include-blobs=true --include-json=true FILE.nsys-rep (NCCL 2.16.2 or
+		How: `Use nsys export --type=sqlite --include-blobs=true FILE.nsys-rep (NCCL 2.16.2 or
 			later, and --trace=cuda,nvtx when recording).`,
 		Doc: "Bus bandwidth needs the sizes of collectives, which NCCL writes into NVTX payloads."},
 	{Example: NoSteps{}, Severity: Info, Source: pageProfiler,

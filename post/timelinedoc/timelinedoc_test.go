@@ -71,7 +71,7 @@ func madeUp(ranks, steps int) *timeline.Timeline {
 		Per: "step"}},
 		{Key: "identify", Met: pointer(true), Fact: notice.Identified{Verdict: true, Calls: 347}}}
 	t.Advice = []timeline.Advice{{Topic: "overlap", Gain: 1.5, Fact: notice.OneRankRead{}}}
-	t.Notes = []timeline.Note{{Fact: notice.MoreNsightWarnings{Warnings: 2}, File: 0}}
+	t.Notes = []timeline.Note{{Fact: notice.ActivitiesRepeated{Activities: 2}, File: 0}}
 	if ranks < 2 {
 		return t
 	}

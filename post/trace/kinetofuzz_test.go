@@ -3,10 +3,8 @@ package trace_test
 import (
 	"bytes"
 	"context"
-	"io"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	"busbar/post/trace"
@@ -164,43 +162,5 @@ func TestReadingEndsWithTheContext(t *testing.T) {
 	}
 	if _, err := trace.Read(ctx, path, trace.Options{}); err != context.Canceled {
 		t.Errorf("the error is %v", err)
-	}
-}
-
-// endless is a value that hardly ever ends, as a small compressed file may unpack to one.
-type endless struct {
-	begin *bytes.Reader
-	given int
-}
-
-func (e *endless) Read(p []byte) (int, error) {
-	if n, _ := e.begin.Read(p); n > 0 {
-		return n, nil
-	}
-	if e.given > 300<<20 {
-		return 0, io.EOF
-	}
-	for i := range p {
-		p[i] = 'a'
-	}
-	e.given += len(p)
-	return len(p), nil
-}
-
-// A value without an end is given up before it fills the memory, and the events before it are kept.
-func TestValueWithoutEnd(t *testing.T) {
-	for _, value := range []string{`{"ph": "X", "name": "`, `{"ph": "X", "args": {"a": "`} {
-		text := &endless{begin: bytes.NewReader([]byte(`{"traceEvents": [` + kernel("10", "5") + "," + value))}
-		f, err := trace.ReadFrom("x.json", text, trace.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if len(only(t, f).Activities) != 1 || !strings.Contains(f.Cut, "after 1 event and ") ||
-			!strings.Contains(f.Cut, "more than 32 MB") {
-			t.Errorf("%s: cut %q", value, f.Cut)
-		}
-		if text.given > 200<<20 {
-			t.Errorf("%s: %d bytes were read of it", value, text.given)
-		}
 	}
 }

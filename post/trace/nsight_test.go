@@ -47,12 +47,14 @@ func readExport(t testing.TB, path string) *trace.File {
 }
 
 // trainingExport is a step of one process: a computation, an all-reduce in it, a copy to the device, a wait.
-func trainingExport(s tracetest.Style) *tracetest.Export {
-	e := tracetest.NewExport(s)
+func trainingExport(changes ...func(*tracetest.Export)) *tracetest.Export {
+	e := tracetest.NewExport()
+	for _, change := range changes {
+		change(e)
+	}
 	e.Session("node7", 1_700_000_000_000_000_000, 1_000, 90_000)
 	e.GPU(50, 0, 3, "NVIDIA H100 80GB HBM3")
 	main := tracetest.On{PID: 50, Stream: 7}
-	e.Domain(50, tracetest.NCCLDomain, "NCCL")
 	e.NCCL(50, 51, 1_100, 500, "ncclCommInitRankConfig", tracetest.Joined(worldComm, 8, 5, 0))
 	e.Annotated(50, 50, 2_000, 10_000, "iteration 1")
 	e.Annotated(50, 50, 2_100, 500, "aten::mm, op_id = 7")
@@ -68,14 +70,15 @@ func trainingExport(s tracetest.Style) *tracetest.Export {
 	return e
 }
 
-// TestExportStyles reads the same recording as exports of all kinds.
-func TestExportStyles(t *testing.T) {
-	for name, s := range map[string]tracetest.Style{
-		"blobs": {Payloads: tracetest.Blobs}, "JSON": {Payloads: tracetest.JSON}, "old": {Old: true}, "without payloads": {},
-		"shuffled": {Payloads: tracetest.Blobs, Shuffled: true}, "bare": {Payloads: tracetest.Blobs, NoEnums: true, NoIndex: true},
+// TestExport reads a recording whole, with shuffled rows, and without what NCCL's ranges carry.
+func TestExport(t *testing.T) {
+	for name, change := range map[string]func(*tracetest.Export){
+		"whole": func(*tracetest.Export) {}, "shuffled": func(e *tracetest.Export) { e.Shuffled = true },
+		"without payloads": func(e *tracetest.Export) { e.WithoutPayloads = true },
 	} {
 		t.Run(name, func(t *testing.T) {
-			f := exported(t, trainingExport(s))
+			e := trainingExport(change)
+			f := exported(t, e)
 			d := only(t, f)
 			if d.Process != 50 || d.ID != 0 || d.Host != "node7" || d.GPU != "NVIDIA H100 80GB HBM3" || d.Origin != 1_700_000_000_000_000_000-1_000 {
 				t.Errorf("device %+v", d)
@@ -99,7 +102,7 @@ func TestExportStyles(t *testing.T) {
 			}
 			want := trace.Call{Name: "ncclAllReduce", What: coll.AllReduce, Bytes: 26_214_400, Group: 0, Seq: trace.Unknown, Peer: trace.Unknown, Parts: 1}
 			group := []trace.Group{{Name: "0xfeedbeefdeadbea7", Size: 8, Rank: 5}}
-			if s.Payloads == tracetest.NoPayloads {
+			if e.WithoutPayloads {
 				want.Bytes, want.Group, group = trace.Unknown, trace.Unknown, nil
 			}
 			if d.Calls[0] != want || !reflect.DeepEqual(d.Groups, group) {
@@ -108,7 +111,7 @@ func TestExportStyles(t *testing.T) {
 			if len(d.Ranges) != 1 || d.Ranges[0] != (trace.Range{Span: trace.Span{Start: 2_000, End: 12_000}, Name: "iteration 1"}) {
 				t.Errorf("ranges %+v", d.Ranges)
 			}
-			if noted := hasNote(f, notice.PayloadsMissing{Command: trace.ExportCommand("run.nsys-rep")}); noted != (s.Payloads == tracetest.NoPayloads) {
+			if noted := hasNote(f, notice.PayloadsMissing{Command: trace.ExportCommand("run.nsys-rep")}); noted != (e.WithoutPayloads) {
 				t.Errorf("notes %v", f.Notes)
 			}
 		})
@@ -119,7 +122,7 @@ func hasNote(f *trace.File, fact notice.Fact) bool { return slices.Contains(f.No
 
 // TestExportSizes gives each operation the size that nccl-tests would, from that which NCCL's range carries.
 func TestExportSizes(t *testing.T) {
-	e := tracetest.NewExport(tracetest.Style{Payloads: tracetest.Blobs})
+	e := tracetest.NewExport()
 	e.NCCL(50, 50, 1, 5, "ncclCommInitRank", tracetest.Joined(worldComm, 4, 1, 0))
 	wants := []struct {
 		name  string
@@ -164,7 +167,8 @@ func TestExportSizes(t *testing.T) {
 
 // TestExportGroups tells what kernels of groups do.
 func TestExportGroups(t *testing.T) {
-	e := tracetest.NewExport(tracetest.Style{Payloads: tracetest.Blobs, Shuffled: true})
+	e := tracetest.NewExport()
+	e.Shuffled = true
 	e.NCCL(50, 50, 1, 5, "ncclCommInitRank", tracetest.Joined(1, 2, 0, 0))
 	e.NCCL(50, 50, 7, 5, "ncclCommInitRank", tracetest.Joined(2, 4, 3, 0))
 	on, call := tracetest.On{PID: 50, Stream: 9}, 0
@@ -218,7 +222,7 @@ func TestExportGroups(t *testing.T) {
 
 // TestExportOfManyDevices has one process with two devices, as nccl-tests -g 2 is, and another process with one.
 func TestExportOfManyDevices(t *testing.T) {
-	e := tracetest.NewExport(tracetest.Style{Payloads: tracetest.Blobs})
+	e := tracetest.NewExport()
 	e.Environment("RANK", "3") // of the launcher: of no device here
 	for device := range 2 {
 		e.NCCL(50, 50, int64(1+device), 1, "ncclCommInitRankConfig", tracetest.Joined(7, 3, device, device))
@@ -261,7 +265,8 @@ func TestExportOfManyDevices(t *testing.T) {
 
 // TestExportGraphs has a CUDA graph that holds an all-reduce and is launched twice, and one that was recorded as a whole.
 func TestExportGraphs(t *testing.T) {
-	e := tracetest.NewExport(tracetest.Style{Payloads: tracetest.Blobs, Shuffled: true})
+	e := tracetest.NewExport()
+	e.Shuffled = true
 	on := tracetest.On{PID: 50, Stream: 9}
 	e.NCCL(50, 50, 100, 50, "ncclAllReduce", tracetest.Reduced(7, 800))
 	e.Node(50, 50, 60, 30, 0)
@@ -297,7 +302,7 @@ func TestExportGraphs(t *testing.T) {
 
 // TestExportLaunchedElsewhere has kernels of NCCL that no call of it launched, and says so: nothing else tells why they have no size.
 func TestExportLaunchedElsewhere(t *testing.T) {
-	e := trainingExport(tracetest.Style{Payloads: tracetest.Blobs})
+	e := trainingExport()
 	if f := exported(t, e); len(f.Notes) > 0 {
 		t.Errorf("of calls that launch: %v", f.Notes)
 	}
@@ -317,7 +322,7 @@ func TestExportLaunchedElsewhere(t *testing.T) {
 
 // TestExportCopyEngine has a collective that is made of copies, and copies that only serve one made by a kernel.
 func TestExportCopyEngine(t *testing.T) {
-	e := tracetest.NewExport(tracetest.Style{Payloads: tracetest.Blobs})
+	e := tracetest.NewExport()
 	on := tracetest.On{PID: 50, Stream: 9}
 	e.NCCL(50, 50, 100, 50, "ncclAllGather", tracetest.Sized(7, 800))
 	e.NCCL(50, 50, 300, 50, "ncclAllReduce", tracetest.Reduced(7, 800))
@@ -362,7 +367,7 @@ func TestExportRanks(t *testing.T) {
 		}, trace.Unknown, 0, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			e := tracetest.NewExport(tracetest.Style{Payloads: tracetest.Blobs})
+			e := tracetest.NewExport()
 			e.Ran(tracetest.On{PID: 50}, 10, 5, 1, "gemm", 0)
 			test.add(e)
 			d := only(t, readExport(t, writeExport(t, e, test.file)))
@@ -374,7 +379,7 @@ func TestExportRanks(t *testing.T) {
 }
 
 func TestExportLostEvents(t *testing.T) {
-	e := tracetest.NewExport(tracetest.Style{})
+	e := tracetest.NewExport()
 	e.Ran(tracetest.On{PID: 50}, 10, 5, 1, "gemm", 0)
 	e.Diagnostic(1, "Number of CUDA events collected: 17.")
 	e.Diagnostic(1, "Not all CUDA events might have been collected.")
@@ -388,7 +393,7 @@ func TestExportLostEvents(t *testing.T) {
 
 // TestExportUnfinished has a range that did not end, of a program that was still running.
 func TestExportUnfinished(t *testing.T) {
-	e := tracetest.NewExport(tracetest.Style{NoEnums: true})
+	e := tracetest.NewExport()
 	e.Session("node7", 1_700_000_000_000_000_000, 0, 90_000)
 	e.Ran(tracetest.On{PID: 50}, 10, 5, 1, "gemm", 0)
 	e.Annotated(50, 50, 100, -1, "iteration 3")
@@ -401,7 +406,7 @@ func TestExportUnfinished(t *testing.T) {
 
 // TestExportWithoutGPU and others that have nothing to read.
 func TestExportWithoutGPU(t *testing.T) {
-	e := tracetest.NewExport(tracetest.Style{})
+	e := tracetest.NewExport()
 	e.Annotated(50, 50, 100, 5, "iteration 3")
 	if f := exported(t, e); len(f.Devices) != 0 || !hasNote(f, notice.NoGPUActivity{Format: notice.Nsight}) {
 		t.Errorf("%d devices, notes %v", len(f.Devices), f.Notes)
@@ -415,7 +420,7 @@ func TestExportWhereNothingIsWritten(t *testing.T) {
 		t.Fatal(err)
 	}
 	path := filepath.Join(dir, "run%20?x=#1.sqlite")
-	if err := trainingExport(tracetest.Style{}).Write(t.Context(), path); err != nil {
+	if err := trainingExport().Write(t.Context(), path); err != nil {
 		t.Fatal(err)
 	}
 	for _, err := range []error{os.Chmod(path, 0o444), os.Chmod(dir, 0o555)} {
@@ -441,7 +446,7 @@ func TestReportSaysItsCommand(t *testing.T) {
 		}
 		_, err := trace.Read(t.Context(), path, trace.Options{})
 		var report *trace.ReportError
-		if !errors.As(err, &report) || !strings.Contains(err.Error(), "nsys export --type=sqlite --include-blobs=true --include-json=true --force-overwrite=true --output=") {
+		if !errors.As(err, &report) || !strings.Contains(err.Error(), "nsys export --type=sqlite --include-blobs=true --force-overwrite=true --output=") {
 			t.Errorf("%v", err)
 		}
 	}
@@ -451,7 +456,7 @@ func TestReportSaysItsCommand(t *testing.T) {
 }
 
 func TestOtherDatabaseIsNoTrace(t *testing.T) {
-	path := writeExport(t, trainingExport(tracetest.Style{}), "run.sqlite")
+	path := writeExport(t, trainingExport(), "run.sqlite")
 	b, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
@@ -469,7 +474,7 @@ func TestOtherDatabaseIsNoTrace(t *testing.T) {
 func TestExportIsGivenUp(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	path := writeExport(t, trainingExport(tracetest.Style{}), "run.sqlite")
+	path := writeExport(t, trainingExport(), "run.sqlite")
 	if _, err := trace.Read(ctx, path, trace.Options{}); !errors.Is(err, context.Canceled) {
 		t.Errorf("%v", err)
 	}

@@ -28,7 +28,7 @@ func isReport(path string, head []byte) bool {
 // ExportCommand is the command that makes a SQLite export of a report with everything that is read from it.
 func ExportCommand(report string) string {
 	out := strings.TrimSuffix(report, filepath.Ext(report)) + ".sqlite"
-	return "nsys export --type=sqlite --include-blobs=true --include-json=true --force-overwrite=true --output=" +
+	return "nsys export --type=sqlite --include-blobs=true --force-overwrite=true --output=" +
 		shellWord(out) + " " + shellWord(report)
 }
 
