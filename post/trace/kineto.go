@@ -23,7 +23,12 @@ var lenient = []jsontext.Options{jsontext.AllowDuplicateNames(true), jsontext.Al
 func readKineto(ctx context.Context, r io.Reader, path string, o Options) (*File, error) {
 	text, closes := readAhead(r)
 	defer closes()
-	d := &document{ctx: ctx, text: text, json: jsontext.NewDecoder(text, lenient...), gathered: newGathered(o.KeepRange)}
+	d := &document{
+		ctx:      ctx,
+		text:     text,
+		json:     jsontext.NewDecoder(text, lenient...),
+		gathered: newGathered(o.KeepRange),
+	}
 	err := d.read()
 	for err != nil && ctx.Err() == nil && d.resume(err) {
 		err = d.read()

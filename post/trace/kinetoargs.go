@@ -42,11 +42,14 @@ const (
 // argumentKeys are the keys of the arguments.
 var argumentKeys = map[string]argument{
 	`"device"`: argDevice, `"stream"`: argStream, `"correlation"`: argCorrelation, `"External id"`: argExternal,
-	`"external id"`: argExternal, `"bytes"`: argBytes, `"graph node id"`: argGraphNode, `"Collective name"`: argCollectiveName,
-	`"In msg nelems"`: argElementsIn, `"Out msg nelems"`: argElementsOut, `"Group size"`: argGroupSize, `"Seq"`: argSequence,
+	`"external id"`: argExternal, `"bytes"`: argBytes, `"graph node id"`: argGraphNode,
+	`"Collective name"`: argCollectiveName,
+	`"In msg nelems"`:   argElementsIn, `"Out msg nelems"`: argElementsOut, `"Group size"`: argGroupSize,
+	`"Seq"`:  argSequence,
 	`"Rank"`: argOwnRank, `"Src Rank"`: argSource, `"Dst Rank"`: argTarget, `"Global rank start"`: argFirstRank,
 	`"Global rank stride"`: argRankStride, `"dtype"`: argDataType, `"Process Group Name"`: argGroupName,
-	`"Process Group Description"`: argGroupAbout, `"Process Group Ranks"`: argGroupRanks, `"In split size"`: argSplitsIn,
+	`"Process Group Description"`: argGroupAbout, `"Process Group Ranks"`: argGroupRanks,
+	`"In split size"`:  argSplitsIn,
 	`"Out split size"`: argSplitsOut, `"Input Dims"`: argShapes, `"Input dims"`: argShapes, `"Input type"`: argTypes,
 }
 

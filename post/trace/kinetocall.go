@@ -49,8 +49,11 @@ func (g *gathered) addCollective(e *event) {
 
 // call is what the arguments of a collective record.
 func (g *gathered) call(a *arguments) madeCall {
-	m := madeCall{peer: Unknown, Call: Call{Name: g.words.text(a[argCollectiveName]), Seq: a.number(argSequence), Peer: Unknown,
-		Parts: 1, Group: g.groups.index(g, a)}}
+	m := madeCall{
+		peer: Unknown,
+		Call: Call{Name: g.words.text(a[argCollectiveName]), Seq: a.number(argSequence), Peer: Unknown,
+			Parts: 1, Group: g.groups.index(g, a)},
+	}
 	m.What = collectiveNamed(m.Name)
 	kind, bytes := elementType(g.words.text(a[argDataType]))
 	m.Call.Type = kind

@@ -67,8 +67,16 @@ func (g *gathered) addActivity(e *event) {
 	}
 	a := rawActivity{correlation: e.args.number(argCorrelation), external: e.args.number(argExternal),
 		node: e.args.number(argGraphNode), own: Unknown}
-	a.Activity = Activity{Start: e.start, End: after(e.start, e.took), Launch: NoTime, Bytes: e.args.number(argBytes), Call: Unknown,
-		Name: g.names.index(e.name), Stream: int32(number(&e.args, argStream, e.tid)), Kind: kindOf(e)}
+	a.Activity = Activity{
+		Start:  e.start,
+		End:    after(e.start, e.took),
+		Launch: NoTime,
+		Bytes:  e.args.number(argBytes),
+		Call:   Unknown,
+		Name:   g.names.index(e.name),
+		Stream: int32(number(&e.args, argStream, e.tid)),
+		Kind:   kindOf(e),
+	}
 	a.Graph = a.node > 0
 	if len(e.args[argCollectiveName]) > 0 && a.Kind == Kernel && ofCollective(e.name, true) {
 		a.own = int32(len(g.calls))

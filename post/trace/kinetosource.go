@@ -33,8 +33,8 @@ func unpacked(r io.Reader) (*bufio.Reader, error) {
 	return text, nil
 }
 
-// readAhead reads in a goroutine of its own, so that decompressing takes another core than parsing. Closing ends it, and
-// waits for it: then nobody reads the source any more.
+// readAhead reads in a goroutine of its own, so that decompressing takes another core than parsing. Closing ends it,
+// and waits for it: then nobody reads the source any more.
 func readAhead(source io.Reader) (text io.Reader, closes func()) {
 	out, in := io.Pipe()
 	done := make(chan struct{})

@@ -87,8 +87,8 @@ type madeAt struct {
 }
 
 // launchGraphNodes finds the calls of NCCL that were captured in graphs: a graph's kernels are launched by whoever
-// launches the graph, and its nodes were made where the call was captured, as far as nodes were recorded. Each replay is
-// an execution of its own.
+// launches the graph, and its nodes were made where the call was captured, as far as nodes were recorded. Each replay
+// is an execution of its own.
 func (n *nsight) launchGraphNodes() {
 	if len(n.nvtx.units) == 0 {
 		return

@@ -14,8 +14,9 @@ import (
 var operations = map[string]coll.Collective{
 	"ncclAllReduce": coll.AllReduce, "ncclAllGather": coll.AllGather, "ncclReduceScatter": coll.ReduceScatter,
 	"ncclBroadcast": coll.Broadcast, "ncclBcast": coll.Broadcast, "ncclReduce": coll.Reduce,
-	"ncclAlltoAll": coll.AllToAll, "ncclAllToAll": coll.AllToAll, "ncclGather": coll.Gather, "ncclScatter": coll.Scatter,
-	"ncclSend": coll.Other, "ncclRecv": coll.Other, "ncclAllToAllv": coll.Other, "ncclAllGatherV": coll.Other,
+	"ncclAlltoAll": coll.AllToAll, "ncclAllToAll": coll.AllToAll, "ncclGather": coll.Gather,
+	"ncclScatter": coll.Scatter,
+	"ncclSend":    coll.Other, "ncclRecv": coll.Other, "ncclAllToAllv": coll.Other, "ncclAllGatherV": coll.Other,
 }
 
 // assignCalls makes Calls of what NCCL's calls launched, in the order in which that was launched.
@@ -144,8 +145,8 @@ func (v *nvtx) group(d *nsightDevice, comm uint64) int32 {
 	return i
 }
 
-// groupOf is a communicator as a device is in it. The only rank that a process has in it is that of the device, whatever
-// number the device had when the communicator was made.
+// groupOf is a communicator as a device is in it. The only rank that a process has in it is that of the device,
+// whatever number the device had when the communicator was made.
 func (v *nvtx) groupOf(d *nsightDevice, comm uint64) Group {
 	g := Group{Name: fmt.Sprintf("%#x", comm), Rank: Unknown}
 	members := v.members[membership{d.key.process, comm}]

@@ -66,8 +66,17 @@ func (n *nsight) activities(table string, own []string, bytes int, what func(row
 		}
 		d := n.deviceOf(processOf(r.or(5, 0)), id)
 		a := rawActivity{correlation: r.or(4, 0), node: r.or(6, 0)}
-		a.Activity = Activity{Start: span.Start, End: span.End, Launch: NoTime, Bytes: Unknown, Name: d.names.add(name, name),
-			Stream: int32(r.or(3, 0)), Call: Unknown, Kind: kind, Graph: a.node != 0 || kind == GraphTrace}
+		a.Activity = Activity{
+			Start:  span.Start,
+			End:    span.End,
+			Launch: NoTime,
+			Bytes:  Unknown,
+			Name:   d.names.add(name, name),
+			Stream: int32(r.or(3, 0)),
+			Call:   Unknown,
+			Kind:   kind,
+			Graph:  a.node != 0 || kind == GraphTrace,
+		}
 		if bytes != Unknown {
 			a.Bytes = r.or(bytes, Unknown)
 		}

@@ -43,26 +43,30 @@ var rangeTypes = []int64{59, 60, 70, 71}
 func (n *nsight) readNVTX() {
 	n.nvtx = nvtx{units: map[int64][]*unit{}, members: map[membership][]payload{}}
 	threads := map[int64][]ncclRange{}
-	n.scan("NVTX_EVENTS", []string{"start", "end", "eventType", "globalTid", "text", "textId", "binaryData"}, func(r row) {
-		span, ok := r.span()
-		if !ok || !slices.Contains(rangeTypes, r.or(2, 0)) {
-			return
-		}
-		if _, ended := r.int(1); !ended {
-			span.End = max(span.Start, n.session.stop)
-		}
-		name, thread := cmp.Or(r.text(4), n.string(r, 5)), r.or(3, 0)
-		if isNCCL(name) {
-			blob, _ := r[6].([]byte)
-			threads[thread] = append(threads[thread], ncclRange{span, name, n.payloads.read(blob)})
-			return
-		}
-		n.nvtx.advanced = n.nvtx.advanced || name == "GroupLaunch" || name == "API Group"
-		name = withoutNumbers(name)
-		if strings.HasPrefix(name, stepPrefix) || n.options.KeepRange != nil && n.options.KeepRange(name) {
-			n.nvtx.kept = append(n.nvtx.kept, threadRange{Range{span, name}, thread})
-		}
-	})
+	n.scan(
+		"NVTX_EVENTS",
+		[]string{"start", "end", "eventType", "globalTid", "text", "textId", "binaryData"},
+		func(r row) {
+			span, ok := r.span()
+			if !ok || !slices.Contains(rangeTypes, r.or(2, 0)) {
+				return
+			}
+			if _, ended := r.int(1); !ended {
+				span.End = max(span.Start, n.session.stop)
+			}
+			name, thread := cmp.Or(r.text(4), n.string(r, 5)), r.or(3, 0)
+			if isNCCL(name) {
+				blob, _ := r[6].([]byte)
+				threads[thread] = append(threads[thread], ncclRange{span, name, n.payloads.read(blob)})
+				return
+			}
+			n.nvtx.advanced = n.nvtx.advanced || name == "GroupLaunch" || name == "API Group"
+			name = withoutNumbers(name)
+			if strings.HasPrefix(name, stepPrefix) || n.options.KeepRange != nil && n.options.KeepRange(name) {
+				n.nvtx.kept = append(n.nvtx.kept, threadRange{Range{span, name}, thread})
+			}
+		},
+	)
 	for thread, ranges := range threads {
 		n.nvtx.makeUnits(thread, ranges)
 	}
@@ -140,7 +144,10 @@ func (v *nvtx) unitAt(thread, at int64) *unit {
 // assignRanges hands ranges to the devices that their thread launched on. Those of a thread that launched nothing, and
 // of devices whose threads have none, are of all devices of the process.
 func (n *nsight) assignRanges() {
-	slices.SortStableFunc(n.nvtx.kept, func(a, b threadRange) int { return compareFirst(a.Start, b.Start, b.End, a.End) })
+	slices.SortStableFunc(
+		n.nvtx.kept,
+		func(a, b threadRange) int { return compareFirst(a.Start, b.Start, b.End, a.End) },
+	)
 	for _, d := range n.devices {
 		p := n.processes[d.key.process]
 		var all []Range

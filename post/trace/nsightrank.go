@@ -84,7 +84,8 @@ func (v *nvtx) communicatorRanks(devices []*nsightDevice, world int) {
 	seen := map[int64]bool{}
 	for _, d := range devices {
 		m := largest[d]
-		if m.ranks != size || size < 2 || seen[m.rank] || world > 0 && size != int64(world) || d.device.Rank != Unknown {
+		if m.ranks != size || size < 2 || seen[m.rank] || world > 0 && size != int64(world) ||
+			d.device.Rank != Unknown {
 			return
 		}
 		seen[m.rank] = true

@@ -16,8 +16,8 @@ import (
 	_ "modernc.org/sqlite" // the driver
 )
 
-// Export is a SQLite export of Nsight Systems while it is put together. A table is created with its first row, as Nsight
-// Systems does.
+// Export is a SQLite export of Nsight Systems while it is put together. A table is created with its first row, as
+// Nsight Systems does.
 type Export struct {
 	Shuffled        bool // rows lie in no order
 	WithoutPayloads bool // what NCCL's ranges carry is left out
@@ -37,12 +37,12 @@ func NewExport() *Export {
 
 // columns of each table.
 var columns = map[string]string{
-	"CUPTI_ACTIVITY_KIND_KERNEL": "start, end, deviceId, streamId, correlationId, globalPid, demangledName, shortName, " +
-		"graphNodeId",
+	"CUPTI_ACTIVITY_KIND_KERNEL": "start, end, deviceId, streamId, correlationId, globalPid, demangledName, " +
+		"shortName, graphNodeId",
 	"CUPTI_ACTIVITY_KIND_MEMCPY":      "start, end, deviceId, streamId, correlationId, globalPid, bytes, copyKind",
 	"CUPTI_ACTIVITY_KIND_MEMSET":      "start, end, deviceId, streamId, correlationId, globalPid, bytes",
 	"CUPTI_ACTIVITY_KIND_GRAPH_TRACE": "start, end, deviceId, streamId, correlationId, globalPid, graphExecId",
-	"CUPTI_ACTIVITY_KIND_RUNTIME":     "start, end, globalTid, correlationId, nameId",
+	"CUPTI_ACTIVITY_KIND_RUNTIME":     "start, end, globalTid, correlationId",
 	"CUDA_GRAPH_NODE_EVENTS":          "start, globalTid, graphNodeId, originalGraphNodeId",
 	"NVTX_EVENTS":                     "start, end, eventType, globalTid, text, textId, binaryData",
 	"NVTX_PAYLOAD_SCHEMA_ENTRIES":     "domainId, schemaId, type, name, offset",
@@ -142,8 +142,8 @@ func (e *Export) Node(pid, tid int, at, node, original int64) {
 }
 
 // Called adds a call of CUDA.
-func (e *Export) Called(pid, tid int, start, took int64, call int, name string) {
-	e.add("CUPTI_ACTIVITY_KIND_RUNTIME", start, start+took, thread(pid, tid), call, e.string(name))
+func (e *Export) Called(pid, tid int, start, took int64, call int) {
+	e.add("CUPTI_ACTIVITY_KIND_RUNTIME", start, start+took, thread(pid, tid), call)
 }
 
 // Annotated adds a range of NVTX; one that took less than 0 has no end.
@@ -244,11 +244,11 @@ func (e *Export) fill(ctx context.Context, db *sql.DB) error {
 		if e.Shuffled {
 			random.Shuffle(len(rows), func(i, j int) { rows[i], rows[j] = rows[j], rows[i] })
 		}
-		missing := strings.Count(declared, ",")
+		more := strings.Count(declared, ",")
+		insert := fmt.Sprintf("INSERT INTO %s VALUES (?%s)", table, strings.Repeat(", ?", more))
 		for _, row := range rows {
-			row = append(row, make([]any, missing+1-len(row))...)
-			if _, err := tx.ExecContext(ctx, fmt.Sprintf("INSERT INTO %s VALUES (?%s)", table, strings.Repeat(", ?", missing)),
-				row...); err != nil {
+			row = append(row, make([]any, more+1-len(row))...)
+			if _, err := tx.ExecContext(ctx, insert, row...); err != nil {
 				return err
 			}
 		}
