@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
+	"github.com/klauspost/readahead"
 
 	"busbar/internal/notice"
 )
@@ -21,15 +22,18 @@ var lenient = []jsontext.Options{jsontext.AllowDuplicateNames(true), jsontext.Al
 
 // readKineto reads a Kineto trace from its text. path is what it is called by, and may say its rank.
 func readKineto(ctx context.Context, r io.Reader, path string, o Options) (*File, error) {
-	text, closes := readAhead(r)
-	defer closes()
+	text, err := readahead.NewReaderSize(r, 4, chunkBytes) // decompressing takes another core than parsing
+	if err != nil {
+		return nil, err
+	}
+	defer text.Close() // waits until nobody reads the source any more
 	d := &document{
 		ctx:      ctx,
 		text:     text,
 		json:     jsontext.NewDecoder(text, lenient...),
 		gathered: newGathered(o.KeepRange),
 	}
-	err := d.read()
+	err = d.read()
 	for err != nil && ctx.Err() == nil && d.resume(err) {
 		err = d.read()
 	}

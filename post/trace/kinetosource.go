@@ -32,19 +32,3 @@ func unpacked(r io.Reader) (*bufio.Reader, error) {
 	}
 	return text, nil
 }
-
-// readAhead reads in a goroutine of its own, so that decompressing takes another core than parsing. Closing ends it,
-// and waits for it: then nobody reads the source any more.
-func readAhead(source io.Reader) (text io.Reader, closes func()) {
-	out, in := io.Pipe()
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		_, err := io.CopyBuffer(struct{ io.Writer }{in}, struct{ io.Reader }{source}, make([]byte, chunkBytes))
-		_ = in.CloseWithError(err) // it never fails
-	}()
-	return bufio.NewReaderSize(out, chunkBytes), func() {
-		_ = out.Close() // it never fails
-		<-done
-	}
-}
