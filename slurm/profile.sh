@@ -89,7 +89,7 @@ if [ -n "$reports" ]; then
   printf '  %s\n' "${reports//$'\n'/$'\n'  }"
   say "to look at them, on your own machine: nsys-ui FILE… (all ranks of a case in one timeline)"
   say "in figures, here: nsys stats --report cuda_gpu_kern_sum,nvtx_sum $(head -n 1 <<<"$reports")"
-  say "who waits for whom, here or anywhere: for r in $out/reports/*.nsys-rep; do nsys export --type=sqlite --include-blobs=true --include-json=true --output=\"\${r%.nsys-rep}.sqlite\" \"\$r\"; done; post timeline $out/reports"
+  say "who waits for whom, here or anywhere: for r in $out/reports/*.nsys-rep; do nsys export --type=sqlite --include-blobs=true --output=\"\${r%.nsys-rep}.sqlite\" \"\$r\"; done; post timeline $out/reports"
   say "what NCCL says it did: post log $out/logs"
   say "look for kernels whose names begin with ncclDevKernel, and for ranks that start theirs late"
 elif command -v nsys >/dev/null; then

@@ -88,11 +88,6 @@ type NegativeDurations struct {
 	Activities int `json:"activities"`
 }
 
-// ActivitiesWithoutTime reports activities without a time.
-type ActivitiesWithoutTime struct {
-	Activities int `json:"activities"`
-}
-
 // EmptyGraphs reports launches of CUDA graphs without kernels in a trace of PyTorch.
 type EmptyGraphs struct {
 	Launches int `json:"launches"`
@@ -146,28 +141,21 @@ func (n NsightWarning) Advice() string {
 		"nsys profile --trace=cuda,nvtx --sample=none --cpuctxsw=none …"
 }
 
-// MoreNsightWarnings reports warnings that are not listed.
-type MoreNsightWarnings struct {
-	Warnings int `json:"warnings"`
-}
-
-func (OwnTrace) Code() Code              { return "busbar-trace" }
-func (TracePartsTorn) Code() Code        { return "trace-parts-torn" }
-func (SeveralDevices) Code() Code        { return "several-devices" }
-func (NoGPUActivity) Code() Code         { return "no-gpu-activity" }
-func (ActivitiesRepeated) Code() Code    { return "activities-repeated" }
-func (NegativeDurations) Code() Code     { return "negative-durations" }
-func (ActivitiesWithoutTime) Code() Code { return "activities-without-time" }
-func (EmptyGraphs) Code() Code           { return "empty-graphs" }
-func (GraphKernelsMissing) Code() Code   { return "graph-kernels-missing" }
-func (NCCLRecordsUnread) Code() Code     { return "nccl-records-unread" }
-func (NCCLCallsMissing) Code() Code      { return "nccl-calls-missing" }
-func (PayloadsMissing) Code() Code       { return "payloads-missing" }
-func (GroupSizesMissing) Code() Code     { return "group-sizes-missing" }
-func (KernelsInGraphs) Code() Code       { return "nccl-kernels-in-graphs" }
-func (KernelsOutsideCalls) Code() Code   { return "nccl-kernels-outside-calls" }
-func (NsightWarning) Code() Code         { return "nsight-warning" }
-func (MoreNsightWarnings) Code() Code    { return "more-nsight-warnings" }
+func (OwnTrace) Code() Code            { return "busbar-trace" }
+func (TracePartsTorn) Code() Code      { return "trace-parts-torn" }
+func (SeveralDevices) Code() Code      { return "several-devices" }
+func (NoGPUActivity) Code() Code       { return "no-gpu-activity" }
+func (ActivitiesRepeated) Code() Code  { return "activities-repeated" }
+func (NegativeDurations) Code() Code   { return "negative-durations" }
+func (EmptyGraphs) Code() Code         { return "empty-graphs" }
+func (GraphKernelsMissing) Code() Code { return "graph-kernels-missing" }
+func (NCCLRecordsUnread) Code() Code   { return "nccl-records-unread" }
+func (NCCLCallsMissing) Code() Code    { return "nccl-calls-missing" }
+func (PayloadsMissing) Code() Code     { return "payloads-missing" }
+func (GroupSizesMissing) Code() Code   { return "group-sizes-missing" }
+func (KernelsInGraphs) Code() Code     { return "nccl-kernels-in-graphs" }
+func (KernelsOutsideCalls) Code() Code { return "nccl-kernels-outside-calls" }
+func (NsightWarning) Code() Code       { return "nsight-warning" }
 
 const nvtxDoc = `Sizes and communicators of NCCL's operations are those that its NVTX ranges carry. Without them, times are
 	known, and bandwidths are not.`
@@ -207,11 +195,6 @@ var traceNotes = []Entry{
 		Example: NegativeDurations{2}, Severity: Warning,
 		Text: "{Activities activity} with a negative duration: counted as 0",
 		Doc:  "The clock of the device was adjusted, or the profiler has a fault.",
-	},
-	{
-		Example: ActivitiesWithoutTime{2}, Severity: Warning,
-		Text: "{Activities activity} without a time: left out",
-		Doc:  "An activity without a start or a duration has no place in a timeline.",
 	},
 	{
 		Example: EmptyGraphs{3}, Severity: Warning,
@@ -273,11 +256,5 @@ var traceNotes = []Entry{
 		Example: NsightWarning{"Not all CUDA events might have been collected", true}, Severity: Warning,
 		Text: "Nsight Systems reports: {Text}",
 		Doc:  "The file has diagnostics of the recording. Those on lost events concern all times.",
-	},
-	{
-		Example: MoreNsightWarnings{17}, Severity: Info,
-		Text:   "{Warnings more warning} of Nsight Systems in this file",
-		Advice: "read them: SELECT text FROM DIAGNOSTIC_EVENT",
-		Doc:    "Only the first diagnostics of a recording are listed.",
 	},
 }

@@ -91,7 +91,7 @@ func madeUp(ranks, steps int) *timeline.Timeline {
 	t.Answers = []timeline.Answer{{Key: "overlap", Fact: notice.Overlap{Verdict: notice.PartlyOverlap, Percent: 37.5,
 		Per: "step"}}}
 	t.Advice = []timeline.Advice{{Topic: "overlap", Gain: 1.5, Fact: notice.NoSteps{}}}
-	t.Notes = []timeline.Note{{Fact: notice.MoreNsightWarnings{Warnings: 2}, File: 0}}
+	t.Notes = []timeline.Note{{Fact: notice.ActivitiesRepeated{Activities: 2}, File: 0}}
 	if ranks < 2 {
 		return t
 	}

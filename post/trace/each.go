@@ -67,7 +67,10 @@ func (e *each) archive(path string, text io.Reader) error {
 			break
 		}
 		if err != nil {
-			e.problems = append(e.problems, notice.InFile(path, 0, notice.TornArchive{Traces: traces, Problem: err.Error()}))
+			e.problems = append(
+				e.problems,
+				notice.InFile(path, 0, notice.TornArchive{Traces: traces, Problem: err.Error()}),
+			)
 			return nil
 		}
 		name := path + ":" + header.Name

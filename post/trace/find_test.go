@@ -10,23 +10,27 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/fstest"
 
 	"busbar/post/trace"
 	"busbar/post/trace/tracetest"
 )
 
+// memory are files by name.
+func memory(files map[string][]byte) fstest.MapFS {
+	fsys := fstest.MapFS{}
+	for name, text := range files {
+		fsys[name] = &fstest.MapFile{Data: text, Mode: 0o666}
+	}
+	return fsys
+}
+
 // folder writes files into a folder of the test.
 func folder(t *testing.T, files map[string][]byte) string {
 	t.Helper()
 	dir := t.TempDir()
-	for name, text := range files {
-		path := filepath.Join(dir, filepath.FromSlash(name))
-		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, text, 0o666); err != nil {
-			t.Fatal(err)
-		}
+	if err := os.CopyFS(dir, memory(files)); err != nil {
+		t.Fatal(err)
 	}
 	return dir
 }
@@ -36,21 +40,7 @@ func tarred(t *testing.T, files map[string][]byte) []byte {
 	t.Helper()
 	var b bytes.Buffer
 	w := tar.NewWriter(&b)
-	var names []string
-	for name := range files {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	for _, name := range names {
-		if err := w.WriteHeader(&tar.Header{Name: name, Mode: 0o666, Size: int64(len(files[name])),
-			Typeflag: tar.TypeReg}); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := w.Write(files[name]); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := w.Close(); err != nil {
+	if err := errors.Join(w.AddFS(memory(files)), w.Close()); err != nil {
 		t.Fatal(err)
 	}
 	return b.Bytes()
@@ -80,8 +70,10 @@ func TestFiles(t *testing.T) {
 		"b/rank1": ofRank(t, 1), "a.json": packed(t, ofRank(t, 0)), "other.json": []byte(`{"some": "thing"}`),
 		"notes.txt": []byte("[draft] of something"), "empty": {},
 		".hidden.json": ofRank(t, 2), "c.tar.gz": packed(t, tarred(t, map[string][]byte{"x/2.json": ofRank(t, 2)})),
-		"d.tar":      tarred(t, map[string][]byte{"README": []byte("hello")}),
-		"r.nsys-rep": []byte("report"), "s.nsys-rep": []byte("report"), "s.sqlite": []byte("SQLite format 3\x00 and so on"),
+		"d.tar": tarred(t, map[string][]byte{"README": []byte("hello")}),
+		"r.nsys-rep": []byte(
+			"report",
+		), "s.nsys-rep": []byte("report"), "s.sqlite": []byte("SQLite format 3\x00 and so on"),
 	})
 	if err := os.Symlink(dir, filepath.Join(dir, "b", "around")); err != nil {
 		t.Fatal(err)
@@ -110,7 +102,7 @@ func TestEach(t *testing.T) {
 	archive := tarred(t, map[string][]byte{"t/1.json": ofRank(t, 1), "t/2.json.gz": packed(t, ofRank(t, 2)),
 		"t/README": []byte("hello"), "t/config.json": []byte(`{"a": 1}`)})
 	dir := folder(t, map[string][]byte{"0.json": ofRank(t, 0), "broken.json": []byte("no trace"),
-		"c.tar.gz": packed(t, archive), "torn.tar": archive[:512+len(ofRank(t, 1))-20],
+		"c.tar.gz": packed(t, archive), "torn.tar": archive[:1024+len(ofRank(t, 1))-20],
 		"empty.tar": tarred(t, map[string][]byte{"a": {1}})})
 	var paths []string
 	for _, name := range []string{"broken.json", "empty.tar", "c.tar.gz", "torn.tar", "gone.json", "0.json"} {
@@ -130,7 +122,8 @@ func TestEach(t *testing.T) {
 		t.Errorf("read %v, ranks %v", got, ranks)
 	}
 	for i, want := range []string{
-		"broken.json file-unreadable", "empty.tar no-trace-in-archive", "torn.tar torn-archive", "gone.json file-unreadable",
+		"broken.json file-unreadable", "empty.tar no-trace-in-archive", "torn.tar torn-archive",
+		"gone.json file-unreadable",
 	} {
 		if i >= len(problems) || filepath.Base(problems[i].At.File)+" "+string(problems[i].Code()) != want {
 			t.Errorf("problems are %v, want %q at %d", problems, want, i)

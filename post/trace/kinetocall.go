@@ -2,6 +2,7 @@ package trace
 
 import (
 	"bytes"
+	"regexp"
 	"strings"
 
 	"busbar/internal/coll"
@@ -31,11 +32,11 @@ const (
 
 // addCollective keeps a record_param_comms or a range nccl:….
 func (g *gathered) addCollective(e *event) {
-	op := collectiveOp{Span: Span{e.start, after(e.start, e.took)}, external: e.args.external,
+	op := collectiveOp{Span: Span{e.start, after(e.start, e.took)}, external: e.args.number(argExternal),
 		thread: g.threads.index(e.pid, e.tid)}
 	switch {
-	case len(e.args.collective.name) > 0:
-		op.call, op.about = g.call(&e.args.collective), tellsAll
+	case len(e.args[argCollectiveName]) > 0:
+		op.call, op.about = g.call(&e.args), tellsAll
 		if op.call.Name == "wait" || op.call.Name == "init" {
 			return // they launch nothing
 		}
@@ -46,36 +47,38 @@ func (g *gathered) addCollective(e *event) {
 	g.ops = append(g.ops, op)
 }
 
-// call is what the arguments of a collective tell.
-func (g *gathered) call(c *collective) madeCall {
-	m := madeCall{peer: Unknown}
-	m.Name = g.words.text(c.name)
+// call is what the arguments of a collective record.
+func (g *gathered) call(a *arguments) madeCall {
+	m := madeCall{
+		peer: Unknown,
+		Call: Call{Name: g.words.text(a[argCollectiveName]), Seq: a.number(argSequence), Peer: Unknown,
+			Parts: 1, Group: g.groups.index(g, a)},
+	}
 	m.What = collectiveNamed(m.Name)
-	kind, bytes := elementType(g.words.text(c.kind))
-	m.Call.Type, m.Seq, m.Peer, m.Parts = kind, c.seq, Unknown, 1
-	m.Group = g.groups.index(g, c)
-	m.Call.Bytes = callSize(&m.Call, sizeOf(c.in, bytes), sizeOf(c.out, bytes), c)
+	kind, bytes := elementType(g.words.text(a[argDataType]))
+	m.Call.Type = kind
+	m.Call.Bytes = callSize(&m.Call, sizeOf(a.number(argElementsIn), bytes), sizeOf(a.number(argElementsOut), bytes), a)
 	switch strings.ToLower(m.Name) {
 	case "send":
-		m.Peer, m.peer = int(c.rank), int(c.to)
+		m.Peer, m.peer = int(a.number(argOwnRank)), int(a.number(argTarget))
 	case "recv":
-		m.Peer, m.peer = int(c.rank), int(c.from)
+		m.Peer, m.peer = int(a.number(argOwnRank)), int(a.number(argSource))
 	}
 	return m
 }
 
 // callSize is the size of a collective as nccl-tests counts it. What runs as one kernel for several collectives, and
 // what does not give all ranks the same, has no such size.
-func callSize(call *Call, in, out int64, c *collective) int64 {
+func callSize(call *Call, in, out int64, a *arguments) int64 {
 	switch lower := strings.ToLower(call.Name); {
 	case lower == "send":
 		return known(in)
 	case lower == "recv":
 		return known(out)
-	case strings.Contains(lower, "coalesced") || !evenSplits(c.inSplit, c.outSplit):
+	case strings.Contains(lower, "coalesced") || !evenSplits(a[argSplitsIn], a[argSplitsOut]):
 		return Unknown
 	}
-	return wholeSize(call.What, in, out, int(max(0, min(c.size, mostRanks))))
+	return wholeSize(call.What, in, out, rankCount(a))
 }
 
 // collectives are the words of torch.distributed, without underscores and without what they add for variants.
@@ -112,10 +115,10 @@ func (g *gathered) named(e *event) madeCall {
 	m := madeCall{peer: Unknown}
 	m.Name, m.What = name, collectiveNamed(name)
 	m.Group, m.Seq, m.Peer, m.Parts, m.Call.Bytes = Unknown, Unknown, Unknown, 1, Unknown
-	if elements, kind := oneInput(e.args.collective.shapes, e.args.collective.types); kind != "" {
+	if elements, kind := oneInput(e.args[argShapes], e.args[argTypes]); kind != "" {
 		var size int
 		m.Call.Type, size = elementType(kind)
-		m.Call.Bytes = callSize(&m.Call, sizeOf(elements, size), Unknown, &e.args.collective)
+		m.Call.Bytes = callSize(&m.Call, sizeOf(elements, size), Unknown, &e.args)
 		if m.What == coll.AllGather || m.What == coll.Gather || m.What == coll.Scatter || m.What == coll.AllToAll {
 			m.Call.Bytes = Unknown // of how many ranks, or in which shares, a range does not tell
 		}
@@ -123,36 +126,28 @@ func (g *gathered) named(e *event) madeCall {
 	return m
 }
 
+// oneShape and oneType are the lists of the only input.
+var (
+	oneShape = regexp.MustCompile(`^\[\s*\[([\d,\s]+)\]\s*\]$`)
+	oneType  = regexp.MustCompile(`^\[\s*("[^"]*")\s*\]$`)
+)
+
 // oneInput is the number of elements and the type of the only input: [[394241]] and ["float"]. The type is "" where
 // there are several.
 func oneInput(shapes, types []byte) (elements int64, kind string) {
-	shape, ok := insideOf(shapes)
-	if !ok || bytes.IndexByte(shape, '[') != 0 || bytes.Count(shape, []byte("[")) != 1 ||
-		bytes.IndexByte(shape, ']') != len(shape)-1 {
-		return 0, ""
-	}
-	list, ok := insideOf(types)
-	if !ok || bytes.Count(list, []byte(`"`)) != 2 {
+	shape, of := oneShape.FindSubmatch(shapes), oneType.FindSubmatch(types)
+	if shape == nil || of == nil {
 		return 0, ""
 	}
 	elements = 1
-	for word := range bytes.SplitSeq(bytes.Trim(shape, "[]"), []byte(",")) {
+	for word := range bytes.SplitSeq(shape[1], []byte(",")) {
 		n, ok := decimal(bytes.TrimSpace(word), 0)
 		if !ok || n <= 0 || elements > mostBytes/n {
 			return 0, ""
 		}
 		elements *= n
 	}
-	return elements, text(list)
-}
-
-// insideOf is what stands between the brackets of a list.
-func insideOf(list []byte) ([]byte, bool) {
-	list = bytes.TrimSpace(list)
-	if len(list) < 2 || list[0] != '[' || list[len(list)-1] != ']' {
-		return nil, false
-	}
-	return bytes.TrimSpace(list[1 : len(list)-1]), true
+	return elements, text(of[1])
 }
 
 // ofCollective says whether a kernel may be of the collective that it was launched in. Kernels that copy and scale
@@ -177,13 +172,15 @@ type rawGroup struct {
 }
 
 // index is Unknown where the arguments name no communicator.
-func (t *groupTable) index(g *gathered, c *collective) int32 {
-	if len(c.group) == 0 && c.size <= 0 {
+func (t *groupTable) index(g *gathered, a *arguments) int32 {
+	size := rankCount(a)
+	if len(a[argGroupName]) == 0 && size == 0 {
 		return Unknown
 	}
-	size, _ := rankCount(c.size)
-	t.key = append(append(append(append(append(t.key[:0], c.group...), 0), c.about...), 0), c.ranks...)
-	t.key = append(t.key, byte(size), byte(size>>8), byte(size>>16))
+	t.key = t.key[:0]
+	for _, of := range []argument{argGroupName, argGroupAbout, argGroupRanks, argGroupSize} {
+		t.key = append(append(t.key, a[of]...), 0)
+	}
 	i, ok := t.byKey[string(t.key)]
 	if !ok {
 		if t.byKey == nil {
@@ -191,36 +188,31 @@ func (t *groupTable) index(g *gathered, c *collective) int32 {
 		}
 		i = int32(len(t.all))
 		t.byKey[string(t.key)] = i
-		t.all = append(t.all, rawGroup{first: Unknown, skip: Unknown, mine: Unknown,
-			Group: Group{Name: g.words.text(c.group), About: g.words.text(c.about), Ranks: rankList(c.ranks), Size: size,
-				Rank: Unknown}})
+		t.all = append(t.all, rawGroup{mine: Unknown, Group: Group{Name: g.words.text(a[argGroupName]),
+			About: g.words.text(a[argGroupAbout]), Ranks: rankList(a[argGroupRanks]), Size: size, Rank: Unknown}})
 	}
 	group := &t.all[i]
-	if c.skip > 0 && c.first >= 0 {
-		group.first, group.skip = c.first, c.skip
+	if first, skip := a.number(argFirstRank), a.number(argRankStride); skip > 0 && first >= 0 {
+		group.first, group.skip = first, skip
 	}
-	if c.rank >= 0 && c.rank < int64(size) && ranksItself(text(c.name)) {
-		group.mine = int(c.rank)
+	switch collectiveNamed(text(a[argCollectiveName])) {
+	case coll.AllReduce, coll.AllGather, coll.ReduceScatter, coll.AllToAll:
+		// of a send the rank among the arguments is the peer's, of a broadcast the root
+		if rank := a.number(argOwnRank); rank >= 0 && rank < int64(size) {
+			group.mine = int(rank)
+		}
 	}
 	return i
 }
 
-// ranksItself says whether the rank among the arguments of a collective is that of the process: of a send it is the
-// peer's, of a broadcast the root.
-func ranksItself(name string) bool {
-	switch collectiveNamed(name) {
-	case coll.AllReduce, coll.AllGather, coll.ReduceScatter, coll.AllToAll:
-		return true
-	}
-	return false
-}
-
-// mostRanks is more than any world has; a file that tells of more is damaged.
+// mostRanks is more than any world has; a file with more is damaged.
 const mostRanks = 1 << 17
 
-func rankCount(n int64) (int, bool) {
+// rankCount is the number of ranks of the group; 0 where it is not known.
+func rankCount(a *arguments) int {
+	n := a.number(argGroupSize)
 	if n <= 0 || n > mostRanks {
-		return 0, false
+		return 0
 	}
-	return int(n), true
+	return int(n)
 }

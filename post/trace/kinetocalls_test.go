@@ -23,7 +23,9 @@ func called(t *testing.T, o tracetest.Options, c tracetest.Collective) *trace.De
 	o.Rank, o.World = 3, 8
 	text := write(t, o, func(w *tracetest.Writer) {
 		w.Kernel(tracetest.Kernel{Name: "k", Stream: 7, Start: 50_000, Took: 1000, Launch: 10_000})
-		w.Kernel(tracetest.Kernel{Name: ncclKernel, Stream: 20, Start: 200_000, Took: 1000, Launch: 100_000, Collective: &c})
+		w.Kernel(
+			tracetest.Kernel{Name: ncclKernel, Stream: 20, Start: 200_000, Took: 1000, Launch: 100_000, Collective: &c},
+		)
 	})
 	d := only(t, read(t, "x.json", text))
 	if d.Activities[0].Call != trace.Unknown {
@@ -36,31 +38,30 @@ func called(t *testing.T, o tracetest.Options, c tracetest.Collective) *trace.De
 }
 
 func TestCallsWhereverTheyAreTold(t *testing.T) {
-	for where, name := range map[tracetest.Where]string{tracetest.OnBoth: "both", tracetest.OnKernel: "kernel",
-		tracetest.OnOperator: "operator by its id", tracetest.ByNesting: "operator around the launch"} {
-		d := called(t, tracetest.Options{}, tracetest.Collective{Name: "_allgather_base", Type: "BFloat16", In: 100, Out: 200,
-			Group: tensor, Rank: 1, Seq: 9, Where: where})
-		c := d.Calls[0]
-		want := trace.Call{Name: "_allgather_base", What: coll.AllGather, Bytes: 400, Type: "bfloat16", Group: 0, Seq: 9,
-			Peer: trace.Unknown, Parts: 1}
-		if c != want || len(d.Calls) != 1 {
-			t.Errorf("%s: %+v", name, c)
-		}
-		if g := d.Groups[0]; g.Name != "4" || g.About != "tp" || g.Size != 2 || !slices.Equal(g.Ranks, []int{2, 3}) ||
-			g.Rank != 1 {
-			t.Errorf("%s: %+v", name, g)
-		}
+	gathered := tracetest.Collective{
+		Name:  "_allgather_base",
+		Type:  "BFloat16",
+		In:    100,
+		Out:   200,
+		Group: tensor,
+		Rank:  1,
+		Seq:   9,
 	}
-	d := called(t, tracetest.Options{}, tracetest.Collective{Name: "all_reduce", Type: "float", In: 1000,
-		Where: tracetest.ByShape})
-	if c := d.Calls[0]; c.Name != "all_reduce" || c.What != coll.AllReduce || c.Bytes != 4000 || c.Type != "float32" ||
-		c.Group != trace.Unknown {
-		t.Errorf("by shape: %+v", c)
+	for where := range tracetest.ByShape {
+		gathered.Where = where
+		d := called(t, tracetest.Options{}, gathered)
+		wantText(t, callsOf(d), "-\n0 _allgather_base all_gather 400 bfloat16 0 9 -1 1")
+		wantText(t, d.Groups, "[{4 tp [2 3] 2 1}]")
 	}
-	d = called(t, tracetest.Options{}, tracetest.Collective{Name: "all_to_all", Type: "float", In: 1000,
-		Where: tracetest.ByShape})
-	if c := d.Calls[0]; c.What != coll.AllToAll || c.Bytes != trace.Unknown {
-		t.Errorf("an all-to-all of unknown shares: %+v", c)
+	for name, want := range map[string]string{
+		"all_reduce": "all_reduce all_reduce 4000", "all_to_all": "all_to_all alltoall -1",
+	} {
+		d := called(
+			t,
+			tracetest.Options{},
+			tracetest.Collective{Name: name, Type: "float", In: 1000, Where: tracetest.ByShape},
+		)
+		wantText(t, callsOf(d), "-\n0 "+want+" float32 -1 -1 -1 1")
 	}
 }
 
@@ -134,8 +135,13 @@ func TestLongListsOfRanks(t *testing.T) {
 	text := write(t, tracetest.Options{World: 64}, func(w *tracetest.Writer) {
 		w.Kernel(tracetest.Kernel{Name: ncclKernel, Stream: 20, Start: 200_000, Took: 1000, Collective: &c})
 	})
-	text = bytes.Replace(text, []byte(`"pg_config": []`), []byte(`"pg_config": [{"pg_name": "0", "pg_size": 64, "ranks": `+
-		strings.ReplaceAll(fmt.Sprint(all), " ", ",")+`}]`), 1)
+	text = bytes.Replace(
+		text,
+		[]byte(`"pg_config": []`),
+		[]byte(`"pg_config": [{"pg_name": "0", "pg_size": 64, "ranks": `+
+			strings.ReplaceAll(fmt.Sprint(all), " ", ",")+`}]`),
+		1,
+	)
 	if d := only(t, read(t, "x.json", text)); !slices.Equal(d.Groups[0].Ranks, all) {
 		t.Errorf("by distributedInfo: %v", d.Groups[0].Ranks)
 	}
@@ -147,21 +153,20 @@ func TestKernelsOfOneCall(t *testing.T) {
 		Where: tracetest.OnKernel}
 	text := write(t, tracetest.Options{}, func(w *tracetest.Writer) {
 		for i := range int64(2) {
-			w.Kernel(tracetest.Kernel{Name: ncclKernel, Stream: 20, Start: 200_000 + i*2000, Took: 1000, Launch: 100_000 +
-				i*6000, Collective: c})
+			w.Kernel(
+				tracetest.Kernel{Name: ncclKernel, Stream: 20, Start: 200_000 + i*2000, Took: 1000, Launch: 100_000 +
+					i*6000, Collective: c},
+			)
 		}
-		w.Kernel(tracetest.Kernel{Name: "void at::native::elementwise_kernel<...>", Stream: 20, Start: 250_000, Took: 1000,
-			Launch: 120_000, Collective: c})
+		w.Kernel(
+			tracetest.Kernel{Name: "void at::native::elementwise_kernel<...>", Stream: 20, Start: 250_000, Took: 1000,
+				Launch: 120_000, Collective: c},
+		)
 		w.Kernel(tracetest.Kernel{Name: ncclKernel, Stream: 20, Start: 300_000, Took: 1000, Launch: 150_000})
 	})
 	d := only(t, read(t, "x.json", text))
-	var calls []int32
-	for _, a := range d.Activities {
-		calls = append(calls, a.Call)
-	}
-	if !slices.Equal(calls, []int32{0, 0, -1, -1}) || len(d.Calls) != 1 {
-		t.Errorf("calls are %v", calls)
-	}
+	call := "0 all_to_all alltoall 32 float32 0 -1 -1 1\n"
+	wantText(t, callsOf(d), call+call+"-\n-")
 }
 
 func TestRanks(t *testing.T) {
@@ -192,12 +197,21 @@ func TestRanks(t *testing.T) {
 		{"trace_5.json", plain, 5, "file name", ""},
 		{"node7_4711.1694128201557000.pt.trace.json", plain, trace.Unknown, "", "node7"},
 		{"node7_4712.1694128201557000.pt.trace.json", plain, trace.Unknown, "", ""},
-		{"x.json", bytes.Replace(plain, []byte(`"trace.json"`), []byte(`"/tmp/trace_rank_6.json"`), 1), 6, "traceName", ""},
+		{"x.json", bytes.Replace(plain, []byte(`"trace.json"`), []byte(`"/tmp/trace_rank_6.json"`), 1), 6,
+			"traceName", ""},
 		{"x.json", plain, trace.Unknown, "", ""},
 	} {
 		if d := only(t, read(t, c.name, c.text)); d.Rank != c.rank || d.RankFrom != c.from || d.Host != c.host {
-			t.Errorf("%s: rank %d from %q on %q, want %d from %q on %q", c.name, d.Rank, d.RankFrom, d.Host, c.rank, c.from,
-				c.host)
+			t.Errorf(
+				"%s: rank %d from %q on %q, want %d from %q on %q",
+				c.name,
+				d.Rank,
+				d.RankFrom,
+				d.Host,
+				c.rank,
+				c.from,
+				c.host,
+			)
 		}
 	}
 }

@@ -9,15 +9,15 @@ import (
 // event is one event of a chrome trace. Its texts are JSON as it stands in the file, quotes and all, and belong to the
 // reader: they hold until the next event.
 type event struct {
-	phase      byte // X, B, E, …; 0 where it has none
-	category   category
-	name       []byte
-	pid, tid   []byte
-	start      int64 // ns
-	took       int64 // ns; may be negative
-	hasStart   bool
-	args       arguments
-	cat, saved []byte // the category's text; arguments that came before it was known what of
+	phase    byte // X, B, E, …; 0 where it has none
+	category category
+	name     []byte
+	pid, tid []byte
+	start    int64 // ns
+	took     int64 // ns; may be negative
+	hasStart bool
+	args     arguments
+	cat      []byte // the category's text
 }
 
 // farthest is 36 years in nanoseconds. Times from 36 years before the clock's beginning to 146 after it are moments,
@@ -68,37 +68,24 @@ func categoryOf(text []byte) category {
 // read reads an event, at whose { the reader stands. What is not an event of a trace is read all the same, and has no
 // phase.
 func (e *event) read(json *jsontext.Decoder) error {
-	e.reset()
-	if _, err := json.ReadToken(); err != nil {
-		return err
+	e.phase, e.category, e.start, e.took, e.hasStart = 0, otherEvent, 0, 0, false
+	for _, text := range []*[]byte{&e.cat, &e.name, &e.pid, &e.tid} {
+		*text = (*text)[:0]
 	}
-	for json.PeekKind() != '}' {
-		key, err := json.ReadValue()
-		if err == nil {
-			err = e.member(json, key)
-		}
-		if err != nil {
-			return err
-		}
-	}
-	_, err := json.ReadToken()
-	if err == nil && len(e.saved) > 0 {
-		e.readSaved()
-	}
-	return err
-}
-
-func (e *event) reset() {
-	*e = event{name: e.name[:0], pid: e.pid[:0], tid: e.tid[:0], cat: e.cat[:0], saved: e.saved[:0]}
 	e.args.reset()
+	return members(json, func(key []byte) error { return e.member(json, key) })
 }
 
-// member reads the value of a key.
+// member reads the value of a key. Arguments of operators are most of a file, and those that nobody wants are passed
+// over as soon as it is known what they are of.
 func (e *event) member(json *jsontext.Decoder, key []byte) error {
 	var into *[]byte
 	switch string(key) {
 	case `"args"`:
-		return e.arguments(json)
+		if len(e.cat) == 0 || len(e.name) == 0 || e.wantsArguments() {
+			return e.args.read(json)
+		}
+		return json.SkipValue()
 	case `"ph"`, `"ts"`, `"dur"`:
 		return e.scalar(json, key[1])
 	case `"cat"`:
@@ -113,7 +100,7 @@ func (e *event) member(json *jsontext.Decoder, key []byte) error {
 		return json.SkipValue()
 	}
 	value, err := json.ReadValue()
-	if *into = append((*into)[:0], value...); len(e.cat) > 0 && into == &e.cat {
+	if *into = append((*into)[:0], value...); into == &e.cat {
 		e.category = categoryOf(e.cat)
 	}
 	return err
@@ -136,28 +123,7 @@ func (e *event) scalar(json *jsontext.Decoder, which byte) error {
 	return err
 }
 
-// arguments reads args where they are wanted, passes over those that are not, and keeps those of which that can't be
-// told yet.
-func (e *event) arguments(json *jsontext.Decoder) error {
-	switch {
-	case len(e.cat) == 0 || len(e.name) == 0:
-		value, err := json.ReadValue()
-		e.saved = append(e.saved[:0], value...)
-		return err
-	case !e.wantsArguments():
-		return json.SkipValue()
-	}
-	return e.args.read(json)
-}
-
-// readSaved reads the arguments that were kept.
-func (e *event) readSaved() {
-	if e.wantsArguments() {
-		_ = e.args.read(jsontext.NewDecoder(bytes.NewReader(e.saved), lenient...)) // they were read once, so they are whole
-	}
-}
-
-// wantsArguments: arguments of operators are most of a file, and only those of collectives say something here.
+// wantsArguments reports whether arguments are of use: of operators only those of collectives are.
 func (e *event) wantsArguments() bool {
 	switch e.category {
 	case kernelEvent, memcpyEvent, memsetEvent, callEvent:

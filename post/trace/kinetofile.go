@@ -142,7 +142,6 @@ func (g *gathered) note(f *File, j *joiner, repeated int) {
 	}
 	add(repeated, notice.ActivitiesRepeated{Activities: repeated})
 	add(g.negative, notice.NegativeDurations{Activities: g.negative})
-	add(g.timeless, notice.ActivitiesWithoutTime{Activities: g.timeless})
 	if len(f.Devices) > 0 {
 		launches := j.emptyGraphs()
 		add(launches, notice.EmptyGraphs{Launches: launches})

@@ -18,15 +18,12 @@ type gathered struct {
 	host    []hostCall      // of CUDA or HIP
 	ranges  []Range         // kept ones, with their duplicates
 	wanted  map[string]bool // verdicts of keep, by the name as the file spells it
-	open    map[int32][]openRange
 
 	negative int // activities whose duration is negative
-	timeless int // activities without a time
 }
 
 func newGathered(keep func(string) bool) *gathered {
-	return &gathered{keep: keep, devices: map[int64]*deviceEvents{}, wanted: map[string]bool{},
-		open: map[int32][]openRange{}}
+	return &gathered{keep: keep, devices: map[int64]*deviceEvents{}, wanted: map[string]bool{}}
 }
 
 // deviceEvents are the activities of one device in the order of the file.
@@ -48,23 +45,13 @@ type hostCall struct {
 	graph              bool // it launches a whole CUDA graph
 }
 
-// openRange is a B event whose E was not seen yet.
-type openRange struct {
-	name  string
-	start int64
-	kept  bool
-}
-
 // add takes an event.
 func (g *gathered) add(e *event) {
 	switch {
 	case e.category == ignoredEvent:
-	case e.phase == 'B' || e.phase == 'E':
-		g.addEdge(e)
-	case e.phase != 'X':
+	case e.phase != 'X' || !e.hasStart:
 	case e.category == kernelEvent || e.category == memcpyEvent || e.category == memsetEvent:
 		g.addActivity(e)
-	case !e.hasStart:
 	case e.category == callEvent:
 		g.addCall(e)
 	case e.collective():
@@ -75,22 +62,27 @@ func (g *gathered) add(e *event) {
 }
 
 func (g *gathered) addActivity(e *event) {
-	if !e.hasStart {
-		g.timeless++
-		return
-	}
 	if e.took < 0 {
 		g.negative++
 	}
-	a := rawActivity{correlation: e.args.correlation, external: e.args.external, node: e.args.node, own: Unknown}
-	a.Activity = Activity{Start: e.start, End: after(e.start, e.took), Launch: NoTime, Bytes: e.args.bytes, Call: Unknown,
-		Name: g.names.index(e.name), Stream: int32(number(e.args.stream, e.tid)), Kind: kindOf(e)}
-	a.Graph = a.node > 0
-	if len(e.args.collective.name) > 0 && a.Kind == Kernel && ofCollective(e.name, true) {
-		a.own = int32(len(g.calls))
-		g.calls = append(g.calls, g.call(&e.args.collective))
+	a := rawActivity{correlation: e.args.number(argCorrelation), external: e.args.number(argExternal),
+		node: e.args.number(argGraphNode), own: Unknown}
+	a.Activity = Activity{
+		Start:  e.start,
+		End:    after(e.start, e.took),
+		Launch: NoTime,
+		Bytes:  e.args.number(argBytes),
+		Call:   Unknown,
+		Name:   g.names.index(e.name),
+		Stream: int32(number(&e.args, argStream, e.tid)),
+		Kind:   kindOf(e),
 	}
-	id := number(e.args.device, e.pid)
+	a.Graph = a.node > 0
+	if len(e.args[argCollectiveName]) > 0 && a.Kind == Kernel && ofCollective(e.name, true) {
+		a.own = int32(len(g.calls))
+		g.calls = append(g.calls, g.call(&e.args))
+	}
+	id := number(&e.args, argDevice, e.pid)
 	d := g.devices[id]
 	if d == nil {
 		d = &deviceEvents{}
@@ -109,9 +101,9 @@ func after(start, took int64) int64 {
 }
 
 // number is an argument, or the digits of the pid or tid, which old traces have in its place: 7, "stream 7".
-func number(argument int64, in []byte) int64 {
-	if argument != Unknown {
-		return argument
+func number(a *arguments, of argument, in []byte) int64 {
+	if n := a.number(of); n != Unknown {
+		return n
 	}
 	digits := bytes.TrimLeftFunc(bytes.Trim(in, `"`), func(r rune) bool { return r < '0' || r > '9' })
 	n, ok := decimal(digits, 0)
@@ -143,7 +135,7 @@ func kindOf(e *event) Kind {
 }
 
 func (g *gathered) addCall(e *event) {
-	c := hostCall{correlation: e.args.correlation, start: e.start, thread: g.threads.index(e.pid, e.tid)}
+	c := hostCall{correlation: e.args.number(argCorrelation), start: e.start, thread: g.threads.index(e.pid, e.tid)}
 	c.graph = bytes.Contains(e.name, []byte("GraphLaunch"))
 	g.host = append(g.host, c)
 }
@@ -175,44 +167,31 @@ func (g *gathered) wants(name []byte) bool {
 	return is
 }
 
-// addEdge takes the begin or the end of a range; they nest on a thread.
-func (g *gathered) addEdge(e *event) {
-	if !e.hasStart || e.category == kernelEvent || e.category == callEvent {
-		return
-	}
-	thread := g.threads.index(e.pid, e.tid)
-	open := g.open[thread]
-	switch {
-	case e.phase == 'B':
-		o := openRange{start: e.start, kept: g.wants(e.name)}
-		if o.kept {
-			o.name = g.words.text(e.name)
-		}
-		g.open[thread] = append(open, o)
-	case len(open) > 0:
-		if o := open[len(open)-1]; o.kept {
-			g.ranges = append(g.ranges, Range{Span: Span{o.start, max(o.start, e.start)}, Name: o.name})
-		}
-		g.open[thread] = open[:len(open)-1]
-	}
-}
-
 // interner numbers texts, each once.
 type interner struct {
 	byText map[string]int32 // as the file spells them
 	texts  []string
 }
 
+// index is the number of a text of JSON.
 func (n *interner) index(value []byte) int32 {
 	if i, ok := n.byText[string(value)]; ok {
 		return i
 	}
-	if n.byText == nil {
-		n.byText = map[string]int32{}
+	return n.add(string(value), strings.ToValidUTF8(text(value), "�"))
+}
+
+// add is the number of a text that a file spells in its own way.
+func (n *interner) add(spelled, text string) int32 {
+	i, ok := n.byText[spelled]
+	if !ok {
+		if n.byText == nil {
+			n.byText = map[string]int32{}
+		}
+		i = int32(len(n.texts))
+		n.byText[spelled] = i
+		n.texts = append(n.texts, text)
 	}
-	i := int32(len(n.texts))
-	n.byText[string(value)] = i
-	n.texts = append(n.texts, strings.ToValidUTF8(text(value), "�"))
 	return i
 }
 

@@ -1,92 +1,66 @@
 package trace
 
-import "math"
+import (
+	"bytes"
+	"math"
+	"strconv"
+)
 
-// decimal is the number that a JSON text spells, times ten to the power of scale, rounded to the next integer. It never
-// passes through a float64: microseconds since 1970 with three decimals have more digits than one holds. Numbers may
-// stand in quotes, as some writers do.
+// decimal is the number that a JSON text spells, times ten to the power of scale, rounded to the next integer. Without
+// an exponent it never passes through a float64: microseconds since 1970 with three decimals have more digits than one
+// holds. Numbers may stand in quotes, as some writers do.
 func decimal(text []byte, scale int) (int64, bool) {
-	if len(text) > 1 && text[0] == '"' && text[len(text)-1] == '"' {
+	if len(text) > 1 && text[0] == '"' {
 		text = text[1 : len(text)-1]
 	}
-	negative := len(text) > 0 && text[0] == '-'
-	if negative {
-		text = text[1:]
+	if bytes.ContainsAny(text, "eE") {
+		return rounded(string(text), scale)
 	}
-	digits, power, ok := significand(text)
-	if !ok {
+	digits, negative := bytes.CutPrefix(text, []byte("-"))
+	n, left, ok := int64(0), -1, len(digits) > 0 // left are the decimals still wanted; -1 before the point
+	for _, c := range digits {
+		switch {
+		case c == '.' && left < 0:
+			left = scale
+		case c < '0' || c > '9' || n > math.MaxInt64/10-1:
+			return rounded(string(text), scale)
+		case left == 0:
+			if c >= '5' {
+				n++
+			}
+			return signed(n, negative), true
+		default:
+			n = n*10 + int64(c-'0')
+			if left > 0 {
+				left--
+			}
+		}
+	}
+	if left < 0 {
+		left = scale
+	}
+	for ; left > 0; left-- {
+		if n > math.MaxInt64/10 {
+			return 0, false
+		}
+		n *= 10
+	}
+	return signed(n, negative), ok
+}
+
+func signed(n int64, negative bool) int64 {
+	if negative {
+		return -n
+	}
+	return n
+}
+
+// rounded is a number that is not spelled as plain digits.
+func rounded(text string, scale int) (int64, bool) {
+	v, err := strconv.ParseFloat(text, 64)
+	v = math.Round(v * math.Pow10(scale))
+	if err != nil || math.Abs(v) >= math.MaxInt64 {
 		return 0, false
 	}
-	n, ok := timesPowerOfTen(digits, power+scale)
-	if negative {
-		n = -n
-	}
-	return n, ok
-}
-
-// significand reads digits with a point and an exponent: the number is digits times ten to the power of power. What no
-// uint64 holds is cut off.
-func significand(text []byte) (digits uint64, power int, ok bool) {
-	const full = math.MaxUint64/10 - 1
-	point, i := false, 0
-	for ; i < len(text); i++ {
-		c := text[i]
-		switch {
-		case c == '.' && !point:
-			point = true
-			continue
-		case c < '0' || c > '9':
-			if c != 'e' && c != 'E' || !ok {
-				return 0, 0, false
-			}
-			e, good := exponent(text[i+1:])
-			return digits, power + e, good
-		case digits < full:
-			digits = digits*10 + uint64(c-'0')
-			if point {
-				power--
-			}
-		case !point:
-			power++
-		}
-		ok = true
-	}
-	return digits, power, ok
-}
-
-// exponent reads what follows the e; it is cut off where no number of ours is that large or small.
-func exponent(text []byte) (e int, ok bool) {
-	sign := 1
-	if len(text) > 0 && (text[0] == '+' || text[0] == '-') {
-		if text[0] == '-' {
-			sign = -1
-		}
-		text = text[1:]
-	}
-	for _, c := range text {
-		if c < '0' || c > '9' {
-			return 0, false
-		}
-		e = min(e*10+int(c-'0'), 1000)
-	}
-	return sign * e, len(text) > 0
-}
-
-func timesPowerOfTen(digits uint64, power int) (int64, bool) {
-	if digits == 0 {
-		return 0, true
-	}
-	for ; power > 0; power-- {
-		if digits > math.MaxInt64/10 {
-			return 0, false
-		}
-		digits *= 10
-	}
-	for ; power < -1 && digits > 0; power++ {
-		digits /= 10
-	}
-	if power == -1 {
-		digits = (digits + 5) / 10
-	}
-	return int64(digits), digits <= math.MaxInt64
+	return int64(v), true
 }

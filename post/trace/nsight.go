@@ -2,9 +2,11 @@ package trace
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
-	"strings"
+
+	"modernc.org/sqlite"
 
 	"busbar/internal/notice"
 )
@@ -12,82 +14,57 @@ import (
 // nsight is an export of Nsight Systems while it is read: first what ran on GPUs, then what the host called, since only
 // calls that launched something of it are of interest.
 type nsight struct {
-	db      *database
-	strings *stringTable
+	*database
 	options Options
 	file    *File
 	session session
 
-	processes
-	nodes graphNodes
+	processes map[int64]*process // by the number of their global thread, without the thread
+	devices   []*nsightDevice    // by process and number
 
 	payloads payloads
 	nvtx     nvtx
 }
 
-// readNsight reads an export. What is damaged is read as far as that goes.
+// readNsight reads an export.
 func readNsight(ctx context.Context, path string, o Options) (*File, error) {
 	db, err := openDatabase(ctx, path)
 	if err != nil {
 		return nil, err
 	}
 	defer db.close()
-	if !isNsight(db) {
-		return nil, fmt.Errorf("%w (a SQLite database without the tables of an export)", ErrNotTrace)
-	}
-	names, err := openStrings(ctx, db)
-	if err != nil {
-		return nil, err
-	}
-	defer names.close()
-	n := &nsight{db: db, strings: names, options: o, processes: newProcesses()}
-	if n.session, err = readSession(ctx, db); err != nil {
-		return nil, err
-	}
+	n := &nsight{database: db, options: o, processes: map[int64]*process{}, payloads: payloads{}}
+	n.readSession()
 	n.file = &File{Path: path, Format: Nsight, Tool: n.session.tool}
-	for _, step := range []func(context.Context) error{
-		n.readActivities, n.readPayloadSchemas, n.readNVTX, n.readGraphNodes, n.readCalls, n.readDiagnostics,
-	} {
-		if err := step(ctx); err != nil {
-			return nil, err
-		}
+	n.readActivities()
+	n.readPayloadSchemas()
+	n.readNVTX()
+	n.launchGraphNodes()
+	n.readCalls()
+	n.readDiagnostics()
+	n.finish()
+	var damage *sqlite.Error
+	if errors.As(db.err, &damage) {
+		return nil, fmt.Errorf("%w; export the report again", db.err)
 	}
-	return n.file, n.finish(ctx)
-}
-
-// isNsight tells an export from other databases. Tables are made as they are needed, so that none is in every export.
-func isNsight(db *database) bool {
-	if !db.has("StringIds") {
-		return false
-	}
-	for table := range db.columns {
-		switch {
-		case strings.HasPrefix(table, "CUPTI_ACTIVITY_KIND_"), strings.HasPrefix(table, "TARGET_INFO_"),
-			table == "NVTX_EVENTS",
-			table == "META_DATA_EXPORT", table == "ANALYSIS_DETAILS":
-			return true
-		}
-	}
-	return false
+	return n.file, db.err
 }
 
 // finish puts together what was read apart.
-func (n *nsight) finish(ctx context.Context) error {
+func (n *nsight) finish() {
 	n.nvtx.assignCalls()
-	devices := n.sortedDevices()
-	n.nvtx.assignRanges(&n.processes, devices)
-	if err := n.nameDevices(ctx, devices); err != nil {
-		return err
-	}
-	if err := n.rankDevices(ctx, devices); err != nil {
-		return err
-	}
-	for _, d := range devices {
+	for _, d := range n.devices {
+		for i := range d.raw {
+			d.device.Activities = append(d.device.Activities, d.raw[i].Activity)
+		}
+		d.raw = nil
+		d.device.Names = d.names.texts
 		n.file.Devices = append(n.file.Devices, d.device)
 	}
+	n.assignRanges()
+	n.nameDevices()
+	n.rankDevices()
 	n.noteMissing()
-	n.file.Cut = n.db.cut()
-	return nil
 }
 
 // note adds a fact once.
@@ -97,7 +74,7 @@ func (f *File) note(note notice.Fact) {
 	}
 }
 
-// processOf and threadOf take apart what an export calls a global thread: 24 bits of a thread, 24 of its process, and
+// processOf and pidOf take apart what an export calls a global thread: 24 bits of a thread, 24 of its process, and
 // above them the machine.
 func processOf(global int64) int64 { return global &^ 0xffffff }
 func pidOf(global int64) int64     { return global >> 24 & 0xffffff }

@@ -1,14 +1,17 @@
 package trace_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
-	"reflect"
 	"slices"
 	"strings"
 	"testing"
+
+	"modernc.org/sqlite"
 
 	"busbar/internal/coll"
 	"busbar/internal/notice"
@@ -22,10 +25,25 @@ const (
 	worldComm       = 0xfeedbeefdeadbea7 // above what a signed number holds, as half of all hashes are
 )
 
-// exported writes an export and reads it.
+// exported writes an export and reads it. Nothing is made beside it, whatever its name.
 func exported(t testing.TB, e *tracetest.Export) *trace.File {
 	t.Helper()
-	return readExport(t, writeExport(t, e, "run.sqlite"))
+	return exportedAs(t, e, "run%20?x=#1.sqlite")
+}
+
+func exportedAs(t testing.TB, e *tracetest.Export, name string) *trace.File {
+	t.Helper()
+	path := writeExport(t, e, name)
+	f, err := trace.Read(t.Context(), path, trace.Options{KeepRange: func(name string) bool {
+		return strings.HasPrefix(name, "iteration")
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if entries, err := os.ReadDir(filepath.Dir(path)); err != nil || len(entries) != 1 {
+		t.Errorf("beside the file: %v, %v", entries, err)
+	}
+	return f
 }
 
 func writeExport(t testing.TB, e *tracetest.Export, name string) string {
@@ -37,78 +55,69 @@ func writeExport(t testing.TB, e *tracetest.Export, name string) string {
 	return path
 }
 
-func readExport(t testing.TB, path string) *trace.File {
-	t.Helper()
-	f, err := trace.Read(t.Context(), path, trace.Options{KeepRange: func(name string) bool { return strings.HasPrefix(name, "iteration") }})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return f
-}
-
 // trainingExport is a step of one process: a computation, an all-reduce in it, a copy to the device, a wait.
-func trainingExport(s tracetest.Style) *tracetest.Export {
-	e := tracetest.NewExport(s)
+func trainingExport(changes ...func(*tracetest.Export)) *tracetest.Export {
+	e := tracetest.NewExport()
+	for _, change := range changes {
+		change(e)
+	}
 	e.Session("node7", 1_700_000_000_000_000_000, 1_000, 90_000)
 	e.GPU(50, 0, 3, "NVIDIA H100 80GB HBM3")
 	main := tracetest.On{PID: 50, Stream: 7}
-	e.Domain(50, tracetest.NCCLDomain, "NCCL")
 	e.NCCL(50, 51, 1_100, 500, "ncclCommInitRankConfig", tracetest.Joined(worldComm, 8, 5, 0))
 	e.Annotated(50, 50, 2_000, 10_000, "iteration 1")
 	e.Annotated(50, 50, 2_100, 500, "aten::mm, op_id = 7")
-	e.Called(50, 50, 2_200, 50, 11, "cudaLaunchKernel_v7000")
+	e.Called(50, 50, 2_200, 50, 11)
 	e.Ran(main, 3_000, 5_000, 11, "gemm<float>", 0)
 	e.NCCL(50, 50, 2_400, 200, "ncclAllReduce", tracetest.Reduced(worldComm, 26_214_400))
-	e.Called(50, 50, 2_450, 60, 12, "cudaLaunchKernelExC_v11060")
+	e.Called(50, 50, 2_450, 60, 12)
 	e.Ran(tracetest.On{PID: 50, Stream: 20}, 4_000, 6_000, 12, allReduceKernel, 0)
-	e.Called(50, 50, 2_700, 30, 13, "cudaMemcpyAsync_v3020")
+	e.Called(50, 50, 2_700, 30, 13)
 	e.Copied(main, 8_100, 200, 13, 4096, 1)
 	e.WasSet(main, 8_400, 10, 0, 64)
-	e.Called(50, 50, 2_800, 9_000, 14, "cudaStreamSynchronize_v3020")
+	e.Called(50, 50, 2_800, 9_000, 14)
 	return e
 }
 
-// TestExportStyles reads the same recording as exports of all kinds.
-func TestExportStyles(t *testing.T) {
-	for name, s := range map[string]tracetest.Style{
-		"blobs": {Payloads: tracetest.Blobs}, "JSON": {Payloads: tracetest.JSON}, "old": {Old: true}, "without payloads": {},
-		"shuffled": {Payloads: tracetest.Blobs, Shuffled: true}, "bare": {Payloads: tracetest.Blobs, NoEnums: true, NoIndex: true},
+// TestExport reads a recording whole, with shuffled rows, and without what NCCL's ranges carry.
+func TestExport(t *testing.T) {
+	for name, change := range map[string]func(*tracetest.Export){
+		"whole": func(*tracetest.Export) {}, "shuffled": func(e *tracetest.Export) { e.Shuffled = true },
+		"without payloads": func(e *tracetest.Export) { e.WithoutPayloads = true },
 	} {
 		t.Run(name, func(t *testing.T) {
-			f := exported(t, trainingExport(s))
+			e := trainingExport(change)
+			f := exported(t, e)
 			d := only(t, f)
-			if d.Process != 50 || d.ID != 0 || d.Host != "node7" || d.GPU != "NVIDIA H100 80GB HBM3" || d.Origin != 1_700_000_000_000_000_000-1_000 {
-				t.Errorf("device %+v", d)
-			}
-			var kinds []trace.Kind
+			wantText(t, fmt.Sprintf("%s: %d %d %s %s %d", f.Tool, d.Process, d.ID, d.Host, d.GPU, d.Origin),
+				"Nsight Systems 2026.2.1: 50 0 node7 NVIDIA H100 80GB HBM3 1699999999999999000")
+			var activities strings.Builder
 			for _, a := range d.Activities {
-				kinds = append(kinds, a.Kind)
+				fmt.Fprintln(
+					&activities,
+					d.Names[a.Name],
+					a.Start,
+					a.End,
+					max(a.Launch, trace.Unknown),
+					a.Stream,
+					a.Kind,
+					a.Bytes,
+				)
 			}
-			if want := []trace.Kind{trace.Kernel, trace.Kernel, trace.MemcpyHostToDevice, trace.Memset}; !slices.Equal(kinds, want) {
-				t.Fatalf("kinds %v, want %v", kinds, want)
+			wantText(t, &activities, `
+gemm<float> 3000 8000 2200 7 0 -1
+`+allReduceKernel+` 4000 10000 2450 20 0 -1
+Memcpy Host-to-Device 8100 8300 2700 7 1 4096
+Memset 8400 8410 -1 7 6 64`)
+			call, group := "ncclAllReduce all_reduce 26214400  0 -1 -1 1", "[{0xfeedbeefdeadbea7  [] 8 5}]"
+			if e.WithoutPayloads {
+				call, group = "ncclAllReduce all_reduce -1  -1 -1 -1 1", "[]"
 			}
-			gemm, reduce, copied := d.Activities[0], d.Activities[1], d.Activities[2]
-			if d.Names[gemm.Name] != "gemm<float>" || gemm.Start != 3_000 || gemm.End != 8_000 || gemm.Launch != 2_200 || gemm.Stream != 7 || gemm.Call != trace.Unknown {
-				t.Errorf("computation %+v", gemm)
-			}
-			if copied.Bytes != 4096 || copied.Launch != 2_700 || d.Activities[3].Launch != trace.NoTime {
-				t.Errorf("copy %+v, memset %+v", copied, d.Activities[3])
-			}
-			if reduce.Launch != 2_450 || reduce.Call != 0 || len(d.Calls) != 1 {
-				t.Fatalf("all-reduce %+v, calls %+v", reduce, d.Calls)
-			}
-			want := trace.Call{Name: "ncclAllReduce", What: coll.AllReduce, Bytes: 26_214_400, Group: 0, Seq: trace.Unknown, Peer: trace.Unknown, Parts: 1}
-			group := []trace.Group{{Name: "0xfeedbeefdeadbea7", Size: 8, Rank: 5}}
-			if s.Payloads == tracetest.NoPayloads {
-				want.Bytes, want.Group, group = trace.Unknown, trace.Unknown, nil
-			}
-			if d.Calls[0] != want || !reflect.DeepEqual(d.Groups, group) {
-				t.Errorf("call %+v of %+v", d.Calls[0], d.Groups)
-			}
-			if len(d.Ranges) != 1 || d.Ranges[0] != (trace.Range{Span: trace.Span{Start: 2_000, End: 12_000}, Name: "iteration 1"}) {
-				t.Errorf("ranges %+v", d.Ranges)
-			}
-			if noted := hasNote(f, notice.PayloadsMissing{Command: trace.ExportCommand("run.nsys-rep")}); noted != (s.Payloads == tracetest.NoPayloads) {
+			wantText(t, callsOf(d), "-\n0 "+call+"\n-\n-")
+			wantText(t, d.Groups, group)
+			wantText(t, d.Ranges, "[{{2000 12000} iteration 1}]")
+			missing := notice.PayloadsMissing{Command: trace.ExportCommand("run.nsys-rep")}
+			if hasNote(f, missing) != e.WithoutPayloads {
 				t.Errorf("notes %v", f.Notes)
 			}
 		})
@@ -119,7 +128,7 @@ func hasNote(f *trace.File, fact notice.Fact) bool { return slices.Contains(f.No
 
 // TestExportSizes gives each operation the size that nccl-tests would, from that which NCCL's range carries.
 func TestExportSizes(t *testing.T) {
-	e := tracetest.NewExport(tracetest.Style{Payloads: tracetest.Blobs})
+	e := tracetest.NewExport()
 	e.NCCL(50, 50, 1, 5, "ncclCommInitRank", tracetest.Joined(worldComm, 4, 1, 0))
 	wants := []struct {
 		name  string
@@ -143,7 +152,7 @@ func TestExportSizes(t *testing.T) {
 	for i, w := range wants {
 		at := int64(100 * (i + 1))
 		e.NCCL(50, 50, at, 50, w.name, w.carry)
-		e.Called(50, 50, at+10, 5, i+1, "cudaLaunchKernel")
+		e.Called(50, 50, at+10, 5, i+1)
 		e.Ran(tracetest.On{PID: 50, Stream: 9}, at+30, 20, i+1, allReduceKernel, 0)
 	}
 	f := exported(t, e)
@@ -164,7 +173,8 @@ func TestExportSizes(t *testing.T) {
 
 // TestExportGroups tells what kernels of groups do.
 func TestExportGroups(t *testing.T) {
-	e := tracetest.NewExport(tracetest.Style{Payloads: tracetest.Blobs, Shuffled: true})
+	e := tracetest.NewExport()
+	e.Shuffled = true
 	e.NCCL(50, 50, 1, 5, "ncclCommInitRank", tracetest.Joined(1, 2, 0, 0))
 	e.NCCL(50, 50, 7, 5, "ncclCommInitRank", tracetest.Joined(2, 4, 3, 0))
 	on, call := tracetest.On{PID: 50, Stream: 9}, 0
@@ -174,7 +184,7 @@ func TestExportGroups(t *testing.T) {
 		e.NCCL(50, 50, at+50, 40, "ncclGroupEnd", nil)
 		for i, k := range kernels {
 			call++
-			e.Called(50, 50, at+55+int64(i), 1, call, "cudaLaunchKernel")
+			e.Called(50, 50, at+55+int64(i), 1, call)
 			e.Ran(on, at+60+int64(i)*10, 5, call, k, 0)
 		}
 	}
@@ -198,27 +208,18 @@ func TestExportGroups(t *testing.T) {
 		e.NCCL(50, 50, 407, 1, "ncclSend", tracetest.WithPeer(1, 64, 1))
 	})
 	d := only(t, exported(t, e))
-	none := trace.Unknown
-	wants := []trace.Call{
-		{Name: "ncclSend+ncclRecv", What: coll.AllToAll, Bytes: 1024, Group: 0, Seq: -1, Peer: none, Parts: 4},
-		{Name: "ncclAllReduce", What: coll.AllReduce, Bytes: 3000, Group: 1, Seq: -1, Peer: none, Parts: 3},
-		{Name: "ncclAllReduce", What: coll.AllReduce, Bytes: 1000, Group: 1, Seq: -1, Peer: none, Parts: 1},
-		{Name: "ncclSend", What: coll.Other, Bytes: 64, Group: 0, Seq: -1, Peer: 1, Parts: 1},
-		{Name: "ncclAllReduce+ncclSend", What: coll.Other, Bytes: -1, Group: -1, Seq: -1, Peer: none, Parts: 2},
-	}
-	for i, a := range d.Activities {
-		if a.Call == trace.Unknown || d.Calls[a.Call] != wants[i] {
-			t.Errorf("kernel %d: call %d of %+v, want %+v", i, a.Call, d.Calls, wants[i])
-		}
-	}
-	if want := []trace.Group{{Name: "0x1", Size: 2, Rank: 0}, {Name: "0x2", Size: 4, Rank: 3}}; !reflect.DeepEqual(d.Groups, want) {
-		t.Errorf("groups %+v", d.Groups)
-	}
+	wantText(t, callsOf(d), `
+0 ncclSend+ncclRecv alltoall 1024  0 -1 -1 4
+1 ncclAllReduce all_reduce 3000  1 -1 -1 3
+2 ncclAllReduce all_reduce 1000  1 -1 -1 1
+3 ncclSend other 64  0 -1 1 1
+4 ncclAllReduce+ncclSend other -1  -1 -1 -1 2`)
+	wantText(t, d.Groups, "[{0x1  [] 2 0} {0x2  [] 4 3}]")
 }
 
 // TestExportOfManyDevices has one process with two devices, as nccl-tests -g 2 is, and another process with one.
 func TestExportOfManyDevices(t *testing.T) {
-	e := tracetest.NewExport(tracetest.Style{Payloads: tracetest.Blobs})
+	e := tracetest.NewExport()
 	e.Environment("RANK", "3") // of the launcher: of no device here
 	for device := range 2 {
 		e.NCCL(50, 50, int64(1+device), 1, "ncclCommInitRankConfig", tracetest.Joined(7, 3, device, device))
@@ -230,38 +231,41 @@ func TestExportOfManyDevices(t *testing.T) {
 	}
 	e.NCCL(50, 50, 150, 40, "ncclGroupEnd", nil)
 	for device := range 2 {
-		e.Called(50, 50, int64(160+device), 1, 5+device, "cudaLaunchKernel")
+		e.Called(50, 50, int64(160+device), 1, 5+device)
 		e.Ran(tracetest.On{PID: 50, Device: device, Stream: 9}, int64(170+device), 30, 5+device, allReduceKernel, 0)
 	}
 	e.Annotated(50, 50, 90, 200, "iteration of both")
 	e.Annotated(50, 52, 95, 200, "iteration of a thread that launches nothing")
 	e.NCCL(60, 60, 150, 40, "ncclAllReduce", tracetest.Reduced(7, 800))
-	e.Called(60, 60, 160, 1, 5, "cudaLaunchKernel") // the number of a call is that of its process
+	e.Called(60, 60, 160, 1, 5) // the number of a call is that of its process
 	e.Ran(tracetest.On{PID: 60, Stream: 9}, 171, 29, 5, allReduceKernel, 0)
 	f := exported(t, e)
-	if len(f.Devices) != 3 {
-		t.Fatalf("%d devices", len(f.Devices))
+	var got strings.Builder
+	for _, d := range f.Devices {
+		fmt.Fprintln(
+			&got,
+			d.Process,
+			d.ID,
+			d.Rank,
+			d.World,
+			d.RankFrom,
+			d.Calls,
+			d.Groups,
+			d.Activities[0].Launch,
+			len(d.Ranges),
+		)
 	}
-	for i, d := range f.Devices {
-		if d.Rank != i || d.World != 3 || d.RankFrom != "NCCL's communicator of 3 ranks" {
-			t.Errorf("device %d of process %d: rank %d of %d from %q", d.ID, d.Process, d.Rank, d.World, d.RankFrom)
-		}
-		want := trace.Call{Name: "ncclAllReduce", What: coll.AllReduce, Bytes: 800, Seq: -1, Peer: -1, Parts: 1}
-		if len(d.Calls) != 1 || d.Calls[0] != want || len(d.Groups) != 1 || d.Groups[0].Rank != i {
-			t.Errorf("device %d: calls %+v of %+v", i, d.Calls, d.Groups)
-		}
-		if launch := []int64{160, 161, 160}[i]; d.Activities[0].Launch != launch {
-			t.Errorf("device %d: launched at %d, want %d", i, d.Activities[0].Launch, launch)
-		}
-		if n := []int{2, 2, 0}[i]; len(d.Ranges) != n {
-			t.Errorf("device %d: ranges %v", i, d.Ranges)
-		}
-	}
+	wantText(t, &got, `
+50 0 0 3 NCCL's communicator of 3 ranks [{ncclAllReduce all_reduce 800  0 -1 -1 1}] [{0x7  [] 3 0}] 160 2
+50 1 1 3 NCCL's communicator of 3 ranks [{ncclAllReduce all_reduce 800  0 -1 -1 1}] [{0x7  [] 3 1}] 161 2
+60 0 2 3 NCCL's communicator of 3 ranks [{ncclAllReduce all_reduce 800  0 -1 -1 1}] [{0x7  [] 3 2}] 160 0`)
 }
 
-// TestExportGraphs has a CUDA graph that holds an all-reduce and is launched twice, and one that was recorded as a whole.
+// TestExportGraphs has a CUDA graph that holds an all-reduce and is launched twice, and one that was recorded as a
+// whole.
 func TestExportGraphs(t *testing.T) {
-	e := tracetest.NewExport(tracetest.Style{Payloads: tracetest.Blobs, Shuffled: true})
+	e := tracetest.NewExport()
+	e.Shuffled = true
 	on := tracetest.On{PID: 50, Stream: 9}
 	e.NCCL(50, 50, 100, 50, "ncclAllReduce", tracetest.Reduced(7, 800))
 	e.Node(50, 50, 60, 30, 0)
@@ -270,44 +274,49 @@ func TestExportGraphs(t *testing.T) {
 	e.Node(50, 50, 201, 41, 31)
 	for i := range 2 {
 		at := int64(1000 * (i + 1))
-		e.Called(50, 50, at, 10, 80+i, "cudaGraphLaunch_v10000")
+		e.Called(50, 50, at, 10, 80+i)
 		e.Ran(on, at+50, 100, 80+i, "gemm", 40)
 		e.Ran(on, at+150, 100, 80+i, allReduceKernel, 41)
 	}
-	e.Called(50, 50, 5000, 10, 90, "cudaGraphLaunch_v10000")
+	e.Called(50, 50, 5000, 10, 90)
 	e.WholeGraph(on, 5050, 100, 90, 12)
 	e.WholeGraph(on, 0, 0, 91, 12) // whose times could not be had
 	f := exported(t, e)
 	d := only(t, f)
-	if len(d.Activities) != 5 || len(d.Calls) != 2 {
-		t.Fatalf("%d activities, calls %+v", len(d.Activities), d.Calls)
-	}
-	for i, a := range d.Activities {
-		if call := []int32{-1, 0, -1, 1, -1}[i]; a.Call != call || !a.Graph || a.Launch != int64(i/2+1)*1000 && a.Launch != 5000 {
-			t.Errorf("activity %d: %+v, want call %d", i, a, call)
+	var launches []int64
+	for _, a := range d.Activities {
+		if launches = append(launches, a.Launch); !a.Graph {
+			t.Errorf("activity %+v is of a graph", a)
 		}
 	}
-	if last := d.Activities[4]; last.Kind != trace.GraphTrace || d.Names[last.Name] != "CUDA graph 12" || !hasNote(f, notice.GraphKernelsMissing{Launches: 2}) {
+	wantText(t, launches, "[1000 1000 2000 2000 5000]")
+	wantText(t, callsOf(d), `
+-
+0 ncclAllReduce all_reduce 800  0 -1 -1 1
+-
+1 ncclAllReduce all_reduce 800  0 -1 -1 1
+-`)
+	if last := d.Activities[4]; last.Kind != trace.GraphTrace || d.Names[last.Name] != "CUDA graph 12" ||
+		!hasNote(f, notice.GraphKernelsMissing{Launches: 2}) {
 		t.Errorf("graph %+v, notes %v", last, f.Notes)
-	}
-	if d.Calls[1].Bytes != 800 {
-		t.Errorf("second launch: %+v", d.Calls[1])
 	}
 }
 
-// TestExportLaunchedElsewhere has kernels of NCCL that no call of it launched, and says so: nothing else tells why they have no size.
+// TestExportLaunchedElsewhere has kernels of NCCL that no call of it launched, and says so: nothing else tells why
+// they have no size.
 func TestExportLaunchedElsewhere(t *testing.T) {
-	e := trainingExport(tracetest.Style{Payloads: tracetest.Blobs})
+	e := trainingExport()
 	if f := exported(t, e); len(f.Notes) > 0 {
 		t.Errorf("of calls that launch: %v", f.Notes)
 	}
 	on := tracetest.On{PID: 50, Stream: 20}
-	e.Called(50, 77, 20_000, 50, 21, "cudaLaunchKernelExC_v11060")
+	e.Called(50, 77, 20_000, 50, 21)
 	e.Ran(on, 21_000, 500, 21, allReduceKernel, 0)
-	e.Called(50, 50, 22_000, 50, 22, "cudaGraphLaunch_v10000")
+	e.Called(50, 50, 22_000, 50, 22)
 	e.Ran(on, 23_000, 500, 22, allReduceKernel, 9)
 	f := exported(t, e)
-	if !hasNote(f, notice.KernelsOutsideCalls{Kernels: 1, Of: 3}) || !hasNote(f, notice.KernelsInGraphs{Kernels: 1, Of: 3}) {
+	if !hasNote(f, notice.KernelsOutsideCalls{Kernels: 1, Of: 3}) ||
+		!hasNote(f, notice.KernelsInGraphs{Kernels: 1, Of: 3}) {
 		t.Errorf("notes %v", f.Notes)
 	}
 	if d := only(t, f); d.Activities[len(d.Activities)-1].Call != trace.Unknown || len(d.Calls) != 1 {
@@ -317,7 +326,7 @@ func TestExportLaunchedElsewhere(t *testing.T) {
 
 // TestExportCopyEngine has a collective that is made of copies, and copies that only serve one made by a kernel.
 func TestExportCopyEngine(t *testing.T) {
-	e := tracetest.NewExport(tracetest.Style{Payloads: tracetest.Blobs})
+	e := tracetest.NewExport()
 	on := tracetest.On{PID: 50, Stream: 9}
 	e.NCCL(50, 50, 100, 50, "ncclAllGather", tracetest.Sized(7, 800))
 	e.NCCL(50, 50, 300, 50, "ncclAllReduce", tracetest.Reduced(7, 800))
@@ -325,56 +334,58 @@ func TestExportCopyEngine(t *testing.T) {
 		at   int64
 		kind int
 	}{{110, 1}, {112, 10}, {114, 8}, {310, 8}, {400, 10}} {
-		e.Called(50, 50, c.at, 1, i+1, "cudaMemcpyAsync")
+		e.Called(50, 50, c.at, 1, i+1)
 		e.Copied(on, c.at+20, 5, i+1, 800, c.kind)
 	}
-	e.Called(50, 50, 320, 1, 9, "cudaLaunchKernel")
+	e.Called(50, 50, 320, 1, 9)
 	e.Ran(on, 350, 20, 9, allReduceKernel, 0)
 	d := only(t, exported(t, e))
-	var calls []int32
-	for _, a := range d.Activities {
-		calls = append(calls, a.Call)
-	}
-	if want := []int32{-1, 0, 0, -1, 1, -1}; !slices.Equal(calls, want) {
-		t.Errorf("calls of activities %v, want %v", calls, want)
-	}
+	wantText(t, callsOf(d), `
+-
+0 ncclAllGather all_gather -1  0 -1 -1 1
+0 ncclAllGather all_gather -1  0 -1 -1 1
+-
+1 ncclAllReduce all_reduce 800  0 -1 -1 1
+-`)
 }
 
 // TestExportRanks finds the rank in each place where it may stand.
 func TestExportRanks(t *testing.T) {
-	for name, test := range map[string]struct {
-		file  string
-		add   func(e *tracetest.Export)
-		rank  int
-		world int
-		from  string
+	joined := tracetest.Joined(7, 3, 2, 0)
+	for _, test := range []struct {
+		file, environment string
+		mpi               int
+		comm              []tracetest.Field
+		want              string
 	}{
-		"nothing":      {"run.sqlite", func(*tracetest.Export) {}, trace.Unknown, 0, ""},
-		"torchrun":     {"rank_1.sqlite", func(e *tracetest.Export) { e.Environment("WORLD_SIZE", "16"); e.Environment("RANK", "12") }, 12, 16, "environment variable RANK"},
-		"Slurm":        {"run.sqlite", func(e *tracetest.Export) { e.Environment("SLURM_PROCID", "2") }, 2, 0, "environment variable SLURM_PROCID"},
-		"local":        {"run.sqlite", func(e *tracetest.Export) { e.Environment("LOCAL_RANK", "2"); e.Environment("WORLD_SIZE", "16") }, trace.Unknown, 0, ""},
-		"MPI":          {"rank_1.sqlite", func(e *tracetest.Export) { e.MPIRank(50, 6) }, 6, 0, "MPI's rank in the file"},
-		"file":         {"rank_1.sqlite", func(*tracetest.Export) {}, 1, 0, "file name"},
-		"communicator": {"run.sqlite", func(e *tracetest.Export) { e.NCCL(50, 50, 1, 1, "ncclCommInitAll", tracetest.Joined(7, 3, 2, 0)) }, 2, 3, "NCCL's communicator of 3 ranks"},
-		"other world": {"run.sqlite", func(e *tracetest.Export) {
-			e.NCCL(50, 50, 1, 1, "ncclCommInitAll", tracetest.Joined(7, 3, 2, 0))
-			e.Environment("WORLD_SIZE", "9")
-		}, trace.Unknown, 0, ""},
+		{"run.sqlite", "", 0, nil, "-1 0 "},
+		{"rank_1.sqlite", "WORLD_SIZE=16 RANK=12", 0, nil, "12 16 environment variable RANK"},
+		{"run.sqlite", "SLURM_PROCID=2", 0, nil, "2 0 environment variable SLURM_PROCID"},
+		{"run.sqlite", "LOCAL_RANK=2 WORLD_SIZE=16", 0, nil, "-1 0 "},
+		{"rank_1.sqlite", "", 6, nil, "6 0 MPI's rank in the file"},
+		{"rank_1.sqlite", "", 0, nil, "1 0 file name"},
+		{"run.sqlite", "", 0, joined, "2 3 NCCL's communicator of 3 ranks"},
+		{"run.sqlite", "WORLD_SIZE=9", 0, joined, "-1 0 "},
 	} {
-		t.Run(name, func(t *testing.T) {
-			e := tracetest.NewExport(tracetest.Style{Payloads: tracetest.Blobs})
-			e.Ran(tracetest.On{PID: 50}, 10, 5, 1, "gemm", 0)
-			test.add(e)
-			d := only(t, readExport(t, writeExport(t, e, test.file)))
-			if d.Rank != test.rank || d.World != test.world || d.RankFrom != test.from {
-				t.Errorf("rank %d of %d from %q, want %d of %d from %q", d.Rank, d.World, d.RankFrom, test.rank, test.world, test.from)
-			}
-		})
+		e := tracetest.NewExport()
+		e.Ran(tracetest.On{PID: 50}, 10, 5, 1, "gemm", 0)
+		for _, variable := range strings.Fields(test.environment) {
+			name, value, _ := strings.Cut(variable, "=")
+			e.Environment(name, value)
+		}
+		if test.mpi > 0 {
+			e.MPIRank(50, test.mpi)
+		}
+		if test.comm != nil {
+			e.NCCL(50, 50, 1, 1, "ncclCommInitAll", test.comm)
+		}
+		d := only(t, exportedAs(t, e, test.file))
+		wantText(t, fmt.Sprintln(d.Rank, d.World, d.RankFrom), test.want)
 	}
 }
 
 func TestExportLostEvents(t *testing.T) {
-	e := tracetest.NewExport(tracetest.Style{})
+	e := tracetest.NewExport()
 	e.Ran(tracetest.On{PID: 50}, 10, 5, 1, "gemm", 0)
 	e.Diagnostic(1, "Number of CUDA events collected: 17.")
 	e.Diagnostic(1, "Not all CUDA events might have been collected.")
@@ -388,89 +399,55 @@ func TestExportLostEvents(t *testing.T) {
 
 // TestExportUnfinished has a range that did not end, of a program that was still running.
 func TestExportUnfinished(t *testing.T) {
-	e := tracetest.NewExport(tracetest.Style{NoEnums: true})
+	e := tracetest.NewExport()
 	e.Session("node7", 1_700_000_000_000_000_000, 0, 90_000)
 	e.Ran(tracetest.On{PID: 50}, 10, 5, 1, "gemm", 0)
 	e.Annotated(50, 50, 100, -1, "iteration 3")
 	e.Annotated(50, 50, 50, 20, "ProfilerStep#7, op_id = 12")
 	d := only(t, exported(t, e))
-	if want := []trace.Range{{Span: trace.Span{Start: 50, End: 70}, Name: "ProfilerStep#7"}, {Span: trace.Span{Start: 100, End: 90_000}, Name: "iteration 3"}}; !slices.Equal(d.Ranges, want) {
-		t.Errorf("ranges %+v, want %+v", d.Ranges, want)
-	}
+	wantText(t, d.Ranges, "[{{50 70} ProfilerStep#7} {{100 90000} iteration 3}]")
 }
 
-// TestExportWithoutGPU and others that have nothing to read.
-func TestExportWithoutGPU(t *testing.T) {
-	e := tracetest.NewExport(tracetest.Style{})
-	e.Annotated(50, 50, 100, 5, "iteration 3")
-	if f := exported(t, e); len(f.Devices) != 0 || !hasNote(f, notice.NoGPUActivity{Format: notice.Nsight}) {
-		t.Errorf("%d devices, notes %v", len(f.Devices), f.Notes)
-	}
-}
-
-// TestExportWhereNothingIsWritten reads a file with an awkward name in a folder that nothing can be written to, and leaves it as it was.
-func TestExportWhereNothingIsWritten(t *testing.T) {
-	dir := filepath.Join(t.TempDir(), "a ?b#c%41 d")
-	if err := os.Mkdir(dir, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	path := filepath.Join(dir, "run%20?x=#1.sqlite")
-	if err := trainingExport(tracetest.Style{}).Write(t.Context(), path); err != nil {
-		t.Fatal(err)
-	}
-	for _, err := range []error{os.Chmod(path, 0o444), os.Chmod(dir, 0o555)} {
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-	t.Cleanup(func() { _ = os.Chmod(dir, 0o755) })
-	if d := only(t, readExport(t, path)); len(d.Activities) != 4 {
-		t.Errorf("%d activities", len(d.Activities))
-	}
-	entries, err := os.ReadDir(dir)
-	if err != nil || len(entries) != 1 {
-		t.Errorf("beside the file: %v, %v", entries, err)
-	}
-}
-
-func TestReportSaysItsCommand(t *testing.T) {
-	for path, content := range map[string]string{"my run.nsys-rep": "anything", "noext": "NVIDIA Tegra Profiler Report 2026@2@1@210v0.\n"} {
-		path = filepath.Join(t.TempDir(), path)
-		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		_, err := trace.Read(t.Context(), path, trace.Options{})
+func TestReportNamesItsCommand(t *testing.T) {
+	for path, content := range map[string]string{
+		"my run.nsys-rep": "anything", "noext": "NVIDIA Tegra Profiler Report 2026@2@1@210v0.\n",
+	} {
 		var report *trace.ReportError
-		if !errors.As(err, &report) || !strings.Contains(err.Error(), "nsys export --type=sqlite --include-blobs=true --include-json=true --force-overwrite=true --output=") {
-			t.Errorf("%v", err)
+		if _, err := readAs(t, path, []byte(content), trace.Options{}); !errors.As(err, &report) {
+			t.Errorf("%s: %v", path, err)
 		}
 	}
-	if got, want := trace.ExportCommand("my run.nsys-rep"), "--output='my run.sqlite' 'my run.nsys-rep'"; !strings.HasSuffix(got, want) {
-		t.Errorf("%s, want … %s", got, want)
-	}
+	wantText(t, trace.ExportCommand("my run.nsys-rep"), "nsys export --type=sqlite --include-blobs=true "+
+		"--force-overwrite=true --output='my run.sqlite' 'my run.nsys-rep'")
 }
 
-func TestOtherDatabaseIsNoTrace(t *testing.T) {
-	path := writeExport(t, trainingExport(tracetest.Style{}), "run.sqlite")
-	b, err := os.ReadFile(path)
+// TestUnreadableExports has a database without the table of strings, which every export has, and an export that is cut.
+func TestUnreadableExports(t *testing.T) {
+	b, err := os.ReadFile(writeExport(t, trainingExport(), "run.sqlite"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	// The table of strings, which every export has, under another name in the list of tables.
-	b = []byte(strings.ReplaceAll(string(b), "StringIds", "StringUds"))
-	if err := os.WriteFile(path, b, 0o600); err != nil {
-		t.Fatal(err)
+	var damage *sqlite.Error
+	if _, err := readAs(t, "cut.sqlite", b[:len(b)/2], trace.Options{}); !errors.As(err, &damage) {
+		t.Errorf("of a cut file: %v", err)
 	}
-	if _, err := trace.Read(t.Context(), path, trace.Options{}); !errors.Is(err, trace.ErrNotTrace) {
-		t.Errorf("%v", err)
+	b = bytes.ReplaceAll(b, []byte("StringIds"), []byte("StringUds"))
+	if _, err := readAs(t, "other.sqlite", b, trace.Options{}); !errors.Is(err, trace.ErrNotTrace) {
+		t.Errorf("of another database: %v", err)
 	}
 }
 
-func TestExportIsGivenUp(t *testing.T) {
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	path := writeExport(t, trainingExport(tracetest.Style{}), "run.sqlite")
-	if _, err := trace.Read(ctx, path, trace.Options{}); !errors.Is(err, context.Canceled) {
-		t.Errorf("%v", err)
+func FuzzExport(f *testing.F) {
+	b, err := os.ReadFile(writeExport(f, trainingExport(), "run.sqlite"))
+	if err != nil {
+		f.Fatal(err)
 	}
+	f.Add(b)
+	f.Fuzz(func(t *testing.T, b []byte) {
+		if file, err := readAs(t, "run.sqlite", b, trace.Options{}); err == nil {
+			for _, d := range file.Devices {
+				checkPromises(t, d)
+			}
+		}
+	})
 }

@@ -1,7 +1,9 @@
 package trace
 
 import (
+	"cmp"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -12,81 +14,67 @@ import (
 var operations = map[string]coll.Collective{
 	"ncclAllReduce": coll.AllReduce, "ncclAllGather": coll.AllGather, "ncclReduceScatter": coll.ReduceScatter,
 	"ncclBroadcast": coll.Broadcast, "ncclBcast": coll.Broadcast, "ncclReduce": coll.Reduce,
-	"ncclAlltoAll": coll.AllToAll, "ncclAllToAll": coll.AllToAll, "ncclGather": coll.Gather, "ncclScatter": coll.Scatter,
-	"ncclSend": coll.Other, "ncclRecv": coll.Other, "ncclAllToAllv": coll.Other, "ncclAllGatherV": coll.Other,
-}
-
-func isOperation(name string) bool {
-	_, ok := operations[name]
-	return ok
+	"ncclAlltoAll": coll.AllToAll, "ncclAllToAll": coll.AllToAll, "ncclGather": coll.Gather,
+	"ncclScatter": coll.Scatter,
+	"ncclSend":    coll.Other, "ncclRecv": coll.Other, "ncclAllToAllv": coll.Other, "ncclAllGatherV": coll.Other,
 }
 
 // assignCalls makes Calls of what NCCL's calls launched, in the order in which that was launched.
 func (v *nvtx) assignCalls() {
 	type job struct {
-		at   int64
-		unit *unit
-		process,
-		thread int64
-		ran []ranOn
+		unit             *unit
+		thread, at, call int64
 	}
 	var jobs []job
 	for thread, units := range v.units {
 		for _, u := range units {
-			for _, ran := range u.runs {
-				first := ran[0]
-				jobs = append(jobs, job{first.device.device.Activities[first.activity].Launch, u, processOf(thread), thread, ran})
+			for call, ran := range u.runs {
+				jobs = append(jobs, job{u, thread, ran[0].raw().Launch, call})
 			}
 		}
 	}
-	slices.SortStableFunc(jobs, func(a, b job) int {
-		return compareFirst(a.at, b.at, a.unit.Start, b.unit.Start, a.thread, b.thread)
+	slices.SortFunc(jobs, func(a, b job) int {
+		return compareFirst(a.at, b.at, a.unit.Start, b.unit.Start, a.thread, b.thread, a.call, b.call)
 	})
 	for _, j := range jobs {
-		v.assign(j.process, j.unit.calls, j.ran)
+		v.assign(j.unit.calls, j.unit.runs[j.call])
 	}
 }
 
 // assign gives activities that were launched together the calls that launched them, device by device.
-func (v *nvtx) assign(process int64, calls []ncclRange, ran []ranOn) {
-	var devices []*nsightDevice
+func (v *nvtx) assign(calls []ncclRange, ran []ranOn) {
+	devices := map[*nsightDevice][]*rawActivity{}
 	for _, r := range ran {
-		if !slices.Contains(devices, r.device) {
-			devices = append(devices, r.device)
-		}
+		devices[r.device] = append(devices[r.device], r.raw())
 	}
-	for _, d := range devices {
-		parts := v.partsOn(d, process, calls, len(devices))
+	for d, activities := range devices {
+		parts := v.partsOn(d, calls, len(devices))
 		made := map[int]int32{}
-		for _, i := range carriers(d, ran) {
-			which := partOf(d.device.Names[d.device.Activities[i].Name], parts)
+		for _, a := range carriers(activities) {
+			which := partOf(d.names.texts[a.Name], parts)
 			if _, done := made[which]; !done {
-				made[which] = v.addCall(d, process, parts, which)
+				made[which] = v.addCall(d, parts, which)
 			}
-			d.device.Activities[i].Call = made[which]
+			a.Call = made[which]
 		}
 	}
 }
 
-// carriers are the activities of a device that do what was called: kernels, or where there are none the copies between
-// devices that collectives of copy engines are made of. Other copies bring NCCL's own bookkeeping to the device.
-func carriers(d *nsightDevice, ran []ranOn) []int32 {
-	var kernels, copies []int32
-	for _, r := range ran {
-		if r.device != d {
-			continue
+// carriers are the activities that do what was called: kernels, or where there are none the copies between devices that
+// collectives of copy engines are made of. Other copies bring NCCL's own bookkeeping to the device.
+func carriers(ran []*rawActivity) []*rawActivity {
+	of := func(kinds ...Kind) (found []*rawActivity) {
+		for _, a := range ran {
+			if slices.Contains(kinds, a.Kind) {
+				found = append(found, a)
+			}
 		}
-		switch d.device.Activities[r.activity].Kind {
-		case Kernel:
-			kernels = append(kernels, r.activity)
-		case MemcpyDeviceToDevice, MemcpyPeer, MemcpyOther:
-			copies = append(copies, r.activity)
-		}
+		return found
 	}
-	if len(kernels) > 0 {
+	if kernels := of(Kernel); len(kernels) > 0 {
 		return kernels
 	}
-	return copies
+	return of(MemcpyDeviceToDevice, MemcpyPeer, MemcpyOther)
 }
 
 // part are the calls of a group that are of one communicator.
@@ -96,17 +84,20 @@ type part struct {
 	share int // over how many devices of this process they are spread: a group may hold the calls for all of them
 }
 
-// partsOn are the calls of a group on one device, by communicator.
-func (v *nvtx) partsOn(d *nsightDevice, process int64, calls []ncclRange, devices int) []part {
+// partsOn are the calls of a group on one device, by communicator. A communicator of which the process has members, and
+// none of them on the device, has no part.
+func (v *nvtx) partsOn(d *nsightDevice, calls []ncclRange, devices int) []part {
 	var parts []part
 	for _, c := range calls {
-		if c.comm != 0 && !v.mayBeOn(d, process, c.comm) {
+		members := v.members[membership{d.key.process, c.comm}]
+		onDevice := func(m payload) bool { return m.device == d.key.id }
+		if len(members) > 0 && !slices.ContainsFunc(members, onDevice) {
 			continue
 		}
 		i := slices.IndexFunc(parts, func(p part) bool { return p.comm == c.comm })
 		if i < 0 {
 			i = len(parts)
-			parts = append(parts, part{comm: c.comm, share: max(1, v.sharers(process, c.comm, devices))})
+			parts = append(parts, part{comm: c.comm, share: cmp.Or(len(members), devices)})
 		}
 		parts[i].calls = append(parts[i].calls, c)
 	}
@@ -116,46 +107,14 @@ func (v *nvtx) partsOn(d *nsightDevice, process int64, calls []ncclRange, device
 	return parts
 }
 
-// mayBeOn says whether a communicator has a rank on a device, as far as the file tells.
-func (v *nvtx) mayBeOn(d *nsightDevice, process int64, comm uint64) bool {
-	known := false
-	for key := range v.members {
-		if key.process == process && key.comm == comm {
-			if key.device == d.key.id {
-				return true
-			}
-			known = true
-		}
-	}
-	return !known
-}
-
-// sharers is on how many devices of the process a communicator has ranks; as many as were launched on where the file
-// does not tell.
-func (v *nvtx) sharers(process int64, comm uint64, launched int) int {
-	count := 0
-	for key := range v.members {
-		if key.process == process && key.comm == comm {
-			count++
-		}
-	}
-	if count == 0 {
-		return launched
-	}
-	return count
-}
-
 // allParts is the index of a call that is made of all parts.
 const allParts = -1
 
 // partOf is which part a kernel does: the only one, or the only one whose function is in its name.
 func partOf(kernel string, parts []part) int {
-	if len(parts) == 1 {
-		return 0
-	}
 	found := allParts
 	for i, p := range parts {
-		if kernelDoes(kernel, p.calls[0].name) {
+		if len(parts) == 1 || kernelFunction.FindString(kernel) == kernelNames.Replace(p.calls[0].name) {
 			if found != allParts {
 				return allParts
 			}
@@ -165,65 +124,42 @@ func partOf(kernel string, parts []part) int {
 	return found
 }
 
-// kernelFunctions are what names of NCCL's kernels have of a function, longer ones first: AllReduce has Reduce in it.
-var kernelFunctions = []string{"AllReduce", "ReduceScatter", "AllGatherV", "AllGather", "AlltoAll", "AllToAll",
-	"SendRecv", "Broadcast", "Gather", "Scatter", "Reduce"}
+// kernelFunction is what the name of a kernel of NCCL has of a function; AllReduce has Reduce in it.
+var kernelFunction = regexp.MustCompile(
+	"AllReduce|ReduceScatter|AllGatherV|AllGather|AlltoAll|AllToAll|SendRecv|Broadcast|Gather|Scatter|Reduce|$")
 
-// kernelDoes says whether a kernel is named after a function.
-func kernelDoes(kernel, function string) bool {
-	want := strings.TrimPrefix(function, "nccl")
-	if want == "Send" || want == "Recv" {
-		want = "SendRecv"
-	}
-	for _, f := range kernelFunctions {
-		if strings.Contains(kernel, f) {
-			return f == want
-		}
-	}
-	return false
-}
-
-// groupKey is a communicator as one device is in it.
-type groupKey struct{ comm uint64 }
+// kernelNames makes the name of a function what kernels have of it.
+var kernelNames = strings.NewReplacer("ncclSend", "SendRecv", "ncclRecv", "SendRecv", "nccl", "")
 
 // group is the index of a communicator that the device has; Unknown for none.
-func (v *nvtx) group(d *nsightDevice, process int64, comm uint64) int32 {
+func (v *nvtx) group(d *nsightDevice, comm uint64) int32 {
 	if comm == 0 {
 		return Unknown
 	}
-	key := groupKey{comm}
-	i, known := d.groups[key]
-	if known {
-		return i
+	i, known := d.groups[comm]
+	if !known {
+		i = int32(len(d.device.Groups))
+		d.groups[comm] = i
+		d.device.Groups = append(d.device.Groups, v.groupOf(d, comm))
 	}
-	g := Group{Name: fmt.Sprintf("%#x", comm), Rank: Unknown}
-	if m, ok := v.member(d, process, comm); ok {
-		g.Size, g.Rank = int(m.ranks), int(m.rank)
-	}
-	i = int32(len(d.device.Groups))
-	d.device.Groups = append(d.device.Groups, g)
-	d.groups[key] = i
 	return i
 }
 
-// member is how a device is in a communicator. The only rank that a process has in it is that of the device, whatever
-// number the device had when the communicator was made.
-func (v *nvtx) member(d *nsightDevice, process int64, comm uint64) (payload, bool) {
-	if m, ok := v.members[memberKey{process, comm, d.key.id}]; ok {
-		return m, true
-	}
-	var only payload
-	count := 0
-	for key, m := range v.members {
-		if key.process == process && key.comm == comm {
-			only, count = m, count+1
+// groupOf is a communicator as a device is in it. The only rank that a process has in it is that of the device,
+// whatever number the device had when the communicator was made.
+func (v *nvtx) groupOf(d *nsightDevice, comm uint64) Group {
+	g := Group{Name: fmt.Sprintf("%#x", comm), Rank: Unknown}
+	members := v.members[membership{d.key.process, comm}]
+	for _, m := range members {
+		if m.device == d.key.id || len(members) == 1 {
+			g.Size, g.Rank = int(m.ranks), int(m.rank)
 		}
 	}
-	return only, count == 1
+	return g
 }
 
 // addCall adds the call of one part, or of all.
-func (v *nvtx) addCall(d *nsightDevice, process int64, parts []part, which int) int32 {
+func (v *nvtx) addCall(d *nsightDevice, parts []part, which int) int32 {
 	call := Call{What: coll.Other, Bytes: Unknown, Group: Unknown, Seq: Unknown, Peer: Unknown, Parts: 1}
 	if which == allParts {
 		var all []ncclRange
@@ -233,7 +169,7 @@ func (v *nvtx) addCall(d *nsightDevice, process int64, parts []part, which int) 
 		call.Name, call.Parts = groupName(all), len(all)
 	} else {
 		p := parts[which]
-		call.Group = v.group(d, process, p.comm)
+		call.Group = v.group(d, p.comm)
 		ranks := 0
 		if call.Group != Unknown {
 			ranks = d.device.Groups[call.Group].Size

@@ -3,245 +3,131 @@ package trace
 import (
 	"context"
 	"database/sql/driver"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
 	"math"
-	"os"
+	"net/url"
 	"path/filepath"
 	"strings"
 
 	"modernc.org/sqlite"
 )
 
-// database is a SQLite file that is read table by table, each in one pass, and beyond what is damaged in it as far as
-// that goes.
+// database is a SQLite file that is read table by table, each in one pass. After the first error, which err keeps,
+// nothing more is read.
 type database struct {
+	ctx     context.Context
 	conn    driver.Conn
 	columns map[string]map[string]bool // of each table
-	// rows that a table of a file of this size can have: a damaged one may lead in circles
-	most    int
-	short   string // how much of the file is missing; "" where it is whole
-	damaged []damage
+	lookup  driver.Stmt                // finds a string by its number
+	strings map[int64]string           // those found
+	err     error
 }
 
-// damage is a table that could not be read to its end.
-type damage struct {
-	table       string
-	before, end int // rows that were read from its beginning and from its end
-	err         error
-}
+// keptStrings is how many strings are kept at once. An export may have millions, of which kernels have some hundred.
+const keptStrings = 1 << 16
 
 // openDatabase opens a file that nobody writes to, so that nothing is made beside it and it may lie where nothing can
-// be written. A file that is shorter than it says, or whose list of tables is damaged, is opened all the same.
+// be written.
 func openDatabase(ctx context.Context, path string) (*database, error) {
-	name, err := databaseURI(path)
+	abs, err := filepath.Abs(path)
 	if err != nil {
 		return nil, err
 	}
-	conn, err := (&sqlite.Driver{}).Open(name)
-	if err != nil {
+	name := url.URL{Scheme: "file", Path: filepath.ToSlash(abs), RawQuery: "mode=ro&immutable=1"}
+	db := &database{ctx: ctx, columns: map[string]map[string]bool{}, strings: map[int64]string{}}
+	if db.conn, err = (&sqlite.Driver{}).Open(name.String()); err != nil {
 		return nil, err
 	}
-	db := &database{conn: conn, columns: map[string]map[string]bool{}}
-	if err := db.prepare(ctx, path); err != nil {
-		db.close()
-		return nil, err
+	db.query("SELECT t.name, c.name FROM sqlite_master t, pragma_table_info(t.name) c WHERE t.type = 'table'",
+		func(r row) {
+			table := r.text(0)
+			if db.columns[table] == nil {
+				db.columns[table] = map[string]bool{}
+			}
+			db.columns[table][r.text(1)] = true
+		})
+	if db.err == nil && db.columns["StringIds"] == nil {
+		db.err = fmt.Errorf("%w (a SQLite database without the tables of an export)", ErrNotTrace)
+	}
+	if db.err == nil {
+		db.lookup, db.err = db.conn.Prepare("SELECT value FROM StringIds WHERE id = ?")
 	}
 	return db, nil
 }
 
 // close ends reading; nothing was written that closing could fail to keep.
-func (db *database) close() { _ = db.conn.Close() }
-
-// databaseURI names a file to SQLite; what has a meaning in such a name is escaped.
-func databaseURI(path string) (string, error) {
-	abs, err := filepath.Abs(path)
-	if err != nil {
-		return "", err
+func (db *database) close() {
+	if db.lookup != nil {
+		_ = db.lookup.Close()
 	}
-	slashed := filepath.ToSlash(abs)
-	if !strings.HasPrefix(slashed, "/") {
-		slashed = "/" + slashed
-	}
-	escaped := strings.NewReplacer("%", "%25", "?", "%3f", "#", "%23").Replace(slashed)
-	return "file:" + escaped + "?mode=ro&immutable=1", nil
+	_ = db.conn.Close()
 }
-
-// prepare reads which tables there are. writable_schema lets SQLite pass over entries of that list that make no sense
-// and open a file that is shorter than its header says; nothing is written all the same.
-func (db *database) prepare(ctx context.Context, path string) error {
-	short, size, err := endsEarly(path)
-	if err != nil {
-		return err
-	}
-	db.most = int(size/4) + 1000
-	db.short = short
-	for _, pragma := range []string{"writable_schema=1", "trusted_schema=0", "cell_size_check=1", "mmap_size=0",
-		"cache_size=-8000"} {
-		if err := db.query(ctx, "PRAGMA "+pragma, func([]driver.Value) error { return nil }); err != nil {
-			return err
-		}
-	}
-	var tables []string
-	err = db.query(ctx, "SELECT name, sql FROM sqlite_master WHERE type = 'table'", func(row []driver.Value) error {
-		name, _ := row[0].(string)
-		made, _ := row[1].(string)
-		if name != "" && !strings.HasPrefix(strings.ToUpper(made), "CREATE VIRTUAL") {
-			tables = append(tables, name)
-		}
-		return nil
-	})
-	if err != nil && (ctx.Err() != nil || len(tables) == 0) {
-		return err
-	}
-	if err != nil {
-		db.damaged = append(db.damaged, damage{table: "sqlite_master", before: len(tables), err: err})
-	}
-	for _, table := range tables {
-		columns := map[string]bool{}
-		err := db.query(ctx, "PRAGMA table_info("+quoted(table)+")", func(row []driver.Value) error {
-			if name, ok := row[1].(string); ok {
-				columns[name] = true
-			}
-			return nil
-		})
-		if err != nil {
-			return err
-		}
-		db.columns[table] = columns
-	}
-	return nil
-}
-
-// endsEarly compares how long a file is with how long its header says it is.
-func endsEarly(path string) (short string, size int64, err error) {
-	file, err := os.Open(path)
-	if err != nil {
-		return "", 0, err
-	}
-	defer file.Close()
-	info, err := file.Stat()
-	if err != nil {
-		return "", 0, err
-	}
-	head := make([]byte, 32)
-	if _, err := io.ReadFull(file, head); err != nil {
-		return "", 0, errors.New("it ends within its header")
-	}
-	page := int64(binary.BigEndian.Uint16(head[16:]))
-	if page == 1 {
-		page = 65536
-	}
-	whole := page * int64(binary.BigEndian.Uint32(head[28:]))
-	if info.Size() < whole {
-		short = fmt.Sprintf("it ends after %d of %d bytes", info.Size(), whole)
-	}
-	return short, info.Size(), nil
-}
-
-func quoted(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""`) + `"` }
-
-// has says whether there is such a table.
-func (db *database) has(table string) bool { return db.columns[table] != nil }
 
 // query hands each row on; a row is valid until the next.
-func (db *database) query(ctx context.Context, text string, each func([]driver.Value) error) error {
-	rows, err := db.conn.(driver.QueryerContext).QueryContext(ctx, text, nil)
-	if err != nil {
-		return err
+func (db *database) query(text string, each func(row)) {
+	if db.err != nil {
+		return
+	}
+	rows, err := db.conn.(driver.QueryerContext).QueryContext(db.ctx, text, nil)
+	db.rows(rows, err, each)
+}
+
+// rows hands on the rows of a result.
+func (db *database) rows(rows driver.Rows, err error, each func(row)) {
+	if db.err = err; err != nil {
+		return
 	}
 	defer rows.Close()
-	row := make([]driver.Value, len(rows.Columns()))
-	for {
-		switch err := rows.Next(row); {
-		case errors.Is(err, io.EOF):
-			return nil
-		case err != nil:
-			return err
+	values := make(row, len(rows.Columns()))
+	for n := 1; ; n++ {
+		if err := rows.Next(values); err != nil {
+			if !errors.Is(err, io.EOF) {
+				db.err = err
+			}
+			return
 		}
-		if err := each(row); err != nil {
-			return err
+		if n%4096 == 0 && db.ctx.Err() != nil {
+			db.err = db.ctx.Err()
+			return
 		}
+		each(values)
 	}
 }
 
-// errTooMany ends the reading of a table that leads in circles.
-var errTooMany = errors.New("more rows than fit in the file")
-
-// scan hands on the rows of a table in the order in which they lie there, with the columns asked for: one that this
-// file does not have is null. Where the table is damaged, what lies before the damage and what lies after it is handed
-// on. The error is that of the context alone.
-func (db *database) scan(ctx context.Context, table, where string, columns []string, each func(row)) error {
-	if !db.has(table) {
-		return nil
+// scan hands on the rows of a table, with the columns asked for: one that this file does not have is null.
+func (db *database) scan(table string, columns []string, each func(row)) {
+	if db.columns[table] == nil {
+		return
 	}
-	var list strings.Builder
-	for _, column := range columns {
+	list := make([]string, len(columns))
+	for i, column := range columns {
+		list[i] = "NULL"
 		if db.columns[table][column] {
-			list.WriteString(", " + quoted(column))
-		} else {
-			list.WriteString(", NULL")
+			list[i] = `"` + column + `"`
 		}
 	}
-	if where != "" {
-		where = " AND " + where
-	}
-	n, last := 0, int64(math.MinInt64)
-	read := func(from int64, order string) error {
-		text := fmt.Sprintf("SELECT rowid%s FROM %s WHERE rowid > %d%s ORDER BY rowid %s", list.String(), quoted(table), from,
-			where, order)
-		return db.query(ctx, text, func(values []driver.Value) error {
-			if n++; n > db.most {
-				return errTooMany
-			}
-			if n%4096 == 0 && ctx.Err() != nil {
-				return ctx.Err()
-			}
-			if id, ok := values[0].(int64); ok {
-				last = max(last, id)
-			}
-			each(row(values[1:]))
-			return nil
-		})
-	}
-	err := read(math.MinInt64, "ASC")
-	if err == nil || ctx.Err() != nil {
-		return ctx.Err()
-	}
-	before := n
-	if !errors.Is(err, errTooMany) {
-		_ = read(last, "DESC") // how far it comes from the end is all that can be had
-	}
-	db.damaged = append(db.damaged, damage{table, before, n - before, err})
-	return ctx.Err()
+	db.query(fmt.Sprintf("SELECT %s FROM %s", strings.Join(list, ", "), table), each)
 }
 
-func (db *database) isDamaged() bool { return db.short != "" || len(db.damaged) > 0 }
-
-// cut says what could not be read; "" where everything was.
-func (db *database) cut() string {
-	var says []string
-	if db.short != "" {
-		says = append(says, db.short)
+// string is the text that a column refers to by its number in the table StringIds; "" where there is none.
+func (db *database) string(r row, i int) string {
+	id, ok := r.int(i)
+	if !ok || db.err != nil {
+		return ""
 	}
-	none := 0
-	for _, d := range db.damaged {
-		switch {
-		case d.before+d.end == 0:
-			none++
-		case d.end == 0:
-			says = append(says, fmt.Sprintf("of table %s the first %d rows were read (%v)", d.table, d.before, d.err))
-		default:
-			says = append(says, fmt.Sprintf("of table %s the first %d rows were read and the last %d (%v)", d.table, d.before,
-				d.end, d.err))
-		}
+	s, known := db.strings[id]
+	if known {
+		return s
 	}
-	if none > 0 {
-		says = append(says, fmt.Sprintf("%d tables could not be read at all", none))
+	if len(db.strings) >= keptStrings {
+		clear(db.strings)
 	}
-	return strings.Join(says, "; ")
+	rows, err := db.lookup.(driver.StmtQueryContext).QueryContext(db.ctx, []driver.NamedValue{{Ordinal: 1, Value: id}})
+	db.rows(rows, err, func(r row) { s = r.text(0) })
+	db.strings[id] = s
+	return s
 }
 
 // row is one row: a column is null where the file has nothing.
@@ -249,15 +135,8 @@ type row []driver.Value
 
 // int is a number; ok is false where there is none.
 func (r row) int(i int) (n int64, ok bool) {
-	switch v := r[i].(type) {
-	case int64:
-		return v, true
-	case float64:
-		if v > -1e18 && v < 1e18 {
-			return int64(v), true
-		}
-	}
-	return 0, false
+	n, ok = r[i].(int64)
+	return n, ok
 }
 
 // or is a number, or another where there is none.
@@ -270,36 +149,20 @@ func (r row) or(i int, other int64) int64 {
 
 // text is a string; "" where there is none.
 func (r row) text(i int) string {
-	switch v := r[i].(type) {
-	case string:
-		return v
-	case []byte:
-		return string(v)
-	}
-	return ""
-}
-
-// bytes are a blob, whatever its column is declared as; nil where there is none.
-func (r row) bytes(i int) []byte {
-	switch v := r[i].(type) {
-	case []byte:
-		return v
-	case string:
-		return []byte(v)
-	}
-	return nil
+	s, _ := r[i].(string)
+	return s
 }
 
 // longest is what a time may be at most, in nanoseconds: differences of two times do not overflow then.
 const longest = math.MaxInt64 / 4
 
-// span is that of two columns; ok is false where it has no beginning or a senseless one.
-func (r row) span(start, end int) (s Span, ok bool) {
-	from, ok := r.int(start)
+// span is that of the first two columns; ok is false where it has no beginning or an invalid one.
+func (r row) span() (s Span, ok bool) {
+	from, ok := r.int(0)
 	if !ok || from > longest || from < -longest {
 		return s, false
 	}
-	to := r.or(end, from)
+	to := r.or(1, from)
 	if to < from || to > longest {
 		to = from
 	}

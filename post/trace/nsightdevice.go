@@ -2,11 +2,8 @@ package trace
 
 import (
 	"cmp"
-	"context"
 	"fmt"
 	"slices"
-	"sort"
-	"strings"
 
 	"busbar/internal/notice"
 )
@@ -18,263 +15,127 @@ type deviceKey struct{ process, id int64 }
 type nsightDevice struct {
 	key    deviceKey
 	device *Device
-	keys   []activityKey // beside device.Activities
-	byID   map[int64]int32
-	byName map[string]int32
-	groups map[groupKey]int32
-}
-
-// activityKey is what finds the host's part of an activity.
-type activityKey struct {
-	correlation uint32 // number of the host's call in its process; 0: none
-	node        int64  // of a CUDA graph; 0: none
+	raw    []rawActivity
+	names  interner
+	groups map[uint64]int32 // index in device.Groups by the hash of the communicator
 }
 
 // process is one that used GPUs.
 type process struct {
 	devices  []*nsightDevice
-	launched []launchKey // activities by the call that launched them
+	launched []ranOn // activities by the call that launched them
 	threads  map[int64][]*nsightDevice
 }
 
-// processes are the processes of an export with their devices.
-type processes struct {
-	byID  map[int64]*process // globalPid
-	byKey map[deviceKey]*nsightDevice
-}
-
-func newProcesses() processes { return processes{map[int64]*process{}, map[deviceKey]*nsightDevice{}} }
-
-// sortedDevices are those on which something ran, by process and number.
-func (all *processes) sortedDevices() []*nsightDevice {
-	devices := make([]*nsightDevice, 0, len(all.byKey))
-	for _, d := range all.byKey {
-		devices = append(devices, d)
+// deviceOf is a device of a process, which is new if it is not there yet.
+func (n *nsight) deviceOf(global, id int64) *nsightDevice {
+	p := n.processes[global]
+	if p == nil {
+		p = &process{threads: map[int64][]*nsightDevice{}}
+		n.processes[global] = p
 	}
-	slices.SortFunc(devices, func(a, b *nsightDevice) int {
-		return compareFirst(a.key.process, b.key.process, a.key.id, b.key.id)
-	})
-	return devices
-}
-
-// deviceAt is a device of a recording, which is new if it is not there yet.
-func (all *processes) deviceAt(key deviceKey, of *session) *nsightDevice {
-	d := all.byKey[key]
-	if d == nil {
-		pid := int64(Unknown)
-		if key.process != 0 {
-			pid = pidOf(key.process)
+	for _, d := range p.devices {
+		if d.key.id == id {
+			return d
 		}
-		d = &nsightDevice{key: key, byID: map[int64]int32{}, byName: map[string]int32{}, groups: map[groupKey]int32{},
-			device: &Device{
-				Rank: Unknown, Host: of.host, Process: pid, ID: int(key.id), Origin: of.origin}}
-		all.byKey[key] = d
-		p := all.byID[key.process]
-		if p == nil {
-			p = &process{threads: map[int64][]*nsightDevice{}}
-			all.byID[key.process] = p
-		}
-		p.devices = append(p.devices, d)
 	}
+	d := &nsightDevice{key: deviceKey{global, id}, groups: map[uint64]int32{}, device: &Device{Rank: Unknown,
+		Host: n.session.host, Process: pidOf(global), ID: int(id), Origin: n.session.origin}}
+	p.devices = append(p.devices, d)
 	return d
-}
-
-// name is the index of a name that the device has.
-func (d *nsightDevice) name(s string) int32 {
-	i, known := d.byName[s]
-	if !known {
-		i = int32(len(d.device.Names))
-		d.device.Names = append(d.device.Names, s)
-		d.byName[s] = i
-	}
-	return i
 }
 
 // Columns that all tables of activities share, in the order of add.
 var activityColumns = []string{"start", "end", "deviceId", "streamId", "correlationId", "globalPid", "graphNodeId"}
 
-// Where the columns are that a table has of its own.
+// ownColumn is the first of those that a table has of its own.
 const ownColumn = 7
-
-// add takes a row of a table of activities; it is nil where the row says nothing that could be used.
-func (n *nsight) add(r row, kind Kind, bytes int64, name func(*nsightDevice) int32) {
-	span, ok := r.span(0, 1)
-	id, known := r.int(2)
-	global, told := r.int(5)
-	if !ok || !known || id < 0 || id >= noDevice || span == (Span{}) || !told && n.db.isDamaged() {
-		return // a row of a page of which a part is missing has nothing in its last columns
-	}
-	global = processOf(global)
-	d := n.deviceAt(deviceKey{global, id}, &n.session)
-	key := activityKey{correlation: uint32(r.or(4, 0)), node: r.or(6, 0)}
-	d.device.Activities = append(d.device.Activities, Activity{Start: span.Start, End: span.End, Launch: NoTime,
-		Bytes: bytes,
-		Name:  name(d), Stream: int32(r.or(3, 0)), Call: Unknown, Kind: kind, Graph: key.node != 0 || kind == GraphTrace})
-	d.keys = append(d.keys, key)
-}
 
 // noDevice is what CUPTI gives for a graph that begins on the host, where a device's number is expected.
 const noDevice = 1<<31 - 1
 
+// activities reads a table of activities. what gives each row its kind and name; bytes is the column of its size, or
+// Unknown.
+func (n *nsight) activities(table string, own []string, bytes int, what func(row) (Kind, string)) {
+	n.scan("CUPTI_ACTIVITY_KIND_"+table, slices.Concat(activityColumns, own), func(r row) {
+		kind, name := what(r)
+		span, ok := r.span()
+		id := r.or(2, noDevice)
+		if !ok || id < 0 || id >= noDevice || span == (Span{}) {
+			return
+		}
+		d := n.deviceOf(processOf(r.or(5, 0)), id)
+		a := rawActivity{correlation: r.or(4, 0), node: r.or(6, 0)}
+		a.Activity = Activity{
+			Start:  span.Start,
+			End:    span.End,
+			Launch: NoTime,
+			Bytes:  Unknown,
+			Name:   d.names.add(name, name),
+			Stream: int32(r.or(3, 0)),
+			Call:   Unknown,
+			Kind:   kind,
+			Graph:  a.node != 0 || kind == GraphTrace,
+		}
+		if bytes != Unknown {
+			a.Bytes = r.or(bytes, Unknown)
+		}
+		d.raw = append(d.raw, a)
+	})
+}
+
 // readActivities reads what ran on GPUs.
-func (n *nsight) readActivities(ctx context.Context) error {
-	for _, read := range []func(context.Context) error{n.readKernels, n.readCopies, n.readMemsets, n.readGraphs} {
-		if err := read(ctx); err != nil {
-			return err
-		}
-	}
-	for _, d := range n.byKey {
-		sortActivities(d)
-	}
-	for _, p := range n.byID {
-		p.indexLaunches()
-	}
-	return nil
-}
-
-func (n *nsight) readKernels(ctx context.Context) error {
-	columns := append(slices.Clone(activityColumns), "demangledName", "shortName", "mangledName")
-	return n.db.scan(ctx, "CUPTI_ACTIVITY_KIND_KERNEL", "", columns, func(r row) {
-		n.add(r, Kernel, Unknown, func(d *nsightDevice) int32 { return d.kernelName(ctx, n.strings, r) })
+func (n *nsight) readActivities() {
+	n.activities("KERNEL", []string{"demangledName", "shortName"}, Unknown, func(r row) (Kind, string) {
+		return Kernel, cmp.Or(n.string(r, ownColumn), n.string(r, ownColumn+1), "a kernel without a name")
 	})
-}
-
-// kernelName is the first that the file has of a kernel's names: demangled, short, mangled.
-func (d *nsightDevice) kernelName(ctx context.Context, names *stringTable, r row) int32 {
-	id, ok := r.int(ownColumn)
-	if known, seen := d.byID[id]; ok && seen {
-		return known
-	}
-	s := ""
-	for i := ownColumn; i < ownColumn+3 && s == ""; i++ {
-		s = names.of(ctx, r, i)
-	}
-	if s == "" {
-		s = "a kernel without a name"
-	}
-	at := d.name(s)
-	if ok {
-		d.byID[id] = at
-	}
-	return at
-}
-
-func (n *nsight) readCopies(ctx context.Context) error {
-	directions, err := copyDirections(ctx, n.db)
-	if err != nil {
-		return err
-	}
-	columns := append(slices.Clone(activityColumns), "bytes", "copyKind", "srcDeviceId", "dstDeviceId")
-	return n.db.scan(ctx, "CUPTI_ACTIVITY_KIND_MEMCPY", "", columns, func(r row) {
-		way, known := directions[r.or(ownColumn+1, 0)]
-		if !known {
-			way = direction{MemcpyOther, "of an unknown direction"}
-		}
-		from, has1 := r.int(ownColumn + 2)
-		to, has2 := r.int(ownColumn + 3)
-		if way.kind == MemcpyDeviceToDevice && has1 && has2 && from != to {
-			way = direction{MemcpyPeer, "Peer-to-Peer"}
-		}
-		n.add(r, way.kind, r.or(ownColumn, Unknown), func(d *nsightDevice) int32 { return d.name("Memcpy " + way.label) })
-	})
-}
-
-func (n *nsight) readMemsets(ctx context.Context) error {
-	columns := append(slices.Clone(activityColumns), "bytes")
-	return n.db.scan(ctx, "CUPTI_ACTIVITY_KIND_MEMSET", "", columns, func(r row) {
-		n.add(r, Memset, r.or(ownColumn, Unknown), func(d *nsightDevice) int32 { return d.name("Memset") })
-	})
-}
-
-// readGraphs reads CUDA graphs that were recorded as a whole.
-func (n *nsight) readGraphs(ctx context.Context) error {
-	columns := append(slices.Clone(activityColumns), "graphExecId", "graphId")
+	n.activities("MEMCPY", []string{"bytes", "copyKind", "srcDeviceId", "dstDeviceId"}, ownColumn, copyOf)
+	n.activities("MEMSET", []string{"bytes"}, ownColumn, func(row) (Kind, string) { return Memset, "Memset" })
 	graphs := 0
-	err := n.db.scan(ctx, "CUPTI_ACTIVITY_KIND_GRAPH_TRACE", "", columns, func(r row) {
+	n.activities("GRAPH_TRACE", []string{"graphExecId", "graphId"}, Unknown, func(r row) (Kind, string) {
 		graphs++
-		id := r.or(ownColumn, r.or(ownColumn+1, 0))
-		n.add(r, GraphTrace, Unknown, func(d *nsightDevice) int32 { return d.name(fmt.Sprintf("CUDA graph %d", id)) })
+		return GraphTrace, fmt.Sprintf("CUDA graph %d", r.or(ownColumn, r.or(ownColumn+1, 0)))
 	})
 	if graphs > 0 {
 		n.file.note(notice.GraphKernelsMissing{Launches: graphs})
 	}
-	return err
+	for _, p := range n.processes {
+		for _, d := range p.devices {
+			slices.SortFunc(d.raw, inTime)
+			p.indexLaunches(d)
+			n.devices = append(n.devices, d)
+		}
+		slices.SortStableFunc(p.launched, func(a, b ranOn) int { return cmp.Compare(a.correlation, b.correlation) })
+	}
+	slices.SortFunc(n.devices, func(a, b *nsightDevice) int {
+		return cmp.Or(cmp.Compare(a.key.process, b.key.process), cmp.Compare(a.key.id, b.key.id))
+	})
 }
 
-// direction is where a copy goes.
-type direction struct {
+// copies are the directions of copies by CUPTI's numbers.
+var copies = map[int64]struct {
 	kind  Kind
 	label string
+}{
+	1: {MemcpyHostToDevice, "Host-to-Device"}, 2: {MemcpyDeviceToHost, "Device-to-Host"},
+	3: {MemcpyHostToDevice, "Host-to-Array"}, 4: {MemcpyDeviceToHost, "Array-to-Host"},
+	5: {MemcpyDeviceToDevice, "Array-to-Array"}, 6: {MemcpyDeviceToDevice, "Array-to-Device"},
+	7: {MemcpyDeviceToDevice, "Device-to-Array"}, 8: {MemcpyDeviceToDevice, "Device-to-Device"},
+	9: {MemcpyOther, "Host-to-Host"}, 10: {MemcpyPeer, "Peer-to-Peer"},
+	11: {MemcpyHostToDevice, "Unified Host-to-Device"}, 12: {MemcpyDeviceToHost, "Unified Device-to-Host"},
+	13: {MemcpyDeviceToDevice, "Unified Device-to-Device"},
 }
 
-// copyDirections are those of the file's own table, and what Nsight Systems has always meant by the numbers where it
-// has none.
-func copyDirections(ctx context.Context, db *database) (map[int64]direction, error) {
-	ways := map[int64]direction{1: {MemcpyHostToDevice, "Host-to-Device"}, 2: {MemcpyDeviceToHost, "Device-to-Host"},
-		8: {MemcpyDeviceToDevice, "Device-to-Device"}, 10: {MemcpyPeer, "Peer-to-Peer"}}
-	err := db.scan(ctx, "ENUM_CUDA_MEMCPY_OPER", "", []string{"id", "name", "label"}, func(r row) {
-		id, ok := r.int(0)
-		kind, known := copyKind(r.text(1), r.text(2))
-		if !ok || !known {
-			return
-		}
-		label := r.text(2)
-		if label == "" {
-			label = r.text(1)
-		}
-		ways[id] = direction{kind, label}
-	})
-	return ways, err
-}
-
-// copyKind reads names such as CUDA_MEMCPY_KIND_HTOD, UVM_HTOD and labels such as Unified Host-to-Device. An array lies
-// on the device.
-func copyKind(name, label string) (Kind, bool) {
-	short := strings.ToUpper(name[strings.LastIndexByte(name, '_')+1:])
-	if len(short) != 4 || short[1:3] != "TO" {
-		words := strings.FieldsFunc(strings.ToUpper(label), func(r rune) bool { return r == '-' || r == ' ' })
-		i := slices.Index(words, "TO")
-		if i < 1 || i+1 >= len(words) {
-			return MemcpyOther, false
-		}
-		short = words[i-1][:1] + "TO" + words[i+1][:1]
+// copyOf is the direction of a copy and its name.
+func copyOf(r row) (Kind, string) {
+	way, known := copies[r.or(ownColumn+1, 0)]
+	if !known {
+		return MemcpyOther, "Memcpy of an unknown direction"
 	}
-	switch strings.ReplaceAll(short, "A", "D") {
-	case "HTOD":
-		return MemcpyHostToDevice, true
-	case "DTOH":
-		return MemcpyDeviceToHost, true
-	case "DTOD":
-		return MemcpyDeviceToDevice, true
-	case "PTOP":
-		return MemcpyPeer, true
+	if way.kind == MemcpyDeviceToDevice && r.or(ownColumn+2, Unknown) != r.or(ownColumn+3, Unknown) {
+		way = copies[10]
 	}
-	return MemcpyOther, true
-}
-
-// byStart sorts activities and keeps their keys beside them.
-type byStart struct{ *nsightDevice }
-
-func (s byStart) Len() int { return len(s.keys) }
-func (s byStart) Swap(i, j int) {
-	a := s.device.Activities
-	a[i], a[j] = a[j], a[i]
-	s.keys[i], s.keys[j] = s.keys[j], s.keys[i]
-}
-func (s byStart) Less(i, j int) bool {
-	a, b := &s.device.Activities[i], &s.device.Activities[j]
-	if c := compareFirst(a.Start, b.Start, b.End, a.End, int64(a.Stream), int64(b.Stream), int64(a.Kind),
-		int64(b.Kind)); c != 0 {
-		return c < 0
-	}
-	return s.keys[i].correlation < s.keys[j].correlation
-}
-
-// sortActivities brings activities in order: rows of an export lie in any.
-func sortActivities(d *nsightDevice) {
-	if s := (byStart{d}); !sort.IsSorted(s) {
-		sort.Sort(s)
-	}
+	return way.kind, "Memcpy " + way.label
 }
 
 // compareFirst compares pairs, and gives the first that differs.

@@ -1,7 +1,7 @@
 package trace
 
 import (
-	"context"
+	"cmp"
 	"slices"
 	"sort"
 	"strings"
@@ -9,30 +9,24 @@ import (
 
 // nvtx is what is kept of the ranges that programs and libraries annotate their work with.
 type nvtx struct {
-	domains  map[domainKey]string
-	threads  map[int64][]ncclRange // ranges of NCCL's functions, by global thread; while they are read
 	kept     []threadRange
 	units    map[int64][]*unit // what may have launched, by global thread, by start
-	carried  bool              // some range of NCCL has a payload that says its size
+	carried  bool              // some range of NCCL has a payload with its size
 	calls    bool              // there are ranges of NCCL's operations
 	advanced bool              // there are ranges of the other way to record NCCL
-	members  map[memberKey]payload
+	members  map[membership][]payload
 }
 
-type domainKey struct{ process, id int64 }
-
-// memberKey is a communicator as one process sees it: with several devices it is in it several times.
-type memberKey struct {
+// membership is a communicator as one process sees it: with several devices it is in it several times.
+type membership struct {
 	process int64
 	comm    uint64
-	device  int64
 }
 
 // ncclRange is one call of a function of NCCL.
 type ncclRange struct {
 	Span
-	name   string
-	domain int64
+	name string
 	payload
 }
 
@@ -42,126 +36,43 @@ type threadRange struct {
 	thread int64
 }
 
-// rangeTypes are the numbers of events that are ranges, and of the one that names a domain.
-type rangeTypes struct {
-	ranges map[int64]bool
-	domain int64
-}
-
-// readRangeTypes reads them from the file where it has them; the numbers have not changed since they are known.
-func readRangeTypes(ctx context.Context, db *database) (rangeTypes, error) {
-	t := rangeTypes{ranges: map[int64]bool{59: true, 60: true, 70: true, 71: true}, domain: 75}
-	named := rangeTypes{ranges: map[int64]bool{}}
-	err := db.scan(ctx, "ENUM_NSYS_EVENT_TYPE", "", []string{"id", "name"}, func(r row) {
-		name := strings.ToLower(r.text(1))
-		switch {
-		case !strings.HasPrefix(name, "nvtx"):
-		case strings.HasSuffix(name, "pushpoprange"), strings.HasSuffix(name, "startendrange"):
-			named.ranges[r.or(0, Unknown)] = true
-		case strings.HasSuffix(name, "domaincreate"):
-			named.domain = r.or(0, Unknown)
-		}
-	})
-	if len(named.ranges) > 0 {
-		t.ranges = named.ranges
-	}
-	if named.domain > 0 {
-		t.domain = named.domain
-	}
-	return t, err
-}
-
-// Columns of NVTX_EVENTS, in the order of the constants below. Older exports have texts in the row, newer ones numbers
-// of strings.
-var nvtxColumns = []string{"start", "end", "eventType", "globalTid", "domainId", "text", "textId", "registeredString",
-	"jsonText", "jsonTextId", "binaryData"}
-
-const (
-	nvtxType = iota + 2
-	nvtxThread
-	nvtxDomain
-	nvtxText
-	nvtxTextID
-	nvtxRegistered
-	nvtxJSON
-	nvtxJSONID
-	nvtxBinary
-)
+// rangeTypes are the numbers of events that are ranges: of NVTX, and of texts in its format.
+var rangeTypes = []int64{59, 60, 70, 71}
 
 // readNVTX reads all ranges in one pass, and keeps those of NCCL's functions and those asked for.
-func (n *nsight) readNVTX(ctx context.Context) error {
-	n.nvtx = nvtx{domains: map[domainKey]string{}, threads: map[int64][]ncclRange{}, units: map[int64][]*unit{},
-		members: map[memberKey]payload{}}
-	types, err := readRangeTypes(ctx, n.db)
-	if err != nil {
-		return err
-	}
-	err = n.db.scan(ctx, "NVTX_EVENTS", "", nvtxColumns, func(r row) {
-		kind, thread := r.or(nvtxType, 0), r.or(nvtxThread, 0)
-		switch {
-		case kind == types.domain:
-			n.nvtx.domains[domainKey{processOf(thread), r.or(nvtxDomain, 0)}] = rangeName(ctx, n.strings, r)
-		case types.ranges[kind]:
-			n.addRange(ctx, r, thread)
-		}
-	})
-	if err != nil {
-		return err
-	}
-	for thread, ranges := range n.nvtx.threads {
+func (n *nsight) readNVTX() {
+	n.nvtx = nvtx{units: map[int64][]*unit{}, members: map[membership][]payload{}}
+	threads := map[int64][]ncclRange{}
+	n.scan(
+		"NVTX_EVENTS",
+		[]string{"start", "end", "eventType", "globalTid", "text", "textId", "binaryData"},
+		func(r row) {
+			span, ok := r.span()
+			if !ok || !slices.Contains(rangeTypes, r.or(2, 0)) {
+				return
+			}
+			if _, ended := r.int(1); !ended {
+				span.End = max(span.Start, n.session.stop)
+			}
+			name, thread := cmp.Or(r.text(4), n.string(r, 5)), r.or(3, 0)
+			if isNCCL(name) {
+				blob, _ := r[6].([]byte)
+				threads[thread] = append(threads[thread], ncclRange{span, name, n.payloads.read(blob)})
+				return
+			}
+			n.nvtx.advanced = n.nvtx.advanced || name == "GroupLaunch" || name == "API Group"
+			name = withoutNumbers(name)
+			if strings.HasPrefix(name, stepPrefix) || n.options.KeepRange != nil && n.options.KeepRange(name) {
+				n.nvtx.kept = append(n.nvtx.kept, threadRange{Range{span, name}, thread})
+			}
+		},
+	)
+	for thread, ranges := range threads {
 		n.nvtx.makeUnits(thread, ranges)
 	}
-	n.nvtx.threads = nil
-	return nil
 }
 
-// rangeName is the text of a range, wherever it stands.
-func rangeName(ctx context.Context, names *stringTable, r row) string {
-	for _, i := range []int{nvtxText, nvtxTextID, nvtxRegistered} {
-		if s := names.of(ctx, r, i); s != "" {
-			return s
-		}
-	}
-	return ""
-}
-
-func (n *nsight) addRange(ctx context.Context, r row, thread int64) {
-	span, ok := r.span(0, 1)
-	if !ok {
-		return
-	}
-	if _, ended := r.int(1); !ended {
-		span.End = max(span.Start, n.session.stop)
-	}
-	name := rangeName(ctx, n.strings, r)
-	if isNCCL(name) {
-		n.nvtx.threads[thread] = append(n.nvtx.threads[thread], ncclRange{Span: span, name: name, domain: r.or(nvtxDomain, 0),
-			payload: n.readPayload(ctx, r)})
-		return
-	}
-	n.nvtx.advanced = n.nvtx.advanced || name == "GroupLaunch" || name == "API Group"
-	if name = withoutNumbers(name); strings.HasPrefix(name, stepPrefix) || n.options.KeepRange != nil &&
-		n.options.KeepRange(name) {
-		n.nvtx.kept = append(n.nvtx.kept, threadRange{Range{span, name}, thread})
-	}
-}
-
-func (n *nsight) readPayload(ctx context.Context, r row) payload {
-	p := noPayload
-	text := r.text(nvtxJSON)
-	if id, ok := r.int(nvtxJSONID); ok && text == "" {
-		text = n.strings.get(ctx, id)
-	}
-	if text != "" {
-		p.decoded(text)
-	}
-	if blob := r.bytes(nvtxBinary); blob != nil {
-		n.payloads.binary(&p, blob)
-	}
-	return p
-}
-
-// isNCCL says whether a range has the name of a function of NCCL: ncclAllReduce, and not nccl:all_reduce, which is
+// isNCCL reports whether a range has the name of a function of NCCL: ncclAllReduce, and not nccl:all_reduce, which is
 // PyTorch's.
 func isNCCL(name string) bool {
 	return len(name) > 4 && strings.HasPrefix(name, "nccl") && name[4] >= 'A' && name[4] <= 'Z' &&
@@ -180,45 +91,40 @@ func withoutNumbers(name string) string {
 // unit is a call of NCCL that launches work: one operation by itself, or the end of a group of them.
 type unit struct {
 	Span
-	calls    []ncclRange
-	runs     [][]ranOn      // what it ran each time: at once, or by each replay of a graph
-	byReplay map[uint32]int // index in runs by the number of the call that launched the graph; 0: it was launched at once
+	calls []ncclRange
+	// what it ran, by the number of the call that launched the graph that holds it; 0: it was launched at once
+	runs map[int64][]ranOn
 }
 
 // makeUnits puts together the calls of a thread. Operations of a group are launched when the outermost group ends.
 func (v *nvtx) makeUnits(thread int64, ranges []ncclRange) {
-	process := processOf(thread)
-	ranges = slices.DeleteFunc(ranges, func(r ncclRange) bool {
-		domain, known := v.domains[domainKey{process, r.domain}]
-		return known && !strings.EqualFold(domain, "NCCL")
-	})
 	slices.SortStableFunc(ranges, func(a, b ncclRange) int { return compareFirst(a.Start, b.Start, b.End, a.End) })
-	var units []*unit
 	var group []ncclRange
 	depth := 0
+	launch := func(at Span, calls []ncclRange) {
+		v.units[thread] = append(v.units[thread], &unit{Span: at, calls: calls})
+	}
 	for i, r := range ranges {
-		operation := isOperation(r.name)
+		_, operation := operations[r.name]
 		switch {
 		case r.name == "ncclGroupStart":
 			depth++
 		case r.name == "ncclGroupEnd":
 			depth = max(0, depth-1)
 			if depth == 0 && len(group) > 0 {
-				units = append(units, &unit{Span: r.Span, calls: group})
+				launch(r.Span, group)
 				group = nil
 			}
 		case operation && depth > 0:
 			group = append(group, r)
 		case operation:
-			units = append(units, &unit{Span: r.Span, calls: ranges[i : i+1]})
+			launch(r.Span, ranges[i:i+1])
 		case r.comm != 0 && r.ranks > 0 && r.rank >= 0:
-			v.members[memberKey{process, r.comm, r.device}] = r.payload
+			key := membership{processOf(thread), r.comm}
+			v.members[key] = append(v.members[key], r.payload)
 		}
 		v.calls = v.calls || operation
 		v.carried = v.carried || operation && r.bytes >= 0
-	}
-	if len(units) > 0 {
-		v.units[thread] = units
 	}
 }
 
@@ -226,10 +132,10 @@ func (v *nvtx) makeUnits(thread int64, ranges []ncclRange) {
 // so that few are looked at.
 func (v *nvtx) unitAt(thread, at int64) *unit {
 	units := v.units[thread]
-	i := sort.Search(len(units), func(i int) bool { return units[i].Start > at }) - 1
-	for look := 0; i >= 0 && look < 4; i, look = i-1, look+1 {
-		if units[i].End >= at {
-			return units[i]
+	i := sort.Search(len(units), func(i int) bool { return units[i].Start > at })
+	for _, u := range slices.Backward(units[max(0, i-4):i]) {
+		if u.End >= at {
+			return u
 		}
 	}
 	return nil
@@ -237,25 +143,25 @@ func (v *nvtx) unitAt(thread, at int64) *unit {
 
 // assignRanges hands ranges to the devices that their thread launched on. Those of a thread that launched nothing, and
 // of devices whose threads have none, are of all devices of the process.
-func (v *nvtx) assignRanges(of *processes, devices []*nsightDevice) {
-	slices.SortStableFunc(v.kept, func(a, b threadRange) int { return compareFirst(a.Start, b.Start, b.End, a.End) })
-	for _, r := range v.kept {
-		p := of.byID[processOf(r.thread)]
-		if p == nil {
-			continue
-		}
-		for _, d := range p.devicesOf(r.thread) {
-			d.device.Ranges = append(d.device.Ranges, r.Range)
-		}
-	}
-	for _, d := range devices {
-		if len(d.device.Ranges) > 0 {
-			continue
-		}
-		for _, r := range v.kept {
-			if processOf(r.thread) == d.key.process {
+func (n *nsight) assignRanges() {
+	slices.SortStableFunc(
+		n.nvtx.kept,
+		func(a, b threadRange) int { return compareFirst(a.Start, b.Start, b.End, a.End) },
+	)
+	for _, d := range n.devices {
+		p := n.processes[d.key.process]
+		var all []Range
+		for _, r := range n.nvtx.kept {
+			if processOf(r.thread) != d.key.process {
+				continue
+			}
+			all = append(all, r.Range)
+			if on := p.threads[r.thread]; len(on) == 0 || slices.Contains(on, d) {
 				d.device.Ranges = append(d.device.Ranges, r.Range)
 			}
+		}
+		if len(d.device.Ranges) == 0 {
+			d.device.Ranges = all
 		}
 	}
 }

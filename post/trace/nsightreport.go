@@ -13,10 +13,9 @@ var reportMagic = []byte("NVIDIA Tegra Profiler Report ")
 type ReportError struct{ Path string }
 
 func (e *ReportError) Error() string {
-	return "a report of Nsight Systems, which Nsight Systems alone can read. Export it with the version that wrote it " +
-		"or a newer one: " +
-		ExportCommand(e.Path) +
-		" (the blobs hold the sizes and communicators of NCCL's calls, which an export leaves out unless asked)"
+	return "a report of Nsight Systems, which Nsight Systems alone can read. Export it with the version that wrote " +
+		"it or a newer one: " + ExportCommand(e.Path) + " (the blobs hold the sizes and communicators of NCCL's calls, " +
+		"which an export leaves out unless asked)"
 }
 
 // isReport tells a report by how it begins, or, as that may change, by its name.
@@ -28,7 +27,7 @@ func isReport(path string, head []byte) bool {
 // ExportCommand is the command that makes a SQLite export of a report with everything that is read from it.
 func ExportCommand(report string) string {
 	out := strings.TrimSuffix(report, filepath.Ext(report)) + ".sqlite"
-	return "nsys export --type=sqlite --include-blobs=true --include-json=true --force-overwrite=true --output=" +
+	return "nsys export --type=sqlite --include-blobs=true --force-overwrite=true --output=" +
 		shellWord(out) + " " + shellWord(report)
 }
 

@@ -28,7 +28,14 @@ func Big(w io.Writer, bytes int64) error {
 			Stream: ComputeStream, Start: now + 30_000, Took: 25_000, Launch: now + 4000}
 		if i%50 == 49 {
 			k.Name, k.Stream = "ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevKernelArgsStorage<4096ul>)", CommStream
-			k.Collective = &Collective{Name: "allreduce", Type: "Float", In: 6553600, Out: 6553600, Group: group, Seq: i}
+			k.Collective = &Collective{
+				Name:  "allreduce",
+				Type:  "Float",
+				In:    6553600,
+				Out:   6553600,
+				Group: group,
+				Seq:   i,
+			}
 		}
 		t.Kernel(k)
 	}

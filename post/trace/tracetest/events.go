@@ -112,11 +112,22 @@ func (t *Writer) operator(c *Collective, launch int64) {
 
 func (c *Collective) arguments() string {
 	var b strings.Builder
-	fmt.Fprintf(&b,
-		`"Collective name": %q, "In msg nelems": %d, "Out msg nelems": %d, "Group size": %d, "dtype": %q, "In split size": %q, "Out split size": %q,
+	fmt.Fprintf(
+		&b,
+		`"Collective name": %q, "In msg nelems": %d, "Out msg nelems": %d, "Group size": %d, "dtype": %q,
+"In split size": %q, "Out split size": %q,
       "Process Group Name": %q, "Process Group Description": %q, "Process Group Ranks": %q`,
-		c.Name, c.In, c.Out, len(c.Group.Ranks), c.Type, word(c.Splits, "[]"), word(c.Splits, "[]"), c.Group.Name,
-		c.Group.About, list(c.Group.Ranks))
+		c.Name,
+		c.In,
+		c.Out,
+		len(c.Group.Ranks),
+		c.Type,
+		word(c.Splits, "[]"),
+		word(c.Splits, "[]"),
+		c.Group.Name,
+		c.Group.About,
+		list(c.Group.Ranks),
+	)
 	switch c.Name {
 	case "send":
 		fmt.Fprintf(&b, `, "Dst Rank": %d`, c.Peer)
@@ -162,8 +173,16 @@ func (t *Writer) DeviceRange(name string, stream int, start, took int64) {
 
 // Operator writes an operator of torch.
 func (t *Writer) Operator(name string, start, took int64) {
-	t.complete("cpu_op", name, Process, Thread, start, took,
-		`"External id": 42, "Ev Idx": 27173, "Input Dims": [[2048, 1024], [], [1024]], "Input type": ["float", "Scalar", "float"], "Fwd thread id": 0, "Sequence number": 1096588`)
+	t.complete(
+		"cpu_op",
+		name,
+		Process,
+		Thread,
+		start,
+		took,
+		`"External id": 42, "Ev Idx": 27173, "Input Dims": [[2048, 1024], [], [1024]],
+"Input type": ["float", "Scalar", "float"], "Fwd thread id": 0, "Sequence number": 1096588`,
+	)
 }
 
 // Function writes a call of a Python function.

@@ -71,8 +71,10 @@ func (s Training) step(t *Writer, a *Answers, step int, begin int64) int64 {
 	computing, together, end := begin, begin, begin
 	launch := begin - 100_000
 	for layer := range s.Layers {
-		t.Kernel(Kernel{Name: fmt.Sprintf("ampere_sgemm_128x64_layer%d", layer%4), Stream: ComputeStream, Start: computing,
-			Took: own, Launch: launch})
+		t.Kernel(
+			Kernel{Name: fmt.Sprintf("ampere_sgemm_128x64_layer%d", layer%4), Stream: ComputeStream, Start: computing,
+				Took: own, Launch: launch},
+		)
 		a.Compute += own
 		computing, together = computing+own, together+slow
 		if s.Same {
@@ -80,10 +82,19 @@ func (s Training) step(t *Writer, a *Answers, step int, begin int64) int64 {
 		}
 		start := max(computing, end)
 		end = max(together, end) + s.Comm
-		t.Kernel(Kernel{Name: "ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevKernelArgsStorage<4096ul>)", Stream: stream,
-			Start: start, Took: end - start, Launch: launch + 50_000,
-			Collective: &Collective{Name: "allreduce", Type: "Float", In: s.Elements, Out: s.Elements, Group: s.group(),
-				Rank: s.Rank, Seq: int64(step*s.Layers + layer + 1)}})
+		t.Kernel(
+			Kernel{Name: "ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevKernelArgsStorage<4096ul>)", Stream: stream,
+				Start: start, Took: end - start, Launch: launch + 50_000,
+				Collective: &Collective{
+					Name:  "allreduce",
+					Type:  "Float",
+					In:    s.Elements,
+					Out:   s.Elements,
+					Group: s.group(),
+					Rank:  s.Rank,
+					Seq:   int64(step*s.Layers + layer + 1),
+				}},
+		)
 		a.Comm += end - start
 		a.Wait += end - start - s.Comm
 		if s.Same {

@@ -19,7 +19,6 @@ type Options struct {
 	OldNames     bool   // categories of the first versions: Kernel, Memcpy, Runtime, Operator
 	MetadataLast bool   // what is not events stands after them
 	Bare         bool   // an array of events, and no metadata
-	Unit         string // displayTimeUnit; it must change nothing
 	ByteOrder    bool   // begins with a mark of the byte order
 	Groups       []Group
 	Devices      int // in deviceProperties; 0: one
@@ -110,8 +109,12 @@ func (t *Writer) metadata() string {
 	}
 	b.WriteString("\n  ],\n")
 	if t.o.World > 0 {
-		fmt.Fprintf(&b, "  \"distributedInfo\": {\"backend\": \"nccl\", \"rank\": %d, \"world_size\": %d, \"pg_config\": [",
-			t.o.Rank, t.o.World)
+		fmt.Fprintf(
+			&b,
+			"  \"distributedInfo\": {\"backend\": \"nccl\", \"rank\": %d, \"world_size\": %d, \"pg_config\": [",
+			t.o.Rank,
+			t.o.World,
+		)
 		for i, g := range t.o.Groups {
 			if i > 0 {
 				b.WriteString(", ")
@@ -120,9 +123,6 @@ func (t *Writer) metadata() string {
 				list(g.Ranks))
 		}
 		fmt.Fprintf(&b, "], \"nccl_version\": %q},\n", t.o.NCCL)
-	}
-	if t.o.Unit != "" {
-		fmt.Fprintf(&b, "  \"displayTimeUnit\": %q,\n", t.o.Unit)
 	}
 	if t.o.Base != 0 {
 		fmt.Fprintf(&b, "  \"baseTimeNanoseconds\": %d,\n", t.o.Base)
