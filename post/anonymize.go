@@ -26,7 +26,8 @@ the copies before you publish them.`,
 		Example: `  post anonymize -o public results logs`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if out == "" || len(args) == 0 {
-				return usage.New(errors.New("post anonymize requires -o DIR and the files or folders to copy"), cmd.CommandPath())
+				return usage.New(errors.New("post anonymize requires -o DIR and the files or folders to copy"),
+					cmd.CommandPath())
 			}
 			_, left, err := anonymizer.Copy(cmd.Context(), out, args)
 			note(stderr, left)

@@ -143,7 +143,8 @@ func planAndOptions(cmd *cobra.Command, args []string) error {
 func oneArgument(what string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if len(args) != 1 {
-			return usage.New(fmt.Errorf("requires %s, got %s", what, units.Count(len(args), "argument")), cmd.CommandPath())
+			return usage.New(fmt.Errorf("requires %s, got %s", what, units.Count(len(args), "argument")),
+				cmd.CommandPath())
 		}
 		return nil
 	}

@@ -68,7 +68,8 @@ func TestCampaignJSON(t *testing.T) {
 		t.Errorf("order: %+v", d.Order)
 	}
 	want := []located{
-		{"nodes1/launch1/b", notice.LaunchStopped{Outcome: "interrupted", Exit: 143, Cause: notice.Kept{Fact: notice.RunSignalled{Signal: "SIGTERM"}}, Points: 16}},
+		{"nodes1/launch1/b", notice.LaunchStopped{Outcome: "interrupted", Exit: 143,
+			Cause: notice.Kept{Fact: notice.RunSignalled{Signal: "SIGTERM"}}, Points: 16}},
 		{"nodes1/launch2/b", notice.LaunchPointsFailed{Failed: 1, Points: 4}},
 		{"nodes2/launch1/a", notice.LaunchRefused{Reason: "code 2 in job 7"}},
 		{"", notice.CampaignJobs{

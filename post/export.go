@@ -74,7 +74,8 @@ func (e *exportCommand) run(ctx context.Context, cmd *cobra.Command, args []stri
 }
 
 // format writes one format, whole.
-func (e *exportCommand) format(ctx context.Context, f export.Format, files []string) (notes []notice.Notice, err error) {
+func (e *exportCommand) format(ctx context.Context, f export.Format, files []string) (notes []notice.Notice,
+	err error) {
 	write := func(w io.Writer) (err error) {
 		notes, err = f.Write(ctx, e.MergeOptions, files, w)
 		return err

@@ -209,7 +209,8 @@ func problems(run *result.Run, records []*result.Record, end *result.End) {
 		notice.FromText("the timer's resolution is 7 % of the time"))
 	records[1].Warnings = notice.Of(notice.FromText("fewer than 20 samples"))
 	fail(records[2], result.Skipped,
-		"2 x 34359738368 bytes of buffers do not fit the 8589934592 bytes that are free on host node17 for each of its 2 ranks")
+		"2 x 34359738368 bytes of buffers do not fit the 8589934592 bytes that are free on host node17 for each of "+
+			"its 2 ranks")
 	records[2].Needed = 2 << 35
 	records[3].Status, records[3].Check = result.Wrong, result.Check{Result: "wrong", Rounds: 1, Wrong: 3,
 		First: &result.Wrong1{Rank: 1, Host: "node17", Index: 77, Want: "3", Got: "-1"}}

@@ -12,7 +12,8 @@ import (
 
 // rehearsedFlag adds --include-simulated.
 func rehearsedFlag(cmd *cobra.Command, o *result.MergeOptions) {
-	cmd.Flags().BoolVar(&o.IncludeRehearsed, "include-simulated", false, "include simulated results beside measured ones")
+	cmd.Flags().BoolVar(&o.IncludeRehearsed, "include-simulated", false,
+		"include simulated results beside measured ones")
 }
 
 // peakFlag adds --peak.
@@ -31,7 +32,8 @@ type traceNames struct{ comm, step string }
 
 func (n *traceNames) flags(f *pflag.FlagSet) {
 	f.StringVar(&n.comm, "comm-pattern", "", "kernels whose name matches `REGEXP` are communication too")
-	f.StringVar(&n.step, "step-pattern", "", "ranges whose name matches `REGEXP` are steps; else those of torch.profiler")
+	f.StringVar(&n.step, "step-pattern", "",
+		"ranges whose name matches `REGEXP` are steps; else those of torch.profiler")
 }
 
 // set sets the options of a timeline.

@@ -113,7 +113,8 @@ func TestInterrupted(t *testing.T) {
 			ctx, cancel := context.WithCancelCause(t.Context())
 			cancel(&signalError{signal})
 			var stdout, stderr bytes.Buffer
-			if code := exitCode(run(ctx, append(strings.Fields(command), dir), &stdout, &stderr), &stderr); code != want ||
+			if code := exitCode(run(ctx, append(strings.Fields(command), dir), &stdout, &stderr),
+				&stderr); code != want ||
 				!strings.Contains(stderr.String(), signal.String()) {
 				t.Errorf("%s: exit %d, want %d; it said %s", command, code, want, &stderr)
 			}

@@ -55,8 +55,10 @@ library wrote. Results go to stdout, everything else to stderr.`,
 	root.SetHelpFunc(func(cmd *cobra.Command, _ []string) { fmt.Fprint(stdout, helpText(cmd)) })
 	root.SetFlagErrorFunc(flagError)
 	root.AddGroup(&cobra.Group{ID: "results", Title: "Commands for results"},
-		&cobra.Group{ID: "job", Title: "Commands for a training job"}, &cobra.Group{ID: "other", Title: "Other commands"})
-	root.AddCommand(newMerge(stdout, stderr), newShow(stdout, stderr), newPlot(stdout, stderr), newReport(stdout, stderr),
+		&cobra.Group{ID: "job", Title: "Commands for a training job"},
+		&cobra.Group{ID: "other", Title: "Other commands"})
+	root.AddCommand(newMerge(stdout, stderr), newShow(stdout, stderr), newPlot(stdout, stderr),
+		newReport(stdout, stderr),
 		newCompare(stdout, stderr), newImport(stdout, stderr), newExport(stdout, stderr), newCampaign(stdout, stderr),
 		newTimeline(stdout, stderr), newLog(stdout, stderr), newExplain(stdout), newAnonymize(stderr))
 	root.SetHelpCommand(newHelp(stdout))

@@ -36,7 +36,8 @@ func TestExportImportRoundTrip(t *testing.T) {
 		}
 		path := f.save(t, filepath.Join(dir, "native"))
 		var text, said bytes.Buffer
-		if err := run(context.Background(), []string{"export", "--format", "nccl-tests", path}, &text, &said); err != nil {
+		if err := run(context.Background(), []string{"export", "--format", "nccl-tests", path}, &text,
+			&said); err != nil {
 			t.Fatal(err)
 		}
 		exported, exportedText := filepath.Join(dir, "exported.log"), text.String()
@@ -44,7 +45,8 @@ func TestExportImportRoundTrip(t *testing.T) {
 			t.Fatal(err)
 		}
 		again := filepath.Join(dir, "again")
-		if err := run(context.Background(), []string{"import", "--strict", "-o", again, exported}, &text, &said); err != nil {
+		if err := run(context.Background(), []string{"import", "--strict", "-o", again, exported}, &text,
+			&said); err != nil {
 			t.Fatalf("%s: %v\n%s\n%s", name, err, said.String(), text.String())
 		}
 		native, back := points(t, path), points(t, again)
@@ -86,7 +88,8 @@ func points(t *testing.T, path string) map[string]*result.Record {
 		for i := range f.Records {
 			r := &f.Records[i]
 			if r.Mode == coll.Throughput {
-				key := fmt.Sprintf("%s of %d, %s %v, cycle %d", f.Run.Backend.Name, r.World, r.Case, f.Run.Rehearse, r.Cycle)
+				key := fmt.Sprintf("%s of %d, %s %v, cycle %d", f.Run.Backend.Name, r.World, r.Case, f.Run.Rehearse,
+					r.Cycle)
 				if all[key] != nil {
 					t.Errorf("%s twice", key)
 				}
@@ -100,8 +103,9 @@ func points(t *testing.T, path string) map[string]*result.Record {
 // sameAsPrinted compares what the layout holds: times to the digits that it prints.
 func sameAsPrinted(t *testing.T, what string, a, b *result.Record) {
 	t.Helper()
-	if a.Status != b.Status || a.Check.Wrong != b.Check.Wrong || a.Time == nil && a.Reason != strings.ReplaceAll(b.Reason,
-		"�", "\x1b") {
+	if a.Status != b.Status || a.Check.Wrong != b.Check.Wrong ||
+		a.Time == nil && a.Reason != strings.ReplaceAll(b.Reason,
+			"�", "\x1b") {
 		t.Errorf("%s: %s %q, before %s %q", what, b.Status, b.Reason, a.Status, a.Reason)
 	}
 	if !reflect.DeepEqual(a.Warnings, b.Warnings) {

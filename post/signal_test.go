@@ -60,7 +60,8 @@ func TestSignal(t *testing.T) {
 		dir := t.TempDir()
 		fixtures["quick"].save(t, dir)
 		fixtures["world2"].save(t, dir)
-		cmd, stdout := start(t, "plot", "--bandwidth", "busbw,algbw", "--collective", "all_reduce,all_gather,broadcast", dir)
+		cmd, stdout := start(t, "plot", "--bandwidth", "busbw,algbw", "--collective", "all_reduce,all_gather,broadcast",
+			dir)
 		if err := cmd.Process.Signal(signal); err != nil {
 			t.Fatal(err)
 		}

@@ -34,7 +34,8 @@ var stepRuns = map[string]func() stepstest.Run{
 	},
 	"rehearsed": func() stepstest.Run {
 		r := stepstest.Default()
-		r.Backend, r.Rehearsed, r.Groups = "nccl-rehearsal", true, []step.Point{{Strategy: step.DDP, Type: coll.Float32},
+		r.Backend, r.Rehearsed, r.Groups = "nccl-rehearsal", true, []step.Point{{Strategy: step.DDP,
+			Type: coll.Float32},
 			{Strategy: step.FSDP, Type: coll.BFloat16}}
 		return r
 	},

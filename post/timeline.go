@@ -61,11 +61,13 @@ docs/timeline.md leads from a training script to a conclusion and has the rules.
 	f := cmd.Flags()
 	f.StringVarP(&t.out, "out", "o", "", "also write timeline.html, .md and .json into this `DIR`")
 	t.names.flags(f)
-	f.StringVar(&t.scaled.Kind, "scaling", "", "compare runs on different numbers of ranks: `KIND` is strong (the same work\n"+
-		"in all) or weak (the same work for each rank); each argument is a run")
+	f.StringVar(&t.scaled.Kind, "scaling", "",
+		"compare runs on different numbers of ranks: `KIND` is strong (the same work\n"+
+			"in all) or weak (the same work for each rank); each argument is a run")
 	f.StringArrayVar(&t.scaled.Against, "against", nil,
 		"another `RUN` for --scaling, where the arguments are files of one (repeatable)")
-	f.StringArrayVar(&t.results, "results", nil, "set collectives against the benchmark in this `FILE|DIR` (repeatable)")
+	f.StringArrayVar(&t.results, "results", nil,
+		"set collectives against the benchmark in this `FILE|DIR` (repeatable)")
 	t.NoSteps = true
 	rehearsedFlag(cmd, &t.MergeOptions)
 	t.outputFlags.flags(f)
@@ -122,12 +124,14 @@ func (t *timeliner) check(args []string) error {
 	}
 	switch kind := t.scaled.Kind; {
 	case kind == "" && t.scaled.Against != nil:
-		return errors.New("--against compares runs on different numbers of ranks: say --scaling strong where all did the " +
+		return errors.New("--against compares runs on different numbers of ranks: say --scaling strong where all did " +
+			"the " +
 			"same work, or weak where each rank did")
 	case kind != "" && kind != timeline.Strong && kind != timeline.Weak:
 		return coll.Unknown("kind of scaling", kind, []string{timeline.Strong, timeline.Weak})
 	case kind != "" && len(args) < 2 && t.scaled.Against == nil:
-		return errors.New("--scaling compares runs on different numbers of ranks: name a folder or a file of each, or the " +
+		return errors.New("--scaling compares runs on different numbers of ranks: name a folder or a file of each, " +
+			"or the " +
 			"others with --against")
 	}
 	return t.names.set(&t.Options)

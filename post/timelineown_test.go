@@ -60,7 +60,8 @@ func TestTimelineOfOwnSteps(t *testing.T) {
 	}
 	for _, want := range []string{
 		"a Kineto trace of busbar's own step",
-		"This is busbar's own step (busbar 9; uniform, ddp 25M float32, no calls; mpi; CPUs, no GPU: 1 thread of FMA), not a training job.",
+		"This is busbar's own step (busbar 9; uniform, ddp 25M float32, no calls; mpi; CPUs, no GPU: 1 thread of " +
+			"FMA), not a training job.",
 		"rank 0 330.000 270.000", "rank 1", "all_reduce", "Training steps of uniform, run and recorded by busbar 9",
 		"Operations are non-blocking, so that waiting is not separable",
 		"Communication takes 50.00 ms and computation 90.50 ms per step",
@@ -157,7 +158,8 @@ func TestTimelineIsOfOnePoint(t *testing.T) {
 	var out, said bytes.Buffer
 	err := run(t.Context(), []string{"timeline", dir}, &out, &said)
 	want := fmt.Sprintf(
-		"these are traces of 2 points of rank --step, and a timeline is of one: name its folder\n  %s   uniform, ddp 25M float32, no calls\n  %s   uniform, ddp all float32, no calls", one, two)
+		"these are traces of 2 points of rank --step, and a timeline is of one: name its folder\n  %s   uniform, ddp "+
+			"25M float32, no calls\n  %s   uniform, ddp all float32, no calls", one, two)
 	if fmt.Sprint(err) != want {
 		t.Errorf("%v\nwant\n%s", err, want)
 	}

@@ -21,12 +21,14 @@ func saveSteps(t *testing.T, dir string, change func(*result.Run)) string {
 		Tool:    "busbar 0.1.0",
 		Backend: result.Backend{Name: "mpi", Library: "Open MPI 4.1.4"}, World: 2, Nodes: 1, RanksPerNode: 2,
 		Device: "cpu (Example E-1234)",
-		Step: &result.Step{Model: "resnet50", Params: 25_557_032, Layers: 161, Forward: 0.05, Backward: 0.1, First: 1 << 20,
+		Step: &result.Step{Model: "resnet50", Params: 25_557_032, Layers: 161, Forward: 0.05, Backward: 0.1,
+			First:     1 << 20,
 			Computing: "1 thread of FMA"},
 	}
 	for _, bucket := range []training.Cap{1 << 20, 25 << 20} {
-		run.Step.Points = append(run.Step.Points, training.Point{Strategy: training.DDP, Bucket: bucket, Type: coll.Float32,
-			Progress: training.Poll})
+		run.Step.Points = append(run.Step.Points,
+			training.Point{Strategy: training.DDP, Bucket: bucket, Type: coll.Float32,
+				Progress: training.Poll})
 	}
 	if change != nil {
 		change(&run)

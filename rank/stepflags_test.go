@@ -20,9 +20,12 @@ func TestStepFlags(t *testing.T) {
 		o.Threads != 1 || o.Kernel != "auto" || o.Poll != 200*time.Microsecond || o.NoTrace {
 		t.Errorf("%+v", o)
 	}
-	c = parse(t, "--step my.yaml --bucket 5M,layer,all --first-bucket 2M --strategy ddp,fsdp -d bf16,float32 --progress poll,thread "+
-		"--poll-interval 1ms --compute 50ms --compute-threads 2 --no-trace")
-	if o := c.Step; o.First != 2<<20 || o.Poll != time.Millisecond || o.Compute != 50*time.Millisecond || o.Threads != 2 || !o.NoTrace {
+	c = parse(t,
+		"--step my.yaml --bucket 5M,layer,all --first-bucket 2M --strategy ddp,fsdp -d bf16,float32 --progress "+
+			"poll,thread "+
+			"--poll-interval 1ms --compute 50ms --compute-threads 2 --no-trace")
+	if o := c.Step; o.First != 2<<20 || o.Poll != time.Millisecond || o.Compute != 50*time.Millisecond ||
+		o.Threads != 2 || !o.NoTrace {
 		t.Errorf("%+v", o)
 	}
 	points := c.StepPoints("mpi")

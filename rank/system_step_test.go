@@ -187,7 +187,9 @@ func checkTraces(t *testing.T, f *result.StepFile) {
 func TestStepsThatCannotBe(t *testing.T) {
 	parallel(t)
 	out := t.TempDir()
-	o := rankRun{mpirun: openMPI, np: 2, args: stepArgs(out, "--backend", "mpi", "--progress", "none", "--strategy", "ddp,fsdp", "-d", "float8e4m3,float32")}.mustRun(t)
+	o := rankRun{mpirun: openMPI, np: 2,
+		args: stepArgs(out, "--backend", "mpi", "--progress", "none", "--strategy", "ddp,fsdp", "-d",
+			"float8e4m3,float32")}.mustRun(t)
 	f := readOneStep(t, out)
 	for _, r := range f.Records {
 		want := result.OK
@@ -377,7 +379,9 @@ func TestStepList(t *testing.T) {
 			t.Errorf("%q is not there once: %s", want, o)
 		}
 	}
-	if o := (rankRun{mpirun: openMPI, np: 2, args: []string{"--step", "resnet5", "--out", t.TempDir()}}).run(t); o.code != exit.Usage || len(o.messages()) != 1 || !strings.Contains(o.stderr, `did you mean "resnet50"?`) {
+	if o := (rankRun{mpirun: openMPI, np: 2,
+		args: []string{"--step", "resnet5", "--out", t.TempDir()}}).run(t); o.code != exit.Usage ||
+		len(o.messages()) != 1 || !strings.Contains(o.stderr, `did you mean "resnet50"?`) {
 		t.Errorf("%s", o)
 	}
 }

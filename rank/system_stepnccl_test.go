@@ -62,10 +62,15 @@ func TestStepOnGPUs(t *testing.T) {
 		points    int // 2 unless said
 	}{
 		{name: "cuBLAS", computing: "cuBLAS 12.8.0 half-precision GEMMs of 1024x1024x1024"},
-		{name: "FMA, FSDP too", points: 4, args: []string{"--compute-kernel", "fma", "--strategy", "ddp,fsdp", "-d", "bfloat16"}, computing: "FMA kernels"},
-		{name: "8-bit", args: []string{"-d", "float8e4m3"}, computing: "cuBLAS 12.8.0 half-precision GEMMs of 1024x1024x1024"},
-		{name: "a shared GPU", args: []string{"--allow-shared-gpu"}, env: []string{"CUDA_VISIBLE_DEVICES=0"}, computing: "cuBLAS 12.8.0 half-precision GEMMs of 1024x1024x1024", note: "ranks share a GPU"},
-		{name: "windows", args: []string{"--register", "window", "--alloc", "nccl"}, computing: "cuBLAS 12.8.0 half-precision GEMMs of 1024x1024x1024"},
+		{name: "FMA, FSDP too", points: 4,
+			args:      []string{"--compute-kernel", "fma", "--strategy", "ddp,fsdp", "-d", "bfloat16"},
+			computing: "FMA kernels"},
+		{name: "8-bit", args: []string{"-d", "float8e4m3"},
+			computing: "cuBLAS 12.8.0 half-precision GEMMs of 1024x1024x1024"},
+		{name: "a shared GPU", args: []string{"--allow-shared-gpu"}, env: []string{"CUDA_VISIBLE_DEVICES=0"},
+			computing: "cuBLAS 12.8.0 half-precision GEMMs of 1024x1024x1024", note: "ranks share a GPU"},
+		{name: "windows", args: []string{"--register", "window", "--alloc", "nccl"},
+			computing: "cuBLAS 12.8.0 half-precision GEMMs of 1024x1024x1024"},
 	} {
 		t.Run(k.name, func(t *testing.T) {
 			parallel(t)

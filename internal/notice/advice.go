@@ -6,11 +6,14 @@ package notice
 // The host.
 const (
 	// adviceShared is for too little of /dev/shm.
-	adviceShared = "give it more: docker run --shm-size=8g (or --ipc=host); on a host: mount -o remount,size=50% /dev/shm; delete what dead jobs left in it"
+	adviceShared = "give it more: docker run --shm-size=8g (or --ipc=host); on a host: mount -o remount,size=50% " +
+		"/dev/shm; delete what dead jobs left in it"
 	// adviceLocked is for a ulimit -l that keeps RDMA from registering memory.
-	adviceLocked = "set it to unlimited: /etc/security/limits.conf (memlock), LimitMEMLOCK=infinity of slurmd and sshd, docker run --ulimit memlock=-1"
+	adviceLocked = "set it to unlimited: /etc/security/limits.conf (memlock), LimitMEMLOCK=infinity of slurmd and " +
+		"sshd, docker run --ulimit memlock=-1"
 	// adviceFiles is for a ulimit -n that is too small.
-	adviceFiles = "raise it: /etc/security/limits.conf (nofile), LimitNOFILE of slurmd and sshd, docker run --ulimit nofile=65536"
+	adviceFiles = "raise it: /etc/security/limits.conf (nofile), LimitNOFILE of slurmd and sshd, docker run --ulimit " +
+		"nofile=65536"
 	// adviceBalancing is for a kernel that moves pages between NUMA nodes.
 	adviceBalancing = "run sysctl kernel.numa_balancing=0 as root"
 	// adviceCores is for ranks that share cores.
@@ -20,13 +23,17 @@ const (
 // Network and bus.
 const (
 	// adviceCable is for a port of an adapter that is down.
-	adviceCable = "look at cable and switch; a port that is INIT waits for a subnet manager; one without a cable may stay so"
+	adviceCable = "look at cable and switch; a port that is INIT waits for a subnet manager; one without a cable may " +
+		"stay so"
 	// adviceDevices is for adapters that programs cannot open.
-	adviceDevices = "in a container: docker run --device=/dev/infiniband; else modprobe ib_uverbs, and let users read and write /dev/infiniband/uverbs*"
+	adviceDevices = "in a container: docker run --device=/dev/infiniband; else modprobe ib_uverbs, and let users " +
+		"read and write /dev/infiniband/uverbs*"
 	// advicePlugin is for EFA without NCCL's plugin.
 	advicePlugin = "install aws-ofi-nccl, and put the folder of its libnccl-net.so on LD_LIBRARY_PATH"
 	// advicePeermem is for adapters that do not reach GPU memory.
-	advicePeermem = "run modprobe nvidia-peermem as root; where it is loaded: NCCL 2.23 or later, older ones may not find it; not needed where NCCL finds DMA-BUF: NVIDIA's open kernel modules on Linux 5.12 or later (NCCL_DEBUG=INFO prints GPU Direct RDMA Enabled)"
+	advicePeermem = "run modprobe nvidia-peermem as root; where it is loaded: NCCL 2.23 or later, older ones may not " +
+		"find it; not needed where NCCL finds DMA-BUF: NVIDIA's open kernel modules on Linux 5.12 or later " +
+		"(NCCL_DEBUG=INFO prints GPU Direct RDMA Enabled)"
 	// adviceIOMMU is for one that translates between devices.
 	adviceIOMMU = "boot with iommu=pt (or switch the IOMMU off in the firmware, if no virtual machines run here)"
 	// adviceACS is for bridges that send traffic between devices through the processor.

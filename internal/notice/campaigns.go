@@ -115,7 +115,8 @@ var campaigns = []Entry{
 		Text: `cut off[ {Start}][ before it measured {Backend} in a world of {World}], or still running; {Points point}
 			recorded`,
 		Advice: submitCampaign, How: continuesLaunch,
-		Doc: "The last results file of the launch, or of one of its backends and worlds, has no end. " + campaignContinue,
+		Doc: "The last results file of the launch, or of one of its backends and worlds, has no end. " +
+			campaignContinue,
 	},
 	{
 		Example:  LaunchStopped{"interrupted", 143, Kept{RunSignalled{Signal: "SIGTERM"}}, 12},

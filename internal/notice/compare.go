@@ -48,8 +48,9 @@ type Speedup struct {
 type InconclusivePoints struct {
 	Points int `json:"points"`
 	Of     int `json:"of"`
-	More   int `json:"more_launches,omitempty"` // of each side, for the point that needs most of those that have a number
-	Many   int `json:"many,omitempty"`          // points that need more than 100 launches
+	// of each side, for the point that needs most of those that have a number
+	More int `json:"more_launches,omitempty"`
+	Many int `json:"many,omitempty"` // points that need more than 100 launches
 }
 
 // LaunchesMissing reports points without launches enough for a verdict.
@@ -290,7 +291,8 @@ var comparisons = []Entry{
 	{
 		Example: InconclusivePoints{14, 16, 3, 2}, Severity: Info, Source: compareSource,
 		Text: "{Points} of {Of point} inconclusive",
-		Details: []string{"[With about {More} more launches per side each would probably have a verdict (+N in the table).]",
+		Details: []string{"[With about {More} more launches per side each would probably have a verdict (+N in the " +
+			"table).]",
 			"[{Many point} would need more than 100 launches (+many).]"},
 		Advice: takeTurns,
 		Doc: `Inconclusive is not the same as no difference: the launches are too few, or differ too much from each
@@ -324,7 +326,8 @@ var comparisons = []Entry{
 		Doc:     `What --fail-above found. Inconclusive and missing points exceed nothing. It is an error where the exit status is 7.`,
 	},
 	{
-		Example: OutcomeDiffers{FailsNow, "all_reduce float32 sum, out-of-place, throughput mode, 2 ranks", []string{"512 B"},
+		Example: OutcomeDiffers{FailsNow, "all_reduce float32 sum, out-of-place, throughput mode, 2 ranks",
+			[]string{"512 B"},
 			"A", Result{Launches: []StatusCount{{"ok", 5}}},
 			"B", Result{[]StatusCount{{"ok", 3}, {"wrong", 1}}, Kept{SourceCountsWrong{3}},
 				"the imported file counts wrong elements (3)"}},
@@ -335,7 +338,8 @@ var comparisons = []Entry{
 			and measured are the reverse of fails and not measured.`,
 	},
 	{
-		Example:  MissingPoints{"A", "all_reduce float32 sum, out-of-place, throughput mode, 2 ranks", []string{"16 MiB"}},
+		Example: MissingPoints{"A", "all_reduce float32 sum, out-of-place, throughput mode, 2 ranks",
+			[]string{"16 MiB"}},
 		Severity: Warning, Source: compareSource,
 		Text: "measured only in {OnlyIn}: {Of}: {Points}",
 		Doc: `These points have no partner under the same conditions on the other side, so they are not compared. It is
@@ -349,8 +353,9 @@ var comparisons = []Entry{
 	},
 	{
 		Example: LaunchOrder{"A", "B"}, Severity: Warning, Source: compareSource,
-		Text: "all launches of {Earlier} precede those of {Later}: a change of the machine in between looks like a difference",
-		Doc:  "Sides that take turns are affected alike by what changes on the machine.",
+		Text: "all launches of {Earlier} precede those of {Later}: a change of the machine in between looks like a " +
+			"difference",
+		Doc: "Sides that take turns are affected alike by what changes on the machine.",
 	},
 	{
 		Example: NotComparable{"after", "training steps"}, Severity: Warning, Source: compareSource,

@@ -55,7 +55,8 @@ func (l Lead) String() string {
 		at = word(l.Sizes)
 	}
 	if l.Least.Factor.String() == l.Most.Factor.String() {
-		return fmt.Sprintf("%s is %v times as fast as %s at %s (95 %% CI %s)", l.Who, l.Most.Factor, l.Than, at, l.Most.span())
+		return fmt.Sprintf("%s is %v times as fast as %s at %s (95 %% CI %s)", l.Who, l.Most.Factor, l.Than, at,
+			l.Most.span())
 	}
 	return fmt.Sprintf("%s is %v (%v; 95 %% CI %s) to %v times (%v; %s) as fast as %s at %s", l.Who,
 		l.Least.Factor, l.Least.At, l.Least.span(), l.Most.Factor, l.Most.At, l.Most.span(), l.Than, at)

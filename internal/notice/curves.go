@@ -105,7 +105,8 @@ type PathChange struct {
 func (p PathChange) String() string {
 	switch p.Before {
 	case "":
-		return "Inferred from the times, as the library's algorithm is not recorded (with NCCL, rank --path records it)."
+		return "Inferred from the times, as the library's algorithm is not recorded (with NCCL, rank --path records " +
+			"it)."
 	case p.After:
 		return "The library reports the same algorithm on both sides (" + p.Before + "): the change is below it."
 	}
@@ -394,16 +395,18 @@ var curves = []Entry{
 		},
 		Doc: `One rank's own durations are nearly always the longest. In an operation that synchronises, this rank
 			may be slow, or wait for another.`},
-	{Example: BimodalPoints{WarnedPoints{8, 28, exampleWarned, Kept{Bimodal{20e-6, 0.6, 40e-6, 0.4}}}}, Severity: Info, Source: analysisSource,
-		Text: "{Points} of {Of} points have bimodal times",
+	{Example: BimodalPoints{WarnedPoints{8, 28, exampleWarned, Kept{Bimodal{20e-6, 0.6, 40e-6, 0.4}}}}, Severity: Info,
+		Source: analysisSource,
+		Text:   "{Points} of {Of} points have bimodal times",
 		Details: []string{
 			"{Where}.",
 			"Example: {Example}.",
 			"An application meets the slower mode as well.",
 		},
 		Doc: "See bimodal-times. A warning where a quarter of the points or more have it."},
-	{Example: DriftingPoints{WarnedPoints{8, 28, exampleWarned, Kept{Drift{0.12}}}}, Severity: Info, Source: analysisSource,
-		Text: "the times of {Points} of {Of} points drift while they are measured",
+	{Example: DriftingPoints{WarnedPoints{8, 28, exampleWarned, Kept{Drift{0.12}}}}, Severity: Info,
+		Source: analysisSource,
+		Text:   "the times of {Points} of {Of} points drift while they are measured",
 		Details: []string{
 			"{Where}.",
 			"Example: {Example}.",

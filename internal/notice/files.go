@@ -366,7 +366,8 @@ var files = []Entry{
 	{
 		Example: NotAnonymized{}, Severity: Warning,
 		Text: "the file is not text, and was left out",
-		Doc:  "post anonymize and --anonymize replace names in text files, also compressed with gzip. Other files could hold names.",
+		Doc: "post anonymize and --anonymize replace names in text files, also compressed with gzip. Other files " +
+			"could hold names.",
 	},
 	{
 		Example: NothingOfNCCL{3}, Severity: Info,

@@ -310,7 +310,8 @@ var headlines = []Entry{
 		Doc:      "The runs used --simulate: a model took the place of devices.",
 	},
 	{
-		Example:  OversubscribedRuns{exampleRuns, Kept{Oversubscribed{Ranks: 4, Cores: 2, Host: "node17"}}, NoSpeedOrSteps},
+		Example: OversubscribedRuns{exampleRuns, Kept{Oversubscribed{Ranks: 4, Cores: 2, Host: "node17"}},
+			NoSpeedOrSteps},
 		Severity: Warning,
 		Text:     "OVERSUBSCRIBED ({Runs}): times show waiting for a turn, not the speed of communication",
 		Details:  []string{"Cause: {Cause}.", "{Effect}"},

@@ -33,8 +33,8 @@ var defects = map[Defect]struct{ text, advice string }{
 	"abort-hang":      {"ncclCommAbort may hang", "use NCCL 2.26.2 or later (pytorch pull request 149546)"},
 	"merged-nic-tree": {"it fails without a path for the tree where NICs are merged", "use NCCL 2.27 or later (nccl " +
 		"issue 1748)"},
-	"copy-unsynced": {"a copy at init may fail, also where peer access is off", "use NCCL 2.18.6 or later (nccl issue " +
-		"1024)"},
+	"copy-unsynced": {"a copy at init may fail, also where peer access is off",
+		"use NCCL 2.18.6 or later (nccl issue 1024)"},
 	"wsl-topology": {"it does not support WSL2", "use NCCL 2.10 or later, with a PyTorch that contains it (nccl " +
 		"issues 442 and 511)"},
 	"kernels-not-here": {"built locally, it fails where a kernel has no code for the GPU", "use a later NCCL, or an " +

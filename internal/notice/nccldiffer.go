@@ -273,7 +273,8 @@ var ncclDiffer = []Entry{
 			LogAspect{Kind: LogChoice, Collective: "AllReduce", From: 1 << 20, To: 1 << 25, Sizes: 6},
 			LogValue{Ways: []LogWay{{"RING", "SIMPLE", "", 24}}}, LogValue{Ways: []LogWay{{"RING", "SIMPLE", "", 2}}},
 			LogCauses{[]LogCause{{
-				LogAspect{Kind: LogVariable, Variable: "NCCL_TOPO_FILE"}, LogValue{}, LogValue{Values: []string{"/x.xml"}},
+				LogAspect{Kind: LogVariable, Variable: "NCCL_TOPO_FILE"}, LogValue{},
+				LogValue{Values: []string{"/x.xml"}},
 				"NCCL_TOPO_FILE",
 			}}, false},
 		},

@@ -240,7 +240,8 @@ var ncclGPUs = []Entry{
 		Source:   environmentDoc + "NCCL_PROTO",
 		Text:     "NCCL uses LL, the protocol for small messages, from {From} on: its flags cost half of the bandwidth",
 		Details:  []string{"{Choices...}", "{Setting...}"},
-		Doc:      "LL moves 8 bytes for 4 bytes of data. It is unusual from 16 MiB on, if a step of the ring has 1 MiB or more.",
+		Doc: "LL moves 8 bytes for 4 bytes of data. It is unusual from 16 MiB on, if a step of the ring has 1 " +
+			"MiB or more.",
 	},
 	{
 		Example:  IdleChannels{"AllReduce", 32 << 20, 2, 24, "RING", "SIMPLE", 0, 1},
@@ -249,7 +250,8 @@ var ncclGPUs = []Entry{
 		Text:     "{Collective} of {Size} uses {Used} of {Of} channels",
 		Details:  []string{"{Algorithm}/{Protocol}, channels {First} to {Last}."},
 		Advice:   "check for a tuner plugin, or a limit in the program's ncclConfig_t; try NCCL_MIN_CTAS",
-		Doc:      "The largest size of a collective, from 16 MiB on, uses less than half of the channels of its communicator.",
+		Doc: "The largest size of a collective, from 16 MiB on, uses less than half of the channels of its " +
+			"communicator.",
 	},
 	{
 		Example:  NVLSUnused{370.8, 8},

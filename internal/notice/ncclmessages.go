@@ -2,8 +2,8 @@ package notice
 
 import "cmp"
 
-// Notices on warnings and errors that a library, PyTorch or a program printed. post/nccllog has the patterns by which the
-// messages are recognised.
+// Notices on warnings and errors that a library, PyTorch or a program printed. post/nccllog has the patterns by which
+// the messages are recognised.
 
 // LibraryMessage reports messages whose cause is known; each cause has its code.
 type LibraryMessage struct {
@@ -34,7 +34,8 @@ var amdAdvice = map[Code]string{
 		"crashed before; " + again,
 	"no-such-gpu": "see rocm-smi there; start as many ranks as there are GPUs, and select by the local rank among " +
 		"those in HIP_VISIBLE_DEVICES",
-	"cuda-init-failed":     "see rocm-smi there; start worker processes with spawn or forkserver, or before HIP is first used",
+	"cuda-init-failed": "see rocm-smi there; start worker processes with spawn or forkserver, or before HIP is " +
+		"first used",
 	"cuda-library-missing": "see rocm-smi there; in a container: docker run --device=/dev/kfd --device=/dev/dri",
 	"gpu-busy":             "see rocm-smi --showpids, and end the other process; " + adviceOwnGPU,
 	"gpu-peer-access-failed": possible + "containers without --ipc=host, or without all GPUs in each; amdgpu-dkms is " +
@@ -90,7 +91,8 @@ func messageEntries() []Entry {
 			Source:   c.source,
 			Text:     c.text,
 			Details:  []string{"{Messages...}"},
-			Doc: "Messages with this cause are reported together. What only follows from another failure is an error if the " +
+			Doc: "Messages with this cause are reported together. What only follows from another failure is an error " +
+				"if the " +
 				"log lacks that failure.",
 		})
 	}

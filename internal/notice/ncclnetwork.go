@@ -31,9 +31,8 @@ func (t TCPBetweenNodes) Advice() string {
 	}
 	all := []string{
 		"with InfiniBand or RoCE, " + possible + "libibverbs (rdma-core) is not in the image; the container has no " +
-			"/dev/infiniband (docker run --device=/dev/infiniband) or no rights; NCCL_IB_HCA names a NIC that is not there; " +
-			"the " +
-			"port is not active (ibv_devinfo)",
+			"/dev/infiniband (docker run --device=/dev/infiniband) or no rights; NCCL_IB_HCA names a NIC that is not " +
+			"there; the port is not active (ibv_devinfo)",
 		"rank --preflight there prints what the host has; without RDMA, NCCL_SOCKET_NTHREADS and NCCL_NSOCKS_PERTHREAD " +
 			"give a connection more sockets",
 	}
@@ -136,8 +135,8 @@ func (n NoGPUDirect) Advice() string {
 	case DirectDisabled:
 		return n.Vendor.peermem()
 	case DirectDistance, DirectChosen:
-		return "see " + n.Vendor.topology() + "; NCCL_NET_GDR_LEVEL=PHB allows the path through the host bridge, if that " +
-			"is faster"
+		return "see " + n.Vendor.topology() +
+			"; NCCL_NET_GDR_LEVEL=PHB allows the path through the host bridge, if that is faster"
 	}
 	return n.Vendor.peermem() + "; else see " + n.Vendor.topology() + ": NICs far from the GPUs are left out " +
 		"(NCCL_NET_GDR_LEVEL)"
@@ -147,7 +146,8 @@ func (v Vendor) peermem() string {
 	return v.pick(
 		advicePeermem,
 		"check that /sys/kernel/mm/memory_peers/amdkfd/version exists (newer kernels: under /sys/kernel "+
-			"or /sys), which a NIC driver with ib_peer_mem creates; not needed with DMA-BUF: NCCL_DMABUF_ENABLE=1, and a "+
+			"or /sys), which a NIC driver with ib_peer_mem creates; not needed with DMA-BUF: NCCL_DMABUF_ENABLE=1, "+
+			"and a "+
 			"kernel with "+
 			"CONFIG_PCI_P2PDMA and CONFIG_DMABUF_MOVE_NOTIFY",
 	)
@@ -266,7 +266,8 @@ var ncclNetwork = []Entry{
 	},
 	{
 		Example: NoGPUDirect{
-			8, 16, Hosts{"n1"}, []HostEnds{{"n1", 4, 8, 4, 8}}, DirectNICs{DirectDisabled, NICs{{"mlx5_0", Hosts{"n1"}}}},
+			8, 16, Hosts{"n1"}, []HostEnds{{"n1", 4, 8, 4, 8}},
+			DirectNICs{DirectDisabled, NICs{{"mlx5_0", Hosts{"n1"}}}},
 			[]Assigned{{"NCCL_NET_GDR_LEVEL", "LOC"}}, NVIDIA,
 		},
 		Severity: Warning,
@@ -306,7 +307,8 @@ var ncclNetwork = []Entry{
 		Source:   ncclIssue + "1634",
 		Text:     "ranks of one run use different networks, and cannot reach each other over them",
 		Details:  []string{"{Networks...}."},
-		Advice: "give all hosts the same plugin (libnccl-net.so, LD_LIBRARY_PATH) and devices, or set NCCL_NET_PLUGIN=none " +
+		Advice: "give all hosts the same plugin (libnccl-net.so, LD_LIBRARY_PATH) and devices, or set " +
+			"NCCL_NET_PLUGIN=none " +
 			"everywhere",
 		Doc: "Each process prints the network that it uses.",
 	},

@@ -174,7 +174,8 @@ func (w Warned) String() string {
 	if w {
 		return "look for the first warning of these ranks"
 	}
-	return "the log has no warning; " + meetCauses + "; a rank that did not start, or that loads another version of NCCL"
+	return "the log has no warning; " + meetCauses +
+		"; a rank that did not start, or that loads another version of NCCL"
 }
 
 // advicePeersHang is for direct access between GPUs that hangs.

@@ -114,7 +114,8 @@ func (s SettingsDiffer) Advice() string {
 	if s.PerHost {
 		return "correct if the hosts differ in this"
 	}
-	return "give all ranks one environment (mpirun -x NAME, srun --export, the same image): ranks that select differently can hang"
+	return "give all ranks one environment (mpirun -x NAME, srun --export, the same image): ranks that select " +
+		"differently can hang"
 }
 
 // Source is the documentation of the variable.

@@ -165,8 +165,8 @@ func Advice(f Fact) string {
 	return entryOf(f).advice.render(f)
 }
 
-// Source is where the rule or the advice comes from; "" where that is the program alone. A fact whose source depends on its
-// parameters has a method for it.
+// Source is where the rule or the advice comes from; "" where that is the program alone. A fact whose source depends
+// on its parameters has a method for it.
 func Source(f Fact) string {
 	if own, is := f.(interface{ Source() string }); is {
 		return own.Source()

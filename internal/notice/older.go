@@ -98,7 +98,8 @@ var older = []struct {
 	},
 	{
 		regexp.MustCompile(
-			`^oversubscribed: ` + num + ` ranks share ` + num + ` cores? on (\S+?)(?: \((.*)\))?: figures say nothing about speed$`,
+			`^oversubscribed: ` + num + ` ranks share ` + num +
+				` cores? on (\S+?)(?: \((.*)\))?: figures say nothing about speed$`,
 		),
 		func(w words) Fact { return Oversubscribed{Ranks: w.int(1), Cores: w.int(2), Host: w[3], Why: w[4]} },
 	},
@@ -110,7 +111,8 @@ var older = []struct {
 		func(w words) Fact { return SharedThreads{w[1], w.int(2), w.int(3)} }},
 	{
 		regexp.MustCompile(
-			`^threads: ` + num + ` threads that compute or communicate share ` + num + ` cores? on (\S+?)(?: \((.*)\))?: `,
+			`^threads: ` + num + ` threads that compute or communicate share ` + num +
+				` cores? on (\S+?)(?: \((.*)\))?: `,
 		),
 		func(w words) Fact {
 			return SharedStepThreads{Threads: w.int(1), Cores: w.int(2), Host: w[3], Why: w[4]}

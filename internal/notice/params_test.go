@@ -36,7 +36,8 @@ func TestOptionalTextDependsOnOptionalFields(t *testing.T) {
 				}
 				inJSON, _, _ := strings.Cut(field.Tag.Get("json"), ",")
 				if value, has := n.Parameters[inJSON]; has {
-					t.Errorf("%s: %s is optional in the text; empty, it is %v in JSON and not absent", e.Code(), name, value)
+					t.Errorf("%s: %s is optional in the text; empty, it is %v in JSON and not absent", e.Code(), name,
+						value)
 				}
 			}
 		}

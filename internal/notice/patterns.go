@@ -185,7 +185,8 @@ var patterns = []Entry{
 		Example: SlowTogether{NodeOrLink{"node3"}, examplePart, 2.2, 1.01}, Severity: Warning,
 		Text: "{Nodes} is slow only while the others measure too: {Part}",
 		Details: []string{
-			"Once more: {Repeated} times; alone: {Alone} times. What it shares with the others is short, such as a switch or an uplink.",
+			"Once more: {Repeated} times; alone: {Alone} times. What it shares with the others is short, such as a " +
+				"switch or an uplink.",
 		},
 		Doc: "It is slow in the rounds, twice, and as fast as the others when it is alone.",
 	},
@@ -238,10 +239,12 @@ var patterns = []Entry{
 	},
 	{
 		Example: OnePair{[]string{"node1", "node2"}}, Severity: Info,
-		Text: "two nodes make one pair ({Nodes}): there is no other to compare it with", Doc: "A pattern needs three nodes or more.",
+		Text: "two nodes make one pair ({Nodes}): there is no other to compare it with",
+		Doc:  "A pattern needs three nodes or more.",
 	},
 	{
 		Example: GroupsMissing{2}, Severity: Warning,
-		Text: "{Groups group} have no value; the verdict is of the others", Doc: "A group without a value failed, or was not reached.",
+		Text: "{Groups group} have no value; the verdict is of the others",
+		Doc:  "A group without a value failed, or was not reached.",
 	},
 }

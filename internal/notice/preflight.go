@@ -274,10 +274,13 @@ var preflights = []Entry{
 		Doc: "Most likely a firewall between the hosts refuses connections."},
 	{Example: OneClock{21e-9}, Text: "one host, one clock; a reading takes {Reading}",
 		Doc: "The ranks share a kernel, and so a clock."},
-	{Example: ClocksCompared{4, 1.5e-6}, Text: "the clocks of {Hosts host} are aligned by messages to within {Uncertainty}",
-		Doc: "Offsets of the hosts' clocks by ping-pong. Delays of ranks below the uncertainty cannot be distinguished."},
+	{Example: ClocksCompared{4, 1.5e-6},
+		Text: "the clocks of {Hosts host} are aligned by messages to within {Uncertainty}",
+		Doc: "Offsets of the hosts' clocks by ping-pong. Delays of ranks below the uncertainty cannot be " +
+			"distinguished."},
 	{Example: ClocksUncertain{ClocksCompared{4, 300e-6}}, Severity: Warning,
-		Text: "the clocks of {Hosts host} are compared to {Uncertainty} only: shorter delays of ranks cannot be measured",
+		Text: "the clocks of {Hosts host} are compared to {Uncertainty} only: shorter delays of ranks cannot be " +
+			"measured",
 		Advice: "let MPI use the fast network (UCX_NET_DEVICES, OMPI_MCA_btl_tcp_if_include, FI_PROVIDER), on hosts " +
 			"without other work",
 		Doc: "Offsets of the hosts' clocks are known to more than 100 us."},
@@ -302,9 +305,11 @@ var preflights = []Entry{
 		Advice: "a run would fail in the same way; see what the library prints on stderr",
 		Doc:    "The library refused a collective, or an operation failed."},
 	{Example: PreflightStopped{Kept{RunHung{
-		[]HungRank{{PlacedRank: PlacedRank{3, "node7"}, Standing: StandingSilent}}, "rank 3 on node7 does not answer"}}},
+		[]HungRank{{PlacedRank: PlacedRank{3, "node7"}, Standing: StandingSilent}},
+		"rank 3 on node7 does not answer"}}},
 		Severity: Error, Text: "{Cause}",
-		Advice: "see the rank and host that are named: its log, its network, and whether the others can reach it; later " +
+		Advice: "see the rank and host that are named: its log, its network, and whether the others can reach it; " +
+			"later " +
 			"checks were not made",
 		Doc: "The ranks hung or one crashed while they were checked."},
 }

@@ -382,7 +382,8 @@ var preflightHosts = []Entry{
 		Doc: "What the buffers of a rank may use, from free memory, the cgroup's limit and ulimit -v."},
 	{Example: HostMemoryShort{exampleMemory}, Severity: Warning,
 		Text: "{Limit}",
-		Advice: "end what else uses memory, start fewer ranks a host, or ask for more (srun --mem=0, docker run --memory); " +
+		Advice: "end what else uses memory, start fewer ranks a host, or ask for more (srun --mem=0, docker run " +
+			"--memory); " +
 			"sizes that do not fit are skipped",
 		Doc: "The buffers of a rank may use less than 256 MiB; below 16 MiB it is an error."},
 	{Example: HostMemoryUnknown{}, Severity: Warning,

@@ -42,7 +42,8 @@ func TestNoCodeReadsASentence(t *testing.T) {
 		}
 	}
 	if len(found) > 0 {
-		t.Errorf("code that looks into a sentence of this program; use a parameter of the fact:\n%s", strings.Join(found, "\n"))
+		t.Errorf("code that looks into a sentence of this program; use a parameter of the fact:\n%s",
+			strings.Join(found, "\n"))
 	}
 	for file := range readers {
 		if !used[file] {
@@ -92,11 +93,14 @@ func f(n notice.Notice, k notice.Kept, r *result.Record, err error, out map[stri
 // searches are the functions that look into a text or a list of texts.
 var searches = map[string][]string{
 	"strings": {
-		"Contains", "ContainsAny", "ContainsRune", "HasPrefix", "HasSuffix", "Cut", "CutPrefix", "CutSuffix", "TrimPrefix",
-		"TrimSuffix", "Index", "IndexAny", "LastIndex", "Split", "SplitN", "Fields", "EqualFold", "Replace", "ReplaceAll",
+		"Contains", "ContainsAny", "ContainsRune", "HasPrefix", "HasSuffix", "Cut", "CutPrefix", "CutSuffix",
+		"TrimPrefix",
+		"TrimSuffix", "Index", "IndexAny", "LastIndex", "Split", "SplitN", "Fields", "EqualFold", "Replace",
+		"ReplaceAll",
 	},
 	"slices": {"Contains", "Index"},
-	"regexp": {"MatchString", "FindString", "FindStringSubmatch", "FindStringIndex", "FindAllString", "ReplaceAllString"},
+	"regexp": {"MatchString", "FindString", "FindStringSubmatch", "FindStringIndex", "FindAllString",
+		"ReplaceAllString"},
 }
 
 // sentences are fields that hold sentences of this program, by the package of their struct.
@@ -126,7 +130,8 @@ type checked struct {
 // load type-checks all packages of the module, but for their tests.
 func load(t *testing.T) *program {
 	t.Helper()
-	list := exec.Command("go", "list", "-export", "-compiled", "-deps", "-json=ImportPath,Export,CompiledGoFiles,Dir,Module",
+	list := exec.Command("go", "list", "-export", "-compiled", "-deps",
+		"-json=ImportPath,Export,CompiledGoFiles,Dir,Module",
 		"./...")
 	list.Dir = filepath.Join("..", "..")
 	out, err := list.Output()
@@ -174,7 +179,8 @@ func load(t *testing.T) *program {
 
 func (p *program) check(t *testing.T, path string, files []*ast.File) {
 	t.Helper()
-	c := &checked{path, files, &types.Info{Types: map[ast.Expr]types.TypeAndValue{}, Defs: map[*ast.Ident]types.Object{},
+	c := &checked{path, files, &types.Info{Types: map[ast.Expr]types.TypeAndValue{},
+		Defs: map[*ast.Ident]types.Object{},
 		Uses: map[*ast.Ident]types.Object{}, Selections: map[*ast.SelectorExpr]*types.Selection{}}}
 	if _, err := (&types.Config{Importer: p.importer}).Check(path, p.fset, files, c.info); err != nil {
 		t.Fatal(err)
@@ -288,7 +294,8 @@ func (f *flow) assigned(n ast.Node) bool {
 		}
 	case *ast.CallExpr:
 		callee := f.callee(n)
-		if f.returns == nil && callee != nil && callee.Pkg() != nil && strings.HasPrefix(callee.Pkg().Path(), "busbar/") {
+		if f.returns == nil && callee != nil && callee.Pkg() != nil &&
+			strings.HasPrefix(callee.Pkg().Path(), "busbar/") {
 			for i, of := range n.Args {
 				if f.sentence(of) {
 					f.gets[fmt.Sprint(callee.FullName(), min(i, callee.Signature().Params().Len()-1))] = true

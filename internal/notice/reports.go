@@ -18,13 +18,16 @@ const (
 )
 
 var leftOutTexts = map[LeftOut]string{
-	LeftCurves:    "curves are shown: those with findings, then those of the largest worlds. merged.csv has all (post merge)",
-	LeftRankTimes: "curves have the times of single ranks: those whose ranks are furthest apart. The results files have all",
+	LeftCurves: "curves are shown: those with findings, then those of the largest worlds. merged.csv has all " +
+		"(post merge)",
+	LeftRankTimes: "curves have the times of single ranks: those whose ranks are furthest apart. The results files " +
+		"have all",
 	LeftRankSizes: "points have the times of single ranks: those that were read first. The results files have all",
 	LeftFindings:  "findings are listed: the most serious ones",
 	LeftFiles:     "results files are linked: the oldest",
 	LeftTraces:    "traces are linked: the first ones",
-	LeftRows: "timelines are plotted: the straggler, those with the most and the least exposed communication and the most idle " +
+	LeftRows: "timelines are plotted: the straggler, those with the most and the least exposed communication and the " +
+		"most idle " +
 		"time, the slowest of the worst steps, then those of the lowest ranks. The JSON of post timeline has all",
 	LeftBoxes: "calls have a box in the plot: the longest. The coloured lanes have all",
 }
@@ -68,9 +71,10 @@ var reports = []Entry{
 		Doc:  "The report has more to show than fits a page. The rule in the text decides what it shows.",
 	},
 	{
-		Example: TryFirst{AdviceOf{Kept{HostBoundStep{Idle: 0.03, Span: 0.1, Per: "step"}}}, &Gain{0.01, "step"}}, Severity: Info,
-		Text: "to try first: {Advice}[ ({Gain})]",
-		Doc:  "The piece of advice on the timeline with the largest gain. Its own code has the details.",
+		Example:  TryFirst{AdviceOf{Kept{HostBoundStep{Idle: 0.03, Span: 0.1, Per: "step"}}}, &Gain{0.01, "step"}},
+		Severity: Info,
+		Text:     "to try first: {Advice}[ ({Gain})]",
+		Doc:      "The piece of advice on the timeline with the largest gain. Its own code has the details.",
 	},
 	{
 		Example: MoreStepRuns{2}, Severity: Info,

@@ -164,7 +164,8 @@ var steps = []Entry{
 		Text: "computation was to take {Asked} per step and took {Least}[ to {Most}], by {By}",
 		Doc:  "The range over all points."},
 	{
-		Example:  StepPointsMissing{7, []PointCount{{"wrong", 1}, {"unfinished", 1}, {"not reached", 2}}, 1, 1, InContinuedRun},
+		Example: StepPointsMissing{7, []PointCount{{"wrong", 1}, {"unfinished", 1}, {"not reached", 2}}, 1, 1,
+			InContinuedRun},
 		Severity: Warning, Source: stepsSource,
 		Text: "{Planned point} planned: {Counts}",
 		Details: []string{

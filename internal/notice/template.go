@@ -10,9 +10,9 @@ import (
 	"busbar/internal/units"
 )
 
-// template is a text with the fields of a struct in braces: "{Rank}". "{Points point}" is a number with its noun. Text in
-// brackets is left out if one of its fields is empty: zero, "", or an empty list. A detail that is "{Ranks...}" alone is a
-// sentence for each element of the list.
+// template is a text with the fields of a struct in braces: "{Rank}". "{Points point}" is a number with its noun.
+// Text in brackets is left out if one of its fields is empty: zero, "", or an empty list. A detail that is
+// "{Ranks...}" alone is a sentence for each element of the list.
 type template []part
 
 // part is one piece of a template: a text, a field, or text in brackets.

@@ -102,13 +102,16 @@ func (s Straggler) Advice() string {
 	}
 	switch main[0].Cause {
 	case HostBound:
-		return "look at how " + s.Rank + " gets its data and what else its host does: more workers of its DataLoader, " +
+		return "look at how " + s.Rank +
+			" gets its data and what else its host does: more workers of its DataLoader, " +
 			"pin_memory, a shard of its own, logging and saving of rank 0 outside the step; and " + adviceCores
 	case SlowCompute:
-		return "give " + s.Rank + " as much work as the others (sequences of similar length together, stages or experts " +
+		return "give " + s.Rank + " as much work as the others (sequences of similar length together, stages or " +
+			"experts " +
 			"of similar size); if it has as much, its GPU is slower: " + adviceHeldClocks
 	case SlowCopies:
-		return "look at the copies of " + s.Rank + ": pinned memory (pin_memory=True, non_blocking=True), and whether " +
+		return "look at the copies of " + s.Rank +
+			": pinned memory (pin_memory=True, non_blocking=True), and whether " +
 			"the link of its GPU has all its lanes (nvidia-smi -q, section PCI)"
 	}
 	return "compare " + s.Rank + " and its host with the others: rank --preflight on all hosts; " + adviceHeldClocks

@@ -216,8 +216,9 @@ var timelineAnswers = []Entry{
 		Doc:  "No kernel of the trace is known as communication.",
 	},
 	{
-		Example: Overlap{PartlyOverlap, 54.2, Median{8, "GPU"}, new(Percent(60.1)), 48, 3.1, "step", true}, Severity: Info,
-		Text: "{Verdict}: {Percent} of communication overlaps with computation[ ({Median})]",
+		Example:  Overlap{PartlyOverlap, 54.2, Median{8, "GPU"}, new(Percent(60.1)), 48, 3.1, "step", true},
+		Severity: Info,
+		Text:     "{Verdict}: {Percent} of communication overlaps with computation[ ({Median})]",
 		Details: []string{
 			"[AllReduce and ReduceScatter, which synchronise gradients: {Gradients}.]",
 			"By the wall clock, (computation + communication - all) / communication, it is {Wall}.",

@@ -46,7 +46,8 @@ type SameRank struct {
 
 // Advice has braces, which a template cannot.
 func (SameRank) Advice() string {
-	return "give each file the rank of the world, not the local one, and one job at a time: nsys profile -o name_rank%q{RANK}, or " +
+	return "give each file the rank of the world, not the local one, and one job at a time: nsys profile -o " +
+		"name_rank%q{RANK}, or " +
 		"torch.distributed.get_rank() in the name"
 }
 
@@ -177,7 +178,8 @@ func (NotInBenchmark) Code() Code       { return "not-in-benchmark" }
 var timelineNotes = []Entry{
 	{
 		Example: CUDAGraphs{0.012}, Severity: Warning,
-		Text:   "{Time} ran in CUDA graphs without their kernels: all of it counts as computation, communication in it is unknown",
+		Text: "{Time} ran in CUDA graphs without their kernels: all of it counts as computation, communication in " +
+			"it is unknown",
 		Advice: "record with nsys profile --cuda-graph-trace=node",
 		Doc:    "Nsight Systems records graphs as a whole unless asked for their nodes.",
 	},
@@ -209,19 +211,23 @@ var timelineNotes = []Entry{
 		Example: SameRank{[]RankClash{{3, []string{"a.json", "b.json"}}}}, Severity: Warning,
 		Text:    "several recordings have the same rank, but are not of one rank: {Ranks}",
 		Details: []string{"The rank of each is unknown, and each counts as one."},
-		Doc:     "One rank may be recorded several times, one recording after another; these are of several hosts, processes, or of one time.",
+		Doc: "One rank may be recorded several times, one recording after another; these are of several hosts, " +
+			"processes, or of one time.",
 	},
 	{
 		Example: NonBlockingCalls{}, Severity: Info,
-		Text: "operations are non-blocking: the trace has the time from the call that begins each to the call that sees its end",
+		Text: "operations are non-blocking: the trace has the time from the call that begins each to the call that " +
+			"sees its end",
 		Details: []string{
-			"Several run at once. What one takes by itself, its bandwidth, and its waiting for other ranks are not in the trace.",
+			"Several run at once. What one takes by itself, its bandwidth, and its waiting for other ranks are not " +
+				"in the trace.",
 		},
 		Doc: "A step of busbar itself with non-blocking operations of MPI or Gloo.",
 	},
 	{
 		Example: CommunicatorUnclear{"tp", 4, 8, 16}, Severity: Warning,
-		Text: "calls of communicator {Name} ({Size rank}) were not matched across ranks: {Ranks rank} have one of this name",
+		Text: "calls of communicator {Name} ({Size rank}) were not matched across ranks: {Ranks rank} have one of " +
+			"this name",
 		Details: []string{
 			"[The world has {World rank}; the traces do not state which of them belong together.]",
 		},
@@ -251,8 +257,9 @@ var timelineNotes = []Entry{
 	},
 	{
 		Example: PartialStep{12, 340}, Severity: Info,
-		Text: "{Kernels kernel} were launched in it, a typical step has {Typical}: not recorded whole, or a different step",
-		Doc:  "A step with less than half of the median number of kernels does not count.",
+		Text: "{Kernels kernel} were launched in it, a typical step has {Typical}: not recorded whole, or a " +
+			"different step",
+		Doc: "A step with less than half of the median number of kernels does not count.",
 	},
 	{
 		Example:  NotInBenchmark{[]MissingCurve{{Collective: "all_reduce", Type: "bfloat16", Ranks: 8}}},

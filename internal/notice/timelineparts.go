@@ -176,7 +176,8 @@ func (AgainstBenchmark) Code() Code  { return "against-benchmark" }
 var timelineParts = []Entry{
 	{
 		Example: TimeShares{
-			"step", 0.14, ShareRange{12, 10, 14, true, true}, ShareRange{70, 68, 72, true, true}, ShareRange{1, 0, 2, true, true},
+			"step", 0.14, ShareRange{12, 10, 14, true, true}, ShareRange{70, 68, 72, true, true},
+			ShareRange{1, 0, 2, true, true},
 			ShareRange{17, 16, 18, true, true}, Median{8, "GPU"},
 		},
 		Severity: Info,

@@ -122,7 +122,8 @@ func (v *textView) draw(w *bufio.Writer) {
 		v.steps.draw(w)
 	}
 	for _, b := range v.blocks() {
-		fmt.Fprintf(w, "\nTensor Size: %s elements (%s)\n", units.Grouped(b[0].Count), tensorSize(tensorBytes(b[0].Case)))
+		fmt.Fprintf(w, "\nTensor Size: %s elements (%s)\n", units.Grouped(b[0].Count),
+			tensorSize(tensorBytes(b[0].Case)))
 		v.block(w, b)
 	}
 	v.foot(w)

@@ -6,8 +6,8 @@ import "math"
 // goes over into another is none, however large the step: only what comes back, or is slower than both, is.
 type Anomaly struct {
 	From, To int // places of its first and last size
-	// Depth is the share of the bandwidth that the trend has and that is missing, over the stretch: 0.15. Negative for a
-	// spike: −0.15 is faster by 15 %.
+	// Depth is the share of the bandwidth that the trend has and that is missing, over the stretch: 0.15. Negative
+	// for a spike: −0.15 is faster by 15 %.
 	Depth  float64
 	Z      float64 // how many standard errors it stands out by
 	Chance float64 // of as much anywhere in a curve that has none, of all places looked at together

@@ -109,7 +109,8 @@ func TestNothingDiffers(t *testing.T) {
 			r := seeded(uint64(10 + len(name)))
 			var false1 percent
 			for range families {
-				false1.add(anyDiffers(Compare(e.paired(r, 30, 6, 0, 0), Standard{Alpha: DefaultAlpha, Paired: true}).Points))
+				false1.add(anyDiffers(Compare(e.paired(r, 30, 6, 0, 0),
+					Standard{Alpha: DefaultAlpha, Paired: true}).Points))
 			}
 			wantPercent(t, "families with a false word", false1, 0, atMost(DefaultAlpha))
 		})
@@ -172,7 +173,8 @@ func TestPower(t *testing.T) {
 	power(1, 85, 1, func(r *rand.Rand) []Trial { return quiet.family(r, 30, 4, 4, 1, 0.05) }, plain)
 	power(2, 85, 10, func(r *rand.Rand) []Trial { return quiet.family(r, 30, 4, 4, 10, 0.05) }, plain)
 	power(3, 95, 30, func(r *rand.Rand) []Trial { return quiet.family(r, 30, 4, 4, 30, 0.05) }, plain)
-	power(4, 95, 1, func(r *rand.Rand) []Trial { return quiet.family(r, 30, 5, 5, 1, 0.08) }, Standard{Alpha: StrictAlpha})
+	power(4, 95, 1, func(r *rand.Rand) []Trial { return quiet.family(r, 30, 5, 5, 1, 0.08) },
+		Standard{Alpha: StrictAlpha})
 	power(5, 80, 1, func(r *rand.Rand) []Trial { return loud.paired(r, 30, 6, 1, 0.08) }, pairs)
 }
 
@@ -233,7 +235,8 @@ func TestRanks(t *testing.T) {
 }
 
 func TestStudent(t *testing.T) {
-	for _, c := range []struct{ df, tail, want float64 }{{6, 0.025, 2.446912}, {1, 0.05, 6.313752}, {30, 0.005, 2.749996},
+	for _, c := range []struct{ df, tail, want float64 }{{6, 0.025, 2.446912}, {1, 0.05, 6.313752},
+		{30, 0.005, 2.749996},
 		{1000, 0.025, 1.962339}, {6, 0.025 / 30, 5.4}} {
 		if got := studentQuantile(c.df, c.tail); math.Abs(got-c.want) > 1e-6 && c.want != 5.4 {
 			t.Errorf("df %g, tail %g: %.6f, want %.6f", c.df, c.tail, got, c.want)
@@ -264,7 +267,8 @@ func TestVerdicts(t *testing.T) {
 			0},
 		"faster": {quiet, times(quiet, 0.9), Standard{Alpha: DefaultAlpha}, Better, AcrossLaunches, 0,
 			0},
-		"slower by less than matters": {quiet, times(quiet, 1.01), Standard{Alpha: DefaultAlpha}, Same, AcrossLaunches, 0,
+		"slower by less than matters": {quiet, times(quiet, 1.01), Standard{Alpha: DefaultAlpha}, Same, AcrossLaunches,
+			0,
 			0},
 		"noise": {[]float64{1, 1.1, 1.2, 1.3}, []float64{1.02, 1.12, 1.22, 1.32},
 			Standard{Alpha: DefaultAlpha}, Inconclusive, AcrossLaunches, 20, Hopeless},
@@ -286,7 +290,8 @@ func TestVerdicts(t *testing.T) {
 			Standard{Alpha: DefaultAlpha, Paired: true}, Inconclusive, LaunchSpread, 1, 1},
 		"all alike": {[]float64{1, 1, 1, 1}, []float64{1, 1, 1, 1}, Standard{Alpha: DefaultAlpha}, Same,
 			AcrossLaunches, 0, 0},
-		"all alike but for the side": {[]float64{1, 1, 1, 1}, []float64{2, 2, 2, 2}, Standard{Alpha: DefaultAlpha}, Worse,
+		"all alike but for the side": {[]float64{1, 1, 1, 1}, []float64{2, 2, 2, 2}, Standard{Alpha: DefaultAlpha},
+			Worse,
 			AcrossLaunches, 0, 0},
 	} {
 		found := Compare([]Trial{{A: c.a, B: c.b, Margin: margin}}, c.s)
@@ -308,7 +313,8 @@ func TestRoundingIsNoDifference(t *testing.T) {
 	for n := 4; n < 6; n++ {
 		for k := range 20 {
 			same := append(slices.Repeat([]float64{1e-6 * (1 + float64(k)/7)}, n), 0, 0)
-			if p := Compare([]Trial{{A: same, B: same, Margin: margin}}, Standard{Alpha: DefaultAlpha}).Points[0]; p.P != 1 ||
+			if p := Compare([]Trial{{A: same, B: same, Margin: margin}},
+				Standard{Alpha: DefaultAlpha}).Points[0]; p.P != 1 ||
 				p.Verdict != Same {
 				t.Fatalf("%d launches of %g: %+v", n, same[0], p)
 			}
@@ -366,7 +372,8 @@ func TestDrawnLabellings(t *testing.T) {
 		eight.Labellings != 12870 {
 		t.Errorf("%d of %d labellings are all: %v", eight.Labellings, 12870, eight.Exact)
 	}
-	if six := Compare(noise{own: 0.01}.paired(r, 4, 6, 1, 0.1), Standard{Alpha: DefaultAlpha, Paired: true}); !six.Exact ||
+	if six := Compare(noise{own: 0.01}.paired(r, 4, 6, 1, 0.1),
+		Standard{Alpha: DefaultAlpha, Paired: true}); !six.Exact ||
 		six.Labellings != 64 {
 		t.Errorf("%d of %d labellings are all: %v", six.Labellings, 64, six.Exact)
 	}
@@ -397,7 +404,8 @@ func TestMoreLaunches(t *testing.T) {
 			continue
 		}
 		n := 4 + p.More
-		told.add(Compare(e.family(r, 10, n, n, 10, shift), Standard{Alpha: DefaultAlpha}).Points[0].Verdict != Inconclusive)
+		told.add(Compare(e.family(r, 10, n, n, 10, shift),
+			Standard{Alpha: DefaultAlpha}).Points[0].Verdict != Inconclusive)
 	}
 	wantPercent(t, "has a number", asked, 100, 100)
 	wantPercent(t, "are hopeless", hopeless, 0, 40)

@@ -6,8 +6,8 @@ import "math"
 // Confidence, by profile likelihood. Lo is 0 where nothing bounds it from below, Hi +Inf where nothing does from above.
 type Parameter struct {
 	Value, Lo, Hi float64
-	// Known says that the parameter was seen and not only extrapolated. Where it is false Value is that of the best curve
-	// and no more; of Alpha then only Hi can be said, of Beta only Lo.
+	// Known says that the parameter was seen and not only extrapolated. Where it is false Value is that of the best
+	// curve and no more; of Alpha then only Hi can be said, of Beta only Lo.
 	Known bool
 }
 

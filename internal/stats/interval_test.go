@@ -26,7 +26,8 @@ func TestMedianInterval(t *testing.T) {
 	} {
 		lo, hi, coverage := MedianInterval(c.n)
 		if lo != c.lo || hi != c.hi || math.Abs(coverage-c.coverage) > 5e-5 {
-			t.Errorf("MedianInterval(%d) = %d, %d, %.5f; want %d, %d, %.5f", c.n, lo, hi, coverage, c.lo, c.hi, c.coverage)
+			t.Errorf("MedianInterval(%d) = %d, %d, %.5f; want %d, %d, %.5f", c.n, lo, hi, coverage, c.lo, c.hi,
+				c.coverage)
 		}
 	}
 }

@@ -72,6 +72,7 @@ func TestNarrow(t *testing.T) {
 		x[i] = 1 + 0.01*r.NormFloat64()
 	}
 	if !Narrow(x, 0.01) || Narrow(x, 0.001) || Narrow(x[:5], 1) {
-		t.Errorf("narrow to 1 %%: %v, to 0.1 %%: %v, five samples: %v", Narrow(x, 0.01), Narrow(x, 0.001), Narrow(x[:5], 1))
+		t.Errorf("narrow to 1 %%: %v, to 0.1 %%: %v, five samples: %v", Narrow(x, 0.01), Narrow(x, 0.001),
+			Narrow(x[:5], 1))
 	}
 }

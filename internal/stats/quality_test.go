@@ -101,8 +101,10 @@ func (c curve) insideAt(at, length int) bool {
 
 func (q *quality) String() string {
 	return fmt.Sprintf(
-		"false %.1f %% (2 %% noise) %.1f %% (5 %%), switches %.1f %%, drops inside %.1f %% (longer ones %.1f %%), anywhere by length %.1f %.1f %.1f %.1f %%", q.false2.value(), q.false5.value(),
-		q.switches.value(), q.inside.value(), q.longer.value(), q.length[1].value(), q.length[2].value(), q.length[3].value(),
+		"false %.1f %% (2 %% noise) %.1f %% (5 %%), switches %.1f %%, drops inside %.1f %% (longer ones %.1f %%), "+
+			"anywhere by length %.1f %.1f %.1f %.1f %%", q.false2.value(), q.false5.value(),
+		q.switches.value(), q.inside.value(), q.longer.value(), q.length[1].value(), q.length[2].value(),
+		q.length[3].value(),
 		q.length[4].value())
 }
 

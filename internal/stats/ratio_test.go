@@ -13,7 +13,8 @@ func TestRatioOf(t *testing.T) {
 	r := RatioOf(a, b)
 	below := math.Sqrt(math.Pow(math.Log(2/1.8), 2) + math.Pow(math.Log(1.1), 2))
 	above := math.Sqrt(math.Pow(math.Log(2.4/2), 2) + math.Pow(math.Log(1/0.95), 2))
-	if !near(r.Value, 2) || !near(r.Lo, 2*math.Exp(-below)) || !near(r.Hi, 2*math.Exp(above)) || r.Basis != WithinLaunch ||
+	if !near(r.Value, 2) || !near(r.Lo, 2*math.Exp(-below)) || !near(r.Hi, 2*math.Exp(above)) ||
+		r.Basis != WithinLaunch ||
 		!r.Differs() {
 		t.Errorf("%+v", r)
 	}
@@ -47,7 +48,8 @@ func TestRatioOverLaunches(t *testing.T) {
 		{nil, Ratio{Paired: true}, false},
 	} {
 		r := RatioOfPairs(c.ratios)
-		if !near(r.Value, c.want.Value) || !near(r.Lo, c.want.Lo) || !near(r.Hi, c.want.Hi) || r.Basis != c.want.Basis ||
+		if !near(r.Value, c.want.Value) || !near(r.Lo, c.want.Lo) || !near(r.Hi, c.want.Hi) ||
+			r.Basis != c.want.Basis ||
 			r.N != c.want.N || !r.Paired || r.Differs() != c.differs {
 			t.Errorf("%v: %+v, want %+v", c.ratios, r, c.want)
 		}
@@ -80,7 +82,8 @@ func TestRatioCovers(t *testing.T) {
 		a, b shape
 		n    int
 	}{
-		{normal, normal, 30}, {lognormal, lognormal, 100}, {skewed, decay, 55}, {twoModes, normal, 101}, {decay, skewed, 30},
+		{normal, normal, 30}, {lognormal, lognormal, 100}, {skewed, decay, 55}, {twoModes, normal, 101},
+		{decay, skewed, 30},
 	} {
 		t.Run(fmt.Sprintf("%s by %s/%d", c.a.name, c.b.name, c.n), func(t *testing.T) {
 			t.Parallel()

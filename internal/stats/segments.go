@@ -4,18 +4,18 @@ import "math"
 
 const (
 	mostSegments = 6
-	// perSegment is how many points a segment takes on average: two parameters, where it ends, and one to see how well it
-	// fits.
+	// perSegment is how many points a segment takes on average: two parameters, where it ends, and one to see how
+	// well it fits.
 	perSegment = 4
-	// perLaw and perRun are how many times what the criterion asks for a parameter is asked, of laws and of points that
-	// are left out. It was made for models that are given; here bounds are looked for in every place, and the best of so
-	// many looks better than it is. Chosen by simulation.
+	// perLaw and perRun are how many times what the criterion asks for a parameter is asked, of laws and of points
+	// that are left out. It was made for models that are given; here bounds are looked for in every place, and the
+	// best of so many looks better than it is. Chosen by simulation.
 	perLaw, perRun = 1.7, 1.5
 	// grid is the step of n½, a fourth of a doubling, and gridStep half of its logarithm.
 	grid     = 1.189207115002721
 	gridStep = 0.25 / 2 * math.Ln2
-	// finest is the noise that times are taken to have at least: tables of other tools are rounded to about as much, and
-	// without it times of a formula would be cut into ever more segments.
+	// finest is the noise that times are taken to have at least: tables of other tools are rounded to about as much,
+	// and without it times of a formula would be cut into ever more segments.
 	finest = 0.002
 )
 

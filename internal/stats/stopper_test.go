@@ -16,18 +16,23 @@ func TestStopReasons(t *testing.T) {
 		want StopReason
 		n    int // 0: any
 	}{
-		{"constant", Rule{Precision: 0.02, Budget: 10}, 1e-3, func(int) float64 { return 5 }, Precision, DefaultMinSamples},
+		{"constant", Rule{Precision: 0.02, Budget: 10}, 1e-3, func(int) float64 { return 5 }, Precision,
+			DefaultMinSamples},
 		{"constant, no precision wanted", Rule{}, 1e-3, func(int) float64 { return 5 }, Precision, DefaultMinSamples},
 		{"minimum below six", Rule{Precision: 0.02, MinSamples: 1}, 1e-3, func(int) float64 { return 5 }, Precision,
 			MinForInterval},
-		{"fixed", Rule{Precision: 0.02, MinSamples: 77, MaxSamples: 77}, 1e-3, func(int) float64 { return 5 }, Fixed, 77},
+		{"fixed", Rule{Precision: 0.02, MinSamples: 77, MaxSamples: 77}, 1e-3, func(int) float64 { return 5 }, Fixed,
+			77},
 		{"fixed at one", Rule{MinSamples: 1, MaxSamples: 1}, 1e-3, func(int) float64 { return 5 }, Fixed, 1},
-		{"fixed, but too dear", Rule{MinSamples: 77, MaxSamples: 77, Budget: 1}, 0.1, func(int) float64 { return 5 }, Budget,
+		{"fixed, but too dear", Rule{MinSamples: 77, MaxSamples: 77, Budget: 1}, 0.1, func(int) float64 { return 5 },
+			Budget,
 			10},
 		{"maximum", Rule{Precision: 1e-6, MaxSamples: 100}, 1e-3, alternate(1, 2), Maximum, 100},
-		{"maximum below minimum", Rule{Precision: 0.5, MaxSamples: 8}, 1e-3, func(int) float64 { return 5 }, Maximum, 8},
+		{"maximum below minimum", Rule{Precision: 0.5, MaxSamples: 8}, 1e-3, func(int) float64 { return 5 }, Maximum,
+			8},
 		{"budget", Rule{Precision: 0.02, Budget: 10}, 0.5, func(int) float64 { return 5 }, Budget, 20},
-		{"one sample over the budget", Rule{Precision: 0.02, Budget: 10}, 30, func(int) float64 { return 5 }, Budget, 1},
+		{"one sample over the budget", Rule{Precision: 0.02, Budget: 10}, 30, func(int) float64 { return 5 }, Budget,
+			1},
 		{"settled", Rule{Precision: 0.02, Budget: 100}, 1e-3, alternate(1, 2), Settled, 0},
 		{"out of reach", Rule{Precision: 0.001, MinSamples: 6, Budget: 10}, 0.1, alternate(1, 2), Settled, 14},
 		{"within reach", Rule{Precision: 0.2, MinSamples: 6, Budget: 10}, 0.1, alternate(1, 1.3), Precision, 0},
@@ -101,12 +106,13 @@ func TestFixedNumberIsAskedForAtOnce(t *testing.T) {
 }
 
 func TestMinTime(t *testing.T) {
-	x, reason := run(NewStopper(Rule{Precision: 0.02, MinTime: 1, Budget: 10}), 1e-3, func(x []float64, n int) []float64 {
-		for range n {
-			x = append(x, 5)
-		}
-		return x
-	})
+	x, reason := run(NewStopper(Rule{Precision: 0.02, MinTime: 1, Budget: 10}), 1e-3,
+		func(x []float64, n int) []float64 {
+			for range n {
+				x = append(x, 5)
+			}
+			return x
+		})
 	if reason != Precision || len(x) < 1000 || len(x) > 1500 {
 		t.Errorf("%s after %d ms, want precision soon after 1 s", reason, len(x))
 	}

@@ -12,8 +12,9 @@ func TestSummarise(t *testing.T) {
 	before := slices.Clone(x)
 	got := Summarise(x)
 	want := Summary{
-		N: 10, Min: 1, Max: 100, Mean: 14.5, Median: 5.5, Lo: 2.6576576576576576, Hi: 8.342342342342343, HasInterval: true,
-		P90: 18.1, Outliers: 1, BatchSize: 1,
+		N: 10, Min: 1, Max: 100, Mean: 14.5, Median: 5.5, Lo: 2.6576576576576576, Hi: 8.342342342342343,
+		HasInterval: true,
+		P90:         18.1, Outliers: 1, BatchSize: 1,
 	}
 	if math.Abs(got.P90-want.P90) < 1e-9 {
 		got.P90 = want.P90
@@ -96,7 +97,8 @@ func TestSummaryProperties(t *testing.T) {
 		if s.HasInterval && !(s.Min <= s.Lo && s.Lo <= s.Median && s.Median <= s.Hi && s.Hi <= s.Max) {
 			t.Fatalf("out of order: %+v", s)
 		}
-		if s.AutoCorr < -1 || s.AutoCorr > 1 || s.Outliers < 0 || s.Outliers > n || s.BatchSize < 1 || s.BatchSize%2 == 0 {
+		if s.AutoCorr < -1 || s.AutoCorr > 1 || s.Outliers < 0 || s.Outliers > n || s.BatchSize < 1 ||
+			s.BatchSize%2 == 0 {
 			t.Fatalf("impossible: %+v", s)
 		}
 		if s.HasInterval && n/s.BatchSize < min(minBatches, n) {

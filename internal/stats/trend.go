@@ -29,8 +29,8 @@ type Trend struct {
 	Noise    float64   // standard deviation of log t around the laws: 0.02 is 2 %
 	// Anomalies are drops and spikes, by size. No law is asked to explain them.
 	Anomalies []Anomaly
-	// Ends are places of first or last sizes, at most two on a side, that leave the trend. Too few to tell a drop from the
-	// next law.
+	// Ends are places of first or last sizes, at most two on a side, that leave the trend. Too few to tell a drop
+	// from the next law.
 	Ends []int
 }
 

@@ -33,7 +33,8 @@ type WeakPairs struct {
 	Apart  bool       // the weak nodes are as fast as others among themselves: what leads to them is slow, not they
 	Uneven int        // pairs that are slow, where they are too many to be links that are weak; Links is empty then
 	Base   float64    // s, the median of the pairs of nodes that are not weak
-	// Spread and PairSpread are how far the nodes that are not weak, and their pairs, lie apart: largest by smallest time.
+	// Spread and PairSpread are how far the nodes that are not weak, and their pairs, lie apart: largest by smallest
+	// time.
 	Spread, PairSpread float64
 }
 
@@ -42,8 +43,8 @@ const (
 	// several.
 	slowNode = 0.05
 	slowLink = 0.15
-	// nodeSigmas is how many standard errors a node stands out by at least; a link by so many more than the largest of as
-	// many normal values would.
+	// nodeSigmas is how many standard errors a node stands out by at least; a link by so many more than the largest
+	// of as many normal values would.
 	nodeSigmas = 3
 	linkSigmas = 1.2
 	// fastSigmas is how many standard errors below what a weak node's pairs take a pair of it is no slow one.
@@ -154,7 +155,8 @@ func (m *pairTable) acquit(weak []WeakNode) (found bool) {
 func (m *pairTable) scatter(x []float64) float64 { return max(m.noise, scale(x, scalePairs)) }
 
 func newPairTable(n int, pairs []PairTime) *pairTable {
-	m := &pairTable{n: n, log: make([][]float64, n), weak: make([]bool, n), out: make([][]bool, n), mixed: make([]bool, n)}
+	m := &pairTable{n: n, log: make([][]float64, n), weak: make([]bool, n), out: make([][]bool, n),
+		mixed: make([]bool, n)}
 	for i := range m.log {
 		m.out[i] = make([]bool, n)
 		m.log[i] = slices.Repeat([]float64{math.NaN()}, n)

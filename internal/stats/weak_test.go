@@ -136,7 +136,8 @@ func TestStanding(t *testing.T) {
 			Noise: 0.12}, Cleared},
 		"fades, as chance would have it": {Evidence{Together: 0.3, Alone: 0.01, Repeated: 0.3, Again: true, Twice: true,
 			Noise: 0.11}, Cleared},
-		"slow alone, whatever comes then": {Evidence{Together: 0.3, Alone: 0.3, Repeated: 0, Again: true, Twice: true}, Slow},
+		"slow alone, whatever comes then": {Evidence{Together: 0.3, Alone: 0.3, Repeated: 0, Again: true, Twice: true},
+			Slow},
 	} {
 		if got := c.e.Standing(); got != c.want {
 			t.Errorf("%s: %d, want %d", name, got, c.want)

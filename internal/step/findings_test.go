@@ -65,7 +65,8 @@ func TestFindPoint(t *testing.T) {
 	f := FiguresOf(costly())
 	fact := FindPoint(p, &f)[0].Fact.(notice.OverlapCosts)
 	if got := fmt.Sprintf("%s %.3f %.2f %.2f to %.2f %s %s", fact.Bucket, fact.Exposed.Value, fact.Overlap.Value,
-		fact.Overlap.Lo, fact.Overlap.Hi, fact.Loss, fact.OverlapNote); got != fmt.Sprint("25 MiB 0.020 -1.05 -1.26 to -0.84 ",
+		fact.Overlap.Lo, fact.Overlap.Hi, fact.Loss,
+		fact.OverlapNote); got != fmt.Sprint("25 MiB 0.020 -1.05 -1.26 to -0.84 ",
 		notice.OverlapLoses, " ", notice.OverlapNegative) {
 		t.Error(got)
 	}

@@ -270,8 +270,11 @@ func TestImpossiblePlans(t *testing.T) {
 	for want, plan := range map[string]func() (*Plan, error){
 		"a world of 0 ranks":       func() (*Plan, error) { return NewPlan(m, good, 0, Options{}) },
 		"the type of its gradient": func() (*Plan, error) { return NewPlan(m, Point{Strategy: DDP}, 2, Options{}) },
-		"unknown strategy":         func() (*Plan, error) { return NewPlan(m, Point{Type: coll.Float32}, 2, Options{}) },
-		"no parameters":            func() (*Plan, error) { return NewPlan(layersOf(0, 0), good, 2, Options{}) },
+		"unknown strategy": func() (*Plan,
+			error) {
+			return NewPlan(m, Point{Type: coll.Float32}, 2, Options{})
+		},
+		"no parameters": func() (*Plan, error) { return NewPlan(layersOf(0, 0), good, 2, Options{}) },
 		"more than 281474976710656": func() (*Plan, error) {
 			return NewPlan(layersOf(maxParams, 1), good, 2, Options{})
 		},

@@ -33,7 +33,8 @@ func resnet50(size string) (*Model, error) {
 	}
 	r := resnet{channels: 3, side: 224}
 	r.Name = "resnet50"
-	r.About = "layer shapes are the public ones; forward and backward take 100 ms together, which is chosen, a third of " +
+	r.About = "layer shapes are the public ones; forward and backward take 100 ms together, which is chosen, a third " +
+		"of " +
 		"it forward; divided over layers by multiply-adds, a batch norm's output counting as 100"
 	r.convolution("conv1", "bn1", 64, 7, 2)
 	r.side /= 2 // the maximum of 3x3, stride 2

@@ -120,7 +120,8 @@ func TestTooFewRounds(t *testing.T) {
 	for _, c := range []struct {
 		points, rounds, needed int
 		other, best            Verdict
-	}{{7, 9, 10, TooFewRounds, Least}, {7, 10, 10, Slower, Best}, {2, 5, 6, TooFewRounds, Least}, {2, 6, 6, Slower, Best}} {
+	}{{7, 9, 10, TooFewRounds, Least}, {7, 10, 10, Slower, Best}, {2, 5, 6, TooFewRounds, Least},
+		{2, 6, 6, Slower, Best}} {
 		seconds := []float64{0.2, 0.1, 0.3, 0.4, 0.5, 0.6, 0.7}[:c.points]
 		s := Standings(seven[:c.points], simulate(seeded(1), c.rounds, 0.001, seconds...))
 		if s[0].Verdict != c.other || s[1].Verdict != c.best || s[0].Needed != c.needed || s[0].Rounds != c.rounds ||

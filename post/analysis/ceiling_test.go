@@ -153,7 +153,8 @@ func TestCeilingBetweenNodes(t *testing.T) {
 		says           string
 	}{
 		"ring": {"NVIDIA H100 80GB HBM3", 4, 4, four, all, coll.AllReduce, 200, 250,
-			"4 x InfiniBand 400 Gbit/s per node, which carried the data; an algorithm that works within nodes first can exceed it, up to 250 GB/s"},
+			"4 x InfiniBand 400 Gbit/s per node, which carried the data; an algorithm that works within nodes first " +
+				"can exceed it, up to 250 GB/s"},
 		"one rank a node":            {"NVIDIA H100 80GB HBM3", 4, 1, four, all, coll.AllReduce, 200, 0, ""},
 		"alltoall":                   {"NVIDIA H100 80GB HBM3", 4, 4, four, all, coll.AllToAll, 62.5, 0, ""},
 		"gather":                     {"NVIDIA H100 80GB HBM3", 4, 4, four, all, coll.Gather, 250, 0, ""},
@@ -173,9 +174,11 @@ func TestCeilingBetweenNodes(t *testing.T) {
 			"the ports that carried the data are not recorded"},
 		"NVLink between nodes": {"NVIDIA GB200", 2, 4, four, moved(), coll.AllReduce, 900, 1575,
 			"NVLink connects the nodes"},
-		"a network without counters": {"NVIDIA GB200", 2, 4, []result.Port{{Name: "eth0", Rate: 10}}, moved(), coll.AllReduce,
+		"a network without counters": {"NVIDIA GB200", 2, 4, []result.Port{{Name: "eth0", Rate: 10}}, moved(),
+			coll.AllReduce,
 			0, 0, "NVLink may connect the nodes, or a network without counters"},
-		"GH200 has Ethernet":      {"NVIDIA GH200 480GB", 2, 1, four, moved(), coll.AllReduce, 1.25, 0, "1 x 10 Gbit/s"},
+		"GH200 has Ethernet": {"NVIDIA GH200 480GB", 2, 1, four, moved(), coll.AllReduce, 1.25, 0,
+			"1 x 10 Gbit/s"},
 		"no NVLink between nodes": {"NVIDIA GB200", 2, 4, four, all, coll.AllReduce, 200, 350, "InfiniBand"},
 	} {
 		run := runOn(c.device, c.nodes, c.perNode)
@@ -193,10 +196,13 @@ func TestNoCeiling(t *testing.T) {
 		t.Fatal(err)
 	}
 	for says, spoil := range map[string]func(*result.Run){
-		"no device was measured":                        func(r *result.Run) { r.Rehearse = true },
-		"ranks share a GPU":                             func(r *result.Run) { r.Method.Shared = true },
-		"number of nodes not recorded":                  func(r *result.Run) { r.Nodes = 0 },
-		"the network between the nodes is not recorded": func(r *result.Run) { r.Nodes, r.Imported = 2, &result.Source{} },
+		"no device was measured":       func(r *result.Run) { r.Rehearse = true },
+		"ranks share a GPU":            func(r *result.Run) { r.Method.Shared = true },
+		"number of nodes not recorded": func(r *result.Run) { r.Nodes = 0 },
+		"the network between the nodes is not recorded": func(r *result.Run) {
+			r.Nodes, r.Imported = 2,
+				&result.Source{}
+		},
 	} {
 		run := runOn("NVIDIA H100 80GB HBM3", 1, 8)
 		spoil(run)
@@ -204,7 +210,8 @@ func TestNoCeiling(t *testing.T) {
 		if run.Rehearse || run.Method.Shared {
 			expect(t, NewCeilings(given).Of([]*result.Run{run}, of(coll.AllReduce, 8)), 0, 0, says, says)
 		} else {
-			expect(t, NewCeilings(given).Of([]*result.Run{run}, of(coll.AllReduce, 8)), 450, 0, "given as --peak 450GB/s", says)
+			expect(t, NewCeilings(given).Of([]*result.Run{run}, of(coll.AllReduce, 8)), 450, 0,
+				"given as --peak 450GB/s", says)
 		}
 	}
 }
@@ -236,7 +243,8 @@ func TestParsePeaks(t *testing.T) {
 		}
 	}
 	for text, says := range map[string]string{
-		"450": "no unit that is known here", "450GB": "no unit", "450Gb/s": "Gbit/s (1e9 bits)", "GB/s": "a number above 0",
+		"450": "no unit that is known here", "450GB": "no unit", "450Gb/s": "Gbit/s (1e9 bits)",
+		"GB/s":   "a number above 0",
 		"-1GB/s": "a number above 0", "0GB/s": "a number above 0",
 		"NaNGB/s": "a number above 0", "InfGB/s": "a number above 0", "": "no unit", "1GB/s@": "says of nothing",
 		"1GB/s@ranks=2": `"ranks=2" says of nothing`,

@@ -27,17 +27,21 @@ func (p page) fill(r *rand.Rand, c *Collector) {
 				for l := range p.launches {
 					shift := p.noise / 2 * r.NormFloat64()
 					run := &result.Run{ID: fmt.Sprint(world, l), Launch: fmt.Sprint("launch-", l),
-						Backend: result.Backend{Name: "nccl", Library: "NCCL 2.27"}, World: world, Nodes: 2, RanksPerNode: world / 2}
+						Backend: result.Backend{Name: "nccl", Library: "NCCL 2.27"}, World: world, Nodes: 2,
+						RanksPerNode: world / 2}
 					for k := 4; k <= 30; k++ {
-						at := coll.Case{Collective: of, Type: coll.Float32, Op: coll.Sum, Root: -1, Placement: placement,
-							Mode: coll.Throughput, World: world}.WithSize(1 << k)
+						at := coll.Case{Collective: of, Type: coll.Float32, Op: coll.Sum, Root: -1,
+							Placement: placement,
+							Mode:      coll.Throughput, World: world}.WithSize(1 << k)
 						if at.Count == 0 {
 							continue
 						}
-						s := (20e-6 + float64(at.SizeBytes)*of.BusFactor(world)/100e9) * math.Exp(shift+p.noise*r.NormFloat64())
+						s := (20e-6 + float64(at.SizeBytes)*of.BusFactor(world)/100e9) * math.Exp(shift+
+							p.noise*r.NormFloat64())
 						c.Add(result.Row{Run: run, Record: &result.Record{Case: at, Status: result.OK,
 							Time: &result.Time{Seconds: s, Lo: s * (1 - p.noise/4), Hi: s * (1 + p.noise/4)},
-							Ranks: &result.Ranks{Slowest: r.IntN(world), SlowestS: 1.2 * s, Median: []float64{s, s, 1.2 * s},
+							Ranks: &result.Ranks{Slowest: r.IntN(world), SlowestS: 1.2 * s,
+								Median: []float64{s, s, 1.2 * s},
 								Latest: r.IntN(world), Lateness: s / 5, Uncertainty: 1e-9}}})
 					}
 				}

@@ -80,7 +80,8 @@ func (c *Collector) gatheringOf(run *result.Run, r *result.Record) *gathering {
 	}
 	g := c.curves[key]
 	if g == nil {
-		g = &gathering{Curve: Curve{Contender: key.who, Tool: key.tool, Condition: key.under}, runs: map[*result.Run]bool{},
+		g = &gathering{Curve: Curve{Contender: key.who, Tool: key.tool, Condition: key.under},
+			runs:   map[*result.Run]bool{},
 			number: map[string]int32{}}
 		c.curves[key] = g
 	}

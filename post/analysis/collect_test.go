@@ -71,7 +71,8 @@ func TestCurvesOfLaunches(t *testing.T) {
 	if want := 2048. / 3 * 30 / 16; first.BusBW(1) != want {
 		t.Errorf("busbw %g, want %g", first.BusBW(1), want)
 	}
-	if p := curves[2].Points[0]; p.Basis != stats.WithinLaunch || p.Path.Algorithm != "TREE" || p.Warned[Bimodal] != 1 ||
+	if p := curves[2].Points[0]; p.Basis != stats.WithinLaunch || p.Path.Algorithm != "TREE" ||
+		p.Warned[Bimodal] != 1 ||
 		p.Warned[Drifting] != 0 {
 		t.Errorf("%+v", p)
 	}

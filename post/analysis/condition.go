@@ -52,7 +52,8 @@ func (c Condition) Title() string {
 }
 
 func (c Condition) table() say.Table {
-	return say.Table{Collective: c.Collective, Type: c.Type, Op: c.Op, Root: c.Root, Placement: c.Placement, Mode: c.Mode}
+	return say.Table{Collective: c.Collective, Type: c.Type, Op: c.Op, Root: c.Root, Placement: c.Placement,
+		Mode: c.Mode}
 }
 
 func (c Condition) method() *result.Method {

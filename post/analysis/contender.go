@@ -21,7 +21,8 @@ func ContenderOf(r *result.Run) Contender {
 
 // CompareContenders puts backends together, and of one first what has no variant and no settings.
 func CompareContenders(a, b Contender) int {
-	return cmp.Or(cmp.Compare(a.Backend, b.Backend), cmp.Compare(a.Library, b.Library), cmp.Compare(a.Variant, b.Variant),
+	return cmp.Or(cmp.Compare(a.Backend, b.Backend), cmp.Compare(a.Library, b.Library),
+		cmp.Compare(a.Variant, b.Variant),
 		cmp.Compare(a.Settings, b.Settings), cmp.Compare(a.Device, b.Device))
 }
 
@@ -41,7 +42,8 @@ func Names(contenders []Contender) map[Contender]string {
 	} {
 		for _, same := range alike(contenders, name) {
 			for _, c := range same {
-				if words := more(c); words != "" && slices.ContainsFunc(same, func(d Contender) bool { return more(d) != words }) {
+				if words := more(c); words != "" &&
+					slices.ContainsFunc(same, func(d Contender) bool { return more(d) != words }) {
 					name[c] += " (" + words + ")"
 				}
 			}

@@ -75,7 +75,8 @@ func TestRatioOfCells(t *testing.T) {
 			"95 % interval 2.96 to 3.04 within one launch", true},
 		"one launch, no interval": {shared(1, false), stats.NoBounds, 1, true, "no interval", false},
 		"three blocks":            {blocks, stats.LaunchSpread, 3, true, "3.00 to 3.00 over 3 launches", false},
-		"three shared":            {shared(3, true), stats.LaunchSpread, 3, true, "3.00 to 3.05 over 3 launches", false},
+		"three shared": {shared(3, true), stats.LaunchSpread, 3, true, "3.00 to 3.05 over 3 launches",
+			false},
 		"six shared": {shared(6, false), stats.AcrossLaunches, 6, true,
 			"95 % interval 3.01 to 3.05 over 6 launches", true},
 		"one launch of each": {apart(1), stats.WithinLaunch, 1, false,
@@ -123,11 +124,13 @@ func TestContenderNames(t *testing.T) {
 	all := []Contender{
 		{Backend: "mpi", Library: "Open MPI 4", Device: "cpu"}, {Backend: "mpi", Library: "MPICH 4", Device: "cpu"},
 		{Backend: "gloo", Library: "Gloo", Device: "cpu (A)"}, {Backend: "gloo", Library: "Gloo", Device: "cpu (B)"},
-		{Backend: "nccl", Library: "NCCL 2.27", Variant: "ring"}, {Backend: "nccl", Library: "NCCL 2.27", Variant: "tree"},
+		{Backend: "nccl", Library: "NCCL 2.27", Variant: "ring"},
+		{Backend: "nccl", Library: "NCCL 2.27", Variant: "tree"},
 		{Backend: "ncclx", Library: "X"},
 	}
 	name := Names(all)
-	for i, want := range []string{"mpi (Open MPI 4)", "mpi (MPICH 4)", "gloo (cpu (A))", "gloo (cpu (B))", "nccl (ring)",
+	for i, want := range []string{"mpi (Open MPI 4)", "mpi (MPICH 4)", "gloo (cpu (A))", "gloo (cpu (B))",
+		"nccl (ring)",
 		"nccl (tree)", "ncclx"} {
 		if name[all[i]] != want {
 			t.Errorf("%q, want %q", name[all[i]], want)
@@ -139,7 +142,8 @@ func TestContenderNames(t *testing.T) {
 func TestSettingsKeepTimesApart(t *testing.T) {
 	m := NewMeasurements()
 	for i, method := range []result.Method{{}, {Graph: 20}, {Config: "minCTAs=2"}} {
-		run := &result.Run{Launch: string(rune('a' + i)), Backend: result.Backend{Name: "nccl"}, Method: method, World: 2}
+		run := &result.Run{Launch: string(rune('a' + i)), Backend: result.Backend{Name: "nccl"}, Method: method,
+			World: 2}
 		m.Add(run, &result.Record{N: 1, Status: result.OK, Case: allReduce(1 << 20), Time: &result.Time{Seconds: 1}})
 	}
 	name := Names(m.Contenders)

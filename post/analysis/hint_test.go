@@ -121,13 +121,15 @@ func TestHintsFitTheRun(t *testing.T) {
 		"gloo has its thread": {func(c *Curve) {
 			c.Backend, c.Nodes = "gloo", 1
 		}, TwoModes, 8, 8, []string{"--gloo-cpus", "srun --cpu-bind"}},
-		"what rank cannot measure": {func(c *Curve) { c.Backend = "rccl" }, Step, 8, 16, []string{"NCCL_PROTO", "NCCL_ALGO"}},
+		"what rank cannot measure": {func(c *Curve) { c.Backend = "rccl" }, Step, 8, 16,
+			[]string{"NCCL_PROTO", "NCCL_ALGO"}},
 	} {
 		if got := variables(hintsFor(c.kind, curve(c.change), c.from, c.to)); !slices.Equal(got, c.want) {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
 		}
 	}
-	set := hintsFor(Step, curve(func(c *Curve) { c.Runs[0].Environment = map[string]string{"NCCL_PROTO": "LL"} }), 8, 16)
+	set := hintsFor(Step, curve(func(c *Curve) { c.Runs[0].Environment = map[string]string{"NCCL_PROTO": "LL"} }), 8,
+		16)
 	if i := slices.IndexFunc(set, func(h Hint) bool {
 		return h.Variable == "NCCL_PROTO"
 	}); i < 0 || !strings.HasSuffix(set[i].Text(), `(was "LL")`) {

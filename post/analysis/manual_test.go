@@ -17,7 +17,8 @@ const (
 
 // kinds are all kinds of findings.
 var kinds = []Kind{
-	Drop, Spike, Step, Plateau, Decline, PlacementOf, Scaling, LateRank, SlowRank, TwoModes, Drifts, Variation, LowCeiling,
+	Drop, Spike, Step, Plateau, Decline, PlacementOf, Scaling, LateRank, SlowRank, TwoModes, Drifts, Variation,
+	LowCeiling,
 }
 
 // The manual has the hints of the catalogue, and each kind of finding with its rule.
@@ -57,7 +58,8 @@ func hintTable() string {
 		for _, with := range tip.With {
 			try += ", with `" + with + "`"
 		}
-		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s |\n", joined(tip.Kinds), tip.scope(), try, tip.Tip.Text(), tip.Tip.Source())
+		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s |\n", joined(tip.Kinds), tip.scope(), try, tip.Tip.Text(),
+			tip.Tip.Source())
 	}
 	return b.String()
 }

@@ -155,7 +155,8 @@ func (t curveTrend) ofLaunch(c *Curve, launch int) (own curveTrend, all bool) {
 				sizes, times = append(sizes, t.sizes[i]), append(times, p.Launches[launch])
 			}
 		}
-		own.Segments = append(own.Segments, stats.Segment{From: s.From, To: s.To, Fit: stats.FitAlphaBeta(sizes, times)})
+		own.Segments = append(own.Segments,
+			stats.Segment{From: s.From, To: s.To, Fit: stats.FitAlphaBeta(sizes, times)})
 	}
 	return own, true
 }

@@ -39,7 +39,8 @@ func TestModelOfOneLaw(t *testing.T) {
 		t.Errorf("latency %+v", m.Latency)
 	}
 	// Bus bandwidth of 16 ranks is 15/8 of what was put in.
-	if !m.Bandwidth.Known || !about(m.Bandwidth.Value, 187.5e9) || m.Bandwidth.Lo > 187.5e9 || m.Bandwidth.Hi < 187.5e9 ||
+	if !m.Bandwidth.Known || !about(m.Bandwidth.Value, 187.5e9) || m.Bandwidth.Lo > 187.5e9 ||
+		m.Bandwidth.Hi < 187.5e9 ||
 		m.Bandwidth.Lo < 0.95*187.5e9 || m.Bandwidth.Hi > 1.05*187.5e9 {
 		t.Errorf("bandwidth %+v", m.Bandwidth)
 	}

@@ -52,7 +52,8 @@ func placementGap(in, out *Curve) (found []Finding) {
 	var run []gap
 	slower, faster := in, out
 	flush := func() {
-		// What no interval over launches stands behind must be seen at sizes in a row, so that chance alone does not make it.
+		// What no interval over launches stands behind must be seen at sizes in a row, so that chance alone does not
+		// make it.
 		if sure(run, math.Exp(2*chance)) || len(run) >= 3 {
 			found = append(found, gapFinding(slower, faster, run))
 		}
@@ -68,8 +69,8 @@ func placementGap(in, out *Curve) (found []Finding) {
 		if r.Value < 1 {
 			r, a, b, at = r.Inverse(), out, in, j
 		}
-		// An interval of one launch knows nothing of what disturbs one case and not the next, and extremes are none: both
-		// must also stand out of how the gap scatters.
+		// An interval of one launch knows nothing of what disturbs one case and not the next, and extremes are none:
+		// both must also stand out of how the gap scatters.
 		enough := r.Value >= least && (r.Basis == stats.AcrossLaunches || r.Value >= math.Exp(chance)) &&
 			(r.Basis == stats.NoBounds || beyond(r))
 		if !enough || a != slower {

@@ -15,7 +15,8 @@ const (
 	fewestRecords = 6    // to say anything of a rank
 	mostly        = 0.6  // of the records a rank must stand out in
 	leastExcess   = 0.10 // of the time, in the middle of the records it stands out in
-	beyondChance  = 4    // standard deviations: of two ranks, one or the other is the last in six of ten records as a rule
+	// standard deviations: of two ranks, one or the other is the last in six of ten records as a rule
+	beyondChance = 4
 )
 
 // worldOf is what all curves of one contender in one world share, whatever the operation.

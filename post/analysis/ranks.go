@@ -19,8 +19,8 @@ type RankUse struct {
 type Standout struct {
 	Rank  int
 	Hosts []string // on which it ran, each once: other launches may have laid it elsewhere
-	// of each record: how much longer than the median rank's time (Slowest), or how late (Latest), as a share of the time
-	// that was waited for
+	// of each record: how much longer than the median rank's time (Slowest), or how late (Latest), as a share of the
+	// time that was waited for
 	Excess []float32
 	Late   []float32 // s, of each record (Latest only)
 }

@@ -15,7 +15,8 @@ func ratioOfPoints(a *Curve, i int, b *Curve, j int) stats.Ratio {
 		r := stats.RatioOf(p.Time, q.Time)
 		r.Paired = len(a.Launches) == 1 && slices.Equal(a.Launches, b.Launches)
 		return r
-	case len(p.Launches) == len(a.Launches) && len(q.Launches) == len(b.Launches) && slices.Equal(a.Launches, b.Launches):
+	case len(p.Launches) == len(a.Launches) && len(q.Launches) == len(b.Launches) &&
+		slices.Equal(a.Launches, b.Launches):
 		ratios := make([]float64, len(p.Launches))
 		for k := range ratios {
 			ratios[k] = p.Launches[k] / q.Launches[k]

@@ -13,8 +13,8 @@ import (
 const (
 	// leastLoss is the least share of bus bandwidth that a larger world loses to be worth saying.
 	leastLoss = 0.15
-	// bandwidthFrom is the share of its largest bus bandwidth from which on a size is one of bandwidth: under it latency
-	// counts, which grows with the world by nature.
+	// bandwidthFrom is the share of its largest bus bandwidth from which on a size is one of bandwidth: under it
+	// latency counts, which grows with the world by nature.
 	bandwidthFrom = 0.5
 )
 

@@ -32,7 +32,8 @@ func mayReplace(path, tool string) error {
 		return nil
 	}
 	if err != nil { // writing would put another in its place
-		return fmt.Errorf("whether post wrote this cannot be seen, and it stays as it is: %w; write into another folder "+
+		return fmt.Errorf("whether post wrote this cannot be seen, and it stays as it is: %w; write into another "+
+			"folder "+
 			"(-o DIR), or give that file another name", err)
 	}
 	defer f.Close()

@@ -221,14 +221,16 @@ func (d *campaignData) document(notices []notice.Notice) *document.Document {
 	fields := document.Fields{
 		{Name: "nodes", Value: strings.ReplaceAll(strings.Trim(fmt.Sprint(d.Nodes), "[]"), " ", ", ")},
 		{Name: "variants", Value: fmt.Sprint(len(d.Variants))},
-		{Name: "launches", Value: fmt.Sprintf("%d (%d of each variant on each number of nodes)", len(d.Launches), d.Each)},
+		{Name: "launches", Value: fmt.Sprintf("%d (%d of each variant on each number of nodes)", len(d.Launches),
+			d.Each)},
 		{Name: "seed", Value: fmt.Sprint(d.Seed)},
 		{Name: "folder", Value: d.Folder},
 	}
 	if d.Description != "" {
 		fields = slices.Insert(fields, 0, document.Field{Name: "description", Value: d.Description})
 	}
-	states := &document.Table{Columns: document.NumericColumns("nodes", "variant", "done", "queued", "unfinished", "missing")}
+	states := &document.Table{Columns: document.NumericColumns("nodes", "variant", "done", "queued", "unfinished",
+		"missing")}
 	states.Columns[1].Right = false
 	for _, c := range d.States {
 		states.Row(fmt.Sprint(c.Nodes), titleOf(c.Variant), fmt.Sprint(c.Done), fmt.Sprint(c.Queued),

@@ -27,7 +27,8 @@ func Find(args []string) (files []string, passed []notice.Notice, err error) {
 	case len(args) == 0 && errors.Is(err, fs.ErrNotExist):
 		here, _ := os.Getwd()
 		return nil, nil,
-			fmt.Errorf("there is no folder ./%s in %s: run rank here first, or name the files or folders to read", DefaultFolder,
+			fmt.Errorf("there is no folder ./%s in %s: run rank here first, or name the files or folders to read",
+				DefaultFolder,
 				here)
 	case errors.As(err, &system):
 		return nil, nil, fmt.Errorf("cannot read %s: %w", system.Path, system.Err)

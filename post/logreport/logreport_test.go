@@ -17,7 +17,8 @@ func bigLog(ranks, local int) string {
 	for rank := range ranks {
 		host, device := fmt.Sprintf("node%03d", rank/local), rank%local
 		say := func(format string, args ...any) {
-			fmt.Fprintf(&b, "%s:%d:%d [%d] NCCL INFO %s\n", host, 1000+device, 2000+device, device, fmt.Sprintf(format, args...))
+			fmt.Fprintf(&b, "%s:%d:%d [%d] NCCL INFO %s\n", host, 1000+device, 2000+device, device,
+				fmt.Sprintf(format, args...))
 		}
 		comm, version, buffer := fmt.Sprintf("0x5%d00", rank), "2.27.7", 4194304
 		if rank/local == 77 {
@@ -29,21 +30,26 @@ func bigLog(ranks, local int) string {
 		say("NCCL version %s+cuda12.8", version)
 		say("NCCL_BUFFSIZE set by environment to %d.", buffer)
 		say("Using network Socket")
-		say("ncclCommInitRankConfig comm %s rank %d nranks %d cudaDev %d nvmlDev %[4]d busId %d000 commId 0xabc - Init START",
+		say("ncclCommInitRankConfig comm %s rank %d nranks %d cudaDev %d nvmlDev %[4]d busId %d000 commId 0xabc - "+
+			"Init START",
 			comm, rank, ranks, device, 1+device)
-		say("comm %s rank %d nRanks %d nNodes %d localRanks %d localRank %d MNNVL 0", comm, rank, ranks, ranks/local, local,
+		say("comm %s rank %d nRanks %d nNodes %d localRanks %d localRank %d MNNVL 0", comm, rank, ranks, ranks/local,
+			local,
 			device)
 		for channel := range 2 {
 			say("Channel %02d/0 : %d[%d] -> %d[0] [send] via NET/Socket/0", channel, rank, device, (rank+1)%ranks)
 		}
-		say("ncclCommInitRankConfig comm %s rank %d nranks %d cudaDev %d nvmlDev %[4]d busId %d000 commId 0xabc - Init COMPLETE", comm, rank, ranks, device, 1+device)
+		say("ncclCommInitRankConfig comm %s rank %d nranks %d cudaDev %d nvmlDev %[4]d busId %d000 commId 0xabc - "+
+			"Init COMPLETE", comm, rank, ranks, device, 1+device)
 		for op := range 4 {
 			if op < 2 || rank%5 != 0 {
-				say("AllReduce: opCount %x sendbuff 0x1 recvbuff 0x2 count 8388608 datatype 7 op 0 root 0 comm %s [nranks=%d] stream 0x3", op, comm, ranks)
+				say("AllReduce: opCount %x sendbuff 0x1 recvbuff 0x2 count 8388608 datatype 7 op 0 root 0 comm %s "+
+					"[nranks=%d] stream 0x3", op, comm, ranks)
 			}
 		}
 		fmt.Fprintf(&b,
-			"\n%s:%d:%d [%d] misc/socket.cc:17 NCCL WARN socketProgress: Connection closed by remote peer node%03d<%d>\n", host,
+			"\n%s:%d:%d [%d] misc/socket.cc:17 NCCL WARN socketProgress: Connection closed by remote peer "+
+				"node%03d<%d>\n", host,
 			1000+device, 2000+device, device, rank%7, 40000+rank)
 	}
 	return b.String()
@@ -110,7 +116,8 @@ func TestManyRanksStayReadable(t *testing.T) {
 
 // A list without anything in it is a list in JSON, so that jq goes through it.
 func TestListsOfJSONAreNeverNull(t *testing.T) {
-	const calm = "n0:1:1 [0] NCCL INFO comm 0x77 rank 0 nranks 1 cudaDev 0 nvmlDev 0 busId 1000 commId 0x1 - Init COMPLETE\n"
+	const calm = "n0:1:1 [0] NCCL INFO comm 0x77 rank 0 nranks 1 cudaDev 0 nvmlDev 0 busId 1000 commId 0x1 - Init " +
+		"COMPLETE\n"
 	r := nccllog.NewReader()
 	if err := r.Add("calm.log", strings.NewReader(calm)); err != nil {
 		t.Fatal(err)
@@ -144,7 +151,8 @@ func TestCallsOfUnknownRanks(t *testing.T) {
 	for op := range 10 {
 		for pid := 1; pid <= 2; pid++ {
 			fmt.Fprintf(&b,
-				"n0:%d:%d [%d] NCCL INFO AllReduce: opCount %x sendbuff 0x1 recvbuff 0x2 count 1024 datatype 7 op 0 root 0 comm 0x%d0 [nranks=2] stream 0x3\n", pid, pid, pid-1, op, pid)
+				"n0:%d:%d [%d] NCCL INFO AllReduce: opCount %x sendbuff 0x1 recvbuff 0x2 count 1024 datatype 7 op 0 "+
+					"root 0 comm 0x%d0 [nranks=2] stream 0x3\n", pid, pid, pid-1, op, pid)
 		}
 	}
 	r := nccllog.NewReader()

@@ -178,7 +178,8 @@ func (r *Report) calls() []document.Block {
 	var notes []string
 	if slices.ContainsFunc(r.log.Calls, func(c nccllog.Calls) bool { return c.Rank < 0 }) {
 		notes = []string{
-			"Where ranks are unknown, calls are of a process, with all its GPUs and communicators. INIT in NCCL_DEBUG_SUBSYS " +
+			"Where ranks are unknown, calls are of a process, with all its GPUs and communicators. INIT in " +
+				"NCCL_DEBUG_SUBSYS " +
 				"records ranks.",
 		}
 	}
@@ -295,7 +296,8 @@ func (r *Report) reading() []document.Block {
 		all = append(
 			all,
 			fmt.Sprintf(
-				"%d messages: %d with facts, %d without, %d damaged by others on the same line, %d (%.1f %%) of an unknown form",
+				"%d messages: %d with facts, %d without, %d damaged by others on the same line, %d (%.1f %%) of an "+
+					"unknown form",
 				d.Said,
 				d.Understood,
 				d.Passed,

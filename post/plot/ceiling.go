@@ -20,7 +20,8 @@ type Limit struct {
 const (
 	// mostCeilings is how many lines of that kind a picture carries.
 	mostCeilings = 3
-	// farAbove is the multiple of the largest value from which on a ceiling would leave too little height to the curves.
+	// farAbove is the multiple of the largest value from which on a ceiling would leave too little height to the
+	// curves.
 	farAbove = 2
 )
 

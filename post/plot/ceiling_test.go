@@ -89,7 +89,8 @@ func TestCeilingsThatDiffer(t *testing.T) {
 // below; the curves keep their room.
 func TestRemarks(t *testing.T) {
 	points := quick(4)
-	says := "all_reduce loses 23 % of its bandwidth from 32 KiB to 256 KiB against its trend, which is eight times the noise of its neighbours; seen in 6 of 6 launches."
+	says := "all_reduce loses 23 % of its bandwidth from 32 KiB to 256 KiB against its trend, which is eight times " +
+		"the noise of its neighbours; seen in 6 of 6 launches."
 	at := func(c coll.Collective, mode coll.Mode) Point {
 		for _, p := range points {
 			if p.Case.Collective == c && p.Case.Mode == mode {

@@ -183,7 +183,8 @@ func TestMethodsApart(t *testing.T) {
 		if c.overview != "" && !slices.Contains(names(figs), c.overview) {
 			t.Errorf("%s: no %s among %v", c.name, c.overview, names(figs))
 		}
-		if scaling := strings.NewReplacer("collectives", "scaling", "_world4", "").Replace(c.overview); c.overview != "" &&
+		if scaling := strings.NewReplacer("collectives", "scaling", "_world4",
+			"").Replace(c.overview); c.overview != "" &&
 			!slices.Contains(names(figs), scaling) {
 			t.Errorf("%s: no %s among %v", c.name, scaling, names(figs))
 		}

@@ -99,7 +99,8 @@ func (c *chooser) over(all []series, m Measure, f Figure, pick func([]series) []
 }
 
 // common picks, for the largest or smallest size that most worlds have, the cell of each world, ascending by world.
-// Sizes made of one share per rank are trimmed differently in each world, so they are matched to an eighth of an octave.
+// Sizes made of one share per rank are trimmed differently in each world, so they are matched to an eighth of an
+// octave.
 func common(worlds []series, largest bool) (best []cell) {
 	at := map[int]map[int]cell{} // by size class, then world
 	for _, s := range worlds {

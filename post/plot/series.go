@@ -33,11 +33,13 @@ func (p Point) key() key {
 		m.Average = ""
 	}
 	return key{
-		backend: p.Run.Backend.Name, library: p.Run.Backend.Title(), variant: p.Run.Variant, settings: m.Settings().String(),
-		device: p.Run.Device,
-		world:  p.Case.World, nodes: p.Run.Nodes, perNode: p.Run.RanksPerNode,
+		backend: p.Run.Backend.Name, library: p.Run.Backend.Title(), variant: p.Run.Variant,
+		settings: m.Settings().String(),
+		device:   p.Run.Device,
+		world:    p.Case.World, nodes: p.Run.Nodes, perNode: p.Run.RanksPerNode,
 		rotate: m.Rotate, aggregate: max(m.Aggregate, 1), average: m.Average,
-		collective: p.Case.Collective, dataType: p.Case.Type, op: p.Case.Op, root: p.Case.Root, placement: p.Case.Placement,
+		collective: p.Case.Collective, dataType: p.Case.Type, op: p.Case.Op, root: p.Case.Root,
+		placement: p.Case.Placement,
 	}
 }
 

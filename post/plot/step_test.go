@@ -45,7 +45,8 @@ func TestStepBars(t *testing.T) {
 		}
 		checkPNG(t, name, &png)
 		text := strings.Join(svgText(t, svg.Bytes()), "\n")
-		for _, want := range []string{"25 MiB", "161 ops", "best", "≈", "exposed communication", "time of a step (ms)"} {
+		for _, want := range []string{"25 MiB", "161 ops", "best", "≈", "exposed communication",
+			"time of a step (ms)"} {
 			if !strings.Contains(text, want) {
 				t.Errorf("%s has no %q", name, want)
 			}

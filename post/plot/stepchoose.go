@@ -25,9 +25,11 @@ func Steps(runs []*steps.Run) (bars []StepBars) {
 		}
 		run := r.Newest()
 		page := Page{Name: fileName("step", run.Backend.Name, fmt.Sprint("world", run.World)),
-			Title: "A training step of " + r.Step().Model + " by bucket size", Caption: barCaption(r), Rehearsed: run.Rehearse}
+			Title: "A training step of " + r.Step().Model + " by bucket size", Caption: barCaption(r),
+			Rehearsed: run.Rehearse}
 		for _, text := range []string{r.Library(), prefixed("variant ", run.Variant), r.World(), run.Device,
-			prefixed("host ", run.Machine.Host), run.Start.UTC().Format("2006-01-02"), "computing by " + r.Step().Computing,
+			prefixed("host ", run.Machine.Host), run.Start.UTC().Format("2006-01-02"),
+			"computing by " + r.Step().Computing,
 			run.Tool} {
 			page.Subtitle = add(page.Subtitle, text)
 		}
@@ -64,7 +66,8 @@ func panelOf(g *steps.Group) StepPanel {
 		}
 		f := p.Figures
 		bar := StepBar{Label: steps.Bucket(p.Bucket), Compute: f.Compute.Figure, Comm: f.Comm.Figure,
-			Sequential: f.Sequential.Figure, Overlapped: f.Overlapped.Figure, Mark: barMarks[g.Compared(p).Verdict].mark}
+			Sequential: f.Sequential.Figure, Overlapped: f.Overlapped.Figure,
+			Mark: barMarks[g.Compared(p).Verdict].mark}
 		if n := len(p.Ops); n > 0 {
 			bar.Label += "\n" + units.Count(n, "op")
 		}

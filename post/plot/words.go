@@ -94,8 +94,8 @@ func unusual(k key) (words []string) {
 	return words
 }
 
-// dimension is something that curves may differ in. What is always named is so also of curves that other dimensions tell
-// apart: their values are not comparable.
+// dimension is something that curves may differ in. What is always named is so also of curves that other dimensions
+// tell apart: their values are not comparable.
 type dimension struct {
 	of     func(key) string
 	always bool
@@ -111,7 +111,8 @@ var (
 		{deviceOf, false},
 	}
 	splitOrder = []func(key) string{
-		rootOf, opOf, placementOf, averageOf, aggregateOf, rotateOf, deviceOf, shapeOf, settingsOf, variantOf, typeOf, worldOf,
+		rootOf, opOf, placementOf, averageOf, aggregateOf, rotateOf, deviceOf, shapeOf, settingsOf, variantOf, typeOf,
+		worldOf,
 		libraryOf, backendOf, collectiveOf,
 	}
 )

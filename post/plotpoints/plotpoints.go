@@ -113,8 +113,9 @@ func (m *Points) remarks() (remarks []plot.Remark) {
 	for _, f := range found {
 		for _, p := range f.Places() {
 			if p.From > 0 && p.To > 0 && len(p.Curve.Runs) > 0 {
-				remarks = append(remarks, plot.Remark{Run: p.Curve.Runs[0], Case: p.Curve.Condition.Case, Number: f.Number,
-					From: p.From, To: p.To, Says: p.Brief()})
+				remarks = append(remarks,
+					plot.Remark{Run: p.Curve.Runs[0], Case: p.Curve.Condition.Case, Number: f.Number,
+						From: p.From, To: p.To, Says: p.Brief()})
 			}
 		}
 	}

@@ -39,8 +39,10 @@ func ofStepRuns(beside []*made, made ...stepstest.Run) *Report {
 // severalSteps are runs of three backends, one rehearsed.
 func severalSteps() []stepstest.Run {
 	mpi, gloo, rehearsed := stepstest.Default(), stepstest.Default(), stepstest.Default()
-	mpi.Groups = append(mpi.Groups, step.Point{Strategy: step.DDP, Type: coll.Float32, Progress: step.Poll, Compression: "8x:10ms"})
-	gloo.Backend, gloo.Launch, gloo.Slower, gloo.Groups = "gloo", 1, 1.5, []step.Point{{Strategy: step.DDP, Type: coll.Float32, Progress: step.Thread}}
+	mpi.Groups = append(mpi.Groups, step.Point{Strategy: step.DDP, Type: coll.Float32, Progress: step.Poll,
+		Compression: "8x:10ms"})
+	gloo.Backend, gloo.Launch, gloo.Slower, gloo.Groups = "gloo", 1, 1.5, []step.Point{{Strategy: step.DDP,
+		Type: coll.Float32, Progress: step.Thread}}
 	rehearsed.Backend, rehearsed.Launch, rehearsed.Rehearsed, rehearsed.Groups = "nccl-rehearsal", 2, true, []step.Point{{Strategy: step.FSDP, Type: coll.BFloat16}}
 	return []stepstest.Run{mpi, gloo, rehearsed}
 }

@@ -47,7 +47,8 @@ func Basis(r stats.Ratio) string {
 	case r.Basis == stats.AcrossLaunches:
 		return "bounds: 95 % CI from those of both medians over launches, which were not the same for both"
 	case r.Basis == stats.LaunchSpread:
-		return fmt.Sprintf("bounds: minimum and maximum over launches; a 95 %% CI needs %d launches", stats.MinForInterval)
+		return fmt.Sprintf("bounds: minimum and maximum over launches; a 95 %% CI needs %d launches",
+			stats.MinForInterval)
 	case r.Basis == stats.WithinLaunch && r.Paired:
 		return "bounds: 95 % CI from those of both times in one launch; other launches may differ by more"
 	case r.Basis == stats.WithinLaunch:

@@ -7,9 +7,11 @@ import (
 func TestFunctionsAreTakenOutOfDeclarations(t *testing.T) {
 	for kernel, want := range map[string]string{
 		"ampere_sgemm_128x64_nn": "ampere_sgemm_128x64_nn",
-		"void at::native::(anonymous namespace)::CatArrayBatchedCopy<at::native::(anonymous namespace)::OpaqueType<4u>, 1>(int)": "at::native::(unnamed)::CatArrayBatchedCopy",
-		"void at::native::<unnamed>::CatArrayBatchedCopy<(int)4>(T1 *)":                                                          "at::native::(unnamed)::CatArrayBatchedCopy",
-		"std::enable_if<(((8)>(0)))&&vllm::_typeConvert<c10::BFloat16>::exists, void>::type vllm::norm<c10::BFloat16, 8>(int)":   "vllm::norm",
+		"void at::native::(anonymous namespace)::CatArrayBatchedCopy<at::native::(anonymous " +
+			"namespace)::OpaqueType<4u>, 1>(int)": "at::native::(unnamed)::CatArrayBatchedCopy",
+		"void at::native::<unnamed>::CatArrayBatchedCopy<(int)4>(T1 *)": "at::native::(unnamed)::CatArrayBatchedCopy",
+		"std::enable_if<(((8)>(0)))&&vllm::_typeConvert<c10::BFloat16>::exists, void>::type " +
+			"vllm::norm<c10::BFloat16, 8>(int)": "vllm::norm",
 		"foo(int) [clone .kd]": "foo",
 		"foo [clone .kd]":      "foo",
 		"foo.kd":               "foo",

@@ -35,7 +35,8 @@ var kernelNames = []struct {
 	{"ncclSymkDevKernel_ReduceScatter_RailA2A_LsaLD_sum_bf16", coll.ReduceScatter},
 	{"ncclSymkDevKernel_AllGather_STMC(ncclSymkDevWorkArgs4K)", coll.AllGather},
 	{
-		"void ncclKernelAllReduceCtranRing<float, (commRedOp_t)0, true>(int*, CtranAlgoDeviceState*, ctran::allreduce::ring::KernArgs)",
+		"void ncclKernelAllReduceCtranRing<float, (commRedOp_t)0, true>(int*, CtranAlgoDeviceState*, " +
+			"ctran::allreduce::ring::KernArgs)",
 		coll.AllReduce,
 	},
 	{"ncclKernelAllGatherCtranRecDbl(int*, CtranAlgoDeviceState*, ctran::allgather::KernelArgs)", coll.AllGather},
@@ -46,12 +47,14 @@ var kernelNames = []struct {
 	{"mscclKernel_Sum_half_Simple_false(ncclDevComm*, mscclAlgo*, mscclWork*)", coll.Other},
 	{"pcclKernel_AllReduce_RING_LL_Sum_float(pcclDevComm*)", coll.AllReduce},
 	{
-		"void (anonymous namespace)::multimem_all_reduce_kernel<c10::BFloat16, 16>(c10::BFloat16*, unsigned long, unsigned int**, unsigned long, unsigned long)",
+		"void (anonymous namespace)::multimem_all_reduce_kernel<c10::BFloat16, 16>(c10::BFloat16*, unsigned long, " +
+			"unsigned int**, unsigned long, unsigned long)",
 		coll.AllReduce,
 	},
 	{"void <unnamed>::multimem_one_shot_all_reduce_kernel<c10::BFloat16, (int)16, (int)8>(T1 *)", coll.AllReduce},
 	{
-		"void (anonymous namespace)::multimem_all_gather_kernel<16>(char*, char*, unsigned long, unsigned int**, unsigned long, unsigned long)",
+		"void (anonymous namespace)::multimem_all_gather_kernel<16>(char*, char*, unsigned long, unsigned int**, " +
+			"unsigned long, unsigned long)",
 		coll.AllGather,
 	},
 	{"_multimem_all_gather_kernel", coll.AllGather},
@@ -65,7 +68,8 @@ var kernelNames = []struct {
 	{"exchangeSplitAndOffset(long*)", coll.Other},
 	{"void c10d::intra_node_comm::hybridCubeMeshAllReduceKernel<true>(at::BFloat16*)", coll.AllReduce},
 	{
-		"void vllm::cross_device_reduce_1stage<__nv_bfloat16, 8>(vllm::RankData*, vllm::RankSignals, vllm::Signal*, __nv_bfloat16*, int, int)",
+		"void vllm::cross_device_reduce_1stage<__nv_bfloat16, 8>(vllm::RankData*, vllm::RankSignals, vllm::Signal*, " +
+			"__nv_bfloat16*, int, int)",
 		coll.AllReduce,
 	},
 	{"_ZN4vllm26cross_device_reduce_2stageIfLi2EEEvPNS_8RankDataENS_11RankSignalsEPNS_6SignalEPT_ii", coll.AllReduce},
@@ -73,17 +77,20 @@ var kernelNames = []struct {
 	{"cross_device_all_gather", coll.AllGather},
 	{"void aiter::reduce_scatter_cross_device_store<__half, 8>(RankData*)", coll.ReduceScatter},
 	{
-		"void quickreduce::allreduce_prototype_twoshot<AllReduceTwoshot<__half, CodecQ4<__half,4>, true>, __half>(__half const*)",
+		"void quickreduce::allreduce_prototype_twoshot<AllReduceTwoshot<__half, CodecQ4<__half,4>, true>, " +
+			"__half>(__half const*)",
 		coll.AllReduce,
 	},
 	{
-		"void (anonymous namespace)::two_shot_all_reduce_kernel_inplace<c10::BFloat16, 16, 2>(c10::BFloat16**, unsigned long)",
+		"void (anonymous namespace)::two_shot_all_reduce_kernel_inplace<c10::BFloat16, 16, 2>(c10::BFloat16**, " +
+			"unsigned long)",
 		coll.AllReduce,
 	},
 	{"void tensorrt_llm::kernels::oneShotAllReduceKernel<__half, 8, true, false>(AllReduceParams)", coll.AllReduce},
 	{"lowPrecisionTwoShotAllReduceKernel", coll.AllReduce},
 	{
-		"void flashinfer::trtllm_mnnvl_allreduce::oneshotAllreduceFusionKernel<(unsigned char)2, __nv_bfloat16, true>(Params)",
+		"void flashinfer::trtllm_mnnvl_allreduce::oneshotAllreduceFusionKernel<(unsigned char)2, __nv_bfloat16, " +
+			"true>(Params)",
 		coll.AllReduce,
 	},
 	{
@@ -165,24 +172,29 @@ var withinNames = []string{
 
 // Kernels that compute, with words of collectives in their names, arguments or types.
 var computeNames = append([]string{
-	"void at::native::reduce_kernel<512, 1, at::native::ReduceOp<float, at::native::MeanOps<float, float, float, float>, unsigned int, float, 4> >(at::native::ReduceOp<float>)",
+	"void at::native::reduce_kernel<512, 1, at::native::ReduceOp<float, at::native::MeanOps<float, float, float, " +
+		"float>, unsigned int, float, 4> >(at::native::ReduceOp<float>)",
 	"void at::native::vectorized_gather_kernel<16, long>(char*, char*, long*, int, long, long, long, long, bool)",
-	"void at::native::_scatter_gather_elementwise_kernel<128, 4, at::native::_cuda_scatter_gather_internal_kernel<false, at::native::OpaqueType<4> > >(int)",
-	"void cublasLt::splitKreduce_kernel<32, 16, int, float, float, float, float, true, true, false>(cublasLt::cublasSplitKParams<float>)",
+	"void at::native::_scatter_gather_elementwise_kernel<128, 4, " +
+		"at::native::_cuda_scatter_gather_internal_kernel<false, at::native::OpaqueType<4> > >(int)",
+	"void cublasLt::splitKreduce_kernel<32, 16, int, float, float, float, float, true, true, " +
+		"false>(cublasLt::cublasSplitKParams<float>)",
 	"void broadcast_kernel<float>(float*)",
 	"void cudnn::reduced_divisor_kernel(int)",
 	"triton_red_fused_all_reduce_native_layer_norm_3",
 	"triton_poi_fused_broadcast_tensors_0",
 	"triton_poi_fused_all_gather_into_tensor_wait_tensor_1",
 	"triton_red_fused__to_copy_reduce_scatter_tensor_2",
-	"void at::native::multi_tensor_apply_kernel<at::native::TensorListMetadata<1>, (anonymous namespace)::AllReduceOp>(int)",
+	"void at::native::multi_tensor_apply_kernel<at::native::TensorListMetadata<1>, (anonymous " +
+		"namespace)::AllReduceOp>(int)",
 	"void at::native::(anonymous namespace)::indexSelectLargeIndex<all_gather>(int)",
 	"void flash_fwd_mla_combine_kernel<float>(int)",
 	"flash_fwd_splitkv_combine_kernel",
 	"void moe_combine<float>(int)",
 	"void consumer<ncclDevKernel_AllReduce_Sum_f32_RING_LL>(int)",
 	"void elementwise(std::function<void (ncclDevComm*)>)",
-	"void at::native::elementwise_kernel<128, 2, at::native::gpu_kernel_impl_nocast<ncclKernel_AllReduce>::{lambda(int)#1}>(int)",
+	"void at::native::elementwise_kernel<128, 2, " +
+		"at::native::gpu_kernel_impl_nocast<ncclKernel_AllReduce>::{lambda(int)#1}>(int)",
 	"scatter_reduce_kernel",
 	"cub::DeviceReduceKernel",
 	"Memcpy DtoD (Device -> Device)",

@@ -25,8 +25,9 @@ type public struct {
 
 func TestPublicTraces(t *testing.T) {
 	for name, want := range map[string][]public{
-		"hta/nccl_parser_config_nccl_data.json.gz":            {{2700, 21, 21, "660551.005", 0, 2, 31502336}},
-		"hta/df_index_resolver_df_index_resolver.json.gz":     {{19370, 2020, 2020, "1732965.000", 1, 2, trace.Unknown}},
+		"hta/nccl_parser_config_nccl_data.json.gz": {{2700, 21, 21, "660551.005", 0, 2, 31502336}},
+		"hta/df_index_resolver_df_index_resolver.json.gz": {{19370, 2020, 2020, "1732965.000", 1, 2,
+			trace.Unknown}},
 		"hta/trace_filter_sampled_rank-0.json.gz":             {{1154, 10, 10, "1222847.000", 0, 128, 107822144}},
 		"hta/trace_filter_sampled_rank-1.json.gz":             {{1104, 10, 10, "1231186.000", 1, 128, 105033720}},
 		"tracelens/b200_eager_trace.json.gz":                  {{768, 1, 1, "84487.178", 0, 8, trace.Unknown}},

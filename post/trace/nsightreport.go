@@ -14,8 +14,8 @@ type ReportError struct{ Path string }
 
 func (e *ReportError) Error() string {
 	return "a report of Nsight Systems, which Nsight Systems alone can read. Export it with the version that wrote " +
-		"it or a newer one: " + ExportCommand(e.Path) + " (the blobs hold the sizes and communicators of NCCL's calls, " +
-		"which an export leaves out unless asked)"
+		"it or a newer one: " + ExportCommand(e.Path) +
+		" (the blobs hold the sizes and communicators of NCCL's calls, which an export leaves out unless asked)"
 }
 
 // isReport tells a report by how it begins, or, as that may change, by its name.

@@ -36,7 +36,8 @@ func TestCheckMPI(t *testing.T) {
 	info.Facts.ThreadLevel = mpi.ThreadFunneled.String()
 	expect(t, "threads", []Row{CheckMPI(info, srun, 4)}, want{Caution, notice.ThreadLevel{MPIInUse: funneled}})
 	ranks := ranksOf(2, "a", "b")
-	expect(t, "ranks", []Row{CheckAlikeRanks(ranks, launch.Started{Size: 4})}, want{Passed, notice.RanksAlike{Ranks: 4}})
+	expect(t, "ranks", []Row{CheckAlikeRanks(ranks, launch.Started{Size: 4})},
+		want{Passed, notice.RanksAlike{Ranks: 4}})
 	expect(t, "unknown launcher", []Row{CheckAlikeRanks(ranks, launch.Started{Size: -1})}, want{Passed,
 		notice.RanksAlike{Ranks: 4}})
 	expect(t, "several programs", []Row{CheckAlikeRanks(ranks, launch.Started{Size: 8})}, want{Caution,
