@@ -128,7 +128,7 @@ type modelBuilder struct {
 	problems []error
 }
 
-func (b *modelBuilder) errorf(format string, args ...any) {
+func (b *modelBuilder) Errorf(format string, args ...any) {
 	b.problems = append(b.problems, fmt.Errorf(format, args...))
 }
 
@@ -140,7 +140,7 @@ func (b *modelBuilder) add(list []layerEntry, prefix string) {
 			repeat = *l.Repeat
 		}
 		if repeat < 1 || repeat > maxLayers {
-			b.errorf("layer %s: repeat must be from 1 to %d", prefix+string(l.Name), maxLayers)
+			b.Errorf("layer %s: repeat must be from 1 to %d", prefix+string(l.Name), maxLayers)
 			continue
 		}
 		for i := 0; i < repeat && b.problems == nil; i++ {
@@ -153,7 +153,7 @@ func (b *modelBuilder) add(list []layerEntry, prefix string) {
 			if l.Layers == nil {
 				b.layer(name, l)
 			} else if l.Params != nil || l.Shape != nil || l.Forward != nil || l.Backward != nil || l.Weight != nil {
-				b.errorf("block %s: only name, repeat and layers go with layers", name)
+				b.Errorf("block %s: only name, repeat and layers go with layers", name)
 			} else {
 				b.add(l.Layers, strings.TrimPrefix(name+".", "."))
 			}
@@ -166,13 +166,13 @@ func (b *modelBuilder) layer(name string, l layerEntry) {
 	params := int64(1)
 	switch {
 	case (l.Params == nil) == (l.Shape == nil):
-		b.errorf("layer %s: needs params or shape, and not both; params: 0 where it only computes", name)
+		b.Errorf("layer %s: needs params or shape, and not both; params: 0 where it only computes", name)
 	case l.Params != nil:
 		params = int64(*l.Params)
 	}
 	for _, side := range l.Shape {
 		if side < 1 || params > maxParams/int64(side) {
-			b.errorf("layer %s: shape: sides must be at least 1, and their product at most %s", name,
+			b.Errorf("layer %s: shape: sides must be at least 1, and their product at most %s", name,
 				coll.FormatSize(maxParams, false))
 			return
 		}
@@ -180,18 +180,18 @@ func (b *modelBuilder) layer(name string, l layerEntry) {
 	}
 	switch b.params += params; {
 	case len(b.entries) == maxLayers:
-		b.errorf("more than %d layers", maxLayers)
+		b.Errorf("more than %d layers", maxLayers)
 	case b.params > maxParams:
-		b.errorf("more than %s parameters in all layers", coll.FormatSize(maxParams, false))
+		b.Errorf("more than %s parameters in all layers", coll.FormatSize(maxParams, false))
 	case b.names[name]:
-		b.errorf("layer %s: another layer has this name", name)
+		b.Errorf("layer %s: another layer has this name", name)
 	}
 	if l.Weight == nil {
 		weight := float64(params)
 		l.Weight = &weight
 	}
 	if !(*l.Weight >= 0 && *l.Weight < math.MaxInt64) {
-		b.errorf("layer %s: weight must be a number of 0 or more", name)
+		b.Errorf("layer %s: weight must be a number of 0 or more", name)
 	}
 	b.names[name] = true
 	b.entries = append(b.entries, l)
@@ -203,9 +203,9 @@ func (b *modelBuilder) layer(name string, l layerEntry) {
 func (b *modelBuilder) finish(f *modelFile) error {
 	switch {
 	case len(f.Layers) == 0:
-		b.errorf("layers are missing: a list such as [{name: embedding, params: 1M}]")
+		b.Errorf("layers are missing: a list such as [{name: embedding, params: 1M}]")
 	case b.params == 0 && b.problems == nil:
-		b.errorf("no layer has parameters: there is nothing to communicate")
+		b.Errorf("no layer has parameters: there is nothing to communicate")
 	}
 	if b.problems != nil {
 		return errors.Join(b.problems...)
@@ -222,7 +222,7 @@ func (b *modelBuilder) finish(f *modelFile) error {
 		sum += l.Forward + l.Backward
 	}
 	if sum == 0 && b.problems == nil {
-		b.errorf("nothing computes: give the time of the whole model (forward: 40ms) or of layers")
+		b.Errorf("nothing computes: give the time of the whole model (forward: 40ms) or of layers")
 	}
 	return errors.Join(b.problems...)
 }
@@ -248,7 +248,7 @@ func (b *modelBuilder) divide(pass string, whole *seconds, of func(*layerEntry) 
 	case math.Abs(left) < rounding:
 		return times
 	case left < 0 || weights == 0:
-		b.errorf(
+		b.Errorf(
 			"%s: takes %.9g s, but the layers' own times are %.9g s together, and layers without an own time have "+
 				"a weight of %g",
 			pass,
