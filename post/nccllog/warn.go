@@ -13,9 +13,6 @@ const maxMessages = 500
 // warn keeps a warning or an error once.
 func (r *Reader) warn(p *process, m message, stamp string) {
 	text, place := strings.TrimSpace(m.text), m.place
-	if m.open {
-		text += " …"
-	}
 	w := r.warned(
 		m.level+" "+place+" "+anyAddress(text),
 		Message{Text: text, Level: m.level, Place: place, First: stamp},
@@ -24,9 +21,7 @@ func (r *Reader) warn(p *process, m message, stamp string) {
 		return
 	}
 	w.who.add(p)
-	if i, found := search(w.Devices, m.device); m.device >= 0 && !found {
-		w.Devices = insert(w.Devices, i, m.device)
-	}
+	addDevice(&w.Devices, m.device)
 }
 
 // warned counts a message, and keeps it where there is none of this key; nil where there is no room for it.
@@ -40,15 +35,8 @@ func (r *Reader) warned(key string, m Message) *warning {
 		}
 	}
 	if w == nil {
-		m.Text, m.Place, m.First, m.File, m.Line = kept(
-			m.Text,
-		), kept(
-			m.Place,
-		), kept(
-			m.First,
-		), len(
-			r.log.Files,
-		)-1, r.line
+		m.Text, m.Place, m.First = kept(m.Text), kept(m.Place), kept(m.First)
+		m.File, m.Line = len(r.log.Files)-1, r.line
 		w = &warning{Message: m}
 		r.warnings[strings.Clone(key)] = w
 		r.said = append(r.said, w)
@@ -239,12 +227,10 @@ func anyAddress(s string) string {
 
 // backtrace reads where an error went through: "init.cc:1798 -> 6 [Async thread]". In progress is no error.
 func (r *Reader) backtrace(p *process, m message, stamp string) verdict {
-	c := cursor{s: m.text, open: m.open}
-	file := c.until(":")
-	c.integer()
-	c.lit(" -> ")
-	code := c.small()
-	if !c.done() || strings.ContainsAny(file, " \t") || !strings.Contains(file, ".") {
+	c := cursor{m.text}
+	var file string
+	var line, code int
+	if !c.all("%:% -> %", &file, &line, &code) || strings.ContainsAny(file, " \t") || !strings.Contains(file, ".") {
 		return unknown
 	}
 	if code == inProgress || code == 0 {
