@@ -311,3 +311,24 @@ func TestCompressedAndCut(t *testing.T) {
 		t.Errorf("%+v", l.Reading)
 	}
 }
+
+// Of a line that several messages share, warnings are kept, and the rest is counted as damaged; text of a program before
+// a message changes nothing. A row of nccl-tests that messages tear apart is put together again, if its values fit.
+func TestLineOfSeveralMessages(t *testing.T) {
+	const first, second = "a:1:1 [0] ", "a:2:2 [1] "
+	const call = "NCCL INFO AllReduce: opCount 0 sendbuff 0x1 recvbuff 0x2 count 256 datatype 7 op 0 root 0 comm 0x3 " +
+		"[nranks=2] stream 0x4\n"
+	l := read(t, first+call+first+"NCCL INFO AllReduce: opCount 1 send"+second+"x.cc:1 NCCL WARN It broke "+first+
+		"NCCL INFO cudaDriverVersion 13000\n  1024  256  float  sum  -1"+first+call+"   10.24  0.10  0.10   0"+first+call+
+		"  5.12  0.20  0.20   0\n")
+	if n := l.Reading; n.Said != 6 || n.Understood != 3 || n.Damaged != 3 || len(l.Processes) != 1 {
+		t.Errorf("%+v, %+v", n, l.Processes)
+	}
+	if m := l.Messages; len(m) != 1 || m[0].Text != "It broke …" || m[0].Place != "x.cc:1" {
+		t.Errorf("%+v", m)
+	}
+	want := Row{Bytes: 1024, Type: "float", OutTime: 10.24, OutBusbw: 0.1, InTime: 5.12, InBusbw: 0.2, Assembled: true}
+	if !slices.Equal(l.Rows, []Row{want}) {
+		t.Errorf("%+v", l.Rows)
+	}
+}

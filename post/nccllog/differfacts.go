@@ -222,20 +222,18 @@ func (c *Contrast) measured(a, b *Log) {
 
 // inits compares how long it took to make the largest communicators.
 func (c *Contrast) inits(a, b *Log) {
-	x, y := slowestInit(a), slowestInit(b)
+	x, y := initTime(a), initTime(b)
 	if x > 0 && y > 0 && max(x, y) >= 1 && max(x/y, y/x) >= 2 {
 		c.effect(onSpeed, notice.LogAspect{Kind: notice.LogInitTime},
 			notice.LogValue{Time: notice.TenthSeconds(x)}, notice.LogValue{Time: notice.TenthSeconds(y)})
 	}
 }
 
-func slowestInit(l *Log) (s float64) {
+func initTime(l *Log) float64 {
 	if c := l.largest(); c != nil {
-		for _, m := range c.Members {
-			if m.Init != nil {
-				s = max(s, m.Init.Total)
-			}
+		if slowest, _ := c.slowestInit(); slowest != nil {
+			return slowest.Init.Total
 		}
 	}
-	return s
+	return 0
 }

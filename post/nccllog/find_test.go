@@ -222,8 +222,6 @@ func TestFindings(t *testing.T) {
 		"few channels because they are bounded": {both(oneNode, swap("8 coll channels", "2 coll channels"),
 			env("NCCL_MAX_NCHANNELS", "2")), "few-channels", notice.Warning,
 			[]string{"NCCL_MAX_NCHANNELS=2", "run without NCCL_MAX_NCHANNELS"}, []notice.Code{"setting-affects-speed"}},
-		"idle channels": {swap("={0..7}", "={0..1}"), "idle-channels", notice.Info,
-			[]string{"2 of 8", "32 MiB"}, nil},
 		"LL for large messages": {swap("proto SIMPLE", "proto LL"), "ll-for-large-messages", notice.Warning,
 			[]string{"32 MiB", "RING/LL"}, nil},
 		"LL because it was set": {both(swap("proto SIMPLE", "proto LL"), env("NCCL_PROTO", "LL")),

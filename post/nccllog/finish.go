@@ -308,7 +308,7 @@ func (f *finisher) network() {
 	n := &f.l.Network
 	lists := map[string]*[]Named{using: &n.Using, plugin: &n.Plugins, missing: &n.Missing, provider: &n.Providers,
 		ibDevice: &n.IB, socket: &n.Sockets,
-		bootstrap: &n.Bootstrap, tuner: &n.Tuners, profiler: &n.Profilers, collnet: &n.Collective}
+		bootstrap: &n.Bootstrap, tuner: &n.Tuners, profiler: &n.Profilers}
 	for _, l := range lists {
 		*l = []Named{}
 	}
@@ -326,7 +326,6 @@ func (f *finisher) network() {
 	slices.SortFunc(n.GDR, func(a, b GDR) int {
 		return cmp.Or(cmp.Compare(a.Device, b.Device), cmp.Compare(a.Said, b.Said))
 	})
-	n.DMABuf = f.r.dmabuf
 }
 
 // facts puts together what ranks said: the same of several ranks of a communicator once.

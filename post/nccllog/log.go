@@ -237,17 +237,15 @@ type Path struct {
 type Network struct {
 	Using []Named `json:"using"` // "Using network AWS Libfabric"
 	// loaded or assigned: "IB", "Libfabric", with the version of its interface where said
-	Plugins    []Named `json:"plugins"`
-	Missing    []Named `json:"missing"`   // plugins looked for in vain: "libnccl-net.so"
-	Providers  []Named `json:"providers"` // of libfabric: "efa"
-	IB         []Named `json:"ib"`        // devices: "mlx5_0:1/RoCE"
-	Sockets    []Named `json:"sockets"`   // interfaces of NET/Socket: "eth0:10.0.92.140"
-	Bootstrap  []Named `json:"bootstrap"` // interface of the bootstrap (out of band)
-	GDR        []GDR   `json:"gdr"`       // GPUDirect RDMA by device
-	DMABuf     *bool   `json:"dmabuf"`    // null: not said
-	Tuners     []Named `json:"tuners"`
-	Profilers  []Named `json:"profilers"`
-	Collective []Named `json:"collnet"` // plugins of in-network reduction: SHARP
+	Plugins   []Named `json:"plugins"`
+	Missing   []Named `json:"missing"`   // plugins looked for in vain: "libnccl-net.so"
+	Providers []Named `json:"providers"` // of libfabric: "efa"
+	IB        []Named `json:"ib"`        // devices: "mlx5_0:1/RoCE"
+	Sockets   []Named `json:"sockets"`   // interfaces of NET/Socket: "eth0:10.0.92.140"
+	Bootstrap []Named `json:"bootstrap"` // interface of the bootstrap (out of band)
+	GDR       []GDR   `json:"gdr"`       // GPUDirect RDMA by device
+	Tuners    []Named `json:"tuners"`
+	Profilers []Named `json:"profilers"`
 }
 
 // Named is a name and who gave it.

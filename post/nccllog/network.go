@@ -26,7 +26,6 @@ const (
 	bootstrap = "bootstrap"
 	tuner     = "tuner"
 	profiler  = "profiler"
-	collnet   = "collnet"
 )
 
 // maxNames is how many are kept.
@@ -73,8 +72,11 @@ var (
 	pluginMissing = regexp.MustCompile(
 		`(?:Could not find: ?|No plugin found \(|Plugin load \(|Plugin load returned \d+ : )([^\s):]+)`)
 	pluginLoaded = regexp.MustCompile(
-		`^\S+ ?:? ?(?:Loaded|Using|Successfully loaded external) (?:(?:net|profiler|tuner|(coll(?:net)?)) )?(?:plugin )?(.*?)(?: \(([^()]*)\))?$`)
+		`^\S+ ?:? ?(?:Loaded|Using|Successfully loaded external) (?:(?:net|tuner|profiler) )?(?:plugin )?(.*?)(?: \(([^()]*)\))?$`)
 )
+
+// notOfNetwork is how other plugins begin that the loader found.
+var notOfNetwork = regexp.MustCompile(`^(?:internal|(?:gin|coll|collnet) plugin )`)
 
 // offered returns what adds to a list what the loader of plugins found, or not.
 func offered(list string) func(*Reader, *process, message) verdict {
@@ -83,13 +85,10 @@ func offered(list string) func(*Reader, *process, message) verdict {
 			return r.name(p, missing, strings.TrimRight(of[1], "."), "")
 		}
 		of := pluginLoaded.FindStringSubmatch(m.text)
-		if of == nil || strings.HasPrefix(of[2], "internal") || strings.HasPrefix(of[2], "gin plugin ") {
+		if of == nil || notOfNetwork.MatchString(of[1]) {
 			return unknown
 		}
-		if of[1] != "" {
-			return r.name(p, collnet, of[2], of[3])
-		}
-		return r.name(p, list, of[2], of[3])
+		return r.name(p, list, of[1], of[2])
 	}
 }
 
@@ -116,14 +115,9 @@ var networkLines = []lineKind{
 	{"Bootstrap", true, names(bootstrap, anInterface)},
 	{"Initialized NET plugin", true, names(plugin, `plugin (.+)`)},
 	{"Assigned NET plugin", true, names(plugin, `plugin (.+?)(?: to comm)?$`)},
-	{"Initialized COLLNET", true, names(collnet, `plugin (.+)`)},
-	{"Assigned COLLNET", true, names(collnet, `plugin (.+?)(?: to comm)?$`)},
-	{"Initialized CollNet", true, names(collnet, `plugin (.+)`)},
-	{"Assigned CollNet", true, names(collnet, `plugin (.+?)(?: to comm)?$`)},
 	{"NET/Plugin", true, offered(plugin)},
 	{"TUNER/Plugin", true, offered(tuner)},
 	{"PROFILER/Plugin", true, offered(profiler)},
-	{"DMA-BUF is ", true, (*Reader).dmaBuf},
 	{"GPU Direct RDMA ", false, (*Reader).gdr},
 	{"NET/IB : No device found", true, (*Reader).noDevice},
 	{"NET/IB", true, (*Reader).devices},
@@ -142,13 +136,6 @@ type gdrKey struct {
 type direct struct {
 	GDR
 	who who
-}
-
-// dmaBuf reads "DMA-BUF is available on GPU device 0".
-func (r *Reader) dmaBuf(_ *process, m message) verdict {
-	available := strings.HasPrefix(m.text, "DMA-BUF is available")
-	r.dmabuf = &available
-	return understood
 }
 
 // directRDMA is what NCCL reports of one device: "NET/IB : GPU Direct RDMA Disabled for HCA 0 'mlx5_0'", "GPU Direct

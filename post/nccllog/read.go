@@ -12,11 +12,23 @@ import (
 )
 
 // Reader reads the files of one run. What it holds grows with the number of different facts, not with that of lines.
-// It has many methods because each kind of line that NCCL prints has one, and many fields because each is what one
-// kind of line adds to.
+// It has many methods because each kind of line that NCCL prints has one.
 type Reader struct {
-	log Log
+	log      Log
+	settings map[setKey]*setting
+	versions []*version
+	measured map[measuredKey]*measured
+	rows     map[string]*rowState
+	ras      *rasText // the answer being read
+	world
+	networkFacts
+	messages
+	callSigns
+	fileState
+}
 
+// world is who wrote, and in which communicators.
+type world struct {
 	procs map[procKey]*process
 	hosts map[int][]*process // by pid
 	order []*process
@@ -25,43 +37,51 @@ type Reader struct {
 
 	unnamed map[sort][]*communicator // those without an id
 	filled  map[sorted]int           // of them, how many from the first have this rank
+}
 
-	settings     map[setKey]*setting
+// networkFacts are what was reported of the network.
+type networkFacts struct {
 	names        map[nameKey]*named
 	namesInOrder []*named
 	direct       map[gdrKey]*direct
-	dmabuf       *bool
-	versions     []*version
-	warnings     map[string]*warning
-	said         []*warning
-	unkept       int64 // warnings and errors beyond those that are kept
-	shapes       map[string]int64
+}
 
+// messages are warnings and errors, and shapes of messages of no known kind.
+type messages struct {
+	warnings map[string]*warning
+	said     []*warning
+	unkept   int64 // warnings and errors beyond those that are kept
+	shapes   map[string]int64
+}
+
+// callSigns are the different calls, and how many calls are kept in their order.
+type callSigns struct {
 	signs     []callSign
 	signID    map[callSign]uint32
 	positions int
 	lostCalls int64
+}
 
-	measured map[measuredKey]*measured
-	rows     map[string]*rowState
-	ras      *rasText // the answer being read
-
+// fileState is what matters for further lines of the file that is read.
+type fileState struct {
 	line    int64
-	headers bool     // a message with a header was seen in this file
-	related bool     // a program's error about NCCL was seen in this file
+	headers bool     // a message with a header was seen
+	related bool     // a program's error about NCCL was seen
 	quotes  bool     // the next line is NCCL's last error, as PyTorch quotes it
-	tried   int      // lines of this file that were compared with all messages
+	tried   int      // lines that were compared with all messages
 	nobody  *process // of messages that have no header, in files that have none at all
 }
 
 // NewReader is a Reader of nothing yet.
 func NewReader() *Reader {
-	return &Reader{procs: map[procKey]*process{}, hosts: map[int][]*process{}, byID: map[string]*communicator{},
-		unnamed: map[sort][]*communicator{}, filled: map[sorted]int{},
-		settings: map[setKey]*setting{}, names: map[nameKey]*named{}, direct: map[gdrKey]*direct{},
-		warnings: map[string]*warning{},
-		shapes:   map[string]int64{}, signID: map[callSign]uint32{}, measured: map[measuredKey]*measured{},
-		rows: map[string]*rowState{}}
+	return &Reader{
+		settings: map[setKey]*setting{}, measured: map[measuredKey]*measured{}, rows: map[string]*rowState{},
+		world: world{procs: map[procKey]*process{}, hosts: map[int][]*process{}, byID: map[string]*communicator{},
+			unnamed: map[sort][]*communicator{}, filled: map[sorted]int{}},
+		networkFacts: networkFacts{names: map[nameKey]*named{}, direct: map[gdrKey]*direct{}},
+		messages:     messages{warnings: map[string]*warning{}, shapes: map[string]int64{}},
+		callSigns:    callSigns{signID: map[callSign]uint32{}},
+	}
 }
 
 // NothingError says that a file holds none of what this package reads.
@@ -111,7 +131,7 @@ func (r *Reader) Add(name string, from io.Reader) error {
 	}
 	r.log.Files = append(r.log.Files, File{Path: name, Form: form})
 	f := &r.log.Files[len(r.log.Files)-1]
-	r.line, r.headers, r.related, r.quotes, r.nobody, r.tried = 0, false, false, false, nil, 0
+	r.fileState = fileState{}
 	before := r.log.Reading.Said
 	switch form {
 	case RASJSON:
@@ -175,8 +195,10 @@ const (
 
 // debugLine reads one line of a debug log. Of a line that several messages share, or that does not end, only warnings
 // are kept: the others are counted as damaged.
-func (r *Reader) debugLine(line string, ended bool) {
-	line = unrepeated(line)
+func (r *Reader) debugLine(line string, ended bool) { r.part(unrepeated(line), ended, false) }
+
+// part reads a line from its first message on. Shared is true where another message was before it.
+func (r *Reader) part(line string, ended, shared bool) {
 	at, end, level := marked(line)
 	if level == "" {
 		r.other(line, ended)
@@ -184,9 +206,8 @@ func (r *Reader) debugLine(line string, ended bool) {
 	}
 	h, start, found := header(line[:at])
 	b := prefix(line[:start])
-	if b.file != "" && strings.HasSuffix(h.host, b.file) {
-		b.junk = true // a header that was cut, and no file
-	}
+	// a header that was cut looks like a file
+	b.junk = b.junk || shared || b.file != "" && strings.HasSuffix(h.host, b.file)
 	p, glued := r.author(h, found, !b.junk)
 	if b.junk || glued > 0 {
 		r.fragment(line[:start+glued])
@@ -196,7 +217,7 @@ func (r *Reader) debugLine(line string, ended bool) {
 	}
 	m := message{head: h, level: level, text: strings.TrimSpace(line[end:])}
 	next, _, second := marked(m.text)
-	if second == "" && ended {
+	if second == "" && ended && !shared {
 		r.message(p, m, b)
 		return
 	}
@@ -205,11 +226,11 @@ func (r *Reader) debugLine(line string, ended bool) {
 		_, cut, _ = header(m.text[:next])
 	}
 	rest := m.text[cut:]
-	m.text = m.text[:cut] + " …"
+	m.text = strings.TrimSpace(m.text[:cut]) + " …"
 	r.log.Reading.Said++
 	r.damaged(p, m, b.stamp)
 	if second != "" {
-		r.debugLine(rest, false)
+		r.part(rest, ended, true)
 	}
 }
 
@@ -370,6 +391,6 @@ var chatter = []string{
 	"NCCL git version", "HINT: ", "Kernel version", "Hipruntime version", "ROCr version", "Dmabuf feature", "GDRCOPY",
 	"Min Comp Cap",
 	"PROFILER/", "TUNER/", "Free", "CUDA Dev", "Intranode", "non-device net plugin", "NVML", "nvml", "cudaMem", "cuMem",
-	"Rank ", "rank ", "NET/Plugin", "COLLNET/", "Initialized ", "Assigned ", "Tree ", "Trees ", "Connected ", "P2P Chunksize",
+	"Rank ", "rank ", "NET/Plugin", "COLLNET/", "DMA-BUF", "Initialized ", "Assigned ", "Tree ", "Trees ", "Connected ", "P2P Chunksize",
 	"MNNVL",
 }
