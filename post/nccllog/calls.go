@@ -27,8 +27,8 @@ func (r *Reader) call(p *process, m message) verdict {
 	var name, opCount, sends, receives, pointer string
 	var count int64
 	var typ, red, root, ranks int
-	if !c.all("%: opCount % sendbuff % recvbuff % count % datatype % op % root % comm % [nranks=%]", &name, &opCount, &sends,
-		&receives, &count, &typ, &red, &root, &pointer, &ranks) || count < 0 || !letters(name) {
+	if !c.all("%: opCount % sendbuff % recvbuff % count % datatype % op % root % comm % [nranks=%]", &name, &opCount,
+		&sends, &receives, &count, &typ, &red, &root, &pointer, &ranks) || count < 0 || !letters(name) {
 		return unknown
 	}
 	op, err := strconv.ParseInt(strings.TrimPrefix(opCount, "0x"), 16, 64)

@@ -87,7 +87,8 @@ func value(s string, end byte, into any) int {
 	return n
 }
 
-// all reads the pattern, and reports whether nothing but further words follows, as later versions add to their messages.
+// all reads the pattern, and reports whether nothing but further words follows, as later versions add to their
+// messages.
 func (c *cursor) all(pattern string, into ...any) bool { return c.read(pattern, into...) && c.ends() }
 
 // ends reports whether a value may end here.

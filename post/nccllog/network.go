@@ -71,8 +71,8 @@ const anInterface = `(?:^|[\s\]])([^\s:<\]]+:[^\s<]+)<`
 var (
 	pluginMissing = regexp.MustCompile(
 		`(?:Could not find: ?|No plugin found \(|Plugin load \(|Plugin load returned \d+ : )([^\s):]+)`)
-	pluginLoaded = regexp.MustCompile(
-		`^\S+ ?:? ?(?:Loaded|Using|Successfully loaded external) (?:(?:net|tuner|profiler) )?(?:plugin )?(.*?)(?: \(([^()]*)\))?$`)
+	pluginLoaded = regexp.MustCompile(`^\S+ ?:? ?(?:Loaded|Using|Successfully loaded external) ` +
+		`(?:(?:net|tuner|profiler) )?(?:plugin )?(.*?)(?: \(([^()]*)\))?$`)
 )
 
 // notOfNetwork is how other plugins begin that the loader found.

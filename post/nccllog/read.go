@@ -324,7 +324,8 @@ func (r *Reader) understand(p *process, m message, stamp string) verdict {
 		return passed
 	}
 	for i := range known {
-		if k := &known[i]; k.prefix && strings.HasPrefix(m.text, k.has) || !k.prefix && strings.Contains(m.text, k.has) {
+		if k := &known[i]; k.prefix && strings.HasPrefix(m.text, k.has) ||
+			!k.prefix && strings.Contains(m.text, k.has) {
 			if v := k.read(r, p, m); v != unknown {
 				return v
 			}
@@ -382,7 +383,7 @@ var chatter = []string{
 	"Connected to proxy",
 	"shareable", "Proxy Service", "UDS", "RAS ", "TOPO/NET", "Setting affinity", "Affinity for GPU", "threadThresholds",
 	"workFifo", "CC Off",
-	"dlvsym", "Made virtual device", "Retrieving state", "Initialized state", "ncclTopoPopulateNics", "mlx5_",
+	"dlvsym", "Made virtual device", "Retrieving state", "ncclTopoPopulateNics", "mlx5_",
 	"Check P2P Type", "=====",
 	"Could not enable P2P", "Launch mode", "Loading unnamed topology", "register comm", "registered", "deregister",
 	"MemManager",
@@ -391,6 +392,6 @@ var chatter = []string{
 	"NCCL git version", "HINT: ", "Kernel version", "Hipruntime version", "ROCr version", "Dmabuf feature", "GDRCOPY",
 	"Min Comp Cap",
 	"PROFILER/", "TUNER/", "Free", "CUDA Dev", "Intranode", "non-device net plugin", "NVML", "nvml", "cudaMem", "cuMem",
-	"Rank ", "rank ", "NET/Plugin", "COLLNET/", "DMA-BUF", "Initialized ", "Assigned ", "Tree ", "Trees ", "Connected ", "P2P Chunksize",
-	"MNNVL",
+	"Rank ", "rank ", "NET/Plugin", "COLLNET/", "DMA-BUF", "Initialized ", "Assigned ", "Tree ", "Trees ", "Connected ",
+	"P2P Chunksize", "MNNVL",
 }

@@ -26,8 +26,8 @@ const mark = "NCCL "
 
 var levels = []string{"INFO", "WARN", "CALL", "TRACE", "ERROR", "ABORT"}
 
-// marked finds the first mark of a message with its level in a line; at is where it begins, end where the text behind it
-// does. Without one, level is empty.
+// marked finds the first mark of a message with its level in a line; at is where it begins, end where the text behind
+// it does. Without one, level is empty.
 func marked(line string) (at, end int, level string) {
 	for from := 0; ; from = end {
 		at = strings.Index(line[from:], mark)

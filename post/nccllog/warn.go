@@ -111,14 +111,16 @@ var programErrors = []string{
 
 // ofLibrary is what shows that a line is NCCL's although its mark is missing: an address in its form, or a place in its
 // source.
-var ofLibrary = regexp.MustCompile(
-	`[\d\]]<\d+>|\b((?:init|bootstrap|proxy|enqueue|argcheck|net|net_ib|\w*socket|p2p|shm|nvls|\w+wrap|alloc)\.(?:cc|h):\d+)`)
+var ofLibrary = regexp.MustCompile(`[\d\]]<\d+>|\b((?:init|bootstrap|proxy|enqueue|argcheck|net|net_ib|\w*socket|p2p|` +
+	`shm|nvls|\w+wrap|alloc)\.(?:cc|h):\d+)`)
 
 // maxTried is how many lines of a file without NCCL's mark are compared with all messages, which takes time.
 const maxTried = 2000
 
 // bareInfo is a line that NCCL prints as INFO, quoted without its mark.
-var bareInfo = regexp.MustCompile(`^(?:\[[^\]]*\]:? *)*(NET/(?:IB|Socket|OFI|Plugin) ?:|Using network |NCCL_\w+ set by)`)
+var bareInfo = regexp.MustCompile(
+	`^(?:\[[^\]]*\]:? *)*(NET/(?:IB|Socket|OFI|Plugin) ?:|Using network |NCCL_\w+ set by)`,
+)
 
 // bare reads such a line, where no line of the file has a header.
 func (r *Reader) bare(line string, ended bool) bool {
