@@ -151,23 +151,6 @@ func (l LLForLarge) Advice() string {
 	return "look for what keeps NCCL from Simple: a tuner plugin, or a wrong topology"
 }
 
-// IdleChannels reports a large collective that uses less than half of the channels.
-type IdleChannels struct {
-	Collective string      `json:"collective"`
-	Size       units.Bytes `json:"size_bytes"`
-	Used       int         `json:"used"`
-	Of         int         `json:"of"`
-	Algorithm  string      `json:"algorithm"`
-	Protocol   string      `json:"protocol"`
-	First      Channel     `json:"first_channel"`
-	Last       Channel     `json:"last_channel"`
-}
-
-// Channel is the number of a channel, from 0.
-type Channel int
-
-func (c Channel) String() string { return fmt.Sprint(int(c)) }
-
 // NVLSUnused reports NVSwitches that could reduce, and do not.
 type NVLSUnused struct {
 	Bandwidth Gigabytes `json:"bw_GBps"` // of a GPU's NVLinks
@@ -180,7 +163,6 @@ func (RanksShareGPU) Code() Code         { return "communicator-shares-gpu" }
 func (GPUsFar) Code() Code               { return "gpus-far-apart" }
 func (FewChannels) Code() Code           { return "few-channels" }
 func (LLForLarge) Code() Code            { return "ll-for-large-messages" }
-func (IdleChannels) Code() Code          { return "idle-channels" }
 func (NVLSUnused) Code() Code            { return "nvls-unused" }
 
 var ncclGPUs = []Entry{
@@ -242,16 +224,6 @@ var ncclGPUs = []Entry{
 		Details:  []string{"{Choices...}", "{Setting...}"},
 		Doc: "LL moves 8 bytes for 4 bytes of data. It is unusual from 16 MiB on, if a step of the ring has 1 " +
 			"MiB or more.",
-	},
-	{
-		Example:  IdleChannels{"AllReduce", 32 << 20, 2, 24, "RING", "SIMPLE", 0, 1},
-		Severity: Info,
-		Source:   environmentDoc + "NCCL_MIN_CTAS",
-		Text:     "{Collective} of {Size} uses {Used} of {Of} channels",
-		Details:  []string{"{Algorithm}/{Protocol}, channels {First} to {Last}."},
-		Advice:   "check for a tuner plugin, or a limit in the program's ncclConfig_t; try NCCL_MIN_CTAS",
-		Doc: "The largest size of a collective, from 16 MiB on, uses less than half of the channels of its " +
-			"communicator.",
 	},
 	{
 		Example:  NVLSUnused{370.8, 8},

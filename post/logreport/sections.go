@@ -209,7 +209,7 @@ func (r *Report) inspected() []document.Block {
 		if len(s.Slow) > 1 {
 			slow = fmt.Sprintf("%d (%.1f us)", s.Slow[0].Rank, s.Slow[0].Median)
 		}
-		size := s.Sizes
+		size := "further sizes"
 		if s.Bytes >= 0 {
 			size = coll.FormatSize(s.Bytes, true)
 		}

@@ -23,36 +23,30 @@ const maxCalls = 1 << 12
 // call reads "AllReduce: opCount 0 sendbuff 0x1 recvbuff 0x2 count 2097152 datatype 7 op 0 root 0 comm 0x3 [nranks=2]
 // stream 0x4", with what RCCL has behind it: "task 0 globalrank 0".
 func (r *Reader) call(p *process, m message) verdict {
-	c := cursor{s: m.text, open: m.open}
-	name := c.until(":")
-	c.lit(" opCount")
-	op, err := strconv.ParseInt(strings.TrimPrefix(c.hexadecimal(), "0x"), 16, 64)
-	c.lit(" sendbuff ")
-	c.address()
-	c.lit(" recvbuff ")
-	c.address()
-	c.lit(" count")
-	count := c.integer()
-	c.lit(" datatype")
-	typ := c.small()
-	c.lit(" op")
-	red := c.small()
-	c.lit(" root")
-	root := c.small()
-	c.lit(" comm ")
-	pointer := c.address()
-	c.lit(" [nranks=")
-	ranks := c.small()
-	c.lit("]")
-	if !c.done() || err != nil || count < 0 || !letters(name) {
+	c := cursor{m.text}
+	var name, opCount, sends, receives, pointer string
+	var count int64
+	var typ, red, root, ranks int
+	if !c.all("%: opCount % sendbuff % recvbuff % count % datatype % op % root % comm % [nranks=%]", &name, &opCount,
+		&sends, &receives, &count, &typ, &red, &root, &pointer, &ranks) || count < 0 || !letters(name) {
 		return unknown
+	}
+	op, err := strconv.ParseInt(strings.TrimPrefix(opCount, "0x"), 16, 64)
+	if err != nil {
+		return unknown
+	}
+	switch {
+	case pointer == "(nil)":
+		pointer = "0x0"
+	case strings.Contains(pointer, "."): // masked, as in a public log
+		return passed
 	}
 	k := p.named(m.head, pointer)
 	if k.ranks == Unknown {
 		k.ranks = ranks
 	}
 	if k.Rank == Unknown {
-		k.Rank = globalRank(c.s, m.open)
+		k.Rank = globalRank(c.s)
 	}
 	if k.comm == nil {
 		r.join(k, "", nil)
@@ -62,18 +56,11 @@ func (r *Reader) call(p *process, m message) verdict {
 	return understood
 }
 
-// address reads a pointer, which some libraries of C print as (nil).
-func (c *cursor) address() string {
-	if c.maybe("(nil)") {
-		return "0x0"
-	}
-	return c.hexadecimal()
-}
-
-func globalRank(s string, open bool) int {
-	_, after, ok := strings.Cut(s, " globalrank")
-	c := cursor{s: after, open: open}
-	if rank := c.small(); ok && c.done() && rank >= 0 {
+// globalRank is the rank that RCCL writes behind a call.
+func globalRank(s string) int {
+	_, after, _ := strings.Cut(s, " globalrank")
+	c, rank := cursor{after}, 0
+	if c.all(" %", &rank) && rank >= 0 {
 		return rank
 	}
 	return Unknown

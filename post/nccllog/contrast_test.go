@@ -170,67 +170,6 @@ func says(all []Difference) (texts []string) {
 	return texts
 }
 
-// What can have caused a difference is told in the words that fit who has it; of many causes the first three are.
-func TestCausesOfADifference(t *testing.T) {
-	whole := wholeLog()
-	fewer := strings.NewReplacer("8 coll channels", "2 coll channels").Replace(whole)
-	set := func(name, value string) string {
-		return fmt.Sprintf("n1:100:200 [0] NCCL INFO %s set by environment to %s\n", name, value)
-	}
-	b := fewer + set("NCCL_MAX_CTAS", "2")
-	for what, c := range map[string]struct{ a, b, want string }{
-		"A alone": {whole + set("NCCL_MAX_CTAS", "32"), fewer,
-			"The most likely cause: NCCL_MAX_CTAS is set only in A (32), and it limits the number of thread blocks, " +
-				"and with them of channels."},
-		"both": {whole + set("NCCL_MAX_CTAS", "32"), b,
-			"The most likely cause: NCCL_MAX_CTAS is 32 in A and 2 in B, and it limits the number of thread blocks, " +
-				"and with them of channels."},
-		"three": {whole, b + set("NCCL_MIN_CTAS", "1") + set("NCCL_P2P_LEVEL", "SYS"),
-			"Likely causes: NCCL_P2P_LEVEL is set only in B (SYS), and it limits how far apart GPUs may be that " +
-				"access each other's memory; " +
-				"NCCL_MAX_CTAS is set only in B (2), and it limits the number of thread blocks, and with them of " +
-				"channels; " +
-				"NCCL_MIN_CTAS is set only in B (1), and it asks for more thread blocks, and with them channels."},
-		"five": {whole, b + set("NCCL_MIN_CTAS", "1") + set("NCCL_P2P_LEVEL", "SYS") + set("NCCL_CROSS_NIC", "0") +
-			set("NCCL_COLLNET_ENABLE", "0"), "and it asks for more thread blocks, and with them channels; and 2 more."},
-		"another world": {whole, strings.ReplaceAll(fewer, "nNodes 2 localRanks 2", "nNodes 1 localRanks 4"),
-			"The most likely cause: world differs (4 ranks on 2 nodes in A, 4 ranks on 1 node in B)."},
-		"no tuner": {whole + "n1:100:200 [0] NCCL INFO TUNER/Plugin: Using tuner plugin old_v4\n",
-			strings.ReplaceAll(whole, "proto SIMPLE", "proto LL"),
-			"The most likely cause: tuner differs (old_v4 in A, none in B)."},
-	} {
-		if h := Compare(readAll(t, c.a), readAll(t, c.b)).headlineTexts(); len(h) == 0 ||
-			!strings.HasSuffix(h[0], c.want) {
-			t.Errorf("%s: %q, want %q", what, h, c.want)
-		}
-	}
-}
-
-// Of effects with the same causes they are said once; of one with others, they are said.
-func TestCausesAreToldAnew(t *testing.T) {
-	b := strings.NewReplacer("8 coll channels", "2 coll channels", "Using network IB", "Using network Socket",
-		"proto SIMPLE", "proto LL").Replace(wholeLog())
-	b += "n1:100:200 [0] NCCL INFO NCCL_IB_HCA set by environment to mlx5_0\n"
-	const cause = "The most likely cause: NCCL_IB_HCA is set only in B (mlx5_0), and it selects the NICs."
-	want := []string{"Network: IB in A; Socket in B. " + cause,
-		"Collective channels: 8 in A; 2 in B. The same may explain it.",
-		"AllReduce of 32 MiB: RING/SIMPLE on 8 channels in A; RING/LL on 8 channels in B. Nothing in the logs " +
-			"explains it."}
-	if got := Compare(readAll(t, wholeLog()), readAll(t, b)).headlineTexts(); !slices.Equal(got, want) {
-		t.Errorf("%q, want %q", got, want)
-	}
-}
-
-// Causes without an effect that the logs show are told as that.
-func TestCausesWithoutEffect(t *testing.T) {
-	c := Compare(readAll(t, wholeLog()),
-		readAll(t, wholeLog()+"n1:100:200 [0] NCCL INFO NCCL_IB_TC set by environment to 106\n"))
-	if want := []string{"Settings, versions or machines differ, but the logs show no effect of it."}; !slices.Equal(
-		c.headlineTexts(), want) {
-		t.Errorf("%q, want %q", c.headlineTexts(), want)
-	}
-}
-
 // Rows of nccl-tests are compared where both are of one table: a size that stands in several tables of a log is left
 // out, and so are rows whose busbw/algbw is of other collectives or numbers of ranks.
 func TestRowsOfOtherTablesAreNotCompared(t *testing.T) {
@@ -252,14 +191,6 @@ func TestRowsOfOtherTablesAreNotCompared(t *testing.T) {
 			t.Errorf("%s: %+v, %q", what, contrast.Effects, contrast.Same)
 		}
 	}
-}
-
-// headlineTexts are the main differences, as they are shown.
-func (c *Contrast) headlineTexts() (texts []string) {
-	for _, h := range c.Headlines {
-		texts = append(texts, notice.Paragraph(h.Fact))
-	}
-	return texts
 }
 
 func codesOf(all []notice.Notice) (codes []string) {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"reflect"
 	"slices"
 	"strings"
@@ -55,11 +56,7 @@ func Compare(a, b *Log) *Contrast {
 	c := &Contrast{}
 	c.world(a, b)
 	c.settings(a, b)
-	c.libraries(a, b)
-	c.network(a, b)
-	c.channels(a, b)
-	c.topology(a, b)
-	c.transports(a, b)
+	c.aspects(a, b)
 	c.choices(a, b)
 	c.measured(a, b)
 	c.inits(a, b)
@@ -99,8 +96,7 @@ func (c *Contrast) world(a, b *Log) {
 		c.same(what, x)
 	default:
 		c.cause(Difference{
-			What: what, A: x, B: y,
-			touches: []effect{onChannels, onTopology, onTransports, onNetwork, onDirect, onChoice, onSpeed},
+			What: what, A: x, B: y, touches: every,
 		})
 		c.doubts = append(c.doubts, notice.New(notice.WorldsDiffer{A: x, B: y}))
 	}
@@ -134,14 +130,9 @@ func variableOf(name string) notice.LogAspect {
 // settings compares what was set. The known ones are in the order of how much they can do.
 func (c *Contrast) settings(a, b *Log) {
 	x, y := chosen(a), chosen(b)
-	names := map[string]bool{}
+	names := maps.Clone(x)
+	maps.Copy(names, y)
 	same := 0
-	for name := range x {
-		names[name] = true
-	}
-	for name := range y {
-		names[name] = true
-	}
 	for _, v := range variables {
 		if !x[v.Name].Equal(y[v.Name]) {
 			c.cause(Difference{
@@ -151,56 +142,89 @@ func (c *Contrast) settings(a, b *Log) {
 			})
 		}
 	}
-	var rest []string
-	for name := range names {
+	for _, name := range slices.Sorted(maps.Keys(names)) {
 		if x[name].Equal(y[name]) {
 			same++
 		} else if theVariable(name) == nil {
-			rest = append(rest, name)
+			c.Others = append(c.Others, Difference{What: variableOf(name), A: x[name], B: y[name]})
 		}
-	}
-	slices.Sort(rest)
-	for _, name := range rest {
-		c.Others = append(c.Others, Difference{What: variableOf(name), A: x[name], B: y[name]})
 	}
 	if same > 0 {
 		c.same(notice.LogAspect{Kind: notice.LogSettings}, countOf(same))
 	}
-	for _, side := range []struct {
-		name string
-		l    *Log
-	}{{"A", a}, {"B", b}} {
-		if len(side.l.Settings) == 0 {
-			c.doubts = append(c.doubts, notice.New(notice.SettingsNotRecorded{Log: side.name}))
+	for i, l := range []*Log{a, b} {
+		if len(l.Settings) == 0 {
+			c.doubts = append(c.doubts, notice.New(notice.SettingsNotRecorded{Log: "AB"[i : i+1]}))
 		}
 	}
 }
 
-// libraries compares versions, drivers and plugins.
-func (c *Contrast) libraries(a, b *Log) {
-	every := []effect{onChannels, onTopology, onTransports, onNetwork, onDirect, onChoice, onSpeed}
-	for _, p := range []struct {
-		kind    notice.LogKind
-		of      func(*Log) notice.LogValue
-		touches []effect
-	}{
-		{notice.LogLibrary, librariesOf, every},
-		{notice.LogDriver, driverOf, []effect{onTransports, onSpeed}},
-		{
-			notice.LogPlugin, func(l *Log) notice.LogValue { return namesOf(l.Network.Plugins) },
-			[]effect{onNetwork, onTransports, onDirect, onChannels, onSpeed},
-		},
-		{
-			notice.LogProvider, func(l *Log) notice.LogValue { return namesOf(l.Network.Providers) },
-			[]effect{onNetwork, onTransports, onDirect, onSpeed},
-		},
-		{notice.LogTuner, func(l *Log) notice.LogValue { return namesOf(l.Network.Tuners) },
-			[]effect{onChoice, onSpeed}},
-		{
-			notice.LogDevices, func(l *Log) notice.LogValue { return namesOf(l.Network.IB) },
-			[]effect{onNetwork, onTransports, onChannels, onSpeed},
-		},
-	} {
+// aspect is one thing that is compared.
+type aspect struct {
+	kind notice.LogKind
+	of   func(*Log) notice.LogValue
+	// of a cause, what it can change; of an effect, what it is
+	touches []effect
+}
+
+// every are all effects.
+var every = []effect{onChannels, onTopology, onTransports, onNetwork, onDirect, onChoice, onSpeed}
+
+// causes are versions, drivers and plugins; settings and the number of ranks are causes too.
+var causes = []aspect{
+	{notice.LogLibrary, librariesOf, every},
+	{notice.LogDriver, driverOf, []effect{onTransports, onSpeed}},
+	{notice.LogPlugin, func(l *Log) notice.LogValue { return namesOf(l.Network.Plugins) },
+		[]effect{onNetwork, onTransports, onDirect, onChannels, onSpeed}},
+	{notice.LogProvider, func(l *Log) notice.LogValue { return namesOf(l.Network.Providers) },
+		[]effect{onNetwork, onTransports, onDirect, onSpeed}},
+	{notice.LogTuner, func(l *Log) notice.LogValue { return namesOf(l.Network.Tuners) }, []effect{onChoice, onSpeed}},
+	{notice.LogDevices, func(l *Log) notice.LogValue { return namesOf(l.Network.IB) },
+		[]effect{onNetwork, onTransports, onChannels, onSpeed}},
+}
+
+// effects are what the library did, apart from choices and times. Of communicators the largest is compared.
+var effects = []aspect{
+	{notice.LogNetwork, func(l *Log) notice.LogValue { return namesOf(l.Network.Using) }, []effect{onNetwork}},
+	{notice.LogDirectEnds, directEnds, []effect{onDirect}},
+	{notice.LogChannels, ofLargest(func(c *Communicator) notice.LogValue { return countOf(channelsOf(c)) }),
+		[]effect{onChannels}},
+	{notice.LogNVLSChannels, ofLargest(func(c *Communicator) notice.LogValue { return countOf(c.Channels.NVLS) }),
+		[]effect{onChannels}},
+	{notice.LogSendChannels, ofLargest(func(c *Communicator) notice.LogValue { return countOf(c.Channels.P2P) }),
+		[]effect{onChannels}},
+	{notice.LogPeerChannels, ofLargest(func(c *Communicator) notice.LogValue { return countOf(c.Channels.PerPeer) }),
+		[]effect{onChannels}},
+	{notice.LogGPULinks, pathsOfLargest("GPU-GPU"), []effect{onTopology}},
+	{notice.LogNICPaths, pathsOfLargest("GPU-NET"), []effect{onTopology}},
+	{notice.LogPrediction, expected, []effect{onTopology}},
+	{notice.LogRings, searchOfLargest("4"), []effect{onTopology}},
+	{notice.LogTrees, searchOfLargest("3"), []effect{onTopology}},
+	{notice.LogTrees, searchOfLargest("1"), []effect{onTopology}},
+	{notice.LogTransports, transportsOf, []effect{onTransports}},
+}
+
+// ofLargest returns a value of the largest communicator of a log; none where there is no communicator.
+func ofLargest(of func(*Communicator) notice.LogValue) func(*Log) notice.LogValue {
+	return func(l *Log) (v notice.LogValue) {
+		if c := l.largest(); c != nil {
+			v = of(c)
+		}
+		return v
+	}
+}
+
+func pathsOfLargest(between string) func(*Log) notice.LogValue {
+	return ofLargest(func(c *Communicator) notice.LogValue { return pathsOf(c.Topology, between) })
+}
+
+func searchOfLargest(pattern string) func(*Log) notice.LogValue {
+	return ofLargest(func(c *Communicator) notice.LogValue { return searchOf(c, pattern) })
+}
+
+// aspects compares causes and effects.
+func (c *Contrast) aspects(a, b *Log) {
+	for _, p := range causes {
 		x, y, what := p.of(a), p.of(b), notice.LogAspect{Kind: p.kind}
 		switch {
 		case x.Equal(y) && !x.Empty():
@@ -208,6 +232,9 @@ func (c *Contrast) libraries(a, b *Log) {
 		case !x.Equal(y) && (!x.Empty() && !y.Empty() || p.kind == notice.LogTuner):
 			c.cause(Difference{What: what, A: x, B: y, touches: p.touches})
 		}
+	}
+	for _, p := range effects {
+		c.effect(p.touches[0], notice.LogAspect{Kind: p.kind}, p.of(a), p.of(b))
 	}
 }
 

@@ -11,12 +11,6 @@ import (
 	"busbar/internal/units"
 )
 
-// network compares which network NCCL uses, and whether cards reach GPUs.
-func (c *Contrast) network(a, b *Log) {
-	c.effect(onNetwork, notice.LogAspect{Kind: notice.LogNetwork}, namesOf(a.Network.Using), namesOf(b.Network.Using))
-	c.effect(onDirect, notice.LogAspect{Kind: notice.LogDirectEnds}, directEnds(a), directEnds(b))
-}
-
 func directEnds(l *Log) (v notice.LogValue) {
 	all, direct := 0, 0
 	for _, t := range l.rdmaEnds() {
@@ -31,25 +25,6 @@ func directEnds(l *Log) (v notice.LogValue) {
 	return v
 }
 
-// channels compares the numbers of channels of the largest communicators.
-func (c *Contrast) channels(a, b *Log) {
-	x, y := a.largest(), b.largest()
-	if x == nil || y == nil {
-		return
-	}
-	for _, p := range []struct {
-		kind notice.LogKind
-		a, b int
-	}{
-		{notice.LogChannels, channelsOf(x), channelsOf(y)},
-		{notice.LogNVLSChannels, x.Channels.NVLS, y.Channels.NVLS},
-		{notice.LogSendChannels, x.Channels.P2P, y.Channels.P2P},
-		{notice.LogPeerChannels, x.Channels.PerPeer, y.Channels.PerPeer},
-	} {
-		c.effect(onChannels, notice.LogAspect{Kind: p.kind}, countOf(p.a), countOf(p.b))
-	}
-}
-
 // channelsOf is the number of channels for collectives: as it was said, else as rings were numbered.
 func channelsOf(c *Communicator) int {
 	if c.Channels.Coll >= 0 {
@@ -61,27 +36,6 @@ func channelsOf(c *Communicator) int {
 		}
 	}
 	return Unknown
-}
-
-// topology compares how fast NCCL takes the links for.
-func (c *Contrast) topology(a, b *Log) {
-	x, y := a.largest(), b.largest()
-	if x == nil || y == nil {
-		return
-	}
-	for _, p := range []struct {
-		kind notice.LogKind
-		of   func(*Log) notice.LogValue
-	}{
-		{notice.LogGPULinks, func(l *Log) notice.LogValue { return pathsOf(l.largest().Topology, "GPU-GPU") }},
-		{notice.LogNICPaths, func(l *Log) notice.LogValue { return pathsOf(l.largest().Topology, "GPU-NET") }},
-		{notice.LogPrediction, expected},
-		{notice.LogRings, func(l *Log) notice.LogValue { return searchOf(l.largest(), "4") }},
-		{notice.LogTrees, func(l *Log) notice.LogValue { return searchOf(l.largest(), "3") }},
-		{notice.LogTrees, func(l *Log) notice.LogValue { return searchOf(l.largest(), "1") }},
-	} {
-		c.effect(onTopology, notice.LogAspect{Kind: p.kind}, p.of(a), p.of(b))
-	}
 }
 
 // expected is the best bandwidth that NCCL's model gives all_reduce, in the cost tables of its init.
@@ -113,11 +67,6 @@ func searchOf(c *Communicator, pattern string) (v notice.LogValue) {
 		}
 	}
 	return v
-}
-
-// transports compares how pairs of ranks reach each other, by kinds.
-func (c *Contrast) transports(a, b *Log) {
-	c.effect(onTransports, notice.LogAspect{Kind: notice.LogTransports}, transportsOf(a), transportsOf(b))
 }
 
 // transportsOf counts pairs of ranks by how they reach each other, the most frequent first.
@@ -273,20 +222,18 @@ func (c *Contrast) measured(a, b *Log) {
 
 // inits compares how long it took to make the largest communicators.
 func (c *Contrast) inits(a, b *Log) {
-	x, y := slowestInit(a), slowestInit(b)
+	x, y := initTime(a), initTime(b)
 	if x > 0 && y > 0 && max(x, y) >= 1 && max(x/y, y/x) >= 2 {
 		c.effect(onSpeed, notice.LogAspect{Kind: notice.LogInitTime},
 			notice.LogValue{Time: notice.TenthSeconds(x)}, notice.LogValue{Time: notice.TenthSeconds(y)})
 	}
 }
 
-func slowestInit(l *Log) (s float64) {
+func initTime(l *Log) float64 {
 	if c := l.largest(); c != nil {
-		for _, m := range c.Members {
-			if m.Init != nil {
-				s = max(s, m.Init.Total)
-			}
+		if slowest, _ := c.slowestInit(); slowest != nil {
+			return slowest.Init.Total
 		}
 	}
-	return s
+	return 0
 }

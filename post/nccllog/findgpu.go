@@ -231,8 +231,8 @@ const (
 	latencyStep = 1 << 20
 )
 
-// findChoices finds unusual algorithms and protocols.
-func findChoices(l *Log) (all []found) {
+// findChoices finds protocols that are unusual for a size.
+func findChoices(l *Log) []found {
 	fact := notice.LLForLarge{Setting: l.assigned("NCCL_PROTO")}
 	widest := l.largest()
 	for _, c := range l.Choices {
@@ -250,55 +250,10 @@ func findChoices(l *Log) (all []found) {
 			)
 		}
 	}
-	if len(fact.Choices) > 0 {
-		all = append(all, about("", fact))
+	if len(fact.Choices) == 0 {
+		return nil
 	}
-	return append(all, findIdle(l)...)
-}
-
-// findIdle finds the largest size of a collective in a communicator if it leaves most channels unused; of several
-// communicators that with the largest size.
-func findIdle(l *Log) (all []found) {
-	type kind struct {
-		comm int
-		name string
-	}
-	largest := map[kind]Choice{}
-	var names []string
-	for _, choice := range l.Choices {
-		k := kind{choice.Comm, choice.Name}
-		if best, there := largest[k]; !there || choice.Size > best.Size {
-			largest[k] = choice
-		}
-		if !slices.Contains(names, choice.Name) {
-			names = append(names, choice.Name)
-		}
-	}
-	idle, widest := map[string]Choice{}, l.largest()
-	for _, choice := range l.Choices {
-		c := l.communicatorOf(choice, widest)
-		if c == nil || len(l.Communicators) > 1 && choice.Comm < 0 || c.Channels.Coll <= fewest ||
-			largest[kind{choice.Comm, choice.Name}] != choice || choice.Size < latencyBytes ||
-			choice.Channels <= 0 || 2*choice.Channels >= c.Channels.Coll ||
-			choice.Algo != "RING" && choice.Algo != "TREE" {
-			continue
-		}
-		if best, there := idle[choice.Name]; !there || choice.Size > best.Size {
-			idle[choice.Name] = choice
-		}
-	}
-	for _, name := range names {
-		choice, there := idle[name]
-		if !there {
-			continue
-		}
-		all = append(all, about("", notice.IdleChannels{
-			Collective: choice.Name, Size: units.Bytes(choice.Size), Used: choice.Channels,
-			Of: l.communicatorOf(choice, widest).Channels.Coll, Algorithm: choice.Algo, Protocol: choice.Proto,
-			First: notice.Channel(choice.Lo), Last: notice.Channel(choice.Hi),
-		}))
-	}
-	return all
+	return []found{about("", fact)}
 }
 
 // hopperLinks is the bandwidth of a GPU's NVLinks from H100 on, as NCCL writes it: 18 links of 20.6 GB/s.

@@ -160,51 +160,6 @@ func TestLatencyProtocol(t *testing.T) {
 	expect(t, "a size that is not known", findChoices(&Log{Choices: []Choice{ll(Unknown)}}))
 }
 
-// Of each collective the largest size counts, where rings and trees use under half of the channels.
-func TestIdleChannels(t *testing.T) {
-	const mib = 1 << 20
-	choice := func(size int64, algo string, channels int) Choice {
-		return Choice{
-			Name:     "AllReduce",
-			Size:     size,
-			Algo:     algo,
-			Proto:    "SIMPLE",
-			Channels: channels,
-			Lo:       0,
-			Hi:       channels - 1,
-		}
-	}
-	log := func(channels int, choices ...Choice) *Log {
-		return &Log{
-			Communicators: []Communicator{{Name: "comm 1", Ranks: 2, Channels: Channels{Coll: channels}}},
-			Choices:       choices,
-		}
-	}
-
-	expect(t, "rings", findIdle(log(8, choice(16*mib, "RING", 3))))
-	expect(t, "trees", findIdle(log(5, choice(16*mib, "TREE", 2))))
-	for what, l := range map[string]*Log{
-		"half of them":              log(8, choice(16*mib, "RING", 4)),
-		"few channels":              log(4, choice(16*mib, "RING", 1)),
-		"a small size":              log(8, choice(16*mib-1, "RING", 1)),
-		"another algorithm":         log(8, choice(16*mib, "NVLS", 1)),
-		"channels that are unknown": log(8, choice(16*mib, "RING", Unknown)),
-		"no channel":                log(8, choice(16*mib, "RING", 0)),
-		"a larger size uses all":    log(8, choice(16*mib, "RING", 1), choice(32*mib, "RING", 8)),
-		"a larger size came first":  log(8, choice(32*mib, "RING", 8), choice(16*mib, "RING", 1)),
-		"no communicator":           {Choices: []Choice{choice(16*mib, "RING", 1)}},
-	} {
-		expect(t, what, findIdle(l))
-	}
-	two := log(8, choice(16*mib, "RING", 1))
-	two.Communicators = append(two.Communicators, Communicator{Name: "comm 2", Ranks: 1})
-	if found := findIdle(two); len(found) != 1 {
-		t.Errorf("of the first of two communicators: %d findings", len(found))
-	}
-	two.Choices[0].Comm = Unknown
-	expect(t, "of one of two communicators", findIdle(two))
-}
-
 func TestNoMulticast(t *testing.T) {
 	no, yes := false, true
 	log := func(change func(c *Communicator, l *Log)) *Log {

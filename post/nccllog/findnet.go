@@ -51,7 +51,7 @@ func (l *Log) usesTCP() bool {
 
 // faster is what of RDMA the log shows; "" where it shows none.
 func (l *Log) faster() string {
-	if names := names(l.Network.IB); len(names) > 0 {
+	if names := namesOnly(l.Network.IB); len(names) > 0 {
 		return "InfiniBand or RoCE devices: " + units.Some(names)
 	}
 	for _, p := range l.Network.Providers {
@@ -62,7 +62,7 @@ func (l *Log) faster() string {
 	return ""
 }
 
-func names(all []Named) (out []string) {
+func namesOnly(all []Named) (out []string) {
 	for _, n := range all {
 		if !slices.Contains(out, n.Name) {
 			out = append(out, n.Name)
@@ -88,7 +88,7 @@ func findNetwork(l *Log) []found {
 	if fact.TCP == 0 && (fact.Of > 0 || !l.usesTCP() || l.nodes() < 2) {
 		return nil
 	}
-	fact.Interfaces = names(l.Network.Sockets)
+	fact.Interfaces = namesOnly(l.Network.Sockets)
 	switch {
 	case on(l.setting("NCCL_IB_DISABLE")):
 		fact.Settings = l.assigned("NCCL_IB_DISABLE")
@@ -273,7 +273,7 @@ func findCards(l *Log) []found {
 	device := slices.Collect(maps.Keys(used[hosts[0]]))[0]
 	return []found{about("", notice.OneNIC{
 		NICs: cards, Hosts: hosts, Host: hosts[0], Device: device, Ranks: slices.Sorted(maps.Keys(ranks[hosts[0]])),
-		Devices: names(l.Network.IB), Setting: l.assigned("NCCL_IB_HCA"),
+		Devices: namesOnly(l.Network.IB), Setting: l.assigned("NCCL_IB_HCA"),
 	})}
 }
 

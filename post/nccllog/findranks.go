@@ -300,17 +300,10 @@ const (
 // findInit finds what creating a communicator spent its time on.
 func findInit(l *Log) (all []found) {
 	for i, c := range l.Communicators {
-		var slowest *Member
-		for j := range c.Members {
-			if m := &c.Members[j]; m.Init != nil && (slowest == nil || m.Init.Total > slowest.Init.Total) {
-				slowest = m
-			}
-		}
+		slowest, parts := c.slowestInit()
 		if slowest == nil || slowest.Init.Total < initLong {
 			continue
 		}
-		parts := slices.Clone(slowest.Init.Parts)
-		slices.SortStableFunc(parts, func(a, b Part) int { return compareDown(a.Seconds, b.Seconds) })
 		fact := notice.SlowInit{
 			Communicator: l.communicator(i),
 			Rank:         slowest.Rank,
@@ -328,13 +321,16 @@ func findInit(l *Log) (all []found) {
 	return all
 }
 
-// compareDown orders the larger first.
-func compareDown(a, b float64) int {
-	switch {
-	case a > b:
-		return -1
-	case a < b:
-		return 1
+// slowestInit is the rank whose init took longest, with its parts, the longest first; nil where none is known.
+func (c *Communicator) slowestInit() (slowest *Member, parts []Part) {
+	for i := range c.Members {
+		if m := &c.Members[i]; m.Init != nil && (slowest == nil || m.Init.Total > slowest.Init.Total) {
+			slowest = m
+		}
 	}
-	return 0
+	if slowest != nil {
+		parts = slices.Clone(slowest.Init.Parts)
+		slices.SortStableFunc(parts, func(a, b Part) int { return cmp.Compare(b.Seconds, a.Seconds) })
+	}
+	return slowest, parts
 }

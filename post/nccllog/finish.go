@@ -178,7 +178,7 @@ func (f *finisher) comm(k *member) int {
 func (f *finisher) communicator(c *communicator) Communicator {
 	out := Communicator{Name: "comm " + strconv.Itoa(f.comms[c]+1), ID: c.id, Ranks: c.ranks, Nodes: Unknown,
 		Function: c.function, Parent: Unknown,
-		Split: c.split, Members: []Member{}, Graphs: []Graph{}, Rings: []Ring{}, Trees: []Tree{}, Joined: []string{}}
+		Split: c.split, Members: []Member{}, Graphs: []Graph{}, Rings: []Ring{}}
 	out.Channels = Channels{Unknown, Unknown, Unknown, Unknown, Unknown}
 	if c.parent != nil {
 		out.Parent = f.comms[c.parent]
@@ -187,7 +187,7 @@ func (f *finisher) communicator(c *communicator) Communicator {
 	slices.SortStableFunc(members, func(a, b *member) int {
 		return cmp.Or(cmp.Compare(a.Rank, b.Rank), cmp.Compare(f.places[a.proc.number], f.places[b.proc.number]))
 	})
-	counts, graphs, rings := map[Channels]int{}, map[Graph]int64{}, map[int]*Ring{}
+	counts, graphs, rings := map[Channels]int{}, map[Graph]int64{}, map[int]Ring{}
 	hosts := map[string]bool{}
 	for _, k := range members {
 		m := k.Member
@@ -214,14 +214,8 @@ func (f *finisher) communicator(c *communicator) Communicator {
 		out.Graphs = append(out.Graphs, g)
 	}
 	for _, n := range slices.Sorted(maps.Keys(rings)) {
-		ring := *rings[n]
-		ring.Ranks, ring.Links = list(ring.Ranks), list(ring.Links)
-		slices.SortFunc(ring.Links, func(a, b [3]int) int { return cmp.Compare(a[1], b[1]) })
-		out.Rings = append(out.Rings, ring)
+		out.Rings = append(out.Rings, rings[n])
 	}
-	slices.SortStableFunc(out.Trees, func(a, b Tree) int {
-		return cmp.Or(cmp.Compare(a.Channel, b.Channel), cmp.Compare(a.Rank, b.Rank))
-	})
 	out.Topology.Paths = list(out.Topology.Paths)
 	return out
 }
@@ -234,7 +228,7 @@ func compareGraphs(a, b Graph) int {
 }
 
 // merge adds what one rank said.
-func (c *Communicator) merge(k *member, graphs map[Graph]int64, rings map[int]*Ring) {
+func (c *Communicator) merge(k *member, graphs map[Graph]int64, rings map[int]Ring) {
 	if k.nodes != Unknown {
 		c.Nodes = k.nodes
 	}
@@ -244,20 +238,7 @@ func (c *Communicator) merge(k *member, graphs map[Graph]int64, rings map[int]*R
 	for g, n := range k.graphs {
 		graphs[g] += n
 	}
-	for n, ring := range k.rings {
-		if rings[n] == nil {
-			rings[n] = &Ring{Channel: n}
-		}
-		into := rings[n]
-		if len(ring.Ranks) > 0 {
-			into.Of, into.Ranks, into.Cut = ring.Of, ring.Ranks, ring.Cut
-		}
-		into.Links = append(into.Links, ring.Links...)
-	}
-	for _, t := range k.trees {
-		t.Down = list(t.Down)
-		c.Trees = append(c.Trees, t)
-	}
+	maps.Copy(rings, k.rings)
 	if k.hardware != nil && c.Topology.GPUs == 0 {
 		file := c.Topology.File
 		c.Topology = k.topology
@@ -269,20 +250,8 @@ func (c *Communicator) merge(k *member, graphs map[Graph]int64, rings map[int]*R
 	if c.Topology.File == "" {
 		c.Topology.File = k.topology.File
 	}
-	for _, j := range k.joined {
-		if !slices.Contains(c.Joined, j) {
-			c.Joined = append(c.Joined, j)
-		}
-	}
-	for _, b := range []struct{ into, from **bool }{{&c.RingPXN, &k.ringPXN}, {&c.RingGDR, &k.ringGDR},
-		{&c.NVLS, &k.nvls},
-		{&c.MNNVL, &k.mnnvl}} {
-		if *b.into == nil {
-			*b.into = *b.from
-		}
-	}
-	if c.Chunk == 0 {
-		c.Chunk = k.chunk
+	if c.NVLS == nil {
+		c.NVLS = k.nvls
 	}
 }
 
@@ -339,7 +308,7 @@ func (f *finisher) network() {
 	n := &f.l.Network
 	lists := map[string]*[]Named{using: &n.Using, plugin: &n.Plugins, missing: &n.Missing, provider: &n.Providers,
 		ibDevice: &n.IB, socket: &n.Sockets,
-		bootstrap: &n.Bootstrap, tuner: &n.Tuners, profiler: &n.Profilers, collnet: &n.Collective}
+		bootstrap: &n.Bootstrap, tuner: &n.Tuners, profiler: &n.Profilers}
 	for _, l := range lists {
 		*l = []Named{}
 	}
@@ -357,7 +326,6 @@ func (f *finisher) network() {
 	slices.SortFunc(n.GDR, func(a, b GDR) int {
 		return cmp.Or(cmp.Compare(a.Device, b.Device), cmp.Compare(a.Said, b.Said))
 	})
-	n.DMABuf = f.r.dmabuf
 }
 
 // facts puts together what ranks said: the same of several ranks of a communicator once.

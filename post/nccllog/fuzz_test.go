@@ -8,7 +8,7 @@ import (
 
 // seeds are small files of every form.
 func seeds() []string {
-	all := []string{inspectorFixture, promFixture, rasTextFixture, "Job summary\nProcesses\nErrors\n# 0 0\n Rank 0\n",
+	all := []string{inspectorFixture, rasTextFixture, "Job summary\nProcesses\nErrors\n# 0 0\n Rank 0\n",
 		rasJSONFixture, glogFixture, costFixture,
 		"[2026-05-05 06:16:47] a:1:1 [3] plugin/net.cc:334 (init) NCCL WARN Failed to initialize any NET plugin\n",
 		"[1,0]<stdout>:a:1:1 [0] NCCL INFO Connected all trees\r\n\x1b[31m2: b:1:1 [0] NCCL INFO Connected all " +
@@ -16,8 +16,8 @@ func seeds() []string {
 		"a:1:1 [0] NCCL INFO === System : maxBw 20.0 totalBw 40.0 ===\na:1:1 [0] NCCL INFO + NVL[20.0] - " +
 			"GPU/0-65000\na:1:1 [0] NCCL INFO GPU/1 :GPU/1 (0/5000.0/LOC) GPU/2 (1/40.0/NVL)\n",
 	}
-	for _, m := range append(messages, others...) {
-		all = append(all, "a:1:1 [0] NCCL INFO "+m+"\nb:2:2 [1] NCCL INFO "+m+"\n", "NCCL INFO "+m)
+	for line := range strings.Lines(wholeLog()) {
+		all = append(all, line, line[:len(line)/2]+line)
 	}
 	return all
 }

@@ -10,79 +10,64 @@ import (
 // busId 17000 commId 0x2 - Init START", the one of 2.20 and later on nodes, and those of tearing down. Words between
 // are kept apart by name, since versions and RCCL add some.
 func (r *Reader) commLine(p *process, m message) verdict {
-	at := 0
-	if !strings.HasPrefix(m.text, "comm 0x") {
-		if at = strings.Index(m.text, " comm 0x") + 1; at == 0 {
-			return unknown
-		}
+	caller, rest, _ := strings.Cut(m.text, "comm 0x")
+	if caller != "" && !strings.HasSuffix(caller, " ") {
+		return unknown
 	}
-	end := strings.Index(m.text, " - ")
-	if i := strings.Index(m.text, "- Init"); i >= 0 {
+	end := strings.Index(rest, " - ")
+	if i := strings.Index(rest, "- Init"); i >= 0 {
 		end = i // a split's START has no blank before it
 	}
-	caller := strings.Fields(m.text[:at])
-	if m.open && len(caller) > 1 && (len(caller) != 3 || caller[0] != "[Rank") ||
-		strings.Contains(m.text, " nNodes ") &&
-			end >= 0 {
-		return unknown // two messages in one
+	f := fields("comm 0x" + rest[:max(end, 0)])
+	if end < 0 {
+		f = fields("comm 0x" + rest)
+		return r.place(p, m, f)
 	}
-	if end >= at {
-		return r.phase(p, m, m.text[:at], fields(m.text[at:end]), strings.TrimLeft(m.text[end:], "- "))
-	}
-	if strings.Contains(m.text, " nNodes ") {
-		return r.placeLine(p, m, m.text[at:])
-	}
-	return unknown
+	return r.phase(p, m, caller, f, strings.TrimLeft(rest[end:], "- "))
 }
 
-// fields are pairs of a name and a value; none where a name is there twice, since then there are two messages in one.
+// fields are pairs of a name and a value.
 func fields(s string) map[string]string {
 	words := strings.Fields(s)
 	f := make(map[string]string, len(words)/2)
 	for i := 0; i+1 < len(words); i += 2 {
-		if _, twice := f[words[i]]; twice {
-			return nil
-		}
 		f[words[i]] = words[i+1]
 	}
 	return f
 }
 
-func number(f map[string]string, names ...string) (int64, bool) {
+// numbers are whole numbers of fields by name, and whether each of them is there.
+func numbers(f map[string]string, names ...string) (all []int, ok bool) {
 	for _, name := range names {
-		if v, err := strconv.ParseInt(f[name], 10, 64); err == nil {
-			return v, true
+		n, err := strconv.ParseInt(f[name], 10, 32)
+		if err != nil || n < -1 {
+			return make([]int, len(names)), false
 		}
+		all = append(all, int(n))
 	}
-	return Unknown, false
+	return all, true
 }
 
-func small(f map[string]string, into *int, names ...string) bool {
-	v, ok := number(f, names...)
-	if ok && v >= -1 && v < 1<<31 {
-		*into = int(v)
-		return true
+// phase reads where a rank is in the life of its communicator.
+func (r *Reader) phase(p *process, m message, caller string, f map[string]string, what string) verdict {
+	n, ok := numbers(f, "rank", "nranks")
+	if !ok {
+		n, ok = numbers(f, "rank", "nRanks")
 	}
-	return false
-}
-
-func (r *Reader) phase(p *process, m message, before string, f map[string]string, what string) verdict {
-	var rank, ranks int
-	pointer := f["comm"]
-	if !small(f, &rank, "rank") || !small(f, &ranks, "nranks", "nRanks") || rank < 0 || rank >= ranks {
+	rank, ranks := n[0], n[1]
+	if !ok || rank < 0 || rank >= ranks {
 		return unknown
 	}
 	start, complete := strings.HasPrefix(what, "Init START"), strings.HasPrefix(what, "Init COMPLETE")
 	destroyed, aborted := strings.HasPrefix(what, "Destroy COMPLETE"), strings.HasPrefix(what, "Abort COMPLETE")
-	switch {
-	case start, complete, destroyed, aborted:
-	case strings.HasPrefix(what, "Destroy"), strings.HasPrefix(what, "Abort"), strings.HasPrefix(what, "Revoke"),
-		strings.HasPrefix(what, "Finalize"):
-		return passed
-	default:
+	if !start && !complete && !destroyed && !aborted {
+		switch word, _, _ := strings.Cut(what, " "); word {
+		case "Destroy", "Abort", "Revoke", "Finalize":
+			return passed
+		}
 		return unknown
 	}
-	id := f["commId"]
+	pointer, id := f["comm"], f["commId"]
 	if id == "0x0" {
 		id = "" // it stands for none
 	}
@@ -92,29 +77,27 @@ func (r *Reader) phase(p *process, m message, before string, f map[string]string
 	}
 	c := p.named(m.head, pointer)
 	c.Rank, c.ranks = rank, ranks
-	if small(f, &c.Device, "cudaDev") {
-		p.device(c.Device)
+	if device, ok := numbers(f, "cudaDev"); ok {
+		c.Device = device[0]
+		addDevice(&p.Devices, c.Device)
 	}
-	small(f, &c.NVML, "nvmlDev")
+	if nvml, ok := numbers(f, "nvmlDev"); ok {
+		c.NVML = nvml[0]
+	}
 	if bus := f["busId"]; bus != "" {
 		c.Bus = kept(bus)
 	}
-	if words := strings.Fields(before); len(words) > 0 && strings.HasPrefix(words[len(words)-1], "nccl") {
+	if words := strings.Fields(caller); len(words) > 0 && strings.HasPrefix(words[len(words)-1], "nccl") {
 		c.function = kept(words[len(words)-1])
 	}
-	key := threadKey{m.tid, m.device}
+	c.Started, c.Completed = c.Started || start, c.Completed || complete
+	c.Destroyed, c.Aborted = c.Destroyed || destroyed, c.Aborted || aborted
 	switch {
 	case start:
-		c.Started = true
-		p.threads[key] = c
+		p.threads[threadKey{m.tid, m.device}] = c
 	case complete:
-		c.Completed = true
-		delete(p.threads, key)
-	case destroyed:
-		c.Destroyed = true
-		p.end(c)
-	case aborted:
-		c.Aborted = true
+		delete(p.threads, threadKey{m.tid, m.device})
+	default:
 		p.end(c)
 	}
 	r.join(c, id, split(f))
@@ -126,55 +109,33 @@ func split(f map[string]string) *Split {
 		return nil
 	}
 	s := &Split{Parent: kept(f["parent"])}
-	s.Color, _ = number(f, "color")
-	s.Key, _ = number(f, "key")
-	s.Count, _ = number(f, "splitCount", "childCount")
+	s.Color, _ = strconv.ParseInt(f["color"], 10, 64)
+	s.Key, _ = strconv.ParseInt(f["key"], 10, 64)
+	s.Count, _ = strconv.ParseInt(f["splitCount"]+f["childCount"], 10, 64)
 	return s
 }
 
-// placeLine reads "comm 0x1 rank 0 nRanks 2 nNodes 1 localRanks 2 localRank 0 MNNVL 0".
-func (r *Reader) placeLine(p *process, m message, text string) verdict {
-	c := cursor{s: text, open: m.open}
-	c.lit("comm ")
-	pointer := c.hexadecimal()
-	c.lit(" rank")
-	rank := c.small()
-	c.lit(" nRanks")
-	ranks := c.small()
-	c.lit(" nNodes")
-	nodes := c.small()
-	c.lit(" localRanks")
-	local := c.small()
-	c.lit(" localRank")
-	localRank := c.small()
-	mnnvl := int64(Unknown)
-	if c.maybe(" MNNVL") {
-		mnnvl = c.integer()
-	}
-	if !c.done() || rank < 0 || rank >= ranks {
+// place reads "comm 0x1 rank 0 nRanks 2 nNodes 1 localRanks 2 localRank 0 MNNVL 0".
+func (r *Reader) place(p *process, m message, f map[string]string) verdict {
+	n, ok := numbers(f, "rank", "nRanks", "nNodes", "localRanks", "localRank")
+	if !ok || n[0] < 0 || n[0] >= n[1] {
 		return unknown
 	}
-	k := p.named(m.head, pointer)
-	k.Rank, k.ranks, k.nodes, k.Local, k.LocalRank = rank, ranks, nodes, local, localRank
-	if mnnvl >= 0 {
-		on := mnnvl != 0
-		k.mnnvl = &on
-	}
+	k := p.named(m.head, f["comm"])
+	k.Rank, k.ranks, k.nodes, k.Local, k.LocalRank = n[0], n[1], n[2], n[3], n[4]
 	return understood
 }
 
 // timings reads "Init timings - ncclCommInitRank: rank 0 nranks 2 total 0.67 (kernels 0.57, alloc 0.05, …)".
 func (r *Reader) timings(p *process, m message) verdict {
-	c := cursor{s: m.text, open: m.open}
-	c.lit("Init timings")
-	c.until(": rank")
-	rank := c.small()
-	c.lit(" nranks")
-	ranks := c.small()
-	c.lit(" total")
-	t := InitTiming{Total: c.float()}
-	c.lit(" (")
-	for _, part := range strings.Split(c.until(")"), ",") {
+	c := cursor{m.text}
+	var rank, ranks int
+	var function, parts string
+	t := InitTiming{}
+	if !c.all("Init timings - %: rank % nranks % total % (%)", &function, &rank, &ranks, &t.Total, &parts) {
+		return unknown
+	}
+	for _, part := range strings.Split(parts, ",") {
 		words := strings.Fields(part)
 		if len(words) != 2 {
 			return unknown
@@ -185,32 +146,19 @@ func (r *Reader) timings(p *process, m message) verdict {
 		}
 		t.Parts = append(t.Parts, Part{kept(words[0]), s})
 	}
-	if !c.done() {
-		return unknown
-	}
 	// It comes right after COMPLETE: the rank is the last one of this size and rank.
 	for _, k := range slices.Backward(p.members) {
 		if k.Rank == rank && k.ranks == ranks {
 			k.Init = &t
-			return understood
+			break
 		}
 	}
 	return understood
 }
 
-// spoke remembers the device in a header, which is the thread's current one: before it set one that is 0.
-func (p *process) spoke(d int) {
-	if i, found := slices.BinarySearch(p.current, d); d >= 0 && !found {
-		p.current = slices.Insert(p.current, i, d)
-	}
-}
-
-// device remembers a device that a communicator has.
-func (p *process) device(d int) {
-	if d < 0 {
-		return
-	}
-	if i, found := slices.BinarySearch(p.Devices, d); !found {
-		p.Devices = slices.Insert(p.Devices, i, d)
+// addDevice remembers a device, in ascending order.
+func addDevice(all *[]int, d int) {
+	if i, found := slices.BinarySearch(*all, d); d >= 0 && !found {
+		*all = slices.Insert(*all, i, d)
 	}
 }

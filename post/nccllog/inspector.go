@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 
 	"busbar/internal/stats"
@@ -13,8 +12,8 @@ import (
 
 // measuredKey tells what the Inspector measured apart.
 type measuredKey struct {
-	comm, name, source, sizes, how string
-	bytes                          int64
+	comm, name, source string
+	bytes              int64
 }
 
 // measured is what was measured of one collective and size, while it is read.
@@ -127,7 +126,9 @@ func (r *Reader) inspectorLine(line string, _ bool) {
 	m := r.measure(key)
 	r.log.Reading.Understood++
 	m.ranks, m.nodes, m.label = rec.Header.Ranks, rec.Header.Nodes, kept(rec.Header.Name)
-	m.host(rec.Metadata.Host)
+	if name := rec.Metadata.Host; name != "" && len(m.hosts) < maxLabels {
+		m.hosts[kept(name)] = true
+	}
 	m.algbw.add(algbw, maxSamples)
 	m.busbw.add(busbw, maxSamples)
 	m.took(time)
@@ -140,36 +141,26 @@ func (r *Reader) inspectorLine(line string, _ bool) {
 	k.times.add(time, maxRankSamples)
 }
 
-// furtherSizes is the size of what is counted together beyond the limit of kinds, and furtherNames its collective.
-const (
-	furtherSizes = "further sizes"
-	furtherNames = "further ones"
-)
+// furtherNames is the collective of what is counted together beyond the limit of kinds.
+const furtherNames = "further ones"
 
 // measure is where a record counts. Beyond the limit of kinds further sizes of one collective count together, and where
 // even those are too many, all collectives.
 func (r *Reader) measure(key measuredKey) *measured {
 	m := r.measured[key]
 	if m == nil && len(r.measured) >= maxMeasured {
-		key = measuredKey{comm: key.comm, name: key.name, source: key.source, bytes: Unknown, sizes: furtherSizes}
+		key = measuredKey{comm: key.comm, name: key.name, source: key.source, bytes: Unknown}
 		if m = r.measured[key]; m == nil && len(r.measured) >= 2*maxMeasured {
-			key = measuredKey{name: furtherNames, bytes: Unknown, sizes: furtherSizes}
+			key = measuredKey{name: furtherNames, bytes: Unknown}
 			m = r.measured[key]
 		}
 	}
 	if m == nil {
 		m = &measured{hosts: map[string]bool{}, byRank: map[int]*ofRank{}}
-		key.comm, key.name, key.source, key.sizes, key.how = kept(key.comm), kept(key.name), kept(key.source),
-			kept(key.sizes), kept(key.how)
+		key.comm, key.name, key.source = kept(key.comm), kept(key.name), kept(key.source)
 		r.measured[key] = m
 	}
 	return m
-}
-
-func (m *measured) host(name string) {
-	if name != "" && len(m.hosts) < maxLabels {
-		m.hosts[kept(name)] = true
-	}
 }
 
 func (m *measured) took(us float64) {
@@ -181,62 +172,6 @@ func (m *measured) took(us float64) {
 	m.times.add(us, maxSamples)
 }
 
-// Names of what the Inspector writes for Prometheus.
-const (
-	promBusbw = "nccl_bus_bandwidth_gbs"
-	promTime  = "nccl_collective_exec_time_microseconds"
-)
-
-// promLine reads one line of Prometheus' text format: the last snapshot of one GPU.
-func (r *Reader) promLine(line string, _ bool) {
-	name, rest, ok := strings.Cut(line, "{")
-	labels, value, ok2 := strings.Cut(rest, "} ")
-	if !ok || !ok2 || strings.HasPrefix(line, "#") {
-		return
-	}
-	r.log.Reading.Said++
-	name = strings.TrimSpace(name)
-	if name != promBusbw && name != promTime {
-		r.log.Reading.Passed++
-		return
-	}
-	f := promLabels(labels)
-	v, err := strconv.ParseFloat(firstWord(value), 64)
-	if err != nil || v != v || v < 0 || v > 1e15 || f["collective"] == "" {
-		r.log.Reading.NotUnderstood++
-		return
-	}
-	m := r.measure(measuredKey{comm: f["comm_name"], name: f["collective"], bytes: Unknown, sizes: f["message_size"],
-		how: f["algo_proto"]})
-	r.log.Reading.Understood++
-	m.ranks, _ = strconv.Atoi(f["nranks"])
-	m.nodes, _ = strconv.Atoi(f["n_nodes"])
-	m.host(f["node"])
-	if name == promBusbw {
-		m.busbw.add(v, maxSamples)
-	} else {
-		m.took(v)
-	}
-}
-
-// promLabels reads a="b",c="d", of which values may have commas.
-func promLabels(s string) map[string]string {
-	f := map[string]string{}
-	for s != "" {
-		name, rest, ok := strings.Cut(s, `="`)
-		if !ok {
-			break
-		}
-		value, after, ok := strings.Cut(rest, `"`)
-		if !ok {
-			break
-		}
-		f[strings.Trim(name, ", ")] = value
-		s = after
-	}
-	return f
-}
-
 // slowest is how many ranks are named.
 const slowest = 8
 
@@ -245,7 +180,7 @@ func (r *Reader) inspected() []Inspected {
 	for key, m := range r.measured {
 		s := stats.Summarise(m.times.values)
 		out := Inspected{Comm: key.comm, Label: m.label, Ranks: m.ranks, Nodes: m.nodes, Name: key.name,
-			What: collective(key.name), Bytes: key.bytes, Sizes: key.sizes, How: key.how,
+			What: collective(key.name), Bytes: key.bytes,
 			Source: key.source, Calls: m.calls, Median: s.Median, P99: s.P99, Least: m.least, Most: m.most,
 			Algbw: m.algbw.median(), Busbw: m.busbw.median(),
 			Sampled: m.times.every > 1, Hosts: slices.Sorted(maps.Keys(m.hosts)),
@@ -263,7 +198,7 @@ func (r *Reader) inspected() []Inspected {
 	}
 	slices.SortFunc(all, func(a, b Inspected) int {
 		return cmp.Or(cmp.Compare(a.Comm, b.Comm), cmp.Compare(a.Name, b.Name), cmp.Compare(a.Bytes, b.Bytes),
-			cmp.Compare(a.Sizes, b.Sizes), cmp.Compare(a.How, b.How), cmp.Compare(a.Source, b.Source))
+			cmp.Compare(a.Source, b.Source))
 	})
 	return all
 }

@@ -19,12 +19,6 @@ func inspectorRow(rank int, us int) string {
 var inspectorFixture = inspectorRow(0, 100) + inspectorRow(5, 300) +
 	`{"header":{"id":"0x7f8c","rank":1,"n_ranks":8,"nnodes":1},"metadata":{},"p2p_perf":{"p2p":"Send","p2p_sn":1,"p2p_peer":3,"p2p_msg_size_bytes":65536,"p2p_exec_time_us":10,"p2p_timing_source":"kernel_cpu","p2p_algobw_gbs":6.5,"p2p_busbw_gbs":6.5}}` + "\n"
 
-const promFixture = `# HELP nccl_bus_bandwidth_gbs NCCL bus bandwidth
-nccl_bus_bandwidth_gbs{version="v5.1",slurm_job_id="unknown",node="n1",gpu="GPU0",comm_name="DP Group 0",n_nodes="2",nranks="16",collective="AllReduce",message_size="4-5GB",algo_proto="Ring, Simple"} 464.9
-nccl_collective_exec_time_microseconds{version="v5.1",slurm_job_id="unknown",node="n1",gpu="GPU0",comm_name="DP Group 0",n_nodes="2",nranks="16",collective="AllReduce",message_size="4-5GB",algo_proto="Ring, Simple"} 11000.5
-nccl_p2p_exec_time_microseconds{version="v5.1",node="n1",gpu="GPU0",comm_name="DP Group 0",n_nodes="2",nranks="16",p2p_operation="Send",message_size="512-513MB"} 1
-`
-
 func TestInspector(t *testing.T) {
 	var b strings.Builder
 	for i := range 200 {
@@ -62,17 +56,6 @@ func TestInspectorIsSampled(t *testing.T) {
 	}
 }
 
-func TestInspectorForPrometheus(t *testing.T) {
-	l := read(t, promFixture)
-	if l.Files[0].Form != InspectorProm || len(l.Inspected) != 1 || l.Reading.Passed != 1 {
-		t.Fatalf("%+v", l)
-	}
-	if i := l.Inspected[0]; i.Comm != "DP Group 0" || i.Bytes != Unknown || i.Sizes != "4-5GB" ||
-		i.How != "Ring, Simple" || i.Busbw != 464.9 || i.Median != 11000.5 || i.Ranks != 16 || i.Nodes != 2 {
-		t.Errorf("%+v", i)
-	}
-}
-
 // However many sizes there are, no record is lost: beyond a limit they count together.
 func TestInspectorOfManySizes(t *testing.T) {
 	const beyond = 50
@@ -95,7 +78,7 @@ func TestInspectorOfManySizes(t *testing.T) {
 	folded := map[string]int64{}
 	for _, i := range l.Inspected {
 		calls += i.Calls
-		if i.Sizes == furtherSizes {
+		if i.Bytes == Unknown {
 			folded[i.Name] += i.Calls
 		}
 	}

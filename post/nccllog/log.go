@@ -1,6 +1,6 @@
-// Package nccllog reads what NCCL and its relatives say while they run: debug logs (NCCL_DEBUG) of NCCL 2.4 to 2.30,
-// RCCL and NCCLX, through launchers' prefixes and interleaved lines; the Inspector's JSON lines; and what ncclras
-// prints. It says what was set up and used, what is wrong with it, and in what two logs differ.
+// Package nccllog reads what NCCL and its relatives report while they run: debug logs (NCCL_DEBUG) of NCCL 2.8 to 2.30,
+// RCCL and NCCLX, behind launchers' prefixes; the Inspector's JSON lines; and what ncclras prints. It returns what was
+// set up and used, what is wrong with it, and in what two logs differ.
 package nccllog
 
 import (
@@ -53,7 +53,6 @@ type Form string
 const (
 	Debug         Form = "nccl-debug"
 	InspectorJSON Form = "inspector-json"
-	InspectorProm Form = "inspector-prometheus"
 	RASText       Form = "ras-text"
 	RASJSON       Form = "ras-json"
 )
@@ -127,28 +126,21 @@ type Setting struct {
 
 // Communicator is one communicator, of all its ranks that wrote. The same pointer in two processes is two
 // communicators, unless their commId is one.
-// It has many fields because it is one object of the JSON.
 type Communicator struct {
-	Name     string   `json:"name"`      // "comm 1": by first appearance
-	ID       string   `json:"id"`        // commId, "0x54fe282d32a87d85"; "" before 2.18
-	Ranks    int      `json:"ranks"`     // Unknown
-	Nodes    int      `json:"nodes"`     // Unknown
-	Function string   `json:"by"`        // "ncclCommInitRankConfig", "ncclCommSplit"; "" where it is not said
-	Parent   int      `json:"parent"`    // communicator it was split of; Unknown
-	Split    *Split   `json:"split"`     // null: it was not split of another
-	Members  []Member `json:"members"`   // that wrote, by rank
-	Channels Channels `json:"channels"`  // as most members say
-	Graphs   []Graph  `json:"graphs"`    // what the search over the topology found
-	Rings    []Ring   `json:"rings"`     // by channel
-	Trees    []Tree   `json:"trees"`     // by channel, then rank
-	Topology Topology `json:"topology"`  // as seen by the first member that printed it
-	RingPXN  *bool    `json:"ring_pxn"`  // of "Connected all rings, use ring PXN 0 GDR 1"; null: not said
-	RingGDR  *bool    `json:"ring_gdr"`  // null: not said
-	Chunk    int64    `json:"p2p_chunk"` // bytes, of "P2P Chunksize set to"; 0: not said
+	Name     string   `json:"name"`     // "comm 1": by first appearance
+	ID       string   `json:"id"`       // commId, "0x54fe282d32a87d85"; "" before 2.18
+	Ranks    int      `json:"ranks"`    // Unknown
+	Nodes    int      `json:"nodes"`    // Unknown
+	Function string   `json:"by"`       // "ncclCommInitRankConfig", "ncclCommSplit"; "" where it is not said
+	Parent   int      `json:"parent"`   // communicator it was split of; Unknown
+	Split    *Split   `json:"split"`    // null: it was not split of another
+	Members  []Member `json:"members"`  // that wrote, by rank
+	Channels Channels `json:"channels"` // as most members say
+	Graphs   []Graph  `json:"graphs"`   // what the search over the topology found
+	Rings    []Ring   `json:"rings"`    // by channel
+	Topology Topology `json:"topology"` // as seen by the first member that printed it
 	// multicast: true when groups were made or NVLS channels are there; null: not said
-	NVLS   *bool    `json:"nvls"`
-	MNNVL  *bool    `json:"mnnvl"`       // null: not said
-	Joined []string `json:"connections"` // "all rings", "all trees", "NVLS tree", …
+	NVLS *bool `json:"nvls"`
 }
 
 // Split is how a communicator came from another.
@@ -214,21 +206,12 @@ type Graph struct {
 	Times    int64   `json:"times"`
 }
 
-// Ring is one ring: the ranks in the order of the channel, where rank 0 printed it; else known links.
+// Ring is one ring, as rank 0 prints it.
 type Ring struct {
-	Channel int      `json:"channel"`
-	Of      int      `json:"of"`            // channels that were said to be there; 0: not said
-	Ranks   []int    `json:"ranks"`         // empty where only links are known
-	Cut     bool     `json:"cut,omitempty"` // NCCL did not print them all
-	Links   [][3]int `json:"links"`         // of "Ring 00 : 0 -> 1 -> 2": who wrote is the middle one
-}
-
-// Tree is one rank's place in the tree of one channel.
-type Tree struct {
 	Channel int   `json:"channel"`
-	Rank    int   `json:"rank"`
-	Up      int   `json:"up"` // -1: it is the root
-	Down    []int `json:"down"`
+	Of      int   `json:"of"` // channels that were said to be there; 0: not said
+	Ranks   []int `json:"ranks"`
+	Cut     bool  `json:"cut,omitempty"` // NCCL did not print them all
 }
 
 // Topology is what "=== System" and the lines below it say.
@@ -254,17 +237,15 @@ type Path struct {
 type Network struct {
 	Using []Named `json:"using"` // "Using network AWS Libfabric"
 	// loaded or assigned: "IB", "Libfabric", with the version of its interface where said
-	Plugins    []Named `json:"plugins"`
-	Missing    []Named `json:"missing"`   // plugins looked for in vain: "libnccl-net.so"
-	Providers  []Named `json:"providers"` // of libfabric: "efa"
-	IB         []Named `json:"ib"`        // devices: "mlx5_0:1/RoCE"
-	Sockets    []Named `json:"sockets"`   // interfaces of NET/Socket: "eth0:10.0.92.140"
-	Bootstrap  []Named `json:"bootstrap"` // interface of the bootstrap (out of band)
-	GDR        []GDR   `json:"gdr"`       // GPUDirect RDMA by device
-	DMABuf     *bool   `json:"dmabuf"`    // null: not said
-	Tuners     []Named `json:"tuners"`
-	Profilers  []Named `json:"profilers"`
-	Collective []Named `json:"collnet"` // plugins of in-network reduction: SHARP
+	Plugins   []Named `json:"plugins"`
+	Missing   []Named `json:"missing"`   // plugins looked for in vain: "libnccl-net.so"
+	Providers []Named `json:"providers"` // of libfabric: "efa"
+	IB        []Named `json:"ib"`        // devices: "mlx5_0:1/RoCE"
+	Sockets   []Named `json:"sockets"`   // interfaces of NET/Socket: "eth0:10.0.92.140"
+	Bootstrap []Named `json:"bootstrap"` // interface of the bootstrap (out of band)
+	GDR       []GDR   `json:"gdr"`       // GPUDirect RDMA by device
+	Tuners    []Named `json:"tuners"`
+	Profilers []Named `json:"profilers"`
 }
 
 // Named is a name and who gave it.
@@ -283,7 +264,6 @@ type GDR struct {
 }
 
 // Transport is how one rank reaches another.
-// It has many fields because it is one object of the JSON.
 type Transport struct {
 	Comm     int    `json:"communicator"` // Unknown: the process has several that it may be of
 	Process  int    `json:"process"`      // that wrote it, where the communicator is Unknown; else Unknown
@@ -294,8 +274,6 @@ type Transport struct {
 	How      string `json:"how"`              // CUMEM, IPC, direct pointer, MNNVL; direct, CE of shm; plugin of net
 	NetDev   int    `json:"net_device"`       // Unknown
 	GDR      bool   `json:"gdr"`              // /GDRDMA
-	Read     bool   `json:"read"`             // /read
-	Shared   bool   `json:"shared"`           // /Shared
 	PXN      int    `json:"pxn"`              // rank that it goes through, "NET/IB/0(3)"; Unknown
 	Receive  bool   `json:"receive"`          // said by the receiving end; else by the sender, or by either of p2p
 	Channels []int  `json:"channels"`         // ascending; the first 64
@@ -304,7 +282,6 @@ type Transport struct {
 }
 
 // Choice is which algorithm and protocol NCCL chose for a size.
-// It has many fields because it is one object of the JSON.
 type Choice struct {
 	Comm  int             `json:"communicator"` // Unknown: tuning lines name none, and the device is in several
 	Name  string          `json:"name"`         // "AllReduce", as written
@@ -312,17 +289,17 @@ type Choice struct {
 	Bytes int64           `json:"bytes"`        // as written
 	Mean  string          `json:"bytes_are"`    // "total", "per rank", "unknown": see BytesMean
 	// S as nccl-tests counts it; Unknown where ranks or meaning are not known
-	Size     int64   `json:"size_bytes"`
-	Algo     string  `json:"algo"`       // RING, TREE, NVLS, …; "" where a kernel was named instead
-	Proto    string  `json:"proto"`      // LL, LL128, SIMPLE
-	Kernel   string  `json:"kernel"`     // of symmetric memory; "cudaMemcpy…" of the copy engine
-	Path     string  `json:"path"`       // "", "symmetric", "copy engine"
-	Lo       int     `json:"channel_lo"` // Unknown before 2.24
-	Hi       int     `json:"channel_hi"`
-	Channels int     `json:"channels"`   // Unknown before 2.24
-	Time     float64 `json:"time_us"`    // that NCCL expected, 2.20 to 2.23; 0: not said
-	Times    int64   `json:"times"`      // calls for which it was chosen
-	ByCode   bool    `json:"from_codes"` // algorithm and protocol were numbers
+	Size     int64  `json:"size_bytes"`
+	Algo     string `json:"algo"`       // RING, TREE, NVLS, …; "" where a kernel was named instead
+	Proto    string `json:"proto"`      // LL, LL128, SIMPLE
+	Kernel   string `json:"kernel"`     // of symmetric memory; "cudaMemcpy…" of the copy engine
+	Path     string `json:"path"`       // "", "symmetric", "copy engine"
+	Lo       int    `json:"channel_lo"` // Unknown before 2.24
+	Hi       int    `json:"channel_hi"`
+	Channels int    `json:"channels"` // Unknown before 2.24
+	Times    int64  `json:"times"`    // calls for which it was chosen
+
+	ofAll bool // Bytes are of all ranks: algorithm and protocol were numbers, as from 2.20 to 2.23
 }
 
 // What Choice.Bytes are.
@@ -417,28 +394,25 @@ type Message struct {
 // Inspected is what the Inspector (NCCL 2.28 and later) measured of one collective and size.
 // It has many fields because each is one value of the Inspector's line.
 type Inspected struct {
-	Comm  string          `json:"communicator"` // id of the header; of Prometheus' text its name
-	Label string          `json:"label"`        // name of the communicator; ""
-	Ranks int             `json:"ranks"`
-	Nodes int             `json:"nodes"`
-	Seen  []int           `json:"seen"` // ranks that wrote, ascending
-	Hosts []string        `json:"hosts"`
-	Name  string          `json:"name"`
-	What  coll.Collective `json:"collective"`
-	Bytes int64           `json:"bytes"` // as written; Unknown in Prometheus' text, which has
-	// a range: "4-5GB"; "further sizes" of those beyond a limit, counted together; and
-	Sizes   string     `json:"sizes"`
-	How     string     `json:"how"`    // algorithm and protocol
-	Source  string     `json:"source"` // of times: "kernel_gpu", "kernel_cpu", "collective_cpu"
-	Calls   int64      `json:"calls"`
-	Median  float64    `json:"median_us"`
-	P99     float64    `json:"p99_us"` // 0: fewer than 100 calls
-	Least   float64    `json:"min_us"`
-	Most    float64    `json:"max_us"`
-	Algbw   float64    `json:"algbw_GBps"` // medians, as written
-	Busbw   float64    `json:"busbw_GBps"`
-	Sampled bool       `json:"sampled"` // median and P99 are of a sample of the calls, to keep memory bounded
-	Slow    []SlowRank `json:"slowest"` // ranks by median time, slowest first; the first eight
+	Comm    string          `json:"communicator"` // id of the header
+	Label   string          `json:"label"`        // name of the communicator; ""
+	Ranks   int             `json:"ranks"`
+	Nodes   int             `json:"nodes"`
+	Seen    []int           `json:"seen"` // ranks that wrote, ascending
+	Hosts   []string        `json:"hosts"`
+	Name    string          `json:"name"`
+	What    coll.Collective `json:"collective"`
+	Bytes   int64           `json:"bytes"`  // Unknown: of further sizes beyond a limit, counted together
+	Source  string          `json:"source"` // of times: "kernel_gpu", "kernel_cpu", "collective_cpu"
+	Calls   int64           `json:"calls"`
+	Median  float64         `json:"median_us"`
+	P99     float64         `json:"p99_us"` // 0: fewer than 100 calls
+	Least   float64         `json:"min_us"`
+	Most    float64         `json:"max_us"`
+	Algbw   float64         `json:"algbw_GBps"` // medians, as written
+	Busbw   float64         `json:"busbw_GBps"`
+	Sampled bool            `json:"sampled"` // median and P99 are of a sample of the calls, to keep memory bounded
+	Slow    []SlowRank      `json:"slowest"` // ranks by median time, slowest first; the first eight
 }
 
 // SlowRank is one rank's median.

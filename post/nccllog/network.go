@@ -26,7 +26,6 @@ const (
 	bootstrap = "bootstrap"
 	tuner     = "tuner"
 	profiler  = "profiler"
-	collnet   = "collnet"
 )
 
 // maxNames is how many are kept.
@@ -51,155 +50,80 @@ func (r *Reader) name(p *process, list, name, version string) verdict {
 	return understood
 }
 
-// network reads lines about network plugins, interfaces and devices. All their facts stand at the end of a message.
-func (r *Reader) network(p *process, m message) verdict {
-	text := strings.TrimSpace(m.text)
-	if m.open {
-		return unknown
-	}
-	if rest, ok := strings.CutPrefix(text, "Using network "); ok {
-		return r.name(p, using, rest, "")
-	}
-	for _, b := range []string{"Bootstrap : Using", "Bootstrap: Using"} {
-		if rest, ok := strings.CutPrefix(text, b); ok {
-			return r.interfaces(p, bootstrap, rest)
+// names returns what adds to a list the names that a regular expression finds in a message. A second group of it is the
+// version.
+func names(list, pattern string) func(*Reader, *process, message) verdict {
+	re := regexp.MustCompile(pattern)
+	return func(r *Reader, p *process, m message) verdict {
+		result := unknown
+		for _, found := range re.FindAllStringSubmatch(m.text, -1) {
+			result = r.name(p, list, found[1], strings.Join(found[2:], ""))
 		}
+		return result
 	}
-	if v := r.assigned(p, text); v != unknown {
-		return v
-	}
-	if v := r.gdr(p, text); v != unknown {
-		return v
-	}
-	layer, rest, _ := strings.Cut(text, "/")
-	if i := strings.IndexAny(rest, " :"); i >= 0 {
-		layer, rest = layer+"/"+rest[:i], strings.TrimLeft(rest[i:], " :")
-	}
-	if v := r.offered(p, layer, rest); v != unknown {
-		return v
-	}
-	switch {
-	case layer == "NET/IB" && strings.HasPrefix(rest, "Using"):
-		return r.devices(p, strings.TrimPrefix(rest, "Using"))
-	case layer == "NET/IB" && strings.HasPrefix(rest, "No device found"):
-		return r.name(p, missing, "InfiniBand or RoCE device", "")
-	case layer == "NET/Socket" && strings.HasPrefix(rest, "Using ["):
-		return r.interfaces(p, socket, strings.TrimPrefix(rest, "Using"))
-	case layer == "NET/OFI":
-		return r.libfabric(p, rest)
-	}
-	return unknown
 }
 
-// assigned reads "Initialized NET plugin IB", "Assigned NET plugin IB to comm", and the same of other layers.
-func (r *Reader) assigned(p *process, text string) verdict {
-	rest, ok := strings.CutPrefix(text, "Initialized ")
-	if !ok {
-		if rest, ok = strings.CutPrefix(text, "Assigned "); !ok {
-			return unknown
-		}
-		rest = strings.TrimSuffix(rest, " to comm")
-	}
-	layer, name, ok := strings.Cut(rest, " plugin ")
-	if !ok || strings.Contains(layer, " ") {
-		return unknown
-	}
-	switch layer {
-	case "NET":
-		return r.name(p, plugin, name, "")
-	case "COLLNET", "CollNet":
-		return r.name(p, collnet, name, "")
-	}
-	return passed
-}
+// anInterface is one of "eth0:10.0.0.1<0>" and "[0]eth0:10.0.0.1<0> [1]eth1:…", of which IPv6 has colons in it. Ports
+// do not matter.
+const anInterface = `(?:^|[\s\]])([^\s:<\]]+:[^\s<]+)<`
 
 // What the loader of plugins reports. Before "No plugin found", 2.18 to 2.20 have the error of dlopen.
 var (
 	pluginMissing = regexp.MustCompile(
-		`^(?:Could not find: ?|(?:dlerror=.*?)?No plugin found \()([^)]*)|^Plugin load \(([^)]*)\).*returned`)
-	pluginLoaded = regexp.MustCompile(
-		`^(?:Loaded|Using|Successfully loaded external) (?:(?:(?:net|profiler|tuner|(coll(?:net)?)) )?plugin )?(.*)$`)
+		`(?:Could not find: ?|No plugin found \(|Plugin load \(|Plugin load returned \d+ : )([^\s):]+)`)
+	pluginLoaded = regexp.MustCompile(`^\S+ ?:? ?(?:Loaded|Using|Successfully loaded external) ` +
+		`(?:(?:net|tuner|profiler) )?(?:plugin )?(.*?)(?: \(([^()]*)\))?$`)
 )
 
-// offered reads what the loader of plugins says.
-func (r *Reader) offered(p *process, layer, rest string) verdict {
-	list := map[string]string{"NET/Plugin": plugin, "TUNER/Plugin": tuner, "PROFILER/Plugin": profiler}[layer]
-	if list == "" {
-		return unknown
-	}
-	if m := pluginMissing.FindStringSubmatch(rest); m != nil {
-		return r.name(p, missing, strings.TrimRight(firstWord(m[1]+m[2]), "."), "")
-	}
-	if m := pluginLoaded.FindStringSubmatch(rest); m != nil {
-		name := m[2]
-		if strings.HasPrefix(name, "internal") || strings.HasPrefix(name, "gin plugin ") {
-			return passed
+// notOfNetwork is how other plugins begin that the loader found.
+var notOfNetwork = regexp.MustCompile(`^(?:internal|(?:gin|coll|collnet) plugin )`)
+
+// offered returns what adds to a list what the loader of plugins found, or not.
+func offered(list string) func(*Reader, *process, message) verdict {
+	return func(r *Reader, p *process, m message) verdict {
+		if of := pluginMissing.FindStringSubmatch(m.text); of != nil {
+			return r.name(p, missing, strings.TrimRight(of[1], "."), "")
 		}
-		if m[1] != "" {
-			list = collnet
+		of := pluginLoaded.FindStringSubmatch(m.text)
+		if of == nil || notOfNetwork.MatchString(of[1]) {
+			return unknown
 		}
-		version := ""
-		if i := strings.LastIndex(name, " ("); i > 0 && strings.HasSuffix(name, ")") {
-			name, version = name[:i], name[i+2:len(name)-1]
-		}
-		return r.name(p, list, name, version)
+		return r.name(p, list, of[1], of[2])
 	}
-	if name, ok := strings.CutPrefix(rest, "Plugin load returned "); ok {
-		if _, after, found := strings.Cut(name, " : "); found {
-			return r.name(p, missing, strings.TrimSuffix(firstWord(after), ":"), "")
-		}
-	}
-	return passed
 }
 
-// libfabric reads what the plugin for libfabric says of itself and its provider.
-func (r *Reader) libfabric(p *process, rest string) verdict {
-	lower := strings.ToLower(rest)
-	if i := strings.Index(lower, "selected provider is "); i >= 0 {
-		name := rest[i+len("selected provider is "):]
-		name, _, _ = strings.Cut(name, " ")
-		return r.name(p, provider, strings.TrimRight(name, ","), "")
-	}
-	for _, way := range []string{"Initializing ", "Using "} { // Using up to 1.6
-		if plug, ok := strings.CutPrefix(rest, way+"aws-ofi-"); ok {
-			name, version, _ := strings.Cut(plug, " ")
-			return r.name(p, plugin, "aws-ofi-"+name, firstWord(version))
-		}
-	}
-	return unknown
+// What "NET/IB : Using [0]mlx5_0:1/RoCE [1]mlx5_1:1/RoCE [RO]; OOB eno1:192.168.0.3<0>" names.
+var (
+	ibNames = names(ibDevice, `\[\d+\]([^\s;:]+:[^\s;<]+)(?:[\s;]|$)`)
+	outOfIB = names(bootstrap, `OOB (\S+:[^\s<]+)`)
+)
+
+// devices reads such a line.
+func (r *Reader) devices(p *process, m message) verdict {
+	outOfIB(r, p, m)
+	return ibNames(r, p, m)
 }
 
-// interfaces reads "eth0:10.0.0.1<0>" and "[0]eth0:10.0.0.1<0> [1]eth1:…", which of IPv6 has colons in it. Ports say
-// nothing.
-func (r *Reader) interfaces(p *process, list, s string) verdict {
-	any := unknown
-	for _, w := range strings.Fields(s) {
-		if strings.HasPrefix(w, "[") {
-			_, w, _ = strings.Cut(w, "]")
-		}
-		w, _, _ = strings.Cut(w, "<")
-		if name, _, ok := strings.Cut(w, ":"); ok && name != "" {
-			any = r.name(p, list, w, "")
-		}
-	}
-	return any
+// noDevice reads that there is no device for InfiniBand or RoCE.
+func (r *Reader) noDevice(p *process, _ message) verdict {
+	return r.name(p, missing, "InfiniBand or RoCE device", "")
 }
 
-// devices reads "[0]mlx5_0:1/RoCE [1]mlx5_1:1/RoCE [RO]; OOB eno1:192.168.0.3<0>".
-func (r *Reader) devices(p *process, s string) verdict {
-	list, oob, _ := strings.Cut(s, ";")
-	any := unknown
-	for _, w := range strings.Fields(list) {
-		_, name, ok := strings.Cut(w, "]")
-		if !ok || name == "" {
-			continue
-		}
-		any = r.name(p, ibDevice, name, "")
-	}
-	if rest, ok := strings.CutPrefix(strings.TrimSpace(oob), "OOB "); ok {
-		r.interfaces(p, bootstrap, rest)
-	}
-	return any
+// networkLines are lines about network plugins, interfaces and devices, by what they begin with.
+var networkLines = []lineKind{
+	{"Using network ", true, names(using, `^Using network (.+)`)},
+	{"Bootstrap", true, names(bootstrap, anInterface)},
+	{"Initialized NET plugin", true, names(plugin, `plugin (.+)`)},
+	{"Assigned NET plugin", true, names(plugin, `plugin (.+?)(?: to comm)?$`)},
+	{"NET/Plugin", true, offered(plugin)},
+	{"TUNER/Plugin", true, offered(tuner)},
+	{"PROFILER/Plugin", true, offered(profiler)},
+	{"GPU Direct RDMA ", false, (*Reader).gdr},
+	{"NET/IB : No device found", true, (*Reader).noDevice},
+	{"NET/IB", true, (*Reader).devices},
+	{"NET/Socket", true, names(socket, anInterface)},
+	{"NET/OFI", true, names(provider, `(?i)selected provider is ([^\s,]+)`)},
+	{"NET/OFI", true, names(plugin, `(?:Initializing|Using) (aws-ofi-\S+) ?(\S*)`)},
 }
 
 // gdrKey tells what was said of GPUDirect RDMA apart.
@@ -214,40 +138,25 @@ type direct struct {
 	who who
 }
 
-// gdr reads "NET/IB : GPU Direct RDMA Disabled for HCA 0 'mlx5_0'", "GPU Direct RDMA Enabled for GPU 17000 / HCA 0
-// (distance 4 <= 5), read 0" and "DMA-BUF is available on GPU device 0".
-func (r *Reader) gdr(p *process, text string) verdict {
-	if strings.HasPrefix(text, "DMA-BUF is ") {
-		yes := strings.HasPrefix(text, "DMA-BUF is available")
-		r.dmabuf = &yes
-		return understood
-	}
-	i := strings.Index(text, "GPU Direct RDMA ")
-	if i < 0 {
+// directRDMA is what NCCL reports of one device: "NET/IB : GPU Direct RDMA Disabled for HCA 0 'mlx5_0'", "GPU Direct
+// RDMA Enabled for GPU 17000 / HCA 0 (distance 4 <= 5), read 0".
+var directRDMA = regexp.MustCompile(`GPU Direct RDMA (Enabled|Disabled)[^']*?(?:'(.+?)'|(HCA \d+)(?: [^']*)?$)`)
+
+// gdr reads such a line.
+func (r *Reader) gdr(p *process, m message) verdict {
+	of := directRDMA.FindStringSubmatch(m.text)
+	if of == nil {
 		return unknown
 	}
-	rest := text[i+len("GPU Direct RDMA "):]
-	enabled := strings.HasPrefix(rest, "Enabled")
-	if !enabled && !strings.HasPrefix(rest, "Disabled") {
-		return unknown
-	}
-	device := ""
-	if _, name, ok := strings.Cut(rest, "'"); ok {
-		device, _, _ = strings.Cut(name, "'")
-	} else if _, name, ok := strings.Cut(rest, "HCA "); ok {
-		device = "HCA " + firstWord(name)
-	}
-	if device == "" {
-		return unknown
-	}
-	key := gdrKey{device, enabled}
+	key := gdrKey{device: of[2] + of[3], enabled: of[1] == "Enabled"}
 	g := r.direct[key]
 	if g == nil {
 		if len(r.direct) >= maxNames {
 			return passed
 		}
-		g = &direct{GDR: GDR{Device: kept(device), Enabled: enabled, Said: kept(text)}}
-		r.direct[gdrKey{g.Device, enabled}] = g
+		key.device = kept(key.device)
+		g = &direct{GDR: GDR{Device: key.device, Enabled: key.enabled, Said: kept(strings.TrimSpace(m.text))}}
+		r.direct[key] = g
 	}
 	g.who.add(p)
 	return understood

@@ -35,8 +35,6 @@ func TestWhatIsNoFinding(t *testing.T) {
 		"few channels between nodes": {swap("8 coll channels", "2 coll channels"), "few-channels"},
 		"few channels without NVLink": {swap(append([]string{"8 coll channels", "2 coll channels", "type NVL/PIX",
 			"type PHB/PIX"}, one...)...), "few-channels"},
-		"NVLS needs fewer channels": {swap("RING proto SIMPLE channel{Lo..Hi}={0..7}",
-			"NVLS proto SIMPLE channel{Lo..Hi}={0..1}"), "idle-channels"},
 		"NVLink SHARP that was switched off": {strings.NewReplacer(hopper...).Replace(wholeLog()) +
 			set("NCCL_NVLS_ENABLE", "0"), "nvls-unused"},
 		"NVLink SHARP of two GPUs": {swap("maxBw 240.0", "maxBw 370.8"), "nvls-unused"},

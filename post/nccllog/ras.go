@@ -20,8 +20,14 @@ const (
 	maxRAS     = 1 << 14
 )
 
-// missingData is how many ranks of a communicator did not answer.
-var missingData = regexp.MustCompile(`^Missing communicator data from (\d+)`)
+// What ncclras reports of a communicator.
+var (
+	rankLine    = regexp.MustCompile(`^Rank (\d+)\b *(.*)$`)
+	launchedUp  = regexp.MustCompile(`^(?:(\d+) ranks?|Rank \d+) .*launched(?:.* operation (\d+))?`)
+	differIn    = regexp.MustCompile(`have different (.*?) ?operation counts`)
+	missingData = regexp.MustCompile(`^Missing communicator data from (\d+)`)
+	someRanks   = regexp.MustCompile(` ranks (?:have|reported) `)
+)
 
 // rasText reads the text of ncclras, line by line.
 type rasText struct {
@@ -32,9 +38,8 @@ type rasText struct {
 	comm    *RASComm           // that the lines are of; nil: of the job
 	heading string             // the word above: INCOMPLETE, DEAD, TIMEOUT
 	what    string             // collective whose counts follow
-	count   *RASCount          // to which named ranks belong
-	state   *RASMessage
-	total   bool // the row of the job's numbers comes next
+	ranks   *[]int             // to which named ranks belong
+	total   bool               // the row of the job's numbers comes next
 }
 
 // rasLine gives what reads the lines of one file.
@@ -178,7 +183,7 @@ func (t *rasText) add(c RASComm) *RASComm {
 
 // head reads "#0-0 (cf264af53edbe986) INCOMPLETE", or a word alone that is of the whole job.
 func (t *rasText) head(words []string) {
-	t.comm, t.count, t.state, t.what, t.heading = nil, nil, nil, "", kept(words[0])
+	t.comm, t.ranks, t.what, t.heading = nil, nil, "", kept(words[0])
 	if !strings.HasPrefix(words[0], "#") || len(words) < 3 {
 		return
 	}
@@ -201,115 +206,85 @@ func (t *rasText) head(words []string) {
 
 // said reads the lines below a heading.
 func (t *rasText) said(line string, words []string) {
-	if words[0] == "Process" {
+	switch {
+	case words[0] == "Process":
 		if len(t.answer.Missing) < maxRAS && !slices.Contains(t.answer.Missing, line) {
 			t.answer.Missing = append(t.answer.Missing, kept(line))
 		}
-		return
-	}
-	if t.comm == nil {
+	case t.comm == nil:
 		t.problem(line)
+	default:
+		t.ofComm(line, strings.Join(words, " "))
+	}
+}
+
+// ofComm reads what is reported of a communicator: counts and states of ranks, and below them the ranks.
+func (t *rasText) ofComm(line, text string) {
+	text, _, _ = strings.Cut(text, " --")
+	rank := rankLine.FindStringSubmatch(text)
+	if rank != nil && rank[2] == "" {
+		t.rank(rank[1])
 		return
 	}
-	rank, numbered := Unknown, false
-	if len(words) > 1 {
-		if n, err := strconv.Atoi(words[1]); err == nil && words[0] == "Rank" {
-			rank, numbered = n, true
-		}
-	}
-	about := words
-	if numbered {
-		about = words[2:]
-	}
-	text := strings.Join(about, " ")
-	text, _, _ = strings.Cut(text, " -- ")
-	switch {
-	case numbered && (len(about) == 0 || about[0] == "--"):
-		t.rank(rank)
+	t.ranks = nil
+	switch launched := launchedUp.FindStringSubmatch(text); {
 	case strings.HasPrefix(line, "The missing rank"):
 		_, list, _ := strings.Cut(line, ":")
-		t.state = nil
-		t.says(kept(line))
+		t.says(line)
 		for _, w := range strings.FieldsFunc(list, func(r rune) bool { return r == ',' || r == ' ' }) {
-			if n, err := strconv.Atoi(w); err == nil {
-				t.rank(n)
-			}
+			t.rank(w)
 		}
-	case strings.Contains(text, "operation counts"):
+	case launched != nil:
+		t.launched(launched, rank)
+	case rank != nil:
+		t.says(rank[2])
+		t.rank(rank[1])
+	case differIn.MatchString(text):
 		t.what = ""
-		if _, rest, ok := strings.Cut(text, "have different "); ok {
-			t.what = kept(strings.TrimSuffix(strings.TrimSuffix(rest, "operation counts"), " "))
-			if t.what == "collective" {
-				t.what = ""
-			}
+		if what := differIn.FindStringSubmatch(text)[1]; what != "collective" {
+			t.what = kept(what)
 		}
 		t.problem(line)
-	case strings.HasPrefix(text, "Communicator ranks have different "):
-		t.count, t.state = nil, nil
-		t.problem(line)
-	case strings.Contains(text, "launched"):
-		t.launched(rank, numbered, words, text)
-	case missingData.MatchString(text):
-		if n, err := strconv.Atoi(missingData.FindStringSubmatch(text)[1]); err == nil {
-			t.comm.Missing = n
-		}
-		t.count, t.state = nil, nil
-		t.problem(line)
-	case numbered:
-		t.count, t.state = nil, nil
-		t.says(kept(text))
-		t.rank(rank)
-	case strings.Contains(text, " ranks have ") || strings.Contains(text, " ranks reported "):
-		t.count, t.state = nil, nil
-		t.says(kept(text))
+	case someRanks.MatchString(text) && !strings.HasPrefix(text, "Communicator ranks"):
+		t.says(text)
 	default:
+		if missing := missingData.FindStringSubmatch(text); missing != nil {
+			t.comm.Missing, _ = strconv.Atoi(missing[1])
+		}
 		t.problem(line)
 	}
 }
 
-// launched reads "26 ranks have launched up to operation 6650" and "Rank 3 has not launched any operations".
-func (t *rasText) launched(rank int, numbered bool, words []string, text string) {
-	c := RASCount{Name: t.what, Many: 1, Ranks: []int{}}
-	if !numbered {
-		n, err := strconv.Atoi(words[0])
-		if err != nil {
-			return
-		}
-		c.Many = n
-	}
-	if _, n, ok := strings.Cut(text, "operation "); ok {
-		calls, err := strconv.ParseInt(firstWord(n), 10, 64)
-		if err != nil {
-			return
-		}
-		c.Calls = calls
-	}
-	t.state = nil
+// launched keeps "26 ranks have launched up to operation 6650" and "Rank 3 has not launched any operations".
+func (t *rasText) launched(found, rank []string) {
 	if len(t.comm.Counts) >= maxRAS {
-		t.count = nil
 		return
 	}
+	c := RASCount{Name: t.what, Many: 1, Ranks: []int{}}
+	if rank == nil {
+		c.Many, _ = strconv.Atoi(found[1])
+	}
+	c.Calls, _ = strconv.ParseInt(found[2], 10, 64)
 	t.comm.Counts = append(t.comm.Counts, c)
-	t.count = &t.comm.Counts[len(t.comm.Counts)-1]
-	if numbered {
-		t.rank(rank)
-		t.count = nil
+	t.ranks = &t.comm.Counts[len(t.comm.Counts)-1].Ranks
+	if rank != nil {
+		t.rank(rank[1])
+		t.ranks = nil
 	}
 }
 
+// says keeps a state of ranks, which follow.
 func (t *rasText) says(text string) {
 	if len(t.comm.States) < maxRAS {
-		t.comm.States = append(t.comm.States, RASMessage{Says: text, Ranks: []int{}})
-		t.state = &t.comm.States[len(t.comm.States)-1]
+		t.comm.States = append(t.comm.States, RASMessage{Says: kept(text), Ranks: []int{}})
+		t.ranks = &t.comm.States[len(t.comm.States)-1].Ranks
 	}
 }
 
-func (t *rasText) rank(n int) {
-	switch {
-	case t.count != nil && len(t.count.Ranks) < maxRAS:
-		t.count.Ranks = append(t.count.Ranks, n)
-	case t.state != nil && len(t.state.Ranks) < maxRAS:
-		t.state.Ranks = append(t.state.Ranks, n)
+// rank adds a rank to the count or the state above it.
+func (t *rasText) rank(number string) {
+	if n, err := strconv.Atoi(number); err == nil && t.ranks != nil && len(*t.ranks) < maxRAS {
+		*t.ranks = append(*t.ranks, n)
 	}
 }
 

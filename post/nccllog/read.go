@@ -7,15 +7,28 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 )
 
 // Reader reads the files of one run. What it holds grows with the number of different facts, not with that of lines.
-// It has many methods because each kind of line that NCCL prints has one, and many fields because each is what one
-// kind of line adds to.
+// It has many methods because each kind of line that NCCL prints has one.
 type Reader struct {
-	log Log
+	log      Log
+	settings map[setKey]*setting
+	versions []*version
+	measured map[measuredKey]*measured
+	rows     map[string]*rowState
+	ras      *rasText // the answer being read
+	world
+	networkFacts
+	messages
+	callSigns
+	fileState
+}
 
+// world is who wrote, and in which communicators.
+type world struct {
 	procs map[procKey]*process
 	hosts map[int][]*process // by pid
 	order []*process
@@ -24,44 +37,51 @@ type Reader struct {
 
 	unnamed map[sort][]*communicator // those without an id
 	filled  map[sorted]int           // of them, how many from the first have this rank
+}
 
-	settings     map[setKey]*setting
+// networkFacts are what was reported of the network.
+type networkFacts struct {
 	names        map[nameKey]*named
 	namesInOrder []*named
 	direct       map[gdrKey]*direct
-	dmabuf       *bool
-	versions     []*version
-	warnings     map[string]*warning
-	said         []*warning
-	unkept       int64 // warnings and errors beyond those that are kept
-	shapes       map[string]int64
+}
 
+// messages are warnings and errors, and shapes of messages of no known kind.
+type messages struct {
+	warnings map[string]*warning
+	said     []*warning
+	unkept   int64 // warnings and errors beyond those that are kept
+	shapes   map[string]int64
+}
+
+// callSigns are the different calls, and how many calls are kept in their order.
+type callSigns struct {
 	signs     []callSign
 	signID    map[callSign]uint32
 	positions int
 	lostCalls int64
+}
 
-	measured map[measuredKey]*measured
-	rows     map[string]*rowState
-	ras      *rasText // the answer being read
-
+// fileState is what matters for further lines of the file that is read.
+type fileState struct {
 	line    int64
-	headers bool // a message with a header was seen in this file
-	related bool // a program's error about NCCL was seen in this file
-	quotes  bool // the next line is NCCL's last error, as PyTorch quotes it
-	tried   int  // lines of this file that were compared with all messages
-	tokens  []token
+	headers bool     // a message with a header was seen
+	related bool     // a program's error about NCCL was seen
+	quotes  bool     // the next line is NCCL's last error, as PyTorch quotes it
+	tried   int      // lines that were compared with all messages
 	nobody  *process // of messages that have no header, in files that have none at all
 }
 
 // NewReader is a Reader of nothing yet.
 func NewReader() *Reader {
-	return &Reader{procs: map[procKey]*process{}, hosts: map[int][]*process{}, byID: map[string]*communicator{},
-		unnamed: map[sort][]*communicator{}, filled: map[sorted]int{},
-		settings: map[setKey]*setting{}, names: map[nameKey]*named{}, direct: map[gdrKey]*direct{},
-		warnings: map[string]*warning{},
-		shapes:   map[string]int64{}, signID: map[callSign]uint32{}, measured: map[measuredKey]*measured{},
-		rows: map[string]*rowState{}}
+	return &Reader{
+		settings: map[setKey]*setting{}, measured: map[measuredKey]*measured{}, rows: map[string]*rowState{},
+		world: world{procs: map[procKey]*process{}, hosts: map[int][]*process{}, byID: map[string]*communicator{},
+			unnamed: map[sort][]*communicator{}, filled: map[sorted]int{}},
+		networkFacts: networkFacts{names: map[nameKey]*named{}, direct: map[gdrKey]*direct{}},
+		messages:     messages{warnings: map[string]*warning{}, shapes: map[string]int64{}},
+		callSigns:    callSigns{signID: map[callSign]uint32{}},
+	}
 }
 
 // NothingError says that a file holds none of what this package reads.
@@ -83,8 +103,6 @@ func Detect(head []byte) (Form, bool) {
 		return InspectorJSON, true
 	case len(text) > 0 && text[0] == '{' && has(`"nccl_version"`) && (has(`"communicators`) || has(`"ras"`)):
 		return RASJSON, true
-	case has(promBusbw+"{") || has(promTime+"{"):
-		return InspectorProm, true
 	case has("Job summary") && has("Processes") && !has(mark+"INFO ") && !has(mark+"WARN "):
 		return RASText, true
 	}
@@ -113,7 +131,7 @@ func (r *Reader) Add(name string, from io.Reader) error {
 	}
 	r.log.Files = append(r.log.Files, File{Path: name, Form: form})
 	f := &r.log.Files[len(r.log.Files)-1]
-	r.line, r.headers, r.related, r.quotes, r.nobody, r.tried = 0, false, false, false, nil, 0
+	r.fileState = fileState{}
 	before := r.log.Reading.Said
 	switch form {
 	case RASJSON:
@@ -123,8 +141,6 @@ func (r *Reader) Add(name string, from io.Reader) error {
 		r.rasEnd()
 	case InspectorJSON:
 		err = r.each(in, f, r.inspectorLine)
-	case InspectorProm:
-		err = r.each(in, f, r.promLine)
 	default:
 		err = r.each(in, f, r.debugLine)
 		if err == nil && r.log.Reading.Said == before && !ok && !r.related {
@@ -177,51 +193,48 @@ const (
 	understood
 )
 
-// spoken is a message with who wrote it.
-type spoken struct {
-	message
-	p *process // nil: its header is damaged
-}
+// debugLine reads one line of a debug log. Of a line that several messages share, or that does not end, only warnings
+// are kept: the others are counted as damaged.
+func (r *Reader) debugLine(line string, ended bool) { r.part(unrepeated(line), ended, false) }
 
-// debugLine takes a line of a debug log apart into messages. What stands before one that another follows, or behind
-// which the rest of another may stand, is open.
-func (r *Reader) debugLine(line string, ended bool) {
-	line = unrepeated(line)
-	r.tokens = tokens(line, r.tokens)
-	if len(r.tokens) == 0 {
+// part reads a line from its first message on. Shared is true where another message was before it.
+func (r *Reader) part(line string, ended, shared bool) {
+	at, end, level := marked(line)
+	if level == "" {
 		r.other(line, ended)
 		return
 	}
-	var b before
-	var last spoken
-	from, crowded := 0, len(r.tokens) > 1 || !ended
-	for i, t := range r.tokens {
-		h, start, found := header(line[from:t.at])
-		end := from + start
-		if i == 0 {
-			b = prefix(line[:end])
-			if b.file != "" && strings.HasSuffix(h.host, b.file) {
-				b.junk = true // a header that was cut, and no file
-			}
-			crowded = crowded || b.junk
-		}
-		clean := i == 0 && !b.junk
-		p, glued := r.author(h, found, clean)
-		crowded, clean = crowded || glued > 0, clean && glued == 0
-		if i > 0 {
-			last.text, last.open = line[from:end], true
-			r.message(last, b)
-		} else if !clean {
-			r.fragment(line[:end+glued])
-		}
-		last = spoken{message{head: h, level: t.level, clean: clean}, p}
-		from = t.end
+	h, start, found := header(line[:at])
+	b := prefix(line[:start])
+	// a header that was cut looks like a file
+	b.junk = b.junk || shared || b.file != "" && strings.HasSuffix(h.host, b.file)
+	p, glued := r.author(h, found, !b.junk)
+	if b.junk || glued > 0 {
+		r.fragment(line[:start+glued])
 	}
-	last.text, last.open = line[from:], crowded
-	r.message(last, b)
+	if p == nil || glued > 0 {
+		b = before{stamp: b.stamp}
+	}
+	m := message{head: h, level: level, text: strings.TrimSpace(line[end:])}
+	next, _, second := marked(m.text)
+	if second == "" && ended && !shared {
+		r.message(p, m, b)
+		return
+	}
+	cut := len(m.text)
+	if second != "" {
+		_, cut, _ = header(m.text[:next])
+	}
+	rest := m.text[cut:]
+	m.text = strings.TrimSpace(m.text[:cut]) + " …"
+	r.log.Reading.Said++
+	r.damaged(p, m, b.stamp)
+	if second != "" {
+		r.part(rest, ended, true)
+	}
 }
 
-// author is the process that wrote a message; nil where that can't be told.
+// author is the process that wrote a message; nil where that is unknown.
 func (r *Reader) author(h head, found, clean bool) (p *process, glued int) {
 	switch {
 	case found:
@@ -235,31 +248,25 @@ func (r *Reader) author(h head, found, clean bool) (p *process, glued int) {
 	return nil, 0
 }
 
-// message takes the facts out of one message.
-func (r *Reader) message(m spoken, b before) {
+// message takes the facts out of one message. A warning counts whoever wrote it.
+func (r *Reader) message(p *process, m message, b before) {
 	n := &r.log.Reading
 	n.Said++
-	if m.p == nil && m.level != "INFO" && r.understand(nil, m.message, b.stamp) == understood {
-		n.Understood++ // a warning counts whoever wrote it
+	if p == nil && !m.severe() {
+		r.damaged(nil, m, b.stamp)
 		return
 	}
-	if m.p == nil {
-		r.damaged(m.message)
-		return
+	if p != nil {
+		p.count(m, b)
 	}
-	m.p.say(m.message, b)
-	switch r.understand(m.p, m.message, b.stamp) {
+	switch r.understand(p, m, b.stamp) {
 	case understood:
 		n.Understood++
 	case passed:
 		n.Passed++
 	default:
-		if m.open {
-			r.damaged(m.message)
-			return
-		}
 		n.NotUnderstood++
-		if s := shape(strings.TrimSpace(m.text)); r.shapes[s] > 0 || len(r.shapes) < maxShapes {
+		if s := shape(m.text); r.shapes[s] > 0 || len(r.shapes) < maxShapes {
 			r.shapes[kept(s)]++
 		}
 	}
@@ -267,11 +274,14 @@ func (r *Reader) message(m spoken, b before) {
 
 const maxShapes = 2000
 
-// damaged counts a message that was cut. One that may have been a call leaves a hole in what its rank called.
-func (r *Reader) damaged(m message) {
+// damaged counts a message that was cut. A warning is kept nevertheless, and a call leaves a hole in what its rank
+// called.
+func (r *Reader) damaged(p *process, m message, stamp string) {
 	r.log.Reading.Damaged++
-	if strings.Contains(m.text, "opCount") || len(m.text) < len("ReduceScatter: opCount ") &&
-		!strings.Contains(m.text, "Bytes") {
+	switch {
+	case m.severe():
+		r.warn(p, m, stamp)
+	case strings.Contains(m.text, "opCount"):
 		r.lostCalls++
 	}
 }
@@ -284,12 +294,10 @@ func (r *Reader) headless() *process {
 	return r.nobody
 }
 
-func (p *process) say(m message, b before) {
+// count adds a message to those of a process.
+func (p *process) count(m message, b before) {
 	p.Said++
-	p.spoke(m.device)
-	if !m.clean {
-		return
-	}
+	addDevice(&p.current, m.device) // the thread's current one: before it set one that is 0
 	if p.Label == "" && b.label != "" {
 		p.Label = kept(b.label)
 	}
@@ -303,28 +311,25 @@ func (p *process) say(m message, b before) {
 	}
 }
 
-// understand hands a message to who knows it.
+// severe reports whether a message is a warning or an error.
+func (m message) severe() bool { return m.level == "WARN" || m.level == "ERROR" || m.level == "ABORT" }
+
+// understand hands a message to what knows its kind.
 func (r *Reader) understand(p *process, m message, stamp string) verdict {
-	switch m.level {
-	case "WARN", "ERROR", "ABORT":
+	switch {
+	case m.severe(), strings.Contains(m.text, "exceeds device/fn maxSharedMem"): // a failure that NCCL prints as INFO
 		r.warn(p, m, stamp)
-		if m.open {
-			return unknown
-		}
 		return understood
-	case "CALL", "TRACE":
+	case m.level != "INFO":
 		return passed
 	}
-	text := m.text
-	for _, k := range known {
-		if k.prefix && strings.HasPrefix(text, k.has) || !k.prefix && strings.Contains(text, k.has) {
+	for i := range known {
+		if k := &known[i]; k.prefix && strings.HasPrefix(m.text, k.has) ||
+			!k.prefix && strings.Contains(m.text, k.has) {
 			if v := k.read(r, p, m); v != unknown {
 				return v
 			}
 		}
-	}
-	if v := r.network(p, m); v != unknown {
-		return v
 	}
 	if v := r.backtrace(p, m, stamp); v != unknown {
 		return v
@@ -332,42 +337,34 @@ func (r *Reader) understand(p *process, m message, stamp string) verdict {
 	if v := r.environment(p, m); v != unknown {
 		return v
 	}
-	if strings.Contains(text, "exceeds device/fn maxSharedMem") { // a failure that NCCL prints as INFO
-		r.warn(p, m, stamp)
-		return understood
-	}
-	for _, c := range chatter {
-		if strings.Contains(text, c) {
-			return passed
-		}
+	if slices.ContainsFunc(chatter, func(c string) bool { return strings.Contains(m.text, c) }) {
+		return passed
 	}
 	return unknown
 }
 
-// known are the messages by what they begin with, or have in them, the most frequent first.
-var known = []struct {
+// lineKind is one kind of message: what it begins with, or has in it, and what reads it.
+type lineKind struct {
 	has    string
 	prefix bool
 	read   func(*Reader, *process, message) verdict
-}{
+}
+
+// known are the messages by what they begin with, or have in them, the most frequent first.
+var known = slices.Concat([]lineKind{
 	{": opCount ", false, (*Reader).call},
 	{" Bytes ->", false, (*Reader).choice},
 	{"Channel ", true, (*Reader).channel},
 	{"Ring ", true, (*Reader).channel},
 	{"Coll", true, (*Reader).transport},
 	{"comm 0x", false, (*Reader).commLine},
-	{"Tree ", true, (*Reader).oneTree},
-	{"Trees", true, (*Reader).trees},
-	{"Connected ", true, (*Reader).connected},
 	{" coll channels", false, (*Reader).counts},
 	{"Pattern ", true, (*Reader).graph},
 	{"=== System", true, (*Reader).system},
 	{"Init timings", true, (*Reader).timings},
-	{"P2P Chunksize", true, (*Reader).chunk},
 	{"|", false, (*Reader).costTable},
 	{"NVLS", true, (*Reader).multicast},
-	{"MNNVL", true, (*Reader).multicast},
-	{"Loading topology file ", true, (*Reader).topologyFile},
+	{loadingTopology, true, (*Reader).topologyFile},
 	{"Comm config ", true, (*Reader).configured},
 	{pluginNameSet, false, (*Reader).pluginByEnv},
 	{" set by env", false, (*Reader).environment},
@@ -378,7 +375,7 @@ var known = []struct {
 	{"GPU/", false, (*Reader).hardware},
 	{"+ ", false, (*Reader).hardware},
 	{"CPU/", true, (*Reader).hardware},
-}
+}, networkLines)
 
 // chatter is what NCCL says with many subsystems switched on, and nothing here asks for.
 var chatter = []string{
@@ -386,7 +383,7 @@ var chatter = []string{
 	"Connected to proxy",
 	"shareable", "Proxy Service", "UDS", "RAS ", "TOPO/NET", "Setting affinity", "Affinity for GPU", "threadThresholds",
 	"workFifo", "CC Off",
-	"dlvsym", "Made virtual device", "Retrieving state", "Initialized state", "ncclTopoPopulateNics", "mlx5_",
+	"dlvsym", "Made virtual device", "Retrieving state", "ncclTopoPopulateNics", "mlx5_",
 	"Check P2P Type", "=====",
 	"Could not enable P2P", "Launch mode", "Loading unnamed topology", "register comm", "registered", "deregister",
 	"MemManager",
@@ -395,5 +392,6 @@ var chatter = []string{
 	"NCCL git version", "HINT: ", "Kernel version", "Hipruntime version", "ROCr version", "Dmabuf feature", "GDRCOPY",
 	"Min Comp Cap",
 	"PROFILER/", "TUNER/", "Free", "CUDA Dev", "Intranode", "non-device net plugin", "NVML", "nvml", "cudaMem", "cuMem",
-	"Rank ", "rank ",
+	"Rank ", "rank ", "NET/Plugin", "COLLNET/", "DMA-BUF", "Initialized ", "Assigned ", "Tree ", "Trees ", "Connected ",
+	"P2P Chunksize", "MNNVL",
 }

@@ -2,13 +2,8 @@ package nccllog
 
 import (
 	"regexp"
-	"slices"
 	"strings"
 )
-
-func search(all []int, v int) (int, bool) { return slices.BinarySearch(all, v) }
-
-func insert(all []int, i, v int) []int { return slices.Insert(all, i, v) }
 
 // setKey tells settings apart.
 type setKey struct{ name, value, from string }
@@ -45,7 +40,7 @@ var setBy = regexp.MustCompile(`^ (?:(set by) env(?:ironment)?|environment varia
 // environment reads what a variable was set to: "NCCL_P2P_DISABLE set by environment to 1.", "Setting NCCL_TOPO_FILE
 // environment variable to /x.xml" of plugins, "Plugin name set by env to x", "NCCL_IB_HCA set to x", "NCCL_X=1".
 func (r *Reader) environment(p *process, m message) verdict {
-	if m.open || strings.IndexByte(m.text, '_') < 0 {
+	if strings.IndexByte(m.text, '_') < 0 {
 		return unknown
 	}
 	at := variable.FindStringIndex(m.text)
@@ -107,9 +102,6 @@ const pluginNameSet = "Plugin name set by env to "
 
 // pluginByEnv reads "TUNER/Plugin: Plugin name set by env to libnccl-tuner.so".
 func (r *Reader) pluginByEnv(p *process, m message) verdict {
-	if m.open {
-		return unknown
-	}
 	before, value, _ := strings.Cut(m.text, pluginNameSet)
 	name := "NCCL_NET_PLUGIN"
 	if kind, _, ok := strings.Cut(strings.TrimSpace(before), "/"); ok && letters(kind) {
@@ -122,9 +114,6 @@ func (r *Reader) pluginByEnv(p *process, m message) verdict {
 // configured reads what a configuration of a communicator says: "Comm config Blocking set to 0", "Comm config nvlsCTAs
 // reset to …".
 func (r *Reader) configured(p *process, m message) verdict {
-	if m.open {
-		return unknown
-	}
 	rest := strings.TrimPrefix(m.text, "Comm config ")
 	name, value, ok := strings.Cut(rest, " set to ")
 	if !ok {

@@ -15,44 +15,31 @@ type head struct {
 	place  string
 }
 
-// message is one message of a line.
+// message is one message of the library.
 type message struct {
 	head
 	level string // INFO, WARN, CALL, TRACE, ERROR, ABORT
 	text  string
-	open  bool // its end may not be the true end: another message stands behind it or was cut by it
-	clean bool // nothing but a launcher's prefix stands before its header
-}
-
-// token is where a message's level stands in a line.
-type token struct {
-	at, end int
-	level   string
 }
 
 const mark = "NCCL "
 
 var levels = []string{"INFO", "WARN", "CALL", "TRACE", "ERROR", "ABORT"}
 
-// tokens finds the marks of messages in a line.
-func tokens(line string, into []token) []token {
-	into = into[:0]
-	for from := 0; ; {
-		i := strings.Index(line[from:], mark)
-		if i < 0 {
-			return into
+// marked finds the first mark of a message with its level in a line; at is where it begins, end where the text behind
+// it does. Without one, level is empty.
+func marked(line string) (at, end int, level string) {
+	for from := 0; ; from = end {
+		at = strings.Index(line[from:], mark)
+		if at < 0 {
+			return 0, 0, ""
 		}
-		i += from
-		from = i + len(mark)
+		at += from
+		end = at + len(mark)
 		for _, level := range levels {
-			if end := from + len(level); strings.HasPrefix(line[from:], level) &&
-				(end == len(line) || line[end] == ' ') {
-				if end < len(line) {
-					end++
-				}
-				into = append(into, token{i, end, level})
-				from = end
-				break
+			rest, ok := strings.CutPrefix(line[end:], level)
+			if ok && (rest == "" || rest[0] == ' ') {
+				return at, end + len(level), level
 			}
 		}
 	}

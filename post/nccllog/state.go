@@ -27,7 +27,6 @@ type process struct {
 	members []*member
 	live    []*member // of them, those that are not torn down
 	stray   *member   // facts whose communicator can't be told
-	system  *member   // whose topology is being printed
 }
 
 // viaKey tells transports of one rank apart.
@@ -50,15 +49,9 @@ type member struct {
 	topology Topology
 	hardware map[string]bool // GPUs, NICs and paths already counted
 	graphs   map[Graph]int64
-	rings    map[int]*Ring
-	trees    map[int]Tree
+	rings    map[int]Ring
 	via      map[viaKey]*Transport
-	joined   []string
-	ringPXN  *bool
-	ringGDR  *bool
 	nvls     *bool
-	mnnvl    *bool
-	chunk    int64
 	choices  map[choiceKey]*Choice
 	algos    []string // heading of the cost table being printed
 	protos   []string

@@ -132,17 +132,10 @@ func channelFact(c *Communicator) string {
 
 // initFact is the time of the rank that took longest, with its largest parts.
 func initFact(c *Communicator) string {
-	var slowest *Member
-	for i := range c.Members {
-		if m := &c.Members[i]; m.Init != nil && (slowest == nil || m.Init.Total > slowest.Init.Total) {
-			slowest = m
-		}
-	}
+	slowest, parts := c.slowestInit()
 	if slowest == nil {
 		return ""
 	}
-	parts := slices.Clone(slowest.Init.Parts)
-	slices.SortStableFunc(parts, func(a, b Part) int { return compareDown(a.Seconds, b.Seconds) })
 	value := notice.SlowestInit{Rank: slowest.Rank, Total: slowest.Init.Total}
 	for _, p := range parts {
 		if len(value.Parts) < 4 && p.Seconds > 0 {

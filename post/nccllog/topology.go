@@ -2,31 +2,15 @@ package nccllog
 
 import (
 	"slices"
-	"strconv"
 	"strings"
 )
 
-// system reads "=== System : maxBw 20.0 totalBw 40.0 ===", which was "maxWidth 20.0 totalWidth 40.0" up to 2.13,
-// "maxWidth 20.0" up to 2.7, and "maxWidth 20 maxSpeed 20" in 2.5.
+// system reads "=== System : maxBw 20.0 totalBw 40.0 ===", which was "maxWidth 20.0 totalWidth 40.0" up to 2.13.
 func (r *Reader) system(p *process, m message) verdict {
-	c := cursor{s: m.text, open: m.open}
-	c.lit("=== System :")
-	c.spaces()
-	if !c.maybe("maxBw") && !c.maybe("maxWidth") {
-		return unknown
-	}
-	most := c.float()
-	c.spaces()
-	total := 0.0
-	switch {
-	case c.maybe("totalBw"), c.maybe("totalWidth"):
-		total = c.float()
-	case c.maybe("maxSpeed"):
-		c.float()
-	}
-	c.spaces()
-	c.lit("===")
-	if !c.done() {
+	c := cursor{m.text}
+	var most, total float64
+	if !c.read("=== System : maxBw % totalBw % ===", &most, &total) &&
+		!c.read("=== System : maxWidth % totalWidth % ===", &most, &total) {
 		return unknown
 	}
 	k := p.context(m.head, true)
@@ -34,7 +18,6 @@ func (r *Reader) system(p *process, m message) verdict {
 		k.hardware = map[string]bool{}
 		k.topology.MaxBw, k.topology.TotalBw = most, total
 	}
-	p.system = k
 	return understood
 }
 
@@ -49,26 +32,23 @@ func (r *Reader) hardware(p *process, m message) verdict {
 		return passed
 	}
 	if from, paths, ok := strings.Cut(m.text, " :"); ok {
-		if run(strings.TrimSpace(from), 0, "0123456789") == len(strings.TrimSpace(from)) {
+		if from = strings.TrimSpace(from); run(from, 0, "0123456789") == len(from) {
 			return passed // a channel of a graph
 		}
-		return k.paths(from, paths, m.open)
+		return k.paths(from, paths)
 	}
-	c := cursor{s: strings.TrimLeft(m.text, " +"), open: m.open}
-	link := c.until("[")
-	c.float()
-	c.lit("] - ")
-	what := c.word()
-	if c.bad {
+	c := cursor{strings.TrimLeft(m.text, " +")}
+	var link, kind, name string
+	var bw float64
+	if !c.read("%[%] - %/%", &link, &bw, &kind, &name) {
 		return passed // CPU/0-0 (1/1/2), and what the channels of a graph go through
 	}
-	kind, _, _ := strings.Cut(what, "/")
 	switch {
 	case link == "NVL":
 		k.topology.NVLinks++
-	case kind == "GPU" && k.first(what):
+	case kind == "GPU" && k.first(kind+name):
 		k.topology.GPUs++
-	case (kind == "NIC" || kind == "NET") && k.first(what):
+	case (kind == "NIC" || kind == "NET") && k.first(kind+name):
 		k.topology.NICs++
 	}
 	return understood
@@ -82,26 +62,21 @@ func (k *member) first(what string) bool {
 	return true
 }
 
-func (k *member) paths(from, rest string, open bool) verdict {
+func (k *member) paths(from, rest string) verdict {
 	kind, _, _ := strings.Cut(from, "/")
-	c := cursor{s: rest, open: open}
+	var to, way string
+	var hops int
+	c := cursor{rest}
 	for c.spaces(); c.s != ""; c.spaces() {
-		to := c.word()
-		c.lit(" (")
-		c.small()
-		c.lit("/")
-		bw := c.float()
-		c.lit("/")
-		way := c.until(")")
-		if c.bad || len(way) > 8 {
+		var path Path
+		if !c.read("% (%/%/%)", &to, &hops, &path.Bw, &way) || len(way) > 8 {
 			return unknown
 		}
-		way = linkType(way)
-		other, _, _ := strings.Cut(to, "/")
 		if from == to || !k.first(from+">"+to) {
 			continue
 		}
-		path := Path{Pair: kept(kind + "-" + other), Type: kept(way), Bw: bw}
+		other, _, _ := strings.Cut(to, "/")
+		path.Pair, path.Type = kept(kind+"-"+other), kept(way)
 		i := slices.IndexFunc(k.topology.Paths, func(o Path) bool {
 			return o.Pair == path.Pair && o.Type == path.Type && o.Bw == path.Bw
 		})
@@ -113,23 +88,11 @@ func (k *member) paths(from, rest string, open bool) verdict {
 	return understood
 }
 
-// linkType is the name of a kind of link, which 2.5 numbers.
-func linkType(way string) string {
-	names := []string{"LOC", "NVL", "PCI", "QPI", "NET"}
-	if n, err := strconv.Atoi(way); err == nil && n >= 0 && n < len(names) {
-		return names[n]
-	}
-	return way
-}
+const loadingTopology = "Loading topology file "
 
 // topologyFile reads "Loading topology file /path".
 func (r *Reader) topologyFile(p *process, m message) verdict {
-	c := cursor{s: m.text, open: m.open}
-	c.lit("Loading topology file ")
-	path := c.rest()
-	if !c.done() || path == "" {
-		return unknown
-	}
+	path := strings.TrimSpace(strings.TrimPrefix(m.text, loadingTopology))
 	p.context(m.head, true).topology.File = kept(path)
 	return understood
 }

@@ -7,41 +7,30 @@ import (
 )
 
 // transport reads how one rank reaches another: "Channel 00/0 : 0[0] -> 1[1] [send] via NET/AWS Libfabric/1/GDRDMA",
-// and the lines of 2.4, which begin with Ring and may have no device in brackets.
+// and the lines of old versions, which begin with Ring and may have no device in brackets.
 func (r *Reader) transport(p *process, m message) verdict {
-	c := cursor{s: m.text, open: m.open}
-	collnet := false
-	switch {
-	case c.maybe("Channel "), c.maybe("Ring "):
-	case c.maybe("CollNet "), c.maybe("Coll "):
-		collnet = true
-	default:
+	c := cursor{m.text}
+	collnet := c.read("CollNet ") || c.read("Coll ")
+	if !collnet && !c.read("Channel ") && !c.read("Ring ") {
 		return unknown
 	}
-	channel := c.small()
-	if c.maybe("/") {
-		c.small()
-	}
-	c.spaces()
-	c.lit(":")
-	t := Transport{From: c.peer(), To: Unknown, NetDev: Unknown, PXN: Unknown}
-	if !collnet {
-		c.spaces()
-		c.lit("->")
-		t.To = c.peer()
-	}
-	c.spaces()
-	if c.maybe("[receive]") {
-		t.Receive = true
-	} else {
-		c.maybe("[send]")
-	}
-	c.spaces()
-	c.lit("via ")
-	via, after, more := strings.Cut(c.s, " comm 0x") // RCCL
-	if c.bad || m.open && !more || more && after == "" {
+	var channel, connection int
+	t := Transport{To: Unknown, NetDev: Unknown, PXN: Unknown}
+	if !c.read("%", &channel) {
 		return unknown
 	}
+	c.read("/%", &connection)
+	if !c.read(" : ") || !c.peer(&t.From) || !collnet && (!c.read(" -> ") || !c.peer(&t.To)) {
+		return unknown
+	}
+	t.Receive = c.read(" [receive]")
+	if !t.Receive {
+		c.read(" [send]")
+	}
+	if !c.read(" via ") {
+		return unknown
+	}
+	via, _, _ := strings.Cut(c.s, " comm 0x") // RCCL
 	t.Via = strings.TrimSpace(via)
 	if !t.understand() || channel < 0 || t.From < 0 {
 		return unknown
@@ -92,13 +81,9 @@ func (p *process) writer(t Transport) *member {
 const maxChannels = 64
 
 // peer reads "0[101c0]" or "0".
-func (c *cursor) peer() int {
-	rank := c.small()
-	if c.maybe("[") {
-		c.hexadecimal()
-		c.lit("]")
-	}
-	return rank
+func (c *cursor) peer(rank *int) bool {
+	var device string
+	return c.read("%[%]", rank, &device) || c.read("%", rank)
 }
 
 // understand takes a transport's name apart.
@@ -136,11 +121,7 @@ func (t *Transport) understand() bool {
 		switch o {
 		case "GDRDMA", "GDRDMA(PCI)":
 			t.GDR = true
-		case "read":
-			t.Read = true
-		case "Shared":
-			t.Shared = true
-		case "CE", "flush":
+		case "read", "Shared", "CE", "flush":
 		default:
 			return false
 		}

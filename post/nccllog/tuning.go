@@ -17,44 +17,21 @@ type choiceKey struct {
 // maxChoices is how many are kept of one rank.
 const maxChoices = 1 << 14
 
-// copyEngine is how NCCL calls operations of its proxy and the copy engine.
-const copyEngine = "RMA proxy + CE"
-
 // choice reads "AllReduce: 8388608 Bytes -> Algo RING proto SIMPLE channel{Lo..Hi}={0..23}" and its like of all
 // versions.
 func (r *Reader) choice(p *process, m message) verdict {
-	c := cursor{s: m.text, open: m.open}
+	c := cursor{m.text}
 	ch := Choice{Comm: Unknown, Lo: Unknown, Hi: Unknown, Channels: Unknown, Times: 1}
-	if name, _, ok := strings.Cut(m.text, ":"); ok && strings.Index(m.text, " Bytes") > len(name) {
-		ch.Name = c.until(":")
-		if i := strings.Index(ch.Name, " ["); i > 0 && strings.HasSuffix(ch.Name, "]") {
-			ch.Path = strings.ToLower(ch.Name[i+2 : len(ch.Name)-1])
-			ch.Name = ch.Name[:i]
+	if c.read("%:", &ch.Name) {
+		if c := (cursor{ch.Name}); c.read("% [%]", &ch.Name, &ch.Path) {
+			ch.Path = strings.ToLower(ch.Path)
 		}
 		if !letters(ch.Name) {
 			return unknown
 		}
 	}
-	ch.Bytes = c.integer()
-	c.lit(" Bytes ->")
 	c.spaces()
-	switch {
-	case c.maybe("Algo "):
-		ch.algorithm(&c)
-	case c.maybe("Kernel "):
-		ch.Kernel = c.word()
-		c.lit(" nchannels")
-		ch.Channels = c.small()
-		c.lit(" nthreads")
-		c.small()
-	case c.maybe("cudaMemcpy"):
-		ch.Kernel = "cudaMemcpy"
-	case c.maybe(copyEngine):
-		ch.Kernel = copyEngine
-	default:
-		return unknown
-	}
-	if !c.done() || ch.Bytes < 0 {
+	if !c.read("% Bytes -> ", &ch.Bytes) || !ch.readWay(&c) || ch.Bytes < 0 {
 		return unknown
 	}
 	ch.What = coll.Other
@@ -80,36 +57,28 @@ func (r *Reader) choice(p *process, m message) verdict {
 	return understood
 }
 
-// algorithm reads what stands behind "Algo ": names since 2.24, numbers and the expected time before.
-func (ch *Choice) algorithm(c *cursor) {
-	c.spaces()
-	if c.s != "" && c.s[0] >= '0' && c.s[0] <= '9' {
-		ch.ByCode = true
-		ch.Algo = coded(algorithms, c.small())
-		c.lit(" proto")
-		ch.Proto = coded(protocols, c.small())
-		c.lit(" time")
-		ch.Time = c.float()
-		return
+// readWay reads what stands behind the arrow: names of an algorithm and a protocol since 2.24, numbers and the expected time
+// before, a kernel, or the copy engine.
+func (ch *Choice) readWay(c *cursor) bool {
+	var algo, proto, threads int
+	var expected float64
+	switch {
+	case c.all("Algo % proto % time %", &algo, &proto, &expected):
+		ch.ofAll = true
+		ch.Algo, ch.Proto = coded(algorithms, algo), coded(protocols, proto)
+		return true
+	case c.read("Algo % proto % channel{Lo..Hi}={%..%}", &ch.Algo, &ch.Proto, &ch.Lo, &ch.Hi):
+		ch.Channels = ch.Hi - ch.Lo + 1
+		return ch.Lo >= 0 && ch.Channels >= 1 && ch.Channels <= 1<<10
+	case c.all("Kernel % nchannels % nthreads %", &ch.Kernel, &ch.Channels, &threads):
+		return true
 	}
-	ch.Algo = c.word()
-	c.spaces()
-	c.lit("proto")
-	ch.Proto = c.word()
-	c.spaces()
-	c.lit("channel{Lo..Hi}={")
-	ch.Lo = int(c.upToDots())
-	ch.Hi = c.small()
-	c.lit("}")
-	ch.Channels = ch.Hi - ch.Lo + 1
-	c.bad = c.bad || ch.Lo < 0 || ch.Channels < 1 || ch.Channels > 1<<10
-}
-
-// upToDots reads a number and the two dots behind it.
-func (c *cursor) upToDots() int64 {
-	v, err := strconv.ParseInt(c.until(".."), 10, 32)
-	c.bad = c.bad || err != nil
-	return v
+	for _, engine := range []string{"cudaMemcpy", "RMA proxy + CE"} {
+		if strings.HasPrefix(c.s, engine) {
+			ch.Kernel = engine
+		}
+	}
+	return ch.Kernel != ""
 }
 
 func letters(s string) bool {
@@ -131,7 +100,7 @@ func (ch *Choice) settle(ranks int) {
 			ch.Mean = BytesUnknown
 		}
 		ch.Size = sized(ch.What, ch.Bytes, ranks)
-	case ch.ByCode:
+	case ch.ofAll:
 		ch.Mean, ch.Size = BytesTotal, ch.Bytes
 	default:
 		ch.Mean, ch.Size = BytesPerRank, sized(ch.What, ch.Bytes, ranks)
@@ -141,14 +110,11 @@ func (ch *Choice) settle(ranks int) {
 // costKey tells cells of the cost tables apart.
 type costKey struct{ name, algo, proto string }
 
-// costs reads a line of NCCL's cost tables. The headings of 2.18 and later have a line for algorithms, which come three
-// to a line, and one for protocols; before that one line has both.
+// costTable reads a line of NCCL's cost tables, as of 2.18 and later: a line for algorithms, which come three to a line,
+// and one for protocols.
 func (r *Reader) costTable(p *process, m message) verdict {
-	if m.open {
-		return unknown
-	}
 	name, cells := row(m.text)
-	k := p.context(m.head, name == "Algorithm" || name == "Protocol" || name == "Latency/AlgBw")
+	k := p.context(m.head, name == "Algorithm" || name == "Protocol")
 	switch name {
 	case "Algorithm":
 		k.algos, k.protos = nil, nil
@@ -168,14 +134,6 @@ func (r *Reader) costTable(p *process, m message) verdict {
 			k.protos = append(k.protos, kept(c))
 		}
 		return understood
-	case "Latency/AlgBw":
-		k.algos, k.protos = nil, nil
-		for _, c := range cells {
-			a, b, _ := strings.Cut(c, "/")
-			k.algos, k.protos = append(k.algos, kept(strings.TrimSpace(a))), append(k.protos,
-				kept(strings.TrimSpace(b)))
-		}
-		return understood
 	case "Max NThreads":
 		return passed
 	}
@@ -185,16 +143,15 @@ func (r *Reader) costTable(p *process, m message) verdict {
 	}
 	found := make([]Prediction, len(cells))
 	for i, cell := range cells {
-		c := cursor{s: cell}
-		latency := c.float()
-		c.lit("/")
-		bw := c.float()
-		if !c.done() {
+		f := Prediction{Comm: Unknown, Name: kept(name), What: collective(name), Algo: k.algos[i], Proto: k.protos[i]}
+		latency, bw, _ := strings.Cut(cell, "/")
+		var err, err2 error
+		f.Latency, err = strconv.ParseFloat(latency, 64)
+		f.Bw, err2 = strconv.ParseFloat(strings.TrimSpace(bw), 64)
+		if err != nil || err2 != nil || f.Latency != f.Latency || f.Bw != f.Bw || f.Latency > 1e12 || f.Bw > 1e12 {
 			return unknown
 		}
-		found[i] = Prediction{Comm: Unknown, Name: kept(name), What: collective(name), Algo: k.algos[i],
-			Proto:   k.protos[i],
-			Latency: latency, Bw: bw}
+		found[i] = f
 	}
 	if k.costs == nil {
 		k.costs = map[costKey]Prediction{}

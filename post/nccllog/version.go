@@ -15,9 +15,6 @@ type version struct {
 
 // versionLine reads "NCCL version 2.27.7+cuda13.0" behind a header.
 func (r *Reader) versionLine(p *process, m message) verdict {
-	if m.open {
-		return unknown
-	}
 	v, ok := readVersion(m.text)
 	if !ok {
 		return unknown
@@ -104,10 +101,9 @@ func code(parts []string) int {
 
 // driver reads "cudaDriverVersion 13000".
 func (r *Reader) driver(p *process, m message) verdict {
-	c := cursor{s: m.text, open: m.open}
-	c.lit("cudaDriverVersion")
-	v := c.small()
-	if !c.done() {
+	c := cursor{m.text}
+	v := 0
+	if !c.all("cudaDriverVersion %", &v) {
 		return unknown
 	}
 	p.driver = v

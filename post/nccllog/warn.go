@@ -13,9 +13,6 @@ const maxMessages = 500
 // warn keeps a warning or an error once.
 func (r *Reader) warn(p *process, m message, stamp string) {
 	text, place := strings.TrimSpace(m.text), m.place
-	if m.open {
-		text += " …"
-	}
 	w := r.warned(
 		m.level+" "+place+" "+anyAddress(text),
 		Message{Text: text, Level: m.level, Place: place, First: stamp},
@@ -24,9 +21,7 @@ func (r *Reader) warn(p *process, m message, stamp string) {
 		return
 	}
 	w.who.add(p)
-	if i, found := search(w.Devices, m.device); m.device >= 0 && !found {
-		w.Devices = insert(w.Devices, i, m.device)
-	}
+	addDevice(&w.Devices, m.device)
 }
 
 // warned counts a message, and keeps it where there is none of this key; nil where there is no room for it.
@@ -40,15 +35,8 @@ func (r *Reader) warned(key string, m Message) *warning {
 		}
 	}
 	if w == nil {
-		m.Text, m.Place, m.First, m.File, m.Line = kept(
-			m.Text,
-		), kept(
-			m.Place,
-		), kept(
-			m.First,
-		), len(
-			r.log.Files,
-		)-1, r.line
+		m.Text, m.Place, m.First = kept(m.Text), kept(m.Place), kept(m.First)
+		m.File, m.Line = len(r.log.Files)-1, r.line
 		w = &warning{Message: m}
 		r.warnings[strings.Clone(key)] = w
 		r.said = append(r.said, w)
@@ -123,14 +111,16 @@ var programErrors = []string{
 
 // ofLibrary is what shows that a line is NCCL's although its mark is missing: an address in its form, or a place in its
 // source.
-var ofLibrary = regexp.MustCompile(
-	`[\d\]]<\d+>|\b((?:init|bootstrap|proxy|enqueue|argcheck|net|net_ib|\w*socket|p2p|shm|nvls|\w+wrap|alloc)\.(?:cc|h):\d+)`)
+var ofLibrary = regexp.MustCompile(`[\d\]]<\d+>|\b((?:init|bootstrap|proxy|enqueue|argcheck|net|net_ib|\w*socket|p2p|` +
+	`shm|nvls|\w+wrap|alloc)\.(?:cc|h):\d+)`)
 
 // maxTried is how many lines of a file without NCCL's mark are compared with all messages, which takes time.
 const maxTried = 2000
 
 // bareInfo is a line that NCCL prints as INFO, quoted without its mark.
-var bareInfo = regexp.MustCompile(`^(?:\[[^\]]*\]:? *)*(NET/(?:IB|Socket|OFI|Plugin) ?:|Using network |NCCL_\w+ set by)`)
+var bareInfo = regexp.MustCompile(
+	`^(?:\[[^\]]*\]:? *)*(NET/(?:IB|Socket|OFI|Plugin) ?:|Using network |NCCL_\w+ set by)`,
+)
 
 // bare reads such a line, where no line of the file has a header.
 func (r *Reader) bare(line string, ended bool) bool {
@@ -239,12 +229,10 @@ func anyAddress(s string) string {
 
 // backtrace reads where an error went through: "init.cc:1798 -> 6 [Async thread]". In progress is no error.
 func (r *Reader) backtrace(p *process, m message, stamp string) verdict {
-	c := cursor{s: m.text, open: m.open}
-	file := c.until(":")
-	c.integer()
-	c.lit(" -> ")
-	code := c.small()
-	if !c.done() || strings.ContainsAny(file, " \t") || !strings.Contains(file, ".") {
+	c := cursor{m.text}
+	var file string
+	var line, code int
+	if !c.all("%:% -> %", &file, &line, &code) || strings.ContainsAny(file, " \t") || !strings.Contains(file, ".") {
 		return unknown
 	}
 	if code == inProgress || code == 0 {

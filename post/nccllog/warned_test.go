@@ -30,11 +30,11 @@ func TestWarningsWithAnyPrefix(t *testing.T) {
 	} {
 		for _, before := range []string{"", info} {
 			l := read(t, before+prefix+unable+"\n")
-			cut := strings.Contains(prefix, "cut") // it may be that another message goes on behind it
+			cut := strings.Contains(prefix, "cut") // the host may begin with the end of other text
 			if len(l.Messages) != 1 ||
-				strings.TrimSuffix(l.Messages[0].Text, " …") != "NET/IB : Unable to open device mlx5_0" ||
+				l.Messages[0].Text != "NET/IB : Unable to open device mlx5_0" ||
 				l.Reading.Warnings != 1 ||
-				(l.Reading.Damaged == 0) == cut {
+				l.Reading.Damaged != 0 {
 				t.Errorf("%q: %+v, %+v", prefix, l.Messages, l.Reading)
 				continue
 			}

@@ -1,0 +1,34 @@
+package notice
+
+import "testing"
+
+// TestLikelyCauses has the sentence of each number of causes, and of who has a setting.
+func TestLikelyCauses(t *testing.T) {
+	cause := func(a, b string) LogCause {
+		value := func(s string) (v LogValue) {
+			if s != "" {
+				v.Values = []string{s}
+			}
+			return v
+		}
+		return LogCause{LogAspect{Kind: LogVariable, Variable: "NCCL_IB_HCA"}, value(a), value(b), "NCCL_IB_HCA"}
+	}
+	const does = ", and it selects the NICs"
+	onlyA := "NCCL_IB_HCA is set only in A (x)" + does
+	for want, c := range map[string]LogCauses{
+		"Nothing in the logs explains it.":                                     {},
+		"The same may explain it.":                                             {All: []LogCause{cause("x", "y")}, Before: true},
+		"The most likely cause: " + onlyA + ".":                                {All: []LogCause{cause("x", "")}},
+		"Likely causes: " + onlyA + "; " + onlyA + ".":                         {All: []LogCause{cause("x", ""), cause("x", "")}},
+		"The most likely cause: NCCL_IB_HCA is set only in B (y)" + does + ".": {All: []LogCause{cause("", "y")}},
+		"The most likely cause: NCCL_IB_HCA is x in A and y in B" + does + ".": {All: []LogCause{cause("x", "y")}},
+		"Likely causes: " + onlyA + "; " + onlyA + "; " + onlyA + "; and 1 more.": {
+			All: []LogCause{cause("x", ""), cause("x", ""), cause("x", ""), cause("x", "")}},
+		"The most likely cause: library differs (none in A, NCCL 2.27.7 in B).": {
+			All: []LogCause{{What: LogAspect{Kind: LogLibrary}, B: LogValue{Libraries: []Build{{Library: "NCCL 2.27.7"}}}}}},
+	} {
+		if got := c.String(); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
