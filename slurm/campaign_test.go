@@ -230,7 +230,7 @@ func TestCampaign(t *testing.T) {
 		t.Fatal(err)
 	}
 	c.over()
-	c.says(c.log(1, 1), "start 2", "--resume")
+	c.continued(1, 1)
 	launches, _ := c.merged()
 	if n := launches["nodes2/launch1/tuned"] + launches["nodes2/launch1/basic"]; n < 3 || n >= 2*pointsOfLaunch ||
 		launches["nodes2/launch2/tuned"] != pointsOfLaunch {
@@ -252,6 +252,22 @@ func TestCampaign(t *testing.T) {
 		}
 	}
 	(&job{t: t, out: c.out}).belongsToUser()
+}
+
+// continued checks that a job that was put back into the queue did not begin anew: its second start resumes the launch
+// in hand. Where it was stopped between two launches, no variant is started twice.
+func (c *trial) continued(nodes, task int) {
+	c.t.Helper()
+	log := c.log(nodes, task)
+	c.says(log, "start 2")
+	if strings.Contains(log, "--resume") {
+		return
+	}
+	for _, variant := range []string{"tuned", "basic"} {
+		if n := strings.Count(log, "BUSBAR_VARIANT="+variant+" "); n != 1 {
+			c.t.Errorf("%s was started %d times without --resume:\n%s", variant, n, log)
+		}
+	}
 }
 
 // recorded checks that the files tell variants apart, and say where they stand in the plan.
