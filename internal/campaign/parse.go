@@ -99,9 +99,6 @@ func (r parser) plan(p *Plan, root *yaml.Node) {
 		r.Errorf(at["variants"], "%d axes make more than %d variants: leave out levels, or make two plans", len(p.Axes),
 			maxVariants)
 	}
-	if r.Problems() == 0 {
-		r.oneLibrary(p, at)
-	}
 }
 
 // axes reads what is varied.
@@ -157,20 +154,26 @@ func (r parser) disjoint(k *yaml.Node, a, b Axis) {
 	}
 }
 
-// sets are the flags and variables that some level of the axis sets, by one name each however they are spelled.
+// sets are the flags and variables that some level of the axis sets.
 func (a Axis) sets() (names []string) {
 	for _, l := range a.Levels {
 		for _, f := range l.Flags {
 			if isFlag(f) {
-				names = append(names, FlagName(f))
+				names = append(names, flagName(f))
 			}
 		}
 		for _, s := range l.Environment {
-			names = append(names, FlagName(s.Name))
+			names = append(names, s.Name)
 		}
 	}
 	slices.Sort(names)
 	return slices.Compact(names)
+}
+
+// flagName is a flag without its value.
+func flagName(word string) string {
+	name, _, _ := strings.Cut(word, "=")
+	return name
 }
 
 // isFlag tells flags from their values, which may be negative numbers.
@@ -189,7 +192,7 @@ const sideChannel = "BUSBAR_SIDE_CHANNEL"
 func (r parser) flags(n *yaml.Node) []string {
 	words := r.words(n)
 	for _, w := range words {
-		if f := FlagName(w); isFlag(w) && slices.Contains(ownFlags, f) {
+		if f := flagName(w); isFlag(w) && slices.Contains(ownFlags, f) {
 			r.Errorf(n, "%s is not for a plan: the campaign says itself where results go, and what they belong to", f)
 		}
 	}
@@ -206,32 +209,6 @@ func (r parser) words(n *yaml.Node) []string {
 		words = append(words, strictyaml.One(r.Reader, strictyaml.Resolve(w), oneLine))
 	}
 	return words
-}
-
-// oneLibrary notes a launch that would hold two libraries of NCCL's kind, which share their environment and threads.
-func (r parser) oneLibrary(p *Plan, at map[string]*yaml.Node) {
-	for _, v := range p.Variants() {
-		backend := ""
-		words := slices.Concat(p.Flags, v.Flags)
-		for i, w := range words {
-			if value, found := strings.CutPrefix(w, "--backend="); found {
-				backend = value
-			} else if w == "--backend" && i+1 < len(words) {
-				backend = words[i+1]
-			}
-		}
-		kinds := strings.Split(backend, ",")
-		if slices.Contains(kinds, "nccl") && slices.Contains(kinds, "ncclx") {
-			k := at["variants"]
-			if k == nil {
-				k = at["flags"]
-			}
-			r.Errorf(k,
-				"--backend %s puts two libraries of NCCL's kind into one launch, where they share environment and "+
-					"threads: make them levels of an axis", backend)
-			return
-		}
-	}
 }
 
 var (

@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"busbar/internal/notice"
 	"busbar/internal/result"
@@ -37,10 +36,9 @@ func (s State) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 type Progress struct {
 	Launch
 	State  State
-	Found  notice.Fact   // why it is not done, or that points failed; nil where nothing is to be reported
-	Points int           // with a record that counts
-	Bad    int           // of these: failed, out of memory, timed out or wrong
-	Took   time.Duration // of its runs together, as far as they have an end
+	Found  notice.Fact // why it is not done, or that points failed; nil where nothing is to be reported
+	Points int         // with a record that counts
+	Bad    int         // of these: failed, out of memory, timed out or wrong
 }
 
 // RefusedFile is where the job script writes, in a launch's folder, that rank refused to measure.
@@ -68,7 +66,7 @@ func Look(l Launch, campaign string) (Progress, error) {
 		return p, err
 	}
 	p.State = Unfinished
-	c := &chain{newest: map[part]*result.File{}, spans: map[string]*span{}}
+	c := &chain{newest: map[part]*result.File{}}
 	for _, path := range files {
 		f, err := result.Scan(path, func(*result.Record) error { return nil })
 		var unusable *result.FileError
@@ -80,7 +78,6 @@ func Look(l Launch, campaign string) (Progress, error) {
 		}
 		c.add(f)
 	}
-	p.Took = c.took()
 	if len(c.newest) > 0 {
 		err = p.count(files)
 	}
@@ -136,11 +133,8 @@ type part struct {
 // chain is what the files of one launch's folder say together: those of the launch and of what continued it.
 type chain struct {
 	newest map[part]*result.File
-	spans  map[string]*span // by launch of rank
 	first  *result.File
 }
-
-type span struct{ start, end time.Time }
 
 func (c *chain) add(f *result.File) {
 	k := part{f.Run.Backend.Name, f.Run.World}
@@ -150,26 +144,6 @@ func (c *chain) add(f *result.File) {
 	if c.first == nil || f.Run.Start.Before(c.first.Run.Start) {
 		c.first = f
 	}
-	s := c.spans[f.Run.Launch]
-	if s == nil {
-		s = &span{start: f.Run.Start}
-		c.spans[f.Run.Launch] = s
-	}
-	if f.Run.Start.Before(s.start) {
-		s.start = f.Run.Start
-	}
-	if f.End != nil && f.End.At.After(s.end) {
-		s.end = f.End.At
-	}
-}
-
-func (c *chain) took() (d time.Duration) {
-	for _, s := range c.spans {
-		if s.end.After(s.start) {
-			d += s.end.Sub(s.start)
-		}
-	}
-	return d
 }
 
 // lacking is why a launch with so many points is not done; nil where it is. A launch with several worlds or backends is

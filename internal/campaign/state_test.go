@@ -82,43 +82,38 @@ func TestLook(t *testing.T) {
 		state       State
 		found       notice.Fact
 		points, bad int
-		took        time.Duration
 	}{
-		"nothing": {nil, Missing, nil, 0, 0, 0},
-		"done": {[]file{{id: "a", statuses: []result.Status{ok, ok}, end: result.Complete}}, Done, nil, 2, 0,
-			30 * time.Second},
+		"nothing": {nil, Missing, nil, 0, 0},
+		"done":    {[]file{{id: "a", statuses: []result.Status{ok, ok}, end: result.Complete}}, Done, nil, 2, 0},
 		"failed points": {[]file{{id: "a", statuses: []result.Status{ok, failed, result.Wrong}, end: result.Complete,
-			code: 3}}, Done, notice.LaunchPointsFailed{Failed: 2, Points: 3}, 3, 2, 30 * time.Second},
+			code: 3}}, Done, notice.LaunchPointsFailed{Failed: 2, Points: 3}, 3, 2},
 		"no end": {[]file{{id: "a", statuses: []result.Status{ok}}}, Unfinished,
-			notice.LaunchCutOff{Points: 1}, 1, 0, 0},
+			notice.LaunchCutOff{Points: 1}, 1, 0},
 		"torn end": {[]file{{id: "a", statuses: []result.Status{ok}, end: result.Complete, torn: 9}}, Unfinished,
-			notice.LaunchCutOff{Points: 1}, 1, 0, 0},
+			notice.LaunchCutOff{Points: 1}, 1, 0},
 		"torn record": {[]file{{id: "a", statuses: []result.Status{ok, ok}, torn: 9}}, Unfinished,
-			notice.LaunchCutOff{Points: 1}, 1, 0, 0},
-		"torn header": {[]file{{id: "a", torn: 99}}, Unfinished, notice.LaunchCutOff{Start: true}, 0, 0, 0},
+			notice.LaunchCutOff{Points: 1}, 1, 0},
+		"torn header": {[]file{{id: "a", torn: 99}}, Unfinished, notice.LaunchCutOff{Start: true}, 0, 0},
 		"interrupted": {[]file{{id: "a", statuses: []result.Status{ok}, end: result.Interrupted, code: 143}},
-			Unfinished, notice.LaunchStopped{Outcome: "interrupted", Exit: 143, Points: 1}, 1, 0, 30 * time.Second},
+			Unfinished, notice.LaunchStopped{Outcome: "interrupted", Exit: 143, Points: 1}, 1, 0},
 		"hang": {[]file{{id: "a", statuses: []result.Status{ok}, end: result.Aborted, code: 4}}, Unfinished,
 			notice.LaunchStopped{Outcome: "aborted", Exit: 4,
-				Cause: notice.Kept{Fact: notice.Recorded{Text: "rank 1 hangs"}}, Points: 1}, 1, 0, 30 * time.Second},
+				Cause: notice.Kept{Fact: notice.Recorded{Text: "rank 1 hangs"}}, Points: 1}, 1, 0},
 		"gone on": {[]file{{id: "a", statuses: []result.Status{ok, failed}, end: result.Interrupted},
 			{id: "b", minute: 5, resumes: []string{"a"}, statuses: []result.Status{result.Skipped, ok},
-				end: result.Complete}}, Done, nil, 2, 0, time.Minute},
+				end: result.Complete}}, Done, nil, 2, 0},
 		"gone on, cut": {[]file{{id: "a", statuses: []result.Status{ok}, end: result.Interrupted},
-			{id: "b", minute: 5, resumes: []string{"a"}}}, Unfinished, notice.LaunchCutOff{Points: 1}, 1, 0,
-			30 * time.Second},
+			{id: "b", minute: 5, resumes: []string{"a"}}}, Unfinished, notice.LaunchCutOff{Points: 1}, 1, 0},
 		"two worlds": {[]file{{id: "a2", worlds: []int{2, 4}, statuses: []result.Status{ok}, end: result.Complete},
 			{id: "a4", world: 4, minute: 1, worlds: []int{2, 4}, statuses: []result.Status{ok}, end: result.Complete}},
-			Done, nil, 2, 0, 90 * time.Second},
+			Done, nil, 2, 0},
 		"one of two": {[]file{{id: "a2", worlds: []int{2, 4}, statuses: []result.Status{ok},
-			end: result.Complete}}, Unfinished, notice.LaunchCutOff{Backend: "mpi", World: 4, Points: 1}, 1, 0,
-			30 * time.Second},
+			end: result.Complete}}, Unfinished, notice.LaunchCutOff{Backend: "mpi", World: 4, Points: 1}, 1, 0},
 		"two backends": {[]file{{id: "a1", interleaved: []string{"mpi", "gloo"}, statuses: []result.Status{ok},
 			end: result.Complete}, {id: "a2", backend: "gloo", interleaved: []string{"mpi", "gloo"},
-			statuses: []result.Status{ok}, end: result.Complete}}, Done, nil, 2, 0, 30 * time.Second},
+			statuses: []result.Status{ok}, end: result.Complete}}, Done, nil, 2, 0},
 		"one of backends": {[]file{{id: "a1", interleaved: []string{"mpi", "gloo"}, statuses: []result.Status{ok},
-			end: result.Complete}}, Unfinished, notice.LaunchCutOff{Backend: "gloo", World: 2, Points: 1}, 1, 0,
-			30 * time.Second},
+			end: result.Complete}}, Unfinished, notice.LaunchCutOff{Backend: "gloo", World: 2, Points: 1}, 1, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
@@ -127,9 +122,8 @@ func TestLook(t *testing.T) {
 				f.save(t, filepath.Join(dir, "nodes2", "launch3", "ring"))
 			}
 			p, err := Look(l, dir)
-			if err != nil || p.State != c.state || p.Found != c.found || p.Points != c.points || p.Bad != c.bad ||
-				p.Took != c.took {
-				t.Errorf("got %v %#v, %d points, %d bad, %v: %v", p.State, p.Found, p.Points, p.Bad, p.Took, err)
+			if err != nil || p.State != c.state || p.Found != c.found || p.Points != c.points || p.Bad != c.bad {
+				t.Errorf("got %v %#v, %d points, %d bad: %v", p.State, p.Found, p.Points, p.Bad, err)
 			}
 		})
 	}
@@ -282,26 +276,9 @@ func TestMissing(t *testing.T) {
 	if err != nil || len(lacking) != 1 || lacking[0].String() != "nodes1/launch2/b" {
 		t.Errorf("lacking %v, %v", lacking, err)
 	}
-
-	cost := func() Cost {
-		status, err := c.Status()
-		if err != nil {
-			t.Fatal(err)
-		}
-		arrays, _ := c.Arrays(status, nil)
-		cost, err := c.CostOf(arrays, status)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return cost
-	}
-	// Half an hour on 1 node and twice on 2; known are half a minute on 1 node, and nothing on 2.
-	if got := cost(); got.Bound != 2.5 || fmt.Sprintf("%.5f", got.Guess) != "0.00833" || got.Unknown != 4 {
-		t.Errorf("cost %+v", got)
-	}
-	done.save(t, filepath.Join(dir, "nodes2/launch1/a"))
-	if got := cost(); fmt.Sprintf("%.5f", got.Guess) != "0.05833" || got.Unknown != 0 {
-		t.Errorf("cost %+v where a launch on 2 nodes is known", got)
+	// Half an hour of one job on 1 node and of two on 2.
+	if got := c.MaxNodeHours([]Array{{1, []int{2}}, {2, []int{1, 2}}}); got != 2.5 {
+		t.Errorf("%v node-hours", got)
 	}
 }
 

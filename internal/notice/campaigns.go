@@ -43,12 +43,10 @@ type LaunchPointsFailed struct {
 
 // CampaignJobs reports the jobs that lack a launch, and what they cost.
 type CampaignJobs struct {
-	Queue   QueueKnown `json:"queue_known"`
-	Jobs    int        `json:"jobs"`
-	Bound   NodeHours  `json:"max_node_hours"`
-	Limit   string     `json:"time_limit"` // of a job, as Slurm reads it
-	Guess   NodeHours  `json:"estimated_node_hours,omitempty"`
-	Unknown int        `json:"launches_of_unknown_duration,omitempty"`
+	Queue QueueKnown `json:"queue_known"`
+	Jobs  int        `json:"jobs"`
+	Bound NodeHours  `json:"max_node_hours"`
+	Limit string     `json:"time_limit"` // of a job, as Slurm reads it
 }
 
 // QueueKnown states that jobs in the queue are known, and not counted.
@@ -133,12 +131,9 @@ var campaigns = []Entry{
 			measure them again.`,
 	},
 	{
-		Example: CampaignJobs{true, 4, 3, "00:30:00", 0.05, 4}, Severity: Info, Source: campaignSource,
+		Example: CampaignJobs{true, 4, 3, "00:30:00"}, Severity: Info, Source: campaignSource,
 		Text: "{Jobs job} {Queue}, at most {Bound} (each to its limit of {Limit}, once)",
-		Details: []string{`[About {Guess} by the durations of launches that are done[, without {Unknown launch} of unknown
-			duration].]`},
-		Doc: `Jobs with a launch that is not done. Without --queued, those in the queue count too. The estimate takes the
-			mean of launches of the same variant, or else of all, on as many nodes.`,
+		Doc:  "Jobs with a launch that is not done. Without --queued, those in the queue count too.",
 	},
 	{
 		Example: CampaignQueued{3}, Severity: Info, Source: campaignSource,

@@ -67,9 +67,6 @@ func TestKept(t *testing.T) {
 		if err := json.Unmarshal(text, &k); err != nil || !reflect.DeepEqual(k.Fact, e.Example) {
 			t.Errorf("%s: %+v, %v", text, k.Fact, err)
 		}
-		if got := FromLine(Kept{e.Example}.Line()); !reflect.DeepEqual(got, e.Example) {
-			t.Errorf("%s: %+v from its line", e.Code(), got)
-		}
 	}
 	const newer = `{"code":"from-the-future","parameters":{"n":1}}`
 	var k Kept

@@ -1,7 +1,6 @@
 package notice
 
 import (
-	"encoding/json"
 	"strings"
 )
 
@@ -61,33 +60,6 @@ func (l List) Texts() []string {
 		all = append(all, Message(k.Fact))
 	}
 	return all
-}
-
-// fence separates the message and the fact in a line.
-const fence = " | "
-
-// Line is the message and the fact in one line of a text file; FromLine reads it.
-func (k Kept) Line() string {
-	fact, err := json.Marshal(k)
-	if err != nil { // all facts are plain structs
-		return Message(k.Fact)
-	}
-	return Message(k.Fact) + fence + string(fact)
-}
-
-// FromLine returns the fact of a line. A line without one was written by an older version, or by hand.
-func FromLine(line string) Fact {
-	var k Kept
-	for rest := line; ; { // the fence may be in the message, and in a parameter
-		_, after, has := strings.Cut(rest, fence)
-		if !has {
-			return FromText(line)
-		}
-		if json.Unmarshal([]byte(after), &k) == nil {
-			return k.Fact
-		}
-		rest = after
-	}
 }
 
 // String is all messages in one line, as tables have them.

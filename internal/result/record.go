@@ -282,14 +282,6 @@ func (w Why) Fact() notice.Fact {
 	return w.Cause.Fact
 }
 
-// Line is the reason with its fact, in one line of a text file; notice.FromLine reads it.
-func (w Why) Line() string {
-	if f := w.Fact(); f != nil {
-		return notice.Kept{Fact: f}.Line()
-	}
-	return ""
-}
-
 // adopt makes a fact of the sentence of an older version, and gives a fact the text of this one.
 func (w *Why) adopt() {
 	switch w.Cause.Fact.(type) {

@@ -46,7 +46,6 @@ type launchJSON struct {
 	State   campaign.State `json:"state"`
 	Points  int            `json:"points"`
 	Failed  int            `json:"failed"`
-	Seconds float64        `json:"duration_s"` // 0: not known
 }
 
 // JobJSON is a job with its variants in the order in which it launches them.
@@ -113,17 +112,13 @@ func (s *State) Document(
 	order, queueKnown bool, kept func([]notice.Notice) []notice.Notice,
 ) (*document.Document, error) {
 	data := s.data()
-	var err error
 	if order {
+		var err error
 		if data.Order, err = s.order(); err != nil {
 			return nil, err
 		}
 	}
-	all, err := s.notices(queueKnown)
-	if err != nil {
-		return nil, err
-	}
-	return data.document(kept(all)), nil
+	return data.document(kept(s.notices(queueKnown))), nil
 }
 
 func (s *State) data() *campaignData {
@@ -144,7 +139,7 @@ func (s *State) data() *campaignData {
 		}
 		d.States[i].add(p.State)
 		d.Launches = append(d.Launches, launchJSON{
-			p.Launch.String(), p.Nodes, p.Number, p.Variant.Name, p.State, p.Points, p.Bad, p.Took.Seconds(),
+			p.Launch.String(), p.Nodes, p.Number, p.Variant.Name, p.State, p.Points, p.Bad,
 		})
 	}
 	return d
@@ -182,7 +177,7 @@ func (s *State) order() (all []JobJSON, err error) {
 }
 
 // notices are what there is to report: the plan, launches, and last what is to be submitted.
-func (s *State) notices(queueKnown bool) (all []notice.Notice, err error) {
+func (s *State) notices(queueKnown bool) (all []notice.Notice) {
 	for _, f := range s.Notes {
 		all = append(all, notice.New(f))
 	}
@@ -193,27 +188,25 @@ func (s *State) notices(queueKnown bool) (all []notice.Notice, err error) {
 			all = append(all, n)
 		}
 	}
-	rest, err := s.rest(queueKnown)
-	return append(all, notice.New(rest)), err
+	return append(all, notice.New(s.rest(queueKnown)))
 }
 
 // rest is what is to be submitted, with its cost.
-func (s *State) rest(queueKnown bool) (notice.Fact, error) {
+func (s *State) rest(queueKnown bool) notice.Fact {
 	jobs := 0
 	for _, a := range s.ToSubmit {
 		jobs += len(a.Tasks)
 	}
 	switch {
 	case jobs == 0 && len(s.queued) > 0:
-		return notice.CampaignQueued{Jobs: len(s.queued)}, nil
+		return notice.CampaignQueued{Jobs: len(s.queued)}
 	case jobs == 0:
-		return notice.CampaignDone{Folder: s.Dir}, nil
+		return notice.CampaignDone{Folder: s.Dir}
 	}
-	cost, err := s.CostOf(s.ToSubmit, s.status)
 	return notice.CampaignJobs{
-		Queue: notice.QueueKnown(queueKnown), Jobs: jobs, Bound: notice.NodeHours(cost.Bound), Limit: s.Sbatch.Time,
-		Guess: notice.NodeHours(cost.Guess), Unknown: cost.Unknown,
-	}, err
+		Queue: notice.QueueKnown(queueKnown), Jobs: jobs, Limit: s.Sbatch.Time,
+		Bound: notice.NodeHours(s.MaxNodeHours(s.ToSubmit)),
+	}
 }
 
 // document is the state as it is shown.

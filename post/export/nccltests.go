@@ -87,7 +87,7 @@ func writeNCCLHead(w io.Writer, f *result.File, c coll.Collective, records []*re
 		max(m.Aggregate, 1), check, m.Graph)
 	fmt.Fprintf(w, "# time: %s; of the ranks' times: %s\n", ncclTimes(f), document.Printable(m.Average))
 	for _, k := range f.Run.Warnings {
-		fmt.Fprintf(w, "# Warning: %s\n", document.Printable(k.Line()))
+		fmt.Fprintf(w, "# Warning: %s\n", document.Printable(k.String()))
 	}
 	fmt.Fprint(w, "#\n# Using devices\n")
 	for _, r := range f.Ranks {
@@ -167,10 +167,10 @@ func writeNCCLComments(w io.Writer, r *result.Record) {
 	point := fmt.Sprintf("# %d %d %s %s %d %s: ", r.SizeBytes, r.Count, ncclType(r.Type), r.Op, r.Root,
 		say.Placement(r.Placement))
 	for _, k := range r.Warnings {
-		fmt.Fprintf(w, "%swarning: %s\n", point, document.Printable(k.Line()))
+		fmt.Fprintf(w, "%swarning: %s\n", point, document.Printable(k.String()))
 	}
 	if r.Time == nil && r.Status != result.OK {
-		fmt.Fprintf(w, "%s%s: %s\n", point, document.Printable(string(r.Status)), document.Printable(r.Why.Line()))
+		fmt.Fprintf(w, "%s%s: %s\n", point, document.Printable(string(r.Status)), document.Printable(r.Reason))
 	}
 }
 
@@ -199,7 +199,7 @@ func ncclEnding(f *result.File) string {
 		return ""
 	}
 	words := "# busbar: " + string(f.End.Outcome)
-	if why := f.End.Line(); why != "" {
+	if why := f.End.Reason; why != "" {
 		words += ": " + document.Printable(why)
 	}
 	return words + "\n"

@@ -110,8 +110,14 @@ func Read(r io.Reader, file File, sink Sink) (Counts, error) {
 }
 
 const knownLayouts = "tables of nccl-tests, rccl-tests, the OSU and Intel benchmarks, the collective profiler, " +
-	"PARAM's COMMS-RES, DeepSpeed's communication benchmark, all_reduce_bench and torch-dist-bench, " +
+	"DeepSpeed's communication benchmark and all_reduce_bench, " +
 	"JSON of nccl-tests and rccl-tests, and CSV of rccl-tests and of all-reduce scripts are"
+
+// own is the error of a table that busbar made of its records.
+func (in *input) own(line int) error {
+	return &Error{Path: in.file.Path, Line: line,
+		Text: "busbar made this from its records: use the .jsonl files that it was made from"}
+}
 
 // byteOrderMark is what some systems put before a text in UTF-8.
 const byteOrderMark = "\xef\xbb\xbf"

@@ -28,28 +28,17 @@ func (in *input) document(r io.Reader) error {
 	format := rcclTable
 	format.layout = "rccl-tests JSON"
 	rows := &table{layout: layout{in: in, shell: newStream(in).shell}, format: &format}
-	for err == nil {
-		var token json.Token
-		if token, err = d.Token(); errors.Is(err, io.EOF) {
-			return rows.close()
+	for {
+		var raw json.RawMessage
+		if err = d.Decode(&raw); err != nil {
+			break
 		}
-		switch {
-		case err != nil:
-		case token == json.Delim('{'):
-			err = in.object(d, rows)
-		case token == json.Delim('['):
-			err = in.elements(d, func(raw json.RawMessage) error {
-				var f fields
-				_ = json.Unmarshal(raw, &f) // what is no object has no fields
-				return in.rcclFields(rows, f)
-			})
-		default:
-			err = in.unknown(0, fmt.Sprint(token))
+		if err = in.value(rows, raw); err != nil {
+			return errors.Join(err, rows.close())
 		}
 	}
-	var syntax *json.SyntaxError
-	if !errors.As(err, &syntax) && !errors.Is(err, io.ErrUnexpectedEOF) && !errors.Is(err, io.EOF) {
-		return errors.Join(err, rows.close())
+	if errors.Is(err, io.EOF) {
+		return rows.close()
 	}
 	broken := &Error{Path: in.file.Path, Text: fmt.Sprintf("no whole JSON (%v at byte %d)", err, d.InputOffset())}
 	if in.tests == 0 {
@@ -86,53 +75,26 @@ func (f fields) object(key string) (o fields) {
 	return o
 }
 
-// object reads an object whose brace was read. Of results of nccl-tests all whole rows are kept where the file breaks
-// off.
-func (in *input) object(d *json.Decoder, rows *table) error {
-	f, results := fields{}, []json.RawMessage(nil)
-	var err error
-	for err == nil && d.More() {
-		var key json.Token
-		var raw json.RawMessage
-		if key, err = d.Token(); err != nil {
-			break
+// value reads a run of nccl-tests, a row of rccl-tests, or a list of them.
+func (in *input) value(rows *table, raw json.RawMessage) error {
+	if raw[0] == '[' {
+		var list []json.RawMessage
+		if err := json.Unmarshal(raw, &list); err != nil {
+			return err
 		}
-		if key == "results" {
-			if _, err = d.Token(); err == nil { // the bracket
-				err = in.elements(d, func(raw json.RawMessage) error {
-					results = append(results, raw)
-					return nil
-				})
+		for _, element := range list {
+			if err := in.value(rows, element); err != nil {
+				return err
 			}
-		} else if err = d.Decode(&raw); err == nil {
-			f[fmt.Sprint(key)] = raw
 		}
+		return nil
 	}
-	if err == nil {
-		_, err = d.Token() // the closing brace
-	}
-	if (f["config"] != nil || f["args"] != nil) && (err == nil || results != nil) {
-		return errors.Join(in.ncclJSON(rows.shell, f, results, err == nil), err)
-	}
-	if err != nil {
-		return err
+	var f fields
+	_ = json.Unmarshal(raw, &f) // what is no object has no fields
+	if f["config"] != nil || f["args"] != nil {
+		return in.ncclJSON(rows.shell, f)
 	}
 	return in.rcclFields(rows, f)
-}
-
-// elements reads the elements of a list whose bracket was read.
-func (in *input) elements(d *json.Decoder, use func(json.RawMessage) error) error {
-	for d.More() {
-		var raw json.RawMessage
-		if err := d.Decode(&raw); err != nil {
-			return err
-		}
-		if err := use(raw); err != nil {
-			return err
-		}
-	}
-	_, err := d.Token()
-	return err
 }
 
 // rcclFields reads a row of rccl-tests: its fields are named like the columns of its CSV.

@@ -64,7 +64,6 @@ func ncclHeading(body string) *ncclColumns {
 // ncclRow is a row of a table.
 type ncclRow struct {
 	line   int
-	text   string
 	point  map[string]string
 	stamp  string
 	values []string // of all placements
@@ -75,7 +74,7 @@ func (r *ncclRow) op() string { return r.point["op"] + r.point["redop"] }
 // read splits a row into its columns; nil where the words do not fit them. The operation may be empty.
 func (c *ncclColumns) read(line int, text string) *ncclRow {
 	words := strings.Fields(text)
-	r := &ncclRow{line: line, text: text, point: map[string]string{}}
+	r := &ncclRow{line: line, point: map[string]string{}}
 	if n := len(words); c.stamp && n > 2 {
 		r.stamp, words = words[n-2]+" "+words[n-1], words[:n-2]
 	}
@@ -83,7 +82,7 @@ func (c *ncclColumns) read(line int, text string) *ncclRow {
 	if len(words) == want-1 && c.op() && ncclValue.MatchString(words[3]) {
 		words, c.emptyOp = slices.Insert(words, 3, ""), true
 	}
-	if len(words) != want || !ncclPoint.MatchString(text) {
+	if len(words) != want {
 		return nil
 	}
 	for i, name := range c.point {
@@ -102,68 +101,17 @@ func (c *ncclColumns) read(line int, text string) *ncclRow {
 var (
 	ncclValue = regexp.MustCompile(`^([-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?\*?|N/A|[-+]?nan|[-+]?inf)$`)
 	ncclPoint = regexp.MustCompile(`^\s*\d+\s+\d+\s+[A-Za-z]\w*(\s|$)`)
-	// logInRow is a line of the log behind what was printed of a row, often without a space.
-	logInRow = regexp.MustCompile(`^(.*?)(\S+):\d+:\d+ \[\w+\] (?:NCCL|RCCL) `)
 )
 
-// row reads a row, or the rest of one into which lines of the log were printed.
+// row reads a row. Behind the footer it is of another table, whose heading is missing.
 func (t *ncclTest) row(l line) (bool, error) {
-	text, cut := withoutLog(l.text, t.ranks)
-	begins := ncclPoint.MatchString(text)
-	switch {
-	case !begins && (t.half == nil || strings.TrimSpace(text) == ""):
+	if !ncclPoint.MatchString(l.text) {
 		return false, nil
-	case !begins:
-		text = t.half.text + " " + text
-	case t.closed:
-		return true, t.in.torn(l.n, l.text) // it is of another table, whose heading is missing
-	default:
-		if err := t.tearHalf(); err != nil {
-			return true, err
-		}
-		t.half = &ncclRow{line: l.n}
 	}
-	if r := t.columns.read(t.half.line, text); r != nil {
-		t.half = nil
+	if r := t.columns.read(l.n, l.text); r != nil && !t.closed {
 		return true, t.emit(r)
 	}
-	if cut {
-		t.half.text = text
-		return true, nil
-	}
-	if !begins {
-		return false, nil
-	}
-	t.half = nil
 	return true, t.in.torn(l.n, l.text)
-}
-
-// withoutLog is what a line holds before a line of the log. Which part of a word is a value and which the host's name
-// is decided by the hosts of the ranks; where that is not clear, nothing is cut.
-func withoutLog(text string, ranks []result.Rank) (before string, cut bool) {
-	m := logInRow.FindStringSubmatch(text)
-	if m == nil {
-		return text, false
-	}
-	values := map[string]bool{}
-	for _, r := range ranks {
-		if value, is := strings.CutSuffix(m[2], r.Host); is {
-			before, values[value] = m[1]+value, true
-		}
-	}
-	if len(values) != 1 {
-		return text, false
-	}
-	return before, true
-}
-
-// tearHalf gives up a row that was begun and not ended.
-func (t *ncclTest) tearHalf() error {
-	r := t.half
-	if t.half = nil; r == nil {
-		return nil
-	}
-	return t.in.torn(r.line, r.text)
 }
 
 // emit makes records of the row, one for each placement.
@@ -182,9 +130,6 @@ func (t *ncclTest) emit(r *ncclRow) error {
 		rec := t.record(r, placements[i])
 		for j, name := range c.block {
 			t.put(rec, name, values[j])
-		}
-		if t.export != nil {
-			rec.Warnings = t.export.warningsOf(rec)
 		}
 		records = append(records, rec)
 	}
@@ -220,9 +165,6 @@ func (t *ncclTest) put(rec *result.Record, name, text string) {
 			return
 		}
 		timed(rec, v, t.columns.unit, t.sync, t.summary)
-		if t.export != nil { // how many batches there were is not stated
-			return
-		}
 		rec.Time.Samples, rec.Time.Iterations, rec.Time.Batch = 1, t.iterations, t.iterations
 		if t.iterations > 0 {
 			rec.Time.Stop = "fixed"

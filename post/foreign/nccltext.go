@@ -27,9 +27,7 @@ type ncclTest struct {
 	only    coll.Placement  // of a table with one placement; 0: unknown
 	cycle   int             // that the rows belong to; 0: not stated
 	closed  bool            // the footer was read
-	half    *ncclRow        // a row into which a log was printed; nil without one
 	groups  []int           // of the ranks
-	export  *ncclExported   // nil: it is not busbar's own export
 }
 
 // ncclHeader is what the lines over a table state of all its rows.
@@ -53,8 +51,6 @@ type ncclLine struct {
 }
 
 var ncclLines = []ncclLine{
-	{"export", true, regexp.MustCompile(`^(busbar.*): (\S+) \((.*)\), in the layout of nccl-tests$`),
-		(*ncclTest).exported},
 	{"version", true, regexp.MustCompile(`^(nccl|rccl)-tests:? [vV]ersion (\S+)(?:.* (?:nccl|rccl)-library=(\d+))?`),
 		func(t *ncclTest, m []string) {
 			t.version, t.around.vendor = m[2], m[1]
@@ -92,6 +88,9 @@ var ncclLines = []ncclLine{
 var ncclFailure = regexp.MustCompile(`: Test (CUDA|HIP|NCCL) failure |: Test timeout |^[# ]*error: \S|` +
 	`(?:^| )\.\. \S+ pid \d+: Test failure `)
 
+// ownExport begins what busbar itself writes in this layout.
+var ownExport = regexp.MustCompile(`^busbar.*: \S+ \(.*\), in the layout of nccl-tests$`)
+
 // begins starts a test at a line that may be of its header.
 func (p *ncclText) begins(n int) error {
 	t, err := p.begin("nccl-tests", "", n)
@@ -122,16 +121,15 @@ func (p *ncclText) take(l line) (bool, error) {
 				return true, err
 			}
 		}
-		return true, p.nccl.heading(c)
+		p.nccl.heading(c)
+		return true, nil
 	}
 	if open && ncclFailure.MatchString(l.text) && !(t.closed && p.shell.command.program != "") {
 		t.ends(result.Aborted, notice.Recorded{Text: strings.TrimSpace(l.text)})
 		return true, nil
 	}
-	if open {
-		if known, err := t.exportedLine(l); known {
-			return true, err
-		}
+	if ownExport.MatchString(l.body) {
+		return true, p.in.own(l.n)
 	}
 	return p.header(l)
 }
@@ -164,20 +162,10 @@ func (p *ncclText) header(l line) (bool, error) {
 	return false, nil
 }
 
-func (p *ncclText) close() error {
-	if p.test != nil {
-		if err := p.nccl.tearHalf(); err != nil {
-			return err
-		}
-	}
-	return p.layout.close()
-}
-
-func (t *ncclTest) heading(c *ncclColumns) error {
+func (t *ncclTest) heading(c *ncclColumns) {
 	t.columns = c
 	t.stated = bandwidths{alg: "algbw", bus: "busbw", early: c.error != "#wrong"}
 	t.lacks(notice.SourceFooter)
-	return t.tearHalf()
 }
 
 // footer ends the table. What the library logs below it is of the next test.
@@ -187,7 +175,7 @@ func (t *ncclTest) footer(m []string) {
 		t.ends(result.Complete, nil)
 		t.shell.around = newAround("")
 	}
-	if m[1] != "" && t.export == nil { // an export has it of its rows
+	if m[1] != "" {
 		t.wrong, _ = count(m[1])
 	}
 }
@@ -236,9 +224,6 @@ func (t *ncclTest) rank(m []string) {
 	}
 	r := result.Rank{Rank: n(m[1]), Host: m[4], LocalRank: n(m[5]), PID: n(m[3]), PCI: m[6],
 		Device: strings.TrimSpace(m[7])}
-	if t.export != nil && r.PCI == noPCI {
-		r.PCI = ""
-	}
 	t.groups, t.ranks = append(t.groups, n(m[2])), append(t.ranks, r)
 }
 
@@ -267,20 +252,17 @@ func (t *ncclTest) describe() {
 		}
 	}
 	t.backend(vendor, strings.ToUpper(vendor), t.around.library)
-	if t.export != nil {
-		t.export.describe(&t.run)
-	}
 	source.Tool = t.run.Tool
 	first := 0
 	for i, r := range t.ranks {
 		if r.Rank == 0 {
 			first++
 		}
-		if t.groups[i] > 0 && t.export == nil {
+		if t.groups[i] > 0 {
 			t.warn(notice.ConcurrentGroups{})
 		}
 	}
-	if first > 1 && t.export == nil {
+	if first > 1 {
 		t.warn(notice.SeparateWorlds{Processes: first})
 	}
 }

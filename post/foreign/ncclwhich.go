@@ -39,11 +39,6 @@ func (t *ncclTest) decide(rows []*result.Record) {
 			t.collective, t.operation = perfProgram(t.command.program)
 		}
 	}
-	if t.run.World == 0 && t.columns != nil && t.columns.error != "res" {
-		if t.run.World = factsOf(rows).world(t.collective); t.run.World > 0 {
-			t.deduced(notice.Deduced{What: notice.DeducedRanks, From: notice.FromRatio})
-		}
-	}
 	for _, r := range rows {
 		if r.Collective == coll.Other && r.Imported.Operation == "" {
 			r.Collective, r.Imported.Operation = t.collective, t.operation
@@ -133,23 +128,6 @@ func (f rowFacts) fitsRatio(k coll.Collective, n int) bool {
 		return f.ratio.lo < 1
 	}
 	return f.ratio.has(1)
-}
-
-// world is the only number of ranks that the ratio of busbw to algbw leaves; 0 if there is none, or are several.
-func (f rowFacts) world(k coll.Collective) (n int) {
-	const most = 4096 // the ratio of larger worlds differs in digits that are not printed
-	if f.largest <= 0 || k != coll.AllReduce && !k.Shared() {
-		return 0
-	}
-	for i := 2; i <= most; i++ {
-		if f.ratio.has(k.BusFactor(i)) {
-			if n != 0 {
-				return 0
-			}
-			n = i
-		}
-	}
-	return n
 }
 
 // fits compares with the columns of the collective's program in each era.

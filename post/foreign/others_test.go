@@ -80,29 +80,6 @@ OSU Micro-Benchmarks 7.4, mpi MPI (by OSU Micro-Benchmarks 7.4), n0 on 0; comple
 	})
 }
 
-// The number of ranks is that of the launcher, not of a program around it.
-func TestRanksOfCommand(t *testing.T) {
-	for command, want := range map[string]int{
-		"mpirun -np 4 ./osu_allgather":                                            4,
-		"salloc -N 2 -n 16 mpirun -np 4 ./osu_allgather":                          4,
-		"salloc -N 2 -n 16 srun ./osu_allgather":                                  0,
-		"nohup nice -n 10 mpirun -np 4 osu_allgather -f":                          4,
-		"nohup nice -n 10 ./osu_allgather":                                        0,
-		"time /opt/bin/mpiexec -n 8 nice -n 5 ./osu_allgather -n 3":               8,
-		"srun -n2 osu_allgather":                                                  2,
-		"mpirun_rsh -np 2 -hostfile hosts MV2_USE_CUDA=1 ./osu_allgather -m 1024": 2,
-		"mpirun_rsh -np 8 h1 h2 h3 h4 h5 h6 h7 h8 ./osu_allgather":                8,
-		"mpirun -np 1 ./other : -np 3 ./osu_allgather":                            0,
-		"mpirun -np 1 ./osu_allgather : ./osu_allgather":                          0,
-		"mpirun ./osu_allgather : -np 3 ./osu_allgather":                          0,
-	} {
-		m, _ := read(t, "$ "+command+"\n# OSU MPI Allgather Latency Test v7.4\n# Size  Avg Latency(us)\n8  1.0\n")
-		if got := m.runs[0].run.World; got != want {
-			t.Errorf("%s: %d ranks, want %d", command, got, want)
-		}
-	}
-}
-
 // A command is not applied to the table of another program.
 func TestCommandOfAnotherProgram(t *testing.T) {
 	osu := func(command, title string) string {
@@ -230,43 +207,6 @@ func TestIMBCutOff(t *testing.T) {
 	}
 }
 
-// Rows of PARAM without the heading that names their columns are refused, and the error says what is missing.
-func TestCommsResWithoutHeading(t *testing.T) {
-	const row = "COMMS-RES-all_reduce-float32  1024  256  12.5  13.0  14.0  11.0  15.0  0.082  0.143\n"
-	counts, err := Read(strings.NewReader(row), File{Path: "some.log", SHA256: "00ff"}, &memory{})
-	var refused *Error
-	if !errors.As(err, &refused) || refused.Path != "some.log" || !strings.Contains(refused.Text, "heading") ||
-		counts.Torn != 1 || counts.Points != 0 {
-		t.Errorf("%v, %+v", err, counts)
-	}
-}
-
-// A line with a comma below a table is a torn row only where it begins like one.
-func TestLinesBelowTable(t *testing.T) {
-	const script = "backend,device,num_processes,size_mb,mean_ms\n"
-	const rccl = "numCycle,collective,ranks,size,type,redop,inplace,time,algbw,busbw,#wrong\n"
-	const row, cycle = "gloo,cpu,2,1,1.5\n", "0,AllReduce,4,1024,float,sum,0,50.0,0.02,0.03,0\n"
-	for text, torn := range map[string]int{
-		script + row + "gloo,cpu,2\n":                                                    1,
-		script + row + "gloo,cpu,2,1,\"1.5\n":                                            1,
-		script + row + "done, all 12 sizes measured\n":                                   0,
-		script + row + "Warning: rank 1, slow\n":                                         0,
-		script + row + "done, with 12, of 13, and more, sizes\n":                         0,
-		script + row + "gloo,cpu,2,1,x\n":                                                1,
-		script + row + "12,13\n":                                                         1,
-		rccl + cycle + "0,AllReduce,4\n":                                                 1,
-		rccl + cycle + "done, in 3 s\n":                                                  0,
-		rccl + cycle + "b:1:2 [0] NCCL INFO NCCL_IB_HCA set by environment to a,b,c,d\n": 0,
-		rccl + "0,AllReduce,4\n" + cycle:                                                 1,
-		rccl + "starting, please wait\n" + cycle:                                         0,
-	} {
-		m, counts := read(t, text)
-		if counts.Torn != torn || counts.Unknown+counts.Log != 1-torn || len(m.records()) != 1 {
-			t.Errorf("%s: %+v", text, counts)
-		}
-	}
-}
-
 // The bandwidths of the profiler are made anew.
 func TestProfile(t *testing.T) {
 	imports(t, map[string]string{
@@ -317,8 +257,9 @@ collective profiler, nccl by collective profiler, n0 on 0; complete <nil> []
 func TestOwnFiles(t *testing.T) {
 	for text, want := range map[string]string{
 		"Configuration: World Size=4\nTensor Size: 1 elements (4 B)\n" +
-			"Data checked: 1 of 1 measured points\n": "own:3: this is the text view",
-		"run,campaign,launch,backend,world,size_bytes,time_s\n": "own:1: this table was made by busbar",
+			"Data checked: 1 of 1 measured points\n": "own:3: busbar made this",
+		"run,campaign,launch,backend,world,size_bytes,time_s\n":                          "own:1: busbar made this",
+		"# busbar 1: mpi (Open MPI), in the layout of nccl-tests\n# nThread 1 nGpus 1\n": "own:1: busbar made this",
 	} {
 		_, err := Read(strings.NewReader(text), File{Path: "own"}, &memory{})
 		if err == nil || !strings.Contains(err.Error(), want) {
@@ -327,28 +268,42 @@ func TestOwnFiles(t *testing.T) {
 	}
 }
 
-func TestCommsRes(t *testing.T) {
-	imports(t, map[string]string{
-		"\n" +
-			"\tCOMMS-RES  total-size (B)  nElementsPerRank  Time(us):p50  p75  p95  Min  Max " +
-			" AlgBW(GB/s) BusBW(GB/s)  TotalTime(us):p50\n" +
-			"\tCOMMS-RES-all_reduce-float32  1024  256  12.5  13.0  14.0  11.0  15.0  0.082  0.143  0.0\n" +
-			"\tCOMMS-RES-all_gather_base-bfloat16-tag1  1024  64  12.5  13.0  14.0  11.0  15.0  0.082  0.143  0.0\n" +
-			"\tCOMMS-RES-all_to_allv-float32              1024               256              12.5        13.0\n": `
-rows 3 torn 1 unknown 0 log 0
-PARAM comms, unknown by PARAM comms, n0 on 0; complete <nil> []
-3: all_reduce float32 sum -1 ? ? ? 1024 256 1.25e-05s ok unknown
-    map[AlgBW(GB/s):0.082 BusBW(GB/s):0.143 Max:15.0 Min:11.0 TotalTime(us):p50:0.0 p75:13.0 p95:14.0]
-4: all_gather bfloat16 none -1 ? ? ? 1024 64 1.25e-05s ok unknown
-    map[AlgBW(GB/s):0.082 BusBW(GB/s):0.143 Max:15.0 Min:11.0 TotalTime(us):p50:0.0 p75:13.0 p95:14.0 tag:tag1]
-`,
-	})
+// The number of ranks is that of the launcher, not of a program around it.
+func TestRanksOfCommand(t *testing.T) {
+	for command, want := range map[string]int{
+		"mpirun -np 4 ./osu_allgather":                  4,
+		"salloc -N 2 -n 16 srun ./osu_allgather":        0,
+		"time /opt/bin/mpiexec -n 8 nice osu_allgather": 8,
+		"srun -n2 osu_allgather":                        2,
+		"mpirun -np 1 ./other : -np 3 ./osu_allgather":  0,
+	} {
+		m, _ := read(t, "$ "+command+"\n# OSU MPI Allgather Latency Test v7.4\n# Size  Avg Latency(us)\n8  1.0\n")
+		if got := m.runs[0].run.World; got != want {
+			t.Errorf("%s: %d ranks, want %d", command, got, want)
+		}
+	}
 }
 
-// A number of elements is a size only with a type and a number of ranks.
+// A line with a comma below a table is a torn row only where it begins like one.
+func TestLinesBelowTable(t *testing.T) {
+	const head = "backend,device,num_processes,size_mb,mean_ms\ngloo,cpu,2,1,1.5\n"
+	for text, torn := range map[string]int{
+		"gloo,cpu,2\n":                            1,
+		"gloo,cpu,2,1,\"1.5\n":                    1,
+		"gloo,cpu,2,1,x\n":                        1,
+		"gloo,cpu,,1,1.5\n":                       1,
+		"Warning: rank 1, slow\n":                 0,
+		"done, with 12, of 13, and more, sizes\n": 0,
+		"b:1:2 [0] NCCL INFO NCCL_IB_HCA set by environment to a,b,c,d\n": 0,
+	} {
+		m, counts := read(t, head+text)
+		if counts.Torn != torn || counts.Unknown+counts.Log != 1-torn || len(m.records()) != 1 {
+			t.Errorf("%s: %+v", text, counts)
+		}
+	}
+}
+
 func TestTables(t *testing.T) {
-	const head = "backend,collective,world_size,num_elements,size_mb,time_us,dtype\n" +
-		"nccl,all_reduce,2,8,,1.5,float32\n"
 	imports(t, map[string]string{
 		"numCycle,collective,ranks,rankspernode,gpusperrank,size,type,redop,inplace,time,algbw,busbw,#wrong\n" +
 			"0,AllReduce,4,2,1,1024,float,sum,0,50.0,0.02,0.03,0\n" +
@@ -364,64 +319,30 @@ rccl-tests, rccl RCCL (by rccl-tests), n4 on 2; complete <nil> []
 4: all_gather float32 none -1 out throughput n4 1024 64 5.2e-05s wrong wrong
     map[algbw:0.02 busbw:0.01]
 `,
-		"backend,device,num_processes,data_size_mb,mean_time_ms,std_time_ms,min_time_ms\n" +
-			"gloo,cpu,2,1,1.5,0.1,1.25\nnccl,cuda,4,100,0.5,0.1,x\n": `
+		"backend,device,num_processes,data_size_mb,mean_time_ms,std_time_ms\n" +
+			"gloo,cpu,2,1,1.5,0.1\nnccl,cuda,4,100,0.5,0.1\n": `
 rows 2 torn 0 unknown 0 log 0
 all-reduce script, gloo GLOO (by all-reduce script), n2 on 0; complete <nil> []
 2: all_reduce float32 sum -1 in latency n2 1048576 262144 0.0015s ok unknown
     map[data_size_mb:1 device:cpu std_time_ms:0.1]
 all-reduce script, nccl NCCL (by all-reduce script), n4 on 0; complete <nil> []
 3: all_reduce float32 sum -1 in latency n4 104857600 26214400 0.0005s ok unknown
-    map[data_size_mb:100 device:cuda min_time_ms:x std_time_ms:0.1]
+    map[data_size_mb:100 device:cuda std_time_ms:0.1]
 `,
-		"backend,collective,world_size,size_bytes,time_us,dtype\nnccl,broadcast,2,8,1.5,\n" +
-			"nccl,all_reduce,2,8,1.5,\nnccl,broadcast,2,8,1.5,float16\n": `
-rows 3 torn 0 unknown 0 log 0
+		"backend,collective,world_size,size_bytes,size_mb,avg_us,median_us,dtype\nnccl,broadcast,2,8,1,2.5,1.5,\n" +
+			"nccl,all_gather,4,8,1,2.5,1.5,float16\n": `
+rows 2 torn 0 unknown 0 log 0
 all-reduce script, nccl NCCL (by all-reduce script), n2 on 0; complete <nil> []
 2: broadcast ? none -1 ? latency n2 8 -1 1.5e-06s ok unknown
-3: all_reduce float32 sum -1 in latency n2 8 2 1.5e-06s ok unknown
-4: broadcast float16 none -1 ? latency n2 8 4 1.5e-06s ok unknown
-`,
-		head + "nccl,broadcast,2,8,1,1.5,\n": `
-rows 2 torn 0 unknown 0 log 0
-all-reduce script, nccl NCCL (by all-reduce script), n2 on 0; complete <nil> []
-2: all_reduce float32 sum -1 in latency n2 32 8 1.5e-06s ok unknown
-3: broadcast ? none -1 ? latency n2 1048576 -1 1.5e-06s ok unknown
-    map[num_elements:8 size_mb:1]
-`,
-		head + "nccl,all_reduce,2,8,1,1.5,complex64\n": `
-rows 2 torn 0 unknown 0 log 0
-all-reduce script, nccl NCCL (by all-reduce script), n2 on 0; complete <nil> []
-2: all_reduce float32 sum -1 in latency n2 32 8 1.5e-06s ok unknown
-3: all_reduce ? sum -1 in latency n2 1048576 -1 1.5e-06s ok unknown
-    map[num_elements:8 size_mb:1]
-`,
-		head + "nccl,broadcast,2,8,,1.5,\n": `
-rows 2 torn 1 unknown 0 log 0
-all-reduce script, nccl NCCL (by all-reduce script), n2 on 0; complete <nil> []
-2: all_reduce float32 sum -1 in latency n2 32 8 1.5e-06s ok unknown
-`,
-		head + "nccl,all_gather,,8,1,1.5,float32\n": `
-rows 2 torn 1 unknown 0 log 0
-all-reduce script, nccl NCCL (by all-reduce script), n2 on 0; complete <nil> []
-2: all_reduce float32 sum -1 in latency n2 32 8 1.5e-06s ok unknown
-`,
-		head + "nccl,all_gather,4,8,,1.5,float32\n": `
-rows 2 torn 0 unknown 0 log 0
-all-reduce script, nccl NCCL (by all-reduce script), n2 on 0; complete <nil> []
-2: all_reduce float32 sum -1 in latency n2 32 8 1.5e-06s ok unknown
+    map[size_mb:1]
 all-reduce script, nccl NCCL (by all-reduce script), n4 on 0; complete <nil> []
-3: all_gather float32 none -1 ? latency n4 128 8 1.5e-06s ok unknown
-`,
-		"backend,world_size,size_bytes,median_us,avg_us,min_us,iters\nnccl,2,8,1.5,2.5,1.0,100\n": `
-rows 1 torn 0 unknown 0 log 0
-all-reduce script, nccl NCCL (by all-reduce script), n2 on 0; complete <nil> []
-2: all_reduce float32 sum -1 in latency n2 8 2 1.5e-06s ok unknown iterations 100
+3: all_gather float16 none -1 ? latency n4 32 4 1.5e-06s ok unknown
+    map[size_mb:1]
 `,
 	})
 }
 
-// What follows from the habits of scripts, and that a size is made of shares, is stated once.
+// What follows from the habits of scripts, and that a size is made of shares, is recorded once.
 func TestDeductionsOfScripts(t *testing.T) {
 	const row = "nccl,all_gather,4,32,1.5\n"
 	m, _ := read(t, "backend,collective,world_size,size_bytes,time_us\n"+row+row)
@@ -432,83 +353,40 @@ func TestDeductionsOfScripts(t *testing.T) {
 	}
 }
 
-// A list that breaks off is not whole, be it between two rows.
 func TestRCCLJSON(t *testing.T) {
+	const runs = `rccl-tests, rccl RCCL (by rccl-tests), n4 on 2; `
+	const row = `0: all_reduce float32 sum -1 out throughput n4 1024 256 5.05e-05s ok ok
+    map[algbw:0.02 busbw:0.03]
+`
 	imports(t, map[string]string{
-		"[" + rcclRow + "," + rcclRow + "]": `
-rows 2 torn 0 unknown 0 log 0
-rccl-tests, rccl RCCL (by rccl-tests), n4 on 2; complete <nil> []
-0: all_reduce float32 sum -1 out throughput n4 1024 256 5.05e-05s ok ok
-    map[algbw:0.02 busbw:0.03]
-0: all_reduce float32 sum -1 out throughput n4 1024 256 5.05e-05s ok ok
-    map[algbw:0.02 busbw:0.03]
-`,
-		rcclRow + "\n" + rcclRow + "\n": `
-rows 2 torn 0 unknown 0 log 0
-rccl-tests, rccl RCCL (by rccl-tests), n4 on 2; complete <nil> []
-0: all_reduce float32 sum -1 out throughput n4 1024 256 5.05e-05s ok ok
-    map[algbw:0.02 busbw:0.03]
-0: all_reduce float32 sum -1 out throughput n4 1024 256 5.05e-05s ok ok
-    map[algbw:0.02 busbw:0.03]
-`,
-		"[" + rcclRow + ",{\"size\":1}," + rcclRow[:40]: `
-rows 2 torn 1 unknown 1 log 0
-rccl-tests, rccl RCCL (by rccl-tests), n4 on 2; interrupted {} []
-0: all_reduce float32 sum -1 out throughput n4 1024 256 5.05e-05s ok ok
-    map[algbw:0.02 busbw:0.03]
-`,
-		"\xef\xbb\xbf[" + rcclRow + ",5," + rcclRow + "]": `
-rows 2 torn 0 unknown 1 log 0
-rccl-tests, rccl RCCL (by rccl-tests), n4 on 2; complete <nil> []
-0: all_reduce float32 sum -1 out throughput n4 1024 256 5.05e-05s ok ok
-    map[algbw:0.02 busbw:0.03]
-0: all_reduce float32 sum -1 out throughput n4 1024 256 5.05e-05s ok ok
-    map[algbw:0.02 busbw:0.03]
-`,
-		"[" + rcclRow: `
-rows 2 torn 1 unknown 0 log 0
-rccl-tests, rccl RCCL (by rccl-tests), n4 on 2; interrupted {} []
-0: all_reduce float32 sum -1 out throughput n4 1024 256 5.05e-05s ok ok
-    map[algbw:0.02 busbw:0.03]
-`,
-		"[" + rcclRow + ",": `
-rows 2 torn 1 unknown 0 log 0
-rccl-tests, rccl RCCL (by rccl-tests), n4 on 2; interrupted {} []
-0: all_reduce float32 sum -1 out throughput n4 1024 256 5.05e-05s ok ok
-    map[algbw:0.02 busbw:0.03]
-`,
+		"\xef\xbb\xbf[" + rcclRow + ",5," + rcclRow + "]": "\nrows 2 torn 0 unknown 1 log 0\n" +
+			runs + "complete <nil> []\n" + row + row,
+		rcclRow + "\n" + rcclRow + "\n": "\nrows 2 torn 0 unknown 0 log 0\n" + runs + "complete <nil> []\n" + row + row,
+		rcclRow + "\n" + rcclRow[:40]:   "\nrows 2 torn 1 unknown 0 log 0\n" + runs + "interrupted {} []\n" + row,
 	})
 }
 
-// A table of the ML engineering book has bandwidths alone, or both bandwidths and latencies; of several collectives
-// it has columns for each.
-func TestTorchBench(t *testing.T) {
-	const one = "The average bandwidth of all_reduce over 8 ranks (5 warmups / 20 trials):\n\n" +
+// A document that breaks off is refused as a whole; of JSON lines only the last is torn.
+func TestJSONBreaksOff(t *testing.T) {
+	for _, text := range []string{jsonTest[:len(jsonTest)-20], "[" + rcclRow + "," + rcclRow[:40], "[" + rcclRow} {
+		_, err := Read(strings.NewReader(text), File{Path: "x.json"}, &memory{})
+		var refused *Error
+		if !errors.As(err, &refused) || refused.Path != "x.json" {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+}
+
+func TestRowFormats(t *testing.T) {
+	const bench = "The average bandwidth of all_reduce over 8 ranks (5 warmups / 20 trials):\n\n" +
 		"| payload |    busbw   |    algbw   |\n| ------: | ---------: | ---------: |\n" +
-		"|    1MiB |  17.50GBps |  10.00GBps |\n"
+		"|    1MiB |  17.50GBps |  10.00GBps |\n|    2MiB |"
 	imports(t, map[string]string{
-		"Environment:\n- software: torch=2.9.1+cu130, cuda=13.0, nccl=(2, 27, 7)\n" + one: `
-rows 1 torn 0 unknown 1 log 0
-ML engineering book, nccl NCCL 2.27.7 (by ML engineering book), n8 on 0; complete <nil> []
-7: all_reduce float32 sum -1 ? throughput n8 1048576 -1 0.0001048576s ok off
+		bench + "|\n": `
+rows 2 torn 1 unknown 0 log 0
+all_reduce_bench, unknown by all_reduce_bench, n8 on 0; complete <nil> []
+5: all_reduce float32 sum -1 ? throughput n8 1048576 -1 0.0001048576s ok off
     map[algbw:10.00 busbw:17.50]
-`,
-		"The average bandwidth and the per-call latency of 2 collectives over 4 ranks (at least 5 warmups):\n\n" +
-			"| payload | all_gather busbw | all_gather median | all_to_all busbw | all_to_all median |\n" +
-			"| ------: | ---------------: | ----------------: | ---------------: | ----------------: |\n" +
-			"|    768B |                  |              12.5 |             0.75 |               8.0 |\n": `
-rows 1 torn 0 unknown 0 log 0
-ML engineering book, unknown by ML engineering book, n4 on 0; complete <nil> []
-5: all_gather float32 none -1 ? latency n4 768 -1 1.25e-05s ok off
-5: alltoall float32 none -1 ? throughput n4 768 -1 7.68e-07s ok off
-    map[busbw:0.75]
-5: alltoall float32 none -1 ? latency n4 768 -1 8e-06s ok off
-`,
-		strings.Replace(one, "over 8", "over 2", 1): `
-rows 1 torn 0 unknown 0 log 0
-ML engineering book, unknown by ML engineering book, n2 on 0; complete <nil> []
-5: all_reduce float32 sum -1 ? throughput ? 1048576 -1 - failed off
-    map[algbw:10.00 busbw:17.50 time:5.99186285714e-05 s]
 `,
 		"---- Performance of all_gather on 4 devices ---------------------\n" +
 			"Size (Bytes)         Description               Duration             Throughput (Gbps)    BusBW (Gbps)\n" +

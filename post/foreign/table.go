@@ -79,8 +79,7 @@ func (p *table) take(l line) (bool, error) {
 	}
 	if format := formatOf(names); format != nil {
 		if slices.Contains(names, "run") && slices.Contains(names, "launch") {
-			return true, &Error{Path: p.in.file.Path, Line: l.n,
-				Text: "this table was made by busbar from its records: use the .jsonl files that it was made from"}
+			return true, p.in.own(l.n)
 		}
 		err := p.close()
 		p.format, p.columns = format, names
@@ -212,19 +211,16 @@ func rcclRecord(row tableRow, rec *result.Record) (tableRun, error) {
 
 // Columns of scripts that time torch's all_reduce.
 var (
-	scriptWorld  = regexp.MustCompile(`^((num_|n_?)?proc(esse)?s|world(_size)?)$`)
-	scriptSize   = regexp.MustCompile(`^(?:data_|tensor_)?(?:size_|num_)?(bytes|mb)$`)
-	scriptTime   = regexp.MustCompile(`^(?:latency_)?(mean|avg|median|p50|min|max)?_?(?:time)?_(ms|us|s)$`)
-	scriptDevice = regexp.MustCompile(`^device(_name|_type)?$`)
-	scriptCount  = regexp.MustCompile(`^(num_elements|(tensor_)?numel|elements)$`)
-	scriptIters  = regexp.MustCompile(`^(num_)?iter(ation)?s$`)
+	scriptWorld = regexp.MustCompile(`^((num_|n_?)?proc(esse)?s|world(_size)?)$`)
+	scriptSize  = regexp.MustCompile(`^(?:data_|tensor_)?(?:size_|num_)?(bytes|mb)$`)
+	scriptTime  = regexp.MustCompile(`^(?:latency_)?(mean|avg|median|p50)?_?(?:time)?_(ms|us|s)$`)
 )
 
 var scriptUnits = map[string]float64{"ms": 1e-3, "us": 1e-6, "s": 1}
 
-// scriptRecord reads a row of an all-reduce script.
+// scriptRecord reads a row of an all-reduce script. A median counts before a mean, bytes before MB.
 func scriptRecord(row tableRow, rec *result.Record) (tableRun, error) {
-	run := tableRun{backend: strings.ToLower(row["backend"])}
+	run := tableRun{backend: strings.ToLower(row["backend"]), device: row["device"]}
 	rec.Collective, rec.Mode = coll.AllReduce, coll.Latency
 	if row["collective"] != "" {
 		rec.Collective, rec.Imported.Operation = operationOf(row["collective"])
@@ -238,74 +234,37 @@ func scriptRecord(row tableRow, rec *result.Record) (tableRun, error) {
 	if row["dtype"] != "" {
 		rec.Type = dataType(row["dtype"])
 	}
-	timed(rec, -1, 1, "each operation awaited", "")
-	size, ofMB := -1.0, false
+	size, ofMB, median := -1.0, false, false
 	for _, name := range slices.Sorted(maps.Keys(row)) {
 		text := row[name]
 		v, ok := positive(text)
 		m := scriptTime.FindStringSubmatch(name)
 		switch {
-		case text == "" || name == "backend" || name == "collective" || name == "dtype":
+		case name == "backend" || name == "collective" || name == "dtype":
 		case scriptWorld.MatchString(name):
 			run.world, _ = amount(text)
-		case scriptDevice.MatchString(name):
-			run.device = text
-			state(rec, name, text)
-		case scriptCount.MatchString(name) && ok && rec.Type != 0:
-			rec.Count, _ = count(text)
-		case scriptIters.MatchString(name) && ok:
-			rec.Time.Iterations, _ = amount(text)
-			rec.Time.Samples, rec.Time.Stop = rec.Time.Iterations, "fixed"
 		case scriptSize.MatchString(name) && ok && v <= 1<<40:
 			if mb := strings.HasSuffix(name, "mb"); !mb {
 				size, ofMB = v, false
 			} else if state(rec, name, text); size < 0 {
 				size, ofMB = v*(1<<20), true
 			}
-		case m != nil && ok:
-			scriptValue(rec.Time, m[1], seconds(v, scriptUnits[m[2]]))
+		case m != nil && ok && !median && (rec.Time == nil || m[1] == "median" || m[1] == "p50"):
+			summary := "mean, as the script makes it"
+			if median = m[1] == "median" || m[1] == "p50"; median {
+				summary = "median, as the script makes it"
+			}
+			timed(rec, v, scriptUnits[m[2]], "each operation awaited", summary)
 		default:
 			state(rec, name, text)
 		}
 	}
-	if rec.World = run.world; run.world == 0 || rec.Time.Summary == "" {
+	if rec.World = run.world; run.world == 0 || rec.Time == nil || size < 0 {
 		return run, errRow
-	}
-	return run, scriptSized(rec, size, ofMB)
-}
-
-// scriptValue takes one of the times; the median goes before the mean.
-func scriptValue(t *result.Time, what string, v float64) {
-	switch what {
-	case "min":
-		t.Min = v
-	case "max":
-		t.Max = v
-	case "median", "p50":
-		t.Seconds, t.Summary = v, "median, as the script makes it"
-	default:
-		if t.Mean > 0 {
-			return // of another column
-		}
-		if t.Mean = v; t.Summary == "" {
-			t.Seconds, t.Summary = v, "mean, as the script makes it"
-		}
-	}
-}
-
-// scriptSized makes the size of the number of elements, where there is one, or takes it from its column.
-func scriptSized(rec *result.Record, size float64, ofMB bool) error {
-	if rec.Count >= 0 {
-		c, err := rec.WithElements(rec.Count)
-		rec.SizeBytes = c.SizeBytes
-		return err
-	}
-	if size < 0 {
-		return errRow
 	}
 	if ofMB {
 		rec.Notes = append(rec.Notes, "a MB of the source is taken for 2^20 bytes")
 	}
 	sized(&rec.Case, int64(size))
-	return nil
+	return run, nil
 }

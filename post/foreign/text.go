@@ -93,10 +93,13 @@ type stream struct {
 func newStream(in *input) *stream {
 	sh := &shell{around: newAround("")}
 	base := layout{in: in, shell: sh}
-	return &stream{shell: sh, parsers: []parser{
-		&ncclText{layout: base}, &osu{layout: base}, &imb{layout: base}, &profile{layout: base},
-		&commsRes{layout: base}, &table{layout: base}, &book{layout: base}, &deepSpeed{layout: base},
+	s := &stream{shell: sh, parsers: []parser{
+		&ncclText{layout: base}, &osu{layout: base}, &imb{layout: base}, &table{layout: base},
 	}}
+	for i := range rowFormats {
+		s.parsers = append(s.parsers, &rowTable{layout: base, rowFormat: &rowFormats[i]})
+	}
+	return s
 }
 
 // maxStreams bounds the processes that are distinguished; those beyond share a stream.
