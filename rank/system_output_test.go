@@ -149,31 +149,3 @@ func TestNowhereToWrite(t *testing.T) {
 		t.Errorf("the file that was in the way is %q %v", text, err)
 	}
 }
-
-// TestResultsAreRemoved: when the folder is removed, the run ends and all records are in the rescue file.
-func TestResultsAreRemoved(t *testing.T) {
-	parallel(t)
-	out := filepath.Join(t.TempDir(), "results")
-	elsewhere := shortDir(t)
-	r := rankRun{mpirun: openMPI, np: 2, args: endless(out), env: []string{"TMPDIR=" + elsewhere}}.start(t)
-	before := r.awaitPoints(out, 5)
-	r.signal(1, syscall.SIGSTOP) // nothing is written between the two strokes
-	r.awaitStandstill(out)
-	if err := os.Rename(out, filepath.Join(t.TempDir(), "aside")); err != nil {
-		t.Fatal(err)
-	}
-	r.signal(1, syscall.SIGCONT)
-	o := r.wait()
-	if o.code != exit.Environment || strings.Count(o.stderr, "was removed while the run was writing it") != 1 {
-		t.Errorf("want exit code %d, and the reason once: %s", exit.Environment, o)
-	}
-	if strings.Contains(o.stderr, "what was measured before is kept in") {
-		t.Errorf("a file that is gone is said to be kept: %s", o)
-	}
-	f := readOne(t, elsewhere)
-	if !strings.Contains(o.stderr, f.Path) {
-		t.Errorf("%s is not named: %s", f.Path, o)
-	}
-	checkEnd(t, f, result.Aborted, exit.Environment)
-	checkKept(t, f, before)
-}

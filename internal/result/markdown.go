@@ -1,64 +1,31 @@
 package result
 
 import (
-	"fmt"
+	"slices"
+	"strconv"
+	"strings"
 
-	"busbar/internal/coll"
 	"busbar/internal/units"
 )
 
-const markdownHead = "| backend | world | collective | type | op | placement | mode | size | time " +
-	"| 95 % interval | algbw GB/s | busbw GB/s | check | status | warnings |\n" +
-	"|---|---:|---|---|---|---|---|---:|---:|---:|---:|---:|---|---|---|\n"
+// markdownColumns are the columns of the merged table that its Markdown form has.
+var markdownColumns = []string{"backend", "world", "collective", "type", "op", "placement", "mode", "size_bytes",
+	"time_s", "time_lo_s", "time_hi_s", "algbw_GBps", "busbw_GBps", "check", "status", "reason", "warnings"}
 
-func (r Row) markdown(b []byte) []byte {
-	run, record := r.Run, r.Record
-	var seconds, interval, algbw, busbw string
-	if t := record.Time; t != nil {
-		seconds = humanTime(t.Seconds)
-		if t.Hi > 0 {
-			interval = humanTime(t.Lo) + " – " + humanTime(t.Hi)
-		}
-		if record.HasAlgBW() {
-			algbw = digits(record.AlgBW(t.Seconds)/1e9, 2)
-		}
-		if record.HasBusBW() {
-			busbw = digits(record.BusBW(t.Seconds)/1e9, 2)
-		}
-	}
-	status := string(record.Status)
-	if record.Status != OK {
-		status = reason(record)
-	}
-	if record.Group != nil {
-		status += ", " + record.Group.String()
-	}
-	world := ""
-	if record.World > 0 {
-		world = fmt.Sprint(record.World)
-	}
-	cells := []string{
-		run.Backend.Name, world, record.Operation(), ifAny(record.Type != 0, record.Type.String), record.Op.String(),
-		ifAny(record.Placement != 0, record.Placement.String),
-		ifAny(
-			record.Mode != 0,
-			record.Mode.String,
-		), coll.FormatSize(record.SizeBytes, true), seconds, interval, algbw, busbw, record.checked(),
-		status, r.warnings(),
-	}
-	for _, c := range cells {
-		b = append(append(append(b, "| "...), units.Markdown(c)...), ' ')
-	}
-	return append(b, "|\n"...)
+func markdownHead() string {
+	return "| " + strings.Join(markdownColumns, " | ") + " |\n" + strings.Repeat("|---", len(markdownColumns)) + "|\n"
 }
 
-// humanTime is a time with its unit, in three or more digits.
-func humanTime(s float64) string {
-	switch {
-	case s < 1e-3:
-		return digits(s*1e6, 3) + " us"
-	case s < 1:
-		return digits(s*1e3, 3) + " ms"
+func (c cells) markdown(b []byte) []byte {
+	for _, column := range c {
+		if !slices.Contains(markdownColumns, column.name) {
+			continue
+		}
+		text := column.text
+		if x, err := strconv.ParseFloat(text, 64); err == nil && strings.ContainsAny(text, ".e") {
+			text = strconv.FormatFloat(x, 'g', 5, 64)
+		}
+		b = append(append(append(b, "| "...), units.Markdown(text)...), ' ')
 	}
-	return digits(s, 3) + " s"
+	return append(b, "|\n"...)
 }

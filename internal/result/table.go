@@ -86,16 +86,15 @@ func (c cells) json(b []byte) []byte {
 // Format is a form of the merged table.
 type Format struct {
 	head string
-	row  func(b []byte, r Row, c cells) []byte
+	row  func(c cells, b []byte) []byte
 }
 
 // The forms of the merged table: CSV has a line of column names first; JSONL has an object per row, with the columns of
 // the CSV as its fields and no field where the CSV is empty; Markdown is for people and has fewer columns.
 var (
-	CSV = Format{Row{&Run{}, &Record{}}.cells(nil).heading(),
-		func(b []byte, _ Row, c cells) []byte { return c.csv(b) }}
-	JSONL    = Format{"", func(b []byte, _ Row, c cells) []byte { return c.json(b) }}
-	Markdown = Format{markdownHead, func(b []byte, r Row, _ cells) []byte { return r.markdown(b) }}
+	CSV      = Format{Row{&Run{}, &Record{}}.cells(nil).heading(), cells.csv}
+	JSONL    = Format{"", cells.json}
+	Markdown = Format{markdownHead(), cells.markdown}
 )
 
 // Output is one form of the table and where it goes.
@@ -126,10 +125,9 @@ func (d *Dataset) Write(outputs ...Output) (rows int, err error) {
 				t.text[i] = (*tableText.Get().(*[]byte))[:0]
 			}
 		}
-		row := Row{run, r}
-		t.cells = row.cells(t.cells[:0])
+		t.cells = Row{run, r}.cells(t.cells[:0])
 		for i, o := range outputs {
-			t.text[i] = o.row(t.text[i], row, t.cells)
+			t.text[i] = o.row(t.cells, t.text[i])
 		}
 		t.rows++
 		return t

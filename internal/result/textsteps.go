@@ -4,37 +4,26 @@ import (
 	"bufio"
 	"fmt"
 	"slices"
-	"strings"
 
 	"busbar/internal/step"
 	"busbar/internal/units"
 )
 
-// stepView is what the text view of training steps needs: all rounds, of which there are some hundred a point.
+// stepView is what the text view of training steps needs.
 type stepView struct {
 	about   *Step
-	rounds  [][]step.Round
 	records []*StepRecord
 	marks   [][]int // footnotes of each record
 }
 
 func newStepView(about *Step) *stepView {
 	n := len(about.Points)
-	return &stepView{about: about, rounds: make([][]step.Round, n), records: make([]*StepRecord, n),
-		marks: make([][]int, n)}
-}
-
-func (s *stepView) has(n int) bool { return s != nil && n >= 1 && n <= len(s.records) }
-
-func (s *stepView) addRound(r *StepRound) {
-	if s.has(r.N) {
-		s.rounds[r.N-1] = append(s.rounds[r.N-1], r.Round)
-	}
+	return &stepView{about: about, records: make([]*StepRecord, n), marks: make([][]int, n)}
 }
 
 // addStep takes the record of a point, and what is to stand at the foot of it.
 func (v *textView) addStep(r *StepRecord) {
-	if !v.steps.has(r.N) {
+	if v.steps == nil || r.N < 1 || r.N > len(v.steps.records) {
 		return
 	}
 	kept := *r
@@ -57,46 +46,22 @@ func (s *stepView) draw(w *bufio.Writer) {
 		fmt.Fprintf(w, ", %s ms optimizer", digits(m.Optimizer*1e3, 3))
 	}
 	fmt.Fprintf(w, "; %s\n", m.Computing)
-	standings := step.Standings(m.Points, s.compared())
 	for _, group := range step.Groups(m.Points) {
-		if s.begun(group) {
-			s.table(w, group, standings)
-		}
+		s.table(w, group)
 	}
-}
-
-// compared are the rounds, but for those of points whose figures do not hold.
-func (s *stepView) compared() [][]step.Round {
-	rounds := slices.Clone(s.rounds)
-	for i, r := range s.records {
-		if r != nil && !r.Timed() {
-			rounds[i] = nil
-		}
-	}
-	return rounds
-}
-
-// begun reports whether there is anything of a group.
-func (s *stepView) begun(group []int) bool {
-	for _, i := range group {
-		if len(s.rounds[i]) > 0 || s.records[i] != nil {
-			return true
-		}
-	}
-	return false
 }
 
 var stepHeads = []string{"Bucket", "Ops", "Compute", "Comm", "Sequential", "Overlapped", "Exposed", "Overlap",
 	"Speed-up"}
 
-func (s *stepView) table(w *bufio.Writer, group []int, standings []step.Standing) {
-	p := s.about.Points[group[0]]
-	fmt.Fprintf(w, "\n%s (times in ms)\n", p.GroupString())
-	fmt.Fprintln(w, stepRow(stepHeads))
-	for _, i := range group {
-		if line := s.row(i, &standings[i]); line != "" {
-			fmt.Fprintln(w, marked(line, s.marks[i]))
-		}
+func (s *stepView) table(w *bufio.Writer, group []int) {
+	measured := slices.DeleteFunc(group, func(i int) bool { return s.records[i] == nil })
+	if len(measured) == 0 {
+		return
+	}
+	fmt.Fprintf(w, "\n%s (times in ms)\n%s\n", s.about.Points[measured[0]].GroupString(), stepRow(stepHeads))
+	for _, i := range measured {
+		fmt.Fprintln(w, marked(s.row(s.records[i]), s.marks[i]))
 	}
 }
 
@@ -108,41 +73,18 @@ func stepRow(cells []string) string {
 	return line
 }
 
-// row is a point's line; "" where there is nothing of it yet.
-func (s *stepView) row(i int, standing *step.Standing) string {
-	r, rounds, bucket := s.records[i], s.rounds[i], fmt.Sprint(s.about.Points[i].Bucket)
-	var f *step.Figures
-	switch {
-	case r != nil && !r.Timed():
+// row is a point's line.
+func (s *stepView) row(r *StepRecord) string {
+	bucket := fmt.Sprint(r.Bucket)
+	if !r.Timed() {
 		return fmt.Sprintf("  %-9s %s", bucket, stepReason(r))
-	case r != nil:
-		f = r.Figures
-	case len(rounds) > 0:
-		now := step.FiguresOf(rounds)
-		f = &now
-	default:
-		return ""
 	}
-	ms := func(seconds float64) string { return digits(seconds*1e3, 3) }
-	ops := "-"
-	if r != nil && len(r.Ops) > 0 {
-		ops = fmt.Sprint(len(r.Ops))
+	f, cells := r.Figures, []string{bucket, fmt.Sprint(len(r.Ops))}
+	for _, figure := range []step.Figure{f.Compute.Figure, f.Comm.Figure, f.Sequential.Figure, f.Overlapped.Figure,
+		f.Exposed} {
+		cells = append(cells, digits(figure.Value*1e3, 3))
 	}
-	exposed := ms(f.Exposed.Value)
-	line := stepRow([]string{bucket, ops, ms(f.Compute.Value), ms(f.Comm.Value), ms(f.Sequential.Value),
-		ms(f.Overlapped.Value),
-		exposed, ratio(f.Overlap, "%.0f %%", 100), ratio(f.SpeedUp, "%.3f", 1)})
-	var words []string
-	if text := standing.String(); text != "" {
-		words = append(words, text)
-	}
-	if r == nil || r.Status == Unfinished {
-		words = append(words, fmt.Sprintf("not finished: %s", units.Count(f.Rounds, "round")))
-	}
-	if len(words) > 0 {
-		line += "  " + strings.Join(words, "; ")
-	}
-	return line
+	return stepRow(append(cells, ratio(f.Overlap, "%.0f %%", 100), ratio(f.SpeedUp, "%.3f", 1)))
 }
 
 // ratio is a value times scale, "-" where there is none.

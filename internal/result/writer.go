@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -111,7 +110,6 @@ func (w *Writer) AppendRound(r *StepRound) error {
 		if err != nil {
 			return fmt.Errorf("round %d of point %d: %w", r.Number, r.N, err)
 		}
-		w.text.change(func(v *textView) { v.steps.addRound(r) })
 		return w.keep(line, 1)
 	})
 }
@@ -162,17 +160,7 @@ func (w *Writer) keep(line []byte, records int) error {
 		return w.failed
 	}
 	w.kept += records
-	if w.file.present() {
-		return nil
-	}
-	w.failed = &WriteError{Path: w.file.path, Gone: true, Err: fs.ErrNotExist}
-	all, err := w.file.lines()
-	if err != nil { // a network filesystem that forgets removed files
-		all = append(slices.Clone(w.head), line...)
-		w.kept = records
-	}
-	w.save(all, w.kept)
-	return w.failed
+	return nil
 }
 
 // save puts lines into the rescue file, a run's file of its own that post reads like any other.
@@ -234,7 +222,7 @@ func (w *Writer) End(e End) error {
 	}
 	line, err := encodeLine(&e)
 	if err == nil {
-		if w.failed != nil && !w.failed.Gone {
+		if w.failed != nil {
 			_ = w.file.append(line) // beside the rescue file: a short line may still fit
 		}
 		err = w.keep(line, 0)
