@@ -23,8 +23,7 @@ type imb struct {
 type imbHead struct {
 	version string            // "": there is none
 	values  map[string]string // by name
-	command []string
-	calling bool // the lines of the command come now
+	calling bool              // the lines of the command come now
 }
 
 var (
@@ -94,12 +93,10 @@ func (p *imb) comment(l line) bool {
 	}
 	switch {
 	case strings.HasPrefix(l.body, "Calling sequence was"):
-		p.head.calling, p.head.command = true, nil
+		p.head.calling = true
 		return true
 	case strings.HasPrefix(l.body, "Minimum message"), strings.HasPrefix(l.body, "Message lengths"):
 		p.head.calling = false
-	case p.head.calling:
-		p.head.command = append(p.head.command, strings.Fields(l.body)...)
 	}
 	return p.head.calling || imbKnown.MatchString(l.body)
 }
@@ -117,7 +114,7 @@ func (p *imb) block(m []string, l line) error {
 	t.lacks(notice.SourceFinalize)
 	p.launch = cmp.Or(p.launch, t.run.Launch)
 	head := p.head.values
-	t.run.Launch, t.run.Command, t.run.Imported.Started = p.launch, p.head.command, head["Date"]
+	t.run.Launch, t.run.Imported.Started = p.launch, head["Date"]
 	t.backend("mpi", "MPI "+head["MPI Version"], "")
 	p.columns, p.operation = nil, ""
 	p.point = coll.Case{Collective: imbCollectives[strings.ToLower(m[2])], Root: -1, Mode: coll.Latency,

@@ -124,7 +124,7 @@ func (p *ncclText) take(l line) (bool, error) {
 		p.nccl.heading(c)
 		return true, nil
 	}
-	if open && ncclFailure.MatchString(l.text) && !(t.closed && p.shell.command.program != "") {
+	if open && ncclFailure.MatchString(l.text) && !(t.closed && p.shell.called) {
 		t.ends(result.Aborted, notice.Recorded{Text: strings.TrimSpace(l.text)})
 		return true, nil
 	}

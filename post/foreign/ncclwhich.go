@@ -35,8 +35,6 @@ func (t *ncclTest) decide(rows []*result.Record) {
 		t.collective = coll.Other
 		if t.columns != nil && len(rows) > 0 {
 			t.which(rows)
-		} else if t.command.program != "" {
-			t.collective, t.operation = perfProgram(t.command.program)
 		}
 	}
 	for _, r := range rows {
@@ -46,25 +44,19 @@ func (t *ncclTest) decide(rows []*result.Record) {
 	}
 }
 
-// which finds the collective that no line names: that of the command over the table, if the rows may be of it, or the
-// only one that columns and values leave.
+// which finds the collective that no line names: the only one that columns and values leave.
 func (t *ncclTest) which(rows []*result.Record) {
 	left := t.candidates(rows)
-	typed, operation := perfProgram(t.command.program)
-	switch {
-	case t.command.program != "" && (slices.Contains(left, typed) || typed == coll.Other):
-		t.collective, t.operation = typed, operation
-		t.deduced(notice.Deduced{What: notice.DeducedCollective, From: notice.FromCommand})
-	case len(left) == 1:
+	if len(left) == 1 {
 		t.collective = left[0]
 		t.deduced(notice.Deduced{What: notice.DeducedCollective, From: notice.FromColumns})
-	default:
-		var names []string
-		for _, c := range left {
-			names = append(names, c.String())
-		}
-		t.warn(notice.CollectiveUnknown{Fits: names})
+		return
 	}
+	var names []string
+	for _, c := range left {
+		names = append(names, c.String())
+	}
+	t.warn(notice.CollectiveUnknown{Fits: names})
 }
 
 // rowFacts are what rows state of their collective.

@@ -13,7 +13,6 @@ import (
 type osu struct {
 	layout
 	columnTable
-	largest int64 // size of a row so far: they ascend; -1: none yet
 }
 
 var (
@@ -28,7 +27,6 @@ var (
 	osuLatency = regexp.MustCompile(`^(?:(Avg )?(Latency|Lat) ?|Overall)\(us\)$`)
 	osuComment = regexp.MustCompile(
 		`^(Overall = |Send Buffer on |Running |Transfer|Window creation: |Synchronization: |Datatype: |Rank|-)`)
-	osuProgram = regexp.MustCompile(`^osu_(?:xccl_|nccl_|oshm_|upcxx_|upc_all_)?(\w+)$`)
 )
 
 func (p *osu) take(l line) (bool, error) {
@@ -46,12 +44,12 @@ func (p *osu) take(l line) (bool, error) {
 		case p.columns == nil || !osuRow.MatchString(l.text):
 			return false, nil
 		default:
-			return p.row(l)
+			return true, p.row(l)
 		}
 		return true, nil
 	}
 	if m := osuHeading.FindStringSubmatch(strings.TrimSpace(l.text)); m != nil {
-		p.columns, p.largest = osuGap.Split(strings.TrimSpace(m[1]), -1), -1
+		p.columns = osuGap.Split(strings.TrimSpace(m[1]), -1)
 		return true, nil
 	}
 	if m := osuType.FindStringSubmatch(l.body); m != nil {
@@ -89,12 +87,11 @@ func (p *osu) titled(m []string, n int) error {
 	if c.Collective.Reduces() {
 		c.Op = coll.Sum
 	}
-	rootZero := p.command()
 	// What holds for all runs of a version, whatever its options.
 	major, _ := amount(m[5])
 	minor, _ := amount(m[6])
 	early := major < 7 || major == 7 && minor < 1
-	if c.Collective.Rooted() && (rootZero || early) {
+	if c.Collective.Rooted() && early {
 		c.Root = 0
 	}
 	switch mpi := m[1] == "MPI"; {
@@ -110,49 +107,16 @@ func (p *osu) titled(m []string, n int) error {
 	return err
 }
 
-// command takes the number of ranks and the placement from the command over the test, and reports whether its root is
-// 0. That of another collective's program is not of this table.
-func (p *osu) command() (rootZero bool) {
-	t := p.test
-	m := osuProgram.FindStringSubmatch(t.command.program)
-	if m == nil {
-		return false
-	}
-	if c, _ := operationOf(m[1]); c != p.point.Collective {
-		t.run.Environment = map[string]string{}
-		return false
-	}
-	if t.run.World = t.command.ranks; t.run.World > 0 {
-		t.deduced(notice.Deduced{What: notice.DeducedRanks, From: notice.FromCommand})
-	}
-	args := t.command.args + " "
-	if p.point.Collective != coll.Other {
-		if p.point.Placement = coll.OutOfPlace; strings.Contains(args, " -l ") {
-			p.point.Placement = coll.InPlace
-		}
-		t.deduced(notice.Deduced{What: notice.DeducedPlacement, From: notice.FromCommand})
-	}
-	return !strings.Contains(args, " -k ")
-}
-
-// row makes a record of a row. The table is over where sizes do not ascend: what follows is of another, which has no
-// heading.
-func (p *osu) row(l line) (bool, error) {
-	rec, words := p.record(p.test, l.n), strings.Fields(l.text)
-	if !p.fill(rec, words, osuColumn) {
-		return true, p.in.torn(l.n, l.text)
-	}
-	if size, ok := count(words[0]); ok && p.columns[0] == "Size" {
-		if size <= p.largest {
-			p.columns = nil
-			return false, nil
-		}
-		p.largest = size
+// row makes a record of a row.
+func (p *osu) row(l line) error {
+	rec := p.record(p.test, l.n)
+	if !p.fill(rec, strings.Fields(l.text), osuColumn) {
+		return p.in.torn(l.n, l.text)
 	}
 	if rec.Time == nil || strings.Contains(p.operation, "andwidth") || strings.HasPrefix(p.operation, "Non-blocking") {
 		rec.Mode = 0 // what was timed is no operation alone
 	}
-	return true, p.test.add(rec)
+	return p.test.add(rec)
 }
 
 // osuColumn puts one word where it belongs; false: it is none that this column can hold.

@@ -2,7 +2,6 @@ package foreign
 
 import (
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -14,7 +13,6 @@ import (
 // osuFixture is a test of OSU behind a blank line, as it prints it.
 func osuFixture(text string) string { return "\n" + text }
 
-// Sizes of OSU ascend: a row that is not larger than those above is of another table, whose heading is missing.
 func TestOSU(t *testing.T) {
 	imports(t, map[string]string{
 		"$ mpirun -np 4 osu_reduce_scatter -f\n" + osuFixture(`# OSU MPI Reduce_scatter Latency Test v7.4
@@ -27,12 +25,12 @@ func TestOSU(t *testing.T) {
 64                      1.25              1.25              1.25        1000              1.40              Pass
 64                      1.2`): `
 rows 4 torn 1 unknown 0 log 0
-OSU Micro-Benchmarks 7.4, mpi MPI (by OSU Micro-Benchmarks 7.4), n4 on 0; complete <nil> []
-6: reduce_scatter float32 sum -1 out latency n4 64 4 1.5e-06s ok ok iterations 1000
+OSU Micro-Benchmarks 7.4, mpi MPI (by OSU Micro-Benchmarks 7.4), n0 on 0; complete <nil> []
+6: reduce_scatter float32 sum -1 ? latency ? 64 -1 1.5e-06s ok ok iterations 1000
     map[Max Latency(us):1.75 Min Latency(us):1.25 P50 Tail Lat(us):1.40]
-7: reduce_scatter float32 sum -1 out latency n4 128 8 2.5e-06s wrong wrong iterations 1000
+7: reduce_scatter float32 sum -1 ? latency ? 128 -1 2.5e-06s wrong wrong iterations 1000
     map[Max Latency(us):2.75 Min Latency(us):2.25 P50 Tail Lat(us):2.40]
-10: reduce_scatter int32 sum -1 out latency n4 64 4 1.25e-06s ok ok iterations 1000
+10: reduce_scatter int32 sum -1 ? latency ? 64 -1 1.25e-06s ok ok iterations 1000
     map[Max Latency(us):1.25 Min Latency(us):1.25 P50 Tail Lat(us):1.40]
 `,
 		"# OSU MPI Allreduce Latency Test v5.6\n# Size       Avg Latency(us)\n4  1.50\n": `
@@ -62,50 +60,7 @@ OSU Micro-Benchmarks 7.4, mpi MPI (by OSU Micro-Benchmarks 7.4), n0 on 0; comple
 3: Bandwidth ? none -1 ? ? ? 1 -1 - ok off
     map[Bandwidth (MB/s):10.00]
 `,
-		"+ srun --ntasks=2 /opt/osu_allreduce -l\n# OSU MPI Allreduce Latency Test v7.4\n# Datatype: MPI_CHAR.\n" +
-			"# Size       Avg Latency(us)\n8   0.50\n": `
-rows 1 torn 0 unknown 0 log 0
-OSU Micro-Benchmarks 7.4, mpi MPI (by OSU Micro-Benchmarks 7.4), n2 on 0; complete <nil> []
-5: all_reduce int8 sum -1 in latency n2 8 8 5e-07s ok off
-`,
-		"# OSU MPI Allreduce Latency Test v7.4\n# Size  Avg Latency(us)\n8  1.0\n16  1.5\n8  3.0\n16  4.5\n" +
-			"# OSU MPI Broadcast Latency Test v7.4\n# Size  Avg Latency(us)\n8  1.0\n": `
-rows 3 torn 0 unknown 2 log 0
-OSU Micro-Benchmarks 7.4, mpi MPI (by OSU Micro-Benchmarks 7.4), n0 on 0; complete <nil> []
-3: all_reduce ? sum -1 ? latency ? 8 -1 1e-06s ok off
-4: all_reduce ? sum -1 ? latency ? 16 -1 1.5e-06s ok off
-OSU Micro-Benchmarks 7.4, mpi MPI (by OSU Micro-Benchmarks 7.4), n0 on 0; complete <nil> []
-9: broadcast ? none -1 in latency ? 8 -1 1e-06s ok off
-`,
 	})
-}
-
-// A command is not applied to the table of another program.
-func TestCommandOfAnotherProgram(t *testing.T) {
-	osu := func(command, title string) string {
-		return "$ NCCL_ALGO=Ring mpirun -np 4 " + command +
-			"\n# OSU " + title + " Latency Test v7.4\n# Size  Avg Latency(us)\n8  1.0\n"
-	}
-	row := "1024 256 float 0 10.0 1.00 1.00 0e+00 10.0 1.00 1.00 0e+00\n"
-	reduced := modernHead("all_reduce_perf") + rowOf(2, 5000) + footer
-	for what, c := range map[string]struct{ text, want string }{
-		"OSU":                 {osu("osu_allgather", "MPI Allgather"), "all_gather 4 Ring"},
-		"OSU, broadcast":      {osu("osu_bcast", "MPI Broadcast"), "broadcast 4 Ring"},
-		"OSU, NCCL":           {osu("osu_xccl_reduce_scatter", "NCCL-CUDA Reduce_scatter"), "reduce_scatter 4 Ring"},
-		"OSU, no collective":  {osu("osu_barrier", "MPI Barrier"), "Barrier Latency 4 Ring"},
-		"OSU, another":        {osu("osu_allreduce", "MPI Allgather"), "all_gather 0 "},
-		"OSU, not its kind":   {osu("osu_allreduce", "MPI Barrier"), "Barrier Latency 0 "},
-		"nccl-tests":          {"$ mpirun -np 3 ./broadcast_perf\n" + e1Head("root") + row + footer, "broadcast 2 "},
-		"nccl-tests, another": {"$ mpirun -np 3 ./all_reduce_perf\n" + e1Head("root") + row + footer, "broadcast 2 "},
-		"nccl-tests, named":   {"$ mpirun -np 3 ./all_gather_perf\n" + reduced, "all_reduce 2 "},
-	} {
-		m, _ := read(t, c.text)
-		run := m.runs[0].run
-		got := fmt.Sprint(m.records()[0].Operation(), " ", run.World, " ", run.Environment["NCCL_ALGO"])
-		if got != c.want {
-			t.Errorf("%s: %q, want %q", what, got, c.want)
-		}
-	}
 }
 
 const imbFixture = `#----------------------------------------------------------------
@@ -178,7 +133,7 @@ Intel MPI Benchmarks 2021.3, mpi MPI 3.1 (by Intel MPI Benchmarks 2021.3), n4 on
 	})
 	m, _ := read(t, imbFixture)
 	if m.runs[0].run.Launch != m.runs[2].run.Launch || m.runs[0].run.Imported.Started == "" ||
-		m.runs[0].run.Command[0] != "IMB-MPI1" || m.records()[1].Time.Mean != 1.5e-06 {
+		m.records()[1].Time.Mean != 1.5e-06 {
 		t.Errorf("%+v", m.runs[0].run)
 	}
 }
@@ -264,22 +219,6 @@ func TestOwnFiles(t *testing.T) {
 		_, err := Read(strings.NewReader(text), File{Path: "own"}, &memory{})
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", text, err)
-		}
-	}
-}
-
-// The number of ranks is that of the launcher, not of a program around it.
-func TestRanksOfCommand(t *testing.T) {
-	for command, want := range map[string]int{
-		"mpirun -np 4 ./osu_allgather":                  4,
-		"salloc -N 2 -n 16 srun ./osu_allgather":        0,
-		"time /opt/bin/mpiexec -n 8 nice osu_allgather": 8,
-		"srun -n2 osu_allgather":                        2,
-		"mpirun -np 1 ./other : -np 3 ./osu_allgather":  0,
-	} {
-		m, _ := read(t, "$ "+command+"\n# OSU MPI Allgather Latency Test v7.4\n# Size  Avg Latency(us)\n8  1.0\n")
-		if got := m.runs[0].run.World; got != want {
-			t.Errorf("%s: %d ranks, want %d", command, got, want)
 		}
 	}
 }

@@ -16,20 +16,19 @@ import (
 
 // test is one run of another tool: a table, or the rows of one that belong together.
 type test struct {
-	in      *input
-	shell   *shell
-	around  *around
-	command command
-	run     result.Run
-	ranks   []result.Rank
-	settle  func(rows []*result.Record) // decides what the first rows state together, before any is written
-	held    []*result.Record
-	table   Table
-	label   string     // of its configuration among those of the file
-	rows    bool       // its first row was read
-	stated  bandwidths // columns whose ratio is checked against the number of ranks
-	wrong   int64      // values that the source counts below its rows
-	ended   result.End // as far as is known
+	in     *input
+	shell  *shell
+	around *around
+	run    result.Run
+	ranks  []result.Rank
+	settle func(rows []*result.Record) // decides what the first rows state together, before any is written
+	held   []*result.Record
+	table  Table
+	label  string     // of its configuration among those of the file
+	rows   bool       // its first row was read
+	stated bandwidths // columns whose ratio is checked against the number of ranks
+	wrong  int64      // values that the source counts below its rows
+	ended  result.End // as far as is known
 }
 
 // heldRows is how many records wait until it is decided what they state together.
@@ -45,7 +44,7 @@ func (in *input) newTest(sh *shell, tool, format string, line int) *test {
 		Imported: &result.Source{Tool: tool, Format: format, Path: in.file.Path, SHA256: in.file.SHA256, Line: line,
 			Settings: map[string]string{}, Given: map[string]string{}},
 	}}
-	t.around, t.command = sh.of(t)
+	t.around = sh.of(t)
 	t.run.Environment = t.around.environment
 	return t
 }

@@ -181,8 +181,8 @@ func (s *stream) log(in *input, l line, raw string) error {
 // shell is what the lines of a process state outside of tables.
 type shell struct {
 	configurations
-	command command // that no test has taken yet
-	around  *around
+	called bool // a command came that no test has followed yet
+	around *around
 }
 
 // around is what commands and logs state of one test.
@@ -208,46 +208,23 @@ func (a *around) sets(text string) {
 }
 
 // of is what is known around a test that begins.
-func (s *shell) of(t *test) (*around, command) {
+func (s *shell) of(t *test) *around {
 	if s.around.test != nil {
 		s.around = newAround("")
 	}
-	s.around.test = t
-	c := s.command
-	s.command = command{}
-	return s.around, c
+	s.around.test, s.called = t, false
+	return s.around
 }
 
-// command is a call of a benchmark, as a shell's prompt or `set -x` shows it.
-type command struct {
-	program string // as it was typed
-	args    string
-	ranks   int // that the launcher was asked to start; 0: not given
-}
+// benchmarkCall is a call of a benchmark behind a prompt, as `set -x` shows it, or behind a launcher.
+var benchmarkCall = regexp.MustCompile(`^(?:[$+] |(?:.*[\s/])?(?:mpirun(?:_rsh)?|mpiexec(?:\.hydra)?|[sp]run|orterun)\s)` +
+	`(?:.*[\s/])?(?:\w+_perf(?:_mpi)?|osu_\w+|IMB-[\w-]+)(?:\s|$)`)
 
-var (
-	benchmarkCall = regexp.MustCompile(`^(.*?[\s/])??(\w+_perf(?:_mpi)?|osu_\w+|IMB-[\w-]+)(\s.*)?$`)
-	launcher      = regexp.MustCompile(`^.*(?:^|[\s/])(?:mpirun(?:_rsh)?|mpiexec(?:\.hydra)?|[sp]run|orterun)(\s.*)$`)
-	launcherRanks = regexp.MustCompile(`\s(?:--?np?|--ntasks)(?:=|\s+|)(\d+)(?:\s|$)`)
-)
-
-// take reads a line that looks like a command with a benchmark in it.
+// take reads a line that looks like a command with a benchmark in it, for the variables that it sets.
 func (s *shell) take(l line) bool {
-	m := benchmarkCall.FindStringSubmatch(l.text)
-	if m == nil {
-		return false
+	called := benchmarkCall.MatchString(strings.TrimSpace(l.text))
+	if called {
+		s.called, s.around = true, newAround(l.text)
 	}
-	before, rest := m[1], m[3]
-	launched := launcher.FindStringSubmatch(before)
-	prompt := strings.HasPrefix(l.body, "$ ") || strings.HasPrefix(l.body, "+ ")
-	if !prompt && launched == nil && strings.Contains(strings.TrimSpace(before), " ") {
-		return false
-	}
-	s.command, s.around = command{program: m[2], args: rest}, newAround(l.text)
-	if launched != nil && !strings.Contains(l.text, " : ") { // a colon separates several programs
-		if n := launcherRanks.FindStringSubmatch(launched[1]); n != nil {
-			s.command.ranks, _ = amount(n[1])
-		}
-	}
-	return true
+	return called
 }
