@@ -25,7 +25,6 @@ type textView struct {
 	checked int            // of them
 	base    coll.Case      // type, op and root that lines do not repeat
 	end     *End
-	steps   *stepView // of a run of training steps, which has no points of collectives; else nil
 }
 
 // pointOfText tells apart the points of a text view.
@@ -43,11 +42,7 @@ type textPoint struct {
 }
 
 func newTextView(run *Run, ranks []Rank) *textView {
-	v := &textView{run: run, hosts: hostsLine(ranks), points: map[pointOfText]*textPoint{}, marks: map[string]int{}}
-	if run.Step != nil {
-		v.steps = newStepView(run.Step)
-	}
-	return v
+	return &textView{run: run, hosts: hostsLine(ranks), points: map[pointOfText]*textPoint{}, marks: map[string]int{}}
 }
 
 func (v *textView) add(r *Record) {
@@ -118,8 +113,9 @@ func (v *textView) draw(w *bufio.Writer) {
 		fmt.Fprintln(w, "SIMULATED: no value here is about hardware")
 	}
 	fmt.Fprintln(w, rule)
-	if v.steps != nil {
-		v.steps.draw(w)
+	if m := v.run.Step; m != nil {
+		fmt.Fprintf(w, "Training step: %s, %s parameters, %d layers (post show prints its points)\n", m.Model,
+			units.Grouped(m.Params), m.Layers)
 	}
 	for _, b := range v.blocks() {
 		fmt.Fprintf(w, "\nTensor Size: %s elements (%s)\n", units.Grouped(b[0].Count),
@@ -294,6 +290,8 @@ func (v *textView) addEntry(e Entry) {
 	case *Record:
 		v.add(r)
 	case *StepRecord:
-		v.addStep(r)
+		if v.footnotes(r.Notes, r.Warnings); r.Timed() {
+			v.count(r.Check)
+		}
 	}
 }
