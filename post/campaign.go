@@ -63,7 +63,7 @@ func (c *campaigner) showCommand() *cobra.Command {
 	cmd := command("show [flags] PLAN|DIR", c.show, campaignWords{takes: planOrFolder,
 		short: "Show what is planned, done and missing, and the cost of the rest",
 		long: `Prints a row for each number of nodes and variant, launches that are unfinished
-or have points that failed, and the node-hours of what is missing. A launch is
+or have points that failed, and the jobs of what is missing. A launch is
 done when its files have an end that was not an interruption, also with points
 that failed. Writes no file.`,
 		example: `  post campaign show campaign.yaml

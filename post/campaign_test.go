@@ -73,7 +73,7 @@ func TestCampaignJSON(t *testing.T) {
 		{"nodes1/launch2/b", notice.LaunchPointsFailed{Failed: 1, Points: 4}},
 		{"nodes2/launch1/a", notice.LaunchRefused{Reason: "code 2 in job 7"}},
 		{"", notice.CampaignJobs{
-			Queue: true, Jobs: 3, Bound: 2, Limit: "00:30:00",
+			Queue: true, Jobs: 3, Limit: "00:30:00",
 		}},
 	}
 	if got := d.facts(t); !reflect.DeepEqual(got, want) {

@@ -213,7 +213,7 @@ func TestCampaign(t *testing.T) {
 	needs.TestAll(t)
 	c := newTrial(t, twoByTwo)
 	c.says(c.run("--dry-run", "trial.yaml"), "8 (2 of each variant on each number of nodes)",
-		"4 jobs to submit, at most 0.6 node-hours",
+		"4 jobs to submit",
 		"--nodes=2 --ntasks-per-node=2 --array=1-2%1 --time=00:06:00", "slurm/sweep.sh", `--dependency="afterany$jobs"`)
 	if _, err := os.Stat(c.out); err == nil {
 		t.Error("a dry run has made the folder of results")

@@ -41,14 +41,6 @@ func (c *Campaign) Arrays(status []Progress, queued map[Task]bool) (arrays []Arr
 	return arrays, nil
 }
 
-// MaxNodeHours is what the jobs of arrays cost when each runs to its time limit once, in hours of one node.
-func (c *Campaign) MaxNodeHours(arrays []Array) (hours float64) {
-	for _, a := range arrays {
-		hours += float64(a.Nodes*len(a.Tasks)) * c.Sbatch.Limit().Hours()
-	}
-	return hours
-}
-
 // JobName is the name of the jobs of a number of nodes.
 func (c *Campaign) JobName(nodes int) string { return fmt.Sprintf("%s.%d", c.ID, nodes) }
 

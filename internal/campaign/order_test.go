@@ -1,6 +1,7 @@
 package campaign
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 	"testing"
@@ -13,57 +14,23 @@ func names(launches []Launch) (all []string) {
 	return all
 }
 
-// Every block has every variant once, whatever the seed; blocks and seeds differ in the order.
+// Every block has every variant once; blocks and seeds differ in the order.
 func TestOrder(t *testing.T) {
 	p := mustParse(t, whole)
-	want := names(p.Order(1, 1))
-	slices.Sort(want)
-	orders, seeds := map[string]bool{}, map[string]bool{}
-	for p.Seed = range uint64(50) {
-		for _, nodes := range p.Nodes {
-			for number := 1; number <= p.Launches; number++ {
-				order := p.Order(nodes, number)
-				again := p.Order(nodes, number)
-				got := names(order)
-				if !slices.Equal(got, names(again)) {
-					t.Fatal("the order is not the same a second time")
-				}
-				for _, l := range order {
-					if l.Nodes != nodes || l.Number != number {
-						t.Fatalf("%v in the block of %d nodes, launch %d", l, nodes, number)
-					}
-				}
-				if p.Seed == 0 {
-					orders[got[0]+got[1]+got[2]] = true
-				}
-				if nodes == 1 && number == 1 {
-					seeds[got[0]+got[1]+got[2]] = true
-				}
-				slices.Sort(got)
-				if !slices.Equal(got, want) {
-					t.Fatalf("seed %d, %d nodes, launch %d: %q", p.Seed, nodes, number, got)
-				}
+	orders := map[string]bool{}
+	for p.Seed = range uint64(20) {
+		for number := 1; number <= p.Launches; number++ {
+			got := names(p.Order(1, number))
+			orders[fmt.Sprint(got)] = true
+			slices.Sort(got)
+			if want := []string{"2.27+chosen", "2.27+ring", "ncclx+chosen", "ncclx+ring"}; !slices.Equal(got, want) {
+				t.Fatalf("seed %d, launch %d: %q", p.Seed, number, got)
 			}
 		}
 	}
-	if len(orders) < 4 || len(seeds) < 12 {
-		t.Errorf("%d orders among 9 blocks, %d among 50 seeds, of 24", len(orders), len(seeds))
-	}
-}
-
-// Each variant is as often in each place, but for chance: 1000 blocks of 4, each place 250 times, 14 the deviation.
-func TestOrderIsEven(t *testing.T) {
-	p := mustParse(t, whole)
-	p.Launches = 1000
-	var first [4]int
-	variants := names(p.All()[:4])
-	for number := 1; number <= p.Launches; number++ {
-		first[slices.Index(variants, p.Order(2, number)[0].Variant.Name)]++
-	}
-	for i, n := range first {
-		if n < 180 || n > 320 {
-			t.Errorf("%s is first in %d of 1000 blocks", variants[i], n)
-		}
+	nodes := p.NodesOrder()
+	if slices.Sort(nodes); len(orders) < 12 || !slices.Equal(nodes, p.Nodes) {
+		t.Errorf("%d orders of 24, nodes %v", len(orders), nodes)
 	}
 }
 
@@ -117,22 +84,6 @@ func TestTasks(t *testing.T) {
 		if _, err := p.Of(task); err == nil {
 			t.Errorf("there is no %v", task)
 		}
-	}
-}
-
-func TestNodesOrder(t *testing.T) {
-	p := mustParse(t, whole)
-	seen := map[int]bool{}
-	for p.Seed = range uint64(20) {
-		order := p.NodesOrder()
-		seen[order[0]] = true
-		slices.Sort(order)
-		if !slices.Equal(order, p.Nodes) {
-			t.Fatalf("%v", order)
-		}
-	}
-	if len(seen) != 3 {
-		t.Errorf("first were %v", seen)
 	}
 }
 

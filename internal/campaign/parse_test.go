@@ -67,9 +67,6 @@ func TestParse(t *testing.T) {
 	if !reflect.DeepEqual(p, want) {
 		t.Errorf("got  %+v\nwant %+v", p, want)
 	}
-	if h := p.Sbatch.Limit().Hours(); h != 36.5 {
-		t.Errorf("limit %v h", h)
-	}
 	var names []string
 	for _, v := range p.Variants() {
 		names = append(names, v.Name)
@@ -86,7 +83,7 @@ func TestParse(t *testing.T) {
 
 func TestDefaults(t *testing.T) {
 	p := mustParse(t, "name: a\nnodes: 2\n")
-	if p.Launches != 5 || p.Seed != 1 || p.Sbatch.Throttle != 1 || p.Sbatch.Limit().Hours() != 1 ||
+	if p.Launches != 5 || p.Seed != 1 || p.Sbatch.Throttle != 1 || p.Sbatch.Time != "01:00:00" ||
 		len(p.Variants()) != 1 || p.Variants()[0].Name != "" {
 		t.Errorf("%+v", p)
 	}
@@ -126,9 +123,8 @@ func TestParseErrors(t *testing.T) {
 		"own flag": {head + "flags: --sweep quick --out here\n", "p.yaml:3:8: --out is not for a plan"},
 		"own flag of a rank": {head + "variants:\n  x:\n    a: {flags: --variant=b}\n",
 			"p.yaml:5:16: --variant is not for a plan"},
-		"lines":   {head + "flags: \"a\\nb\"\n", `p.yaml:3:8: "a\nb": want one line of text`},
-		"time":    {head + "sbatch: {time: an hour}\n", `p.yaml:3:16: time "an hour": want it as Slurm has it`},
-		"no time": {head + "sbatch: {time: 0}\n", `p.yaml:3:16: time "0": want more than nothing`},
+		"lines": {head + "flags: \"a\\nb\"\n", `p.yaml:3:8: "a\nb": want one line of text`},
+		"time":  {head + "sbatch: {time: an hour}\n", `p.yaml:3:16: time "an hour": want it as Slurm has it`},
 		"option": {head + "sbatch: {options: -N4}\n",
 			"p.yaml:3:19: -N is not for the options: the key nodes of the plan sets it"},
 		"option, long": {head + "sbatch: {options: [--array=1-2]}\n",
@@ -160,20 +156,6 @@ func manyAxes(n int) []string {
 	return axes
 }
 
-func TestLimit(t *testing.T) {
-	for text, seconds := range map[string]float64{"30": 1800, "30:15": 1815, "01:30:00": 5400, "2-12": 216000,
-		"1-2:03": 93780, "1-2:03:04": 93784} {
-		if d, err := limit(text); err != nil || d.Seconds() != seconds {
-			t.Errorf("%s: %v, %v", text, d, err)
-		}
-	}
-	for _, text := range []string{"", "1h", "1-", ":30", "-1", "1:2:3:4", "99999999999", "1-2:3:4:5"} {
-		if d, err := limit(text); err == nil {
-			t.Errorf("%s: %v", text, d)
-		}
-	}
-}
-
 // FuzzParse: a plan that is taken can be planned, and what is wrong in one has a place.
 func FuzzParse(f *testing.F) {
 	const head = "name: a\nnodes: 2\n"
@@ -195,7 +177,7 @@ func FuzzParse(f *testing.F) {
 			}
 			return
 		}
-		if p.Name == "" || len(p.Nodes) == 0 || p.Launches < 1 || p.Sbatch.Limit() <= 0 {
+		if p.Name == "" || len(p.Nodes) == 0 || p.Launches < 1 {
 			t.Errorf("a plan without sense: %+v", p)
 		}
 		variants := p.Variants()

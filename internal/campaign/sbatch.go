@@ -3,10 +3,7 @@ package campaign
 import (
 	"fmt"
 	"regexp"
-	"slices"
-	"strconv"
 	"strings"
-	"time"
 
 	"busbar/internal/strictyaml"
 
@@ -18,10 +15,7 @@ func (r parser) sbatch(s *Sbatch, n *yaml.Node) {
 	r.Mapping(n, "sbatch", jobKeys, nil, func(key string, _, v *yaml.Node) {
 		switch key {
 		case "time":
-			s.Time = strictyaml.One(r.Reader, v, func(text string) (string, error) {
-				_, err := limit(text)
-				return text, err
-			})
+			s.Time = strictyaml.One(r.Reader, v, limit)
 		case "throttle":
 			s.Throttle = strictyaml.One(r.Reader, v, number("throttle", 1))
 		case "options":
@@ -77,36 +71,12 @@ func checkOption(word string) error {
 	return fmt.Errorf("%s is not for the options: the key %s of the plan sets it", option, key)
 }
 
-// Limit is the longest that a job may take.
-func (s Sbatch) Limit() time.Duration {
-	d, _ := limit(s.Time) // it was read
-	return d
-}
+var slurmTime = regexp.MustCompile(`^(\d+-)?\d+(:\d+){0,2}$`)
 
-var slurmTime = regexp.MustCompile(`^(?:(\d+)-)?(\d+)(?::(\d+))?(?::(\d+))?$`)
-
-// limit reads a time as Slurm does: minutes, minutes:seconds, hours:minutes:seconds, days-hours, days-hours:minutes,
-// days-hours:minutes:seconds.
-func limit(text string) (time.Duration, error) {
-	m := slurmTime.FindStringSubmatch(text)
-	if m == nil {
-		return 0, fmt.Errorf("time %q: want it as Slurm has it, such as 30 (minutes), 01:30:00 or 2-12 (days-hours)",
-			text)
+// limit reads a time as Slurm has it: minutes, minutes:seconds, hours:minutes:seconds, days-hours and so on.
+func limit(text string) (string, error) {
+	if !slurmTime.MatchString(text) {
+		return "", fmt.Errorf("time %q: want it as Slurm has it, such as 30 (minutes), 01:30:00 or 2-12 (days-hours)", text)
 	}
-	var n [4]int64 // days and three more
-	for i := range n {
-		n[i], _ = strconv.ParseInt(m[i+1], 10, 32) // digits, or nothing; too many give the largest number
-	}
-	units := []time.Duration{24 * time.Hour, time.Hour, time.Minute, time.Second}
-	if m[1] == "" && m[4] == "" { // minutes stand first
-		n[1], n[2], n[3] = 0, n[1], n[2]
-	}
-	var d time.Duration
-	for i, u := range units {
-		d += time.Duration(n[i]) * u
-	}
-	if d <= 0 || slices.Max(n[:]) > 1e6 {
-		return 0, fmt.Errorf("time %q: want more than nothing and less than a million", text)
-	}
-	return d, nil
+	return text, nil
 }

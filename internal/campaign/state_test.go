@@ -276,10 +276,6 @@ func TestMissing(t *testing.T) {
 	if err != nil || len(lacking) != 1 || lacking[0].String() != "nodes1/launch2/b" {
 		t.Errorf("lacking %v, %v", lacking, err)
 	}
-	// Half an hour of one job on 1 node and of two on 2.
-	if got := c.MaxNodeHours([]Array{{1, []int{2}}, {2, []int{1, 2}}}); got != 2.5 {
-		t.Errorf("%v node-hours", got)
-	}
 }
 
 func TestWords(t *testing.T) {

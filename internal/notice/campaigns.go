@@ -1,7 +1,5 @@
 package notice
 
-import "fmt"
-
 // Notices on campaigns and their launches. docs/campaigns.md has the states of a launch.
 
 // VariantAdded reports a variant that the plan did not have when the campaign began.
@@ -41,11 +39,10 @@ type LaunchPointsFailed struct {
 	Points int `json:"points"`
 }
 
-// CampaignJobs reports the jobs that lack a launch, and what they cost.
+// CampaignJobs reports the jobs that lack a launch.
 type CampaignJobs struct {
 	Queue QueueKnown `json:"queue_known"`
 	Jobs  int        `json:"jobs"`
-	Bound NodeHours  `json:"max_node_hours"`
 	Limit string     `json:"time_limit"` // of a job, as Slurm reads it
 }
 
@@ -57,16 +54,6 @@ func (q QueueKnown) String() string {
 		return "to submit"
 	}
 	return "not done or in the queue"
-}
-
-// NodeHours are hours of one node.
-type NodeHours float64
-
-func (h NodeHours) String() string {
-	if h < 0.095 {
-		return fmt.Sprintf("%.3f node-hours", float64(h))
-	}
-	return fmt.Sprintf("%.1f node-hours", float64(h))
 }
 
 // CampaignQueued reports that the queue has all launches that are not done.
@@ -131,8 +118,8 @@ var campaigns = []Entry{
 			measure them again.`,
 	},
 	{
-		Example: CampaignJobs{true, 4, 3, "00:30:00"}, Severity: Info, Source: campaignSource,
-		Text: "{Jobs job} {Queue}, at most {Bound} (each to its limit of {Limit}, once)",
+		Example: CampaignJobs{true, 4, "00:30:00"}, Severity: Info, Source: campaignSource,
+		Text: "{Jobs job} {Queue}, each with a limit of {Limit}",
 		Doc:  "Jobs with a launch that is not done. Without --queued, those in the queue count too.",
 	},
 	{

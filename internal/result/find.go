@@ -16,7 +16,7 @@ func Find(paths ...string) ([]string, error) {
 	return files, err
 }
 
-// Search expands files and folders (with their subfolders) to the run files among them, sorted
+// Search expands files and folders (with their subfolders, also by way of links) to the run files among them, sorted
 // within a folder, each once however often and by whatever path it is named. What merge and plot wrote, text views,
 // sidecars and, in folders, hidden names and all that is not .jsonl are passed over. A subfolder that cannot be read,
 // and what has the name of a run file but is none (a pipe, a device), is passed over with a note. The error is a
@@ -37,7 +37,7 @@ func Search(paths ...string) (files []string, notes []notice.Notice, err error) 
 type finder struct {
 	found []string
 	notes []notice.Notice
-	seen  map[string]bool // files, by path without links
+	seen  map[string]bool // files, and folders that were named or linked, by path without links
 }
 
 // named adds a file or folder that was named.
@@ -56,8 +56,13 @@ func (f *finder) named(path string) error {
 	return f.add(path)
 }
 
-// walk adds what is in a folder. The error is that it cannot be read at all.
+// walk adds what is in a folder, also behind links. The error is that it cannot be read at all.
 func (f *finder) walk(dir string) error {
+	target, err := realPath(dir)
+	if err != nil || f.seen[target] {
+		return err
+	}
+	f.seen[target] = true
 	return filepath.WalkDir(dir+"/", func(path string, d fs.DirEntry, err error) error { // the slash follows a link
 		path = filepath.Clean(path)
 		hidden := strings.HasPrefix(filepath.Base(path), ".") && path != filepath.Clean(dir)
@@ -66,6 +71,8 @@ func (f *finder) walk(dir string) error {
 			return err
 		case hidden && d.IsDir():
 			return fs.SkipDir
+		case err == nil && !hidden && isLinkedFolder(path, d):
+			err = f.walk(path)
 		case err == nil && !hidden && !d.IsDir() && filepath.Ext(path) == linesSuffix && !ours(path):
 			err = f.add(path)
 		}
@@ -92,6 +99,14 @@ func (f *finder) add(path string) error {
 		f.found = append(f.found, path)
 	}
 	return nil
+}
+
+func isLinkedFolder(path string, d fs.DirEntry) bool {
+	if d.Type()&fs.ModeSymlink == 0 {
+		return false
+	}
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
 }
 
 // realPath is an absolute path without links.

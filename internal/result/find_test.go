@@ -25,7 +25,11 @@ func TestFind(t *testing.T) {
 		}
 	}
 	for from, to := range map[string]string{"link": "r", "r/z.jsonl": "a.jsonl", "r/nowhere.jsonl": "gone",
-		"one.jsonl": "r/b.jsonl", "r/up": ".."} {
+		"one.jsonl": "r/b.jsonl", "r/up": "..", "far/away": "../r/sub",
+		"far/self": "."} {
+		if err := os.MkdirAll(filepath.Dir(from), 0o777); err != nil {
+			t.Fatal(err)
+		}
 		if err := os.Symlink(to, from); err != nil {
 			t.Fatal(err)
 		}
@@ -39,6 +43,7 @@ func TestFind(t *testing.T) {
 		{"one.jsonl r", "one.jsonl r/a.jsonl r/sub/c.jsonl"},
 		{"r/a.txt r/merged.jsonl r/a.jsonl r/a_ranks.jsonl r/merged.csv", "r/a.jsonl"},
 		{"r/notes", "r/notes"},
+		{"far r", "far/away/c.jsonl r/a.jsonl r/b.jsonl"},
 	} {
 		got, err := Find(strings.Fields(c.args)...)
 		if want := strings.Fields(c.want); err != nil || !slices.Equal(got, want) {

@@ -191,7 +191,7 @@ func (s *State) notices(queueKnown bool) (all []notice.Notice) {
 	return append(all, notice.New(s.rest(queueKnown)))
 }
 
-// rest is what is to be submitted, with its cost.
+// rest is what is to be submitted.
 func (s *State) rest(queueKnown bool) notice.Fact {
 	jobs := 0
 	for _, a := range s.ToSubmit {
@@ -205,7 +205,6 @@ func (s *State) rest(queueKnown bool) notice.Fact {
 	}
 	return notice.CampaignJobs{
 		Queue: notice.QueueKnown(queueKnown), Jobs: jobs, Limit: s.Sbatch.Time,
-		Bound: notice.NodeHours(s.MaxNodeHours(s.ToSubmit)),
 	}
 }
 
