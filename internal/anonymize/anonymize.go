@@ -59,6 +59,7 @@ var (
 	}
 	userValue = regexp.MustCompile(`(\b(?:USER|LOGNAME|USERNAME|SLURM_JOB_USER)` + is + `)([A-Za-z_][\w.-]*)`)
 
+	listed   = regexp.MustCompile(`[A-Za-z][\w.-]*(?:\[[\d,-]+\])?`)
 	numbered = regexp.MustCompile(`([A-Za-z][\w.-]*?)\[([\d,-]+)\]`) // gpu[01-04,07]
 	ipv4     = regexp.MustCompile(`\d{1,3}(?:\.\d{1,3}){3}`)
 	ipv6     = regexp.MustCompile(`[0-9A-Fa-f]{0,4}(?::[0-9A-Fa-f]{0,4}){2,7}(?:\.\d{1,3}){0,3}`)
@@ -77,8 +78,10 @@ func (n *Names) Learn(line string) {
 	}
 	for _, list := range hostLists {
 		for _, m := range list.FindAllStringSubmatch(line, -1) {
-			for _, name := range expand(m[1]) {
-				n.host(name)
+			for _, entry := range listed.FindAllString(m[1], -1) {
+				for _, name := range expand(entry) {
+					n.host(name)
+				}
 			}
 		}
 	}
@@ -110,27 +113,11 @@ func (n *Names) user(name string) {
 	n.users[name], n.inPaths = fmt.Sprintf("user%d", len(n.users)+1), nil
 }
 
-// expand gives the names of a list as Slurm or JSON writes it: gpu[01-03],login or "a","b". What is no list is a name.
-func expand(list string) (names []string) {
-	depth, start := 0, 0
-	for i := 0; i <= len(list); i++ {
-		switch {
-		case i == len(list) || list[i] == ',' && depth == 0:
-			names = append(names, expandOne(strings.Trim(list[start:i], `"' `))...)
-			start = i + 1
-		case list[i] == '[':
-			depth++
-		case list[i] == ']':
-			depth--
-		}
-	}
-	return names
-}
-
 // maxRange bounds the hosts of one range.
 const maxRange = 1 << 16
 
-func expandOne(name string) (names []string) {
+// expand gives the names of an entry of a list as Slurm writes it: gpu[01-03]. What is no range is a name.
+func expand(name string) (names []string) {
 	m := numbered.FindStringSubmatch(name)
 	if m == nil || m[0] != name {
 		return []string{name}
@@ -159,7 +146,7 @@ func (n *Names) Replace(line string) string {
 	}
 	line = numbered.ReplaceAllStringFunc(line, func(list string) string {
 		var words []string
-		for _, name := range expandOne(list) {
+		for _, name := range expand(list) {
 			stands := n.hosts[strings.ToLower(name)]
 			if stands == "" {
 				return list

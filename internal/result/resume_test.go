@@ -111,26 +111,17 @@ func TestStepsAreResumed(t *testing.T) {
 		t.Errorf("of collectives: %v, runs %v", cases, runs)
 	}
 	for what, change := range map[string]func(s *Step){
-		"model": func(s *Step) { s.Model = "uniform" }, "source": func(s *Step) {
-			s.Source = "layers: []"
-		}, "first bucket": func(s *Step) { s.First++ },
-		"computing": func(s *Step) {
-			s.Computing = "2 threads of FMA"
-		}, "scale": func(s *Step) { s.Backward *= 2 }, "interval": func(s *Step) { s.Interval = 1e-3 },
+		"model": func(s *Step) { s.Model = "uniform" }, "source": func(s *Step) { s.Source = "layers: []" },
+		"first bucket": func(s *Step) { s.First++ }, "computing": func(s *Step) { s.Computing = "2 threads of FMA" },
+		"scale": func(s *Step) { s.Backward *= 2 }, "interval": func(s *Step) { s.Interval = 1e-3 },
 	} {
 		other := *run.Step
-		change(&other)
-		changed := run
-		changed.Step = &other
-		if done, runs := past.Done(changed.Key()); len(done) > 0 || len(runs) > 0 {
-			t.Errorf("another %s is continued: %v", what, done)
+		if change(&other); other.key() == run.Step.key() {
+			t.Errorf("another %s is continued", what)
 		}
 	}
 	fewer := *run.Step
-	fewer.Points = fewer.Points[1:2]
-	changed := run
-	changed.Step = &fewer
-	if done, _ := past.Done(changed.Key()); !done.Has(StepPoint("nccl", run.Step.Points[1])) {
+	if fewer.Points = fewer.Points[1:2]; fewer.key() != run.Step.key() {
 		t.Error("a run of fewer points does not continue")
 	}
 }

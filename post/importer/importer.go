@@ -66,7 +66,7 @@ func (m *Importer) File(ctx context.Context, path string) (*Imported, error) {
 		err = fmt.Errorf("%s (--strict: %s)", c.First.Text(), aside(c))
 	}
 	if err == nil {
-		err = s.keep(made.Counts.Points)
+		err = s.keep()
 	}
 	if err != nil {
 		return nil, err
@@ -183,20 +183,8 @@ func (s *importSink) Line(n int, text string) (err error) {
 	return err
 }
 
-// keep makes sure that every point can be read back, and gives the files their names.
-func (s *importSink) keep(points int) error {
-	written := 0
-	for _, t := range s.tables {
-		f, err := result.Scan(t.draft.File.Name(), func(*result.Record) error { return context.Cause(s.ctx) })
-		if err != nil {
-			return err
-		}
-		written += f.Points
-	}
-	if written != points {
-		return fmt.Errorf("%d points were read and %d can be read back: nothing is kept; this is a defect of busbar",
-			points, written)
-	}
+// keep gives the files their names.
+func (s *importSink) keep() error {
 	if err := atomicfile.KeepAll(s.drafts()); err != nil {
 		return &UnwritableError{err}
 	}

@@ -35,7 +35,7 @@ func TestImportedTestsAreClosed(t *testing.T) {
 	if names, _ := filepath.Glob(filepath.Join(s.dir, "imported*")); len(names) != 0 {
 		t.Errorf("%q have their names before the whole log was read", names)
 	}
-	if err := s.keep(tests); err != nil {
+	if err := s.keep(); err != nil {
 		t.Fatal(err)
 	}
 	if names, _ := filepath.Glob(filepath.Join(s.dir, "imported_*.jsonl")); len(names) != tests {
