@@ -5,7 +5,6 @@
 #include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum { spin_ns = 20000, slice = 4 /* units between two calls of between */ };
 
@@ -68,8 +67,6 @@ static void *helper_life(void *argument)
 		gate_await(&c->begun, share, c->spin);
 		if (atomic_load(&c->ending))
 			return NULL;
-		if (h->bytes)
-			memcpy(h->to, h->from, h->bytes);
 		h->sum += fma_units(h->units, 0);
 		gate_open(&c->finished, 1);
 	}
@@ -198,20 +195,4 @@ int crew_compute(struct crew *c, uint64_t units, int (*between)(void *context), 
 		finish(c);
 	c->units += units;
 	return rc;
-}
-
-void crew_copy(struct crew *c, char *to, const char *from, size_t bytes)
-{
-	const size_t helpers = (size_t)c->threads - 1, each = bytes / (size_t)c->threads;
-	for (size_t i = 0; i < helpers; i++) {
-		c->helper[i].units = 0;
-		c->helper[i].to = to + i * each;
-		c->helper[i].from = from + i * each;
-		c->helper[i].bytes = each;
-	}
-	begin(c);
-	memcpy(to + helpers * each, from + helpers * each, bytes - helpers * each);
-	finish(c);
-	for (size_t i = 0; i < helpers; i++)
-		c->helper[i].bytes = 0;
 }

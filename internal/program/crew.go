@@ -10,7 +10,6 @@ package program
 import "C"
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"syscall"
@@ -65,37 +64,6 @@ func (c *Crew) Calibrate(d time.Duration) float64 {
 	}
 	slices.Sort(rates)
 	return rates[stretches/2]
-}
-
-// CopyRate is how many bytes all threads together copy in a second between two buffers of so many bytes, which are to
-// be larger than what caches hold: the median of a few copies. The error is that there is no memory.
-func (c *Crew) CopyRate(bytes int64) (float64, error) {
-	const copies = 5
-	from, err := loop.AllocBuffer(bytes)
-	if err != nil {
-		return 0, err
-	}
-	to, err := loop.AllocBuffer(bytes)
-	if err != nil {
-		return 0, errors.Join(err, from.Free())
-	}
-	for i := range from.Bytes() { // a page that nothing was written in is the same page of zeros as every other
-		from.Bytes()[i] = byte(i)
-	}
-	c.copy(to, from) // the first meets pages that are not there yet
-	var rates []float64
-	for range copies {
-		rates = append(rates, float64(bytes)/max(c.copy(to, from), 1).Seconds())
-	}
-	slices.Sort(rates)
-	return rates[copies/2], errors.Join(from.Free(), to.Free())
-}
-
-// copy is how long a copy took.
-func (c *Crew) copy(to, from *loop.Buffer) time.Duration {
-	start := loop.Now()
-	C.crew_copy(c.c, (*C.char)(to.Pointer()), (*C.char)(from.Pointer()), C.size_t(len(from.Bytes())))
-	return time.Duration(loop.Now() - start)
 }
 
 // compute is how long so many units took.

@@ -26,10 +26,6 @@ struct helper {
 	pthread_t thread;
 	uint64_t units; /* its share of the segment in hand */
 	float sum;
-	/* Or its share of what is to be copied. */
-	const char *from;
-	char *to;
-	size_t bytes;
 };
 
 struct crew {
@@ -71,9 +67,6 @@ void crew_free(struct crew *c);
  * calling thread every few units; once it returns something else than 0 it is not called again, and that is returned
  * when the segment is over. */
 int crew_compute(struct crew *c, uint64_t units, int (*between)(void *context), void *context);
-
-/* Copies memory, a share on each thread of the crew. */
-void crew_copy(struct crew *c, char *to, const char *from, size_t bytes);
 
 /* Starts the second thread, unless it runs; 0 or an errno. */
 int crew_second(struct crew *c);

@@ -5,8 +5,6 @@ package program
 import (
 	"sync/atomic"
 	"unsafe"
-
-	"busbar/internal/loop"
 )
 
 // Asked is how many operations the second thread has ever been given; from any goroutine.
@@ -22,6 +20,3 @@ func (c *Crew) Computed() (units uint64, sum float64) {
 	}
 	return uint64(c.c.units), sum
 }
-
-// Copy copies once.
-func (c *Crew) Copy(to, from *loop.Buffer) { c.copy(to, from) }

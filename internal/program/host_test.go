@@ -3,7 +3,6 @@
 package program_test
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"math"
@@ -44,7 +43,6 @@ var ways = []way{noCalls, polls, blocks}
 // running is a program with fakes, in a loop.
 type running struct {
 	*program.Host
-	crew  *program.Crew
 	spec  program.HostSpec
 	calls *programtest.Calls
 	fakes []*programtest.Fake
@@ -53,7 +51,7 @@ type running struct {
 
 func start(t *testing.T, c *program.Crew, w way, segments []uint64, links []program.Link, tests int) *running {
 	t.Helper()
-	r := &running{crew: c, calls: programtest.NewCalls(10_000), spec: program.HostSpec{Segments: segments}}
+	r := &running{calls: programtest.NewCalls(10_000), spec: program.HostSpec{Segments: segments}}
 	for _, l := range links {
 		f := r.calls.New(tests)
 		o := program.HostOp{Link: l}
@@ -67,14 +65,8 @@ func start(t *testing.T, c *program.Crew, w way, segments []uint64, links []prog
 	if w == polls {
 		r.spec.Interval = 1 // ns: at every look at the clock
 	}
-	var err error
-	if r.Host, err = program.NewHost(c, r.spec); err != nil {
-		t.Fatal(err)
-	}
-	if r.loop, err = loop.New(r.Steps(), 1); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { r.loop.Close(); r.Close(); r.Close(); r.calls.Close() })
+	t.Cleanup(r.calls.Close)
+	r.Host, r.loop = newLoop(t, c, r.spec)
 	return r
 }
 
@@ -231,58 +223,6 @@ func TestPoll(t *testing.T) {
 	}
 }
 
-// newLoop is a program with a loop of one step at a time, both closed with the test.
-func newLoop(t *testing.T, c *program.Crew, s program.HostSpec) (*program.Host, *loop.Loop) {
-	t.Helper()
-	h, err := program.NewHost(c, s)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(h.Close)
-	l, err := loop.New(h.Steps(), 1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(l.Close)
-	return h, l
-}
-
-func TestPollWaitsItsInterval(t *testing.T) {
-	calls := programtest.NewCalls(100)
-	t.Cleanup(calls.Close)
-	c := newCrew(t, 1)
-	_, l := newLoop(t, c, program.HostSpec{Segments: []uint64{100}, Interval: time.Hour,
-		Ops: []program.HostOp{{Link: program.Link{After: -1, Before: 1}, Async: calls.New(1).Async()}}})
-	if _, err := l.Run(1, 1); err != nil || calls.String() != "s0 w0" {
-		t.Errorf("%v, calls %q: tested before the interval was over", err, calls)
-	}
-}
-
-// Between two tests an interval passes, however long computing takes.
-func TestPollKeepsItsInterval(t *testing.T) {
-	const interval = time.Millisecond
-	r := start(t, newCrew(t, 1), noCalls, []uint64{6000}, []program.Link{{After: -1, Before: 1}}, 1<<30)
-	spec := r.spec
-	spec.Interval = interval
-	h, err := program.NewHost(r.crew, spec)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer h.Close()
-	l, err := loop.New(h.Steps(), 1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	if _, err := l.Run(1, 1); err != nil {
-		t.Fatal(err)
-	}
-	took := time.Duration(h.Spans().Step.End - h.Spans().Step.Start)
-	if n := strings.Count(r.calls.String(), "t0"); n > int(took/interval)+1 {
-		t.Errorf("%d tests in %s", n, took)
-	}
-}
-
 // A blocking operation does not hold up the segments beside it, and can be named meanwhile.
 func TestSecondThread(t *testing.T) {
 	c := newCrew(t, 2)
@@ -371,26 +311,6 @@ func TestErrorWakes(t *testing.T) {
 	}
 }
 
-func TestSync(t *testing.T) {
-	calls := programtest.NewCalls(100)
-	t.Cleanup(calls.Close)
-	f := calls.New(0)
-	spec := program.HostSpec{Segments: []uint64{1}}
-	spec.Sync, spec.SyncContext = f.Sync()
-	h, l := newLoop(t, newCrew(t, 1), spec)
-	if _, err := l.Run(1, 1); err != nil || calls.String() != "y0" {
-		t.Errorf("%v, calls %q", err, calls)
-	}
-	f.FailIn('y', 3)
-	var e *loop.StepError
-	if _, err := l.Run(1, 1); !errors.As(err, &e) || e.Stage != loop.Sync || e.Code != 3 {
-		t.Error(err)
-	}
-	if op, code := h.Failed(); op != -1 || code != 0 {
-		t.Errorf("operation %d failed with %d, though it was the barrier", op, code)
-	}
-}
-
 func TestBadPrograms(t *testing.T) {
 	calls := programtest.NewCalls(1)
 	defer calls.Close()
@@ -438,46 +358,61 @@ func TestComputing(t *testing.T) {
 		if units, sum := c.Computed(); units != 1504 || math.Abs(sum-1504) > 100 {
 			t.Errorf("%d threads: %d units came to %g", threads, units, sum)
 		}
-	}
-}
-
-func TestCalibrate(t *testing.T) {
-	c := newCrew(t, 2)
-	if rate := c.Calibrate(time.Millisecond); rate <= 0 || math.IsInf(rate, 0) {
-		t.Errorf("%g units in a second", rate)
-	}
-}
-
-// Every byte is copied, by all threads together.
-func TestCopyRate(t *testing.T) {
-	for _, threads := range []int{1, 3} {
-		c := newCrew(t, threads)
-		from, to := buffer(t, 100_001), buffer(t, 100_001)
-		for i := range from.Bytes() {
-			from.Bytes()[i] = byte(i % 251)
-		}
-		c.Copy(to, from)
-		if !bytes.Equal(from.Bytes(), to.Bytes()) {
-			t.Errorf("%d threads: the copy differs", threads)
-		}
-		if rate, err := c.CopyRate(100_000); err != nil || rate <= 0 || math.IsInf(rate, 0) {
-			t.Errorf("%g bytes in a second, %v", rate, err)
-		}
-		if before, _ := c.Computed(); before != 0 {
-			t.Errorf("%d units were computed", before)
-		}
-		if _, err := c.CopyRate(1 << 62); err == nil {
-			t.Error("buffers that cannot be had")
+		if rate := c.Calibrate(time.Millisecond); rate <= 0 || math.IsInf(rate, 0) {
+			t.Errorf("%g units in a second", rate)
 		}
 	}
 }
 
-func buffer(t *testing.T, bytes int64) *loop.Buffer {
+// newLoop is a program with a loop of one step at a time, both closed with the test.
+func newLoop(t *testing.T, c *program.Crew, s program.HostSpec) (*program.Host, *loop.Loop) {
 	t.Helper()
-	b, err := loop.AllocBuffer(bytes)
+	h, err := program.NewHost(c, s)
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { b.Free() })
-	return b
+	t.Cleanup(h.Close)
+	l, err := loop.New(h.Steps(), 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(l.Close)
+	return h, l
+}
+
+// Between two tests an interval passes, however long computing takes.
+func TestPollKeepsItsInterval(t *testing.T) {
+	for _, interval := range []time.Duration{time.Millisecond, time.Hour} {
+		calls := programtest.NewCalls(1000)
+		t.Cleanup(calls.Close)
+		h, l := newLoop(t, newCrew(t, 1), program.HostSpec{Segments: []uint64{6000}, Interval: interval,
+			Ops: []program.HostOp{{Link: program.Link{After: -1, Before: 1}, Async: calls.New(1 << 30).Async()}}})
+		if _, err := l.Run(1, 1); err != nil {
+			t.Fatal(err)
+		}
+		took := time.Duration(h.Spans().Step.End - h.Spans().Step.Start)
+		if n := strings.Count(calls.String(), "t0"); n > int(took/interval)+1 {
+			t.Errorf("%d tests in %s, one every %s", n, took, interval)
+		}
+	}
+}
+
+func TestSync(t *testing.T) {
+	calls := programtest.NewCalls(100)
+	t.Cleanup(calls.Close)
+	f := calls.New(0)
+	spec := program.HostSpec{Segments: []uint64{1}}
+	spec.Sync, spec.SyncContext = f.Sync()
+	h, l := newLoop(t, newCrew(t, 1), spec)
+	if _, err := l.Run(1, 1); err != nil || calls.String() != "y0" {
+		t.Errorf("%v, calls %q", err, calls)
+	}
+	f.FailIn('y', 3)
+	var e *loop.StepError
+	if _, err := l.Run(1, 1); !errors.As(err, &e) || e.Stage != loop.Sync || e.Code != 3 {
+		t.Error(err)
+	}
+	if op, code := h.Failed(); op != -1 || code != 0 {
+		t.Errorf("operation %d failed with %d, though it was the barrier", op, code)
+	}
 }
