@@ -78,7 +78,7 @@ func (p *imb) over() {
 	}
 }
 
-// comment reads a line of the head, or between the blocks. The command may take several lines.
+// comment reads a line of the head, or between the blocks.
 func (p *imb) comment(l line) bool {
 	if m := imbValue.FindStringSubmatch(l.body); m != nil {
 		if p.head.values != nil {
@@ -91,14 +91,7 @@ func (p *imb) comment(l line) bool {
 		p.test.set("groups at the same time", m[1])
 		return true
 	}
-	switch {
-	case strings.HasPrefix(l.body, "Calling sequence was"):
-		p.head.calling = true
-		return true
-	case strings.HasPrefix(l.body, "Minimum message"), strings.HasPrefix(l.body, "Message lengths"):
-		p.head.calling = false
-	}
-	return p.head.calling || imbKnown.MatchString(l.body)
+	return p.test == nil || imbKnown.MatchString(l.body)
 }
 
 // imbCollectives are the benchmarks whose sizes and operation are those of a collective here. Sendrecv is a ring.

@@ -361,14 +361,6 @@ func TestPrefixes(t *testing.T) {
 			t.Errorf("%q: %+v, %d runs\n%s", prefix, c, len(m.runs), strings.Join(m.lines, "\n"))
 		}
 	}
-	text := ""
-	for _, l := range strings.Split(strings.TrimSuffix(body, "\n"), "\n") {
-		text += "[1,0]<stdout>:" + l + "\n[1,1]<stdout>:" + l + "\r\n"
-	}
-	m, c := read(t, text)
-	if c.Rows != 2 || len(m.runs) != 2 || c.Unknown != 0 {
-		t.Errorf("two processes: %+v, %d runs", c, len(m.runs))
-	}
 }
 
 func TestVersionOf(t *testing.T) {
