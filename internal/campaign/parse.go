@@ -219,8 +219,11 @@ var (
 // name reads a name that becomes part of paths and of names of jobs.
 func name(s string) (string, error) {
 	if !plainName.MatchString(s) || len(s) > 64 {
-		return "", fmt.Errorf("the name %q: want letters, digits, dot, dash and underscore, beginning with a letter or "+
-			"digit, 64 at most", s)
+		return "", fmt.Errorf(
+			"the name %q: want letters, digits, dot, dash and underscore, beginning with a letter or "+
+				"digit, 64 at most",
+			s,
+		)
 	}
 	return s, nil
 }

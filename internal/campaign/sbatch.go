@@ -76,7 +76,10 @@ var slurmTime = regexp.MustCompile(`^(\d+-)?\d+(:\d+){0,2}$`)
 // limit reads a time as Slurm has it: minutes, minutes:seconds, hours:minutes:seconds, days-hours and so on.
 func limit(text string) (string, error) {
 	if !slurmTime.MatchString(text) {
-		return "", fmt.Errorf("time %q: want it as Slurm has it, such as 30 (minutes), 01:30:00 or 2-12 (days-hours)", text)
+		return "", fmt.Errorf(
+			"time %q: want it as Slurm has it, such as 30 (minutes), 01:30:00 or 2-12 (days-hours)",
+			text,
+		)
 	}
 	return text, nil
 }

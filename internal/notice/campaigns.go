@@ -92,7 +92,7 @@ var campaigns = []Entry{
 	{
 		Example: LaunchRefused{"code 1 in job 7_2"}, Severity: Error, Source: campaignSource,
 		Text:   "rank refused to measure: {Reason}",
-		Advice: "read the log of the job in the folder log of the campaign, and correct the plan or the site's settings",
+		Advice: "read the job's log in the folder log of the campaign, and correct the plan or the site's settings",
 		Doc:    "The launch has no results, and the job script recorded the reason in refused.txt.",
 	},
 	{

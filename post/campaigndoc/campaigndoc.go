@@ -68,8 +68,11 @@ type State struct {
 type ChangedError struct{ queued int }
 
 func (e *ChangedError) Error() string {
-	return fmt.Sprintf("the plan has changed since it was submitted, and %s of it in the queue: undo the change, wait, "+
-		"or scancel what is queued", units.Count(e.queued, "job"))
+	return fmt.Sprintf(
+		"the plan has changed since it was submitted, and %s of it in the queue: undo the change, wait, "+
+			"or scancel what is queued",
+		units.Count(e.queued, "job"),
+	)
 }
 
 // Of reads the state of a campaign, of which some jobs are in the queue. The error may be a *ChangedError.

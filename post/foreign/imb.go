@@ -23,7 +23,6 @@ type imb struct {
 type imbHead struct {
 	version string            // "": there is none
 	values  map[string]string // by name
-	calling bool              // the lines of the command come now
 }
 
 var (

@@ -204,8 +204,10 @@ func (s *shell) of(t *test) *around {
 }
 
 // benchmarkCall is a call of a benchmark behind a prompt, as `set -x` shows it, or behind a launcher.
-var benchmarkCall = regexp.MustCompile(`^(?:[$+] |(?:.*[\s/])?(?:mpirun(?:_rsh)?|mpiexec(?:\.hydra)?|[sp]run|orterun)\s)` +
-	`(?:.*[\s/])?(?:\w+_perf(?:_mpi)?|osu_\w+|IMB-[\w-]+)(?:\s|$)`)
+var benchmarkCall = regexp.MustCompile(
+	`^(?:[$+] |(?:.*[\s/])?(?:mpirun(?:_rsh)?|mpiexec(?:\.hydra)?|[sp]run|orterun)\s)` +
+		`(?:.*[\s/])?(?:\w+_perf(?:_mpi)?|osu_\w+|IMB-[\w-]+)(?:\s|$)`,
+)
 
 // take reads a line that looks like a command with a benchmark in it, for the variables that it sets.
 func (s *shell) take(l line) bool {
