@@ -254,7 +254,7 @@ func deducedOf(text, from, collective string) Fact {
 		}
 	}
 	for i, d := range deducedFrom {
-		if d.text == from {
+		if strings.HasPrefix(from, d.text) { // some texts were longer
 			return Deduced{what, DeducedFrom(i), collective}
 		}
 	}

@@ -247,7 +247,7 @@ const (
 var deducedFrom = []struct{ name, text string }{
 	{"command", "from the command over the table"},
 	{"ratio", "the only one that fits the ratio of busbw to algbw"},
-	{"columns", "the only one that fits the columns and the ratio of busbw to algbw"},
+	{"columns", "the only one that fits the columns"},
 	{"share", "one rank's share in the table, times the number of ranks"},
 	{"table-above", "from the table above"},
 }

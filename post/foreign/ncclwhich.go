@@ -66,7 +66,6 @@ type rowFacts struct {
 	uncheckedIn           bool // it was not in place
 	shared, plain         bool // the size is a share for each rank, is one tensor
 	largest               float64
-	ratio                 span // busbw/algbw of the row with the largest busbw
 }
 
 func factsOf(rows []*result.Record) (f rowFacts) {
@@ -78,12 +77,8 @@ func factsOf(rows []*result.Record) (f rowFacts) {
 		if s := r.Count * int64(r.Type.Size()); s > 0 {
 			f.plain, f.shared = f.plain || r.SizeBytes == s, f.shared || r.SizeBytes > s
 		}
-		alg, bus := r.Imported.Stated["algbw"], r.Imported.Stated["busbw"]
-		if b, ok := number(bus); ok && b > f.largest {
-			if ratio, ok := ratioOf(alg, bus); ok {
-				f.largest, f.ratio = b, ratio
-			}
-		}
+		b, _ := number(r.Imported.Stated["busbw"])
+		f.largest = max(f.largest, b)
 	}
 	return f
 }
@@ -100,26 +95,12 @@ func (t *ncclTest) candidates(rows []*result.Record) (left []coll.Collective) {
 		switch {
 		case !t.columns.fits(k, f),
 			f.checkedIn && unchecked, f.uncheckedIn && f.checkedOut && !unchecked,
-			t.around.vendor != "rccl" && (k.Shared() && several && f.plain || !k.Shared() && f.shared),
-			several && f.largest > 0 && t.columns.error != "res" && !f.fitsRatio(k, n):
+			t.around.vendor != "rccl" && (k.Shared() && several && f.plain || !k.Shared() && f.shared):
 		default:
 			left = append(left, k)
 		}
 	}
 	return left
-}
-
-// fitsRatio compares busbw over algbw with that of the collective, in a world that may not be known.
-func (f rowFacts) fitsRatio(k coll.Collective, n int) bool {
-	switch {
-	case n > 1:
-		return f.ratio.has(k.BusFactor(n))
-	case k == coll.AllReduce:
-		return f.ratio.hi >= 1
-	case k.Shared():
-		return f.ratio.lo < 1
-	}
-	return f.ratio.has(1)
 }
 
 // fits compares with the columns of the collective's program in each era.
