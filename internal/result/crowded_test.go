@@ -7,21 +7,14 @@ import (
 )
 
 func TestCrowded(t *testing.T) {
-	for _, c := range []struct {
-		warning notice.Fact
-		crowded bool
-	}{
-		{notice.Oversubscribed{Ranks: 4, Cores: 2, Host: "vm"}, true},
-		{notice.SharedThreads{Host: "vm", CPUs: 2, Ranks: 2}, true},
-		{notice.SharedStepThreads{Threads: 8, Cores: 4, Host: "vm"}, true},
-		{notice.HostLoad{Host: "vm", Load: 3.33}, false},
+	warning := notice.Oversubscribed{Ranks: 4, Cores: 2, Host: "vm"}
+	for want, run := range map[notice.Fact]Run{
+		nil:                {Warnings: notice.Of(notice.HostLoad{Host: "vm", Load: 3.33})},
+		warning:            {Warnings: notice.Of(notice.Recorded{Text: "first"}, warning)},
+		notice.SharedGPU{}: {Method: Method{Shared: true}},
 	} {
-		got := (&Run{Warnings: notice.Of(notice.Recorded{Text: "first"}, c.warning)}).Crowded()
-		if (got == c.warning) != c.crowded || (got == nil) == c.crowded {
-			t.Errorf("%v: %v", c.warning, got)
+		if got := run.Crowded(); got != want {
+			t.Errorf("%v, want %v", got, want)
 		}
-	}
-	if got := (&Run{Method: Method{Shared: true}}).Crowded(); got != (notice.SharedGPU{}) {
-		t.Errorf("of a shared GPU: %v", got)
 	}
 }

@@ -105,19 +105,3 @@ func TestFormatIsDocumented(t *testing.T) {
 		t.Errorf("%d tables; has the walk over the types stopped working?", len(code))
 	}
 }
-
-// TestKindComesFirst holds what readers rely on to tell lines apart quickly.
-func TestKindComesFirst(t *testing.T) {
-	for _, v := range []any{&Run{Kind: "x"}, &Rank{Kind: "x"}, &End{Kind: "x"}, &RankTimes{Kind: "x"},
-		&StepRound{Kind: "x"}} {
-		line, err := encodeLine(v)
-		if err != nil || !strings.HasPrefix(string(line), `{"kind":"x"`) {
-			t.Errorf("%T is written as %s, %v", v, line, err)
-		}
-	}
-	for _, r := range []reflect.Type{reflect.TypeFor[Record](), reflect.TypeFor[StepRecord]()} {
-		if f := r.Field(0); f.Name != "Kind" {
-			t.Errorf("%s begins with %s", r.Name(), f.Name)
-		}
-	}
-}

@@ -388,8 +388,9 @@ const jsonTest = `{"version":4,"start_time":"2026-01-02 03:04:05","args":["/x/bu
 "out_of_bounds":{"count":2,"okay":"false"},"errors":[""],"end_time":"2026-01-02 03:05:05"}`
 
 func TestJSON(t *testing.T) {
-	processes := strings.NewReplacer(`"ngpus":1`, `"ngpus":4`, `"rank":1`, `"rank":4`)
-	groups := strings.NewReplacer(`"ngpus":1`, `"ngpus":4`, `"rank":1,"group":0`, `"rank":4,"group":1`)
+	processes := strings.NewReplacer(`"ngpus":1`, `"ngpus":4`, `"rank":1`, `"rank":4`, `"bus_bw":1,`, `"bus_bw":1.75,`)
+	groups := strings.NewReplacer(`"ngpus":1`, `"ngpus":4`, `"rank":1,"group":0`, `"rank":4,"group":1`,
+		`"bus_bw":1,`, `"bus_bw":1.5,`)
 	imports(t, map[string]string{
 		jsonTest: `
 rows 2 torn 0 unknown 0 log 0
@@ -407,9 +408,9 @@ nccl-tests, nccl NCCL 2.30.7 (by nccl-tests), n8 on 2; complete <nil> [devices-p
 0: all_reduce float32 sum -1 out throughput n8 8 2 1.2345678e-05s ok off iterations 20 path {RING LL 2 false}
     map[bus_bw:nan implementation:Coll per_iter:avg_us 12.4, p95_us 14, p99_us 15, cv_pct 8 result:1]
 0: all_reduce float32 sum -1 in throughput n8 8 2 1.05e-05s wrong wrong iterations 20 path {RING LL 2 false}
-    map[alg_bw:1 bus_bw:1 implementation:Coll result:1]
+    map[alg_bw:1 bus_bw:1.75 implementation:Coll result:1]
 0: all_reduce float32 sum -1 in throughput n8 16 4 - ok ok
-    map[alg_bw:1 bus_bw:1 cpu_time:3.5 result:2]
+    map[alg_bw:1 bus_bw:1.75 cpu_time:3.5 result:2]
 `,
 		groups.Replace(jsonTest): `
 rows 2 torn 0 unknown 0 log 0
@@ -417,9 +418,9 @@ nccl-tests, nccl NCCL 2.30.7 (by nccl-tests), n4 on 2; complete <nil> [devices-p
 0: all_reduce float32 sum -1 out throughput n4 8 2 1.2345678e-05s ok off iterations 20 path {RING LL 2 false}
     map[bus_bw:nan implementation:Coll per_iter:avg_us 12.4, p95_us 14, p99_us 15, cv_pct 8 result:1]
 0: all_reduce float32 sum -1 in throughput n4 8 2 1.05e-05s wrong wrong iterations 20 path {RING LL 2 false}
-    map[alg_bw:1 bus_bw:1 implementation:Coll result:1]
+    map[alg_bw:1 bus_bw:1.5 implementation:Coll result:1]
 0: all_reduce float32 sum -1 in throughput n4 16 4 - ok ok
-    map[alg_bw:1 bus_bw:1 cpu_time:3.5 result:2]
+    map[alg_bw:1 bus_bw:1.5 cpu_time:3.5 result:2]
 `,
 	})
 	m, _ := read(t, jsonTest)
