@@ -3,129 +3,124 @@ package campaign
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
 
 	"busbar/internal/coll"
+	"busbar/internal/coll/colltest"
 	"busbar/internal/notice"
 	"busbar/internal/ranges"
 	"busbar/internal/result"
 	"busbar/internal/step"
 )
 
-// file is the made-up file of one run.
-type file struct {
-	id, backend string
-	world       int
-	minute      int // of its start
-	resumes     []string
-	worlds      []int
-	interleaved []string
-	statuses    []result.Status // one for each point, from 8 bytes doubling
-	end         result.Outcome  // "": none
-	code        int
-	torn        int // bytes that the last line lacks
-}
-
-func (f file) save(t *testing.T, dir string) {
+// save writes the file of one run, which words describe: its id, statuses of points from 8 bytes on, doubling, how it
+// ended, and KEY=VALUE of what is not the default: backend, world, minute (of its start), resumes, worlds, backends of
+// the launch, code, torn (bytes that the last line lacks).
+func save(t *testing.T, dir, words string) {
 	t.Helper()
-	start := time.Date(2026, 3, 1, 12, f.minute, 0, 0, time.UTC)
+	set := map[string]string{"backend": "mpi", "world": "2"}
+	number := func(key string) int {
+		n, _ := strconv.Atoi(set[key])
+		return n
+	}
+	var statuses []result.Status
+	var outcome result.Outcome
+	id, words, _ := strings.Cut(words, " ")
+	for _, word := range strings.Fields(words) {
+		key, value, isSetting := strings.Cut(word, "=")
+		switch {
+		case isSetting:
+			set[key] = value
+		case slices.Contains([]result.Outcome{result.Complete, result.Interrupted, result.Aborted}, result.Outcome(word)):
+			outcome = result.Outcome(word)
+		default:
+			statuses = append(statuses, result.Status(word))
+		}
+	}
+	run := result.Run{Kind: result.KindRun, Schema: result.Schema, ID: id, Launch: "launch of " + id[:1],
+		Start: time.Date(2026, 3, 1, 12, number("minute"), 0, 0, time.UTC), Resumes: strings.Fields(set["resumes"]),
+		Interleaved: strings.FieldsFunc(set["backends"], isComma), World: number("world"),
+		Backend: result.Backend{Name: set["backend"]}}
+	for _, world := range strings.FieldsFunc(set["worlds"], isComma) {
+		n, _ := strconv.Atoi(world)
+		run.Worlds = append(run.Worlds, n)
+	}
+	lines := []any{run}
+	for i, status := range statuses {
+		r := result.Record{Kind: result.KindCase, N: i + 1, Status: status, Case: colltest.AllReduce(8 << i)}
+		if status == result.OK {
+			r.Time = &result.Time{Seconds: 1e-6, Min: 1e-6, Max: 1e-6}
+		}
+		lines = append(lines, r)
+	}
+	if outcome != "" {
+		end := result.End{Kind: result.KindEnd, Outcome: outcome, Code: number("code")}
+		if outcome == result.Aborted {
+			end.Why = result.Why{Reason: "rank 1 hangs"}
+		}
+		lines = append(lines, end)
+	}
 	var b bytes.Buffer
-	line := func(v any) {
-		if err := json.NewEncoder(&b).Encode(v); err != nil {
+	for _, line := range lines {
+		if err := json.NewEncoder(&b).Encode(line); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if f.backend == "" {
-		f.backend = "mpi"
-	}
-	if f.world == 0 {
-		f.world = 2
-	}
-	line(result.Run{Kind: result.KindRun, Schema: result.Schema, ID: f.id, Launch: "launch of " + f.id[:1],
-		Start: start, Resumes: f.resumes, Worlds: f.worlds,
-		Interleaved: f.interleaved, World: f.world, Backend: result.Backend{Name: f.backend}})
-	for i, s := range f.statuses {
-		r := result.Record{Kind: result.KindCase, N: i + 1, Status: s,
-			Case: coll.Case{Collective: coll.AllReduce, Type: coll.Float32, Op: coll.Sum, Root: -1,
-				Placement: coll.OutOfPlace, Mode: coll.Throughput, World: f.world}.WithSize(8 << i)}
-		if s == result.OK {
-			r.Time = &result.Time{Seconds: 1e-6, Min: 1e-6, Max: 1e-6}
-		}
-		line(r)
-	}
-	if f.end != "" {
-		line(result.End{Kind: result.KindEnd, At: start.Add(30 * time.Second), Outcome: f.end, Code: f.code,
-			Why: map[result.Outcome]result.Why{result.Aborted: {Reason: "rank 1 hangs"}}[f.end]})
-	}
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	text := b.Bytes()[:b.Len()-f.torn]
-	if err := os.WriteFile(filepath.Join(dir,
-		fmt.Sprintf("profile_%s_world%d_20260301T12%02d00000Z.jsonl", f.backend, f.world, f.minute)), text,
-		0o644); err != nil {
+	b.Truncate(b.Len() - number("torn"))
+	path := filepath.Join(dir, fmt.Sprintf("profile_%s_world%s_%d.jsonl", set["backend"], set["world"], number("minute")))
+	if err := errors.Join(os.MkdirAll(dir, 0o755), os.WriteFile(path, b.Bytes(), 0o644)); err != nil {
 		t.Fatal(err)
 	}
 }
+
+func isComma(r rune) bool { return r == ',' }
 
 const ok, failed = result.OK, result.Failed
 
 func TestLook(t *testing.T) {
-	for name, c := range map[string]struct {
-		files       []file
+	hang := notice.Kept{Fact: notice.Recorded{Text: "rank 1 hangs"}}
+	for _, c := range []struct {
+		files       string // separated by semicolons
 		state       State
 		found       notice.Fact
 		points, bad int
 	}{
-		"nothing": {nil, Missing, nil, 0, 0},
-		"done":    {[]file{{id: "a", statuses: []result.Status{ok, ok}, end: result.Complete}}, Done, nil, 2, 0},
-		"failed points": {[]file{{id: "a", statuses: []result.Status{ok, failed, result.Wrong}, end: result.Complete,
-			code: 3}}, Done, notice.LaunchPointsFailed{Failed: 2, Points: 3}, 3, 2},
-		"no end": {[]file{{id: "a", statuses: []result.Status{ok}}}, Unfinished,
-			notice.LaunchCutOff{Points: 1}, 1, 0},
-		"torn end": {[]file{{id: "a", statuses: []result.Status{ok}, end: result.Complete, torn: 9}}, Unfinished,
-			notice.LaunchCutOff{Points: 1}, 1, 0},
-		"torn record": {[]file{{id: "a", statuses: []result.Status{ok, ok}, torn: 9}}, Unfinished,
-			notice.LaunchCutOff{Points: 1}, 1, 0},
-		"torn header": {[]file{{id: "a", torn: 99}}, Unfinished, notice.LaunchCutOff{Start: true}, 0, 0},
-		"interrupted": {[]file{{id: "a", statuses: []result.Status{ok}, end: result.Interrupted, code: 143}},
-			Unfinished, notice.LaunchStopped{Outcome: "interrupted", Exit: 143, Points: 1}, 1, 0},
-		"hang": {[]file{{id: "a", statuses: []result.Status{ok}, end: result.Aborted, code: 4}}, Unfinished,
-			notice.LaunchStopped{Outcome: "aborted", Exit: 4,
-				Cause: notice.Kept{Fact: notice.Recorded{Text: "rank 1 hangs"}}, Points: 1}, 1, 0},
-		"gone on": {[]file{{id: "a", statuses: []result.Status{ok, failed}, end: result.Interrupted},
-			{id: "b", minute: 5, resumes: []string{"a"}, statuses: []result.Status{result.Skipped, ok},
-				end: result.Complete}}, Done, nil, 2, 0},
-		"gone on, cut": {[]file{{id: "a", statuses: []result.Status{ok}, end: result.Interrupted},
-			{id: "b", minute: 5, resumes: []string{"a"}}}, Unfinished, notice.LaunchCutOff{Points: 1}, 1, 0},
-		"two worlds": {[]file{{id: "a2", worlds: []int{2, 4}, statuses: []result.Status{ok}, end: result.Complete},
-			{id: "a4", world: 4, minute: 1, worlds: []int{2, 4}, statuses: []result.Status{ok}, end: result.Complete}},
-			Done, nil, 2, 0},
-		"one of two": {[]file{{id: "a2", worlds: []int{2, 4}, statuses: []result.Status{ok},
-			end: result.Complete}}, Unfinished, notice.LaunchCutOff{Backend: "mpi", World: 4, Points: 1}, 1, 0},
-		"two backends": {[]file{{id: "a1", interleaved: []string{"mpi", "gloo"}, statuses: []result.Status{ok},
-			end: result.Complete}, {id: "a2", backend: "gloo", interleaved: []string{"mpi", "gloo"},
-			statuses: []result.Status{ok}, end: result.Complete}}, Done, nil, 2, 0},
-		"one of backends": {[]file{{id: "a1", interleaved: []string{"mpi", "gloo"}, statuses: []result.Status{ok},
-			end: result.Complete}}, Unfinished, notice.LaunchCutOff{Backend: "gloo", World: 2, Points: 1}, 1, 0},
+		{"", Missing, nil, 0, 0},
+		{"a ok ok complete", Done, nil, 2, 0},
+		{"a ok failed wrong complete code=3", Done, notice.LaunchPointsFailed{Failed: 2, Points: 3}, 3, 2},
+		{"a ok", Unfinished, notice.LaunchCutOff{Points: 1}, 1, 0},
+		{"a ok complete torn=9", Unfinished, notice.LaunchCutOff{Points: 1}, 1, 0},
+		{"a ok ok torn=9", Unfinished, notice.LaunchCutOff{Points: 1}, 1, 0},
+		{"a torn=99", Unfinished, notice.LaunchCutOff{Start: true}, 0, 0},
+		{"a ok interrupted code=143", Unfinished,
+			notice.LaunchStopped{Outcome: "interrupted", Exit: 143, Points: 1}, 1, 0},
+		{"a ok aborted code=4", Unfinished,
+			notice.LaunchStopped{Outcome: "aborted", Exit: 4, Cause: hang, Points: 1}, 1, 0},
+		{"a ok failed interrupted;b minute=5 resumes=a skipped ok complete", Done, nil, 2, 0},
+		{"a ok interrupted;b minute=5 resumes=a", Unfinished, notice.LaunchCutOff{Points: 1}, 1, 0},
+		{"a2 worlds=2,4 ok complete;a4 world=4 minute=1 worlds=2,4 ok complete", Done, nil, 2, 0},
+		{"a2 worlds=2,4 ok complete", Unfinished, notice.LaunchCutOff{Backend: "mpi", World: 4, Points: 1}, 1, 0},
+		{"a1 backends=mpi,gloo ok complete;a2 backend=gloo backends=mpi,gloo ok complete", Done, nil, 2, 0},
+		{"a1 backends=mpi,gloo ok complete", Unfinished,
+			notice.LaunchCutOff{Backend: "gloo", World: 2, Points: 1}, 1, 0},
 	} {
-		t.Run(name, func(t *testing.T) {
-			dir := t.TempDir()
-			l := Launch{2, 3, Variant{Name: "ring"}}
-			for _, f := range c.files {
-				f.save(t, filepath.Join(dir, "nodes2", "launch3", "ring"))
-			}
-			p, err := Look(l, dir)
-			if err != nil || p.State != c.state || p.Found != c.found || p.Points != c.points || p.Bad != c.bad {
-				t.Errorf("got %v %#v, %d points, %d bad: %v", p.State, p.Found, p.Points, p.Bad, err)
-			}
-		})
+		dir := t.TempDir()
+		l := Launch{2, 3, Variant{Name: "ring"}}
+		for _, words := range strings.FieldsFunc(c.files, func(r rune) bool { return r == ';' }) {
+			save(t, l.Dir(dir), words)
+		}
+		p, err := Look(l, dir)
+		if err != nil || p.State != c.state || p.Found != c.found || p.Points != c.points || p.Bad != c.bad {
+			t.Errorf("%s: %v %#v, %d points, %d bad: %v", c.files, p.State, p.Found, p.Points, p.Bad, err)
+		}
 	}
 }
 
@@ -182,7 +177,7 @@ func TestLookUnread(t *testing.T) {
 			t.Fatal(err)
 		}
 		if files > 0 {
-			file{id: "a", statuses: []result.Status{ok}, end: result.Complete}.save(t, l.Dir(dir))
+			save(t, l.Dir(dir), "a ok complete")
 		} else if err := os.Symlink(filepath.Base(name), name); err != nil { // a link to itself
 			t.Fatal(err)
 		}
@@ -197,7 +192,7 @@ func TestLookUnread(t *testing.T) {
 func TestLookWithoutVariants(t *testing.T) {
 	dir := t.TempDir()
 	l := Launch{1, 1, Variant{}}
-	file{id: "a", statuses: []result.Status{ok}, end: result.Complete}.save(t, filepath.Join(l.Dir(dir), "ring"))
+	save(t, filepath.Join(l.Dir(dir), "ring"), "a ok complete")
 	if p, err := Look(l, dir); err != nil || p.State != Missing || p.Points != 0 {
 		t.Errorf("%+v, %v", p, err)
 	}
@@ -244,12 +239,10 @@ const twoByTwo = "name: t\nlaunches: 2\nnodes: [1, 2]\nvariants: {x: {a: , b: }}
 func TestMissing(t *testing.T) {
 	dir := t.TempDir()
 	c := begun(t, twoByTwo, dir)
-	done := file{id: "a", statuses: []result.Status{ok}, end: result.Complete}
-	cut := file{id: "b", statuses: []result.Status{ok}}
-	done.save(t, filepath.Join(dir, "nodes1/launch1/a"))
-	done.save(t, filepath.Join(dir, "nodes1/launch1/b"))
-	done.save(t, filepath.Join(dir, "nodes1/launch2/a"))
-	cut.save(t, filepath.Join(dir, "nodes1/launch2/b"))
+	for launch, words := range map[string]string{"launch1/a": "a ok complete", "launch1/b": "a ok complete",
+		"launch2/a": "a ok complete", "launch2/b": "b ok"} {
+		save(t, filepath.Join(dir, "nodes1", launch), words)
+	}
 
 	submitted := func(queued map[Task]bool) (all []string) {
 		status, err := c.Status()
