@@ -153,30 +153,25 @@ func readHeader(path string, lines *lineReader) (*Run, error) {
 	case err != nil:
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
-	var head struct {
-		Kind   string `json:"kind"`
-		Schema int    `json:"schema"`
-	}
-	switch err := decode(line, &head); {
-	case err != nil && (kindOf(line) == KindRun || !whole && bytes.HasPrefix([]byte(`{"kind":"run"`), line)):
+	run := &Run{}
+	err = decode(line, run)
+	var syntax *jsontext.SyntacticError
+	begun := kindOf(line) == KindRun || !whole && bytes.HasPrefix([]byte(`{"kind":"run"`), line)
+	switch {
+	case run.Kind == KindRun && run.Schema > Schema:
+		return nil, unusable(notice.NewerFormat{Format: run.Schema, Reads: Schema})
+	case errors.As(err, &syntax) && begun:
 		return nil, unusable(notice.HeaderTorn{})
 	case err != nil:
-		return nil, foreign("its first line is no JSON object")
-	case head.Kind != KindRun || head.Schema < 1:
-		return nil, foreign(`its first line has no "kind":"run" and "schema"`)
-	case head.Schema > Schema:
-		return nil, unusable(notice.NewerFormat{Format: head.Schema, Reads: Schema})
-	}
-	run := &Run{}
-	if err := decode(line, run); err != nil {
 		return nil, foreign("its first line does not describe a run: " + err.Error())
+	case run.Kind != KindRun || run.Schema < 1:
+		return nil, foreign(`its first line has no "kind":"run" and "schema"`)
+	case run.ID == "":
+		return nil, foreign("its run has no id")
 	}
 	adopt(&run.Older, &run.Warnings)
 	if s := run.Imported; s != nil {
 		adopt(&s.Older, &s.Deduced)
-	}
-	if run.ID == "" {
-		return nil, foreign("its run has no id")
 	}
 	return run, nil
 }
