@@ -58,12 +58,11 @@ func (r *Report) facts() document.Fields {
 // that nothing was found.
 func (r *Report) found() (all []document.Block) {
 	read := r.log.Reading
-	unread := read.Damaged + read.NotUnderstood
-	if 2*unread > read.Said {
+	if 2*read.Damaged > read.Said {
 		text := fmt.Sprintf(
 			"%d of %d messages of the library could not be read. Their lines may begin in a way that post log "+
 				"does not know: remove what precedes the messages, and report it with a line of the log.",
-			unread,
+			read.Damaged,
 			read.Said,
 		)
 		all = append(
@@ -296,21 +295,13 @@ func (r *Report) reading() []document.Block {
 		all = append(
 			all,
 			fmt.Sprintf(
-				"%d messages: %d with facts, %d without, %d damaged by others on the same line, %d (%.1f %%) of an "+
-					"unknown form",
+				"%d messages: %d with facts, %d without, %d damaged by others on the same line",
 				d.Said,
 				d.Understood,
-				d.Passed,
+				d.Said-d.Understood-d.Damaged,
 				d.Damaged,
-				d.NotUnderstood,
-				d.Share,
 			),
 		)
-		if d.Share >= 1 {
-			for _, s := range d.Shapes[:min(3, len(d.Shapes))] {
-				all = append(all, fmt.Sprintf("unknown: %s (%d)", s.Text, s.Times))
-			}
-		}
 	}
 	return []document.Block{&document.Section{Title: "Files", Blocks: []document.Block{all}}}
 }

@@ -94,33 +94,6 @@ func TestErrorsOfAProgram(t *testing.T) {
 	}
 }
 
-// A change of the network that ends nothing is a note; what memory could not be registered decides about the advice.
-func TestEventsAndRegistrations(t *testing.T) {
-	for text, want := range map[string]struct {
-		severity notice.Severity
-		advice   string
-	}{
-		"NET/IB : mlx5_0:1 Got non-fatal async event: client reregistration(17)": {notice.Info, ""},
-		"NET/IB : mlx5_0:1 Got non-fatal async event: port error(10)":            {notice.Error, "cable"},
-		"NET/IB : mlx5_0:1 Got async fatal event: device fatal(8)":               {notice.Error, "cable"},
-		"Call to ibv_reg_mr_iova2 failed with error Bad address":                 {notice.Error, "nvidia-peermem"},
-		"Call to ibv_reg_dmabuf_mr failed with error Operation not supported": {notice.Error,
-			"NCCL_DMABUF_ENABLE=0"},
-		"Call to ibv_reg_mr failed with error Cannot allocate memory": {notice.Error, "memlock"},
-		"Error: network AWS Libfabric not found.":                     {notice.Error, "libnccl-net.so"},
-		"Cuda failure 802 'system not yet initialized'": {notice.Error,
-			"nvidia-fabricmanager"},
-	} {
-		all := read(
-			t,
-			"n1:100:200 [0] NCCL INFO NCCL version 2.27.7+cuda12.8\nn1:100:200 [0] x.cc:1 NCCL WARN "+text+"\n",
-		).Findings()
-		if len(all) == 0 || all[0].Severity != want.severity || !strings.Contains(all[0].Advice(), want.advice) {
-			t.Errorf("%q: %+v", text, all)
-		}
-	}
-}
-
 // Containers may have one host name on several nodes: nothing is concluded from it.
 func TestNodesOfOneName(t *testing.T) {
 	log := strings.NewReplacer("n2:", "n1:", "nNodes 2 localRanks 2", "nNodes 4 localRanks 1", "localRank 1",
@@ -292,13 +265,5 @@ func TestLateConnections(t *testing.T) {
 	}
 	if a, b := pairOf(l.Transports[0]), pairOf(l.Transports[1]); a == b {
 		t.Errorf("pairs of two hosts are one: %+v", a)
-	}
-}
-
-// A bar in a message after the start is no row of a table of costs.
-func TestBarBeginsNoCommunicator(t *testing.T) {
-	l := readAll(t, wholeLog()+"n1:100:555 [0] NCCL INFO NET/Foo something | else\n")
-	if len(l.Communicators) != 1 || len(l.Communicators[0].Members) != 4 {
-		t.Errorf("%d communicators", len(l.Communicators))
 	}
 }

@@ -67,33 +67,6 @@ func TestLinesOfOtherPrograms(t *testing.T) {
 	}
 }
 
-// A message with several causes lists them, and what shows only a symptom refers to the other rank.
-func TestAdviceNamesPossibleCauses(t *testing.T) {
-	for code, words := range map[notice.Code][]string{
-		"returned-system-error":    {"/dev/shm", "NCCL_SOCKET_IFNAME", "locked memory"},
-		"returned-cuda-error":      {"memory is full", "NCCL_P2P_DISABLE", "driver"},
-		"connection-failed":        {"NCCL_SOCKET_IFNAME", "firewall", "127.0.1.1", "Istio"},
-		"remote-closed":            {"on the other rank", "Istio", "port scanner"},
-		"pytorch-watchdog-timeout": {"on the rank that did not call", "checkpoint", "number of batches"},
-		"duplicate-gpu":            {"set_device", "nproc_per_node", "MIG"},
-		"no-such-gpu":              {"nproc_per_node", "local rank"},
-		"cuda-feature-missing":     {"enable_uvm", "WSL2", "seccomp", "IMEX"},
-		"gpu-out-of-memory":        {"pool", "communicators"},
-		"collective-mismatch":      {"NCCL_PROTO", "versions", "PCI_WR_ORDERING"},
-		"nccl-too-old":             {"pip list", "LD_LIBRARY_PATH"},
-		"locked-memory-limit":      {"memlock", "6.17", "alltoall"},
-		"nvls-setup-failed":        {"fabricmanager", "driver is older", "NCCL_NVLS_ENABLE"},
-		"libfabric-registration":   {"FI_EFA_USE_HUGE_PAGE", "ulimit"},
-	} {
-		advice := notice.Advice(notice.LibraryMessage{Cause: code})
-		for _, word := range words {
-			if !strings.Contains(advice, word) {
-				t.Errorf("%s: no %q in %q", code, word, advice)
-			}
-		}
-	}
-}
-
 // A known defect needs its version, also as PyTorch names it, and its sign.
 func TestKnownDefects(t *testing.T) {
 	const head = "n1:10:20 [0] "

@@ -40,10 +40,7 @@ func TestContrast(t *testing.T) {
 	swap := func(pairs ...string) string { return strings.NewReplacer(pairs...).Replace(whole) }
 	line := func(text string) string { return "n1:100:200 [0] NCCL INFO " + text + "\n" }
 	set := func(name, value string) string { return line(name + " set by environment to " + value) }
-	const (
-		mib      = 1 << 20
-		channels = "8 coll channels, 8 collnet channels, 0 nvls channels, 16 p2p channels, 2 p2p channels per peer"
-	)
+	const mib = 1 << 20
 	start := set("NCCL_DEBUG", "INFO")
 	for name, c := range map[string]struct {
 		a, b    string
@@ -99,9 +96,6 @@ func TestContrast(t *testing.T) {
 			effects: []string{"trees found: 4 of 20.0 GB/s (NVL/PIX) in A, 3 of 20.0 GB/s (NVL/PIX) in B"}},
 		"what the model expects": {a: whole + costs("35.5"), b: whole + costs("12.5"),
 			effects: []string{"predicted all_reduce bandwidth: 35.5 GB/s in A, 15.0 GB/s in B"}},
-		"channels by rings alone": {a: swap(channels, "Channel 00/08 :    0   1   2   3"),
-			b:       swap(channels, "Channel 00/04 :    0   1   2   3"),
-			effects: []string{"collective channels: 8 in A, 4 in B"}},
 		"other channels": {a: whole, b: swap("0 nvls channels, 16 p2p channels, 2 p2p",
 			"4 nvls channels, 8 p2p channels, 1 p2p"),
 			effects: []string{"NVLS channels: 0 in A, 4 in B", "send channels: 16 in A, 8 in B",

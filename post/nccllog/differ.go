@@ -187,7 +187,7 @@ var causes = []aspect{
 var effects = []aspect{
 	{notice.LogNetwork, func(l *Log) notice.LogValue { return namesOf(l.Network.Using) }, []effect{onNetwork}},
 	{notice.LogDirectEnds, directEnds, []effect{onDirect}},
-	{notice.LogChannels, ofLargest(func(c *Communicator) notice.LogValue { return countOf(channelsOf(c)) }),
+	{notice.LogChannels, ofLargest(func(c *Communicator) notice.LogValue { return countOf(c.Channels.Coll) }),
 		[]effect{onChannels}},
 	{notice.LogNVLSChannels, ofLargest(func(c *Communicator) notice.LogValue { return countOf(c.Channels.NVLS) }),
 		[]effect{onChannels}},
@@ -250,10 +250,8 @@ func librariesOf(l *Log) (v notice.LogValue) {
 }
 
 func driverOf(l *Log) notice.LogValue {
-	for _, v := range l.Versions {
-		if v.Driver > 0 {
-			return notice.LogValue{Names: []string{fmt.Sprintf("%d.%d", v.Driver/1000, v.Driver%1000/10)}}
-		}
+	if v := l.Driver; v > 0 {
+		return notice.LogValue{Names: []string{fmt.Sprintf("%d.%d", v/1000, v%1000/10)}}
 	}
 	return notice.LogValue{}
 }

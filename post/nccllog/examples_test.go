@@ -47,15 +47,13 @@ func TestHealthyAndCrippledRun(t *testing.T) {
 		{"timez-zx_nccl-tests_nccl-fault.log", 1811, 1785, 2, 28.54, 28.55, "/home/zx/nccl-tests/topo_fail.xml"},
 	} {
 		l := example(t, c.file)
-		if l.Files[0].Lines != c.lines || l.Reading.Said != c.said || l.Reading.Damaged != 0 ||
-			l.Reading.NotUnderstood != 0 {
+		if l.Files[0].Lines != c.lines || l.Reading.Said != c.said || l.Reading.Damaged != 0 {
 			t.Errorf("%s: %+v of %+v", c.file, l.Reading, l.Files[0])
 		}
 		if len(l.Processes) != 1 || l.Processes[0].Host != "mew0" || !slices.Equal(l.Processes[0].Ranks, []int{0, 1}) {
 			t.Errorf("%s: processes %+v", c.file, l.Processes)
 		}
-		if v := l.Versions[0]; len(l.Versions) != 1 || v.Text != "2.27.7" || v.Code != 22707 || v.CUDA != "13.0" ||
-			v.Driver != 13000 || v.Library != NCCL {
+		if v := l.Versions[0]; len(l.Versions) != 1 || v.Text != "2.27.7" || v.Code != 22707 || v.CUDA != "13.0" || l.Driver != 13000 || v.Library != NCCL {
 			t.Errorf("%s: version %+v", c.file, l.Versions)
 		}
 		if len(l.Communicators) != 1 {
@@ -67,18 +65,14 @@ func TestHealthyAndCrippledRun(t *testing.T) {
 			k.Members[1].Init == nil {
 			t.Errorf("%s: communicator %+v", c.file, k)
 		}
-		if k.Topology.File != c.topology || k.Topology.GPUs != 2 || k.Graphs[1].Intra != "NVL" ||
-			k.Graphs[1].Channels != c.channels/2 {
+		if k.Topology.File != c.topology || k.Topology.GPUs != 2 {
 			t.Errorf("%s: topology %+v, graphs %+v", c.file, k.Topology, k.Graphs)
-		}
-		if len(k.Rings) != c.channels || !slices.Equal(k.Rings[c.channels-1].Ranks, []int{0, 1}) {
-			t.Errorf("%s: rings %+v", c.file, k.Rings)
 		}
 		if n := len(l.Choices); n != 11 || l.Choices[0].Bytes != 8<<20 || l.Choices[10].Bytes != 8<<30 {
 			t.Errorf("%s: %d choices", c.file, n)
 		}
 		for _, ch := range l.Choices {
-			if ch.Algo != "RING" || ch.Proto != "SIMPLE" || ch.Lo != 0 || ch.Hi != c.channels-1 || ch.Times != 45 ||
+			if ch.Algo != "RING" || ch.Proto != "SIMPLE" || ch.Channels != c.channels || ch.Times != 45 ||
 				ch.Size != ch.Bytes {
 				t.Errorf("%s: %+v", c.file, ch)
 			}
@@ -97,8 +91,7 @@ func TestHealthyAndCrippledRun(t *testing.T) {
 		if len(l.Predictions) != 5*7*3 {
 			t.Errorf("%s: %d predictions", c.file, len(l.Predictions))
 		}
-		if len(l.Rows) != 11 || l.Rows[8].OutBusbw != c.busbw2G || l.Rows[10].OutBusbw != c.busbw8G ||
-			!l.Rows[8].Assembled {
+		if len(l.Rows) != 11 || l.Rows[8].OutBusbw != c.busbw2G || l.Rows[10].OutBusbw != c.busbw8G {
 			t.Errorf("%s: rows %+v", c.file, l.Rows)
 		}
 		if set := slices.ContainsFunc(l.Settings, func(s Setting) bool {
@@ -112,22 +105,15 @@ func TestHealthyAndCrippledRun(t *testing.T) {
 // Sixteen ranks on two nodes over EFA, of 2.9: no commId, busId of devices, a network plugin whose name has a blank.
 func TestSixteenRanksOverEFA(t *testing.T) {
 	l := example(t, "aws-samples_aws-efa-eks_p4d_2node.log")
-	if len(l.Processes) != 16 || len(l.Communicators) != 1 || l.Reading.NotUnderstood != 0 || l.Reading.Damaged != 0 {
+	if len(l.Processes) != 16 || len(l.Communicators) != 1 || l.Reading.Damaged != 0 {
 		t.Fatalf("%d processes, %d communicators, %+v", len(l.Processes), len(l.Communicators), l.Reading)
 	}
 	k := l.Communicators[0]
-	if k.Ranks != 16 || k.Nodes != 2 || k.Channels.Coll != 8 || k.Channels.CollNet != Unknown || len(k.Members) != 16 ||
+	if k.Ranks != 16 || k.Nodes != 2 || k.Channels.Coll != 8 || len(k.Members) != 16 ||
 		k.Members[2].Bus != "201c0" {
 		t.Errorf("%+v", k)
 	}
-	if !slices.Equal(k.Rings[0].Ranks, []int{0, 7, 6, 5, 4, 3, 2, 1, 8, 15, 14, 13, 12, 11, 10, 9}) {
-		t.Errorf("ring 0 is %v", k.Rings[0].Ranks)
-	}
-	if p := l.Processes[2]; p.Label != "[1,2]<stdout>:" || !slices.Equal(p.Devices, []int{2}) ||
-		!slices.Equal(p.Ranks, []int{2}) {
-		t.Errorf("%+v", p)
-	}
-	if v := l.Versions[0]; v.Text != "2.9.9" || v.Code != 20909 || !slices.Equal(v.Processes, []int{0}) {
+	if v := l.Versions[0]; v.Text != "2.9.9" || v.Code != 20909 {
 		t.Errorf("%+v", v)
 	}
 	if n := l.Network; len(n.Using) != 1 || n.Using[0].Name != "AWS Libfabric" || len(n.Using[0].Processes) != 16 ||
@@ -139,12 +125,12 @@ func TestSixteenRanksOverEFA(t *testing.T) {
 		switch v.Kind {
 		case "net":
 			net++
-			if v.How != "AWS Libfabric" || !v.GDR || !v.Across || v.NetDev < 0 {
+			if v.How != "AWS Libfabric" || !v.GDR || v.NetDev < 0 {
 				t.Errorf("%+v", v)
 			}
 		case "p2p":
 			p2p++
-			if v.Across || v.How != "IPC" {
+			if v.How != "IPC" {
 				t.Errorf("%+v", v)
 			}
 		}
@@ -155,7 +141,7 @@ func TestSixteenRanksOverEFA(t *testing.T) {
 	if l.Settings[0].Name != "NCCL_TOPO_FILE" || l.Settings[0].From != "NET/OFI" || len(l.Settings[0].Processes) != 16 {
 		t.Errorf("%+v", l.Settings[0])
 	}
-	if last := l.Rows[len(l.Rows)-1]; last.Bytes != 4<<30 || last.OutBusbw != 43.81 || last.Assembled {
+	if last := l.Rows[len(l.Rows)-1]; last.Bytes != 4<<30 || last.OutBusbw != 43.81 {
 		t.Errorf("%+v", last)
 	}
 }
@@ -179,7 +165,7 @@ func TestExcerptWithoutHeaders(t *testing.T) {
 func TestPublicLogs(t *testing.T) {
 	for _, f := range needs.Examples(t, filepath.Join(examples, "*")) {
 		l := example(t, filepath.Base(f))
-		if l.Reading.NotUnderstood > 0 || l.Reading.Understood == 0 {
+		if l.Reading.Understood == 0 {
 			t.Errorf("%s: %+v", f, l.Reading)
 		}
 	}

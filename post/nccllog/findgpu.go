@@ -262,7 +262,7 @@ const hopperLinks = 18 * 20.6
 // findMulticast finds GPUs whose switches could reduce, and do not.
 func findMulticast(l *Log) []found {
 	c := l.largest()
-	if c == nil || c.Channels.NVLS != 0 || c.NVLS != nil && *c.NVLS || c.Topology.MaxBw < hopperLinks-1 ||
+	if c == nil || c.Channels.NVLS != 0 || c.NVLS || c.Topology.MaxBw < hopperLinks-1 ||
 		l.setting("NCCL_NVLS_ENABLE") == "0" {
 		return nil
 	}

@@ -161,12 +161,10 @@ func TestLatencyProtocol(t *testing.T) {
 }
 
 func TestNoMulticast(t *testing.T) {
-	no, yes := false, true
 	log := func(change func(c *Communicator, l *Log)) *Log {
 		l := &Log{
-			Versions: []Version{{Library: NCCL, Code: 21700}},
-			Communicators: []Communicator{{Name: "comm 1", Ranks: 8, NVLS: &no,
-				Topology: Topology{MaxBw: 370}, Members: []Member{{Local: 2}, {Local: 3}}}},
+			Versions:      []Version{{Library: NCCL, Code: 21700}},
+			Communicators: []Communicator{{Name: "comm 1", Ranks: 8, Topology: Topology{MaxBw: 370}, Members: []Member{{Local: 2}, {Local: 3}}}},
 		}
 		change(&l.Communicators[0], l)
 		return l
@@ -176,7 +174,7 @@ func TestNoMulticast(t *testing.T) {
 		"two on a host":     func(c *Communicator, _ *Log) { c.Members = c.Members[:1] },
 		"slower links":      func(c *Communicator, _ *Log) { c.Topology.MaxBw = 369 },
 		"channels for it":   func(c *Communicator, _ *Log) { c.Channels.NVLS = 1 },
-		"groups for it":     func(c *Communicator, _ *Log) { c.NVLS = &yes },
+		"groups for it":     func(c *Communicator, _ *Log) { c.NVLS = true },
 		"channels not told": func(c *Communicator, _ *Log) { c.Channels.NVLS = Unknown },
 		"an older version":  func(_ *Communicator, l *Log) { l.Versions[0].Code = 21606 },
 		"no version":        func(_ *Communicator, l *Log) { l.Versions = nil },

@@ -42,25 +42,6 @@ type rasText struct {
 	total   bool               // the row of the job's numbers comes next
 }
 
-// rasLine gives what reads the lines of one file.
-func (r *Reader) rasLine() func(string, bool) {
-	t := &rasText{r: r}
-	r.ras = t
-	return func(line string, ended bool) {
-		if ended { // a line that does not end may lack digits
-			t.line(line)
-		}
-	}
-}
-
-// rasEnd keeps the last answer of a file.
-func (r *Reader) rasEnd() {
-	if r.ras != nil {
-		r.ras.close()
-		r.ras = nil
-	}
-}
-
 func (t *rasText) begin() {
 	t.close()
 	t.answer = &RAS{File: len(t.r.log.Files) - 1, Nodes: Unknown, Processes: Unknown, GPUs: Unknown,
@@ -105,9 +86,10 @@ func (c *RASComm) nameRest() {
 	}
 }
 
-func (t *rasText) line(line string) {
+// line reads one line; one that does not end may lack digits.
+func (t *rasText) line(line string, ended bool) {
 	words := strings.Fields(line)
-	if len(words) == 0 {
+	if len(words) == 0 || !ended {
 		return
 	}
 	if v, ok := readVersion(line); ok && strings.Contains(line, " compiled with ") {
@@ -167,7 +149,7 @@ func (t *rasText) group(words []string) {
 	if !ok {
 		return
 	}
-	g := RASComm{Comms: n[1], Ranks: n[2], Status: kept(words[6]), Errors: kept(words[7]), Counts: []RASCount{},
+	g := RASComm{Comms: n[1], Ranks: n[2], Status: words[6], Errors: words[7], Counts: []RASCount{},
 		States: []RASMessage{}}
 	t.groups[words[0]] = g
 	t.add(g)
@@ -183,20 +165,20 @@ func (t *rasText) add(c RASComm) *RASComm {
 
 // head reads "#0-0 (cf264af53edbe986) INCOMPLETE", or a word alone that is of the whole job.
 func (t *rasText) head(words []string) {
-	t.comm, t.ranks, t.what, t.heading = nil, nil, "", kept(words[0])
+	t.comm, t.ranks, t.what, t.heading = nil, nil, "", words[0]
 	if !strings.HasPrefix(words[0], "#") || len(words) < 3 {
 		return
 	}
 	group, _, _ := strings.Cut(words[0][1:], "-")
 	id := "0x" + strings.Trim(words[1], "()")
-	t.heading = kept(id + " " + words[2])
+	t.heading = id + " " + words[2]
 	if i := slices.IndexFunc(t.answer.Comms, func(c RASComm) bool { return c.ID == id }); i >= 0 {
 		t.comm = &t.answer.Comms[i]
-		t.comm.Errors += " " + kept(words[2])
+		t.comm.Errors += " " + words[2]
 		return
 	}
 	g := t.groups[group]
-	c := RASComm{ID: kept(id), Comms: 1, Ranks: g.Ranks, Status: g.Status, Errors: kept(words[2]), Counts: []RASCount{},
+	c := RASComm{ID: id, Comms: 1, Ranks: g.Ranks, Status: g.Status, Errors: words[2], Counts: []RASCount{},
 		States: []RASMessage{}}
 	if g.Ranks == 0 {
 		c.Ranks = Unknown
@@ -209,7 +191,7 @@ func (t *rasText) said(line string, words []string) {
 	switch {
 	case words[0] == "Process":
 		if len(t.answer.Missing) < maxRAS && !slices.Contains(t.answer.Missing, line) {
-			t.answer.Missing = append(t.answer.Missing, kept(line))
+			t.answer.Missing = append(t.answer.Missing, line)
 		}
 	case t.comm == nil:
 		t.problem(line)
@@ -242,7 +224,7 @@ func (t *rasText) ofComm(line, text string) {
 	case differIn.MatchString(text):
 		t.what = ""
 		if what := differIn.FindStringSubmatch(text)[1]; what != "collective" {
-			t.what = kept(what)
+			t.what = what
 		}
 		t.problem(line)
 	case someRanks.MatchString(text) && !strings.HasPrefix(text, "Communicator ranks"):
@@ -276,7 +258,7 @@ func (t *rasText) launched(found, rank []string) {
 // says keeps a state of ranks, which follow.
 func (t *rasText) says(text string) {
 	if len(t.comm.States) < maxRAS {
-		t.comm.States = append(t.comm.States, RASMessage{Says: kept(text), Ranks: []int{}})
+		t.comm.States = append(t.comm.States, RASMessage{Says: text, Ranks: []int{}})
 		t.ranks = &t.comm.States[len(t.comm.States)-1].Ranks
 	}
 }
@@ -290,14 +272,13 @@ func (t *rasText) rank(number string) {
 
 func (t *rasText) problem(line string) {
 	if len(t.answer.Problems) < maxRAS {
-		t.answer.Problems = append(t.answer.Problems, kept(t.heading+": "+line))
+		t.answer.Problems = append(t.answer.Problems, t.heading+": "+line)
 	}
 }
 
 // rasDocument is one answer of ncclras as JSON (2.28.7 and later).
 type rasDocument struct {
 	Version string `json:"nccl_version"`
-	When    string `json:"timestamp"`
 	Comms   []struct {
 		Hash    string    `json:"hash"`
 		Size    int       `json:"size"`
@@ -350,18 +331,15 @@ func (k rasRank) state() string {
 }
 
 // rasJSON reads the documents of one file.
-func (r *Reader) rasJSON(name string, in *bufio.Reader) error {
-	f := &r.log.Files[len(r.log.Files)-1]
+func (r *Reader) rasJSON(f *File, in *bufio.Reader) {
 	d := json.NewDecoder(in)
 	for {
 		var doc rasDocument
-		err := d.Decode(&doc)
-		switch {
-		case errors.Is(err, io.EOF):
-			return nil
-		case err != nil:
-			f.Cut = err.Error()
-			return nil
+		if err := d.Decode(&doc); err != nil {
+			if !errors.Is(err, io.EOF) {
+				f.Cut = err.Error()
+			}
+			return
 		}
 		if len(r.log.RAS) < maxAnswers {
 			r.log.RAS = append(r.log.RAS, doc.answer(len(r.log.Files)-1))
@@ -370,11 +348,11 @@ func (r *Reader) rasJSON(name string, in *bufio.Reader) error {
 }
 
 func (doc rasDocument) answer(file int) RAS {
-	a := RAS{File: file, Version: kept(doc.Version), When: kept(doc.When), Nodes: Unknown, Processes: Unknown,
+	a := RAS{File: file, Version: doc.Version, Nodes: Unknown, Processes: Unknown,
 		GPUs: Unknown, Missing: []string{}, Comms: []RASComm{}, Problems: []string{}}
 	hosts, procs, gpus := map[string]bool{}, map[string]bool{}, map[string]bool{}
 	for _, c := range doc.Comms {
-		out := RASComm{ID: kept(c.Hash), Comms: 1, Ranks: c.Size, Missing: c.Missing, Errors: "OK",
+		out := RASComm{ID: c.Hash, Comms: 1, Ranks: c.Size, Missing: c.Missing, Errors: "OK",
 			Counts: []RASCount{},
 			States: []RASMessage{}}
 		states, counts := map[string][]int{}, map[rasCount][]int{}
@@ -390,7 +368,7 @@ func (doc rasDocument) answer(file int) RAS {
 			}
 		}
 		for _, k := range c.Lost {
-			text := kept(fmt.Sprintf("Process %d on node %s managing GPU %d", k.PID, k.Host, k.Device))
+			text := fmt.Sprintf("Process %d on node %s managing GPU %d", k.PID, k.Host, k.Device)
 			if !slices.Contains(a.Missing, text) && len(a.Missing) < maxRAS {
 				a.Missing = append(a.Missing, text)
 			}
@@ -420,7 +398,7 @@ type rasCount struct {
 func (c *RASComm) judge(states map[string][]int, counts map[rasCount][]int) {
 	for _, s := range slices.Sorted(maps.Keys(states)) {
 		slices.Sort(states[s])
-		c.States = append(c.States, RASMessage{Says: kept(s), Ranks: states[s]})
+		c.States = append(c.States, RASMessage{Says: s, Ranks: states[s]})
 	}
 	slices.SortStableFunc(c.States, func(a, b RASMessage) int { return cmp.Compare(len(b.Ranks), len(a.Ranks)) })
 	if len(c.States) > 0 {
@@ -430,7 +408,7 @@ func (c *RASComm) judge(states map[string][]int, counts map[rasCount][]int) {
 	for key, ranks := range counts {
 		sides[key.name]++
 		slices.Sort(ranks)
-		c.Counts = append(c.Counts, RASCount{Name: kept(key.name), Calls: key.calls, Many: len(ranks), Ranks: ranks})
+		c.Counts = append(c.Counts, RASCount{Name: key.name, Calls: key.calls, Many: len(ranks), Ranks: ranks})
 	}
 	slices.SortFunc(c.Counts, func(a, b RASCount) int {
 		return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(b.Calls, a.Calls))

@@ -117,17 +117,6 @@ func errorsIn(t *testing.T, code notice.Code, logs []string) {
 	}
 }
 
-// Where NICs of different rails do not reach each other, the advice names the setting that keeps to one
-// rail (nccl 2013).
-func TestAdviceNamesRails(t *testing.T) {
-	const text = "n1:10:20 [5] ibvwrap.c:262 NCCL WARN Call to ibv_modify_qp failed with 110 Connection timed out\n"
-	found := read(t, text).Findings()
-	if len(found) != 1 || found[0].Code() != "rdma-setup-failed" ||
-		!strings.Contains(notice.Advice(found[0].Fact), "NCCL_CROSS_NIC=0") {
-		t.Errorf("%+v", found)
-	}
-}
-
 // Plugins name the function a message comes from; alone before the mark, it is a place and no damage.
 func TestPlaceOfPlugins(t *testing.T) {
 	l := read(t, "get_ofi_provider:312 NCCL WARN NET/OFI Could not find any optimal provider\n")

@@ -116,7 +116,7 @@ func topologyFact(c *Communicator) string {
 
 func channelFact(c *Communicator) string {
 	var parts []string
-	if n := channelsOf(c); n > 0 {
+	if n := c.Channels.Coll; n > 0 {
 		parts = append(parts, fmt.Sprintf("%d for collectives", n))
 	}
 	for _, p := range []struct {
