@@ -175,6 +175,7 @@ func (r *Reader) compare(c *communicator) (s Sequence, ok bool) {
 // mismatch is who called what at the place of the first difference.
 func (c *communicator) mismatch(tracked []*member, first *differing) *Mismatch {
 	m := &Mismatch{Number: first.at + 1, Op: first.op}
+	var calls []notice.NCCLCall
 	for _, k := range tracked {
 		call := *c.calls[first.at]
 		switch {
@@ -183,14 +184,13 @@ func (c *communicator) mismatch(tracked []*member, first *differing) *Mismatch {
 		case k.differs != nil && k.differs.at == first.at:
 			call = k.differs.call
 		}
-		text := call.String()
-		i := slices.IndexFunc(m.Sides, func(s Called) bool { return s.Call == text })
+		i := slices.Index(calls, call)
 		if i < 0 {
-			i, m.Sides = len(m.Sides), append(m.Sides, Called{Call: text})
+			i, calls, m.Sides = len(calls), append(calls, call), append(m.Sides, notice.Called{Call: call.String()})
 		}
 		m.Sides[i].Ranks = append(m.Sides[i].Ranks, k.Rank)
 	}
-	slices.SortStableFunc(m.Sides, func(a, b Called) int { return cmp.Compare(len(b.Ranks), len(a.Ranks)) })
+	slices.SortStableFunc(m.Sides, func(a, b notice.Called) int { return cmp.Compare(len(b.Ranks), len(a.Ranks)) })
 	return m
 }
 

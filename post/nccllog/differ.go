@@ -275,22 +275,21 @@ func countOf(n int) (v notice.LogValue) {
 	return v
 }
 
-// findings compares what was found: by its code and its parameters.
+// findings compares what was found: by its code and its parameters, and messages without a known cause by their text.
 func (c *Contrast) findings(a, b *Log) {
-	x, y := a.Findings(), b.Findings()
-	without := func(all, other []notice.Notice) []notice.Notice {
-		return slices.DeleteFunc(slices.Clone(all), func(f notice.Notice) bool {
-			return slices.ContainsFunc(other, func(g notice.Notice) bool { return alikeFindings(f.Fact, g.Fact) })
-		})
+	x, y := a.findings(), b.findings()
+	without := func(all, other []found) []notice.Notice {
+		alone := []notice.Notice{}
+		for _, f := range all {
+			if !slices.ContainsFunc(other, func(g found) bool {
+				return notice.Alike(f.Fact, g.Fact) && f.shape == g.shape
+			}) {
+				alone = append(alone, f.Notice)
+			}
+		}
+		return alone
 	}
 	c.OnlyA, c.OnlyB = without(x, y), without(y, x)
-}
-
-// alikeFindings reports whether two findings state the same. Messages without a known cause are known by their text.
-func alikeFindings(f, g notice.Fact) bool {
-	x, quotes := f.(notice.Unexplained)
-	y, both := g.(notice.Unexplained)
-	return notice.Alike(f, g) && (!quotes || !both || shape(x.Messages[0].Text) == shape(y.Messages[0].Text))
 }
 
 // explain joins effects with what can have caused them, and makes the headlines.

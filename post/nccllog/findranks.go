@@ -18,17 +18,14 @@ func findDisagreement(l *Log) (all []found) {
 			continue
 		}
 		m := s.Mismatch
-		fact := notice.RanksDisagree{Communicator: l.communicator(s.Comm), Call: m.Number, Doubt: s.Doubt}
-		for _, side := range m.Sides {
-			fact.Sides = append(fact.Sides, notice.Called{Call: side.Call, Ranks: side.Ranks})
-		}
+		fact := notice.RanksDisagree{Communicator: l.communicator(s.Comm), Call: m.Number, Sides: m.Sides, Doubt: s.Doubt}
 		if m.Op >= 0 {
 			op := notice.OpCount(m.Op)
 			fact.OpCount = &op
 		}
 		who := ""
 		if len(m.Sides) > 1 {
-			who = notice.Ranks(m.Sides[len(m.Sides)-1].Ranks).String()
+			who = m.Sides[len(m.Sides)-1].Ranks.String()
 		}
 		all = append(all, about(who, fact).unless(s.Doubt))
 	}
@@ -220,14 +217,10 @@ func findRAS(l *Log) (all []found) {
 				Communicator: notice.Communicator{Name: rasName(c.ID), Ranks: max(0, c.Ranks)},
 				Status: strings.ToLower(
 					strings.Join(nonEmpty(c.Status, c.Errors), ", "),
-				), Missing: max(0, c.Missing),
+				), Missing: max(0, c.Missing), Counts: c.Counts,
 			}
-			for _, n := range c.Counts {
-				fact.Counts = append(fact.Counts,
-					notice.CallCount{Name: n.Name, Calls: n.Calls, Many: n.Many, Ranks: n.Ranks})
-			}
-			for _, m := range c.States {
-				fact.States = append(fact.States, notice.RankState{Ranks: m.Ranks, State: brief(m.Says)})
+			for _, s := range c.States {
+				fact.States = append(fact.States, notice.RankState{Ranks: s.Ranks, State: brief(s.State)})
 			}
 			all = append(all, about("", fact))
 		}
@@ -308,9 +301,7 @@ func findInit(l *Log) (all []found) {
 			Communicator: l.communicator(i),
 			Rank:         slowest.Rank,
 			Took:         notice.TenthSeconds(slowest.Init.Total),
-		}
-		for _, p := range parts[:min(3, len(parts))] {
-			fact.Parts = append(fact.Parts, notice.InitPart{Name: p.Name, Seconds: p.Seconds})
+			Parts:        parts[:min(3, len(parts))],
 		}
 		f := about("", fact)
 		if slowest.Init.Total >= initVeryLong {
@@ -322,7 +313,7 @@ func findInit(l *Log) (all []found) {
 }
 
 // slowestInit is the rank whose init took longest, with its parts, the longest first; nil where none is known.
-func (c *Communicator) slowestInit() (slowest *Member, parts []Part) {
+func (c *Communicator) slowestInit() (slowest *Member, parts []notice.InitPart) {
 	for i := range c.Members {
 		if m := &c.Members[i]; m.Init != nil && (slowest == nil || m.Init.Total > slowest.Init.Total) {
 			slowest = m
@@ -330,7 +321,7 @@ func (c *Communicator) slowestInit() (slowest *Member, parts []Part) {
 	}
 	if slowest != nil {
 		parts = slices.Clone(slowest.Init.Parts)
-		slices.SortStableFunc(parts, func(a, b Part) int { return cmp.Compare(b.Seconds, a.Seconds) })
+		slices.SortStableFunc(parts, func(a, b notice.InitPart) int { return cmp.Compare(b.Seconds, a.Seconds) })
 	}
 	return slowest, parts
 }

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"busbar/internal/notice"
 )
 
 // commLine reads messages that name a communicator: "ncclCommInitRank comm 0x1 rank 0 nranks 2 cudaDev 0 nvmlDev 0
@@ -107,7 +109,7 @@ func (r *Reader) timings(p *process, m message) bool {
 		if c := (cursor{strings.TrimSpace(part)}); !c.read("% %", &name, &seconds) {
 			return false
 		}
-		t.Parts = append(t.Parts, Part{name, seconds})
+		t.Parts = append(t.Parts, notice.InitPart{Name: name, Seconds: seconds})
 	}
 	// It comes right after COMPLETE: the rank is the last one of this size and rank.
 	for _, k := range slices.Backward(p.members) {

@@ -137,14 +137,8 @@ type Member struct {
 // InitTiming is how long making a communicator took one rank, in seconds; Parts have NCCL's names: kernels, alloc,
 // bootstrap, allgathers, topo, graphs, connections, rest.
 type InitTiming struct {
-	Total float64 `json:"total_s"`
-	Parts []Part  `json:"parts"`
-}
-
-// Part is one part of a time.
-type Part struct {
-	Name    string  `json:"name"`
-	Seconds float64 `json:"s"`
+	Total float64           `json:"total_s"`
+	Parts []notice.InitPart `json:"parts"`
 }
 
 // Channels are the numbers of channels; Unknown where a version does not print them.
@@ -309,15 +303,9 @@ type Reached struct {
 
 // Mismatch is one call that ranks made differently.
 type Mismatch struct {
-	Number int64    `json:"call"`     // from 1, among the collectives of this communicator
-	Op     int64    `json:"op_count"` // of the first rank's call; Unknown
-	Sides  []Called `json:"sides"`    // the most ranks first
-}
-
-// Called is what some ranks called.
-type Called struct {
-	Call  string `json:"call"` // "AllReduce of 2097152 float32, sum"
-	Ranks []int  `json:"ranks"`
+	Number int64           `json:"call"`     // from 1, among the collectives of this communicator
+	Op     int64           `json:"op_count"` // of the first rank's call; Unknown
+	Sides  []notice.Called `json:"sides"`    // the most ranks first
 }
 
 // Behind is a rank that stopped early.
@@ -378,22 +366,14 @@ type RAS struct {
 
 // RASComm is one communicator, or a group of like ones, in an answer of ncclras.
 type RASComm struct {
-	ID      string       `json:"id"` // "" for a group
-	Comms   int          `json:"communicators"`
-	Ranks   int          `json:"ranks"` // of each; Unknown
-	Missing int          `json:"missing_ranks"`
-	Status  string       `json:"status"` // RUNNING, MISMATCH, INCOMPLETE, …
-	Errors  string       `json:"errors"` // OK, MISMATCH, …
-	Counts  []RASCount   `json:"counts"` // of collectives where ranks differ, or all where they were printed
-	States  []RASMessage `json:"states"`
-}
-
-// RASCount is how many calls of one collective one or more ranks made.
-type RASCount struct {
-	Name  string `json:"name"` // "AllReduce"; "" for all together, as before 2.26
-	Calls int64  `json:"calls"`
-	Many  int    `json:"many"`  // how many ranks
-	Ranks []int  `json:"ranks"` // which, as far as they are named
+	ID      string             `json:"id"` // "" for a group
+	Comms   int                `json:"communicators"`
+	Ranks   int                `json:"ranks"` // of each; Unknown
+	Missing int                `json:"missing_ranks"`
+	Status  string             `json:"status"` // RUNNING, MISMATCH, INCOMPLETE, …
+	Errors  string             `json:"errors"` // OK, MISMATCH, …
+	Counts  []notice.CallCount `json:"counts"` // of collectives where ranks differ, or all where they were printed
+	States  []notice.RankState `json:"states"`
 }
 
 // TimedOut is the collective for which PyTorch's watchdog gave up on a rank.
@@ -403,12 +383,6 @@ type TimedOut struct {
 	Call      int64  `json:"call"` // number within the group
 	Operation string `json:"operation"`
 	Elements  int64  `json:"elements,omitempty"`
-}
-
-// RASMessage is what is said of some ranks.
-type RASMessage struct {
-	Says  string `json:"says"`
-	Ranks []int  `json:"ranks"`
 }
 
 // Row is one row of an nccl-tests table.

@@ -84,7 +84,7 @@ func TestDoubtLowersAFinding(t *testing.T) {
 func TestRASFindings(t *testing.T) {
 	whole := RASComm{ID: "0xa", Comms: 1, Ranks: 8, Status: "RUNNING", Errors: "OK"}
 	apart := RASComm{ID: "0xb", Comms: 1, Ranks: 8, Status: "RUNNING", Errors: "MISMATCH",
-		Counts: []RASCount{{Name: "AllReduce", Calls: 7, Ranks: []int{3}}}}
+		Counts: []notice.CallCount{{Name: "AllReduce", Calls: 7, Ranks: []int{3}}}}
 	lost := RASComm{ID: "0xc", Comms: 1, Ranks: 8, Missing: 2, Status: "RUNNING", Errors: "OK"}
 	for name, c := range map[string]struct {
 		answer RAS

@@ -139,7 +139,7 @@ func initFact(c *Communicator) string {
 	value := notice.SlowestInit{Rank: slowest.Rank, Total: slowest.Init.Total}
 	for _, p := range parts {
 		if len(value.Parts) < 4 && p.Seconds > 0 {
-			value.Parts = append(value.Parts, notice.InitPart{Name: p.Name, Seconds: p.Seconds})
+			value.Parts = append(value.Parts, p)
 		}
 	}
 	return value.String()
