@@ -21,6 +21,9 @@ func about(who string, f notice.Fact) found {
 	return found{Notice: n}
 }
 
+// one is one finding about all.
+func one(f notice.Fact) []found { return []found{about("", f)} }
+
 // as is a finding with another severity than the catalogue's.
 func (f found) as(s notice.Severity) found {
 	f.Severity = s

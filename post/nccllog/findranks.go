@@ -105,53 +105,45 @@ func findUnfinished(l *Log) (all []found) {
 	return all
 }
 
+// peersAlone is how many pairs of ranks access each other's GPU directly, in a log of one host without NVLink all of whose
+// ranks are set up; 0 in others.
+func (l *Log) peersAlone() int {
+	c := l.largest()
+	if c == nil || !l.oneHost() || l.nvlinks() || len(c.Members) < c.Ranks ||
+		slices.ContainsFunc(c.Members, func(m Member) bool { return !m.Completed }) {
+		return 0
+	}
+	return len(l.pairs()["p2p"])
+}
+
 // firstCall is how PyTorch names the operation and its number when it gives up.
 var firstCall = regexp.MustCompile(`SeqNum=1, OpType=(\w+)`)
 
 // findFirstHung finds a first collective that did not finish although all ranks of one host were set up, where GPUs
 // access each other over PCIe.
 func findFirstHung(l *Log) []found {
-	i := slices.IndexFunc(l.Messages, func(m Message) bool { return firstCall.MatchString(m.Text) })
-	c := l.largest()
-	if i < 0 || c == nil || !l.oneHost() || l.nvlinks() || len(c.Members) < c.Ranks ||
-		slices.ContainsFunc(c.Members, func(m Member) bool { return !m.Completed }) {
-		return nil
-	}
-	pairs := l.peerPairs()
-	if pairs == 0 {
-		return nil
-	}
-	return []found{about("", notice.FirstCollectiveHung{
-		Operation: firstCall.FindStringSubmatch(l.Messages[i].Text)[1], Pairs: pairs,
-	})}
-}
-
-// peerPairs is how many pairs of ranks access each other's GPU directly.
-func (l *Log) peerPairs() int {
-	pairs := map[[2]int]bool{}
-	for _, t := range l.Transports {
-		if t.Kind == "p2p" && t.From != t.To {
-			pairs[[2]int{min(t.From, t.To), max(t.From, t.To)}] = true
+	pairs := l.peersAlone()
+	for _, m := range l.Messages {
+		if of := firstCall.FindStringSubmatch(m.Text); of != nil && pairs > 0 {
+			return one(notice.FirstCollectiveHung{Operation: of[1], Pairs: pairs})
 		}
 	}
-	return len(pairs)
+	return nil
 }
 
 // findEndAfterInit finds a log of one host that ends when all ranks are set up, as where peer access without NVLink
 // hangs.
 func findEndAfterInit(l *Log) []found {
-	c := l.largest()
-	if c == nil || !l.oneHost() || l.nvlinks() || len(c.Members) < c.Ranks || l.peerPairs() == 0 ||
-		len(l.Calls)+len(l.Choices)+len(l.Rows)+len(l.RAS) > 0 ||
+	pairs := l.peersAlone()
+	if pairs == 0 || len(l.Calls)+len(l.Choices)+len(l.Rows)+len(l.RAS) > 0 ||
 		slices.ContainsFunc(l.Messages, func(m Message) bool {
 			e := explain(m)
-			return e == nil || e.follows ||
-				e.severe()
+			return e == nil || e.follows || e.severe()
 		}) ||
-		slices.ContainsFunc(c.Members, func(m Member) bool { return !m.Completed || m.Destroyed || m.Aborted }) {
+		slices.ContainsFunc(l.largest().Members, func(m Member) bool { return m.Destroyed || m.Aborted }) {
 		return nil
 	}
-	return []found{about("", notice.EndAfterInit{Pairs: l.peerPairs()})}
+	return one(notice.EndAfterInit{Pairs: pairs})
 }
 
 // findTimedOut finds ranks that waited for different collectives when PyTorch gave up.
@@ -279,9 +271,9 @@ func findVersions(l *Log) []found {
 		builds = append(builds, build)
 	}
 	if same {
-		return []found{about("", notice.MixedLibraryBuilds{Library: libraries[0], Builds: builds})}
+		return one(notice.MixedLibraryBuilds{Library: libraries[0], Builds: builds})
 	}
-	return []found{about("", notice.MixedLibraryVersions{Libraries: libraries, Builds: builds})}
+	return one(notice.MixedLibraryVersions{Libraries: libraries, Builds: builds})
 }
 
 // initLong is from when on creating a communicator is reported, in seconds; and from when on it is a warning.

@@ -69,6 +69,7 @@ func (r *Reader) finish(c *communicator) Communicator {
 	if out.Nodes == Unknown && out.Ranks == len(c.members) && !hosts[""] {
 		out.Nodes = len(hosts)
 	}
+	out.namesakes = len(c.members) == out.Ranks && out.Nodes > len(hosts)
 	return out
 }
 

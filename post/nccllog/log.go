@@ -32,8 +32,6 @@ type Log struct {
 	Inspected     []Inspected    `json:"inspector"`
 	RAS           []RAS          `json:"ras"`
 	Rows          []Row          `json:"rows"` // of nccl-tests, where its table is in the same file and whole
-
-	namesakes map[int]bool // known answers of namesake
 }
 
 // Unknown stands for a number that the log does not tell.
@@ -118,6 +116,8 @@ type Communicator struct {
 	Graphs   []Graph  `json:"graphs"`   // what the search over the topology found
 	Topology Topology `json:"topology"` // as seen by the first member that printed it
 	NVLS     bool     `json:"nvls"`     // multicast groups were made, or NVLS channels exist
+
+	namesakes bool // nodes have the same host name, as containers have: names then do not identify nodes
 }
 
 // Member is one rank of a communicator.

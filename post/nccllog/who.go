@@ -138,9 +138,3 @@ func on(value string) bool {
 	n, err := strconv.ParseInt(strings.TrimSpace(value), 0, 64)
 	return err == nil && n != 0
 }
-
-// wholeNumber reads a whole number as NCCL does.
-func wholeNumber(value string) (int64, bool) {
-	n, err := strconv.ParseInt(strings.TrimSpace(value), 0, 64)
-	return n, err == nil
-}
