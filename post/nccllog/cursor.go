@@ -1,6 +1,7 @@
 package nccllog
 
 import (
+	"fmt"
 	"strconv"
 	"strings"
 )
@@ -11,7 +12,7 @@ type format string
 // MustCompile returns a format, in which something stands between any two values.
 func MustCompile(text string) format {
 	if strings.Contains(text, "%%") {
-		panic("no end of a value in " + text)
+		panic(fmt.Errorf("no end of a value in %s", text))
 	}
 	return format(text)
 }

@@ -197,8 +197,6 @@ func TestFindings(t *testing.T) {
 		"few channels": {both(oneNode, swap("8 coll channels", "2 coll channels")), "few-channels",
 			notice.Warning},
 		"LL for large messages": {swap("proto SIMPLE", "proto LL"), "ll-for-large-messages", notice.Warning},
-		"no NVLink SHARP": {swap("maxBw 240.0", "maxBw 370.8", "nNodes 2 localRanks 2", "nNodes 2 localRanks 4"),
-			"nvls-unused", notice.Info},
 		"a plugin that was asked for": {both(env("NCCL_TUNER_PLUGIN", "libmytuner.so"),
 			adds("n1:100:200 [0] NCCL INFO TUNER/Plugin: Could not find: libmytuner.so")), "plugin-not-found",
 			notice.Warning},

@@ -227,23 +227,3 @@ func findChoices(l *Log) []found {
 	}
 	return one(fact)
 }
-
-// hopperLinks is the bandwidth of a GPU's NVLinks from H100 on, as NCCL writes it: 18 links of 20.6 GB/s.
-const hopperLinks = 18 * 20.6
-
-// findMulticast finds GPUs whose switches could reduce, and do not.
-func findMulticast(l *Log) []found {
-	c := l.largest()
-	if c == nil || c.Channels.NVLS != 0 || c.NVLS || c.Topology.MaxBw < hopperLinks-1 ||
-		l.setting("NCCL_NVLS_ENABLE") == "0" {
-		return nil
-	}
-	local := 0
-	for _, m := range c.Members {
-		local = max(local, m.Local)
-	}
-	if local <= 2 || len(l.Versions) == 0 || l.Versions[0].Code < 21700 || l.Versions[0].Library == RCCL {
-		return nil
-	}
-	return one(notice.NVLSUnused{Bandwidth: notice.Gigabytes(c.Topology.MaxBw), Ranks: local})
-}

@@ -160,33 +160,6 @@ func TestLatencyProtocol(t *testing.T) {
 	expect(t, "a size that is not known", findChoices(&Log{Choices: []Choice{ll(Unknown)}}))
 }
 
-func TestNoMulticast(t *testing.T) {
-	log := func(change func(c *Communicator, l *Log)) *Log {
-		l := &Log{
-			Versions:      []Version{{Library: NCCL, Code: 21700}},
-			Communicators: []Communicator{{Name: "comm 1", Ranks: 8, Topology: Topology{MaxBw: 370}, Members: []Member{{Local: 2}, {Local: 3}}}},
-		}
-		change(&l.Communicators[0], l)
-		return l
-	}
-	expect(t, "three on a host", findMulticast(log(func(*Communicator, *Log) {})))
-	for what, change := range map[string]func(c *Communicator, l *Log){
-		"two on a host":     func(c *Communicator, _ *Log) { c.Members = c.Members[:1] },
-		"slower links":      func(c *Communicator, _ *Log) { c.Topology.MaxBw = 369 },
-		"channels for it":   func(c *Communicator, _ *Log) { c.Channels.NVLS = 1 },
-		"groups for it":     func(c *Communicator, _ *Log) { c.NVLS = true },
-		"channels not told": func(c *Communicator, _ *Log) { c.Channels.NVLS = Unknown },
-		"an older version":  func(_ *Communicator, l *Log) { l.Versions[0].Code = 21606 },
-		"no version":        func(_ *Communicator, l *Log) { l.Versions = nil },
-		"another library":   func(_ *Communicator, l *Log) { l.Versions[0].Library = RCCL },
-		"it is switched off": func(_ *Communicator, l *Log) {
-			l.Settings = []Setting{fromEnvironment("NCCL_NVLS_ENABLE", "0")}
-		},
-	} {
-		expect(t, what, findMulticast(log(change)))
-	}
-}
-
 // Ranks share a GPU where one host has one bus for two ranks of one communicator. A bus of another host is another GPU.
 func TestSharedGPU(t *testing.T) {
 	log := func(id string, hosts, buses [2]string) *Log {
@@ -219,29 +192,6 @@ func TestSharedGPU(t *testing.T) {
 		}
 		found := findShared(log(id, c.hosts, c.buses))
 		if (len(found) == 1) != c.shared || c.shared && found[0].Details()[0] != "ranks 0-1: busId 2000 on n1." {
-			t.Errorf("%s: %+v", what, found)
-		}
-	}
-}
-
-// That NVLink SHARP is off is worth a note only where GPUs may have it.
-func TestNVLSOffOnGPUsWithoutIt(t *testing.T) {
-	for what, c := range map[string]struct {
-		topology Topology
-		note     bool
-	}{
-		"not said":      {Topology{}, true},
-		"no NVLink":     {Topology{GPUs: 2, MaxBw: 24}, false},
-		"A100":          {Topology{GPUs: 8, MaxBw: 240, NVLinks: 8}, false},
-		"H100":          {Topology{GPUs: 8, MaxBw: 370.8, NVLinks: 8}, true},
-		"H800":          {Topology{GPUs: 8, MaxBw: 164.8, NVLinks: 8}, true},
-		"B200":          {Topology{GPUs: 8, MaxBw: 721.8, NVLinks: 8}, true},
-		"P100":          {Topology{GPUs: 4, MaxBw: 80, NVLinks: 4}, false},
-		"RTX 3090 pair": {Topology{GPUs: 2, MaxBw: 48, NVLinks: 2}, false},
-	} {
-		l := oneHost(Communicator{Topology: c.topology})
-		l.Settings = []Setting{fromEnvironment("NCCL_NVLS_ENABLE", "0")}
-		if found := findSettings(l); (len(found) == 1) != c.note {
 			t.Errorf("%s: %+v", what, found)
 		}
 	}

@@ -44,7 +44,7 @@ func (l *Log) findings() (all []found) {
 		findDisagreement, findVersions, findDefects, findFirstHung, findTimedOut, findMessages, findRAS,
 		findStopped, findUnfinished, findEndAfterInit, findAborted,
 		findNetwork, findNetworksDiffer, findDirect, findCards, findProvider, findInterface,
-		findShared, findWithinHost, findPaths, findChannels, findChoices, findMulticast,
+		findShared, findWithinHost, findPaths, findChannels, findChoices,
 		findPlugins, findSettings, findDiffering, findInit,
 	} {
 		all = append(all, find(l)...)

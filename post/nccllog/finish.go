@@ -85,12 +85,11 @@ func (c *Communicator) merge(k Communicator) {
 		c.addGraph(g)
 	}
 	file := cmp.Or(c.Topology.File, k.Topology.File)
-	if c.Topology.GPUs == 0 && k.Topology.MaxBw > 0 {
+	if c.Topology.GPUs == 0 && k.Topology.GPUs > 0 {
 		c.Topology = k.Topology
 	}
 	c.Topology.File = file
 	c.Function = cmp.Or(c.Function, k.Function)
-	c.NVLS = c.NVLS || k.NVLS
 }
 
 // ranks are those in the largest communicator that a process is in.

@@ -1,6 +1,7 @@
 package nccllog
 
 import (
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -31,10 +32,10 @@ func (r *Reader) commLine(p *process, m message) bool {
 	if phased {
 		return r.phase(p, m, caller, f, strings.TrimLeft(phase, "- "))
 	}
-	at, ok := numbers(f, "nNodes", "localRanks")
+	nodes, ok := numbers(f, "nNodes")
 	if ok {
 		k := p.named(m.head, f["comm"])
-		k.Rank, k.part.Ranks, k.part.Nodes, k.Local = n[0], n[1], at[0], at[1]
+		k.Rank, k.part.Ranks, k.part.Nodes = n[0], n[1], nodes[0]
 	}
 	return ok
 }
@@ -121,36 +122,21 @@ func (r *Reader) timings(p *process, m message) bool {
 	return true
 }
 
-// counts reads "24 coll channels, 24 collnet channels, 0 nvls channels, 32 p2p channels, 8 p2p channels per peer",
-// which had fewer parts before 2.21.
+// channelCount is one of "24 coll channels, 24 collnet channels, 0 nvls channels, 32 p2p channels, 8 p2p channels per
+// peer", which had fewer parts before 2.21.
+var channelCount = regexp.MustCompile(`(\d{1,6}) (coll|nvls|p2p) channels( per)?`)
+
+// counts reads such a line.
 func (r *Reader) counts(p *process, m message) bool {
 	n := noChannels
-	of := map[string]*int{"coll channels": &n.Coll, "collnet channels": new(int), "nvls channels": &n.NVLS,
-		"p2p channels": &n.P2P, "p2p channels per peer": &n.PerPeer}
-	for _, part := range strings.Split(m.text, ",") {
-		number, what, _ := strings.Cut(strings.TrimSpace(part), " ")
-		v, err := strconv.ParseInt(number, 10, 32)
-		if err != nil || of[what] == nil {
-			return false
+	of := map[string]*int{"coll": &n.Coll, "nvls": &n.NVLS, "p2p": &n.P2P, "p2p per": &n.PerPeer}
+	for _, part := range channelCount.FindAllStringSubmatch(m.text, -1) {
+		if number := of[part[2]+part[3]]; number != nil {
+			*number, _ = strconv.Atoi(part[1])
 		}
-		*of[what] = int(v)
 	}
-	k := p.context(m.head, false)
-	k.part.Channels = n
-	k.part.NVLS = k.part.NVLS || n.NVLS > 0
-	return true
+	p.context(m.head, false).part.Channels = n
+	return n.Coll >= 0
 }
 
 var noChannels = Channels{Unknown, Unknown, Unknown, Unknown}
-
-// withNVLS are how lines begin that state that NVLS is in use.
-var withNVLS = []string{"NVLS multicast support is available", "NVLS Creat", "NVLS comm "}
-
-// multicast reads lines of NVLS of which only whether they are there matters.
-func (r *Reader) multicast(p *process, m message) bool {
-	uses := slices.ContainsFunc(withNVLS, func(s string) bool { return strings.HasPrefix(m.text, s) })
-	if uses {
-		p.context(m.head, false).part.NVLS = true
-	}
-	return uses
-}

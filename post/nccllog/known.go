@@ -1,7 +1,6 @@
 package nccllog
 
 import (
-	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -79,7 +78,7 @@ var variables = []knownSetting{
 	{"NCCL_MIN_CTAS", onChannels | onChoice, nil},
 	{"NCCL_ALGO", onChoice, always(notice.Info)},
 	{"NCCL_PROTO", onChoice, always(notice.Info)},
-	{"NCCL_NVLS_ENABLE", onChannels | onChoice, withoutSHARP},
+	{"NCCL_NVLS_ENABLE", onChannels | onChoice, either(notice.Info, "0")},
 	{"NCCL_TUNER_PLUGIN", onChoice, nil},
 	{"NCCL_CROSS_NIC", onChannels | onTransports, nil},
 	{"NCCL_PXN_DISABLE", onTransports, between(set(notice.Info))},
@@ -104,17 +103,6 @@ var variables = []knownSetting{
 
 // perHost are settings that may rightly differ between hosts, or are read by one rank alone.
 var perHost = []string{"NCCL_TOPO_FILE", "NCCL_GRAPH_FILE", "NCCL_IB_HCA", "NCCL_SOCKET_IFNAME", "NCCL_IB_GID_INDEX"}
-
-// withoutSHARP judges that NVLink SHARP is off, unless the topology shows GPUs that have none: without NVLink, or with
-// links of 20 GB/s (V100, A100) or 12 GB/s (others before H100), as NCCL writes them.
-func withoutSHARP(value string, l *Log) (notice.Severity, bool) {
-	if c := l.largest(); c != nil && c.Topology.GPUs > 0 {
-		if bw := c.Topology.MaxBw; !l.nvlinks() || bw > 0 && (math.Mod(bw, 20) == 0 || math.Mod(bw, 12) == 0) {
-			return notice.Info, false
-		}
-	}
-	return notice.Info, value == "0"
-}
 
 // fewAllowed judges a limit of channels; 1 and 2 fill no current link.
 func fewAllowed(value string, _ *Log) (notice.Severity, bool) {

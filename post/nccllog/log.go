@@ -115,7 +115,6 @@ type Communicator struct {
 	Channels Channels `json:"channels"` // of the first member that printed them
 	Graphs   []Graph  `json:"graphs"`   // what the search over the topology found
 	Topology Topology `json:"topology"` // as seen by the first member that printed it
-	NVLS     bool     `json:"nvls"`     // multicast groups were made, or NVLS channels exist
 
 	namesakes bool // nodes have the same host name, as containers have: names then do not identify nodes
 }
@@ -124,11 +123,10 @@ type Communicator struct {
 type Member struct {
 	Rank      int         `json:"rank"`
 	Process   int         `json:"process"`
-	Device    int         `json:"device"`      // CUDA's number; Unknown
-	Bus       string      `json:"bus"`         // busId as written, "17000"
-	Local     int         `json:"local_ranks"` // Unknown
-	Started   bool        `json:"started"`     // Init START was printed; never before 2.18
-	Completed bool        `json:"completed"`   // Init COMPLETE
+	Device    int         `json:"device"`    // CUDA's number; Unknown
+	Bus       string      `json:"bus"`       // busId as written, "17000"
+	Started   bool        `json:"started"`   // Init START was printed; never before 2.18
+	Completed bool        `json:"completed"` // Init COMPLETE
 	Destroyed bool        `json:"destroyed"`
 	Aborted   bool        `json:"aborted"`
 	Init      *InitTiming `json:"init"` // null: not recorded
@@ -162,12 +160,11 @@ type Graph struct {
 
 // Topology is what "=== System" and the lines below it say.
 type Topology struct {
-	MaxBw   float64 `json:"max_bw_GBps"` // 0: not said
-	GPUs    int     `json:"gpus"`
-	NICs    int     `json:"nics"`
-	NVLinks int     `json:"nvlinks"` // lines that name one
-	File    string  `json:"file"`    // the file it was loaded from
-	Paths   []Path  `json:"paths"`   // between GPUs, and from GPUs to NICs, counted by kind
+	GPUs    int    `json:"gpus"`
+	NICs    int    `json:"nics"`
+	NVLinks int    `json:"nvlinks"` // lines that name one
+	File    string `json:"file"`    // the file it was loaded from
+	Paths   []Path `json:"paths"`   // between GPUs, and from GPUs to NICs, counted by kind
 }
 
 // Path is how many pairs have a path of one kind.

@@ -33,8 +33,7 @@ type lineReader func(*Reader, *process, message) bool
 
 // names returns what adds to a list the names that a regular expression finds in a message. A second group of it is the
 // version.
-func names(list, pattern string) lineReader {
-	re := regexp.MustCompile(pattern)
+func names(list string, re *regexp.Regexp) lineReader {
 	return func(r *Reader, p *process, m message) bool {
 		all := re.FindAllStringSubmatch(m.text, -1)
 		for _, found := range all {
@@ -46,14 +45,14 @@ func names(list, pattern string) lineReader {
 
 // anInterface is one of "eth0:10.0.0.1<0>" and "[0]eth0:10.0.0.1<0> [1]eth1:…", of which IPv6 has colons in it. Ports
 // do not matter.
-const anInterface = `(?:^|[\s\]])([^\s:<\]]+:[^\s<]+)<`
+var anInterface = regexp.MustCompile(`(?:^|[\s\]])([^\s:<\]]+:[^\s<]+)<`)
 
 // What the loader of plugins reports. Before "No plugin found", 2.18 to 2.20 have the error of dlopen.
 var (
 	pluginMissing = regexp.MustCompile(
 		`(?:Could not find: ?|No plugin found \(|Plugin load \(|Plugin load returned \d+ : )([^\s):]+)`)
-	pluginLoaded = regexp.MustCompile(`^\S+ ?:? ?(?:Loaded|Using|Successfully loaded external) ` +
-		`(?:(?:net|tuner|profiler) )?(?:plugin )?(.*?)(?: \(([^()]*)\))?$`)
+	pluginLoaded = regexp.MustCompile(
+		`^\S+[ :]+(?:Loaded|Using|Successfully loaded external) (?:net |tuner |profiler )?(?:plugin )?(.*?)(?: \((.*)\))?$`)
 )
 
 // notOfNetwork is how other plugins begin that the loader found.
@@ -72,8 +71,8 @@ func offered(list string) lineReader {
 
 // What "NET/IB : Using [0]mlx5_0:1/RoCE [1]mlx5_1:1/RoCE [RO]; OOB eno1:192.168.0.3<0>" names.
 var (
-	ibNames = names(ibDevice, `\[\d+\]([^\s;:]+:[^\s;<]+)(?:[\s;]|$)`)
-	outOfIB = names(bootstrap, `OOB (\S+:[^\s<]+)`)
+	ibNames = names(ibDevice, regexp.MustCompile(`\[\d+\]([^\s;:]+:[^\s;<]+)(?:[\s;]|$)`))
+	outOfIB = names(bootstrap, regexp.MustCompile(`OOB (\S+:[^\s<]+)`))
 )
 
 // devices reads such a line.
@@ -89,19 +88,19 @@ func (r *Reader) noDevice(p *process, _ message) bool {
 
 // networkLines are lines about network plugins, interfaces and devices, by what they begin with.
 var networkLines = []lineKind{
-	{"Using network ", true, names(using, `^Using network (.+)`)},
+	{"Using network ", true, names(using, regexp.MustCompile(`^Using network (.+)`))},
 	{"Bootstrap", true, names(bootstrap, anInterface)},
-	{"Initialized NET plugin", true, names(plugin, `plugin (.+)`)},
-	{"Assigned NET plugin", true, names(plugin, `plugin (.+?)(?: to comm)?$`)},
+	{"Initialized NET plugin", true, names(plugin, regexp.MustCompile(`plugin (.+)`))},
+	{"Assigned NET plugin", true, names(plugin, regexp.MustCompile(`plugin (.+?)(?: to comm)?$`))},
 	{"NET/Plugin", true, offered(plugin)},
 	{"TUNER/Plugin", true, offered(tuner)},
 	{"PROFILER/Plugin", true, offered("")},
-	{"GPU Direct RDMA ", false, (*Reader).gdr},
-	{"NET/IB : No device found", true, (*Reader).noDevice},
+	{"GPU Direct RDMA", false, (*Reader).gdr},
+	{"NET/IB : No", true, (*Reader).noDevice},
 	{"NET/IB", true, (*Reader).devices},
 	{"NET/Socket", true, names(socket, anInterface)},
-	{"NET/OFI", true, names(provider, `(?i)selected provider is ([^\s,]+)`)},
-	{"NET/OFI", true, names(plugin, `(?:Initializing|Using) (aws-ofi-\S+) ?(\S*)`)},
+	{"NET/OFI", true, names(provider, regexp.MustCompile(`(?i)selected provider is ([^\s,]+)`))},
+	{"NET/OFI", true, names(plugin, regexp.MustCompile(`(?:Initializing|Using) (aws-ofi-\S+) ?(\S*)`))},
 }
 
 // directRDMA is what NCCL reports of one device: "NET/IB : GPU Direct RDMA Disabled for HCA 0 'mlx5_0'", "GPU Direct

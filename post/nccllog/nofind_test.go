@@ -17,7 +17,6 @@ func TestWhatIsNoFinding(t *testing.T) {
 	}
 	one := []string{"nNodes 2 localRanks 2", "nNodes 1 localRanks 4", "n2:", "n1:", "[send] via NET/IB/0/GDRDMA",
 		"via P2P/CUMEM", "[send] via NET/IB/1/GDRDMA", "via P2P/CUMEM"}
-	hopper := []string{"maxBw 240.0", "maxBw 370.8", "localRanks 2", "localRanks 4"}
 	for name, c := range map[string]struct {
 		log  string
 		kind notice.Code
@@ -35,9 +34,6 @@ func TestWhatIsNoFinding(t *testing.T) {
 		"few channels between nodes": {swap("8 coll channels", "2 coll channels"), "few-channels"},
 		"few channels without NVLink": {swap(append([]string{"8 coll channels", "2 coll channels", "type NVL/PIX",
 			"type PHB/PIX"}, one...)...), "few-channels"},
-		"NVLink SHARP that was switched off": {strings.NewReplacer(hopper...).Replace(wholeLog()) +
-			set("NCCL_NVLS_ENABLE", "0"), "nvls-unused"},
-		"NVLink SHARP of two GPUs": {swap("maxBw 240.0", "maxBw 370.8"), "nvls-unused"},
 		"LL for small messages": {swap("33554432 Bytes -> Algo RING proto SIMPLE",
 			"32768 Bytes -> Algo RING proto LL"), "ll-for-large-messages"},
 		"a debug level that differs": {wholeLog() + set("NCCL_DEBUG", "INFO") +

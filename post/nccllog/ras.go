@@ -100,7 +100,7 @@ func (t *rasText) line(line string, ended bool) {
 	if text == "" || !ended {
 		return
 	}
-	if v, ok := readVersion(line); ok && strings.Contains(line, " compiled with ") {
+	if v, ok := readVersion(line); ok && strings.Contains(line, "compiled with") {
 		t.begin(v.Text)
 		return
 	}
@@ -341,7 +341,7 @@ func (doc rasDocument) answer(a *RAS) {
 		}
 	}
 	if doc.RAS.Timeouts > 0 {
-		a.Problems = append(a.Problems, fmt.Sprintf("TIMEOUT: %d while gathering communicator data", doc.RAS.Timeouts))
+		a.Problems = append(a.Problems, fmt.Sprintf("TIMEOUT: %d timeouts", doc.RAS.Timeouts))
 	}
 	if len(doc.Comms) > 0 {
 		a.Nodes, a.Processes, a.GPUs = len(hosts), len(procs), len(gpus)

@@ -177,7 +177,7 @@ func each(r *Reader, f *File, in *bufio.Reader, read func(line string, ended boo
 		case !errors.Is(err, io.EOF):
 			f.Cut = err.Error()
 		case text != "" && f.Form != Debug:
-			f.Cut = "the last line does not end"
+			f.Cut = "incomplete last line"
 		}
 		return
 	}
@@ -283,13 +283,12 @@ var known = slices.Concat([]lineKind{
 	{"=== System", true, (*Reader).system},
 	{"Init timings", true, (*Reader).timings},
 	{"|", false, (*Reader).costTable},
-	{"NVLS", true, (*Reader).multicast},
 	{loadingTopology, true, (*Reader).topologyFile},
 	{"Comm config ", true, (*Reader).configured},
-	{pluginNameSet, false, (*Reader).pluginByEnv},
-	{" set by env", false, (*Reader).environment},
-	{" set to ", false, (*Reader).environment},
-	{" environment variable to ", false, (*Reader).environment},
+	{"Plugin name set", false, (*Reader).pluginByEnv},
+	{"set by env", false, (*Reader).environment},
+	{" set to", false, (*Reader).environment},
+	{"environment variable to", false, (*Reader).environment},
 	{"CCL version", false, (*Reader).versionLine},
 	{"cudaDriverVersion", true, (*Reader).driver},
 	{"GPU/", false, (*Reader).hardware},

@@ -18,9 +18,7 @@ func (r *Reader) set(p *process, name, value, from, said string) bool {
 
 // setLine is what sets a variable of NCCL, its plugins and what lies below them: "NCCL_P2P_DISABLE set by environment to
 // 1.", "NET/OFI Setting NCCL_TOPO_FILE environment variable to /x.xml" of plugins, "NCCL_IB_HCA set to x".
-var setLine = regexp.MustCompile(
-	`^(.*?)\b((?:NCCL|NCCLX|RCCL|OFI|FI|UCX|SHARP|CUDA|HSA|HIP|ROCR|GPU|MSCCL)_[A-Z][A-Z0-9_]*[A-Z0-9])` +
-		`( set by env(?:ironment)?| environment variable| set) to (.*)$`)
+var setLine = regexp.MustCompile(`^(.*?)\b([A-Z]{2,}_[A-Z0-9_]+)( set by env\w*| environment variable| set) to (.*)$`)
 
 // environment reads what a variable was set to.
 func (r *Reader) environment(p *process, m message) bool {
@@ -55,21 +53,20 @@ func firstWord(s string) string {
 	return strings.Trim(word, ".,;()'\"")
 }
 
-// pluginNameSet is before the name of a plugin that a variable selects.
-const pluginNameSet = "/Plugin: Plugin name set by env to "
+// pluginSet is "TUNER/Plugin: Plugin name set by env to libnccl-tuner.so".
+var pluginSet = regexp.MustCompile(`^(\w+)/Plugin: Plugin name set by env to (.*)$`)
 
-// pluginByEnv reads "TUNER/Plugin: Plugin name set by env to libnccl-tuner.so".
+// pluginByEnv reads such a line.
 func (r *Reader) pluginByEnv(p *process, m message) bool {
-	kind, value, _ := strings.Cut(m.text, pluginNameSet)
-	return letters(kind) && r.set(p, "NCCL_"+kind+"_PLUGIN", valueOf(value), "environment", m.text)
+	of := pluginSet.FindStringSubmatch(m.text)
+	return of != nil && r.set(p, "NCCL_"+of[1]+"_PLUGIN", valueOf(of[2]), "environment", m.text)
 }
 
-// configured reads "Comm config Blocking set to 0", "Comm config nvlsCTAs reset to …".
+// configLine is "Comm config Blocking set to 0", "Comm config nvlsCTAs reset to …".
+var configLine = regexp.MustCompile(`^Comm config (\S+) (?:re)?set to (.*)$`)
+
+// configured reads such a line.
 func (r *Reader) configured(p *process, m message) bool {
-	c := cursor{m.text}
-	var name string
-	if !c.read("Comm config % set to ", &name) && !c.read("Comm config % reset to ", &name) {
-		return false
-	}
-	return r.set(p, name, valueOf(c.s), "config", m.text)
+	of := configLine.FindStringSubmatch(m.text)
+	return of != nil && r.set(p, of[1], valueOf(of[2]), "config", m.text)
 }

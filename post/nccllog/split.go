@@ -129,11 +129,11 @@ func behindTID(h *head, s string) bool {
 var launchers = regexp.MustCompile(`^(?:[ \t]*(?:` + strings.Join([]string{
 	`\[[^\]\s]+\]<std\w+>:? ?`,
 	`std(?:out|err) [FP] `, // of Kubernetes' container runtime, behind a time
-	`(?:\w{3} +\d+ )?\d\d:\d\d:\d\d(?:[.,]\d+)? `,
+	`(?:\w{3}\s+\d+\s)?\d\d:\d\d:\d\d(?:[.,]\d+)?\s`,
 	`[a-z][a-z0-9.-]*-[a-z0-9]+ [a-z][a-z0-9-]* +$`, // pod and container
-	`\w{3} \w{3} +\d+ [\d:]{8} \d{4}(?:<std\w+>:?|:) ?`,
+	`\w{3}\s\w{3}\s+\d+\s[\d:]{8}\s\d{4}(?:<std\w+>:?|:)\s?`,
 	`\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?[\]:]* ?`,
-	`\[?[IWEF]\d{4,8} \d\d:\d\d:\d\d(?:\.\d+)? +\d+ [^\s\]]+\] ?`,
+	`\[?[IWEF]\d{4,8}\s\d\d:\d\d:\d\d(?:\.\d+)?\s+\d+\s[^\s\]]+\]\s?`,
 	`\d+: ?`,
 	`\[\d+\] ?`,
 	`\[(?:default|rank)?\d+\]: ?`,

@@ -85,7 +85,7 @@ func (p *process) by(processes *[]int) {
 
 func newMember(p *process) *member {
 	m := &member{proc: p, part: Communicator{Ranks: Unknown, Nodes: Unknown, Channels: noChannels}}
-	m.Rank, m.Process, m.Device, m.Local = Unknown, p.number, Unknown, Unknown
+	m.Rank, m.Process, m.Device = Unknown, p.number, Unknown
 	return m
 }
 

@@ -8,10 +8,9 @@ import (
 
 // What the search over the topology prints.
 var (
-	graphLine  = MustCompile("Pattern %, crossNic %, nChannels %, bw %/%, type %/%, sameChannels %")
-	systemLine = MustCompile("=== System : maxBw % totalBw % ===")
-	linkLine   = MustCompile("%[%] - %/%")
-	pathEntry  = MustCompile("% (%/%/%)")
+	graphLine = MustCompile("Pattern %, crossNic %, nChannels %, bw %/%, type %/%, sameChannels %")
+	linkLine  = MustCompile("%[%] - %/%")
+	pathEntry = MustCompile("% (%/%/%)")
 )
 
 // graph reads "Pattern 4, crossNic 0, nChannels 12, bw 20.000000/20.000000, type NVL/PIX, sameChannels 1".
@@ -36,17 +35,10 @@ func (c *Communicator) addGraph(g Graph) {
 	}
 }
 
-// system reads "=== System : maxBw 20.0 totalBw 40.0 ===", which was "maxWidth 20.0 totalWidth 40.0" up to 2.13.
+// system reads "=== System : maxBw 20.0 totalBw 40.0 ===", below which are the lines on hardware.
 func (r *Reader) system(p *process, m message) bool {
-	c := cursor{strings.ReplaceAll(m.text, "Width", "Bw")}
-	var most, total float64
-	if !c.read(systemLine, &most, &total) {
-		return false
-	}
-	k := p.context(m.head, true)
-	if k.hardware == nil {
+	if k := p.context(m.head, true); k.hardware == nil {
 		k.hardware = map[string]bool{}
-		k.part.Topology.MaxBw = most
 	}
 	return true
 }
@@ -119,7 +111,7 @@ func (k *member) paths(from, rest string) bool {
 	return true
 }
 
-const loadingTopology = "Loading topology file "
+const loadingTopology = "Loading topology file"
 
 // topologyFile reads "Loading topology file /path".
 func (r *Reader) topologyFile(p *process, m message) bool {

@@ -1,18 +1,20 @@
 package nccllog
 
 import (
+	"regexp"
 	"strings"
 
 	"busbar/internal/coll"
 )
 
 // What a line on the choice for a size has, and its way: names of an algorithm and a protocol since 2.24, numbers and
-// the expected time before, or a kernel.
+// the expected time before, a kernel, or the copy engine.
 var (
 	choiceLine  = MustCompile("% Bytes -> ")
 	namedWay    = MustCompile("Algo % proto % channel{Lo..Hi}={%..%}")
 	numberedWay = MustCompile("Algo % proto % time %")
 	kernelWay   = MustCompile("Kernel % nchannels % nthreads %")
+	copyEngine  = regexp.MustCompile(`^(?:cudaMemcpy|RMA proxy \+ CE)`)
 )
 
 // choice reads "AllReduce: 8388608 Bytes -> Algo RING proto SIMPLE channel{Lo..Hi}={0..23}", and such lines of all
@@ -55,11 +57,7 @@ func (ch *Choice) readWay(c *cursor) bool {
 	case c.all(kernelWay, &ch.Kernel, &ch.Channels, &threads):
 		return true
 	}
-	for _, engine := range []string{"cudaMemcpy", "RMA proxy + CE"} {
-		if strings.HasPrefix(c.s, engine) {
-			ch.Kernel = engine
-		}
-	}
+	ch.Kernel = copyEngine.FindString(c.s)
 	return ch.Kernel != ""
 }
 

@@ -32,18 +32,18 @@ func (r *Reader) warned(p *process, key string, m Message) {
 	p.by(&w.Processes)
 }
 
-// timeouts are what PyTorch says when it gives up on NCCL, in lines that are not NCCL's.
-var timeouts = []string{"Watchdog caught collective operation timeout", "eartbeat monitor timed out"}
+// timeouts are what PyTorch prints when it gives up on NCCL, in lines that are not NCCL's.
+var timeouts = regexp.MustCompile(`Watchdog caught collective operation timeout|eartbeat monitor timed out`)
 
 // framework keeps a time-out of PyTorch's, once for those that differ in ranks and numbers alone.
 func (r *Reader) framework(line string) bool {
-	i := slices.IndexFunc(timeouts, func(t string) bool { return strings.Contains(line, t) })
-	if i < 0 {
+	timeout := timeouts.FindString(line)
+	if timeout == "" {
 		return false
 	}
 	r.related = true
 	r.timedOut(line)
-	r.warned(nil, "PyTorch "+timeouts[i], Message{Text: strings.TrimSpace(line), Level: "PyTorch"})
+	r.warned(nil, "PyTorch "+timeout, Message{Text: strings.TrimSpace(line), Level: "PyTorch"})
 	return true
 }
 
@@ -90,7 +90,7 @@ var programErrors = []string{
 	"HIP error",
 	"ncclUnhandledCudaError", "ncclSystemError", "ncclInternalError", "ncclInvalidArgument", "ncclInvalidUsage",
 	"ncclRemoteError",
-	"Traceback (most recent call last)", "Segmentation fault", "core dumped", "Bus error", "SIGBUS", "exited on signal",
+	"Traceback (most recent", "Segmentation fault", "core dumped", "Bus error", "SIGBUS", "exited on signal",
 	"non-zero exit",
 	"oom-kill", "oom_kill", "of memory: Kill", "SIGKILL", "exitcode: -9", "ncclUniqueId from", "NCCL WARN",
 	"NCCL operation", "NVRM: Xid",
