@@ -13,7 +13,7 @@ import (
 // maxCalls is how many kinds of calls are kept of one rank; further ones are counted together.
 const maxCalls = 1 << 12
 
-var callLine = MustCompile(
+var callLine = lines.MustCompile(
 	"%: opCount % sendbuff % recvbuff % count % datatype % op % root % comm % [nranks=%]")
 
 // call reads "AllReduce: opCount 0 sendbuff 0x1 recvbuff 0x2 count 2097152 datatype 7 op 0 root 0 comm 0x3 [nranks=2]

@@ -9,8 +9,13 @@ import (
 // format is what a message, or a part of one, looks like. A % is a value, and a blank is one or more blanks.
 type format string
 
+// formats makes formats.
+type formats struct{}
+
+var lines formats
+
 // MustCompile returns a format, in which something stands between any two values.
-func MustCompile(text string) format {
+func (formats) MustCompile(text string) format {
 	if strings.Contains(text, "%%") {
 		panic(fmt.Errorf("no end of a value in %s", text))
 	}

@@ -93,7 +93,7 @@ func (r *Reader) phase(p *process, m message, caller string, f map[string]string
 	return true
 }
 
-var initTimes = MustCompile("Init timings - %: rank % nranks % total % (%)")
+var initTimes = lines.MustCompile("Init timings - %: rank % nranks % total % (%)")
 
 // timings reads "Init timings - ncclCommInitRank: rank 0 nranks 2 total 0.67 (kernels 0.57, alloc 0.05, …)".
 func (r *Reader) timings(p *process, m message) bool {

@@ -8,9 +8,9 @@ import (
 
 // What the search over the topology prints.
 var (
-	graphLine = MustCompile("Pattern %, crossNic %, nChannels %, bw %/%, type %/%, sameChannels %")
-	linkLine  = MustCompile("%[%] - %/%")
-	pathEntry = MustCompile("% (%/%/%)")
+	graphLine = lines.MustCompile("Pattern %, crossNic %, nChannels %, bw %/%, type %/%, sameChannels %")
+	linkLine  = lines.MustCompile("%[%] - %/%")
+	pathEntry = lines.MustCompile("% (%/%/%)")
 )
 
 // graph reads "Pattern 4, crossNic 0, nChannels 12, bw 20.000000/20.000000, type NVL/PIX, sameChannels 1".

@@ -6,8 +6,8 @@ import (
 
 // What a line on a transport begins with.
 var (
-	channelLine = MustCompile("Channel %")
-	collnetLine = MustCompile("CollNet %")
+	channelLine = lines.MustCompile("Channel %")
+	collnetLine = lines.MustCompile("CollNet %")
 )
 
 // transport reads how one rank reaches another: "Channel 00/0 : 0[0] -> 1[1] [send] via NET/AWS Libfabric/1/GDRDMA".

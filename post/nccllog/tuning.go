@@ -10,10 +10,10 @@ import (
 // What a line on the choice for a size has, and its way: names of an algorithm and a protocol since 2.24, numbers and
 // the expected time before, a kernel, or the copy engine.
 var (
-	choiceLine  = MustCompile("% Bytes -> ")
-	namedWay    = MustCompile("Algo % proto % channel{Lo..Hi}={%..%}")
-	numberedWay = MustCompile("Algo % proto % time %")
-	kernelWay   = MustCompile("Kernel % nchannels % nthreads %")
+	choiceLine  = lines.MustCompile("% Bytes -> ")
+	namedWay    = lines.MustCompile("Algo % proto % channel{Lo..Hi}={%..%}")
+	numberedWay = lines.MustCompile("Algo % proto % time %")
+	kernelWay   = lines.MustCompile("Kernel % nchannels % nthreads %")
 	copyEngine  = regexp.MustCompile(`^(?:cudaMemcpy|RMA proxy \+ CE)`)
 )
 
