@@ -160,13 +160,3 @@ func TestExcerptWithoutHeaders(t *testing.T) {
 		t.Errorf("%+v", l.Predictions)
 	}
 }
-
-// Every public log is read without a message that nothing is known of.
-func TestPublicLogs(t *testing.T) {
-	for _, f := range needs.Examples(t, filepath.Join(examples, "*")) {
-		l := example(t, filepath.Base(f))
-		if l.Reading.Understood == 0 {
-			t.Errorf("%s: %+v", f, l.Reading)
-		}
-	}
-}

@@ -243,33 +243,3 @@ func swapOnce(old, new string) func(string) string {
 		return strings.Replace(s, old, new, 1)
 	}
 }
-
-// The gravest comes first.
-func TestFindingsAreInOrder(t *testing.T) {
-	l := readAll(
-		t,
-		wholeLog()+"n1:100:200 [0] NCCL INFO NCCL_TOPO_FILE set by environment to /x.xml\n\nn2:102:202 [0] x.cc:1 "+
-			"NCCL WARN odd\n\nn2:102:202 [0] x.cc:2 NCCL WARN Call to ibv_reg_mr failed\n",
-	)
-	var got []notice.Severity
-	for _, f := range l.Findings() {
-		got = append(got, f.Severity)
-	}
-	if !slices.Equal(got, []notice.Severity{notice.Error, notice.Warning, notice.Info}) {
-		t.Errorf("%v", got)
-	}
-}
-
-// TestSettingsThatDiffer checks who has which value.
-func TestSettingsThatDiffer(t *testing.T) {
-	l := readAll(t, wholeLog()+"n1:100:200 [0] NCCL INFO NCCL_BUFFSIZE set by environment to 8388608.\n"+
-		"n2:103:203 [1] NCCL INFO NCCL_BUFFSIZE set by environment to 4194304.\n")
-	found := findDiffering(l)
-	if len(found) != 1 {
-		t.Fatalf("%+v", found)
-	}
-	if f, _ := found[0].Fact.(notice.SettingsDiffer); len(f.Each) != 2 || f.Each[0].Value != "4194304" ||
-		f.Each[0].Who != "rank 3 on n2" || f.Each[1].Who != "rank 0 on n1" {
-		t.Errorf("%+v", f)
-	}
-}
