@@ -162,37 +162,19 @@ func TestLatencyProtocol(t *testing.T) {
 
 // Ranks share a GPU where one host has one bus for two ranks of one communicator. A bus of another host is another GPU.
 func TestSharedGPU(t *testing.T) {
-	log := func(id string, hosts, buses [2]string) *Log {
-		c := Communicator{
-			Name:    "comm 1",
-			ID:      id,
-			Ranks:   2,
-			Members: []Member{{Rank: 0, Process: 0, Bus: buses[0]}, {Rank: 1, Process: 1, Bus: buses[1]}},
-		}
-		return &Log{
-			Communicators: []Communicator{c},
-			Processes:     []Process{{Host: hosts[0], Ranks: []int{0}}, {Host: hosts[1], Ranks: []int{1}}},
-		}
-	}
-	for what, c := range map[string]struct {
-		hosts, buses [2]string
-		shared       bool
-	}{
-		"one GPU":               {[2]string{"n1", "n1"}, [2]string{"2000", "2000"}, true},
-		"two GPUs":              {[2]string{"n1", "n1"}, [2]string{"2000", "3000"}, false},
-		"two hosts":             {[2]string{"n1", "n2"}, [2]string{"2000", "2000"}, false},
-		"a masked bus":          {[2]string{"n1", "n1"}, [2]string{"XXXX", "XXXX"}, false},
-		"no bus":                {[2]string{"n1", "n1"}, [2]string{"", ""}, false},
-		"put together by order": {[2]string{"n1", "n1"}, [2]string{"2000", "2000"}, false},
-		"no host":               {[2]string{"", ""}, [2]string{"2000", "2000"}, false},
+	for what, c := range map[string]struct{ id, hostA, hostB, busA, busB string }{
+		"one GPU":               {"0xabc", "n1", "n1", "2000", "2000"},
+		"two GPUs":              {"0xabc", "n1", "n1", "2000", "3000"},
+		"two hosts":             {"0xabc", "n1", "n2", "2000", "2000"},
+		"a masked bus":          {"0xabc", "n1", "n1", "XXXX", "XXXX"},
+		"no bus":                {"0xabc", "n1", "n1", "", ""},
+		"put together by order": {"", "n1", "n1", "2000", "2000"},
+		"no host":               {"0xabc", "", "", "2000", "2000"},
 	} {
-		id := "0xabc"
-		if what == "put together by order" {
-			id = ""
-		}
-		found := findShared(log(id, c.hosts, c.buses))
-		if (len(found) == 1) != c.shared || c.shared && found[0].Details()[0] != "ranks 0-1: busId 2000 on n1." {
-			t.Errorf("%s: %+v", what, found)
-		}
+		expect(t, what, findShared(&Log{
+			Communicators: []Communicator{{Name: "comm 1", ID: c.id, Ranks: 2, Members: []Member{{Bus: c.busA},
+				{Rank: 1, Process: 1, Bus: c.busB}}}},
+			Processes: []Process{{Host: c.hostA}, {Host: c.hostB}},
+		}))
 	}
 }

@@ -79,15 +79,12 @@ func TestVersionsInFull(t *testing.T) {
 	v := func(library Library, text, cuda, git string, processes ...int) Version {
 		return Version{Library: library, Text: text, CUDA: cuda, Git: git, Processes: processes}
 	}
-	for what, c := range map[string]struct {
-		versions []Version
-	}{
-		"versions": {[]Version{v(NCCL, "2.27.7", "12.8", "", 0), v(NCCL, "2.26.2", "", "abc"),
-			v(NCCL, "2.27.7", "12.8", "", 1)}},
-		"libraries": {[]Version{v(NCCL, "2.27.7", "", ""), v(RCCL, "2.27.7", "", "")}},
-		"builds":    {[]Version{v(NCCL, "2.27.7", "12.8", ""), v(NCCL, "2.27.7", "13.0", "")}},
+	for what, versions := range map[string][]Version{
+		"versions":  {v(NCCL, "2.27.7", "12.8", "", 0), v(NCCL, "2.26.2", "", "abc"), v(NCCL, "2.27.7", "12.8", "", 1)},
+		"libraries": {v(NCCL, "2.27.7", "", ""), v(RCCL, "2.27.7", "", "")},
+		"builds":    {v(NCCL, "2.27.7", "12.8", ""), v(NCCL, "2.27.7", "13.0", "")},
 	} {
-		l.Versions = c.versions
+		l.Versions = versions
 		expect(t, what, findVersions(l))
 	}
 }
@@ -105,20 +102,20 @@ func TestSlowInitInFull(t *testing.T) {
 
 func TestRASInFull(t *testing.T) {
 	log := func(r RAS) *Log { return &Log{RAS: []RAS{r}} }
-	for what, c := range map[string]struct {
-		ras RAS
-	}{
-		"processes": {RAS{Missing: []string{"n1 pid 7", "n2 pid 8"}, Problems: []string{"x"}}},
-		"ranks": {RAS{Comms: []RASComm{{Status: "RUNNING", Errors: "OK"},
+	for what, ras := range map[string]RAS{
+		"processes": {Missing: []string{"n1 pid 7", "n2 pid 8"}, Problems: []string{"x"}},
+		"ranks": {Comms: []RASComm{{Status: "RUNNING", Errors: "OK"},
 			{ID: "0x7", Ranks: 4, Missing: 1, Status: "INCOMPLETE", Errors: "OK",
 				Counts: []notice.CallCount{{Name: "AllReduce", Calls: 1, Many: 2, Ranks: []int{0, 1}}},
-				States: []notice.RankState{{State: "stopped", Ranks: []int{2}}}}}}},
-		"a mismatch": {RAS{Comms: []RASComm{{Status: "MISMATCH"}}, Problems: []string{"x"}}},
-		"an abort":   {RAS{Comms: []RASComm{{Status: "ABORT"}}}},
-		"errors":     {RAS{Problems: []string{"x", "y"}}},
+				States: []notice.RankState{{State: "stopped", Ranks: []int{2}}}}}},
+		"a mismatch": {Comms: []RASComm{{Status: "MISMATCH"}}, Problems: []string{"x"}},
+		"an abort":   {Comms: []RASComm{{Status: "ABORT"}}},
+		"errors":     {Problems: []string{"x", "y"}},
 	} {
-		expect(t, what, findRAS(log(c.ras)))
+		expect(t, what, findRAS(log(ras)))
 	}
+	expect(t, "errors of a second answer", findRAS(&Log{RAS: []RAS{{Comms: []RASComm{{ID: "0xc", Ranks: 8, Missing: 2}}},
+		{Problems: []string{"TIMEOUT: 3"}}}}))
 	expect(t, "nothing", findRAS(log(RAS{Comms: []RASComm{{Status: "RUNNING", Errors: "OK"}, {Status: "RUNNING"}}})))
 }
 
