@@ -24,7 +24,7 @@ func newLog(stdout, stderr io.Writer) *cobra.Command {
 		Use:     "log [flags] FILE|DIR...",
 		Short:   "Diagnose NCCL logs, or compare two",
 		GroupID: "job",
-		Long: `Reads the debug logs (NCCL_DEBUG=INFO) of NCCL 2.4 to 2.30, RCCL or NCCLX, alone
+		Long: `Reads the debug logs (NCCL_DEBUG=INFO) of NCCL 2.8 to 2.30, RCCL or NCCLX, alone
 or within other output, from all ranks in one file or with a file for each; the
 Inspector's JSON lines; and the output of ncclras. All files named are one run.
 

@@ -21,7 +21,7 @@ func TestAlike(t *testing.T) {
 		{disagree("comm 1", 4), disagree("comm 2", 4), true},
 		{disagree("comm 1", 4), disagree("comm 1", 8), false},
 		{LibraryMessage{Cause: "nic-event"}, LibraryMessage{Cause: "nic-port-error"}, false},
-		{NVLSUnused{1, 8}, UnreachableInterface{}, false},
+		{LLForLarge{}, UnreachableInterface{}, false},
 	} {
 		if got := Alike(c.a, c.b); got != c.want {
 			t.Errorf("%+v, %+v: %v", c.a, c.b, got)

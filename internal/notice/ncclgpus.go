@@ -151,19 +151,12 @@ func (l LLForLarge) Advice() string {
 	return "look for what keeps NCCL from Simple: a tuner plugin, or a wrong topology"
 }
 
-// NVLSUnused reports NVSwitches that could reduce, and do not.
-type NVLSUnused struct {
-	Bandwidth Gigabytes `json:"bw_GBps"` // of a GPU's NVLinks
-	Ranks     int       `json:"ranks"`   // on a host
-}
-
 func (HostMemoryBetweenGPUs) Code() Code { return "host-memory-between-gpus" }
 func (NetworkWithinHost) Code() Code     { return "network-within-host" }
 func (RanksShareGPU) Code() Code         { return "communicator-shares-gpu" }
 func (GPUsFar) Code() Code               { return "gpus-far-apart" }
 func (FewChannels) Code() Code           { return "few-channels" }
 func (LLForLarge) Code() Code            { return "ll-for-large-messages" }
-func (NVLSUnused) Code() Code            { return "nvls-unused" }
 
 var ncclGPUs = []Entry{
 	{
@@ -224,16 +217,5 @@ var ncclGPUs = []Entry{
 		Details:  []string{"{Choices...}", "{Setting...}"},
 		Doc: "LL moves 8 bytes for 4 bytes of data. It is unusual from 16 MiB on, if a step of the ring has 1 " +
 			"MiB or more.",
-	},
-	{
-		Example:  NVLSUnused{370.8, 8},
-		Severity: Info,
-		Source:   environmentDoc + "NCCL_NVLS_ENABLE",
-		Text:     "NVLink SHARP (NVLS) is not used, although NVLink is as fast as that of H100 and later",
-		Details:  []string{"0 nvls channels.", "NVLink of {Bandwidth}, {Ranks rank} on a host."},
-		Advice: `it needs NVSwitch of the third generation, a running nvidia-fabricmanager, and a driver that allows
-			multicast; NCCL_DEBUG=INFO prints at init whether “NVLS multicast support is available”`,
-		Doc: `No NVLS channels although NVLink has the speed of H100 and later, with more than two ranks on a host and NCCL 2.17 or
-			later. The log does not name the GPU: its links identify it.`,
 	},
 }

@@ -50,21 +50,14 @@ type DoubtCause string
 
 // The causes of doubts.
 const (
-	DifferentStart DoubtCause = "different-start" // ranks wrote from opCount A to B on
-	CutCalls       DoubtCause = "cut-calls"       // A cut messages may have been calls
-	ComparedUpTo   DoubtCause = "compared-up-to"  // call A
-	SameSize       DoubtCause = "same-size"       // several communicators have this size
-	PartOfRanks    DoubtCause = "part-of-ranks"   // A of B ranks wrote their calls
+	CutCalls     DoubtCause = "cut-calls"      // A cut messages may have been calls
+	ComparedUpTo DoubtCause = "compared-up-to" // call A
+	SameSize     DoubtCause = "same-size"      // several communicators have this size
+	PartOfRanks  DoubtCause = "part-of-ranks"  // A of B ranks wrote their calls
 )
 
 func (d Doubt) String() string {
 	switch d.Cause {
-	case DifferentStart:
-		return fmt.Sprintf(
-			"the ranks' first opCount differs (%d to %d); calls were compared by opCount, which sends may shift",
-			d.A,
-			d.B,
-		)
 	case CutCalls:
 		return units.Count(int(d.A), "cut message") + " may have been calls"
 	case ComparedUpTo:

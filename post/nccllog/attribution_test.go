@@ -2,11 +2,8 @@ package nccllog
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
-
-	"busbar/internal/notice"
 )
 
 // What launchers, collectors and time stampers put before each line changes nothing in what a log shows.
@@ -15,7 +12,8 @@ func TestPrefixesOfWholeLogs(t *testing.T) {
 	for _, prefix := range []string{
 		"[1,mpirank:0,algo-1]<stdout>:", "[0]<stdout>:", "2026-05-01T10:11:12.123456789Z stdout F ", "Jun 03 10:00:00 ",
 		"12:34:56 ",
-		"mypod-0 pytorch ",
+		"mypod-0 pytorch ", "2: ", " 2: ", "[default0]:", "[rank3]: ", "1: p5-dy-gpu-3: ", "[pod/train-worker-0/nccl] ",
+		"worker-0  | ", "(train, pid=12) ", "[2026-05-05 06:16:47] ", "\x1b[36m0: \x1b[0m", "some-shipper/x-1 [stream]> ",
 	} {
 		lines := strings.Split(strings.TrimSuffix(wholeLog(), "\n"), "\n")
 		l := readAll(t, prefix+strings.Join(lines, "\n"+prefix)+"\n")
@@ -94,33 +92,6 @@ func TestErrorsOfAProgram(t *testing.T) {
 	}
 }
 
-// A change of the network that ends nothing is a note; what memory could not be registered decides about the advice.
-func TestEventsAndRegistrations(t *testing.T) {
-	for text, want := range map[string]struct {
-		severity notice.Severity
-		advice   string
-	}{
-		"NET/IB : mlx5_0:1 Got non-fatal async event: client reregistration(17)": {notice.Info, ""},
-		"NET/IB : mlx5_0:1 Got non-fatal async event: port error(10)":            {notice.Error, "cable"},
-		"NET/IB : mlx5_0:1 Got async fatal event: device fatal(8)":               {notice.Error, "cable"},
-		"Call to ibv_reg_mr_iova2 failed with error Bad address":                 {notice.Error, "nvidia-peermem"},
-		"Call to ibv_reg_dmabuf_mr failed with error Operation not supported": {notice.Error,
-			"NCCL_DMABUF_ENABLE=0"},
-		"Call to ibv_reg_mr failed with error Cannot allocate memory": {notice.Error, "memlock"},
-		"Error: network AWS Libfabric not found.":                     {notice.Error, "libnccl-net.so"},
-		"Cuda failure 802 'system not yet initialized'": {notice.Error,
-			"nvidia-fabricmanager"},
-	} {
-		all := read(
-			t,
-			"n1:100:200 [0] NCCL INFO NCCL version 2.27.7+cuda12.8\nn1:100:200 [0] x.cc:1 NCCL WARN "+text+"\n",
-		).Findings()
-		if len(all) == 0 || all[0].Severity != want.severity || !strings.Contains(all[0].Advice(), want.advice) {
-			t.Errorf("%q: %+v", text, all)
-		}
-	}
-}
-
 // Containers may have one host name on several nodes: nothing is concluded from it.
 func TestNodesOfOneName(t *testing.T) {
 	log := strings.NewReplacer("n2:", "n1:", "nNodes 2 localRanks 2", "nNodes 4 localRanks 1", "localRank 1",
@@ -135,91 +106,22 @@ func TestNodesOfOneName(t *testing.T) {
 	}
 }
 
-// LL is right where a step of a ring moves little, and the channels of a call are those of its own communicator.
+// LL is right where a step of a ring moves little, which depends on the number of ranks.
 func TestChoicesOfTheirCommunicator(t *testing.T) {
-	kinds := func(log string) (all []notice.Code) {
-		for _, f := range readAll(t, log).Findings() {
-			all = append(all, f.Code())
+	for name, c := range map[string]struct {
+		ranks int
+		line  string
+		found bool
+	}{
+		"16 KiB of a rank over 1024 ranks": {1024, "AllGather: 16384 Bytes", false},
+		"1 MiB of a step over 64 ranks":    {64, "AllReduce: 67108864 Bytes", true},
+	} {
+		const head = "n1:100:200 [0] NCCL INFO "
+		l := read(t, fmt.Sprintf("%scomm 0xa rank 0 nranks %d cudaDev 0 busId 1000 commId 0xb - Init COMPLETE\n%s%s -> "+
+			"Algo RING proto LL channel{Lo..Hi}={0..15}\n", head, c.ranks, head, c.line))
+		if got := len(findChoices(l)) > 0; got != c.found || l.Choices[0].Comm != 0 {
+			t.Errorf("%s: %v, %+v", name, got, l.Choices)
 		}
-		return all
-	}
-	const header = "n1:100:200 [0] NCCL INFO "
-	initOf := func(pointer string, ranks, channels int) string {
-		return fmt.Sprintf(
-			"%[1]sncclCommInitRankConfig comm %[2]s rank 0 nranks %[3]d cudaDev 0 nvmlDev 0 busId 1000 commId "+
-				"%[2]sabc - Init START\n"+
-				"%[1]scomm %[2]s rank 0 nRanks %[3]d nNodes 2 localRanks 1 localRank 0 MNNVL 0\n"+
-				"%[1]s%[4]d coll channels, 0 collnet channels, 0 nvls channels, 2 p2p channels, 2 p2p channels per "+
-				"peer\n"+
-				"%[1]sncclCommInitRankConfig comm %[2]s rank 0 nranks %[3]d cudaDev 0 nvmlDev 0 busId 1000 commId "+
-				"%[2]sabc - Init COMPLETE\n",
-			header,
-			pointer,
-			ranks,
-			channels,
-		)
-	}
-	choice := func(pointer, name string, ranks int, text string) string {
-		return fmt.Sprintf(
-			"%[1]s%[3]s: opCount 0 sendbuff 0x1 recvbuff 0x2 count 4096 datatype 7 op 0 root 0 comm %[2]s "+
-				"[nranks=%[4]d] stream 0x3\n%[1]s%[3]s: %[5]s\n",
-			header,
-			pointer,
-			name,
-			ranks,
-			text,
-		)
-	}
-	large := initOf(
-		"0xa",
-		1024,
-		16,
-	) + choice(
-		"0xa",
-		"AllGather",
-		1024,
-		"16384 Bytes -> Algo RING proto LL channel{Lo..Hi}={0..15}",
-	)
-	if got := kinds(large); slices.Contains(got, "ll-for-large-messages") {
-		t.Errorf("16 KiB a rank over 1024 ranks: %v", got)
-	}
-	wide := initOf(
-		"0xa",
-		64,
-		16,
-	) + choice(
-		"0xa",
-		"AllReduce",
-		64,
-		"67108864 Bytes -> Algo RING proto LL channel{Lo..Hi}={0..15}",
-	)
-	if got := kinds(wide); !slices.Contains(got, "ll-for-large-messages") {
-		t.Errorf("1 MiB a step over 64 ranks: %v", got)
-	}
-	other := strings.NewReplacer(
-		"100:200 [0]",
-		"101:201 [1]",
-		"cudaDev 0 nvmlDev 0 busId 1000",
-		"cudaDev 1 nvmlDev 1 busId 2000",
-	)
-	two := initOf(
-		"0xa",
-		8,
-		24,
-	) + other.Replace(
-		initOf(
-			"0xb",
-			2,
-			4,
-		)+choice(
-			"0xb",
-			"AllReduce",
-			2,
-			"67108864 Bytes -> Algo RING proto SIMPLE channel{Lo..Hi}={0..3}",
-		),
-	)
-	if l := readAll(t, two); len(l.Choices) != 1 || l.Choices[0].Comm != 1 {
-		t.Errorf("not of the second communicator: %+v", l.Choices)
 	}
 }
 
@@ -229,54 +131,13 @@ func TestLateConnections(t *testing.T) {
 	var log strings.Builder
 	for rank := range 4 {
 		node, local := rank/2, rank%2
-		say := func(format string, args ...any) {
-			fmt.Fprintf(
-				&log,
-				"node%d:%d:%d [%d] NCCL INFO %s\n",
-				node,
-				100+rank,
-				200+rank,
-				local,
-				fmt.Sprintf(format, args...),
-			)
-		}
-		for _, c := range []struct {
-			pointer, id            string
-			rank, ranks, nodes, of int
-		}{{fmt.Sprintf("0xa%d", rank), "0xabc", rank, 4, 2, 2},
-			{fmt.Sprintf("0xb%d", rank), fmt.Sprintf("0xde%d", node),
-				local, 2, 1, 2}} {
-			say(
-				"ncclCommInitRankConfig comm %s rank %d nranks %d cudaDev %d nvmlDev %[4]d busId %d000 commId %s - "+
-					"Init START",
-				c.pointer,
-				c.rank,
-				c.ranks,
-				local,
-				1+local,
-				c.id,
-			)
-			say(
-				"comm %s rank %d nRanks %d nNodes %d localRanks 2 localRank %d MNNVL 0",
-				c.pointer,
-				c.rank,
-				c.ranks,
-				c.nodes,
-				local,
-			)
-			say(
-				"ncclCommInitRankConfig comm %s rank %d nranks %d cudaDev %d nvmlDev %[4]d busId %d000 commId %s - "+
-					"Init COMPLETE",
-				c.pointer,
-				c.rank,
-				c.ranks,
-				local,
-				1+local,
-				c.id,
-			)
-		}
+		head := fmt.Sprintf("node%d:%d:%d [%d] NCCL INFO ", node, 100+rank, 200+rank, local)
+		const init = "%scomm 0x%s%d rank %d nranks %d cudaDev %d nvmlDev 0 busId %d commId 0x%s - Init COMPLETE\n"
+		fmt.Fprintf(&log, init, head, "a", rank, rank, 4, local, local, "abc")
+		fmt.Fprintf(&log, init, head, "b", rank, local, 2, local, local, fmt.Sprint("de", node))
 		if local == 0 {
-			say("Channel 00/0 : 0[0] -> 1[1] via %s", []string{"P2P/CUMEM", "SHM/direct/direct"}[node])
+			fmt.Fprintf(&log, "%sChannel 00/0 : 0[0] -> 1[1] via %s\n", head,
+				[]string{"P2P/CUMEM", "SHM/direct/direct"}[node])
 		}
 	}
 	l := readAll(t, log.String())
@@ -292,13 +153,5 @@ func TestLateConnections(t *testing.T) {
 	}
 	if a, b := pairOf(l.Transports[0]), pairOf(l.Transports[1]); a == b {
 		t.Errorf("pairs of two hosts are one: %+v", a)
-	}
-}
-
-// A bar in a message after the start is no row of a table of costs.
-func TestBarBeginsNoCommunicator(t *testing.T) {
-	l := readAll(t, wholeLog()+"n1:100:555 [0] NCCL INFO NET/Foo something | else\n")
-	if len(l.Communicators) != 1 || len(l.Communicators[0].Members) != 4 {
-		t.Errorf("%d communicators", len(l.Communicators))
 	}
 }

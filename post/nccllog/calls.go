@@ -1,6 +1,8 @@
 package nccllog
 
 import (
+	"cmp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -8,52 +10,44 @@ import (
 	"busbar/internal/notice"
 )
 
-// callKey tells calls of one rank apart.
-type callKey struct {
-	name      string
-	count     int64
-	typ, op   int
-	ranks     int
-	truncated bool
-}
-
 // maxCalls is how many kinds of calls are kept of one rank; further ones are counted together.
 const maxCalls = 1 << 12
 
+var callLine = lines.MustCompile(
+	"%: opCount % sendbuff % recvbuff % count % datatype % op % root % comm % [nranks=%]")
+
 // call reads "AllReduce: opCount 0 sendbuff 0x1 recvbuff 0x2 count 2097152 datatype 7 op 0 root 0 comm 0x3 [nranks=2]
 // stream 0x4", with what RCCL has behind it: "task 0 globalrank 0".
-func (r *Reader) call(p *process, m message) verdict {
+func (r *Reader) call(p *process, m message) bool {
 	c := cursor{m.text}
 	var name, opCount, sends, receives, pointer string
 	var count int64
-	var typ, red, root, ranks int
-	if !c.all("%: opCount % sendbuff % recvbuff % count % datatype % op % root % comm % [nranks=%]", &name, &opCount,
-		&sends, &receives, &count, &typ, &red, &root, &pointer, &ranks) || count < 0 || !letters(name) {
-		return unknown
+	var typ, op, root, ranks int
+	if !c.all(callLine, &name, &opCount, &sends, &receives, &count, &typ, &op, &root, &pointer, &ranks) ||
+		count < 0 || !letters(name) || strings.Contains(pointer, ".") { // masked, as in a public log
+		return false
 	}
-	op, err := strconv.ParseInt(strings.TrimPrefix(opCount, "0x"), 16, 64)
+	number, err := strconv.ParseInt(strings.TrimPrefix(opCount, "0x"), 16, 64)
 	if err != nil {
-		return unknown
+		return false
 	}
-	switch {
-	case pointer == "(nil)":
-		pointer = "0x0"
-	case strings.Contains(pointer, "."): // masked, as in a public log
-		return passed
-	}
-	k := p.named(m.head, pointer)
-	if k.ranks == Unknown {
-		k.ranks = ranks
+	k := p.named(m.head, strings.Replace(pointer, "(nil)", "0x0", 1))
+	if k.part.Ranks == Unknown {
+		k.part.Ranks = ranks
 	}
 	if k.Rank == Unknown {
 		k.Rank = globalRank(c.s)
 	}
-	if k.comm == nil {
-		r.join(k, "", nil)
+	r.join(k, "", sort{ranks: k.part.Ranks})
+	what := collective(name)
+	made := notice.NCCLCall{Name: name, Count: count, Root: root}
+	made.Type, _ = typed(typ)
+	if what.Reduces() {
+		made.Op = reduced(op)
 	}
-	r.count(k, callKey{name: name, count: count, typ: typ, op: folded(red), ranks: ranks})
-	r.follow(k, callSign{name: name, count: count, typ: typ, op: folded(red), root: root}, op)
-	return understood
+	r.count(k, what, made, typ, ranks)
+	r.follow(k, what, made, number)
+	return true
 }
 
 // globalRank is the rank that RCCL writes behind a call.
@@ -66,70 +60,151 @@ func globalRank(s string) int {
 	return Unknown
 }
 
-func (r *Reader) count(k *member, key callKey) {
-	if k.calls == nil {
-		k.calls = map[callKey]*Calls{}
+// count adds a call to those of its kind.
+func (r *Reader) count(k *member, what coll.Collective, made notice.NCCLCall, typ, ranks int) {
+	c := Calls{Name: made.Name, What: what, Count: made.Count, Type: made.Type, Op: made.Op, Size: Unknown, of: k}
+	if _, bytes := typed(typ); bytes > 0 && c.Count < 1<<58 {
+		c.Size = sized(what, c.Count*int64(bytes), ranks)
 	}
-	known := k.calls[key]
-	if known == nil && len(k.calls) >= maxCalls {
-		key.count, key.truncated = Unknown, true
-		known = k.calls[key]
-	}
-	if known == nil {
-		key.name = kept(key.name)
-		known = &Calls{Comm: Unknown, Rank: Unknown, Name: key.name, What: collective(key.name), Count: key.count,
-			Size: Unknown}
-		bytes := 0
-		known.Type, bytes = typed(key.typ)
-		if known.What.Reduces() {
-			known.Op = reduced(key.op)
+	if _, known := r.index[c]; !known {
+		if k.kinds++; k.kinds > maxCalls {
+			c.Count, c.Size = Unknown, Unknown
 		}
-		if key.count >= 0 && bytes > 0 && key.count < 1<<58 {
-			known.Size = sized(known.What, key.count*int64(bytes), key.ranks)
-		}
-		k.calls[key] = known
 	}
-	known.Times++
+	of, added := row(r, &r.log.Calls, c)
+	if added {
+		*of = c
+	}
+	of.Times++
 }
 
-// callSign is what all ranks must have the same in one call.
-type callSign struct {
-	name          string
-	count         int64
-	typ, op, root int
+// maxPositions is how many calls, over all communicators, are kept for comparing: eight bytes each.
+const maxPositions = 8 << 20
+
+// track is how far one rank has come along what the ranks of its communicator call.
+type track struct {
+	called  bool
+	firstOp int64 // opCount of its first call of any kind
+	made    int64 // calls that are compared
+	op      int64 // of the last of them
+	last    notice.NCCLCall
+	differs *differing // its first call that differs
 }
 
-// compared is what of a call must agree, and whether any of it must: sends and receives have peers, and the variants
-// with a count for each rank have counts of their own.
-func (s callSign) compared() (callSign, bool) {
-	if s.name == "Send" || s.name == "Recv" || s.name == "SendRecv" {
-		return s, false
+// differing is a call that differs from what another rank called at the same place.
+type differing struct {
+	at, op int64
+	call   notice.NCCLCall
+}
+
+// follow compares one more call of a rank. Sends and receives have peers, and the variants with a count for each rank
+// have counts of their own.
+func (r *Reader) follow(k *member, what coll.Collective, call notice.NCCLCall, op int64) {
+	if !k.called {
+		k.called, k.firstOp = true, op
 	}
-	what := collective(s.name)
-	switch variant := strings.HasSuffix(s.name, "v"); {
-	case what == coll.Other && !variant: // one-sided calls, and what a newer library has
-		return s, false
+	variant := strings.HasSuffix(call.Name, "v") && call.Name != "Recv" && call.Name != "SendRecv"
+	switch {
+	case call.Name == "Send" || call.Name == "Recv" || call.Name == "SendRecv",
+		what == coll.Other && !variant: // one-sided calls, and what a newer library has
+		return
 	case variant:
-		s.count = Unknown
+		call.Count = Unknown
 	}
-	if !what.Reduces() {
-		s.op = 0
+	if !what.Rooted() || what == coll.Other {
+		call.Root = Unknown
 	}
-	if !what.Rooted() {
-		s.root = 0
+	c := k.comm
+	at := k.made
+	k.made, k.op, k.last = at+1, op, call
+	switch {
+	case at < int64(len(c.calls)):
+		if k.differs == nil && *c.calls[at] != call {
+			k.differs = &differing{at, op, call}
+		}
+	case c.full || r.positions >= maxPositions:
+		c.full = true
+	default:
+		if r.sequences.calls[call] == nil {
+			r.sequences.calls[call] = &call
+		}
+		c.calls = append(c.calls, r.sequences.calls[call])
+		r.positions++
+	}
+}
+
+// compare reports whether the ranks of a communicator called the same; false where fewer than two wrote calls, or where
+// they do not begin with the same call, as in logs of which the beginning was cut off.
+func (r *Reader) compare(c *communicator) (s Sequence, ok bool) {
+	var tracked []*member
+	for _, k := range c.members {
+		if k.made > 0 && k.Rank >= 0 {
+			tracked = append(tracked, k)
+		}
+	}
+	if len(tracked) < 2 || slices.ContainsFunc(tracked, func(k *member) bool { return k.firstOp != tracked[0].firstOp }) {
+		return s, false
+	}
+	s = Sequence{Comm: c.number, Ranks: []Reached{}, Behind: []Behind{}}
+	var first *differing
+	for _, k := range tracked {
+		s.Ranks = append(s.Ranks, Reached{k.Rank, k.Process, k.made, k.op, k.last.String()})
+		s.Compared = max(s.Compared, k.made)
+		if k.differs != nil && (first == nil || k.differs.at < first.at) {
+			first = k.differs
+		}
+	}
+	for _, k := range tracked {
+		if k.made < s.Compared {
+			s.Behind = append(s.Behind, Behind{k.Rank, k.Process, k.made, s.Compared - k.made})
+		}
+	}
+	slices.SortStableFunc(s.Behind, func(a, b Behind) int { return cmp.Compare(b.By, a.By) })
+	if c.full {
+		s.Compared = min(s.Compared, int64(len(c.calls)))
+	}
+	if first != nil {
+		s.Mismatch = c.mismatch(tracked, first)
+	}
+	if first != nil || len(s.Behind) > 0 {
+		s.Doubt = r.doubt(c, len(tracked))
 	}
 	return s, true
 }
 
-func (s callSign) String() string {
-	what := collective(s.name)
-	call := notice.NCCLCall{Name: s.name, Count: s.count, Root: -1}
-	call.Type, _ = typed(s.typ)
-	if what.Reduces() {
-		call.Op = reduced(s.op)
+// mismatch is who called what at the place of the first difference.
+func (c *communicator) mismatch(tracked []*member, first *differing) *Mismatch {
+	m := &Mismatch{Number: first.at + 1, Op: first.op}
+	var calls []notice.NCCLCall
+	for _, k := range tracked {
+		call := *c.calls[first.at]
+		switch {
+		case k.made <= first.at:
+			continue
+		case k.differs != nil && k.differs.at == first.at:
+			call = k.differs.call
+		}
+		i := slices.Index(calls, call)
+		if i < 0 {
+			i, calls, m.Sides = len(calls), append(calls, call), append(m.Sides, notice.Called{Call: call.String()})
+		}
+		m.Sides[i].Ranks = append(m.Sides[i].Ranks, k.Rank)
 	}
-	if what.Rooted() && what != coll.Other {
-		call.Root = s.root
+	slices.SortStableFunc(m.Sides, func(a, b notice.Called) int { return cmp.Compare(len(b.Ranks), len(a.Ranks)) })
+	return m
+}
+
+// doubt is why differences between ranks may be of the log alone; nil where nothing suggests it.
+func (r *Reader) doubt(c *communicator, tracked int) *notice.Doubt {
+	switch {
+	case r.lost > 0:
+		return &notice.Doubt{Cause: notice.CutCalls, A: r.lost}
+	case c.full:
+		return &notice.Doubt{Cause: notice.ComparedUpTo, A: int64(len(c.calls))}
+	case len(r.unnamed[c.sort]) > 1 && c.ID == "": // ranks may be of another one
+		return &notice.Doubt{Cause: notice.SameSize}
+	case tracked < c.Ranks:
+		return &notice.Doubt{Cause: notice.PartOfRanks, A: int64(tracked), B: int64(c.Ranks)}
 	}
-	return call.String()
+	return nil
 }

@@ -40,10 +40,7 @@ func TestContrast(t *testing.T) {
 	swap := func(pairs ...string) string { return strings.NewReplacer(pairs...).Replace(whole) }
 	line := func(text string) string { return "n1:100:200 [0] NCCL INFO " + text + "\n" }
 	set := func(name, value string) string { return line(name + " set by environment to " + value) }
-	const (
-		mib      = 1 << 20
-		channels = "8 coll channels, 8 collnet channels, 0 nvls channels, 16 p2p channels, 2 p2p channels per peer"
-	)
+	const mib = 1 << 20
 	start := set("NCCL_DEBUG", "INFO")
 	for name, c := range map[string]struct {
 		a, b    string
@@ -60,16 +57,9 @@ func TestContrast(t *testing.T) {
 			"rings found: 4 of 20.0 GB/s (NVL/PIX)",
 			"transports: NET/IB with GPUDirect RDMA between 2 pairs, P2P/CUMEM between 2 pairs",
 			"algorithm/protocol/channels at 1 size"}},
-		"half without GPUDirect RDMA": {a: whole, b: swap("NET/IB/1/GDRDMA", "NET/IB/1"), effects: []string{
-			"transports: NET/IB with GPUDirect RDMA between 2 pairs, P2P/CUMEM between 2 pairs in A, NET/IB between " +
-				"2 pairs, NET/IB with GPUDirect RDMA between 2 pairs, P2P/CUMEM between 2 pairs in B",
-			"GPUDirect RDMA ends: 4 of 4 in A, 2 of 4 in B"}},
 		"another world": {a: whole, b: swap("nNodes 2 localRanks 2", "nNodes 1 localRanks 4"),
 			causes: []string{"world: 4 ranks on 2 nodes in A, 4 ranks on 1 node in B"},
 			doubts: []string{"worlds-differ"}},
-		"no communicator": {a: set("NCCL_DEBUG", "INFO"), b: set("NCCL_DEBUG", "INFO"), same: []string{"1 setting"}},
-		"no communicator in A": {a: set("NCCL_DEBUG", "INFO"), b: swap("NCCL_DEBUG_SUBSYS set by environment to ALL",
-			"NCCL_DEBUG set by environment to INFO"), same: []string{"1 setting"}},
 		"no communicator in B": {a: swap("NCCL_DEBUG_SUBSYS set by environment to ALL",
 			"NCCL_DEBUG set by environment to INFO"), b: set("NCCL_DEBUG", "INFO"), same: []string{"1 setting"}},
 		"settings": {
@@ -86,12 +76,13 @@ func TestContrast(t *testing.T) {
 			causes: []string{"NCCL_IB_TC: not named in A, 104 and 106 in B"}},
 		"drivers": {a: whole + line("cudaDriverVersion 12080"), b: whole + line("cudaDriverVersion 13010"),
 			causes: []string{"CUDA driver: 12.8 in A, 13.1 in B"}},
-		"a driver of A alone": {a: whole + line("cudaDriverVersion 12080"), b: whole},
 		"plugins": {a: whole + line("Initialized NET plugin IB") + line("TUNER/Plugin: Using tuner plugin old_v4"),
 			b:      whole + line("Initialized NET plugin Libfabric"),
 			causes: []string{"network plugin: IB in A, Libfabric in B", "tuner: old_v4 in A, not named in B"}},
 		"cards": {a: whole, b: swap("[1]mlx5_1:1/IB", "[1]mlx5_2:1/IB"),
 			causes: []string{"network devices: mlx5_0:1/IB, mlx5_1:1/IB in A, mlx5_0:1/IB, mlx5_2:1/IB in B"}},
+		"no settings in A": {a: swap("NCCL_DEBUG_SUBSYS set by environment to ALL", "DMA-BUF is available"), b: whole,
+			others: []string{"NCCL_DEBUG_SUBSYS: not named in A, ALL in B"}, doubts: []string{"settings-not-recorded"}},
 		"rings": {a: whole, b: swap("nChannels 4, bw 20.000000/20.000000, type NVL/PIX",
 			"nChannels 2, bw 10.000000/20.000000, type NVL/PXB"),
 			effects: []string{"rings found: 4 of 20.0 GB/s (NVL/PIX) in A, 2 of 10.0 GB/s (NVL/PXB) in B"}},
@@ -99,9 +90,6 @@ func TestContrast(t *testing.T) {
 			effects: []string{"trees found: 4 of 20.0 GB/s (NVL/PIX) in A, 3 of 20.0 GB/s (NVL/PIX) in B"}},
 		"what the model expects": {a: whole + costs("35.5"), b: whole + costs("12.5"),
 			effects: []string{"predicted all_reduce bandwidth: 35.5 GB/s in A, 15.0 GB/s in B"}},
-		"channels by rings alone": {a: swap(channels, "Channel 00/08 :    0   1   2   3"),
-			b:       swap(channels, "Channel 00/04 :    0   1   2   3"),
-			effects: []string{"collective channels: 8 in A, 4 in B"}},
 		"other channels": {a: whole, b: swap("0 nvls channels, 16 p2p channels, 2 p2p",
 			"4 nvls channels, 8 p2p channels, 1 p2p"),
 			effects: []string{"NVLS channels: 0 in A, 4 in B", "send channels: 16 in A, 8 in B",
@@ -121,20 +109,12 @@ func TestContrast(t *testing.T) {
 			timed(128*mib, 400),
 			b:       start + timed(8*mib, 112) + timed(16*mib, 160) + timed(32*mib, 440) + timed(64*mib, 400),
 			effects: []string{"busbw at 16 MiB (largest of 3 differences): 83.9 GB/s in A, 104.9 GB/s in B"}},
-		"times of a tenth more": {a: start + timed(8*mib, 100), b: start + timed(8*mib, 110),
-			effects: []string{"busbw at 8 MiB (largest of 1 difference): 83.9 GB/s in A, 76.3 GB/s in B"}},
 		"times within a tenth": {a: start + timed(8*mib, 100) + timed(16*mib, 200), b: start + timed(8*mib, 109) +
 			timed(16*mib, 184), same: []string{"1 setting", "nccl-tests times: 2 rows within 10 %"}},
-		"times of other sizes": {a: start + timed(8*mib, 100), b: start + timed(16*mib, 400),
-			same: []string{"1 setting"}},
 		"an init twice as long": {a: swap("total 0.67", "total 0.60"), b: swap("total 0.67", "total 1.20"),
 			effects: []string{"init time: 0.6 s in A, 1.2 s in B"}},
-		"an init half as long": {a: swap("total 0.67", "total 3.00"), b: swap("total 0.67", "total 1.50"),
-			effects: []string{"init time: 3.0 s in A, 1.5 s in B"}},
 		"an init that is short":         {a: swap("total 0.67", "total 0.30"), b: swap("total 0.67", "total 0.90")},
 		"an init that is little longer": {a: swap("total 0.67", "total 1.00"), b: swap("total 0.67", "total 1.90")},
-		"an init that is not told":      {a: swap("total 0.67", "total 3.00"), b: swap("Init timings", "Timings")},
-		"an init that A does not tell":  {a: swap("Init timings", "Timings"), b: swap("total 0.67", "total 3.00")},
 		"kernels": {a: whole +
 			line("AllReduce [Symmetric]: 4096 Bytes -> Kernel AllReduce_AGxLL_R nchannels 7 nthreads 512 nWorks 1"),
 			b:       whole + line("AllReduce [Copy Engine]: 4096 Bytes -> cudaMemcpy; CE synchronization with NVLS"),

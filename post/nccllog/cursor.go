@@ -1,18 +1,35 @@
 package nccllog
 
 import (
+	"fmt"
 	"strconv"
 	"strings"
 )
 
+// format is what a message, or a part of one, looks like. A % is a value, and a blank is one or more blanks.
+type format string
+
+// formats makes formats.
+type formats struct{}
+
+var lines formats
+
+// MustCompile returns a format, in which something stands between any two values.
+func (formats) MustCompile(text string) format {
+	if strings.Contains(text, "%%") {
+		panic(fmt.Errorf("no end of a value in %s", text))
+	}
+	return format(text)
+}
+
 // cursor walks over one message.
 type cursor struct{ s string }
 
-// read steps over what matches pattern, and stores the values where it has a %; it changes nothing and returns false
-// where the text does not match. A blank of the pattern matches one or more blanks. What a value may be follows from
-// where it goes: *int (which must fit 32 bits), *int64, *float64, or *string, which ends before the next character of
-// the pattern, or, at its end, before a blank. No letter, digit or _ may follow a number.
-func (c *cursor) read(pattern string, into ...any) bool {
+// read steps over what matches pattern, and stores its values; it changes nothing and returns false where the text does
+// not match. What a value may be follows from where it goes: *int (which must fit 32 bits), *int64, *float64, or
+// *string, which ends before the next character of the pattern, or, at its end, before a blank. No letter, digit or _
+// may follow a number.
+func (c *cursor) read(pattern format, into ...any) bool {
 	s := c.s
 	for i := 0; i < len(pattern); i++ {
 		switch pattern[i] {
@@ -89,10 +106,9 @@ func value(s string, end byte, into any) int {
 
 // all reads the pattern, and reports whether nothing but further words follows, as later versions add to their
 // messages.
-func (c *cursor) all(pattern string, into ...any) bool { return c.read(pattern, into...) && c.ends() }
-
-// ends reports whether a value may end here.
-func (c *cursor) ends() bool { return c.s == "" || strings.IndexByte(" \t,.;)", c.s[0]) >= 0 }
+func (c *cursor) all(pattern format, into ...any) bool {
+	return c.read(pattern, into...) && (c.s == "" || strings.IndexByte(" \t,.;)", c.s[0]) >= 0)
+}
 
 func (c *cursor) spaces() { c.s = strings.TrimLeft(c.s, " \t") }
 

@@ -33,7 +33,7 @@ type Difference struct {
 	Because []notice.LogCause // differences that can have caused it
 	Source  string
 
-	touches []effect        // of a cause: what it can change; of an effect: what it is
+	touches effect          // of a cause: what it can change; of an effect: what it is
 	cause   notice.LogCause // of a cause
 }
 
@@ -53,10 +53,13 @@ func (d Difference) MarshalJSON() ([]byte, error) {
 
 // Compare returns how two logs differ. Process ids, addresses, pointers and times of day are no differences.
 func Compare(a, b *Log) *Contrast {
-	c := &Contrast{}
-	c.world(a, b)
+	c := &Contrast{Effects: []Difference{}, Causes: []Difference{}, Others: []Difference{},
+		Same: []notice.LogAgreement{}}
+	c.compare(worldAspect, notice.LogAspect{Kind: worldAspect.kind}, worldOf(a), worldOf(b))
 	c.settings(a, b)
-	c.aspects(a, b)
+	for _, p := range aspects {
+		c.compare(p, notice.LogAspect{Kind: p.kind}, p.of(a), p.of(b))
+	}
 	c.choices(a, b)
 	c.measured(a, b)
 	c.inits(a, b)
@@ -65,41 +68,38 @@ func Compare(a, b *Log) *Contrast {
 	return c
 }
 
-// effect adds a difference of what was done, or that there is no difference.
-func (c *Contrast) effect(of effect, what notice.LogAspect, a, b notice.LogValue) {
+// compare adds a difference, or that there is none. A tuner of one log alone is one too.
+func (c *Contrast) compare(p aspect, what notice.LogAspect, a, b notice.LogValue) {
+	d := Difference{What: what, A: a, B: b, touches: p.touches}
+	unknown := a.Empty() || b.Empty()
 	switch {
-	case a.Empty() || b.Empty():
+	case unknown && (a.Equal(b) || what.Kind != notice.LogTuner):
 	case a.Equal(b):
 		c.same(what, a)
+	case p.cause:
+		c.cause(d)
 	default:
-		c.Effects = append(c.Effects, Difference{What: what, A: a, B: b, touches: []effect{of}})
+		c.Effects = append(c.Effects, d)
 	}
+	if what.Kind == notice.LogWorlds && !unknown && !a.Equal(b) {
+		c.doubts = append(c.doubts, notice.New(notice.WorldsDiffer{A: a, B: b}))
+	}
+}
+
+// effect adds a difference of what was done, or that there is no difference.
+func (c *Contrast) effect(of effect, what notice.LogAspect, a, b notice.LogValue) {
+	c.compare(aspect{touches: of}, what, a, b)
 }
 
 func (c *Contrast) same(what notice.LogAspect, v notice.LogValue) {
 	c.Same = append(c.Same, notice.LogAgreement{Aspect: what, Value: v})
 }
 
-// cause adds a difference of what was given.
+// cause adds a difference of what was given, which can change the speed too.
 func (c *Contrast) cause(d Difference) {
+	d.touches |= onSpeed
 	d.cause.What, d.cause.A, d.cause.B = d.What, d.A, d.B
 	c.Causes = append(c.Causes, d)
-}
-
-// world compares how many ranks there were, and where.
-func (c *Contrast) world(a, b *Log) {
-	x, y := worldOf(a), worldOf(b)
-	what := notice.LogAspect{Kind: notice.LogWorlds}
-	switch {
-	case x.Empty() || y.Empty():
-	case x.Equal(y):
-		c.same(what, x)
-	default:
-		c.cause(Difference{
-			What: what, A: x, B: y, touches: every,
-		})
-		c.doubts = append(c.doubts, notice.New(notice.WorldsDiffer{A: x, B: y}))
-	}
 }
 
 func worldOf(l *Log) (v notice.LogValue) {
@@ -159,49 +159,45 @@ func (c *Contrast) settings(a, b *Log) {
 	}
 }
 
-// aspect is one thing that is compared.
+// aspect is one thing that is compared: a cause, or what the library did.
 type aspect struct {
-	kind notice.LogKind
-	of   func(*Log) notice.LogValue
-	// of a cause, what it can change; of an effect, what it is
-	touches []effect
+	kind    notice.LogKind
+	cause   bool
+	touches effect // of a cause, what it can change; of an effect, what it is
+	of      func(*Log) notice.LogValue
 }
 
-// every are all effects.
-var every = []effect{onChannels, onTopology, onTransports, onNetwork, onDirect, onChoice, onSpeed}
+var worldAspect = aspect{notice.LogWorlds, true, every, worldOf}
 
-// causes are versions, drivers and plugins; settings and the number of ranks are causes too.
-var causes = []aspect{
-	{notice.LogLibrary, librariesOf, every},
-	{notice.LogDriver, driverOf, []effect{onTransports, onSpeed}},
-	{notice.LogPlugin, func(l *Log) notice.LogValue { return namesOf(l.Network.Plugins) },
-		[]effect{onNetwork, onTransports, onDirect, onChannels, onSpeed}},
-	{notice.LogProvider, func(l *Log) notice.LogValue { return namesOf(l.Network.Providers) },
-		[]effect{onNetwork, onTransports, onDirect, onSpeed}},
-	{notice.LogTuner, func(l *Log) notice.LogValue { return namesOf(l.Network.Tuners) }, []effect{onChoice, onSpeed}},
-	{notice.LogDevices, func(l *Log) notice.LogValue { return namesOf(l.Network.IB) },
-		[]effect{onNetwork, onTransports, onChannels, onSpeed}},
+// aspects are what is compared after world and settings, apart from choices and times. Of communicators it is the largest.
+var aspects = []aspect{
+	{notice.LogLibrary, true, every, librariesOf},
+	{notice.LogDriver, true, onTransports, driverOf},
+	{notice.LogPlugin, true, onNetwork | onTransports | onDirect | onChannels,
+		func(l *Log) notice.LogValue { return namesOf(l.Network.Plugins) }},
+	{notice.LogProvider, true, onNetwork | onTransports | onDirect,
+		func(l *Log) notice.LogValue { return namesOf(l.Network.Providers) }},
+	{notice.LogTuner, true, onChoice, func(l *Log) notice.LogValue { return namesOf(l.Network.Tuners) }},
+	{notice.LogDevices, true, onNetwork | onTransports | onChannels,
+		func(l *Log) notice.LogValue { return namesOf(l.Network.IB) }},
+	{notice.LogNetwork, false, onNetwork, func(l *Log) notice.LogValue { return namesOf(l.Network.Using) }},
+	{notice.LogDirectEnds, false, onDirect, directEnds},
+	{notice.LogChannels, false, onChannels, channels(func(c Channels) int { return c.Coll })},
+	{notice.LogNVLSChannels, false, onChannels, channels(func(c Channels) int { return c.NVLS })},
+	{notice.LogSendChannels, false, onChannels, channels(func(c Channels) int { return c.P2P })},
+	{notice.LogPeerChannels, false, onChannels, channels(func(c Channels) int { return c.PerPeer })},
+	{notice.LogGPULinks, false, onTopology, pathsOfLargest("GPU-GPU")},
+	{notice.LogNICPaths, false, onTopology, pathsOfLargest("GPU-NET")},
+	{notice.LogPrediction, false, onTopology, expected},
+	{notice.LogRings, false, onTopology, searchOfLargest("4")},
+	{notice.LogTrees, false, onTopology, searchOfLargest("3")},
+	{notice.LogTrees, false, onTopology, searchOfLargest("1")},
+	{notice.LogTransports, false, onTransports, transportsOf},
 }
 
-// effects are what the library did, apart from choices and times. Of communicators the largest is compared.
-var effects = []aspect{
-	{notice.LogNetwork, func(l *Log) notice.LogValue { return namesOf(l.Network.Using) }, []effect{onNetwork}},
-	{notice.LogDirectEnds, directEnds, []effect{onDirect}},
-	{notice.LogChannels, ofLargest(func(c *Communicator) notice.LogValue { return countOf(channelsOf(c)) }),
-		[]effect{onChannels}},
-	{notice.LogNVLSChannels, ofLargest(func(c *Communicator) notice.LogValue { return countOf(c.Channels.NVLS) }),
-		[]effect{onChannels}},
-	{notice.LogSendChannels, ofLargest(func(c *Communicator) notice.LogValue { return countOf(c.Channels.P2P) }),
-		[]effect{onChannels}},
-	{notice.LogPeerChannels, ofLargest(func(c *Communicator) notice.LogValue { return countOf(c.Channels.PerPeer) }),
-		[]effect{onChannels}},
-	{notice.LogGPULinks, pathsOfLargest("GPU-GPU"), []effect{onTopology}},
-	{notice.LogNICPaths, pathsOfLargest("GPU-NET"), []effect{onTopology}},
-	{notice.LogPrediction, expected, []effect{onTopology}},
-	{notice.LogRings, searchOfLargest("4"), []effect{onTopology}},
-	{notice.LogTrees, searchOfLargest("3"), []effect{onTopology}},
-	{notice.LogTrees, searchOfLargest("1"), []effect{onTopology}},
-	{notice.LogTransports, transportsOf, []effect{onTransports}},
+// channels returns a number of channels of the largest communicator.
+func channels(of func(Channels) int) func(*Log) notice.LogValue {
+	return ofLargest(func(c *Communicator) notice.LogValue { return countOf(of(c.Channels)) })
 }
 
 // ofLargest returns a value of the largest communicator of a log; none where there is no communicator.
@@ -222,22 +218,6 @@ func searchOfLargest(pattern string) func(*Log) notice.LogValue {
 	return ofLargest(func(c *Communicator) notice.LogValue { return searchOf(c, pattern) })
 }
 
-// aspects compares causes and effects.
-func (c *Contrast) aspects(a, b *Log) {
-	for _, p := range causes {
-		x, y, what := p.of(a), p.of(b), notice.LogAspect{Kind: p.kind}
-		switch {
-		case x.Equal(y) && !x.Empty():
-			c.same(what, x)
-		case !x.Equal(y) && (!x.Empty() && !y.Empty() || p.kind == notice.LogTuner):
-			c.cause(Difference{What: what, A: x, B: y, touches: p.touches})
-		}
-	}
-	for _, p := range effects {
-		c.effect(p.touches[0], notice.LogAspect{Kind: p.kind}, p.of(a), p.of(b))
-	}
-}
-
 func librariesOf(l *Log) (v notice.LogValue) {
 	for _, of := range l.Versions {
 		b := notice.Build{Library: string(of.Library) + " " + of.Text, CUDA: of.CUDA}
@@ -250,10 +230,8 @@ func librariesOf(l *Log) (v notice.LogValue) {
 }
 
 func driverOf(l *Log) notice.LogValue {
-	for _, v := range l.Versions {
-		if v.Driver > 0 {
-			return notice.LogValue{Names: []string{fmt.Sprintf("%d.%d", v.Driver/1000, v.Driver%1000/10)}}
-		}
+	if v := l.Driver; v > 0 {
+		return notice.LogValue{Names: []string{fmt.Sprintf("%d.%d", v/1000, v%1000/10)}}
 	}
 	return notice.LogValue{}
 }
@@ -277,22 +255,21 @@ func countOf(n int) (v notice.LogValue) {
 	return v
 }
 
-// findings compares what was found: by its code and its parameters.
+// findings compares what was found: by its code and its parameters, and messages without a known cause by their text.
 func (c *Contrast) findings(a, b *Log) {
-	x, y := a.Findings(), b.Findings()
-	without := func(all, other []notice.Notice) []notice.Notice {
-		return slices.DeleteFunc(slices.Clone(all), func(f notice.Notice) bool {
-			return slices.ContainsFunc(other, func(g notice.Notice) bool { return alikeFindings(f.Fact, g.Fact) })
-		})
+	x, y := a.findings(), b.findings()
+	without := func(all, other []found) []notice.Notice {
+		alone := []notice.Notice{}
+		for _, f := range all {
+			if !slices.ContainsFunc(other, func(g found) bool {
+				return notice.Alike(f.Fact, g.Fact) && f.shape == g.shape
+			}) {
+				alone = append(alone, f.Notice)
+			}
+		}
+		return alone
 	}
 	c.OnlyA, c.OnlyB = without(x, y), without(y, x)
-}
-
-// alikeFindings reports whether two findings state the same. Messages without a known cause are known by their text.
-func alikeFindings(f, g notice.Fact) bool {
-	x, quotes := f.(notice.Unexplained)
-	y, both := g.(notice.Unexplained)
-	return notice.Alike(f, g) && (!quotes || !both || shape(x.Messages[0].Text) == shape(y.Messages[0].Text))
 }
 
 // explain joins effects with what can have caused them, and makes the headlines.
@@ -300,17 +277,12 @@ func (c *Contrast) explain() {
 	for i := range c.Effects {
 		e := &c.Effects[i]
 		for _, d := range c.Causes {
-			if slices.ContainsFunc(e.touches, func(t effect) bool { return slices.Contains(d.touches, t) }) {
+			if e.touches&d.touches != 0 {
 				e.Because = append(e.Because, d.cause)
 			}
 		}
 	}
-	for _, list := range []*[]Difference{&c.Effects, &c.Causes, &c.Others} {
-		if *list == nil {
-			*list = []Difference{}
-		}
-	}
-	slices.SortStableFunc(c.Effects, func(a, b Difference) int { return cmp.Compare(weightOf(a), weightOf(b)) })
+	slices.SortStableFunc(c.Effects, func(a, b Difference) int { return cmp.Compare(a.touches, b.touches) })
 	c.headlines()
 	if len(c.Effects) == 0 {
 		c.Headlines = []notice.Notice{notice.New(notice.LogsAlike{Causes: notice.CausesAlone(len(c.Causes))})}
@@ -321,24 +293,17 @@ func (c *Contrast) explain() {
 // headlines take the first effect of each sort. What explains several is stated once.
 func (c *Contrast) headlines() {
 	var before []notice.LogCause
-	var seen []effect
+	var seen effect
 	for _, e := range c.Effects {
-		if slices.Contains(seen, e.touches[0]) {
+		if seen&e.touches != 0 {
 			continue
 		}
-		seen = append(seen, e.touches[0])
+		seen |= e.touches
 		same := len(before) > 0 && reflect.DeepEqual(e.Because, before)
 		if !same && len(e.Because) > 0 {
 			before = e.Because
 		}
-		causes := notice.LogCauses{All: e.Because, Before: same}
-		c.Headlines = append(c.Headlines,
-			notice.New(notice.LogDifference{What: e.What, A: e.A, B: e.B, Causes: causes}))
+		c.Headlines = append(c.Headlines, notice.New(notice.LogDifference{What: e.What, A: e.A, B: e.B,
+			Causes: notice.LogCauses{All: e.Because, Before: same}}))
 	}
-}
-
-// weightOf orders effects by how much they explain.
-func weightOf(d Difference) int {
-	order := []effect{onNetwork, onChannels, onTransports, onDirect, onTopology, onChoice, onSpeed}
-	return slices.Index(order, d.touches[0])
 }

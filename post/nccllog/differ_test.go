@@ -25,7 +25,6 @@ func TestNothingDiffers(t *testing.T) {
 	}
 }
 
-// What differs is told with its cause, where one that can have done it differs too.
 // TestCausesOfDifferences compares a whole log with a changed one: the main differences, and which causes each has.
 func TestCausesOfDifferences(t *testing.T) {
 	set := func(name, value string) string {
@@ -106,16 +105,6 @@ func TestDifferenceIsAFact(t *testing.T) {
 	}
 }
 
-// Findings that both have are not told again; those of one alone are.
-func TestFindingsOfOneAlone(t *testing.T) {
-	warned := func(text string) string { return "\nn1:100:200 [0] a.cc:1 NCCL WARN " + text + "\n" }
-	c := Compare(readAll(t, wholeLog()+warned("odd thing 17")),
-		readAll(t, wholeLog()+warned("odd thing 23")+warned("Call to ibv_reg_mr failed")))
-	if len(c.OnlyA) != 0 || len(c.OnlyB) != 1 || c.OnlyB[0].Code() != "locked-memory-limit" {
-		t.Errorf("%v, %v", c.OnlyA, c.OnlyB)
-	}
-}
-
 // Findings of one code are compared by their parameters: here, the value of a setting and the text of a message.
 func TestFindingsOfOneCode(t *testing.T) {
 	log := func(value, text string) *Log {
@@ -133,16 +122,6 @@ func TestFindingsOfOneCode(t *testing.T) {
 	}
 	if c = Compare(log("1024", "odd thing 17"), log("1024", "odd thing 23")); len(c.OnlyA)+len(c.OnlyB) > 0 {
 		t.Errorf("%v, %v", c.OnlyA, c.OnlyB)
-	}
-}
-
-// Where a log names no setting, that a setting is not named there says nothing, and the reader is told so.
-func TestDoubtsAreTold(t *testing.T) {
-	silent := strings.ReplaceAll(wholeLog(), "NCCL_DEBUG_SUBSYS set by environment to ALL",
-		"DMA-BUF is available on GPU device 0")
-	c := Compare(readAll(t, silent), readAll(t, wholeLog()))
-	if len(c.doubts) != 1 || c.doubts[0].Fact != (notice.SettingsNotRecorded{Log: "A"}) {
-		t.Errorf("%v", c.doubts)
 	}
 }
 

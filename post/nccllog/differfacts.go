@@ -25,19 +25,6 @@ func directEnds(l *Log) (v notice.LogValue) {
 	return v
 }
 
-// channelsOf is the number of channels for collectives: as it was said, else as rings were numbered.
-func channelsOf(c *Communicator) int {
-	if c.Channels.Coll >= 0 {
-		return c.Channels.Coll
-	}
-	for _, r := range c.Rings {
-		if r.Of > 0 {
-			return r.Of
-		}
-	}
-	return Unknown
-}
-
 // expected is the best bandwidth that NCCL's model gives all_reduce, in the cost tables of its init.
 func expected(l *Log) (v notice.LogValue) {
 	for _, p := range l.Predictions {

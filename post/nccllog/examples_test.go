@@ -1,6 +1,7 @@
 package nccllog
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -34,129 +35,50 @@ func example(t *testing.T, names ...string) *Log {
 	return l
 }
 
-// A run of two A100 and the same with a topology file that cripples it: what is known of both by eye.
-func TestHealthyAndCrippledRun(t *testing.T) {
-	for _, c := range []struct {
-		file             string
-		lines, said      int64
-		channels         int
-		busbw2G, busbw8G float64
-		topology         string
-	}{
-		{"timez-zx_nccl-tests_nccl.log", 3143, 3117, 24, 208.82, 216.60, ""},
-		{"timez-zx_nccl-tests_nccl-fault.log", 1811, 1785, 2, 28.54, 28.55, "/home/zx/nccl-tests/topo_fail.xml"},
-	} {
-		l := example(t, c.file)
-		if l.Files[0].Lines != c.lines || l.Reading.Said != c.said || l.Reading.Damaged != 0 ||
-			l.Reading.NotUnderstood != 0 {
-			t.Errorf("%s: %+v of %+v", c.file, l.Reading, l.Files[0])
-		}
-		if len(l.Processes) != 1 || l.Processes[0].Host != "mew0" || !slices.Equal(l.Processes[0].Ranks, []int{0, 1}) {
-			t.Errorf("%s: processes %+v", c.file, l.Processes)
-		}
-		if v := l.Versions[0]; len(l.Versions) != 1 || v.Text != "2.27.7" || v.Code != 22707 || v.CUDA != "13.0" ||
-			v.Driver != 13000 || v.Library != NCCL {
-			t.Errorf("%s: version %+v", c.file, l.Versions)
-		}
-		if len(l.Communicators) != 1 {
-			t.Fatalf("%s: %d communicators", c.file, len(l.Communicators))
-		}
-		k := l.Communicators[0]
-		if k.Ranks != 2 || k.Nodes != 1 || k.Channels.Coll != c.channels || len(k.Members) != 2 ||
-			!k.Members[1].Destroyed ||
-			k.Members[1].Init == nil {
-			t.Errorf("%s: communicator %+v", c.file, k)
-		}
-		if k.Topology.File != c.topology || k.Topology.GPUs != 2 || k.Graphs[1].Intra != "NVL" ||
-			k.Graphs[1].Channels != c.channels/2 {
-			t.Errorf("%s: topology %+v, graphs %+v", c.file, k.Topology, k.Graphs)
-		}
-		if len(k.Rings) != c.channels || !slices.Equal(k.Rings[c.channels-1].Ranks, []int{0, 1}) {
-			t.Errorf("%s: rings %+v", c.file, k.Rings)
-		}
-		if n := len(l.Choices); n != 11 || l.Choices[0].Bytes != 8<<20 || l.Choices[10].Bytes != 8<<30 {
-			t.Errorf("%s: %d choices", c.file, n)
-		}
-		for _, ch := range l.Choices {
-			if ch.Algo != "RING" || ch.Proto != "SIMPLE" || ch.Lo != 0 || ch.Hi != c.channels-1 || ch.Times != 45 ||
-				ch.Size != ch.Bytes {
-				t.Errorf("%s: %+v", c.file, ch)
-			}
-		}
-		if len(l.Calls) != 22 || l.Calls[0].Times != 45 || l.Calls[0].Type != "float32" || l.Calls[0].Op != "sum" ||
-			l.Calls[0].Size != 8<<20 {
-			t.Errorf("%s: calls %+v", c.file, l.Calls[0])
-		}
-		if s := l.Sequences[0]; s.Mismatch != nil || len(s.Behind) != 0 || s.Compared != 495 {
-			t.Errorf("%s: %+v", c.file, s)
-		}
-		if len(l.Transports) != 2 || len(l.Transports[0].Channels) != c.channels ||
-			l.Transports[0].Via != "P2P/direct pointer/read" {
-			t.Errorf("%s: transports %+v", c.file, l.Transports)
-		}
-		if len(l.Predictions) != 5*7*3 {
-			t.Errorf("%s: %d predictions", c.file, len(l.Predictions))
-		}
-		if len(l.Rows) != 11 || l.Rows[8].OutBusbw != c.busbw2G || l.Rows[10].OutBusbw != c.busbw8G ||
-			!l.Rows[8].Assembled {
-			t.Errorf("%s: rows %+v", c.file, l.Rows)
-		}
-		if set := slices.ContainsFunc(l.Settings, func(s Setting) bool {
-			return s.Name == "NCCL_TOPO_FILE" && s.Value == c.topology
-		}); set != (c.topology != "") {
-			t.Errorf("%s: settings %+v", c.file, l.Settings)
-		}
+// summary is what is known of a public log by eye, in one text.
+func summary(l *Log) string {
+	c := l.largest()
+	counts := map[string]int{}
+	for _, v := range l.Transports {
+		counts[fmt.Sprint(v.Kind, " ", v.How, " ", v.GDR)]++
 	}
+	ways := map[string]bool{}
+	for _, ch := range l.Choices {
+		ways[fmt.Sprint(ch.way(), " ", ch.Times, " times")] = true
+	}
+	last := l.Rows[len(l.Rows)-1]
+	return fmt.Sprintf(`%s
+%d messages, %d damaged; %d processes, %d members
+%d channels, topology from %q; transports %v
+%d choices %v; %d calls; %d predictions
+%d rows, at last %d B at %g GB/s`, l.Title(),
+		l.Reading.Said, l.Reading.Damaged, len(l.Processes), len(c.Members), c.Channels.Coll, c.Topology.File, counts,
+		len(l.Choices), ways, len(l.Calls), len(l.Predictions), len(l.Rows), last.Bytes, last.OutBusbw)
 }
 
-// Sixteen ranks on two nodes over EFA, of 2.9: no commId, busId of devices, a network plugin whose name has a blank.
-func TestSixteenRanksOverEFA(t *testing.T) {
-	l := example(t, "aws-samples_aws-efa-eks_p4d_2node.log")
-	if len(l.Processes) != 16 || len(l.Communicators) != 1 || l.Reading.NotUnderstood != 0 || l.Reading.Damaged != 0 {
-		t.Fatalf("%d processes, %d communicators, %+v", len(l.Processes), len(l.Communicators), l.Reading)
-	}
-	k := l.Communicators[0]
-	if k.Ranks != 16 || k.Nodes != 2 || k.Channels.Coll != 8 || k.Channels.CollNet != Unknown || len(k.Members) != 16 ||
-		k.Members[2].Bus != "201c0" {
-		t.Errorf("%+v", k)
-	}
-	if !slices.Equal(k.Rings[0].Ranks, []int{0, 7, 6, 5, 4, 3, 2, 1, 8, 15, 14, 13, 12, 11, 10, 9}) {
-		t.Errorf("ring 0 is %v", k.Rings[0].Ranks)
-	}
-	if p := l.Processes[2]; p.Label != "[1,2]<stdout>:" || !slices.Equal(p.Devices, []int{2}) ||
-		!slices.Equal(p.Ranks, []int{2}) {
-		t.Errorf("%+v", p)
-	}
-	if v := l.Versions[0]; v.Text != "2.9.9" || v.Code != 20909 || !slices.Equal(v.Processes, []int{0}) {
-		t.Errorf("%+v", v)
-	}
-	if n := l.Network; len(n.Using) != 1 || n.Using[0].Name != "AWS Libfabric" || len(n.Using[0].Processes) != 16 ||
-		n.Providers[0].Name != "efa" {
-		t.Errorf("%+v", n)
-	}
-	var net, p2p int
-	for _, v := range l.Transports {
-		switch v.Kind {
-		case "net":
-			net++
-			if v.How != "AWS Libfabric" || !v.GDR || !v.Across || v.NetDev < 0 {
-				t.Errorf("%+v", v)
-			}
-		case "p2p":
-			p2p++
-			if v.Across || v.How != "IPC" {
-				t.Errorf("%+v", v)
-			}
+// A run of two A100 and the same with a topology file that cripples it, and sixteen ranks on two nodes over EFA, of 2.9:
+// no commId, busId of devices, a network plugin whose name has a blank.
+func TestPublicLogs(t *testing.T) {
+	for file, want := range map[string]string{
+		"timez-zx_nccl-tests_nccl.log": `2 ranks on 1 node, NCCL 2.27.7 for CUDA 13.0
+3117 messages, 0 damaged; 1 processes, 2 members
+24 channels, topology from ""; transports map[p2p direct pointer false:2]
+11 choices map[RING/SIMPLE on 24 channels 45 times:true]; 22 calls; 105 predictions
+11 rows, at last 8589934592 B at 216.6 GB/s`,
+		"timez-zx_nccl-tests_nccl-fault.log": `2 ranks on 1 node, NCCL 2.27.7 for CUDA 13.0
+1785 messages, 0 damaged; 1 processes, 2 members
+2 channels, topology from "/home/zx/nccl-tests/topo_fail.xml"; transports map[p2p direct pointer false:2]
+11 choices map[RING/SIMPLE on 2 channels 45 times:true]; 22 calls; 105 predictions
+11 rows, at last 8589934592 B at 28.55 GB/s`,
+		"aws-samples_aws-efa-eks_p4d_2node.log": `16 ranks on 2 nodes, NCCL 2.9.9 for CUDA 11.2
+529 messages, 0 damaged; 16 processes, 16 members
+8 channels, topology from ""; transports map[net AWS Libfabric true:32 p2p IPC false:44]
+0 choices map[]; 0 calls; 0 predictions
+30 rows, at last 4294967296 B at 43.81 GB/s`,
+	} {
+		if got := summary(example(t, file)); got != want {
+			t.Errorf("%s: got\n%s, want\n%s", file, got, want)
 		}
-	}
-	if net == 0 || p2p == 0 || net+p2p != len(l.Transports) {
-		t.Errorf("%d over the network, %d peer to peer, %d in all", net, p2p, len(l.Transports))
-	}
-	if l.Settings[0].Name != "NCCL_TOPO_FILE" || l.Settings[0].From != "NET/OFI" || len(l.Settings[0].Processes) != 16 {
-		t.Errorf("%+v", l.Settings[0])
-	}
-	if last := l.Rows[len(l.Rows)-1]; last.Bytes != 4<<30 || last.OutBusbw != 43.81 || last.Assembled {
-		t.Errorf("%+v", last)
 	}
 }
 
@@ -172,15 +94,5 @@ func TestExcerptWithoutHeaders(t *testing.T) {
 	})
 	if i < 0 || l.Predictions[i].Latency != 22.4 || l.Predictions[i].Bw != 4.8 {
 		t.Errorf("%+v", l.Predictions)
-	}
-}
-
-// Every public log is read without a message that nothing is known of.
-func TestPublicLogs(t *testing.T) {
-	for _, f := range needs.Examples(t, filepath.Join(examples, "*")) {
-		l := example(t, filepath.Base(f))
-		if l.Reading.NotUnderstood > 0 || l.Reading.Understood == 0 {
-			t.Errorf("%s: %+v", f, l.Reading)
-		}
 	}
 }

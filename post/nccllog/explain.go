@@ -85,6 +85,7 @@ func (e *explained) severe() bool { return notice.Find(e.code).Severity == notic
 // sameCause is messages of one cause.
 type sameCause struct {
 	explained *explained // nil: not known
+	key       string
 	by        notice.Printer
 	quotes    []notice.Quoted
 	processes []int
@@ -112,7 +113,7 @@ func findMessages(l *Log) []found {
 			key = string(e.code)
 		}
 		if by[key] == nil {
-			by[key] = &sameCause{explained: e, by: printer}
+			by[key] = &sameCause{explained: e, key: key, by: printer}
 			order = append(order, by[key])
 		}
 		by[key].quotes = append(by[key].quotes, l.quote(m))
@@ -122,7 +123,9 @@ func findMessages(l *Log) []found {
 	for _, m := range order {
 		who := l.who(slices.Compact(slices.Sorted(slices.Values(m.processes))))
 		if m.explained == nil {
-			all = append(all, about(who, notice.Unexplained{By: m.by, Messages: m.quotes}))
+			f := about(who, notice.Unexplained{By: m.by, Messages: m.quotes})
+			f.shape = m.key
+			all = append(all, f)
 			continue
 		}
 		f := about(who, notice.LibraryMessage{Cause: m.explained.code, Messages: m.quotes, Vendor: l.vendor()})

@@ -197,8 +197,6 @@ func TestFindings(t *testing.T) {
 		"few channels": {both(oneNode, swap("8 coll channels", "2 coll channels")), "few-channels",
 			notice.Warning},
 		"LL for large messages": {swap("proto SIMPLE", "proto LL"), "ll-for-large-messages", notice.Warning},
-		"no NVLink SHARP": {swap("maxBw 240.0", "maxBw 370.8", "nNodes 2 localRanks 2", "nNodes 2 localRanks 4"),
-			"nvls-unused", notice.Info},
 		"a plugin that was asked for": {both(env("NCCL_TUNER_PLUGIN", "libmytuner.so"),
 			adds("n1:100:200 [0] NCCL INFO TUNER/Plugin: Could not find: libmytuner.so")), "plugin-not-found",
 			notice.Warning},
@@ -243,35 +241,5 @@ func swapOnce(old, new string) func(string) string {
 			panic(fmt.Sprintf("%q is in the log %d times", old, strings.Count(s, old)))
 		}
 		return strings.Replace(s, old, new, 1)
-	}
-}
-
-// The gravest comes first.
-func TestFindingsAreInOrder(t *testing.T) {
-	l := readAll(
-		t,
-		wholeLog()+"n1:100:200 [0] NCCL INFO NCCL_TOPO_FILE set by environment to /x.xml\n\nn2:102:202 [0] x.cc:1 "+
-			"NCCL WARN odd\n\nn2:102:202 [0] x.cc:2 NCCL WARN Call to ibv_reg_mr failed\n",
-	)
-	var got []notice.Severity
-	for _, f := range l.Findings() {
-		got = append(got, f.Severity)
-	}
-	if !slices.Equal(got, []notice.Severity{notice.Error, notice.Warning, notice.Info}) {
-		t.Errorf("%v", got)
-	}
-}
-
-// TestSettingsThatDiffer checks who has which value.
-func TestSettingsThatDiffer(t *testing.T) {
-	l := readAll(t, wholeLog()+"n1:100:200 [0] NCCL INFO NCCL_BUFFSIZE set by environment to 8388608.\n"+
-		"n2:103:203 [1] NCCL INFO NCCL_BUFFSIZE set by environment to 4194304.\n")
-	found := findDiffering(l)
-	if len(found) != 1 {
-		t.Fatalf("%+v", found)
-	}
-	if f, _ := found[0].Fact.(notice.SettingsDiffer); len(f.Each) != 2 || f.Each[0].Value != "4194304" ||
-		f.Each[0].Who != "rank 3 on n2" || f.Each[1].Who != "rank 0 on n1" {
-		t.Errorf("%+v", f)
 	}
 }

@@ -21,27 +21,26 @@ func pairOf(t Transport) pair {
 	return p
 }
 
+// pairs are the pairs of ranks by the kind of their transport.
+func (l *Log) pairs() map[string]map[pair]bool {
+	by := map[string]map[pair]bool{"p2p": {}, "shm": {}, "net": {}, "collnet": {}}
+	for _, t := range l.Transports {
+		if t.Kind != "net" || l.sameHost(t) && t.PXN < 0 {
+			by[t.Kind][pairOf(t)] = true
+		}
+	}
+	return by
+}
+
 // findWithinHost finds GPUs of one host that exchange data through its memory, or even over the network.
 func findWithinHost(l *Log) (all []found) {
-	by := map[string]map[pair]bool{}
-	for _, t := range l.Transports {
-		kind := t.Kind
-		if kind == "net" && (!l.sameHost(t) || t.PXN >= 0) {
-			continue
-		}
-		if by[kind] == nil {
-			by[kind] = map[pair]bool{}
-		}
-		by[kind][pairOf(t)] = true
-	}
-	both := maps.Clone(by["p2p"]) // a pair may go one way in each direction
-	if both == nil {
-		both = map[pair]bool{}
-	}
-	maps.Copy(both, by["shm"])
+	by := l.pairs()
+	off := l.peersOff()
 	if n := len(by["shm"]); n > 0 {
+		both := maps.Clone(by["p2p"]) // a pair may go one way in each direction
+		maps.Copy(both, by["shm"])
 		f := about("", notice.HostMemoryBetweenGPUs{
-			Pairs: n, Of: len(both), P2P: len(by["p2p"]), NVLink: notice.HasNVLink(l.nvlinks()), Settings: l.peersOff(),
+			Pairs: n, Of: len(both), P2P: len(by["p2p"]), NVLink: notice.HasNVLink(l.nvlinks()), Settings: off,
 			Vendor: l.vendor(),
 		})
 		if l.nvlinks() {
@@ -50,7 +49,6 @@ func findWithinHost(l *Log) (all []found) {
 		all = append(all, f)
 	}
 	if n := len(by["net"]); n > 0 {
-		off := l.peersOff()
 		if on(l.setting("NCCL_SHM_DISABLE")) {
 			off = append(off, l.assigned("NCCL_SHM_DISABLE")...)
 		}
@@ -63,7 +61,7 @@ func findWithinHost(l *Log) (all []found) {
 // together by order alone, and may be of several communicators.
 func findShared(l *Log) (all []found) {
 	for i, c := range l.Communicators {
-		if c.ID == "" || l.namesake(i) {
+		if c.ID == "" || c.namesakes {
 			continue
 		}
 		type gpu struct{ host, bus string }
@@ -88,29 +86,6 @@ func findShared(l *Log) (all []found) {
 		all = append(all, about("", fact))
 	}
 	return all
-}
-
-// namesake reports whether several nodes of a communicator have one host name, as containers have: names then do not
-// identify nodes.
-func (l *Log) namesake(comm int) bool {
-	if comm < 0 || comm >= len(l.Communicators) {
-		return false
-	}
-	if known, is := l.namesakes[comm]; is {
-		return known
-	}
-	if l.namesakes == nil {
-		l.namesakes = map[int]bool{}
-	}
-	c := l.Communicators[comm]
-	hosts := map[string]bool{}
-	for _, m := range c.Members {
-		if host := l.hostOf(comm, m.Rank); host != "" {
-			hosts[host] = true
-		}
-	}
-	l.namesakes[comm] = len(c.Members) == c.Ranks && c.Nodes > len(hosts)
-	return l.namesakes[comm]
 }
 
 // peersOff are the settings that prevent GPUs from accessing each other.
@@ -142,10 +117,7 @@ func findPaths(l *Log) (all []found) {
 	if c == nil || len(c.Graphs) == 0 {
 		return nil
 	}
-	g := c.Graphs[0]
-	if i := slices.IndexFunc(c.Graphs, func(g Graph) bool { return g.Pattern == "4" }); i >= 0 {
-		g = c.Graphs[i]
-	}
+	g := c.Graphs[max(0, c.ring())]
 	far := func(path string) bool { return path == "PHB" || path == "SYS" }
 	if far(g.Intra) {
 		all = append(
@@ -163,6 +135,11 @@ func findPaths(l *Log) (all []found) {
 	return all
 }
 
+// ring is the place of the search for rings; -1 where there was none.
+func (c *Communicator) ring() int {
+	return slices.IndexFunc(c.Graphs, func(g Graph) bool { return g.Pattern == "4" })
+}
+
 func searchResult(g Graph) notice.SearchResult {
 	return notice.SearchResult{
 		Pattern: g.Pattern, Channels: g.Channels, BwIntra: g.BwIntra, BwInter: g.BwInter,
@@ -178,7 +155,7 @@ const fewest = 4
 func findChannels(l *Log) (all []found) {
 	for i := range l.Communicators {
 		c := &l.Communicators[i]
-		g := slices.IndexFunc(c.Graphs, func(g Graph) bool { return g.Pattern == "4" })
+		g := c.ring()
 		if c.Ranks < 2 || c.Channels.Coll <= 0 || c.Channels.Coll >= fewest || c.Nodes > 1 || g < 0 ||
 			!strings.HasPrefix(c.Graphs[g].Intra, "NV") {
 			continue
@@ -215,14 +192,6 @@ func unlike(t Topology) (all notice.UnlikeLinks) {
 	return all
 }
 
-// communicatorOf is the communicator of a choice: the largest where it is unknown; nil where there is none.
-func (l *Log) communicatorOf(c Choice, largest *Communicator) *Communicator {
-	if c.Comm >= 0 && c.Comm < len(l.Communicators) {
-		return &l.Communicators[c.Comm]
-	}
-	return largest
-}
-
 const (
 	// latencyBytes is from which size on LL is unusual: it moves 8 bytes for 4 of data, so that half of the bandwidth
 	// is lost.
@@ -236,8 +205,11 @@ func findChoices(l *Log) []found {
 	fact := notice.LLForLarge{Setting: l.assigned("NCCL_PROTO")}
 	widest := l.largest()
 	for _, c := range l.Choices {
-		step := c.Size
-		if of := l.communicatorOf(c, widest); of != nil && c.Algo == "RING" {
+		step, of := c.Size, widest
+		if c.Comm >= 0 && of != nil {
+			of = &l.Communicators[c.Comm]
+		}
+		if of != nil && c.Algo == "RING" {
 			step /= int64(max(1, of.Ranks))
 		}
 		if c.Proto == "LL" && c.Size >= latencyBytes && step >= latencyStep {
@@ -253,25 +225,5 @@ func findChoices(l *Log) []found {
 	if len(fact.Choices) == 0 {
 		return nil
 	}
-	return []found{about("", fact)}
-}
-
-// hopperLinks is the bandwidth of a GPU's NVLinks from H100 on, as NCCL writes it: 18 links of 20.6 GB/s.
-const hopperLinks = 18 * 20.6
-
-// findMulticast finds GPUs whose switches could reduce, and do not.
-func findMulticast(l *Log) []found {
-	c := l.largest()
-	if c == nil || c.Channels.NVLS != 0 || c.NVLS != nil && *c.NVLS || c.Topology.MaxBw < hopperLinks-1 ||
-		l.setting("NCCL_NVLS_ENABLE") == "0" {
-		return nil
-	}
-	local := 0
-	for _, m := range c.Members {
-		local = max(local, m.Local)
-	}
-	if local <= 2 || len(l.Versions) == 0 || l.Versions[0].Code < 21700 || l.Versions[0].Library == RCCL {
-		return nil
-	}
-	return []found{about("", notice.NVLSUnused{Bandwidth: notice.Gigabytes(c.Topology.MaxBw), Ranks: local})}
+	return one(fact)
 }

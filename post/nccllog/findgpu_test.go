@@ -160,91 +160,21 @@ func TestLatencyProtocol(t *testing.T) {
 	expect(t, "a size that is not known", findChoices(&Log{Choices: []Choice{ll(Unknown)}}))
 }
 
-func TestNoMulticast(t *testing.T) {
-	no, yes := false, true
-	log := func(change func(c *Communicator, l *Log)) *Log {
-		l := &Log{
-			Versions: []Version{{Library: NCCL, Code: 21700}},
-			Communicators: []Communicator{{Name: "comm 1", Ranks: 8, NVLS: &no,
-				Topology: Topology{MaxBw: 370}, Members: []Member{{Local: 2}, {Local: 3}}}},
-		}
-		change(&l.Communicators[0], l)
-		return l
-	}
-	expect(t, "three on a host", findMulticast(log(func(*Communicator, *Log) {})))
-	for what, change := range map[string]func(c *Communicator, l *Log){
-		"two on a host":     func(c *Communicator, _ *Log) { c.Members = c.Members[:1] },
-		"slower links":      func(c *Communicator, _ *Log) { c.Topology.MaxBw = 369 },
-		"channels for it":   func(c *Communicator, _ *Log) { c.Channels.NVLS = 1 },
-		"groups for it":     func(c *Communicator, _ *Log) { c.NVLS = &yes },
-		"channels not told": func(c *Communicator, _ *Log) { c.Channels.NVLS = Unknown },
-		"an older version":  func(_ *Communicator, l *Log) { l.Versions[0].Code = 21606 },
-		"no version":        func(_ *Communicator, l *Log) { l.Versions = nil },
-		"another library":   func(_ *Communicator, l *Log) { l.Versions[0].Library = RCCL },
-		"it is switched off": func(_ *Communicator, l *Log) {
-			l.Settings = []Setting{fromEnvironment("NCCL_NVLS_ENABLE", "0")}
-		},
-	} {
-		expect(t, what, findMulticast(log(change)))
-	}
-}
-
 // Ranks share a GPU where one host has one bus for two ranks of one communicator. A bus of another host is another GPU.
 func TestSharedGPU(t *testing.T) {
-	log := func(id string, hosts, buses [2]string) *Log {
-		c := Communicator{
-			Name:    "comm 1",
-			ID:      id,
-			Ranks:   2,
-			Members: []Member{{Rank: 0, Process: 0, Bus: buses[0]}, {Rank: 1, Process: 1, Bus: buses[1]}},
-		}
-		return &Log{
-			Communicators: []Communicator{c},
-			Processes:     []Process{{Host: hosts[0], Ranks: []int{0}}, {Host: hosts[1], Ranks: []int{1}}},
-		}
-	}
-	for what, c := range map[string]struct {
-		hosts, buses [2]string
-		shared       bool
-	}{
-		"one GPU":               {[2]string{"n1", "n1"}, [2]string{"2000", "2000"}, true},
-		"two GPUs":              {[2]string{"n1", "n1"}, [2]string{"2000", "3000"}, false},
-		"two hosts":             {[2]string{"n1", "n2"}, [2]string{"2000", "2000"}, false},
-		"a masked bus":          {[2]string{"n1", "n1"}, [2]string{"XXXX", "XXXX"}, false},
-		"no bus":                {[2]string{"n1", "n1"}, [2]string{"", ""}, false},
-		"put together by order": {[2]string{"n1", "n1"}, [2]string{"2000", "2000"}, false},
-		"no host":               {[2]string{"", ""}, [2]string{"2000", "2000"}, false},
+	for what, c := range map[string]struct{ id, hostA, hostB, busA, busB string }{
+		"one GPU":               {"0xabc", "n1", "n1", "2000", "2000"},
+		"two GPUs":              {"0xabc", "n1", "n1", "2000", "3000"},
+		"two hosts":             {"0xabc", "n1", "n2", "2000", "2000"},
+		"a masked bus":          {"0xabc", "n1", "n1", "XXXX", "XXXX"},
+		"no bus":                {"0xabc", "n1", "n1", "", ""},
+		"put together by order": {"", "n1", "n1", "2000", "2000"},
+		"no host":               {"0xabc", "", "", "2000", "2000"},
 	} {
-		id := "0xabc"
-		if what == "put together by order" {
-			id = ""
-		}
-		found := findShared(log(id, c.hosts, c.buses))
-		if (len(found) == 1) != c.shared || c.shared && found[0].Details()[0] != "ranks 0-1: busId 2000 on n1." {
-			t.Errorf("%s: %+v", what, found)
-		}
-	}
-}
-
-// That NVLink SHARP is off is worth a note only where GPUs may have it.
-func TestNVLSOffOnGPUsWithoutIt(t *testing.T) {
-	for what, c := range map[string]struct {
-		topology Topology
-		note     bool
-	}{
-		"not said":      {Topology{}, true},
-		"no NVLink":     {Topology{GPUs: 2, MaxBw: 24}, false},
-		"A100":          {Topology{GPUs: 8, MaxBw: 240, NVLinks: 8}, false},
-		"H100":          {Topology{GPUs: 8, MaxBw: 370.8, NVLinks: 8}, true},
-		"H800":          {Topology{GPUs: 8, MaxBw: 164.8, NVLinks: 8}, true},
-		"B200":          {Topology{GPUs: 8, MaxBw: 721.8, NVLinks: 8}, true},
-		"P100":          {Topology{GPUs: 4, MaxBw: 80, NVLinks: 4}, false},
-		"RTX 3090 pair": {Topology{GPUs: 2, MaxBw: 48, NVLinks: 2}, false},
-	} {
-		l := oneHost(Communicator{Topology: c.topology})
-		l.Settings = []Setting{fromEnvironment("NCCL_NVLS_ENABLE", "0")}
-		if found := findSettings(l); (len(found) == 1) != c.note {
-			t.Errorf("%s: %+v", what, found)
-		}
+		expect(t, what, findShared(&Log{
+			Communicators: []Communicator{{Name: "comm 1", ID: c.id, Ranks: 2, Members: []Member{{Bus: c.busA},
+				{Rank: 1, Process: 1, Bus: c.busB}}}},
+			Processes: []Process{{Host: c.hostA}, {Host: c.hostB}},
+		}))
 	}
 }

@@ -7,10 +7,11 @@ import (
 	"busbar/internal/notice"
 )
 
-// found is a notice, and whether it follows from another failure, behind which it is sorted.
+// found is a notice with what orders it and what distinguishes it from others.
 type found struct {
 	notice.Notice
-	follows bool
+	follows bool   // from another failure, behind which it is sorted
+	shape   string // of a message whose cause is not known
 }
 
 // about is a fact about processes or ranks; "" for all.
@@ -20,6 +21,9 @@ func about(who string, f notice.Fact) found {
 	return found{Notice: n}
 }
 
+// one is one finding about all.
+func one(f notice.Fact) []found { return []found{about("", f)} }
+
 // as is a finding with another severity than the catalogue's.
 func (f found) as(s notice.Severity) found {
 	f.Severity = s
@@ -28,12 +32,19 @@ func (f found) as(s notice.Severity) found {
 
 // Findings are what is wrong, or worth knowing, the most severe first. What a log does not have is not judged.
 func (l *Log) Findings() []notice.Notice {
-	var all []found
+	notices := []notice.Notice{}
+	for _, f := range l.findings() {
+		notices = append(notices, f.Notice)
+	}
+	return notices
+}
+
+func (l *Log) findings() (all []found) {
 	for _, find := range []func(*Log) []found{
 		findDisagreement, findVersions, findDefects, findFirstHung, findTimedOut, findMessages, findRAS,
 		findStopped, findUnfinished, findEndAfterInit, findAborted,
 		findNetwork, findNetworksDiffer, findDirect, findCards, findProvider, findInterface,
-		findShared, findWithinHost, findPaths, findChannels, findChoices, findMulticast,
+		findShared, findWithinHost, findPaths, findChannels, findChoices,
 		findPlugins, findSettings, findDiffering, findInit,
 	} {
 		all = append(all, find(l)...)
@@ -41,11 +52,7 @@ func (l *Log) Findings() []notice.Notice {
 	slices.SortStableFunc(all, func(a, b found) int {
 		return cmp.Or(cmp.Compare(b.Severity, a.Severity), cmp.Compare(ones(a.follows), ones(b.follows)))
 	})
-	notices := []notice.Notice{}
-	for _, f := range all {
-		notices = append(notices, f.Notice)
-	}
-	return notices
+	return all
 }
 
 func ones(b bool) int {

@@ -33,11 +33,11 @@ func connections(t Transport) int { return max(1, len(t.Channels)) }
 
 // sameHost says whether both ends of a transport are known to be on one host.
 func (l *Log) sameHost(t Transport) bool {
-	if l.nodes() == 1 || t.Comm >= 0 && t.Comm < len(l.Communicators) && l.Communicators[t.Comm].Nodes == 1 {
+	if l.nodes() == 1 || t.Comm >= 0 && l.Communicators[t.Comm].Nodes == 1 {
 		return true
 	}
 	a, b := l.hostOf(t.Comm, t.From), l.hostOf(t.Comm, t.To)
-	return a != "" && a == b && !l.namesake(t.Comm)
+	return a != "" && a == b && !l.Communicators[t.Comm].namesakes
 }
 
 // isTCP says whether a transport goes over TCP.
@@ -118,7 +118,7 @@ func findNetworksDiffer(l *Log) []found {
 	if len(fact.Networks) < 2 || len(l.Communicators) != 1 {
 		return nil
 	}
-	return []found{about("", fact)}
+	return one(fact)
 }
 
 // rdmaEnds are the ends of connections between hosts, other than over TCP. Each end is a line of its own: sender and
@@ -134,7 +134,7 @@ func (l *Log) rdmaEnds() (ends []Transport) {
 
 // endHost is the host of the end that a transport is told of; "" where it is not known.
 func (l *Log) endHost(t Transport) string {
-	if t.Comm < 0 && t.Process >= 0 && t.Process < len(l.Processes) {
+	if t.Comm < 0 && t.Process >= 0 {
 		return l.Processes[t.Process].Host
 	}
 	if t.Receive {
@@ -143,60 +143,45 @@ func (l *Log) endHost(t Transport) string {
 	return l.hostOf(t.Comm, t.From)
 }
 
-// endCount counts ends of connections.
-type endCount struct{ sends, receives int }
-
-func (c *endCount) add(t Transport) {
-	if t.Receive {
-		c.receives += connections(t)
-	} else {
-		c.sends += connections(t)
-	}
-}
-
-func (c endCount) sum() int { return c.sends + c.receives }
-
 // findDirect finds ends of connections between nodes that pass through host memory, and NICs without GPUDirect RDMA.
 func findDirect(l *Log) []found {
-	var without, all endCount
-	allAt, withoutAt := map[string]*endCount{}, map[string]*endCount{}
+	var total notice.HostEnds
+	hosts := map[string]*notice.HostEnds{}
 	for _, t := range l.rdmaEnds() {
-		host := l.endHost(t)
-		if allAt[host] == nil {
-			allAt[host], withoutAt[host] = &endCount{}, &endCount{}
+		host := cmp.Or(l.endHost(t), "unknown host")
+		if hosts[host] == nil {
+			hosts[host] = &notice.HostEnds{Host: host}
 		}
-		all.add(t)
-		allAt[host].add(t)
-		if !t.GDR {
-			without.add(t)
-			withoutAt[host].add(t)
+		for _, e := range []*notice.HostEnds{&total, hosts[host]} {
+			without, of := &e.Sends, &e.OfSends
+			if t.Receive {
+				without, of = &e.Receives, &e.OfReceives
+			}
+			*of += connections(t)
+			if !t.GDR {
+				*without += connections(t)
+			}
 		}
 	}
 	off, far, able := l.directDevices()
-	if without.sum() == 0 {
-		return l.disabledNICs(off, all.sum() > 0)
-	}
 	fact := notice.NoGPUDirect{
-		Ends: without.sum(), Of: all.sum(), Vendor: l.vendor(),
+		Ends: total.Sends + total.Receives, Of: total.OfSends + total.OfReceives, Vendor: l.vendor(),
 		Settings: l.assigned("NCCL_NET_GDR_LEVEL", "NCCL_NET_GDR_READ", "NCCL_DMABUF_ENABLE"),
 	}
-	for _, host := range slices.Sorted(maps.Keys(withoutAt)) {
-		if n, of := withoutAt[host], allAt[host]; n.sum() > 0 {
-			fact.Hosts = append(fact.Hosts, cmp.Or(host, "unknown host"))
-			fact.Each = append(fact.Each, notice.HostEnds{
-				Host: cmp.Or(
-					host,
-					"unknown host",
-				), Sends: n.sends, OfSends: of.sends, Receives: n.receives, OfReceives: of.receives,
-			})
+	if fact.Ends == 0 {
+		return l.disabledNICs(off, fact.Of > 0)
+	}
+	for _, host := range slices.Sorted(maps.Keys(hosts)) {
+		if e := hosts[host]; e.Sends+e.Receives > 0 {
+			fact.Hosts, fact.Each = append(fact.Hosts, host), append(fact.Each, *e)
 		}
 	}
 	who := ""
-	if len(fact.Hosts) < len(allAt) {
+	if len(fact.Hosts) < len(hosts) {
 		who = fact.Hosts.String()
 	}
 	switch {
-	case without.receives == 0 && all.receives > 0 && without.sends == all.sends && !l.nvlinks():
+	case total.Receives == 0 && total.OfReceives > 0 && total.Sends == total.OfSends && !l.nvlinks():
 		fact.Reason.Cause = notice.DirectSends
 		return []found{about(who, fact).as(notice.Info)}
 	case len(off) > 0:
@@ -271,20 +256,17 @@ func findCards(l *Log) []found {
 	}
 	slices.Sort(hosts)
 	device := slices.Collect(maps.Keys(used[hosts[0]]))[0]
-	return []found{about("", notice.OneNIC{
+	return one(notice.OneNIC{
 		NICs: cards, Hosts: hosts, Host: hosts[0], Device: device, Ranks: slices.Sorted(maps.Keys(ranks[hosts[0]])),
 		Devices: namesOnly(l.Network.IB), Setting: l.assigned("NCCL_IB_HCA"),
-	})}
+	})
 }
 
 // cardsOf is the number of devices for InfiniBand and RoCE that a host's processes named.
 func (l *Log) cardsOf(host string) int {
 	n := map[string]bool{}
 	for _, d := range l.Network.IB {
-		if slices.ContainsFunc(
-			d.Processes,
-			func(i int) bool { return i >= 0 && i < len(l.Processes) && l.Processes[i].Host == host },
-		) {
+		if slices.Contains(l.hostsOf(d.Processes), host) {
 			n[d.Name] = true
 		}
 	}
@@ -304,10 +286,8 @@ func (l *Log) localRanks(host string) (n int) {
 // findProvider finds a libfabric that uses TCP.
 func findProvider(l *Log) (all []found) {
 	for _, p := range l.Network.Providers {
-		if word, _, _ := strings.Cut(strings.ToLower(p.Name), ";"); slices.Contains(
-			[]string{"tcp", "sockets", "udp", "net"},
-			word,
-		) {
+		word, _, _ := strings.Cut(strings.ToLower(p.Name), ";")
+		if slices.Contains([]string{"tcp", "sockets", "udp", "net"}, word) {
 			all = append(all, about(l.who(p.Processes), notice.LibfabricTCP{Provider: p.Name}))
 		}
 	}

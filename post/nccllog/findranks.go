@@ -18,17 +18,14 @@ func findDisagreement(l *Log) (all []found) {
 			continue
 		}
 		m := s.Mismatch
-		fact := notice.RanksDisagree{Communicator: l.communicator(s.Comm), Call: m.Number, Doubt: s.Doubt}
-		for _, side := range m.Sides {
-			fact.Sides = append(fact.Sides, notice.Called{Call: side.Call, Ranks: side.Ranks})
-		}
+		fact := notice.RanksDisagree{Communicator: l.communicator(s.Comm), Call: m.Number, Sides: m.Sides, Doubt: s.Doubt}
 		if m.Op >= 0 {
 			op := notice.OpCount(m.Op)
 			fact.OpCount = &op
 		}
 		who := ""
 		if len(m.Sides) > 1 {
-			who = notice.Ranks(m.Sides[len(m.Sides)-1].Ranks).String()
+			who = m.Sides[len(m.Sides)-1].Ranks.String()
 		}
 		all = append(all, about(who, fact).unless(s.Doubt))
 	}
@@ -108,53 +105,45 @@ func findUnfinished(l *Log) (all []found) {
 	return all
 }
 
+// peersAlone is how many pairs of ranks access each other's GPU directly, in a log of one host without NVLink all of whose
+// ranks are set up; 0 in others.
+func (l *Log) peersAlone() int {
+	c := l.largest()
+	if c == nil || !l.oneHost() || l.nvlinks() || len(c.Members) < c.Ranks ||
+		slices.ContainsFunc(c.Members, func(m Member) bool { return !m.Completed }) {
+		return 0
+	}
+	return len(l.pairs()["p2p"])
+}
+
 // firstCall is how PyTorch names the operation and its number when it gives up.
 var firstCall = regexp.MustCompile(`SeqNum=1, OpType=(\w+)`)
 
 // findFirstHung finds a first collective that did not finish although all ranks of one host were set up, where GPUs
 // access each other over PCIe.
 func findFirstHung(l *Log) []found {
-	i := slices.IndexFunc(l.Messages, func(m Message) bool { return firstCall.MatchString(m.Text) })
-	c := l.largest()
-	if i < 0 || c == nil || !l.oneHost() || l.nvlinks() || len(c.Members) < c.Ranks ||
-		slices.ContainsFunc(c.Members, func(m Member) bool { return !m.Completed }) {
-		return nil
-	}
-	pairs := l.peerPairs()
-	if pairs == 0 {
-		return nil
-	}
-	return []found{about("", notice.FirstCollectiveHung{
-		Operation: firstCall.FindStringSubmatch(l.Messages[i].Text)[1], Pairs: pairs,
-	})}
-}
-
-// peerPairs is how many pairs of ranks access each other's GPU directly.
-func (l *Log) peerPairs() int {
-	pairs := map[[2]int]bool{}
-	for _, t := range l.Transports {
-		if t.Kind == "p2p" && t.From != t.To {
-			pairs[[2]int{min(t.From, t.To), max(t.From, t.To)}] = true
+	pairs := l.peersAlone()
+	for _, m := range l.Messages {
+		if of := firstCall.FindStringSubmatch(m.Text); of != nil && pairs > 0 {
+			return one(notice.FirstCollectiveHung{Operation: of[1], Pairs: pairs})
 		}
 	}
-	return len(pairs)
+	return nil
 }
 
 // findEndAfterInit finds a log of one host that ends when all ranks are set up, as where peer access without NVLink
 // hangs.
 func findEndAfterInit(l *Log) []found {
-	c := l.largest()
-	if c == nil || !l.oneHost() || l.nvlinks() || len(c.Members) < c.Ranks || l.peerPairs() == 0 ||
-		len(l.Calls)+len(l.Choices)+len(l.Rows)+len(l.RAS) > 0 ||
+	pairs := l.peersAlone()
+	if pairs == 0 || len(l.Calls)+len(l.Choices)+len(l.Rows)+len(l.RAS) > 0 ||
 		slices.ContainsFunc(l.Messages, func(m Message) bool {
 			e := explain(m)
-			return e == nil || e.follows ||
-				e.severe()
+			return e == nil || e.follows || e.severe()
 		}) ||
-		slices.ContainsFunc(c.Members, func(m Member) bool { return !m.Completed || m.Destroyed || m.Aborted }) {
+		slices.ContainsFunc(l.largest().Members, func(m Member) bool { return m.Destroyed || m.Aborted }) {
 		return nil
 	}
-	return []found{about("", notice.EndAfterInit{Pairs: l.peerPairs()})}
+	return one(notice.EndAfterInit{Pairs: pairs})
 }
 
 // findTimedOut finds ranks that waited for different collectives when PyTorch gave up.
@@ -220,14 +209,10 @@ func findRAS(l *Log) (all []found) {
 				Communicator: notice.Communicator{Name: rasName(c.ID), Ranks: max(0, c.Ranks)},
 				Status: strings.ToLower(
 					strings.Join(nonEmpty(c.Status, c.Errors), ", "),
-				), Missing: max(0, c.Missing),
+				), Missing: max(0, c.Missing), Counts: c.Counts,
 			}
-			for _, n := range c.Counts {
-				fact.Counts = append(fact.Counts,
-					notice.CallCount{Name: n.Name, Calls: n.Calls, Many: n.Many, Ranks: n.Ranks})
-			}
-			for _, m := range c.States {
-				fact.States = append(fact.States, notice.RankState{Ranks: m.Ranks, State: brief(m.Says)})
+			for _, s := range c.States {
+				fact.States = append(fact.States, notice.RankState{Ranks: s.Ranks, State: brief(s.State)})
 			}
 			all = append(all, about("", fact))
 		}
@@ -286,9 +271,9 @@ func findVersions(l *Log) []found {
 		builds = append(builds, build)
 	}
 	if same {
-		return []found{about("", notice.MixedLibraryBuilds{Library: libraries[0], Builds: builds})}
+		return one(notice.MixedLibraryBuilds{Library: libraries[0], Builds: builds})
 	}
-	return []found{about("", notice.MixedLibraryVersions{Libraries: libraries, Builds: builds})}
+	return one(notice.MixedLibraryVersions{Libraries: libraries, Builds: builds})
 }
 
 // initLong is from when on creating a communicator is reported, in seconds; and from when on it is a warning.
@@ -308,9 +293,7 @@ func findInit(l *Log) (all []found) {
 			Communicator: l.communicator(i),
 			Rank:         slowest.Rank,
 			Took:         notice.TenthSeconds(slowest.Init.Total),
-		}
-		for _, p := range parts[:min(3, len(parts))] {
-			fact.Parts = append(fact.Parts, notice.InitPart{Name: p.Name, Seconds: p.Seconds})
+			Parts:        parts[:min(3, len(parts))],
 		}
 		f := about("", fact)
 		if slowest.Init.Total >= initVeryLong {
@@ -322,7 +305,7 @@ func findInit(l *Log) (all []found) {
 }
 
 // slowestInit is the rank whose init took longest, with its parts, the longest first; nil where none is known.
-func (c *Communicator) slowestInit() (slowest *Member, parts []Part) {
+func (c *Communicator) slowestInit() (slowest *Member, parts []notice.InitPart) {
 	for i := range c.Members {
 		if m := &c.Members[i]; m.Init != nil && (slowest == nil || m.Init.Total > slowest.Init.Total) {
 			slowest = m
@@ -330,7 +313,7 @@ func (c *Communicator) slowestInit() (slowest *Member, parts []Part) {
 	}
 	if slowest != nil {
 		parts = slices.Clone(slowest.Init.Parts)
-		slices.SortStableFunc(parts, func(a, b Part) int { return cmp.Compare(b.Seconds, a.Seconds) })
+		slices.SortStableFunc(parts, func(a, b notice.InitPart) int { return cmp.Compare(b.Seconds, a.Seconds) })
 	}
 	return slowest, parts
 }

@@ -14,13 +14,13 @@ func fourRanks() *Log {
 }
 
 func TestDisagreementInFull(t *testing.T) {
-	side := func(call string, ranks ...int) Called { return Called{Call: call, Ranks: ranks} }
+	side := func(call string, ranks ...int) notice.Called { return notice.Called{Call: call, Ranks: ranks} }
 	log := func(s Sequence) *Log {
 		l := fourRanks()
 		l.Sequences = []Sequence{{}, s}
 		return l
 	}
-	m := Mismatch{Number: 7, Op: 26, Sides: []Called{side("A", 0, 1, 2), side("B", 3)}}
+	m := Mismatch{Number: 7, Op: 26, Sides: []notice.Called{side("A", 0, 1, 2), side("B", 3)}}
 	found := findDisagreement(log(Sequence{Mismatch: &m, Behind: []Behind{{Rank: 3}}}))
 	expect(t, "two sides", found)
 	if found[0].At.Subject != "rank 3" {
@@ -34,7 +34,7 @@ func TestDisagreementInFull(t *testing.T) {
 	many := Mismatch{
 		Number: 1,
 		Op:     Unknown,
-		Sides:  []Called{side("A", 0), side("B", 1), side("C", 2), side("D", 3), side("E", 4)},
+		Sides:  []notice.Called{side("A", 0), side("B", 1), side("C", 2), side("D", 3), side("E", 4)},
 	}
 	expect(t, "five sides", findDisagreement(log(Sequence{Comm: 1, Mismatch: &many})))
 	three := Mismatch{Number: 1, Op: 0, Sides: many.Sides[:3]}
@@ -79,15 +79,12 @@ func TestVersionsInFull(t *testing.T) {
 	v := func(library Library, text, cuda, git string, processes ...int) Version {
 		return Version{Library: library, Text: text, CUDA: cuda, Git: git, Processes: processes}
 	}
-	for what, c := range map[string]struct {
-		versions []Version
-	}{
-		"versions": {[]Version{v(NCCL, "2.27.7", "12.8", "", 0), v(NCCL, "2.26.2", "", "abc"),
-			v(NCCL, "2.27.7", "12.8", "", 1)}},
-		"libraries": {[]Version{v(NCCL, "2.27.7", "", ""), v(RCCL, "2.27.7", "", "")}},
-		"builds":    {[]Version{v(NCCL, "2.27.7", "12.8", ""), v(NCCL, "2.27.7", "13.0", "")}},
+	for what, versions := range map[string][]Version{
+		"versions":  {v(NCCL, "2.27.7", "12.8", "", 0), v(NCCL, "2.26.2", "", "abc"), v(NCCL, "2.27.7", "12.8", "", 1)},
+		"libraries": {v(NCCL, "2.27.7", "", ""), v(RCCL, "2.27.7", "", "")},
+		"builds":    {v(NCCL, "2.27.7", "12.8", ""), v(NCCL, "2.27.7", "13.0", "")},
 	} {
-		l.Versions = c.versions
+		l.Versions = versions
 		expect(t, what, findVersions(l))
 	}
 }
@@ -96,7 +93,8 @@ func TestVersionsInFull(t *testing.T) {
 func TestSlowInitInFull(t *testing.T) {
 	for _, seconds := range []float64{9.99, 10, 59.99, 60} {
 		l := fourRanks()
-		slow := &InitTiming{Total: seconds, Parts: []Part{{"alloc", 1}, {"topo", 3}, {"rest", 2}, {"kernels", 4}}}
+		slow := &InitTiming{Total: seconds, Parts: []notice.InitPart{{Name: "alloc", Seconds: 1}, {Name: "topo", Seconds: 3}, {Name: "rest", Seconds: 2},
+			{Name: "kernels", Seconds: 4}}}
 		l.Communicators[0].Members = []Member{{Rank: 0, Init: &InitTiming{Total: 1}}, {Rank: 1, Init: slow}, {Rank: 2}}
 		expect(t, fmt.Sprint(seconds, " s"), findInit(l))
 	}
@@ -104,20 +102,20 @@ func TestSlowInitInFull(t *testing.T) {
 
 func TestRASInFull(t *testing.T) {
 	log := func(r RAS) *Log { return &Log{RAS: []RAS{r}} }
-	for what, c := range map[string]struct {
-		ras RAS
-	}{
-		"processes": {RAS{Missing: []string{"n1 pid 7", "n2 pid 8"}, Problems: []string{"x"}}},
-		"ranks": {RAS{Comms: []RASComm{{Status: "RUNNING", Errors: "OK"},
+	for what, ras := range map[string]RAS{
+		"processes": {Missing: []string{"n1 pid 7", "n2 pid 8"}, Problems: []string{"x"}},
+		"ranks": {Comms: []RASComm{{Status: "RUNNING", Errors: "OK"},
 			{ID: "0x7", Ranks: 4, Missing: 1, Status: "INCOMPLETE", Errors: "OK",
-				Counts: []RASCount{{Name: "AllReduce", Calls: 1, Many: 2, Ranks: []int{0, 1}}},
-				States: []RASMessage{{Says: "stopped", Ranks: []int{2}}}}}}},
-		"a mismatch": {RAS{Comms: []RASComm{{Status: "MISMATCH"}}, Problems: []string{"x"}}},
-		"an abort":   {RAS{Comms: []RASComm{{Status: "ABORT"}}}},
-		"errors":     {RAS{Problems: []string{"x", "y"}}},
+				Counts: []notice.CallCount{{Name: "AllReduce", Calls: 1, Many: 2, Ranks: []int{0, 1}}},
+				States: []notice.RankState{{State: "stopped", Ranks: []int{2}}}}}},
+		"a mismatch": {Comms: []RASComm{{Status: "MISMATCH"}}, Problems: []string{"x"}},
+		"an abort":   {Comms: []RASComm{{Status: "ABORT"}}},
+		"errors":     {Problems: []string{"x", "y"}},
 	} {
-		expect(t, what, findRAS(log(c.ras)))
+		expect(t, what, findRAS(log(ras)))
 	}
+	expect(t, "errors of a second answer", findRAS(&Log{RAS: []RAS{{Comms: []RASComm{{ID: "0xc", Ranks: 8, Missing: 2}}},
+		{Problems: []string{"TIMEOUT: 3"}}}}))
 	expect(t, "nothing", findRAS(log(RAS{Comms: []RASComm{{Status: "RUNNING", Errors: "OK"}, {Status: "RUNNING"}}})))
 }
 

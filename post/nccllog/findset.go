@@ -34,7 +34,7 @@ func findTopologyFile(l *Log) []found {
 	}) {
 		return nil
 	}
-	return []found{about("", notice.TopologyFromFile{File: file})}
+	return one(notice.TopologyFromFile{File: file})
 }
 
 // findDiffering finds settings that processes have with different values.
@@ -70,9 +70,9 @@ func (l *Log) differing(all []Setting) []found {
 	if len(fact.Values) < 2 {
 		return nil
 	}
-	if v := theVariable(name); v != nil && v.Local {
+	if slices.Contains(perHost, name) {
 		fact.PerHost = true
 		return []found{about("", fact).as(notice.Info)}
 	}
-	return []found{about("", fact)}
+	return one(fact)
 }

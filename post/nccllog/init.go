@@ -1,39 +1,43 @@
 package nccllog
 
 import (
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+
+	"busbar/internal/notice"
 )
 
 // commLine reads messages that name a communicator: "ncclCommInitRank comm 0x1 rank 0 nranks 2 cudaDev 0 nvmlDev 0
-// busId 17000 commId 0x2 - Init START", the one of 2.20 and later on nodes, and those of tearing down. Words between
-// are kept apart by name, since versions and RCCL add some.
-func (r *Reader) commLine(p *process, m message) verdict {
+// busId 17000 commId 0x2 - Init START", the one of 2.20 and later on nodes, "comm 0x1 rank 0 nRanks 2 nNodes 1 localRanks
+// 2 localRank 0 MNNVL 0", and those of tearing down. Words between are read by name, since versions and RCCL add some.
+func (r *Reader) commLine(p *process, m message) bool {
 	caller, rest, _ := strings.Cut(m.text, "comm 0x")
 	if caller != "" && !strings.HasSuffix(caller, " ") {
-		return unknown
+		return false
 	}
-	end := strings.Index(rest, " - ")
-	if i := strings.Index(rest, "- Init"); i >= 0 {
-		end = i // a split's START has no blank before it
-	}
-	f := fields("comm 0x" + rest[:max(end, 0)])
-	if end < 0 {
-		f = fields("comm 0x" + rest)
-		return r.place(p, m, f)
-	}
-	return r.phase(p, m, caller, f, strings.TrimLeft(rest[end:], "- "))
-}
-
-// fields are pairs of a name and a value.
-func fields(s string) map[string]string {
-	words := strings.Fields(s)
+	// a split's START has no blank before the dash
+	values, phase, phased := strings.Cut(strings.Replace(rest, "- Init", " - Init", 1), " - ")
+	words := strings.Fields("comm 0x" + values)
 	f := make(map[string]string, len(words)/2)
 	for i := 0; i+1 < len(words); i += 2 {
 		f[words[i]] = words[i+1]
 	}
-	return f
+	f["nranks"] += f["nRanks"]
+	n, ok := numbers(f, "rank", "nranks")
+	if !ok || n[0] < 0 || n[0] >= n[1] {
+		return false
+	}
+	if phased {
+		return r.phase(p, m, caller, f, strings.TrimLeft(phase, "- "))
+	}
+	nodes, ok := numbers(f, "nNodes")
+	if ok {
+		k := p.named(m.head, f["comm"])
+		k.Rank, k.part.Ranks, k.part.Nodes = n[0], n[1], nodes[0]
+	}
+	return ok
 }
 
 // numbers are whole numbers of fields by name, and whether each of them is there.
@@ -49,116 +53,90 @@ func numbers(f map[string]string, names ...string) (all []int, ok bool) {
 }
 
 // phase reads where a rank is in the life of its communicator.
-func (r *Reader) phase(p *process, m message, caller string, f map[string]string, what string) verdict {
-	n, ok := numbers(f, "rank", "nranks")
-	if !ok {
-		n, ok = numbers(f, "rank", "nRanks")
-	}
-	rank, ranks := n[0], n[1]
-	if !ok || rank < 0 || rank >= ranks {
-		return unknown
-	}
-	start, complete := strings.HasPrefix(what, "Init START"), strings.HasPrefix(what, "Init COMPLETE")
-	destroyed, aborted := strings.HasPrefix(what, "Destroy COMPLETE"), strings.HasPrefix(what, "Abort COMPLETE")
+func (r *Reader) phase(p *process, m message, caller string, f map[string]string, what string) bool {
+	begins := func(phase string) bool { return strings.HasPrefix(what, phase) }
+	start, complete := begins("Init START"), begins("Init COMPLETE")
+	destroyed, aborted := begins("Destroy COMPLETE"), begins("Abort COMPLETE")
 	if !start && !complete && !destroyed && !aborted {
-		switch word, _, _ := strings.Cut(what, " "); word {
-		case "Destroy", "Abort", "Revoke", "Finalize":
-			return passed
-		}
-		return unknown
+		return false
 	}
-	pointer, id := f["comm"], f["commId"]
-	if id == "0x0" {
-		id = "" // it stands for none
-	}
+	n, _ := numbers(f, "rank", "nranks")
+	rank, ranks, pointer := n[0], n[1], f["comm"]
 	if old := p.pointer[pointer]; old != nil && (start || complete) && (old.Destroyed || old.Aborted ||
-		start && (old.Started || old.Completed) || old.Rank >= 0 && (old.Rank != rank || old.ranks != ranks)) {
+		start && (old.Started || old.Completed) || old.Rank >= 0 && (old.Rank != rank || old.part.Ranks != ranks)) {
 		delete(p.pointer, pointer)
 	}
-	c := p.named(m.head, pointer)
-	c.Rank, c.ranks = rank, ranks
+	k := p.named(m.head, pointer)
+	k.Rank, k.part.Ranks = rank, ranks
 	if device, ok := numbers(f, "cudaDev"); ok {
-		c.Device = device[0]
-		addDevice(&p.Devices, c.Device)
+		k.Device = device[0]
 	}
-	if nvml, ok := numbers(f, "nvmlDev"); ok {
-		c.NVML = nvml[0]
-	}
-	if bus := f["busId"]; bus != "" {
-		c.Bus = kept(bus)
-	}
+	k.Bus = f["busId"]
 	if words := strings.Fields(caller); len(words) > 0 && strings.HasPrefix(words[len(words)-1], "nccl") {
-		c.function = kept(words[len(words)-1])
+		k.part.Function = words[len(words)-1]
 	}
-	c.Started, c.Completed = c.Started || start, c.Completed || complete
-	c.Destroyed, c.Aborted = c.Destroyed || destroyed, c.Aborted || aborted
+	k.Started, k.Completed = k.Started || start, k.Completed || complete
+	k.Destroyed, k.Aborted = k.Destroyed || destroyed, k.Aborted || aborted
 	switch {
 	case start:
-		p.threads[threadKey{m.tid, m.device}] = c
+		p.threads[threadKey{m.tid, m.device}] = k
 	case complete:
 		delete(p.threads, threadKey{m.tid, m.device})
-	default:
-		p.end(c)
+	default: // no message may be of it any more
+		p.live = slices.DeleteFunc(p.live, func(o *member) bool { return o == k })
 	}
-	r.join(c, id, split(f))
-	return understood
+	s := sort{ranks: ranks, color: f["color"], count: f["splitCount"] + f["childCount"]}
+	if parent := p.pointer[f["parent"]]; parent != nil {
+		s.parent = parent.comm
+	}
+	r.join(k, strings.TrimPrefix(f["commId"], "0x0"), s)
+	return true
 }
 
-func split(f map[string]string) *Split {
-	if f["parent"] == "" {
-		return nil
-	}
-	s := &Split{Parent: kept(f["parent"])}
-	s.Color, _ = strconv.ParseInt(f["color"], 10, 64)
-	s.Key, _ = strconv.ParseInt(f["key"], 10, 64)
-	s.Count, _ = strconv.ParseInt(f["splitCount"]+f["childCount"], 10, 64)
-	return s
-}
-
-// place reads "comm 0x1 rank 0 nRanks 2 nNodes 1 localRanks 2 localRank 0 MNNVL 0".
-func (r *Reader) place(p *process, m message, f map[string]string) verdict {
-	n, ok := numbers(f, "rank", "nRanks", "nNodes", "localRanks", "localRank")
-	if !ok || n[0] < 0 || n[0] >= n[1] {
-		return unknown
-	}
-	k := p.named(m.head, f["comm"])
-	k.Rank, k.ranks, k.nodes, k.Local, k.LocalRank = n[0], n[1], n[2], n[3], n[4]
-	return understood
-}
+var initTimes = lines.MustCompile("Init timings - %: rank % nranks % total % (%)")
 
 // timings reads "Init timings - ncclCommInitRank: rank 0 nranks 2 total 0.67 (kernels 0.57, alloc 0.05, …)".
-func (r *Reader) timings(p *process, m message) verdict {
+func (r *Reader) timings(p *process, m message) bool {
 	c := cursor{m.text}
 	var rank, ranks int
 	var function, parts string
 	t := InitTiming{}
-	if !c.all("Init timings - %: rank % nranks % total % (%)", &function, &rank, &ranks, &t.Total, &parts) {
-		return unknown
+	if !c.all(initTimes, &function, &rank, &ranks, &t.Total, &parts) {
+		return false
 	}
 	for _, part := range strings.Split(parts, ",") {
-		words := strings.Fields(part)
-		if len(words) != 2 {
-			return unknown
+		var name string
+		var seconds float64
+		if c := (cursor{strings.TrimSpace(part)}); !c.read("% %", &name, &seconds) {
+			return false
 		}
-		s, err := strconv.ParseFloat(words[1], 64)
-		if err != nil || s != s || s > 1e12 || s < -1e12 {
-			return unknown
-		}
-		t.Parts = append(t.Parts, Part{kept(words[0]), s})
+		t.Parts = append(t.Parts, notice.InitPart{Name: name, Seconds: seconds})
 	}
 	// It comes right after COMPLETE: the rank is the last one of this size and rank.
 	for _, k := range slices.Backward(p.members) {
-		if k.Rank == rank && k.ranks == ranks {
+		if k.Rank == rank && k.part.Ranks == ranks {
 			k.Init = &t
 			break
 		}
 	}
-	return understood
+	return true
 }
 
-// addDevice remembers a device, in ascending order.
-func addDevice(all *[]int, d int) {
-	if i, found := slices.BinarySearch(*all, d); d >= 0 && !found {
-		*all = slices.Insert(*all, i, d)
+// channelCount is one of "24 coll channels, 24 collnet channels, 0 nvls channels, 32 p2p channels, 8 p2p channels per
+// peer", which had fewer parts before 2.21.
+var channelCount = regexp.MustCompile(`(\d{1,6}) (coll|nvls|p2p) channels( per)?`)
+
+// counts reads such a line.
+func (r *Reader) counts(p *process, m message) bool {
+	n := noChannels
+	of := map[string]*int{"coll": &n.Coll, "nvls": &n.NVLS, "p2p": &n.P2P, "p2p per": &n.PerPeer}
+	for _, part := range channelCount.FindAllStringSubmatch(m.text, -1) {
+		if number := of[part[2]+part[3]]; number != nil {
+			*number, _ = strconv.Atoi(part[1])
+		}
 	}
+	p.context(m.head, false).part.Channels = n
+	return n.Coll >= 0
 }
+
+var noChannels = Channels{Unknown, Unknown, Unknown, Unknown}

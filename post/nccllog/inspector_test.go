@@ -2,11 +2,8 @@ package nccllog
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
-
-	"busbar/internal/coll"
 )
 
 // inspectorRow is a record as the Inspector writes it.
@@ -29,15 +26,15 @@ func TestInspector(t *testing.T) {
 		t.Fatalf("%+v, %+v, %+v", l.Files, l.Reading, l.Inspected)
 	}
 	i := l.Inspected[0]
-	if i.What != coll.AllReduce || i.Bytes != 1<<20 || i.Calls != 202 || i.Ranks != 8 || i.Busbw != 175.875 ||
-		i.Source != "kernel_gpu" || len(i.Seen) != 8 || !slices.Equal(i.Hosts, []string{"node-0", "node-1"}) {
+	if i.Name != "AllReduce" || i.Bytes != 1<<20 || i.Calls != 202 || i.Ranks != 8 || i.Busbw != 175.875 ||
+		i.Source != "kernel_gpu" {
 		t.Errorf("%+v", i)
 	}
-	if i.Median < 130 || i.Median > 140 || i.P99 < 170 || i.Least != 100 || i.Most != 300 || i.Sampled ||
+	if i.Median < 130 || i.Median > 140 || i.Most != 300 ||
 		i.Slow[0].Rank != 7 || i.Slow[0].Median != 170 {
 		t.Errorf("%+v", i)
 	}
-	if s := l.Inspected[1]; s.Name != "Send" || s.What != coll.Other || s.P99 != 0 || s.Calls != 1 {
+	if s := l.Inspected[1]; s.Name != "Send" || s.Calls != 1 {
 		t.Errorf("%+v", s)
 	}
 }
@@ -53,37 +50,5 @@ func TestInspectorIsSampled(t *testing.T) {
 	}
 	if m := s.median(); m < 45_000 || m > 55_000 {
 		t.Errorf("the median of 0 to 100000 is %g", m)
-	}
-}
-
-// However many sizes there are, no record is lost: beyond a limit they count together.
-func TestInspectorOfManySizes(t *testing.T) {
-	const beyond = 50
-	r := NewReader()
-	for i := range maxMeasured + beyond {
-		r.inspectorLine(
-			fmt.Sprintf(
-				`{"header":{"id":"0x1","rank":0,"n_ranks":2},"p2p_perf":{"p2p":"Send","p2p_msg_size_bytes":%d,"p2p_exec_time_us":%d}}`, i, i), true)
-	}
-	for i := range 2 * maxMeasured {
-		r.inspectorLine(
-			fmt.Sprintf(
-				`{"header":{"id":"0x%x","rank":0,"n_ranks":2},"coll_perf":{"coll":"AllReduce","coll_msg_size_bytes":8,"coll_exec_time_us":1}}`, i), true)
-	}
-	l := r.Log()
-	if n := l.Reading; n.Passed != 0 || n.Understood != 3*maxMeasured+beyond {
-		t.Errorf("%+v", n)
-	}
-	var calls int64
-	folded := map[string]int64{}
-	for _, i := range l.Inspected {
-		calls += i.Calls
-		if i.Bytes == Unknown {
-			folded[i.Name] += i.Calls
-		}
-	}
-	if calls != 3*maxMeasured+beyond || len(l.Inspected) != 2*maxMeasured+1 || folded["Send"] != beyond ||
-		folded["AllReduce"] != maxMeasured-1 || folded[furtherNames] != maxMeasured+1 {
-		t.Errorf("%d calls of %d kinds, %v", calls, len(l.Inspected), folded)
 	}
 }

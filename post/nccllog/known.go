@@ -1,31 +1,33 @@
 package nccllog
 
 import (
-	"math"
 	"slices"
+	"strconv"
+	"strings"
 
 	"busbar/internal/notice"
 )
 
-// effect is what a setting can change, and what a log shows of it.
-type effect string
+// effect is what a setting can change, or several of them, and what a log shows of it. Those that explain the most are
+// the first.
+type effect int
 
 const (
-	onChannels   effect = "channels"
-	onTopology   effect = "topology"
-	onTransports effect = "transports"
-	onNetwork    effect = "network"
-	onDirect     effect = "GPUDirect RDMA"
-	onChoice     effect = "algorithms and protocols"
-	onSpeed      effect = "speed"
+	onNetwork effect = 1 << iota
+	onChannels
+	onTransports
+	onDirect // GPUDirect RDMA
+	onTopology
+	onChoice // algorithms and protocols
+	onSpeed  // which any cause can change
+	every    = 1<<iota - 1
 )
 
 // knownSetting is a setting that is known to matter.
 type knownSetting struct {
 	Name    string
-	Touches []effect
-	Slow    judge // nil: no value of it slows NCCL down
-	Local   bool  // may rightly differ between hosts, or is read by one rank alone
+	Touches effect // beside speed
+	Slow    judge  // nil: no value of it slows NCCL down
 }
 
 // judge grades a value of a setting; slow is false where it does no harm.
@@ -34,11 +36,6 @@ type judge func(value string, l *Log) (s notice.Severity, slow bool)
 // set gives one severity wherever a switch is on.
 func set(s notice.Severity) judge {
 	return func(value string, _ *Log) (notice.Severity, bool) { return s, on(value) }
-}
-
-// off gives one severity wherever a switch is 0.
-func off(s notice.Severity) judge {
-	return func(value string, _ *Log) (notice.Severity, bool) { return s, value == "0" }
 }
 
 // always gives one severity for every value.
@@ -54,76 +51,58 @@ func between(f judge) judge {
 	}
 }
 
-// never warns of words.
-func never(words ...string) judge {
-	return func(value string, _ *Log) (notice.Severity, bool) {
-		return notice.Warning, slices.Contains(words, value)
-	}
+// either gives one severity for some values.
+func either(s notice.Severity, values ...string) judge {
+	return func(value string, _ *Log) (notice.Severity, bool) { return s, slices.Contains(values, value) }
 }
 
 // variables are the settings that are known to matter, the strongest first. internal/notice has what they do.
 var variables = []knownSetting{
-	{
-		Name:    "NCCL_TOPO_FILE",
-		Touches: []effect{onChannels, onTopology, onTransports, onDirect, onChoice, onSpeed},
-		Local:   true,
-	},
-	{Name: "NCCL_GRAPH_FILE", Touches: []effect{onChannels, onChoice, onSpeed}, Slow: always(notice.Info), Local: true},
-	{Name: "NCCL_P2P_DISABLE", Touches: []effect{onTransports, onChannels, onChoice, onSpeed}, Slow: set(notice.Error)},
-	{Name: "NCCL_P2P_LEVEL", Touches: []effect{onTransports, onChannels, onChoice, onSpeed}, Slow: never("LOC", "0")},
-	{Name: "NCCL_P2P_DIRECT_DISABLE", Touches: []effect{onTransports, onSpeed}, Slow: set(notice.Info)},
-	{Name: "NCCL_SHM_DISABLE", Touches: []effect{onTransports, onSpeed}, Slow: set(notice.Warning)},
-	{
-		Name:    "NCCL_IB_DISABLE",
-		Touches: []effect{onNetwork, onTransports, onDirect, onChannels, onChoice, onSpeed},
-		Slow:    between(set(notice.Error)),
-	},
-	{Name: "NCCL_NET", Touches: []effect{onNetwork, onTransports, onDirect, onChannels, onChoice, onSpeed}},
-	{Name: "NCCL_NET_PLUGIN", Touches: []effect{onNetwork, onTransports, onDirect, onChannels, onSpeed}},
-	{Name: "NCCL_IB_HCA", Touches: []effect{onNetwork, onTransports, onChannels, onSpeed}, Local: true},
-	{Name: "NCCL_SOCKET_IFNAME", Touches: []effect{onNetwork, onSpeed}, Local: true},
-	{Name: "NCCL_NET_GDR_LEVEL", Touches: []effect{onDirect, onTransports, onSpeed}, Slow: between(never("LOC", "0"))},
-	{Name: "NCCL_NET_GDR_READ", Touches: []effect{onDirect, onTransports, onSpeed}, Slow: between(off(notice.Info))},
-	{Name: "NCCL_DMABUF_ENABLE", Touches: []effect{onDirect, onTransports, onSpeed}},
-	{Name: "NCCL_MAX_NCHANNELS", Touches: []effect{onChannels, onChoice, onSpeed}, Slow: fewAllowed},
-	{Name: "NCCL_MAX_CTAS", Touches: []effect{onChannels, onChoice, onSpeed}, Slow: fewAllowed},
-	{Name: "NCCL_MIN_NCHANNELS", Touches: []effect{onChannels, onChoice, onSpeed}},
-	{Name: "NCCL_MIN_CTAS", Touches: []effect{onChannels, onChoice, onSpeed}},
-	{Name: "NCCL_ALGO", Touches: []effect{onChoice, onSpeed}, Slow: always(notice.Info)},
-	{Name: "NCCL_PROTO", Touches: []effect{onChoice, onSpeed}, Slow: always(notice.Info)},
-	{Name: "NCCL_NVLS_ENABLE", Touches: []effect{onChannels, onChoice, onSpeed}, Slow: withoutSHARP},
-	{Name: "NCCL_TUNER_PLUGIN", Touches: []effect{onChoice, onSpeed}},
-	{Name: "NCCL_CROSS_NIC", Touches: []effect{onChannels, onTransports, onSpeed}},
-	{Name: "NCCL_PXN_DISABLE", Touches: []effect{onTransports, onSpeed}, Slow: between(set(notice.Info))},
-	{Name: "NCCL_NVB_DISABLE", Touches: []effect{onTransports, onChannels, onSpeed}, Slow: set(notice.Info)},
-	{Name: "NCCL_COLLNET_ENABLE", Touches: []effect{onChoice, onChannels, onSpeed}},
-	{Name: "NCCL_MNNVL_ENABLE", Touches: []effect{onTransports, onChannels, onChoice, onSpeed}},
-	{Name: "NCCL_CUMEM_ENABLE", Touches: []effect{onTransports, onSpeed}},
-	{Name: "NCCL_CUMEM_HOST_ENABLE", Touches: []effect{onTransports}},
-	{Name: "NCCL_BUFFSIZE", Touches: []effect{onSpeed}, Slow: smallBuffer},
-	{Name: "NCCL_NTHREADS", Touches: []effect{onSpeed}},
-	{Name: "NCCL_NCHANNELS_PER_NET_PEER", Touches: []effect{onSpeed}},
-	{Name: "NCCL_IB_QPS_PER_CONNECTION", Touches: []effect{onSpeed}},
-	{Name: "NCCL_IB_GID_INDEX", Touches: []effect{onSpeed}, Slow: oldIndex, Local: true},
-	{Name: "NCCL_IB_TC", Touches: []effect{onSpeed}},
-	{Name: "NCCL_IB_SL", Touches: []effect{onSpeed}},
-	{Name: "NCCL_IB_PCI_RELAXED_ORDERING", Touches: []effect{onSpeed}},
-	{Name: "NCCL_SOCKET_NTHREADS", Touches: []effect{onSpeed}},
-	{Name: "NCCL_NSOCKS_PERTHREAD", Touches: []effect{onSpeed}},
-	{Name: "NCCL_IGNORE_CPU_AFFINITY", Touches: []effect{onSpeed}},
-	{Name: "NCCL_LAUNCH_MODE", Touches: []effect{onSpeed}},
+	{"NCCL_TOPO_FILE", onChannels | onTopology | onTransports | onDirect | onChoice, nil},
+	{"NCCL_GRAPH_FILE", onChannels | onChoice, always(notice.Info)},
+	{"NCCL_P2P_DISABLE", onTransports | onChannels | onChoice, set(notice.Error)},
+	{"NCCL_P2P_LEVEL", onTransports | onChannels | onChoice, either(notice.Warning, "LOC", "0")},
+	{"NCCL_P2P_DIRECT_DISABLE", onTransports, set(notice.Info)},
+	{"NCCL_SHM_DISABLE", onTransports, set(notice.Warning)},
+	{"NCCL_IB_DISABLE", every &^ onTopology, between(set(notice.Error))},
+	{"NCCL_NET", every &^ onTopology, nil},
+	{"NCCL_NET_PLUGIN", onNetwork | onTransports | onDirect | onChannels, nil},
+	{"NCCL_IB_HCA", onNetwork | onTransports | onChannels, nil},
+	{"NCCL_SOCKET_IFNAME", onNetwork, nil},
+	{"NCCL_NET_GDR_LEVEL", onDirect | onTransports, between(either(notice.Warning, "LOC", "0"))},
+	{"NCCL_NET_GDR_READ", onDirect | onTransports, between(either(notice.Info, "0"))},
+	{"NCCL_DMABUF_ENABLE", onDirect | onTransports, nil},
+	{"NCCL_MAX_NCHANNELS", onChannels | onChoice, fewAllowed},
+	{"NCCL_MAX_CTAS", onChannels | onChoice, fewAllowed},
+	{"NCCL_MIN_NCHANNELS", onChannels | onChoice, nil},
+	{"NCCL_MIN_CTAS", onChannels | onChoice, nil},
+	{"NCCL_ALGO", onChoice, always(notice.Info)},
+	{"NCCL_PROTO", onChoice, always(notice.Info)},
+	{"NCCL_NVLS_ENABLE", onChannels | onChoice, either(notice.Info, "0")},
+	{"NCCL_TUNER_PLUGIN", onChoice, nil},
+	{"NCCL_CROSS_NIC", onChannels | onTransports, nil},
+	{"NCCL_PXN_DISABLE", onTransports, between(set(notice.Info))},
+	{"NCCL_NVB_DISABLE", onTransports | onChannels, set(notice.Info)},
+	{"NCCL_COLLNET_ENABLE", onChoice | onChannels, nil},
+	{"NCCL_MNNVL_ENABLE", onTransports | onChannels | onChoice, nil},
+	{"NCCL_CUMEM_ENABLE", onTransports, nil},
+	{"NCCL_CUMEM_HOST_ENABLE", onTransports, nil},
+	{"NCCL_BUFFSIZE", onSpeed, smallBuffer},
+	{"NCCL_NTHREADS", onSpeed, nil},
+	{"NCCL_NCHANNELS_PER_NET_PEER", onSpeed, nil},
+	{"NCCL_IB_QPS_PER_CONNECTION", onSpeed, nil},
+	{"NCCL_IB_GID_INDEX", onSpeed, oldIndex},
+	{"NCCL_IB_TC", onSpeed, nil},
+	{"NCCL_IB_SL", onSpeed, nil},
+	{"NCCL_IB_PCI_RELAXED_ORDERING", onSpeed, nil},
+	{"NCCL_SOCKET_NTHREADS", onSpeed, nil},
+	{"NCCL_NSOCKS_PERTHREAD", onSpeed, nil},
+	{"NCCL_IGNORE_CPU_AFFINITY", onSpeed, nil},
+	{"NCCL_LAUNCH_MODE", onSpeed, nil},
 }
 
-// withoutSHARP judges that NVLink SHARP is off, unless the topology shows GPUs that have none: without NVLink, or with
-// links of 20 GB/s (V100, A100) or 12 GB/s (others before H100), as NCCL writes them.
-func withoutSHARP(value string, l *Log) (notice.Severity, bool) {
-	if c := l.largest(); c != nil && c.Topology.GPUs > 0 {
-		if bw := c.Topology.MaxBw; !l.nvlinks() || bw > 0 && (math.Mod(bw, 20) == 0 || math.Mod(bw, 12) == 0) {
-			return notice.Info, false
-		}
-	}
-	return notice.Info, value == "0"
-}
+// perHost are settings that may rightly differ between hosts, or are read by one rank alone.
+var perHost = []string{"NCCL_TOPO_FILE", "NCCL_GRAPH_FILE", "NCCL_IB_HCA", "NCCL_SOCKET_IFNAME", "NCCL_IB_GID_INDEX"}
 
 // fewAllowed judges a limit of channels; 1 and 2 fill no current link.
 func fewAllowed(value string, _ *Log) (notice.Severity, bool) {
@@ -135,8 +114,8 @@ func fewAllowed(value string, _ *Log) (notice.Severity, bool) {
 
 // smallBuffer judges a buffer under the default of 4 MiB.
 func smallBuffer(value string, _ *Log) (notice.Severity, bool) {
-	n, ok := wholeNumber(value)
-	return notice.Info, ok && n < 4<<20
+	n, err := strconv.ParseInt(strings.TrimSpace(value), 0, 64)
+	return notice.Info, err == nil && n < 4<<20
 }
 
 // oldIndex judges an index that was given although the version selects it.

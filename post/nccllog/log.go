@@ -16,8 +16,9 @@ type Log struct {
 	Files   []File  `json:"files"`
 	Reading Reading `json:"reading"`
 
-	Versions      []Version      `json:"versions"`  // of libraries; more than one where processes differ
-	Processes     []Process      `json:"processes"` // by host, then pid
+	Versions      []Version      `json:"versions"` // of libraries; more than one where processes differ
+	Driver        int            `json:"cuda_driver,omitempty"`
+	Processes     []Process      `json:"processes"` // in the order in which they wrote first
 	Settings      []Setting      `json:"settings"`  // by name, then value
 	Communicators []Communicator `json:"communicators"`
 	Network       Network        `json:"network"`
@@ -31,8 +32,6 @@ type Log struct {
 	Inspected     []Inspected    `json:"inspector"`
 	RAS           []RAS          `json:"ras"`
 	Rows          []Row          `json:"rows"` // of nccl-tests, where its table is in the same file and whole
-
-	namesakes map[int]bool // known answers of namesake
 }
 
 // Unknown stands for a number that the log does not tell.
@@ -57,24 +56,14 @@ const (
 	RASJSON       Form = "ras-json"
 )
 
-// Reading says how much of the debug logs was understood. Said = Understood + Passed + NotUnderstood + Damaged.
+// Reading is how much of the debug logs was understood.
 type Reading struct {
-	Said          int64   `json:"messages"`       // that bear NCCL INFO, NCCL WARN and the like
-	Understood    int64   `json:"understood"`     // of which facts were taken
-	Passed        int64   `json:"passed"`         // known, and holding nothing that is asked for here
-	NotUnderstood int64   `json:"not_understood"` // of no shape that is known
-	Damaged       int64   `json:"damaged"`        // cut by another message, or by the end of the file
-	Share         float64 `json:"not_understood_pct"`
-	Shapes        []Shape `json:"shapes"` // of those not understood, the most frequent first; the first few
+	Said       int64 `json:"messages"`   // that have NCCL INFO, NCCL WARN and the like
+	Understood int64 `json:"understood"` // of which facts were taken
+	Damaged    int64 `json:"damaged"`    // cut by another message, or by the end of the file
 
 	Warnings    int64 `json:"warnings"`    // warnings and errors, of the library and of the program around it
-	Unexplained int64 `json:"unexplained"` // of them, whose meaning is not known here
-}
-
-// Shape is what messages look like that differ in numbers alone.
-type Shape struct {
-	Text  string `json:"text"` // numbers as N
-	Times int64  `json:"times"`
+	Unexplained int64 `json:"unexplained"` // of them, whose cause is not known here
 }
 
 // Library is who wrote the log.
@@ -89,36 +78,26 @@ const (
 
 // Version is one library as it named itself.
 type Version struct {
-	Library Library `json:"library"`
-	Text    string  `json:"version"`        // "2.27.7", "2.30.3x-git-abc"
-	Code    int     `json:"code,omitempty"` // 22707; 0: it can't be told
-	CUDA    string  `json:"cuda,omitempty"` // that it was built with: "13.0"
-	Driver  int     `json:"cuda_driver,omitempty"`
-	ROCm    string  `json:"rocm,omitempty"`
-	Git     string  `json:"git,omitempty"`
-	// that said so; for a bare line those whose prefix it bears, empty where it bears none
-	Processes []int `json:"processes"`
+	Library   Library `json:"library"`
+	Text      string  `json:"version"`        // "2.27.7", "2.30.3x-git-abc"
+	Code      int     `json:"code,omitempty"` // 22707; 0: unknown
+	CUDA      string  `json:"cuda,omitempty"` // that it was built with: "13.0"
+	Git       string  `json:"git,omitempty"`
+	Processes []int   `json:"processes"` // that printed it with a header
 }
 
 // Process is one process that wrote.
 type Process struct {
 	Host  string `json:"host"`
 	PID   int    `json:"pid"`
-	Label string `json:"label,omitempty"` // what the launcher put before its lines: "[1,0]<stdout>:"
-	// CUDA's numbers, ascending: of its communicators, or where none is told, of its messages
-	Devices []int  `json:"devices"`
-	Ranks   []int  `json:"ranks"` // in the largest communicator it is in, ascending
-	Said    int64  `json:"messages"`
-	First   string `json:"first,omitempty"` // time of its first message that has one, as written
-	Last    string `json:"last,omitempty"`
+	Ranks []int  `json:"ranks"` // in the largest communicator it is in, ascending
 }
 
-// Setting is a variable or a value of a configuration that was mentioned, and by whom.
+// Setting is a variable, or a value of a configuration, that was set, and by whom.
 type Setting struct {
 	Name  string `json:"name"` // NCCL_P2P_DISABLE
 	Value string `json:"value"`
-	// "environment"; "NET/OFI" for what a plugin set; "default"; "file"; "config" for ncclConfig_t; "mention" for the
-	// rest
+	// "environment"; "NET/OFI" for what a plugin set; "config" for ncclConfig_t
 	From      string `json:"from"`
 	Said      string `json:"said"` // the first message, without its header
 	Processes []int  `json:"processes"`
@@ -131,61 +110,38 @@ type Communicator struct {
 	ID       string   `json:"id"`       // commId, "0x54fe282d32a87d85"; "" before 2.18
 	Ranks    int      `json:"ranks"`    // Unknown
 	Nodes    int      `json:"nodes"`    // Unknown
-	Function string   `json:"by"`       // "ncclCommInitRankConfig", "ncclCommSplit"; "" where it is not said
-	Parent   int      `json:"parent"`   // communicator it was split of; Unknown
-	Split    *Split   `json:"split"`    // null: it was not split of another
+	Function string   `json:"by"`       // "ncclCommInitRankConfig", "ncclCommSplit"; "" where it is not recorded
 	Members  []Member `json:"members"`  // that wrote, by rank
-	Channels Channels `json:"channels"` // as most members say
+	Channels Channels `json:"channels"` // of the first member that printed them
 	Graphs   []Graph  `json:"graphs"`   // what the search over the topology found
-	Rings    []Ring   `json:"rings"`    // by channel
 	Topology Topology `json:"topology"` // as seen by the first member that printed it
-	// multicast: true when groups were made or NVLS channels are there; null: not said
-	NVLS *bool `json:"nvls"`
-}
 
-// Split is how a communicator came from another.
-type Split struct {
-	Parent string `json:"parent"` // pointer of the parent in the process of the first member
-	Color  int64  `json:"color"`
-	Key    int64  `json:"key"` // of the first member
-	Count  int64  `json:"count"`
+	namesakes bool // nodes have the same host name, as containers have: names then do not identify nodes
 }
 
 // Member is one rank of a communicator.
 type Member struct {
 	Rank      int         `json:"rank"`
 	Process   int         `json:"process"`
-	Pointer   string      `json:"pointer"`     // "0x55b6aa64a990"
-	Device    int         `json:"device"`      // CUDA's number; Unknown
-	NVML      int         `json:"nvml"`        // Unknown
-	Bus       string      `json:"bus"`         // busId as written, "17000"
-	LocalRank int         `json:"local_rank"`  // Unknown
-	Local     int         `json:"local_ranks"` // Unknown
-	Started   bool        `json:"started"`     // Init START was said; never before 2.18
-	Completed bool        `json:"completed"`   // Init COMPLETE
+	Device    int         `json:"device"`    // CUDA's number; Unknown
+	Bus       string      `json:"bus"`       // busId as written, "17000"
+	Started   bool        `json:"started"`   // Init START was printed; never before 2.18
+	Completed bool        `json:"completed"` // Init COMPLETE
 	Destroyed bool        `json:"destroyed"`
 	Aborted   bool        `json:"aborted"`
-	Channels  *Channels   `json:"channels"` // null: not said
-	Init      *InitTiming `json:"init"`     // null: not said
+	Init      *InitTiming `json:"init"` // null: not recorded
 }
 
 // InitTiming is how long making a communicator took one rank, in seconds; Parts have NCCL's names: kernels, alloc,
 // bootstrap, allgathers, topo, graphs, connections, rest.
 type InitTiming struct {
-	Total float64 `json:"total_s"`
-	Parts []Part  `json:"parts"`
+	Total float64           `json:"total_s"`
+	Parts []notice.InitPart `json:"parts"`
 }
 
-// Part is one part of a time.
-type Part struct {
-	Name    string  `json:"name"`
-	Seconds float64 `json:"s"`
-}
-
-// Channels are the numbers of channels; Unknown where a version does not say.
+// Channels are the numbers of channels; Unknown where a version does not print them.
 type Channels struct {
 	Coll    int `json:"coll"`
-	CollNet int `json:"collnet"`
 	NVLS    int `json:"nvls"`
 	P2P     int `json:"p2p"`
 	PerPeer int `json:"p2p_per_peer"`
@@ -195,34 +151,20 @@ type Channels struct {
 type Graph struct {
 	// as numbered: 4 ring, 1 balanced tree, 2 split tree, 3 tree, 5 NVLS, 6 collnet direct
 	Pattern  string  `json:"pattern"`
-	Name     string  `json:"name"` // what the number means; "" where it is not known
-	CrossNIC int     `json:"cross_nic"`
 	Channels int     `json:"channels"`
 	BwIntra  float64 `json:"bw_intra_GBps"`
 	BwInter  float64 `json:"bw_inter_GBps"`
 	Intra    string  `json:"intra"` // LOC, NVL, PIX, PXB, PHB, SYS, …
 	Inter    string  `json:"inter"`
-	Same     int     `json:"same_channels"`
-	Times    int64   `json:"times"`
-}
-
-// Ring is one ring, as rank 0 prints it.
-type Ring struct {
-	Channel int   `json:"channel"`
-	Of      int   `json:"of"` // channels that were said to be there; 0: not said
-	Ranks   []int `json:"ranks"`
-	Cut     bool  `json:"cut,omitempty"` // NCCL did not print them all
 }
 
 // Topology is what "=== System" and the lines below it say.
 type Topology struct {
-	MaxBw   float64 `json:"max_bw_GBps"` // 0: not said
-	TotalBw float64 `json:"total_bw_GBps"`
-	GPUs    int     `json:"gpus"`
-	NICs    int     `json:"nics"`
-	NVLinks int     `json:"nvlinks"` // lines that name one
-	File    string  `json:"file"`    // the file it was loaded from
-	Paths   []Path  `json:"paths"`   // between GPUs, and from GPUs to NICs, counted by kind
+	GPUs    int    `json:"gpus"`
+	NICs    int    `json:"nics"`
+	NVLinks int    `json:"nvlinks"` // lines that name one
+	File    string `json:"file"`    // the file it was loaded from
+	Paths   []Path `json:"paths"`   // between GPUs, and from GPUs to NICs, counted by kind
 }
 
 // Path is how many pairs have a path of one kind.
@@ -245,7 +187,6 @@ type Network struct {
 	Bootstrap []Named `json:"bootstrap"` // interface of the bootstrap (out of band)
 	GDR       []GDR   `json:"gdr"`       // GPUDirect RDMA by device
 	Tuners    []Named `json:"tuners"`
-	Profilers []Named `json:"profilers"`
 }
 
 // Named is a name and who gave it.
@@ -269,16 +210,16 @@ type Transport struct {
 	Process  int    `json:"process"`      // that wrote it, where the communicator is Unknown; else Unknown
 	From     int    `json:"from"`
 	To       int    `json:"to"`
-	Via      string `json:"via"`              // as written: "NET/AWS Libfabric/1/GDRDMA"
-	Kind     string `json:"kind"`             // p2p, shm, net, collnet, nvls, other
-	How      string `json:"how"`              // CUMEM, IPC, direct pointer, MNNVL; direct, CE of shm; plugin of net
-	NetDev   int    `json:"net_device"`       // Unknown
-	GDR      bool   `json:"gdr"`              // /GDRDMA
-	PXN      int    `json:"pxn"`              // rank that it goes through, "NET/IB/0(3)"; Unknown
-	Receive  bool   `json:"receive"`          // said by the receiving end; else by the sender, or by either of p2p
-	Channels []int  `json:"channels"`         // ascending; the first 64
-	Times    int64  `json:"times"`            // lines
-	Across   bool   `json:"across,omitempty"` // the two are on different hosts, as far as both wrote
+	Via      string `json:"via"`        // as written: "NET/AWS Libfabric/1/GDRDMA"
+	Kind     string `json:"kind"`       // p2p, shm, net, collnet
+	How      string `json:"how"`        // CUMEM, IPC, direct pointer, MNNVL; direct, CE of shm; plugin of net
+	NetDev   int    `json:"net_device"` // Unknown
+	GDR      bool   `json:"gdr"`        // /GDRDMA
+	PXN      int    `json:"pxn"`        // rank that it goes through, "NET/IB/0(3)"; Unknown
+	Receive  bool   `json:"receive"`    // printed by the receiving end; else by the sender, or by either of p2p
+	Channels []int  `json:"channels"`   // ascending; the first 64
+
+	of *member
 }
 
 // Choice is which algorithm and protocol NCCL chose for a size.
@@ -290,16 +231,14 @@ type Choice struct {
 	Mean  string          `json:"bytes_are"`    // "total", "per rank", "unknown": see BytesMean
 	// S as nccl-tests counts it; Unknown where ranks or meaning are not known
 	Size     int64  `json:"size_bytes"`
-	Algo     string `json:"algo"`       // RING, TREE, NVLS, …; "" where a kernel was named instead
-	Proto    string `json:"proto"`      // LL, LL128, SIMPLE
-	Kernel   string `json:"kernel"`     // of symmetric memory; "cudaMemcpy…" of the copy engine
-	Path     string `json:"path"`       // "", "symmetric", "copy engine"
-	Lo       int    `json:"channel_lo"` // Unknown before 2.24
-	Hi       int    `json:"channel_hi"`
+	Algo     string `json:"algo"`     // RING, TREE, NVLS, …; "" where a kernel was named instead
+	Proto    string `json:"proto"`    // LL, LL128, SIMPLE
+	Kernel   string `json:"kernel"`   // of symmetric memory; "cudaMemcpy…" of the copy engine
 	Channels int    `json:"channels"` // Unknown before 2.24
 	Times    int64  `json:"times"`    // calls for which it was chosen
 
 	ofAll bool // Bytes are of all ranks: algorithm and protocol were numbers, as from 2.20 to 2.23
+	of    *member
 }
 
 // What Choice.Bytes are.
@@ -318,6 +257,8 @@ type Prediction struct {
 	Proto   string          `json:"proto"`
 	Latency float64         `json:"latency_us"`
 	Bw      float64         `json:"bw_GBps"` // algbw; 0: this algorithm is not for this collective
+
+	of *member
 }
 
 // Calls are calls of one kind by one rank.
@@ -333,6 +274,8 @@ type Calls struct {
 	Op    string `json:"op"`         // our spelling; "" where the collective has none; "op 99"
 	Size  int64  `json:"size_bytes"` // S as nccl-tests counts it; Unknown
 	Times int64  `json:"times"`
+
+	of *member
 }
 
 // Sequence compares what the ranks of one communicator called, in order: sends and receives do not count.
@@ -357,15 +300,9 @@ type Reached struct {
 
 // Mismatch is one call that ranks made differently.
 type Mismatch struct {
-	Number int64    `json:"call"`     // from 1, among the collectives of this communicator
-	Op     int64    `json:"op_count"` // of the first rank's call; Unknown
-	Sides  []Called `json:"sides"`    // the most ranks first
-}
-
-// Called is what some ranks called.
-type Called struct {
-	Call  string `json:"call"` // "AllReduce of 2097152 float32, sum"
-	Ranks []int  `json:"ranks"`
+	Number int64           `json:"call"`     // from 1, among the collectives of this communicator
+	Op     int64           `json:"op_count"` // of the first rank's call; Unknown
+	Sides  []notice.Called `json:"sides"`    // the most ranks first
 }
 
 // Behind is a rank that stopped early.
@@ -385,48 +322,37 @@ type Message struct {
 	Place     string `json:"place"` // "transport/net_ib.cc:94 (ncclIbInit)"; "" where it is not said
 	Times     int64  `json:"times"`
 	Processes []int  `json:"processes"`
-	Devices   []int  `json:"devices"` // CUDA's numbers, of those that said so
-	First     string `json:"first"`   // time, as written; "" where it is not said
-	File      int    `json:"file"`    // index in Log.Files, and
-	Line      int64  `json:"line"`    // line of the first
+	File      int    `json:"file"` // index in Log.Files, and
+	Line      int64  `json:"line"` // line of the first
 }
 
 // Inspected is what the Inspector (NCCL 2.28 and later) measured of one collective and size.
-// It has many fields because each is one value of the Inspector's line.
 type Inspected struct {
-	Comm    string          `json:"communicator"` // id of the header
-	Label   string          `json:"label"`        // name of the communicator; ""
-	Ranks   int             `json:"ranks"`
-	Nodes   int             `json:"nodes"`
-	Seen    []int           `json:"seen"` // ranks that wrote, ascending
-	Hosts   []string        `json:"hosts"`
-	Name    string          `json:"name"`
-	What    coll.Collective `json:"collective"`
-	Bytes   int64           `json:"bytes"`  // Unknown: of further sizes beyond a limit, counted together
-	Source  string          `json:"source"` // of times: "kernel_gpu", "kernel_cpu", "collective_cpu"
-	Calls   int64           `json:"calls"`
-	Median  float64         `json:"median_us"`
-	P99     float64         `json:"p99_us"` // 0: fewer than 100 calls
-	Least   float64         `json:"min_us"`
-	Most    float64         `json:"max_us"`
-	Algbw   float64         `json:"algbw_GBps"` // medians, as written
-	Busbw   float64         `json:"busbw_GBps"`
-	Sampled bool            `json:"sampled"` // median and P99 are of a sample of the calls, to keep memory bounded
-	Slow    []SlowRank      `json:"slowest"` // ranks by median time, slowest first; the first eight
+	Comm   string     `json:"communicator"` // id of the header
+	Name   string     `json:"name"`
+	Source string     `json:"source"` // of times: "kernel_gpu", "kernel_cpu", "collective_cpu"
+	Bytes  int64      `json:"bytes"`
+	Ranks  int        `json:"ranks"`
+	Calls  int64      `json:"calls"`
+	Median float64    `json:"median_us"`
+	Most   float64    `json:"max_us"`
+	Busbw  float64    `json:"busbw_GBps"` // the median, as written
+	Slow   []SlowRank `json:"slowest"`    // ranks by median time, slowest first; the first eight
+
+	times, busbw sampler
+	byRank       map[int]*sampler
 }
 
 // SlowRank is one rank's median.
 type SlowRank struct {
 	Rank   int     `json:"rank"`
 	Median float64 `json:"median_us"`
-	Calls  int64   `json:"calls"`
 }
 
 // RAS is one answer of ncclras, or of NCCL's RAS subsystem in a log.
 type RAS struct {
 	File      int       `json:"file"`
 	Version   string    `json:"version"`
-	When      string    `json:"when"`
 	Nodes     int       `json:"nodes"` // Unknown
 	Processes int       `json:"processes"`
 	GPUs      int       `json:"gpus"`
@@ -437,22 +363,14 @@ type RAS struct {
 
 // RASComm is one communicator, or a group of like ones, in an answer of ncclras.
 type RASComm struct {
-	ID      string       `json:"id"` // "" for a group
-	Comms   int          `json:"communicators"`
-	Ranks   int          `json:"ranks"` // of each; Unknown
-	Missing int          `json:"missing_ranks"`
-	Status  string       `json:"status"` // RUNNING, MISMATCH, INCOMPLETE, …
-	Errors  string       `json:"errors"` // OK, MISMATCH, …
-	Counts  []RASCount   `json:"counts"` // of collectives where ranks differ, or all where they were printed
-	States  []RASMessage `json:"states"`
-}
-
-// RASCount is how many calls of one collective one or more ranks made.
-type RASCount struct {
-	Name  string `json:"name"` // "AllReduce"; "" for all together, as before 2.26
-	Calls int64  `json:"calls"`
-	Many  int    `json:"many"`  // how many ranks
-	Ranks []int  `json:"ranks"` // which, as far as they are named
+	ID      string             `json:"id"` // "" for a group
+	Comms   int                `json:"communicators"`
+	Ranks   int                `json:"ranks"` // of each; Unknown
+	Missing int                `json:"missing_ranks"`
+	Status  string             `json:"status"` // RUNNING, MISMATCH, INCOMPLETE, …
+	Errors  string             `json:"errors"` // OK, MISMATCH, …
+	Counts  []notice.CallCount `json:"counts"` // of collectives where ranks differ, or all where they were printed
+	States  []notice.RankState `json:"states"`
 }
 
 // TimedOut is the collective for which PyTorch's watchdog gave up on a rank.
@@ -464,19 +382,10 @@ type TimedOut struct {
 	Elements  int64  `json:"elements,omitempty"`
 }
 
-// RASMessage is what is said of some ranks.
-type RASMessage struct {
-	Says  string `json:"says"`
-	Ranks []int  `json:"ranks"`
-}
-
-// Row is one row of an nccl-tests table that no message cut.
+// Row is one row of an nccl-tests table.
 type Row struct {
-	Bytes     int64   `json:"size_bytes"`
-	Type      string  `json:"type"`
-	OutTime   float64 `json:"out_us"`
-	OutBusbw  float64 `json:"out_busbw_GBps"`
-	InTime    float64 `json:"in_us"`
-	InBusbw   float64 `json:"in_busbw_GBps"`
-	Assembled bool    `json:"assembled,omitempty"` // its beginning and end were on two lines, with messages between
+	Bytes    int64   `json:"size_bytes"`
+	Type     string  `json:"type"`
+	OutTime  float64 `json:"out_us"`
+	OutBusbw float64 `json:"out_busbw_GBps"`
 }

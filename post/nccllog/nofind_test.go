@@ -1,7 +1,6 @@
 package nccllog
 
 import (
-	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -17,7 +16,6 @@ func TestWhatIsNoFinding(t *testing.T) {
 	}
 	one := []string{"nNodes 2 localRanks 2", "nNodes 1 localRanks 4", "n2:", "n1:", "[send] via NET/IB/0/GDRDMA",
 		"via P2P/CUMEM", "[send] via NET/IB/1/GDRDMA", "via P2P/CUMEM"}
-	hopper := []string{"maxBw 240.0", "maxBw 370.8", "localRanks 2", "localRanks 4"}
 	for name, c := range map[string]struct {
 		log  string
 		kind notice.Code
@@ -35,9 +33,6 @@ func TestWhatIsNoFinding(t *testing.T) {
 		"few channels between nodes": {swap("8 coll channels", "2 coll channels"), "few-channels"},
 		"few channels without NVLink": {swap(append([]string{"8 coll channels", "2 coll channels", "type NVL/PIX",
 			"type PHB/PIX"}, one...)...), "few-channels"},
-		"NVLink SHARP that was switched off": {strings.NewReplacer(hopper...).Replace(wholeLog()) +
-			set("NCCL_NVLS_ENABLE", "0"), "nvls-unused"},
-		"NVLink SHARP of two GPUs": {swap("maxBw 240.0", "maxBw 370.8"), "nvls-unused"},
 		"LL for small messages": {swap("33554432 Bytes -> Algo RING proto SIMPLE",
 			"32768 Bytes -> Algo RING proto LL"), "ll-for-large-messages"},
 		"a debug level that differs": {wholeLog() + set("NCCL_DEBUG", "INFO") +
@@ -80,42 +75,6 @@ func TestDoubtLowersAFinding(t *testing.T) {
 	}
 }
 
-// Answers of RAS, whole and not.
-func TestRASFindings(t *testing.T) {
-	whole := RASComm{ID: "0xa", Comms: 1, Ranks: 8, Status: "RUNNING", Errors: "OK"}
-	apart := RASComm{ID: "0xb", Comms: 1, Ranks: 8, Status: "RUNNING", Errors: "MISMATCH",
-		Counts: []RASCount{{Name: "AllReduce", Calls: 7, Ranks: []int{3}}}}
-	lost := RASComm{ID: "0xc", Comms: 1, Ranks: 8, Missing: 2, Status: "RUNNING", Errors: "OK"}
-	for name, c := range map[string]struct {
-		answer RAS
-		want   []string
-	}{
-		"whole":   {RAS{Comms: []RASComm{whole}}, nil},
-		"apart":   {RAS{Comms: []RASComm{whole, apart}}, []string{"ras-communicator running, mismatch"}},
-		"lost":    {RAS{Comms: []RASComm{lost}}, []string{"ras-communicator running"}},
-		"missing": {RAS{Missing: []string{"Process 7 on node n2"}}, []string{"ras-missing-processes"}},
-	} {
-		var got []string
-		for _, f := range findRAS(&Log{RAS: []RAS{c.answer}}) {
-			ras, _ := f.Fact.(notice.RASCommunicator)
-			got = append(got, strings.TrimSpace(string(f.Code())+" "+ras.Status))
-		}
-		if !slices.Equal(got, c.want) {
-			t.Errorf("%s: %q, want %q", name, got, c.want)
-		}
-	}
-}
-
-// What an answer of RAS found does not hide the errors of another answer.
-func TestRASErrorsOfSecondAnswer(t *testing.T) {
-	first := RAS{Comms: []RASComm{{ID: "0xc", Ranks: 8, Missing: 2, Status: "RUNNING", Errors: "OK"}}}
-	second := RAS{Problems: []string{"TIMEOUT: 3 while gathering communicator data"}}
-	all := findRAS(&Log{RAS: []RAS{first, second}})
-	if len(all) != 2 || !reflect.DeepEqual(all[1].Fact, notice.RASErrors{Errors: second.Problems}) {
-		t.Errorf("%+v", all)
-	}
-}
-
 // Messages of one meaning are one finding; what follows from others stands behind what is as grave.
 func TestMessagesAreTakenTogether(t *testing.T) {
 	closed := func(peer string) string {
@@ -125,20 +84,6 @@ func TestMessagesAreTakenTogether(t *testing.T) {
 		"n1:100:200 [0] NCCL INFO comm 0x5000 rank 0 nranks 4 cudaDev 0 busId 1000 - Abort COMPLETE\n").Findings()
 	if len(all) != 2 || all[0].Code() != "communicator-aborted" || all[1].Code() != "remote-closed" ||
 		len(all[1].Details()) != 2 {
-		t.Errorf("%+v", all)
-	}
-}
-
-// PyTorch's time-outs stand among NCCL's lines, and are told from anything of NCCL's.
-func TestPyTorchTimeout(t *testing.T) {
-	line := func(rank, ms string) string {
-		return "[rank" + rank + "]:[E321 02:07:08.4 ProcessGroupNCCL.cpp:607] [Rank " + rank +
-			"] Watchdog caught collective operation timeout: WorkNCCL(SeqNum=1580, OpType=ALLREDUCE, " +
-			"Timeout(ms)=600000) ran for " + ms + " milliseconds before timing out.\n"
-	}
-	all := readAll(t, wholeLog()+line("0", "600004")+line("4", "600067")).Findings()
-	if len(all) != 1 || all[0].Severity != notice.Error || all[0].Code() != "pytorch-watchdog-timeout" ||
-		!strings.Contains(all[0].Details()[0], "2 times") {
 		t.Errorf("%+v", all)
 	}
 }

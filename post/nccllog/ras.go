@@ -7,26 +7,27 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+
+	"busbar/internal/notice"
 )
 
-// maxAnswers is how many answers of ncclras are kept, and maxRAS how many lines or ranks of each list in one.
-const (
-	maxAnswers = 256
-	maxRAS     = 1 << 14
-)
+// maxRAS is how many lines or ranks of each list of an answer of ncclras are kept.
+const maxRAS = 1 << 14
 
-// What ncclras reports of a communicator.
+// What ncclras reports of the job, and of a communicator.
 var (
+	rasJobRow   = regexp.MustCompile(`^ +(\d+) +(?:\d+ +\d+ +)?(\d+) +(\d+)$`)
+	rasGroupRow = regexp.MustCompile(`^ +(\d+) +(\d+) +\S+ +\S+ +(\d+) +\S+ +(\S+) +(\S+)$`)
+	rasHeading  = regexp.MustCompile(`^#(\d+)-\d+ +\((\w+)\) +(\S+)`)
 	rankLine    = regexp.MustCompile(`^Rank (\d+)\b *(.*)$`)
 	launchedUp  = regexp.MustCompile(`^(?:(\d+) ranks?|Rank \d+) .*launched(?:.* operation (\d+))?`)
 	differIn    = regexp.MustCompile(`have different (.*?) ?operation counts`)
 	missingData = regexp.MustCompile(`^Missing communicator data from (\d+)`)
-	someRanks   = regexp.MustCompile(` ranks (?:have|reported) `)
+	someRanks   = regexp.MustCompile(`^(?:[^C].*)? ranks (?:have|reported) `)
 )
 
 // rasText reads the text of ncclras, line by line.
@@ -34,43 +35,31 @@ type rasText struct {
 	r       *Reader
 	answer  *RAS
 	groups  map[string]RASComm // of the summary, by number
-	section string             // Errors or Warnings
 	comm    *RASComm           // that the lines are of; nil: of the job
-	heading string             // the word above: INCOMPLETE, DEAD, TIMEOUT
+	heading string             // the word above: INCOMPLETE, DEAD, TIMEOUT; "" before Errors and Warnings
 	what    string             // collective whose counts follow
-	ranks   *[]int             // to which named ranks belong
-	total   bool               // the row of the job's numbers comes next
+	ranks   *notice.Ranks      // to which named ranks belong
 }
 
-// rasLine gives what reads the lines of one file.
-func (r *Reader) rasLine() func(string, bool) {
-	t := &rasText{r: r}
-	r.ras = t
-	return func(line string, ended bool) {
-		if ended { // a line that does not end may lack digits
-			t.line(line)
-		}
-	}
-}
-
-// rasEnd keeps the last answer of a file.
-func (r *Reader) rasEnd() {
-	if r.ras != nil {
-		r.ras.close()
-		r.ras = nil
-	}
-}
-
-func (t *rasText) begin() {
+func (t *rasText) begin(version string) {
 	t.close()
-	t.answer = &RAS{File: len(t.r.log.Files) - 1, Nodes: Unknown, Processes: Unknown, GPUs: Unknown,
-		Missing: []string{},
-		Comms:   []RASComm{}, Problems: []string{}}
+	t.answer = newRAS(t.r, version)
 	t.groups = map[string]RASComm{}
 }
 
+func newRAS(r *Reader, version string) *RAS {
+	return &RAS{File: len(r.log.Files) - 1, Version: version, Nodes: Unknown, Processes: Unknown, GPUs: Unknown,
+		Missing: []string{}, Comms: []RASComm{}, Problems: []string{}}
+}
+
+func newRASComm(id string, comms, ranks int, status, errors string) RASComm {
+	return RASComm{ID: id, Comms: comms, Ranks: ranks, Status: status, Errors: errors,
+		Counts: []notice.CallCount{}, States: []notice.RankState{}}
+}
+
+// close keeps the answer.
 func (t *rasText) close() {
-	if t.answer != nil && len(t.r.log.RAS) < maxAnswers {
+	if t.answer != nil {
 		for i := range t.answer.Comms {
 			t.answer.Comms[i].nameRest()
 		}
@@ -84,200 +73,166 @@ func (t *rasText) close() {
 func (c *RASComm) nameRest() {
 	for i := range c.Counts {
 		rest := &c.Counts[i]
-		total, named := 0, []int{}
+		total := 0
+		others := map[int]bool{}
 		for _, n := range c.Counts {
 			if n.Name == rest.Name {
 				total += n.Many
-				named = append(named, n.Ranks...)
+				for _, rank := range n.Ranks {
+					others[rank] = true
+				}
 			}
 		}
-		if len(rest.Ranks) > 0 || total != c.Ranks || len(named) != total-rest.Many {
+		if len(rest.Ranks) > 0 || total != c.Ranks || len(others) != total-rest.Many {
 			continue
 		}
-		for r := range c.Ranks {
-			if !slices.Contains(named, r) {
-				rest.Ranks = append(rest.Ranks, r)
+		for rank := range c.Ranks {
+			if !others[rank] {
+				rest.Ranks = append(rest.Ranks, rank)
 			}
-		}
-		if len(rest.Ranks) != rest.Many { // a rank was named twice
-			rest.Ranks = []int{}
 		}
 	}
 }
 
-func (t *rasText) line(line string) {
-	words := strings.Fields(line)
-	if len(words) == 0 {
+// line reads one line; one that does not end may lack digits.
+func (t *rasText) line(line string, ended bool) {
+	text := strings.TrimSpace(line)
+	if text == "" || !ended {
 		return
 	}
-	if v, ok := readVersion(line); ok && strings.Contains(line, " compiled with ") {
-		t.begin()
-		t.answer.Version = v.Text
+	if v, ok := readVersion(line); ok && strings.Contains(line, "compiled with") {
+		t.begin(v.Text)
 		return
 	}
 	if strings.HasPrefix(line, "Job summary") && (t.answer == nil || t.answer.Nodes != Unknown) {
-		t.begin()
-	}
-	if t.answer == nil {
-		return
+		t.begin("")
 	}
 	switch {
+	case t.answer == nil:
 	case line == "Errors" || line == "Warnings":
-		t.section, t.comm, t.heading = line, nil, ""
+		t.comm, t.heading = nil, line
 	case strings.HasPrefix(line, "Communicators..."):
-		t.section = ""
-	case words[0] == "(total)":
-		t.total = true
-	case t.total:
-		t.total = false
-		t.job(words)
-	case t.section == "" && len(words) == 8:
-		t.group(words)
-	case t.section != "" && !strings.HasPrefix(line, " ") && strings.Trim(line, "=-") != "":
-		t.head(words)
-	case t.section != "" && strings.HasPrefix(line, " "):
-		t.said(strings.TrimSpace(line), words)
+		t.heading = ""
+	case t.heading == "":
+		t.summary(line)
+	case line == text && strings.Trim(line, "=-") != "":
+		t.head(line)
+	case line == text:
+	case strings.HasPrefix(text, "Process "):
+		addText(&t.answer.Missing, text)
+	case t.comm == nil:
+		t.problem(text)
+	default:
+		t.ofComm(text)
 	}
 }
 
-func whole(words []string) (all []int, ok bool) {
-	for _, w := range words {
-		n, err := strconv.Atoi(w)
-		if err != nil || n < 0 {
-			return nil, false
+// addText adds a text to a list, once.
+func addText(all *[]string, text string) {
+	if len(*all) < maxRAS && !slices.Contains(*all, text) {
+		*all = append(*all, text)
+	}
+}
+
+// summary reads a row of the job's numbers, and of communicators: "0 8 4 1-2 4 32 RUNNING OK".
+func (t *rasText) summary(line string) {
+	numbers := func(words []string) (all [3]int) {
+		for i := range all {
+			all[i], _ = strconv.Atoi(words[i])
 		}
-		all = append(all, n)
+		return all
 	}
-	return all, true
-}
-
-func (t *rasText) job(words []string) {
-	n, ok := whole(words)
-	switch {
-	case ok && len(n) == 5:
-		t.answer.Nodes, t.answer.Processes, t.answer.GPUs = n[0], n[3], n[4]
-	case ok && len(n) == 3:
+	if job := rasJobRow.FindStringSubmatch(line); job != nil {
+		n := numbers(job[1:])
 		t.answer.Nodes, t.answer.Processes, t.answer.GPUs = n[0], n[1], n[2]
 	}
-}
-
-// group reads a row of the summary: "0 8 4 1-2 4 32 RUNNING OK".
-func (t *rasText) group(words []string) {
-	n, ok := whole([]string{words[0], words[1], words[4]})
-	if !ok {
-		return
+	if group := rasGroupRow.FindStringSubmatch(line); group != nil {
+		n := numbers(group[1:])
+		t.groups[group[1]] = newRASComm("", n[1], n[2], group[4], group[5])
+		t.add(t.groups[group[1]])
 	}
-	g := RASComm{Comms: n[1], Ranks: n[2], Status: kept(words[6]), Errors: kept(words[7]), Counts: []RASCount{},
-		States: []RASMessage{}}
-	t.groups[words[0]] = g
-	t.add(g)
 }
 
 func (t *rasText) add(c RASComm) *RASComm {
-	if len(t.answer.Comms) >= maxRAS {
+	all := &t.answer.Comms
+	if len(*all) >= maxRAS {
 		return nil
 	}
-	t.answer.Comms = append(t.answer.Comms, c)
-	return &t.answer.Comms[len(t.answer.Comms)-1]
+	*all = append(*all, c)
+	return &(*all)[len(*all)-1]
 }
 
 // head reads "#0-0 (cf264af53edbe986) INCOMPLETE", or a word alone that is of the whole job.
-func (t *rasText) head(words []string) {
-	t.comm, t.ranks, t.what, t.heading = nil, nil, "", kept(words[0])
-	if !strings.HasPrefix(words[0], "#") || len(words) < 3 {
+func (t *rasText) head(line string) {
+	t.comm, t.ranks, t.what, t.heading = nil, nil, "", line
+	of := rasHeading.FindStringSubmatch(line)
+	if of == nil {
 		return
 	}
-	group, _, _ := strings.Cut(words[0][1:], "-")
-	id := "0x" + strings.Trim(words[1], "()")
-	t.heading = kept(id + " " + words[2])
+	id, found := "0x"+of[2], of[3]
+	t.heading = id + " " + found
 	if i := slices.IndexFunc(t.answer.Comms, func(c RASComm) bool { return c.ID == id }); i >= 0 {
 		t.comm = &t.answer.Comms[i]
-		t.comm.Errors += " " + kept(words[2])
+		t.comm.Errors += " " + found
 		return
 	}
-	g := t.groups[group]
-	c := RASComm{ID: kept(id), Comms: 1, Ranks: g.Ranks, Status: g.Status, Errors: kept(words[2]), Counts: []RASCount{},
-		States: []RASMessage{}}
-	if g.Ranks == 0 {
-		c.Ranks = Unknown
+	g, known := t.groups[of[1]]
+	if !known {
+		g.Ranks = Unknown
 	}
-	t.comm = t.add(c)
-}
-
-// said reads the lines below a heading.
-func (t *rasText) said(line string, words []string) {
-	switch {
-	case words[0] == "Process":
-		if len(t.answer.Missing) < maxRAS && !slices.Contains(t.answer.Missing, line) {
-			t.answer.Missing = append(t.answer.Missing, kept(line))
-		}
-	case t.comm == nil:
-		t.problem(line)
-	default:
-		t.ofComm(line, strings.Join(words, " "))
-	}
+	t.comm = t.add(newRASComm(id, 1, g.Ranks, g.Status, found))
 }
 
 // ofComm reads what is reported of a communicator: counts and states of ranks, and below them the ranks.
-func (t *rasText) ofComm(line, text string) {
-	text, _, _ = strings.Cut(text, " --")
+func (t *rasText) ofComm(line string) {
+	text, _, _ := strings.Cut(line, " --")
 	rank := rankLine.FindStringSubmatch(text)
 	if rank != nil && rank[2] == "" {
 		t.rank(rank[1])
 		return
 	}
+	c := t.comm
 	t.ranks = nil
 	switch launched := launchedUp.FindStringSubmatch(text); {
 	case strings.HasPrefix(line, "The missing rank"):
 		_, list, _ := strings.Cut(line, ":")
-		t.says(line)
-		for _, w := range strings.FieldsFunc(list, func(r rune) bool { return r == ',' || r == ' ' }) {
+		t.state(line)
+		for _, w := range strings.Fields(strings.ReplaceAll(list, ",", " ")) {
 			t.rank(w)
 		}
-	case launched != nil:
-		t.launched(launched, rank)
+	case launched != nil && len(c.Counts) < maxRAS: // "26 ranks have launched up to operation 6650", "Rank 3 has not …"
+		n := notice.CallCount{Name: t.what, Many: 1}
+		n.Calls, _ = strconv.ParseInt(launched[2], 10, 64)
+		if rank == nil {
+			n.Many, _ = strconv.Atoi(launched[1])
+		}
+		c.Counts = append(c.Counts, n)
+		t.ranks = &c.Counts[len(c.Counts)-1].Ranks
+		if rank != nil {
+			t.rank(rank[1])
+		}
 	case rank != nil:
-		t.says(rank[2])
+		t.state(rank[2])
 		t.rank(rank[1])
-	case differIn.MatchString(text):
-		t.what = ""
-		if what := differIn.FindStringSubmatch(text)[1]; what != "collective" {
-			t.what = kept(what)
-		}
-		t.problem(line)
-	case someRanks.MatchString(text) && !strings.HasPrefix(text, "Communicator ranks"):
-		t.says(text)
+	case someRanks.MatchString(text):
+		t.state(text)
 	default:
+		if what := differIn.FindStringSubmatch(text); what != nil {
+			t.what = strings.Replace(what[1], "collective", "", 1)
+		}
 		if missing := missingData.FindStringSubmatch(text); missing != nil {
-			t.comm.Missing, _ = strconv.Atoi(missing[1])
+			c.Missing, _ = strconv.Atoi(missing[1])
 		}
 		t.problem(line)
 	}
 }
 
-// launched keeps "26 ranks have launched up to operation 6650" and "Rank 3 has not launched any operations".
-func (t *rasText) launched(found, rank []string) {
-	if len(t.comm.Counts) >= maxRAS {
-		return
-	}
-	c := RASCount{Name: t.what, Many: 1, Ranks: []int{}}
-	if rank == nil {
-		c.Many, _ = strconv.Atoi(found[1])
-	}
-	c.Calls, _ = strconv.ParseInt(found[2], 10, 64)
-	t.comm.Counts = append(t.comm.Counts, c)
-	t.ranks = &t.comm.Counts[len(t.comm.Counts)-1].Ranks
-	if rank != nil {
-		t.rank(rank[1])
-		t.ranks = nil
-	}
-}
-
-// says keeps a state of ranks, which follow.
-func (t *rasText) says(text string) {
-	if len(t.comm.States) < maxRAS {
-		t.comm.States = append(t.comm.States, RASMessage{Says: kept(text), Ranks: []int{}})
-		t.ranks = &t.comm.States[len(t.comm.States)-1].Ranks
+// state keeps a state of ranks, which follow.
+func (t *rasText) state(text string) {
+	all := &t.comm.States
+	if len(*all) < maxRAS {
+		*all = append(*all, notice.RankState{State: text, Ranks: notice.Ranks{}})
+		t.ranks = &(*all)[len(*all)-1].Ranks
 	}
 }
 
@@ -288,16 +243,11 @@ func (t *rasText) rank(number string) {
 	}
 }
 
-func (t *rasText) problem(line string) {
-	if len(t.answer.Problems) < maxRAS {
-		t.answer.Problems = append(t.answer.Problems, kept(t.heading+": "+line))
-	}
-}
+func (t *rasText) problem(line string) { addText(&t.answer.Problems, t.heading+": "+line) }
 
 // rasDocument is one answer of ncclras as JSON (2.28.7 and later).
 type rasDocument struct {
 	Version string `json:"nccl_version"`
-	When    string `json:"timestamp"`
 	Comms   []struct {
 		Hash    string    `json:"hash"`
 		Size    int       `json:"size"`
@@ -350,103 +300,92 @@ func (k rasRank) state() string {
 }
 
 // rasJSON reads the documents of one file.
-func (r *Reader) rasJSON(name string, in *bufio.Reader) error {
-	f := &r.log.Files[len(r.log.Files)-1]
+func (r *Reader) rasJSON(f *File, in *bufio.Reader) {
 	d := json.NewDecoder(in)
 	for {
 		var doc rasDocument
-		err := d.Decode(&doc)
-		switch {
-		case errors.Is(err, io.EOF):
-			return nil
-		case err != nil:
-			f.Cut = err.Error()
-			return nil
+		if err := d.Decode(&doc); err != nil {
+			if !errors.Is(err, io.EOF) {
+				f.Cut = err.Error()
+			}
+			return
 		}
-		if len(r.log.RAS) < maxAnswers {
-			r.log.RAS = append(r.log.RAS, doc.answer(len(r.log.Files)-1))
-		}
+		a := newRAS(r, doc.Version)
+		doc.answer(a)
+		r.log.RAS = append(r.log.RAS, *a)
 	}
 }
 
-func (doc rasDocument) answer(file int) RAS {
-	a := RAS{File: file, Version: kept(doc.Version), When: kept(doc.When), Nodes: Unknown, Processes: Unknown,
-		GPUs: Unknown, Missing: []string{}, Comms: []RASComm{}, Problems: []string{}}
+func (doc rasDocument) answer(a *RAS) {
 	hosts, procs, gpus := map[string]bool{}, map[string]bool{}, map[string]bool{}
 	for _, c := range doc.Comms {
-		out := RASComm{ID: kept(c.Hash), Comms: 1, Ranks: c.Size, Missing: c.Missing, Errors: "OK",
-			Counts: []RASCount{},
-			States: []RASMessage{}}
-		states, counts := map[string][]int{}, map[rasCount][]int{}
+		out := newRASComm(c.Hash, 1, c.Size, "", "OK")
+		out.Missing = c.Missing
 		for _, k := range slices.Concat(c.Ranks, c.Lost) {
 			process := k.Host + " " + strconv.Itoa(k.PID)
 			hosts[k.Host], procs[process], gpus[process+" "+strconv.Itoa(k.Device)] = true, true, true
-			states[k.state()] = append(states[k.state()], k.Rank)
+			out.addState(k)
 		}
 		for _, k := range c.Ranks {
 			for name, calls := range k.Counts {
-				key := rasCount{name, calls}
-				counts[key] = append(counts[key], k.Rank)
+				out.addCount(name, calls, k.Rank)
 			}
 		}
 		for _, k := range c.Lost {
-			text := kept(fmt.Sprintf("Process %d on node %s managing GPU %d", k.PID, k.Host, k.Device))
-			if !slices.Contains(a.Missing, text) && len(a.Missing) < maxRAS {
-				a.Missing = append(a.Missing, text)
-			}
+			addText(&a.Missing, fmt.Sprintf("Process %d on node %s managing GPU %d", k.PID, k.Host, k.Device))
 		}
-		out.judge(states, counts)
+		out.judge()
 		a.Comms = append(a.Comms, out)
 		if out.Errors != "OK" {
 			a.Problems = append(a.Problems, out.ID+" "+out.Errors)
 		}
 	}
 	if doc.RAS.Timeouts > 0 {
-		a.Problems = append(a.Problems, fmt.Sprintf("TIMEOUT: %d while gathering communicator data", doc.RAS.Timeouts))
+		a.Problems = append(a.Problems, fmt.Sprintf("TIMEOUT: %d timeouts", doc.RAS.Timeouts))
 	}
 	if len(doc.Comms) > 0 {
 		a.Nodes, a.Processes, a.GPUs = len(hosts), len(procs), len(gpus)
 	}
-	return a
 }
 
-// rasCount is a number of calls of one collective.
-type rasCount struct {
-	name  string
-	calls int64
+func (c *RASComm) addState(k rasRank) {
+	state := k.state()
+	i := slices.IndexFunc(c.States, func(s notice.RankState) bool { return s.State == state })
+	if i < 0 {
+		i, c.States = len(c.States), append(c.States, notice.RankState{State: state})
+	}
+	c.States[i].Ranks = append(c.States[i].Ranks, k.Rank)
 }
 
-// judge says what the states and counts of its ranks come to.
-func (c *RASComm) judge(states map[string][]int, counts map[rasCount][]int) {
-	for _, s := range slices.Sorted(maps.Keys(states)) {
-		slices.Sort(states[s])
-		c.States = append(c.States, RASMessage{Says: kept(s), Ranks: states[s]})
+func (c *RASComm) addCount(name string, calls int64, rank int) {
+	i := slices.IndexFunc(c.Counts, func(n notice.CallCount) bool { return n.Name == name && n.Calls == calls })
+	if i < 0 {
+		i, c.Counts = len(c.Counts), append(c.Counts, notice.CallCount{Name: name, Calls: calls})
 	}
-	slices.SortStableFunc(c.States, func(a, b RASMessage) int { return cmp.Compare(len(b.Ranks), len(a.Ranks)) })
-	if len(c.States) > 0 {
-		c.Status = c.States[0].Says
-	}
-	sides := map[string]int{}
-	for key, ranks := range counts {
-		sides[key.name]++
-		slices.Sort(ranks)
-		c.Counts = append(c.Counts, RASCount{Name: kept(key.name), Calls: key.calls, Many: len(ranks), Ranks: ranks})
-	}
-	slices.SortFunc(c.Counts, func(a, b RASCount) int {
+	c.Counts[i].Many++
+	c.Counts[i].Ranks = append(c.Counts[i].Ranks, rank)
+}
+
+// judge sums up the states and counts of its ranks.
+func (c *RASComm) judge() {
+	slices.SortStableFunc(c.States, func(a, b notice.RankState) int { return cmp.Compare(len(b.Ranks), len(a.Ranks)) })
+	slices.SortFunc(c.Counts, func(a, b notice.CallCount) int {
 		return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(b.Calls, a.Calls))
 	})
-	for _, s := range c.States {
-		if strings.Contains(s.Says, "error") || s.Says == "ABORT" {
-			c.Errors = "ERROR"
-			return
-		}
-	}
-	for _, n := range sides {
-		if n > 1 && c.Errors == "OK" {
+	for i := range c.Counts[min(1, len(c.Counts)):] {
+		if c.Counts[i].Name == c.Counts[i+1].Name {
 			c.Errors = "MISMATCH"
 		}
 	}
 	if c.Missing > 0 {
 		c.Errors = "INCOMPLETE"
+	}
+	for i, s := range c.States {
+		if i == 0 {
+			c.Status = s.State
+		}
+		if strings.Contains(s.State, "error") || s.State == "ABORT" {
+			c.Errors = "ERROR"
+		}
 	}
 }

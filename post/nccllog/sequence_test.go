@@ -155,44 +155,7 @@ func TestManyDifferentCalls(t *testing.T) {
 	if len(l.Calls) != maxCalls+1 {
 		t.Fatalf("%d kinds of calls", len(l.Calls))
 	}
-	if folded := l.Calls[0]; folded.Count != Unknown || folded.Times != 2*maxCalls || folded.Size != Unknown {
+	if folded := l.Calls[maxCalls]; folded.Count != Unknown || folded.Times != 2*maxCalls || folded.Size != Unknown {
 		t.Errorf("%+v", folded)
-	}
-}
-
-// A rank whose first calls are not in the log is compared from its own first on, whichever file comes first.
-func TestRankWithoutItsFirstCalls(t *testing.T) {
-	late := func(log string, calls int) string {
-		lines := strings.SplitAfter(log, "\n")
-		return lines[0] + strings.Join(lines[1+calls:], "")
-	}
-	whole := []int{1, 2, 3, 4, 5, 6, 7, 8}
-	full, tail := rankLog(0, whole...), late(rankLog(1, whole...), 3)
-	others := []string{rankLog(2, whole...), late(rankLog(3, whole...), 5)}
-	for _, logs := range [][]string{{full, tail}, {tail, full}, {others[1], full, tail, others[0]},
-		{full, others[1], others[0], tail}} {
-		l := readAll(t, logs...)
-		if s := l.Sequences[0]; s.Mismatch != nil || len(s.Behind) != 0 || s.Ranks[0].Calls != 8 ||
-			s.Ranks[1].Calls != 5 {
-			t.Errorf("%+v", s)
-		}
-	}
-	for _, logs := range [][]string{{full, late(rankLog(1, 1, 2, 3, 4, 5, 99, 7, 8), 3)},
-		{late(rankLog(1, 1, 2, 3, 4, 5, 99, 7, 8), 3), full}} {
-		l := readAll(t, logs...)
-		m := l.Sequences[0].Mismatch
-		if m == nil || m.Op != 5 || len(m.Sides) != 2 {
-			t.Fatalf("%+v", m)
-		}
-		f := findDisagreement(l)
-		if len(f) != 1 || f[0].Severity != notice.Warning ||
-			*f[0].Fact.(notice.RanksDisagree).Doubt != (notice.Doubt{Cause: notice.DifferentStart, B: 3}) {
-			t.Errorf("%+v", f)
-		}
-	}
-	// Sends before the first collective are of a rank's own: nothing is missing there.
-	if s := readAll(t, rankLog(0, -4, -4, 1, 2), rankLog(1, 1, 2), rankLog(2, -4, 1, 2),
-		rankLog(3, 1, 2)).Sequences[0]; s.Mismatch != nil || len(s.Behind) != 0 || s.Doubt != nil {
-		t.Errorf("%+v", s)
 	}
 }

@@ -124,37 +124,26 @@ func behindTID(h *head, s string) bool {
 	return true
 }
 
-// before is what was found before the first header of a line.
-type before struct {
-	label string // of the launcher
-	file  string // that grep names before each line
-	stamp string // time
-	junk  bool   // there is more, which no launcher writes: the end of something else
-}
-
 // launchers are what launchers and collectors of logs put before each line; NCCL's time stamps; the prefix of glog,
 // which NCCLX has.
-var launchers = []struct {
-	re    *regexp.Regexp
-	stamp bool
-}{
-	{regexp.MustCompile(`^\[[^\]\s]+\]<std\w+>:? ?`), false},
-	{regexp.MustCompile(`^std(?:out|err) [FP] `), false}, // of Kubernetes' container runtime, behind a time
-	{regexp.MustCompile(`^(\w{3} +\d+ )?\d\d:\d\d:\d\d([.,]\d+)? `), true},
-	{regexp.MustCompile(`^[a-z][a-z0-9.-]*-[a-z0-9]+ [a-z][a-z0-9-]* +$`), false}, // pod and container
-	{regexp.MustCompile(`^\w{3} \w{3} +\d+ [\d:]{8} \d{4}(<std\w+>:?|:) ?`), true},
-	{regexp.MustCompile(`^\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d([.,]\d+)?(Z|[+-]\d\d:?\d\d)?[\]:]* ?`), true},
-	{regexp.MustCompile(`^\[?[IWEF]\d{4,8} \d\d:\d\d:\d\d(\.\d+)? +\d+ [^\s\]]+\] ?`), true},
-	{regexp.MustCompile(`^ *\d+: ?`), false},
-	{regexp.MustCompile(`^\[\d+\] ?`), false},
-	{regexp.MustCompile(`^\[(default|rank)?\d+\]: ?`), false},
-	{regexp.MustCompile(`^\[pod/[^\]]+\] ?`), false},
-	{regexp.MustCompile(`^[\w./-]+ +\| ?`), false},
-	{regexp.MustCompile(`^\([\w =.,/-]+\) ?`), false},
-	{regexp.MustCompile(`^[A-Za-z][\w./-]*: `), false},
-	{regexp.MustCompile(`^[A-Za-z][\w./-]* ?\[[\w./:-]+\]:? `), false},
-	{regexp.MustCompile(`^> ?`), true},
-}
+var launchers = regexp.MustCompile(`^(?:[ \t]*(?:` + strings.Join([]string{
+	`\[[^\]\s]+\]<std\w+>:? ?`,
+	`std(?:out|err) [FP] `, // of Kubernetes' container runtime, behind a time
+	`(?:\w{3}\s+\d+\s)?\d\d:\d\d:\d\d(?:[.,]\d+)?\s`,
+	`[a-z][a-z0-9.-]*-[a-z0-9]+ [a-z][a-z0-9-]* +$`, // pod and container
+	`\w{3}\s\w{3}\s+\d+\s[\d:]{8}\s\d{4}(?:<std\w+>:?|:)\s?`,
+	`\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?[\]:]* ?`,
+	`\[?[IWEF]\d{4,8}\s\d\d:\d\d:\d\d(?:\.\d+)?\s+\d+\s[^\s\]]+\]\s?`,
+	`\d+: ?`,
+	`\[\d+\] ?`,
+	`\[(?:default|rank)?\d+\]: ?`,
+	`\[pod/[^\]]+\] ?`,
+	`[\w./-]+ +\| ?`,
+	`\([\w =.,/-]+\) ?`,
+	`[A-Za-z][\w./-]*: `,
+	`[A-Za-z][\w./-]* ?\[[\w./:-]+\]:? `,
+	`> ?`,
+}, "|") + `))+`)
 
 // searched is what grep puts before each line: a file's name, which has a dot or a slash, and perhaps the line's
 // number.
@@ -172,41 +161,20 @@ var another = regexp.MustCompile(`:\d+:\d+ ?(\[-?\d*\]? ?)?$`)
 // clocks are times of day, which are no part of a header.
 var clocks = regexp.MustCompile(`(^|[ T\[])\d\d:\d\d:\d\d\b`)
 
-const maxLaunchers = 5
-
-// prefix reads what stands before a header.
-func prefix(s string) (b before) {
-	if another.MatchString(s) && another.MatchString(clocks.ReplaceAllString(s, " ")) || strings.Contains(s, mark) {
-		return before{junk: true}
+// unprefixed is what stands before a header apart from what launchers put there, and the file that grep names before
+// each line.
+func unprefixed(s string) (rest, file string) {
+	if s == "" || another.MatchString(s) && another.MatchString(clocks.ReplaceAllString(s, " ")) ||
+		strings.Contains(s, mark) {
+		return s, ""
 	}
 	if m := searched.FindStringSubmatch(s); m != nil {
-		b.file, b.label, s = m[1], m[0], s[len(m[0]):]
+		file, s = m[1], s[len(m[0]):]
 	}
-	for range maxLaunchers {
-		s = strings.TrimLeft(s, " \t")
-		found := false
-		for _, l := range launchers {
-			m := l.re.FindString(s)
-			if m == "" {
-				continue
-			}
-			if l.stamp {
-				b.stamp = strings.Trim(m, "[]:> ")
-			} else {
-				b.label += m
-			}
-			s, found = s[len(m):], true
-			break
-		}
-		if !found {
-			break
-		}
+	s = launchers.ReplaceAllString(s, "")
+	rest = strings.TrimSpace(s)
+	if rest != "" && strings.HasSuffix(s, " ") && strings.IndexByte(":|>])", rest[len(rest)-1]) >= 0 {
+		rest = "" // a prefix of another kind
 	}
-	b.label, b.junk = strings.TrimSpace(b.label), strings.TrimSpace(s) != ""
-	if b.junk && strings.HasSuffix(s, " ") && strings.IndexByte(":|>])", lastByte(strings.TrimSpace(s))) >= 0 {
-		b.label, b.junk = strings.TrimSpace(b.label+s), false
-	}
-	return b
+	return rest, file
 }
-
-func lastByte(s string) byte { return s[len(s)-1] }

@@ -3,127 +3,89 @@ package nccllog
 import (
 	"slices"
 	"strings"
+
+	"busbar/internal/notice"
 )
 
-// procKey tells processes apart.
+// procKey identifies a process.
 type procKey struct {
 	host string
 	pid  int
 }
 
-// threadKey tells apart who sets a communicator up: a thread may do so for several devices, one after the other.
+// threadKey identifies who sets a communicator up: a thread may do so for several devices, one after the other.
 type threadKey struct{ tid, device int }
 
 // process is one process while it is read.
 type process struct {
-	Process
-	number  int   // in order of appearance
-	current []int // devices in headers
+	number  int // in Log.Processes
 	host    string
-	code    int // version of the library; 0: not known
-	driver  int // of CUDA; 0: not known
 	threads map[threadKey]*member
 	pointer map[string]*member
 	members []*member
 	live    []*member // of them, those that are not torn down
-	stray   *member   // facts whose communicator can't be told
-}
-
-// viaKey tells transports of one rank apart.
-type viaKey struct {
-	from, to int
-	via      string
-	receive  bool
+	stray   *member   // facts whose communicator is unknown
 }
 
 // member is one rank of a communicator while it is read.
-// It has many fields because each is what one kind of line states of a rank.
 type member struct {
 	Member
-	proc     *process
-	comm     *communicator
-	ranks    int
-	nodes    int
-	function string
+	proc *process
+	comm *communicator
+	part Communicator // what it printed of its communicator
 
-	topology Topology
-	hardware map[string]bool // GPUs, NICs and paths already counted
-	graphs   map[Graph]int64
-	rings    map[int]Ring
-	via      map[viaKey]*Transport
-	nvls     *bool
-	choices  map[choiceKey]*Choice
-	algos    []string // heading of the cost table being printed
+	pointer  string
+	hardware map[string]bool // GPUs, NICs and paths already counted; nil before the first line of a topology
+	algos    []string        // heading of the cost table being printed
 	protos   []string
-	costs    map[costKey]Prediction
-	calls    map[callKey]*Calls
-	called   bool
-	firstOp  int64 // opCount of its first call, once it called
-	seq      *track
+	kinds    int // of calls
+	track
 }
 
 // communicator is one communicator while it is read.
 type communicator struct {
-	number   int
-	id       string
-	ranks    int
-	function string
-	parent   *communicator
-	split    *Split
-	members  []*member
-	sort     sort         // where it has no id
-	has      map[int]bool // ranks of members
-	gpus     map[gpu]bool // and their GPUs
-	seq      sequence
+	Communicator
+	number  int // in Log.Communicators
+	members []*member
+	sort    sort // where it has no id
+
+	// What the rank that came first to each place called there, in order.
+	calls []*notice.NCCLCall
+	full  bool // no more were kept
 }
 
-// gpu is one GPU as a process knows it.
-type gpu struct {
+// sort is what communicators without an id have in common that cannot be told apart by what was printed of them.
+type sort struct {
+	ranks        int
+	parent       *communicator
+	color, count string // of a split
+}
+
+// place identifies a rank, or a GPU of a process, in communicators of one sort.
+type place struct {
+	sort
+	rank   int
 	proc   *process
 	device int
 }
 
-// sort is what communicators without an id have in common that cannot be told apart by what is said of them.
-type sort struct {
-	ranks        int
-	parent       *communicator
-	split        bool
-	color, count int64
-}
-
-// sorted is one rank of communicators of one sort.
-type sorted struct {
-	sort
-	rank int
-}
-
-// sortOf is the sort of a rank's communicator.
-func sortOf(m *member, split *Split) sort {
-	s := sort{ranks: m.ranks, split: split != nil}
-	if split != nil {
-		s.color, s.count = split.Color, split.Count
-		if p := m.proc.pointer[split.Parent]; p != nil {
-			s.parent = p.comm
-		}
+// addTo adds a number to an ascending list, once.
+func addTo(all *[]int, n int) {
+	if i, found := slices.BinarySearch(*all, n); !found {
+		*all = slices.Insert(*all, i, n)
 	}
-	return s
 }
 
-// who is a set of processes.
-type who []int
-
-func (w *who) add(p *process) {
-	if p == nil {
-		return
-	}
-	if i, found := slices.BinarySearch(*w, p.number); !found {
-		*w = slices.Insert(*w, i, p.number)
+// by adds the process that wrote a message to those of a fact; nil is unknown.
+func (p *process) by(processes *[]int) {
+	if p != nil {
+		addTo(processes, p.number)
 	}
 }
 
 func newMember(p *process) *member {
-	m := &member{proc: p, ranks: Unknown, nodes: Unknown}
-	m.Rank, m.Device, m.NVML, m.LocalRank, m.Local = Unknown, Unknown, Unknown, Unknown, Unknown
+	m := &member{proc: p, part: Communicator{Ranks: Unknown, Nodes: Unknown, Channels: noChannels}}
+	m.Rank, m.Process, m.Device = Unknown, p.number, Unknown
 	return m
 }
 
@@ -132,90 +94,85 @@ func (r *Reader) process(host string, pid int) *process {
 	if p := r.procs[procKey{host, pid}]; p != nil {
 		return p
 	}
-	host = kept(host)
 	p := &process{number: len(r.order), host: host, threads: map[threadKey]*member{}, pointer: map[string]*member{}}
-	p.Host, p.PID = host, pid
 	p.stray = newMember(p)
 	r.procs[procKey{host, pid}] = p
 	r.hosts[pid] = append(r.hosts[pid], p)
 	r.order = append(r.order, p)
+	r.log.Processes = append(r.log.Processes, Process{Host: host, PID: pid, Ranks: []int{}})
 	return p
 }
 
-// whose finds the process of a header. A header that stands behind other text may have the end of that text at the
-// front of its host, and one whose line was cut may lack a part of it: then the host is told by the others of the same
-// pid. Glued is how much at the front is not of the host.
-func (r *Reader) whose(h head, clean bool) (p *process, glued int) {
-	if p := r.procs[procKey{h.host, h.pid}]; p != nil {
-		return p, 0
+// mostTried is among how many processes or ranks the one of a message is looked for.
+const mostTried = 1 << 10
+
+// author is the process that wrote a message; nil where that is unknown. A header that stands behind other text may have
+// the end of that text at the front of its host, and one whose line was cut may lack a part of it: then the other hosts
+// of the same pid decide. Glued is how much at the front is not of the host. In a file without any header, messages are
+// of one process.
+func (r *Reader) author(h head, found, clean bool) (p *process, glued int) {
+	switch {
+	case !found && (!clean || r.headers):
+		return nil, 0
+	case !found:
+		return r.process("", len(r.log.Files)-1), 0
 	}
-	same := r.hosts[h.pid]
-	for _, o := range same[:min(len(same), mostTried)] {
-		if strings.HasSuffix(h.host, o.host) && o.host != "" && (p == nil || len(o.host) > len(p.host)) {
-			p = o
+	if p = r.procs[procKey{h.host, h.pid}]; p == nil {
+		same := r.hosts[h.pid]
+		for _, o := range same[:min(len(same), mostTried)] {
+			if strings.HasSuffix(h.host, o.host) && o.host != "" && (p == nil || len(o.host) > len(p.host)) {
+				p = o
+			}
+			if clean && strings.HasSuffix(o.host, h.host) {
+				return nil, 0
+			}
 		}
-		if clean && strings.HasSuffix(o.host, h.host) {
-			return nil, 0
+		switch {
+		case p != nil:
+			glued = len(h.host) - len(p.host)
+		case clean:
+			p = r.process(h.host, h.pid)
 		}
 	}
-	if p != nil {
-		return p, len(h.host) - len(p.host)
-	}
-	if clean {
-		return r.process(h.host, h.pid), 0
-	}
-	return nil, 0
+	r.headers = r.headers || p != nil
+	return p, glued
 }
 
 // context is the rank that a message without a pointer is of. Begins is true for messages with which a rank begins to
-// set itself up, where no message before it has said so.
+// set itself up, where no message before it has stated so.
 func (p *process) context(h head, begins bool) *member {
 	key := threadKey{h.tid, h.device}
 	if m := p.threads[key]; m != nil {
 		return m
 	}
 	if begins {
-		m := newMember(p)
+		m := p.add()
 		m.Device = h.device
 		p.threads[key] = m
-		p.add(m)
 		return m
 	}
 	return p.only(h.device)
 }
 
-func (p *process) add(m *member) { p.members, p.live = append(p.members, m), append(p.live, m) }
-
-// end takes a rank whose communicator is torn down out of those that a message may be of.
-func (p *process) end(m *member) {
-	if i := slices.Index(p.live, m); i >= 0 {
-		p.live = slices.Delete(p.live, i, i+1)
-	}
+// add adds a rank.
+func (p *process) add() *member {
+	m := newMember(p)
+	p.members, p.live = append(p.members, m), append(p.live, m)
+	return m
 }
 
-// mostLive is among how many ranks of one process a message's own is looked for: of more there is hardly one alone on a
-// device.
-const mostLive = 1 << 10
-
 // only is the one rank on a device that is not torn down, or of the process where none is on the device; where there is
-// not one, what is said is of an unknown communicator.
+// not one, the communicator is unknown.
 func (p *process) only(device int) *member {
-	if len(p.live) > mostLive {
+	if len(p.live) > mostTried {
 		return p.stray
 	}
-	var here, any *member
-	var nHere, nAny int
-	for _, m := range p.live {
-		any, nAny = m, nAny+1
-		if m.Device == device {
-			here, nHere = m, nHere+1
-		}
-	}
+	here := slices.DeleteFunc(slices.Clone(p.live), func(m *member) bool { return m.Device != device })
 	switch {
-	case nHere == 1:
-		return here
-	case nHere == 0 && nAny == 1:
-		return any
+	case len(here) == 1:
+		return here[0]
+	case len(here) == 0 && len(p.live) == 1:
+		return p.live[0]
 	}
 	return p.stray
 }
@@ -225,67 +182,54 @@ func (p *process) named(h head, pointer string) *member {
 	if m := p.pointer[pointer]; m != nil {
 		return m
 	}
-	m := newMember(p)
-	if draft := p.threads[threadKey{h.tid, h.device}]; draft != nil && draft.Pointer == "" {
-		m = draft
-	} else {
-		p.add(m)
+	m := p.threads[threadKey{h.tid, h.device}]
+	if m == nil || m.pointer != "" {
+		m = p.add()
 	}
-	m.Pointer = kept(pointer)
-	p.pointer[m.Pointer] = m
+	m.pointer = pointer
+	p.pointer[pointer] = m
 	return m
 }
 
-// join puts a rank into its communicator, as soon as enough is known of both.
-func (r *Reader) join(m *member, id string, split *Split) {
+// join puts a rank into its communicator. Without a commId, which came with 2.18 and which splits have not, ranks are
+// put together by size and order of appearance: a rank or GPU that appears for the n-th time in communicators of one
+// sort is of the n-th of them.
+func (r *Reader) join(m *member, id string, s sort) {
 	if m.comm != nil {
 		return
 	}
-	c := r.communicatorOf(m, id, split)
-	if c == nil {
-		sort := sortOf(m, split)
-		c = &communicator{number: len(r.comms), id: kept(id), ranks: m.ranks, function: m.function, split: split,
-			parent: sort.parent, sort: sort, has: map[int]bool{}, gpus: map[gpu]bool{}}
-		r.comms = append(r.comms, c)
-		if id == "" {
-			r.unnamed[sort] = append(r.unnamed[sort], c)
+	c := r.byID[id]
+	known := id == "" && m.Rank >= 0
+	if known {
+		rank := place{sort: s, rank: m.Rank}
+		gpu := place{sort: s, rank: Unknown, proc: m.proc, device: m.Device}
+		if m.Device < 0 {
+			gpu = rank
+		}
+		n := max(r.seen[rank], r.seen[gpu])
+		r.seen[rank], r.seen[gpu] = n+1, n+1
+		if n < len(r.unnamed[s]) {
+			c = r.unnamed[s][n]
 		}
 	}
-	if id != "" {
-		r.byID[c.id] = c
+	if c == nil {
+		c = r.communicator(m.part.Ranks)
+		c.ID, c.sort = id, s
+		if id != "" {
+			r.byID[id] = c
+		} else if known {
+			r.unnamed[s] = append(r.unnamed[s], c)
+		}
 	}
 	m.comm = c
 	c.members = append(c.members, m)
-	c.has[m.Rank] = true
-	if m.Device >= 0 {
-		c.gpus[gpu{m.proc, m.Device}] = true
-	}
 }
 
-// mostTried is how many communicators of one sort are looked at for the place of one rank.
-const mostTried = 1 << 10
-
-// communicatorOf finds the communicator of a rank among those known. Without a commId, which came with 2.18 and which
-// splits have not, ranks are put together by size and order of appearance: the first of their sort that lacks this rank
-// and this GPU, which is of a communicator once.
-func (r *Reader) communicatorOf(m *member, id string, split *Split) *communicator {
-	if id != "" {
-		return r.byID[id]
-	}
-	if m.Rank < 0 {
-		return nil
-	}
-	key := sorted{sortOf(m, split), m.Rank}
-	all := r.unnamed[key.sort]
-	from := r.filled[key]
-	for from < len(all) && all[from].has[m.Rank] {
-		from++
-	}
-	r.filled[key] = from // those before have this rank for good
-	for _, c := range all[from:min(len(all), from+mostTried)] {
-		if !c.has[m.Rank] && !c.gpus[gpu{m.proc, m.Device}] {
-			return c
-		}
-	}
-	return nil
+// communicator adds a communicator.
+func (r *Reader) communicator(ranks int) *communicator {
+	c := &communicator{number: len(r.comms)}
+	c.Ranks, c.Nodes, c.Channels = ranks, Unknown, noChannels
+	c.Members, c.Graphs, c.Topology.Paths = []Member{}, []Graph{}, []Path{}
+	r.comms = append(r.comms, c)
+	return c
 }

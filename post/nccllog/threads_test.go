@@ -77,28 +77,6 @@ func TestCausesOfTenThreads(t *testing.T) {
 	}
 }
 
-// Messages of the third evaluation (docs/log-evaluation.md) that the program did not explain, or explained wrongly.
-func TestCausesOfQuotedMessages(t *testing.T) {
-	for code, log := range map[notice.Code]string{
-		"rdma-access-refused": "n1:10:20 [0] transport/net_ib.cc:100 NCCL WARN NET/IB : mlx5_0:1 Got async event : " +
-			"local access violation work queue error\n",
-		"driver-too-old": "91: n1:10:10 [0] init.cu:674 WARN Cuda failure 'CUDA driver version is insufficient for " +
-			"CUDA runtime version'\n",
-		"libfabric-no-provider": "get_ofi_provider:312 NCCL WARN NET/OFI Could not find any optimal provider\n",
-		"libfabric-version": "configure_sendrecv_inorder:213 NCCL WARN NET/OFI " +
-			"Couldn't set FI_OPT_EFA_SENDRECV. RC: -92\n",
-		"duplicate-gpu": "Duplicate GPU detected : rank 0 and rank 1 both on CUDA device 40\n",
-		"peer-address-unknown": "ncclSocketInit: connecting to address with family 0 is " +
-			"neither AF_INET(2) nor AF_INET6(10)\n",
-		"gpu-not-supported": "n1:10:20 [0] enqueue.cc:58 NCCL WARN Cuda failure 'named symbol not found'\n",
-		"nvls-setup-failed": "transport/nvls.cc:165 NCCL WARN Cuda failure 'invalid argument'\n",
-	} {
-		t.Run(string(code), func(t *testing.T) {
-			errorsIn(t, code, []string{log})
-		})
-	}
-}
-
 // errorsIn expects one finding of a code among those of logs, and no error of another code.
 func errorsIn(t *testing.T, code notice.Code, logs []string) {
 	t.Helper()
@@ -114,24 +92,5 @@ func errorsIn(t *testing.T, code notice.Code, logs []string) {
 	if !named {
 		slices.Sort(found)
 		t.Errorf("no %s: %s", code, strings.Join(found, ", "))
-	}
-}
-
-// Where NICs of different rails do not reach each other, the advice names the setting that keeps to one
-// rail (nccl 2013).
-func TestAdviceNamesRails(t *testing.T) {
-	const text = "n1:10:20 [5] ibvwrap.c:262 NCCL WARN Call to ibv_modify_qp failed with 110 Connection timed out\n"
-	found := read(t, text).Findings()
-	if len(found) != 1 || found[0].Code() != "rdma-setup-failed" ||
-		!strings.Contains(notice.Advice(found[0].Fact), "NCCL_CROSS_NIC=0") {
-		t.Errorf("%+v", found)
-	}
-}
-
-// Plugins name the function a message comes from; alone before the mark, it is a place and no damage.
-func TestPlaceOfPlugins(t *testing.T) {
-	l := read(t, "get_ofi_provider:312 NCCL WARN NET/OFI Could not find any optimal provider\n")
-	if len(l.Messages) != 1 || l.Messages[0].Place != "get_ofi_provider:312" || l.Reading.Damaged != 0 {
-		t.Errorf("%+v, %+v", l.Messages, l.Reading)
 	}
 }

@@ -116,7 +116,7 @@ func topologyFact(c *Communicator) string {
 
 func channelFact(c *Communicator) string {
 	var parts []string
-	if n := channelsOf(c); n > 0 {
+	if n := c.Channels.Coll; n > 0 {
 		parts = append(parts, fmt.Sprintf("%d for collectives", n))
 	}
 	for _, p := range []struct {
@@ -139,7 +139,7 @@ func initFact(c *Communicator) string {
 	value := notice.SlowestInit{Rank: slowest.Rank, Total: slowest.Init.Total}
 	for _, p := range parts {
 		if len(value.Parts) < 4 && p.Seconds > 0 {
-			value.Parts = append(value.Parts, notice.InitPart{Name: p.Name, Seconds: p.Seconds})
+			value.Parts = append(value.Parts, p)
 		}
 	}
 	return value.String()
@@ -213,56 +213,41 @@ type CallRow struct{ Name, Type, Sizes, Each, Ranks string }
 func (l *Log) CallRows() (rows []CallRow) {
 	type key struct{ name, kind string }
 	type caller struct{ rank, process int }
-	type sum struct {
-		sizes map[int64]bool
-		times map[caller]int64
-	}
-	by := map[key]*sum{}
-	var order []key
+	sizes, times := map[key]map[int64]bool{}, map[key]map[caller]int64{}
 	for _, c := range l.Calls {
 		k := key{c.Name, strings.TrimSpace(c.Type + " " + c.Op)}
-		s := by[k]
-		if s == nil {
-			s = &sum{sizes: map[int64]bool{}, times: map[caller]int64{}}
-			by[k], order = s, append(order, k)
+		if times[k] == nil {
+			sizes[k], times[k] = map[int64]bool{}, map[caller]int64{}
 		}
 		if c.Size >= 0 {
-			s.sizes[c.Size] = true
+			sizes[k][c.Size] = true
 		}
 		by := caller{c.Rank, Unknown}
 		if c.Rank < 0 {
 			by.process = c.Process
 		}
-		s.times[by] += c.Times
+		times[k][by] += c.Times
 	}
-	slices.SortStableFunc(order,
-		func(a, b key) int { return cmp.Or(strings.Compare(a.name, b.name), strings.Compare(a.kind, b.kind)) })
-	for _, k := range order {
-		s := by[k]
+	for k, callers := range times {
 		var ranks []int
-		processes := 0 // of unknown ranks
-		least, most := int64(-1), int64(0)
-		for by, n := range s.times {
+		for by := range callers {
 			if by.rank >= 0 {
 				ranks = append(ranks, by.rank)
-			} else {
-				processes++
 			}
-			if least < 0 || n < least {
-				least = n
-			}
-			most = max(most, n)
 		}
+		each := slices.Sorted(maps.Values(callers))
+		least, most := each[0], each[len(each)-1]
 		r := CallRow{Name: k.name, Type: k.kind, Sizes: "-", Each: fmt.Sprint(most),
-			Ranks: callersText(ranks, processes)}
+			Ranks: callersText(ranks, len(callers)-len(ranks))}
 		if least != most {
 			r.Each = fmt.Sprintf("%d to %d", least, most)
 		}
-		if len(s.sizes) > 0 {
-			r.Sizes = sizeRange(slices.Sorted(maps.Keys(s.sizes)))
+		if len(sizes[k]) > 0 {
+			r.Sizes = sizeRange(slices.Sorted(maps.Keys(sizes[k])))
 		}
 		rows = append(rows, r)
 	}
+	slices.SortFunc(rows, func(a, b CallRow) int { return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Type, b.Type)) })
 	return rows
 }
 

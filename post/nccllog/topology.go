@@ -2,97 +2,119 @@ package nccllog
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 )
 
-// system reads "=== System : maxBw 20.0 totalBw 40.0 ===", which was "maxWidth 20.0 totalWidth 40.0" up to 2.13.
-func (r *Reader) system(p *process, m message) verdict {
-	c := cursor{m.text}
-	var most, total float64
-	if !c.read("=== System : maxBw % totalBw % ===", &most, &total) &&
-		!c.read("=== System : maxWidth % totalWidth % ===", &most, &total) {
-		return unknown
+// What the search over the topology prints.
+var (
+	graphLine = lines.MustCompile("Pattern %, crossNic %, nChannels %, bw %/%, type %/%, sameChannels %")
+	linkLine  = lines.MustCompile("%[%] - %/%")
+	pathEntry = lines.MustCompile("% (%/%/%)")
+)
+
+// graph reads "Pattern 4, crossNic 0, nChannels 12, bw 20.000000/20.000000, type NVL/PIX, sameChannels 1".
+func (r *Reader) graph(p *process, m message) bool {
+	c := cursor{strings.Replace(m.text, "speed ", "bw ", 1)} // up to 2.13
+	var pattern, crossNIC, same int
+	var g Graph
+	if !c.all(graphLine, &pattern, &crossNIC, &g.Channels, &g.BwIntra, &g.BwInter, &g.Intra, &g.Inter, &same) ||
+		len(g.Intra) > 8 || len(g.Inter) > 8 {
+		return false
 	}
-	k := p.context(m.head, true)
-	if k.hardware == nil {
-		k.hardware = map[string]bool{}
-		k.topology.MaxBw, k.topology.TotalBw = most, total
-	}
-	return understood
+	g.Pattern = strconv.Itoa(pattern)
+	p.context(m.head, true).part.addGraph(g)
+	return true
 }
 
-// maxHardware is how many devices and paths of one system are told apart.
+const maxGraphs = 256
+
+func (c *Communicator) addGraph(g Graph) {
+	if !slices.Contains(c.Graphs, g) && len(c.Graphs) < maxGraphs {
+		c.Graphs = append(c.Graphs, g)
+	}
+}
+
+// system reads "=== System : maxBw 20.0 totalBw 40.0 ===", below which are the lines on hardware.
+func (r *Reader) system(p *process, m message) bool {
+	if k := p.context(m.head, true); k.hardware == nil {
+		k.hardware = map[string]bool{}
+	}
+	return true
+}
+
+// maxHardware is how many devices and paths of one system are counted.
 const maxHardware = 1 << 14
 
 // hardware reads the lines below it: "+ PCI[24.0] - GPU/0-17000 (0)", "+ NVL[20.0] - GPU/0-65000", and the paths
 // between: "GPU/0-17000 :GPU/0-17000 (0/5000.0/LOC) GPU/0-65000 (1/40.0/NVL) CPU/0-0 (1/24.0/PHB)".
-func (r *Reader) hardware(p *process, m message) verdict {
+func (r *Reader) hardware(p *process, m message) bool {
 	k := p.context(m.head, false)
 	if k.hardware == nil {
-		return passed
+		return false
 	}
 	if from, paths, ok := strings.Cut(m.text, " :"); ok {
-		if from = strings.TrimSpace(from); run(from, 0, "0123456789") == len(from) {
-			return passed // a channel of a graph
-		}
-		return k.paths(from, paths)
+		from = strings.TrimSpace(from)
+		return strings.Contains(from, "/") && k.paths(from, paths) // else a channel of a graph
 	}
 	c := cursor{strings.TrimLeft(m.text, " +")}
 	var link, kind, name string
 	var bw float64
-	if !c.read("%[%] - %/%", &link, &bw, &kind, &name) {
-		return passed // CPU/0-0 (1/1/2), and what the channels of a graph go through
+	if !c.read(linkLine, &link, &bw, &kind, &name) {
+		return false // CPU/0-0 (1/1/2), and what the channels of a graph go through
 	}
+	t := &k.part.Topology
 	switch {
 	case link == "NVL":
-		k.topology.NVLinks++
+		t.NVLinks++
 	case kind == "GPU" && k.first(kind+name):
-		k.topology.GPUs++
+		t.GPUs++
 	case (kind == "NIC" || kind == "NET") && k.first(kind+name):
-		k.topology.NICs++
+		t.NICs++
 	}
-	return understood
+	return true
 }
 
 func (k *member) first(what string) bool {
 	if k.hardware[what] || len(k.hardware) >= maxHardware {
 		return false
 	}
-	k.hardware[strings.Clone(what)] = true
+	k.hardware[what] = true
 	return true
 }
 
-func (k *member) paths(from, rest string) verdict {
+func (k *member) paths(from, rest string) bool {
 	kind, _, _ := strings.Cut(from, "/")
+	all := &k.part.Topology.Paths
 	var to, way string
 	var hops int
 	c := cursor{rest}
 	for c.spaces(); c.s != ""; c.spaces() {
-		var path Path
-		if !c.read("% (%/%/%)", &to, &hops, &path.Bw, &way) || len(way) > 8 {
-			return unknown
+		var bw float64
+		if !c.read(pathEntry, &to, &hops, &bw, &way) || len(way) > 8 {
+			return false
 		}
 		if from == to || !k.first(from+">"+to) {
 			continue
 		}
 		other, _, _ := strings.Cut(to, "/")
-		path.Pair, path.Type = kept(kind+"-"+other), kept(way)
-		i := slices.IndexFunc(k.topology.Paths, func(o Path) bool {
-			return o.Pair == path.Pair && o.Type == path.Type && o.Bw == path.Bw
+		path := Path{Pair: kind + "-" + other, Type: way, Bw: bw}
+		i := slices.IndexFunc(*all, func(o Path) bool {
+			o.Times = 0
+			return o == path
 		})
 		if i < 0 {
-			k.topology.Paths, i = append(k.topology.Paths, path), len(k.topology.Paths)
+			*all, i = append(*all, path), len(*all)
 		}
-		k.topology.Paths[i].Times++
+		(*all)[i].Times++
 	}
-	return understood
+	return true
 }
 
-const loadingTopology = "Loading topology file "
+const loadingTopology = "Loading topology file"
 
 // topologyFile reads "Loading topology file /path".
-func (r *Reader) topologyFile(p *process, m message) verdict {
-	path := strings.TrimSpace(strings.TrimPrefix(m.text, loadingTopology))
-	p.context(m.head, true).topology.File = kept(path)
-	return understood
+func (r *Reader) topologyFile(p *process, m message) bool {
+	p.context(m.head, true).part.Topology.File = strings.TrimSpace(strings.TrimPrefix(m.text, loadingTopology))
+	return true
 }

@@ -1,61 +1,56 @@
 package nccllog
 
 import (
-	"slices"
-	"strconv"
 	"strings"
 )
 
-// transport reads how one rank reaches another: "Channel 00/0 : 0[0] -> 1[1] [send] via NET/AWS Libfabric/1/GDRDMA",
-// and the lines of old versions, which begin with Ring and may have no device in brackets.
-func (r *Reader) transport(p *process, m message) verdict {
+// What a line on a transport begins with.
+var (
+	channelLine = lines.MustCompile("Channel %")
+	collnetLine = lines.MustCompile("CollNet %")
+)
+
+// transport reads how one rank reaches another: "Channel 00/0 : 0[0] -> 1[1] [send] via NET/AWS Libfabric/1/GDRDMA".
+func (r *Reader) transport(p *process, m message) bool {
 	c := cursor{m.text}
-	collnet := c.read("CollNet ") || c.read("Coll ")
-	if !collnet && !c.read("Channel ") && !c.read("Ring ") {
-		return unknown
-	}
 	var channel, connection int
-	t := Transport{To: Unknown, NetDev: Unknown, PXN: Unknown}
-	if !c.read("%", &channel) {
-		return unknown
+	t := Transport{Process: Unknown, To: Unknown, NetDev: Unknown, PXN: Unknown}
+	collnet := c.read(collnetLine, &channel)
+	if !collnet && !c.read(channelLine, &channel) {
+		return false
 	}
 	c.read("/%", &connection)
 	if !c.read(" : ") || !c.peer(&t.From) || !collnet && (!c.read(" -> ") || !c.peer(&t.To)) {
-		return unknown
+		return false
 	}
 	t.Receive = c.read(" [receive]")
-	if !t.Receive {
-		c.read(" [send]")
-	}
+	c.read(" [send]")
 	if !c.read(" via ") {
-		return unknown
+		return false
 	}
 	via, _, _ := strings.Cut(c.s, " comm 0x") // RCCL
 	t.Via = strings.TrimSpace(via)
 	if !t.understand() || channel < 0 || t.From < 0 {
-		return unknown
+		return false
 	}
-	k := p.context(m.head, len(p.members) == 0)
-	if k == p.stray {
-		k = p.writer(t)
+	t.of = p.context(m.head, len(p.members) == 0)
+	if t.of == p.stray {
+		t.of = p.writer(t)
 	}
-	key := viaKey{t.From, t.To, t.Via, t.Receive}
-	if k.via == nil {
-		k.via = map[viaKey]*Transport{}
+	type key struct {
+		of       *member
+		from, to int
+		via      string
+		receive  bool
 	}
-	known := k.via[key]
-	if known == nil {
-		t.Via = kept(t.Via)
-		t.How = kept(t.How)
-		key.via = t.Via
-		known = &t
-		k.via[key] = known
+	known, added := row(r, &r.log.Transports, key{t.of, t.From, t.To, t.Via, t.Receive})
+	if added {
+		*known = t
 	}
-	known.Times++
-	if i, found := slices.BinarySearch(known.Channels, channel); !found && len(known.Channels) < maxChannels {
-		known.Channels = slices.Insert(known.Channels, i, channel)
+	if len(known.Channels) < maxChannels {
+		addTo(&known.Channels, channel)
 	}
-	return understood
+	return true
 }
 
 // writer is the rank that wrote a transport, where a process has several communicators: since 2.22 connections are made
@@ -66,8 +61,8 @@ func (p *process) writer(t Transport) *member {
 		own, other = t.To, t.From
 	}
 	found := p.stray
-	for _, m := range p.live[:min(len(p.live), mostLive)] {
-		if m.Rank != own || m.ranks != Unknown && other >= m.ranks {
+	for _, m := range p.live[:min(len(p.live), mostTried)] {
+		if m.Rank != own || m.part.Ranks != Unknown && other >= m.part.Ranks {
 			continue
 		}
 		if found != p.stray {
@@ -103,16 +98,9 @@ func (t *Transport) understand() bool {
 		t.Kind, t.How, options = "shm", strings.Join(options, "/"), nil
 	case (parts[0] == "NET" || parts[0] == "COLLNET") && len(parts) > 2:
 		t.Kind, t.How = strings.ToLower(parts[0]), parts[1]
-		device, pxn, through := strings.Cut(parts[2], "(")
-		n, err := strconv.Atoi(device)
-		if err != nil || n < 0 {
+		options = parts[3:]
+		if c := (cursor{parts[2]}); !c.read("%", &t.NetDev) || c.s != "" && !c.read("(%)", &t.PXN) || t.NetDev < 0 {
 			return false
-		}
-		t.NetDev, options = n, parts[3:]
-		if through {
-			if t.PXN, err = strconv.Atoi(strings.TrimSuffix(pxn, ")")); err != nil || !strings.HasSuffix(pxn, ")") {
-				return false
-			}
 		}
 	default:
 		return false

@@ -1,84 +1,60 @@
 package nccllog
 
 import (
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 )
 
-// version is a version while it is read.
-type version struct {
-	Version
-	label string // of the line, where it had no header
-	who   who
-}
+// What "NCCL version 2.30.3x-git-abc+cuda13.0", "RCCL version 2.20.5+hip6.2 HEAD:abc", "RCCL version :
+// 2.22.3-develop:abc" have. Builds by others may have no number of CUDA.
+var (
+	versionText = regexp.MustCompile(`^([NR]CCL) version[ :]+(((\d+)\.(\d+)(?:\.(\d+))?)([^\s+]*))(?:\+cuda(\d\S*))?`)
+	gitOf       = map[Library]*regexp.Regexp{
+		NCCL: regexp.MustCompile(`git-([^\s+]+)`),
+		RCCL: regexp.MustCompile(`:(?: .*:)?([^\s:]+)$`),
+	}
+)
 
-// versionLine reads "NCCL version 2.27.7+cuda13.0" behind a header.
-func (r *Reader) versionLine(p *process, m message) verdict {
+// versionLine reads such a line behind a header.
+func (r *Reader) versionLine(p *process, m message) bool {
 	v, ok := readVersion(m.text)
-	if !ok {
-		return unknown
+	if ok {
+		r.sawVersion(v, p)
 	}
-	if v.Code != 0 {
-		p.code = v.Code
-	}
-	r.sawVersion(v, "", p)
-	return understood
+	return ok
 }
 
-func (r *Reader) sawVersion(v Version, label string, p *process) {
-	i := slices.IndexFunc(r.versions, func(o *version) bool {
-		return o.Text == v.Text && o.Library == v.Library && o.CUDA == v.CUDA && o.Git == v.Git &&
-			(p != nil || o.label == label)
+// sawVersion adds a version; a nil process is unknown.
+func (r *Reader) sawVersion(v Version, p *process) {
+	i := slices.IndexFunc(r.log.Versions, func(o Version) bool {
+		return o.Text == v.Text && o.Library == v.Library && o.CUDA == v.CUDA && o.Git == v.Git
 	})
 	if i < 0 {
-		if len(r.versions) >= maxVersions {
+		if i = len(r.log.Versions); i >= maxVersions {
 			return
 		}
-		i = len(r.versions)
-		r.versions = append(r.versions, &version{Version: v, label: kept(label)})
+		r.log.Versions = append(r.log.Versions, v)
 	}
-	r.versions[i].who.add(p)
+	p.by(&r.log.Versions[i].Processes)
 }
 
 const maxVersions = 1000
 
-// readVersion reads "NCCL version 2.30.3x-git-abc+cuda13.0", "RCCL version 2.20.5+hip6.2 HEAD:abc", "RCCL version :
-// 2.22.3-develop:abc".
 func readVersion(text string) (v Version, ok bool) {
 	text = strings.TrimSpace(text)
-	library, rest, found := strings.Cut(text, " version")
-	if !found || library != "NCCL" && library != "RCCL" {
+	m := versionText.FindStringSubmatch(text)
+	if m == nil || len(m[2]) > 100 {
 		return v, false
 	}
-	rest = strings.TrimLeft(rest, " :")
-	word, after, _ := strings.Cut(rest, " ")
-	word, build, _ := strings.Cut(word, "+")
-	n := run(word, 0, "0123456789.")
-	parts := strings.Split(strings.Trim(word[:n], "."), ".")
-	if len(parts) < 2 || len(word) > 100 {
-		return v, false
+	library := Library(m[1])
+	v = Version{Library: library, Text: m[2], Code: code(m[4:7]), CUDA: m[8], Processes: []int{}}
+	if git := gitOf[library].FindStringSubmatch(text); git != nil {
+		v.Git = git[1]
 	}
-	v.Library, v.Text = Library(library), kept(word)
-	v.Code = code(parts)
-	suffix := word[n:]
-	if strings.HasPrefix(suffix, "x") || strings.Contains(suffix, "nccl-x") {
+	if strings.HasPrefix(m[7], "x") || strings.Contains(m[7], "nccl-x") {
 		v.Library = NCCLX
-	}
-	if i := strings.Index(suffix, "git-"); i >= 0 {
-		v.Git = kept(suffix[i+len("git-"):])
-	}
-	switch {
-	// builds by others may have no number
-	case strings.HasPrefix(build, "cuda") && run(build, len("cuda"), "0123456789") > len("cuda"):
-		v.CUDA = kept(build[len("cuda"):])
-	case strings.HasPrefix(build, "hip"):
-		v.ROCm = kept(build[len("hip"):])
-	}
-	if library == "RCCL" {
-		if _, git, ok := strings.Cut(word+" "+after, ":"); ok {
-			v.Git = kept(firstWord(git))
-		}
 	}
 	return v, true
 }
@@ -86,12 +62,11 @@ func readVersion(text string) (v Version, ok bool) {
 // code is what ncclGetVersion gives.
 func code(parts []string) int {
 	var n [3]int
-	for i := range min(3, len(parts)) {
-		v, err := strconv.Atoi(parts[i])
-		if err != nil || v > 999 {
+	for i, part := range parts {
+		n[i], _ = strconv.Atoi(part)
+		if n[i] > 999 {
 			return 0
 		}
-		n[i] = v
 	}
 	if n[0] < 2 || n[0] == 2 && n[1] <= 8 {
 		return n[0]*1000 + n[1]*100 + n[2]
@@ -100,50 +75,24 @@ func code(parts []string) int {
 }
 
 // driver reads "cudaDriverVersion 13000".
-func (r *Reader) driver(p *process, m message) verdict {
-	c := cursor{m.text}
-	v := 0
-	if !c.all("cudaDriverVersion %", &v) {
-		return unknown
-	}
-	p.driver = v
-	return understood
+func (r *Reader) driver(_ *process, m message) bool {
+	c, v := cursor{m.text}, 0
+	ok := c.all("cudaDriverVersion %", &v)
+	r.log.Driver = max(r.log.Driver, v)
+	return ok
 }
 
-// other reads a line without any message: a version, and rows of nccl-tests.
+// other reads a line without any message: a version, an error of the program, and rows of nccl-tests.
 func (r *Reader) other(line string, ended bool) {
-	if ended && strings.Contains(line, "CCL version") {
-		i := strings.Index(line, "CCL version") - 1
-		if i < 0 {
-			return
-		}
-		if b := prefix(line[:i]); !b.junk {
+	if i := strings.Index(line, "CCL version") - 1; i >= 0 && ended {
+		if rest, _ := unprefixed(line[:i]); rest == "" {
 			if v, ok := readVersion(line[i:]); ok {
-				r.sawVersion(v, b.label, nil)
+				r.sawVersion(v, nil)
 				return
 			}
 		}
 	}
-	if r.lastError(line) || r.old(line) || r.framework(line) || r.programError(line) || r.bare(line, ended) {
-		return
-	}
-	if ended && strings.Contains(line, "ROCm version") {
-		r.rocm(line)
-		return
-	}
-	r.fragment(line)
-}
-
-// rocm reads "ROCm version : 7.2.0.0-43-abc", which RCCL writes below its own version, without a header.
-func (r *Reader) rocm(line string) {
-	before, after, _ := strings.Cut(line, "ROCm version")
-	_, text, ok := strings.Cut(after, ":")
-	if !ok || prefix(before).junk || len(text) > 100 {
-		return
-	}
-	for _, v := range r.versions {
-		if v.Library == RCCL && v.ROCm == "" {
-			v.ROCm = kept(firstWord(text))
-		}
+	if !r.lastError(line) && !r.framework(line) && !r.programError(line) && !r.bare(line, ended) {
+		r.fragment(line)
 	}
 }

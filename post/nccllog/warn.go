@@ -7,56 +7,43 @@ import (
 	"strings"
 )
 
-// maxMessages is how many different warnings are kept; beyond, numbers no longer tell them apart.
+// maxMessages is how many different warnings are kept; beyond, numbers no longer make a difference.
 const maxMessages = 500
 
 // warn keeps a warning or an error once.
-func (r *Reader) warn(p *process, m message, stamp string) {
-	text, place := strings.TrimSpace(m.text), m.place
-	w := r.warned(
-		m.level+" "+place+" "+anyAddress(text),
-		Message{Text: text, Level: m.level, Place: place, First: stamp},
-	)
-	if w == nil {
-		return
-	}
-	w.who.add(p)
-	addDevice(&w.Devices, m.device)
+func (r *Reader) warn(p *process, m message) {
+	text := strings.TrimSpace(m.text)
+	r.warned(p, m.level+" "+m.place+" "+address.ReplaceAllString(text, "$1$2"),
+		Message{Text: text, Level: m.level, Place: m.place})
 }
 
-// warned counts a message, and keeps it where there is none of this key; nil where there is no room for it.
-func (r *Reader) warned(key string, m Message) *warning {
-	w := r.warnings[key]
-	if w == nil && len(r.warnings) >= maxMessages {
+// warned counts a message, and keeps it where there is none of this key.
+func (r *Reader) warned(p *process, key string, m Message) {
+	type text string
+	if _, known := r.index[text(key)]; !known && len(r.log.Messages) >= maxMessages {
 		key = m.Level + " " + shape(m.Text)
-		if w = r.warnings[key]; w == nil && len(r.warnings) >= 2*maxMessages {
-			r.unkept++
-			return nil
-		}
 	}
-	if w == nil {
-		m.Text, m.Place, m.First = kept(m.Text), kept(m.Place), kept(m.First)
-		m.File, m.Line = len(r.log.Files)-1, r.line
-		w = &warning{Message: m}
-		r.warnings[strings.Clone(key)] = w
-		r.said = append(r.said, w)
+	w, added := row(r, &r.log.Messages, text(key))
+	if added {
+		m.File, m.Line, m.Processes = len(r.log.Files)-1, r.line, []int{}
+		*w = m
 	}
 	w.Times++
-	return w
+	p.by(&w.Processes)
 }
 
-// timeouts are what PyTorch says when it gives up on NCCL, in lines that are not NCCL's.
-var timeouts = []string{"Watchdog caught collective operation timeout", "eartbeat monitor timed out"}
+// timeouts are what PyTorch prints when it gives up on NCCL, in lines that are not NCCL's.
+var timeouts = regexp.MustCompile(`Watchdog caught collective operation timeout|eartbeat monitor timed out`)
 
 // framework keeps a time-out of PyTorch's, once for those that differ in ranks and numbers alone.
 func (r *Reader) framework(line string) bool {
-	i := slices.IndexFunc(timeouts, func(t string) bool { return strings.Contains(line, t) })
-	if i < 0 {
+	timeout := timeouts.FindString(line)
+	if timeout == "" {
 		return false
 	}
 	r.related = true
 	r.timedOut(line)
-	r.warned("PyTorch "+timeouts[i], Message{Text: strings.TrimSpace(line), Level: "PyTorch"})
+	r.warned(nil, "PyTorch "+timeout, Message{Text: strings.TrimSpace(line), Level: "PyTorch"})
 	return true
 }
 
@@ -79,7 +66,7 @@ func (r *Reader) timedOut(line string) {
 		return
 	}
 	elements, _ := strconv.ParseInt(m[5], 10, 64)
-	r.log.TimedOut = append(r.log.TimedOut, TimedOut{kept(m[1]), rank, call, kept(m[4]), elements})
+	r.log.TimedOut = append(r.log.TimedOut, TimedOut{m[1], rank, call, m[4], elements})
 }
 
 // lastErrorPrefix is what launchers put before a line of a program's output.
@@ -93,7 +80,7 @@ func (r *Reader) lastError(line string) bool {
 		return false
 	}
 	r.quotes, r.related = false, true
-	r.warned("WARN "+shape(text), Message{Text: text, Level: "WARN"})
+	r.warned(nil, "WARN "+shape(text), Message{Text: text, Level: "WARN"})
 	return true
 }
 
@@ -103,7 +90,7 @@ var programErrors = []string{
 	"HIP error",
 	"ncclUnhandledCudaError", "ncclSystemError", "ncclInternalError", "ncclInvalidArgument", "ncclInvalidUsage",
 	"ncclRemoteError",
-	"Traceback (most recent call last)", "Segmentation fault", "core dumped", "Bus error", "SIGBUS", "exited on signal",
+	"Traceback (most recent", "Segmentation fault", "core dumped", "Bus error", "SIGBUS", "exited on signal",
 	"non-zero exit",
 	"oom-kill", "oom_kill", "of memory: Kill", "SIGKILL", "exitcode: -9", "ncclUniqueId from", "NCCL WARN",
 	"NCCL operation", "NVRM: Xid",
@@ -112,7 +99,7 @@ var programErrors = []string{
 // ofLibrary is what shows that a line is NCCL's although its mark is missing: an address in its form, or a place in its
 // source.
 var ofLibrary = regexp.MustCompile(`[\d\]]<\d+>|\b((?:init|bootstrap|proxy|enqueue|argcheck|net|net_ib|\w*socket|p2p|` +
-	`shm|nvls|\w+wrap|alloc)\.(?:cc|h):\d+)`)
+	`shm|nvls|\w+wrap|alloc)\.(?:cc|cu|h):\d+)`)
 
 // maxTried is how many lines of a file without NCCL's mark are compared with all messages, which takes time.
 const maxTried = 2000
@@ -129,23 +116,6 @@ func (r *Reader) bare(line string, ended bool) bool {
 		return false
 	}
 	r.debugLine(mark+"INFO "+line[at[2]:], ended)
-	return true
-}
-
-// oldWarning is a warning of NCCL before 2.3, whose mark is WARN alone.
-var oldWarning = regexp.MustCompile(`\S:\d+:\d+ \[\d+\] (\S+\.(?:cu|cc|h):\d+) WARN (.+)$`)
-
-// old keeps a warning of NCCL before 2.3.
-func (r *Reader) old(line string) bool {
-	if !strings.Contains(line, " WARN ") {
-		return false
-	}
-	m := oldWarning.FindStringSubmatch(line)
-	if m == nil {
-		return false
-	}
-	r.related = true
-	r.warned("WARN "+m[1]+" "+anyAddress(m[2]), Message{Text: strings.TrimSpace(m[2]), Level: "WARN", Place: m[1]})
 	return true
 }
 
@@ -179,68 +149,30 @@ func (r *Reader) programError(line string) bool {
 		return false
 	}
 	r.related = r.related || known || strings.Contains(strings.ToUpper(m.Text), "NCCL")
-	r.warned(programLevel+" "+shape(m.Text), m)
+	r.warned(nil, programLevel+" "+shape(m.Text), m)
 	return true
 }
 
-// warning is a message while it is read.
-type warning struct {
-	Message
-	who who
-}
+// What differs between places where the same happened: numbers, and of them pointers and ports.
+var (
+	anyNumber = regexp.MustCompile(`0x[0-9a-fA-F]+|\d+`)
+	address   = regexp.MustCompile(`(0x)[0-9a-fA-F]*|(<)\d*`)
+)
 
 // shape is a text with numbers as N.
-func shape(s string) string {
-	var b strings.Builder
-	for i := 0; i < len(s); {
-		n := run(s, i, "0123456789")
-		if strings.HasPrefix(s[i:], "0x") && run(s, i+2, "0123456789abcdefABCDEF") > i+2 {
-			n = run(s, i+2, "0123456789abcdefABCDEF")
-		}
-		if n > i {
-			b.WriteByte('N')
-			i = n
-			continue
-		}
-		b.WriteByte(s[i])
-		i++
-	}
-	return b.String()
-}
+func shape(s string) string { return anyNumber.ReplaceAllString(s, "N") }
 
-// anyAddress takes out of a text what differs between places where the same happened: pointers and ports.
-func anyAddress(s string) string {
-	var b strings.Builder
-	for i := 0; i < len(s); {
-		switch {
-		case strings.HasPrefix(s[i:], "0x"):
-			b.WriteString("0x")
-			i = run(s, i+2, "0123456789abcdefABCDEF")
-		case s[i] == '<':
-			b.WriteByte('<')
-			i = run(s, i+1, "0123456789")
-		default:
-			b.WriteByte(s[i])
-			i++
-		}
-	}
-	return b.String()
-}
+// passedOn is how an error went through: "init.cc:1798 -> 6 [Async thread]". Code 7 is ncclInProgress, and no error.
+var passedOn = regexp.MustCompile(`^[^\s:]*\.[^\s:]*:\d+ -> ([1-689]|\d\d+)(?:[\s,.;)]|$)`)
 
-// backtrace reads where an error went through: "init.cc:1798 -> 6 [Async thread]". In progress is no error.
-func (r *Reader) backtrace(p *process, m message, stamp string) verdict {
-	c := cursor{m.text}
-	var file string
-	var line, code int
-	if !c.all("%:% -> %", &file, &line, &code) || strings.ContainsAny(file, " \t") || !strings.Contains(file, ".") {
-		return unknown
+// backtrace keeps such a line.
+func (r *Reader) backtrace(p *process, m message) bool {
+	is := passedOn.MatchString(m.text)
+	if is {
+		m.level = failed
+		r.warn(p, m)
 	}
-	if code == inProgress || code == 0 {
-		return passed
-	}
-	m.level = "FAIL"
-	r.warn(p, m, stamp)
-	return understood
+	return is
 }
 
 // inProgress is ncclInProgress.

@@ -30,14 +30,14 @@ func (l *Log) name(processes []int) string {
 			continue
 		}
 		p := l.Processes[i]
-		if len(hosts) == 0 || hosts[len(hosts)-1] != p.Host { // processes are by host
-			hosts = append(hosts, p.Host)
-		}
+		hosts = append(hosts, p.Host)
 		if len(p.Ranks) == 0 {
 			rest = append(rest, strconv.Itoa(p.PID))
 		}
 		ranks = append(ranks, p.Ranks...)
 	}
+	slices.Sort(ranks)
+	slices.Sort(hosts)
 	var parts []string
 	if len(ranks) > 0 {
 		parts = append(parts, ranksText(ranks))
@@ -49,7 +49,7 @@ func (l *Log) name(processes []int) string {
 	}
 	text := strings.Join(parts, ", ")
 	if len(hosts) > 0 && len(l.hosts()) > 1 {
-		text += " on " + hostsText(hosts)
+		text += " on " + hostsText(slices.Compact(hosts))
 	}
 	return text
 }
@@ -57,11 +57,10 @@ func (l *Log) name(processes []int) string {
 // hosts are the names of all hosts that wrote.
 func (l *Log) hosts() (names []string) {
 	for _, p := range l.Processes {
-		if len(names) == 0 || names[len(names)-1] != p.Host { // processes are by host
-			names = append(names, p.Host)
-		}
+		names = append(names, p.Host)
 	}
-	return names
+	slices.Sort(names)
+	return slices.Compact(names)
 }
 
 // hostsOf are the names of the hosts of processes, without those that are not known.
@@ -138,10 +137,4 @@ func (s Setting) given() bool {
 func on(value string) bool {
 	n, err := strconv.ParseInt(strings.TrimSpace(value), 0, 64)
 	return err == nil && n != 0
-}
-
-// wholeNumber reads a whole number as NCCL does.
-func wholeNumber(value string) (int64, bool) {
-	n, err := strconv.ParseInt(strings.TrimSpace(value), 0, 64)
-	return n, err == nil
 }

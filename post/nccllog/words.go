@@ -37,10 +37,8 @@ func typed(code int) (string, int) {
 // ops are NCCL's numbers of reductions.
 var ops = []string{"sum", "prod", "max", "min", "avg"}
 
-// folded is the number of a reduction. One of the program's own has a number that NCCL derives from a pointer, so that
-// it differs between processes (ncclUserRedOpMangle): all of them are one.
-func folded(code int) int { return min(code, len(ops)) }
-
+// reduced is the name of a reduction. One of the program's own has a number that NCCL derives from a pointer, so that it
+// differs between processes (ncclUserRedOpMangle): all of them have one name.
 func reduced(code int) string {
 	if code >= 0 && code < len(ops) {
 		return ops[code]
@@ -60,7 +58,7 @@ func collective(name string) coll.Collective {
 	if err != nil {
 		return coll.Other // not kept: a log may have any number of such names
 	}
-	collectives.Store(strings.Clone(name), c)
+	collectives.Store(name, c)
 	return c
 }
 
