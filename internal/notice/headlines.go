@@ -80,11 +80,6 @@ type MemoryNeeded struct {
 	Bytes units.Bytes `json:"bytes"` // of a rank
 }
 
-// GroupPoints reports points of single groups of nodes.
-type GroupPoints struct {
-	Points int `json:"points"`
-}
-
 // WrongData reports points at which ranks received wrong data.
 type WrongData struct {
 	Points int          `json:"points"`
@@ -131,13 +126,6 @@ func (c CrowdedVerdict) String() string {
 type ImportedRuns struct {
 	Runs  Runs     `json:"runs"`
 	Tools []string `json:"tools"`
-}
-
-// PointsNotPlotted reports points with a time that belong to no curve.
-type PointsNotPlotted struct {
-	Points int    `json:"points"`
-	Lack   Lack   `json:"lack"`
-	Where  string `json:"where,omitempty"`
 }
 
 // RecordsCombined reports that several records are one point of a curve.
@@ -267,12 +255,10 @@ func (r BandwidthRange) String() string {
 // Code identifies the notice, as all methods below do.
 func (WrongValue) Code() Code         { return "wrong-value" }
 func (MemoryNeeded) Code() Code       { return "memory-needed" }
-func (GroupPoints) Code() Code        { return "group-points" }
 func (WrongData) Code() Code          { return "wrong-data" }
 func (SimulatedRuns) Code() Code      { return "simulated-runs" }
 func (OversubscribedRuns) Code() Code { return "oversubscribed-runs" }
 func (ImportedRuns) Code() Code       { return "imported-runs" }
-func (PointsNotPlotted) Code() Code   { return "points-not-plotted" }
 func (RecordsCombined) Code() Code    { return "records-combined" }
 func (EndNotRecorded) Code() Code     { return "end-not-recorded" }
 func (PointsOpen) Code() Code         { return "points-open" }
@@ -289,9 +275,6 @@ var headlines = []Entry{
 		Doc:  "The first wrong element of a point; see wrong-data."},
 	{Example: MemoryNeeded{8 << 30}, Severity: Info, Text: "needs {Bytes} per rank",
 		Doc: "The buffers of the point do not fit the memory of a rank or its GPU."},
-	{Example: GroupPoints{6}, Severity: Info,
-		Text: "{Points point} of single groups of nodes (rank --pattern) not plotted; post show judges them",
-		Doc:  "Such points compare nodes, and belong to no curve over message sizes."},
 	{
 		Example: WrongData{3, "all_reduce float32; 1 MiB", WrongElement{3, "node2", 0, "2", "1"},
 			Kept{SourceCountsWrong{3}}},
@@ -323,12 +306,6 @@ var headlines = []Entry{
 		Text: `imported from {Tools} ({Runs}): confidence intervals, times of single ranks and the synchronisation
 			of ranks may not be recorded`,
 		Doc: "Files of other tools contain less than those of rank.",
-	},
-	{
-		Example:  PointsNotPlotted{3, Lack{Lacks: LacksSize}, "run 2"},
-		Severity: Info,
-		Text:     "{Points point} not plotted: {Lack}[ ({Where})]",
-		Doc:      "These points have a time, but belong to no curve.",
 	},
 	{
 		Example:  RecordsCombined{14, 7},

@@ -13,11 +13,8 @@ import (
 	"busbar/post/analysis"
 )
 
-// Limits of tables.
-const (
-	maxPointRows = 1500 // of more points in the Markdown form, each curve has one row
-	maxRows      = 400
-)
+// maxRows is how many curves and models a table has.
+const maxRows = 400
 
 // form is a report as it is written: the page has charts, and can fold.
 type form struct {
@@ -86,11 +83,12 @@ func (r form) results() []*document.Section {
 	all := []*document.Section{r.planSection(), r.stepsSection()}
 	method := r.method.section("method", "Method", len(r.runs))
 	if r.Collectives() {
-		all = append(all, r.curvesSection(), r.findingsSection(), r.modelsSection())
-		all = append(append(all, r.pointSections()...), r.ranksSection())
+		all = append(all, r.curvesSection(), r.findingsSection(), r.modelsSection(), r.pointsSection(),
+			r.ranksSection())
 		method.Add(document.Paragraph(unitsText))
 	}
 	environment := r.environment.section("environment", "Environment", len(r.runs))
+	environment.Add(document.Paragraph("Names are those of the results files (docs/file-format.md)."))
 	return append(all, r.qualitySection(), method, environment, r.runsSection())
 }
 

@@ -2,31 +2,19 @@ package report
 
 import (
 	"cmp"
-	"fmt"
-	"math"
 	"slices"
-	"strings"
 
 	"busbar/internal/notice"
 	"busbar/internal/result"
 	"busbar/internal/stats"
-	"busbar/internal/units"
 	"busbar/post/analysis"
 )
 
-// Limits of the per-rank data.
-const (
-	maxKept  = 4_000_000 // values that are kept while rows come
-	maxCells = 40_000    // values on the page
-)
+// maxHeats is how many curves have their ranks' times on the page.
+const maxHeats = 20
 
 // heats keeps what each rank took, of the last record of each point.
-type heats struct {
-	of   map[heatKey]*heat
-	kept int
-
-	points, left int // that are kept, and for which there was no room
-}
+type heats map[heatKey]*heat
 
 // heatKey is the curve that a record belongs to.
 type heatKey struct {
@@ -48,7 +36,7 @@ type rankTimes struct {
 	run          *result.Run
 }
 
-func (h *heats) add(row result.Row) {
+func (h heats) add(row result.Row) {
 	r := row.Record
 	if r.Ranks == nil || len(r.Ranks.Median) < 2 {
 		return
@@ -58,19 +46,10 @@ func (h *heats) add(row result.Row) {
 	if row.Run.Imported != nil {
 		key.tool = row.Run.Imported.Tool
 	}
-	one := h.of[key]
+	one := h[key]
 	if one == nil {
 		one = &heat{rows: map[int64]rankTimes{}}
-		h.of[key] = one
-	}
-	if _, replaces := one.rows[r.SizeBytes]; !replaces {
-		need := len(r.Ranks.Median) + len(r.Ranks.Late)
-		if h.kept+need > maxKept {
-			h.left++
-			return
-		}
-		h.kept += need
-		h.points++
+		h[key] = one
 	}
 	one.rows[r.SizeBytes] = rankTimes{slices.Clone(r.Ranks.Median), slices.Clone(r.Ranks.Late), row.Run}
 	one.last, one.uncertainty = row.Run, max(one.uncertainty, r.Ranks.Uncertainty)
@@ -81,7 +60,7 @@ func (b *builder) addHeats(r *Report, shown []*analysis.Curve) {
 	var all []rankHeatmap
 	uneven := map[int]float64{} // by curve
 	for i, c := range shown {
-		if h := b.heats.of[heatKey{c.Contender, c.Tool, c.Condition}]; h != nil {
+		if h := b.heats[heatKey{c.Contender, c.Tool, c.Condition}]; h != nil {
 			made := b.heatmapOf(h)
 			made.Curve = i
 			uneven[i] = made.unevenness()
@@ -89,19 +68,8 @@ func (b *builder) addHeats(r *Report, shown []*analysis.Curve) {
 		}
 	}
 	slices.SortStableFunc(all, func(x, y rankHeatmap) int { return cmp.Compare(uneven[y.Curve], uneven[x.Curve]) })
-	room := maxCells
-	for _, h := range all {
-		if room -= len(h.Sizes) * len(h.Ranks) * 2; room >= 0 || r.charts.Heats == nil {
-			r.charts.Heats = append(r.charts.Heats, h)
-		}
-	}
-	if n := len(r.charts.Heats); n < len(all) {
-		r.LeftOut = append(r.LeftOut, notice.ReportLeftOut{Shown: n, Of: len(all), What: notice.LeftRankTimes})
-	}
-	if h := b.heats; h.left > 0 {
-		r.LeftOut = append(r.LeftOut, notice.ReportLeftOut{
-			Shown: h.points, Of: h.points + h.left, What: notice.LeftRankSizes,
-		})
+	if r.charts.Heats = all[:min(len(all), maxHeats)]; len(all) > maxHeats {
+		r.LeftOut = append(r.LeftOut, notice.ReportLeftOut{Shown: maxHeats, Of: len(all), What: notice.LeftRankTimes})
 	}
 }
 
@@ -127,7 +95,6 @@ func (b *builder) heatmapOf(h *heat) (made rankHeatmap) {
 	for rank := range ranks {
 		made.Ranks = append(made.Ranks, last.label(rank))
 	}
-	made.Slowest, made.Latest = made.slowest(), made.latest()
 	return made
 }
 
@@ -151,50 +118,4 @@ func (h *rankHeatmap) unevenness() float64 {
 		}
 	}
 	return most
-}
-
-// leastSlow is by what share a rank takes longer before it is named: some rank always takes longest.
-const leastSlow = 0.01
-
-// slowest names the ranks whose times are longest against the median rank, by their median over sizes.
-func (h *rankHeatmap) slowest() string {
-	return h.highest(h.Median, func(v, middle float64) float64 { return v/middle - 1 }, leastSlow,
-		func(v float64) string { return fmt.Sprintf("%+.1f %%", 100*v) })
-}
-
-// latest names the ranks that issue last, by more than the uncertainty of the clocks.
-func (h *rankHeatmap) latest() string {
-	return h.highest(h.Late, func(v, _ float64) float64 { return v }, h.Uncertainty,
-		func(v float64) string { return units.Duration(v / 1e6) })
-}
-
-// highest names up to three ranks by the median over sizes of a value that is above a minimum.
-func (h *rankHeatmap) highest(
-	rows []figures, by func(v, middle float64) float64, least float64, text func(float64) string,
-) string {
-	values := make([][]float64, len(h.Ranks))
-	for _, row := range rows {
-		middle := stats.Median(row)
-		for rank, v := range row {
-			if x := by(v, middle); !math.IsNaN(x) && !math.IsInf(x, 0) {
-				values[rank] = append(values[rank], x)
-			}
-		}
-	}
-	type standing struct {
-		rank  int
-		value float64
-	}
-	var all []standing
-	for rank, x := range values {
-		if slices.Sort(x); len(x) > 0 && x[len(x)/2] > least {
-			all = append(all, standing{rank, x[len(x)/2]})
-		}
-	}
-	slices.SortStableFunc(all, func(a, b standing) int { return cmp.Compare(b.value, a.value) })
-	var words []string
-	for _, s := range all[:min(len(all), 3)] {
-		words = append(words, fmt.Sprintf("%s (%s)", h.Ranks[s.rank], text(s.value)))
-	}
-	return strings.Join(words, ", ")
 }

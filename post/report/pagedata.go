@@ -74,7 +74,7 @@ type curve struct {
 	Imported  bool    `json:"imported,omitempty"`
 	Crowded   bool    `json:"crowded,omitempty"` // its times do not show speed
 
-	nodes    int
+	shape    analysis.Shape
 	model    analysis.Model
 	peakNote string // where the peak comes from, or why none is known
 }
@@ -111,8 +111,6 @@ type rankHeatmap struct {
 	Median      []figures `json:"median_us"`      // by size, then rank; an empty list where a size has none
 	Late        []figures `json:"late_us"`        // how much later than the first it issued
 	Uncertainty float64   `json:"uncertainty_us"` // of Late: less than that means nothing
-	Slowest     string    `json:"slowest"`        // which ranks take longest at most sizes, in words; "" for none
-	Latest      string    `json:"latest"`         // which ranks issue last
 }
 
 // basisTexts are what bounds are, by stats.Basis.

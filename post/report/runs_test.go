@@ -102,7 +102,7 @@ func TestFactsOfManyRuns(t *testing.T) {
 	}
 	values := map[string][]*factValue{}
 	for _, f := range build(runs, nil).environment.all {
-		if f.topic == "Variables" {
+		if f.topic == "environment" {
 			values[f.name] = f.values
 		}
 	}
@@ -188,19 +188,6 @@ func TestRanksOfOnePlacement(t *testing.T) {
 	}
 }
 
-// TestSlowestRankIsAtLeast1PercentSlower: the rank that takes longest by less than 1 % is not named.
-func TestSlowestRankIsAtLeast1PercentSlower(t *testing.T) {
-	for times, want := range map[float64]string{1.009: "", 1.02: "3 node2 (+2.0 %)"} {
-		m := runOf(1, "mpi", coll.AllReduce)
-		for _, r := range m.records {
-			r.Ranks.Median[3] = times * r.Ranks.Median[0]
-		}
-		if got := build([]*made{m}, nil).charts.Heats[0].Slowest; got != want {
-			t.Errorf("%g times as long: %q, want %q", times, got, want)
-		}
-	}
-}
-
 // TestMoreRanksWithLatenessThanWithTimes: a file that tells how late more ranks were than it has times of is read all
 // the same.
 func TestMoreRanksWithLatenessThanWithTimes(t *testing.T) {
@@ -208,7 +195,7 @@ func TestMoreRanksWithLatenessThanWithTimes(t *testing.T) {
 	for _, r := range m.records {
 		r.Ranks.Late = append(r.Ranks.Late, 9e-6)
 	}
-	if h := build([]*made{m}, nil).charts.Heats[0]; len(h.Ranks) != 5 || !strings.HasPrefix(h.Latest, "4 (9.000 us)") {
+	if h := build([]*made{m}, nil).charts.Heats[0]; len(h.Ranks) != 5 || len(h.Late[0]) != 5 {
 		t.Errorf("%+v", h)
 	}
 }

@@ -69,7 +69,7 @@ func laneValues(p *tab) {
 			"",
 			`["computing", "hidden", "exposed", "copying"].every((c) => $$("#timeline-chart .lane." + c).length === 5)`,
 		},
-		check{"reason of a row", "", `text(` + lanes + `).includes("others wait for it")`},
+		check{"reason of a row", "", `text(` + lanes + `).includes("straggler")`},
 		check{"names of steps", "", `$$("#timeline-chart .step-name").length === 3`},
 		check{"all of the time", "", allTime},
 		check{"label", "", `$(` + lanes + `).getAttribute("aria-label").startsWith("GPUs over time, ")`},

@@ -70,12 +70,6 @@ function startHeat() {
       ),
     );
     byId("heat-map").replaceChildren(head, body);
-    const words = lateness
-      ? heat.latest && "Latest at most sizes: " + heat.latest
-      : heat.slowest
-        ? "Slowest at most sizes: " + heat.slowest
-        : "No rank takes 1 % longer than the median rank at most sizes.";
-    byId("heat-says").textContent = words || "";
     byId("heat-legend").textContent =
       (lateness
         ? "How much later than the first a rank issued its operation, the median." +
