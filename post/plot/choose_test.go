@@ -7,6 +7,7 @@ import (
 
 	"busbar/internal/coll"
 	"busbar/internal/result"
+	"busbar/post/analysis"
 )
 
 func names(figs []Figure) []string {
@@ -207,15 +208,23 @@ func TestMethodsApart(t *testing.T) {
 
 // What is usual is said where nothing else is.
 func TestLabelsOfMethods(t *testing.T) {
+	way := func(aggregate int, average string, rotate int64) key {
+		return key{Condition: analysis.Condition{Aggregate: aggregate, Average: average, Rotate: rotate}}
+	}
+	of := func(backend, settings string, placement coll.Placement, rotate int64) key {
+		who := analysis.Contender{Backend: backend, Settings: settings}
+		return key{who, analysis.Condition{Case: coll.Case{Placement: placement}, Rotate: rotate}}
+	}
 	for want, keys := range map[string][]key{
 		"warm caches | warm caches issued by 4 | warm caches mean over ranks | rotating over 1 KiB": {
-			{aggregate: 1, average: "max over ranks"}, {aggregate: 4, average: "max over ranks"},
-			{aggregate: 1, average: "mean over ranks"}, {aggregate: 1, average: "max over ranks", rotate: 1024}},
-		"default settings | graphs of 20": {{}, {settings: "graphs of 20"}},
-		"gloo | mpi in-place | nccl graphs of 20": {{backend: "gloo", placement: coll.OutOfPlace},
-			{backend: "mpi", placement: coll.InPlace},
-			{backend: "nccl", placement: coll.OutOfPlace, settings: "graphs of 20"}},
-		"gloo | mpi | mpi rotating over 1 KiB": {{backend: "gloo"}, {backend: "mpi"}, {backend: "mpi", rotate: 1024}},
+			way(1, "max over ranks", 0), way(4, "max over ranks", 0), way(1, "mean over ranks", 0),
+			way(1, "max over ranks", 1024),
+		},
+		"default settings | graphs of 20": {{}, of("", "graphs of 20", 0, 0)},
+		"gloo | mpi in-place | nccl graphs of 20": {
+			of("gloo", "", coll.OutOfPlace, 0), of("mpi", "", coll.InPlace, 0), of("nccl", "graphs of 20", coll.OutOfPlace, 0),
+		},
+		"gloo | mpi | mpi rotating over 1 KiB": {of("gloo", "", 0, 0), of("mpi", "", 0, 0), of("mpi", "", 0, 1024)},
 	} {
 		if got := strings.Join(name(keys), " | "); got != want {
 			t.Errorf("labels are %s, want %s", got, want)
@@ -285,7 +294,8 @@ func TestLaunchesOfCycles(t *testing.T) {
 
 func TestCommonSize(t *testing.T) {
 	world := func(n int, sizes ...int64) series {
-		s := series{key: key{world: n}}
+		s := series{}
+		s.World = n
 		for _, size := range sizes {
 			c := coll.Case{Collective: coll.AllGather, Type: coll.Float32, World: n}.WithSize(size)
 			s.cells = append(s.cells, cell{of: c, n: 1, s: 1})

@@ -35,7 +35,7 @@ func seconds(_ coll.Case, s float64) float64 { return s }
 
 // timeOf is the measure of time in the mode of series, which have one mode.
 func timeOf(all []series) Measure {
-	if all[0].mode == coll.Latency {
+	if all[0].Mode == coll.Latency {
 		return latency
 	}
 	return operationTime
@@ -85,17 +85,17 @@ func dress(curves []Curve, keys []key) {
 	own, twin := map[coll.Collective]bool{}, map[key]int{}
 	placements := map[coll.Placement]bool{}
 	for _, k := range keys {
-		own[k.collective], placements[k.placement] = true, true
+		own[k.Collective], placements[k.Placement] = true, true
 	}
 	names := name(keys)
 	for i, k := range keys {
-		curves[i].Label = cmp.Or(names[i], k.collective.String())
+		curves[i].Label = cmp.Or(names[i], k.Collective.String())
 		if len(own) == len(keys) && len(own) > 1 {
-			curves[i].Style = int(k.collective) - 1
+			curves[i].Style = int(k.Collective) - 1
 			continue
 		}
-		curves[i].Hollow = k.placement == coll.InPlace && len(placements) > 1
-		k.placement = 0
+		curves[i].Hollow = k.Placement == coll.InPlace && len(placements) > 1
+		k.Placement = 0
 		if _, ok := twin[k]; !ok {
 			twin[k] = len(twin)
 		}

@@ -70,7 +70,7 @@ func (b StepBar) parts() steps.Parts {
 }
 
 func (b StepBars) drawing() *drawing {
-	d := &drawing{Page: b.Page, y: "time of a step (ms)", high: 270, above: gap}
+	d := &drawing{Page: b.Page, y: "time of a step (ms)", high: 270}
 	if len(b.Panels) > 1 {
 		d.high = 215
 	}

@@ -13,8 +13,8 @@ import (
 // mostPanels is how many groups one picture of steps holds: more of them go into another.
 const mostPanels = 6
 
-// Steps chooses the pictures of runs of training steps: bars of all groups.
-func Steps(runs []*steps.Run) (bars []StepBars) {
+// stepBars chooses the pictures of runs of training steps: bars of all groups.
+func stepBars(runs []*steps.Run) (bars []StepBars) {
 	seen := map[string]int{}
 	for _, r := range runs {
 		var panels []StepPanel
