@@ -139,7 +139,6 @@ func (b *builder) report(f analysed) *Report {
 	for _, g := range b.runs {
 		r.addRun(g)
 	}
-	b.addStepMethod(&r.method)
 	b.addCurves(r, f)
 	b.addQuality(r, f)
 	b.addBanners(r)

@@ -7,6 +7,7 @@ import (
 	"busbar/internal/stats"
 	"busbar/post/analysis"
 	"busbar/post/say"
+	"fmt"
 )
 
 // once is the number of a key; add adds what it stands for where it is new, and returns its number.
@@ -138,7 +139,9 @@ func (c *curve) setPeak(of analysis.Ceiling) {
 }
 
 func (c *curve) setModel(of analysis.Model) {
-	c.model = of
+	if fact := of.Fact(); fact != nil {
+		c.model = fmt.Sprintf("%s (%s)", notice.Message(fact), of.Bounds())
+	}
 	for _, l := range of.Laws {
 		c.Laws = append(c.Laws, law{l.From, l.To, figures{1e6 * l.Alpha, 1e6 * l.PerByte}})
 	}

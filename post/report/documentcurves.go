@@ -2,7 +2,6 @@ package report
 
 import (
 	"fmt"
-	"slices"
 
 	"busbar/internal/coll"
 	"busbar/internal/document"
@@ -26,10 +25,9 @@ func (r form) curvesSection() *document.Section {
 // curvesTable has a row for each curve: the time of its smallest size and its largest bandwidth.
 func (r form) curvesTable() []document.Block {
 	t := table("operation~", "contender", "ranks>", "sizes", "time of the smallest>", "largest busbw GB/s>", "at>",
-		"% of peak>")
-	curves, left := upTo(r.charts.Curves, maxRows)
+		"% of peak>", "model~")
 	var peaks []string
-	for _, c := range curves {
+	for _, c := range r.charts.Curves {
 		best, last := 0, len(c.Sizes)-1
 		for i, size := range c.Sizes {
 			if c.busBW(size, c.Time[i]) > c.busBW(c.Sizes[best], c.Time[best]) {
@@ -38,7 +36,7 @@ func (r form) curvesTable() []document.Block {
 		}
 		cells := []string{
 			r.charts.Families[c.Family].Title, c.name(), c.shape.String(), size(c.Sizes[0]) + " to " + size(c.Sizes[last]),
-			units.Duration(c.Time[0] / 1e6), "", "", "",
+			units.Duration(c.Time[0] / 1e6), "", "", "", c.model,
 		}
 		if r.charts.Families[c.Family].Mode == coll.Throughput.String() {
 			seconds := c.Time[best] / 1e6
@@ -50,7 +48,7 @@ func (r form) curvesTable() []document.Block {
 			peaks = units.AddOnce(peaks, units.Capital(c.peakNote)+".")
 		}
 	}
-	return slices.Concat([]document.Block{t}, r.more(left, "curve"), paragraphs(peaks))
+	return append([]document.Block{t}, paragraphs(peaks)...)
 }
 
 // pointsSection is the table of points on the page, which its script makes.
@@ -83,41 +81,6 @@ func (c *curve) share(size int64, seconds float64) string {
 		return ""
 	}
 	return fmt.Sprintf("%.0f %%", 100*c.busBW(size, seconds)/1e9/c.Peak.GBps)
-}
-
-// modelsText is what a table of models is to be read with.
-const modelsText = "Model: time = latency + size / bandwidth, or several such pieces in a row. Bandwidth is what the " +
-	"largest sizes approach, as busbw; n½ is the size that reaches half of it. Values that the measured sizes do not " +
-	"determine are left empty. Uncertainties of one launch come from the residuals; another launch may differ by more."
-
-func (r form) modelsSection() *document.Section {
-	s := &document.Section{ID: "models", Title: "Models"}
-	t := table("operation~", "contender", "ranks>", "latency>", "bandwidth>", "n½>", "pieces from", "scatter>",
-		"bounds")
-	without := 0
-	for _, c := range r.charts.Curves {
-		m := &c.model
-		if len(m.Laws) == 0 {
-			without++
-			continue
-		}
-		t.Row(
-			r.charts.Families[c.Family].Title, c.name(), c.shape.String(), m.LatencyWords(), m.BandwidthWords(), m.HalfWords(),
-			m.ChangeWords(), m.NoiseWords(), m.Bounds().String(),
-		)
-	}
-	if len(t.Rows) == 0 {
-		return s
-	}
-	left := 0
-	t.Rows, left = upTo(t.Rows, maxRows)
-	s.Add(document.Paragraph(modelsText), t)
-	s.Add(r.more(left, "model")...)
-	if without > 0 {
-		s.Add(document.Paragraph(units.Count(without, "curve") +
-			" without a model: fewer than five sizes, residuals over 25 %, simulated, or oversubscribed."))
-	}
-	return s
 }
 
 // ranksSection is a map of the ranks' times, on the page.

@@ -38,9 +38,6 @@ func (l layout) placedAs(other layout) bool {
 	})
 }
 
-// maxHosts is how many hosts are listed with their ranks.
-const maxHosts = 32
-
 // words list the hosts with the ranks, devices and cores on each, a line a host.
 func (l layout) words() string {
 	numbers, devices, cpus := map[string][]int{}, map[string][]string{}, map[string][]string{}
@@ -54,8 +51,7 @@ func (l layout) words() string {
 		}
 	}
 	var lines []string
-	hosts, left := upTo(l.hosts(), maxHosts)
-	for _, host := range hosts {
+	for _, host := range l.hosts() {
 		line := fmt.Sprintf("%s: ranks %s", host, ranges.Format(numbers[host]))
 		if devices[host] != nil {
 			line += "; " + units.Some(devices[host])
@@ -64,9 +60,6 @@ func (l layout) words() string {
 			line += "; CPUs " + units.Some(cpus[host])
 		}
 		lines = append(lines, line)
-	}
-	if left > 0 {
-		lines = append(lines, "and "+units.Count(left, "more host"))
 	}
 	return strings.Join(lines, "\n")
 }

@@ -75,7 +75,7 @@ type curve struct {
 	Crowded   bool    `json:"crowded,omitempty"` // its times do not show speed
 
 	shape    analysis.Shape
-	model    analysis.Model
+	model    string
 	peakNote string // where the peak comes from, or why none is known
 }
 

@@ -1,7 +1,6 @@
 package report
 
 import (
-	"cmp"
 	"fmt"
 	"strings"
 
@@ -162,25 +161,4 @@ func stepSubject(run *steps.Run, of *steps.Group) string {
 		subject += " (oversubscribed: holds for such a machine alone)"
 	}
 	return subject + ", " + of.Title()
-}
-
-// addStepMethod adds how the values of training steps were measured.
-func (b *builder) addStepMethod(f *facts) {
-	const topic = "Training steps"
-	for _, run := range b.steps {
-		g := b.byRun[run.Newest().ID]
-		if g == nil {
-			continue
-		}
-		for _, group := range run.Groups {
-			for _, p := range group.Points {
-				if p.Timed() {
-					f.addRange(topic, "rounds per point", p.Figures.Rounds)
-					why := cmp.Or(stopTexts[p.Stop], p.Stop, "the run was cut off")
-					f.add(g.number, topic, "measurement ended because", why).points++
-					f.add(g.number, topic, "verification of data", p.Check.Way)
-				}
-			}
-		}
-	}
 }

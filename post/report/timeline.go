@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"busbar/internal/document"
@@ -55,14 +56,8 @@ func titleOf(t *timeline.Timeline) string {
 			names = units.AddOnce(names, d.GPU)
 		}
 	}
-	if gpus := units.Some(names); gpus != "" && len(gpus) <= longestInTitle {
-		title += ", " + gpus
-	}
-	return title
+	return strings.Join(nonEmpty(title, units.Some(names)), ", ")
 }
-
-// longestInTitle is how long the names of GPUs may be for a title.
-const longestInTitle = 80
 
 // alignedText is how rows of the plot are aligned.
 const alignedText = "Rows are aligned by the ends of the collectives that they share, not by the clocks of their hosts. " +
