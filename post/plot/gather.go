@@ -78,7 +78,7 @@ func (m *Data) Files(o Options) (files []atomicfile.Named, notDrawn []string, er
 		add(f.Name, f)
 	}
 	if o.Collectives == nil {
-		for _, b := range stepBars(m.trained) {
+		for _, b := range barsOf(m.trained) {
 			add(b.Name, b)
 		}
 	}

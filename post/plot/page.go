@@ -46,6 +46,7 @@ func newPlot(rehearsed bool) *plot.Plot {
 	p := plot.New()
 	p.BackgroundColor = nil // captions are beside it
 	p.Title.TextStyle = strong(bodySize, ink)
+	p.Title.TextStyle.XAlign, p.Title.TextStyle.YAlign = draw.XCenter, draw.YTop
 	p.Title.Padding = -4
 	for _, axis := range []*plot.Axis{&p.X, &p.Y} {
 		axis.Label.TextStyle.Color, axis.Label.TextStyle.Font = muted, regular(bodySize, muted).Font

@@ -234,3 +234,11 @@ func fileName(parts ...string) string {
 	}
 	return strings.Join(words, "_")
 }
+
+// numbered tells the pictures of one name apart.
+func numbered(seen map[string]int, name string) string {
+	if seen[name]++; seen[name] > 1 {
+		return fmt.Sprintf("%s_%d", name, seen[name])
+	}
+	return name
+}
