@@ -165,26 +165,7 @@ func (o OpenPoints) String() string {
 
 // ImportedUnfinished reports imported runs that did not complete.
 type ImportedUnfinished struct {
-	Runs int      `json:"runs"`
-	Ends []RunEnd `json:"ends"` // of the first
-	More int      `json:"more,omitempty"`
-}
-
-// RunEnd is how a run ended.
-type RunEnd struct {
-	Run     int    `json:"run"`
-	Outcome string `json:"outcome,omitempty"` // "": not recorded
-	Cause   Kept   `json:"cause,omitzero"`
-}
-
-func (e RunEnd) String() string {
-	switch {
-	case e.Outcome == "":
-		return fmt.Sprintf("run %d has no recorded end", e.Run)
-	case e.Cause.Fact != nil:
-		return fmt.Sprintf("run %d was %s (%v)", e.Run, e.Outcome, e.Cause)
-	}
-	return fmt.Sprintf("run %d was %s", e.Run, e.Outcome)
+	Runs Runs `json:"runs"`
 }
 
 // PlanUnknown reports points of files that do not record what was planned.
@@ -328,10 +309,9 @@ var headlines = []Entry{
 		Doc:      "The runs were interrupted, or points of them failed, and no later run continues them.",
 	},
 	{
-		Example: ImportedUnfinished{5, []RunEnd{{2, "aborted", Kept{Recorded{"an illegal memory access"}}},
-			{Run: 3, Outcome: "interrupted"}, {Run: 4}}, 2},
+		Example:  ImportedUnfinished{exampleRuns},
 		Severity: Warning,
-		Text:     "{Runs imported run} did not complete: {Ends}[, and {More} more]",
+		Text:     "imported, and not complete: {Runs}",
 		Doc:      "The files of another tool end early.",
 	},
 	{

@@ -7,15 +7,12 @@ type LeftOut string
 
 // What a report limits.
 const (
-	LeftRankTimes LeftOut = "rank-times"
-	LeftFindings  LeftOut = "findings"
-	LeftRows      LeftOut = "timeline-rows"
-	LeftBoxes     LeftOut = "timeline-calls"
+	LeftFindings LeftOut = "findings"
+	LeftRows     LeftOut = "timeline-rows"
+	LeftBoxes    LeftOut = "timeline-calls"
 )
 
 var leftOutTexts = map[LeftOut]string{
-	LeftRankTimes: "curves have the times of single ranks: those whose ranks are furthest apart. The results files " +
-		"have all",
 	LeftFindings: "findings are listed: the most serious ones",
 	LeftRows: "timelines are plotted: the straggler, the slowest of the worst steps, then those of the lowest ranks. " +
 		"The JSON of post timeline has all",

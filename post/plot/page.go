@@ -47,7 +47,7 @@ func newPlot(rehearsed bool) *plot.Plot {
 	p.BackgroundColor = nil // captions are beside it
 	p.Title.TextStyle = strong(bodySize, ink)
 	p.Title.TextStyle.XAlign, p.Title.TextStyle.YAlign = draw.XCenter, draw.YTop
-	p.Title.Padding = -4
+	p.Title.Padding = 4
 	for _, axis := range []*plot.Axis{&p.X, &p.Y} {
 		axis.Label.TextStyle.Color, axis.Label.TextStyle.Font = muted, regular(bodySize, muted).Font
 		axis.Tick.Label.Color, axis.Tick.Label.Font = ink, regular(bodySize, ink).Font

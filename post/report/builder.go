@@ -29,7 +29,6 @@ type builder struct {
 	runs    runList
 	byRun   map[string]*gathered // by the run's ID
 	files   document.Links
-	heats   heats
 	quality quality
 	lacking analysis.Incomparable
 	method  facts
@@ -65,7 +64,7 @@ type gathered struct {
 func newBuilder(runs []*result.Run, o Options) *builder {
 	b := &builder{
 		options: o, curves: analysis.NewCollector(), byRun: map[string]*gathered{},
-		heats: map[heatKey]*heat{}, quality: quality{checks: map[string]int{}},
+		quality: quality{checks: map[string]int{}},
 	}
 	for i, run := range runs {
 		g := &gathered{number: i + 1, run: run, counts: map[result.Status]int{}}
@@ -98,7 +97,6 @@ func (b *builder) add(row result.Row) {
 		return
 	}
 	b.ok++
-	b.heats.add(row)
 }
 
 // addFile takes the rest of a file behind its rows, as result.Dataset.EachWhole hands it on.

@@ -49,7 +49,6 @@ func (b *builder) addCurves(r *Report, f analysed) {
 		}
 		to.Curves = append(to.Curves, made)
 	}
-	b.addHeats(r, f.Curves)
 	for _, one := range f.Findings {
 		for _, p := range one.Places() {
 			to.Regions = append(to.Regions, region{one.Number, one.Code(), one.Severity, number[p.Curve], p.From, p.To})

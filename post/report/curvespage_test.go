@@ -172,21 +172,11 @@ const lawsOnPoints = `(() => {
   return ends("#curve-chart .law").every((y) => lines.some((l) => Math.abs(l - y) < 4));
 })()`
 
-// otherControls tries the theme, the map of ranks, and copying.
+// otherControls tries the theme, and copying.
 func otherControls(p *tab) {
 	for _, theme := range []string{"light", "dark", "auto"} {
 		p.checks(check{"theme", `$("#theme").click()`, fmt.Sprintf(`text("#theme") === "Theme: %s"`, theme)})
 	}
-	p.checks(
-		check{"ranks", "", `$$("#heat-map tbody tr").length === 4`},
-		check{"the slow rank", "", `text("#heat-map tbody tr:last-child td") === "+10 %"`},
-		check{
-			"lateness",
-			`$("#heat-figure [data-key=late]").click()`,
-			`text("#heat-map tbody tr:last-child td") === "3.00 µs"`,
-		},
-		check{"another curve's ranks", `choose("#heat", "1")`, `$$("#heat-map tbody tr").length === 4`},
-	)
 	p.eval(`$("#findings summary").click(); $(".copy button").click(); 0`)
 	p.run(chromedp.Poll(`document.querySelector(".copy button").textContent !== "Copy"`, nil))
 }

@@ -80,7 +80,7 @@ func (r form) results() []*document.Section {
 	all := []*document.Section{r.planSection(), r.stepsSection()}
 	method := r.method.section("method", "Method", len(r.runs))
 	if r.Collectives() {
-		all = append(all, r.curvesSection(), r.findingsSection(), r.pointsSection(), r.ranksSection())
+		all = append(all, r.curvesSection(), r.findingsSection(), r.pointsSection())
 		method.Add(document.Paragraph(unitsText))
 	}
 	environment := r.environment.section("environment", "Environment", len(r.runs))

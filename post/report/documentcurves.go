@@ -82,12 +82,3 @@ func (c *curve) share(size int64, seconds float64) string {
 	}
 	return fmt.Sprintf("%.0f %%", 100*c.busBW(size, seconds)/1e9/c.Peak.GBps)
 }
-
-// ranksSection is a map of the ranks' times, on the page.
-func (r form) ranksSection() *document.Section {
-	s := &document.Section{ID: "ranks", Title: "Ranks"}
-	if r.page && len(r.charts.Heats) > 0 {
-		s.Add(chart("ranks-picture", "map of ranks and sizes"))
-	}
-	return s
-}
