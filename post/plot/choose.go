@@ -166,12 +166,16 @@ func (c *chooser) add(f Figure, all []series) {
 	}
 	f.Name = numbered(c.names, f.Name)
 	f.Subtitle = append(f.Subtitle, facts(all)...)
-	f.Caption = slices.Concat(caption(all), f.Caption, crowded(all))
+	f.Caption = slices.Concat(caption(all), f.Caption)
+	of := func(is func(*result.Run) bool) bool {
+		return slices.ContainsFunc(all, func(s series) bool { return slices.ContainsFunc(s.runs, is) })
+	}
+	if of(func(r *result.Run) bool { return r.Crowded() != nil }) {
+		f.Caption = append(f.Caption, "Some runs were oversubscribed: their times show no speed.")
+	}
 	if slices.ContainsFunc(f.Curves, func(c Curve) bool { return len(c.parts()) > 1 }) {
 		f.Caption = append(f.Caption, "Gaps in a line: no value (skipped, failed, or too few samples).")
 	}
-	f.Rehearsed = slices.ContainsFunc(all, func(s series) bool {
-		return slices.ContainsFunc(s.runs, func(r *result.Run) bool { return r.Rehearse })
-	})
+	f.Rehearsed = of(func(r *result.Run) bool { return r.Rehearse })
 	c.figs = append(c.figs, f)
 }

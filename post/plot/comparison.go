@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strconv"
 
 	"busbar/internal/coll"
 )
@@ -72,23 +71,4 @@ func nearestSize(all []series, bytes int64) (size int64) {
 		}
 	}
 	return size
-}
-
-// crowded names for each backend the worlds in which ranks or threads shared cores.
-func crowded(all []series) (captions []string) {
-	for _, one := range group(all, backendOf) {
-		var worlds []string
-		for _, s := range one {
-			for _, r := range s.runs {
-				if r.Crowded() != nil {
-					worlds = add(worlds, strconv.Itoa(s.World))
-				}
-			}
-		}
-		if worlds != nil {
-			captions = append(captions, fmt.Sprintf("Oversubscribed, says nothing about speed: %s with %s ranks.",
-				one[0].Backend, several(worlds, "numbers of")))
-		}
-	}
-	return captions
 }

@@ -79,27 +79,18 @@ func point(x float64, c cell, value func(coll.Case, float64) float64) XY {
 	return XY{X: x, Y: value(c.of, c.s), Lo: min(a, b), Hi: max(a, b)}
 }
 
-// dress labels curves and chooses their styles: a collective keeps its own in all pictures that compare collectives;
-// twins that differ in placement alone share one, the one in place being hollow.
+// dress labels curves and chooses their styles: a collective keeps its own in all pictures that compare collectives.
 func dress(curves []Curve, keys []key) {
-	own, twin := map[coll.Collective]bool{}, map[key]int{}
-	placements := map[coll.Placement]bool{}
+	collectives := map[coll.Collective]bool{}
 	for _, k := range keys {
-		own[k.Collective], placements[k.Placement] = true, true
+		collectives[k.Collective] = true
 	}
 	names := name(keys)
 	for i, k := range keys {
-		curves[i].Label = cmp.Or(names[i], k.Collective.String())
-		if len(own) == len(keys) && len(own) > 1 {
+		curves[i].Label, curves[i].Style = cmp.Or(names[i], k.Collective.String()), i
+		if len(collectives) == len(keys) && len(keys) > 1 {
 			curves[i].Style = int(k.Collective) - 1
-			continue
 		}
-		curves[i].Hollow = k.Placement == coll.InPlace && len(placements) > 1
-		k.Placement = 0
-		if _, ok := twin[k]; !ok {
-			twin[k] = len(twin)
-		}
-		curves[i].Style = twin[k]
 	}
 }
 
