@@ -101,15 +101,6 @@ func apart(t *testing.T, name string, d *drawing) {
 	}
 }
 
-func TestTextsDoNotOverlap(t *testing.T) {
-	for set, points := range sets() {
-		figs, _ := Figures(points, Options{})
-		for _, f := range figs {
-			apart(t, set+"/"+f.Name, f.drawing())
-		}
-	}
-}
-
 // In grey print, dash and marker must tell any two of the nine apart.
 func TestStylesDiffer(t *testing.T) {
 	looks := map[[2]int]Curve{}
