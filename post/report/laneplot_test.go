@@ -127,10 +127,10 @@ func TestAlignment(t *testing.T) {
 	}
 }
 
-// drawnReport is a report about a timeline in whose steps each GPU computes, communicates hidden and then exposed,
-// copies, and idles.
-func drawnReport(t *timeline.Timeline) *Report {
-	r := OfTimeline(t, timelineOptions)
+// drawn is a report with a timeline in whose steps each GPU computes, communicates hidden and then exposed, copies, and
+// idles.
+func drawn(r *Report, t *timeline.Timeline) *Report {
+	r.addTimeline(t, timelineOptions)
 	p := &r.timeline.plot
 	p.Names = []string{"all_reduce 25 MiB", "all_reduce 7.82 MiB"}
 	const cells = 100
