@@ -47,7 +47,8 @@ func Figures(points []Point, o Options) (figs []Figure, passed []string) {
 	}
 	c := &chooser{Options: o, names: map[string]int{}}
 	c.types = len(group(all, typeOf)) > 1
-	c.libraries = len(group(all, func(k key) string { return k.Backend + "\x00" + k.Library })) > len(group(all, backendOf))
+	libraries := group(all, func(k key) string { return k.Backend + "\x00" + k.Library })
+	c.libraries = len(libraries) > len(group(all, backendOf))
 	for _, world := range group(all, func(k key) key {
 		return ofMachine(k)
 	}) {

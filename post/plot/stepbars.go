@@ -41,7 +41,8 @@ var barParts = []struct {
 	at   float64
 	of   func(step.Figures) float64
 }{
-	{"computing", color.RGBA{0x8F, 0xB4, 0xD6, 0xFF}, -beside, func(f step.Figures) float64 { return parts(f).Computing }},
+	{"computing", color.RGBA{0x8F, 0xB4, 0xD6, 0xFF}, -beside,
+		func(f step.Figures) float64 { return parts(f).Computing }},
 	{"communication hidden behind computing", color.RGBA{0x00, 0x80, 0x5E, 0xFF}, -beside,
 		func(f step.Figures) float64 { return parts(f).Hidden }},
 	{"exposed communication", color.RGBA{0xEA, 0x82, 0x40, 0xFF}, -beside,

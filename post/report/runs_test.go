@@ -129,7 +129,8 @@ func TestImportedRunsWithoutEnd(t *testing.T) {
 		runs = append(runs, m)
 	}
 	want := notice.New(notice.ImportedUnfinished{Runs: notice.Runs{Numbers: []int{2}, Of: 2}})
-	if all := build(runs, nil).Headlines; !slices.ContainsFunc(all, func(h Headline) bool { return want.Equal(h.Notice) }) {
+	all := build(runs, nil).Headlines
+	if !slices.ContainsFunc(all, func(h Headline) bool { return want.Equal(h.Notice) }) {
 		t.Errorf("headlines: %+v", all)
 	}
 }
