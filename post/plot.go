@@ -17,7 +17,6 @@ import (
 	"busbar/post/atomicfile"
 	"busbar/post/input"
 	"busbar/post/plot"
-	"busbar/post/plotpoints"
 	"busbar/post/usage"
 )
 
@@ -53,8 +52,7 @@ each picture says. Points that are not ok are not drawn. Bandwidth is that of
 throughput mode; times of throughput and latency mode have their own pictures.
 
 Pictures of bus bandwidth have what the slowest link is made for as a dashed
-line, where that is in the record or given (--peak). In pictures of bandwidth,
-what is found on the curves is marked and told below (docs/analysis.md).
+line, where that is in the record or given (--peak).
 
 Training steps (rank --step) have a picture for each backend and world, named
 step_…: bars by bucket size, of computing, hidden and exposed communication,
@@ -78,7 +76,7 @@ there were several.`,
 }
 
 // options reads the flags.
-func (p *plotter) options() (o plotpoints.Options, err error) {
+func (p *plotter) options() (o plot.Options, err error) {
 	if o.Formats, err = usage.Words("format", p.formats, pictureFormats); err != nil {
 		return o, err
 	}
@@ -126,7 +124,7 @@ func (p *plotter) run(ctx context.Context, cmd *cobra.Command, args []string) er
 	if p.out == "" {
 		dir = filepath.Join(dir, "plots")
 	}
-	points, err := plotpoints.Gather(ctx, data, peaks)
+	points, err := plot.Gather(ctx, data, peaks)
 	if err != nil {
 		return err
 	}

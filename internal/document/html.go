@@ -12,8 +12,6 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
-
-	"busbar/internal/notice"
 )
 
 var (
@@ -133,7 +131,7 @@ func (h *page) blocks(level int, all []Block) {
 		case *Table:
 			h.table(b)
 		case Findings:
-			h.findings(b)
+			h.items(3, b.items())
 		case Items:
 			h.items(level, b)
 		case Code:
@@ -223,16 +221,23 @@ func (h *page) items(level int, b Items) {
 		}
 		h.put("</p>")
 		for _, below := range one.Below {
-			if p, ok := below.(Paragraph); ok {
-				h.WriteString(`<p class="below" dir="auto">` + linked(string(p)) + "</p>\n")
-				continue
+			switch b := below.(type) {
+			case Paragraph:
+				h.below(string(b))
+			case Fields:
+				for _, f := range b {
+					h.below(f.Name + ": " + f.Value)
+				}
+			default:
+				h.blocks(level+1, []Block{below})
 			}
-			h.blocks(level+1, []Block{below})
 		}
 		h.put("</li>")
 	}
 	h.put("</" + name + ">")
 }
+
+func (h *page) below(s string) { h.WriteString(`<p class="below" dir="auto">` + linked(s) + "</p>\n") }
 
 func link(l Link) string {
 	if l.Href == "" {
@@ -254,22 +259,6 @@ func linked(s string) string {
 		rest = after
 	}
 	return b.String() + escaped(rest)
-}
-
-// findings have the colour of their severity.
-func (h *page) findings(all []notice.Notice) {
-	items := Items{Numbered: true}
-	for _, n := range all {
-		one := Item{Severity: n.Severity, Text: headOf(n)}
-		for _, r := range restOf(n) {
-			if r.Name != "" {
-				r.Value = r.Name + ": " + r.Value
-			}
-			one.Below = append(one.Below, Paragraph(r.Value))
-		}
-		items.All = append(items.All, one)
-	}
-	h.items(3, items)
 }
 
 // chart is a figure; one that a script draws has a sentence in its place where scripts are off.

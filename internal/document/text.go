@@ -13,77 +13,41 @@ import (
 const Width = 80
 
 // writeText writes for a terminal. No text of a file steers it.
-func writeText(d *Document, w io.Writer) error {
-	t := &text{}
-	t.title(d.Title)
-	t.blocks(d.Blocks)
+func writeText(d *Document, w io.Writer) error { return d.writeLines(w, false) }
+
+// writeMarkdown writes for a page, on which no text of a file makes markup.
+func writeMarkdown(d *Document, w io.Writer) error { return d.writeLines(w, true) }
+
+func (d *Document) writeLines(w io.Writer, markdown bool) error {
+	t, level := &lines{markdown: markdown}, 1
+	if d.Title != "" {
+		t.title(level, d.Title)
+		level++
+	}
+	t.blocks(level, d.Blocks)
 	_, err := io.WriteString(w, t.String())
 	return err
 }
 
-// text collects the lines.
-type text struct{ strings.Builder }
+// lines collects the lines of a terminal, or of Markdown.
+type lines struct {
+	strings.Builder
+	markdown bool
+}
 
-func (t *text) line(s string) { t.WriteString(strings.TrimRight(s, " ") + "\n") }
+func (t *lines) line(s string) {
+	if !t.markdown {
+		s = strings.TrimRight(s, " ")
+	}
+	t.WriteString(s + "\n")
+}
 
-// title begins behind an empty line.
-func (t *text) title(s string) {
-	if s == "" {
+// entry writes a text, escaped, behind a sign. On a terminal it wraps, indented by the sign's width.
+func (t *lines) entry(sign, s string) {
+	if t.markdown {
+		t.line(sign + s)
 		return
 	}
-	if t.Len() > 0 {
-		t.line("")
-	}
-	t.hanging("", s)
-}
-
-func (t *text) blocks(all []Block) {
-	for _, b := range all {
-		switch b := b.(type) {
-		case *Section:
-			t.title(b.Title)
-			t.blocks(b.Blocks)
-		case Paragraph:
-			t.hanging("", string(b))
-		case Lines:
-			for _, s := range b {
-				t.hanging("", s)
-			}
-		case List:
-			for _, s := range b {
-				t.hanging("- ", s)
-			}
-		case Callout:
-			t.hanging("! ", b.Text)
-		case Items:
-			t.items(b)
-		case Code:
-			t.code("  ", b)
-		case Links:
-			for _, l := range b {
-				t.hanging("- ", l.Name+l.About)
-			}
-		case Fields:
-			t.fields(b)
-		case *Table:
-			t.table(b)
-		case Findings:
-			t.findings(b)
-		case *Chart:
-			if b.Caption != "" {
-				t.hanging("", b.Title+": "+b.Caption)
-			}
-		case Footnotes:
-			t.line("")
-			for i, s := range b {
-				t.hanging(fmt.Sprintf("[%d] ", i+1), s)
-			}
-		}
-	}
-}
-
-// hanging writes a text behind a sign; its further lines are indented by the sign's width.
-func (t *text) hanging(sign, s string) {
 	width := len([]rune(sign))
 	for _, line := range Wrap(s, Width-width) {
 		t.line(sign + line)
@@ -91,33 +55,156 @@ func (t *text) hanging(sign, s string) {
 	}
 }
 
-func (t *text) fields(all Fields) {
+// escaped is a text of which nothing is markup.
+func (t *lines) escaped(s string) string {
+	if t.markdown {
+		return units.Markdown(s)
+	}
+	return s
+}
+
+// strong is a text, escaped, that stands out in Markdown.
+func (t *lines) strong(s string) string {
+	if t.markdown {
+		return "**" + units.Markdown(s) + "**"
+	}
+	return s
+}
+
+// apart ends what precedes with an empty line.
+func (t *lines) apart() {
+	if s := t.String(); s != "" && !strings.HasSuffix(s, "\n\n") {
+		t.line("")
+	}
+}
+
+func (t *lines) title(level int, s string) {
+	switch {
+	case t.markdown:
+		t.apart()
+		t.line(strings.Repeat("#", min(level, 6)) + " " + units.Markdown(s) + "\n")
+	case s != "":
+		if t.Len() > 0 {
+			t.line("")
+		}
+		t.entry("", s)
+	}
+}
+
+func (t *lines) blocks(level int, all []Block) {
+	for _, b := range all {
+		if c, is := b.(*Chart); is && c.Caption == "" {
+			continue
+		}
+		if t.markdown {
+			t.apart()
+		}
+		t.block(level, b)
+	}
+}
+
+func (t *lines) block(level int, b Block) {
+	switch b := b.(type) {
+	case *Section:
+		t.title(level, b.Title)
+		t.blocks(level+1, b.Blocks)
+	case Paragraph:
+		t.entry("", t.escaped(string(b)))
+	case Lines:
+		for i, s := range b {
+			if t.markdown && i < len(b)-1 {
+				s += "  " // a line break
+			}
+			t.entry("", t.escaped(s))
+		}
+	case List:
+		for _, s := range b {
+			t.entry("- ", t.escaped(s))
+		}
+	case Callout:
+		t.entry(t.either("! ", "> "), t.strong(b.Text))
+	case Items:
+		t.items(b)
+	case Findings:
+		t.items(b.items())
+	case Code:
+		t.code(t.either("  ", ""), b)
+	case Links:
+		for _, l := range b {
+			t.entry("- ", t.link(l))
+		}
+	case Fields:
+		t.fields(b)
+	case *Table:
+		if t.markdown {
+			t.markdownTable(b)
+		} else {
+			t.table(b)
+		}
+	case *Chart:
+		t.entry("", t.strong(b.Title)+": "+t.escaped(b.Caption))
+	case Footnotes:
+		t.WriteString(t.either("\n", ""))
+		for i, s := range b {
+			t.entry(fmt.Sprintf(t.either("[%d] ", "- [%d] "), i+1), t.escaped(s))
+		}
+	}
+}
+
+func (t *lines) either(terminal, markdown string) string {
+	if t.markdown {
+		return markdown
+	}
+	return terminal
+}
+
+// brackets are those of a link's text.
+var brackets = strings.NewReplacer("[", `\[`, "]", `\]`)
+
+func (t *lines) link(l Link) string {
+	if t.markdown {
+		return fmt.Sprintf("[%s](<%s>)%s", brackets.Replace(units.Markdown(l.Name)), l.Href, units.Markdown(l.About))
+	}
+	return l.Name + l.About
+}
+
+func (t *lines) fields(all Fields) {
 	width := 0
 	for _, f := range all {
 		width = max(width, len([]rune(f.Name)))
 	}
 	for _, f := range all {
-		t.hanging(pad(units.Printable(f.Name), width, false)+"  ", f.Value)
+		if t.markdown {
+			t.entry("- ", t.strong(f.Name)+": "+t.escaped(f.Value))
+		} else {
+			t.entry(pad(units.Printable(f.Name), width, false)+"  ", f.Value)
+		}
 	}
 }
 
-func (t *text) items(b Items) {
+func (t *lines) items(b Items) {
 	for i, item := range b.All {
-		sign, s := "- ", item.words()
+		sign, s := "- ", t.escaped(item.words())
 		if b.Numbered {
 			sign = fmt.Sprintf("%d. ", i+1)
 		}
 		if item.Label != "" {
-			s = item.Label + ": " + s
+			s = t.strong(item.Label) + ": " + s
 		}
-		t.hanging(sign, s)
-		margin := strings.Repeat(" ", len(sign))
+		t.entry(sign, s)
+		margin := t.either(strings.Repeat(" ", len(sign)), "   ")
 		for _, below := range flat(item.Below) {
 			switch below := below.(type) {
 			case Code:
+				t.WriteString(t.either("", "\n"))
 				t.code(margin+"  ", below)
+				t.WriteString(t.either("", "\n"))
 			case Paragraph:
-				t.hanging(margin+"- ", string(below))
+				t.entry(margin+"- ", t.escaped(string(below)))
+			case Fields:
+				for _, f := range below {
+					t.entry(margin+t.either("", "- ")+f.Name+": ", t.escaped(f.Value))
+				}
 			}
 		}
 	}
@@ -143,52 +230,43 @@ func flat(blocks []Block) (all []Block) {
 	return all
 }
 
-func (t *text) code(margin string, b Code) {
+func (t *lines) code(margin string, b Code) {
+	fence := t.either("", margin+"```\n")
+	t.WriteString(fence)
 	for line := range strings.SplitSeq(strings.TrimRight(string(b), "\n"), "\n") {
-		t.line(margin + units.Printable(line))
-	}
-}
-
-func (t *text) findings(all Findings) {
-	for i, n := range all {
-		sign := fmt.Sprintf("%d. ", i+1)
-		t.hanging(sign, headOf(n))
-		for _, r := range restOf(n) {
-			margin := strings.Repeat(" ", len(sign))
-			if r.Name == "" {
-				t.hanging(margin+"- ", r.Value)
-				continue
-			}
-			t.hanging(margin+r.Name+": ", r.Value)
+		line = units.Printable(line)
+		if t.markdown {
+			line = strings.ReplaceAll(line, "```", "'''")
 		}
+		t.line(margin + line)
 	}
+	t.WriteString(fence)
 }
 
-// headOf is a notice as the line that its details follow.
-func headOf(n notice.Notice) string {
-	s := fmt.Sprintf("%s: %s [%s]", units.Capital(n.Severity.String()), n.Text(), n.Code())
-	if n.Count > 1 {
-		s += fmt.Sprintf(" (%d times)", n.Count)
+// items are notices as lines that their details, advice and source follow.
+func (f Findings) items() Items {
+	items := Items{Numbered: true}
+	for _, n := range f {
+		one := Item{Severity: n.Severity}
+		one.Text = fmt.Sprintf("%s: %s [%s]", units.Capital(n.Severity.String()), n.Text(), n.Code())
+		if n.Count > 1 {
+			one.Text += fmt.Sprintf(" (%d times)", n.Count)
+		}
+		for _, s := range n.Details() {
+			one.Below = append(one.Below, Paragraph(s))
+		}
+		for _, f := range []Field{{"Advice", notice.ToDo(n.Fact)}, {"Source", notice.Source(n.Fact)}} {
+			if f.Value != "" {
+				one.Below = append(one.Below, Fields{f})
+			}
+		}
+		items.All = append(items.All, one)
 	}
-	return s
-}
-
-// restOf are the details of a notice, which have no name, its advice and its source.
-func restOf(n notice.Notice) (all Fields) {
-	for _, s := range n.Details() {
-		all = append(all, Field{Value: s})
-	}
-	if s := notice.ToDo(n.Fact); s != "" {
-		all = append(all, Field{"Advice", s})
-	}
-	if s := notice.Source(n.Fact); s != "" {
-		all = append(all, Field{"Source", s})
-	}
-	return all
+	return items
 }
 
 // table writes columns two spaces apart, or one where they are wide.
-func (t *text) table(b *Table) {
+func (t *lines) table(b *Table) {
 	rows, widths := [][]string{nil}, make([]int, len(b.Columns))
 	for _, c := range b.Columns {
 		rows[0] = append(rows[0], c.Name)
@@ -209,7 +287,7 @@ func (t *text) table(b *Table) {
 		line := ""
 		for i, cell := range row {
 			if wraps(row, i) {
-				t.hanging(line, cell)
+				t.entry(line, cell)
 				line = ""
 				break
 			}
@@ -298,3 +376,28 @@ func Printable(s string) string {
 	}
 	return strings.Join(lines, "\n")
 }
+
+func (t *lines) markdownTable(b *Table) {
+	rule := "|"
+	for _, c := range b.Columns {
+		t.WriteString("| " + units.Markdown(c.Name) + " ")
+		if rule += "---"; c.Right {
+			rule += ":"
+		}
+		rule += "|"
+	}
+	t.line("|\n" + rule)
+	for _, row := range b.Rows {
+		for i := range b.Columns {
+			cell := ""
+			if i < len(row) {
+				cell = units.Markdown(oneLine.Replace(row[i]))
+			}
+			t.WriteString("| " + cell + " ")
+		}
+		t.line("|")
+	}
+}
+
+// oneLine is a text that stands in a cell.
+var oneLine = strings.NewReplacer("\r\n", "; ", "\n", "; ")

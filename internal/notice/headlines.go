@@ -80,11 +80,6 @@ type MemoryNeeded struct {
 	Bytes units.Bytes `json:"bytes"` // of a rank
 }
 
-// GroupPoints reports points of single groups of nodes.
-type GroupPoints struct {
-	Points int `json:"points"`
-}
-
 // WrongData reports points at which ranks received wrong data.
 type WrongData struct {
 	Points int          `json:"points"`
@@ -133,13 +128,6 @@ type ImportedRuns struct {
 	Tools []string `json:"tools"`
 }
 
-// PointsNotPlotted reports points with a time that belong to no curve.
-type PointsNotPlotted struct {
-	Points int    `json:"points"`
-	Lack   Lack   `json:"lack"`
-	Where  string `json:"where,omitempty"`
-}
-
 // RecordsCombined reports that several records are one point of a curve.
 type RecordsCombined struct {
 	Records int `json:"records"`
@@ -177,26 +165,7 @@ func (o OpenPoints) String() string {
 
 // ImportedUnfinished reports imported runs that did not complete.
 type ImportedUnfinished struct {
-	Runs int      `json:"runs"`
-	Ends []RunEnd `json:"ends"` // of the first
-	More int      `json:"more,omitempty"`
-}
-
-// RunEnd is how a run ended.
-type RunEnd struct {
-	Run     int    `json:"run"`
-	Outcome string `json:"outcome,omitempty"` // "": not recorded
-	Cause   Kept   `json:"cause,omitzero"`
-}
-
-func (e RunEnd) String() string {
-	switch {
-	case e.Outcome == "":
-		return fmt.Sprintf("run %d has no recorded end", e.Run)
-	case e.Cause.Fact != nil:
-		return fmt.Sprintf("run %d was %s (%v)", e.Run, e.Outcome, e.Cause)
-	}
-	return fmt.Sprintf("run %d was %s", e.Run, e.Outcome)
+	Runs Runs `json:"runs"`
 }
 
 // PlanUnknown reports points of files that do not record what was planned.
@@ -267,12 +236,10 @@ func (r BandwidthRange) String() string {
 // Code identifies the notice, as all methods below do.
 func (WrongValue) Code() Code         { return "wrong-value" }
 func (MemoryNeeded) Code() Code       { return "memory-needed" }
-func (GroupPoints) Code() Code        { return "group-points" }
 func (WrongData) Code() Code          { return "wrong-data" }
 func (SimulatedRuns) Code() Code      { return "simulated-runs" }
 func (OversubscribedRuns) Code() Code { return "oversubscribed-runs" }
 func (ImportedRuns) Code() Code       { return "imported-runs" }
-func (PointsNotPlotted) Code() Code   { return "points-not-plotted" }
 func (RecordsCombined) Code() Code    { return "records-combined" }
 func (EndNotRecorded) Code() Code     { return "end-not-recorded" }
 func (PointsOpen) Code() Code         { return "points-open" }
@@ -289,9 +256,6 @@ var headlines = []Entry{
 		Doc:  "The first wrong element of a point; see wrong-data."},
 	{Example: MemoryNeeded{8 << 30}, Severity: Info, Text: "needs {Bytes} per rank",
 		Doc: "The buffers of the point do not fit the memory of a rank or its GPU."},
-	{Example: GroupPoints{6}, Severity: Info,
-		Text: "{Points point} of single groups of nodes (rank --pattern) not plotted; post show judges them",
-		Doc:  "Such points compare nodes, and belong to no curve over message sizes."},
 	{
 		Example: WrongData{3, "all_reduce float32; 1 MiB", WrongElement{3, "node2", 0, "2", "1"},
 			Kept{SourceCountsWrong{3}}},
@@ -325,12 +289,6 @@ var headlines = []Entry{
 		Doc: "Files of other tools contain less than those of rank.",
 	},
 	{
-		Example:  PointsNotPlotted{3, Lack{Lacks: LacksSize}, "run 2"},
-		Severity: Info,
-		Text:     "{Points point} not plotted: {Lack}[ ({Where})]",
-		Doc:      "These points have a time, but belong to no curve.",
-	},
-	{
 		Example:  RecordsCombined{14, 7},
 		Severity: Info,
 		Text:     "{Records record} with a time form {Points point} of curves",
@@ -351,10 +309,9 @@ var headlines = []Entry{
 		Doc:      "The runs were interrupted, or points of them failed, and no later run continues them.",
 	},
 	{
-		Example: ImportedUnfinished{5, []RunEnd{{2, "aborted", Kept{Recorded{"an illegal memory access"}}},
-			{Run: 3, Outcome: "interrupted"}, {Run: 4}}, 2},
+		Example:  ImportedUnfinished{exampleRuns},
 		Severity: Warning,
-		Text:     "{Runs imported run} did not complete: {Ends}[, and {More} more]",
+		Text:     "imported, and not complete: {Runs}",
 		Doc:      "The files of another tool end early.",
 	},
 	{

@@ -7,28 +7,15 @@ type LeftOut string
 
 // What a report limits.
 const (
-	LeftCurves    LeftOut = "curves"
-	LeftRankTimes LeftOut = "rank-times"
-	LeftRankSizes LeftOut = "rank-sizes"
-	LeftFindings  LeftOut = "findings"
-	LeftFiles     LeftOut = "files"
-	LeftTraces    LeftOut = "traces"
-	LeftRows      LeftOut = "timeline-rows"
-	LeftBoxes     LeftOut = "timeline-calls"
+	LeftFindings LeftOut = "findings"
+	LeftRows     LeftOut = "timeline-rows"
+	LeftBoxes    LeftOut = "timeline-calls"
 )
 
 var leftOutTexts = map[LeftOut]string{
-	LeftCurves: "curves are shown: those with findings, then those of the largest worlds. merged.csv has all " +
-		"(post merge)",
-	LeftRankTimes: "curves have the times of single ranks: those whose ranks are furthest apart. The results files " +
-		"have all",
-	LeftRankSizes: "points have the times of single ranks: those that were read first. The results files have all",
-	LeftFindings:  "findings are listed: the most serious ones",
-	LeftFiles:     "results files are linked: the oldest",
-	LeftTraces:    "traces are linked: the first ones",
-	LeftRows: "timelines are plotted: the straggler, those with the most and the least exposed communication and the " +
-		"most idle " +
-		"time, the slowest of the worst steps, then those of the lowest ranks. The JSON of post timeline has all",
+	LeftFindings: "findings are listed: the most serious ones",
+	LeftRows: "timelines are plotted: the straggler, the slowest of the worst steps, then those of the lowest ranks. " +
+		"The JSON of post timeline has all",
 	LeftBoxes: "calls have a box in the plot: the longest. The coloured lanes have all",
 }
 
@@ -36,11 +23,9 @@ func (l LeftOut) String() string { return leftOutTexts[l] }
 
 // ReportLeftOut reports what a report has no room for, and by which rule it chose.
 type ReportLeftOut struct {
-	Shown    int     `json:"shown"`
-	Of       int     `json:"of"`
-	What     LeftOut `json:"what"`
-	Points   int     `json:"points,omitempty"` // of the curves that are shown,
-	OfPoints int     `json:"of_points,omitempty"`
+	Shown int     `json:"shown"`
+	Of    int     `json:"of"`
+	What  LeftOut `json:"what"`
 }
 
 // TryFirst is the advice on a timeline with the largest gain.
@@ -66,8 +51,8 @@ func (MoreStepRuns) Code() Code  { return "more-step-runs" }
 
 var reports = []Entry{
 	{
-		Example: ReportLeftOut{12, 81, LeftCurves, 60000, 81000}, Severity: Info,
-		Text: "left out here: only {Shown} of {Of}[ (with {Points} of {OfPoints} points)] {What}",
+		Example: ReportLeftOut{12, 81, LeftFindings}, Severity: Info,
+		Text: "left out here: only {Shown} of {Of} {What}",
 		Doc:  "The report has more to show than fits a page. The rule in the text decides what it shows.",
 	},
 	{

@@ -48,14 +48,6 @@ type Place struct {
 	notice.Notice
 }
 
-// Brief is the message with its sizes, where the curve is named anyway.
-func (p Place) Brief() string {
-	if p.At.To == 0 {
-		return p.Text() + "."
-	}
-	return sizes(p.From, p.To) + ": " + p.Message() + "."
-}
-
 // Places are all that a finding covers, its own first.
 func (f *Finding) Places() []Place {
 	return append([]Place{{f.Curve, f.From, f.To, f.Notice}}, f.Also...)

@@ -7,15 +7,16 @@ import (
 	"busbar/internal/coll"
 	"busbar/internal/result"
 	"busbar/internal/units"
+	"busbar/post/analysis"
 )
 
-// Options are what is drawn.
+// Options are what is drawn, and how.
 type Options struct {
+	Formats     []string          // png, svg
 	Bandwidths  []Measure         // BusBW when empty
 	Collectives []coll.Collective // only these, each in pictures of its own too; all when empty
-	// of bus bandwidths that these runs measured alike; nil: none is known
-	Limit   func(runs []*result.Run, of coll.Case) Limit
-	Remarks []Remark
+
+	limit func(runs []*result.Run, of coll.Case) analysis.Ceiling // of bus bandwidths; nil: none is known
 }
 
 // maxCurves is how many curves one picture carries before it is split.
@@ -39,29 +40,27 @@ func Figures(points []Point, o Options) (figs []Figure, passed []string) {
 	}
 	all := collect(points)
 	if len(o.Collectives) > 0 {
-		all = slices.DeleteFunc(all, func(s series) bool { return !slices.Contains(o.Collectives, s.collective) })
+		all = slices.DeleteFunc(all, func(s series) bool { return !slices.Contains(o.Collectives, s.Collective) })
 	}
 	if len(all) == 0 {
 		return nil, nil
 	}
 	c := &chooser{Options: o, names: map[string]int{}}
 	c.types = len(group(all, typeOf)) > 1
-	c.libraries = len(
-		group(all, func(k key) string { return k.backend + "\x00" + k.library }),
-	) > len(
-		group(all, backendOf),
-	)
+	libraries := group(all, func(k key) string { return k.Backend + "\x00" + k.Library })
+	c.libraries = len(libraries) > len(group(all, backendOf))
 	for _, world := range group(all, func(k key) key {
-		k.collective, k.op, k.root, k.placement, k.average = 0, 0, 0, 0, ""
-		return k
+		return ofMachine(k)
 	}) {
 		c.overview(onePlacement(world))
 	}
-	for _, one := range group(all, func(k key) key { return key{collective: k.collective, dataType: k.dataType} }) {
+	for _, one := range group(all, func(k key) key {
+		return key{Condition: analysis.Condition{Case: coll.Case{Collective: k.Collective, Type: k.Type}}}
+	}) {
 		// One curve only is in the overview already, and drawn for those asked for and the first, which is all_reduce.
 		several := max(len(in(coll.Throughput, one)), len(in(coll.Latency, one))) > 1
-		if several || one[0].collective == all[0].collective || len(c.Collectives) > 0 {
-			name := one[0].collective.String()
+		if several || one[0].Collective == all[0].Collective || len(c.Collectives) > 0 {
+			name := one[0].Collective.String()
 			c.measures(one, name, name)
 		}
 	}
@@ -69,23 +68,29 @@ func Figures(points []Point, o Options) (figs []Figure, passed []string) {
 	return c.figs, c.passed
 }
 
+// ofMachine is a key without what one machine is measured with in turn.
+func ofMachine(k key) key {
+	k.Collective, k.Op, k.Root, k.Placement, k.Mode, k.Average = 0, 0, 0, 0, 0, ""
+	return k
+}
+
 // overview draws all collectives of one backend, world and type.
 func (c *chooser) overview(all []series) {
-	collectives := len(group(all, func(k key) coll.Collective { return k.collective }))
+	collectives := len(group(all, func(k key) coll.Collective { return k.Collective }))
 	if collectives < 2 {
 		return
 	}
 	k := all[0].key
-	c.measures(all, "collectives", fmt.Sprintf("%d collectives, %s", collectives, units.Count(k.world, "rank")),
-		c.machine(k, fmt.Sprintf("world%d", k.world))...)
+	c.measures(all, "collectives", fmt.Sprintf("%d collectives, %s", collectives, units.Count(k.World, "rank")),
+		c.machine(k, fmt.Sprintf("world%d", k.World))...)
 }
 
 // machine names in files what measured, and how where that is unusual.
 func (c *chooser) machine(k key, world string) []string {
-	k.average = "" // has curves of its own
-	words := []string{k.backend, k.variant, world}
+	k.Average = "" // has curves of its own
+	words := []string{k.Backend, k.Variant, world}
 	if c.libraries {
-		words[0] = fileName(k.backend, k.library)
+		words[0] = fileName(k.Backend, k.Library)
 	}
 	return append(words, unusual(k)...)
 }
@@ -93,8 +98,8 @@ func (c *chooser) machine(k key, world string) []string {
 // onePlacement leaves out what was measured in-place where the same collective was measured out-of-place.
 func onePlacement(all []series) []series {
 	return slices.DeleteFunc(slices.Clone(all), func(s series) bool {
-		return s.placement == coll.InPlace && slices.ContainsFunc(all, func(t series) bool {
-			return t.placement == coll.OutOfPlace && t.collective == s.collective
+		return s.Placement == coll.InPlace && slices.ContainsFunc(all, func(t series) bool {
+			return t.Placement == coll.OutOfPlace && t.Collective == s.Collective
 		})
 	})
 }
@@ -123,9 +128,8 @@ func (c *chooser) measures(all []series, first, of string, rest ...string) {
 				}
 			}
 			if m == BusBW {
-				c.limit(&f, s)
+				c.ceilings(&f, s)
 			}
-			c.remark(&f, s)
 			c.add(f, s)
 		})
 	}
@@ -163,12 +167,16 @@ func (c *chooser) add(f Figure, all []series) {
 	}
 	f.Name = numbered(c.names, f.Name)
 	f.Subtitle = append(f.Subtitle, facts(all)...)
-	f.Caption = slices.Concat(caption(all), f.Caption, crowded(all))
+	f.Caption = slices.Concat(caption(all), f.Caption)
+	of := func(is func(*result.Run) bool) bool {
+		return slices.ContainsFunc(all, func(s series) bool { return slices.ContainsFunc(s.runs, is) })
+	}
+	if of(func(r *result.Run) bool { return r.Crowded() != nil }) {
+		f.Caption = append(f.Caption, "Some runs were oversubscribed: their times show no speed.")
+	}
 	if slices.ContainsFunc(f.Curves, func(c Curve) bool { return len(c.parts()) > 1 }) {
 		f.Caption = append(f.Caption, "Gaps in a line: no value (skipped, failed, or too few samples).")
 	}
-	f.Rehearsed = slices.ContainsFunc(all, func(s series) bool {
-		return slices.ContainsFunc(s.runs, func(r *result.Run) bool { return r.Rehearse })
-	})
+	f.Rehearsed = of(func(r *result.Run) bool { return r.Rehearse })
 	c.figs = append(c.figs, f)
 }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strconv"
 
 	"busbar/internal/coll"
 )
@@ -15,7 +14,7 @@ import (
 // one, what is in the others is added. passed lists what is left out and why.
 func Comparison(points []Point, at int64) (figs []Figure, passed []string) {
 	all := collect(points)
-	all = slices.DeleteFunc(all, func(s series) bool { return s.collective != coll.AllReduce })
+	all = slices.DeleteFunc(all, func(s series) bool { return s.Collective != coll.AllReduce })
 	if len(all) == 0 {
 		return nil, []string{"comparison of backends: no all_reduce with status ok"}
 	}
@@ -48,13 +47,13 @@ func (c *chooser) sideBySide(all []series, at int64) {
 		for _, s := range worlds {
 			i := slices.IndexFunc(s.cells, func(c cell) bool { return c.of.SizeBytes == size && c.n > 0 })
 			// series come with the fewest nodes first
-			if n := len(cells); i >= 0 && (n == 0 || cells[n-1].of.World != s.world) {
+			if n := len(cells); i >= 0 && (n == 0 || cells[n-1].of.World != s.World) {
 				cells = append(cells, s.cells[i])
 			}
 		}
 		if cells == nil {
 			c.passed = append(c.passed, fmt.Sprintf("%s: %s has no value at %s", f.Name,
-				cmp.Or(worlds[0].variant, worlds[0].backend), coll.FormatSize(size, true)))
+				cmp.Or(worlds[0].Variant, worlds[0].Backend), coll.FormatSize(size, true)))
 		}
 		return cells
 	})
@@ -72,23 +71,4 @@ func nearestSize(all []series, bytes int64) (size int64) {
 		}
 	}
 	return size
-}
-
-// crowded names for each backend the worlds in which ranks or threads shared cores.
-func crowded(all []series) (captions []string) {
-	for _, one := range group(all, backendOf) {
-		var worlds []string
-		for _, s := range one {
-			for _, r := range s.runs {
-				if r.Crowded() != nil {
-					worlds = add(worlds, strconv.Itoa(s.world))
-				}
-			}
-		}
-		if worlds != nil {
-			captions = append(captions, fmt.Sprintf("Oversubscribed, says nothing about speed: %s with %s ranks.",
-				one[0].backend, several(worlds, "numbers of")))
-		}
-	}
-	return captions
 }

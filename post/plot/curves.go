@@ -35,7 +35,7 @@ func seconds(_ coll.Case, s float64) float64 { return s }
 
 // timeOf is the measure of time in the mode of series, which have one mode.
 func timeOf(all []series) Measure {
-	if all[0].mode == coll.Latency {
+	if all[0].Mode == coll.Latency {
 		return latency
 	}
 	return operationTime
@@ -79,27 +79,18 @@ func point(x float64, c cell, value func(coll.Case, float64) float64) XY {
 	return XY{X: x, Y: value(c.of, c.s), Lo: min(a, b), Hi: max(a, b)}
 }
 
-// dress labels curves and chooses their styles: a collective keeps its own in all pictures that compare collectives;
-// twins that differ in placement alone share one, the one in place being hollow.
+// dress labels curves and chooses their styles: a collective keeps its own in all pictures that compare collectives.
 func dress(curves []Curve, keys []key) {
-	own, twin := map[coll.Collective]bool{}, map[key]int{}
-	placements := map[coll.Placement]bool{}
+	collectives := map[coll.Collective]bool{}
 	for _, k := range keys {
-		own[k.collective], placements[k.placement] = true, true
+		collectives[k.Collective] = true
 	}
 	names := name(keys)
 	for i, k := range keys {
-		curves[i].Label = cmp.Or(names[i], k.collective.String())
-		if len(own) == len(keys) && len(own) > 1 {
-			curves[i].Style = int(k.collective) - 1
-			continue
+		curves[i].Label, curves[i].Style = cmp.Or(names[i], k.Collective.String()), i
+		if len(collectives) == len(keys) && len(keys) > 1 {
+			curves[i].Style = int(k.Collective) - 1
 		}
-		curves[i].Hollow = k.placement == coll.InPlace && len(placements) > 1
-		k.placement = 0
-		if _, ok := twin[k]; !ok {
-			twin[k] = len(twin)
-		}
-		curves[i].Style = twin[k]
 	}
 }
 

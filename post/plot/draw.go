@@ -2,7 +2,6 @@ package plot
 
 import (
 	"cmp"
-	"image/color"
 	"io"
 	"math"
 	"slices"
@@ -23,19 +22,11 @@ func (f Figure) WritePNG(w io.Writer) error { return f.drawing().writePNG(w) }
 // WriteSVG draws the figure as an SVG. The error is w's.
 func (f Figure) WriteSVG(w io.Writer) error { return f.drawing().writeSVG(w) }
 
-const (
-	figureHeight = 280
-	noteRow      = 11 // height of a bracket above the axes
-)
+const figureHeight = 280
 
 // drawing puts the curves on axes.
 func (f Figure) drawing() *drawing {
-	d := &drawing{
-		Page:  f.Page,
-		y:     units.Printable(f.Y.Label),
-		high:  figureHeight,
-		above: vg.Length(len(f.Notes)) * noteRow,
-	}
+	d := &drawing{Page: f.Page, y: units.Printable(f.Y.Label), high: figureHeight}
 	p := newPlot(f.Rehearsed)
 	d.plots = []*plot.Plot{p}
 	var names []string
@@ -108,24 +99,14 @@ func (u Unit) scale(a *plot.Axis, values []float64, labels int) {
 
 var ceilingStyle = draw.LineStyle{Color: muted, Width: vg.Points(1), Dashes: []vg.Length{5, 3}}
 
-// behind draws what is behind the curves: the level, ceilings, and the ranges of notes with brackets above them.
+// behind draws what is behind the curves: the level and ceilings.
 func (f Figure) behind(c draw.Canvas, p *plot.Plot) {
-	x, y := p.Transforms(&c)
-	fill := func(fill color.Color, left, right, low, high vg.Length) {
-		c.SetColor(fill)
-		c.Fill(vg.Rectangle{Min: vg.Point{X: left, Y: low}, Max: vg.Point{X: right, Y: high}}.Path())
-	}
+	_, y := p.Transforms(&c)
 	if v := f.Level; v != nil {
-		fill(same, c.Min.X, c.Max.X, y(v.Lo), y(v.Hi))
+		c.SetColor(same)
+		band := vg.Rectangle{Min: vg.Point{X: c.Min.X, Y: y(v.Lo)}, Max: vg.Point{X: c.Max.X, Y: y(v.Hi)}}
+		c.Fill(band.Path())
 		c.StrokeLine2(draw.LineStyle{Color: muted, Width: vg.Points(0.9)}, c.Min.X, y(v.At), c.Max.X, y(v.At))
-	}
-	for i, n := range f.Notes {
-		const wider = 4 // lest a single size vanishes
-		left, right := max(x(n.From)-wider, c.Min.X), min(x(n.To)+wider, c.Max.X)
-		fill(shade, left, right, c.Min.Y, c.Max.Y)
-		bracket := c.Max.Y + 3 + vg.Length(i)*noteRow
-		c.StrokeLine2(draw.LineStyle{Color: muted, Width: vg.Points(0.8)}, left, bracket, right, bracket)
-		c.FillText(strong(smallSize, muted), vg.Point{X: right + 3, Y: bracket - 3}, strconv.Itoa(n.Number))
 	}
 	for _, v := range f.Ceilings {
 		c.StrokeLine2(ceilingStyle, c.Min.X, y(v.At), c.Max.X, y(v.At))
@@ -143,13 +124,8 @@ func (c Curve) plot(area draw.Canvas, p *plot.Plot) {
 			lows = append(lows, vg.Point{X: x(v.X), Y: y(max(v.Lo, p.Y.Min))})
 		}
 		if len(part) == 1 {
-			area.StrokeLine2(
-				draw.LineStyle{Color: c.line().Color, Width: 1},
-				lows[0].X,
-				lows[0].Y,
-				lows[0].X,
-				outline[0].Y,
-			)
+			bar := draw.LineStyle{Color: c.line().Color, Width: 1}
+			area.StrokeLine2(bar, lows[0].X, lows[0].Y, lows[0].X, outline[0].Y)
 		} else {
 			slices.Reverse(lows)
 			area.FillPolygon(c.band(), append(outline, lows...))

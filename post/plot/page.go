@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"io"
 	"math"
-	"strconv"
 	"strings"
 
 	"gonum.org/v1/plot"
@@ -30,15 +29,7 @@ type Page struct {
 	Title     string
 	Subtitle  []string // facts that hold for the whole picture; wrapped to its width
 	Caption   []string // how to read it, under the axes
-	Notes     []Note
-	Rehearsed bool // no device was measured, which a strip above and a watermark show
-}
-
-// Note is a range of the X axis with a finding. Its text is below the caption.
-type Note struct {
-	Number   int // as in front of the text
-	From, To float64
-	Says     string
+	Rehearsed bool     // no device was measured, which a strip above and a watermark show
 }
 
 // drawing is a page with its axes, ready to be painted.
@@ -48,7 +39,6 @@ type drawing struct {
 	y      string       // label of their Y axes, because gonum places one on a logarithmic axis too high
 	high   vg.Length    // of each
 	legend plot.Legend  // beside them
-	above  vg.Length    // room between the header and the first plot
 }
 
 // newPlot is a pair of axes.
@@ -56,7 +46,8 @@ func newPlot(rehearsed bool) *plot.Plot {
 	p := plot.New()
 	p.BackgroundColor = nil // captions are beside it
 	p.Title.TextStyle = strong(bodySize, ink)
-	p.Title.Padding = -4
+	p.Title.TextStyle.XAlign, p.Title.TextStyle.YAlign = draw.XCenter, draw.YTop
+	p.Title.Padding = 4
 	for _, axis := range []*plot.Axis{&p.X, &p.Y} {
 		axis.Label.TextStyle.Color, axis.Label.TextStyle.Font = muted, regular(bodySize, muted).Font
 		axis.Tick.Label.Color, axis.Tick.Label.Font = ink, regular(bodySize, ink).Font
@@ -89,13 +80,7 @@ func (d *drawing) head() []string {
 
 // foot are the lines under the axes.
 func (d *drawing) foot() []string {
-	small := regular(smallSize, muted)
-	lines := wrap(small, strings.Fields(strings.Join(d.Caption, " ")), " ", width-2*margin)
-	for _, n := range d.Notes {
-		words := strings.Fields(strconv.Itoa(n.Number) + ": " + n.Says)
-		lines = append(lines, wrap(small, words, " ", width-2*margin)...)
-	}
-	return lines
+	return wrap(regular(smallSize, muted), strings.Fields(strings.Join(d.Caption, " ")), " ", width-2*margin)
 }
 
 // textHeight is that of lines of small text.
@@ -109,15 +94,7 @@ const (
 )
 
 func (d *drawing) height() vg.Length {
-	h := 2*margin + strong(
-		titleSize,
-		ink,
-	).Height(d.Title) +
-		textHeight(
-			d.head(),
-		) + d.above + 2*gap + textHeight(
-		d.foot(),
-	)
+	h := 2*margin + 3*gap + strong(titleSize, ink).Height(d.Title) + textHeight(d.head()) + textHeight(d.foot())
 	if d.Rehearsed {
 		h += strip
 	}
@@ -146,7 +123,7 @@ func (d *drawing) paint(c draw.Canvas) {
 	small.YAlign = draw.YTop
 	foot := strings.Join(d.foot(), "\n")
 	c.FillText(small, vg.Point{X: c.Min.X, Y: c.Min.Y + small.Height(foot)}, foot)
-	c = draw.Crop(c, 0, 0, small.Height(foot)+gap, -d.above-gap)
+	c = draw.Crop(c, 0, 0, small.Height(foot)+gap, -2*gap)
 	beside := d.legend.Rectangle(c).Size().X
 	d.legend.Left, d.legend.Top = true, true
 	d.legend.Draw(draw.Crop(c, c.Size().X-beside, 0, 0, 0))

@@ -53,11 +53,10 @@ const (
 	Times                   // one thing in units of another: logarithmic, 1 is no difference
 )
 
-// Curve is one series. Style is an index into the palette; a Hollow curve is the lighter twin of the solid one.
+// Curve is one series. Style is an index into the palette.
 type Curve struct {
 	Label  string
 	Style  int
-	Hollow bool
 	Points []XY
 }
 

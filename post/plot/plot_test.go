@@ -49,6 +49,7 @@ func TestPictures(t *testing.T) {
 			t.Errorf("%s: no figures", set)
 		}
 		for i, f := range figs {
+			apart(t, set+"/"+f.Name, f.drawing())
 			if *pictures == "" && i >= 3 && i < len(figs)-1 {
 				continue // three and the last of each set will do
 			}

@@ -11,14 +11,12 @@ import (
 
 // scaling draws bandwidth at the largest and time at the smallest size that all worlds have, against the world.
 func (c *chooser) scaling(all []series) {
-	if len(group(all, func(k key) int { return k.world })) < 2 {
-		c.passed = append(c.passed, "scaling over worlds: only one world ("+units.Count(all[0].world, "rank")+")")
+	if len(group(all, func(k key) int { return k.World })) < 2 {
+		c.passed = append(c.passed, "scaling over worlds: only one world ("+units.Count(all[0].World, "rank")+")")
 		return
 	}
 	for _, machine := range group(onePlacement(all), func(k key) key {
-		k = shapeless(k)
-		k.collective, k.op, k.root, k.placement, k.average = 0, 0, 0, 0, ""
-		return k
+		return ofMachine(shapeless(k))
 	}) {
 		throughput, latencies := in(coll.Throughput, machine), in(coll.Latency, machine)
 		if len(throughput) == 0 {
@@ -50,7 +48,7 @@ func (c *chooser) scaling(all []series) {
 
 // shapeless is a key without the world and how it is laid on nodes.
 func shapeless(k key) key {
-	k.world, k.nodes, k.perNode = 0, 0, 0
+	k.World, k.Nodes, k.PerNode = 0, 0, 0
 	return k
 }
 
@@ -90,9 +88,9 @@ func (c *chooser) over(all []series, m Measure, f Figure, pick func([]series) []
 		}
 	}
 	if m == BusBW {
-		c.limit(&f, used)
+		c.ceilings(&f, used)
 	}
-	if len(group(used, func(k key) [3]int { return [3]int{k.world, k.nodes, k.perNode} })) > len(group(used, worldOf)) {
+	if len(group(used, func(k key) [3]int { return [3]int{k.World, k.Nodes, k.PerNode} })) > len(group(used, worldOf)) {
 		f.Caption = append(f.Caption, fewestNodes)
 	}
 	c.add(f, used)
@@ -112,8 +110,8 @@ func common(worlds []series, largest bool) (best []cell) {
 			if at[class] == nil {
 				at[class] = map[int]cell{}
 			}
-			if _, taken := at[class][s.world]; !taken { // series come with the fewest nodes first
-				at[class][s.world] = c
+			if _, taken := at[class][s.World]; !taken { // series come with the fewest nodes first
+				at[class][s.World] = c
 			}
 		}
 	}

@@ -4,76 +4,34 @@ import (
 	"cmp"
 	"maps"
 	"slices"
-	"strings"
 
 	"busbar/internal/coll"
 	"busbar/internal/result"
+	"busbar/internal/stats"
+	"busbar/post/analysis"
 )
 
-// key is what a measured time belongs to, apart from its size, its mode and its launch. It has many fields because
-// times share a curve only if all of them are equal.
+// key is what a measured time belongs to, apart from its size and its launch.
 type key struct {
-	backend, library, variant, settings, device string
-	world, nodes, perNode                       int
-
-	rotate    int64  // span over which buffers move, in bytes
-	aggregate int    // operations issued as one
-	average   string // whose time counts; empty in latency mode, which has no choice
-
-	collective coll.Collective
-	dataType   coll.DataType
-	op         coll.RedOp
-	root       int
-	placement  coll.Placement
+	analysis.Contender
+	analysis.Condition
 }
 
 func (p Point) key() key {
-	m := p.Run.Method
-	if p.Case.Mode == coll.Latency {
-		m.Average = ""
-	}
-	return key{
-		backend: p.Run.Backend.Name, library: p.Run.Backend.Title(), variant: p.Run.Variant,
-		settings: m.Settings().String(),
-		device:   p.Run.Device,
-		world:    p.Case.World, nodes: p.Run.Nodes, perNode: p.Run.RanksPerNode,
-		rotate: m.Rotate, aggregate: max(m.Aggregate, 1), average: m.Average,
-		collective: p.Case.Collective, dataType: p.Case.Type, op: p.Case.Op, root: p.Case.Root,
-		placement: p.Case.Placement,
-	}
+	under := analysis.ConditionOf(p.Run, &result.Record{Case: p.Case})
+	return key{analysis.ContenderOf(p.Run), analysis.TableOf(under)}
 }
 
 func compareKeys(a, b key) int {
 	return cmp.Or(
-		cmp.Compare(
-			a.collective,
-			b.collective,
-		),
-		strings.Compare(a.backend, b.backend),
-		strings.Compare(a.library, b.library),
-		strings.Compare(
-			a.variant,
-			b.variant,
-		),
-		strings.Compare(a.settings, b.settings),
-		strings.Compare(a.device, b.device),
-		cmp.Compare(a.world, b.world),
-		cmp.Compare(a.nodes, b.nodes),
-		cmp.Compare(a.perNode, b.perNode),
-		cmp.Compare(a.rotate, b.rotate),
-		cmp.Compare(a.aggregate, b.aggregate),
-		strings.Compare(a.average, b.average),
-		cmp.Compare(a.dataType, b.dataType),
-		cmp.Compare(a.op, b.op),
-		cmp.Compare(a.root, b.root),
-		cmp.Compare(a.placement, b.placement),
+		cmp.Compare(a.Collective, b.Collective), analysis.CompareContenders(a.Contender, b.Contender),
+		analysis.CompareConditions(a.Condition, b.Condition),
 	)
 }
 
-// series is everything measured for one key in one mode.
+// series is everything measured for one key.
 type series struct {
 	key
-	mode  coll.Mode
 	runs  []*result.Run
 	cells []cell // ascending by size
 }
@@ -91,24 +49,20 @@ type cell struct {
 
 // collect sorts points into series.
 func collect(points []Point) []series {
-	type id struct {
-		key
-		mode coll.Mode
-	}
-	byID := map[id]map[int64][]Point{}
+	byKey := map[key]map[int64][]Point{}
 	for _, p := range points {
 		if p.Run == nil || p.Case.SizeBytes <= 0 {
 			continue
 		}
-		i := id{p.key(), p.Case.Mode}
-		if byID[i] == nil {
-			byID[i] = map[int64][]Point{}
+		k := p.key()
+		if byKey[k] == nil {
+			byKey[k] = map[int64][]Point{}
 		}
-		byID[i][p.Case.SizeBytes] = append(byID[i][p.Case.SizeBytes], p)
+		byKey[k][p.Case.SizeBytes] = append(byKey[k][p.Case.SizeBytes], p)
 	}
 	var all []series
-	for i, sizes := range byID {
-		s := series{key: i.key, mode: i.mode}
+	for k, sizes := range byKey {
+		s := series{key: k}
 		for _, size := range slices.Sorted(maps.Keys(sizes)) {
 			s.cells = append(s.cells, newCell(sizes[size]))
 			for _, p := range sizes[size] {
@@ -121,10 +75,7 @@ func collect(points []Point) []series {
 			all = append(all, s)
 		}
 	}
-	slices.SortFunc(
-		all,
-		func(a, b series) int { return cmp.Or(compareKeys(a.key, b.key), cmp.Compare(a.mode, b.mode)) },
-	)
+	slices.SortFunc(all, func(a, b series) int { return compareKeys(a.key, b.key) })
 	return all
 }
 
@@ -145,16 +96,15 @@ func newCell(points []Point) cell {
 		if v == nil {
 			return []float64{0}
 		}
-		slices.Sort(v)
 		return v
 	}
 	c.overLaunches(points)
 	if t := points[0].Time; c.n == 1 && t.Lo > 0 && t.Hi >= t.Lo {
 		c.lo, c.hi = t.Lo, t.Hi
 	}
-	c.min = claimed(func(t result.Time) float64 { return t.Min })[0]
-	c.p90 = middle(claimed(func(t result.Time) float64 { return t.P90 }))
-	c.p99 = middle(claimed(func(t result.Time) float64 { return t.P99 }))
+	c.min = slices.Min(claimed(func(t result.Time) float64 { return t.Min }))
+	c.p90 = stats.Median(claimed(func(t result.Time) float64 { return t.P90 }))
+	c.p99 = stats.Median(claimed(func(t result.Time) float64 { return t.P99 }))
 	c.max = slices.Max(claimed(func(t result.Time) float64 { return t.Max }))
 	return c
 }
@@ -169,25 +119,18 @@ func (c *cell) overLaunches(points []Point) {
 	}
 	var v []float64
 	for _, times := range byLaunch {
-		if slices.Sort(times); len(byLaunch) == 1 {
+		if len(byLaunch) == 1 {
 			v = times
 		} else {
-			v = append(v, middle(times))
+			v = append(v, stats.Median(times))
 		}
 	}
-	slices.Sort(v)
-	c.lo, c.s, c.hi, c.n, c.launches = v[0], middle(v), v[len(v)-1], len(v), len(byLaunch)
-}
-
-// middle is the median of sorted values.
-func middle(v []float64) float64 {
-	n := len(v)
-	return (v[(n-1)/2] + v[n/2]) / 2
+	c.lo, c.s, c.hi, c.n, c.launches = slices.Min(v), stats.Median(v), slices.Max(v), len(v), len(byLaunch)
 }
 
 // in keeps the series of one mode.
 func in(mode coll.Mode, all []series) []series {
-	return slices.DeleteFunc(slices.Clone(all), func(s series) bool { return s.mode != mode })
+	return slices.DeleteFunc(slices.Clone(all), func(s series) bool { return s.Mode != mode })
 }
 
 // group splits series by what part makes of their keys, in the order of first appearance.

@@ -1,47 +1,34 @@
 package plot
 
 import (
+	"fmt"
 	"image/color"
 	"io"
+	"slices"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
+	"busbar/internal/result"
 	"busbar/internal/step"
+	"busbar/internal/units"
 	"busbar/post/steps"
 )
 
-// StepBars is a picture of what buckets do to a training step: a panel for each group of points, and in it a bar for
+// stepBars is a picture of what buckets do to a training step: a panel for each group of points, and in it a bar for
 // each bucket.
-type StepBars struct {
+type stepBars struct {
 	Page
-	Panels []StepPanel
-}
-
-// StepPanel is one group: all but the bucket is the same.
-type StepPanel struct {
-	Title string
-	Bars  []StepBar
-}
-
-// StepBar is one bucket: the times of its step in seconds.
-type StepBar struct {
-	Label      string // the cap, and how many operations that makes
-	Compute    step.Figure
-	Comm       step.Figure
-	Sequential step.Figure
-	Overlapped step.Figure
-	// above the bar: "best", "smallest" where no other is significantly slower, or "≈" without a significant difference
-	Mark string
+	groups []*steps.Group // with their timed points alone
 }
 
 // WritePNG draws the picture as a PNG, 1600 pixels wide. The error is w's.
-func (b StepBars) WritePNG(w io.Writer) error { return b.drawing().writePNG(w) }
+func (b stepBars) WritePNG(w io.Writer) error { return b.drawing().writePNG(w) }
 
 // WriteSVG draws the picture as an SVG. The error is w's.
-func (b StepBars) WriteSVG(w io.Writer) error { return b.drawing().writeSVG(w) }
+func (b stepBars) WriteSVG(w io.Writer) error { return b.drawing().writeSVG(w) }
 
 // beside is how far the two stacks of a bucket are from its middle, as a share of the room of a bucket.
 const beside = 0.17
@@ -52,32 +39,34 @@ var barParts = []struct {
 	name string
 	fill color.RGBA
 	at   float64
-	of   func(StepBar) float64
+	of   func(step.Figures) float64
 }{
-	{"computing", color.RGBA{0x8F, 0xB4, 0xD6, 0xFF}, -beside, func(b StepBar) float64 { return b.parts().Computing }},
+	{"computing", color.RGBA{0x8F, 0xB4, 0xD6, 0xFF}, -beside,
+		func(f step.Figures) float64 { return parts(f).Computing }},
 	{"communication hidden behind computing", color.RGBA{0x00, 0x80, 0x5E, 0xFF}, -beside,
-		func(b StepBar) float64 { return b.parts().Hidden }},
+		func(f step.Figures) float64 { return parts(f).Hidden }},
 	{"exposed communication", color.RGBA{0xEA, 0x82, 0x40, 0xFF}, -beside,
-		func(b StepBar) float64 { return b.parts().Exposed }},
+		func(f step.Figures) float64 { return parts(f).Exposed }},
 	{"one after the other: computing", color.RGBA{0xDC, 0xE8, 0xF2, 0xFF}, beside,
-		func(b StepBar) float64 { return min(b.Compute.Value, b.Sequential.Value) }},
+		func(f step.Figures) float64 { return min(f.Compute.Value, f.Sequential.Value) }},
 	{"then communication", color.RGBA{0xF8, 0xE0, 0xD0, 0xFF}, beside,
-		func(b StepBar) float64 { return max(0, b.Sequential.Value-b.Compute.Value) }},
+		func(f step.Figures) float64 { return max(0, f.Sequential.Value-f.Compute.Value) }},
 }
 
-func (b StepBar) parts() steps.Parts {
-	return steps.PartsOf(b.Compute.Value, b.Comm.Value, b.Overlapped.Value)
+func parts(f step.Figures) steps.Parts {
+	return steps.PartsOf(f.Compute.Value, f.Comm.Value, f.Overlapped.Value)
 }
 
-func (b StepBars) drawing() *drawing {
-	d := &drawing{Page: b.Page, y: "time of a step (ms)", high: 270, above: gap}
-	if len(b.Panels) > 1 {
+func (b stepBars) drawing() *drawing {
+	d := &drawing{Page: b.Page, y: "time of a step (ms)", high: 270}
+	if len(b.groups) > 1 {
 		d.high = 215
 	}
 	longest := 1e-9
-	for _, panel := range b.Panels {
-		for _, bar := range panel.Bars {
-			longest = max(longest, bar.Overlapped.Value, bar.Overlapped.Hi, bar.Sequential.Value, bar.Sequential.Hi)
+	for _, g := range b.groups {
+		for _, p := range g.Points {
+			one, other := p.Figures.Overlapped, p.Figures.Sequential
+			longest = max(longest, one.Value, one.Hi, other.Value, other.Hi)
 		}
 	}
 	var names []string
@@ -86,33 +75,37 @@ func (b StepBars) drawing() *drawing {
 		names, samples = append(names, part.name), append(samples, &plotter.BarChart{Color: part.fill})
 	}
 	d.legend = newLegend(names, samples, d.high)
-	for i, panel := range b.Panels {
+	for i, g := range b.groups {
 		p := newPlot(b.Rehearsed)
-		p.Title.Text = panel.Title
-		if i == len(b.Panels)-1 {
+		p.Title.Text = g.Title()
+		if i == len(b.groups)-1 {
 			p.X.Label.Text = "size at which a bucket is full, and how many operations that makes"
 		}
-		panel.add(p)
-		p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = -0.5, float64(len(panel.Bars))-0.5, 0, 1.12e3*longest // for the marks
+		addBars(p, g)
+		p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = -0.5, float64(len(g.Points))-0.5, 0, 1.12e3*longest // for the marks
 		d.plots = append(d.plots, p)
 	}
 	return d
 }
 
-// add adds the stacks of all buckets, with confidence intervals and marks.
-func (s StepPanel) add(p *plot.Plot) {
+// addBars adds the stacks of all buckets, with confidence intervals and marks.
+func addBars(p *plot.Plot, g *steps.Group) {
 	var labels []string
-	for _, bar := range s.Bars {
-		labels = append(labels, bar.Label)
+	for _, one := range g.Points {
+		label := steps.Bucket(one.Bucket)
+		if n := len(one.Ops); n > 0 {
+			label += "\n" + units.Count(n, "op")
+		}
+		labels = append(labels, label)
 	}
 	p.NominalX(labels...)
 	p.Y.Padding, p.X.Tick.Label.Font.Size = 0, 9
 	p.Y.Tick.Marker = linear(number)
 	under := map[float64]*plotter.BarChart{}
 	for _, part := range barParts {
-		chart := &plotter.BarChart{Width: min(36, 100/vg.Length(len(s.Bars))), Color: part.fill, XMin: part.at}
-		for _, bar := range s.Bars {
-			chart.Values = append(chart.Values, 1e3*part.of(bar))
+		chart := &plotter.BarChart{Width: min(36, 100/vg.Length(len(g.Points))), Color: part.fill, XMin: part.at}
+		for _, one := range g.Points {
+			chart.Values = append(chart.Values, 1e3*part.of(*one.Figures))
 		}
 		if below := under[part.at]; below != nil {
 			chart.StackOn(below)
@@ -122,8 +115,9 @@ func (s StepPanel) add(p *plot.Plot) {
 	}
 	p.Add(painter(func(c draw.Canvas, p *plot.Plot) {
 		x, y := p.Transforms(&c)
-		for i, bar := range s.Bars {
-			for at, f := range map[float64]step.Figure{-beside: bar.Overlapped, beside: bar.Sequential} {
+		for i, one := range g.Points {
+			overlapped := one.Figures.Overlapped.Figure
+			for at, f := range map[float64]step.Figure{-beside: overlapped, beside: one.Figures.Sequential.Figure} {
 				if f.HasInterval() {
 					at := x(float64(i) + at)
 					c.StrokeLine2(draw.LineStyle{Color: ink, Width: vg.Points(1)}, at, y(1e3*f.Lo), at, y(1e3*f.Hi))
@@ -131,8 +125,66 @@ func (s StepPanel) add(p *plot.Plot) {
 			}
 			mark := strong(smallSize, ink)
 			mark.XAlign = draw.XCenter
-			top := y(1e3 * max(bar.Overlapped.Hi, bar.Overlapped.Value))
-			c.FillText(mark, vg.Point{X: x(float64(i) - beside), Y: top + 3}, bar.Mark)
+			top := y(1e3 * max(overlapped.Hi, overlapped.Value))
+			c.FillText(mark, vg.Point{X: x(float64(i) - beside), Y: top + 3},
+				barMarks[g.Compared(one).Verdict].mark)
 		}
 	}))
+}
+
+// mostPanels is how many groups one picture of steps holds: more of them go into another.
+const mostPanels = 6
+
+// barsOf chooses the pictures of runs of training steps: bars of all groups.
+func barsOf(runs []*steps.Run) (bars []stepBars) {
+	seen := map[string]int{}
+	for _, r := range runs {
+		var groups []*steps.Group
+		for _, g := range r.Groups {
+			timed := *g
+			timed.Points = slices.DeleteFunc(slices.Clone(g.Points), func(p *steps.Point) bool { return !p.Timed() })
+			if len(timed.Points) > 0 {
+				groups = append(groups, &timed)
+			}
+		}
+		run := r.Newest()
+		page := Page{Name: fileName("step", run.Backend.Name, fmt.Sprint("world", run.World)),
+			Title: "A training step of " + r.Step().Model + " by bucket size", Caption: barCaption(r),
+			Rehearsed: run.Rehearse}
+		for _, text := range []string{r.Library(), prefixed("variant ", run.Variant), r.World(), run.Device,
+			prefixed("host ", run.Machine.Host), run.Start.UTC().Format("2006-01-02"),
+			"computing by " + r.Step().Computing,
+			run.Tool} {
+			page.Subtitle = add(page.Subtitle, text)
+		}
+		for part := range slices.Chunk(groups, mostPanels) {
+			p := page
+			p.Name = numbered(seen, page.Name)
+			bars = append(bars, stepBars{p, part})
+		}
+	}
+	return bars
+}
+
+// barMarks are what is above a bar, and in the caption.
+var barMarks = map[step.Verdict]struct{ mark, meaning string }{
+	step.Best:         {"best", "best: smallest median."},
+	step.Least:        {"smallest", "smallest: no other is significantly slower."},
+	step.NoDifference: {"≈", "≈: not significantly slower."},
+	step.TooFewRounds: {"?", "?: too few rounds."},
+}
+
+// barCaption states how the picture is read, and what its marks mean where there are any.
+func barCaption(r *steps.Run) []string {
+	caption := []string{"Parts of a bar are medians: exposed is overlapped less computing, hidden what is left of " +
+		"communication.", "Whiskers: 95 % CI of the median over rounds of one launch."}
+	for _, g := range r.Groups {
+		for _, p := range g.Points {
+			caption = add(caption, barMarks[g.Compared(p).Verdict].meaning)
+			if p.Status == result.Unfinished {
+				caption = add(caption, "The run was cut off: some points have fewer rounds.")
+			}
+		}
+	}
+	return caption
 }

@@ -28,7 +28,6 @@ var palette = []color.RGBA{
 
 var dashes = [][]vg.Length{nil, {7, 3}, {2, 2.5}, {9, 3, 2, 3}, {4, 2}, {12, 3}, {9, 2.5, 2, 2.5, 2, 2.5}}
 
-// markers are filled or crosses; the hollow twin of each is four places further on.
 var markers = []draw.GlyphDrawer{draw.CircleGlyph{}, draw.BoxGlyph{}, draw.PyramidGlyph{}, draw.CrossGlyph{},
 	draw.RingGlyph{}, draw.SquareGlyph{}, draw.TriangleGlyph{}, draw.PlusGlyph{}}
 
@@ -39,24 +38,17 @@ var (
 	rule  = color.RGBA{0xE2, 0xE2, 0xE2, 0xFF}
 	alarm = color.RGBA{0xB0, 0x3A, 0x00, 0xFF}
 	same  = color.RGBA{0xEC, 0xF1, 0xEA, 0xFF} // the range in which nothing differs
-	shade = color.RGBA{0xFB, 0xF1, 0xDA, 0xFF} // what a note is about
 	ghost = color.RGBA{0xF3, 0xE3, 0xDC, 0xFF}
 )
 
 func (c Curve) line() draw.LineStyle {
-	i, width := c.Style, vg.Points(1.7)
-	if c.Hollow {
-		i, width = i+1, vg.Points(1.1)
+	return draw.LineStyle{
+		Color: palette[c.Style%len(palette)], Width: vg.Points(1.7), Dashes: dashes[c.Style%len(dashes)],
 	}
-	return draw.LineStyle{Color: palette[c.Style%len(palette)], Width: width, Dashes: dashes[i%len(dashes)]}
 }
 
 func (c Curve) marker() draw.GlyphStyle {
-	i := c.Style
-	if c.Hollow {
-		i += 4
-	}
-	return draw.GlyphStyle{Color: palette[c.Style%len(palette)], Radius: 2.8, Shape: markers[i%len(markers)]}
+	return draw.GlyphStyle{Color: palette[c.Style%len(palette)], Radius: 2.8, Shape: markers[c.Style%len(markers)]}
 }
 
 // band is the fill of a curve's interval.

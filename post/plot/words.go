@@ -9,75 +9,54 @@ import (
 	"busbar/internal/coll"
 	"busbar/internal/result"
 	"busbar/internal/units"
+	"busbar/post/say"
 )
 
-// The parts of a key in words.
-func collectiveOf(k key) string { return k.collective.String() }
-func backendOf(k key) string    { return k.backend }
-func libraryOf(k key) string    { return k.library }
-func variantOf(k key) string    { return k.variant }
-func settingsOf(k key) string   { return cmp.Or(k.settings, "default settings") }
-func deviceOf(k key) string     { return k.device }
-func worldOf(k key) string      { return units.Count(k.world, "rank") }
+// The parts of a key in words; "" where another tool's file lacks one.
+func collectiveOf(k key) string { return k.Collective.String() }
+func backendOf(k key) string    { return k.Backend }
+func libraryOf(k key) string    { return k.Library }
+func variantOf(k key) string    { return k.Variant }
+func settingsOf(k key) string   { return cmp.Or(k.Settings, "default settings") }
+func deviceOf(k key) string     { return k.Device }
+func worldOf(k key) string      { return units.Count(k.World, "rank") }
+func typeOf(k key) string       { return say.Known(k.Type != 0, k.Type.String) }
+func opOf(k key) string         { return say.Known(k.Op != 0, k.Op.String) }
+func averageOf(k key) string    { return k.Average }
 
-func typeOf(k key) string {
-	if k.dataType == 0 { // another tool's file does not tell
-		return ""
-	}
-	return k.dataType.String()
+func placementOf(k key) string {
+	return say.Known(k.Placement != 0, func() string { return say.Placement(k.Placement) })
 }
 
-func opOf(k key) string {
-	if k.op == 0 {
-		return ""
-	}
-	return k.op.String()
+func rootOf(k key) string {
+	return say.Known(k.Root >= 0, func() string { return fmt.Sprintf("root %d", k.Root) })
 }
-
-func averageOf(k key) string { return k.average }
 
 func shapeOf(k key) string {
-	switch k.nodes {
-	case 0: // another tool's file does not tell
+	switch k.Nodes {
+	case 0:
 		return ""
 	case 1:
 		return "1 node"
 	}
-	return fmt.Sprintf("%d nodes × %d", k.nodes, k.perNode)
-}
-
-func placementOf(k key) string {
-	switch k.placement {
-	case coll.InPlace:
-		return "in-place"
-	case coll.OutOfPlace:
-		return "out-of-place"
-	}
-	return "" // another tool's file does not tell
-}
-
-func rootOf(k key) string {
-	if k.root < 0 {
-		return ""
-	}
-	return fmt.Sprintf("root %d", k.root)
+	return fmt.Sprintf("%d nodes × %d", k.Nodes, k.PerNode)
 }
 
 func rotateOf(k key) string {
 	switch {
-	case k.rotate == 0:
+	case k.Rotate == 0:
 		return "warm caches"
-	case k.rotate < 0: // another tool's file does not tell
+	case k.Rotate < 0:
 		return ""
 	}
-	return "rotating over " + coll.FormatSize(k.rotate, true)
+	return "rotating over " + coll.FormatSize(k.Rotate, true)
 }
 
 func aggregateOf(k key) string {
-	if k.aggregate == 1 {
+	if k.Aggregate == 1 {
 		return "issued alone"
 	}
-	return fmt.Sprintf("issued by %d", k.aggregate)
+	return fmt.Sprintf("issued by %d", k.Aggregate)
 }
 
 // usual are the words on how a figure was taken that are left out where others say enough.
@@ -101,19 +80,17 @@ type dimension struct {
 	always bool
 }
 
-// labelOrder is the order in which dimensions are used to tell curves apart; splitOrder that in which too many
-// curves are dealt out to pictures.
+// labelOrder is the order in which dimensions are used to tell curves apart; splitOrder that in which too many curves
+// are split between plots.
 var (
 	labelOrder = []dimension{
 		{collectiveOf, false}, {backendOf, false}, {variantOf, true}, {settingsOf, true}, {worldOf, false},
-		{placementOf, true}, {opOf, false}, {rootOf, false},
-		{typeOf, false}, {libraryOf, false}, {rotateOf, true}, {aggregateOf, true}, {averageOf, true}, {shapeOf, false},
-		{deviceOf, false},
+		{placementOf, true}, {opOf, false}, {rootOf, false}, {typeOf, false}, {libraryOf, false}, {rotateOf, true},
+		{aggregateOf, true}, {averageOf, true}, {shapeOf, false}, {deviceOf, false},
 	}
 	splitOrder = []func(key) string{
 		rootOf, opOf, placementOf, averageOf, aggregateOf, rotateOf, deviceOf, shapeOf, settingsOf, variantOf, typeOf,
-		worldOf,
-		libraryOf, backendOf, collectiveOf,
+		worldOf, libraryOf, backendOf, collectiveOf,
 	}
 )
 
@@ -140,46 +117,40 @@ func name(keys []key) []string {
 	return names
 }
 
+// subtitles are what stands under a title, one by one: what prefix and value give, or how many there are of the noun.
+// Without a noun, several values are in the labels alone.
+var subtitles = []struct {
+	prefix, noun string
+	of           func(series, *result.Run) string
+}{
+	{"", "libraries", func(s series, _ *result.Run) string { return s.Backend + " (" + s.Library + ")" }},
+	{"variant ", "variants", func(s series, _ *result.Run) string { return s.Variant }},
+	{"", "worlds", func(s series, _ *result.Run) string { return worldOf(s.key) + prefixed(" on ", shapeOf(s.key)) }},
+	{"", "kinds of device", func(_ series, r *result.Run) string { return r.Device }},
+	{"host ", "hosts", func(_ series, r *result.Run) string { return r.Machine.Host }},
+	{"", "types", func(s series, _ *result.Run) string { return typeOf(s.key) }},
+	{"", "operations", func(s series, _ *result.Run) string { return opOf(s.key) }},
+	{"", "", func(s series, _ *result.Run) string { return placementOf(s.key) }},
+	{"", "modes", func(s series, _ *result.Run) string { return s.Mode.String() + " mode" }},
+	{"", "days", func(_ series, r *result.Run) string {
+		return say.Known(!r.Start.IsZero(), func() string { return r.Start.UTC().Format("2006-01-02") })
+	}},
+	{"", "tools", func(_ series, r *result.Run) string { return r.Tool }},
+}
+
 // facts are the lines under a title: what holds for all series of the picture, and whose they are.
 func facts(all []series) (facts []string) {
-	list := func(prefix, noun string, of func(series) []string) {
+	for _, line := range subtitles {
 		var values []string
 		for _, s := range all {
-			for _, v := range of(s) {
-				values = add(values, v)
-			}
-		}
-		if len(values) == 1 || noun != "" { // else the labels have it
-			facts = add(facts, prefixed(prefix, several(values, noun)))
-		}
-	}
-	one := func(of func(key) string) func(series) []string {
-		return func(s series) []string { return []string{of(s.key)} }
-	}
-	ofRuns := func(of func(*result.Run) string) func(series) []string {
-		return func(s series) (values []string) {
 			for _, r := range s.runs {
-				values = append(values, of(r))
+				values = add(values, line.of(s, r))
 			}
-			return values
+		}
+		if len(values) == 1 || line.noun != "" {
+			facts = add(facts, prefixed(line.prefix, several(values, line.noun)))
 		}
 	}
-	list("", "libraries", one(func(k key) string { return k.backend + " (" + k.library + ")" }))
-	list("variant ", "variants", one(variantOf))
-	list("", "worlds", one(func(k key) string { return worldOf(k) + prefixed(" on ", shapeOf(k)) }))
-	list("", "kinds of device", ofRuns(func(r *result.Run) string { return r.Device }))
-	list("host ", "hosts", ofRuns(func(r *result.Run) string { return r.Machine.Host }))
-	list("", "types", one(typeOf))
-	list("", "operations", one(opOf))
-	list("", "", one(placementOf))
-	list("", "modes", func(s series) []string { return []string{s.mode.String() + " mode"} })
-	list("", "days", ofRuns(func(r *result.Run) string {
-		if r.Start.IsZero() {
-			return ""
-		}
-		return r.Start.UTC().Format("2006-01-02")
-	}))
-	list("", "tools", ofRuns(func(r *result.Run) string { return r.Tool }))
 	for _, words := range unusual(all[0].key) {
 		if !slices.ContainsFunc(all, func(s series) bool { return !slices.Contains(unusual(s.key), words) }) {
 			facts = add(facts, words) // else the labels have it
@@ -225,15 +196,14 @@ func caption(all []series) (lines []string) {
 		}
 	}
 	const ci = "95 % CI of the median"
+	if repeated > 1 {
+		lines = []string{fmt.Sprintf("Lines: median over up to %d launches or cycles.", repeated)}
+	}
 	switch {
 	case repeated > 1 && interval:
-		lines = []string{fmt.Sprintf("Lines: median over up to %d launches or cycles.", repeated),
-			"Shaded: their range, or the " + ci + " of a single one."}
+		lines = append(lines, "Shaded: their range, or the "+ci+" of a single one.")
 	case repeated > 1:
-		lines = []string{
-			fmt.Sprintf("Lines: median over up to %d launches or cycles.", repeated),
-			"Shaded: their range.",
-		}
+		lines = append(lines, "Shaded: their range.")
 	case interval:
 		lines = []string{"Shaded: " + ci + "."}
 	default:
@@ -263,4 +233,12 @@ func fileName(parts ...string) string {
 		}
 	}
 	return strings.Join(words, "_")
+}
+
+// numbered tells the pictures of one name apart.
+func numbered(seen map[string]int, name string) string {
+	if seen[name]++; seen[name] > 1 {
+		return fmt.Sprintf("%s_%d", name, seen[name])
+	}
+	return name
 }

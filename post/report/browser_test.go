@@ -3,6 +3,7 @@ package report
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"net/url"
 	"os"
@@ -68,23 +69,16 @@ func profile(t *testing.T) string {
 // tab is a page that is open, and what it complained of.
 type tab struct {
 	*testing.T
-	ctx  context.Context
-	file string
-	mu   sync.Mutex
-	bad  []string
+	ctx     context.Context
+	address string
+	mu      sync.Mutex
+	bad     []string
 }
 
 // open shows a report from a file.
 func open(t *testing.T, browser context.Context, r *Report) *tab {
 	t.Helper()
-	var text bytes.Buffer
-	if err := r.WritePage(&text); err != nil {
-		t.Fatal(err)
-	}
-	p := &tab{T: t, file: filepath.Join(t.TempDir(), "report.html")}
-	if err := os.WriteFile(p.file, text.Bytes(), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	p := &tab{T: t, address: written(t, r)}
 	ctx, end := chromedp.NewContext(browser)
 	t.Cleanup(end)
 	p.ctx = ctx
@@ -97,19 +91,29 @@ func open(t *testing.T, browser context.Context, r *Report) *tab {
 		case *runtime.EventConsoleAPICalled:
 			p.bad = append(p.bad, fmt.Sprintf("console.%s: %v", e.Type, e.Args))
 		case *network.EventRequestWillBeSent:
-			if e.Request.URL != p.address() {
+			if e.Request.URL != p.address {
 				p.bad = append(p.bad, "request for "+e.Request.URL)
 			}
 		case *printer.EventJavascriptDialogOpening:
 			p.bad = append(p.bad, "dialog: "+e.Message)
 		}
 	})
-	p.run(network.Enable(), chromedp.Navigate(p.address()), chromedp.WaitReady("#data", chromedp.ByQuery))
+	p.run(network.Enable(), chromedp.Navigate(p.address), chromedp.WaitReady("#data", chromedp.ByQuery))
 	p.eval(helpers)
 	return p
 }
 
-func (p *tab) address() string { return (&url.URL{Scheme: "file", Path: p.file}).String() }
+// written is the address of a report's page.
+func written(t *testing.T, r *Report) string {
+	t.Helper()
+	var page bytes.Buffer
+	file := filepath.Join(t.TempDir(), "report.html")
+	err := r.WritePage(&page)
+	if err = errors.Join(err, os.WriteFile(file, page.Bytes(), 0o644)); err != nil {
+		t.Fatal(err)
+	}
+	return (&url.URL{Scheme: "file", Path: file}).String()
+}
 
 func (p *tab) run(actions ...chromedp.Action) {
 	p.Helper()
@@ -258,17 +262,8 @@ func withoutScript(t *testing.T, b context.Context, r *Report, want ...string) {
 	t.Helper()
 	ctx, end := chromedp.NewContext(b)
 	defer end()
-	var page bytes.Buffer
-	if err := r.WritePage(&page); err != nil {
-		t.Fatal(err)
-	}
-	file := filepath.Join(t.TempDir(), "report.html")
-	if err := os.WriteFile(file, page.Bytes(), 0o644); err != nil {
-		t.Fatal(err)
-	}
 	var shown string
-	address := (&url.URL{Scheme: "file", Path: file}).String()
-	err := chromedp.Run(ctx, emulation.SetScriptExecutionDisabled(true), chromedp.Navigate(address),
+	err := chromedp.Run(ctx, emulation.SetScriptExecutionDisabled(true), chromedp.Navigate(written(t, r)),
 		chromedp.Text("main", &shown, chromedp.ByQuery))
 	if err != nil {
 		t.Fatal(err)

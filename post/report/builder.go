@@ -29,8 +29,8 @@ type builder struct {
 	runs    runList
 	byRun   map[string]*gathered // by the run's ID
 	files   document.Links
-	heats   heats
 	quality quality
+	lacking analysis.Incomparable
 	method  facts
 	steps   []*steps.Run // of training steps
 	rows    int
@@ -56,16 +56,15 @@ type gathered struct {
 	end     *result.End
 	files   []string
 	layout  layout
-	state   string // of its devices
-	resumes []int  // numbers of the runs that it continues
-	later   bool   // another run continues it
+	resumes []int // numbers of the runs that it continues
+	later   bool  // another run continues it
 }
 
 // newBuilder begins a report of runs, oldest first, whose rows come in any order.
 func newBuilder(runs []*result.Run, o Options) *builder {
 	b := &builder{
 		options: o, curves: analysis.NewCollector(), byRun: map[string]*gathered{},
-		heats: heats{of: map[heatKey]*heat{}}, quality: quality{checks: map[string]int{}},
+		quality: quality{checks: map[string]int{}},
 	}
 	for i, run := range runs {
 		g := &gathered{number: i + 1, run: run, counts: map[result.Status]int{}}
@@ -92,11 +91,12 @@ func (b *builder) add(row result.Row) {
 	b.quality.add(g.number, r.Operation(), r)
 	b.method.addRecord(g.number, r)
 	if !b.curves.Add(row) {
-		b.quality.passOver(g.number, r)
+		if r.Timed() {
+			b.lacking.Add(row)
+		}
 		return
 	}
 	b.ok++
-	b.heats.add(row)
 }
 
 // addFile takes the rest of a file behind its rows, as result.Dataset.EachWhole hands it on.
@@ -112,7 +112,7 @@ func (b *builder) addFile(f *result.File) {
 		g.end = f.End
 	}
 	if len(f.Ranks) > 0 {
-		g.layout, g.state = layoutOf(f.Ranks), stateWords(f.Ranks)
+		g.layout = layoutOf(f.Ranks)
 	}
 }
 
@@ -127,9 +127,6 @@ type analysed struct {
 	Notes     []notice.Notice                        // on files
 }
 
-// maxFiles is how many files are linked.
-const maxFiles = 500
-
 // report is the report of what was added.
 func (b *builder) report(f analysed) *Report {
 	r := &Report{
@@ -137,15 +134,9 @@ func (b *builder) report(f analysed) *Report {
 		Totals: totals{len(f.Curves), pointsOf(f.Curves), b.rows, b.stepped}, Plan: b.runs.plan(), method: b.method,
 		Findings: f.Findings, Files: b.files, steps: b.steps,
 	}
-	if n := len(b.files); n > maxFiles {
-		r.Files = b.files[:maxFiles]
-		r.LeftOut = append(r.LeftOut, notice.ReportLeftOut{Shown: maxFiles, Of: n, What: notice.LeftFiles})
-	}
 	for _, g := range b.runs {
-		addEnvironment(&r.environment, g)
-		addMethod(&r.method, g)
+		r.addRun(g)
 	}
-	b.addStepMethod(&r.method)
 	b.addCurves(r, f)
 	b.addQuality(r, f)
 	b.addBanners(r)

@@ -1,19 +1,14 @@
 package report
 
 import (
-	"cmp"
-	"slices"
-
 	"busbar/internal/coll"
 	"busbar/internal/notice"
 	"busbar/internal/result"
 	"busbar/internal/stats"
 	"busbar/post/analysis"
 	"busbar/post/say"
+	"fmt"
 )
-
-// maxPoints is how many points are on the page, so that it opens quickly and is smaller than 3 MB.
-const maxPoints = 60_000
 
 // once is the number of a key; add adds what it stands for where it is new, and returns its number.
 func once[K comparable](of map[K]int, key K, add func() int) int {
@@ -23,37 +18,6 @@ func once[K comparable](of map[K]int, key K, add func() int) int {
 		of[key] = n
 	}
 	return n
-}
-
-// chosen are the curves that are in the report: all, or where they have too many points, those with the most serious
-// findings first, then those of the largest worlds. They stay in their order.
-func chosen(r *Report, f analysed) []*analysis.Curve {
-	points := pointsOf(f.Curves)
-	if points <= maxPoints {
-		return f.Curves
-	}
-	weight := map[*analysis.Curve]int{}
-	for _, one := range f.Findings {
-		for _, p := range one.Places() {
-			weight[p.Curve] = max(weight[p.Curve], 1+int(one.Severity))
-		}
-	}
-	order := slices.Clone(f.Curves)
-	slices.SortStableFunc(order, func(x, y *analysis.Curve) int {
-		return cmp.Or(cmp.Compare(weight[y], weight[x]), cmp.Compare(y.World, x.World))
-	})
-	kept, room := map[*analysis.Curve]bool{}, maxPoints
-	for _, c := range order {
-		if len(c.Points) <= room {
-			kept[c] = true
-			room -= len(c.Points)
-		}
-	}
-	shown := slices.DeleteFunc(slices.Clone(f.Curves), func(c *analysis.Curve) bool { return !kept[c] })
-	r.LeftOut = append(r.LeftOut, notice.ReportLeftOut{
-		Shown: len(shown), Of: len(f.Curves), What: notice.LeftCurves, Points: maxPoints - room, OfPoints: points,
-	})
-	return shown
 }
 
 func pointsOf(curves []*analysis.Curve) (points int) {
@@ -73,9 +37,8 @@ type charted struct {
 // addCurves adds curves, and where what was found on them is.
 func (b *builder) addCurves(r *Report, f analysed) {
 	to := charted{&r.charts, map[analysis.Condition]int{}, map[string]int{}}
-	shown := chosen(r, f)
 	number := map[*analysis.Curve]int{}
-	for i, c := range shown {
+	for i, c := range f.Curves {
 		number[c] = i
 		made := to.curveOf(c)
 		if f.Ceilings != nil && c.Mode == coll.Throughput {
@@ -86,12 +49,9 @@ func (b *builder) addCurves(r *Report, f analysed) {
 		}
 		to.Curves = append(to.Curves, made)
 	}
-	b.addHeats(r, shown)
 	for _, one := range f.Findings {
 		for _, p := range one.Places() {
-			if n, there := number[p.Curve]; there {
-				to.Regions = append(to.Regions, region{one.Number, one.Code(), one.Severity, n, p.From, p.To})
-			}
+			to.Regions = append(to.Regions, region{one.Number, one.Code(), one.Severity, number[p.Curve], p.From, p.To})
 		}
 	}
 	if f.More > 0 {
@@ -130,10 +90,10 @@ func (d *charted) note(text string) int {
 }
 
 func (d *charted) curveOf(c *analysis.Curve) curve {
-	n := len(c.Points)
+	n, shape := len(c.Points), analysis.ShapeOf(c.Condition)
 	made := curve{
-		Family: d.familyOf(c.Condition), Who: c.Who, Backend: c.Backend, World: c.World, nodes: c.Nodes,
-		Label: c.Who + ", " + analysis.ShapeOf(c.Condition).Words(), Factor: c.Collective.BusFactor(c.World),
+		Family: d.familyOf(c.Condition), Who: c.Who, Backend: c.Backend, World: c.World, shape: shape,
+		Label: c.Who + ", " + shape.Words(), Factor: c.Collective.BusFactor(c.World),
 		Simulated: c.Rehearsed, Imported: c.Tool != "", Crowded: c.Crowded != nil, Lo: make(figures, n),
 		Hi: make(figures, n),
 	}
@@ -178,7 +138,9 @@ func (c *curve) setPeak(of analysis.Ceiling) {
 }
 
 func (c *curve) setModel(of analysis.Model) {
-	c.model = of
+	if fact := of.Fact(); fact != nil {
+		c.model = fmt.Sprintf("%s (%s)", notice.Message(fact), of.Bounds())
+	}
 	for _, l := range of.Laws {
 		c.Laws = append(c.Laws, law{l.From, l.To, figures{1e6 * l.Alpha, 1e6 * l.PerByte}})
 	}

@@ -13,12 +13,6 @@ import (
 	"busbar/post/analysis"
 )
 
-// Limits of tables.
-const (
-	maxPointRows = 1500 // of more points in the Markdown form, each curve has one row
-	maxRows      = 400
-)
-
 // form is a report as it is written: the page has charts, and can fold.
 type form struct {
 	*Report
@@ -86,11 +80,11 @@ func (r form) results() []*document.Section {
 	all := []*document.Section{r.planSection(), r.stepsSection()}
 	method := r.method.section("method", "Method", len(r.runs))
 	if r.Collectives() {
-		all = append(all, r.curvesSection(), r.findingsSection(), r.modelsSection())
-		all = append(append(all, r.pointSections()...), r.ranksSection())
+		all = append(all, r.curvesSection(), r.findingsSection(), r.pointsSection())
 		method.Add(document.Paragraph(unitsText))
 	}
 	environment := r.environment.section("environment", "Environment", len(r.runs))
+	environment.Add(document.Paragraph("Names are those of the results files (docs/file-format.md)."))
 	return append(all, r.qualitySection(), method, environment, r.runsSection())
 }
 
@@ -108,23 +102,6 @@ func table(names ...string) *document.Table {
 		t.Columns = append(t.Columns, document.Column{Name: name, Right: right, Wrap: long})
 	}
 	return t
-}
-
-// more states how many entries are left out; nothing where there are none.
-func (r form) more(n int, noun string) []document.Block {
-	if n <= 0 {
-		return nil
-	}
-	return []document.Block{
-		document.Paragraph("And " + units.Count(n, "more "+noun) + ", in the results files and in " +
-			"merged.csv (post merge)."),
-	}
-}
-
-// upTo is the first entries of a list, and how many further ones there are.
-func upTo[T any](all []T, most int) ([]T, int) {
-	n := min(len(all), most)
-	return all[:n], len(all) - n
 }
 
 func paragraphs(texts []string) (all []document.Block) {

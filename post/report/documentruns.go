@@ -28,12 +28,10 @@ func (r form) qualitySection() *document.Section {
 	}
 	if len(q.Misses) > 0 {
 		t := table("status", "points>", "reason~", "where~")
-		misses, left := upTo(q.Misses, maxRows)
-		for _, one := range misses {
+		for _, one := range q.Misses {
 			t.Row(string(one.status), fmt.Sprint(one.n), notice.Message(one.fact), one.words(len(r.runs)))
 		}
 		s.Add(document.Paragraph("Points without a value (one example of each reason):"), t)
-		s.Add(r.more(left, "reason")...)
 	}
 	if warnings > 0 {
 		t := table("code", "warning~", "count>", "where~")
@@ -42,15 +40,13 @@ func (r form) qualitySection() *document.Section {
 		s.Add(document.Paragraph("Warnings (one example of each):"), t)
 	}
 	if len(q.Files) > 0 {
-		files, left := upTo(q.Files, maxRows)
-		s.Add(document.Paragraph("Files:"), document.List(files))
-		s.Add(r.more(left, "note on files")...)
+		s.Add(document.Paragraph("Files:"), q.Files)
 	}
 	return s
 }
 
 func (r form) addWarnings(t *document.Table, noun string, all []*tally) {
-	for _, one := range all[:min(len(all), maxRows)] {
+	for _, one := range all {
 		n := notice.New(one.fact)
 		t.Row(string(n.Code()), n.Message(), units.Count(one.n, noun), one.words(len(r.runs)))
 	}
@@ -58,12 +54,10 @@ func (r form) addWarnings(t *document.Table, noun string, all []*tally) {
 
 func (r form) runsSection() *document.Section {
 	t := table("run>", "contender", "ranks>", "hosts", "start (UTC)", "sweep", "planned>", "points", "ended~", "files")
-	runs, left := upTo(r.runs, maxRows)
 	s := &document.Section{ID: "runs", Title: "Runs"}
 	s.Add(t)
-	s.Add(r.more(left, "run")...)
 	names := r.runs.names()
-	for _, g := range runs {
+	for _, g := range r.runs {
 		run, start := g.run, ""
 		if !run.Start.IsZero() {
 			start = run.Start.UTC().Format("2006-01-02 15:04:05")

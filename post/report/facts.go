@@ -1,13 +1,14 @@
 package report
 
 import (
+	"bytes"
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
 
-	"busbar/internal/coll"
 	"busbar/internal/document"
 	"busbar/internal/result"
 	"busbar/internal/units"
@@ -78,10 +79,19 @@ func (f *facts) addRange(topic, name string, n int) {
 	}
 }
 
-// addMap notes the entries of a map, by name.
-func (f *facts) addMap(number int, topic string, entries map[string]string) {
-	for _, name := range slices.Sorted(maps.Keys(entries)) {
-		f.add(number, topic, name, cmp.Or(entries[name], "(empty)"))
+// addFields notes the fields of an object of a results file, under the names that they have there.
+func (f *facts) addFields(number int, topic, name string, value any) {
+	switch v := value.(type) {
+	case nil:
+	case map[string]any:
+		for _, key := range slices.Sorted(maps.Keys(v)) {
+			f.addFields(number, topic, strings.TrimPrefix(name+"."+key, "."), v[key])
+		}
+	case string:
+		f.add(number, topic, name, v)
+	default:
+		text, _ := json.Marshal(v) // it was read from JSON
+		f.add(number, topic, name, string(text))
 	}
 }
 
@@ -131,99 +141,43 @@ func (f *fact) rows(t *document.Table, runs int) {
 	}
 }
 
-// addEnvironment adds what a run ran on and with.
-func addEnvironment(f *facts, g *gathered) {
-	if g.run.Imported != nil {
-		addImported(f, g)
-	} else {
-		addProgram(f, g)
+// environmentFields are the fields of a run in a results file that its environment is made of.
+var environmentFields = []string{
+	"tool", "build", "command", "variant", "device", "world", "nodes", "ranks_per_node", "topology", "setup", "pattern",
+	"backend", "mpi", "machine", "hardware", "slurm", "environment", "imported",
+}
+
+// addRun adds what a run ran on and with, and how it measured.
+func (r *Report) addRun(g *gathered) {
+	fields := fieldsOf(g.run)
+	fields["command"] = shellWords(g.run.Command)
+	if s := g.run.Imported; s != nil { // its method is not recorded
+		fields["method"] = nil
+		fields["imported"].(map[string]any)["deductions"] = s.Deduced.String()
 	}
-	addLibraries(f, g)
-	addWorld(f, g)
-	addMachine(f, g)
-	f.addMap(g.number, "Slurm", g.run.Slurm)
-	f.addMap(g.number, "Variables", g.run.Environment)
-}
-
-func addImported(f *facts, g *gathered) {
-	s := g.run.Imported
-	f.add(g.number, "Imported", "tool", s.Tool)
-	f.add(g.number, "Imported", "format", s.Format)
-	f.add(g.number, "Imported", "file", s.Path)
-	f.add(g.number, "Imported", "start, as recorded", s.Started)
-	f.addMap(g.number, "Imported: given at import", s.Given)
-	for _, text := range s.Deduced.Texts() {
-		f.add(g.number, "Imported", "deduced", text)
-	}
-	f.addMap(g.number, "Imported: settings, as the tool reports them", s.Settings)
-}
-
-func addProgram(f *facts, g *gathered) {
-	f.add(g.number, "Program", "tool", g.run.Tool)
-	f.add(g.number, "Program", "build", g.run.Build)
-	f.add(g.number, "Program", "command", shellWords(g.run.Command))
-	f.add(g.number, "Program", "sweep", g.run.Sweep.Name)
-}
-
-func addLibraries(f *facts, g *gathered) {
-	lib, mpi := &g.run.Backend, &g.run.MPI
-	topic := strings.TrimSpace("Backend " + lib.Name)
-	f.add(g.number, topic, "library", lib.Title())
-	f.add(g.number, topic, "path", lib.Path)
-	f.add(g.number, topic, "build id", lib.BuildID)
-	f.add(g.number, topic, "variant", g.run.Variant)
-	f.add(g.number, topic, "settings", g.run.Method.Settings().String())
-	f.addMap(g.number, topic+": parameters", lib.Parameters)
-	for _, note := range lib.Notes {
-		f.add(g.number, topic, "note", note)
-	}
-	f.add(g.number, "MPI", "library", mpi.Library)
-	f.add(g.number, "MPI", "path", mpi.Path)
-	f.add(g.number, "MPI", "launcher", mpi.Launcher)
-	f.add(g.number, "MPI", "threads", mpi.ThreadLevel)
-	f.add(g.number, "MPI", "large counts", mpi.LargeCounts)
-}
-
-func addWorld(f *facts, g *gathered) {
-	const topic = "Ranks"
-	if run := g.run; run.World > 0 {
-		words := units.Count(run.World, "rank")
-		if run.Nodes > 0 {
-			words += " on " + units.Count(run.Nodes, "node")
+	r.method.addFields(g.number, "Runs", "", fields["method"])
+	to := &r.environment
+	for _, name := range environmentFields {
+		topic, field := name, ""
+		if _, is := fields[name].(map[string]any); !is {
+			topic, field = "run", name
 		}
-		f.add(g.number, topic, "world", words)
+		to.addFields(g.number, topic, field, fields[name])
 	}
-	f.add(g.number, topic, "device", g.run.Device)
-	f.add(g.number, topic, "where each ran", g.layout.words())
-	f.add(g.number, topic, "state of the devices", g.state)
+	to.add(g.number, "ranks", "where each ran", g.layout.words())
 	if g.end != nil {
 		for _, t := range g.end.Throttled {
 			text := fmt.Sprintf("rank %d (%s): %s", t.Rank, t.Host, strings.Join(t.Reasons, ", "))
-			f.add(g.number, topic, "throttled at the end", text)
+			to.add(g.number, "ranks", "throttled at the end", text)
 		}
-	}
-	if p := g.run.Pattern; p != nil {
-		f.add(g.number, topic, "pattern", p.String())
 	}
 }
 
-func addMachine(f *facts, g *gathered) {
-	m := &g.run.Machine
-	if *m == (result.Machine{}) {
-		return
-	}
-	const topic = "Rank 0's host before the run"
-	f.add(g.number, topic, "host", m.Host)
-	f.add(g.number, topic, "system", strings.Trim(m.OS+", kernel "+cmp.Or(m.Kernel, "not known"), ", "))
-	f.add(g.number, topic, "processor", m.CPU)
-	if m.Cores > 0 {
-		f.add(g.number, topic, "cores usable by rank 0", fmt.Sprint(m.Cores))
-	}
-	f.add(g.number, topic, "governor", m.Governor)
-	if m.MemoryB > 0 {
-		f.add(g.number, topic, "memory", coll.FormatSize(m.MemoryB, true))
-	}
-	f.add(g.number, topic, "container", m.Container)
-	f.add(g.number, topic, "load average", fmt.Sprintf("%.2f", m.Load1))
-	f.add(g.number, topic, "topology", g.run.Topology)
+// fieldsOf are the fields of a run as results files have them.
+func fieldsOf(run *result.Run) (fields map[string]any) {
+	text, _ := json.Marshal(run) // it was read from JSON
+	numbers := json.NewDecoder(bytes.NewReader(text))
+	numbers.UseNumber()
+	_ = numbers.Decode(&fields)
+	return fields
 }

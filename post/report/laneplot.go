@@ -28,8 +28,6 @@ type lanePlot struct {
 	Rows    []laneRow              `json:"rows"`
 	Names   []string               `json:"names"` // of calls, each once
 	Sights  []sight                `json:"sights"`
-	By      string                 `json:"-"` // what sights are
-	Aligned string                 `json:"-"` // how rows are aligned; "" where there is one
 	LeftOut []notice.ReportLeftOut `json:"-"`
 }
 
@@ -38,7 +36,7 @@ type laneRow struct {
 	device int          // index in the timeline's devices
 	Label  string       `json:"label"`
 	About  string       `json:"about"` // host and GPU
-	Why    string       `json:"why"`   // it is among the rows; "" for no special reason
+	Why    string       `json:"why"`   // it stands out; "" for no reason
 	Shift  millis       `json:"shift"`
 	Span   millis       `json:"span"`
 	Steps  []stepOnLane `json:"steps"`
@@ -129,47 +127,35 @@ func worstSteps(t *timeline.Timeline) []*slowStep {
 	return all[:min(len(all), maxSights)]
 }
 
-// rowReasons choose the devices that are drawn: those that stand out, with the reason, then the others in their order.
-func rowReasons(t *timeline.Timeline, steps []*slowStep) map[int]string {
-	working, why := t.Working(), map[int]string{}
-	add := func(device int, reason string) {
-		if _, chosen := why[device]; !chosen && len(why) < maxLaneRows {
-			why[device] = reason
+// rowsOf are the devices that are drawn, ascending: the straggler, the slowest in the worst steps, then the lowest.
+func rowsOf(t *timeline.Timeline, worst []*slowStep) (rows []int) {
+	var all []int
+	if t.Across != nil && t.Across.Straggler != nil {
+		all = append(all, t.Across.Straggler.Device)
+	}
+	for _, s := range worst {
+		all = append(all, s.device)
+	}
+	for _, device := range append(all, t.Working()...) {
+		if len(rows) < maxLaneRows && !slices.Contains(rows, device) {
+			rows = append(rows, device)
 		}
 	}
-	most := func(of func(*timeline.Device) float64) int {
-		return slices.MaxFunc(working, func(a, b int) int { return cmp.Compare(of(&t.Devices[a]), of(&t.Devices[b])) })
-	}
-	if len(working) > 1 {
-		if t.Across != nil && t.Across.Straggler != nil {
-			add(t.Across.Straggler.Device, "others wait for it")
-		}
-		add(most(func(d *timeline.Device) float64 { return d.Exposed }), "most exposed")
-		add(most(func(d *timeline.Device) float64 { return -d.Exposed }), "least exposed")
-		add(most(func(d *timeline.Device) float64 { return d.Idle }), "most idle")
-		for _, s := range steps {
-			add(s.device, "slowest in "+s.Name)
-		}
-	}
-	for _, device := range working {
-		add(device, "")
-	}
-	return why
+	slices.Sort(rows)
+	return rows
 }
 
 func lanePlotOf(t *timeline.Timeline) lanePlot {
-	worst := worstSteps(t)
-	why, shifts := rowReasons(t, worst), shiftsOf(t)
+	worst, shifts := worstSteps(t), shiftsOf(t)
 	p := lanePlot{Unit: t.Unit()}
-	for i := range t.Devices {
-		reason, chosen := why[i]
-		if !chosen {
-			continue
-		}
+	for _, i := range rowsOf(t, worst) {
 		d := &t.Devices[i]
 		row := laneRow{
-			device: i, Label: d.Label, About: strings.Join(nonEmpty(d.Host, d.GPU), ", "), Why: reason,
-			Shift: millis(shifts[i]), Span: millis(d.Span),
+			device: i, Label: d.Label, About: strings.Join(nonEmpty(d.Host, d.GPU), ", "), Shift: millis(shifts[i]),
+			Span: millis(d.Span),
+		}
+		if t.Across != nil && t.Across.Straggler != nil && t.Across.Straggler.Device == i {
+			row.Why = "straggler"
 		}
 		for _, s := range d.Steps {
 			row.Steps = append(row.Steps, stepOnLane{s.Name, millis(s.Start), millis(s.Span)})
@@ -178,12 +164,7 @@ func lanePlotOf(t *timeline.Timeline) lanePlot {
 	}
 	p.addStrips(t, worst)
 	p.addCalls(t)
-	if len(worst) > 0 {
-		p.addSteps(t, worst)
-	} else {
-		p.addExposed(t)
-	}
-	p.align(shifts)
+	p.addSteps(t, worst)
 	if working := len(t.Working()); working > len(p.Rows) {
 		p.LeftOut = append(p.LeftOut, notice.ReportLeftOut{Shown: len(p.Rows), Of: working, What: notice.LeftRows})
 	}
@@ -208,47 +189,25 @@ func shiftsOf(t *timeline.Timeline) map[int]float64 {
 	return shifts
 }
 
-// align states how rows are aligned.
-func (p *lanePlot) align(shifts map[int]float64) {
-	var alone []string
-	for _, r := range p.Rows {
-		if _, matched := shifts[r.device]; !matched {
-			alone = append(alone, r.Label)
-		}
-	}
-	const by = "Rows are aligned by the ends of the collectives that they share, not by the clocks of their hosts"
-	switch {
-	case len(p.Rows) < 2:
-	case len(alone) == 0:
-		p.Aligned = by + "."
-	case len(alone) == len(p.Rows):
-		p.Aligned = "Rows are not aligned in time: no collective was matched. Each begins with its first activity."
-	default:
-		p.Aligned = by + "; " + units.Some(alone) +
-			" begin with their own first activity: none of their collectives was matched."
-	}
-}
-
 // addStrips adds the whole of each row, then its worst steps, then other steps, as long as there is room.
 func (p *lanePlot) addStrips(t *timeline.Timeline, worst []*slowStep) {
-	room := maxLaneRuns
-	for pass := range 3 {
-		for i := range p.Rows {
-			row := &p.Rows[i]
-			d := &t.Devices[row.device]
-			keys := stepKeys(d)
-			for _, s := range d.Strips() {
-				of := 0 // the pass that the strip is of
-				if s.Step >= 0 {
-					of = 2
-					if slices.ContainsFunc(worst, func(w *slowStep) bool { return w.key == keys[s.Step] }) {
-						of = 1
-					}
-				}
-				if of == pass && len(s.Runs) <= room {
-					room -= len(s.Runs)
-					row.Strips = append(row.Strips, laneStripOf(s))
-				}
+	for i := range p.Rows {
+		row := &p.Rows[i]
+		d := &t.Devices[row.device]
+		keys, strips, room := stepKeys(d), slices.Clone(d.Strips()), maxLaneRuns/len(p.Rows)
+		rank := func(s timeline.Strip) int {
+			switch {
+			case s.Step < 0:
+				return 0
+			case slices.ContainsFunc(worst, func(w *slowStep) bool { return w.key == keys[s.Step] }):
+				return 1
+			}
+			return 2
+		}
+		slices.SortStableFunc(strips, func(a, b timeline.Strip) int { return cmp.Compare(rank(a), rank(b)) })
+		for _, s := range strips {
+			if room -= len(s.Runs); room >= 0 {
+				row.Strips = append(row.Strips, laneStripOf(s))
 			}
 		}
 	}
@@ -303,7 +262,6 @@ func callName(name string, bytes *int64) string {
 
 // addSteps adds the worst steps to what to look at first.
 func (p *lanePlot) addSteps(t *timeline.Timeline, worst []*slowStep) {
-	p.By = "the steps with the most exposed communication, on the " + t.Unit() + " that takes longest in each"
 	for _, w := range worst {
 		s := sight{Label: w.Name, From: millis(math.Inf(1)), To: millis(math.Inf(-1))}
 		s.Text = fmt.Sprintf("%s of %s ms exposed, %s", ms(w.Exposed), ms(w.Span), t.Devices[w.device].Label)
@@ -314,32 +272,6 @@ func (p *lanePlot) addSteps(t *timeline.Timeline, worst []*slowStep) {
 			}
 		}
 		p.Sights = append(p.Sights, s)
-	}
-}
-
-// addExposed adds the longest exposed calls to what to look at first.
-func (p *lanePlot) addExposed(t *timeline.Timeline) {
-	type call struct {
-		row laneRow
-		timeline.Exposed
-	}
-	var all []call
-	for _, r := range p.Rows {
-		for _, e := range t.Devices[r.device].Top {
-			if e.Exposed > 0 {
-				all = append(all, call{r, e})
-			}
-		}
-	}
-	slices.SortStableFunc(all, func(a, b call) int { return cmp.Compare(b.Exposed.Exposed, a.Exposed.Exposed) })
-	p.By = "the longest exposed calls"
-	for _, c := range all[:min(len(all), maxSights)] {
-		start, took := c.row.Shift+millis(c.Start), millis(c.Took)
-		p.Sights = append(p.Sights, sight{
-			Label: callName(c.Name, c.Bytes),
-			Text:  fmt.Sprintf("%s of %s ms exposed, %s", ms(c.Exposed.Exposed), ms(c.Took), c.row.Label),
-			From:  start - took/2, To: start + 3*took/2,
-		})
 	}
 }
 

@@ -31,16 +31,6 @@ func (l layout) hosts() (hosts []string) {
 	return hosts
 }
 
-// placedAs reports whether all ranks are on the same hosts and devices in both.
-func (l layout) placedAs(other layout) bool {
-	return slices.EqualFunc(l, other, func(x, y result.Rank) bool {
-		return x.Rank == y.Rank && x.Host == y.Host && x.PCI == y.PCI
-	})
-}
-
-// maxHosts is how many hosts are listed with their ranks.
-const maxHosts = 32
-
 // words list the hosts with the ranks, devices and cores on each, a line a host.
 func (l layout) words() string {
 	numbers, devices, cpus := map[string][]int{}, map[string][]string{}, map[string][]string{}
@@ -54,8 +44,7 @@ func (l layout) words() string {
 		}
 	}
 	var lines []string
-	hosts, left := upTo(l.hosts(), maxHosts)
-	for _, host := range hosts {
+	for _, host := range l.hosts() {
 		line := fmt.Sprintf("%s: ranks %s", host, ranges.Format(numbers[host]))
 		if devices[host] != nil {
 			line += "; " + units.Some(devices[host])
@@ -65,16 +54,5 @@ func (l layout) words() string {
 		}
 		lines = append(lines, line)
 	}
-	if left > 0 {
-		lines = append(lines, "and "+units.Count(left, "more host"))
-	}
 	return strings.Join(lines, "\n")
-}
-
-// label names a rank with its host, where that is known.
-func (l layout) label(rank int) string {
-	if rank < len(l) && l[rank].Rank == rank {
-		return fmt.Sprintf("%d %s", rank, l[rank].Host)
-	}
-	return fmt.Sprint(rank)
 }

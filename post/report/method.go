@@ -2,11 +2,9 @@ package report
 
 import (
 	"cmp"
-	"fmt"
 
 	"busbar/internal/coll"
 	"busbar/internal/result"
-	"busbar/internal/units"
 )
 
 // modeFacts are the topics of modes, and what a time of each mode is of.
@@ -60,37 +58,4 @@ func (f *facts) addRecord(number int, r *result.Record) {
 		f.add(number, topic, "device events", "recorded beside the clock").points++
 	}
 	f.add(number, topic, "verification of data", r.Check.Way)
-}
-
-// addMethod adds how the points of a run were measured.
-func addMethod(f *facts, g *gathered) {
-	m := &g.run.Method
-	if g.run.Imported != nil || *m == (result.Method{}) {
-		return
-	}
-	add := func(known bool, name, text string) {
-		if known {
-			f.add(g.number, "Runs", name, text)
-		}
-	}
-	add(true, "clock", m.Clock)
-	add(m.Clock != "", "time of one clock reading", units.Duration(m.ClockCost))
-	add(m.Clock != "", "time of an empty iteration", units.Nanoseconds(m.EmptyIteration).String())
-	add(m.Precision > 0, "target half-width of the 95 % CI", fmt.Sprintf("%.3g %% of the median", 100*m.Precision))
-	add(m.Budget > 0, "time for one case", units.Duration(m.Budget))
-	add(m.Iterations > 0, "iterations, as given", fmt.Sprint(m.Iterations))
-	add(true, "warm-up before each point", units.Count(m.Warmup, "iteration"))
-	add(m.Cycle > 1, "cycles", fmt.Sprint(m.Cycle))
-	add(true, "aggregation over ranks (throughput)", m.Average)
-	add(m.CheckRounds == 0, "verification of data", "off")
-	add(m.CheckRounds > 0, "verification of data", units.Count(m.CheckRounds, "round")+" over every element")
-	add(m.Rotate == 0, "buffers", "one set, warm caches")
-	add(m.Rotate > 0, "buffers", "rotate over "+size(m.Rotate))
-	add(m.Aggregate > 1, "operations per launch", fmt.Sprint(m.Aggregate))
-	add(m.EventStep > 0, "resolution of device events", units.Nanoseconds(m.EventStep).String())
-	add(true, "non-default settings", m.Settings().String())
-	add(m.Deadline > 0, "deadline of a point", units.Duration(m.Deadline))
-	for _, s := range g.run.Setup {
-		add(true, "before the first point: "+s.What, units.Duration(s.Seconds))
-	}
 }

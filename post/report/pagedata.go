@@ -21,17 +21,16 @@ import (
 var pageFiles embed.FS
 
 // pageScripts are in the order in which they are on the page.
-var pageScripts = []string{"base", "scale", "chart", "draw", "curves", "table", "heat", "lanes", "timeline", "page"}
+var pageScripts = []string{"base", "scale", "chart", "draw", "curves", "table", "lanes", "timeline", "page"}
 
 // pageData is what the script of the page plots and lists. Texts in it are not markup.
 type pageData struct {
-	Families []family      `json:"families"`
-	Curves   []curve       `json:"curves"`
-	Notes    []string      `json:"notes"` // on points, each text once: curve.Notes has their indices
-	Bases    []string      `json:"bases"` // what bounds are: curve.Bases has their indices
-	Regions  []region      `json:"regions"`
-	Heats    []rankHeatmap `json:"heats"`
-	Timeline *lanePlot     `json:"timeline"`
+	Families []family  `json:"families"`
+	Curves   []curve   `json:"curves"`
+	Notes    []string  `json:"notes"` // on points, each text once: curve.Notes has their indices
+	Bases    []string  `json:"bases"` // what bounds are: curve.Bases has their indices
+	Regions  []region  `json:"regions"`
+	Timeline *lanePlot `json:"timeline"`
 }
 
 // MarshalJSON writes all lists, also empty ones, so that the script reads no null.
@@ -74,8 +73,8 @@ type curve struct {
 	Imported  bool    `json:"imported,omitempty"`
 	Crowded   bool    `json:"crowded,omitempty"` // its times do not show speed
 
-	nodes    int
-	model    analysis.Model
+	shape    analysis.Shape
+	model    string
 	peakNote string // where the peak comes from, or why none is known
 }
 
@@ -100,19 +99,6 @@ type region struct {
 	Curve    int             `json:"curve"`
 	From     int64           `json:"from"`
 	To       int64           `json:"to"`
-}
-
-// rankHeatmap is the times of each rank by size, of the last launch of a curve. Where ranks wait for each other, all
-// take as long as the slowest: who issued late shows more.
-type rankHeatmap struct {
-	Curve       int       `json:"curve"`
-	Sizes       []int64   `json:"sizes"`
-	Ranks       []string  `json:"ranks"`          // "3 node1", by rank
-	Median      []figures `json:"median_us"`      // by size, then rank; an empty list where a size has none
-	Late        []figures `json:"late_us"`        // how much later than the first it issued
-	Uncertainty float64   `json:"uncertainty_us"` // of Late: less than that means nothing
-	Slowest     string    `json:"slowest"`        // which ranks take longest at most sizes, in words; "" for none
-	Latest      string    `json:"latest"`         // which ranks issue last
 }
 
 // basisTexts are what bounds are, by stats.Basis.

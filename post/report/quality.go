@@ -15,8 +15,6 @@ type quality struct {
 	checks   map[string]int
 	misses   tallies // points without a valid value
 	warnings tallies
-	passed   tallies // imported points that lack something
-	groups   int     // points measured by single groups of nodes
 	wrong    notice.WrongData
 	wrongIn  place // of the first
 }
@@ -80,17 +78,6 @@ func (q *quality) addWrong(number int, operation string, r *result.Record) {
 		w.First = wrongElement(first)
 	} else {
 		w.Cause.Fact = r.Why.Fact()
-	}
-}
-
-// passOver counts a point that is on no curve, although it may have a time.
-func (q *quality) passOver(number int, r *result.Record) {
-	switch why := r.Lacks(); {
-	case !r.Timed():
-	case r.Group != nil:
-		q.groups++
-	case why != (notice.Lack{}):
-		q.passed.at("", why, notice.PointsNotPlotted{Lack: why}).add(number, r.Operation(), r.SizeBytes)
 	}
 }
 
@@ -174,13 +161,5 @@ func (b *builder) caveats() (all []notice.Notice) {
 	if imported != nil {
 		all = append(all, notice.New(notice.ImportedRuns{Runs: b.runs.some(imported), Tools: tools}))
 	}
-	for _, one := range b.quality.passed.all {
-		fact := one.fact.(notice.PointsNotPlotted)
-		fact.Points, fact.Where = one.n, one.words(len(b.runs))
-		all = append(all, notice.New(fact))
-	}
-	if n := b.quality.groups; n > 0 {
-		all = append(all, notice.New(notice.GroupPoints{Points: n}))
-	}
-	return all
+	return append(all, b.lacking.Notices()...)
 }

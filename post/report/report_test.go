@@ -245,21 +245,4 @@ func TestPageOf100ContendersIsSmallerThan3MB(t *testing.T) {
 	if err := r.WritePage(&page); err != nil || page.Len() > 3_000_000 {
 		t.Errorf("%d bytes, %v", page.Len(), err)
 	}
-	if len(r.LeftOut) > 1 || r.LeftOut[0].What != notice.LeftRankTimes { // all points are there
-		t.Errorf("left out: %+v", r.LeftOut)
-	}
-}
-
-func TestTooManyPoints(t *testing.T) {
-	r := build(variants(300), nil)
-	points := 0
-	for _, c := range r.charts.Curves {
-		points += len(c.Time)
-	}
-	if points > maxPoints || points < maxPoints*9/10 || len(r.LeftOut) == 0 || r.LeftOut[0].OfPoints != 81000 {
-		t.Errorf("%d points, left out: %+v", points, r.LeftOut)
-	}
-	if text := markdownOf(t, r); len(text) > 500_000 {
-		t.Errorf("%d bytes of Markdown", len(text))
-	}
 }

@@ -174,22 +174,15 @@ func (l runList) plan() (p plan) {
 	return p
 }
 
-// maxEnds is how many imported runs that did not complete are listed.
-const maxEnds = 3
-
 // urgent is what remains to be measured, and which runs did not complete.
 func (l runList) urgent(left int) (facts []notice.Fact) {
-	var running, open []int
+	var running, open, short []int
 	points := notice.OpenPoints{Left: left}
-	var short []notice.RunEnd
 	for _, g := range l {
-		if g.run.Imported != nil {
-			if g.end == nil || g.end.Outcome != result.Complete {
-				short = append(short, endOf(g))
-			}
-			continue
-		}
-		if g.end == nil {
+		switch imported := g.run.Imported != nil; {
+		case imported && (g.end == nil || g.end.Outcome != result.Complete):
+			short = append(short, g.number)
+		case !imported && g.end == nil:
 			running = append(running, g.number)
 		}
 		if g.open() {
@@ -204,16 +197,8 @@ func (l runList) urgent(left int) (facts []notice.Fact) {
 		command := resumeCommand(l[open[0]-1].run)
 		facts = append(facts, notice.PointsOpen{Points: points, Runs: l.some(open), Command: command})
 	}
-	if n := len(short); n > 0 {
-		listed := min(n, maxEnds)
-		facts = append(facts, notice.ImportedUnfinished{Runs: n, Ends: short[:listed], More: n - listed})
+	if short != nil {
+		facts = append(facts, notice.ImportedUnfinished{Runs: l.some(short)})
 	}
 	return facts
-}
-
-func endOf(g *gathered) notice.RunEnd {
-	if g.end == nil {
-		return notice.RunEnd{Run: g.number}
-	}
-	return notice.RunEnd{Run: g.number, Outcome: string(g.end.Outcome), Cause: g.end.Cause}
 }

@@ -1,7 +1,6 @@
 package report
 
 import (
-	"cmp"
 	"fmt"
 	"strings"
 
@@ -16,9 +15,8 @@ import (
 
 // Limits on training steps.
 const (
-	maxStepRuns     = 50 // that are shown one by one
-	headedStepRuns  = 3  // that have headlines,
-	maxStepHeadings = 6  // and how many each
+	headedStepRuns  = 3 // that have headlines,
+	maxStepHeadings = 6 // and how many each
 )
 
 // addStepRuns takes runs of training steps. It is called before report.
@@ -69,8 +67,7 @@ func (r form) stepsSection() *document.Section {
 		return s
 	}
 	s.Add(document.Paragraph(stepTableText))
-	runs, left := upTo(r.steps, maxStepRuns)
-	for _, run := range runs {
+	for _, run := range r.steps {
 		newest := run.Newest()
 		title := nonEmpty(run.Step().Model, run.Library(), newest.Variant, run.World())
 		of := &document.Section{Title: strings.Join(title, ", ")}
@@ -84,7 +81,6 @@ func (r form) stepsSection() *document.Section {
 		}
 		s.Add(of)
 	}
-	s.Add(r.more(left, "run of training steps")...)
 	return s
 }
 
@@ -165,52 +161,4 @@ func stepSubject(run *steps.Run, of *steps.Group) string {
 		subject += " (oversubscribed: holds for such a machine alone)"
 	}
 	return subject + ", " + of.Title()
-}
-
-// stepMethod is how the values of training steps are measured.
-var stepMethod = [][2]string{
-	{
-		"a round",
-		"one step in each of four modes, in rotating order: computation alone, communication alone, one after the " +
-			"other, overlapped; the buckets of a group alternate within it",
-	},
-	{"a step's time", "after synchronising the ranks, from the start to the end of the slowest rank"},
-	{"values", "each is computed round by round, from modes measured next to each other; the report has the median"},
-	{"exposed communication", "overlapped minus computation"},
-	{
-		"hidden, wall clock",
-		"(computation + communication − overlapped) / communication; it includes what both lose beside " +
-			"each other",
-	},
-	{
-		"hidden, intervals",
-		"share of the time with an operation in progress in which computation ran; both times are means " +
-			"over ranks",
-	},
-	{"best bucket", "minimum of the medians of overlapped steps; the others are compared with it by rounds, with " +
-		"simultaneous 95 % CIs for all pairs of the group; another launch may differ"},
-}
-
-// addStepMethod adds how the values of training steps were measured.
-func (b *builder) addStepMethod(f *facts) {
-	const topic = "Training steps"
-	for _, run := range b.steps {
-		g := b.byRun[run.Newest().ID]
-		if g == nil {
-			continue
-		}
-		for _, row := range stepMethod {
-			f.add(g.number, topic, row[0], row[1])
-		}
-		for _, group := range run.Groups {
-			for _, p := range group.Points {
-				if p.Timed() {
-					f.addRange(topic, "rounds per point", p.Figures.Rounds)
-					why := cmp.Or(stopTexts[p.Stop], p.Stop, "the run was cut off")
-					f.add(g.number, topic, "measurement ended because", why).points++
-					f.add(g.number, topic, "verification of data", p.Check.Way)
-				}
-			}
-		}
-	}
 }

@@ -43,7 +43,9 @@ func severalSteps() []stepstest.Run {
 		Compression: "8x:10ms"})
 	gloo.Backend, gloo.Launch, gloo.Slower, gloo.Groups = "gloo", 1, 1.5, []step.Point{{Strategy: step.DDP,
 		Type: coll.Float32, Progress: step.Thread}}
-	rehearsed.Backend, rehearsed.Launch, rehearsed.Rehearsed, rehearsed.Groups = "nccl-rehearsal", 2, true, []step.Point{{Strategy: step.FSDP, Type: coll.BFloat16}}
+	rehearsed.Backend, rehearsed.Launch, rehearsed.Rehearsed, rehearsed.Groups = "nccl-rehearsal", 2, true, []step.Point{
+		{Strategy: step.FSDP, Type: coll.BFloat16},
+	}
 	return []stepstest.Run{mpi, gloo, rehearsed}
 }
 
@@ -110,17 +112,14 @@ func TestOversubscribedSteps(t *testing.T) {
 
 func TestManyStepRuns(t *testing.T) {
 	var runs []stepstest.Run
-	for i := range maxStepRuns + 1 {
+	for i := range headedStepRuns + 2 {
 		r := stepstest.Default()
 		r.Launch = i + 1
 		runs = append(runs, r)
 	}
 	r := ofStepRuns(nil, runs...)
-	if n := strings.Count(markdownOf(t, r), "\n### "+stepstest.Default().File().Run.Step.Model); n != maxStepRuns {
-		t.Errorf("%d runs, want %d", n, maxStepRuns)
-	}
 	last := r.Headlines[len(r.Headlines)-1]
-	if want := notice.New(notice.MoreStepRuns{Runs: maxStepRuns + 1 - headedStepRuns}); !want.Equal(last.Notice) {
+	if want := notice.New(notice.MoreStepRuns{Runs: 2}); !want.Equal(last.Notice) {
 		t.Errorf("the last headline is %+v", last)
 	}
 }

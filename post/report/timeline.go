@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"busbar/internal/document"
@@ -38,12 +39,7 @@ func (r *Report) addTimeline(t *timeline.Timeline, o Options) {
 		h.At.Subject = subject
 		r.Headlines = append(r.Headlines, h)
 	}
-	for i, f := range t.Files {
-		if i == maxFiles {
-			left := notice.ReportLeftOut{Shown: maxFiles, Of: len(t.Files), What: notice.LeftTraces}
-			r.LeftOut = append(r.LeftOut, left)
-			break
-		}
+	for _, f := range t.Files {
 		r.Files = append(r.Files, document.Link{Name: f.Path, Href: hrefFrom(o.Dir, f.Path)})
 	}
 }
@@ -60,14 +56,12 @@ func titleOf(t *timeline.Timeline) string {
 			names = units.AddOnce(names, d.GPU)
 		}
 	}
-	if gpus := units.Some(names); gpus != "" && len(gpus) <= longestInTitle {
-		title += ", " + gpus
-	}
-	return title
+	return strings.Join(nonEmpty(title, units.Some(names)), ", ")
 }
 
-// longestInTitle is how long the names of GPUs may be for a title.
-const longestInTitle = 80
+// alignedText is how rows of the plot are aligned.
+const alignedText = "Rows are aligned by the ends of the collectives that they share, not by the clocks of their hosts. " +
+	"A row without one begins with its own first activity."
 
 // timelineSection is what timelines show: on the page their plot, then what post timeline prints.
 func (r form) timelineSection() *document.Section {
@@ -79,7 +73,10 @@ func (r form) timelineSection() *document.Section {
 	s.Add(document.Paragraph(readWords(t)))
 	if r.page {
 		s.Add(chart("timeline-picture", "plot of each "+t.Unit()+" over time"))
-		s.Add(paragraphs(append(nonEmpty(plot.Aligned), leftOut(plot.LeftOut)...))...)
+		if len(plot.Rows) > 1 {
+			s.Add(document.Paragraph(alignedText))
+		}
+		s.Add(paragraphs(leftOut(plot.LeftOut))...)
 	}
 	if len(plot.Sights) > 0 {
 		items := document.Items{Numbered: true}
@@ -87,7 +84,9 @@ func (r form) timelineSection() *document.Section {
 			items.All = append(items.All, document.Item{Text: one.Label + ": " + one.Text})
 		}
 		s.Add(&document.Section{ID: "timeline-look", Title: "Where to look first", Blocks: []document.Block{
-			document.Paragraph(units.Capital(plot.By) + "."), items,
+			document.Paragraph(
+				"The steps with the most exposed communication, on the " + t.Unit() + " that takes longest in each.",
+			), items,
 		}})
 	}
 	s.Add(timelinedoc.Details(t)...)

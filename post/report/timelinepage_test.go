@@ -8,48 +8,16 @@ import (
 )
 
 func TestTimelineInABrowser(t *testing.T) {
-	b := browser(t)
-	beside := sample()
-	beside.addTimeline(sampleTimeline(), timelineOptions)
-	for name, test := range map[string]struct {
-		report *Report
-		check  func(*tab)
-	}{
-		"plot": {drawnReport(sampleTimeline()), laneValues}, "zoom": {drawnReport(sampleTimeline()), laneZoom},
-		"widths and themes": {drawnReport(sampleTimeline()), laneWidths},
-		"hostile names":     {hostileGPUs(), hostileLanes},
-		"no communication":  {drawnReport(silent()), silentLanes},
-		"beside results": {beside, func(p *tab) {
-			p.checks(
-				check{"both", "", `$$("#curve-chart .line").length > 0 && $$("#timeline table").length > 1`},
-				check{"headline", "", `text("#short ul").includes("Timeline of 4 GPUs")`},
-				check{"no plot without strips", "", `$("#timeline-picture").hidden`},
-			)
-		}},
-		"printing": {drawnReport(sampleTimeline()), func(p *tab) {
-			p.print(
-				check{"plot", "", `$("#timeline-chart .plot").getBoundingClientRect().height > 100`},
-				check{"lanes", "", `$$("#timeline-chart .plot .lane").length === 16`},
-				check{"legend", "", `$(".lanes-legend").getBoundingClientRect().height > 5`},
-			)
-		}},
+	alone := func(t *timeline.Timeline) *Report { return drawn(OfTimeline(t, timelineOptions), t) }
+	inTabs(t, map[string]onPage{
+		"plot": {alone(sampleTimeline()), laneValues}, "zoom": {alone(sampleTimeline()), laneZoom},
+		"no communication": {alone(silent()), silentLanes},
 		"nothing": {OfTimeline(&timeline.Timeline{}, timelineOptions), func(p *tab) {
 			p.checks(
 				check{"no plot", "", `$("#timeline-picture").hidden`},
 				check{"text", "", `text("#timeline").includes("0 GPUs in 0 files")`},
 			)
 		}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			p := open(t, b, test.report)
-			p.width(1400)
-			test.check(p)
-			p.quiet()
-		})
-	}
-	t.Run("no script", func(t *testing.T) {
-		r := drawnReport(sampleTimeline())
-		withoutScript(t, b, r, "ProfilerStep#3: 7.000 of 33.300 ms exposed, rank 3", "35.000")
 	})
 }
 
@@ -69,7 +37,7 @@ func laneValues(p *tab) {
 			"",
 			`["computing", "hidden", "exposed", "copying"].every((c) => $$("#timeline-chart .lane." + c).length === 5)`,
 		},
-		check{"reason of a row", "", `text(` + lanes + `).includes("others wait for it")`},
+		check{"reason of a row", "", `text(` + lanes + `).includes("straggler")`},
 		check{"names of steps", "", `$$("#timeline-chart .step-name").length === 3`},
 		check{"all of the time", "", allTime},
 		check{"label", "", `$(` + lanes + `).getAttribute("aria-label").startsWith("GPUs over time, ")`},
@@ -131,27 +99,6 @@ func laneZoom(p *tab) {
 	})
 }
 
-func laneWidths(p *tab) {
-	p.eval(`$$("details").forEach((d) => { d.open = true; }); 0`)
-	p.widths(
-		check{
-			"plot",
-			"",
-			`$(` + lanes + `).viewBox.baseVal.width <= innerWidth`,
-		},
-		check{"labels inside", "", labelsInside},
-		check{"labels apart", "", labelsApart},
-		check{"contrast", "", laneContrast},
-		check{
-			"names of calls",
-			`$("#timeline-look .show").click()`,
-			`$$("#timeline-chart .call-name").length > 0 || innerWidth < 800`,
-		},
-		check{"labels apart in a step", "", labelsApart},
-		check{"all again", `press(` + lanes + `, "0")`, allTime},
-	)
-}
-
 // labelsInside is whether no label is cut off.
 const labelsInside = `(() => {
   const p = $(` + lanes + `), box = p.getBoundingClientRect();
@@ -177,7 +124,7 @@ const laneContrast = `["computing", "hidden", "exposed", "copying"].every((name)
 })`
 
 // hostileGPUs is a timeline whose names are ones that a page could trip over.
-func hostileGPUs() *Report {
+func hostileGPUs() *timeline.Timeline {
 	t := sampleTimeline()
 	for i := range t.Devices {
 		d, name := &t.Devices[i], hostiles[i]
@@ -186,25 +133,7 @@ func hostileGPUs() *Report {
 			d.Steps[j].Name = fmt.Sprintf("%s#%d", name, j)
 		}
 	}
-	r := drawnReport(t)
-	r.timeline.plot.Names = []string{hostiles[1], hostiles[4]}
-	return r
-}
-
-func hostileLanes(p *tab) {
-	p.checks(
-		check{
-			"no element",
-			`$$("details").forEach((d) => { d.open = true; })`,
-			`$$("img, [onerror], [onload], a[href^=javascript]").length === 0 && document.scripts.length === 2`,
-		},
-	)
-	for _, name := range hostiles[:4] {
-		p.checks(check{"label", "", fmt.Sprintf(`text(`+lanes+`).includes(%q)`, name)})
-	}
-	p.eval(`press(` + lanes + `, "Home"); press(` + lanes + `, "n"); 0`)
-	p.checks(check{"name of a call", "", fmt.Sprintf(`text("#timeline-chart .readout").includes(%q)`, hostiles[1])})
-	p.widths()
+	return t
 }
 
 // silent is one GPU without steps and without communication.

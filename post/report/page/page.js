@@ -11,5 +11,4 @@ if (byId("curve-plots")) {
   for (const number of new Set(data.regions.map((r) => r.number)))
     addButton(byId("finding-" + number), "Show in the plot", () => showFinding(number));
   startTable();
-  startHeat();
 }
