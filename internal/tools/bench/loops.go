@@ -37,7 +37,7 @@ type operation struct {
 }
 
 // libraries make this process a rank of a part.
-var libraries = map[string]func(c config) (*library, error){"loop": joinMPI, "nccl": joinNCCL, "gloo": joinGloo}
+var libraries = map[string]func(c config) (*library, error){"loop": joinMPI, "nccl": joinNCCL}
 
 // loops starts ranks of this program that compare the loops over a library, for each world size.
 func (c config) loops(name string, worlds ...int) error {
@@ -63,7 +63,7 @@ func (c config) loops(name string, worlds ...int) error {
 func (c config) rank(name string) error {
 	join := libraries[name]
 	if join == nil {
-		return fmt.Errorf("-ranks %s: it can be loop, nccl or gloo", name)
+		return fmt.Errorf("-ranks %s: it can be loop or nccl", name)
 	}
 	l, err := join(c)
 	if err != nil {
