@@ -1,7 +1,6 @@
 package bench
 
 import (
-	"bytes"
 	"fmt"
 	"strings"
 
@@ -98,7 +97,7 @@ func loadTimed(c coll.Case, rank int, buffers []Buffers, loaded bool) (checkable
 	}
 	one := make([]byte, period*c.Type.Size())
 	for j := range period {
-		encode(c.Type, neutral, one[j*c.Type.Size():])
+		Encode(c.Type, neutral, one[j*c.Type.Size():])
 	}
 	for _, b := range buffers {
 		for _, m := range []Memory{b.Recv, b.Send} {
@@ -149,7 +148,7 @@ func verify(c coll.Case, rank int, buffers []Buffers) (mismatch, error) {
 				if err := Host(must).Fill(want, place(at)); err != nil {
 					return m, err
 				}
-				m.compare(c.Type, got, must, at, near.ULPs)
+				m.compare(c.Type, got, must, at, near)
 				at += int64(len(got)) / size
 			}
 		}
@@ -158,11 +157,11 @@ func verify(c coll.Case, rank int, buffers []Buffers) (mismatch, error) {
 }
 
 // compare finds the wrong elements of a stretch that has some.
-func (m *mismatch) compare(t coll.DataType, got, want []byte, at int64, tolerance uint64) {
+func (m *mismatch) compare(t coll.DataType, got, want []byte, at int64, near Near) {
 	s := t.Size()
 	for i := 0; i < len(got); i += s {
 		g, w := got[i:i+s], want[i:i+s]
-		if bytes.Equal(g, w) || tolerance > 0 && ulps(t, g, w) <= tolerance {
+		if firstFar(g, w, near) < 0 {
 			continue
 		}
 		if m.wrong == 0 {

@@ -1,7 +1,6 @@
 package benchtest
 
 import (
-	"encoding/binary"
 	"fmt"
 	"math"
 
@@ -243,94 +242,29 @@ func (o *fakeOperation) exchange() error {
 	return nil
 }
 
-// reduceElement reduces one element over the ranks, in the order of the ranks. Sixteen-bit floats are left to the
-// backends that have them: their bits are widened to float32 and truncated back, exact for the suite's data.
+// reduceElement reduces one element over the ranks, in the order of the ranks; float64 is exact for the suite's data.
 func reduceElement(c coll.Case, out []byte, of func(rank int) []byte) {
-	if c.Type.Float() {
-		x := decodeFloat(c.Type, of(0))
-		for r := 1; r < c.World; r++ {
-			x = combine(c.Op, x, decodeFloat(c.Type, of(r)))
-		}
-		switch c.Op {
-		case coll.Avg:
-			x /= float64(c.World)
-		case coll.MulSum:
-			x *= coll.MulFactor
-		}
-		encodeFloat(c.Type, x, out)
-		return
-	}
-	x := decodeInt(c.Type, of(0))
+	x := bench.Decode(c.Type, of(0))
 	for r := 1; r < c.World; r++ {
-		x = combine(c.Op, x, decodeInt(c.Type, of(r)))
+		y := bench.Decode(c.Type, of(r))
+		switch c.Op {
+		case coll.Prod:
+			x *= y
+		case coll.Min:
+			x = min(x, y)
+		case coll.Max:
+			x = max(x, y)
+		default:
+			x += y
+		}
 	}
 	switch c.Op {
 	case coll.Avg:
-		x /= int64(c.World)
+		if x /= float64(c.World); !c.Type.Float() {
+			x = math.Trunc(x)
+		}
 	case coll.MulSum:
 		x *= coll.MulFactor
 	}
-	switch c.Type.Size() {
-	case 1:
-		out[0] = byte(x)
-	case 4:
-		binary.NativeEndian.PutUint32(out, uint32(x))
-	case 8:
-		binary.NativeEndian.PutUint64(out, uint64(x))
-	}
-}
-
-func combine[T int64 | float64](op coll.RedOp, a, b T) T {
-	switch op {
-	case coll.Prod:
-		return a * b
-	case coll.Min:
-		return min(a, b)
-	case coll.Max:
-		return max(a, b)
-	}
-	return a + b
-}
-
-func decodeInt(t coll.DataType, b []byte) int64 {
-	switch t {
-	case coll.Int8:
-		return int64(int8(b[0]))
-	case coll.UInt8:
-		return int64(b[0])
-	case coll.Int32:
-		return int64(int32(binary.NativeEndian.Uint32(b)))
-	case coll.UInt32:
-		return int64(binary.NativeEndian.Uint32(b))
-	}
-	return int64(binary.NativeEndian.Uint64(b))
-}
-
-func decodeFloat(t coll.DataType, b []byte) float64 {
-	switch t {
-	case coll.Float64:
-		return math.Float64frombits(binary.NativeEndian.Uint64(b))
-	case coll.Float32:
-		return float64(math.Float32frombits(binary.NativeEndian.Uint32(b)))
-	case coll.Float8E4M3, coll.Float8E5M2:
-		return bench.Float8Value(t, b[0])
-	case coll.BFloat16:
-		return float64(math.Float32frombits(uint32(binary.NativeEndian.Uint16(b)) << 16))
-	}
-	return bench.Float16Value(binary.NativeEndian.Uint16(b))
-}
-
-func encodeFloat(t coll.DataType, x float64, out []byte) {
-	switch t {
-	case coll.Float64:
-		binary.NativeEndian.PutUint64(out, math.Float64bits(x))
-	case coll.Float32:
-		binary.NativeEndian.PutUint32(out, math.Float32bits(float32(x)))
-	case coll.Float8E4M3, coll.Float8E5M2:
-		out[0] = bench.Float8Bits(t, x)
-	case coll.BFloat16:
-		binary.NativeEndian.PutUint16(out, bench.BFloat16Bits(x))
-	case coll.Float16:
-		binary.NativeEndian.PutUint16(out, bench.Float16Bits(x))
-	}
+	bench.Encode(c.Type, x, out)
 }

@@ -65,16 +65,6 @@ func machine() string {
 		after("/proc/sys/kernel/osrelease", ""), runtime.Version(), time.Now().UTC().Format(time.DateOnly))
 }
 
-func seconds(s float64) string {
-	switch {
-	case s < 1e-3:
-		return fmt.Sprintf("%.3g µs", s*1e6)
-	case s < 1:
-		return fmt.Sprintf("%.3g ms", s*1e3)
-	}
-	return fmt.Sprintf("%.3g s", s)
-}
-
 func megabytes(n int64) string { return fmt.Sprintf("%.1f MB", float64(n)/1e6) }
 
 func yes(b bool) string {

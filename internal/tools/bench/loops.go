@@ -13,6 +13,7 @@ import (
 	"busbar/internal/dl"
 	"busbar/internal/loop"
 	"busbar/internal/stats"
+	"busbar/internal/units"
 	"busbar/mpi"
 )
 
@@ -89,7 +90,7 @@ func (c config) rank(name string) error {
 			if prints {
 				fmt.Fprintf(c.out, "| %s | %s | %s | %s | %.3f | %.3f – %.3f | %d | %s |\n",
 					coll.FormatSize(size, true), mode,
-					seconds(r.ours), seconds(r.bare), r.median, r.lo, r.hi, r.pairs, r.within(limit, slack))
+					units.Duration(r.ours), units.Duration(r.bare), r.median, r.lo, r.hi, r.pairs, r.within(limit, slack))
 			}
 		}
 	}
