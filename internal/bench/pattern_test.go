@@ -175,7 +175,7 @@ func TestAverageTolerance(t *testing.T) {
 	}{{coll.Avg, 3, 0}, {coll.Avg, 4, 1}, {coll.Sum, 1, 1}} {
 		c.Op = k.op
 		recv := make(Host, 64)
-		b := []Buffers{{Send: make(Host, 64), Recv: recv}}
+		b := Buffers{Send: make(Host, 64), Recv: recv}
 		if err := load(c, 0, b); err != nil {
 			t.Fatal(err)
 		}
@@ -199,7 +199,7 @@ func TestTimedDataInPlaceIsStable(t *testing.T) {
 			c := coll.Case{Collective: coll.AllReduce, Type: typ, Op: op, Root: -1, Placement: coll.InPlace,
 				World: 4}.WithSize(4096)
 			whole := make(Host, 4096)
-			if _, err := loadTimed(c, 1, []Buffers{{Send: whole, Recv: whole}}, false); err != nil {
+			if _, err := loadTimed(c, 1, Buffers{Send: whole, Recv: whole}, false); err != nil {
 				t.Fatal(err)
 			}
 			x := Decode(typ, whole)
