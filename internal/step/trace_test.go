@@ -3,7 +3,6 @@ package step
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -82,16 +81,11 @@ func aTrace() Trace {
 			{Name: "gather x", Collective: coll.AllGather, Count: 8}}}
 	at := func(start, end int64) program.Span { return program.Span{Start: start, End: end} }
 	return Trace{
-		Tool:      "busbar 9",
-		Run:       "r",
-		Point:     2,
-		Plan:      &plan,
-		Backend:   "mpi",
-		Computing: "1 thread of FMA",
-		Rank:      1,
-		Host:      "node1",
-		Process:   4711,
-		Began:     time.Unix(1700000000, 5),
+		TraceAbout: TraceAbout{Tool: "busbar 9", Run: "r", Point: 2, Backend: "mpi", Computing: "1 thread of FMA",
+			Rank: 1, Host: "node1"},
+		Plan:    &plan,
+		Process: 4711,
+		Began:   time.Unix(1700000000, 5),
 		Steps: []TracedStep{
 			{7, program.Spans{Segments: []program.Span{at(1_000_500, 1_001_500), at(1_001_500, 1_003_000),
 				at(1_009_000, 1_009_001)}, Ops: []program.Span{at(1_001_500, 1_008_000), at(1_002_000, 1_002_007)}}},
@@ -162,18 +156,5 @@ func TestTraceSaysOnWhatItRan(t *testing.T) {
 				t.Errorf("%q, %v: %s is not in\n%s", c.gpu, c.rehearsed, want, b.String())
 			}
 		}
-	}
-}
-
-type full struct{}
-
-var errFull = errors.New("no space left")
-
-func (full) Write([]byte) (int, error) { return 0, errFull }
-
-func TestTraceThatCannotBeWritten(t *testing.T) {
-	trace := aTrace()
-	if err := trace.Write(full{}); !errors.Is(err, errFull) {
-		t.Errorf("a full disk is %v", err)
 	}
 }
