@@ -1,8 +1,6 @@
 package sweeps
 
 import (
-	"time"
-
 	"busbar/internal/strictyaml"
 
 	"gopkg.in/yaml.v3"
@@ -37,7 +35,7 @@ var runKeys = []key{
 	{"precision", func(p parser, s *Sweep, _ *Part, v *yaml.Node) {
 		s.Precision = strictyaml.One(p.Reader, v, ParsePercent)
 	}},
-	{"budget", func(p parser, s *Sweep, _ *Part, v *yaml.Node) { s.Budget = strictyaml.One(p.Reader, v, parseBudget) }},
+	{"budget", func(p parser, s *Sweep, _ *Part, v *yaml.Node) { s.Budget = strictyaml.One(p.Reader, v, ParseBudget) }},
 	{"iterations", func(p parser, s *Sweep, _ *Part, v *yaml.Node) {
 		s.Iterations = strictyaml.One(p.Reader, v, wholeNumber("iterations", 0))
 	}},
@@ -64,9 +62,6 @@ const (
 // rangeKeys are the keys of a range of sizes or elements.
 var rangeKeys = []string{"begin", "end", "factor", "step"}
 
-// otherSpellings are keys as people type them.
-var otherSpellings = map[string]string{"warm-up": "warmup", "warm_up": "warmup", "time-limit": "time_limit"}
-
 func keyNames(tables ...[]key) []string {
 	var names []string
 	for _, t := range tables {
@@ -84,12 +79,4 @@ func find(table []key, name string) *key {
 		}
 	}
 	return nil
-}
-
-func parseBudget(s string) (time.Duration, error) {
-	d, err := ParseDuration(s)
-	if err != nil {
-		return 0, err
-	}
-	return d, checkBudget(d)
 }

@@ -33,7 +33,7 @@ func (p parser) top(s *Sweep, root *yaml.Node) {
 	var parts *yaml.Node
 	known := append(keyNames(planKeys, runKeys), descriptionKey, partsKey)
 	block := map[string]*yaml.Node{}
-	p.Mapping(root, "a sweep", known, otherSpellings, func(name string, k, v *yaml.Node) {
+	p.Mapping(root, "a sweep", known, nil, func(name string, k, v *yaml.Node) {
 		switch name {
 		case descriptionKey:
 			s.Description = strictyaml.One(p.Reader, v, func(text string) (string, error) { return text, nil })
@@ -68,7 +68,7 @@ func (p parser) top(s *Sweep, root *yaml.Node) {
 func (p parser) part(part *Part, n *yaml.Node) {
 	known := append(keyNames(planKeys, runKeys), descriptionKey, partsKey)
 	block := map[string]*yaml.Node{}
-	p.Mapping(n, "a part", known, otherSpellings, func(name string, k, v *yaml.Node) {
+	p.Mapping(n, "a part", known, nil, func(name string, k, v *yaml.Node) {
 		if find(planKeys, name) == nil {
 			p.Errorf(k, "%s holds for the whole sweep: move it out of %s, to the top level", name, partsKey)
 			return

@@ -35,7 +35,7 @@ func mustPlan(t *testing.T, s *Sweep, world int, places func(coll.Collective) []
 func TestEmbeddedSweeps(t *testing.T) {
 	points := map[string]int{"pattern": 2, "profile": 9, "baseline": 31, "sizes": 4, "quick": 22*2 + 9*5*2 - 5*2 + 3*5}
 	for _, name := range Names() {
-		s, err := Load(name)
+		s, err := load(name)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -61,7 +61,7 @@ func TestEmbeddedSweeps(t *testing.T) {
 }
 
 func TestQuickPlanGolden(t *testing.T) {
-	s, err := Load("quick")
+	s, err := load("quick")
 	if err != nil {
 		t.Fatal(err)
 	}
