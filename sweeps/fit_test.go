@@ -2,7 +2,6 @@ package sweeps
 
 import (
 	"math/rand/v2"
-	"slices"
 	"testing"
 	"time"
 
@@ -109,22 +108,5 @@ func TestFitThinsEvenly(t *testing.T) {
 		if n >= 3 && (len(sizes) < 3 || most-fewest > 1) {
 			t.Fatalf("%d cases: %d series with %d to %d sizes", n, len(sizes), fewest, most)
 		}
-	}
-}
-
-// TestFitPassesOverWhatNeverFits keeps the small sizes when the largest alone would take longer than the limit.
-func TestFitPassesOverWhatNeverFits(t *testing.T) {
-	cases := mustPlan(t, mustParse(t, "t.yaml", "sizes: {begin: 8, end: 64}"), 2, nil)
-	kept, left := Fit(cases, func(c coll.Case) time.Duration {
-		if c.SizeBytes == 64 {
-			return time.Hour
-		}
-		return time.Second
-	}, time.Minute)
-	if got := bySeries(kept)[seriesOf(cases[0])]; !slices.Equal(got, []int64{8, 16, 32}) || len(left) != 1 {
-		t.Errorf("kept %v, left %v", got, left)
-	}
-	if kept, left := Fit(nil, second, time.Minute); kept != nil || left != nil {
-		t.Errorf("of nothing: %v, %v", kept, left)
 	}
 }

@@ -153,48 +153,6 @@ elements: 1M
 	}
 }
 
-func FuzzParse(f *testing.F) {
-	for _, name := range Names() {
-		_, text, _ := Read(name)
-		f.Add(string(text))
-	}
-	for _, text := range []string{
-		"", "a", "- a", "{", "? [a]\n: b", "sizes: {begin: 8, end: 9000000000G, step: 1}", "sizes: &a [*a]",
-		"parts: &p\n- *p", "a: &a {a: *a}",
-		"elements: {begin: 1, end: 1M, factor: 3}\nroots: all\ncollectives: all\ntypes: all\nops: all\nplacement: " +
-			"both\nmode: both",
-		"precision: NaN", "budget: 1e300", "time_limit: -1", "<<: {types: int8}", "\xff\xfe", "types: !!binary aQ==",
-		"--- \n--- ",
-	} {
-		f.Add(text)
-	}
-	f.Fuzz(func(t *testing.T, text string) {
-		s, err := Parse("f.yaml", []byte(text))
-		if err == nil {
-			if s.Precision <= 0 || s.Budget <= 0 || len(s.Parts) == 0 {
-				t.Errorf("a sweep without sense: %+v", s)
-			}
-			for _, p := range s.Parts {
-				if len(p.Collectives)*len(p.Types)*len(p.Ops)*len(p.Roots)*len(p.Placements)*len(p.Modes) == 0 {
-					t.Errorf("a part without points: %+v", p)
-				}
-				for n := range p.Sizes.All() {
-					if n < 1 {
-						t.Errorf("size %d in %v", n, p.Sizes)
-					}
-					break
-				}
-			}
-			s.Origins()
-			return
-		}
-		var first *Error
-		if !errors.As(err, &first) || first.Line < 1 || first.File != "f.yaml" {
-			t.Errorf("not positioned: %v", err)
-		}
-	})
-}
-
 func TestTheManualHasEveryKeyAndWord(t *testing.T) {
 	text, err := os.ReadFile("../docs/sweeps.md")
 	if err != nil {

@@ -216,15 +216,3 @@ func TestCaseText(t *testing.T) {
 		t.Errorf("%q, wanted %q", got, want)
 	}
 }
-
-func FuzzParseSize(f *testing.F) {
-	for _, s := range []string{"8", "64K", "1MiB", "9223372036854775807", "1 GB", "-1", ""} {
-		f.Add(s)
-	}
-	f.Fuzz(func(t *testing.T, s string) {
-		n, err := ParseSize(s)
-		if err == nil && n < 0 {
-			t.Errorf("%q is %d", s, n)
-		}
-	})
-}

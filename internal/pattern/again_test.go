@@ -58,10 +58,7 @@ func TestAlone(t *testing.T) {
 
 // Of halves both of the two rounds that differ most are measured alone.
 func TestHalvesAlone(t *testing.T) {
-	rounds, err := Rounds(Halves, 8)
-	if err != nil {
-		t.Fatal(err)
-	}
+	rounds := scheduled(t, Halves, 8)
 	v := Verdict{Suspects: []Suspect{suspect(0.3, 2)}}
 	for i, r := range rounds {
 		for k, half := range r {
@@ -77,10 +74,7 @@ func TestHalvesAlone(t *testing.T) {
 
 // Rounds once more are few, whatever is slow.
 func TestRepeatsAreFew(t *testing.T) {
-	rounds, err := Rounds(Pairs, 24)
-	if err != nil {
-		t.Fatal(err)
-	}
+	rounds := scheduled(t, Pairs, 24)
 	var v Verdict
 	for i, r := range rounds {
 		for _, g := range r {
@@ -97,33 +91,5 @@ func TestRepeatsAreFew(t *testing.T) {
 	}
 	if got := MostRepeated(3); got != 3 {
 		t.Errorf("%d of 3 rounds once more", got)
-	}
-}
-
-// A pair of two suspects says nothing of either.
-func TestAPairOfTwoSuspects(t *testing.T) {
-	c := sound(8, 0, 1)
-	c.nodes[1], c.nodes[4] = 1.5, 3
-	rounds, err := Rounds(Pairs, 8)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var all []Time
-	for _, r := range rounds {
-		for _, g := range r {
-			all = append(all, c.time(g, inRounds))
-		}
-	}
-	for _, g := range [][]int{{1, 2}, {1, 4}, {0, 4}, {2, 3}} {
-		all = append(all, c.time(g, alone))
-	}
-	v := Judge(Pairs, 8, all)
-	for _, s := range v.Suspects {
-		if want := map[int]string{1: "1.50", 4: "3.00"}[s.Nodes[0]]; want == "" || times(s.Alone).String() != want {
-			t.Errorf("%v takes %s times as long alone, want %s", s.Nodes, times(s.Alone), want)
-		}
-	}
-	if len(v.Suspects) != 2 {
-		t.Errorf("%+v", v.Suspects)
 	}
 }
