@@ -158,8 +158,7 @@ func TestTheManualHasEveryKeyAndWord(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range append(append(keyNames(planKeys, runKeys), descriptionKey, partsKey),
-		append(rangeKeys, Names()...)...) {
+	for _, name := range slices.Concat(allKeys, rangeKeys, Names()) {
 		if !strings.Contains(string(text), "\n| `"+name+"` |") {
 			t.Errorf("docs/sweeps.md has no row for %s", name)
 		}

@@ -90,14 +90,14 @@ func Read(nameOrPath string) (file string, text []byte, err error) {
 func (s *Sweep) Origins() map[string]string {
 	all := map[string]string{}
 	for _, k := range runKeys {
-		all[k.name] = originOf(s.origins, k.name)
+		all[k] = originOf(s.origins, k)
 	}
 	for _, k := range planKeys {
 		same := true
 		where := make([]string, len(s.Parts))
 		for i, p := range s.Parts {
-			if (k.name == "elements") == p.Sizes.Elements || (k.name != "sizes" && k.name != "elements") {
-				where[i] = originOf(p.origins, k.name)
+			if (k == "elements") == p.Sizes.Elements || (k != "sizes" && k != "elements") {
+				where[i] = originOf(p.origins, k)
 			}
 			same = same && where[i] == where[0]
 		}
@@ -105,9 +105,9 @@ func (s *Sweep) Origins() map[string]string {
 			switch {
 			case w == "":
 			case same:
-				all[k.name] = w
+				all[k] = w
 			default:
-				all[fmt.Sprintf("part %d %s", i+1, k.name)] = w
+				all[fmt.Sprintf("part %d %s", i+1, k)] = w
 			}
 		}
 	}

@@ -90,11 +90,6 @@ func TestUnknownWordNamesTheNearest(t *testing.T) {
 	if !errors.As(err, &unknown) || unknown.Nearest != "float" {
 		t.Errorf("flaot: %v", err)
 	}
-	for _, s := range []string{"fp8", "Float8", "f8"} { // there are two
-		if _, err := ParseDataType(s); !errors.As(err, &unknown) || unknown.Nearest != "float8e4m3" {
-			t.Errorf("%s: %v", s, err)
-		}
-	}
 }
 
 func TestSizes(t *testing.T) {
