@@ -3,6 +3,7 @@ package benchtest
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"busbar/internal/bench"
 	"busbar/internal/coll"
@@ -201,10 +202,7 @@ func (o *fakeOperation) exchange() error {
 	o.next++
 	c, me := o.c, o.f.World.Rank
 	s := c.Type.Size()
-	meet := o.f.World.Comm.(*comm).m
-	all := meet.meet(me, append([]byte(nil), b.send...), func(all []any) any {
-		return append([]any(nil), all...)
-	}).([]any)
+	all := o.f.World.Comm.(*comm).m.meet(me, slices.Clone(b.send))
 	input := func(r int) []byte { return all[r].([]byte) }
 	share := int(c.Count) * s
 	switch c.Collective {

@@ -105,7 +105,7 @@ func (c config) fastest(row command, input string) (ours, peer launched, err err
 	return ours, peer, nil
 }
 
-// shell runs a command line whose programs are ours or the system's.
+// shell runs a command line whose programs are ours or the system's; its words have no blanks.
 func (c config) shell(line string) (launched, error) {
 	args := strings.Fields(line)
 	for i, arg := range args {

@@ -7,7 +7,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
-	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -23,12 +22,6 @@ type launched struct {
 }
 
 func (c config) program(name string) string { return filepath.Join(c.top, "bin", name) }
-
-// mpirun starts n ranks of a program by scripts/mpirun.sh.
-func (c config) mpirun(n int, program string, args ...string) (launched, error) {
-	return start(filepath.Join(c.top, "scripts", "mpirun.sh"),
-		append([]string{"-np", strconv.Itoa(n), program}, args...)...)
-}
 
 // start runs a program to its end; the error has its output.
 func start(program string, args ...string) (launched, error) {

@@ -50,8 +50,8 @@ func (c config) loops(name string, worlds ...int) error {
 		return err
 	}
 	for _, n := range worlds {
-		l, err := c.mpirun(n, self, "-ranks", name, "-top", c.top, "-budget", c.budget.String(), "-max",
-			fmt.Sprint(c.max))
+		l, err := c.shell(fmt.Sprintf("mpirun %d %s -ranks %s -top %s -budget %s -max %d", n, self, name, c.top, c.budget,
+			c.max))
 		if err != nil {
 			return err
 		}
