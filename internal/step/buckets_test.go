@@ -63,12 +63,8 @@ func TestUnusualBuckets(t *testing.T) {
 		want  []Bucket
 	}{
 		{"a huge layer comes first", layersOf(1, 1, 1000), 8, 2, []Bucket{{2, 3, 1000, 1}, {0, 2, 2, 2}}},
-		{"no layer is as small as the cap", layersOf(5, 6, 7), 1, 1,
-			[]Bucket{{2, 3, 7, 1}, {1, 2, 6, 1}, {0, 1, 5, 1}}},
-		{"a layer alone", layersOf(5), 1 << 20, 1, []Bucket{{0, 1, 5, 1}}},
 		{"full at the cap and not behind it", layersOf(1, 2, 2, 2), 4, 4, []Bucket{{2, 4, 4, 2}, {0, 2, 3, 2}}},
 		{"the first is smaller", layersOf(4, 4, 4, 4), 8, 4, []Bucket{{3, 4, 4, 1}, {1, 3, 8, 2}, {0, 1, 4, 1}}},
-		{"a cap below the first", layersOf(4, 4, 4, 4), 8, 100, []Bucket{{2, 4, 8, 2}, {0, 2, 8, 2}}},
 		{"each layer", layersOf(4, 4), PerLayer, 100, []Bucket{{1, 2, 4, 1}, {0, 1, 4, 1}}},
 		{"each layer with parameters", layersOf(4, 0, 4), PerLayer, 0, []Bucket{{2, 3, 4, 1}, {0, 2, 4, 1}}},
 		{"what computes alone belongs to what follows", layersOf(4, 4, 0, 0), 4, 0,

@@ -62,18 +62,19 @@ func (f *Fake) Prepare(c coll.Case) (bench.Operation, error) {
 	s := int64(c.Type.Size())
 	r := f.World.Rank
 	for range max(1, f.Script.Slots) {
+		sent, received := c.SendCount(r)*s, c.RecvCount(r)*s
 		if c.Placement != coll.InPlace {
-			o.slots = append(o.slots, buffers{make([]byte, c.SendCount(r)*s), make([]byte, c.RecvCount(r)*s)})
+			o.slots = append(o.slots, bench.Buffers{Send: make(bench.Host, sent), Recv: make(bench.Host, received)})
 			continue
 		}
-		whole := make([]byte, max(c.SendCount(r), c.RecvCount(r))*s)
-		b := buffers{whole[:c.SendCount(r)*s], whole[:c.RecvCount(r)*s]}
+		whole := make(bench.Host, max(sent, received))
+		b := bench.Buffers{Send: whole[:sent], Recv: whole[:received]}
 		part := int64(r) * c.Count * s
 		switch {
 		case c.Collective == coll.AllGather, c.Collective == coll.Gather && r == c.Root:
-			b.send = whole[part : part+c.Count*s]
+			b.Send = whole[part : part+c.Count*s]
 		case c.Collective == coll.Scatter && r == c.Root, c.Collective == coll.ReduceScatter:
-			b.recv = whole[part : part+c.Count*s]
+			b.Recv = whole[part : part+c.Count*s]
 		}
 		o.slots = append(o.slots, b)
 	}
@@ -83,7 +84,7 @@ func (f *Fake) Prepare(c coll.Case) (bench.Operation, error) {
 type fakeOperation struct {
 	f     *Fake
 	c     coll.Case
-	slots []buffers
+	slots []bench.Buffers
 	next  int
 	times []float64
 }
@@ -91,16 +92,7 @@ type fakeOperation struct {
 // Times implements bench.Timer.
 func (o *fakeOperation) Times() []float64 { return o.times }
 
-// buffers are the input and the output of a slot.
-type buffers struct{ send, recv []byte }
-
-func (o *fakeOperation) Buffers() []bench.Buffers {
-	var all []bench.Buffers
-	for _, b := range o.slots {
-		all = append(all, bench.Buffers{Send: bench.Host(b.send), Recv: bench.Host(b.recv)})
-	}
-	return all
-}
+func (o *fakeOperation) Buffers() []bench.Buffers { return o.slots }
 
 func (o *fakeOperation) Close() error { return nil }
 
@@ -198,12 +190,13 @@ func (f *Fake) longest(c coll.Case, n int) int64 {
 
 // exchange does the collective on the slot that is next.
 func (o *fakeOperation) exchange() error {
-	b := o.slots[o.next%len(o.slots)]
+	slot := o.slots[o.next%len(o.slots)]
+	send, recv := slot.Send.(bench.Host), slot.Recv.(bench.Host)
 	o.next++
 	c, me := o.c, o.f.World.Rank
 	s := c.Type.Size()
-	all := o.f.World.Comm.(*comm).m.meet(me, slices.Clone(b.send))
-	input := func(r int) []byte { return all[r].([]byte) }
+	all := o.f.World.Comm.(*comm).m.meet(me, slices.Clone(send))
+	input := func(r int) []byte { return all[r].(bench.Host) }
 	share := int(c.Count) * s
 	switch c.Collective {
 	case coll.AllReduce, coll.Reduce, coll.ReduceScatter:
@@ -211,17 +204,17 @@ func (o *fakeOperation) exchange() error {
 		if c.Collective == coll.ReduceScatter {
 			first = me * share
 		}
-		for at := 0; at < len(b.recv); at += s {
-			reduceElement(c, b.recv[at:at+s], func(r int) []byte { return input(r)[first+at : first+at+s] })
+		for at := 0; at < len(recv); at += s {
+			reduceElement(c, recv[at:at+s], func(r int) []byte { return input(r)[first+at : first+at+s] })
 		}
 	case coll.Broadcast:
-		copy(b.recv, input(c.Root))
+		copy(recv, input(c.Root))
 	case coll.Scatter:
-		copy(b.recv, input(c.Root)[me*share:])
+		copy(recv, input(c.Root)[me*share:])
 	case coll.SendRecv:
-		copy(b.recv, input((me-1+c.World)%c.World))
+		copy(recv, input((me-1+c.World)%c.World))
 	case coll.AllGather, coll.Gather, coll.AllToAll:
-		if len(b.recv) == 0 {
+		if len(recv) == 0 {
 			break
 		}
 		for r := range c.World {
@@ -229,13 +222,13 @@ func (o *fakeOperation) exchange() error {
 			if c.Collective == coll.AllToAll {
 				from = from[me*share:]
 			}
-			copy(b.recv[r*share:(r+1)*share], from)
+			copy(recv[r*share:(r+1)*share], from)
 		}
 	default:
 		return fmt.Errorf("fake: no %s", c.Collective)
 	}
 	if o.f.Script.Corrupt != nil {
-		o.f.Script.Corrupt(c, me, b.recv)
+		o.f.Script.Corrupt(c, me, recv)
 	}
 	return nil
 }
