@@ -7,7 +7,7 @@ BUILD    = $(GO) build $(TRIM) -buildvcs=false -ldflags '-X main.version=$(VERSI
 
 SHELL := bash
 .DEFAULT_GOAL := build
-.PHONY: test-all build programs shims mpi-shim gloo-shim nccl-profiler rehearsal deps demo gloo-benchmark nccl-benchmark benchmark test check lint sanitize race fuzz abi ptx bench bundle bundle-test slurm-up slurm-down slurm-test man clean help
+.PHONY: test-all build programs shims mpi-shim gloo-shim nccl-profiler rehearsal deps demo gloo-benchmark nccl-benchmark benchmark test check lint sanitize race fuzz abi ptx bench bundle bundle-test slurm-up slurm-down slurm-test clean help
 
 build: programs shims nccl-profiler rehearsal ## bin/rank, bin/post, lib/busbar-mpi-*.so for every MPI found, lib/busbar-gloo.so, the plugin for NCCL, lib/rehearsal
 
@@ -99,11 +99,8 @@ slurm-test: build ## the scripts of slurm/ on such a Slurm of their own
 	@scripts/deps.sh slurm
 	BUSBAR_SLURM_TEST=1 $(GO) test -count=1 -v -timeout 20m ./slurm
 
-man: programs ## manual pages into share/man
-	$(GO) run ./internal/tools/man -o share/man/man1 bin/rank bin/post
-
 clean: ## remove what make made; results/ stays
-	rm -rf bin lib share dist .tools
+	rm -rf bin lib dist .tools
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)

@@ -28,8 +28,8 @@ func ownTraces(t *testing.T, dir string, point int, bucket steps.Cap, progress s
 		t.Fatal(err)
 	}
 	for rank := range int64(2) {
-		own := steps.Trace{Tool: "busbar 9", Run: "run", Point: point, Plan: plan, Backend: "mpi",
-			Computing: "1 thread of FMA", Rank: int(rank), Host: "node1", Process: 100 + int(rank)}
+		own := steps.Trace{Plan: plan, Process: 100 + int(rank), TraceAbout: steps.TraceAbout{Tool: "busbar 9",
+			Run: "run", Point: point, Backend: "mpi", Computing: "1 thread of FMA", Rank: int(rank), Host: "node1"}}
 		for n := range int64(3) {
 			ms := func(start, end int64) program.Span {
 				return program.Span{Start: start*1e6 + n*1e12, End: end*1e6 + n*1e12}

@@ -208,7 +208,7 @@ func planFlags(c *config, f *flagSet) {
 		value(factor, &p.StepFactor))
 	f.value("stepbytes,i", "SIZE", "each size is SIZE larger than the one before", size(&p.StepBytes))
 	f.value("elements", "LIST", "elements of one rank's tensor instead of sizes: 1M,4M,16M",
-		list(one(coll.ParseSize), &p.Elements))
+		list(sweeps.ParseElements, &p.Elements))
 	f.value("datatype,d", "LIST", "int8, uint8, int32, uint32, int64, uint64, float16, bfloat16, float32, float64, "+
 		"float8e4m3, float8e5m2, or all", list(sweeps.ParseTypes, &p.Types))
 	f.value("op,o", "LIST", "sum, prod, min, max, avg, mulsum (NCCL's, each input times 2), or all",
@@ -233,7 +233,7 @@ func methodFlags(c *config, f *flagSet) {
 	f.value("check,c", "N", "rounds of checking every element; 0 is off (1)", number(0, &p.Check))
 	f.value("precision", "P", "target half-width of the 95 % confidence interval of the median (2%)",
 		value(sweeps.ParsePercent, &p.Precision))
-	f.value("budget", "TIME", "measuring time of one case at most (10s)", value(sweeps.ParseDuration, &p.Budget))
+	f.value("budget", "TIME", "measuring time of one case at most (10s)", value(sweeps.ParseBudget, &p.Budget))
 	f.value("time-limit", "TIME", "time of the whole run; the plan is thinned to fit: 5m",
 		value(sweeps.ParseDuration, &p.TimeLimit))
 	f.count("run-cycles,N", &c.Cycles, 0, "run the sweep N times; 0 is until stopped (soak)")

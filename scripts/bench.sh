@@ -13,10 +13,5 @@ flags=(-std=gnu11 -O2 -Wall -Wextra -Werror)
 # shellcheck disable=SC2016 # the loader expands $ORIGIN
 "${CC:-cc}" "${flags[@]}" -fPIC -shared -fvisibility=hidden -Wl,-z,defs '-Wl,-rpath,$ORIGIN/rehearsal' -o lib/busbar-bare-nccl.so \
   cudart/rehearsal/bare/bare.c lib/rehearsal/libnccl.so.2 lib/rehearsal/libcuda.so.1
-if "${CXX:-g++}" -E -x c++ -include gloo/config.h /dev/null >/dev/null 2>&1; then
-  [ -e lib/busbar-gloo.so ] || scripts/gloo-shim.sh >/dev/null
-  "${CXX:-g++}" -std=c++17 -O2 -Wall -Wextra -Werror -pthread -idirafter gloo/shim/compat -fPIC -shared -fvisibility=hidden -Wl,-z,defs \
-    -o lib/busbar-bare-gloo.so gloo/bare/bare.cc -lgloo
-fi
 "${GO:-go}" build -trimpath -o .tools/bin/busbar-bench ./internal/tools/bench
 exec .tools/bin/busbar-bench -top "$PWD" "$@"

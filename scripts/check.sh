@@ -77,14 +77,13 @@ finish() {
   printf '%s\n' "${times[@]}" | sort -rn
   if [ ${#events[@]} -gt 0 ]; then
     printf '\nSlowest tests:\n'
-    testrun -slowest 10 "${events[@]}"
+    cat "${events[@]}" | gotestsum tool slowest --num 10
   fi
   if [ ${#not_run[@]} -gt 0 ]; then printf '\nNOT RUN: %s' "${not_run[@]}" && echo; fi
   if [ ${#failed[@]} -gt 0 ]; then
     for name in "${failed[@]}"; do
       printf '\nfailed: %s\n  log:   %s\n  alone: scripts/check.sh %s\n' "$name" "$logs/$name.log" "$name"
-      # Failed tests, each with its first message where it is far above, its log and the command for it alone.
-      if [ -e "$logs/$name.json" ]; then grep -a -E '^      (first|log|alone): ' "$logs/$name.log" | sed 's/^ */    /'; fi
+      if [ -e "$logs/$name.json" ]; then grep -a '^=== FAIL: ' "$logs/$name.log" | sed 's/^=== FAIL: /    /' | sort -u; fi
     done
     exit 1
   fi
@@ -135,9 +134,17 @@ tools() { scripts/deps.sh test; }
 
 build() { make --no-print-directory -j "$(nproc)" build; }
 
-# testrun is built once, so that it gets signals itself.
-testrun() {
-  "$GO" build -buildvcs=false -o .tools/bin/testrun ./internal/tools/testrun && .tools/bin/testrun "$@"
+# testrun EVENTS.json ARGUMENTS… runs go test, keeps its events, and prints what failed.
+testrun() { gotestsum --format pkgname --hide-summary skipped --jsonfile "$1" -- -count=1 -vet=off "${@:2}"; }
+
+# testrest OLD.json EVENTS.json ARGUMENTS… runs the tests that the run of OLD.json left to make test-all (needs.TestAll).
+testrest() {
+  local left pattern packages
+  left=$(grep -a 'left to make test-all' "$1" | sed -nE 's/.*"Package":"([^"]*)","Test":"([^"]*)".*/\1 \2/p' | sort -u)
+  [ -n "$left" ] || { echo "no test was left to make test-all"; return 0; }
+  pattern=$(cut -d' ' -f2 <<<"$left" | sort -u | sed -E 's/[][().*+?^$|{}\\]/\\&/g; s,/,$/^,g; s/.*/^&$/' | paste -sd'|')
+  mapfile -t packages < <(cut -d' ' -f1 <<<"$left" | sort -u)
+  testrun "${@:2}" -run "$pattern" "${packages[@]}"
 }
 
 # Tests of programs use those in bin and lib, and a tool that is missing is a failure. A single step builds them first.
@@ -150,15 +157,15 @@ quick=(./internal/... ./sweeps/... ./cudart/... ./gloo ./post/... ./slurm ./slur
 quick_tests() { "$GO" test -short -vet=off "${quick[@]}"; }
 
 # Not from Go's cache: the tests start programs that it does not know of. Packages whose tests mostly wait begin first.
-tests() { ready && testrun "$logs/tests.json" -short -count=1 -vet=off -timeout 10m -p 3 ./rank ./slurm/lib ./test ./...; }
+tests() { ready && testrun "$logs/tests.json" -short -timeout 10m -p 3 ./rank ./slurm/lib ./test ./...; }
 
-tests_left() { ready && testrun -rest "$logs/tests.json" "$logs/tests-left.json" -count=1 -vet=off -timeout 10m; }
+tests_left() { ready && testrest "$logs/tests.json" "$logs/tests-left.json" -timeout 10m; }
 
 # Where goroutines share memory; without the system tests, whose ranks are built without the detector.
 race() {
   local system
   system=$(grep -hoE '^func Test[A-Za-z0-9_]+' rank/system*_test.go | cut -d' ' -f2 | paste -sd'|')
-  ready && testrun -again 'go test -race' "$logs/race.json" -race -short -count=1 -vet=off -timeout 10m -skip "^(${system:-none})\$" \
+  ready && testrun "$logs/race.json" -race -short -timeout 10m -skip "^(${system:-none})\$" \
     ./internal/bench/... ./internal/board ./internal/result/... ./internal/loop/... ./internal/program/... ./cudart/... ./post/trace ./rank/...
 }
 
@@ -167,11 +174,10 @@ on_slurm() {
   local code=0
   slurm/cluster/up.sh possible || code=$?
   [ "$code" != 3 ] || return 77
-  scripts/deps.sh slurm && ready &&
-    BUSBAR_SLURM_TEST=1 testrun -again 'BUSBAR_SLURM_TEST=1 go test' "$@" -count=1 -vet=off -timeout 20m
+  scripts/deps.sh slurm && ready && BUSBAR_SLURM_TEST=1 "$@" -timeout 20m
 }
-slurm() { on_slurm "$logs/slurm.json" -short ./slurm; }
-slurm_left() { on_slurm -rest "$logs/slurm.json" "$logs/slurm-left.json"; }
+slurm() { on_slurm testrun "$logs/slurm.json" -short ./slurm; }
+slurm_left() { on_slurm testrest "$logs/slurm.json" "$logs/slurm-left.json"; }
 
 simulated_gpu() {
   ready || return

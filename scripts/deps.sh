@@ -6,6 +6,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 readonly LINT_VERSION=v2.5.0
+readonly GOTESTSUM_VERSION=v1.13.0
 GO=${GO:-go}
 
 have() { command -v "$1" >/dev/null 2>&1; }
@@ -147,9 +148,11 @@ need_go() {
   go_missing=1
 }
 
-# linter makes sure of golangci-lint in the pinned version: check.sh looks in the same places.
+# linter makes sure of golangci-lint and gotestsum in their pinned versions: check.sh looks in the same places.
 linter() {
   PATH=$PWD/.tools/bin:$PATH:$("$GO" env GOPATH)/bin
+  [[ $(gotestsum --version 2>/dev/null) == *"$GOTESTSUM_VERSION"* ]] ||
+    GOBIN=$PWD/.tools/bin "$GO" install "gotest.tools/gotestsum@$GOTESTSUM_VERSION"
   [[ $(golangci-lint version 2>/dev/null) != *" version ${LINT_VERSION#v} "* ]] || return 0
   echo "building golangci-lint $LINT_VERSION into .tools/bin (a minute or two, once)"
   GOBIN=$PWD/.tools/bin "$GO" install "github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$LINT_VERSION"

@@ -22,8 +22,6 @@ func bySeries(cases []coll.Case) map[coll.Case][]int64 {
 	return m
 }
 
-func second(coll.Case) time.Duration { return time.Second }
-
 // TestFitProperties holds for any costs: nothing is lost, the order stays, the limit is kept, and no series is left out
 // while another keeps two sizes.
 func TestFitProperties(t *testing.T) {
@@ -75,56 +73,11 @@ func TestFitProperties(t *testing.T) {
 	}
 }
 
-// TestFitThinsEvenly has equal costs: series differ by one size at most, ends stay, gaps differ by a factor of two at
-// most (but for rounding: 8 may still be whole when 7 has become 3 and 4).
-func TestFitThinsEvenly(t *testing.T) {
-	s := Default()
-	s.Parts[0].Collectives = coll.Collectives()[:3]
-	s.Parts[0].Sizes = Sizes{Begin: 64, End: 64 << 30, Factor: 2}
-	cases := mustPlan(t, s, 2, nil)
-	for n := range len(cases) + 1 {
-		kept, _ := Fit(cases, second, time.Duration(n)*time.Second)
-		if len(kept) != n {
-			t.Fatalf("%d kept, want %d", len(kept), n)
+// The ends come first, then the middle of every gap.
+func TestByWorth(t *testing.T) {
+	for n, want := range map[int][]int{1: {0}, 2: {0, 1}, 6: {0, 5, 2, 1, 3, 4}, 9: {0, 8, 4, 2, 6, 1, 3, 5, 7}} {
+		if got := byWorth(n); !slices.Equal(got, want) {
+			t.Errorf("%d sizes: %v, want %v", n, got, want)
 		}
-		sizes := bySeries(kept)
-		fewest, most := len(cases), 0
-		for _, series := range sizes {
-			fewest, most = min(fewest, len(series)), max(most, len(series))
-			if series[0] != 64 || (len(series) > 1 && series[len(series)-1] != 64<<30) {
-				t.Fatalf("%d cases: an end is gone: %v", n, series)
-			}
-			narrow, wide := len(cases), 0
-			for i := 1; i < len(series); i++ {
-				gap := 0
-				for size := series[i-1]; size < series[i]; size *= 2 {
-					gap++
-				}
-				narrow, wide = min(narrow, gap), max(wide, gap)
-			}
-			if len(series) > 1 && wide > 2*narrow+2 {
-				t.Fatalf("%d cases: gaps from %d to %d in %v", n, narrow, wide, series)
-			}
-		}
-		if n >= 3 && (len(sizes) < 3 || most-fewest > 1) {
-			t.Fatalf("%d cases: %d series with %d to %d sizes", n, len(sizes), fewest, most)
-		}
-	}
-}
-
-// TestFitPassesOverWhatNeverFits keeps the small sizes when the largest alone would take longer than the limit.
-func TestFitPassesOverWhatNeverFits(t *testing.T) {
-	cases := mustPlan(t, mustParse(t, "t.yaml", "sizes: {begin: 8, end: 64}"), 2, nil)
-	kept, left := Fit(cases, func(c coll.Case) time.Duration {
-		if c.SizeBytes == 64 {
-			return time.Hour
-		}
-		return time.Second
-	}, time.Minute)
-	if got := bySeries(kept)[seriesOf(cases[0])]; !slices.Equal(got, []int64{8, 16, 32}) || len(left) != 1 {
-		t.Errorf("kept %v, left %v", got, left)
-	}
-	if kept, left := Fit(nil, second, time.Minute); kept != nil || left != nil {
-		t.Errorf("of nothing: %v, %v", kept, left)
 	}
 }

@@ -1,8 +1,6 @@
 package sweeps
 
 import (
-	"errors"
-	"fmt"
 	"maps"
 	"time"
 
@@ -33,12 +31,9 @@ type Overrides struct {
 	TimeLimit  *time.Duration
 }
 
-// With returns the sweep with the flags put over it, over every part; the receiver stays as it is. The error joins one
-// for each flag that is out of range, and names the flag.
+// With returns the sweep with the flags put over it, over every part; the receiver stays as it is. Each flag alone is in
+// its range; the error is about sizes that exclude each other or make no range.
 func (s *Sweep) With(o Overrides) (*Sweep, error) {
-	if err := o.check(); err != nil {
-		return nil, err
-	}
 	c := *s
 	c.Parts = make([]Part, len(s.Parts))
 	for i, base := range s.Parts {
@@ -66,50 +61,6 @@ func (s *Sweep) With(o Overrides) (*Sweep, error) {
 	return &c, nil
 }
 
-// check is about each flag alone; what depends on the sweep is checked where it is set.
-func (o *Overrides) check() error {
-	var errs []error
-	fail := func(flag string, err error) {
-		if err != nil {
-			errs = append(errs, fmt.Errorf("%s: %w", flag, err))
-		}
-	}
-	atLeast := func(flag string, n, lowest int64) {
-		if n < lowest {
-			errs = append(errs, fmt.Errorf("%s %d: want %d or more", flag, n, lowest))
-		}
-	}
-	for _, n := range o.Elements {
-		atLeast("--elements", n, 1)
-	}
-	for _, r := range o.Roots {
-		atLeast("--root", int64(r), EveryRoot)
-	}
-	for _, n := range o.Worlds {
-		atLeast("--worlds", int64(n), 1)
-	}
-	for _, n := range []struct {
-		flag   string
-		value  *int
-		lowest int64
-	}{{"--iters", o.Iterations, 0}, {"--warmup-iters", o.Warmup, 0}, {"--check", o.Check, 0},
-		{"--agg-iters", o.Aggregate, 1}} {
-		if n.value != nil {
-			atLeast(n.flag, int64(*n.value), n.lowest)
-		}
-	}
-	if o.Precision != nil {
-		fail("--precision", checkRatio(*o.Precision))
-	}
-	if o.Budget != nil {
-		fail("--budget", checkBudget(*o.Budget))
-	}
-	if o.TimeLimit != nil && *o.TimeLimit < 0 {
-		fail("--time-limit", fmt.Errorf("%v: want 0 (none) or more", *o.TimeLimit))
-	}
-	return errors.Join(errs...)
-}
-
 func replace[T any](to *[]T, with []T, origins map[string]string, key, flag string) {
 	if len(with) > 0 {
 		*to = with
@@ -122,11 +73,4 @@ func set[T any](to, with *T, origins map[string]string, key, flag string) {
 		*to = *with
 		origins[key] = "flag " + flag
 	}
-}
-
-func checkBudget(d time.Duration) error {
-	if d <= 0 {
-		return fmt.Errorf("%v: want more than 0 for a case", d)
-	}
-	return nil
 }

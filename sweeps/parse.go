@@ -1,9 +1,22 @@
 package sweeps
 
 import (
+	"fmt"
+	"slices"
+
 	"busbar/internal/strictyaml"
 
 	"gopkg.in/yaml.v3"
+)
+
+var (
+	// planKeys make points; they may stand at the top level and in parts.
+	planKeys = []string{"collectives", "sizes", "elements", "types", "ops", "roots", "placement", "mode"}
+	// runKeys hold for a whole run, so they stand at the top level only.
+	runKeys = []string{"worlds", "precision", "budget", "iterations", "warmup", "check", "aggregate", "time_limit"}
+	allKeys = slices.Concat(planKeys, runKeys, []string{"description", "parts"})
+	// rangeKeys are the keys of a range of sizes or elements.
+	rangeKeys = []string{"begin", "end", "factor", "step"}
 )
 
 // Parse reads the YAML text of a sweep. The file's name, as Read returns it, stands in errors and origins. The error
@@ -13,7 +26,7 @@ func Parse(file string, text []byte) (*Sweep, error) {
 	s := Default()
 	s.Name, s.Source = sweepName(file), string(text)
 	if root := p.Document(text, "want keys such as collectives and sizes",
-		"want one sweep a file; use "+partsKey+" for several ranges"); root != nil {
+		"want one sweep a file; use parts for several ranges"); root != nil {
 		p.top(s, root)
 	}
 	if err := p.Err(); err != nil {
@@ -27,64 +40,135 @@ type Error = strictyaml.Error
 
 type parser struct{ *strictyaml.Reader }
 
+// readers are what reads the value of each key into a sweep or a part of it.
+func (p parser) readers(s *Sweep, t *Part) map[string]func(v *yaml.Node) {
+	r := p.Reader
+	count := func(name string, least int, to *int) func(v *yaml.Node) {
+		return func(v *yaml.Node) { *to = strictyaml.One(r, v, wholeNumber(name, least)) }
+	}
+	return map[string]func(v *yaml.Node){
+		"collectives": func(v *yaml.Node) { t.Collectives = strictyaml.List(r, v, ParseCollectives) },
+		"sizes":       func(v *yaml.Node) { t.Sizes = p.sizes(v, false) },
+		"elements":    func(v *yaml.Node) { t.Sizes = p.sizes(v, true) },
+		"types":       func(v *yaml.Node) { t.Types = strictyaml.List(r, v, ParseTypes) },
+		"ops":         func(v *yaml.Node) { t.Ops = strictyaml.List(r, v, ParseOps) },
+		"roots":       func(v *yaml.Node) { t.Roots = strictyaml.List(r, v, ParseRoots) },
+		"placement":   func(v *yaml.Node) { t.Placements = strictyaml.List(r, v, ParsePlacements) },
+		"mode":        func(v *yaml.Node) { t.Modes = strictyaml.List(r, v, ParseModes) },
+		"worlds":      func(v *yaml.Node) { s.Worlds = strictyaml.List(r, v, ParseWorlds) },
+		"precision":   func(v *yaml.Node) { s.Precision = strictyaml.One(r, v, ParsePercent) },
+		"budget":      func(v *yaml.Node) { s.Budget = strictyaml.One(r, v, ParseBudget) },
+		"time_limit":  func(v *yaml.Node) { s.TimeLimit = strictyaml.One(r, v, ParseDuration) },
+		"iterations":  count("iterations", 0, &s.Iterations),
+		"warmup":      count("warmup", 0, &s.Warmup),
+		"check":       count("check", 0, &s.Check),
+		"aggregate":   count("aggregate", 1, &s.Aggregate),
+		"description": func(v *yaml.Node) {
+			s.Description = strictyaml.One(r, v, func(text string) (string, error) { return text, nil })
+		},
+	}
+}
+
 // top reads the whole file: its own keys first, so that parts inherit them wherever they stand.
 func (p parser) top(s *Sweep, root *yaml.Node) {
-	base := &s.Parts[0]
-	var parts *yaml.Node
-	known := append(keyNames(planKeys, runKeys), descriptionKey, partsKey)
-	block := map[string]*yaml.Node{}
-	p.Mapping(root, "a sweep", known, otherSpellings, func(name string, k, v *yaml.Node) {
-		switch name {
-		case descriptionKey:
-			s.Description = strictyaml.One(p.Reader, v, func(text string) (string, error) { return text, nil })
-		case partsKey:
-			parts = v
-		default:
-			if run := find(runKeys, name); run != nil {
-				run.read(p, s, nil, v)
-				s.origins[name] = p.Origin(k)
-				return
-			}
-			p.planKey(base, block, name, k, v)
-		}
-	})
-	if parts == nil {
+	base := s.Parts[0]
+	parts := p.block(root, "a sweep", s, &base)
+	if s.Parts[0] = base; parts == nil {
 		return
 	}
 	if parts.Kind != yaml.SequenceNode || len(parts.Content) == 0 {
 		p.Errorf(parts, "parts: want a list of blocks, found %s", strictyaml.KindOf(parts))
 		return
 	}
-	inherited := *base
 	s.Parts = nil
 	for _, n := range parts.Content {
-		part := inherited.clone()
-		p.part(&part, strictyaml.Resolve(n))
+		part := base.clone()
+		p.block(strictyaml.Resolve(n), "a part", nil, &part)
 		s.Parts = append(s.Parts, part)
 	}
 }
 
-// part reads one block over what it inherits.
-func (p parser) part(part *Part, n *yaml.Node) {
-	known := append(keyNames(planKeys, runKeys), descriptionKey, partsKey)
-	block := map[string]*yaml.Node{}
-	p.Mapping(n, "a part", known, otherSpellings, func(name string, k, v *yaml.Node) {
-		if find(planKeys, name) == nil {
-			p.Errorf(k, "%s holds for the whole sweep: move it out of %s, to the top level", name, partsKey)
-			return
+// block reads the keys of a sweep, or of a part where the sweep is nil, over what the part has. It returns the value of
+// the key parts.
+func (p parser) block(n *yaml.Node, what string, s *Sweep, part *Part) (parts *yaml.Node) {
+	top := s != nil
+	if !top {
+		s = &Sweep{}
+	}
+	readers := p.readers(s, part)
+	lines := map[string]int{} // of the keys so far
+	p.Mapping(n, what, allKeys, nil, func(name string, k, v *yaml.Node) {
+		other := map[string]string{"sizes": "elements", "elements": "sizes"}[name]
+		switch makesPoints := slices.Contains(planKeys, name); {
+		case !top && !makesPoints:
+			p.Errorf(k, "%s holds for the whole sweep: move it out of parts, to the top level", name)
+		case name == "parts":
+			parts = v
+		case lines[other] > 0:
+			p.Errorf(k, "%s and %s exclude each other; %s stands in line %d", name, other, other, lines[other])
+		default:
+			readers[name](v)
+			lines[name] = k.Line
+			if makesPoints {
+				part.origins[name] = p.Origin(k)
+			} else {
+				s.origins[name] = p.Origin(k)
+			}
 		}
-		p.planKey(part, block, name, k, v)
 	})
+	return parts
 }
 
-// planKey reads one key of a block; block holds the keys that it has had so far.
-func (p parser) planKey(part *Part, block map[string]*yaml.Node, name string, k, v *yaml.Node) {
-	other := map[string]string{"sizes": "elements", "elements": "sizes"}[name]
-	if first := block[other]; first != nil {
-		p.Errorf(k, "%s and %s exclude each other; %s stands in line %d", name, other, other, first.Line)
-		return
+// sizes reads a list or a range of sizes or elements.
+func (p parser) sizes(v *yaml.Node, elements bool) Sizes {
+	parse := func(word string) ([]int64, error) {
+		n, err := parseBytes(word)
+		return []int64{n}, err
 	}
-	find(planKeys, name).read(p, nil, part, v)
-	block[name] = k
-	part.origins[name] = p.Origin(k)
+	if elements {
+		parse = ParseElements
+	}
+	if v.Kind != yaml.MappingNode {
+		return listed(strictyaml.List(p.Reader, v, parse), elements)
+	}
+	s := Sizes{Elements: elements}
+	size := func(name string) func(string) (int64, error) {
+		return func(word string) (int64, error) {
+			n, err := parse(word)
+			if err != nil {
+				return 0, fmt.Errorf("%s: %w", name, err)
+			}
+			return n[0], nil
+		}
+	}
+	given := map[string]bool{}
+	problems := p.Problems()
+	p.Mapping(v, "a range", rangeKeys, nil, func(name string, k, v *yaml.Node) {
+		given[name] = true
+		switch name {
+		case "begin":
+			s.Begin = strictyaml.One(p.Reader, v, size(name))
+		case "end":
+			s.End = strictyaml.One(p.Reader, v, size(name))
+		case "step":
+			s.Step = strictyaml.One(p.Reader, v, size(name))
+		case "factor":
+			s.Factor = int64(strictyaml.One(p.Reader, v, wholeNumber(name, 2)))
+		}
+	})
+	if p.Problems() > problems {
+		return s
+	}
+	if s.Step == 0 && s.Factor == 0 {
+		s.Factor = 2
+	}
+	switch err := s.check(); {
+	case !given["begin"] || !given["end"]:
+		p.Errorf(v, "a range needs both begin and end")
+	case given["factor"] && given["step"]:
+		p.Errorf(v, "factor and step exclude each other")
+	case err != nil:
+		p.Fail(v, err)
+	}
+	return s
 }

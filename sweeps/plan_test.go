@@ -35,7 +35,7 @@ func mustPlan(t *testing.T, s *Sweep, world int, places func(coll.Collective) []
 func TestEmbeddedSweeps(t *testing.T) {
 	points := map[string]int{"pattern": 2, "profile": 9, "baseline": 31, "sizes": 4, "quick": 22*2 + 9*5*2 - 5*2 + 3*5}
 	for _, name := range Names() {
-		s, err := Load(name)
+		s, err := load(name)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -61,7 +61,7 @@ func TestEmbeddedSweeps(t *testing.T) {
 }
 
 func TestQuickPlanGolden(t *testing.T) {
-	s, err := Load("quick")
+	s, err := load("quick")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -154,46 +154,6 @@ func TestPlanErrors(t *testing.T) {
 	}
 	if _, err := mustParse(t, "t.yaml", "roots: 5").Plan(2, nil); err != nil {
 		t.Errorf("a root that no collective of the sweep has: %v", err)
-	}
-}
-
-// TestPlanProperties plans random sweeps: no case twice, every case is complete, sizes ascend within a series.
-func TestPlanProperties(t *testing.T) {
-	random := rand.New(rand.NewPCG(1, 2))
-	for range 300 {
-		s := Default()
-		p := &s.Parts[0]
-		p.Collectives = some(random, coll.Collectives())
-		p.Types = some(random, coll.DataTypes())
-		p.Ops = some(random, coll.RedOps())
-		p.Roots = some(random, []int{EveryRoot, 0})
-		p.Placements = some(random, anyPlace(0))
-		p.Modes = some(random, []coll.Mode{coll.Throughput, coll.Latency})
-		p.Sizes = Sizes{Begin: 1 + random.Int64N(50), End: 51 + random.Int64N(4096)}
-		if random.IntN(2) == 0 {
-			p.Sizes.Factor = 2 + random.Int64N(4)
-		} else {
-			p.Sizes.Step = 1 + random.Int64N(500)
-		}
-		p.Sizes.Elements = random.IntN(2) == 0
-		world := 1 + random.IntN(9)
-		seen := map[coll.Case]bool{}
-		last := map[coll.Case]int64{}
-		for _, c := range mustPlan(t, s, world, anyPlace) {
-			if seen[c] {
-				t.Fatalf("%s is planned twice", c)
-			}
-			seen[c] = true
-			series := c
-			series.SizeBytes, series.Count = 0, 0
-			if before, ok := last[series]; ok && before >= c.SizeBytes {
-				t.Fatalf("%s comes after %d bytes", c, before)
-			}
-			last[series] = c.SizeBytes
-			if c.World != world || c.Type == 0 || c.Placement == 0 || c.Mode == 0 || c.Count < 0 {
-				t.Fatalf("incomplete: %+v", c)
-			}
-		}
 	}
 }
 

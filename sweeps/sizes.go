@@ -1,6 +1,7 @@
 package sweeps
 
 import (
+	"errors"
 	"fmt"
 	"iter"
 	"math"
@@ -47,20 +48,19 @@ func (s Sizes) All() iter.Seq[int64] {
 
 // String writes the sizes as a user would: "8 to 32M by factor 2", "1M, 16M elements".
 func (s Sizes) String() string {
-	text := ""
+	var text string
+	size := func(n int64) string { return coll.FormatSize(n, false) }
 	switch {
 	case len(s.List) > 0:
 		words := make([]string, len(s.List))
 		for i, n := range s.List {
-			words[i] = coll.FormatSize(n, false)
+			words[i] = size(n)
 		}
 		text = strings.Join(words, ", ")
 	case s.Step > 0:
-		text = fmt.Sprintf("%s to %s by step %s", coll.FormatSize(s.Begin, false), coll.FormatSize(s.End, false),
-			coll.FormatSize(s.Step, false))
+		text = fmt.Sprintf("%s to %s by step %s", size(s.Begin), size(s.End), size(s.Step))
 	default:
-		text = fmt.Sprintf("%s to %s by factor %d", coll.FormatSize(s.Begin, false), coll.FormatSize(s.End, false),
-			s.Factor)
+		text = fmt.Sprintf("%s to %s by factor %d", size(s.Begin), size(s.End), s.Factor)
 	}
 	if s.Elements {
 		text += " elements"
@@ -68,12 +68,21 @@ func (s Sizes) String() string {
 	return text
 }
 
-// tooMany says that a range has more points than maxPoints; one that grows by a factor never has.
-func (s Sizes) tooMany() bool {
-	return s.Step > 0 && (s.End-s.Begin)/s.Step >= maxPoints
+// check reports why a range is none.
+func (s Sizes) check() error {
+	switch {
+	case s.Begin < 1:
+		return fmt.Errorf("a range begins at 1 or more, not %d", s.Begin)
+	case s.Begin > s.End:
+		return fmt.Errorf("the range is empty: begin %s is larger than end %s", coll.FormatSize(s.Begin, false),
+			coll.FormatSize(s.End, false))
+	case s.Factor < 2 && s.Step < 1:
+		return errors.New("a range grows by a factor of 2 or more, or by a step of 1 or more")
+	case s.Step > 0 && (s.End-s.Begin)/s.Step >= maxPoints:
+		return fmt.Errorf("the range has more than %d sizes; it needs a larger step, or a factor", maxPoints)
+	}
+	return nil
 }
-
-func (s Sizes) isByteRange() bool { return !s.Elements && len(s.List) == 0 }
 
 // listed makes the sizes of a list.
 func listed(list []int64, elements bool) Sizes {

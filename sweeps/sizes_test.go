@@ -31,10 +31,10 @@ func TestSizes(t *testing.T) {
 	}
 }
 
-func TestTooMany(t *testing.T) {
-	for last, want := range map[int64]bool{maxPoints: false, maxPoints + 1: true} {
-		if s := (Sizes{Begin: 1, End: last, Step: 1}); s.tooMany() != want {
-			t.Errorf("%d sizes: too many is %v", last, !want)
+func TestRangeCheck(t *testing.T) {
+	for last, good := range map[int64]bool{maxPoints: true, maxPoints + 1: false} {
+		if err := (Sizes{Begin: 1, End: last, Step: 1}).check(); (err == nil) != good {
+			t.Errorf("%d sizes: %v", last, err)
 		}
 	}
 }

@@ -6,17 +6,14 @@ package sweeps
 
 import (
 	"embed"
-	"errors"
 	"fmt"
-	"io/fs"
 	"maps"
-	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
 	"busbar/internal/coll"
+	"busbar/internal/strictyaml"
 )
 
 //go:embed *.yaml
@@ -81,45 +78,11 @@ func Default() *Sweep {
 }
 
 // Names lists the sweeps that come with the tool, in alphabetical order.
-func Names() []string {
-	files, _ := fs.Glob(embedded, "*.yaml") // the pattern is well formed, and nothing else fails
-	for i, f := range files {
-		files[i] = strings.TrimSuffix(f, ".yaml")
-	}
-	return files
-}
+func Names() []string { return strictyaml.Names(embedded) }
 
-// Read finds a sweep by its name or, when it has a path separator, a .yaml or .yml suffix or is an existing file, by
-// its path. It returns the name of the file, as Parse wants it, and its text. An unknown name is a
-// *coll.UnknownWordError; what a file can fail with is a *fs.PathError.
+// Read finds a sweep by its name or by its path, and returns the name of the file, as Parse needs it, and its text.
 func Read(nameOrPath string) (file string, text []byte, err error) {
-	if slices.Contains(Names(), nameOrPath) {
-		file = nameOrPath + ".yaml"
-		text, err = embedded.ReadFile(file)
-		return file, text, err
-	}
-	text, err = os.ReadFile(nameOrPath)
-	if err == nil {
-		return nameOrPath, text, nil
-	}
-	named := sweepName(nameOrPath)
-	switch {
-	case errors.Is(err, fs.ErrNotExist) && filepath.Base(nameOrPath) == nameOrPath && named == nameOrPath:
-		return "", nil, fmt.Errorf("%w; a file of your own is named by its path, such as ./my.yaml",
-			coll.Unknown("sweep", nameOrPath, Names()))
-	case slices.Contains(Names(), named):
-		return "", nil, fmt.Errorf("sweep file: %w; the sweep that comes with the tool is called %q", err, named)
-	}
-	return "", nil, fmt.Errorf("sweep file: %w", err)
-}
-
-// Load is Read and Parse.
-func Load(nameOrPath string) (*Sweep, error) {
-	file, text, err := Read(nameOrPath)
-	if err != nil {
-		return nil, err
-	}
-	return Parse(file, text)
+	return strictyaml.Find("sweep", nameOrPath, embedded)
 }
 
 // Origins says for each key where its value came from: "quick.yaml:7", "flag --datatype", or "default". Where parts of
@@ -127,14 +90,14 @@ func Load(nameOrPath string) (*Sweep, error) {
 func (s *Sweep) Origins() map[string]string {
 	all := map[string]string{}
 	for _, k := range runKeys {
-		all[k.name] = originOf(s.origins, k.name)
+		all[k] = originOf(s.origins, k)
 	}
 	for _, k := range planKeys {
 		same := true
 		where := make([]string, len(s.Parts))
 		for i, p := range s.Parts {
-			if (k.name == "elements") == p.Sizes.Elements || (k.name != "sizes" && k.name != "elements") {
-				where[i] = originOf(p.origins, k.name)
+			if (k == "elements") == p.Sizes.Elements || (k != "sizes" && k != "elements") {
+				where[i] = originOf(p.origins, k)
 			}
 			same = same && where[i] == where[0]
 		}
@@ -142,9 +105,9 @@ func (s *Sweep) Origins() map[string]string {
 			switch {
 			case w == "":
 			case same:
-				all[k.name] = w
+				all[k] = w
 			default:
-				all[fmt.Sprintf("part %d %s", i+1, k.name)] = w
+				all[fmt.Sprintf("part %d %s", i+1, k)] = w
 			}
 		}
 	}

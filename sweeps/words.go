@@ -136,17 +136,19 @@ func ParsePercent(s string) (float64, error) {
 	if percent {
 		v /= 100
 	}
-	return v, checkRatio(v)
+	if !(v > 0 && v < 1) {
+		return 0, fmt.Errorf("%q: want more than 0 and less than 100 %%, such as 2%% or 0.02", s)
+	}
+	return v, nil
 }
 
-func checkRatio(v float64) error {
-	if v > 0 && v < 1 {
-		return nil
+// ParseBudget reads a duration above 0.
+func ParseBudget(s string) (time.Duration, error) {
+	d, err := ParseDuration(s)
+	if err == nil && d == 0 {
+		err = fmt.Errorf("%v: want more than 0 for a case", d)
 	}
-	if v >= 1 && v < 100 {
-		return fmt.Errorf("%g is %g %%: want less than 100 %%; did you mean %g%%?", v, 100*v, v)
-	}
-	return fmt.Errorf("%g: want more than 0 and less than 1 (100 %%)", v)
+	return d, err
 }
 
 // ParseDuration reads "10s", "5m", "1h30m", "250ms", or a plain number of seconds. The result is never negative.

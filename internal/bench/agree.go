@@ -2,115 +2,103 @@ package bench
 
 import (
 	"errors"
+	"slices"
+	"unsafe"
 
 	"busbar/internal/notice"
 	"busbar/internal/result"
 )
 
-// Verdict is what becomes of a point after the ranks have compared notes. The zero value: it goes on.
+// Verdict is what becomes of a point after the ranks have compared their outcomes. The zero value: it goes on.
 type Verdict struct {
 	Status result.Status
-	Cause  notice.Fact // rank 0 knows that of all ranks, the others their own at most
-	Needed int64       // bytes, of memory that could not be had
+	Cause  notice.Fact // on rank 0 that of all ranks, elsewhere the rank's own at most
+	Needed int64       // bytes, of memory that could not be allocated
 }
 
-// Over says that the point ends here.
+// Over reports whether the point ends here.
 func (v Verdict) Over() bool { return v.Status != "" }
 
-// The outcomes of preparing, ordered: the worst rank's counts.
-const (
-	prepared = iota
-	unsupported
-	noMemory
-	failed
-)
+// outcomes are the ends of preparing or running a point, ordered: the worst rank's counts. The empty status is that of a
+// rank that only left off because another one failed.
+var outcomes = []result.Status{result.OK, "", result.Unsupported, result.Failed, result.OOM}
+
+// outcome is what preparing or running a point came to on one rank.
+type outcome struct {
+	status result.Status
+	needed int64       // bytes, of memory that could not be allocated
+	text   string      // the error
+	lacks  notice.Fact // of an unsupported case
+}
 
 // Prepared compares over the ranks what came of preparing a point: nil, an *UnsupportedError, a *MemoryError, or
 // another error, which makes the point a failed one. Collective.
 func (w World) Prepared(err error) (Verdict, error) {
 	var lacks *UnsupportedError
 	var memory *MemoryError
-	outcome, needed := prepared, int64(0)
 	switch {
 	case err == nil:
+		return w.worst(outcome{status: result.OK})
 	case errors.As(err, &lacks):
-		outcome = unsupported
+		return w.worst(outcome{status: result.Unsupported, text: err.Error(), lacks: lacks.Cause})
 	case errors.As(err, &memory):
-		outcome, needed = noMemory, memory.Needed
-	default:
-		outcome = failed
+		return w.worst(outcome{status: result.OOM, text: err.Error(), needed: memory.Needed})
 	}
-	worst := []float64{float64(outcome), float64(needed)}
-	if err := w.Max(worst); err != nil {
-		return Verdict{}, err
-	}
-	if worst[0] == prepared {
-		return Verdict{}, nil
-	}
-	text := ""
-	if err != nil && float64(outcome) == worst[0] {
-		text = err.Error()
-	}
-	rank, reason, fatal := w.firstText(text)
-	if fatal != nil {
-		return Verdict{}, fatal
-	}
-	v := Verdict{Cause: w.failedOn(rank, reason), Needed: int64(worst[1])}
-	v.Status = map[int]result.Status{unsupported: result.Unsupported, noMemory: result.OOM,
-		failed: result.Failed}[int(worst[0])]
-	if v.Status == result.Unsupported {
-		v.Cause = notice.LibraryLacks{Problem: reason}
-		if lacks != nil && rank == w.Rank {
-			v.Cause = lacks.Cause
-		}
-	}
-	return v, nil
+	return w.worst(outcome{status: result.Failed, text: err.Error()})
 }
-
-// outcomes are the ends of running, ordered: the worst rank's counts.
-var outcomes = []result.Status{result.OK, "", result.Unsupported, result.Failed, result.OOM}
 
 // Ran compares over the ranks what came of running a point on a backend that can go on after a failure (Recoverer):
 // nil, or an *OperationError. Another error comes back as it is, and the ranks are not asked. Collective.
 func (w World) Ran(err error) (Verdict, error) {
 	var lost *OperationError
-	if err != nil && !errors.As(err, &lost) {
+	switch {
+	case err == nil:
+		return w.worst(outcome{status: result.OK})
+	case errors.As(err, &lost):
+		return w.worst(outcome{status: lost.Status, text: lost.Error()})
+	}
+	return Verdict{}, err
+}
+
+// worst compares the outcomes of all ranks.
+func (w World) worst(mine outcome) (Verdict, error) {
+	most := struct{ status, needed float64 }{float64(slices.Index(outcomes, mine.status)), float64(mine.needed)}
+	if err := w.Max(floats(&most)); err != nil || most.status == 0 {
 		return Verdict{}, err
 	}
-	outcome := 0
-	if lost != nil {
-		for i, status := range outcomes {
-			if status == lost.Status {
-				outcome = i
-			}
-		}
+	v := Verdict{Status: outcomes[int(most.status)], Needed: int64(most.needed)}
+	if mine.status != v.Status {
+		mine.text = ""
 	}
-	worst := []float64{float64(outcome)}
-	if err := w.Max(worst); err != nil {
-		return Verdict{}, err
-	}
-	if worst[0] == 0 {
-		return Verdict{}, nil
-	}
-	text := ""
-	if lost != nil && float64(outcome) == worst[0] {
-		text = lost.Error()
-	}
-	rank, reason, err := w.firstText(text)
+	rank, reason, err := w.firstText(mine.text)
 	if err != nil {
 		return Verdict{}, err
 	}
-	if w.Rank != 0 { // rank 0 has the words of all; here there are this rank's, if any
-		rank, reason = w.Rank, text
+	if w.Rank != 0 { // rank 0 has the texts of all ranks; others have their own
+		rank, reason = w.Rank, mine.text
 	}
-	v := Verdict{Status: outcomes[int(worst[0])], Cause: w.failedOn(rank, reason)}
-	switch v.Status {
-	case "": // nobody says why
+	v.Cause = notice.RankFailed{Rank: w.Name(rank), Host: w.host(rank), Problem: reason}
+	switch {
+	case v.Status == "": // no rank gives a reason
 		v.Status = result.Failed
-	case result.Unsupported:
+	case v.Status == result.Unsupported && mine.lacks != nil && rank == w.Rank:
+		v.Cause = mine.lacks
+	case v.Status == result.Unsupported:
 		v.Cause = notice.LibraryLacks{Problem: reason}
 	}
 	return v, nil
+}
+
+// floats are the fields of a struct of float64s, as Comm exchanges them.
+func floats[T any](x *T) []float64 {
+	return unsafe.Slice((*float64)(unsafe.Pointer(x)), unsafe.Sizeof(*x)/unsafe.Sizeof(float64(0)))
+}
+
+// gather returns every rank's struct of float64s on rank 0; nil elsewhere. Collective.
+func gather[T any](w World, mine T) ([]T, error) {
+	own := floats(&mine)
+	all, err := w.Gather(own)
+	return unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(all))), len(all)/len(own)), err
 }
 
 // host is the host of a rank; "" where it is not known.
@@ -119,11 +107,6 @@ func (w World) host(rank int) string {
 		return ""
 	}
 	return w.Hosts[rank]
-}
-
-// failedOn is that a rank reports a problem.
-func (w World) failedOn(rank int, problem string) notice.Fact {
-	return notice.RankFailed{Rank: w.Name(rank), Host: w.host(rank), Problem: problem}
 }
 
 // maxText is how much of a message a rank sends to rank 0.

@@ -64,15 +64,8 @@ func (m *measurement) batch() int {
 
 // order is what rank 0 decides between batches, outside the timed part.
 type order struct {
-	batches    int // to run next; 0: stop
-	operations int // in each
-}
-
-// share returns rank 0's order. Collective.
-func (o order) share(w World) (order, error) {
-	x := []float64{float64(o.batches), float64(o.operations)}
-	err := w.Bcast(x)
-	return order{int(x[0]), int(x[1])}, err
+	batches    float64 // to run next; 0: stop
+	operations float64 // in each
 }
 
 // measure runs batches until rank 0 decides that they are enough.
@@ -82,26 +75,24 @@ func (m *measurement) measure() error {
 	stopper := stats.NewStopper(m.rule(m.k))
 	started := time.Now()
 	for {
-		next := order{operations: m.k}
+		next := order{operations: float64(m.k)}
 		if m.w.Rank == 0 {
 			// What deciding and reducing cost counts: it would be paid again for each sample to come.
 			m.elapsed = max(m.elapsed, time.Since(started).Seconds())
 			more, reason := m.next(stopper)
-			next.batches = min(more, m.slice())
+			next.batches = float64(min(more, m.slice()))
 			if more == 0 {
 				m.record.Time.Stop = reason
 			}
 		}
-		next, err := next.share(m.w)
-		if err != nil {
+		if err := m.w.Bcast(floats(&next)); err != nil {
 			return &Fatal{"measure", err}
 		}
-		more := next.batches
-		m.k = next.operations
-		if more == 0 {
+		m.k = int(next.operations)
+		if next.batches == 0 {
 			return nil
 		}
-		if err := m.round(more, m.k); err != nil {
+		if err := m.round(int(next.batches), m.k); err != nil {
 			return &Fatal{"measure", err}
 		}
 		if len(m.samples) == 1 { // one whole batch says more than the warm-up did

@@ -2,12 +2,8 @@ package bench
 
 import (
 	"bytes"
-	"fmt"
-	"strings"
 
 	"busbar/internal/coll"
-	"busbar/internal/notice"
-	"busbar/internal/result"
 )
 
 // averageULP is how far a floating average over n ranks may be from the exact one, in units in the last place: two as
@@ -58,34 +54,23 @@ func expected(c coll.Case, rank int) []expectation {
 	return parts
 }
 
-// load poisons the outputs and fills the inputs with the pattern.
-func load(c coll.Case, rank int, buffers []Buffers) error {
-	t := table(tableKey{c.Type, c.Op, c.World, rank})
-	for _, b := range buffers {
-		if err := b.Recv.Set(poison); err != nil {
-			return err
-		}
-		if err := b.Send.Fill(t, 0); err != nil {
-			return err
-		}
+// load poisons the output and fills the input with the pattern.
+func load(c coll.Case, rank int, b Buffers) error {
+	if err := b.Recv.Set(poison); err != nil {
+		return err
 	}
-	return nil
+	return b.Send.Fill(table(tableKey{c.Type, c.Op, c.World, rank}), 0)
 }
 
-// loadTimed fills the buffers for the timed part. A reduction in place feeds its result to the next one: sums would
+// loadTimed fills a slot for the timed part. A reduction in place feeds its result to the next one: sums would
 // grow until they overflow and products decay, and arithmetic on infinities or denormals has another speed, so such
-// inputs are the operation's neutral element. loaded says that a check round has filled the inputs before; what comes
+// inputs are the operation's neutral element. loaded says that a check round has filled the input before; what comes
 // back says whether the output can be checked afterwards.
-func loadTimed(c coll.Case, rank int, buffers []Buffers, loaded bool) (checkable bool, err error) {
+func loadTimed(c coll.Case, rank int, b Buffers, loaded bool) (checkable bool, err error) {
 	if c.Placement != coll.InPlace && loaded { // the input is what it was
-		for _, b := range buffers {
-			if err := b.Recv.Set(poison); err != nil {
-				return false, err
-			}
-		}
-		return true, nil
+		return true, b.Recv.Set(poison)
 	}
-	if err := load(c, rank, buffers); err != nil || c.Placement != coll.InPlace {
+	if err := load(c, rank, b); err != nil || c.Placement != coll.InPlace {
 		return true, err
 	}
 	var neutral float64
@@ -96,21 +81,16 @@ func loadTimed(c coll.Case, rank int, buffers []Buffers, loaded bool) (checkable
 	default: // data is moved, or minimum and maximum: nothing grows, but it may not stay where it was
 		return c.Collective == coll.Broadcast || c.Collective == coll.AllGather, nil
 	}
-	one := make([]byte, period*c.Type.Size())
-	for j := range period {
-		encode(c.Type, neutral, one[j*c.Type.Size():])
+	one := make([]byte, c.Type.Size())
+	Encode(c.Type, neutral, one)
+	one = bytes.Repeat(one, period)
+	if err := b.Recv.Fill(one, 0); err != nil {
+		return false, err
 	}
-	for _, b := range buffers {
-		for _, m := range []Memory{b.Recv, b.Send} {
-			if err := m.Fill(one, 0); err != nil {
-				return false, err
-			}
-		}
-	}
-	return false, nil
+	return false, b.Send.Fill(one, 0)
 }
 
-// mismatch is what a check of one rank's outputs found.
+// mismatch is what a check of a rank's output found.
 type mismatch struct {
 	elements int64 // compared
 	wrong    int64
@@ -122,47 +102,45 @@ type mismatch struct {
 // lookBytes is how much is read to compare element by element where something is wrong: whole elements of any type.
 const lookBytes = 1 << 20
 
-// verify compares every element of the outputs with what they must hold.
-func verify(c coll.Case, rank int, buffers []Buffers) (mismatch, error) {
+// verify compares every element of an output with what it must hold.
+func verify(c coll.Case, rank int, b Buffers) (mismatch, error) {
 	m := mismatch{index: -1}
 	size := int64(c.Type.Size())
 	near := near(c)
-	for _, b := range buffers {
-		for _, e := range expected(c, rank) {
-			want := table(e.key)
-			m.elements += e.to - e.from
-			place := func(element int64) int64 { return (e.first + element - e.from) % period * size } // in the table
-			for at := e.from; at < e.to; {
-				differs, err := b.Recv.Differs(at*size, e.to*size, want, place(at), near)
-				if err != nil {
-					return m, err
-				}
-				if differs < 0 {
-					break
-				}
-				at = differs / size
-				got := make([]byte, min(lookBytes, (e.to-at)*size))
-				if err := b.Recv.Read(at*size, got); err != nil {
-					return m, err
-				}
-				must := make([]byte, len(got))
-				if err := Host(must).Fill(want, place(at)); err != nil {
-					return m, err
-				}
-				m.compare(c.Type, got, must, at, near.ULPs)
-				at += int64(len(got)) / size
+	for _, e := range expected(c, rank) {
+		want := table(e.key)
+		m.elements += e.to - e.from
+		place := func(element int64) int64 { return (e.first + element - e.from) % period * size } // in the table
+		for at := e.from; at < e.to; {
+			differs, err := b.Recv.Differs(at*size, e.to*size, want, place(at), near)
+			if err != nil {
+				return m, err
 			}
+			if differs < 0 {
+				break
+			}
+			at = differs / size
+			got := make([]byte, min(lookBytes, (e.to-at)*size))
+			if err := b.Recv.Read(at*size, got); err != nil {
+				return m, err
+			}
+			must := make([]byte, len(got))
+			if err := Host(must).Fill(want, place(at)); err != nil {
+				return m, err
+			}
+			m.compare(c.Type, got, must, at, near)
+			at += int64(len(got)) / size
 		}
 	}
 	return m, nil
 }
 
 // compare finds the wrong elements of a stretch that has some.
-func (m *mismatch) compare(t coll.DataType, got, want []byte, at int64, tolerance uint64) {
+func (m *mismatch) compare(t coll.DataType, got, want []byte, at int64, near Near) {
 	s := t.Size()
 	for i := 0; i < len(got); i += s {
 		g, w := got[i:i+s], want[i:i+s]
-		if bytes.Equal(g, w) || tolerance > 0 && ulps(t, g, w) <= tolerance {
+		if firstFar(g, w, near) < 0 {
 			continue
 		}
 		if m.wrong == 0 {
@@ -170,75 +148,4 @@ func (m *mismatch) compare(t coll.DataType, got, want []byte, at int64, toleranc
 		}
 		m.wrong++
 	}
-}
-
-// waysOf names the way of all ranks, or each with the number of its ranks.
-func waysOf(ranks [ways]int) string {
-	var plain, counted []string
-	for w, n := range ranks {
-		if n == 0 {
-			continue
-		}
-		ranks := "ranks"
-		if n == 1 {
-			ranks = "rank"
-		}
-		plain = append(plain, Way(w).String())
-		counted = append(counted, fmt.Sprintf("%s (%d %s)", Way(w), n, ranks))
-	}
-	if len(plain) == 1 {
-		return plain[0]
-	}
-	return strings.Join(counted, ", ")
-}
-
-// collect adds what this rank has found to the check of a point, with all others; every rank learns from check.Result
-// whether something was wrong, and rank 0 what. of names the operation of the first wrong element where there are
-// several.
-func (w World) collect(
-	check *result.Check, found mismatch, of string, seconds float64, way Way,
-) (wrong notice.Fact, err error) {
-	any := []float64{float64(found.wrong)}
-	if err := w.Max(any); err != nil {
-		return nil, err
-	}
-	const each = 5
-	all, err := w.Gather([]float64{float64(found.elements), float64(found.wrong), float64(found.index), seconds,
-		float64(way)})
-	if err != nil {
-		return nil, err
-	}
-	check.Result = "ok"
-	var ranks [ways]int
-	for r := 0; r < len(all); r += each {
-		check.Elements += int64(all[r])
-		check.Wrong += int64(all[r+1])
-		check.Seconds = max(check.Seconds, all[r+3])
-		ranks[int(all[r+4])]++
-	}
-	check.Way = waysOf(ranks)
-	if any[0] == 0 {
-		return nil, nil
-	}
-	check.Result = "wrong"
-	var words [3]string
-	rank := -1
-	for i, text := range []string{of, found.got, found.want} {
-		if rank, words[i], err = w.firstText(text); err != nil {
-			return nil, err
-		}
-	}
-	if w.Rank != 0 {
-		return nil, nil
-	}
-	check.First = &result.Wrong1{Rank: w.Name(rank), Index: int64(all[each*rank+2]), Want: words[2], Got: words[1]}
-	if rank < len(w.Hosts) {
-		check.First.Host = w.Hosts[rank]
-	}
-	return notice.DataWrong{
-		Wrong: check.Wrong, Elements: check.Elements, Of: words[0],
-		WrongElement: notice.WrongElement{
-			Rank: check.First.Rank, Host: check.First.Host, Index: check.First.Index, Want: words[2], Got: words[1],
-		},
-	}, nil
 }

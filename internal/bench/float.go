@@ -4,107 +4,109 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
-	"sort"
+	"strconv"
 
 	"busbar/internal/coll"
 )
 
-// Float16Bits rounds x to IEEE 754 binary16, to nearest even.
-func Float16Bits(x float64) uint16 {
-	sign := uint16(math.Float64bits(x)>>48) & 0x8000
+// layout is how a type of floats places its bits: a sign, the exponent, the mantissa.
+type layout struct {
+	mantissa int    // bits
+	bias     int    // of the exponent
+	greatest uint64 // bits of the greatest value; above them, but for the sign, is what is not a number
+	infinity bool   // the greatest value is infinity
+}
+
+// layouts are IEEE 754's, bfloat16, and the 8-bit types of the OCP specification of 2023.
+var layouts = [...]layout{
+	coll.Float8E4M3: {3, 7, 0x7E, false},
+	coll.Float8E5M2: {2, 15, 0x7C, true},
+	coll.Float16:    {10, 15, 0x7C00, true},
+	coll.BFloat16:   {7, 127, 0x7F80, true},
+	coll.Float32:    {23, 127, 0x7F800000, true},
+	coll.Float64:    {52, 1023, 0x7FF << 52, true},
+}
+
+// value is what bits stand for.
+func (l layout) value(bits, sign uint64) float64 {
+	magnitude := bits &^ sign
+	exponent, mantissa := int(magnitude>>l.mantissa), float64(magnitude&(1<<l.mantissa-1))
+	var x float64
+	switch {
+	case magnitude > l.greatest:
+		return math.NaN()
+	case magnitude == l.greatest && l.infinity:
+		x = math.Inf(1)
+	case exponent == 0:
+		x = math.Ldexp(mantissa, 1-l.bias-l.mantissa)
+	default:
+		x = math.Ldexp(mantissa+float64(uint64(1)<<l.mantissa), exponent-l.bias-l.mantissa)
+	}
+	if bits != magnitude {
+		return math.Copysign(x, -1)
+	}
+	return x
+}
+
+// bits rounds x to nearest even; what is too large becomes the greatest value.
+func (l layout) bits(x float64, sign uint64) uint64 {
+	if !math.Signbit(x) {
+		sign = 0
+	}
 	x = math.Abs(x)
+	exponent := max(math.Ilogb(x), 1-l.bias)
 	switch {
 	case x != x:
-		return sign | 0x7E00
-	case x >= 65520:
-		return sign | 0x7C00
-	case x < 0x1p-14: // subnormal: steps of 2^-24
-		return sign | uint16(math.RoundToEven(x*0x1p24))
+		return l.greatest + 1
+	case exponent > l.bias+1:
+		return sign | l.greatest
 	}
-	exponent := math.Ilogb(x)
-	mantissa := math.RoundToEven(math.Ldexp(x, 10-exponent)) // 1024 … 2048
-	return sign | (uint16(exponent+15)<<10 + uint16(mantissa) - 1024)
+	// A mantissa that is rounded up to the next power of two carries into the exponent.
+	steps := uint64(math.RoundToEven(math.Ldexp(x, l.mantissa-exponent)))
+	return sign | min(uint64(exponent+l.bias-1)<<l.mantissa+steps, l.greatest)
 }
 
-// Float16Value is the value of IEEE 754 binary16 bits.
-func Float16Value(b uint16) float64 {
-	sign := 1.0
-	if b&0x8000 != 0 {
-		sign = -1
+// signBit is the bit of the sign of a type.
+func signBit(t coll.DataType) uint64 { return 1 << (8*t.Size() - 1) }
+
+// Encode writes x, which t can hold (an average is rounded to nearest even), in the machine's byte order.
+func Encode(t coll.DataType, x float64, out []byte) {
+	if t.Float() {
+		encodeBits(t, layouts[t].bits(x, signBit(t)), out)
+		return
 	}
-	exponent, mantissa := int(b>>10&0x1F), float64(b&0x3FF)
-	switch exponent {
-	case 0:
-		return sign * math.Ldexp(mantissa, -24)
-	case 0x1F:
-		if mantissa != 0 {
-			return math.NaN()
-		}
-		return math.Inf(int(sign))
-	}
-	return sign * math.Ldexp(mantissa+1024, exponent-25)
+	encodeBits(t, uint64(int64(x)), out)
 }
 
-// BFloat16Bits rounds x to bfloat16, the upper half of a float32, to nearest even.
-func BFloat16Bits(x float64) uint16 {
-	if x != x {
-		return 0x7FC0
-	}
-	b := math.Float32bits(float32(x))
-	return uint16((b + 0x7FFF + b>>16&1) >> 16)
-}
-
-// Float8Value is the value of the bits of an 8-bit type, as the OCP specification of 2023 gives it (FP8 E4M3 and E5M2).
-func Float8Value(t coll.DataType, b byte) float64 {
-	mantissaBits, bias := 3, 7
-	if t == coll.Float8E5M2 {
-		mantissaBits, bias = 2, 15
-	}
-	sign := 1.0
-	if b&0x80 != 0 {
-		sign = -1
-	}
-	rest := int(b & 0x7F)
-	exponent, mantissa := rest>>mantissaBits, float64(rest&(1<<mantissaBits-1))
+// Decode is the value of an element.
+func Decode(t coll.DataType, b []byte) float64 {
+	u := bitsOf(t, b)
 	switch {
-	case t == coll.Float8E4M3 && rest == 0x7F, t == coll.Float8E5M2 && rest > 0x7C:
-		return math.NaN()
-	case t == coll.Float8E5M2 && rest == 0x7C:
-		return math.Inf(int(sign))
-	case exponent == 0:
-		return sign * math.Ldexp(mantissa, 1-bias-mantissaBits)
+	case t.Float():
+		return layouts[t].value(u, signBit(t))
+	case signed(t):
+		return float64(extended(t, u))
 	}
-	return sign * math.Ldexp(mantissa+float64(int(1)<<mantissaBits), exponent-bias-mantissaBits)
+	return float64(u)
 }
 
-// Float8Bits rounds x, which must lie within the finite values of the 8-bit type, to nearest even.
-func Float8Bits(t coll.DataType, x float64) byte {
-	sign := byte(math.Float64bits(x) >> 56 & 0x80)
-	x = math.Abs(x)
-	values := float8s[t]
-	i := sort.SearchFloat64s(values, x)
-	switch {
-	case i == len(values):
-		i--
-	case i > 0:
-		if below, above := x-values[i-1], values[i]-x; below < above || below == above && i&1 == 1 {
-			i--
-		}
-	}
-	return sign | byte(i)
+// extended is the value of the bits of a signed integer.
+func extended(t coll.DataType, u uint64) int64 {
+	unused := 64 - 8*t.Size()
+	return int64(u<<unused) >> unused
 }
 
-// float8s are the finite values of an 8-bit type from 0 up; the bits are their places.
-var float8s = map[coll.DataType][]float64{coll.Float8E4M3: finite8(coll.Float8E4M3),
-	coll.Float8E5M2: finite8(coll.Float8E5M2)}
-
-func finite8(t coll.DataType) (all []float64) {
-	for b := byte(0); b < 0x80; b++ {
-		if v := Float8Value(t, b); v == v && !math.IsInf(v, 0) {
-			all = append(all, v)
-		}
+func encodeBits(t coll.DataType, b uint64, out []byte) {
+	switch t.Size() {
+	case 1:
+		out[0] = byte(b)
+	case 2:
+		binary.NativeEndian.PutUint16(out, uint16(b))
+	case 4:
+		binary.NativeEndian.PutUint32(out, uint32(b))
+	case 8:
+		binary.NativeEndian.PutUint64(out, b)
 	}
-	return all
 }
 
 // bitsOf reads one element's bits.
@@ -123,50 +125,12 @@ func bitsOf(t coll.DataType, b []byte) uint64 {
 // show writes one element for people, with its bits where they say more than the value.
 func show(t coll.DataType, b []byte) string {
 	u := bitsOf(t, b)
-	switch t {
-	case coll.Int8:
-		return fmt.Sprint(int8(u))
-	case coll.Int32:
-		return fmt.Sprint(int32(u))
-	case coll.Int64:
-		return fmt.Sprint(int64(u))
-	case coll.Float16:
-		return fmt.Sprintf("%g (0x%04x)", Float16Value(uint16(u)), u)
-	case coll.BFloat16:
-		return fmt.Sprintf("%g (0x%04x)", math.Float32frombits(uint32(u)<<16), u)
-	case coll.Float8E4M3, coll.Float8E5M2:
-		return fmt.Sprintf("%g (0x%02x)", Float8Value(t, byte(u)), u)
-	case coll.Float32:
-		return fmt.Sprintf("%g (0x%08x)", math.Float32frombits(uint32(u)), u)
-	case coll.Float64:
-		return fmt.Sprintf("%g (0x%016x)", math.Float64frombits(u), u)
+	switch {
+	case t.Float():
+		text := strconv.FormatFloat(Decode(t, b), 'g', -1, max(32, 8*t.Size()))
+		return fmt.Sprintf("%s (0x%0*x)", text, 2*t.Size(), u)
+	case signed(t):
+		return fmt.Sprint(extended(t, u))
 	}
 	return fmt.Sprint(u)
-}
-
-// ulps is the distance between two floating-point values of t in units in the last place; not-a-number is infinitely
-// far.
-func ulps(t coll.DataType, a, b []byte) uint64 {
-	x, y := bitsOf(t, a), bitsOf(t, b)
-	width := uint(8 * t.Size())
-	if notANumber(t, x) || notANumber(t, y) {
-		return math.MaxUint64
-	}
-	// Order the bit patterns as the values are ordered: negative ones count downwards from zero.
-	key := func(u uint64) int64 {
-		if sign := uint64(1) << (width - 1); u&sign != 0 {
-			return -int64(u &^ sign)
-		}
-		return int64(u)
-	}
-	d := key(x) - key(y)
-	if d < 0 {
-		d = -d
-	}
-	return uint64(d)
-}
-
-func notANumber(t coll.DataType, u uint64) bool {
-	sign := uint64(1) << (8*t.Size() - 1)
-	return u&^sign > greatest(t)
 }

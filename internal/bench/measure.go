@@ -20,7 +20,8 @@ import (
 // be measured; batches until the figure is as sure as wanted; compare again what the last timed operation left;
 // summarise over ranks.
 func Measure(w World, b Backend, c coll.Case, o Options) (*result.Record, error) {
-	m := &measurement{timings: timings{w: w, c: c, o: o}, record: &result.Record{Kind: result.KindCase, Case: c}}
+	m := &measurement{timings: timings{w: w, c: c, o: o}, data: NewData(w),
+		record: &result.Record{Kind: result.KindCase, Case: c}}
 	m.o.Aggregate = max(1, o.Aggregate)
 	if c.Count == 0 {
 		return m.onRoot(NotMeasured(*m.record, result.Skipped, notice.TooSmall{Ranks: c.World})), nil
@@ -59,12 +60,12 @@ type measurement struct {
 	timings
 	op     Operation
 	record *result.Record
+	data   *Data
 
 	recoverer Recoverer // nil where a failed operation ends the run
 
 	estimate float64 // of one operation, in seconds, equal on all ranks; 0 before anything was run
 	before   int     // operations beyond whole turns of the slots before these were filled for timing
-	checking float64 // this rank's time in filling and comparing, in seconds
 }
 
 func (m *measurement) onRoot(r *result.Record) *result.Record {
@@ -122,9 +123,7 @@ func (m *measurement) run() error {
 	}
 	m.record.Time = &result.Time{}
 	m.phase("fill", 0)
-	begun := time.Now()
-	checkable, err := loadTimed(m.c, m.w.Rank, slots, m.record.Check.Rounds > 0)
-	m.checking += time.Since(begun).Seconds()
+	checkable, err := m.loadTimed(slots)
 	if err != nil {
 		return &Fatal{"fill", err}
 	}
@@ -197,11 +196,11 @@ func (m *measurement) checkRounds(slots []Buffers) error {
 		single = a.Single()
 	}
 	for range m.o.Check {
-		begun := time.Now()
-		if err := load(m.c, m.w.Rank, slots); err != nil {
-			return &Fatal{"fill", err}
+		for _, b := range slots {
+			if err := m.data.Load(m.c, b); err != nil {
+				return &Fatal{"fill", err}
+			}
 		}
-		m.checking += time.Since(begun).Seconds()
 		for range slots { // each operation takes the next slot
 			s, err := m.runOperation(single, 1, 1)
 			if err != nil {
@@ -234,16 +233,26 @@ func (m *measurement) learn(s Stamps) error {
 	return err
 }
 
+// loadTimed fills the slots for the timed part, and reports whether they can be checked afterwards.
+func (m *measurement) loadTimed(slots []Buffers) (checkable bool, err error) {
+	defer m.data.timed()()
+	for _, b := range slots {
+		if checkable, err = loadTimed(m.c, m.w.Rank, b, m.record.Check.Rounds > 0); err != nil {
+			break
+		}
+	}
+	return checkable, err
+}
+
 // verify compares the outputs on this rank and adds what all ranks found to the record; every rank learns whether
 // something was wrong.
 func (m *measurement) verify(slots []Buffers) error {
-	begun := time.Now()
-	found, err := verify(m.c, m.w.Rank, slots)
-	if err != nil {
-		return &Fatal{"check", err}
+	for _, b := range slots {
+		if err := m.data.Verify("", m.c, b); err != nil {
+			return &Fatal{"check", err}
+		}
 	}
-	m.checking += time.Since(begun).Seconds()
-	wrong, err := m.w.collect(&m.record.Check, found, "", m.checking, slots[0].Send.Way())
+	wrong, err := m.data.Collect(&m.record.Check)
 	if err != nil {
 		return &Fatal{"check", err}
 	}

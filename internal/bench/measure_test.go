@@ -4,7 +4,7 @@ import (
 	"errors"
 	"math"
 	"strings"
-	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -16,18 +16,43 @@ import (
 )
 
 var allReduce = coll.Case{Collective: coll.AllReduce, Type: coll.Float32, Op: coll.Sum, Root: -1,
-	Placement: coll.OutOfPlace,
-	Mode:      coll.Throughput}
+	Placement: coll.OutOfPlace, Mode: coll.Throughput}
 
 var options = bench.Options{Precision: 0.02, Budget: 10 * time.Second, Warmup: 3, Check: 1, Average: bench.Max,
 	Clock: bench.Clock{Resolution: 1e-9, Cost: 25e-9, Common: true, Uncertainty: 100e-9}}
 
-// measure runs one case of a scripted world and returns rank 0's record and every rank's error.
-func measure(n int, c coll.Case, o bench.Options, s benchtest.Script) (*result.Record, []error) {
-	var record *result.Record
+// with are the options with a change.
+func with(change func(o *bench.Options)) bench.Options {
+	o := options
+	change(&o)
+	return o
+}
+
+// fixed are the options with so many timed operations.
+func fixed(iterations int) bench.Options {
+	return with(func(o *bench.Options) { o.Iterations = iterations })
+}
+
+// latency is a case in latency mode.
+func latency(c coll.Case) coll.Case {
+	c.Mode = coll.Latency
+	return c
+}
+
+// run measures a case of 4 KiB on ranks with these backends, and returns rank 0's record and every rank's error.
+func run(
+	n int, c coll.Case, o bench.Options, backend func(bench.World) bench.Backend,
+) (record *result.Record, errs []error) {
 	c.World = n
-	errs := benchtest.Run(n, func(w bench.World) error {
-		r, err := bench.Measure(w, &benchtest.Fake{World: w, Script: &s}, c, o)
+	if c.SizeBytes == 0 {
+		c = c.WithSize(4096)
+	}
+	errs = benchtest.Run(n, func(w bench.World) error {
+		b, own := backend(w), o
+		if fake, ok := b.(*benchtest.Fake); ok && fake.Script.Clock != nil {
+			own.Compare = func() (float64, float64, error) { return fake.Offset(), 2e-6, nil }
+		}
+		r, err := bench.Measure(w, b, c, own)
 		if w.Rank == 0 {
 			record = r
 		}
@@ -36,21 +61,19 @@ func measure(n int, c coll.Case, o bench.Options, s benchtest.Script) (*result.R
 	return record, errs
 }
 
-func mustMeasure(t *testing.T, n int, c coll.Case, o bench.Options, s benchtest.Script) *result.Record {
+// measure runs one case of a scripted world that must succeed.
+func measure(t *testing.T, n int, c coll.Case, o bench.Options, s benchtest.Script) *result.Record {
 	t.Helper()
-	r, errs := measure(n, c, o, s)
-	if err := errors.Join(errs...); err != nil {
-		t.Fatal(err)
-	}
-	if r == nil {
-		t.Fatal("no record on rank 0")
+	r, errs := run(n, c, o, func(w bench.World) bench.Backend { return &benchtest.Fake{World: w, Script: &s} })
+	if err := errors.Join(errs...); err != nil || r == nil {
+		t.Fatal(r, err)
 	}
 	return r
 }
 
-func sized(c coll.Case, n int, bytes int64) coll.Case {
-	c.World = n
-	return c.WithSize(bytes)
+// takes is a script in which each rank takes that many seconds for every operation.
+func takes(seconds ...float64) benchtest.Script {
+	return benchtest.Script{Time: func(_ coll.Case, rank, _ int) float64 { return seconds[rank] }}
 }
 
 func near(t *testing.T, what string, got, want, relative float64) {
@@ -60,22 +83,26 @@ func near(t *testing.T, what string, got, want, relative float64) {
 	}
 }
 
-func TestThroughputIsTheSlowestRanksTime(t *testing.T) {
-	r := mustMeasure(t, 4, sized(allReduce, 4, 4096), options, benchtest.Script{
-		Time: func(_ coll.Case, rank, i int) float64 { return 1e-3 * float64(1+rank) },
-	})
+func TestThroughput(t *testing.T) {
+	r := measure(t, 4, allReduce, options, takes(1e-3, 2e-3, 3e-3, 4e-3))
 	near(t, "time", r.Time.Seconds, 4e-3, 1e-6)
 	near(t, "mean over ranks", r.Time.Mean, 2.5e-3, 1e-6)
-	near(t, "algbw", r.AlgBW(r.Time.Seconds), 4096/4e-3, 1e-6)
 	near(t, "busbw", r.BusBW(r.Time.Seconds), 4096/4e-3*2*3/4, 1e-6)
 	if r.Ranks.Slowest != 3 || r.Ranks.SlowestHost != "node00" {
 		t.Errorf("slowest is rank %d on %s", r.Ranks.Slowest, r.Ranks.SlowestHost)
 	}
-	if r.Check.Way != "in place" || r.Check.Seconds <= 0 {
-		t.Errorf("checked %q in %g s", r.Check.Way, r.Check.Seconds)
+	if r.Check.Way != "in place" || r.Check.Seconds <= 0 || r.Check.Result != "ok" || r.Status != result.OK {
+		t.Errorf("%s, check %+v", r.Status, r.Check)
 	}
-	if r.Time.Stop != "precision" || r.Time.Batch != 12 || r.Check.Result != "ok" || r.Status != result.OK {
-		t.Errorf("stop %q, batch %d, check %q, status %q", r.Time.Stop, r.Time.Batch, r.Check.Result, r.Status)
+	if r.Time.Stop != "precision" || r.Time.Batch != 12 {
+		t.Errorf("stop %q, batch %d", r.Time.Stop, r.Time.Batch)
+	}
+	for average, want := range map[bench.Average]float64{bench.Rank0: 1e-3, bench.Mean: 2e-3, bench.Min: 1e-3} {
+		r := measure(t, 3, allReduce, with(func(o *bench.Options) { o.Average = average }), takes(1e-3, 2e-3, 3e-3))
+		near(t, average.String(), r.Time.Seconds, want, 1e-6)
+		if !strings.Contains(r.Time.Summary, average.String()) {
+			t.Errorf("summary %q, want %s", r.Time.Summary, average)
+		}
 	}
 }
 
@@ -83,9 +110,7 @@ func TestThroughputIsTheSlowestRanksTime(t *testing.T) {
 // rank that is a part of a short batch.
 func TestBatchesShareACall(t *testing.T) {
 	calls := 0
-	o := options
-	o.Precision, o.Budget = 0.001, 10*time.Second
-	r := mustMeasure(t, 1, sized(allReduce, 1, 4096), o, benchtest.Script{
+	r := measure(t, 1, allReduce, with(func(o *bench.Options) { o.Precision = 0.001 }), benchtest.Script{
 		Time: func(_ coll.Case, _, i int) float64 { return 1e-5 * float64(1+i/100%7) },
 		Fail: func(coll.Case, int) error { calls++; return nil },
 	})
@@ -94,243 +119,173 @@ func TestBatchesShareACall(t *testing.T) {
 	}
 }
 
-func TestAverages(t *testing.T) {
-	for average, want := range map[bench.Average]float64{bench.Rank0: 1e-3, bench.Mean: 2e-3, bench.Min: 1e-3,
-		bench.Max: 3e-3} {
-		o := options
-		o.Average = average
-		r := mustMeasure(t, 3, sized(allReduce, 3, 4096), o, benchtest.Script{
-			Time: func(_ coll.Case, rank, _ int) float64 { return 1e-3 * float64(1+rank) },
-		})
-		near(t, average.String(), r.Time.Seconds, want, 1e-6)
-		if !strings.Contains(r.Time.Summary, average.String()) {
-			t.Errorf("the record says %q of the %s", r.Time.Summary, average)
-		}
-	}
-}
-
-func TestFixedIterations(t *testing.T) {
-	o := options
-	o.Iterations = 7
-	for mode, samples := range map[coll.Mode]int{coll.Throughput: 1, coll.Latency: 7} {
-		c := sized(allReduce, 2, 4096)
-		c.Mode = mode
-		r := mustMeasure(t, 2, c, o, benchtest.Script{})
-		if r.Time.Iterations != 7 || r.Time.Samples != samples || r.Time.Stop != "fixed" {
-			t.Errorf("%s: %d iterations in %d samples, stop %q", mode, r.Time.Iterations, r.Time.Samples, r.Time.Stop)
-		}
-		if mode == coll.Throughput && r.Time.Lo != 0 {
-			t.Errorf("one batch has no interval, the record says %g", r.Time.Lo)
-		}
-	}
-}
-
-func TestLatencyIsTheSlowestRankOfEachIteration(t *testing.T) {
-	c := sized(allReduce, 2, 4096)
-	c.Mode = coll.Latency
-	o := options
-	o.Iterations = 100
-	// The ranks take turns at being slow: each rank's own median is 1 ms, yet every iteration takes 2 ms.
-	r := mustMeasure(t, 2, c, o, benchtest.Script{Time: func(_ coll.Case, rank, i int) float64 {
-		if i%2 == rank {
-			return 2e-3
-		}
-		return 1e-3
-	}})
-	near(t, "median", r.Time.Seconds, 2e-3, 1e-6)
-	near(t, "min", r.Time.Min, 2e-3, 1e-6)
-}
-
-func TestRootedLatencyCountsUntilTheLastIsDone(t *testing.T) {
-	c := sized(coll.Case{Collective: coll.Broadcast, Type: coll.Float32, Placement: coll.OutOfPlace,
-		Mode: coll.Latency},
-		3, 4096)
-	o := options
-	o.Iterations = 20
-	s := benchtest.Script{
-		Time: func(_ coll.Case, rank, _ int) float64 { return []float64{1e-6, 5e-3, 8e-3}[rank] },
-		Late: func(rank, _ int) float64 { return []float64{0, 1e-3, 4e-3}[rank] },
-	}
-	r := mustMeasure(t, 3, c, o, s)
-	near(t, "first start to last end", r.Time.Seconds, 12e-3, 1e-3)
-	o.Clock.Common = false
-	r = mustMeasure(t, 3, c, o, s)
-	near(t, "without a common clock", r.Time.Seconds, 8e-3, 1e-3)
-	if _, warned := warning[notice.NoCommonClock](r); !warned {
-		t.Errorf("warnings: %v", r.Warnings)
-	}
-}
-
-// Hosts whose clocks are days apart and drift: the offset is followed from batch to batch.
-func TestDriftingClocks(t *testing.T) {
-	clock := func(rank int, at float64) float64 { return at*(1+40e-6*float64(rank)) + 1e5*float64(rank) }
-	time := func(_ coll.Case, rank, _ int) float64 { return []float64{1e-3, 5e-3, 8e-3}[rank] }
-	late := func(rank, _ int) float64 { return []float64{0, 1e-3, 4e-3}[rank] }
-	for _, k := range []struct {
-		c    coll.Collective
-		mode coll.Mode
-		want float64
-	}{{coll.Broadcast, coll.Latency, 12e-3}, {coll.AllReduce, coll.Latency, 8e-3},
-		{coll.AllReduce, coll.Throughput, 0}} {
-		c := coll.Case{Collective: k.c, Type: coll.Float32, Root: 0, Placement: coll.OutOfPlace, Mode: k.mode, World: 3}
-		if k.c == coll.AllReduce {
-			c.Op, c.Root = coll.Sum, -1
-		}
-		c = c.WithSize(4096)
-		s := &benchtest.Script{Time: time, Late: late, Clock: clock}
-		var record *result.Record
-		errs := benchtest.Run(3, func(w bench.World) error {
-			fake := &benchtest.Fake{World: w, Script: s}
-			o := options
-			o.Precision, o.Budget = 0, 20_000_000_000
-			o.Compare = func() (float64, float64, error) { return fake.Offset(), 2e-6, nil }
-			r, err := bench.Measure(w, fake, c, o)
-			if w.Rank == 0 {
-				record = r
-			}
-			return err
-		})
-		if err := errors.Join(errs...); err != nil {
-			t.Fatal(err)
-		}
-		if k.mode == coll.Latency {
-			near(t, c.String()+" time", record.Time.Seconds, k.want, 1e-3)
-		}
-		near(t, c.String()+" lateness", record.Ranks.Lateness, 4e-3, 0.15)
-		if record.Ranks.Latest != 2 || record.Ranks.Uncertainty < 2e-6 {
-			t.Errorf("%s: latest %d, uncertainty %g", c, record.Ranks.Latest, record.Ranks.Uncertainty)
-		}
-	}
-}
-
-func TestWorldOfOneWarnsOfNothing(t *testing.T) {
-	r := mustMeasure(t, 1, sized(allReduce, 1, 4096), options, benchtest.Script{})
-	if len(r.Warnings) != 0 || r.Ranks.Late[0] != 0 {
-		t.Errorf("%q, late %v", r.Warnings, r.Ranks.Late)
-	}
-}
-
 // A warm-up that was disturbed must not fix the batches of a whole case.
 func TestBatchIsFoundAgain(t *testing.T) {
 	n := 0
-	r := mustMeasure(t, 1, sized(allReduce, 1, 4096), options,
-		benchtest.Script{Time: func(coll.Case, int, int) float64 {
-			if n++; n <= 4 { // a check and the warm-up
-				return 0.2
-			}
-			return 1e-6
-		}})
+	r := measure(t, 1, allReduce, options, benchtest.Script{Time: func(coll.Case, int, int) float64 {
+		if n++; n <= 4 { // a check and the warm-up
+			return 0.2
+		}
+		return 1e-6
+	}})
 	if r.Time.Batch < 500 {
 		t.Errorf("batches of %d operations of a microsecond", r.Time.Batch)
 	}
 }
 
-func TestLateRankIsNamed(t *testing.T) {
-	for _, mode := range []coll.Mode{coll.Throughput, coll.Latency} {
-		c := sized(allReduce, 5, 4096)
+func TestFixedIterations(t *testing.T) {
+	for mode, samples := range map[coll.Mode]int{coll.Throughput: 1, coll.Latency: 7} {
+		c := allReduce
 		c.Mode = mode
-		o := options
-		o.Iterations = 25
-		late := func(rank, _ int) float64 {
-			if rank == 3 {
-				return 20e-3
+		r := measure(t, 2, c, fixed(7), benchtest.Script{})
+		if r.Time.Iterations != 7 || r.Time.Samples != samples || r.Time.Stop != "fixed" ||
+			(r.Time.Lo == 0) != (samples == 1) {
+			t.Errorf("%s: %+v", mode, r.Time)
+		}
+	}
+}
+
+// The ranks take turns at being slow: each rank's own median is 1 ms, yet every iteration takes 2 ms.
+func TestLatencyIsTheSlowestRankOfEachIteration(t *testing.T) {
+	r := measure(t, 2, latency(allReduce), fixed(100), benchtest.Script{Time: func(_ coll.Case, rank, i int) float64 {
+		return 1e-3 * float64(1+(i+rank+1)%2)
+	}})
+	near(t, "median", r.Time.Seconds, 2e-3, 1e-6)
+	near(t, "min", r.Time.Min, 2e-3, 1e-6)
+}
+
+// Rooted operations last from the first start to the last end where clocks are common, also where they are days apart
+// and drift: the offset is followed from batch to batch.
+func TestRootedLatencyAndClocks(t *testing.T) {
+	drifting := func(rank int, at float64) float64 { return at*(1+40e-6*float64(rank)) + 1e5*float64(rank) }
+	broadcast := coll.Case{Collective: coll.Broadcast, Type: coll.Float32, Placement: coll.OutOfPlace,
+		Mode: coll.Latency}
+	for name, k := range map[string]struct {
+		c      coll.Case
+		clock  func(int, float64) float64
+		common bool
+		want   float64
+	}{
+		"one clock":          {broadcast, nil, true, 12e-3},
+		"no common clock":    {broadcast, nil, false, 8e-3},
+		"drifting clocks":    {broadcast, drifting, true, 12e-3},
+		"latency, drift":     {latency(allReduce), drifting, true, 8e-3},
+		"throughput, drift ": {allReduce, drifting, true, 0},
+	} {
+		s := takes(1e-3, 5e-3, 8e-3)
+		s.Late = func(rank, _ int) float64 { return []float64{0, 1e-3, 4e-3}[rank] }
+		s.Clock = k.clock
+		r := measure(t, 3, k.c, with(func(o *bench.Options) {
+			o.Clock.Common, o.Precision, o.Budget = k.common, 0, 20*time.Second
+		}), s)
+		if k.want > 0 {
+			near(t, name, r.Time.Seconds, k.want, 1e-3)
+		}
+		if _, warned := warning[notice.NoCommonClock](r); warned == k.common {
+			t.Errorf("%s: warnings %v", name, r.Warnings)
+		}
+		if k.common {
+			near(t, name+" lateness", r.Ranks.Lateness, 4e-3, 0.15)
+		}
+		if (r.Ranks.Latest == 2) != k.common || k.clock != nil && r.Ranks.Uncertainty < 2e-6 {
+			t.Errorf("%s: latest %d, uncertainty %g", name, r.Ranks.Latest, r.Ranks.Uncertainty)
+		}
+	}
+}
+
+// A lateness below the uncertainty of the clocks is not claimed.
+func TestLateRank(t *testing.T) {
+	late := benchtest.Script{Late: func(rank, _ int) float64 { return map[int]float64{3: 20e-3}[rank] }}
+	for _, c := range []coll.Case{allReduce, latency(allReduce)} {
+		for uncertainty, latest := range map[float64]int{1e-6: 3, 30e-3: -1} {
+			o := fixed(25)
+			o.Clock.Uncertainty = uncertainty
+			r := measure(t, 5, c, o, late)
+			if r.Ranks.Latest != latest || (latest < 0) != (r.Ranks.Lateness == 0) {
+				t.Errorf("%s, uncertainty %g: latest is %d", c.Mode, uncertainty, r.Ranks.Latest)
 			}
-			return 0
-		}
-		r := mustMeasure(t, 5, c, o, benchtest.Script{Late: late})
-		if r.Ranks.Latest != 3 {
-			t.Errorf("%s: latest is %d", mode, r.Ranks.Latest)
-		}
-		near(t, mode.String()+" lateness", r.Ranks.Lateness, 20e-3, 1e-3)
-		o.Clock.Uncertainty = 30e-3
-		if r = mustMeasure(t, 5, c, o, benchtest.Script{Late: late}); r.Ranks.Latest != -1 || r.Ranks.Lateness != 0 {
-			t.Errorf("%s: below the uncertainty rank %d is claimed to be late", mode, r.Ranks.Latest)
+			if latest >= 0 {
+				near(t, c.Mode.String()+" lateness", r.Ranks.Lateness, 20e-3, 1e-3)
+			}
 		}
 	}
 }
 
 func TestWrongElementIsNamed(t *testing.T) {
-	c := sized(allReduce, 3, 1<<16)
-	r := mustMeasure(t, 3, c, options, benchtest.Script{Corrupt: func(_ coll.Case, rank int, out []byte) {
+	c := allReduce
+	c.World = 3
+	r := measure(t, 3, c.WithSize(1<<16), options, benchtest.Script{Corrupt: func(_ coll.Case, rank int, out []byte) {
 		if rank == 2 {
 			out[4*5000] ^= 0x40
 			out[4*9000] ^= 0x40
 		}
 	}})
-	if r.Status != result.Wrong || r.Check.Wrong != 2 || r.Check.First == nil {
-		t.Fatalf("%s, %+v", r.Status, r.Check)
-	}
-	if f := r.Check.First; f.Rank != 2 || f.Index != 5000 || f.Want == f.Got || f.Host != "node00" {
-		t.Errorf("first wrong: %+v", f)
-	}
 	f := r.Check.First
+	if r.Status != result.Wrong || r.Check.Wrong != 2 || f == nil || f.Want == f.Got {
+		t.Fatalf("%s, %+v, first %+v", r.Status, r.Check, f)
+	}
 	want := notice.DataWrong{Wrong: 2, Elements: r.Check.Elements, WrongElement: notice.WrongElement{
 		Rank: 2, Host: "node00", Index: 5000, Want: f.Want, Got: f.Got,
 	}}
-	if r.Cause.Fact != want {
-		t.Errorf("%+v, want %+v", r.Cause.Fact, want)
+	if r.Cause.Fact != want || *f != (result.Wrong1{Rank: 2, Host: "node00", Index: 5000, Want: f.Want, Got: f.Got}) {
+		t.Errorf("%+v, %+v, want %+v", r.Cause.Fact, f, want)
 	}
 }
 
-// What goes wrong only while operations are timed is found as well.
+// What goes wrong only while operations are timed is found as well; the values of wrong data are kept and marked.
 func TestWrongOnlyWhileTimed(t *testing.T) {
 	operations := 0
-	o := options
-	o.Iterations = 10
-	r := mustMeasure(t, 2, sized(allReduce, 2, 4096), o,
-		benchtest.Script{Corrupt: func(_ coll.Case, rank int, out []byte) {
-			if rank == 1 {
-				if operations++; operations > 1 {
-					out[0] ^= 1
+	r := measure(t, 2, allReduce, fixed(10), benchtest.Script{Corrupt: func(_ coll.Case, rank int, out []byte) {
+		if rank == 1 {
+			if operations++; operations > 1 {
+				out[0] ^= 1
+			}
+		}
+	}})
+	if r.Status != result.Wrong || r.Time == nil || r.Time.Iterations != 10 {
+		t.Errorf("status %s, time %+v", r.Status, r.Time)
+	}
+}
+
+// An operation that moves nothing leaves the poison.
+func TestUntouchedOutputIsWrong(t *testing.T) {
+	for _, typ := range []coll.DataType{coll.Int8, coll.UInt8, coll.Float16, coll.Float32, coll.Int64} {
+		c := allReduce
+		c.Type = typ
+		r := measure(t, 2, c, options, benchtest.Script{Corrupt: func(_ coll.Case, rank int, out []byte) {
+			for i := range out {
+				if rank == 0 {
+					out[i] = 0xFF
 				}
 			}
 		}})
-	if r.Status != result.Wrong || r.Time == nil || r.Time.Iterations != 10 {
-		t.Errorf("status %s, time %+v: the figures of wrong data are kept and marked", r.Status, r.Time)
-	}
-}
-
-func TestUntouchedOutputIsWrong(t *testing.T) {
-	// An operation that moves nothing: the output keeps what it held.
-	for _, n := range []coll.DataType{coll.Int8, coll.UInt8, coll.Float16, coll.Float32, coll.Int64} {
-		c := allReduce
-		c.Type = n
-		var kept []byte
-		r := mustMeasure(t, 2, sized(c, 2, 4096), options,
-			benchtest.Script{Corrupt: func(_ coll.Case, rank int, out []byte) {
-				if rank == 0 {
-					for i := range out {
-						out[i] = 0xFF
-					}
-					kept = out
-				}
-			}})
-		if r.Status != result.Wrong || r.Check.Wrong != int64(len(kept)/n.Size()) {
-			t.Errorf("%s: %s, %d of %d elements wrong", n, r.Status, r.Check.Wrong, len(kept)/n.Size())
+		if r.Status != result.Wrong || r.Check.Wrong != int64(4096/typ.Size()) {
+			t.Errorf("%s: %s, %d elements wrong", typ, r.Status, r.Check.Wrong)
 		}
 	}
 }
 
 // A number of operations that does not fit the time that is left is not begun; without a warm-up that is not known.
-func TestTooManyIterations(t *testing.T) {
+// Where an operation takes long, one of them warms as well as five.
+func TestLimitsOfTime(t *testing.T) {
 	for _, k := range []struct {
 		iterations, warmup int
-		limit              time.Duration
+		limit, warmupTime  time.Duration
 		want               result.Status
-		n                  int
+		n                  int // operations of 2 s, one of them for the check
 	}{
-		{100, 1, time.Minute, result.Skipped, 1 + 1}, {100, 1, 0, result.OK, 1 + 1 + 100},
-		{29, 1, time.Minute, result.OK, 1 + 1 + 29}, {100, 0, time.Minute, result.OK, 1 + 100},
+		{100, 1, time.Minute, 0, result.Skipped, 1 + 1}, {100, 1, 0, 0, result.OK, 1 + 1 + 100},
+		{29, 1, time.Minute, 0, result.OK, 1 + 1 + 29}, {100, 0, time.Minute, 0, result.OK, 1 + 100},
+		{3, 5, 0, 0, result.OK, 1 + 5 + 3}, {3, 5, 0, time.Second, result.OK, 1 + 1 + 3},
+		{3, 5, 0, time.Hour, result.OK, 1 + 5 + 3},
 	} {
 		n := 0
-		o := options
-		o.Iterations, o.Warmup, o.Limit = k.iterations, k.warmup, k.limit
-		r := mustMeasure(t, 1, sized(allReduce, 1, 4096), o,
+		o := fixed(k.iterations)
+		o.Warmup, o.Limit, o.WarmupTime = k.warmup, k.limit, k.warmupTime
+		r := measure(t, 1, allReduce, o,
 			benchtest.Script{Time: func(coll.Case, int, int) float64 { n++; return 2 }})
 		if r.Status != k.want || n != k.n {
-			t.Errorf("%d of 2 s within %s: %s after %d operations, wanted %s after %d", k.iterations, k.limit, r.Status,
-				n,
-				k.want, k.n)
+			t.Errorf("%+v: %s after %d operations", k, r.Status, n)
 		}
 		if r.Status == result.Skipped &&
 			(r.Cause.Fact != (notice.TakesTooLong{Operations: 100, Takes: 200, Left: 60}) ||
@@ -340,211 +295,151 @@ func TestTooManyIterations(t *testing.T) {
 	}
 }
 
-// Where an operation takes long, one of them warms as well as five.
-func TestWarmupTime(t *testing.T) {
-	for limit, want := range map[time.Duration]int{0: 1 + 5 + 3, time.Second: 1 + 1 + 3, time.Hour: 1 + 5 + 3} {
-		n := 0
-		o := options
-		o.Iterations, o.Warmup, o.WarmupTime = 3, 5, limit
-		mustMeasure(t, 1, sized(allReduce, 1, 4096), o,
-			benchtest.Script{Time: func(coll.Case, int, int) float64 { n++; return 2 }})
-		if n != want {
-			t.Errorf("a limit of %s: %d operations in all, wanted %d", limit, n, want)
-		}
-	}
-}
-
 func TestPrepareOutcomes(t *testing.T) {
+	lacks := notice.NotSupported{Library: "NCCL", What: "int3"}
+	failed := func(problem string) notice.Fact {
+		return notice.RankFailed{Rank: 2, Host: "node00", Problem: problem}
+	}
 	for name, k := range map[string]struct {
 		err    error
+		rank   int // that has it
 		status result.Status
 		cause  notice.Fact
+		needed int64
 	}{
-		"unsupported": {
-			&bench.UnsupportedError{Cause: notice.NotSupported{Library: "NCCL", What: "int3"}}, result.Unsupported,
-			notice.LibraryLacks{Problem: "NCCL has no int3"},
-		},
-		"memory": {
-			&bench.MemoryError{Needed: 12345, Err: errors.New("all gone")}, result.OOM,
-			notice.RankFailed{Rank: 2, Host: "node00", Problem: "cannot allocate 12345 bytes for buffers: all gone"},
-		},
-		"failed": {errors.New("odd"), result.Failed, notice.RankFailed{Rank: 2, Host: "node00", Problem: "odd"}},
+		"unsupported": {&bench.UnsupportedError{Cause: lacks}, 2, result.Unsupported,
+			notice.LibraryLacks{Problem: "NCCL has no int3"}, 0},
+		"unsupported on rank 0": {&bench.UnsupportedError{Cause: lacks}, 0, result.Unsupported, lacks, 0},
+		"memory": {&bench.MemoryError{Needed: 12345, Err: errors.New("all gone")}, 2, result.OOM,
+			failed("cannot allocate 12345 bytes for buffers: all gone"), 12345},
+		"failed": {errors.New("odd"), 2, result.Failed, failed("odd"), 0},
 	} {
-		r := mustMeasure(t, 3, sized(allReduce, 3, 4096), options,
-			benchtest.Script{Refuse: func(_ coll.Case, rank int) error {
-				if rank == 2 {
-					return k.err
-				}
-				return nil
-			}})
-		if r.Status != k.status || r.Time != nil {
-			t.Errorf("%s: status %s, time %v", name, r.Status, r.Time)
+		r := measure(t, 3, allReduce, options, benchtest.Script{Refuse: func(_ coll.Case, rank int) error {
+			if rank == k.rank {
+				return k.err
+			}
+			return nil
+		}})
+		if r.Status != k.status || r.Time != nil || r.Cause.Fact != k.cause || r.Needed != k.needed {
+			t.Errorf("%s: %s, %+v, needed %d", name, r.Status, r.Cause.Fact, r.Needed)
 		}
-		if r.Cause.Fact != k.cause {
-			t.Errorf("%s: %+v, want %+v", name, r.Cause.Fact, k.cause)
-		}
-		if name == "memory" && r.Needed != 12345 {
-			t.Errorf("needed %d", r.Needed)
-		}
+	}
+	c := coll.Case{Collective: coll.AllGather, Type: coll.Float32, Root: -1, World: 4}.WithSize(8)
+	if r := measure(t, 4, c, options, benchtest.Script{}); r.Status != result.Skipped ||
+		r.Cause.Fact != (notice.TooSmall{Ranks: 4}) {
+		t.Errorf("too small: %s, %+v", r.Status, r.Cause.Fact)
 	}
 }
 
-// What rank 0 lacks itself stays a fact; of another rank it has the text.
-func TestUnsupportedHere(t *testing.T) {
-	lacks := notice.NotSupported{Library: "NCCL", What: "int3"}
-	r := mustMeasure(t, 2, sized(allReduce, 2, 4096), options, benchtest.Script{Refuse: func(coll.Case, int) error {
-		return &bench.UnsupportedError{Cause: lacks}
-	}})
-	if r.Status != result.Unsupported || r.Cause.Fact != lacks {
-		t.Errorf("%s: %+v", r.Status, r.Cause.Fact)
-	}
-}
-
-func TestTooSmallIsSkipped(t *testing.T) {
-	c := allReduce
-	c.Collective, c.Op = coll.AllGather, 0
-	r := mustMeasure(t, 4, sized(c, 4, 8), options, benchtest.Script{})
-	if r.Status != result.Skipped || r.Cause.Fact != (notice.TooSmall{Ranks: 4}) {
-		t.Errorf("%s: %+v", r.Status, r.Cause.Fact)
-	}
-}
-
-func TestFailingOperationIsFatal(t *testing.T) {
+// An operation that fails on one rank and leaves all alive costs its point, and the backend is made ready for the next;
+// any other failure ends the run.
+func TestFailingOperation(t *testing.T) {
 	boom := errors.New("boom")
-	_, errs := measure(2, sized(allReduce, 2, 4096), options,
-		benchtest.Script{Fail: func(coll.Case, int) error { return boom }})
-	for r, err := range errs {
-		var fatal *bench.Fatal
-		if !errors.As(err, &fatal) || !errors.Is(err, boom) || fatal.Phase != "check" {
-			t.Errorf("rank %d: %v", r, err)
-		}
-	}
-}
-
-// An operation that fails on one rank and leaves all alive costs its point, and the backend is made ready for the next.
-func TestLostPoint(t *testing.T) {
-	for _, k := range []struct {
-		worst  result.Status
-		status result.Status
-		cause  notice.Fact
-	}{
-		{result.Failed, result.Failed, notice.RankFailed{Rank: 1, Host: "node00", Problem: "boom"}},
-		{result.OOM, result.OOM, notice.RankFailed{Rank: 1, Host: "node00", Problem: "boom"}},
-		{result.Unsupported, result.Unsupported, notice.LibraryLacks{Problem: "boom"}},
+	for status, cause := range map[result.Status]notice.Fact{
+		result.Failed:      notice.RankFailed{Rank: 1, Host: "node00", Problem: "boom"},
+		result.OOM:         notice.RankFailed{Rank: 1, Host: "node00", Problem: "boom"},
+		result.Unsupported: notice.LibraryLacks{Problem: "boom"},
 	} {
-		recovered := 0
-		var mu sync.Mutex
-		script := benchtest.Script{
+		var recovered atomic.Int32
+		r := measure(t, 2, allReduce, options, benchtest.Script{
 			Fail: func(_ coll.Case, rank int) error {
 				if rank == 1 {
-					return &bench.OperationError{Status: k.worst, Err: errors.New("boom")}
+					return &bench.OperationError{Status: status, Err: boom}
 				}
 				return &bench.OperationError{Err: errors.New("told to leave off")}
 			},
-			Recover: func(int) error { mu.Lock(); defer mu.Unlock(); recovered++; return nil },
-		}
-		r := mustMeasure(t, 2, sized(allReduce, 2, 4096), options, script)
-		if r.Status != k.status || r.Cause.Fact != k.cause || r.Time != nil || r.Check.Result != "none" ||
-			recovered != 2 {
-			t.Errorf("%s: %s %q, time %v, check %q, %d ranks recovered", k.worst, r.Status, r.Reason, r.Time,
-				r.Check.Result,
-				recovered)
+			Recover: func(int) error { recovered.Add(1); return nil },
+		})
+		if r.Status != status || r.Cause.Fact != cause || r.Time != nil || r.Check.Result != "none" ||
+			recovered.Load() != 2 {
+			t.Errorf("%s: %s %+v, time %v, check %q, %d ranks recovered", status, r.Status, r.Cause.Fact, r.Time,
+				r.Check.Result, recovered.Load())
 		}
 	}
-	_, errs := measure(2, sized(allReduce, 2, 4096), options, benchtest.Script{
-		Fail: func(coll.Case, int) error {
-			return &bench.OperationError{Status: result.Failed, Err: errors.New("boom")}
-		},
-		Recover: func(int) error { return errors.New("no way back") },
-	})
-	for _, err := range errs {
-		if err == nil || !strings.Contains(err.Error(), "no way back") || !strings.Contains(err.Error(), "boom") {
-			t.Errorf("a recovery that fails: %v", err)
+	for phase, fail := range map[string]error{"check": boom,
+		"recover": &bench.OperationError{Status: result.Failed, Err: boom}} {
+		_, errs := run(2, allReduce, options, func(w bench.World) bench.Backend {
+			return &benchtest.Fake{World: w, Script: &benchtest.Script{Fail: func(coll.Case, int) error { return fail },
+				Recover: func(int) error { return errors.New("no way back") }}}
+		})
+		for r, err := range errs {
+			var fatal *bench.Fatal
+			if !errors.As(err, &fatal) || fatal.Phase != phase || !strings.Contains(err.Error(), "boom") {
+				t.Errorf("rank %d: %v, want one of %s", r, err, phase)
+			}
 		}
 	}
 }
 
 func TestBudgetEndsNoisyCases(t *testing.T) {
-	o := options
-	o.Budget = time.Second
 	noise := uint64(1)
-	r := mustMeasure(t, 1, sized(allReduce, 1, 4096), o, benchtest.Script{Time: func(coll.Case, int, int) float64 {
-		noise = noise*6364136223846793005 + 1442695040888963407
-		return 1e-3 * (1 + float64(noise>>33)/float64(1<<31))
-	}})
-	if r.Time.Stop != "budget" && r.Time.Stop != "precision" {
-		t.Errorf("stop %q", r.Time.Stop)
-	}
-	if r.Time.Elapsed > 1.5 {
-		t.Errorf("measured for %g s with a budget of 1 s", r.Time.Elapsed)
+	r := measure(t, 1, allReduce, with(func(o *bench.Options) { o.Precision, o.Budget = 1e-6, time.Second/5 }),
+		benchtest.Script{Time: func(coll.Case, int, int) float64 {
+			noise = noise*6364136223846793005 + 1442695040888963407
+			return 1e-3 * (1 + float64(noise>>33)/float64(1<<31))
+		}})
+	if r.Time.Stop != "budget" || r.Time.Elapsed > 0.5 {
+		t.Errorf("stop %q after %g s", r.Time.Stop, r.Time.Elapsed)
 	}
 }
 
 func TestWarnings(t *testing.T) {
-	c := sized(allReduce, 2, 8)
-	c.Mode = coll.Latency
-	o := options
-	o.Iterations = 50
-	r := mustMeasure(t, 2, c, o, benchtest.Script{Time: func(coll.Case, int, int) float64 { return 200e-9 }})
+	r := measure(t, 2, latency(allReduce), fixed(50), takes(200e-9, 200e-9))
 	if w, warned := warning[notice.TimerCost](r); !warned || w.Reading != 25e-9 ||
 		math.Abs(float64(w.Share)-0.125) > 0.01 {
 		t.Errorf("a clock that takes an eighth of the interval: %v", r.Warnings)
 	}
-	r = mustMeasure(t, 2, c, o, benchtest.Script{Time: func(coll.Case, int, int) float64 { return 1e-3 }})
-	if len(r.Warnings) != 0 {
-		t.Errorf("warnings without a reason: %q", r.Warnings)
+	for n, r := range map[int]*result.Record{
+		2: measure(t, 2, latency(allReduce), fixed(50), benchtest.Script{}),
+		1: measure(t, 1, allReduce, options, benchtest.Script{}),
+	} {
+		if len(r.Warnings) != 0 || r.Ranks.Latest != -1 {
+			t.Errorf("world of %d: %v, latest %d", n, r.Warnings, r.Ranks.Latest)
+		}
 	}
 }
 
+// Of many ranks quantiles and the slowest stay, by the numbers that ranks have in the whole launch.
 func TestShorten(t *testing.T) {
 	n := 1000
 	r := &result.Ranks{Median: make([]float64, n), Late: make([]float64, n)}
-	hosts := make([]string, n)
+	w := bench.World{Size: n, Names: make([]int, n)}
 	for i := range n {
-		r.Median[i], hosts[i] = float64((i*37)%n), "h"
+		r.Median[i], w.Names[i] = float64((i*37)%n), 100+i
 	}
-	all := bench.Shorten(r, bench.World{Hosts: hosts})
-	median, late := all.Median, all.Late
-	if len(median) != n || len(late) != n || r.Median != nil || len(r.Worst) != 8 || len(r.Spread) != 5 {
-		t.Fatalf("%d %d %v", len(median), len(late), r)
+	all := bench.Shorten(r, w)
+	if len(all.Median) != n || len(all.Late) != n || r.Median != nil || len(r.Worst) != 8 || len(r.Spread) != 5 {
+		t.Fatalf("%d %d %v", len(all.Median), len(all.Late), r)
 	}
-	if r.Worst[0].S != 999 || r.Worst[7].S != 992 || median[r.Worst[0].Rank] != 999 {
+	if r.Worst[0].S != 999 || r.Worst[7].S != 992 || all.Median[r.Worst[0].Rank-100] != 999 {
 		t.Errorf("worst: %+v", r.Worst)
 	}
 	if r.Spread[0] != 0 || r.Spread[4] != 999 || math.Abs(r.Spread[2]-500) > 1 {
 		t.Errorf("spread: %v", r.Spread)
 	}
-	if all := bench.Shorten(&result.Ranks{Median: make([]float64, 64)}, bench.World{}); all.Median != nil {
+	if all := bench.Shorten(&result.Ranks{Median: make([]float64, 64)}, w); all.Median != nil {
 		t.Error("64 ranks stand in the record itself")
 	}
 }
 
-// Times by the device's clock are of the rank where they are longest, and too short ones are said to be.
+// Times by the device's clock are of the rank where they are longest; a clock that is too coarse is a warning.
 func TestEvents(t *testing.T) {
 	script := benchtest.Script{Device: func(rank, i int) float64 { return 1e-6 * float64(1+rank+i%2) }}
-	for _, mode := range []coll.Mode{coll.Latency, coll.Throughput} {
-		c := sized(allReduce, 4, 4096)
-		c.Mode = mode
-		o := options
-		o.Clock.EventStep = 0.1e-6
-		r := mustMeasure(t, 4, c, o, script)
-		if r.Time.Event == nil {
-			t.Fatalf("%s: no times of the device", mode)
-		}
-		near(t, "device", r.Time.Event.Seconds, 4.5e-6, 0.12)
-		if e := r.Time.Event; e.Min > e.Seconds || e.Max < e.Seconds || e.Hi < e.Lo || e.Hi == 0 {
-			t.Errorf("%s: %+v", mode, e)
-		}
-		if _, warned := warning[notice.EventResolution](r); warned {
-			t.Errorf("%s: %v", mode, r.Warnings)
-		}
-		o.Clock.EventStep = 60e-6
-		r = mustMeasure(t, 4, c, o, script)
-		if w, warned := warning[notice.EventResolution](r); !warned || w.Step != 60e-6 {
-			t.Errorf("%s: a coarse clock: %v", mode, r.Warnings)
+	for _, c := range []coll.Case{allReduce, latency(allReduce)} {
+		for _, step := range []float64{0.1e-6, 60e-6} {
+			r := measure(t, 4, c, with(func(o *bench.Options) { o.Clock.EventStep = step }), script)
+			e := r.Time.Event
+			if e == nil || e.Min > e.Seconds || e.Max < e.Seconds || e.Hi < e.Lo || e.Hi == 0 {
+				t.Fatalf("%s: %+v", c.Mode, e)
+			}
+			near(t, "device", e.Seconds, 4.5e-6, 0.12)
+			if w, warned := warning[notice.EventResolution](r); warned != (step > 1e-6) ||
+				warned && float64(w.Step) != step {
+				t.Errorf("%s, a step of %g: %v", c.Mode, step, r.Warnings)
+			}
 		}
 	}
-	if r := mustMeasure(t, 2, sized(allReduce, 2, 4096), options, benchtest.Script{}); r.Time.Event != nil {
+	if r := measure(t, 2, allReduce, options, benchtest.Script{}); r.Time.Event != nil {
 		t.Errorf("times of no device: %+v", r.Time.Event)
 	}
 }
@@ -557,18 +452,4 @@ func warning[F notice.Fact](r *result.Record) (found F, has bool) {
 		}
 	}
 	return found, false
-}
-
-// A rank of a world that is a part of another one is known by its number there.
-func TestNamesOfRanks(t *testing.T) {
-	r := &result.Ranks{Median: make([]float64, 65), Late: make([]float64, 65)}
-	w := bench.World{Size: 65, Names: make([]int, 65)}
-	for i := range w.Names {
-		w.Names[i] = 100 + i
-	}
-	r.Median[3] = 1
-	bench.Shorten(r, w)
-	if r.Worst[0].Rank != 103 || w.Name(0) != 100 || (bench.World{}).Name(7) != 7 {
-		t.Errorf("the slowest is rank %d, wanted 103", r.Worst[0].Rank)
-	}
 }

@@ -12,7 +12,7 @@ func near(c coll.Case) Near {
 	if c.Op != coll.Avg || !c.Type.Float() {
 		return Near{}
 	}
-	return Near{Bytes: int64(c.Type.Size()), ULPs: averageULP(c.World), Greatest: greatest(c.Type)}
+	return Near{Bytes: int64(c.Type.Size()), ULPs: averageULP(c.World), Greatest: layouts[c.Type].greatest}
 }
 
 // LostAverage is why a library that multiplies every input with 1/n in the data type, as NCCL does, cannot have the
@@ -22,44 +22,27 @@ func LostAverage(c coll.Case) notice.Fact {
 		return nil
 	}
 	one := make([]byte, c.Type.Size())
-	if encode(c.Type, 1/float64(c.World), one); bitsOf(c.Type, one) != 0 {
+	if Encode(c.Type, 1/float64(c.World), one); bitsOf(c.Type, one) != 0 {
 		return nil
 	}
 	return notice.AverageUnderflows{Ranks: c.World, Type: c.Type.String()}
 }
 
-// greatest is the bits of the greatest value of a type of floats: infinity, where it has one.
-func greatest(t coll.DataType) uint64 {
-	switch t {
-	case coll.Float8E4M3:
-		return 0x7E
-	case coll.Float8E5M2:
-		return 0x7C
-	case coll.Float16:
-		return 0x7C00
-	case coll.BFloat16:
-		return 0x7F80
-	case coll.Float32:
-		return 0x7F800000
-	}
-	return 0x7FF << 52
-}
-
 // firstFar is the offset of the first byte that differs, or of the first element that is not near; -1: there is none.
 func firstFar(got, want []byte, near Near) int {
-	switch {
-	case near.ULPs == 0:
+	switch near.Bytes {
+	case 0:
 		for i := range got {
 			if got[i] != want[i] {
 				return i
 			}
 		}
 		return -1
-	case near.Bytes == 1:
+	case 1:
 		return firstApart(got, want, near)
-	case near.Bytes == 2:
+	case 2:
 		return 2 * firstApart(elements[uint16](got), elements[uint16](want), near)
-	case near.Bytes == 4:
+	case 4:
 		return 4 * firstApart(elements[uint32](got), elements[uint32](want), near)
 	}
 	return 8 * firstApart(elements[uint64](got), elements[uint64](want), near)

@@ -20,15 +20,7 @@ const (
 )
 
 func (a Average) String() string {
-	switch a {
-	case Rank0:
-		return "rank 0"
-	case Mean:
-		return "mean over ranks"
-	case Min:
-		return "min over ranks"
-	}
-	return "max over ranks"
+	return [...]string{"rank 0", "mean over ranks", "min over ranks", "max over ranks"}[a]
 }
 
 // Clock is what is known of the clock that takes the stamps, in seconds.

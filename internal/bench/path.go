@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"cmp"
 	"fmt"
 	"hash/fnv"
 
@@ -48,45 +49,33 @@ func (w World) comparePaths(record *result.Record, mine *result.Path) error {
 	if mine != nil {
 		p = *mine
 	}
-	id := pathID(p)
-	ends := []float64{id, -id, float64(p.Channels)}
-	if err := w.Max(ends); err != nil {
+	first := []float64{pathID(p)}
+	same, text := first[0], ""
+	if err := w.Bcast(first); err != nil {
 		return err
 	}
-	if ends[0] == 0 { // sends and receives: ranks have different ones, and the most channels count
-		p.Channels = int(ends[2])
+	others, channels := []float64{0}, []float64{float64(p.Channels)}
+	if same != first[0] {
+		others[0], text = 1, p.String()
+	}
+	if err := cmp.Or(w.Sum(others), w.Max(channels)); err != nil {
+		return err
+	}
+	if first[0] == 0 && others[0] == 0 { // sends and receives: ranks have different ones, and the most channels count
+		p.Channels = int(channels[0])
 	}
 	if p != (result.Path{}) {
 		record.Path = &p
 	}
-	if ends[0] == -ends[1] {
+	if others[0] == 0 {
 		return nil
 	}
-	return w.warnOfPaths(record, id, p.String())
-}
-
-// warnOfPaths says which ranks took another way than rank 0.
-func (w World) warnOfPaths(record *result.Record, id float64, text string) error {
-	first := []float64{id}
-	if err := w.Bcast(first); err != nil {
-		return err
-	}
-	differs := []float64{0}
-	if id == first[0] {
-		text = ""
-	} else {
-		differs[0] = 1
-	}
-	if err := w.Sum(differs); err != nil {
-		return err
-	}
 	rank, other, err := w.firstText(text)
-	if err != nil || w.Rank != 0 {
-		return err
+	if err == nil && w.Rank == 0 {
+		record.Warnings.Add(notice.PathDiffers{Ranks: int(others[0]), World: w.Size, Own: record.Path.String(),
+			Rank: w.Name(rank), Host: w.host(rank), Other: other})
 	}
-	record.Warnings.Add(notice.PathDiffers{Ranks: int(differs[0]), World: w.Size, Own: record.Path.String(),
-		Rank: w.Name(rank), Host: w.host(rank), Other: other})
-	return nil
+	return err
 }
 
 // pathID is a number that ways of collectives have in common only if they are the same. Where there is no algorithm it

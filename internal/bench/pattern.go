@@ -1,7 +1,6 @@
 package bench
 
 import (
-	"encoding/binary"
 	"math"
 	"sync"
 
@@ -124,38 +123,7 @@ func reduced(t coll.DataType, op coll.RedOp, n, j int, out []byte) {
 			x = math.Trunc(x)
 		}
 	}
-	encode(t, x, out)
-}
-
-// encode writes x, which t can hold (an average is rounded to nearest even), in the machine's byte order.
-func encode(t coll.DataType, x float64, out []byte) {
-	switch t {
-	case coll.Float64:
-		encodeBits(t, math.Float64bits(x), out)
-	case coll.Float32:
-		encodeBits(t, uint64(math.Float32bits(float32(x))), out)
-	case coll.Float16:
-		encodeBits(t, uint64(Float16Bits(x)), out)
-	case coll.BFloat16:
-		encodeBits(t, uint64(BFloat16Bits(x)), out)
-	case coll.Float8E4M3, coll.Float8E5M2:
-		out[0] = Float8Bits(t, x)
-	default:
-		encodeBits(t, uint64(int64(x)), out)
-	}
-}
-
-func encodeBits(t coll.DataType, b uint64, out []byte) {
-	switch t.Size() {
-	case 1:
-		out[0] = byte(b)
-	case 2:
-		binary.NativeEndian.PutUint16(out, uint16(b))
-	case 4:
-		binary.NativeEndian.PutUint32(out, uint32(b))
-	case 8:
-		binary.NativeEndian.PutUint64(out, b)
-	}
+	Encode(t, x, out)
 }
 
 // tableKey names a table: rank -1 is the result of a reduction.
@@ -188,7 +156,7 @@ func table(key tableKey) []byte {
 		if key.rank < 0 {
 			reduced(key.t, key.op, key.n, j, at)
 		} else {
-			encode(key.t, value(key.t, key.op, key.n, key.rank, j), at)
+			Encode(key.t, value(key.t, key.op, key.n, key.rank, j), at)
 		}
 	}
 	tables.m[key] = b

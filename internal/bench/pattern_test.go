@@ -43,8 +43,8 @@ func checkExact(t *testing.T, typ coll.DataType, op coll.RedOp, n, j int) {
 		}
 		f, _ := acc.Float64()
 		b := make([]byte, typ.Size())
-		encode(typ, f, b)
-		if back := decodeForTest(typ, b); back != f {
+		Encode(typ, f, b)
+		if back := Decode(typ, b); back != f {
 			t.Fatalf("%s %s, world of %d, element %d: after rank %d the result is %g, which %s holds as %g", typ, op, n,
 				j, r, f,
 				typ, back)
@@ -52,50 +52,54 @@ func checkExact(t *testing.T, typ coll.DataType, op coll.RedOp, n, j int) {
 	}
 }
 
-func decodeForTest(typ coll.DataType, b []byte) float64 {
-	u := bitsOf(typ, b)
-	switch typ {
-	case coll.Float16:
-		return Float16Value(uint16(u))
-	case coll.BFloat16:
-		return float64(math.Float32frombits(uint32(u) << 16))
-	case coll.Float8E4M3, coll.Float8E5M2:
-		return Float8Value(typ, byte(u))
-	case coll.Float32:
-		return float64(math.Float32frombits(uint32(u)))
-	case coll.Float64:
-		return math.Float64frombits(u)
-	case coll.Int8:
-		return float64(int8(u))
-	case coll.Int32:
-		return float64(int32(u))
-	case coll.Int64:
-		return float64(int64(u))
-	}
-	return float64(u)
-}
-
-func TestFloat8(t *testing.T) {
-	for _, typ := range []coll.DataType{coll.Float8E4M3, coll.Float8E5M2} {
-		for b := range 256 {
-			if v := Float8Value(typ, byte(b)); !math.IsNaN(v) && !math.IsInf(v, 0) && Float8Bits(typ, v) != byte(b) {
-				t.Errorf("%s 0x%02x reads as %g, which is written as 0x%02x", typ, b, v, Float8Bits(typ, v))
+// Every value of a short type reads back, and ties round to even.
+func TestFloats(t *testing.T) {
+	b := make([]byte, 8)
+	for _, typ := range []coll.DataType{coll.Float8E4M3, coll.Float8E5M2, coll.Float16, coll.BFloat16} {
+		for u := range uint64(1) << (8 * typ.Size()) {
+			encodeBits(typ, u, b)
+			x := Decode(typ, b)
+			if Encode(typ, x, b); !math.IsNaN(x) && bitsOf(typ, b) != u {
+				t.Fatalf("%s 0x%x reads as %g, which is written as 0x%x", typ, u, x, bitsOf(typ, b))
 			}
 		}
 	}
 	for _, k := range []struct {
 		typ  coll.DataType
 		x    float64
-		want byte
+		want uint64
 	}{
 		{coll.Float8E4M3, 1, 0x38}, {coll.Float8E4M3, 448, 0x7E}, {coll.Float8E4M3, -0.5, 0xB0},
-		{coll.Float8E4M3, 0x1p-9, 0x01},
-		{coll.Float8E4M3, 17, 0x58}, {coll.Float8E4M3, 19, 0x5A}, // ties go to even
+		{coll.Float8E4M3, 0x1p-9, 0x01}, {coll.Float8E4M3, 17, 0x58}, {coll.Float8E4M3, 19, 0x5A},
 		{coll.Float8E5M2, 1, 0x3C}, {coll.Float8E5M2, 57344, 0x7B}, {coll.Float8E5M2, 9, 0x48},
 		{coll.Float8E5M2, 11, 0x4A},
+		{coll.Float16, 1 + 0x1p-11, 0x3C00}, {coll.Float16, 1 + 3*0x1p-11, 0x3C02}, {coll.Float16, 65519, 0x7BFF},
+		{coll.Float16, 65520, 0x7C00}, {coll.Float16, 0x1p-25, 0}, {coll.Float16, 0x1.8p-25, 1},
+		{coll.Float16, 1e9, 0x7C00}, {coll.Float16, -2, 0xC000},
+		{coll.BFloat16, 1 + 0x1p-8, 0x3F80}, {coll.BFloat16, 1 + 3*0x1p-8, 0x3F82}, {coll.BFloat16, -2, 0xC000},
+		{coll.Float32, 0.1, uint64(math.Float32bits(0.1))}, {coll.Float32, 0x1p-149, 1},
+		{coll.Float64, 0.1, math.Float64bits(0.1)}, {coll.Float64, 0x1p-1074, 1},
+		{coll.Float64, -math.MaxFloat64, math.Float64bits(-math.MaxFloat64)},
 	} {
-		if got := Float8Bits(k.typ, k.x); got != k.want {
-			t.Errorf("%s of %g is 0x%02x, wanted 0x%02x", k.typ, k.x, got, k.want)
+		Encode(k.typ, k.x, b)
+		if got := bitsOf(k.typ, b); got != k.want {
+			t.Errorf("%s of %g is 0x%x, want 0x%x", k.typ, k.x, got, k.want)
+		}
+	}
+}
+
+func TestShow(t *testing.T) {
+	for want, k := range map[string]struct {
+		typ  coll.DataType
+		bits uint64
+	}{
+		"-1": {coll.Int8, 0xFF}, "255": {coll.UInt8, 0xFF}, "-9223372036854775807": {coll.Int64, 1<<63 + 1},
+		"0.1 (0x3dcccccd)": {coll.Float32, 0x3dcccccd}, "-2 (0xc000)": {coll.Float16, 0xC000},
+		"+Inf (0x7c)": {coll.Float8E5M2, 0x7C}, "NaN (0x7f)": {coll.Float8E4M3, 0x7F},
+	} {
+		b := make([]byte, k.typ.Size())
+		if encodeBits(k.typ, k.bits, b); show(k.typ, b) != want {
+			t.Errorf("%s, want %s", show(k.typ, b), want)
 		}
 	}
 }
@@ -144,39 +148,19 @@ func TestNoResultLooksLikePoison(t *testing.T) {
 	}
 }
 
-func TestSixteenBitFloats(t *testing.T) {
-	for u := range 1 << 16 {
-		b := uint16(u)
-		if notANumber(coll.Float16, uint64(b)) {
-			continue
-		}
-		if back := Float16Bits(Float16Value(b)); back != b {
-			t.Fatalf("float16 0x%04x reads as %g, which is written as 0x%04x", b, Float16Value(b), back)
-		}
-	}
-	for x, want := range map[float64]uint16{1 + 0x1p-11: 0x3C00, 1 + 3*0x1p-11: 0x3C02, 65519: 0x7BFF, 65520: 0x7C00,
-		0x1p-25: 0, 0x1.8p-25: 1, -2: 0xC000} {
-		if got := Float16Bits(x); got != want {
-			t.Errorf("float16 of %g is 0x%04x, wanted 0x%04x", x, got, want)
-		}
-	}
-	for x, want := range map[float64]uint16{1 + 0x1p-8: 0x3F80, 1 + 3*0x1p-8: 0x3F82, -2: 0xC000} {
-		if got := BFloat16Bits(x); got != want {
-			t.Errorf("bfloat16 of %g is 0x%04x, wanted 0x%04x", x, got, want)
-		}
-	}
-}
-
-func TestULPs(t *testing.T) {
-	bits := func(x float64) []byte { b := make([]byte, 4); encode(coll.Float32, x, b); return b }
+func TestNear(t *testing.T) {
+	bits := func(x float64) []byte { b := make([]byte, 4); Encode(coll.Float32, x, b); return b }
 	next := float64(math.Nextafter32(1, 2))
+	zero := math.Copysign(0, -1)
 	for _, k := range []struct {
 		a, b float64
-		want uint64
-	}{{1, 1, 0}, {1, next, 1}, {next, 1, 1}, {0, math.Copysign(0, -1), 0}, {-0x1p-149, 0x1p-149, 2},
-		{1, math.NaN(), math.MaxUint64}} {
-		if got := ulps(coll.Float32, bits(k.a), bits(k.b)); got != k.want {
-			t.Errorf("%g and %g are %d ULP apart, wanted %d", k.a, k.b, got, k.want)
+		want uint64 // units in the last place
+	}{{1, 1, 0}, {1, next, 1}, {next, 1, 1}, {0, zero, 0}, {-0x1p-149, 0x1p-149, 2}, {1, math.NaN(), 1 << 32}} {
+		for _, tolerance := range []uint64{k.want, k.want - 1} {
+			far := firstFar(bits(k.b), bits(k.a), Near{4, tolerance, layouts[coll.Float32].greatest}) >= 0
+			if far != (tolerance < k.want || k.want == 1<<32) {
+				t.Errorf("%g and %g within %d: far %t", k.a, k.b, tolerance, far)
+			}
 		}
 	}
 }
@@ -191,7 +175,7 @@ func TestAverageTolerance(t *testing.T) {
 	}{{coll.Avg, 3, 0}, {coll.Avg, 4, 1}, {coll.Sum, 1, 1}} {
 		c.Op = k.op
 		recv := make(Host, 64)
-		b := []Buffers{{Send: make(Host, 64), Recv: recv}}
+		b := Buffers{Send: make(Host, 64), Recv: recv}
 		if err := load(c, 0, b); err != nil {
 			t.Fatal(err)
 		}
@@ -215,10 +199,10 @@ func TestTimedDataInPlaceIsStable(t *testing.T) {
 			c := coll.Case{Collective: coll.AllReduce, Type: typ, Op: op, Root: -1, Placement: coll.InPlace,
 				World: 4}.WithSize(4096)
 			whole := make(Host, 4096)
-			if _, err := loadTimed(c, 1, []Buffers{{Send: whole, Recv: whole}}, false); err != nil {
+			if _, err := loadTimed(c, 1, Buffers{Send: whole, Recv: whole}, false); err != nil {
 				t.Fatal(err)
 			}
-			x := decodeForTest(typ, whole)
+			x := Decode(typ, whole)
 			y := x
 			switch op {
 			case coll.Sum, coll.Avg, coll.MulSum:

@@ -13,13 +13,16 @@ import (
 // timerShare is the share of an interval that reading the clock may take before it is said (Hoefler & Belli, SC'15).
 const timerShare = 0.05
 
+// rankTimes is the summary of one rank, in seconds, as ranks exchange it.
+type rankTimes struct{ median, late, mean float64 }
+
 // summarise turns samples into the record's figures and gathers every rank's own summary on rank 0.
 func (t *timings) summarise(record *result.Record) error {
-	mine := []float64{stats.Median(t.own), 0, t.total / float64(max(1, t.ops*t.o.Aggregate))}
+	mine := rankTimes{median: stats.Median(t.own), mean: t.total / float64(max(1, t.ops*t.o.Aggregate))}
 	if len(t.late) > 0 {
-		mine[1] = stats.Median(t.late)
+		mine.late = stats.Median(t.late)
 	}
-	all, err := t.w.Gather(mine)
+	all, err := gather(t.w, mine)
 	if err != nil {
 		return &Fatal{"summarise", err}
 	}
@@ -28,9 +31,9 @@ func (t *timings) summarise(record *result.Record) error {
 	}
 	median, late := make([]float64, t.w.Size), make([]float64, t.w.Size)
 	mean := 0.0
-	for r := range t.w.Size {
-		median[r], late[r] = all[3*r], all[3*r+1]
-		mean += all[3*r+2] / float64(t.w.Size)
+	for r, x := range all {
+		median[r], late[r] = x.median, x.late
+		mean += x.mean / float64(t.w.Size)
 	}
 	t.timeFigures(record, mean)
 	record.Ranks = t.rankSummary(median, late)

@@ -28,7 +28,7 @@ const Other Collective = 255
 
 const otherName = "other"
 
-var collectives = vocabulary{
+var collectives = vocabulary[Collective]{
 	kind: "collective",
 	names: []string{"all_reduce", "all_gather", "reduce_scatter", "broadcast", "reduce", "alltoall", "gather",
 		"scatter",
@@ -45,25 +45,18 @@ var titles = []string{"AllReduce", "AllGather", "ReduceScatter", "Broadcast", "R
 	"SendRecv"}
 
 // Collectives lists all collectives that can be measured.
-func Collectives() []Collective {
-	all := make([]Collective, len(collectives.names))
-	for i := range all {
-		all[i] = Collective(i + 1)
-	}
-	return all
-}
+func Collectives() []Collective { return collectives.all() }
 
 // ParseCollective reads a collective by its name or by a common other spelling; the error is an *UnknownWordError.
 func ParseCollective(s string) (Collective, error) {
-	i, err := collectives.parse(s)
-	return Collective(i), err
+	return collectives.parse(s)
 }
 
 func (c Collective) String() string {
 	if c == Other {
 		return otherName
 	}
-	return collectives.name(int(c))
+	return collectives.name(c)
 }
 
 // Title is the spelling of the text view: AllReduce, ReduceScatter, …
@@ -79,7 +72,7 @@ func (c Collective) MarshalText() ([]byte, error) {
 	if c == Other {
 		return []byte(otherName), nil
 	}
-	return collectives.marshal(int(c))
+	return collectives.marshal(c)
 }
 
 // UnmarshalText implements encoding.TextUnmarshaler; it knows Other too, which ParseCollective does not.
@@ -128,7 +121,7 @@ const (
 	Float8E5M2 // 5 bits of exponent, infinity as in IEEE 754
 )
 
-var dataTypes = vocabulary{
+var dataTypes = vocabulary[DataType]{
 	kind: "data type",
 	names: []string{"int8", "uint8", "int32", "uint32", "int64", "uint64", "float16", "bfloat16", "float32", "float64",
 		"float8e4m3", "float8e5m2"},
@@ -137,30 +130,22 @@ var dataTypes = vocabulary{
 		"fp32": "float32", "double": "float64", "fp64": "float64",
 		"f8e4m3": "float8e4m3", "f8e5m2": "float8e5m2",
 	},
-	several: map[string]string{"fp8": "float8e4m3", "float8": "float8e4m3", "f8": "float8e4m3"},
 }
 
 var typeSizes = []int{1, 1, 4, 4, 8, 8, 2, 2, 4, 8, 1, 1}
 
 // DataTypes lists all data types.
-func DataTypes() []DataType {
-	all := make([]DataType, len(dataTypes.names))
-	for i := range all {
-		all[i] = DataType(i + 1)
-	}
-	return all
-}
+func DataTypes() []DataType { return dataTypes.all() }
 
 // ParseDataType reads a data type by its name or by nccl-tests' (half, float, double).
 func ParseDataType(s string) (DataType, error) {
-	i, err := dataTypes.parse(s)
-	return DataType(i), err
+	return dataTypes.parse(s)
 }
 
-func (t DataType) String() string { return dataTypes.name(int(t)) }
+func (t DataType) String() string { return dataTypes.name(t) }
 
 // MarshalText implements encoding.TextMarshaler.
-func (t DataType) MarshalText() ([]byte, error) { return dataTypes.marshal(int(t)) }
+func (t DataType) MarshalText() ([]byte, error) { return dataTypes.marshal(t) }
 
 // UnmarshalText implements encoding.TextUnmarshaler.
 func (t *DataType) UnmarshalText(b []byte) (err error) {
@@ -195,26 +180,25 @@ const (
 // MulFactor is what MulSum multiplies every input by; exact in every type.
 const MulFactor = 2
 
-var redOps = vocabulary{kind: "reduction operation", names: []string{"sum", "prod", "min", "max", "avg", "mulsum"},
+var redOps = vocabulary[RedOp]{kind: "reduction operation", names: []string{"sum", "prod", "min", "max", "avg", "mulsum"},
 	aliases: map[string]string{"premulsum": "mulsum", "product": "prod", "average": "avg", "mean": "avg"}}
 
 // RedOps lists all reduction operations.
-func RedOps() []RedOp { return []RedOp{Sum, Prod, Min, Max, Avg, MulSum} }
+func RedOps() []RedOp { return redOps.all() }
 
 // ParseRedOp reads a reduction operation; "none" and "" are none.
 func ParseRedOp(s string) (RedOp, error) {
 	if s = strings.TrimSpace(s); s == "" || s == "none" {
 		return 0, nil
 	}
-	i, err := redOps.parse(s)
-	return RedOp(i), err
+	return redOps.parse(s)
 }
 
 func (o RedOp) String() string {
 	if o == 0 {
 		return "none"
 	}
-	return redOps.name(int(o))
+	return redOps.name(o)
 }
 
 // MarshalText implements encoding.TextMarshaler.
@@ -222,7 +206,7 @@ func (o RedOp) MarshalText() ([]byte, error) {
 	if o == 0 {
 		return []byte("none"), nil
 	}
-	return redOps.marshal(int(o))
+	return redOps.marshal(o)
 }
 
 // UnmarshalText implements encoding.TextUnmarshaler.
@@ -240,19 +224,18 @@ const (
 	InPlace
 )
 
-var placements = vocabulary{kind: "placement", names: []string{"out", "in"},
+var placements = vocabulary[Placement]{kind: "placement", names: []string{"out", "in"},
 	aliases: map[string]string{"out-of-place": "out", "out_of_place": "out", "in-place": "in", "in_place": "in"}}
 
 // ParsePlacement reads a placement: out or in.
 func ParsePlacement(s string) (Placement, error) {
-	i, err := placements.parse(s)
-	return Placement(i), err
+	return placements.parse(s)
 }
 
-func (p Placement) String() string { return placements.name(int(p)) }
+func (p Placement) String() string { return placements.name(p) }
 
 // MarshalText implements encoding.TextMarshaler.
-func (p Placement) MarshalText() ([]byte, error) { return placements.marshal(int(p)) }
+func (p Placement) MarshalText() ([]byte, error) { return placements.marshal(p) }
 
 // UnmarshalText implements encoding.TextUnmarshaler.
 func (p *Placement) UnmarshalText(b []byte) (err error) {
@@ -269,18 +252,17 @@ const (
 	Latency                    // every operation synchronised and timed alone
 )
 
-var modes = vocabulary{kind: "mode", names: []string{"throughput", "latency"}}
+var modes = vocabulary[Mode]{kind: "mode", names: []string{"throughput", "latency"}}
 
 // ParseMode reads a mode: throughput or latency.
 func ParseMode(s string) (Mode, error) {
-	i, err := modes.parse(s)
-	return Mode(i), err
+	return modes.parse(s)
 }
 
-func (m Mode) String() string { return modes.name(int(m)) }
+func (m Mode) String() string { return modes.name(m) }
 
 // MarshalText implements encoding.TextMarshaler.
-func (m Mode) MarshalText() ([]byte, error) { return modes.marshal(int(m)) }
+func (m Mode) MarshalText() ([]byte, error) { return modes.marshal(m) }
 
 // UnmarshalText implements encoding.TextUnmarshaler.
 func (m *Mode) UnmarshalText(b []byte) (err error) {

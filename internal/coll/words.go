@@ -74,43 +74,44 @@ func distance(a, b string) int {
 }
 
 // vocabulary maps the values 1, 2, 3, … of one word type to their spellings.
-type vocabulary struct {
+type vocabulary[T ~uint8] struct {
 	kind    string
 	names   []string          // names[i] is the spelling of value i+1
 	aliases map[string]string // other spellings people type, in lower case, to a name
-	several map[string]string // words that could be several names, in lower case, to the one that is asked back
 }
 
-func (v *vocabulary) name(i int) string {
-	if i < 1 || i > len(v.names) {
-		return fmt.Sprintf("%s(%d)", strings.ReplaceAll(v.kind, " ", ""), i)
+func (v *vocabulary[T]) all() (all []T) {
+	for i := range v.names {
+		all = append(all, T(i+1))
 	}
-	return v.names[i-1]
+	return all
 }
 
-func (v *vocabulary) parse(s string) (int, error) {
+func (v *vocabulary[T]) name(t T) string {
+	if t < 1 || int(t) > len(v.names) {
+		return fmt.Sprintf("%s(%d)", strings.ReplaceAll(v.kind, " ", ""), t)
+	}
+	return v.names[t-1]
+}
+
+func (v *vocabulary[T]) parse(s string) (T, error) {
 	word := strings.ToLower(strings.TrimSpace(s))
 	if name, ok := v.aliases[word]; ok {
 		word = name
 	}
-	for i, n := range v.names {
-		if n == word {
-			return i + 1, nil
-		}
+	if i := slices.Index(v.names, word); i >= 0 {
+		return T(i + 1), nil
 	}
 	e := &UnknownWordError{Kind: v.kind, Word: s, Nearest: Nearest(s, v.names), Known: v.names}
-	if name, ok := v.several[word]; ok {
-		e.Nearest = name
-	}
 	if e.Nearest == "" { // an alias is a second choice: its name is the better word
 		e.Nearest = Nearest(s, slices.Sorted(maps.Keys(v.aliases)))
 	}
 	return 0, e
 }
 
-func (v *vocabulary) marshal(i int) ([]byte, error) {
-	if i < 1 || i > len(v.names) {
-		return nil, fmt.Errorf("coll: %d is no %s", i, v.kind)
+func (v *vocabulary[T]) marshal(t T) ([]byte, error) {
+	if t < 1 || int(t) > len(v.names) {
+		return nil, fmt.Errorf("coll: %d is no %s", t, v.kind)
 	}
-	return []byte(v.names[i-1]), nil
+	return []byte(v.names[t-1]), nil
 }

@@ -3,7 +3,6 @@ package loop_test
 import (
 	"errors"
 	"testing"
-	"unsafe"
 
 	"busbar/internal/loop"
 	"busbar/internal/loop/looptest"
@@ -164,37 +163,6 @@ func TestClockGoesOn(t *testing.T) {
 	for i := 1; i < 1000; i++ {
 		if s.End[i] < s.Start[i] || s.Start[i] < s.End[i-1] {
 			t.Fatalf("stamps %d do not follow each other", i)
-		}
-	}
-}
-
-func TestBuffers(t *testing.T) {
-	for _, n := range []int64{0, 1, 4096, 10_000_000} {
-		b, err := loop.AllocBuffer(n)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if int64(len(b.Bytes())) != n || uintptr(b.Pointer())%4096 != 0 || b.Pointer() == unsafe.Pointer(nil) {
-			t.Errorf("%d bytes: %d at %p", n, len(b.Bytes()), b.Pointer())
-		}
-		for _, x := range b.Bytes()[:min(n, 10)] {
-			if x != 0 {
-				t.Error("not zero")
-			}
-		}
-		if n > 0 {
-			b.Bytes()[n-1] = 1
-		}
-		if err := b.Free(); err != nil {
-			t.Error(err)
-		}
-		if err := b.Free(); err != nil {
-			t.Error("freeing twice:", err)
-		}
-	}
-	for _, n := range []int64{-1, 1 << 62} {
-		if _, err := loop.AllocBuffer(n); err == nil {
-			t.Errorf("a buffer of %d bytes", n)
 		}
 	}
 }

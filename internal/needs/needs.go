@@ -18,7 +18,7 @@ import (
 // Whole is the variable that scripts/check.sh sets where nothing may be missing.
 const Whole = "BUSBAR_TEST_WHOLE"
 
-// LeftToAll is what a test writes that leaves work to `make test-all`. internal/tools/testrun finds these tests by it.
+// LeftToAll is what a test writes that leaves work to `make test-all`. scripts/check.sh finds these tests by it.
 const LeftToAll = "left to make test-all"
 
 // TestAll skips a test or subtest that takes too long for `make test` (go test -short).

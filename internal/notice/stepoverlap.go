@@ -28,23 +28,6 @@ type NoExposedCommunication struct {
 	StepOverlap
 }
 
-// OverlapCosts reports a step that takes longer than computation and communication alone explain.
-type OverlapCosts struct {
-	Bucket  BucketSize   `json:"bucket"`
-	Exposed TimeEstimate `json:"exposed"`
-	Share   units.Share  `json:"share"`          // of the step
-	Loss    OverlapLoss  `json:"loss,omitempty"` // where both one after the other are faster
-	StepOverlap
-}
-
-// OverlapLoss is whether overlapping loses time.
-type OverlapLoss string
-
-// OverlapLoses is where computation and communication one after the other are faster than overlapped.
-const OverlapLoses OverlapLoss = "slower-than-sequential"
-
-func (OverlapLoss) String() string { return "Overlapping costs more than it hides" }
-
 // StepOverlap is how much of the communication of a step overlaps with computation.
 type StepOverlap struct {
 	Comm         units.Seconds `json:"communication_alone_s"`
@@ -53,7 +36,6 @@ type StepOverlap struct {
 	ByIntervals  *units.Share  `json:"overlap_by_intervals,omitempty"`
 	IntervalNote IntervalNote  `json:"interval_note,omitempty"`
 	Bound        *units.Share  `json:"overlap_bound,omitempty"`
-	BoundNote    BoundNote     `json:"bound_note,omitempty"`
 	Disturbed    Disturbed     `json:"disturbed,omitempty"`
 	FewRounds
 }
@@ -61,7 +43,7 @@ type StepOverlap struct {
 var overlapDetails = []string{
 	"Alone, communication takes {Comm}. Overlap by the wall clock: {Overlap}[, {OverlapNote}].",
 	"[Overlap by intervals: {ByIntervals}[, {IntervalNote}].]",
-	"[At most {Bound} can overlap[, since {BoundNote}].]",
+	"[At most {Bound} can overlap.]",
 	"[{Disturbed}.]",
 	fewRounds,
 }
@@ -92,14 +74,6 @@ func (IntervalNote) String() string {
 	return "where an operation counts until a library call sees its end"
 }
 
-// BoundNote is why not all communication can overlap.
-type BoundNote string
-
-// CommunicationLonger is where communication takes longer than computation.
-const CommunicationLonger BoundNote = "communication-longer"
-
-func (BoundNote) String() string { return "communication takes longer than computation" }
-
 // Disturbed is whether the values contradict each other.
 type Disturbed string
 
@@ -122,7 +96,6 @@ type CommunicationLocal struct {
 type StepInterference struct {
 	Part   StepPart      `json:"part"`
 	Longer ShareEstimate `json:"longer"`
-	Note   StepPartNote  `json:"note,omitempty"`
 	FewRounds
 }
 
@@ -135,54 +108,17 @@ const (
 	Communication StepPart = "communication"
 )
 
-// StepPartNote qualifies the time of a part.
-type StepPartNote string
-
-// What there is to the time of a part.
-const (
-	ApartComputation     StepPartNote = "not-overlapped"            // other work
-	ApartCommunication   StepPartNote = "not-overlapped-waiting"    // other work, or slower ranks
-	PollingComputation   StepPartNote = "polling-included"          // in computation
-	PollingCommunication StepPartNote = "waiting-for-the-next-poll" // in communication
-)
-
-func (n StepPartNote) String() string {
-	return map[StepPartNote]string{
-		ApartComputation:     "Both hardly overlap, so that other work is the likely cause",
-		ApartCommunication:   "Both hardly overlap: it waits for ranks that compute longer, or other work disturbs it",
-		PollingComputation:   "This includes the calls that poll",
-		PollingCommunication: "Some of it is waiting for the next call of the library",
-	}[n]
-}
-
-// StepSpeedup reports how much faster an overlapped step is.
-type StepSpeedup struct {
-	Speedup    FactorEstimate `json:"speedup"`
-	Efficiency units.Share    `json:"efficiency"` // of weak scaling
-	FewRounds
-}
-
-// NoStepSpeedup reports that overlapping makes no significant difference.
-type NoStepSpeedup struct {
-	Speedup    FactorEstimate `json:"speedup"`
-	Efficiency units.Share    `json:"efficiency"` // of weak scaling
-}
-
 func (ExposedCommunication) Code() Code    { return "exposed-communication" }
 func (NoExposedCommunication) Code() Code  { return "no-exposed-communication" }
-func (OverlapCosts) Code() Code            { return "overlap-costs" }
 func (CommunicationNegligible) Code() Code { return "communication-negligible" }
 func (CommunicationLocal) Code() Code      { return "communication-local" }
 func (StepInterference) Code() Code        { return "step-interference" }
-func (StepSpeedup) Code() Code             { return "step-speedup" }
-func (NoStepSpeedup) Code() Code           { return "no-step-speedup" }
 
 var (
 	exampleShare   = units.Share(0.6)
 	exampleBound   = units.Share(0.8)
 	exampleOverlap = StepOverlap{
 		Comm: 30e-3, Overlap: ShareEstimate{0.5, 0.45, 0.55}, ByIntervals: &exampleShare, Bound: &exampleBound,
-		BoundNote: CommunicationLonger,
 	}
 	exampleExposed = TimeEstimate{15e-3, 14e-3, 16e-3}
 )
@@ -202,16 +138,6 @@ var stepOverlaps = []Entry{
 		Details: overlapDetails,
 		Doc:     "The confidence interval of exposed communication includes 0.",
 	},
-	{
-		Example: OverlapCosts{"25M", TimeEstimate{40e-3, 38e-3, 42e-3}, 0.29, OverlapLoses, StepOverlap{
-			Comm: 30e-3, Overlap: ShareEstimate{-0.33, -0.4, -0.25}, OverlapNote: OverlapNegative,
-		}},
-		Severity: Info, Source: stepsSource,
-		Text: `with bucket size {Bucket}, a step takes {Exposed} longer than its computation, {Share} of the step, and more
-			than communication takes alone`,
-		Details: append([]string{"[{Loss}.]"}, overlapDetails...),
-		Doc:     `The step takes longer than its computation and its communication one after the other.`,
-	},
 	{Example: CommunicationNegligible{}, Severity: Info, Source: stepsSource,
 		Text: "communication takes less than 0.1 % of a step, so that none can be exposed",
 		Doc:  "A world of one rank, or a model with hardly any gradients."},
@@ -219,26 +145,11 @@ var stepOverlaps = []Entry{
 		Text: "no data goes to another rank, so that none can be exposed; the calls of communication take {Comm}",
 		Doc:  "A world of one rank calls the library and sends nothing."},
 	{
-		Example:  StepInterference{Communication, ShareEstimate{0.3, 0.2, 0.4}, PollingCommunication, FewRounds{}},
+		Example:  StepInterference{Communication, ShareEstimate{0.3, 0.2, 0.4}, FewRounds{}},
 		Severity: Warning, Source: stepsSource,
 		Text:    "{Part} takes {Longer} longer in overlapped steps than alone",
-		Details: []string{"[{Note}.]", fewRounds},
-		Doc: `Computation and communication share memory bandwidth, cores or the processors of a GPU. Reported above 5 %;
-			for information with too few rounds.`,
-	},
-	{
-		Example:  StepSpeedup{FactorEstimate{1.13, 1.12, 1.14}, 0.87, FewRounds{}},
-		Severity: Info, Source: stepsSource,
-		Text:    "an overlapped step is {Speedup} times as fast as computation and communication one after the other",
-		Details: []string{"Efficiency of weak scaling: {Efficiency}.", fewRounds},
-		Doc:     "Efficiency of weak scaling is the time of computation alone divided by that of an overlapped step.",
-	},
-	{
-		Example:  NoStepSpeedup{FactorEstimate{1.01, 0.99, 1.03}, 0.87},
-		Severity: Info, Source: stepsSource,
-		Text: `no significant difference between an overlapped step and computation and communication one after the
-			other: {Speedup} times as fast`,
-		Details: []string{"Efficiency of weak scaling: {Efficiency}."},
-		Doc:     "The confidence interval of the ratio includes 1.",
+		Details: []string{fewRounds},
+		Doc: `Computation and communication share memory bandwidth, cores or the processors of a GPU. Reported above 5 %
+			where both overlap; for information with too few rounds.`,
 	},
 }

@@ -29,13 +29,6 @@ func (e ShareEstimate) String() string {
 	return estimate(e.Value, e.Lo, e.Hi, func(v float64) string { return units.Share(v).String() })
 }
 
-// FactorEstimate is a ratio with its 95 % CI; both bounds are 0 where there is none.
-type FactorEstimate ShareEstimate
-
-func (e FactorEstimate) String() string {
-	return estimate(e.Value, e.Lo, e.Hi, func(v float64) string { return fmt.Sprintf("%.2f", v) })
-}
-
 func estimate(value, lo, hi float64, text func(float64) string) string {
 	if hi <= lo {
 		return text(value)

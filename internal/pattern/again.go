@@ -2,6 +2,7 @@ package pattern
 
 import (
 	"cmp"
+	"maps"
 	"math"
 	"slices"
 
@@ -22,74 +23,28 @@ const (
 	mostRepeated = 6
 )
 
-// Alone are the groups to measure again alone, in that order: those of the suspects of all points, and others to
-// compare them with. The verdicts are of points with the same nodes.
-func Alone(kind string, n int, verdicts []Verdict) [][]int {
-	nodes, links := worst(verdicts)
-	if len(nodes)+len(links) == 0 {
-		return nil
-	}
-	if kind == Halves {
-		return halvesOf(n, nodes, verdicts)
-	}
-	var sound []int
-	for i := range n {
-		if !slices.ContainsFunc(verdicts, func(v Verdict) bool {
-			return slices.ContainsFunc(v.Suspects, func(s Suspect) bool { return !s.isLink() && s.Nodes[0] == i })
-		}) {
-			sound = append(sound, i)
-		}
-	}
-	suspectLink := func(a, b int) bool {
-		return slices.ContainsFunc(verdicts, func(v Verdict) bool {
-			return slices.ContainsFunc(v.Suspects, func(s Suspect) bool {
-				return slices.Equal(s.Nodes, []int{min(a, b), max(a, b)})
-			})
-		})
-	}
-	var groups [][]int
-	for k, i := range nodes {
-		for taken, j := 0, 0; j < len(sound) && taken < eachAlone; j++ {
-			if other := sound[(j+k)%len(sound)]; !suspectLink(i, other) {
-				groups = append(groups, []int{min(i, other), max(i, other)})
-				taken++
-			}
-		}
-	}
-	groups = append(groups, links...)
-	return append(groups, controls(sound, suspectLink)...)
-}
+// suspects are the nodes, {a, -1}, and links, {a, b}, that are suspects in any point, with their largest excess.
+type suspects map[[2]int]float64
 
-// controls are pairs of sound nodes: first those of neighbours, so that many nodes take part.
-func controls(sound []int, suspectLink func(a, b int) bool) (groups [][]int) {
-	for apart := 1; apart < len(sound) && len(groups) < eachAlone; apart++ {
-		for i := 0; i+apart < len(sound) && len(groups) < eachAlone; i++ {
-			if a, b := sound[i], sound[i+apart]; !suspectLink(a, b) {
-				groups = append(groups, []int{a, b})
-			}
-		}
-	}
-	return groups
-}
-
-// worst are the suspects of the largest excess in any point.
-func worst(verdicts []Verdict) (nodes []int, links [][]int) {
-	excess := map[[2]int]float64{}
+func suspectsOf(verdicts []Verdict) suspects {
+	all := suspects{}
 	for _, v := range verdicts {
 		for _, s := range v.Suspects {
 			key := [2]int{s.Nodes[0], -1}
 			if s.isLink() {
 				key[1] = s.Nodes[1]
 			}
-			excess[key] = max(excess[key], s.Together)
+			all[key] = max(all[key], s.Together)
 		}
 	}
-	var keys [][2]int
-	for k := range excess {
-		keys = append(keys, k)
-	}
+	return all
+}
+
+// worst are those of the largest excess.
+func (all suspects) worst() (nodes []int, links [][]int) {
+	keys := slices.Collect(maps.Keys(all))
 	slices.SortFunc(keys, func(a, b [2]int) int {
-		return cmp.Or(cmp.Compare(excess[b], excess[a]), cmp.Compare(a[0], b[0]), cmp.Compare(a[1], b[1]))
+		return cmp.Or(cmp.Compare(all[b], all[a]), cmp.Compare(a[0], b[0]), cmp.Compare(a[1], b[1]))
 	})
 	for _, k := range keys {
 		if k[1] < 0 && len(nodes) < mostNodes {
@@ -99,6 +54,48 @@ func worst(verdicts []Verdict) (nodes []int, links [][]int) {
 		}
 	}
 	return nodes, links
+}
+
+// has reports whether a node, or with b the link between two, is one.
+func (all suspects) has(a, b int) bool {
+	_, is := all[[2]int{a, b}]
+	return is
+}
+
+// Alone are the groups to measure again alone, in that order: those of the suspects of all points, and others to
+// compare them with. The verdicts are of points with the same nodes.
+func Alone(kind string, n int, verdicts []Verdict) (groups [][]int) {
+	all := suspectsOf(verdicts)
+	nodes, links := all.worst()
+	if len(all) == 0 {
+		return nil
+	}
+	if kind == Halves {
+		return halvesOf(n, nodes, verdicts)
+	}
+	sound := slices.DeleteFunc(firstNodes(n), func(i int) bool { return all.has(i, -1) })
+	for k, i := range nodes {
+		for taken, j := 0, 0; j < len(sound) && taken < eachAlone; j++ {
+			other := sound[(j+k)%len(sound)]
+			if pair := []int{min(i, other), max(i, other)}; !all.has(pair[0], pair[1]) {
+				groups = append(groups, pair)
+				taken++
+			}
+		}
+	}
+	return append(append(groups, links...), all.controls(sound)...)
+}
+
+// controls are pairs of sound nodes: first those of neighbours, so that many nodes take part.
+func (all suspects) controls(sound []int) (groups [][]int) {
+	for apart := 1; apart < len(sound) && len(groups) < eachAlone; apart++ {
+		for i := 0; i+apart < len(sound) && len(groups) < eachAlone; i++ {
+			if a, b := sound[i], sound[i+apart]; !all.has(a, b) {
+				groups = append(groups, []int{a, b})
+			}
+		}
+	}
+	return groups
 }
 
 // halvesOf are both halves of the rounds in which a suspect's half stood out most.

@@ -3,9 +3,7 @@ package pattern
 import (
 	"fmt"
 	"math"
-	"math/rand/v2"
 	"slices"
-	"strings"
 	"testing"
 
 	"busbar/internal/needs"
@@ -13,94 +11,13 @@ import (
 	"busbar/internal/stats"
 )
 
-// cluster is nodes of known speed. A group is as slow as the slowest node and link in it.
-type cluster struct {
-	nodes  []float64          // how many times as long an operation takes with this node in it
-	links  map[[2]int]float64 // the same of a link
-	shared map[int]float64    // the same of a node, while others measure too
-	once   bool               // shared is so in the rounds the first time, and not once more
-	noise  float64            // standard deviation of a time's logarithm
-	random *rand.Rand
-}
-
-func sound(n int, noise float64, seed uint64) *cluster {
-	return &cluster{nodes: slices.Repeat([]float64{1}, n), links: map[[2]int]float64{}, shared: map[int]float64{},
-		noise: noise, random: rand.New(rand.NewPCG(seed, 7))}
-}
-
-func (c *cluster) time(group []int, on when) Time {
-	factor := 1.0
-	for k, a := range group {
-		factor = max(factor, c.nodes[a])
-		if x, short := c.shared[a]; short && (on == inRounds || on == onceMore && !c.once) {
-			factor = max(factor, x)
-		}
-		for _, b := range group[k+1:] {
-			if x, slow := c.links[[2]int{a, b}]; slow {
-				factor = max(factor, x)
-			}
-		}
-	}
-	return Time{Nodes: group, Alone: on == alone, Again: on == onceMore,
-		Seconds: 1e-3 * factor * math.Exp(c.noise*c.random.NormFloat64())}
-}
-
-// run goes through the rounds and the groups alone as rank does.
-func (c *cluster) run(t *testing.T, kind string) Verdict {
-	t.Helper()
-	rounds, err := Rounds(kind, len(c.nodes))
-	if err != nil {
-		t.Fatal(err)
-	}
-	var times []Time
-	for _, r := range rounds {
-		for _, g := range r {
-			times = append(times, c.time(g, inRounds))
-		}
-	}
-	v := Judge(kind, len(c.nodes), times)
-	for _, g := range Alone(kind, len(c.nodes), []Verdict{v}) {
-		times = append(times, c.time(g, alone))
-	}
-	for _, n := range Repeats(kind, len(c.nodes), []Verdict{Judge(kind, len(c.nodes), times)}) {
-		for _, g := range rounds[n-1] {
-			times = append(times, c.time(g, onceMore))
-		}
-	}
-	return Judge(kind, len(c.nodes), times)
-}
-
-func accused(v Verdict, standing stats.Standing) (names []string) {
-	for _, s := range v.Suspects {
-		if s.Standing == standing {
-			names = append(names, fmt.Sprint(s.Nodes))
-		}
-	}
-	slices.Sort(names)
-	return names
-}
-
-const runs = 400
-
-// share counts how often something was so, in percent.
-func share(t *testing.T, f func(seed uint64) bool) float64 {
-	t.Helper()
-	yes := 0
-	for seed := range uint64(runs) {
-		if f(seed) {
-			yes++
-		}
-	}
-	return 100 * float64(yes) / runs
-}
-
 var kinds = []struct {
 	kind  string
 	nodes []int
 }{{Pairs, []int{3, 4, 5, 6, 8, 11, 16}}, {Halves, []int{4, 5, 6, 8, 11, 16}}}
 
-// One slow node among 4 to 16 is found, and no other is named with it, at 5 % of noise.
-func TestASlowNodeIsFound(t *testing.T) {
+// One slow node among 3 to 16 is found, and no other is named with it, at 5 % of noise.
+func TestSlowNode(t *testing.T) {
 	needs.TestAll(t)
 	for _, k := range kinds {
 		for _, n := range k.nodes {
@@ -108,13 +25,12 @@ func TestASlowNodeIsFound(t *testing.T) {
 				if n == 3 && slow < 1.5 {
 					continue // one pair to compare with
 				}
-				found := share(t, func(seed uint64) bool {
+				found := share(func(seed uint64) bool {
 					c := sound(n, 0.05, seed)
 					c.nodes[int(seed)%n] = slow
 					return slices.Equal(accused(c.run(t, k.kind), stats.Slow),
 						[]string{fmt.Sprintf("[%d]", int(seed)%n)})
 				})
-				t.Logf("%s, %d nodes, %g times: %.1f %%", k.kind, n, slow, found)
 				if found < 95 {
 					t.Errorf("%s of %d nodes, one %g times slower: found in %.1f %%, want 95", k.kind, n, slow, found)
 				}
@@ -124,16 +40,15 @@ func TestASlowNodeIsFound(t *testing.T) {
 }
 
 // A sound cluster is accused at most once in a hundred times.
-func TestASoundClusterIsLeftAlone(t *testing.T) {
+func TestSoundCluster(t *testing.T) {
 	needs.TestAll(t)
 	for _, k := range kinds {
 		for _, n := range append(k.nodes, 32) {
 			for _, noise := range []float64{0.01, 0.05} {
-				named := share(t, func(seed uint64) bool {
+				named := share(func(seed uint64) bool {
 					v := sound(n, noise, seed+1000).run(t, k.kind)
 					return len(v.Found()) > 0
 				})
-				t.Logf("%s, %d nodes, noise %g: %.2f %%", k.kind, n, noise, named)
 				if named > 1 {
 					t.Errorf("%s of %d sound nodes with noise %g: accused in %.1f %%", k.kind, n, noise, named)
 				}
@@ -142,50 +57,39 @@ func TestASoundClusterIsLeftAlone(t *testing.T) {
 	}
 }
 
-// A slow link is named as one, and its nodes are not.
-func TestASlowLinkIsFound(t *testing.T) {
-	for _, n := range []int{4, 5, 8, 16} {
-		found := share(t, func(seed uint64) bool {
-			c := sound(n, 0.05, seed)
-			c.links[[2]int{1, 2}] = 1.5
-			return slices.Equal(accused(c.run(t, Pairs), stats.Slow), []string{"[1 2]"})
-		})
-		t.Logf("%d nodes: %.1f %%", n, found)
-		if found < 95 {
-			t.Errorf("%d nodes: the link is found in %.1f %%", n, found)
+// A slow link is named as one, and its nodes are not; two slow nodes of different speed are both named.
+func TestSlowLinkAndTwoNodes(t *testing.T) {
+	for name, k := range map[string]struct {
+		nodes []int
+		spoil func(*cluster)
+		want  []string
+	}{
+		"a link":    {[]int{4, 5, 8, 16}, func(c *cluster) { c.links[[2]int{1, 2}] = 1.5 }, []string{"[1 2]"}},
+		"two nodes": {[]int{5, 6, 8, 16}, func(c *cluster) { c.nodes[0], c.nodes[2] = 1.5, 2 }, []string{"[0]", "[2]"}},
+	} {
+		for _, n := range k.nodes {
+			found := share(func(seed uint64) bool {
+				c := sound(n, 0.05, seed)
+				k.spoil(c)
+				return slices.Equal(accused(c.run(t, Pairs), stats.Slow), k.want)
+			})
+			if found < 95 {
+				t.Errorf("%s of %d: found in %.1f %%", name, n, found)
+			}
 		}
 	}
 }
 
-// Two slow nodes of different speed are both named.
-func TestTwoSlowNodesAreFound(t *testing.T) {
-	for _, n := range []int{5, 6, 8, 16} {
-		found := share(t, func(seed uint64) bool {
-			c := sound(n, 0.05, seed)
-			c.nodes[0], c.nodes[2] = 1.5, 2
-			return slices.Equal(accused(c.run(t, Pairs), stats.Slow), []string{"[0]", "[2]"})
-		})
-		t.Logf("%d nodes: %.1f %%", n, found)
-		if found < 95 {
-			t.Errorf("%d nodes: both are found in %.1f %%", n, found)
-		}
-	}
-}
-
-// Two slow nodes are more than halves can tell apart: they are not taken for one, and pairs are recommended.
-func TestHalvesSayWhatTheyCannot(t *testing.T) {
+// Two slow nodes are more than halves can tell apart: they are not taken for one, and pairs are recommended. A slow
+// link makes a half slow in most rounds, of many nodes: neither of its nodes is named for it.
+func TestHalvesNameNoWrongNode(t *testing.T) {
 	c := sound(8, 0.01, 1)
 	c.nodes[0], c.nodes[5] = 2, 2
-	v := c.run(t, Halves)
-	if len(v.Found()) > 0 || !v.Halves.Unclear || v.Notices(names(8))[0].Code() != "unclear-halves" {
-		t.Errorf("%+v: %q", v.Suspects, texts(v, names(8)))
+	if v := c.run(t, Halves); len(v.Found()) > 0 || !v.Halves.Unclear || codes(v) != "unclear-halves" {
+		t.Errorf("%+v: %s", v.Suspects, codes(v))
 	}
-}
-
-// A slow link makes a half slow in most rounds, of many nodes: neither of its nodes is named for it.
-func TestHalvesNameNoNodeForALink(t *testing.T) {
 	for _, n := range []int{8, 16, 31, 64} {
-		named := share(t, func(seed uint64) bool {
+		named := share(func(seed uint64) bool {
 			c := sound(n, 0.03, seed)
 			a := int(seed) % n
 			b := (a + 1 + int(seed/7)%(n-1)) % n
@@ -193,118 +97,102 @@ func TestHalvesNameNoNodeForALink(t *testing.T) {
 			v := c.run(t, Halves)
 			return len(v.Found()) > 0
 		})
-		t.Logf("%d nodes: %.1f %%", n, named)
 		if named > 1 {
 			t.Errorf("halves of %d nodes, one slow link: a node is named in %.1f %%", n, named)
 		}
 	}
 }
 
-// A node that is slow only while others measure is said to be so where it is when its rounds are measured once more,
+// A node that is slow only while others measure is reported where it is slow when its rounds are measured once more,
 // and not where that was once.
 func TestSlowTogether(t *testing.T) {
 	for _, k := range kinds {
 		c := sound(6, 0.01, 3)
 		c.shared[4] = 2
 		v := c.run(t, k.kind)
-		f, _ := v.Notices(names(6))[0].Fact.(notice.SlowTogether)
-		if !slices.Equal(accused(v, stats.SlowTogether), []string{"[4]"}) ||
-			!slices.Equal(f.Nodes, []string{"node5"}) ||
+		f := fact[notice.SlowTogether](t, v)
+		if !slices.Equal(accused(v, stats.SlowTogether), []string{"[4]"}) || !slices.Equal(f.Nodes, []string{"node5"}) ||
 			f.Part.Times < 1.95 || f.Repeated < 1.95 || f.Part.Halves != (k.kind == Halves) {
-			t.Errorf("%s: %q", k.kind, texts(v, names(6)))
+			t.Errorf("%s: %+v", k.kind, f)
 		}
 		c.once = true
 		v = c.run(t, k.kind)
-		none, _ := v.Notices(names(6))[0].Fact.(notice.NoSlowNode)
+		none := fact[notice.NoSlowNode](t, v)
 		if len(v.Found()) > 0 || none.What != (k.kind == Pairs) || len(none.Suspects) != 1 ||
 			!slices.Equal(none.Suspects[0].Nodes, []string{"node5"}) || none.Suspects[0].Repeated == 0 {
-			t.Errorf("%s, once: %q", k.kind, texts(v, names(6)))
+			t.Errorf("%s, once: %+v", k.kind, none)
 		}
+	}
+	// Of three nodes no other measures beside a pair, in the rounds either: what was slow there and not alone was
+	// chance.
+	c := sound(3, 0, 1)
+	c.shared[2] = 2
+	v := c.run(t, Pairs)
+	if len(v.Found()) > 0 || len(v.Suspects) != 1 || len(Repeats(Pairs, 3, []Verdict{v})) > 0 {
+		t.Errorf("three nodes: %+v", v.Suspects)
 	}
 }
 
-// Before its rounds were measured once more nothing is said of such a node but what it took; and its slowest rounds
-// are asked for, the same when they are there already.
+// Before its rounds were measured once more such a node is only reported as slow once; and its slowest rounds are asked
+// for, the same when they are there already.
 func TestSlowOnce(t *testing.T) {
 	c := sound(6, 0, 1)
 	c.shared[4] = 2
-	rounds, err := Rounds(Pairs, 6)
-	if err != nil {
-		t.Fatal(err)
-	}
+	rounds := scheduled(t, Pairs, 6)
 	var times []Time
 	for i, r := range rounds {
-		for _, g := range r {
-			took := c.time(g, inRounds)
-			if slices.Contains(g, 4) && (i == 1 || i == 3) {
+		for _, took := range c.times(inRounds, r...) {
+			if slices.Contains(took.Nodes, 4) && (i == 1 || i == 3) {
 				took.Seconds *= 1.2
 			}
 			times = append(times, took)
 		}
 	}
-	for _, g := range Alone(Pairs, 6, []Verdict{Judge(Pairs, 6, times)}) {
-		times = append(times, c.time(g, alone))
-	}
+	times = append(times, c.times(alone, Alone(Pairs, 6, []Verdict{Judge(Pairs, 6, times)})...)...)
 	v := Judge(Pairs, 6, times)
-	f, _ := v.Notices(names(6))[0].Fact.(notice.SlowOnce)
+	f := fact[notice.SlowOnce](t, v)
 	if !slices.Equal(accused(v, stats.SlowOnce), []string{"[4]"}) || !slices.Equal(f.Nodes, []string{"node5"}) {
 		t.Errorf("%+v", f)
 	}
-	want := []int{2, 4}
-	if got := Repeats(Pairs, 6, []Verdict{v}); !slices.Equal(got, want) {
-		t.Errorf("rounds %v, want %v", got, want)
-	}
-	for _, g := range rounds[1] {
-		times = append(times, c.time(g, onceMore))
-	}
-	if got := Repeats(Pairs, 6, []Verdict{Judge(Pairs, 6, times)}); !slices.Equal(got, want) {
-		t.Errorf("rounds %v when one of them is there, want %v", got, want)
+	repeated := append(times, c.times(onceMore, rounds[1]...)...)
+	for _, times := range [][]Time{times, repeated} {
+		if got := Repeats(Pairs, 6, []Verdict{Judge(Pairs, 6, times)}); !slices.Equal(got, []int{2, 4}) {
+			t.Errorf("rounds %v, want 2 and 4", got)
+		}
 	}
 	if n, again := Number(5, 7); n != 2 || !again {
 		t.Errorf("number 7 of 5 rounds is round %d, again %t", n, again)
 	}
 }
 
-// Of three nodes no other measures beside a pair, in the rounds either: what was slow there and not alone was chance.
-func TestNothingIsBesideThePairsOfThree(t *testing.T) {
-	c := sound(3, 0, 1)
-	c.shared[2] = 2
-	v := c.run(t, Pairs)
-	if len(v.Found()) > 0 || len(v.Suspects) != 1 {
-		t.Errorf("%+v: %q", v.Suspects, texts(v, names(3)))
-	}
-	if got := Repeats(Pairs, 3, []Verdict{v}); len(got) > 0 {
-		t.Errorf("rounds %v once more", got)
-	}
-}
-
 // A node with a fast pair is not slow: what is slow is some of its links.
-func TestANodeWithAFastPairIsNotNamed(t *testing.T) {
+func TestNodeWithFastPair(t *testing.T) {
 	for _, k := range []struct {
 		nodes int
 		slow  [][2]int
 		links int
-	}{{4, [][2]int{{0, 2}, {1, 2}}, 2}, {6, [][2]int{{0, 2}, {1, 2}, {2, 3}, {2, 4}}, 0}} {
+		want  string
+	}{
+		{4, [][2]int{{0, 2}, {1, 2}}, 2, "slow-node slow-node"},
+		{6, [][2]int{{0, 2}, {1, 2}, {2, 3}, {2, 4}}, 0, "uneven-pairs"},
+	} {
 		c := sound(k.nodes, 0.01, 5)
 		for _, l := range k.slow {
 			c.links[l] = 2
 		}
 		v := c.run(t, Pairs)
-		text := strings.Join(texts(v, names(k.nodes)), "\n")
 		for _, s := range v.Found() {
-			f, _ := s.fact(Pairs, names(k.nodes)).(notice.SlowNode)
-			if !f.Part.Link || !slices.Equal(f.Nodes,
-				[]string{names(k.nodes)[s.Nodes[0]], names(k.nodes)[s.Nodes[1]]}) {
-				t.Errorf("%d nodes: %s", k.nodes, text)
+			if f, _ := s.fact(Pairs, names(k.nodes)).(notice.SlowNode); !f.Part.Link || len(f.Nodes) != 2 {
+				t.Errorf("%d nodes: %+v", k.nodes, f)
 			}
 		}
-		if len(v.Found()) != k.links || k.links == 0 && !strings.Contains(text, "4 pairs are slow") {
-			t.Errorf("%d nodes: %s", k.nodes, text)
+		if len(v.Found()) != k.links || codes(v) != k.want {
+			t.Errorf("%d nodes: %s", k.nodes, codes(v))
 		}
 	}
 }
 
-// Nodes that are slow with all but each other are said to lie apart.
+// Nodes that are slow with all but each other lie apart.
 func TestNodesThatLieApart(t *testing.T) {
 	c := sound(8, 0.01, 2)
 	for i := range 8 {
@@ -314,55 +202,86 @@ func TestNodesThatLieApart(t *testing.T) {
 			}
 		}
 	}
-	v := c.run(t, Pairs)
-	if text := strings.Join(texts(v, names(8)), "\n"); !slices.Equal(accused(v, stats.Slow), []string{"[2]", "[5]"}) ||
-		!strings.Contains(text, "as fast as the others among themselves") {
-		t.Error(text)
+	if v := c.run(t, Pairs); !slices.Equal(accused(v, stats.Slow), []string{"[2]", "[5]"}) ||
+		codes(v) != "slow-node slow-node slow-path" {
+		t.Error(codes(v))
 	}
 	c = sound(8, 0.01, 2)
 	c.nodes[2], c.nodes[5] = 1.6, 1.6
-	v = c.run(t, Pairs)
-	if v.Pairs.Apart {
+	if v := c.run(t, Pairs); v.Pairs.Apart {
 		t.Errorf("two slow nodes are slow with each other too: %+v", v.Pairs)
 	}
 }
 
-func names(n int) (hosts []string) {
-	for i := range n {
-		hosts = append(hosts, fmt.Sprintf("node%d", i+1))
-	}
-	return hosts
-}
-
-func TestSentences(t *testing.T) {
+func TestNotices(t *testing.T) {
 	c := sound(4, 0, 1)
-	if v := c.run(t, Pairs); texts(v,
-		names(4))[0] != "no node or link is slow (nodes within 0.0 %, pairs within 0.0 %)" {
-		t.Errorf("%q", texts(v, names(4)))
+	if got := fact[notice.NoSlowNode](t, c.run(t, Pairs)); !got.What || len(got.Suspects) > 0 {
+		t.Errorf("%+v", got)
 	}
 	c.nodes[2] = 2.4
 	v := c.run(t, Pairs)
-	if want := "node3 is slow: its pairs take 2.40 times as long as the others (3 of 3 pairs slow) Measured again " +
-		"alone: 2.40 times."; texts(v, names(4))[0] != want {
-		t.Errorf("%q", texts(v, names(4)))
+	f := fact[notice.SlowNode](t, v)
+	if f.Part.Slow != 3 || f.Part.Of != 3 || math.Abs(float64(f.Part.Times)-2.4) > 1e-9 ||
+		math.Abs(float64(f.Alone)-2.4) > 1e-9 {
+		t.Errorf("%+v", f)
 	}
 	if r := v.Relative(); math.Abs(r[2][0]-2.4) > 1e-9 || math.Abs(r[0][1]-1) > 1e-9 || r[1][1] != 0 {
 		t.Errorf("%v", r)
 	}
-	v = Judge(Pairs, 4, nil)
-	if v.Missing != 6 || texts(v, names(4))[0] != "no values to compare" {
-		t.Errorf("%q", texts(v, names(4)))
+	if v := Judge(Pairs, 4, nil); v.Missing != 6 || codes(v) != "nothing-to-compare groups-missing" {
+		t.Errorf("%d missing: %s", v.Missing, codes(v))
 	}
-	v = Judge(Pairs, 2, []Time{{Nodes: []int{0, 1}, Seconds: 1}})
-	if !strings.Contains(texts(v, names(2))[0], "there is no other to compare it with") {
-		t.Errorf("%q", texts(v, names(2)))
+	if v := Judge(Pairs, 2, []Time{{Nodes: []int{0, 1}, Seconds: 1}}); codes(v) != "one-pair" {
+		t.Error(codes(v))
+	}
+	// What is missing, and what could not be seen, is reported.
+	var times []Time
+	for _, g := range slices.Concat(scheduled(t, Halves, 4)[1:]...) {
+		times = append(times, Time{Nodes: g, Seconds: 1e-3, Unsure: 0.1})
+	}
+	v = Judge(Halves, 4, times[1:])
+	if none := fact[notice.NoSlowNode](t, v); v.Missing != 3 || none.Noise == 0 || none.Unseen <= none.Noise {
+		t.Errorf("%d missing: %+v", v.Missing, none)
+	}
+	for i := range times {
+		times[i].Unsure = 0.01
+	}
+	v = Judge(Halves, 4, times)
+	if none := fact[notice.NoSlowNode](t, v); v.Missing != 2 || none.Noise != 0 {
+		t.Errorf("%d missing: %+v", v.Missing, none)
 	}
 }
 
-// texts are the notices of a verdict: message and details.
-func texts(v Verdict, hosts []string) (all []string) {
-	for _, n := range v.Notices(hosts) {
-		all = append(all, strings.Join(append([]string{n.Message()}, n.Details()...), " "))
+// A link whose own time is uncertain is not accused by it, however sure the others are.
+func TestUncertainLink(t *testing.T) {
+	c := sound(6, 0, 1)
+	c.links[[2]int{1, 2}] = 1.5
+	for _, unsure := range []float64{0, 0.3} {
+		times := c.inRounds(t, Pairs)
+		for i := range times {
+			if slices.Equal(times[i].Nodes, []int{1, 2}) {
+				times[i].Unsure = unsure
+			}
+		}
+		v := Judge(Pairs, 6, times)
+		if accused := len(v.Found()) > 0; accused != (unsure == 0) {
+			t.Errorf("unsure by %g: %s", unsure, codes(v))
+		}
 	}
-	return all
+}
+
+// A pair of two suspects tells nothing of either.
+func TestPairOfTwoSuspects(t *testing.T) {
+	c := sound(8, 0, 1)
+	c.nodes[1], c.nodes[4] = 1.5, 3
+	v := Judge(Pairs, 8, append(c.inRounds(t, Pairs), c.times(alone, []int{1, 2}, []int{1, 4}, []int{0, 4},
+		[]int{2, 3})...))
+	for _, s := range v.Suspects {
+		if want := c.nodes[s.Nodes[0]]; want == 1 || math.Abs(float64(times(s.Alone))-want) > 1e-9 {
+			t.Errorf("%v takes %s times as long alone, want %g", s.Nodes, times(s.Alone), want)
+		}
+	}
+	if len(v.Suspects) != 2 {
+		t.Errorf("%+v", v.Suspects)
+	}
 }

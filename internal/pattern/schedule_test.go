@@ -9,10 +9,7 @@ import (
 // Each node meets each other exactly once, in as few rounds as can be, and never two at the same time.
 func TestPairsMeetOnce(t *testing.T) {
 	for n := 2; n <= 33; n++ {
-		rounds, err := Rounds(Pairs, n)
-		if err != nil {
-			t.Fatal(err)
-		}
+		rounds := scheduled(t, Pairs, n)
 		if want := n - 1 + n%2; len(rounds) != want {
 			t.Errorf("%d nodes: %d rounds, wanted %d", n, len(rounds), want)
 		}
@@ -45,10 +42,7 @@ func TestPairsMeetOnce(t *testing.T) {
 // logarithm.
 func TestHalvesSeparate(t *testing.T) {
 	for _, n := range []int{4, 5, 6, 7, 8, 9, 12, 15, 16, 17, 31, 32, 33, 64, 100, 255} {
-		rounds, err := Rounds(Halves, n)
-		if err != nil {
-			t.Fatal(err)
-		}
+		rounds := scheduled(t, Halves, n)
 		least := 0
 		for 1<<least < n {
 			least++

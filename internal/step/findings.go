@@ -9,7 +9,7 @@ import (
 // interferes is from which slowdown on interference is reported: less is within the variation of a loaded host.
 const interferes = 1.05
 
-// littleHidden is the share of communication below which none of it is said to be hidden.
+// littleHidden is the share of communication below which computing and communication hardly run at the same time.
 const littleHidden = 0.05
 
 // beyond is by how much noise may push the overlap above its maximum.
@@ -88,19 +88,12 @@ func FindExposed(p Point, f *Figures) notice.Notice {
 	case f.Overlap == nil:
 		return notice.New(notice.CommunicationLocal{Comm: units.Seconds(f.Comm.Value)})
 	}
-	bucket, exposed, share := p.Bucket.size(), f.Exposed.time(), units.Share(f.Share())
+	bucket, exposed := p.Bucket.size(), f.Exposed.time()
 	if !f.exposes() {
 		return notice.New(notice.NoExposedCommunication{Bucket: bucket, Exposed: exposed, StepOverlap: overlapOf(p, f)})
 	}
-	if f.Exposed.Value > f.Comm.Value && f.HasIntervals() && f.Overlap.Hi < 0 {
-		fact := notice.OverlapCosts{Bucket: bucket, Exposed: exposed, Share: share, StepOverlap: overlapOf(p, f)}
-		if f.SpeedUp != nil && f.SpeedUp.Hi < 1 { // else computing and communication one after the other take as long
-			fact.Loss = notice.OverlapLoses
-		}
-		return notice.New(fact)
-	}
 	return notice.New(notice.ExposedCommunication{
-		Bucket: bucket, Exposed: exposed, Share: share, StepOverlap: overlapOf(p, f),
+		Bucket: bucket, Exposed: exposed, Share: units.Share(f.Share()), StepOverlap: overlapOf(p, f),
 	})
 }
 
@@ -131,7 +124,7 @@ func overlapOf(p Point, f *Figures) notice.StepOverlap {
 	}
 	bound := units.Share(f.Bound.Value)
 	if f.Bound.Value < 0.995 {
-		o.Bound, o.BoundNote = &bound, notice.CommunicationLonger
+		o.Bound = &bound
 	}
 	if f.Overlap.Value > f.Bound.Value+beyond {
 		o.Bound, o.Disturbed = &bound, notice.BeyondBound
@@ -140,44 +133,25 @@ func overlapOf(p Point, f *Figures) notice.StepOverlap {
 }
 
 // FindInterference reports computing and communication that slow each other down by more than 5 %: none where they do
-// not, or where there is next to no communication.
+// not or hardly run at the same time, or where there is next to no communication.
 func FindInterference(p Point, f *Figures) (all []notice.Notice) {
-	if f.Overlap == nil {
+	if f.Overlap == nil || f.ByInterval != nil && f.ByInterval.Value < littleHidden {
 		return nil
 	}
-	// Operations may run when nothing computes, such as those of a single bucket.
-	apart := f.ByInterval != nil && f.ByInterval.Value < littleHidden
-	for _, part := range []struct {
-		part    notice.StepPart
-		slower  *Figure
-		apart   notice.StepPartNote
-		polling notice.StepPartNote
-	}{
-		{notice.Computation, f.SlowerComp, notice.ApartComputation, notice.PollingComputation},
-		{notice.Communication, f.SlowerComm, notice.ApartCommunication, notice.PollingCommunication},
-	} {
-		s := part.slower
+	slower := map[notice.StepPart]*Figure{notice.Computation: f.SlowerComp, notice.Communication: f.SlowerComm}
+	if p.Progress == NoCalls {
+		delete(slower, notice.Communication) // it waits for the end of computing, which is no interference
+	}
+	for _, part := range []notice.StepPart{notice.Computation, notice.Communication} {
+		s := slower[part]
 		if s == nil || s.Value <= interferes || s.HasInterval() && s.Lo <= 1 {
 			continue
 		}
-		if part.part == notice.Communication && p.Progress == NoCalls {
-			continue // it waits for the end of computing, which is no interference
-		}
-		fact := notice.StepInterference{
-			Part:      part.part,
-			Longer:    notice.ShareEstimate{Value: s.Value - 1},
-			FewRounds: f.few(),
-		}
+		longer := notice.ShareEstimate{Value: s.Value - 1}
 		if s.HasInterval() {
-			fact.Longer.Lo, fact.Longer.Hi = s.Lo-1, s.Hi-1
+			longer.Lo, longer.Hi = s.Lo-1, s.Hi-1
 		}
-		switch {
-		case apart:
-			fact.Note = part.apart
-		case p.Progress == Poll:
-			fact.Note = part.polling
-		}
-		n := notice.New(fact)
+		n := notice.New(notice.StepInterference{Part: part, Longer: longer, FewRounds: f.few()})
 		if !f.HasIntervals() {
 			n.Severity = notice.Info
 		}
@@ -186,20 +160,7 @@ func FindInterference(p Point, f *Figures) (all []notice.Notice) {
 	return all
 }
 
-// FindSpeedup reports what overlapping gains: nothing where there is nothing to overlap.
-func FindSpeedup(f *Figures) []notice.Notice {
-	if f.Overlap == nil || f.SpeedUp == nil || f.Efficiency == nil {
-		return nil
-	}
-	s, efficiency := notice.FactorEstimate(f.SpeedUp.share()), units.Share(f.Efficiency.Value)
-	if s.Hi > s.Lo && s.Lo <= 1 && s.Hi >= 1 {
-		return []notice.Notice{notice.New(notice.NoStepSpeedup{Speedup: s, Efficiency: efficiency})}
-	}
-	return []notice.Notice{notice.New(notice.StepSpeedup{Speedup: s, Efficiency: efficiency, FewRounds: f.few()})}
-}
-
 // FindPoint reports what the best point of a group shows.
 func FindPoint(p Point, f *Figures) []notice.Notice {
-	all := append([]notice.Notice{FindExposed(p, f)}, FindInterference(p, f)...)
-	return append(all, FindSpeedup(f)...)
+	return append([]notice.Notice{FindExposed(p, f)}, FindInterference(p, f)...)
 }

@@ -36,26 +36,19 @@ func TestFindPoint(t *testing.T) {
 		"next to nothing": {edited(even(), func(r *Round) { r.Comm = 5e-5 }),
 			"communication-negligible"},
 		"nothing exposed": {overlapping(0.0999, 0.1, 0.1, 0.1, 0.1, 0.1001),
-			"no-exposed-communication step-interference step-speedup"},
+			"no-exposed-communication step-interference"},
 		"one after the other": {edited(overlapping(0.101, 0.102, 0.103, 0.104, 0.105, 0.106), func(r *Round) {
 			r.CommBusy, r.Hidden = 0.02, 0.0001
-		}), "exposed-communication step-interference step-interference step-speedup"},
-		"slower than in turn": {costly(), "overlap-costs step-interference step-speedup"},
-		"maybe slower": {overlapping(0.102, 0.104, 0.111, 0.112, 0.113, 0.114),
-			"exposed-communication step-interference no-step-speedup"},
-		"too few rounds": {costly()[:2], "exposed-communication step-interference step-speedup"},
+		}), "exposed-communication"},
+		"slower than in turn": {costly(), "exposed-communication step-interference"},
+		"too few rounds":      {costly()[:2], "exposed-communication step-interference"},
 	} {
 		f := FiguresOf(k.rounds)
 		var codes []string
 		for _, n := range FindPoint(p, &f) {
 			codes = append(codes, string(n.Code()))
-			fact, is := n.Fact.(notice.StepInterference)
-			if is && (n.Severity == notice.Warning) != f.HasIntervals() {
-				t.Errorf("%s: severity %v of %+v", name, n.Severity, fact)
-			}
-			if apart := fact.Note == notice.ApartComputation || fact.Note == notice.ApartCommunication; is &&
-				apart != (name == "one after the other") {
-				t.Errorf("%s: %+v", name, fact)
+			if n.Code() == "step-interference" && (n.Severity == notice.Warning) != f.HasIntervals() {
+				t.Errorf("%s: severity %v", name, n.Severity)
 			}
 		}
 		if got := strings.Join(codes, " "); got != k.want {
@@ -63,12 +56,11 @@ func TestFindPoint(t *testing.T) {
 		}
 	}
 	f := FiguresOf(costly())
-	fact := FindPoint(p, &f)[0].Fact.(notice.OverlapCosts)
-	if got := fmt.Sprintf("%s %.3f %.2f %.2f to %.2f %s %s", fact.Bucket, fact.Exposed.Value, fact.Overlap.Value,
-		fact.Overlap.Lo, fact.Overlap.Hi, fact.Loss,
-		fact.OverlapNote); got != fmt.Sprint("25 MiB 0.020 -1.05 -1.26 to -0.84 ",
-		notice.OverlapLoses, " ", notice.OverlapNegative) {
-		t.Error(got)
+	fact := FindPoint(p, &f)[0].Fact.(notice.ExposedCommunication)
+	got := fmt.Sprintf("%s %.3f %.2f %.2f to %.2f", fact.Bucket, fact.Exposed.Value, fact.Overlap.Value,
+		fact.Overlap.Lo, fact.Overlap.Hi)
+	if got != "25 MiB 0.020 -1.05 -1.26 to -0.84" || fact.OverlapNote != notice.OverlapNegative {
+		t.Error(got, fact.OverlapNote)
 	}
 }
 
@@ -93,17 +85,8 @@ func TestFindBucket(t *testing.T) {
 		best := LeastMedian(k.rounds)
 		figures := FiguresOf(k.rounds[best])
 		fact := FindBucket(points, Standings(points, k.rounds), best, &figures).Fact.(notice.BestBucket)
-		got := fmt.Sprint(
-			fact.Standing,
-			" ",
-			fact.Bucket,
-			" ",
-			len(fact.Same),
-			" ",
-			len(fact.Slower),
-			" ",
-			len(fact.TooFew),
-		)
+		got := fmt.Sprintf("%s %s %d %d %d", fact.Standing, fact.Bucket, len(fact.Same), len(fact.Slower),
+			len(fact.TooFew))
 		if got != k.want || (fact.Needed == 6) != (name == "too few") {
 			t.Errorf("%s: %s, want %s", name, got, k.want)
 		}

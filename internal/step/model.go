@@ -1,16 +1,13 @@
 package step
 
 import (
-	"errors"
 	"fmt"
 	"io/fs"
 	"maps"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
-	"busbar/internal/coll"
+	"busbar/internal/strictyaml"
 )
 
 // What a model must not exceed; more is a typing error.
@@ -25,38 +22,13 @@ var presets = map[string]func(size string) (*Model, error){
 	"uniform":  uniform,
 }
 
-// Names lists the models that can be named: the presets, and the YAML files of a folder.
-func Names(files fs.FS) []string {
-	names := slices.Collect(maps.Keys(presets))
-	found, _ := fs.Glob(files, "*.yaml") // the pattern is well formed, and nothing else fails
-	for _, f := range found {
-		names = append(names, strings.TrimSuffix(f, ".yaml"))
-	}
-	slices.Sort(names)
-	return names
-}
-
-// Read finds a model by its name or, when it is none of Names, by its path. It returns the name of the file and its
-// text, as Parse wants them; a preset has no text. An unknown name is a *coll.UnknownWordError, what a file can fail
-// with a *fs.PathError.
+// Read finds a model by its name, among the presets and the YAML files of a folder, or by its path. It returns the name
+// of the file and its text, as Parse needs them; a preset has no text.
 func Read(nameOrPath string, files fs.FS) (file string, text []byte, err error) {
 	if isPreset(nameOrPath) {
 		return nameOrPath, nil, nil
 	}
-	if slices.Contains(Names(files), nameOrPath) {
-		file = nameOrPath + ".yaml"
-		text, err = fs.ReadFile(files, file)
-		return file, text, err
-	}
-	text, err = os.ReadFile(nameOrPath)
-	switch {
-	case err == nil:
-		return nameOrPath, text, nil
-	case errors.Is(err, fs.ErrNotExist) && filepath.Base(nameOrPath) == nameOrPath && filepath.Ext(nameOrPath) == "":
-		return "", nil, fmt.Errorf("%w; a file of your own is named by its path, such as ./my.yaml",
-			coll.Unknown("model", nameOrPath, Names(files)))
-	}
-	return "", nil, fmt.Errorf("model file: %w", err)
+	return strictyaml.Find("model", nameOrPath, files, slices.Collect(maps.Keys(presets))...)
 }
 
 // Parse makes the model of what Read returned. The error joins the problems of a file.

@@ -6,10 +6,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
-	"slices"
-	"strings"
 	"testing"
-	"testing/fstest"
 
 	"busbar/internal/coll"
 )
@@ -98,46 +95,25 @@ func TestScale(t *testing.T) {
 	}
 }
 
-func TestNames(t *testing.T) {
-	if n := Names(examples); !slices.Equal(n, []string{"gpt2", "llama", "resnet50", "uniform"}) {
-		t.Error(n)
-	}
-}
-
-func TestFindSaysWhatIsWrong(t *testing.T) {
-	dir := t.TempDir()
-	named := filepath.Join(dir, "mine") // without a suffix: it is a path all the same
+func TestFindModel(t *testing.T) {
+	named := filepath.Join(t.TempDir(), "mine")
 	if err := os.WriteFile(named, []byte("forward: 1ms\nlayers: [{params: 8}]\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if m, err := Find(named, examples); err != nil || m.Name != "mine" || m.Source == "" {
 		t.Errorf("%v, %v", m, err)
 	}
-	for name, want := range map[string]string{
-		"resnet":                  `did you mean "resnet50"?`,
-		"gpt":                     `did you mean "gpt2"?`,
-		"./gone.yaml":             "model file: open ./gone.yaml",
-		"gone.yaml":               "model file: open gone.yaml",
-		"resnet50:2":              "one size",
-		"uniform:5":               "want LAYERSxPARAMETERS",
-		"uniform:0x1K":            "want LAYERSxPARAMETERS",
-		"uniform:200000x1":        "want LAYERSxPARAMETERS",
-		"uniform:3x0":             "want LAYERSxPARAMETERS",
-		"uniform:3x1Q":            "want LAYERSxPARAMETERS",
-		"uniform:100000x2000000M": "want LAYERSxPARAMETERS",
-	} {
-		_, err := Find(name, examples)
-		if err == nil || !strings.Contains(err.Error(), want) {
+	for name, want := range map[string]string{"resnet": "resnet50", "gpt": "gpt2"} {
+		var unknown *coll.UnknownWordError
+		if _, err := Find(name, examples); !errors.As(err, &unknown) || unknown.Nearest != want {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	var unknown *coll.UnknownWordError
-	if _, _, err := Read("nothing-like-it", fstest.MapFS{"a.yaml": nil}); !errors.As(err, &unknown) ||
-		!slices.Contains(unknown.Known, "a") {
-		t.Errorf("%v", err)
-	}
-	if _, _, err := Read("./gone.yaml", examples); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("%v", err)
+	for _, name := range []string{"./gone.yaml", "resnet50:2", "uniform:5", "uniform:0x1K", "uniform:200000x1",
+		"uniform:3x0", "uniform:3x1Q", "uniform:100000x2000000M"} {
+		if _, err := Find(name, examples); err == nil {
+			t.Errorf("%s is a model", name)
+		}
 	}
 }
 

@@ -45,6 +45,7 @@ func TestPlansHold(t *testing.T) {
 		}
 		links(t, plan)
 		memory(t, plan)
+		complete(t, m, plan)
 		if t.Failed() {
 			t.Fatalf("%v in a world of %d: %+v", p, world, plan)
 		}
@@ -103,6 +104,34 @@ func memory(t *testing.T, p *Plan) {
 	}
 }
 
+// complete: what is computed and how many elements are summed does not depend on buckets.
+func complete(t *testing.T, m *Model, p *Plan) {
+	t.Helper()
+	seconds, elements, layers, padding := 0.0, int64(0), 0, int64(0)
+	for _, s := range p.Segments {
+		seconds += s.Seconds()
+	}
+	for _, o := range p.Ops {
+		switch o.Collective {
+		case coll.AllReduce:
+			elements += o.Count
+			layers += o.Layers
+		case coll.ReduceScatter:
+			elements += o.Count * int64(p.World)
+			layers += o.Layers
+			padding += 16 * int64(p.World)
+		}
+	}
+	want := 0
+	for _, l := range m.Layers {
+		want += min(1, int(l.Params))
+	}
+	if s, n := m.Forward()+m.Backward()+m.Optimizer, m.Params(); math.Abs(seconds-s) > 1e-9 || elements < n ||
+		elements > n+padding || layers != want {
+		t.Errorf("%g s, want %g; %d elements of %d layers, want %d of %d", seconds, s, elements, layers, n, want)
+	}
+}
+
 // planOf makes a plan that must be possible.
 func planOf(t *testing.T, m *Model, p Point, world int, o Options) *Plan {
 	t.Helper()
@@ -153,13 +182,6 @@ func TestPlansOfDDP(t *testing.T) {
 		"2 optimizer: optimizer [0.5]",
 		"bucket 1: all_reduce 120 at 0 of 3, 1 to 2",
 		"256 bytes")
-	p.Bucket = PerLayer
-	sameLines(t, "a layer left over", drawn(planOf(t, layersOf(0, 8), p, 4, Options{First: 1})),
-		"0 forward: forward [1 1]",
-		"1 backward: backward bucket 1 [2]",
-		"2 backward: backward rest [1]",
-		"bucket 1: all_reduce 8 at 0 of 1, 1 to 3",
-		"256 bytes")
 }
 
 func TestPlansOfFSDP(t *testing.T) {
@@ -196,90 +218,39 @@ func TestPlansOfFSDP(t *testing.T) {
 		"reduce unit 2: reduce_scatter 8 at 768 of 1, 2 to 4",
 		"reduce unit 1: reduce_scatter 112 at 1024 of 2, 3 to 4",
 		"1536 bytes")
-	p.Bucket = All
-	sameLines(t, "one unit", drawn(planOf(t, layersOf(1, 3), p, 2, Options{})),
-		"0 forward: forward unit 1 [1 1]",
-		"1 backward: backward unit 1 [2 1]",
-		"gather unit 1: all_gather 4 at 0 of 2, -1 to 0",
-		"reduce unit 1: reduce_scatter 4 at 256 of 2, 1 to 2",
-		"512 bytes")
 }
 
-// What is computed and how many elements are summed does not depend on buckets.
-func TestPlansLoseNothing(t *testing.T) {
-	r := rand.New(rand.NewPCG(3, 4))
-	for range 300 {
-		m, p := randomModel(r), randomPoint(r)
-		plan := planOf(t, m, p, 1, Options{First: FirstBucket})
-		seconds, elements, layers := 0.0, int64(0), 0
-		for _, s := range plan.Segments {
-			seconds += s.Seconds()
-		}
-		for _, o := range plan.Ops {
-			if o.Collective.Reduces() {
-				elements += o.Count
-				layers += o.Layers
-			}
-		}
-		if want := m.Forward() + m.Backward() + m.Optimizer; math.Abs(seconds-want) > 1e-9 {
-			t.Fatalf("%v: %g s, not %g", p, seconds, want)
-		}
-		padding := int64(0)
-		if p.Strategy == FSDP {
-			padding = 15 * int64(len(plan.Ops))
-		}
-		want := 0
-		for _, l := range m.Layers {
-			want += min(1, int(l.Params))
-		}
-		if n := m.Params(); elements < n || elements > n+padding || layers != want {
-			t.Fatalf("%v: %d elements of %d layers, not %d of %d", p, elements, layers, n, want)
-		}
-	}
-}
-
+// Two caps can give the same step; other times do not.
 func TestSame(t *testing.T) {
-	m := layersOf(100, 10, 6)
-	p := Point{Strategy: DDP, Bucket: 1 << 20, Type: coll.Float32}
-	plan := planOf(t, m, p, 2, Options{})
-	all, each, polled, scaled := p, p, p, layersOf(100, 10, 6)
-	all.Bucket, each.Bucket, polled.Progress = All, PerLayer, Poll
+	m, scaled := layersOf(100, 10, 6), layersOf(100, 10, 6)
 	scaled.Scale(1)
-	for name, c := range map[string]struct {
-		m     *Model
-		p     Point
-		world int
-		want  bool
-	}{
-		"the same bucket":  {m, all, 2, true},
-		"smaller buckets":  {m, each, 2, false},
-		"another progress": {m, polled, 2, false},
-		"another world":    {m, p, 3, false},
-		"other times":      {scaled, p, 2, false},
-		"another model":    {&Model{Name: "other", Layers: m.Layers}, p, 2, false},
-	} {
-		if plan.Same(planOf(t, c.m, c.p, c.world, Options{})) != c.want {
-			t.Errorf("%s: the same step, want %v", name, c.want)
-		}
+	p := Point{Strategy: DDP, Bucket: 1 << 20, Type: coll.Float32}
+	all, each := p, p
+	all.Bucket, each.Bucket = All, PerLayer
+	plan := planOf(t, m, p, 2, Options{})
+	if !plan.Same(planOf(t, m, all, 2, Options{})) {
+		t.Error("the same buckets are another step")
+	}
+	if plan.Same(planOf(t, m, each, 2, Options{})) || plan.Same(planOf(t, scaled, p, 2, Options{})) {
+		t.Error("smaller buckets or other times are the same step")
 	}
 }
 
 func TestImpossiblePlans(t *testing.T) {
 	m := layersOf(100)
 	good := Point{Strategy: DDP, Bucket: 1, Type: coll.Float32}
-	for want, plan := range map[string]func() (*Plan, error){
-		"a world of 0 ranks":       func() (*Plan, error) { return NewPlan(m, good, 0, Options{}) },
-		"the type of its gradient": func() (*Plan, error) { return NewPlan(m, Point{Strategy: DDP}, 2, Options{}) },
-		"unknown strategy": func() (*Plan,
-			error) {
-			return NewPlan(m, Point{Type: coll.Float32}, 2, Options{})
-		},
-		"no parameters": func() (*Plan, error) { return NewPlan(layersOf(0, 0), good, 2, Options{}) },
-		"more than 281474976710656": func() (*Plan, error) {
-			return NewPlan(layersOf(maxParams, 1), good, 2, Options{})
-		},
+	for want, k := range map[string]struct {
+		m     *Model
+		p     Point
+		world int
+	}{
+		"a world of 0 ranks":        {m, good, 0},
+		"the type of its gradient":  {m, Point{Strategy: DDP}, 2},
+		"unknown strategy":          {m, Point{Type: coll.Float32}, 2},
+		"no parameters":             {layersOf(0, 0), good, 2},
+		"more than 281474976710656": {layersOf(maxParams, 1), good, 2},
 	} {
-		if p, err := plan(); p != nil || err == nil || !strings.Contains(err.Error(), want) {
+		if p, err := NewPlan(k.m, k.p, k.world, Options{}); p != nil || err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, %v", want, p, err)
 		}
 	}

@@ -24,15 +24,14 @@ const (
 // Leads says whether the others of a group are held against this point.
 func (v Verdict) Leads() bool { return v == Best || v == Least }
 
-// Standing is how a point stands to the best of its group, said of one launch: another may give the ranks other places.
+// Standing is how a point stands to the best of its group in one launch: another may give the ranks other places.
 type Standing struct {
 	Verdict Verdict
-	Best    int // index of the group's best point; -1 with NotCompared
-	// how much longer than the best's an overlapped step takes, round by round: 0.05 is 5 %; the interval is of Level
+	// how much longer than the best's an overlapped step takes, round by round: 0.05 is 5 %; the interval is corrected
+	// for the comparisons in the group
 	Slower Figure
-	Rounds int     // that both have
-	Level  float64 // of the interval, corrected for the comparisons in the group
-	Needed int     // rounds that an interval of Level takes at least
+	Rounds int // that both have
+	Needed int // rounds that such an interval takes at least
 }
 
 // String is "best", "smallest median", "no difference", "3.1 % [2.0, 4.4] slower", "too few rounds: 5 of 10"; "" where
@@ -62,33 +61,21 @@ func (s *Standing) String() string {
 // (stats.MedianAt), which assumes no distribution.
 func Standings(points []Point, rounds [][]Round) []Standing {
 	all := make([]Standing, len(points))
-	for i := range all {
-		all[i].Best = -1
-	}
 	for _, members := range Groups(points) {
 		members = slices.DeleteFunc(members, func(i int) bool { return len(rounds[i]) == 0 })
-		if len(members) > 1 {
-			standGroup(all, members, rounds)
+		if len(members) < 2 {
+			continue
 		}
+		best, first := bestOf(members, rounds), Least
+		for _, i := range members {
+			all[i] = against(rounds[i], rounds[best], levelOf(len(members)))
+			if i != best && all[i].Verdict == Slower {
+				first = Best
+			}
+		}
+		all[best].Verdict = first
 	}
 	return all
-}
-
-// standGroup compares the members of one group, two at least.
-func standGroup(all []Standing, members []int, rounds [][]Round) {
-	best := bestOf(members, rounds)
-	if best < 0 {
-		return
-	}
-	level, first := levelOf(len(members)), Least
-	for _, i := range members {
-		all[i] = against(rounds[i], rounds[best], level)
-		all[i].Best = best
-		if i != best && all[i].Verdict == Slower {
-			first = Best
-		}
-	}
-	all[best].Verdict = first
 }
 
 // bestOf is the member whose overlapped steps have the smallest median; -1 where none has a round.
@@ -129,7 +116,7 @@ func RoundsToCompare(points int) int {
 // against compares a point with the best of its group.
 func against(rounds, best []Round, level float64) Standing {
 	n := min(len(rounds), len(best))
-	s := Standing{Rounds: n, Level: level, Needed: stats.FewestForMedian(level)}
+	s := Standing{Rounds: n, Needed: stats.FewestForMedian(level)}
 	ratios := make([]float64, n)
 	for k := range ratios {
 		ratios[k] = rounds[k].Overlapped/best[k].Overlapped - 1

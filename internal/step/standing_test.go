@@ -58,24 +58,9 @@ func TestGroupsStandAlone(t *testing.T) {
 	if got := verdicts(s); !slices.Equal(got, []Verdict{Best, Slower, Slower, Best, NotCompared}) {
 		t.Errorf("verdicts %v", got)
 	}
-	if s[1].Best != 0 || s[2].Best != 3 || s[4].Best != -1 || s[4].String() != "" {
-		t.Errorf("%+v", s)
-	}
 	if got := Groups(points); len(got) != 2 || !slices.Equal(got[0], []int{0, 1, 4}) ||
 		!slices.Equal(got[1], []int{2, 3}) {
 		t.Errorf("groups %v", got)
-	}
-	if alone := Standings(points[:1], rounds[:1]); alone[0].Verdict != NotCompared {
-		t.Errorf("a bucket alone: %+v", alone)
-	}
-}
-
-// A run that was cut off within a round has one more round of its first points.
-func TestStandingsOfACutOffRound(t *testing.T) {
-	rounds := simulate(seeded(4), 12, 0.001, 0.1, 0.2)
-	rounds[1] = rounds[1][:11]
-	if s := Standings(seven[:2], rounds); s[1].Rounds != 11 || s[1].Verdict != Slower {
-		t.Errorf("%+v", s)
 	}
 }
 
@@ -91,21 +76,18 @@ func TestEnough(t *testing.T) {
 	if !Enough(rounds, 0.01) {
 		t.Error("noise of 0.2 % is not within 1 %")
 	}
-	for name, spoil := range map[string]func(*Round){
-		"compute":    func(x *Round) { x.Compute *= 1 + 0.3*r.Float64() },
-		"comm":       func(x *Round) { x.Comm *= 1 + 0.3*r.Float64() },
-		"sequential": func(x *Round) { x.Sequential *= 1 + 0.3*r.Float64() },
-		"overlapped": func(x *Round) { x.Overlapped *= 1 + 0.3*r.Float64() },
+	for name, mode := range map[string]func(*Round) *float64{
+		"compute":    func(x *Round) *float64 { return &x.Compute },
+		"comm":       func(x *Round) *float64 { return &x.Comm },
+		"sequential": func(x *Round) *float64 { return &x.Sequential },
+		"overlapped": func(x *Round) *float64 { return &x.Overlapped },
 	} {
 		noisy := slices.Clone(rounds)
 		for i := range noisy {
-			spoil(&noisy[i])
+			*mode(&noisy[i]) *= 1 + 0.3*r.Float64()
 		}
-		if Enough(noisy, 0.01) {
-			t.Errorf("noise of %s is passed over", name)
-		}
-		if !Enough(noisy, 0.2) {
-			t.Errorf("noise of %s is not within 20 %%", name)
+		if Enough(noisy, 0.01) || !Enough(noisy, 0.2) {
+			t.Errorf("noise of %s is not between 1 and 20 %%", name)
 		}
 	}
 	for i := range rounds { // a world of one
@@ -125,9 +107,15 @@ func TestTooFewRounds(t *testing.T) {
 		seconds := []float64{0.2, 0.1, 0.3, 0.4, 0.5, 0.6, 0.7}[:c.points]
 		s := Standings(seven[:c.points], simulate(seeded(1), c.rounds, 0.001, seconds...))
 		if s[0].Verdict != c.other || s[1].Verdict != c.best || s[0].Needed != c.needed || s[0].Rounds != c.rounds ||
-			s[0].Best != 1 || s[0].Slower.Value < 0.99 || s[0].Slower.Value > 1.01 {
+			s[0].Slower.Value < 0.99 || s[0].Slower.Value > 1.01 {
 			t.Errorf("%+v: %+v", c, s[:2])
 		}
+	}
+	// A run that was cut off within a round has one more round of its first points.
+	rounds := simulate(seeded(4), 12, 0.001, 0.1, 0.2)
+	rounds[1] = rounds[1][:11]
+	if s := Standings(seven[:2], rounds); s[1].Rounds != 11 || s[1].Verdict != Slower {
+		t.Errorf("%+v", s)
 	}
 	// Rounds that are alike differ in nothing.
 	same := simulate(seeded(1), 12, 0.001, 0.1)[0]

@@ -17,21 +17,13 @@ const TracedSteps = 3
 
 // Trace is what one rank's trace file holds: the last overlapped steps of one point.
 type Trace struct {
-	Tool      string // "busbar 0.9.0"
-	Run       string // ID of the run
-	Point     int    // its number in the run's list, from 1
-	Plan      *Plan
-	Backend   string // as everywhere: mpi, gloo, nccl, nccl-rehearsal
-	Library   string // that communicated, with its version; ""
-	Computing string // what computed: "1 thread of FMA"
-	GPU       string // name of the device; "" where threads of the host computed
-	Device    int    // its number; 0 on a host
-	Rehearsed bool
-	Rank      int
-	Host      string
-	Process   int       // pid of the rank
-	Began     time.Time // when the first of Steps began; zero: not known
-	Steps     []TracedStep
+	TraceAbout // Write sets what follows from the other fields
+	Plan       *Plan
+	GPU        string    // name of the device; "" where threads of the host computed
+	Device     int       // its number; 0 on a host
+	Process    int       // pid of the rank
+	Began      time.Time // when the first of Steps began; zero: unknown
+	Steps      []TracedStep
 }
 
 // TracedStep is one overlapped step.
@@ -76,20 +68,16 @@ type torchGroup struct {
 // Write writes the trace as the JSON that torch.profiler writes and Perfetto shows. Steps stand one behind the other:
 // what was measured between them is not in it. The error is that of w.
 func (t *Trace) Write(w io.Writer) error {
-	origin := notice.OwnTrace{
-		Tool: t.Tool, Model: t.Plan.Model, Step: t.Plan.Point.String(), Backend: t.Backend,
-		Computing: notice.Computer{By: t.Computing, OnHost: t.GPU == "", Simulated: t.Rehearsed},
+	about := t.TraceAbout
+	about.Model, about.Step, about.OnHost = t.Plan.Model, t.Plan.Point.String(), t.GPU == ""
+	about.NonBlocking = t.Plan.Point.Progress == NoCalls || t.Plan.Point.Progress == Poll
+	about.Says = notice.Paragraph(notice.OwnTrace{
+		Tool: t.Tool, Model: about.Model, Step: about.Step, Backend: t.Backend,
+		Computing: notice.Computer{By: t.Computing, OnHost: about.OnHost, Simulated: t.Rehearsed},
 		Events:    notice.EventTimes(t.GPU != "" && !t.Rehearsed),
-	}
-	f := traceFile{Schema: 1, Unit: "ms", Name: fmt.Sprintf("rank%d.json", t.Rank), Events: t.events(),
-		About: TraceAbout{
-			Tool: t.Tool, Run: t.Run, Point: t.Point, Says: notice.Paragraph(origin), Model: origin.Model,
-			Step: origin.Step, Backend: t.Backend,
-			Library: t.Library, Computing: t.Computing, OnHost: t.GPU == "", Rehearsed: t.Rehearsed,
-			NonBlocking: t.Plan.Point.Progress == NoCalls || t.Plan.Point.Progress == Poll, Rank: t.Rank, Host: t.Host,
-		},
-		Devices: []device{{t.Device, cmp.Or(t.GPU, "CPU, "+t.Computing)}},
-	}
+	})
+	f := traceFile{Schema: 1, Unit: "ms", Name: fmt.Sprintf("rank%d.json", t.Rank), Events: t.events(), About: about,
+		Devices: []device{{t.Device, cmp.Or(t.GPU, "CPU, "+t.Computing)}}}
 	if !t.Began.IsZero() {
 		f.Began = t.Began.UnixNano()
 	}
@@ -107,19 +95,18 @@ func (t *Trace) ranks() (all []int) {
 	return all
 }
 
-// TraceAbout is what a trace file of busbar says of itself, under the key "busbar". It is also how such a file is
-// known.
+// TraceAbout is how a trace file of busbar describes itself, under the key "busbar", by which such a file is known.
 type TraceAbout struct {
-	Tool      string `json:"tool"`
-	Run       string `json:"run,omitempty"`
-	Point     int    `json:"point"`
-	Says      string `json:"says"` // what was traced and how, in sentences
+	Tool      string `json:"tool"`          // "busbar 0.9.0"
+	Run       string `json:"run,omitempty"` // ID of the run
+	Point     int    `json:"point"`         // its number in the run's list, from 1
+	Says      string `json:"says"`          // what was traced and how, in sentences
 	Model     string `json:"model"`
-	Step      string `json:"step"` // Point.String
-	Backend   string `json:"backend"`
-	Library   string `json:"library,omitempty"`
-	Computing string `json:"computing"`
-	OnHost    bool   `json:"on_host"` // threads of CPUs computed, and no GPU
+	Step      string `json:"step"`              // Point.String
+	Backend   string `json:"backend"`           // as everywhere: mpi, gloo, nccl, nccl-rehearsal
+	Library   string `json:"library,omitempty"` // that communicated, with its version
+	Computing string `json:"computing"`         // what computed: "1 thread of FMA"
+	OnHost    bool   `json:"on_host"`           // threads of CPUs computed, and no GPU
 	Rehearsed bool   `json:"rehearsed"`
 	Rank      int    `json:"rank"`
 	Host      string `json:"host,omitempty"`

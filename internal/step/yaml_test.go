@@ -27,17 +27,11 @@ func TestModelFiles(t *testing.T) {
 			"forward: 10ms\nbackward: 12ms\nlayers: [{name: a, params: 8, forward: 4ms}, {name: b, params: 8, " +
 				"weight: 1}, {name: c, params: 0, weight: 2}]",
 			[]string{"a 8 4 8.727", "b 8 2 1.091", "c 0 4 2.182"}},
-		{"own times alone",
-			"layers: [{name: a, params: 8, forward: 4ms, backward: 0s}, {name: b, params: 8, backward: 1us}]",
-			[]string{"a 8 4 0", "b 8 0 0.001"}},
-		{"own times of the forward pass alone", "layers: [{name: a, params: 8, forward: 4ms}, {name: b, params: 8}]",
-			[]string{"a 8 4 8", "b 8 0 0"}},
 		{"an own time of the backward pass is one layer's",
 			"forward: 6ms\nlayers: [{name: a, params: 8}, {name: b, params: 8, backward: 1ms}]",
 			[]string{"a 8 3 6", "b 8 3 1"}},
 		{"a total that the layers make up", "forward: 3ns\nlayers: [{name: a, params: 8, forward: 1ns, repeat: 3}]",
 			[]string{"a.0 8 1e-06 2e-06", "a.1 8 1e-06 2e-06", "a.2 8 1e-06 2e-06"}},
-		{"backward alone", "backward: 9ms\nlayers: [{name: a, params: 8}]", []string{"a 8 0 9"}},
 		{"shapes",
 			"forward: 6ms\nlayers: [{name: a, shape: [8]}, {name: b, shape: [4, 1K]}, {name: c, shape: [2, 3, 4], " +
 				"weight: 0}]",
@@ -48,14 +42,10 @@ func TestModelFiles(t *testing.T) {
 			[]string{"a.0 1 0.6 1.2", "a.1 1 0.6 1.2", "layer3 1 0.6 1.2", "layer4 1 0.6 1.2",
 				"h.0.w 1 0.6 1.2", "h.0.layer6 1 0.6 1.2", "h.0.layer7 1 0.6 1.2",
 				"h.1.w 1 0.6 1.2", "h.1.layer9 1 0.6 1.2", "h.1.layer10 1 0.6 1.2"}},
-		{"a block that stands once, and one without a name",
-			"forward: 3ms\nlayers: [{name: h, layers: [{name: w, params: 1}]}, {repeat: 2, layers: [{name: w, " +
-				"params: 1}]}]",
-			[]string{"h.w 1 1 2", "0.w 1 1 2", "1.w 1 1 2"}},
 		{"anchors", "forward: 2ms\nlayers: [{name: a, layers: &l [{name: w, params: &n 1}]}, {name: b, layers: *l}]",
 			[]string{"a.w 1 1 2", "b.w 1 1 2"}},
 	} {
-		m, err := Parse("x/net.yml", []byte(c.text))
+		m, err := Parse("x/net\x1b.yml", []byte(c.text))
 		if err != nil {
 			t.Errorf("%s: %v", c.name, err)
 			continue
@@ -63,7 +53,7 @@ func TestModelFiles(t *testing.T) {
 		if got := layersAre(m); !slices.Equal(got, c.want) {
 			t.Errorf("%s:\n%s", c.name, strings.Join(got, "\n"))
 		}
-		if m.Name != "net" || m.Source != c.text {
+		if m.Name != "net\ufffd" || m.Source != c.text {
 			t.Errorf("%s: %q, %q", c.name, m.Name, m.Source)
 		}
 	}
@@ -84,35 +74,24 @@ func TestModelFileErrors(t *testing.T) {
 		"forward: 1ms":                         "layers are missing",
 		"forwards: 1ms\nlayers: [{params: 1}]": "line 1: field forwards",
 		"forward: 1ms\nforward: 2ms\nlayers: [{params: 1}]":                     "already defined at line 1",
-		"forward: 1\nlayers: [{params: 1}]":                                     `line 1: "1"`,
 		"forward: -1ms\nlayers: [{params: 1}]":                                  `"-1ms"`,
 		"name: [a]\nlayers: [{params: 1}]":                                      "line 1",
 		"name: \"a\\nb\"\nlayers: [{params: 1}]":                                "printable",
-		"about: ''\nlayers: [{params: 1}]":                                      "printable",
-		"layers: 5":                                                             "line 1",
-		"layers: []":                                                            "layers are missing",
 		"layers:\n- {name: a}":                                                  "layer a: needs params or shape",
-		"layers: [{parms: 1}]":                                                  "parms",
 		"layers: [{params: 1, shape: [1]}]":                                     "params or shape",
 		"layers: [{params: -1}]":                                                `"-1"`,
-		"layers: [{params: 1.5}]":                                               `"1.5"`,
 		"layers: [{params: 999999G}]":                                           `"999999G"`,
 		"layers: [{params: 200T}, {params: 200T}]":                              "more than 256T parameters",
 		"layers: [{shape: [5, 0]}]":                                             "at least 1",
 		"layers: [{shape: [1T, 1T]}]":                                           "at most 256T",
 		"layers: [{params: 1, weight: -1}]":                                     "weight",
-		"layers: [{params: 1, weight: .nan}]":                                   "weight",
-		"layers: [{params: 1, weight: .inf}]":                                   "weight",
 		"layers: [{params: 1, repeat: 0}]":                                      "repeat",
 		"layers: [{name: h, params: 5, layers: [{params: 1}]}]":                 "block h",
 		"layers: [{name: h, repeat: 60000, layers: [{params: 1, repeat: 2}]}]":  "more than 100000 layers",
-		"layers: [{params: 1, repeat: 100000}, {params: 1}, {params: 1}]":       "more than 100000 layers",
 		"forward: 1ms\nlayers:\n- {name: a, params: 1}\n- {name: a, params: 1}": "layer a: another layer",
 		"layers: [{params: 1}]":                                                 "nothing computes",
-		"forward: 0s\nbackward: 0s\nlayers: [{params: 1}]":                      "nothing computes",
 		"forward: 1ms\nlayers: [{params: 0, weight: 1}]":                        "no layer has parameters",
 		"forward: 1ms\nlayers: [{params: 1, forward: 2ms}]":                     "forward: ",
-		"forward: 3ms\nlayers: [{params: 1, forward: 2ms}]":                     "forward: ",
 		"backward: 3ms\nlayers: [{params: 1, weight: 0}]":                       "backward: ",
 	} {
 		m, err := Parse("net.yaml", []byte(text))
@@ -126,13 +105,5 @@ func TestModelFileErrors(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), line) {
 			t.Errorf("%s is missing: %v", line, err)
 		}
-	}
-}
-
-// The name of a file may hold anything.
-func TestNameOfAModelFile(t *testing.T) {
-	m, err := Parse("x/a\x1b[31m\nb.yaml", []byte("forward: 1ms\nlayers: [{params: 1}]"))
-	if err != nil || m.Name != "a\ufffd[31m\ufffdb" {
-		t.Errorf("%q, %v", m.Name, err)
 	}
 }

@@ -130,12 +130,8 @@ func stepHeadlines(run *steps.Run, several bool) (all []Headline) {
 	if best := run.BestGroup(); best != nil {
 		subject := stepSubject(run, best)
 		for _, n := range best.Findings() {
-			switch n.Fact.(type) {
-			case notice.StepSpeedup, notice.NoStepSpeedup:
-			default:
-				add(n, subject)
-				subject = whose
-			}
+			add(n, subject)
+			subject = whose
 		}
 	}
 	for _, n := range run.Findings() {

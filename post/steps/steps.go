@@ -139,7 +139,7 @@ func (g *Group) choose() {
 // Compared says how a point stands to the group's best: not at all where the two were measured in different launches.
 func (g *Group) Compared(p *Point) step.Standing {
 	if g.Best == nil || p.File != g.Best.File || !g.Best.Standing.Verdict.Leads() {
-		return step.Standing{Best: -1}
+		return step.Standing{}
 	}
 	return p.Standing
 }

@@ -87,17 +87,8 @@ func TestOwnStepsReadBackAsTheyWere(t *testing.T) {
 		r := rand.New(rand.NewPCG(seed, 2))
 		plan := drawnPlan(r)
 		rank := r.IntN(plan.World)
-		own := steps.Trace{
-			Tool:      "busbar 9",
-			Run:       "r",
-			Point:     1,
-			Plan:      plan,
-			Backend:   "mpi",
-			Computing: "FMA",
-			Rank:      rank,
-			Process:   77,
-			Host:      "n1",
-		}
+		own := steps.Trace{Plan: plan, Process: 77, TraceAbout: steps.TraceAbout{Tool: "busbar 9", Run: "r", Point: 1,
+			Backend: "mpi", Computing: "FMA", Rank: rank, Host: "n1"}}
 		var sum steps.Intervals
 		for n := range 1 + r.IntN(3) {
 			spans := drawnSpans(r, plan)

@@ -68,19 +68,21 @@ func (s *stepSession) keepTrace(r *stepRun, record *result.StepRecord) error {
 func (s *stepSession) traceOf(r *stepRun) *step.Trace {
 	facts := s.lib.Facts()
 	t := &step.Trace{
-		Tool:      s.run.Program.Tool,
-		Run:       s.header.ID,
-		Point:     r.n,
-		Plan:      r.plan,
-		Backend:   facts.Name,
-		Library:   facts.Library,
-		Computing: s.computing.String(),
-		Rehearsed: backend.Simulates(s.lib),
-		Rank:      s.world.Name(s.world.Rank),
-		Host:      s.world.Hosts[s.world.Rank],
-		Process:   os.Getpid(),
-		Began:     r.began[0],
-		Steps:     r.traced,
+		TraceAbout: step.TraceAbout{
+			Tool:      s.run.Program.Tool,
+			Run:       s.header.ID,
+			Point:     r.n,
+			Backend:   facts.Name,
+			Library:   facts.Library,
+			Computing: s.computing.String(),
+			Rehearsed: backend.Simulates(s.lib),
+			Rank:      s.world.Name(s.world.Rank),
+			Host:      s.world.Hosts[s.world.Rank],
+		},
+		Plan:    r.plan,
+		Process: os.Getpid(),
+		Began:   r.began[0],
+		Steps:   r.traced,
 	}
 	if l, ok := s.lib.(backend.Accelerator); ok {
 		t.GPU, t.Device = l.Device(), s.facts()[s.world.Rank].LocalRank

@@ -1,9 +1,9 @@
 package benchtest
 
 import (
-	"encoding/binary"
 	"fmt"
 	"math"
+	"slices"
 
 	"busbar/internal/bench"
 	"busbar/internal/coll"
@@ -62,18 +62,19 @@ func (f *Fake) Prepare(c coll.Case) (bench.Operation, error) {
 	s := int64(c.Type.Size())
 	r := f.World.Rank
 	for range max(1, f.Script.Slots) {
+		sent, received := c.SendCount(r)*s, c.RecvCount(r)*s
 		if c.Placement != coll.InPlace {
-			o.slots = append(o.slots, buffers{make([]byte, c.SendCount(r)*s), make([]byte, c.RecvCount(r)*s)})
+			o.slots = append(o.slots, bench.Buffers{Send: make(bench.Host, sent), Recv: make(bench.Host, received)})
 			continue
 		}
-		whole := make([]byte, max(c.SendCount(r), c.RecvCount(r))*s)
-		b := buffers{whole[:c.SendCount(r)*s], whole[:c.RecvCount(r)*s]}
+		whole := make(bench.Host, max(sent, received))
+		b := bench.Buffers{Send: whole[:sent], Recv: whole[:received]}
 		part := int64(r) * c.Count * s
 		switch {
 		case c.Collective == coll.AllGather, c.Collective == coll.Gather && r == c.Root:
-			b.send = whole[part : part+c.Count*s]
+			b.Send = whole[part : part+c.Count*s]
 		case c.Collective == coll.Scatter && r == c.Root, c.Collective == coll.ReduceScatter:
-			b.recv = whole[part : part+c.Count*s]
+			b.Recv = whole[part : part+c.Count*s]
 		}
 		o.slots = append(o.slots, b)
 	}
@@ -83,7 +84,7 @@ func (f *Fake) Prepare(c coll.Case) (bench.Operation, error) {
 type fakeOperation struct {
 	f     *Fake
 	c     coll.Case
-	slots []buffers
+	slots []bench.Buffers
 	next  int
 	times []float64
 }
@@ -91,16 +92,7 @@ type fakeOperation struct {
 // Times implements bench.Timer.
 func (o *fakeOperation) Times() []float64 { return o.times }
 
-// buffers are the input and the output of a slot.
-type buffers struct{ send, recv []byte }
-
-func (o *fakeOperation) Buffers() []bench.Buffers {
-	var all []bench.Buffers
-	for _, b := range o.slots {
-		all = append(all, bench.Buffers{Send: bench.Host(b.send), Recv: bench.Host(b.recv)})
-	}
-	return all
-}
+func (o *fakeOperation) Buffers() []bench.Buffers { return o.slots }
 
 func (o *fakeOperation) Close() error { return nil }
 
@@ -198,15 +190,13 @@ func (f *Fake) longest(c coll.Case, n int) int64 {
 
 // exchange does the collective on the slot that is next.
 func (o *fakeOperation) exchange() error {
-	b := o.slots[o.next%len(o.slots)]
+	slot := o.slots[o.next%len(o.slots)]
+	send, recv := slot.Send.(bench.Host), slot.Recv.(bench.Host)
 	o.next++
 	c, me := o.c, o.f.World.Rank
 	s := c.Type.Size()
-	meet := o.f.World.Comm.(*comm).m
-	all := meet.meet(me, append([]byte(nil), b.send...), func(all []any) any {
-		return append([]any(nil), all...)
-	}).([]any)
-	input := func(r int) []byte { return all[r].([]byte) }
+	all := o.f.World.Comm.(*comm).m.meet(me, slices.Clone(send))
+	input := func(r int) []byte { return all[r].(bench.Host) }
 	share := int(c.Count) * s
 	switch c.Collective {
 	case coll.AllReduce, coll.Reduce, coll.ReduceScatter:
@@ -214,17 +204,17 @@ func (o *fakeOperation) exchange() error {
 		if c.Collective == coll.ReduceScatter {
 			first = me * share
 		}
-		for at := 0; at < len(b.recv); at += s {
-			reduceElement(c, b.recv[at:at+s], func(r int) []byte { return input(r)[first+at : first+at+s] })
+		for at := 0; at < len(recv); at += s {
+			reduceElement(c, recv[at:at+s], func(r int) []byte { return input(r)[first+at : first+at+s] })
 		}
 	case coll.Broadcast:
-		copy(b.recv, input(c.Root))
+		copy(recv, input(c.Root))
 	case coll.Scatter:
-		copy(b.recv, input(c.Root)[me*share:])
+		copy(recv, input(c.Root)[me*share:])
 	case coll.SendRecv:
-		copy(b.recv, input((me-1+c.World)%c.World))
+		copy(recv, input((me-1+c.World)%c.World))
 	case coll.AllGather, coll.Gather, coll.AllToAll:
-		if len(b.recv) == 0 {
+		if len(recv) == 0 {
 			break
 		}
 		for r := range c.World {
@@ -232,105 +222,40 @@ func (o *fakeOperation) exchange() error {
 			if c.Collective == coll.AllToAll {
 				from = from[me*share:]
 			}
-			copy(b.recv[r*share:(r+1)*share], from)
+			copy(recv[r*share:(r+1)*share], from)
 		}
 	default:
 		return fmt.Errorf("fake: no %s", c.Collective)
 	}
 	if o.f.Script.Corrupt != nil {
-		o.f.Script.Corrupt(c, me, b.recv)
+		o.f.Script.Corrupt(c, me, recv)
 	}
 	return nil
 }
 
-// reduceElement reduces one element over the ranks, in the order of the ranks. Sixteen-bit floats are left to the
-// backends that have them: their bits are widened to float32 and truncated back, exact for the suite's data.
+// reduceElement reduces one element over the ranks, in the order of the ranks; float64 is exact for the suite's data.
 func reduceElement(c coll.Case, out []byte, of func(rank int) []byte) {
-	if c.Type.Float() {
-		x := decodeFloat(c.Type, of(0))
-		for r := 1; r < c.World; r++ {
-			x = combine(c.Op, x, decodeFloat(c.Type, of(r)))
-		}
-		switch c.Op {
-		case coll.Avg:
-			x /= float64(c.World)
-		case coll.MulSum:
-			x *= coll.MulFactor
-		}
-		encodeFloat(c.Type, x, out)
-		return
-	}
-	x := decodeInt(c.Type, of(0))
+	x := bench.Decode(c.Type, of(0))
 	for r := 1; r < c.World; r++ {
-		x = combine(c.Op, x, decodeInt(c.Type, of(r)))
+		y := bench.Decode(c.Type, of(r))
+		switch c.Op {
+		case coll.Prod:
+			x *= y
+		case coll.Min:
+			x = min(x, y)
+		case coll.Max:
+			x = max(x, y)
+		default:
+			x += y
+		}
 	}
 	switch c.Op {
 	case coll.Avg:
-		x /= int64(c.World)
+		if x /= float64(c.World); !c.Type.Float() {
+			x = math.Trunc(x)
+		}
 	case coll.MulSum:
 		x *= coll.MulFactor
 	}
-	switch c.Type.Size() {
-	case 1:
-		out[0] = byte(x)
-	case 4:
-		binary.NativeEndian.PutUint32(out, uint32(x))
-	case 8:
-		binary.NativeEndian.PutUint64(out, uint64(x))
-	}
-}
-
-func combine[T int64 | float64](op coll.RedOp, a, b T) T {
-	switch op {
-	case coll.Prod:
-		return a * b
-	case coll.Min:
-		return min(a, b)
-	case coll.Max:
-		return max(a, b)
-	}
-	return a + b
-}
-
-func decodeInt(t coll.DataType, b []byte) int64 {
-	switch t {
-	case coll.Int8:
-		return int64(int8(b[0]))
-	case coll.UInt8:
-		return int64(b[0])
-	case coll.Int32:
-		return int64(int32(binary.NativeEndian.Uint32(b)))
-	case coll.UInt32:
-		return int64(binary.NativeEndian.Uint32(b))
-	}
-	return int64(binary.NativeEndian.Uint64(b))
-}
-
-func decodeFloat(t coll.DataType, b []byte) float64 {
-	switch t {
-	case coll.Float64:
-		return math.Float64frombits(binary.NativeEndian.Uint64(b))
-	case coll.Float32:
-		return float64(math.Float32frombits(binary.NativeEndian.Uint32(b)))
-	case coll.Float8E4M3, coll.Float8E5M2:
-		return bench.Float8Value(t, b[0])
-	case coll.BFloat16:
-		return float64(math.Float32frombits(uint32(binary.NativeEndian.Uint16(b)) << 16))
-	}
-	return bench.Float16Value(binary.NativeEndian.Uint16(b))
-}
-
-func encodeFloat(t coll.DataType, x float64, out []byte) {
-	switch t {
-	case coll.Float64:
-		binary.NativeEndian.PutUint64(out, math.Float64bits(x))
-	case coll.Float32:
-		binary.NativeEndian.PutUint32(out, math.Float32bits(float32(x)))
-	case coll.Float8E4M3, coll.Float8E5M2:
-		out[0] = bench.Float8Bits(t, x)
-	case coll.BFloat16:
-		binary.NativeEndian.PutUint16(out, bench.BFloat16Bits(x))
-	case coll.Float16:
-		binary.NativeEndian.PutUint16(out, bench.Float16Bits(x))
-	}
+	bench.Encode(c.Type, x, out)
 }

@@ -4,6 +4,7 @@ package benchtest
 
 import (
 	"fmt"
+	"slices"
 	"sync"
 
 	"busbar/internal/bench"
@@ -28,7 +29,7 @@ func Run(n int, f func(w bench.World) error) []error {
 	return errs
 }
 
-// meeting is where goroutine ranks meet: each brings something, the last one combines, all take the outcome.
+// meeting is where goroutine ranks meet: each brings something, and all take what all have brought.
 type meeting struct {
 	mu     sync.Mutex
 	cond   *sync.Cond
@@ -36,11 +37,11 @@ type meeting struct {
 	round  int
 	came   int
 	brings []any
-	result any
+	all    []any
 }
 
-// meet blocks until all n ranks have called it and returns combine's value to each.
-func (m *meeting) meet(rank int, bring any, combine func(all []any) any) any {
+// meet blocks until all n ranks have called it and returns what they have brought, by rank.
+func (m *meeting) meet(rank int, bring any) []any {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.brings == nil {
@@ -48,16 +49,15 @@ func (m *meeting) meet(rank int, bring any, combine func(all []any) any) any {
 	}
 	m.brings[rank] = bring
 	if m.came++; m.came == m.n {
-		m.result = combine(m.brings)
-		m.brings, m.came = nil, 0
+		m.all, m.brings, m.came = m.brings, nil, 0
 		m.round++
 		m.cond.Broadcast()
-		return m.result
+		return m.all
 	}
 	for round := m.round; round == m.round; {
 		m.cond.Wait()
 	}
-	return m.result
+	return m.all
 }
 
 // comm is a rank's bench.Comm.
@@ -66,17 +66,24 @@ type comm struct {
 	rank int
 }
 
+// exchange returns every rank's x.
+func (c *comm) exchange(x []float64) (all [][]float64) {
+	for _, y := range c.m.meet(c.rank, slices.Clone(x)) {
+		all = append(all, y.([]float64))
+	}
+	return all
+}
+
 func (c *comm) fold(x []float64, f func(a, b float64) float64) error {
-	all := c.m.meet(c.rank, append([]float64(nil), x...), func(all []any) any {
-		sum := append([]float64(nil), all[0].([]float64)...)
-		for _, y := range all[1:] {
-			for i, v := range y.([]float64) {
-				sum[i] = f(sum[i], v)
+	for r, y := range c.exchange(x) {
+		for i, v := range y {
+			if r == 0 {
+				x[i] = v
+			} else {
+				x[i] = f(x[i], v)
 			}
 		}
-		return sum
-	})
-	copy(x, all.([]float64))
+	}
 	return nil
 }
 
@@ -89,20 +96,14 @@ func (c *comm) Sum(x []float64) error {
 }
 
 func (c *comm) Gather(x []float64) ([]float64, error) {
-	all := c.m.meet(c.rank, append([]float64(nil), x...), func(all []any) any {
-		var list []float64
-		for _, y := range all {
-			list = append(list, y.([]float64)...)
-		}
-		return list
-	})
+	all := slices.Concat(c.exchange(x)...)
 	if c.rank != 0 {
 		return nil, nil
 	}
-	return all.([]float64), nil
+	return all, nil
 }
 
 func (c *comm) Bcast(x []float64) error {
-	copy(x, c.m.meet(c.rank, append([]float64(nil), x...), func(all []any) any { return all[0] }).([]float64))
+	copy(x, c.exchange(x)[0])
 	return nil
 }

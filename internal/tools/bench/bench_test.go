@@ -40,11 +40,3 @@ func TestOperations(t *testing.T) {
 		}
 	}
 }
-
-func TestSeconds(t *testing.T) {
-	for s, want := range map[float64]string{1.5e-7: "0.15 µs", 0.0123: "12.3 ms", 12: "12 s"} {
-		if got := seconds(s); got != want {
-			t.Errorf("%v: %s, want %s", s, got, want)
-		}
-	}
-}

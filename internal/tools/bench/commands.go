@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"busbar/internal/units"
 	"busbar/post/trace/tracetest"
 )
 
@@ -66,7 +67,7 @@ func commandsPart(c config) error {
 		}
 		beside, target, met := " | ", "", ""
 		if row.peer != "" {
-			beside = fmt.Sprintf("%s | %.2f", seconds(peer.wall.Seconds()), ours.wall.Seconds()/peer.wall.Seconds())
+			beside = fmt.Sprintf("%s | %.2f", units.Duration(peer.wall.Seconds()), ours.wall.Seconds()/peer.wall.Seconds())
 		}
 		if row.limit > 0 {
 			target, met = row.limit.String(),
@@ -75,8 +76,8 @@ func commandsPart(c config) error {
 		if row.memory > 0 {
 			target += ", " + megabytes(row.memory)
 		}
-		fmt.Fprintf(c.out, "| %s | %s | %s | %s | %s | %s | %s |\n", row.name, seconds(ours.wall.Seconds()),
-			seconds(ours.cpu.Seconds()), beside, megabytes(ours.peak), target, met)
+		fmt.Fprintf(c.out, "| %s | %s | %s | %s | %s | %s | %s |\n", row.name, units.Duration(ours.wall.Seconds()),
+			units.Duration(ours.cpu.Seconds()), beside, megabytes(ours.peak), target, met)
 		if err := os.RemoveAll(input); err != nil {
 			return err
 		}
@@ -104,7 +105,7 @@ func (c config) fastest(row command, input string) (ours, peer launched, err err
 	return ours, peer, nil
 }
 
-// shell runs a command line whose programs are ours or the system's.
+// shell runs a command line whose programs are ours or the system's; its words have no blanks.
 func (c config) shell(line string) (launched, error) {
 	args := strings.Fields(line)
 	for i, arg := range args {

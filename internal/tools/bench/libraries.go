@@ -1,15 +1,11 @@
 package main
 
 import (
-	"bytes"
 	"cmp"
-	"os"
-	"slices"
 	"unsafe"
 
 	"busbar/cudart"
 	"busbar/cudart/nccl"
-	"busbar/gloo"
 	"busbar/internal/loop"
 	"busbar/mpi"
 )
@@ -147,96 +143,4 @@ func ncclComm(c config, world *mpi.Comm) (*nccl.Comm, error) {
 		return nil, err
 	}
 	return library.Init(world.Size(), world.Rank(), id, nccl.Config{})
-}
-
-// bareGloo is struct bare_batch of gloo/bare/bare.cc.
-type bareGloo struct {
-	bareBatch
-	sync        loop.Step
-	syncContext unsafe.Pointer
-	rank, size  int64
-	store       [256]byte // a folder, where the bare loops meet
-}
-
-// joinGloo makes this process a rank that compares over Gloo's ring on the loopback interface. The bare loop has a
-// context of its own on the same libgloo.
-func joinGloo(c config) (*library, error) {
-	l, err := joinMPI(c)
-	if err != nil {
-		return nil, err
-	}
-	sync, err := barrier(l.world)
-	if err != nil {
-		return nil, err
-	}
-	context, err := glooContext(c, l.world)
-	if err != nil {
-		return nil, err
-	}
-	var store [256]byte
-	if l.world.Rank() == 0 {
-		folder, err := os.MkdirTemp("", "busbar-bench-gloo-")
-		if err != nil {
-			return nil, err
-		}
-		copy(store[:], folder)
-	}
-	if err := l.world.Bcast(store[:], 0); err != nil {
-		return nil, err
-	}
-	l.object, l.function, l.batch = c.lib("busbar-bare-gloo.so"), "busbar_bare_gloo", unsafe.Sizeof(bareGloo{})
-	l.end = func() error {
-		context.Close()
-		err := l.world.Barrier()
-		if l.world.Rank() == 0 {
-			err = cmp.Or(err, os.RemoveAll(string(bytes.TrimRight(store[:], "\x00"))))
-		}
-		return err
-	}
-	l.prepare = func(size int64) (o operation, err error) {
-		send, recv, free, err := buffers(size)
-		if err != nil {
-			return o, err
-		}
-		op, err := context.Prepare(gloo.OpSpec{Kind: gloo.AllReduce, Type: gloo.Float32, Op: gloo.Sum, Send: send,
-			Recv:  recv,
-			Count: size / 4, Sync: unsafe.Pointer(sync.Sync), SyncContext: sync.Context})
-		if err != nil {
-			return o, err
-		}
-		fill := func(batch *bareBatch) {
-			b := (*bareGloo)(unsafe.Pointer(batch))
-			filled(send, recv, size)(batch)
-			b.sync, b.syncContext, b.store = sync.Sync, sync.Context, store
-			b.rank, b.size = int64(l.world.Rank()), int64(l.world.Size())
-		}
-		return operation{op.Steps(), fill, func() { op.Close(); free() }}, nil
-	}
-	return l, nil
-}
-
-// glooContext connects a context of Gloo's as rank does it.
-func glooContext(c config, world *mpi.Comm) (*gloo.Context, error) {
-	library, err := gloo.Load(c.lib("busbar-gloo.so"))
-	if err != nil {
-		return nil, err
-	}
-	context, err := library.NewContext(gloo.Options{Rank: world.Rank(), Size: world.Size(), Interface: "lo"})
-	if err != nil {
-		return nil, err
-	}
-	mine, err := context.Address()
-	if err != nil {
-		return nil, err
-	}
-	parts, err := world.Gatherv(mine, 0)
-	if err != nil {
-		return nil, err
-	}
-	all := make([]byte, len(mine)*world.Size()) // the addresses of all ranks have one length
-	copy(all, bytes.Join(parts, nil))
-	if err := world.Bcast(all, 0); err != nil {
-		return nil, err
-	}
-	return context, context.Connect(slices.Collect(slices.Chunk(all, len(mine))))
 }

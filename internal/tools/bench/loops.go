@@ -13,6 +13,7 @@ import (
 	"busbar/internal/dl"
 	"busbar/internal/loop"
 	"busbar/internal/stats"
+	"busbar/internal/units"
 	"busbar/mpi"
 )
 
@@ -37,7 +38,7 @@ type operation struct {
 }
 
 // libraries make this process a rank of a part.
-var libraries = map[string]func(c config) (*library, error){"loop": joinMPI, "nccl": joinNCCL, "gloo": joinGloo}
+var libraries = map[string]func(c config) (*library, error){"loop": joinMPI, "nccl": joinNCCL}
 
 // loops starts ranks of this program that compare the loops over a library, for each world size.
 func (c config) loops(name string, worlds ...int) error {
@@ -49,8 +50,8 @@ func (c config) loops(name string, worlds ...int) error {
 		return err
 	}
 	for _, n := range worlds {
-		l, err := c.mpirun(n, self, "-ranks", name, "-top", c.top, "-budget", c.budget.String(), "-max",
-			fmt.Sprint(c.max))
+		l, err := c.shell(fmt.Sprintf("mpirun %d %s -ranks %s -top %s -budget %s -max %d", n, self, name, c.top, c.budget,
+			c.max))
 		if err != nil {
 			return err
 		}
@@ -63,7 +64,7 @@ func (c config) loops(name string, worlds ...int) error {
 func (c config) rank(name string) error {
 	join := libraries[name]
 	if join == nil {
-		return fmt.Errorf("-ranks %s: it can be loop, nccl or gloo", name)
+		return fmt.Errorf("-ranks %s: it can be loop or nccl", name)
 	}
 	l, err := join(c)
 	if err != nil {
@@ -89,7 +90,7 @@ func (c config) rank(name string) error {
 			if prints {
 				fmt.Fprintf(c.out, "| %s | %s | %s | %s | %.3f | %.3f – %.3f | %d | %s |\n",
 					coll.FormatSize(size, true), mode,
-					seconds(r.ours), seconds(r.bare), r.median, r.lo, r.hi, r.pairs, r.within(limit, slack))
+					units.Duration(r.ours), units.Duration(r.bare), r.median, r.lo, r.hi, r.pairs, r.within(limit, slack))
 			}
 		}
 	}

@@ -1,6 +1,5 @@
-// Command bench compares rank's timed loop with bare C loops over MPI, the simulation of NCCL, and Gloo; launches
-// with torch.distributed; and commands with simple peers that read the same files. It prints Markdown;
-// scripts/bench.sh builds what it needs and runs it.
+// Command bench compares rank's timed loop with bare C loops over MPI and the simulation of NCCL, and commands with
+// simple peers that read the same files. It prints Markdown; scripts/bench.sh builds what it needs and runs it.
 //
 // People read its output beside the targets of docs/performance.md; no test depends on its values.
 package main
@@ -26,7 +25,6 @@ type config struct {
 	work   string        // temporary folder
 	budget time.Duration // of one row of the comparisons in one process
 	max    int64         // largest message of the comparisons in bytes
-	rounds int           // launches of whole programs
 	size   int64         // of the log that is imported and of a fifth of the trace that is analysed, in bytes
 	out    io.Writer
 }
@@ -40,8 +38,6 @@ var parts = []struct {
 	{"loop", "The loop over MPI: rank's against bare C", func(c config) error { return c.loops("loop", 2) }},
 	{"nccl", "The loop over NCCL's simulation: rank's against bare C",
 		func(c config) error { return c.loops("nccl", 1, 2) }},
-	{"gloo", "The loop over Gloo: rank's against bare C++", glooPart},
-	{"torch", "Launches against torch.distributed over Gloo", torchPart},
 	{"commands", "Commands", commandsPart},
 }
 
@@ -52,13 +48,12 @@ func main() {
 	}
 	only := flag.String("only", strings.Join(names, ","), "parts to run")
 	ranks := flag.String("ranks", "",
-		"be one of the ranks of a part: loop, nccl or gloo (the bench starts them itself)")
+		"be one of the ranks of a part: loop or nccl (the bench starts them itself)")
 	c := config{out: os.Stdout}
 	flag.StringVar(&c.top, "top", ".", "folder of bin and lib")
-	flag.DurationVar(&c.budget, "budget", 15*time.Second, "time for one row of the parts loop, nccl and gloo")
-	flag.Int64Var(&c.max, "max", 64<<20, "largest message of loop, nccl and gloo, in bytes")
+	flag.DurationVar(&c.budget, "budget", 15*time.Second, "time for one row of the parts loop and nccl")
+	flag.Int64Var(&c.max, "max", 64<<20, "largest message of loop and nccl, in bytes")
 	flag.Int64Var(&c.size, "size", 100e6, "size of the log of the part commands, and of a fifth of its trace, in bytes")
-	flag.IntVar(&c.rounds, "launches", 8, "launches of each program")
 	flag.Parse()
 	err := c.run(strings.Split(*only, ","), *ranks)
 	if err != nil {

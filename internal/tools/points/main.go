@@ -21,10 +21,13 @@ import (
 	"busbar/internal/result"
 )
 
+// ranks is the world size of the runs.
+const ranks = 8
+
 type options struct {
-	points, files, ranks int
-	chain, imported      bool
-	out                  string
+	points, files int
+	imported      bool
+	out           string
 }
 
 func main() {
@@ -40,15 +43,13 @@ func run(args []string, stderr io.Writer) error {
 	flags.SetOutput(stderr)
 	flags.IntVar(&o.points, "n", 1_000_000, "points in all")
 	flags.IntVar(&o.files, "files", 100, "run files")
-	flags.IntVar(&o.ranks, "ranks", 8, "ranks of the world")
-	flags.BoolVar(&o.chain, "chain", false, "each run resumes the one before it")
 	flags.BoolVar(&o.imported, "imported", false, "mark runs as imported instead of simulated")
 	flags.StringVar(&o.out, "o", "", "folder to write into")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
-	if o.out == "" || o.points < 1 || o.files < 1 || o.ranks < 1 {
-		return errors.New("want -o DIR, and at least one point, file and rank")
+	if o.out == "" || o.points < 1 || o.files < 1 {
+		return errors.New("want -o DIR, and at least one point and file")
 	}
 	return generate(o)
 }
@@ -59,21 +60,12 @@ func generate(o options) error {
 		return err
 	}
 	random := rand.New(rand.NewPCG(1, 2))
-	before := ""
 	for i := range o.files {
 		n := o.points*(i+1)/o.files - o.points*i/o.files
 		r := header(o, i)
-		if o.chain && before != "" {
-			r.Resumes = []string{before}
-		}
-		before = r.ID
-		path := filepath.Join(o.out, fmt.Sprintf("profile_nccl-rehearsal_world%d_%s.jsonl", o.ranks,
+		path := filepath.Join(o.out, fmt.Sprintf("profile_nccl-rehearsal_world%d_%s.jsonl", ranks,
 			r.Start.Format("20060102T150405000Z")))
-		from := 0
-		if o.chain { // what the runs before it have is done
-			from = o.points * i / o.files
-		}
-		if err := writeRun(path, r, o, from, n, random); err != nil {
+		if err := writeRun(path, r, n, random); err != nil {
 			return err
 		}
 	}
@@ -88,7 +80,7 @@ func header(o options, i int) *result.Run {
 		Start:    time.Date(2026, 1, 1, 0, i, 0, 0, time.UTC), Tool: "busbar points", Command: os.Args, Rehearse: true,
 		Backend: result.Backend{Name: "nccl-rehearsal", Library: "NCCL 2.27.7", Version: "2.27.7",
 			Path: "/usr/lib/libnccl.so.2"},
-		World: o.ranks, Nodes: (o.ranks + 7) / 8, RanksPerNode: min(o.ranks, 8), Device: "Synthetic GPU",
+		World: ranks, Nodes: 1, RanksPerNode: ranks, Device: "Synthetic GPU",
 	}
 	if o.imported {
 		run.Rehearse, run.Backend.Name, run.Imported = false, "synthetic",
@@ -97,7 +89,7 @@ func header(o options, i int) *result.Run {
 	return run
 }
 
-func writeRun(path string, r *result.Run, o options, from, n int, random *rand.Rand) (err error) {
+func writeRun(path string, r *result.Run, n int, random *rand.Rand) (err error) {
 	f, err := os.Create(path)
 	if err != nil {
 		return err
@@ -110,7 +102,7 @@ func writeRun(path string, r *result.Run, o options, from, n int, random *rand.R
 	}
 	points := map[result.Status]int{}
 	for i := range n {
-		record := point(o, from+i, random)
+		record := point(i, random)
 		record.N = i + 1
 		points[record.Status]++
 		if err := lines.Encode(record); err != nil {
@@ -125,15 +117,15 @@ func writeRun(path string, r *result.Run, o options, from, n int, random *rand.R
 }
 
 // point is the i-th record of an endless soak over all collectives, sizes, placements and modes.
-func point(o options, i int, random *rand.Rand) *result.Record {
+func point(i int, random *rand.Rand) *result.Record {
 	pick := func(n int) int {
 		k := i % n
 		i /= n
 		return k
 	}
 	collectives := coll.Collectives()
-	c := coll.Case{Type: coll.Float32, Root: -1, World: o.ranks}
-	size := int64(16*o.ranks) << pick(24)
+	c := coll.Case{Type: coll.Float32, Root: -1, World: ranks}
+	size := int64(16*ranks) << pick(24)
 	c.Placement = coll.Placement(1 + pick(2))
 	c.Mode = coll.Mode(1 + pick(2))
 	c.Collective = collectives[pick(len(collectives))]
@@ -167,7 +159,7 @@ func measured(r *result.Record, random *rand.Rand) {
 	r.Check = result.Check{Result: "ok", Rounds: 1, Elements: r.Count * int64(r.World)}
 	r.Ranks = &result.Ranks{SlowestHost: "node1", SlowestS: m * 1.01, LatestHost: "node1", Latest: r.World - 1,
 		Lateness: 1e-6 * random.Float64(), Uncertainty: 1e-8}
-	for range min(r.World, result.MaxInlineRanks) {
+	for range r.World {
 		r.Ranks.Median = append(r.Ranks.Median, noise())
 		r.Ranks.Late = append(r.Ranks.Late, 1e-6*random.Float64())
 	}

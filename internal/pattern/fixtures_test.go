@@ -1,0 +1,127 @@
+package pattern
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"busbar/internal/notice"
+	"busbar/internal/stats"
+)
+
+// cluster is nodes of known speed. A group is as slow as the slowest node and link in it.
+type cluster struct {
+	nodes  []float64          // how many times as long an operation takes with this node in it
+	links  map[[2]int]float64 // the same of a link
+	shared map[int]float64    // the same of a node, while others measure too
+	once   bool               // shared is so in the rounds the first time, and not once more
+	noise  float64            // standard deviation of a time's logarithm
+	random *rand.Rand
+}
+
+func sound(n int, noise float64, seed uint64) *cluster {
+	return &cluster{nodes: slices.Repeat([]float64{1}, n), links: map[[2]int]float64{}, shared: map[int]float64{},
+		noise: noise, random: rand.New(rand.NewPCG(seed, 7))}
+}
+
+func (c *cluster) time(group []int, on when) Time {
+	factor := 1.0
+	for k, a := range group {
+		factor = max(factor, c.nodes[a])
+		if x, short := c.shared[a]; short && (on == inRounds || on == onceMore && !c.once) {
+			factor = max(factor, x)
+		}
+		for _, b := range group[k+1:] {
+			if x, slow := c.links[[2]int{a, b}]; slow {
+				factor = max(factor, x)
+			}
+		}
+	}
+	return Time{Nodes: group, Alone: on == alone, Again: on == onceMore,
+		Seconds: 1e-3 * factor * math.Exp(c.noise*c.random.NormFloat64())}
+}
+
+// times are those of groups on an occasion.
+func (c *cluster) times(on when, groups ...[]int) (times []Time) {
+	for _, g := range groups {
+		times = append(times, c.time(g, on))
+	}
+	return times
+}
+
+// inRounds are the times of all rounds.
+func (c *cluster) inRounds(t *testing.T, kind string) []Time {
+	t.Helper()
+	return c.times(inRounds, slices.Concat(scheduled(t, kind, len(c.nodes))...)...)
+}
+
+// run goes through the rounds and the groups alone as rank does.
+func (c *cluster) run(t *testing.T, kind string) Verdict {
+	t.Helper()
+	n, times := len(c.nodes), c.inRounds(t, kind)
+	times = append(times, c.times(alone, Alone(kind, n, []Verdict{Judge(kind, n, times)})...)...)
+	for _, number := range Repeats(kind, n, []Verdict{Judge(kind, n, times)}) {
+		times = append(times, c.times(onceMore, scheduled(t, kind, n)[number-1]...)...)
+	}
+	return Judge(kind, n, times)
+}
+
+func scheduled(t *testing.T, kind string, n int) []Round {
+	t.Helper()
+	rounds, err := Rounds(kind, n)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return rounds
+}
+
+func accused(v Verdict, standing stats.Standing) (names []string) {
+	for _, s := range v.Suspects {
+		if s.Standing == standing {
+			names = append(names, fmt.Sprint(s.Nodes))
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+// share counts how often something is so in 400 clusters, in percent.
+func share(f func(seed uint64) bool) float64 {
+	const runs = 400
+	yes := 0
+	for seed := range uint64(runs) {
+		if f(seed) {
+			yes++
+		}
+	}
+	return 100 * float64(yes) / runs
+}
+
+func names(n int) (hosts []string) {
+	for i := range n {
+		hosts = append(hosts, fmt.Sprintf("node%d", i+1))
+	}
+	return hosts
+}
+
+// codes are those of the notices of a verdict.
+func codes(v Verdict) string {
+	var all []string
+	for _, n := range v.Notices(names(v.Nodes)) {
+		all = append(all, string(n.Code()))
+	}
+	return strings.Join(all, " ")
+}
+
+// fact is the first notice of a verdict, which must be of a type.
+func fact[F notice.Fact](t *testing.T, v Verdict) F {
+	t.Helper()
+	f, ok := v.Notices(names(v.Nodes))[0].Fact.(F)
+	if !ok {
+		t.Errorf("%s, want %T", codes(v), f)
+	}
+	return f
+}
