@@ -27,7 +27,6 @@ var readers = map[string]string{
 	"internal/notice/todos.go":      "lists equal advice once",
 	"internal/result/textfile.go":   "prints an error of the system once",
 	"internal/strictyaml/errors.go": "reads the errors of the YAML library",
-	"internal/units/text.go":        "escapes any text",
 }
 
 // No code reads a sentence: what a program needs to know is in the parameters of a fact.

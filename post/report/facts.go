@@ -79,20 +79,42 @@ func (f *facts) addRange(topic, name string, n int) {
 	}
 }
 
-// addFields notes the fields of an object of a results file, under the names that they have there.
+// addFields notes the fields of an object of a results file, under the names that they have there. A field that is 0,
+// false or empty is left out.
 func (f *facts) addFields(number int, topic, name string, value any) {
+	object, is := value.(map[string]any)
+	if !is {
+		f.add(number, topic, name, fieldText(value))
+		return
+	}
+	for _, key := range slices.Sorted(maps.Keys(object)) {
+		f.addFields(number, topic, strings.TrimPrefix(name+"."+key, "."), object[key])
+	}
+}
+
+// fieldText is a value of JSON on one line; "" for 0, false and what is empty.
+func fieldText(value any) string {
+	var parts []string
 	switch v := value.(type) {
 	case nil:
 	case map[string]any:
 		for _, key := range slices.Sorted(maps.Keys(v)) {
-			f.addFields(number, topic, strings.TrimPrefix(name+"."+key, "."), v[key])
+			if text := fieldText(v[key]); text != "" {
+				parts = append(parts, key+" "+text)
+			}
 		}
-	case string:
-		f.add(number, topic, name, v)
+		return strings.Join(parts, ", ")
+	case []any:
+		for _, one := range v {
+			parts = append(parts, fieldText(one))
+		}
+		return strings.Join(parts, "; ")
 	default:
-		text, _ := json.Marshal(v) // it was read from JSON
-		f.add(number, topic, name, string(text))
+		if text := fmt.Sprint(v); text != "0" && text != "false" {
+			return text
+		}
 	}
+	return ""
 }
 
 // section has a table for each topic, in the order in which they first came.
