@@ -41,8 +41,8 @@ func newTimeline(stdout, stderr io.Writer) *cobra.Command {
 		Long: `Reads what profilers wrote about GPUs: Kineto traces of torch.profiler (JSON,
 gzipped too) and SQLite exports of Nsight Systems (nsys export --type sqlite),
 each known by its content. All files are of one run: give it those of all ranks,
-or their folder, with its subfolders, or a tar archive of it. A file that was
-cut off is read as far as it goes.
+or their folder, with its subfolders. A file that was cut off is read as far as
+it goes.
 
 It prints, for each device and each step, how long it computed, communicated,
 copied and idled; how much of the communication overlapped with computation and

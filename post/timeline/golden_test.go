@@ -2,14 +2,16 @@ package timeline
 
 import (
 	"fmt"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/shoenig/test/must"
+
 	"busbar/internal/needs"
-	"busbar/post/trace"
 )
 
 const traces = "../../../shared/examples/traces"
@@ -17,13 +19,9 @@ const traces = "../../../shared/examples/traces"
 // public analyses a public trace, or skips the test where there are none.
 func public(t *testing.T, path string, o Options) *Timeline {
 	t.Helper()
-	b := NewBuilder(o)
-	add := func(f *trace.File) error { b.Add(f); return nil }
-	problems, err := trace.Each(t.Context(), needs.Examples(t, filepath.Join(traces, path)), trace.Options{}, add)
-	if err != nil || len(problems) > 0 {
-		t.Fatal(err, problems)
-	}
-	return b.Timeline()
+	tl, _, err := Read(t.Context(), needs.Examples(t, filepath.Join(traces, path)), o)
+	must.NoError(t, err)
+	return tl
 }
 
 // The figures were computed apart, in another language and in exact decimals. Computed in float64 some are a few
@@ -75,13 +73,16 @@ func TestPublicExportOfTwoDevices(t *testing.T) {
 
 // HTA has the same to the last digit.
 func TestPublicRanksHaveTheOverlapThatWasComputedApart(t *testing.T) {
+	archive := needs.Examples(t, filepath.Join(traces, "param/dlrm_kineto.tar.gz"))[0]
+	dir := t.TempDir()
+	must.NoError(t, exec.CommandContext(t.Context(), "tar", "-xzf", archive, "-C", dir).Run())
+	tl, _, err := Read(t.Context(), []string{dir}, Options{})
+	must.NoError(t, err)
 	var got []string
-	for _, d := range public(t, "param/dlrm_kineto.tar.gz", Options{}).Devices {
+	for _, d := range tl.Devices {
 		got = append(got, fmt.Sprintf("%.2f", *d.Efficiency))
 	}
-	if want := "4.50 2.47 7.88 3.31 0.56 0.64 7.56 9.51"; strings.Join(got, " ") != want {
-		t.Errorf("overlaps of ranks are %v, want %s", got, want)
-	}
+	must.EqOp(t, "4.50 2.47 7.88 3.31 0.56 0.64 7.56 9.51", strings.Join(got, " "))
 }
 
 func TestBucketsOfAPublicTrace(t *testing.T) {

@@ -14,9 +14,7 @@ func TestTrainingHasTheFiguresItWasMadeWith(t *testing.T) {
 	for what, training := range map[string]tracetest.Training{
 		"on two streams": {Steps: 3, Layers: 4, Layer: 1_000_000, Comm: 300_000, Elements: 1 << 20},
 		"slow networks":  {Steps: 3, Layers: 4, Layer: 200_000, Comm: 900_000, Elements: 1 << 20},
-		"waiting for a rank": {Steps: 2, Layers: 2, Layer: 1_000_000, Comm: 300_000, Elements: 1 << 20, Late: 500_000,
-			LateRank: 1},
-		"on one stream": {Steps: 2, Layers: 2, Layer: 1_000_000, Comm: 300_000, Elements: 1 << 20, Same: true},
+		"on one stream":  {Steps: 2, Layers: 2, Layer: 1_000_000, Comm: 300_000, Elements: 1 << 20, Same: true},
 	} {
 		training.Options = tracetest.Options{Rank: 0, World: 4, Base: 1700000000_000000000}
 		path := filepath.Join(t.TempDir(), "rank0.json")

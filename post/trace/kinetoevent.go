@@ -134,10 +134,8 @@ func (e *event) wantsArguments() bool {
 	return false
 }
 
-// collective says whether an operator or range is of a collective of torch.distributed.
-func (e *event) collective() bool {
-	return bytes.Equal(e.name, []byte(`"record_param_comms"`)) || bytes.HasPrefix(e.name, []byte(`"nccl:`))
-}
+// collective reports whether it is the operator of a collective of torch.distributed.
+func (e *event) collective() bool { return bytes.Equal(e.name, []byte(`"record_param_comms"`)) }
 
 // text is a JSON string without quotes and escapes; of what is none, the text itself.
 func text(value []byte) string {

@@ -11,7 +11,7 @@ type gathered struct {
 	names   interner
 	words   interner // texts that repeat: collectives, types, communicators
 	threads threads
-	devices map[int64]*deviceEvents
+	devices map[int64][]rawActivity // in the order of the file
 	groups  groupTable
 	calls   []madeCall      // that kernels carry themselves
 	ops     []collectiveOp  // of the host
@@ -23,11 +23,8 @@ type gathered struct {
 }
 
 func newGathered(keep func(string) bool) *gathered {
-	return &gathered{keep: keep, devices: map[int64]*deviceEvents{}, wanted: map[string]bool{}}
+	return &gathered{keep: keep, devices: map[int64][]rawActivity{}, wanted: map[string]bool{}}
 }
-
-// deviceEvents are the activities of one device in the order of the file.
-type deviceEvents struct{ activities []rawActivity }
 
 // rawActivity is an activity with what it is joined by.
 type rawActivity struct {
@@ -54,7 +51,7 @@ func (g *gathered) add(e *event) {
 		g.addActivity(e)
 	case e.category == callEvent:
 		g.addCall(e)
-	case e.collective():
+	case e.collective() && len(e.args[argCollectiveName]) > 0:
 		g.addCollective(e)
 	default:
 		g.addRange(e)
@@ -83,12 +80,7 @@ func (g *gathered) addActivity(e *event) {
 		g.calls = append(g.calls, g.call(&e.args))
 	}
 	id := number(&e.args, argDevice, e.pid)
-	d := g.devices[id]
-	if d == nil {
-		d = &deviceEvents{}
-		g.devices[id] = d
-	}
-	d.activities = append(d.activities, a)
+	g.devices[id] = append(g.devices[id], a)
 }
 
 // after is the end of what took so long; never before its start. Neither is more than farthest allows, so that the sum

@@ -17,7 +17,7 @@ func (g *gathered) joiner() *joiner {
 	j := &joiner{g: g, external: map[int64]int32{}, used: make([]bool, len(g.host))}
 	for i := range g.ops {
 		op := &g.ops[i]
-		if op.external <= 0 || op.about == tellsNothing {
+		if op.external <= 0 {
 			continue
 		}
 		if _, twice := j.external[op.external]; twice {
@@ -30,8 +30,7 @@ func (g *gathered) joiner() *joiner {
 }
 
 // fill gives a device its activities, calls and groups. repeated are activities that stand in the file more than once.
-func (j *joiner) fill(d *Device, events *deviceEvents, zero int64) (repeated int) {
-	raw := events.activities
+func (j *joiner) fill(d *Device, raw []rawActivity, zero int64) (repeated int) {
 	if !slices.IsSortedFunc(raw, inTime) {
 		slices.SortFunc(raw, inTime)
 	}
@@ -123,7 +122,7 @@ func (j *joiner) join(d *Device, a *rawActivity, launch *hostCall, made map[call
 	key := callKey{op: j.operator(a, launch), own: Unknown}
 	var call *madeCall
 	switch {
-	case key.op != Unknown && (j.g.ops[key.op].about == tellsAll || a.own == Unknown):
+	case key.op != Unknown:
 		call = &j.g.ops[key.op].call
 	case a.own == Unknown:
 		return
@@ -156,25 +155,19 @@ func (j *joiner) operator(a *rawActivity, launch *hostCall) int32 {
 	return Unknown
 }
 
-// enclosing is the innermost operator of a collective that tells all, or else a range that tells its name, around a
-// call of the same thread.
+// enclosing is the innermost operator of a collective around a call of the same thread; Unknown.
 func (j *joiner) enclosing(launch *hostCall) int32 {
 	const deepest = 64 // operators that begin before and may still be open
 	ops := j.g.ops
 	next := sort.Search(len(ops), func(i int) bool {
 		return ops[i].thread > launch.thread || ops[i].thread == launch.thread && ops[i].Start > launch.start
 	})
-	name := int32(Unknown)
 	for i := next - 1; i >= max(0, next-deepest) && ops[i].thread == launch.thread; i-- {
-		switch op := &ops[i]; {
-		case op.End < launch.start:
-		case op.about == tellsAll:
+		if ops[i].End >= launch.start {
 			return int32(i)
-		case op.about == tellsName && name == Unknown:
-			name = int32(i)
 		}
 	}
-	return name
+	return Unknown
 }
 
 // inGroup is a call whose peer is counted within its group.

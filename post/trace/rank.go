@@ -65,12 +65,6 @@ func numberAfter(word *regexp.Regexp, name string) (n int, ok bool) {
 	return n, true
 }
 
-// rankOfName is the rank that a name without folders says; Unknown where it says none.
-func rankOfName(name string) int {
-	rank, _ := rankInWords(name)
-	return rank
-}
-
 func rankInWords(name string) (rank int, ok bool) {
 	if rank, ok := numberAfter(rankWord, name); ok {
 		return rank, true
