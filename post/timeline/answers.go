@@ -12,8 +12,13 @@ import (
 // is nothing to do: the other points of its run show what would be faster.
 func (t *Timeline) review() {
 	a := assess(t)
-	t.Answers = []Answer{{"how-long", a.howLong()}, {"overlap", a.hidden()}, {"balance", a.balance()}}
-	t.Advice = []Advice{}
+	t.Answers, t.Advice = nil, nil
+	for _, answer := range []struct {
+		key  string
+		fact notice.Fact
+	}{{"how-long", a.howLong()}, {"overlap", a.hidden()}, {"balance", a.balance()}} {
+		t.Answers = append(t.Answers, Answer{answer.key, notice.Questions[answer.key], notice.New(answer.fact)})
+	}
 	if !t.own() {
 		t.Advice = a.advise()
 	}

@@ -30,11 +30,7 @@ type Builder struct {
 
 // NewBuilder begins a timeline.
 func NewBuilder(o Options) *Builder {
-	t := &Timeline{
-		Tool: o.Tool, Files: []File{}, Devices: []Device{}, Answers: []Answer{},
-		Advice: []Advice{}, Against: []Joined{},
-		Scaling: []Efficiency{}, Notes: []Note{},
-	}
+	t := &Timeline{Tool: o.Tool}
 	if o.CommPattern != nil {
 		t.Rule.CommPattern = o.CommPattern.String()
 	}
@@ -53,12 +49,12 @@ func (b *Builder) Add(f *trace.File) {
 		t.Files[file].setOwn(f.Own)
 	}
 	for _, n := range f.Notes {
-		t.Notes = append(t.Notes, Note{n, file})
+		t.Notes = append(t.Notes, notice.InFile(f.Path, 0, n))
 	}
 	for _, d := range f.Devices {
 		if len(d.Activities) == 0 {
 			out := identity(d, file)
-			out.Notes = append(out.Notes, Note{notice.IdleDevice{}, file})
+			out.Notes = []notice.Notice{notice.New(notice.IdleDevice{})}
 			t.Devices = append(t.Devices, out)
 			continue
 		}
@@ -67,7 +63,7 @@ func (b *Builder) Add(f *trace.File) {
 			out.withoutBusbw()
 		}
 		if !out.works() {
-			out.Notes = append(out.Notes, Note{notice.OnlyCopies{}, file})
+			out.Notes = append(out.Notes, notice.New(notice.OnlyCopies{}))
 		}
 		t.Devices = append(t.Devices, out)
 	}
@@ -97,13 +93,13 @@ func (b *Builder) order() {
 		if len(devices) < 2 {
 			continue
 		}
-		for n, name := range filesOf(t, devices) {
-			d := &t.Devices[devices[n]]
+		for _, i := range devices {
+			d := &t.Devices[i]
 			if d.Rank != nil {
 				d.Label += fmt.Sprintf(", device %d", d.ID)
 			}
 			if len(t.Files) > 1 {
-				d.Label += " in " + name
+				d.Label += " in " + t.Files[d.File].Path
 			}
 		}
 	}

@@ -9,7 +9,7 @@ import (
 // InShort are the main facts: what the time goes to, whether communication overlaps, who waits for whom.
 func (t *Timeline) InShort() (all []notice.Fact) {
 	for _, e := range t.Scaling {
-		all = append(all, e.Found)
+		all = append(all, e)
 	}
 	a := assess(t)
 	if len(a.all.devices) == 0 {
@@ -25,7 +25,7 @@ func (t *Timeline) InShort() (all []notice.Fact) {
 		}
 	}
 	if len(t.Advice) > 0 {
-		first := notice.TryFirst{Advice: notice.AdviceOf{Kept: notice.Kept{Fact: t.Advice[0].Fact}}}
+		first := notice.TryFirst{Advice: notice.AdviceOf{Kept: notice.Kept{Fact: t.Advice[0].Found.Fact}}}
 		if gain := t.Worth(t.Advice[0]); gain.Time > 0 {
 			first.Gain = &gain
 		}

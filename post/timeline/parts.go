@@ -26,15 +26,47 @@ func newCover(d *trace.Device, classes []class) cover {
 		running[classes[i]] = running[classes[i]].with(trace.Span{Start: a.Start, End: a.End})
 		c.whole.End = max(c.whole.End, a.End)
 	}
-	compute, comm, copies := running[computing], running[communicating], running[copying]
-	kernels := compute.or(comm)
-	c.compute, c.comm, c.copies = compute.measure(), comm.measure(), copies.measure()
-	c.overlap, c.exposed = compute.and(comm).measure(), comm.without(compute).measure()
-	c.copyOnly = copies.without(kernels).measure()
-	c.idle = spans{c.whole}.without(kernels.or(copies)).measure()
+	var overlap, exposed, copyOnly, idle spans
+	sweep(c.whole, running, func(now trace.Span, runs [copying + 1]bool) {
+		switch {
+		case runs[communicating] && runs[computing]:
+			overlap = overlap.with(now)
+		case runs[communicating]:
+			exposed = exposed.with(now)
+		case runs[computing]:
+		case runs[copying]:
+			copyOnly = copyOnly.with(now)
+		default:
+			idle = idle.with(now)
+		}
+	})
+	c.compute, c.comm = running[computing].measure(), running[communicating].measure()
+	c.copies, c.copyOnly = running[copying].measure(), copyOnly.measure()
+	c.overlap, c.exposed, c.idle = overlap.measure(), exposed.measure(), idle.measure()
 	hostBound, waiting, unexplained := splitIdle(d)
 	c.hostBound, c.waiting, c.unexplained = hostBound.measure(), waiting.measure(), unexplained.measure()
 	return c
+}
+
+// sweep cuts a span where any of the sets begins or ends, and hands on which of them run in each part.
+func sweep(whole trace.Span, sets [copying + 1]spans, part func(trace.Span, [copying + 1]bool)) {
+	for now := whole; now.Start < whole.End; now = (trace.Span{Start: now.End, End: whole.End}) {
+		var runs [copying + 1]bool
+		for i, s := range sets {
+			if len(s) > 0 && s[0].End <= now.Start {
+				s = s[1:]
+				sets[i] = s
+			}
+			switch {
+			case len(s) == 0:
+			case s[0].Start <= now.Start:
+				runs[i], now.End = true, min(now.End, s[0].End)
+			default:
+				now.End = min(now.End, s[0].Start)
+			}
+		}
+		part(now, runs)
+	}
 }
 
 // parts are the times within a window.

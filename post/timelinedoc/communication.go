@@ -210,11 +210,11 @@ func (s *timelineDocument) exposed() {
 			where, at = "on, step~", strings.Trim(c.of+", "+at, ", ")
 		}
 		rows = append(rows, []string{kernelWords(c.Name), sizeWords(c.Bytes), at, three(c.Start), three(c.Took),
-			three(c.Exposed.Exposed), cmp.Or(kernelWords(c.After), "-"), cmp.Or(kernelWords(c.Before), "-")})
+			three(c.Exposed.Exposed)})
 	}
 	s.title("Longest exposed calls, in ms:")
-	s.table(rows, "operation~", "size>", where, "begins at>", "took>", "exposed>", "between~", "and~")
-	s.say("They lie between these kernels that compute. Times begin with the first thing on the device.")
+	s.table(rows, "operation~", "size>", where, "begins at>", "took>", "exposed>")
+	s.say("Times begin with the first thing on the device.")
 }
 
 // kernelWords is the name of a kernel without its namespaces and parameters.
