@@ -62,7 +62,7 @@ func (s *study) happenings() (all []happening) {
 // exposedIn is how much of spans of communication no computing hides.
 func (s *study) exposedIn(comm ...trace.Span) (sum int64) {
 	for _, a := range comm {
-		sum += max(0, a.End-a.Start) - s.cover.compute.in(a)
+		sum += max(0, a.End-a.Start) - s.cover.sets[computing].in(a)
 	}
 	return sum
 }
@@ -90,7 +90,7 @@ func (s *study) groups(out *Device, all []happening) {
 	}
 	for i := range out.Groups {
 		for _, a := range running[i] { // between the parts of a call it may have run nothing
-			out.Groups[i].Comm += milliseconds(s.cover.comm.in(a))
+			out.Groups[i].Comm += milliseconds(s.cover.sets[communicating].in(a))
 		}
 	}
 }

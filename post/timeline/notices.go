@@ -9,29 +9,21 @@ import (
 // Notices are all that is reported of a timeline: notes, the straggler, shared streams, and what the advice is based
 // on.
 func (t *Timeline) Notices() []notice.Notice {
-	all := slices.Clone(t.Skipped)
-	add := func(n notice.Notice) {
-		if i := slices.IndexFunc(all, n.Equal); i >= 0 {
-			all[i].Count = max(1, all[i].Count) + 1
-			return
-		}
-		all = append(all, n)
-	}
-	for _, n := range t.Notes {
-		add(n)
-	}
+	all := slices.Concat(t.Skipped, t.Notes)
 	for _, d := range t.Devices {
 		for _, n := range d.Notes {
 			n.At.Subject = d.Label
-			add(n)
+			all = append(all, n)
 		}
 	}
+	advised := map[notice.Code]bool{}
 	for _, a := range t.Advice {
-		add(a.Found)
+		advised[a.Found.Code()] = true
+		all = append(all, a.Found)
 	}
 	for _, f := range []notice.Fact{t.sharedStreams(), t.straggler()} {
-		if f != nil && !slices.ContainsFunc(t.Advice, func(a Advice) bool { return a.Found.Code() == f.Code() }) {
-			add(notice.New(f))
+		if f != nil && !advised[f.Code()] {
+			all = append(all, notice.New(f))
 		}
 	}
 	return all

@@ -5,46 +5,51 @@ import (
 	"busbar/post/trace"
 )
 
+// The sets of a cover: one for each class of what runs, which may overlap, and after them what follows from those.
+const (
+	overlapSet  = copying + 1 + iota // communication while something computes
+	exposedSet                       // communication while nothing computes
+	copyOnlySet                      // copies while there is neither compute nor communication
+	idleSet
+	hostBoundSet // of idle, as the next two
+	waitingSet
+	unexplainedSet
+	allSets
+)
+
 // cover is when a device did what, as sets with a length in any window of time.
 type cover struct {
 	whole trace.Span // from its first activity to the end of its last
-
-	compute, comm, copies measure // what runs: they overlap each other
-	// of communication, hidden and not, and of copies, what neither computing nor communication hides
-	overlap, exposed, copyOnly measure
-	idle                       measure
-
-	hostBound, waiting, unexplained measure // of idle
+	sets  [allSets]measure
 }
 
 // newCover takes the activities by their beginning.
 func newCover(d *trace.Device, classes []class) cover {
-	var running [copying + 1]spans
+	var sets [allSets]spans
 	c := cover{whole: trace.Span{Start: d.Activities[0].Start, End: d.Activities[0].End}}
 	for i := range d.Activities {
 		a := &d.Activities[i]
-		running[classes[i]] = running[classes[i]].with(trace.Span{Start: a.Start, End: a.End})
+		sets[classes[i]] = sets[classes[i]].with(trace.Span{Start: a.Start, End: a.End})
 		c.whole.End = max(c.whole.End, a.End)
 	}
-	var overlap, exposed, copyOnly, idle spans
-	sweep(c.whole, running, func(now trace.Span, runs [copying + 1]bool) {
+	sweep(c.whole, [copying + 1]spans(sets[:]), func(now trace.Span, runs [copying + 1]bool) {
+		in := idleSet
 		switch {
 		case runs[communicating] && runs[computing]:
-			overlap = overlap.with(now)
+			in = overlapSet
 		case runs[communicating]:
-			exposed = exposed.with(now)
+			in = exposedSet
 		case runs[computing]:
+			return
 		case runs[copying]:
-			copyOnly = copyOnly.with(now)
-		default:
-			idle = idle.with(now)
+			in = copyOnlySet
 		}
+		sets[in] = sets[in].with(now)
 	})
-	c.compute, c.comm = running[computing].measure(), running[communicating].measure()
-	c.copies, c.copyOnly = running[copying].measure(), copyOnly.measure()
-	c.overlap, c.exposed, c.idle = overlap.measure(), exposed.measure(), idle.measure()
-	hostBound, waiting, unexplained := splitIdle(d)
-	c.hostBound, c.waiting, c.unexplained = hostBound.measure(), waiting.measure(), unexplained.measure()
+	sets[hostBoundSet], sets[waitingSet], sets[unexplainedSet] = splitIdle(d)
+	for i, s := range sets {
+		c.sets[i] = s.measure()
+	}
 	return c
 }
 
@@ -71,11 +76,11 @@ func sweep(whole trace.Span, sets [copying + 1]spans, part func(trace.Span, [cop
 
 // parts are the times within a window.
 func (c *cover) parts(w trace.Span) Parts {
-	in := func(m measure) float64 { return milliseconds(m.in(w)) }
+	in := func(set class) float64 { return milliseconds(c.sets[set].in(w)) }
 	p := Parts{
-		Span: milliseconds(w.End - w.Start), Compute: in(c.compute), Comm: in(c.comm), Overlap: in(c.overlap),
-		Exposed: in(c.exposed), Memcpy: in(c.copies), MemcpyOnly: in(c.copyOnly),
-		Idle: in(c.idle), HostBound: in(c.hostBound), Waiting: in(c.waiting), Unexplained: in(c.unexplained),
+		Span: milliseconds(w.End - w.Start), Compute: in(computing), Comm: in(communicating), Overlap: in(overlapSet),
+		Exposed: in(exposedSet), Memcpy: in(copying), MemcpyOnly: in(copyOnlySet), Idle: in(idleSet),
+		HostBound: in(hostBoundSet), Waiting: in(waitingSet), Unexplained: in(unexplainedSet),
 	}
 	if p.Comm > 0 {
 		p.Efficiency = new(100 * p.Overlap / p.Comm)

@@ -3,7 +3,6 @@ package timeline
 import (
 	"cmp"
 	"slices"
-	"sort"
 
 	"busbar/post/trace"
 )
@@ -61,11 +60,4 @@ func (m measure) in(a trace.Span) int64 {
 		return 0
 	}
 	return m.before(a.End) - m.before(a.Start)
-}
-
-// around is what of a set touches a span.
-func (s spans) around(a trace.Span) spans {
-	from := sort.Search(len(s), func(i int) bool { return s[i].End > a.Start })
-	to := sort.Search(len(s), func(i int) bool { return s[i].Start >= a.End })
-	return s[from:max(from, to)]
 }

@@ -37,10 +37,10 @@ func (s *study) streams() (all []Stream, shared []SharedStream) {
 			Memcpy:  milliseconds(running[copying].length()),
 			Exposed: milliseconds(s.exposedIn(running[communicating]...)), Kernels: of[id].kernels,
 		})
-		ofCompute := share(compute, s.cover.compute.of.length())
+		ofCompute := share(compute, s.cover.sets[computing].of.length())
 		if compute > 0 && comm > 0 && ofCompute >= leastShared {
 			shared = append(shared, SharedStream{ID: int(id), Comm: milliseconds(comm),
-				OfComm: share(comm, s.cover.comm.of.length()), OfCompute: ofCompute})
+				OfComm: share(comm, s.cover.sets[communicating].of.length()), OfCompute: ofCompute})
 		}
 	}
 	return all, shared

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"busbar/internal/coll"
 	"busbar/internal/document"
 	"busbar/internal/notice"
 	"busbar/internal/units"
@@ -125,7 +124,7 @@ func (s *timelineDocument) calls(of []timeline.Matched, groups []timeline.Group,
 
 // callWords is what a call is called: with its communicator where there are several, and with its ranks.
 func callWords(c timeline.Collective, groups []timeline.Group) string {
-	words := strings.TrimSpace(kernelWords(c.Name) + " " + c.Type)
+	words := strings.TrimSpace(c.Name + " " + c.Type)
 	if c.Ranks > 0 {
 		words += fmt.Sprintf(" x%d", c.Ranks)
 	}
@@ -144,20 +143,12 @@ func gbps(v *float64) string {
 	return units.Gigabytes(*v * 1e9)
 }
 
-// sizeWords writes a size that may be unknown, exact where that is short.
+// sizeWords is a size that may be unknown.
 func sizeWords(bytes *int64) string {
 	if bytes == nil || *bytes < 0 {
 		return "-"
 	}
-	exact := coll.FormatSize(*bytes, true)
-	if len(exact) <= len("1023 KiB") {
-		return exact
-	}
-	v, names := float64(*bytes), []string{"B", "KiB", "MiB", "GiB", "TiB"}
-	for v >= 1024 && len(names) > 1 {
-		v, names = v/1024, names[1:]
-	}
-	return fmt.Sprintf("%.2f %s", v, names[0])
+	return units.RoughBytes(*bytes).String()
 }
 
 // buckets are the gradient buckets of DDP, of the first device that has some.
@@ -209,24 +200,12 @@ func (s *timelineDocument) exposed() {
 		if len(s.Devices) > 1 {
 			where, at = "on, step~", strings.Trim(c.of+", "+at, ", ")
 		}
-		rows = append(rows, []string{kernelWords(c.Name), sizeWords(c.Bytes), at, three(c.Start), three(c.Took),
+		rows = append(rows, []string{c.Name, sizeWords(c.Bytes), at, three(c.Start), three(c.Took),
 			three(c.Exposed.Exposed)})
 	}
 	s.title("Longest exposed calls, in ms:")
 	s.table(rows, "operation~", "size>", where, "begins at>", "took>", "exposed>")
 	s.say("Times begin with the first thing on the device.")
-}
-
-// kernelWords is the name of a kernel without its namespaces and parameters.
-func kernelWords(name string) string {
-	short := strings.ReplaceAll(name, "(unnamed)::", "")
-	if i := strings.IndexAny(short, "<("); i > 0 {
-		short = short[:i]
-	}
-	if i := strings.LastIndex(short, "::"); i >= 0 {
-		short = short[i+2:]
-	}
-	return cmp.Or(short, name)
 }
 
 // mostUnclassified is how many names are listed that may be communication.
