@@ -78,11 +78,6 @@ type ActivitiesRepeated struct {
 	Activities int `json:"activities"`
 }
 
-// NegativeDurations reports activities with a negative duration.
-type NegativeDurations struct {
-	Activities int `json:"activities"`
-}
-
 // EmptyGraphs reports launches of CUDA graphs without kernels in a trace of PyTorch.
 type EmptyGraphs struct {
 	Launches int `json:"launches"`
@@ -128,7 +123,6 @@ func (OwnTrace) Code() Code            { return "busbar-trace" }
 func (SeveralDevices) Code() Code      { return "several-devices" }
 func (NoGPUActivity) Code() Code       { return "no-gpu-activity" }
 func (ActivitiesRepeated) Code() Code  { return "activities-repeated" }
-func (NegativeDurations) Code() Code   { return "negative-durations" }
 func (EmptyGraphs) Code() Code         { return "empty-graphs" }
 func (GraphKernelsMissing) Code() Code { return "graph-kernels-missing" }
 func (NCCLCallsMissing) Code() Code    { return "nccl-calls-missing" }
@@ -164,11 +158,6 @@ var traceNotes = []Entry{
 		Example: ActivitiesRepeated{2}, Severity: Info,
 		Text: "{Activities activity} in the file several times, equal to the nanosecond: counted once",
 		Doc:  "Some versions of PyTorch's profiler write activities twice.",
-	},
-	{
-		Example: NegativeDurations{2}, Severity: Warning,
-		Text: "{Activities activity} with a negative duration: counted as 0",
-		Doc:  "The clock of the device was adjusted, or the profiler has a fault.",
 	},
 	{
 		Example: EmptyGraphs{3}, Severity: Warning,

@@ -16,49 +16,38 @@ import (
 // In folders a trace is known by how it begins, and what does not look like one is skipped. What cannot be read in a
 // folder is a problem; the error is of the system for what was named and does not exist, or that nothing was found.
 func Files(paths []string) (files []string, passed []notice.Notice, err error) {
-	f := finder{seen: map[string]bool{}}
+	known := map[string]bool{}
 	for _, path := range paths {
 		info, err := os.Stat(path)
-		switch {
-		case err != nil:
-			return nil, f.passed, err
-		case info.IsDir():
-			f.folder(path)
-		default:
-			f.take(path)
+		if err != nil {
+			return nil, passed, err
+		}
+		found := []string{path}
+		if info.IsDir() {
+			var problems []notice.Notice
+			found, problems = under(path)
+			passed = append(passed, problems...)
+		}
+		for _, file := range found {
+			plain, err := filepath.EvalSymlinks(file)
+			if err != nil {
+				return nil, passed, err
+			}
+			if !known[plain] {
+				known[plain] = true
+				files = append(files, file)
+			}
 		}
 	}
-	if len(f.found) == 0 {
-		return nil, f.passed, fmt.Errorf("no trace in %s: neither Kineto JSON nor a SQLite export of Nsight Systems",
+	if len(files) == 0 {
+		err = fmt.Errorf("no trace in %s: neither Kineto JSON nor a SQLite export of Nsight Systems",
 			strings.Join(paths, ", "))
 	}
-	return f.found, f.passed, nil
+	return files, passed, err
 }
 
-type finder struct {
-	found  []string
-	passed []notice.Notice
-	seen   map[string]bool // files, by their absolute path without links
-}
-
-// take takes a file that was not taken yet.
-func (f *finder) take(path string) {
-	plain, err := filepath.EvalSymlinks(path)
-	if err == nil {
-		plain, err = filepath.Abs(plain)
-	}
-	if err != nil {
-		f.passed = append(f.passed, notice.OfError(path, err))
-		return
-	}
-	if !f.seen[plain] {
-		f.seen[plain] = true
-		f.found = append(f.found, path)
-	}
-}
-
-// folder takes the traces of a folder.
-func (f *finder) folder(dir string) {
+// under are the traces of a folder and its subfolders.
+func under(dir string) (found []string, passed []notice.Notice) {
 	_ = fs.WalkDir(os.DirFS(dir), ".", func(name string, d fs.DirEntry, err error) error {
 		path := filepath.Join(dir, name)
 		is := false
@@ -68,16 +57,17 @@ func (f *finder) folder(dir string) {
 			if d.IsDir() {
 				return fs.SkipDir
 			}
-		case d.Type().IsRegular() || d.Type() == fs.ModeSymlink:
+		case !d.IsDir():
 			is, err = looksLikeTrace(path)
 		}
 		if err != nil {
-			f.passed = append(f.passed, notice.OfError(path, err))
+			passed = append(passed, notice.OfError(path, err))
 		} else if is {
-			f.take(path)
+			found = append(found, path)
 		}
 		return nil
 	})
+	return found, passed
 }
 
 // traceKeys are some of the keys near the beginning of every Kineto trace. As values they occur in texts about traces

@@ -24,7 +24,7 @@ type collectiveOp struct {
 // addCollective keeps a record_param_comms.
 func (g *gathered) addCollective(e *event) {
 	op := collectiveOp{Span: Span{e.start, after(e.start, e.took)}, external: e.args.number(argExternal),
-		thread: g.threads.index(e.pid, e.tid), call: g.call(&e.args)}
+		thread: g.thread(e), call: g.call(&e.args)}
 	if op.call.Name != "wait" && op.call.Name != "init" { // they launch nothing
 		g.ops = append(g.ops, op)
 	}
@@ -98,9 +98,8 @@ func ofCollective(name []byte, carries bool) bool {
 
 // groupTable numbers communicators.
 type groupTable struct {
-	byKey map[string]int32
+	byKey map[[4]int32]int32 // by the texts that describe them
 	all   []rawGroup
-	key   []byte
 }
 
 // rawGroup is a communicator as arguments tell of it.
@@ -115,17 +114,14 @@ func (t *groupTable) index(g *gathered, a *arguments) int32 {
 	if len(a[argGroupName]) == 0 && size == 0 {
 		return Unknown
 	}
-	t.key = t.key[:0]
-	for _, of := range []argument{argGroupName, argGroupAbout, argGroupRanks, argGroupSize} {
-		t.key = append(append(t.key, a[of]...), 0)
+	var key [4]int32
+	for i, of := range []argument{argGroupName, argGroupAbout, argGroupRanks, argGroupSize} {
+		key[i] = g.words.index(a[of])
 	}
-	i, ok := t.byKey[string(t.key)]
+	i, ok := t.byKey[key]
 	if !ok {
-		if t.byKey == nil {
-			t.byKey = map[string]int32{}
-		}
 		i = int32(len(t.all))
-		t.byKey[string(t.key)] = i
+		t.byKey[key] = i
 		t.all = append(t.all, rawGroup{Group: Group{Name: g.words.text(a[argGroupName]),
 			About: g.words.text(a[argGroupAbout]), Ranks: rankList(a[argGroupRanks]), Size: size, Rank: Unknown}})
 	}

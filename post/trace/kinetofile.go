@@ -17,7 +17,7 @@ func (g *gathered) fill(f *File, about metadata) {
 		return cmp.Or(cmp.Compare(a.correlation, b.correlation), cmp.Compare(a.start, b.start))
 	})
 	slices.SortFunc(g.ops, func(a, b collectiveOp) int {
-		return cmp.Or(cmp.Compare(a.thread, b.thread), cmp.Compare(a.Start, b.Start), cmp.Compare(b.End, a.End))
+		return cmp.Or(cmp.Compare(a.thread, b.thread), a.compare(b.Span))
 	})
 	j := g.joiner()
 	base, _ := decimal(about["baseTimeNanoseconds"], 0)
@@ -65,7 +65,7 @@ func (g *gathered) addRanges(d *Device, zero int64) {
 		d.Ranges = append(d.Ranges, Range{Span: Span{r.Start - zero, r.End - zero}, Name: r.Name})
 	}
 	slices.SortStableFunc(d.Ranges, func(a, b Range) int {
-		return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(b.End, a.End), cmp.Compare(a.Name, b.Name))
+		return cmp.Or(a.compare(b.Span), cmp.Compare(a.Name, b.Name))
 	})
 	d.Ranges = slices.Compact(d.Ranges)
 }
@@ -81,7 +81,6 @@ func (g *gathered) note(f *File, j *joiner, repeated int) {
 		f.Notes = append(f.Notes, notice.NoGPUActivity{Format: notice.Kineto})
 	}
 	add(repeated, notice.ActivitiesRepeated{Activities: repeated})
-	add(g.negative, notice.NegativeDurations{Activities: g.negative})
 	if len(f.Devices) > 0 {
 		launches := j.emptyGraphs()
 		add(launches, notice.EmptyGraphs{Launches: launches})

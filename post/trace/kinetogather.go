@@ -9,8 +9,9 @@ import (
 type gathered struct {
 	keep    func(string) bool
 	names   interner
-	words   interner // texts that repeat: collectives, types, communicators
-	threads threads
+	words   interner                // texts that repeat: collectives, types, communicators
+	threads map[[2]int32]int32      // by the texts of pid and tid
+	pids    []int64                 // of each thread; Unknown where the pid is no number
 	devices map[int64][]rawActivity // in the order of the file
 	groups  groupTable
 	calls   []madeCall      // that kernels carry themselves
@@ -18,12 +19,11 @@ type gathered struct {
 	host    []hostCall      // of CUDA or HIP
 	ranges  []Range         // kept ones, with their duplicates
 	wanted  map[string]bool // verdicts of keep, by the name as the file spells it
-
-	negative int // activities whose duration is negative
 }
 
 func newGathered(keep func(string) bool) *gathered {
-	return &gathered{keep: keep, devices: map[int64][]rawActivity{}, wanted: map[string]bool{}}
+	return &gathered{keep: keep, devices: map[int64][]rawActivity{}, wanted: map[string]bool{}, threads: map[[2]int32]int32{},
+		groups: groupTable{byKey: map[[4]int32]int32{}}}
 }
 
 // rawActivity is an activity with what it is joined by.
@@ -59,9 +59,6 @@ func (g *gathered) add(e *event) {
 }
 
 func (g *gathered) addActivity(e *event) {
-	if e.took < 0 {
-		g.negative++
-	}
 	a := rawActivity{correlation: e.args.number(argCorrelation), external: e.args.number(argExternal),
 		node: e.args.number(argGraphNode), own: Unknown}
 	a.Activity = Activity{
@@ -127,7 +124,7 @@ func kindOf(e *event) Kind {
 }
 
 func (g *gathered) addCall(e *event) {
-	c := hostCall{correlation: e.args.number(argCorrelation), start: e.start, thread: g.threads.index(e.pid, e.tid)}
+	c := hostCall{correlation: e.args.number(argCorrelation), start: e.start, thread: g.thread(e)}
 	c.graph = bytes.Contains(e.name, []byte("GraphLaunch"))
 	g.host = append(g.host, c)
 }
@@ -152,9 +149,7 @@ func (g *gathered) wants(name []byte) bool {
 	is, asked := g.wanted[string(name)]
 	if !asked {
 		is = g.keep(text(name))
-		if len(g.wanted) < 1<<16 {
-			g.wanted[string(name)] = is
-		}
+		g.wanted[string(name)] = is
 	}
 	return is
 }
@@ -189,22 +184,18 @@ func (n *interner) add(spelled, text string) int32 {
 
 func (n *interner) text(value []byte) string { return n.texts[n.index(value)] }
 
-// threads numbers threads of the host.
-type threads struct {
-	interner
-	key       []byte
-	processes []int64 // Unknown where the pid is no number
-}
-
-func (t *threads) index(pid, tid []byte) int32 {
-	t.key = append(append(append(t.key[:0], pid...), 0), tid...)
-	i := t.interner.index(t.key)
-	if int(i) == len(t.processes) {
-		process, ok := decimal(pid, 0)
+// thread is the number of the thread of an event.
+func (g *gathered) thread(e *event) int32 {
+	key := [2]int32{g.words.index(e.pid), g.words.index(e.tid)}
+	i, ok := g.threads[key]
+	if !ok {
+		i = int32(len(g.pids))
+		g.threads[key] = i
+		pid, ok := decimal(e.pid, 0)
 		if !ok {
-			process = Unknown
+			pid = Unknown
 		}
-		t.processes = append(t.processes, process)
+		g.pids = append(g.pids, pid)
 	}
 	return i
 }

@@ -45,7 +45,7 @@ func (j *joiner) fill(d *Device, raw []rawActivity, zero int64) (repeated int) {
 		if launch != nil {
 			a.Launch = launch.start - zero
 			a.Graph = a.Graph || launch.graph
-			if process := j.g.threads.processes[launch.thread]; d.Process == Unknown {
+			if process := j.g.pids[launch.thread]; d.Process == Unknown {
 				d.Process = process
 			}
 		}

@@ -137,13 +137,3 @@ func copyOf(r row) (Kind, string) {
 	}
 	return way.kind, "Memcpy " + way.label
 }
-
-// compareFirst compares pairs, and gives the first that differs.
-func compareFirst(pairs ...int64) int {
-	for i := 0; i+1 < len(pairs); i += 2 {
-		if c := cmp.Compare(pairs[i], pairs[i+1]); c != 0 {
-			return c
-		}
-	}
-	return 0
-}

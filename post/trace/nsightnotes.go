@@ -16,20 +16,20 @@ func (n *nsight) noteMissing() {
 	if report == "" {
 		report = "REPORT.nsys-rep"
 	}
+	kernels, replayed := n.file.ncclKernels()
 	switch {
-	case !n.nvtx.calls && n.file.runsNCCL():
+	case !n.nvtx.calls && kernels > 0:
 		n.file.note(notice.NCCLCallsMissing{Command: ExportCommand(report)})
 	case n.nvtx.calls && !n.nvtx.carried:
 		n.file.note(notice.PayloadsMissing{Command: ExportCommand(report)})
 	}
-	if n.nvtx.calls {
-		n.file.noteGraphs()
+	if n.nvtx.calls && replayed > 0 {
+		n.file.note(notice.KernelsInGraphs{Kernels: replayed, Of: kernels})
 	}
 }
 
-// noteGraphs notes how many kernels of NCCL ran in CUDA graphs, so that their calls are unknown.
-func (f *File) noteGraphs() {
-	all, replayed := 0, 0
+// ncclKernels counts kernels of NCCL, and those of them that ran in CUDA graphs, so that their calls are unknown.
+func (f *File) ncclKernels() (all, replayed int) {
 	for _, d := range f.Devices {
 		for i := range d.Activities {
 			if a := &d.Activities[i]; a.Kind == Kernel && strings.HasPrefix(d.Names[a.Name], "nccl") {
@@ -40,19 +40,5 @@ func (f *File) noteGraphs() {
 			}
 		}
 	}
-	if replayed > 0 {
-		f.note(notice.KernelsInGraphs{Kernels: replayed, Of: all})
-	}
-}
-
-// runsNCCL reports whether a kernel of NCCL ran.
-func (f *File) runsNCCL() bool {
-	for _, d := range f.Devices {
-		for _, name := range d.Names {
-			if strings.HasPrefix(name, "nccl") {
-				return true
-			}
-		}
-	}
-	return false
+	return all, replayed
 }

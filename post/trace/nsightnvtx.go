@@ -95,7 +95,7 @@ type unit struct {
 
 // makeUnits puts together the calls of a thread. Operations of a group are launched when the outermost group ends.
 func (v *nvtx) makeUnits(thread int64, ranges []ncclRange) {
-	slices.SortStableFunc(ranges, func(a, b ncclRange) int { return compareFirst(a.Start, b.Start, b.End, a.End) })
+	slices.SortStableFunc(ranges, func(a, b ncclRange) int { return a.compare(b.Span) })
 	var group []ncclRange
 	depth := 0
 	launch := func(at Span, calls []ncclRange) {
@@ -141,10 +141,7 @@ func (v *nvtx) unitAt(thread, at int64) *unit {
 // assignRanges hands ranges to the devices that their thread launched on. Those of a thread that launched nothing, and
 // of devices whose threads have none, are of all devices of the process.
 func (n *nsight) assignRanges() {
-	slices.SortStableFunc(
-		n.nvtx.kept,
-		func(a, b threadRange) int { return compareFirst(a.Start, b.Start, b.End, a.End) },
-	)
+	slices.SortStableFunc(n.nvtx.kept, func(a, b threadRange) int { return a.compare(b.Span) })
 	for _, d := range n.devices {
 		p := n.processes[d.key.process]
 		var all []Range
