@@ -62,9 +62,6 @@ func (t *Timeline) Worth(a Advice) notice.Gain {
 	return notice.Gain{Time: seconds(a.Gain), Per: t.typically().per}
 }
 
-// Per is what the gain of advice is for: a step where all GPUs have some, else the recording.
-func (t *Timeline) Per() string { return string(t.typically().per) }
-
 // Ran reports whether anything ran on a GPU while it was recorded.
 func (t *Timeline) Ran() bool {
 	return slices.ContainsFunc(t.Devices, func(d Device) bool { return d.Span > 0 })

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"busbar/internal/notice"
 	"busbar/internal/units"
@@ -85,17 +86,10 @@ func noTrace(paths []string, problems []notice.Notice) error {
 	return fmt.Errorf("cannot read%s", listed(lines))
 }
 
-// mostListed is how many files or points an error lists.
-const mostListed = 16
-
 // listed are lines below an error.
 func listed(lines []string) string {
-	if more := len(lines) - mostListed; more > 0 {
-		lines = append(lines[:mostListed:mostListed], fmt.Sprintf("and %d more", more))
+	if len(lines) == 0 {
+		return ""
 	}
-	text := ""
-	for _, line := range lines {
-		text += "\n  " + line
-	}
-	return text
+	return "\n  " + strings.Join(lines, "\n  ")
 }

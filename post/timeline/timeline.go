@@ -4,11 +4,7 @@
 // Times inside are nanoseconds; what is written is milliseconds, with the names that end in _ms.
 package timeline
 
-import (
-	"iter"
-
-	"busbar/internal/notice"
-)
+import "busbar/internal/notice"
 
 // Timeline is what was found in the files read. It is the JSON document of post timeline.
 type Timeline struct {
@@ -318,15 +314,13 @@ type Call struct {
 }
 
 // Calls are what ran of communication, by Start.
-func (d *Device) Calls() iter.Seq[Call] {
-	return func(yield func(Call) bool) {
-		for _, s := range d.seen {
-			if !yield(Call{int(s.collective), int(s.step), int(s.stream), milliseconds(s.start),
-				milliseconds(s.end - s.start), milliseconds(s.exposed)}) {
-				return
-			}
-		}
+func (d *Device) Calls() []Call {
+	calls := make([]Call, len(d.seen))
+	for i, s := range d.seen {
+		calls[i] = Call{int(s.collective), int(s.step), int(s.stream), milliseconds(s.start),
+			milliseconds(s.end - s.start), milliseconds(s.exposed)}
 	}
+	return calls
 }
 
 func milliseconds(ns int64) float64 { return float64(ns) / 1e6 }

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"path/filepath"
 
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/klauspost/readahead"
@@ -31,9 +30,8 @@ func readKineto(ctx context.Context, r io.Reader, path string, o Options) (*File
 	if !d.known {
 		return nil, ErrNotTrace
 	}
-	f := &File{Path: filepath.ToSlash(path), Format: Kineto, Tool: "torch.profiler"}
+	f := &File{Path: path, Format: Kineto, Tool: "torch.profiler"}
 	d.gathered.fill(f, d.about)
-	f.Path = path
 	if err != nil {
 		f.Cut = fmt.Sprintf("%d events read (%v)", d.events, err)
 	}

@@ -13,19 +13,21 @@ import (
 func (g *gathered) fill(f *File, about metadata) {
 	info, gpus := about.info(), about.gpus()
 	g.completeGroups(info)
-	slices.SortFunc(g.host, func(a, b hostCall) int {
-		return cmp.Or(cmp.Compare(a.correlation, b.correlation), cmp.Compare(a.start, b.start))
-	})
 	slices.SortFunc(g.ops, func(a, b collectiveOp) int {
 		return cmp.Or(cmp.Compare(a.thread, b.thread), a.compare(b.Span))
 	})
-	j := g.joiner()
+	for i, op := range g.ops {
+		if _, twice := g.external[op.external]; twice {
+			i = Unknown
+		}
+		g.external[op.external] = int32(i)
+	}
 	base, _ := decimal(about["baseTimeNanoseconds"], 0)
 	zero, origin := g.zero(base)
 	repeated, process := 0, int64(Unknown)
 	for _, id := range slices.Sorted(maps.Keys(g.devices)) {
 		d := &Device{Rank: Unknown, Process: Unknown, ID: int(id), GPU: gpus[int(id)], NCCL: info.NCCL, Origin: origin}
-		repeated += j.fill(d, g.devices[id], zero)
+		repeated += g.fillDevice(d, g.devices[id], zero)
 		g.devices[id] = nil // its memory is wanted for the next
 		g.addRanges(d, zero)
 		if d.Process != Unknown {
@@ -34,7 +36,7 @@ func (g *gathered) fill(f *File, about metadata) {
 		f.Devices = append(f.Devices, d)
 	}
 	f.place(info, process)
-	g.note(f, j, repeated)
+	g.note(f, repeated)
 }
 
 // zero is the moment that times are counted from, as the file counts, and in nanoseconds since 1970; that may be
@@ -71,7 +73,7 @@ func (g *gathered) addRanges(d *Device, zero int64) {
 }
 
 // note collects what the values of the file depend on.
-func (g *gathered) note(f *File, j *joiner, repeated int) {
+func (g *gathered) note(f *File, repeated int) {
 	add := func(n int, fact notice.Fact) {
 		if n > 0 {
 			f.Notes = append(f.Notes, fact)
@@ -81,8 +83,13 @@ func (g *gathered) note(f *File, j *joiner, repeated int) {
 		f.Notes = append(f.Notes, notice.NoGPUActivity{Format: notice.Kineto})
 	}
 	add(repeated, notice.ActivitiesRepeated{Activities: repeated})
+	launches := 0 // of CUDA graphs of which nothing is in the file
+	for _, c := range g.host {
+		if c.graph && !c.used {
+			launches++
+		}
+	}
 	if len(f.Devices) > 0 {
-		launches := j.emptyGraphs()
 		add(launches, notice.EmptyGraphs{Launches: launches})
 	}
 }

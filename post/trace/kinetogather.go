@@ -7,23 +7,24 @@ import (
 
 // gathered is what is kept of the events while they are read. Times are nanoseconds as the file counts them.
 type gathered struct {
-	keep    func(string) bool
-	names   interner
-	words   interner                // texts that repeat: collectives, types, communicators
-	threads map[[2]int32]int32      // by the texts of pid and tid
-	pids    []int64                 // of each thread; Unknown where the pid is no number
-	devices map[int64][]rawActivity // in the order of the file
-	groups  groupTable
-	calls   []madeCall      // that kernels carry themselves
-	ops     []collectiveOp  // of the host
-	host    []hostCall      // of CUDA or HIP
-	ranges  []Range         // kept ones, with their duplicates
-	wanted  map[string]bool // verdicts of keep, by the name as the file spells it
+	keep     func(string) bool
+	names    interner
+	words    interner                // texts that repeat: collectives, types, communicators
+	threads  map[[2]int32]int32      // by the texts of pid and tid
+	pids     []int64                 // of each thread; Unknown where the pid is no number
+	devices  map[int64][]rawActivity // in the order of the file
+	groups   groupTable
+	calls    []madeCall          // that kernels carry themselves
+	ops      []collectiveOp      // of the host
+	host     map[int64]*hostCall // of CUDA or HIP, by correlation: of several the first
+	external map[int64]int32     // index in ops by the id of the operator; Unknown where two have the same
+	ranges   []Range             // kept ones, with their duplicates
+	wanted   map[string]bool     // verdicts of keep, by the name as the file spells it
 }
 
 func newGathered(keep func(string) bool) *gathered {
 	return &gathered{keep: keep, devices: map[int64][]rawActivity{}, wanted: map[string]bool{}, threads: map[[2]int32]int32{},
-		groups: groupTable{byKey: map[[4]int32]int32{}}}
+		host: map[int64]*hostCall{}, external: map[int64]int32{}, groups: groupTable{byKey: map[[4]int32]int32{}}}
 }
 
 // rawActivity is an activity with what it is joined by.
@@ -37,9 +38,10 @@ type rawActivity struct {
 
 // hostCall is a call of CUDA or HIP.
 type hostCall struct {
-	correlation, start int64
-	thread             int32
-	graph              bool // it launches a whole CUDA graph
+	start  int64
+	thread int32
+	graph  bool // it launches a whole CUDA graph
+	used   bool // something that it launched was seen
 }
 
 // add takes an event.
@@ -124,9 +126,11 @@ func kindOf(e *event) Kind {
 }
 
 func (g *gathered) addCall(e *event) {
-	c := hostCall{correlation: e.args.number(argCorrelation), start: e.start, thread: g.thread(e)}
-	c.graph = bytes.Contains(e.name, []byte("GraphLaunch"))
-	g.host = append(g.host, c)
+	correlation := e.args.number(argCorrelation)
+	if first := g.host[correlation]; correlation > 0 && (first == nil || e.start < first.start) {
+		g.host[correlation] = &hostCall{start: e.start, thread: g.thread(e),
+			graph: bytes.Contains(e.name, []byte("GraphLaunch"))}
+	}
 }
 
 // addRange keeps a range of the host if it is wanted.

@@ -1,7 +1,7 @@
 package trace
 
 import (
-	"path"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
@@ -69,7 +69,7 @@ var torchName = regexp.MustCompile(`^(.+)_(\d+)\.\d{9,}\.pt\.trace\.json(?:\.gz)
 // hostOfPath is the host in a name as torch.profiler's handler for TensorBoard gives it, host_pid.time.pt.trace.json.
 // The pid must be that of the trace: others name files like that too.
 func hostOfPath(file string, process int64) string {
-	found := torchName.FindStringSubmatch(path.Base(file))
+	found := torchName.FindStringSubmatch(filepath.Base(file))
 	if found == nil || found[2] != strconv.FormatInt(process, 10) {
 		return ""
 	}

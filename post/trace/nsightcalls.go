@@ -1,37 +1,14 @@
 package trace
 
-import (
-	"slices"
-	"sort"
-)
+import "slices"
 
 // ranOn is an activity of a device.
 type ranOn struct {
-	device      *nsightDevice
-	activity    int32  // index in device.raw
-	correlation uint32 // number of the host's call in its process
+	device   *nsightDevice
+	activity int32 // index in device.raw
 }
 
 func (r ranOn) raw() *rawActivity { return &r.device.raw[r.activity] }
-
-// indexLaunches adds what a call of the host launched on a device.
-func (p *process) indexLaunches(d *nsightDevice) {
-	for i := range d.raw {
-		if call := uint32(d.raw[i].correlation); call != 0 {
-			p.launched = append(p.launched, ranOn{d, int32(i), call})
-		}
-	}
-}
-
-// launchedBy is what one call launched.
-func (p *process) launchedBy(correlation uint32) []ranOn {
-	from := sort.Search(len(p.launched), func(i int) bool { return p.launched[i].correlation >= correlation })
-	to := from
-	for to < len(p.launched) && p.launched[to].correlation == correlation {
-		to++
-	}
-	return p.launched[from:to]
-}
 
 // readCalls reads the host's calls of CUDA: when what ran was launched, by which thread, and within which call of NCCL.
 // The kernels of a CUDA graph are launched by whoever launches the graph, and are of no call of NCCL.
@@ -49,8 +26,8 @@ func (n *nsight) readCalls() {
 
 // launch records that a call launched what has its number. The runtime's call and the driver's may both have it.
 func (n *nsight) launch(p *process, thread int64, correlation uint32, at int64) {
-	launched := p.launchedBy(correlation)
-	if len(launched) == 0 || correlation == 0 {
+	launched := p.launched[correlation]
+	if launched == nil {
 		return
 	}
 	u := n.nvtx.unitAt(thread, at)
