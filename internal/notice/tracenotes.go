@@ -73,11 +73,6 @@ func (n NoGPUActivity) Advice() string {
 	return "profile with activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA], and a schedule with an active step"
 }
 
-// ActivitiesRepeated reports activities that are in a file several times.
-type ActivitiesRepeated struct {
-	Activities int `json:"activities"`
-}
-
 // EmptyGraphs reports launches of CUDA graphs without kernels in a trace of PyTorch.
 type EmptyGraphs struct {
 	Launches int `json:"launches"`
@@ -122,7 +117,6 @@ func (n NsightWarning) Advice() string {
 func (OwnTrace) Code() Code            { return "busbar-trace" }
 func (SeveralDevices) Code() Code      { return "several-devices" }
 func (NoGPUActivity) Code() Code       { return "no-gpu-activity" }
-func (ActivitiesRepeated) Code() Code  { return "activities-repeated" }
 func (EmptyGraphs) Code() Code         { return "empty-graphs" }
 func (GraphKernelsMissing) Code() Code { return "graph-kernels-missing" }
 func (NCCLCallsMissing) Code() Code    { return "nccl-calls-missing" }
@@ -153,11 +147,6 @@ var traceNotes = []Entry{
 		Example: NoGPUActivity{Kineto}, Severity: Warning,
 		Text: "the file has no activity of a GPU",
 		Doc:  "Only activities of GPUs make a timeline.",
-	},
-	{
-		Example: ActivitiesRepeated{2}, Severity: Info,
-		Text: "{Activities activity} in the file several times, equal to the nanosecond: counted once",
-		Doc:  "Some versions of PyTorch's profiler write activities twice.",
 	},
 	{
 		Example: EmptyGraphs{3}, Severity: Warning,

@@ -52,12 +52,6 @@ func (b *Builder) Add(f *trace.File) {
 		t.Notes = append(t.Notes, notice.InFile(f.Path, 0, n))
 	}
 	for _, d := range f.Devices {
-		if len(d.Activities) == 0 {
-			out := identity(d, file)
-			out.Notes = []notice.Notice{notice.New(notice.IdleDevice{})}
-			t.Devices = append(t.Devices, out)
-			continue
-		}
 		out := analyse(d, file, b.options)
 		if t.Files[file].NonBlocking {
 			out.withoutBusbw()

@@ -26,18 +26,15 @@ func codesOf(notes []notice.Notice) (codes string) {
 }
 
 func TestFilesAndTheirNotes(t *testing.T) {
-	silent := newGPU()
-	silent.ID = 3
 	a := filed("a.json", ranOn(0, trace.Unknown, "n1", 0))
 	a.Tool, a.Cut = "torch.profiler", "it ends early"
-	b := filed("b.sqlite", silent)
+	b := filed("b.sqlite")
 	b.Format, b.Notes = trace.Nsight, []notice.Fact{notice.PayloadsMissing{Command: "x"}}
 	tl := built(Options{Tool: "busbar", CommPattern: regexp.MustCompile("mine"),
 		StepPattern: regexp.MustCompile("step")}, a, b)
 	must.Eq(t, []File{{Path: "a.json", Format: "kineto", Tool: "torch.profiler", Cut: "it ends early"},
 		{Path: "b.sqlite", Format: "nsight"}}, tl.Files)
 	must.Eq(t, []notice.Notice{notice.InFile("b.sqlite", 0, notice.PayloadsMissing{Command: "x"})}, tl.Notes)
-	must.EqOp(t, "idle-device", codesOf(tl.Devices[1].Notes))
 	must.EqOp(t, "busbar", tl.Tool)
 	must.EqOp(t, Rule{"mine", "step"}, tl.Rule)
 }

@@ -88,7 +88,7 @@ func madeUp(ranks, steps int) *timeline.Timeline {
 	t.Answers = []timeline.Answer{{Question: notice.Questions["overlap"], Found: notice.New(notice.Overlap{
 		Verdict: notice.PartlyOverlap, Percent: 37.5, Per: "step"})}}
 	t.Advice = []timeline.Advice{{Says: notice.ToDo(notice.NoSteps{}), Gain: 1.5, Found: notice.New(notice.NoSteps{})}}
-	t.Notes = []notice.Notice{notice.InFile(t.Files[0].Path, 0, notice.ActivitiesRepeated{Activities: 2})}
+	t.Notes = []notice.Notice{notice.InFile(t.Files[0].Path, 0, notice.EmptyGraphs{Launches: 2})}
 	if ranks < 2 {
 		return t
 	}

@@ -133,12 +133,9 @@ func TestLayouts(t *testing.T) {
 	want := only(t, read(t, "rank1.json", plain))
 	head, events, _ := bytes.Cut(plain, []byte(`, "traceEvents": `))
 	events = bytes.TrimSuffix(bytes.TrimSpace(events), []byte("}"))
-	old := strings.NewReplacer(`"cat": "kernel"`, `"cat": "Kernel"`, `"cuda_runtime"`, `"Runtime"`, `"cpu_op"`,
-		`"Operator"`, `"user_annotation"`, `"Operator"`)
 	for name, text := range map[string][]byte{
 		"metadata last": fmt.Appendf(nil, `{"traceEvents": %s, %s}`, events, head[1:]),
 		"bare array":    events,
-		"old names":     []byte(old.Replace(string(plain))),
 		"packed":        packed(t, plain),
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -24,10 +24,10 @@ func (g *gathered) fill(f *File, about metadata) {
 	}
 	base, _ := decimal(about["baseTimeNanoseconds"], 0)
 	zero, origin := g.zero(base)
-	repeated, process := 0, int64(Unknown)
+	process := int64(Unknown)
 	for _, id := range slices.Sorted(maps.Keys(g.devices)) {
 		d := &Device{Rank: Unknown, Process: Unknown, ID: int(id), GPU: gpus[int(id)], NCCL: info.NCCL, Origin: origin}
-		repeated += g.fillDevice(d, g.devices[id], zero)
+		g.fillDevice(d, g.devices[id], zero)
 		g.devices[id] = nil // its memory is wanted for the next
 		g.addRanges(d, zero)
 		if d.Process != Unknown {
@@ -36,7 +36,7 @@ func (g *gathered) fill(f *File, about metadata) {
 		f.Devices = append(f.Devices, d)
 	}
 	f.place(info, process)
-	g.note(f, repeated)
+	g.note(f)
 }
 
 // zero is the moment that times are counted from, as the file counts, and in nanoseconds since 1970; that may be
@@ -73,23 +73,18 @@ func (g *gathered) addRanges(d *Device, zero int64) {
 }
 
 // note collects what the values of the file depend on.
-func (g *gathered) note(f *File, repeated int) {
-	add := func(n int, fact notice.Fact) {
-		if n > 0 {
-			f.Notes = append(f.Notes, fact)
-		}
-	}
+func (g *gathered) note(f *File) {
 	if len(f.Devices) == 0 {
-		f.Notes = append(f.Notes, notice.NoGPUActivity{Format: notice.Kineto})
+		f.note(notice.NoGPUActivity{Format: notice.Kineto})
+		return
 	}
-	add(repeated, notice.ActivitiesRepeated{Activities: repeated})
 	launches := 0 // of CUDA graphs of which nothing is in the file
 	for _, c := range g.host {
 		if c.graph && !c.used {
 			launches++
 		}
 	}
-	if len(f.Devices) > 0 {
-		add(launches, notice.EmptyGraphs{Launches: launches})
+	if launches > 0 {
+		f.note(notice.EmptyGraphs{Launches: launches})
 	}
 }

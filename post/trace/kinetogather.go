@@ -70,7 +70,7 @@ func (g *gathered) addActivity(e *event) {
 		Bytes:  e.args.number(argBytes),
 		Call:   Unknown,
 		Name:   g.names.index(e.name),
-		Stream: int32(number(&e.args, argStream, e.tid)),
+		Stream: int32(max(0, e.args.number(argStream))),
 		Kind:   kindOf(e),
 	}
 	a.Graph = a.node > 0
@@ -78,7 +78,7 @@ func (g *gathered) addActivity(e *event) {
 		a.own = int32(len(g.calls))
 		g.calls = append(g.calls, g.call(&e.args))
 	}
-	id := number(&e.args, argDevice, e.pid)
+	id := max(0, e.args.number(argDevice))
 	g.devices[id] = append(g.devices[id], a)
 }
 
@@ -89,19 +89,6 @@ func after(start, took int64) int64 {
 		return start
 	}
 	return start + took
-}
-
-// number is an argument, or the digits of the pid or tid, which old traces have in its place: 7, "stream 7".
-func number(a *arguments, of argument, in []byte) int64 {
-	if n := a.number(of); n != Unknown {
-		return n
-	}
-	digits := bytes.TrimLeftFunc(bytes.Trim(in, `"`), func(r rune) bool { return r < '0' || r > '9' })
-	n, ok := decimal(digits, 0)
-	if !ok {
-		return 0
-	}
-	return n
 }
 
 // kindOf tells copies by their names: "Memcpy HtoD (Pinned -> Device)", "CopyDeviceToHost".

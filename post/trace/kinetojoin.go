@@ -6,12 +6,11 @@ import (
 	"sort"
 )
 
-// fillDevice gives a device its activities, calls and groups. repeated are activities that stand in the file more than once.
-func (g *gathered) fillDevice(d *Device, raw []rawActivity, zero int64) (repeated int) {
+// fillDevice gives a device its activities, calls and groups. Activities that the file has more than once count once.
+func (g *gathered) fillDevice(d *Device, raw []rawActivity, zero int64) {
 	if !slices.IsSortedFunc(raw, inTime) {
 		slices.SortFunc(raw, inTime)
 	}
-	whole := len(raw)
 	raw = slices.CompactFunc(raw, func(a, b rawActivity) bool { return inTime(a, b) == 0 })
 	d.Names = g.names.texts
 	d.Activities = make([]Activity, len(raw))
@@ -31,7 +30,6 @@ func (g *gathered) fillDevice(d *Device, raw []rawActivity, zero int64) (repeate
 		d.Activities[i] = a.Activity
 	}
 	g.giveGroups(d)
-	return whole - len(raw)
 }
 
 // giveGroups gives a device the groups that its calls are of.
