@@ -1,10 +1,7 @@
 package timeline
 
 import (
-	"cmp"
 	"fmt"
-	"maps"
-	"slices"
 	"strings"
 
 	"busbar/internal/coll"
@@ -45,17 +42,14 @@ func (c *comparison) findParties() {
 				continue
 			}
 			key := partyKey{r.cohort, r.World, of.Size, of.Name, fmt.Sprint(of.Members)}
-			if found[key] == nil {
-				found[key] = &party{partyKey: key}
-			}
 			p := found[key]
+			if p == nil {
+				p = &party{partyKey: key}
+				found[key], c.parties = p, append(c.parties, p)
+			}
 			p.recordings, p.calls = append(p.recordings, r), append(p.calls, calls[g])
 		}
 	}
-	c.parties = slices.SortedFunc(maps.Values(found), func(a, b *party) int {
-		return cmp.Or(cmp.Compare(a.cohort, b.cohort), cmp.Compare(a.name, b.name), cmp.Compare(a.members, b.members),
-			cmp.Compare(a.size, b.size), cmp.Compare(a.world, b.world))
-	})
 }
 
 // pointToPoint reports whether a call may be between any two of several ranks. A kernel that sends and receives is a

@@ -106,35 +106,36 @@ func matchedOf(kind Collective, size int, matches [][]*seen) Matched {
 
 // imbalance is how ranks differ in each step that at least two of them have whole.
 func (c *comparison) imbalance() (all []StepSpread) {
-	having := map[step][]*recording{} // that have it whole
-	compute := map[step][]float64{}
-	span := map[step]float64{}
+	type wholeStep struct {
+		*recording
+		*Step
+	}
+	having := map[step][]wholeStep{}
 	var order []step
 	for _, r := range c.recordings {
 		for n, k := range r.steps {
-			s := &r.Steps[n]
-			if s.Partial != nil {
+			if r.Steps[n].Partial != nil {
 				continue
 			}
 			if having[k] == nil {
 				order = append(order, k)
 			}
-			having[k] = append(having[k], r)
-			compute[k] = append(compute[k], s.Compute)
-			span[k] = max(span[k], s.Span)
+			having[k] = append(having[k], wholeStep{r, &r.Steps[n]})
 		}
 	}
 	for _, k := range order {
-		of := compute[k]
+		of := having[k]
 		if len(of) < 2 {
 			continue
 		}
-		s := StepSpread{Name: k.name, Least: slices.Min(of), Most: slices.Max(of), Span: span[k]}
-		s.Slowest = having[k][slices.Index(of, s.Most)].index
-		sum := 0.0
-		for i, r := range having[k] {
-			sum += of[i]
-			s.Waiting += milliseconds(r.of.waits[k]) / float64(len(of))
+		compute := func(a, b wholeStep) int { return cmp.Compare(a.Step.Compute, b.Step.Compute) }
+		longest, sum := slices.MaxFunc(of, compute), 0.0
+		s := StepSpread{Name: k.name, Least: slices.MinFunc(of, compute).Step.Compute, Most: longest.Step.Compute,
+			Slowest: longest.index}
+		for _, w := range of {
+			sum += w.Step.Compute
+			s.Span = max(s.Span, w.Step.Span)
+			s.Waiting += milliseconds(w.of.waits[k]) / float64(len(of))
 		}
 		if sum > 0 {
 			s.Spread = 100 * (s.Most/(sum/float64(len(of))) - 1)

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"busbar/internal/coll"
 	"busbar/internal/document"
 	"busbar/internal/notice"
 	"busbar/internal/units"
@@ -143,12 +144,20 @@ func gbps(v *float64) string {
 	return units.Gigabytes(*v * 1e9)
 }
 
-// sizeWords is a size that may be unknown.
+// sizeWords writes a size that may be unknown, exact where that is short.
 func sizeWords(bytes *int64) string {
 	if bytes == nil || *bytes < 0 {
 		return "-"
 	}
-	return units.RoughBytes(*bytes).String()
+	exact := coll.FormatSize(*bytes, true)
+	if len(exact) <= len("1023 KiB") {
+		return exact
+	}
+	v, names := float64(*bytes), []string{"B", "KiB", "MiB", "GiB", "TiB"}
+	for v >= 1024 && len(names) > 1 {
+		v, names = v/1024, names[1:]
+	}
+	return fmt.Sprintf("%.2f %s", v, names[0])
 }
 
 // buckets are the gradient buckets of DDP, of the first device that has some.

@@ -63,26 +63,16 @@ func (n *nsight) readOrigin(s *session) {
 	})
 }
 
-// nameDevices finds the names of GPUs. TARGET_INFO_CUDA_DEVICE has which GPU a process calls by which number; without
-// it all GPUs of the machine must be alike.
+// nameDevices finds the names of GPUs: the export has which GPU a process calls by which number.
 func (n *nsight) nameDevices() {
-	names, distinct := map[int64]string{}, map[string]bool{}
-	n.scan("TARGET_INFO_GPU", []string{"id", "name"}, func(r row) {
-		names[r.or(0, Unknown)] = r.text(1)
-		distinct[r.text(1)] = true
-	})
-	gpus := map[deviceKey]int64{}
+	names := map[int64]string{}
+	n.scan("TARGET_INFO_GPU", []string{"id", "name"}, func(r row) { names[r.or(0, Unknown)] = r.text(1) })
+	gpus := map[deviceKey]string{}
 	n.scan("TARGET_INFO_CUDA_DEVICE", []string{"gpuId", "cudaId", "pid"}, func(r row) {
-		gpus[deviceKey{r.or(2, Unknown), r.or(1, Unknown)}] = r.or(0, Unknown)
+		gpus[deviceKey{r.or(2, Unknown), r.or(1, Unknown)}] = names[r.or(0, Unknown)]
 	})
 	for _, d := range n.devices {
-		gpu, known := gpus[deviceKey{d.device.Process, d.key.id}]
-		d.device.GPU = names[gpu]
-		for name := range distinct {
-			if !known && len(distinct) == 1 {
-				d.device.GPU = name
-			}
-		}
+		d.device.GPU = gpus[deviceKey{d.device.Process, d.key.id}]
 	}
 }
 
