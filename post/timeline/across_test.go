@@ -92,16 +92,16 @@ func TestMatching(t *testing.T) {
 		matched int
 		how     notice.MatchMethod
 	}{
-		"numbers, of a trace that begins later":    {job{numbered: true}, cut, 9, notice.ByNumber},
-		"steps, of which one is not whole":         {job{}, cut, 8, notice.ByStep},
-		"a recording without steps":                {job{noSteps: true}, nil, 12, notice.ByStep},
-		"without steps and with other calls":       {job{noSteps: true}, cut, 0, ""},
-		"an order that differs in a step":          {job{}, swap, 10, notice.ByStep},
-		"no name of a communicator, another order": {job{}, func(d []Device) { swap(d); noGroups(d) }, 12, notice.ByStep},
-		"steps of one name":                        {job{}, nameSteps, 12, notice.ByStep},
-		"sends and receives":                       {job{}, named("send", "recv"), 6, notice.ByStep},
-		"kernels that send and receive, of two":    {job{}, named("ncclDevKernel_SendRecv"), 12, notice.ByStep},
-		"kernels that send and receive, of three":  {job{ranks: 3}, named("ncclDevKernel_SendRecv"), 6, notice.ByStep},
+		"numbers, of a trace that begins later":   {job{numbered: true}, cut, 9, notice.ByNumber},
+		"steps, of which one is not whole":        {job{}, cut, 8, notice.ByStep},
+		"a recording without steps":               {job{noSteps: true}, nil, 12, notice.ByStep},
+		"without steps and with other calls":      {job{noSteps: true}, cut, 0, ""},
+		"an order that differs in a step":         {job{}, swap, 10, notice.ByStep},
+		"unnamed communicator, another order":     {job{}, func(d []Device) { swap(d); noGroups(d) }, 12, notice.ByStep},
+		"steps of one name":                       {job{}, nameSteps, 12, notice.ByStep},
+		"sends and receives":                      {job{}, named("send", "recv"), 6, notice.ByStep},
+		"kernels that send and receive, of two":   {job{}, named("ncclDevKernel_SendRecv"), 12, notice.ByStep},
+		"kernels that send and receive, of three": {job{ranks: 3}, named("ncclDevKernel_SendRecv"), 6, notice.ByStep},
 		"devices of unknown ranks": {job{}, func(d []Device) {
 			for i := range d {
 				d[i].Rank, d[i].World, d[i].ID = nil, 0, i

@@ -74,7 +74,8 @@ const mostUnlike = 2
 // match finds which calls of a party are one: by the numbers that the file gives, else by their order in a step.
 func (c *comparison) match(p *party) {
 	if p.unclear() {
-		c.note(notice.CommunicatorUnclear{Name: p.name, Size: p.size, Ranks: len(p.recordings), World: p.worldIfLarger()})
+		c.note(notice.CommunicatorUnclear{Name: p.name, Size: p.size, Ranks: len(p.recordings),
+			World: p.worldIfLarger()})
 	} else if len(p.recordings) > 1 {
 		how := &c.numbered
 		found, unlike := p.inGroups(func(_ *recording, s *seen) (callGroup, bool) {

@@ -24,8 +24,8 @@ func healthy() *Timeline {
 				Comm: 20, Overlap: 19, Exposed: 1, Idle: 2, HostBound: 1, Waiting: 1}})
 		}
 		d.Groups = []Group{{Name: "0", Size: 2}}
-		d.Collectives = []Collective{{Name: "all_reduce", Group: "0", Ranks: 2, Bytes: &bytes, Type: "float32", Calls: 50,
-			Sum: 100, Median: 2, Least: 1.9, Exposed: 5, Busbw: &busbw, BusbwMax: &busbw}}
+		d.Collectives = []Collective{{Name: "all_reduce", Group: "0", Ranks: 2, Bytes: &bytes, Type: "float32",
+			Calls: 50, Sum: 100, Median: 2, Least: 1.9, Exposed: 5, Busbw: &busbw, BusbwMax: &busbw}}
 		happened(&d)
 		t.Devices = append(t.Devices, d)
 	}
@@ -156,7 +156,9 @@ func TestAdvice(t *testing.T) {
 			c.change(tl)
 			each(tl, happened, nil)
 			found := assess(tl).advise()
-			i := slices.IndexFunc(found, func(a Advice) bool { return a.Topic == c.topic && a.Found.Code() == c.want.Code() })
+			i := slices.IndexFunc(found, func(a Advice) bool {
+				return a.Topic == c.topic && a.Found.Code() == c.want.Code()
+			})
 			must.True(t, i >= 0, must.Sprint(found))
 			must.EqOp(t, fmt.Sprintf("%+v", c.want), fmt.Sprintf("%+v", found[i].Found.Fact))
 			isNear(t, "the gain", found[i].Gain, c.gain)

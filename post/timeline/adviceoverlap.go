@@ -49,25 +49,20 @@ func (a assessment) littleCompute() Advice {
 // lastBucket is for the last one of DDP's gradient buckets, or the only one, if it is too large to be hidden. It is
 // that of the device with the median exposure.
 func (a assessment) lastBucket() Advice {
-	type exposure struct {
-		buckets []Bucket
-		ms      float64
-	}
-	var with []exposure
-	for _, d := range a.comm.devices {
-		e := exposure{buckets: d.Buckets}
+	inBuckets := func(d *Device) (ms float64) {
 		for _, b := range d.Buckets {
-			e.ms += b.Exposed
+			ms += b.Exposed
 		}
-		if len(d.Buckets) > 0 {
-			with = append(with, e)
-		}
+		return ms
 	}
-	if with == nil {
+	without := func(d *Device) bool { return len(d.Buckets) == 0 }
+	with := slices.DeleteFunc(slices.Clone(a.comm.devices), without)
+	if len(with) == 0 {
 		return Advice{}
 	}
-	slices.SortStableFunc(with, func(x, y exposure) int { return cmp.Compare(x.ms, y.ms) })
-	all, exposed := with[len(with)/2].buckets, with[len(with)/2].ms
+	slices.SortStableFunc(with, func(x, y *Device) int { return cmp.Compare(inBuckets(x), inBuckets(y)) })
+	middle := with[len(with)/2]
+	all, exposed := middle.Buckets, inBuckets(middle)
 	const mib = 1 << 20
 	last := all[len(all)-1]
 	if last.Bytes < 2*mib || last.Exposed < exposed/2 || !a.matters(last.Exposed) {

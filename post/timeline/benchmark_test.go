@@ -48,7 +48,8 @@ func TestJoinWithABenchmark(t *testing.T) {
 		reached float64
 		run     string
 	}{
-		"a size of the curve":  {[]*analysis.Curve{measured("a", nil, point{8, 10}, point{16, 33}, point{32, 40})}, 33, "a"},
+		"a size of the curve": {[]*analysis.Curve{measured("a", nil, point{8, 10}, point{16, 33}, point{32, 40})},
+			33, "a"},
 		"between two sizes":    {[]*analysis.Curve{measured("a", nil, point{8, 20}, point{64, 50})}, 30, "a"},
 		"nearly its own size":  {[]*analysis.Curve{measured("a", nil, point{16.2, 33})}, 33, "a"},
 		"in place first":       {[]*analysis.Curve{at("a", outOfPlace, 50), at("b", nil, 40)}, 40, "b"},
@@ -79,7 +80,9 @@ func TestWhatIsNotJoined(t *testing.T) {
 		"latency":           func(c *analysis.Curve) { c.Mode = coll.Latency },
 		"of CPUs":           func(c *analysis.Curve) { c.Backend = "mpi" },
 		"simulated":         func(c *analysis.Curve) { c.Rehearsed = true },
-		"crowded":           func(c *analysis.Curve) { c.Crowded = notice.Oversubscribed{Ranks: 4, Cores: 2, Host: "a"} },
+		"crowded": func(c *analysis.Curve) {
+			c.Crowded = notice.Oversubscribed{Ranks: 4, Cores: 2, Host: "a"}
+		},
 	} {
 		tl := trainedWith(16)
 		// what lets simulated curves in lets nothing else in

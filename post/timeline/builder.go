@@ -76,8 +76,12 @@ func (b *Builder) Timeline() *Timeline {
 func (b *Builder) order() {
 	t := b.timeline
 	slices.SortStableFunc(t.Devices, func(a, b Device) int {
-		return cmp.Or(cmp.Compare(rankOrLast(&a), rankOrLast(&b)), cmp.Compare(a.Host, b.Host),
-			cmp.Compare(processOf(&a), processOf(&b)), cmp.Compare(a.ID, b.ID))
+		return cmp.Or(
+			cmp.Compare(valueOr(a.Rank, math.MaxInt), valueOr(b.Rank, math.MaxInt)),
+			cmp.Compare(a.Host, b.Host),
+			cmp.Compare(valueOr(a.Process, trace.Unknown), valueOr(b.Process, trace.Unknown)),
+			cmp.Compare(a.ID, b.ID),
+		)
 	})
 	labels := map[string][]int{} // devices
 	for i := range t.Devices {
@@ -99,18 +103,12 @@ func (b *Builder) order() {
 	}
 }
 
-func rankOrLast(d *Device) int {
-	if d.Rank == nil {
-		return math.MaxInt
+// valueOr is what a pointer points at, or another value where it is nil.
+func valueOr[T any](p *T, other T) T {
+	if p == nil {
+		return other
 	}
-	return *d.Rank
-}
-
-func processOf(d *Device) int64 {
-	if d.Process == nil {
-		return trace.Unknown
-	}
-	return *d.Process
+	return *p
 }
 
 // seen is one activity of communication, as it is kept for matching across ranks. Times are nanoseconds since the

@@ -89,7 +89,8 @@ func TestNamesOfCalls(t *testing.T) {
 		"all_gather":            {allGather, nil},
 		"ncclDevKernel_Generic": {"ncclDevKernel_Generic(ncclDevKernelArgsStorage<4096ul>)", nil},
 		"send":                  {sendRecv, &trace.Call{Name: "send", What: coll.Other, Group: trace.Unknown}},
-		"alltoall":              {sendRecv, &trace.Call{Name: "all_to_allv", What: coll.AllToAll, Group: trace.Unknown}},
+		"alltoall": {sendRecv, &trace.Call{Name: "all_to_allv", What: coll.AllToAll,
+			Group: trace.Unknown}},
 	} {
 		g := newGPU()
 		a := g.ran(c.kernel, 7, 0, 1e6)
@@ -106,8 +107,10 @@ func TestLongestExposedFirst(t *testing.T) {
 	d := g.analysed(Options{})
 	bytes, reduced := int64(8e6), int64(3e6)
 	must.Eq(t, []Exposed{
-		{Name: "all_gather", Group: "dp", Bytes: &bytes, Step: "ProfilerStep#8", Stream: 9, Start: 3, Took: 4, Exposed: 4},
-		{Name: "all_reduce", Group: "tp", Bytes: &reduced, Step: "ProfilerStep#8", Stream: 8, Start: 1, Took: 3, Exposed: 2},
+		{Name: "all_gather", Group: "dp", Bytes: &bytes, Step: "ProfilerStep#8", Stream: 9, Start: 3,
+			Took: 4, Exposed: 4},
+		{Name: "all_reduce", Group: "tp", Bytes: &reduced, Step: "ProfilerStep#8", Stream: 8, Start: 1,
+			Took: 3, Exposed: 2},
 	}, d.Top)
 	must.Len(t, 1, g.analysed(Options{Top: 1}).Top)
 }

@@ -124,7 +124,7 @@ type job struct {
 	sizes        []int64                          // of the all-reduces of a step
 	pure         int64                            // ns of each
 	work         func(rank, step, call int) int64 // ns of computing before a call
-	clock        int64                            // ns that the times of each rank are later than those of the one before
+	clock        int64                            // ns that each rank's times are later than the last's
 	noSteps      bool
 	numbered     bool // the file numbers calls
 	origin       int64

@@ -23,7 +23,8 @@ func TestStripsShowWhatTookMostOfACell(t *testing.T) {
 	must.Len(t, 3, strips)
 	must.Eq(t, Strip{Step: -1, Start: 0, Span: 10, Cells: 4000, Runs: []Run{{1200, Computing}, {400, Overlapped},
 		{400, ExposedComm}, {400, Idle}, {800, Copying}, {800, Computing}}}, strips[0])
-	must.Eq(t, Strip{Step: 1, Start: 6, Span: 4, Cells: 4000, Runs: []Run{{2000, Copying}, {2000, Computing}}}, strips[2])
+	must.Eq(t, Strip{Step: 1, Start: 6, Span: 4, Cells: 4000, Runs: []Run{{2000, Copying}, {2000, Computing}}},
+		strips[2])
 }
 
 // A call of a twentieth of a cell is seen where it stands alone; where such calls are in every cell they get the cells

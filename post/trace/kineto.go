@@ -22,7 +22,8 @@ func readKineto(ctx context.Context, r io.Reader, path string, o Options) (*File
 		return nil, err
 	}
 	defer text.Close() // waits until nobody reads the source any more
-	d := &document{ctx: ctx, json: jsontext.NewDecoder(text, lenient...), gathered: newGathered(o.KeepRange), about: metadata{}}
+	d := &document{ctx: ctx, json: jsontext.NewDecoder(text, lenient...), gathered: newGathered(o.KeepRange),
+		about: metadata{}}
 	err = d.read()
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)

@@ -105,7 +105,8 @@ func TestSeveralDevices(t *testing.T) {
 			k.Device, k.Launch = 5, 2000+i*100
 			w.Kernel(k)
 		}
-		w.Kernel(tracetest.Kernel{Copy: "gpu_memcpy", Name: "Memcpy DtoH (Device -> Pageable)", Bytes: 64, Start: 20_000})
+		w.Kernel(tracetest.Kernel{Copy: "gpu_memcpy", Name: "Memcpy DtoH (Device -> Pageable)", Bytes: 64,
+			Start: 20_000})
 	}))
 	must.Len(t, 2, f.Devices)
 	stray, main := f.Devices[0], f.Devices[1]

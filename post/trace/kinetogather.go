@@ -23,8 +23,15 @@ type gathered struct {
 }
 
 func newGathered(keep func(string) bool) *gathered {
-	return &gathered{keep: keep, devices: map[int64][]rawActivity{}, wanted: map[string]bool{}, threads: map[[2]int32]int32{},
-		host: map[int64]*hostCall{}, external: map[int64]int32{}, groups: groupTable{byKey: map[[4]int32]int32{}}}
+	return &gathered{
+		keep:     keep,
+		devices:  map[int64][]rawActivity{},
+		wanted:   map[string]bool{},
+		threads:  map[[2]int32]int32{},
+		host:     map[int64]*hostCall{},
+		external: map[int64]int32{},
+		groups:   groupTable{byKey: map[[4]int32]int32{}},
+	}
 }
 
 // rawActivity is an activity with what it is joined by.

@@ -73,8 +73,8 @@ func TestExport(t *testing.T) {
 				"Nsight Systems 2026.2.1: 50 0 node7 NVIDIA H100 80GB HBM3 1699999999999999000")
 			var activities strings.Builder
 			for _, a := range d.Activities {
-				fmt.Fprintln(&activities, d.Names[a.Name], a.Start, a.End, max(a.Launch, trace.Unknown), a.Stream, a.Kind,
-					a.Bytes)
+				fmt.Fprintln(&activities, d.Names[a.Name], a.Start, a.End, max(a.Launch, trace.Unknown),
+					a.Stream, a.Kind, a.Bytes)
 			}
 			wantText(t, &activities, `
 gemm<float> 3000 8000 2200 7 0 -1
@@ -99,7 +99,8 @@ Memset 8400 8410 -1 7 6 64`)
 func TestExportCalls(t *testing.T) {
 	var lines strings.Builder
 	for i, calls := range []string{
-		"ncclAllReduce comm=9 bytes=1024 op=0", "ncclAllGather comm=9 bytes=1024", "ncclReduceScatter comm=9 bytes=1024",
+		"ncclAllReduce comm=9 bytes=1024 op=0", "ncclAllGather comm=9 bytes=1024",
+		"ncclReduceScatter comm=9 bytes=1024",
 		"ncclBroadcast comm=9 bytes=1024", "ncclAlltoAll comm=9 bytes=1024", "ncclGather comm=9 bytes=1024",
 		"ncclScatter comm=9 bytes=1024", "ncclSend comm=9 bytes=1024 peer=3",
 		// no call says how many ranks 0xabc has

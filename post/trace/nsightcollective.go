@@ -147,7 +147,8 @@ func exchange(calls []ncclRange, ranks int) (coll.Collective, int64) {
 	peers := map[string]map[int64]bool{"ncclSend": {}, "ncclRecv": {}}
 	for _, c := range calls {
 		of := peers[c.name]
-		if of == nil || c.bytes <= 0 || c.bytes != calls[0].bytes || c.peer < 0 || c.peer >= int64(ranks) || of[c.peer] {
+		if of == nil || c.bytes <= 0 || c.bytes != calls[0].bytes || c.peer < 0 || c.peer >= int64(ranks) ||
+			of[c.peer] {
 			return coll.Other, Unknown
 		}
 		of[c.peer] = true

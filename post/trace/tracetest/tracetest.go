@@ -279,8 +279,8 @@ func Big(w io.Writer, bytes int64) error {
 			t.Range(fmt.Sprintf("ProfilerStep#%d", i/perStep), now, perStep*period-1000)
 		}
 		for n := range int64(3) {
-			t.complete("python_function", fmt.Sprintf("torch/nn/modules/module.py(%d): _call_impl", 1500+i%400), Process,
-				Process, now+n*100, 20_000-n*200, `"Python id": 11, "Python parent id": 10, "Ev Idx": 5`)
+			t.complete("python_function", fmt.Sprintf("torch/nn/modules/module.py(%d): _call_impl", 1500+i%400),
+				Process, Process, now+n*100, 20_000-n*200, `"Python id": 11, "Python parent id": 10, "Ev Idx": 5`)
 			t.complete("cpu_op", "aten::linear", Process, Process, now+1000*n, 15_000, `"External id": 42,
 "Ev Idx": 27173, "Input Dims": [[2048, 1024], [], [1024]], "Input type": ["float", "Scalar", "float"]`)
 		}
@@ -289,7 +289,8 @@ func Big(w io.Writer, bytes int64) error {
 			Stream: ComputeStream, Start: now + 30_000, Took: 25_000, Launch: now + 4000}
 		if i%50 == 49 {
 			k.Name, k.Stream = AllReduce, CommStream
-			k.Collective = &Collective{Name: "allreduce", Type: "Float", In: 6553600, Out: 6553600, Group: group, Seq: i}
+			k.Collective = &Collective{Name: "allreduce", Type: "Float", In: 6553600, Out: 6553600, Group: group,
+				Seq: i}
 		}
 		t.Kernel(k)
 	}
