@@ -25,7 +25,7 @@ type timeliner struct {
 	stdout, stderr io.Writer
 	out            string
 	names          traceNames
-	scaled         timeline.ScaledRuns
+	scaling        string   // strong or weak
 	results        []string // of a benchmark
 	outputFlags
 	result.MergeOptions
@@ -41,8 +41,8 @@ func newTimeline(stdout, stderr io.Writer) *cobra.Command {
 		Long: `Reads what profilers wrote about GPUs: Kineto traces of torch.profiler (JSON,
 gzipped too) and SQLite exports of Nsight Systems (nsys export --type sqlite),
 each known by its content. All files are of one run: give it those of all ranks,
-or their folder, with its subfolders, or a tar archive of it. A file that was
-cut off is read as far as it goes.
+or their folder, with its subfolders. A file that was cut off is read as far as
+it goes.
 
 It prints, for each device and each step, how long it computed, communicated,
 copied and idled; how much of the communication overlapped with computation and
@@ -61,11 +61,9 @@ docs/timeline.md leads from a training script to a conclusion and has the rules.
 	f := cmd.Flags()
 	f.StringVarP(&t.out, "out", "o", "", "also write timeline.html, .md and .json into this `DIR`")
 	t.names.flags(f)
-	f.StringVar(&t.scaled.Kind, "scaling", "",
+	f.StringVar(&t.scaling, "scaling", "",
 		"compare runs on different numbers of ranks: `KIND` is strong (the same work\n"+
 			"in all) or weak (the same work for each rank); each argument is a run")
-	f.StringArrayVar(&t.scaled.Against, "against", nil,
-		"another `RUN` for --scaling, where the arguments are files of one (repeatable)")
 	f.StringArrayVar(&t.results, "results", nil,
 		"set collectives against the benchmark in this `FILE|DIR` (repeatable)")
 	t.NoSteps = true
@@ -85,9 +83,10 @@ func (t *timeliner) run(ctx context.Context, cmd *cobra.Command, args []string) 
 		}
 	}
 	read := func() (*timeline.Timeline, []notice.Notice, error) { return timeline.Read(ctx, args, t.Options) }
-	if t.scaled.Kind != "" {
-		t.scaled.Paths = args
-		read = func() (*timeline.Timeline, []notice.Notice, error) { return t.scaled.Read(ctx, t.Options) }
+	if t.scaling != "" {
+		read = func() (*timeline.Timeline, []notice.Notice, error) {
+			return timeline.ReadScaled(ctx, t.scaling, args, t.Options)
+		}
 	}
 	found, notes, err := read()
 	note(t.stderr, t.Kept(notes))
@@ -122,17 +121,11 @@ func (t *timeliner) check(args []string) error {
 	if err := t.Check(); err != nil {
 		return err
 	}
-	switch kind := t.scaled.Kind; {
-	case kind == "" && t.scaled.Against != nil:
-		return errors.New("--against compares runs on different numbers of ranks: say --scaling strong where all did " +
-			"the " +
-			"same work, or weak where each rank did")
+	switch kind := t.scaling; {
 	case kind != "" && kind != timeline.Strong && kind != timeline.Weak:
 		return coll.Unknown("kind of scaling", kind, []string{timeline.Strong, timeline.Weak})
-	case kind != "" && len(args) < 2 && t.scaled.Against == nil:
-		return errors.New("--scaling compares runs on different numbers of ranks: name a folder or a file of each, " +
-			"or the " +
-			"others with --against")
+	case kind != "" && len(args) < 2:
+		return errors.New("--scaling compares runs on different numbers of ranks: name a folder or a file of each")
 	}
 	return t.names.set(&t.Options)
 }
