@@ -119,5 +119,3 @@ func tailRank(ways []float64, confidence float64) int {
 func normalRank(mean, spread, confidence float64) int {
 	return max(0, int(math.Floor(mean+0.5-spread*normalQuantile((1+confidence)/2))))
 }
-
-func logChoose(n, k int) float64 { return logGamma(n+1) - logGamma(k+1) - logGamma(n-k+1) }

@@ -27,26 +27,18 @@ func MedianInterval(n int) (lo, hi int, coverage float64) {
 func medianRank(n int) (k int, coverage, inner float64) {
 	// The normal approximation starts two ranks or so away from the answer.
 	k = max(1, int((float64(n)-2*math.Sqrt(float64(n)))/2)-1)
-	coverage = 1 - 2*lowerTail(n, k-1)
+	coverage = 1 - 2*atMostHeads(n, k-1)
 	for k > 1 && coverage < Confidence {
 		k--
-		coverage = 1 - 2*lowerTail(n, k-1)
+		coverage = 1 - 2*atMostHeads(n, k-1)
 	}
 	for {
-		inner = 1 - 2*lowerTail(n, k)
+		inner = 1 - 2*atMostHeads(n, k)
 		if inner < Confidence || k+1 > n-k {
 			return k, coverage, inner
 		}
 		k, coverage = k+1, inner
 	}
-}
-
-// lowerTail is the chance of at most k heads in n throws of a fair coin.
-func lowerTail(n, k int) float64 { return tailBelow(n, k, 0.5) }
-
-func logGamma(n int) float64 {
-	v, _ := math.Lgamma(float64(n))
-	return v
 }
 
 // medianBounds returns the interval of the median of independent values, sorted. The bounds lie between two order

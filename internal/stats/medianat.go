@@ -20,7 +20,7 @@ func MedianAt(x []float64, confidence float64) (median, lo, hi float64, ok bool)
 	}
 	n := len(sorted)
 	k := 0
-	for 2*(k+1) <= n && 2*lowerTail(n, k) <= 1-confidence {
+	for 2*(k+1) <= n && 2*atMostHeads(n, k) <= 1-confidence {
 		k++
 	}
 	return median, min(median, sorted[max(k, 1)-1]), max(median, sorted[n-max(k, 1)]), k > 0
