@@ -674,21 +674,6 @@ func TestBeyond(t *testing.T) {
 	}
 }
 
-// Only launches that both curves share make pairs.
-func TestRatioOfPoints(t *testing.T) {
-	curve := func(launches []string, times ...float64) *Curve {
-		e, basis := stats.MedianOfLaunches(times)
-		return &Curve{Launches: launches, Points: []Point{{SizeBytes: 8, Time: e, Basis: basis, Launches: times}}}
-	}
-	a := curve([]string{"x", "y", "z"}, 2, 4, 8)
-	if r := ratioOfPoints(a, 0, curve([]string{"x", "y", "z"}, 1, 2, 4), 0); !r.Paired || r.Lo != r.Hi {
-		t.Errorf("the same launches: %+v", r)
-	}
-	if r := ratioOfPoints(a, 0, curve([]string{"u", "v", "w"}, 1, 2, 4), 0); r.Paired || r.Lo >= 1 {
-		t.Errorf("others: %+v", r)
-	}
-}
-
 // One small size at the end of a curve is no decline, and half of the sizes being slower is no poor scaling.
 func TestLittleIsNoFinding(t *testing.T) {
 	for _, f := range foundIn(t, Options{}, sound().with(func(m *made) { m.edit = slower(1<<30, 1<<30, 1.5) })) {

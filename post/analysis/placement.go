@@ -65,7 +65,7 @@ func placementGap(in, out *Curve) (found []Finding) {
 			flush()
 			continue
 		}
-		r, a, b, at := ratioOfPoints(in, i, out, j), in, out, i
+		r, a, b, at := Ratio(in, i, out, j), in, out, i
 		if r.Value < 1 {
 			r, a, b, at = r.Inverse(), out, in, j
 		}
@@ -89,17 +89,15 @@ func placementGap(in, out *Curve) (found []Finding) {
 // differ in it.
 func gapNoise(in, out *Curve) float64 {
 	var steps []float64
-	last, begun := 0.0, false
-	for i := range in.Points {
-		if j, both := out.sameSize(in.Points[i].SizeBytes); both {
-			gap := math.Log(in.Points[i].Time.Value / out.Points[j].Time.Value)
-			if begun {
-				steps = append(steps, math.Abs(gap-last))
-			}
-			last, begun = gap, true
+	last := math.NaN()
+	for i, j := range Shared(in, out) {
+		gap := math.Log(in.Points[i].Time.Value / out.Points[j].Time.Value)
+		if !math.IsNaN(last) {
+			steps = append(steps, math.Abs(gap-last))
 		}
+		last = gap
 	}
-	if len(steps) == 0 {
+	if steps == nil {
 		return 0
 	}
 	return medianDeviation * stats.Median(steps) / math.Sqrt2 // a difference of two has twice the variance

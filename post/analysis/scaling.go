@@ -115,12 +115,11 @@ func lossOf(small, large *Curve) (l loss, lost bool) {
 	}
 	var all []size
 	short := 0
-	for i := range small.Points {
-		j, both := large.sameSize(small.Points[i].SizeBytes)
-		if !both || small.BusBW(i) < bandwidthFrom*largest || small.BusBW(i) <= 0 || large.BusBW(j) <= 0 {
+	for i, j := range Shared(small, large) {
+		if small.BusBW(i) < bandwidthFrom*largest || small.BusBW(i) <= 0 || large.BusBW(j) <= 0 {
 			continue
 		}
-		r := ratioOfPoints(large, j, small, i)
+		r := Ratio(large, j, small, i)
 		share := 1 - large.BusBW(j)/small.BusBW(i)
 		// The ratio of bus bandwidths has the bounds of that of times, moved by the ratio of both factors.
 		moved := (1 - share) * r.Value

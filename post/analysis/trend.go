@@ -253,7 +253,7 @@ func declineOf(c *Curve, noise float64) []Finding {
 	if c.BusBW(best) <= 0 || best > n-3 || c.BusBW(n-1) > left*c.BusBW(best) || c.BusBW(n-2) > left*c.BusBW(best) {
 		return nil
 	}
-	r := ratioOfPoints(c, best, c, n-1)
+	r := Ratio(c, best, c, n-1)
 	share := c.BusBW(n-1) / c.BusBW(best)
 	severity := severityOf(1 - share)
 	if r.Basis == stats.NoBounds {
