@@ -55,8 +55,8 @@ func hintTable() string {
 		if tip.Values != nil {
 			try += ": `" + strings.Join(tip.Values, "`, `") + "`"
 		}
-		for _, with := range tip.With {
-			try += ", with `" + with + "`"
+		if tip.With != "" {
+			try += ", with `" + tip.With + "`"
 		}
 		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s |\n", joined(tip.Kinds), tip.scope(), try, tip.Tip.Text(),
 			tip.Tip.Source())

@@ -36,9 +36,6 @@ type Law struct {
 	Step float64
 }
 
-// Time is what the law says a size takes, in seconds.
-func (l Law) Time(size int64) float64 { return l.Alpha + float64(size)*l.PerByte }
-
 // ModelOf is the model of a curve; without laws where its sizes are too few, or its times are not those of links.
 func ModelOf(c *Curve) Model {
 	m := Model{Curve: c}
@@ -73,32 +70,28 @@ func times(p stats.Parameter, factor float64) stats.Parameter {
 // halfOf is the size from which on the laws reach half of what the last one comes near: that law's own where it holds
 // there. A law before it has only the bandwidth that is looked for at its bounds, and twice the scatter more.
 func halfOf(t curveTrend, last stats.Fit) stats.Parameter {
-	value := t.half(last.Beta.Value)
-	if n := len(t.Segments); n == 1 || value == last.Half.Value {
+	value := t.half()
+	switch {
+	case value == last.Half.Value:
 		return last.Half
-	}
-	if !last.Beta.Known {
+	case !last.Beta.Known:
 		return stats.Parameter{}
 	}
-	wider := math.Exp(2 * t.Noise)
-	half := stats.Parameter{Value: value, Lo: t.half(last.Beta.Lo / wider), Hi: t.half(last.Beta.Hi * wider)}
+	wider := 2 * math.Exp(2*t.Noise)
+	half := stats.Parameter{
+		Value: value, Lo: t.reaches(last.Beta.Lo / wider), Hi: t.reaches(last.Beta.Hi * wider / 4),
+	}
 	half.Known = half.Lo > t.sizes[0] && !math.IsInf(half.Hi, 1)
 	return half
 }
 
-// half is the first measured size at which the laws reach half of a bandwidth, and between the sizes of one law by that
-// law; of one law alone n½ wherever it is.
-func (t curveTrend) half(bandwidth float64) float64 {
+// half is the size at which the laws reach half of what the last one comes near: n½ of that law, or a smaller size.
+func (t curveTrend) half() float64 {
 	last := t.Segments[len(t.Segments)-1]
-	n := last.Half.Value
-	switch at := t.reaches(bandwidth / 2); {
-	case len(t.Segments) == 1:
-		return n
-	case bandwidth == last.Beta.Value && at > t.sizes[last.From]:
-		return n
-	default:
+	if at := t.reaches(last.Beta.Value / 2); len(t.Segments) > 1 && at <= t.sizes[last.From] {
 		return at
 	}
+	return last.Half.Value
 }
 
 // odd are the places that no law explains.
@@ -129,7 +122,7 @@ func (m *Model) overLaunches(t curveTrend) {
 			return
 		}
 		last := own.Segments[len(own.Segments)-1].Beta.Value
-		latency[l], bandwidth[l], half[l] = own.Segments[0].Alpha.Value, last*m.Curve.factor(), own.half(last)
+		latency[l], bandwidth[l], half[l] = own.Segments[0].Alpha.Value, last*m.Curve.factor(), own.half()
 	}
 	for p, values := range map[*stats.Parameter][]float64{&m.Latency: latency, &m.Bandwidth: bandwidth, &m.Half: half} {
 		if p.Known {

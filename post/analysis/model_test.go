@@ -32,7 +32,7 @@ func lineOf(m Model) string { return notice.Message(m.Fact()) }
 func TestModelOfOneLaw(t *testing.T) {
 	m := lawsOf(t, sound())
 	if len(m.Laws) != 1 || m.Laws[0].From != 8 || m.Laws[0].To != 1<<30 ||
-		!about(m.Laws[0].Time(1<<20), 20e-6+(1<<20)/100e9) {
+		!about(m.Laws[0].Alpha, 20e-6) || !about(m.Laws[0].PerByte, 1/100e9) {
 		t.Fatalf("%+v", m.Laws)
 	}
 	if !m.Latency.Known || !about(m.Latency.Value, 20e-6) || m.Latency.Lo > 20e-6 || m.Latency.Hi < 20e-6 {
@@ -92,7 +92,7 @@ func TestModelSaysNothingThatWasNotSeen(t *testing.T) {
 		t.Errorf("%+v", small)
 	}
 	contains(t, lineOf(small), "latency 20.", "busbw over ")
-	contains(t, small.HalfWords(), "not seen")
+	contains(t, small.Cells()[2], "not seen")
 	large := lawsOf(t, between(64<<20, 1<<30))
 	if large.Latency.Known || !large.Bandwidth.Known || large.Half.Known {
 		t.Errorf("%+v", large)
@@ -168,7 +168,7 @@ func TestModelWithoutADrop(t *testing.T) {
 	if len(m.Laws) != 1 || m.Odd != 2 || !about(m.Latency.Value, 20e-6) {
 		t.Errorf("%+v", m)
 	}
-	contains(t, m.NoiseWords(), "without 2 sizes")
+	contains(t, m.Cells()[4], "without 2 sizes")
 	m = lawsOf(t, sound().with(func(m *made) { m.edit = slower(8, 8, 3) }))
 	if m.Odd != 1 || !about(m.Latency.Value, 20e-6) {
 		t.Errorf("an odd first size: %+v", m)

@@ -10,54 +10,34 @@ import (
 	"busbar/internal/units"
 )
 
-// notSeen stands where the sizes that were measured do not tell.
-const notSeen = "not seen"
-
-// LatencyWords are the latency with its bounds, or what can be said of it.
-func (m Model) LatencyWords() string {
-	switch p := m.Latency; {
-	case p.Known:
-		return bounded(p, units.Duration, "")
-	case p.Hi > 0 && !math.IsInf(p.Hi, 1):
-		return "under " + units.Duration(p.Hi)
-	}
-	return notSeen
-}
-
-// BandwidthWords are the bandwidth of large sizes with its bounds, or what can be said of it.
-func (m Model) BandwidthWords() string {
-	switch p := m.Bandwidth; {
-	case p.Known:
-		return bounded(p, units.Gigabytes, " GB/s")
-	case p.Lo > 0:
-		return "over " + units.Gigabytes(p.Lo) + " GB/s"
-	}
-	return notSeen
-}
-
-// bandwidthName says which bandwidth it is.
-func (m Model) bandwidthName() string {
-	if m.Curve.Collective.BusFactor(m.Curve.World) == 0 {
-		return "algbw"
-	}
-	return "busbw"
-}
-
-// HalfWords are the size that reaches half of it, with its bounds.
-func (m Model) HalfWords() string {
-	if !m.Half.Known {
-		return notSeen
-	}
-	return bounded(m.Half, rough, "")
-}
-
-// ChangeWords are the sizes from which on another model holds.
-func (m Model) ChangeWords() string {
-	var words []string
+// Cells are the latency, the bandwidth of large sizes, the size that reaches half of it, the sizes from which on another
+// model holds, and the scatter, for a table.
+func (m Model) Cells() []string {
+	var changes []string
 	for _, c := range m.changes() {
-		words = append(words, c.String())
+		changes = append(changes, c.String())
 	}
-	return strings.Join(words, ", ")
+	noise := fmt.Sprintf("%.1f %%", 100*m.Noise)
+	if m.Odd > 0 {
+		noise += ", without " + units.Count(m.Odd, "size")
+	}
+	rough := func(bytes float64) string { return units.RoughBytes(bytes).String() }
+	return []string{
+		bounded(m.Latency, units.Duration, "", "under ", m.Latency.Hi),
+		bounded(m.Bandwidth, units.Gigabytes, " GB/s", "over ", m.Bandwidth.Lo),
+		bounded(m.Half, rough, "", "", 0), strings.Join(changes, ", "), noise,
+	}
+}
+
+// bounded writes a parameter with its bounds; of one that is not known, the bound that holds beyond the sizes measured.
+func bounded(p stats.Parameter, write func(float64) string, unit, beyond string, bound float64) string {
+	switch {
+	case p.Known:
+		return write(p.Value) + unit + " (" + write(p.Lo) + " to " + write(p.Hi) + ")"
+	case bound > 0 && !math.IsInf(bound, 1):
+		return beyond + write(bound) + unit
+	}
+	return "not seen"
 }
 
 // changes are the sizes from which on another model holds, with the jump of the time where that is a tenth or more.
@@ -83,15 +63,6 @@ func (m Model) Bounds() notice.ModelBasis {
 	return notice.ModelBasis{Basis: bases[m.Basis], Launches: len(m.Curve.Launches)}
 }
 
-// NoiseWords are how far points lie off the laws.
-func (m Model) NoiseWords() string {
-	words := fmt.Sprintf("%.1f %%", 100*m.Noise)
-	if m.Odd > 0 {
-		words += ", without " + units.Count(m.Odd, "size")
-	}
-	return words
-}
-
 // Fact is the model, or that none fits; nil where too little was measured for one.
 func (m Model) Fact() notice.Fact {
 	switch {
@@ -100,7 +71,10 @@ func (m Model) Fact() notice.Fact {
 	case len(m.Laws) == 0:
 		return nil
 	}
-	fact := notice.TimeModel{Kind: m.bandwidthName(), Changes: m.changes()}
+	fact := notice.TimeModel{Kind: "busbw", Changes: m.changes()}
+	if m.Curve.Collective.BusFactor(m.Curve.World) == 0 {
+		fact.Kind = "algbw"
+	}
 	l, b := m.Latency, m.Bandwidth
 	fact.Bandwidth = notice.FittedBandwidth{Lo: units.Bandwidth(b.Lo)}
 	if l.Known {
@@ -118,10 +92,3 @@ func (m Model) Fact() notice.Fact {
 	}
 	return fact
 }
-
-func bounded(p stats.Parameter, word func(float64) string, unit string) string {
-	return word(p.Value) + unit + " (" + word(p.Lo) + " to " + word(p.Hi) + ")"
-}
-
-// rough writes a size that was not measured.
-func rough(bytes float64) string { return units.RoughBytes(bytes).String() }

@@ -2,6 +2,7 @@ package analysis
 
 import (
 	"math"
+	"slices"
 
 	"busbar/internal/coll"
 	"busbar/internal/notice"
@@ -20,20 +21,15 @@ func placementGaps(curves []*Curve, _ Options) (found []Finding) {
 		tool  string
 		under Condition
 	}
-	out := map[pair]*Curve{}
-	keyOf := func(c *Curve) pair {
+	for _, both := range grouped(judged(curves), func(c *Curve) pair {
 		under := c.Condition
 		under.Placement = 0
 		return pair{c.Contender, c.Tool, under}
-	}
-	for _, c := range judged(curves) {
-		if c.Placement == coll.OutOfPlace {
-			out[keyOf(c)] = c
-		}
-	}
-	for _, in := range judged(curves) {
-		if other := out[keyOf(in)]; in.Placement == coll.InPlace && other != nil {
-			found = append(found, placementGap(in, other)...)
+	}) {
+		in := slices.IndexFunc(both, func(c *Curve) bool { return c.Placement == coll.InPlace })
+		out := slices.IndexFunc(both, func(c *Curve) bool { return c.Placement == coll.OutOfPlace })
+		if in >= 0 && out >= 0 {
+			found = append(found, placementGap(both[in], both[out])...)
 		}
 	}
 	return found
@@ -127,27 +123,17 @@ func gapFinding(slower, faster *Curve, run []gap) Finding {
 		shares = append(shares, 1-1/g.r.Value)
 	}
 	loss := stats.Median(shares)
-	severity := severityOf(loss)
-	if most.r.Basis == stats.NoBounds {
-		severity = min(severity, notice.Warning)
+	fact := notice.PlacementGap{
+		Slower:   say.Placement(slower.Placement),
+		Faster:   say.Placement(faster.Placement),
+		Factor:   units.Factor(most.r.Value),
+		At:       units.Bytes(slower.Points[most.at].SizeBytes),
+		Interval: IntervalOf(most.r),
+		Sizes:    len(run),
+		Loss:     units.Share(loss),
 	}
-	return slower.finding(
-		notice.PlacementGap{
-			Slower: say.Placement(slower.Placement),
-			Faster: say.Placement(faster.Placement),
-			Factor: units.Factor(most.r.Value),
-			At: units.Bytes(
-				slower.Points[most.at].SizeBytes,
-			),
-			Interval: IntervalOf(most.r),
-			Sizes:    len(run),
-			Loss:     units.Share(loss),
-		},
-		severity,
-		loss,
-		slower.Points[run[0].at].SizeBytes,
-		slower.Points[run[len(run)-1].at].SizeBytes,
-	)
+	return slower.finding(fact, severityIn(most.r, loss), loss,
+		slower.Points[run[0].at].SizeBytes, slower.Points[run[len(run)-1].at].SizeBytes)
 }
 
 // IntervalOf is the uncertainty of a ratio.

@@ -171,10 +171,8 @@ func (r form) modelsSection() *document.Section {
 			without++
 			continue
 		}
-		t.Row(
-			r.charts.Families[c.Family].Title, c.name(), c.ranks(), m.LatencyWords(), m.BandwidthWords(), m.HalfWords(),
-			m.ChangeWords(), m.NoiseWords(), m.Bounds().String(),
-		)
+		t.Row(append(append([]string{r.charts.Families[c.Family].Title, c.name(), c.ranks()}, m.Cells()...),
+			m.Bounds().String())...)
 	}
 	if len(t.Rows) == 0 {
 		return s
