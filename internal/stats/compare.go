@@ -74,11 +74,10 @@ const floorShare = 0.5
 // reasons.
 func Compare(trials []Trial, r Standard) Comparison {
 	c := Comparison{Points: make([]Compared, len(trials))}
-	ranks := newRatios(r)
 	var family []int
 	for i, t := range trials {
 		p := &c.Points[i]
-		p.Ratio, p.P = ranks.of(t), 1
+		p.Ratio, p.P = r.ratio(t), 1
 		if p.Ratio.Basis == AcrossLaunches {
 			family = append(family, i)
 		}
@@ -101,7 +100,7 @@ func Compare(trials []Trial, r Standard) Comparison {
 			c.Points[family[k]].P = p
 		}
 	}
-	plan := planner{r, max(c.Tested, 1), map[quantileOf]float64{}}
+	plan := planner{r, max(c.Tested, 1)}
 	for i := range c.Points {
 		p := &c.Points[i]
 		if p.Verdict = p.judge(trials[i].Margin, r.Alpha); p.Verdict == Inconclusive {
@@ -125,53 +124,6 @@ func (c *Compared) judge(margin, alpha float64) Verdict {
 		return Better
 	}
 	return Inconclusive
-}
-
-// ratios makes intervals; the ranks of their bounds are computed once for each number of launches.
-type ratios struct {
-	Standard
-	ranks map[[2]int]int
-	a, b  []float64
-	terms []float64
-}
-
-func newRatios(r Standard) *ratios { return &ratios{Standard: r, ranks: map[[2]int]int{}} }
-
-func (r *ratios) of(t Trial) Ratio {
-	r.a, r.b = r.a[:0], r.b[:0]
-	if r.Paired {
-		for i := range t.A {
-			if t.A[i] > 0 && t.B[i] > 0 {
-				r.a = append(r.a, t.B[i]/t.A[i])
-			}
-		}
-		return hodgesLehmannOfPairs(r.a, r.rank, &r.terms)
-	}
-	r.a, r.b = appendTimes(r.a, t.A), appendTimes(r.b, t.B)
-	return hodgesLehmann(r.a, r.b, r.rank, &r.terms)
-}
-
-// rank is that of the lower bound, for m and n launches or, where m is 0, n pairs.
-func (r *ratios) rank(m, n int) int {
-	k, known := r.ranks[[2]int{m, n}]
-	if !known {
-		if m == 0 {
-			k = signedRankRank(n, 1-r.Alpha)
-		} else {
-			k = mannWhitneyRank(m, n, 1-r.Alpha)
-		}
-		r.ranks[[2]int{m, n}] = k
-	}
-	return k
-}
-
-func appendTimes(to, times []float64) []float64 {
-	for _, t := range times {
-		if t > 0 {
-			to = append(to, t)
-		}
-	}
-	return to
 }
 
 // newTested takes the logarithms of a trial: of both sides behind each other, less their mean, or of the pairs' ratios.

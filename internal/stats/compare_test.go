@@ -193,13 +193,13 @@ func TestHodgesLehmannCovers(t *testing.T) {
 			t.Run(fmt.Sprintf("%s/%d and %d/%g", name, c.m, c.n, c.alpha), func(t *testing.T) {
 				t.Parallel()
 				r := seeded(uint64(c.m*100+c.n) + uint64(len(name)))
-				ratios := newRatios(Standard{Alpha: c.alpha, Paired: c.paired})
+				s := Standard{Alpha: c.alpha, Paired: c.paired}
 				var covered, turned percent
 				for range series {
 					trial := e.family(r, 2, c.m, c.n, 1, math.Log(1.2))[0]
-					q := ratios.of(trial)
+					q := s.ratio(trial)
 					covered.add(q.Lo <= 1.2 && 1.2 <= q.Hi)
-					back := ratios.of(Trial{A: trial.B, B: trial.A})
+					back := s.ratio(Trial{A: trial.B, B: trial.A})
 					turned.add(near(back.Value*q.Value, 1) && near(back.Lo*q.Hi, 1) && near(back.Hi*q.Lo, 1))
 				}
 				wantPercent(t, "covered", covered, 100*(1-c.alpha)-1.6, c.most)
@@ -341,7 +341,7 @@ func TestMissingTimes(t *testing.T) {
 func TestMissingLikeShorter(t *testing.T) {
 	whole := newTested(Trial{A: []float64{1, 1.1, 0, 1.2, 1.3}, B: []float64{2, 2.1, 2.2, 0, 0}}, false)
 	shorter := newTested(Trial{A: []float64{1, 1.1, 1.2, 1.3}, B: []float64{2, 2.1, 2.2}}, false)
-	for _, c := range [][2][]int32{{{5, 6, 7, 8, 9}, {4, 5, 6}}, {{0, 2, 3, 5, 8}, {0, 2, 4}}, {{0, 2, 8, 9}, {0}},
+	for _, c := range [][2][]int{{{5, 6, 7, 8, 9}, {4, 5, 6}}, {{0, 2, 3, 5, 8}, {0, 2, 4}}, {{0, 2, 8, 9}, {0}},
 		{{0, 1, 3, 4, 5, 6}, {0, 1, 2, 3, 4, 5}}} {
 		if a, b := whole.between(c[0]), shorter.between(c[1]); !near(a, b) {
 			t.Errorf("%v: %g, without what is missing %g", c[0], a, b)
@@ -349,7 +349,7 @@ func TestMissingLikeShorter(t *testing.T) {
 	}
 	pairs := newTested(Trial{A: []float64{1, 1, 0, 1}, B: []float64{2, 3, 4, 5}}, true)
 	fewer := newTested(Trial{A: []float64{1, 1, 1}, B: []float64{2, 3, 5}}, true)
-	if a, b := pairs.within([]int32{0, 2}), fewer.within([]int32{0}); !near(a, b) {
+	if a, b := pairs.within([]int{0, 2}), fewer.within([]int{0}); !near(a, b) {
 		t.Errorf("pairs: %g, without what is missing %g", a, b)
 	}
 }
