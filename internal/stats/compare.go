@@ -6,22 +6,17 @@ import (
 )
 
 // Verdict is what launches of two sides let be said of one point.
-type Verdict uint8
+type Verdict string
 
 // The verdicts. Better and worse are of times: worse is slower.
 const (
-	Inconclusive Verdict = iota
-	Same                 // the ratio's interval lies inside the margin
-	Better
-	Worse
+	Inconclusive Verdict = "inconclusive"
+	Same         Verdict = "same" // the ratio's interval lies inside the margin
+	Better       Verdict = "better"
+	Worse        Verdict = "worse"
 )
 
-func (v Verdict) String() string {
-	return [...]string{"inconclusive", "same", "better", "worse"}[v]
-}
-
-// MarshalText makes the verdict its word.
-func (v Verdict) MarshalText() ([]byte, error) { return []byte(v.String()), nil }
+func (v Verdict) String() string { return string(v) }
 
 // The chances of a better or worse anywhere among the points of two sides that do not differ.
 const (

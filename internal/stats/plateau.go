@@ -44,7 +44,7 @@ func FindPlateaus(sizes []float64, t Trend) (found []Plateau) {
 
 // bandwidths are those of the trend, in bytes/s; none where it says nothing.
 func (t Trend) bandwidths(sizes []float64) (b []float64) {
-	if t.TooFew {
+	if t.Segments == nil {
 		return nil
 	}
 	for i, s := range sizes {

@@ -23,15 +23,15 @@ type Segment struct {
 
 // Trend is what a curve of times over sizes does: laws one after the other, and what stands out of them.
 type Trend struct {
-	N        int       // sizes that were looked at
-	TooFew   bool      // under MinForTrend: nothing else is said
-	Segments []Segment // by size; one law goes over into the next between To of one and From of the next
-	Noise    float64   // standard deviation of log t around the laws: 0.02 is 2 %
+	// Segments are by size; none of fewer sizes than MinForTrend. The protocol switches between To of one and From of
+	// the next.
+	Segments []Segment
+	Noise    float64 // standard deviation of log t around the laws: 0.02 is 2 %
 	// Anomalies are drops and spikes, by size. No law is asked to explain them.
 	Anomalies []Anomaly
-	// Ends are places of first or last sizes, at most two on a side, that leave the trend. Too few to tell a drop
-	// from the next law.
-	Ends []int
+	// Out are the places that no law explains: those of anomalies, and first or last sizes, at most two on a side,
+	// which are too few to tell a drop from the next law.
+	Out []bool
 }
 
 // Switch is where one law goes over into the next.
@@ -69,29 +69,23 @@ func (t Trend) At(place int, size float64) float64 {
 // information criterion (segments.go). Up to five neighbouring sizes are left out of the laws where that pays for
 // itself by the same criterion and they then stand out by more than chance (Anomaly), again and again until none does.
 // So a law is not bent by what stands out of it, and what stands out is held against a law that is not bent.
-func FindTrend(sizes, times, noise []float64) Trend {
-	t := Trend{N: len(sizes)}
-	if t.N < MinForTrend {
-		t.TooFew = true
+func FindTrend(sizes, times, noise []float64) (t Trend) {
+	n := len(sizes)
+	if n < MinForTrend {
 		return t
 	}
-	logs := make([]float64, t.N)
+	logs := make([]float64, n)
 	for i, s := range times {
 		logs[i] = math.Log(s)
 	}
-	f := finder{sizes: sizes, logs: logs, noise: noise, out: make([]bool, t.N)}
+	f := finder{sizes: sizes, logs: logs, noise: noise, out: make([]bool, n)}
 	f.leaveOut()
-	t.Segments, t.Noise = f.segments(), f.scatter.s
+	t.Segments, t.Noise, t.Out = f.segments(), f.scatter.s, f.out
 	for _, r := range f.runs {
-		if r.from == 0 || r.to == t.N-1 {
-			for i := r.from; i <= r.to; i++ {
-				t.Ends = append(t.Ends, i)
-			}
-		} else {
+		if r.from > 0 && r.to < n-1 {
 			t.Anomalies = append(t.Anomalies, f.anomaly(r))
 		}
 	}
-	slices.Sort(t.Ends)
 	slices.SortFunc(t.Anomalies, func(a, b Anomaly) int { return cmp.Compare(a.From, b.From) })
 	return t
 }

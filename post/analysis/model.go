@@ -55,7 +55,11 @@ func ModelOf(c *Curve) Model {
 	}
 	first, last := t.Segments[0].Fit, t.Segments[len(t.Segments)-1].Fit
 	m.Latency, m.Bandwidth, m.Half = first.Alpha, times(last.Beta, c.factor()), halfOf(t, last)
-	m.Odd = len(t.odd())
+	for _, out := range t.Out {
+		if out {
+			m.Odd++
+		}
+	}
 	m.overLaunches(t)
 	return m
 }
@@ -94,20 +98,6 @@ func (t curveTrend) half() float64 {
 	return last.Half.Value
 }
 
-// odd are the places that no law explains.
-func (t curveTrend) odd() map[int]bool {
-	places := map[int]bool{}
-	for _, i := range t.Ends {
-		places[i] = true
-	}
-	for _, a := range t.Anomalies {
-		for i := a.From; i <= a.To; i++ {
-			places[i] = true
-		}
-	}
-	return places
-}
-
 // overLaunches puts what differs from launch to launch in the place of the scatter, where several launches measured all
 // sizes. The laws of each hold for the same sizes.
 func (m *Model) overLaunches(t curveTrend) {
@@ -135,7 +125,6 @@ func (m *Model) overLaunches(t curveTrend) {
 
 // ofLaunch are the laws of one launch; all says whether it measured every size.
 func (t curveTrend) ofLaunch(c *Curve, launch int) (own curveTrend, all bool) {
-	odd := t.odd()
 	own = curveTrend{sizes: t.sizes, places: t.places}
 	for _, s := range t.Segments {
 		var sizes, times []float64
@@ -144,7 +133,7 @@ func (t curveTrend) ofLaunch(c *Curve, launch int) (own curveTrend, all bool) {
 			if len(p.Launches) != len(c.Launches) {
 				return own, false
 			}
-			if !odd[i] {
+			if !t.Out[i] {
 				sizes, times = append(sizes, t.sizes[i]), append(times, p.Launches[launch])
 			}
 		}

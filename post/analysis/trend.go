@@ -69,7 +69,7 @@ func trends(curves []*Curve, _ Options) []Finding {
 	var all sync.WaitGroup
 	for i, c := range curves {
 		all.Go(func() {
-			if t := trendOf(c); !t.TooFew {
+			if t := trendOf(c); t.Segments != nil {
 				found[i] = slices.Concat(anomalies(c, t), jumps(c, t), plateaus(c, t), declineOf(c, t.Noise))
 			}
 		})
