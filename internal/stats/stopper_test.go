@@ -165,7 +165,7 @@ func TestLuckIsNotPrecision(t *testing.T) {
 func TestCorrelatedIsNotPrecise(t *testing.T) {
 	s := NewStopper(Rule{Precision: 0.5, MinSamples: 50})
 	x := newAutoregression(seeded(8), 0.95).appendTo(nil, 60)
-	if _, is := Summarise(x).warned(Correlated); !is {
+	if !Summarise(x).has(Correlated) {
 		t.Fatal("the series is not correlated enough for this test")
 	}
 	if more, reason := s.Next(x, 0.06); more == 0 {
