@@ -122,8 +122,8 @@ func TestAdaptiveStopping(t *testing.T) {
 				sum := Summarise(x)
 				covered.add(sum.covers(c.median))
 				precise.add(reason == Precision)
-				if reason == Precision && sum.HalfWidth() > c.precision {
-					t.Fatalf("stopped for precision at ±%g, wanted ±%g", sum.HalfWidth(), c.precision)
+				if reason == Precision && sum.halfWidth() > c.precision {
+					t.Fatalf("stopped for precision at ±%g, wanted ±%g", sum.halfWidth(), c.precision)
 				}
 			}
 			wantPercent(t, "covered", covered, 92, 100)

@@ -71,6 +71,8 @@ func (s Summary) has(kind WarningKind) bool {
 	return is
 }
 
+func (s Summary) halfWidth() float64 { return relativeHalfWidth(s.Hi-s.Lo, s.Median) }
+
 func (s Summary) covers(v float64) bool { return s.HasInterval && s.Lo <= v && v <= s.Hi }
 
 // percent counts how often something was so.

@@ -153,7 +153,7 @@ func TestLuckIsNotPrecision(t *testing.T) {
 				x[i] = 1000 + d/3
 			}
 		}
-		width := Summarise(x).HalfWidth()
+		width := Summarise(x).halfWidth()
 		precision := 1.1 * width
 		if _, reason := NewStopper(Rule{Precision: precision}).Next(x, 0.1); reason != c.want {
 			t.Errorf("lucky %v, interval ±%g: %v, want %v", c.lucky, width, reason, c.want)

@@ -124,23 +124,6 @@ func TestSummaryProperties(t *testing.T) {
 	}
 }
 
-func TestHalfWidth(t *testing.T) {
-	for _, c := range []struct {
-		s    Summary
-		want float64
-	}{
-		{Summary{Median: 10, Lo: 9, Hi: 12, HasInterval: true}, 0.15},
-		{Summary{Median: 10, Lo: 10, Hi: 10, HasInterval: true}, 0},
-		{Summary{HasInterval: true}, 0},
-		{Summary{Lo: -1, Hi: 1, HasInterval: true}, math.Inf(1)},
-		{Summary{Median: 10}, math.Inf(1)},
-	} {
-		if got := c.s.HalfWidth(); got != c.want {
-			t.Errorf("half width of %+v is %g, want %g", c.s, got, c.want)
-		}
-	}
-}
-
 func TestAutoCorr(t *testing.T) {
 	r := seeded(3)
 	for _, rho := range []float64{-0.5, 0, 0.3, 0.7, 0.95} {

@@ -51,16 +51,6 @@ func (t Trend) Switches(sizes []float64) []Switch {
 	return found
 }
 
-// At is the time that the trend has at a place, in seconds; 0 where it has none.
-func (t Trend) At(place int, size float64) float64 {
-	for _, s := range t.Segments {
-		if s.From <= place && place <= s.To {
-			return s.Time(size)
-		}
-	}
-	return 0
-}
-
 // FindTrend finds the laws of a curve, and what stands out of them: times in seconds of sizes in bytes, positive, by
 // ascending size. noise, of each time, is the standard error of its logarithm where one is known (of launches, or of
 // samples of one), 0 where none is; nil if of no time.

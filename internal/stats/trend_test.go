@@ -225,23 +225,6 @@ func TestRoughSmallMessages(t *testing.T) {
 	wantPercent(t, "drops found", found, 95, 100)
 }
 
-func TestPlateaus(t *testing.T) {
-	sizes := powers(1<<10, 21)
-	laws := map[int]law{0: {2e-6, 5e9}, 10: {40e-6, 50e9}}
-	times := withoutNoise(sizes, laws)
-	times[8] *= 1.3 // no plateau ends for that
-	trend := FindTrend(sizes, times, nil)
-	p := FindPlateaus(sizes, trend)
-	if len(p) != 1 || p[0].From != 7 && p[0].From != 6 || p[0].To < 9 || math.Abs(p[0].Level/5e9-1) > 0.1 ||
-		p[0].Later < 45e9 {
-		t.Errorf("plateaus are %+v, want one near 5 GB/s up to place 9", p)
-	}
-	one := FindTrend(sizes[:12], withoutNoise(sizes[:12], map[int]law{0: {40e-6, 50e9}}), nil)
-	if p := FindPlateaus(sizes[:12], one); p != nil {
-		t.Errorf("a curve that rises has plateaus %+v", p)
-	}
-}
-
 // Logs repeat sizes, and times may be anything that is positive.
 func TestTrendOfAnything(t *testing.T) {
 	r := seeded(8)
@@ -266,6 +249,5 @@ func TestTrendOfAnything(t *testing.T) {
 		if next != n {
 			t.Fatalf("segments end at %d of %d: %v %v", next, n, sizes, times)
 		}
-		FindPlateaus(sizes, got)
 	}
 }

@@ -38,7 +38,7 @@ const (
 var (
 	ncclLike = []string{"nccl", "ncclx"}
 	onCPUs   = []string{"mpi", "gloo"}
-	bends    = []Kind{Drop, Step, Plateau, Spike}    // the library's choice of a way shows here
+	bends    = []Kind{Drop, Step, Spike}             // the library's choice of a way shows here
 	limits   = []Kind{LowCeiling, Scaling, Decline}  // not enough bandwidth at large sizes
 	unsteady = []Kind{Variation, TwoModes, Drifts}   // the same thing takes different times
 	ofHosts  = []Kind{LateRank, SlowRank, Variation} // one place is unlike the others
@@ -57,14 +57,13 @@ var catalogue = slices.Concat(
 		tip{Name: "nvls", Kinds: bendsAnd, Reduces: true, Min: 64 << 10,
 			Collectives: []coll.Collective{coll.AllReduce, coll.AllGather, coll.ReduceScatter},
 			Tip:         "nccl-nvls", Variable: "NCCL_NVLS_ENABLE", Values: []string{"0"}},
-		tip{Name: "channels", Kinds: []Kind{LowCeiling, Plateau, Decline, Scaling}, Min: 1 << 20,
+		tip{Name: "channels", Kinds: []Kind{LowCeiling, Decline, Scaling}, Min: 1 << 20,
 			Tip: "nccl-channels", Variable: "--min-ctas", Values: []string{"16", "32"}},
 	),
 	tips(tip{Backends: ncclLike, Nodes: severalNodes, Min: 1 << 20, Kinds: network},
-		tip{Name: "buffer", Kinds: []Kind{LowCeiling, Plateau, Scaling, Drop},
+		tip{Name: "buffer", Kinds: []Kind{LowCeiling, Scaling, Drop},
 			Tip: "nccl-buffer", Variable: "NCCL_BUFFSIZE", Values: []string{"8388608"}},
-		tip{Name: "gdr", Kinds: []Kind{LowCeiling, Scaling, Plateau},
-			Tip: "nccl-gdr", Variable: "NCCL_NET_GDR_LEVEL", Values: []string{"PHB"}},
+		tip{Name: "gdr", Tip: "nccl-gdr", Variable: "NCCL_NET_GDR_LEVEL", Values: []string{"PHB"}},
 		tip{Name: "cards", Tip: "nccl-cards", Variable: "NCCL_IB_HCA", Values: []string{"mlx5"}, NoSweep: true},
 		tip{Name: "queues", Kinds: []Kind{LowCeiling, Scaling, Variation},
 			Tip: "nccl-queues", Variable: "NCCL_IB_QPS_PER_CONNECTION", Values: []string{"4"}},
@@ -76,7 +75,7 @@ var catalogue = slices.Concat(
 		tip{Name: "pxn", Kinds: []Kind{Scaling, LowCeiling}, Nodes: severalNodes,
 			Collectives: []coll.Collective{coll.AllToAll, coll.Gather, coll.Scatter, coll.SendRecv},
 			Tip:         "nccl-pxn", Variable: "NCCL_PXN_DISABLE", Values: []string{"1"}},
-		tip{Name: "registration", Kinds: []Kind{LowCeiling, PlacementOf, Plateau}, Min: 64 << 10,
+		tip{Name: "registration", Kinds: []Kind{LowCeiling, PlacementOf}, Min: 64 << 10,
 			Tip: "nccl-registration", Variable: "--register", Values: []string{"buffer"}, With: "--alloc=nccl"},
 		tip{Name: "affinity", Kinds: []Kind{Variation, TwoModes, LateRank},
 			Tip: "nccl-affinity", Variable: "NCCL_IGNORE_CPU_AFFINITY", Values: []string{"1"}},
@@ -100,7 +99,7 @@ var catalogue = slices.Concat(
 			Tip: "openmpi-links", Variable: "OMPI_MCA_btl_tcp_links", Values: []string{"4"}},
 	),
 	tips(tip{Backends: []string{"mpi"}},
-		tip{Name: "rails", Kinds: []Kind{LowCeiling, Scaling, Plateau}, Nodes: severalNodes, Min: 64 << 10,
+		tip{Name: "rails", Kinds: network, Nodes: severalNodes, Min: 64 << 10,
 			Tip: "ucx-rails", Variable: "UCX_MAX_RNDV_RAILS", Values: []string{"1", "4"}},
 	),
 	tips(tip{Backends: []string{"mpi"}, Library: "MPICH", Kinds: bendsAnd},

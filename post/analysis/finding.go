@@ -15,7 +15,6 @@ var (
 	Drop        = notice.Drop{}.Code()
 	Spike       = notice.Spike{}.Code()
 	Step        = notice.Switch{}.Code()
-	Plateau     = notice.Plateau{}.Code()
 	Decline     = notice.Decline{}.Code()
 	PlacementOf = notice.PlacementGap{}.Code()
 	Scaling     = notice.PoorScaling{}.Code()

@@ -19,8 +19,8 @@ func TestBrief(t *testing.T) {
 			Average: "mean over ranks",
 		},
 	}
-	f := c.finding(notice.Plateau{Level: 1e9, Later: 2e9, Sizes: 4}, notice.Info, 0.5, 1<<20, 4<<20)
-	if got := f.Places()[0].Brief(); !strings.HasPrefix(got, "1 MiB to 4 MiB: bandwidth stays") ||
+	f := c.finding(notice.Switch{Direction: "up", Factor: 2}, notice.Info, 0.5, 1<<20, 4<<20)
+	if got := f.Places()[0].Brief(); !strings.HasPrefix(got, "1 MiB to 4 MiB: time jumps") ||
 		!strings.HasPrefix(f.Text(), "nccl, all_reduce") {
 		t.Errorf("%q of %q", got, f.Text())
 	}

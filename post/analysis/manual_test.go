@@ -17,7 +17,7 @@ const (
 
 // kinds are all kinds of findings.
 var kinds = []Kind{
-	Drop, Spike, Step, Plateau, Decline, PlacementOf, Scaling, LateRank, SlowRank, TwoModes, Drifts, Variation,
+	Drop, Spike, Step, Decline, PlacementOf, Scaling, LateRank, SlowRank, TwoModes, Drifts, Variation,
 	LowCeiling,
 }
 

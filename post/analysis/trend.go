@@ -62,7 +62,7 @@ func (p *Point) noise() float64 {
 	return math.Log(p.Time.Hi/p.Time.Lo) / 4
 }
 
-// trends are drops, spikes, jumps, plateaus and declines of all curves, which are looked for in parallel.
+// trends are drops, spikes, jumps and declines of all curves, which are looked for in parallel.
 func trends(curves []*Curve, _ Options) []Finding {
 	curves = judged(curves)
 	found := make([][]Finding, len(curves))
@@ -70,7 +70,7 @@ func trends(curves []*Curve, _ Options) []Finding {
 	for i, c := range curves {
 		all.Go(func() {
 			if t := trendOf(c); t.Segments != nil {
-				found[i] = slices.Concat(anomalies(c, t), jumps(c, t), plateaus(c, t), declineOf(c, t.Noise))
+				found[i] = slices.Concat(anomalies(c, t), jumps(c, t), declineOf(c, t.Noise))
 			}
 		})
 	}
@@ -189,19 +189,4 @@ func declineOf(c *Curve, noise float64) []Finding {
 		Loss: units.Share(1 - share), Peak: c.value(best), Last: c.value(n - 1), Before: c.value(n - 2),
 	}
 	return []Finding{c.finding(fact, severity, 1-share, c.Points[best].SizeBytes, c.Points[n-1].SizeBytes)}
-}
-
-// plateaus are ranges of sizes over which bandwidth stands still, though larger sizes have more: something holds it
-// there.
-func plateaus(c *Curve, t curveTrend) (found []Finding) {
-	factor := c.Collective.BusFactor(c.World)
-	for _, p := range stats.FindPlateaus(t.sizes, t.Trend) {
-		from, to := t.places[p.From], t.places[p.To]
-		fact := notice.Plateau{
-			Level: units.Bandwidth(p.Level * factor), Later: units.Bandwidth(p.Later * factor), Sizes: p.To - p.From + 1,
-		}
-		found = append(found,
-			c.finding(fact, notice.Info, 1-p.Level/p.Later, c.Points[from].SizeBytes, c.Points[to].SizeBytes))
-	}
-	return found
 }
