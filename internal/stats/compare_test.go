@@ -207,18 +207,6 @@ func TestRanks(t *testing.T) {
 	}
 }
 
-func TestStudent(t *testing.T) {
-	for _, c := range []struct{ df, tail, want float64 }{{6, 0.025, 2.446912}, {1, 0.05, 6.313752},
-		{30, 0.005, 2.749996},
-		{1000, 0.025, 1.962339}, {6, 0.025 / 30, 5.4}} {
-		if got := studentQuantile(c.df, c.tail); math.Abs(got-c.want) > 1e-6 && c.want != 5.4 {
-			t.Errorf("df %g, tail %g: %.6f, want %.6f", c.df, c.tail, got, c.want)
-		} else if back := studentTail(c.df, got); math.Abs(back/c.tail-1) > 1e-9 {
-			t.Errorf("df %g: the tail above %.6f is %g, want %g", c.df, got, back, c.tail)
-		}
-	}
-}
-
 func TestVerdicts(t *testing.T) {
 	quiet := []float64{1, 1.001, 1.002, 1.003}
 	times := func(x []float64, by float64) []float64 {
@@ -228,44 +216,33 @@ func TestVerdicts(t *testing.T) {
 		}
 		return y
 	}
+	several := []float64{1, 1.1, 1.2, 1.3}
+	six, slower := []float64{1, 2, 3, 4, 5, 6}, []float64{1.1, 2.2, 3.31, 4.4, 5.51, 6.6}
+	sixOfFive := []float64{1.1, 0, 3.31, 4.4, 5.51, 6.6}
+	same, strict := slices.Repeat([]float64{1}, 4), Standard{Alpha: StrictAlpha}
+	gaps := append([]float64{0}, quiet...)
 	for name, c := range map[string]struct {
-		a, b   []float64
-		s      Standard
-		want   Verdict
-		basis  Basis
-		fewest int
-		most   int
+		a, b         []float64
+		s            Standard
+		want         Verdict
+		basis        Basis
+		fewest, most int
 	}{
-		"slower": {quiet, times(quiet, 1.1), plain, Worse, AcrossLaunches, 0,
-			0},
-		"faster": {quiet, times(quiet, 0.9), plain, Better, AcrossLaunches, 0,
-			0},
-		"slower by less than matters": {quiet, times(quiet, 1.01), plain, Same, AcrossLaunches,
-			0,
-			0},
-		"noise": {[]float64{1, 1.1, 1.2, 1.3}, []float64{1.02, 1.12, 1.22, 1.32},
-			plain, Inconclusive, AcrossLaunches, 20, Hopeless},
-		"three a side": {quiet[:3], times(quiet[:3], 2), plain, Inconclusive,
-			LaunchSpread, 1, 1},
-		"one a side": {quiet[:1], times(quiet[:1], 2), plain, Inconclusive,
-			NoBounds, 3, 3},
-		"four a side, strictly": {quiet, times(quiet, 2), Standard{Alpha: StrictAlpha}, Inconclusive, LaunchSpread, 1,
-			1},
-		"one against many": {quiet[:1], slices.Concat(quiet, quiet, quiet), plain,
-			Inconclusive, LaunchSpread, 1, 1},
-		"none on a side": {[]float64{0, 0}, quiet, plain, Inconclusive, NoBounds, 1,
-			4},
-		"four pairs": {quiet, times(quiet, 2), pairs, Inconclusive,
-			LaunchSpread, 2, 2},
-		"six pairs": {[]float64{1, 2, 3, 4, 5, 6}, []float64{1.1, 2.2, 3.31, 4.4, 5.51, 6.6},
-			pairs, Worse, AcrossLaunches, 0, 0},
-		"six pairs, one without a time": {[]float64{1, 2, 3, 4, 5, 6}, []float64{1.1, 0, 3.31, 4.4, 5.51, 6.6},
-			pairs, Inconclusive, LaunchSpread, 1, 1},
-		"all alike": {[]float64{1, 1, 1, 1}, []float64{1, 1, 1, 1}, plain, Same,
-			AcrossLaunches, 0, 0},
-		"all alike but for the side": {[]float64{1, 1, 1, 1}, []float64{2, 2, 2, 2}, plain,
-			Worse,
-			AcrossLaunches, 0, 0},
+		"slower":                        {quiet, times(quiet, 1.1), plain, Worse, AcrossLaunches, 0, 0},
+		"faster":                        {quiet, times(quiet, 0.9), plain, Better, AcrossLaunches, 0, 0},
+		"slower, some launches missing": {gaps, times(gaps, 1.1), plain, Worse, AcrossLaunches, 0, 0},
+		"slower by less than matters":   {quiet, times(quiet, 1.01), plain, Same, AcrossLaunches, 0, 0},
+		"noise":                         {several, times(several, 1.02), plain, Inconclusive, AcrossLaunches, 20, Hopeless},
+		"three a side":                  {quiet[:3], times(quiet[:3], 2), plain, Inconclusive, LaunchSpread, 1, 1},
+		"one a side":                    {quiet[:1], times(quiet[:1], 2), plain, Inconclusive, NoBounds, 3, 3},
+		"four a side, strictly":         {quiet, times(quiet, 2), strict, Inconclusive, LaunchSpread, 1, 1},
+		"one against many":              {quiet[:1], slices.Repeat(quiet, 3), plain, Inconclusive, LaunchSpread, 1, 1},
+		"none on a side":                {[]float64{0, 0}, quiet, plain, Inconclusive, NoBounds, 1, 4},
+		"four pairs":                    {quiet, times(quiet, 2), pairs, Inconclusive, LaunchSpread, 2, 2},
+		"six pairs":                     {six, slower, pairs, Worse, AcrossLaunches, 0, 0},
+		"six pairs, one without a time": {six, sixOfFive, pairs, Inconclusive, LaunchSpread, 1, 1},
+		"all alike":                     {same, same, plain, Same, AcrossLaunches, 0, 0},
+		"all alike but for the side":    {same, times(same, 2), plain, Worse, AcrossLaunches, 0, 0},
 	} {
 		found := Compare([]Trial{{A: c.a, B: c.b, Margin: margin}}, c.s)
 		p := found.Points[0]
@@ -293,21 +270,6 @@ func TestRoundingIsNoDifference(t *testing.T) {
 			}
 		}
 	}
-}
-
-// A point that some launches lack is judged by those that have it, and does not keep others from being judged.
-func TestMissingTimes(t *testing.T) {
-	r := seeded(8)
-	var found, few percent
-	for range 200 {
-		trials := noise{own: 0.01}.family(r, 20, 5, 5, 2, 0.2)
-		trials[0].A[1], trials[5].A[0], trials[5].B[2], trials[7].B[0], trials[7].B[1] = 0, 0, 0, 0, 0
-		c := Compare(trials, plain)
-		found.add(c.Points[0].Verdict == Worse && c.Points[1].Verdict == Worse)
-		few.add(c.Tested == 20 && c.Points[7].Ratio.N == 3)
-	}
-	wantPercent(t, "found all the same", found, 95, 100)
-	wantPercent(t, "with as many launches as there are", few, 100, 100)
 }
 
 // A time that is missing makes the statistic that of the launches there are.

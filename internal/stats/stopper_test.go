@@ -6,6 +6,7 @@ import (
 )
 
 func TestStopReasons(t *testing.T) {
+	five := func(int) float64 { return 5 }
 	for _, c := range []struct {
 		name string
 		rule Rule
@@ -14,23 +15,18 @@ func TestStopReasons(t *testing.T) {
 		want StopReason
 		n    int // 0: any
 	}{
-		{"constant", Rule{Precision: 0.02, Budget: 10}, 1e-3, func(int) float64 { return 5 }, Precision,
-			DefaultMinSamples},
-		{"constant, no precision wanted", Rule{}, 1e-3, func(int) float64 { return 5 }, Precision, DefaultMinSamples},
-		{"minimum below six", Rule{Precision: 0.02, MinSamples: 1}, 1e-3, func(int) float64 { return 5 }, Precision,
-			MinForInterval},
-		{"fixed", Rule{Precision: 0.02, MinSamples: 77, MaxSamples: 77}, 1e-3, func(int) float64 { return 5 }, Fixed,
-			77},
-		{"fixed at one", Rule{MinSamples: 1, MaxSamples: 1}, 1e-3, func(int) float64 { return 5 }, Fixed, 1},
-		{"fixed, but too dear", Rule{MinSamples: 77, MaxSamples: 77, Budget: 1}, 0.1, func(int) float64 { return 5 },
-			Budget,
-			10},
+		{"constant", Rule{Precision: 0.02, Budget: 10}, 1e-3, five, Precision, DefaultMinSamples},
+		{"constant, no precision wanted", Rule{}, 1e-3, five, Precision, DefaultMinSamples},
+		{"minimum below six", Rule{Precision: 0.02, MinSamples: 1}, 1e-3, five, Precision, MinForInterval},
+		{"fixed", Rule{Precision: 0.02, MinSamples: 77, MaxSamples: 77}, 1e-3, five, Fixed, 77},
+		{"fixed at one", Rule{MinSamples: 1, MaxSamples: 1}, 1e-3, five, Fixed, 1},
+		{"fixed, but too dear", Rule{MinSamples: 77, MaxSamples: 77, Budget: 1}, 0.1, five,
+			Budget, 10},
 		{"maximum", Rule{Precision: 1e-6, MaxSamples: 100}, 1e-3, alternate(1, 2), Maximum, 100},
-		{"maximum below minimum", Rule{Precision: 0.5, MaxSamples: 8}, 1e-3, func(int) float64 { return 5 }, Maximum,
-			8},
-		{"budget", Rule{Precision: 0.02, Budget: 10}, 0.5, func(int) float64 { return 5 }, Budget, 20},
-		{"one sample over the budget", Rule{Precision: 0.02, Budget: 10}, 30, func(int) float64 { return 5 }, Budget,
-			1},
+		{"maximum below minimum", Rule{Precision: 0.5, MaxSamples: 8}, 1e-3, five, Maximum, 8},
+		{"budget", Rule{Precision: 0.02, Budget: 10}, 0.5, five, Budget, 20},
+		{"one sample over the budget", Rule{Precision: 0.02, Budget: 10}, 30, five, Budget, 1},
+		{"not before the minimum time", Rule{Precision: 0.02, MinTime: 1, Budget: 10}, 1e-3, five, Precision, 1166},
 		{"settled", Rule{Precision: 0.02, Budget: 100}, 1e-3, alternate(1, 2), Settled, 0},
 		{"out of reach", Rule{Precision: 0.001, MinSamples: 6, Budget: 10}, 0.1, alternate(1, 2), Settled, 14},
 		{"within reach", Rule{Precision: 0.2, MinSamples: 6, Budget: 10}, 0.1, alternate(1, 1.3), Precision, 0},
@@ -100,19 +96,6 @@ func TestBudgetIsKept(t *testing.T) {
 func TestFixedNumberIsAskedForAtOnce(t *testing.T) {
 	if more, _ := NewStopper(Rule{MinSamples: 500, MaxSamples: 500}).Next(nil, 0); more != 500 {
 		t.Errorf("asked for %d", more)
-	}
-}
-
-func TestMinTime(t *testing.T) {
-	x, reason := run(NewStopper(Rule{Precision: 0.02, MinTime: 1, Budget: 10}), 1e-3,
-		func(x []float64, n int) []float64 {
-			for range n {
-				x = append(x, 5)
-			}
-			return x
-		})
-	if reason != Precision || len(x) < 1000 || len(x) > 1500 {
-		t.Errorf("%s after %d ms, want precision soon after 1 s", reason, len(x))
 	}
 }
 

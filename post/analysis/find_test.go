@@ -118,7 +118,11 @@ func TestDrop(t *testing.T) {
 	// Small sizes are spoken of by their time.
 	for factor, want := range map[float64]float64{1.5: 1.49, 30: 29.9} {
 		if _, d := only[notice.Drop](t, edited(slower(1<<10, 1<<10, factor))); d.Depth != 0 ||
-			!closeTo(d.Slower, want, want/200) || d.At.Size != 1<<10 || !closeTo(d.At.Time, factor*19.967e-6, 1e-8*factor) {
+			!closeTo(
+				d.Slower,
+				want,
+				want/200,
+			) || d.At.Size != 1<<10 || !closeTo(d.At.Time, factor*19.967e-6, 1e-8*factor) {
 			t.Errorf("%+v", d)
 		}
 	}
@@ -162,7 +166,8 @@ func TestStep(t *testing.T) {
 func TestDecline(t *testing.T) {
 	onCPUs := func(m *made) { m.backend, m.library, m.nodes, m.noise = "mpi", "Open MPI 4.1.4", 1, 0.02 }
 	f, d := only[notice.Decline](t, edited(slower(64<<20+1, 1<<30, 2), onCPUs))
-	if f.Severity != notice.Error || f.To != 1<<30 || d.Loss < 0.15 || d.Last.Size != 1<<30 || d.Before.Size != 512<<20 {
+	if f.Severity != notice.Error || f.To != 1<<30 || d.Loss < 0.15 || d.Last.Size != 1<<30 ||
+		d.Before.Size != 512<<20 {
 		t.Errorf("%+v", f)
 	}
 	if len(f.Also) != 1 || f.Also[0].Code() != Step || f.Also[0].From != 64<<20 || f.Also[0].To != 128<<20 {
@@ -294,7 +299,8 @@ func TestLateForABatch(t *testing.T) {
 		"latency":    {[]made{edited(lateInBatch(0.2), broadcast), edited(lateInBatch(0.2), broadcast, latency)}, 0.2},
 	} {
 		f, late := only[notice.LateRank](t, c.sweeps...)
-		if late.Mode != mode || f.Curve.Mode.String() != mode || late.Records != 28 || !closeTo(late.Share, c.share, 0.005) {
+		if late.Mode != mode || f.Curve.Mode.String() != mode || late.Records != 28 ||
+			!closeTo(late.Share, c.share, 0.005) {
 			t.Errorf("%s: %+v", mode, late)
 		}
 	}
