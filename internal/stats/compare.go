@@ -122,40 +122,24 @@ func (c *Compared) judge(margin, alpha float64) Verdict {
 }
 
 // newTested takes the logarithms of a trial: of both sides behind each other, less their mean, or of the pairs' ratios.
-func newTested(t Trial, paired bool) tested {
-	var p tested
-	take := func(value float64, there bool) {
-		if !there {
-			value = 0
-		} else {
-			p.n++
-			p.sum += value
-		}
-		p.values, p.present = append(p.values, value), append(p.present, there)
-	}
-	if paired {
-		for i := range t.A {
-			there := t.A[i] > 0 && t.B[i] > 0
-			take(math.Log(t.B[i]/t.A[i]), there)
-		}
-	} else {
-		for _, s := range slices.Concat(t.A, t.B) {
-			take(math.Log(s), s > 0)
-		}
-		mean := p.sum / float64(p.n)
-		p.sum = 0
-		for i := range p.values {
-			if p.present[i] {
-				p.values[i] -= mean
-			}
-		}
-	}
+func newTested(t Trial, paired bool) (p tested) {
+	p.values = slices.Concat(t.logs(paired))
+	p.present = make([]bool, len(p.values))
 	for i, v := range p.values {
-		if math.Abs(v) < 1e-12 { // rounding, where all times are the same
-			p.values[i] = 0
-			continue
+		if p.present[i] = isFinite(v); p.present[i] {
+			p.n, p.sum = p.n+1, p.sum+v
 		}
-		p.squares += v * v
+	}
+	mean := 0.0
+	if !paired {
+		mean, p.sum = p.sum/float64(p.n), 0
+	}
+	for i := range p.values {
+		p.values[i] -= mean
+		if !p.present[i] || math.Abs(p.values[i]) < 1e-12 { // rounding, where all times are the same
+			p.values[i] = 0
+		}
+		p.squares += p.values[i] * p.values[i]
 	}
 	if p.n == len(p.present) {
 		p.present = nil

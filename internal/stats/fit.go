@@ -35,10 +35,10 @@ const (
 	knownWithin = 2
 )
 
-// FitAlphaBeta fits t = α + S/β to times in seconds of sizes in bytes, all positive, such that the squares of log t
-// − log(α + S/β) are least: an error of a tenth counts as much for 8 bytes as for a gigabyte. With n½ = αβ the
-// law is (n½ + S)/β, so for a given n½ the best β is a mean of logarithms, and the best n½ is looked for in one
-// dimension.
+// FitAlphaBeta fits t = α + S/β to times in seconds of sizes in bytes, all positive and by ascending size, such that
+// the squares of log t − log(α + S/β) are least: an error of a tenth counts as much for 8 bytes as for a gigabyte.
+// With n½ = αβ the law is (n½ + S)/β, so for a given n½ the best β is a mean of logarithms, and the best n½ is looked
+// for in one dimension.
 //
 // Bounds are those of the profile likelihood: all laws that fit not so much worse that F(1, N−2) at Confidence would
 // tell. Alpha is Known where the smallest size is below n½, so that at least half of its time is latency, and the
@@ -47,11 +47,7 @@ const (
 //
 // Fewer than three points give the zero Fit.
 func FitAlphaBeta(sizes, times []float64) Fit {
-	logs := make([]float64, len(times))
-	for i, t := range times {
-		logs[i] = math.Log(t)
-	}
-	return fitLaw(sizes, logs, scatter{})
+	return fitLaw(sizes, logsOf(times), scatter{})
 }
 
 // scatter is a standard deviation of logarithms, and the degrees of freedom that it was taken from; none where df is 0.
@@ -75,8 +71,8 @@ func fitLaw(sizes, logs []float64, noise scatter) (f Fit) {
 	t := studentQuantile(float64(noise.df), (1-Confidence)/2)
 	f.bound(c, best, best.squares+t*t*noise.s*noise.s)
 	seen := f.Half.Value
-	f.Alpha.Known = c.smallest <= seen && f.Alpha.within(knownWithin)
-	f.Beta.Known = c.largest >= seen && f.Beta.within(knownWithin)
+	f.Alpha.Known = sizes[0] <= seen && f.Alpha.within(knownWithin)
+	f.Beta.Known = sizes[n-1] >= seen && f.Beta.within(knownWithin)
 	f.Half.Known = f.Alpha.Known && f.Beta.Known && f.Half.within(knownWithin*knownWithin)
 	return f
 }
@@ -122,21 +118,15 @@ func (p *Parameter) widen(log, free float64) {
 
 // profile is how well laws of one n½ fit, for each n½.
 type profile struct {
-	sizes, logs       []float64
-	smallest, largest float64
-	from, to          float64 // logarithms of n½ between which it is looked for
+	sizes, logs []float64
+	from, to    float64 // logarithms of n½ between which it is looked for
 }
 
 // lawAt is the best law of one n½: log t = level + log(n½ + S).
 type lawAt struct{ logHalf, level, squares float64 }
 
 func newProfile(sizes, logs []float64) profile {
-	c := profile{sizes: sizes, logs: logs, smallest: math.Inf(1)}
-	for _, s := range sizes {
-		c.smallest, c.largest = min(c.smallest, s), max(c.largest, s)
-	}
-	c.from, c.to = math.Log(c.smallest/beyond), math.Log(c.largest*beyond)
-	return c
+	return profile{sizes, logs, math.Log(sizes[0] / beyond), math.Log(sizes[len(sizes)-1] * beyond)}
 }
 
 func (c profile) at(logHalf float64) lawAt {

@@ -13,7 +13,7 @@ import (
 func (s Standard) ratio(t Trial) Ratio {
 	var terms []float64
 	var n, rank int
-	a, b := t.logs(s.Paired)
+	a, b := t.known(s.Paired)
 	if s.Paired {
 		for i, x := range a {
 			for _, y := range a[:i+1] {
@@ -24,11 +24,10 @@ func (s Standard) ratio(t Trial) Ratio {
 	} else {
 		for _, x := range t.A {
 			for _, y := range t.B {
-				if x > 0 && y > 0 {
-					terms = append(terms, math.Log(y/x))
-				}
+				terms = append(terms, math.Log(y/x))
 			}
 		}
+		terms, _ = finite(terms)
 		n, rank = min(len(a), len(b)), mannWhitneyRank(len(a), len(b), 1-s.Alpha)
 	}
 	if n == 0 {
@@ -46,24 +45,30 @@ func (s Standard) ratio(t Trial) Ratio {
 	return r
 }
 
-// logs are the logarithms of the times of both sides, or of the ratios of pairs, without what is missing.
+// logs are the logarithms of the times of both sides, or of the ratios of pairs; not finite where a time is missing.
 func (t Trial) logs(paired bool) (a, b []float64) {
 	if !paired {
 		return logsOf(t.A), logsOf(t.B)
 	}
-	for i := range t.A {
-		if t.A[i] > 0 && t.B[i] > 0 {
-			a = append(a, math.Log(t.B[i]/t.A[i]))
-		}
+	ratios := slices.Clone(t.B)
+	for i, seconds := range t.A {
+		ratios[i] /= seconds
 	}
-	return a, nil
+	return logsOf(ratios), nil
 }
 
-func logsOf(times []float64) (logs []float64) {
-	for _, t := range times {
-		if t > 0 {
-			logs = append(logs, math.Log(t))
-		}
+// known are the logs without those that are missing.
+func (t Trial) known(paired bool) (a, b []float64) {
+	a, b = t.logs(paired)
+	a, _ = finite(a)
+	b, _ = finite(b)
+	return a, b
+}
+
+func logsOf(x []float64) []float64 {
+	logs := make([]float64, len(x))
+	for i, v := range x {
+		logs[i] = math.Log(v)
 	}
 	return logs
 }

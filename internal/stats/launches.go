@@ -68,7 +68,7 @@ func (p *planner) tells(m, n int, s, margin, distance float64) bool {
 // spread is how many launches each side has, or how many pairs there are, and the standard deviation of their
 // logarithms; −1 if they are too few to have one.
 func spread(t Trial, paired bool) (m, n int, s float64) {
-	a, b := t.logs(paired)
+	a, b := t.known(paired)
 	m, n = len(a), len(b)
 	df := m + n - 2
 	if paired {

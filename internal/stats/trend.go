@@ -64,11 +64,7 @@ func FindTrend(sizes, times, noise []float64) (t Trend) {
 	if n < MinForTrend {
 		return t
 	}
-	logs := make([]float64, n)
-	for i, s := range times {
-		logs[i] = math.Log(s)
-	}
-	f := finder{sizes: sizes, logs: logs, noise: noise, out: make([]bool, n)}
+	f := finder{sizes: sizes, logs: logsOf(times), noise: noise, out: make([]bool, n)}
 	f.leaveOut()
 	t.Segments, t.Noise, t.Out = f.segments(), f.scatter.s, f.out
 	for _, r := range f.runs {

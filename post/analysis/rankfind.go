@@ -8,6 +8,7 @@ import (
 
 	"busbar/internal/coll"
 	"busbar/internal/notice"
+	"busbar/internal/stats"
 	"busbar/internal/units"
 )
 
@@ -71,7 +72,7 @@ func lateIn(mode coll.Mode, group []*Curve) (f Finding, is bool) {
 		return f, false
 	}
 	fact := notice.LateRank{Rank: s.Rank, Hosts: s.Hosts, Records: len(s.Excess), Of: records, Mode: mode.String(),
-		Lateness: units.Seconds(s.Lateness()), Share: units.Share(s.Median())}
+		Lateness: units.Seconds(stats.Median(s.Late)), Share: units.Share(s.Median())}
 	return ofGroup(fact, group, severityOf(s.Median()), s.Median()), true
 }
 
