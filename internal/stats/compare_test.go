@@ -94,7 +94,7 @@ func TestNothingDiffers(t *testing.T) {
 			s    Standard
 		}{
 			"4 and 4": {func(r *rand.Rand) []Trial { return e.family(r, 30, 4, 4, 0, 0) }, plain},
-			"5 and 5": {func(r *rand.Rand) []Trial { return e.family(r, 30, 5, 5, 0, 0) }, Standard{Alpha: StrictAlpha}},
+			"5 and 5": {func(r *rand.Rand) []Trial { return e.family(r, 30, 5, 5, 0, 0) }, strict},
 			"3 and 6": {func(r *rand.Rand) []Trial { return e.family(r, 30, 3, 6, 0, 0) }, plain},
 			"pairs":   {func(r *rand.Rand) []Trial { return e.paired(r, 30, 6, 0, 0) }, pairs},
 			"apart":   {func(r *rand.Rand) []Trial { return e.paired(r, 30, 4, 0, 0) }, plain},
@@ -118,7 +118,10 @@ func TestNothingDiffers(t *testing.T) {
 	}
 }
 
-var plain, pairs = Standard{Alpha: DefaultAlpha}, Standard{Alpha: DefaultAlpha, Paired: true}
+var (
+	plain, pairs = Standard{Alpha: DefaultAlpha}, Standard{Alpha: DefaultAlpha, Paired: true}
+	strict       = Standard{Alpha: StrictAlpha}
+)
 
 // Four launches a side find 5 % among 30 sizes where launches differ by 1 %, and pairs need not care how launches
 // differ.
@@ -219,7 +222,7 @@ func TestVerdicts(t *testing.T) {
 	several := []float64{1, 1.1, 1.2, 1.3}
 	six, slower := []float64{1, 2, 3, 4, 5, 6}, []float64{1.1, 2.2, 3.31, 4.4, 5.51, 6.6}
 	sixOfFive := []float64{1.1, 0, 3.31, 4.4, 5.51, 6.6}
-	same, strict := slices.Repeat([]float64{1}, 4), Standard{Alpha: StrictAlpha}
+	same := slices.Repeat([]float64{1}, 4)
 	gaps := append([]float64{0}, quiet...)
 	for name, c := range map[string]struct {
 		a, b         []float64
@@ -232,7 +235,8 @@ func TestVerdicts(t *testing.T) {
 		"faster":                        {quiet, times(quiet, 0.9), plain, Better, AcrossLaunches, 0, 0},
 		"slower, some launches missing": {gaps, times(gaps, 1.1), plain, Worse, AcrossLaunches, 0, 0},
 		"slower by less than matters":   {quiet, times(quiet, 1.01), plain, Same, AcrossLaunches, 0, 0},
-		"noise":                         {several, times(several, 1.02), plain, Inconclusive, AcrossLaunches, 20, Hopeless},
+		"noise": {several, times(several, 1.02), plain, Inconclusive, AcrossLaunches, 20,
+			Hopeless},
 		"three a side":                  {quiet[:3], times(quiet[:3], 2), plain, Inconclusive, LaunchSpread, 1, 1},
 		"one a side":                    {quiet[:1], times(quiet[:1], 2), plain, Inconclusive, NoBounds, 3, 3},
 		"four a side, strictly":         {quiet, times(quiet, 2), strict, Inconclusive, LaunchSpread, 1, 1},

@@ -5,11 +5,12 @@ import (
 	"slices"
 )
 
-// ratio is that of the times B to the times A: the median of all ratios between launches of both sides (Hodges & Lehmann,
-// Annals of Mathematical Statistics 34, 1963), on their logarithms; of pairs the median of the means of any two of their
-// logarithms, one with itself too. The bounds are those that the test of Mann and Whitney, or of Wilcoxon's signed
-// ranks, would not refuse: order statistics of the same values, whose ranks are exact for any distribution (Lehmann,
-// Nonparametrics, 1975, §2.5). Where launches are too few for an interval the bounds are the extremes, as Basis says.
+// ratio is that of the times B to the times A: the median of all ratios between launches of both sides (Hodges &
+// Lehmann, Annals of Mathematical Statistics 34, 1963), on their logarithms; of pairs the median of the means of any
+// two of their logarithms, one with itself too. The bounds are those that the test of Mann and Whitney, or of
+// Wilcoxon's signed ranks, would not refuse: order statistics of the same values, whose ranks are exact for any
+// distribution (Lehmann, Nonparametrics, 1975, §2.5). Where launches are too few for an interval the bounds are the
+// extremes, as Basis says.
 func (s Standard) ratio(t Trial) Ratio {
 	var terms []float64
 	var n, rank int

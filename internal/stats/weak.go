@@ -54,13 +54,13 @@ const (
 	scalePairs = 10
 )
 
-// FindWeakPairs finds the nodes and links that are slow among n nodes, of which most are taken for sound. A pair is as
-// slow as the slower of its nodes, or as its link; so a node is weak where the median of its pairs stands out among the
-// medians of all nodes, and a link where its time stands out among pairs of nodes that are not weak. A node with a pair
-// that is fast is not weak, however slow the others are. It works on logarithms, and takes the weakest node out before
-// it looks for the next. Pairs may be missing; none comes twice. noise is the standard error of a time's logarithm as far as its own
-// samples tell; where the pairs scatter by more, that counts. With fewer than three nodes there is nothing to compare,
-// and it finds nothing.
+// FindWeakPairs finds the nodes and links that are slow among n nodes, of which most are taken for sound. A pair is
+// as slow as the slower of its nodes, or as its link; so a node is weak where the median of its pairs stands out
+// among the medians of all nodes, and a link where its time stands out among pairs of nodes that are not weak. A node
+// with a pair that is fast is not weak, however slow the others are. It works on logarithms, and takes the weakest
+// node out before it looks for the next. Pairs may be missing; none comes twice. noise is the standard error of a
+// time's logarithm as far as its own samples tell; where the pairs scatter by more, that counts. With fewer than
+// three nodes there is nothing to compare, and it finds nothing.
 func FindWeakPairs(n int, pairs []PairTime, noise float64) (w WeakPairs) {
 	m := newPairTable(n, pairs, noise)
 	nodes, links := m.takeOut()

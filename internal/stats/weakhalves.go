@@ -57,7 +57,8 @@ func (h *halves) of(nodes ...int) (sum float64, of, slow int) {
 }
 
 // linkInstead reports whether a link between two of n nodes explains the differences of the halves far better than a
-// node does that leaves the rest: it makes a half slow where both of its nodes are in it, and none where they are apart.
+// node does that leaves the rest: it makes a half slow where both of its nodes are in it, and none where they are
+// apart.
 func (h *halves) linkInstead(n int, rest float64) bool {
 	for a := range n {
 		for b := a + 1; b < n; b++ {

@@ -88,7 +88,9 @@ func TestNothingIsFound(t *testing.T) {
 		"a warning of one launch":        {edited(warnedOnce, launches(5))},
 		"a little late":                  {edited(ranksAre(9, 3, 0.05))},
 		"late by a hundredth of a batch": {edited(lateInBatch(0.2), broadcast)},
-		"each rank in turn":              {edited(inTurn(func(n int) func(string, *result.Record) { return ranksAre(n%16, n%16, 0.4) }))},
+		"each rank in turn": {edited(inTurn(func(n int) func(string, *result.Record) {
+			return ranksAre(n%16, n%16, 0.4)
+		}))},
 		"lateness below the clocks' error": {edited(func(_ string, r *result.Record) {
 			r.Ranks = &result.Ranks{Latest: 2, Lateness: r.Time.Seconds, Uncertainty: 2 * r.Time.Seconds}
 		})},
@@ -143,8 +145,9 @@ func TestStep(t *testing.T) {
 		factor    float64
 		path      notice.PathChange
 	}{
-		"slower":      {pathsOf(nil, nil), notice.Warning, "up", 1.6, notice.PathChange{}},
-		"another way": {pathsOf(tree, ring), notice.Warning, "up", 1.6, notice.PathChange{Before: "TREE LL", After: "RING SIMPLE"}},
+		"slower": {pathsOf(nil, nil), notice.Warning, "up", 1.6, notice.PathChange{}},
+		"another way": {pathsOf(tree, ring), notice.Warning, "up", 1.6, notice.PathChange{
+			Before: "TREE LL", After: "RING SIMPLE"}},
 		"the same": {pathsOf(ring, ring), notice.Warning, "up", 1.6,
 			notice.PathChange{Before: "RING SIMPLE", After: "RING SIMPLE"}},
 		"by a fifth": {edited(slower(256<<10, 1<<30, 1.2)), notice.Warning, "up", 1.2, notice.PathChange{}},

@@ -10,8 +10,8 @@ import (
 	"busbar/internal/units"
 )
 
-// Cells are the latency, the bandwidth of large sizes, the size that reaches half of it, the sizes from which on another
-// model holds, and the scatter, for a table.
+// Cells are the latency, the bandwidth of large sizes, the size that reaches half of it, the sizes from which on
+// another model holds, and the scatter, for a table.
 func (m Model) Cells() []string {
 	var changes []string
 	for _, c := range m.changes() {

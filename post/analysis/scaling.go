@@ -28,7 +28,9 @@ func poorScaling(curves []*Curve, _ Options) (found []Finding) {
 		family Condition
 		nodes  bool // several
 	}
-	several := slices.DeleteFunc(judged(curves), func(c *Curve) bool { return c.World < 2 || c.Mode != coll.Throughput })
+	several := slices.DeleteFunc(judged(curves), func(c *Curve) bool {
+		return c.World < 2 || c.Mode != coll.Throughput
+	})
 	for _, of := range grouped(several, func(c *Curve) line {
 		return line{c.Contender, c.Tool, FamilyOf(c.Condition), c.Nodes > 1}
 	}) {
