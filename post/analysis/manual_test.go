@@ -17,7 +17,7 @@ const (
 
 // kinds are all kinds of findings.
 var kinds = []Kind{
-	Drop, Spike, Step, Plateau, Decline, PlacementOf, Scaling, LateRank, SlowRank, TwoModes, Drifts, Variation,
+	Drop, Spike, Step, Decline, PlacementOf, Scaling, LateRank, SlowRank, TwoModes, Drifts, Variation,
 	LowCeiling,
 }
 
@@ -55,8 +55,8 @@ func hintTable() string {
 		if tip.Values != nil {
 			try += ": `" + strings.Join(tip.Values, "`, `") + "`"
 		}
-		for _, with := range tip.With {
-			try += ", with `" + with + "`"
+		if tip.With != "" {
+			try += ", with `" + tip.With + "`"
 		}
 		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s |\n", joined(tip.Kinds), tip.scope(), try, tip.Tip.Text(),
 			tip.Tip.Source())

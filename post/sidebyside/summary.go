@@ -2,7 +2,9 @@ package sidebyside
 
 import (
 	"fmt"
+	"slices"
 
+	"busbar/internal/coll"
 	"busbar/internal/document"
 	"busbar/internal/notice"
 	"busbar/internal/stats"
@@ -21,48 +23,64 @@ func (f *Results) summary() *document.Document {
 	}
 	d.Add(document.Paragraph("Times are medians. Sizes are powers of 1024, GB/s are 1e9 bytes per second."))
 	notes := &footnote.List{Shows: func(notice.Code) bool { return true }, Report: func(notice.Fact) {}}
-	for _, family := range f.times.Families() {
-		table := &document.Table{Columns: []document.Column{{Name: "backend"}, {Name: "device"}}}
-		table.Columns = append(table.Columns, document.NumericColumns("ranks", "size", "launches", "time", "bounds",
-			"algbw GB/s", "busbw GB/s", "ratio to "+f.name[f.times.Contenders[0]])...)
-		table.Columns = append(table.Columns, document.Column{Name: "notes"})
-		d.Add(&document.Section{Title: family.FamilyTitle(), Blocks: []document.Block{table}})
-		for _, who := range f.times.Contenders {
-			for _, under := range f.times.Conditions(who, family) {
-				table.Row(f.summaryRow(notes, who, under)...)
-			}
+	var table *document.Table
+	var family analysis.Condition
+	for _, c := range f.curves {
+		if table == nil || analysis.FamilyOf(c.Condition) != family {
+			family = analysis.FamilyOf(c.Condition)
+			table = &document.Table{Columns: []document.Column{{Name: "backend"}, {Name: "device"}}}
+			table.Columns = append(table.Columns, document.NumericColumns("ranks", "size", "launches", "time", "bounds",
+				"algbw GB/s", "busbw GB/s", "ratio to "+f.name[f.reference()])...)
+			table.Columns = append(table.Columns, document.Column{Name: "notes"})
+			d.Add(&document.Section{Title: family.FamilyTitle(), Blocks: []document.Block{table}})
+		}
+		base := curveOf(f.curves, f.reference(), c.Condition)
+		for i := range c.Points {
+			table.Row(f.summaryRow(notes, c, i, base)...)
 		}
 	}
 	d.Add(notes.Blocks()...)
 	return d
 }
 
-func (f *Results) summaryRow(notes *footnote.List, who analysis.Contender, under analysis.Condition) []string {
-	c, first := f.times.Cells[who][under], f.times.Contenders[0]
-	t, basis := c.Over()
+// reference is the contender that the others are compared with.
+func (f *Results) reference() analysis.Contender {
+	return slices.MinFunc(f.curves, func(a, b *analysis.Curve) int {
+		return analysis.CompareContenders(a.Contender, b.Contender)
+	}).Contender
+}
+
+// summaryRow is one size of a curve; base is the curve of the reference, or nil.
+func (f *Results) summaryRow(notes *footnote.List, c *analysis.Curve, i int, base *analysis.Curve) []string {
+	p := &c.Points[i]
 	var warnings notice.List
 	var about []string
 	var bounds, ratio string
-	if basis != stats.NoBounds {
-		bounds = units.Duration(t.Lo) + " to " + units.Duration(t.Hi)
-		about = append(about, timeBounds[basis])
+	if p.Basis != stats.NoBounds {
+		bounds = units.Duration(p.Time.Lo) + " to " + units.Duration(p.Time.Hi)
+		about = append(about, timeBounds[p.Basis])
 	}
-	base, shape := f.times.Cells[first][under], analysis.ShapeOf(under)
-	switch why := f.times.Crowded(shape, who); {
-	case why != nil:
-		warnings.Add(why)
-	case who == first:
+	switch {
+	case c.Crowded != nil:
+		warnings.Add(c.Crowded)
+	case c.Contender == f.reference():
 		ratio = "1 (reference)"
-	case base != nil && f.times.Crowded(shape, first) == nil:
-		r := analysis.Ratio(c, base)
-		ratio, about = units.Times(r.Value), append(about, "ratio, "+say.Basis(r))
-		if r.Basis != stats.NoBounds {
-			ratio += " (" + say.Span(r) + ")"
+	case base != nil && base.Crowded == nil:
+		for at, j := range analysis.Shared(c, base) {
+			if at != i {
+				continue
+			}
+			r := analysis.Ratio(c, i, base, j)
+			ratio, about = units.Times(r.Value), append(about, "ratio, "+say.Basis(r))
+			if r.Basis != stats.NoBounds {
+				ratio += " (" + say.Span(r) + ")"
+			}
 		}
 	}
 	return []string{
-		f.name[who], deviceKind(who.Backend), shape.String(), under.Size(), fmt.Sprint(len(c.Launches)),
-		units.Duration(t.Value), bounds, units.Gigabytes(under.AlgBW(t.Value)), units.Gigabytes(under.BusBW(t.Value)),
+		f.name[c.Contender], deviceKind(c.Backend), analysis.ShapeOf(c.Condition).String(),
+		coll.FormatSize(p.SizeBytes, true), fmt.Sprint(max(1, len(p.Launches))),
+		units.Duration(p.Time.Value), bounds, units.Gigabytes(c.AlgBW(i)), units.Gigabytes(c.BusBW(i)),
 		ratio, notes.Marks(warnings, about...),
 	}
 }

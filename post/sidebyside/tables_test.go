@@ -8,18 +8,14 @@ import (
 	"busbar/internal/coll/colltest"
 	"busbar/internal/document"
 	"busbar/internal/result"
-	"busbar/post/analysis"
 )
 
 func resultsOf(all ...made) *Results {
-	f := &Results{times: analysis.NewMeasurements()}
+	f := &Results{}
 	for _, m := range all {
 		f.rows = append(f.rows, m.rows()...)
 	}
-	for _, row := range f.rows {
-		f.times.Add(row.Run, row.Record)
-	}
-	f.name = names(f.times.Contenders)
+	f.collect()
 	return f
 }
 
