@@ -9,8 +9,8 @@ import "C"
 
 import (
 	"fmt"
+	"os"
 	"runtime"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -20,8 +20,10 @@ import (
 // Context is this rank's part in a group of ranks. Its operations are run by one thread at a time; Interrupt alone may
 // be called from any goroutine.
 type Context struct {
-	l          *Library
-	rank, size int
+	l           *Library
+	rank, size  int
+	sync        C.busbar_step
+	syncContext unsafe.Pointer
 
 	mu sync.Mutex // guards c against Interrupt after Close
 	c  *C.context
@@ -45,9 +47,6 @@ func (l *Library) NewContext(o Options) (*Context, error) {
 		how.address = C.CString(o.Address)
 		defer free(how.address)
 	}
-	if o.Batch {
-		how.batch = 1
-	}
 	var pins runtime.Pinner
 	defer pins.Unpin()
 	if len(o.CPUs) > 0 {
@@ -58,7 +57,7 @@ func (l *Library) NewContext(o Options) (*Context, error) {
 		pins.Pin(&cpus[0])
 		how.cpus, how.cpu = C.int(len(cpus)), &cpus[0]
 	}
-	c := &Context{l: l, rank: o.Rank, size: o.Size}
+	c := &Context{l: l, rank: o.Rank, size: o.Size, sync: C.busbar_step(o.Sync), syncContext: o.SyncContext}
 	var e C.error_text
 	if rc := C.call_create(l.t, &how, &c.c, &e); rc != 0 {
 		return nil, errorOf("opening Gloo's device on "+network(o), &e)
@@ -114,18 +113,12 @@ func (c *Context) Connect(all [][]byte) error {
 	return nil
 }
 
-// Rank is this process' number in the context, from 0.
-func (c *Context) Rank() int { return c.rank }
-
-// Size is the number of ranks.
-func (c *Context) Size() int { return c.size }
-
 // Device says on which network the context is.
 func (c *Context) Device() Device { return parseDevice(C.GoString(C.call_device(c.l.t, c.c))) }
 
 // parseDevice reads Gloo's words: "tcp, pci=, iface=lo, speed=-1, addr=[127.0.0.1]:4711".
 func parseDevice(text string) Device {
-	d := Device{SpeedMbps: -1}
+	var d Device
 	for _, part := range strings.Split(text, ", ") {
 		key, value, _ := strings.Cut(part, "=")
 		switch key {
@@ -134,18 +127,21 @@ func parseDevice(text string) Device {
 		case "addr":
 			value, _, _ = strings.Cut(value, "]")
 			d.Address = strings.TrimPrefix(value, "[")
-		case "speed":
-			if n, err := strconv.Atoi(value); err == nil {
-				d.SpeedMbps = n
-			}
 		}
 	}
 	return d
 }
 
-// Thread says where and how the thread of Gloo's runs that reads and writes the sockets.
-func (c *Context) Thread() Thread {
-	return threadFacts("/proc/self/task", int(C.call_thread(c.l.t, c.c)))
+// ThreadCPUs are the CPUs on which the thread of Gloo's may run that reads and writes the sockets, as in "0-3,8"; "" if
+// they are unknown.
+func (c *Context) ThreadCPUs() string {
+	status, err := os.ReadFile(fmt.Sprintf("/proc/self/task/%d/status", int(C.call_thread(c.l.t, c.c))))
+	if err != nil {
+		return ""
+	}
+	_, rest, _ := strings.Cut(string(status), "\nCpus_allowed_list:")
+	list, _, _ := strings.Cut(rest, "\n")
+	return strings.TrimSpace(list)
 }
 
 // Interrupt makes a blocked operation of this context fail, and every later one: the connections are closed, which the

@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"busbar/internal/coll"
 	"busbar/internal/needs"
 )
 
@@ -148,14 +149,8 @@ func beHost(toward string) error {
 	if err := c.Connect(all); err != nil {
 		return err
 	}
-	for kind := AllReduce; kind <= SendRecv; kind++ {
-		s := OpSpec{Kind: kind, Type: Float32, Count: 100_000, Root: 1}
-		if kind.reduces() {
-			s.Op = Sum
-		}
-		if err := correct(c, s, 0); err != nil {
-			return fmt.Errorf("%s: %w", kind, err)
-		}
+	if err := collectives(c, []coll.DataType{coll.Float32}, []coll.RedOp{coll.Sum}, 100_000); err != nil {
+		return err
 	}
 	fmt.Println(c.Device().Interface, c.Device().Address)
 	return nil

@@ -3,7 +3,6 @@ package mpi
 import (
 	"cmp"
 	"fmt"
-	"strconv"
 	"strings"
 
 	"busbar/internal/dl"
@@ -49,11 +48,4 @@ func (e *LoadError) build() string {
 		family = e.Launch.Family
 	}
 	return builder(dl.ProgramFolder()) + compiler(family)
-}
-
-func name(names []string, i int) string {
-	if i < 0 || i >= len(names) || names[i] == "" {
-		return "(" + strconv.Itoa(i) + ")"
-	}
-	return names[i]
 }

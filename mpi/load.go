@@ -24,7 +24,6 @@ import (
 type MPI struct {
 	t    *C.table
 	info Info
-	self *Comm
 	all  *Comm
 
 	// For tests: see struct busbar_mpi_spec.
@@ -121,11 +120,7 @@ func (m *MPI) Init() (ThreadLevel, error) {
 	if err := m.check("MPI_Comm_set_errhandler", C.call_self(m.t, &c)); err != nil {
 		return 0, err
 	}
-	self, err := m.comm(c)
-	if err != nil {
-		return 0, err
-	}
-	m.all, m.self = world, self
+	m.all = world
 	return m.info.ThreadLevel, nil
 }
 
@@ -143,18 +138,6 @@ func (m *MPI) Abort(code int) {
 	}
 	os.Exit(code)
 }
-
-// ProcessorName is MPI's name of this host.
-func (m *MPI) ProcessorName() (string, error) {
-	const size = 1024 // above every library's MPI_MAX_PROCESSOR_NAME
-	text := (*C.char)(C.calloc(1, size))
-	defer C.free(unsafe.Pointer(text))
-	err := m.check("MPI_Get_processor_name", C.call_processor_name(m.t, text, size))
-	return C.GoString(text), err
-}
-
-// Wtime is MPI_Wtime: seconds since some time in the past, the same for the life of the process.
-func (m *MPI) Wtime() float64 { return float64(C.call_wtime(m.t)) }
 
 func (m *MPI) check(op string, rc C.int) error {
 	if rc == 0 {

@@ -134,10 +134,6 @@ func init() { workers["info"] = workInfo }
 func workInfo(m *MPI) error {
 	i, l := m.Info(), Launcher(os.Getenv)
 	want := map[string][3]string{OpenMPI: {"Open MPI", "3.1", "parts"}, MPICH: {"MPICH", "4.0", "native"}}[l.Family]
-	name, err := m.ProcessorName()
-	if err != nil {
-		return err
-	}
 	w := m.World()
 	for _, c := range []struct {
 		what string
@@ -156,12 +152,9 @@ func workInfo(m *MPI) error {
 		{"launcher's rank", l.Rank == w.Rank() && l.LocalRank == w.Rank()},
 		{"launcher's size", l.Size == w.Size() && l.LocalSize == w.Size() && w.Size() > 1},
 		{"running", m.Initialized()},
-		{"self", m.Self().Size() == 1 && m.Self().Rank() == 0},
-		{"processor name", name != ""},
-		{"clock", m.Wtime() <= m.Wtime()}, // Open MPI counts from the first call
 	} {
 		if !c.ok {
-			return fmt.Errorf("%s is wrong: %+v, %+v, rank %d of %d on %q", c.what, i, l, w.Rank(), w.Size(), name)
+			return fmt.Errorf("%s is wrong: %+v, %+v, rank %d of %d", c.what, i, l, w.Rank(), w.Size())
 		}
 	}
 	return nil

@@ -19,11 +19,6 @@ static inline int nccl_parameter(nccl_table *t, const char *key, char **value, i
 {
 	return t->parameter(key, (const char **)value, length);
 }
-static inline int nccl_try_choice(nccl_table *t, const struct nccl_choice *c)
-{
-	char buffer[4] = {0};
-	return t->all_reduce_chosen(buffer, buffer, 1, NCCL_FLOAT32, NCCL_SUM, NULL, NULL, c);
-}
 static inline void nccl_phase(nccl_table *t, const char *name) { t->rehearsal_phase(name); }
 static inline int nccl_mem_alloc(nccl_table *t, void **p, size_t bytes) { return t->mem_alloc(p, bytes); }
 static inline int nccl_mem_free(nccl_table *t, uint64_t p) { return t->mem_free((void *)(uintptr_t)p); }

@@ -25,6 +25,13 @@ const (
 var results = []string{"ncclSuccess", "ncclUnhandledCudaError", "ncclSystemError", "ncclInternalError",
 	"ncclInvalidArgument", "ncclInvalidUsage", "ncclRemoteError", "ncclInProgress", "ncclTimeout"}
 
+func resultName(code int) string {
+	if code < 0 || code >= len(results) {
+		return fmt.Sprintf("(%d)", code)
+	}
+	return results[code]
+}
+
 // ErrInterrupted is what a wait ends with after Comm.Interrupt.
 var ErrInterrupted = errors.New("the wait for NCCL was interrupted")
 

@@ -17,6 +17,7 @@ import (
 	"unsafe"
 
 	"busbar/internal/dl"
+	"busbar/internal/operation"
 )
 
 // Library is a loaded library. What it makes belongs to the device that is current on the calling OS thread, so callers
@@ -156,7 +157,7 @@ func (l *Library) NewID() (ID, error) {
 }
 
 // MemAlloc allocates device memory the way NCCL likes it best (ncclMemAlloc) and returns its address. The error is an
-// *UnsupportedError or an *Error.
+// *operation.UnsupportedError or an *Error.
 func (l *Library) MemAlloc(bytes int64) (uint64, error) {
 	if l.t.mem_alloc == nil || l.t.mem_free == nil {
 		return 0, l.lacks("ncclMemAlloc")
@@ -175,7 +176,7 @@ func (l *Library) MemFree(p uint64) error {
 }
 
 func (l *Library) lacks(function string) error {
-	return unsupported("%s %s (%s) has no %s", l.info.Name, l.info.Version, l.info.Path, function)
+	return operation.Unsupported("%s %s (%s) has no %s", l.info.Name, l.info.Version, l.info.Path, function)
 }
 
 // check makes an error of a code: an *Error or ErrInterrupted.
@@ -187,7 +188,7 @@ func (l *Library) check(op string, rc C.int, comm C.nccl_comm) error {
 	case interruptedCode:
 		return ErrInterrupted
 	}
-	e := &Error{Op: op, Code: code, Name: word(results, code), mscclpp: l.info.Name == NameMSCCLPP}
+	e := &Error{Op: op, Code: code, Name: resultName(code), mscclpp: l.info.Name == NameMSCCLPP}
 	e.Text = C.GoString(C.nccl_error_string(l.t, rc))
 	if l.t.last_error != nil {
 		e.Last = strings.TrimSpace(C.GoString(C.nccl_last_error(l.t, comm)))

@@ -10,6 +10,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"busbar/internal/coll"
+	"busbar/internal/operation"
 )
 
 func TestInfo(t *testing.T) {
@@ -51,7 +54,7 @@ func TestParameters(t *testing.T) {
 // A library with the required symbols alone can do what they do, and says of everything else that it lacks it.
 func TestMinimalLibrary(t *testing.T) {
 	f := load(t, "-DMINIMAL")
-	for _, name := range []string{"ncclCommSplit", "ncclSend", "ncclAlltoAll", "ncclParamGetParameter"} {
+	for _, name := range []string{"ncclSend", "ncclAlltoAll", "ncclParamGetParameter"} {
 		if !slices.Contains(f.Info().Missing, name) {
 			t.Errorf("%s is not in %v", name, f.Info().Missing)
 		}
@@ -64,37 +67,30 @@ func TestMinimalLibrary(t *testing.T) {
 	c := f.comm(0, 2, Config{})
 	lacks := func(function string, err error) {
 		t.Helper()
-		var e *UnsupportedError
+		var e *operation.UnsupportedError
 		if !errors.As(err, &e) || !strings.Contains(err.Error(), function) ||
 			!strings.Contains(err.Error(), f.Info().Path) {
 			t.Errorf("%s: %v", function, err)
 		}
 	}
-	_, err := f.Init(2, 0, ID{}, Config{NonBlocking: true})
+	_, err := f.Init(2, 0, ID{}, Config{MinCTAs: 1})
 	lacks("ncclCommInitRankConfig", err)
 	_, err = f.MemAlloc(1)
 	lacks("ncclMemAlloc", err)
-	_, err = c.Split(0, 0, Config{})
-	lacks("ncclCommSplit", err)
 	_, err = c.Register(1, 1, false)
 	lacks("ncclCommRegister", err)
 	_, err = c.Register(1, 1, true)
 	lacks("ncclCommWindowRegister", err)
 	lacks("ncclCommAbort", c.Abort())
-	for _, k := range []struct {
-		kind Kind
-		op   Op
-		want string
-	}{
-		{AllGather, 0, "ncclAllGather"}, {ReduceScatter, Sum, "ncclReduceScatter"}, {Broadcast, 0, "ncclBroadcast"},
-		{Reduce, Sum, "ncclReduce"}, {AllToAll, 0, "ncclAlltoAll"}, {Gather, 0, "ncclGather"},
-		{Scatter, 0, "ncclScatter"},
-		{SendRecv, 0, "ncclSend and ncclRecv"}, {AllReduce, PreMulSum, "ncclRedOpCreatePreMulSum"},
-	} {
-		_, err := c.Prepare(f.stand(OpSpec{Kind: k.kind, Op: k.op, Count: 1}))
-		lacks(k.want, err)
+	for _, collective := range coll.Collectives()[1:] {
+		_, err := c.Prepare(f.stand(of(collective)))
+		lacks(functions[collective], err)
 	}
-	o, err := c.Prepare(f.stand(OpSpec{Kind: AllReduce, Count: 1}))
+	spec := f.stand(of(coll.AllReduce))
+	spec.Op = coll.MulSum
+	_, err = c.Prepare(spec)
+	lacks("ncclRedOpCreatePreMulSum", err)
+	o, err := c.Prepare(f.stand(of(coll.AllReduce)))
 	if err != nil {
 		t.Fatal(err)
 	}

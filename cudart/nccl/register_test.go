@@ -6,6 +6,8 @@ import (
 	"errors"
 	"strings"
 	"testing"
+
+	"busbar/internal/operation"
 )
 
 func TestMemory(t *testing.T) {
@@ -47,7 +49,7 @@ func TestRegister(t *testing.T) {
 		}
 		f.wants(k.want...)
 		f.set(noHandle, 1)
-		var lacks *UnsupportedError
+		var lacks *operation.UnsupportedError
 		if r, err := c.Register(0x1000, 4096, k.window); !errors.As(err, &lacks) || r.Close() != nil {
 			t.Errorf("accepted and not registered: %v", err)
 		}

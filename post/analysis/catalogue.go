@@ -129,10 +129,6 @@ var catalogue = []tip{
 		Tip:         "mpich-algorithm", Variable: "MPIR_CVAR_BCAST_INTRA_ALGORITHM",
 		Values: []string{"scatter_ring_allgather", "binomial"}, With: []string{"MPIR_CVAR_DEVICE_COLLECTIVES=none"}},
 
-	{Name: "algorithm", Kinds: bendsAnd, Backends: []string{"gloo"}, Collectives: []coll.Collective{coll.AllReduce},
-		Tip: "gloo-algorithm", Variable: "--gloo-algo", Values: []string{"bcube"}},
-	{Name: "thread", Kinds: append([]Kind{LowCeiling, LateRank}, unsteady...), Backends: []string{"gloo"},
-		Tip: "gloo-thread", Variable: "--gloo-cpus", Values: []string{"any"}},
 	{Name: "interface", Kinds: []Kind{LowCeiling, Scaling}, Backends: []string{"gloo"}, Nodes: severalNodes,
 		Tip: "gloo-interface", Variable: "--gloo-iface", NoSweep: true},
 

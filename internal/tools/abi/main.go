@@ -37,7 +37,7 @@ func run(args []string, stdout, stderr io.Writer) error {
 	}
 	if *header {
 		fmt.Fprintf(stdout, layout, "library", "version", "CUDA", "functions", "parameters", "profiler",
-			"ncclConfig_t of 24, 40, 48 and 72 bytes")
+			"ncclConfig_t of 40 and 72 bytes")
 	}
 	if flags.NArg() == 0 && *header {
 		return nil
@@ -64,7 +64,7 @@ func run(args []string, stdout, stderr io.Writer) error {
 	fmt.Fprintf(stdout, layout, *name, l.Info().Version, l.Info().CUDA,
 		fmt.Sprintf("%d of %d", there, len(l.Symbols())),
 		fmt.Sprint(len(l.Parameters())), interfaces, config)
-	return errors.Join(wrong, unserved, choice(l), identity(l, *version, *cuda), symbols(l), texts(l), first(l, id),
+	return errors.Join(wrong, unserved, identity(l, *version, *cuda), symbols(l), texts(l), first(l, id),
 		plain(flags.Arg(0)))
 }
 
@@ -76,16 +76,6 @@ func configs(l *nccl.Library, id nccl.ID) (string, error) {
 		return "accepted, and one with a wrong mark refused", nil
 	}
 	return "not looked at without a GPU", nil
-}
-
-// choice checks what single calls are given, where the library has such calls.
-func choice(l *nccl.Library) error {
-	err := l.CheckChoice()
-	var lacks *nccl.UnsupportedError
-	if errors.As(err, &lacks) {
-		return nil
-	}
-	return err
 }
 
 func identity(l *nccl.Library, version, cuda string) error {

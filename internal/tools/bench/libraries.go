@@ -10,7 +10,9 @@ import (
 	"busbar/cudart"
 	"busbar/cudart/nccl"
 	"busbar/gloo"
+	"busbar/internal/coll"
 	"busbar/internal/loop"
+	opspec "busbar/internal/operation"
 	"busbar/mpi"
 )
 
@@ -30,15 +32,18 @@ func joinMPI(c config) (*library, error) {
 		if err != nil {
 			return o, err
 		}
-		op, err := l.world.Prepare(mpi.OpSpec{Kind: mpi.AllReduce, Type: mpi.Float32, Op: mpi.Sum, Send: send,
-			Recv:  recv,
-			Count: size / 4})
+		op, err := l.world.Prepare(opspec.Host{Spec: allReduce(size / 4), Send: send, Recv: recv})
 		if err != nil {
 			return o, err
 		}
 		return operation{op.Steps(), filled(send, recv, size), func() { _ = op.Close(); free() }}, nil
 	}
 	return l, nil
+}
+
+// allReduce is an all_reduce of so many numbers.
+func allReduce(count int64) opspec.Spec {
+	return opspec.Spec{Case: coll.Case{Collective: coll.AllReduce, Type: coll.Float32, Op: coll.Sum, Count: count}}
 }
 
 // filled tells a bare loop of the buffers of an operation.
@@ -62,8 +67,9 @@ func barrier(world *mpi.Comm) (loop.Steps, error) {
 	if err != nil {
 		return loop.Steps{}, err
 	}
-	op, err := world.Prepare(mpi.OpSpec{Kind: mpi.AllReduce, Type: mpi.Float32, Op: mpi.Sum, InPlace: true,
-		Recv: one.Pointer(), Count: 1})
+	inPlace := allReduce(1)
+	inPlace.Placement = coll.InPlace
+	op, err := world.Prepare(opspec.Host{Spec: inPlace, Recv: one.Pointer()})
 	if err != nil {
 		return loop.Steps{}, err
 	}
@@ -115,10 +121,8 @@ func joinNCCL(c config) (*library, error) {
 			return o, err
 		}
 		send, recv := uint64(area), uint64(area)+uint64(max(size, 4096))
-		op, err := comm.Prepare(nccl.OpSpec{Kind: nccl.AllReduce, Type: nccl.Float32, Op: nccl.Sum, Send: send,
-			Recv:  recv,
-			Count: size / 4, Stream: stream.Pointer(), Cuda: driver.Table(), Sync: sync.Sync,
-			SyncContext: sync.Context})
+		op, err := comm.Prepare(nccl.OpSpec{Spec: allReduce(size / 4), Send: send, Recv: recv, Stream: stream.Pointer(),
+			Cuda: driver.Table(), Sync: sync.Sync, SyncContext: sync.Context})
 		if err != nil {
 			return o, err
 		}
@@ -169,7 +173,7 @@ func joinGloo(c config) (*library, error) {
 	if err != nil {
 		return nil, err
 	}
-	context, err := glooContext(c, l.world)
+	context, err := glooContext(c, l.world, sync)
 	if err != nil {
 		return nil, err
 	}
@@ -198,9 +202,7 @@ func joinGloo(c config) (*library, error) {
 		if err != nil {
 			return o, err
 		}
-		op, err := context.Prepare(gloo.OpSpec{Kind: gloo.AllReduce, Type: gloo.Float32, Op: gloo.Sum, Send: send,
-			Recv:  recv,
-			Count: size / 4, Sync: unsafe.Pointer(sync.Sync), SyncContext: sync.Context})
+		op, err := context.Prepare(opspec.Host{Spec: allReduce(size / 4), Send: send, Recv: recv})
 		if err != nil {
 			return o, err
 		}
@@ -216,12 +218,13 @@ func joinGloo(c config) (*library, error) {
 }
 
 // glooContext connects a context of Gloo's as rank does it.
-func glooContext(c config, world *mpi.Comm) (*gloo.Context, error) {
+func glooContext(c config, world *mpi.Comm, sync loop.Steps) (*gloo.Context, error) {
 	library, err := gloo.Load(c.lib("busbar-gloo.so"))
 	if err != nil {
 		return nil, err
 	}
-	context, err := library.NewContext(gloo.Options{Rank: world.Rank(), Size: world.Size(), Interface: "lo"})
+	context, err := library.NewContext(gloo.Options{Rank: world.Rank(), Size: world.Size(), Interface: "lo",
+		Sync: sync.Sync, SyncContext: sync.Context})
 	if err != nil {
 		return nil, err
 	}
