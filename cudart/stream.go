@@ -32,16 +32,6 @@ func (c *Context) NewStream() (*Stream, error) {
 // Pointer is the CUstream, which is also the cudaStream_t that NCCL takes.
 func (s *Stream) Pointer() unsafe.Pointer { return unsafe.Pointer(s.s) }
 
-// Query says whether all work of the stream is done. Work that failed is an error here or at Synchronize.
-func (s *Stream) Query() (done bool, err error) {
-	rc := C.call_stream_query(s.c.d.t, s.s)
-	if rc == codeNotReady {
-		return false, nil
-	}
-	err = s.c.check("cuStreamQuery", rc)
-	return err == nil, err
-}
-
 // Synchronize returns when all work of the stream is done.
 func (s *Stream) Synchronize() error {
 	return s.c.check("cuStreamSynchronize", C.call_stream_synchronize(s.c.d.t, s.s))
@@ -75,9 +65,6 @@ func (c *Context) NewEvent(timing bool) (*Event, error) {
 	}
 	return e, nil
 }
-
-// Pointer is the CUevent, which is also the cudaEvent_t.
-func (e *Event) Pointer() unsafe.Pointer { return unsafe.Pointer(e.e) }
 
 // Record sets the mark behind all that the stream has now; an earlier mark is forgotten.
 func (e *Event) Record(s *Stream) error {

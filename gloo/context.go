@@ -91,8 +91,7 @@ func (c *Context) Address() ([]byte, error) {
 	if rc := C.call_addresses(c.l.t, c.c, entries, &e); rc != 0 {
 		return nil, errorOf("the addresses of Gloo's sockets", &e)
 	}
-	return addressBlock{rank: c.rank, size: c.size, each: each,
-		entries: C.GoBytes(entries, C.int(each*c.size))}.bytes(), nil
+	return C.GoBytes(entries, C.int(each*c.size)), nil
 }
 
 // Connect connects this rank to all others, whose Address is given in the order of the ranks, with this rank's own
@@ -100,9 +99,13 @@ func (c *Context) Address() ([]byte, error) {
 // not one.
 func (c *Context) Connect(all [][]byte) error {
 	each := int(C.call_address_bytes(c.l.t, c.c))
-	mine, err := entriesFor(c.rank, c.size, each, all)
-	if err != nil {
-		return err
+	var mine []byte // of every rank's addresses, the one for this rank
+	for r, entries := range all {
+		if len(entries) != each*c.size {
+			return fmt.Errorf("gloo: the addresses of rank %d have %d bytes, not %d: do all ranks run the same version "+
+				"of busbar?", r, len(entries), each*c.size)
+		}
+		mine = append(mine, entries[c.rank*each:(c.rank+1)*each]...)
 	}
 	p := C.CBytes(mine)
 	defer C.free(p)

@@ -18,28 +18,6 @@ func TestParseDevice(t *testing.T) {
 	}
 }
 
-func TestAddressBlocks(t *testing.T) {
-	block := func(rank, size int, entries string) []byte {
-		return addressBlock{rank: rank, size: size, each: 2, entries: []byte(entries)}.bytes()
-	}
-	good := [][]byte{block(0, 3, "000102"), block(1, 3, "101112"), block(2, 3, "202122")}
-	mine, err := entriesFor(1, 3, 2, good)
-	if err != nil || string(mine) != "011121" {
-		t.Errorf("%q, %v", mine, err)
-	}
-	for want, bad := range map[string][][]byte{
-		"of 2 ranks":          good[:2],
-		"same version":        {good[0], []byte("something else"), good[2]},
-		"that of rank 2 of 3": {good[0], good[2], good[1]},
-		"that of rank 1 of 4": {good[0], block(1, 4, "10111213"), good[2]},
-		"5 bytes":             {good[0], good[1][:len(good[1])-1], good[2]},
-	} {
-		if _, err := entriesFor(1, 3, 2, bad); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%v, want %q", err, want)
-		}
-	}
-}
-
 func TestChoose(t *testing.T) {
 	env := func(value string) func(string) string {
 		return func(key string) string {

@@ -32,7 +32,7 @@ type MPI struct {
 }
 
 // Load opens the shim that fits and through it the MPI library; MPI itself starts with Init. The error is a
-// *LoadError.
+// *dl.LoadError.
 func Load(o Options) (*MPI, error) {
 	if o.Choice == "" {
 		o.Choice = "auto"
@@ -44,25 +44,21 @@ func Load(o Options) (*MPI, error) {
 	}
 	quietLibraries()
 	defer keepSignals()()
-	failed := &LoadError{Choice: o.Choice, Launch: launch}
 	lib, err := dl.Open(dl.Spec{Name: "the MPI shim", Candidates: paths, Global: true})
 	if err != nil {
-		var missing *dl.NotFoundError
-		if errors.As(err, &missing) {
-			failed.Tried = missing.Tried
+		failed := unusable(o.Choice, launch, "")
+		if e := new(dl.LoadError); errors.As(err, &e) {
+			failed.Tried = e.Tried
 		}
 		return nil, failed
 	}
 	symbol, err := lib.Symbol("busbar_mpi")
 	if err != nil {
-		failed.Reason = fmt.Sprintf("%s is not an MPI shim of busbar (%v)", lib.Path(), err)
-		return nil, failed
+		return nil, unusable(o.Choice, launch, fmt.Sprintf("%s is not an MPI shim of busbar (%v)", lib.Path(), err))
 	}
 	if abi := *(*uint32)(symbol); abi != C.BUSBAR_MPI_ABI {
-		failed.Reason = fmt.Sprintf("%s is a shim of another version of busbar: its table has number %d, this "+
-			"program needs %d; it has to be built again",
-			lib.Path(), abi, C.BUSBAR_MPI_ABI)
-		return nil, failed
+		return nil, unusable(o.Choice, launch, fmt.Sprintf("%s is a shim of another version of busbar: its table has "+
+			"number %d, this program needs %d; it has to be built again", lib.Path(), abi, C.BUSBAR_MPI_ABI))
 	}
 	m := &MPI{t: (*C.table)(symbol), intMax: 1<<31 - 1}
 	m.describe(lib.Path())

@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"busbar/internal/dl"
 )
 
 // clearLauncher takes away the variables of whatever launcher runs the tests.
@@ -79,7 +81,7 @@ func TestNoShim(t *testing.T) {
 				t.Setenv(k, v)
 			}
 			_, err := Load(c.o)
-			var failed *LoadError
+			var failed *dl.LoadError
 			if !errors.As(err, &failed) {
 				t.Fatalf("error %v", err)
 			}

@@ -166,7 +166,7 @@ func TestStatuses(t *testing.T) {
 
 func TestLoading(t *testing.T) {
 	dir := build(t, "libcublas.so.12", "testdata/fake.c", "-DPART")
-	var failed *LoadError
+	var failed *dl.LoadError
 	if _, err := Load(Options{Dirs: []string{dir}, Cuda: 13000}); !errors.As(err, &failed) ||
 		!strings.Contains(err.Error(), "it lacks cublasGemmEx") {
 		t.Errorf("a part of the library: %v", err)

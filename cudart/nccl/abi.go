@@ -11,23 +11,20 @@ import "C"
 import (
 	"fmt"
 	"unsafe"
+
+	"busbar/internal/dl"
 )
 
-// Symbol is one function of NCCL that the package uses where it is there.
+// Symbol is one function of NCCL that the package uses where a library has it.
 type Symbol struct {
-	Name     string
-	Since    int // version code of the NCCL in which it appeared; 0: only other libraries have it
-	Required bool
-	There    bool
+	dl.Symbol
+	There bool
 }
 
 // Symbols are all functions that the package uses, and whether this library has them.
-func (l *Library) Symbols() []Symbol {
-	all := make([]Symbol, C.busbar_nccl_symbol_count)
-	for i := range all {
-		s := C.nccl_symbol(C.int(i))
-		address := *(*unsafe.Pointer)(unsafe.Add(unsafe.Pointer(l.t), s.field))
-		all[i] = Symbol{Name: C.GoString(s.name), Since: int(s.since), Required: s.required != 0, There: address != nil}
+func (l *Library) Symbols() (all []Symbol) {
+	for _, s := range symbols() {
+		all = append(all, Symbol{s, *(*unsafe.Pointer)(unsafe.Add(unsafe.Pointer(l.t), s.Offset)) != nil})
 	}
 	return all
 }

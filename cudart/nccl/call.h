@@ -6,7 +6,6 @@
 
 typedef const struct busbar_nccl nccl_table;
 
-static inline const struct busbar_nccl_symbol *nccl_symbol(int i) { return &busbar_nccl_symbols[i]; }
 static inline int nccl_version(nccl_table *t, int *code) { return t->version(code); }
 static inline int nccl_unique_id(nccl_table *t, nccl_id *id) { return t->unique_id(id); }
 static inline const char *nccl_error_string(nccl_table *t, int rc) { return t->error_string(rc); }

@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "../../internal/loop/loop.h"
+#include "../../internal/dl/symbol.h"
 #include "../cuda.h"
 
 typedef int nccl_result; /* ncclResult_t */
@@ -97,15 +98,8 @@ struct busbar_nccl {
 #undef X
 };
 
-/* One function of the table. */
-struct busbar_nccl_symbol {
-	const char *name;
-	int required, since;
-	size_t field; /* its offset in struct busbar_nccl */
-};
-extern const struct busbar_nccl_symbol busbar_nccl_symbols[];
-extern const int busbar_nccl_symbol_count;
-void busbar_nccl_set(struct busbar_nccl *t, int symbol, void *address);
+extern const struct busbar_symbol busbar_nccl_symbols[];
+extern const size_t busbar_nccl_symbol_count;
 
 /* Codes beside NCCL's results. */
 enum { BUSBAR_CUDA_CODE = 1000, BUSBAR_INTERRUPTED = 10000 };

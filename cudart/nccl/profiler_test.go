@@ -56,7 +56,7 @@ func TestProfilerPathTooLongForNCCL(t *testing.T) {
 
 func TestProfilerThatIsNone(t *testing.T) {
 	dir := t.TempDir()
-	var missing *dl.NotFoundError
+	var missing *dl.LoadError
 	if _, err := OpenProfiler([]string{dir}); !errors.As(err, &missing) {
 		t.Errorf("an empty folder: %v", err)
 	}

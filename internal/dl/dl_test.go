@@ -75,7 +75,7 @@ func TestOpenNamesEveryPlace(t *testing.T) {
 	t.Chdir(dir)
 	_, err := Open(Spec{Name: "the widget", Candidates: []string{"/nowhere/liba.so", "libno-such.so.9", "./text.so",
 		undefined}})
-	var missing *NotFoundError
+	var missing *LoadError
 	if !errors.As(err, &missing) || len(missing.Tried) != 4 {
 		t.Fatalf("error %v", err)
 	}
