@@ -31,11 +31,14 @@ func library(t *testing.T) *Library {
 // interface. A rank that fails interrupts its context, so that the others leave too. It returns every rank's error.
 func group(t *testing.T, n int, o Options, work func(*Context) error) []error {
 	t.Helper()
+	o.Interface = "lo"
+	return groupOf(t, n, func(int) (Options, error) { return o, nil }, work)
+}
+
+// groupOf is group with each rank's own options, which begin returns on the rank's thread.
+func groupOf(t *testing.T, n int, begin func(rank int) (Options, error), work func(*Context) error) []error {
+	t.Helper()
 	l := library(t)
-	o.Size = n
-	if o.Interface == "" && o.Address == "" {
-		o.Interface = "lo"
-	}
 	var exchanged, connected, done, ended sync.WaitGroup
 	exchanged.Add(n)
 	connected.Add(n)
@@ -46,9 +49,12 @@ func group(t *testing.T, n int, o Options, work func(*Context) error) []error {
 		go func() {
 			defer ended.Done()
 			runtime.LockOSThread()
-			mine := o
-			mine.Rank = rank
-			c, err := l.NewContext(mine)
+			o, err := begin(rank)
+			o.Rank, o.Size = rank, n
+			var c *Context
+			if err == nil {
+				c, err = l.NewContext(o)
+			}
 			if err == nil {
 				addresses[rank], err = c.Address()
 			}

@@ -4,7 +4,6 @@ package gloo
 
 import (
 	"errors"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -14,23 +13,9 @@ import (
 	"busbar/internal/needs"
 )
 
-func compile(t *testing.T, source string, flags ...string) string {
-	t.Helper()
-	dir := t.TempDir()
-	c, so := filepath.Join(dir, "x.c"), filepath.Join(dir, shimFile)
-	if err := os.WriteFile(c, []byte(source), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	args := append([]string{"-shared", "-fPIC", "-o", so, c}, flags...)
-	if out, err := exec.Command("cc", args...).CombinedOutput(); err != nil {
-		t.Fatalf("cc: %v\n%s", err, out)
-	}
-	return so
-}
-
 func TestLoadSaysWhatIsWrong(t *testing.T) {
-	another := compile(t, "int other = 1;")
-	older := compile(t, "const unsigned busbar_gloo = 4711;")
+	another := needs.SharedLibrary(t, shimFile, "int other = 1;")
+	older := needs.SharedLibrary(t, shimFile, "const unsigned busbar_gloo = 4711;")
 	for want, path := range map[string]string{
 		"make gloo-shim":             filepath.Join(t.TempDir(), "nothing.so"),
 		"libgloo-dev":                filepath.Join(t.TempDir(), "nothing.so"),

@@ -6,13 +6,13 @@ import (
 	"debug/elf"
 	"errors"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
 	"busbar/internal/dl"
+	"busbar/internal/needs"
 )
 
 // clearLauncher takes away the variables of whatever launcher runs the tests.
@@ -105,15 +105,8 @@ func TestWrongShim(t *testing.T) {
 		{"a missing symbol", "int f(void); int busbar_mpi(void) { return f(); }", "undefined symbol: f"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			dir := t.TempDir()
-			source, so := filepath.Join(dir, "x.c"), filepath.Join(dir, "busbar-mpi-openmpi.so")
-			if err := os.WriteFile(source, []byte(c.source), 0o644); err != nil {
-				t.Fatal(err)
-			}
-			if out, err := exec.Command("cc", "-shared", "-fPIC", "-o", so, source).CombinedOutput(); err != nil {
-				t.Fatalf("cc: %v\n%s", err, out)
-			}
-			_, err := Load(Options{Choice: OpenMPI, Dirs: []string{dir}})
+			so := needs.SharedLibrary(t, "busbar-mpi-openmpi.so", c.source)
+			_, err := Load(Options{Choice: OpenMPI, Dirs: []string{filepath.Dir(so)}})
 			if err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), so) ||
 				!strings.Contains(err.Error(), "make mpi-shim MPICC=mpicc.openmpi") {
 				t.Errorf("error %v", err)

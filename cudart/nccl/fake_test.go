@@ -5,7 +5,6 @@ package nccl
 import (
 	"errors"
 	"fmt"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -14,6 +13,7 @@ import (
 	"busbar/internal/coll"
 	"busbar/internal/dl"
 	"busbar/internal/loop"
+	"busbar/internal/needs"
 )
 
 // The switches of testdata/fake.c.
@@ -33,14 +33,8 @@ const (
 // build compiles the fake library into a folder of its own, which it returns.
 func build(t *testing.T, flags ...string) string {
 	t.Helper()
-	dir := t.TempDir()
-	args := append([]string{"-shared", "-fPIC", "-std=gnu11", "-Wall", "-Wextra", "-Werror", "-Wno-stringop-truncation",
-		"-DVERSION=22707", "-I..",
-		"-o", filepath.Join(dir, "libnccl.so.2"), "testdata/fake.c"}, flags...)
-	if out, err := exec.Command("cc", args...).CombinedOutput(); err != nil {
-		t.Fatalf("cc: %v\n%s", err, out)
-	}
-	return dir
+	return filepath.Dir(needs.SharedLibrary(t, library, "", append([]string{"-Wno-stringop-truncation",
+		"-DVERSION=22707", "-I..", "testdata/fake.c"}, flags...)...))
 }
 
 // fake is a loaded fake library.

@@ -1,7 +1,6 @@
 package backend
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -67,18 +66,6 @@ func TestAssignGPUs(t *testing.T) {
 	if ordinal, shared := AssignGPUs([]VisibleGPUs{see("m", "a"), see("m", "")}); ordinal[0] != 0 || ordinal[1] != -1 ||
 		shared[0] || shared[1] {
 		t.Errorf("beside a rank that sees no GPU: %v %v", ordinal, shared)
-	}
-}
-
-func TestSharedGPUsAreNamed(t *testing.T) {
-	g := gpuFacts{Name: "H200", UUID: "GPU-1", PCI: "0000:1b:00.0"}
-	facts := make([]launch.RankFacts, 3)
-	for i := range facts {
-		facts[i] = launch.RankFacts{Host: fmt.Sprintf("node%d", i/2), Machine: fmt.Sprint(i / 2)}
-	}
-	got := sharedGPUs([]gpuFacts{g, g, g}, facts)
-	if want := "ranks 0, 1 on node0 share one GPU (H200, 0000:1b:00.0, GPU-1)"; got != want {
-		t.Errorf("%q, wanted %q", got, want)
 	}
 }
 
