@@ -51,6 +51,15 @@ func write(t *testing.T, path, text string) {
 	}
 }
 
+// atEnd closes something when the test ends, which must succeed.
+func atEnd(t *testing.T, closing func() error) {
+	t.Cleanup(func() {
+		if err := closing(); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
 // symbol is the address of a symbol of a library.
 func symbol(t *testing.T, library, name string) unsafe.Pointer {
 	t.Helper()

@@ -208,7 +208,8 @@ func (m *Mover) send(p Pointer, chunk int, n int64) error {
 
 func (m *Mover) fits(table []byte, first int64) error {
 	if n := int64(len(table)); n == 0 || n > m.chunk || first < 0 {
-		return fmt.Errorf("a table of %d bytes from byte %d: busbar supports 1 to %d bytes, from byte 0", n, first, m.chunk)
+		return fmt.Errorf("a table of %d bytes from byte %d: busbar supports 1 to %d bytes, from byte 0", n, first,
+			m.chunk)
 	}
 	return nil
 }

@@ -45,11 +45,7 @@ func openRehearsal(t *testing.T) *Context {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() {
-		if err := c.Close(); err != nil {
-			t.Error(err)
-		}
-	})
+	atEnd(t, c.Close)
 	return c
 }
 
@@ -86,11 +82,7 @@ func newFMA(t *testing.T, s *Stream) *FMA {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() {
-		if err := f.Close(); err != nil {
-			t.Error(err)
-		}
-	})
+	atEnd(t, f.Close)
 	return f
 }
 
@@ -112,11 +104,7 @@ func testProgram(t *testing.T, c *Context, segments []Segment, links []program.L
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() {
-		if err := errors.Join(s.Compute.Synchronize(), s.Comm.Synchronize(), p.Close()); err != nil {
-			t.Error(err)
-		}
-	})
+	atEnd(t, func() error { return errors.Join(s.Compute.Synchronize(), s.Comm.Synchronize(), p.Close()) })
 	return p, table
 }
 

@@ -32,9 +32,6 @@ type Context struct {
 // NewContext opens a socket for each of the other ranks and starts Gloo's thread. Nothing is sent: the ranks now tell
 // each other their Address, and then Connect. The error is an *Error.
 func (l *Library) NewContext(o Options) (*Context, error) {
-	if o.Size < 1 || o.Rank < 0 || o.Rank >= o.Size {
-		return nil, fmt.Errorf("gloo: there is no rank %d among %d", o.Rank, o.Size)
-	}
 	how := C.struct_busbar_gloo_create{rank: C.int(o.Rank), size: C.int(o.Size),
 		connect_ms: milliseconds(o.ConnectTimeout, time.Minute),
 		timeout_ms: milliseconds(o.Timeout, 24*time.Hour)}
@@ -102,8 +99,8 @@ func (c *Context) Connect(all [][]byte) error {
 	var mine []byte // of every rank's addresses, the one for this rank
 	for r, entries := range all {
 		if len(entries) != each*c.size {
-			return fmt.Errorf("gloo: the addresses of rank %d have %d bytes, not %d: do all ranks run the same version "+
-				"of busbar?", r, len(entries), each*c.size)
+			return fmt.Errorf("gloo: the addresses of rank %d have %d bytes, not %d: do all ranks run the same "+
+				"version of busbar?", r, len(entries), each*c.size)
 		}
 		mine = append(mine, entries[c.rank*each:(c.rank+1)*each]...)
 	}

@@ -3,16 +3,14 @@
 package gloo
 
 import (
-	"errors"
-	"fmt"
 	"path/filepath"
 	"runtime"
 	"sync"
 	"testing"
 	"time"
 
-	"busbar/internal/loop"
 	"busbar/internal/needs"
+	"busbar/internal/reference"
 )
 
 // library opens the shim that make builds.
@@ -100,24 +98,4 @@ func must(t *testing.T, failures []error) {
 }
 
 // issue runs the operation n times.
-func issue(o *Operation, n int) error {
-	steps := o.Steps()
-	if steps.Wait != nil {
-		return errors.New("an operation that blocks has nothing to wait for")
-	}
-	l, err := loop.New(steps, 1)
-	if err != nil {
-		return err
-	}
-	defer l.Close()
-	var step *loop.StepError
-	if _, err := l.Run(1, n); errors.As(err, &step) {
-		if step.Stage != loop.Issue {
-			return fmt.Errorf("while %s: %w", step.Stage, err)
-		}
-		return o.Error(step.Code)
-	} else if err != nil {
-		return err
-	}
-	return nil
-}
+func issue(o *Operation, n int) error { return reference.Issue(o.Steps(), n, o.Error) }

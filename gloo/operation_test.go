@@ -40,26 +40,12 @@ func everything(c *Context) error {
 
 // collectives runs all collectives and placements on some types, reductions and counts, with different roots.
 func collectives(c *Context, types []coll.DataType, ops []coll.RedOp, counts ...int64) error {
-	for _, collective := range coll.Collectives() {
-		these := ops
-		if !collective.Reduces() {
-			these = []coll.RedOp{0}
+	for k := range reference.Cases(c.size, coll.Collectives(), types, ops, counts...) {
+		if k.Placement == coll.InPlace && (k.Collective == coll.AllToAll || k.Collective == coll.SendRecv) {
+			continue
 		}
-		for _, t := range types {
-			for _, op := range these {
-				for i, count := range counts {
-					k := coll.Case{Collective: collective, Type: t, Op: op, Placement: coll.OutOfPlace, World: c.size,
-						Root: (i + int(t)) % c.size, Count: count}
-					err := correct(c, k)
-					if k.Placement = coll.InPlace; err == nil && collective != coll.AllToAll &&
-						collective != coll.SendRecv {
-						err = correct(c, k)
-					}
-					if err != nil {
-						return fmt.Errorf("%s root %d of %d, count %d: %w", k.Point(), k.Root, c.size, count, err)
-					}
-				}
-			}
+		if err := correct(c, k); err != nil {
+			return fmt.Errorf("%s root %d of %d, count %d: %w", k.Point(), k.Root, c.size, k.Count, err)
 		}
 	}
 	return nil
@@ -102,7 +88,7 @@ func correct(c *Context, k coll.Case) error {
 func TestHalves(t *testing.T) {
 	must(t, group(t, 2, Options{}, func(c *Context) error {
 		return reference.Halves(c.rank, func(t coll.DataType, op coll.RedOp, at unsafe.Pointer, count int64) error {
-			o, err := c.Prepare(inPlace(coll.AllReduce, t, op, at, count))
+			o, err := c.Prepare(reference.InPlace(coll.AllReduce, t, op, at, count))
 			if err != nil {
 				return err
 			}
@@ -126,9 +112,4 @@ func TestNotes(t *testing.T) {
 			t.Errorf("%s: notes %q, want %q", k.Collective, all, want)
 		}
 	}
-}
-
-func inPlace(c coll.Collective, t coll.DataType, op coll.RedOp, at unsafe.Pointer, count int64) operation.Host {
-	return operation.Host{Recv: at, Spec: operation.Spec{Case: coll.Case{Collective: c, Type: t, Op: op, Count: count,
-		Placement: coll.InPlace}}}
 }

@@ -18,6 +18,7 @@ import (
 	"busbar/internal/coll"
 	"busbar/internal/loop"
 	"busbar/internal/operation"
+	"busbar/internal/reference"
 )
 
 func TestComm(t *testing.T) { run(t, "comm", worlds...) }
@@ -149,21 +150,11 @@ func mistakes(c *Comm) error {
 		if err != nil {
 			return err
 		}
-		l, err := loop.New(o.Steps(), 1)
-		if err != nil {
-			return err
-		}
-		_, err = l.Run(1, 3)
-		var step *loop.StepError
-		if !errors.As(err, &step) || step.Stage != loop.Issue || step.At != 0 {
-			return fmt.Errorf("%s: %w", k, err)
-		}
 		var e *Error
-		if err := o.Error(step.Code); !errors.As(err, &e) || e.Name != name || e.Code != step.Code || e.Text == "" ||
+		if err := reference.Issue(o.Steps(), 3, o.Error); !errors.As(err, &e) || e.Name != name || e.Text == "" ||
 			!strings.Contains(e.Error(), functions[k.Collective]) {
 			return fmt.Errorf("%s: %w", k, err)
 		}
-		l.Close()
 		if err := errors.Join(o.Close(), o.Close()); err != nil {
 			return err
 		}

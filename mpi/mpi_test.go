@@ -135,27 +135,17 @@ func workInfo(m *MPI) error {
 	i, l := m.Info(), Launcher(os.Getenv)
 	want := map[string][3]string{OpenMPI: {"Open MPI", "3.1", "parts"}, MPICH: {"MPICH", "4.0", "native"}}[l.Family]
 	w := m.World()
-	for _, c := range []struct {
-		what string
-		ok   bool
-	}{
-		{"family", i.Family == l.Family},
-		{"names", strings.HasPrefix(i.Name, want[0]+" ") && strings.HasPrefix(i.Library,
-			want[0]) && strings.HasPrefix(i.LibraryFull, want[0])},
-		{"compiled for", i.CompiledFor == i.Name},
-		{"standard", i.Standard == want[1]},
-		{"large counts", i.LargeCounts == want[2]},
-		{"threads", i.ThreadLevel == ThreadMultiple},
-		{"path of libmpi", filepath.IsAbs(i.LibMPIPath) && strings.Contains(i.LibMPIPath, "libmpi")},
-		{"build id", len(i.BuildID) == 40},
-		{"path of the shim", strings.HasSuffix(i.ShimPath, "/busbar-mpi-"+i.Family+".so")},
-		{"launcher's rank", l.Rank == w.Rank() && l.LocalRank == w.Rank()},
-		{"launcher's size", l.Size == w.Size() && l.LocalSize == w.Size() && w.Size() > 1},
-		{"running", m.Initialized()},
-	} {
-		if !c.ok {
-			return fmt.Errorf("%s is wrong: %+v, %+v, rank %d of %d", c.what, i, l, w.Rank(), w.Size())
-		}
+	named := strings.HasPrefix(i.Name, want[0]+" ") && strings.HasPrefix(i.Library, want[0]) &&
+		strings.HasPrefix(i.LibraryFull, want[0]) && i.CompiledFor == i.Name && i.Family == l.Family
+	able := i.Standard == want[1] && i.LargeCounts == want[2] && i.ThreadLevel == ThreadMultiple && m.Initialized()
+	files := filepath.IsAbs(i.LibMPIPath) && strings.Contains(i.LibMPIPath, "libmpi") && len(i.BuildID) == 40 &&
+		strings.HasSuffix(i.ShimPath, "/busbar-mpi-"+i.Family+".so")
+	launched := l.Rank == w.Rank() && l.LocalRank == w.Rank() && l.Size == w.Size() && l.LocalSize == w.Size() &&
+		w.Size() > 1
+	if !named || !able || !files || !launched {
+		return fmt.Errorf("named %t, able %t, files %t, launched %t: %+v, %+v, rank %d of %d", named, able, files,
+			launched,
+			i, l, w.Rank(), w.Size())
 	}
 	return nil
 }

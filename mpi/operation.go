@@ -96,8 +96,8 @@ func (o *Operation) Steps() loop.Steps {
 
 // Async are the C functions that start the operation, test it and wait for it, on the thread that called Init:
 // MPI_Iallreduce, MPI_Iallgather, MPI_Ireduce_scatter_block, MPI_Test and MPI_Wait. All ranks start their operations
-// in the same order, and one is done before it is started again. The error is an *operation.UnsupportedError where it cannot be
-// started like that.
+// in the same order, and one is done before it is started again. The error is an *operation.UnsupportedError where it
+// cannot be started like that.
 func (o *Operation) Async() (loop.Async, error) {
 	a := o.prepared.async
 	if a.start == nil {

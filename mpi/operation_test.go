@@ -33,24 +33,11 @@ func init() {
 	}
 }
 
-// cases are all types, reductions and placements of some collectives, with each count and different roots.
-func cases(world int, of []coll.Collective, ops []coll.RedOp, counts []int64) (all []coll.Case) {
-	for _, collective := range of {
-		these := ops
-		if !collective.Reduces() {
-			these = []coll.RedOp{0}
-		}
-		for t := coll.Int8; t <= coll.Float64; t++ {
-			for _, op := range these {
-				for i, count := range counts {
-					c := coll.Case{Collective: collective, Type: t, Op: op, Root: (i + int(t)) % world, World: world,
-						Count: count, Placement: coll.InPlace}
-					all = append(all, c)
-					if c.Placement = coll.OutOfPlace; collective != coll.Broadcast {
-						all = append(all, c)
-					}
-				}
-			}
+// cases are all that MPI can do of some collectives: a broadcast is in place.
+func cases(world int, of []coll.Collective, ops []coll.RedOp, counts ...int64) (all []coll.Case) {
+	for k := range reference.Cases(world, of, coll.DataTypes()[:coll.Float64], ops, counts...) {
+		if k.Collective != coll.Broadcast || k.Placement == coll.InPlace {
+			all = append(all, k)
 		}
 	}
 	return all
@@ -59,7 +46,7 @@ func cases(world int, of []coll.Collective, ops []coll.RedOp, counts []int64) (a
 // everything runs all operations, with the counts as they are and as if they were too large for an int.
 func everything(m *MPI, c *Comm, counts []int64) error {
 	ops := []coll.RedOp{coll.Sum, coll.Prod, coll.Min, coll.Max, coll.Avg}
-	for _, k := range cases(c.size, coll.Collectives(), ops, counts) {
+	for _, k := range cases(c.size, coll.Collectives(), ops, counts...) {
 		s := operation.Host{Spec: operation.Spec{Case: k}}
 		if quirk(m.info.Name, s.Spec) != nil {
 			s.Root = 0
@@ -141,8 +128,8 @@ func TestAsync(t *testing.T) {
 
 func init() {
 	workers["async"] = func(m *MPI) error {
-		for _, k := range cases(m.all.size, coll.Collectives()[:3], []coll.RedOp{coll.Sum, coll.Max},
-			[]int64{0, 1, 7, 1000}) {
+		for _, k := range cases(m.all.size, coll.Collectives()[:3], []coll.RedOp{coll.Sum, coll.Max}, 0, 1, 7,
+			1000) {
 			if err := asyncVariants(m, operation.Host{Spec: operation.Spec{Case: k}}); err != nil {
 				return fmt.Errorf("%s, count %d of %d ranks: %w", k.Point(), k.Count, k.World, err)
 			}
@@ -179,11 +166,6 @@ func asyncVariants(m *MPI, s operation.Host) error {
 	return nil
 }
 
-func inPlace(c coll.Collective, t coll.DataType, op coll.RedOp, at unsafe.Pointer, count int64) operation.Host {
-	return operation.Host{Recv: at, Spec: operation.Spec{Case: coll.Case{Collective: c, Type: t, Op: op, Count: count,
-		Placement: coll.InPlace}}}
-}
-
 // finish starts operations in their order and completes them, as the program of a step does: by waiting for them, or
 // by tests beside some computing and then by waiting.
 func finish(o *Operation, test bool, all ...loop.Async) error {
@@ -204,7 +186,7 @@ func finish(o *Operation, test bool, all ...loop.Async) error {
 		return err
 	}
 	defer h.Close()
-	return runs(o, h.Steps(), 1)
+	return reference.Issue(h.Steps(), 1, o.Error)
 }
 
 // several are on their way at once, and are started again: what a step does.
@@ -219,7 +201,8 @@ func several(c *Comm) error {
 	var ops []*Operation
 	var all []loop.Async
 	for i := range n {
-		o, err := c.Prepare(inPlace(coll.AllReduce, coll.Float32, coll.Sum, unsafe.Add(b.Pointer(), i*count*4), count))
+		o, err := c.Prepare(reference.InPlace(coll.AllReduce, coll.Float32, coll.Sum, unsafe.Add(b.Pointer(),
+			i*count*4), count))
 		if err != nil {
 			return err
 		}
@@ -255,11 +238,12 @@ func refusals(m *MPI) error {
 		return err
 	}
 	defer b.Free()
-	several := inPlace(coll.AllReduce, coll.Float32, coll.Sum, b.Pointer(), 1)
+	several := reference.InPlace(coll.AllReduce, coll.Float32, coll.Sum, b.Pointer(), 1)
 	several.Aggregate = 2
 	for want, s := range map[string]operation.Host{
-		"no non-blocking form of MPI_Alltoall":  inPlace(coll.AllToAll, coll.Int8, 0, b.Pointer(), 1),
-		"an average by MPI_Allreduce":           inPlace(coll.AllReduce, coll.Float32, coll.Avg, b.Pointer(), 1),
+		"no non-blocking form of MPI_Alltoall": reference.InPlace(coll.AllToAll, coll.Int8, 0, b.Pointer(), 1),
+		"an average by MPI_Allreduce": reference.InPlace(coll.AllReduce, coll.Float32, coll.Avg, b.Pointer(),
+			1),
 		"several operations that are issued as": several,
 	} {
 		o, err := m.World().Prepare(s)
@@ -283,23 +267,7 @@ func issue(o *Operation, n int) error {
 	if steps.Wait != nil || steps.Sync == nil {
 		return errors.New("the steps of an operation that blocks are to issue and to synchronise")
 	}
-	return runs(o, steps, n)
-}
-
-// runs runs steps n times; o turns their error codes into words.
-func runs(o *Operation, steps loop.Steps, n int) error {
-	l, err := loop.New(steps, 1)
-	if err != nil {
-		return err
-	}
-	defer l.Close()
-	var step *loop.StepError
-	if _, err := l.Run(1, n); errors.As(err, &step) {
-		return o.Error(step.Code)
-	} else if err != nil {
-		return err
-	}
-	return nil
+	return reference.Issue(steps, n, o.Error)
 }
 
 // Two ranks combine every pattern of float16 and bfloat16 with another, and an average halves the sum.
@@ -312,7 +280,7 @@ func init() {
 		for _, m.intMax = range []int64{math.MaxInt32, 1 << 14} { // by MPI_Op_create_c where there is one
 			if err := reference.Halves(c.rank,
 				func(t coll.DataType, op coll.RedOp, at unsafe.Pointer, count int64) error {
-					o, err := c.Prepare(inPlace(coll.AllReduce, t, op, at, count))
+					o, err := c.Prepare(reference.InPlace(coll.AllReduce, t, op, at, count))
 					if err != nil {
 						return err
 					}

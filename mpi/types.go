@@ -49,4 +49,5 @@ type Info struct {
 // functions are the MPI functions of the collectives.
 var functions = map[coll.Collective]string{coll.AllReduce: "MPI_Allreduce", coll.AllGather: "MPI_Allgather",
 	coll.ReduceScatter: "MPI_Reduce_scatter_block", coll.Broadcast: "MPI_Bcast", coll.Reduce: "MPI_Reduce",
-	coll.AllToAll: "MPI_Alltoall", coll.Gather: "MPI_Gather", coll.Scatter: "MPI_Scatter", coll.SendRecv: "MPI_Sendrecv"}
+	coll.AllToAll: "MPI_Alltoall", coll.Gather: "MPI_Gather", coll.Scatter: "MPI_Scatter",
+	coll.SendRecv: "MPI_Sendrecv"}

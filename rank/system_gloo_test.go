@@ -47,7 +47,8 @@ func TestGlooMeasures(t *testing.T) {
 	}
 	for _, r := range f.Records {
 		notes := strings.Join(r.Notes, "\n")
-		want := map[coll.Collective]string{coll.AllReduce: "ring", coll.ReduceScatter: "busbar's own ring"}[r.Collective]
+		want := map[coll.Collective]string{coll.AllReduce: "ring",
+			coll.ReduceScatter: "busbar's own ring"}[r.Collective]
 		if !strings.Contains(notes, want) {
 			t.Errorf("%s: notes %q, want %q", r.Case, notes, want)
 		}

@@ -96,7 +96,8 @@ func (c Config) pass() *C.struct_nccl_config {
 	return config
 }
 
-// Device is the ordinal of the GPU that the communicator uses. The error is an *operation.UnsupportedError or an *Error.
+// Device is the ordinal of the GPU that the communicator uses. The error is an *operation.UnsupportedError or an
+// *Error.
 func (c *Comm) Device() (int, error) {
 	if err := c.ready(); err != nil {
 		return -1, err

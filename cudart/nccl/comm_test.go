@@ -4,6 +4,8 @@ package nccl
 
 import (
 	"errors"
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -19,32 +21,32 @@ func TestConfig(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, k := range []struct {
-		cfg  Config
-		text string
-		want []string
+		cfg           Config
+		size, version int
+		fields        string
 	}{
-		{Config{}, "no ncclConfig_t: the library's defaults", []string{"ncclCommInitRank(1 of 2)"}},
-		{Config{MinCTAs: 2, MaxCTAs: 8}, "ncclConfig_t (40 bytes, version 21700): blocking=1 minCTAs=2 maxCTAs=8",
-			[]string{"config size 40 magic cafebeef version 21700", "  blocking 1", "  minCTAs 2", "  maxCTAs 8"}},
-		{Config{MinCTAs: 4}, "ncclConfig_t (40 bytes, version 21700): blocking=1 minCTAs=4 maxCTAs=1024",
-			[]string{"config size 40 magic cafebeef version 21700", "  blocking 1", "  minCTAs 4", "  maxCTAs 1024"}},
-		{Config{MinCTAs: 2000}, "ncclConfig_t (40 bytes, version 21700): blocking=1 minCTAs=2000 maxCTAs=2000",
-			[]string{"config size 40 magic cafebeef version 21700", "  blocking 1", "  minCTAs 2000",
-				"  maxCTAs 2000"}},
-		{Config{CTAPolicy: 2}, "ncclConfig_t (72 bytes, version 22700): blocking=1 CTAPolicy=2",
-			[]string{"config size 72 magic cafebeef version 22700", "  blocking 1", "  CTAPolicy 2"}},
+		{Config{}, 0, 0, ""},
+		{Config{MinCTAs: 2, MaxCTAs: 8}, 40, 21700, "minCTAs=2 maxCTAs=8"},
+		{Config{MinCTAs: 4}, 40, 21700, "minCTAs=4 maxCTAs=1024"},
+		{Config{MinCTAs: 2000}, 40, 21700, "minCTAs=2000 maxCTAs=2000"},
+		{Config{CTAPolicy: 2}, 72, 22700, "CTAPolicy=2"},
 	} {
-		if got := k.cfg.String(); got != k.text {
-			t.Errorf("%q, wanted %q", got, k.text)
+		text, calls := "no ncclConfig_t: the library's defaults", "ncclCommInitRank(1 of 2)"
+		if k.size != 0 {
+			k.fields = "blocking=1 " + k.fields
+			text = fmt.Sprintf("ncclConfig_t (%d bytes, version %d): %s", k.size, k.version, k.fields)
+			calls = fmt.Sprintf("ncclCommInitRankConfig(1 of 2)\nconfig size %d magic cafebeef version %d\n  %s",
+				k.size,
+				k.version, strings.NewReplacer("=", " ", " ", "\n  ").Replace(k.fields))
 		}
-		if k.cfg != (Config{}) {
-			k.want = append([]string{"ncclCommInitRankConfig(1 of 2)"}, k.want...)
+		if got := k.cfg.String(); got != text {
+			t.Errorf("%q, wanted %q", got, text)
 		}
 		c, err := f.Init(2, 1, id, k.cfg)
 		if err != nil {
 			t.Fatalf("%s: %v", k.cfg, err)
 		}
-		f.wants(append(k.want, "id whole")...)
+		f.wants(calls, "id whole")
 		if err := c.Close(); err != nil {
 			t.Error(err)
 		}
@@ -135,16 +137,13 @@ func TestErrors(t *testing.T) {
 	if _, err := f.NewID(); !errors.As(err, &e) || e.Name != "(77)" || e.Last != "the last words" {
 		t.Errorf("an unknown result: %v", err)
 	}
-	for _, k := range []struct {
-		flag string
-		code int
-		want bool
-	}{{"-DNCCLX", 3, false}, {"-DNCCLX", 4, true}, {"-DNCCLX", 5, false}, {"-DNCCLX", 1, false},
-		{"-DMSCCLPP", 3, true}, {"-DMSCCLPP", 4, true}, {"-DMSCCLPP", 5, true}, {"-DMSCCLPP", 1, false}} {
-		f := load(t, k.flag)
-		f.set(result, int32(k.code))
-		if _, err := f.NewID(); !errors.As(err, &e) || e.Unsupported() != k.want {
-			t.Errorf("%s, result %d: unsupported %t", k.flag, k.code, e.Unsupported())
+	for flag, unsupported := range map[string][]int{"-DNCCLX": {4}, "-DMSCCLPP": {3, 4, 5}} {
+		f := load(t, flag)
+		for _, code := range []int{1, 3, 4, 5} {
+			f.set(result, int32(code))
+			if _, err := f.NewID(); !errors.As(err, &e) || e.Unsupported() != slices.Contains(unsupported, code) {
+				t.Errorf("%s, result %d: unsupported %t", flag, code, e.Unsupported())
+			}
 		}
 	}
 }
@@ -157,7 +156,7 @@ func TestAfterTheEnd(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		spec := f.stand(of(coll.AllReduce))
+		spec := f.allReduce()
 		spec.Op = coll.MulSum
 		o, err := c.Prepare(spec)
 		if err != nil {

@@ -103,6 +103,12 @@ func (f *fake) comm(rank, size int, cfg Config) *Comm {
 	return c
 }
 
+// pair is the first of two ranks with a library.
+func pair(t *testing.T) (*fake, *Comm) {
+	f := load(t)
+	return f, f.comm(0, 2, Config{})
+}
+
 // stand is where the fake's operations work.
 func (f *fake) stand(s OpSpec) OpSpec {
 	s.Cuda, s.Stream = f.symbol("fake_cuda"), f.symbol("fake_sync_context")
@@ -115,6 +121,9 @@ func (f *fake) stand(s OpSpec) OpSpec {
 	}
 	return s
 }
+
+// allReduce is a sum of one element.
+func (f *fake) allReduce() OpSpec { return f.stand(of(coll.AllReduce)) }
 
 // of is an operation of a collective on one element.
 func of(c coll.Collective) (s OpSpec) {
@@ -130,6 +139,9 @@ func (f *fake) streamless(log string) string {
 	}
 	return strings.ReplaceAll(log, at, "")
 }
+
+// once issues one operation and waits for it.
+func once(t *testing.T, o *Operation) error { return run(t, o, 1, 1) }
 
 // run issues operations in batches and waits for each; the error is the operation's.
 func run(t *testing.T, o *Operation, batches, n int) error {

@@ -87,15 +87,15 @@ func TestMinimalLibrary(t *testing.T) {
 		_, err := c.Prepare(f.stand(of(collective)))
 		lacks(functions[collective], err)
 	}
-	spec := f.stand(of(coll.AllReduce))
+	spec := f.allReduce()
 	spec.Op = coll.MulSum
 	_, err = c.Prepare(spec)
 	lacks("ncclRedOpCreatePreMulSum", err)
-	o, err := c.Prepare(f.stand(of(coll.AllReduce)))
+	o, err := c.Prepare(f.allReduce())
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := errors.Join(run(t, o, 1, 1), c.AsyncError(), o.Close(), c.Close()); err != nil {
+	if err := errors.Join(once(t, o), c.AsyncError(), o.Close(), c.Close()); err != nil {
 		t.Error(err)
 	}
 }

@@ -29,7 +29,8 @@ func prepare(t *testing.T, c *Comm, s OpSpec) *Operation {
 }
 
 func TestCalls(t *testing.T) {
-	const group, end, grouped = "ncclGroupStart", "ncclGroupEnd", "by grouped ncclSend and ncclRecv: the library has no "
+	const group, end, grouped = "ncclGroupStart", "ncclGroupEnd",
+		"by grouped ncclSend and ncclRecv: the library has no "
 	for _, k := range []struct {
 		flag       string
 		collective coll.Collective
@@ -40,11 +41,13 @@ func TestCalls(t *testing.T) {
 	}{
 		{"", coll.AllReduce, coll.Max, 0, 1, []string{"ncclAllReduce(10000, 20000, 5, type 7, op 2, rank 1)"}, ""},
 		{"", coll.AllGather, 0, 0, 1, []string{"ncclAllGather(10000, 20000, 5, type 7, rank 1)"}, ""},
-		{"", coll.ReduceScatter, coll.Avg, 0, 1, []string{"ncclReduceScatter(10000, 20000, 5, type 7, op 4, rank 1)"}, ""},
+		{"", coll.ReduceScatter, coll.Avg, 0, 1, []string{"ncclReduceScatter(10000, 20000, 5, type 7, op 4, rank 1)"},
+			""},
 		{"", coll.Broadcast, 0, 2, 1, []string{"ncclBroadcast(10000, 20000, 5, type 7, root 2, rank 1)"}, ""},
 		{"", coll.Reduce, coll.Prod, 2, 1, []string{"ncclReduce(10000, 20000, 5, type 7, op 1, root 2, rank 1)"}, ""},
 		{"", coll.AllToAll, 0, 0, 1, []string{"ncclAlltoAll(10000, 20000, 5, type 7, rank 1)"}, "by ncclAlltoAll"},
-		{"-DOTHER", coll.AllToAll, 0, 0, 1, []string{"ncclAllToAll(10000, 20000, 5, type 7, rank 1)"}, "by ncclAllToAll"},
+		{"-DOTHER", coll.AllToAll, 0, 0, 1, []string{"ncclAllToAll(10000, 20000, 5, type 7, rank 1)"},
+			"by ncclAllToAll"},
 		{"", coll.Gather, 0, 2, 1, []string{"ncclGather(10000, 20000, 5, type 7, root 2, rank 1)"}, "by ncclGather"},
 		{"", coll.Scatter, 0, 2, 1, []string{"ncclScatter(10000, 20000, 5, type 7, root 2, rank 1)"}, "by ncclScatter"},
 		{"-DNO_NATIVE", coll.AllToAll, 0, 0, 1, []string{group,
@@ -72,7 +75,7 @@ func TestCalls(t *testing.T) {
 		spec := of(k.collective)
 		spec.Op, spec.Root, spec.Count = k.op, k.root, 5
 		o := prepare(t, c, f.stand(spec))
-		if err := run(t, o, 1, 1); err != nil {
+		if err := once(t, o); err != nil {
 			t.Errorf("%s: %v", k.collective, err)
 		}
 		if got, want := f.streamless(f.calls()), strings.Join(k.want, "\n"); got != want {
@@ -92,7 +95,7 @@ func TestNumbers(t *testing.T) {
 		spec := of(coll.AllReduce)
 		spec.Type, spec.Op = typ, op
 		o := prepare(t, c, f.stand(spec))
-		if err := errors.Join(run(t, o, 1, 1), o.Close()); err != nil {
+		if err := errors.Join(once(t, o), o.Close()); err != nil {
 			t.Error(err)
 		}
 		return f.streamless(f.calls())
@@ -121,9 +124,8 @@ func TestNumbers(t *testing.T) {
 
 // Operation i uses slot i mod Slots, through groups and batches; counts have 64 bits.
 func TestSlotsAndGroups(t *testing.T) {
-	f := load(t)
-	c := f.comm(0, 2, Config{})
-	spec := f.stand(of(coll.AllReduce))
+	f, c := pair(t)
+	spec := f.allReduce()
 	spec.Type, spec.Count = coll.Int8, 1<<33
 	spec.Slots, spec.SendStride, spec.RecvStride = 3, 0x100, 0x1000
 	call := func(slot int) string {
@@ -152,9 +154,8 @@ func TestSlotsAndGroups(t *testing.T) {
 }
 
 func TestGraph(t *testing.T) {
-	f := load(t)
-	c := f.comm(0, 2, Config{})
-	spec := f.stand(of(coll.AllReduce))
+	f, c := pair(t)
+	spec := f.allReduce()
 	spec.Slots, spec.SendStride, spec.Graph, spec.Aggregate = 2, 0x10, 2, 2
 	s := fmt.Sprintf("%x", uint32(uintptr(spec.Stream)))
 	o := prepare(t, c, spec)
@@ -183,7 +184,7 @@ func TestGraph(t *testing.T) {
 	spec.Aggregate = 0
 	o = prepare(t, c, spec)
 	var e *Error
-	if err := run(t, o, 1, 1); !errors.As(err, &e) || e.Code != 3 {
+	if err := once(t, o); !errors.As(err, &e) || e.Code != 3 {
 		t.Errorf("error %v", err)
 	}
 	f.wants("begin capture of "+s+", mode 1", "ncclAllReduce(10000, 20000, 1, type 7, op 0, rank 0, stream "+s+")",
@@ -191,7 +192,7 @@ func TestGraph(t *testing.T) {
 	f.set(result, 0)
 	f.set(capture, 900)
 	var driver *cudart.Error
-	if err := run(t, o, 1, 1); !errors.As(err, &driver) || driver.Code != 900 {
+	if err := once(t, o); !errors.As(err, &driver) || driver.Code != 900 {
 		t.Errorf("error %v", err)
 	}
 	spec.Cuda = f.symbol("fake_cuda_old")
@@ -203,7 +204,7 @@ func TestGraph(t *testing.T) {
 
 func TestSync(t *testing.T) {
 	f := load(t)
-	spec := f.stand(of(coll.AllReduce))
+	spec := f.allReduce()
 	c := f.comm(0, 2, Config{})
 	if prepare(t, c, spec).Steps().Sync != nil {
 		t.Error("a sync of nothing")
@@ -220,18 +221,17 @@ func TestSync(t *testing.T) {
 }
 
 func TestWait(t *testing.T) {
-	f := load(t)
-	c := f.comm(0, 2, Config{})
-	o := prepare(t, c, f.stand(of(coll.AllReduce)))
+	f, c := pair(t)
+	o := prepare(t, c, f.allReduce())
 	f.set(notReady, 1000)
-	if err := run(t, o, 1, 1); err != nil {
+	if err := once(t, o); err != nil {
 		t.Errorf("a stream that is ready in the end: %v", err)
 	}
 
 	// The communicator is asked while the stream is not ready; that it is in progress is no error.
 	f.set(state, 7)
 	f.set(notReady, 20000)
-	if err := run(t, o, 1, 1); err != nil {
+	if err := once(t, o); err != nil {
 		t.Errorf("a communicator that is in progress: %v", err)
 	}
 	f.set(state, 6)
@@ -246,18 +246,18 @@ func TestWait(t *testing.T) {
 	f.set(notReady, 0)
 	f.set(query, 700)
 	var driver *cudart.Error
-	if err := run(t, o, 1, 1); !errors.As(err, &driver) || driver.Code != 700 ||
+	if err := once(t, o); !errors.As(err, &driver) || driver.Code != 700 ||
 		driver.Name != "CUDA_ERROR_ILLEGAL_ADDRESS" ||
 		!strings.Contains(err.Error(), "an illegal memory access") || !strings.Contains(err.Error(), "ncclAllReduce") {
 		t.Errorf("an error of the stream: %v", err)
 	}
 	f.set(query, 701)
-	if err := run(t, o, 1, 1); !errors.As(err, &driver) || driver.Code != 701 || driver.Name == "" {
+	if err := once(t, o); !errors.As(err, &driver) || driver.Code != 701 || driver.Name == "" {
 		t.Errorf("an error without a name: %v", err)
 	}
 	f.set(query, 0)
 	f.set(result, 4)
-	if err := run(t, o, 1, 1); !errors.As(err, &e) || !e.Unsupported() || e.Last == "" {
+	if err := once(t, o); !errors.As(err, &e) || !e.Unsupported() || e.Last == "" {
 		t.Errorf("an operation that the library refuses: %v", err)
 	}
 	if err := o.Error(0); err != nil {
@@ -266,10 +266,9 @@ func TestWait(t *testing.T) {
 }
 
 func TestInterrupt(t *testing.T) {
-	f := load(t)
-	c := f.comm(0, 2, Config{})
+	f, c := pair(t)
 	other := f.comm(0, 2, Config{})
-	o := prepare(t, c, f.stand(of(coll.AllReduce)))
+	o := prepare(t, c, f.allReduce())
 	l, err := loop.New(o.Steps(), 1)
 	if err != nil {
 		t.Fatal(err)
@@ -292,26 +291,25 @@ func TestInterrupt(t *testing.T) {
 	}
 	// It holds for what comes later, also where a call is in progress, and not for other communicators.
 	f.set(polls, math.MaxInt32)
-	if err := run(t, o, 1, 1); !errors.Is(err, ErrInterrupted) {
+	if err := once(t, o); !errors.Is(err, ErrInterrupted) {
 		t.Errorf("error %v", err)
 	}
 	f.set(polls, 0)
 	f.set(notReady, 100)
-	if err := run(t, prepare(t, other, f.stand(of(coll.AllReduce))), 1, 1); err != nil {
+	if err := run(t, prepare(t, other, f.allReduce()), 1, 1); err != nil {
 		t.Error(err)
 	}
 }
 
 // Calls of a communicator that does not block are done when it says so.
 func TestInProgress(t *testing.T) {
-	f := load(t)
-	c := f.comm(0, 2, Config{})
+	f, c := pair(t)
 	slots, group, graph := of(coll.AllReduce), of(coll.AllReduce), of(coll.AllReduce)
 	slots.Slots, group.Aggregate, graph.Graph = 2, 2, 1
 	for _, s := range []OpSpec{of(coll.AllReduce), slots, group, of(coll.SendRecv), graph} {
 		o := prepare(t, c, f.stand(s))
 		f.set(polls, 20)
-		if err := run(t, o, 1, 1); err != nil {
+		if err := once(t, o); err != nil {
 			t.Errorf("%+v: %v", s, err)
 		}
 		if left := f.left(polls); left != 0 {
@@ -320,7 +318,7 @@ func TestInProgress(t *testing.T) {
 		f.set(polls, 3)
 		f.set(state, 1)
 		var e *Error
-		if err := run(t, o, 1, 1); s.Graph == 0 && (!errors.As(err, &e) || e.Code != 1) {
+		if err := once(t, o); s.Graph == 0 && (!errors.As(err, &e) || e.Code != 1) {
 			t.Errorf("%+v: error %v", s, err)
 		}
 		f.set(polls, 0)
@@ -339,7 +337,7 @@ func TestGroupsEnd(t *testing.T) {
 		f.set(result, 5)
 		f.set(inGroup, 1)
 		var e *Error
-		if err := run(t, o, 1, 1); !errors.As(err, &e) || e.Code != 5 {
+		if err := once(t, o); !errors.As(err, &e) || e.Code != 5 {
 			t.Errorf("%s: %v", s.Collective, err)
 		}
 		f.set(result, 0)
@@ -354,7 +352,7 @@ func TestPrepareFails(t *testing.T) {
 	c := f.comm(0, 3, Config{})
 	f.set(result, 3)
 	var e *Error
-	spec := f.stand(of(coll.AllReduce))
+	spec := f.allReduce()
 	spec.Op = coll.MulSum
 	if _, err := c.Prepare(spec); !errors.As(err, &e) || e.Op != "preparing ncclAllReduce" {
 		t.Errorf("a reduction that cannot be made: %v", err)

@@ -28,8 +28,7 @@ func TestMemory(t *testing.T) {
 }
 
 func TestRegister(t *testing.T) {
-	f := load(t)
-	c := f.comm(0, 2, Config{})
+	f, c := pair(t)
 	for _, k := range []struct {
 		window bool
 		want   []string

@@ -58,7 +58,8 @@ func TestOpenNamesEveryPlace(t *testing.T) {
 	if err := os.WriteFile(text, []byte("no library"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	undefined := needs.SharedLibrary(t, "libx.so", "int missing_function(void); int f(void) { return missing_function(); }")
+	undefined := needs.SharedLibrary(t, "libx.so",
+		"int missing_function(void); int f(void) { return missing_function(); }")
 	t.Chdir(dir)
 	_, err := Open(Spec{Name: "the widget", Candidates: []string{"/nowhere/liba.so", "libno-such.so.9", "./text.so",
 		undefined}})
@@ -78,7 +79,8 @@ func TestOpenNamesEveryPlace(t *testing.T) {
 }
 
 func TestGlobal(t *testing.T) {
-	user := needs.SharedLibrary(t, "libx.so", "extern int shared_by_busbar_test; int f(void) { return shared_by_busbar_test; }")
+	user := needs.SharedLibrary(t, "libx.so",
+		"extern int shared_by_busbar_test; int f(void) { return shared_by_busbar_test; }")
 	owner := needs.SharedLibrary(t, "libx.so", "int shared_by_busbar_test = 1;")
 	if _, err := Open(Spec{Name: "owner", Candidates: []string{owner}}); err != nil {
 		t.Fatal(err)

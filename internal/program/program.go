@@ -52,15 +52,16 @@ func CheckLinks(segments int, links []Link) error {
 	latest, of := -1, 0
 	for i, l := range links {
 		if l.After < -1 || l.After >= l.Before || l.Before > segments {
-			return fmt.Errorf("operation %d is to run behind segment %d and before segment %d of %d", i, l.After, l.Before,
+			return fmt.Errorf("operation %d is to run behind segment %d and before segment %d of %d", i, l.After,
+				l.Before,
 				segments)
 		}
 		if l.After > latest {
 			latest, of = l.After, i
 		}
 		if latest >= l.Before {
-			return fmt.Errorf("operation %d is to be done before segment %d, and operation %d, which begins before it, "+
-				"waits for segment %d", i, l.Before, of, latest)
+			return fmt.Errorf("operation %d is to be done before segment %d, and operation %d, which begins before "+
+				"it, waits for segment %d", i, l.Before, of, latest)
 		}
 	}
 	return nil

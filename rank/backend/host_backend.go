@@ -33,8 +33,8 @@ func (b *hostBackend) Reserve(bytes int64) error { return b.w.Area.Reserve(bytes
 // Ready implements backend.
 func (b *hostBackend) Ready() error { return nil }
 
-// HostScratch is what libraries allocate beside the buffers, as a share of them: Open MPI's all_reduce takes a vector of
-// the message's size for one of its algorithms.
+// HostScratch is what libraries allocate beside the buffers, as a share of them: Open MPI's all_reduce takes a vector
+// of the message's size for one of its algorithms.
 const HostScratch = 0.5
 
 // Room implements backend.
@@ -90,7 +90,8 @@ func (b *hostBackend) Prepare(c coll.Case) (bench.Operation, error) {
 		return nil, &bench.MemoryError{Needed: int64(min(need, math.MaxInt64/2)), Err: errSmallBuffers}
 	}
 	inputs, outputs := area, area[b.first(send, slots):]
-	spec := operation.Host{Send: unsafe.Pointer(unsafe.SliceData(inputs)), Recv: unsafe.Pointer(unsafe.SliceData(outputs)),
+	spec := operation.Host{Send: unsafe.Pointer(unsafe.SliceData(inputs)),
+		Recv: unsafe.Pointer(unsafe.SliceData(outputs)),
 		Spec: operation.Spec{Case: c, Slots: slots, SendStride: send, RecvStride: recv, Aggregate: b.aggregate}}
 	o, err := b.operation(spec)
 	if err != nil {

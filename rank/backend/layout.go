@@ -73,8 +73,8 @@ func (l Layout) Memory(c coll.Case) float64 {
 }
 
 // views are where the input and the output of this rank lie within a slot of each. In place there is one buffer, and
-// libraries define where in it a rank's own share lies. Beside a root the others have nothing but their share; where all
-// have room alike it lies where the root's would.
+// libraries define where in it a rank's own share lies. Beside a root the others have nothing but their share; where
+// all have room alike it lies where the root's would.
 func (l Layout) views(c coll.Case) (in, out extent) {
 	s := int64(c.Type.Size())
 	in.n, out.n = c.SendCount(l.Rank)*s, c.RecvCount(l.Rank)*s
