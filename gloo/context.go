@@ -15,7 +15,29 @@ import (
 	"sync"
 	"time"
 	"unsafe"
+
+	"busbar/internal/loop"
 )
+
+// Options say how a context is made.
+type Options struct {
+	Rank, Size int
+
+	// The network: an interface's name, or an address that belongs to this host (Choose finds one). With neither, Gloo
+	// takes the address of the host's name.
+	Interface, Address string
+
+	// How long another rank may take to connect, and how long to come to an operation. 0: a minute, and a day: who
+	// measures has a watchdog of its own.
+	ConnectTimeout, Timeout time.Duration
+
+	// Where the thread that Gloo starts may run; empty: where the calling thread may.
+	CPUs []int
+
+	// Brings all ranks together before a batch of operations, with its context; nil: nothing does.
+	Sync        loop.Step
+	SyncContext unsafe.Pointer
+}
 
 // Context is this rank's part in a group of ranks. Its operations are run by one thread at a time; Interrupt alone may
 // be called from any goroutine.

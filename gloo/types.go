@@ -8,13 +8,7 @@
 // It binds what a benchmark of collectives needs and no more. It knows no launcher and no MPI.
 package gloo
 
-import (
-	"time"
-	"unsafe"
-
-	"busbar/internal/coll"
-	"busbar/internal/loop"
-)
+import "busbar/internal/coll"
 
 // Info describes the loaded library.
 type Info struct {
@@ -22,26 +16,6 @@ type Info struct {
 	Path     string // file of libgloo
 	BuildID  string // its GNU build id; "" if it has none
 	ShimPath string
-}
-
-// Options say how a context is made.
-type Options struct {
-	Rank, Size int
-
-	// The network: an interface's name, or an address that belongs to this host (Choose finds one). With neither, Gloo
-	// takes the address of the host's name.
-	Interface, Address string
-
-	// How long another rank may take to connect, and how long to come to an operation. 0: a minute, and a day: who
-	// measures has a watchdog of its own.
-	ConnectTimeout, Timeout time.Duration
-
-	// Where the thread that Gloo starts may run; empty: where the calling thread may.
-	CPUs []int
-
-	// Brings all ranks together before a batch of operations, with its context; nil: nothing does.
-	Sync        loop.Step
-	SyncContext unsafe.Pointer
 }
 
 // Device is what Gloo says of its network device.
