@@ -141,10 +141,11 @@ func mistakes(c *Comm) error {
 	if err != nil {
 		return err
 	}
-	for name, k := range map[string]coll.Case{
-		"MPI_ERR_ROOT":  {Collective: coll.Broadcast, Type: coll.Float32, Placement: coll.InPlace, Root: 99, Count: 1},
-		"MPI_ERR_COUNT": {Collective: coll.AllGather, Type: coll.Int8, Count: -1},
+	for i, k := range []coll.Case{
+		{Collective: coll.Broadcast, Type: coll.Float32, Placement: coll.InPlace, Root: 99, Count: 1},
+		{Collective: coll.AllGather, Type: coll.Int8, Count: -1},
 	} {
+		name := []string{"MPI_ERR_ROOT", "MPI_ERR_COUNT"}[i]
 		o, err := c.Prepare(operation.Host{Spec: operation.Spec{Case: k}, Send: b.Pointer(),
 			Recv: unsafe.Add(b.Pointer(), 32)})
 		if err != nil {
