@@ -107,8 +107,6 @@ func (c *config) checkPattern() error {
 	case c.Flags.TimeLimit != nil:
 		return exit.Usagef("--pattern compares all groups in one plan, which --time-limit would thin: " +
 			"make cases shorter with --budget; --list shows the rounds")
-	case c.GPU.Events:
-		return exit.Usagef("--pattern compares the times of the host's clock: leave out --events")
 	case c.preflight:
 		return exit.Usagef("--preflight measures nothing, --pattern included: leave one of them out")
 	}
@@ -270,12 +268,9 @@ func ncclFlags(c *config, f *flagSet) {
 			}
 			return nil
 		})
-	f.on("events", &g.Events, "time of each operation (or batch) by CUDA events too, beside the host's clock")
 	f.count("cta-policy,x", &g.CTAPolicy, 0, "ncclConfig_t's CTAPolicy: 0 default, 1 efficiency, 2 zero CTAs")
 	f.count("min-ctas", &g.MinCTAs, 1, "ncclConfig_t's minCTAs: thread blocks of an operation at least")
 	f.count("max-ctas", &g.MaxCTAs, 1, "ncclConfig_t's maxCTAs: thread blocks of an operation at most")
-	f.text("algo", "NAMES", &g.Algorithms, "algorithms that NCCL may take, in its words: ring, tree_ll128, ^nvls "+
-		"(NCCL 2.31 and newer)")
 	f.choice("like", "TOOL", &c.Like, "nccl-tests: its -n 20, -w 1, -a 1, both placements, ncclMemAlloc and moving "+
 		"buffers, to compare results", "nccl-tests")
 	f.on("path", &g.Path, "ask NCCL (2.23 and newer) for the algorithm, protocol and channels of each point, by its "+
@@ -283,7 +278,6 @@ func ncclFlags(c *config, f *flagSet) {
 	f.on("profile-range", &c.Profile,
 		"cuProfilerStart and Stop around the timed part of each case, or around all steps "+
 			"of a --step (nsys profile --capture-range=cudaProfilerApi)")
-	f.on("nonblocking", &g.NonBlocking, "a non-blocking communicator, for those who train with one")
 	f.on("allow-shared-gpu", &c.ShareGPU, "let several ranks use one GPU; every record states it")
 }
 
@@ -318,11 +312,6 @@ func libraryFlags(c *config, f *flagSet) {
 		&c.Gloo.Network,
 		"network interface of Gloo (default GLOO_SOCKET_IFNAME, else that of "+
 			"the route)")
-	f.value("gloo-cpus", "WHERE",
-		"where Gloo's thread may run: same (its rank's CPUs), any (all that the system grants), "+
-			"or a list: 0-3,8 (default same, and any for ranks of one CPU where there are enough)",
-		func(s string) error { return backend.ParseGlooCPUs(s, &c.Gloo.CPUs) })
-	f.choice("gloo-algo", "NAME", &c.Gloo.Algorithm, "all_reduce of Gloo by ring (default) or bcube", "ring", "bcube")
 	f.text("mpi", "NAME|PATH", &c.mpi, "auto, openmpi, mpich, or a shim's path")
 	f.value("nthreads,t", "1", "accepted as nccl-tests has it: one thread per rank", exactlyOne)
 	f.value("ngpus,g", "1", "accepted as nccl-tests has it: one device per rank", exactlyOne)

@@ -95,7 +95,6 @@ func TestBadFlags(t *testing.T) {
 		"--pattern pairs --worlds 2":      {"--worlds makes others"},
 		"--pattern pairs --run-cycles 2":  {"leave out --run-cycles"},
 		"--pattern pairs --time-limit 5m": {"--time-limit would thin"},
-		"--pattern pairs --events":        {"leave out --events"},
 		"--pattern pairs --preflight":     {"--preflight measures nothing"},
 	} {
 		_, err := parseFlags(strings.Fields(line), noEnv)

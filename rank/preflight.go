@@ -48,7 +48,7 @@ func (j checking) run() (int, error) {
 	if j.rank == 0 {
 		preflight.PlaceSetups(all, j.ranks)
 		preflight.TakeGPUs(all, gpusToTake)
-		j.checks.Add(preflight.CheckSetups(all, backend.MPIScratch)...)
+		j.checks.Add(preflight.CheckSetups(all, backend.HostScratch)...)
 		j.checks.Add(preflight.CheckOutput(j.cfg.Out).On(0))
 		j.checks.Add(j.checkSideChannel())
 	}

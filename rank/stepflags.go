@@ -87,7 +87,6 @@ var notWithStep = map[string]string{
 	"retry":      "a point that failed is measured again with --resume: leave out --retry",
 	"like":       "nccl-tests has no training step: leave out --like",
 	"cudagraph":  "a step is issued as trainings do it, operation by operation: leave out --cudagraph",
-	"events":     "times inside a step are taken on the device anyway: leave out --events",
 	"path":       "ask with the sizes of its buckets and a sweep: --collective all_reduce -b 25M -e 25M --path",
 }
 

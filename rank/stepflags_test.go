@@ -70,7 +70,7 @@ func TestStepWays(t *testing.T) {
 func TestStepRefusals(t *testing.T) {
 	values := map[string]string{"sweep": "quick", "collective": "all_reduce", "op": "sum", "root": "0",
 		"placement": "in", "mode": "latency", "average": "1",
-		"pattern": "pairs", "time-limit": "1m", "like": "nccl-tests", "preflight": "true", "events": "true",
+		"pattern": "pairs", "time-limit": "1m", "like": "nccl-tests", "preflight": "true",
 		"path": "true"}
 	for name, instead := range notWithStep {
 		value := values[name]

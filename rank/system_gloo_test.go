@@ -26,66 +26,48 @@ func glooShim(t *testing.T) {
 func TestGlooMeasures(t *testing.T) {
 	parallel(t)
 	glooShim(t)
-	for _, algorithm := range []string{"ring", "bcube"} {
-		out := t.TempDir()
-		rankRun{mpirun: openMPI, np: 3, args: []string{"--backend", "gloo", "--gloo-iface", "lo", "--gloo-algo",
-			algorithm, "--collective", "all_reduce,all_gather,reduce_scatter",
-			"--elements", "1K,5K", "--mode", "throughput,latency", "-n", "5", "-w", "1", "--out", out}}.mustRun(t)
-		f := readOne(t, out)
-		checkWhole(t, f, result.OK)
-		checkEnd(t, f, result.Complete, 0)
-		if !strings.Contains(filepath.Base(f.Path), "profile_gloo_world3_") || len(f.Records) != 12 {
-			t.Errorf("%s has %d records", f.Path, len(f.Records))
-		}
-		b := f.Run.Backend
-		if b.Name != "gloo" || !strings.HasPrefix(b.Library, "Gloo ") || !strings.Contains(b.Path, "libgloo") ||
-			b.BuildID == "" ||
-			strings.Contains(b.Library, "bcube") != (algorithm == "bcube") {
-			t.Errorf("backend %+v", b)
-		}
-		if notes := strings.Join(b.Notes, "\n"); !strings.Contains(notes,
-			"lo, 127.0.0.1 (named); Gloo's thread of rank 0 on CPUs ") {
-			t.Errorf("notes %q", notes)
-		}
-		for _, r := range f.Records {
-			notes := strings.Join(r.Notes, "\n")
-			want := map[coll.Collective]string{coll.AllReduce: algorithm,
-				coll.ReduceScatter: "busbar's own ring"}[r.Collective]
-			if !strings.Contains(notes, want) {
-				t.Errorf("%s: notes %q, want %q", r.Case, notes, want)
-			}
+	out := t.TempDir()
+	rankRun{mpirun: openMPI, np: 3, args: []string{"--backend", "gloo", "--gloo-iface", "lo", "--collective",
+		"all_reduce,all_gather,reduce_scatter", "--elements", "1K,5K", "--mode", "throughput,latency", "-n", "5", "-w",
+		"1", "--out", out}}.mustRun(t)
+	f := readOne(t, out)
+	checkWhole(t, f, result.OK)
+	checkEnd(t, f, result.Complete, 0)
+	if !strings.Contains(filepath.Base(f.Path), "profile_gloo_world3_") || len(f.Records) != 12 {
+		t.Errorf("%s has %d records", f.Path, len(f.Records))
+	}
+	b := f.Run.Backend
+	if b.Name != "gloo" || !strings.HasPrefix(b.Library, "Gloo ") || !strings.Contains(b.Path, "libgloo") ||
+		b.BuildID == "" {
+		t.Errorf("backend %+v", b)
+	}
+	if notes := strings.Join(b.Notes, "\n"); !strings.Contains(notes,
+		"lo, 127.0.0.1 (named); Gloo's thread of rank 0 on CPUs ") {
+		t.Errorf("notes %q", notes)
+	}
+	for _, r := range f.Records {
+		notes := strings.Join(r.Notes, "\n")
+		want := map[coll.Collective]string{coll.AllReduce: "ring",
+			coll.ReduceScatter: "busbar's own ring"}[r.Collective]
+		if !strings.Contains(notes, want) {
+			t.Errorf("%s: notes %q, want %q", r.Case, notes, want)
 		}
 	}
 }
 
-// Where the thread of a rank that is bound to one CPU runs is as the flag says, and is in the file.
+// The thread of a rank that is bound to one CPU runs on all that the system grants, and the file records them.
 func TestGlooThreadIsPlaced(t *testing.T) {
 	glooShim(t)
 	granted := machine.GrantedCPUs()
 	if len(granted) < 2 {
 		t.Skip("a thread on one CPU has no choice")
 	}
-	first, last := fmt.Sprint(granted[0]), fmt.Sprint(granted[len(granted)-1])
-	for _, c := range []struct {
-		args []string
-		want string
-	}{
-		{nil, ranges.Format(granted) + " (all that the system grants"},
-		{[]string{"--gloo-cpus", "same"}, first + " (--gloo-cpus same)"},
-		{[]string{"--gloo-cpus", last}, last + " (--gloo-cpus " + last + ")"},
-	} {
-		out := t.TempDir()
-		args := small(out, append(c.args, "--backend", "gloo")...)
-		rankRun{mpirun: alone, program: "taskset",
-			args: append([]string{"-c", first, compiled(t).rank}, args...)}.mustRun(t)
-		f := readOne(t, out)
-		if notes := strings.Join(f.Run.Backend.Notes, "\n"); !strings.Contains(notes,
-			"Gloo's thread of rank 0 on CPUs "+c.want) {
-			t.Errorf("%q: notes %q", c.args, notes)
-		}
-		if (f.Run.Method.Config != "") != (c.args != nil) {
-			t.Errorf("%q: config %q", c.args, f.Run.Method.Config)
-		}
+	out := t.TempDir()
+	rankRun{mpirun: alone, program: "taskset", args: append([]string{"-c", fmt.Sprint(granted[0]), compiled(t).rank},
+		small(out, "--backend", "gloo")...)}.mustRun(t)
+	if notes := strings.Join(readOne(t, out).Run.Backend.Notes, "\n"); !strings.Contains(notes,
+		"Gloo's thread of rank 0 on CPUs "+ranges.Format(granted)) {
+		t.Errorf("notes %q", notes)
 	}
 }
 
@@ -112,8 +94,6 @@ func TestGlooIsRefused(t *testing.T) {
 	out := filepath.Join(t.TempDir(), "results")
 	refused(t, rankRun{mpirun: openMPI, np: 2, args: small(out, "--backend", "gloo", "--gloo-iface", "nowhere0")}, out,
 		"there is no interface nowhere0", "it has lo")
-	refused(t, rankRun{mpirun: openMPI, np: 2, args: small(out, "--backend", "gloo", "--gloo-cpus", "0,1000")}, out,
-		"--gloo-cpus names CPUs 0,1000, and the system grants this rank 0")
 	// Programs without the shim: what is beside the MPI's is missing.
 	lone := t.TempDir()
 	for _, f := range []string{"busbar-mpi-openmpi.so", "rank"} {

@@ -39,8 +39,6 @@ func TestBadInput(t *testing.T) {
 		{"-b 64K -e 8", []string{"64K", "8"}},
 		{"-r 7 --collective broadcast -b 8", []string{"7"}},
 		{"--backend mpi --cudagraph 1", []string{"--cudagraph", "belongs to NCCL"}},
-		{"--backend mpi --algo ring", []string{"--algo", "belongs to NCCL"}},
-		{"--backend mpi --events", []string{"--events", "belongs to NCCL"}},
 		{"--rehearse -G 1 --mode latency", []string{"-G", "no latency"}},
 	} {
 		out := t.TempDir()

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -62,92 +61,6 @@ func TestNVTXToolDeclines(t *testing.T) {
 			t.Errorf("%s: notes %q, wanted %q", path, notes, want)
 		}
 	}
-}
-
-// Event times stand beside the host's, shorter and not by much where an operation takes long; runs with and without
-// them are not continued by each other.
-func TestTimesByEvents(t *testing.T) {
-	parallel(t)
-	out := t.TempDir()
-	args := rehearsed("--collective", "all_reduce", "-b", "8M", "-e", "8M", "-n", "9", "-w", "1", "--mode",
-		"latency,throughput", "--out", out)
-	rankRun{mpirun: openMPI, np: 2, args: append(args, "--events")}.mustRun(t)
-	f := readOne(t, out)
-	checkWhole(t, f, result.OK)
-	if f.Run.Method.EventStep <= 0 {
-		t.Error("the header does not say what events can tell apart")
-	}
-	for _, r := range f.Records {
-		e := r.Time.Event
-		if e == nil || e.Seconds <= 0 || e.Min > e.Seconds || e.Max < e.Seconds ||
-			math.Abs(e.Seconds-r.Time.Seconds) > 0.3*r.Time.Seconds {
-			t.Errorf("%s: %g s by the host, by events %+v", r.Case, r.Time.Seconds, e)
-		}
-	}
-	if said, err := exec.Command(compiled(t).post, "merge", "-o", out, out).CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, said)
-	}
-	table, err := os.ReadFile(filepath.Join(out, "merged.csv"))
-	if err != nil || !strings.Contains(string(table), ",event_s") {
-		t.Errorf("no column for it (error %v)", err)
-	}
-	rankRun{mpirun: openMPI, np: 2, args: append(args, "--resume")}.mustRun(t)
-	if files := read(t, out); len(files) != 2 || len(files[1].Run.Resumes) != 0 ||
-		len(files[1].Records) != len(f.Records) {
-		t.Error("a run without events continues one with them")
-	}
-	out = t.TempDir()
-	rankRun{mpirun: openMPI, np: 2, args: rehearsed(small(out, "--events", "-G", "2", "-m", "2")...)}.mustRun(t)
-	for _, r := range readOne(t, out).Records {
-		if e := r.Time.Event; e == nil || math.Abs(e.Seconds-r.Time.Seconds) > r.Time.Seconds {
-			t.Errorf("graphs: %s: %g s by the host, by events %+v", r.Case, r.Time.Seconds, e)
-		}
-	}
-}
-
-// A choice of algorithms is passed on, recorded, and never ignored.
-func TestAlgorithms(t *testing.T) {
-	parallel(t)
-	out := t.TempDir()
-	rankRun{mpirun: openMPI, np: 2, args: rehearsed("--collective", "all_reduce,broadcast,alltoall,sendrecv", "-b",
-		"4K", "-e", "4K", "-n", "5", "-w", "1",
-		"--algo", "tree_simple,ring_ll128", "--min-ctas", "2", "--max-ctas", "4", "--path", "--out", out)}.mustRun(t)
-	f := readOne(t, out)
-	if c := f.Run.Method.Config; !strings.Contains(c, "minCTAs=2 maxCTAs=4; ncclCollConfig_t") ||
-		!strings.Contains(c, "algSelection=tree_simple,ring_ll128") {
-		t.Errorf("recorded as %q", c)
-	}
-	for _, r := range f.Records {
-		switch r.Collective {
-		case coll.AllReduce, coll.Broadcast:
-			want := map[coll.Collective]string{coll.AllReduce: "TREE SIMPLE",
-				coll.Broadcast: "RING LL128"}[r.Collective]
-			if r.Status != result.OK || r.Path == nil || r.Path.Algorithm+" "+r.Path.Protocol != want {
-				t.Errorf("%s: %s %s, by %+v, want %s", r.Case, r.Status, r.Reason, r.Path, want)
-			}
-		default:
-			if r.Status != result.Unsupported ||
-				!strings.Contains(r.Reason, "choice of algorithms") &&
-					!strings.Contains(r.Reason, "cannot be honored for AlltoAll") {
-				t.Errorf("%s: %s %s", r.Case, r.Status, r.Reason)
-			}
-		}
-	}
-	out = t.TempDir()
-	rankRun{mpirun: openMPI, np: 2, args: rehearsed(small(out, "--algo", "rnig")...)}.mustRun(t)
-	for _, r := range readOne(t, out).Records {
-		if r.Status != result.Unsupported || !strings.Contains(r.Reason, `"rnig" cannot be honored`) {
-			t.Errorf("%s: %s %s", r.Case, r.Status, r.Reason)
-		}
-	}
-	out = t.TempDir()
-	refused(t,
-		rankRun{mpirun: openMPI, np: 2,
-			args: rehearsed(small(out, "--algo", "ring", "--nccl", lacking(t, "ncclAllReduceConfig"))...)}, out,
-		"--algo ring", "2.31")
-	refused(t,
-		rankRun{mpirun: openMPI, np: 2, env: []string{"NCCL_PROTO=LL"},
-			args: rehearsed(small(out, "--algo", "ring")...)}, out, "NCCL_PROTO=LL", "leave one of them out")
 }
 
 // A minimum of thread blocks goes with a maximum, which NCCL before 2.31 requires.

@@ -39,7 +39,7 @@ func TestPathByEveryInterface(t *testing.T) {
 		{nccl: "22809", version: "version 5", peerToo: true, args: []string{"-m", "4", "-c", "0"}},
 		{nccl: "23007", version: "version 6", peerToo: true, args: []string{"-G", "2"}, note: "outside the graph"},
 		{nccl: "23007", version: "version 6", peerToo: true,
-			args: []string{"--nonblocking", "--placement", "both", "--mode", "latency"}},
+			args: []string{"--placement", "both", "--mode", "latency"}},
 	} {
 		t.Run(k.nccl+strings.Join(k.args, ""), func(t *testing.T) {
 			parallel(t)

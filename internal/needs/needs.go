@@ -46,6 +46,26 @@ func Command(t testing.TB, name, use string) {
 	}
 }
 
+// SharedLibrary compiles a shared library of C files, or of a text, and returns its path; a relative one is in a folder
+// of its own.
+func SharedLibrary(t testing.TB, path, text string, args ...string) string {
+	t.Helper()
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(t.TempDir(), path)
+	}
+	args = append([]string{"-shared", "-fPIC", "-std=gnu11", "-Wall", "-Wextra", "-Werror", "-pthread", "-o", path},
+		args...)
+	if text != "" {
+		args = append(args, "-x", "c", "-")
+	}
+	cmd := exec.Command("cc", args...)
+	cmd.Stdin = strings.NewReader(text)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("cc: %v\n%s", err, out)
+	}
+	return path
+}
+
 // File wants at least one file of the pattern; origin says where it comes from.
 func File(t testing.TB, pattern, origin string) {
 	t.Helper()

@@ -117,10 +117,10 @@ func TestHintsFitTheRun(t *testing.T) {
 			c.Backend, c.Library = "mpi", "MPICH 4.0.2"
 		}, Step, 4096, 8192, []string{"MPIR_CVAR_ALLREDUCE_INTRA_ALGORITHM"}},
 		"gloo": {func(c *Curve) { c.Backend = "gloo" }, Decline, 4096, 1 << 20,
-			[]string{"--gloo-algo", "--rotate"}},
+			[]string{"--rotate"}},
 		"gloo has its thread": {func(c *Curve) {
 			c.Backend, c.Nodes = "gloo", 1
-		}, TwoModes, 8, 8, []string{"--gloo-cpus", "srun --cpu-bind"}},
+		}, TwoModes, 8, 8, []string{"srun --cpu-bind"}},
 		"what rank cannot measure": {func(c *Curve) { c.Backend = "rccl" }, Step, 8, 16,
 			[]string{"NCCL_PROTO", "NCCL_ALGO"}},
 	} {

@@ -85,7 +85,6 @@ func (v *GPUView) states() {
 	if err != nil {
 		return
 	}
-	defer n.Close() //nolint:errcheck // it was asked, no more
 	for i := range v.Devices {
 		if h, err := n.Device(v.Devices[i].PCI); err == nil {
 			v.Devices[i].State = &h

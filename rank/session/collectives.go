@@ -350,7 +350,6 @@ func (s *session) options(order order) bench.Options {
 			o.Iterations = p.Options.GPU.Graph
 		}
 	}
-	o.Clock.EventStep = backend.EventStepOf(s.lib)
 	if p.Sweep.Origins()["warmup"] == "default" {
 		o.WarmupTime = warmupTime
 	}
