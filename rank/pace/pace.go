@@ -51,15 +51,6 @@ func guessOperation(c coll.Case, perNode int) float64 {
 	return alpha + float64(c.SizeBytes)*float64(max(1, perNode))/beta
 }
 
-// WorldCost is what a whole world costs at the least.
-func WorldCost(cases []coll.Case, o sweeps.Options) time.Duration {
-	var sum time.Duration
-	for _, c := range cases {
-		sum += Estimate(c, o, c.World, 1)
-	}
-	return sum
-}
-
 // Begin starts a cycle: wanted says which cases have to be measured in it.
 func (p *Pace) Begin(wanted func(i int) bool) {
 	p.open, p.left = make([]bool, len(p.Cases)), make([]bool, len(p.Cases))

@@ -6,37 +6,36 @@ import (
 	"os"
 	"strconv"
 	"strings"
-	"sync/atomic"
 	"time"
 
-	"github.com/vbauerster/mpb/v8"
-	"github.com/vbauerster/mpb/v8/decor"
 	"golang.org/x/sys/unix"
 
 	"busbar/rank/launch"
 	"busbar/rank/machine"
 )
 
-// meter is the line on a terminal: points done, time left, the point in hand. It is drawn only between cases, so
-// that no goroutine works while something is timed. A nil meter shows nothing.
+// meter is the line on a terminal: points done, time left, the point in hand. It is drawn only between cases. A nil
+// meter shows nothing.
 type meter struct {
-	pool    *mpb.Progress
-	bar     *mpb.Bar
-	refresh chan any
-	text    atomic.Pointer[string] // the pool's goroutines read it while they draw
-	both    bool                   // results go to the same terminal, so rows have to be drawn above the line
-	broken  bool                   // the terminal is gone, and the pool with it
+	stderr io.Writer
+	width  int
 }
 
-// newMeter returns nil when stderr does not end at a terminal.
-func newMeter(l launch.Started, stderr io.Writer) *meter {
-	width, results := terminal(l)
+// eraseLine takes the cursor to the begin of the line and erases it.
+const eraseLine = "\r\x1b[K"
+
+// newMeter returns the meter, nil when stderr does not end at a terminal, and where rows go. Where they end at the same
+// terminal, they go there by stderr too: a launcher passes on stdout and stderr in any order.
+func newMeter(l launch.Started, stdout, stderr io.Writer) (*meter, io.Writer) {
+	width, both := terminal(l)
 	if width == 0 {
-		return nil
+		return nil, stdout
 	}
-	p := &meter{refresh: make(chan any), both: results}
-	p.pool = mpb.New(mpb.WithOutput(stderr), mpb.WithWidth(min(width, 80)), mpb.WithManualRefresh(p.refresh))
-	return p
+	m := &meter{stderr, min(width, 80)}
+	if both {
+		return m, rowWriter{stderr, stdout}
+	}
+	return m, stdout
 }
 
 // terminal is the width of the terminal that stderr ends at, 0 if it ends elsewhere, and whether stdout ends there too.
@@ -79,84 +78,32 @@ func launcherProcess(root string) int {
 	return starter
 }
 
-func (p *meter) total(n int) {
-	if p == nil {
-		return
-	}
-	if p.bar != nil {
-		p.bar.Abort(true)
-	}
-	p.text.Store(new(string))
-	style := mpb.BarStyle().Lbound("").Rbound("").Filler("=").Tip(">").Padding(" ")
-	p.bar, _ = p.pool.Add(int64(n), style.Build(), mpb.BarWidth(12), mpb.BarRemoveOnComplete(),
-		// nil when the pool has ended
-		mpb.AppendDecorators(decor.Any(func(decor.Statistics) string { return *p.text.Load() })))
-}
-
-// show says how many points are done, about how long the rest takes (below 0: not known), and what is in hand.
-func (p *meter) show(done, planned int, left time.Duration, name string) {
-	if p == nil || p.bar == nil {
+// show draws how many points are done, about how long the rest takes (below 0: unknown), and what is in hand.
+func (m *meter) show(done, planned int, left time.Duration, name string) {
+	if m == nil {
 		return
 	}
 	rest := ""
 	if left >= 0 {
 		rest = fmt.Sprintf(", %s left", clock(left))
 	}
-	text := Clip(fmt.Sprintf(" %d/%d%s: %s", done, planned, rest, name), 64)
-	p.text.Store(&text)
-	p.bar.SetCurrent(int64(done))
-	p.draw()
+	_, _ = fmt.Fprint(m.stderr, eraseLine+Clip(fmt.Sprintf(" %d/%d%s: %s", done, planned, rest, name), m.width-1))
 }
 
-// drawTime is how long the pool may take to begin a drawing.
-const drawTime = 2 * time.Second
-
-// draw has the line drawn, and waits for the drawing before it. A terminal that is gone does not keep a run from going
-// on.
-func (p *meter) draw() {
-	if p.broken {
-		return
-	}
-	select {
-	case p.refresh <- nil:
-	case <-time.After(drawTime):
-		p.broken = true
+// end erases the line.
+func (m *meter) end() {
+	if m != nil {
+		_, _ = fmt.Fprint(m.stderr, eraseLine)
 	}
 }
 
-// above is where rows are written: over the line if they end at the same terminal.
-func (p *meter) above(out io.Writer) io.Writer {
-	if p == nil || !p.both {
-		return out
-	}
-	return rowWriter{p, out}
-}
-
-type rowWriter struct {
-	p   *meter
-	out io.Writer
-}
+// rowWriter writes rows in the place of the line, which is drawn again with the next case. Where the terminal is gone,
+// they go where they would have gone without it.
+type rowWriter struct{ terminal, out io.Writer }
 
 func (w rowWriter) Write(b []byte) (int, error) {
-	n, err := w.p.pool.Write(b)
-	if err != nil {
+	if _, err := w.terminal.Write(append([]byte(eraseLine), b...)); err != nil {
 		return w.out.Write(b)
 	}
-	w.p.draw()
-	return n, nil
-}
-
-func (p *meter) end() {
-	if p == nil {
-		return
-	}
-	if p.bar != nil {
-		p.bar.Abort(true)
-	}
-	// The line is drawn once more before it goes, and a drawing has begun when the next one is accepted.
-	for range 3 {
-		p.draw()
-	}
-	_, _ = p.pool.Write(nil) // waits for the drawing in hand
-	p.both = false
+	return len(b), nil
 }

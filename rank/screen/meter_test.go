@@ -7,8 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/vbauerster/mpb/v8"
-
 	"busbar/rank/machine/machinetest"
 )
 
@@ -16,38 +14,31 @@ type brokenWriter struct{}
 
 func (brokenWriter) Write([]byte) (int, error) { return 0, errors.New("input/output error") }
 
-// A terminal that goes away takes the progress line along, not the run, and rows go where they would have gone.
-func TestMeterWithoutItsTerminal(t *testing.T) {
-	p := &meter{refresh: make(chan any), both: true}
-	p.pool = mpb.New(mpb.WithOutput(brokenWriter{}), mpb.WithManualRefresh(p.refresh))
-	var rows strings.Builder
-	out := p.above(&rows)
-	p.total(9)
-	for range 9 {
-		p.show(0, 9, 0, "all_reduce")
+// Rows take the place of the line of progress; where the terminal is gone, they go where they would have gone without.
+func TestRowsOnATerminal(t *testing.T) {
+	var terminal, out strings.Builder
+	m := &meter{&terminal, 80}
+	m.show(3, 9, 0, "all_reduce")
+	if _, err := (rowWriter{&terminal, &out}).Write([]byte("a row\n")); err != nil || out.Len() > 0 {
+		t.Errorf("%v, %q", err, out.String())
 	}
-	p.total(9) // the next world's
-	p.show(0, 9, 0, "all_reduce")
-	if _, err := out.Write([]byte("a row\n")); err != nil || rows.String() != "a row\n" {
-		t.Errorf("the row went to %q, %v", rows.String(), err)
+	m.end()
+	if got := terminal.String(); got != eraseLine+" 3/9, 0:00 left: all_reduce"+eraseLine+"a row\n"+eraseLine {
+		t.Errorf("%q", got)
 	}
-	p.end()
-	if !p.broken {
-		t.Error("nobody has noticed")
+	if _, err := (rowWriter{brokenWriter{}, &out}).Write([]byte("a row\n")); err != nil || out.String() != "a row\n" {
+		t.Errorf("%v, %q", err, out.String())
 	}
 }
 
 // Where only a proxy is the parent, the terminal is looked for at who started it.
 func TestLauncherProcess(t *testing.T) {
 	parent := os.Getppid()
-	dir := "proc/" + strconv.Itoa(parent)
-	root := machinetest.Root(t, map[string]string{dir + "/comm": "mpirun\n", dir + "/status": "PPid:\t77\n"})
-	if got := launcherProcess(root); got != parent {
-		t.Errorf("under mpirun %d, want %d", got, parent)
-	}
-	root = machinetest.Root(t, map[string]string{dir + "/comm": "hydra_pmi_proxy\n", dir +
-		"/status": "Name:\tx\nPPid:\t77\n"})
-	if got := launcherProcess(root); got != 77 {
-		t.Errorf("under hydra %d, want 77", got)
+	for comm, want := range map[string]int{"mpirun\n": parent, "hydra_pmi_proxy\n": 77} {
+		dir := "proc/" + strconv.Itoa(parent)
+		root := machinetest.Root(t, map[string]string{dir + "/comm": comm, dir + "/status": "Name:\tx\nPPid:\t77\n"})
+		if got := launcherProcess(root); got != want {
+			t.Errorf("under %s%d, want %d", comm, got, want)
+		}
 	}
 }
