@@ -29,8 +29,7 @@ func TestExportImportRoundTrip(t *testing.T) {
 			}
 			for _, r := range records {
 				if r.Time == nil {
-					r.Warnings.Add(notice.AttemptFailed{Attempt: 1, Status: "failed",
-						Cause: notice.Kept{Fact: notice.Recorded{Text: "lost | {found}"}}})
+					r.Warnings.Add(notice.TraceNotWritten{Problem: "lost | {found}"})
 				}
 			}
 		}

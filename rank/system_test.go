@@ -148,13 +148,20 @@ func (l rankRun) start(t *testing.T) *running {
 	if l.tty == nil {
 		r.cmd.Stdout, r.cmd.Stderr = create(t, r.out), create(t, r.err)
 	}
-	if err := r.cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	started := make(chan error)
 	go func() {
-		_ = r.cmd.Wait()
+		runtime.LockOSThread() // the signal comes when the thread ends that started the launcher
+		err := r.cmd.Start()
+		started <- err
+		if err == nil {
+			_ = r.cmd.Wait()
+		}
+		runtime.UnlockOSThread()
 		close(r.ended)
 	}()
+	if err := <-started; err != nil {
+		t.Fatal(err)
+	}
 	t.Cleanup(r.kill)
 	return r
 }

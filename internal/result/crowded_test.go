@@ -13,7 +13,6 @@ func TestCrowded(t *testing.T) {
 	}{
 		{notice.Oversubscribed{Ranks: 4, Cores: 2, Host: "vm"}, true},
 		{notice.SharedThreads{Host: "vm", CPUs: 2, Ranks: 2}, true},
-		{notice.SharedStepThreads{Threads: 8, Cores: 4, Host: "vm"}, true},
 		{notice.HostLoad{Host: "vm", Load: 3.33}, false},
 	} {
 		got := (&Run{Warnings: notice.Of(notice.Recorded{Text: "first"}, c.warning)}).Crowded()

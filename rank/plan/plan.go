@@ -63,18 +63,13 @@ func Agree(c launch.Comm, ranks []launch.RankFacts, o *Options, auto func(worlds
 	return p, launch.OnRoot(c, func() error { return p.try(stderr) })
 }
 
-// read reads the files that the command line names, and checks them.
+// read reads the files that the command line names.
 func (o *Options) read() (t texts, err error) {
 	t = texts{Launch: result.NewID(), Campaign: o.Campaign}
-	if t.Sweep, err = o.readSweep(); err == nil {
-		_, err = o.sweepOf(t.Sweep)
-	}
-	if err != nil {
+	if t.Sweep, err = o.readSweep(); err != nil {
 		return t, exit.With(exit.Usage, err)
 	}
-	if t.Model, err = o.readModel(); err == nil {
-		_, err = o.stepsOf(t.Model)
-	}
+	t.Model, err = o.readModel()
 	return t, err
 }
 
