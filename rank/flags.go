@@ -302,7 +302,7 @@ func runFlags(c *config, f *flagSet) {
 		"exit code 2 on a problem")
 	f.value("format", "FORMAT", "the report of --preflight as text (default), markdown or json", c.format.Set)
 	f.on("json", &c.json, "the same as --format json")
-	f.on("quiet", &c.quiet, "no table and no progress")
+	f.on("quiet", &c.quiet, "no table")
 	setDeadline := into(deadline, &c.Deadline)
 	f.value("deadline", "TIME", "name a hang after this long, or ten times what the case should take (default 60s)",
 		setDeadline)

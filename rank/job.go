@@ -101,7 +101,7 @@ func (j *job) work(ctx context.Context) (int, error) {
 	if j.libraries, err = backend.Open(j.host(), p.Backends, p.Worlds); err != nil {
 		return 0, err
 	}
-	j.screen = screen.New(j.rank == 0 && !j.cfg.quiet, j.started, j.stdout, j.stderr)
+	j.screen = screen.New(j.rank == 0 && !j.cfg.quiet, j.stdout)
 	for _, lib := range j.libraries {
 		if l, ok := lib.(backend.Accelerator); ok {
 			if text := l.Adjusted(p.Worlds, j.world.Size()); text != "" {

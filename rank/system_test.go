@@ -68,8 +68,6 @@ type rankRun struct {
 	dir     string   // working folder
 	program string   // default: the rank under test
 	more    []string // the launcher's words after the program's, for a second program
-	tty     *os.File // stdout and stderr, where they are not files
-	logTo   *os.File // stdout, where it does not go to tty
 }
 
 // killAtOnce has Open MPI's mpirun not wait a second or two between the signals to the ranks of a launch that failed.
@@ -141,13 +139,7 @@ func (l rankRun) start(t *testing.T) *running {
 	r.cmd.Env = append(r.cmd.Env, l.env...)
 	// ^C at the test is not ^C at the ranks, but they do not outlive it.
 	r.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGTERM}
-	r.cmd.Stdout, r.cmd.Stderr = l.tty, l.tty
-	if l.logTo != nil {
-		r.cmd.Stdout = l.logTo
-	}
-	if l.tty == nil {
-		r.cmd.Stdout, r.cmd.Stderr = create(t, r.out), create(t, r.err)
-	}
+	r.cmd.Stdout, r.cmd.Stderr = create(t, r.out), create(t, r.err)
 	started := make(chan error)
 	go func() {
 		runtime.LockOSThread() // the signal comes when the thread ends that started the launcher

@@ -14,9 +14,9 @@ import (
 )
 
 // Pattern heads the table of a pattern of so many rounds, with a file of each library; groups names its groups.
-func (s *Screen) Pattern(files []File, pace paced, groups string, rounds int, o sweeps.Options) {
+func (s *Screen) Pattern(files []File, groups string, rounds int, o sweeps.Options) {
 	s.rounds, s.next = rounds, "show"
-	s.Head(files, pace, groups, o)
+	s.Head(files, groups, o)
 }
 
 // The heads of a pattern's table.

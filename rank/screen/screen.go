@@ -5,14 +5,11 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"time"
 
-	"busbar/internal/coll"
 	"busbar/internal/notice"
 	"busbar/internal/result"
 	"busbar/internal/units"
 	"busbar/rank/exit"
-	"busbar/rank/launch"
 	"busbar/sweeps"
 )
 
@@ -20,22 +17,13 @@ import (
 // else on stderr. On other ranks, and with --quiet, it shows nothing. All its lines fit 80 columns.
 type Screen struct {
 	page
-	bar    *meter // nil without a terminal
 	next   string // command of post
 	rounds int    // of a pattern
 
-	pace    paced
 	several bool   // backends
 	section string // of the rows before: a collective, or what a group of steps shares
-	stepped int    // training steps that have a record
 	notes   notes
 	counts  map[result.Status]int
-}
-
-// paced is a run's progress.
-type paced interface {
-	// Progress returns how many of the planned points are done, and about how long the rest takes.
-	Progress() (done, planned int, left time.Duration)
 }
 
 // File is an open file of results.
@@ -44,13 +32,9 @@ type File struct {
 	Path string
 }
 
-// New is a screen that shows results on stdout and all else on stderr, or nothing unless it is on.
-func New(on bool, started launch.Started, stdout, stderr io.Writer) *Screen {
-	s := &Screen{page: page{on: on, out: stdout}, next: "merge && post plot", counts: map[result.Status]int{}}
-	if s.on {
-		s.bar, s.out = newMeter(started, stdout, stderr)
-	}
-	return s
+// New is a screen that shows results on stdout, or nothing unless it is on.
+func New(on bool, stdout io.Writer) *Screen {
+	return &Screen{page: page{on: on, out: stdout}, next: "merge && post plot", counts: map[result.Status]int{}}
 }
 
 // Ranks is the world of a run.
@@ -59,8 +43,8 @@ func Ranks(r *result.Run) string {
 }
 
 // Head heads the table of one world or pattern, with a file of each library; ranks are those that measure.
-func (s *Screen) Head(files []File, pace paced, ranks string, o sweeps.Options) {
-	s.pace, s.section, s.several = pace, "", len(files) > 1
+func (s *Screen) Head(files []File, ranks string, o sweeps.Options) {
+	s.section, s.several = "", len(files) > 1
 	for _, f := range files {
 		s.head(f, f.Run.Sweep.Name, ranks)
 	}
@@ -74,19 +58,6 @@ func (s *Screen) Head(files []File, pace paced, ranks string, o sweeps.Options) 
 	for _, f := range files {
 		s.before(f.Run, &shown)
 	}
-}
-
-// Begin says which case is in hand, and of which backend where there are several.
-func (s *Screen) Begin(library string, c coll.Case) {
-	if !s.on {
-		return
-	}
-	name := c.String()
-	if s.several {
-		name = library + " " + name
-	}
-	done, planned, left := s.pace.Progress()
-	s.bar.show(done, planned, left, name)
 }
 
 // The heads of the table. With several backends the count, which follows from size and type, gives its place to their
@@ -139,7 +110,6 @@ func wrongElements(c result.Check) string { return map[string]string{"ok": "0", 
 
 // Farewell says what the run left behind and what to do next.
 func (s *Screen) Farewell(code int) {
-	s.bar.end()
 	if !s.on {
 		return
 	}
@@ -212,13 +182,4 @@ func digits(x float64, width int) string {
 		}
 	}
 	return fmt.Sprintf("%.*e", max(0, width-6), x)
-}
-
-// clock writes a duration as minutes and seconds.
-func clock(d time.Duration) string {
-	s := int(d.Round(time.Second).Seconds())
-	if s >= 3600 {
-		return fmt.Sprintf("%d:%02d:%02d", s/3600, s/60%60, s%60)
-	}
-	return fmt.Sprintf("%d:%02d", s/60, s%60)
 }

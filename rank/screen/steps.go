@@ -13,7 +13,7 @@ import (
 // Steps heads the table of the training steps of a model by one library in one world; same are words on points that are
 // left out.
 func (s *Screen) Steps(f File, m *step.Model, o sweeps.Options, same []string) {
-	s.section, s.stepped, s.next = "", 0, "report"
+	s.section, s.next = "", "report"
 	s.head(f, "training steps of "+m.Name, Ranks(f.Run))
 	s.Wrapped("# ", fmt.Sprintf("%s; computed by %s", ModelLine(m), f.Run.Step.Computing))
 	if m.About != "" {
@@ -30,13 +30,6 @@ func (s *Screen) Steps(f File, m *step.Model, o sweeps.Options, same []string) {
 	s.before(f.Run, &notice.List{})
 }
 
-// BeginStep says which of the planned points is in hand.
-func (s *Screen) BeginStep(planned, round int, p step.Point) {
-	if s.on {
-		s.bar.show(s.stepped, planned, -1, fmt.Sprintf("round %d: %s", round, p))
-	}
-}
-
 // The heads of the table of steps.
 const stepColumns = `#                                 sequen-   over-             over-  speed-
 # bucket  ops  compute     comm     tial  lapped  exposed      lap      up
@@ -46,7 +39,6 @@ const stepColumns = `#                                 sequen-   over-          
 // StepRow adds a point to the table. The last column is the number of wrong elements: - where nothing was checked.
 func (s *Screen) StepRow(r *result.StepRecord) {
 	s.counts[r.Status]++
-	s.stepped++
 	if !s.on {
 		return
 	}

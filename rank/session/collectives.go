@@ -127,13 +127,11 @@ func (w *worldRun) openFiles() error {
 		s.resume()
 		s.header.Sweep.Points = s.countPoints()
 	}
-	points := 0
 	var files []screen.File
 	for _, s := range w.sessions {
 		if err := s.openFile(); err != nil {
 			return err
 		}
-		points += s.header.Sweep.Points
 		files = append(files, s.file())
 	}
 	w.turns = takeTurns(w.sessions)
@@ -149,9 +147,8 @@ func (w *worldRun) openFiles() error {
 		Options: options,
 		PerNode: perNode,
 		Until:   w.run.until(w.world.Size),
-		Planned: points,
 	}
-	w.run.Screen.Head(files, w.pace, screen.Ranks(files[0].Run), options)
+	w.run.Screen.Head(files, screen.Ranks(files[0].Run), options)
 	return nil
 }
 
@@ -212,9 +209,7 @@ func (w *worldRun) leadCycle(ctx context.Context, cycle int) (measured bool, err
 			w.run.tally.over = true
 			return measured, nil
 		}
-		started := time.Now()
 		r := s.leftOutByMemory(t.i)
-		took := time.Duration(0)
 		if r == nil {
 			budget, why := w.pace.Next(k)
 			if why != nil {
@@ -224,11 +219,10 @@ func (w *worldRun) leadCycle(ctx context.Context, cycle int) (measured bool, err
 				if r, err = s.measureOne(t.i, s.cycle(cycle), budget); err != nil {
 					return measured, err
 				}
-				took = time.Since(started)
 			}
 		}
 		r.Cycle = s.cycle(cycle)
-		if err := s.keep(r, took); err != nil {
+		if err := s.keep(r); err != nil {
 			return measured, err
 		}
 	}
@@ -255,7 +249,6 @@ func (w *worldRun) follow() error {
 // measureOne measures one case, the other ranks following.
 func (s *session) measureOne(i, cycle int, budget time.Duration) (*result.Record, error) {
 	s.run.Ledger.Begin(s.sheet, &result.Record{Kind: result.KindCase, Case: s.cases[i], Cycle: cycle})
-	s.run.Screen.Begin(s.lib.Name(), s.cases[i])
 	return s.observed(i, budget)
 }
 
@@ -284,12 +277,12 @@ func (s *session) observed(i int, budget time.Duration) (*result.Record, error) 
 	return r, nil
 }
 
-// keep writes a record that took so long to make.
-func (s *session) keep(r *result.Record, took time.Duration) error {
+// keep writes a record.
+func (s *session) keep(r *result.Record) error {
 	if err := s.run.keep(s.sheet, r, bench.Shorten(r.Ranks, s.world.World)); err != nil {
 		return err
 	}
-	s.pace.Kept(r, took)
+	s.pace.Kept(r)
 	s.run.Screen.Row(s.lib.Name(), r)
 	return nil
 }

@@ -132,10 +132,9 @@ func (p *patternRun) missing(c patternCase, n numberedRound) (groups []*result.G
 // openFiles makes the files, unless they are there, with all that the libraries report once a world was made. Rank 0
 // only.
 func (p *patternRun) openFiles() error {
-	if p.pace != nil {
+	if p.sessions[0].sheet != nil {
 		return nil
 	}
-	planned := 0
 	var files []screen.File
 	for i, s := range p.sessions {
 		resumes := s.header.Resumes
@@ -148,20 +147,13 @@ func (p *patternRun) openFiles() error {
 				}
 			}
 		}
-		planned += s.header.Sweep.Points
 		if err := s.openFile(); err != nil {
 			return err
 		}
 		files = append(files, s.file())
 	}
-	var cases []coll.Case
-	for _, c := range p.cases {
-		cases = append(cases, c.Case)
-	}
-	_, perNode := p.nodes()
-	p.pace = &pace.Pace{Cases: cases, Options: p.run.Plan.Sweep.Options, PerNode: perNode, Planned: planned}
-	p.run.Screen.Pattern(files, p.pace, fmt.Sprintf("%s x %d", p.of, len(p.of.Ranks[0])), len(p.of.Rounds),
-		p.pace.Options)
+	p.run.Screen.Pattern(files, fmt.Sprintf("%s x %d", p.of, len(p.of.Ranks[0])), len(p.of.Rounds),
+		p.run.Plan.Sweep.Options)
 	return nil
 }
 

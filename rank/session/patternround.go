@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"time"
 
 	"busbar/internal/pattern"
 	"busbar/internal/result"
@@ -113,7 +112,7 @@ func (p *patternRun) measureRound(ctx context.Context, n numberedRound, w *world
 			return o.Over, err
 		}
 		p.run.number = o.Number
-		c, started := p.cases[o.Case], time.Now()
+		c := p.cases[o.Case]
 		var mine *groupResult
 		if w != nil {
 			if mine, err = w.measureInGroup(c, p.run.Plan.Sweep.Budget); err != nil {
@@ -128,7 +127,7 @@ func (p *patternRun) measureRound(ctx context.Context, n numberedRound, w *world
 			return false, err
 		}
 		if p.world.Rank == 0 {
-			if err := p.keepAll(c, n, all, time.Since(started)); err != nil {
+			if err := p.keepAll(c, n, all); err != nil {
 				return false, err
 			}
 		}
@@ -150,7 +149,6 @@ func (p *patternRun) next(ctx context.Context, n numberedRound, at *int) pattern
 			continue
 		}
 		p.run.Ledger.Begin(p.sessions[c.library].sheet, inHand...)
-		p.run.Screen.Begin(p.sessions[c.library].lib.Name(), c.Case)
 		*at++
 		p.orders++
 		return patternOrder{Case: int64(*at - 1), Number: p.orders} // ranks that rest do not count
@@ -159,10 +157,12 @@ func (p *patternRun) next(ctx context.Context, n numberedRound, at *int) pattern
 }
 
 // keepAll writes the records that the groups have sent, but for those that an earlier run has. Rank 0 only.
-func (p *patternRun) keepAll(c patternCase, n numberedRound, sent []*groupResult, took time.Duration) error {
+func (p *patternRun) keepAll(c patternCase, n numberedRound, sent []*groupResult) error {
 	s := p.sessions[c.library]
-	got := slices.DeleteFunc(sent, func(g *groupResult) bool { return g == nil })
-	for _, g := range got {
+	for _, g := range sent {
+		if g == nil {
+			continue
+		}
 		for _, nodes := range n.Groups {
 			if p.of.Members(nodes)[0] == g.First {
 				g.Record.Group = p.of.Group(n.Number, nodes)
@@ -178,7 +178,6 @@ func (p *patternRun) keepAll(c patternCase, n numberedRound, sent []*groupResult
 		if g.Record.Status == result.OK {
 			s.done[key] = g.Record.Time
 		}
-		p.pace.Kept(g.Record, took/time.Duration(len(got)))
 		p.run.Screen.PatternRow(s.lib.Name(), g.Record)
 	}
 	p.run.Ledger.Begin(s.sheet)
@@ -228,7 +227,6 @@ func (p *patternRun) expect(rounds []numberedRound, text string) error {
 			p.run.Ledger.Expect(p.sessions[c.library].sheet, missing)
 			lacks += missing
 		}
-		p.pace.Planned += lacks
 		lacking += min(lacks, 1)
 	}
 	if lacking > 0 {

@@ -84,7 +84,6 @@ func (g *stepGroup) begin(r *stepPoint) {
 	s.run.Watch.Case(s.run.number, s.run.Plan.Step.Model.Name+" "+r.Point.String())
 	if s.world.Rank == 0 {
 		s.run.Ledger.Begin(s.sheet, &result.StepRecord{N: r.n, Point: r.Point})
-		s.run.Screen.BeginStep(s.header.Sweep.Points, g.round, r.Point)
 	}
 }
 
