@@ -93,7 +93,8 @@ func (c *config) checkGPU() error {
 // pattern measures every group once in worlds of its own, and a graph has its buffers fixed.
 var excluded = map[string][]string{
 	"step": {"sweep", "collective", "minbytes", "maxbytes", "stepfactor", "stepbytes", "elements", "op", "root",
-		"placement", "mode", "agg-iters", "run-cycles", "average", "rotate", "pattern", "preflight", "time-limit", "like",
+		"placement", "mode", "agg-iters", "run-cycles", "average", "rotate", "pattern", "preflight", "time-limit",
+		"like",
 		"cudagraph", "events", "path"},
 	"pattern":   {"worlds", "run-cycles", "time-limit", "events", "preflight"},
 	"preflight": {"list"},

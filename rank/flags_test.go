@@ -45,7 +45,8 @@ func TestFlagsOfNCCLTests(t *testing.T) {
 // What is wrong with a command line is a usage error that names it; an empty word stands for a line that is right.
 func TestBadFlags(t *testing.T) {
 	lines := map[string]string{
-		"-b 1X": "minbytes", "-d flaot": "float", "--backend nclc": `"nccl"`, "--nosuchflag": "--nosuchflag", "-z 1": "-z",
+		"-b 1X": "minbytes", "-d flaot": "float", "--backend nclc": `"nccl"`, "--nosuchflag": "--nosuchflag",
+		"-z 1":          "-z",
 		"--placment in": "--placement", "--stepfactor 1": "at least 2", "-g 2": "more ranks", "-a 4": "want 0",
 		"--alloc malloc": "driver", "-R 3": "window", "--deadline 10ms": "1s", "--precision -1": "precision",
 		"--budget soon": "budget", "-n 0": "at least 1", "--out=": "out", "word": "word", "-b": "-b",
@@ -145,7 +146,8 @@ func TestStepPoints(t *testing.T) {
 		t.Errorf("by default %+v", o)
 	}
 	fma := parse(t, "--step x --compute-kernel fma").Step
-	if fma.CheckBackends([]string{"mpi", "nccl"}) != nil || exit.CodeOf(fma.CheckBackends([]string{"mpi"})) != exit.Usage {
+	if fma.CheckBackends([]string{"mpi", "nccl"}) != nil ||
+		exit.CodeOf(fma.CheckBackends([]string{"mpi"})) != exit.Usage {
 		t.Error("--compute-kernel without a GPU, or not with one")
 	}
 }

@@ -67,8 +67,8 @@ func (d disturbed) launch(t *testing.T, out string) *running {
 	return l.start(t)
 }
 
-// Whatever ends a launch: what was measured is kept, the file and stderr state why it ended, a rank that hangs or dies is
-// named, and no shared memory is left.
+// Whatever ends a launch: what was measured is kept, the file and stderr state why it ended, a rank that hangs or
+// dies is named, and no shared memory is left.
 func TestDisturbed(t *testing.T) {
 	t.Parallel()
 	const (
@@ -106,7 +106,8 @@ func TestDisturbed(t *testing.T) {
 		{np: 3, args: simulated, target: 1, signal: syscall.SIGSTOP, code: exit.Hang},
 		{np: 3, env: noSideChannel, target: 1, signal: syscall.SIGSTOP, code: exit.Hang, words: stopped},
 		{np: 3, env: noSideChannel, target: 0, signal: syscall.SIGSTOP, code: exit.Hang, words: stopped},
-		{np: 3, env: noSideChannel, args: simulated, target: 0, signal: syscall.SIGSTOP, code: exit.Hang, words: stopped},
+		{np: 3, env: noSideChannel, args: simulated, target: 0, signal: syscall.SIGSTOP, code: exit.Hang,
+			words: stopped},
 		{mpirun: mpich, env: noSideChannel, target: 1, signal: syscall.SIGSTOP, code: exit.Hang, words: stopped},
 		{np: 4, each: 2, target: 3, signal: syscall.SIGSTOP, code: exit.Hang, words: stopped},
 		{np: 4, each: 2, env: noSideChannel, target: 0, signal: syscall.SIGSTOP, code: exit.Hang, words: elsewhere},
@@ -117,7 +118,8 @@ func TestDisturbed(t *testing.T) {
 		{mpirun: mpich, args: large, target: 1, signal: syscall.SIGSTOP, code: exit.Hang},
 		{np: 4, each: 1, args: pairs, target: 3, signal: syscall.SIGSTOP, code: exit.Hang},
 	} {
-		name := fmt.Sprint(d.signal, " to ", d.target, " of ", cmp.Or(d.np, 2), " ", d.mpirun, " ", d.args, d.env, d.each)
+		name := fmt.Sprint(d.signal, " to ", d.target, " of ", cmp.Or(d.np, 2), " ", d.mpirun, " ", d.args, d.env,
+			d.each)
 		t.Run(name, func(t *testing.T) {
 			parallelOn(t, d.mpirun)
 			out, memory := t.TempDir(), namedMemory()
@@ -209,7 +211,8 @@ func TestRankHangsAtTheStart(t *testing.T) {
 func TestLateRankWithoutSideChannel(t *testing.T) {
 	t.Parallel()
 	o := rankRun{np: 3, env: append(noSideChannel, "BUSBAR_REHEARSAL_FAULT=hang@rank=2,size=4096,phase=measure"),
-		args: simulated("--collective", "all_reduce", "-b", "1K", "-e", "16K", "-f", "4", "-n", "10", "--deadline", "2s",
+		args: simulated("--collective", "all_reduce", "-b", "1K", "-e", "16K", "-f", "4", "-n", "10", "--deadline",
+			"2s",
 			"--out", t.TempDir())}.run(t)
 	if o.code != exit.Hang {
 		t.Errorf("want exit code %d: %s", exit.Hang, o)

@@ -60,7 +60,8 @@ func TestFaultMatrix(t *testing.T) {
 			words: []string{"rank 2 on", "Failed to CUDA malloc 4096 bytes"}, ok: 2, point: result.OOM},
 		{name: "recover: the abort hangs", fault: "abort-hang@rank=1;async-error@rank=0,size=4096", code: exit.Hang,
 			words: []string{"NCCL abort"}, ok: kept, point: result.Timeout},
-		{name: "recover: without an abort", fault: "async-error@rank=0,size=4096", lacks: []string{"ncclCommAbort"}, code: exit.Failed, words: []string{"ncclCommAbort"}, ok: kept,
+		{name: "recover: without an abort", fault: "async-error@rank=0,size=4096", lacks: []string{"ncclCommAbort"},
+			code: exit.Failed, words: []string{"ncclCommAbort"}, ok: kept,
 			point: result.Failed},
 
 		// The others wait inside their first call for the rank that failed: only the end of its communicator brings

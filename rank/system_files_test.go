@@ -31,7 +31,8 @@ func (r *running) awaitPoints(dir string, n int) (points int) {
 		paths, _ := filepath.Glob(filepath.Join(dir, "*.jsonl"))
 		for _, path := range paths {
 			text, _ := os.ReadFile(path)
-			points += bytes.Count(text, []byte("\n"+`{"kind":"case"`)) + bytes.Count(text, []byte("\n"+`{"kind":"round"`))
+			points += bytes.Count(text, []byte("\n"+`{"kind":"case"`)) + bytes.Count(text,
+				[]byte("\n"+`{"kind":"round"`))
 			if !bytes.HasSuffix(text, []byte("\n")) {
 				points-- // being written
 			}

@@ -23,7 +23,8 @@ func TestGlooMeasures(t *testing.T) {
 	glooShim(t)
 	for _, algorithm := range []string{"ring", "bcube"} {
 		f, _ := rankRun{np: 3, args: []string{"--backend", "gloo", "--gloo-iface", "lo", "--gloo-algo", algorithm,
-			"--collective", "all_reduce,reduce_scatter", "--elements", "1K,5K", "--mode", "both", "-n", "5"}}.measured(t)
+			"--collective", "all_reduce,reduce_scatter", "--elements", "1K,5K", "--mode", "both", "-n",
+			"5"}}.measured(t)
 		checkWhole(t, f, result.OK)
 		if b := f.Run.Backend; b.Name != "gloo" || !strings.Contains(b.Path, "libgloo") || b.BuildID == "" ||
 			strings.Contains(b.Library, "bcube") != (algorithm == "bcube") || len(f.Records) != 8 {

@@ -146,7 +146,8 @@ func TestAlgorithms(t *testing.T) {
 func TestBuffersMoveAsInNCCLTests(t *testing.T) {
 	t.Parallel()
 	for more, moves := range map[string]bool{"-m 1": true, "-G 2": true, "--rotate 0": false} {
-		f, _ := rankRun{args: simulated(append(strings.Fields(more), "--like", "nccl-tests", "--collective", "all_reduce",
+		f, _ := rankRun{args: simulated(append(strings.Fields(more), "--like", "nccl-tests", "--collective",
+			"all_reduce",
 			"-b", "4K", "-e", "64K", "-f", "4", "--placement", "out")...)}.measured(t)
 		checkWhole(t, f, result.OK)
 		if m := f.Run.Method; m.Packed != moves || moves && m.Rotate != 64<<10 || m.Alloc != "nccl" {
@@ -205,7 +206,8 @@ func TestPath(t *testing.T) {
 }
 
 // pathArgs are the flags of a small and a large all_reduce and alltoall with their paths.
-var pathArgs = simulated("--path", "--collective", "all_reduce,alltoall", "-b", "1K", "-e", "1M", "-f", "1024", "-n", "10")
+var pathArgs = simulated("--path", "--collective", "all_reduce,alltoall", "-b", "1K", "-e", "1M", "-f", "1024", "-n",
+	"10")
 
 // A failure in the operation that is watched costs its point alone.
 func TestFaultWhileWatched(t *testing.T) {

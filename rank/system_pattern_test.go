@@ -222,7 +222,8 @@ func TestPatternAskedToEnd(t *testing.T) {
 	f := readOne(t, out)
 	checkEnd(t, f, result.Interrupted, 143)
 	if o.code != 143 || len(f.Records) <= before || strings.Contains(o.stdout, "is slow") {
-		t.Errorf("want exit code 143, more than %d records, there are %d, and no verdict: %s", before, len(f.Records), o)
+		t.Errorf("want exit code 143, more than %d records, there are %d, and no verdict: %s", before, len(f.Records),
+			o)
 	}
 	for range 2 { // the second one finds all rounds
 		onNodes(t, 4, 1, append(args, "--resume")...).mustRun(t)

@@ -73,8 +73,8 @@ type expected struct {
 	value     string // part of the parameter
 }
 
-// The report has a row for each check, in which what is wrong is found: with the set-up, with GPUs and libraries, and by
-// trying. Nothing is written. Whether the machine is loaded, or has enough cores, is not tested.
+// The report has a row for each check, in which what is wrong is found: with the set-up, with GPUs and libraries, and
+// by trying. Nothing is written. Whether the machine is loaded, or has enough cores, is not tested.
 func TestPreflight(t *testing.T) {
 	t.Parallel()
 	const ok, caution, problem = preflight.Passed, preflight.Caution, preflight.Problem

@@ -80,13 +80,14 @@ func withoutCublas(t *testing.T) []string {
 	return []string{"BUSBAR_LIB=" + dir + ":" + compiled(t).lib}
 }
 
-// What cannot be measured is refused with one message before anything is written: command lines and sweeps by one rank for
-// all, environments, libraries and launches by rank 0.
+// What cannot be measured is refused with one message before anything is written: command lines and sweeps by one
+// rank for all, environments, libraries and launches by rank 0.
 func TestRefused(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	sweep, file := filepath.Join(dir, "key.yaml"), filepath.Join(dir, "file")
-	for path, text := range map[string]string{file: "", sweep: "collectives: [all_reduce]\nsizes:\n  begin: 8\n  edn: 9\n"} {
+	for path, text := range map[string]string{file: "",
+		sweep: "collectives: [all_reduce]\nsizes:\n  begin: 8\n  edn: 9\n"} {
 		if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
 			t.Fatal(err)
 		}
@@ -102,12 +103,14 @@ func TestRefused(t *testing.T) {
 		return args("--step uniform:4x4K --simulate "+kernel, withoutCublas(t)...)
 	}
 	for name, k := range map[string]refusal{
-		"flag":               {launch: args("--minbyte 8"), code: exit.Usage, words: []string{"--minbytes"}},
-		"sweep file":         {launch: args("--sweep " + sweep), code: exit.Usage, words: []string{sweep + ":4:3:", "edn", "end"}},
-		"sweep":              {launch: args("--sweep profil"), code: exit.Usage, words: []string{"profile"}},
-		"root":               {launch: args("--collective broadcast -r 7"), code: exit.Usage, words: []string{"7"}},
-		"model":              {launch: args("--step resnet5"), code: exit.Usage, words: []string{`"resnet50"`}},
-		"graph of MPI":       {launch: args("--backend mpi -G 1 -b 8"), code: exit.Usage, words: []string{"--cudagraph"}},
+		"flag": {launch: args("--minbyte 8"), code: exit.Usage, words: []string{"--minbytes"}},
+		"sweep file": {launch: args("--sweep " + sweep), code: exit.Usage, words: []string{sweep + ":4:3:",
+			"edn", "end"}},
+		"sweep": {launch: args("--sweep profil"), code: exit.Usage, words: []string{"profile"}},
+		"root":  {launch: args("--collective broadcast -r 7"), code: exit.Usage, words: []string{"7"}},
+		"model": {launch: args("--step resnet5"), code: exit.Usage, words: []string{`"resnet50"`}},
+		"graph of MPI": {launch: args("--backend mpi -G 1 -b 8"), code: exit.Usage,
+			words: []string{"--cudagraph"}},
 		"latency of a graph": {launch: args("--simulate -G 1 --mode latency"), code: exit.Usage, words: []string{"-G"}},
 
 		"one node":     {launch: rankRun{np: 2, args: []string{"--pattern", "pairs"}}, each: 2, code: exit.Usage},
@@ -130,8 +133,10 @@ func TestRefused(t *testing.T) {
 		"steps without a folder": {launch: args("--step uniform:4x4K --out " + file), code: exit.Environment,
 			words: []string{file}},
 
-		"no driver":  {launch: gpus("--cuda /nowhere/libcuda.so.1"), code: exit.Environment, words: []string{"/nowhere"}},
-		"no library": {launch: gpus("--nccl /nowhere"), code: exit.Environment, words: []string{"/nowhere", "--nccl PATH"}},
+		"no driver": {launch: gpus("--cuda /nowhere/libcuda.so.1"), code: exit.Environment,
+			words: []string{"/nowhere"}},
+		"no library": {launch: gpus("--nccl /nowhere"), code: exit.Environment, words: []string{"/nowhere",
+			"--nccl PATH"}},
 		"no function": {launch: gpus(""), lacks: []string{"ncclCommInitRank"}, code: exit.Environment,
 			words: []string{"ncclCommInitRank"}},
 		"no ncclMemAlloc": {launch: gpus("--alloc nccl"), lacks: []string{"ncclMemAlloc"}, code: exit.Environment,
@@ -151,7 +156,8 @@ func TestRefused(t *testing.T) {
 			words: []string{"NCCL_PROTO=LL"}},
 		"profiler plugin of the user": {launch: gpus("--path", "NCCL_PROFILER_PLUGIN=/opt/theirs.so"),
 			code: exit.Environment, words: []string{"/opt/theirs.so"}},
-		"no cuBLAS": {launch: steps("--compute-kernel gemm"), code: exit.Environment, words: []string{"libcublas.so.12: "}},
+		"no cuBLAS": {launch: steps("--compute-kernel gemm"), code: exit.Environment,
+			words: []string{"libcublas.so.12: "}},
 		"FMA kernels beside windows": {launch: steps("--register window"), code: exit.Environment,
 			words: []string{"--register window", "libcublas.so.12: "}},
 	} {

@@ -73,7 +73,8 @@ func TestResume(t *testing.T) {
 func TestResumeMeasuresWhatDiffers(t *testing.T) {
 	t.Parallel()
 	out := t.TempDir()
-	if o := (rankRun{args: small(out, "--resume")}).mustRun(t); !strings.Contains(o.stderr, "nothing to resume in "+out) {
+	if o := (rankRun{args: small(out, "--resume")}).mustRun(t); !strings.Contains(o.stderr,
+		"nothing to resume in "+out) {
 		t.Error(o)
 	}
 	one := len(merged(t, out))

@@ -143,7 +143,8 @@ func checkTrace(t *testing.T, folder string, r result.StepRecord) {
 		matched = 0 // begun and looked after later, their times are none of communication
 	}
 	if a := found.Across; len(found.Devices) != len(r.Traced) || a.Matched != matched || a.Unmatched != 0 {
-		t.Fatalf("%s: %d devices; matched over ranks are %+v, of %d operations", r.Point, len(found.Devices), a, len(r.Ops))
+		t.Fatalf("%s: %d devices; matched over ranks are %+v, of %d operations", r.Point, len(found.Devices), a,
+			len(r.Ops))
 	}
 	for i, d := range found.Devices {
 		kept := r.Traced[i]
@@ -205,7 +206,8 @@ func TestStepWorlds(t *testing.T) {
 // A run that is ended keeps its rounds and how it ended, and --resume measures what is missing, once.
 func TestStepsInterrupted(t *testing.T) {
 	t.Parallel()
-	for signal, code := range map[syscall.Signal]int{syscall.SIGTERM: 143, syscall.SIGUSR1: 143, syscall.SIGKILL: exit.Failed,
+	for signal, code := range map[syscall.Signal]int{syscall.SIGTERM: 143, syscall.SIGUSR1: 143,
+		syscall.SIGKILL: exit.Failed,
 		syscall.SIGSTOP: exit.Hang} {
 		t.Run(signal.String(), func(t *testing.T) {
 			t.Parallel()
@@ -226,7 +228,8 @@ func TestStepsInterrupted(t *testing.T) {
 				}
 				if (record.Status == result.OK) != (signal == syscall.SIGUSR1) ||
 					len(f.Rounds[i]) < stats.MinForInterval-1 {
-					t.Errorf("%s is %s (%s), after %d rounds", record.Point, record.Status, record.Stop, len(f.Rounds[i]))
+					t.Errorf("%s is %s (%s), after %d rounds", record.Point, record.Status, record.Stop,
+						len(f.Rounds[i]))
 				}
 				if record.Status == result.Timeout {
 					has(t, record.Reason, who, "uniform:6x4K ddp ", "in phase round ")
@@ -260,7 +263,8 @@ func TestStepFaults(t *testing.T) {
 		point result.Status // of the larger point, which is struck
 		words []string
 	}{
-		{"hang@rank=1,size=98304", exit.Hang, result.Timeout, []string{"rank 1 on", "issuing bucket 1", "in phase check"}},
+		{"hang@rank=1,size=98304", exit.Hang, result.Timeout, []string{"rank 1 on", "issuing bucket 1",
+			"in phase check"}},
 		{"async-error@rank=1,size=98304", exit.Points, result.Failed, []string{"rank 1 on", "ncclInternalError"}},
 		{"remote-error@rank=0,size=98304,iteration=4", exit.Points, result.Failed,
 			[]string{"rank 0 on", "ncclRemoteError"}},

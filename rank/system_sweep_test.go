@@ -71,7 +71,8 @@ func TestMethod(t *testing.T) {
 		"-c 3":                          func(m result.Method) bool { return m.CheckRounds == 3 },
 		"-c 0":                          func(m result.Method) bool { return m.CheckRounds == 0 },
 	} {
-		f, _ := rankRun{args: slices.Concat(few, []string{"--collective", "all_reduce,reduce,gather,sendrecv", "-b", "32",
+		f, _ := rankRun{args: slices.Concat(few, []string{"--collective", "all_reduce,reduce,gather,sendrecv", "-b",
+			"32",
 			"--placement", "both"}, strings.Fields(args))}.measured(t)
 		checkWhole(t, f, result.OK)
 		if !ok(f.Run.Method) {

@@ -42,8 +42,8 @@ func TestHangInASubworld(t *testing.T) {
 	}
 }
 
-// Each library is measured in the worlds that fit its launch and its GPUs; the screen names the others. What is simulated
-// is marked, and what is measured beside it is not.
+// Each library is measured in the worlds that fit its launch and its GPUs; the screen names the others. What is
+// simulated is marked, and what is measured beside it is not.
 func TestWorlds(t *testing.T) {
 	t.Parallel()
 	for _, k := range []struct {
@@ -54,7 +54,8 @@ func TestWorlds(t *testing.T) {
 	}{
 		{0, "auto", []string{"mpi 2", "mpi 4"}, "world 6: skipped: it "},
 		{2, "auto", []string{"nccl-rehearsal 2"}, "world 4: skipped: it needs 4 GPUs"},
-		{3, "mpi,nccl", []string{"mpi 2", "mpi 4", "nccl-rehearsal 2"}, "nccl-rehearsal: world 4: skipped: it needs 4 GPUs"},
+		{3, "mpi,nccl", []string{"mpi 2", "mpi 4", "nccl-rehearsal 2"},
+			"nccl-rehearsal: world 4: skipped: it needs 4 GPUs"},
 	} {
 		out := t.TempDir()
 		o := rankRun{np: 4, env: []string{fmt.Sprint("BUSBAR_REHEARSAL_GPUS=", k.gpus)},

@@ -25,7 +25,8 @@ func TestWrite(t *testing.T) {
 	}{
 		"quick": {func(*plan.Options) {}, launched, []string{"# plan: quick on mpi, 4 ranks (as launched)",
 			"# from quick.yaml", "# world 4\n", "# all_reduce\n", "expected: "}},
-		"no launcher": {func(o *plan.Options) { o.Flags = few }, launch.Started{}, []string{"no launcher detected", " 1024 "}},
+		"no launcher": {func(o *plan.Options) { o.Flags = few }, launch.Started{}, []string{"no launcher detected",
+			" 1024 "}},
 		"worlds": {func(o *plan.Options) { o.Flags = worlds }, launched, []string{"# world 2\n", "# all_gather\n",
 			" too small\n", "# world 8: skipped"}},
 		"memory": {func(o *plan.Options) { o.Flags, o.Rotate = few, 1<<50 }, launched, []string{" ?memory\n"}},

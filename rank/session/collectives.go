@@ -252,8 +252,8 @@ func (s *session) measureOne(i, cycle int, budget time.Duration) (*result.Record
 	return s.observed(i, budget)
 }
 
-// observed measures a case, the other ranks following, with what moved on the network meanwhile and how loaded this host
-// is.
+// observed measures a case, the other ranks following, with what moved on the network meanwhile and how loaded this
+// host is.
 func (s *session) observed(i int, budget time.Duration) (*result.Record, error) {
 	before := s.counters.Read()
 	l, ok := s.lib.(backend.Connector)
