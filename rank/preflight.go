@@ -83,22 +83,6 @@ func (j *job) neverConnected(err error) {
 	}
 }
 
-// checkPreflight refuses what goes with --preflight only, or not with it.
-func (c *config) checkPreflight() error {
-	if c.json {
-		c.format = document.JSON
-	}
-	switch {
-	case c.format != "" && !c.preflight:
-		return exit.Usagef(
-			"--format and --json are the form of --preflight's report; results are JSON lines in --out anyway",
-		)
-	case c.preflight && c.list:
-		return exit.Usagef("--preflight and --list are two questions; ask one at a time")
-	}
-	return nil
-}
-
 // checkSideChannel says which ranks reach rank 0 without MPI; rank 0 only.
 func (j checking) checkSideChannel() preflight.Row {
 	if j.world.Size() == 1 {
