@@ -28,7 +28,7 @@ do about it, and an example.`,
 			}
 			d, err := notices.Explain(args[0])
 			if err != nil {
-				return usage.New(err, cmd.CommandPath())
+				return usage.New(err)
 			}
 			return d.Write(stdout, format)
 		},

@@ -54,7 +54,7 @@ func (e *exportCommand) run(ctx context.Context, cmd *cobra.Command, args []stri
 		err = errors.New("stdout takes one format; several go into a folder, named with -o")
 	}
 	if err != nil {
-		return usage.New(err, cmd.CommandPath())
+		return usage.New(err)
 	}
 	files, problems, err := input.Find(args)
 	if err != nil {

@@ -10,6 +10,16 @@ import (
 	"github.com/spf13/pflag"
 )
 
+// atLeastOne requires arguments.
+func atLeastOne(what string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) == 0 {
+			return fmt.Errorf("%s requires at least one %s to read", cmd.CommandPath(), what)
+		}
+		return nil
+	}
+}
+
 // rehearsedFlag adds --include-simulated.
 func rehearsedFlag(cmd *cobra.Command, o *result.MergeOptions) {
 	cmd.Flags().BoolVar(&o.IncludeRehearsed, "include-simulated", false,
@@ -20,11 +30,6 @@ func rehearsedFlag(cmd *cobra.Command, o *result.MergeOptions) {
 func peakFlag(cmd *cobra.Command, peaks *[]string) {
 	cmd.Flags().StringArrayVar(peaks, "peak", nil,
 		"peak bus bandwidth of the links, as `450GB/s`, or 48GB/s@nodes=2,collective=alltoall")
-}
-
-// anonymizeFlag adds --anonymize.
-func anonymizeFlag(f *pflag.FlagSet, on *bool) {
-	f.BoolVar(on, "anonymize", false, "replace hosts, addresses and users, each always by the same word")
 }
 
 // traceNames are regular expressions of names in traces.

@@ -37,17 +37,12 @@ names the tool that measured and the file it was made from.
 
 A row becomes a record for each placement; rows are never merged. What a file
 does not tell stays empty, and --set says it in its place. Lines that are no
-part of a known layout are kept beside the result files and counted. Importing a
-file again replaces what it was made into.`,
+part of a known layout are counted, and the first is printed. Importing a file
+again replaces what it was made into.`,
 		Example: `  post import all_reduce.log
   post import -o baseline logs/*.log && post merge baseline
   post import --set world=16 --set placement=out osu_allgather.txt`,
-		Args: func(cmd *cobra.Command, args []string) error {
-			if len(args) == 0 {
-				return usage.New(errors.New("import wants the files to read"), cmd.CommandPath())
-			}
-			return nil
-		},
+		Args: atLeastOne("file"),
 		RunE: func(cmd *cobra.Command, args []string) error { return m.run(cmd.Context(), cmd, args) },
 	}
 	cmd.Flags().StringVarP(&m.Dir, "out", "o", input.DefaultFolder, "write into this `DIR`")
@@ -59,7 +54,7 @@ file again replaces what it was made into.`,
 
 func (m *importCommand) run(ctx context.Context, cmd *cobra.Command, args []string) (err error) {
 	if m.Given, err = foreign.ParseGiven(m.words); err != nil {
-		return usage.New(fmt.Errorf("--set: %w", err), cmd.CommandPath())
+		return usage.New(fmt.Errorf("--set: %w", err))
 	}
 	failed := 0
 	for _, path := range args {

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"io"
 
 	"github.com/spf13/cobra"
@@ -40,22 +39,16 @@ record a log and what it costs.`,
   post log logs
   post log healthy.log --against slow.log
   post log --format json logs | jq '.notices[].message'`,
-		Args: func(cmd *cobra.Command, args []string) error {
-			if len(args) == 0 {
-				return usage.New(errors.New("post log requires the files or folders to read"), cmd.CommandPath())
-			}
-			return nil
-		},
+		Args: atLeastOne("file or folder"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := l.Check(); err != nil {
-				return usage.New(err, cmd.CommandPath())
+				return usage.New(err)
 			}
 			l.Paths = args
 			return l.run(cmd.Context())
 		},
 	}
 	l.flags(cmd.Flags())
-	anonymizeFlag(cmd.Flags(), &l.Anonymize)
 	cmd.Flags().StringArrayVar(&l.Against, "against", nil,
 		"compare with the log in this `FILE` or folder; may be given several\ntimes, for the files of one run")
 	return cmd

@@ -26,7 +26,11 @@ func main() {
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	root := newRoot(stdout, stderr)
 	root.SetArgs(args)
-	return root.ExecuteContext(ctx)
+	cmd, err := root.ExecuteContextC(ctx)
+	if wrong := (*usage.Error)(nil); errors.As(err, &wrong) {
+		wrong.Command = cmd.CommandPath()
+	}
+	return err
 }
 
 // The exit codes; the help lists them.

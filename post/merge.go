@@ -55,13 +55,9 @@ there were several. What merge wrote is never read as input.`,
 func (m *merger) run(ctx context.Context, cmd *cobra.Command, args []string) error {
 	formats, err := usage.Words("format", m.formats, export.TableFormats)
 	if err != nil {
-		return usage.New(err, cmd.CommandPath())
+		return usage.New(err)
 	}
-	files, passed, err := input.Find(args)
-	if err != nil {
-		return err
-	}
-	data, err := result.MergeContext(ctx, files, m.MergeOptions)
+	data, passed, err := input.Merge(ctx, args, m.MergeOptions)
 	if err != nil {
 		return err
 	}

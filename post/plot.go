@@ -103,11 +103,11 @@ func (p *plotter) options() (o plot.Options, err error) {
 func (p *plotter) run(ctx context.Context, cmd *cobra.Command, args []string) error {
 	options, err := p.options()
 	if err != nil {
-		return usage.New(err, cmd.CommandPath())
+		return usage.New(err)
 	}
 	peaks, err := analysis.ParsePeaks(p.peaks)
 	if err != nil {
-		return usage.New(err, cmd.CommandPath())
+		return usage.New(err)
 	}
 	files, overlooked, err := input.Find(args)
 	if err != nil {

@@ -8,12 +8,11 @@ import (
 	"slices"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"busbar/internal/coll"
-	"busbar/internal/document"
 	"busbar/internal/result"
 	"busbar/post/analysis"
-	"busbar/post/anonymizer"
 	"busbar/post/atomicfile"
 	"busbar/post/input"
 	"busbar/post/report"
@@ -28,7 +27,6 @@ type reporter struct {
 	outputFlags
 	result.MergeOptions
 	out, layout string
-	anonymize   bool
 	peaks       []string
 	ceilings    analysis.Peaks
 	traces      []string   // files and folders of --timeline
@@ -88,19 +86,12 @@ docs/comparison.md has the columns.`,
 	rehearsedFlag(cmd, &r.MergeOptions)
 	peakFlag(cmd, &r.peaks)
 	r.flags(cmd.Flags())
-	anonymizeFlag(cmd.Flags(), &r.anonymize)
 	return cmd
 }
 
 func (r *reporter) run(ctx context.Context, cmd *cobra.Command, args []string) error {
-	err := r.check(cmd.Flags().Changed("layout"))
-	if err != nil {
-		return usage.New(err, cmd.CommandPath())
-	}
-	if r.anonymize {
-		if args, err = r.anonymized(ctx, args); err != nil {
-			return err
-		}
+	if err := r.check(cmd.Flags()); err != nil {
+		return usage.New(err)
 	}
 	if r.layout == comparison {
 		return r.comparison(ctx, args)
@@ -109,60 +100,33 @@ func (r *reporter) run(ctx context.Context, cmd *cobra.Command, args []string) e
 }
 
 // check finds what is wrong with a call before anything is read.
-func (r *reporter) check(layout bool) (err error) {
-	if r.ceilings, err = analysis.ParsePeaks(r.peaks); err != nil {
-		return err
-	}
-	if r.layout != "" {
-		switch {
-		case r.peaks != nil:
-			return fmt.Errorf("--layout %s has no place for --peak", r.layout)
-		case r.Ignore != nil || r.FailOn != "" || r.format != document.Text:
-			return fmt.Errorf("--layout %s does not support --format, --ignore and --fail-on", r.layout)
+func (r *reporter) check(flags *pflag.FlagSet) (err error) {
+	if flags.Changed("layout") {
+		if r.layout != comparison {
+			return coll.Unknown("layout", r.layout, []string{comparison})
+		}
+		for _, other := range []string{"peak", "format", "ignore", "fail-on", "timeline"} {
+			if flags.Changed(other) {
+				return fmt.Errorf("--layout %s does not support --%s", r.layout, other)
+			}
 		}
 	}
-	if err := r.Check(); err != nil {
-		return err
-	}
-	switch {
-	case r.traces != nil && r.layout != "":
-		return fmt.Errorf("--layout %s has no place for --timeline", r.layout)
-	case r.names != (traceNames{}) && r.traces == nil:
+	if r.names != (traceNames{}) && r.traces == nil {
 		return errors.New("--comm-pattern and --step-pattern are about traces: name them with --timeline")
-	case r.anonymize && r.out == "":
-		return errors.New("--anonymize requires -o DIR, into which the anonymized copies of the results go too")
 	}
-	if err := r.names.set(&r.traced); err != nil {
+	if r.ceilings, err = analysis.ParsePeaks(r.peaks); err == nil {
+		err = r.Check()
+	}
+	if err != nil {
 		return err
 	}
-	if layout && r.layout != comparison {
-		return coll.Unknown("layout", r.layout, []string{comparison})
-	}
-	return nil
-}
-
-// anonymized copies what is read into the folder of the report, and returns the copies.
-func (r *reporter) anonymized(ctx context.Context, args []string) ([]string, error) {
-	if len(args) == 0 {
-		args = []string{input.DefaultFolder}
-	}
-	copies, left, err := anonymizer.Copy(ctx, r.out, slices.Concat(args, r.traces))
-	if err != nil {
-		return nil, err
-	}
-	note(r.stderr, left)
-	r.traces = copies[len(args):]
-	return copies[:len(args)], nil
+	return r.names.set(&r.traced)
 }
 
 // comparison writes the files that set backends side by side, with the headlines of the report.
 func (r *reporter) comparison(ctx context.Context, args []string) error {
-	files, passed, err := input.Find(args)
-	if err != nil {
-		return err
-	}
 	r.NoSteps = true
-	data, err := result.MergeContext(ctx, files, r.MergeOptions)
+	data, passed, err := input.Merge(ctx, args, r.MergeOptions)
 	if err != nil {
 		return err
 	}

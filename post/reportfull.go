@@ -28,11 +28,7 @@ func (r *reporter) full(ctx context.Context, args []string) error {
 			return err
 		}
 	}
-	files, passed, err := input.Find(args)
-	var data *result.Dataset
-	if err == nil {
-		data, err = result.MergeContext(ctx, files, r.MergeOptions)
-	}
+	data, passed, err := input.Merge(ctx, args, r.MergeOptions)
 	if r.alone(args, err) {
 		return r.onlyTimeline(ctx, traced)
 	}

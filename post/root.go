@@ -59,7 +59,7 @@ library wrote. Results go to stdout, everything else to stderr.`,
 		&cobra.Group{ID: "other", Title: "Other commands"})
 	root.AddCommand(newMerge(stdout, stderr), newShow(stdout, stderr), newPlot(stdout, stderr),
 		newReport(stdout, stderr),
-		newCompare(stdout, stderr), newImport(stdout, stderr), newExport(stdout, stderr), newCampaign(stdout, stderr),
+		newCompare(stdout, stderr), newImport(stdout, stderr), newExport(stdout, stderr), newCampaign(stdout),
 		newTimeline(stdout, stderr), newLog(stdout, stderr), newExplain(stdout), newAnonymize(stderr))
 	root.SetHelpCommand(newHelp(stdout))
 	root.SetHelpCommandGroupID("other")
@@ -70,7 +70,18 @@ library wrote. Results go to stdout, everything else to stderr.`,
 			c.Args, c.RunE = knownCommand, helpOnly(stderr)
 		}
 	}
+	wrongArguments(root)
 	return root
+}
+
+// wrongArguments makes the errors of arguments those of a wrong call, for a command and those below it.
+func wrongArguments(c *cobra.Command) {
+	if check := c.Args; check != nil {
+		c.Args = func(cmd *cobra.Command, args []string) error { return usage.New(check(cmd, args)) }
+	}
+	for _, below := range c.Commands() {
+		wrongArguments(below)
+	}
 }
 
 // helpOnly answers a call that names no command.
@@ -88,7 +99,7 @@ func newHelp(stdout io.Writer) *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			of, rest, err := cmd.Root().Find(args)
 			if err == nil && len(rest) > 0 {
-				err = knownCommand(of, rest)
+				err = usage.New(knownCommand(of, rest))
 			}
 			if err == nil {
 				fmt.Fprint(stdout, helpText(of))
@@ -109,7 +120,7 @@ func knownCommand(cmd *cobra.Command, args []string) error {
 			names = append(names, c.Name())
 		}
 	}
-	return usage.New(coll.Unknown("command", args[0], names), cmd.CommandPath())
+	return coll.Unknown("command", args[0], names)
 }
 
 // flagError names the flag that was probably meant.
@@ -120,7 +131,7 @@ func flagError(cmd *cobra.Command, err error) error {
 		cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, "--"+f.Name) })
 		err = coll.Unknown("flag", "--"+unknown.GetSpecifiedName(), names)
 	}
-	return usage.New(err, cmd.CommandPath())
+	return usage.New(err)
 }
 
 // toolName begins the version line, by which post knows a report as its own.

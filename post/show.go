@@ -70,7 +70,7 @@ of one operation; in latency mode, percentiles are over iterations.`,
 				err = errors.New("--nccl-tests has a layout of its own: without --peak, --format and --fail-on")
 			}
 			if err != nil {
-				return usage.New(err, cmd.CommandPath())
+				return usage.New(err)
 			}
 			return s.run(cmd.Context(), args)
 		},

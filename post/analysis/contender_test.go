@@ -1,6 +1,7 @@
 package analysis
 
 import (
+	"fmt"
 	"math"
 	"slices"
 	"testing"
@@ -8,7 +9,6 @@ import (
 	"busbar/internal/coll"
 	"busbar/internal/result"
 	"busbar/internal/stats"
-	"busbar/post/say"
 )
 
 // launchOf makes the run of one backend in one launch; what it took is added to m.
@@ -73,7 +73,7 @@ func TestRatioOfCells(t *testing.T) {
 	}{
 		"one launch": {shared(1, true), stats.WithinLaunch, 1, true,
 			"2.96 to 3.04", true},
-		"one launch, no interval": {shared(1, false), stats.NoBounds, 1, true, "-", false},
+		"one launch, no interval": {shared(1, false), stats.NoBounds, 1, true, "", false},
 		"three blocks":            {blocks, stats.LaunchSpread, 3, true, "3.00 to 3.00", false},
 		"three shared": {shared(3, true), stats.LaunchSpread, 3, true, "3.00 to 3.05",
 			false},
@@ -97,8 +97,8 @@ func TestRatioOfCells(t *testing.T) {
 			r.Value > 3.1 {
 			t.Errorf("%s: %+v", name, r)
 		}
-		if c.words != "" && say.Span(r) != c.words {
-			t.Errorf("%s: %q, want %q", name, say.Span(r), c.words)
+		if c.words != "" && fmt.Sprintf("%.2f to %.2f", r.Lo, r.Hi) != c.words {
+			t.Errorf("%s: %.2f to %.2f, want %q", name, r.Lo, r.Hi, c.words)
 		}
 	}
 }
