@@ -139,7 +139,12 @@ func TestHelp(t *testing.T) {
 		commands = append(commands, c.Commands()...)
 	}
 	for _, c := range commands {
-		for _, line := range strings.Split(helpText(c), "\n") {
+		var help bytes.Buffer
+		c.SetOut(&help)
+		if err := c.Help(); err != nil {
+			t.Fatal(err)
+		}
+		for _, line := range strings.Split(help.String(), "\n") {
 			if len([]rune(line)) > 80 {
 				t.Errorf("%s --help: %d columns: %s", c.Name(), len([]rune(line)), line)
 			}

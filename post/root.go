@@ -52,7 +52,7 @@ library wrote. Results go to stdout, everything else to stderr.`,
 		}
 		return pflag.NormalizedName(name)
 	})
-	root.SetHelpFunc(func(cmd *cobra.Command, _ []string) { fmt.Fprint(stdout, helpText(cmd)) })
+	root.SetHelpTemplate(helpTemplate)
 	root.SetFlagErrorFunc(flagError)
 	root.AddGroup(&cobra.Group{ID: "results", Title: "Commands for results"},
 		&cobra.Group{ID: "job", Title: "Commands for a training job"},
@@ -61,7 +61,7 @@ library wrote. Results go to stdout, everything else to stderr.`,
 		newReport(stdout, stderr),
 		newCompare(stdout, stderr), newImport(stdout, stderr), newExport(stdout, stderr), newCampaign(stdout),
 		newTimeline(stdout, stderr), newLog(stdout, stderr), newExplain(stdout), newAnonymize(stderr))
-	root.SetHelpCommand(newHelp(stdout))
+	root.SetHelpCommand(newHelp())
 	root.SetHelpCommandGroupID("other")
 	root.SetCompletionCommandGroupID("other")
 	root.InitDefaultCompletionCmd()
@@ -87,24 +87,24 @@ func wrongArguments(c *cobra.Command) {
 // helpOnly answers a call that names no command.
 func helpOnly(stderr io.Writer) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, _ []string) error {
-		fmt.Fprint(stderr, helpText(cmd))
-		return errSaid
+		cmd.SetOut(stderr)
+		return errors.Join(cmd.Help(), errSaid)
 	}
 }
 
-func newHelp(stdout io.Writer) *cobra.Command {
+func newHelp() *cobra.Command {
 	return &cobra.Command{
 		Use:   "help [COMMAND]",
 		Short: "Show the help of a command",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			of, rest, err := cmd.Root().Find(args)
-			if err == nil && len(rest) > 0 {
+			if err == nil {
 				err = usage.New(knownCommand(of, rest))
 			}
-			if err == nil {
-				fmt.Fprint(stdout, helpText(of))
+			if err != nil {
+				return err
 			}
-			return err
+			return of.Help()
 		},
 	}
 }
