@@ -2,7 +2,6 @@ package main
 
 import (
 	"errors"
-	"io"
 
 	"github.com/spf13/cobra"
 
@@ -10,7 +9,7 @@ import (
 	"busbar/post/usage"
 )
 
-func newAnonymize(stderr io.Writer) *cobra.Command {
+func newAnonymize(to streams) *cobra.Command {
 	var out string
 	cmd := &cobra.Command{
 		Use:     "anonymize -o DIR FILE|DIR...",
@@ -30,7 +29,7 @@ the copies before you publish them.`,
 				return usage.New(errors.New("post anonymize requires -o DIR"))
 			}
 			_, left, err := anonymizer.Copy(cmd.Context(), out, args)
-			note(stderr, left)
+			note(to.stderr, left)
 			return err
 		},
 	}

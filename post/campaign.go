@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"slices"
 
@@ -19,7 +18,7 @@ import (
 
 // campaigner is what the commands about campaigns were asked to do.
 type campaigner struct {
-	stdout      io.Writer
+	streams
 	out, queued string
 	scripts     string
 	order       bool
@@ -27,8 +26,8 @@ type campaigner struct {
 	output      outputFlags // of show
 }
 
-func newCampaign(stdout io.Writer) *cobra.Command {
-	c := &campaigner{stdout: stdout}
+func newCampaign(to streams) *cobra.Command {
+	c := &campaigner{streams: to}
 	cmd := &cobra.Command{
 		Use:     "campaign",
 		Short:   "Plan launches to compare, and show which are missing",

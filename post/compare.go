@@ -20,7 +20,7 @@ import (
 
 // comparer is what post compare was asked to do.
 type comparer struct {
-	stdout, stderr io.Writer
+	streams
 	result.MergeOptions
 	outputFlags
 	by, base, out     string
@@ -29,8 +29,8 @@ type comparer struct {
 	seed              uint64
 }
 
-func newCompare(stdout, stderr io.Writer) *cobra.Command {
-	c := &comparer{stdout: stdout, stderr: stderr}
+func newCompare(to streams) *cobra.Command {
+	c := &comparer{streams: to}
 	cmd := &cobra.Command{
 		Use:     "compare [flags] A B [C...]  or  compare --by WORD [flags] [FILE|DIR...]",
 		Short:   "Say which points became better or worse, and how sure that is",

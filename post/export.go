@@ -18,14 +18,14 @@ import (
 
 // exportCommand is what post export was asked to do.
 type exportCommand struct {
-	stdout, stderr io.Writer
+	streams
 	result.MergeOptions
 	out     string
 	formats []string
 }
 
-func newExport(stdout, stderr io.Writer) *cobra.Command {
-	e := &exportCommand{stdout: stdout, stderr: stderr}
+func newExport(to streams) *cobra.Command {
+	e := &exportCommand{streams: to}
 	cmd := &cobra.Command{
 		Use:     "export --format FORMAT [flags] [FILE|DIR...]",
 		Short:   "Give results to other programs (CSV, JSON, nccl-tests, Prometheus)",

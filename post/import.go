@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 
 	"github.com/spf13/cobra"
 
@@ -17,13 +16,13 @@ import (
 
 // importCommand is what post import was asked to do.
 type importCommand struct {
-	stdout, stderr io.Writer
-	words          []string // of --set
+	streams
+	words []string // of --set
 	importer.Importer
 }
 
-func newImport(stdout, stderr io.Writer) *cobra.Command {
-	m := &importCommand{stdout: stdout, stderr: stderr}
+func newImport(to streams) *cobra.Command {
+	m := &importCommand{streams: to}
 	cmd := &cobra.Command{
 		Use:     "import [flags] FILE...",
 		Short:   "Turn what other benchmarks printed into result files",
@@ -46,7 +45,6 @@ again replaces what it was made into.`,
 		RunE: func(cmd *cobra.Command, args []string) error { return m.run(cmd.Context(), cmd, args) },
 	}
 	cmd.Flags().StringVarP(&m.Dir, "out", "o", input.DefaultFolder, "write into this `DIR`")
-	cmd.Flags().BoolVar(&m.Strict, "strict", false, "fail on unknown lines, torn rows and doubtful points")
 	cmd.Flags().StringArrayVar(&m.words, "set", nil,
 		"`KEY=VALUE` where a file does not tell it: world, collective,\ntype, placement, mode")
 	return cmd

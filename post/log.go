@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"io"
 
 	"github.com/spf13/cobra"
 
@@ -12,13 +11,13 @@ import (
 
 // logger is what post log was asked to do.
 type logger struct {
-	stdout, stderr io.Writer
+	streams
 	logreport.Sources
 	outputFlags
 }
 
-func newLog(stdout, stderr io.Writer) *cobra.Command {
-	l := &logger{stdout: stdout, stderr: stderr}
+func newLog(to streams) *cobra.Command {
+	l := &logger{streams: to}
 	cmd := &cobra.Command{
 		Use:     "log [flags] FILE|DIR...",
 		Short:   "Diagnose NCCL logs, or compare two",

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"io"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -16,14 +15,14 @@ import (
 
 // merger is what post merge was asked to do.
 type merger struct {
-	stdout, stderr io.Writer
+	streams
 	result.MergeOptions
 	out     string
 	formats []string
 }
 
-func newMerge(stdout, stderr io.Writer) *cobra.Command {
-	m := &merger{stdout: stdout, stderr: stderr}
+func newMerge(to streams) *cobra.Command {
+	m := &merger{streams: to}
 	cmd := &cobra.Command{
 		Use:     "merge [flags] [FILE|DIR...]",
 		Short:   "Put all runs into one table (merged.csv, merged.jsonl)",

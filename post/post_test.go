@@ -130,7 +130,7 @@ func TestInterrupted(t *testing.T) {
 
 // Every help text fits 80 columns, and lists no command that does not exist.
 func TestHelp(t *testing.T) {
-	root := newRoot(io.Discard, io.Discard)
+	root := newRoot(streams{io.Discard, io.Discard})
 	commands := append(root.Commands(), root)
 	for _, c := range root.Commands() {
 		if c.Name() == "completion" { // its commands' help is not ours

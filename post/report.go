@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -23,7 +22,7 @@ import (
 
 // reporter is what post report was asked to do.
 type reporter struct {
-	stdout, stderr io.Writer
+	streams
 	outputFlags
 	result.MergeOptions
 	out, layout string
@@ -37,8 +36,8 @@ type reporter struct {
 // comparison is the layout that sets backends side by side.
 const comparison = "comparison"
 
-func newReport(stdout, stderr io.Writer) *cobra.Command {
-	r := &reporter{stdout: stdout, stderr: stderr}
+func newReport(to streams) *cobra.Command {
+	r := &reporter{streams: to}
 	cmd := &cobra.Command{
 		Use:     "report [flags] [FILE|DIR...]",
 		Short:   "Write what all runs tell: headlines, curves, findings, quality",

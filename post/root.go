@@ -20,7 +20,7 @@ import (
 var version string
 
 // newRoot builds the tree of commands.
-func newRoot(stdout, stderr io.Writer) *cobra.Command {
+func newRoot(to streams) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "post",
 		Short: "post merges, shows, draws and compares what rank measured.",
@@ -36,15 +36,15 @@ library wrote. Results go to stdout, everything else to stderr.`,
 		Args:          knownCommand,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if v, _ := cmd.Flags().GetBool("version"); v {
-				fmt.Fprintln(stdout, versionLine())
+				fmt.Fprintln(to.stdout, versionLine())
 				return nil
 			}
-			return helpOnly(stderr)(cmd, nil)
+			return helpOnly(to.stderr)(cmd, nil)
 		},
 	}
 	root.Flags().Bool("version", false, "print the version and what it was built with")
-	root.SetOut(stdout)
-	root.SetErr(stderr)
+	root.SetOut(to.stdout)
+	root.SetErr(to.stderr)
 	root.SetGlobalNormalizationFunc(func(_ *pflag.FlagSet, name string) pflag.NormalizedName {
 		name = strings.ReplaceAll(name, "_", "-")
 		if name == "include-rehearsed" { // the older name
@@ -57,17 +57,17 @@ library wrote. Results go to stdout, everything else to stderr.`,
 	root.AddGroup(&cobra.Group{ID: "results", Title: "Commands for results"},
 		&cobra.Group{ID: "job", Title: "Commands for a training job"},
 		&cobra.Group{ID: "other", Title: "Other commands"})
-	root.AddCommand(newMerge(stdout, stderr), newShow(stdout, stderr), newPlot(stdout, stderr),
-		newReport(stdout, stderr),
-		newCompare(stdout, stderr), newImport(stdout, stderr), newExport(stdout, stderr), newCampaign(stdout),
-		newTimeline(stdout, stderr), newLog(stdout, stderr), newExplain(stdout), newAnonymize(stderr))
+	root.AddCommand(newMerge(to), newShow(to), newPlot(to),
+		newReport(to),
+		newCompare(to), newImport(to), newExport(to), newCampaign(to),
+		newTimeline(to), newLog(to), newExplain(to), newAnonymize(to))
 	root.SetHelpCommand(newHelp())
 	root.SetHelpCommandGroupID("other")
 	root.SetCompletionCommandGroupID("other")
 	root.InitDefaultCompletionCmd()
 	for _, c := range root.Commands() {
 		if c.HasSubCommands() {
-			c.Args, c.RunE = knownCommand, helpOnly(stderr)
+			c.Args, c.RunE = knownCommand, helpOnly(to.stderr)
 		}
 	}
 	wrongArguments(root)

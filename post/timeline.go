@@ -22,18 +22,18 @@ import (
 
 // timeliner is what post timeline was asked to do.
 type timeliner struct {
-	stdout, stderr io.Writer
-	out            string
-	names          traceNames
-	scaled         timeline.ScaledRuns
-	results        []string // of a benchmark
+	streams
+	out     string
+	names   traceNames
+	scaled  timeline.ScaledRuns
+	results []string // of a benchmark
 	outputFlags
 	result.MergeOptions
 	timeline.Options
 }
 
-func newTimeline(stdout, stderr io.Writer) *cobra.Command {
-	t := &timeliner{stdout: stdout, stderr: stderr}
+func newTimeline(to streams) *cobra.Command {
+	t := &timeliner{streams: to}
 	cmd := &cobra.Command{
 		Use:     "timeline [flags] FILE|DIR...",
 		Short:   "Analyse profiler traces: exposed communication, stragglers, advice",

@@ -181,10 +181,8 @@ func (p trainingStep) table() point {
 
 func (p trainingStep) compare(other point) int {
 	o := other.(trainingStep)
-	return cmp.Or(cmp.Compare(p.Model, o.Model), cmp.Compare(p.Strategy, o.Strategy), cmp.Compare(p.Type, o.Type),
-		cmp.Compare(p.World, o.World), cmp.Compare(p.Nodes, o.Nodes), cmp.Compare(p.PerNode, o.PerNode),
-		cmp.Compare(p.title(), o.title()), cmp.Compare(p.Device, o.Device), cmp.Compare(p.Params, o.Params),
-		cmp.Compare(p.Layers, o.Layers), cmp.Compare(p.Bucket, o.Bucket))
+	return cmp.Or(cmp.Compare(p.Model, o.Model), cmp.Compare(p.World, o.World), cmp.Compare(p.title(), o.title()),
+		cmp.Compare(fmt.Sprint(p.table()), fmt.Sprint(o.table())), cmp.Compare(p.Bucket, o.Bucket))
 }
 
 func (p trainingStep) beside(t launchTimes) []string {

@@ -17,9 +17,8 @@ import (
 
 // Importer imports files.
 type Importer struct {
-	Dir    string        // of the result files
-	Strict bool          // refuse unknown lines, torn rows and doubtful points
-	Given  foreign.Given // what the user states
+	Dir   string        // of the result files
+	Given foreign.Given // what the user states
 
 	counts      foreign.Counts
 	runs, files int
@@ -61,9 +60,6 @@ func (m *Importer) File(ctx context.Context, path string) (*Imported, error) {
 	defer s.discard()
 	made := &Imported{}
 	made.Counts, err = foreign.Read(f, foreign.File{Path: path, SHA256: hash, Given: m.Given}, s)
-	if c := made.Counts; err == nil && m.Strict && c.Torn+c.Unknown+c.Doubtful > 0 {
-		err = fmt.Errorf("%s (--strict: %s)", c.First.Text(), aside(c))
-	}
 	if err == nil {
 		err = s.keep()
 	}
