@@ -84,48 +84,36 @@ func (l *jsonList) Write(lines []byte) (int, error) {
 	return len(lines), err
 }
 
-// ncclTests writes run after run in the layout of nccl-tests. What it cannot hold is noted.
+// ncclTests writes run after run in the layout of nccl-tests, oldest first. What it cannot hold is noted.
 func (e *exporter) ncclTests(ctx context.Context, files []string, w io.Writer) (notes []notice.Notice, err error) {
-	shown, measured, rehearsed, trained := 0, "", "", 0
-	for _, path := range files {
-		f, err := ReadRun(ctx, path)
-		if ctx.Err() != nil {
-			return notes, context.Cause(ctx)
+	e.NoSteps = true
+	data, err := result.MergeContext(ctx, files, e.MergeOptions)
+	if err != nil {
+		return nil, err
+	}
+	var records []result.Record
+	shown := 0
+	err = data.EachWhole(func(row result.Row) error {
+		records = append(records, *row.Record)
+		return context.Cause(ctx)
+	}, func(f *result.File) error {
+		f.Records, records = records, nil
+		if left := notInNCCLTests(f); left != (notice.NotInNCCLTests{}) {
+			notes = append(notes, notice.InFile(f.Path, 0, left))
 		}
-		if err != nil {
-			notes = append(notes, notice.OfError(path, err))
-			continue
-		}
-		if f.Run.Step != nil {
-			trained++
-			continue
-		}
-		if f.Run.Rehearse {
-			rehearsed = path
-		} else {
-			measured = path
-		}
-		if measured != "" && rehearsed != "" && !e.IncludeRehearsed {
-			return notes, &result.RehearsedError{Rehearsed: []string{rehearsed}, Measured: []string{measured}}
-		}
-		notes = append(notes, f.Problems...)
 		if shown > 0 {
 			fmt.Fprintln(w)
-		}
-		if left := notInNCCLTests(f); left != (notice.NotInNCCLTests{}) {
-			notes = append(notes, notice.InFile(path, 0, left))
 		}
 		if writeNCCLTests(w, f) {
 			shown++
 		}
+		return context.Cause(ctx)
+	})
+	notes = append(data.Notes(), notes...)
+	if err == nil && shown == 0 {
+		err = &result.NothingError{Problems: notes}
 	}
-	if trained > 0 {
-		notes = append(notes, notice.New(notice.StepsSkipped{Files: trained}))
-	}
-	if shown == 0 {
-		return notes, &result.NothingError{Problems: notes}
-	}
-	return notes, nil
+	return notes, err
 }
 
 // notInNCCLTests counts the points that the layout of nccl-tests cannot hold.
