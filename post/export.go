@@ -43,7 +43,6 @@ busbar.csv, busbar.json, busbar_nccl-tests.log, busbar.prom. Files appear whole.
 	}
 	cmd.Flags().StringVarP(&e.out, "out", "o", "", "write into this `DIR`, not to stdout")
 	cmd.Flags().StringSliceVar(&e.formats, "format", nil, "write `THESE`: csv, json, nccl-tests, prometheus")
-	e.NoSteps = true
 	rehearsedFlag(cmd, &e.MergeOptions)
 	return cmd
 }

@@ -14,21 +14,27 @@ import (
 	"busbar/internal/result"
 )
 
-// exporter writes results in the forms of other programs.
-type exporter struct{ result.MergeOptions }
-
 // Format is a form in which results are given to other programs.
 type Format struct {
 	File  string // name of its file
-	write func(e *exporter, ctx context.Context, files []string, w io.Writer) (notes []notice.Notice, err error)
+	write func(context.Context, *result.Dataset, io.Writer) (points int, notes []notice.Notice, err error)
 }
 
-// Write writes the results of files; the notices are on what was left out.
+// Write writes the collectives of files; the notices are on what was left out.
 func (f Format) Write(
 	ctx context.Context, o result.MergeOptions, files []string, w io.Writer,
 ) ([]notice.Notice, error) {
+	o.NoSteps = true
+	data, err := result.MergeContext(ctx, files, o)
+	if err != nil {
+		return nil, err
+	}
 	b := bufio.NewWriter(w)
-	notes, err := f.write(&exporter{o}, ctx, files, b)
+	points, notes, err := f.write(ctx, data, b)
+	notes = append(data.Notes(), notes...)
+	if err == nil && points == 0 {
+		err = &result.NothingError{Problems: notes}
+	}
 	return notes, cmp.Or(err, b.Flush())
 }
 
@@ -37,35 +43,23 @@ var Names = []string{"csv", "json", "nccl-tests", "prometheus"}
 
 // Formats are the formats by their names.
 var Formats = map[string]Format{
-	"csv":        {"busbar.csv", (*exporter).csv},
-	"json":       {"busbar.json", (*exporter).json},
-	"nccl-tests": {"busbar_nccl-tests.log", (*exporter).ncclTests},
-	"prometheus": {"busbar.prom", (*exporter).prometheus},
+	"csv":        {"busbar.csv", writeCSV},
+	"json":       {"busbar.json", writeJSON},
+	"nccl-tests": {"busbar_nccl-tests.log", ncclTests},
+	"prometheus": {"busbar.prom", prometheus},
 }
 
-func (e *exporter) csv(ctx context.Context, files []string, w io.Writer) ([]notice.Notice, error) {
-	return e.table(ctx, files, result.Output{Format: result.CSV, Writer: w})
+func writeCSV(_ context.Context, data *result.Dataset, w io.Writer) (int, []notice.Notice, error) {
+	rows, err := data.Write(result.Output{Format: result.CSV, Writer: w})
+	return rows, nil, err
 }
 
-func (e *exporter) json(ctx context.Context, files []string, w io.Writer) ([]notice.Notice, error) {
-	notes, err := e.table(ctx, files, result.Output{Format: result.JSONL, Writer: &jsonList{w, "[\n"}})
-	if err == nil {
+func writeJSON(_ context.Context, data *result.Dataset, w io.Writer) (int, []notice.Notice, error) {
+	rows, err := data.Write(result.Output{Format: result.JSONL, Writer: &jsonList{w, "[\n"}})
+	if err == nil && rows > 0 {
 		_, err = io.WriteString(w, "\n]\n")
 	}
-	return notes, err
-}
-
-// table writes the merged table.
-func (e *exporter) table(ctx context.Context, files []string, o result.Output) ([]notice.Notice, error) {
-	data, err := result.MergeContext(ctx, files, e.MergeOptions)
-	if err != nil {
-		return nil, err
-	}
-	rows, err := data.Write(o)
-	if err == nil && rows == 0 {
-		err = &result.NothingError{Problems: data.Notes()}
-	}
-	return data.Notes(), err
+	return rows, nil, err
 }
 
 // jsonList makes one JSON list of lines of JSON, which it gets whole.
@@ -85,14 +79,10 @@ func (l *jsonList) Write(lines []byte) (int, error) {
 }
 
 // ncclTests writes run after run in the layout of nccl-tests, oldest first. What it cannot hold is noted.
-func (e *exporter) ncclTests(ctx context.Context, files []string, w io.Writer) (notes []notice.Notice, err error) {
-	e.NoSteps = true
-	data, err := result.MergeContext(ctx, files, e.MergeOptions)
-	if err != nil {
-		return nil, err
-	}
+func ncclTests(
+	ctx context.Context, data *result.Dataset, w io.Writer,
+) (shown int, notes []notice.Notice, err error) {
 	var records []result.Record
-	shown := 0
 	err = data.EachWhole(func(row result.Row) error {
 		records = append(records, *row.Record)
 		return context.Cause(ctx)
@@ -109,11 +99,7 @@ func (e *exporter) ncclTests(ctx context.Context, files []string, w io.Writer) (
 		}
 		return context.Cause(ctx)
 	})
-	notes = append(data.Notes(), notes...)
-	if err == nil && shown == 0 {
-		err = &result.NothingError{Problems: notes}
-	}
-	return notes, err
+	return shown, notes, err
 }
 
 // notInNCCLTests counts the points that the layout of nccl-tests cannot hold.
