@@ -97,7 +97,7 @@ func (c *comparedSides) judge(g *gathered, a, b *side, o *Options) *sideComparis
 	d.standard = stats.Standard{Alpha: alpha, Paired: d.units.paired, Seed: o.Seed}
 	var trials []stats.Trial
 	for _, p := range g.points {
-		ofA, ofB := g.of(a, p), g.of(b, p)
+		ofA, ofB := a.entries[p], b.entries[p]
 		switch {
 		case len(ofA) == 0 && len(ofB) == 0:
 			continue

@@ -28,7 +28,7 @@ type side struct {
 	crowd        map[analysis.Shape]notice.Fact // worlds whose ranks or threads shared cores, and how
 
 	data    *result.Dataset
-	entries map[int][]entry // by point
+	entries map[point][]entry
 }
 
 // letter names the i-th side in tables.
@@ -115,7 +115,7 @@ func sidesBy(data *result.Dataset, path string) (sides []*side) {
 
 func newSide(letter, name string, data *result.Dataset, runs []*result.Run) *side {
 	s := &side{
-		letter: letter, name: name, data: data, entries: map[int][]entry{},
+		letter: letter, name: name, data: data, entries: map[point][]entry{},
 		ids: map[string]bool{}, number: map[string]int{}, crowd: map[analysis.Shape]notice.Fact{},
 	}
 	s.runs = slices.Clone(runs)
