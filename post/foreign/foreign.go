@@ -3,7 +3,7 @@
 //
 // The layout is found by what a file holds. A row becomes a record, or one for each placement; nothing is made up: what
 // a file does not state stays empty, and what follows from its rows is marked as deduced. Lines that are no part of a
-// known layout are handed on and counted.
+// known layout are counted.
 package foreign
 
 import (
