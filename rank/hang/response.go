@@ -21,7 +21,7 @@ type Run struct {
 	Watch  *Watchdog
 	Peers  *Peers                // nil until the ranks know each other
 	Server *launch.ControlServer // on rank 0; nil: there is no control channel
-	Client *launch.ControlClient // on other ranks
+	Client *launch.Connection    // on other ranks
 	Naming *atomic.Bool          // set while rank 0 finds out which ranks hang
 
 	// Libraries returns what the libraries report of a hang, as what follows the diagnosis; it may be empty.

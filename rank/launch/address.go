@@ -3,44 +3,17 @@ package launch
 import (
 	"net"
 	"slices"
-	"strings"
 )
 
-// ownAddresses are the IP addresses that another host may know this one by. Bridges of containers and virtual machines
-// come last: every host has the same.
-func ownAddresses() []string {
+// ownAddresses are the IP addresses that another host may know this one by.
+func ownAddresses() (addresses []string) {
 	const most = 16
-	var first, last []string
-	interfaces, _ := net.Interfaces()
-	for _, i := range interfaces {
-		if i.Flags&net.FlagUp == 0 || i.Flags&net.FlagLoopback != 0 {
-			continue
-		}
-		addresses, _ := i.Addrs()
-		for _, a := range addresses {
-			ip, ok := a.(*net.IPNet)
-			if !ok || ip.IP.IsLinkLocalUnicast() || ip.IP.IsMulticast() {
-				continue
-			}
-			if isBridge(i.Name) {
-				last = append(last, ip.IP.String())
-			} else {
-				first = append(first, ip.IP.String())
-			}
+	for _, n := range localNets() {
+		if ip := n.IP; len(addresses) < most && ip.IsGlobalUnicast() {
+			addresses = append(addresses, ip.String())
 		}
 	}
-	all := append(first, last...)
-	return all[:min(most, len(all))]
-}
-
-func isBridge(name string) bool {
-	for _, prefix := range []string{"docker", "br-", "virbr", "cni", "veth", "lxc", "lxd", "podman", "cilium",
-		"flannel"} {
-		if strings.HasPrefix(name, prefix) {
-			return true
-		}
-	}
-	return false
+	return addresses
 }
 
 // order lists the places to look for the server: this host first if it is the server's, then addresses on a network

@@ -26,7 +26,7 @@ func TestOneRankWorlds(t *testing.T) {
 		{1, -1, "", "MPICH", nil},
 		{4, 8, "mpirun of Open MPI", "Open MPI", nil}, // one of several programs of a launch
 	} {
-		got := oneRankWorlds(c.world, c.started, c.launcher, c.library)
+		got := CheckLaunch(c.world, Started{Launcher: c.launcher, Size: c.started}, c.library)
 		if (got == nil) != (c.want == nil) {
 			t.Errorf("world %d of %d: %v", c.world, c.started, got)
 		}

@@ -64,7 +64,8 @@ func GatherJSON[T any](c Comm, mine T) ([]T, error) {
 	all := make([]T, len(parts))
 	for i, p := range parts {
 		if err := json.Unmarshal(p, &all[i]); err != nil {
-			return nil, err
+			return nil, exit.Environmentf("rank %d sends data that this program cannot read (%v): "+
+				"start the same rank binary on all hosts", i, err)
 		}
 	}
 	return all, nil
@@ -72,28 +73,8 @@ func GatherJSON[T any](c Comm, mine T) ([]T, error) {
 
 // AllGatherJSON returns the values of all ranks of a group, by rank, on every rank. Collective.
 func AllGatherJSON[T any](c Comm, mine T) ([]T, error) {
-	text, err := json.Marshal(mine)
-	if err != nil {
-		return nil, err
-	}
-	parts, failed := c.Gatherv(text, 0)
-	raw, err := Share(c, func() ([]json.RawMessage, error) {
-		raw := make([]json.RawMessage, len(parts))
-		for i, p := range parts {
-			raw[i] = p
-		}
-		return raw, failed // to all ranks: none may wait for the others
-	})
-	if err := cmp.Or(failed, err); err != nil {
-		return nil, err
-	}
-	all := make([]T, len(raw)) // decoded on every rank, so that what is wrong fails everywhere
-	for i, p := range raw {
-		if err := json.Unmarshal(p, &all[i]); err != nil {
-			return nil, err
-		}
-	}
-	return all, nil
+	all, err := GatherJSON(c, mine)
+	return Share(c, func() ([]T, error) { return all, err })
 }
 
 // Share runs f on rank 0 and returns its value on every rank. If f fails, rank 0 returns its error and the other ranks
@@ -135,23 +116,8 @@ func Together(c Comm, ranks []RankFacts, err error) error {
 	if err != nil {
 		mine = exit.FailureOf(err)
 	}
-	text, e := json.Marshal(mine)
-	if e != nil {
-		return e
-	}
-	parts, e := c.Gatherv(text, 0)
-	if e != nil {
-		return e
-	}
-	return OnRoot(c, func() error {
-		all := make([]*exit.Failure, len(parts))
-		for i, p := range parts {
-			if err := json.Unmarshal(p, &all[i]); err != nil {
-				return err
-			}
-		}
-		return firstFailure(all, ranks)
-	})
+	all, failed := GatherJSON(c, mine)
+	return OnRoot(c, func() error { return cmp.Or(failed, firstFailure(all, ranks)) })
 }
 
 // firstFailure is the failure of the lowest rank that has one, with how many others have the same; nil if none has.
