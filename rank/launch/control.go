@@ -92,6 +92,8 @@ type Handlers struct {
 // ErrNoControlChannel is the error of a rank that could not connect to rank 0.
 var ErrNoControlChannel = errors.New("no side channel to rank 0")
 
+var errOver = errors.New("the side channel is closed")
+
 // contact is what a client needs to find the server.
 type contact struct {
 	Host      string   `json:"host"`
@@ -121,8 +123,7 @@ type Connection struct {
 	mu     sync.Mutex // guards what follows
 	asked  map[uint64]chan State
 	lastID uint64
-	left   bool      // one of the two ends said bye
-	ended  time.Time // zero while the connection is open
+	left   bool // one of the two ends said bye
 }
 
 func newConnection(conn net.Conn, on Handlers) *Connection {
@@ -188,7 +189,6 @@ func (c *Connection) read() {
 	_ = c.conn.Close()
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.ended = time.Now()
 	close(c.over)
 	if !c.left {
 		reason := fmt.Errorf("the side channel to rank %d broke: %w", c.peer.Rank, shortError(err))
@@ -254,7 +254,7 @@ func (c *Connection) Ask(timeout time.Duration) (State, error) {
 	case now := <-waiting:
 		return now, nil
 	case <-c.over:
-		return State{}, fmt.Errorf("the side channel to rank %d is over", c.peer.Rank)
+		return State{}, errOver
 	case <-timer.C:
 		return State{}, fmt.Errorf("no answer within %s", timeout)
 	}

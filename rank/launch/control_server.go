@@ -47,8 +47,7 @@ type Report struct {
 	Host     string        `json:"host"` // empty if it never connected
 	PID      int           `json:"pid"`
 	Standing Standing      `json:"standing"`
-	State    State         `json:"state"`       // if it answered; else what it did last, where that is known
-	At       time.Time     `json:"at,omitzero"` // when it was gone
+	State    State         `json:"state"` // if it answered; else what it did last, where that is known
 	Silence  time.Duration `json:"silence,omitempty"`
 	Process  string        `json:"process,omitempty"` // why it is silent, where the kernel tells
 }
@@ -160,8 +159,8 @@ func (h *ControlServer) ask(rank int, timeout time.Duration) Report {
 		r.Standing, r.State = Answered, s
 	case m.left:
 		r.Standing = Left
-	case !m.ended.IsZero():
-		r.Standing, r.At = Gone, m.ended
+	case errors.Is(err, errOver):
+		r.Standing = Gone
 	}
 	return r
 }
