@@ -87,7 +87,7 @@ func TestPreflight(t *testing.T) {
 				t.Errorf("verdict %s: %s", v, o)
 			}
 			for check, want := range map[string][3]string{ // code, parameter, words
-				"MPI": {"mpi-in-use", "library", "MPI"}, "ranks": {"ranks-alike", "ranks", "2"}, "hosts": {"one-host",
+				"MPI": {"mpi-in-use", "library", "MPI"}, "hosts": {"one-host",
 					"host",
 					hostName()},
 				"host memory": {"host-memory", "ranks", ""}, "shared memory": {"shared-memory", "ranks", "2"},

@@ -49,7 +49,7 @@ func CheckRanks(ranks []RankFacts) error {
 			func(r RankFacts) string { return firstLine(r.MPI) }},
 		{"command lines", "start all ranks with the same arguments", func(r RankFacts) string { return r.Command }},
 	} {
-		if values := Differing(ranks, property.of); values != nil {
+		if values := Differing(ranks, func(i int) string { return property.of(ranks[i]) }); values != nil {
 			return exit.Remedied(property.advice, "the ranks have different %s: %v", property.name, values)
 		}
 	}
@@ -72,10 +72,10 @@ func CheckRanks(ranks []RankFacts) error {
 }
 
 // Differing are the values that the ranks have, the most frequent first, with who has them; nil if there is one.
-func Differing(ranks []RankFacts, of func(RankFacts) string) notice.RankValues {
+func Differing(ranks []RankFacts, of func(i int) string) notice.RankValues {
 	who := map[string][]notice.PlacedRank{}
-	for _, r := range ranks {
-		who[of(r)] = append(who[of(r)], notice.PlacedRank{Rank: r.Rank, Host: r.Host})
+	for i, r := range ranks {
+		who[of(i)] = append(who[of(i)], notice.PlacedRank{Rank: r.Rank, Host: r.Host})
 	}
 	if len(who) < 2 {
 		return nil

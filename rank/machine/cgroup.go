@@ -4,7 +4,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 )
 
@@ -64,23 +63,7 @@ func cgroupMount(root, controller string, v2 bool) (mount, base string) {
 		default:
 			continue
 		}
-		return unescapeMount(head[4]), unescapeMount(head[3])
+		return head[4], head[3]
 	}
 	return "", ""
-}
-
-// unescapeMount undoes mountinfo's octal escapes of blanks and backslashes.
-func unescapeMount(s string) string {
-	var b strings.Builder
-	for i := 0; i < len(s); i++ {
-		if s[i] == '\\' && i+4 <= len(s) {
-			if c, err := strconv.ParseUint(s[i+1:i+4], 8, 8); err == nil {
-				b.WriteByte(byte(c))
-				i += 3
-				continue
-			}
-		}
-		b.WriteByte(s[i])
-	}
-	return b.String()
 }

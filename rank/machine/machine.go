@@ -77,7 +77,7 @@ func cpuModel(root string) string {
 	}
 	maker, part := Field(info, "CPU implementer"), Field(info, "CPU part")
 	if maker == "" {
-		return Field(info, "Hardware")
+		return ""
 	}
 	return strings.TrimSpace(cmp.Or(armImplementers[maker], "implementer "+maker) + " " +
 		cmp.Or(armParts[maker+"/"+part], "part "+part))
@@ -141,7 +141,7 @@ func VirtualMachine(root string) string {
 	// The product name tells an EC2 metal instance from a virtual one: both are Amazon's.
 	maker, product := ReadText(root, "sys/class/dmi/id/sys_vendor"), ReadText(root, "sys/class/dmi/id/product_name")
 	guest := strings.Contains(" "+Field(ReadText(root, "proc/cpuinfo"), "flags")+" ", " hypervisor ")
-	kind := cmp.Or(ReadText(root, "sys/hypervisor/type"))
+	kind := ReadText(root, "sys/hypervisor/type")
 	for _, known := range []string{"KVM", "VMware", "VirtualBox", "Virtual Machine", "Google Compute Engine", "QEMU",
 		"OpenStack"} {
 		if strings.Contains(maker+" "+product, known) {

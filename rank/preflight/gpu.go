@@ -30,16 +30,14 @@ type GPUView struct {
 	Shared    bool // --allow-shared-gpu
 	Rehearsed bool // stand-ins take the places of driver and library
 
-	mine *gpu // the one that the rank takes; on rank 0, nil: none
+	Machine string // set by TakeGPUs
+	mine    *gpu   // the one that the rank takes; on rank 0, nil: none
 }
 
 // gpu is one device.
 type gpu struct {
-	Name, UUID, PCI string
-	Major, Minor    int // compute capability
-	NUMA            int
-	Bytes           int64
-	State           *cudart.Health // nil where NVML is not there
+	cudart.Device
+	State *cudart.Health // nil where NVML is not there
 }
 
 // checkGPUs looks at the GPUs of one host.
@@ -82,10 +80,10 @@ func checkDevices(s Setup) Row {
 		return Found(name,
 			notice.NoGPUVisible{OnBus: len(s.Fabric.GPUs), Driver: notice.DriverVersion(s.Fabric.Driver)})
 	}
-	count := map[gpu]int{}
+	count := map[cudart.Device]int{}
 	var models []notice.GPUModel
 	for _, d := range g.Devices {
-		count[gpu{Name: d.Name, Bytes: d.Bytes}]++
+		count[cudart.Device{Name: d.Name, Bytes: d.Bytes}]++
 	}
 	for d, n := range count {
 		models = append(models, notice.GPUModel{GPUs: n, Name: d.Name, Memory: units.RoughBytes(d.Bytes)})
@@ -194,14 +192,16 @@ func checkLibraries(all []Setup) (rows []Row) {
 		return nil
 	}
 	differ := func(of func(*GPUView) string) notice.RankValues {
-		facts := make([]launch.RankFacts, len(all))
+		ranks := make([]launch.RankFacts, len(all))
 		for i, s := range all {
-			facts[i] = s.who
-			if s.GPU != nil {
-				facts[i].Build = of(s.GPU) // a field that carries the value into differing
-			}
+			ranks[i] = s.who
 		}
-		return launch.Differing(facts, func(r launch.RankFacts) string { return r.Build })
+		return launch.Differing(ranks, func(i int) string {
+			if all[i].GPU == nil {
+				return ""
+			}
+			return of(all[i].GPU)
+		})
 	}
 	if v := differ(func(g *GPUView) string { return g.Library }); v != nil {
 		rows = append(rows, Found(name, notice.NCCLVersionsDiffer{Values: v}))

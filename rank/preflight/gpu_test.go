@@ -18,8 +18,8 @@ func gpusOf(n int, change func(rank int, v *GPUView)) []Setup {
 		for k := range n {
 			id := string(rune('a' + k))
 			v.Devices = append(v.Devices,
-				gpu{Name: "NVIDIA H100", UUID: "GPU-" + id, PCI: "0000:0" + id + ":00.0", Bytes: 80 * gib,
-					State: &cudart.Health{Persistence: "on", ECC: "on"}})
+				gpu{cudart.Device{Name: "NVIDIA H100", UUID: "GPU-" + id, PCI: "0000:0" + id + ":00.0", Bytes: 80 * gib},
+					&cudart.Health{Persistence: "on", ECC: "on"}})
 			v.Peer = append(v.Peer, make([]bool, n))
 			for other := range n {
 				v.Peer[k][other] = k != other
@@ -35,11 +35,11 @@ func gpusOf(n int, change func(rank int, v *GPUView)) []Setup {
 }
 
 // oneEach gives the GPUs to the ranks in their order, as far as there are any.
-func oneEach(ranks []GPUSight) (ordinals []int) {
+func oneEach(ranks []*GPUView) (ordinals []int) {
 	taken := map[string]bool{}
 	for _, r := range ranks {
-		i := max(0, slices.IndexFunc(r.UUIDs, func(id string) bool { return !taken[id] }))
-		ordinals, taken[r.UUIDs[i]] = append(ordinals, i), true
+		i := max(0, slices.IndexFunc(r.Devices, func(d gpu) bool { return !taken[d.UUID] }))
+		ordinals, taken[r.Devices[i].UUID] = append(ordinals, i), true
 	}
 	return ordinals
 }

@@ -6,7 +6,6 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
-	"strings"
 	"syscall"
 
 	"busbar/internal/notice"
@@ -26,37 +25,21 @@ type limits struct {
 }
 
 const (
-	unlimited = math.MaxInt64
-	unknown   = -1
+	unlimited = machine.Unlimited
+	unknown   = machine.Unknown
 )
 
 // volume is a mounted filesystem, in bytes; a Total of 0: there is none.
 type volume struct{ Total, Free int64 }
 
 func readLimits(root string) limits {
-	l := limits{Shared: readVolume(filepath.Join(root, "dev/shm")), Locked: resourceLimit(root, "Max locked memory"),
-		Files: resourceLimit(root, "Max open files")}
+	l := limits{Shared: readVolume(filepath.Join(root, "dev/shm")), Locked: machine.ResourceLimit(root, "Max locked memory"),
+		Files: machine.ResourceLimit(root, "Max open files")}
 	const ipcLock = 14
 	capabilities, _ := strconv.ParseUint(machine.Field(machine.ReadText(root, "proc/self/status"), "CapEff"), 16, 64)
 	l.Exempt = capabilities>>ipcLock&1 == 1
 	l.Bounds, _ = machine.MemoryBounds(root) // nothing known has a row of its own
 	return l
-}
-
-// resourceLimit is the soft limit of that name in /proc/self/limits.
-func resourceLimit(root, name string) int64 {
-	words := strings.Fields(machine.Field(machine.ReadText(root, "proc/self/limits"), name))
-	if len(words) == 0 {
-		return unknown
-	}
-	if words[0] == "unlimited" {
-		return unlimited
-	}
-	n, err := strconv.ParseInt(words[0], 10, 64)
-	if err != nil {
-		return unknown
-	}
-	return n
 }
 
 func readVolume(path string) volume {

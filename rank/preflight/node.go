@@ -18,10 +18,9 @@ import (
 // node is what a host is, and how it is set for speed.
 type node struct {
 	Machine   result.Machine
-	CPUs      int      // online
-	NUMA      []string // CPUs of each NUMA node that has any: "0-31"
-	Balancing int64    // kernel.numa_balancing; unknown
-	HugePages string   // transparent ones: "always", "madvise", "never"; "" if unknown
+	CPUs      int                // online
+	NUMA      []machine.NUMANode // those that have CPUs
+	Balancing int64              // kernel.numa_balancing; unknown
 	Virtual   bool
 }
 
@@ -29,24 +28,15 @@ func readNode(root string) node {
 	n := node{Machine: machine.Facts(root), Balancing: unknown, Virtual: machine.VirtualMachine(root) != ""}
 	online, _ := machine.ParseCPUs(machine.ReadText(root, "sys/devices/system/cpu/online"))
 	n.CPUs = max(len(online), n.Machine.Cores)
-	nodes, _ := machine.ParseCPUs(machine.ReadText(root, "sys/devices/system/node/online"))
-	for _, i := range nodes {
-		if cpus := machine.ReadText(root, "sys/devices/system/node", "node"+strconv.Itoa(i), "cpulist"); cpus != "" {
-			n.NUMA = append(n.NUMA, cpus)
+	for _, numa := range machine.NUMANodes(root) {
+		if numa.CPUs != "" {
+			n.NUMA = append(n.NUMA, numa)
 		}
 	}
 	if b, ok := machine.ReadNumber(root, "proc/sys/kernel/numa_balancing"); ok {
 		n.Balancing = b
 	}
-	n.HugePages = chosen(machine.ReadText(root, "sys/kernel/mm/transparent_hugepage/enabled"))
 	return n
-}
-
-// chosen is the word in brackets: "madvise" of "always [madvise] never".
-func chosen(text string) string {
-	_, after, _ := strings.Cut(text, "[")
-	word, _, _ := strings.Cut(after, "]")
-	return word
 }
 
 // checkCPUs finds ranks that share cores or move between NUMA nodes.
@@ -58,7 +48,7 @@ func checkCPUs(host []Setup) []Row {
 		places = append(places, machine.Place{Rank: s.who.Rank, Host: s.who.Host, CPUs: s.who.CPUs, Quota: s.who.Quota})
 		cpus, _ := machine.ParseCPUs(s.who.CPUs)
 		least, most = min(least, len(cpus)), max(most, len(cpus))
-		if s.Node.touches(cpus) > 1 {
+		if len(machine.NearNodes(s.Node.NUMA, s.who.CPUs)) > 1 {
 			moving++
 		}
 	}
@@ -75,17 +65,6 @@ func checkCPUs(host []Setup) []Row {
 		return []Row{Found(name, notice.RanksAcrossNUMA{RankCPUs: cpus, Moving: moving, Nodes: len(host[0].Node.NUMA)})}
 	}
 	return []Row{Found(name, cpus)}
-}
-
-// touches is how many NUMA nodes have one of these CPUs.
-func (n node) touches(cpus []int) (nodes int) {
-	for _, list := range n.NUMA {
-		of, _ := machine.ParseCPUs(list)
-		if slices.ContainsFunc(cpus, func(c int) bool { _, in := slices.BinarySearch(of, c); return in }) {
-			nodes++
-		}
-	}
-	return nodes
 }
 
 // checkGovernor looks at the frequency of this rank's cores.
@@ -131,11 +110,6 @@ func checkLoad(host []Setup) []Row {
 	return []Row{r.least(fmt.Sprint(r.Severity), -n.Machine.Load1)}
 }
 
-// checkHugePages reports how large the pages of buffers may be; the hosts should agree.
-func checkHugePages(host []Setup) []Row {
-	return []Row{Found("huge pages", notice.HugePages{Setting: orUnknown(host[0].Node.HugePages)})}
-}
-
 // checkAlikeHosts compares the hosts: a collective is as fast as the slowest.
 func checkAlikeHosts(hosts [][]Setup) Row {
 	const name = "hosts"
@@ -157,7 +131,6 @@ func checkAlikeHosts(hosts [][]Setup) Row {
 		{"operating system", func(s Setup) string { return s.Node.Machine.OS }},
 		{"kernel", func(s Setup) string { return s.Node.Machine.Kernel }},
 		{"container", func(s Setup) string { return cmp.Or(s.Node.Machine.Container, "none") }},
-		{"huge pages", func(s Setup) string { return s.Node.HugePages }},
 		{"RDMA devices", func(s Setup) string { return joined(s.Fabric.kinds()) }},
 		{"NVIDIA GPUs", func(s Setup) string { return strconv.Itoa(len(s.Fabric.GPUs)) }},
 	} {

@@ -27,7 +27,7 @@ func sampleList(out io.Writer, format document.Format) *Checklist {
 	c.Add(Found("load", notice.HostBusy{CPULoad: notice.CPULoad{Load: 9, CPUs: 8}}).On(2, 3),
 		Found("NCCL", notice.NCCLUnusable{Failed: failed}),
 		Found("output", notice.OutputFull{Folder: folder, Free: 4096}).graded(notice.Error).On(0),
-		Found("ranks", notice.RanksAlike{Ranks: 4}))
+		Found("clocks", notice.OneClock{}))
 	return c
 }
 
@@ -99,7 +99,7 @@ func TestReportAsJSON(t *testing.T) {
 func TestReportCutShort(t *testing.T) {
 	var out strings.Builder
 	c := &Checklist{format: document.JSON, out: &out, ranks: ranksOf(1, "a")}
-	c.Add(Found("ranks", notice.RanksAlike{Ranks: 1}))
+	c.Add(Found("clocks", notice.OneClock{}))
 	cause := notice.RunHung{Problem: "rank 3 on node7 does not answer"}
 	c.CutShort(cause)
 	first := out.String()

@@ -39,7 +39,6 @@ func CheckSetups(all []Setup, scratch float64) []Row {
 		check func([]Setup) []Row
 	}{
 		{machines, checkCPUs}, {hosts, byRank(checkGovernor)}, {machines, checkBalancing}, {machines, checkLoad},
-		{machines, checkHugePages},
 		{machines, memoryFor(scratch)}, {hosts, checkShared}, {hosts, byRank(checkLocked)},
 		{hosts, byRank(filesFor(len(all)))},
 		{hosts, checkRDMA}, {machines, checkIOMMU}, {machines, checkACS}, {hosts, checkGPUs}, {machines, checkOwners},
