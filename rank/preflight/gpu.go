@@ -40,45 +40,20 @@ type gpu struct {
 	State *cudart.Health // nil where NVML is not there
 }
 
-// checkGPUs looks at the GPUs of one host.
-func checkGPUs(host []Setup) []Row {
-	if host[0].GPU == nil {
-		return checkUnusedGPUs(host)
-	}
-	rows := append(byRank(checkDevices)(host), byRank(checkNCCL)(host)...)
-	if !slices.ContainsFunc(host, func(s Setup) bool { return len(s.GPU.Devices) > 0 }) {
-		return rows
-	}
-	rows = append(rows, byRank(checkPeers)(host)...)
-	if host[0].GPU.Rehearsed {
-		return rows
-	}
-	rows = append(rows, checkStates(host)...)
-	if f := host[0].Fabric; len(f.Ports) > 0 {
-		rows = append(rows, checkPeermem(f), checkPlugin(f))
-	}
-	return rows
-}
-
-// checkUnusedGPUs reports GPUs that a run without a GPU backend leaves idle; of none it reports nothing.
-func checkUnusedGPUs(host []Setup) []Row {
-	f := host[0].Fabric
-	if len(f.GPUs) == 0 {
-		return nil
-	}
-	return []Row{Found("GPUs", notice.GPUsUnused{GPUs: len(f.GPUs), Driver: notice.DriverVersion(f.Driver)})}
-}
-
 // checkDevices reports which GPUs a rank sees.
 func checkDevices(s Setup) Row {
-	const name = "GPUs"
 	g := s.GPU
+	if g == nil && len(s.Fabric.GPUs) == 0 {
+		return Row{}
+	}
+	if g == nil {
+		return found(notice.GPUsUnused{GPUs: len(s.Fabric.GPUs), Driver: notice.DriverVersion(s.Fabric.Driver)})
+	}
 	if g.Problem != nil {
-		return Found(name, notice.GPUDriverUnusable{Failed: g.Problem.Parts})
+		return found(notice.GPUDriverUnusable{Failed: g.Problem.Parts})
 	}
 	if len(g.Devices) == 0 {
-		return Found(name,
-			notice.NoGPUVisible{OnBus: len(s.Fabric.GPUs), Driver: notice.DriverVersion(s.Fabric.Driver)})
+		return found(notice.NoGPUVisible{OnBus: len(s.Fabric.GPUs), Driver: notice.DriverVersion(s.Fabric.Driver)})
 	}
 	count := map[cudart.Device]int{}
 	var models []notice.GPUModel
@@ -92,33 +67,31 @@ func checkDevices(s Setup) Row {
 		return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Memory, b.Memory))
 	})
 	if g.Rehearsed {
-		return Found(name, notice.SimulatedGPUs{Models: models})
+		return found(notice.SimulatedGPUs{Models: models})
 	}
-	return Found(name, notice.GPUsVisible{Models: models, Driver: notice.DriverVersion(g.Driver),
+	return found(notice.GPUsVisible{Models: models, Driver: notice.DriverVersion(g.Driver),
 		CUDA: notice.CUDAVersion(g.CUDA)})
 }
 
 // checkNCCL reports which library a rank has, and whether the driver serves it.
 func checkNCCL(s Setup) Row {
-	const name = "NCCL"
 	g := s.GPU
 	if g.Missing != nil {
-		return Found(name, notice.NCCLUnusable{Failed: g.Missing.Parts})
+		return found(notice.NCCLUnusable{Failed: g.Missing.Parts})
 	}
 	library := notice.NCCLInUse{Library: g.Library, Path: g.Path, BuiltFor: g.BuiltFor}
 	if g.Unserved != "" {
-		return Found(name, notice.NCCLWithoutGPUCode{NCCLInUse: library, Capability: g.Unserved})
+		return found(notice.NCCLWithoutGPUCode{NCCLInUse: library, Capability: g.Unserved})
 	}
 	major, _, _ := strings.Cut(g.BuiltFor, ".")
 	if need, err := strconv.Atoi(major); err == nil && g.CUDA > 0 && need > g.CUDA/1000 {
-		return Found(name, notice.NCCLNeedsNewerDriver{NCCLInUse: library, Driver: notice.CUDAVersion(g.CUDA)})
+		return found(notice.NCCLNeedsNewerDriver{NCCLInUse: library, Driver: notice.CUDAVersion(g.CUDA)})
 	}
-	return Found(name, library)
+	return found(library)
 }
 
 // checkOwners finds ranks of a machine that take one GPU.
 func checkOwners(machine []Setup) (rows []Row) {
-	const name = "GPU of each rank"
 	by := map[string][]Setup{}
 	var order []string
 	for _, s := range machine {
@@ -141,7 +114,7 @@ func checkOwners(machine []Setup) (rows []Row) {
 			ranks = append(ranks, s.who.Rank)
 		}
 		g := sharers[0].GPU
-		r := Found(name, notice.SharedGPU{Ranks: len(ranks), GPU: g.mine.Name, PCI: g.mine.PCI, UUID: g.mine.UUID,
+		r := found(notice.SharedGPU{Ranks: len(ranks), GPU: g.mine.Name, PCI: g.mine.PCI, UUID: g.mine.UUID,
 			Allowed: g.Shared})
 		if !g.Shared {
 			r = r.graded(notice.Error)
@@ -155,19 +128,18 @@ func checkOwners(machine []Setup) (rows []Row) {
 	for _, id := range order {
 		pci := by[id][0].GPU.mine.PCI
 		if slice[pci] {
-			return []Row{Found(name, notice.GPUSlices{PCI: pci})}
+			return []Row{found(notice.GPUSlices{PCI: pci})}
 		}
 		slice[pci] = true
 	}
-	return []Row{Found(name, notice.OwnGPUs{})}
+	return []Row{found(notice.OwnGPUs{})}
 }
 
 // checkPeers looks at which GPUs reach each other's memory.
 func checkPeers(s Setup) Row {
-	const name = "peer access"
 	g := s.GPU
 	if len(g.Peer) < 2 {
-		return Found(name, notice.PeerAccessUnknown{GPUs: len(g.Devices)})
+		return found(notice.PeerAccessUnknown{GPUs: len(g.Devices)})
 	}
 	all := 0
 	var without []string
@@ -180,14 +152,13 @@ func checkPeers(s Setup) Row {
 		}
 	}
 	if without != nil {
-		return Found(name, notice.NoPeerAccess{Without: len(without), Of: all, Pairs: without})
+		return found(notice.NoPeerAccess{Without: len(without), Of: all, Pairs: without})
 	}
-	return Found(name, notice.PeerAccess{GPUs: len(g.Devices)})
+	return found(notice.PeerAccess{GPUs: len(g.Devices)})
 }
 
 // checkLibraries compares driver and library over all ranks.
 func checkLibraries(all []Setup) (rows []Row) {
-	const name = "GPU libraries"
 	if !slices.ContainsFunc(all, func(s Setup) bool { return s.GPU != nil && s.GPU.Library != "" }) {
 		return nil
 	}
@@ -204,10 +175,10 @@ func checkLibraries(all []Setup) (rows []Row) {
 		})
 	}
 	if v := differ(func(g *GPUView) string { return g.Library }); v != nil {
-		rows = append(rows, Found(name, notice.NCCLVersionsDiffer{Values: v}))
+		rows = append(rows, found(notice.NCCLVersionsDiffer{Values: v}))
 	}
 	if v := differ(func(g *GPUView) string { return g.Driver }); v != nil {
-		rows = append(rows, Found(name, notice.GPUDriversDiffer{Values: v}))
+		rows = append(rows, found(notice.GPUDriversDiffer{Values: v}))
 	}
 	model := func(g *GPUView) string {
 		if g.mine == nil {
@@ -216,10 +187,10 @@ func checkLibraries(all []Setup) (rows []Row) {
 		return g.mine.Name
 	}
 	if v := differ(model); v != nil {
-		rows = append(rows, Found(name, notice.GPUModelsDiffer{Values: v}))
+		rows = append(rows, found(notice.GPUModelsDiffer{Values: v}))
 	}
 	if rows == nil {
-		rows = []Row{Found(name, notice.GPULibrariesAlike{Library: all[0].GPU.Library, Driver: all[0].GPU.Driver})}
+		rows = []Row{found(notice.GPULibrariesAlike{Library: all[0].GPU.Library, Driver: all[0].GPU.Driver})}
 	}
 	return rows
 }

@@ -128,18 +128,18 @@ func TestCheckGPUs(t *testing.T) {
 			notice.GPUsHealthy{GPUs: 2}}},
 	} {
 		host := gpusOf(2, c.change)
-		rows := only(c.check, mergeRows(append(checkGPUs(host), checkOwners(host)...), ranksOf(2, "node1")))
+		rows := only(c.check, mergeRows(CheckSetups(host, 0.5), ranksOf(2, "node1")))
 		expect(t, name, rows, c.want)
 	}
 }
 
 func TestUnusedGPUs(t *testing.T) {
-	expect(t, "none", checkGPUs(hostOf(2, Setup{})))
+	expect(t, "none", byRank(checkDevices)(hostOf(1, Setup{})))
 	p := pcie{GPUs: []string{"a", "b"}}
-	expect(t, "no driver", checkGPUs(hostOf(2, Setup{Fabric: fabric{pcie: p}})),
+	expect(t, "no driver", byRank(checkDevices)(hostOf(1, Setup{Fabric: fabric{pcie: p}})),
 		want{Passed, notice.GPUsUnused{GPUs: 2}})
 	p.Driver = "550"
-	expect(t, "idle", checkGPUs(hostOf(2, Setup{Fabric: fabric{pcie: p}})), want{Passed, notice.GPUsUnused{GPUs: 2,
+	expect(t, "idle", byRank(checkDevices)(hostOf(1, Setup{Fabric: fabric{pcie: p}})), want{Passed, notice.GPUsUnused{GPUs: 2,
 		Driver: "550"}})
 	host := gpusOf(1, func(_ int, v *GPUView) { v.Devices = nil })
 	host[0].Fabric.pcie = p
@@ -163,11 +163,11 @@ func TestCheckNetworkOfGPUs(t *testing.T) {
 	} {
 		host := gpusOf(1, nil)
 		host[0].Fabric = c.f
-		expect(t, name, only("nvidia-peermem", checkGPUs(host)), c.peermem)
-		expect(t, name, only("NCCL network", checkGPUs(host)), c.nccl)
+		expect(t, name, only("nvidia-peermem", CheckSetups(host, 0.5)), c.peermem)
+		expect(t, name, only("NCCL network", CheckSetups(host, 0.5)), c.nccl)
 		host[0].GPU.Rehearsed = true // hardware says nothing about a stand-in
 		for _, check := range []string{"nvidia-peermem", "NCCL network", "GPU state"} {
-			expect(t, name+", rehearsed", only(check, checkGPUs(host)))
+			expect(t, name+", rehearsed", only(check, CheckSetups(host, 0.5)))
 		}
 	}
 }

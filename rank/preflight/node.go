@@ -40,8 +40,7 @@ func readNode(root string) node {
 }
 
 // checkCPUs finds ranks that share cores or move between NUMA nodes.
-func checkCPUs(host []Setup) []Row {
-	const name = "CPUs"
+func checkCPUs(host []Setup) Row {
 	var places []machine.Place
 	least, most, moving := math.MaxInt, 0, 0
 	for _, s := range host {
@@ -56,68 +55,64 @@ func checkCPUs(host []Setup) []Row {
 	cpus := notice.RankCPUs{Ranks: len(host), CPUs: online,
 		Binding: notice.Binding{Least: least, Most: most, Free: least == online && least > 0}}
 	if least == 0 {
-		return []Row{Found(name, cpus)}
+		return found(cpus)
 	}
 	if ranks, cores, limit := machine.Crowd(places); ranks > 0 {
-		return []Row{Found(name, notice.Oversubscribed{Ranks: ranks, Cores: cores, Limit: limit, CPUs: cpus})}
+		return found(notice.Oversubscribed{Ranks: ranks, Cores: cores, Limit: limit, CPUs: cpus})
 	}
 	if moving > 0 {
-		return []Row{Found(name, notice.RanksAcrossNUMA{RankCPUs: cpus, Moving: moving, Nodes: len(host[0].Node.NUMA)})}
+		return found(notice.RanksAcrossNUMA{RankCPUs: cpus, Moving: moving, Nodes: len(host[0].Node.NUMA)})
 	}
-	return []Row{Found(name, cpus)}
+	return found(cpus)
 }
 
 // checkGovernor looks at the frequency of this rank's cores.
 func checkGovernor(s Setup) Row {
-	const name = "CPU governor"
 	switch g := s.Node.Machine.Governor; g {
 	case "unknown", "":
-		return Found(name, notice.CPUGovernor{})
+		return found(notice.CPUGovernor{})
 	case "performance":
-		return Found(name, notice.CPUGovernor{Governor: notice.Governor(g)})
+		return found(notice.CPUGovernor{Governor: notice.Governor(g)})
 	default:
-		return Found(name, notice.SlowGovernor{CPUGovernor: notice.CPUGovernor{Governor: notice.Governor(g)}})
+		return found(notice.SlowGovernor{CPUGovernor: notice.CPUGovernor{Governor: notice.Governor(g)}})
 	}
 }
 
 // checkBalancing looks for a kernel that moves pages between NUMA nodes behind the program's back.
-func checkBalancing(host []Setup) []Row {
-	const name = "NUMA balancing"
+func checkBalancing(host []Setup) Row {
 	n := host[0].Node
 	switch {
 	case len(n.NUMA) < 2:
-		return []Row{Found(name, notice.NUMABalancing{State: notice.OneNUMANode})}
+		return found(notice.NUMABalancing{State: notice.OneNUMANode})
 	case n.Balancing == unknown:
-		return []Row{Found(name, notice.NUMABalancing{State: notice.BalancingUnknown})}
+		return found(notice.NUMABalancing{State: notice.BalancingUnknown})
 	case n.Balancing == 0:
-		return []Row{Found(name, notice.NUMABalancing{State: notice.BalancingOff})}
+		return found(notice.NUMABalancing{State: notice.BalancingOff})
 	}
-	return []Row{Found(name, notice.NUMABalancingOn{})}
+	return found(notice.NUMABalancingOn{})
 }
 
 // busyShare is the load average over the number of CPUs from which other work disturbs results.
 const busyShare = 0.25
 
 // checkLoad looks for other work on the host.
-func checkLoad(host []Setup) []Row {
-	const name = "load"
+func checkLoad(host []Setup) Row {
 	n := host[0].Node
 	load := notice.CPULoad{Load: notice.Load(n.Machine.Load1), CPUs: n.CPUs}
-	r := Found(name, load)
+	r := found(load)
 	if n.Machine.Load1 > busyShare*float64(n.CPUs) {
-		r = Found(name, notice.HostBusy{CPULoad: load})
+		r = found(notice.HostBusy{CPULoad: load})
 	}
-	return []Row{r.least(fmt.Sprint(r.Severity), -n.Machine.Load1)}
+	return r.least(fmt.Sprint(r.Severity), -n.Machine.Load1)
 }
 
 // checkAlikeHosts compares the hosts: a collective is as fast as the slowest.
 func checkAlikeHosts(hosts [][]Setup) Row {
-	const name = "hosts"
 	m := hosts[0][0].Node.Machine
 	memory := units.RoughBytes(m.MemoryB)
 	if len(hosts) == 1 {
 		system := slices.DeleteFunc([]string{m.OS, m.Container}, func(s string) bool { return s == "" })
-		return Found(name, notice.OneHost{Host: hosts[0][0].who.Host, CPU: orUnknown(m.CPU), Memory: memory,
+		return found(notice.OneHost{Host: hosts[0][0].who.Host, CPU: orUnknown(m.CPU), Memory: memory,
 			System: orUnknown(strings.Join(system, ", "))})
 	}
 	var differ []notice.HostProperty
@@ -139,9 +134,9 @@ func checkAlikeHosts(hosts [][]Setup) Row {
 		}
 	}
 	if len(differ) > 0 {
-		return Found(name, notice.HostsDiffer{Properties: differ})
+		return found(notice.HostsDiffer{Properties: differ})
 	}
-	return Found(name, notice.HostsAlike{Hosts: len(hosts), CPU: orUnknown(m.CPU), CPUs: hosts[0][0].Node.CPUs,
+	return found(notice.HostsAlike{Hosts: len(hosts), CPU: orUnknown(m.CPU), CPUs: hosts[0][0].Node.CPUs,
 		Memory: memory})
 }
 

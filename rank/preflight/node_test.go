@@ -70,7 +70,7 @@ func TestCheckCPUs(t *testing.T) {
 		for i := range host {
 			host[i].who.CPUs, host[i].who.Quota = c.cpus[i], c.quota
 		}
-		expect(t, name, checkCPUs(host), c.want)
+		expect(t, name, perGroup(checkCPUs)(host), c.want)
 	}
 }
 
@@ -89,17 +89,17 @@ func TestCheckSpeed(t *testing.T) {
 			want{Caution, notice.SlowGovernor{CPUGovernor: governor("performance, powersave")}}},
 		"no governor": {byRank(checkGovernor)(hostOf(1,
 			Setup{Node: node{Machine: result.Machine{Governor: "unknown"}}})), want{Passed, governor("")}},
-		"balancing": {checkBalancing(hostOf(1, Setup{Node: node{NUMA: two, Balancing: 1}})), want{Caution,
+		"balancing": {perGroup(checkBalancing)(hostOf(1, Setup{Node: node{NUMA: two, Balancing: 1}})), want{Caution,
 			notice.NUMABalancingOn{}}},
-		"no balancing": {checkBalancing(hostOf(1, Setup{Node: node{NUMA: two}})), want{Passed,
+		"no balancing": {perGroup(checkBalancing)(hostOf(1, Setup{Node: node{NUMA: two}})), want{Passed,
 			notice.NUMABalancing{State: notice.BalancingOff}}},
-		"one node": {checkBalancing(hostOf(1, Setup{Node: node{NUMA: two[:1], Balancing: 1}})), want{Passed,
+		"one node": {perGroup(checkBalancing)(hostOf(1, Setup{Node: node{NUMA: two[:1], Balancing: 1}})), want{Passed,
 			notice.NUMABalancing{State: notice.OneNUMANode}}},
-		"balancing hidden": {checkBalancing(hostOf(1, Setup{Node: node{NUMA: two, Balancing: unknown}})), want{Passed,
+		"balancing hidden": {perGroup(checkBalancing)(hostOf(1, Setup{Node: node{NUMA: two, Balancing: unknown}})), want{Passed,
 			notice.NUMABalancing{State: notice.BalancingUnknown}}},
-		"busy": {checkLoad(hostOf(1, Setup{Node: node{CPUs: 8, Machine: result.Machine{Load1: 2.01}}})),
+		"busy": {perGroup(checkLoad)(hostOf(1, Setup{Node: node{CPUs: 8, Machine: result.Machine{Load1: 2.01}}})),
 			want{Caution, notice.HostBusy{CPULoad: notice.CPULoad{Load: 2.01, CPUs: 8}}}},
-		"quiet": {checkLoad(hostOf(1, Setup{Node: node{CPUs: 8, Machine: result.Machine{Load1: 2}}})),
+		"quiet": {perGroup(checkLoad)(hostOf(1, Setup{Node: node{CPUs: 8, Machine: result.Machine{Load1: 2}}})),
 			want{Passed, notice.CPULoad{Load: 2, CPUs: 8}}},
 	} {
 		expect(t, name, c.rows, c.want)
@@ -111,7 +111,7 @@ func TestBusiestHost(t *testing.T) {
 	ranks := ranksOf(1, "a", "b", "c")
 	var rows []Row
 	for i, load := range []float64{9, 11, 10} {
-		r := checkLoad(hostOf(1, Setup{Node: node{CPUs: 8, Machine: result.Machine{Load1: load}}}))[0]
+		r := perGroup(checkLoad)(hostOf(1, Setup{Node: node{CPUs: 8, Machine: result.Machine{Load1: load}}}))[0]
 		rows = append(rows, r.On(i))
 	}
 	got := mergeRows(rows, ranks)

@@ -97,34 +97,32 @@ func accessControl(config []byte) (uint16, bool) {
 func (f fabric) direct() bool { return len(f.GPUs) > 0 || len(f.Ports) > 0 }
 
 // checkIOMMU looks for translation between GPUs and adapters.
-func checkIOMMU(host []Setup) []Row {
-	const name = "IOMMU"
+func checkIOMMU(host []Setup) Row {
 	f := host[0].Fabric
 	state := notice.IOMMUPasses
 	switch {
 	case host[0].Node.Virtual:
 		state = notice.IOMMUVirtual
 	case len(f.Translated) > 0:
-		return []Row{Found(name, notice.IOMMUTranslates{Devices: f.Translated})}
+		return found(notice.IOMMUTranslates{Devices: f.Translated})
 	case f.Units == 0:
 		state = notice.IOMMUOff
 	case !f.direct():
 		state = notice.IOMMUUnused
 	}
-	return []Row{Found(name, notice.IOMMU{State: state})}
+	return found(notice.IOMMU{State: state})
 }
 
 // checkACS looks for bridges that keep devices from talking to each other; nothing is reported where there are none.
-func checkACS(host []Setup) []Row {
-	const name = "PCIe ACS"
+func checkACS(host []Setup) Row {
 	f := host[0].Fabric
 	switch {
 	case !f.direct() || host[0].Node.Virtual:
-		return nil
+		return Row{}
 	case len(f.Redirect) > 0:
-		return []Row{Found(name, notice.ACSRedirects{Redirecting: len(f.Redirect), Of: f.Bridges, Bridges: f.Redirect})}
+		return found(notice.ACSRedirects{Redirecting: len(f.Redirect), Of: f.Bridges, Bridges: f.Redirect})
 	case f.Hidden:
-		return []Row{Found(name, notice.ACSHidden{})}
+		return found(notice.ACSHidden{})
 	}
-	return []Row{Found(name, notice.ACSBridges{Bridges: f.Bridges})}
+	return found(notice.ACSBridges{Bridges: f.Bridges})
 }

@@ -107,7 +107,7 @@ func TestCheckPCIe(t *testing.T) {
 			nil},
 	} {
 		host := hostOf(1, Setup{Fabric: fabric{pcie: c.p}, Node: node{Virtual: c.virtual}})
-		expect(t, name, checkIOMMU(host), c.iommu)
-		expect(t, name+", ACS", checkACS(host), c.acs...)
+		expect(t, name, perGroup(checkIOMMU)(host), c.iommu)
+		expect(t, name+", ACS", perGroup(checkACS)(host), c.acs...)
 	}
 }

@@ -25,6 +25,9 @@ type Row struct {
 // Found is the row of a check that found a fact on all ranks, as severe as the catalogue has it.
 func Found(check string, f notice.Fact) Row { return Row{Check: check, Notice: notice.New(f)} }
 
+// found is Found where the name of the check is known from a table.
+func found(f notice.Fact) Row { return Found("", f) }
+
 // graded sets how much the row matters.
 func (r Row) graded(s notice.Severity) Row {
 	r.Severity = s
