@@ -20,36 +20,25 @@ func ownAddresses() (addresses []string) {
 // that this host is on, then the others, then the name. An address that this host has itself (every host's container
 // bridge) comes last.
 func order(c contact, host string, nets []*net.IPNet) []string {
-	const loopback, near, far, name, own = 0, 1, 2, 3, 4
-	type target struct {
-		address string
-		class   int
-	}
-	var targets []target
+	var near, far, own []string
 	if host == c.Host {
-		targets = append(targets, target{"127.0.0.1", loopback}, target{"::1", loopback})
+		near = []string{"127.0.0.1", "::1"}
 	}
 	for _, a := range c.Addresses {
-		ip, class := net.ParseIP(a), far
-		for _, n := range nets {
-			switch {
-			case n.IP.Equal(ip):
-				class = own
-			case class == far && n.Contains(ip):
-				class = near
-			}
+		ip := net.ParseIP(a)
+		switch {
+		case slices.ContainsFunc(nets, func(n *net.IPNet) bool { return n.IP.Equal(ip) }):
+			own = append(own, a)
+		case slices.ContainsFunc(nets, func(n *net.IPNet) bool { return n.Contains(ip) }):
+			near = append(near, a)
+		default:
+			far = append(far, a)
 		}
-		targets = append(targets, target{a, class})
 	}
 	if c.Host != "" {
-		targets = append(targets, target{c.Host, name})
+		far = append(far, c.Host)
 	}
-	slices.SortStableFunc(targets, func(a, b target) int { return a.class - b.class })
-	var addresses []string
-	for _, t := range targets {
-		addresses = append(addresses, t.address)
-	}
-	return addresses
+	return slices.Concat(near, far, own)
 }
 
 func localNets() []*net.IPNet {

@@ -100,14 +100,8 @@ func governor(root string) string {
 
 // container names what lies between the program and the hardware: a container, a virtual machine, both, or "".
 func container(root string) string {
-	var layers []string
-	if c := containerKind(root); c != "" {
-		layers = append(layers, c)
-	}
-	if v := VirtualMachine(root); v != "" {
-		layers = append(layers, v)
-	}
-	return strings.Join(layers, " in ")
+	layers := []string{containerKind(root), VirtualMachine(root)}
+	return strings.Join(slices.DeleteFunc(layers, func(s string) bool { return s == "" }), " in ")
 }
 
 func containerKind(root string) string {
@@ -116,21 +110,15 @@ func containerKind(root string) string {
 		return err == nil
 	}
 	cgroup := ReadText(root, "proc/self/cgroup")
-	switch {
-	case exists(".singularity.d") || exists("singularity"):
-		return "apptainer"
-	case exists("run/.containerenv"):
-		return "podman"
-	case strings.Contains(cgroup, "kubepods"):
-		return "kubernetes"
-	case exists(".dockerenv") || strings.Contains(cgroup, "/docker"):
-		return "docker"
-	case strings.Contains(cgroup, "/lxc"):
-		return "lxc"
-	case exists("run/systemd/container"):
-		return cmp.Or(ReadText(root, "run/systemd/container"), "container")
+	for _, k := range []struct{ kind, file, group string }{
+		{"apptainer", ".singularity.d", ""}, {"podman", "run/.containerenv", ""}, {"kubernetes", "", "kubepods"},
+		{"docker", ".dockerenv", "/docker"}, {"lxc", "", "/lxc"},
+	} {
+		if k.file != "" && exists(k.file) || k.group != "" && strings.Contains(cgroup, k.group) {
+			return k.kind
+		}
 	}
-	return ""
+	return ReadText(root, "run/systemd/container")
 }
 
 // VirtualMachine names the virtual machine that this host is; "" if it is none.
