@@ -114,43 +114,37 @@ func Oversubscribed(places []Place) []notice.Fact {
 // Crowd finds the largest group of a host's ranks that has fewer cores than members: all ranks whose set of cores lies
 // within one that some rank has, or within all sets together. 0 ranks if there is none.
 func Crowd(ranks []Place) (members, cores int, limit notice.CoreLimit) {
-	var sets [][]int
-	union := []int{}
+	var all []int
+	sharers, keys := map[string]int{}, []string{""} // by the set; "" is that of all
 	quota := math.Inf(1)
 	for _, p := range ranks {
 		cpus, err := ParseCPUs(p.CPUs)
 		if err != nil || len(cpus) == 0 {
 			return 0, 0, notice.CoreLimit{}
 		}
-		sets = append(sets, cpus)
-		union = append(union, cpus...)
+		all = append(all, cpus...)
+		key := ranges.Format(cpus)
+		if sharers[key] == 0 {
+			keys = append(keys, key)
+		}
+		sharers[key]++
 		if p.Quota > 0 {
 			quota = min(quota, p.Quota)
 		}
 	}
-	slices.Sort(union)
-	union = slices.Compact(union)
-	if n := max(1, int(math.Ceil(quota-0.01))); quota < float64(len(union)) && len(ranks) > n {
+	slices.Sort(all)
+	all = slices.Compact(all)
+	if n := max(1, int(math.Ceil(quota-0.01))); quota < float64(len(all)) && len(ranks) > n {
 		return len(ranks), n, notice.CoreLimit{Quota: quota}
 	}
-	seen := map[string]bool{}
-	for _, set := range append([][]int{union}, sets...) {
-		key := ranges.Format(set)
-		if seen[key] {
-			continue
+	sharers[""] = len(ranks)
+	for _, key := range keys {
+		cpus, _ := ParseCPUs(key)
+		if key == "" {
+			cpus = all
 		}
-		seen[key] = true
-		n := 0
-		for _, s := range sets {
-			if Within(s, set) {
-				n++
-			}
-		}
-		if n > len(set) && n > members {
-			members, cores, limit = n, len(set), notice.CoreLimit{}
-			if len(set) < len(union) {
-				limit.CPUs = key
-			}
+		if n := sharers[key]; n > len(cpus) && n > members {
+			members, cores, limit = n, len(cpus), notice.CoreLimit{CPUs: key}
 		}
 	}
 	return members, cores, limit

@@ -57,15 +57,11 @@ func kernel(root string) string {
 // armImplementers are the makers of ARM cores that stand in servers, by the number in /proc/cpuinfo; parts are named
 // for those in use, since Linux itself does not name them.
 var (
-	armImplementers = map[string]string{"0x41": "Arm", "0x46": "Fujitsu", "0x48": "HiSilicon", "0x4e": "NVIDIA",
-		"0x61": "Apple", "0xc0": "Ampere"}
-	armParts = map[string]string{
-		"0x41/0xd08": "Cortex-A72", "0x41/0xd0c": "Neoverse N1", "0x41/0xd40": "Neoverse V1",
-		"0x41/0xd49": "Neoverse N2",
-		"0x41/0xd4f": "Neoverse V2", "0x41/0xd83": "Neoverse V3", "0x41/0xd84": "Neoverse V3",
-		"0x41/0xd8e": "Neoverse N3",
-		"0x46/0x001": "A64FX", "0x48/0xd01": "Kunpeng 920", "0x4e/0x004": "Carmel", "0xc0/0xac3": "Ampere-1",
-		"0xc0/0xac4": "Ampere-1A",
+	armImplementers = map[string]string{"0x41": "Arm", "0x46": "Fujitsu", "0x4e": "NVIDIA", "0xc0": "Ampere"}
+	armParts        = map[string]string{
+		"0x41/0xd0c": "Neoverse N1", "0x41/0xd40": "Neoverse V1", "0x41/0xd49": "Neoverse N2",
+		"0x41/0xd4f": "Neoverse V2", "0x41/0xd83": "Neoverse V3", "0x41/0xd84": "Neoverse V3", "0x46/0x001": "A64FX",
+		"0xc0/0xac3": "Ampere-1", "0xc0/0xac4": "Ampere-1A",
 	}
 )
 

@@ -40,7 +40,7 @@ func readPCIe(root string) pcie {
 			p.GPUs = append(p.GPUs, address)
 		}
 		_, err := os.Stat(filepath.Join(dir, "infiniband"))
-		if (gpu || err == nil) && translates(root, dir) {
+		if (gpu || err == nil) && translates(dir) {
 			p.Translated = append(p.Translated, address)
 		}
 		if strings.HasPrefix(class, "0x0604") {
@@ -50,16 +50,9 @@ func readPCIe(root string) pcie {
 	return p
 }
 
-// translates says whether a device's DMA goes through a page table of the IOMMU.
-func translates(root, dir string) bool {
-	if kind := machine.ReadText(dir, "iommu_group/type"); kind != "" {
-		return strings.HasPrefix(kind, "DMA")
-	}
-	if _, err := os.Stat(filepath.Join(dir, "iommu_group")); err != nil {
-		return false
-	}
-	line := " " + machine.ReadText(root, "proc/cmdline") + " " // a kernel before 5.11
-	return !strings.Contains(line, " iommu=pt ") && !strings.Contains(line, " iommu.passthrough=1 ")
+// translates reports whether an IOMMU translates the addresses of a device.
+func translates(dir string) bool {
+	return strings.HasPrefix(machine.ReadText(dir, "iommu_group/type"), "DMA")
 }
 
 // bridge reads a bridge's ACS settings out of its configuration space.
