@@ -88,27 +88,6 @@ func OpenPeers(comm launch.Comm, ranks []launch.RankFacts, number string, watch 
 	return l, nil
 }
 
-// settle waits until every rank of this host has shown that it lives, or until the time is over: what is silent then
-// has been for at least that long.
-func (l *Peers) settle(limit time.Duration) {
-	if l == nil || l.board == nil {
-		return
-	}
-	start := loop.Now()
-	for now := start; now-start < int64(limit); now = loop.Now() {
-		heard, all := 0, l.board.All(now)
-		for _, s := range all {
-			if s.Silence < time.Duration(now-start) {
-				heard++
-			}
-		}
-		if heard == len(all) {
-			return
-		}
-		time.Sleep(Tick / 5)
-	}
-}
-
 // neighbours are the ranks of this host by what they wrote last, this one among them, without those that wrote nothing.
 func (l *Peers) neighbours() []launch.Report {
 	if l == nil || l.board == nil {

@@ -3,6 +3,7 @@ package hang
 import (
 	"maps"
 	"slices"
+	"time"
 
 	"busbar/rank/launch"
 	"busbar/rank/timeout"
@@ -26,8 +27,8 @@ func (l *Peers) survey(asked []launch.Report) []launch.Report {
 		merge(known, r.State.Silent)
 	}
 	delete(known, l.rank)
-	if slices.ContainsFunc(slices.Collect(maps.Values(known)), unclear) {
-		l.settle(timeout.Ask)
+	if l.board != nil && slices.ContainsFunc(slices.Collect(maps.Values(known)), unclear) {
+		time.Sleep(timeout.Ask) // what is silent then has been for at least that long
 		merge(known, l.neighbours())
 	}
 	return slices.SortedFunc(maps.Values(known), compareRank)

@@ -2,8 +2,6 @@ package launch
 
 import (
 	"bufio"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -68,7 +66,7 @@ type frame struct {
 // The kinds of frames.
 const (
 	frameHello   = "hello"   // to rank 0: token, rank, host, pid
-	frameWelcome = "welcome" // from rank 0: proof of the token
+	frameWelcome = "welcome" // from rank 0: the token was right
 	frameAsk     = "ask"     // either way
 	frameState   = "state"   // the answer
 	frameEvent   = "event"   // either way
@@ -100,12 +98,6 @@ type contact struct {
 	Port      int      `json:"port"`
 	Token     string   `json:"token"`
 	Addresses []string `json:"addresses"` // IP addresses of the server's host, the likeliest first
-}
-
-// proof shows that the server knows the token without handing it to whoever else listens on that port.
-func proof(token string) string {
-	sum := sha256.Sum256([]byte("busbar hub " + token))
-	return hex.EncodeToString(sum[:])
 }
 
 // Connection is one end of a connection between rank 0 and another rank. Any goroutine may use it. A nil Connection is

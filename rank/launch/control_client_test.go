@@ -28,7 +28,7 @@ func TestDialOfAnotherServer(t *testing.T) {
 			if err != nil {
 				return
 			}
-			_, _ = io.WriteString(conn, `{"k":"welcome","token":"guess"}`+"\n")
+			_, _ = io.WriteString(conn, `{"k":"hello"}`+"\n")
 		}
 	}()
 	c := contactOf(t, info)

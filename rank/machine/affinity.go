@@ -84,31 +84,39 @@ type Place struct {
 // Oversubscribed is a warning for each host (the first few) on which ranks must share cores. Ranks that are bound to
 // overlapping sets are found as well as hosts with more ranks than cores.
 func Oversubscribed(places []Place) []notice.Fact {
-	var hosts []string
-	byHost := map[string][]Place{}
-	for _, p := range places {
-		if byHost[p.Host] == nil {
-			hosts = append(hosts, p.Host)
-		}
-		byHost[p.Host] = append(byHost[p.Host], p)
-	}
 	const most = 3
 	var warnings []notice.Fact
 	more := 0
-	for _, host := range hosts {
-		ranks, cores, limit := Crowd(byHost[host])
+	for _, host := range GroupBy(places, func(p Place) string { return p.Host }) {
+		ranks, cores, limit := Crowd(host)
 		switch {
 		case ranks == 0:
 		case len(warnings) == most:
 			more++
 		default:
-			warnings = append(warnings, notice.Oversubscribed{Ranks: ranks, Cores: cores, Host: host, Limit: limit})
+			warnings = append(warnings, notice.Oversubscribed{Ranks: ranks, Cores: cores, Host: host[0].Host,
+				Limit: limit})
 		}
 	}
 	if more > 0 {
 		warnings = append(warnings, notice.OversubscribedHosts{Hosts: more})
 	}
 	return warnings
+}
+
+// GroupBy groups items by a key, in the order in which the keys occur first.
+func GroupBy[T any, K comparable](items []T, key func(T) K) (groups [][]T) {
+	at := map[K]int{}
+	for _, item := range items {
+		k := key(item)
+		i, known := at[k]
+		if !known {
+			i = len(groups)
+			at[k], groups = i, append(groups, nil)
+		}
+		groups[i] = append(groups[i], item)
+	}
+	return groups
 }
 
 // Crowd finds the largest group of a host's ranks that has fewer cores than members: all ranks whose set of cores lies
@@ -162,10 +170,9 @@ func Within(a, b []int) bool {
 
 // CountNodes counts the machines of ranks, given by rank, and the largest number of ranks on one.
 func CountNodes(machines []string) (nodes, ranksPerNode int) {
-	count := map[string]int{}
-	for _, m := range machines {
-		count[m]++
-		ranksPerNode = max(ranksPerNode, count[m])
+	groups := GroupBy(machines, func(m string) string { return m })
+	for _, g := range groups {
+		ranksPerNode = max(ranksPerNode, len(g))
 	}
-	return len(count), ranksPerNode
+	return len(groups), ranksPerNode
 }

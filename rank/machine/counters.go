@@ -50,28 +50,26 @@ type Counters struct {
 	tcp    int64 // segments retransmitted, -1 if unknown
 }
 
-type counterName struct {
-	name  string
-	class counterClass
-}
+// counterNames are the names of counters by their class.
+type counterNames [retransmits + 1][]string
 
 var (
-	portCounters = []counterName{
-		{"port_rcv_data", received}, {"port_xmit_data", transmitted}, {"symbol_error", broken},
-		{"link_error_recovery", broken},
-		{"link_downed", broken}, {"port_rcv_errors", broken}, {"local_link_integrity_errors", broken},
-		{"excessive_buffer_overrun_errors", broken}, {"port_xmit_discards", dropped},
+	portCounters = counterNames{
+		received: {"port_rcv_data"}, transmitted: {"port_xmit_data"},
+		broken: {"symbol_error", "link_error_recovery", "link_downed", "port_rcv_errors",
+			"local_link_integrity_errors", "excessive_buffer_overrun_errors"},
+		dropped: {"port_xmit_discards"},
 	}
 	// Of Mellanox and Broadcom adapters, and of Amazon's EFA, which has nothing else.
-	hardwareCounters = []counterName{
-		{"out_of_sequence", retransmits}, {"packet_seq_err", retransmits}, {"local_ack_timeout_err", retransmits},
-		{"implied_nak_seq_err", retransmits}, {"rnr_nak_retry_err", retransmits}, {"roce_adp_retrans", retransmits},
-		{"rx_icrc_encapsulated", broken}, {"out_of_buffer", dropped}, {"to_retransmits", retransmits},
-		{"rx_bytes", received}, {"tx_bytes", transmitted}, {"rx_drops", dropped}, {"retrans_pkts", retransmits},
+	hardwareCounters = counterNames{
+		received: {"rx_bytes"}, transmitted: {"tx_bytes"}, broken: {"rx_icrc_encapsulated"},
+		dropped: {"out_of_buffer", "rx_drops"},
+		retransmits: {"out_of_sequence", "packet_seq_err", "local_ack_timeout_err", "implied_nak_seq_err",
+			"rnr_nak_retry_err", "roce_adp_retrans", "to_retransmits", "retrans_pkts"},
 	}
-	interfaceCounters = []counterName{
-		{"rx_bytes", received}, {"tx_bytes", transmitted}, {"rx_errors", broken}, {"tx_errors", broken},
-		{"rx_dropped", dropped}, {"tx_dropped", dropped},
+	interfaceCounters = counterNames{
+		received: {"rx_bytes"}, transmitted: {"tx_bytes"}, broken: {"rx_errors", "tx_errors"},
+		dropped: {"rx_dropped", "tx_dropped"},
 	}
 )
 
@@ -112,17 +110,18 @@ func interfaces(root string) []string {
 }
 
 // add adds the counters that exist. Data of an InfiniBand port are counted in words of four bytes.
-func (c *CounterFiles) add(port, dir string, names []counterName, word uint64, bits int) {
-	for _, n := range names {
-		path := filepath.Join(dir, n.name)
-		if _, err := os.Stat(path); err != nil {
-			continue
-		}
+func (c *CounterFiles) add(port, dir string, names counterNames, word uint64, bits int) {
+	for class, list := range names {
 		unit := uint64(1)
-		if n.class == received || n.class == transmitted {
+		if counterClass(class) <= transmitted {
 			unit = word
 		}
-		c.files = append(c.files, counterFile{port, n.name, n.class, unit, bits, path})
+		for _, name := range list {
+			path := filepath.Join(dir, name)
+			if _, err := os.Stat(path); err == nil {
+				c.files = append(c.files, counterFile{port, name, counterClass(class), unit, bits, path})
+			}
+		}
 	}
 }
 

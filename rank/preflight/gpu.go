@@ -12,6 +12,7 @@ import (
 	"busbar/internal/units"
 	"busbar/rank/exit"
 	"busbar/rank/launch"
+	"busbar/rank/machine"
 )
 
 // GPUView is what one rank sees of GPUs and of the library that is to drive them. What is not known stays empty.
@@ -91,46 +92,30 @@ func checkNCCL(s Setup) Row {
 }
 
 // checkOwners finds ranks of a machine that take one GPU.
-func checkOwners(machine []Setup) (rows []Row) {
-	by := map[string][]Setup{}
-	var order []string
-	for _, s := range machine {
-		if s.GPU == nil || s.GPU.mine == nil {
-			continue
-		}
-		id := s.GPU.mine.UUID
-		if by[id] == nil {
-			order = append(order, id)
-		}
-		by[id] = append(by[id], s)
-	}
-	for _, id := range order {
-		sharers := by[id]
+func checkOwners(host []Setup) (rows []Row) {
+	users := slices.DeleteFunc(slices.Clone(host), func(s Setup) bool { return s.GPU == nil || s.GPU.mine == nil })
+	for _, sharers := range machine.GroupBy(users, func(s Setup) string { return s.GPU.mine.UUID }) {
 		if len(sharers) < 2 {
 			continue
 		}
-		var ranks []int
-		for _, s := range sharers {
-			ranks = append(ranks, s.who.Rank)
-		}
 		g := sharers[0].GPU
-		r := found(notice.SharedGPU{Ranks: len(ranks), GPU: g.mine.Name, PCI: g.mine.PCI, UUID: g.mine.UUID,
+		r := found(notice.SharedGPU{Ranks: len(sharers), GPU: g.mine.Name, PCI: g.mine.PCI, UUID: g.mine.UUID,
 			Allowed: g.Shared})
 		if !g.Shared {
 			r = r.graded(notice.Error)
 		}
-		rows = append(rows, r.On(ranks...))
+		for _, s := range sharers {
+			r.ranks = append(r.ranks, s.who.Rank)
+		}
+		rows = append(rows, r)
 	}
-	if len(rows) > 0 || len(order) == 0 {
+	if len(rows) > 0 || len(users) == 0 {
 		return rows
 	}
-	slice := map[string]bool{} // by the address of its GPU
-	for _, id := range order {
-		pci := by[id][0].GPU.mine.PCI
-		if slice[pci] {
-			return []Row{found(notice.GPUSlices{PCI: pci})}
+	for _, parts := range machine.GroupBy(users, func(s Setup) string { return s.GPU.mine.PCI }) {
+		if len(parts) > 1 {
+			return []Row{found(notice.GPUSlices{PCI: parts[0].GPU.mine.PCI})}
 		}
-		slice[pci] = true
 	}
 	return []Row{found(notice.OwnGPUs{})}
 }

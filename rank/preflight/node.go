@@ -3,7 +3,6 @@ package preflight
 import (
 	"cmp"
 	"fmt"
-	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -142,15 +141,17 @@ func checkAlikeHosts(hosts [][]Setup) Row {
 
 // valuesOf are the values of a property with their hosts, the most frequent first.
 func valuesOf(hosts [][]Setup, of func(Setup) string) (values []notice.HostValue) {
-	by := map[string][]string{}
-	for _, h := range hosts {
-		v := cmp.Or(of(h[0]), "none")
-		by[v] = append(by[v], h[0].who.Host)
+	value := func(host []Setup) string { return cmp.Or(of(host[0]), "none") }
+	for _, alike := range machine.GroupBy(hosts, value) {
+		v := notice.HostValue{Value: value(alike[0])}
+		for _, h := range alike {
+			v.Hosts = append(v.Hosts, h[0].who.Host)
+		}
+		values = append(values, v)
 	}
-	for _, v := range slices.Sorted(maps.Keys(by)) {
-		values = append(values, notice.HostValue{Value: v, Hosts: by[v]})
-	}
-	slices.SortStableFunc(values, func(a, b notice.HostValue) int { return len(b.Hosts) - len(a.Hosts) })
+	slices.SortFunc(values, func(a, b notice.HostValue) int {
+		return cmp.Or(len(b.Hosts)-len(a.Hosts), cmp.Compare(a.Value, b.Value))
+	})
 	return values
 }
 

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"busbar/rank/launch"
+	"busbar/rank/machine"
 )
 
 // Setup is what one rank sees of where it runs.
@@ -34,9 +35,9 @@ func ReadSetup(root string, env func(string) string) Setup {
 // CheckSetups looks at the hosts one by one, check by check, and at what they have in common; rank 0 only. scratch is
 // what a library allocates beside buffers in host memory, as a share of them.
 func CheckSetups(all []Setup, scratch float64) (rows []Row) {
-	hosts := groupBy(all, func(r launch.RankFacts) string { return r.Host })
+	hosts := machine.GroupBy(all, func(s Setup) string { return s.who.Host })
 	// Containers of one machine are hosts of their own, and share its processors and its memory.
-	machines := groupBy(all, func(r launch.RankFacts) string { return r.Machine })
+	machines := machine.GroupBy(all, func(s Setup) string { return s.who.Machine })
 	world := [][]Setup{all}
 	for _, c := range []struct {
 		check  string
@@ -77,19 +78,6 @@ func CheckSetups(all []Setup, scratch float64) (rows []Row) {
 		}
 	}
 	return rows
-}
-
-func groupBy(all []Setup, key func(launch.RankFacts) string) (groups [][]Setup) {
-	at := map[string]int{}
-	for _, s := range all {
-		i, known := at[key(s.who)]
-		if !known {
-			i = len(groups)
-			at[key(s.who)], groups = i, append(groups, nil)
-		}
-		groups[i] = append(groups[i], s)
-	}
-	return groups
 }
 
 // What a check of GPUs needs on a host; each includes those before it.
