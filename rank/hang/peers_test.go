@@ -5,7 +5,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -47,15 +46,6 @@ func (l *Peers) write(silence time.Duration) {
 func TestMain(m *testing.M) {
 	timeout.Scale(0.5)
 	os.Exit(m.Run())
-}
-
-func TestLookoutFindsItsHost(t *testing.T) {
-	all := twoHosts(t)
-	for r, l := range all {
-		if want := []int{r / 2 * 2, r/2*2 + 1}; !slices.Equal(l.mates, want) || l.slot != r%2 {
-			t.Errorf("rank %d: slot %d among %v, wanted %v", r, l.slot, l.mates, want)
-		}
-	}
 }
 
 // Without anybody to ask, a rank knows its neighbours by the memory of its host, and nothing of other hosts.

@@ -112,18 +112,3 @@ func TestMergeRows(t *testing.T) {
 		t.Error("the rows themselves were changed")
 	}
 }
-
-func TestPlaceOfRow(t *testing.T) {
-	ranks := ranksOf(2, "node1", "node2", "node3")
-	for want, of := range map[string][]int{
-		"": nil, "node1-node2": {0, 1, 2, 3}, "node1, node3": {5, 4, 0, 1}, "rank 3 on node2": {3},
-		"node3, ranks 0 on node1, 2 on node2": {0, 2, 4, 5},
-	} {
-		if got := (Row{ranks: of}).place(ranks); got != want {
-			t.Errorf("%v: %q, want %q", of, got, want)
-		}
-	}
-	if got := (Row{ranks: []int{0, 1, 2, 3, 4, 5}}).place(ranks); got != "" {
-		t.Errorf("everywhere: %q", got)
-	}
-}

@@ -1,14 +1,11 @@
 package preflight
 
 import (
-	"encoding/json"
 	"errors"
-	"reflect"
 	"slices"
 	"strings"
 	"testing"
 
-	"busbar/cudart"
 	"busbar/internal/bench"
 	"busbar/internal/bench/benchtest"
 	"busbar/internal/coll"
@@ -16,9 +13,7 @@ import (
 	"busbar/internal/result"
 	"busbar/internal/units"
 	"busbar/mpi"
-	"busbar/rank/exit"
 	"busbar/rank/launch"
-	"busbar/rank/machine"
 )
 
 func TestCheckMPI(t *testing.T) {
@@ -185,34 +180,4 @@ func TestCheckContainers(t *testing.T) {
 	expect(t, "shared memory", only("shared memory", rows),
 		want{Passed, notice.SharedMemory{Free: 300 * mib, Total: gib,
 			Ranks: 2}})
-}
-
-// What a rank sees comes to rank 0 as it is.
-func TestSetupTravels(t *testing.T) {
-	sent := Setup{
-		Limits: limits{Shared: volume{1, 2}, Locked: unlimited, Exempt: true, Files: unknown,
-			Bounds: []machine.MemoryBound{{Name: "a", Free: 1, Alone: true}}},
-		Node: node{Machine: result.Machine{CPU: "x", Load1: 1.5}, CPUs: 2, NUMA: []machine.NUMANode{{Number: 1, CPUs: "0-1"}},
-			Balancing: unknown, Virtual: true},
-		Fabric: fabric{Ports: []machine.RDMAPort{{Name: "a", State: "b", Phys: "c", Rate: "d", Link: "e", EFA: true,
-			Open: true}},
-			pcie: pcie{GPUs: []string{"a"}, Driver: "1", Units: 2, Translated: []string{"b"}, Bridges: 3,
-				Redirect: []string{"c"}, Hidden: true},
-			Peermem: true, Plugin: "p"},
-		GPU: &GPUView{Problem: &exit.Failure{Text: "a",
-			Parts: notice.Failed{Problem: "b", Tried: notice.Places{"c"}, Remedy: "d"}},
-			Driver: "b", CUDA: 1, Missing: &exit.Failure{Text: "c"}, Library: "d", Path: "e", BuiltFor: "f",
-			Unserved: "g", Near: []int{1},
-			Devices: []gpu{{cudart.Device{Name: "a", UUID: "b", NUMA: 3}, &cudart.Health{ECC: "on",
-				Throttle: []string{"x"}}}},
-			Peer: [][]bool{{true}}, Shared: true, Rehearsed: true},
-	}
-	b, err := json.Marshal(sent)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var got Setup
-	if err := json.Unmarshal(b, &got); err != nil || !reflect.DeepEqual(got, sent) {
-		t.Errorf("%v\ngot  %+v\nwant %+v", err, got, sent)
-	}
 }
