@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"encoding/binary"
 	"encoding/json"
-	"errors"
 	"fmt"
 
 	"busbar/rank/exit"
@@ -27,20 +26,16 @@ func Broadcast[T any](c Comm, value *T) error {
 // BroadcastJSON is Broadcast for any value that JSON can hold. Collective.
 func BroadcastJSON[T any](c Comm, value *T) error {
 	var text []byte
-	var failed error
-	var length int64
-	if c.Rank() == 0 {
-		if text, failed = json.Marshal(value); failed != nil {
-			length = -1
-		} else {
-			length = int64(len(text))
-		}
-	}
-	if err := Broadcast(c, &length); err != nil {
+	err := OnRoot(c, func() (err error) {
+		text, err = json.Marshal(value)
+		return err
+	})
+	if err != nil {
 		return err
 	}
-	if length < 0 {
-		return cmp.Or(failed, errors.New("rank 0 cannot encode what it sends"))
+	length := int64(len(text))
+	if err := Broadcast(c, &length); err != nil {
+		return err
 	}
 	if c.Rank() != 0 {
 		text = make([]byte, length)
