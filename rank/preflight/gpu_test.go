@@ -17,9 +17,8 @@ func gpusOf(n int, change func(rank int, v *GPUView)) []Setup {
 		v := &GPUView{Driver: "550.54.15", CUDA: 12040, Library: "NCCL 2.27.7", Path: "/lib/libnccl.so.2"}
 		for k := range n {
 			id := string(rune('a' + k))
-			v.Devices = append(v.Devices,
-				gpu{cudart.Device{Name: "NVIDIA H100", UUID: "GPU-" + id, PCI: "0000:0" + id + ":00.0", Bytes: 80 * gib},
-					&cudart.Health{Persistence: "on", ECC: "on"}})
+			device := cudart.Device{Name: "NVIDIA H100", UUID: "GPU-" + id, PCI: "0000:0" + id + ":00.0", Bytes: 80 * gib}
+			v.Devices = append(v.Devices, gpu{device, &cudart.Health{Persistence: "on", ECC: "on"}})
 			v.Peer = append(v.Peer, make([]bool, n))
 			for other := range n {
 				v.Peer[k][other] = k != other
@@ -139,8 +138,8 @@ func TestUnusedGPUs(t *testing.T) {
 	expect(t, "no driver", byRank(checkDevices)(hostOf(1, Setup{Fabric: fabric{pcie: p}})),
 		want{Passed, notice.GPUsUnused{GPUs: 2}})
 	p.Driver = "550"
-	expect(t, "idle", byRank(checkDevices)(hostOf(1, Setup{Fabric: fabric{pcie: p}})), want{Passed, notice.GPUsUnused{GPUs: 2,
-		Driver: "550"}})
+	expect(t, "idle", byRank(checkDevices)(hostOf(1, Setup{Fabric: fabric{pcie: p}})),
+		want{Passed, notice.GPUsUnused{GPUs: 2, Driver: "550"}})
 	host := gpusOf(1, func(_ int, v *GPUView) { v.Devices = nil })
 	host[0].Fabric.pcie = p
 	expect(t, "hidden", byRank(checkDevices)(host), want{Problem, notice.NoGPUVisible{OnBus: 2, Driver: "550"}})

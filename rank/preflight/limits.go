@@ -33,8 +33,11 @@ const (
 type volume struct{ Total, Free int64 }
 
 func readLimits(root string) limits {
-	l := limits{Shared: readVolume(filepath.Join(root, "dev/shm")), Locked: machine.ResourceLimit(root, "Max locked memory"),
-		Files: machine.ResourceLimit(root, "Max open files")}
+	l := limits{
+		Shared: readVolume(filepath.Join(root, "dev/shm")),
+		Locked: machine.ResourceLimit(root, "Max locked memory"),
+		Files:  machine.ResourceLimit(root, "Max open files"),
+	}
 	const ipcLock = 14
 	capabilities, _ := strconv.ParseUint(machine.Field(machine.ReadText(root, "proc/self/status"), "CapEff"), 16, 64)
 	l.Exempt = capabilities>>ipcLock&1 == 1

@@ -22,7 +22,8 @@ func TestReadNode(t *testing.T) {
 		"proc/cpuinfo":                                         "model name : x\nflags : hypervisor\n",
 		"sys/devices/system/cpu/cpu0/cpufreq/scaling_governor": "powersave\n",
 	}))
-	if n.CPUs != 8 || !slices.Equal(n.NUMA, numaNodes("0-3", "4-7")) || n.Balancing != 1 || !n.Virtual || n.Machine.Governor != "powersave" {
+	if n.CPUs != 8 || !slices.Equal(n.NUMA, numaNodes("0-3", "4-7")) || n.Balancing != 1 || !n.Virtual ||
+		n.Machine.Governor != "powersave" {
 		t.Errorf("%+v", n)
 	}
 	n = readNode(t.TempDir())
