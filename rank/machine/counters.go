@@ -99,7 +99,7 @@ func interfaces(root string) []string {
 		if ReadText(root, "sys/class/net", e.Name(), "operstate") == "down" {
 			continue
 		}
-		if _, err := os.Stat(filepath.Join(root, "sys/class/net", e.Name(), "device")); err == nil {
+		if Exists(root, "sys/class/net", e.Name(), "device") {
 			hardware = append(hardware, e.Name())
 		} else {
 			virtual = append(virtual, e.Name())
@@ -117,8 +117,7 @@ func (c *CounterFiles) add(port, dir string, names counterNames, word uint64, bi
 			unit = word
 		}
 		for _, name := range list {
-			path := filepath.Join(dir, name)
-			if _, err := os.Stat(path); err == nil {
+			if path := filepath.Join(dir, name); Exists(path) {
 				c.files = append(c.files, counterFile{port, name, counterClass(class), unit, bits, path})
 			}
 		}

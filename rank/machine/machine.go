@@ -6,7 +6,6 @@ package machine
 import (
 	"cmp"
 	"os"
-	"path/filepath"
 	"runtime"
 	"slices"
 	"strconv"
@@ -101,16 +100,12 @@ func container(root string) string {
 }
 
 func containerKind(root string) string {
-	exists := func(path string) bool {
-		_, err := os.Stat(filepath.Join(root, path))
-		return err == nil
-	}
 	cgroup := ReadText(root, "proc/self/cgroup")
 	for _, k := range []struct{ kind, file, group string }{
 		{"apptainer", ".singularity.d", ""}, {"podman", "run/.containerenv", ""}, {"kubernetes", "", "kubepods"},
 		{"docker", ".dockerenv", "/docker"}, {"lxc", "", "/lxc"},
 	} {
-		if k.file != "" && exists(k.file) || k.group != "" && strings.Contains(cgroup, k.group) {
+		if k.file != "" && Exists(root, k.file) || k.group != "" && strings.Contains(cgroup, k.group) {
 			return k.kind
 		}
 	}

@@ -70,20 +70,14 @@ func cgroupMemory(root string) []MemoryBound {
 	return bounds
 }
 
-// processMemory is what ulimit -v and ulimit -d leave to this process.
+// processMemory is what ulimit -v leaves to this process.
 func processMemory(root string) []MemoryBound {
-	status := ReadText(root, "proc/self/status")
-	var bounds []MemoryBound
-	for _, l := range []struct{ name, limit, used string }{
-		{"RLIMIT_AS (ulimit -v)", "Max address space", "VmSize"},
-		{"RLIMIT_DATA (ulimit -d)", "Max data size", "VmData"},
-	} {
-		if limit := ResourceLimit(root, l.limit); limit >= 0 && limit < Unlimited {
-			used, _ := kilobytes(Field(status, l.used))
-			bounds = append(bounds, MemoryBound{Name: l.name, Free: max(0, limit-used), Alone: true})
-		}
+	limit := ResourceLimit(root, "Max address space")
+	if limit == Unknown || limit == Unlimited {
+		return nil
 	}
-	return bounds
+	used, _ := kilobytes(Field(ReadText(root, "proc/self/status"), "VmSize"))
+	return []MemoryBound{{Name: "RLIMIT_AS (ulimit -v)", Free: max(0, limit-used), Alone: true}}
 }
 
 // What a resource limit may be besides a number.

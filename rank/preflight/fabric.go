@@ -2,8 +2,6 @@ package preflight
 
 import (
 	"maps"
-	"os"
-	"path/filepath"
 	"slices"
 
 	"busbar/internal/notice"
@@ -19,8 +17,7 @@ type fabric struct {
 }
 
 func readFabric(root string, env func(string) string) fabric {
-	_, err := os.Stat(filepath.Join(root, "sys/module/nvidia_peermem"))
-	return fabric{Ports: machine.RDMAPorts(root), pcie: readPCIe(root), Peermem: err == nil,
+	return fabric{Ports: machine.RDMAPorts(root), pcie: readPCIe(root), Peermem: machine.Exists(root, "sys/module/nvidia_peermem"),
 		Plugin: netPlugin(root, env)}
 }
 

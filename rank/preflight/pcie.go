@@ -39,8 +39,7 @@ func readPCIe(root string) pcie {
 		if gpu {
 			p.GPUs = append(p.GPUs, address)
 		}
-		_, err := os.Stat(filepath.Join(dir, "infiniband"))
-		if (gpu || err == nil) && translates(dir) {
+		if (gpu || machine.Exists(dir, "infiniband")) && translates(dir) {
 			p.Translated = append(p.Translated, address)
 		}
 		if strings.HasPrefix(class, "0x0604") {
