@@ -34,7 +34,6 @@ static inline result call_can_access_peer(table *t, int *can, cuda_device d, cud
 static inline result call_context_retain(table *t, cuda_context *c, cuda_device d) { return t->context_retain(c, d); }
 static inline result call_context_release(table *t, cuda_device d) { return t->context_release(d); }
 static inline result call_context_set(table *t, cuda_context c) { return t->context_set(c); }
-static inline result call_context_synchronize(table *t) { return t->context_synchronize(); }
 
 static inline result call_memory_info(table *t, size_t *available, size_t *all) { return t->memory_info(available, all); }
 static inline result call_memory_alloc(table *t, cuda_pointer *p, size_t n) { return t->memory_alloc(p, n); }

@@ -66,17 +66,9 @@ func (c *Context) Memory() (free, total int64, err error) {
 	return int64(f), int64(t), err
 }
 
-// Synchronize returns when all work of the context, NCCL's too, is done.
-func (c *Context) Synchronize() error {
-	return c.check("cuCtxSynchronize", C.call_context_synchronize(c.d.t))
-}
-
 // Alloc gets device memory, aligned to 256 bytes; its content is undefined. 0 bytes have an address of their own. Where
 // there is not enough, the error is an *Error whose IsOutOfMemory is true.
 func (c *Context) Alloc(bytes int64) (Pointer, error) {
-	if bytes < 0 {
-		return 0, fmt.Errorf("device memory of %d bytes is impossible", bytes)
-	}
 	var p C.cuda_pointer
 	err := c.check("cuMemAlloc_v2", C.call_memory_alloc(c.d.t, &p, C.size_t(max(1, bytes))))
 	return Pointer(p), err

@@ -4,7 +4,6 @@ package cudart
 
 import (
 	"errors"
-	"os"
 	"path/filepath"
 	"reflect"
 	"strings"
@@ -18,8 +17,8 @@ func TestDevices(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []Device{
-		{0, "Fake GPU", "GPU-a0a1a2a3-a4a5-a6a7-a8a9-aaabacadae64", "0000:1b:00.0", 3, 9, 0, 1, 1 << 30},
-		{1, "Fake GPU", "MIG-11a1a2a3-a4a5-a6a7-a8a9-aaabacadae65", "0000:1c:00.0", -1, 9, 0, 1, 1 << 30},
+		{0, "Fake GPU", "GPU-a0a1a2a3-a4a5-a6a7-a8a9-aaabacadae64", "0000:1b:00.0", 3, 9, 0, 1 << 30},
+		{1, "Fake GPU", "MIG-11a1a2a3-a4a5-a6a7-a8a9-aaabacadae65", "0000:1c:00.0", -1, 9, 0, 1 << 30},
 	}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("devices\n%+v, want\n%+v", got, want)
@@ -38,11 +37,7 @@ func TestDevices(t *testing.T) {
 func TestNode(t *testing.T) {
 	sys := t.TempDir()
 	for pci, text := range map[string]string{"0000:1b:00.0": "1\n", "0000:1c:00.0": "-1\n", "0000:1d:00.0": "x"} {
-		dir := filepath.Join(sys, "bus/pci/devices", pci)
-		if err := errors.Join(os.MkdirAll(dir, 0o755),
-			os.WriteFile(filepath.Join(dir, "numa_node"), []byte(text), 0o644)); err != nil {
-			t.Fatal(err)
-		}
+		write(t, filepath.Join(sys, "bus/pci/devices", pci, "numa_node"), text)
 	}
 	for pci, want := range map[string]int{"0000:1b:00.0": 1, "0000:1c:00.0": -1, "0000:1d:00.0": -1,
 		"0000:1e:00.0": -1} {
@@ -69,14 +64,11 @@ func TestPeers(t *testing.T) {
 
 func TestOpen(t *testing.T) {
 	d := load(t, fakeDriver)
-	for symbol, want := range map[string]string{"cuDevicePrimaryCtxRetain": "GPU 1: ", "cuCtxSetCurrent": "GPU 1: "} {
+	for _, symbol := range []string{"cuDevicePrimaryCtxRetain", "cuCtxSetCurrent"} {
 		t.Setenv("FAKE_CUDA_FAIL", symbol+"=46")
 		before := live(t)
-		if _, err := d.Open(1); err == nil || !strings.Contains(err.Error(), want+symbol) {
-			t.Errorf("%s fails: error %v", symbol, err)
-		}
-		if live(t) != before {
-			t.Errorf("%s fails: the context was not given back", symbol)
+		if _, err := d.Open(1); err == nil || !strings.Contains(err.Error(), "GPU 1: "+symbol) || live(t) != before {
+			t.Errorf("%s fails: error %v, or the context was not given back", symbol, err)
 		}
 	}
 	if _, err := d.Open(2); err == nil ||
@@ -131,10 +123,7 @@ func TestMemory(t *testing.T) {
 		err.Error() != "cuMemAlloc_v2: CUDA_ERROR_OUT_OF_MEMORY (2): out of memory" {
 		t.Errorf("too much: error %v", err)
 	}
-	if _, err := c.Alloc(-1); err == nil {
-		t.Error("-1 bytes were given")
-	}
-	if err := errors.Join(c.Free(p), c.Free(none), c.Free(0), c.Synchronize()); err != nil {
+	if err := errors.Join(c.Free(p), c.Free(none), c.Free(0)); err != nil {
 		t.Error(err)
 	}
 	if err := c.Free(p + 1); !errors.As(err, &e) || e.IsOutOfMemory() {
@@ -169,14 +158,8 @@ func TestStreamAndEvents(t *testing.T) {
 	if err := errors.Join(err1, err2, err3); err != nil {
 		t.Fatal(err)
 	}
-	if done, err := s.Query(); !done || err != nil {
-		t.Errorf("an empty stream: %v, %v", done, err)
-	}
 	if err := errors.Join(from.Record(s), mark.Record(s), to.Record(s)); err != nil {
 		t.Fatal(err)
-	}
-	if done, err := s.Query(); done || err != nil {
-		t.Errorf("a stream with work: done %v, error %v", done, err)
 	}
 	if _, err := to.Elapsed(from); err == nil {
 		t.Error("a mark that is not reached has a time")
@@ -194,12 +177,5 @@ func TestStreamAndEvents(t *testing.T) {
 	if err := errors.Join(s.Synchronize(), from.Close(), from.Close(), to.Close(), mark.Close(), s.Close(),
 		s.Close()); err != nil {
 		t.Error(err)
-	}
-	t.Setenv("FAKE_CUDA_FAIL", "cuStreamCreate=2,cuEventCreate=2")
-	if _, err := c.NewStream(); err == nil {
-		t.Error("a stream came from a failing driver")
-	}
-	if _, err := c.NewEvent(true); err == nil {
-		t.Error("an event came from a failing driver")
 	}
 }

@@ -35,7 +35,6 @@ type Device struct {
 	PCI          string // "0000:1b:00.0"
 	NUMA         int    // memory node of the host next to it; -1 if unknown
 	Major, Minor int    // compute capability
-	Processors   int    // multiprocessors (SMs)
 	Bytes        int64  // memory, all of it
 }
 

@@ -64,13 +64,11 @@ func (d *Driver) device(ordinal int) (Device, error) {
 		return Device{}, err
 	}
 	out.Bytes = int64(bytes)
-	for _, a := range []struct {
-		to     *int
-		number C.int
-	}{{&out.Major, attributeMajor}, {&out.Minor, attributeMinor}, {&out.Processors, attributeProcessors}} {
-		if *a.to, err = d.attribute(a.number, handle); err != nil {
-			return Device{}, err
-		}
+	if out.Major, err = d.attribute(attributeMajor, handle); err == nil {
+		out.Minor, err = d.attribute(attributeMinor, handle)
+	}
+	if err != nil {
+		return Device{}, err
 	}
 	// Older drivers do not know the attribute; -1 is one without NUMA.
 	if out.NUMA, err = d.attribute(attributeHostNUMA, handle); err != nil || out.NUMA < 0 {

@@ -2,8 +2,8 @@
 
 enum { OPTIONAL, REQUIRED };
 
-const struct busbar_cuda_symbol busbar_cuda_symbols[] = {
-#define X(need, since, field, symbol, arguments) { symbol, since, need, offsetof(struct busbar_cuda, field) },
+const struct busbar_symbol busbar_cuda_symbols[] = {
+#define X(need, since, field, symbol, arguments) { symbol, need, since, offsetof(struct busbar_cuda, field) },
 	BUSBAR_CUDA_FUNCTIONS(X)
 #undef X
 };

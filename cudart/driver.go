@@ -10,9 +10,8 @@ package cudart
 import "C"
 
 import (
-	"errors"
 	"fmt"
-	"strings"
+	"slices"
 	"unsafe"
 
 	"busbar/internal/dl"
@@ -24,84 +23,47 @@ type Driver struct {
 	info Info
 }
 
-// Load opens the driver, fills the table of its functions and starts it (cuInit). The error is a *LoadError.
+// Load opens the driver, fills the table of its functions and starts it (cuInit). The error is a *dl.LoadError.
 func Load(o Options) (*Driver, error) {
-	lib, err := dl.Open(dl.Spec{Name: "the CUDA driver", Candidates: o.candidates()})
+	kernel := kernelModule("/proc")
+	lib, err := dl.Open(dl.Spec{Name: "the CUDA driver, " + library + ",", Candidates: o.candidates(),
+		Remedy: installAdvice(kernel)})
 	if err != nil {
-		failed := &LoadError{Kernel: kernelModule("/proc")}
-		var missing *dl.NotFoundError
-		if errors.As(err, &missing) {
-			failed.Tried = missing.Tried
-		} else {
-			failed.Err = err
-		}
-		return nil, failed
+		return nil, err
 	}
 	d := &Driver{
 		t:    (*C.struct_busbar_cuda)(C.calloc(1, C.sizeof_struct_busbar_cuda)),
 		info: Info{Path: lib.Path(), BuildID: lib.BuildID()},
 	}
-	if err := d.fill(lib); err != nil {
-		return nil, err
+	missing := dl.Required(lib.Fill(unsafe.Pointer(d.t), symbols()))
+	if version := C.int(0); d.t.driver_version != nil && C.call_driver_version(d.t, &version) == 0 {
+		d.info.Version = int(version)
+	}
+	if missing != nil {
+		return nil, d.incomplete(missing)
 	}
 	if err := d.check("cuInit", C.call_init(d.t)); err != nil {
-		return nil, d.unusable(err)
+		return nil, &dl.LoadError{
+			Problem: fmt.Sprintf("the CUDA driver %s cannot be used: %v", d.info.Path, err),
+			Err:     err,
+			Remedy:  startAdvice(err.(*Error).Code, kernel),
+		}
 	}
 	return d, nil
 }
 
-func (d *Driver) fill(lib *dl.Library) error {
-	missing := fill(lib, unsafe.Pointer(d.t), symbols())
-	serves := ""
-	if d.t.driver_version != nil {
-		var version C.int
-		if C.call_driver_version(d.t, &version) == 0 {
-			d.info.Version = int(version)
-			serves = "; it serves " + d.info.String()
-		}
+// incomplete is the error of a driver that lacks functions.
+func (d *Driver) incomplete(missing []dl.Symbol) error {
+	newest := slices.MaxFunc(missing, func(a, b dl.Symbol) int { return a.Since - b.Since }).Since
+	return &dl.LoadError{
+		Problem: fmt.Sprintf("the CUDA driver %s cannot be used: it lacks %s", d.info.Path, dl.Names(missing)),
+		Remedy: fmt.Sprintf("busbar needs an NVIDIA driver that serves %s or newer: update the driver.",
+			versionText(newest)),
 	}
-	if missing == nil {
-		return nil
-	}
-	var names []string
-	newest := 0
-	for _, s := range missing {
-		names = append(names, fmt.Sprintf("%s (%s)", C.GoString(s.name), versionText(int(s.since))))
-		newest = max(newest, int(s.since))
-	}
-	return &LoadError{Path: d.info.Path, Reason: "it lacks " + strings.Join(names, ", ") + serves,
-		Advice: fmt.Sprintf("busbar needs an NVIDIA driver that serves %s or newer: update the driver.",
-			versionText(newest))}
 }
 
-// fill takes the addresses of symbols into a table. Without an optional one its field stays NULL; required ones that
-// are missing are returned.
-func fill(lib *dl.Library, table unsafe.Pointer,
-	symbols []C.struct_busbar_cuda_symbol) (missing []C.struct_busbar_cuda_symbol) {
-	for _, s := range symbols {
-		address, err := lib.Symbol(C.GoString(s.name))
-		switch {
-		case err == nil:
-			*(*unsafe.Pointer)(unsafe.Add(table, s.offset)) = address
-		case s.required != 0:
-			missing = append(missing, s)
-		}
-	}
-	return missing
-}
-
-func (d *Driver) unusable(err error) error {
-	failed := &LoadError{Path: d.info.Path, Reason: err.Error(), Err: err}
-	var e *Error
-	if errors.As(err, &e) {
-		failed.Advice = startAdvice(e.Code, kernelModule("/proc"))
-	}
-	return failed
-}
-
-func symbols() []C.struct_busbar_cuda_symbol {
-	return unsafe.Slice((*C.struct_busbar_cuda_symbol)(unsafe.Pointer(&C.busbar_cuda_symbols)),
-		int(C.busbar_cuda_symbol_count))
+func symbols() []dl.Symbol {
+	return dl.Symbols(unsafe.Pointer(&C.busbar_cuda_symbols), int(C.busbar_cuda_symbol_count))
 }
 
 // Info describes the driver.
@@ -130,8 +92,8 @@ func (d *Driver) ProfilerStop() error {
 func (d *Driver) unsupported(symbol string) error {
 	e := &UnsupportedError{Symbol: symbol, Driver: d.info}
 	for _, s := range symbols() {
-		if C.GoString(s.name) == symbol {
-			e.Since = int(s.since)
+		if s.Name == symbol {
+			e.Since = s.Since
 		}
 	}
 	return e

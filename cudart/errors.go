@@ -3,8 +3,6 @@ package cudart
 import (
 	"fmt"
 	"os"
-
-	"busbar/internal/dl"
 )
 
 // The codes of CUDA's CUresult that have a meaning here.
@@ -42,35 +40,14 @@ func (e *UnsupportedError) Error() string {
 		e.Driver.Path, e.Driver)
 }
 
-// LoadError says why there is no CUDA driver, and what to do about it. Behind a driver that does not start there is an
-// *Error.
-type LoadError struct {
-	Path   string       // of the library that was opened; "" if none was
-	Tried  []dl.Attempt // if none was
-	Kernel string       // version line of NVIDIA's kernel module; "" if it is not there
-	Reason string       // what is wrong with the library that was opened
-	Advice string       // what to do then
-	Err    error
-}
-
-func (e *LoadError) Unwrap() error { return e.Err }
-
-func (e *LoadError) Error() string { return dl.Explained(e.Explain()) }
-
-// Explain returns what failed, the places that were tried, and what to do.
-func (e *LoadError) Explain() (problem string, tried []string, remedy string) {
-	if e.Path != "" {
-		return fmt.Sprintf("the CUDA driver %s cannot be used: %s", e.Path, e.Reason), nil, e.Advice
+// installAdvice is what to do where there is no driver, with the version of NVIDIA's kernel module, "" without one.
+func installAdvice(kernel string) string {
+	if kernel == "" {
+		return install
 	}
-	remedy = install
-	if e.Kernel != "" {
-		remedy = "NVIDIA's kernel module is there (" + e.Kernel +
-			"): in a container, start it so that it gets the GPUs " +
-			"and the driver's\nlibraries: docker run --gpus all, podman run --device nvidia.com/gpu=all, apptainer " +
-			"exec --nv\n" +
-			install
-	}
-	return "the CUDA driver cannot be loaded: " + library + " was not found", dl.Lines(e.Tried), remedy
+	return "NVIDIA's kernel module is there (" + kernel + "): in a container, start it so that it gets the GPUs " +
+		"and the driver's\nlibraries: docker run --gpus all, podman run --device nvidia.com/gpu=all, " +
+		"apptainer exec --nv\n" + install
 }
 
 const install = library + ` comes with NVIDIA's driver, not with the CUDA toolkit. Install the driver, or give its path with --cuda PATH:

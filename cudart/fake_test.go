@@ -3,12 +3,14 @@
 package cudart
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
 	"testing"
+	"unsafe"
 
 	"busbar/internal/dl"
 )
@@ -41,6 +43,37 @@ func compile(so string, args ...string) error {
 	return nil
 }
 
+// write makes a file and its folder.
+func write(t *testing.T, path, text string) {
+	t.Helper()
+	if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(text), 0o644)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// atEnd closes something when the test ends, which must succeed.
+func atEnd(t *testing.T, closing func() error) {
+	t.Cleanup(func() {
+		if err := closing(); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// symbol is the address of a symbol of a library.
+func symbol(t *testing.T, library, name string) unsafe.Pointer {
+	t.Helper()
+	lib, err := dl.Open(dl.Spec{Name: "library", Candidates: []string{library}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := lib.Symbol(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
 // without is a fake driver that lacks some symbols.
 func without(t *testing.T, symbols ...string) string {
 	t.Helper()
@@ -50,9 +83,7 @@ func without(t *testing.T, symbols ...string) string {
 		hidden += " " + s + ";"
 	}
 	script, so := filepath.Join(dir, "map"), filepath.Join(dir, library)
-	if err := os.WriteFile(script, []byte(hidden+" };\n"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	write(t, script, hidden+" };\n")
 	if err := compile(so, "testdata/fake/libcuda.c", "testdata/fake/ptx.c",
 		"-Wl,--version-script="+script); err != nil {
 		t.Fatal(err)
@@ -91,15 +122,4 @@ func open(t *testing.T) *Context {
 }
 
 // live counts what the fake driver has given and not got back.
-func live(t *testing.T) int32 {
-	t.Helper()
-	lib, err := dl.Open(dl.Spec{Name: "fake", Candidates: []string{fakeDriver}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	p, err := lib.Symbol("fake_cuda_live")
-	if err != nil {
-		t.Fatal(err)
-	}
-	return *(*int32)(p)
-}
+func live(t *testing.T) int32 { return *(*int32)(symbol(t, fakeDriver, "fake_cuda_live")) }

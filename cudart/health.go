@@ -5,8 +5,7 @@ import "slices"
 // Health is the state of a GPU now. Asked before and after a measurement it tells whether the figure is that of a GPU
 // at its full clocks.
 type Health struct {
-	SMClock, SMClockMax         int // of the multiprocessors in MHz; -1 if unknown
-	MemoryClock, MemoryClockMax int // MHz; -1 if unknown
+	SMClock, MemoryClock int // of the multiprocessors and the memory in MHz; -1 if unknown
 	// why clocks are not higher, in nvidia-smi's words; empty: nothing, nil: unknown
 	Throttle         []string
 	ECC, Persistence string  // "on", "off"; "" if unknown

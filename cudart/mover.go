@@ -38,9 +38,6 @@ type Mover struct {
 // NewMover makes a mover with chunks of that many bytes; 0 is 64 MiB. It tries the kernels, which takes some tens of
 // milliseconds the first time; what came of it Kernels tells.
 func (c *Context) NewMover(chunk int64) (*Mover, error) {
-	if chunk < 0 {
-		return nil, fmt.Errorf("a chunk of %d bytes is impossible", chunk)
-	}
 	if chunk == 0 {
 		chunk = defaultChunk
 	}
@@ -211,7 +208,8 @@ func (m *Mover) send(p Pointer, chunk int, n int64) error {
 
 func (m *Mover) fits(table []byte, first int64) error {
 	if n := int64(len(table)); n == 0 || n > m.chunk || first < 0 {
-		return fmt.Errorf("a table of %d bytes, taken from byte %d on: busbar takes 1 to %d bytes, from byte 0 or later", n, first, m.chunk)
+		return fmt.Errorf("a table of %d bytes from byte %d: busbar supports 1 to %d bytes, from byte 0", n, first,
+			m.chunk)
 	}
 	return nil
 }

@@ -18,11 +18,7 @@ func newMover(t *testing.T, c *Context, chunk int64) *Mover {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() {
-		if err := errors.Join(m.Close(), m.Close()); err != nil {
-			t.Error(err)
-		}
-	})
+	atEnd(t, m.Close)
 	return m
 }
 
@@ -32,11 +28,7 @@ func alloc(t *testing.T, c *Context, bytes int64) Pointer {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() {
-		if err := c.Free(p); err != nil {
-			t.Error(err)
-		}
-	})
+	atEnd(t, func() error { return c.Free(p) })
 	return p
 }
 
@@ -115,49 +107,32 @@ func check(t *testing.T, m *Mover, area Pointer, room, offset, n int64, table []
 	}
 }
 
-func TestMoverReads(t *testing.T) {
-	c := open(t)
-	m := newMover(t, c, 64)
-	p := alloc(t, c, 1000)
-	table := randomTable(rand.New(rand.NewPCG(1, 1)), 50)
-	got := make([]byte, 500)
-	if err := errors.Join(m.Fill(p, 1000, table, 7), m.Read(p, 123, got)); err != nil {
-		t.Fatal(err)
-	}
-	if want := repeated(1000, table, 7)[123:623]; !bytes.Equal(got, want) {
-		t.Error("read wrongly")
-	}
-}
-
 func TestMoverRefuses(t *testing.T) {
 	c := open(t)
 	m := newMover(t, c, 64)
 	p := alloc(t, c, 1000)
-	for _, table := range [][]byte{nil, make([]byte, 65)} {
-		_, err := m.Differs(p, 1, table, 0, Near{})
-		if err == nil || m.Fill(p, 1, table, 0) == nil {
-			t.Errorf("a table of %d bytes was taken", len(table))
-		}
-	}
-	if err := m.Fill(p, 1, []byte{1}, -1); err == nil {
-		t.Error("a negative first byte was taken")
-	}
-	for _, near := range []Near{{3, 1, 0}, {8, 1, 0}} {
-		if _, err := m.Differs(p, 12, make([]byte, 12), 0, near); err == nil {
-			t.Errorf("elements of %d bytes were taken", near.Bytes)
-		}
-	}
-	if _, err := c.NewMover(-1); err == nil {
-		t.Error("a chunk of -1 bytes was taken")
-	}
-	if err := m.Fill(p, 1001, []byte{1}, 0); err == nil {
-		t.Error("more was filled than there is")
-	}
 	if err := m.Fill(p, 1000, []byte{1}, 0); err != nil {
 		t.Error(err)
 	}
-	if _, err := m.Differs(p, 1001, []byte{1}, 0, Near{}); err == nil {
-		t.Error("more was compared than there is")
+	differs := func(bytes int64, table []byte, near Near) error {
+		_, err := m.Differs(p, bytes, table, 0, near)
+		return err
+	}
+	long := make([]byte, 65)
+	for what, err := range map[string]error{
+		"no table":                   m.Fill(p, 1, nil, 0),
+		"a table of 65 bytes":        m.Fill(p, 1, long, 0),
+		"compare: no table":          differs(1, nil, Near{}),
+		"compare: a long table":      differs(1, long, Near{}),
+		"a negative first byte":      m.Fill(p, 1, []byte{1}, -1),
+		"elements of 3 bytes":        differs(12, long[:12], Near{3, 1, 0}),
+		"part of an element":         differs(12, long[:12], Near{8, 1, 0}),
+		"more than there is":         m.Fill(p, 1001, []byte{1}, 0),
+		"compare more than there is": differs(1001, []byte{1}, Near{}),
+	} {
+		if err == nil {
+			t.Errorf("%s: no error", what)
+		}
 	}
 }
 
@@ -203,19 +178,11 @@ func TestMoverErrors(t *testing.T) {
 	}
 	t.Setenv("FAKE_CUDA_FAIL", "")
 	p := alloc(t, c, 1000)
-	for _, kernels := range []bool{false, true} {
-		if kernels {
-			t.Setenv("FAKE_CUDA_KERNELS", "run")
-		}
+	const both = "cuMemsetD8Async cuStreamSynchronize cuMemcpyHtoDAsync_v2 cuMemcpyDtoHAsync_v2 "
+	for _, symbols := range []string{both + "cuMemcpyDtoDAsync_v2 cuEventRecord cuEventSynchronize",
+		both + "cuLaunchKernel"} {
 		m := newMover(t, c, 512)
-		uses := map[string]bool{"cuMemsetD8Async": true, "cuStreamSynchronize": true, "cuMemcpyHtoDAsync_v2": true,
-			"cuMemcpyDtoHAsync_v2": true,
-			"cuMemcpyDtoDAsync_v2": !kernels, "cuEventRecord": !kernels, "cuEventSynchronize": !kernels,
-			"cuLaunchKernel": kernels}
-		for symbol, used := range uses {
-			if !used {
-				continue
-			}
+		for _, symbol := range strings.Fields(symbols) {
 			t.Setenv("FAKE_CUDA_FAIL", symbol+"=700")
 			_, err := m.Differs(p, 1000, []byte{1}, 0, Near{})
 			err = errors.Join(err, m.Set(p, 10, 1), m.Fill(p, 1000, []byte{1}, 0))
@@ -224,22 +191,7 @@ func TestMoverErrors(t *testing.T) {
 			}
 			t.Setenv("FAKE_CUDA_FAIL", "")
 		}
-	}
-}
-
-// Differences are found by every thread, and the first one counts.
-func TestDiffersByThreads(t *testing.T) {
-	table := randomTable(rand.New(rand.NewPCG(2, 2)), 4093)
-	const n = 9*comparePart + 77
-	buffer := repeated(n, table, 5)
-	if at := differs(unsafe.Pointer(&buffer[0]), n, table, 5, Near{}); at != -1 {
-		t.Fatalf("a difference at %d", at)
-	}
-	for wrong := int64(n - 1); wrong >= 0; wrong -= n / 17 {
-		buffer[wrong] ^= 0x40
-		if at := differs(unsafe.Pointer(&buffer[0]), n, table, 5, Near{}); at != wrong {
-			t.Errorf("a difference at %d, want %d", at, wrong)
-		}
+		t.Setenv("FAKE_CUDA_KERNELS", "run")
 	}
 }
 
@@ -264,13 +216,17 @@ func bytesOf(bits []uint64, width int) []byte {
 	return b
 }
 
-// value orders bits as the floats are that they stand for.
-func value(bits uint64, width int) int64 {
-	sign := uint64(1) << (8*width - 1)
-	if bits&sign != 0 {
-		return -int64(bits &^ sign)
+// far reports whether a float is no number or not near another one, by the order of floats.
+func far(bits, other uint64, near Near) bool {
+	sign := uint64(1) << (8*near.Bytes - 1)
+	value := func(bits uint64) int64 {
+		if bits&sign != 0 {
+			return -int64(bits &^ sign)
+		}
+		return int64(bits)
 	}
-	return int64(bits)
+	apart := value(bits) - value(other)
+	return bits&^sign > near.Greatest || max(apart, -apart) > int64(near.ULPs)
 }
 
 // Floats that are near are taken, by the host, its threads, the chunks and the kernel, and the first that is not is
@@ -290,7 +246,7 @@ func near(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 3))
 	for _, near := range []Near{{1, 2, 0x7E}, {1, 3, 0x7C}, {2, 2, 0x7C00}, {2, 5, 0x7F80}, {4, 4, 0x7F800000},
 		{8, 1 << 40, 0x7FF << 52}} {
-		for range 10 {
+		for range 200 {
 			width := int(near.Bytes)
 			table := floats(r, 1+r.IntN(600), width, near.Greatest)
 			n, first, offset := 1+r.IntN(20000/width), r.IntN(len(table)), int64(r.IntN(20)*width)
@@ -298,46 +254,37 @@ func near(t *testing.T) {
 			for i := range got {
 				got[i] = table[(first+i)%len(table)]
 			}
-			is := func(want int) {
-				t.Helper()
-				b := bytesOf(got, width)
-				p := area + Pointer(offset)
-				if err := m.Fill(p, int64(len(b)), b, 0); err != nil {
-					t.Fatal(err)
-				}
-				at, err := m.Differs(p, int64(len(b)), bytesOf(table, width), int64(first*width), near)
-				host := differs(unsafe.Pointer(&b[0]), int64(len(b)), bytesOf(table, width), int64(first*width), near)
-				if err != nil || at != host || at != int64(want*width) && want >= 0 || want < 0 && at != -1 {
-					t.Fatalf("%+v: element %d is too far off, found offset %d, on the host %d, error %v", near, want,
-						at, host, err)
+			for range r.IntN(4) {
+				switch at := &got[r.IntN(n)]; r.IntN(5) {
+				case 0:
+					*at = near.Greatest + 1
+				case 1:
+					*at = floats(r, 1, width, near.Greatest)[0]
+				default:
+					*at += r.Uint64N(near.ULPs + 2)
 				}
 			}
-			is(-1)
-			for range 20 {
-				i := r.IntN(n)
-				was := got[i]
-				got[i] = floats(r, 1, width, near.Greatest)[0]
-				if r.IntN(2) == 0 {
-					got[i] = was + r.Uint64N(near.ULPs+2)
+			want := int64(-1)
+			for i := n - 1; i >= 0; i-- {
+				if far(got[i], table[(first+i)%len(table)], near) {
+					want = int64(i * width)
 				}
-				if r.IntN(9) == 0 {
-					got[i] = near.Greatest + 1
-				}
-				sign := uint64(1) << (8*width - 1)
-				apart := value(got[i], width) - value(table[(first+i)%len(table)], width)
-				if far := got[i]&^sign > near.Greatest || max(apart, -apart) > int64(near.ULPs); far {
-					is(i)
-					got[i] = was
-				} else {
-					is(-1)
-				}
+			}
+			b, p, from := bytesOf(got, width), area+Pointer(offset), int64(first*width)
+			if err := m.Fill(p, int64(len(b)), b, 0); err != nil {
+				t.Fatal(err)
+			}
+			at, err := m.Differs(p, int64(len(b)), bytesOf(table, width), from, near)
+			host := differs(unsafe.Pointer(&b[0]), int64(len(b)), bytesOf(table, width), from, near)
+			if err != nil || at != want || host != want {
+				t.Fatalf("%+v: found offset %d, on the host %d, want %d, error %v", near, at, host, want, err)
 			}
 		}
 	}
 }
 
-// Threads share floats out whole.
-func TestNearByThreads(t *testing.T) {
+// Differences are found by every thread, and the first one counts; threads share floats out whole.
+func TestDiffersByThreads(t *testing.T) {
 	near := Near{4, 2, 0x7F800000}
 	table := bytesOf(floats(rand.New(rand.NewPCG(4, 4)), 4093, 4, 1<<20), 4)
 	const n = 9*comparePart + 76
@@ -349,6 +296,9 @@ func TestNearByThreads(t *testing.T) {
 		buffer[wrong+2] ^= 0x40
 		if at := differs(unsafe.Pointer(&buffer[0]), n, table, 8, near); at != wrong {
 			t.Errorf("found %d, want %d", at, wrong)
+		}
+		if at := differs(unsafe.Pointer(&buffer[0]), n, table, 8, Near{}); at != wrong+2 {
+			t.Errorf("found %d bit by bit, want %d", at, wrong+2)
 		}
 	}
 }

@@ -2,8 +2,8 @@
 
 enum { OPTIONAL, REQUIRED };
 
-const struct busbar_cuda_symbol busbar_nvml_symbols[] = {
-#define X(need, result, field, symbol, arguments) { symbol, 0, need, offsetof(struct busbar_nvml, field) },
+const struct busbar_symbol busbar_nvml_symbols[] = {
+#define X(need, result, field, symbol, arguments) { symbol, need, 0, offsetof(struct busbar_nvml, field) },
 	BUSBAR_NVML_FUNCTIONS(X)
 #undef X
 };
@@ -29,12 +29,10 @@ void busbar_nvml_ask(const struct busbar_nvml *t, nvml_device d, struct busbar_h
 	unsigned long long many;
 	int on, pending;
 
-	*h = (struct busbar_health){ { -1, -1 }, { -1, -1 }, -1, -1, -1, -1, -1, -1, NVML_OK, "" };
+	*h = (struct busbar_health){ { -1, -1 }, -1, -1, -1, -1, -1, -1, NVML_OK, "" };
 	for (int i = 0; i < 2; i++) {
 		if (ASK(clock, "nvmlDeviceGetClockInfo", types[i], &n))
 			h->clock[i] = (int)n;
-		if (ASK(clock_max, "nvmlDeviceGetMaxClockInfo", types[i], &n))
-			h->clock_max[i] = (int)n;
 	}
 	if (ASK(event_reasons, "nvmlDeviceGetCurrentClocksEventReasons", &many))
 		h->reasons = (long long)many;

@@ -13,12 +13,9 @@ enum { NVML_CLOCK_SM = 1, NVML_CLOCK_MEMORY = 2 };
 
 #define BUSBAR_NVML_FUNCTIONS(X) \
 	X(REQUIRED, int, init, "nvmlInit_v2", (void)) \
-	X(REQUIRED, int, shutdown, "nvmlShutdown", (void)) \
 	X(REQUIRED, const char *, error_text, "nvmlErrorString", (int code)) \
 	X(REQUIRED, int, device_by_pci, "nvmlDeviceGetHandleByPciBusId_v2", (const char *, nvml_device *)) \
-	X(OPTIONAL, int, driver_version, "nvmlSystemGetDriverVersion", (char *, unsigned room)) \
 	X(OPTIONAL, int, clock, "nvmlDeviceGetClockInfo", (nvml_device, int type, unsigned *megahertz)) \
-	X(OPTIONAL, int, clock_max, "nvmlDeviceGetMaxClockInfo", (nvml_device, int type, unsigned *megahertz)) \
 	X(OPTIONAL, int, event_reasons, "nvmlDeviceGetCurrentClocksEventReasons", (nvml_device, unsigned long long *)) \
 	X(OPTIONAL, int, throttle_reasons, "nvmlDeviceGetCurrentClocksThrottleReasons", (nvml_device, unsigned long long *)) \
 	X(OPTIONAL, int, ecc, "nvmlDeviceGetEccMode", (nvml_device, int *now, int *pending)) \
@@ -33,12 +30,12 @@ struct busbar_nvml {
 #undef X
 };
 
-extern const struct busbar_cuda_symbol busbar_nvml_symbols[];
+extern const struct busbar_symbol busbar_nvml_symbols[];
 extern const size_t busbar_nvml_symbol_count;
 
 /* All that is asked of a device. A negative number is not known. */
 struct busbar_health {
-	int clock[2], clock_max[2];     /* megahertz: multiprocessors, memory */
+	int clock[2];                   /* megahertz: multiprocessors, memory */
 	long long reasons;              /* bits: why the clocks are not higher */
 	int ecc, persistence;           /* 0 off, 1 on */
 	long long ecc_errors;           /* that were not corrected, since the driver was loaded */

@@ -29,9 +29,9 @@ func LoadNVTX() (*NVTX, error) {
 		return nil, nil
 	}
 	lib, err := dl.Open(dl.Spec{Name: "NVTX tool", Candidates: []string{path}})
-	var missing *dl.NotFoundError
-	if errors.As(err, &missing) {
-		return nil, fmt.Errorf("cannot open the NVTX tool of NVTX_INJECTION64_PATH:%s", dl.List(missing.Tried)[1:])
+	if missing := new(dl.LoadError); errors.As(err, &missing) {
+		_, tried, _ := missing.Explain()
+		return nil, fmt.Errorf("cannot open the NVTX tool of NVTX_INJECTION64_PATH: %s", tried[0])
 	}
 	if err != nil {
 		return nil, err

@@ -3,13 +3,10 @@
 package cudart
 
 import (
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"unsafe"
-
-	"busbar/internal/dl"
 )
 
 func TestNVTX(t *testing.T) {
@@ -26,14 +23,7 @@ func TestNVTX(t *testing.T) {
 	n.Push("warm-up")
 	n.Pop()
 	n.Pop()
-	lib, err := dl.Open(dl.Spec{Name: "tool", Candidates: []string{tool}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	p, err := lib.Symbol("fake_nvtx_log")
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := symbol(t, tool, "fake_nvtx_log")
 	log, _, _ := strings.Cut(string(unsafe.Slice((*byte)(p), 256)), "\x00")
 	if want := "all_reduce 8 B(warm-up())"; log != want {
 		t.Errorf("the tool got %q, want %q", log, want)
@@ -41,28 +31,18 @@ func TestNVTX(t *testing.T) {
 }
 
 func TestNoNVTX(t *testing.T) {
-	for _, c := range []struct{ source, want string }{
-		{"int x;", "InitializeInjectionNvtx2"},
-		{"int InitializeInjectionNvtx2(void *f) { return f == 0; }", "declined"},
-	} {
-		dir := t.TempDir()
-		source, tool := filepath.Join(dir, "tool.c"), filepath.Join(dir, "tool.so")
-		if err := os.WriteFile(source, []byte(c.source), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		if err := compile(tool, source); err != nil {
-			t.Fatal(err)
-		}
-		t.Setenv("NVTX_INJECTION64_PATH", tool)
-		if _, err := LoadNVTX(); err == nil || !strings.Contains(err.Error(), c.want) ||
-			!strings.Contains(err.Error(), tool) {
-			t.Errorf("error %v, want %q", err, c.want)
-		}
+	declines := filepath.Join(t.TempDir(), "declines.so")
+	write(t, declines+".c", "int InitializeInjectionNvtx2(void *f) { return f == 0; }")
+	if err := compile(declines, declines+".c"); err != nil {
+		t.Fatal(err)
 	}
-	t.Setenv("NVTX_INJECTION64_PATH", "/nowhere/tool.so")
-	if _, err := LoadNVTX(); err == nil || !strings.Contains(err.Error(), "NVTX_INJECTION64_PATH") ||
-		!strings.Contains(err.Error(), "/nowhere/tool.so") || strings.Contains(err.Error(), "\n") {
-		t.Errorf("error %v", err)
+	for tool, want := range map[string]string{declines: "declined", fakeDriver: "InitializeInjectionNvtx2",
+		"/nowhere/tool.so": "NVTX_INJECTION64_PATH"} {
+		t.Setenv("NVTX_INJECTION64_PATH", tool)
+		if _, err := LoadNVTX(); err == nil || !strings.Contains(err.Error(), want) ||
+			!strings.Contains(err.Error(), tool) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("error %v, want %q", err, want)
+		}
 	}
 	t.Setenv("NVTX_INJECTION64_PATH", "")
 	n, err := LoadNVTX()

@@ -116,20 +116,14 @@ func (c *Context) NewProgram(s ProgramSpec) (p *Program, err error) {
 
 // needs counts for each segment how many operations, from the first on, are done before it begins.
 func (s *ProgramSpec) needs() ([]int, error) {
-	needs := make([]int, len(s.Segments))
-	after := -1 // of the operations so far: they begin in their order
+	needs, links := make([]int, len(s.Segments)), make([]program.Link, len(s.Ops))
 	for i, o := range s.Ops {
-		after = max(after, o.After)
-		if o.After < -1 || o.Before > len(s.Segments) || o.Before <= after {
-			return nil, fmt.Errorf("operation %d of a program begins behind segment %d and ends before segment %d of "+
-				"%d: that cannot be",
-				i, after, o.Before, len(s.Segments))
-		}
-		for k := o.Before; k < len(s.Segments); k++ {
+		for k := max(0, o.Before); k < len(s.Segments); k++ {
 			needs[k] = i + 1
 		}
+		links[i] = o.Link
 	}
-	return needs, nil
+	return needs, program.CheckLinks(len(s.Segments), links)
 }
 
 // alloc gets zeroed C memory, which Close frees.

@@ -7,11 +7,7 @@ package cudart
 */
 import "C"
 
-import (
-	"errors"
-	"slices"
-	"unsafe"
-)
+import "unsafe"
 
 const (
 	streamNonBlocking  = 1 // CU_STREAM_NON_BLOCKING: does not wait for the legacy stream
@@ -35,16 +31,6 @@ func (c *Context) NewStream() (*Stream, error) {
 
 // Pointer is the CUstream, which is also the cudaStream_t that NCCL takes.
 func (s *Stream) Pointer() unsafe.Pointer { return unsafe.Pointer(s.s) }
-
-// Query says whether all work of the stream is done. Work that failed is an error here or at Synchronize.
-func (s *Stream) Query() (done bool, err error) {
-	rc := C.call_stream_query(s.c.d.t, s.s)
-	if rc == codeNotReady {
-		return false, nil
-	}
-	err = s.c.check("cuStreamQuery", rc)
-	return err == nil, err
-}
 
 // Synchronize returns when all work of the stream is done.
 func (s *Stream) Synchronize() error {
@@ -80,9 +66,6 @@ func (c *Context) NewEvent(timing bool) (*Event, error) {
 	return e, nil
 }
 
-// Pointer is the CUevent, which is also the cudaEvent_t.
-func (e *Event) Pointer() unsafe.Pointer { return unsafe.Pointer(e.e) }
-
 // Record sets the mark behind all that the stream has now; an earlier mark is forgotten.
 func (e *Event) Record(s *Stream) error {
 	return e.c.check("cuEventRecord", C.call_event_record(e.c.d.t, e.e, s.s))
@@ -99,40 +82,6 @@ func (e *Event) Elapsed(from *Event) (seconds float64, err error) {
 	var ms C.float
 	err = e.c.check("cuEventElapsedTime", C.call_event_elapsed(e.c.d.t, &ms, from.e, e.e))
 	return float64(ms) / 1e3, err
-}
-
-// documentedStep is what NVIDIA says of the resolution of events, in seconds.
-const documentedStep = 0.5e-6
-
-// EventStep is what times of events can tell apart, in seconds: the smallest step between some that are taken here, or,
-// where all are the same, what is documented.
-func (c *Context) EventStep(s *Stream) (step float64, err error) {
-	const tries = 200
-	var pair [2]*Event
-	for i := range pair {
-		if pair[i], err = c.NewEvent(true); err != nil {
-			return 0, errors.Join(err, pair[0].Close())
-		}
-	}
-	times := make([]float64, tries)
-	for i := range times {
-		if err = errors.Join(pair[0].Record(s), pair[1].Record(s), pair[1].Synchronize()); err == nil {
-			times[i], err = pair[1].Elapsed(pair[0])
-		}
-		if err != nil {
-			break
-		}
-	}
-	slices.Sort(times)
-	for i := 1; i < tries; i++ {
-		if d := times[i] - times[i-1]; d > 0 && (step == 0 || d < step) {
-			step = d
-		}
-	}
-	if step == 0 {
-		step = documentedStep
-	}
-	return step, errors.Join(err, pair[0].Close(), pair[1].Close())
 }
 
 // Close gives the event back; closing twice, or nil, does nothing.

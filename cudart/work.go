@@ -146,72 +146,20 @@ func newTimer(s *Stream) (t *timer, err error) {
 
 func (t *timer) close() error { return errors.Join(t.before.Close(), t.after.Close()) }
 
-// of is the time of what put starts.
-func (t *timer) of(put func() error) (seconds float64, err error) {
-	if err = t.before.Record(t.s); err == nil {
-		err = put()
+// time is that of so many starts of an amount.
+func (t *timer) time(w Work, amount uint64, starts int) (float64, error) {
+	err := t.before.Record(t.s)
+	for i := 0; i < starts && err == nil; i++ {
+		err = w.start(amount)
 	}
 	if err == nil {
 		err = t.after.Record(t.s)
 	}
-	if late := t.s.Synchronize(); err == nil { // nothing is left on the stream, also where putting failed
+	if late := t.s.Synchronize(); err == nil { // nothing is left on the stream, also where starting failed
 		err = late
 	}
 	if err != nil {
 		return 0, err
 	}
 	return t.after.Elapsed(t.before)
-}
-
-// time is that of so many starts of an amount.
-func (t *timer) time(w Work, amount uint64, starts int) (float64, error) {
-	return t.of(func() error {
-		for range starts {
-			if err := w.start(amount); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-}
-
-// What copies are measured with: more than the caches of a GPU hold.
-const (
-	copyBytes = 256 << 20
-	copyTimes = 5
-)
-
-// CopyRate is how fast the device copies its own memory, in bytes per second, of which each is read and written: the
-// best of some copies of that many bytes, 0 for 256 MiB.
-func (s *Stream) CopyRate(bytes int64) (rate float64, err error) {
-	if bytes == 0 {
-		bytes = copyBytes
-	}
-	area, err := s.c.Alloc(2 * bytes)
-	if err != nil {
-		return 0, fmt.Errorf("%d bytes to measure copies with: %w", 2*bytes, err)
-	}
-	defer func() { err = errors.Join(err, s.c.Free(area)) }()
-	t, err := newTimer(s)
-	if err != nil {
-		return 0, err
-	}
-	defer func() { err = errors.Join(err, t.close()) }()
-	for range copyTimes {
-		seconds, err := t.of(func() error {
-			return s.c.check("cuMemcpyDtoDAsync_v2",
-				C.call_copy_on_device(s.c.d.t, C.cuda_pointer(area)+C.cuda_pointer(bytes), C.cuda_pointer(area),
-					C.size_t(bytes), s.s))
-		})
-		if err != nil {
-			return 0, err
-		}
-		if seconds > 0 {
-			rate = max(rate, float64(bytes)/seconds)
-		}
-	}
-	if rate == 0 {
-		return 0, fmt.Errorf("copies of %d bytes take no time by the device's clock", bytes)
-	}
-	return rate, nil
 }

@@ -15,7 +15,7 @@ extern "C" {
 #endif
 
 /* Changes with everything below. */
-#define BUSBAR_GLOO_ABI 1
+#define BUSBAR_GLOO_ABI 2
 
 enum busbar_gloo_status {
 	BUSBAR_GLOO_OK,
@@ -54,8 +54,6 @@ enum busbar_gloo_type {
 
 enum busbar_gloo_op { BUSBAR_SUM = 1, BUSBAR_PROD, BUSBAR_MIN, BUSBAR_MAX, BUSBAR_AVG };
 
-enum busbar_gloo_algorithm { BUSBAR_GLOO_RING, BUSBAR_GLOO_BCUBE };
-
 struct busbar_gloo_context;
 struct busbar_gloo_operation;
 
@@ -72,13 +70,11 @@ struct busbar_gloo_create {
 	int64_t connect_ms, timeout_ms;
 	int cpus;       /* length of cpu; 0: the thread of Gloo runs where the calling one may */
 	const int *cpu; /* the CPUs on which it may run */
-	int batch;      /* SCHED_BATCH for it */
 };
 
-/* One operation to be measured; the fields as in OpSpec (types.go). */
+/* One operation to be measured; the fields as in internal/operation. */
 struct busbar_gloo_spec {
 	int kind, type, op, root, in_place;
-	int algorithm; /* of an all_reduce */
 	int aggregate; /* at least 1 */
 	void *send, *recv;
 	int64_t count;

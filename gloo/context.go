@@ -9,19 +9,43 @@ import "C"
 
 import (
 	"fmt"
+	"os"
 	"runtime"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
 	"unsafe"
+
+	"busbar/internal/loop"
 )
+
+// Options say how a context is made.
+type Options struct {
+	Rank, Size int
+
+	// The network: an interface's name, or an address that belongs to this host (Choose finds one). With neither, Gloo
+	// takes the address of the host's name.
+	Interface, Address string
+
+	// How long another rank may take to connect, and how long to come to an operation. 0: a minute, and a day: who
+	// measures has a watchdog of its own.
+	ConnectTimeout, Timeout time.Duration
+
+	// Where the thread that Gloo starts may run; empty: where the calling thread may.
+	CPUs []int
+
+	// Brings all ranks together before a batch of operations, with its context; nil: nothing does.
+	Sync        loop.Step
+	SyncContext unsafe.Pointer
+}
 
 // Context is this rank's part in a group of ranks. Its operations are run by one thread at a time; Interrupt alone may
 // be called from any goroutine.
 type Context struct {
-	l          *Library
-	rank, size int
+	l           *Library
+	rank, size  int
+	sync        C.busbar_step
+	syncContext unsafe.Pointer
 
 	mu sync.Mutex // guards c against Interrupt after Close
 	c  *C.context
@@ -30,9 +54,6 @@ type Context struct {
 // NewContext opens a socket for each of the other ranks and starts Gloo's thread. Nothing is sent: the ranks now tell
 // each other their Address, and then Connect. The error is an *Error.
 func (l *Library) NewContext(o Options) (*Context, error) {
-	if o.Size < 1 || o.Rank < 0 || o.Rank >= o.Size {
-		return nil, fmt.Errorf("gloo: there is no rank %d among %d", o.Rank, o.Size)
-	}
 	how := C.struct_busbar_gloo_create{rank: C.int(o.Rank), size: C.int(o.Size),
 		connect_ms: milliseconds(o.ConnectTimeout, time.Minute),
 		timeout_ms: milliseconds(o.Timeout, 24*time.Hour)}
@@ -45,9 +66,6 @@ func (l *Library) NewContext(o Options) (*Context, error) {
 		how.address = C.CString(o.Address)
 		defer free(how.address)
 	}
-	if o.Batch {
-		how.batch = 1
-	}
 	var pins runtime.Pinner
 	defer pins.Unpin()
 	if len(o.CPUs) > 0 {
@@ -58,7 +76,7 @@ func (l *Library) NewContext(o Options) (*Context, error) {
 		pins.Pin(&cpus[0])
 		how.cpus, how.cpu = C.int(len(cpus)), &cpus[0]
 	}
-	c := &Context{l: l, rank: o.Rank, size: o.Size}
+	c := &Context{l: l, rank: o.Rank, size: o.Size, sync: C.busbar_step(o.Sync), syncContext: o.SyncContext}
 	var e C.error_text
 	if rc := C.call_create(l.t, &how, &c.c, &e); rc != 0 {
 		return nil, errorOf("opening Gloo's device on "+network(o), &e)
@@ -92,8 +110,7 @@ func (c *Context) Address() ([]byte, error) {
 	if rc := C.call_addresses(c.l.t, c.c, entries, &e); rc != 0 {
 		return nil, errorOf("the addresses of Gloo's sockets", &e)
 	}
-	return addressBlock{rank: c.rank, size: c.size, each: each,
-		entries: C.GoBytes(entries, C.int(each*c.size))}.bytes(), nil
+	return C.GoBytes(entries, C.int(each*c.size)), nil
 }
 
 // Connect connects this rank to all others, whose Address is given in the order of the ranks, with this rank's own
@@ -101,9 +118,13 @@ func (c *Context) Address() ([]byte, error) {
 // not one.
 func (c *Context) Connect(all [][]byte) error {
 	each := int(C.call_address_bytes(c.l.t, c.c))
-	mine, err := entriesFor(c.rank, c.size, each, all)
-	if err != nil {
-		return err
+	var mine []byte // of every rank's addresses, the one for this rank
+	for r, entries := range all {
+		if len(entries) != each*c.size {
+			return fmt.Errorf("gloo: the addresses of rank %d have %d bytes, not %d: do all ranks run the same "+
+				"version of busbar?", r, len(entries), each*c.size)
+		}
+		mine = append(mine, entries[c.rank*each:(c.rank+1)*each]...)
 	}
 	p := C.CBytes(mine)
 	defer C.free(p)
@@ -114,18 +135,12 @@ func (c *Context) Connect(all [][]byte) error {
 	return nil
 }
 
-// Rank is this process' number in the context, from 0.
-func (c *Context) Rank() int { return c.rank }
-
-// Size is the number of ranks.
-func (c *Context) Size() int { return c.size }
-
 // Device says on which network the context is.
 func (c *Context) Device() Device { return parseDevice(C.GoString(C.call_device(c.l.t, c.c))) }
 
 // parseDevice reads Gloo's words: "tcp, pci=, iface=lo, speed=-1, addr=[127.0.0.1]:4711".
 func parseDevice(text string) Device {
-	d := Device{SpeedMbps: -1}
+	var d Device
 	for _, part := range strings.Split(text, ", ") {
 		key, value, _ := strings.Cut(part, "=")
 		switch key {
@@ -134,18 +149,21 @@ func parseDevice(text string) Device {
 		case "addr":
 			value, _, _ = strings.Cut(value, "]")
 			d.Address = strings.TrimPrefix(value, "[")
-		case "speed":
-			if n, err := strconv.Atoi(value); err == nil {
-				d.SpeedMbps = n
-			}
 		}
 	}
 	return d
 }
 
-// Thread says where and how the thread of Gloo's runs that reads and writes the sockets.
-func (c *Context) Thread() Thread {
-	return threadFacts("/proc/self/task", int(C.call_thread(c.l.t, c.c)))
+// ThreadCPUs are the CPUs on which the thread of Gloo's may run that reads and writes the sockets, as in "0-3,8"; "" if
+// they are unknown.
+func (c *Context) ThreadCPUs() string {
+	status, err := os.ReadFile(fmt.Sprintf("/proc/self/task/%d/status", int(C.call_thread(c.l.t, c.c))))
+	if err != nil {
+		return ""
+	}
+	_, rest, _ := strings.Cut(string(status), "\nCpus_allowed_list:")
+	list, _, _ := strings.Cut(rest, "\n")
+	return strings.TrimSpace(list)
 }
 
 // Interrupt makes a blocked operation of this context fail, and every later one: the connections are closed, which the

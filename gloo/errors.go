@@ -1,7 +1,6 @@
 package gloo
 
 import (
-	"cmp"
 	"fmt"
 	"regexp"
 	"strings"
@@ -62,23 +61,12 @@ func newError(op string, status, peer int, text string) *Error {
 	return &Error{Op: op, Status: Status(status), Peer: peer, Text: strings.TrimSpace(place.ReplaceAllString(text, ""))}
 }
 
-// LoadError says why there is no Gloo, and what to do about it.
-type LoadError struct {
-	Tried  []dl.Attempt
-	Reason string // set when a shim was found but is of no use
-}
+const build = "build it with: make gloo-shim   (it wants a C++ compiler and Gloo; Debian, Ubuntu: " +
+	"sudo apt-get install g++ libgloo-dev)"
 
-func (e *LoadError) Error() string { return dl.Explained(e.Explain()) }
-
-// Explain returns what failed, the places that were tried, and what to do.
-func (e *LoadError) Explain() (problem string, tried []string, remedy string) {
-	problem = cmp.Or(e.Reason, "Gloo could not be loaded: busbar's shim for it, busbar-gloo.so, cannot be opened")
-	return problem, dl.Lines(e.Tried), e.advice()
-}
-
-// advice is what to type. A shim that is there but lacks one of its libraries is not built anew for it.
-func (e *LoadError) advice() string {
-	for _, t := range e.Tried {
+// advice is what to type. A shim that lacks one of its libraries is not built anew for it.
+func advice(tried []dl.Attempt) string {
+	for _, t := range tried {
 		switch {
 		case strings.Contains(t.Why, "libgloo.so"):
 			return "Gloo itself is missing. Debian, Ubuntu: sudo apt-get install libgloo0"
@@ -86,6 +74,5 @@ func (e *LoadError) advice() string {
 			return "the C++ library is missing or too old. Debian, Ubuntu: sudo apt-get install libstdc++6"
 		}
 	}
-	return "build it with: make gloo-shim   (it wants a C++ compiler and Gloo; Debian, Ubuntu: sudo apt-get install " +
-		"g++ libgloo-dev)"
+	return build
 }

@@ -10,24 +10,32 @@ import (
 	"testing"
 	"time"
 
+	"busbar/internal/coll"
 	"busbar/internal/loop"
+	"busbar/internal/reference"
 )
 
-// prepared makes an operation in place over a buffer of its own.
-func prepared(c *Context, kind Kind, bytes int64) (*Operation, func(), error) {
-	b, err := loop.AllocBuffer(bytes * int64(c.size))
-	if err != nil {
-		return nil, nil, err
-	}
-	s := OpSpec{Kind: kind, Type: UInt8, InPlace: true, Recv: b.Pointer(), Count: bytes}
-	if kind.reduces() {
-		s.Op = Sum
-	}
-	o, err := c.Prepare(s)
-	if err != nil {
-		return nil, nil, errors.Join(err, b.Free())
-	}
-	return o, func() { o.Close(); _ = b.Free() }, nil
+// groupWith is group, each rank with an operation in place over a buffer of its own.
+func groupWith(t *testing.T, n int, o Options, collective coll.Collective, bytes int64,
+	work func(*Context, *Operation) error) {
+	t.Helper()
+	must(t, group(t, n, o, func(c *Context) error {
+		b, err := loop.AllocBuffer(bytes * int64(c.size))
+		if err != nil {
+			return err
+		}
+		defer b.Free()
+		op := coll.RedOp(0)
+		if collective.Reduces() {
+			op = coll.Sum
+		}
+		o, err := c.Prepare(reference.InPlace(collective, coll.UInt8, op, b.Pointer(), bytes))
+		if err != nil {
+			return err
+		}
+		defer o.Close()
+		return work(c, o)
+	}))
 }
 
 // expect says whether an operation failed as it should.
@@ -47,14 +55,9 @@ func expect(err error, status Status, peer int, words ...string) error {
 // A rank that leaves is named, whether it leaves between operations or while the others wait for it, and the text
 // stays.
 func TestLostRank(t *testing.T) {
-	for _, kind := range []Kind{AllReduce, ReduceScatter, Broadcast} {
+	for _, kind := range []coll.Collective{coll.AllReduce, coll.ReduceScatter, coll.Broadcast} {
 		t.Run(kind.String(), func(t *testing.T) {
-			must(t, group(t, 2, Options{}, func(c *Context) error {
-				o, free, err := prepared(c, kind, 1<<16)
-				if err != nil {
-					return err
-				}
-				defer free()
+			groupWith(t, 2, Options{}, kind, 1<<16, func(c *Context, o *Operation) error {
 				if err := issue(o, 3); err != nil {
 					return err
 				}
@@ -68,7 +71,7 @@ func TestLostRank(t *testing.T) {
 					return err
 				}
 				return expect(issue(o, 1), Lost, 0, failed.Error())
-			}))
+			})
 		})
 	}
 }
@@ -76,12 +79,7 @@ func TestLostRank(t *testing.T) {
 // The connection breaks in the middle of a message: the rest never comes, and nobody may wait for it.
 func TestLostInTheMiddle(t *testing.T) {
 	var halfway atomic.Bool
-	must(t, group(t, 2, Options{}, func(c *Context) error {
-		o, free, err := prepared(c, Broadcast, 256<<20)
-		if err != nil {
-			return err
-		}
-		defer free()
+	groupWith(t, 2, Options{}, coll.Broadcast, 256<<20, func(c *Context, o *Operation) error {
 		if c.rank == 0 {
 			go func() {
 				time.Sleep(40 * time.Millisecond)
@@ -95,17 +93,12 @@ func TestLostInTheMiddle(t *testing.T) {
 			return fmt.Errorf("failed before the connection broke: %w", failed)
 		}
 		return expect(failed, Lost, 0)
-	}))
+	})
 }
 
 func TestInterrupt(t *testing.T) {
 	begin := time.Now()
-	must(t, group(t, 3, Options{}, func(c *Context) error {
-		o, free, err := prepared(c, AllReduce, 1<<10)
-		if err != nil {
-			return err
-		}
-		defer free()
+	groupWith(t, 3, Options{}, coll.AllReduce, 1<<10, func(c *Context, o *Operation) error {
 		switch c.rank {
 		case 2: // never comes
 			time.Sleep(200 * time.Millisecond)
@@ -118,25 +111,21 @@ func TestInterrupt(t *testing.T) {
 			return expect(issue(o, 1), Interrupted, -1)
 		}
 		return expect(issue(o, 1), Lost, 1)
-	}))
+	})
 	if d := time.Since(begin); d > 20*time.Second {
 		t.Errorf("leaving took %s", d)
 	}
 }
 
 func TestTimeout(t *testing.T) {
-	must(t, group(t, 2, Options{Timeout: 300 * time.Millisecond}, func(c *Context) error {
-		o, free, err := prepared(c, ReduceScatter, 1<<10)
-		if err != nil {
-			return err
-		}
-		defer free()
+	groupWith(t, 2, Options{Timeout: 300 * time.Millisecond}, coll.ReduceScatter, 1<<10, func(c *Context,
+		o *Operation) error {
 		if c.rank == 1 {
 			time.Sleep(time.Second)
 			return nil
 		}
 		return expect(issue(o, 1), TimedOut, 1, "waited too long for rank 1", "300ms")
-	}))
+	})
 }
 
 func TestNobodyConnects(t *testing.T) {
@@ -166,12 +155,10 @@ func TestNobodyConnects(t *testing.T) {
 func TestContextErrors(t *testing.T) {
 	l := library(t)
 	for want, o := range map[string]Options{
-		"no rank 2 among 2":               {Rank: 2, Size: 2},
-		"interface nowhere0":              {Size: 1, Interface: "nowhere0"},
-		"address 203.0.113.7":             {Size: 1, Address: "203.0.113.7"},
-		"binding Gloo's thread":           {Size: 1, Interface: "lo", CPUs: []int{1023}},
-		"beyond what sched_setaffinity":   {Size: 1, Interface: "lo", CPUs: []int{-1}},
-		"beyond what sched_setaffinity t": {Size: 1, Interface: "lo", CPUs: []int{0, 1 << 20}},
+		"interface nowhere0":            {Size: 1, Interface: "nowhere0"},
+		"address 203.0.113.7":           {Size: 1, Address: "203.0.113.7"},
+		"binding Gloo's thread":         {Size: 1, Interface: "lo", CPUs: []int{1023}},
+		"beyond what sched_setaffinity": {Size: 1, Interface: "lo", CPUs: []int{0, 1 << 20}},
 	} {
 		c, err := l.NewContext(o)
 		if err == nil {
@@ -184,22 +171,13 @@ func TestContextErrors(t *testing.T) {
 }
 
 func TestFacts(t *testing.T) {
-	must(t, group(t, 2, Options{CPUs: []int{0}, Batch: true}, func(c *Context) error {
-		if d := c.Device(); d.Interface != "lo" || d.Address != "127.0.0.1" {
-			return fmt.Errorf("device %+v", d)
-		}
-		if th := c.Thread(); th.ID == 0 || th.CPUs != "0" || th.Policy != "batch" {
-			return fmt.Errorf("thread %+v", th)
+	must(t, group(t, 2, Options{CPUs: []int{0}}, func(c *Context) error {
+		if d := c.Device(); d.Interface != "lo" || d.Address != "127.0.0.1" || c.ThreadCPUs() != "0" {
+			return fmt.Errorf("device %+v, thread on CPUs %s", d, c.ThreadCPUs())
 		}
 		c.Close()
 		c.Close()
 		c.Interrupt()
-		return nil
-	}))
-	must(t, group(t, 3, Options{}, func(c *Context) error {
-		if th := c.Thread(); th.ID == 0 || th.CPUs == "" || th.Policy != "other" {
-			return fmt.Errorf("thread %+v", th)
-		}
 		return nil
 	}))
 	if i := library(t).Info(); !strings.Contains(i.Path, "libgloo.so") || i.Version == "" || i.BuildID == "" {

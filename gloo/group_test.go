@@ -3,16 +3,14 @@
 package gloo
 
 import (
-	"errors"
-	"fmt"
 	"path/filepath"
 	"runtime"
 	"sync"
 	"testing"
 	"time"
 
-	"busbar/internal/loop"
 	"busbar/internal/needs"
+	"busbar/internal/reference"
 )
 
 // library opens the shim that make builds.
@@ -31,11 +29,14 @@ func library(t *testing.T) *Library {
 // interface. A rank that fails interrupts its context, so that the others leave too. It returns every rank's error.
 func group(t *testing.T, n int, o Options, work func(*Context) error) []error {
 	t.Helper()
+	o.Interface = "lo"
+	return groupOf(t, n, func(int) (Options, error) { return o, nil }, work)
+}
+
+// groupOf is group with each rank's own options, which begin returns on the rank's thread.
+func groupOf(t *testing.T, n int, begin func(rank int) (Options, error), work func(*Context) error) []error {
+	t.Helper()
 	l := library(t)
-	o.Size = n
-	if o.Interface == "" && o.Address == "" {
-		o.Interface = "lo"
-	}
 	var exchanged, connected, done, ended sync.WaitGroup
 	exchanged.Add(n)
 	connected.Add(n)
@@ -46,9 +47,12 @@ func group(t *testing.T, n int, o Options, work func(*Context) error) []error {
 		go func() {
 			defer ended.Done()
 			runtime.LockOSThread()
-			mine := o
-			mine.Rank = rank
-			c, err := l.NewContext(mine)
+			o, err := begin(rank)
+			o.Rank, o.Size = rank, n
+			var c *Context
+			if err == nil {
+				c, err = l.NewContext(o)
+			}
 			if err == nil {
 				addresses[rank], err = c.Address()
 			}
@@ -94,24 +98,4 @@ func must(t *testing.T, failures []error) {
 }
 
 // issue runs the operation n times.
-func issue(o *Operation, n int) error {
-	steps := o.Steps()
-	if steps.Wait != nil {
-		return errors.New("an operation that blocks has nothing to wait for")
-	}
-	l, err := loop.New(steps, 1)
-	if err != nil {
-		return err
-	}
-	defer l.Close()
-	var step *loop.StepError
-	if _, err := l.Run(1, n); errors.As(err, &step) {
-		if step.Stage != loop.Issue {
-			return fmt.Errorf("while %s: %w", step.Stage, err)
-		}
-		return o.Error(step.Code)
-	} else if err != nil {
-		return err
-	}
-	return nil
-}
+func issue(o *Operation, n int) error { return reference.Issue(o.Steps(), n, o.Error) }

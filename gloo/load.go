@@ -25,7 +25,7 @@ type Library struct {
 }
 
 // Load opens the shim and through it libgloo: the file at path, or with "" the one in busbar's own folders. The error
-// is a *LoadError.
+// is a *dl.LoadError.
 func Load(path string) (*Library, error) {
 	candidates := []string{path}
 	if path == "" {
@@ -34,23 +34,25 @@ func Load(path string) (*Library, error) {
 			candidates = append(candidates, filepath.Join(dir, shimFile))
 		}
 	}
-	lib, err := dl.Open(dl.Spec{Name: "the Gloo shim", Candidates: candidates})
+	lib, err := dl.Open(dl.Spec{Name: "busbar's shim for Gloo, " + shimFile + ",", Candidates: candidates,
+		Remedy: build})
+	if failed := new(dl.LoadError); errors.As(err, &failed) {
+		failed.Remedy = advice(failed.Tried)
+	}
 	if err != nil {
-		failed := &LoadError{}
-		var missing *dl.NotFoundError
-		if errors.As(err, &missing) {
-			failed.Tried = missing.Tried
-		}
-		return nil, failed
+		return nil, err
 	}
 	symbol, err := lib.Symbol("busbar_gloo")
 	if err != nil {
-		return nil, &LoadError{Reason: fmt.Sprintf("%s is not the Gloo shim of busbar (%v)", lib.Path(), err)}
+		return nil, &dl.LoadError{Problem: fmt.Sprintf("%s is not the Gloo shim of busbar (%v)", lib.Path(), err),
+			Remedy: build}
 	}
 	if abi := *(*uint32)(symbol); abi != C.BUSBAR_GLOO_ABI {
-		return nil, &LoadError{Reason: fmt.Sprintf("%s is a shim of another version of busbar: its table has number "+
-			"%d, this program needs %d; it has to be built again",
-			lib.Path(), abi, C.BUSBAR_GLOO_ABI)}
+		return nil, &dl.LoadError{
+			Problem: fmt.Sprintf("%s is a shim of another version of busbar: its table has number "+
+				"%d, this program needs %d; it has to be built again", lib.Path(), abi, C.BUSBAR_GLOO_ABI),
+			Remedy: build,
+		}
 	}
 	l := &Library{t: (*C.table)(symbol)}
 	l.info = Info{Version: C.GoString(l.t.version), Path: C.GoString(C.call_path(l.t)), ShimPath: lib.Path()}

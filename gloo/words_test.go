@@ -1,67 +1,22 @@
+//go:build cgo
+
 package gloo
 
 import (
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 )
 
 func TestParseDevice(t *testing.T) {
 	for text, want := range map[string]Device{
-		"tcp, pci=, iface=lo, speed=-1, addr=[127.0.0.1]":                               {"lo", "127.0.0.1", -1},
-		"tcp, pci=0000:00:05.0, iface=eth0, speed=25000, addr=[10.1.2.3]:4711":          {"eth0", "10.1.2.3", 25000},
-		"tcp, pci=, iface=ib0, speed=-1, addr=[fe80::1]":                                {"ib0", "fe80::1", -1},
-		"a transport that says nothing of an interface in the words that are known now": {"", "", -1},
+		"tcp, pci=, iface=lo, speed=-1, addr=[127.0.0.1]":                               {"lo", "127.0.0.1"},
+		"tcp, pci=0000:00:05.0, iface=eth0, speed=25000, addr=[10.1.2.3]:4711":          {"eth0", "10.1.2.3"},
+		"tcp, pci=, iface=ib0, speed=-1, addr=[fe80::1]":                                {"ib0", "fe80::1"},
+		"a transport that says nothing of an interface in the words that are known now": {},
 	} {
 		if d := parseDevice(text); d != want {
 			t.Errorf("%q: %+v, want %+v", text, d, want)
 		}
-	}
-}
-
-func TestAddressBlocks(t *testing.T) {
-	block := func(rank, size int, entries string) []byte {
-		return addressBlock{rank: rank, size: size, each: 2, entries: []byte(entries)}.bytes()
-	}
-	good := [][]byte{block(0, 3, "000102"), block(1, 3, "101112"), block(2, 3, "202122")}
-	mine, err := entriesFor(1, 3, 2, good)
-	if err != nil || string(mine) != "011121" {
-		t.Errorf("%q, %v", mine, err)
-	}
-	for want, bad := range map[string][][]byte{
-		"of 2 ranks":          good[:2],
-		"same version":        {good[0], []byte("something else"), good[2]},
-		"that of rank 2 of 3": {good[0], good[2], good[1]},
-		"that of rank 1 of 4": {good[0], block(1, 4, "10111213"), good[2]},
-		"5 bytes":             {good[0], good[1][:len(good[1])-1], good[2]},
-	} {
-		if _, err := entriesFor(1, 3, 2, bad); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%v, want %q", err, want)
-		}
-	}
-}
-
-func TestThreadFacts(t *testing.T) {
-	dir := filepath.Join(t.TempDir(), "42")
-	if err := os.Mkdir(dir, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	write := func(name, text string) {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	write("status", "Name:\tx\nCpus_allowed:\tf\nCpus_allowed_list:\t0-3,8\n")
-	write("stat", "42 (a ) name) S "+strings.Repeat("0 ", 37)+"3 0 0\n")
-	if f := threadFacts(filepath.Dir(dir), 42); f != (Thread{42, "0-3,8", "batch"}) {
-		t.Errorf("%+v", f)
-	}
-	if f := threadFacts(filepath.Dir(dir), 0); f != (Thread{}) {
-		t.Errorf("%+v", f)
-	}
-	if f := threadFacts(filepath.Dir(dir), 43); f != (Thread{ID: 43}) {
-		t.Errorf("%+v", f)
 	}
 }
 

@@ -10,7 +10,7 @@
 #include "../internal/loop/loop.h"
 
 /* Changes with everything below. */
-#define BUSBAR_MPI_ABI 2
+#define BUSBAR_MPI_ABI 3
 
 enum busbar_mpi_kind {
 	BUSBAR_ALL_REDUCE = 1,
@@ -83,15 +83,12 @@ struct busbar_mpi {
 	int (*finalize)(void);
 	int (*abort)(int code);
 	void (*error)(int code, int *class, const char **name, char *text, int size);
-	int (*processor_name)(char *name, int size);
-	double (*wtime)(void);
 
 	int (*world)(struct busbar_comm **c);
 	int (*self)(struct busbar_comm **c);
 	int (*rank)(struct busbar_comm *c, int *rank);
 	int (*size)(struct busbar_comm *c, int *size);
 	int (*split)(struct busbar_comm *c, int color, int key, struct busbar_comm **out); /* NULL for color < 0 */
-	int (*split_shared)(struct busbar_comm *c, int key, struct busbar_comm **out);
 	int (*free)(struct busbar_comm *c);
 
 	int (*barrier)(struct busbar_comm *c);
@@ -102,8 +99,7 @@ struct busbar_mpi {
 	int (*gather)(struct busbar_comm *c, const void *bytes, int n, void *all, int root);
 	int (*gatherv)(struct busbar_comm *c, const void *bytes, int n, void *all, const int *counts, const int *at,
 		       int root);
-	int (*reduce)(struct busbar_comm *c, double *x, int n, int op, int root); /* in place at the root */
-	int (*all_reduce)(struct busbar_comm *c, double *x, int n, int op);       /* in place */
+	int (*all_reduce)(struct busbar_comm *c, double *x, int n, int op); /* in place; op: BUSBAR_SUM, BUSBAR_MAX */
 	int (*clock)(struct busbar_comm *c, int peer, int rounds, double *offset, double *uncertainty);
 
 	int (*prepare)(struct busbar_comm *c, const struct busbar_mpi_spec *spec, struct busbar_mpi_prepared *out);

@@ -18,15 +18,12 @@ static inline void call_error(table *t, int code, int *class, const char **name,
 {
 	t->error(code, class, name, s, n);
 }
-static inline int call_processor_name(table *t, char *s, int n) { return t->processor_name(s, n); }
-static inline double call_wtime(table *t) { return t->wtime(); }
 
 static inline int call_world(table *t, comm **c) { return t->world(c); }
 static inline int call_self(table *t, comm **c) { return t->self(c); }
 static inline int call_rank(table *t, comm *c, int *rank) { return t->rank(c, rank); }
 static inline int call_size(table *t, comm *c, int *size) { return t->size(c, size); }
 static inline int call_split(table *t, comm *c, int color, int key, comm **out) { return t->split(c, color, key, out); }
-static inline int call_split_shared(table *t, comm *c, int key, comm **out) { return t->split_shared(c, key, out); }
 static inline int call_free(table *t, comm *c) { return t->free(c); }
 
 static inline int call_barrier(table *t, comm *c) { return t->barrier(c); }
@@ -43,7 +40,6 @@ static inline int call_gatherv(table *t, comm *c, const void *p, int n, void *al
 {
 	return t->gatherv(c, p, n, all, counts, at, root);
 }
-static inline int call_reduce(table *t, comm *c, double *x, int n, int op, int root) { return t->reduce(c, x, n, op, root); }
 static inline int call_all_reduce(table *t, comm *c, double *x, int n, int op) { return t->all_reduce(c, x, n, op); }
 static inline int call_clock(table *t, comm *c, int peer, int rounds, double *offset, double *uncertainty)
 {

@@ -38,9 +38,6 @@ func (m *MPI) comm(c *C.comm) (*Comm, error) {
 // World is the communicator of all ranks; nil before Init.
 func (m *MPI) World() *Comm { return m.all }
 
-// Self is the communicator of this rank alone; nil before Init.
-func (m *MPI) Self() *Comm { return m.self }
-
 // Rank is this process' number in the communicator, from 0. It is local.
 func (c *Comm) Rank() int { return c.rank }
 
@@ -58,18 +55,9 @@ func (c *Comm) Split(color, key int) (*Comm, error) {
 	return c.m.comm(out)
 }
 
-// SplitShared makes a communicator of the ranks on this host (those that can share memory), in their order.
-func (c *Comm) SplitShared() (*Comm, error) {
-	var out *C.comm
-	if err := c.check("MPI_Comm_split_type", C.call_split_shared(c.m.t, c.c, C.int(c.rank), &out)); err != nil {
-		return nil, err
-	}
-	return c.m.comm(out)
-}
-
-// Free gives back a communicator made by Split or SplitShared; it does nothing for nil and for the world.
+// Free gives back a communicator made by Split; it does nothing for nil and for the world.
 func (c *Comm) Free() error {
-	if c == nil || c.c == nil || c == c.m.all || c == c.m.self {
+	if c == nil || c.c == nil || c == c.m.all {
 		return nil
 	}
 	err := c.check("MPI_Comm_free", C.call_free(c.m.t, c.c))
@@ -177,33 +165,22 @@ func (c *Comm) Gatherv(data []byte, root int) ([][]byte, error) {
 	return out, nil
 }
 
-// Reduce replaces x on the root by the element-wise sum, minimum or maximum over the ranks; elsewhere x stays.
-func (c *Comm) Reduce(x []float64, op Op, root int) error {
-	return c.combine("MPI_Reduce", x, op, c.rank == root, func(p *C.double, n C.int) C.int {
-		return C.call_reduce(c.m.t, c.c, p, n, C.int(op), C.int(root))
-	})
-}
+// Sum replaces x by the element-wise sum over the ranks, on every rank.
+func (c *Comm) Sum(x []float64) error { return c.combine(x, C.BUSBAR_SUM) }
 
-// Allreduce replaces x by the element-wise sum, minimum or maximum over the ranks, on every rank.
-func (c *Comm) Allreduce(x []float64, op Op) error {
-	return c.combine("MPI_Allreduce", x, op, true, func(p *C.double, n C.int) C.int {
-		return C.call_all_reduce(c.m.t, c.c, p, n, C.int(op))
-	})
-}
+// Max replaces x by the element-wise maximum over the ranks, on every rank.
+func (c *Comm) Max(x []float64) error { return c.combine(x, C.BUSBAR_MAX) }
 
-func (c *Comm) combine(function string, x []float64, op Op, result bool, call func(*C.double, C.int) C.int) error {
-	if op != Sum && op != Min && op != Max {
-		return fmt.Errorf("mpi: %s of float64 with %s: only sum, min and max", function, op)
-	}
-	if err := fits(function, len(x)); err != nil {
+func (c *Comm) combine(x []float64, op C.int) error {
+	if err := fits("MPI_Allreduce", len(x)); err != nil {
 		return err
 	}
 	p := C.malloc(C.size_t(max(1, 8*len(x))))
 	defer C.free(p)
 	values := unsafe.Slice((*float64)(p), len(x))
 	copy(values, x)
-	err := c.check(function, call((*C.double)(p), C.int(len(x))))
-	if err == nil && result {
+	err := c.check("MPI_Allreduce", C.call_all_reduce(c.m.t, c.c, (*C.double)(p), C.int(len(x)), op))
+	if err == nil {
 		copy(x, values)
 	}
 	return err

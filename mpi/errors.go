@@ -3,7 +3,6 @@ package mpi
 import (
 	"cmp"
 	"fmt"
-	"strconv"
 	"strings"
 
 	"busbar/internal/dl"
@@ -23,37 +22,14 @@ func (e *Error) Error() string {
 		e.Code)
 }
 
-// LoadError says why there is no MPI, and what to do about it.
-type LoadError struct {
-	Choice string // what was asked for: auto, a family, or a path
-	Launch Launch
-	Tried  []dl.Attempt
-	Reason string // set when a shim was found but is of no use
-}
-
-func (e *LoadError) Error() string { return dl.Explained(e.Explain()) }
-
-// Explain returns what failed, the places that were tried, and what to do.
-func (e *LoadError) Explain() (problem string, tried []string, remedy string) {
-	problem = cmp.Or(e.Reason, fmt.Sprintf("no MPI shim could be loaded (--mpi %s)", e.Choice))
-	if e.Launch.Name != "" {
-		problem += "\nthis process was started by " + e.Launch.Name
+// unusable is the error of a choice without a shim that can be used; cause "" is that none could be opened.
+func unusable(choice string, launch Launch, cause string) *dl.LoadError {
+	problem := cmp.Or(cause, fmt.Sprintf("no MPI shim could be loaded (--mpi %s)", choice))
+	if launch.Name != "" {
+		problem += "\nthis process was started by " + launch.Name
 	}
-	return problem, dl.Lines(e.Tried), "build it with: " + e.build()
-}
-
-// build is the one command that makes the missing shim.
-func (e *LoadError) build() string {
-	family := e.Choice
-	if family != OpenMPI && family != MPICH {
-		family = e.Launch.Family
+	if choice != OpenMPI && choice != MPICH {
+		choice = launch.Family
 	}
-	return builder(dl.ProgramFolder()) + compiler(family)
-}
-
-func name(names []string, i int) string {
-	if i < 0 || i >= len(names) || names[i] == "" {
-		return "(" + strconv.Itoa(i) + ")"
-	}
-	return names[i]
+	return &dl.LoadError{Problem: problem, Remedy: "build it with: " + builder(dl.ProgramFolder()) + compiler(choice)}
 }

@@ -1,6 +1,7 @@
 package mpi
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -18,7 +19,7 @@ type Options struct {
 	Dirs []string
 }
 
-// find lists the shims to try, in order. The error is a *LoadError.
+// find lists the shims to try, in order. The error is a *dl.LoadError.
 func (o Options) find(launch Launch) ([]string, error) {
 	var families []string
 	switch {
@@ -31,13 +32,12 @@ func (o Options) find(launch Launch) ([]string, error) {
 	case strings.ContainsRune(o.Choice, '/') || strings.HasSuffix(o.Choice, ".so"):
 		path, err := filepath.Abs(o.Choice)
 		if err != nil {
-			return nil, &LoadError{Choice: o.Choice, Launch: launch, Reason: err.Error()}
+			return nil, unusable(o.Choice, launch, err.Error())
 		}
 		return []string{path}, nil
 	default:
-		return nil, &LoadError{Choice: o.Choice, Launch: launch,
-			Reason: "there is no MPI called \"" + o.Choice +
-				"\": --mpi takes auto, openmpi, mpich, or the path of a shim (busbar-mpi-*.so)"}
+		return nil, unusable(o.Choice, launch, fmt.Sprintf("there is no MPI called %q: --mpi takes auto, openmpi, "+
+			"mpich, or the path of a shim (busbar-mpi-*.so)", o.Choice))
 	}
 	dirs := o.Dirs
 	if dirs == nil {

@@ -1,6 +1,7 @@
 package mpi
 
 import (
+	"maps"
 	"reflect"
 	"testing"
 )
@@ -14,23 +15,22 @@ func TestLauncher(t *testing.T) {
 	step := map[string]string{"SLURM_JOB_ID": "7", "SLURM_PROCID": "5", "SLURM_LOCALID": "1", "SLURM_NTASKS": "16",
 		"SLURM_STEP_ID":        "0",
 		"SLURM_STEP_NUM_TASKS": "8"}
+	ours := Launch{OpenMPI, "mpirun of Open MPI", 3, 8, 1, 2, []string{OpenMPI}}
+	hydras := Launch{MPICH, "hydra, the mpirun of MPICH", 2, 4, 0, 2, []string{MPICH}}
 	either := []string{OpenMPI, MPICH}
+	none := Launch{"", "", -1, -1, -1, -1, either}
 	for _, c := range []struct {
 		name string
 		env  []map[string]string
 		want Launch
 	}{
-		{"nothing", nil, Launch{"", "", -1, -1, -1, -1, either}},
-		{"Open MPI", []map[string]string{ompi}, Launch{OpenMPI, "mpirun of Open MPI", 3, 8, 1, 2, []string{OpenMPI}}},
-		{"Open MPI in a batch script", []map[string]string{batch, ompi},
-			Launch{OpenMPI, "mpirun of Open MPI", 3, 8, 1, 2, []string{OpenMPI}}},
-		{"Open MPI whose daemons srun started", []map[string]string{step, ompi},
-			Launch{OpenMPI, "mpirun of Open MPI", 3, 8, 1, 2, []string{OpenMPI}}},
-		{"hydra", []map[string]string{hydra}, Launch{MPICH, "hydra, the mpirun of MPICH", 2, 4, 0, 2, []string{MPICH}}},
-		{"hydra whose proxies srun started", []map[string]string{step, hydra},
-			Launch{MPICH, "hydra, the mpirun of MPICH", 2, 4, 0, 2, []string{MPICH}}},
-		{"hydra whose proxies srun started with PMIx", []map[string]string{step, {"PMIX_RANK": "0"}, hydra},
-			Launch{MPICH, "hydra, the mpirun of MPICH", 2, 4, 0, 2, []string{MPICH}}},
+		{"nothing", nil, none},
+		{"Open MPI", []map[string]string{ompi}, ours},
+		{"Open MPI in a batch script", []map[string]string{batch, ompi}, ours},
+		{"Open MPI whose daemons srun started", []map[string]string{step, ompi}, ours},
+		{"hydra", []map[string]string{hydra}, hydras},
+		{"hydra whose proxies srun started", []map[string]string{step, hydra}, hydras},
+		{"hydra whose proxies srun started with PMIx", []map[string]string{step, {"PMIX_RANK": "0"}, hydra}, hydras},
 		{"srun with PMI-2", []map[string]string{step, {"PMI_RANK": "5", "PMI_SIZE": "8"}},
 			Launch{MPICH, "srun with PMI", 5, 8, 1, -1, []string{MPICH, OpenMPI}}},
 		{"srun with PMIx", []map[string]string{step, {"PMIX_RANK": "5"}},
@@ -46,20 +46,18 @@ func TestLauncher(t *testing.T) {
 		{"srun that says where the job's tasks are",
 			[]map[string]string{step, {"PMI_RANK": "5", "PMI_SIZE": "8", "SLURM_TASKS_PER_NODE": "4(x2)"}},
 			Launch{MPICH, "srun with PMI", 5, 8, 1, 4, []string{MPICH, OpenMPI}}},
-		{"the batch script itself", []map[string]string{batch}, Launch{"", "", -1, -1, -1, -1, either}},
+		{"the batch script itself", []map[string]string{batch}, none},
 		{"the batch step", []map[string]string{batch, {"SLURM_STEP_ID": "4294967291"}},
-			Launch{"", "", -1, -1, -1, -1, either}},
+			none},
 		{"an allocation's shell", []map[string]string{{"SLURM_JOB_ID": "7", "SLURM_NTASKS": "16"}},
-			Launch{"", "", -1, -1, -1, -1, either}},
+			none},
 		{"numbers that are none", []map[string]string{{"OMPI_COMM_WORLD_SIZE": "many", "OMPI_COMM_WORLD_RANK": "-3"}},
 			Launch{OpenMPI, "mpirun of Open MPI", -1, -1, -1, -1, []string{OpenMPI}}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			env := map[string]string{}
 			for _, part := range c.env {
-				for k, v := range part {
-					env[k] = v
-				}
+				maps.Copy(env, part)
 			}
 			got := Launcher(func(name string) string { return env[name] })
 			if !reflect.DeepEqual(got, c.want) {

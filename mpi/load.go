@@ -24,7 +24,6 @@ import (
 type MPI struct {
 	t    *C.table
 	info Info
-	self *Comm
 	all  *Comm
 
 	// For tests: see struct busbar_mpi_spec.
@@ -33,7 +32,7 @@ type MPI struct {
 }
 
 // Load opens the shim that fits and through it the MPI library; MPI itself starts with Init. The error is a
-// *LoadError.
+// *dl.LoadError.
 func Load(o Options) (*MPI, error) {
 	if o.Choice == "" {
 		o.Choice = "auto"
@@ -45,25 +44,21 @@ func Load(o Options) (*MPI, error) {
 	}
 	quietLibraries()
 	defer keepSignals()()
-	failed := &LoadError{Choice: o.Choice, Launch: launch}
 	lib, err := dl.Open(dl.Spec{Name: "the MPI shim", Candidates: paths, Global: true})
 	if err != nil {
-		var missing *dl.NotFoundError
-		if errors.As(err, &missing) {
-			failed.Tried = missing.Tried
+		failed := unusable(o.Choice, launch, "")
+		if e := new(dl.LoadError); errors.As(err, &e) {
+			failed.Tried = e.Tried
 		}
 		return nil, failed
 	}
 	symbol, err := lib.Symbol("busbar_mpi")
 	if err != nil {
-		failed.Reason = fmt.Sprintf("%s is not an MPI shim of busbar (%v)", lib.Path(), err)
-		return nil, failed
+		return nil, unusable(o.Choice, launch, fmt.Sprintf("%s is not an MPI shim of busbar (%v)", lib.Path(), err))
 	}
 	if abi := *(*uint32)(symbol); abi != C.BUSBAR_MPI_ABI {
-		failed.Reason = fmt.Sprintf("%s is a shim of another version of busbar: its table has number %d, this "+
-			"program needs %d; it has to be built again",
-			lib.Path(), abi, C.BUSBAR_MPI_ABI)
-		return nil, failed
+		return nil, unusable(o.Choice, launch, fmt.Sprintf("%s is a shim of another version of busbar: its table has "+
+			"number %d, this program needs %d; it has to be built again", lib.Path(), abi, C.BUSBAR_MPI_ABI))
 	}
 	m := &MPI{t: (*C.table)(symbol), intMax: 1<<31 - 1}
 	m.describe(lib.Path())
@@ -121,11 +116,7 @@ func (m *MPI) Init() (ThreadLevel, error) {
 	if err := m.check("MPI_Comm_set_errhandler", C.call_self(m.t, &c)); err != nil {
 		return 0, err
 	}
-	self, err := m.comm(c)
-	if err != nil {
-		return 0, err
-	}
-	m.all, m.self = world, self
+	m.all = world
 	return m.info.ThreadLevel, nil
 }
 
@@ -143,18 +134,6 @@ func (m *MPI) Abort(code int) {
 	}
 	os.Exit(code)
 }
-
-// ProcessorName is MPI's name of this host.
-func (m *MPI) ProcessorName() (string, error) {
-	const size = 1024 // above every library's MPI_MAX_PROCESSOR_NAME
-	text := (*C.char)(C.calloc(1, size))
-	defer C.free(unsafe.Pointer(text))
-	err := m.check("MPI_Get_processor_name", C.call_processor_name(m.t, text, size))
-	return C.GoString(text), err
-}
-
-// Wtime is MPI_Wtime: seconds since some time in the past, the same for the life of the process.
-func (m *MPI) Wtime() float64 { return float64(C.call_wtime(m.t)) }
 
 func (m *MPI) check(op string, rc C.int) error {
 	if rc == 0 {

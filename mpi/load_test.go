@@ -6,11 +6,13 @@ import (
 	"debug/elf"
 	"errors"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+
+	"busbar/internal/dl"
+	"busbar/internal/needs"
 )
 
 // clearLauncher takes away the variables of whatever launcher runs the tests.
@@ -46,52 +48,45 @@ func TestOneSymbol(t *testing.T) {
 
 func TestNoShim(t *testing.T) {
 	clearLauncher(t)
-	empty := t.TempDir()
-	t.Setenv("BUSBAR_LIB", "/somewhere/lib:/else")
+	dirs := []string{t.TempDir()}
+	const openmpi, mpich = "busbar-mpi-openmpi.so", "busbar-mpi-mpich.so"
 	for _, c := range []struct {
-		name   string
-		env    map[string]string
-		o      Options
-		want   []string
-		absent string
+		env          string
+		o            Options
+		tried, build string
 	}{
-		{"hydra", map[string]string{"PMI_RANK": "0", "MPI_LOCALRANKID": "0"}, Options{Dirs: []string{empty}},
-			[]string{"--mpi auto", "started by hydra, the mpirun of MPICH",
-				filepath.Join(empty, "busbar-mpi-mpich.so") + ": cannot open", "make mpi-shim MPICC=mpicc.mpich"},
-			"busbar-mpi-openmpi"},
-		{"Open MPI", map[string]string{"OMPI_COMM_WORLD_SIZE": "2"}, Options{Dirs: []string{empty}},
-			[]string{"started by mpirun of Open MPI", "busbar-mpi-openmpi.so", "make mpi-shim MPICC=mpicc.openmpi"},
-			"busbar-mpi-mpich"},
-		{"no launcher", nil, Options{Dirs: []string{empty}},
-			[]string{"busbar-mpi-openmpi.so", "busbar-mpi-mpich.so", "make mpi-shim MPICC=mpicc"}, "started by"},
-		{"default folders", nil, Options{},
-			[]string{"/somewhere/lib/busbar-mpi-openmpi.so", "/else/busbar-mpi-mpich.so", "/lib/busbar-mpi-openmpi.so"},
-			""},
-		{"a family", nil, Options{Choice: "mpich", Dirs: []string{empty}},
-			[]string{"--mpi mpich", "busbar-mpi-mpich.so", "MPICC=mpicc.mpich"}, "busbar-mpi-openmpi"},
-		{"a path", nil, Options{Choice: "/no/such/shim.so"},
-			[]string{"--mpi /no/such/shim.so", "/no/such/shim.so: cannot open"}, "busbar-mpi"},
-		{"an unknown word", nil, Options{Choice: "lam"},
-			[]string{`no MPI called "lam"`, "auto, openmpi, mpich, or the path"}, "tried"},
+		{"MPI_LOCALRANKID", Options{Dirs: dirs}, mpich, "mpicc.mpich"},
+		{"OMPI_COMM_WORLD_SIZE", Options{Dirs: dirs}, openmpi, "mpicc.openmpi"},
+		{"", Options{Dirs: dirs}, openmpi + " " + mpich + " busbar-mpi-other.so", "mpicc"},
+		{"", Options{Choice: "mpich", Dirs: dirs}, mpich, "mpicc.mpich"},
+		{"", Options{Choice: "/no/such/shim.so"}, "shim.so", "mpicc"},
+		{"", Options{Choice: "lam"}, "", "mpicc"},
 	} {
-		t.Run(c.name, func(t *testing.T) {
-			for k, v := range c.env {
-				t.Setenv(k, v)
+		t.Run(c.env+c.o.Choice, func(t *testing.T) {
+			if c.env != "" {
+				t.Setenv(c.env, "0")
+				t.Setenv("PMI_RANK", "0")
 			}
 			_, err := Load(c.o)
-			var failed *LoadError
-			if !errors.As(err, &failed) {
+			var failed *dl.LoadError
+			if !errors.As(err, &failed) || !strings.Contains(failed.Remedy+" ", "make mpi-shim MPICC="+c.build+" ") {
 				t.Fatalf("error %v", err)
 			}
-			for _, want := range c.want {
-				if !strings.Contains(err.Error(), want) {
-					t.Errorf("%q is not in:\n%v", want, err)
-				}
+			var tried []string
+			for _, a := range failed.Tried {
+				tried = append(tried, filepath.Base(a.Candidate))
 			}
-			if c.absent != "" && strings.Contains(err.Error(), c.absent) {
-				t.Errorf("%q is in:\n%v", c.absent, err)
+			if got := strings.Join(tried, " "); got != c.tried {
+				t.Errorf("tried %s, want %s", got, c.tried)
 			}
 		})
+	}
+	t.Setenv("BUSBAR_LIB", "/somewhere/lib:/else")
+	_, err := Load(Options{})
+	for _, want := range []string{"/somewhere/lib/" + openmpi, "/else/" + mpich} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s is not in:\n%v", want, err)
+		}
 	}
 }
 
@@ -103,15 +98,8 @@ func TestWrongShim(t *testing.T) {
 		{"a missing symbol", "int f(void); int busbar_mpi(void) { return f(); }", "undefined symbol: f"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			dir := t.TempDir()
-			source, so := filepath.Join(dir, "x.c"), filepath.Join(dir, "busbar-mpi-openmpi.so")
-			if err := os.WriteFile(source, []byte(c.source), 0o644); err != nil {
-				t.Fatal(err)
-			}
-			if out, err := exec.Command("cc", "-shared", "-fPIC", "-o", so, source).CombinedOutput(); err != nil {
-				t.Fatalf("cc: %v\n%s", err, out)
-			}
-			_, err := Load(Options{Choice: OpenMPI, Dirs: []string{dir}})
+			so := needs.SharedLibrary(t, "busbar-mpi-openmpi.so", c.source)
+			_, err := Load(Options{Choice: OpenMPI, Dirs: []string{filepath.Dir(so)}})
 			if err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), so) ||
 				!strings.Contains(err.Error(), "make mpi-shim MPICC=mpicc.openmpi") {
 				t.Errorf("error %v", err)

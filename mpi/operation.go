@@ -9,10 +9,11 @@ import "C"
 
 import (
 	"fmt"
-	"math"
 	"unsafe"
 
+	"busbar/internal/coll"
 	"busbar/internal/loop"
+	"busbar/internal/operation"
 )
 
 // Operation is a prepared operation. It is used by one thread.
@@ -25,32 +26,29 @@ type Operation struct {
 }
 
 // The constants of the two sides are the same.
-var _ = [1]struct{}{}[(int(SendRecv)-C.BUSBAR_SEND_RECV)|(int(Float64)-C.BUSBAR_FLOAT64)|(int(Avg)-C.BUSBAR_AVG)]
+var _ = [1]struct{}{}[(int(coll.SendRecv)-C.BUSBAR_SEND_RECV)|(int(coll.Float64)-C.BUSBAR_FLOAT64)|
+	(int(coll.Avg)-C.BUSBAR_AVG)]
 
 // Prepare makes an operation ready: all arguments are bound, nothing is sent. It is local to the rank. The error is
-// an *UnsupportedError if MPI does not have the operation, else an *Error. Whether counts and roots are right is left
-// to MPI, which says it when the operation runs.
-func (c *Comm) Prepare(s OpSpec) (*Operation, error) {
-	if err := s.supported(c.size); err != nil {
-		return nil, err
-	}
-	if err := quirk(c.m.info.Name, s); err != nil {
+// an *operation.UnsupportedError if this MPI does not have the operation, else an *Error. MPI checks counts and roots
+// when the operation runs.
+func (c *Comm) Prepare(s operation.Host) (*Operation, error) {
+	if err := quirk(c.m.info.Name, s.Spec); err != nil {
 		return nil, err
 	}
 	spec := C.struct_busbar_mpi_spec{
-		kind: C.int(s.Kind), _type: C.int(s.Type), op: C.int(s.Op), root: C.int(s.Root),
-		aggregate: C.int(max(1, s.Aggregate)),
-		send:      s.Send, recv: s.Recv, count: C.int64_t(s.Count),
+		kind: C.int(s.Collective), _type: C.int(s.Type), op: C.int(s.Op), root: C.int(s.RootRank()),
+		aggregate: C.int(max(1, s.Aggregate)), send: s.Send, recv: s.Recv, count: C.int64_t(s.Count),
 		slots: C.int64_t(max(1, s.Slots)), send_stride: C.int64_t(s.SendStride), recv_stride: C.int64_t(s.RecvStride),
 		int_max: C.int64_t(c.m.intMax),
 	}
-	if s.InPlace {
+	if s.Placement == coll.InPlace {
 		spec.in_place = 1
 	}
 	if c.m.noLarge {
 		spec.no_large = 1
 	}
-	o := &Operation{c: c, function: s.Kind.String()}
+	o := &Operation{c: c, function: functions[s.Collective]}
 	if err := c.check("preparing "+o.function, C.call_prepare(c.m.t, c.c, &spec, &o.prepared)); err != nil {
 		return nil, err
 	}
@@ -61,58 +59,31 @@ func (c *Comm) Prepare(s OpSpec) (*Operation, error) {
 	return o, nil
 }
 
-// supported refuses what MPI does not have.
-func (s OpSpec) supported(ranks int) error {
-	unsupported := func(format string, args ...any) error {
-		return &UnsupportedError{Reason: fmt.Sprintf(format, args...)}
-	}
-	switch {
-	case s.Kind < AllReduce || s.Kind > SendRecv:
-		return unsupported("MPI has no operation %s", s.Kind)
-	case !s.Type.valid():
-		return unsupported("busbar has no type %s", s.Type)
-	case s.Kind.reduces() && (s.Op < Sum || s.Op > Avg):
-		return unsupported("%s needs a reduction, and %s is none", s.Kind, s.Op)
-	case s.Kind == Broadcast && !s.InPlace:
-		return unsupported("MPI_Bcast has one buffer: it is in place only")
-	}
-	elements := int64(1)
-	if s.Kind.shared() {
-		elements = int64(ranks)
-	}
-	if s.Count > math.MaxInt64/s.Type.Size()/elements {
-		return unsupported("%d elements of %s for each of %d ranks are more than 2⁶³ bytes", s.Count, s.Type, elements)
-	}
-	return nil
-}
-
-func (o *Operation) describe(s OpSpec) {
+func (o *Operation) describe(s operation.Host) {
 	p := o.prepared
-	if s.Kind.reduces() && s.Op == Avg {
-		o.notes = append(o.notes, "avg = sum and a division by busbar")
+	note := func(format string, args ...any) { o.notes = append(o.notes, fmt.Sprintf(format, args...)) }
+	op := s.Op
+	if op == coll.Avg {
+		note("avg = sum and a division by busbar")
+		op = coll.Sum
 	}
 	if p.own_op != 0 {
-		op := s.Op
-		if op == Avg {
-			op = Sum
-		}
-		o.notes = append(o.notes, fmt.Sprintf("%s %s by a user-defined operation", s.Type, op))
+		note("%s %s by a user-defined operation", s.Type, op)
 	}
-	call := s.Kind.String()
+	call := o.function
 	switch {
-	case s.Kind == SendRecv && s.InPlace:
+	case s.Collective == coll.SendRecv && s.Placement == coll.InPlace:
 		call = "MPI_Sendrecv_replace"
-	case s.Kind == ReduceScatter && p.parts > 1:
+	case s.Collective == coll.ReduceScatter && p.parts > 1:
 		call = "MPI_Reduce_scatter"
 	}
 	switch {
 	case p.large != 0:
-		o.notes = append(o.notes, fmt.Sprintf("count %d by %s_c", s.Count, call))
+		note("count %d by %s_c", s.Count, call)
 	case p.derived != 0:
-		o.notes = append(o.notes, fmt.Sprintf("count %d as one element of a derived type", s.Count))
+		note("count %d as one element of a derived type", s.Count)
 	case p.parts > 1:
-		o.notes = append(o.notes, fmt.Sprintf("count %d in %d parts of up to %d elements by %s", s.Count, p.parts,
-			p.part_count, call))
+		note("count %d in %d parts of up to %d elements by %s", s.Count, p.parts, p.part_count, call)
 	}
 }
 
@@ -125,28 +96,27 @@ func (o *Operation) Steps() loop.Steps {
 
 // Async are the C functions that start the operation, test it and wait for it, on the thread that called Init:
 // MPI_Iallreduce, MPI_Iallgather, MPI_Ireduce_scatter_block, MPI_Test and MPI_Wait. All ranks start their operations
-// in the same order, and one is done before it is started again. The error is an *UnsupportedError where it cannot be
-// started like that.
+// in the same order, and one is done before it is started again. The error is an *operation.UnsupportedError where it
+// cannot be started like that.
 func (o *Operation) Async() (loop.Async, error) {
 	a := o.prepared.async
 	if a.start == nil {
-		return loop.Async{}, &UnsupportedError{Reason: o.blocking}
+		return loop.Async{}, operation.Unsupported("%s", o.blocking)
 	}
 	return loop.Async{Start: loop.Step(unsafe.Pointer(a.start)), Test: loop.Step(unsafe.Pointer(a.test)),
 		Wait: loop.Step(unsafe.Pointer(a.wait)), Context: a.context}, nil
 }
 
 // onlyBlocking says why an operation cannot be started and completed later.
-func (o *Operation) onlyBlocking(s OpSpec) string {
-	p := o.prepared
-	switch {
-	case s.Kind != AllReduce && s.Kind != AllGather && s.Kind != ReduceScatter:
-		return fmt.Sprintf("busbar has no non-blocking form of %s", s.Kind)
-	case s.Kind.reduces() && s.Op == Avg:
-		return fmt.Sprintf("an average by %s divides when it is over, and cannot go on by itself", s.Kind)
-	case p.parts > 1:
+func (o *Operation) onlyBlocking(s operation.Host) string {
+	switch c := s.Collective; {
+	case c != coll.AllReduce && c != coll.AllGather && c != coll.ReduceScatter:
+		return "busbar has no non-blocking form of " + o.function
+	case s.Op == coll.Avg:
+		return fmt.Sprintf("an average by %s divides when it is over, and cannot go on by itself", o.function)
+	case o.prepared.parts > 1:
 		return fmt.Sprintf("%s of %d elements takes %d calls of %s, which has no functions for counts past 2³¹: it "+
-			"cannot go on by itself", s.Kind, s.Count, p.parts, o.c.m.info.Name)
+			"cannot go on by itself", o.function, s.Count, o.prepared.parts, o.c.m.info.Name)
 	}
 	return "several operations that are issued as one cannot go on by themselves"
 }

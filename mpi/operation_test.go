@@ -12,6 +12,7 @@ import (
 
 	"busbar/internal/coll"
 	"busbar/internal/loop"
+	"busbar/internal/operation"
 	"busbar/internal/program"
 	"busbar/internal/reference"
 )
@@ -32,61 +33,50 @@ func init() {
 	}
 }
 
-// everything runs all kinds, types, reductions and placements, with the counts as they are and as if they were too
-// large for an int.
+// cases are all that MPI can do of some collectives: a broadcast is in place.
+func cases(world int, of []coll.Collective, ops []coll.RedOp, counts ...int64) (all []coll.Case) {
+	for k := range reference.Cases(world, of, coll.DataTypes()[:coll.Float64], ops, counts...) {
+		if k.Collective != coll.Broadcast || k.Placement == coll.InPlace {
+			all = append(all, k)
+		}
+	}
+	return all
+}
+
+// everything runs all operations, with the counts as they are and as if they were too large for an int.
 func everything(m *MPI, c *Comm, counts []int64) error {
-	for kind := AllReduce; kind <= SendRecv; kind++ {
-		for _, inPlace := range []bool{false, true} {
-			if kind == Broadcast && !inPlace {
-				continue
-			}
-			for t := Int8; t <= Float64; t++ {
-				ops := []Op{0}
-				if kind.reduces() {
-					ops = []Op{Sum, Prod, Min, Max, Avg}
-				}
-				for _, op := range ops {
-					for i, count := range counts {
-						s := OpSpec{Kind: kind, Type: t, Op: op, InPlace: inPlace, Count: count,
-							Root: (i + int(t)) % c.Size()}
-						if quirk(m.info.Name, s) != nil {
-							s.Root = 0
-						}
-						if err := variants(m, c, s); err != nil {
-							return fmt.Errorf("%s %s %s in place %t, count %d, root %d of %d: %w", kind, t, op, inPlace,
-								count, s.Root, c.Size(), err)
-						}
-					}
-				}
-			}
+	ops := []coll.RedOp{coll.Sum, coll.Prod, coll.Min, coll.Max, coll.Avg}
+	for _, k := range cases(c.size, coll.Collectives(), ops, counts...) {
+		s := operation.Host{Spec: operation.Spec{Case: k}}
+		if quirk(m.info.Name, s.Spec) != nil {
+			s.Root = 0
+		}
+		if err := variants(m, c, s); err != nil {
+			return fmt.Errorf("%s root %d of %d, count %d: %w", s.Point(), s.Root, c.size, s.Count, err)
 		}
 	}
 	return nil
 }
 
-func variants(m *MPI, c *Comm, s OpSpec) error {
+func variants(m *MPI, c *Comm, s operation.Host) error {
 	if s.Count == 7 {
 		s.Slots = 4
 	}
 	if err := correct(c, s, ""); err != nil {
 		return err
 	}
-	if s.Slots > 1 || !s.InPlace { // in place, a second operation would have the first one's result as its input
+	if s.Slots > 1 || s.Placement != coll.InPlace { // in place, a second one would have the first one's result as input
 		s.Aggregate = 2
 	}
 	defer func() { m.intMax, m.noLarge = math.MaxInt32, false }()
 	m.intMax = max(1, s.Count*2/5)
-	total := s.Count
-	if s.Kind.shared() {
-		total *= int64(c.size)
-	}
 	for _, m.noLarge = range []bool{false, true} {
 		note := ""
 		switch {
-		case total <= m.intMax:
+		case total(s) <= m.intMax:
 		case m.info.LargeCounts == "native" && !m.noLarge:
 			note = "_c"
-		case s.Kind.reduces() || !s.Kind.shared():
+		case s.Collective.Reduces() || !s.Collective.Shared():
 			note = "parts of up to"
 		default:
 			note = "derived type"
@@ -98,25 +88,37 @@ func variants(m *MPI, c *Comm, s OpSpec) error {
 	return nil
 }
 
-// correct runs the operation once per slot and compares every byte of both buffers on this rank.
-func correct(c *Comm, s OpSpec, note string) error {
-	trial := reference.Trial{Case: reference.Case(s.Kind, s.Type, s.Op, s.InPlace, s.Root, c.size, s.Count),
-		Rank: c.rank, Slots: max(1, s.Slots), Scratch: s.Kind == ReduceScatter}
-	s.SendStride, s.RecvStride = trial.Strides()
-	return trial.Run(func(send, recv unsafe.Pointer) error {
+// total is the number of elements that a call counts.
+func total(s operation.Host) int64 {
+	if s.Collective.Shared() {
+		return s.Count * int64(s.World)
+	}
+	return s.Count
+}
+
+// trial runs an operation over buffers that are compared byte by byte on this rank.
+func trial(c *Comm, s operation.Host, use func(*Operation) error) error {
+	t := reference.Trial{Case: s.Case, Rank: c.rank, Slots: max(1, s.Slots),
+		Scratch: s.Collective == coll.ReduceScatter}
+	s.SendStride, s.RecvStride = t.Strides()
+	return t.Run(func(send, recv unsafe.Pointer) error {
 		s.Send, s.Recv = send, recv
 		o, err := c.Prepare(s)
 		if err != nil {
 			return err
 		}
+		return errors.Join(use(o), o.Close())
+	})
+}
+
+// correct runs the operation once per slot.
+func correct(c *Comm, s operation.Host, note string) error {
+	return trial(c, s, func(o *Operation) error {
 		notes := strings.Join(o.Notes(), "\n")
 		if (note == "") != !strings.Contains(notes, "count ") || !strings.Contains(notes, note) {
 			return fmt.Errorf("notes %q, want %q", notes, note)
 		}
-		if err := issue(o, max(1, s.Slots/max(1, s.Aggregate))); err != nil {
-			return err
-		}
-		return o.Close()
+		return issue(o, max(1, s.Slots/max(1, s.Aggregate)))
 	})
 }
 
@@ -126,19 +128,10 @@ func TestAsync(t *testing.T) {
 
 func init() {
 	workers["async"] = func(m *MPI) error {
-		for _, kind := range []Kind{AllReduce, AllGather, ReduceScatter} {
-			for _, inPlace := range []bool{false, true} {
-				for t := Int8; t <= Float64; t++ {
-					for _, count := range []int64{0, 1, 7, 1000} {
-						for _, op := range []Op{Sum, Max} {
-							s := OpSpec{Kind: kind, Type: t, Op: op, InPlace: inPlace, Count: count}
-							if err := asyncVariants(m, s); err != nil {
-								return fmt.Errorf("%s %s %s in place %t, count %d of %d ranks: %w", kind, t, op,
-									inPlace, count, m.all.size, err)
-							}
-						}
-					}
-				}
+		for _, k := range cases(m.all.size, coll.Collectives()[:3], []coll.RedOp{coll.Sum, coll.Max}, 0, 1, 7,
+			1000) {
+			if err := asyncVariants(m, operation.Host{Spec: operation.Spec{Case: k}}); err != nil {
+				return fmt.Errorf("%s, count %d of %d ranks: %w", k.Point(), k.Count, k.World, err)
 			}
 		}
 		return errors.Join(several(m.World()), refusals(m))
@@ -147,36 +140,25 @@ func init() {
 
 // asyncVariants runs an operation by itself, completed by tests and by waiting, with the count as it is and as if it
 // were too large for an int. What takes several calls then is refused.
-func asyncVariants(m *MPI, s OpSpec) error {
+func asyncVariants(m *MPI, s operation.Host) error {
 	defer func() { m.intMax, m.noLarge = math.MaxInt32, false }()
-	for _, limit := range []int64{math.MaxInt32, max(1, s.Count*2/5)} {
+	for _, m.intMax = range []int64{math.MaxInt32, max(1, s.Count*2/5)} {
 		for _, m.noLarge = range []bool{false, true} {
-			m.intMax = limit
-			total := s.Count
-			if s.Kind.shared() {
-				total *= int64(m.all.size)
-			}
-			parts := total > limit && (m.noLarge || m.info.LargeCounts != "native") && s.Kind != AllGather
+			parts := total(s) > m.intMax && (m.noLarge || m.info.LargeCounts != "native") &&
+				s.Collective != coll.AllGather
 			for _, test := range []bool{false, true} {
-				trial := reference.Trial{Case: reference.Case(s.Kind, s.Type, s.Op, s.InPlace, 0, m.all.size, s.Count),
-					Rank: m.all.rank, Slots: 1, Scratch: s.Kind == ReduceScatter}
-				err := trial.Run(func(send, recv unsafe.Pointer) error {
-					s.Send, s.Recv = send, recv
-					o, err := m.World().Prepare(s)
-					if err != nil {
-						return err
-					}
+				err := trial(m.all, s, func(o *Operation) error {
 					a, err := o.Async()
 					if parts != (err != nil) || parts && !strings.Contains(err.Error(), "counts past 2³¹") {
 						return fmt.Errorf("in parts %t: %w", parts, err)
 					}
 					if parts {
-						return errors.Join(issue(o, 1), o.Close())
+						return issue(o, 1)
 					}
-					return errors.Join(finish(o, test, a), o.Close())
+					return finish(o, test, a)
 				})
 				if err != nil {
-					return fmt.Errorf("limit %d, native %t, by tests %t: %w", limit, !m.noLarge, test, err)
+					return fmt.Errorf("limit %d, native %t, by tests %t: %w", m.intMax, !m.noLarge, test, err)
 				}
 			}
 		}
@@ -204,7 +186,7 @@ func finish(o *Operation, test bool, all ...loop.Async) error {
 		return err
 	}
 	defer h.Close()
-	return runs(o, h.Steps(), 1)
+	return reference.Issue(h.Steps(), 1, o.Error)
 }
 
 // several are on their way at once, and are started again: what a step does.
@@ -219,8 +201,8 @@ func several(c *Comm) error {
 	var ops []*Operation
 	var all []loop.Async
 	for i := range n {
-		o, err := c.Prepare(OpSpec{Kind: AllReduce, Type: Float32, Op: Sum, InPlace: true,
-			Recv: unsafe.Add(b.Pointer(), i*count*4), Count: count})
+		o, err := c.Prepare(reference.InPlace(coll.AllReduce, coll.Float32, coll.Sum, unsafe.Add(b.Pointer(),
+			i*count*4), count))
 		if err != nil {
 			return err
 		}
@@ -256,19 +238,19 @@ func refusals(m *MPI) error {
 		return err
 	}
 	defer b.Free()
-	at := b.Pointer()
-	for want, s := range map[string]OpSpec{
-		"no non-blocking form of MPI_Alltoall": {Kind: AllToAll, Type: Int8, Send: at, Recv: at, Count: 1},
-		"an average by MPI_Allreduce": {Kind: AllReduce, Type: Float32, Op: Avg, InPlace: true, Recv: at,
-			Count: 1},
-		"several operations that are issued as": {Kind: AllReduce, Type: Float32, Op: Sum, InPlace: true, Recv: at,
-			Count: 1, Aggregate: 2},
+	several := reference.InPlace(coll.AllReduce, coll.Float32, coll.Sum, b.Pointer(), 1)
+	several.Aggregate = 2
+	for want, s := range map[string]operation.Host{
+		"no non-blocking form of MPI_Alltoall": reference.InPlace(coll.AllToAll, coll.Int8, 0, b.Pointer(), 1),
+		"an average by MPI_Allreduce": reference.InPlace(coll.AllReduce, coll.Float32, coll.Avg, b.Pointer(),
+			1),
+		"several operations that are issued as": several,
 	} {
 		o, err := m.World().Prepare(s)
 		if err != nil {
 			return err
 		}
-		var lacks *UnsupportedError
+		var lacks *operation.UnsupportedError
 		if _, err := o.Async(); !errors.As(err, &lacks) || !strings.Contains(lacks.Reason, want) {
 			return fmt.Errorf("%w, not %q", err, want)
 		}
@@ -285,23 +267,7 @@ func issue(o *Operation, n int) error {
 	if steps.Wait != nil || steps.Sync == nil {
 		return errors.New("the steps of an operation that blocks are to issue and to synchronise")
 	}
-	return runs(o, steps, n)
-}
-
-// runs runs steps n times; o turns their error codes into words.
-func runs(o *Operation, steps loop.Steps, n int) error {
-	l, err := loop.New(steps, 1)
-	if err != nil {
-		return err
-	}
-	defer l.Close()
-	var step *loop.StepError
-	if _, err := l.Run(1, n); errors.As(err, &step) {
-		return o.Error(step.Code)
-	} else if err != nil {
-		return err
-	}
-	return nil
+	return reference.Issue(steps, n, o.Error)
 }
 
 // Two ranks combine every pattern of float16 and bfloat16 with another, and an average halves the sum.
@@ -314,8 +280,7 @@ func init() {
 		for _, m.intMax = range []int64{math.MaxInt32, 1 << 14} { // by MPI_Op_create_c where there is one
 			if err := reference.Halves(c.rank,
 				func(t coll.DataType, op coll.RedOp, at unsafe.Pointer, count int64) error {
-					o, err := c.Prepare(OpSpec{Kind: AllReduce, Type: Type(t), Op: Op(op), InPlace: true, Recv: at,
-						Count: count})
+					o, err := c.Prepare(reference.InPlace(coll.AllReduce, t, op, at, count))
 					if err != nil {
 						return err
 					}

@@ -3,12 +3,15 @@ package mpi
 import (
 	"fmt"
 	"strings"
+
+	"busbar/internal/coll"
+	"busbar/internal/operation"
 )
 
 // quirk says which operation a library is known to crash in, so that it is refused instead of ending the job.
-func quirk(library string, s OpSpec) error {
+func quirk(library string, s operation.Spec) error {
 	version, isMPICH := strings.CutPrefix(library, "MPICH ")
-	if !isMPICH || s.Kind != Reduce || !s.InPlace || s.Root == 0 {
+	if !isMPICH || s.Collective != coll.Reduce || s.Placement != coll.InPlace || s.Root == 0 {
 		return nil
 	}
 	var major, minor int
@@ -17,8 +20,8 @@ func quirk(library string, s OpSpec) error {
 	}
 	// github.com/pmodels/mpich/issues/6540 and 6893.
 	if at := major*100 + minor; at >= 304 && at < 402 {
-		return &UnsupportedError{Reason: library +
-			" crashes in MPI_Reduce in place when the root is not rank 0 (MPICH issue 6540, mended in 4.2)"}
+		return operation.Unsupported(
+			"%s crashes in MPI_Reduce in place when the root is not rank 0 (MPICH issue 6540, fixed in 4.2)", library)
 	}
 	return nil
 }

@@ -10,6 +10,16 @@ import (
 	"github.com/spf13/pflag"
 )
 
+// atLeastOne requires arguments.
+func atLeastOne(what string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) == 0 {
+			return fmt.Errorf("%s requires at least one %s to read", cmd.CommandPath(), what)
+		}
+		return nil
+	}
+}
+
 // rehearsedFlag adds --include-simulated.
 func rehearsedFlag(cmd *cobra.Command, o *result.MergeOptions) {
 	cmd.Flags().BoolVar(&o.IncludeRehearsed, "include-simulated", false,
@@ -64,5 +74,5 @@ func resultFiles(*cobra.Command, []string, string) ([]string, cobra.ShellCompDir
 
 // traceFiles completes names of traces and of folders.
 func traceFiles(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-	return []string{"json", "gz", "sqlite", "tar", "tgz"}, cobra.ShellCompDirectiveFilterFileExt
+	return []string{"json", "gz", "sqlite"}, cobra.ShellCompDirectiveFilterFileExt
 }

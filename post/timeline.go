@@ -22,18 +22,18 @@ import (
 
 // timeliner is what post timeline was asked to do.
 type timeliner struct {
-	stdout, stderr io.Writer
-	out            string
-	names          traceNames
-	scaled         timeline.ScaledRuns
-	results        []string // of a benchmark
+	streams
+	out     string
+	names   traceNames
+	scaling string   // strong or weak
+	results []string // of a benchmark
 	outputFlags
 	result.MergeOptions
 	timeline.Options
 }
 
-func newTimeline(stdout, stderr io.Writer) *cobra.Command {
-	t := &timeliner{stdout: stdout, stderr: stderr}
+func newTimeline(to streams) *cobra.Command {
+	t := &timeliner{streams: to}
 	cmd := &cobra.Command{
 		Use:     "timeline [flags] FILE|DIR...",
 		Short:   "Analyse profiler traces: exposed communication, stragglers, advice",
@@ -41,8 +41,8 @@ func newTimeline(stdout, stderr io.Writer) *cobra.Command {
 		Long: `Reads what profilers wrote about GPUs: Kineto traces of torch.profiler (JSON,
 gzipped too) and SQLite exports of Nsight Systems (nsys export --type sqlite),
 each known by its content. All files are of one run: give it those of all ranks,
-or their folder, with its subfolders, or a tar archive of it. A file that was
-cut off is read as far as it goes.
+or their folder, with its subfolders. A file that was cut off is read as far as
+it goes.
 
 It prints, for each device and each step, how long it computed, communicated,
 copied and idled; how much of the communication overlapped with computation and
@@ -55,17 +55,17 @@ docs/timeline.md leads from a training script to a conclusion and has the rules.
   post timeline -o timeline traces     # a folder with a trace of each rank
   post timeline --format json report.sqlite
   post timeline --step-pattern '^step' report.sqlite   # steps are NVTX ranges`,
+		Args: atLeastOne("trace of torch.profiler (.json, .json.gz), export of Nsight Systems (.sqlite), or folder " +
+			"of them"),
 		ValidArgsFunction: traceFiles,
 		RunE:              func(cmd *cobra.Command, args []string) error { return t.run(cmd.Context(), cmd, args) },
 	}
 	f := cmd.Flags()
 	f.StringVarP(&t.out, "out", "o", "", "also write timeline.html, .md and .json into this `DIR`")
 	t.names.flags(f)
-	f.StringVar(&t.scaled.Kind, "scaling", "",
+	f.StringVar(&t.scaling, "scaling", "",
 		"compare runs on different numbers of ranks: `KIND` is strong (the same work\n"+
 			"in all) or weak (the same work for each rank); each argument is a run")
-	f.StringArrayVar(&t.scaled.Against, "against", nil,
-		"another `RUN` for --scaling, where the arguments are files of one (repeatable)")
 	f.StringArrayVar(&t.results, "results", nil,
 		"set collectives against the benchmark in this `FILE|DIR` (repeatable)")
 	t.NoSteps = true
@@ -77,7 +77,7 @@ docs/timeline.md leads from a training script to a conclusion and has the rules.
 
 func (t *timeliner) run(ctx context.Context, cmd *cobra.Command, args []string) error {
 	if err := t.check(args); err != nil {
-		return usage.New(err, cmd.CommandPath())
+		return usage.New(err)
 	}
 	if t.out != "" {
 		if err := atomicfile.MayReplace(t.out, toolName, "timeline.html", "timeline.md", "timeline.json"); err != nil {
@@ -85,9 +85,10 @@ func (t *timeliner) run(ctx context.Context, cmd *cobra.Command, args []string) 
 		}
 	}
 	read := func() (*timeline.Timeline, []notice.Notice, error) { return timeline.Read(ctx, args, t.Options) }
-	if t.scaled.Kind != "" {
-		t.scaled.Paths = args
-		read = func() (*timeline.Timeline, []notice.Notice, error) { return t.scaled.Read(ctx, t.Options) }
+	if t.scaling != "" {
+		read = func() (*timeline.Timeline, []notice.Notice, error) {
+			return timeline.ReadScaled(ctx, t.scaling, args, t.Options)
+		}
 	}
 	found, notes, err := read()
 	note(t.stderr, t.Kept(notes))
@@ -112,27 +113,17 @@ func (t *timeliner) run(ctx context.Context, cmd *cobra.Command, args []string) 
 
 // check finds what is wrong with a call before anything is read.
 func (t *timeliner) check(args []string) error {
-	switch {
-	case len(args) == 0:
-		return errors.New("name what to read: a trace of torch.profiler (.json, .json.gz), an export of Nsight Systems " +
-			"(.sqlite), or a folder of them")
-	case t.Top < 1:
+	if t.Top < 1 {
 		return fmt.Errorf("--top %d lists nothing: use 1 or more", t.Top)
 	}
 	if err := t.Check(); err != nil {
 		return err
 	}
-	switch kind := t.scaled.Kind; {
-	case kind == "" && t.scaled.Against != nil:
-		return errors.New("--against compares runs on different numbers of ranks: say --scaling strong where all did " +
-			"the " +
-			"same work, or weak where each rank did")
+	switch kind := t.scaling; {
 	case kind != "" && kind != timeline.Strong && kind != timeline.Weak:
 		return coll.Unknown("kind of scaling", kind, []string{timeline.Strong, timeline.Weak})
-	case kind != "" && len(args) < 2 && t.scaled.Against == nil:
-		return errors.New("--scaling compares runs on different numbers of ranks: name a folder or a file of each, " +
-			"or the " +
-			"others with --against")
+	case kind != "" && len(args) < 2:
+		return errors.New("--scaling requires two runs: name a folder or a file of each")
 	}
 	return t.names.set(&t.Options)
 }

@@ -60,13 +60,13 @@ func (j *job) openSideChannel() error {
 		if j.world.Size() == 1 || j.cfg.noSideChannel {
 			return "", nil
 		}
-		h, info, err := launch.ListenControl(j.world.Size())
+		h, info, err := launch.ListenControl(j.world.Size(),
+			launch.Handlers{State: j.watch.State, Event: j.onEvent, Gone: j.onGone})
 		if err != nil {
 			fmt.Fprintf(j.stderr, "rank: no side channel (%v): each host will report a hang of its own "+
 				"ranks\n", err)
 			return "", nil
 		}
-		h.OnGone, h.OnEvent, h.Self = j.onGone, j.onEvent, j.watch.State
 		j.server = h
 		return info, nil
 	})
@@ -74,9 +74,8 @@ func (j *job) openSideChannel() error {
 		return err
 	}
 	// A rank that cannot connect goes on without; rank 0 reports it once for all of them.
-	if j.client, err = launch.DialControl(info, j.rank, hostName(), j.watch.State); err == nil {
-		j.client.Listen(j.onRank0Event, j.onRank0Gone)
-	}
+	j.client, _ = launch.DialControl(info, j.rank, hostName(),
+		launch.Handlers{State: j.watch.State, Event: j.onRank0Event, Gone: j.onRank0Gone})
 	return nil
 }
 
@@ -84,7 +83,7 @@ func (j *job) openSideChannel() error {
 const eventAbort = "abort"
 
 // onRank0Event acts on a message of rank 0.
-func (e *ending) onRank0Event(event launch.Event) {
+func (e *ending) onRank0Event(_ int, event launch.Event) {
 	switch event.Kind {
 	case eventAbort:
 		e.state.aborting.Store(true)
@@ -97,7 +96,7 @@ func (e *ending) onRank0Event(event launch.Event) {
 
 // onRank0Gone is called when rank 0's process is gone. One rank reports it and ends the launch where the
 // launcher does not; the files are whole but for their end.
-func (e *ending) onRank0Gone(err error) {
+func (e *ending) onRank0Gone(_ int, err error) {
 	time.Sleep(timeout.Abort / 2) // a launcher that ends the job itself comes first
 	if e.state.parting.Load() {
 		return
@@ -124,7 +123,7 @@ func (j *job) warnOfFirewall() error {
 }
 
 // onGone is called when a rank's process is gone.
-func (e *ending) onGone(rank int) {
+func (e *ending) onGone(rank int, _ error) {
 	// A launch that gets a signal loses its ranks one by one; the signal's handler comes first then.
 	time.Sleep(signalDelay / 2)
 	if e.state.parting.Load() {

@@ -28,7 +28,7 @@ type ending struct {
 
 	launched atomic.Pointer[launch.Launch] // nil before the ranks are connected
 	server   *launch.ControlServer         // on rank 0; nil: there is no control channel
-	client   *launch.ControlClient         // on the other ranks
+	client   *launch.Connection            // on the other ranks
 	peers    atomic.Pointer[hang.Peers]    // nil until the ranks know each other
 	shared   atomic.Pointer[string]        // path of the shared memory while it has a name
 

@@ -56,13 +56,10 @@ func parseFlags(args []string, env func(string) string) (*config, error) {
 			c.help = true
 			return c, nil
 		}
-		return nil, exit.With(exit.Usage, explainFlag(f, err))
+		return nil, exit.With(exit.Usage, nearestFlag(f, err))
 	}
-	if err := c.checkGPU(); err != nil {
-		return nil, err
-	}
-	if err := c.checkStep(f); err != nil {
-		return nil, err
+	if err := errors.Join(checkTogether(f), c.checkGPU(), c.checkStep(f)); err != nil {
+		return nil, exit.With(exit.Usage, err)
 	}
 	if c.Like != "" {
 		if err := likeNCCLTests(f); err != nil {
@@ -73,18 +70,15 @@ func parseFlags(args []string, env func(string) string) (*config, error) {
 	if f.NArg() > 0 {
 		return nil, exit.Usagef("unexpected word %q: rank takes flags only (rank --help)", f.Arg(0))
 	}
-	if err := c.checkPattern(); err != nil {
-		return nil, err
+	if c.json {
+		c.format = document.JSON
 	}
-	return c, c.checkPreflight()
+	return c, nil
 }
 
 // checkGPU refuses flags for GPUs that exclude each other, and completes what they imply.
 func (c *config) checkGPU() error {
 	switch {
-	case c.GPU.Graph > 0 && c.Rotate > 0:
-		return exit.Usagef("--rotate walks through buffers, and the graph of -G has its buffers fixed: " +
-			"leave one of them out")
 	case c.GPU.Register == "window" && c.GPU.Alloc == "driver":
 		return exit.Usagef("--register window wants memory from ncclMemAlloc: leave out --alloc driver")
 	case c.GPU.MaxCTAs > 0 && c.GPU.MinCTAs > c.GPU.MaxCTAs:
@@ -95,24 +89,34 @@ func (c *config) checkGPU() error {
 	return nil
 }
 
-// checkPattern refuses what does not go with --pattern, as far as flags say.
-func (c *config) checkPattern() error {
-	switch {
-	case c.Pattern == "":
-	case len(c.Flags.Worlds) > 0:
-		return exit.Usagef("--pattern makes worlds of nodes by itself, and --worlds makes others: " +
-			"leave one of them out")
-	case c.Cycles != 1:
-		return exit.Usagef("--pattern measures every group once, and again where it is slow: leave out --run-cycles")
-	case c.Flags.TimeLimit != nil:
-		return exit.Usagef("--pattern compares all groups in one plan, which --time-limit would thin: " +
-			"make cases shorter with --budget; --list shows the rounds")
-	case c.GPU.Events:
-		return exit.Usagef("--pattern compares the times of the host's clock: leave out --events")
-	case c.preflight:
-		return exit.Usagef("--preflight measures nothing, --pattern included: leave one of them out")
-	}
-	return nil
+// excluded are the flags that a flag does not go with: a step takes what it measures from its model and its strategy, a
+// pattern measures every group once in worlds of its own, and a graph has its buffers fixed.
+var excluded = map[string][]string{
+	"step": {"sweep", "collective", "minbytes", "maxbytes", "stepfactor", "stepbytes", "elements", "op", "root",
+		"placement", "mode", "agg-iters", "run-cycles", "average", "rotate", "pattern", "preflight", "time-limit",
+		"like", "cudagraph", "path"},
+	"pattern":   {"worlds", "run-cycles", "time-limit", "preflight"},
+	"preflight": {"list"},
+	"cudagraph": {"rotate"},
+}
+
+// checkTogether refuses flags that do not go together, and flags without the one that they belong to.
+func checkTogether(f *pflag.FlagSet) (err error) {
+	f.Visit(func(fl *pflag.Flag) {
+		for _, other := range excluded[fl.Name] {
+			if f.Changed(other) {
+				err = exit.Usagef("--%s does not go with --%s: leave one of them out", fl.Name, other)
+			}
+		}
+		requires := map[string]string{"format": "preflight", "json": "preflight"}[fl.Name]
+		if fl.Annotations[group][0] == stepSection {
+			requires = "step"
+		}
+		if requires != "" && !f.Changed(requires) {
+			err = exit.Usagef("--%s requires --%s", fl.Name, requires)
+		}
+	})
+	return err
 }
 
 // likeNCCLTests sets the defaults of nccl-tests (those of 2025) where the command line has no other value, so that
@@ -164,7 +168,7 @@ func (f *flagSet) choice(names, arg string, to *string, usage string, words ...s
 
 // count adds a flag with a whole number of at least that.
 func (f *flagSet) count(names string, to *int, least int, usage string) {
-	f.value(names, "N", usage, func(s string) (err error) { *to, err = atLeast(least)(s); return err })
+	f.value(names, "N", usage, into(atLeast(least), to))
 }
 
 func newFlags(c *config) *pflag.FlagSet {
@@ -193,7 +197,7 @@ func planFlags(c *config, f *flagSet) {
 	p := &c.Flags
 	f.value("backend", "NAMES",
 		"auto (NCCL where every rank has a GPU and the library, else MPI), "+strings.Join(backend.Names(), ", "),
-		func(s string) (err error) { c.Backends, err = backends(s); return err })
+		into(backends, &c.Backends))
 	f.value("sweep", "NAME|FILE",
 		"quick (default), profile, baseline, full, sizes, pattern, or a YAML file; flags win over it",
 		func(s string) error { c.Sweep = s; return nil })
@@ -246,7 +250,7 @@ func methodFlags(c *config, f *flagSet) {
 		return nil
 	})
 	f.value("rotate", "SIZE", "walk through SIZE bytes of buffers, so that caches are cold",
-		func(s string) (err error) { c.Rotate, err = coll.ParseSize(s); return err })
+		into(coll.ParseSize, &c.Rotate))
 }
 
 func ncclFlags(c *config, f *flagSet) {
@@ -270,12 +274,9 @@ func ncclFlags(c *config, f *flagSet) {
 			}
 			return nil
 		})
-	f.on("events", &g.Events, "time of each operation (or batch) by CUDA events too, beside the host's clock")
 	f.count("cta-policy,x", &g.CTAPolicy, 0, "ncclConfig_t's CTAPolicy: 0 default, 1 efficiency, 2 zero CTAs")
 	f.count("min-ctas", &g.MinCTAs, 1, "ncclConfig_t's minCTAs: thread blocks of an operation at least")
 	f.count("max-ctas", &g.MaxCTAs, 1, "ncclConfig_t's maxCTAs: thread blocks of an operation at most")
-	f.text("algo", "NAMES", &g.Algorithms, "algorithms that NCCL may take, in its words: ring, tree_ll128, ^nvls "+
-		"(NCCL 2.31 and newer)")
 	f.choice("like", "TOOL", &c.Like, "nccl-tests: its -n 20, -w 1, -a 1, both placements, ncclMemAlloc and moving "+
 		"buffers, to compare results", "nccl-tests")
 	f.on("path", &g.Path, "ask NCCL (2.23 and newer) for the algorithm, protocol and channels of each point, by its "+
@@ -283,7 +284,6 @@ func ncclFlags(c *config, f *flagSet) {
 	f.on("profile-range", &c.Profile,
 		"cuProfilerStart and Stop around the timed part of each case, or around all steps "+
 			"of a --step (nsys profile --capture-range=cudaProfilerApi)")
-	f.on("nonblocking", &g.NonBlocking, "a non-blocking communicator, for those who train with one")
 	f.on("allow-shared-gpu", &c.ShareGPU, "let several ranks use one GPU; every record states it")
 }
 
@@ -298,9 +298,8 @@ func runFlags(c *config, f *flagSet) {
 		"exit code 2 on a problem")
 	f.value("format", "FORMAT", "the report of --preflight as text (default), markdown or json", c.format.Set)
 	f.on("json", &c.json, "the same as --format json")
-	f.on("quiet", &c.quiet, "no table and no progress")
-	f.count("retry", &c.Retry, 0, "measure a point that failed up to N times more (0)")
-	setDeadline := func(s string) (err error) { c.Deadline, err = deadline(s); return err }
+	f.on("quiet", &c.quiet, "no table")
+	setDeadline := into(deadline, &c.Deadline)
 	f.value("deadline", "TIME", "name a hang after this long, or ten times what the case should take (default 60s)",
 		setDeadline)
 	f.value("timeout,T", "SECONDS", "nccl-tests' name for --deadline", setDeadline)
@@ -318,11 +317,6 @@ func libraryFlags(c *config, f *flagSet) {
 		&c.Gloo.Network,
 		"network interface of Gloo (default GLOO_SOCKET_IFNAME, else that of "+
 			"the route)")
-	f.value("gloo-cpus", "WHERE",
-		"where Gloo's thread may run: same (its rank's CPUs), any (all that the system grants), "+
-			"or a list: 0-3,8 (default same, and any for ranks of one CPU where there are enough)",
-		func(s string) error { return backend.ParseGlooCPUs(s, &c.Gloo.CPUs) })
-	f.choice("gloo-algo", "NAME", &c.Gloo.Algorithm, "all_reduce of Gloo by ring (default) or bcube", "ring", "bcube")
 	f.text("mpi", "NAME|PATH", &c.mpi, "auto, openmpi, mpich, or a shim's path")
 	f.value("nthreads,t", "1", "accepted as nccl-tests has it: one thread per rank", exactlyOne)
 	f.value("ngpus,g", "1", "accepted as nccl-tests has it: one device per rank", exactlyOne)
@@ -364,7 +358,7 @@ func oneOf(s string, to *string, words ...string) error {
 
 func nonEmpty(s string) error {
 	if s == "" {
-		return fmt.Errorf("want something, not nothing")
+		return fmt.Errorf("value must not be empty")
 	}
 	return nil
 }

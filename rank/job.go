@@ -101,7 +101,7 @@ func (j *job) work(ctx context.Context) (int, error) {
 	if j.libraries, err = backend.Open(j.host(), p.Backends, p.Worlds); err != nil {
 		return 0, err
 	}
-	j.screen = screen.New(j.rank == 0 && !j.cfg.quiet, kindOf(p), j.started, j.stdout, j.stderr)
+	j.screen = screen.New(j.rank == 0 && !j.cfg.quiet, j.stdout)
 	for _, lib := range j.libraries {
 		if l, ok := lib.(backend.Accelerator); ok {
 			if text := l.Adjusted(p.Worlds, j.world.Size()); text != "" {
@@ -119,17 +119,6 @@ func (j *job) work(ctx context.Context) (int, error) {
 		j.screen.Farewell(code)
 	}
 	return j.part(code)
-}
-
-// kindOf is what the screen shows of a plan.
-func kindOf(p *plan.Plan) screen.Kind {
-	switch {
-	case p.Step != nil:
-		return screen.Steps
-	case p.Pattern != nil:
-		return screen.Pattern
-	}
-	return screen.Collectives
 }
 
 // fail ends this rank after an error that work returned.

@@ -22,10 +22,7 @@ type checking struct{ *job }
 func (j checking) run() (int, error) {
 	if j.rank == 0 {
 		j.checks = preflight.NewChecklist(j.ranks, j.cfg.format, j.stdout)
-		j.checks.Add(
-			preflight.CheckMPI((*j.launched.Load()).Library(), j.started, j.world.Size()),
-			preflight.CheckAlikeRanks(j.ranks, j.started),
-		)
+		j.checks.Add(preflight.CheckMPI((*j.launched.Load()).Library(), j.started, j.world.Size()))
 	}
 	backends, err := j.chooseForPreflight()
 	if err != nil {
@@ -48,7 +45,7 @@ func (j checking) run() (int, error) {
 	if j.rank == 0 {
 		preflight.PlaceSetups(all, j.ranks)
 		preflight.TakeGPUs(all, gpusToTake)
-		j.checks.Add(preflight.CheckSetups(all, backend.MPIScratch)...)
+		j.checks.Add(preflight.CheckSetups(all, backend.HostScratch)...)
 		j.checks.Add(preflight.CheckOutput(j.cfg.Out).On(0))
 		j.checks.Add(j.checkSideChannel())
 	}
@@ -83,22 +80,6 @@ func (j *job) neverConnected(err error) {
 	}
 }
 
-// checkPreflight refuses what goes with --preflight only, or not with it.
-func (c *config) checkPreflight() error {
-	if c.json {
-		c.format = document.JSON
-	}
-	switch {
-	case c.format != "" && !c.preflight:
-		return exit.Usagef(
-			"--format and --json are the form of --preflight's report; results are JSON lines in --out anyway",
-		)
-	case c.preflight && c.list:
-		return exit.Usagef("--preflight and --list are two questions; ask one at a time")
-	}
-	return nil
-}
-
 // checkSideChannel says which ranks reach rank 0 without MPI; rank 0 only.
 func (j checking) checkSideChannel() preflight.Row {
 	if j.world.Size() == 1 {
@@ -124,24 +105,24 @@ func (j checking) checkClocks(clock bench.Clock) error {
 	if err != nil {
 		return err
 	}
-	all, err := launch.GatherJSON(
-		j.world,
-		preflight.ClockView{Offset: off.Own, Uncertainty: off.Uncertainty, Wall: preflight.TimeOfDay()},
-	)
-	if err == nil && j.rank == 0 {
+	if j.rank == 0 {
 		nodes, _ := machine.CountNodes(machines)
-		j.checks.Add(preflight.JudgeClocks(all, nodes, clock.Cost)...)
+		j.checks.Add(preflight.JudgeClocks(off.Uncertainty, nodes, clock.Cost))
 	}
-	return err
+	return nil
 }
 
 // gpusToTake returns which GPU each rank will take, by ordinal.
-func gpusToTake(ranks []preflight.GPUSight) []int {
-	var sights []backend.VisibleGPUs
+func gpusToTake(ranks []*preflight.GPUView) []int {
+	var visible []backend.VisibleGPUs
 	for _, r := range ranks {
-		sights = append(sights, backend.VisibleGPUs{Machine: r.Machine, UUIDs: r.UUIDs, NUMA: r.NUMA, Near: r.Near})
+		v := backend.VisibleGPUs{Machine: r.Machine, Near: r.Near}
+		for _, d := range r.Devices {
+			v.UUIDs, v.NUMA = append(v.UUIDs, d.UUID), append(v.NUMA, d.NUMA)
+		}
+		visible = append(visible, v)
 	}
-	ordinals, _ := backend.AssignGPUs(sights)
+	ordinals, _ := backend.AssignGPUs(visible)
 	return ordinals
 }
 

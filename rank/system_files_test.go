@@ -5,24 +5,25 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"busbar/internal/result"
 )
 
-// small are the flags of a run that is over at once.
+// few are the flags of a run that is over at once.
+var few = strings.Fields("--collective all_reduce -b 8 -e 512 -f 4 -n 5 -w 1")
+
 func small(out string, more ...string) []string {
-	return append([]string{"--collective", "all_reduce", "-b", "8", "-e", "512", "-f", "4", "-n", "5", "-w", "1",
-		"--out", out}, more...)
+	return slices.Concat(few, []string{"--out", out}, more)
 }
 
 // endless are the flags of a run of short cases that goes on until it is ended.
 func endless(out string, more ...string) []string {
-	return append([]string{"--collective", "all_reduce", "-b", "8", "-e", "512", "-f", "4", "-n", "5", "-w", "1", "-N",
-		"0", "--out", out}, more...)
+	return small(out, append([]string{"-N", "0"}, more...)...)
 }
 
-// awaitPoints waits until at least n records are on disk and says how many there are.
+// awaitPoints waits until at least n records, or rounds of steps, are on disk and returns how many there are.
 func (r *running) awaitPoints(dir string, n int) (points int) {
 	r.t.Helper()
 	r.await("records in "+dir, func() bool {
@@ -30,7 +31,8 @@ func (r *running) awaitPoints(dir string, n int) (points int) {
 		paths, _ := filepath.Glob(filepath.Join(dir, "*.jsonl"))
 		for _, path := range paths {
 			text, _ := os.ReadFile(path)
-			points += bytes.Count(text, []byte("\n"+`{"kind":"case"`))
+			points += bytes.Count(text, []byte("\n"+`{"kind":"case"`)) + bytes.Count(text,
+				[]byte("\n"+`{"kind":"round"`))
 			if !bytes.HasSuffix(text, []byte("\n")) {
 				points-- // being written
 			}

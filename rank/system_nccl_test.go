@@ -1,10 +1,7 @@
 package main
 
 import (
-	"math"
-	"os"
-	"os/exec"
-	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -13,211 +10,16 @@ import (
 	"busbar/rank/exit"
 )
 
-// rehearsed are the flags of a run over the stand-ins.
-func rehearsed(args ...string) []string {
-	return append([]string{"--rehearse", "--backend", "nccl"}, args...)
-}
-
-// Each record says how its data was checked and what that took, and the header what preparing it took.
-func TestCostOfChecks(t *testing.T) {
-	parallel(t)
-	out := t.TempDir()
-	rankRun{mpirun: openMPI, np: 2, args: rehearsed(small(out)...)}.mustRun(t)
-	f := readOne(t, out)
-	checkWhole(t, f, result.OK)
-	for _, r := range f.Records {
-		if r.Check.Way != "pinned host memory" || r.Check.Seconds <= 0 {
-			t.Errorf("%s: checked by %q in %g s", r.Case, r.Check.Way, r.Check.Seconds)
-		}
-	}
-	setup := map[string]float64{}
-	for _, s := range f.Run.Setup {
-		setup[s.What] = s.Seconds
-	}
-	if len(setup) != 3 || setup["driver"] <= 0 || setup["checks"] <= 0 || setup["communicator"] <= 0 {
-		t.Errorf("set up: %v", f.Run.Setup)
-	}
-}
-
-// A profiler's NVTX tool that one rank cannot use costs that rank its ranges, not the run.
-func TestNVTXToolDeclines(t *testing.T) {
-	dir := t.TempDir()
-	source, tool := filepath.Join(dir, "tool.c"), filepath.Join(dir, "tool.so")
-	text := "#include <stdlib.h>\n#include <string.h>\n" +
-		"int InitializeInjectionNvtx2(void *f) { return f && strcmp(getenv(\"OMPI_COMM_WORLD_RANK\"), \"1\"); }\n"
-	if err := os.WriteFile(source, []byte(text), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	if said, err := exec.Command("cc", "-shared", "-fPIC", "-o", tool, source).CombinedOutput(); err != nil {
-		t.Fatalf("cc: %v\n%s", err, said)
-	}
-	for path, want := range map[string]string{tool: "from ranks 1: ", "/nowhere/tool.so": "from ranks 0-1: "} {
-		out := t.TempDir()
-		rankRun{mpirun: openMPI, np: 2, args: rehearsed(small(out, "--profile-range")...),
-			env: []string{"NVTX_INJECTION64_PATH=" + path}}.mustRun(t)
-		f := readOne(t, out)
-		checkWhole(t, f, result.OK)
-		if notes := strings.Join(f.Run.Backend.Notes, "\n"); !strings.Contains(notes, want) ||
-			!strings.Contains(notes, path) {
-			t.Errorf("%s: notes %q, wanted %q", path, notes, want)
-		}
-	}
-}
-
-// Event times stand beside the host's, shorter and not by much where an operation takes long; runs with and without
-// them are not continued by each other.
-func TestTimesByEvents(t *testing.T) {
-	parallel(t)
-	out := t.TempDir()
-	args := rehearsed("--collective", "all_reduce", "-b", "8M", "-e", "8M", "-n", "9", "-w", "1", "--mode",
-		"latency,throughput", "--out", out)
-	rankRun{mpirun: openMPI, np: 2, args: append(args, "--events")}.mustRun(t)
-	f := readOne(t, out)
-	checkWhole(t, f, result.OK)
-	if f.Run.Method.EventStep <= 0 {
-		t.Error("the header does not say what events can tell apart")
-	}
-	for _, r := range f.Records {
-		e := r.Time.Event
-		if e == nil || e.Seconds <= 0 || e.Min > e.Seconds || e.Max < e.Seconds ||
-			math.Abs(e.Seconds-r.Time.Seconds) > 0.3*r.Time.Seconds {
-			t.Errorf("%s: %g s by the host, by events %+v", r.Case, r.Time.Seconds, e)
-		}
-	}
-	if said, err := exec.Command(compiled(t).post, "merge", "-o", out, out).CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, said)
-	}
-	table, err := os.ReadFile(filepath.Join(out, "merged.csv"))
-	if err != nil || !strings.Contains(string(table), ",event_s") {
-		t.Errorf("no column for it (error %v)", err)
-	}
-	rankRun{mpirun: openMPI, np: 2, args: append(args, "--resume")}.mustRun(t)
-	if files := read(t, out); len(files) != 2 || len(files[1].Run.Resumes) != 0 ||
-		len(files[1].Records) != len(f.Records) {
-		t.Error("a run without events continues one with them")
-	}
-	out = t.TempDir()
-	rankRun{mpirun: openMPI, np: 2, args: rehearsed(small(out, "--events", "-G", "2", "-m", "2")...)}.mustRun(t)
-	for _, r := range readOne(t, out).Records {
-		if e := r.Time.Event; e == nil || math.Abs(e.Seconds-r.Time.Seconds) > r.Time.Seconds {
-			t.Errorf("graphs: %s: %g s by the host, by events %+v", r.Case, r.Time.Seconds, e)
-		}
-	}
-}
-
-// A choice of algorithms is passed on, recorded, and never ignored.
-func TestAlgorithms(t *testing.T) {
-	parallel(t)
-	out := t.TempDir()
-	rankRun{mpirun: openMPI, np: 2, args: rehearsed("--collective", "all_reduce,broadcast,alltoall,sendrecv", "-b",
-		"4K", "-e", "4K", "-n", "5", "-w", "1",
-		"--algo", "tree_simple,ring_ll128", "--min-ctas", "2", "--max-ctas", "4", "--path", "--out", out)}.mustRun(t)
-	f := readOne(t, out)
-	if c := f.Run.Method.Config; !strings.Contains(c, "minCTAs=2 maxCTAs=4; ncclCollConfig_t") ||
-		!strings.Contains(c, "algSelection=tree_simple,ring_ll128") {
-		t.Errorf("recorded as %q", c)
-	}
-	for _, r := range f.Records {
-		switch r.Collective {
-		case coll.AllReduce, coll.Broadcast:
-			want := map[coll.Collective]string{coll.AllReduce: "TREE SIMPLE",
-				coll.Broadcast: "RING LL128"}[r.Collective]
-			if r.Status != result.OK || r.Path == nil || r.Path.Algorithm+" "+r.Path.Protocol != want {
-				t.Errorf("%s: %s %s, by %+v, want %s", r.Case, r.Status, r.Reason, r.Path, want)
-			}
-		default:
-			if r.Status != result.Unsupported ||
-				!strings.Contains(r.Reason, "choice of algorithms") &&
-					!strings.Contains(r.Reason, "cannot be honored for AlltoAll") {
-				t.Errorf("%s: %s %s", r.Case, r.Status, r.Reason)
-			}
-		}
-	}
-	out = t.TempDir()
-	rankRun{mpirun: openMPI, np: 2, args: rehearsed(small(out, "--algo", "rnig")...)}.mustRun(t)
-	for _, r := range readOne(t, out).Records {
-		if r.Status != result.Unsupported || !strings.Contains(r.Reason, `"rnig" cannot be honored`) {
-			t.Errorf("%s: %s %s", r.Case, r.Status, r.Reason)
-		}
-	}
-	out = t.TempDir()
-	refused(t,
-		rankRun{mpirun: openMPI, np: 2,
-			args: rehearsed(small(out, "--algo", "ring", "--nccl", lacking(t, "ncclAllReduceConfig"))...)}, out,
-		"--algo ring", "2.31")
-	refused(t,
-		rankRun{mpirun: openMPI, np: 2, env: []string{"NCCL_PROTO=LL"},
-			args: rehearsed(small(out, "--algo", "ring")...)}, out, "NCCL_PROTO=LL", "leave one of them out")
-}
-
-// A minimum of thread blocks goes with a maximum, which NCCL before 2.31 requires.
-func TestMinCTAsAlone(t *testing.T) {
-	parallel(t)
-	out := t.TempDir()
-	rankRun{mpirun: openMPI, np: 2, env: []string{"BUSBAR_REHEARSAL_VERSION=21701"},
-		args: rehearsed(small(out, "--min-ctas", "4")...)}.mustRun(t)
-	f := readOne(t, out)
-	checkWhole(t, f, result.OK)
-	if c := f.Run.Method.Config; !strings.HasSuffix(c, "minCTAs=4 maxCTAs=1024") {
-		t.Errorf("recorded as %q", c)
-	}
-}
-
-// A communicator on another GPU than the rank's own is refused with both named, whether or not the rank sees the other.
-func TestCommunicatorOnAnotherGPU(t *testing.T) {
-	parallel(t)
-	for gpus, other := range map[string]string{"4": "Rehearsed GPU, 0000:12:00.0, GPU-",
-		"2": "not visible to this rank"} {
-		o := rankRun{mpirun: openMPI, np: 2,
-			env:  []string{killAtOnce, "BUSBAR_REHEARSAL_FAULT=other-gpu@rank=1", "BUSBAR_REHEARSAL_GPUS=" + gpus},
-			args: rehearsed(small(t.TempDir())...)}.run(t)
-		said := strings.Join(o.messages(), "\n")
-		for _, w := range []string{"rank 1 on " + hostName() + ": the communicator", "uses GPU 2 (" + other,
-			"uses GPU 1 (Rehearsed GPU, 0000:11:00.0, GPU-"} {
-			if o.code != exit.Environment || !strings.Contains(said, w) {
-				t.Errorf("%s GPUs: want exit code %d and %q: %s", gpus, exit.Environment, w, o)
-			}
-		}
-	}
-}
-
-// NCCL before 2.30 rejects two slices of one GPU, which have its PCI address in common: rank refuses them first, or
-// lets them share the GPU. Newer versions accept them with a variable that rank sets.
-func TestSlicesOfOneGPU(t *testing.T) {
-	parallel(t)
-	slices := func(version string) []string {
-		return []string{"BUSBAR_REHEARSAL_SLICES=2", "BUSBAR_REHEARSAL_GPUS=2", "BUSBAR_REHEARSAL_VERSION=" + version}
-	}
-	out := t.TempDir()
-	refused(t, rankRun{mpirun: openMPI, np: 2, env: slices("22907"), args: rehearsed(small(out)...)}, out,
-		"ranks 0, 1 on", "share one GPU (Rehearsed GPU, 0000:10:00.0, MIG-", "2.29.7 compares PCI addresses",
-		"--allow-shared-gpu")
-	for _, k := range []struct {
-		version string
-		args    []string
-		shared  bool
-	}{{"22907", []string{"--allow-shared-gpu"}, true}, {"23003", nil, false}} {
-		out := t.TempDir()
-		rankRun{mpirun: openMPI, np: 2, env: slices(k.version), args: rehearsed(small(out, k.args...)...)}.mustRun(t)
-		f := readOne(t, out)
-		checkWhole(t, f, result.OK)
-		if f.Run.Method.Shared != k.shared {
-			t.Errorf("%s: recorded as shared: %t", k.version, f.Run.Method.Shared)
-		}
-	}
-}
-
 // NCCL does not reduce 8-bit floats below compute capability 9.0, and before 2.28 does not gather them either. Such
 // points are unsupported, with NCCL's reason, and the sweep goes on with the same communicator: giving it up would
 // hang here.
 func TestFloat8OnOldGPU(t *testing.T) {
-	parallel(t)
+	t.Parallel()
 	for version, gathers := range map[string]result.Status{"22707": result.Unsupported, "23003": result.OK} {
 		out := t.TempDir()
-		o := rankRun{mpirun: openMPI, np: 2,
-			env: []string{"BUSBAR_REHEARSAL_CAPABILITY=8.0", "BUSBAR_REHEARSAL_VERSION=" + version,
-				"BUSBAR_REHEARSAL_FAULT=abort-hang"},
-			args: rehearsed("--collective", "all_reduce,all_gather,sendrecv", "-d", "float8e4m3,float8e5m2,float32",
+		o := rankRun{env: []string{"BUSBAR_REHEARSAL_CAPABILITY=8.0", "BUSBAR_REHEARSAL_VERSION=" + version,
+			"BUSBAR_REHEARSAL_FAULT=abort-hang"},
+			args: simulated("--collective", "all_reduce,all_gather,sendrecv", "-d", "float8e4m3,float8e5m2,float32",
 				"-b", "4K", "-e", "4K", "-n", "3",
 				"--mode", "throughput", "--deadline", "5s", "--out", out)}.run(t)
 		f := readOne(t, out)
@@ -240,39 +42,11 @@ func TestFloat8OnOldGPU(t *testing.T) {
 	}
 }
 
-// The buffers of --like nccl-tests move, and each place is checked; a graph moves through them too.
-func TestBuffersMoveAsInNCCLTests(t *testing.T) {
-	parallel(t)
-	for name, more := range map[string][]string{"calls": nil, "graph": {"-G", "2"}, "one place": {"--rotate", "0"}} {
-		out := t.TempDir()
-		rankRun{mpirun: openMPI, np: 2,
-			args: append(rehearsed("--like", "nccl-tests", "--collective", "all_reduce", "-b", "4K",
-				"-e", "64K", "-f", "4", "--placement", "out", "--out", out), more...)}.mustRun(t)
-		f := readOne(t, out)
-		checkWhole(t, f, result.OK)
-		moves := name != "one place"
-		if m := f.Run.Method; m.Packed != moves || moves && m.Rotate != 64<<10 || m.Alloc != "nccl" {
-			t.Errorf("%s: the header has %+v", name, m)
-		}
-		for _, r := range f.Records {
-			places := int64(1)
-			if moves {
-				places = 64 << 10 / r.SizeBytes
-			}
-			each := r.Count * 2 // over ranks
-			if got := r.Check.Elements; got != 2*places*each {
-				t.Errorf("%s: %s: %d elements compared, want those of %d places before and after timing", name, r.Case,
-					got, places)
-			}
-		}
-	}
-}
-
 // Windows have one size on all ranks, though roots have larger buffers than the others.
 func TestWindowsOfRoots(t *testing.T) {
-	parallel(t)
+	t.Parallel()
 	out := t.TempDir()
-	rankRun{mpirun: openMPI, np: 3, args: rehearsed("--register", "window", "--rotate", "256K", "--collective",
+	rankRun{np: 3, args: simulated("--register", "window", "--rotate", "256K", "--collective",
 		"gather,scatter,broadcast,reduce",
 		"--placement", "out,in", "-b", "48K", "-e", "48K", "-n", "7", "-w", "1", "-c", "1", "--mode", "throughput",
 		"--out", out)}.mustRun(t)
@@ -290,10 +64,10 @@ func TestWindowsOfRoots(t *testing.T) {
 // NCCL keeps its last words for ever: a size that runs out of memory once more, in the same words, has run out of
 // memory.
 func TestOutOfMemoryTwice(t *testing.T) {
-	parallel(t)
+	t.Parallel()
 	out := t.TempDir()
-	o := rankRun{mpirun: openMPI, np: 2, env: []string{"BUSBAR_REHEARSAL_FAULT=oom@rank=1,size=4096"},
-		args: rehearsed("--collective", "all_reduce",
+	o := rankRun{env: []string{"BUSBAR_REHEARSAL_FAULT=oom@rank=1,size=4096"},
+		args: simulated("--collective", "all_reduce",
 			"--placement", "out,in", "-b", "4K", "-e", "8K", "-n", "3", "--mode", "throughput", "--out", out)}.run(t)
 	if o.code == 0 {
 		t.Error("the run ended as if nothing was")
@@ -305,6 +79,127 @@ func TestOutOfMemoryTwice(t *testing.T) {
 		}
 		if r.Status != want {
 			t.Errorf("%s: %s %s", r.Case, r.Status, r.Reason)
+		}
+	}
+}
+
+// What flags and the environment ask of NCCL is in the header of the file, and the points are right.
+func TestNCCLOptions(t *testing.T) {
+	t.Parallel()
+	for _, k := range []struct {
+		args, env string
+		ok        func(m result.Method) bool
+	}{
+		{"--min-ctas 2 --max-ctas 4", "", func(m result.Method) bool {
+			return strings.Contains(m.Config, "minCTAs=2 maxCTAs=4")
+		}},
+		{"--min-ctas 4", "BUSBAR_REHEARSAL_VERSION=21701", func(m result.Method) bool { // NCCL 2.17 requires a maximum
+			return strings.HasSuffix(m.Config, "minCTAs=4 maxCTAs=1024")
+		}},
+		{"--allow-shared-gpu", "BUSBAR_REHEARSAL_SLICES=2", func(m result.Method) bool { return m.Shared }},
+		{"", "BUSBAR_REHEARSAL_SLICES=2 BUSBAR_REHEARSAL_VERSION=23003",
+			func(m result.Method) bool { return !m.Shared }},
+		{"--profile-range", "NVTX_INJECTION64_PATH=/nowhere/tool.so", func(m result.Method) bool { return true }},
+	} {
+		f, _ := rankRun{args: simulated(append(strings.Fields(k.args), few...)...),
+			env: append(strings.Fields(k.env), "BUSBAR_REHEARSAL_GPUS=2")}.measured(t)
+		checkWhole(t, f, result.OK)
+		if !k.ok(f.Run.Method) {
+			t.Errorf("%s %s: %+v", k.args, k.env, f.Run.Method)
+		}
+		for _, r := range f.Records {
+			if r.Check.Way != "pinned host memory" || r.Check.Seconds <= 0 {
+				t.Errorf("%s: checked by %q in %g s", r.Case, r.Check.Way, r.Check.Seconds)
+			}
+		}
+		for _, s := range f.Run.Setup {
+			if s.Seconds <= 0 {
+				t.Errorf("%s: %+v", k.args, s)
+			}
+		}
+	}
+}
+
+// The buffers of --like nccl-tests move, and each place is checked; a graph moves through them too.
+func TestBuffersMoveAsInNCCLTests(t *testing.T) {
+	t.Parallel()
+	for more, moves := range map[string]bool{"-m 1": true, "-G 2": true, "--rotate 0": false} {
+		f, _ := rankRun{args: simulated(append(strings.Fields(more), "--like", "nccl-tests", "--collective",
+			"all_reduce",
+			"-b", "4K", "-e", "64K", "-f", "4", "--placement", "out")...)}.measured(t)
+		checkWhole(t, f, result.OK)
+		if m := f.Run.Method; m.Packed != moves || moves && m.Rotate != 64<<10 || m.Alloc != "nccl" {
+			t.Errorf("%s: the header has %+v", more, m)
+		}
+		for _, r := range f.Records {
+			places := int64(1)
+			if moves {
+				places = 64 << 10 / r.SizeBytes
+			}
+			if got := r.Check.Elements; got != 2*places*2*r.Count { // before and after timing, over both ranks
+				t.Errorf("%s: %s: %d elements compared of %d places", more, r.Case, got, places)
+			}
+		}
+	}
+}
+
+// Every version of NCCL's profiler interface reports the path of a point; an older library reports none.
+func TestPath(t *testing.T) {
+	t.Parallel()
+	for _, k := range []struct {
+		nccl             string
+		atMost, alltoall bool // channels are the most that may be used; sends and receives have some
+		args             string
+	}{
+		{nccl: "22105"}, {nccl: "22304", atMost: true}, {nccl: "22501", atMost: true}, {nccl: "22606", atMost: true},
+		{nccl: "22707", alltoall: true}, {nccl: "22809", alltoall: true, args: "-m 4 -c 0"},
+		{nccl: "23007", alltoall: true, args: "-G 2"},
+		{nccl: "23007", alltoall: true, args: "--placement both --mode latency"},
+	} {
+		t.Run(k.nccl+k.args, func(t *testing.T) {
+			t.Parallel()
+			f, _ := rankRun{np: 3, env: []string{"BUSBAR_REHEARSAL_VERSION=" + k.nccl},
+				args: append(pathArgs, strings.Fields(k.args)...)}.measured(t)
+			checkWhole(t, f, result.OK)
+			for _, r := range f.Records {
+				want := &result.Path{Algorithm: "TREE", Protocol: "LL", Channels: 2, AtMost: k.atMost}
+				if r.SizeBytes > 64<<10 {
+					want = &result.Path{Algorithm: "RING", Protocol: "SIMPLE", Channels: 16, AtMost: k.atMost}
+				}
+				if r.Collective == coll.AllToAll {
+					want.Algorithm, want.Protocol = "", ""
+					if r.SizeBytes < 1<<20 && want.Channels == 16 {
+						want.Channels = 8 // a whole number of shares is a little less
+					}
+				}
+				if k.nccl == "22105" || r.Collective == coll.AllToAll && !k.alltoall {
+					want = nil
+				}
+				if !reflect.DeepEqual(r.Path, want) {
+					t.Errorf("%s: path %v, wanted %v; warnings %q", r.Case, r.Path, want, r.Warnings)
+				}
+			}
+		})
+	}
+}
+
+// pathArgs are the flags of a small and a large all_reduce and alltoall with their paths.
+var pathArgs = simulated("--path", "--collective", "all_reduce,alltoall", "-b", "1K", "-e", "1M", "-f", "1024", "-n",
+	"10")
+
+// A failure in the operation that is watched costs its point alone.
+func TestFaultWhileWatched(t *testing.T) {
+	t.Parallel()
+	out := t.TempDir()
+	o := rankRun{np: 3, args: append(pathArgs, "--out", out),
+		env: []string{"BUSBAR_REHEARSAL_FAULT=oom@rank=1,collective=all_reduce,size=1024,phase=path"}}.run(t)
+	f := readOne(t, out)
+	if o.code != exit.Points || f.Records[0].Status != result.OOM || f.Records[0].Path != nil {
+		t.Fatalf("%s, path %v: %s", f.Records[0].Status, f.Records[0].Path, o)
+	}
+	for _, r := range f.Records[1:] {
+		if r.Status != result.OK || r.Path == nil {
+			t.Errorf("after it %s is %s, path %v", r.Case, r.Status, r.Path)
 		}
 	}
 }

@@ -1,11 +1,9 @@
 package main
 
 import (
-	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"syscall"
 	"testing"
@@ -58,14 +56,14 @@ func mount(t *testing.T, options string) (dir string) {
 
 // The disk fills up: the run ends with a word, and the record that did not fit is in a file elsewhere.
 func TestDiskIsFull(t *testing.T) {
-	parallel(t)
+	t.Parallel()
 	if !asRoot(t) {
 		return
 	}
 	disk := mount(t, "size=200k")
 	out := filepath.Join(disk, "results")
 	elsewhere := shortDir(t)
-	o := rankRun{mpirun: openMPI, np: 2, args: endless(out), env: []string{"TMPDIR=" + elsewhere}}.run(t)
+	o := rankRun{args: endless(out), env: []string{"TMPDIR=" + elsewhere}}.run(t)
 	if o.code != exit.Environment {
 		t.Errorf("want exit code %d: %s", exit.Environment, o)
 	}
@@ -102,50 +100,36 @@ func TestDiskIsFull(t *testing.T) {
 	if err := syscall.Mount("tmpfs", disk, "tmpfs", syscall.MS_REMOUNT, "size=1m"); err != nil {
 		t.Fatal(err)
 	}
-	again := rankRun{mpirun: openMPI, np: 2, args: small(out, "--resume", "-N", "2")}.mustRun(t)
+	again := rankRun{args: small(out, "--resume", "-N", "2")}.mustRun(t)
 	if !strings.Contains(again.stdout, "continues run "+f.Run.ID) {
 		t.Error(again)
 	}
 }
 
-// Where nothing can be written, nothing is measured.
-func TestNowhereToWrite(t *testing.T) {
-	parallel(t)
-	if !asRoot(t) {
-		return
-	}
-	here := t.TempDir()
-	file := filepath.Join(here, "file")
-	if err := os.WriteFile(file, []byte("not a folder\n"), 0o666); err != nil {
+// TestResultsAreRemoved: when the folder is removed, the run ends and all records are in the rescue file.
+func TestResultsAreRemoved(t *testing.T) {
+	t.Parallel()
+	out := filepath.Join(t.TempDir(), "results")
+	elsewhere := shortDir(t)
+	r := rankRun{args: endless(out), env: []string{"TMPDIR=" + elsewhere}}.start(t)
+	before := r.awaitPoints(out, 5)
+	r.signal(1, syscall.SIGSTOP) // nothing is written between the two strokes
+	r.awaitStandstill(out)
+	if err := os.Rename(out, filepath.Join(t.TempDir(), "aside")); err != nil {
 		t.Fatal(err)
 	}
-	fixed, full := mount(t, "size=64k,ro"), mount(t, "size=8k")
-	if err := os.WriteFile(filepath.Join(full, "big"), make([]byte, 1<<16), 0o666); !errors.Is(err, syscall.ENOSPC) {
-		t.Fatalf("the disk should be full: %v", err)
+	r.signal(1, syscall.SIGCONT)
+	o := r.wait()
+	if o.code != exit.Environment || strings.Count(o.stderr, "was removed while the run was writing it") != 1 {
+		t.Errorf("want exit code %d, and the reason once: %s", exit.Environment, o)
 	}
-	mpirun := openMPI // one message of two ranks; the others need no second rank
-	for _, c := range []struct{ out, why string }{
-		{file, "is a file, not a folder"},
-		{filepath.Join(file, "below"), "is a file, not a folder"},
-		{filepath.Join(file, "far", "below"), "is a file, not a folder"},
-		{"/proc/busbar", "cannot write into /proc"},
-		{fixed, "read-only file system"},
-		{filepath.Join(fixed, "new"), "read-only file system"},
-		{full, "no space left on device"},
-	} {
-		o := rankRun{mpirun: mpirun, np: 2, args: small(c.out), dir: here}.run(t)
-		mpirun = alone
-		said := o.messages()
-		if o.code != exit.Environment || len(said) != 1 || !strings.Contains(said[0], c.out) ||
-			!strings.Contains(said[0], c.why) ||
-			!strings.Contains(said[0], "--out") {
-			t.Errorf("--out %s: want exit code %d and one message with %q: %s", c.out, exit.Environment, c.why, o)
-		}
-		if regexp.MustCompile(`(?m)^ +\d+ +\d+ +float32`).MatchString(o.stdout) {
-			t.Errorf("--out %s: something was measured: %s", c.out, o)
-		}
+	if strings.Contains(o.stderr, "what was measured before is kept in") {
+		t.Errorf("a file that is gone is said to be kept: %s", o)
 	}
-	if text, err := os.ReadFile(file); err != nil || string(text) != "not a folder\n" {
-		t.Errorf("the file that was in the way is %q %v", text, err)
+	f := readOne(t, elsewhere)
+	if !strings.Contains(o.stderr, f.Path) {
+		t.Errorf("%s is not named: %s", f.Path, o)
 	}
+	checkEnd(t, f, result.Aborted, exit.Environment)
+	checkKept(t, f, before)
 }

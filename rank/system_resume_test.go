@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"busbar/internal/result"
+	"busbar/rank/backend"
 )
 
 // campaignArgs are a plan of about a second.
@@ -29,137 +30,112 @@ func (r *running) cut(dir string, n int, s syscall.Signal) {
 }
 
 // A run that was interrupted, continued, lost its rank 0, and was continued again has the points of an undisturbed one,
-// none of them twice.
+// none of them twice; with cycles, each cycle has them.
 func TestResume(t *testing.T) {
 	t.Parallel()
-	for _, mpirun := range []string{openMPI, mpich} {
+	for mpirun, more := range map[string][]string{openMPI: nil, mpich: nil, "": {"-N", "2", "-e", "1K"}} {
 		t.Run(mpirun, func(t *testing.T) {
 			parallelOn(t, mpirun)
 			whole, out := t.TempDir(), t.TempDir()
-			begin := func(more ...string) *running {
-				return rankRun{mpirun: mpirun, np: 2, args: campaignArgs(out, more...)}.start(t)
+			begin := func(resume ...string) *running {
+				return rankRun{mpirun: mpirun, args: campaignArgs(out, append(resume, more...)...)}.start(t)
 			}
-			rankRun{mpirun: mpirun, np: 2, args: campaignArgs(whole)}.mustRun(t)
+			rankRun{mpirun: mpirun, args: campaignArgs(whole, more...)}.mustRun(t)
 			want := merged(t, whole)
-
 			begin().cut(out, 3, syscall.SIGTERM)
 			first := readOne(t, out)
 			checkEnd(t, first, result.Interrupted, 143)
 			if n := len(first.Records); first.End.Left != len(want)-n {
-				t.Errorf("the end says that %d points are left; %d of %d are measured", first.End.Left, n, len(want))
+				t.Errorf("the end counts %d points left; %d of %d are measured", first.End.Left, n, len(want))
 			}
-
 			begin("--resume").cut(out, len(first.Records)+3, syscall.SIGKILL)
-			if n := len(merged(t, out)); n >= len(want) {
-				t.Fatalf("all %d points were measured before the run was killed", n)
+			for _, text := range []string{"continues run " + first.Run.ID, "nothing left to measure"} {
+				o := begin("--resume").wait()
+				if got := merged(t, out); o.code != 0 || !strings.Contains(o.stdout, text) || !maps.Equal(got, want) {
+					t.Errorf("want %q: %s\nmerged: %v\nwant %v", text, o, got, want)
+				}
 			}
-
-			o := begin("--resume").wait()
-			if o.code != 0 || !strings.Contains(o.stdout, "continues run "+first.Run.ID) {
-				t.Errorf("the second continuation: %s", o)
-			}
-			if got := merged(t, out); !maps.Equal(got, want) {
-				t.Errorf("merged: %v\nwant %v", got, want)
-			}
-			checkChain(t, read(t, out), len(want))
-
-			// Nothing is left, and to say so is no failure.
-			o = begin("--resume").wait()
-			if o.code != 0 || !strings.Contains(o.stdout, "nothing left to measure") {
-				t.Errorf("a continuation of what is complete: %s", o)
-			}
-			if got := merged(t, out); !maps.Equal(got, want) {
-				t.Errorf("merged: %v\nwant %v", got, want)
+			var before []string
+			left := len(want)
+			for i, f := range read(t, out) {
+				if !slices.Equal(f.Run.Resumes, before) || f.Run.Campaign != first.Run.Campaign ||
+					f.Run.Sweep.Points != left || i > 0 && f.Run.Launch == first.Run.Launch {
+					t.Errorf("file %d, which continues %v, plans %d points, want %v and %d: %+v", i, f.Run.Resumes,
+						f.Run.Sweep.Points, before, left, f.Run)
+				}
+				before, left = append(before, f.Run.ID), left-len(f.Records)
 			}
 		})
 	}
 }
 
-// checkChain looks at how the files of a campaign hang together.
-func checkChain(t *testing.T, files []*result.File, points int) {
-	t.Helper()
-	if len(files) != 3 {
-		t.Fatalf("%d files, want 3", len(files))
-	}
-	var before []string
-	ok := 0
-	for i, f := range files {
-		if !slices.Equal(f.Run.Resumes, before) {
-			t.Errorf("file %d continues %v, want %v", i, f.Run.Resumes, before)
-		}
-		if f.Run.Campaign != files[0].Run.Campaign {
-			t.Errorf("file %d is of campaign %s, the first of %s", i, f.Run.Campaign, files[0].Run.Campaign)
-		}
-		if i > 0 && f.Run.Launch == files[i-1].Run.Launch {
-			t.Errorf("files %d and %d are of one launch", i-1, i)
-		}
-		if f.Run.Sweep.Points != points-ok {
-			t.Errorf("file %d plans %d points, want %d", i, f.Run.Sweep.Points, points-ok)
-		}
-		before = append(before, f.Run.ID)
-		ok += len(f.Records)
-	}
-	checkWhole(t, files[2], result.OK)
-	checkEnd(t, files[2], result.Complete, 0)
-}
-
-// What another MPI, another world or another plan has measured does not count.
+// Points of another MPI, world or plan do not count; where there is nothing to continue, everything is measured.
 func TestResumeMeasuresWhatDiffers(t *testing.T) {
-	parallel(t)
+	t.Parallel()
 	out := t.TempDir()
-	rankRun{mpirun: openMPI, np: 2, args: small(out)}.mustRun(t)
+	if o := (rankRun{args: small(out, "--resume")}).mustRun(t); !strings.Contains(o.stderr,
+		"nothing to resume in "+out) {
+		t.Error(o)
+	}
 	one := len(merged(t, out))
 	for i, l := range []rankRun{
-		{mpirun: mpich, np: 2, args: small(out, "--resume")},
-		{mpirun: openMPI, np: 3, args: small(out, "--resume")},
-		{mpirun: openMPI, np: 2, args: small(out, "--resume", "--mode", "latency")},
-		{mpirun: openMPI, np: 2, args: small(out, "--resume", "--datatype", "int32")},
-		{mpirun: openMPI, np: 2, args: small(out, "--resume", "--variant", "tuned")},
+		{np: 3, args: small(out, "--resume")},
+		{args: small(out, "--resume", "--mode", "latency")},
+		{args: small(out, "--resume", "--datatype", "int32")},
+		{args: small(out, "--resume", "--variant", "tuned")},
+		{args: small(out, "--resume", "--mode", "both", "--datatype", "float32,int32")}, // all but int32 in latency
 	} {
 		l.mustRun(t)
 		files := read(t, out)
-		last := files[len(files)-1]
-		if len(files) != i+2 || len(last.Records) != one {
-			t.Errorf("%v: %d files, %d records, want %d and %d", l.args, len(files), len(last.Records), i+2, one)
+		if len(files) != i+2 || len(files[i+1].Records) != one {
+			t.Fatalf("%v: %d files, want %d, each with %d records", l.args, len(files), i+2, one)
 		}
-		checkWhole(t, last, result.OK)
+		checkWhole(t, files[i+1], result.OK)
 	}
-	// All of it is there now.
-	rankRun{mpirun: openMPI, np: 2, args: small(out, "--resume", "--mode", "both", "--datatype",
-		"float32,int32")}.mustRun(t)
+}
+
+// Backends of one launch take turns case by case; each has a file of its own, and the files know of each other.
+func TestInterleaved(t *testing.T) {
+	t.Parallel()
+	out := t.TempDir()
+	rankRun{args: []string{"--rehearse", "--backend", "mpi,nccl", "--collective",
+		"all_reduce,all_gather", "-b", "1K", "-e", "4K",
+		"-f", "2", "-n", "5", "-w", "1", "--out", out}}.mustRun(t)
+	files := map[string]*result.File{}
+	for _, f := range read(t, out) {
+		checkWhole(t, f, result.OK)
+		checkEnd(t, f, result.Complete, 0)
+		files[f.Run.Backend.Name] = f
+		if !slices.Equal(f.Run.Interleaved, []string{"mpi", backend.Simulation}) {
+			t.Errorf("%s: interleaved %q", f.Run.Backend.Name, f.Run.Interleaved)
+		}
+	}
+	a, b := files["mpi"], files[backend.Simulation]
+	if len(files) != 2 || a == nil || b == nil || len(a.Records) != 6 || len(b.Records) != 6 {
+		t.Fatalf("not two files of two backends with six points each: %v", files)
+	}
+	if a.Run.Launch != b.Run.Launch || a.Run.Campaign != b.Run.Campaign {
+		t.Error("the files are of different launches or campaigns")
+	}
+	for i := range a.Records {
+		if a.Records[i].Case != b.Records[i].Case || a.Records[i].At > b.Records[i].At ||
+			i > 0 && b.Records[i-1].At > a.Records[i].At {
+			t.Errorf("point %d: %s at %s, then %s at %s", i, a.Records[i].Case, a.Records[i].At, b.Records[i].Case,
+				b.Records[i].At)
+		}
+	}
+}
+
+// Backends and worlds that a continued run measures for the first time are of the campaign that it continues.
+func TestResumeKeepsTheCampaign(t *testing.T) {
+	t.Parallel()
+	out := t.TempDir()
+	rankRun{np: 3, args: simulated(small(out, "--worlds", "2")...)}.mustRun(t)
+	rankRun{np: 3, args: small(out, "--simulate", "--resume", "--backend", "mpi,nccl", "--worlds", "2,3")}.mustRun(t)
 	files := read(t, out)
-	if n := len(files[len(files)-1].Records); n != one {
-		t.Errorf("%d records, want the %d of int32 latency", n, one)
-	}
-}
-
-// With cycles it is the cycle as well that a point is known by.
-func TestResumeCycles(t *testing.T) {
-	parallel(t)
-	out := t.TempDir()
-	rankRun{mpirun: openMPI, np: 2, args: campaignArgs(out, "-N", "2", "-e", "256")}.start(t).cut(out, 3,
-		syscall.SIGTERM)
-	rankRun{mpirun: openMPI, np: 2, args: campaignArgs(out, "-N", "2", "-e", "256", "--resume")}.mustRun(t)
-	cycles := map[int]int{}
-	for p, n := range merged(t, out) {
-		if n != 1 {
-			t.Errorf("%v is there %d times", p, n)
+	for _, f := range files {
+		if f.Run.Campaign != files[0].Run.Campaign || len(files) != 5 {
+			t.Errorf("%d files; %s is of campaign %s", len(files), f.Path, f.Run.Campaign)
 		}
-		cycles[p.Cycle]++
-	}
-	const points = 2 * 3 * 2 // collectives, sizes, modes
-	if cycles[1] != points || cycles[2] != points || len(cycles) != 2 {
-		t.Errorf("points by cycle: %v, want %d in 1 and 2", cycles, points)
-	}
-}
-
-// A folder without results has nothing to continue; everything is measured.
-func TestResumeNothing(t *testing.T) {
-	parallel(t)
-	out := t.TempDir()
-	o := rankRun{mpirun: openMPI, np: 2, args: small(out, "--resume")}.mustRun(t)
-	checkWhole(t, readOne(t, out), result.OK)
-	if !strings.Contains(o.stderr, "nothing to resume in "+out) {
-		t.Error(o)
 	}
 }

@@ -1,9 +1,9 @@
 package main
 
 import (
-	"bytes"
+	"encoding/json"
 	"fmt"
-	"os"
+	"math"
 	"os/exec"
 	"path/filepath"
 	"slices"
@@ -11,24 +11,16 @@ import (
 	"syscall"
 	"testing"
 
-	"busbar/internal/notice"
 	"busbar/internal/result"
 	"busbar/internal/stats"
 	"busbar/internal/step"
-	"busbar/rank/backend"
 	"busbar/rank/exit"
 )
 
-// stepArgs are a run of steps of a small model: two buckets, a few rounds.
-func stepArgs(out string, more ...string) []string {
-	return append([]string{"--step", "uniform:6x4K", "--compute", "6ms", "--bucket", "16K,all", "-n", "3", "--out",
-		out}, more...)
-}
-
-// endlessSteps are a run of steps that goes on until it is ended.
-func endlessSteps(out string, more ...string) []string {
-	return append([]string{"--step", "uniform:6x4K", "--compute", "6ms", "--bucket", "16K,all", "-n", "1000000",
-		"--out", out}, more...)
+// stepArgs are a run of steps of a small model in two buckets; without -n it takes long.
+func stepArgs(out, more string) []string {
+	return append([]string{"--step", "uniform:6x4K", "--compute", "6ms", "--bucket", "16K,all", "--out", out},
+		strings.Fields(more)...)
 }
 
 // readSteps reads all files of steps of a folder, sorted by time.
@@ -40,11 +32,8 @@ func readSteps(t *testing.T, dir string) (files []*result.StepFile) {
 	}
 	for _, path := range paths {
 		f, err := result.ReadSteps(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, p := range f.Problems {
-			t.Errorf("%s", p.Text())
+		if err != nil || len(f.Problems) > 0 {
+			t.Fatal(path, err, f.Problems)
 		}
 		files = append(files, f)
 	}
@@ -52,349 +41,260 @@ func readSteps(t *testing.T, dir string) (files []*result.StepFile) {
 	return files
 }
 
-func readOneStep(t *testing.T, dir string) *result.StepFile {
-	t.Helper()
-	files := readSteps(t, dir)
-	if len(files) != 1 {
-		t.Fatalf("%d files in %s, want 1", len(files), dir)
-	}
-	return files[0]
-}
-
-// awaitRounds waits until at least n rounds are on disk.
-func (r *running) awaitRounds(dir string, n int) {
-	r.t.Helper()
-	r.await("rounds in "+dir, func() bool { return countRounds(dir) >= n })
-}
-
-func countRounds(dir string) (rounds int) {
-	paths, _ := filepath.Glob(filepath.Join(dir, "*.jsonl"))
-	for _, path := range paths {
-		text, _ := os.ReadFile(path)
-		rounds += bytes.Count(text, []byte("\n"+`{"kind":"round"`))
-	}
-	return rounds
-}
-
-// checkSteps looks at a file whose points are all measured, each in so many rounds.
+// checkSteps looks at a file whose points are all measured, each in so many rounds: what is a part is not more than the
+// whole that was measured with it.
 func checkSteps(t *testing.T, f *result.StepFile, rounds int) {
 	t.Helper()
-	if f.End == nil || f.End.Outcome != result.Complete || f.End.Code != exit.OK || f.End.Left != 0 {
-		t.Errorf("%s: its end is %+v", f.Path, f.End)
-	}
-	if len(f.Records) != len(f.Run.Step.Points) {
-		t.Fatalf("%s: %d records of %d points", f.Path, len(f.Records), len(f.Run.Step.Points))
+	if f.End == nil || f.End.Outcome != result.Complete || f.End.Code != exit.OK || f.End.Left != 0 ||
+		len(f.Records) != len(f.Run.Step.Points) {
+		t.Fatalf("%s: its end is %+v, %d records of %d points", f.Path, f.End, len(f.Records), len(f.Run.Step.Points))
 	}
 	for i, r := range f.Records {
-		if r.Status != result.OK || r.Check.Result != "ok" || r.Check.Elements == 0 || len(r.Ops) == 0 {
-			t.Errorf("%s: %s: %s, %+v, %d operations", r.Point, r.Status, r.Reason, r.Check, len(r.Ops))
-			continue
-		}
-		if r.Figures.Rounds != rounds || len(f.Rounds[i]) != rounds || r.Stop != "fixed" {
-			t.Errorf("%s: %d rounds in the record, %d in the file, ended by %q", r.Point, r.Figures.Rounds,
-				len(f.Rounds[i]), r.Stop)
+		if r.Status != result.OK || r.Check.Result != "ok" || r.Check.Elements == 0 || len(r.Ops) == 0 ||
+			r.Figures.Rounds != rounds || len(f.Rounds[i]) != rounds || len(r.Timeline.Ops) != len(r.Ops) ||
+			len(r.Traced) != f.Run.World {
+			t.Errorf("%s, %d rounds: %+v", r.Point, len(f.Rounds[i]), r)
 		}
 		for _, x := range f.Rounds[i] {
-			checkRound(t, r.Point, x)
+			if x.Compute <= 0 || x.Comm <= 0 || x.ComputeAlone > x.Compute || x.CommAlone > x.Comm ||
+				x.Hidden > x.CommBusy || x.Hidden > x.ComputeBusy || x.ComputeBusy > x.Overlapped ||
+				x.CommBusy > x.Overlapped {
+				t.Errorf("%s: %+v", r.Point, x)
+			}
 		}
-		if len(r.Timeline.Ops) != len(r.Ops) || len(r.Traced) != f.Run.World {
-			t.Errorf("%s: %d operations drawn, %d ranks traced", r.Point, len(r.Timeline.Ops), len(r.Traced))
-		}
-	}
-}
-
-// checkRound: what is a part is not more than the whole that was measured with it.
-func checkRound(t *testing.T, p step.Point, x step.Round) {
-	t.Helper()
-	if x.Compute <= 0 || x.Comm <= 0 || x.ComputeAlone > x.Compute || x.CommAlone > x.Comm || x.Hidden > x.CommBusy ||
-		x.Hidden > x.ComputeBusy ||
-		x.ComputeBusy > x.Overlapped || x.CommBusy > x.Overlapped {
-		t.Errorf("%s: %+v", p, x)
 	}
 }
 
 // Steps are measured with each library: every point with its rounds, its checked data and its traces, which post
-// reads back.
+// timeline reads back.
 func TestSteps(t *testing.T) {
 	t.Parallel()
+	const gemm = "cuBLAS 12.8.0 half-precision GEMMs of 1024x1024x1024"
 	for _, k := range []struct {
-		name, mpirun, backend string
-		np                    int
-		more                  []string
+		mpirun, args, computing string
+		env                     []string
+		points                  int
 	}{
-		{"Open MPI", openMPI, "mpi", 2, []string{"--backend", "mpi"}},
-		{"MPICH, three ways", mpich, "mpi", 2, []string{"--backend", "mpi", "--progress", "none,poll,thread"}},
-		{"sharded", openMPI, "mpi", 3, []string{"--backend", "mpi", "--strategy", "ddp,fsdp"}},
-		{"Gloo", openMPI, "gloo", 2, []string{"--backend", "gloo"}},
-		{"rehearsed", openMPI, backend.Simulation, 2, []string{"--backend", "nccl", "--rehearse"}},
+		{"", "--backend mpi --strategy ddp,fsdp", "1 thread of FMA", nil, 8},
+		{mpich, "--backend mpi", "1 thread of FMA", nil, 4},
+		{"", "--backend gloo", "1 thread of FMA", nil, 2},
+		{"", "--simulate --strategy ddp,fsdp -d bfloat16", gemm, nil, 4},
+		{"", "--simulate --compute-kernel fma -d float8e4m3", "FMA kernels", nil, 2},
+		{"", "--simulate --allow-shared-gpu", gemm, []string{"CUDA_VISIBLE_DEVICES=0"}, 2},
+		{"", "--simulate --register window --alloc nccl", gemm, nil, 2},
+		{"", "--simulate --no-trace", "FMA kernels", withoutCublas(t), 2},
 	} {
-		t.Run(k.name, func(t *testing.T) {
+		t.Run(k.mpirun+k.args, func(t *testing.T) {
 			parallelOn(t, k.mpirun)
-			if k.backend == "gloo" {
+			if strings.Contains(k.args, "gloo") {
 				glooShim(t)
 			}
 			out := t.TempDir()
-			o := rankRun{mpirun: k.mpirun, np: k.np, args: stepArgs(out, k.more...),
-				env: []string{fmt.Sprintf("BUSBAR_REHEARSAL_GPUS=%d", k.np)}}.mustRun(t)
-			f := readOneStep(t, out)
+			o := rankRun{mpirun: k.mpirun, args: stepArgs(out, "-n 3 "+k.args),
+				env: append(k.env, "BUSBAR_REHEARSAL_GPUS=2")}.mustRun(t)
+			f := readSteps(t, out)[0]
 			checkSteps(t, f, 3)
-			if !strings.HasPrefix(filepath.Base(f.Path), fmt.Sprintf("step_%s_world%d_", k.backend, k.np)) ||
-				f.Run.Backend.Name != k.backend {
-				t.Errorf("%s is of %s", f.Path, f.Run.Backend.Name)
+			simulated := strings.Contains(k.args, "--simulate")
+			if s := f.Run.Step; s.Model != "uniform:6x4K" || s.Layers != 6 || s.Params != 6*4096 ||
+				s.Computing != k.computing || len(f.Records) != k.points || f.Run.Rehearse != simulated ||
+				strings.Contains(o.stdout, "SIMULATED") != simulated {
+				t.Errorf("%+v, %d points: %s", s, len(f.Records), o)
 			}
-			s := f.Run.Step
-			if s.Model != "uniform:6x4K" || s.Layers != 6 || s.Params != 6*4096 || s.Computing == "" {
-				t.Errorf("the header says %+v", s)
-			}
-			if strings.Contains(o.stdout, "SIMULATED") != (k.backend == backend.Simulation) ||
-				f.Run.Rehearse != (k.backend == backend.Simulation) {
-				t.Errorf("rehearsed or not is not said: %s", o)
-			}
-			for _, want := range []string{"training steps of uniform:6x4K", "# 3 rounds of four steps a point\n",
-				"speed-", "post report", filepath.Base(f.Path)} {
-				if !strings.Contains(o.stdout, want) {
-					t.Errorf("no %q: %s", want, o)
+			has(t, o.stdout, "training steps of uniform:6x4K", "# 3 rounds of four steps a point\n", "post report")
+			for _, r := range f.Records {
+				if strings.Contains(k.args, "--no-trace") != (r.Trace == "") {
+					t.Errorf("%s: trace %q", r.Point, r.Trace)
+				} else if r.Trace != "" {
+					checkTrace(t, filepath.Join(out, r.Trace), r)
 				}
 			}
-			for line := range strings.Lines(o.stdout) {
-				if len(line) > 81 && !strings.Contains(line, "results: ") && !strings.Contains(line, ".jsonl") {
-					t.Errorf("%d columns: %s", len(line)-1, line)
-				}
-			}
-			checkTraces(t, f)
 		})
 	}
 }
 
-// checkTraces: post timeline reads the traces of a point, and finds in them what the record says.
-func checkTraces(t *testing.T, f *result.StepFile) {
+// checkTrace compares what post timeline finds in the traces of a point with what rank kept in its record.
+func checkTrace(t *testing.T, folder string, r result.StepRecord) {
 	t.Helper()
-	for _, r := range f.Records {
-		folder := filepath.Join(filepath.Dir(f.Path), r.Trace)
-		files, err := filepath.Glob(filepath.Join(folder, "rank*.json"))
-		if err != nil || len(files) != f.Run.World {
-			t.Fatalf("%s: %d traces in %s, %v", r.Point, len(files), folder, err)
+	var found struct {
+		Devices []struct {
+			Rank  int
+			Steps []struct {
+				Span    float64 `json:"span_ms"`
+				Compute float64 `json:"compute_ms"`
+				Comm    float64 `json:"comm_ms"`
+				Overlap float64 `json:"overlap_ms"`
+				Exposed float64 `json:"exposed_ms"`
+				Idle    float64 `json:"idle_ms"`
+			}
+			Collectives []struct {
+				Bytes int64 `json:"size_bytes"`
+				Calls int64
+				Type  string
+			}
 		}
+		Across struct{ Matched, Unmatched int }
 	}
-	read := exec.Command(compiled(t).post, "timeline", filepath.Join(filepath.Dir(f.Path), f.Records[0].Trace))
-	read.Dir = t.TempDir()
-	if text, err := read.CombinedOutput(); err != nil {
-		t.Errorf("post timeline: %v\n%s", err, text)
+	text, err := exec.Command(compiled(t).post, "timeline", "--format", "json", folder).Output()
+	if err != nil || json.Unmarshal(text, &found) != nil {
+		t.Fatalf("post timeline %s: %v: %s", folder, err, text)
+	}
+	matched := 3 * len(r.Ops)
+	if r.Progress == step.NoCalls || r.Progress == step.Poll {
+		matched = 0 // begun and looked after later, their times are none of communication
+	}
+	if a := found.Across; len(found.Devices) != len(r.Traced) || a.Matched != matched || a.Unmatched != 0 {
+		t.Fatalf("%s: %d devices; matched over ranks are %+v, of %d operations", r.Point, len(found.Devices), a,
+			len(r.Ops))
+	}
+	for i, d := range found.Devices {
+		kept := r.Traced[i]
+		if d.Rank != kept.Rank || len(d.Steps) != 3 {
+			t.Fatalf("%s: rank %d has %d steps", r.Point, d.Rank, len(d.Steps))
+		}
+		last := d.Steps[2]
+		for _, of := range [][2]float64{{last.Span, kept.Span}, {last.Compute, kept.Compute}, {last.Comm, kept.Comm},
+			{last.Overlap, kept.Overlap}, {last.Exposed, kept.Exposed}, {last.Idle, kept.Idle}} {
+			if math.Abs(of[0]/1e3-of[1]) > 1.5e-9 { // s; times are whole nanoseconds, written twice
+				t.Errorf("%s, rank %d: %+v in the trace, %+v in the record", r.Point, i, last, kept)
+			}
+		}
+		var bytes int64
+		for _, c := range d.Collectives {
+			bytes += c.Bytes * c.Calls
+		}
+		for _, op := range r.Ops {
+			bytes -= 3 * op.Bytes
+		}
+		if bytes != 0 || d.Collectives[0].Type != r.Type.String() {
+			t.Errorf("%s, rank %d: %d bytes more in the trace, of %+v", r.Point, i, bytes, d.Collectives)
+		}
 	}
 }
 
-// What a library lacks or nobody can have is said and is no failure, and what does not fit leaves the rest alone.
+// What a library lacks, or does not fit the memory, is a record with its reason and no failure.
 func TestStepsThatCannotBe(t *testing.T) {
-	parallel(t)
-	out := t.TempDir()
-	o := rankRun{mpirun: openMPI, np: 2,
-		args: stepArgs(out, "--backend", "mpi", "--progress", "none", "--strategy", "ddp,fsdp", "-d",
-			"float8e4m3,float32")}.mustRun(t)
-	f := readOneStep(t, out)
-	for _, r := range f.Records {
-		want := result.OK
-		if r.Type.Size() == 1 {
-			want = result.Unsupported
+	t.Parallel()
+	for args, want := range map[string]result.Status{
+		"--step uniform:6x4K -d float8e4m3,float32": result.Unsupported, "--step uniform:4x256G": result.Skipped,
+	} {
+		out := t.TempDir()
+		rankRun{args: append(stepArgs(out, "-n 3 --backend mpi"), strings.Fields(args)...)}.mustRun(t)
+		for _, r := range readSteps(t, out)[0].Records {
+			impossible := r.Type.Size() == 1 || want == result.Skipped
+			if impossible != (r.Status == want) || impossible != (r.Reason != "") || impossible != (r.Figures == nil) ||
+				want == result.Skipped && (r.Needed != 4<<40 || r.Cause.Code() != "memory-insufficient") {
+				t.Errorf("%s: %+v", args, r)
+			}
 		}
-		if r.Status != want || (r.Reason == "") != (want == result.OK) || (r.Figures == nil) != (want != result.OK) {
-			t.Errorf("%s: %s (%s), want %s", r.Point, r.Status, r.Reason, want)
-		}
-	}
-	if f.End.Code != exit.OK {
-		t.Errorf("code %d: %s", f.End.Code, o)
 	}
 }
 
-// A model that is larger than the memory is left out with what it would have taken.
-func TestStepMemoryIsNotEnough(t *testing.T) {
-	parallel(t)
-	out := t.TempDir()
-	o := rankRun{mpirun: openMPI, np: 2,
-		args: []string{"--step", "uniform:4x256G", "--bucket", "all", "--progress", "none", "--out", out}}.mustRun(t)
-	f := readOneStep(t, out)
-	if r := f.Records[0]; r.Status != result.Skipped || r.Needed != 4<<40 || r.Cause.Code() != "memory-insufficient" {
-		t.Errorf("%s, %d bytes, %s\n%s", r.Status, r.Needed, r.Reason, o)
-	}
-}
-
-// Each world has a file; one that does not fit the launch has a file that says so.
+// Each world has a file.
 func TestStepWorlds(t *testing.T) {
-	parallel(t)
+	t.Parallel()
 	out := t.TempDir()
-	rankRun{mpirun: openMPI, np: 3, args: stepArgs(out, "--backend", "mpi", "--progress", "none", "--worlds", "2,3,5",
-		"--no-trace")}.mustRun(t)
+	rankRun{np: 3, args: stepArgs(out, "-n 3 --backend mpi --worlds 2,3,5")}.mustRun(t)
 	files := readSteps(t, out)
-	if len(files) != 3 {
+	if len(files) != 2 || files[0].Run.World != 2 || files[1].Run.World != 3 {
 		t.Fatalf("%d files", len(files))
 	}
-	for i, world := range []int{2, 3} {
-		checkSteps(t, files[i], 3)
-		if files[i].Run.World != world || files[i].Records[0].Trace != "" {
-			t.Errorf("world %d, trace %q", files[i].Run.World, files[i].Records[0].Trace)
-		}
-	}
-	for _, r := range files[2].Records {
-		if r.Status != result.Skipped || r.Cause.Code() != "world-unfit" {
-			t.Errorf("%s: %s, %s", r.Point, r.Status, r.Reason)
-		}
+	for _, f := range files {
+		checkSteps(t, f, 3)
 	}
 }
 
-// A run that is ended keeps its rounds, says how it ended, and --resume measures what is missing.
+// A run that is ended keeps its rounds and how it ended, and --resume measures what is missing, once.
 func TestStepsInterrupted(t *testing.T) {
 	t.Parallel()
-	for _, k := range []struct {
-		signal syscall.Signal
-		target int
-		code   int
-	}{{syscall.SIGTERM, 0, 143}, {syscall.SIGINT, 1, 130}, {syscall.SIGUSR1, 0, 143}} {
-		t.Run(fmt.Sprintf("%s to %d", k.signal, k.target), func(t *testing.T) {
-			parallel(t)
+	for signal, code := range map[syscall.Signal]int{syscall.SIGTERM: 143, syscall.SIGUSR1: 143,
+		syscall.SIGKILL: exit.Failed,
+		syscall.SIGSTOP: exit.Hang} {
+		t.Run(signal.String(), func(t *testing.T) {
+			t.Parallel()
 			out := t.TempDir()
-			r := rankRun{mpirun: openMPI, np: 2, args: endlessSteps(out, "--backend", "mpi")}.start(t)
-			r.awaitRounds(out, 2*stats.MinForInterval)
-			r.signal(k.target, k.signal)
+			r := rankRun{args: stepArgs(out, "-n 1000000 --backend mpi --deadline "+hangDeadline)}.start(t)
+			r.awaitPoints(out, 4*stats.MinForInterval)
+			who := fmt.Sprintf("rank 1 on %s (pid %d)", hostName(), r.pid(1))
+			r.signal(1, signal)
 			o := r.wait()
-			f := readOneStep(t, out)
-			if f.End == nil || f.End.Outcome != result.Interrupted || f.End.Code != k.code ||
-				!strings.Contains(o.stderr+o.stdout, "--resume") {
-				t.Errorf("the end is %+v\n%s", f.End, o)
+			f := readSteps(t, out)[0]
+			if f.End == nil || f.End.Code != code || code > exit.Interrupted != (f.End.Outcome == result.Interrupted) {
+				t.Fatalf("the end is %+v\n%s", f.End, o)
 			}
-			status, stop := result.Unfinished, ""
-			if k.signal == syscall.SIGUSR1 { // the round in hand is over, and what is measured has records
-				status, stop = result.OK, "asked"
-			}
+			left := len(f.Run.Step.Points)
 			for i, record := range f.Records {
-				if record.Status != status || record.Stop != stop || len(f.Rounds[i]) < stats.MinForInterval-1 {
+				if record.Status == result.OK { // the round in hand is over, and what is measured has records
+					left--
+				}
+				if (record.Status == result.OK) != (signal == syscall.SIGUSR1) ||
+					len(f.Rounds[i]) < stats.MinForInterval-1 {
 					t.Errorf("%s is %s (%s), after %d rounds", record.Point, record.Status, record.Stop,
 						len(f.Rounds[i]))
 				}
+				if record.Status == result.Timeout {
+					has(t, record.Reason, who, "uniform:6x4K ddp ", "in phase round ")
+				}
 			}
-			missing := len(f.Run.Step.Points)
-			if status == result.OK {
-				missing -= len(f.Records)
+			if signal == syscall.SIGSTOP {
+				has(t, o.stderr, who, "uniform:6x4K ddp ", "in phase round ")
+				return
 			}
-			rankRun{mpirun: openMPI, np: 2,
-				args: append(slices.DeleteFunc(endlessSteps(out, "--backend", "mpi", "--resume"),
-					func(s string) bool { return s == "1000000" || s == "-n" }), "-n", "3")}.mustRun(t)
-			files := readSteps(t, out)
-			last := files[len(files)-1]
-			if len(files) != 2 || len(last.Records) != missing || !slices.Contains(last.Run.Resumes, f.Run.ID) ||
-				last.End.Outcome != result.Complete {
-				t.Errorf("%d files, %d points measured of %d missing, continues %v, end %+v", len(files),
-					len(last.Records), missing, last.Run.Resumes, last.End)
+			resumed := rankRun{args: stepArgs(out, "-n 3 --backend mpi --resume")}
+			if left > 0 {
+				resumed.mustRun(t)
+				files := readSteps(t, out)
+				last := files[len(files)-1]
+				if len(last.Records) != left || !slices.Contains(last.Run.Resumes, f.Run.ID) ||
+					last.End.Outcome != result.Complete {
+					t.Errorf("%d points are measured of %d: %+v", len(last.Records), left, last.End)
+				}
 			}
+			has(t, resumed.mustRun(t).stdout, "nothing left to measure")
 		})
 	}
 }
 
-// Where everything is there, --resume measures nothing.
-func TestStepsThatAreThere(t *testing.T) {
-	parallel(t)
-	out := t.TempDir()
-	rankRun{mpirun: openMPI, np: 2, args: stepArgs(out, "--backend", "mpi")}.mustRun(t)
-	o := rankRun{mpirun: openMPI, np: 2, args: stepArgs(out, "--backend", "mpi", "--resume")}.mustRun(t)
-	if n := countRounds(out); n != 4*3 || !strings.Contains(o.stdout, "nothing left to measure") {
-		t.Errorf("%d rounds of %d: %s", n, 4*3, o)
-	}
-}
-
-// A rank that is stopped hangs the others: it is named, with the model, the point, the mode and what is in hand.
-func TestStepHangs(t *testing.T) {
-	parallel(t)
-	out := t.TempDir()
-	r := rankRun{mpirun: openMPI, np: 2,
-		args: endlessSteps(out, "--backend", "mpi", "--deadline", hangDeadline, "--progress", "poll")}.start(t)
-	r.awaitRounds(out, 4)
-	victim := r.pid(1)
-	r.signal(1, syscall.SIGSTOP)
-	o := r.wait()
-	f := readOneStep(t, out)
-	if o.code != exit.Hang || f.End == nil || f.End.Code != exit.Hang {
-		t.Fatalf("want exit code %d: %+v\n%s", exit.Hang, f.End, o)
-	}
-	last := slices.IndexFunc(f.Records, func(r result.StepRecord) bool { return r.Status == result.Timeout })
-	if last < 0 {
-		t.Fatalf("no point is kept as a timeout: %+v", f.Records)
-	}
-	for _, want := range []string{fmt.Sprintf("rank 1 on %s (pid %d)", hostName(), victim), "uniform:6x4K ddp ",
-		"polling", "in phase round "} {
-		if !strings.Contains(o.stderr, want) || !strings.Contains(f.Records[last].Reason, want) {
-			t.Errorf("no %q in %q, or in %s", want, f.Records[last].Reason, o)
-		}
-	}
-}
-
-// A rank that dies ends the run, and what was measured is kept.
-func TestStepLosesARank(t *testing.T) {
-	parallel(t)
-	out := t.TempDir()
-	r := rankRun{mpirun: openMPI, np: 2, args: endlessSteps(out, "--backend", "mpi")}.start(t)
-	r.awaitRounds(out, 4)
-	r.signal(1, syscall.SIGKILL)
-	r.wait()
-	if f := readOneStep(t, out); len(f.Rounds[0]) < 2 {
-		t.Errorf("%d rounds are kept", len(f.Rounds[0]))
-	}
-}
-
-// Wrong data is found before anything is timed, with the operation that had it.
-func TestStepWithWrongData(t *testing.T) {
-	parallel(t)
-	out := t.TempDir()
-	o := rankRun{mpirun: openMPI, np: 2, args: stepArgs(out, "--backend", "nccl", "--rehearse"),
-		env: []string{"BUSBAR_REHEARSAL_GPUS=2", "BUSBAR_REHEARSAL_FAULT=wrong@rank=1"}}.run(t)
-	f := readOneStep(t, out)
-	if o.code != exit.Wrong || f.End.Code != exit.Wrong {
-		t.Errorf("want exit code %d: %s", exit.Wrong, o)
-	}
-	for _, r := range f.Records {
-		wrong, _ := r.Cause.Fact.(notice.DataWrong)
-		if r.Status != result.Wrong || r.Figures != nil || r.Check.First == nil || r.Check.First.Rank != 1 ||
-			wrong.Of == "" {
-			t.Errorf("%s: %s, %+v, %s", r.Point, r.Status, r.Check.First, r.Reason)
-		}
-	}
-}
-
-// The plan is shown without any library, by every rank's first alone.
-func TestStepList(t *testing.T) {
-	parallel(t)
-	for _, l := range []rankRun{{mpirun: alone}, {mpirun: openMPI, np: 3}} {
-		l.args = []string{"--step", "resnet50", "--bucket", "5M,25M,200M,300M", "--list"}
-		o := l.mustRun(t)
-		for _, want := range []string{"resnet50: 25.56 M parameters in 161 layers", "ddp, float32, progress poll",
-			"--bucket 300M gives the same buckets as 200M"} {
-			if strings.Count(o.stdout, want) != 1 {
-				t.Errorf("%q is not there once: %s", want, o)
+// A fault in a step ends as one in a sweep does, names the operation, and takes nothing from the other point.
+func TestStepFaults(t *testing.T) {
+	t.Parallel()
+	for _, k := range []struct {
+		fault string
+		code  int
+		point result.Status // of the larger point, which is struck
+		words []string
+	}{
+		{"hang@rank=1,size=98304", exit.Hang, result.Timeout, []string{"rank 1 on", "issuing bucket 1",
+			"in phase check"}},
+		{"async-error@rank=1,size=98304", exit.Points, result.Failed, []string{"rank 1 on", "ncclInternalError"}},
+		{"remote-error@rank=0,size=98304,iteration=4", exit.Points, result.Failed,
+			[]string{"rank 0 on", "ncclRemoteError"}},
+		{"oom@rank=1,size=98304", exit.Points, result.OOM, []string{"rank 1 on", "operation bucket 1", "98304 bytes"}},
+		{"wrong@rank=1,size=98304", exit.Wrong, result.Wrong, []string{"rank 1 on", "of bucket 1"}},
+	} {
+		t.Run(k.fault, func(t *testing.T) {
+			t.Parallel()
+			deadline := "60s"
+			if k.code == exit.Hang {
+				deadline = hangDeadline
 			}
-		}
-	}
-	o := rankRun{mpirun: alone, args: []string{"--step", "uniform:8x64K", "--backend", "gloo", "--bucket", "1M,2M,all",
-		"-d", "float32,float16", "--compute", "7ms", "--list"}}.mustRun(t)
-	for _, want := range []string{"scaled to 7 ms together by --compute",
-		"--bucket all gives the same buckets as 1M, and is measured with it (ddp, float16, progress thread)",
-		"as 1M, and is measured with it --bucket", "longer where"} {
-		if text := strings.ReplaceAll(o.stdout, "\n# ", " "); strings.Count(text, want) != 1 {
-			t.Errorf("%q is not there once: %s", want, o)
-		}
-	}
-	if o := (rankRun{mpirun: openMPI, np: 2,
-		args: []string{"--step", "resnet5", "--out", t.TempDir()}}).run(t); o.code != exit.Usage ||
-		len(o.messages()) != 1 || !strings.Contains(o.stderr, `did you mean "resnet50"?`) {
-		t.Errorf("%s", o)
-	}
-}
-
-// Results that cannot be written are found before anything is measured.
-func TestStepsCannotBeWritten(t *testing.T) {
-	parallel(t)
-	file := filepath.Join(t.TempDir(), "file")
-	if err := os.WriteFile(file, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if o := (rankRun{mpirun: openMPI, np: 2, args: stepArgs(file)}).run(t); o.code != exit.Environment ||
-		!strings.Contains(o.stderr, "is a file, not a folder") {
-		t.Errorf("%s", o)
+			out := t.TempDir()
+			o := rankRun{args: stepArgs(out, "-n 3 --simulate --no-trace --deadline "+deadline),
+				env: []string{"BUSBAR_REHEARSAL_FAULT=" + k.fault}}.run(t)
+			f := readSteps(t, out)[0]
+			if o.code != k.code || f.End.Code != k.code {
+				t.Errorf("want exit code %d: %+v %s", k.code, f.End, o)
+			}
+			for _, r := range f.Records {
+				switch {
+				case r.Bucket == step.All:
+					if r.Status != k.point || r.Figures != nil {
+						t.Errorf("the point that is struck is %+v, wanted %s", r, k.point)
+					}
+					has(t, r.Reason, k.words...)
+				case k.code != exit.Hang && r.Status != result.OK:
+					t.Errorf("the other point is lost: %+v", r)
+				}
+			}
+		})
 	}
 }

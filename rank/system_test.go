@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"flag"
 	"fmt"
@@ -12,15 +13,14 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
 
-	"golang.org/x/sys/unix"
-
 	"busbar/internal/needs"
+	"busbar/internal/result"
+	"busbar/rank/machine"
 	"busbar/rank/timeout"
 )
 
@@ -32,7 +32,7 @@ const patience = 3 * time.Minute
 const (
 	openMPI = "mpirun.openmpi"
 	mpich   = "mpirun.mpich"
-	alone   = "" // no launcher
+	alone   = "no launcher"
 )
 
 func TestMain(m *testing.M) {
@@ -59,21 +59,15 @@ func compiled(t *testing.T) built {
 	return built{filepath.Join(dir, "bin", "rank"), filepath.Join(dir, "bin", "post"), filepath.Join(dir, "lib")}
 }
 
-func compileRank(path, version string) *exec.Cmd {
-	return exec.Command("go", "build", "-buildvcs=false", "-ldflags", "-X main.version="+version, "-o", path, ".")
-}
-
 // rankRun is how rank is to be started.
 type rankRun struct {
-	mpirun  string
-	np      int
+	mpirun  string // default: openMPI
+	np      int    // default: 2
 	args    []string
 	env     []string
 	dir     string   // working folder
 	program string   // default: the rank under test
 	more    []string // the launcher's words after the program's, for a second program
-	tty     *os.File // stdout and stderr, where they are not files
-	logTo   *os.File // stdout, where it does not go to tty
 }
 
 // killAtOnce has Open MPI's mpirun not wait a second or two between the signals to the ranks of a launch that failed.
@@ -84,10 +78,10 @@ const killAtOnce = "OMPI_MCA_odls_base_sigkill_timeout=0"
 type running struct {
 	t        *testing.T
 	cmd      *exec.Cmd
+	alone    bool   // there is no launcher
 	mark     string // in the environment of all its processes
 	out, err string // files
 	ended    chan struct{}
-	ranks    map[int]int // processes by rank, as far as they were looked for
 }
 
 // outcome is how a launch ended.
@@ -101,123 +95,65 @@ var launches atomic.Int64
 // testsPerCore is how many tests share a core: most wait for a deadline most of the time.
 const testsPerCore = 2
 
-// cores are the machine's cores, without those of tests that run now. Tests run in parallel, and each has one core
-// for all of its launches, where ranks yield to each other; ranks that are bound to cores would starve those of other
-// launches.
-var (
-	cores      = make(chan int, testsPerCore*runtime.NumCPU())
-	coreOf     sync.Map // by the name of a test
-	setUpCores = sync.OnceFunc(func() {
-		var mine unix.CPUSet
-		if err := unix.SchedGetaffinity(0, &mine); err != nil {
-			panic(err)
-		}
-		for c := range len(mine) * 64 {
-			for n := 0; n < testsPerCore && mine.IsSet(c); n++ {
-				cores <- c
-			}
-		}
-	})
-)
-
-// parallel lets the test run beside others, with a core of its own.
-func parallel(t *testing.T) {
-	t.Helper()
-	t.Parallel()
-	setUpCores()
-	core := <-cores
-	coreOf.Store(t.Name(), core)
-	t.Cleanup(func() {
-		coreOf.Delete(t.Name())
-		cores <- core
-	})
-}
-
-// parallelOn is parallel for tests of one launcher. MPICH's are left to make test-all.
+// parallelOn lets the tests of a launcher run beside others. MPICH's are left to make test-all.
 func parallelOn(t *testing.T, mpirun string) {
 	t.Helper()
 	if mpirun == mpich {
 		needs.TestAll(t)
 	}
-	parallel(t)
+	t.Parallel()
 }
 
-// coreFor returns the core of a test, or of the test that it is part of; ok is false where that is not parallel.
-func coreFor(name string) (core int, ok bool) {
-	for name != "" {
-		if c, ok := coreOf.Load(name); ok {
-			return c.(int), true
-		}
-		name = name[:max(0, strings.LastIndexByte(name, '/'))]
+// words are the command line of a launch. Open MPI's ranks are on one core, where they yield to each other: ranks that
+// are bound to cores would starve those of other launches. MPICH's do not yield.
+func (l rankRun) words(t *testing.T, number int64) (words []string) {
+	if l.program == "" {
+		l.program = compiled(t).rank
 	}
-	return 0, false
-}
-
-// startOn starts a command on a core.
-func startOn(cmd *exec.Cmd, core int) error {
-	runtime.LockOSThread()
-	defer runtime.UnlockOSThread()
-	var before, one unix.CPUSet
-	if err := unix.SchedGetaffinity(0, &before); err != nil {
-		return err
+	switch l.mpirun {
+	case openMPI, "":
+		cores := machine.GrantedCPUs()
+		words = []string{"taskset", "-c", strconv.Itoa(cores[number%int64(len(cores))]), openMPI, "--oversubscribe"}
+	case mpich:
+		words = []string{mpich}
 	}
-	one.Set(core)
-	if err := unix.SchedSetaffinity(0, &one); err != nil {
-		return err
+	if words != nil {
+		words = append(words, "-np", strconv.Itoa(cmp.Or(l.np, 2)))
 	}
-	err := cmd.Start()
-	return errors.Join(err, unix.SchedSetaffinity(0, &before))
+	return slices.Concat(words, []string{l.program}, l.args, l.more)
 }
 
 func (l rankRun) start(t *testing.T) *running {
 	t.Helper()
-	b := compiled(t)
-	if l.program == "" {
-		l.program = b.rank
-	}
-	words := append([]string{l.program}, l.args...)
-	if l.mpirun != alone {
-		head := []string{l.mpirun, "-np", strconv.Itoa(l.np)}
-		if l.mpirun == openMPI {
-			head = append(head, "--oversubscribe")
-		}
-		words = append(append(head, words...), l.more...)
-	}
+	number := launches.Add(1)
+	words := l.words(t, number)
 	dir := t.TempDir()
-	r := &running{t: t, mark: fmt.Sprintf("BUSBAR_TEST_LAUNCH=%d.%d", os.Getpid(), launches.Add(1)),
-		ended: make(chan struct{}), ranks: map[int]int{},
+	r := &running{t: t, mark: fmt.Sprintf("BUSBAR_TEST_LAUNCH=%d.%d", os.Getpid(), number),
+		alone: l.mpirun == alone, ended: make(chan struct{}),
 		out: filepath.Join(dir, "out"), err: filepath.Join(dir, "err")}
 	r.cmd = exec.Command(words[0], words[1:]...)
-	r.cmd.Dir = l.dir
-	if l.dir == "" {
-		r.cmd.Dir = dir
-	}
+	r.cmd.Dir = cmp.Or(l.dir, dir)
 	r.cmd.Env = append(os.Environ(), "OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1",
-		"BUSBAR_LIB="+b.lib,
-		fmt.Sprint("BUSBAR_TIME_SCALE=", testScale), r.mark)
-	start := r.cmd.Start
-	// MPICH's ranks do not yield.
-	if core, one := coreFor(t.Name()); one && l.mpirun != mpich {
-		r.cmd.Env = append(r.cmd.Env, "OMPI_MCA_mpi_yield_when_idle=1", "OMPI_MCA_hwloc_base_binding_policy=none")
-		start = func() error { return startOn(r.cmd, core) }
-	}
+		"OMPI_MCA_mpi_yield_when_idle=1", "OMPI_MCA_hwloc_base_binding_policy=none",
+		"BUSBAR_LIB="+compiled(t).lib, fmt.Sprint("BUSBAR_TIME_SCALE=", testScale), r.mark)
 	r.cmd.Env = append(r.cmd.Env, l.env...)
 	// ^C at the test is not ^C at the ranks, but they do not outlive it.
 	r.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGTERM}
-	r.cmd.Stdout, r.cmd.Stderr = l.tty, l.tty
-	if l.logTo != nil {
-		r.cmd.Stdout = l.logTo
-	}
-	if l.tty == nil {
-		r.cmd.Stdout, r.cmd.Stderr = create(t, r.out), create(t, r.err)
-	}
-	if err := start(); err != nil {
-		t.Fatal(err)
-	}
+	r.cmd.Stdout, r.cmd.Stderr = create(t, r.out), create(t, r.err)
+	started := make(chan error)
 	go func() {
-		_ = r.cmd.Wait()
+		runtime.LockOSThread() // the signal comes when the thread ends that started the launcher
+		err := r.cmd.Start()
+		started <- err
+		if err == nil {
+			_ = r.cmd.Wait()
+		}
+		runtime.UnlockOSThread()
 		close(r.ended)
 	}()
+	if err := <-started; err != nil {
+		t.Fatal(err)
+	}
 	t.Cleanup(r.kill)
 	return r
 }
@@ -246,6 +182,15 @@ func (l rankRun) mustRun(t *testing.T) outcome {
 		t.Fatalf("%s: %s", strings.Join(l.args, " "), o)
 	}
 	return o
+}
+
+// measured runs a launch that has to end well, with its results in a new folder, and returns its one file.
+func (l rankRun) measured(t *testing.T) (*result.File, outcome) {
+	t.Helper()
+	out := t.TempDir()
+	l.args = append(slices.Clone(l.args), "--out", out)
+	o := l.mustRun(t)
+	return readOne(t, out), o
 }
 
 // wait waits for the launcher and for all of its processes.
@@ -312,11 +257,8 @@ func environmentOf(dir string) []string {
 // pid is the process of a rank of this launch, which may take a while to appear.
 func (r *running) pid(rank int) int {
 	r.t.Helper()
-	if strings.HasPrefix(filepath.Base(r.cmd.Path), "rank") {
+	if r.alone {
 		return r.cmd.Process.Pid
-	}
-	if pid, known := r.ranks[rank]; known && slices.Contains(environmentOf(fmt.Sprintf("/proc/%d", pid)), r.mark) {
-		return pid
 	}
 	found := 0
 	r.await(fmt.Sprintf("rank %d to appear", rank), func() bool {
@@ -324,16 +266,13 @@ func (r *running) pid(rank int) int {
 			dir := fmt.Sprintf("/proc/%d", pid)
 			exe, _ := os.Readlink(dir + "/exe")
 			env := environmentOf(dir)
-			for _, name := range []string{"OMPI_COMM_WORLD_RANK", "PMI_RANK"} {
-				if strings.HasPrefix(filepath.Base(exe), "rank") &&
-					slices.Contains(env, fmt.Sprintf("%s=%d", name, rank)) {
-					found = pid
-				}
+			if filepath.Base(exe) == "rank" && (slices.Contains(env, fmt.Sprint("OMPI_COMM_WORLD_RANK=", rank)) ||
+				slices.Contains(env, fmt.Sprint("PMI_RANK=", rank))) {
+				found = pid
 			}
 		}
 		return found > 0
 	})
-	r.ranks[rank] = found
 	return found
 }
 
@@ -393,6 +332,16 @@ func await(t *testing.T, what string, condition func() bool) {
 	for end := time.Now().Add(patience); !condition(); time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatalf("waited %s for %s", patience, what)
+		}
+	}
+}
+
+// has reports whether a text has all of these words.
+func has(t *testing.T, text string, words ...string) {
+	t.Helper()
+	for _, w := range words {
+		if !strings.Contains(text, w) {
+			t.Errorf("no %q in %s", w, text)
 		}
 	}
 }

@@ -1,9 +1,12 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
+
+	"github.com/spf13/pflag"
 
 	"busbar/internal/coll"
 	"busbar/sweeps"
@@ -37,6 +40,14 @@ func value[T any](parse func(string) (T, error), to **T) func(string) error {
 		}
 		*to = &v
 		return nil
+	}
+}
+
+// into stores a parsed value.
+func into[T any](parse func(string) (T, error), to *T) func(string) error {
+	return func(s string) (err error) {
+		*to, err = parse(s)
+		return err
 	}
 }
 
@@ -74,4 +85,19 @@ func atLeast(least int) func(string) (int, error) {
 		}
 		return n, nil
 	}
+}
+
+// nearestFlag adds to pflag's error about an unknown flag the name that is most like it.
+func nearestFlag(f *pflag.FlagSet, err error) error {
+	var unknown *pflag.NotExistError
+	if !errors.As(err, &unknown) {
+		return err
+	}
+	var known []string
+	f.VisitAll(func(fl *pflag.Flag) { known = append(known, fl.Name) })
+	name := unknown.GetSpecifiedName()
+	if near := coll.Nearest(name, known); near != "" && len(name) > 1 {
+		return fmt.Errorf("%w; did you mean --%s?", err, near)
+	}
+	return fmt.Errorf("%w (rank --help lists all flags)", err)
 }

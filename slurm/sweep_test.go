@@ -118,7 +118,7 @@ func TestTooFewCPUs(t *testing.T) {
 func TestSweepOfSteps(t *testing.T) {
 	needs.TestAll(t)
 	j := submit(t, 2, nil, "--backend", "mpi", "--step", "uniform:4x16K", "--compute", "2ms", "--bucket", "all",
-		"--progress", "none", "-n", "6")
+		"-n", "6")
 	j.ended("COMPLETED", 0, 0)
 	j.says("results are in " + j.out + ": steps.csv, and pictures in plots/")
 	if found, _ := filepath.Glob(filepath.Join(j.out, "step_mpi_world2_*_job"+j.id+".0.jsonl")); len(found) != 1 {

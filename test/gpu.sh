@@ -15,7 +15,7 @@ set -uo pipefail
 
 top=$(cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/.." && pwd)
 # Each step with its seconds; what a step leaves is for those after it. The sum leaves half a minute of the 15 for the page.
-LIMITS=(machine:20 preflight:60 library:50 sweep:120 memory:60 shared_gpu:60 all_gpus:70 graphs:60 nonblocking:40
+LIMITS=(machine:20 preflight:60 library:50 sweep:120 memory:60 shared_gpu:60 all_gpus:70 graphs:60
   training:90 stopped:40 killed:30 fixed_buffers:60 nccl_tests:110)
 readonly COLLECTIVES=(all_reduce all_gather reduce_scatter broadcast reduce alltoall gather scatter sendrecv)
 steps=()
@@ -335,17 +335,6 @@ graphs() {
   ranks "$(gpus)" -G 10 --collective all --mode throughput -b 8 -e "$small" -f 8 -c 1 --budget 300ms "$(within)" && all_right
 }
 
-# NCCL launches a non-blocking communicator's kernels from a thread of its own, also those of a stream that is captured.
-nonblocking() {
-  ranks "$(gpus)" --nonblocking -G 3 --collective all --mode throughput -b 8 -e "$small" -f 64 -n 20 -c 1 && all_right
-  local code=$?
-  if [ $code != 0 ]; then
-    value nonblocking "FAILED: nonblocking/log.txt"
-    return $code
-  fi
-  value nonblocking "all data right in $(records '"status":"ok"') points"
-}
-
 # trained runs a training step and looks at what became of it: every point is right, or its library says that it lacks the type,
 # and what computed is what was asked for.
 trained() {
@@ -585,7 +574,6 @@ page() {
   question driver "How long does loading CUDA take?"
   question init "How long does NCCL init take?"
   question shared_gpu "Do two ranks that share one GPU finish?"
-  question nonblocking "Does a non-blocking communicator work inside CUDA graphs?"
   question calibration "What does starting a computing kernel cost?"
   question buffers "How much do times change if buffers do not move as in nccl-tests?"
   for name in nccl_tests fixed_buffers; do

@@ -6,7 +6,6 @@
 
 typedef const struct busbar_cublas cublas_table;
 
-static inline const struct busbar_cublas_symbol *cublas_symbol(int i) { return &busbar_cublas_symbols[i]; }
 static inline int cublas_create(cublas_table *t, cublas_handle *h) { return t->create(h); }
 static inline int cublas_destroy(cublas_table *t, cublas_handle h) { return t->destroy(h); }
 static inline int cublas_set_stream(cublas_table *t, cublas_handle h, void *s) { return t->set_stream(h, s); }

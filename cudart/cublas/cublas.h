@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "../../internal/dl/symbol.h"
 #include "../cuda.h"
 
 typedef struct cublas_handle_ *cublas_handle;
@@ -30,13 +31,8 @@ struct busbar_cublas {
 #undef X
 };
 
-struct busbar_cublas_symbol {
-	const char *name;
-	int required;
-	size_t offset; /* of its field in the table */
-};
-extern const struct busbar_cublas_symbol busbar_cublas_symbols[];
-extern const int busbar_cublas_symbol_count;
+extern const struct busbar_symbol busbar_cublas_symbols[];
+extern const size_t busbar_cublas_symbol_count;
 
 /* Products of square matrices of half precision, summed in float32: c = a b. */
 struct busbar_cublas_gemm {

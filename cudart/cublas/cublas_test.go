@@ -5,7 +5,6 @@ package cublas
 import (
 	"errors"
 	"math"
-	"os/exec"
 	"path/filepath"
 	"runtime"
 	"strings"
@@ -14,22 +13,17 @@ import (
 
 	"busbar/cudart"
 	"busbar/internal/dl"
+	"busbar/internal/needs"
 )
 
 // build compiles C files into a library of that name, in a folder of its own, which it returns.
 func build(t *testing.T, name, files string, flags ...string) string {
 	t.Helper()
-	dir := t.TempDir()
 	sources, err := filepath.Glob(files)
 	if err != nil || len(sources) == 0 {
 		t.Fatalf("no %s: %v", files, err)
 	}
-	args := append([]string{"-shared", "-fPIC", "-std=gnu11", "-Wall", "-Wextra", "-Werror", "-pthread", "-o",
-		filepath.Join(dir, name)}, sources...)
-	if out, err := exec.Command("cc", append(args, flags...)...).CombinedOutput(); err != nil {
-		t.Fatalf("cc: %v\n%s", err, out)
-	}
-	return dir
+	return filepath.Dir(needs.SharedLibrary(t, name, "", append(sources, flags...)...))
 }
 
 // fake loads the fake library, and gives what it writes down.
@@ -166,7 +160,7 @@ func TestStatuses(t *testing.T) {
 
 func TestLoading(t *testing.T) {
 	dir := build(t, "libcublas.so.12", "testdata/fake.c", "-DPART")
-	var failed *LoadError
+	var failed *dl.LoadError
 	if _, err := Load(Options{Dirs: []string{dir}, Cuda: 13000}); !errors.As(err, &failed) ||
 		!strings.Contains(err.Error(), "it lacks cublasGemmEx") {
 		t.Errorf("a part of the library: %v", err)

@@ -1,10 +1,6 @@
 package cublas
 
-import (
-	"fmt"
-
-	"busbar/internal/dl"
-)
+import "fmt"
 
 // statuses are cublasStatus_t; its numbers have gaps.
 var statuses = map[int]string{1: "CUBLAS_STATUS_NOT_INITIALIZED", 3: "CUBLAS_STATUS_ALLOC_FAILED",
@@ -24,22 +20,6 @@ func (e *Error) Error() string {
 		name = "a status of this library's own"
 	}
 	return fmt.Sprintf("%s failed: %s (%d)", e.Op, name, e.Code)
-}
-
-// LoadError says why there is no cuBLAS, and what to do about it.
-type LoadError struct {
-	Tried  []dl.Attempt
-	Reason string // set when a library was found but is of no use
-}
-
-func (e *LoadError) Error() string { return dl.Explained(e.Explain()) }
-
-// Explain returns what failed, the places that were tried, and what to do.
-func (e *LoadError) Explain() (problem string, tried []string, remedy string) {
-	if e.Reason != "" {
-		return e.Reason, nil, ""
-	}
-	return "cuBLAS could not be loaded", dl.Lines(e.Tried), advice
 }
 
 const advice = "cuBLAS comes with the CUDA toolkit, with PyTorch, and with: pip install nvidia-cublas-cu12 " +

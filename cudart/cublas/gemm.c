@@ -2,13 +2,13 @@
 
 enum { OPTIONAL, REQUIRED };
 
-const struct busbar_cublas_symbol busbar_cublas_symbols[] = {
-#define X(need, field, symbol, arguments) { symbol, need, offsetof(struct busbar_cublas, field) },
+const struct busbar_symbol busbar_cublas_symbols[] = {
+#define X(need, field, symbol, arguments) { symbol, need, 0, offsetof(struct busbar_cublas, field) },
 	BUSBAR_CUBLAS_FUNCTIONS(X)
 #undef X
 };
 
-const int busbar_cublas_symbol_count = sizeof busbar_cublas_symbols / sizeof *busbar_cublas_symbols;
+const size_t busbar_cublas_symbol_count = sizeof busbar_cublas_symbols / sizeof *busbar_cublas_symbols;
 
 int busbar_cublas_multiply(void *context, uint64_t products)
 {

@@ -27,7 +27,7 @@ type Library struct {
 }
 
 // Load opens the newest cuBLAS that the driver can serve and fills the table of its functions; nothing of it starts
-// yet. The error is a *LoadError.
+// yet. The error is a *dl.LoadError.
 func Load(o Options) (*Library, error) {
 	lib, err := o.open()
 	if err != nil {
@@ -35,29 +35,23 @@ func Load(o Options) (*Library, error) {
 	}
 	l := &Library{t: (*C.struct_busbar_cublas)(C.calloc(1, C.sizeof_struct_busbar_cublas)),
 		info: Info{Path: lib.Path(), BuildID: lib.BuildID()}}
-	for i := range int(C.busbar_cublas_symbol_count) {
-		s := C.cublas_symbol(C.int(i))
-		address, err := lib.Symbol(C.GoString(s.name))
-		switch {
-		case err == nil:
-			*(*unsafe.Pointer)(unsafe.Add(unsafe.Pointer(l.t), s.offset)) = address
-		case s.required != 0:
-			return nil, &LoadError{Reason: fmt.Sprintf("%s cannot be used: it lacks %s, which cuBLAS has", lib.Path(),
-				C.GoString(s.name))}
-		}
+	if missing := dl.Required(lib.Fill(unsafe.Pointer(l.t), dl.Symbols(unsafe.Pointer(&C.busbar_cublas_symbols),
+		int(C.busbar_cublas_symbol_count)))); missing != nil {
+		return nil, &dl.LoadError{Problem: fmt.Sprintf("%s cannot be used: it lacks %s, which cuBLAS has", lib.Path(),
+			dl.Names(missing))}
 	}
 	_, err = lib.Symbol("busbar_rehearsal_cublas")
 	l.info.Rehearsed = err == nil
 	if l.info.Version, err = l.version(); err != nil {
-		return nil, &LoadError{Reason: fmt.Sprintf("%s does not say its version: %v", lib.Path(), err)}
+		return nil, &dl.LoadError{Problem: fmt.Sprintf("%s does not say its version: %v", lib.Path(), err)}
 	}
 	return l, nil
 }
 
-// open opens the first candidate that comes with its own libcublasLt. The error is a *LoadError.
+// open opens the first candidate that comes with its own libcublasLt. The error is a *dl.LoadError.
 func (o Options) open() (*dl.Library, error) {
 	candidates, none := o.find()
-	failed := &LoadError{}
+	failed := &dl.LoadError{Problem: "cuBLAS could not be loaded", Remedy: advice}
 	for _, c := range candidates {
 		dir, file := filepath.Split(c)
 		half := strings.Replace(file, "libcublas.so", "libcublasLt.so", 1)
@@ -68,7 +62,7 @@ func (o Options) open() (*dl.Library, error) {
 			_, _ = dl.Open(dl.Spec{Name: "cuBLASLt", Candidates: []string{dir + half}})
 		}
 		lib, err := dl.Open(dl.Spec{Name: "cuBLAS", Candidates: []string{c}})
-		var missing *dl.NotFoundError
+		var missing *dl.LoadError
 		if errors.As(err, &missing) {
 			failed.Tried = append(failed.Tried, missing.Tried...)
 			continue

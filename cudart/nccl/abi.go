@@ -9,27 +9,22 @@ package nccl
 import "C"
 
 import (
-	"errors"
 	"fmt"
-	"strings"
 	"unsafe"
+
+	"busbar/internal/dl"
 )
 
-// Symbol is one function of NCCL that the package uses where it is there.
+// Symbol is one function of NCCL that the package uses where a library has it.
 type Symbol struct {
-	Name     string
-	Since    int // version code of the NCCL in which it appeared; 0: only other libraries have it
-	Required bool
-	There    bool
+	dl.Symbol
+	There bool
 }
 
 // Symbols are all functions that the package uses, and whether this library has them.
-func (l *Library) Symbols() []Symbol {
-	all := make([]Symbol, C.busbar_nccl_symbol_count)
-	for i := range all {
-		s := C.nccl_symbol(C.int(i))
-		address := *(*unsafe.Pointer)(unsafe.Add(unsafe.Pointer(l.t), s.field))
-		all[i] = Symbol{Name: C.GoString(s.name), Since: int(s.since), Required: s.required != 0, There: address != nil}
+func (l *Library) Symbols() (all []Symbol) {
+	for _, s := range symbols() {
+		all = append(all, Symbol{s, *(*unsafe.Pointer)(unsafe.Add(unsafe.Pointer(l.t), s.Offset)) != nil})
 	}
 	return all
 }
@@ -50,43 +45,17 @@ func (l *Library) CheckConfig(id ID) (looked bool, err error) {
 		config := cfg.pass()
 		defer C.free(unsafe.Pointer(config))
 		config.magic = magic
-		c := l.comm(cfg.NonBlocking)
+		c := l.comm()
 		rc := C.busbar_nccl_init(c.c, 1, 0, unsafe.Pointer(&id), config)
 		if rc == 0 {
-			C.busbar_nccl_close(c.c, 1)
+			C.busbar_nccl_close(c.c)
 		}
 		return rc
 	}
-	for _, cfg := range []Config{{NonBlocking: true}, {MinCTAs: 1}, {SplitShare: true}, {CTAPolicy: 1}} {
+	for _, cfg := range []Config{{MinCTAs: 1}, {CTAPolicy: 1}} {
 		if rc := try(cfg, C.NCCL_CONFIG_MAGIC); rc == invalidArgument {
 			return true, fmt.Errorf("%s: %w", cfg, l.check("ncclCommInitRankConfig", rc, nil))
 		}
 	}
-	return try(Config{NonBlocking: true}, 0) == invalidArgument, nil
-}
-
-// CheckChoice hands ncclCollConfig_t to the library, without a communicator, which is the next thing that it looks
-// at. The error says that it refuses the structure, or takes one with a field that is wrong.
-func (l *Library) CheckChoice() error {
-	if l.t.all_reduce_chosen == nil {
-		return l.lacks("ncclAllReduceConfig")
-	}
-	text := C.CString("ring")
-	defer C.free(unsafe.Pointer(text))
-	refused := func(change func(*C.struct_nccl_choice)) bool {
-		c := (*C.struct_nccl_choice)(C.calloc(1, C.sizeof_struct_nccl_choice))
-		defer C.free(unsafe.Pointer(c))
-		*c = C.busbar_nccl_choice(text)
-		change(c)
-		var e *Error
-		err := l.check("ncclAllReduceConfig", C.nccl_try_choice(l.t, c), nil)
-		return errors.As(err, &e) && !strings.Contains(e.Last, "comm")
-	}
-	switch {
-	case refused(func(*C.struct_nccl_choice) {}):
-		return fmt.Errorf("ncclCollConfig_t of %d bytes is refused", C.sizeof_struct_nccl_choice)
-	case !refused(func(c *C.struct_nccl_choice) { c.magic = 0 }), !refused(func(c *C.struct_nccl_choice) { c.force = 2 }):
-		return fmt.Errorf("ncclCollConfig_t has another layout: a wrong mark or a wrong forceAlgSelection is taken")
-	}
-	return nil
+	return try(Config{MinCTAs: 1}, 0) == invalidArgument, nil
 }

@@ -32,8 +32,8 @@ func TestCheckConfig(t *testing.T) {
 		looks, refuses int32
 		looked         bool
 		refused        string
-	}{{0, 0, false, ""}, {1, 0, true, ""}, {1, 24, true, "24 bytes"}, {1, 40, true, "40 bytes"},
-		{1, 48, true, "48 bytes"}, {1, 72, true, "72 bytes"}} {
+	}{{0, 0, false, ""}, {1, 0, true, ""}, {1, 40, true, "40 bytes"},
+		{1, 72, true, "72 bytes"}} {
 		f.set(looks, k.looks)
 		f.set(refuses, k.refuses)
 		looked, err := f.CheckConfig(ID{})

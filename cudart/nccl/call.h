@@ -6,7 +6,6 @@
 
 typedef const struct busbar_nccl nccl_table;
 
-static inline const struct busbar_nccl_symbol *nccl_symbol(int i) { return &busbar_nccl_symbols[i]; }
 static inline int nccl_version(nccl_table *t, int *code) { return t->version(code); }
 static inline int nccl_unique_id(nccl_table *t, nccl_id *id) { return t->unique_id(id); }
 static inline const char *nccl_error_string(nccl_table *t, int rc) { return t->error_string(rc); }
@@ -18,11 +17,6 @@ static inline int nccl_parameter_keys(nccl_table *t, char ***keys, int *count)
 static inline int nccl_parameter(nccl_table *t, const char *key, char **value, int *length)
 {
 	return t->parameter(key, (const char **)value, length);
-}
-static inline int nccl_try_choice(nccl_table *t, const struct nccl_choice *c)
-{
-	char buffer[4] = {0};
-	return t->all_reduce_chosen(buffer, buffer, 1, NCCL_FLOAT32, NCCL_SUM, NULL, NULL, c);
 }
 static inline void nccl_phase(nccl_table *t, const char *name) { t->rehearsal_phase(name); }
 static inline int nccl_mem_alloc(nccl_table *t, void **p, size_t bytes) { return t->mem_alloc(p, bytes); }

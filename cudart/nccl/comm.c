@@ -61,30 +61,11 @@ static int settle_all(const struct busbar_nccl_comm *c, int rc)
 	return rc ? rc : busbar_nccl_settle(c, busbar_nccl_async_error(c));
 }
 
-/* The child is ready when both are: a parent that does not block answers before its child is made. */
-int busbar_nccl_split(struct busbar_nccl_comm *c, int color, int key, struct nccl_config *config,
-		      struct busbar_nccl_comm *out)
+int busbar_nccl_close(struct busbar_nccl_comm *c)
 {
-	int rc = settle_all(c, c->t->split(c->comm, color, key, &out->comm, config));
-	if (rc || !out->comm)
-		return rc;
-	return busbar_nccl_settle(out, busbar_nccl_async_error(out));
-}
-
-int busbar_nccl_size(const struct busbar_nccl_comm *c, int *ranks, int *rank)
-{
-	int rc = c->t->comm_count(c->comm, ranks);
-	return rc ? rc : c->t->comm_rank(c->comm, rank);
-}
-
-/* With finalize: that of a communicator that does not block, whose ncclCommDestroy would otherwise wait inside. */
-int busbar_nccl_close(struct busbar_nccl_comm *c, int finalize)
-{
-	int first = finalize && c->t->finalize ? busbar_nccl_settle(c, c->t->finalize(c->comm)) : NCCL_SUCCESS;
-	/* In a state of error ncclCommDestroy leaves its group open, and all later calls of this thread are only queued. */
-	int rc = first && c->t->abort ? c->t->abort(c->comm) : c->t->destroy(c->comm);
+	const int rc = c->t->destroy(c->comm);
 	c->comm = NULL;
-	return first ? first : rc;
+	return rc;
 }
 
 int busbar_nccl_abort(struct busbar_nccl_comm *c)

@@ -8,25 +8,28 @@ package nccl
 */
 import "C"
 
-import "unsafe"
+import (
+	"unsafe"
+
+	"busbar/internal/operation"
+)
 
 // Comm is a communicator. Its methods belong to one thread, the one on which its device is current, except Interrupt.
 type Comm struct {
 	l *Library
 	// Stays until the process ends, a few bytes: operations of an aborted communicator still look at it.
-	c           *C.struct_busbar_nccl_comm
-	rank, size  int
-	nonBlocking bool
+	c          *C.struct_busbar_nccl_comm
+	rank, size int
 }
 
 // Init makes this process a rank of a communicator of that size; all its ranks call it with one id, which a rank made
 // with NewID, and with the same configuration. It returns when the communicator can be used, also where its own calls
-// do not block. The error is an *UnsupportedError or an *Error.
+// do not block (NCCL_COMM_BLOCKING=0). The error is an *operation.UnsupportedError or an *Error.
 func (l *Library) Init(size, rank int, id ID, cfg Config) (*Comm, error) {
 	if err := l.carries(cfg); err != nil {
 		return nil, err
 	}
-	c := l.comm(cfg.NonBlocking)
+	c := l.comm()
 	config, function := cfg.pass(), "ncclCommInitRank"
 	if config != nil {
 		defer C.free(unsafe.Pointer(config))
@@ -40,10 +43,10 @@ func (l *Library) Init(size, rank int, id ID, cfg Config) (*Comm, error) {
 	return c, nil
 }
 
-func (l *Library) comm(nonBlocking bool) *Comm {
+func (l *Library) comm() *Comm {
 	c := (*C.struct_busbar_nccl_comm)(C.calloc(1, C.sizeof_struct_busbar_nccl_comm))
 	c.t = l.t
-	return &Comm{l: l, c: c, nonBlocking: nonBlocking}
+	return &Comm{l: l, c: c}
 }
 
 // drop gives up a communicator that came into being only in part.
@@ -62,15 +65,11 @@ func (l *Library) carries(cfg Config) error {
 	case bytes == 0:
 		return nil
 	case l.info.Name == NameMSCCLPP:
-		return unsupported("MSCCL++ passes over ncclConfig_t; leave out %s", cfg)
+		return operation.Unsupported("MSCCL++ passes over ncclConfig_t; leave out %s", cfg)
 	case l.t.init_config == nil:
 		return l.lacks("ncclCommInitRankConfig")
-	case cfg.NonBlocking && l.t.async_error == nil:
-		return l.lacks("ncclCommGetAsyncError")
-	case bytes > 24 && l.t.split == nil:
-		return unsupported("%s %s is older than %s and would pass over it", l.info.Name, l.info.Version, cfg)
-	case bytes > 48 && l.t.window_register == nil:
-		return unsupported("%s %s is older than %s and would pass over it", l.info.Name, l.info.Version, cfg)
+	case l.t.split == nil || cfg.CTAPolicy != 0 && l.t.window_register == nil:
+		return operation.Unsupported("%s %s is older than %s and would pass over it", l.info.Name, l.info.Version, cfg)
 	}
 	return nil
 }
@@ -89,55 +88,16 @@ func (c Config) pass() *C.struct_nccl_config {
 	}
 	config := (*C.struct_nccl_config)(C.calloc(1, C.sizeof_struct_nccl_config))
 	*config = C.struct_nccl_config{
-		size: C.size_t(bytes), magic: C.NCCL_CONFIG_MAGIC, version: C.uint(version), blocking: C.int(c.blocking()),
+		size: C.size_t(bytes), magic: C.NCCL_CONFIG_MAGIC, version: C.uint(version), blocking: 1,
 		cga_cluster_size: C.NCCL_UNSET, min_ctas: set(c.MinCTAs), max_ctas: set(c.maxCTAs()), split_share: C.NCCL_UNSET,
 		traffic_class: C.NCCL_UNSET, collnet_enable: C.NCCL_UNSET, cta_policy: set(c.CTAPolicy),
 		shrink_share: C.NCCL_UNSET, nvls_ctas: C.NCCL_UNSET,
 	}
-	if c.SplitShare {
-		config.split_share = 1
-	}
 	return config
 }
 
-// Split makes a communicator of the ranks that give the same color, in the order of their keys. A rank that gives -1 is
-// in none and gets nil. The zero configuration inherits the parent's. All ranks of c call it. The error is an
-// *UnsupportedError or an *Error.
-func (c *Comm) Split(color, key int, cfg Config) (*Comm, error) {
-	if err := c.ready(); err != nil {
-		return nil, err
-	}
-	if c.l.t.split == nil || c.l.t.comm_count == nil || c.l.t.comm_rank == nil {
-		return nil, c.l.lacks("ncclCommSplit")
-	}
-	if err := c.l.carries(cfg); err != nil {
-		return nil, err
-	}
-	config := cfg.pass()
-	defer C.free(unsafe.Pointer(config))
-	child := c.l.comm(cfg.NonBlocking || config == nil && c.nonBlocking)
-	if err := c.check("ncclCommSplit", C.busbar_nccl_split(c.c, C.int(color), C.int(key), config,
-		child.c)); err != nil {
-		return nil, child.drop(err)
-	}
-	if child.c.comm == nil {
-		return nil, nil
-	}
-	var size, rank C.int
-	if err := child.check("ncclCommCount", C.busbar_nccl_size(child.c, &size, &rank)); err != nil {
-		return nil, child.drop(err)
-	}
-	child.size, child.rank = int(size), int(rank)
-	return child, nil
-}
-
-// Rank is this process' number in the communicator, from 0.
-func (c *Comm) Rank() int { return c.rank }
-
-// Size is the number of ranks.
-func (c *Comm) Size() int { return c.size }
-
-// Device is the ordinal of the GPU that the communicator uses. The error is an *UnsupportedError or an *Error.
+// Device is the ordinal of the GPU that the communicator uses. The error is an *operation.UnsupportedError or an
+// *Error.
 func (c *Comm) Device() (int, error) {
 	if err := c.ready(); err != nil {
 		return -1, err
@@ -175,7 +135,7 @@ func (c *Comm) AsyncError() error {
 
 // Abort ends the communicator and what it has issued, without the other ranks' help; every rank should call it. No
 // thread may be inside a call of it: Interrupt comes first. It may hang, as NCCL's may. Afterwards only Close of its
-// operations and registrations may be called. The error is an *UnsupportedError or an *Error.
+// operations and registrations may be called. The error is an *operation.UnsupportedError or an *Error.
 func (c *Comm) Abort() error {
 	if err := c.ready(); err != nil {
 		return err
@@ -192,11 +152,7 @@ func (c *Comm) Close() error {
 	if c.ready() != nil {
 		return nil
 	}
-	finalize := C.int(0)
-	if c.nonBlocking {
-		finalize = 1
-	}
-	return c.check("ncclCommDestroy", C.busbar_nccl_close(c.c, finalize))
+	return c.check("ncclCommDestroy", C.busbar_nccl_close(c.c))
 }
 
 func (c *Comm) ready() error {

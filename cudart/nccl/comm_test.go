@@ -4,8 +4,13 @@ package nccl
 
 import (
 	"errors"
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
+
+	"busbar/internal/coll"
+	"busbar/internal/operation"
 )
 
 // What is passed is the shortest structure that carries what is set, and nothing else is in it.
@@ -16,37 +21,32 @@ func TestConfig(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, k := range []struct {
-		cfg  Config
-		text string
-		want []string
+		cfg           Config
+		size, version int
+		fields        string
 	}{
-		{Config{}, "no ncclConfig_t: the library's defaults", []string{"ncclCommInitRank(1 of 2)"}},
-		{Config{NonBlocking: true}, "ncclConfig_t (24 bytes, version 21400): blocking=0",
-			[]string{"config size 24 magic cafebeef version 21400", "  blocking 0"}},
-		{Config{MinCTAs: 2, MaxCTAs: 8}, "ncclConfig_t (40 bytes, version 21700): blocking=1 minCTAs=2 maxCTAs=8",
-			[]string{"config size 40 magic cafebeef version 21700", "  blocking 1", "  minCTAs 2", "  maxCTAs 8"}},
-		{Config{MinCTAs: 4}, "ncclConfig_t (40 bytes, version 21700): blocking=1 minCTAs=4 maxCTAs=1024",
-			[]string{"config size 40 magic cafebeef version 21700", "  blocking 1", "  minCTAs 4", "  maxCTAs 1024"}},
-		{Config{MinCTAs: 2000}, "ncclConfig_t (40 bytes, version 21700): blocking=1 minCTAs=2000 maxCTAs=2000",
-			[]string{"config size 40 magic cafebeef version 21700", "  blocking 1", "  minCTAs 2000",
-				"  maxCTAs 2000"}},
-		{Config{SplitShare: true, MaxCTAs: 4},
-			"ncclConfig_t (48 bytes, version 21800): blocking=1 maxCTAs=4 splitShare=1",
-			[]string{"config size 48 magic cafebeef version 21800", "  blocking 1", "  maxCTAs 4", "  splitShare 1"}},
-		{Config{NonBlocking: true, CTAPolicy: 2}, "ncclConfig_t (72 bytes, version 22700): blocking=0 CTAPolicy=2",
-			[]string{"config size 72 magic cafebeef version 22700", "  blocking 0", "  CTAPolicy 2"}},
+		{Config{}, 0, 0, ""},
+		{Config{MinCTAs: 2, MaxCTAs: 8}, 40, 21700, "minCTAs=2 maxCTAs=8"},
+		{Config{MinCTAs: 4}, 40, 21700, "minCTAs=4 maxCTAs=1024"},
+		{Config{MinCTAs: 2000}, 40, 21700, "minCTAs=2000 maxCTAs=2000"},
+		{Config{CTAPolicy: 2}, 72, 22700, "CTAPolicy=2"},
 	} {
-		if got := k.cfg.String(); got != k.text {
-			t.Errorf("%q, wanted %q", got, k.text)
+		text, calls := "no ncclConfig_t: the library's defaults", "ncclCommInitRank(1 of 2)"
+		if k.size != 0 {
+			k.fields = "blocking=1 " + k.fields
+			text = fmt.Sprintf("ncclConfig_t (%d bytes, version %d): %s", k.size, k.version, k.fields)
+			calls = fmt.Sprintf("ncclCommInitRankConfig(1 of 2)\nconfig size %d magic cafebeef version %d\n  %s",
+				k.size,
+				k.version, strings.NewReplacer("=", " ", " ", "\n  ").Replace(k.fields))
 		}
-		if k.cfg != (Config{}) {
-			k.want = append([]string{"ncclCommInitRankConfig(1 of 2)"}, k.want...)
+		if got := k.cfg.String(); got != text {
+			t.Errorf("%q, wanted %q", got, text)
 		}
 		c, err := f.Init(2, 1, id, k.cfg)
-		if err != nil || c.Rank() != 1 || c.Size() != 2 {
+		if err != nil {
 			t.Fatalf("%s: %v", k.cfg, err)
 		}
-		f.wants(append(k.want, "id whole")...)
+		f.wants(calls, "id whole")
 		if err := c.Close(); err != nil {
 			t.Error(err)
 		}
@@ -57,7 +57,7 @@ func TestConfig(t *testing.T) {
 // A field that the library would pass over is refused, or the record would be wrong.
 func TestConfigThatIsPassedOver(t *testing.T) {
 	f := load(t, "-DMSCCLPP")
-	var lacks *UnsupportedError
+	var lacks *operation.UnsupportedError
 	if _, err := f.Init(1, 0, ID{}, Config{MinCTAs: 1}); !errors.As(err, &lacks) ||
 		!strings.Contains(err.Error(), "minCTAs=1") {
 		t.Errorf("MSCCL++: %v", err)
@@ -69,7 +69,6 @@ func TestConfigThatIsPassedOver(t *testing.T) {
 	}{
 		{func() { f.Library.t.window_register = nil }, Config{CTAPolicy: 1}},
 		{func() { f.Library.t.split = nil }, Config{MaxCTAs: 1}},
-		{func() {}, Config{SplitShare: true}},
 	} {
 		k.without()
 		if _, err := f.Init(1, 0, ID{}, k.cfg); !errors.As(err, &lacks) ||
@@ -77,61 +76,28 @@ func TestConfigThatIsPassedOver(t *testing.T) {
 			t.Errorf("%s: %v", k.cfg, err)
 		}
 	}
-	if _, err := f.Init(1, 0, ID{}, Config{NonBlocking: true}); err != nil {
-		t.Errorf("a library of 2.14: %v", err)
-	}
 }
 
-func TestNonBlocking(t *testing.T) {
+// A communicator can be used when it is no longer in progress (NCCL_COMM_BLOCKING=0).
+func TestInitInProgress(t *testing.T) {
 	f := load(t)
 	f.set(polls, 5)
-	c := f.comm(1, 3, Config{NonBlocking: true})
-	f.set(polls, 3)
-	f.set(childPolls, 4)
-	child, err := c.Split(0, 1, Config{})
-	if left := f.left(polls) + f.left(childPolls); left != 0 {
-		t.Errorf("a split is done %d polls early", left)
+	c := f.comm(1, 3, Config{})
+	if left := f.left(polls); left != 0 {
+		t.Errorf("it is done %d polls early", left)
 	}
-	if err != nil || child.Size() != 2 || child.Rank() != 1 {
-		t.Fatalf("split: %v", err)
-	}
-	f.wants("ncclCommSplit(0, 1)", "no config")
 	f.set(polls, 1)
 	if err := c.AsyncError(); err != nil {
 		t.Errorf("in progress is no error: %v", err)
 	}
-	f.set(polls, 3)
-	if err := errors.Join(child.Close(), c.Close(), c.Close()); err != nil {
-		t.Error(err)
-	}
-	f.wants("ncclCommFinalize", "ncclCommDestroy", "ncclCommFinalize", "ncclCommDestroy")
 	f.set(polls, 2)
 	f.set(state, 6)
 	var e *Error
-	if _, err := f.Init(2, 0, ID{}, Config{NonBlocking: true}); !errors.As(err, &e) || e.Name != "ncclRemoteError" {
+	if _, err := f.Init(2, 0, ID{}, Config{}); !errors.As(err, &e) || e.Name != "ncclRemoteError" {
 		t.Errorf("an error after a while: %v", err)
 	}
 	if calls := f.calls(); !strings.HasSuffix(calls, "ncclCommAbort") {
 		t.Errorf("what is left of a communicator is not aborted:\n%s", calls)
-	}
-}
-
-func TestSplit(t *testing.T) {
-	f := load(t)
-	c := f.comm(0, 4, Config{})
-	if none, err := c.Split(-1, 0, Config{}); none != nil || err != nil {
-		t.Errorf("color -1: %v, %v", none, err)
-	}
-	child, err := c.Split(1, 1, Config{SplitShare: true})
-	if err != nil || child.Rank() != 1 || child.Size() != 2 {
-		t.Fatal(err)
-	}
-	f.wants("ncclCommSplit(-1, 0)", "no config", "ncclCommSplit(1, 1)", "config size 48 magic cafebeef version 21800",
-		"  blocking 1", "  splitShare 1")
-	f.set(result, 5)
-	var e *Error
-	if _, err := c.Split(0, 0, Config{}); !errors.As(err, &e) || e.Op != "ncclCommSplit" {
-		t.Errorf("error %v", err)
 	}
 }
 
@@ -148,7 +114,7 @@ func TestDevice(t *testing.T) {
 		t.Errorf("error %v", err)
 	}
 	f.Library.t.comm_device = nil
-	var lacks *UnsupportedError
+	var lacks *operation.UnsupportedError
 	if _, err := c.Device(); !errors.As(err, &lacks) {
 		t.Errorf("without the function: %v", err)
 	}
@@ -171,16 +137,13 @@ func TestErrors(t *testing.T) {
 	if _, err := f.NewID(); !errors.As(err, &e) || e.Name != "(77)" || e.Last != "the last words" {
 		t.Errorf("an unknown result: %v", err)
 	}
-	for _, k := range []struct {
-		flag string
-		code int
-		want bool
-	}{{"-DNCCLX", 3, false}, {"-DNCCLX", 4, true}, {"-DNCCLX", 5, false}, {"-DNCCLX", 1, false},
-		{"-DMSCCLPP", 3, true}, {"-DMSCCLPP", 4, true}, {"-DMSCCLPP", 5, true}, {"-DMSCCLPP", 1, false}} {
-		f := load(t, k.flag)
-		f.set(result, int32(k.code))
-		if _, err := f.NewID(); !errors.As(err, &e) || e.Unsupported() != k.want {
-			t.Errorf("%s, result %d: unsupported %t", k.flag, k.code, e.Unsupported())
+	for flag, unsupported := range map[string][]int{"-DNCCLX": {4}, "-DMSCCLPP": {3, 4, 5}} {
+		f := load(t, flag)
+		for _, code := range []int{1, 3, 4, 5} {
+			f.set(result, int32(code))
+			if _, err := f.NewID(); !errors.As(err, &e) || e.Unsupported() != slices.Contains(unsupported, code) {
+				t.Errorf("%s, result %d: unsupported %t", flag, code, e.Unsupported())
+			}
 		}
 	}
 }
@@ -193,7 +156,9 @@ func TestAfterTheEnd(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		o, err := c.Prepare(f.stand(OpSpec{Kind: AllReduce, Op: PreMulSum, Count: 1}))
+		spec := f.allReduce()
+		spec.Op = coll.MulSum
+		o, err := c.Prepare(spec)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -201,10 +166,9 @@ func TestAfterTheEnd(t *testing.T) {
 			t.Fatal(err)
 		}
 		f.calls()
-		_, split := c.Split(0, 0, Config{})
-		_, prepare := c.Prepare(f.stand(OpSpec{Kind: AllReduce, Count: 1}))
+		_, prepare := c.Prepare(spec)
 		_, register := c.Register(1, 1, true)
-		for _, err := range []error{c.Abort(), c.AsyncError(), split, prepare, register} {
+		for _, err := range []error{c.Abort(), c.AsyncError(), prepare, register} {
 			if !errors.Is(err, ErrClosed) {
 				t.Errorf("%s: %v", name, err)
 			}

@@ -10,9 +10,6 @@ import (
 // It reaches the library as the shortest beginning of ncclConfig_t that carries what is set, with the version of NCCL
 // in which the structure ended there: vendors put fields of their own at its end, so a long one would be misread.
 type Config struct {
-	NonBlocking bool // calls may return before they are done; since 2.14
-	SplitShare  bool // a communicator made by Split shares the resources of its parent; since 2.18
-
 	// 0 is not set.
 	CTAPolicy        int // 1: efficiency, 2: no CTAs where possible; since 2.27
 	MinCTAs, MaxCTAs int // thread blocks of an operation, at least and at most; since 2.17
@@ -23,12 +20,8 @@ func (c Config) prefix() (bytes, version int) {
 	switch {
 	case c.CTAPolicy != 0:
 		return 72, 22700
-	case c.SplitShare:
-		return 48, 21800
 	case c.MinCTAs != 0 || c.MaxCTAs != 0:
 		return 40, 21700
-	case c.NonBlocking:
-		return 24, 21400
 	}
 	return 0, 0
 }
@@ -45,26 +38,15 @@ func (c Config) maxCTAs() int {
 	return c.MaxCTAs
 }
 
-func (c Config) blocking() int {
-	if c.NonBlocking {
-		return 0
-	}
-	return 1
-}
-
-// ChoiceText says what is passed to each call with OpSpec.Algorithms, for the record.
-func ChoiceText(algorithms string) string {
-	return fmt.Sprintf("ncclCollConfig_t (64 bytes, version 23100): algSelection=%s forceAlgSelection=1", algorithms)
-}
-
-// String says what is passed to the library, for the record: "ncclConfig_t (24 bytes, version 21400): blocking=0".
+// String says what is passed to the library, for the record: "ncclConfig_t (40 bytes, version 21700): blocking=1
+// minCTAs=4".
 func (c Config) String() string {
 	bytes, version := c.prefix()
 	if bytes == 0 {
 		return "no ncclConfig_t: the library's defaults"
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "ncclConfig_t (%d bytes, version %d): blocking=%d", bytes, version, c.blocking())
+	fmt.Fprintf(&b, "ncclConfig_t (%d bytes, version %d): blocking=1", bytes, version)
 	for _, field := range []struct {
 		name  string
 		value int
@@ -72,9 +54,6 @@ func (c Config) String() string {
 		if field.value != 0 {
 			fmt.Fprintf(&b, " %s=%d", field.name, field.value)
 		}
-	}
-	if c.SplitShare {
-		b.WriteString(" splitShare=1")
 	}
 	return b.String()
 }

@@ -4,8 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-
-	"busbar/internal/dl"
 )
 
 // The codes of steps (loop.StepError) are NCCL's results from 1; CUDA's are larger by cudaCode.
@@ -24,6 +22,13 @@ const (
 
 var results = []string{"ncclSuccess", "ncclUnhandledCudaError", "ncclSystemError", "ncclInternalError",
 	"ncclInvalidArgument", "ncclInvalidUsage", "ncclRemoteError", "ncclInProgress", "ncclTimeout"}
+
+func resultName(code int) string {
+	if code < 0 || code >= len(results) {
+		return fmt.Sprintf("(%d)", code)
+	}
+	return results[code]
+}
 
 // ErrInterrupted is what a wait ends with after Comm.Interrupt.
 var ErrInterrupted = errors.New("the wait for NCCL was interrupted")
@@ -59,31 +64,9 @@ func (e *Error) Unsupported() bool {
 // Cuda says that a call of CUDA failed inside NCCL.
 func (e *Error) Cuda() bool { return e.Code == unhandledCuda }
 
-// LoadError says why there is no NCCL, and what to do about it.
-type LoadError struct {
-	Path   string // what was asked for; "" for a search
-	NCCLX  bool   // only NCCLX would do
-	Tried  []dl.Attempt
-	Reason string // set when a library was found but is of no use
-}
-
-func (e *LoadError) Error() string { return dl.Explained(e.Explain()) }
-
-// Explain returns what failed, the places that were tried, and what to do.
-func (e *LoadError) Explain() (problem string, tried []string, remedy string) {
-	switch {
-	case e.Reason != "":
-		problem = e.Reason
-	case e.Path != "":
-		problem = fmt.Sprintf("no NCCL library could be loaded (--nccl %s)", e.Path)
-	default:
-		problem = "no NCCL library (libnccl.so.2) could be loaded"
-	}
-	return problem, dl.Lines(e.Tried), e.advice()
-}
-
-func (e *LoadError) advice() string {
-	if e.NCCLX {
+// advice is how to get a library.
+func (o Options) advice() string {
+	if o.NCCLX {
 		return "NCCLX's libnccl.so.2 comes from building it (build_ncclx.sh of torchcomms) or from a Conda build " +
 			"that links it as a shared library; " +
 			"the torchcomms wheel links NCCLX into a Python module and holds no library that can be loaded. Say " +

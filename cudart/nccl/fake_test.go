@@ -4,42 +4,37 @@ package nccl
 
 import (
 	"errors"
-	"os/exec"
+	"fmt"
 	"path/filepath"
 	"strings"
 	"testing"
 	"unsafe"
 
+	"busbar/internal/coll"
 	"busbar/internal/dl"
 	"busbar/internal/loop"
+	"busbar/internal/needs"
 )
 
 // The switches of testdata/fake.c.
 const (
-	result     = iota // what calls return
-	polls             // how often the communicator says that it is in progress
-	state             // what the communicator says then
-	notReady          // how often the stream says that it is not ready; -1: for ever
-	query             // what the stream says then
-	capture           // what the beginning of a capture returns
-	noHandle          // registration succeeds and does nothing
-	inGroup           // the end of a group is not the one that answers
-	looks             // the mark of a configuration is looked at
-	refuses           // the length of a configuration that is refused
-	childPolls        // polls of communicators made by split
+	result   = iota // what calls return
+	polls           // how often the communicator says that it is in progress
+	state           // what the communicator says then
+	notReady        // how often the stream says that it is not ready; -1: for ever
+	query           // what the stream says then
+	capture         // what the beginning of a capture returns
+	noHandle        // registration succeeds and does nothing
+	inGroup         // the end of a group is not the one that answers
+	looks           // the mark of a configuration is looked at
+	refuses         // the length of a configuration that is refused
 )
 
 // build compiles the fake library into a folder of its own, which it returns.
 func build(t *testing.T, flags ...string) string {
 	t.Helper()
-	dir := t.TempDir()
-	args := append([]string{"-shared", "-fPIC", "-std=gnu11", "-Wall", "-Wextra", "-Werror", "-Wno-stringop-truncation",
-		"-DVERSION=22707", "-I..",
-		"-o", filepath.Join(dir, "libnccl.so.2"), "testdata/fake.c"}, flags...)
-	if out, err := exec.Command("cc", args...).CombinedOutput(); err != nil {
-		t.Fatalf("cc: %v\n%s", err, out)
-	}
-	return dir
+	return filepath.Dir(needs.SharedLibrary(t, library, "", append([]string{"-Wno-stringop-truncation",
+		"-DVERSION=22707", "-I..", "testdata/fake.c"}, flags...)...))
 }
 
 // fake is a loaded fake library.
@@ -108,37 +103,45 @@ func (f *fake) comm(rank, size int, cfg Config) *Comm {
 	return c
 }
 
+// pair is the first of two ranks with a library.
+func pair(t *testing.T) (*fake, *Comm) {
+	f := load(t)
+	return f, f.comm(0, 2, Config{})
+}
+
 // stand is where the fake's operations work.
 func (f *fake) stand(s OpSpec) OpSpec {
 	s.Cuda, s.Stream = f.symbol("fake_cuda"), f.symbol("fake_sync_context")
-	if s.Send == 0 && s.Recv == 0 {
-		s.Send, s.Recv = 0x10000, 0x20000
-	}
+	s.Send, s.Recv = 0x10000, 0x20000
 	if s.Type == 0 {
-		s.Type = Float32
+		s.Type = coll.Float32
 	}
-	if s.Kind.reduces() && s.Op == 0 {
-		s.Op = Sum
+	if s.Collective.Reduces() && s.Op == 0 {
+		s.Op = coll.Sum
 	}
+	return s
+}
+
+// allReduce is a sum of one element.
+func (f *fake) allReduce() OpSpec { return f.stand(of(coll.AllReduce)) }
+
+// of is an operation of a collective on one element.
+func of(c coll.Collective) (s OpSpec) {
+	s.Collective, s.Count = c, 1
 	return s
 }
 
 // streamless takes the address of the stream out of a log.
 func (f *fake) streamless(log string) string {
-	at := ", stream " + hex(uint32(uintptr(f.symbol("fake_sync_context"))))
+	at := fmt.Sprintf(", stream %x", uint32(uintptr(f.symbol("fake_sync_context"))))
 	if strings.Count(log, ", stream ") != strings.Count(log, at) {
 		f.t.Errorf("another stream in:\n%s", log)
 	}
 	return strings.ReplaceAll(log, at, "")
 }
 
-func hex(x uint32) string {
-	const digits = "0123456789abcdef"
-	if x < 16 {
-		return digits[x : x+1]
-	}
-	return hex(x/16) + digits[x%16:x%16+1]
-}
+// once issues one operation and waits for it.
+func once(t *testing.T, o *Operation) error { return run(t, o, 1, 1) }
 
 // run issues operations in batches and waits for each; the error is the operation's.
 func run(t *testing.T, o *Operation, batches, n int) error {

@@ -17,6 +17,7 @@ import (
 	"unsafe"
 
 	"busbar/internal/dl"
+	"busbar/internal/operation"
 )
 
 // Library is a loaded library. What it makes belongs to the device that is current on the calling OS thread, so callers
@@ -31,55 +32,49 @@ var ncclxSymbols = []string{"ncclCommGetUniqueHash", "ncclReduceScatterQuantize"
 
 // Load opens a library with NCCL's ABI and fills the table of its functions; nothing of it starts yet. Without a path
 // or folders it tries the loader's path, the Python packages of the active environment (VIRTUAL_ENV, CONDA_PREFIX), of
-// the python3 of PATH, of the user and of the system, and the usual folders. The error is a *LoadError.
+// the python3 of PATH, of the user and of the system, and the usual folders. The error is a *dl.LoadError.
 //
 // The environment that the library is to see must be set before: it may keep what it has once read.
 func Load(o Options) (*Library, error) {
-	failed := &LoadError{Path: o.Path, NCCLX: o.NCCLX}
 	candidates, none := o.find()
-	lib, err := dl.Open(dl.Spec{Name: "NCCL", Candidates: candidates})
-	if err != nil {
-		var missing *dl.NotFoundError
-		if errors.As(err, &missing) {
-			failed.Tried = append(missing.Tried, none...)
+	lib, err := dl.Open(dl.Spec{Name: "NCCL", Candidates: candidates, Remedy: o.advice()})
+	if failed := new(dl.LoadError); errors.As(err, &failed) {
+		failed.Problem = "no NCCL library (" + library + ") could be loaded"
+		if o.Path != "" {
+			failed.Problem = fmt.Sprintf("no NCCL library could be loaded (--nccl %s)", o.Path)
 		}
-		return nil, failed
+		failed.Tried = append(failed.Tried, none...)
+	}
+	if err != nil {
+		return nil, err
+	}
+	unusable := func(format string, args ...any) error {
+		return &dl.LoadError{Problem: lib.Path() + fmt.Sprintf(format, args...), Remedy: o.advice()}
 	}
 	l := &Library{t: (*C.struct_busbar_nccl)(C.calloc(1, C.sizeof_struct_busbar_nccl))}
 	l.info = Info{Path: lib.Path(), BuildID: lib.BuildID(), CUDA: builtFor(lib.Path())}
-	if failed.Reason = l.fill(lib); failed.Reason != "" {
-		return nil, failed
+	missing := lib.Fill(unsafe.Pointer(l.t), symbols())
+	if required := dl.Required(missing); required != nil {
+		return nil, unusable(" cannot be used: it lacks %s, so it is no library with NCCL's ABI or only a part of one",
+			dl.Names(required))
+	}
+	for _, s := range missing {
+		if s.Since != 0 {
+			l.info.Missing = append(l.info.Missing, s.Name)
+		}
 	}
 	if err := l.describe(lib); err != nil {
-		failed.Reason = fmt.Sprintf("%s does not say its version: %v", l.info.Path, err)
-		return nil, failed
+		return nil, unusable(" does not say its version: %v", err)
 	}
 	if o.NCCLX && !has(lib, ncclxSymbols...) {
-		failed.Reason = fmt.Sprintf("%s is %s %s and not NCCLX: it has none of NCCLX's own functions (%s)",
-			l.info.Path, l.info.Name, l.info.Version, strings.Join(ncclxSymbols, ", "))
-		return nil, failed
+		return nil, unusable(" is %s %s and not NCCLX: it has none of NCCLX's own functions (%s)", l.info.Name,
+			l.info.Version, strings.Join(ncclxSymbols, ", "))
 	}
 	return l, nil
 }
 
-// fill puts the library's functions into the table; it returns what is wrong with the library, "" for nothing.
-func (l *Library) fill(lib *dl.Library) string {
-	for i := range int(C.busbar_nccl_symbol_count) {
-		s := C.nccl_symbol(C.int(i))
-		name, since := C.GoString(s.name), int(s.since)
-		address, err := lib.Symbol(name)
-		switch {
-		case err == nil:
-			C.busbar_nccl_set(l.t, C.int(i), address)
-		case s.required != 0:
-			return fmt.Sprintf("%s cannot be used: it lacks %s, which NCCL has had since %s, so it is no library "+
-				"with NCCL's ABI or only a part of one",
-				lib.Path(), name, versionText(since))
-		case since != 0:
-			l.info.Missing = append(l.info.Missing, name)
-		}
-	}
-	return ""
+func symbols() []dl.Symbol {
+	return dl.Symbols(unsafe.Pointer(&C.busbar_nccl_symbols), int(C.busbar_nccl_symbol_count))
 }
 
 func (l *Library) describe(lib *dl.Library) error {
@@ -156,7 +151,7 @@ func (l *Library) NewID() (ID, error) {
 }
 
 // MemAlloc allocates device memory the way NCCL likes it best (ncclMemAlloc) and returns its address. The error is an
-// *UnsupportedError or an *Error.
+// *operation.UnsupportedError or an *Error.
 func (l *Library) MemAlloc(bytes int64) (uint64, error) {
 	if l.t.mem_alloc == nil || l.t.mem_free == nil {
 		return 0, l.lacks("ncclMemAlloc")
@@ -175,7 +170,7 @@ func (l *Library) MemFree(p uint64) error {
 }
 
 func (l *Library) lacks(function string) error {
-	return unsupported("%s %s (%s) has no %s", l.info.Name, l.info.Version, l.info.Path, function)
+	return operation.Unsupported("%s %s (%s) has no %s", l.info.Name, l.info.Version, l.info.Path, function)
 }
 
 // check makes an error of a code: an *Error or ErrInterrupted.
@@ -187,7 +182,7 @@ func (l *Library) check(op string, rc C.int, comm C.nccl_comm) error {
 	case interruptedCode:
 		return ErrInterrupted
 	}
-	e := &Error{Op: op, Code: code, Name: word(results, code), mscclpp: l.info.Name == NameMSCCLPP}
+	e := &Error{Op: op, Code: code, Name: resultName(code), mscclpp: l.info.Name == NameMSCCLPP}
 	e.Text = C.GoString(C.nccl_error_string(l.t, rc))
 	if l.t.last_error != nil {
 		e.Last = strings.TrimSpace(C.GoString(C.nccl_last_error(l.t, comm)))

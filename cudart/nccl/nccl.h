@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "../../internal/loop/loop.h"
+#include "../../internal/dl/symbol.h"
 #include "../cuda.h"
 
 typedef int nccl_result; /* ncclResult_t */
@@ -42,24 +43,6 @@ struct nccl_config {
 _Static_assert(offsetof(struct nccl_config, cga_cluster_size) == 20 && offsetof(struct nccl_config, split_share) == 40 &&
 	       offsetof(struct nccl_config, comm_name) == 48 && sizeof(struct nccl_config) == 72, "ncclConfig_t");
 
-/* ncclCollConfig_t as it began in NCCL 2.31; later ones are longer. A field that is not set has NCCL_UNSET. */
-struct nccl_choice {
-	size_t size;
-	unsigned magic, version;
-	void *extensions;
-	int min_ctas, max_ctas, nvls_ctas, cga_cluster_size;
-	const char *algorithms;
-	int force, cta_policy;
-	uint64_t profiler_tag;
-};
-_Static_assert(offsetof(struct nccl_choice, algorithms) == 40 && offsetof(struct nccl_choice, force) == 48 &&
-	       sizeof(struct nccl_choice) == 64, "ncclCollConfig_t");
-
-#define CHOSEN_REDUCTION (const void *send, void *recv, size_t count, int type, int op, nccl_comm, cuda_stream, \
-	const struct nccl_choice *)
-#define CHOSEN_MOVE (const void *send, void *recv, size_t count, int type, nccl_comm, cuda_stream, const struct nccl_choice *)
-#define CHOSEN_ROOTED_MOVE (const void *send, void *recv, size_t count, int type, int root, nccl_comm, cuda_stream, \
-	const struct nccl_choice *)
 #define REDUCTION (const void *send, void *recv, size_t count, int type, int op, nccl_comm, cuda_stream)
 #define MOVE (const void *send, void *recv, size_t count, int type, nccl_comm, cuda_stream)
 #define ROOTED_MOVE (const void *send, void *recv, size_t count, int type, int root, nccl_comm, cuda_stream)
@@ -70,14 +53,11 @@ _Static_assert(offsetof(struct nccl_choice, algorithms) == 40 && offsetof(struct
 	X(REQUIRED, 20300, nccl_result, init, "ncclCommInitRank", (nccl_comm *, int ranks, nccl_id, int rank)) \
 	X(OPTIONAL, 21400, nccl_result, init_config, "ncclCommInitRankConfig", (nccl_comm *, int ranks, nccl_id, int rank, \
 		struct nccl_config *)) \
-	X(OPTIONAL, 21400, nccl_result, finalize, "ncclCommFinalize", (nccl_comm)) \
 	X(REQUIRED, 20300, nccl_result, destroy, "ncclCommDestroy", (nccl_comm)) \
 	X(OPTIONAL, 20400, nccl_result, abort, "ncclCommAbort", (nccl_comm)) \
 	X(OPTIONAL, 20400, nccl_result, async_error, "ncclCommGetAsyncError", (nccl_comm, nccl_result *)) \
 	X(REQUIRED, 20300, const char *, error_string, "ncclGetErrorString", (nccl_result)) \
 	X(OPTIONAL, 21300, const char *, last_error, "ncclGetLastError", (nccl_comm)) \
-	X(OPTIONAL, 20300, nccl_result, comm_count, "ncclCommCount", (nccl_comm, int *ranks)) \
-	X(OPTIONAL, 20300, nccl_result, comm_rank, "ncclCommUserRank", (nccl_comm, int *rank)) \
 	X(OPTIONAL, 20300, nccl_result, comm_device, "ncclCommCuDevice", (nccl_comm, int *ordinal)) \
 	X(OPTIONAL, 21800, nccl_result, split, "ncclCommSplit", (nccl_comm, int color, int key, nccl_comm *, \
 		struct nccl_config *)) \
@@ -97,15 +77,6 @@ _Static_assert(offsetof(struct nccl_choice, algorithms) == 40 && offsetof(struct
 	X(OPTIONAL, 0, nccl_result, all_to_all_other, "ncclAllToAll", MOVE) \
 	X(OPTIONAL, 22800, nccl_result, gather, "ncclGather", ROOTED_MOVE) \
 	X(OPTIONAL, 22800, nccl_result, scatter, "ncclScatter", ROOTED_MOVE) \
-	X(OPTIONAL, 23100, nccl_result, all_reduce_chosen, "ncclAllReduceConfig", CHOSEN_REDUCTION) \
-	X(OPTIONAL, 23100, nccl_result, all_gather_chosen, "ncclAllGatherConfig", CHOSEN_MOVE) \
-	X(OPTIONAL, 23100, nccl_result, reduce_scatter_chosen, "ncclReduceScatterConfig", CHOSEN_REDUCTION) \
-	X(OPTIONAL, 23100, nccl_result, broadcast_chosen, "ncclBroadcastConfig", CHOSEN_ROOTED_MOVE) \
-	X(OPTIONAL, 23100, nccl_result, reduce_chosen, "ncclReduceConfig", (const void *send, void *recv, size_t count, \
-		int type, int op, int root, nccl_comm, cuda_stream, const struct nccl_choice *)) \
-	X(OPTIONAL, 23100, nccl_result, all_to_all_chosen, "ncclAlltoAllConfig", CHOSEN_MOVE) \
-	X(OPTIONAL, 23100, nccl_result, gather_chosen, "ncclGatherConfig", CHOSEN_ROOTED_MOVE) \
-	X(OPTIONAL, 23100, nccl_result, scatter_chosen, "ncclScatterConfig", CHOSEN_ROOTED_MOVE) \
 	X(OPTIONAL, 21100, nccl_result, op_create, "ncclRedOpCreatePreMulSum", (int *op, void *scalar, int type, \
 		int residence, nccl_comm)) \
 	X(OPTIONAL, 21100, nccl_result, op_destroy, "ncclRedOpDestroy", (int op, nccl_comm)) \
@@ -127,15 +98,8 @@ struct busbar_nccl {
 #undef X
 };
 
-/* One function of the table. */
-struct busbar_nccl_symbol {
-	const char *name;
-	int required, since;
-	size_t field; /* its offset in struct busbar_nccl */
-};
-extern const struct busbar_nccl_symbol busbar_nccl_symbols[];
-extern const int busbar_nccl_symbol_count;
-void busbar_nccl_set(struct busbar_nccl *t, int symbol, void *address);
+extern const struct busbar_symbol busbar_nccl_symbols[];
+extern const size_t busbar_nccl_symbol_count;
 
 /* Codes beside NCCL's results. */
 enum { BUSBAR_CUDA_CODE = 1000, BUSBAR_INTERRUPTED = 10000 };
@@ -148,11 +112,8 @@ struct busbar_nccl_comm {
 
 /* comm.c. All return a result of NCCL, or BUSBAR_INTERRUPTED. */
 int busbar_nccl_init(struct busbar_nccl_comm *c, int ranks, int rank, const void *id, struct nccl_config *config);
-int busbar_nccl_split(struct busbar_nccl_comm *c, int color, int key, struct nccl_config *config,
-		      struct busbar_nccl_comm *out);
-int busbar_nccl_size(const struct busbar_nccl_comm *c, int *ranks, int *rank);
 int busbar_nccl_async_error(const struct busbar_nccl_comm *c);
-int busbar_nccl_close(struct busbar_nccl_comm *c, int finalize);
+int busbar_nccl_close(struct busbar_nccl_comm *c);
 int busbar_nccl_abort(struct busbar_nccl_comm *c);
 int busbar_nccl_register(const struct busbar_nccl_comm *c, uint64_t p, size_t bytes, int window, void **handle);
 int busbar_nccl_deregister(const struct busbar_nccl_comm *c, int window, void *handle);
@@ -180,7 +141,7 @@ enum busbar_nccl_kind {
 	BUSBAR_SEND_RECV,
 };
 
-/* One operation to be measured; the fields as in OpSpec (types.go), with NCCL's numbers for type and op. */
+/* One operation to be measured; the fields as in OpSpec, with NCCL's numbers for type and op. */
 struct busbar_nccl_spec {
 	int kind, type, op, root;
 	int rank, ranks;
@@ -188,8 +149,6 @@ struct busbar_nccl_spec {
 	uint64_t send, recv;
 	int64_t count, slots, send_stride, recv_stride;
 	int aggregate, graph;
-	int64_t event_batches;
-	const char *algorithms; /* NULL: the library chooses */
 	void *stream;
 	const struct busbar_cuda *cuda;
 	busbar_step sync;
@@ -205,8 +164,6 @@ struct busbar_nccl_prepared {
 };
 
 int busbar_nccl_prepare(struct busbar_nccl_comm *c, const struct busbar_nccl_spec *s, struct busbar_nccl_prepared *out);
-/* The device's times of the batches since the last call, which live until the next batch; a code as of a wait. */
-int busbar_nccl_times(struct busbar_nccl_operation *o, const float **milliseconds, int64_t *batches);
 int busbar_nccl_release(struct busbar_nccl_operation *o);
 
 /* The wait for a stream on which other work stands beside operations of the communicator: as that of an operation. look is
@@ -218,8 +175,6 @@ struct busbar_nccl_waiter {
 };
 int busbar_nccl_wait(void *waiter, void (*look)(void *), void *looker);
 
-/* A choice of algorithms for a call; "forced": where none of them can be had, the call fails. */
-struct nccl_choice busbar_nccl_choice(const char *algorithms);
 int busbar_nccl_has_graphs(const struct busbar_cuda *cuda);
 
 #endif

@@ -118,62 +118,6 @@ STEP(sync_ranks)
 	return o->sync(o->sync_context, i);
 }
 
-/* What an event costs lies outside of the timed part, but for the recording of the second one, which has to be on the
- * stream before the wait. */
-static void take_time(struct busbar_nccl_operation *o)
-{
-	if (o->waited && !o->mark_error && o->taken < o->room)
-		o->mark_error = cuda(o->cuda->event_elapsed(&o->times[o->taken++], o->before, o->after));
-	o->waited = 0;
-}
-
-/* The code of a sync is its own library's, and a rank whose events fail still comes to the sync: the wait says it. */
-STEP(sync_and_mark)
-{
-	struct busbar_nccl_operation *o = context;
-	take_time(o);
-	const int rc = o->sync ? o->sync(o->sync_context, i) : 0;
-	if (!rc && !o->mark_error)
-		o->mark_error = cuda(o->cuda->event_record(o->before, o->stream));
-	return rc;
-}
-
-STEP(mark_and_wait)
-{
-	struct busbar_nccl_operation *o = context;
-	if (!o->mark_error)
-		o->mark_error = cuda(o->cuda->event_record(o->after, o->stream));
-	const int rc = o->mark_error ? o->mark_error : wait_for_stream(context, i);
-	o->waited = !rc;
-	return rc;
-}
-
-int busbar_nccl_times(struct busbar_nccl_operation *o, const float **milliseconds, int64_t *batches)
-{
-	take_time(o);
-	*milliseconds = o->times;
-	*batches = o->taken;
-	o->taken = 0;
-	return o->mark_error;
-}
-
-static int make_events(struct busbar_nccl_operation *o, int64_t room)
-{
-	o->times = calloc((size_t)room, sizeof *o->times);
-	o->room = room;
-	if (!o->times)
-		return NCCL_SYSTEM_ERROR;
-	const int rc = cuda(o->cuda->event_create(&o->before, 0));
-	return rc ? rc : cuda(o->cuda->event_create(&o->after, 0));
-}
-
-struct nccl_choice busbar_nccl_choice(const char *algorithms)
-{
-	return (struct nccl_choice){.size = sizeof(struct nccl_choice), .magic = NCCL_CONFIG_MAGIC, .version = 23100,
-		.min_ctas = NCCL_UNSET, .max_ctas = NCCL_UNSET, .nvls_ctas = NCCL_UNSET, .cga_cluster_size = NCCL_UNSET,
-		.algorithms = algorithms, .force = 1, .cta_policy = NCCL_UNSET};
-}
-
 int busbar_nccl_has_graphs(const struct busbar_cuda *c)
 {
 	return c->capture_begin && c->capture_end && c->graph_instantiate && c->graph_launch && c->graph_destroy &&
@@ -213,24 +157,16 @@ int busbar_nccl_prepare(struct busbar_nccl_comm *c, const struct busbar_nccl_spe
 		.send_stride = s->send_stride, .recv_stride = s->recv_stride,
 		.sync = s->sync, .sync_context = s->sync_context,
 	};
-	busbar_nccl_take_way(o, s->kind, s->algorithms != NULL, out);
+	busbar_nccl_take_way(o, s->kind, out);
 	if (!out->function) {
 		free(o);
 		return NCCL_SUCCESS;
-	}
-	if (s->algorithms) {
-		o->choice = busbar_nccl_choice(strdup(s->algorithms));
-		if (!o->choice.algorithms) {
-			free(o);
-			return NCCL_SYSTEM_ERROR;
-		}
 	}
 	if (s->op == BUSBAR_PRE_MUL_SUM) {
 		int64_t scalar = 0;
 		two(s->type, &scalar);
 		const int rc = c->t->op_create(&o->op, &scalar, s->type, NCCL_SCALAR_ON_HOST, c->comm);
 		if (rc) {
-			free((char *)o->choice.algorithms);
 			free(o);
 			return rc;
 		}
@@ -244,16 +180,6 @@ int busbar_nccl_prepare(struct busbar_nccl_comm *c, const struct busbar_nccl_spe
 	out->operation = o;
 	out->wait = wait_for_stream;
 	out->sync = s->sync ? sync_ranks : NULL;
-	if (s->event_batches > 0) {
-		out->wait = mark_and_wait;
-		out->sync = sync_and_mark;
-		const int rc = make_events(o, s->event_batches);
-		if (rc) {
-			busbar_nccl_release(o);
-			*out = (struct busbar_nccl_prepared){0};
-			return rc;
-		}
-	}
 	return NCCL_SUCCESS;
 }
 
@@ -267,13 +193,6 @@ int busbar_nccl_release(struct busbar_nccl_operation *o)
 		const int other = o->t->op_destroy(o->op, o->comm);
 		rc = rc ? rc : other;
 	}
-	for (int i = 0; i < 2; i++) {
-		const cuda_event e = i ? o->after : o->before;
-		const int other = e ? cuda(o->cuda->event_destroy(e)) : 0;
-		rc = rc ? rc : other;
-	}
-	free(o->times);
-	free((char *)o->choice.algorithms);
 	free(o);
 	return rc;
 }

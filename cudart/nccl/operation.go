@@ -3,7 +3,6 @@
 package nccl
 
 /*
-#include <stdlib.h>
 #include "call.h"
 
 static const char *cuda_name(const struct busbar_cuda *c, int code, int text)
@@ -19,13 +18,13 @@ static const char *cuda_name(const struct busbar_cuda *c, int code, int text)
 import "C"
 
 import (
-	"errors"
 	"fmt"
-	"math"
 	"unsafe"
 
 	"busbar/cudart"
+	"busbar/internal/coll"
 	"busbar/internal/loop"
+	"busbar/internal/operation"
 )
 
 // Operation is a prepared operation. It is used by one thread.
@@ -37,94 +36,80 @@ type Operation struct {
 	notes    []string
 }
 
+// OpSpec is one operation to be measured, on device memory that must live until Operation.Close.
+type OpSpec struct {
+	operation.Spec
+	Send, Recv uint64 // device addresses
+
+	Stream unsafe.Pointer // CUstream
+	Cuda   unsafe.Pointer // *struct busbar_cuda (cudart/cuda.h): the driver's functions
+
+	// Sync brings the ranks together before a batch; nil for nothing. What it returns is its own library's.
+	Sync        loop.Step
+	SyncContext unsafe.Pointer
+
+	// With Graph of g > 0, what the loop issues is a launch of a CUDA graph of g operations (or groups, with
+	// Aggregate), captured when it is first issued: operations 0 to g-1, so g should be a multiple of Slots.
+	Graph int
+}
+
 // The constants of the two sides are the same.
-var _ = [1]struct{}{}[(int(SendRecv)-C.BUSBAR_SEND_RECV)|(int(Float8E5M2)-1-C.NCCL_FLOAT8E5M2)|(int(BFloat16)-1-C.NCCL_BFLOAT16)|
-	(int(Min)-1-C.NCCL_MIN)|(int(PreMulSum)-1-C.BUSBAR_PRE_MUL_SUM)|(IDBytes-C.sizeof_nccl_id)|
+var _ = [1]struct{}{}[(int(coll.SendRecv)-C.BUSBAR_SEND_RECV)|(IDBytes-C.sizeof_nccl_id)|
 	(interruptedCode-C.BUSBAR_INTERRUPTED)|(cudaCode-C.BUSBAR_CUDA_CODE)]
 
+// types and reductions are NCCL's numbers.
+var (
+	types = map[coll.DataType]C.int{coll.Int8: C.NCCL_INT8, coll.UInt8: C.NCCL_UINT8, coll.Int32: C.NCCL_INT32,
+		coll.UInt32: C.NCCL_UINT32, coll.Int64: C.NCCL_INT64, coll.UInt64: C.NCCL_UINT64,
+		coll.Float16: C.NCCL_FLOAT16, coll.BFloat16: C.NCCL_BFLOAT16, coll.Float32: C.NCCL_FLOAT32,
+		coll.Float64: C.NCCL_FLOAT64, coll.Float8E4M3: C.NCCL_FLOAT8E4M3, coll.Float8E5M2: C.NCCL_FLOAT8E5M2}
+	reductions = map[coll.RedOp]C.int{coll.Sum: C.NCCL_SUM, coll.Prod: C.NCCL_PROD, coll.Min: C.NCCL_MIN,
+		coll.Max: C.NCCL_MAX, coll.Avg: C.NCCL_AVG, coll.MulSum: C.BUSBAR_PRE_MUL_SUM}
+)
+
 // Prepare makes an operation ready: all arguments are bound, nothing is sent. It is local to the rank. The error is an
-// *UnsupportedError if NCCL or this library does not have the operation, else an *Error. Whether the library has it for
-// the type, the reduction and the GPU shows when it is first issued (Error.Unsupported).
+// *operation.UnsupportedError if this library or the driver lacks a function for it, else an *Error. Whether the
+// library has it for the type, the reduction and the GPU shows when it is first issued (Error.Unsupported).
 func (c *Comm) Prepare(s OpSpec) (*Operation, error) {
 	if err := c.ready(); err != nil {
 		return nil, err
 	}
-	if s.Cuda == nil {
-		return nil, errors.New("nccl: an operation needs the table of the CUDA driver (OpSpec.Cuda)")
+	o := &Operation{c: c, function: functions[s.Collective], cuda: (*C.struct_busbar_cuda)(s.Cuda)}
+	if s.Op == coll.MulSum && c.l.t.op_create == nil {
+		return nil, c.l.lacks("ncclRedOpCreatePreMulSum")
 	}
-	o := &Operation{c: c, function: s.Kind.String(), cuda: (*C.struct_busbar_cuda)(s.Cuda)}
-	if err := o.supported(s); err != nil {
-		return nil, err
+	if s.Graph > 0 && C.busbar_nccl_has_graphs(o.cuda) == 0 {
+		return nil, operation.Unsupported("the CUDA driver is too old to capture graphs (they need CUDA 11.4)")
 	}
 	spec := C.struct_busbar_nccl_spec{
-		kind: C.int(s.Kind), _type: C.int(s.Type - 1), root: C.int(s.Root),
+		kind: C.int(s.Collective), _type: types[s.Type], op: reductions[s.Op], root: C.int(s.RootRank()),
 		rank: C.int(c.rank), ranks: C.int(c.size), bytes: C.int64_t(s.Type.Size()),
 		send: C.uint64_t(s.Send), recv: C.uint64_t(s.Recv), count: C.int64_t(s.Count),
 		slots: C.int64_t(max(1, s.Slots)), send_stride: C.int64_t(s.SendStride), recv_stride: C.int64_t(s.RecvStride),
-		aggregate: C.int(max(1, s.Aggregate)), graph: C.int(max(0, s.Graph)), event_batches: C.int64_t(s.Events),
+		aggregate: C.int(max(1, s.Aggregate)), graph: C.int(max(0, s.Graph)),
 		stream: s.Stream, cuda: o.cuda, sync: C.busbar_step(s.Sync), sync_context: s.SyncContext,
 	}
-	if s.Algorithms != "" {
-		spec.algorithms = C.CString(s.Algorithms)
-		defer C.free(unsafe.Pointer(spec.algorithms))
-	}
-	if s.Kind.reduces() {
-		spec.op = C.int(s.Op - 1)
-	}
-	switch rc := C.busbar_nccl_prepare(c.c, &spec, &o.prepared); {
-	case rc >= cudaCode: // of events
-		return nil, o.Error(int(rc))
-	case rc != 0:
+	if rc := C.busbar_nccl_prepare(c.c, &spec, &o.prepared); rc != 0 {
 		return nil, c.check("preparing "+o.function, rc)
 	}
 	if o.prepared.operation == nil {
-		if s.Algorithms != "" {
-			return nil, c.l.lacks(o.function + " with a choice of algorithms")
-		}
 		return nil, c.l.lacks(o.function)
 	}
 	o.describe(s)
 	return o, nil
 }
 
-// supported refuses what NCCL does not have.
-func (o *Operation) supported(s OpSpec) error {
-	elements := int64(1)
-	if s.Kind.shared() {
-		elements = int64(o.c.size)
-	}
-	switch {
-	case s.Kind < AllReduce || s.Kind > SendRecv:
-		return unsupported("NCCL has no operation %s", s.Kind)
-	case !s.Type.valid():
-		return unsupported("NCCL has no type %s", s.Type)
-	case s.Kind.reduces() && (s.Op < Sum || s.Op > PreMulSum):
-		return unsupported("%s needs a reduction, and %s is none", s.Kind, s.Op)
-	case s.Kind.reduces() && s.Op == PreMulSum && o.c.l.t.op_create == nil:
-		return o.c.l.lacks("ncclRedOpCreatePreMulSum")
-	case (s.Kind == AllToAll || s.Kind == SendRecv) && s.Send == s.Recv && s.Count > 0:
-		return unsupported("%s cannot work in place: it would send what it has just received", s.Kind)
-	case s.Kind.rooted() && (s.Root < 0 || s.Root >= o.c.size):
-		return fmt.Errorf("nccl: root %d of %s is none of %d ranks", s.Root, s.Kind, o.c.size)
-	case s.Count < 0 || s.Count > math.MaxInt64/s.Type.Size()/elements:
-		return unsupported("%d elements of %s for each of %d ranks are more than 2⁶³ bytes", s.Count, s.Type, elements)
-	case s.Graph > 0 && C.busbar_nccl_has_graphs(o.cuda) == 0:
-		return unsupported("the CUDA driver is too old to capture graphs (they need CUDA 11.4)")
-	}
-	return nil
-}
-
 func (o *Operation) describe(s OpSpec) {
+	wanted := o.function
 	o.function = C.GoString(o.prepared.function)
-	switch s.Kind {
-	case AllToAll, Gather, Scatter:
-		how := "by " + o.function
-		if o.prepared.grouped != 0 {
-			how = "by grouped " + o.function + ": the library has no " + s.Kind.String()
-		}
-		o.notes = append(o.notes, how)
+	switch {
+	case s.Collective == coll.SendRecv:
+	case o.prepared.grouped != 0:
+		o.notes = append(o.notes, "by grouped "+o.function+": the library has no "+wanted)
+	case s.Collective == coll.AllToAll || s.Collective == coll.Gather || s.Collective == coll.Scatter:
+		o.notes = append(o.notes, "by "+o.function)
 	}
-	if s.Kind.reduces() && s.Op == PreMulSum {
+	if s.Op == coll.MulSum {
 		o.notes = append(o.notes, fmt.Sprintf("premulsum = every rank's input times %d, summed", PreMulFactor))
 	}
 	if s.Graph > 0 {
@@ -140,21 +125,6 @@ func (o *Operation) Steps() loop.Steps {
 	step := func(f C.busbar_step) loop.Step { return loop.Step(unsafe.Pointer(f)) }
 	return loop.Steps{Issue: step(o.prepared.issue), Wait: step(o.prepared.wait), Sync: step(o.prepared.sync),
 		Context: unsafe.Pointer(o.prepared.operation)}
-}
-
-// Times are the device's times of the batches since the last call, in seconds; nil without OpSpec.Events. The stream's
-// work must have been waited for.
-func (o *Operation) Times() ([]float64, error) {
-	var ms *C.float
-	var batches C.int64_t
-	if err := o.Error(int(C.busbar_nccl_times(o.prepared.operation, &ms, &batches))); err != nil || batches == 0 {
-		return nil, err
-	}
-	times := make([]float64, batches)
-	for i, t := range unsafe.Slice(ms, batches) {
-		times[i] = float64(t) / 1e3
-	}
-	return times, nil
 }
 
 // Notes say how the operation is done where there is more than one way.

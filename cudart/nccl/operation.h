@@ -18,7 +18,6 @@ struct busbar_nccl_operation {
 	size_t count, share; /* elements; bytes of one rank's share */
 	int type, op, root, rank, ranks;
 	int own_op; /* op is to be destroyed */
-	struct nccl_choice choice; /* of algorithms; its text is the operation's */
 
 	uint64_t slots, aggregate, graph;
 	int64_t send_stride, recv_stride;
@@ -27,13 +26,6 @@ struct busbar_nccl_operation {
 
 	busbar_step captured; /* the step that is in the graph */
 	cuda_graph_exec exec; /* NULL before it is captured */
-
-	/* Times on the device. */
-	cuda_event before, after; /* a batch; NULL: none are taken */
-	float *times;             /* milliseconds, of each batch since they were last read */
-	int64_t room, taken;
-	int waited; /* a batch is over whose time is not among them */
-	int mark_error;
 };
 
 typedef const struct busbar_nccl_operation operation;
@@ -47,8 +39,7 @@ static inline int end_group(operation *o, int rc)
 	return failed(rc) ? rc : end;
 }
 
-/* Sets the operation's call, and out's function and grouped; function stays NULL where the library has no way. chosen: with a
- * choice of algorithms. */
-void busbar_nccl_take_way(struct busbar_nccl_operation *o, int kind, int chosen, struct busbar_nccl_prepared *out);
+/* Sets the operation's call, and out's function and grouped; function stays NULL where the library has no way. */
+void busbar_nccl_take_way(struct busbar_nccl_operation *o, int kind, struct busbar_nccl_prepared *out);
 
 #endif

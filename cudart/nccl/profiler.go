@@ -28,7 +28,7 @@ type Profiler struct {
 }
 
 // OpenProfiler opens the plugin in the first of these folders that has it, for asking what it was told. The error is a
-// *dl.NotFoundError, or says why NCCL cannot use the file.
+// *dl.LoadError, or says why NCCL cannot use the file.
 func OpenProfiler(folders []string) (*Profiler, error) {
 	lib, err := dl.Open(dl.Spec{Name: "busbar's plugin for NCCL's profiler interface",
 		Candidates: profilerCandidates(folders)})

@@ -8,7 +8,11 @@ package nccl
 */
 import "C"
 
-import "unsafe"
+import (
+	"unsafe"
+
+	"busbar/internal/operation"
+)
 
 // Registration is a buffer that NCCL was told of; the zero value is none.
 type Registration struct{ r *registration }
@@ -21,8 +25,8 @@ type registration struct {
 
 // Register tells NCCL of a buffer that operations will use (ncclCommRegister), or, as a window, of one that all ranks
 // register at once and that lies in memory from MemAlloc (ncclCommWindowRegister, symmetric). The buffer may be given
-// back only after Close. The error is an *UnsupportedError, also where NCCL accepts the buffer and then does nothing
-// with it, or an *Error.
+// back only after Close. The error is an *operation.UnsupportedError, also where NCCL accepts the buffer and then
+// does nothing with it, or an *Error.
 func (c *Comm) Register(p uint64, bytes int64, window bool) (Registration, error) {
 	if err := c.ready(); err != nil {
 		return Registration{}, err
@@ -43,9 +47,9 @@ func (c *Comm) Register(p uint64, bytes int64, window bool) (Registration, error
 	}
 	if *r.handle == nil {
 		C.free(unsafe.Pointer(r.handle))
-		return Registration{}, unsupported("%s accepted a buffer of %d bytes and did not register it: windows need "+
-			"memory from ncclMemAlloc and GPUs that reach each other's memory, NCCL_LOCAL_REGISTER=0 switches "+
-			"buffers off", function, bytes)
+		return Registration{}, operation.Unsupported("%s accepted a buffer of %d bytes and did not register it: "+
+			"windows need memory from ncclMemAlloc and GPUs that reach each other's memory, "+
+			"NCCL_LOCAL_REGISTER=0 switches buffers off", function, bytes)
 	}
 	return Registration{r}, nil
 }

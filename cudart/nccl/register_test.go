@@ -6,6 +6,8 @@ import (
 	"errors"
 	"strings"
 	"testing"
+
+	"busbar/internal/operation"
 )
 
 func TestMemory(t *testing.T) {
@@ -26,8 +28,7 @@ func TestMemory(t *testing.T) {
 }
 
 func TestRegister(t *testing.T) {
-	f := load(t)
-	c := f.comm(0, 2, Config{})
+	f, c := pair(t)
 	for _, k := range []struct {
 		window bool
 		want   []string
@@ -35,40 +36,36 @@ func TestRegister(t *testing.T) {
 		{false, []string{"ncclCommRegister(1000, 4096)", "ncclCommDeregister(77)"}},
 		{true, []string{"ncclCommWindowRegister(1000, 4096, flags 1)", "ncclCommWindowDeregister(88)"}},
 	} {
-		f.set(noHandle, 0)
-		f.set(polls, 2)
-		r, err := c.Register(0x1000, 4096, k.window)
-		if err != nil {
-			t.Fatal(err)
+		register := func() (Registration, error) { return c.Register(0x1000, 4096, k.window) }
+		refused := func(err error, call string) {
+			t.Helper()
+			if e := new(Error); !errors.As(err, &e) || !strings.HasPrefix(call, e.Op+"(") {
+				t.Errorf("error %v", err)
+			}
+			f.set(result, 0)
+			f.calls()
 		}
 		f.set(polls, 2)
-		if err := errors.Join(r.Close(), r.Close(), Registration{}.Close()); err != nil {
+		r, err := register()
+		f.set(polls, 2)
+		if err := errors.Join(err, r.Close(), r.Close(), Registration{}.Close()); err != nil {
 			t.Error(err)
 		}
 		f.wants(k.want...)
 		f.set(noHandle, 1)
-		var lacks *UnsupportedError
-		if r, err := c.Register(0x1000, 4096, k.window); !errors.As(err, &lacks) || r.Close() != nil {
+		var lacks *operation.UnsupportedError
+		if r, err := register(); !errors.As(err, &lacks) || r.Close() != nil {
 			t.Errorf("accepted and not registered: %v", err)
 		}
 		f.wants(k.want[0])
-		f.set(result, 4)
-		var e *Error
-		if _, err := c.Register(0x1000, 4096, k.window); !errors.As(err, &e) ||
-			!strings.HasPrefix(k.want[0], e.Op+"(") {
-			t.Errorf("error %v", err)
-		}
-		f.set(result, 0)
 		f.set(noHandle, 0)
-		r, err = c.Register(0x1000, 4096, k.window)
-		if err != nil {
+		f.set(result, 4)
+		_, err = register()
+		refused(err, k.want[0])
+		if r, err = register(); err != nil {
 			t.Fatal(err)
 		}
 		f.set(result, 3)
-		if err := r.Close(); !errors.As(err, &e) || !strings.HasPrefix(k.want[1], e.Op+"(") {
-			t.Errorf("error %v", err)
-		}
-		f.set(result, 0)
-		f.calls()
+		refused(r.Close(), k.want[1])
 	}
 }

@@ -9,7 +9,6 @@ package nccl
 import "C"
 
 import (
-	"errors"
 	"unsafe"
 
 	"busbar/cudart"
@@ -26,9 +25,6 @@ type Waiter struct {
 func (c *Comm) Waiter(cuda, stream unsafe.Pointer) (*Waiter, error) {
 	if err := c.ready(); err != nil {
 		return nil, err
-	}
-	if cuda == nil {
-		return nil, errors.New("nccl: a wait needs the table of the CUDA driver")
 	}
 	w := &Waiter{c: c, w: (*C.struct_busbar_nccl_waiter)(C.calloc(1, C.sizeof_struct_busbar_nccl_waiter))}
 	*w.w = C.struct_busbar_nccl_waiter{c: c.c, cuda: (*C.struct_busbar_cuda)(cuda), stream: C.cuda_stream(stream)}

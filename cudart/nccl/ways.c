@@ -1,5 +1,4 @@
-/* The ways to call an operation of each kind: a function of the library's, that with a choice of algorithms, or sends and
- * receives in a group. */
+/* The ways to call an operation of each kind: a function of the library's, or sends and receives in a group. */
 #include "operation.h"
 
 #define CALL(name) static int name(operation *o, const char *send, char *recv)
@@ -13,16 +12,6 @@ CALL(all_to_all) { return o->t->all_to_all(send, recv, o->count, o->type, o->com
 CALL(all_to_all_other) { return o->t->all_to_all_other(send, recv, o->count, o->type, o->comm, o->stream); }
 CALL(gather) { return o->t->gather(send, recv, o->count, o->type, o->root, o->comm, o->stream); }
 CALL(scatter) { return o->t->scatter(send, recv, o->count, o->type, o->root, o->comm, o->stream); }
-
-/* The same with a choice of algorithms. */
-CALL(all_reduce_chosen) { return o->t->all_reduce_chosen(send, recv, o->count, o->type, o->op, o->comm, o->stream, &o->choice); }
-CALL(all_gather_chosen) { return o->t->all_gather_chosen(send, recv, o->count, o->type, o->comm, o->stream, &o->choice); }
-CALL(reduce_scatter_chosen) { return o->t->reduce_scatter_chosen(send, recv, o->count, o->type, o->op, o->comm, o->stream, &o->choice); }
-CALL(broadcast_chosen) { return o->t->broadcast_chosen(send, recv, o->count, o->type, o->root, o->comm, o->stream, &o->choice); }
-CALL(reduce_chosen) { return o->t->reduce_chosen(send, recv, o->count, o->type, o->op, o->root, o->comm, o->stream, &o->choice); }
-CALL(all_to_all_chosen) { return o->t->all_to_all_chosen(send, recv, o->count, o->type, o->comm, o->stream, &o->choice); }
-CALL(gather_chosen) { return o->t->gather_chosen(send, recv, o->count, o->type, o->root, o->comm, o->stream, &o->choice); }
-CALL(scatter_chosen) { return o->t->scatter_chosen(send, recv, o->count, o->type, o->root, o->comm, o->stream, &o->choice); }
 
 static int send_to(operation *o, const char *send, int peer)
 {
@@ -83,36 +72,8 @@ CALL(send_recv)
 
 struct way { int there; const char *function; int (*call)(operation *, const char *, char *); int kind; };
 
-static void take_way(struct busbar_nccl_operation *o, const struct way *ways, size_t n, int kind, struct busbar_nccl_prepared *out)
-{
-	for (size_t k = 0; k < n; k++) {
-		if (ways[k].kind != kind || !ways[k].there)
-			continue;
-		o->call = ways[k].call;
-		out->grouped = !ways[k].function;
-		out->function = ways[k].function ? ways[k].function : "ncclSend and ncclRecv";
-		return;
-	}
-}
-
-static void choose_chosen(struct busbar_nccl_operation *o, int kind, struct busbar_nccl_prepared *out)
-{
-	const struct busbar_nccl *t = o->t;
-	const struct way ways[] = {
-		{t->all_reduce_chosen != NULL, "ncclAllReduceConfig", all_reduce_chosen, BUSBAR_ALL_REDUCE},
-		{t->all_gather_chosen != NULL, "ncclAllGatherConfig", all_gather_chosen, BUSBAR_ALL_GATHER},
-		{t->reduce_scatter_chosen != NULL, "ncclReduceScatterConfig", reduce_scatter_chosen, BUSBAR_REDUCE_SCATTER},
-		{t->broadcast_chosen != NULL, "ncclBroadcastConfig", broadcast_chosen, BUSBAR_BROADCAST},
-		{t->reduce_chosen != NULL, "ncclReduceConfig", reduce_chosen, BUSBAR_REDUCE},
-		{t->all_to_all_chosen != NULL, "ncclAlltoAllConfig", all_to_all_chosen, BUSBAR_ALL_TO_ALL},
-		{t->gather_chosen != NULL, "ncclGatherConfig", gather_chosen, BUSBAR_GATHER},
-		{t->scatter_chosen != NULL, "ncclScatterConfig", scatter_chosen, BUSBAR_SCATTER},
-	};
-	take_way(o, ways, sizeof ways / sizeof *ways, kind, out);
-}
-
 /* How a kind is done: natively, or by sends and receives in a group. */
-static void choose(struct busbar_nccl_operation *o, int kind, struct busbar_nccl_prepared *out)
+void busbar_nccl_take_way(struct busbar_nccl_operation *o, int kind, struct busbar_nccl_prepared *out)
 {
 	const struct busbar_nccl *t = o->t;
 	const struct way ways[] = {
@@ -130,13 +91,12 @@ static void choose(struct busbar_nccl_operation *o, int kind, struct busbar_nccl
 		{t->send && t->recv, NULL, scatter_grouped, BUSBAR_SCATTER},
 		{t->send && t->recv, NULL, send_recv, BUSBAR_SEND_RECV},
 	};
-	take_way(o, ways, sizeof ways / sizeof *ways, kind, out);
-}
-
-void busbar_nccl_take_way(struct busbar_nccl_operation *o, int kind, int chosen, struct busbar_nccl_prepared *out)
-{
-	if (chosen)
-		choose_chosen(o, kind, out);
-	else
-		choose(o, kind, out);
+	for (size_t k = 0; k < sizeof ways / sizeof *ways; k++) {
+		if (ways[k].kind != kind || !ways[k].there)
+			continue;
+		o->call = ways[k].call;
+		out->grouped = !ways[k].function;
+		out->function = ways[k].function ? ways[k].function : "ncclSend and ncclRecv";
+		return;
+	}
 }

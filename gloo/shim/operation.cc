@@ -69,7 +69,7 @@ std::unique_ptr<Call> all_reduce(busbar_gloo_context &c, const Place &p)
 	using Algorithm = gloo::AllreduceOptions::Algorithm;
 	set_buffers(call->options, p, element_bytes(p.s.type), static_cast<size_t>(p.s.count));
 	call->options.setReduceFunction(reduction(p.s.type, p.s.op));
-	call->options.setAlgorithm(p.s.algorithm == BUSBAR_GLOO_BCUBE ? Algorithm::BCUBE : Algorithm::RING);
+	call->options.setAlgorithm(Algorithm::RING);
 	return call;
 }
 

@@ -77,9 +77,6 @@ void place(int thread, const busbar_gloo_create &how)
 		if (sched_setaffinity(thread, sizeof set, &set) != 0)
 			throw std::system_error(errno, std::generic_category(), "binding Gloo's thread to its CPUs");
 	}
-	const sched_param none{};
-	if (how.batch && sched_setscheduler(thread, SCHED_BATCH, &none) != 0)
-		throw std::system_error(errno, std::generic_category(), "SCHED_BATCH for Gloo's thread");
 }
 
 } // namespace
@@ -112,7 +109,7 @@ std::shared_ptr<gloo::transport::Device> make_device(const busbar_gloo_create &h
 		device = gloo::transport::tcp::CreateDevice(a);
 		thread = newcomer(before);
 	}
-	if ((how.cpus > 0 || how.batch) && thread == 0)
+	if (how.cpus > 0 && thread == 0)
 		throw std::runtime_error("Gloo's thread is not to be found in /proc/self/task, so it cannot be bound");
 	if (thread)
 		place(thread, how);

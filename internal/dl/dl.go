@@ -1,5 +1,5 @@
-// Package dl opens a shared library at run time and says every place that was tried. It is how busbar reaches MPI,
-// CUDA, NCCL and Gloo: one program builds without any of them and runs with whatever is there.
+// Package dl opens a shared library at run time and names every place that was tried. It is how busbar reaches MPI,
+// CUDA, NCCL and Gloo: one program builds without any of them and runs with whatever is installed.
 //
 // It knows nothing of what is in a library. A library stays open until the process ends: they leave threads and
 // handlers behind, so closing one is never safe.
@@ -10,45 +10,38 @@ import (
 	"strings"
 )
 
-// Spec says which library is wanted and where it may lie.
+// Spec describes the library to open.
 type Spec struct {
 	Name       string   // what it is, for messages: "the MPI shim", "NCCL"
 	Candidates []string // in order: with a slash a file, without one a name that the loader searches for
 	Global     bool     // let libraries loaded later find its symbols (RTLD_GLOBAL)
+	Remedy     string   // what to do where none can be opened
 }
 
 // Attempt is one place that was tried, and what the loader said.
 type Attempt struct{ Candidate, Why string }
 
-// NotFoundError says that no candidate could be opened, and why for each.
-type NotFoundError struct {
-	Name  string
-	Tried []Attempt
+// LoadError reports why a library cannot be used, and what to do.
+type LoadError struct {
+	Problem string
+	Tried   []Attempt // where none could be opened
+	Remedy  string
+	Err     error // behind a library that does not start
 }
 
-func (e *NotFoundError) Error() string {
-	if len(e.Tried) == 0 {
-		return fmt.Sprintf("%s cannot be opened: there was no place to look", e.Name)
-	}
-	return fmt.Sprintf("%s cannot be opened; tried:\n%s", e.Name, List(e.Tried))
-}
+func (e *LoadError) Unwrap() error { return e.Err }
 
-// List writes attempts for people: one indented line each.
-func List(tried []Attempt) string { return "  " + strings.Join(Lines(tried), "\n  ") }
-
-// Lines writes each attempt in a line.
-func Lines(tried []Attempt) []string {
-	lines := make([]string, len(tried))
-	for i, t := range tried {
+// Explain returns what failed, the places that were tried, and what to do.
+func (e *LoadError) Explain() (problem string, tried []string, remedy string) {
+	for _, t := range e.Tried {
 		// The loader's text mostly starts with the file that it is about.
-		lines[i] = t.Candidate + ": " + strings.TrimPrefix(t.Why, t.Candidate+": ")
+		tried = append(tried, t.Candidate+": "+strings.TrimPrefix(t.Why, t.Candidate+": "))
 	}
-	return lines
+	return e.Problem, tried, e.Remedy
 }
 
-// Explained writes an error of its parts: what failed, the places that were tried, and what to do. Errors that keep
-// these apart have a method Explain.
-func Explained(problem string, tried []string, remedy string) string {
+func (e *LoadError) Error() string {
+	problem, tried, remedy := e.Explain()
 	lines := []string{problem}
 	if len(tried) > 0 {
 		lines = append(lines, "tried:\n  "+strings.Join(tried, "\n  "))
@@ -59,7 +52,7 @@ func Explained(problem string, tried []string, remedy string) string {
 	return strings.Join(lines, "\n")
 }
 
-// SymbolError says that a library lacks a symbol.
+// SymbolError reports that a library lacks a symbol.
 type SymbolError struct {
 	Library string // path
 	Symbol  string
@@ -68,4 +61,21 @@ type SymbolError struct {
 
 func (e *SymbolError) Error() string {
 	return fmt.Sprintf("%s has no symbol %s: %s", e.Library, e.Symbol, e.Text)
+}
+
+// Symbol is a function in the table of functions that a binding calls.
+type Symbol struct {
+	Name     string
+	Required bool
+	Since    int // version of the library that it came with; 0: unknown
+	Offset   uintptr
+}
+
+// Names are those of symbols, for messages.
+func Names(symbols []Symbol) string {
+	var names []string
+	for _, s := range symbols {
+		names = append(names, s.Name)
+	}
+	return strings.Join(names, ", ")
 }

@@ -7,28 +7,15 @@ import (
 	"encoding/binary"
 	"errors"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"busbar/internal/needs"
 )
 
-func compile(t *testing.T, source string, flags ...string) string {
-	t.Helper()
-	dir := t.TempDir()
-	c, so := filepath.Join(dir, "x.c"), filepath.Join(dir, "libx.so")
-	if err := os.WriteFile(c, []byte(source), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	args := append([]string{"-shared", "-fPIC", "-o", so, c}, flags...)
-	if out, err := exec.Command("cc", args...).CombinedOutput(); err != nil {
-		t.Fatalf("cc: %v\n%s", err, out)
-	}
-	return so
-}
-
 func TestOpenTakesTheFirstThatLoads(t *testing.T) {
-	so := compile(t, "int answer = 42;", "-Wl,--build-id=0xabcdef0123")
+	so := needs.SharedLibrary(t, "libx.so", "int answer = 42;", "-Wl,--build-id=0xabcdef0123")
 	link := filepath.Join(filepath.Dir(so), "link.so")
 	if err := os.Symlink(so, link); err != nil {
 		t.Fatal(err)
@@ -71,11 +58,12 @@ func TestOpenNamesEveryPlace(t *testing.T) {
 	if err := os.WriteFile(text, []byte("no library"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	undefined := compile(t, "int missing_function(void); int f(void) { return missing_function(); }")
+	undefined := needs.SharedLibrary(t, "libx.so",
+		"int missing_function(void); int f(void) { return missing_function(); }")
 	t.Chdir(dir)
 	_, err := Open(Spec{Name: "the widget", Candidates: []string{"/nowhere/liba.so", "libno-such.so.9", "./text.so",
 		undefined}})
-	var missing *NotFoundError
+	var missing *LoadError
 	if !errors.As(err, &missing) || len(missing.Tried) != 4 {
 		t.Fatalf("error %v", err)
 	}
@@ -91,8 +79,9 @@ func TestOpenNamesEveryPlace(t *testing.T) {
 }
 
 func TestGlobal(t *testing.T) {
-	user := compile(t, "extern int shared_by_busbar_test; int f(void) { return shared_by_busbar_test; }")
-	owner := compile(t, "int shared_by_busbar_test = 1;")
+	user := needs.SharedLibrary(t, "libx.so",
+		"extern int shared_by_busbar_test; int f(void) { return shared_by_busbar_test; }")
+	owner := needs.SharedLibrary(t, "libx.so", "int shared_by_busbar_test = 1;")
 	if _, err := Open(Spec{Name: "owner", Candidates: []string{owner}}); err != nil {
 		t.Fatal(err)
 	}
@@ -108,7 +97,7 @@ func TestGlobal(t *testing.T) {
 }
 
 func TestBuildID(t *testing.T) {
-	without := compile(t, "int x;", "-Wl,--build-id=none")
+	without := needs.SharedLibrary(t, "libx.so", "int x;", "-Wl,--build-id=none")
 	for _, path := range []string{without, "/nowhere", os.DevNull, "/proc/self/maps"} {
 		if id := BuildID(path); id != "" {
 			t.Errorf("%s: build id %q", path, id)

@@ -11,6 +11,8 @@ package dl
 #include <stdlib.h>
 #include <string.h>
 
+#include "symbol.h"
+
 // dlerror belongs to the thread, so it is read in the same call from Go. The text is the caller's to free.
 static void *open_library(const char *path, int global, char **why)
 {
@@ -53,9 +55,9 @@ type Library struct {
 }
 
 // Open opens the first candidate that the loader accepts, with all its symbols resolved at once. The error is a
-// *NotFoundError.
+// *LoadError.
 func Open(spec Spec) (*Library, error) {
-	missing := &NotFoundError{Name: spec.Name}
+	missing := &LoadError{Problem: spec.Name + " cannot be opened", Remedy: spec.Remedy}
 	for _, candidate := range spec.Candidates {
 		if candidate == "" {
 			continue // dlopen would take it for the program itself
@@ -111,4 +113,36 @@ func (l *Library) Symbol(name string) (unsafe.Pointer, error) {
 		return nil, &SymbolError{Library: l.path, Symbol: name, Text: C.GoString(text)}
 	}
 	return address, nil
+}
+
+// Symbols reads a table of struct busbar_symbol (symbol.h).
+func Symbols(table unsafe.Pointer, n int) (all []Symbol) {
+	for _, s := range unsafe.Slice((*C.struct_busbar_symbol)(table), n) {
+		all = append(all, Symbol{C.GoString(s.name), s.required != 0, int(s.since), uintptr(s.offset)})
+	}
+	return all
+}
+
+// Fill writes the addresses of symbols to their places in a table in C memory, where those that the library lacks stay
+// NULL; it returns the latter.
+func (l *Library) Fill(table unsafe.Pointer, symbols []Symbol) (missing []Symbol) {
+	for _, s := range symbols {
+		address, err := l.Symbol(s.Name)
+		if err != nil {
+			missing = append(missing, s)
+			continue
+		}
+		*(*unsafe.Pointer)(unsafe.Add(table, s.Offset)) = address
+	}
+	return missing
+}
+
+// Required are the symbols without which a library cannot be used.
+func Required(symbols []Symbol) (required []Symbol) {
+	for _, s := range symbols {
+		if s.Required {
+			required = append(required, s)
+		}
+	}
+	return required
 }

@@ -100,16 +100,13 @@ func TestFromText(t *testing.T) {
 		"oversubscribed: so are 3 hosts more":                                                                               OversubscribedHosts{3},
 		"oversubscribed: by far":                                                                                            Oversubscribed{Why: "by far"},
 		"threads: a rank of Gloo has two, and vm has 2 CPUs for 2 ranks: small messages may take milliseconds; start fewer": SharedThreads{"vm", 2, 2},
-		"threads: 8 threads that compute or communicate share 4 cores on vm: communication that goes on takes its time":     SharedStepThreads{Threads: 8, Cores: 4, Host: "vm"},
 		"load: vm had a load average of 3.33 before the run; other work disturbs the figures":                               HostLoad{"vm", 3.33},
-		"attempt 1: failed: rank 3: reset":                                                                                  AttemptFailed{Attempt: 1, Status: "failed", Reason: "rank 3: reset"},
 		"threads: as an earlier version put it":                                                                             Oversubscribed{Why: "as an earlier version put it"},
 		"too small: 8 ranks share it in pieces of whole 16 bytes, and none is left":                                         TooSmall{8},
 		"time: its 100 operations would take about 3m20s, and --time-limit leaves 1m0s":                                     TakesTooLong{100, 200, 60},
 		"time: left out to keep the run within --time-limit 5m0s":                                                           TimeOver{300},
 		"memory: it takes 4 TiB of buffers a rank; rank 1 on a may have 1.5 GiB of buffers: MemAvailable leaves 8 GiB for 4 ranks, a tenth and 32 MiB a rank kept back; backends that are interleaved share that by 2": MemoryInsufficient{4 << 40, MemoryLimit{1, "a", 1.5 * (1 << 30), "MemAvailable", 8 << 30, 4, 32 << 20, 2, 0}},
-		"memory: rank 3 on a was refused the buffers although they should fit: no": MemoryRefused{3, "a", "no"},
-		"a world of 5 does not fit": WorldUnfit{5, "does not fit"},
+		"memory: rank 3 on a was refused the buffers although they should fit: no":                        MemoryRefused{3, "a", "no"},
 		"wrong data: 3 of 1024 elements; first on rank 1 on a at index 17 of bucket 2: wanted 1, found 2": DataWrong{3, 1024, "bucket 2", WrongElement{1, "a", 17, "2", "1"}},
 		"an average over 512 ranks is 0 in float8_e4m3: NCCL multiplies with 1/512, which rounds to 0":    AverageUnderflows{512, "float8_e4m3"},
 		"cut off after 1 round, whose figures these are":                                                  CutOff{1},
@@ -152,8 +149,6 @@ func TestOlderParameters(t *testing.T) {
 		`{"code":"shared-gpu"}`: SharedGPU{},
 		`{"code":"oversubscribed","parameters":{"ranks":4,"cores":2,"host":"a","why":"bound to CPUs 0-1"}}`: Oversubscribed{
 			Ranks: 4, Cores: 2, Host: "a", Why: "bound to CPUs 0-1"},
-		`{"code":"shared-step-threads","parameters":{"threads":8,"cores":2,"host":"a","why":"bound to CPUs 0-1"}}`: SharedStepThreads{
-			Threads: 8, Cores: 2, Host: "a", Why: "bound to CPUs 0-1"},
 	} {
 		var k Kept
 		if err := json.Unmarshal([]byte(text), &k); err != nil || !reflect.DeepEqual(k.Fact, want) {

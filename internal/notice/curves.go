@@ -113,13 +113,6 @@ func (p PathChange) String() string {
 	return "The library uses " + p.Before + " before and " + p.After + " after."
 }
 
-// Plateau reports that bandwidth is constant over sizes, and rises at larger ones.
-type Plateau struct {
-	Level units.Bandwidth `json:"busbw"`
-	Later units.Bandwidth `json:"later_busbw"`
-	Sizes int             `json:"sizes"`
-}
-
 // Decline reports that bandwidth falls beyond its maximum.
 type Decline struct {
 	Loss   units.Share `json:"loss"`
@@ -247,7 +240,6 @@ type MoreAlike struct {
 func (Drop) Code() Code            { return "bandwidth-drop" }
 func (Spike) Code() Code           { return "bandwidth-spike" }
 func (Switch) Code() Code          { return "protocol-switch" }
-func (Plateau) Code() Code         { return "bandwidth-plateau" }
 func (Decline) Code() Code         { return "bandwidth-decline" }
 func (PlacementGap) Code() Code    { return "placement-gap" }
 func (PoorScaling) Code() Code     { return "poor-scaling" }
@@ -307,13 +299,6 @@ var curves = []Entry{
 			up, the library switches too early and the sizes just above are slower than necessary; if it jumps down,
 			too late.`,
 	},
-	{Example: Plateau{100e9, 180e9, 4}, Severity: Info, Source: analysisSource,
-		Text: "bandwidth stays at {Level} busbw and rises to {Later} at larger sizes",
-		Details: []string{
-			"{Sizes size} of the trend are within 10 % of each other.",
-		},
-		Doc: `Something limits the bandwidth over a range of sizes, such as the number of channels or the size of a
-			buffer.`},
 	{
 		Example: Decline{
 			0.49,

@@ -192,21 +192,12 @@ type NotInNCCLTests struct {
 	Others  int `json:"other_points,omitempty"` // of other operations, or without collective, size or mode
 }
 
-// TornArchive reports an archive that ends early.
-type TornArchive struct {
-	Traces  int    `json:"traces"` // before its end
-	Problem string `json:"problem"`
-}
-
-// NoTraceInArchive reports an archive without a trace.
-type NoTraceInArchive struct{}
-
 // NothingOfNCCL reports files of a folder without a message of NCCL.
 type NothingOfNCCL struct {
 	Files int `json:"files"`
 }
 
-// NotAnonymized reports a file that --anonymize left out.
+// NotAnonymized reports a file that post anonymize left out.
 type NotAnonymized struct{}
 
 func (NotAnonymized) Code() Code     { return "not-anonymized" }
@@ -232,8 +223,6 @@ func (LaunchesDiffer) Code() Code    { return "launches-differ" }
 func (StepsSkipped) Code() Code      { return "steps-skipped" }
 func (PointsSkipped) Code() Code     { return "points-skipped" }
 func (NotInNCCLTests) Code() Code    { return "not-in-nccl-tests-layout" }
-func (TornArchive) Code() Code       { return "torn-archive" }
-func (NoTraceInArchive) Code() Code  { return "no-trace-in-archive" }
 
 const (
 	removeIfDone = "remove the file if no run writes it"
@@ -366,23 +355,13 @@ var files = []Entry{
 	{
 		Example: NotAnonymized{}, Severity: Warning,
 		Text: "the file is not text, and was left out",
-		Doc: "post anonymize and --anonymize replace names in text files, also compressed with gzip. Other files " +
+		Doc: "post anonymize replaces names in text files, also compressed with gzip. Other files " +
 			"could hold names.",
 	},
 	{
 		Example: NothingOfNCCL{3}, Severity: Info,
 		Text: "{Files file} without a message of NCCL skipped",
 		Doc:  "Folders are searched for logs of NCCL; other files in them are skipped.",
-	},
-	{
-		Example: TornArchive{3, "unexpected EOF"}, Severity: Warning,
-		Text: "the archive ends early, after {Traces trace}: {Problem}",
-		Doc:  "The traces before its end were read.",
-	},
-	{
-		Example: NoTraceInArchive{}, Severity: Warning,
-		Text: "skipped: an archive without a trace",
-		Doc:  "No member of the archive is a trace of PyTorch or an export of Nsight Systems.",
 	},
 }
 

@@ -90,7 +90,7 @@ func Reason(f Fact) string {
 func (l List) Crowded() Fact {
 	for _, k := range l {
 		switch k.Fact.(type) {
-		case Oversubscribed, SharedThreads, SharedStepThreads, SharedGPU:
+		case Oversubscribed, SharedThreads, SharedGPU:
 			return k.Fact
 		}
 	}

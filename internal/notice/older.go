@@ -109,15 +109,6 @@ var older = []struct {
 	},
 	{regexp.MustCompile(`^threads: a rank of Gloo has two, and (\S+) has ` + num + ` CPUs? for ` + num + ` ranks?: `),
 		func(w words) Fact { return SharedThreads{w[1], w.int(2), w.int(3)} }},
-	{
-		regexp.MustCompile(
-			`^threads: ` + num + ` threads that compute or communicate share ` + num +
-				` cores? on (\S+?)(?: \((.*)\))?: `,
-		),
-		func(w words) Fact {
-			return SharedStepThreads{Threads: w.int(1), Cores: w.int(2), Host: w[3], Why: w[4]}
-		},
-	},
 	// Whatever else was oversubscribed must not be judged for speed either.
 	{regexp.MustCompile(`^(?:oversubscribed|threads): (.*)$`), func(w words) Fact { return Oversubscribed{Why: w[1]} }},
 	{regexp.MustCompile(`^load: (\S+) had a load average of ` + num + ` before the run`),
@@ -155,10 +146,6 @@ var older = []struct {
 			`^memory: rank ` + num + ` on (\S+) was refused the buffers although they should fit(?:: (.*))?$`,
 		),
 		func(w words) Fact { return MemoryRefused{w.int(1), w[2], w[3]} },
-	},
-	{
-		regexp.MustCompile(`^a world of ` + num + ` (.*)$`),
-		func(w words) Fact { return WorldUnfit{w.int(1), w[2]} },
 	},
 	{
 		regexp.MustCompile(`^wrong data: ` + num + ` of ` + num + ` elements; first on rank ` + num +
@@ -238,10 +225,6 @@ var older = []struct {
 	{
 		regexp.MustCompile(`^(NCCL|NCCLX|Gloo|MPI|Open MPI|MPICH) has no (\S+)$`),
 		func(w words) Fact { return NotSupported{w[1], w[2]} },
-	},
-	{
-		regexp.MustCompile(`^attempt ` + num + `: (\w+): (.*)$`),
-		func(w words) Fact { return AttemptFailed{Attempt: w.int(1), Status: w[2], Reason: w[3]} },
 	},
 }
 

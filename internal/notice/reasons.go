@@ -75,12 +75,6 @@ type MemoryRefused struct {
 	Problem string `json:"problem,omitempty"`
 }
 
-// WorldUnfit is that a world cannot be measured in this launch.
-type WorldUnfit struct {
-	World int    `json:"world"`
-	Why   string `json:"why"` // "needs 8 GPUs: …"
-}
-
 // NotSupported is that a library lacks a type, a reduction or a way to go on beside computing.
 type NotSupported struct {
 	Library string `json:"library"`
@@ -174,7 +168,6 @@ func (TakesTooLong) Code() Code        { return "takes-too-long" }
 func (TimeOver) Code() Code            { return "time-limit-reached" }
 func (MemoryInsufficient) Code() Code  { return "memory-insufficient" }
 func (MemoryRefused) Code() Code       { return "memory-refused" }
-func (WorldUnfit) Code() Code          { return "world-unfit" }
 func (NotSupported) Code() Code        { return "not-supported" }
 func (AverageUnderflows) Code() Code   { return "average-underflows" }
 func (ProgressUnsupported) Code() Code { return "progress-unsupported" }
@@ -225,11 +218,6 @@ var reasons = []Entry{
 		Doc:  "Other processes took memory after it was planned. The largest points are given up first.",
 	},
 	{
-		Example: WorldUnfit{6, "does not fit the launch of 4"}, Severity: Info,
-		Text: "a world of {World} {Why}",
-		Doc:  "--worlds names worlds that are larger than the launch or its GPUs.",
-	},
-	{
 		Example: NotSupported{"Gloo", "bfloat16"}, Severity: Info,
 		Text: "{Library} has no {What}",
 		Doc:  "The library has no such data type or reduction.",
@@ -241,7 +229,7 @@ var reasons = []Entry{
 	},
 	{
 		Example: ProgressUnsupported{"Gloo", "async", []string{"thread"}, "its operations block"}, Severity: Info,
-		Text: `{Library} does not support this progress beside computing[ (--progress {Progress})][, only
+		Text: `{Library} does not support this progress beside computing[ (progress {Progress})][, only
 			{Has}][: {Why}]`,
 		Doc: "docs/step.md has how communication goes on beside computing.",
 	},
@@ -299,7 +287,7 @@ var reasons = []Entry{
 	{
 		Example: RowTorn{`"1048576 26"`}, Severity: Warning,
 		Text: "a torn row: {Text}",
-		Doc:  "The row has fewer or other columns than its table. It is kept beside the results files.",
+		Doc:  "The row has fewer or other columns than its table.",
 	},
 	{
 		Example: LineNotImported{`"all done"`}, Severity: Warning,

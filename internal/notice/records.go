@@ -90,14 +90,6 @@ type LocalRetransmissions struct {
 	Segments int64 `json:"segments"`
 }
 
-// AttemptFailed reports that a point was measured again after a failure.
-type AttemptFailed struct {
-	Attempt int    `json:"attempt"`
-	Status  string `json:"status"`
-	Cause   Kept   `json:"cause,omitzero"`
-	Reason  string `json:"reason,omitempty"` // the text of Cause, of older versions
-}
-
 // ComputePace reports that the computing part of a training step takes another time than its model.
 type ComputePace struct {
 	Took  units.Seconds `json:"took_s"`
@@ -142,15 +134,6 @@ type SharedThreads struct {
 	Host  string `json:"host"`
 	CPUs  int    `json:"cpus"`
 	Ranks int    `json:"ranks"`
-}
-
-// SharedStepThreads reports that threads of training steps share cores.
-type SharedStepThreads struct {
-	Threads int       `json:"threads"`
-	Cores   int       `json:"cores"`
-	Host    string    `json:"host"`
-	Limit   CoreLimit `json:"limit,omitzero"`
-	Why     string    `json:"why,omitempty"` // the text of Limit, of older versions
 }
 
 // SharedGPU reports that several ranks use one GPU. Results files do not have the parameters.
@@ -307,13 +290,11 @@ func (ClockUncertainty) Code() Code     { return "clock-uncertainty" }
 func (PathDiffers) Code() Code          { return "path-differs" }
 func (LinkErrors) Code() Code           { return "link-errors" }
 func (LocalRetransmissions) Code() Code { return "local-retransmissions" }
-func (AttemptFailed) Code() Code        { return "attempt-failed" }
 func (ComputePace) Code() Code          { return "compute-pace" }
 func (TraceNotWritten) Code() Code      { return "trace-not-written" }
 func (Oversubscribed) Code() Code       { return "oversubscribed" }
 func (OversubscribedHosts) Code() Code  { return "oversubscribed-hosts" }
 func (SharedThreads) Code() Code        { return "shared-threads" }
-func (SharedStepThreads) Code() Code    { return "shared-step-threads" }
 func (SharedGPU) Code() Code            { return "shared-gpu" }
 func (HostLoad) Code() Code             { return "host-load" }
 func (CollectiveUnknown) Code() Code    { return "collective-unknown" }
@@ -390,12 +371,6 @@ var records = []Entry{
 		Advice: adviceCores,
 		Doc: `No link inside a host loses segments: most likely a rank had no CPU to answer in time, unless other
 			connections of this host are the cause.`},
-	{
-		Example:  AttemptFailed{Attempt: 1, Status: "failed", Cause: Kept{RankFailed{3, "node1", "connection reset"}}},
-		Severity: Warning,
-		Text:     "attempt {Attempt} {Status}[: {Cause}][: {Reason}]",
-		Doc:      "With --retry, a point that fails is measured again. The value is that of the last attempt.",
-	},
 	{Example: ComputePace{12e-3, 10e-3}, Severity: Warning,
 		Text: `computing alone takes {Took}, the model needs {Model}: other work disturbed the calibration or the run`,
 		Doc: `The computing part of a training step is calibrated before the run. Where it deviates by more than 25
@@ -422,12 +397,6 @@ var records = []Entry{
 		Advice: "start fewer ranks, or give each two cores (mpirun --map-by slot:PE=2 --bind-to core)",
 		Doc: `Each rank of Gloo has a thread that waits for the network. Where it shares a CPU with its rank, each
 			small message waits for the scheduler.`},
-	{Example: SharedStepThreads{Threads: 8, Cores: 4, Host: "node17"}, Severity: Warning,
-		Text: `shared CPUs: {Threads thread} that compute or communicate share {Cores core} on {Host}[ ({Limit})][ ({Why})];
-			communication slows computing`,
-		Advice: "start fewer ranks per host, or fewer threads per rank (--threads)",
-		Doc: `With communication in the background a rank has more threads. Where they share cores, overlap cannot
-			hide communication.`},
 	{Example: SharedGPU{2, "NVIDIA H100", "0000:0a:00.0", "GPU-5d2c", false}, Severity: Warning,
 		Text: "ranks share a GPU[: {Ranks rank} use {GPU} at {PCI} ({UUID})]",
 		Details: []string{

@@ -25,9 +25,6 @@ type StepPatternUnmatched struct {
 	Pattern string `json:"pattern"`
 }
 
-// IdleDevice reports a device without any activity.
-type IdleDevice struct{}
-
 // OnlyCopies reports a device without kernels.
 type OnlyCopies struct{}
 
@@ -164,7 +161,6 @@ func (n NotInBenchmark) Advice() string {
 func (CUDAGraphs) Code() Code           { return "cuda-graphs-without-kernels" }
 func (ClocksDisagree) Code() Code       { return "clocks-disagree" }
 func (StepPatternUnmatched) Code() Code { return "step-pattern-unmatched" }
-func (IdleDevice) Code() Code           { return "idle-device" }
 func (OnlyCopies) Code() Code           { return "only-copies" }
 func (SameRank) Code() Code             { return "same-rank" }
 func (NonBlockingCalls) Code() Code     { return "non-blocking-calls" }
@@ -196,11 +192,6 @@ var timelineNotes = []Entry{
 		Text:   "no range of the host matches the step pattern {Pattern}",
 		Advice: "check --step-pattern against the names of NVTX ranges in the trace",
 		Doc:    "Without steps, times are of the whole recording.",
-	},
-	{
-		Example: IdleDevice{}, Severity: Info,
-		Text: "nothing ran on this device while it was recorded",
-		Doc:  "The trace names a device without any activity.",
 	},
 	{
 		Example: OnlyCopies{}, Severity: Info,

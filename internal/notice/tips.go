@@ -16,7 +16,7 @@ var tips = map[Tip]struct{ text, source string }{
 	"nccl-protocol": {
 		"fix the protocol: if the fixed one is faster at these sizes, NCCL switches too early or too late",
 		"NCCL documentation, Environment Variables, NCCL_PROTO"},
-	"nccl-algorithm": {"fix the algorithm; with NCCL 2.31 or later, rank --algo fixes it for single collectives",
+	"nccl-algorithm": {"fix the algorithm",
 		"NCCL documentation, Environment Variables, NCCL_ALGO"},
 	"nccl-nvls": {"disable NVLink SHARP: what remains is not caused by it",
 		"NCCL documentation, Environment Variables, NCCL_NVLS_ENABLE"},
@@ -64,10 +64,6 @@ var tips = map[Tip]struct{ text, source string }{
 		"UCX documentation, Frequently Asked Questions, Multi-rail"},
 	"mpich-algorithm": {"fix the algorithm",
 		"MPICH, control variables as mpivars prints them"},
-	"gloo-algorithm": {"use Gloo's other algorithm",
-		"docs/gloo.md"},
-	"gloo-thread": {"let Gloo's thread run on any CPU that the system grants, not only beside its rank",
-		"docs/gloo.md"},
 	"gloo-interface": {"name the interface of the fast network",
 		"docs/gloo.md"},
 	"any-caches": {

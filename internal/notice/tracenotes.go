@@ -53,11 +53,6 @@ func (o OwnTrace) Name() string {
 	return fmt.Sprintf("busbar's own step (%s; %s, %s; %s; %v)", o.Tool, o.Model, o.Step, o.Backend, o.Computing)
 }
 
-// TracePartsTorn reports parts of a trace that cannot be read.
-type TracePartsTorn struct {
-	Places int `json:"places"`
-}
-
 // SeveralDevices reports a rank whose process used several devices.
 type SeveralDevices struct {
 	Rank    int `json:"rank"`
@@ -78,16 +73,6 @@ func (n NoGPUActivity) Advice() string {
 	return "profile with activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA], and a schedule with an active step"
 }
 
-// ActivitiesRepeated reports activities that are in a file several times.
-type ActivitiesRepeated struct {
-	Activities int `json:"activities"`
-}
-
-// NegativeDurations reports activities with a negative duration.
-type NegativeDurations struct {
-	Activities int `json:"activities"`
-}
-
 // EmptyGraphs reports launches of CUDA graphs without kernels in a trace of PyTorch.
 type EmptyGraphs struct {
 	Launches int `json:"launches"`
@@ -97,9 +82,6 @@ type EmptyGraphs struct {
 type GraphKernelsMissing struct {
 	Launches int `json:"launches"`
 }
-
-// NCCLRecordsUnread reports that NCCL was recorded in a way that is not read.
-type NCCLRecordsUnread struct{}
 
 // NCCLCallsMissing reports an export with kernels of NCCL, and none of its calls.
 type NCCLCallsMissing struct {
@@ -111,17 +93,8 @@ type PayloadsMissing struct {
 	Command string `json:"command"` // that exports it
 }
 
-// GroupSizesMissing reports communicators without a number of ranks.
-type GroupSizesMissing struct{}
-
-// KernelsInGraphs reports kernels of NCCL whose calls were captured before the recording.
+// KernelsInGraphs reports kernels of NCCL that ran in CUDA graphs.
 type KernelsInGraphs struct {
-	Kernels int `json:"kernels"`
-	Of      int `json:"of"`
-}
-
-// KernelsOutsideCalls reports kernels of NCCL that were launched by threads of its own.
-type KernelsOutsideCalls struct {
 	Kernels int `json:"kernels"`
 	Of      int `json:"of"`
 }
@@ -142,19 +115,13 @@ func (n NsightWarning) Advice() string {
 }
 
 func (OwnTrace) Code() Code            { return "busbar-trace" }
-func (TracePartsTorn) Code() Code      { return "trace-parts-torn" }
 func (SeveralDevices) Code() Code      { return "several-devices" }
 func (NoGPUActivity) Code() Code       { return "no-gpu-activity" }
-func (ActivitiesRepeated) Code() Code  { return "activities-repeated" }
-func (NegativeDurations) Code() Code   { return "negative-durations" }
 func (EmptyGraphs) Code() Code         { return "empty-graphs" }
 func (GraphKernelsMissing) Code() Code { return "graph-kernels-missing" }
-func (NCCLRecordsUnread) Code() Code   { return "nccl-records-unread" }
 func (NCCLCallsMissing) Code() Code    { return "nccl-calls-missing" }
 func (PayloadsMissing) Code() Code     { return "payloads-missing" }
-func (GroupSizesMissing) Code() Code   { return "group-sizes-missing" }
 func (KernelsInGraphs) Code() Code     { return "nccl-kernels-in-graphs" }
-func (KernelsOutsideCalls) Code() Code { return "nccl-kernels-outside-calls" }
 func (NsightWarning) Code() Code       { return "nsight-warning" }
 
 const nvtxDoc = `Sizes and communicators of NCCL's operations are those that its NVTX ranges carry. Without them, times are
@@ -172,11 +139,6 @@ var traceNotes = []Entry{
 		Doc:     "rank --step writes a trace of one step of each rank. docs/step.md has what is in it.",
 	},
 	{
-		Example: TracePartsTorn{2}, Severity: Warning,
-		Text: "{Places place} of the file not readable as JSON: what was there is missing",
-		Doc:  "Everything before and after such a place was read.",
-	},
-	{
 		Example: SeveralDevices{5, 2, 5}, Severity: Info,
 		Text: "the process of rank {Rank} used {Devices device}; device {Main}, which ran most, is the rank's",
 		Doc:  "A process may create a context on another device without computing there.",
@@ -185,16 +147,6 @@ var traceNotes = []Entry{
 		Example: NoGPUActivity{Kineto}, Severity: Warning,
 		Text: "the file has no activity of a GPU",
 		Doc:  "Only activities of GPUs make a timeline.",
-	},
-	{
-		Example: ActivitiesRepeated{2}, Severity: Info,
-		Text: "{Activities activity} in the file several times, equal to the nanosecond: counted once",
-		Doc:  "Some versions of PyTorch's profiler write activities twice.",
-	},
-	{
-		Example: NegativeDurations{2}, Severity: Warning,
-		Text: "{Activities activity} with a negative duration: counted as 0",
-		Doc:  "The clock of the device was adjusted, or the profiler has a fault.",
 	},
 	{
 		Example: EmptyGraphs{3}, Severity: Warning,
@@ -211,13 +163,6 @@ var traceNotes = []Entry{
 		Doc:    "Nsight Systems records graphs as a whole unless asked for their nodes.",
 	},
 	{
-		Example: NCCLRecordsUnread{}, Severity: Warning,
-		Text: `NCCL was recorded with --trace=nccl, whose records are not read: sizes and communicators of its
-			operations are unknown`,
-		Advice: "record NCCL's own ranges: nsys profile --trace=cuda,nvtx …",
-		Doc:    nvtxDoc,
-	},
-	{
 		Example: NCCLCallsMissing{"nsys export … run.nsys-rep"}, Severity: Warning,
 		Text:   "NCCL ran, but its calls are not in this export: sizes and communicators of its operations are unknown",
 		Advice: "record with nsys profile --trace=cuda,nvtx …, without NCCL_NVTX_DISABLE, then {Command}",
@@ -231,26 +176,10 @@ var traceNotes = []Entry{
 		Doc:    nvtxDoc,
 	},
 	{
-		Example: GroupSizesMissing{}, Severity: Warning,
-		Text: `the number of ranks of some communicators is not in this export: sizes of operations that scatter or
-			gather are unknown`,
-		Advice: "record from the start of the program, when communicators are made: without --delay and --capture-range",
-		Doc:    nvtxDoc,
-	},
-	{
 		Example: KernelsInGraphs{12, 40}, Severity: Warning,
-		Text: `{Kernels} of {Of} kernels of NCCL ran in CUDA graphs whose capture is not in this export: their sizes and
-			communicators are unknown`,
-		Advice: `record from the start of the program, before graphs are captured: nsys profile --trace=cuda,nvtx
-			--cuda-graph-trace=node …`,
+		Text: `{Kernels} of {Of} kernels of NCCL ran in CUDA graphs, which have no calls: their sizes and communicators
+			are unknown`,
 		Doc: nvtxDoc,
-	},
-	{
-		Example: KernelsOutsideCalls{12, 40}, Severity: Warning,
-		Text: `{Kernels} of {Of} kernels of NCCL were launched outside its calls, by threads of non-blocking
-			communicators: their sizes and communicators are unknown`,
-		Advice: "record with NCCL_COMM_BLOCKING=1 in the environment of every rank",
-		Doc:    nvtxDoc,
 	},
 	{
 		Example: NsightWarning{"Not all CUDA events might have been collected", true}, Severity: Warning,

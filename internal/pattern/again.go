@@ -129,14 +129,6 @@ func halvesOf(n int, suspects []int, verdicts []Verdict) (groups [][]int) {
 	return groups
 }
 
-// MostAlone is the largest number of groups that Alone asks for.
-func MostAlone(kind string) int {
-	if kind == Halves {
-		return mostNodes * 2 * halvesAlone
-	}
-	return mostNodes*eachAlone + mostLinks + eachAlone
-}
-
 // Repeats are the rounds, by number from 1, to measure once more with all groups: those in which nodes and links were
 // slowest that were slow in the rounds and not alone. Times of rounds that were measured once more already change
 // nothing here.
@@ -195,6 +187,3 @@ func Number(rounds, number int) (scheduled int, again bool) {
 	}
 	return number, false
 }
-
-// MostRepeated is the largest number of rounds that Repeats asks for.
-func MostRepeated(rounds int) int { return min(rounds, mostRepeated) }

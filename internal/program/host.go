@@ -104,10 +104,9 @@ func NewHost(c *Crew, s HostSpec) (*Host, error) {
 
 var errNoMemory = errors.New("program: no memory")
 
-// check says what of a program can never run: operations begin in their order, so one that waits for a late segment
-// holds up those behind it.
+// check returns an error for a program that can never run.
 func (s HostSpec) check() error {
-	latest, of := -1, 0
+	links := make([]Link, len(s.Ops))
 	for i, o := range s.Ops {
 		async := o.Async.Start != nil && o.Async.Test != nil && o.Async.Wait != nil
 		first := s.Ops[0].Async.Start != nil
@@ -118,21 +117,10 @@ func (s HostSpec) check() error {
 			return fmt.Errorf("operation %d goes on in another way than operation 0", i)
 		case !async && s.Interval > 0:
 			return fmt.Errorf("operation %d blocks, and cannot be tested every %s", i, s.Interval)
-		case o.After < -1 || o.After >= o.Before || o.Before > len(s.Segments):
-			return fmt.Errorf("operation %d is to run behind segment %d and before segment %d of %d", i, o.After,
-				o.Before,
-				len(s.Segments))
 		}
-		if o.After > latest {
-			latest, of = o.After, i
-		}
-		if latest >= o.Before {
-			return fmt.Errorf("operation %d is to be done before segment %d, and operation %d, which begins before "+
-				"it, waits "+
-				"for segment %d", i, o.Before, of, latest)
-		}
+		links[i] = o.Link
 	}
-	return nil
+	return CheckLinks(len(s.Segments), links)
 }
 
 func (h *Host) segments() []C.struct_program_segment {

@@ -8,6 +8,8 @@
 // business of internal/step and of the adapters in rank/.
 package program
 
+import "fmt"
+
 // Mode is what one run of a program does.
 type Mode int
 
@@ -42,6 +44,27 @@ func (m Mode) Communicates() bool { return m != Compute }
 type Link struct {
 	After  int // index of a segment; -1: the beginning of the step
 	Before int // index of a segment, larger than After; the number of segments: the end of the step
+}
+
+// CheckLinks returns an error for links that can never hold: operations begin in their order, so one that waits for a
+// late segment delays those behind it.
+func CheckLinks(segments int, links []Link) error {
+	latest, of := -1, 0
+	for i, l := range links {
+		if l.After < -1 || l.After >= l.Before || l.Before > segments {
+			return fmt.Errorf("operation %d is to run behind segment %d and before segment %d of %d", i, l.After,
+				l.Before,
+				segments)
+		}
+		if l.After > latest {
+			latest, of = l.After, i
+		}
+		if latest >= l.Before {
+			return fmt.Errorf("operation %d is to be done before segment %d, and operation %d, which begins before "+
+				"it, waits for segment %d", i, l.Before, of, latest)
+		}
+	}
+	return nil
 }
 
 // Span is a stretch of time in nanoseconds. On a host the clock is that of package loop (CLOCK_MONOTONIC_RAW); on a GPU

@@ -11,18 +11,6 @@ import (
 	"busbar/internal/coll"
 )
 
-// Case is an operation of a binding in our words. They stand in the same order in the bindings; if they did not,
-// results would differ.
-func Case[K, T, O ~int](kind K, t T, op O, inPlace bool, root, ranks int, count int64) coll.Case {
-	placement := coll.OutOfPlace
-	if inPlace {
-		placement = coll.InPlace
-	}
-	return coll.Case{Collective: coll.Collective(kind), Type: coll.DataType(t), Op: coll.RedOp(op), Root: root,
-		Placement: placement,
-		World:     ranks, Count: count}
-}
-
 // Values are float64, which holds every value used here exactly.
 
 func signed(t coll.DataType) bool {

@@ -147,17 +147,6 @@ func (p *Past) Done(key RunKey) (done Done, runs []string) {
 	return done, runs
 }
 
-// Unfit returns the IDs of the runs, oldest first, of a world that was too large for its launch (it has no nodes, so
-// that its key is never a real run's): a later run of that backend and world continues them, whatever it measures.
-func (p *Past) Unfit(backend string, world int) (runs []string) {
-	for _, r := range p.oldestFirst(func(k RunKey) bool {
-		return k.Nodes == 0 && k.Backend == backend && k.World == world
-	}) {
-		runs = append(runs, r.id)
-	}
-	return runs
-}
-
 func (p *Past) oldestFirst(wanted func(RunKey) bool) []*pastRun {
 	var found []*pastRun
 	for _, r := range p.runs {

@@ -47,27 +47,6 @@ func TestResume(t *testing.T) {
 	}
 }
 
-// TestUnfit: a world that was too large for its launch has no nodes.
-func TestUnfit(t *testing.T) {
-	dir := t.TempDir()
-	var files []string
-	for i, change := range []func(*Run){
-		func(*Run) {}, func(r *Run) { r.World = 8 },
-		func(r *Run) { r.Backend.Name = "gloo" }, func(r *Run) { r.Nodes = 1 },
-		func(*Run) {},
-	} {
-		r := runOf(fmt.Sprint(i), 10-i)
-		r.Nodes, r.RanksPerNode, r.Device = 0, 0, ""
-		change(&r)
-		record := notOK(sampleCase(t, coll.AllReduce, 8), Skipped, "this launch has 2 ranks")
-		files = append(files, writeLines(t, dir, r.ID+".jsonl", append([]any{r}, numbered(record)...)...))
-	}
-	past := ReadPast(files)
-	if got := past.Unfit("nccl", 4); !slices.Equal(got, []string{"4", "0"}) || len(past.Unfit("nccl", 16)) != 0 {
-		t.Errorf("a world of 4 did not fit in %v", got)
-	}
-}
-
 // TestStepsAreResumed: points of training steps that are ok count for a run with the same key, rounds without a record
 // do not, what another tool measured does not, and runs of collectives and of steps do not continue each other.
 func TestStepsAreResumed(t *testing.T) {

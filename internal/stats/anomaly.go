@@ -6,6 +6,7 @@ import "math"
 // goes over into another is none, however large the step: only what comes back, or is slower than both, is.
 type Anomaly struct {
 	From, To int // places of its first and last size
+	Deepest  int // place of the size that is farthest off
 	// Depth is the share of the bandwidth that the trend has and that is missing, over the stretch: 0.15. Negative
 	// for a spike: −0.15 is faster by 15 %.
 	Depth  float64
@@ -28,7 +29,10 @@ const (
 )
 
 // standing is by how much a run lies over its trend, as a logarithm, and how sure that is.
-type standing struct{ excess, z float64 }
+type standing struct {
+	excess, z float64
+	deepest   int // place of the point that is farthest off
+}
 
 // standsOut says whether a run that is out is more than chance makes anywhere in the curve.
 func (f *finder) standsOut(r stretch) bool {
@@ -38,7 +42,10 @@ func (f *finder) standsOut(r stretch) bool {
 
 func (f *finder) anomaly(r stretch) Anomaly {
 	s := f.standing(r)
-	return Anomaly{From: r.from, To: r.to, Depth: 1 - math.Exp(-s.excess), Z: math.Abs(s.z), Chance: f.chance(s.z)}
+	return Anomaly{
+		From: r.from, To: r.to, Deepest: s.deepest,
+		Depth: 1 - math.Exp(-s.excess), Z: math.Abs(s.z), Chance: f.chance(s.z),
+	}
 }
 
 // chance is Bonferroni's: of so many places and lengths, on either side of the trend.
@@ -81,13 +88,16 @@ func (f *finder) against(r, segment stretch) standing {
 	}
 	var excess, at, known float64
 	length := float64(r.length())
-	side := 0.0
+	deepest, side, most := r.from, 0.0, 0.0
 	for i := r.from; i <= r.to; i++ {
 		off := f.logs[i] - law.level - math.Log(half+f.sizes[i])
 		if off*side < 0 {
 			return standing{} // neither slower nor faster
 		}
 		side = off
+		if math.Abs(off) > most {
+			deepest, most = i, math.Abs(off)
+		}
 		excess, at = excess+off/length, at+share(f.sizes[i])/length
 		if f.noise != nil {
 			known += f.noise[i] * f.noise[i] / length
@@ -98,5 +108,5 @@ func (f *finder) against(r, segment stretch) standing {
 		lever += (at - p/n) * (at - p/n) / spread
 	}
 	own := max(f.scatter.s, math.Sqrt(known))
-	return standing{excess, excess / math.Sqrt(own*own/length+f.scatter.s*f.scatter.s*lever)}
+	return standing{excess, excess / math.Sqrt(own*own/length+f.scatter.s*f.scatter.s*lever), deepest}
 }

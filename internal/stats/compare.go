@@ -6,22 +6,17 @@ import (
 )
 
 // Verdict is what launches of two sides let be said of one point.
-type Verdict uint8
+type Verdict string
 
 // The verdicts. Better and worse are of times: worse is slower.
 const (
-	Inconclusive Verdict = iota
-	Same                 // the ratio's interval lies inside the margin
-	Better
-	Worse
+	Inconclusive Verdict = "inconclusive"
+	Same         Verdict = "same" // the ratio's interval lies inside the margin
+	Better       Verdict = "better"
+	Worse        Verdict = "worse"
 )
 
-func (v Verdict) String() string {
-	return [...]string{"inconclusive", "same", "better", "worse"}[v]
-}
-
-// MarshalText makes the verdict its word.
-func (v Verdict) MarshalText() ([]byte, error) { return []byte(v.String()), nil }
+func (v Verdict) String() string { return string(v) }
 
 // The chances of a better or worse anywhere among the points of two sides that do not differ.
 const (
@@ -74,11 +69,10 @@ const floorShare = 0.5
 // reasons.
 func Compare(trials []Trial, r Standard) Comparison {
 	c := Comparison{Points: make([]Compared, len(trials))}
-	ranks := newRatios(r)
 	var family []int
 	for i, t := range trials {
 		p := &c.Points[i]
-		p.Ratio, p.P = ranks.of(t), 1
+		p.Ratio, p.P = r.ratio(t), 1
 		if p.Ratio.Basis == AcrossLaunches {
 			family = append(family, i)
 		}
@@ -101,7 +95,7 @@ func Compare(trials []Trial, r Standard) Comparison {
 			c.Points[family[k]].P = p
 		}
 	}
-	plan := planner{r, max(c.Tested, 1), map[quantileOf]float64{}}
+	plan := planner{r, max(c.Tested, 1)}
 	for i := range c.Points {
 		p := &c.Points[i]
 		if p.Verdict = p.judge(trials[i].Margin, r.Alpha); p.Verdict == Inconclusive {
@@ -127,88 +121,25 @@ func (c *Compared) judge(margin, alpha float64) Verdict {
 	return Inconclusive
 }
 
-// ratios makes intervals; the ranks of their bounds are computed once for each number of launches.
-type ratios struct {
-	Standard
-	ranks map[[2]int]int
-	a, b  []float64
-	terms []float64
-}
-
-func newRatios(r Standard) *ratios { return &ratios{Standard: r, ranks: map[[2]int]int{}} }
-
-func (r *ratios) of(t Trial) Ratio {
-	r.a, r.b = r.a[:0], r.b[:0]
-	if r.Paired {
-		for i := range t.A {
-			if t.A[i] > 0 && t.B[i] > 0 {
-				r.a = append(r.a, t.B[i]/t.A[i])
-			}
-		}
-		return hodgesLehmannOfPairs(r.a, r.rank, &r.terms)
-	}
-	r.a, r.b = appendTimes(r.a, t.A), appendTimes(r.b, t.B)
-	return hodgesLehmann(r.a, r.b, r.rank, &r.terms)
-}
-
-// rank is that of the lower bound, for m and n launches or, where m is 0, n pairs.
-func (r *ratios) rank(m, n int) int {
-	k, known := r.ranks[[2]int{m, n}]
-	if !known {
-		if m == 0 {
-			k = signedRankRank(n, 1-r.Alpha)
-		} else {
-			k = mannWhitneyRank(m, n, 1-r.Alpha)
-		}
-		r.ranks[[2]int{m, n}] = k
-	}
-	return k
-}
-
-func appendTimes(to, times []float64) []float64 {
-	for _, t := range times {
-		if t > 0 {
-			to = append(to, t)
-		}
-	}
-	return to
-}
-
 // newTested takes the logarithms of a trial: of both sides behind each other, less their mean, or of the pairs' ratios.
-func newTested(t Trial, paired bool) tested {
-	var p tested
-	take := func(value float64, there bool) {
-		if !there {
-			value = 0
-		} else {
-			p.n++
-			p.sum += value
-		}
-		p.values, p.present = append(p.values, value), append(p.present, there)
-	}
-	if paired {
-		for i := range t.A {
-			there := t.A[i] > 0 && t.B[i] > 0
-			take(math.Log(t.B[i]/t.A[i]), there)
-		}
-	} else {
-		for _, s := range slices.Concat(t.A, t.B) {
-			take(math.Log(s), s > 0)
-		}
-		mean := p.sum / float64(p.n)
-		p.sum = 0
-		for i := range p.values {
-			if p.present[i] {
-				p.values[i] -= mean
-			}
-		}
-	}
+func newTested(t Trial, paired bool) (p tested) {
+	p.values = slices.Concat(t.logs(paired))
+	p.present = make([]bool, len(p.values))
 	for i, v := range p.values {
-		if math.Abs(v) < 1e-12 { // rounding, where all times are the same
-			p.values[i] = 0
-			continue
+		if p.present[i] = isFinite(v); p.present[i] {
+			p.n, p.sum = p.n+1, p.sum+v
 		}
-		p.squares += v * v
+	}
+	mean := 0.0
+	if !paired {
+		mean, p.sum = p.sum/float64(p.n), 0
+	}
+	for i := range p.values {
+		p.values[i] -= mean
+		if !p.present[i] || math.Abs(p.values[i]) < 1e-12 { // rounding, where all times are the same
+			p.values[i] = 0
+		}
+		p.squares += p.values[i] * p.values[i]
 	}
 	if p.n == len(p.present) {
 		p.present = nil

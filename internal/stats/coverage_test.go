@@ -22,12 +22,9 @@ func TestIndependentSamples(t *testing.T) {
 					sum := Summarise(s.sample(r, n))
 					covered.add(sum.covers(s.median))
 					batched.add(sum.BatchSize > 1)
-					_, is := sum.warned(Correlated)
-					correlated.add(is)
-					_, is = sum.warned(Drift)
-					drifting.add(is)
-					_, is = sum.warned(Bimodal)
-					modes.add(is)
+					correlated.add(sum.has(Correlated))
+					drifting.add(sum.has(Drift))
+					modes.add(sum.has(Bimodal))
 				}
 				wantPercent(t, "covered", covered, 93, 97)
 				wantPercent(t, "batched", batched, 0, 3)
@@ -89,10 +86,9 @@ func TestCorrelatedSamples(t *testing.T) {
 			var honest, unwarned, warned percent
 			for range series {
 				sum := Summarise(newAutoregression(r, c.rho).appendTo(nil, c.n))
-				_, is := sum.warned(Correlated)
-				warned.add(is)
-				honest.add(is || sum.covers(10))
-				if !is {
+				warned.add(sum.has(Correlated))
+				honest.add(sum.has(Correlated) || sum.covers(10))
+				if !sum.has(Correlated) {
 					unwarned.add(sum.covers(10))
 				}
 			}
@@ -126,8 +122,8 @@ func TestAdaptiveStopping(t *testing.T) {
 				sum := Summarise(x)
 				covered.add(sum.covers(c.median))
 				precise.add(reason == Precision)
-				if reason == Precision && sum.HalfWidth() > c.precision {
-					t.Fatalf("stopped for precision at ±%g, wanted ±%g", sum.HalfWidth(), c.precision)
+				if reason == Precision && sum.halfWidth() > c.precision {
+					t.Fatalf("stopped for precision at ±%g, wanted ±%g", sum.halfWidth(), c.precision)
 				}
 			}
 			wantPercent(t, "covered", covered, 92, 100)
@@ -144,8 +140,7 @@ func TestAdaptiveStoppingOfCorrelatedSamples(t *testing.T) {
 		a := newAutoregression(r, 0.7)
 		x, _ := run(NewStopper(Rule{Precision: 0.02}), 1e-3, a.appendTo)
 		sum := Summarise(x)
-		_, warned := sum.warned(Correlated)
-		honest.add(warned || sum.covers(10))
+		honest.add(sum.has(Correlated) || sum.covers(10))
 		lo, hi := medianBounds(sortedCopy(x))
 		plain.add(lo <= 10 && 10 <= hi)
 	}

@@ -37,9 +37,8 @@ func drift(x []float64) (change float64, found bool) {
 	slices.Sort(a)
 	slices.Sort(b)
 	// Whole order statistics: wider than the interval, so that chance is held where there are few.
-	loA, hiA := wholeBounds(a)
-	loB, hiB := wholeBounds(b)
-	return change, hiA < loB || hiB < loA
+	k := medianRank(len(a), Confidence)
+	return change, a[len(a)-k] < b[k-1] || b[len(b)-k] < a[k-1]
 }
 
 // appendResiduals appends what is left of x without the line through the medians of its halves.

@@ -13,11 +13,9 @@ type Parameter struct {
 
 // Fit is the law of Hockney (Parallel Computing 20, 1994), t = Alpha + S/Beta, of times t in seconds of S bytes.
 type Fit struct {
-	N     int       // points behind it
 	Alpha Parameter // s, what the smallest message takes; Value 0 where no latency shows
 	Beta  Parameter // bytes/s, what large messages come near; Value +Inf where no bandwidth shows
 	Half  Parameter // bytes, n½ = Alpha·Beta: the size that reaches half of Beta
-	Scale float64   // standard deviation of log t around the law: 0.02 is 2 %
 }
 
 // Time is what the law says a size takes, in seconds.
@@ -37,23 +35,19 @@ const (
 	knownWithin = 2
 )
 
-// FitAlphaBeta fits t = α + S/β to times in seconds of sizes in bytes, all positive, such that the squares of log t
-// − log(α + S/β) are least: an error of a tenth counts as much for 8 bytes as for a gigabyte. With n½ = αβ the
-// law is (n½ + S)/β, so for a given n½ the best β is a mean of logarithms, and the best n½ is looked for in one
-// dimension.
+// FitAlphaBeta fits t = α + S/β to times in seconds of sizes in bytes, all positive and by ascending size, such that
+// the squares of log t − log(α + S/β) are least: an error of a tenth counts as much for 8 bytes as for a gigabyte.
+// With n½ = αβ the law is (n½ + S)/β, so for a given n½ the best β is a mean of logarithms, and the best n½ is looked
+// for in one dimension.
 //
 // Bounds are those of the profile likelihood: all laws that fit not so much worse that F(1, N−2) at Confidence would
 // tell. Alpha is Known where the smallest size is below n½, so that at least half of its time is latency, and the
 // bounds lie within a factor of 2; Beta where the largest is above n½, likewise. Every point counts: one that is odd
 // moves the law. FindTrend leaves such points out.
 //
-// Fewer than three points give the zero Fit but for N.
+// Fewer than three points give the zero Fit.
 func FitAlphaBeta(sizes, times []float64) Fit {
-	logs := make([]float64, len(times))
-	for i, t := range times {
-		logs[i] = math.Log(t)
-	}
-	return fitLaw(sizes, logs, scatter{})
+	return fitLaw(sizes, logsOf(times), scatter{})
 }
 
 // scatter is a standard deviation of logarithms, and the degrees of freedom that it was taken from; none where df is 0.
@@ -64,21 +58,21 @@ type scatter struct {
 
 // fitLaw is FitAlphaBeta of the logarithms of times. Where noise is given the bounds stand on it, and not on these few
 // points.
-func fitLaw(sizes, logs []float64, noise scatter) Fit {
-	f := Fit{N: len(logs)}
-	if f.N < minForFit {
+func fitLaw(sizes, logs []float64, noise scatter) (f Fit) {
+	n := len(logs)
+	if n < minForFit {
 		return f
 	}
 	c := newProfile(sizes, logs)
 	best := c.best()
-	if f.Scale = math.Sqrt(best.squares / float64(f.N-2)); noise.df == 0 {
-		noise = scatter{f.Scale, f.N - 2}
+	if noise.df == 0 {
+		noise = scatter{math.Sqrt(best.squares / float64(n-2)), n - 2}
 	}
 	t := studentQuantile(float64(noise.df), (1-Confidence)/2)
 	f.bound(c, best, best.squares+t*t*noise.s*noise.s)
 	seen := f.Half.Value
-	f.Alpha.Known = c.smallest <= seen && f.Alpha.within(knownWithin)
-	f.Beta.Known = c.largest >= seen && f.Beta.within(knownWithin)
+	f.Alpha.Known = sizes[0] <= seen && f.Alpha.within(knownWithin)
+	f.Beta.Known = sizes[n-1] >= seen && f.Beta.within(knownWithin)
 	f.Half.Known = f.Alpha.Known && f.Beta.Known && f.Half.within(knownWithin*knownWithin)
 	return f
 }
@@ -93,13 +87,13 @@ func (f *Fit) bound(c profile, best lawAt, most float64) {
 	set(&f.Alpha, best.logHalf+best.level)
 	set(&f.Beta, -best.level)
 	set(&f.Half, best.logHalf)
-	from, to := c.edge(best, most, -1), c.edge(best, most, 1)
+	from, to := c.edge(best, most, c.from), c.edge(best, most, c.to)
 	f.Half.Lo, f.Half.Hi = math.Exp(from), math.Exp(to)
 	const steps = 64
 	for k := range steps + 1 {
 		l := c.at(from + (to-from)*float64(k)/steps)
 		// Of all laws with this n½ that fit well enough, those that are slowest and fastest.
-		free := math.Sqrt(max(0, most-l.squares) / float64(f.N))
+		free := math.Sqrt(max(0, most-l.squares) / float64(len(c.logs)))
 		f.Alpha.widen(l.logHalf+l.level, free)
 		f.Beta.widen(-l.level, free)
 	}
@@ -110,9 +104,10 @@ func (f *Fit) bound(c profile, best lawAt, most float64) {
 		f.Beta.Hi, f.Half.Hi = math.Inf(1), math.Inf(1)
 	}
 	switch {
-	case best.logHalf <= c.from:
+	case !c.atEnd(best):
+	case best.logHalf < (c.from+c.to)/2:
 		f.Alpha.Value, f.Half.Value = 0, 0
-	case best.logHalf >= c.to:
+	default:
 		f.Beta.Value, f.Half.Value = math.Inf(1), math.Inf(1)
 	}
 }
@@ -123,21 +118,15 @@ func (p *Parameter) widen(log, free float64) {
 
 // profile is how well laws of one n½ fit, for each n½.
 type profile struct {
-	sizes, logs       []float64
-	smallest, largest float64
-	from, to          float64 // logarithms of n½ between which it is looked for
+	sizes, logs []float64
+	from, to    float64 // logarithms of n½ between which it is looked for
 }
 
 // lawAt is the best law of one n½: log t = level + log(n½ + S).
 type lawAt struct{ logHalf, level, squares float64 }
 
 func newProfile(sizes, logs []float64) profile {
-	c := profile{sizes: sizes, logs: logs, smallest: math.Inf(1)}
-	for _, s := range sizes {
-		c.smallest, c.largest = min(c.smallest, s), max(c.largest, s)
-	}
-	c.from, c.to = math.Log(c.smallest/beyond), math.Log(c.largest*beyond)
-	return c
+	return profile{sizes, logs, math.Log(sizes[0] / beyond), math.Log(sizes[len(sizes)-1] * beyond)}
 }
 
 func (c profile) at(logHalf float64) lawAt {
@@ -154,66 +143,35 @@ func (c profile) at(logHalf float64) lawAt {
 	return l
 }
 
-// best is the law with the least squares: the best of a grid, and between its neighbours by the golden section.
+// best is the law with the least squares: the best of a grid, then of ever finer ones around it.
 func (c profile) best() lawAt {
-	const grid = 0.35 // √2
-	n := int(math.Ceil((c.to - c.from) / grid))
-	step := (c.to - c.from) / float64(n)
-	best, at := c.at(c.from), 0
-	for k := 1; k <= n; k++ {
-		if l := c.at(c.from + step*float64(k)); l.squares < best.squares {
-			best, at = l, k
+	best, lo, hi := c.at(c.from), c.from, c.to
+	for steps := math.Ceil((hi - lo) / 0.35); hi-lo > 1e-7; steps = 8 {
+		step := (hi - lo) / steps
+		for k := 0.0; k <= steps; k++ {
+			if l := c.at(lo + step*k); l.squares < best.squares {
+				best = l
+			}
 		}
-	}
-	if at == 0 || at == n {
-		return c.flat(best)
-	}
-	lo, hi := best.logHalf-step, best.logHalf+step
-	const golden = 0.6180339887498949
-	a, b := c.at(hi-golden*(hi-lo)), c.at(lo+golden*(hi-lo))
-	for range 40 {
-		if a.squares < b.squares {
-			hi, b = b.logHalf, a
-			a = c.at(hi - golden*(hi-lo))
-		} else {
-			lo, a = a.logHalf, b
-			b = c.at(lo + golden*(hi-lo))
-		}
-	}
-	return a
-}
-
-// flat takes the end of the grid for what it stands for.
-func (c profile) flat(l lawAt) lawAt {
-	if l.logHalf <= (c.from+c.to)/2 {
-		return c.at(c.from)
-	}
-	return c.at(c.to)
-}
-
-// edge is the logarithm of the n½ on one side of the best law's from where on laws fit worse than most; the end of the
-// range if none does.
-func (c profile) edge(best lawAt, most, side float64) float64 {
-	end := c.from
-	if side > 0 {
-		end = c.to
-	}
-	inside, step := best.logHalf, 1e-3
-	outside := inside
-	for {
-		outside = inside + side*step
-		if (outside-end)*side >= 0 {
-			outside = end
-		}
-		if c.at(outside).squares > most {
+		lo, hi = max(c.from, best.logHalf-step), min(c.to, best.logHalf+step)
+		if c.atEnd(best) {
 			break
 		}
-		if outside == end {
-			return end
-		}
-		inside, step = outside, 2*step
 	}
-	for range 30 {
+	return best
+}
+
+// atEnd reports whether a law is the first or the last of the range: S/β or α alone.
+func (c profile) atEnd(l lawAt) bool { return l.logHalf < c.from+1e-9 || l.logHalf > c.to-1e-9 }
+
+// edge is the logarithm of the n½ towards an end of the range from where on laws fit worse than most; that end if none
+// does.
+func (c profile) edge(best lawAt, most, end float64) float64 {
+	if c.at(end).squares <= most {
+		return end
+	}
+	inside, outside := best.logHalf, end
+	for range 50 {
 		if mid := (inside + outside) / 2; c.at(mid).squares > most {
 			outside = mid
 		} else {

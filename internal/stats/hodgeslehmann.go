@@ -5,59 +5,73 @@ import (
 	"slices"
 )
 
-// hodgesLehmann is the ratio of the times b to the times a, launch by launch, of launches that have none in common:
-// the median of all ratios b/a (Hodges & Lehmann, Annals of Mathematical Statistics 34, 1963), on their logarithms.
-// The bounds are those that the test of Mann and Whitney would not refuse: order statistics of the same ratios, whose
-// ranks are exact for any distribution (Lehmann, Nonparametrics, 1975, §2.5). Where rank, of the lower bound, is 0
-// there is no interval; the bounds are the extremes then, as Basis says. All times are positive; terms is room to work
-// in.
-func hodgesLehmann(a, b []float64, rank func(m, n int) int, terms *[]float64) Ratio {
-	n := min(len(a), len(b))
-	if n == 0 {
-		return Ratio{}
-	}
-	*terms = (*terms)[:0]
-	for _, x := range a {
-		for _, y := range b {
-			*terms = append(*terms, math.Log(y/x))
+// ratio is that of the times B to the times A: the median of all ratios between launches of both sides (Hodges &
+// Lehmann, Annals of Mathematical Statistics 34, 1963), on their logarithms; of pairs the median of the means of any
+// two of their logarithms, one with itself too. The bounds are those that the test of Mann and Whitney, or of
+// Wilcoxon's signed ranks, would not refuse: order statistics of the same values, whose ranks are exact for any
+// distribution (Lehmann, Nonparametrics, 1975, §2.5). Where launches are too few for an interval the bounds are the
+// extremes, as Basis says.
+func (s Standard) ratio(t Trial) Ratio {
+	var terms []float64
+	var n, rank int
+	a, b := t.known(s.Paired)
+	if s.Paired {
+		for i, x := range a {
+			for _, y := range a[:i+1] {
+				terms = append(terms, (x+y)/2)
+			}
 		}
-	}
-	return ratioOfTerms(*terms, rank(len(a), len(b)), n, len(a)+len(b) > 2)
-}
-
-// hodgesLehmannOfPairs is hodgesLehmann where both sides were measured in the same launches, or side by side in the
-// same blocks: ratios[i] is b/a of the i-th. It is the median of the means of any two of their logarithms, one with
-// itself too, and the bounds are those of Wilcoxon's signed ranks.
-func hodgesLehmannOfPairs(ratios []float64, rank func(m, n int) int, terms *[]float64) Ratio {
-	n := len(ratios)
-	if n == 0 {
-		return Ratio{Paired: true}
-	}
-	*terms = (*terms)[:0]
-	for i, x := range ratios {
-		for _, y := range ratios[:i+1] {
-			*terms = append(*terms, (math.Log(x)+math.Log(y))/2)
+		n, rank = len(a), signedRankRank(len(a), 1-s.Alpha)
+	} else {
+		for _, x := range t.A {
+			for _, y := range t.B {
+				terms = append(terms, math.Log(y/x))
+			}
 		}
+		terms, _ = finite(terms)
+		n, rank = min(len(a), len(b)), mannWhitneyRank(len(a), len(b), 1-s.Alpha)
 	}
-	r := ratioOfTerms(*terms, rank(0, n), n, n > 1)
-	r.Paired = true
-	return r
-}
-
-// ratioOfTerms makes a ratio of logarithms, which it sorts, and the rank of its lower bound.
-func ratioOfTerms(terms []float64, rank, n int, several bool) Ratio {
+	if n == 0 {
+		return Ratio{Paired: s.Paired}
+	}
 	slices.Sort(terms)
 	last := len(terms) - 1
-	r := Ratio{Value: math.Exp(quantile(terms, 0.5)), N: n}
+	r := Ratio{Value: math.Exp(quantile(terms, 0.5)), N: n, Paired: s.Paired}
 	switch {
 	case rank > 0:
-		r.Basis = AcrossLaunches
-		r.Lo, r.Hi = math.Exp(terms[rank-1]), math.Exp(terms[last+1-rank])
-	case several:
-		r.Basis = LaunchSpread
-		r.Lo, r.Hi = math.Exp(terms[0]), math.Exp(terms[last])
+		r.Basis, r.Lo, r.Hi = AcrossLaunches, math.Exp(terms[rank-1]), math.Exp(terms[last+1-rank])
+	case len(a)+len(b) > 2 || s.Paired && n > 1:
+		r.Basis, r.Lo, r.Hi = LaunchSpread, math.Exp(terms[0]), math.Exp(terms[last])
 	}
 	return r
+}
+
+// logs are the logarithms of the times of both sides, or of the ratios of pairs; not finite where a time is missing.
+func (t Trial) logs(paired bool) (a, b []float64) {
+	if !paired {
+		return logsOf(t.A), logsOf(t.B)
+	}
+	ratios := slices.Clone(t.B)
+	for i, seconds := range t.A {
+		ratios[i] /= seconds
+	}
+	return logsOf(ratios), nil
+}
+
+// known are the logs without those that are missing.
+func (t Trial) known(paired bool) (a, b []float64) {
+	a, b = t.logs(paired)
+	a, _ = finite(a)
+	b, _ = finite(b)
+	return a, b
+}
+
+func logsOf(x []float64) []float64 {
+	logs := make([]float64, len(x))
+	for i, v := range x {
+		logs[i] = math.Log(v)
+	}
+	return logs
 }
 
 // mannWhitneyRank is the largest k for which the k-th smallest and the k-th largest of the m·n differences hold the
@@ -119,5 +133,3 @@ func tailRank(ways []float64, confidence float64) int {
 func normalRank(mean, spread, confidence float64) int {
 	return max(0, int(math.Floor(mean+0.5-spread*normalQuantile((1+confidence)/2))))
 }
-
-func logChoose(n, k int) float64 { return logGamma(n+1) - logGamma(k+1) - logGamma(n-k+1) }

@@ -3,6 +3,7 @@ package stats
 import (
 	"math"
 	"slices"
+	"sort"
 )
 
 // MinForInterval is the least number of samples that a 95 % interval of the median exists for: the smallest and the
@@ -18,36 +19,18 @@ func MedianInterval(n int) (lo, hi int, coverage float64) {
 	if n <= 0 {
 		return 0, 0, 0
 	}
-	lo, coverage, _ = medianRank(n)
-	return lo, n + 1 - lo, coverage
+	lo = max(1, medianRank(n, Confidence))
+	return lo, n + 1 - lo, covered(n, lo)
 }
 
-// medianRank returns the lower rank k of the interval of the median, the coverage of (k, n+1−k), and the coverage of
-// the next pair inwards, which is below 95 %.
-func medianRank(n int) (k int, coverage, inner float64) {
-	// The normal approximation starts two ranks or so away from the answer.
-	k = max(1, int((float64(n)-2*math.Sqrt(float64(n)))/2)-1)
-	coverage = 1 - 2*lowerTail(n, k-1)
-	for k > 1 && coverage < Confidence {
-		k--
-		coverage = 1 - 2*lowerTail(n, k-1)
-	}
-	for {
-		inner = 1 - 2*lowerTail(n, k)
-		if inner < Confidence || k+1 > n-k {
-			return k, coverage, inner
-		}
-		k, coverage = k+1, inner
-	}
+// medianRank is the largest k for which the k-th smallest and the k-th largest of n values hold the median with that
+// confidence; 0 if there is none.
+func medianRank(n int, confidence float64) int {
+	return sort.Search(n/2, func(k int) bool { return covered(n, k+1) < confidence })
 }
 
-// lowerTail is the chance of at most k heads in n throws of a fair coin.
-func lowerTail(n, k int) float64 { return tailBelow(n, k, 0.5) }
-
-func logGamma(n int) float64 {
-	v, _ := math.Lgamma(float64(n))
-	return v
-}
+// covered is how often the k-th smallest and the k-th largest of n values hold the median.
+func covered(n, k int) float64 { return 1 - 2*atMostHeads(n, k-1) }
 
 // medianBounds returns the interval of the median of independent values, sorted. The bounds lie between two order
 // statistics such that the coverage is 95 % rather than anything up to 99 % (Hettmansperger & Sheather, Statistics &
@@ -55,28 +38,21 @@ func logGamma(n int) float64 {
 // MinForInterval values have no interval; they give their extremes.
 func medianBounds(sorted []float64) (lo, hi float64) {
 	n := len(sorted)
-	k, coverage, inner := medianRank(n)
-	lo, hi = sorted[k-1], sorted[n-k]
 	if n < MinForInterval {
-		return lo, hi
+		return sorted[0], sorted[n-1]
 	}
+	k := medianRank(n, Confidence)
+	coverage, inner := covered(n, k), covered(n, k+1)
 	share := (coverage - Confidence) / (coverage - inner)
 	f := float64(n-k) * share / (float64(k) + float64(n-2*k)*share)
-	return between(lo, sorted[k], f), -between(-hi, -sorted[n-k-1], f)
-}
-
-// wholeBounds are the two order statistics that hold the median with at least 95 %, of sorted values.
-func wholeBounds(sorted []float64) (lo, hi float64) {
-	n := len(sorted)
-	k, _, _ := medianRank(n)
-	return sorted[k-1], sorted[n-k]
+	return between(sorted[k-1], sorted[k], f), -between(-sorted[n-k], -sorted[n-k-1], f)
 }
 
 // medianSpread estimates the width of medianBounds from the order statistics twice as far out, which span twice as
 // many samples: its own error is less by a third.
 func medianSpread(sorted []float64) float64 {
 	n := len(sorted)
-	k, _, _ := medianRank(n)
+	k := max(1, medianRank(n, Confidence))
 	far := max(1, 2*k-(n+1)/2)
 	if far == k {
 		return sorted[n-k] - sorted[k-1]

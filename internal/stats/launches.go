@@ -33,11 +33,8 @@ func enough(m, n int, alpha float64, paired bool) bool {
 // points is Bonferroni's: more than the test itself asks for, but known beforehand.
 type planner struct {
 	Standard
-	points    int // among which one has to stand out
-	quantiles map[quantileOf]float64
+	points int // among which one has to stand out
 }
-
-type quantileOf struct{ df, tail float64 }
 
 // more is how many more launches a side (or pairs) a word would probably take, were the ratio and the spread what they
 // seem: for a ratio inside the margin until its interval fits in, for one outside until it stands out among all points.
@@ -65,43 +62,22 @@ func (p *planner) tells(m, n int, s, margin, distance float64) bool {
 	if !p.Paired {
 		deviation, df = s*math.Sqrt(1/float64(m)+1/float64(n)), float64(m+n-2)
 	}
-	q, known := p.quantiles[quantileOf{df, tail}]
-	if !known {
-		q = studentQuantile(df, tail)
-		p.quantiles[quantileOf{df, tail}] = q
-	}
-	return (q+normalQuantile(wantedPower))*deviation <= distance
+	return (studentQuantile(df, tail)+normalQuantile(wantedPower))*deviation <= distance
 }
 
 // spread is how many launches each side has, or how many pairs there are, and the standard deviation of their
 // logarithms; −1 if they are too few to have one.
 func spread(t Trial, paired bool) (m, n int, s float64) {
+	a, b := t.known(paired)
+	m, n = len(a), len(b)
+	df := m + n - 2
 	if paired {
-		var logs []float64
-		for i := range t.A {
-			if t.A[i] > 0 && t.B[i] > 0 {
-				logs = append(logs, math.Log(t.B[i]/t.A[i]))
-			}
-		}
-		if n = len(logs); n < 2 {
-			return n, n, -1
-		}
-		return n, n, math.Sqrt(squaresOf(logs) / float64(n-1))
+		n, df = m, m-1
 	}
-	a, b := logsOf(t.A), logsOf(t.B)
-	if m, n = len(a), len(b); m+n < 3 || m == 0 || n == 0 {
+	if m == 0 || n == 0 || df < 1 {
 		return m, n, -1
 	}
-	return m, n, math.Sqrt((squaresOf(a) + squaresOf(b)) / float64(m+n-2))
-}
-
-func logsOf(times []float64) (logs []float64) {
-	for _, t := range times {
-		if t > 0 {
-			logs = append(logs, math.Log(t))
-		}
-	}
-	return logs
+	return m, n, math.Sqrt((squaresOf(a) + squaresOf(b)) / float64(df))
 }
 
 // squaresOf is the sum of the squared distances to the mean.

@@ -1,9 +1,12 @@
 package stats
 
 import (
+	"cmp"
 	"math"
 	"math/rand/v2"
 	"slices"
+
+	"gonum.org/v1/gonum/stat/combin"
 )
 
 // A labelling says which launches are called the second side (unpaired), or in which pairs the two are swapped.
@@ -23,59 +26,37 @@ const (
 
 // labellings are what is looked at: the true one, which comes first, and others.
 type labellings struct {
-	sets  [][]int32 // launches of the second side, or pairs that are swapped
-	exact bool      // all that there are
+	sets  [][]int // launches of the second side, or pairs that are swapped
+	exact bool    // all that there are
 }
 
 // splits are the ways to call n of all launches the second side; the true one has the last n.
 func splits(all, n, points int, seed uint64) labellings {
-	truth := make([]int32, n)
-	for i := range truth {
-		truth[i] = int32(all - n + i)
-	}
-	l := labellings{sets: [][]int32{truth}}
 	if logChoose(all, n) <= math.Log(exactLabellings+0.5) {
-		l.exact = true
-		chosen := make([]int32, n)
-		for i := range chosen {
-			chosen[i] = int32(i)
-		}
-		for !slices.Equal(chosen, truth) { // the true one is the last in this order
-			l.sets = append(l.sets, slices.Clone(chosen))
-			i := n - 1
-			for int(chosen[i]) == all-n+i {
-				i--
-			}
-			chosen[i]++
-			for i++; i < n; i++ {
-				chosen[i] = chosen[i-1] + 1
-			}
-		}
-		return l
+		sets := combin.Combinations(all, n)
+		sets[0], sets[len(sets)-1] = sets[len(sets)-1], sets[0] // the true one is the last in their order
+		return labellings{sets, true}
 	}
 	r := rand.New(rand.NewPCG(seed, 1))
-	order := make([]int32, all)
-	for i := range order {
-		order[i] = int32(i)
+	truth := make([]int, n)
+	for i := range truth {
+		truth[i] = all - n + i
 	}
+	l := labellings{sets: [][]int{truth}}
 	for range drawn(all, points) {
-		for i := range n { // the first n of a shuffle
-			j := i + r.IntN(all-i)
-			order[i], order[j] = order[j], order[i]
-		}
-		l.sets = append(l.sets, slices.Clone(order[:n]))
+		l.sets = append(l.sets, r.Perm(all)[:n])
 	}
 	return l
 }
 
 // swaps are the ways to swap the sides within pairs; in the true one none is.
 func swaps(pairs, points int, seed uint64) labellings {
-	l := labellings{sets: [][]int32{nil}}
+	l := labellings{sets: [][]int{nil}}
 	swapped := func(in func(i int) bool) {
-		var set []int32
+		var set []int
 		for i := range pairs {
 			if in(i) {
-				set = append(set, int32(i))
+				set = append(set, i)
 			}
 		}
 		l.sets = append(l.sets, set)
@@ -109,22 +90,14 @@ type tested struct {
 }
 
 // stepDown returns for each point the p-value that holds the chance of any false word over all of them.
-func stepDown(points []tested, l labellings, statistic func(*tested, []int32) float64) []float64 {
+func stepDown(points []tested, l labellings, statistic func(*tested, []int) float64) []float64 {
 	n := len(points)
 	truth := make([]float64, n)
 	order := make([]int, n)
 	for i := range points {
 		order[i], truth[i] = i, statistic(&points[i], l.sets[0])
 	}
-	slices.SortStableFunc(order, func(i, j int) int { // largest first
-		switch {
-		case truth[i] > truth[j]:
-			return -1
-		case truth[i] < truth[j]:
-			return 1
-		}
-		return 0
-	})
+	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(truth[j], truth[i]) })
 	reached := make([]int, n)
 	for _, set := range l.sets {
 		most := 0.0

@@ -19,11 +19,9 @@ func MedianAt(x []float64, confidence float64) (median, lo, hi float64, ok bool)
 		sorted = w.medians
 	}
 	n := len(sorted)
-	k := 0
-	for 2*(k+1) <= n && 2*lowerTail(n, k) <= 1-confidence {
-		k++
-	}
-	return median, min(median, sorted[max(k, 1)-1]), max(median, sorted[n-max(k, 1)]), k > 0
+	rank := medianRank(n, confidence)
+	k := max(rank, 1)
+	return median, min(median, sorted[k-1]), max(median, sorted[n-k]), rank > 0
 }
 
 // FewestForMedian is the least number of independent samples for which MedianAt has an interval of that confidence.

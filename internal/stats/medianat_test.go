@@ -1,14 +1,14 @@
 package stats
 
 import (
-	"math/rand/v2"
+	"fmt"
+	"math"
 	"testing"
 )
 
-// TestMedianAt: the interval covers the median at the confidence that is asked for, and there is none where there
-// cannot be.
+// The interval covers the median at the confidence that is asked for, and there is none where there cannot be.
 func TestMedianAt(t *testing.T) {
-	r := rand.New(rand.NewPCG(1, 2))
+	r := seeded(1)
 	for _, c := range []struct {
 		n     int
 		level float64
@@ -17,24 +17,15 @@ func TestMedianAt(t *testing.T) {
 		if got := FewestForMedian(c.level); got != c.least {
 			t.Errorf("at %g it takes %d, not %d", c.level, got, c.least)
 		}
-		const runs = 4000
-		held := 0
-		for range runs {
-			x := make([]float64, c.n)
-			for i := range x {
-				x[i] = r.ExpFloat64()
-			}
-			median, lo, hi, ok := MedianAt(x, c.level)
+		var held percent
+		for range 2 * series {
+			median, lo, hi, ok := MedianAt(decay.sample(r, c.n), c.level)
 			if !ok || lo > median || median > hi {
 				t.Fatalf("%d at %g: %g [%g, %g], %v", c.n, c.level, median, lo, hi, ok)
 			}
-			if lo <= 0.6931471805599453 && 0.6931471805599453 <= hi {
-				held++
-			}
+			held.add(lo <= decay.median && decay.median <= hi)
 		}
-		if share := float64(held) / runs; share < c.level-0.006 {
-			t.Errorf("%d at %g: covers %.4f", c.n, c.level, share)
-		}
+		wantPercent(t, fmt.Sprintf("%d at %g", c.n, c.level), held, 100*c.level-0.6, 100)
 		if _, _, _, ok := MedianAt(make([]float64, c.least-1), c.level); ok {
 			t.Errorf("%d samples have an interval at %g", c.least-1, c.level)
 		}
@@ -43,36 +34,24 @@ func TestMedianAt(t *testing.T) {
 
 // Samples that resemble their neighbours give wider intervals than the same samples shuffled.
 func TestMedianAtOfCorrelatedSamples(t *testing.T) {
-	r := rand.New(rand.NewPCG(3, 4))
-	held, naive := 0, 0
-	const runs = 600
-	for range runs {
-		x, v := make([]float64, 300), 0.0
-		for i := range x {
-			v = 0.6*v + r.NormFloat64()
-			x[i] = v
-		}
-		if _, lo, hi, ok := MedianAt(x, 0.95); ok && lo <= 0 && 0 <= hi {
-			held++
-		}
+	r := seeded(3)
+	var held, shuffled percent
+	for range series / 3 {
+		x := newAutoregression(r, 0.6).appendTo(nil, 300)
+		_, lo, hi, ok := MedianAt(x, 0.95)
+		held.add(ok && lo <= 10 && 10 <= hi)
 		r.Shuffle(len(x), func(i, j int) { x[i], x[j] = x[j], x[i] })
-		if _, lo, hi, _ := MedianAt(x, 0.95); lo <= 0 && 0 <= hi {
-			naive++
-		}
+		_, lo, hi, _ = MedianAt(x, 0.95)
+		shuffled.add(lo <= 10 && 10 <= hi)
 	}
-	if share, without := float64(held)/runs, float64(naive)/runs; share < 0.90 || without > 0.85 {
-		t.Errorf("covers %.3f, shuffled %.3f", share, without)
-	}
+	wantPercent(t, "covered", held, 90, 100)
+	wantPercent(t, "covered once shuffled", shuffled, 0, 85)
 }
 
 func TestNarrow(t *testing.T) {
-	r := rand.New(rand.NewPCG(5, 6))
-	x := make([]float64, 60)
-	for i := range x {
-		x[i] = 1 + 0.01*r.NormFloat64()
-	}
-	if !Narrow(x, 0.01) || Narrow(x, 0.001) || Narrow(x[:5], 1) {
-		t.Errorf("narrow to 1 %%: %v, to 0.1 %%: %v, five samples: %v", Narrow(x, 0.01), Narrow(x, 0.001),
-			Narrow(x[:5], 1))
+	x := normal.sample(seeded(5), 60)
+	if width := math.Abs(Summarise(x).halfWidth()); !Narrow(x, 2*width) || Narrow(x, width/2) || Narrow(x[:5], 1) {
+		t.Errorf("narrow to ±%g: %v, to ±%g: %v, five samples: %v", 2*width, Narrow(x, 2*width), width/2,
+			Narrow(x, width/2), Narrow(x[:5], 1))
 	}
 }

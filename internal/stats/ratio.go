@@ -73,11 +73,7 @@ func RatioOfPairs(ratios []float64) Ratio {
 	if r.N == 0 {
 		return r
 	}
-	logs := make([]float64, len(ratios))
-	for i, q := range ratios {
-		logs[i] = math.Log(q)
-	}
-	e, basis := MedianOfLaunches(logs)
+	e, basis := MedianOfLaunches(logsOf(ratios))
 	if r.Value, r.Basis = math.Exp(e.Value), basis; basis != NoBounds {
 		r.Lo, r.Hi = math.Exp(e.Lo), math.Exp(e.Hi)
 	}

@@ -5,7 +5,7 @@ import "math"
 // between tells how far apart the two sides of a labelling are: Student's t of the logarithms, put on the scale of a
 // normal variable so that points with fewer launches, whose t strays further, do not drown the rest (Wallace, Annals of
 // Mathematical Statistics 30, 1959; squared). A side with fewer than two launches tells nothing.
-func (p *tested) between(second []int32) float64 {
+func (p *tested) between(second []int) float64 {
 	sum, b := 0.0, len(second)
 	for _, i := range second {
 		sum += p.values[i]
@@ -24,7 +24,7 @@ func (p *tested) between(second []int32) float64 {
 }
 
 // within tells how far the mean of the logarithms of pairs is from 0, likewise.
-func (p *tested) within(swapped []int32) float64 {
+func (p *tested) within(swapped []int) float64 {
 	sum := p.sum
 	for _, i := range swapped {
 		sum -= 2 * p.values[i]

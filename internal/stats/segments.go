@@ -11,9 +11,8 @@ const (
 	// that are left out. It was made for models that are given; here bounds are looked for in every place, and the
 	// best of so many looks better than it is. Chosen by simulation.
 	perLaw, perRun = 1.7, 1.5
-	// grid is the step of n½, a fourth of a doubling, and gridStep half of its logarithm.
-	grid     = 1.189207115002721
-	gridStep = 0.25 / 2 * math.Ln2
+	// grid is the step of n½, an eighth of a doubling.
+	grid = 1.0905077326652577
 	// finest is the noise that times are taken to have at least: tables of other tools are rounded to about as much,
 	// and without it times of a formula would be cut into ever more segments.
 	finest = 0.002
@@ -26,149 +25,99 @@ var noRun = stretch{0, -1}
 
 func (r stretch) length() int { return r.to - r.from + 1 }
 
-// laws tells how well one law t = (n½ + S)/β fits any stretch of a curve, for a grid of n½, from sums that are made
+// laws gives how well one model t = (n½ + S)/β fits any stretch of a curve, for a grid of n½, from sums that are made
 // once.
 type laws struct {
-	sizes, logs []float64
-	halves      []float64 // the grid
-	sums        [][]sums  // by n½, over the points before i
-	n           []int     // points before i that count
-	base        [][]cost  // of each stretch, with no run left out
+	sizes []float64
+	fits  []gridFit
+	n     []int   // points before i that count
+	base  [][]int // place in the grid of the best n½ of each stretch, with no run left out
 }
 
-// cost is the sum of squares that the best law leaves, and its place in the grid.
-type cost struct {
-	squares float64
-	half    int
-}
-
-// sums are those of d = log t − log(n½ + S), and of its derivative by log n½, p = −n½/(n½ + S).
-type sums struct{ d, dd, p, pp, dp float64 }
-
-func (s sums) plus(d, p float64) sums {
-	return sums{s.d + d, s.dd + d*d, s.p + p, s.pp + p*p, s.dp + d*p}
-}
-
-func (s sums) minus(o sums) sums {
-	return sums{s.d - o.d, s.dd - o.dd, s.p - o.p, s.pp - o.pp, s.dp - o.dp}
-}
+// gridFit holds the sums of d = log t − log(n½ + S), and of its squares, over the points before i, for one n½.
+type gridFit struct{ sum, squares []float64 }
 
 // newLaws makes the sums of the points that are not out. sizes are positive and ascending.
 func newLaws(sizes, logs []float64, out []bool) *laws {
 	count := len(sizes)
-	l := &laws{sizes: sizes, logs: logs, n: make([]int, count+1)}
-	smallest, largest := sizes[0], sizes[count-1]
-	l.halves = append(l.halves, smallest/beyond)
-	for h := smallest / 64; h < largest*64; h *= grid {
-		l.halves = append(l.halves, h)
-	}
-	l.halves = append(l.halves, largest*beyond)
-	center := mean(logs) // so that squares are small numbers
-	l.sums = make([][]sums, len(l.halves))
-	for k, h := range l.halves {
-		at := make([]sums, count+1)
-		for i, s := range sizes {
-			at[i+1] = at[i]
-			if !out[i] {
-				at[i+1] = at[i].plus(logs[i]-center-math.Log((h+s)/(h+largest)), -h/(h+s))
-			}
-		}
-		l.sums[k] = at
-	}
+	l := &laws{sizes: sizes, n: make([]int, count+1), base: make([][]int, count)}
 	for i := range out {
 		l.n[i+1] = l.n[i]
 		if !out[i] {
 			l.n[i+1]++
 		}
 	}
-	l.base = make([][]cost, count)
+	smallest, largest := sizes[0], sizes[count-1]
+	halves := []float64{smallest / beyond}
+	for h := smallest / 64; h < largest*64; h *= grid {
+		halves = append(halves, h)
+	}
+	center := mean(logs) // so that squares are small numbers
+	for _, h := range append(halves, largest*beyond) {
+		f := gridFit{make([]float64, count+1), make([]float64, count+1)}
+		for i, s := range sizes {
+			d := 0.0
+			if !out[i] {
+				d = logs[i] - center - math.Log((h+s)/(h+largest))
+			}
+			f.sum[i+1], f.squares[i+1] = f.sum[i]+d, f.squares[i]+d*d
+		}
+		l.fits = append(l.fits, f)
+	}
 	for i := range l.base {
-		l.base[i] = make([]cost, count)
-		start := len(l.halves) / 2
+		l.base[i] = make([]int, count)
 		for j := i; j < count; j++ {
-			l.base[i][j] = l.search(i, j, noRun, start, 8)
-			start = l.base[i][j].half
+			least := math.Inf(1)
+			for k := range l.fits {
+				if s := l.squares(k, i, j, noRun); s < least {
+					l.base[i][j], least = k, s
+				}
+			}
 		}
 	}
 	return l
 }
 
-// between are the sums over points i to j without those of a run, and how many they are.
-func (l *laws) between(k, i, j int, without stretch) (sums, float64) {
-	at := l.sums[k]
-	s, n := at[j+1].minus(at[i]), l.n[j+1]-l.n[i]
+// over is a sum over points i to j without those of a run, from sums over the points before each.
+func over[T int | float64](before []T, i, j int, without stretch) T {
+	sum := before[j+1] - before[i]
 	if a, b := max(i, without.from), min(j, without.to); a <= b {
-		s, n = s.minus(at[b+1].minus(at[a])), n-(l.n[b+1]-l.n[a])
+		sum -= before[b+1] - before[a]
 	}
-	return s, float64(n)
+	return sum
 }
 
-// squares is what a law of the k-th n½ leaves of points i to j without those of a run.
+// squares is what a model of the k-th n½ leaves of points i to j without those of a run.
 func (l *laws) squares(k, i, j int, without stretch) float64 {
-	at := l.sums[k]
-	from, to := &at[i], &at[j+1]
-	d, dd, n := to.d-from.d, to.dd-from.dd, l.n[j+1]-l.n[i]
-	if a, b := max(i, without.from), min(j, without.to); a <= b {
-		from, to = &at[a], &at[b+1]
-		d, dd, n = d-(to.d-from.d), dd-(to.dd-from.dd), n-(l.n[b+1]-l.n[a])
-	}
+	n := over(l.n, i, j, without)
 	if n == 0 {
 		return 0
 	}
-	return max(0, dd-d*d/float64(n))
+	f := &l.fits[k]
+	sum := over(f.sum, i, j, without)
+	return max(0, over(f.squares, i, j, without)-sum*sum/float64(n))
 }
 
-// search walks down the grid from a start.
-func (l *laws) search(i, j int, without stretch, start, step int) cost {
-	last := len(l.halves) - 1
-	at, here := start, l.squares(start, i, j, without)
-	for ; step > 0; step /= 2 {
-		for moved := true; moved; {
-			moved = false
-			for _, next := range []int{at - step, at + step} {
-				if next < 0 || next > last {
-					continue
-				}
-				if s := l.squares(next, i, j, without); s < here {
-					at, here, moved = next, s, true
-				}
+// cost is the sum of squares that the best model leaves of points i to j without those of a run. It goes down the grid
+// from where the best one with the run is, and takes the least value of the parabola through the last three.
+func (l *laws) cost(i, j int, without stretch) float64 {
+	at := l.base[i][j]
+	here := l.squares(at, i, j, without)
+	beside := [2]float64{here, here}
+	for side, step := range []int{-1, 1} {
+		for next := at + step; next >= 0 && next < len(l.fits); next += step {
+			s := l.squares(next, i, j, without)
+			if beside[side] = s; s >= here {
+				break
 			}
+			beside[1-side], at, here = here, next, s
 		}
 	}
-	return cost{max(0, here-l.gain(at, i, j, without)), at}
-}
-
-// gain is by how much the squares become less between the grid's values: one step of Gauss and Newton, no longer than
-// to halfway.
-func (l *laws) gain(k, i, j int, without stretch) float64 {
-	s, n := l.between(k, i, j, without)
-	if n < minForFit {
-		return 0
+	bend, slope := beside[0]+beside[1]-2*here, beside[1]-beside[0]
+	if bend < 1e-12 || at < 2 || at > len(l.fits)-3 {
+		return here
 	}
-	bend, slope := s.pp-s.p*s.p/n, s.dp-s.d*s.p/n
-	if bend < 1e-12 {
-		return 0
-	}
-	step := min(max(-slope/bend, -gridStep), gridStep)
-	return max(0, -step*(2*slope+step*bend))
-}
-
-// of is the cost of a stretch without a run.
-func (l *laws) of(i, j int, without stretch) cost {
-	base := l.base[i][j]
-	if without.to < i || without.from > j {
-		return base
-	}
-	return l.search(i, j, without, base.half, 2)
-}
-
-// counted is the number of points of a stretch that a law is asked to explain.
-func (l *laws) counted(i, j int, without stretch) int {
-	n := l.n[j+1] - l.n[i]
-	if a, b := max(i, without.from), min(j, without.to); a <= b {
-		n -= l.n[b+1] - l.n[a]
-	}
-	return n
+	return max(0, here-slope*slope/8/bend)
 }
 
 // cut is a way to cut a curve into segments.
@@ -182,7 +131,7 @@ type cut struct {
 // explains cost, in parameters.
 func (l *laws) best(without stretch, extra int, beat float64) cut {
 	count := len(l.sizes)
-	n := l.counted(0, count-1, without)
+	n := over(l.n, 0, count-1, without)
 	bound := leftBy(beat, n, count, 1, extra)
 	// least[m][j] is the least sum of squares of m+1 segments over the points before j, and start where the last one
 	// begins.
@@ -199,10 +148,10 @@ func (l *laws) best(without stretch, extra int, beat float64) cut {
 			continue // one size has one law
 		}
 		for j := i; j < count; j++ {
-			if l.counted(i, j, without) < minForFit {
+			if over(l.n, i, j, without) < minForFit {
 				continue
 			}
-			c := l.of(i, j, without).squares
+			c := l.cost(i, j, without)
 			if c > bound {
 				break // and with more points it would be more
 			}

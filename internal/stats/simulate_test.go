@@ -66,6 +66,13 @@ func (s Summary) warned(kind WarningKind) (Warning, bool) {
 	return Warning{}, false
 }
 
+func (s Summary) has(kind WarningKind) bool {
+	_, is := s.warned(kind)
+	return is
+}
+
+func (s Summary) halfWidth() float64 { return relativeHalfWidth(s.Hi-s.Lo, s.Median) }
+
 func (s Summary) covers(v float64) bool { return s.HasInterval && s.Lo <= v && v <= s.Hi }
 
 // percent counts how often something was so.

@@ -91,17 +91,17 @@ func (s *Stopper) Next(samples []float64, elapsed float64) (more int, reason Sto
 	n := len(samples)
 	switch {
 	case n == 0:
-		return s.wanted(0), 0
+		return s.wanted(0), ""
 	case n >= s.rule.MaxSamples && s.fixed:
 		return 0, Fixed
 	case n >= s.rule.MaxSamples:
 		return 0, Maximum
 	case n >= s.rule.MinSamples && !s.fixed:
 		reason, width := s.look(samples)
-		if reason == 0 && s.hopeless(n, elapsed, width) {
+		if reason == "" && s.hopeless(n, elapsed, width) {
 			reason = Settled
 		}
-		if reason != 0 && elapsed >= s.rule.MinTime {
+		if reason != "" && elapsed >= s.rule.MinTime {
 			return 0, reason
 		}
 	}
@@ -119,7 +119,7 @@ func (s *Stopper) Next(samples []float64, elapsed float64) (more int, reason Sto
 		}
 		s.last.n, s.last.elapsed = n, elapsed
 	}
-	return more, 0
+	return more, ""
 }
 
 // wanted is how many samples to add to n, whatever they cost.
@@ -151,7 +151,7 @@ func (s *Stopper) hopeless(n int, elapsed, width float64) bool {
 func (s *Stopper) look(samples []float64) (StopReason, float64) {
 	x, _ := finite(samples)
 	if len(x) < MinForInterval {
-		return 0, 0
+		return "", 0
 	}
 	s.sorted = append(s.sorted[:0], x...)
 	slices.Sort(s.sorted)
@@ -165,7 +165,7 @@ func (s *Stopper) look(samples []float64) (StopReason, float64) {
 	if settled {
 		return Settled, now.width
 	}
-	return 0, now.width
+	return "", now.width
 }
 
 // shrunkTo is the width of now over that of the latest look at no more than a fourth of the samples, 0 when there is

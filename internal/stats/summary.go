@@ -6,8 +6,6 @@
 // tells what its bounds stand on.
 package stats
 
-import "math"
-
 // Confidence is the nominal coverage of every interval of this package.
 const Confidence = 0.95
 
@@ -39,15 +37,6 @@ const (
 	MinForP90 = 10
 	MinForP99 = 100
 )
-
-// HalfWidth is half the width of the interval relative to the median: 0.02 means ±2 %. It is 0 for an interval of no
-// width, and +Inf when there is no interval or the median is 0.
-func (s Summary) HalfWidth() float64 {
-	if !s.HasInterval {
-		return math.Inf(1)
-	}
-	return relativeHalfWidth(s.Hi-s.Lo, s.Median)
-}
 
 // Summarise describes x, which is in time order and is not modified. A sample that is NaN or infinite is left out of
 // every figure and said so in a NotFinite warning. An empty x gives the zero Summary with a TooFewSamples warning.

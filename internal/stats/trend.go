@@ -23,15 +23,15 @@ type Segment struct {
 
 // Trend is what a curve of times over sizes does: laws one after the other, and what stands out of them.
 type Trend struct {
-	N        int       // sizes that were looked at
-	TooFew   bool      // under MinForTrend: nothing else is said
-	Segments []Segment // by size; one law goes over into the next between To of one and From of the next
-	Noise    float64   // standard deviation of log t around the laws: 0.02 is 2 %
+	// Segments are by size; none of fewer sizes than MinForTrend. The protocol switches between To of one and From of
+	// the next.
+	Segments []Segment
+	Noise    float64 // standard deviation of log t around the laws: 0.02 is 2 %
 	// Anomalies are drops and spikes, by size. No law is asked to explain them.
 	Anomalies []Anomaly
-	// Ends are places of first or last sizes, at most two on a side, that leave the trend. Too few to tell a drop
-	// from the next law.
-	Ends []int
+	// Out are the places that no law explains: those of anomalies, and first or last sizes, at most two on a side,
+	// which are too few to tell a drop from the next law.
+	Out []bool
 }
 
 // Switch is where one law goes over into the next.
@@ -51,16 +51,6 @@ func (t Trend) Switches(sizes []float64) []Switch {
 	return found
 }
 
-// At is the time that the trend has at a place, in seconds; 0 where it has none.
-func (t Trend) At(place int, size float64) float64 {
-	for _, s := range t.Segments {
-		if s.From <= place && place <= s.To {
-			return s.Time(size)
-		}
-	}
-	return 0
-}
-
 // FindTrend finds the laws of a curve, and what stands out of them: times in seconds of sizes in bytes, positive, by
 // ascending size. noise, of each time, is the standard error of its logarithm where one is known (of launches, or of
 // samples of one), 0 where none is; nil if of no time.
@@ -69,34 +59,24 @@ func (t Trend) At(place int, size float64) float64 {
 // information criterion (segments.go). Up to five neighbouring sizes are left out of the laws where that pays for
 // itself by the same criterion and they then stand out by more than chance (Anomaly), again and again until none does.
 // So a law is not bent by what stands out of it, and what stands out is held against a law that is not bent.
-func FindTrend(sizes, times, noise []float64) Trend {
-	t := Trend{N: len(sizes)}
-	if t.N < MinForTrend {
-		t.TooFew = true
+func FindTrend(sizes, times, noise []float64) (t Trend) {
+	n := len(sizes)
+	if n < MinForTrend {
 		return t
 	}
-	logs := make([]float64, t.N)
-	for i, s := range times {
-		logs[i] = math.Log(s)
-	}
-	f := finder{sizes: sizes, logs: logs, noise: noise, out: make([]bool, t.N)}
-	f.leaveOutFramed()
-	t.Segments, t.Noise = f.segments(), f.scatter.s
+	f := finder{sizes: sizes, logs: logsOf(times), noise: noise, out: make([]bool, n)}
+	f.leaveOut()
+	t.Segments, t.Noise, t.Out = f.segments(), f.scatter.s, f.out
 	for _, r := range f.runs {
-		if r.from == 0 || r.to == t.N-1 {
-			for i := r.from; i <= r.to; i++ {
-				t.Ends = append(t.Ends, i)
-			}
-		} else {
+		if r.from > 0 && r.to < n-1 {
 			t.Anomalies = append(t.Anomalies, f.anomaly(r))
 		}
 	}
-	slices.Sort(t.Ends)
 	slices.SortFunc(t.Anomalies, func(a, b Anomaly) int { return cmp.Compare(a.From, b.From) })
 	return t
 }
 
-// finder cuts a curve and leaves out what stands out.
+// finder cuts a curve into segments and leaves out what stands out of them.
 type finder struct {
 	sizes, logs, noise []float64
 	out                []bool
@@ -106,23 +86,39 @@ type finder struct {
 	scatter            scatter // of the points that are not
 }
 
-// leaveOutFramed leaves out what stands out, and does so anew without each run that turns out to have no law of its own
-// around it.
-func (f *finder) leaveOutFramed() {
-	for {
-		f.leaveOut()
-		i := slices.IndexFunc(f.runs, func(r stretch) bool { return !f.framed(r) })
-		if i < 0 {
+// tried is how many runs are looked at, best first, for one that stands out.
+const tried = 4
+
+// leaveOut takes out one run after the other, the one that pays most first. It gives back those that no longer stand
+// out of what is left: with another out, one may be shorter than it seemed, or none.
+func (f *finder) leaveOut() {
+	for looks := 0; ; looks++ {
+		laws := newLaws(f.sizes, f.logs, f.out)
+		f.use(laws.best(noRun, f.extra(), math.Inf(1)))
+		if len(f.sizes) < MinForAnomaly || looks == len(f.sizes) || len(f.runs) >= max(1, len(f.sizes)/4) {
 			return
 		}
-		f.refused = append(f.refused, f.runs[i])
-		f.runs = nil
-		clear(f.out)
+		now := f.cut
+		if !slices.ContainsFunc(f.candidates(laws), f.takeIf) {
+			f.use(now)
+			return
+		}
+		f.runs = slices.DeleteFunc(f.runs, func(r stretch) bool {
+			framed := f.framed(r)
+			if !framed {
+				f.refused = append(f.refused, r)
+			}
+			if framed && f.standsOut(r) {
+				return false
+			}
+			f.mark(r, false)
+			return true
+		})
 	}
 }
 
-// framed says whether the law that goes on behind a long run has two points at least on each side of it. One alone is
-// as likely to be of the law that comes next, and the run of another in between.
+// framed reports whether the model that goes on behind a long run has two points at least on each side of it. One alone
+// is as likely to be of the model that comes next, and the run of another in between.
 func (f *finder) framed(r stretch) bool {
 	for _, s := range f.cut.segments {
 		if r.length() >= longRun && s.from < r.from && r.to < s.to {
@@ -134,94 +130,49 @@ func (f *finder) framed(r stretch) bool {
 	return true
 }
 
-// leaveOut takes out one run after the other, the one that pays most first. What is out by then is looked at again:
-// with the others out a run may be shorter than it seemed, or none.
-func (f *finder) leaveOut() {
-	f.use(newLaws(f.sizes, f.logs, f.out).best(noRun, 0, math.Inf(1)))
-	if len(f.sizes) < MinForAnomaly {
-		return
-	}
-	for looks := 0; len(f.runs) < max(1, len(f.sizes)/4) && looks < len(f.sizes); looks++ {
-		laws := newLaws(f.sizes, f.logs, f.out)
-		now := laws.best(noRun, f.extra(), math.Inf(1))
-		if !f.takeBest(laws, f.candidates(), now) {
-			f.use(now)
-			return
-		}
-		for settled := 0; settled < len(f.runs) && len(f.runs) > 1 && looks < len(f.sizes); settled++ {
-			looks++
-			if f.lookAgain() {
-				settled = -1
+// candidate is a run that may be left out next, with the best cut without it.
+type candidate struct {
+	run    stretch
+	cut    cut
+	slower bool // only if it is slower than what is around it
+}
+
+// candidates are the runs that pay for themselves, the best first, and after them the segments of the present cut that
+// are short enough to be runs.
+func (f *finder) candidates(laws *laws) (found []candidate) {
+	last, extra := len(f.sizes)-1, f.extra()
+	var segments []candidate
+	for from := range f.sizes {
+		// Up to the next that is out.
+		for to := from; to <= last && to < from+longestRun && !f.out[to]; to++ {
+			r := stretch{from, to}
+			atEnd := from == 0 || to == last
+			if atEnd && r.length() > longestEnd || slices.Contains(f.refused, r) {
+				continue
+			}
+			c := candidate{run: r, cut: laws.best(r, extra+r.length()+1, f.cut.score)}
+			switch {
+			case c.cut.score < f.cut.score:
+				found = append(found, c)
+			case !atEnd && slices.Contains(f.cut.segments, r):
+				segments = append(segments, candidate{r, laws.best(r, extra+r.length()+1, math.Inf(1)), true})
 			}
 		}
 	}
-}
-
-// takeBest takes out the run that pays most, and more than the cut to beat, of those that stand out. Where none does,
-// it may be a segment of that cut that is slower than the laws on both of its sides.
-func (f *finder) takeBest(laws *laws, runs []stretch, beat cut) bool {
-	var found []candidate
-	for _, r := range runs {
-		if c := laws.best(r, f.extra()+costOf(r), beat.score); c.score < beat.score {
-			found = append(found, candidate{r, c})
-		}
-	}
 	slices.SortStableFunc(found, func(a, b candidate) int { return cmp.Compare(a.cut.score, b.cut.score) })
-	for _, c := range found[:min(len(found), tried)] {
-		if f.takeIf(c, false) {
-			return true
-		}
-	}
-	for k := 1; k < len(beat.segments)-1; k++ {
-		r := beat.segments[k]
-		if r.length() <= longestRun && slices.Contains(runs, r) &&
-			f.takeIf(candidate{r, laws.best(r, f.extra()+costOf(r), math.Inf(1))}, true) {
-			return true
-		}
-	}
-	return false
+	return append(found[:min(len(found), tried)], segments...)
 }
 
-// takeIf takes a run out if it then stands out, and is slower where only that counts.
-func (f *finder) takeIf(c candidate, slower bool) bool {
+// takeIf takes a run out if it then stands out.
+func (f *finder) takeIf(c candidate) bool {
 	f.mark(c.run, true)
 	f.use(c.cut)
-	if f.standsOut(c.run) && (!slower || f.standing(c.run).excess > 0) {
+	if f.standsOut(c.run) && (!c.slower || f.standing(c.run).excess > 0) {
 		f.runs = append(f.runs, c.run)
 		return true
 	}
 	f.mark(c.run, false)
 	return false
-}
-
-// lookAgain gives back the run that is out longest, and takes it, or the part of it that stands out, anew; it says
-// whether that is another one.
-func (f *finder) lookAgain() (changed bool) {
-	old := f.runs[0]
-	f.runs = f.runs[1:]
-	f.mark(old, false)
-	laws := newLaws(f.sizes, f.logs, f.out)
-	var near []stretch
-	for _, r := range f.candidates() {
-		if r.from <= old.to && old.from <= r.to {
-			near = append(near, r)
-		}
-	}
-	f.use(laws.best(noRun, f.extra(), math.Inf(1)))
-	without := f.cut
-	if !f.takeBest(laws, near, without) {
-		f.use(without)
-		return true
-	}
-	return f.runs[len(f.runs)-1] != old
-}
-
-// tried is how many runs are asked, best first, whether they stand out.
-const tried = 4
-
-type candidate struct {
-	run stretch
-	cut cut
 }
 
 func (f *finder) mark(r stretch, out bool) {
@@ -230,41 +181,24 @@ func (f *finder) mark(r stretch, out bool) {
 	}
 }
 
-// extra is the parameters that the runs that are out stand for.
-func (f *finder) extra() (n int) {
-	for _, r := range f.runs {
-		n += costOf(r)
-	}
-	return n
-}
+// extra is the parameters that the runs that are out stand for: each point is free to lie where it does, and each run
+// begins somewhere.
+func (f *finder) extra() int { return len(f.runs) + len(f.sizes) - f.kept() }
 
-// candidates are the runs that may be left out next.
-func (f *finder) candidates() (all []stretch) {
-	last := len(f.sizes) - 1
-	for from := range f.sizes {
-		// Up to the next that is out.
-		for to := from; to <= last && to < from+longestRun && !f.out[to]; to++ {
-			if atEnd := from == 0 || to == last; atEnd && to-from >= longestEnd {
-				break
-			}
-			if r := (stretch{from, to}); !slices.Contains(f.refused, r) {
-				all = append(all, r)
-			}
-		}
-	}
-	return all
-}
-
-// use takes a cut for the one that holds, and measures the noise around it.
-func (f *finder) use(c cut) {
-	f.cut = c
-	n := 0
+// kept is the number of points that are not out.
+func (f *finder) kept() (n int) {
 	for _, out := range f.out {
 		if !out {
 			n++
 		}
 	}
-	f.scatter = scatter{df: max(1, n-parameters(len(c.segments)))}
+	return n
+}
+
+// use makes a cut the present one, and measures the noise around it.
+func (f *finder) use(c cut) {
+	f.cut = c
+	f.scatter = scatter{df: max(1, f.kept()-parameters(len(c.segments)))}
 	f.scatter.s = max(finest, math.Sqrt(c.squares/float64(f.scatter.df)))
 	// So much more than what is known chance makes of as few degrees of freedom.
 	if own := f.ownNoise(); f.scatter.s <= own*(1+2/math.Sqrt(2*float64(f.scatter.df))) {
@@ -311,6 +245,3 @@ func (f *finder) counted(r stretch) (sizes, logs []float64) {
 	}
 	return sizes, logs
 }
-
-// costOf is the parameters that a run stands for: each point is free to lie where it does, and it begins somewhere.
-func costOf(r stretch) int { return r.length() + 1 }

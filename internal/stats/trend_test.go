@@ -41,10 +41,7 @@ func TestFitAlphaBeta(t *testing.T) {
 			t.Errorf("%s is %+v, want %g", c.what, c.p, c.want)
 		}
 	}
-	if f.N != 16 || f.Scale > 1e-5 {
-		t.Errorf("N %d, scale %g", f.N, f.Scale)
-	}
-	if got := FitAlphaBeta(sizes[:2], []float64{1, 2}); got != (Fit{N: 2}) {
+	if got := FitAlphaBeta(sizes[:2], []float64{1, 2}); got != (Fit{}) {
 		t.Errorf("two points give %+v", got)
 	}
 }
@@ -69,10 +66,10 @@ func TestTrendFindsWhatIsThere(t *testing.T) {
 	if len(found) != 3 || found[0] != [2]int{5, 5} || found[1] != [2]int{12, 12} || found[2] != [2]int{14, 15} {
 		t.Errorf("anomalies are at %v, want 5, 12, 14 to 15", found)
 	}
-	if few := FindTrend(sizes[:4], times[:4], nil); !few.TooFew || few.Segments != nil {
+	if few := FindTrend(sizes[:4], times[:4], nil); few.Segments != nil {
 		t.Errorf("four sizes give %+v", few)
 	}
-	if few := FindTrend(sizes[2:9], times[2:9], nil); few.TooFew || len(few.Anomalies)+len(few.Ends) != 0 {
+	if few := FindTrend(sizes[2:9], times[2:9], nil); few.Segments == nil || slices.Contains(few.Out, true) {
 		t.Errorf("something stands out of seven sizes: %+v", few)
 	}
 }
@@ -164,8 +161,9 @@ func TestEndsAreNoAnomalies(t *testing.T) {
 	sizes := powers(1<<10, 20)
 	times := withoutNoise(sizes, map[int]law{0: {10e-6, 5e9}})
 	times[18], times[19] = times[18]*1.4, times[19]*1.4
-	if got := FindTrend(sizes, times, nil); len(got.Anomalies) != 0 || len(got.Ends) != 2 || got.Ends[0] != 18 {
-		t.Errorf("anomalies %+v, ends %v, want none, 18 and 19", got.Anomalies, got.Ends)
+	if got := FindTrend(sizes, times, nil); len(got.Anomalies) != 0 || slices.Index(got.Out, true) != 18 ||
+		!got.Out[19] {
+		t.Errorf("anomalies %+v, out %v, want none, 18 and 19", got.Anomalies, got.Out)
 	}
 }
 
@@ -227,23 +225,6 @@ func TestRoughSmallMessages(t *testing.T) {
 	wantPercent(t, "drops found", found, 95, 100)
 }
 
-func TestPlateaus(t *testing.T) {
-	sizes := powers(1<<10, 21)
-	laws := map[int]law{0: {2e-6, 5e9}, 10: {40e-6, 50e9}}
-	times := withoutNoise(sizes, laws)
-	times[8] *= 1.3 // no plateau ends for that
-	trend := FindTrend(sizes, times, nil)
-	p := FindPlateaus(sizes, trend)
-	if len(p) != 1 || p[0].From != 7 && p[0].From != 6 || p[0].To < 9 || math.Abs(p[0].Level/5e9-1) > 0.1 ||
-		p[0].Later < 45e9 {
-		t.Errorf("plateaus are %+v, want one near 5 GB/s up to place 9", p)
-	}
-	one := FindTrend(sizes[:12], withoutNoise(sizes[:12], map[int]law{0: {40e-6, 50e9}}), nil)
-	if p := FindPlateaus(sizes[:12], one); p != nil {
-		t.Errorf("a curve that rises has plateaus %+v", p)
-	}
-}
-
 // Logs repeat sizes, and times may be anything that is positive.
 func TestTrendOfAnything(t *testing.T) {
 	r := seeded(8)
@@ -268,6 +249,5 @@ func TestTrendOfAnything(t *testing.T) {
 		if next != n {
 			t.Fatalf("segments end at %d of %d: %v %v", next, n, sizes, times)
 		}
-		FindPlateaus(sizes, got)
 	}
 }

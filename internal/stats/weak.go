@@ -2,6 +2,7 @@ package stats
 
 import (
 	"cmp"
+	"maps"
 	"math"
 	"slices"
 )
@@ -53,99 +54,109 @@ const (
 	scalePairs = 10
 )
 
-// FindWeakPairs finds the nodes and links that are slow among n nodes, of which most are taken for sound. A pair is as
-// slow as the slower of its nodes, or as its link; so a node is weak where the median of its pairs stands out among the
-// medians of all nodes, and a link where its time stands out among pairs of nodes that are not weak. A node with a pair
-// that is fast is not weak, however slow the others are. It works on logarithms, and takes the weakest node out before
-// it looks for the next. Pairs may be missing. noise is the standard error of a time's logarithm as far as its own
-// samples tell; where the pairs scatter by more, that counts. With fewer than three nodes there is nothing to compare,
-// and it finds nothing.
-func FindWeakPairs(n int, pairs []PairTime, noise float64) WeakPairs {
-	m := newPairTable(n, pairs)
-	m.noise = noise
-	w := m.takeOut()
-	for m.acquit(w.Nodes) {
-		w = m.takeOut()
+// FindWeakPairs finds the nodes and links that are slow among n nodes, of which most are taken for sound. A pair is
+// as slow as the slower of its nodes, or as its link; so a node is weak where the median of its pairs stands out
+// among the medians of all nodes, and a link where its time stands out among pairs of nodes that are not weak. A node
+// with a pair that is fast is not weak, however slow the others are. It works on logarithms, and takes the weakest
+// node out before it looks for the next. Pairs may be missing; none comes twice. noise is the standard error of a
+// time's logarithm as far as its own samples tell; where the pairs scatter by more, that counts. With fewer than
+// three nodes there is nothing to compare, and it finds nothing.
+func FindWeakPairs(n int, pairs []PairTime, noise float64) (w WeakPairs) {
+	m := newPairTable(n, pairs, noise)
+	nodes, links := m.takeOut()
+	for m.acquit(nodes) {
+		nodes, links = m.takeOut()
 	}
-	base := Median(m.times())
+	base := Median(m.sound())
 	w.Base = math.Exp(base)
-	for i := range w.Nodes {
-		w.Nodes[i] = m.against(w.Nodes[i].Node, base)
+	for _, i := range nodes {
+		w.Nodes = append(w.Nodes, m.against(i, base))
 	}
 	slices.SortFunc(w.Nodes, func(a, b WeakNode) int { return cmp.Compare(b.Excess, a.Excess) })
 	w.Apart = m.apart(w.Nodes, base)
-	for i, l := range w.Links {
-		w.Links[i].Excess = m.log[l.A][l.B] - base
+	for _, p := range links {
+		if excess := p.log - base; excess >= slowLink+2*w.excess(p) {
+			w.Links = append(w.Links, WeakLink{p.a, p.b, excess})
+		}
 	}
-	w.Links = slices.DeleteFunc(w.Links, func(l WeakLink) bool { return l.Excess < slowLink+2*w.excess(l.A, l.B) })
 	slices.SortFunc(w.Links, func(a, b WeakLink) int { return cmp.Compare(b.Excess, a.Excess) })
 	if len(w.Links) > max(2, n/4) {
 		w.Uneven, w.Links = len(w.Links), nil
 	}
-	var centers []float64
-	for i := range n {
-		if x := m.of(i); len(x) > 0 && !m.weak[i] {
-			centers = append(centers, lowMedian(x))
-		}
-	}
-	w.Spread, w.PairSpread = span(centers), span(m.times())
+	w.Spread, w.PairSpread = span(slices.Collect(maps.Values(m.centers()))), span(m.sound())
 	return w
 }
 
-// excess is that of the weaker of two nodes, 0 if neither is weak.
-func (w *WeakPairs) excess(a, b int) (most float64) {
+// excess is that of the weaker node of a pair, 0 if neither is weak.
+func (w *WeakPairs) excess(p *pair) (most float64) {
 	for _, x := range w.Nodes {
-		if x.Node == a || x.Node == b {
+		if p.has(x.Node) {
 			most = max(most, x.Excess)
 		}
 	}
 	return most
 }
 
-// pairTable holds the logarithms of pairs' times, for a < b; NaN where there is none.
+// pair is the logarithm of the time of nodes a < b.
+type pair struct {
+	a, b int
+	log  float64
+	out  bool // a weak link
+}
+
+func (p *pair) has(node int) bool { return p.a == node || p.b == node }
+
+// pairTable holds the pairs that were measured.
 type pairTable struct {
 	n     int
-	log   [][]float64
-	weak  []bool   // nodes that are out
-	out   [][]bool // pairs that are
-	mixed []bool   // nodes with a pair that is fast: what is slow is some of their links
+	pairs []*pair
+	weak  []bool // nodes that are out
+	mixed []bool // nodes with a pair that is fast: what is slow is some of their links
 	noise float64
 }
 
-// takeOut takes out the weakest node or slowest link, time and again, until none stands out.
-func (m *pairTable) takeOut() (w WeakPairs) {
-	clear(m.weak)
-	for i := range m.out {
-		clear(m.out[i])
-	}
-	for len(w.Links) <= m.n {
-		node, isNode := m.weakest()
-		link, isLink := m.slowest()
-		isNode = isNode && len(w.Nodes) < (m.n-1)/2
-		if isLink && (!isNode || link.Excess > node.Excess) {
-			m.out[link.A][link.B] = true
-			w.Links = append(w.Links, link)
-		} else if isNode {
-			m.weak[node.Node] = true
-			w.Nodes = append(w.Nodes, node)
-		} else {
-			break
+func newPairTable(n int, pairs []PairTime, noise float64) *pairTable {
+	m := &pairTable{n: n, weak: make([]bool, n), mixed: make([]bool, n), noise: noise}
+	for _, p := range pairs {
+		if p.Seconds > 0 && p.A != p.B {
+			m.pairs = append(m.pairs, &pair{a: min(p.A, p.B), b: max(p.A, p.B), log: math.Log(p.Seconds)})
 		}
 	}
-	return w
+	return m
 }
 
-// acquit finds nodes among the weak ones that have a fast pair with one that is not weak; it says whether there are
+// takeOut takes out the weakest node or slowest link, time and again, until none stands out.
+func (m *pairTable) takeOut() (nodes []int, links []*pair) {
+	clear(m.weak)
+	for _, p := range m.pairs {
+		p.out = false
+	}
+	for len(links) <= m.n {
+		node, nodeExcess := m.weakest()
+		link, linkExcess := m.slowest()
+		isNode := node >= 0 && len(nodes) < (m.n-1)/2
+		switch {
+		case link != nil && (!isNode || linkExcess > nodeExcess):
+			link.out, links = true, append(links, link)
+		case isNode:
+			m.weak[node], nodes = true, append(nodes, node)
+		default:
+			return nodes, links
+		}
+	}
+	return nodes, links
+}
+
+// acquit finds nodes among the weak ones that have a fast pair with one that is not weak, and reports whether there are
 // any.
-func (m *pairTable) acquit(weak []WeakNode) (found bool) {
-	base := Median(m.times())
-	for _, w := range weak {
-		excess := m.against(w.Node, base).Excess
-		fast := min(excess/2, excess-max(slowLink, fastSigmas*m.scatter(m.times())))
-		for _, t := range m.of(w.Node) {
-			if t-base < fast {
-				m.mixed[w.Node], found = true, true
-			}
+func (m *pairTable) acquit(weak []int) (found bool) {
+	sound := m.sound()
+	base, scatter := Median(sound), m.scatter(sound)
+	for _, i := range weak {
+		excess := m.against(i, base).Excess
+		fast := min(excess/2, excess-max(slowLink, fastSigmas*scatter))
+		if slices.ContainsFunc(m.of(i), func(t float64) bool { return t-base < fast }) {
+			m.mixed[i], found = true, true
 		}
 	}
 	return found
@@ -154,53 +165,24 @@ func (m *pairTable) acquit(weak []WeakNode) (found bool) {
 // scatter is how far one of these times lies off by chance.
 func (m *pairTable) scatter(x []float64) float64 { return max(m.noise, scale(x, scalePairs)) }
 
-func newPairTable(n int, pairs []PairTime) *pairTable {
-	m := &pairTable{n: n, log: make([][]float64, n), weak: make([]bool, n), out: make([][]bool, n),
-		mixed: make([]bool, n)}
-	for i := range m.log {
-		m.out[i] = make([]bool, n)
-		m.log[i] = slices.Repeat([]float64{math.NaN()}, n)
-	}
-	several := map[[2]int][]float64{}
-	for _, p := range pairs {
-		if p.Seconds > 0 {
-			k := [2]int{min(p.A, p.B), max(p.A, p.B)}
-			several[k] = append(several[k], math.Log(p.Seconds))
-		}
-	}
-	for k, x := range several {
-		m.log[k[0]][k[1]] = Median(x)
-	}
-	return m
-}
-
-// at is the time of a pair that is there and not out.
-func (m *pairTable) at(a, b int) (log float64, ok bool) {
-	a, b = min(a, b), max(a, b)
-	return m.log[a][b], a != b && !m.out[a][b] && !math.IsNaN(m.log[a][b])
-}
-
-// times are those of pairs of nodes that are not weak, but for the nodes left out.
-func (m *pairTable) times(without ...int) (x []float64) {
-	for a := range m.n {
-		for b := a + 1; b < m.n; b++ {
-			if t, ok := m.at(a, b); ok && !m.weak[a] && !m.weak[b] && !slices.Contains(without, a) &&
-				!slices.Contains(without, b) {
-				x = append(x, t)
-			}
+// times are those of the pairs that are picked, without weak links.
+func (m *pairTable) times(picked func(*pair) bool) (x []float64) {
+	for _, p := range m.pairs {
+		if !p.out && picked(p) {
+			x = append(x, p.log)
 		}
 	}
 	return x
 }
+
+func (m *pairTable) isSound(p *pair) bool { return !m.weak[p.a] && !m.weak[p.b] }
+
+// sound are the times of pairs of nodes that are not weak.
+func (m *pairTable) sound() []float64 { return m.times(m.isSound) }
 
 // of are the times of a node's pairs with nodes that are not weak.
-func (m *pairTable) of(node int) (x []float64) {
-	for other := range m.n {
-		if t, ok := m.at(node, other); ok && !m.weak[other] {
-			x = append(x, t)
-		}
-	}
-	return x
+func (m *pairTable) of(node int) []float64 {
+	return m.times(func(p *pair) bool { return p.has(node) && !m.weak[p.a+p.b-node] })
 }
 
 // centers are the nodes that are not weak, each by the median of its pairs.
@@ -214,28 +196,28 @@ func (m *pairTable) centers() map[int]float64 {
 	return center
 }
 
-// weakest is the node that stands out most among those that are not weak yet, if any does.
-func (m *pairTable) weakest() (found WeakNode, ok bool) {
+// weakest is the node that stands out most among those that are not weak yet, −1 if none does.
+func (m *pairTable) weakest() (node int, most float64) {
+	node = -1
 	center := m.centers()
-	for i := range m.n {
-		c, there := center[i]
-		if !there || len(center) < 3 || m.mixed[i] {
+	if len(center) < 3 {
+		return node, 0
+	}
+	for i, c := range center {
+		if m.mixed[i] {
 			continue
 		}
-		var others []float64
-		for j, x := range center {
-			if j != i {
-				others = append(others, x)
-			}
-		}
-		excess := c - Median(others)
+		others := maps.Clone(center)
+		delete(others, i)
+		excess := c - Median(slices.Collect(maps.Values(others)))
+		scatter := m.scatter(m.times(func(p *pair) bool { return m.isSound(p) && !p.has(i) }))
 		// The standard error of a median of k normal values is about 1.25 times that of their mean.
-		if least := nodeSigmas * 1.25 * m.scatter(m.times(i)) / math.Sqrt(float64(len(m.of(i)))); excess > max(slowNode,
-			least) && excess > found.Excess {
-			found, ok = WeakNode{Node: i, Excess: excess}, true
+		least := nodeSigmas * 1.25 * scatter / math.Sqrt(float64(len(m.of(i))))
+		if excess > max(slowNode, least) && (excess > most || excess == most && i < node) {
+			node, most = i, excess
 		}
 	}
-	return found, ok
+	return node, most
 }
 
 // against compares a weak node with the median of the sound pairs.
@@ -250,16 +232,16 @@ func (m *pairTable) against(node int, base float64) WeakNode {
 	return w
 }
 
-// apart says whether several weak nodes are fast among themselves.
+// apart reports whether several weak nodes are fast among themselves.
 func (m *pairTable) apart(weak []WeakNode, base float64) bool {
+	excess := map[int]float64{}
+	for _, w := range weak {
+		excess[w.Node] = w.Excess
+	}
 	found := false
-	for i, a := range weak {
-		for _, b := range weak[i+1:] {
-			t, ok := m.at(a.Node, b.Node)
-			if !ok {
-				continue
-			}
-			if t-base > min(a.Excess, b.Excess)/2 {
+	for _, p := range m.pairs {
+		if m.weak[p.a] && m.weak[p.b] && !p.out {
+			if p.log-base > min(excess[p.a], excess[p.b])/2 {
 				return false
 			}
 			found = true
@@ -268,32 +250,29 @@ func (m *pairTable) apart(weak []WeakNode, base float64) bool {
 	return found
 }
 
-// slowest is the pair that stands out most above what its nodes take with others, if any does.
-func (m *pairTable) slowest() (found WeakLink, ok bool) {
-	center, all := m.centers(), m.times()
+// slowest is the pair that stands out most above what its nodes take with others, nil if none does.
+func (m *pairTable) slowest() (link *pair, most float64) {
+	center, all := m.centers(), m.sound()
 	if m.n < 3 || len(all) < 2 {
-		return found, false
+		return nil, 0
 	}
 	base := Median(all)
-	least := max(slowLink, (linkSigmas+math.Sqrt(2*math.Log(float64(len(all)))))*m.scatter(all))
-	for a := range m.n {
-		for b := a + 1; b < m.n; b++ {
-			t, there := m.at(a, b)
-			if !there || m.weak[a] || m.weak[b] {
-				continue
-			}
-			usual := base
-			for _, i := range []int{a, b} {
-				if c, known := center[i]; known && !m.mixed[i] {
-					usual = max(usual, c)
-				}
-			}
-			if excess := t - usual; excess > least && excess > found.Excess {
-				found, ok = WeakLink{a, b, excess}, true
+	most = max(slowLink, (linkSigmas+math.Sqrt(2*math.Log(float64(len(all)))))*m.scatter(all))
+	for _, p := range m.pairs {
+		if p.out || !m.isSound(p) {
+			continue
+		}
+		usual := base
+		for _, i := range []int{p.a, p.b} {
+			if c, known := center[i]; known && !m.mixed[i] {
+				usual = max(usual, c)
 			}
 		}
+		if excess := p.log - usual; excess > most {
+			link, most = p, excess
+		}
 	}
-	return found, ok
+	return link, most
 }
 
 // lowMedian is the lower of the two middle values where there are two: a link that is slow makes no node weak.

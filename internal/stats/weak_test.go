@@ -64,15 +64,6 @@ func TestWeakPairs(t *testing.T) {
 	}
 }
 
-// Of several times of a pair their median counts.
-func TestSeveralTimesOfAPair(t *testing.T) {
-	pairs := pairsOf(4, nil)
-	pairs = append([]PairTime{{0, 1, 9e-3}}, append(pairs, PairTime{1, 0, 1e-3})...)
-	if w := FindWeakPairs(4, pairs, 0); len(w.Nodes)+len(w.Links) > 0 {
-		t.Errorf("%+v", w)
-	}
-}
-
 // A node is weak by the lower of its two middle pairs, so that a slow link makes none of its ends one.
 func TestALinkIsNoNode(t *testing.T) {
 	w := FindWeakPairs(3, pairsOf(3, map[[2]int]float64{{0, 1}: 2}), 0)

@@ -1,6 +1,9 @@
 package stats
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // HalfTimes are two halves of the nodes that were measured at the same time, in seconds. A node may be in neither.
 type HalfTimes struct {
@@ -10,21 +13,6 @@ type HalfTimes struct {
 
 // Excess is the natural logarithm of how many times as long as the second half the first one took.
 func (h HalfTimes) Excess() float64 { return math.Log(h.FirstSeconds / h.SecondSeconds) }
-
-// side is 1 for a node of the first half, -1 for one of the second, 0 for others.
-func (h HalfTimes) side(node int) float64 {
-	for _, i := range h.First {
-		if i == node {
-			return 1
-		}
-	}
-	for _, i := range h.Second {
-		if i == node {
-			return -1
-		}
-	}
-	return 0
-}
 
 // WeakHalves is what times of halves say about the nodes.
 type WeakHalves struct {
@@ -43,30 +31,39 @@ const explained = 0.6
 // instead.
 const farBetter = 3
 
-// linkInstead says whether a link between two of n nodes explains the differences of the halves far better than a node
-// does that leaves the rest: it makes a half slow where both of its nodes are in it, and none where they are apart.
-func linkInstead(n int, rounds []HalfTimes, rest float64) bool {
-	sides, all := make([][]float64, len(rounds)), 0.0
-	for k, h := range rounds {
-		sides[k] = make([]float64, n)
-		for _, i := range h.First {
-			sides[k][i] = 1
+// halves are rounds, and in which half each node is: 1 is the first, -1 the second, 0 neither.
+type halves struct {
+	rounds []HalfTimes
+	sides  [][]float64
+	all    float64 // squares of the differences
+}
+
+// of is how much longer the halves took that hold all of these nodes: the sum over rounds, in how many rounds, and in
+// how many of these they were slower.
+func (h *halves) of(nodes ...int) (sum float64, of, slow int) {
+	for k, r := range h.rounds {
+		side := h.sides[k][nodes[0]]
+		if side == 0 || slices.ContainsFunc(nodes, func(i int) bool { return h.sides[k][i] != side }) {
+			continue
 		}
-		for _, i := range h.Second {
-			sides[k][i] = -1
+		of++
+		if excess := side * r.Excess(); excess > 0 {
+			sum, slow = sum+excess, slow+1
+		} else {
+			sum += excess
 		}
-		all += h.Excess() * h.Excess()
 	}
+	return sum, of, slow
+}
+
+// linkInstead reports whether a link between two of n nodes explains the differences of the halves far better than a
+// node does that leaves the rest: it makes a half slow where both of its nodes are in it, and none where they are
+// apart.
+func (h *halves) linkInstead(n int, rest float64) bool {
 	for a := range n {
 		for b := a + 1; b < n; b++ {
-			sum, of := 0.0, 0
-			for k, h := range rounds {
-				if side := sides[k][a]; side != 0 && side == sides[k][b] {
-					sum += side * h.Excess()
-					of++
-				}
-			}
-			if of > 1 && sum > 0 && farBetter*(all-sum*sum/float64(of)) < rest {
+			sum, of, _ := h.of(a, b)
+			if of > 1 && sum > 0 && farBetter*(h.all-sum*sum/float64(of)) < rest {
 				return true
 			}
 		}
@@ -77,40 +74,33 @@ func linkInstead(n int, rounds []HalfTimes, rest float64) bool {
 // FindWeakHalf finds the one node among n that makes its half slow in every round; not where a link would explain it
 // better. noise is the standard error of a time's logarithm.
 func FindWeakHalf(n int, rounds []HalfTimes, noise float64) WeakHalves {
-	w := WeakHalves{Node: -1}
-	all, largest := 0.0, 0.0
-	for _, h := range rounds {
-		d := h.Excess()
-		all += d * d
-		largest = max(largest, math.Abs(d))
+	h, largest := halves{rounds: rounds}, 0.0
+	for _, r := range rounds {
+		side := make([]float64, n)
+		for _, i := range r.First {
+			side[i] = 1
+		}
+		for _, i := range r.Second {
+			side[i] = -1
+		}
+		d := r.Excess()
+		h.sides, h.all, largest = append(h.sides, side), h.all+d*d, max(largest, math.Abs(d))
 	}
-	w.Spread = math.Exp(largest)
-	best := WeakHalves{Node: -1}
+	none := WeakHalves{Node: -1, Spread: math.Exp(largest)}
+	best := none
 	for i := range n {
-		found := WeakHalves{Node: i, Spread: w.Spread}
-		for _, h := range rounds {
-			if side := h.side(i); side != 0 {
-				found.Excess += side * h.Excess()
-				found.Of++
-				if side*h.Excess() > 0 {
-					found.Slow++
-				}
-			}
-		}
-		if found.Of < 2 {
-			continue
-		}
-		if found.Excess /= float64(found.Of); found.Excess > best.Excess {
-			best = found
+		sum, of, slow := h.of(i)
+		if excess := sum / float64(of); of > 1 && excess > best.Excess {
+			best = WeakHalves{Node: i, Excess: excess, Slow: slow, Of: of, Spread: none.Spread}
 		}
 	}
 	chance := nodeSigmas * math.Sqrt2 * noise // of a round's difference
 	switch single := best.Excess * best.Excess * float64(best.Of); {
-	case best.Node >= 0 && best.Excess > max(slowNode, chance/math.Sqrt(float64(best.Of))) && single > explained*all &&
-		!linkInstead(n, rounds, all-single):
+	case best.Node >= 0 && best.Excess > max(slowNode, chance/math.Sqrt(float64(best.Of))) &&
+		single > explained*h.all && !h.linkInstead(n, h.all-single):
 		return best
 	case largest > max(2*slowNode, chance):
-		w.Unclear = true
+		none.Unclear = true
 	}
-	return w
+	return none
 }

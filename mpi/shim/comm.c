@@ -37,13 +37,6 @@ int comm_split(struct busbar_comm *c, int color, int key, struct busbar_comm **o
 	return rc ? rc : make(comm, out);
 }
 
-int comm_split_shared(struct busbar_comm *c, int key, struct busbar_comm **out)
-{
-	MPI_Comm comm = MPI_COMM_NULL;
-	int rc = MPI_Comm_split_type(c->comm, MPI_COMM_TYPE_SHARED, key, MPI_INFO_NULL, &comm);
-	return rc ? rc : make(comm, out);
-}
-
 int comm_free(struct busbar_comm *c)
 {
 	int rc = MPI_Comm_free(&c->comm);
@@ -71,20 +64,9 @@ int comm_gatherv(struct busbar_comm *c, const void *bytes, int n, void *all, con
 	return MPI_Gatherv(bytes, n, MPI_BYTE, all, counts, at, MPI_BYTE, root, c->comm);
 }
 
-static MPI_Op reduction(int op) { return op == BUSBAR_SUM ? MPI_SUM : op == BUSBAR_MIN ? MPI_MIN : MPI_MAX; }
-
-int comm_reduce(struct busbar_comm *c, double *x, int n, int op, int root)
-{
-	int rank;
-	int rc = MPI_Comm_rank(c->comm, &rank);
-	if (rc)
-		return rc;
-	return MPI_Reduce(rank == root ? MPI_IN_PLACE : x, x, n, MPI_DOUBLE, reduction(op), root, c->comm);
-}
-
 int comm_all_reduce(struct busbar_comm *c, double *x, int n, int op)
 {
-	return MPI_Allreduce(MPI_IN_PLACE, x, n, MPI_DOUBLE, reduction(op), c->comm);
+	return MPI_Allreduce(MPI_IN_PLACE, x, n, MPI_DOUBLE, op == BUSBAR_SUM ? MPI_SUM : MPI_MAX, c->comm);
 }
 
 static int64_t now(void)

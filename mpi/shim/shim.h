@@ -95,7 +95,6 @@ int comm_self(struct busbar_comm **c);
 int comm_rank(struct busbar_comm *c, int *rank);
 int comm_size(struct busbar_comm *c, int *size);
 int comm_split(struct busbar_comm *c, int color, int key, struct busbar_comm **out);
-int comm_split_shared(struct busbar_comm *c, int key, struct busbar_comm **out);
 int comm_free(struct busbar_comm *c);
 int comm_barrier(struct busbar_comm *c);
 int comm_barrier_start(struct busbar_comm *c);
@@ -104,7 +103,6 @@ int comm_barrier_wait(struct busbar_comm *c);
 int comm_bcast(struct busbar_comm *c, void *bytes, int n, int root);
 int comm_gather(struct busbar_comm *c, const void *bytes, int n, void *all, int root);
 int comm_gatherv(struct busbar_comm *c, const void *bytes, int n, void *all, const int *counts, const int *at, int root);
-int comm_reduce(struct busbar_comm *c, double *x, int n, int op, int root);
 int comm_all_reduce(struct busbar_comm *c, double *x, int n, int op);
 int comm_clock(struct busbar_comm *c, int peer, int rounds, double *offset, double *uncertainty);
 

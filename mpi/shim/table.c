@@ -90,17 +90,6 @@ static void error(int code, int *class, const char **name, char *text, int size)
 	snprintf(text, (size_t)size, "%s", full);
 }
 
-static int processor_name(char *name, int size)
-{
-	char full[MPI_MAX_PROCESSOR_NAME] = "";
-	int length;
-	int rc = MPI_Get_processor_name(full, &length);
-	snprintf(name, (size_t)size, "%s", full);
-	return rc;
-}
-
-static double wtime(void) { return MPI_Wtime(); }
-
 extern const struct busbar_mpi busbar_mpi;
 __attribute__((visibility("default"))) const struct busbar_mpi busbar_mpi = {
 	.abi = BUSBAR_MPI_ABI,
@@ -114,14 +103,11 @@ __attribute__((visibility("default"))) const struct busbar_mpi busbar_mpi = {
 	.finalize = finalize,
 	.abort = end_all,
 	.error = error,
-	.processor_name = processor_name,
-	.wtime = wtime,
 	.world = comm_world,
 	.self = comm_self,
 	.rank = comm_rank,
 	.size = comm_size,
 	.split = comm_split,
-	.split_shared = comm_split_shared,
 	.free = comm_free,
 	.barrier = comm_barrier,
 	.barrier_start = comm_barrier_start,
@@ -130,7 +116,6 @@ __attribute__((visibility("default"))) const struct busbar_mpi busbar_mpi = {
 	.bcast = comm_bcast,
 	.gather = comm_gather,
 	.gatherv = comm_gatherv,
-	.reduce = comm_reduce,
 	.all_reduce = comm_all_reduce,
 	.clock = comm_clock,
 	.prepare = prepare,

@@ -29,12 +29,7 @@ func belowCeilings(curves []*Curve, o Options) (found []Finding) {
 		if !ceiling.Known() {
 			continue
 		}
-		best := 0
-		for i := range c.Points {
-			if c.BusBW(i) > c.BusBW(best) {
-				best = i
-			}
-		}
+		best := c.best()
 		share := ceiling.Share(c.BusBW(best))
 		if share <= 0 || share >= enoughOfCeiling {
 			continue
@@ -43,21 +38,11 @@ func belowCeilings(curves []*Curve, o Options) (found []Finding) {
 		if share < halfOfCeiling {
 			severity = notice.Error
 		}
-		found = append(
-			found,
-			c.finding(
-				notice.BelowPeak{
-					Best:  c.value(best),
-					Share: units.Share(share),
-					Peak:  units.LinkRate(ceiling.BusBW),
-					What:  ceiling.Words(),
-				},
-				severity,
-				1-share,
-				c.Points[best].SizeBytes,
-				c.Points[n-1].SizeBytes,
-			),
-		)
+		fact := notice.BelowPeak{
+			Best: c.value(best), Share: units.Share(share), Peak: units.LinkRate(ceiling.BusBW), What: ceiling.Words(),
+		}
+		found = append(found,
+			c.finding(fact, severity, 1-share, c.Points[best].SizeBytes, c.Points[n-1].SizeBytes))
 	}
 	return found
 }

@@ -2,6 +2,7 @@ package analysis
 
 import (
 	"cmp"
+	"iter"
 	"math"
 	"slices"
 
@@ -116,40 +117,50 @@ func (c *Collector) Curves() []*Curve {
 
 // nameCurves tells contenders apart, and what another tool measured from what rank did.
 func nameCurves(curves []*Curve) {
-	var all []Contender
-	tools := map[Contender]string{}
-	several := map[Contender]bool{}
-	for _, c := range curves {
-		if !slices.Contains(all, c.Contender) {
-			all = append(all, c.Contender)
-			tools[c.Contender] = c.Tool
-		}
-		several[c.Contender] = several[c.Contender] || tools[c.Contender] != c.Tool
-	}
-	name := Names(all)
+	name := Names(ContendersOf(curves))
 	for _, c := range curves {
 		c.Who = name[c.Contender]
-		if several[c.Contender] {
+		if slices.ContainsFunc(curves, func(d *Curve) bool { return d.Contender == c.Contender && d.Tool != c.Tool }) {
 			c.Who += ", measured by " + cmp.Or(c.Tool, "rank")
 		}
 	}
 }
 
+// ContendersOf are the contenders of curves, each once.
+func ContendersOf(curves []*Curve) (all []Contender) {
+	for _, c := range curves {
+		if !slices.Contains(all, c.Contender) {
+			all = append(all, c.Contender)
+		}
+	}
+	return all
+}
+
 // pointsOf makes a point of all entries of one size.
-func pointsOf(entries []entry) []Point {
+func pointsOf(entries []entry) (points []Point) {
 	slices.SortStableFunc(entries, func(a, b entry) int {
 		return cmp.Or(cmp.Compare(a.size, b.size), cmp.Compare(a.launch, b.launch))
 	})
-	var points []Point
-	for len(entries) > 0 {
-		n := 1
-		for n < len(entries) && entries[n].size == entries[0].size {
-			n++
-		}
-		points = append(points, pointOf(entries[:n]))
-		entries = entries[n:]
+	for same := range alike(entries, func(e entry) int64 { return e.size }) {
+		points = append(points, pointOf(same))
 	}
 	return slices.Clip(points)
+}
+
+// alike yields the runs of entries that have one key.
+func alike[K comparable](entries []entry, key func(entry) K) iter.Seq[[]entry] {
+	return func(yield func([]entry) bool) {
+		for len(entries) > 0 {
+			n := 1
+			for n < len(entries) && key(entries[n]) == key(entries[0]) {
+				n++
+			}
+			if !yield(entries[:n]) {
+				return
+			}
+			entries = entries[n:]
+		}
+	}
 }
 
 // pointOf is one size: of one launch its own time, of several their median.
@@ -163,31 +174,32 @@ func pointOf(entries []entry) Point {
 			}
 		}
 	}
-	first := entries[0].launch
-	if entries[len(entries)-1].launch == first {
-		p.Time = estimateOf(entries)
-		if p.Time.Lo > 0 {
-			p.Basis = stats.WithinLaunch
+	for same := range alike(entries, func(e entry) int32 { return e.launch }) {
+		if p.Time = overCycles(same); len(same) < len(entries) {
+			p.Launches = append(p.Launches, p.Time.Value)
 		}
-		return p
 	}
-	for len(entries) > 0 {
-		n := 1
-		for n < len(entries) && entries[n].launch == entries[0].launch {
-			n++
-		}
-		p.Launches = append(p.Launches, estimateOf(entries[:n]).Value)
-		entries = entries[n:]
+	switch {
+	case p.Launches != nil:
+		p.Time, p.Basis = stats.MedianOfLaunches(p.Launches)
+	case p.Time.Lo > 0:
+		p.Basis = stats.WithinLaunch
 	}
-	p.Time, p.Basis = stats.MedianOfLaunches(p.Launches)
 	return p
 }
 
-// estimateOf is what one launch took: its record, or the median over the cycles of a soak.
-func estimateOf(entries []entry) stats.Estimate {
-	times := make([]stats.Estimate, len(entries))
-	for i, e := range entries {
-		times[i] = e.time
+// overCycles is what one launch took: its record, or the median over the cycles of a soak.
+func overCycles(entries []entry) stats.Estimate {
+	if len(entries) == 1 {
+		return entries[0].time
 	}
-	return overCycles(times)
+	times := make([]float64, len(entries))
+	for i, e := range entries {
+		times[i] = e.time.Value
+	}
+	e, basis := stats.MedianOfLaunches(times)
+	if basis != stats.AcrossLaunches {
+		e.Lo, e.Hi = 0, 0
+	}
+	return e
 }

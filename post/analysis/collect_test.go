@@ -76,7 +76,8 @@ func TestCurvesOfLaunches(t *testing.T) {
 		p.Warned[Drifting] != 0 {
 		t.Errorf("%+v", p)
 	}
-	if want := "nccl (tree), all_reduce float32 sum, out-of-place, throughput mode, 16 ranks on 2 nodes"; curves[2].Title() != want {
-		t.Errorf("%q, want %q", curves[2].Title(), want)
+	want := "nccl (tree), all_reduce float32 sum, out-of-place, throughput mode, 16 ranks on 2 nodes"
+	if got := curves[2].Title(); got != want {
+		t.Errorf("%q, want %q", got, want)
 	}
 }

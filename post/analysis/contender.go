@@ -2,6 +2,7 @@ package analysis
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 
 	"busbar/internal/result"
@@ -33,35 +34,19 @@ func Names(contenders []Contender) map[Contender]string {
 		name[c] = c.Backend
 	}
 	for _, more := range []func(Contender) string{
-		func(c Contender) string { return c.Variant }, func(
-			c Contender,
-		) string {
-			return c.Settings
-		}, func(c Contender) string { return c.Library },
+		func(c Contender) string { return c.Variant },
+		func(c Contender) string { return c.Settings },
+		func(c Contender) string { return c.Library },
 		func(c Contender) string { return c.Device },
 	} {
-		for _, same := range alike(contenders, name) {
-			for _, c := range same {
-				if words := more(c); words != "" &&
-					slices.ContainsFunc(same, func(d Contender) bool { return more(d) != words }) {
-					name[c] += " (" + words + ")"
-				}
+		before := maps.Clone(name)
+		for _, c := range contenders {
+			if words := more(c); words != "" && slices.ContainsFunc(contenders, func(d Contender) bool {
+				return before[d] == before[c] && more(d) != words
+			}) {
+				name[c] = before[c] + " (" + words + ")"
 			}
 		}
 	}
 	return name
-}
-
-// alike are the groups of contenders that have one name.
-func alike(contenders []Contender, name map[Contender]string) map[string][]Contender {
-	groups := map[string][]Contender{}
-	for _, c := range contenders {
-		groups[name[c]] = append(groups[name[c]], c)
-	}
-	for n, group := range groups {
-		if len(group) == 1 {
-			delete(groups, n)
-		}
-	}
-	return groups
 }

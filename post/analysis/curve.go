@@ -54,6 +54,16 @@ func (c *Curve) BusBW(i int) float64 { return c.Case(i).BusBW(c.Points[i].Time.V
 // AlgBW is the algorithm bandwidth of a point, in bytes per second.
 func (c *Curve) AlgBW(i int) float64 { return c.Case(i).AlgBW(c.Points[i].Time.Value) }
 
+// best is the place of the largest bus bandwidth.
+func (c *Curve) best() (at int) {
+	for i := range c.Points {
+		if c.BusBW(i) > c.BusBW(at) {
+			at = i
+		}
+	}
+	return at
+}
+
 // Imported says that another tool measured it.
 func (c *Curve) Imported() bool { return c.Tool != "" }
 

@@ -2,7 +2,6 @@ package analysis
 
 import (
 	"fmt"
-	"strings"
 
 	"busbar/internal/notice"
 	"busbar/internal/units"
@@ -16,7 +15,6 @@ var (
 	Drop        = notice.Drop{}.Code()
 	Spike       = notice.Spike{}.Code()
 	Step        = notice.Switch{}.Code()
-	Plateau     = notice.Plateau{}.Code()
 	Decline     = notice.Decline{}.Code()
 	PlacementOf = notice.PlacementGap{}.Code()
 	Scaling     = notice.PoorScaling{}.Code()
@@ -89,18 +87,18 @@ func (f *Finding) Evidence() []string {
 // Hint is something to try.
 type Hint struct {
 	Tip      notice.Tip
-	With     []string // NAME=VALUE that the variable needs beside it
-	Had      *string  // what these runs had it set to; nil: it was not set
-	Variable string   // environment variable, or flag of rank; "" where it is neither
-	Value    string   // to try
-	Sweep    string   // a variant of a campaign's plan that tests it, as YAML; "" where no plan can
+	With     string  // NAME=VALUE that the variable needs beside it
+	Had      *string // what these runs had it set to; nil: it was not set
+	Variable string  // environment variable, or flag of rank; "" where it is neither
+	Value    string  // to try
+	Sweep    string  // a variant of a campaign's plan that tests it, as YAML; "" where no plan can
 }
 
 // Text is what to try, in words.
 func (h Hint) Text() string {
 	text := h.Tip.Text()
-	if len(h.With) > 0 {
-		text += ", with " + strings.Join(h.With, " and ")
+	if h.With != "" {
+		text += ", with " + h.With
 	}
 	if h.Had != nil {
 		text += fmt.Sprintf(" (was %q)", *h.Had)

@@ -3,6 +3,7 @@ package analysis
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -113,6 +114,35 @@ func slower(from, to int64, factor float64) func(string, *result.Record) {
 	}
 }
 
+// edited is a sound sweep with other records.
+func edited(edit func(launch string, r *result.Record), changes ...func(*made)) made {
+	m := sound().with(func(m *made) { m.edit = edit })
+	for _, change := range changes {
+		m = m.with(change)
+	}
+	return m
+}
+
+// inLaunch edits the records of one launch.
+func inLaunch(launch int, factor float64) func(string, *result.Record) {
+	return func(of string, r *result.Record) {
+		if of == fmt.Sprint("launch-", launch) {
+			r.Time.Seconds *= factor
+		}
+	}
+}
+
+func inPlace(m *made)   { m.placement = coll.InPlace }
+func latency(m *made)   { m.mode = coll.Latency }
+func broadcast(m *made) { m.collective = coll.Broadcast }
+func imported(m *made)  { m.imported, m.interval = true, false }
+
+func launches(n int) func(*made) { return func(m *made) { m.launches = n } }
+
+func onNodes(world, nodes int, factor float64) func(*made) {
+	return func(m *made) { m.world, m.nodes, m.factor = world, nodes, factor }
+}
+
 // foundIn is what is found in sweeps together.
 func foundIn(t *testing.T, o Options, sweeps ...made) []Finding {
 	t.Helper()
@@ -132,26 +162,45 @@ func foundIn(t *testing.T, o Options, sweeps ...made) []Finding {
 	return found
 }
 
-// only wants one finding and no other.
-func only(t *testing.T, found []Finding, kind Kind) Finding {
+// only wants one finding and no other, and returns its parameters too.
+func only[F notice.Fact](t *testing.T, sweeps ...made) (Finding, F) {
 	t.Helper()
-	if len(found) != 1 || found[0].Code() != kind {
-		for _, f := range found {
-			t.Logf("%s %s: %s %q", f.Severity, f.Code(), f.Text(), f.Evidence())
-		}
-		t.Fatalf("%d findings, want one of kind %s", len(found), kind)
-	}
-	return found[0]
+	return onlyOf[F](t, foundIn(t, Options{}, sweeps...))
 }
 
-// fact is the parameters of a finding.
-func fact[F notice.Fact](t *testing.T, f Finding) (params F) {
+func onlyOf[F notice.Fact](t *testing.T, found []Finding) (Finding, F) {
 	t.Helper()
-	params, is := f.Fact.(F)
-	if !is {
-		t.Fatalf("%T, want %T", f.Fact, params)
+	if len(found) == 1 {
+		if params, is := found[0].Fact.(F); is {
+			return found[0], params
+		}
 	}
-	return params
+	for _, f := range found {
+		t.Logf("%s %s: %s %q", f.Severity, f.Code(), f.Text(), f.Evidence())
+	}
+	t.Fatalf("%d findings, want one %T", len(found), *new(F))
+	panic("unreachable")
+}
+
+// oneOfKind wants one finding of a kind among others.
+func oneOfKind[F notice.Fact](t *testing.T, found []Finding) (Finding, F) {
+	t.Helper()
+	return onlyOf[F](t, slices.DeleteFunc(found, func(f Finding) bool { _, is := f.Fact.(F); return !is }))
+}
+
+// lacks wants no finding of a kind.
+func lacks(t *testing.T, kind Kind, name string, sweeps ...made) {
+	t.Helper()
+	for _, f := range foundIn(t, Options{}, sweeps...) {
+		if f.Code() == kind {
+			t.Errorf("%s: %s", name, f.Text())
+		}
+	}
+}
+
+// closeTo tells numbers apart that differ by more than a distance.
+func closeTo[T ~float64](got T, want, distance float64) bool {
+	return math.Abs(float64(got)-want) <= distance
 }
 
 func contains(t *testing.T, text string, parts ...string) {

@@ -118,14 +118,13 @@ func (t *tip) setting(value string) string {
 		if value != "" {
 			words = append(words, value)
 		}
-		for _, with := range t.With {
-			words = append(words, strings.Replace(with, "=", " ", 1))
+		if t.With != "" {
+			words = append(words, strings.Replace(t.With, "=", " ", 1))
 		}
 		return fmt.Sprintf("{flags: %q}", strings.Join(words, " "))
 	}
 	settings := []string{fmt.Sprintf("%s: %q", t.Variable, value)}
-	for _, with := range t.With {
-		name, v, _ := strings.Cut(with, "=")
+	if name, v, is := strings.Cut(t.With, "="); is {
 		settings = append(settings, fmt.Sprintf("%s: %q", name, v))
 	}
 	return "{environment: {" + strings.Join(settings, ", ") + "}}"

@@ -117,10 +117,10 @@ func TestHintsFitTheRun(t *testing.T) {
 			c.Backend, c.Library = "mpi", "MPICH 4.0.2"
 		}, Step, 4096, 8192, []string{"MPIR_CVAR_ALLREDUCE_INTRA_ALGORITHM"}},
 		"gloo": {func(c *Curve) { c.Backend = "gloo" }, Decline, 4096, 1 << 20,
-			[]string{"--gloo-algo", "--rotate"}},
+			[]string{"--rotate"}},
 		"gloo has its thread": {func(c *Curve) {
 			c.Backend, c.Nodes = "gloo", 1
-		}, TwoModes, 8, 8, []string{"--gloo-cpus", "srun --cpu-bind"}},
+		}, TwoModes, 8, 8, []string{"srun --cpu-bind"}},
 		"what rank cannot measure": {func(c *Curve) { c.Backend = "rccl" }, Step, 8, 16,
 			[]string{"NCCL_PROTO", "NCCL_ALGO"}},
 	} {
@@ -128,26 +128,22 @@ func TestHintsFitTheRun(t *testing.T) {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
 		}
 	}
-	set := hintsFor(Step, curve(func(c *Curve) { c.Runs[0].Environment = map[string]string{"NCCL_PROTO": "LL"} }), 8,
-		16)
-	if i := slices.IndexFunc(set, func(h Hint) bool {
-		return h.Variable == "NCCL_PROTO"
-	}); i < 0 || !strings.HasSuffix(set[i].Text(), `(was "LL")`) {
-		t.Errorf("%+v", set)
-	}
-	// What they had is not what to try next, and a variable that needs another one beside it says so.
-	set = hintsFor(Step, curve(func(c *Curve) {
-		c.Runs[0].Environment = map[string]string{"NCCL_PROTO": "Simple"}
-	}), 8, 16)
-	if i := slices.IndexFunc(set, func(h Hint) bool {
-		return h.Variable == "NCCL_PROTO"
-	}); i < 0 || set[i].Value != "LL" || !strings.HasSuffix(set[i].Text(), `(was "Simple")`) {
-		t.Errorf("%+v", set)
-	}
-	set = hintsFor(Step, curve(func(c *Curve) { c.Backend, c.Library = "mpi", "Open MPI 4.1.4" }), 4096, 8192)
-	if i := slices.IndexFunc(set, func(h Hint) bool {
-		return h.Variable == "OMPI_MCA_coll_tuned_allreduce_algorithm"
-	}); i < 0 || !strings.HasSuffix(set[i].Text(), ", with OMPI_MCA_coll_tuned_use_dynamic_rules=1") {
-		t.Errorf("%+v", set)
+	// What the runs had is not what to try next, and a variable that needs another one beside it says so.
+	for variable, c := range map[string]struct {
+		change      func(*Curve)
+		value, ends string
+	}{
+		"NCCL_PROTO": {func(c *Curve) {
+			c.Runs[0].Environment = map[string]string{"NCCL_PROTO": "Simple"}
+		}, "LL", `(was "Simple")`},
+		"OMPI_MCA_coll_tuned_allreduce_algorithm": {func(c *Curve) {
+			c.Backend, c.Library = "mpi", "Open MPI 4.1.4"
+		}, "4", ", with OMPI_MCA_coll_tuned_use_dynamic_rules=1"},
+	} {
+		hints := hintsFor(Step, curve(c.change), 4096, 8192)
+		i := slices.IndexFunc(hints, func(h Hint) bool { return h.Variable == variable })
+		if i < 0 || hints[i].Value != c.value || !strings.HasSuffix(hints[i].Text(), c.ends) {
+			t.Errorf("%+v", hints)
+		}
 	}
 }

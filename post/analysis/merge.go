@@ -64,7 +64,7 @@ func sameCause(a, b Finding) bool {
 }
 
 // bend says that a kind is one of how a curve is bent in a range of sizes.
-func bend(k Kind) bool { return k == Drop || k == Spike || k == Step || k == Plateau }
+func bend(k Kind) bool { return k == Drop || k == Spike || k == Step }
 
 // declines says that a kind can be the decline of a curve, its best sizes, or where it begins.
 func declines(k Kind) bool { return k == Decline || k == Spike || k == Step }

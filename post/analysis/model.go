@@ -36,9 +36,6 @@ type Law struct {
 	Step float64
 }
 
-// Time is what the law says a size takes, in seconds.
-func (l Law) Time(size int64) float64 { return l.Alpha + float64(size)*l.PerByte }
-
 // ModelOf is the model of a curve; without laws where its sizes are too few, or its times are not those of links.
 func ModelOf(c *Curve) Model {
 	m := Model{Curve: c}
@@ -58,7 +55,11 @@ func ModelOf(c *Curve) Model {
 	}
 	first, last := t.Segments[0].Fit, t.Segments[len(t.Segments)-1].Fit
 	m.Latency, m.Bandwidth, m.Half = first.Alpha, times(last.Beta, c.factor()), halfOf(t, last)
-	m.Odd = len(t.odd())
+	for _, out := range t.Out {
+		if out {
+			m.Odd++
+		}
+	}
 	m.overLaunches(t)
 	return m
 }
@@ -73,46 +74,28 @@ func times(p stats.Parameter, factor float64) stats.Parameter {
 // halfOf is the size from which on the laws reach half of what the last one comes near: that law's own where it holds
 // there. A law before it has only the bandwidth that is looked for at its bounds, and twice the scatter more.
 func halfOf(t curveTrend, last stats.Fit) stats.Parameter {
-	value := t.half(last.Beta.Value)
-	if n := len(t.Segments); n == 1 || value == last.Half.Value {
+	value := t.half()
+	switch {
+	case value == last.Half.Value:
 		return last.Half
-	}
-	if !last.Beta.Known {
+	case !last.Beta.Known:
 		return stats.Parameter{}
 	}
-	wider := math.Exp(2 * t.Noise)
-	half := stats.Parameter{Value: value, Lo: t.half(last.Beta.Lo / wider), Hi: t.half(last.Beta.Hi * wider)}
+	wider := 2 * math.Exp(2*t.Noise)
+	half := stats.Parameter{
+		Value: value, Lo: t.reaches(last.Beta.Lo / wider), Hi: t.reaches(last.Beta.Hi * wider / 4),
+	}
 	half.Known = half.Lo > t.sizes[0] && !math.IsInf(half.Hi, 1)
 	return half
 }
 
-// half is the first measured size at which the laws reach half of a bandwidth, and between the sizes of one law by that
-// law; of one law alone n½ wherever it is.
-func (t curveTrend) half(bandwidth float64) float64 {
+// half is the size at which the laws reach half of what the last one comes near: n½ of that law, or a smaller size.
+func (t curveTrend) half() float64 {
 	last := t.Segments[len(t.Segments)-1]
-	n := last.Half.Value
-	switch at := t.reaches(bandwidth / 2); {
-	case len(t.Segments) == 1:
-		return n
-	case bandwidth == last.Beta.Value && at > t.sizes[last.From]:
-		return n
-	default:
+	if at := t.reaches(last.Beta.Value / 2); len(t.Segments) > 1 && at <= t.sizes[last.From] {
 		return at
 	}
-}
-
-// odd are the places that no law explains.
-func (t curveTrend) odd() map[int]bool {
-	places := map[int]bool{}
-	for _, i := range t.Ends {
-		places[i] = true
-	}
-	for _, a := range t.Anomalies {
-		for i := a.From; i <= a.To; i++ {
-			places[i] = true
-		}
-	}
-	return places
+	return last.Half.Value
 }
 
 // overLaunches puts what differs from launch to launch in the place of the scatter, where several launches measured all
@@ -129,7 +112,7 @@ func (m *Model) overLaunches(t curveTrend) {
 			return
 		}
 		last := own.Segments[len(own.Segments)-1].Beta.Value
-		latency[l], bandwidth[l], half[l] = own.Segments[0].Alpha.Value, last*m.Curve.factor(), own.half(last)
+		latency[l], bandwidth[l], half[l] = own.Segments[0].Alpha.Value, last*m.Curve.factor(), own.half()
 	}
 	for p, values := range map[*stats.Parameter][]float64{&m.Latency: latency, &m.Bandwidth: bandwidth, &m.Half: half} {
 		if p.Known {
@@ -142,7 +125,6 @@ func (m *Model) overLaunches(t curveTrend) {
 
 // ofLaunch are the laws of one launch; all says whether it measured every size.
 func (t curveTrend) ofLaunch(c *Curve, launch int) (own curveTrend, all bool) {
-	odd := t.odd()
 	own = curveTrend{sizes: t.sizes, places: t.places}
 	for _, s := range t.Segments {
 		var sizes, times []float64
@@ -151,7 +133,7 @@ func (t curveTrend) ofLaunch(c *Curve, launch int) (own curveTrend, all bool) {
 			if len(p.Launches) != len(c.Launches) {
 				return own, false
 			}
-			if !odd[i] {
+			if !t.Out[i] {
 				sizes, times = append(sizes, t.sizes[i]), append(times, p.Launches[launch])
 			}
 		}

@@ -32,7 +32,7 @@ func lineOf(m Model) string { return notice.Message(m.Fact()) }
 func TestModelOfOneLaw(t *testing.T) {
 	m := lawsOf(t, sound())
 	if len(m.Laws) != 1 || m.Laws[0].From != 8 || m.Laws[0].To != 1<<30 ||
-		!about(m.Laws[0].Time(1<<20), 20e-6+(1<<20)/100e9) {
+		!about(m.Laws[0].Alpha, 20e-6) || !about(m.Laws[0].PerByte, 1/100e9) {
 		t.Fatalf("%+v", m.Laws)
 	}
 	if !m.Latency.Known || !about(m.Latency.Value, 20e-6) || m.Latency.Lo > 20e-6 || m.Latency.Hi < 20e-6 {
@@ -56,7 +56,7 @@ func TestModelOfOneLaw(t *testing.T) {
 // A slower law from 256 KiB on is told apart, with its factor; n½ is where half of the last law's bandwidth is
 // reached.
 func TestModelOfTwoLaws(t *testing.T) {
-	m := lawsOf(t, sound().with(func(m *made) { m.edit = slower(256<<10, 1<<30, 1.6) }))
+	m := lawsOf(t, edited(slower(256<<10, 1<<30, 1.6)))
 	if len(m.Laws) != 2 || m.Laws[1].From != 256<<10 || m.Laws[0].Step != 0 || !about(m.Laws[1].Step, 1.6) {
 		t.Fatalf("%+v", m.Laws)
 	}
@@ -65,11 +65,9 @@ func TestModelOfTwoLaws(t *testing.T) {
 		t.Errorf("%+v", m)
 	}
 	contains(t, lineOf(m), "the model changes at 256 KiB (time × 1.6")
-	contains(t, lineOf(lawsOf(t, sound().with(func(m *made) {
-		m.edit = slower(256<<10, 1<<30, 0.6)
-	}))), "the model changes at 256 KiB (time × 0.6")
+	contains(t, lineOf(lawsOf(t, edited(slower(256<<10, 1<<30, 0.6)))), "the model changes at 256 KiB (time × 0.6")
 	// Where the first law reaches half by then, that is where it is.
-	m = lawsOf(t, sound().with(func(m *made) { m.edit = slower(16<<20, 1<<30, 1.6) }))
+	m = lawsOf(t, edited(slower(16<<20, 1<<30, 1.6)))
 	if want := 20e-6 / (2*1.6/100e9 - 1/100e9); len(m.Laws) != 2 || !about(m.Half.Value, want) ||
 		math.Log(m.Half.Hi/m.Half.Lo) < 4*m.Noise {
 		t.Errorf("n½ is %v, want %v, with bounds that have the scatter in them", m.Half, want)
@@ -79,11 +77,9 @@ func TestModelOfTwoLaws(t *testing.T) {
 // What sizes do not show is not said: no bandwidth of small ones, no latency of large ones, nothing of four.
 func TestModelSaysNothingThatWasNotSeen(t *testing.T) {
 	between := func(from, to int64) made {
-		return sound().with(func(m *made) {
-			m.edit = func(_ string, r *result.Record) {
-				if r.SizeBytes < from || r.SizeBytes > to {
-					r.Status = result.Failed
-				}
+		return edited(func(_ string, r *result.Record) {
+			if r.SizeBytes < from || r.SizeBytes > to {
+				r.Status = result.Failed
 			}
 		})
 	}
@@ -124,16 +120,7 @@ func TestModelSaysNothingThatWasNotSeen(t *testing.T) {
 
 // Of several launches the bounds are those that launches differ by: the slowest here by a tenth.
 func TestModelOverLaunches(t *testing.T) {
-	slow := func(launches int) made {
-		return sound().with(func(m *made) {
-			m.launches = launches
-			m.edit = func(launch string, r *result.Record) {
-				if launch == "launch-0" {
-					r.Time.Seconds *= 1.1
-				}
-			}
-		})
-	}
+	slow := func(n int) made { return edited(inLaunch(0, 1.1), launches(n)) }
 	m := lawsOf(t, slow(3))
 	if !about(m.Latency.Lo, 20e-6) || !about(m.Latency.Hi, 22e-6) || !about(m.Bandwidth.Lo, 187.5e9/1.1) ||
 		!about(m.Half.Value, 2e6) {
@@ -142,14 +129,12 @@ func TestModelOverLaunches(t *testing.T) {
 	contains(t, m.Bounds().String(), "minimum and maximum over launches (3)")
 	contains(t, lawsOf(t, slow(2)).Bounds().String(), "minimum and maximum over launches (2)")
 	contains(t, lawsOf(t, slow(7)).Bounds().String(), "95 % CI over launches (7)")
-	once := slow(3)
-	edit := once.edit
-	once.edit = func(launch string, r *result.Record) {
-		if edit(launch, r); launch == "launch-2" && r.SizeBytes == 1<<20 {
+	once := func(launch string, r *result.Record) {
+		if launch == "launch-2" && r.SizeBytes == 1<<20 {
 			r.Status = result.Failed
 		}
 	}
-	contains(t, lawsOf(t, once).Bounds().String(), "from residuals")
+	contains(t, lawsOf(t, edited(once, launches(3))).Bounds().String(), "from residuals")
 }
 
 // Where times follow no law there is no model, and that is said.
@@ -167,10 +152,7 @@ func TestModelWithoutADrop(t *testing.T) {
 	if len(m.Laws) != 1 || m.Odd != 2 || !about(m.Latency.Value, 20e-6) {
 		t.Errorf("%+v", m)
 	}
-	if m.Odd != 2 {
-		t.Errorf("%d odd sizes", m.Odd)
-	}
-	m = lawsOf(t, sound().with(func(m *made) { m.edit = slower(8, 8, 3) }))
+	m = lawsOf(t, edited(slower(8, 8, 3)))
 	if m.Odd != 1 || !about(m.Latency.Value, 20e-6) {
 		t.Errorf("an odd first size: %+v", m)
 	}

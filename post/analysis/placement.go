@@ -2,6 +2,7 @@ package analysis
 
 import (
 	"math"
+	"slices"
 
 	"busbar/internal/coll"
 	"busbar/internal/notice"
@@ -20,20 +21,15 @@ func placementGaps(curves []*Curve, _ Options) (found []Finding) {
 		tool  string
 		under Condition
 	}
-	out := map[pair]*Curve{}
-	keyOf := func(c *Curve) pair {
+	for _, both := range grouped(judged(curves), func(c *Curve) pair {
 		under := c.Condition
 		under.Placement = 0
 		return pair{c.Contender, c.Tool, under}
-	}
-	for _, c := range judged(curves) {
-		if c.Placement == coll.OutOfPlace {
-			out[keyOf(c)] = c
-		}
-	}
-	for _, in := range judged(curves) {
-		if other := out[keyOf(in)]; in.Placement == coll.InPlace && other != nil {
-			found = append(found, placementGap(in, other)...)
+	}) {
+		in := slices.IndexFunc(both, func(c *Curve) bool { return c.Placement == coll.InPlace })
+		out := slices.IndexFunc(both, func(c *Curve) bool { return c.Placement == coll.OutOfPlace })
+		if in >= 0 && out >= 0 {
+			found = append(found, placementGap(both[in], both[out])...)
 		}
 	}
 	return found
@@ -65,7 +61,7 @@ func placementGap(in, out *Curve) (found []Finding) {
 			flush()
 			continue
 		}
-		r, a, b, at := ratioOfPoints(in, i, out, j), in, out, i
+		r, a, b, at := Ratio(in, i, out, j), in, out, i
 		if r.Value < 1 {
 			r, a, b, at = r.Inverse(), out, in, j
 		}
@@ -89,17 +85,15 @@ func placementGap(in, out *Curve) (found []Finding) {
 // differ in it.
 func gapNoise(in, out *Curve) float64 {
 	var steps []float64
-	last, begun := 0.0, false
-	for i := range in.Points {
-		if j, both := out.sameSize(in.Points[i].SizeBytes); both {
-			gap := math.Log(in.Points[i].Time.Value / out.Points[j].Time.Value)
-			if begun {
-				steps = append(steps, math.Abs(gap-last))
-			}
-			last, begun = gap, true
+	last := math.NaN()
+	for i, j := range Shared(in, out) {
+		gap := math.Log(in.Points[i].Time.Value / out.Points[j].Time.Value)
+		if !math.IsNaN(last) {
+			steps = append(steps, math.Abs(gap-last))
 		}
+		last = gap
 	}
-	if len(steps) == 0 {
+	if steps == nil {
 		return 0
 	}
 	return medianDeviation * stats.Median(steps) / math.Sqrt2 // a difference of two has twice the variance
@@ -129,27 +123,17 @@ func gapFinding(slower, faster *Curve, run []gap) Finding {
 		shares = append(shares, 1-1/g.r.Value)
 	}
 	loss := stats.Median(shares)
-	severity := severityOf(loss)
-	if most.r.Basis == stats.NoBounds {
-		severity = min(severity, notice.Warning)
+	fact := notice.PlacementGap{
+		Slower:   say.Placement(slower.Placement),
+		Faster:   say.Placement(faster.Placement),
+		Factor:   units.Factor(most.r.Value),
+		At:       units.Bytes(slower.Points[most.at].SizeBytes),
+		Interval: IntervalOf(most.r),
+		Sizes:    len(run),
+		Loss:     units.Share(loss),
 	}
-	return slower.finding(
-		notice.PlacementGap{
-			Slower: say.Placement(slower.Placement),
-			Faster: say.Placement(faster.Placement),
-			Factor: units.Factor(most.r.Value),
-			At: units.Bytes(
-				slower.Points[most.at].SizeBytes,
-			),
-			Interval: IntervalOf(most.r),
-			Sizes:    len(run),
-			Loss:     units.Share(loss),
-		},
-		severity,
-		loss,
-		slower.Points[run[0].at].SizeBytes,
-		slower.Points[run[len(run)-1].at].SizeBytes,
-	)
+	return slower.finding(fact, severityIn(most.r, loss), loss,
+		slower.Points[run[0].at].SizeBytes, slower.Points[run[len(run)-1].at].SizeBytes)
 }
 
 // IntervalOf is the uncertainty of a ratio.

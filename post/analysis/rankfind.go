@@ -8,6 +8,7 @@ import (
 
 	"busbar/internal/coll"
 	"busbar/internal/notice"
+	"busbar/internal/stats"
 	"busbar/internal/units"
 )
 
@@ -19,19 +20,11 @@ const (
 	beyondChance = 4
 )
 
-// worldOf is what all curves of one contender in one world share, whatever the operation.
-type worldOf struct {
-	who   Contender
-	tool  string
-	shape Shape
-}
-
-// byWorld puts the curves of one contender in one world together, in their order.
-func byWorld(curves []*Curve) [][]*Curve {
-	index := map[worldOf]int{}
-	var groups [][]*Curve
+// grouped puts curves with the same key together, in their order.
+func grouped[K comparable](curves []*Curve, key func(*Curve) K) (groups [][]*Curve) {
+	index := map[K]int{}
 	for _, c := range curves {
-		k := worldOf{c.Contender, c.Tool, ShapeOf(c.Condition)}
+		k := key(c)
 		i, known := index[k]
 		if !known {
 			i = len(groups)
@@ -41,6 +34,16 @@ func byWorld(curves []*Curve) [][]*Curve {
 		groups[i] = append(groups[i], c)
 	}
 	return groups
+}
+
+// byWorld groups the curves of one contender in one world, whatever the operation.
+func byWorld(curves []*Curve) [][]*Curve {
+	type world struct {
+		who   Contender
+		tool  string
+		shape Shape
+	}
+	return grouped(curves, func(c *Curve) world { return world{c.Contender, c.Tool, ShapeOf(c.Condition)} })
 }
 
 // lateRanks finds the rank that issues last nearly always. That is a delay of its host thread before the operation, and
@@ -64,13 +67,12 @@ func lateIn(mode coll.Mode, group []*Curve) (f Finding, is bool) {
 	if len(group) == 0 {
 		return f, false
 	}
-	s, records := standsOut(group, func(u *RankUse) map[int]*Standout { return u.Latest },
-		func(*Curve) bool { return true })
+	s, records := standsOut(group, func(u *RankUse) map[int]*Standout { return u.Latest })
 	if s == nil {
 		return f, false
 	}
 	fact := notice.LateRank{Rank: s.Rank, Hosts: s.Hosts, Records: len(s.Excess), Of: records, Mode: mode.String(),
-		Lateness: units.Seconds(s.Lateness()), Share: units.Share(s.Median())}
+		Lateness: units.Seconds(stats.Median(s.Late)), Share: units.Share(s.Median())}
 	return ofGroup(fact, group, severityOf(s.Median()), s.Median()), true
 }
 
@@ -82,9 +84,8 @@ func slowRanks(curves []*Curve, _ Options) (found []Finding) {
 			continue
 		}
 		// In rooted operations what a rank takes goes by its place.
-		s, records := standsOut(group, func(u *RankUse) map[int]*Standout { return u.Slowest }, func(c *Curve) bool {
-			return !c.Collective.Rooted()
-		})
+		even := slices.DeleteFunc(slices.Clone(group), func(c *Curve) bool { return c.Collective.Rooted() })
+		s, records := standsOut(even, func(u *RankUse) map[int]*Standout { return u.Slowest })
 		if s == nil {
 			continue
 		}
@@ -96,12 +97,10 @@ func slowRanks(curves []*Curve, _ Options) (found []Finding) {
 }
 
 // standsOut is the rank that stands out in most records of a group, and by enough; nil if none does.
-func standsOut(
-	group []*Curve, of func(*RankUse) map[int]*Standout, counts func(*Curve) bool,
-) (most *Standout, records int) {
+func standsOut(group []*Curve, of func(*RankUse) map[int]*Standout) (most *Standout, records int) {
 	all := map[int]*Standout{}
 	for _, c := range group {
-		if c.Ranks == nil || !counts(c) {
+		if c.Ranks == nil {
 			continue
 		}
 		records += c.Ranks.Records

@@ -21,23 +21,12 @@ type Standout struct {
 	Hosts []string // on which it ran, each once: other launches may have laid it elsewhere
 	// of each record: how much longer than the median rank's time (Slowest), or how late (Latest), as a share of the
 	// time that was waited for
-	Excess []float32
-	Late   []float32 // s, of each record (Latest only)
+	Excess []float64
+	Late   []float64 // s, of each record (Latest only)
 }
 
 // Median is the median excess.
-func (s *Standout) Median() float64 { return medianOf(s.Excess) }
-
-// Lateness is the median lateness, in seconds.
-func (s *Standout) Lateness() float64 { return medianOf(s.Late) }
-
-func medianOf(x []float32) float64 {
-	wide := make([]float64, len(x))
-	for i, v := range x {
-		wide[i] = float64(v)
-	}
-	return stats.Median(wide)
-}
+func (s *Standout) Median() float64 { return stats.Median(s.Excess) }
 
 // add takes what a record tells of its ranks; u may be nil.
 func (u *RankUse) add(r *result.Record) *RankUse {
@@ -58,12 +47,12 @@ func (u *RankUse) add(r *result.Record) *RankUse {
 	}
 	if middle > 0 && k.SlowestS > middle {
 		s := standout(u.Slowest, k.Slowest, k.SlowestHost)
-		s.Excess = append(s.Excess, float32(k.SlowestS/middle-1))
+		s.Excess = append(s.Excess, k.SlowestS/middle-1)
 	}
 	if k.Latest >= 0 && k.Lateness > k.Uncertainty {
 		s := standout(u.Latest, k.Latest, k.LatestHost)
-		s.Excess = append(s.Excess, float32(k.Lateness/waited(r)))
-		s.Late = append(s.Late, float32(k.Lateness))
+		s.Excess = append(s.Excess, k.Lateness/waited(r))
+		s.Late = append(s.Late, k.Lateness)
 	}
 	return u
 }

@@ -1,14 +1,15 @@
 package analysis
 
 import (
+	"iter"
 	"slices"
 
 	"busbar/internal/stats"
 )
 
-// ratioOfPoints divides the time of a point by that of another: launch by launch where both curves are of the same
+// Ratio divides the time of a point by that of another: launch by launch where both curves are of the same
 // launches, else as a whole.
-func ratioOfPoints(a *Curve, i int, b *Curve, j int) stats.Ratio {
+func Ratio(a *Curve, i int, b *Curve, j int) stats.Ratio {
 	p, q := &a.Points[i], &b.Points[j]
 	switch {
 	case len(p.Launches) == 0 && len(q.Launches) == 0:
@@ -49,6 +50,17 @@ func beyond(r stats.Ratio) bool {
 // fewestToSpread is from how many launches on their extremes are taken for a sign: that three fall on one side by
 // chance happens once in eight times, which is why it is never called sure.
 const fewestToSpread = 3
+
+// Shared yields the places of the sizes that both curves measured.
+func Shared(a, b *Curve) iter.Seq2[int, int] {
+	return func(yield func(int, int) bool) {
+		for i := range a.Points {
+			if j, both := b.sameSize(a.Points[i].SizeBytes); both && !yield(i, j) {
+				return
+			}
+		}
+	}
+}
 
 // sameSize finds a size of another curve: where ranks share the data, it is trimmed differently in each world.
 func (c *Curve) sameSize(bytes int64) (at int, found bool) {

@@ -28,24 +28,15 @@ func poorScaling(curves []*Curve, _ Options) (found []Finding) {
 		family Condition
 		nodes  bool // several
 	}
-	worlds := map[line][]*Curve{}
-	var order []line
-	for _, c := range judged(curves) {
-		if c.World < 2 || c.Mode != coll.Throughput {
-			continue
-		}
-		k := line{c.Contender, c.Tool, FamilyOf(c.Condition), c.Nodes > 1}
-		if worlds[k] == nil {
-			order = append(order, k)
-		}
-		worlds[k] = append(worlds[k], c)
-	}
-	for _, k := range order {
-		of := worlds[k]
-		slices.SortFunc(
-			of,
-			func(a, b *Curve) int { return cmp.Or(cmp.Compare(a.World, b.World), cmp.Compare(a.Nodes, b.Nodes)) },
-		)
+	several := slices.DeleteFunc(judged(curves), func(c *Curve) bool {
+		return c.World < 2 || c.Mode != coll.Throughput
+	})
+	for _, of := range grouped(several, func(c *Curve) line {
+		return line{c.Contender, c.Tool, FamilyOf(c.Condition), c.Nodes > 1}
+	}) {
+		slices.SortFunc(of, func(a, b *Curve) int {
+			return cmp.Or(cmp.Compare(a.World, b.World), cmp.Compare(a.Nodes, b.Nodes))
+		})
 		if f, is := scalingOf(of); is {
 			found = append(found, f)
 		}
@@ -75,10 +66,6 @@ func scalingOf(of []*Curve) (f Finding, is bool) {
 		return f, false
 	}
 	most := slices.MaxFunc(losses, func(a, b loss) int { return cmp.Compare(a.share, b.share) })
-	severity := severityOf(most.share)
-	if most.r.Basis == stats.NoBounds {
-		severity = min(severity, notice.Warning)
-	}
 	size := most.curve.Points[most.at].SizeBytes
 	fact := notice.PoorScaling{
 		Loss:     units.Share(most.share),
@@ -92,22 +79,17 @@ func scalingOf(of []*Curve) (f Finding, is bool) {
 	}
 	for _, l := range losses {
 		if l.curve != most.curve {
-			fact.Others = append(
-				fact.Others,
-				notice.WorldLoss{World: ShapeOf(l.curve.Condition).Words(), Loss: units.Share(l.share)},
-			)
+			world := ShapeOf(l.curve.Condition).Words()
+			fact.Others = append(fact.Others, notice.WorldLoss{World: world, Loss: units.Share(l.share)})
 		}
 	}
-	return most.curve.finding(fact, severity, most.share, most.from, most.to), true
+	return most.curve.finding(fact, severityIn(most.r, most.share), most.share, most.from, most.to), true
 }
 
 // lossOf compares two worlds at the sizes of bandwidth of the smaller one. It is a loss where most of them show one, as
 // far as their bounds tell.
 func lossOf(small, large *Curve) (l loss, lost bool) {
-	largest := 0.0
-	for i := range small.Points {
-		largest = max(largest, small.BusBW(i))
-	}
+	largest := small.BusBW(small.best())
 	type size struct {
 		at    int
 		share float64
@@ -115,12 +97,11 @@ func lossOf(small, large *Curve) (l loss, lost bool) {
 	}
 	var all []size
 	short := 0
-	for i := range small.Points {
-		j, both := large.sameSize(small.Points[i].SizeBytes)
-		if !both || small.BusBW(i) < bandwidthFrom*largest || small.BusBW(i) <= 0 || large.BusBW(j) <= 0 {
+	for i, j := range Shared(small, large) {
+		if small.BusBW(i) < bandwidthFrom*largest || small.BusBW(i) <= 0 || large.BusBW(j) <= 0 {
 			continue
 		}
-		r := ratioOfPoints(large, j, small, i)
+		r := Ratio(large, j, small, i)
 		share := 1 - large.BusBW(j)/small.BusBW(i)
 		// The ratio of bus bandwidths has the bounds of that of times, moved by the ratio of both factors.
 		moved := (1 - share) * r.Value

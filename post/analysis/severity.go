@@ -1,6 +1,11 @@
 package analysis
 
-import "busbar/internal/notice"
+import (
+	"slices"
+
+	"busbar/internal/notice"
+	"busbar/internal/stats"
+)
 
 // From which share of time or bandwidth on a finding is a warning, and an error.
 const (
@@ -19,13 +24,19 @@ func severityOf(share float64) notice.Severity {
 	return notice.Info
 }
 
+// severityIn is severityOf of what a ratio shows: without bounds it is no more than a warning.
+func severityIn(r stats.Ratio, share float64) notice.Severity {
+	severity := severityOf(share)
+	if r.Basis == stats.NoBounds {
+		severity = min(severity, notice.Warning)
+	}
+	return severity
+}
+
 // judged are the curves whose times may be judged for speed.
 func judged(curves []*Curve) []*Curve {
-	var some []*Curve
-	for _, c := range curves {
-		if _, trusted := c.Trusted(); trusted {
-			some = append(some, c)
-		}
-	}
-	return some
+	return slices.DeleteFunc(slices.Clone(curves), func(c *Curve) bool {
+		_, trusted := c.Trusted()
+		return !trusted
+	})
 }

@@ -2,10 +2,8 @@ package analysis
 
 import (
 	"math"
-	"runtime"
 	"slices"
 	"sync"
-	"sync/atomic"
 
 	"busbar/internal/notice"
 	"busbar/internal/stats"
@@ -48,17 +46,8 @@ func findTrend(c *Curve) curveTrend {
 		if p.SizeBytes <= 0 {
 			continue
 		}
-		t.sizes, times, noise = append(
-			t.sizes,
-			float64(p.SizeBytes),
-		), append(
-			times,
-			p.Time.Value,
-		), append(
-			noise,
-			p.noise(),
-		)
-		t.places = append(t.places, i)
+		t.sizes, t.places = append(t.sizes, float64(p.SizeBytes)), append(t.places, i)
+		times, noise = append(times, p.Time.Value), append(noise, p.noise())
 	}
 	t.Trend = stats.FindTrend(t.sizes, times, noise)
 	return t
@@ -73,29 +62,20 @@ func (p *Point) noise() float64 {
 	return math.Log(p.Time.Hi/p.Time.Lo) / 4
 }
 
-// trends are drops, spikes, jumps, plateaus and declines of all curves, which all processors look at.
+// trends are drops, spikes, jumps and declines of all curves, which are looked for in parallel.
 func trends(curves []*Curve, _ Options) []Finding {
 	curves = judged(curves)
 	found := make([][]Finding, len(curves))
-	var next atomic.Int64
 	var all sync.WaitGroup
-	for range runtime.GOMAXPROCS(0) {
+	for i, c := range curves {
 		all.Go(func() {
-			for i := next.Add(1) - 1; int(i) < len(curves); i = next.Add(1) - 1 {
-				found[i] = trendFindings(curves[i])
+			if t := trendOf(c); t.Segments != nil {
+				found[i] = slices.Concat(anomalies(c, t), jumps(c, t), declineOf(c, t.Noise))
 			}
 		})
 	}
 	all.Wait()
 	return slices.Concat(found...)
-}
-
-func trendFindings(c *Curve) []Finding {
-	t := trendOf(c)
-	if t.TooFew {
-		return nil
-	}
-	return slices.Concat(anomalies(c, t), jumps(c, t), plateaus(c, t), declineOf(c, t.Noise))
 }
 
 // alone says whether an anomaly has no size near it on one of its sides: what lies between is then as little known as
@@ -110,62 +90,26 @@ func anomalies(c *Curve, t curveTrend) (found []Finding) {
 		if depth < leastDrop || t.alone(a) {
 			continue
 		}
-		from, to := t.places[a.From], t.places[a.To]
-		deepest, gap := from, 0.0
-		for place := a.From; place <= a.To; place++ {
-			i := t.places[place]
-			if off := math.Abs(math.Log(c.Points[i].Time.Value / t.around(a, place))); off > gap {
-				deepest, gap = i, off
-			}
-		}
+		from, to, deepest := t.places[a.From], t.places[a.To], t.places[a.Deepest]
 		o := notice.Outlier{
 			Depth:   units.Share(depth),
 			At:      c.value(deepest),
 			Sigma:   notice.Sigma(a.Z),
 			Scatter: units.Share(t.Noise),
-			Chance: units.Probability(
-				a.Chance,
-			),
-			Beside: c.neighbours(from, to),
-			Once:   notice.Once(len(c.Launches) == 1),
+			Chance:  units.Probability(a.Chance),
+			Beside:  c.neighbours(from, to),
+			Once:    notice.Once(len(c.Launches) == 1),
 		}
-		if c.ofLatency(deepest) {
+		if c.BusBW(c.best()) > 20*c.BusBW(deepest) { // so small a size that its bandwidth tells nobody anything
 			o.Depth, o.Slower = 0, units.Factor(1/(1-a.Depth))
 		}
-		low, high := c.Points[from].SizeBytes, c.Points[to].SizeBytes
+		fact, severity := notice.Fact(notice.Spike{Outlier: o}), notice.Info
 		if a.Drop() {
-			found = append(found, c.finding(notice.Drop{Outlier: o}, severityOf(depth), depth, low, high))
-		} else {
-			found = append(found, c.finding(notice.Spike{Outlier: o}, notice.Info, depth, low, high))
+			fact, severity = notice.Drop{Outlier: o}, severityOf(depth)
 		}
+		found = append(found, c.finding(fact, severity, depth, c.Points[from].SizeBytes, c.Points[to].SizeBytes))
 	}
 	return found
-}
-
-// around is the time that the trend has at the place of an anomaly: that of the law it interrupts, or of the nearest
-// one.
-func (t curveTrend) around(a stats.Anomaly, place int) float64 {
-	if at := t.At(place, t.sizes[place]); at > 0 {
-		return at
-	}
-	nearest, least := t.Segments[0], math.MaxInt
-	for _, s := range t.Segments {
-		if d := max(a.From-s.To, s.From-a.To); d < least {
-			nearest, least = s, d
-		}
-	}
-	return nearest.Time(t.sizes[place])
-}
-
-// ofLatency says that a size is so small that its bandwidth tells nobody anything: under a twentieth of the curve's
-// largest.
-func (c *Curve) ofLatency(at int) bool {
-	for i := range c.Points {
-		if c.AlgBW(i) > 20*c.AlgBW(at) {
-			return true
-		}
-	}
-	return false
 }
 
 // value is the time and bandwidth of a point.
@@ -203,26 +147,16 @@ func jumps(c *Curve, t curveTrend) (found []Finding) {
 		if direction == "up" {
 			severity = min(severityOf(weight), notice.Warning)
 		}
-		found = append(
-			found,
-			c.finding(
-				notice.Switch{
-					Direction: direction,
-					Factor:    units.Factor(jump),
-					Before:    c.value(before),
-					After:     c.value(after),
-					Path: c.pathChange(
-						before,
-						after,
-					),
-					Once: notice.Once(len(c.Launches) == 1),
-				},
-				severity,
-				weight,
-				c.Points[before].SizeBytes,
-				c.Points[after].SizeBytes,
-			),
-		)
+		fact := notice.Switch{
+			Direction: direction,
+			Factor:    units.Factor(jump),
+			Before:    c.value(before),
+			After:     c.value(after),
+			Path:      c.pathChange(before, after),
+			Once:      notice.Once(len(c.Launches) == 1),
+		}
+		found = append(found,
+			c.finding(fact, severity, weight, c.Points[before].SizeBytes, c.Points[after].SizeBytes))
 	}
 	return found
 }
@@ -243,58 +177,16 @@ const declined, declineBeyond = 0.85, 4
 // declineOf says that bandwidth does not stay at its largest. noise is the scatter of the logarithms of times.
 func declineOf(c *Curve, noise float64) []Finding {
 	left := min(declined, math.Exp(-declineBeyond*noise))
-	n, best := len(c.Points), 0
-	for i := range c.Points {
-		if c.BusBW(i) > c.BusBW(best) {
-			best = i
-		}
-	}
+	n, best := len(c.Points), c.best()
 	// The last two sizes must show it: one alone may be an odd one.
 	if c.BusBW(best) <= 0 || best > n-3 || c.BusBW(n-1) > left*c.BusBW(best) || c.BusBW(n-2) > left*c.BusBW(best) {
 		return nil
 	}
-	r := ratioOfPoints(c, best, c, n-1)
+	r := Ratio(c, best, c, n-1)
 	share := c.BusBW(n-1) / c.BusBW(best)
-	severity := severityOf(1 - share)
-	if r.Basis == stats.NoBounds {
-		severity = min(severity, notice.Warning)
+	severity := severityIn(r, 1-share)
+	fact := notice.Decline{
+		Loss: units.Share(1 - share), Peak: c.value(best), Last: c.value(n - 1), Before: c.value(n - 2),
 	}
-	return []Finding{
-		c.finding(
-			notice.Decline{
-				Loss:   units.Share(1 - share),
-				Peak:   c.value(best),
-				Last:   c.value(n - 1),
-				Before: c.value(n - 2),
-			},
-			severity,
-			1-share,
-			c.Points[best].SizeBytes,
-			c.Points[n-1].SizeBytes,
-		),
-	}
-}
-
-// plateaus are ranges of sizes over which bandwidth stands still, though larger sizes have more: something holds it
-// there.
-func plateaus(c *Curve, t curveTrend) (found []Finding) {
-	factor := c.Collective.BusFactor(c.World)
-	for _, p := range stats.FindPlateaus(t.sizes, t.Trend) {
-		from, to := t.places[p.From], t.places[p.To]
-		found = append(
-			found,
-			c.finding(
-				notice.Plateau{
-					Level: units.Bandwidth(p.Level * factor),
-					Later: units.Bandwidth(p.Later * factor),
-					Sizes: p.To - p.From + 1,
-				},
-				notice.Info,
-				1-p.Level/p.Later,
-				c.Points[from].SizeBytes,
-				c.Points[to].SizeBytes,
-			),
-		)
-	}
-	return found
+	return []Finding{c.finding(fact, severity, 1-share, c.Points[best].SizeBytes, c.Points[n-1].SizeBytes)}
 }

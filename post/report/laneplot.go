@@ -230,7 +230,7 @@ func (p *lanePlot) addCalls(t *timeline.Timeline) {
 	for i := range p.Rows {
 		row := &p.Rows[i]
 		d := &t.Devices[row.device]
-		calls := slices.Collect(d.Calls())
+		calls := d.Calls()
 		all += len(calls)
 		if len(calls) > each {
 			slices.SortStableFunc(calls, func(a, b timeline.Call) int { return cmp.Compare(b.Took, a.Took) })

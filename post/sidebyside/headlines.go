@@ -14,10 +14,9 @@ import (
 
 // Headliner compares the contenders of an all_reduce for the headlines of a report.
 type Headliner struct {
-	compares bool
-	times    *analysis.Measurements
-	name     map[analysis.Contender]string
-	lacks    analysis.Incomparable
+	compares   bool
+	times      *analysis.Collector
+	contenders []analysis.Contender // in order of appearance
 }
 
 const (
@@ -31,33 +30,41 @@ func NewHeadliner(runs []*result.Run) *Headliner {
 	for _, run := range runs {
 		all[analysis.ContenderOf(run)] = true
 	}
-	return &Headliner{times: analysis.NewMeasurements(), compares: len(all) > 1 && len(all) <= mostContenders}
+	return &Headliner{times: analysis.NewCollector(), compares: len(all) > 1 && len(all) <= mostContenders}
 }
 
 // Add takes a row that headlines can be of.
 func (h *Headliner) Add(row result.Row) {
-	if h.compares && row.Record.Collective == coll.AllReduce && !h.lacks.Add(row) {
-		h.times.Add(row.Run, row.Record)
+	if !h.compares || row.Record.Collective != coll.AllReduce || !h.times.Add(row) {
+		return
+	}
+	if who := analysis.ContenderOf(row.Run); !slices.Contains(h.contenders, who) {
+		h.contenders = append(h.contenders, who)
 	}
 }
 
 // Headlines compare each pair of contenders in the largest world that both have and in which ranks had cores of their
 // own: in throughput mode, or else in the first table.
 func (h *Headliner) Headlines() (facts []notice.Fact) {
-	families := h.times.Families()
-	if len(families) == 0 {
+	curves := h.times.Curves()
+	if len(curves) == 0 {
 		return nil
 	}
-	family := families[max(0, slices.IndexFunc(families, func(c analysis.Condition) bool {
+	family := analysis.FamilyOf(curves[max(0, slices.IndexFunc(curves, func(c *analysis.Curve) bool {
 		return c.Mode == coll.Throughput
-	}))]
-	h.name = names(h.times.Contenders)
-	for i, first := range h.times.Contenders {
-		worlds := h.times.Shapes(first, family)
-		slices.Reverse(worlds)
-		for _, other := range h.times.Contenders[i+1:] {
-			for _, s := range worlds {
-				if fact := h.winner(first, other, family, s); fact != nil && len(facts) < mostHeadlines {
+	}))].Condition)
+	name := names(h.contenders)
+	for i, first := range h.contenders {
+		for _, other := range h.contenders[i+1:] {
+			for _, a := range slices.Backward(curves) { // of one contender the largest world comes first
+				if a.Contender != first || analysis.FamilyOf(a.Condition) != family {
+					continue
+				}
+				b := curveOf(curves, other, a.Condition)
+				if b == nil || a.Crowded != nil || b.Crowded != nil || first.Rehearsed != other.Rehearsed {
+					continue
+				}
+				if fact := winner(a, b, name); fact != nil && len(facts) < mostHeadlines {
 					facts = append(facts, fact)
 					break
 				}
@@ -67,40 +74,43 @@ func (h *Headliner) Headlines() (facts []notice.Fact) {
 	return facts
 }
 
-// winner is which of two is faster in one world, at which sizes, by how much; nil where the world's ranks shared cores,
-// a ratio has no confidence interval, or one of the two was simulated.
-func (h *Headliner) winner(first, other analysis.Contender, family analysis.Condition, s analysis.Shape) notice.Fact {
-	if h.times.Crowded(s, first, other) != nil || first.Rehearsed != other.Rehearsed {
+// curveOf is a contender's curve under the same condition; nil if there is none.
+func curveOf(curves []*analysis.Curve, who analysis.Contender, under analysis.Condition) *analysis.Curve {
+	i := slices.IndexFunc(curves, func(c *analysis.Curve) bool { return c.Contender == who && c.Condition == under })
+	if i < 0 {
 		return nil
 	}
+	return curves[i]
+}
+
+// winner is which of two is faster in one world, at which sizes, by how much; nil where a ratio has no confidence
+// interval.
+func winner(first, other *analysis.Curve, name map[analysis.Contender]string) notice.Fact {
 	ahead := map[analysis.Contender][]notice.SizeRatio{}
 	var same []units.Bytes
 	var bases []stats.Ratio
-	for _, under := range h.times.In(first, family, s) {
-		b := h.times.Cells[other][under]
-		if b == nil {
-			continue
-		}
-		r := analysis.Ratio(b, h.times.Cells[first][under])
+	for i, j := range analysis.Shared(first, other) {
+		r, at := analysis.Ratio(other, j, first, i), units.Bytes(first.Points[i].SizeBytes)
 		if r.Basis != stats.WithinLaunch && r.Basis != stats.AcrossLaunches {
 			return nil
 		}
 		bases = append(bases, r)
 		switch {
 		case !r.Differs():
-			same = append(same, units.Bytes(under.SizeBytes))
+			same = append(same, at)
 		case r.Value > 1:
-			ahead[first] = append(ahead[first], sizeRatio(under, r))
+			ahead[first.Contender] = append(ahead[first.Contender], sizeRatio(at, r))
 		default:
-			ahead[other] = append(ahead[other], sizeRatio(under, r.Inverse()))
+			ahead[other.Contender] = append(ahead[other.Contender], sizeRatio(at, r.Inverse()))
 		}
 	}
-	operation, world, scope := family.Collective.String(), s.Named(), scope(bases)
+	world := analysis.ShapeOf(first.Condition).Named()
+	operation, scope := first.Collective.String(), scope(bases)
 	var leads []notice.Lead
-	for i, who := range []analysis.Contender{first, other} {
-		if won := ahead[who]; won != nil {
+	for i, who := range []*analysis.Curve{first, other} {
+		if won := ahead[who.Contender]; won != nil {
 			lead := leadOf(won, len(bases))
-			lead.Who, lead.Than = h.name[who], h.name[[]analysis.Contender{other, first}[i]]
+			lead.Who, lead.Than = name[who.Contender], name[[]*analysis.Curve{other, first}[i].Contender]
 			leads = append(leads, lead)
 		}
 	}
@@ -108,17 +118,14 @@ func (h *Headliner) winner(first, other analysis.Contender, family analysis.Cond
 	case leads != nil:
 		return notice.FasterContender{Operation: operation, World: world, Leads: leads, Same: same, Scope: scope}
 	case same != nil:
-		return notice.SameSpeed{
-			Operation: operation, World: world, First: h.name[first], Second: h.name[other], Sizes: same, Scope: scope,
-		}
+		return notice.SameSpeed{Operation: operation, World: world, First: name[first.Contender],
+			Second: name[other.Contender], Sizes: same, Scope: scope}
 	}
 	return nil
 }
 
-func sizeRatio(under analysis.Condition, r stats.Ratio) notice.SizeRatio {
-	return notice.SizeRatio{
-		At: units.Bytes(under.SizeBytes), Factor: units.Factor(r.Value), Interval: analysis.IntervalOf(r),
-	}
+func sizeRatio(at units.Bytes, r stats.Ratio) notice.SizeRatio {
+	return notice.SizeRatio{At: at, Factor: units.Factor(r.Value), Interval: analysis.IntervalOf(r)}
 }
 
 // scope is which launches a headline of these ratios holds for.

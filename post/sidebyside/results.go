@@ -19,16 +19,16 @@ import (
 
 // Results are the rows that are compared, by contender, condition and run.
 type Results struct {
-	data  *result.Dataset
-	rows  []result.Row
-	times *analysis.Measurements
-	name  map[analysis.Contender]string
-	lacks analysis.Incomparable
+	data   *result.Dataset
+	rows   []result.Row
+	curves []*analysis.Curve
+	name   map[analysis.Contender]string
+	lacks  analysis.Incomparable
 }
 
 // Gather reads a dataset. The error may be that it has no row to compare.
 func Gather(ctx context.Context, data *result.Dataset) (*Results, error) {
-	f := &Results{data: data, times: analysis.NewMeasurements()}
+	f := &Results{data: data}
 	err := data.Each(func(row result.Row) error {
 		if !f.lacks.Add(row) {
 			f.rows = append(f.rows, row)
@@ -46,11 +46,18 @@ func Gather(ctx context.Context, data *result.Dataset) (*Results, error) {
 			analysis.CompareConditions(analysis.ConditionOf(a.Run, a.Record), analysis.ConditionOf(b.Run, b.Record)),
 			a.Run.Start.Compare(b.Run.Start), cmp.Compare(a.Record.N, b.Record.N))
 	})
-	for _, row := range f.rows {
-		f.times.Add(row.Run, row.Record)
-	}
-	f.name = names(f.times.Contenders)
+	f.collect()
 	return f, nil
+}
+
+// collect makes curves of the rows, and names their contenders.
+func (f *Results) collect() {
+	times := analysis.NewCollector()
+	for _, row := range f.rows {
+		times.Add(row)
+	}
+	f.curves = times.Curves()
+	f.name = names(analysis.ContendersOf(f.curves))
 }
 
 // names are contenders with their names; simulated ones are marked.

@@ -9,18 +9,27 @@ import (
 	"busbar/internal/stats"
 )
 
-// lane is one rank among others: the devices that were read of it, one for each recording.
+// recording is a device among others.
+type recording struct {
+	*Device
+	index  int // in Timeline.Devices
+	of     *lane
+	cohort int // recordings that can be matched with each other have one number
+	steps  []step
+}
+
+// lane is one rank among others, with its recordings, one after the other.
 type lane struct {
-	devices  []int // indexes in Timeline.Devices
-	pure     int64 // ns, of matched calls
-	waiting  int64 // ns
-	last     int   // of the uneven ones, those it was the last to begin
-	uneven   int   // matched calls of which that is known
-	chance   float64
-	cost     int64           // ns that others waited in those, the mean over them
-	inSteps  int64           // ns, that part of cost
-	waits    map[step]int64  // ns of waiting
-	lateness map[step]counts // by step, of uneven calls
+	recordings []*recording
+	pure       int64 // ns, of matched calls
+	waiting    int64 // ns
+	last       int   // of the uneven ones, those it was the last to begin
+	uneven     int   // matched calls of which that is known
+	chance     float64
+	cost       int64           // ns that others waited in those, the mean over them
+	inSteps    int64           // ns, that part of cost
+	waits      map[step]int64  // ns of waiting
+	lateness   map[step]counts // by step, of uneven calls
 }
 
 // counts are how many of a step's uneven calls a rank was last in.
@@ -36,16 +45,14 @@ type step struct {
 
 // comparison is what is known over ranks while it is found.
 type comparison struct {
-	timeline *Timeline
-	cohort   []int    // of each device: recordings that can be matched with each other have one number
-	lane     []int    // of each device, index in lanes; -1: it has nothing to compare
-	steps    [][]step // of each device
-	lanes    []*lane
-	parties  []*party
-	numbered int // collectives matched by their numbers
-	ordered  int // collectives matched by their order in steps
-	alone    int // calls
-	common   map[step]int
+	timeline   *Timeline
+	recordings []*recording
+	lanes      []*lane
+	parties    []*party
+	numbered   int // collectives matched by their numbers
+	ordered    int // collectives matched by their order in steps
+	alone      int // calls
+	common     map[step]int
 }
 
 // compareRanks compares ranks; it leaves Timeline.Across null where fewer than two were read.
@@ -66,7 +73,7 @@ func compareRanks(t *Timeline) {
 	a := &Across{}
 	for _, p := range c.parties {
 		c.match(p)
-		c.weigh(p)
+		p.weigh()
 		a.Matched += len(p.matches)
 	}
 	a.How, a.Alone = c.how(), c.alone
@@ -74,12 +81,15 @@ func compareRanks(t *Timeline) {
 	a.Steps = len(c.common)
 	offsets := c.offsets()
 	ranks := float64(len(c.lanes))
-	for i, l := range c.lanes {
-		a.Ranks = append(a.Ranks, RankShare{Device: l.devices[0], Compute: c.sumOf(l, computeOf),
-			Kernels: c.sumOf(l, busyOf), Pure: milliseconds(l.pure), Waiting: milliseconds(l.waiting), Last: l.last,
-			Offset: offsets[i]})
-		a.Pure += milliseconds(l.pure) / ranks
-		a.Waiting += milliseconds(l.waiting) / ranks
+	for _, l := range c.lanes {
+		share := RankShare{Device: l.recordings[0].index, Compute: c.sumOf(l, computeOf), Kernels: c.sumOf(l, busyOf),
+			Pure: milliseconds(l.pure), Waiting: milliseconds(l.waiting), Last: l.last}
+		if at, known := offsets[l]; known && len(offsets) > 1 {
+			share.Offset = &at
+		}
+		a.Ranks = append(a.Ranks, share)
+		a.Pure += share.Pure / ranks
+		a.Waiting += share.Waiting / ranks
 		a.Uneven += l.last
 		for in, waited := range l.waits {
 			if in.name != "" {
@@ -90,38 +100,37 @@ func compareRanks(t *Timeline) {
 	a.Imbalance = c.imbalance()
 	a.Matches = c.matched()
 	t.Across = a
-	a.Straggler = stragglers{c}.worst()
+	a.Straggler = c.straggler()
 	c.limits()
 }
 
-// findLanes gives each device its rank. A rank that was recorded several times has several devices in different
+// findLanes gives each device that works its rank. A rank that was recorded several times has recordings in different
 // cohorts; a device whose rank is not known is a rank of its own.
 func (c *comparison) findLanes() {
-	devices := c.timeline.Devices
-	c.cohort, c.lane, c.steps = make([]int, len(devices)), make([]int, len(devices)), make([][]step, len(devices))
-	laneOf := map[rankKey]int{}
-	for i := range devices {
-		d := &devices[i]
-		if c.lane[i] = -1; !d.works() {
+	lanes := map[rankKey]*lane{}
+	for i := range c.timeline.Devices {
+		d := &c.timeline.Devices[i]
+		if !d.works() {
 			continue
 		}
 		key := rankKey{rank: -1 - i}
 		if d.Rank != nil {
 			key = rankKey{*d.Rank, d.ID}
 		}
-		if _, known := laneOf[key]; !known {
-			laneOf[key] = len(c.lanes)
-			c.lanes = append(c.lanes, &lane{waits: map[step]int64{}, lateness: map[step]counts{}})
+		l := lanes[key]
+		if l == nil {
+			l = &lane{waits: map[step]int64{}, lateness: map[step]counts{}}
+			lanes[key] = l
+			c.lanes = append(c.lanes, l)
 		}
-		c.lane[i] = laneOf[key]
-		l := c.lanes[c.lane[i]]
-		l.devices = append(l.devices, i)
+		r := &recording{Device: d, index: i, of: l}
+		l.recordings, c.recordings = append(l.recordings, r), append(c.recordings, r)
 	}
 	for _, l := range c.lanes {
-		again := slices.Clone(l.devices)
-		slices.SortStableFunc(again, func(a, b int) int { return cmp.Compare(devices[a].origin, devices[b].origin) })
-		for n, i := range again {
-			c.cohort[i], c.steps[i] = n, devices[i].stepsOf(n)
+		again := slices.Clone(l.recordings)
+		slices.SortStableFunc(again, func(a, b *recording) int { return cmp.Compare(a.origin, b.origin) })
+		for n, r := range again {
+			r.cohort, r.steps = n, r.stepsOf(n)
 		}
 	}
 }
@@ -129,9 +138,9 @@ func (c *comparison) findLanes() {
 // commonSteps are the steps that each rank has whole, with the number of ranks.
 func (c *comparison) commonSteps() map[step]int {
 	whole := map[step]int{}
-	for i, steps := range c.steps {
-		for n, s := range steps {
-			if c.timeline.Devices[i].Steps[n].Partial == nil {
+	for _, r := range c.recordings {
+		for n, s := range r.steps {
+			if r.Steps[n].Partial == nil {
 				whole[s]++
 			}
 		}
@@ -154,45 +163,56 @@ func (d *Device) stepsOf(cohort int) []step {
 	return steps
 }
 
-// stepOf is the step that a call of a device is in.
-func (c *comparison) stepOf(device int, s *seen) step {
+// stepOf is the step that a call is in.
+func (r *recording) stepOf(s *seen) step {
 	if s.step < 0 {
-		return step{cohort: c.cohort[device]}
+		return step{cohort: r.cohort}
 	}
-	return c.steps[device][s.step]
+	return r.steps[s.step]
 }
 
-// offsets are what is added to the times of each rank to set them beside the first's: the median of the distances
-// between the ends of matched calls, which all ranks end together, or nearly so. A rank that has no call in common with
-// the first is set beside one that has.
-func (c *comparison) offsets() []*float64 {
-	between := map[[2]int][]float64{}
+// offsets are what is added to the times of ranks to set them beside the first's: the median of the distances between
+// the ends of matched calls, which all ranks end together, or nearly so. A rank that has no call in common with the
+// first is set beside one that has.
+func (c *comparison) offsets() map[*lane]float64 {
+	between := map[[2]*lane][]float64{}
 	for _, p := range c.parties {
-		for a := range p.devices {
-			for b := range p.devices {
+		for a, from := range p.recordings {
+			for b, to := range p.recordings {
 				if p.cohort > 0 || a == b || a > 0 && b > 0 {
 					continue
 				}
-				lanes := [2]int{c.lane[p.devices[a]], c.lane[p.devices[b]]}
+				lanes := [2]*lane{from.of, to.of}
 				for _, m := range p.matches {
-					between[lanes] = append(between[lanes], milliseconds(c.at(p, m, a).end-c.at(p, m, b).end))
+					between[lanes] = append(between[lanes], milliseconds(m[a].end-m[b].end))
 				}
 			}
 		}
 	}
-	found := make([]*float64, len(c.lanes))
-	found[0] = new(float64)
-	for reached := []int{0}; len(reached) > 0; reached = reached[1:] {
-		for l := range c.lanes {
-			if apart := between[[2]int{reached[0], l}]; found[l] == nil && len(apart) > 0 {
-				at := *found[reached[0]] + stats.Median(apart)
-				found[l] = &at
+	found := map[*lane]float64{c.lanes[0]: 0}
+	for reached := c.lanes[:1:1]; len(reached) > 0; reached = reached[1:] {
+		for _, l := range c.lanes {
+			if _, known := found[l]; !known && between[[2]*lane{reached[0], l}] != nil {
+				found[l] = found[reached[0]] + stats.Median(between[[2]*lane{reached[0], l}])
 				reached = append(reached, l)
 			}
 		}
 	}
-	if !slices.ContainsFunc(found[1:], func(f *float64) bool { return f != nil }) {
-		found[0] = nil
-	}
 	return found
+}
+
+// sumOf is a part of a rank's time. Recordings may differ in length, so it is that of the steps all ranks have, if
+// there are any.
+func (c *comparison) sumOf(l *lane, part func(*Parts) float64) (sum float64) {
+	for _, r := range l.recordings {
+		if len(c.common) == 0 {
+			sum += part(&r.Parts)
+		}
+		for s := range r.Steps {
+			if c.common[r.steps[s]] > 0 {
+				sum += part(&r.Steps[s].Parts)
+			}
+		}
+	}
+	return sum
 }

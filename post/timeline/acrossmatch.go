@@ -1,10 +1,7 @@
 package timeline
 
 import (
-	"cmp"
 	"fmt"
-	"maps"
-	"slices"
 	"strings"
 
 	"busbar/internal/coll"
@@ -15,9 +12,9 @@ import (
 // party is one communicator with those of its ranks that were read.
 type party struct {
 	partyKey
-	devices []int     // indexes in Timeline.Devices
-	calls   [][]int32 // by device: indexes in Device.seen, in the order in which they began
-	matches [][]int32 // of each matched call, the index in Device.seen by device
+	recordings []*recording
+	calls      [][]*seen // by recording, in the order in which they began
+	matches    [][]*seen // of each matched call, what each recording has of it
 }
 
 // partyKey identifies a communicator: those of one name with other ranks are others.
@@ -27,47 +24,31 @@ type partyKey struct {
 	name, members string
 }
 
-// at is what a device did in a matched call.
-func (c *comparison) at(p *party, match []int32, device int) *seen {
-	return &c.timeline.Devices[p.devices[device]].seen[match[device]]
-}
-
-// findParties puts together what was read of each communicator. Calls between two ranks belong to
-// none.
+// findParties puts together what was read of each communicator. Calls between two ranks belong to none.
 func (c *comparison) findParties() {
 	found := map[partyKey]*party{}
-	for i := range c.timeline.Devices {
-		if c.lane[i] < 0 {
-			continue
-		}
-		d := &c.timeline.Devices[i]
-		calls := make([][]int32, len(d.Groups))
-		for n := range d.seen {
-			s := &d.seen[n]
-			if c.pointToPoint(d.rowOf(s).Name) {
+	for _, r := range c.recordings {
+		calls := make([][]*seen, len(r.Groups))
+		for n := range r.seen {
+			s := &r.seen[n]
+			if c.pointToPoint(r.rowOf(s).Name) {
 				c.alone++
 				continue
 			}
-			calls[s.group] = append(calls[s.group], int32(n))
+			calls[s.group] = append(calls[s.group], s)
 		}
-		for g := range d.Groups {
-			of := &d.Groups[g]
+		for g, of := range r.Groups {
 			if of.Size == 1 || calls[g] == nil {
 				continue
 			}
-			key := partyKey{cohort: c.cohort[i], world: d.World, size: of.Size, name: of.Name}
-			if len(of.Members) > 0 {
-				key.members = fmt.Sprint(of.Members)
+			key := partyKey{r.cohort, r.World, of.Size, of.Name, fmt.Sprint(of.Members)}
+			p := found[key]
+			if p == nil {
+				p = &party{partyKey: key}
+				found[key], c.parties = p, append(c.parties, p)
 			}
-			if found[key] == nil {
-				found[key] = &party{partyKey: key}
-			}
-			found[key].devices = append(found[key].devices, i)
-			found[key].calls = append(found[key].calls, calls[g])
+			p.recordings, p.calls = append(p.recordings, r), append(p.calls, calls[g])
 		}
-	}
-	for _, key := range slices.SortedFunc(maps.Keys(found), comparePartyKeys) {
-		c.parties = append(c.parties, found[key])
 	}
 }
 
@@ -81,42 +62,34 @@ func (c *comparison) pointToPoint(name string) bool {
 	return strings.Contains(name, "send") || strings.Contains(name, "recv")
 }
 
-func comparePartyKeys(a, b partyKey) int {
-	return cmp.Or(cmp.Compare(a.cohort, b.cohort), cmp.Compare(a.name, b.name), cmp.Compare(a.members, b.members),
-		cmp.Compare(a.size, b.size), cmp.Compare(a.world, b.world))
+// unclear reports whether recordings of a party may be of different communicators.
+func (p *party) unclear() bool {
+	return p.members == "[]" && p.name != "" && len(p.recordings) > 1 && p.size > 0 &&
+		(len(p.recordings) > p.size || p.size < p.world)
 }
 
-// unclear is why devices of a party may be of different communicators; nil where they are of one.
-func (p *party) unclear() notice.Fact {
-	ranks := len(p.devices)
-	switch {
-	case p.members != "" || p.name == "" || ranks < 2 || p.size == 0:
-		return nil
-	case ranks > p.size:
-		return notice.CommunicatorUnclear{Name: p.name, Size: p.size, Ranks: ranks}
-	case p.size < p.world:
-		return notice.CommunicatorUnclear{Name: p.name, Size: p.size, Ranks: ranks, World: p.world}
-	}
-	return nil
-}
+// mostUnlike is how many percent of calls with one number may be unlike before the numbers are not believed.
+const mostUnlike = 2
 
 // match finds which calls of a party are one: by the numbers that the file gives, else by their order in a step.
 func (c *comparison) match(p *party) {
-	if why := p.unclear(); why != nil {
-		c.note(why)
-	} else if len(p.devices) > 1 {
-		p.matches = c.byNumber(p)
+	if p.unclear() {
+		c.note(notice.CommunicatorUnclear{Name: p.name, Size: p.size, Ranks: len(p.recordings),
+			World: p.worldIfLarger()})
+	} else if len(p.recordings) > 1 {
 		how := &c.numbered
-		if p.matches == nil {
-			p.matches, _ = c.inGroups(p, func(device int, s *seen) (callGroup, bool) {
-				in := c.stepOf(device, s)
-				g := callGroup{step: in}
-				if p.name == "" { // of several communicators, whose calls may change places
-					g.kind = c.timeline.Devices[device].likenessOf(s)
-				}
-				return g, in.name != "" || len(c.steps[device]) == 0
-			})
+		found, unlike := p.inGroups(func(_ *recording, s *seen) (callGroup, bool) {
+			return callGroup{number: s.seq}, s.seq != trace.Unknown
+		})
+		if p.matches = found; len(found) == 0 || 100*unlike > mostUnlike*(len(found)+unlike) {
 			how = &c.ordered
+			p.matches, _ = p.inGroups(func(r *recording, s *seen) (callGroup, bool) {
+				g := callGroup{step: r.stepOf(s)}
+				if p.name == "" { // of several communicators, whose calls may change places
+					g.kind = r.likenessOf(s)
+				}
+				return g, g.step.name != "" || len(r.steps) == 0
+			})
 		}
 		*how += len(p.matches)
 	}
@@ -125,18 +98,12 @@ func (c *comparison) match(p *party) {
 	}
 }
 
-// mostUnlike is how many percent of calls with one number may be unlike before the numbers are not believed.
-const mostUnlike = 2
-
-// byNumber matches by the numbers that the file gives; nil where it has none, or they number different calls.
-func (c *comparison) byNumber(p *party) [][]int32 {
-	found, unlike := c.inGroups(p, func(_ int, s *seen) (callGroup, bool) {
-		return callGroup{number: s.seq}, s.seq != trace.Unknown
-	})
-	if 100*unlike > mostUnlike*(len(found)+unlike) {
-		return nil
+// worldIfLarger is the world where it has more ranks than the communicator, and those that were read would fit.
+func (p *party) worldIfLarger() int {
+	if len(p.recordings) > p.size {
+		return 0
 	}
-	return found
+	return p.world
 }
 
 // callGroup is what calls share that only their order distinguishes: a number, or a step.
@@ -148,31 +115,24 @@ type callGroup struct {
 
 // inGroups matches the calls of a group where all ranks have the same operations and sizes in the same order. unlike
 // is how many calls were in groups that are as long on all ranks and differ.
-func (c *comparison) inGroups(
-	p *party,
-	groupOf func(device int, s *seen) (callGroup, bool),
-) (found [][]int32, unlike int) {
-	groups := make([]map[callGroup][]int32, len(p.devices))
+func (p *party) inGroups(groupOf func(*recording, *seen) (callGroup, bool)) (found [][]*seen, unlike int) {
+	groups := map[callGroup][][]*seen{} // by recording
 	var order []callGroup
-	for i, device := range p.devices {
-		groups[i] = map[callGroup][]int32{}
-		for _, n := range p.calls[i] {
-			g, is := groupOf(device, &c.timeline.Devices[device].seen[n])
+	for i, r := range p.recordings {
+		for _, s := range p.calls[i] {
+			g, is := groupOf(r, s)
 			if !is {
 				continue
 			}
-			if i == 0 && groups[0][g] == nil {
+			if groups[g] == nil {
+				groups[g] = make([][]*seen, len(p.recordings))
 				order = append(order, g)
 			}
-			groups[i][g] = append(groups[i][g], n)
+			groups[g][i] = append(groups[g][i], s)
 		}
 	}
 	for _, g := range order {
-		calls := make([][]int32, len(p.devices))
-		for i := range calls {
-			calls[i] = groups[i][g]
-		}
-		switch matches, alike := c.oneByOne(p, calls); {
+		switch matches, alike := p.oneByOne(groups[g]); {
 		case alike:
 			found = append(found, matches...)
 		case matches != nil:
@@ -182,19 +142,17 @@ func (c *comparison) inGroups(
 	return found, unlike
 }
 
-// oneByOne sets calls of devices beside each other, in their order; nil where devices have different numbers of them.
-func (c *comparison) oneByOne(p *party, calls [][]int32) (matches [][]int32, alike bool) {
-	like := func(match []int32, i int) likeness {
-		return c.timeline.Devices[p.devices[i]].likenessOf(c.at(p, match, i))
-	}
-	matches, alike = make([][]int32, len(calls[0])), true
-	for i := range calls {
-		if len(calls[i]) != len(matches) {
+// oneByOne sets calls of recordings beside each other, in their order; nil where recordings have different numbers of
+// them.
+func (p *party) oneByOne(calls [][]*seen) (matches [][]*seen, alike bool) {
+	matches, alike = make([][]*seen, len(calls[0])), true
+	for i, of := range calls {
+		if len(of) != len(matches) {
 			return nil, false
 		}
-		for n := range matches {
-			matches[n] = append(matches[n], calls[i][n])
-			alike = alike && like(matches[n], i) == like(matches[n], 0)
+		for n, s := range of {
+			matches[n] = append(matches[n], s)
+			alike = alike && p.recordings[i].likenessOf(s) == p.recordings[0].likenessOf(calls[0][n])
 		}
 	}
 	return matches, alike
@@ -208,14 +166,11 @@ type likeness struct {
 
 // likenessOf is that of a call. Ranks of an uneven exchange have different sizes, and its size is no part of it.
 func (d *Device) likenessOf(s *seen) likeness {
-	row := d.rowOf(s)
-	k := likeness{name: row.Name}
-	switch row.Name {
+	k := likeness{name: d.rowOf(s).Name}
+	switch k.name {
 	case coll.AllReduce.String(), coll.AllGather.String(), coll.ReduceScatter.String(), coll.Broadcast.String(),
 		coll.Reduce.String():
-		if row.Bytes != nil {
-			k.bytes = *row.Bytes
-		}
+		k.bytes = d.bytesOf(s)
 	}
 	return k
 }

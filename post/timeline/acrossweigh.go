@@ -22,20 +22,19 @@ const (
 // weigh adds what matched calls of a party took to their ranks. All ranks of a collective end it about together, so the
 // one with the shortest time came last, and its time is the communication itself; what the others took beyond it they
 // waited.
-func (c *comparison) weigh(p *party) {
+func (p *party) weigh() {
 	for _, m := range p.matches {
 		took := make([]int64, len(m))
-		for i := range m {
-			s := c.at(p, m, i)
+		for i, s := range m {
 			took[i] = s.end - s.start
 		}
 		least, most := slices.Min(took), slices.Max(took)
+		what, err := coll.ParseCollective(p.recordings[0].rowOf(m[0]).Name)
 		uneven := least > 0 && most-least > leastGapNs && float64(most-least) > leastGap*float64(most) &&
-			!c.rooted(p, m)
+			(err != nil || !what.Rooted())
 		last := slices.Index(took, least)
-		for i := range m {
-			l := c.lanes[c.lane[p.devices[i]]]
-			in := c.stepOf(p.devices[i], c.at(p, m, i))
+		for i, r := range p.recordings {
+			l, in := r.of, r.stepOf(m[i])
 			l.pure += least
 			l.waiting += took[i] - least
 			l.waits[in] += took[i] - least
@@ -67,23 +66,15 @@ func (l *lane) costs(took []int64, in step) {
 	}
 }
 
-// rooted reports whether a matched call has a root.
-func (c *comparison) rooted(p *party, match []int32) bool {
-	what, err := coll.ParseCollective(c.timeline.Devices[p.devices[0]].rowOf(c.at(p, match, 0)).Name)
-	return err == nil && what.Rooted()
-}
-
 // matched sums matched calls by communicator, operation, size and type.
-func (c *comparison) matched() []Matched {
-	all := []Matched{}
+func (c *comparison) matched() (all []Matched) {
 	for _, p := range c.parties {
-		rows := map[int32][][]int32{} // matches by the row of the first device
+		rows := map[int32][][]*seen{} // matches by the row of the first recording
 		for _, m := range p.matches {
-			row := c.at(p, m, 0).collective
-			rows[row] = append(rows[row], m)
+			rows[m[0].collective] = append(rows[m[0].collective], m)
 		}
 		for _, row := range slices.Sorted(maps.Keys(rows)) {
-			all = append(all, c.matchedOf(p, row, rows[row]))
+			all = append(all, matchedOf(p.recordings[0].Collectives[row], p.size, rows[row]))
 		}
 	}
 	slices.SortStableFunc(all, func(a, b Matched) int { return cmp.Compare(b.Sum, a.Sum) })
@@ -91,19 +82,18 @@ func (c *comparison) matched() []Matched {
 }
 
 // matchedOf is one kind of matched calls.
-func (c *comparison) matchedOf(p *party, row int32, matches [][]int32) Matched {
-	m := Matched{Collective: c.timeline.Devices[p.devices[0]].Collectives[row]}
-	m.Ranks, m.Exposed = p.size, 0
-	ranks := float64(len(p.devices))
+func matchedOf(kind Collective, size int, matches [][]*seen) Matched {
+	m := Matched{Collective: kind}
+	m.Ranks, m.Exposed = size, 0
+	ranks := float64(len(matches[0]))
 	var own, pure, waiting []float64
 	for _, match := range matches {
 		least, sum := math.Inf(1), 0.0
-		for i := range match {
-			at := c.at(p, match, i)
-			t := milliseconds(at.end - at.start)
+		for _, s := range match {
+			t := milliseconds(s.end - s.start)
 			least, sum = min(least, t), sum+t
 			own = append(own, t)
-			m.Exposed += milliseconds(at.exposed) / ranks
+			m.Exposed += milliseconds(s.exposed) / ranks
 		}
 		pure, waiting = append(pure, least), append(waiting, sum/ranks-least)
 	}
@@ -115,42 +105,40 @@ func (c *comparison) matchedOf(p *party, row int32, matches [][]int32) Matched {
 }
 
 // imbalance is how ranks differ in each step that at least two of them have whole.
-func (c *comparison) imbalance() []StepSpread {
-	all := []StepSpread{}
-	devices := map[step][]int{} // that have it whole
+func (c *comparison) imbalance() (all []StepSpread) {
+	type wholeStep struct {
+		*recording
+		*Step
+	}
+	having := map[step][]wholeStep{}
 	var order []step
-	span := map[step]float64{}
-	compute := map[step][]float64{}
-	for i, steps := range c.steps {
-		for n, k := range steps {
-			s := &c.timeline.Devices[i].Steps[n]
-			if s.Partial != nil {
+	for _, r := range c.recordings {
+		for n, k := range r.steps {
+			if r.Steps[n].Partial != nil {
 				continue
 			}
-			if devices[k] == nil {
+			if having[k] == nil {
 				order = append(order, k)
 			}
-			devices[k] = append(devices[k], i)
-			compute[k] = append(compute[k], s.Compute)
-			span[k] = max(span[k], s.Span)
+			having[k] = append(having[k], wholeStep{r, &r.Steps[n]})
 		}
 	}
 	for _, k := range order {
-		of := compute[k]
+		of := having[k]
 		if len(of) < 2 {
 			continue
 		}
-		s := StepSpread{Name: k.name, Least: slices.Min(of), Most: slices.Max(of), Span: span[k]}
-		s.Slowest = devices[k][slices.Index(of, s.Most)]
-		sum := 0.0
-		for _, ms := range of {
-			sum += ms
+		compute := func(a, b wholeStep) int { return cmp.Compare(a.Step.Compute, b.Step.Compute) }
+		longest, sum := slices.MaxFunc(of, compute), 0.0
+		s := StepSpread{Name: k.name, Least: slices.MinFunc(of, compute).Step.Compute, Most: longest.Step.Compute,
+			Slowest: longest.index}
+		for _, w := range of {
+			sum += w.Step.Compute
+			s.Span = max(s.Span, w.Step.Span)
+			s.Waiting += milliseconds(w.of.waits[k]) / float64(len(of))
 		}
 		if sum > 0 {
 			s.Spread = 100 * (s.Most/(sum/float64(len(of))) - 1)
-		}
-		for _, i := range devices[k] {
-			s.Waiting += milliseconds(c.lanes[c.lane[i]].waits[k]) / float64(len(of))
 		}
 		all = append(all, s)
 	}
@@ -158,7 +146,7 @@ func (c *comparison) imbalance() []StepSpread {
 }
 
 // note adds a fact on all ranks that values are to be read with.
-func (c *comparison) note(f notice.Fact) { c.timeline.Notes = append(c.timeline.Notes, Note{f, -1}) }
+func (c *comparison) note(f notice.Fact) { c.timeline.Notes = append(c.timeline.Notes, notice.New(f)) }
 
 // limits are the notes on calls and ranks that are missing.
 func (c *comparison) limits() {

@@ -38,14 +38,19 @@ func assess(t *Timeline) assessment {
 // loss is always addressed, even if its cause is unknown.
 func (a assessment) advise() []Advice {
 	if len(a.all.devices) == 0 {
-		return []Advice{}
+		return nil
 	}
 	found := append([]Advice{a.sameStream(), a.littleCompute(), a.lastBucket(), a.wideGradients()}, a.losses()...)
 	found = append(found, a.lateRank(), a.unevenRanks(), a.belowBenchmark(), a.noSteps())
 	found = append(found, a.exposedMost(found))
-	found = slices.DeleteFunc(found, func(a Advice) bool { return a.Fact == nil })
+	found = slices.DeleteFunc(found, func(a Advice) bool { return a.Found.Fact == nil })
 	slices.SortStableFunc(found, func(a, b Advice) int { return cmp.Compare(b.Gain, a.Gain) })
 	return found
+}
+
+// advice is what to do about a fact.
+func advice(topic string, gain float64, f notice.Fact) Advice {
+	return Advice{topic, notice.ToDo(f), gain, notice.New(f)}
 }
 
 // pure is which part of the time of communication is no waiting for other ranks, as far as calls were matched.
@@ -89,16 +94,16 @@ func (a assessment) losses() (found []Advice) {
 	span := seconds(y.part(spanOf))
 	host, idle, copies := y.part(hostBoundOf), y.part(unexplainedOf), y.part(copiesOf)
 	if a.loses(hostBoundOf) {
-		found = append(found, Advice{topicIdle, host,
-			notice.HostBoundStep{Idle: seconds(host), Span: span, Per: y.per}})
+		found = append(found, advice(topicIdle, host,
+			notice.HostBoundStep{Idle: seconds(host), Span: span, Per: y.per}))
 	}
 	if a.loses(unexplainedOf) {
-		found = append(found, Advice{topicIdle, idle, notice.UnexplainedIdle{Idle: seconds(idle), Span: span,
-			Per: y.per, Launched: seconds(y.part(waitingOf))}})
+		found = append(found, advice(topicIdle, idle, notice.UnexplainedIdle{Idle: seconds(idle), Span: span,
+			Per: y.per, Launched: seconds(y.part(waitingOf))}))
 	}
 	if a.loses(copiesOf) {
-		found = append(found, Advice{topicCopies, copies,
-			notice.CopiesAlone{Copies: seconds(copies), Span: span, Per: y.per}})
+		found = append(found, advice(topicCopies, copies,
+			notice.CopiesAlone{Copies: seconds(copies), Span: span, Per: y.per}))
 	}
 	return found
 }
@@ -109,7 +114,7 @@ func (a assessment) lateRank() Advice {
 		return Advice{}
 	}
 	s := a.Across.Straggler
-	return Advice{topicBalance, a.comm.each(s.Cost, s.costInSteps), s.Found}
+	return advice(topicBalance, a.comm.each(s.Cost, s.costInSteps), s.Found)
 }
 
 // unevenRanks is for ranks that wait for each other where none of them is the straggler.
@@ -128,7 +133,7 @@ func (a assessment) unevenRanks() Advice {
 			fact.Spread, fact.Step = spread, step.Name
 		}
 	}
-	return Advice{topicBalance, gain, fact}
+	return advice(topicBalance, gain, fact)
 }
 
 // noSteps is for recordings whose steps are not marked.
@@ -136,5 +141,5 @@ func (a assessment) noSteps() Advice {
 	if a.all.per == perStep {
 		return Advice{}
 	}
-	return Advice{Topic: topicProfile, Fact: notice.NoSteps{}}
+	return advice(topicProfile, 0, notice.NoSteps{})
 }

@@ -1,9 +1,12 @@
 package timeline
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"testing"
+
+	"github.com/shoenig/test/must"
 
 	"busbar/internal/notice"
 )
@@ -14,35 +17,15 @@ func healthy() *Timeline {
 	t := &Timeline{Files: []File{{Path: "a", Format: "kineto"}}}
 	for r := range 2 {
 		bytes, busbw := int64(25<<20), 180.0
-		d := Device{Rank: &r, World: 2, Label: fmt.Sprintf("rank %d", r), Kernels: 100,
-			Parts: Parts{
-				Span:      500,
-				Compute:   485,
-				Comm:      100,
-				Overlap:   95,
-				Exposed:   5,
-				Idle:      10,
-				HostBound: 5,
-				Waiting:   5,
-			}}
+		d := Device{Rank: &r, World: 2, Label: fmt.Sprintf("rank %d", r), Kernels: 100, Parts: Parts{Span: 500,
+			Compute: 485, Comm: 100, Overlap: 95, Exposed: 5, Idle: 10, HostBound: 5, Waiting: 5}}
 		for s := range 5 {
-			d.Steps = append(d.Steps, Step{Name: fmt.Sprint("ProfilerStep#", s),
-				Parts: Parts{
-					Span:      100,
-					Compute:   97,
-					Comm:      20,
-					Overlap:   19,
-					Exposed:   1,
-					Idle:      2,
-					HostBound: 1,
-					Waiting:   1,
-				}})
+			d.Steps = append(d.Steps, Step{Name: fmt.Sprint("ProfilerStep#", s), Parts: Parts{Span: 100, Compute: 97,
+				Comm: 20, Overlap: 19, Exposed: 1, Idle: 2, HostBound: 1, Waiting: 1}})
 		}
 		d.Groups = []Group{{Name: "0", Size: 2}}
-		d.Collectives = []Collective{
-			{Name: "all_reduce", Group: "0", Ranks: 2, Bytes: &bytes, Type: "float32", Calls: 50,
-				Sum: 100, Median: 2, Least: 1.9, Exposed: 5, Busbw: &busbw, BusbwMax: &busbw},
-		}
+		d.Collectives = []Collective{{Name: "all_reduce", Group: "0", Ranks: 2, Bytes: &bytes, Type: "float32",
+			Calls: 50, Sum: 100, Median: 2, Least: 1.9, Exposed: 5, Busbw: &busbw, BusbwMax: &busbw}}
 		happened(&d)
 		t.Devices = append(t.Devices, d)
 	}
@@ -58,12 +41,8 @@ func happened(d *Device) {
 	for row := range d.Collectives {
 		c := &d.Collectives[row]
 		for n := range c.Calls {
-			one := seen{
-				end:        int64(c.Sum*1e6) / int64(c.Calls),
-				exposed:    int64(c.Exposed*1e6) / int64(c.Calls),
-				collective: int32(row),
-				step:       -1,
-			}
+			one := seen{end: int64(c.Sum*1e6) / int64(c.Calls), exposed: int64(c.Exposed*1e6) / int64(c.Calls),
+				collective: int32(row), step: -1}
 			if len(d.Steps) > 0 {
 				one.step = int32(n % len(d.Steps))
 			}
@@ -88,27 +67,20 @@ func each(t *Timeline, change func(*Device), parts func(*Parts)) {
 }
 
 func TestNoAdviceWithoutAReason(t *testing.T) {
-	if found := assess(healthy()).advise(); len(found) > 0 {
-		t.Errorf("%+v", found)
-	}
-	if found := assess(&Timeline{}).advise(); found == nil || len(found) > 0 {
-		t.Errorf("of nothing: %#v", found)
-	}
+	must.SliceEmpty(t, assess(healthy()).advise())
+	must.SliceEmpty(t, assess(&Timeline{}).advise())
 }
 
-// What is exposed could be hidden where there is enough to compute.
+// What is exposed could be hidden where there is enough to compute; and of what there is too much nearly all is hidden.
 func TestAModelIsNotCalledSmallThatIsNot(t *testing.T) {
 	for _, parts := range []Parts{
 		{Span: 100, Compute: 50, Comm: 50, Exposed: 50},
 		{Span: 100, Compute: 20, Comm: 80, Overlap: 79, Exposed: 1, Idle: 79},
-		// and of what there is too much nearly all is hidden
 	} {
 		tl := healthy()
 		each(tl, nil, func(p *Parts) { *p = parts })
 		for _, a := range assess(tl).advise() {
-			if a.Code() == (notice.LittleCompute{}).Code() {
-				t.Errorf("%+v", a)
-			}
+			must.NotEq(t, notice.LittleCompute{}.Code(), a.Found.Code())
 		}
 	}
 }
@@ -149,16 +121,10 @@ func TestAdvice(t *testing.T) {
 		{"bound by the host", func(t *Timeline) { each(t, nil, func(p *Parts) { p.Idle, p.HostBound = 16, 15 }) },
 			topicIdle, notice.HostBoundStep{Idle: 0.015, Span: 0.1, Per: "step"}, 15},
 		{"most of all bound by the host", func(t *Timeline) {
-			each(t, nil, func(p *Parts) {
-				p.Idle, p.HostBound = 5,
-					3
-			})
+			each(t, nil, func(p *Parts) { p.Idle, p.HostBound = 5, 3 })
 		}, topicIdle, notice.HostBoundStep{Idle: 0.003, Span: 0.1, Per: "step"}, 3},
 		{"idle without a cause", func(t *Timeline) {
-			each(t, nil, func(p *Parts) {
-				p.Idle, p.HostBound,
-					p.Waiting = 60, 20, 30
-			})
+			each(t, nil, func(p *Parts) { p.Idle, p.HostBound, p.Waiting = 60, 20, 30 })
 		}, topicIdle, notice.UnexplainedIdle{Idle: 0.04, Launched: 0.03, Span: 0.1,
 			Per: "step"}, 40},
 		{"copies", func(t *Timeline) { each(t, nil, func(p *Parts) { p.MemcpyOnly = 12 }) }, topicCopies,
@@ -177,8 +143,8 @@ func TestAdvice(t *testing.T) {
 		{"all late in turn", func(t *Timeline) { t.Across.Waiting, t.Across.waitingInSteps = 6000, 60 }, topicBalance,
 			notice.UnevenRanks{Waiting: 0.012, Per: "step", Spread: 0.02, Step: "ProfilerStep#1"}, 12},
 		{"slower than the benchmark", func(t *Timeline) {
-			t.Against = []Joined{{Name: "all_reduce", Bytes: 25 << 20, Type: "float32", Ranks: 2, Busbw: 50,
-				Reached: 200, Percent: 25}}
+			t.Against = []notice.AgainstBenchmark{{Collective: "all_reduce", Size: 25 << 20, Type: "float32", Ranks: 2,
+				Busbw: 50e9, Reached: 200e9, Percent: 25}}
 			each(t, nil, exposedMuch)
 		}, topicTopology, notice.BelowBenchmark{Collective: "all_reduce", Size: 25 << 20, Share: 0.25, BusBW: 50e9,
 			Benchmark: 200e9}, 10 * (25 << 20) / 50e9 * 1e3 * 0.75},
@@ -190,19 +156,13 @@ func TestAdvice(t *testing.T) {
 			c.change(tl)
 			each(tl, happened, nil)
 			found := assess(tl).advise()
-			i := slices.IndexFunc(found, func(a Advice) bool { return a.Topic == c.topic && a.Code() == c.want.Code() })
-			if i < 0 {
-				t.Fatalf("it advises %+v", found)
-			}
-			if got, want := fmt.Sprintf("%+v", found[i].Fact), fmt.Sprintf("%+v", c.want); got != want {
-				t.Errorf("%s, want %s", got, want)
-			}
+			i := slices.IndexFunc(found, func(a Advice) bool {
+				return a.Topic == c.topic && a.Found.Code() == c.want.Code()
+			})
+			must.True(t, i >= 0, must.Sprint(found))
+			must.EqOp(t, fmt.Sprintf("%+v", c.want), fmt.Sprintf("%+v", found[i].Found.Fact))
 			isNear(t, "the gain", found[i].Gain, c.gain)
-			for n := range found[1:] {
-				if found[n].Gain < found[n+1].Gain {
-					t.Errorf("%v precedes %v", found[n], found[n+1])
-				}
-			}
+			must.True(t, slices.IsSortedFunc(found, func(a, b Advice) int { return cmp.Compare(b.Gain, a.Gain) }))
 		})
 	}
 }

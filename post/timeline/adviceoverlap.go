@@ -18,12 +18,8 @@ func (a assessment) sameStream() Advice {
 	if share < 50 || !a.matters(gain) {
 		return Advice{}
 	}
-	return Advice{
-		topicOverlap,
-		gain,
-		notice.SharedStreams{Streams: streamsOf(a.Devices), Share: units.Share(share / 100),
-			Exposed: seconds(exposed), Per: a.comm.per},
-	}
+	return advice(topicOverlap, gain, notice.SharedStreams{Streams: streamsOf(a.Devices),
+		Share: units.Share(share / 100), Exposed: seconds(exposed), Per: a.comm.per})
 }
 
 // sharing is how much of communication runs on streams that do most of the computing too, in percent.
@@ -46,40 +42,35 @@ func (a assessment) littleCompute() Advice {
 	if compute >= comm || !a.matters(exposed) {
 		return Advice{}
 	}
-	return Advice{topicOverlap, exposed, notice.LittleCompute{Compute: seconds(compute), Comm: seconds(comm),
-		Waiting: waiting, Per: a.comm.per}}
+	return advice(topicOverlap, exposed, notice.LittleCompute{Compute: seconds(compute), Comm: seconds(comm),
+		Waiting: waiting, Per: a.comm.per})
 }
 
 // lastBucket is for the last one of DDP's gradient buckets, or the only one, if it is too large to be hidden. It is
 // that of the device with the median exposure.
 func (a assessment) lastBucket() Advice {
-	type exposure struct {
-		buckets []Bucket
-		ms      float64
-	}
-	var with []exposure
-	for _, d := range a.comm.devices {
-		e := exposure{buckets: d.Buckets}
+	inBuckets := func(d *Device) (ms float64) {
 		for _, b := range d.Buckets {
-			e.ms += b.Exposed
+			ms += b.Exposed
 		}
-		if len(d.Buckets) > 0 {
-			with = append(with, e)
-		}
+		return ms
 	}
-	if with == nil {
+	without := func(d *Device) bool { return len(d.Buckets) == 0 }
+	with := slices.DeleteFunc(slices.Clone(a.comm.devices), without)
+	if len(with) == 0 {
 		return Advice{}
 	}
-	slices.SortStableFunc(with, func(x, y exposure) int { return cmp.Compare(x.ms, y.ms) })
-	all, exposed := with[len(with)/2].buckets, with[len(with)/2].ms
+	slices.SortStableFunc(with, func(x, y *Device) int { return cmp.Compare(inBuckets(x), inBuckets(y)) })
+	middle := with[len(with)/2]
+	all, exposed := middle.Buckets, inBuckets(middle)
 	const mib = 1 << 20
 	last := all[len(all)-1]
 	if last.Bytes < 2*mib || last.Exposed < exposed/2 || !a.matters(last.Exposed) {
 		return Advice{}
 	}
 	median := int64(medianOf(all, func(b Bucket) float64 { return float64(b.Bytes) }))
-	return Advice{topicOverlap, last.Exposed, notice.LastBucket{Exposed: seconds(exposed), Last: seconds(last.Exposed),
-		Bucket: units.RoughBytes(last.Bytes), Median: units.RoughBytes(median), Cap: max(1, median/2/mib)}}
+	return advice(topicOverlap, last.Exposed, notice.LastBucket{Exposed: seconds(exposed), Last: seconds(last.Exposed),
+		Bucket: units.RoughBytes(last.Bytes), Median: units.RoughBytes(median), Cap: max(1, median/2/mib)})
 }
 
 // wideGradients is for 32-bit gradients that are not hidden. Halving them gains half of that at most.
@@ -93,8 +84,8 @@ func (a assessment) wideGradients() Advice {
 	if !a.matters(exposed / 2) {
 		return Advice{}
 	}
-	return Advice{topicOverlap, exposed / 2, notice.WideGradients{Time: seconds(took.sum), Exposed: seconds(exposed),
-		Waiting: waiting, Per: a.comm.per}}
+	return advice(topicOverlap, exposed/2, notice.WideGradients{Time: seconds(took.sum), Exposed: seconds(exposed),
+		Waiting: waiting, Per: a.comm.per})
 }
 
 // exposedMost names the operation that is exposed for the longest, unless advice that was found already has the cause
@@ -106,13 +97,13 @@ func (a assessment) exposedMost(found []Advice) Advice {
 		return Advice{}
 	}
 	_, waiting := a.pure()
-	return Advice{topicOverlap, min(exposed, a.comm.part(notHidingOf)), notice.ExposedCollective{Collective: name,
-		Exposed: seconds(exposed), Total: seconds(a.comm.part(exposedOf)), Per: a.comm.per, Waiting: waiting}}
+	return advice(topicOverlap, min(exposed, a.comm.part(notHidingOf)), notice.ExposedCollective{Collective: name,
+		Exposed: seconds(exposed), Total: seconds(a.comm.part(exposedOf)), Per: a.comm.per, Waiting: waiting})
 }
 
 // hasCause reports whether advice has the cause of exposed communication. Too little to compute is no cause of its own.
 func (a Advice) hasCause() bool {
-	if _, is := a.Fact.(notice.LittleCompute); is {
+	if _, is := a.Found.Fact.(notice.LittleCompute); is {
 		return false
 	}
 	return a.Topic == topicOverlap || a.Topic == topicBalance || a.Topic == topicTopology
@@ -142,14 +133,14 @@ const (
 
 // belowBenchmark is for collectives that are slower than the machine was in a benchmark.
 func (a assessment) belowBenchmark() Advice {
-	var slow *Joined
+	var slow *notice.AgainstBenchmark
 	gain := 0.0
 	for i := range a.Against {
 		j := &a.Against[i]
-		if j.Bytes < bandwidthBound || j.Percent >= belowBenchmark {
+		if j.Size < bandwidthBound || j.Percent >= belowBenchmark {
 			continue
 		}
-		gain += (1 - j.Percent/100) * a.pureOf(j)
+		gain += (1 - float64(j.Percent)/100) * a.pureOf(j)
 		if slow == nil || j.Percent < slow.Percent {
 			slow = j
 		}
@@ -157,19 +148,19 @@ func (a assessment) belowBenchmark() Advice {
 	if slow == nil || !a.matters(min(gain, a.comm.part(commOf))) {
 		return Advice{}
 	}
-	return Advice{topicTopology, min(gain, a.comm.part(exposedOf)), notice.BelowBenchmark{
-		Collective: slow.Name, Size: units.RoughBytes(slow.Bytes), Share: units.Share(slow.Percent / 100),
-		BusBW: units.Bandwidth(slow.Busbw * 1e9), Benchmark: units.Bandwidth(slow.Reached * 1e9)}}
+	return advice(topicTopology, min(gain, a.comm.part(exposedOf)), notice.BelowBenchmark{Collective: slow.Collective,
+		Size: slow.Size, Share: units.Share(slow.Percent / 100), BusBW: slow.Busbw, Benchmark: slow.Reached})
 }
 
 // pureOf is what a joined collective takes a rank, in milliseconds a step or recording, by its bus bandwidth.
-func (a assessment) pureOf(j *Joined) float64 {
-	what, err := coll.ParseCollective(j.Name)
+func (a assessment) pureOf(j *notice.AgainstBenchmark) float64 {
+	what, err := coll.ParseCollective(j.Collective)
 	if err != nil || j.Busbw <= 0 {
 		return 0
 	}
 	took := a.comm.calls(func(c *Collective) bool {
-		return c.Name == j.Name && c.Type == j.Type && c.Ranks == j.Ranks && c.Bytes != nil && *c.Bytes == j.Bytes
+		return c.Name == j.Collective && c.Type == j.Type && c.Ranks == j.Ranks && c.Bytes != nil &&
+			*c.Bytes == int64(j.Size)
 	})
-	return took.calls * float64(j.Bytes) * what.BusFactor(j.Ranks) / (j.Busbw * 1e9) * 1e3
+	return took.calls * float64(j.Size) * what.BusFactor(j.Ranks) / float64(j.Busbw) * 1e3
 }

@@ -1,7 +1,9 @@
 package timeline
 
 import (
+	"cmp"
 	"math"
+	"slices"
 
 	"busbar/internal/coll"
 	"busbar/internal/notice"
@@ -12,8 +14,13 @@ import (
 // is nothing to do: the other points of its run show what would be faster.
 func (t *Timeline) review() {
 	a := assess(t)
-	t.Answers = []Answer{{"how-long", a.howLong()}, {"overlap", a.hidden()}, {"balance", a.balance()}}
-	t.Advice = []Advice{}
+	t.Answers, t.Advice = nil, nil
+	for _, answer := range []struct {
+		key  string
+		fact notice.Fact
+	}{{"how-long", a.howLong()}, {"overlap", a.hidden()}, {"balance", a.balance()}} {
+		t.Answers = append(t.Answers, Answer{answer.key, notice.Questions[answer.key], notice.New(answer.fact)})
+	}
 	if !t.own() {
 		t.Advice = a.advise()
 	}
@@ -95,15 +102,10 @@ func (a assessment) balance() notice.Fact {
 	if x == nil || len(x.Ranks) < 2 {
 		return notice.NoAnswer{Reason: notice.OneGPURead}
 	}
-	least, most, sum := x.Ranks[0], x.Ranks[0], 0.0
+	compute := func(a, b RankShare) int { return cmp.Compare(a.Compute, b.Compute) }
+	least, most, sum := slices.MinFunc(x.Ranks, compute), slices.MaxFunc(x.Ranks, compute), 0.0
 	for _, r := range x.Ranks {
 		sum += r.Compute
-		if r.Compute < least.Compute {
-			least = r
-		}
-		if r.Compute > most.Compute {
-			most = r
-		}
 	}
 	if sum <= 0 {
 		return notice.NoAnswer{Reason: notice.NothingComputes}

@@ -23,7 +23,7 @@ import (
 // frameworks reduce gradients in place; of the libraries and settings left the fastest counts. Between two sizes of a
 // curve the bus bandwidth is taken along the logarithm of the size. Nothing is compared past the ends of a curve.
 func (t *Timeline) Join(curves []*analysis.Curve, rehearsed bool) {
-	t.Against = []Joined{}
+	t.Against = nil
 	var missing notice.NotInBenchmark
 	for _, c := range inTrainingOf(t) {
 		lacks := notice.MissingCurve{Collective: c.Name, Type: c.Type, Ranks: c.Ranks}
@@ -43,7 +43,7 @@ func (t *Timeline) Join(curves []*analysis.Curve, rehearsed bool) {
 		}
 	}
 	if missing.Missing != nil {
-		t.Notes = append(t.Notes, Note{missing, -1})
+		t.Notes = append(t.Notes, notice.New(missing))
 	}
 	t.review()
 }
@@ -158,19 +158,17 @@ func (c inTraining) fastest(fit []*analysis.Curve) (best *analysis.Curve, reache
 }
 
 // joinedOf is a collective beside a curve.
-func joinedOf(t *Timeline, c inTraining, best *analysis.Curve, reached float64) Joined {
-	j := Joined{Name: c.Name, Bytes: *c.Bytes, Type: c.Type, Ranks: c.Ranks, Busbw: c.busbw, Reached: reached,
-		Percent: 100 * c.busbw / reached, Run: best.Runs[0].ID, Who: best.Who}
-	j.Found = notice.AgainstBenchmark{
-		Collective: j.Name, Size: units.RoughBytes(j.Bytes), Type: j.Type, Ranks: j.Ranks,
-		Percent: notice.Whole(j.Percent), Busbw: units.Bandwidth(j.Busbw * 1e9),
-		Reached: units.Bandwidth(reached * 1e9),
-		Run:     j.Run, Who: j.Who, Shape: analysis.ShapeOf(best.Condition).Words(),
-		Placement: say.Placement(best.Placement),
-		Waiting:   notice.LeastTime(!c.pure), Simulated: notice.SimulatedRun(best.Rehearsed), More: j.Percent > 100,
+func joinedOf(t *Timeline, c inTraining, best *analysis.Curve, reached float64) notice.AgainstBenchmark {
+	percent := 100 * c.busbw / reached
+	j := notice.AgainstBenchmark{
+		Collective: c.Name, Size: units.RoughBytes(*c.Bytes), Type: c.Type, Ranks: c.Ranks,
+		Percent: notice.Whole(percent), Busbw: units.Bandwidth(c.busbw * 1e9),
+		Reached: units.Bandwidth(reached * 1e9), Run: best.Runs[0].ID, Who: best.Who,
+		Shape: analysis.ShapeOf(best.Condition).Words(), Placement: say.Placement(best.Placement),
+		Waiting: notice.LeastTime(!c.pure), Simulated: notice.SimulatedRun(best.Rehearsed), More: percent > 100,
 	}
 	if gpu := gpuOf(t.Devices); gpu != "" && best.Device != "" && gpu != best.Device {
-		j.Found.Machine = notice.OtherGPU{Benchmark: best.Device, Training: gpu}
+		j.Machine = notice.OtherGPU{Benchmark: best.Device, Training: gpu}
 	}
 	return j
 }

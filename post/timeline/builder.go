@@ -30,11 +30,7 @@ type Builder struct {
 
 // NewBuilder begins a timeline.
 func NewBuilder(o Options) *Builder {
-	t := &Timeline{
-		Tool: o.Tool, Files: []File{}, Devices: []Device{}, Answers: []Answer{},
-		Advice: []Advice{}, Against: []Joined{},
-		Scaling: []Efficiency{}, Notes: []Note{},
-	}
+	t := &Timeline{Tool: o.Tool}
 	if o.CommPattern != nil {
 		t.Rule.CommPattern = o.CommPattern.String()
 	}
@@ -53,21 +49,15 @@ func (b *Builder) Add(f *trace.File) {
 		t.Files[file].setOwn(f.Own)
 	}
 	for _, n := range f.Notes {
-		t.Notes = append(t.Notes, Note{n, file})
+		t.Notes = append(t.Notes, notice.InFile(f.Path, 0, n))
 	}
 	for _, d := range f.Devices {
-		if len(d.Activities) == 0 {
-			out := identity(d, file)
-			out.Notes = append(out.Notes, Note{notice.IdleDevice{}, file})
-			t.Devices = append(t.Devices, out)
-			continue
-		}
 		out := analyse(d, file, b.options)
 		if t.Files[file].NonBlocking {
 			out.withoutBusbw()
 		}
 		if !out.works() {
-			out.Notes = append(out.Notes, Note{notice.OnlyCopies{}, file})
+			out.Notes = append(out.Notes, notice.New(notice.OnlyCopies{}))
 		}
 		t.Devices = append(t.Devices, out)
 	}
@@ -86,8 +76,12 @@ func (b *Builder) Timeline() *Timeline {
 func (b *Builder) order() {
 	t := b.timeline
 	slices.SortStableFunc(t.Devices, func(a, b Device) int {
-		return cmp.Or(cmp.Compare(rankOrLast(&a), rankOrLast(&b)), cmp.Compare(a.Host, b.Host),
-			cmp.Compare(processOf(&a), processOf(&b)), cmp.Compare(a.ID, b.ID))
+		return cmp.Or(
+			cmp.Compare(valueOr(a.Rank, math.MaxInt), valueOr(b.Rank, math.MaxInt)),
+			cmp.Compare(a.Host, b.Host),
+			cmp.Compare(valueOr(a.Process, trace.Unknown), valueOr(b.Process, trace.Unknown)),
+			cmp.Compare(a.ID, b.ID),
+		)
 	})
 	labels := map[string][]int{} // devices
 	for i := range t.Devices {
@@ -97,30 +91,24 @@ func (b *Builder) order() {
 		if len(devices) < 2 {
 			continue
 		}
-		for n, name := range filesOf(t, devices) {
-			d := &t.Devices[devices[n]]
+		for _, i := range devices {
+			d := &t.Devices[i]
 			if d.Rank != nil {
 				d.Label += fmt.Sprintf(", device %d", d.ID)
 			}
 			if len(t.Files) > 1 {
-				d.Label += " in " + name
+				d.Label += " in " + t.Files[d.File].Path
 			}
 		}
 	}
 }
 
-func rankOrLast(d *Device) int {
-	if d.Rank == nil {
-		return math.MaxInt
+// valueOr is what a pointer points at, or another value where it is nil.
+func valueOr[T any](p *T, other T) T {
+	if p == nil {
+		return other
 	}
-	return *d.Rank
-}
-
-func processOf(d *Device) int64 {
-	if d.Process == nil {
-		return trace.Unknown
-	}
-	return *d.Process
+	return *p
 }
 
 // seen is one activity of communication, as it is kept for matching across ranks. Times are nanoseconds since the

@@ -4,6 +4,8 @@ import (
 	"regexp"
 	"testing"
 
+	"github.com/shoenig/test/must"
+
 	"busbar/internal/coll"
 	"busbar/post/trace"
 )
@@ -49,17 +51,8 @@ func TestWhatCountsAsCommunication(t *testing.T) {
 		if c.pattern != "" {
 			o.CommPattern = regexp.MustCompile(c.pattern)
 		}
-		d := g.analysed(t, o)
-		if d.Comm != c.comm || d.Memcpy != c.memcpy {
-			t.Errorf(
-				"%s: %g ms of communication and %g ms of copies, want %g and %g",
-				what,
-				d.Comm,
-				d.Memcpy,
-				c.comm,
-				c.memcpy,
-			)
-		}
+		d := g.analysed(o)
+		must.Eq(t, [2]float64{c.comm, c.memcpy}, [2]float64{d.Comm, d.Memcpy}, must.Sprint(what))
 	}
 }
 
@@ -69,7 +62,6 @@ func TestOtherKernelsOfACollectiveCompute(t *testing.T) {
 	call := g.call(trace.Call{What: coll.AllReduce, Group: trace.Unknown})
 	g.ran(allReduce, 8, 8e6, 9e6).Call = call
 	g.ran("void at::native::scale(float*)", 7, 0, 1e6).Call = call
-	if d := g.analysed(t, Options{}); d.Comm != 1 || d.Compute != 1 {
-		t.Errorf("%g ms of communication and %g ms of computation, want 1 and 1", d.Comm, d.Compute)
-	}
+	d := g.analysed(Options{})
+	must.Eq(t, [2]float64{1, 1}, [2]float64{d.Comm, d.Compute})
 }

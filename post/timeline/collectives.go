@@ -59,17 +59,16 @@ func (s *study) happenings() (all []happening) {
 	return all
 }
 
-// exposedIn is how much of a span of communication no computing hides.
-func (s *study) exposedIn(a trace.Span) int64 {
-	return max(0, a.End-a.Start) - s.cover.compute.in(a)
+// exposedIn is how much of spans of communication no computing hides.
+func (s *study) exposedIn(comm ...trace.Span) (sum int64) {
+	for _, a := range comm {
+		sum += max(0, a.End-a.Start) - s.cover.sets[computing].in(a)
+	}
+	return sum
 }
 
-// exposedOf is how much of a set of communication no computing hides.
-func (s *study) exposedOf(comm spans) int64 { return comm.without(s.cover.compute.of).length() }
-
-// groups fills in the groups that communicated. The times of a group are of the union of its own collectives, and what
-// computing covers of it is its overlap: where two groups communicate at one moment and nothing computes, both are
-// exposed, so groups may add up to more than the device.
+// groups fills in the groups that communicated. Comm is the union of a group's own collectives: where two groups
+// communicate at one moment, they add up to more than the device.
 func (s *study) groups(out *Device, all []happening) {
 	index := map[int32]int32{} // in Device.Groups, by the index in trace.Device.Groups
 	var running []spans
@@ -90,10 +89,9 @@ func (s *study) groups(out *Device, all []happening) {
 		running[g] = running[g].with(trace.Span{Start: s.cover.whole.Start + h.start, End: s.cover.whole.Start + h.end})
 	}
 	for i := range out.Groups {
-		comm := running[i].and(s.cover.comm.of) // between the parts of a call it may have run nothing
-		g, exposed := &out.Groups[i], s.exposedOf(comm)
-		g.Comm, g.Exposed = milliseconds(comm.length()), milliseconds(exposed)
-		g.Overlap = milliseconds(comm.length() - exposed)
+		for _, a := range running[i] { // between the parts of a call it may have run nothing
+			out.Groups[i].Comm += milliseconds(s.cover.sets[communicating].in(a))
+		}
 	}
 }
 

@@ -1,8 +1,10 @@
 package timeline
 
 import (
-	"math"
+	"fmt"
 	"testing"
+
+	"github.com/shoenig/test/must"
 
 	"busbar/internal/coll"
 	"busbar/post/trace"
@@ -14,60 +16,37 @@ import (
 //	group "tp"      1---4
 //	group "dp"         3------7  8-9
 func twoGroups() *gpu {
-	g := newGPU()
+	g := onGPU("7 first 0-2; 8 allReduce 1-4; 9 allGather 3-7; 7 second 8-10; 9 allGather 8-9; 7 third 12-14")
 	g.Groups = []trace.Group{{Name: "unused"}, {Name: "tp", Size: 2, Rank: 1},
 		{Name: "dp", About: "data parallel", Size: 4, Ranks: []int{0, 2, 4, 6}, Rank: trace.Unknown}}
-	tp := g.call(trace.Call{What: coll.AllReduce, Bytes: 3e6, Type: "bfloat16", Group: 1, Seq: 9, Peer: trace.Unknown})
-	dp := g.call(trace.Call{What: coll.AllGather, Bytes: 8e6, Type: "float32", Group: 2, Seq: trace.Unknown,
-		Peer: trace.Unknown})
-	again := g.call(trace.Call{What: coll.AllGather, Bytes: 8e6, Type: "float32", Group: 2, Seq: trace.Unknown,
-		Peer: trace.Unknown})
-	g.ran("void first<float>(int)", 7, 0, 2e6)
-	g.ran(allReduce, 8, 1e6, 4e6).Call = tp
-	g.ran(allGather, 9, 3e6, 7e6).Call = dp
-	g.ran("void second<float>(int)", 7, 8e6, 10e6)
-	g.ran(allGather, 9, 8e6, 9e6).Call = again
-	g.ran("void third<float>(int)", 7, 12e6, 14e6)
+	g.Activities[1].Call = g.call(trace.Call{What: coll.AllReduce, Bytes: 3e6, Type: "bfloat16", Group: 1, Seq: 9})
+	for _, i := range []int{2, 4} {
+		g.Activities[i].Call = g.call(trace.Call{What: coll.AllGather, Bytes: 8e6, Type: "float32", Group: 2})
+	}
 	return g
 }
 
 func TestCommunicationBesideCommunicationIsNotHidden(t *testing.T) {
-	d := twoGroups().analysed(t, Options{})
-	if d.Comm != 7 || d.Overlap != 2 || d.Exposed != 5 {
-		t.Errorf("communication %g, overlap %g, exposed %g ms; want 7, 2 and 5", d.Comm, d.Overlap, d.Exposed)
-	}
-	if len(d.Groups) != 2 {
-		t.Fatalf("communicators are %+v", d.Groups)
-	}
-	tp, dp := d.Groups[0], d.Groups[1]
-	if tp.Name != "tp" || tp.Calls != 1 || tp.Comm != 3 || tp.Exposed != 2 || tp.Overlap != 1 || tp.Size != 2 ||
-		*tp.Rank != 1 {
-		t.Errorf("first communicator is %+v", tp)
-	}
-	if dp.Name != "dp" || dp.Calls != 2 || dp.Comm != 5 || dp.Exposed != 4 || dp.Overlap != 1 || dp.Rank != nil ||
-		len(dp.Members) != 4 || dp.About != "data parallel" {
-		t.Errorf("second communicator is %+v", dp)
-	}
+	d := twoGroups().analysed(Options{})
+	must.Eq(t, []float64{7, 2, 5}, []float64{d.Comm, d.Overlap, d.Exposed})
+	rank := 1
+	must.Eq(t, []Group{{Name: "tp", Size: 2, Rank: &rank, Calls: 1, Comm: 3},
+		{Name: "dp", About: "data parallel", Size: 4, Members: []int{0, 2, 4, 6}, Calls: 2, Comm: 5}}, d.Groups)
 }
 
 func TestCollectivesByWhatTheyAre(t *testing.T) {
-	d := twoGroups().analysed(t, Options{})
-	if len(d.Collectives) != 2 {
-		t.Fatalf("collectives are %+v", d.Collectives)
-	}
-	ar, ag := d.Collectives[0], d.Collectives[1]
-	if ar.Name != "all_reduce" || ar.Group != "tp" || *ar.Bytes != 3e6 || ar.Calls != 1 || ar.Median != 3 ||
-		*ar.Busbw != 1 {
-		t.Errorf("all-reduce is %+v", ar)
-	}
-	// 8 MB in 2.5 and in 1 ms, times 3/4
-	if ag.Calls != 2 || ag.Sum != 5 || ag.Median != 2.5 || ag.Least != 1 || ag.Exposed != 4 ||
-		math.Abs(*ag.Busbw-2.4) > 1e-9 || *ag.BusbwMax != 6 {
-		t.Errorf("all-gather is %+v", ag)
-	}
+	d := twoGroups().analysed(Options{})
+	reduced, gathered, one, best := int64(3e6), int64(8e6), 1.0, 6.0
+	busbw := 8e6 / 2.5e-3 * 3 / 4 / 1e9
+	must.Eq(t, []Collective{
+		{Name: "all_reduce", Group: "tp", Ranks: 2, Bytes: &reduced, Type: "bfloat16", Parts: 1, Calls: 1, Sum: 3,
+			Median: 3, Least: 3, Exposed: 2, Busbw: &one, BusbwMax: &one},
+		{Name: "all_gather", Group: "dp", Ranks: 4, Bytes: &gathered, Type: "float32", Parts: 1, Calls: 2, Sum: 5,
+			Median: 2.5, Least: 1, Exposed: 4, Busbw: &busbw, BusbwMax: &best},
+	}, d.Collectives)
 }
 
-func TestBandwidthIsOnlySaidWhereItIsKnown(t *testing.T) {
+func TestBandwidthIsUnknown(t *testing.T) {
 	for what, c := range map[string]struct {
 		call trace.Call
 		size int
@@ -82,72 +61,68 @@ func TestBandwidthIsOnlySaidWhereItIsKnown(t *testing.T) {
 		g := newGPU()
 		g.Groups = []trace.Group{{Name: "0", Size: c.size}}
 		g.ran("ncclDevKernel_Generic", 7, 0, c.took).Call = g.call(c.call)
-		if got := g.analysed(t, Options{}).Collectives[0]; got.Busbw != nil || got.BusbwMax != nil {
-			t.Errorf("%s: busbw is %g GB/s", what, *got.Busbw)
-		}
+		got := g.analysed(Options{}).Collectives[0]
+		must.True(t, got.Busbw == nil && got.BusbwMax == nil, must.Sprint(what))
 	}
 }
 
 func TestActivitiesOfOneCallAreOneCollective(t *testing.T) {
-	g := newGPU()
+	g := onGPU("7 copy 0-1; 8 copy 0-2; 9 copy 4-5")
 	g.Groups = []trace.Group{{Name: "0", Size: 4}}
-	call := g.call(trace.Call{What: coll.AllGather, Bytes: 6e6, Group: 0, Seq: 3, Peer: trace.Unknown})
-	g.copied(trace.MemcpyDeviceToDevice, 7, 0, 1e6).Call = call
-	g.copied(trace.MemcpyPeer, 8, 0, 2e6).Call = call
-	g.copied(trace.MemcpyPeer, 9, 4e6, 5e6).Call = call
-	d := g.analysed(t, Options{})
-	if len(d.seen) != 1 || d.seen[0].start != 0 || d.seen[0].end != 5e6 || d.seen[0].exposed != 3e6 ||
-		d.seen[0].seq != 3 {
-		t.Errorf("seen is %+v", d.seen)
+	g.call(trace.Call{What: coll.AllGather, Bytes: 6e6, Seq: 3})
+	for i := range g.Activities {
+		g.Activities[i].Call = 0
 	}
-	if c := d.Collectives[0]; c.Calls != 1 || c.Median != 5 || c.Exposed != 3 ||
-		d.Groups[0].Comm != 3 {
-		t.Errorf("collective is %+v", c)
-	}
+	d := g.analysed(Options{})
+	must.Len(t, 1, d.seen)
+	must.Eq(t, []int64{0, 5e6, 3e6, 3}, []int64{d.seen[0].start, d.seen[0].end, d.seen[0].exposed, d.seen[0].seq})
+	c := d.Collectives[0]
+	must.Eq(t, []float64{1, 5, 3, 3}, []float64{float64(c.Calls), c.Median, c.Exposed, d.Groups[0].Comm})
 }
 
-func TestNamesOfWhatTheFileDoesNotTell(t *testing.T) {
+func TestNamesOfCalls(t *testing.T) {
+	const sendRecv = "ncclDevKernel_SendRecv(ncclDevKernelArgsStorage<4096ul>)"
 	for want, c := range map[string]struct {
 		kernel string
 		call   *trace.Call
 	}{
 		"all_gather":            {allGather, nil},
 		"ncclDevKernel_Generic": {"ncclDevKernel_Generic(ncclDevKernelArgsStorage<4096ul>)", nil},
-		"ncclKernel_SendRecv_RING_SIMPLE_Sum_int8_t": {"ncclKernel_SendRecv_RING_SIMPLE_Sum_int8_t(ncclDevComm*)", nil},
-		"send": {"ncclDevKernel_SendRecv(ncclDevKernelArgsStorage<4096ul>)", &trace.Call{Name: "send", What: coll.Other,
+		"send":                  {sendRecv, &trace.Call{Name: "send", What: coll.Other, Group: trace.Unknown}},
+		"alltoall": {sendRecv, &trace.Call{Name: "all_to_allv", What: coll.AllToAll,
 			Group: trace.Unknown}},
-		"alltoall": {"ncclDevKernel_SendRecv(ncclDevKernelArgsStorage<4096ul>)",
-			&trace.Call{Name: "all_to_allv", What: coll.AllToAll, Group: trace.Unknown}},
 	} {
 		g := newGPU()
 		a := g.ran(c.kernel, 7, 0, 1e6)
 		if c.call != nil {
-			i := g.call(*c.call)
-			a.Call = i
+			a.Call = g.call(*c.call)
 		}
-		if got := g.analysed(t, Options{}).Collectives[0].Name; got != want {
-			t.Errorf("%s is called %q, want %q", c.kernel, got, want)
-		}
+		must.EqOp(t, want, g.analysed(Options{}).Collectives[0].Name)
 	}
 }
 
 func TestLongestExposedFirst(t *testing.T) {
 	g := twoGroups()
 	g.Ranges = []trace.Range{hostRange("ProfilerStep#8", 0, 5e6), hostRange("ProfilerStep#9", 5e6, 20e6)}
-	d := g.analysed(t, Options{})
-	if len(d.Top) != 2 {
-		t.Fatalf("exposed are %+v", d.Top)
+	d := g.analysed(Options{})
+	bytes, reduced := int64(8e6), int64(3e6)
+	must.Eq(t, []Exposed{
+		{Name: "all_gather", Group: "dp", Bytes: &bytes, Step: "ProfilerStep#8", Stream: 9, Start: 3,
+			Took: 4, Exposed: 4},
+		{Name: "all_reduce", Group: "tp", Bytes: &reduced, Step: "ProfilerStep#8", Stream: 8, Start: 1,
+			Took: 3, Exposed: 2},
+	}, d.Top)
+	must.Len(t, 1, g.analysed(Options{Top: 1}).Top)
+}
+
+// What may be communication is listed by function, the longest first; what is known to be none, or to be some, is not.
+func TestUnclassifiedAreInOrder(t *testing.T) {
+	g := onGPU(`7 allReduce 0-1; 7 oneRankReduce 1-2; 7 my_p2p_push 2-3; 7 my_ipc_pull<float> 3-4;
+7 my_ipc_pull<half> 4-6; 7 a_p2p_push 6-7; 7 copy 7-17`)
+	g.World = 1 // so that NCCL's kernels compute
+	got := ""
+	for _, u := range g.analysed(Options{}).Unknown {
+		got += fmt.Sprintf("%s %d %.0f ms %.1f %%; ", u.Name, u.Calls, u.Sum, u.Share)
 	}
-	first, second := d.Top[0], d.Top[1]
-	if first.Name != "all_gather" || first.Group != "dp" || first.Exposed != 4 || first.Took != 4 || first.Start != 3 ||
-		first.Stream != 9 || first.After != "first" || first.Before != "second" || first.Step != "ProfilerStep#8" ||
-		*first.Bytes != 8e6 {
-		t.Errorf("longest is %+v", first)
-	}
-	if second.Group != "tp" || second.Exposed != 2 || second.After != "first" || second.Before != "second" {
-		t.Errorf("second is %+v", second)
-	}
-	if d := g.analysed(t, Options{Top: 1}); len(d.Top) != 1 {
-		t.Errorf("%d where 1 was asked for", len(d.Top))
-	}
+	must.EqOp(t, "my_ipc_pull 2 3 ms 42.9 %; a_p2p_push 1 1 ms 14.3 %; my_p2p_push 1 1 ms 14.3 %; ", got)
 }

@@ -38,7 +38,7 @@ func analyse(d *trace.Device, file int, o Options) Device {
 	s.times(&out)
 	s.communication(&out)
 	out.Unknown = s.unclassified()
-	out.Notes = s.notes(file)
+	out.Notes = s.notes()
 	out.strips = s.strips()
 	return out
 }
@@ -60,14 +60,9 @@ func byBeginning(a, b trace.Activity) int {
 	return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(b.End, a.End))
 }
 
-// identity is a device with nothing measured: who it is, and lists that are empty.
+// identity is a device with nothing measured: who it is.
 func identity(d *trace.Device, file int) Device {
-	out := Device{
-		World: d.World, ID: d.ID, Host: d.Host, GPU: d.GPU, NCCL: d.NCCL, File: file, origin: d.Origin,
-		Steps: []Step{}, Streams: []Stream{}, Groups: []Group{}, Collectives: []Collective{}, Top: []Exposed{},
-		Buckets: []Bucket{},
-		Shared:  []SharedStream{}, Unknown: []Unclassified{}, Notes: []Note{},
-	}
+	out := Device{World: d.World, ID: d.ID, Host: d.Host, GPU: d.GPU, NCCL: d.NCCL, File: file, origin: d.Origin}
 	if process := d.Process; process != trace.Unknown {
 		out.Process = &process
 	}

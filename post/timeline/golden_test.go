@@ -2,31 +2,27 @@ package timeline
 
 import (
 	"fmt"
+	"os/exec"
 	"path/filepath"
 	"regexp"
-	"slices"
-	"strings"
 	"testing"
 
+	"github.com/shoenig/test/must"
+
 	"busbar/internal/needs"
-	"busbar/post/trace"
 )
 
 const traces = "../../../shared/examples/traces"
 
 // public analyses a public trace, or skips the test where there are none.
-func public(t *testing.T, path string, o Options) *Timeline {
+func public(t *testing.T, path string, o Options) []Device {
 	t.Helper()
-	b := NewBuilder(o)
-	add := func(f *trace.File) error { b.Add(f); return nil }
-	problems, err := trace.Each(t.Context(), needs.Examples(t, filepath.Join(traces, path)), trace.Options{}, add)
-	if err != nil || len(problems) > 0 {
-		t.Fatal(err, problems)
-	}
-	return b.Timeline()
+	tl, _, err := Read(t.Context(), needs.Examples(t, filepath.Join(traces, path)), o)
+	must.NoError(t, err)
+	return tl.Devices
 }
 
-// The figures were computed apart, in another language and in exact decimals. Computed in float64 some are a few
+// The values were computed apart, in another language and in exact decimals. Computed in float64 some are a few
 // microseconds off: times since 1970 in nanoseconds are multiples of 256 there.
 func TestPublicTracesHaveTheFiguresThatWereComputedApart(t *testing.T) {
 	for path, want := range map[string]string{
@@ -36,72 +32,47 @@ func TestPublicTracesHaveTheFiguresThatWereComputedApart(t *testing.T) {
 		"hta/trace_filter_sampled_rank-1.json.gz":         "1231.186 271.973 379.053 75.530 303.523 651.136 19.93",
 		"tracelens/b200_eager_trace.json.gz":              "84.487 8.652 2.142 0.000 2.142 72.891 0.00",
 	} {
-		t.Run(filepath.Base(path), func(t *testing.T) {
-			d := public(t, path, Options{}).Devices[0]
-			got := fmt.Sprintf(
-				"%.3f %.3f %.3f %.3f %.3f %.3f %.2f",
-				d.Span,
-				d.Compute,
-				d.Comm,
-				d.Overlap,
-				d.Exposed,
-				d.Idle,
-				*d.Efficiency,
-			)
-			if got != want {
-				t.Errorf("span, compute, comm, overlap, exposed, idle, overlap %% are\n%s, want\n%s", got, want)
-			}
-		})
+		d := public(t, path, Options{})[0]
+		must.EqOp(t, want, fmt.Sprintf("%.3f %.3f %.3f %.3f %.3f %.3f %.2f", d.Span, d.Compute, d.Comm, d.Overlap,
+			d.Exposed, d.Idle, *d.Efficiency))
 	}
 }
 
 // The two devices of one export, whose collectives share a stream with everything else: nothing of them can be hidden.
 func TestPublicExportOfTwoDevices(t *testing.T) {
-	var got []string
-	for _, d := range public(t, "nsys/mfu_2gpu_before.sqlite", Options{}).Devices {
-		got = append(
-			got,
-			fmt.Sprintf("%.3f %.3f %.3f %.3f %.3f", d.Span, d.Compute, d.Comm, d.Overlap, d.MemcpyOnly+d.Idle),
-		)
-		if len(d.Shared) != 1 || d.Shared[0].OfComm != 100 || d.Shared[0].OfCompute != 100 {
-			t.Errorf("%s: shared streams are %+v", d.Label, d.Shared)
-		}
+	got := ""
+	for _, d := range public(t, "nsys/mfu_2gpu_before.sqlite", Options{}) {
+		got += fmt.Sprintf("%.3f %.3f %.3f %.3f %.3f\n", d.Span, d.Compute, d.Comm, d.Overlap, d.MemcpyOnly+d.Idle)
+		must.True(t, len(d.Shared) == 1 && d.Shared[0].OfComm == 100 && d.Shared[0].OfCompute == 100)
 	}
-	want := []string{"299.849 253.691 17.173 0.000 28.985", "298.662 256.096 8.229 0.000 34.337"}
-	if !slices.Equal(got, want) {
-		t.Errorf("span, compute, comm, overlap and the rest are %q, want %q", got, want)
-	}
+	must.EqOp(t, "299.849 253.691 17.173 0.000 28.985\n298.662 256.096 8.229 0.000 34.337\n", got)
 }
 
 // HTA has the same to the last digit.
 func TestPublicRanksHaveTheOverlapThatWasComputedApart(t *testing.T) {
-	var got []string
-	for _, d := range public(t, "param/dlrm_kineto.tar.gz", Options{}).Devices {
-		got = append(got, fmt.Sprintf("%.2f", *d.Efficiency))
+	archive := needs.Examples(t, filepath.Join(traces, "param/dlrm_kineto.tar.gz"))[0]
+	dir := t.TempDir()
+	must.NoError(t, exec.CommandContext(t.Context(), "tar", "-xzf", archive, "-C", dir).Run())
+	tl, _, err := Read(t.Context(), []string{dir}, Options{})
+	must.NoError(t, err)
+	got := ""
+	for _, d := range tl.Devices {
+		got += fmt.Sprintf("%.2f ", *d.Efficiency)
 	}
-	if want := "4.50 2.47 7.88 3.31 0.56 0.64 7.56 9.51"; strings.Join(got, " ") != want {
-		t.Errorf("overlaps of ranks are %v, want %s", got, want)
-	}
+	must.EqOp(t, "4.50 2.47 7.88 3.31 0.56 0.64 7.56 9.51 ", got)
 }
 
 func TestBucketsOfAPublicTrace(t *testing.T) {
-	var got []string
-	for _, b := range public(t, "hta/nccl_parser_config_nccl_data.json.gz", Options{}).Devices[0].Buckets {
-		got = append(got, fmt.Sprintf("%.2f", float64(b.Bytes)/(1<<20)))
+	got := ""
+	for _, b := range public(t, "hta/nccl_parser_config_nccl_data.json.gz", Options{})[0].Buckets {
+		got += fmt.Sprintf("%.2f ", float64(b.Bytes)/(1<<20))
 	}
-	if want := "7.82 30.04 25.04 25.32 9.27"; strings.Join(got, " ") != want {
-		t.Errorf("buckets are %v MiB, want %s", got, want)
-	}
+	must.EqOp(t, "7.82 30.04 25.04 25.32 9.27 ", got)
 }
 
 func TestPublicKernelsOfSymmetricMemory(t *testing.T) {
-	d := public(t, "tracelens/b200_eager_trace.json.gz", Options{}).Devices[0]
-	if len(d.Unknown) != 0 {
-		t.Errorf("not classified: %+v", d.Unknown)
-	}
-	d = public(t, "tracelens/b200_eager_trace.json.gz",
-		Options{CommPattern: regexp.MustCompile("vectorized_gather")}).Devices[0]
-	if fmt.Sprintf("%.3f", d.Comm) == "2.142" {
-		t.Error("what the pattern names is not communication")
-	}
+	const path = "tracelens/b200_eager_trace.json.gz"
+	d := public(t, path, Options{})[0]
+	must.Len(t, 0, d.Unknown)
+	must.Less(t, public(t, path, Options{CommPattern: regexp.MustCompile("vectorized_gather")})[0].Comm, d.Comm)
 }

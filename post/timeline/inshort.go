@@ -9,7 +9,7 @@ import (
 // InShort are the main facts: what the time goes to, whether communication overlaps, who waits for whom.
 func (t *Timeline) InShort() (all []notice.Fact) {
 	for _, e := range t.Scaling {
-		all = append(all, e.Found)
+		all = append(all, e)
 	}
 	a := assess(t)
 	if len(a.all.devices) == 0 {
@@ -25,7 +25,7 @@ func (t *Timeline) InShort() (all []notice.Fact) {
 		}
 	}
 	if len(t.Advice) > 0 {
-		first := notice.TryFirst{Advice: notice.AdviceOf{Kept: notice.Kept{Fact: t.Advice[0].Fact}}}
+		first := notice.TryFirst{Advice: notice.AdviceOf{Kept: notice.Kept{Fact: t.Advice[0].Found.Fact}}}
 		if gain := t.Worth(t.Advice[0]); gain.Time > 0 {
 			first.Gain = &gain
 		}
@@ -61,9 +61,6 @@ func overlapShare(a assessment) notice.Fact {
 func (t *Timeline) Worth(a Advice) notice.Gain {
 	return notice.Gain{Time: seconds(a.Gain), Per: t.typically().per}
 }
-
-// Per is what the gain of advice is for: a step where all GPUs have some, else the recording.
-func (t *Timeline) Per() string { return string(t.typically().per) }
 
 // Ran reports whether anything ran on a GPU while it was recorded.
 func (t *Timeline) Ran() bool {

@@ -15,17 +15,17 @@ func TestInShort(t *testing.T) {
 	whole := Parts{Span: 1000, Compute: 60, Comm: 40, Overlap: 10, Exposed: 30, MemcpyOnly: 2, Idle: 908}
 	one := Device{Label: "rank 0", Kernels: 5, Parts: whole, Steps: []Step{{Parts: step}},
 		Shared: []SharedStream{{ID: 7, OfComm: 60}}}
-	advice := []Advice{{Gain: 8, Fact: notice.HostBoundStep{Per: "step"}}}
+	tried := []Advice{advice(topicIdle, 8, notice.HostBoundStep{Per: "step"})}
 	for name, c := range map[string]struct {
 		of   Timeline
 		want []notice.Fact
 	}{
-		"one": {Timeline{Devices: []Device{one}, Advice: advice}, []notice.Fact{
+		"one": {Timeline{Devices: []Device{one}, Advice: tried}, []notice.Fact{
 			notice.TimeShares{Per: "step", Time: 0.1, Exposed: percent(30, 30, 30), Compute: percent(60, 60, 60),
 				Copies: percent(2, 2, 2), Idle: percent(8, 8, 8)},
 			notice.OverlapShare{Share: percent(25, 25, 25)},
 			notice.SharedStreams{Streams: []notice.StreamOf{{Stream: 7, Device: "rank 0", OfComm: 60}}},
-			notice.TryFirst{Advice: notice.AdviceOf{Kept: notice.Kept{Fact: advice[0].Fact}},
+			notice.TryFirst{Advice: notice.AdviceOf{Kept: notice.Kept{Fact: tried[0].Found.Fact}},
 				Gain: &notice.Gain{Time: 0.008, Per: "step"}}}},
 		"two": {Timeline{Devices: []Device{{Kernels: 1, Parts: step}, {Kernels: 1, Parts: slow}},
 			Across: &Across{Matched: 3}},

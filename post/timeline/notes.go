@@ -10,7 +10,7 @@ import (
 const mostEarly = 1
 
 // notes are what the values of a device are to be read with.
-func (s *study) notes(file int) []Note {
+func (s *study) notes() (notes []notice.Notice) {
 	var launched, early int
 	var graphs int64
 	for i := range s.Activities {
@@ -25,8 +25,7 @@ func (s *study) notes(file int) []Note {
 			graphs += a.End - a.Start
 		}
 	}
-	notes := []Note{}
-	add := func(f notice.Fact) { notes = append(notes, Note{f, file}) }
+	add := func(f notice.Fact) { notes = append(notes, notice.New(f)) }
 	if graphs > 0 {
 		add(notice.CUDAGraphs{Time: seconds(milliseconds(graphs))})
 	}

@@ -9,34 +9,21 @@ import (
 // Notices are all that is reported of a timeline: notes, the straggler, shared streams, and what the advice is based
 // on.
 func (t *Timeline) Notices() []notice.Notice {
-	all := append([]notice.Notice{}, t.Skipped...)
-	add := func(f notice.Fact, at notice.Location) {
-		n := notice.New(f)
-		n.At = at
-		if i := slices.IndexFunc(all, n.Equal); i >= 0 {
-			all[i].Count = max(1, all[i].Count) + 1
-			return
-		}
-		all = append(all, n)
-	}
-	for _, n := range t.Notes {
-		at := notice.Location{}
-		if n.File >= 0 && n.File < len(t.Files) {
-			at.File = t.Files[n.File].Path
-		}
-		add(n.Fact, at)
-	}
+	all := slices.Concat(t.Skipped, t.Notes)
 	for _, d := range t.Devices {
 		for _, n := range d.Notes {
-			add(n.Fact, notice.Location{Subject: d.Label})
+			n.At.Subject = d.Label
+			all = append(all, n)
 		}
 	}
+	advised := map[notice.Code]bool{}
 	for _, a := range t.Advice {
-		add(a.Fact, notice.Location{})
+		advised[a.Found.Code()] = true
+		all = append(all, a.Found)
 	}
 	for _, f := range []notice.Fact{t.sharedStreams(), t.straggler()} {
-		if f != nil && !slices.ContainsFunc(t.Advice, func(a Advice) bool { return a.Code() == f.Code() }) {
-			add(f, notice.Location{})
+		if f != nil && !advised[f.Code()] {
+			all = append(all, notice.New(f))
 		}
 	}
 	return all
@@ -55,11 +42,10 @@ func (t *Timeline) show(code notice.Code) bool { return t.shows == nil || t.show
 // Ignore removes the notes and the advice that shows does not show, and leaves such facts out of what is made later.
 func (t *Timeline) Ignore(shows func(notice.Code) bool) {
 	t.shows = shows
-	hidden := func(n Note) bool { return !shows(n.Code()) }
-	t.Notes = slices.DeleteFunc(t.Notes, hidden)
-	t.Skipped = slices.DeleteFunc(t.Skipped, func(n notice.Notice) bool { return !shows(n.Code()) })
+	hidden := func(n notice.Notice) bool { return !shows(n.Code()) }
+	t.Notes, t.Skipped = slices.DeleteFunc(t.Notes, hidden), slices.DeleteFunc(t.Skipped, hidden)
 	for i := range t.Devices {
 		t.Devices[i].Notes = slices.DeleteFunc(t.Devices[i].Notes, hidden)
 	}
-	t.Advice = slices.DeleteFunc(t.Advice, func(a Advice) bool { return !shows(a.Code()) })
+	t.Advice = slices.DeleteFunc(t.Advice, func(a Advice) bool { return hidden(a.Found) })
 }

@@ -1,16 +1,18 @@
 package timeline
 
 import (
+	"bytes"
 	"fmt"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"testing"
 
+	"github.com/shoenig/test/must"
+
 	"busbar/internal/coll"
 	"busbar/internal/program"
 	steps "busbar/internal/step"
-	"busbar/post/trace"
 )
 
 // drawnPlan is a plan without a meaning: some segments, and operations of any kind.
@@ -48,30 +50,17 @@ func drawnSpans(r *rand.Rand, p *steps.Plan) (s program.Spans) {
 	return s
 }
 
-// ownTimeline writes the traces of ranks into a folder of their own and reads them back.
-func ownTimeline(t *testing.T, traces ...steps.Trace) *Timeline {
+// readBack writes the trace of a rank and reads it.
+func readBack(t *testing.T, own *steps.Trace) Device {
 	t.Helper()
-	dir := t.TempDir()
-	b := NewBuilder(Options{})
-	for i := range traces {
-		path := filepath.Join(dir, fmt.Sprintf("rank%d.json", traces[i].Rank))
-		f, err := os.Create(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := traces[i].Write(f); err != nil {
-			t.Fatal(err)
-		}
-		if err := f.Close(); err != nil {
-			t.Fatal(err)
-		}
-		read, err := trace.Read(t.Context(), path, trace.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		b.Add(read)
-	}
-	return b.Timeline()
+	var text bytes.Buffer
+	must.NoError(t, own.Write(&text))
+	path := filepath.Join(t.TempDir(), "own.json")
+	must.NoError(t, os.WriteFile(path, text.Bytes(), 0o666))
+	tl, _, err := Read(t.Context(), []string{path}, Options{})
+	must.NoError(t, err)
+	must.Len(t, 1, tl.Devices)
+	return tl.Devices[0]
 }
 
 // same compares times to the nanosecond.
@@ -83,47 +72,27 @@ func (p *Parts) same(i steps.Intervals) bool {
 
 // What rank finds in the spans of its steps is what is read from the traces that it writes of them, whatever they are.
 func TestOwnStepsReadBackAsTheyWere(t *testing.T) {
-	for seed := range uint64(200) {
+	for seed := range uint64(100) {
 		r := rand.New(rand.NewPCG(seed, 2))
 		plan := drawnPlan(r)
 		rank := r.IntN(plan.World)
 		own := steps.Trace{Plan: plan, Process: 77, TraceAbout: steps.TraceAbout{Tool: "busbar 9", Run: "r", Point: 1,
 			Backend: "mpi", Computing: "FMA", Rank: rank, Host: "n1"}}
-		var sum steps.Intervals
 		for n := range 1 + r.IntN(3) {
-			spans := drawnSpans(r, plan)
-			own.Steps = append(own.Steps, steps.TracedStep{Number: 5 + n, Spans: spans})
-			i := steps.IntervalsOf(spans)
-			sum = steps.Intervals{Span: sum.Span + i.Span, Compute: sum.Compute + i.Compute, Comm: sum.Comm + i.Comm,
-				Overlap: sum.Overlap + i.Overlap, Exposed: sum.Exposed + i.Exposed, Idle: sum.Idle + i.Idle}
+			own.Steps = append(own.Steps, steps.TracedStep{Number: 5 + n, Spans: drawnSpans(r, plan)})
 		}
-		found := ownTimeline(t, own)
-		if len(found.Devices) != 1 {
-			t.Fatalf("seed %d: %d devices", seed, len(found.Devices))
-		}
-		d := &found.Devices[0]
-		if d.Rank == nil || *d.Rank != rank || d.World != plan.World || d.Host != "n1" {
-			t.Errorf("seed %d: it is of %s of %d on %s, and was of rank %d of %d", seed, d.Label, d.World, d.Host, rank,
-				plan.World)
-		}
-		if !d.same(sum) {
-			t.Errorf("seed %d: in all %+v, want %+v", seed, d.Parts, sum)
-		}
-		if len(d.Steps) != len(own.Steps) {
-			t.Fatalf("seed %d: %d steps of %d", seed, len(d.Steps), len(own.Steps))
-		}
+		d := readBack(t, &own)
+		must.EqOp(t, rank, *d.Rank)
+		must.EqOp(t, plan.World, d.World)
+		must.EqOp(t, "n1", d.Host)
+		must.Len(t, len(own.Steps), d.Steps)
 		for n, s := range d.Steps {
-			if i := steps.IntervalsOf(own.Steps[n].Spans); !s.same(i) ||
-				s.Name != fmt.Sprintf("ProfilerStep#%d", own.Steps[n].Number) {
-				t.Errorf("seed %d: %s is %+v, want %+v", seed, s.Name, s.Parts, i)
-			}
-			if want := len(plan.Segments) + len(plan.Ops); s.Kernels != want || s.Partial != nil {
-				t.Errorf("seed %d: %s has %d kernels (%v), want %d", seed, s.Name, s.Kernels, s.Partial, want)
-			}
+			want := steps.IntervalsOf(own.Steps[n].Spans)
+			must.True(t, s.same(want), must.Sprint(seed, s.Parts, want))
+			must.EqOp(t, fmt.Sprintf("ProfilerStep#%d", own.Steps[n].Number), s.Name)
+			must.EqOp(t, len(plan.Segments)+len(plan.Ops), s.Kernels)
 		}
-		if len(d.Unknown) > 0 {
-			t.Errorf("seed %d: %+v may be communication", seed, d.Unknown)
-		}
+		must.Len(t, 0, d.Unknown)
 	}
 }
 
@@ -139,14 +108,10 @@ func TestOwnNames(t *testing.T) {
 		"busbar all_reduced":                   {comm: true, what: coll.AllReduce},
 	} {
 		got := recognise(name)
-		if got.name == "" {
-			t.Errorf("%q has no name", name)
-		}
+		must.True(t, got.name != "")
 		if got.name = ""; !want.comm && !want.within {
 			got.what = 0
 		}
-		if got != want {
-			t.Errorf("%q is %+v, want %+v", name, got, want)
-		}
+		must.EqOp(t, want, got)
 	}
 }

@@ -5,45 +5,82 @@ import (
 	"busbar/post/trace"
 )
 
+// The sets of a cover: one for each class of what runs, which may overlap, and after them what follows from those.
+const (
+	overlapSet  = copying + 1 + iota // communication while something computes
+	exposedSet                       // communication while nothing computes
+	copyOnlySet                      // copies while there is neither compute nor communication
+	idleSet
+	hostBoundSet // of idle, as the next two
+	waitingSet
+	unexplainedSet
+	allSets
+)
+
 // cover is when a device did what, as sets with a length in any window of time.
 type cover struct {
 	whole trace.Span // from its first activity to the end of its last
-
-	compute, comm, copies measure // what runs: they overlap each other
-	// of communication, hidden and not, and of copies, what neither computing nor communication hides
-	overlap, exposed, copyOnly measure
-	idle                       measure
-
-	hostBound, waiting, unexplained measure // of idle
+	sets  [allSets]measure
 }
 
 // newCover takes the activities by their beginning.
 func newCover(d *trace.Device, classes []class) cover {
-	var running [copying + 1]spans
+	var sets [allSets]spans
 	c := cover{whole: trace.Span{Start: d.Activities[0].Start, End: d.Activities[0].End}}
 	for i := range d.Activities {
 		a := &d.Activities[i]
-		running[classes[i]] = running[classes[i]].with(trace.Span{Start: a.Start, End: a.End})
+		sets[classes[i]] = sets[classes[i]].with(trace.Span{Start: a.Start, End: a.End})
 		c.whole.End = max(c.whole.End, a.End)
 	}
-	compute, comm, copies := running[computing], running[communicating], running[copying]
-	kernels := compute.or(comm)
-	c.compute, c.comm, c.copies = compute.measure(), comm.measure(), copies.measure()
-	c.overlap, c.exposed = compute.and(comm).measure(), comm.without(compute).measure()
-	c.copyOnly = copies.without(kernels).measure()
-	c.idle = spans{c.whole}.without(kernels.or(copies)).measure()
-	hostBound, waiting, unexplained := splitIdle(d)
-	c.hostBound, c.waiting, c.unexplained = hostBound.measure(), waiting.measure(), unexplained.measure()
+	sweep(c.whole, [copying + 1]spans(sets[:]), func(now trace.Span, runs [copying + 1]bool) {
+		in := idleSet
+		switch {
+		case runs[communicating] && runs[computing]:
+			in = overlapSet
+		case runs[communicating]:
+			in = exposedSet
+		case runs[computing]:
+			return
+		case runs[copying]:
+			in = copyOnlySet
+		}
+		sets[in] = sets[in].with(now)
+	})
+	sets[hostBoundSet], sets[waitingSet], sets[unexplainedSet] = splitIdle(d)
+	for i, s := range sets {
+		c.sets[i] = s.measure()
+	}
 	return c
+}
+
+// sweep cuts a span where any of the sets begins or ends, and hands on which of them run in each part.
+func sweep(whole trace.Span, sets [copying + 1]spans, part func(trace.Span, [copying + 1]bool)) {
+	for now := whole; now.Start < whole.End; now = (trace.Span{Start: now.End, End: whole.End}) {
+		var runs [copying + 1]bool
+		for i, s := range sets {
+			if len(s) > 0 && s[0].End <= now.Start {
+				s = s[1:]
+				sets[i] = s
+			}
+			switch {
+			case len(s) == 0:
+			case s[0].Start <= now.Start:
+				runs[i], now.End = true, min(now.End, s[0].End)
+			default:
+				now.End = min(now.End, s[0].Start)
+			}
+		}
+		part(now, runs)
+	}
 }
 
 // parts are the times within a window.
 func (c *cover) parts(w trace.Span) Parts {
-	in := func(m measure) float64 { return milliseconds(m.in(w)) }
+	in := func(set class) float64 { return milliseconds(c.sets[set].in(w)) }
 	p := Parts{
-		Span: milliseconds(w.End - w.Start), Compute: in(c.compute), Comm: in(c.comm), Overlap: in(c.overlap),
-		Exposed: in(c.exposed), Memcpy: in(c.copies), MemcpyOnly: in(c.copyOnly),
-		Idle: in(c.idle), HostBound: in(c.hostBound), Waiting: in(c.waiting), Unexplained: in(c.unexplained),
+		Span: milliseconds(w.End - w.Start), Compute: in(computing), Comm: in(communicating), Overlap: in(overlapSet),
+		Exposed: in(exposedSet), Memcpy: in(copying), MemcpyOnly: in(copyOnlySet), Idle: in(idleSet),
+		HostBound: in(hostBoundSet), Waiting: in(waitingSet), Unexplained: in(unexplainedSet),
 	}
 	if p.Comm > 0 {
 		p.Efficiency = new(100 * p.Overlap / p.Comm)

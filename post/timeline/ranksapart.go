@@ -3,9 +3,7 @@ package timeline
 import (
 	"cmp"
 	"maps"
-	"path/filepath"
 	"slices"
-	"strings"
 
 	"busbar/internal/notice"
 	"busbar/post/trace"
@@ -42,14 +40,16 @@ func (b *Builder) ranksApart() {
 		if !slices.ContainsFunc(devices, clash) {
 			continue
 		}
-		files := filesOf(t, devices)
-		clashes = append(clashes, notice.RankClash{Rank: key.rank, Files: slices.Compact(files)})
+		c := notice.RankClash{Rank: key.rank}
 		for _, i := range devices {
 			t.Devices[i].named(trace.Unknown)
+			c.Files = append(c.Files, t.Files[t.Devices[i].File].Path)
 		}
+		c.Files = slices.Compact(c.Files)
+		clashes = append(clashes, c)
 	}
 	if clashes != nil {
-		t.Notes = append(t.Notes, Note{notice.SameRank{Ranks: clashes}, -1})
+		t.Notes = append(t.Notes, notice.New(notice.SameRank{Ranks: clashes}))
 	}
 }
 
@@ -61,23 +61,4 @@ func (d *Device) clashes(o *Device) bool {
 	return d.Host != "" && o.Host != "" && d.Host != o.Host ||
 		d.Process != nil && o.Process != nil && *d.Process != *o.Process ||
 		d.origin != trace.Unknown && milliseconds(o.origin-d.origin) < d.Span
-}
-
-// filesOf names the file of each device by as many of the last parts of its path as tell the files apart.
-func filesOf(t *Timeline, devices []int) []string {
-	for parts := 1; ; parts++ {
-		names, paths := make([]string, len(devices)), map[string]string{} // paths by name
-		apart := true
-		for n, i := range devices {
-			path := filepath.ToSlash(t.Files[t.Devices[i].File].Path)
-			all := strings.Split(path, "/")
-			names[n] = strings.Join(all[max(0, len(all)-parts):], "/")
-			other, met := paths[names[n]]
-			apart = apart && (!met || other == path)
-			paths[names[n]] = path
-		}
-		if apart {
-			return names
-		}
-	}
 }

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"busbar/internal/notice"
 	"busbar/internal/units"
@@ -26,20 +27,25 @@ func Read(ctx context.Context, paths []string, o Options) (*Timeline, []notice.N
 	}
 	b, read := NewBuilder(o), 0
 	points := map[string]string{} // of busbar's own steps: the folder and the step
-	problems, err := trace.Each(ctx, files, reading, func(f *trace.File) error {
+	problems := passed
+	for _, path := range files {
+		f, err := trace.Read(ctx, path, reading)
+		switch {
+		case ctx.Err() != nil:
+			return nil, nil, context.Cause(ctx)
+		case err != nil:
+			problems = append(problems, notice.OfError(path, err))
+			continue
+		}
 		read++
 		if own := f.Own; own != nil {
 			point := fmt.Sprint(own.Run, own.Point)
 			points[point] = fmt.Sprintf("%s   %s, %s", filepath.Dir(f.Path), own.Model, own.Step)
 		}
 		b.Add(f)
-		return context.Cause(ctx)
-	})
-	if err != nil {
-		return nil, nil, err
 	}
 	named := func(n notice.Notice) bool { return slices.Contains(paths, n.At.File) }
-	if problems = append(passed, problems...); read == 0 || slices.ContainsFunc(problems, named) {
+	if read == 0 || slices.ContainsFunc(problems, named) {
 		return nil, nil, noTrace(paths, problems)
 	}
 	if len(points) > 1 {
@@ -80,17 +86,10 @@ func noTrace(paths []string, problems []notice.Notice) error {
 	return fmt.Errorf("cannot read%s", listed(lines))
 }
 
-// mostListed is how many files or points an error lists.
-const mostListed = 16
-
 // listed are lines below an error.
 func listed(lines []string) string {
-	if more := len(lines) - mostListed; more > 0 {
-		lines = append(lines[:mostListed:mostListed], fmt.Sprintf("and %d more", more))
+	if len(lines) == 0 {
+		return ""
 	}
-	text := ""
-	for _, line := range lines {
-		text += "\n  " + line
-	}
-	return text
+	return "\n  " + strings.Join(lines, "\n  ")
 }

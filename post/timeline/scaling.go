@@ -18,59 +18,42 @@ const (
 	Weak   = "weak"   // the work of a rank: the batch of each
 )
 
-// ScaledRuns are runs of one training on different numbers of ranks.
-type ScaledRuns struct {
-	Kind    string   // Strong or Weak
-	Paths   []string // of one run; without others, each is a run
-	Against []string // others
-}
-
-// Read reads the runs, compares them, and returns the one to show: that of Paths if there are others, else the one of
-// which most GPUs were read. The notices are on files, also with an error.
-func (s ScaledRuns) Read(ctx context.Context, o Options) (shown *Timeline, notes []notice.Notice, err error) {
-	each := s.Paths
-	var all [][]string
-	if s.Against != nil {
-		each, all = s.Against, [][]string{s.Paths}
-	}
-	for _, path := range each {
-		all = append(all, []string{path})
-	}
+// ReadScaled reads runs of one training on different numbers of ranks, each from a file or a folder, compares them, and
+// returns the one of which most GPUs were read. The notices are on files, also with an error.
+func ReadScaled(ctx context.Context, kind string, paths []string, o Options) (*Timeline, []notice.Notice, error) {
 	var runs []*Timeline
-	for _, paths := range all {
-		run, problems, err := Read(ctx, paths, o)
+	var notes []notice.Notice
+	for _, path := range paths {
+		run, problems, err := Read(ctx, []string{path}, o)
 		notes = append(notes, problems...)
 		if err != nil {
 			return nil, notes, err
 		}
-		run.Called = units.Some(paths)
 		runs = append(runs, run)
 	}
-	found, err := scalingOf(s.Kind, runs)
+	found, err := scalingOf(kind, paths, runs)
 	if err != nil {
 		return nil, notes, err
 	}
-	shown = runs[0]
-	if s.Against == nil {
-		shown = slices.MaxFunc(runs, func(a, b *Timeline) int { return cmp.Compare(len(a.Devices), len(b.Devices)) })
-	}
+	shown := slices.MaxFunc(runs, func(a, b *Timeline) int { return cmp.Compare(len(a.Devices), len(b.Devices)) })
 	shown.Scaling = found
 	return shown, notes, nil
 }
 
 // scalingOf compares runs of one training on different numbers of ranks: each with the one that has the fewest. The
 // time of a step is the median over steps of the slowest rank's. An error states what a run lacks.
-func scalingOf(kind string, runs []*Timeline) (found []Efficiency, err error) {
+func scalingOf(kind string, paths []string, runs []*Timeline) (found []notice.ScalingEfficiency, err error) {
 	all := make([]scaled, len(runs))
 	for i, t := range runs {
 		if all[i], err = scaledOf(t); err != nil {
-			return nil, fmt.Errorf("%s: %w", t.Called, err)
+			return nil, fmt.Errorf("%s: %w", paths[i], err)
 		}
+		all[i].path = paths[i]
 	}
 	slices.SortStableFunc(all, func(a, b scaled) int { return cmp.Compare(a.ranks, b.ranks) })
 	for i, s := range all[1:] {
 		if few := all[i]; few.ranks == s.ranks {
-			return nil, fmt.Errorf("%s and %s have %s each: scaling compares different numbers", few.called, s.called,
+			return nil, fmt.Errorf("%s and %s have %s each: scaling compares different numbers", few.path, s.path,
 				units.Count(few.ranks, "rank"))
 		}
 		found = append(found, efficiency(kind, all[0], s))
@@ -80,15 +63,15 @@ func scalingOf(kind string, runs []*Timeline) (found []Efficiency, err error) {
 
 // scaled is what scaling needs of a run.
 type scaled struct {
-	called string
-	ranks  int
-	step   float64 // ms
-	steps  int
-	read   int // ranks of which the step is the slowest
+	path  string
+	ranks int
+	step  float64 // ms
+	steps int
+	read  int // ranks of which the step is the slowest
 }
 
 func scaledOf(t *Timeline) (s scaled, err error) {
-	s.called, s.ranks = t.Called, t.world()
+	s.ranks = t.world()
 	if s.ranks == 0 {
 		return s, fmt.Errorf("nothing ran on a GPU while it was recorded")
 	}
@@ -114,25 +97,23 @@ func scaledOf(t *Timeline) (s scaled, err error) {
 	return s, nil
 }
 
-func efficiency(kind string, few, many scaled) Efficiency {
-	e := Efficiency{Kind: kind, Ranks: many.ranks, Than: few.ranks, Step: many.step, ThanStep: few.step}
+func efficiency(kind string, few, many scaled) notice.ScalingEfficiency {
+	efficiency := stats.WeakScaling(few.step, many.step)
 	if kind == Strong {
-		e.Percent = 100 * stats.StrongScaling(few.step, few.ranks, many.step, many.ranks)
-	} else {
-		e.Percent = 100 * stats.WeakScaling(few.step, many.step)
+		efficiency = stats.StrongScaling(few.step, few.ranks, many.step, many.ranks)
 	}
-	e.Found = notice.ScalingEfficiency{
-		Kind: kind, If: notice.ScalingValid(kind), From: few.ranks, To: many.ranks, Percent: notice.Whole(e.Percent),
-		Step: seconds(many.step), FromStep: seconds(few.step), Speed: units.Factor(few.step / many.step),
-		Ideal: units.Factor(float64(many.ranks) / float64(few.ranks)),
+	e := notice.ScalingEfficiency{
+		Kind: kind, If: notice.ScalingValid(kind), From: few.ranks, To: many.ranks,
+		Percent: notice.Whole(100 * efficiency), Step: seconds(many.step), FromStep: seconds(few.step),
+		Speed: units.Factor(few.step / many.step), Ideal: units.Factor(float64(many.ranks) / float64(few.ranks)),
 	}
 	for _, s := range []scaled{few, many} {
 		if s.read < s.ranks {
-			e.Found.Unread = append(e.Found.Unread, notice.RanksRead{Read: s.read, Of: s.ranks})
+			e.Unread = append(e.Unread, notice.RanksRead{Read: s.read, Of: s.ranks})
 		}
 	}
 	if fewest := min(few.steps, many.steps); fewest < 3 {
-		e.Found.FewSteps = fewest
+		e.FewSteps = fewest
 	}
 	return e
 }

@@ -2,9 +2,9 @@ package timeline
 
 import (
 	"fmt"
-	"slices"
-	"strings"
 	"testing"
+
+	"github.com/shoenig/test/must"
 
 	"busbar/internal/notice"
 )
@@ -25,62 +25,39 @@ func trained(ranks int, steps ...float64) *Timeline {
 
 // The worked example: 100 ms on one GPU, 60 ms on two. A first step that takes longer does not count.
 func TestScalingOfRuns(t *testing.T) {
-	found, err := scalingOf(
-		Strong,
-		[]*Timeline{trained(2, 90, 60, 60), trained(1, 300, 100, 100), trained(4, 40, 40, 40)},
-	)
-	if err != nil || len(found) != 2 {
-		t.Fatal(found, err)
+	sameNames := []*Timeline{trained(1, 100, 300, 100), trained(2, 60, 90, 60)}
+	for _, run := range sameNames {
+		nameSteps(run.Devices)
 	}
-	isNear(t, "strong scaling to two", found[0].Percent, 250/3.)
-	isNear(t, "strong scaling to four", found[1].Percent, 62.5)
-	found, err = scalingOf(Weak, []*Timeline{trained(2, 100, 100, 100), trained(8, 125, 125, 125)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	isNear(t, "weak scaling", found[0].Percent, 80)
-	if found[0].Than != 2 || found[0].Ranks != 8 {
-		t.Errorf("%+v", found[0])
-	}
-}
-
-// Ranges of NVTX may all have one name.
-func TestStepsOfOneNameAreToldApart(t *testing.T) {
-	few, many := trained(1, 100, 300, 100), trained(2, 60, 90, 60)
-	for _, run := range []*Timeline{few, many} {
-		for i := range run.Devices {
-			for s := range run.Devices[i].Steps {
-				run.Devices[i].Steps[s].Name = "train"
-			}
-		}
-	}
-	found, err := scalingOf(Strong, []*Timeline{few, many})
-	if err != nil || found[0].Found.FewSteps > 0 {
-		t.Fatal(found, err)
-	}
-	isNear(t, "strong scaling", found[0].Percent, 250/3.)
-}
-
-func TestScalingIsRefused(t *testing.T) {
-	one, two := trained(1, 100), trained(2, 60)
-	for want, runs := range map[string][]*Timeline{
-		"it has no steps":      {one, trained(2)},
-		"nothing ran on a GPU": {one, {}},
-		"have 2 ranks each":    {two, one, trained(2, 70)},
-	} {
-		if _, err := scalingOf(Strong, runs); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%d runs: %v, want %q", len(runs), err, want)
-		}
-	}
-}
-
-func TestScalingSaysWhatIsDoubtful(t *testing.T) {
 	part := trained(8, 50, 50)
 	part.Devices = part.Devices[:2]
-	found, err := scalingOf(Strong, []*Timeline{trained(1, 100, 100, 100), part})
-	if err != nil || found[0].Found.FewSteps != 2 ||
-		!slices.Equal(found[0].Found.Unread, []notice.RanksRead{{Read: 2, Of: 8}}) {
-		t.Error(found, err)
+	for _, c := range []struct {
+		kind string
+		runs []*Timeline
+		want string
+	}{
+		{Strong, []*Timeline{trained(2, 90, 60, 60), trained(1, 300, 100, 100), trained(4, 40, 40, 40)},
+			"1 to 2: 83.33 [] 0; 1 to 4: 62.50 [] 0; "},
+		{Weak, []*Timeline{trained(2, 100, 100, 100), trained(8, 125, 125, 125)}, "2 to 8: 80.00 [] 0; "},
+		{Strong, sameNames, "1 to 2: 83.33 [] 0; "},
+		{Strong, []*Timeline{trained(1, 100, 100, 100), part}, "1 to 8: 100.00 [{2 8}] 2; "},
+		{Strong, []*Timeline{trained(1, 100), trained(2)}, "error"},
+		{Strong, []*Timeline{trained(1, 100), {}}, "error"},
+		{Strong, []*Timeline{trained(2, 60), trained(1, 100), trained(2, 70)}, "error"},
+	} {
+		found, err := scalingOf(c.kind, make([]string, len(c.runs)), c.runs)
+		got := ""
+		for _, e := range found {
+			var unread []struct{ read, of int }
+			for _, u := range e.Unread {
+				unread = append(unread, struct{ read, of int }{u.Read, u.Of})
+			}
+			got += fmt.Sprintf("%d to %d: %.2f %v %d; ", e.From, e.To, float64(e.Percent), unread, e.FewSteps)
+		}
+		if err != nil {
+			got = "error"
+		}
+		must.EqOp(t, c.want, got)
 	}
 }
 
@@ -96,21 +73,13 @@ func TestStepsThatAreNotWholeDoNotCount(t *testing.T) {
 // What a rank does before and after training, and in a step that was not recorded whole, is no part of a step.
 func TestCallsOutsideStepsAreOfNone(t *testing.T) {
 	d := Device{Steps: []Step{{Name: "1", Partial: &notice.PartialStep{}}, {Name: "2"}, {Name: "3"}},
-		Collectives: []Collective{{Calls: 5, Sum: 1111, Exposed: 555}}}
-	for i, step := range []int32{-1, 0, 1, 2, 2} {
-		d.seen = append(
-			d.seen,
-			seen{end: []int64{1000, 100, 1, 2, 8}[i] * msec, exposed: []int64{500, 50, 1, 1, 3}[i] * msec,
-				step: step},
-		)
-	}
+		Collectives: []Collective{{Calls: 5, Sum: 1111, Exposed: 555}},
+		seen: []seen{{end: 1000 * msec, exposed: 500 * msec, step: -1}, {end: 100 * msec, exposed: 50 * msec},
+			{end: msec, exposed: msec, step: 1}, {end: 2 * msec, exposed: msec, step: 2},
+			{end: 8 * msec, exposed: 3 * msec, step: 2}}}
 	y := typical{per: "step", devices: []*Device{&d}}
 	all := func(*Collective) bool { return true }
-	if got := y.calls(all); got != (took{1.5, 5.5, 2.5}) {
-		t.Errorf("in a step %+v", got)
-	}
+	must.EqOp(t, took{1.5, 5.5, 2.5}, y.calls(all))
 	y.per = perRecording
-	if got := y.calls(all); got != (took{5, 1111, 555}) {
-		t.Errorf("in a recording %+v", got)
-	}
+	must.EqOp(t, took{5, 1111, 555}, y.calls(all))
 }

@@ -2,6 +2,7 @@ package timeline
 
 import (
 	"regexp"
+	"slices"
 	"sort"
 
 	"busbar/internal/notice"
@@ -62,38 +63,36 @@ func stepsOf(d *trace.Device, steps []hostStep) []int32 {
 // what lies between counts and no moment counts twice; the last to the end of its own. A step for which nothing was
 // launched is empty, and so is one of which nothing began before the next one's first.
 func windows(d *trace.Device, steps int, of []int32) []trace.Span {
-	all := make([]trace.Span, steps)
-	first, last := make([]int, steps), -1 // index of the first activity and one, 0: none; the last step that has any
-	ends := make([]int64, steps)
+	starts := make([]int64, steps)
+	for n := range starts {
+		starts[n] = trace.NoTime
+	}
+	begun, last, until := d.Activities[0].Start, int32(-1), d.Activities[0].Start
 	for i := range d.Activities {
-		n := of[i]
-		if n < 0 {
-			continue
+		a, n := &d.Activities[i], of[i]
+		if n >= 0 && starts[n] == trace.NoTime {
+			starts[n] = a.Start
 		}
-		if a := &d.Activities[i]; first[n] == 0 {
-			first[n], all[n].Start, ends[n] = i+1, a.Start, a.End
-			last = max(last, int(n))
-		} else {
-			ends[n] = max(ends[n], a.End)
-		}
-	}
-	begun := d.Activities[0].Start
-	for n := range all {
-		if first[n] > 0 {
-			begun = max(begun, all[n].Start)
-			all[n].Start = begun
+		if n > last {
+			last, until = n, a.End
+		} else if n >= 0 && n == last {
+			until = max(until, a.End)
 		}
 	}
-	until := begun
-	if last >= 0 {
-		until = max(begun, ends[last])
-	}
-	for n := steps - 1; n >= 0; n-- {
-		all[n].End = until
-		if first[n] == 0 {
-			all[n].Start = until
+	for n := range starts {
+		if starts[n] != trace.NoTime {
+			begun = max(begun, starts[n])
+			starts[n] = begun
 		}
-		until = all[n].Start
+	}
+	until = max(begun, until)
+	all := make([]trace.Span, steps)
+	for n, start := range slices.Backward(starts) {
+		if start == trace.NoTime {
+			start = until
+		}
+		all[n] = trace.Span{Start: start, End: until}
+		until = start
 	}
 	return all
 }

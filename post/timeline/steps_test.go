@@ -4,8 +4,9 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"regexp"
-	"slices"
 	"testing"
+
+	"github.com/shoenig/test/must"
 
 	"busbar/post/trace"
 )
@@ -14,85 +15,68 @@ func hostRange(name string, start, end int64) trace.Range {
 	return trace.Range{Span: trace.Span{Start: start, End: end}, Name: name}
 }
 
+// stepsAre are the steps of a device: name, start and span, time on the host, kernels, and whether it is whole.
+func stepsAre(d Device) (text string) {
+	for _, s := range d.Steps {
+		text += fmt.Sprintf("%s %g+%g host %g, %d", s.Name, s.Start, s.Span, s.Host, s.Kernels)
+		if s.Partial != nil {
+			text += " partial"
+		}
+		text += "\n"
+	}
+	return text
+}
+
+// TestStepsBeginWithTheirFirstActivity has activities before the first step and after the last, and one of step 4 while
+// the host is in step 5.
 func TestStepsBeginWithTheirFirstActivity(t *testing.T) {
-	g := newGPU()
-	g.Ranges = []trace.Range{hostRange("warm-up", -5e6, 90e6), hostRange("ProfilerStep#4", 0, 10e6),
-		hostRange("ProfilerStep#5", 10e6, 20e6), hostRange("ProfilerStep#6", 20e6, 30e6)}
-	at := func(start, end, launch int64) { g.ran(gemm, 7, start, end).Launch = launch }
-	at(1e6, 2e6, -1e6)   // launched before the first step
-	at(3e6, 5e6, 1e6)    // step 4
-	at(12e6, 16e6, 9e6)  // step 4, which goes on while the host is in step 5
-	at(18e6, 19e6, 11e6) // step 5
-	at(31e6, 33e6, 21e6) // step 6
-	at(34e6, 35e6, 29e6)
-	at(40e6, 41e6, 31e6) // launched behind the last step
-	d := g.analysed(t, Options{})
-	want := []Step{
-		{Name: "ProfilerStep#4", Start: 2, Host: 10, Kernels: 2, Parts: Parts{Span: 15, Compute: 6, Idle: 9}},
-		{Name: "ProfilerStep#5", Start: 17, Host: 10, Kernels: 1, Parts: Parts{Span: 13, Compute: 1, Idle: 12}},
-		{Name: "ProfilerStep#6", Start: 30, Host: 10, Kernels: 2, Parts: Parts{Span: 4, Compute: 3, Idle: 1}},
-	}
-	if len(d.Steps) != len(want) {
-		t.Fatalf("%d steps: %+v", len(d.Steps), d.Steps)
-	}
-	for i, w := range want {
-		s := d.Steps[i]
-		if s.Name != w.Name || s.Start != w.Start || s.Host != w.Host || s.Kernels != w.Kernels || s.Span != w.Span ||
-			s.Compute != w.Compute || s.Idle != w.Idle || s.Partial != nil {
-			t.Errorf("step %d is %+v, want %+v", i, s, w)
-		}
-	}
+	d := onGPU(`range warm-up -5-90; range ProfilerStep#4 0-10; range ProfilerStep#5 10-20; range ProfilerStep#6 20-30;
+7 gemm 1-2 @-1; 7 gemm 3-5 @1; 7 gemm 12-16 @9; 7 gemm 18-19 @11; 7 gemm 31-33 @21; 7 gemm 34-35 @29;
+7 gemm 40-41 @31`).analysed(Options{})
+	must.EqOp(t, "ProfilerStep#4 2+15 host 10, 2\nProfilerStep#5 17+13 host 10, 1\nProfilerStep#6 30+4 host 10, 2\n",
+		stepsAre(d))
+	must.Eq(t, []float64{6, 9, 1, 12, 3, 1}, []float64{d.Steps[0].Compute, d.Steps[0].Idle, d.Steps[1].Compute,
+		d.Steps[1].Idle, d.Steps[2].Compute, d.Steps[2].Idle})
 }
 
+// TestStepsAreRangesThatMatch has nested ranges, one twice, one that begins before the last has ended, and a longer one
+// that begins with another.
 func TestStepsAreRangesThatMatch(t *testing.T) {
-	ranges := []trace.Range{
-		// nested
-		hostRange("ProfilerStep#1", 0, 100), hostRange("train 1", 0, 100), hostRange("train inner", 0, 40),
-		hostRange("train inner", 50, 100),
-		hostRange("train 2", 100, 200), hostRange("train 2", 100, 200), // twice
-		hostRange("train 3", 180, 300),                                       // begins before the last has ended
-		hostRange("train 4", 320, 400), hostRange("train 4 whole", 320, 410), // the longer is the step
-	}
-	g := newGPU()
-	g.Ranges = ranges
-	g.ran(gemm, 7, 0, 1)
-	names := func(o Options) (all []string) {
-		for _, s := range g.analysed(t, o).Steps {
-			all = append(all, fmt.Sprintf("%s %g", s.Name, s.Host*1e6))
+	g := onGPU(`range ProfilerStep#1 0-100; range train1 0-100; range inner-train 0-40; range train-inner 50-100;
+range train2 100-200; range train2 100-200; range train3 180-300; range train4 320-400; range train4-whole 320-410;
+7 gemm 0-1`)
+	for pattern, want := range map[string]string{
+		"":       "ProfilerStep#1 100 ",
+		"^train": "train1 100 train2 100 train3 120 train4-whole 90 ",
+		"^epoch": "",
+	} {
+		o := Options{}
+		if pattern != "" {
+			o.StepPattern = regexp.MustCompile(pattern)
 		}
-		return all
-	}
-	if got := names(Options{}); !slices.Equal(got, []string{"ProfilerStep#1 100"}) {
-		t.Errorf("steps of the profiler are %q", got)
-	}
-	want := []string{"train 1 100", "train 2 100", "train 3 120", "train 4 whole 90"}
-	if got := names(Options{StepPattern: regexp.MustCompile("^train")}); !slices.Equal(got, want) {
-		t.Errorf("steps are %q, want %q", got, want)
-	}
-	d := g.analysed(t, Options{StepPattern: regexp.MustCompile("^epoch")})
-	if len(d.Steps) != 0 || len(d.Notes) != 1 {
-		t.Errorf("a pattern that nothing matches: %+v, notes %+v", d.Steps, d.Notes)
+		got := ""
+		for _, s := range g.analysed(o).Steps {
+			got += fmt.Sprintf("%s %g ", s.Name, s.Host)
+		}
+		must.EqOp(t, want, got)
 	}
 }
 
-func TestStepsThatLackKernelsAreSaid(t *testing.T) {
+func TestStepsThatLackKernels(t *testing.T) {
 	g := newGPU()
 	for n, kernels := range []int64{8, 8, 8, 0, 3} {
-		from := int64(n) * 100
-		g.Ranges = append(g.Ranges, hostRange(fmt.Sprintf("ProfilerStep#%d", n), from, from+100))
+		from := int64(n) * 100e6
+		g.Ranges = append(g.Ranges, hostRange(fmt.Sprint("ProfilerStep#", n), from, from+100e6))
 		for k := range kernels {
-			g.ran(gemm, 7, from+10*k, from+10*k+5).Launch = from + 10*k
+			g.ran(gemm, 7, from+10e6*k, from+10e6*k+5e6).Launch = from + 10e6*k
 		}
 	}
-	d := g.analysed(t, Options{})
-	for i, s := range d.Steps {
-		if (s.Partial != nil) != (i >= 3) {
-			t.Errorf("step %d with %d kernels: partial %v", i, s.Kernels, s.Partial)
-		}
-	}
-	if d.Steps[3].Span != 0 || d.Steps[3].Start != d.Steps[4].Start {
-		t.Errorf("a step without kernels is not empty: %+v", d.Steps[3])
-	}
+	must.EqOp(t, `ProfilerStep#0 0+100 host 100, 8
+ProfilerStep#1 100+100 host 100, 8
+ProfilerStep#2 200+200 host 100, 8
+ProfilerStep#3 400+0 host 100, 0 partial
+ProfilerStep#4 400+25 host 100, 3 partial
+`, stepsAre(g.analysed(Options{})))
 }
 
 // Whatever ran when, and whenever it was launched: steps follow each other without a gap, and their parts add up to
@@ -102,34 +86,19 @@ func TestStepsPartition(t *testing.T) {
 	for range 1000 {
 		g := randomGPU(r, 20)
 		for n := range 1 + r.IntN(4) {
-			g.Ranges = append(
-				g.Ranges,
-				hostRange(fmt.Sprintf("ProfilerStep#%d", n), int64(10*n), int64(10*n+5+r.IntN(9))),
-			)
+			g.Ranges = append(g.Ranges,
+				hostRange(fmt.Sprint("ProfilerStep#", n), int64(10*n), int64(10*n+5+r.IntN(9))))
 		}
-		d := g.analysed(t, Options{})
-		steps := d.Steps
-		var span, compute, comm, idle float64
-		for i, s := range steps {
-			if i+1 < len(steps) && !near(s.Start+s.Span, steps[i+1].Start) && s.Span+steps[i+1].Span > 0 {
-				t.Fatalf(
-					"step %d ends at %g, the next begins at %g: %+v %+v",
-					i,
-					s.Start+s.Span,
-					steps[i+1].Start,
-					g.Activities,
-					g.Ranges,
-				)
-			}
-			if s.Span < 0 {
-				t.Fatalf("step %d is %g long", i, s.Span)
-			}
-			span, compute, comm, idle = span+s.Span, compute+s.Compute, comm+s.Comm, idle+s.Idle
+		d := g.analysed(Options{})
+		var sum Parts
+		for i, s := range d.Steps {
+			gap := i+1 < len(d.Steps) && !near(s.Start+s.Span, d.Steps[i+1].Start) && s.Span+d.Steps[i+1].Span > 0
+			must.False(t, gap || s.Span < 0, must.Sprint(i, g.Activities, g.Ranges))
+			sum.Span, sum.Compute = sum.Span+s.Span, sum.Compute+s.Compute
+			sum.Comm, sum.Idle = sum.Comm+s.Comm, sum.Idle+s.Idle
 		}
-		last := steps[len(steps)-1]
-		if !near(span, last.Start+last.Span-steps[0].Start) || compute > d.Compute+1e-9 || comm > d.Comm+1e-9 ||
-			idle > d.Idle+1e-9 {
-			t.Fatalf("steps add up to %g of %g ms", span, d.Span)
-		}
+		last := d.Steps[len(d.Steps)-1]
+		must.True(t, near(sum.Span, last.Start+last.Span-d.Steps[0].Start) && sum.Compute <= d.Compute+1e-9 &&
+			sum.Comm <= d.Comm+1e-9 && sum.Idle <= d.Idle+1e-9, must.Sprint(g.Activities, g.Ranges))
 	}
 }

@@ -19,12 +19,9 @@ const (
 	leastLast = 1.0 / 3
 )
 
-// stragglers finds the rank that the others wait for.
-type stragglers struct{ *comparison }
-
-// worst is the rank that is the last to begin far more often than chance would have it, at a cost to the others;
+// straggler is the rank that is the last to begin far more often than chance would have it, at a cost to the others;
 // nil where none is.
-func (c stragglers) worst() *Straggler {
+func (c *comparison) straggler() *Straggler {
 	var found *lane
 	for _, l := range c.lanes {
 		if c.standsOut(l) && (found == nil || l.cost > found.cost) {
@@ -34,10 +31,10 @@ func (c stragglers) worst() *Straggler {
 	if found == nil {
 		return nil
 	}
-	t := c.timeline
-	s := &Straggler{Device: found.devices[0], Share: 100 * float64(found.last) / float64(found.uneven),
+	r := found.recordings[0]
+	s := &Straggler{Device: r.index, Share: 100 * float64(found.last) / float64(found.uneven),
 		Cost: milliseconds(found.cost), costInSteps: milliseconds(found.inSteps)}
-	s.Found = notice.Straggler{Rank: t.Devices[s.Device].Label, Last: found.last, Of: found.uneven,
+	s.Found = notice.Straggler{Rank: r.Label, Last: found.last, Of: found.uneven,
 		Waited: units.Seconds(s.Cost / 1e3),
 		Share:  units.Share(s.Cost / c.meanSpan()), Causes: c.causes(found)}
 	if steps, of := found.stepsLast(); of > 0 {
@@ -52,7 +49,7 @@ func (c stragglers) worst() *Straggler {
 
 // standsOut reports whether a rank is late by more than chance, and at a cost. What happens in one step may go
 // together, so that its calls count as fewer where steps differ more than chance would have them.
-func (c stragglers) standsOut(l *lane) bool {
+func (c *comparison) standsOut(l *lane) bool {
 	if l.uneven == 0 || float64(l.last) < leastLast*float64(l.uneven) || milliseconds(l.cost) < leastCost*c.meanSpan() {
 		return false
 	}
@@ -93,10 +90,10 @@ func (l *lane) stepsLast() (last, of int) {
 }
 
 // meanSpan is how long ranks were recorded, in milliseconds, the mean over them.
-func (c stragglers) meanSpan() (mean float64) {
+func (c *comparison) meanSpan() (mean float64) {
 	for _, l := range c.lanes {
-		for _, i := range l.devices {
-			mean += c.timeline.Devices[i].Span / float64(len(c.lanes))
+		for _, r := range l.recordings {
+			mean += r.Span / float64(len(c.lanes))
 		}
 	}
 	return mean
@@ -108,7 +105,7 @@ const (
 )
 
 // causes are what a straggler spends more time on than the median of the others, the largest difference first.
-func (c stragglers) causes(l *lane) notice.StragglerCauses {
+func (c *comparison) causes(l *lane) notice.StragglerCauses {
 	var found notice.StragglerCauses
 	for kind, part := range map[notice.Cause]func(*Parts) float64{
 		notice.SlowCompute: computeOf,
@@ -133,21 +130,4 @@ func (c stragglers) causes(l *lane) notice.StragglerCauses {
 		return cmp.Or(cmp.Compare(b.Own-b.Others, a.Own-a.Others), cmp.Compare(a.Cause, b.Cause))
 	})
 	return found
-}
-
-// sumOf is a part of a rank's time. Recordings may differ in length, so it is that of the steps all ranks have, if
-// there are any.
-func (c *comparison) sumOf(l *lane, part func(*Parts) float64) (sum float64) {
-	for _, i := range l.devices {
-		d := &c.timeline.Devices[i]
-		if len(c.common) == 0 {
-			sum += part(&d.Parts)
-		}
-		for s := range d.Steps {
-			if c.common[c.steps[i][s]] > 0 {
-				sum += part(&d.Steps[s].Parts)
-			}
-		}
-	}
-	return sum
 }

@@ -14,7 +14,7 @@ type ofStream struct {
 }
 
 // streams are the streams of a device, by number, and those of them on which communication waits for computing.
-func (s *study) streams() ([]Stream, []SharedStream) {
+func (s *study) streams() (all []Stream, shared []SharedStream) {
 	of := map[int32]*ofStream{}
 	for i := range s.Activities {
 		a := &s.Activities[i]
@@ -29,19 +29,18 @@ func (s *study) streams() ([]Stream, []SharedStream) {
 			stream.kernels++
 		}
 	}
-	all, shared := []Stream{}, []SharedStream{}
 	for _, id := range slices.Sorted(maps.Keys(of)) {
 		running := of[id].running
 		compute, comm := running[computing].length(), running[communicating].length()
 		all = append(all, Stream{
 			ID: int(id), Compute: milliseconds(compute), Comm: milliseconds(comm),
 			Memcpy:  milliseconds(running[copying].length()),
-			Exposed: milliseconds(s.exposedOf(running[communicating])), Kernels: of[id].kernels,
+			Exposed: milliseconds(s.exposedIn(running[communicating]...)), Kernels: of[id].kernels,
 		})
-		ofCompute := share(compute, s.cover.compute.of.length())
+		ofCompute := share(compute, s.cover.sets[computing].of.length())
 		if compute > 0 && comm > 0 && ofCompute >= leastShared {
 			shared = append(shared, SharedStream{ID: int(id), Comm: milliseconds(comm),
-				OfComm: share(comm, s.cover.comm.of.length()), OfCompute: ofCompute})
+				OfComm: share(comm, s.cover.sets[communicating].of.length()), OfCompute: ofCompute})
 		}
 	}
 	return all, shared

@@ -19,18 +19,20 @@ func (s *study) strip(step int, w trace.Span) Strip {
 	span := w.End - w.Start
 	out := Strip{Step: step, Start: milliseconds(w.Start - s.cover.whole.Start), Span: milliseconds(span),
 		Cells: int(min(stripCells, max(0, span)))}
-	if out.Cells == 0 {
-		return out
+	edge := func(cell int) int64 { return w.Start + span*int64(cell)/int64(out.Cells) }
+	perCell := func(set class) []int64 {
+		lengths, before := make([]int64, out.Cells), s.cover.sets[set].before(w.Start)
+		for i := range lengths {
+			until := s.cover.sets[set].before(edge(i + 1))
+			lengths[i], before = until-before, until
+		}
+		return lengths
 	}
-	cells := cells{w, out.Cells}
-	c := &s.cover
-	overlap := cells.fill(c.overlap.of)
-	compute := cells.fill(c.compute.of)
-	exposed := cells.fill(c.exposed.of)
-	copies := cells.fill(c.copyOnly.of)
+	compute, exposed := perCell(computing), perCell(exposedSet)
+	overlap, copies := perCell(overlapSet), perCell(copyOnlySet)
 	balance := readiness
 	for i := range out.Cells {
-		width := cells.edge(i+1) - cells.edge(i)
+		width := edge(i+1) - edge(i)
 		if balance.takes(float64(exposed[i]) / float64(width)) {
 			out.add(ExposedComm)
 			continue
@@ -82,26 +84,4 @@ func (d *due) takes(share float64) bool {
 	}
 	*d--
 	return true
-}
-
-// cells cut a window in parts of equal length, to the nanosecond.
-type cells struct {
-	trace.Span
-	n int
-}
-
-// edge is where a cell begins.
-func (c cells) edge(i int) int64 { return c.Start + (c.End-c.Start)*int64(i)/int64(c.n) }
-
-// fill is how many nanoseconds of a set are in each cell.
-func (c cells) fill(s spans) []int64 {
-	lengths := make([]int64, c.n)
-	for _, a := range s.around(c.Span) {
-		a.Start, a.End = max(a.Start, c.Start), min(a.End, c.End)
-		first := int((a.Start - c.Start) * int64(c.n) / (c.End - c.Start))
-		for i := first; i < c.n && c.edge(i) < a.End; i++ {
-			lengths[i] += min(a.End, c.edge(i+1)) - max(a.Start, c.edge(i))
-		}
-	}
-	return lengths
 }

@@ -4,29 +4,23 @@
 // Times inside are nanoseconds; what is written is milliseconds, with the names that end in _ms.
 package timeline
 
-import (
-	"encoding/json"
-	"iter"
-
-	"busbar/internal/notice"
-)
+import "busbar/internal/notice"
 
 // Timeline is what was found in the files read. It is the JSON document of post timeline.
 type Timeline struct {
-	Tool    string       `json:"-"` // what wrote it
-	Rule    Rule         `json:"rule"`
-	Files   []File       `json:"files"`
-	Devices []Device     `json:"devices"` // by rank, then device
-	Across  *Across      `json:"across"`  // over ranks; null where one alone was read
-	Answers []Answer     `json:"answers"`
-	Advice  []Advice     `json:"advice"`
-	Against []Joined     `json:"benchmark"` // collectives against benchmark results; empty where none were named
-	Scaling []Efficiency `json:"scaling"`   // against other runs; empty where none were named
-	Notes   []Note       `json:"notes"`
+	Tool    string          `json:"-"` // what wrote it
+	Rule    Rule            `json:"rule"`
+	Files   []File          `json:"files"`
+	Devices []Device        `json:"devices"` // by rank, then device
+	Across  *Across         `json:"across"`  // over ranks; null where one alone was read
+	Answers []Answer        `json:"answers"`
+	Advice  []Advice        `json:"advice"`
+	Notes   []notice.Notice `json:"notes"` // on files and on all
+
+	Against []notice.AgainstBenchmark  `json:"benchmark"` // collectives against benchmark results
+	Scaling []notice.ScalingEfficiency `json:"scaling"`   // against other runs
 
 	Skipped []notice.Notice `json:"-"` // files that could not be read
-
-	Called string `json:"-"` // what the run was named by, for messages
 
 	shows func(notice.Code) bool // nil: all are shown
 }
@@ -49,30 +43,6 @@ type File struct {
 
 	// operations of a step of busbar's own are begun, and looked after later
 	NonBlocking bool `json:"non_blocking,omitempty"`
-}
-
-// Note is what values are to be read with.
-type Note struct {
-	notice.Fact
-	File int // index in Files; -1: of all
-}
-
-// Text is the note in sentences.
-func (n Note) Text() string { return notice.Paragraph(n.Fact) }
-
-// Do is what to do, in sentences; "" for nothing.
-func (n Note) Do() string { return notice.ToDo(n.Fact) }
-
-// MarshalJSON writes the code and the parameters, and the texts made of them.
-func (n Note) MarshalJSON() ([]byte, error) {
-	return json.Marshal(struct {
-		Code       notice.Code     `json:"code"`
-		Severity   notice.Severity `json:"severity"`
-		Message    string          `json:"message"`
-		Advice     string          `json:"advice,omitempty"`
-		Parameters notice.Fact     `json:"parameters"`
-		File       int             `json:"file"`
-	}{n.Code(), notice.New(n.Fact).Severity, notice.Message(n.Fact), n.Do(), n.Fact, n.File})
 }
 
 // Parts are the times of one device in one span of time, in milliseconds. compute + exposed + memcpy_only + idle =
@@ -114,16 +84,16 @@ type Device struct {
 	Label   string `json:"label"` // "rank 3", "GPU 1 (pid 812)": what a person calls it
 
 	Parts
-	Kernels     int            `json:"kernels"`
-	Steps       []Step         `json:"steps"`
-	Streams     []Stream       `json:"streams"`
-	Groups      []Group        `json:"communicators"`
-	Collectives []Collective   `json:"collectives"` // by communicator, operation, size
-	Top         []Exposed      `json:"top_exposed"` // the longest exposed, first the longest
-	Buckets     []Bucket       `json:"buckets"`     // of DDP; empty where nothing looks like one
-	Shared      []SharedStream `json:"same_stream"` // streams on which communication cannot hide
-	Unknown     []Unclassified `json:"unclassified"`
-	Notes       []Note         `json:"notes"`
+	Kernels     int             `json:"kernels"`
+	Steps       []Step          `json:"steps"`
+	Streams     []Stream        `json:"streams"`
+	Groups      []Group         `json:"communicators"`
+	Collectives []Collective    `json:"collectives"` // by communicator, operation, size
+	Top         []Exposed       `json:"top_exposed"` // the longest exposed, first the longest
+	Buckets     []Bucket        `json:"buckets"`     // of DDP; empty where nothing looks like one
+	Shared      []SharedStream  `json:"same_stream"` // streams on which communication cannot hide
+	Unknown     []Unclassified  `json:"unclassified"`
+	Notes       []notice.Notice `json:"notes"`
 
 	strips []Strip // for pictures: the whole, then each step
 	seen   []seen  // what ran of communication, for matching across ranks; by Start
@@ -162,8 +132,6 @@ type Group struct {
 	Rank    *int    `json:"rank"` // of this device in it; null: not known
 	Calls   int     `json:"calls"`
 	Comm    float64 `json:"comm_ms"`
-	Exposed float64 `json:"exposed_ms"`
-	Overlap float64 `json:"overlap_ms"`
 }
 
 // Collective is what calls of one kind took: one communicator, operation, size and type.
@@ -195,8 +163,6 @@ type Exposed struct {
 	Start   float64 `json:"start_ms"` // since the first activity of the device
 	Took    float64 `json:"took_ms"`
 	Exposed float64 `json:"exposed_ms"`
-	After   string  `json:"after,omitempty"`  // the kernel that computed last before it was exposed
-	Before  string  `json:"before,omitempty"` // the kernel that computed first after
 }
 
 // Bucket is one gradient bucket of DDP: all-reduces at one place of every step.
@@ -292,90 +258,20 @@ type Matched struct {
 	PureBusbw *float64 `json:"pure_busbw_GBps"`   // at the pure time
 }
 
-// Joined is a collective of the training against a benchmark of the same machine.
-type Joined struct {
-	Name    string  `json:"name"`
-	Bytes   int64   `json:"size_bytes"`
-	Type    string  `json:"type"`
-	Ranks   int     `json:"ranks"`
-	Busbw   float64 `json:"busbw_GBps"`     // in the training, at the pure time where ranks were matched
-	Reached float64 `json:"benchmark_GBps"` // in the benchmark, between its two nearest sizes
-	Percent float64 `json:"percent"`
-	Run     string  `json:"run"` // of the benchmark
-	Who     string  `json:"who"` // its contender
-
-	Found notice.AgainstBenchmark `json:"found"`
-}
-
-// Text is the comparison in sentences.
-func (j Joined) Text() string { return notice.Paragraph(j.Found) }
-
 // Answer answers a question that people ask of a timeline.
 type Answer struct {
-	Key string // how-long, overlap, balance: stable
-	notice.Fact
-}
-
-// Question is what it answers.
-func (a Answer) Question() string { return notice.Questions[a.Key] }
-
-// Text is the answer in sentences.
-func (a Answer) Text() string { return notice.Paragraph(a.Fact) }
-
-// MarshalJSON writes the code and the parameters, and the texts made of them.
-func (a Answer) MarshalJSON() ([]byte, error) {
-	return json.Marshal(struct {
-		Key        string      `json:"key"`
-		Question   string      `json:"question"`
-		Code       notice.Code `json:"code"`
-		Message    string      `json:"message"`
-		Parameters notice.Fact `json:"parameters"`
-	}{a.Key, a.Question(), a.Code(), a.Text(), a.Fact})
+	Key      string        `json:"key"` // how-long, overlap, balance: stable
+	Question string        `json:"question"`
+	Found    notice.Notice `json:"found"`
 }
 
 // Advice is something to do.
 type Advice struct {
-	Topic string  // overlap, idle time, copies, balance, topology, profile
-	Gain  float64 // ms at most, per step or per span; 0: unknown
-	notice.Fact
+	Topic string        `json:"topic"`   // overlap, idle time, copies, balance, topology, profile
+	Says  string        `json:"says"`    // what to do, in sentences
+	Gain  float64       `json:"gain_ms"` // at most, per step or per recording; 0: unknown
+	Found notice.Notice `json:"found"`   // what the advice is based on
 }
-
-// Says is what to do, in sentences.
-func (a Advice) Says() string { return notice.ToDo(a.Fact) }
-
-// Why is the fact that the advice is based on.
-func (a Advice) Why() string { return notice.Message(a.Fact) }
-
-// Source is the page that the advice comes from.
-func (a Advice) Source() string { return notice.Source(a.Fact) }
-
-// MarshalJSON writes the code and the parameters, and the texts made of them.
-func (a Advice) MarshalJSON() ([]byte, error) {
-	return json.Marshal(struct {
-		Topic      string      `json:"topic"`
-		Code       notice.Code `json:"code"`
-		Says       string      `json:"says"`
-		Why        string      `json:"why"`
-		Gain       float64     `json:"gain_ms"`
-		Source     string      `json:"source,omitempty"`
-		Parameters notice.Fact `json:"parameters"`
-	}{a.Topic, a.Code(), a.Says(), a.Why(), a.Gain, a.Source(), a.Fact})
-}
-
-// Efficiency is a scaling efficiency. See stats.StrongScaling and stats.WeakScaling.
-type Efficiency struct {
-	Kind     string  `json:"kind"` // strong, weak
-	Ranks    int     `json:"ranks"`
-	Than     int     `json:"than_ranks"`
-	Step     float64 `json:"step_ms"` // median, the slowest rank's
-	ThanStep float64 `json:"than_step_ms"`
-	Percent  float64 `json:"percent"`
-
-	Found notice.ScalingEfficiency `json:"found"`
-}
-
-// Text is the efficiency in sentences.
-func (e Efficiency) Text() string { return notice.Paragraph(e.Found) }
 
 // Strip is one span of a device for a picture: Cells of equal length, as runs of equal state.
 type Strip struct {
@@ -418,15 +314,13 @@ type Call struct {
 }
 
 // Calls are what ran of communication, by Start.
-func (d *Device) Calls() iter.Seq[Call] {
-	return func(yield func(Call) bool) {
-		for _, s := range d.seen {
-			if !yield(Call{int(s.collective), int(s.step), int(s.stream), milliseconds(s.start),
-				milliseconds(s.end - s.start), milliseconds(s.exposed)}) {
-				return
-			}
-		}
+func (d *Device) Calls() []Call {
+	calls := make([]Call, len(d.seen))
+	for i, s := range d.seen {
+		calls[i] = Call{int(s.collective), int(s.step), int(s.stream), milliseconds(s.start),
+			milliseconds(s.end - s.start), milliseconds(s.exposed)}
 	}
+	return calls
 }
 
 func milliseconds(ns int64) float64 { return float64(ns) / 1e6 }

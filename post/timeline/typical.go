@@ -64,18 +64,7 @@ func (y typical) mean(d *Device, part func(*Parts) float64) float64 {
 
 // whole are the indexes of the steps that were recorded whole; of all, where none is.
 func (d *Device) whole() []int {
-	var whole []int
-	all := make([]int, len(d.Steps))
-	for i := range d.Steps {
-		all[i] = i
-		if d.Steps[i].Partial == nil {
-			whole = append(whole, i)
-		}
-	}
-	if whole == nil {
-		return all
-	}
-	return whole
+	return indexesOrAll(len(d.Steps), func(i int) bool { return d.Steps[i].Partial == nil })
 }
 
 // share is a part of the time as a part of another, in percent.

@@ -18,7 +18,7 @@ var smell = regexp.MustCompile(
 
 // unclassified are the names of kernels that may be communication, and are counted as computing because nothing more is
 // known.
-func (s *study) unclassified() []Unclassified {
+func (s *study) unclassified() (list []Unclassified) {
 	sums, calls := make([]int64, len(s.Names)), make([]int, len(s.Names))
 	var all int64
 	for i := range s.Activities {
@@ -52,7 +52,6 @@ func (s *study) unclassified() []Unclassified {
 		u.Sum += milliseconds(sums[i])
 		u.Share += share(sums[i], all)
 	}
-	list := []Unclassified{}
 	for _, u := range found {
 		list = append(list, *u)
 	}

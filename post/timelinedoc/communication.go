@@ -125,7 +125,7 @@ func (s *timelineDocument) calls(of []timeline.Matched, groups []timeline.Group,
 
 // callWords is what a call is called: with its communicator where there are several, and with its ranks.
 func callWords(c timeline.Collective, groups []timeline.Group) string {
-	words := strings.TrimSpace(kernelWords(c.Name) + " " + c.Type)
+	words := strings.TrimSpace(c.Name + " " + c.Type)
 	if c.Ranks > 0 {
 		words += fmt.Sprintf(" x%d", c.Ranks)
 	}
@@ -209,24 +209,12 @@ func (s *timelineDocument) exposed() {
 		if len(s.Devices) > 1 {
 			where, at = "on, step~", strings.Trim(c.of+", "+at, ", ")
 		}
-		rows = append(rows, []string{kernelWords(c.Name), sizeWords(c.Bytes), at, three(c.Start), three(c.Took),
-			three(c.Exposed.Exposed), cmp.Or(kernelWords(c.After), "-"), cmp.Or(kernelWords(c.Before), "-")})
+		rows = append(rows, []string{c.Name, sizeWords(c.Bytes), at, three(c.Start), three(c.Took),
+			three(c.Exposed.Exposed)})
 	}
 	s.title("Longest exposed calls, in ms:")
-	s.table(rows, "operation~", "size>", where, "begins at>", "took>", "exposed>", "between~", "and~")
-	s.say("They lie between these kernels that compute. Times begin with the first thing on the device.")
-}
-
-// kernelWords is the name of a kernel without its namespaces and parameters.
-func kernelWords(name string) string {
-	short := strings.ReplaceAll(name, "(unnamed)::", "")
-	if i := strings.IndexAny(short, "<("); i > 0 {
-		short = short[:i]
-	}
-	if i := strings.LastIndex(short, "::"); i >= 0 {
-		short = short[i+2:]
-	}
-	return cmp.Or(short, name)
+	s.table(rows, "operation~", "size>", where, "begins at>", "took>", "exposed>")
+	s.say("Times begin with the first thing on the device.")
 }
 
 // mostUnclassified is how many names are listed that may be communication.

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
-	"strings"
 
 	"busbar/internal/document"
 	"busbar/internal/notice"
@@ -44,14 +43,14 @@ func Details(t *timeline.Timeline) []document.Block {
 	s.exposed()
 	var against []string
 	for _, j := range t.Against {
-		against = append(against, j.Text())
+		against = append(against, notice.Paragraph(j))
 	}
 	s.list("Against the benchmark:", against)
 	s.unclassified()
 	s.limits()
 	var answers []string
 	for _, a := range t.Answers {
-		answers = append(answers, a.Question()+" "+a.Text())
+		answers = append(answers, a.Question+" "+notice.Paragraph(a.Found.Fact))
 	}
 	s.list("Questions:", answers)
 	s.advice()
@@ -142,23 +141,22 @@ func aboutDevice(d *timeline.Device) string {
 func (s *timelineDocument) limits() {
 	var facts []notice.Fact
 	var of [][]string // who has each of them
-	add := func(n timeline.Note, who string) {
-		i := slices.IndexFunc(facts, func(f notice.Fact) bool { return reflect.DeepEqual(f, n.Fact) })
+	add := func(f notice.Fact, who string) {
+		i := slices.IndexFunc(facts, func(other notice.Fact) bool { return reflect.DeepEqual(f, other) })
 		if i < 0 {
-			i, facts, of = len(facts), append(facts, n.Fact), append(of, nil)
+			i, facts, of = len(facts), append(facts, f), append(of, nil)
 		}
 		of[i] = units.AddOnce(of[i], who)
 	}
 	for _, n := range s.Notes {
-		who := ""
-		if n.File >= 0 && n.File < len(s.Files) && len(s.Files) > 1 {
-			who = s.Files[n.File].Path
+		if len(s.Files) == 1 {
+			n.At.File = ""
 		}
-		add(n, who)
+		add(n.Fact, n.At.File)
 	}
 	for _, d := range s.Devices {
 		for _, n := range d.Notes {
-			add(n, d.Label)
+			add(n.Fact, d.Label)
 		}
 	}
 	var texts []string
@@ -177,12 +175,12 @@ func (s *timelineDocument) limits() {
 func (s *timelineDocument) advice() {
 	var texts []string
 	for _, a := range s.Advice {
-		why := []string{a.Why()}
+		why := a.Found.Message()
 		if gain := s.Worth(a).String(); gain != "" {
-			why = append(why, gain)
+			why += "; " + gain
 		}
-		text := a.Says() + " (" + strings.Join(why, "; ") + ")"
-		if source := a.Source(); source != "" {
+		text := a.Says + " (" + why + ")"
+		if source := notice.Source(a.Found.Fact); source != "" {
 			text += " [" + source + "]"
 		}
 		texts = append(texts, text)

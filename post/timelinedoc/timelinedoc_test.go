@@ -44,8 +44,7 @@ func madeUpDevice(rank, world, steps int) timeline.Device {
 	}
 	d.Streams = []timeline.Stream{{ID: 7, Compute: 80, Memcpy: 0.75, Kernels: 12000},
 		{ID: 20, Comm: 40, Exposed: 25, Kernels: 345}}
-	d.Groups = []timeline.Group{{Name: "0", About: "default_pg", Size: world, Calls: 345, Comm: 40, Exposed: 25,
-		Overlap: 15}}
+	d.Groups = []timeline.Group{{Name: "0", About: "default_pg", Size: world, Calls: 345, Comm: 40}}
 	d.Collectives = []timeline.Collective{
 		{
 			Name:     "all_reduce",
@@ -62,7 +61,7 @@ func madeUpDevice(rank, world, steps int) timeline.Device {
 			BusbwMax: pointer(37.8),
 		},
 		{
-			Name:    "ncclDevKernel_Broadcast_RING_LL(ncclDevKernelArgsStorage<4096ul>)",
+			Name:    "ncclDevKernel_Broadcast_RING_LL",
 			Calls:   2,
 			Sum:     0.031,
 			Median:  0.0155,
@@ -71,9 +70,7 @@ func madeUpDevice(rank, world, steps int) timeline.Device {
 		},
 	}
 	d.Top = []timeline.Exposed{{Name: "all_reduce", Group: "0", Bytes: pointer(int64(31498240)), Step: "ProfilerStep#3",
-		Stream: 20, Start: 17.5, Took: 3.5, Exposed: 3.25,
-		After:  "void at::native::vectorized_elementwise_kernel<4, at::native::FillFunctor<float> >(int, float)",
-		Before: "sgd_momentum"}}
+		Stream: 20, Start: 17.5, Took: 3.5, Exposed: 3.25}}
 	d.Buckets = []timeline.Bucket{{Number: 1, Bytes: 8200000, Type: "float32", Group: "0", Steps: steps, Median: 0.5},
 		{Number: 2, Bytes: 31498240, Type: "float32", Group: "0", Steps: steps, Median: 2, Exposed: 1.5}}
 	return d
@@ -88,10 +85,10 @@ func madeUp(ranks, steps int) *timeline.Timeline {
 		t.Files = append(t.Files, timeline.File{Path: fmt.Sprintf("traces/rank%d.json.gz", r), Format: "kineto"})
 		t.Devices = append(t.Devices, d)
 	}
-	t.Answers = []timeline.Answer{{Key: "overlap", Fact: notice.Overlap{Verdict: notice.PartlyOverlap, Percent: 37.5,
-		Per: "step"}}}
-	t.Advice = []timeline.Advice{{Topic: "overlap", Gain: 1.5, Fact: notice.NoSteps{}}}
-	t.Notes = []timeline.Note{{Fact: notice.ActivitiesRepeated{Activities: 2}, File: 0}}
+	t.Answers = []timeline.Answer{{Question: notice.Questions["overlap"], Found: notice.New(notice.Overlap{
+		Verdict: notice.PartlyOverlap, Percent: 37.5, Per: "step"})}}
+	t.Advice = []timeline.Advice{{Says: notice.ToDo(notice.NoSteps{}), Gain: 1.5, Found: notice.New(notice.NoSteps{})}}
+	t.Notes = []notice.Notice{notice.InFile(t.Files[0].Path, 0, notice.EmptyGraphs{Launches: 2})}
 	if ranks < 2 {
 		return t
 	}

@@ -7,9 +7,5 @@ import (
 
 // ReadBytes reads a trace that is in memory, as Read does one in a file of that name.
 func ReadBytes(name string, text []byte, o Options) (*File, error) {
-	plain, err := unpacked(bytes.NewReader(text))
-	if err != nil {
-		return nil, err
-	}
-	return readText(context.Background(), plain, name, o)
+	return readSource(context.Background(), bytes.NewReader(text), name, o)
 }

@@ -1,12 +1,8 @@
 package trace
 
 import (
-	"archive/tar"
-	"bufio"
 	"bytes"
-	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -17,136 +13,86 @@ import (
 )
 
 // Files expands files and folders (with their subfolders) to the traces among them, sorted within a folder, each once.
-// In folders a trace is known by how it begins, and what does not look like one is passed over without a word; archives
-// (.tar, .tar.gz) stay one path. What cannot be read in a folder is a problem; the error is of the system for what was
-// named and is not there, or that nothing was found.
+// In folders a trace is known by how it begins, and what does not look like one is skipped. What cannot be read in a
+// folder is a problem; the error is of the system for what was named and does not exist, or that nothing was found.
 func Files(paths []string) (files []string, passed []notice.Notice, err error) {
-	f := finder{seen: map[string]bool{}}
+	known := map[string]bool{}
 	for _, path := range paths {
 		info, err := os.Stat(path)
-		switch {
-		case err != nil:
-			return nil, f.passed, err
-		case info.IsDir():
-			f.folder(filepath.Clean(path))
-		default:
-			f.take(path)
+		if err != nil {
+			return nil, passed, err
+		}
+		found := []string{path}
+		if info.IsDir() {
+			var problems []notice.Notice
+			found, problems = under(path)
+			passed = append(passed, problems...)
+		}
+		for _, file := range found {
+			plain, err := filepath.EvalSymlinks(file)
+			if err != nil {
+				return nil, passed, err
+			}
+			if !known[plain] {
+				known[plain] = true
+				files = append(files, file)
+			}
 		}
 	}
-	if len(f.found) == 0 {
-		return nil, f.passed, fmt.Errorf("no trace in %s: neither Kineto JSON nor a SQLite export of Nsight Systems",
+	if len(files) == 0 {
+		err = fmt.Errorf("no trace in %s: neither Kineto JSON nor a SQLite export of Nsight Systems",
 			strings.Join(paths, ", "))
 	}
-	return f.found, f.passed, nil
+	return files, passed, err
 }
 
-type finder struct {
-	found  []string
-	passed []notice.Notice
-	seen   map[string]bool // files and folders, by their path without links
-}
-
-// take takes a file that was not taken yet.
-func (f *finder) take(path string) {
-	if f.first(path) {
-		f.found = append(f.found, path)
-	}
-}
-
-// first says whether this is the first time that a file or folder is met.
-func (f *finder) first(path string) bool {
-	real, err := filepath.EvalSymlinks(path)
-	if err == nil {
-		real, err = filepath.Abs(real)
-	}
-	if err != nil {
-		f.passed = append(f.passed, notice.OfError(path, err))
-		return false
-	}
-	before := f.seen[real]
-	f.seen[real] = true
-	return !before
-}
-
-// folder looks through a folder, once.
-func (f *finder) folder(dir string) {
-	if !f.first(dir) {
-		return
-	}
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		f.passed = append(f.passed, notice.OfError(dir, err))
-	}
-	for _, d := range entries {
-		if strings.HasPrefix(d.Name(), ".") {
-			continue
-		}
-		path := filepath.Join(dir, d.Name())
-		info, err := os.Stat(path)
+// under are the traces of a folder and its subfolders.
+func under(dir string) (found []string, passed []notice.Notice) {
+	_ = fs.WalkDir(os.DirFS(dir), ".", func(name string, d fs.DirEntry, err error) error {
+		path := filepath.Join(dir, name)
+		is := false
 		switch {
 		case err != nil:
-			if !errors.Is(err, fs.ErrNotExist) {
-				f.passed = append(f.passed, notice.OfError(path, err))
+		case name != "." && strings.HasPrefix(d.Name(), "."):
+			if d.IsDir() {
+				return fs.SkipDir
 			}
-		case info.IsDir():
-			f.folder(path)
-		case info.Mode().IsRegular() && (exportable(path) || f.looksLikeTrace(path)):
-			f.take(path)
+		case !d.IsDir():
+			is, err = looksLikeTrace(path)
 		}
-	}
+		if err != nil {
+			passed = append(passed, notice.OfError(path, err))
+		} else if is {
+			found = append(found, path)
+		}
+		return nil
+	})
+	return found, passed
 }
 
-// exportable says whether a file is a report of Nsight Systems beside which no export lies.
-func exportable(path string) bool {
-	stem, is := strings.CutSuffix(path, ".nsys-rep")
-	if !is {
-		return false
-	}
-	_, err := os.Stat(stem + ".sqlite")
-	return err != nil
-}
-
-func (f *finder) looksLikeTrace(path string) bool {
-	file, err := os.Open(path)
-	if err != nil {
-		f.passed = append(f.passed, notice.OfError(path, err))
-		return false
-	}
-	defer file.Close()
-	head, err := beginning(file)
-	if err != nil {
-		f.passed = append(f.passed, notice.OfError(path, err))
-		return false
-	}
-	if bytes.HasPrefix(head, sqliteMagic) {
-		return true
-	}
-	text, err := unpacked(file)
-	return err == nil && traceText(text)
-}
-
-// traceKeys are some of what stands near the beginning of every Kineto trace. As values they stand in what is written
-// about traces too.
+// traceKeys are some of the keys near the beginning of every Kineto trace. As values they occur in texts about traces
+// too.
 var traceKeys = regexp.MustCompile(`"(traceEvents|deviceProperties|distributedInfo|ph)"\s*:`)
 
-// traceText says whether text begins as a trace does, or as an archive that may hold some.
-func traceText(text *bufio.Reader) bool {
-	switch kindOfText(text) {
-	case archive:
-		return holdsJSON(text)
-	case jsonText:
-		head, _ := text.Peek(chunkBytes)
-		return traceKeys.Match(head)
+// looksLikeTrace reports whether a file begins as a trace does, or is a report of Nsight Systems without an export
+// beside it.
+func looksLikeTrace(path string) (bool, error) {
+	if stem, is := strings.CutSuffix(path, ".nsys-rep"); is {
+		_, err := os.Stat(stem + ".sqlite")
+		return err != nil, nil
 	}
-	return false
-}
-
-// holdsJSON says whether the first file of an archive is JSON by its name.
-func holdsJSON(text io.Reader) bool {
-	header, err := nextFile(tar.NewReader(text))
+	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
+		return false, nil // of a link
+	}
+	file, err := os.Open(path)
 	if err != nil {
-		return false
+		return false, err
 	}
-	name := strings.ToLower(header.Name)
-	return strings.HasSuffix(name, ".json") || strings.HasSuffix(name, ".json.gz")
+	defer file.Close()
+	text, err := unpacked(file)
+	if err != nil {
+		return false, nil // gzip's, of no use to anybody
+	}
+	head, _ := text.Peek(chunkBytes)
+	return bytes.HasPrefix(head, sqliteMagic) || isJSON(head) && traceKeys.Match(head), nil
 }

@@ -3,13 +3,15 @@ package trace_test
 import (
 	"bytes"
 	"compress/gzip"
-	"context"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/shoenig/test/must"
+
+	"busbar/internal/notice"
 	"busbar/post/trace"
 	"busbar/post/trace/tracetest"
 )
@@ -20,41 +22,43 @@ func write(t testing.TB, o tracetest.Options, events func(w *tracetest.Writer)) 
 	var b bytes.Buffer
 	w := tracetest.NewWriter(&b, o)
 	events(w)
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, w.Close())
 	return b.Bytes()
+}
+
+// written is the one device of a trace without a rank.
+func written(t testing.TB, events func(w *tracetest.Writer)) *trace.Device {
+	t.Helper()
+	return only(t, read(t, "x.json", write(t, tracetest.Options{}, events)))
 }
 
 // read reads text as a file of that name.
 func read(t testing.TB, name string, text []byte) *trace.File {
 	t.Helper()
 	f, err := readAs(t, name, text, trace.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, err)
 	return f
 }
 
 func readAs(t testing.TB, name string, text []byte, o trace.Options) (*trace.File, error) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), filepath.FromSlash(name))
-	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, text, 0o666); err != nil {
-		t.Fatal(err)
-	}
-	return trace.Read(context.Background(), path, o)
+	must.NoError(t, os.MkdirAll(filepath.Dir(path), 0o777))
+	must.NoError(t, os.WriteFile(path, text, 0o666))
+	return trace.Read(t.Context(), path, o)
 }
 
 // only is the one device of a file.
 func only(t testing.TB, f *trace.File) *trace.Device {
 	t.Helper()
-	if len(f.Devices) != 1 {
-		t.Fatalf("%d devices", len(f.Devices))
-	}
+	must.Len(t, 1, f.Devices)
 	return f.Devices[0]
+}
+
+// said wants these notes of a file, and no other.
+func said(t testing.TB, f *trace.File, facts ...notice.Fact) {
+	t.Helper()
+	must.Eq(t, facts, f.Notes)
 }
 
 // callsOf are the calls of a device's activities, a line each: index, name, collective, bytes, type, group, sequence
@@ -75,82 +79,151 @@ func callsOf(d *trace.Device) string {
 // wantText compares facts that are written as text.
 func wantText(t testing.TB, got any, want string) {
 	t.Helper()
-	if got := strings.TrimSpace(fmt.Sprint(got)); got != strings.TrimSpace(want) {
-		t.Errorf("got\n%s\nwant\n%s", got, want)
-	}
+	must.EqOp(t, strings.TrimSpace(want), strings.TrimSpace(fmt.Sprint(got)))
 }
 
 func packed(t testing.TB, text []byte) []byte {
 	t.Helper()
 	var b bytes.Buffer
 	z := gzip.NewWriter(&b)
-	if _, err := z.Write(text); err != nil {
-		t.Fatal(err)
-	}
-	if err := z.Close(); err != nil {
-		t.Fatal(err)
-	}
+	_, err := z.Write(text)
+	must.NoError(t, err)
+	must.NoError(t, z.Close())
 	return b.Bytes()
 }
 
-// training is what most tests read, with what it holds.
-func training(t testing.TB, change func(*tracetest.Training)) ([]byte, tracetest.Answers) {
+// training is a trace of three steps of four layers, with what it holds.
+func training(t testing.TB) ([]byte, tracetest.Answers) {
 	t.Helper()
 	s := tracetest.Training{Options: tracetest.Options{Rank: 1, World: 4, NCCL: "2.27.5"}, Steps: 3, Layers: 4,
-		Layer: 2_000_000, Comm: 1_500_000, Elements: 1 << 20, Late: 300_000, LateRank: 0}
-	if change != nil {
-		change(&s)
-	}
+		Layer: 2_000_000, Comm: 1_500_000, Elements: 1 << 20}
 	var b bytes.Buffer
 	a, err := s.Write(&b)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.NoError(t, err)
 	return b.Bytes(), a
 }
 
-// sums are the times of a device by its names.
-func sums(d *trace.Device) (compute, comm, span int64) {
-	for _, a := range d.Activities {
-		if took := a.End - a.Start; strings.HasPrefix(d.Names[a.Name], "nccl") {
-			comm += took
-		} else {
-			compute += took
-		}
-		span = max(span, a.End)
-	}
-	return compute, comm, span
-}
-
 func TestTraining(t *testing.T) {
-	text, want := training(t, nil)
+	text, want := training(t)
 	d := only(t, read(t, "x.json", text))
-	compute, comm, span := sums(d)
-	if compute != want.Compute || comm != want.Comm || span != want.Span {
-		t.Errorf("%d compute, %d comm, %d span; want %+v", compute, comm, span, want)
-	}
 	wantText(t, fmt.Sprintf("%d %s %d %s %s %d %+v", d.Rank, d.RankFrom, d.World, d.NCCL, d.GPU, d.Process, d.Groups),
 		"1 distributedInfo 4 2.27.5 Test GPU 4711 [{Name:0 About:default_pg Ranks:[0 1 2 3] Size:4 Rank:1}]")
-	if len(d.Calls) != 12 || len(d.Ranges) != 3 || d.Ranges[2].Name != "ProfilerStep#5" {
-		t.Fatalf("%d calls, ranges %v", len(d.Calls), d.Ranges)
-	}
+	must.Len(t, 12, d.Calls)
+	must.Len(t, 3, d.Ranges)
+	must.EqOp(t, "ProfilerStep#5", d.Ranges[2].Name)
 	wantText(t, d.Calls[5], "{allreduce all_reduce 4194304 float32 0 6 -1 1}")
+	var got tracetest.Answers
 	for _, a := range d.Activities {
-		if strings.HasPrefix(d.Names[a.Name], "nccl") != (a.Call != trace.Unknown) || a.Launch == trace.NoTime ||
-			a.Launch >= a.Start {
-			t.Fatalf("an activity is %+v", a)
+		must.EqOp(t, a.Call != trace.Unknown, strings.HasPrefix(d.Names[a.Name], "nccl"))
+		must.True(t, a.Launch != trace.NoTime && a.Launch < a.Start)
+		if a.Call != trace.Unknown {
+			got.Comm += a.End - a.Start
+		} else {
+			got.Compute += a.End - a.Start
 		}
+		got.Span = max(got.Span, a.End)
+	}
+	got.Exposed = want.Exposed
+	must.EqOp(t, want, got)
+}
+
+// TestLayouts has one trace in the layouts of other versions of the profiler, and compressed.
+func TestLayouts(t *testing.T) {
+	plain, _ := training(t)
+	want := only(t, read(t, "rank1.json", plain))
+	head, events, _ := bytes.Cut(plain, []byte(`, "traceEvents": `))
+	events = bytes.TrimSuffix(bytes.TrimSpace(events), []byte("}"))
+	for name, text := range map[string][]byte{
+		"metadata last": fmt.Appendf(nil, `{"traceEvents": %s, %s}`, events, head[1:]),
+		"bare array":    events,
+		"packed":        packed(t, plain),
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := read(t, "rank1.json", text)
+			got := only(t, f)
+			must.Eq(t, want.Activities, got.Activities)
+			must.Eq(t, want.Calls, got.Calls)
+			must.Eq(t, want.Ranges, got.Ranges)
+			must.EqOp(t, 1, got.Rank)
+			must.EqOp(t, "", f.Cut)
+			said(t, f)
+		})
 	}
 }
 
-func TestPackedIsFoundByContent(t *testing.T) {
-	text := write(t, tracetest.Options{}, func(w *tracetest.Writer) {
-		w.Kernel(tracetest.Kernel{Name: "k", Stream: 7, Start: 5000, Took: 1000})
-	})
-	for name, content := range map[string][]byte{"plain.json.gz": text, "packed.json": packed(t, text),
-		"twice": packed(t, packed(t, text))} {
-		if d := only(t, read(t, name, content)); len(d.Activities) != 1 {
-			t.Errorf("%s: %d activities", name, len(d.Activities))
-		}
+// checkPromises checks what the types promise of a device.
+func checkPromises(t *testing.T, d *trace.Device) {
+	t.Helper()
+	last := int64(trace.NoTime)
+	for _, a := range d.Activities {
+		must.True(t, a.End >= a.Start && a.Start >= last && int(a.Name) < len(d.Names) && int(a.Call) < len(d.Calls) &&
+			a.Call >= trace.Unknown, must.Sprint(a))
+		last = a.Start
 	}
+	for _, c := range d.Calls {
+		must.True(t, int(c.Group) < len(d.Groups) && c.Group >= trace.Unknown && c.Bytes >= trace.Unknown &&
+			c.Bytes != 0 && c.Parts >= 1 && c.What != 0, must.Sprint(c))
+	}
+	for _, g := range d.Groups {
+		must.True(t, g.Rank >= trace.Unknown && g.Size >= 0 && (g.Ranks == nil || g.Rank < len(g.Ranks)),
+			must.Sprint(g))
+	}
+	last = trace.NoTime
+	for _, r := range d.Ranges {
+		must.True(t, r.End >= r.Start && r.Start >= last, must.Sprint(r))
+		last = r.Start
+	}
+}
+
+// FuzzKineto: whatever a file holds, reading it ends, and what comes of it keeps the promises of the types.
+func FuzzKineto(f *testing.F) {
+	text, _ := training(f)
+	f.Add(text)
+	f.Add([]byte(`[{"ph":"B","name":"a","ts":1e3,"pid":"x","tid":2}, {"ph":"E","ts":"2.5","pid":"x","tid":2},
+{"ph":"X","cat":"Memcpy","name":"Memcpy HtoD","ts":-3,"dur":-9,"args":{"stream":-1}}]`))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		file, err := trace.ReadBytes("trace.json", text, trace.Options{KeepRange: func(name string) bool {
+			return len(name)%2 == 0
+		}})
+		if err != nil {
+			return
+		}
+		for _, d := range file.Devices {
+			checkPromises(t, d)
+		}
+	})
+}
+
+// A file that ends anywhere keeps all events that are whole, and states that it was cut; so does one whose compressed
+// text ends.
+func TestCutAnywhere(t *testing.T) {
+	text := write(t, tracetest.Options{World: 1}, func(w *tracetest.Writer) {
+		for i := range int64(4) {
+			w.Kernel(one(50_000+i*2000, 1000))
+		}
+	})
+	whole := len(bytes.TrimSpace(text))
+	for n := range len(text) {
+		f, err := trace.ReadBytes("x.json", text[:n], trace.Options{})
+		want := bytes.Count(text[:n], []byte("}}"))
+		if err != nil || len(f.Devices) == 0 {
+			must.EqOp(t, 0, want)
+			continue
+		}
+		must.Len(t, want, only(t, f).Activities)
+		must.EqOp(t, n >= whole, f.Cut == "")
+	}
+	text, _ = training(t)
+	z := packed(t, text)
+	f, err := trace.ReadBytes("x.json.gz", z[:len(z)-2], trace.Options{})
+	must.NoError(t, err)
+	must.True(t, f.Cut != "")
+	must.Len(t, 24, only(t, f).Activities)
+}
+
+// A file is read up to what is not JSON.
+func TestTextThatIsNotJSON(t *testing.T) {
+	f := read(t, "x.json", events(kernel("10", "5"), kernel("20", "inf"), kernel("30", "5")))
+	must.Len(t, 1, only(t, f).Activities)
+	must.StrContains(t, f.Cut, "1 events read")
 }

@@ -23,9 +23,9 @@ const (
 	argElementsOut
 	argGroupSize
 	argSequence
-	argOwnRank // of this process in the group; of sends and receives the peer's, of a broadcast the root
-	argSource  // of the world: of receives
-	argTarget  // of the world: of sends
+	argPeer   // of sends and receives: its rank in the group
+	argSource // of the world: of receives
+	argTarget // of the world: of sends
 	argFirstRank
 	argRankStride // how far ranks of the group are apart, where they are evenly spaced
 	argDataType
@@ -34,8 +34,6 @@ const (
 	argGroupRanks
 	argSplitsIn
 	argSplitsOut
-	argShapes // of the inputs, where the profiler records shapes
-	argTypes
 	allArguments
 )
 
@@ -46,11 +44,11 @@ var argumentKeys = map[string]argument{
 	`"Collective name"`: argCollectiveName,
 	`"In msg nelems"`:   argElementsIn, `"Out msg nelems"`: argElementsOut, `"Group size"`: argGroupSize,
 	`"Seq"`:  argSequence,
-	`"Rank"`: argOwnRank, `"Src Rank"`: argSource, `"Dst Rank"`: argTarget, `"Global rank start"`: argFirstRank,
+	`"Rank"`: argPeer, `"Src Rank"`: argSource, `"Dst Rank"`: argTarget, `"Global rank start"`: argFirstRank,
 	`"Global rank stride"`: argRankStride, `"dtype"`: argDataType, `"Process Group Name"`: argGroupName,
 	`"Process Group Description"`: argGroupAbout, `"Process Group Ranks"`: argGroupRanks,
 	`"In split size"`:  argSplitsIn,
-	`"Out split size"`: argSplitsOut, `"Input Dims"`: argShapes, `"Input dims"`: argShapes, `"Input type"`: argTypes,
+	`"Out split size"`: argSplitsOut,
 }
 
 // arguments are those of one event as JSON; empty where it does not have them.

@@ -2,7 +2,6 @@ package trace
 
 import (
 	"bytes"
-	"regexp"
 	"strings"
 
 	"busbar/internal/coll"
@@ -14,37 +13,21 @@ type madeCall struct {
 	peer int // of the world; Unknown
 }
 
-// collectiveOp is an operator or a range of the host that is of a collective.
+// collectiveOp is an operator of the host that is of a collective.
 type collectiveOp struct {
 	Span
 	call     madeCall
 	external int64
 	thread   int32
-	about    int8 // how much it tells: see the constants
 }
 
-// How much an operator tells of its collective.
-const (
-	tellsNothing = iota // record_param_comms of old versions
-	tellsName           // a range nccl:all_reduce, perhaps with the shape of its input
-	tellsAll
-)
-
-// addCollective keeps a record_param_comms or a range nccl:….
+// addCollective keeps a record_param_comms.
 func (g *gathered) addCollective(e *event) {
 	op := collectiveOp{Span: Span{e.start, after(e.start, e.took)}, external: e.args.number(argExternal),
-		thread: g.threads.index(e.pid, e.tid)}
-	switch {
-	case len(e.args[argCollectiveName]) > 0:
-		op.call, op.about = g.call(&e.args), tellsAll
-		if op.call.Name == "wait" || op.call.Name == "init" {
-			return // they launch nothing
-		}
-	case bytes.HasPrefix(e.name, []byte(`"nccl:`)):
-		op.call, op.about = g.named(e), tellsName
-		g.addRange(e)
+		thread: g.thread(e), call: g.call(&e.args)}
+	if op.call.Name != "wait" && op.call.Name != "init" { // they launch nothing
+		g.ops = append(g.ops, op)
 	}
-	g.ops = append(g.ops, op)
 }
 
 // call is what the arguments of a collective record.
@@ -60,9 +43,9 @@ func (g *gathered) call(a *arguments) madeCall {
 	m.Call.Bytes = callSize(&m.Call, sizeOf(a.number(argElementsIn), bytes), sizeOf(a.number(argElementsOut), bytes), a)
 	switch strings.ToLower(m.Name) {
 	case "send":
-		m.Peer, m.peer = int(a.number(argOwnRank)), int(a.number(argTarget))
+		m.Peer, m.peer = int(a.number(argPeer)), int(a.number(argTarget))
 	case "recv":
-		m.Peer, m.peer = int(a.number(argOwnRank)), int(a.number(argSource))
+		m.Peer, m.peer = int(a.number(argPeer)), int(a.number(argSource))
 	}
 	return m
 }
@@ -106,51 +89,7 @@ func collectiveNamed(name string) coll.Collective {
 	return coll.Other
 }
 
-// named is what a range like nccl:all_reduce tells: the operation, and where shapes are recorded the size of its input.
-func (g *gathered) named(e *event) madeCall {
-	name := strings.TrimPrefix(g.words.text(e.name), "nccl:")
-	if verb, _, peers := strings.Cut(name, " "); peers {
-		name = verb // send 0->1
-	}
-	m := madeCall{peer: Unknown}
-	m.Name, m.What = name, collectiveNamed(name)
-	m.Group, m.Seq, m.Peer, m.Parts, m.Call.Bytes = Unknown, Unknown, Unknown, 1, Unknown
-	if elements, kind := oneInput(e.args[argShapes], e.args[argTypes]); kind != "" {
-		var size int
-		m.Call.Type, size = elementType(kind)
-		m.Call.Bytes = callSize(&m.Call, sizeOf(elements, size), Unknown, &e.args)
-		if m.What == coll.AllGather || m.What == coll.Gather || m.What == coll.Scatter || m.What == coll.AllToAll {
-			m.Call.Bytes = Unknown // of how many ranks, or in which shares, a range does not tell
-		}
-	}
-	return m
-}
-
-// oneShape and oneType are the lists of the only input.
-var (
-	oneShape = regexp.MustCompile(`^\[\s*\[([\d,\s]+)\]\s*\]$`)
-	oneType  = regexp.MustCompile(`^\[\s*("[^"]*")\s*\]$`)
-)
-
-// oneInput is the number of elements and the type of the only input: [[394241]] and ["float"]. The type is "" where
-// there are several.
-func oneInput(shapes, types []byte) (elements int64, kind string) {
-	shape, of := oneShape.FindSubmatch(shapes), oneType.FindSubmatch(types)
-	if shape == nil || of == nil {
-		return 0, ""
-	}
-	elements = 1
-	for word := range bytes.SplitSeq(shape[1], []byte(",")) {
-		n, ok := decimal(bytes.TrimSpace(word), 0)
-		if !ok || n <= 0 || elements > mostBytes/n {
-			return 0, ""
-		}
-		elements *= n
-	}
-	return elements, text(of[1])
-}
-
-// ofCollective says whether a kernel may be of the collective that it was launched in. Kernels that copy and scale
+// ofCollective reports whether a kernel may be of the collective that it was launched in. Kernels that copy and scale
 // tensors for it are launched there too, and have its arguments.
 func ofCollective(name []byte, carries bool) bool {
 	lower := bytes.ToLower(name)
@@ -159,16 +98,14 @@ func ofCollective(name []byte, carries bool) bool {
 
 // groupTable numbers communicators.
 type groupTable struct {
-	byKey map[string]int32
+	byKey map[[4]int32]int32 // by the texts that describe them
 	all   []rawGroup
-	key   []byte
 }
 
 // rawGroup is a communicator as arguments tell of it.
 type rawGroup struct {
 	Group
-	first, skip int64
-	mine        int // rank of this process in it; Unknown
+	first, stride int64
 }
 
 // index is Unknown where the arguments name no communicator.
@@ -177,30 +114,20 @@ func (t *groupTable) index(g *gathered, a *arguments) int32 {
 	if len(a[argGroupName]) == 0 && size == 0 {
 		return Unknown
 	}
-	t.key = t.key[:0]
-	for _, of := range []argument{argGroupName, argGroupAbout, argGroupRanks, argGroupSize} {
-		t.key = append(append(t.key, a[of]...), 0)
+	var key [4]int32
+	for i, of := range []argument{argGroupName, argGroupAbout, argGroupRanks, argGroupSize} {
+		key[i] = g.words.index(a[of])
 	}
-	i, ok := t.byKey[string(t.key)]
+	i, ok := t.byKey[key]
 	if !ok {
-		if t.byKey == nil {
-			t.byKey = map[string]int32{}
-		}
 		i = int32(len(t.all))
-		t.byKey[string(t.key)] = i
-		t.all = append(t.all, rawGroup{mine: Unknown, Group: Group{Name: g.words.text(a[argGroupName]),
+		t.byKey[key] = i
+		t.all = append(t.all, rawGroup{Group: Group{Name: g.words.text(a[argGroupName]),
 			About: g.words.text(a[argGroupAbout]), Ranks: rankList(a[argGroupRanks]), Size: size, Rank: Unknown}})
 	}
 	group := &t.all[i]
-	if first, skip := a.number(argFirstRank), a.number(argRankStride); skip > 0 && first >= 0 {
-		group.first, group.skip = first, skip
-	}
-	switch collectiveNamed(text(a[argCollectiveName])) {
-	case coll.AllReduce, coll.AllGather, coll.ReduceScatter, coll.AllToAll:
-		// of a send the rank among the arguments is the peer's, of a broadcast the root
-		if rank := a.number(argOwnRank); rank >= 0 && rank < int64(size) {
-			group.mine = int(rank)
-		}
+	if first, stride := a.number(argFirstRank), a.number(argRankStride); stride > 0 && first >= 0 {
+		group.first, group.stride = first, stride
 	}
 	return i
 }

@@ -24,7 +24,7 @@ type event struct {
 // whose differences fit.
 const farthest = 1 << 60
 
-// category is what an event is of. Their names have changed over the years.
+// category is what an event is of.
 type category uint8
 
 const (
@@ -37,32 +37,20 @@ const (
 	ignoredEvent           // what says nothing of its own: the GPU's copy of a range, flows, the profiler's own work
 )
 
-// categories are the names in lower case.
+// categories are their names.
 var categories = map[string]category{
-	`"kernel"`: kernelEvent, `"gpu_memcpy"`: memcpyEvent, `"memcpy"`: memcpyEvent, `"gpu_memset"`: memsetEvent,
-	`"memset"`:       memsetEvent,
-	`"cuda_runtime"`: callEvent, `"cuda_driver"`: callEvent, `"runtime"`: callEvent, `"driver"`: callEvent,
-	`"cpu_op"`: operatorEvent, `"operator"`: operatorEvent, `"user_annotation"`: operatorEvent,
-	`"python_function"`:     operatorEvent,
+	`"kernel"`: kernelEvent, `"gpu_memcpy"`: memcpyEvent, `"gpu_memset"`: memsetEvent,
+	`"cpu_op"`: operatorEvent, `"user_annotation"`: operatorEvent, `"python_function"`: operatorEvent,
 	`"gpu_user_annotation"`: ignoredEvent, `"overhead"`: ignoredEvent, `"ac2g"`: ignoredEvent,
-	`"async_cpu_to_gpu"`: ignoredEvent,
-	`"fwdbwd"`:           ignoredEvent, `"forward_backward"`: ignoredEvent, `"trace"`: ignoredEvent,
-	`"cuda_sync"`: ignoredEvent,
+	`"fwdbwd"`: ignoredEvent, `"Trace"`: ignoredEvent, `"cuda_sync"`: ignoredEvent,
 }
 
-// categoryOf knows hip_runtime, xpu_driver and the like by their ends.
+// categoryOf knows cuda_runtime, xpu_driver and the like by their ends.
 func categoryOf(text []byte) category {
-	if c, ok := categories[string(text)]; ok {
-		return c
-	}
-	lower := bytes.ToLower(text)
-	if c, ok := categories[string(lower)]; ok {
-		return c
-	}
-	if bytes.HasSuffix(lower, []byte(`_runtime"`)) || bytes.HasSuffix(lower, []byte(`_driver"`)) {
+	if bytes.HasSuffix(text, []byte(`_runtime"`)) || bytes.HasSuffix(text, []byte(`_driver"`)) {
 		return callEvent
 	}
-	return otherEvent
+	return categories[string(text)]
 }
 
 // read reads an event, at whose { the reader stands. What is not an event of a trace is read all the same, and has no
@@ -134,10 +122,8 @@ func (e *event) wantsArguments() bool {
 	return false
 }
 
-// collective says whether an operator or range is of a collective of torch.distributed.
-func (e *event) collective() bool {
-	return bytes.Equal(e.name, []byte(`"record_param_comms"`)) || bytes.HasPrefix(e.name, []byte(`"nccl:`))
-}
+// collective reports whether it is the operator of a collective of torch.distributed.
+func (e *event) collective() bool { return bytes.Equal(e.name, []byte(`"record_param_comms"`)) }
 
 // text is a JSON string without quotes and escapes; of what is none, the text itself.
 func text(value []byte) string {

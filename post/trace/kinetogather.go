@@ -7,27 +7,32 @@ import (
 
 // gathered is what is kept of the events while they are read. Times are nanoseconds as the file counts them.
 type gathered struct {
-	keep    func(string) bool
-	names   interner
-	words   interner // texts that repeat: collectives, types, communicators
-	threads threads
-	devices map[int64]*deviceEvents
-	groups  groupTable
-	calls   []madeCall      // that kernels carry themselves
-	ops     []collectiveOp  // of the host
-	host    []hostCall      // of CUDA or HIP
-	ranges  []Range         // kept ones, with their duplicates
-	wanted  map[string]bool // verdicts of keep, by the name as the file spells it
-
-	negative int // activities whose duration is negative
+	keep     func(string) bool
+	names    interner
+	words    interner                // texts that repeat: collectives, types, communicators
+	threads  map[[2]int32]int32      // by the texts of pid and tid
+	pids     []int64                 // of each thread; Unknown where the pid is no number
+	devices  map[int64][]rawActivity // in the order of the file
+	groups   groupTable
+	calls    []madeCall          // that kernels carry themselves
+	ops      []collectiveOp      // of the host
+	host     map[int64]*hostCall // of CUDA or HIP, by correlation: of several the first
+	external map[int64]int32     // index in ops by the id of the operator; Unknown where two have the same
+	ranges   []Range             // kept ones, with their duplicates
+	wanted   map[string]bool     // verdicts of keep, by the name as the file spells it
 }
 
 func newGathered(keep func(string) bool) *gathered {
-	return &gathered{keep: keep, devices: map[int64]*deviceEvents{}, wanted: map[string]bool{}}
+	return &gathered{
+		keep:     keep,
+		devices:  map[int64][]rawActivity{},
+		wanted:   map[string]bool{},
+		threads:  map[[2]int32]int32{},
+		host:     map[int64]*hostCall{},
+		external: map[int64]int32{},
+		groups:   groupTable{byKey: map[[4]int32]int32{}},
+	}
 }
-
-// deviceEvents are the activities of one device in the order of the file.
-type deviceEvents struct{ activities []rawActivity }
 
 // rawActivity is an activity with what it is joined by.
 type rawActivity struct {
@@ -40,9 +45,10 @@ type rawActivity struct {
 
 // hostCall is a call of CUDA or HIP.
 type hostCall struct {
-	correlation, start int64
-	thread             int32
-	graph              bool // it launches a whole CUDA graph
+	start  int64
+	thread int32
+	graph  bool // it launches a whole CUDA graph
+	used   bool // something that it launched was seen
 }
 
 // add takes an event.
@@ -54,7 +60,7 @@ func (g *gathered) add(e *event) {
 		g.addActivity(e)
 	case e.category == callEvent:
 		g.addCall(e)
-	case e.collective():
+	case e.collective() && len(e.args[argCollectiveName]) > 0:
 		g.addCollective(e)
 	default:
 		g.addRange(e)
@@ -62,9 +68,6 @@ func (g *gathered) add(e *event) {
 }
 
 func (g *gathered) addActivity(e *event) {
-	if e.took < 0 {
-		g.negative++
-	}
 	a := rawActivity{correlation: e.args.number(argCorrelation), external: e.args.number(argExternal),
 		node: e.args.number(argGraphNode), own: Unknown}
 	a.Activity = Activity{
@@ -74,7 +77,7 @@ func (g *gathered) addActivity(e *event) {
 		Bytes:  e.args.number(argBytes),
 		Call:   Unknown,
 		Name:   g.names.index(e.name),
-		Stream: int32(number(&e.args, argStream, e.tid)),
+		Stream: int32(max(0, e.args.number(argStream))),
 		Kind:   kindOf(e),
 	}
 	a.Graph = a.node > 0
@@ -82,13 +85,8 @@ func (g *gathered) addActivity(e *event) {
 		a.own = int32(len(g.calls))
 		g.calls = append(g.calls, g.call(&e.args))
 	}
-	id := number(&e.args, argDevice, e.pid)
-	d := g.devices[id]
-	if d == nil {
-		d = &deviceEvents{}
-		g.devices[id] = d
-	}
-	d.activities = append(d.activities, a)
+	id := max(0, e.args.number(argDevice))
+	g.devices[id] = append(g.devices[id], a)
 }
 
 // after is the end of what took so long; never before its start. Neither is more than farthest allows, so that the sum
@@ -98,19 +96,6 @@ func after(start, took int64) int64 {
 		return start
 	}
 	return start + took
-}
-
-// number is an argument, or the digits of the pid or tid, which old traces have in its place: 7, "stream 7".
-func number(a *arguments, of argument, in []byte) int64 {
-	if n := a.number(of); n != Unknown {
-		return n
-	}
-	digits := bytes.TrimLeftFunc(bytes.Trim(in, `"`), func(r rune) bool { return r < '0' || r > '9' })
-	n, ok := decimal(digits, 0)
-	if !ok {
-		return 0
-	}
-	return n
 }
 
 // kindOf tells copies by their names: "Memcpy HtoD (Pinned -> Device)", "CopyDeviceToHost".
@@ -135,9 +120,11 @@ func kindOf(e *event) Kind {
 }
 
 func (g *gathered) addCall(e *event) {
-	c := hostCall{correlation: e.args.number(argCorrelation), start: e.start, thread: g.threads.index(e.pid, e.tid)}
-	c.graph = bytes.Contains(e.name, []byte("GraphLaunch"))
-	g.host = append(g.host, c)
+	correlation := e.args.number(argCorrelation)
+	if first := g.host[correlation]; correlation > 0 && (first == nil || e.start < first.start) {
+		g.host[correlation] = &hostCall{start: e.start, thread: g.thread(e),
+			graph: bytes.Contains(e.name, []byte("GraphLaunch"))}
+	}
 }
 
 // addRange keeps a range of the host if it is wanted.
@@ -160,9 +147,7 @@ func (g *gathered) wants(name []byte) bool {
 	is, asked := g.wanted[string(name)]
 	if !asked {
 		is = g.keep(text(name))
-		if len(g.wanted) < 1<<16 {
-			g.wanted[string(name)] = is
-		}
+		g.wanted[string(name)] = is
 	}
 	return is
 }
@@ -197,22 +182,18 @@ func (n *interner) add(spelled, text string) int32 {
 
 func (n *interner) text(value []byte) string { return n.texts[n.index(value)] }
 
-// threads numbers threads of the host.
-type threads struct {
-	interner
-	key       []byte
-	processes []int64 // Unknown where the pid is no number
-}
-
-func (t *threads) index(pid, tid []byte) int32 {
-	t.key = append(append(append(t.key[:0], pid...), 0), tid...)
-	i := t.interner.index(t.key)
-	if int(i) == len(t.processes) {
-		process, ok := decimal(pid, 0)
+// thread is the number of the thread of an event.
+func (g *gathered) thread(e *event) int32 {
+	key := [2]int32{g.words.index(e.pid), g.words.index(e.tid)}
+	i, ok := g.threads[key]
+	if !ok {
+		i = int32(len(g.pids))
+		g.threads[key] = i
+		pid, ok := decimal(e.pid, 0)
 		if !ok {
-			process = Unknown
+			pid = Unknown
 		}
-		t.processes = append(t.processes, process)
+		g.pids = append(g.pids, pid)
 	}
 	return i
 }

@@ -7,104 +7,60 @@ import (
 	"strings"
 )
 
-// metadata is what stands beside the events, as JSON.
-type metadata struct {
-	schema, devices, distributed, base, name, own json.RawMessage
-}
+// metadata are the values beside the events, as JSON by their keys.
+type metadata map[string]json.RawMessage
 
-// place is where the value of a key belongs; nil of a key that says nothing here.
-func (m *metadata) place(key []byte) *json.RawMessage {
-	switch string(key) {
-	case `"schemaVersion"`:
-		return &m.schema
-	case `"deviceProperties"`:
-		return &m.devices
-	case `"distributedInfo"`:
-		return &m.distributed
-	case `"baseTimeNanoseconds"`:
-		return &m.base
-	case `"traceName"`:
-		return &m.name
-	case `"busbar"`:
-		return &m.own
-	}
-	return nil
-}
+// metadataKeys are the keys that are read.
+var metadataKeys = map[string]bool{"schemaVersion": true, "deviceProperties": true, "distributedInfo": true,
+	"baseTimeNanoseconds": true, "traceName": true, "busbar": true}
 
-// busbar is what busbar says of a step of its own; nil where another program wrote the file.
-func (m *metadata) busbar() *Own {
+// busbar is what busbar recorded of a step of its own; nil where another program wrote the file.
+func (m metadata) busbar() *Own {
 	var own Own
-	if json.Unmarshal(m.own, &own) != nil || own.Tool == "" {
+	if json.Unmarshal(m["busbar"], &own) != nil || own.Tool == "" {
 		return nil
 	}
 	return &own
 }
 
-// baseTime is what times are counted from, in nanoseconds since 1970; 0 where the file does not say.
-func (m *metadata) baseTime() int64 {
-	base, _ := decimal(m.base, 0)
-	return base
-}
-
-// gpu is the name of a device, by its number. A rank lists all GPUs of its host.
-func (m *metadata) gpu(id int) string {
+// gpus are the names of devices, by their number. A rank lists all GPUs of its host.
+func (m metadata) gpus() map[int]string {
 	var devices []struct {
-		ID   json.RawMessage `json:"id"`
-		Name string          `json:"name"`
+		ID   int    `json:"id"`
+		Name string `json:"name"`
 	}
-	if json.Unmarshal(m.devices, &devices) != nil {
-		return ""
-	}
+	_ = json.Unmarshal(m["deviceProperties"], &devices) // what is of another type is left out
+	names := map[int]string{}
 	for _, d := range devices {
-		if n, ok := decimal(d.ID, 0); ok && n == int64(id) {
-			return d.Name
-		}
+		names[d.ID] = d.Name
 	}
-	return ""
+	return names
 }
 
-// distributed is what torch.distributed said of itself. Numbers that it does not say are Unknown.
+// distributed is what torch.distributed recorded of itself.
 type distributed struct {
-	rank, world int
-	nccl        string
-	groups      map[string]processGroup // by name
+	Rank   *int           `json:"rank"`
+	World  int            `json:"world_size"`
+	NCCL   string         `json:"nccl_version"`
+	Groups []processGroup `json:"pg_config"`
 }
 
-// processGroup is one of distributedInfo's pg_config.
 type processGroup struct {
-	about string
-	size  int
-	ranks []int // nil where the list is cut short
+	Name  string          `json:"pg_name"`
+	About string          `json:"pg_desc"`
+	Size  int             `json:"pg_size"`
+	Ranks json.RawMessage `json:"ranks"`
 }
 
-func (m *metadata) info() distributed {
-	d := distributed{rank: Unknown, world: Unknown, groups: map[string]processGroup{}}
-	var raw map[string]json.RawMessage
-	if json.Unmarshal(m.distributed, &raw) != nil {
-		return d
+func (m metadata) info() (d distributed) {
+	_ = json.Unmarshal(m["distributedInfo"], &d) // what is of another type is left out
+	if d.Rank != nil && (*d.Rank < 0 || *d.Rank >= mostRanks) {
+		d.Rank = nil
 	}
-	d.rank, d.world, d.nccl = ordinal(raw["rank"]), ordinal(raw["world_size"]), text(raw["nccl_version"])
-	if d.world <= 0 || d.rank >= d.world {
-		d.world = Unknown
-	}
-	var groups []map[string]json.RawMessage
-	if json.Unmarshal(raw["pg_config"], &groups) != nil {
-		return d
-	}
-	for _, g := range groups {
-		d.groups[text(g["pg_name"])] = processGroup{about: text(g["pg_desc"]), size: ordinal(g["pg_size"]),
-			ranks: rankList(g["ranks"])}
+	if d.World < 0 || d.World > mostRanks || d.Rank != nil && *d.Rank >= d.World {
+		d.World = 0
 	}
 	return d
-}
-
-// ordinal is a number of ranks or devices; Unknown where there is none.
-func ordinal(value []byte) int {
-	n, ok := decimal(value, 0)
-	if !ok || n < 0 || n > 1<<24 {
-		return Unknown
-	}
-	return int(n)
 }
 
 // rankList reads a list, or the text of one; nil where it is cut short by an ellipsis, as torch does with more than

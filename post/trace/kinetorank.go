@@ -1,9 +1,12 @@
 package trace
 
 import (
-	"path"
+	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
+
+	"busbar/internal/notice"
 )
 
 // completeGroups gives groups the ranks that their own lists are too long to have: from distributedInfo, or from their
@@ -11,45 +14,54 @@ import (
 func (g *gathered) completeGroups(info distributed) {
 	for i := range g.groups.all {
 		group := &g.groups.all[i]
-		said := info.groups[group.Name]
-		if group.Ranks == nil && (group.Size == 0 || len(said.ranks) == group.Size) {
-			group.Ranks = said.ranks
+		var listed processGroup
+		if n := slices.IndexFunc(info.Groups, func(p processGroup) bool { return p.Name == group.Name }); n >= 0 {
+			listed = info.Groups[n]
 		}
-		if group.Ranks == nil && group.skip > 0 {
+		ranks := rankList(listed.Ranks)
+		switch {
+		case group.Ranks != nil:
+		case group.Size == 0 || len(ranks) == group.Size:
+			group.Ranks = ranks
+		case group.stride > 0:
 			for n := range group.Size {
-				group.Ranks = append(group.Ranks, int(group.first)+n*int(group.skip))
+				group.Ranks = append(group.Ranks, int(group.first)+n*int(group.stride))
 			}
 		}
 		if group.Size == 0 {
-			group.Size = max(len(group.Ranks), said.size, 0)
+			group.Size = max(len(group.Ranks), listed.Size, 0)
 		}
 		if group.About == "" {
-			group.About = said.about
+			group.About = listed.About
 		}
-		group.Group.Rank = group.mine
 	}
 }
 
-// worldGroup is what torch.distributed describes the group of all ranks by.
-const worldGroup = "default_pg"
-
-// rankOfGroups is the rank of the world by what collectives say of the process in the group of all ranks.
-func (g *gathered) rankOfGroups(info distributed) int {
-	for _, group := range g.groups.all {
-		if group.mine != Unknown && (group.About == worldGroup || group.Size == info.world && info.world > 0) {
-			return group.mine
+// place sets which rank the file is of, and where it ran. The rank is of the device with most activities: a process may
+// touch others, as when it makes a context on device 0.
+func (f *File) place(info distributed, process int64) {
+	if len(f.Devices) == 0 {
+		return
+	}
+	rank, from := within(rankOfPath(f.Path), info.World), "file name"
+	if info.Rank != nil {
+		rank, from = *info.Rank, "distributedInfo"
+	}
+	main := slices.MaxFunc(f.Devices, func(a, b *Device) int { return len(a.Activities) - len(b.Activities) })
+	if rank != Unknown {
+		main.Rank, main.RankFrom = rank, from
+	}
+	for _, d := range f.Devices {
+		d.World, d.Host = info.World, hostOfPath(f.Path, process)
+		for i := range d.Groups {
+			if d.Rank != Unknown {
+				d.Groups[i].Rank = slices.Index(d.Groups[i].Ranks, d.Rank) // -1 is Unknown
+			}
 		}
 	}
-	return Unknown
-}
-
-func (g *gathered) worldOfGroups() int {
-	for _, group := range g.groups.all {
-		if group.About == worldGroup {
-			return group.Size
-		}
+	if rank != Unknown && len(f.Devices) > 1 {
+		f.Notes = append(f.Notes, notice.SeveralDevices{Rank: rank, Devices: len(f.Devices), Main: main.ID})
 	}
-	return 0
 }
 
 var torchName = regexp.MustCompile(`^(.+)_(\d+)\.\d{9,}\.pt\.trace\.json(?:\.gz)?$`)
@@ -57,7 +69,7 @@ var torchName = regexp.MustCompile(`^(.+)_(\d+)\.\d{9,}\.pt\.trace\.json(?:\.gz)
 // hostOfPath is the host in a name as torch.profiler's handler for TensorBoard gives it, host_pid.time.pt.trace.json.
 // The pid must be that of the trace: others name files like that too.
 func hostOfPath(file string, process int64) string {
-	found := torchName.FindStringSubmatch(path.Base(file))
+	found := torchName.FindStringSubmatch(filepath.Base(file))
 	if found == nil || found[2] != strconv.FormatInt(process, 10) {
 		return ""
 	}

@@ -39,7 +39,6 @@ func readNsight(ctx context.Context, path string, o Options) (*File, error) {
 	n.readActivities()
 	n.readPayloadSchemas()
 	n.readNVTX()
-	n.launchGraphNodes()
 	n.readCalls()
 	n.readDiagnostics()
 	n.finish()

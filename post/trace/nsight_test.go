@@ -2,258 +2,177 @@ package trace_test
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/shoenig/test/must"
 	"modernc.org/sqlite"
 
-	"busbar/internal/coll"
 	"busbar/internal/notice"
 	"busbar/post/trace"
-	"busbar/post/trace/tracetest"
 )
 
-const (
-	allReduceKernel = "ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevKernelArgsStorage<4096ul>)"
-	sendRecvKernel  = "ncclDevKernel_SendRecv(ncclDevKernelArgsStorage<4096ul>)"
-	worldComm       = 0xfeedbeefdeadbea7 // above what a signed number holds, as half of all hashes are
-)
-
-// exported writes an export and reads it. Nothing is made beside it, whatever its name.
-func exported(t testing.TB, e *tracetest.Export) *trace.File {
+// exported reads an export of lines. Nothing is made beside it, whatever its name.
+func exported(t testing.TB, lines string) *trace.File {
 	t.Helper()
-	return exportedAs(t, e, "run%20?x=#1.sqlite")
+	return exportedAs(t, "run%20?x=#1.sqlite", lines)
 }
 
-func exportedAs(t testing.TB, e *tracetest.Export, name string) *trace.File {
+func exportedAs(t testing.TB, name, lines string) *trace.File {
 	t.Helper()
-	path := writeExport(t, e, name)
+	path := writeExport(t, name, lines)
 	f, err := trace.Read(t.Context(), path, trace.Options{KeepRange: func(name string) bool {
 		return strings.HasPrefix(name, "iteration")
 	}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if entries, err := os.ReadDir(filepath.Dir(path)); err != nil || len(entries) != 1 {
-		t.Errorf("beside the file: %v, %v", entries, err)
-	}
+	must.NoError(t, err)
+	entries, err := os.ReadDir(filepath.Dir(path))
+	must.NoError(t, err)
+	must.Len(t, 1, entries)
 	return f
 }
 
-func writeExport(t testing.TB, e *tracetest.Export, name string) string {
-	t.Helper()
-	path := filepath.Join(t.TempDir(), name)
-	if err := e.Write(context.Background(), path); err != nil {
-		t.Fatal(err)
-	}
-	return path
-}
+// trainingExport is a step of one process: a computation, an all-reduce in it, a copy to the device, a wait. The hash
+// of the communicator is above what a signed number holds, as half of all hashes are.
+const trainingExport = `
+system Hostname node7
+began 1700000000000000000
+details 1000 90000
+gpu 3 NVIDIA H100 80GB HBM3
+device 3 0 50
+nccl 50/51 1100 1600 59 ncclCommInitRankConfig comm=0xfeedbeefdeadbea7 ranks=8 rank=5 device=0
+range 50/50 2000 12000 59 iteration 1
+range 50/50 2100 2600 59 aten::mm, op_id = 7
+call 50/50 2200 2250 11
+kernel 50/0 0 7 3000 8000 11 - gemm<float>
+nccl 50/50 2400 2600 59 ncclAllReduce comm=0xfeedbeefdeadbea7 bytes=26214400 op=0
+call 50/50 2450 2510 12
+kernel 50/0 0 20 4000 10000 12 - ncclDevKernel_AllReduce
+call 50/50 2700 2730 13
+copy 50/0 0 7 8100 8300 13 1 4096
+memset 50/0 0 7 8400 8410 - 64
+call 50/50 2800 11800 14`
 
-// trainingExport is a step of one process: a computation, an all-reduce in it, a copy to the device, a wait.
-func trainingExport(changes ...func(*tracetest.Export)) *tracetest.Export {
-	e := tracetest.NewExport()
-	for _, change := range changes {
-		change(e)
-	}
-	e.Session("node7", 1_700_000_000_000_000_000, 1_000, 90_000)
-	e.GPU(50, 0, 3, "NVIDIA H100 80GB HBM3")
-	main := tracetest.On{PID: 50, Stream: 7}
-	e.NCCL(50, 51, 1_100, 500, "ncclCommInitRankConfig", tracetest.Joined(worldComm, 8, 5, 0))
-	e.Annotated(50, 50, 2_000, 10_000, "iteration 1")
-	e.Annotated(50, 50, 2_100, 500, "aten::mm, op_id = 7")
-	e.Called(50, 50, 2_200, 50, 11)
-	e.Ran(main, 3_000, 5_000, 11, "gemm<float>", 0)
-	e.NCCL(50, 50, 2_400, 200, "ncclAllReduce", tracetest.Reduced(worldComm, 26_214_400))
-	e.Called(50, 50, 2_450, 60, 12)
-	e.Ran(tracetest.On{PID: 50, Stream: 20}, 4_000, 6_000, 12, allReduceKernel, 0)
-	e.Called(50, 50, 2_700, 30, 13)
-	e.Copied(main, 8_100, 200, 13, 4096, 1)
-	e.WasSet(main, 8_400, 10, 0, 64)
-	e.Called(50, 50, 2_800, 9_000, 14)
-	return e
-}
+var payload = regexp.MustCompile(`(?m)^(nccl(?: \S+){5}).*$`)
 
-// TestExport reads a recording whole, with shuffled rows, and without what NCCL's ranges carry.
+// TestExport reads a recording whole, with its rows in another order, and without what NCCL's ranges carry.
 func TestExport(t *testing.T) {
-	for name, change := range map[string]func(*tracetest.Export){
-		"whole": func(*tracetest.Export) {}, "shuffled": func(e *tracetest.Export) { e.Shuffled = true },
-		"without payloads": func(e *tracetest.Export) { e.WithoutPayloads = true },
-	} {
+	lines := strings.Split(trainingExport, "\n")
+	slices.Reverse(lines)
+	for name, text := range map[string]string{"whole": trainingExport, "reversed": strings.Join(lines, "\n"),
+		"without payloads": payload.ReplaceAllString(trainingExport, "$1 -")} {
 		t.Run(name, func(t *testing.T) {
-			e := trainingExport(change)
-			f := exported(t, e)
+			f := exported(t, text)
 			d := only(t, f)
 			wantText(t, fmt.Sprintf("%s: %d %d %s %s %d", f.Tool, d.Process, d.ID, d.Host, d.GPU, d.Origin),
 				"Nsight Systems 2026.2.1: 50 0 node7 NVIDIA H100 80GB HBM3 1699999999999999000")
 			var activities strings.Builder
 			for _, a := range d.Activities {
-				fmt.Fprintln(
-					&activities,
-					d.Names[a.Name],
-					a.Start,
-					a.End,
-					max(a.Launch, trace.Unknown),
-					a.Stream,
-					a.Kind,
-					a.Bytes,
-				)
+				fmt.Fprintln(&activities, d.Names[a.Name], a.Start, a.End, max(a.Launch, trace.Unknown),
+					a.Stream, a.Kind, a.Bytes)
 			}
 			wantText(t, &activities, `
 gemm<float> 3000 8000 2200 7 0 -1
-`+allReduceKernel+` 4000 10000 2450 20 0 -1
+ncclDevKernel_AllReduce 4000 10000 2450 20 0 -1
 Memcpy Host-to-Device 8100 8300 2700 7 1 4096
 Memset 8400 8410 -1 7 6 64`)
 			call, group := "ncclAllReduce all_reduce 26214400  0 -1 -1 1", "[{0xfeedbeefdeadbea7  [] 8 5}]"
-			if e.WithoutPayloads {
+			var notes []notice.Fact
+			if name == "without payloads" {
 				call, group = "ncclAllReduce all_reduce -1  -1 -1 -1 1", "[]"
+				notes = []notice.Fact{notice.PayloadsMissing{Command: trace.ExportCommand("run.nsys-rep")}}
 			}
 			wantText(t, callsOf(d), "-\n0 "+call+"\n-\n-")
 			wantText(t, d.Groups, group)
 			wantText(t, d.Ranges, "[{{2000 12000} iteration 1}]")
-			missing := notice.PayloadsMissing{Command: trace.ExportCommand("run.nsys-rep")}
-			if hasNote(f, missing) != e.WithoutPayloads {
-				t.Errorf("notes %v", f.Notes)
-			}
+			said(t, f, notes...)
 		})
 	}
 }
 
-func hasNote(f *trace.File, fact notice.Fact) bool { return slices.Contains(f.Notes, fact) }
-
-// TestExportSizes gives each operation the size that nccl-tests would, from that which NCCL's range carries.
-func TestExportSizes(t *testing.T) {
-	e := tracetest.NewExport()
-	e.NCCL(50, 50, 1, 5, "ncclCommInitRank", tracetest.Joined(worldComm, 4, 1, 0))
-	wants := []struct {
-		name  string
-		what  coll.Collective
-		bytes int64
-		peer  int
-		carry []tracetest.Field
-	}{
-		{"ncclAllReduce", coll.AllReduce, 1024, -1, tracetest.Reduced(worldComm, 1024)},
-		{"ncclAllGather", coll.AllGather, 4096, -1, tracetest.Sized(worldComm, 1024)},
-		{"ncclReduceScatter", coll.ReduceScatter, 4096, -1, tracetest.Reduced(worldComm, 1024)},
-		{"ncclBroadcast", coll.Broadcast, 1024, -1, tracetest.Sized(worldComm, 1024)},
-		{"ncclReduce", coll.Reduce, 1024, -1, tracetest.Reduced(worldComm, 1024)},
-		{"ncclAlltoAll", coll.AllToAll, 4096, -1, tracetest.Sized(worldComm, 1024)},
-		{"ncclGather", coll.Gather, 4096, -1, tracetest.Sized(worldComm, 1024)},
-		{"ncclScatter", coll.Scatter, 4096, -1, tracetest.Sized(worldComm, 1024)},
-		{"ncclSend", coll.Other, 1024, 3, tracetest.WithPeer(worldComm, 1024, 3)},
-		{"ncclAllGather", coll.AllGather, -1, -1, tracetest.Sized(0xabc, 1024)}, // nobody says how many ranks 0xabc has
-		{"ncclAllReduce", coll.AllReduce, 1024, -1, tracetest.Reduced(0xabc, 1024)},
-	}
-	for i, w := range wants {
-		at := int64(100 * (i + 1))
-		e.NCCL(50, 50, at, 50, w.name, w.carry)
-		e.Called(50, 50, at+10, 5, i+1)
-		e.Ran(tracetest.On{PID: 50, Stream: 9}, at+30, 20, i+1, allReduceKernel, 0)
-	}
-	f := exported(t, e)
-	d := only(t, f)
-	if len(d.Calls) != len(wants) {
-		t.Fatalf("%d calls, want %d", len(d.Calls), len(wants))
-	}
-	for i, w := range wants {
-		c := d.Calls[d.Activities[i].Call]
-		if c.Name != w.name || c.What != w.what || c.Bytes != w.bytes || c.Peer != w.peer {
-			t.Errorf("%s: %+v, want %v of %d bytes", w.name, c, w.what, w.bytes)
+// TestExportCalls has the calls that kernels get: sizes are those that nccl-tests would have.
+func TestExportCalls(t *testing.T) {
+	var lines strings.Builder
+	for i, calls := range []string{
+		"ncclAllReduce comm=9 bytes=1024 op=0", "ncclAllGather comm=9 bytes=1024",
+		"ncclReduceScatter comm=9 bytes=1024",
+		"ncclBroadcast comm=9 bytes=1024", "ncclAlltoAll comm=9 bytes=1024", "ncclGather comm=9 bytes=1024",
+		"ncclScatter comm=9 bytes=1024", "ncclSend comm=9 bytes=1024 peer=3",
+		// no call says how many ranks 0xabc has
+		"ncclAllGather comm=0xabc bytes=1024", "ncclAllReduce comm=0xabc bytes=1024",
+		// groups: as PyTorch writes all_to_all, of one operation, of two communicators
+		"ncclSend comm=2 bytes=512 peer=0;ncclRecv comm=2 bytes=512 peer=0;" +
+			"ncclSend comm=2 bytes=512 peer=1;ncclRecv comm=2 bytes=512 peer=1",
+		"ncclAllReduce comm=9 bytes=1000;ncclAllReduce comm=9 bytes=1000",
+		"ncclAllReduce comm=9 bytes=1000;ncclSend comm=2 bytes=64 peer=1",
+	} {
+		at := 1000 * (i + 1)
+		begin, end, grouped := at, at+100, strings.Contains(calls, ";")
+		if grouped {
+			fmt.Fprintln(&lines, "nccl 50/50", at, at+1, "59 ncclGroupStart -")
+			fmt.Fprintln(&lines, "nccl 50/50", at+200, at+300, "59 ncclGroupEnd -")
+			begin, end = at+2, at+3
 		}
+		for call := range strings.SplitSeq(calls, ";") {
+			fmt.Fprintln(&lines, "nccl 50/50", begin, end, 59, call)
+			begin, end = begin+2, end+2
+		}
+		launch := at + 10
+		if grouped {
+			launch = at + 210
+		}
+		fmt.Fprintln(&lines, "call 50/50", launch, launch+1, i+1)
+		fmt.Fprintln(&lines, "kernel 50/0 0 9", at+400, at+500, i+1, "- ncclDevKernel_Generic")
 	}
-	if !hasNote(f, notice.GroupSizesMissing{}) {
-		t.Errorf("notes %v", f.Notes)
-	}
+	f := exported(t, "nccl 50/50 1 6 59 ncclCommInitRank comm=9 ranks=4 rank=1 device=0\n"+
+		"nccl 50/50 8 9 59 ncclCommInitRank comm=2 ranks=2 rank=0 device=0\n"+lines.String())
+	wantText(t, callsOf(only(t, f)), `
+0 ncclAllReduce all_reduce 1024  0 -1 -1 1
+1 ncclAllGather all_gather 4096  0 -1 -1 1
+2 ncclReduceScatter reduce_scatter 4096  0 -1 -1 1
+3 ncclBroadcast broadcast 1024  0 -1 -1 1
+4 ncclAlltoAll alltoall 4096  0 -1 -1 1
+5 ncclGather gather 4096  0 -1 -1 1
+6 ncclScatter scatter 4096  0 -1 -1 1
+7 ncclSend other 1024  0 -1 3 1
+8 ncclAllGather all_gather -1  1 -1 -1 1
+9 ncclAllReduce all_reduce 1024  1 -1 -1 1
+10 ncclSend+ncclRecv alltoall 1024  2 -1 -1 4
+11 ncclAllReduce all_reduce 2000  0 -1 -1 2
+12 ncclAllReduce+ncclSend other -1  -1 -1 -1 2`)
+	wantText(t, f.Devices[0].Groups, "[{0x9  [] 4 1} {0xabc  [] 0 -1} {0x2  [] 2 0}]")
 }
 
-// TestExportGroups tells what kernels of groups do.
-func TestExportGroups(t *testing.T) {
-	e := tracetest.NewExport()
-	e.Shuffled = true
-	e.NCCL(50, 50, 1, 5, "ncclCommInitRank", tracetest.Joined(1, 2, 0, 0))
-	e.NCCL(50, 50, 7, 5, "ncclCommInitRank", tracetest.Joined(2, 4, 3, 0))
-	on, call := tracetest.On{PID: 50, Stream: 9}, 0
-	group := func(at int64, kernels []string, calls func()) {
-		e.NCCL(50, 50, at, 2, "ncclGroupStart", nil)
-		calls()
-		e.NCCL(50, 50, at+50, 40, "ncclGroupEnd", nil)
-		for i, k := range kernels {
-			call++
-			e.Called(50, 50, at+55+int64(i), 1, call)
-			e.Ran(on, at+60+int64(i)*10, 5, call, k, 0)
-		}
-	}
-	group(100, []string{sendRecvKernel}, func() { // as PyTorch writes all_to_all
-		for peer := range 2 {
-			e.NCCL(50, 50, 105+int64(peer)*4, 1, "ncclSend", tracetest.WithPeer(1, 512, peer))
-			e.NCCL(50, 50, 107+int64(peer)*4, 1, "ncclRecv", tracetest.WithPeer(1, 512, peer))
-		}
-	})
-	group(200, []string{allReduceKernel}, func() {
-		for i := range int64(3) {
-			e.NCCL(50, 50, 205+i*2, 1, "ncclAllReduce", tracetest.Reduced(2, 1000))
-		}
-	})
-	group(300, []string{allReduceKernel, sendRecvKernel}, func() { // of two communicators
-		e.NCCL(50, 50, 305, 1, "ncclAllReduce", tracetest.Reduced(2, 1000))
-		e.NCCL(50, 50, 307, 1, "ncclSend", tracetest.WithPeer(1, 64, 1))
-	})
-	group(400, []string{"ncclDevKernel_Generic_1"}, func() { // which does not tell which of them it does
-		e.NCCL(50, 50, 405, 1, "ncclAllReduce", tracetest.Reduced(2, 1000))
-		e.NCCL(50, 50, 407, 1, "ncclSend", tracetest.WithPeer(1, 64, 1))
-	})
-	d := only(t, exported(t, e))
-	wantText(t, callsOf(d), `
-0 ncclSend+ncclRecv alltoall 1024  0 -1 -1 4
-1 ncclAllReduce all_reduce 3000  1 -1 -1 3
-2 ncclAllReduce all_reduce 1000  1 -1 -1 1
-3 ncclSend other 64  0 -1 1 1
-4 ncclAllReduce+ncclSend other -1  -1 -1 -1 2`)
-	wantText(t, d.Groups, "[{0x1  [] 2 0} {0x2  [] 4 3}]")
-}
-
-// TestExportOfManyDevices has one process with two devices, as nccl-tests -g 2 is, and another process with one.
+// TestExportOfManyDevices has one process with two devices, as nccl-tests -g 2 is, and another process with one. The
+// number of a call is that of its process.
 func TestExportOfManyDevices(t *testing.T) {
-	e := tracetest.NewExport()
-	e.Environment("RANK", "3") // of the launcher: of no device here
-	for device := range 2 {
-		e.NCCL(50, 50, int64(1+device), 1, "ncclCommInitRankConfig", tracetest.Joined(7, 3, device, device))
-	}
-	e.NCCL(60, 60, 1, 1, "ncclCommInitRankConfig", tracetest.Joined(7, 3, 2, 0))
-	e.NCCL(50, 50, 100, 2, "ncclGroupStart", nil)
-	for device := range 2 {
-		e.NCCL(50, 50, int64(110+10*device), 2, "ncclAllReduce", tracetest.Reduced(7, 800))
-	}
-	e.NCCL(50, 50, 150, 40, "ncclGroupEnd", nil)
-	for device := range 2 {
-		e.Called(50, 50, int64(160+device), 1, 5+device)
-		e.Ran(tracetest.On{PID: 50, Device: device, Stream: 9}, int64(170+device), 30, 5+device, allReduceKernel, 0)
-	}
-	e.Annotated(50, 50, 90, 200, "iteration of both")
-	e.Annotated(50, 52, 95, 200, "iteration of a thread that launches nothing")
-	e.NCCL(60, 60, 150, 40, "ncclAllReduce", tracetest.Reduced(7, 800))
-	e.Called(60, 60, 160, 1, 5) // the number of a call is that of its process
-	e.Ran(tracetest.On{PID: 60, Stream: 9}, 171, 29, 5, allReduceKernel, 0)
-	f := exported(t, e)
+	f := exported(t, `
+capture PROCESS_0:ENVIRONMENT_VARIABLE RANK="3"
+nccl 50/50 1 2 59 ncclCommInitRankConfig comm=7 ranks=3 rank=0 device=0
+nccl 50/50 3 4 59 ncclCommInitRankConfig comm=7 ranks=3 rank=1 device=1
+nccl 60/60 1 2 59 ncclCommInitRankConfig comm=7 ranks=3 rank=2 device=0
+nccl 50/50 100 102 59 ncclGroupStart -
+nccl 50/50 110 112 59 ncclAllReduce comm=7 bytes=800
+nccl 50/50 120 122 59 ncclAllReduce comm=7 bytes=800
+nccl 50/50 150 190 59 ncclGroupEnd -
+call 50/50 160 161 5
+call 50/50 161 162 6
+kernel 50/0 0 9 170 200 5 - ncclDevKernel_AllReduce
+kernel 50/0 1 9 171 201 6 - ncclDevKernel_AllReduce
+range 50/50 90 290 59 iteration of both
+range 50/52 95 295 59 iteration of a thread that launches nothing
+nccl 60/60 150 190 59 ncclAllReduce comm=7 bytes=800
+call 60/60 160 161 5
+kernel 60/0 0 9 171 200 5 - ncclDevKernel_AllReduce`)
 	var got strings.Builder
 	for _, d := range f.Devices {
-		fmt.Fprintln(
-			&got,
-			d.Process,
-			d.ID,
-			d.Rank,
-			d.World,
-			d.RankFrom,
-			d.Calls,
-			d.Groups,
-			d.Activities[0].Launch,
-			len(d.Ranges),
-		)
+		fmt.Fprintln(&got, d.Process, d.ID, d.Rank, d.World, d.RankFrom, d.Calls, d.Groups, d.Activities[0].Launch,
+			len(d.Ranges))
 	}
 	wantText(t, &got, `
 50 0 0 3 NCCL's communicator of 3 ranks [{ncclAllReduce all_reduce 800  0 -1 -1 1}] [{0x7  [] 3 0}] 160 2
@@ -261,150 +180,87 @@ func TestExportOfManyDevices(t *testing.T) {
 60 0 2 3 NCCL's communicator of 3 ranks [{ncclAllReduce all_reduce 800  0 -1 -1 1}] [{0x7  [] 3 2}] 160 0`)
 }
 
-// TestExportGraphs has a CUDA graph that holds an all-reduce and is launched twice, and one that was recorded as a
-// whole.
+// TestExportGraphs has a CUDA graph whose nodes were recorded, and one that was recorded as a whole, once without
+// times.
 func TestExportGraphs(t *testing.T) {
-	e := tracetest.NewExport()
-	e.Shuffled = true
-	on := tracetest.On{PID: 50, Stream: 9}
-	e.NCCL(50, 50, 100, 50, "ncclAllReduce", tracetest.Reduced(7, 800))
-	e.Node(50, 50, 60, 30, 0)
-	e.Node(50, 50, 120, 31, 0)
-	e.Node(50, 50, 200, 40, 30)
-	e.Node(50, 50, 201, 41, 31)
-	for i := range 2 {
-		at := int64(1000 * (i + 1))
-		e.Called(50, 50, at, 10, 80+i)
-		e.Ran(on, at+50, 100, 80+i, "gemm", 40)
-		e.Ran(on, at+150, 100, 80+i, allReduceKernel, 41)
-	}
-	e.Called(50, 50, 5000, 10, 90)
-	e.WholeGraph(on, 5050, 100, 90, 12)
-	e.WholeGraph(on, 0, 0, 91, 12) // whose times could not be had
-	f := exported(t, e)
+	f := exported(t, `
+nccl 50/50 100 150 59 ncclAllReduce comm=7 bytes=800
+call 50/50 1000 1010 80
+kernel 50/0 0 9 1050 1150 80 40 gemm
+kernel 50/0 0 9 1150 1250 80 41 ncclDevKernel_AllReduce
+call 50/50 5000 5010 90
+graph 50/0 0 9 5050 5150 90 12
+graph 50/0 0 9 0 0 91 12`)
 	d := only(t, f)
 	var launches []int64
 	for _, a := range d.Activities {
-		if launches = append(launches, a.Launch); !a.Graph {
-			t.Errorf("activity %+v is of a graph", a)
-		}
+		launches = append(launches, a.Launch)
+		must.True(t, a.Graph && a.Call == trace.Unknown)
 	}
-	wantText(t, launches, "[1000 1000 2000 2000 5000]")
-	wantText(t, callsOf(d), `
--
-0 ncclAllReduce all_reduce 800  0 -1 -1 1
--
-1 ncclAllReduce all_reduce 800  0 -1 -1 1
--`)
-	if last := d.Activities[4]; last.Kind != trace.GraphTrace || d.Names[last.Name] != "CUDA graph 12" ||
-		!hasNote(f, notice.GraphKernelsMissing{Launches: 2}) {
-		t.Errorf("graph %+v, notes %v", last, f.Notes)
-	}
-}
-
-// TestExportLaunchedElsewhere has kernels of NCCL that no call of it launched, and says so: nothing else tells why
-// they have no size.
-func TestExportLaunchedElsewhere(t *testing.T) {
-	e := trainingExport()
-	if f := exported(t, e); len(f.Notes) > 0 {
-		t.Errorf("of calls that launch: %v", f.Notes)
-	}
-	on := tracetest.On{PID: 50, Stream: 20}
-	e.Called(50, 77, 20_000, 50, 21)
-	e.Ran(on, 21_000, 500, 21, allReduceKernel, 0)
-	e.Called(50, 50, 22_000, 50, 22)
-	e.Ran(on, 23_000, 500, 22, allReduceKernel, 9)
-	f := exported(t, e)
-	if !hasNote(f, notice.KernelsOutsideCalls{Kernels: 1, Of: 3}) ||
-		!hasNote(f, notice.KernelsInGraphs{Kernels: 1, Of: 3}) {
-		t.Errorf("notes %v", f.Notes)
-	}
-	if d := only(t, f); d.Activities[len(d.Activities)-1].Call != trace.Unknown || len(d.Calls) != 1 {
-		t.Errorf("calls %+v", d.Calls)
-	}
+	must.Eq(t, []int64{1000, 1000, 5000}, launches)
+	must.EqOp(t, trace.GraphTrace, d.Activities[2].Kind)
+	must.EqOp(t, "CUDA graph 12", d.Names[d.Activities[2].Name])
+	said(t, f, notice.GraphKernelsMissing{Launches: 2}, notice.KernelsInGraphs{Kernels: 1, Of: 1})
 }
 
 // TestExportCopyEngine has a collective that is made of copies, and copies that only serve one made by a kernel.
 func TestExportCopyEngine(t *testing.T) {
-	e := tracetest.NewExport()
-	on := tracetest.On{PID: 50, Stream: 9}
-	e.NCCL(50, 50, 100, 50, "ncclAllGather", tracetest.Sized(7, 800))
-	e.NCCL(50, 50, 300, 50, "ncclAllReduce", tracetest.Reduced(7, 800))
-	for i, c := range []struct {
-		at   int64
-		kind int
-	}{{110, 1}, {112, 10}, {114, 8}, {310, 8}, {400, 10}} {
-		e.Called(50, 50, c.at, 1, i+1)
-		e.Copied(on, c.at+20, 5, i+1, 800, c.kind)
-	}
-	e.Called(50, 50, 320, 1, 9)
-	e.Ran(on, 350, 20, 9, allReduceKernel, 0)
-	d := only(t, exported(t, e))
+	d := only(t, exported(t, `
+nccl 50/50 100 150 59 ncclAllGather comm=7 bytes=800
+nccl 50/50 300 350 59 ncclAllReduce comm=7 bytes=800
+call 50/50 110 111 1
+call 50/50 112 113 2
+call 50/50 310 311 3
+call 50/50 320 321 4
+copy 50/0 0 9 130 135 1 1 800
+copy 50/0 0 9 140 145 2 10 800
+copy 50/0 0 9 330 335 3 8 800
+kernel 50/0 0 9 350 370 4 - ncclDevKernel_AllReduce`))
 	wantText(t, callsOf(d), `
 -
 0 ncclAllGather all_gather -1  0 -1 -1 1
-0 ncclAllGather all_gather -1  0 -1 -1 1
 -
-1 ncclAllReduce all_reduce 800  0 -1 -1 1
--`)
+1 ncclAllReduce all_reduce 800  0 -1 -1 1`)
 }
 
-// TestExportRanks finds the rank in each place where it may stand.
+// TestExportRanks finds the rank in each place where it may be.
 func TestExportRanks(t *testing.T) {
-	joined := tracetest.Joined(7, 3, 2, 0)
-	for _, test := range []struct {
-		file, environment string
-		mpi               int
-		comm              []tracetest.Field
-		want              string
-	}{
-		{"run.sqlite", "", 0, nil, "-1 0 "},
-		{"rank_1.sqlite", "WORLD_SIZE=16 RANK=12", 0, nil, "12 16 environment variable RANK"},
-		{"run.sqlite", "SLURM_PROCID=2", 0, nil, "2 0 environment variable SLURM_PROCID"},
-		{"run.sqlite", "LOCAL_RANK=2 WORLD_SIZE=16", 0, nil, "-1 0 "},
-		{"rank_1.sqlite", "", 6, nil, "6 0 MPI's rank in the file"},
-		{"rank_1.sqlite", "", 0, nil, "1 0 file name"},
-		{"run.sqlite", "", 0, joined, "2 3 NCCL's communicator of 3 ranks"},
-		{"run.sqlite", "WORLD_SIZE=9", 0, joined, "-1 0 "},
+	joined := "nccl 50/50 1 2 59 ncclCommInitAll comm=7 ranks=3 rank=2 device=0\n"
+	variable := func(name, value string) string {
+		return fmt.Sprintf("capture PROCESS_0:ENVIRONMENT_VARIABLE %s=%q\n", name, value)
+	}
+	for _, test := range []struct{ file, lines, want string }{
+		{"run.sqlite", "", "-1 0 "},
+		{"rank_1.sqlite", variable("WORLD_SIZE", "16") + variable("RANK", "12"), "12 16 environment variable RANK"},
+		{"run.sqlite", variable("SLURM_PROCID", "2"), "2 0 environment variable SLURM_PROCID"},
+		{"run.sqlite", variable("LOCAL_RANK", "2"), "-1 0 "},
+		{"rank_1.sqlite", "mpi 50/50 6", "6 0 MPI's rank in the file"},
+		{"rank_1.sqlite", "", "1 0 file name"},
+		{"run.sqlite", joined, "2 3 NCCL's communicator of 3 ranks"},
+		{"run.sqlite", joined + variable("WORLD_SIZE", "9"), "-1 0 "},
 	} {
-		e := tracetest.NewExport()
-		e.Ran(tracetest.On{PID: 50}, 10, 5, 1, "gemm", 0)
-		for _, variable := range strings.Fields(test.environment) {
-			name, value, _ := strings.Cut(variable, "=")
-			e.Environment(name, value)
-		}
-		if test.mpi > 0 {
-			e.MPIRank(50, test.mpi)
-		}
-		if test.comm != nil {
-			e.NCCL(50, 50, 1, 1, "ncclCommInitAll", test.comm)
-		}
-		d := only(t, exportedAs(t, e, test.file))
+		d := only(t, exportedAs(t, test.file, "kernel 50/0 0 9 10 15 1 - gemm\n"+test.lines))
 		wantText(t, fmt.Sprintln(d.Rank, d.World, d.RankFrom), test.want)
 	}
 }
 
-func TestExportLostEvents(t *testing.T) {
-	e := tracetest.NewExport()
-	e.Ran(tracetest.On{PID: 50}, 10, 5, 1, "gemm", 0)
-	e.Diagnostic(1, "Number of CUDA events collected: 17.")
-	e.Diagnostic(1, "Not all CUDA events might have been collected.")
-	e.Diagnostic(2, "CPU sampling is not possible.")
-	f := exported(t, e)
-	if !hasNote(f, notice.NsightWarning{Text: "Not all CUDA events might have been collected", Lost: true}) ||
-		!hasNote(f, notice.NsightWarning{Text: "CPU sampling is not possible"}) || len(f.Notes) != 2 {
-		t.Errorf("notes %v", f.Notes)
-	}
+func TestExportDiagnostics(t *testing.T) {
+	said(t, exported(t, `
+kernel 50/0 0 9 10 15 1 - gemm
+message 1 Number of CUDA events collected: 17.
+message 1 Not all CUDA events might have been collected.
+message 2 CPU sampling is not possible.`),
+		notice.NsightWarning{Text: "Not all CUDA events might have been collected", Lost: true},
+		notice.NsightWarning{Text: "CPU sampling is not possible"})
 }
 
 // TestExportUnfinished has a range that did not end, of a program that was still running.
 func TestExportUnfinished(t *testing.T) {
-	e := tracetest.NewExport()
-	e.Session("node7", 1_700_000_000_000_000_000, 0, 90_000)
-	e.Ran(tracetest.On{PID: 50}, 10, 5, 1, "gemm", 0)
-	e.Annotated(50, 50, 100, -1, "iteration 3")
-	e.Annotated(50, 50, 50, 20, "ProfilerStep#7, op_id = 12")
-	d := only(t, exported(t, e))
+	d := only(t, exported(t, `
+details 0 90000
+kernel 50/0 0 9 10 15 1 - gemm
+range 50/50 100 - 59 iteration 3
+range 50/50 50 70 59 ProfilerStep#7, op_id = 12`))
 	wantText(t, d.Ranges, "[{{50 70} ProfilerStep#7} {{100 90000} iteration 3}]")
 }
 
@@ -413,35 +269,28 @@ func TestReportNamesItsCommand(t *testing.T) {
 		"my run.nsys-rep": "anything", "noext": "NVIDIA Tegra Profiler Report 2026@2@1@210v0.\n",
 	} {
 		var report *trace.ReportError
-		if _, err := readAs(t, path, []byte(content), trace.Options{}); !errors.As(err, &report) {
-			t.Errorf("%s: %v", path, err)
-		}
+		_, err := readAs(t, path, []byte(content), trace.Options{})
+		must.True(t, errors.As(err, &report), must.Sprint(path, err))
 	}
-	wantText(t, trace.ExportCommand("my run.nsys-rep"), "nsys export --type=sqlite --include-blobs=true "+
-		"--force-overwrite=true --output='my run.sqlite' 'my run.nsys-rep'")
+	must.EqOp(t, "nsys export --type=sqlite --include-blobs=true --force-overwrite=true --output='my run.sqlite' "+
+		"'my run.nsys-rep'", trace.ExportCommand("my run.nsys-rep"))
 }
 
 // TestUnreadableExports has a database without the table of strings, which every export has, and an export that is cut.
 func TestUnreadableExports(t *testing.T) {
-	b, err := os.ReadFile(writeExport(t, trainingExport(), "run.sqlite"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	b, err := os.ReadFile(writeExport(t, "run.sqlite", trainingExport))
+	must.NoError(t, err)
 	var damage *sqlite.Error
-	if _, err := readAs(t, "cut.sqlite", b[:len(b)/2], trace.Options{}); !errors.As(err, &damage) {
-		t.Errorf("of a cut file: %v", err)
-	}
+	_, err = readAs(t, "cut.sqlite", b[:len(b)/2], trace.Options{})
+	must.True(t, errors.As(err, &damage), must.Sprint(err))
 	b = bytes.ReplaceAll(b, []byte("StringIds"), []byte("StringUds"))
-	if _, err := readAs(t, "other.sqlite", b, trace.Options{}); !errors.Is(err, trace.ErrNotTrace) {
-		t.Errorf("of another database: %v", err)
-	}
+	_, err = readAs(t, "other.sqlite", b, trace.Options{})
+	must.ErrorIs(t, err, trace.ErrNotTrace)
 }
 
 func FuzzExport(f *testing.F) {
-	b, err := os.ReadFile(writeExport(f, trainingExport(), "run.sqlite"))
-	if err != nil {
-		f.Fatal(err)
-	}
+	b, err := os.ReadFile(writeExport(f, "run.sqlite", trainingExport))
+	must.NoError(f, err)
 	f.Add(b)
 	f.Fuzz(func(t *testing.T, b []byte) {
 		if file, err := readAs(t, "run.sqlite", b, trace.Options{}); err == nil {

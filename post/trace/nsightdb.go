@@ -20,13 +20,9 @@ type database struct {
 	ctx     context.Context
 	conn    driver.Conn
 	columns map[string]map[string]bool // of each table
-	lookup  driver.Stmt                // finds a string by its number
-	strings map[int64]string           // those found
+	strings map[int64]string           // those looked up, by their number
 	err     error
 }
-
-// keptStrings is how many strings are kept at once. An export may have millions, of which kernels have some hundred.
-const keptStrings = 1 << 16
 
 // openDatabase opens a file that nobody writes to, so that nothing is made beside it and it may lie where nothing can
 // be written.
@@ -51,19 +47,11 @@ func openDatabase(ctx context.Context, path string) (*database, error) {
 	if db.err == nil && db.columns["StringIds"] == nil {
 		db.err = fmt.Errorf("%w (a SQLite database without the tables of an export)", ErrNotTrace)
 	}
-	if db.err == nil {
-		db.lookup, db.err = db.conn.Prepare("SELECT value FROM StringIds WHERE id = ?")
-	}
 	return db, nil
 }
 
 // close ends reading; nothing was written that closing could fail to keep.
-func (db *database) close() {
-	if db.lookup != nil {
-		_ = db.lookup.Close()
-	}
-	_ = db.conn.Close()
-}
+func (db *database) close() { _ = db.conn.Close() }
 
 // query hands each row on; a row is valid until the next.
 func (db *database) query(text string, each func(row)) {
@@ -71,11 +59,6 @@ func (db *database) query(text string, each func(row)) {
 		return
 	}
 	rows, err := db.conn.(driver.QueryerContext).QueryContext(db.ctx, text, nil)
-	db.rows(rows, err, each)
-}
-
-// rows hands on the rows of a result.
-func (db *database) rows(rows driver.Rows, err error, each func(row)) {
 	if db.err = err; err != nil {
 		return
 	}
@@ -118,15 +101,10 @@ func (db *database) string(r row, i int) string {
 		return ""
 	}
 	s, known := db.strings[id]
-	if known {
-		return s
+	if !known {
+		db.query(fmt.Sprintf("SELECT value FROM StringIds WHERE id = %d", id), func(r row) { s = r.text(0) })
+		db.strings[id] = s
 	}
-	if len(db.strings) >= keptStrings {
-		clear(db.strings)
-	}
-	rows, err := db.lookup.(driver.StmtQueryContext).QueryContext(db.ctx, []driver.NamedValue{{Ordinal: 1, Value: id}})
-	db.rows(rows, err, func(r row) { s = r.text(0) })
-	db.strings[id] = s
 	return s
 }
 

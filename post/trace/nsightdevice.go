@@ -23,7 +23,7 @@ type nsightDevice struct {
 // process is one that used GPUs.
 type process struct {
 	devices  []*nsightDevice
-	launched []ranOn // activities by the call that launched them
+	launched map[uint32][]ranOn // activities by the number of the call that launched them
 	threads  map[int64][]*nsightDevice
 }
 
@@ -31,7 +31,7 @@ type process struct {
 func (n *nsight) deviceOf(global, id int64) *nsightDevice {
 	p := n.processes[global]
 	if p == nil {
-		p = &process{threads: map[int64][]*nsightDevice{}}
+		p = &process{launched: map[uint32][]ranOn{}, threads: map[int64][]*nsightDevice{}}
 		n.processes[global] = p
 	}
 	for _, d := range p.devices {
@@ -102,10 +102,13 @@ func (n *nsight) readActivities() {
 	for _, p := range n.processes {
 		for _, d := range p.devices {
 			slices.SortFunc(d.raw, inTime)
-			p.indexLaunches(d)
+			for i := range d.raw {
+				if call := uint32(d.raw[i].correlation); call != 0 {
+					p.launched[call] = append(p.launched[call], ranOn{d, int32(i)})
+				}
+			}
 			n.devices = append(n.devices, d)
 		}
-		slices.SortStableFunc(p.launched, func(a, b ranOn) int { return cmp.Compare(a.correlation, b.correlation) })
 	}
 	slices.SortFunc(n.devices, func(a, b *nsightDevice) int {
 		return cmp.Or(cmp.Compare(a.key.process, b.key.process), cmp.Compare(a.key.id, b.key.id))
@@ -136,14 +139,4 @@ func copyOf(r row) (Kind, string) {
 		way = copies[10]
 	}
 	return way.kind, "Memcpy " + way.label
-}
-
-// compareFirst compares pairs, and gives the first that differs.
-func compareFirst(pairs ...int64) int {
-	for i := 0; i+1 < len(pairs); i += 2 {
-		if c := cmp.Compare(pairs[i], pairs[i+1]); c != 0 {
-			return c
-		}
-	}
-	return 0
 }

@@ -3,7 +3,6 @@ package trace
 import (
 	"strings"
 
-	"busbar/internal/coll"
 	"busbar/internal/notice"
 )
 
@@ -17,69 +16,29 @@ func (n *nsight) noteMissing() {
 	if report == "" {
 		report = "REPORT.nsys-rep"
 	}
+	kernels, replayed := n.file.ncclKernels()
 	switch {
-	case n.nvtx.advanced && !n.nvtx.calls:
-		n.file.note(notice.NCCLRecordsUnread{})
-	case !n.nvtx.calls && n.file.runsNCCL():
+	case !n.nvtx.calls && kernels > 0:
 		n.file.note(notice.NCCLCallsMissing{Command: ExportCommand(report)})
 	case n.nvtx.calls && !n.nvtx.carried:
 		n.file.note(notice.PayloadsMissing{Command: ExportCommand(report)})
-	case n.file.lacksRanks():
-		n.file.note(notice.GroupSizesMissing{})
 	}
-	if n.nvtx.calls {
-		n.file.noteUncalled()
+	if n.nvtx.calls && replayed > 0 {
+		n.file.note(notice.KernelsInGraphs{Kernels: replayed, Of: kernels})
 	}
 }
 
-// noteUncalled notes of how many kernels of NCCL no call is known, in a file that has calls.
-func (f *File) noteUncalled() {
-	all, replayed, elsewhere := 0, 0, 0
+// ncclKernels counts kernels of NCCL, and those of them that ran in CUDA graphs, so that their calls are unknown.
+func (f *File) ncclKernels() (all, replayed int) {
 	for _, d := range f.Devices {
 		for i := range d.Activities {
-			a := &d.Activities[i]
-			if a.Kind != Kernel || !strings.HasPrefix(d.Names[a.Name], "nccl") {
-				continue
-			}
-			all++
-			switch {
-			case a.Call != Unknown:
-			case a.Graph:
-				replayed++
-			case a.Launch != NoTime:
-				elsewhere++
+			if a := &d.Activities[i]; a.Kind == Kernel && strings.HasPrefix(d.Names[a.Name], "nccl") {
+				all++
+				if a.Graph {
+					replayed++
+				}
 			}
 		}
 	}
-	if replayed > 0 {
-		f.note(notice.KernelsInGraphs{Kernels: replayed, Of: all})
-	}
-	if elsewhere > 0 {
-		f.note(notice.KernelsOutsideCalls{Kernels: elsewhere, Of: all})
-	}
-}
-
-// runsNCCL reports whether a kernel of NCCL ran.
-func (f *File) runsNCCL() bool {
-	for _, d := range f.Devices {
-		for _, name := range d.Names {
-			if strings.HasPrefix(name, "nccl") {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-// lacksRanks reports whether a size is unknown because the number of ranks is.
-func (f *File) lacksRanks() bool {
-	for _, d := range f.Devices {
-		for _, c := range d.Calls {
-			if c.What != coll.Other && c.What.Shared() && c.Bytes == Unknown && c.Group != Unknown &&
-				d.Groups[c.Group].Size == 0 {
-				return true
-			}
-		}
-	}
-	return false
+	return all, replayed
 }

@@ -9,12 +9,11 @@ import (
 
 // nvtx is what is kept of the ranges that programs and libraries annotate their work with.
 type nvtx struct {
-	kept     []threadRange
-	units    map[int64][]*unit // what may have launched, by global thread, by start
-	carried  bool              // some range of NCCL has a payload with its size
-	calls    bool              // there are ranges of NCCL's operations
-	advanced bool              // there are ranges of the other way to record NCCL
-	members  map[membership][]payload
+	kept    []threadRange
+	units   map[int64][]*unit // what may have launched, by global thread, by start
+	carried bool              // some range of NCCL has a payload with its size
+	calls   bool              // there are ranges of NCCL's operations
+	members map[membership][]payload
 }
 
 // membership is a communicator as one process sees it: with several devices it is in it several times.
@@ -60,7 +59,6 @@ func (n *nsight) readNVTX() {
 				threads[thread] = append(threads[thread], ncclRange{span, name, n.payloads.read(blob)})
 				return
 			}
-			n.nvtx.advanced = n.nvtx.advanced || name == "GroupLaunch" || name == "API Group"
 			name = withoutNumbers(name)
 			if strings.HasPrefix(name, stepPrefix) || n.options.KeepRange != nil && n.options.KeepRange(name) {
 				n.nvtx.kept = append(n.nvtx.kept, threadRange{Range{span, name}, thread})
@@ -92,13 +90,12 @@ func withoutNumbers(name string) string {
 type unit struct {
 	Span
 	calls []ncclRange
-	// what it ran, by the number of the call that launched the graph that holds it; 0: it was launched at once
-	runs map[int64][]ranOn
+	ran   []ranOn
 }
 
 // makeUnits puts together the calls of a thread. Operations of a group are launched when the outermost group ends.
 func (v *nvtx) makeUnits(thread int64, ranges []ncclRange) {
-	slices.SortStableFunc(ranges, func(a, b ncclRange) int { return compareFirst(a.Start, b.Start, b.End, a.End) })
+	slices.SortStableFunc(ranges, func(a, b ncclRange) int { return a.compare(b.Span) })
 	var group []ncclRange
 	depth := 0
 	launch := func(at Span, calls []ncclRange) {
@@ -144,10 +141,7 @@ func (v *nvtx) unitAt(thread, at int64) *unit {
 // assignRanges hands ranges to the devices that their thread launched on. Those of a thread that launched nothing, and
 // of devices whose threads have none, are of all devices of the process.
 func (n *nsight) assignRanges() {
-	slices.SortStableFunc(
-		n.nvtx.kept,
-		func(a, b threadRange) int { return compareFirst(a.Start, b.Start, b.End, a.End) },
-	)
+	slices.SortStableFunc(n.nvtx.kept, func(a, b threadRange) int { return a.compare(b.Span) })
 	for _, d := range n.devices {
 		p := n.processes[d.key.process]
 		var all []Range

@@ -3,6 +3,7 @@ package trace
 import (
 	"bytes"
 	"path/filepath"
+	"regexp"
 	"strings"
 )
 
@@ -31,14 +32,13 @@ func ExportCommand(report string) string {
 		shellWord(out) + " " + shellWord(report)
 }
 
+// special are characters that a shell does not take as they are.
+var special = regexp.MustCompile(`[^\pL\d%+,./:=@_-]`)
+
 // shellWord is a word as a shell takes it.
 func shellWord(s string) string {
-	plain := func(r rune) bool {
-		return r > 127 || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' ||
-			strings.ContainsRune("%+,-./:=@_", r)
+	if special.MatchString(s) {
+		return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 	}
-	if s != "" && strings.IndexFunc(s, func(r rune) bool { return !plain(r) }) < 0 {
-		return s
-	}
-	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+	return s
 }

@@ -32,8 +32,7 @@ func (n *nsight) readSession() {
 			s.environment[name] = strings.Trim(value, `"`)
 		}
 	})
-	shift := export["EXPORT_PARAM_TIME_SHIFT"]
-	n.readOrigin(&s, shift != "" && shift != "0")
+	n.readOrigin(&s)
 	n.session = s
 }
 
@@ -52,47 +51,28 @@ func shortVersion(version string) string {
 	return strings.Join(parts[:min(3, len(parts))], ".")
 }
 
-// readOrigin finds what time 0 is. Times are of the clock by which recording began at startTime, and utcEpochNs is that
-// moment on the calendar. An export with --ts-shift has times that nobody can tell from others, and one with
-// --ts-normalize has times since 1970.
-func (n *nsight) readOrigin(s *session, shifted bool) {
-	began, utc := int64(0), int64(Unknown)
-	n.scan("TARGET_INFO_SESSION_START_TIME", []string{"utcEpochNs"}, func(r row) { utc = r.or(0, Unknown) })
+// readOrigin finds what time 0 is: times are of the clock by which recording began at startTime, and utcEpochNs is that
+// moment on the calendar.
+func (n *nsight) readOrigin(s *session) {
+	n.scan("TARGET_INFO_SESSION_START_TIME", []string{"utcEpochNs"}, func(r row) { s.origin = r.or(0, Unknown) })
 	n.scan("ANALYSIS_DETAILS", []string{"startTime", "stopTime"}, func(r row) {
-		began, s.stop = r.or(0, 0), r.or(1, NoTime)
+		s.stop = r.or(1, NoTime)
+		if s.origin > 0 {
+			s.origin -= r.or(0, 0)
+		}
 	})
-	switch {
-	case shifted || utc <= 0 || began < 0:
-	case began > sinceEpoch:
-		s.origin = 0
-	default:
-		s.origin = utc - began
-	}
 }
 
-// sinceEpoch is a time that no clock counted from the start of a machine reaches: nanoseconds since 1970 in 2001.
-const sinceEpoch = 1e18
-
-// nameDevices finds the names of GPUs. TARGET_INFO_CUDA_DEVICE has which GPU a process calls by which number; without
-// it all GPUs of the machine must be alike.
+// nameDevices finds the names of GPUs: the export has which GPU a process calls by which number.
 func (n *nsight) nameDevices() {
-	names, distinct := map[int64]string{}, map[string]bool{}
-	n.scan("TARGET_INFO_GPU", []string{"id", "name"}, func(r row) {
-		names[r.or(0, Unknown)] = r.text(1)
-		distinct[r.text(1)] = true
-	})
-	gpus := map[deviceKey]int64{}
+	names := map[int64]string{}
+	n.scan("TARGET_INFO_GPU", []string{"id", "name"}, func(r row) { names[r.or(0, Unknown)] = r.text(1) })
+	gpus := map[deviceKey]string{}
 	n.scan("TARGET_INFO_CUDA_DEVICE", []string{"gpuId", "cudaId", "pid"}, func(r row) {
-		gpus[deviceKey{r.or(2, Unknown), r.or(1, Unknown)}] = r.or(0, Unknown)
+		gpus[deviceKey{r.or(2, Unknown), r.or(1, Unknown)}] = names[r.or(0, Unknown)]
 	})
 	for _, d := range n.devices {
-		gpu, known := gpus[deviceKey{d.device.Process, d.key.id}]
-		d.device.GPU = names[gpu]
-		for name := range distinct {
-			if !known && len(distinct) == 1 {
-				d.device.GPU = name
-			}
-		}
+		d.device.GPU = gpus[deviceKey{d.device.Process, d.key.id}]
 	}
 }
 

@@ -7,6 +7,8 @@
 package trace
 
 import (
+	"cmp"
+
 	"busbar/internal/coll"
 	"busbar/internal/notice"
 )
@@ -84,6 +86,11 @@ const NoTime = -1 << 63
 
 // Span is from one moment to another, in nanoseconds since the device's Origin.
 type Span struct{ Start, End int64 }
+
+// compare orders by start, the longer first.
+func (s Span) compare(o Span) int {
+	return cmp.Or(cmp.Compare(s.Start, o.Start), cmp.Compare(o.End, s.End))
+}
 
 // Activity is one thing that ran on a device. Times are nanoseconds since the device's Origin; End is never before
 // Start.

@@ -18,8 +18,6 @@ type (
 		Link(rank int) *result.PCIe
 		// Links is how the GPUs and network ports of this host are connected; "" where it is unknown.
 		Links() string
-		// EventStep is the resolution in seconds of the times that the device takes itself; 0: it takes none.
-		EventStep() float64
 		// Graph is the number of operations in a CUDA graph where a measurement has so many iterations (0: as many as
 		// it needs); 0: there are no graphs.
 		Graph(iterations int) int
@@ -79,14 +77,6 @@ func ThrottledOf(b Backend) []result.Throttled {
 func Simulates(l Library) bool {
 	a, ok := l.(Accelerator)
 	return ok && a.Simulated()
-}
-
-// EventStepOf is the resolution of a library's own times in seconds; 0: it takes none.
-func EventStepOf(l Library) float64 {
-	if a, ok := l.(Accelerator); ok {
-		return a.EventStep()
-	}
-	return 0
 }
 
 // GraphOf is the number of operations in a CUDA graph of a library; 0: it has no graphs.

@@ -3,27 +3,29 @@ package backend
 import (
 	"errors"
 	"fmt"
+	"math"
+	"os"
 	"slices"
 	"strings"
 	"time"
-	"unsafe"
 
 	"busbar/gloo"
 	"busbar/internal/bench"
 	"busbar/internal/coll"
 	"busbar/internal/loop"
 	"busbar/internal/notice"
+	"busbar/internal/operation"
 	"busbar/internal/result"
+	"busbar/internal/step"
 	"busbar/rank/exit"
 	"busbar/rank/launch"
+	"busbar/rank/machine"
 	"busbar/rank/timeout"
 )
 
 // GlooOptions are the flags that belong to Gloo.
 type GlooOptions struct {
-	Network   string // interface; empty: found out
-	Algorithm string // of an all_reduce: ring or bcube; empty is ring
-	CPUs      string // where Gloo's thread may run: same, any, a list; empty: what is best for the rank
+	Network string // interface; empty: found out
 }
 
 // glooConnect is how long ranks may take to connect: less than the watchdog waits, so that Gloo names the rank.
@@ -43,16 +45,9 @@ func (b *glooBackend) Setup() []result.Setup {
 	return []result.Setup{{What: "communicator", Seconds: b.took}}
 }
 
-var glooKinds = map[coll.Collective]gloo.Kind{
-	coll.AllReduce: gloo.AllReduce, coll.AllGather: gloo.AllGather, coll.ReduceScatter: gloo.ReduceScatter,
-	coll.Broadcast: gloo.Broadcast, coll.Reduce: gloo.Reduce, coll.AllToAll: gloo.AllToAll, coll.Gather: gloo.Gather,
-	coll.Scatter: gloo.Scatter, coll.SendRecv: gloo.SendRecv,
-}
-
-var glooWords = wordsOf("Gloo", gloo.Int8, gloo.Float64, gloo.Sum, gloo.Avg)
-
 func (l *glooLibrary) Open(w *World, m Method) (Backend, error) {
-	b := &glooBackend{hostBackend: newHostBackend(l.h, w, m), l: l}
+	b := &glooBackend{hostBackend: newHostBackend(l.h, w, m, "Gloo"), l: l}
+	b.hostBackend.bind = b.bindCall
 	var err error
 	if b.barrier, err = NewBarrier(w.Group); err != nil {
 		return nil, err
@@ -64,14 +59,13 @@ func (l *glooLibrary) Open(w *World, m Method) (Backend, error) {
 func (b *glooBackend) connect() error {
 	b.l.h.Watch.Phase("Gloo connect", 0)
 	started := time.Now()
-	place := b.placeThread()
-	mine := glooRank{Host: b.w.Hosts[b.Rank], Why: b.l.network.Why, Placed: place.why}
+	mine := glooRank{Host: b.w.Hosts[b.Rank], Why: b.l.network.Why}
 	c, err := b.l.lib.NewContext(gloo.Options{Rank: b.Rank, Size: b.w.Size, Interface: b.l.network.Interface,
-		Address:        b.l.network.Address,
-		ConnectTimeout: glooConnect, CPUs: place.cpus})
+		Address: b.l.network.Address, ConnectTimeout: glooConnect, CPUs: b.threadCPUs(),
+		Sync: b.barrier.Step, SyncContext: b.barrier.Context})
 	if err == nil {
 		b.context = c
-		mine.Device, mine.Thread = c.Device(), c.Thread()
+		mine.Device, mine.Thread = c.Device(), c.ThreadCPUs()
 		mine.Address, err = c.Address()
 	}
 	if err != nil {
@@ -124,15 +118,6 @@ func (b *glooBackend) Memory(c coll.Case) float64 {
 	return bytes
 }
 
-// glooScratch is what Gloo allocates beside the buffers, as a share of them: bcube takes a vector of the message's
-// size.
-const glooScratch = 0.5
-
-// Room implements backend.
-func (b *glooBackend) Room() (most float64, limit notice.MemoryLimit, err error) {
-	return b.w.Memory.HostRoom(glooScratch)
-}
-
 // Close implements backend. No rank closes its sockets while another still reads from them.
 func (b *glooBackend) Close() error {
 	b.l.h.Watch.Phase("Gloo close", 0)
@@ -143,39 +128,14 @@ func (b *glooBackend) Close() error {
 	return errors.Join(err, b.barrier.Close())
 }
 
-// Prepare implements bench.Backend.
-func (b *glooBackend) Prepare(c coll.Case) (bench.Operation, error) {
-	if err := glooWords.lacks(c); err != nil {
-		return nil, err
-	}
-	p, err := b.place(c)
-	if err != nil {
-		return nil, err
-	}
-	return b.prepare(p, func(aggregate int) (hostCall, error) {
-		return b.bind(gloo.OpSpec{Kind: glooKinds[c.Collective], Type: glooWords.types[c.Type], Op: glooWords.ops[c.Op],
-			Root:      max(0, c.Root),
-			Algorithm: b.l.algorithm, InPlace: c.Placement == coll.InPlace, Send: p.send, Recv: p.recv, Count: c.Count,
-			Slots: p.slots, SendStride: p.sendStride, RecvStride: p.recvStride, Aggregate: aggregate,
-			Sync: unsafe.Pointer(b.barrier.Step), SyncContext: b.barrier.Context})
-	})
-}
-
-// bind makes an operation of Gloo.
-func (b *glooBackend) bind(spec gloo.OpSpec) (hostCall, error) {
+// bindCall binds an operation of Gloo.
+func (b *glooBackend) bindCall(spec operation.Host) (hostCall, error) {
 	op, err := b.context.Prepare(spec)
-	if err != nil {
-		var lacks *gloo.UnsupportedError
-		if errors.As(err, &lacks) {
-			return nil, &bench.UnsupportedError{Cause: notice.LibraryLacks{Problem: lacks.Reason}}
-		}
-		var lib *gloo.Error
-		if errors.As(err, &lib) && lib.Status == gloo.NoMemory {
-			return nil, &bench.MemoryError{Needed: spec.Count * spec.Type.Size(), Err: err}
-		}
-		return nil, err
+	var lib *gloo.Error
+	if errors.As(err, &lib) && lib.Status == gloo.NoMemory {
+		return nil, &bench.MemoryError{Needed: spec.Count * int64(spec.Type.Size()), Err: err}
 	}
-	return glooCall{op, b}, nil
+	return glooCall{op, b}, err
 }
 
 // glooCall is an operation of Gloo.
@@ -235,7 +195,7 @@ func failedRank(ranks []glooRank, self int) error {
 	return exit.ErrElsewhere
 }
 
-// note says in the file of the world in hand on which network its hosts are, and where Gloo's threads may run.
+// note describes in the file of the world in hand on which network its hosts are, and where Gloo's threads may run.
 func (l *glooLibrary) note(ranks []glooRank) {
 	const most = 64
 	var hosts []string
@@ -243,10 +203,81 @@ func (l *glooLibrary) note(ranks []glooRank) {
 	for i, r := range ranks {
 		text := fmt.Sprintf("%s: %s, %s (%s)", r.Host, r.Device.Interface, r.Device.Address, r.Why)
 		if len(hosts) < most && !slices.ContainsFunc(hosts, func(h string) bool { return strings.HasPrefix(h, text) }) {
-			hosts = append(hosts, fmt.Sprintf("%s; Gloo's thread of rank %d on CPUs %s (%s), policy %s", text, i,
-				r.Thread.CPUs, r.Placed, r.Thread.Policy))
+			hosts = append(hosts, fmt.Sprintf("%s; Gloo's thread of rank %d on CPUs %s", text, i, r.Thread))
 		}
-		l.threads = append(l.threads, r.Thread.CPUs)
+		l.threads = append(l.threads, r.Thread)
 	}
 	l.notes = hosts
+}
+
+// threadCPUs are where Gloo's thread of this rank may run in the world in hand; nil: where its rank may.
+func (b *glooBackend) threadCPUs() []int {
+	h := b.l.h
+	mine, ranks := h.Ranks[h.Rank], 0
+	for _, r := range b.w.Names {
+		ranks += b2i(h.Ranks[r].Machine == mine.Machine)
+	}
+	return threadCPUs(mine.CPUs, machine.GrantedCPUs(), ranks, os.Getenv("SLURM_JOB_ID") != "")
+}
+
+// threadCPUs are where a thread of Gloo may run; nil: where its rank may, as a thread inherits it. A rank bound to a
+// single CPU most likely is so by a launcher that takes a rank for one thread; torch is mostly not bound at all. Its
+// thread goes where the system lets it, if that is two CPUs for each of the host's ranks: with fewer, threads only get
+// into each other's way. In a job of Slurm other CPUs may be another job's.
+func threadCPUs(own string, granted []int, ranks int, slurm bool) []int {
+	if cpus, err := machine.ParseCPUs(own); err == nil && len(cpus) == 1 && len(granted) >= 2*ranks && !slurm {
+		return granted
+	}
+	return nil
+}
+
+// crowded is a warning for the first host on which the two threads of each rank have less than a CPU each. threads are
+// the CPUs of Gloo's, by rank.
+func crowded(ranks []launch.RankFacts, threads []string) []notice.Fact {
+	var order []string
+	on := map[string][]int{} // machine: its ranks
+	for i, r := range ranks {
+		if on[r.Machine] == nil {
+			order = append(order, r.Machine)
+		}
+		on[r.Machine] = append(on[r.Machine], i)
+	}
+	for _, m := range order {
+		all := map[int]bool{}
+		for _, i := range on[m] {
+			cpus, err := machine.ParseCPUs(ranks[i].CPUs + "," + threads[i])
+			if err != nil {
+				return nil
+			}
+			for _, c := range cpus {
+				all[c] = true
+			}
+		}
+		n, last := len(all), ranks[on[m][0]]
+		if last.Quota > 0 { // a cgroup's, in CPUs of time
+			n = min(n, max(1, int(math.Ceil(last.Quota-0.01))))
+		}
+		if n > 0 && 2*len(on[m]) > n {
+			return []notice.Fact{notice.SharedThreads{Host: last.Host, CPUs: n, Ranks: len(on[m])}}
+		}
+	}
+	return nil
+}
+
+var _ Trainer = (*glooBackend)(nil)
+
+// Progress implements Trainer: Gloo's operations block.
+func (b *glooBackend) Progress() []step.Progress { return []step.Progress{step.Thread} }
+
+// Train implements Trainer. The operations run in the second thread, and MPI's barrier in the calling one; a context
+// of Gloo does not mind which thread runs its operations, as long as it is one at a time.
+func (b *glooBackend) Train(c Computing, p *step.Plan) (Training, error) {
+	return b.bindPlan(c.(*hostComputing), p, b.barrier)
+}
+
+// Async implements hostCall.
+func (c glooCall) Async() (loop.Async, error) {
+	return loop.Async{}, &bench.UnsupportedError{Cause: notice.ProgressUnsupported{
+		Library: "Gloo", Has: []string{step.Thread.String()}, Why: "its operations block",
+	}}
 }

@@ -2,10 +2,13 @@ package backend
 
 import (
 	"errors"
+	"slices"
 	"testing"
 
 	"busbar/internal/coll"
+	"busbar/internal/notice"
 	"busbar/rank/exit"
+	"busbar/rank/launch"
 )
 
 // Who gives up breaks the connections of the others; they are not the ones to speak.
@@ -52,5 +55,56 @@ func TestGlooMemory(t *testing.T) {
 	}
 	if none := memory(8, inPlace); none != 0 {
 		t.Errorf("in place: %g", none)
+	}
+}
+
+func TestThreadCPUs(t *testing.T) {
+	four := []int{0, 1, 2, 3}
+	for name, c := range map[string]struct {
+		own     string
+		granted []int
+		ranks   int
+		slurm   bool
+		want    []int // nil: where the rank may
+	}{
+		"one CPU, and room":        {"2", four, 2, false, four},
+		"one CPU, and no room":     {"2", four, 3, false, nil},
+		"one CPU of Slurm's":       {"2", four, 2, true, nil},
+		"not bound":                {"0-3", four, 2, false, nil},
+		"nothing is known":         {"", nil, 2, false, nil},
+		"where it may is not said": {"2", nil, 1, false, nil},
+	} {
+		if got := threadCPUs(c.own, c.granted, c.ranks, c.slurm); !slices.Equal(got, c.want) {
+			t.Errorf("%s: %v, want %v", name, got, c.want)
+		}
+	}
+}
+
+func TestCrowded(t *testing.T) {
+	two := func(cpus ...string) (ranks []launch.RankFacts) {
+		for _, c := range cpus {
+			ranks = append(ranks, launch.RankFacts{Host: "host-a", Machine: "a", CPUs: c})
+		}
+		return ranks
+	}
+	quota := two("0-7")
+	quota[0].Quota = 1
+	elsewhere := append(two("0-7"), launch.RankFacts{Host: "host-b", Machine: "b", CPUs: "0"})
+	for _, c := range []struct {
+		ranks   []launch.RankFacts
+		threads []string
+		want    notice.Fact // nil: none
+	}{
+		{two("0-3", "0-3"), []string{"0-3", "0-3"}, nil},
+		{two("0", "1"), []string{"0", "1"}, notice.SharedThreads{Host: "host-a", CPUs: 2, Ranks: 2}},
+		{two("0", "1"), []string{"0-3", "0-3"}, nil},
+		{elsewhere, []string{"0-7", "0"}, notice.SharedThreads{Host: "host-b", CPUs: 1, Ranks: 1}},
+		{quota, []string{"0-7"}, notice.SharedThreads{Host: "host-a", CPUs: 1, Ranks: 1}},
+		{two(""), []string{""}, nil},
+	} {
+		if got := crowded(c.ranks, c.threads); c.want == nil && got != nil ||
+			c.want != nil && !slices.Equal(got, []notice.Fact{c.want}) {
+			t.Errorf("%+v, %q: %v, want %v", c.ranks, c.threads, got, c.want)
+		}
 	}
 }

@@ -9,36 +9,23 @@ import (
 	"busbar/internal/result"
 	"busbar/rank/exit"
 	"busbar/rank/launch"
-	"busbar/rank/machine"
 )
 
 // glooLibrary is Gloo, and the network that this rank uses.
 type glooLibrary struct {
-	h         *Host
-	lib       *gloo.Library
-	network   gloo.Choice
-	algorithm gloo.Algorithm
-	threads   []string // by rank of the world in hand: the CPUs of Gloo's threads
-	notes     []string
+	h       *Host
+	lib     *gloo.Library
+	network gloo.Choice
+	threads []string // by rank of the world in hand: the CPUs of Gloo's threads
+	notes   []string
 }
 
 func (l *glooLibrary) Name() string { return "gloo" }
 
 func (l *glooLibrary) Facts() result.Backend {
 	i := l.lib.Info()
-	name := "Gloo " + i.Version
-	if l.algorithm != gloo.Ring { // another library, as far as figures go on after an interruption
-		name += " " + l.algorithm.String()
-	}
-	return result.Backend{Name: l.Name(), Library: name, Version: i.Version, Path: i.Path, BuildID: i.BuildID,
-		Notes: l.notes}
-}
-
-// Describe implements Describer: where the user has had a say in it.
-func (l *glooLibrary) Describe(m *result.Method, _ int) {
-	if word := l.h.Options.Gloo.CPUs; word != "" {
-		m.Config = "Gloo's thread on CPUs: " + word
-	}
+	return result.Backend{Name: l.Name(), Library: "Gloo " + i.Version, Version: i.Version, Path: i.Path,
+		BuildID: i.BuildID, Notes: l.notes}
 }
 
 // Warnings implements Warner. Of a pattern the threads of one group are known.
@@ -53,7 +40,7 @@ func (l *glooLibrary) Warnings(world []int) []notice.Fact {
 	return crowded(ranks, l.threads)
 }
 
-func (l *glooLibrary) Device() string { return "cpu (" + l.h.CPU + ")" }
+func (l *glooLibrary) Device() string { return l.h.device() }
 
 func (l *glooLibrary) Unfit(world int) string { return l.h.tooLarge(world) }
 
@@ -61,9 +48,6 @@ func (l *glooLibrary) Unfit(world int) string { return l.h.tooLarge(world) }
 func openGloo(h *Host, _ []int) (Library, error) {
 	h.Watch.Phase("load Gloo", 0)
 	l := &glooLibrary{h: h}
-	if h.Options.Gloo.Algorithm == "bcube" {
-		l.algorithm = gloo.BCube
-	}
 	var err error
 	if l.lib, err = gloo.Load(""); err == nil {
 		err = l.choose()
@@ -87,9 +71,6 @@ func openGloo(h *Host, _ []int) (Library, error) {
 
 // choose finds the network and tries it, so that one that is of no use is known before there are files.
 func (l *glooLibrary) choose() (err error) {
-	if err := notGranted(l.h.Options.Gloo.CPUs, machine.GrantedCPUs()); err != nil {
-		return err
-	}
 	if l.network, err = l.h.glooNetwork(); err != nil {
 		return err
 	}
@@ -119,6 +100,5 @@ type glooRank struct {
 	Follows          bool // the error: a connection broke, most likely since another rank gave up
 	Address          []byte
 	Device           gloo.Device
-	Thread           gloo.Thread
-	Placed           string // why the thread is where it is
+	Thread           string // the CPUs of Gloo's
 }

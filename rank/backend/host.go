@@ -74,6 +74,9 @@ func (h *Host) tooLarge(world int) string {
 	return fmt.Sprintf("does not fit this launch of %s", units.Count(len(h.Ranks), "rank"))
 }
 
+// device is what ranks compute on without a GPU.
+func (h *Host) device() string { return "cpu (" + h.CPU + ")" }
+
 // elsewhere is the error of all ranks as this one returns it: rank 0 reports it.
 func (h *Host) elsewhere(err error) error {
 	if h.Rank != 0 {

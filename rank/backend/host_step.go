@@ -9,8 +9,8 @@ import (
 	"unsafe"
 
 	"busbar/internal/bench"
-	"busbar/internal/coll"
 	"busbar/internal/loop"
+	"busbar/internal/operation"
 	"busbar/internal/program"
 	"busbar/internal/step"
 	"busbar/internal/units"
@@ -70,19 +70,8 @@ func (c *hostComputing) units(segments []step.Segment) []uint64 {
 	return all
 }
 
-// stepCall is a library's operation that is a part of a step.
-type stepCall interface {
-	hostCall
-	// Async are its functions where the library goes on with it by itself. The error is an *UnsupportedError of bench
-	// where it cannot.
-	Async() (loop.Async, error)
-}
-
-// bindStep makes a library's operation of a case whose one buffer lies at that place.
-type bindStep func(c coll.Case, at unsafe.Pointer) (stepCall, error)
-
 // bindPlan binds a plan to the reserved memory.
-func (b *hostBackend) bindPlan(c *hostComputing, p *step.Plan, sync *launch.Barrier, bind bindStep) (Training, error) {
+func (b *hostBackend) bindPlan(c *hostComputing, p *step.Plan, sync *launch.Barrier) (Training, error) {
 	area := b.w.Area.bytes()
 	if p.Bytes > int64(len(area)) {
 		return nil, &bench.MemoryError{Needed: p.Bytes, Err: errSmallBuffers}
@@ -93,7 +82,7 @@ func (b *hostBackend) bindPlan(c *hostComputing, p *step.Plan, sync *launch.Barr
 		spec.Interval = b.h.Options.Compute.Poll
 	}
 	for i := range p.Ops {
-		o, err := t.bind(i, area, bind)
+		o, err := t.bind(i, area)
 		if err != nil {
 			return nil, errors.Join(err, t.Close())
 		}
@@ -114,25 +103,28 @@ type hostTraining struct {
 	b     *hostBackend
 	plan  *step.Plan
 	sync  *launch.Barrier
-	calls []stepCall
+	calls []hostCall
 	views []bench.Buffers
 	host  *program.Host
 	loop  *loop.Loop
 }
 
 // bind makes operation i of the plan ready.
-func (t *hostTraining) bind(i int, area []byte, bind bindStep) (o program.HostOp, err error) {
+func (t *hostTraining) bind(i int, area []byte) (o program.HostOp, err error) {
 	op := t.plan.Ops[i]
 	c, err := t.plan.Case(i)
 	if err != nil {
 		return o, err
 	}
+	if err := t.b.lacks(c.Type, c.Op); err != nil {
+		return o, err
+	}
 	mine := area[op.At : op.At+c.MemoryBytes(t.b.Rank)]
-	call, err := bind(c, unsafe.Pointer(unsafe.SliceData(mine)))
+	call, err := t.b.bind(operation.Host{Spec: operation.Spec{Case: c}, Recv: unsafe.Pointer(unsafe.SliceData(mine))})
 	if err != nil {
 		return o, err
 	}
-	t.calls, t.views = append(t.calls, call), append(t.views, t.b.views(c, nil, mine))
+	t.calls, t.views = append(t.calls, call), append(t.views, t.b.buffers(c, nil, mine))
 	o.Link = program.Link{After: op.After, Before: op.Before}
 	if t.plan.Point.Progress == step.Thread {
 		steps := call.Steps()

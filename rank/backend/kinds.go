@@ -33,6 +33,14 @@ var kinds = []kind{
 	{name: Simulation, open: ncclOpener(Simulation), places: ncclPlaces},
 }
 
+// ncclPlaces says which placements NCCL has: what goes to every peer, or to the next, needs a buffer of its own.
+func ncclPlaces(c coll.Collective) []coll.Placement {
+	if c == coll.AllToAll || c == coll.SendRecv {
+		return []coll.Placement{coll.OutOfPlace}
+	}
+	return []coll.Placement{coll.OutOfPlace, coll.InPlace}
+}
+
 func ncclOpener(name string) func(*Host, []int) (Library, error) {
 	return func(h *Host, worlds []int) (Library, error) { return openNCCL(h, name, worlds) }
 }

@@ -12,6 +12,7 @@ type Layout struct {
 	// places at most, each right behind the one before as in nccl-tests; 0: all that fit, on pages of their own
 	Packed int
 	alike  bool // every rank has room for what the root has, and each buffer lies at the same offset on all
+	front  bool // in place, the output of a reduce_scatter comes to the front of the buffer
 }
 
 // extent is a stretch of bytes.
@@ -69,4 +70,23 @@ func (l Layout) first(send int64, slots int) int64 { return wholePages(send * in
 func (l Layout) Memory(c coll.Case) float64 {
 	send, recv, slots := l.Slots(c)
 	return (float64(send)+float64(recv))*float64(slots) + PageBytes
+}
+
+// views are where the input and the output of this rank lie within a slot of each. In place there is one buffer, and
+// libraries define where in it a rank's own share lies. Beside a root the others have nothing but their share; where
+// all have room alike it lies where the root's would.
+func (l Layout) views(c coll.Case) (in, out extent) {
+	s := int64(c.Type.Size())
+	in.n, out.n = c.SendCount(l.Rank)*s, c.RecvCount(l.Rank)*s
+	if c.Placement != coll.InPlace {
+		return in, out
+	}
+	share := int64(l.Rank) * c.Count * s
+	switch root := l.Rank == c.Root || l.alike; {
+	case c.Collective == coll.AllGather, c.Collective == coll.Gather && root:
+		in.at = share
+	case c.Collective == coll.ReduceScatter && !l.front, c.Collective == coll.Scatter && root:
+		out.at = share
+	}
+	return in, out
 }

@@ -31,7 +31,7 @@ func TestLayoutAlike(t *testing.T) {
 						t.Errorf("%s, rotating over %d: rank %d has %d and %d bytes in %d slots, the root %d and %d "+
 							"in %d", c, rotate, rank, send, recv, slots, wantSend, wantRecv, wantSlots)
 					}
-					in, out := ncclViews(c, rank, true)
+					in, out := l.views(c)
 					if place == coll.InPlace {
 						send = recv
 					}

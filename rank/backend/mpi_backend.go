@@ -2,13 +2,16 @@ package backend
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 
 	"busbar/internal/bench"
 	"busbar/internal/coll"
 	"busbar/internal/loop"
 	"busbar/internal/notice"
+	"busbar/internal/operation"
 	"busbar/internal/result"
+	"busbar/internal/step"
 	"busbar/mpi"
 	"busbar/rank/exit"
 	"busbar/rank/launch"
@@ -20,8 +23,8 @@ type mpiLibrary struct{ h *Host }
 // openMPI refuses a launch that something else connects.
 func openMPI(h *Host, _ []int) (Library, error) {
 	if h.MPI == nil {
-		return nil, h.elsewhere(exit.Usagef("--backend mpi measures the MPI that connects the ranks, and here it does " +
-			"not: start them with mpirun, or srun with PMI, or choose another backend"))
+		return nil, h.elsewhere(exit.Usagef("--backend mpi measures the MPI that connects the ranks, and here it " +
+			"does not: start them with mpirun, or srun with PMI, or choose another backend"))
 	}
 	return mpiLibrary{h}, nil
 }
@@ -30,16 +33,25 @@ func (l mpiLibrary) Name() string { return "mpi" }
 
 func (l mpiLibrary) Facts() result.Backend {
 	i := l.h.MPI.Info()
-	return result.Backend{Name: l.Name(), Library: i.Name, Version: versionOf(i.Name), Path: i.LibMPIPath,
-		BuildID: i.BuildID}
+	return result.Backend{Name: l.Name(), Library: i.Name, Version: i.Name[strings.LastIndexByte(i.Name, ' ')+1:],
+		Path: i.LibMPIPath, BuildID: i.BuildID}
 }
 
-func (l mpiLibrary) Device() string { return "cpu (" + l.h.CPU + ")" }
+func (l mpiLibrary) Device() string { return l.h.device() }
 
 func (l mpiLibrary) Unfit(world int) string { return l.h.tooLarge(world) }
 
 func (l mpiLibrary) Open(w *World, m Method) (Backend, error) {
-	return &mpiBackend{hostBackend: newHostBackend(l.h, w, m)}, nil
+	comm := launch.MPIComm(w.Group)
+	if comm == nil {
+		return nil, errors.New("MPI does not connect these ranks")
+	}
+	b := &mpiBackend{hostBackend: newHostBackend(l.h, w, m, "MPI")}
+	b.hostBackend.bind = func(spec operation.Host) (hostCall, error) {
+		op, err := comm.Prepare(spec)
+		return mpiCall{op}, unsupported(err)
+	}
+	return b, nil
 }
 
 // mpiBackend measures MPI's own collectives on buffers in host memory, allocated once for a world.
@@ -56,74 +68,42 @@ func MPIPlaces(c coll.Collective) []coll.Placement {
 	return []coll.Placement{coll.OutOfPlace, coll.InPlace}
 }
 
-// MPIScratch is what MPI libraries allocate beside the buffers, as a share of them: Open MPI's all_reduce takes a
-// vector of the message's size for one of its algorithms.
-const MPIScratch = 0.5
-
-var mpiKinds = map[coll.Collective]mpi.Kind{
-	coll.AllReduce: mpi.AllReduce, coll.AllGather: mpi.AllGather, coll.ReduceScatter: mpi.ReduceScatter,
-	coll.Broadcast: mpi.Broadcast, coll.Reduce: mpi.Reduce, coll.AllToAll: mpi.AllToAll, coll.Gather: mpi.Gather,
-	coll.Scatter: mpi.Scatter, coll.SendRecv: mpi.SendRecv,
-}
-
-var mpiWords = wordsOf("MPI", mpi.Int8, mpi.Float64, mpi.Sum, mpi.Avg)
-
 // Close implements Backend: the buffers are the world's.
 func (b *mpiBackend) Close() error { return b.barrier.Close() }
-
-// Room implements backend.
-func (b *mpiBackend) Room() (most float64, limit notice.MemoryLimit, err error) {
-	return b.w.Memory.HostRoom(MPIScratch)
-}
-
-// Prepare implements bench.Backend.
-func (b *mpiBackend) Prepare(c coll.Case) (bench.Operation, error) {
-	if err := mpiWords.lacks(c); err != nil {
-		return nil, err
-	}
-	p, err := b.place(c)
-	if err != nil {
-		return nil, err
-	}
-	return b.prepare(p, func(aggregate int) (hostCall, error) {
-		return b.bind(mpi.OpSpec{Kind: mpiKinds[c.Collective], Type: mpiWords.types[c.Type], Op: mpiWords.ops[c.Op],
-			Root: max(0, c.Root), InPlace: c.Placement == coll.InPlace, Send: p.send, Recv: p.recv, Count: c.Count,
-			Slots: p.slots, SendStride: p.sendStride, RecvStride: p.recvStride, Aggregate: aggregate})
-	})
-}
-
-// bind makes an operation of MPI.
-func (b *mpiBackend) bind(spec mpi.OpSpec) (hostCall, error) {
-	comm := launch.MPIComm(b.w.Group)
-	if comm == nil {
-		return nil, errors.New("MPI does not connect these ranks")
-	}
-	op, err := comm.Prepare(spec)
-	if err != nil {
-		return nil, mpiUnsupported(err)
-	}
-	return mpiCall{op}, nil
-}
 
 // mpiCall is an operation of MPI.
 type mpiCall struct{ *mpi.Operation }
 
 func (c mpiCall) failed(step *loop.StepError) error { return c.Error(step.Code) }
 
-// mpiUnsupported is an error of package mpi in bench's words.
-func mpiUnsupported(err error) error {
-	var lacks *mpi.UnsupportedError
-	if errors.As(err, &lacks) {
-		return &bench.UnsupportedError{Cause: notice.LibraryLacks{Problem: lacks.Reason}}
-	}
-	return err
+// Async implements hostCall.
+func (c mpiCall) Async() (loop.Async, error) {
+	a, err := c.Operation.Async()
+	return a, unsupported(err)
 }
 
-// versionOf is the version in a library's name: "4.1.4" of "Open MPI 4.1.4".
-func versionOf(name string) string {
-	words := strings.Fields(name)
-	if len(words) == 0 {
-		return ""
+var _ Trainer = (*mpiBackend)(nil)
+
+// Progress implements Trainer; whether MPI lets a second thread call it is asked where one is wanted.
+func (b *mpiBackend) Progress() []step.Progress { return step.Ways() }
+
+// Train implements Trainer.
+//
+// All operations of a step are on the communicator of the world, from whichever thread: MPI forbids that two threads
+// are in collectives of one communicator at the same time, and here no two are. The barrier is over on this rank
+// before the step gives the second thread its first operation, the step ends when the second thread is done with its
+// last one, and what ranks tell each other is told between steps. So every rank begins the same collectives in the
+// same order, and one of them calls MPI at a time.
+func (b *mpiBackend) Train(c Computing, p *step.Plan) (_ Training, err error) {
+	if level := b.h.MPI.Info().ThreadLevel; p.Point.Progress == step.Thread && level < mpi.ThreadSerialized {
+		return nil, &bench.UnsupportedError{Cause: notice.ProgressUnsupported{
+			Library: b.h.MPI.Info().Name, Progress: "thread", Why: fmt.Sprintf("its thread level is %s", level),
+		}}
 	}
-	return words[len(words)-1]
+	if b.barrier == nil {
+		if b.barrier, err = NewBarrier(b.w.Group); err != nil {
+			return nil, err
+		}
+	}
+	return b.bindPlan(c.(*hostComputing), p, b.barrier)
 }

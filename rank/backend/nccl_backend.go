@@ -55,11 +55,6 @@ func (l *ncclLibrary) Open(w *World, m Method) (Backend, error) {
 	if b.stream, err = l.gpu.NewStream(); err != nil {
 		return nil, err
 	}
-	if l.h.Options.GPU.Events {
-		if l.eventTick, err = l.gpu.EventStep(b.stream); err != nil {
-			return nil, err
-		}
-	}
 	begun := time.Now()
 	if b.mover, err = l.gpu.NewMover(chunk); err != nil {
 		return nil, err

@@ -12,7 +12,6 @@ var (
 	_ Describer   = (*ncclLibrary)(nil)
 	_ Connector   = (*ncclLibrary)(nil)
 	_ Diagnoser   = (*ncclLibrary)(nil)
-	_ Describer   = (*glooLibrary)(nil)
 	_ Warner      = (*glooLibrary)(nil)
 	_ Prepared    = (*glooBackend)(nil)
 	_ Prepared    = (*ncclBackend)(nil)

@@ -8,6 +8,7 @@ import (
 
 	"busbar/cudart"
 	"busbar/cudart/nccl"
+	"busbar/internal/operation"
 	"busbar/internal/result"
 	"busbar/rank/exit"
 	"busbar/rank/launch"
@@ -96,7 +97,7 @@ func (l *ncclLibrary) takeGPU(devices []cudart.Device, none error, worlds []int)
 func (l *ncclLibrary) onOwnGPU(comm *nccl.Comm) error {
 	own := l.gpu.Ordinal()
 	used, err := comm.Device()
-	var lacks *nccl.UnsupportedError
+	var lacks *operation.UnsupportedError
 	if errors.As(err, &lacks) || err == nil && used == own {
 		return nil
 	}

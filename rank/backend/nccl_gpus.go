@@ -28,8 +28,6 @@ type ncclGPUs struct {
 	sliced string       // ranks with slices (MIG) of one GPU each; "" for none
 
 	loading time.Duration // of the driver and this rank's context
-
-	eventTick float64 // s, of this rank's GPU; 0: --events is not given
 }
 
 // loadDriver returns the GPUs that this rank sees; none is an error.
@@ -79,9 +77,6 @@ func (g *ncclGPUs) DescribeRank(rank int, line *result.Rank) {
 
 // Link implements Accelerator.
 func (g *ncclGPUs) Link(rank int) *result.PCIe { return g.ranks[rank].PCIe }
-
-// EventStep implements Accelerator.
-func (g *ncclGPUs) EventStep() float64 { return g.eventTick }
 
 // Adjusted implements Accelerator.
 func (g *ncclGPUs) Adjusted(worlds []int, size int) string { return g.worlds.adjusted(worlds, size) }

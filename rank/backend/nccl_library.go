@@ -2,11 +2,8 @@ package backend
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
-	"os"
 	"slices"
-	"strings"
 	"sync/atomic"
 	"time"
 
@@ -44,9 +41,7 @@ func (l *ncclLibrary) Simulated() bool { return l.file == Simulation }
 // openNCCL loads the driver, gives each rank that is in a world with enough GPUs one of them, loads the library there,
 // and compares what the ranks have. Collective.
 func openNCCL(h *Host, name string, worlds []int) (Library, error) {
-	l := &ncclLibrary{ncclGPUs: ncclGPUs{h: h}, file: name, config: nccl.Config{NonBlocking: h.Options.GPU.NonBlocking,
-		CTAPolicy: h.Options.GPU.CTAPolicy,
-		MinCTAs:   h.Options.GPU.MinCTAs, MaxCTAs: h.Options.GPU.MaxCTAs}}
+	l := &ncclLibrary{ncclGPUs: ncclGPUs{h: h}, file: name, config: h.Options.GPU.Config}
 	h.Watch.Phase("load CUDA and NCCL", 0)
 	var devices []cudart.Device
 	paths, err := h.Options.LibraryPaths()
@@ -72,7 +67,7 @@ func openNCCL(h *Host, name string, worlds []int) (Library, error) {
 	if err := h.together(err); err != nil {
 		return nil, err
 	}
-	l.notes = append(l.notes, cmp.Or(l.passed(), l.config.String()),
+	l.notes = append(l.notes, l.config.String(),
 		"buffers by "+cmp.Or(h.Options.GPU.Alloc, "driver"))
 	if r := h.Options.GPU.Register; r != "" && r != "none" {
 		text := "buffers registered as " + r
@@ -106,7 +101,7 @@ func (l *ncclLibrary) loadNCCL() (err error) {
 	if why := l.nccl.Info().Unserved(l.ranks[h.Rank].Major, l.ranks[h.Rank].Minor); why != "" {
 		return fmt.Errorf("%s: %s", l.ranks[h.Rank].Name, why)
 	}
-	return errors.Join(l.choiceHindered(), l.slicesHindered())
+	return l.slicesHindered()
 }
 
 // LibraryPaths are the files or folders that the command line names; with --simulate those of the simulation.
@@ -175,45 +170,14 @@ func (l *ncclLibrary) compare() error {
 // Describe implements Describer.
 func (l *ncclLibrary) Describe(m *result.Method, iterations int) {
 	o := l.h.Options.GPU
-	m.EventStep = l.eventTick
 	m.Graph, m.Alloc = l.Graph(iterations), cmp.Or(o.Alloc, "driver")
 	if o.Register != "none" {
 		m.Register = o.Register
 	}
-	m.Config = l.passed()
-	m.Shared = slices.ContainsFunc(l.ranks, func(g gpuFacts) bool { return g.Shared })
-}
-
-// passed is what goes to the library beyond its defaults; "" for nothing.
-func (l *ncclLibrary) passed() string {
-	var words []string
 	if l.config != (nccl.Config{}) {
-		words = append(words, l.config.String())
+		m.Config = l.config.String()
 	}
-	if a := l.h.Options.GPU.Algorithms; a != "" {
-		words = append(words, nccl.ChoiceText(a))
-	}
-	return strings.Join(words, "; ")
-}
-
-// choiceHindered is why --algo cannot be had; nil where it can, or is not asked for.
-func (l *ncclLibrary) choiceHindered() error {
-	a := l.h.Options.GPU.Algorithms
-	if a == "" {
-		return nil
-	}
-	i := l.nccl.Info()
-	if slices.Contains(i.Missing, "ncclAllReduceConfig") {
-		return fmt.Errorf("--algo %s: %s %s has no ncclAllReduceConfig (NCCL has it since 2.31): set NCCL_ALGO "+
-			"instead, or "+
-			"take a newer library", a, i.Name, i.Version)
-	}
-	for _, name := range []string{"NCCL_ALGO", "NCCL_PROTO", "NCCL_SYM_KERNEL"} {
-		if value := os.Getenv(name); value != "" {
-			return fmt.Errorf("--algo %s: %s=%s is set, and NCCL lets that win: leave one of them out", a, name, value)
-		}
-	}
-	return nil
+	m.Shared = slices.ContainsFunc(l.ranks, func(g gpuFacts) bool { return g.Shared })
 }
 
 // old says whether NCCL's last words are about something that is over.

@@ -12,14 +12,12 @@ import (
 	"busbar/internal/coll"
 	"busbar/internal/loop"
 	"busbar/internal/notice"
+	"busbar/internal/operation"
 	"busbar/internal/result"
 )
 
 // Prepare implements bench.Backend.
 func (b *ncclBackend) Prepare(c coll.Case) (bench.Operation, error) {
-	if _, ok := ncclTypes[c.Type]; !ok {
-		return nil, &bench.UnsupportedError{Cause: notice.NotSupported{Library: "NCCL", What: c.Type.String()}}
-	}
 	if lost := bench.LostAverage(c); lost != nil {
 		return nil, &bench.UnsupportedError{Cause: lost}
 	}
@@ -35,21 +33,18 @@ func (b *ncclBackend) Prepare(c coll.Case) (bench.Operation, error) {
 	if c.Placement == coll.InPlace {
 		inputs, send = outputs, recv
 	}
-	in, out := ncclViews(c, b.Rank, b.alike)
+	in, out := b.views(c)
 	spec := b.spec(c, inputs+cudart.Pointer(in.at), outputs+cudart.Pointer(out.at))
 	spec.Slots, spec.SendStride, spec.RecvStride = slots, send, recv
 	spec.Aggregate, spec.Graph = b.aggregate, b.graph
 	spec.Sync, spec.SyncContext = b.barrier.Step, b.barrier.Context
-	if b.l.h.Options.GPU.Events {
-		spec.Events = bench.MaxBatches
-	}
 	o, err := b.bind(spec)
 	if err != nil {
 		return nil, err
 	}
 	o.of = c
 	if b.aggregate > 1 || b.graph > 0 {
-		spec.Aggregate, spec.Graph, spec.Events = 1, 0, 0
+		spec.Aggregate, spec.Graph = 1, 0
 		if o.single, err = b.bind(spec); err != nil {
 			return nil, errors.Join(err, o.Close())
 		}
@@ -66,25 +61,14 @@ func (b *ncclBackend) Prepare(c coll.Case) (bench.Operation, error) {
 
 // spec is a case at these addresses.
 func (b *ncclBackend) spec(c coll.Case, send, recv cudart.Pointer) nccl.OpSpec {
-	return nccl.OpSpec{Kind: ncclKinds[c.Collective], Type: ncclTypes[c.Type], Op: ncclOps[c.Op], Root: max(0, c.Root),
-		Send: uint64(send), Recv: uint64(recv), Count: c.Count, Stream: b.stream.Pointer(), Cuda: b.l.driver.Table(),
-		Algorithms: b.l.h.Options.GPU.Algorithms}
-}
-
-// prepare makes an operation of the library's; what it does not have is an *UnsupportedError of bench.
-func (b *ncclBackend) prepare(spec nccl.OpSpec) (*nccl.Operation, error) {
-	op, err := b.comm.Prepare(spec)
-	var lacks *nccl.UnsupportedError
-	if errors.As(err, &lacks) {
-		return nil, &bench.UnsupportedError{Cause: notice.LibraryLacks{Problem: lacks.Reason}}
-	}
-	return op, err
+	return nccl.OpSpec{Spec: operation.Spec{Case: c}, Send: uint64(send), Recv: uint64(recv),
+		Stream: b.stream.Pointer(), Cuda: b.l.driver.Table()}
 }
 
 func (b *ncclBackend) bind(spec nccl.OpSpec) (*ncclOperation, error) {
-	op, err := b.prepare(spec)
+	op, err := b.comm.Prepare(spec)
 	if err != nil {
-		return nil, err
+		return nil, unsupported(err)
 	}
 	l, err := loop.New(op.Steps(), bench.MaxBatches)
 	if err != nil {
@@ -103,7 +87,6 @@ type ncclOperation struct {
 	slots   []bench.Buffers
 	single  *ncclOperation // nil where one operation is issued at a time anyway
 	graphed bool           // it is a CUDA graph
-	times   []float64      // the device's, of the batches of the last Run
 }
 
 func (o *ncclOperation) Buffers() []bench.Buffers { return o.slots }
@@ -118,9 +101,6 @@ func (o *ncclOperation) Notes() []string {
 	}
 	return notes
 }
-
-// Times implements bench.Timer.
-func (o *ncclOperation) Times() []float64 { return o.times }
 
 // Single implements bench.Aggregator.
 func (o *ncclOperation) Single() bench.Operation {
@@ -154,9 +134,9 @@ func (o *ncclOperation) Run(batches, n int) (bench.Stamps, error) {
 		failed:  o.op.Error,
 		issued:  func() bool { return !o.graphed },
 		refused: func() bool { return o.b.lacksFloat8(o.of) },
-		over:    func() (err error) { o.times, err = o.op.Times(); return err },
+		over:    func() error { return nil },
 	})
-	o.b.unsupported.remember(o.of, err, o.b.l.h.Options.GPU.Algorithms)
+	o.b.unsupported.remember(o.of, err)
 	return s, err
 }
 

@@ -23,7 +23,7 @@ func (l *ncclLibrary) openProfiler() (err error) {
 	}
 	if l.paths, err = nccl.OpenProfiler(dl.Folders()); err != nil {
 		err = fmt.Errorf("--path: %w", err)
-		if missing := new(dl.NotFoundError); errors.As(err, &missing) {
+		if missing := new(dl.LoadError); errors.As(err, &missing) {
 			err = fmt.Errorf("%w\nmake build makes it, and a bundle has it", err)
 		}
 		return err
@@ -53,9 +53,8 @@ func (b *ncclBackend) agreeOnPaths() error {
 	if err := b.w.Max(without); err != nil {
 		return err
 	}
-	note := fmt.Sprintf("path: NCCL tells it by its profiler interface, version %d (%s=%s), asked in an operation that "+
-		"is not timed and idle otherwise",
-		version, nccl.ProfilerVariable, l.paths.Path())
+	note := fmt.Sprintf("path: NCCL tells it by its profiler interface, version %d (%s=%s), asked in an operation "+
+		"that is not timed and idle otherwise", version, nccl.ProfilerVariable, l.paths.Path())
 	if without[0] == 0 {
 		b.paths = l.paths
 	} else {

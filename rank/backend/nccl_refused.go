@@ -22,19 +22,19 @@ func reductionOf(c coll.Case) reduction { return reduction{c.Collective, c.Type,
 // communicator each.
 type refusals map[reduction]string
 
-// remember keeps the refusal of a case. What --algo asks for may fit another size.
-func (r refusals) remember(c coll.Case, err error, algorithms string) {
+// remember keeps the refusal of a case.
+func (r refusals) remember(c coll.Case, err error) {
 	var lost *bench.OperationError
-	if errors.As(err, &lost) && lost.Status == result.Unsupported && algorithms == "" {
+	if errors.As(err, &lost) && lost.Status == result.Unsupported {
 		r[reductionOf(c)] = lost.Error()
 	}
 }
 
 // lacksFloat8 reports whether the case is one of float8 and the GPU of some rank is below compute capability 9.0. NCCL
 // refuses a reduction then on every rank, before it issues anything: it compares the least of all ranks (minCompCap in
-// enqueue.cc). A communicator whose calls do not block keeps the error as its state.
+// enqueue.cc).
 func (b *ncclBackend) lacksFloat8(c coll.Case) bool {
 	older := func(r int) bool { return b.l.ranks[r].Major < 9 }
-	return (c.Type == coll.Float8E4M3 || c.Type == coll.Float8E5M2) && !b.l.config.NonBlocking &&
+	return (c.Type == coll.Float8E4M3 || c.Type == coll.Float8E5M2) &&
 		slices.ContainsFunc(b.w.Names, older)
 }

@@ -12,7 +12,6 @@ import (
 	"busbar/internal/bench"
 	"busbar/internal/coll"
 	"busbar/internal/loop"
-	"busbar/internal/notice"
 	"busbar/internal/program"
 	"busbar/internal/step"
 )
@@ -34,9 +33,6 @@ type gpuTraining struct {
 
 // Train implements Trainer.
 func (b *ncclBackend) Train(c Computing, p *step.Plan) (Training, error) {
-	if _, ok := ncclTypes[p.Point.Type]; !ok {
-		return nil, &bench.UnsupportedError{Cause: notice.NotSupported{Library: "NCCL", What: p.Point.Type.String()}}
-	}
 	if b.bytes < p.Bytes {
 		return nil, &bench.MemoryError{Needed: min(p.Bytes, math.MaxInt64/2), Err: errSmallBuffers}
 	}
@@ -85,16 +81,16 @@ func (t *gpuTraining) prepare(i int) (*nccl.Operation, error) {
 		return nil, err
 	}
 	base, in, out := t.place(i, c)
-	op, err := t.b.prepare(t.b.spec(c, base+cudart.Pointer(in.at), base+cudart.Pointer(out.at)))
+	op, err := t.b.comm.Prepare(t.b.spec(c, base+cudart.Pointer(in.at), base+cudart.Pointer(out.at)))
 	if err == nil {
 		t.ops = append(t.ops, op)
 	}
-	return op, err
+	return op, unsupported(err)
 }
 
 // place is where the memory of an operation begins, and in it this rank's input and output.
 func (t *gpuTraining) place(i int, c coll.Case) (base cudart.Pointer, in, out extent) {
-	in, out = ncclViews(c, t.b.Rank, t.b.alike)
+	in, out = t.b.views(c)
 	return t.b.area + cudart.Pointer(t.plan.Ops[i].At), in, out
 }
 

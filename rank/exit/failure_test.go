@@ -7,14 +7,13 @@ import (
 	"slices"
 	"testing"
 
-	"busbar/cudart/nccl"
 	"busbar/internal/dl"
 	"busbar/internal/notice"
 )
 
 // An error with parts keeps them on its way to rank 0; of any other the text is the problem.
 func TestFailureOf(t *testing.T) {
-	load := &nccl.LoadError{Tried: []dl.Attempt{{Candidate: "/a", Why: "none"}}}
+	load := &dl.LoadError{Problem: "none", Tried: []dl.Attempt{{Candidate: "/a", Why: "none"}}, Remedy: "do"}
 	for name, c := range map[string]struct {
 		err    error
 		tried  notice.Places

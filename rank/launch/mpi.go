@@ -1,7 +1,9 @@
 package launch
 
 import (
+	"busbar/internal/coll"
 	"busbar/internal/loop"
+	"busbar/internal/operation"
 	"busbar/internal/result"
 	"busbar/mpi"
 	"busbar/rank/exit"
@@ -71,12 +73,6 @@ func MPIComm(c Comm) *mpi.Comm {
 	return nil
 }
 
-// Sum implements Comm.
-func (c mpiComm) Sum(x []float64) error { return c.Allreduce(x, mpi.Sum) }
-
-// Max implements Comm.
-func (c mpiComm) Max(x []float64) error { return c.Allreduce(x, mpi.Max) }
-
 // Split implements Comm.
 func (c mpiComm) Split(color, key int) (Comm, error) {
 	sub, err := c.Comm.Split(color, key)
@@ -92,8 +88,8 @@ func (c mpiComm) NewBarrier() (*Barrier, error) {
 	if err != nil {
 		return nil, err
 	}
-	op, err := c.Prepare(mpi.OpSpec{Kind: mpi.AllReduce, Type: mpi.Float32, Op: mpi.Sum, InPlace: true,
-		Recv: one.Pointer(), Count: 1})
+	op, err := c.Prepare(operation.Host{Recv: one.Pointer(), Spec: operation.Spec{Case: coll.Case{
+		Collective: coll.AllReduce, Type: coll.Float32, Op: coll.Sum, Placement: coll.InPlace, Count: 1}}})
 	if err != nil {
 		return nil, errors.Join(err, one.Free())
 	}

@@ -3,6 +3,7 @@
 package ledger
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"slices"
@@ -38,7 +39,7 @@ type Sheet struct {
 	points  map[result.Status]int
 	inHand  []result.Entry // what is being measured: of a pattern by several groups; none between points
 
-	Throttled []result.Throttled
+	throttled []result.Throttled
 	failed    bool // a record could not be written, which ends the run and is said with that
 }
 
@@ -97,11 +98,24 @@ func (l *Ledger) Expect(s *Sheet, points int) {
 	s.planned += points
 }
 
-// Throttled keeps which GPUs hold back their clocks for the end of a file.
-func (l *Ledger) Throttled(s *Sheet, t []result.Throttled) {
+// Throttled keeps which GPUs held back their clocks for the end of a file: each rank once, by its number, with all
+// reasons.
+func (l *Ledger) Throttled(s *Sheet, more []result.Throttled) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	s.Throttled = t
+	for _, t := range more {
+		i := slices.IndexFunc(s.throttled, func(k result.Throttled) bool { return k.Rank == t.Rank })
+		if i < 0 {
+			s.throttled = append(s.throttled, t)
+			continue
+		}
+		for _, reason := range t.Reasons {
+			if !slices.Contains(s.throttled[i].Reasons, reason) {
+				s.throttled[i].Reasons = append(s.throttled[i].Reasons, reason)
+			}
+		}
+	}
+	slices.SortFunc(s.throttled, func(a, b result.Throttled) int { return cmp.Compare(a.Rank, b.Rank) })
 }
 
 // Close ends one file whose world is done.
@@ -129,7 +143,7 @@ func (s *Sheet) end(o result.Outcome, cause notice.Fact, code int) result.End {
 		done += n
 	}
 	return result.End{At: time.Now().UTC(), Outcome: o, Why: result.Because(cause), Code: code, Points: s.points,
-		Left: max(0, s.planned-done), Load1: machine.Load("/"), Throttled: s.Throttled}
+		Left: max(0, s.planned-done), Load1: machine.Load("/"), Throttled: s.throttled}
 }
 
 // Finish ends all open files at once; status is that of the point in hand, empty for none (it will be measured

@@ -5,7 +5,6 @@ import (
 	"strings"
 	"time"
 
-	"busbar/internal/pattern"
 	"busbar/internal/units"
 	"busbar/rank/launch"
 	"busbar/rank/plan"
@@ -48,11 +47,5 @@ func (l *list) pattern(started launch.Started) error {
 	rounds := time.Duration(len(n.Rounds))
 	l.printf("# %s of that: %s to %s, and making the groups' worlds; what stands out is measured again\n",
 		units.Count(len(n.Rounds), "round"), roundTime(rounds*least), roundTime(rounds*most))
-	if again := pattern.MostAlone(n.Kind); again > 0 {
-		repeats := pattern.MostRepeated(len(n.Rounds))
-		l.printf("# alone, in up to %s: at most %s more; and in up to %s once more: at most %s\n",
-			units.Count(again, "group"), roundTime(time.Duration(again)*most),
-			units.Count(repeats, "round"), roundTime(time.Duration(repeats)*most))
-	}
 	return nil
 }

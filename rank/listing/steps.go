@@ -59,17 +59,8 @@ func (l *list) duration(points []step.Point) string {
 	if s.Iterations > 0 {
 		return text + units.Count(s.Iterations, "round") + " of four steps each"
 	}
-	text += fmt.Sprintf("about %s at %s a point, and what checks and slow rounds take",
+	return text + fmt.Sprintf("about %s at %s a point; longer where rounds are slow and --budget is not given",
 		roundTime(time.Duration(len(points))*s.Budget), s.Budget)
-	if l.p.Options.Flags.Budget == nil {
-		most := 0
-		for _, group := range step.Groups(points) {
-			most = max(most, len(group))
-		}
-		text += fmt.Sprintf("; longer where %d rounds take longer, which it takes to compare the buckets "+
-			"(--budget ends them before)", step.RoundsToCompare(most))
-	}
-	return text
 }
 
 // opBytes returns the bytes of the smallest and the largest operation of a step, and of all together, as the

@@ -19,12 +19,9 @@ type Pace struct {
 	open    []bool // still to come in this cycle
 	left    []bool // thinned out, for now
 	Options sweeps.Options
-	PerNode int           // ranks that share a host's memory
-	Until   time.Time     // when this world's time is over; zero: no limit
-	Cycles  int           // that share the time left, this one included
-	Planned int           // records of the whole run
-	done    int           // records so far
-	spent   time.Duration // on cases that were measured
+	PerNode int       // ranks that share a host's memory
+	Until   time.Time // when this world's time is over; zero: no limit
+	Cycles  int       // that share the time left, this one included
 
 	guessed, took float64 // time of operations, guessed and measured, in seconds
 }
@@ -49,15 +46,6 @@ func guessOperation(c coll.Case, perNode int) float64 {
 		beta  = 4e9   // B/s, that the ranks of a host share
 	)
 	return alpha + float64(c.SizeBytes)*float64(max(1, perNode))/beta
-}
-
-// WorldCost is what a whole world costs at the least.
-func WorldCost(cases []coll.Case, o sweeps.Options) time.Duration {
-	var sum time.Duration
-	for _, c := range cases {
-		sum += Estimate(c, o, c.World, 1)
-	}
-	return sum
 }
 
 // Begin starts a cycle: wanted says which cases have to be measured in it.
@@ -137,27 +125,10 @@ func (p *Pace) Next(i int) (budget time.Duration, leftOut notice.Fact) {
 	return min(budget, max(share, 10*time.Millisecond)), nil
 }
 
-// Kept counts a record; one that was measured tells how fast the ranks are.
-func (p *Pace) Kept(r *result.Record, d time.Duration) {
-	p.done++
-	p.spent += d
+// Kept learns from a record how fast the ranks are.
+func (p *Pace) Kept(r *result.Record) {
 	if r.Status == result.OK {
 		p.guessed += guessOperation(r.Case, p.PerNode)
 		p.took += r.Time.Seconds
 	}
-}
-
-// Progress returns how many of the planned records are done, and about how long the rest takes.
-func (p *Pace) Progress() (done, planned int, left time.Duration) { return p.done, p.Planned, p.eta() }
-
-// eta is about how long the rest will take.
-func (p *Pace) eta() time.Duration {
-	if p.done == 0 {
-		return 0
-	}
-	left := time.Duration(float64(p.spent) / float64(p.done) * float64(max(0, p.Planned-p.done)))
-	if !p.Until.IsZero() {
-		left = min(left, max(0, time.Until(p.Until)))
-	}
-	return left
 }

@@ -21,7 +21,7 @@ func TestPace(t *testing.T) {
 	pace := func(limit time.Duration, cycles int) *Pace {
 		o := sweep.Options
 		o.TimeLimit = limit
-		p := &Pace{Cases: cases, Options: o, PerNode: 2, Planned: len(cases), Cycles: cycles}
+		p := &Pace{Cases: cases, Options: o, PerNode: 2, Cycles: cycles}
 		if limit > 0 {
 			p.Until = time.Now().Add(limit)
 		}
@@ -67,7 +67,7 @@ func TestPaceLearns(t *testing.T) {
 		t.Fatalf("a case of %s fits half of that", least)
 	}
 	fast := recordOf(64<<20, guessOperation(c, 8)/10)
-	p.Kept(fast, time.Second)
+	p.Kept(fast)
 	if p.thin(); p.left[0] {
 		t.Error("ranks ten times as fast do not bring the case back")
 	}

@@ -4,8 +4,6 @@ package plan
 
 import (
 	"cmp"
-	"fmt"
-	"strings"
 	"time"
 
 	"busbar/internal/bench"
@@ -28,7 +26,6 @@ type Options struct {
 	Rotate   int64 // bytes of buffers to walk through; 0: the same buffers each time
 	Packed   bool  // buffers move as in nccl-tests
 	Cycles   int   // 0: until stopped
-	Retry    int   // times that a failed point is measured again
 	Deadline time.Duration
 
 	Out      string // folder of the results
@@ -44,20 +41,16 @@ type StepOptions struct {
 	Buckets    []step.Cap
 	First      int64 // bytes of DDP's first bucket
 	Strategies []step.Strategy
-	Progress   []step.Progress // empty: the library's default
-	Compute    time.Duration   // of forward and backward together; 0: the model's own
+	Compute    time.Duration // of forward and backward together; 0: the model's own
 	NoTrace    bool
 	backend.ComputeOptions
 }
-
-// PollInterval is that of --progress poll by default.
-const PollInterval = 200 * time.Microsecond
 
 // Defaults returns what a command line without flags asks for.
 func Defaults() Options {
 	return Options{Average: bench.Max, Cycles: 1, Deadline: time.Minute, Out: "results",
 		Step: StepOptions{Buckets: step.Caps(), First: step.FirstBucket, Strategies: []step.Strategy{step.DDP},
-			ComputeOptions: backend.ComputeOptions{Poll: PollInterval, Threads: 1, Kernel: "auto"}}}
+			ComputeOptions: backend.ComputeOptions{Poll: 200 * time.Microsecond, Threads: 1, Kernel: "auto"}}}
 }
 
 // ForBackend returns what the backends need to know.
@@ -79,13 +72,4 @@ func (o *Options) Layout(s *sweeps.Sweep, cases []coll.Case, rank int) backend.L
 		l.Rotate = max(l.Rotate, of.SizeBytes)
 	}
 	return l
-}
-
-// Words joins values as a list on the command line has them.
-func Words[T fmt.Stringer](values []T) string {
-	var all []string
-	for _, v := range values {
-		all = append(all, v.String())
-	}
-	return strings.Join(all, ",")
 }

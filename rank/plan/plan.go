@@ -50,7 +50,10 @@ func Agree(c launch.Comm, ranks []launch.RankFacts, o *Options, auto func(worlds
 	if err != nil {
 		return nil, err
 	}
-	p, err := o.plan(t, ranks, auto)
+	p, err := o.plan(t, len(ranks), auto)
+	if err == nil {
+		p.Pattern, err = o.patternOf(p.Sweep, ranks)
+	}
 	if err != nil {
 		if c.Rank() != 0 { // every rank has the error, and rank 0 reports it
 			return nil, exit.ErrElsewhere
@@ -60,34 +63,26 @@ func Agree(c launch.Comm, ranks []launch.RankFacts, o *Options, auto func(worlds
 	return p, launch.OnRoot(c, func() error { return p.try(stderr) })
 }
 
-// read reads the files that the command line names, and checks them.
+// read reads the files that the command line names.
 func (o *Options) read() (t texts, err error) {
 	t = texts{Launch: result.NewID(), Campaign: o.Campaign}
-	if t.Sweep, err = o.readSweep(); err == nil {
-		_, err = o.sweepOf(t.Sweep)
-	}
-	if err != nil {
+	if t.Sweep, err = o.readSweep(); err != nil {
 		return t, exit.With(exit.Usage, err)
 	}
-	if t.Model, err = o.readModel(); err == nil {
-		_, err = o.stepsOf(t.Model)
-	}
+	t.Model, err = o.readModel()
 	return t, err
 }
 
-// plan makes the plan of what rank 0 read.
-func (o *Options) plan(t texts, ranks []launch.RankFacts, auto func(worlds []int) string) (p *Plan, err error) {
+// plan makes the plan of what rank 0 read, without a pattern. auto chooses the backend of --backend auto.
+func (o *Options) plan(t texts, size int, auto func(worlds []int) string) (p *Plan, err error) {
 	p = &Plan{Options: o, Launch: t.Launch, Campaign: cmp.Or(t.Campaign, t.Launch)}
 	if p.Sweep, err = o.sweepOf(t.Sweep); err != nil {
-		return nil, err
+		return nil, exit.With(exit.Usage, err)
 	}
 	if p.Step, err = o.stepsOf(t.Model); err != nil {
 		return nil, err
 	}
-	p.Worlds = worldsOf(p.Sweep, len(ranks))
-	if p.Pattern, err = o.patternOf(p.Sweep, ranks); err != nil {
-		return nil, err
-	}
+	p.Worlds = worldsOf(p.Sweep, size)
 	if p.Backends, err = backend.Choose(&o.Options, func() string { return auto(p.Worlds) }); err != nil {
 		return nil, err
 	}
@@ -100,18 +95,7 @@ func Preview(o *Options, size int) (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Plan{Options: o}
-	if p.Sweep, err = o.sweepOf(t.Sweep); err != nil {
-		return nil, exit.With(exit.Usage, err)
-	}
-	if p.Step, err = o.stepsOf(t.Model); err != nil {
-		return nil, err
-	}
-	p.Worlds = worldsOf(p.Sweep, size)
-	if p.Backends, err = backend.Choose(&o.Options, func() string { return backend.Unseen(&o.Options) }); err != nil {
-		return nil, err
-	}
-	return p, o.Step.CheckBackends(p.Backends)
+	return o.plan(t, size, func([]int) string { return backend.Unseen(&o.Options) })
 }
 
 // try finds what is wrong with the plan of any world, and with the folder of results, before anything is measured. It

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
 	"busbar/internal/result"
 	"busbar/internal/step"
@@ -111,9 +110,7 @@ type StepWorld struct {
 // StepWorld plans the points of a backend in a world, without those whose buckets are the same as those of an earlier
 // cap.
 func (p *Plan) StepWorld(backend string, world int) (w StepWorld, err error) {
-	asked := p.Options.StepPoints(backend)
-	var twins []capTwins
-	for _, point := range asked {
+	for _, point := range p.Options.StepPoints(backend) {
 		plan, err := step.NewPlan(p.Step.Model, point, world, step.Options{First: p.Options.Step.First})
 		if err != nil {
 			return w, exit.With(exit.Usage, fmt.Errorf("--step: %w", err))
@@ -123,35 +120,8 @@ func (p *Plan) StepWorld(backend string, world int) (w StepWorld, err error) {
 			w.Points, w.Plans = append(w.Points, point), append(w.Plans, plan)
 			continue
 		}
-		twins = addTwin(twins, point, w.Points[i])
-	}
-	groups := len(step.Groups(asked))
-	for _, t := range twins {
-		w.Same = append(w.Same, t.text(groups))
+		w.Same = append(w.Same, fmt.Sprintf("%s: --bucket %s gives the same buckets as %s, and is measured with it",
+			point.GroupString(), point.Bucket, w.Points[i].Bucket))
 	}
 	return w, nil
-}
-
-// capTwins are two caps that give the same buckets in some groups.
-type capTwins struct {
-	left, measured step.Cap
-	groups         []string
-}
-
-func addTwin(all []capTwins, left, measured step.Point) []capTwins {
-	i := slices.IndexFunc(all, func(t capTwins) bool { return t.left == left.Bucket && t.measured == measured.Bucket })
-	if i < 0 {
-		i, all = len(all), append(all, capTwins{left: left.Bucket, measured: measured.Bucket})
-	}
-	all[i].groups = append(all[i].groups, left.GroupString())
-	return all
-}
-
-// text names the groups unless it is all of them.
-func (t capTwins) text(groups int) string {
-	text := fmt.Sprintf("--bucket %s gives the same buckets as %s, and is measured with it", t.left, t.measured)
-	if len(t.groups) < groups {
-		text += " (" + strings.Join(t.groups, "; ") + ")"
-	}
-	return text
 }

@@ -3,8 +3,6 @@ package screen
 import (
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
@@ -42,9 +40,11 @@ func (p *page) Wrapped(prefix, text string) {
 	}
 }
 
-// head says what is measured into a file, where and by which groups of ranks.
-func (p *page) head(r *result.Run, ranks string) {
-	p.Note("%s: %s on %s, %s", r.Tool, r.Sweep.Name, r.Backend.Library, ranks)
+// head shows what is measured into a file, and by which ranks.
+func (p *page) head(f File, what, ranks string) {
+	r := f.Run
+	p.paths = append(p.paths, f.Path)
+	p.Wrapped("# ", fmt.Sprintf("%s: %s on %s, %s", r.Tool, what, r.Backend.Library, ranks))
 	p.Note("%s, %s", Clip(r.Machine.Host+" "+r.Device, 58), units.Count(r.Sweep.Points, "point"))
 	if r.Rehearse {
 		p.Note("SIMULATED: no device is measured; these values are not about hardware")
@@ -83,36 +83,11 @@ func (p *page) reason(why result.Why) {
 	}
 }
 
-// results says where the files are: each in a line, or, where that is too long, their folder and then their names.
-// Names are never broken, so that they can be copied; a folder that has no room in a line makes it longer.
+// results shows where the files are. Paths are never broken, so that they can be copied.
 func (p *page) results() {
-	const head = "# results: "
-	if !slices.ContainsFunc(p.paths, func(path string) bool { return len(head)+len(path) > 80 }) {
-		for _, path := range p.paths {
-			p.Note("results: %s", path)
-		}
-		return
-	}
-	folder := ""
 	for _, path := range p.paths {
-		if dir := filepath.Dir(path); dir != folder {
-			folder = dir
-			p.Note("results: %s", near(dir))
-		}
-		p.Note("  %s", filepath.Base(path))
+		p.Note("results: %s", path)
 	}
-}
-
-// near is a folder as seen from the working folder, where that is shorter.
-func near(dir string) string {
-	here, err := os.Getwd()
-	if err != nil {
-		return dir
-	}
-	if rel, err := filepath.Rel(here, dir); err == nil && len(rel) < len(dir) && filepath.IsAbs(dir) {
-		return rel
-	}
-	return dir
 }
 
 // Clip shortens a text to n bytes; a text that is cut ends in dots.

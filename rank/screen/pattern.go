@@ -3,30 +3,20 @@ package screen
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 
 	"busbar/internal/coll"
 	"busbar/internal/notice"
 	"busbar/internal/pattern"
 	"busbar/internal/result"
+	"busbar/sweeps"
 )
 
 // Pattern heads the table of a pattern of so many rounds, with a file of each library; groups names its groups.
-func (s *Screen) Pattern(files []File, pace paced, groups string, rounds int) {
-	s.pace, s.section, s.several, s.rounds = pace, "", len(files) > 1, rounds
-	for _, f := range files {
-		s.paths = append(s.paths, f.Path)
-	}
-	if !s.on {
-		return
-	}
-	_, planned, _ := pace.Progress()
-	s.bar.total(planned)
-	var said notice.List
-	for _, f := range files {
-		s.head(f.Run, groups)
-		s.before(f.Run, &said)
-	}
+func (s *Screen) Pattern(files []File, groups string, rounds int, o sweeps.Options) {
+	s.rounds, s.next = rounds, "show"
+	s.Head(files, groups, o)
 }
 
 // The heads of a pattern's table.
@@ -47,7 +37,7 @@ func (s *Screen) round(g *result.Group) string {
 	return fmt.Sprintf("round %d", n)
 }
 
-// PatternRow adds a record of a group to the table; backend says of which, where there are several.
+// PatternRow adds a record of a group to the table.
 func (s *Screen) PatternRow(library string, r *result.Record) {
 	s.counts[r.Status]++
 	if !s.on {
@@ -62,7 +52,7 @@ func (s *Screen) PatternRow(library string, r *result.Record) {
 	}
 	left := fmt.Sprintf("%11d %3s %.3s ", r.SizeBytes, r.Placement, r.Mode)
 	nodes := r.Group.Members()
-	if library != "" {
+	if s.several {
 		nodes = library + " " + nodes
 	}
 	if r.Status != result.OK {
@@ -70,11 +60,10 @@ func (s *Screen) PatternRow(library string, r *result.Record) {
 		return
 	}
 	t := r.Time
-	checked := map[string]string{"ok": "0", "off": "-"}[r.Check.Result]
 	row := fmt.Sprintf("%s%10s %4s %6s %s ", left, digits(t.Seconds*1e6, 10), halfWidth(t),
-		digits(r.BusBW(t.Seconds)/1e9, 6), checked)
+		digits(r.BusBW(t.Seconds)/1e9, 6), wrongElements(r.Check))
 	fmt.Fprintln(s.out, row+Clip(nodes, max(12, 80-len(row))))
-	s.notes.add(r)
+	s.notes.add(r.Case, r.Warnings)
 }
 
 // halfWidth is half the interval in percent of the time, in four columns.
@@ -89,24 +78,17 @@ func halfWidth(t *result.Time) string {
 }
 
 // Verdict says which nodes and links are slow, by each case.
-func (s *Screen) Verdict(library string, rehearsed bool, verdicts map[coll.Case]pattern.Verdict, hosts []string) {
+func (s *Screen) Verdict(library string, verdicts map[coll.Case]pattern.Verdict, hosts []string) {
 	if !s.on {
 		return
 	}
-	cases := make([]coll.Case, 0, len(verdicts))
-	for c := range verdicts {
-		cases = append(cases, c)
-	}
-	slices.SortFunc(cases, func(a, b coll.Case) int {
+	cases := slices.SortedFunc(maps.Keys(verdicts), func(a, b coll.Case) int {
 		return cmp.Or(cmp.Compare(a.SizeBytes, b.SizeBytes), cmp.Compare(a.String(), b.String()))
 	})
 	fmt.Fprintln(s.out, "#")
-	if rehearsed {
-		s.Note("SIMULATED: what follows is not about hardware")
-	}
 	for _, c := range cases {
 		name := c.String()
-		if library != "" {
+		if s.several {
 			name = library + " " + name
 		}
 		v := verdicts[c]

@@ -5,14 +5,11 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"time"
 
-	"busbar/internal/coll"
 	"busbar/internal/notice"
 	"busbar/internal/result"
 	"busbar/internal/units"
 	"busbar/rank/exit"
-	"busbar/rank/launch"
 	"busbar/sweeps"
 )
 
@@ -20,23 +17,13 @@ import (
 // else on stderr. On other ranks, and with --quiet, it shows nothing. All its lines fit 80 columns.
 type Screen struct {
 	page
-	bar    *meter // nil without a terminal
-	kind   Kind
-	rounds int // of a pattern
+	next   string // command of post
+	rounds int    // of a pattern
 
-	pace    paced
-	several bool     // backends
-	section string   // of the rows before: a collective, or what a group of steps shares
-	stepped int      // training steps that have a record
-	marks   []string // what has to be said of all training steps
+	several bool   // backends
+	section string // of the rows before: a collective, or what a group of steps shares
 	notes   notes
 	counts  map[result.Status]int
-}
-
-// paced is a run's progress.
-type paced interface {
-	// Progress returns how many of the planned points are done, and about how long the rest takes.
-	Progress() (done, planned int, left time.Duration)
 }
 
 // File is an open file of results.
@@ -45,75 +32,32 @@ type File struct {
 	Path string
 }
 
-// New is a screen that shows results on stdout and all else on stderr, or nothing unless it is on. kind is what
-// the run measures.
-func New(on bool, kind Kind, started launch.Started, stdout, stderr io.Writer) *Screen {
-	s := &Screen{page: page{on: on, out: stdout}, kind: kind, counts: map[result.Status]int{}}
-	if s.on {
-		s.bar = newMeter(started, stderr)
-		s.out = s.bar.above(s.out)
-	}
-	return s
+// New is a screen that shows results on stdout, or nothing unless it is on.
+func New(on bool, stdout io.Writer) *Screen {
+	return &Screen{page: page{on: on, out: stdout}, next: "merge && post plot", counts: map[result.Status]int{}}
 }
 
-// Kind is what a run measures.
-type Kind int
+// Ranks is the world of a run.
+func Ranks(r *result.Run) string {
+	return fmt.Sprintf("world %d = %s x %d", r.World, units.Count(r.Nodes, "node"), r.RanksPerNode)
+}
 
-// What a run measures.
-const (
-	Collectives Kind = iota
-	Steps
-	Pattern
-)
-
-// World heads the table of one world, with a file of each library.
-func (s *Screen) World(files []File, pace paced, o sweeps.Options) {
-	s.pace, s.section, s.several = pace, "", len(files) > 1
+// Head heads the table of one world or pattern, with a file of each library; ranks are those that measure.
+func (s *Screen) Head(files []File, ranks string, o sweeps.Options) {
+	s.section, s.several = "", len(files) > 1
 	for _, f := range files {
-		s.paths = append(s.paths, f.Path)
+		s.head(f, f.Run.Sweep.Name, ranks)
 	}
-	if !s.on {
-		return
-	}
-	_, planned, _ := pace.Progress()
-	s.bar.total(planned)
 	r := files[0].Run
-	for _, f := range files {
-		s.head(f.Run, fmt.Sprintf("world %d = %s x %d", r.World, units.Count(r.Nodes, "node"), r.RanksPerNode))
-	}
 	if s.several {
 		s.Note("interleaved: each case is measured with %s in turn", strings.Join(r.Interleaved, ", "))
 	}
-	s.Note(
-		"clock: a reading costs %.0f ns; budget %s a case, precision %.3g %%",
-		r.Method.ClockCost*1e9,
-		o.Budget,
-		100*o.Precision,
-	)
-	var said notice.List
+	s.Note("clock: a reading costs %.0f ns; budget %s a case, precision %.3g %%", r.Method.ClockCost*1e9, o.Budget,
+		100*o.Precision)
+	var shown notice.List
 	for _, f := range files {
-		s.before(f.Run, &said)
+		s.before(f.Run, &shown)
 	}
-}
-
-// SkippedWorld says that a world cannot be measured; backend says by which, where there are several.
-func (s *Screen) SkippedWorld(library string, n int, why string, points int, path string) {
-	s.paths = append(s.paths, path)
-	s.counts[result.Skipped] += points
-	s.Wrapped("# ", fmt.Sprintf("%sworld %d: skipped: it %s", library, n, why))
-}
-
-// Begin says which case is in hand, and of which backend where there are several.
-func (s *Screen) Begin(library string, c coll.Case) {
-	if !s.on {
-		return
-	}
-	name := c.String()
-	if s.several {
-		name = library + " " + name
-	}
-	done, planned, left := s.pace.Progress()
-	s.bar.show(done, planned, left, name)
 }
 
 // The heads of the table. With several backends the count, which follows from size and type, gives its place to their
@@ -156,15 +100,16 @@ func (s *Screen) Row(library string, r *result.Record) {
 		return
 	}
 	t := r.Time
-	checked := map[string]string{"ok": "0", "off": "-"}[r.Check.Result]
 	fmt.Fprintf(s.out, "%s%*s %4s %6s %6s %s\n", left, width, digits(t.Seconds*1e6, width), halfWidth(t),
-		digits(r.AlgBW(t.Seconds)/1e9, 6), digits(r.BusBW(t.Seconds)/1e9, 6), checked)
-	s.notes.add(r)
+		digits(r.AlgBW(t.Seconds)/1e9, 6), digits(r.BusBW(t.Seconds)/1e9, 6), wrongElements(r.Check))
+	s.notes.add(r.Case, r.Warnings)
 }
+
+// wrongElements is the last column of a row with values: - where nothing was checked.
+func wrongElements(c result.Check) string { return map[string]string{"ok": "0", "off": "-"}[c.Result] }
 
 // Farewell says what the run left behind and what to do next.
 func (s *Screen) Farewell(code int) {
-	s.bar.end()
 	if !s.on {
 		return
 	}
@@ -190,14 +135,7 @@ func (s *Screen) Farewell(code int) {
 	case code > exit.Interrupted:
 		s.Note("ended early as asked; --resume continues; exit code %d", code)
 	}
-	switch s.kind {
-	case Steps:
-		s.stepFarewell()
-	case Pattern:
-		s.Note("next: post show")
-	default:
-		s.Note("next: post merge && post plot")
-	}
+	s.Note("next: post %s", s.next)
 }
 
 // notes collects warnings of records; each code is printed once at the end, with how many points have it.
@@ -207,12 +145,8 @@ type notes struct {
 	first map[notice.Kind]string
 }
 
-func (n *notes) add(r *result.Record) { n.addAll(r.Case.String(), r.Warnings) }
-
-func (n *notes) addStep(r *result.StepRecord) { n.addAll(r.Point.String(), r.Warnings) }
-
-// addAll takes the warnings of a point by its name.
-func (n *notes) addAll(point string, warnings notice.List) {
+// add takes the warnings of a point.
+func (n *notes) add(point fmt.Stringer, warnings notice.List) {
 	for _, w := range warnings {
 		group := w.Kind()
 		if n.count == nil {
@@ -220,7 +154,7 @@ func (n *notes) addAll(point string, warnings notice.List) {
 		}
 		if n.count[group] == 0 {
 			n.order = append(n.order, group)
-			n.first[group] = point + ": " + notice.Message(w.Fact)
+			n.first[group] = point.String() + ": " + notice.Message(w.Fact)
 		}
 		n.count[group]++
 	}
@@ -248,13 +182,4 @@ func digits(x float64, width int) string {
 		}
 	}
 	return fmt.Sprintf("%.*e", max(0, width-6), x)
-}
-
-// clock writes a duration as minutes and seconds.
-func clock(d time.Duration) string {
-	s := int(d.Round(time.Second).Seconds())
-	if s >= 3600 {
-		return fmt.Sprintf("%d:%02d:%02d", s/3600, s/60%60, s%60)
-	}
-	return fmt.Sprintf("%d:%02d", s/60, s%60)
 }

@@ -1,12 +1,8 @@
 package screen
 
 import (
-	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"busbar/internal/coll"
 	"busbar/internal/notice"
@@ -69,7 +65,7 @@ func TestFarewell(t *testing.T) {
 	for code, word := range map[int]string{0: "next: post merge", 3: "WRONG DATA", 6: "some points failed",
 		143: "ended early"} {
 		var out strings.Builder
-		s := &Screen{page: page{on: true, out: &out, paths: []string{"results/x.jsonl"}},
+		s := &Screen{page: page{on: true, out: &out, paths: []string{"results/x.jsonl"}}, next: "merge",
 			counts: map[result.Status]int{}}
 		r := sampleRecord(8, 1)
 		r.Warnings = notice.Of(notice.FromText("timer: one clock reading"), notice.FromText("drift: up"))
@@ -80,29 +76,6 @@ func TestFarewell(t *testing.T) {
 			if !strings.Contains(out.String(), w) {
 				t.Errorf("code %d: %q is not in:\n%s", code, w, out.String())
 			}
-		}
-	}
-}
-
-// Paths that have no room in a line are shown as their folder and their names.
-func TestResultsFit(t *testing.T) {
-	dir := "/scratch/project/" + strings.Repeat("deep/", 9)
-	here, err := os.Getwd()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, c := range []struct{ dir, want string }{
-		{"results", "# results: results/a.jsonl\n# results: results/b.jsonl\n"},
-		{dir + strings.Repeat("x", 5), "# results: " + dir + "xxxxx\n#   a.jsonl\n#   b.jsonl\n"},
-		{filepath.Join(here, strings.Repeat("y", 60)),
-			"# results: " + strings.Repeat("y", 60) + "\n#   a.jsonl\n#   b.jsonl\n"},
-	} {
-		var out strings.Builder
-		paths := []string{filepath.Join(c.dir, "a.jsonl"), filepath.Join(c.dir, "b.jsonl")}
-		s := &page{on: true, out: &out, paths: paths}
-		s.results()
-		if out.String() != c.want {
-			t.Errorf("%q, wanted %q", out.String(), c.want)
 		}
 	}
 }
@@ -124,9 +97,5 @@ func TestWrap(t *testing.T) {
 		if len(l) > 12 {
 			t.Errorf("%q", l)
 		}
-	}
-	if got := fmt.Sprintln(clock(59*time.Second), clock(3599*time.Second),
-		clock(3661*time.Second)); got != "0:59 59:59 1:01:01\n" {
-		t.Error(got)
 	}
 }

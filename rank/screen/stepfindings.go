@@ -1,10 +1,7 @@
 package screen
 
 import (
-	"slices"
-
 	"busbar/internal/notice"
-	"busbar/internal/result"
 	"busbar/internal/step"
 )
 
@@ -29,25 +26,5 @@ func (s *Screen) ReportGroup(points []step.Point, rounds [][]step.Round) {
 func (s *Screen) report(all ...notice.Notice) {
 	for _, n := range all {
 		s.Wrapped("# ", notice.Paragraph(n.Fact))
-	}
-}
-
-// stepFarewell says what the figures are not, and what to do next.
-func (s *Screen) stepFarewell() {
-	for _, mark := range s.marks {
-		s.Wrapped("# ", mark)
-	}
-	s.Note("next: post report")
-}
-
-// markSteps keeps what has to be said of all figures of a file.
-func (s *Screen) markSteps(r *result.Run, points []step.Point) {
-	mark := func(text string) {
-		if !slices.Contains(s.marks, text) {
-			s.marks = append(s.marks, text)
-		}
-	}
-	if r.Rehearse {
-		mark("SIMULATED: no device was measured, and these values are not about hardware")
 	}
 }

@@ -12,22 +12,10 @@ import (
 
 // Steps heads the table of the training steps of a model by one library in one world; same are words on points that are
 // left out.
-func (s *Screen) Steps(f File, m *step.Model, points []step.Point, o sweeps.Options, same []string) {
-	s.section, s.stepped = "", 0
-	s.paths = append(s.paths, f.Path)
-	if !s.on {
-		return
-	}
-	r := f.Run
-	s.markSteps(r, points)
-	s.bar.total(r.Sweep.Points)
-	s.Wrapped("# ", fmt.Sprintf("%s: training steps of %s on %s, world %d = %s x %d", r.Tool, m.Name, r.Backend.Library,
-		r.World, units.Count(r.Nodes, "node"), r.RanksPerNode))
-	s.Note("%s, %s", Clip(r.Machine.Host+" "+r.Device, 58), units.Count(r.Sweep.Points, "point"))
-	if r.Rehearse {
-		s.Note("SIMULATED: no device is measured; these values are not about hardware")
-	}
-	s.Wrapped("# ", fmt.Sprintf("%s; computed by %s", ModelLine(m), r.Step.Computing))
+func (s *Screen) Steps(f File, m *step.Model, o sweeps.Options, same []string) {
+	s.section, s.next = "", "report"
+	s.head(f, "training steps of "+m.Name, Ranks(f.Run))
+	s.Wrapped("# ", fmt.Sprintf("%s; computed by %s", ModelLine(m), f.Run.Step.Computing))
 	if m.About != "" {
 		s.Wrapped("# ", m.About)
 	}
@@ -39,14 +27,7 @@ func (s *Screen) Steps(f File, m *step.Model, points []step.Point, o sweeps.Opti
 	for _, text := range same {
 		s.Wrapped("# ", text)
 	}
-	s.before(r, &notice.List{})
-}
-
-// BeginStep says which of the planned points is in hand.
-func (s *Screen) BeginStep(planned, round int, p step.Point) {
-	if s.on {
-		s.bar.show(s.stepped, planned, -1, fmt.Sprintf("round %d: %s", round, p))
-	}
+	s.before(f.Run, &notice.List{})
 }
 
 // The heads of the table of steps.
@@ -58,7 +39,6 @@ const stepColumns = `#                                 sequen-   over-          
 // StepRow adds a point to the table. The last column is the number of wrong elements: - where nothing was checked.
 func (s *Screen) StepRow(r *result.StepRecord) {
 	s.counts[r.Status]++
-	s.stepped++
 	if !s.on {
 		return
 	}
@@ -72,13 +52,12 @@ func (s *Screen) StepRow(r *result.StepRecord) {
 		return
 	}
 	f := r.Figures
-	checked := map[string]string{"ok": "0", "off": "-"}[r.Check.Result]
 	fmt.Fprintf(s.out, "%s%4d %8s %8s %8s %7s %8s %8s %7s %s\n", left, len(r.Ops), milliseconds(f.Compute.Value),
 		milliseconds(f.Comm.Value),
 		milliseconds(f.Sequential.Value), milliseconds(f.Overlapped.Value), milliseconds(f.Exposed.Value),
 		percent(f.Overlap),
-		times(f.SpeedUp), checked)
-	s.notes.addStep(r)
+		times(f.SpeedUp), wrongElements(r.Check))
+	s.notes.add(r.Point, r.Warnings)
 }
 
 // milliseconds writes a time in seconds as milliseconds in seven columns.

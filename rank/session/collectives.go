@@ -8,7 +8,6 @@ import (
 
 	"busbar/internal/bench"
 	"busbar/internal/coll"
-	"busbar/internal/notice"
 	"busbar/internal/result"
 	"busbar/rank/backend"
 	"busbar/rank/hang"
@@ -25,7 +24,7 @@ type session struct {
 	lib     backend.Library
 	backend backend.Backend
 	cases   []coll.Case
-	room    []room // by case
+	room    []bench.Verdict // by case: whether its buffers fit
 
 	// Rank 0 only.
 	used   map[coll.Collective]bool // collectives whose first operation was timed
@@ -61,38 +60,30 @@ func (s *session) method() backend.Method {
 		Iterations: p.Sweep.Iterations}
 }
 
-// prepareHeader makes the header of this library's file in this world, and finds what it continues. Rank 0 only.
-func (s *session) prepareHeader() {
+// resume finds what the file of this session continues. All files of this launch take over their campaign, so that they
+// stay together. Rank 0 only.
+func (s *session) resume() {
 	p := s.run.Plan
-	s.header = s.run.header(s.lib, s)
-	s.header.Setup = backend.SetupOf(s.backend)
-	if len(s.sessions) > 1 {
-		for _, o := range s.sessions {
-			s.header.Interleaved = append(s.header.Interleaved, o.lib.Name())
-		}
+	if p.Past == nil {
+		s.done = result.Done{}
+		return
 	}
-	if p.Past != nil {
-		done, resumes := p.Past.Done(s.header.Key())
-		s.done = done
-		s.resume(resumes)
-	}
-	for cycle := range max(1, p.Options.Cycles) {
-		for i := range s.cases {
-			if s.wanted(i, cycle) {
-				s.header.Sweep.Points++
-			}
-		}
-	}
-}
-
-// resume notes which files this one continues. All files of this launch take over their campaign, so that they stay
-// together.
-func (s *session) resume(files []string) {
-	p := s.run.Plan
-	s.header.Resumes = append(p.Past.Unfit(s.lib.Name(), s.world.Size), files...)
+	s.done, s.header.Resumes = p.Past.Done(s.header.Key())
 	if p.Campaign == p.Launch && len(s.header.Resumes) > 0 {
 		p.Campaign = cmp.Or(p.Past.Campaign(s.header.Resumes), p.Launch)
 	}
+}
+
+// countPoints is how many points of the plan are to be measured.
+func (s *session) countPoints() (points int) {
+	for cycle := range max(1, s.run.Plan.Options.Cycles) {
+		for i := range s.cases {
+			if s.wanted(i, cycle) {
+				points++
+			}
+		}
+	}
+	return points
 }
 
 // openFile makes the results file of this library in this world.
@@ -132,15 +123,15 @@ func (w *worldRun) measureCases(ctx context.Context) error {
 // openFiles makes the files of all libraries and the order of their cases. Rank 0 only.
 func (w *worldRun) openFiles() error {
 	for _, s := range w.sessions { // each may change the campaign of all files
-		s.prepareHeader()
+		s.header = s.runHeader()
+		s.resume()
+		s.header.Sweep.Points = s.countPoints()
 	}
-	points := 0
 	var files []screen.File
 	for _, s := range w.sessions {
 		if err := s.openFile(); err != nil {
 			return err
 		}
-		points += s.header.Sweep.Points
 		files = append(files, s.file())
 	}
 	w.turns = takeTurns(w.sessions)
@@ -156,9 +147,8 @@ func (w *worldRun) openFiles() error {
 		Options: options,
 		PerNode: perNode,
 		Until:   w.run.until(w.world.Size),
-		Planned: points,
 	}
-	w.run.Screen.World(files, w.pace, options)
+	w.run.Screen.Head(files, screen.Ranks(files[0].Run), options)
 	return nil
 }
 
@@ -172,21 +162,17 @@ func (w *worldRun) endFiles() error {
 	return w.run.endFiles(sheets...)
 }
 
-// The orders of rank 0 to the others: what to do next.
-const (
-	orderStop = iota
-	orderMeasure
-)
-
-// order is what rank 0 tells all ranks of a world: measure a case of a session, or stop.
+// order is what all ranks of a world do next: measure a case of a session, or stop.
 type order struct {
-	What    int32
 	Session int32
-	Case    int32
+	Case    int32 // stop: there is none
 	Budget  time.Duration
 	Left    time.Duration // of --time-limit; 0: no limit
 	First   bool          // time the first operation of the collective
 }
+
+// stop is the order that ends a world.
+var stop = order{Case: -1}
 
 // give brings rank 0's order to all. Collective.
 func (w *worldRun) give(o *order) error { return launch.Broadcast(w.world.Group, o) }
@@ -205,14 +191,14 @@ func (w *worldRun) lead(ctx context.Context) error {
 			break
 		}
 	}
-	return w.give(&order{What: orderStop})
+	return w.give(&stop)
 }
 
 // leadCycle goes through the plan once. measured reports whether anything was measured.
 func (w *worldRun) leadCycle(ctx context.Context, cycle int) (measured bool, err error) {
 	w.pace.Begin(func(k int) bool {
 		t := w.turns[k]
-		return t.session.wanted(t.i, cycle) && t.session.room[t.i].fits()
+		return t.session.wanted(t.i, cycle) && !t.session.room[t.i].Over()
 	})
 	for k, t := range w.turns {
 		s := t.session
@@ -223,23 +209,20 @@ func (w *worldRun) leadCycle(ctx context.Context, cycle int) (measured bool, err
 			w.run.tally.over = true
 			return measured, nil
 		}
-		started := time.Now()
 		r := s.leftOutByMemory(t.i)
-		took := time.Duration(0)
 		if r == nil {
 			budget, why := w.pace.Next(k)
 			if why != nil {
-				r = skipped(s.cases[t.i], why)
+				r = bench.NotMeasured(result.Record{Case: s.cases[t.i]}, result.Skipped, why)
 			} else {
 				measured = true
 				if r, err = s.measureOne(t.i, s.cycle(cycle), budget); err != nil {
 					return measured, err
 				}
-				took = time.Since(started)
 			}
 		}
 		r.Cycle = s.cycle(cycle)
-		if err := s.keep(r, took); err != nil {
+		if err := s.keep(r); err != nil {
 			return measured, err
 		}
 	}
@@ -254,7 +237,7 @@ func (w *worldRun) follow() error {
 		if err := w.give(&o); err != nil {
 			return err
 		}
-		if o.What == orderStop {
+		if o.Case < 0 {
 			return nil
 		}
 		if _, err := w.sessions[o.Session].measure(o); err != nil {
@@ -266,16 +249,25 @@ func (w *worldRun) follow() error {
 // measureOne measures one case, the other ranks following.
 func (s *session) measureOne(i, cycle int, budget time.Duration) (*result.Record, error) {
 	s.run.Ledger.Begin(s.sheet, &result.Record{Kind: result.KindCase, Case: s.cases[i], Cycle: cycle})
-	s.run.Screen.Begin(s.lib.Name(), s.cases[i])
 	return s.observed(i, budget)
 }
 
-// observed measures a case, with what moved on the network meanwhile and how loaded this host is.
+// observed measures a case, the other ranks following, with what moved on the network meanwhile and how loaded this
+// host is.
 func (s *session) observed(i int, budget time.Duration) (*result.Record, error) {
 	before := s.counters.Read()
-	r, err := s.attempt(i, budget)
+	l, ok := s.lib.(backend.Connector)
+	o := order{Session: int32(slices.Index(s.sessions, s)), Case: int32(i), Budget: budget,
+		Left: s.pace.Remaining(), First: ok && l.ConnectsAtFirstUse() && !s.used[s.cases[i].Collective]}
+	if err := s.give(&o); err != nil {
+		return nil, err
+	}
+	r, err := s.measure(o)
 	if err != nil {
 		return nil, err
+	}
+	if r.FirstUse > 0 {
+		s.used[r.Collective] = true
 	}
 	r.Load1 = machine.Load("/")
 	after := s.counters.Read()
@@ -285,38 +277,12 @@ func (s *session) observed(i int, budget time.Duration) (*result.Record, error) 
 	return r, nil
 }
 
-// attempt measures a case, and again where it failed and --retry allows it. What failed before becomes a warning.
-func (s *session) attempt(i int, budget time.Duration) (*result.Record, error) {
-	l, ok := s.lib.(backend.Connector)
-	connects := ok && l.ConnectsAtFirstUse()
-	var failed []notice.Fact
-	for try := 1; ; try++ {
-		o := order{What: orderMeasure, Session: int32(slices.Index(s.sessions, s)), Case: int32(i), Budget: budget,
-			Left: s.pace.Remaining(), First: connects && !s.used[s.cases[i].Collective]}
-		if err := s.give(&o); err != nil {
-			return nil, err
-		}
-		r, err := s.measure(o)
-		if err != nil {
-			return nil, err
-		}
-		if r.FirstUse > 0 {
-			s.used[r.Collective] = true
-		}
-		if r.Status != result.Failed && r.Status != result.OOM || try > s.run.Plan.Options.Retry {
-			r.Warnings.Add(failed...)
-			return r, nil
-		}
-		failed = append(failed, notice.AttemptFailed{Attempt: try, Status: string(r.Status), Cause: r.Cause})
-	}
-}
-
-// keep writes a record that took so long to make.
-func (s *session) keep(r *result.Record, took time.Duration) error {
+// keep writes a record.
+func (s *session) keep(r *result.Record) error {
 	if err := s.run.keep(s.sheet, r, bench.Shorten(r.Ranks, s.world.World)); err != nil {
 		return err
 	}
-	s.pace.Kept(r, took)
+	s.pace.Kept(r)
 	s.run.Screen.Row(s.lib.Name(), r)
 	return nil
 }
@@ -350,7 +316,6 @@ func (s *session) options(order order) bench.Options {
 			o.Iterations = p.Options.GPU.Graph
 		}
 	}
-	o.Clock.EventStep = backend.EventStepOf(s.lib)
 	if p.Sweep.Origins()["warmup"] == "default" {
 		o.WarmupTime = warmupTime
 	}
@@ -362,9 +327,4 @@ func (s *session) options(order order) bench.Options {
 		}
 	}
 	return o
-}
-
-// skipped is the record of a point that is left out by plan.
-func skipped(c coll.Case, why notice.Fact) *result.Record {
-	return bench.NotMeasured(result.Record{Case: c}, result.Skipped, why)
 }

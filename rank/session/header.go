@@ -25,12 +25,9 @@ func (s *session) rankLines() []result.Rank {
 	return lines
 }
 
-// header fills the first line of a library's results file in the world of a session. A nil session is a world that does
-// not fit the launch.
-func (r *Run) header(lib backend.Library, s *session) result.Run {
-	if s == nil {
-		s = &session{worldRun: &worldRun{run: r, world: &backend.World{}}, lib: lib}
-	}
+// runHeader is the first line of the results file of a session.
+func (s *session) runHeader() result.Run {
+	r, lib := s.run, s.lib
 	p := r.Plan
 	environment, slurm := machine.Environment(os.Environ())
 	nodes, perNode := s.nodes()
@@ -42,12 +39,17 @@ func (r *Run) header(lib backend.Library, s *session) result.Run {
 		World: s.world.Size, Nodes: nodes, RanksPerNode: perNode, Pattern: p.Pattern.Facts(),
 		Sweep:  result.Sweep{Name: p.SweepName(), Source: p.Sweep.Source, Origins: p.Sweep.Origins()},
 		Method: s.methodFacts(), Machine: host, Environment: environment, Slurm: slurm,
-		Topology: machine.Topology("/"), Hardware: s.hardware("/")}
+		Topology: machine.Topology("/"), Hardware: s.hardware("/"), Setup: backend.SetupOf(s.backend)}
 	if l, ok := lib.(backend.Describer); ok {
 		l.Describe(&run.Method, p.Sweep.Iterations)
 	}
-	if l, ok := lib.(backend.Accelerator); ok && s.world.Group != nil {
+	if l, ok := lib.(backend.Accelerator); ok {
 		run.Topology = strings.TrimSpace(run.Topology + "\n" + l.Links())
+	}
+	if len(s.sessions) > 1 {
+		for _, o := range s.sessions {
+			run.Interleaved = append(run.Interleaved, o.lib.Name())
+		}
 	}
 	if len(p.Worlds) > 1 {
 		run.Worlds = p.Worlds

@@ -12,7 +12,6 @@ import (
 	"busbar/internal/result"
 	"busbar/rank/backend"
 	"busbar/rank/launch"
-	"busbar/rank/ledger"
 	"busbar/rank/machine"
 	"busbar/rank/pace"
 	"busbar/rank/plan"
@@ -22,15 +21,11 @@ import (
 // patternRun is --pattern being measured. All ranks go through the same rounds and cases; in each round a rank is in
 // one group or rests.
 type patternRun struct {
-	*worldRun // of the whole launch; its sessions have the files
+	*worldRun // of the whole launch; its sessions have the files, by library
 	of        *plan.Pattern
 	libraries []backend.Library
 	cases     []patternCase
-	orders    int // that rank 0 has given
-
-	// Rank 0 only.
-	files  []*groupFile // by library
-	opened bool         // the files are
+	orders    uint64 // that rank 0 has given
 }
 
 // patternCase is one point, which every group measures.
@@ -40,18 +35,11 @@ type patternCase struct {
 	coll.Case
 }
 
-// groupFile is what the results file of one library, and those that it continues, hold of groups.
-type groupFile struct {
-	*session
-	times     map[result.PointKey]result.Time // of what is ok
-	throttled []result.Throttled
-}
-
 // measurePattern measures the plan in groups of nodes, round by round, and what stands out again alone.
 func (r *Run) measurePattern(ctx context.Context) error {
-	libraries, err := r.fitting(r.Comm.Size())
-	if err != nil || len(libraries) == 0 {
-		return err
+	libraries := r.fitting(r.Comm.Size())
+	if len(libraries) == 0 {
+		return nil
 	}
 	w := r.newWorld(r.Comm, firstRanks(r.Comm.Size()))
 	if err := w.prepare(); err != nil {
@@ -60,11 +48,11 @@ func (r *Run) measurePattern(ctx context.Context) error {
 	p := &patternRun{worldRun: w, of: r.Plan.Pattern, libraries: libraries}
 	for _, l := range libraries {
 		s := &session{worldRun: w, lib: l}
+		var err error
 		if s.cases, err = r.Plan.Cases(l.Name(), p.of.Size()); err != nil {
 			return err
 		}
 		w.sessions = append(w.sessions, s)
-		p.files = append(p.files, &groupFile{session: s, times: map[result.PointKey]result.Time{}})
 	}
 	for _, t := range takeTurns(w.sessions) {
 		library := slices.Index(w.sessions, t.session)
@@ -107,50 +95,34 @@ func (p *patternRun) end(over bool, err error) error {
 		return err
 	}
 	p.run.tally.over = over
-	var sheets []*ledger.Sheet
-	for _, b := range p.files {
-		sheets = append(sheets, b.sheet)
-	}
-	if err := p.run.endFiles(sheets...); err != nil || over {
+	if err := p.endFiles(); err != nil || over {
 		return err
 	}
-	for _, b := range p.files {
-		p.run.Screen.Verdict(p.nameOf(b), b.header.Rehearse, p.verdicts(b), p.of.Hosts)
+	for _, s := range p.sessions {
+		p.run.Screen.Verdict(s.lib.Name(), p.verdicts(s), p.of.Hosts)
 	}
 	return nil
 }
 
-// nameOf is a library's name where there are several.
-func (p *patternRun) nameOf(b *groupFile) string {
-	if len(p.files) < 2 {
-		return ""
-	}
-	return b.lib.Name()
-}
-
 // key is the point of a case in a group.
 func (p *patternRun) key(c patternCase, g *result.Group) result.PointKey {
-	k := result.Point(p.libraries[c.library].Name(), c.Case, 0)
+	k := result.Point(p.sessions[c.library].lib.Name(), c.Case, 0)
 	k.Group = g.String()
 	return k
 }
 
 // resumeFiles finds what the run continues. Rank 0 only.
 func (p *patternRun) resumeFiles() {
-	for _, b := range p.files {
-		b.prepareHeader()
-		for point, t := range b.done {
-			if t != nil {
-				b.times[point] = *t
-			}
-		}
+	for _, s := range p.sessions {
+		s.header = s.runHeader()
+		s.resume()
 	}
 }
 
 // missing are the groups of a round that have no value of a case yet.
 func (p *patternRun) missing(c patternCase, n numberedRound) (groups []*result.Group) {
 	for _, nodes := range n.Groups {
-		if g := p.of.Group(n.Number, nodes); !p.files[c.library].done.Has(p.key(c, g)) {
+		if g := p.of.Group(n.Number, nodes); !p.sessions[c.library].done.Has(p.key(c, g)) {
 			groups = append(groups, g)
 		}
 	}
@@ -160,42 +132,40 @@ func (p *patternRun) missing(c patternCase, n numberedRound) (groups []*result.G
 // openFiles makes the files, unless they are there, with all that the libraries report once a world was made. Rank 0
 // only.
 func (p *patternRun) openFiles() error {
-	if p.opened {
+	if p.sessions[0].sheet != nil {
 		return nil
 	}
-	p.opened = true
-	planned := 0
 	var files []screen.File
-	for i, b := range p.files {
-		resumes, interleaved := b.header.Resumes, b.header.Interleaved
-		b.header = p.run.header(b.lib, b.session)
-		b.header.Resumes, b.header.Interleaved = resumes, interleaved
+	for i, s := range p.sessions {
+		resumes := s.header.Resumes
+		s.header = s.runHeader()
+		s.header.Resumes = resumes
 		for n, groups := range p.of.Rounds {
 			for _, c := range p.cases {
 				if c.library == i {
-					b.header.Sweep.Points += len(p.missing(c, numberedRound{n + 1, groups}))
+					s.header.Sweep.Points += len(p.missing(c, numberedRound{n + 1, groups}))
 				}
 			}
 		}
-		planned += b.header.Sweep.Points
-		if err := b.openFile(); err != nil {
+		if err := s.openFile(); err != nil {
 			return err
 		}
-		files = append(files, b.file())
+		files = append(files, s.file())
 	}
-	var cases []coll.Case
-	for _, c := range p.cases {
-		cases = append(cases, c.Case)
-	}
-	_, perNode := p.nodes()
-	p.pace = &pace.Pace{Cases: cases, Options: p.run.Plan.Sweep.Options, PerNode: perNode, Planned: planned}
-	p.run.Screen.Pattern(files, p.pace, fmt.Sprintf("%s x %d", p.of, len(p.of.Ranks[0])), len(p.of.Rounds))
+	p.run.Screen.Pattern(files, fmt.Sprintf("%s x %d", p.of, len(p.of.Ranks[0])), len(p.of.Rounds),
+		p.run.Plan.Sweep.Options)
 	return nil
 }
 
 // verdicts are what is known so far of each case of a library, by case. Rank 0 only.
-func (p *patternRun) verdicts(b *groupFile) map[coll.Case]pattern.Verdict {
-	return pattern.Verdicts(p.of.Facts(), b.lib.Name(), b.cases, b.times)
+func (p *patternRun) verdicts(s *session) map[coll.Case]pattern.Verdict {
+	times := map[result.PointKey]result.Time{}
+	for point, t := range s.done {
+		if t != nil {
+			times[point] = *t
+		}
+	}
+	return pattern.Verdicts(p.of.Facts(), s.lib.Name(), s.cases, times)
 }
 
 // neighbours is the largest number of these groups of a pattern that have ranks on one machine.
@@ -256,7 +226,7 @@ func (w *worldRun) measureInGroup(c patternCase, budget time.Duration) (*groupRe
 		if record, err = s.observed(c.i, budget); err != nil {
 			return nil, err
 		}
-		if err := w.give(&order{What: orderStop}); err != nil {
+		if err := w.give(&stop); err != nil {
 			return nil, err
 		}
 	}

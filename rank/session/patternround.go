@@ -2,12 +2,12 @@ package session
 
 import (
 	"context"
+	"fmt"
 	"slices"
-	"time"
 
 	"busbar/internal/pattern"
 	"busbar/internal/result"
-	"busbar/internal/units"
+	"busbar/rank/backend"
 	"busbar/rank/hang"
 	"busbar/rank/launch"
 )
@@ -63,6 +63,27 @@ func (p *patternRun) round(ctx context.Context, n numberedRound) (over bool, err
 	return over, p.gatherThrottled(w)
 }
 
+// gatherThrottled brings rank 0 which GPUs of the groups reduced their clocks until the end of a round; w is nil on
+// ranks that rested. Collective over the launch.
+func (p *patternRun) gatherThrottled(w *worldRun) error {
+	if err := p.gatherRanks(w != nil); err != nil {
+		return err
+	}
+	var mine [][]result.Throttled // by library; of a group's first rank
+	if w != nil {
+		for _, s := range w.sessions {
+			mine = append(mine, backend.ThrottledOf(s.backend))
+		}
+	}
+	all, err := launch.GatherJSON(p.run.Comm, mine)
+	for _, group := range all { // empty but for rank 0
+		for library, found := range group {
+			p.run.Ledger.Throttled(p.sessions[library].sheet, found)
+		}
+	}
+	return err
+}
+
 // gatherRanks brings all ranks together, those that rest and those whose group is done; they sleep and do not spin.
 func (p *patternRun) gatherRanks(inGroup bool) error {
 	if inGroup {
@@ -91,7 +112,7 @@ func (p *patternRun) measureRound(ctx context.Context, n numberedRound, w *world
 			return o.Over, err
 		}
 		p.run.number = o.Number
-		c, started := p.cases[o.Case], time.Now()
+		c := p.cases[o.Case]
 		var mine *groupResult
 		if w != nil {
 			if mine, err = w.measureInGroup(c, p.run.Plan.Sweep.Budget); err != nil {
@@ -106,7 +127,7 @@ func (p *patternRun) measureRound(ctx context.Context, n numberedRound, w *world
 			return false, err
 		}
 		if p.world.Rank == 0 {
-			if err := p.keepAll(c, n, all, time.Since(started)); err != nil {
+			if err := p.keepAll(c, n, all); err != nil {
 				return false, err
 			}
 		}
@@ -127,48 +148,47 @@ func (p *patternRun) next(ctx context.Context, n numberedRound, at *int) pattern
 		if len(inHand) == 0 {
 			continue
 		}
-		p.run.Ledger.Begin(p.files[c.library].sheet, inHand...)
-		p.run.Screen.Begin(p.libraries[c.library].Name(), c.Case)
-		p.orders++
+		p.run.Ledger.Begin(p.sessions[c.library].sheet, inHand...)
 		*at++
-		// An attempt takes a number, and ranks that rest take none.
-		return patternOrder{Case: int64(*at - 1), Number: uint64(p.orders) * uint64(p.run.Plan.Options.Retry+1)}
+		p.orders++
+		return patternOrder{Case: int64(*at - 1), Number: p.orders} // ranks that rest do not count
 	}
 	return patternOrder{Case: -1}
 }
 
 // keepAll writes the records that the groups have sent, but for those that an earlier run has. Rank 0 only.
-func (p *patternRun) keepAll(c patternCase, n numberedRound, sent []*groupResult, took time.Duration) error {
-	b := p.files[c.library]
-	got := slices.DeleteFunc(sent, func(g *groupResult) bool { return g == nil })
-	for _, g := range got {
+func (p *patternRun) keepAll(c patternCase, n numberedRound, sent []*groupResult) error {
+	s := p.sessions[c.library]
+	for _, g := range sent {
+		if g == nil {
+			continue
+		}
 		for _, nodes := range n.Groups {
 			if p.of.Members(nodes)[0] == g.First {
 				g.Record.Group = p.of.Group(n.Number, nodes)
 			}
 		}
 		key := p.key(c, g.Record.Group)
-		if b.done.Has(key) {
+		if s.done.Has(key) {
 			continue
 		}
-		if err := p.run.keep(b.sheet, g.Record, g.AllRanks); err != nil {
+		if err := p.run.keep(s.sheet, g.Record, g.AllRanks); err != nil {
 			return err
 		}
 		if g.Record.Status == result.OK {
-			b.times[key] = *g.Record.Time
+			s.done[key] = g.Record.Time
 		}
-		p.pace.Kept(g.Record, took/time.Duration(len(got)))
-		p.run.Screen.PatternRow(p.nameOf(b), g.Record)
+		p.run.Screen.PatternRow(s.lib.Name(), g.Record)
 	}
-	p.run.Ledger.Begin(b.sheet)
+	p.run.Ledger.Begin(s.sheet)
 	return nil
 }
 
 // allVerdicts are those of all libraries. Rank 0 only.
 func (p *patternRun) allVerdicts() (all []pattern.Verdict) {
-	for _, b := range p.files {
-		verdicts := p.verdicts(b)
-		for _, c := range b.cases {
+	for _, s := range p.sessions {
+		verdicts := p.verdicts(s)
+		for _, c := range s.cases {
 			all = append(all, verdicts[c])
 		}
 	}
@@ -180,12 +200,7 @@ func (p *patternRun) suspects() (rounds []numberedRound, err error) {
 	for _, group := range pattern.Alone(p.of.Kind, len(p.of.Hosts), p.allVerdicts()) {
 		rounds = append(rounds, numberedRound{0, pattern.Round{group}})
 	}
-	lacking, err := p.expect(rounds)
-	if lacking > 0 {
-		p.run.Screen.Wrapped("# ", "outliers are measured again while all other nodes rest: "+
-			units.Count(lacking, "group"))
-	}
-	return rounds, err
+	return rounds, p.expect(rounds, "outliers are measured again while all other nodes rest: %d")
 }
 
 // repeats are the rounds to measure once more, for all libraries together. Rank 0 only.
@@ -193,31 +208,29 @@ func (p *patternRun) repeats() (rounds []numberedRound, err error) {
 	for _, n := range pattern.Repeats(p.of.Kind, len(p.of.Hosts), p.allVerdicts()) {
 		rounds = append(rounds, numberedRound{len(p.of.Rounds) + n, p.of.Rounds[n-1]})
 	}
-	lacking, err := p.expect(rounds)
-	if lacking > 0 {
-		p.run.Screen.Wrapped("# ", "groups that are slow only beside others are measured with them once more: "+
-			units.Count(lacking, "round"))
-	}
-	return rounds, err
+	return rounds, p.expect(rounds, "rounds with groups that are slow only beside others are measured once more: %d")
 }
 
-// expect makes the files ready for rounds beyond the schedule, and counts those that lack a value. Rank 0 only.
-func (p *patternRun) expect(rounds []numberedRound) (lacking int, err error) {
+// expect makes the files ready for rounds beyond the schedule, and shows how many of them lack a value. Rank 0 only.
+func (p *patternRun) expect(rounds []numberedRound, text string) error {
 	if len(rounds) == 0 {
-		return 0, nil
+		return nil
 	}
 	if err := p.openFiles(); err != nil { // where an earlier run has all rounds of the schedule
-		return 0, err
+		return err
 	}
+	lacking := 0
 	for _, n := range rounds {
 		lacks := 0
 		for _, c := range p.cases {
 			missing := len(p.missing(c, n))
-			p.run.Ledger.Expect(p.files[c.library].sheet, missing)
+			p.run.Ledger.Expect(p.sessions[c.library].sheet, missing)
 			lacks += missing
 		}
-		p.pace.Planned += lacks
 		lacking += min(lacks, 1)
 	}
-	return lacking, nil
+	if lacking > 0 {
+		p.run.Screen.Wrapped("# ", fmt.Sprintf(text, lacking))
+	}
+	return nil
 }

@@ -10,19 +10,10 @@ import (
 	"busbar/internal/units"
 )
 
-// room is whether the buffers of a case fit the memory of every rank.
-type room struct {
-	needed float64            // bytes, of the rank that needs most
-	over   bool               // more than every rank may have
-	limit  notice.MemoryLimit // what they may have, on rank 0
-	oom    notice.Fact        // it should have fitted, and the system refused it
-}
-
-func (r room) fits() bool { return !r.over && r.oom == nil }
-
-// makeRoom finds for each of some points, of which this rank's bytes are given, whether it fits what is free on every
-// rank, and reserves memory for the largest that does. Collective.
-func (s *session) makeRoom(own []float64) ([]room, error) {
+// makeRoom finds for each of some points, of which this rank's bytes are given, whether its buffers fit what is free on
+// every rank, and reserves memory for the largest that does. The verdict of a point that does not fit is over.
+// Collective.
+func (s *session) makeRoom(own []float64) ([]bench.Verdict, error) {
 	most, limit, err := s.backend.Room()
 	if err != nil {
 		return nil, err
@@ -31,24 +22,25 @@ func (s *session) makeRoom(own []float64) ([]room, error) {
 	if err := s.world.Max(need); err != nil {
 		return nil, err
 	}
-	rooms := make([]room, len(need))
-	for i := range rooms {
-		rooms[i].needed = need[i]
-		if need[i] > most {
-			rooms[i].over, rooms[i].limit = true, limit
+	verdicts := make([]bench.Verdict, len(need))
+	for i, bytes := range need {
+		if bytes > most {
+			v := bench.Verdict{Status: result.Skipped, Needed: int64(min(bytes, math.MaxInt64/2))}
+			v.Cause = notice.MemoryInsufficient{Needed: units.RoughBytes(v.Needed), Limit: limit}
+			verdicts[i] = v
 		}
 	}
-	return rooms, s.reserve(rooms, own)
+	return verdicts, s.reserve(verdicts, need, own)
 }
 
 // reserve allocates room for all points that fit. Where the system refuses it on any rank, the largest points are given
 // up until it does not.
-func (s *session) reserve(rooms []room, own []float64) error {
+func (s *session) reserve(verdicts []bench.Verdict, need, own []float64) error {
 	for {
 		var largest, span float64 // of any rank; on this rank
-		for i, r := range rooms {
-			if r.fits() {
-				largest, span = max(largest, r.needed), max(span, own[i])
+		for i, v := range verdicts {
+			if !v.Over() {
+				largest, span = max(largest, need[i]), max(span, own[i])
 			}
 		}
 		mine := s.backend.Reserve(int64(span))
@@ -68,9 +60,11 @@ func (s *session) reserve(rooms []room, own []float64) error {
 			refusal.Problem = mine.Error()
 		}
 		given := false
-		for i := range rooms {
-			if rooms[i].fits() && rooms[i].needed == largest {
-				rooms[i].oom, given = refusal, true
+		for i, v := range verdicts {
+			if !v.Over() && need[i] == largest {
+				verdicts[i] = bench.Verdict{Status: result.OOM, Cause: refusal,
+					Needed: int64(min(largest, math.MaxInt64/2))}
+				given = true
 			}
 		}
 		if !given {
@@ -79,26 +73,13 @@ func (s *session) reserve(rooms []room, own []float64) error {
 	}
 }
 
-// verdict is what becomes of a point whose buffers do not fit.
-func (r room) verdict() (v bench.Verdict) {
-	if r.fits() {
-		return v
-	}
-	v = bench.Verdict{Status: result.OOM, Cause: r.oom, Needed: int64(min(r.needed, math.MaxInt64/2))}
-	if r.oom == nil {
-		v.Status = result.Skipped
-		v.Cause = notice.MemoryInsufficient{Needed: units.RoughBytes(v.Needed), Limit: r.limit}
-	}
-	return v
-}
-
 // leftOutByMemory is the record of a case whose buffers do not fit; nil: they do.
 func (s *session) leftOutByMemory(i int) *result.Record {
-	v := s.room[i].verdict()
+	v := s.room[i]
 	if !v.Over() {
 		return nil
 	}
-	record := skipped(s.cases[i], v.Cause)
-	record.Status, record.Needed = v.Status, v.Needed
+	record := bench.NotMeasured(result.Record{Case: s.cases[i]}, v.Status, v.Cause)
+	record.Needed = v.Needed
 	return record
 }

@@ -62,14 +62,6 @@ func (r *Run) rank() int { return r.Comm.Rank() }
 // stopped reports whether the run is to end after the case in hand. Rank 0 only.
 func (r *Run) stopped(ctx context.Context) bool { return r.StopAsked() || ctx.Err() != nil }
 
-// nameAmong is a library's name and a colon if there are several libraries.
-func (r *Run) nameAmong(lib backend.Library) string {
-	if len(r.Libraries) < 2 {
-		return ""
-	}
-	return lib.Name() + ": "
-}
-
 // keep writes a record and counts it. Rank 0 only.
 func (r *Run) keep(s *ledger.Sheet, record result.Entry, all result.AllRanks) error {
 	r.Watch.Phase("write the record", 0)

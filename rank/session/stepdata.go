@@ -14,7 +14,7 @@ const slowCheck = 200e6
 // checkData runs the operations of each point on the pattern and compares every element of each on every rank, -c
 // times.
 func (g *stepGroup) checkData() error {
-	return g.each(g.runs, func(r *stepRun) error {
+	return g.each(g.runs, func(r *stepPoint) error {
 		data := bench.NewData(g.s.world.World)
 		for range g.s.run.Plan.Sweep.Check {
 			if err := g.checkRound(r, data); err != nil || r.verdict.Over() {
@@ -26,7 +26,7 @@ func (g *stepGroup) checkData() error {
 }
 
 // checkRound checks a point once; its verdict says what was wrong.
-func (g *stepGroup) checkRound(r *stepRun, data *bench.Data) error {
+func (g *stepGroup) checkRound(r *stepPoint, data *bench.Data) error {
 	memory := seconds(float64(r.plan.Bytes) / slowCheck)
 	g.s.run.Watch.Phase("fill", memory)
 	for i := range r.plan.Ops {

@@ -6,40 +6,21 @@ import (
 	"fmt"
 	"runtime"
 	"runtime/debug"
-	"slices"
-	"strings"
 	"time"
 
 	"busbar/internal/bench"
-	"busbar/internal/notice"
 	"busbar/internal/program"
 	"busbar/internal/result"
-	"busbar/internal/step"
-	"busbar/rank/backend"
 	"busbar/rank/launch"
-	"busbar/rank/plan"
 )
 
 // stepGroup is points that differ by their bucket alone, measured in turn.
 type stepGroup struct {
 	s      *stepSession
 	points []*stepPoint
-	runs   []*stepRun // of those that are being measured
-	bound  map[*stepPoint]*stepRun
-	round  int // the last one, from 1
+	runs   []*stepPoint // those that are being measured
+	round  int          // the last one, from 1
 	stop   stepStop
-}
-
-// stepRun is one point bound to the library.
-type stepRun struct {
-	*stepPoint
-	train    backend.Training
-	check    result.Check
-	expected [4]float64 // s that a mode took the last time
-	rounds   []step.Round
-	traced   []step.TracedStep // the last overlapped steps
-	began    []time.Time       // when each of them began
-	notes    []string
 }
 
 // errStepLost means that a point was given up with all ranks alive; its verdict has the reason.
@@ -65,25 +46,24 @@ func (g *stepGroup) bind() error {
 		if p.verdict.Over() {
 			continue
 		}
-		r := &stepRun{stepPoint: p, check: result.Check{Result: "off"}}
-		if err := g.bindOne(r); err != nil {
+		p.check.Result = "off"
+		if err := g.bindOne(p); err != nil {
 			return err
 		}
 		if !p.verdict.Over() {
-			g.runs = append(g.runs, r)
-			g.bound[p] = r
+			g.runs = append(g.runs, p)
 		}
 	}
 	return nil
 }
 
 // bindOne binds a point. Its verdict is set if the library does not support it.
-func (g *stepGroup) bindOne(r *stepRun) error {
+func (g *stepGroup) bindOne(r *stepPoint) error {
 	g.begin(r)
 	defer g.s.run.Watch.Case(g.s.run.number, "")
 	g.s.run.Watch.Phase("prepare", 0)
 	var err error
-	r.train, err = g.s.train(r.plan)
+	r.train, err = g.s.trainer.Train(g.s.computing, r.plan)
 	v, fatal := g.s.world.Prepared(err)
 	if fatal == nil && v.Over() {
 		r.verdict = v
@@ -97,33 +77,19 @@ func (g *stepGroup) bindOne(r *stepRun) error {
 	return fatal
 }
 
-// train binds a plan on this rank, if its library goes on in that way.
-func (s *stepSession) train(p *step.Plan) (backend.Training, error) {
-	if w := p.Point.Progress; w != "" {
-		has := s.trainer.Progress()
-		if !slices.Contains(has, w) {
-			return nil, &bench.UnsupportedError{Cause: notice.ProgressUnsupported{
-				Library: s.lib.Facts().Library, Progress: w.String(), Has: strings.Split(plan.Words(has), ", "),
-			}}
-		}
-	}
-	return s.trainer.Train(s.computing, p)
-}
-
 // begin notes which point is in hand from now on.
-func (g *stepGroup) begin(r *stepRun) {
+func (g *stepGroup) begin(r *stepPoint) {
 	s := g.s
 	s.run.number++
 	s.run.Watch.Case(s.run.number, s.run.Plan.Step.Model.Name+" "+r.Point.String())
 	if s.world.Rank == 0 {
 		s.run.Ledger.Begin(s.sheet, &result.StepRecord{N: r.n, Point: r.Point})
-		s.run.Screen.BeginStep(s.header.Sweep.Points, g.round, r.Point)
 	}
 }
 
 // each does something with every point that is being measured. A point that is lost meanwhile is left out from then
 // on: its library is made ready anew, and the others are bound again.
-func (g *stepGroup) each(order []*stepRun, do func(*stepRun) error) error {
+func (g *stepGroup) each(order []*stepPoint, do func(*stepPoint) error) error {
 	for _, r := range order {
 		if r.verdict.Over() {
 			continue
@@ -146,7 +112,7 @@ func (g *stepGroup) each(order []*stepRun, do func(*stepRun) error) error {
 // recover makes the library ready after a point was lost, and binds the others again. What the operation that failed
 // has left in the memory that all points share is not summed by what comes next.
 func (g *stepGroup) recover() error {
-	var left []*stepRun
+	var left []*stepPoint
 	for _, r := range g.runs {
 		if err := r.train.Close(); err != nil {
 			return err
@@ -172,7 +138,7 @@ func (g *stepGroup) recover() error {
 }
 
 // run runs one step of a point in a mode. A point whose operation failed with all ranks alive is lost (errStepLost).
-func (g *stepGroup) run(r *stepRun, m program.Mode, phase string) (start, end int64, err error) {
+func (g *stepGroup) run(r *stepPoint, m program.Mode, phase string) (start, end int64, err error) {
 	g.s.run.Watch.Phase(phase, g.expected(r, m))
 	start, end, err = r.train.Run(m)
 	if _, ok := g.s.backend.(bench.Recoverer); ok {
@@ -203,7 +169,7 @@ const (
 )
 
 // expected is how long a step should take.
-func (g *stepGroup) expected(r *stepRun, m program.Mode) time.Duration {
+func (g *stepGroup) expected(r *stepPoint, m program.Mode) time.Duration {
 	if t := r.expected[m]; t > 0 {
 		return seconds(t)
 	}
@@ -222,7 +188,7 @@ func (g *stepGroup) expected(r *stepRun, m program.Mode) time.Duration {
 // warmUp runs rounds that do not count.
 func (g *stepGroup) warmUp() error {
 	for range g.s.run.Plan.Sweep.Warmup {
-		err := g.each(g.runs, func(r *stepRun) error {
+		err := g.each(g.runs, func(r *stepPoint) error {
 			for _, m := range program.Modes {
 				if _, _, err := g.run(r, m, "warm-up, "+m.String()); err != nil {
 					return err
@@ -285,7 +251,7 @@ func (g *stepGroup) decide(ctx context.Context) stepDecision {
 }
 
 // alive are the points that have not been lost.
-func (g *stepGroup) alive() (left []*stepRun) {
+func (g *stepGroup) alive() (left []*stepPoint) {
 	for _, r := range g.runs {
 		if !r.verdict.Over() {
 			left = append(left, r)

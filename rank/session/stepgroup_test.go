@@ -168,7 +168,7 @@ func fakeSteps(t *testing.T, o sweeps.Options, script func(f *fakeTrainer)) (*st
 	for rank, err := range benchtest.Run(2, func(world bench.World) error {
 		run := &Run{Plan: p, Watch: hang.NewWatchdog(time.Minute, func(launch.State) {}),
 			Ledger:    ledger.New(io.Discard),
-			Screen:    screen.New(false, screen.Steps, launch.Started{}, nil, nil),
+			Screen:    screen.New(false, nil),
 			StopAsked: func() bool { return false }}
 		f := &fakeTrainer{world: world}
 		script(f)
@@ -177,7 +177,7 @@ func fakeSteps(t *testing.T, o sweeps.Options, script func(f *fakeTrainer)) (*st
 		if world.Rank == 0 {
 			s.sheet = run.Ledger.Open(file, 3)
 		}
-		g := &stepGroup{s: s, bound: map[*stepPoint]*stepRun{}}
+		g := &stepGroup{s: s}
 		for i, point := range header.Points {
 			plan, err := step.NewPlan(model, point, 2, step.Options{})
 			if err != nil {

@@ -7,18 +7,13 @@ import (
 	"busbar/internal/result"
 	"busbar/internal/step"
 	"busbar/internal/units"
-	"busbar/rank/backend"
 )
 
 // keep writes the records of the group and its traces, and gives up what was bound. Where the run ends early, a point
 // with too few rounds has none: it is measured again. Collective.
 func (g *stepGroup) keep(over bool) error {
-	for _, p := range g.points {
-		r := g.bound[p]
-		if r == nil {
-			r = &stepRun{stepPoint: p, check: result.Check{Result: "none"}}
-		}
-		if over && !p.verdict.Over() && len(r.rounds) < leastRounds {
+	for _, r := range g.points {
+		if over && !r.verdict.Over() && len(r.rounds) < leastRounds {
 			continue
 		}
 		record := g.record(r)
@@ -52,16 +47,13 @@ func (g *stepGroup) keep(over bool) error {
 }
 
 // record is what is known of a point.
-func (g *stepGroup) record(r *stepRun) *result.StepRecord {
+func (g *stepGroup) record(r *stepPoint) *result.StepRecord {
 	record := &result.StepRecord{N: r.n, Point: r.Point, Status: result.OK, Check: r.check, Notes: r.notes}
 	if v := r.verdict; v.Over() {
 		record.Status, record.Why, record.Needed = v.Status, result.Because(v.Cause), v.Needed
 		if v.Status != result.Wrong {
 			record.Check = result.Check{Result: "none"}
 		}
-	}
-	if r.plan == nil {
-		return record
 	}
 	for i, op := range r.plan.Ops {
 		c, err := r.plan.Case(i)
@@ -97,29 +89,10 @@ func wrongPace(p *step.Plan, f step.Figures) []notice.Fact {
 }
 
 // keepStep writes a record. Rank 0 only.
-func (s *stepSession) keepStep(r *stepRun, record *result.StepRecord) error {
+func (s *stepSession) keepStep(r *stepPoint, record *result.StepRecord) error {
 	if err := s.run.keep(s.sheet, record, result.AllRanks{}); err != nil {
 		return err
 	}
-	if record.Timed() {
-		s.rounds[r.n-1] = r.rounds
-	}
 	s.run.Screen.StepRow(record)
 	return nil
-}
-
-// skippedSteps returns the records of all points of a world, skipped for a reason, and completes the header. Rank 0
-// only.
-func (r *Run) skippedSteps(header *result.Run, lib backend.Library, n int, why notice.Fact) ([]result.Entry, error) {
-	w, err := r.Plan.StepWorld(lib.Name(), n)
-	if err != nil {
-		return nil, err
-	}
-	r.Plan.StepHeader(header, w.Points, "")
-	records := make([]result.Entry, len(w.Points))
-	for i, point := range w.Points {
-		records[i] = &result.StepRecord{N: i + 1, Point: point, Status: result.Skipped, Why: result.Because(why),
-			Check: result.Check{Result: "none"}}
-	}
-	return records, nil
 }

@@ -42,8 +42,8 @@ func turned[T any](list []T, round int) []T {
 // measureRound runs all modes of all points once, and keeps a line of each point. Collective.
 func (g *stepGroup) measureRound() error {
 	g.round++
-	over := map[*stepRun]step.Round{}
-	err := g.each(turned(g.runs, g.round-1), func(r *stepRun) error {
+	over := map[*stepPoint]step.Round{}
+	err := g.each(turned(g.runs, g.round-1), func(r *stepPoint) error {
 		x, err := g.roundOf(r)
 		if err == nil {
 			over[r] = x
@@ -68,7 +68,7 @@ func (g *stepGroup) measureRound() error {
 }
 
 // roundOf runs the four modes of a point; the round is the same on all ranks.
-func (g *stepGroup) roundOf(r *stepRun) (step.Round, error) {
+func (g *stepGroup) roundOf(r *stepPoint) (step.Round, error) {
 	var longest [4]float64       // s, by mode
 	inside := make([]float64, 5) // s, of this rank
 	for _, m := range modeOrder(orderNumber(g.round-1, len(g.runs))) {

@@ -40,7 +40,7 @@ func (s *stepStop) begin(o sweeps.Options, points int, asked bool) {
 }
 
 // enough decides between two rounds, and keeps the reason.
-func (s *stepStop) enough(runs []*stepRun) bool {
+func (s *stepStop) enough(runs []*stepPoint) bool {
 	n := len(runs[0].rounds)
 	if s.options.Iterations > 0 {
 		s.reason = stats.Fixed.String()
@@ -62,7 +62,7 @@ func (s *stepStop) enough(runs []*stepRun) bool {
 	case n < least:
 		return false
 	case n >= step.RoundsToCompare(len(runs)) &&
-		!slices.ContainsFunc(runs, func(r *stepRun) bool { return !step.Enough(r.rounds, s.options.Precision) }):
+		!slices.ContainsFunc(runs, func(r *stepPoint) bool { return !step.Enough(r.rounds, s.options.Precision) }):
 		s.reason = stats.Precision.String()
 	case spent+each > budget:
 		s.reason = stats.Budget.String()

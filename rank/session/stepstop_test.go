@@ -22,9 +22,9 @@ func roundsUntil(
 	at := time.Now()
 	s := stepStop{now: func() time.Time { return at }}
 	s.begin(o, points, asked)
-	runs := make([]*stepRun, points)
+	runs := make([]*stepPoint, points)
 	for i := range runs {
-		runs[i] = &stepRun{}
+		runs[i] = &stepPoint{}
 	}
 	for n := range mostRounds + 1 {
 		if n > 0 && s.enough(runs) {

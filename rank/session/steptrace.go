@@ -22,7 +22,7 @@ import (
 const tracedRanks = 64
 
 // trace keeps an overlapped step, and lets go of those that are too old.
-func (r *stepRun) trace(round int, start int64, spans program.Spans) {
+func (r *stepPoint) trace(round int, start int64, spans program.Spans) {
 	spans.Segments, spans.Ops = slices.Clone(spans.Segments), slices.Clone(spans.Ops)
 	r.traced = append(r.traced, step.TracedStep{Number: round, Spans: spans})
 	r.began = append(r.began, time.Now().Add(-time.Duration(loop.Now()-start)))
@@ -32,7 +32,7 @@ func (r *stepRun) trace(round int, start int64, spans program.Spans) {
 }
 
 // keepTrace says in the record how the last overlapped step went, and writes the ranks' trace files. Collective.
-func (s *stepSession) keepTrace(r *stepRun, record *result.StepRecord) error {
+func (s *stepSession) keepTrace(r *stepPoint, record *result.StepRecord) error {
 	if !record.Timed() {
 		return nil
 	}
@@ -65,7 +65,7 @@ func (s *stepSession) keepTrace(r *stepRun, record *result.StepRecord) error {
 }
 
 // traceOf is this rank's trace of a point.
-func (s *stepSession) traceOf(r *stepRun) *step.Trace {
+func (s *stepSession) traceOf(r *stepPoint) *step.Trace {
 	facts := s.lib.Facts()
 	t := &step.Trace{
 		TraceAbout: step.TraceAbout{

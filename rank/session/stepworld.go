@@ -3,16 +3,14 @@ package session
 import (
 	"context"
 	"fmt"
-	"slices"
+	"time"
 
 	"busbar/internal/bench"
-	"busbar/internal/notice"
 	"busbar/internal/result"
 	"busbar/internal/step"
 	"busbar/rank/backend"
 	"busbar/rank/exit"
 	"busbar/rank/launch"
-	"busbar/rank/machine"
 )
 
 // stepSession is training steps measured with one library in one world on this rank.
@@ -22,17 +20,24 @@ type stepSession struct {
 	computing backend.Computing
 	points    []*stepPoint
 	same      []string // of caps that give the same buckets as others
-
-	rounds [][]step.Round // of each point; rank 0 only
 }
 
 // stepPoint is one point of a world, numbered in the file's list from 1.
 type stepPoint struct {
 	n int
 	step.Point
-	plan    *step.Plan    // nil where the point is impossible
+	plan    *step.Plan
 	verdict bench.Verdict // why it is not measured; the zero value where it is
 	done    bool          // an earlier run has it
+
+	// Once it is bound to the library.
+	train    backend.Training
+	check    result.Check
+	expected [4]float64 // s that a mode took the last time
+	rounds   []step.Round
+	traced   []step.TracedStep // the last overlapped steps
+	began    []time.Time       // when each of them began
+	notes    []string
 }
 
 // measureSteps measures training steps in this world, one library after another. Collective.
@@ -90,18 +95,16 @@ func (s *stepSession) planPoints() error {
 	own := make([]float64, len(planned.Points))
 	for i, plan := range planned.Plans {
 		own[i] = float64(plan.Bytes)
-		s.points = append(s.points, &stepPoint{n: i + 1, Point: planned.Points[i], plan: plan})
+		s.points = append(s.points, &stepPoint{n: i + 1, Point: planned.Points[i], plan: plan,
+			check: result.Check{Result: "none"}})
 	}
 	rooms, err := s.makeRoom(own)
 	if err != nil {
 		return err
 	}
 	for i, p := range s.points {
-		if !p.verdict.Over() {
-			p.verdict = rooms[i].verdict()
-		}
+		p.verdict = rooms[i]
 	}
-	s.rounds = make([][]step.Round, len(s.points))
 	return nil
 }
 
@@ -116,7 +119,7 @@ func (s *stepSession) measure(ctx context.Context) (over bool, err error) {
 		return false, err
 	}
 	for _, group := range s.groups() {
-		g := &stepGroup{s: s, points: group, bound: map[*stepPoint]*stepRun{}}
+		g := &stepGroup{s: s, points: group}
 		if over, err = g.measure(ctx); err != nil || over {
 			return over, err
 		}
@@ -143,29 +146,21 @@ func (s *stepSession) groups() (groups [][]*stepPoint) {
 // openFile makes the results file, with what it continues. Rank 0 only.
 func (s *stepSession) openFile() error {
 	p := s.run.Plan
-	s.header = s.run.header(s.lib, s.session)
-	s.header.Setup = backend.SetupOf(s.backend)
+	s.header = s.runHeader()
 	p.StepHeader(&s.header, s.bare(), s.computing.String())
 	if c, ok := s.computing.(backend.Calibrated); ok {
 		s.header.Step.Unit, s.header.Step.Start = c.Calibration()
 	}
-	s.header.Warnings.Add(s.crowded()...)
-	if p.Past != nil {
-		done, resumes := p.Past.Done(s.header.Key())
-		for _, point := range s.points {
-			point.done = done.Has(result.StepPoint(s.lib.Name(), point.Point))
-		}
-		s.resume(resumes)
-	}
+	s.resume()
 	for _, point := range s.points {
-		if !point.done {
+		if point.done = s.done.Has(result.StepPoint(s.lib.Name(), point.Point)); !point.done {
 			s.header.Sweep.Points++
 		}
 	}
 	if err := s.session.openFile(); err != nil {
 		return err
 	}
-	s.run.Screen.Steps(s.file(), p.Step.Model, s.bare(), p.Sweep.Options, s.same)
+	s.run.Screen.Steps(s.file(), p.Step.Model, p.Sweep.Options, s.same)
 	return nil
 }
 
@@ -210,30 +205,4 @@ func (s *stepSession) bare() (points []step.Point) {
 		points = append(points, p.Point)
 	}
 	return points
-}
-
-// crowded warns where threads that compute and threads that communicate must share cores.
-func (s *stepSession) crowded() []notice.Fact {
-	if !backend.OnHosts(s.lib.Name()) || s.header.Crowded() != nil { // the other warning includes this one
-		return nil
-	}
-	threads := s.run.Plan.Options.Step.Threads
-	if slices.ContainsFunc(s.points, func(p *stepPoint) bool { return p.Progress == step.Thread }) {
-		threads++
-	}
-	if threads == 1 {
-		return nil
-	}
-	hosts := map[string][]machine.Place{}
-	for _, p := range s.places() {
-		for range threads {
-			hosts[p.Host] = append(hosts[p.Host], p)
-		}
-	}
-	for _, host := range s.world.Hosts {
-		if n, cores, limit := machine.Crowd(hosts[host]); n > 0 {
-			return []notice.Fact{notice.SharedStepThreads{Threads: n, Cores: cores, Host: host, Limit: limit}}
-		}
-	}
-	return nil
 }

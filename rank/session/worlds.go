@@ -3,15 +3,12 @@ package session
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
-	"busbar/internal/notice"
-	"busbar/internal/result"
 	"busbar/rank/backend"
-	"busbar/rank/exit"
 	"busbar/rank/hang"
 	"busbar/rank/launch"
-	"busbar/rank/pace"
 )
 
 // sleepPause is how long a rank outside a sub-world sleeps between two looks at whether it is over.
@@ -20,10 +17,7 @@ const sleepPause = 2 * time.Millisecond
 // measureWorlds measures the plan world by world.
 func (r *Run) measureWorlds(ctx context.Context) error {
 	for _, n := range r.Plan.Worlds {
-		libraries, err := r.fitting(n)
-		if err != nil {
-			return err
-		}
+		libraries := r.fitting(n)
 		if len(libraries) == 0 {
 			continue
 		}
@@ -99,97 +93,25 @@ func (r *Run) measureWorld(ctx context.Context, libraries []backend.Library, com
 	return w.endFiles()
 }
 
-// fitting returns the libraries that can be measured in a world. For the others rank 0 writes that they cannot, which
-// may be thousands of points, and the other ranks wait for that. Collective.
-func (r *Run) fitting(n int) (libraries []backend.Library, err error) {
-	var unfit []backend.Library
+// fitting returns the libraries that can be measured in a world; rank 0 shows why the others cannot.
+func (r *Run) fitting(n int) (libraries []backend.Library) {
 	for _, lib := range r.Libraries {
-		if lib.Unfit(n) == "" {
-			libraries = append(libraries, lib)
-		} else {
-			unfit = append(unfit, lib)
+		if why := lib.Unfit(n); why != "" {
+			r.Screen.Wrapped("# ", fmt.Sprintf("%s: world %d: skipped: it %s", lib.Name(), n, why))
+			continue
 		}
+		libraries = append(libraries, lib)
 	}
-	if len(unfit) == 0 {
-		return libraries, nil
-	}
-	if r.rank() != 0 {
-		r.Watch.Phase(hang.WaitForRank0, 0)
-	}
-	return libraries, launch.OnRoot(r.Comm, func() error {
-		for _, lib := range unfit {
-			if err := r.skipWorld(lib, n, lib.Unfit(n)); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
+	return libraries
 }
 
-// skipWorld writes the file of a world that cannot be measured: every point of it is skipped, with the reason. Rank 0
-// only.
-func (r *Run) skipWorld(lib backend.Library, n int, why string) error {
-	if past := r.Plan.Past; past != nil && len(past.Unfit(lib.Name(), n)) > 0 {
-		r.Screen.Wrapped("# ", fmt.Sprintf("%sworld %d: skipped again: it %s", r.nameAmong(lib), n, why))
-		return nil
-	}
-	header := r.header(lib, nil)
-	records, err := r.skippedPoints(&header, lib, n, notice.WorldUnfit{World: n, Why: why})
-	if err != nil {
-		return err
-	}
-	header.World, header.Sweep.Points = n, len(records)
-	sheet, err := r.createFile(header, nil)
-	if err != nil {
-		return err
-	}
-	for _, record := range records {
-		if err := r.keep(sheet, record, result.AllRanks{}); err != nil {
-			return err
-		}
-	}
-	r.Screen.SkippedWorld(r.nameAmong(lib), n, why, len(records), sheet.Path())
-	return r.Ledger.Close(sheet, exit.OK)
-}
-
-// skippedPoints returns the records of all points of a world, skipped for a reason. Of steps it completes the header.
-func (r *Run) skippedPoints(header *result.Run, lib backend.Library, n int, why notice.Fact) ([]result.Entry, error) {
-	if r.Plan.Step != nil {
-		return r.skippedSteps(header, lib, n, why)
-	}
-	cases, err := r.Plan.Cases(lib.Name(), n)
-	records := make([]result.Entry, len(cases))
-	for i, c := range cases {
-		records[i] = skipped(c, why)
-	}
-	return records, err
-}
-
-// until returns when the time of a world is over: of what is left, each world that still comes gets a share by what it
-// costs at the least. Zero without a limit.
+// until returns when the time of a world is over: each world that still comes has an equal share of what is left. Zero
+// without a limit.
 func (r *Run) until(world int) time.Time {
 	limit := r.Plan.Sweep.TimeLimit
 	if limit <= 0 {
 		return time.Time{}
 	}
-	var mine, all time.Duration
-	for i := len(r.Plan.Worlds) - 1; i >= 0 && mine == 0; i-- {
-		n := r.Plan.Worlds[i]
-		for _, l := range r.Libraries {
-			if l.Unfit(n) != "" {
-				continue
-			}
-			cases, err := r.Plan.Cases(l.Name(), n)
-			if err != nil {
-				continue
-			}
-			cost := pace.WorldCost(cases, r.Plan.Sweep.Options)
-			all += cost
-			if n == world {
-				mine += cost
-			}
-		}
-	}
-	left := time.Until(r.Start.Add(limit))
-	return time.Now().Add(time.Duration(float64(left) * float64(mine) / float64(max(1, all))))
+	left := len(r.Plan.Worlds) - slices.Index(r.Plan.Worlds, world)
+	return time.Now().Add(time.Until(r.Start.Add(limit)) / time.Duration(left))
 }

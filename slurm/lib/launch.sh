@@ -72,7 +72,7 @@ without_step() {
     name=${word%%=*}
     case ${name//_/-} in # rank takes either
       --no-trace) ;;
-      --step | --bucket | --first-bucket | --strategy | --compress | --progress | --poll-interval | --compute | --compute-threads | --compute-kernel)
+      --step | --bucket | --first-bucket | --strategy | --compute | --compute-kernel)
         case $word in *=*) ;; *) passed=1 ;; esac
         ;;
       *) plain+=("$word") ;;

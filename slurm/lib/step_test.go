@@ -147,7 +147,7 @@ func TestSweepMergesSteps(t *testing.T) {
 exec "$BUSBAR_HOME"/scripts/mpirun.sh -np 2 "$@"`)
 	said := p.expect(0, "/out: steps.csv, and pictures in plots/", sweep(p), "sweep.sh", "--mpi", "openmpi",
 		"--quiet", "--backend", "mpi", "--step", "uniform:4x16K", "--compute", "2ms", "--bucket", "all,layer",
-		"--progress", "none", "-n", "6")
+		"-n", "6")
 	p.has("out/step_mpi_world2_*.jsonl", "out/steps.csv", "out/plots/*.png")
 	if strings.Contains(said, "not all is merged") {
 		t.Error(said)

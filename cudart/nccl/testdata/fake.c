@@ -10,7 +10,7 @@
 
 char fake_log[1 << 16];
 
-enum { RESULT, POLLS, STATE, NOT_READY, QUERY, CAPTURE, NO_HANDLE, IN_GROUP, LOOKS, REFUSES, CHILD_POLLS, CREATES, RECORDS };
+enum { RESULT, POLLS, STATE, NOT_READY, QUERY, CAPTURE, NO_HANDLE, IN_GROUP, LOOKS, REFUSES };
 volatile int fake_set[16];
 
 static void note(const char *format, ...)
@@ -23,7 +23,7 @@ static void note(const char *format, ...)
 	strncat(fake_log, "\n", sizeof fake_log - strlen(fake_log) - 1);
 }
 
-struct comm { int rank, size, child; };
+struct comm { int rank, size; };
 typedef struct { char internal[128]; } id;
 
 /* In progress for as many polls as were set. */
@@ -55,7 +55,7 @@ static int init(struct comm **out, int size, int rank, const id *by_value)
 		whole &= by_value->internal[i] == (char)(i + 1);
 	note("id %s", whole ? "whole" : "broken");
 	*out = malloc(sizeof **out);
-	**out = (struct comm){rank, size, 0};
+	**out = (struct comm){rank, size};
 	return answer();
 }
 
@@ -105,10 +105,6 @@ static void print_config(const void *config)
 		"CTAPolicy", "shrinkShare", "nvlsCTAs"};
 	const int *word = config;
 	size_t size;
-	if (!config) {
-		note("no config");
-		return;
-	}
 	memcpy(&size, config, sizeof size);
 	note("config size %zu magic %x version %d", size, word[2], word[3]);
 	for (size_t i = 4; i < size / 4; i++)
@@ -129,13 +125,6 @@ int ncclCommInitRankConfig(struct comm **out, int size, id by_value, int rank, v
 	return init(out, size, rank, &by_value);
 }
 
-int ncclCommFinalize(struct comm *c)
-{
-	(void)c;
-	note("ncclCommFinalize");
-	return answer();
-}
-
 int ncclCommAbort(struct comm *c)
 {
 	note("ncclCommAbort");
@@ -145,7 +134,8 @@ int ncclCommAbort(struct comm *c)
 
 int ncclCommGetAsyncError(struct comm *c, int *state)
 {
-	volatile int *left = &fake_set[c->child ? CHILD_POLLS : POLLS];
+	volatile int *left = &fake_set[POLLS];
+	(void)c;
 	*state = fake_set[STATE];
 	if (*left > 0) {
 		--*left;
@@ -154,36 +144,7 @@ int ncclCommGetAsyncError(struct comm *c, int *state)
 	return 0;
 }
 
-static const char *choice_error;
-const char *ncclGetLastError(struct comm *c)
-{
-	return choice_error ? choice_error : c ? "the last words\nof a communicator\n" : "the last words\n";
-}
-
-/* One call with a choice of algorithms, at the places that NCCL 2.31 has them. */
-int ncclAllReduceConfig(const void *s, void *r, size_t n, int type, int op, struct comm *c, void *stream, const char *choice)
-{
-	const int *word = (const int *)choice;
-	choice_error = word[2] != (int)0xcafebeef ? "ncclCollConfig_t magic mismatch" : word[12] > 1 ? "forceAlgSelection" :
-		fake_set[REFUSES] ? "ncclCollConfig_t of another size" : c ? NULL : "comm argument is NULL";
-	if (choice_error)
-		return 4;
-	note("choice of %zu bytes, version %d, %d to %d, %s, force %d, policy %d", *(const size_t *)choice, word[3], word[6], word[7],
-	     *(char *const *)(choice + 40), word[12], word[13]);
-	return ncclAllReduce(s, r, n, type, op, c, stream);
-}
-int ncclAllGatherConfig(void) { return 1; }
-int ncclReduceScatterConfig(void) { return 1; }
-int ncclBroadcast(const void *, void *, size_t, int type, int root, struct comm *, void *stream);
-int ncclBroadcastConfig(const void *s, void *r, size_t n, int type, int root, struct comm *c, void *stream, const char *choice)
-{
-	note("%s", *(char *const *)(choice + 40));
-	return ncclBroadcast(s, r, n, type, root, c, stream);
-}
-int ncclReduceConfig(void) { return 1; }
-int ncclAlltoAllConfig(void) { return 1; }
-int ncclGatherConfig(void) { return 1; }
-int ncclScatterConfig(void) { return 1; }
+const char *ncclGetLastError(struct comm *c) { return c ? "the last words\nof a communicator\n" : "the last words\n"; }
 
 int ncclCommCuDevice(struct comm *c, int *ordinal)
 {
@@ -191,30 +152,7 @@ int ncclCommCuDevice(struct comm *c, int *ordinal)
 	return fake_set[RESULT];
 }
 
-int ncclCommCount(struct comm *c, int *n)
-{
-	*n = c->size;
-	return 0;
-}
-
-int ncclCommUserRank(struct comm *c, int *n)
-{
-	*n = c->rank;
-	return 0;
-}
-
-int ncclCommSplit(struct comm *c, int color, int key, struct comm **out, void *config)
-{
-	(void)c;
-	note("ncclCommSplit(%d, %d)", color, key);
-	print_config(config);
-	*out = NULL;
-	if (color >= 0) {
-		*out = malloc(sizeof **out);
-		**out = (struct comm){key, 2, 1};
-	}
-	return answer();
-}
+int ncclCommSplit(void) { return 1; }
 
 int ncclReduceScatter(const void *s, void *r, size_t n, int type, int op, struct comm *c, void *stream)
 {
@@ -399,39 +337,6 @@ static cuda_result destroy_exec(cuda_graph_exec exec)
 	return 0;
 }
 
-static cuda_result event_create(cuda_event *out, unsigned flags)
-{
-	static char events[64];
-	static int made;
-	*out = (cuda_event)&events[made++ % 64];
-	note("create event, flags %u", flags);
-	return fake_set[CREATES];
-}
-
-static cuda_result event_record(cuda_event e, cuda_stream s)
-{
-	(void)e;
-	note("record on %x", P(s));
-	return fake_set[RECORDS];
-}
-
-/* Batches take 1, 2, 3 ... milliseconds. */
-static cuda_result event_elapsed(float *ms, cuda_event from, cuda_event to)
-{
-	static float next;
-	if (from == to)
-		return 400;
-	*ms = next += 1;
-	return 0;
-}
-
-static cuda_result event_destroy(cuda_event e)
-{
-	(void)e;
-	note("destroy event");
-	return 0;
-}
-
 static cuda_result error_name(cuda_result code, const char **text)
 {
 	*text = code == 700 ? "CUDA_ERROR_ILLEGAL_ADDRESS" : NULL;
@@ -447,8 +352,7 @@ static cuda_result error_string(cuda_result code, const char **text)
 struct busbar_cuda fake_cuda_old = {.stream_query = stream_query, .error_name = error_name, .error_string = error_string};
 struct busbar_cuda fake_cuda = {.stream_query = stream_query, .error_name = error_name, .error_string = error_string,
 	.capture_begin = capture_begin, .capture_end = capture_end, .graph_instantiate = instantiate, .graph_launch = launch,
-	.graph_destroy = destroy, .graph_exec_destroy = destroy_exec, .event_create = event_create, .event_record = event_record,
-	.event_elapsed = event_elapsed, .event_destroy = event_destroy};
+	.graph_destroy = destroy, .graph_exec_destroy = destroy_exec};
 
 /* A synchronisation of another library. */
 int fake_sync(void *context, uint64_t i)

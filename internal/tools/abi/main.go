@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"busbar/cudart/nccl"
+	"busbar/internal/dl"
 )
 
 func main() {
@@ -22,7 +23,7 @@ func main() {
 	}
 }
 
-const layout = "%-24s  %-8s  %-5s  %-9s  %-10s  %-8s  %s\n"
+const layout = "%-24s  %-8s  %-5s  %-9s  %-10s  %s\n"
 
 func run(args []string, stdout, stderr io.Writer) error {
 	flags := flag.NewFlagSet("abi", flag.ContinueOnError)
@@ -30,14 +31,13 @@ func run(args []string, stdout, stderr io.Writer) error {
 	name := flags.String("name", "", "what the row is called")
 	version := flags.String("version", "", "the version that the library must say")
 	cuda := flags.String("cuda", "", "the major version of CUDA that it must be built for")
-	plugin := flags.String("plugin", "lib/busbar-nccl-profiler.so", "busbar's plugin for NCCL's profiler interface")
 	header := flags.Bool("header", false, "print the head of the table")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
 	if *header {
-		fmt.Fprintf(stdout, layout, "library", "version", "CUDA", "functions", "parameters", "profiler",
-			"ncclConfig_t of 24, 40, 48 and 72 bytes")
+		fmt.Fprintf(stdout, layout, "library", "version", "CUDA", "functions", "parameters",
+			"ncclConfig_t of 40 and 72 bytes")
 	}
 	if flags.NArg() == 0 && *header {
 		return nil
@@ -54,7 +54,6 @@ func run(args []string, stdout, stderr io.Writer) error {
 		return err
 	}
 	config, wrong := configs(l, id)
-	interfaces, unserved := profiler(l.Info().Path, *plugin, l.Info().Code)
 	there := 0
 	for _, s := range l.Symbols() {
 		if s.There {
@@ -63,8 +62,8 @@ func run(args []string, stdout, stderr io.Writer) error {
 	}
 	fmt.Fprintf(stdout, layout, *name, l.Info().Version, l.Info().CUDA,
 		fmt.Sprintf("%d of %d", there, len(l.Symbols())),
-		fmt.Sprint(len(l.Parameters())), interfaces, config)
-	return errors.Join(wrong, unserved, choice(l), identity(l, *version, *cuda), symbols(l), texts(l), first(l, id),
+		fmt.Sprint(len(l.Parameters())), config)
+	return errors.Join(wrong, identity(l, *version, *cuda), symbols(l), texts(l), first(l, id),
 		plain(flags.Arg(0)))
 }
 
@@ -76,16 +75,6 @@ func configs(l *nccl.Library, id nccl.ID) (string, error) {
 		return "accepted, and one with a wrong mark refused", nil
 	}
 	return "not looked at without a GPU", nil
-}
-
-// choice checks what single calls are given, where the library has such calls.
-func choice(l *nccl.Library) error {
-	err := l.CheckChoice()
-	var lacks *nccl.UnsupportedError
-	if errors.As(err, &lacks) {
-		return nil
-	}
-	return err
 }
 
 func identity(l *nccl.Library, version, cuda string) error {
@@ -142,8 +131,8 @@ func first(l *nccl.Library, id nccl.ID) error {
 
 // plain asks for NCCLX, which these libraries are not.
 func plain(path string) error {
-	var failed *nccl.LoadError
-	if _, err := nccl.Load(nccl.Options{Path: path, NCCLX: true}); !errors.As(err, &failed) || failed.Reason == "" {
+	var failed *dl.LoadError
+	if _, err := nccl.Load(nccl.Options{Path: path, NCCLX: true}); !errors.As(err, &failed) || failed.Tried != nil {
 		return fmt.Errorf("plain NCCL is taken for NCCLX: %v", err)
 	}
 	return nil

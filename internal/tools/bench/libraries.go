@@ -6,7 +6,9 @@ import (
 
 	"busbar/cudart"
 	"busbar/cudart/nccl"
+	"busbar/internal/coll"
 	"busbar/internal/loop"
+	opspec "busbar/internal/operation"
 	"busbar/mpi"
 )
 
@@ -26,15 +28,18 @@ func joinMPI(c config) (*library, error) {
 		if err != nil {
 			return o, err
 		}
-		op, err := l.world.Prepare(mpi.OpSpec{Kind: mpi.AllReduce, Type: mpi.Float32, Op: mpi.Sum, Send: send,
-			Recv:  recv,
-			Count: size / 4})
+		op, err := l.world.Prepare(opspec.Host{Spec: allReduce(size / 4), Send: send, Recv: recv})
 		if err != nil {
 			return o, err
 		}
 		return operation{op.Steps(), filled(send, recv, size), func() { _ = op.Close(); free() }}, nil
 	}
 	return l, nil
+}
+
+// allReduce is an all_reduce of so many numbers.
+func allReduce(count int64) opspec.Spec {
+	return opspec.Spec{Case: coll.Case{Collective: coll.AllReduce, Type: coll.Float32, Op: coll.Sum, Count: count}}
 }
 
 // filled tells a bare loop of the buffers of an operation.
@@ -58,8 +63,9 @@ func barrier(world *mpi.Comm) (loop.Steps, error) {
 	if err != nil {
 		return loop.Steps{}, err
 	}
-	op, err := world.Prepare(mpi.OpSpec{Kind: mpi.AllReduce, Type: mpi.Float32, Op: mpi.Sum, InPlace: true,
-		Recv: one.Pointer(), Count: 1})
+	inPlace := allReduce(1)
+	inPlace.Placement = coll.InPlace
+	op, err := world.Prepare(opspec.Host{Spec: inPlace, Recv: one.Pointer()})
 	if err != nil {
 		return loop.Steps{}, err
 	}
@@ -111,10 +117,8 @@ func joinNCCL(c config) (*library, error) {
 			return o, err
 		}
 		send, recv := uint64(area), uint64(area)+uint64(max(size, 4096))
-		op, err := comm.Prepare(nccl.OpSpec{Kind: nccl.AllReduce, Type: nccl.Float32, Op: nccl.Sum, Send: send,
-			Recv:  recv,
-			Count: size / 4, Stream: stream.Pointer(), Cuda: driver.Table(), Sync: sync.Sync,
-			SyncContext: sync.Context})
+		op, err := comm.Prepare(nccl.OpSpec{Spec: allReduce(size / 4), Send: send, Recv: recv, Stream: stream.Pointer(),
+			Cuda: driver.Table(), Sync: sync.Sync, SyncContext: sync.Context})
 		if err != nil {
 			return o, err
 		}

@@ -239,7 +239,7 @@ func (p *pair) time(mode coll.Mode, n int, start, end []int64) (float64, error) 
 	if mode == coll.Throughput {
 		t[0] /= float64(n)
 	}
-	err := p.comm.Allreduce(t, mpi.Max)
+	err := p.comm.Max(t)
 	return stats.Median(t), err
 }
 

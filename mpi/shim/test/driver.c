@@ -142,21 +142,19 @@ static void every(struct busbar_comm *c, int64_t count, int64_t int_max, int no_
 
 static void control(struct busbar_comm *world)
 {
-	struct busbar_comm *self, *half, *none, *host;
+	struct busbar_comm *self, *half, *none;
 	double x[2] = {1, 2}, offset, uncertainty;
-	char text[9000], name[300];
+	char text[9000];
 	int standard[2], rank, ranks, done = 0, counts[64], at[64];
 	char all[64] = "", mine[2] = "ab";
 	check(mpi->rank(world, &rank), "rank");
 	check(mpi->size(world, &ranks), "size");
 	check(mpi->version(text, 10, standard), "version into a short text");
 	check(mpi->version(text, sizeof text, standard), "version");
-	check(mpi->processor_name(name, sizeof name), "processor_name");
 	check(mpi->self(&self), "self");
 	check(mpi->split(world, rank % 2, 0, &half), "split");
 	check(mpi->split(world, -1, 0, &none), "split into nothing");
-	check(mpi->split_shared(world, rank, &host), "split_shared");
-	if (none || !mpi->running() || !*mpi->path() || mpi->wtime() < 0)
+	if (none || !mpi->running() || !*mpi->path())
 		mpi->abort(3);
 	check(mpi->barrier(half), "barrier");
 	check(mpi->barrier_start(world), "barrier_start");
@@ -171,12 +169,10 @@ static void control(struct busbar_comm *world)
 		at[r] = r ? at[r - 1] + counts[r - 1] : 0;
 	}
 	check(mpi->gatherv(world, mine, rank % 3, all, counts, at, 0), "gatherv");
-	check(mpi->reduce(world, x, 2, BUSBAR_MIN, 0), "reduce");
 	check(mpi->all_reduce(world, x, 2, BUSBAR_SUM), "all_reduce");
 	check(mpi->clock(world, ranks > 1 ? rank ^ 1 : 0, 20, &offset, &uncertainty), "clock");
 	every(half, 3, 2, 1);
 	check(mpi->free(half), "free");
-	check(mpi->free(host), "free");
 	int class;
 	const char *word;
 	int rc = mpi->bcast(world, text, 1, 99);

@@ -1,0 +1,298 @@
+// Package tracetest writes Kineto traces with known answers, for tests and for measuring how fast they are read.
+// Times are nanoseconds; they are written as microseconds with three decimals, as torch.profiler does.
+package tracetest
+
+import (
+	"bufio"
+	"cmp"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+)
+
+// Options are the values beside the events.
+type Options struct {
+	Rank, World int    // of distributedInfo, which is left out where World is 0
+	NCCL        string // version
+	Base        int64  // baseTimeNanoseconds; 0: none
+	Groups      []Group
+}
+
+// Group is a process group.
+type Group struct {
+	Name, About string
+	Ranks       []int
+}
+
+// Process is the pid of what is written, and the number of its thread.
+const Process = 4711
+
+// Streams of a training.
+const (
+	ComputeStream = 7
+	CommStream    = 20
+)
+
+// AllReduce is the kernel of an all-reduce.
+const AllReduce = "ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevKernelArgsStorage<4096ul>)"
+
+// Writer writes one trace.
+type Writer struct {
+	w                              *bufio.Writer
+	correlation, external, written int64
+}
+
+// NewWriter begins a trace.
+func NewWriter(w io.Writer, o Options) *Writer {
+	t := &Writer{w: bufio.NewWriterSize(w, 1<<16), correlation: 1000, external: 500}
+	t.print(`{"schemaVersion": 1, "deviceProperties": [{"id": 0, "name": "Test GPU"}, {"id": 5, "name": "Test GPU"}]`)
+	if o.World > 0 {
+		var groups []string
+		for _, g := range o.Groups {
+			groups = append(groups, fmt.Sprintf(`{"pg_name": %q, "pg_desc": %q, "pg_size": %d, "ranks": %s}`, g.Name,
+				g.About, len(g.Ranks), list(g.Ranks)))
+		}
+		t.print(`, "distributedInfo": {"rank": %d, "world_size": %d, "pg_config": [%s], "nccl_version": %q}`, o.Rank,
+			o.World, strings.Join(groups, ", "), o.NCCL)
+	}
+	if o.Base != 0 {
+		t.print(`, "baseTimeNanoseconds": %d`, o.Base)
+	}
+	t.print(`, "traceEvents": [` + "\n" + `{"ph": "M", "name": "process_name"}`)
+	return t
+}
+
+// Close ends the trace. The error is that of any write.
+func (t *Writer) Close() error {
+	t.print("\n]}\n")
+	return t.w.Flush()
+}
+
+// print writes; the first error stays with the buffer, and Close returns it.
+func (t *Writer) print(format string, of ...any) {
+	n, _ := fmt.Fprintf(t.w, format, of...)
+	t.written += int64(n)
+}
+
+// list is a list as torch writes it, with its end left out where it has more than thirty.
+func list(ranks []int) string {
+	words := make([]string, 0, len(ranks))
+	for i, r := range ranks {
+		if len(ranks) > 30 && i == 29 {
+			words = append(words, "...")
+			break
+		}
+		words = append(words, strconv.Itoa(r))
+	}
+	return "[" + strings.Join(words, ", ") + "]"
+}
+
+// Raw writes an event as it is given.
+func (t *Writer) Raw(json string) { t.print(",\n%s", json) }
+
+// complete writes an X event.
+func (t *Writer) complete(category, name string, pid, tid int, start, took int64, args string, of ...any) {
+	t.print(",\n"+`{"ph": "X", "cat": %q, "name": %q, "pid": %d, "tid": %d, "ts": %s, "dur": %s, "args": {%s}}`,
+		category, name, pid, tid, microseconds(start), microseconds(took), fmt.Sprintf(args, of...))
+}
+
+func microseconds(ns int64) string {
+	if ns < 0 {
+		return "-" + microseconds(-ns)
+	}
+	return fmt.Sprintf("%d.%03d", ns/1000, ns%1000)
+}
+
+// Kernel is a kernel, or with a Copy a copy or a memset.
+type Kernel struct {
+	Name        string
+	Device      int
+	Stream      int
+	Start, Took int64
+	Launch      int64  // when its call of the host began; the call is left out where it is 0
+	Copy        string // category: gpu_memcpy, gpu_memset; "": a kernel
+	Bytes       int64  // of a copy
+	Node        int64  // of a CUDA graph
+	Correlation int64  // 0: the next
+	Collective  *Collective
+}
+
+// Collective is what a kernel of communication is of.
+type Collective struct {
+	Name     string // as torch.distributed spells it: allreduce, _allgather_base
+	Type     string // Float, BFloat16
+	In, Out  int64  // elements
+	Group    Group
+	Peer     int    // of the world, of a send or recv
+	Seq      int64  // 0: none
+	Splits   string // "[]"
+	Where    Where
+	External int64 // id of its operator; 0: the next
+}
+
+// Where is which events of a trace have what a collective is.
+type Where int
+
+// The places.
+const (
+	OnBoth     Where = iota // the operator and the kernel
+	OnKernel                // the kernel, and there is no operator
+	OnOperator              // the operator, whose id the kernel has
+	// the operator, around the call that launches; the kernel has its correlation in the place of the id
+	ByNesting
+)
+
+// Kernel writes a kernel or a copy, the call that launched it, and of a collective its operator.
+func (t *Writer) Kernel(k Kernel) {
+	t.correlation++
+	k.Correlation = cmp.Or(k.Correlation, t.correlation)
+	external, args := k.Correlation, ""
+	if c := k.Collective; c != nil {
+		t.external++
+		id := cmp.Or(c.External, t.external)
+		if c.Where != OnKernel {
+			t.complete("cpu_op", "record_param_comms", Process, Process, k.Launch-20_000, 60_000,
+				`"External id": %d, "Global rank start": 0, "Global rank stride": 1%s`, id, c.arguments())
+		}
+		if c.Where <= OnOperator {
+			external = id
+		}
+		if c.Where <= OnKernel {
+			args = c.arguments()
+		}
+	}
+	if k.Launch != 0 {
+		t.Call("cudaLaunchKernel", k.Launch, 5000, k.Correlation, external)
+		t.Raw(fmt.Sprintf(`{"ph": "s", "id": %d, "pid": %d, "tid": %[2]d, "ts": %s, "cat": "ac2g", "name": "ac2g"}`,
+			k.Correlation, Process, microseconds(k.Launch)))
+	}
+	if k.Node != 0 {
+		args += fmt.Sprintf(`, "graph id": 3, "graph node id": %d`, k.Node)
+	}
+	t.complete(cmp.Or(k.Copy, "kernel"), k.Name, k.Device, k.Stream, k.Start, k.Took, `"External id": %d, "device": %d,
+"stream": %d, "correlation": %d, "bytes": %d, "grid": [16, 1, 1], "block": [640, 1, 1], "warps per SM": 2.962963%s`,
+		external, k.Device, k.Stream, k.Correlation, k.Bytes, args)
+}
+
+func (c *Collective) arguments() string {
+	args := fmt.Sprintf(`, "Collective name": %q, "In msg nelems": %d, "Out msg nelems": %d, "Group size": %d,
+"dtype": %q, "In split size": %q, "Out split size": %[6]q, "Process Group Name": %q, "Process Group Description": %q,
+"Process Group Ranks": %q`, c.Name, c.In, c.Out, len(c.Group.Ranks), c.Type, cmp.Or(c.Splits, "[]"), c.Group.Name,
+		c.Group.About, list(c.Group.Ranks))
+	switch c.Name {
+	case "send":
+		args += fmt.Sprintf(`, "Dst Rank": %d`, c.Peer)
+	case "recv":
+		args += fmt.Sprintf(`, "Src Rank": %d`, c.Peer)
+	}
+	if c.Seq != 0 {
+		args += fmt.Sprintf(`, "Seq": %d`, c.Seq)
+	}
+	return args
+}
+
+// Call writes a call of the host.
+func (t *Writer) Call(name string, start, took, correlation, external int64) {
+	t.complete("cuda_runtime", name, Process, Process, start, took, `"External id": %d, "cbid": 211, "correlation": %d`,
+		external, correlation)
+}
+
+// Range writes a range of the host.
+func (t *Writer) Range(name string, start, took int64) {
+	t.complete("user_annotation", name, Process, Process, start, took, `"External id": 3, "Ev Idx": 2`)
+}
+
+// Training is data-parallel training, of which one rank is written. In a step every layer computes for Layer; after
+// each layer but the last the gradients of the layer are reduced on another stream while the next one computes, and
+// after the last nothing hides them.
+type Training struct {
+	Options
+	Steps, Layers int
+	Layer         int64 // how long a layer computes
+	Comm          int64 // how long a collective takes
+	Elements      int64 // float32, of each collective
+	Same          bool  // everything on one stream
+}
+
+// Answers are what a trace of Training has to give, in nanoseconds over all steps.
+type Answers struct {
+	Compute, Comm, Exposed, Span int64
+}
+
+// gap is between a step's last collective and the next step's first layer.
+const gap = 50_000
+
+// Write writes the trace of the rank of the options, and returns what is in it.
+func (s Training) Write(w io.Writer) (a Answers, err error) {
+	g := Group{Name: "0", About: "default_pg"}
+	for r := range s.World {
+		g.Ranks = append(g.Ranks, r)
+	}
+	s.Groups = []Group{g}
+	t := NewWriter(w, s.Options)
+	const first = 1_000_000
+	now := int64(first)
+	for step := range s.Steps {
+		now = s.step(t, &a, step, now)
+	}
+	a.Span = now - gap - first
+	return a, t.Close()
+}
+
+// step writes one step that begins at a moment; the result is when the next one does.
+func (s Training) step(t *Writer, a *Answers, step int, begin int64) int64 {
+	stream := CommStream
+	if s.Same {
+		stream = ComputeStream
+	}
+	computing, end, launch := begin, begin, begin-100_000
+	for layer := range s.Layers {
+		t.Kernel(Kernel{Name: fmt.Sprintf("ampere_sgemm_128x64_layer%d", layer%4), Stream: ComputeStream,
+			Start: computing, Took: s.Layer, Launch: launch})
+		computing += s.Layer
+		end = max(computing, end)
+		t.Kernel(Kernel{Name: AllReduce, Stream: stream, Start: end, Took: s.Comm, Launch: launch + 50_000,
+			Collective: &Collective{Name: "allreduce", Type: "Float", In: s.Elements, Out: s.Elements,
+				Group: s.Groups[0], Seq: int64(step*s.Layers + layer + 1)}})
+		end += s.Comm
+		a.Compute, a.Comm = a.Compute+s.Layer, a.Comm+s.Comm
+		if s.Same {
+			computing, a.Exposed = end, a.Exposed+s.Comm
+		}
+		launch += 100_000
+	}
+	a.Exposed += end - computing
+	t.Range(fmt.Sprintf("ProfilerStep#%d", step+3), begin-200_000, end-begin+gap)
+	return end + gap
+}
+
+// Big writes a trace of at least so many bytes, with the mix of events that training with Python stacks has: of each
+// kernel its call, the arrow, a few operators and Python functions; every fiftieth is a collective.
+func Big(w io.Writer, bytes int64) error {
+	group := Group{Name: "0", About: "default_pg", Ranks: []int{0, 1, 2, 3, 4, 5, 6, 7}}
+	t := NewWriter(w, Options{World: 8, NCCL: "2.27.5", Base: 1700000000_000000000, Groups: []Group{group}})
+	const period, perStep = 40_000, 5000
+	for i := int64(0); t.written < bytes; i++ {
+		now := 4458677009_853422 + i*period
+		if i%perStep == 0 {
+			t.Range(fmt.Sprintf("ProfilerStep#%d", i/perStep), now, perStep*period-1000)
+		}
+		for n := range int64(3) {
+			t.complete("python_function", fmt.Sprintf("torch/nn/modules/module.py(%d): _call_impl", 1500+i%400),
+				Process, Process, now+n*100, 20_000-n*200, `"Python id": 11, "Python parent id": 10, "Ev Idx": 5`)
+			t.complete("cpu_op", "aten::linear", Process, Process, now+1000*n, 15_000, `"External id": 42,
+"Ev Idx": 27173, "Input Dims": [[2048, 1024], [], [1024]], "Input type": ["float", "Scalar", "float"]`)
+		}
+		k := Kernel{Name: fmt.Sprintf("void at::native::vectorized_elementwise_kernel<4, "+
+			"at::native::CUDAFunctor_add<float>, std::array<char*, %dul> >(int, ...)", i%97),
+			Stream: ComputeStream, Start: now + 30_000, Took: 25_000, Launch: now + 4000}
+		if i%50 == 49 {
+			k.Name, k.Stream = AllReduce, CommStream
+			k.Collective = &Collective{Name: "allreduce", Type: "Float", In: 6553600, Out: 6553600, Group: group,
+				Seq: i}
+		}
+		t.Kernel(k)
+	}
+	return t.Close()
+}

@@ -1,0 +1,27 @@
+package exit
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+
+	"busbar/internal/result"
+	"busbar/mpi"
+	"busbar/sweeps"
+)
+
+func TestExitCodes(t *testing.T) {
+	other := errors.New("x")
+	for _, k := range []struct {
+		err  error
+		code int
+	}{
+		{nil, OK}, {&sweeps.Error{File: "f", Line: 1, Err: other}, Usage}, {Environmentf("x"), Environment},
+		{&result.WriteError{Err: other}, Environment}, {&mpi.Error{Op: "MPI_X"}, Failed}, {other, Failed},
+		{fmt.Errorf("wrapped: %w", Usagef("x")), Usage},
+	} {
+		if c := CodeOf(k.err); c != k.code {
+			t.Errorf("%v gives %d, wanted %d", k.err, c, k.code)
+		}
+	}
+}

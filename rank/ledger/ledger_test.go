@@ -1,0 +1,25 @@
+package ledger
+
+import (
+	"io"
+	"reflect"
+	"testing"
+
+	"busbar/internal/result"
+)
+
+// The end of a file has all ranks whose clocks were held back in some round, each once, by their numbers.
+func TestThrottled(t *testing.T) {
+	l, s := New(io.Discard), &Sheet{}
+	l.Throttled(s, []result.Throttled{{Rank: 5, Host: "b", Reasons: []string{"power"}}})
+	l.Throttled(s, []result.Throttled{{Rank: 2, Host: "a", Reasons: []string{"heat"}}})
+	l.Throttled(s, []result.Throttled{{Rank: 5, Host: "b", Reasons: []string{"heat", "power"}}})
+	l.Throttled(s, nil)
+	want := []result.Throttled{
+		{Rank: 2, Host: "a", Reasons: []string{"heat"}},
+		{Rank: 5, Host: "b", Reasons: []string{"power", "heat"}},
+	}
+	if got := s.end(result.Complete, nil, 0).Throttled; !reflect.DeepEqual(got, want) {
+		t.Errorf("%+v, want %+v", got, want)
+	}
+}

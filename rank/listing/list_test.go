@@ -1,0 +1,60 @@
+package listing
+
+import (
+	"strings"
+	"testing"
+
+	"busbar/internal/coll"
+	"busbar/internal/step"
+	"busbar/rank/exit"
+	"busbar/rank/launch"
+	"busbar/rank/plan"
+	"busbar/sweeps"
+)
+
+// The list of a plan has its source, worlds, points and what they cost; one that is impossible is a usage error.
+func TestWrite(t *testing.T) {
+	launched := launch.Started{Size: 4, LocalSize: 1}
+	size := int64(1 << 10)
+	few := sweeps.Overrides{MinBytes: &size, MaxBytes: &size}
+	worlds := sweeps.Overrides{Worlds: []int{2, 8}, Collectives: []coll.Collective{coll.AllGather}}
+	for name, k := range map[string]struct {
+		change  func(o *plan.Options)
+		started launch.Started
+		want    []string // in this order; nil for a usage error
+	}{
+		"quick": {func(*plan.Options) {}, launched, []string{"# plan: quick on mpi, 4 ranks (as launched)",
+			"# from quick.yaml", "# world 4\n", "# all_reduce\n", "expected: "}},
+		"no launcher": {func(o *plan.Options) { o.Flags = few }, launch.Started{}, []string{"no launcher detected",
+			" 1024 "}},
+		"worlds": {func(o *plan.Options) { o.Flags = worlds }, launched, []string{"# world 2\n", "# all_gather\n",
+			" too small\n", "# world 8: skipped"}},
+		"memory": {func(o *plan.Options) { o.Flags, o.Rotate = few, 1<<50 }, launched, []string{" ?memory\n"}},
+		"pattern": {func(o *plan.Options) { o.Flags, o.Pattern = few, "pairs" }, launched, []string{
+			"pairs of 4 nodes: 3 rounds of 2 groups", "round 1: 1+4, 2+3", "# world 2\n", "3 rounds of that"}},
+		"nodes are unknown": {func(o *plan.Options) { o.Flags, o.Pattern = few, "pairs" }, launch.Started{}, nil},
+		"no such sweep":     {func(o *plan.Options) { o.Sweep = "profil" }, launched, nil},
+		"steps": {func(o *plan.Options) {
+			o.Step.Model, o.Step.Buckets, o.Backends = "uniform:8x64K", []step.Cap{1 << 20, 2 << 20}, []string{"gloo"}
+		}, launched, []string{"# plan: training steps of uniform:8x64K on gloo", "# world 4 on gloo\n",
+			"# ddp, float32, progress thread\n", "--bucket 2M gives the same buckets as 1M", "1 point; about 10s"}},
+	} {
+		o := plan.Defaults()
+		o.Backends = []string{"mpi"}
+		k.change(&o)
+		var b strings.Builder
+		err := Write(&o, k.started, &b)
+		if (err == nil) != (k.want != nil) || err != nil && exit.CodeOf(err) != exit.Usage {
+			t.Errorf("%s: %v", name, err)
+		}
+		text := b.String()
+		for _, w := range k.want {
+			_, after, ok := strings.Cut(text, w)
+			if !ok {
+				t.Errorf("%s: no %q in\n%s", name, w, b.String())
+				continue
+			}
+			text = after
+		}
+	}
+}
