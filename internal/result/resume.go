@@ -25,8 +25,7 @@ type RunKey struct {
 	Aggregate                  int
 	Average                    string
 	Settings
-	Pattern string
-	Step    string // what the steps are of; "" where collectives were measured
+	Other string // the pattern, or what training steps are of; "" for a sweep of collectives
 }
 
 // Key is the run's RunKey.
@@ -37,8 +36,7 @@ func (r *Run) Key() RunKey {
 		Rotate: r.Method.Rotate, Packed: r.Method.Packed,
 		Aggregate: max(1, r.Method.Aggregate), Average: r.Method.Average,
 		Settings: r.Method.Settings(),
-		Pattern:  r.Pattern.String(),
-		Step:     r.Step.key(),
+		Other:    r.Pattern.String() + r.Step.key(),
 	}
 }
 
