@@ -26,7 +26,7 @@ shims:
 mpi-shim: ## the shim of one MPI, without Go: make mpi-shim MPICC=/path/to/mpicc
 	@scripts/mpi-shim.sh $(MPICC)
 
-nccl-profiler: ## lib/busbar-nccl-profiler.so, the plugin of rank --path
+nccl-profiler: ## lib/busbar-nccl-profiler.so, the plugin of rank --algorithms
 	@scripts/nccl-profiler.sh
 
 gloo-shim: ## the shim of Gloo; wants a C++ compiler and libgloo-dev, and no Go

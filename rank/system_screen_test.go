@@ -45,7 +45,7 @@ func TestPlainOutput(t *testing.T) {
 		}
 		checkScreen(t, o.stdout, rows)
 		if rows > 0 {
-			has(t, o.stdout, "# points: 6 ok, 2 skipped", "# next: post merge && post plot", "# results: ")
+			has(t, o.stdout, "# points: 6 ok, 2 skipped", "# next: post report /", "# results: ")
 		}
 	}
 }

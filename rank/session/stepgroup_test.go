@@ -168,7 +168,7 @@ func fakeSteps(t *testing.T, o sweeps.Options, script func(f *fakeTrainer)) (*st
 	for rank, err := range benchtest.Run(2, func(world bench.World) error {
 		run := &Run{Plan: p, Watch: hang.NewWatchdog(time.Minute, func(launch.State) {}),
 			Ledger:    ledger.New(io.Discard),
-			Screen:    screen.New(false, nil),
+			Screen:    screen.New(false, nil, ""),
 			StopAsked: func() bool { return false }}
 		f := &fakeTrainer{world: world}
 		script(f)
