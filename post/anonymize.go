@@ -2,7 +2,6 @@ package main
 
 import (
 	"errors"
-	"io"
 
 	"github.com/spf13/cobra"
 
@@ -10,7 +9,7 @@ import (
 	"busbar/post/usage"
 )
 
-func newAnonymize(stderr io.Writer) *cobra.Command {
+func newAnonymize(to streams) *cobra.Command {
 	var out string
 	cmd := &cobra.Command{
 		Use:     "anonymize -o DIR FILE|DIR...",
@@ -24,13 +23,13 @@ one /24 network stay in one. Files that are not text are left out and counted.
 Names are taken from where logs, results and variables have them: look through
 the copies before you publish them.`,
 		Example: `  post anonymize -o public results logs`,
+		Args:    atLeastOne("file or folder"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if out == "" || len(args) == 0 {
-				return usage.New(errors.New("post anonymize requires -o DIR and the files or folders to copy"),
-					cmd.CommandPath())
+			if out == "" {
+				return usage.New(errors.New("post anonymize requires -o DIR"))
 			}
 			_, left, err := anonymizer.Copy(cmd.Context(), out, args)
-			note(stderr, left)
+			note(to.stderr, left)
 			return err
 		},
 	}

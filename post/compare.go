@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"busbar/internal/document"
 	"busbar/internal/result"
 	"busbar/post/atomicfile"
 	"busbar/post/compare"
@@ -19,7 +20,7 @@ import (
 
 // comparer is what post compare was asked to do.
 type comparer struct {
-	stdout, stderr io.Writer
+	streams
 	result.MergeOptions
 	outputFlags
 	by, base, out     string
@@ -28,8 +29,8 @@ type comparer struct {
 	seed              uint64
 }
 
-func newCompare(stdout, stderr io.Writer) *cobra.Command {
-	c := &comparer{stdout: stdout, stderr: stderr}
+func newCompare(to streams) *cobra.Command {
+	c := &comparer{streams: to}
 	cmd := &cobra.Command{
 		Use:     "compare [flags] A B [C...]  or  compare --by WORD [flags] [FILE|DIR...]",
 		Short:   "Say which points became better or worse, and how sure that is",
@@ -59,14 +60,14 @@ recipe of a nightly check, and the files.`,
 		Example: `  post compare baseline results
   post compare --by variant results
   post compare --fail-above 5% baseline tonight        # exit status 7 if worse
-  post compare -o comparison baseline monday tuesday   # and Markdown, pictures`,
+  post compare -o comparison baseline monday tuesday   # and Markdown, JSON`,
 		ValidArgsFunction: resultFiles,
 		RunE:              func(cmd *cobra.Command, args []string) error { return c.run(cmd.Context(), cmd, args) },
 	}
 	f := cmd.Flags()
 	f.StringVar(&c.by, "by", "", "what tells the sides apart: `WORD` is variant, library, …")
 	f.StringVar(&c.base, "base", "", "compare with the side of this `NAME`")
-	f.StringVarP(&c.out, "out", "o", "", "also write compare.md, compare.json and pictures into this `DIR`")
+	f.StringVarP(&c.out, "out", "o", "", "also write compare.md and compare.json into this `DIR`")
 	f.StringVar(&c.margin, "margin", "3%", "differences up to this `PERCENT` are none")
 	f.StringVar(&c.failAbove, "fail-above", "",
 		"exit status 7 if a point is worse by more than this `PERCENT`, or fails")
@@ -83,7 +84,7 @@ func (c *comparer) run(ctx context.Context, cmd *cobra.Command, args []string) e
 		err = c.Check()
 	}
 	if err != nil {
-		return usage.New(err, cmd.CommandPath())
+		return usage.New(err)
 	}
 	all, lacking, notes, err := compare.Results(ctx, &compare.Options{
 		MergeOptions: c.MergeOptions, Args: args, Divide: cmd.Flags().Changed("by"), By: c.by, Base: c.base,
@@ -98,7 +99,11 @@ func (c *comparer) run(ctx context.Context, cmd *cobra.Command, args []string) e
 	doc.Notices = append(slices.Clone(notes), doc.Notices...)
 	if c.out != "" {
 		wrote := func(path string) { fmt.Fprintln(c.stderr, "post: wrote", path) }
-		if err := atomicfile.WriteAll(ctx, c.out, all.Files(doc), wrote); err != nil {
+		files := []atomicfile.Named{
+			{Name: "compare.md", Write: func(w io.Writer) error { return doc.Write(w, document.Markdown) }},
+			{Name: "compare.json", Write: func(w io.Writer) error { return doc.Write(w, document.JSON) }},
+		}
+		if err := atomicfile.WriteAll(ctx, c.out, files, wrote); err != nil {
 			return err
 		}
 	}

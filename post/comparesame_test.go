@@ -10,7 +10,7 @@ import (
 
 // TestCompareSameRuns: each launch counts on both sides, all ratios are exactly 1, and the JSON states the reason.
 func TestCompareSameRuns(t *testing.T) {
-	for _, n := range []int{1, 4, 6, 9} {
+	for _, n := range []int{1, 6} {
 		dir := filepath.Join(t.TempDir(), "a")
 		launches{n: n, step: 1, factor: 1, noise: 0.1}.save(t, dir)
 		stepLaunches{n: n, step: 1, factor: 1, noise: 0.1}.save(t, dir)
@@ -18,28 +18,14 @@ func TestCompareSameRuns(t *testing.T) {
 		if err := os.CopyFS(copied, os.DirFS(dir)); err != nil {
 			t.Fatal(err)
 		}
-		linked := filepath.Join(t.TempDir(), "linked")
-		if err := os.Symlink(dir, linked); err != nil {
-			t.Fatal(err)
-		}
 		want := "inconclusive"
 		if n >= 6 { // as many pairs
 			want = "same"
 		}
 		for name, args := range map[string][]string{
-			"folder": {dir, dir}, "three": {dir, dir, dir}, "copy": {dir, copied}, "link": {dir, linked},
-			"limit": {"--fail-above", "1%", dir, dir}, "base": {"--base", dir, dir, dir},
+			"folder": {dir, dir}, "copy": {dir, copied}, "limit": {"--fail-above", "1%", dir, dir},
 		} {
 			t.Run(fmt.Sprintf("%d launches, %s", n, name), func(t *testing.T) { sameRuns(t, n, want, args) })
-		}
-		if n == 1 {
-			files, err := filepath.Glob(filepath.Join(dir, "profile*.jsonl"))
-			if err != nil || len(files) != 1 {
-				t.Fatal(files, err)
-			}
-			if d, code, _ := compareJSON(t, files[0], files[0]); code != 0 || !d.has("same-runs") {
-				t.Errorf("a file: exit %d, %+v", code, d.Notices)
-			}
 		}
 		if _, code, _ := compareJSON(t, "--fail-on", "warning", dir, dir); code != codeExceeded {
 			t.Errorf("--fail-on warning: exit %d", code)

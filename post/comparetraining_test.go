@@ -1,8 +1,6 @@
 package main
 
 import (
-	"bytes"
-	"io"
 	"math"
 	"math/rand/v2"
 	"strings"
@@ -69,39 +67,6 @@ func stepPair(t *testing.T, a, b stepLaunches) (string, string) {
 	return saved(t, a, b)
 }
 
-// The words on training steps are those on collectives, for the same reasons.
-func TestCompareTrainingVerdicts(t *testing.T) {
-	with := func(n int, factor float64) stepLaunches { return stepLaunches{n: n, factor: factor, noise: 0.002} }
-	for name, c := range map[string]struct {
-		a, b  stepLaunches
-		flags string
-		code  int
-		want  string
-		more  int
-	}{
-		"nothing":                  {with(4, 1), with(4, 1), "--fail-above 5%", 0, "same", 0},
-		"slower":                   {with(4, 1), with(4, 1.1), "--fail-above 5%", codeExceeded, "worse", 0},
-		"slower by less":           {with(4, 1), with(4, 1.1), "--fail-above 20%", 0, "worse", 0},
-		"faster":                   {with(4, 1), with(4, 0.9), "--fail-above 5%", 0, "better", 0},
-		"slower within the margin": {with(4, 1), with(4, 1.1), "--margin 20% --fail-above 5%", 0, "same", 0},
-		"three launches of each":   {with(3, 1), with(3, 2), "--fail-above 5%", 0, "inconclusive", 1},
-		"four launches, strictly":  {with(4, 1), with(4, 2), "--strict", 0, "inconclusive", 1},
-	} {
-		a, b := stepPair(t, c.a, c.b)
-		got, code, stderr := compareJSON(t, append(strings.Fields(c.flags), a, b)...)
-		if code != c.code || (code == 0) != (stderr == "") || got.Steps == nil || len(got.Steps.Comparisons) != 1 ||
-			len(got.Steps.Comparisons[0].Points) != 4 || len(got.Comparisons) != 0 {
-			t.Fatalf("%s: exit %d, %s, %+v", name, code, stderr, got)
-		}
-		for _, p := range got.Steps.Comparisons[0].Points {
-			if p.Verdict != c.want || c.want == "inconclusive" && (p.More == nil || *p.More != c.more) ||
-				p.A.Launches != c.a.n || p.Exceeded != (c.code != 0) {
-				t.Errorf("%s: %v: %+v", name, p.Bucket, p)
-			}
-		}
-	}
-}
-
 // A launch counts with the median of its overlapped steps; beside it stand communication alone and what of it is
 // exposed.
 func TestCompareTrainingTimes(t *testing.T) {
@@ -147,57 +112,14 @@ func TestCompareTrainingPartners(t *testing.T) {
 		}
 	}
 	for words, edit := range map[string]func(int, *result.StepFile){
-		"model: resnet50 in A, gpt2 in B": run(
-			func(r *result.Run) { r.Step.Model = "gpt2" }),
-		"only in B: resnet50 (text ": run(func(r *result.Run) {
-			r.Step.Source = "layers: []"
-		}),
-		"params: 25557032 in A, 5 in B": run(
-			func(r *result.Run) { r.Step.Params = 5 }),
-		"backward_s: 0.08 in A, 0.16 in B": run(
-			func(r *result.Run) { r.Step.Backward = 0.16 }),
-		"computing: 1 thread of FMA in A, 2 threads of FMA in B": run(
-			func(r *result.Run) {
-				r.Step.Computing = "2 threads of FMA"
-			}),
-		"world: 4 in A, 8 in B":          run(func(r *result.Run) { r.World = 8 }),
-		"nodes: 1 in A, 2 in B":          run(func(r *result.Run) { r.Nodes = 2 }),
-		"ranks_per_node: 4 in A, 2 in B": run(func(r *result.Run) { r.RanksPerNode = 2 }),
-		"device: cpu (Example E-1234) in A, cpu (Other) in B": run(func(r *result.Run) {
-			r.Device = "cpu (Other)"
-		}),
-		"strategy: ddp in A, fsdp in B": points(func(p *step.Point) {
-			p.Strategy =
-				step.FSDP
-		}),
-		"type: float32 in A, bfloat16 in B": points(func(p *step.Point) {
-			p.Type =
-				coll.BFloat16
-		}),
-		"float32, compression 8x": points(func(p *step.Point) {
-			p.Compression = "8x"
-		}),
-		"progress: poll in A, thread in B": points(func(p *step.Point) {
-			p.Progress = step.Thread
-		}),
-		"first_bucket_bytes: 1048576 in A, 2097152 in B": run(func(r *result.Run) {
-			r.Step.First =
-				2 << 20
-		}),
-		"poll_interval_s: 0.0002 in A, 0.001 in B": run(func(r *result.Run) {
-			r.Step.Interval =
-				1e-3
-		}),
-		"bucket: 1M, 5M, 25M, all in A, 2M, 10M, 50M in B": points(func(p *step.Point) {
-			p.Bucket = p.Bucket / 2 * 4
-		}),
+		"model: resnet50 in A, gpt2 in B":                run(func(r *result.Run) { r.Step.Model = "gpt2" }),
+		"only in B: resnet50 (text ":                     run(func(r *result.Run) { r.Step.Source = "layers: []" }),
+		"backward_s: 0.08 in A, 0.16 in B":               run(func(r *result.Run) { r.Step.Backward = 0.16 }),
+		"nodes: 1 in A, 2 in B":                          run(func(r *result.Run) { r.Nodes = 2 }),
+		"type: float32 in A, bfloat16 in B":              points(func(p *step.Point) { p.Type = coll.BFloat16 }),
+		"first_bucket_bytes: 1048576 in A, 2097152 in B": run(func(r *result.Run) { r.Step.First = 2 << 20 }),
+		"poll_interval_s: 0.0002 in A, 0.001 in B":       run(func(r *result.Run) { r.Step.Interval = 1e-3 }),
 	} {
-		if strings.HasPrefix(words, "bucket") {
-			edit = func(_ int, f *result.StepFile) {
-				f.Run.Step.Points, f.Rounds, f.Records = f.Run.Step.Points[:3], f.Rounds[:3], f.Records[:3]
-				points(func(p *step.Point) { p.Bucket *= 2 })(0, f)
-			}
-		}
 		a, b := stepPair(t, stepLaunches{n: 1, factor: 1}, stepLaunches{n: 1, factor: 1, edit: edit})
 		_, code, stderr := compareJSON(t, a, b)
 		said := strings.NewReplacer(a, "A", b, "B").Replace(stderr)
@@ -246,10 +168,6 @@ func TestCompareBothKinds(t *testing.T) {
 		len(got.Steps.Sides[0].Launches) != 4 {
 		t.Errorf("launches of one kind count for the other: %+v", got.Sides)
 	}
-	by, code, stderr := compareJSON(t, "--by", "launch", "--base", "launch-3", a)
-	if code != 0 || len(by.Steps.Sides) != 4 || by.Steps.Sides[0].Name != "launch-3" || len(by.Steps.Comparisons) != 3 {
-		t.Errorf("by launch: exit %d, %s, %+v", code, stderr, by.Sides)
-	}
 	other := t.TempDir()
 	gpt := func(_ int, f *result.StepFile) { f.Run.Step.Model = "gpt2" }
 	launches{first: 2, step: 2, n: 4, factor: 1, noise: 0.002}.save(t, other)
@@ -265,10 +183,6 @@ func TestCompareBothKinds(t *testing.T) {
 	stepLaunches{first: 2, step: 2, n: 1, factor: 1}.save(t, lone)
 	cases := t.TempDir()
 	launches{first: 20, step: 1, n: 1, factor: 1}.save(t, cases)
-	if got, code, stderr := compareJSON(t, cases, a, b); code != 0 || got.Steps != nil || len(got.Comparisons) != 2 ||
-		stderr != "" || !got.has("not-comparable") {
-		t.Errorf("the first side has no steps: exit %d, %s, %+v", code, stderr, got.Steps)
-	}
 	if _, code, stderr := compareJSON(t, lone, cases); code != codeNothing ||
 		!strings.Contains(stderr, lone+" has no collectives") ||
 		!strings.Contains(stderr, cases+" has no training steps") {
@@ -319,51 +233,3 @@ func TestCompareTrainingFindings(t *testing.T) {
 
 // stepCutOff kills a run in the middle of its last point.
 func stepCutOff(_ int, f *result.StepFile) { stepstest.CutOff(len(f.Records), 7)(f) }
-
-// Steps of two libraries in the same launches are pairs, and fit a terminal with whatever names.
-func TestCompareTrainingPairs(t *testing.T) {
-	dir := t.TempDir()
-	for k := range 6 {
-		for _, library := range []string{"one", "two"} {
-			l := stepLaunches{first: k, step: 1, n: 1, factor: float64(1 + 3*k), edit: func(_ int, f *result.StepFile) {
-				f.Run.ID, f.Run.Backend.Name = f.Run.ID+library, library
-				f.Run.Step.Computing = "cuBLAS 13.0 half-precision GEMMs of 1024x1024x1024 and a word more"
-			}}
-			if library == "two" {
-				l.factor *= 1.1 + 0.001*float64(k)
-			}
-			l.save(t, dir)
-		}
-	}
-	got, code, stderr := compareJSON(t, "--by", "backend", dir)
-	if code != 0 || *got.Steps.Comparisons[0].Pairs != "launch" || got.Steps.Comparisons[0].Counts["worse"] != 4 {
-		t.Errorf("exit %d, %s, %+v", code, stderr, got.Steps)
-	}
-	var text bytes.Buffer
-	if err := run(t.Context(), []string{"compare", "--by", "backend", dir}, &text, io.Discard); err != nil {
-		t.Fatal(err)
-	}
-	for _, line := range strings.Split(text.String(), "\n") {
-		if len([]rune(line)) > 80 {
-			t.Errorf("%d columns: %s", len([]rune(line)), line)
-		}
-	}
-}
-
-// Rehearsed steps stand beside measured ones only where that is asked for.
-func TestCompareTrainingRehearsed(t *testing.T) {
-	rehearse := func(_ int, f *result.StepFile) { f.Run.Rehearse = true }
-	a, b := stepPair(t, stepLaunches{n: 1, factor: 1}, stepLaunches{n: 1, factor: 1, edit: rehearse})
-	if _, code, stderr := compareJSON(t, a, b); code != 1 ||
-		!strings.Contains(stderr, "allow both with --include-simulated") {
-		t.Errorf("exit %d, %s", code, stderr)
-	}
-	if got, code, stderr := compareJSON(t, "--include-rehearsed", a, b); code != 0 || got.Steps.Sides[0].Simulated ||
-		!got.Steps.Sides[1].Simulated {
-		t.Errorf("exit %d, %s", code, stderr)
-	}
-	launches{first: 1, step: 1, n: 1, factor: 1}.save(t, b) // measured collectives in the folder of rehearsed steps
-	if _, code, stderr := compareJSON(t, b, a); code != 1 || !strings.Contains(stderr, "--include-simulated") {
-		t.Errorf("a mixture: exit %d, %s", code, stderr)
-	}
-}

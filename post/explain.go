@@ -1,8 +1,6 @@
 package main
 
 import (
-	"io"
-
 	"github.com/spf13/cobra"
 
 	"busbar/internal/document"
@@ -10,7 +8,7 @@ import (
 	"busbar/post/usage"
 )
 
-func newExplain(stdout io.Writer) *cobra.Command {
+func newExplain(to streams) *cobra.Command {
 	var format document.Format
 	cmd := &cobra.Command{
 		Use:     "explain [CODE]",
@@ -24,13 +22,13 @@ do about it, and an example.`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return notices.List().Write(stdout, format)
+				return notices.List().Write(to.stdout, format)
 			}
 			d, err := notices.Explain(args[0])
 			if err != nil {
-				return usage.New(err, cmd.CommandPath())
+				return usage.New(err)
 			}
-			return d.Write(stdout, format)
+			return d.Write(to.stdout, format)
 		},
 	}
 	formatFlag(cmd.Flags(), &format)

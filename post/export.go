@@ -18,14 +18,14 @@ import (
 
 // exportCommand is what post export was asked to do.
 type exportCommand struct {
-	stdout, stderr io.Writer
+	streams
 	result.MergeOptions
 	out     string
 	formats []string
 }
 
-func newExport(stdout, stderr io.Writer) *cobra.Command {
-	e := &exportCommand{stdout: stdout, stderr: stderr}
+func newExport(to streams) *cobra.Command {
+	e := &exportCommand{streams: to}
 	cmd := &cobra.Command{
 		Use:     "export --format FORMAT [flags] [FILE|DIR...]",
 		Short:   "Give results to other programs (CSV, JSON, nccl-tests, Prometheus)",
@@ -43,7 +43,6 @@ busbar.csv, busbar.json, busbar_nccl-tests.log, busbar.prom. Files appear whole.
 	}
 	cmd.Flags().StringVarP(&e.out, "out", "o", "", "write into this `DIR`, not to stdout")
 	cmd.Flags().StringSliceVar(&e.formats, "format", nil, "write `THESE`: csv, json, nccl-tests, prometheus")
-	e.NoSteps = true
 	rehearsedFlag(cmd, &e.MergeOptions)
 	return cmd
 }
@@ -54,7 +53,7 @@ func (e *exportCommand) run(ctx context.Context, cmd *cobra.Command, args []stri
 		err = errors.New("stdout takes one format; several go into a folder, named with -o")
 	}
 	if err != nil {
-		return usage.New(err, cmd.CommandPath())
+		return usage.New(err)
 	}
 	files, problems, err := input.Find(args)
 	if err != nil {

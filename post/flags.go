@@ -10,6 +10,16 @@ import (
 	"github.com/spf13/pflag"
 )
 
+// atLeastOne requires arguments.
+func atLeastOne(what string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) == 0 {
+			return fmt.Errorf("%s requires at least one %s to read", cmd.CommandPath(), what)
+		}
+		return nil
+	}
+}
+
 // rehearsedFlag adds --include-simulated.
 func rehearsedFlag(cmd *cobra.Command, o *result.MergeOptions) {
 	cmd.Flags().BoolVar(&o.IncludeRehearsed, "include-simulated", false,

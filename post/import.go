@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 
 	"github.com/spf13/cobra"
 
@@ -17,37 +16,32 @@ import (
 
 // importCommand is what post import was asked to do.
 type importCommand struct {
-	stdout, stderr io.Writer
-	words          []string // of --set
+	streams
+	words []string // of --set
 	importer.Importer
 }
 
-func newImport(stdout, stderr io.Writer) *cobra.Command {
-	m := &importCommand{stdout: stdout, stderr: stderr}
+func newImport(to streams) *cobra.Command {
+	m := &importCommand{streams: to}
 	cmd := &cobra.Command{
 		Use:     "import [flags] FILE...",
 		Short:   "Turn what other benchmarks printed into result files",
 		GroupID: "results",
 		Long: `Reads text of nccl-tests and rccl-tests of all years, their JSON and CSV, text
-of the OSU and Intel benchmarks and of the collective profiler, PARAM's
-COMMS-RES rows, tables of DeepSpeed and all_reduce_bench, and the CSV of
-all-reduce scripts. The layout is found by what a file holds (docs/import.md).
+of the OSU and Intel benchmarks and of the collective profiler, tables of
+DeepSpeed and all_reduce_bench, and the CSV of all-reduce scripts. The layout
+is found by what a file holds (docs/import.md).
 Result files are written into ./results, for merge, show, plot and report; each
 names the tool that measured and the file it was made from.
 
 A row becomes a record for each placement; rows are never merged. What a file
 does not tell stays empty, and --set says it in its place. Lines that are no
-part of a known layout are kept beside the result files and counted. Importing a
-file again replaces what it was made into.`,
+part of a known layout are counted, and the first is printed. Importing a file
+again replaces what it was made into.`,
 		Example: `  post import all_reduce.log
   post import -o baseline logs/*.log && post merge baseline
   post import --set world=16 --set placement=out osu_allgather.txt`,
-		Args: func(cmd *cobra.Command, args []string) error {
-			if len(args) == 0 {
-				return usage.New(errors.New("import wants the files to read"), cmd.CommandPath())
-			}
-			return nil
-		},
+		Args: atLeastOne("file"),
 		RunE: func(cmd *cobra.Command, args []string) error { return m.run(cmd.Context(), cmd, args) },
 	}
 	cmd.Flags().StringVarP(&m.Dir, "out", "o", input.DefaultFolder, "write into this `DIR`")
@@ -59,7 +53,7 @@ file again replaces what it was made into.`,
 
 func (m *importCommand) run(ctx context.Context, cmd *cobra.Command, args []string) (err error) {
 	if m.Given, err = foreign.ParseGiven(m.words); err != nil {
-		return usage.New(fmt.Errorf("--set: %w", err), cmd.CommandPath())
+		return usage.New(fmt.Errorf("--set: %w", err))
 	}
 	failed := 0
 	for _, path := range args {

@@ -2,8 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
-	"io"
 
 	"github.com/spf13/cobra"
 
@@ -13,13 +11,13 @@ import (
 
 // logger is what post log was asked to do.
 type logger struct {
-	stdout, stderr io.Writer
+	streams
 	logreport.Sources
 	outputFlags
 }
 
-func newLog(stdout, stderr io.Writer) *cobra.Command {
-	l := &logger{stdout: stdout, stderr: stderr}
+func newLog(to streams) *cobra.Command {
+	l := &logger{streams: to}
 	cmd := &cobra.Command{
 		Use:     "log [flags] FILE|DIR...",
 		Short:   "Diagnose NCCL logs, or compare two",
@@ -40,15 +38,10 @@ record a log and what it costs.`,
   post log logs
   post log healthy.log --against slow.log
   post log --format json logs | jq '.notices[].message'`,
-		Args: func(cmd *cobra.Command, args []string) error {
-			if len(args) == 0 {
-				return usage.New(errors.New("post log requires the files or folders to read"), cmd.CommandPath())
-			}
-			return nil
-		},
+		Args: atLeastOne("file or folder"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := l.Check(); err != nil {
-				return usage.New(err, cmd.CommandPath())
+				return usage.New(err)
 			}
 			l.Paths = args
 			return l.run(cmd.Context())

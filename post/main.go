@@ -22,11 +22,18 @@ func main() {
 	os.Exit(exitCode(run(untilSignal(), os.Args[1:], os.Stdout, os.Stderr), os.Stderr))
 }
 
+// streams are where a command writes: results and everything else.
+type streams struct{ stdout, stderr io.Writer }
+
 // run is the whole program: results go to stdout, everything else to stderr.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
-	root := newRoot(stdout, stderr)
+	root := newRoot(streams{stdout, stderr})
 	root.SetArgs(args)
-	return root.ExecuteContext(ctx)
+	cmd, err := root.ExecuteContextC(ctx)
+	if wrong := (*usage.Error)(nil); errors.As(err, &wrong) {
+		wrong.Command = cmd.CommandPath()
+	}
+	return err
 }
 
 // The exit codes; the help lists them.

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"io"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -16,14 +15,14 @@ import (
 
 // merger is what post merge was asked to do.
 type merger struct {
-	stdout, stderr io.Writer
+	streams
 	result.MergeOptions
 	out     string
 	formats []string
 }
 
-func newMerge(stdout, stderr io.Writer) *cobra.Command {
-	m := &merger{stdout: stdout, stderr: stderr}
+func newMerge(to streams) *cobra.Command {
+	m := &merger{streams: to}
 	cmd := &cobra.Command{
 		Use:     "merge [flags] [FILE|DIR...]",
 		Short:   "Put all runs into one table (merged.csv, merged.jsonl)",
@@ -55,13 +54,9 @@ there were several. What merge wrote is never read as input.`,
 func (m *merger) run(ctx context.Context, cmd *cobra.Command, args []string) error {
 	formats, err := usage.Words("format", m.formats, export.TableFormats)
 	if err != nil {
-		return usage.New(err, cmd.CommandPath())
+		return usage.New(err)
 	}
-	files, passed, err := input.Find(args)
-	if err != nil {
-		return err
-	}
-	data, err := result.MergeContext(ctx, files, m.MergeOptions)
+	data, passed, err := input.Merge(ctx, args, m.MergeOptions)
 	if err != nil {
 		return err
 	}

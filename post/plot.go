@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"path/filepath"
 	"slices"
 
@@ -22,7 +21,7 @@ import (
 
 // plotter is what post plot was asked to do.
 type plotter struct {
-	stdout, stderr io.Writer
+	streams
 	result.MergeOptions
 	out                              string
 	formats, bandwidths, collectives []string
@@ -35,8 +34,8 @@ var (
 	bandwidthOf    = map[string]plot.Measure{"busbw": plot.BusBW, "algbw": plot.AlgBW}
 )
 
-func newPlot(stdout, stderr io.Writer) *cobra.Command {
-	p := &plotter{stdout: stdout, stderr: stderr}
+func newPlot(to streams) *cobra.Command {
+	p := &plotter{streams: to}
 	cmd := &cobra.Command{
 		Use:     "plot [flags] [FILE|DIR...]",
 		Short:   "Draw bandwidth, time and scaling (PNG and SVG)",
@@ -103,11 +102,11 @@ func (p *plotter) options() (o plot.Options, err error) {
 func (p *plotter) run(ctx context.Context, cmd *cobra.Command, args []string) error {
 	options, err := p.options()
 	if err != nil {
-		return usage.New(err, cmd.CommandPath())
+		return usage.New(err)
 	}
 	peaks, err := analysis.ParsePeaks(p.peaks)
 	if err != nil {
-		return usage.New(err, cmd.CommandPath())
+		return usage.New(err)
 	}
 	files, overlooked, err := input.Find(args)
 	if err != nil {

@@ -13,7 +13,6 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"busbar/internal/golden"
-	"busbar/post/analysis"
 	"busbar/post/steps/stepstest"
 )
 
@@ -131,7 +130,7 @@ func TestInterrupted(t *testing.T) {
 
 // Every help text fits 80 columns, and lists no command that does not exist.
 func TestHelp(t *testing.T) {
-	root := newRoot(io.Discard, io.Discard)
+	root := newRoot(streams{io.Discard, io.Discard})
 	commands := append(root.Commands(), root)
 	for _, c := range root.Commands() {
 		if c.Name() == "completion" { // its commands' help is not ours
@@ -140,7 +139,12 @@ func TestHelp(t *testing.T) {
 		commands = append(commands, c.Commands()...)
 	}
 	for _, c := range commands {
-		for _, line := range strings.Split(helpText(c), "\n") {
+		var help bytes.Buffer
+		c.SetOut(&help)
+		if err := c.Help(); err != nil {
+			t.Fatal(err)
+		}
+		for _, line := range strings.Split(help.String(), "\n") {
 			if len([]rune(line)) > 80 {
 				t.Errorf("%s --help: %d columns: %s", c.Name(), len([]rune(line)), line)
 			}
@@ -148,19 +152,27 @@ func TestHelp(t *testing.T) {
 	}
 }
 
-func TestShowFits80Columns(t *testing.T) {
+// Lines of tables fit a terminal, whatever they hold; lines with paths may not.
+func TestOutputFits80Columns(t *testing.T) {
 	dir := t.TempDir()
+	all, steps := filepath.Join(dir, "all"), filepath.Join(dir, "steps")
 	for _, f := range fixtures {
-		f.save(t, dir)
+		f.save(t, all)
 	}
-	for _, peaks := range []analysis.Peaks{nil, {{BusBW: 1e6, Text: "0.001GB/s"}}, {{BusBW: 1e15, Text: "1e6GB/s"}}} {
+	long := stepstest.Default()
+	long.Slower = 2000
+	stepstest.Save(t, steps, long.File())
+	a, b := pair(t, launches{n: 4, factor: 1, noise: 0.3}, launches{n: 4, factor: 1e-7, noise: 0.3})
+	for _, args := range [][]string{
+		{"show", all}, {"show", "--peak", "0.001GB/s", all}, {"show", "--peak", "1e6GB/s", all}, {"show", steps},
+		{"compare", a, b}, {"compare", "--by", "launch", a}, {"compare", steps, steps},
+	} {
 		var out bytes.Buffer
-		s := &shower{stdout: &out, stderr: io.Discard, peaks: peaks}
-		if err := s.run(t.Context(), []string{dir}); err != nil {
+		if err := run(t.Context(), args, &out, io.Discard); err != nil {
 			t.Fatal(err)
 		}
 		for _, line := range strings.Split(out.String(), "\n") {
-			if len([]rune(line)) > 80 && !strings.HasPrefix(line, dir) {
+			if len([]rune(line)) > 80 && !strings.Contains(line, filepath.Dir(dir)) {
 				t.Errorf("%d columns: %s", len([]rune(line)), line)
 			}
 		}

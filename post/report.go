@@ -4,13 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"busbar/internal/coll"
-	"busbar/internal/document"
 	"busbar/internal/result"
 	"busbar/post/analysis"
 	"busbar/post/anonymizer"
@@ -24,7 +23,7 @@ import (
 
 // reporter is what post report was asked to do.
 type reporter struct {
-	stdout, stderr io.Writer
+	streams
 	outputFlags
 	result.MergeOptions
 	out, layout string
@@ -39,8 +38,8 @@ type reporter struct {
 // comparison is the layout that sets backends side by side.
 const comparison = "comparison"
 
-func newReport(stdout, stderr io.Writer) *cobra.Command {
-	r := &reporter{stdout: stdout, stderr: stderr}
+func newReport(to streams) *cobra.Command {
+	r := &reporter{streams: to}
 	cmd := &cobra.Command{
 		Use:     "report [flags] [FILE|DIR...]",
 		Short:   "Write what all runs tell: headlines, curves, findings, quality",
@@ -93,11 +92,11 @@ docs/comparison.md has the columns.`,
 }
 
 func (r *reporter) run(ctx context.Context, cmd *cobra.Command, args []string) error {
-	err := r.check(cmd.Flags().Changed("layout"))
-	if err != nil {
-		return usage.New(err, cmd.CommandPath())
+	if err := r.check(cmd.Flags()); err != nil {
+		return usage.New(err)
 	}
 	if r.anonymize {
+		var err error
 		if args, err = r.anonymized(ctx, args); err != nil {
 			return err
 		}
@@ -109,36 +108,30 @@ func (r *reporter) run(ctx context.Context, cmd *cobra.Command, args []string) e
 }
 
 // check finds what is wrong with a call before anything is read.
-func (r *reporter) check(layout bool) (err error) {
-	if r.ceilings, err = analysis.ParsePeaks(r.peaks); err != nil {
-		return err
-	}
-	if r.layout != "" {
-		switch {
-		case r.peaks != nil:
-			return fmt.Errorf("--layout %s has no place for --peak", r.layout)
-		case r.Ignore != nil || r.FailOn != "" || r.format != document.Text:
-			return fmt.Errorf("--layout %s does not support --format, --ignore and --fail-on", r.layout)
+func (r *reporter) check(flags *pflag.FlagSet) (err error) {
+	if flags.Changed("layout") {
+		if r.layout != comparison {
+			return coll.Unknown("layout", r.layout, []string{comparison})
+		}
+		for _, other := range []string{"peak", "format", "ignore", "fail-on", "timeline"} {
+			if flags.Changed(other) {
+				return fmt.Errorf("--layout %s does not support --%s", r.layout, other)
+			}
 		}
 	}
-	if err := r.Check(); err != nil {
-		return err
-	}
-	switch {
-	case r.traces != nil && r.layout != "":
-		return fmt.Errorf("--layout %s has no place for --timeline", r.layout)
-	case r.names != (traceNames{}) && r.traces == nil:
+	if r.names != (traceNames{}) && r.traces == nil {
 		return errors.New("--comm-pattern and --step-pattern are about traces: name them with --timeline")
-	case r.anonymize && r.out == "":
+	}
+	if r.anonymize && r.out == "" {
 		return errors.New("--anonymize requires -o DIR, into which the anonymized copies of the results go too")
 	}
-	if err := r.names.set(&r.traced); err != nil {
+	if r.ceilings, err = analysis.ParsePeaks(r.peaks); err == nil {
+		err = r.Check()
+	}
+	if err != nil {
 		return err
 	}
-	if layout && r.layout != comparison {
-		return coll.Unknown("layout", r.layout, []string{comparison})
-	}
-	return nil
+	return r.names.set(&r.traced)
 }
 
 // anonymized copies what is read into the folder of the report, and returns the copies.
@@ -157,12 +150,8 @@ func (r *reporter) anonymized(ctx context.Context, args []string) ([]string, err
 
 // comparison writes the files that set backends side by side, with the headlines of the report.
 func (r *reporter) comparison(ctx context.Context, args []string) error {
-	files, passed, err := input.Find(args)
-	if err != nil {
-		return err
-	}
 	r.NoSteps = true
-	data, err := result.MergeContext(ctx, files, r.MergeOptions)
+	data, passed, err := input.Merge(ctx, args, r.MergeOptions)
 	if err != nil {
 		return err
 	}

@@ -3,13 +3,11 @@ package main
 import (
 	"busbar/internal/document"
 	"busbar/internal/notice"
-	"busbar/internal/result"
 	"busbar/post/atomicfile"
 	"busbar/post/input"
 	"busbar/post/report"
 	"busbar/post/timeline"
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -28,14 +26,10 @@ func (r *reporter) full(ctx context.Context, args []string) error {
 			return err
 		}
 	}
-	files, passed, err := input.Find(args)
-	var data *result.Dataset
-	if err == nil {
-		data, err = result.MergeContext(ctx, files, r.MergeOptions)
-	}
-	if r.alone(args, err) {
+	if _, err := os.Stat(input.DefaultFolder); err != nil && len(args) == 0 && traced != nil {
 		return r.onlyTimeline(ctx, traced)
 	}
+	data, passed, err := input.Merge(ctx, args, r.MergeOptions)
 	if err != nil {
 		return err
 	}
@@ -51,19 +45,6 @@ func (r *reporter) full(ctx context.Context, args []string) error {
 	err = r.write(ctx, made)
 	note(r.stderr, r.Kept(slices.Concat(passed, data.Notes())))
 	return err
-}
-
-// alone reports whether there are traces and no results: none were named, and none are in the default folder.
-func (r *reporter) alone(args []string, err error) bool {
-	var none *result.NotFoundError
-	var nothing *result.NothingError
-	if len(args) > 0 || len(r.traces) == 0 || err == nil {
-		return false
-	}
-	if _, missing := os.Stat(input.DefaultFolder); missing != nil {
-		return true
-	}
-	return errors.As(err, &none) || errors.As(err, &nothing)
 }
 
 // onlyTimeline writes a report about timelines alone.

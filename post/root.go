@@ -20,7 +20,7 @@ import (
 var version string
 
 // newRoot builds the tree of commands.
-func newRoot(stdout, stderr io.Writer) *cobra.Command {
+func newRoot(to streams) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "post",
 		Short: "post merges, shows, draws and compares what rank measured.",
@@ -36,15 +36,15 @@ library wrote. Results go to stdout, everything else to stderr.`,
 		Args:          knownCommand,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if v, _ := cmd.Flags().GetBool("version"); v {
-				fmt.Fprintln(stdout, versionLine())
+				fmt.Fprintln(to.stdout, versionLine())
 				return nil
 			}
-			return helpOnly(stderr)(cmd, nil)
+			return helpOnly(to.stderr)(cmd, nil)
 		},
 	}
 	root.Flags().Bool("version", false, "print the version and what it was built with")
-	root.SetOut(stdout)
-	root.SetErr(stderr)
+	root.SetOut(to.stdout)
+	root.SetErr(to.stderr)
 	root.SetGlobalNormalizationFunc(func(_ *pflag.FlagSet, name string) pflag.NormalizedName {
 		name = strings.ReplaceAll(name, "_", "-")
 		if name == "include-rehearsed" { // the older name
@@ -52,48 +52,59 @@ library wrote. Results go to stdout, everything else to stderr.`,
 		}
 		return pflag.NormalizedName(name)
 	})
-	root.SetHelpFunc(func(cmd *cobra.Command, _ []string) { fmt.Fprint(stdout, helpText(cmd)) })
+	root.SetHelpTemplate(helpTemplate)
 	root.SetFlagErrorFunc(flagError)
 	root.AddGroup(&cobra.Group{ID: "results", Title: "Commands for results"},
 		&cobra.Group{ID: "job", Title: "Commands for a training job"},
 		&cobra.Group{ID: "other", Title: "Other commands"})
-	root.AddCommand(newMerge(stdout, stderr), newShow(stdout, stderr), newPlot(stdout, stderr),
-		newReport(stdout, stderr),
-		newCompare(stdout, stderr), newImport(stdout, stderr), newExport(stdout, stderr), newCampaign(stdout, stderr),
-		newTimeline(stdout, stderr), newLog(stdout, stderr), newExplain(stdout), newAnonymize(stderr))
-	root.SetHelpCommand(newHelp(stdout))
+	root.AddCommand(newMerge(to), newShow(to), newPlot(to),
+		newReport(to),
+		newCompare(to), newImport(to), newExport(to), newCampaign(to),
+		newTimeline(to), newLog(to), newExplain(to), newAnonymize(to))
+	root.SetHelpCommand(newHelp())
 	root.SetHelpCommandGroupID("other")
 	root.SetCompletionCommandGroupID("other")
 	root.InitDefaultCompletionCmd()
 	for _, c := range root.Commands() {
 		if c.HasSubCommands() {
-			c.Args, c.RunE = knownCommand, helpOnly(stderr)
+			c.Args, c.RunE = knownCommand, helpOnly(to.stderr)
 		}
 	}
+	wrongArguments(root)
 	return root
+}
+
+// wrongArguments makes the errors of arguments those of a wrong call, for a command and those below it.
+func wrongArguments(c *cobra.Command) {
+	if check := c.Args; check != nil {
+		c.Args = func(cmd *cobra.Command, args []string) error { return usage.New(check(cmd, args)) }
+	}
+	for _, below := range c.Commands() {
+		wrongArguments(below)
+	}
 }
 
 // helpOnly answers a call that names no command.
 func helpOnly(stderr io.Writer) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, _ []string) error {
-		fmt.Fprint(stderr, helpText(cmd))
-		return errSaid
+		cmd.SetOut(stderr)
+		return errors.Join(cmd.Help(), errSaid)
 	}
 }
 
-func newHelp(stdout io.Writer) *cobra.Command {
+func newHelp() *cobra.Command {
 	return &cobra.Command{
 		Use:   "help [COMMAND]",
 		Short: "Show the help of a command",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			of, rest, err := cmd.Root().Find(args)
-			if err == nil && len(rest) > 0 {
-				err = knownCommand(of, rest)
-			}
 			if err == nil {
-				fmt.Fprint(stdout, helpText(of))
+				err = usage.New(knownCommand(of, rest))
 			}
-			return err
+			if err != nil {
+				return err
+			}
+			return of.Help()
 		},
 	}
 }
@@ -109,7 +120,7 @@ func knownCommand(cmd *cobra.Command, args []string) error {
 			names = append(names, c.Name())
 		}
 	}
-	return usage.New(coll.Unknown("command", args[0], names), cmd.CommandPath())
+	return coll.Unknown("command", args[0], names)
 }
 
 // flagError names the flag that was probably meant.
@@ -120,7 +131,7 @@ func flagError(cmd *cobra.Command, err error) error {
 		cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, "--"+f.Name) })
 		err = coll.Unknown("flag", "--"+unknown.GetSpecifiedName(), names)
 	}
-	return usage.New(err, cmd.CommandPath())
+	return usage.New(err)
 }
 
 // toolName begins the version line, by which post knows a report as its own.

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"io"
 
 	"github.com/spf13/cobra"
 
@@ -18,14 +17,14 @@ import (
 
 // shower is what post show was asked to do.
 type shower struct {
-	stdout, stderr io.Writer
-	ncclTests      bool
-	peaks          analysis.Peaks
+	streams
+	ncclTests bool
+	peaks     analysis.Peaks
 	outputFlags
 }
 
-func newShow(stdout, stderr io.Writer) *cobra.Command {
-	s, peaks := &shower{stdout: stdout, stderr: stderr}, []string(nil)
+func newShow(to streams) *cobra.Command {
+	s, peaks := &shower{streams: to}, []string(nil)
 	cmd := &cobra.Command{
 		Use:     "show [flags] [FILE|DIR...]",
 		Short:   "Print the points of runs as tables",
@@ -70,7 +69,7 @@ of one operation; in latency mode, percentiles are over iterations.`,
 				err = errors.New("--nccl-tests has a layout of its own: without --peak, --format and --fail-on")
 			}
 			if err != nil {
-				return usage.New(err, cmd.CommandPath())
+				return usage.New(err)
 			}
 			return s.run(cmd.Context(), args)
 		},

@@ -29,8 +29,7 @@ type kept struct {
 type shownJSON struct {
 	Schema  int
 	Notices []struct {
-		Code, Severity, Message string
-		Count                   int
+		Code string
 	}
 	Runs []struct {
 		File    string
@@ -40,39 +39,10 @@ type shownJSON struct {
 		Points  map[result.Status]int
 		Tables  []struct {
 			Points []struct {
-				Status    string
-				BusBW     float64 `json:"busbw_GBps"`
-				SizeBytes int64   `json:"size_bytes"`
-				Notices   []kept
-				Cause     kept
+				Notices []kept
+				Cause   kept
 			}
 		}
-	}
-}
-
-func TestShowJSON(t *testing.T) {
-	dir := t.TempDir()
-	f := fixtures["gloo4"]
-	f.save(t, dir)
-	text, code := shown(t, "--format", "json", dir)
-	var got shownJSON
-	if err := json.Unmarshal([]byte(text), &got); err != nil || code != 0 || got.Schema != 2 {
-		t.Fatalf("schema %d, exit code %d, %v", got.Schema, code, err)
-	}
-	if len(got.Notices) != 1 || got.Notices[0].Code != "oversubscribed" || got.Notices[0].Severity != "warning" {
-		t.Errorf("notices %+v, want oversubscribed", got.Notices)
-	}
-	points := 0
-	for _, table := range got.Runs[0].Tables {
-		for _, p := range table.Points {
-			points++
-			if p.Status != "ok" || p.BusBW <= 0 || p.SizeBytes <= 0 {
-				t.Errorf("point %+v", p)
-			}
-		}
-	}
-	if points != 16 {
-		t.Errorf("%d points, want 16", points)
 	}
 }
 
@@ -105,6 +75,9 @@ func TestShowJSONHasFacts(t *testing.T) {
 			cause != nil && string(cause.Code) != want.cause {
 			t.Errorf("%s: outcome %s, cause %+v", name, r.Outcome, cause)
 		}
+		if got.Schema != 2 || name == "gloo4" && (len(got.Notices) != 1 || got.Notices[0].Code != "oversubscribed") {
+			t.Errorf("%s: schema %d, notices %+v", name, got.Schema, got.Notices)
+		}
 		if want.notices != "" && notices[notice.Code(want.notices)] != n ||
 			want.reason != "" && reasons[notice.Code(want.reason)] == 0 {
 			t.Errorf("%s: notices %v, reasons %v of %d points", name, notices, reasons, n)
@@ -131,26 +104,12 @@ func TestShowFailOn(t *testing.T) {
 		{"--fail-on warning --ignore oversubscribed " + crowded, codeDone},
 		{"--fail-on error " + wrong, codeExceeded},
 		{"--fail-on error --ignore points-failed " + wrong, codeDone},
-		{"--fail-on error " + simulated, codeDone},
 		{"--fail-on warning " + simulated, codeExceeded},
-		{"--fail-on warning --ignore simulated-runs " + simulated, codeDone},
 		{"--fail-on fatal " + crowded, codeUsage},
 		{"--ignore oversubscribe " + crowded, codeUsage},
 	} {
 		if _, code := shown(t, strings.Fields(c.args)...); code != c.code {
 			t.Errorf("%s: exit code %d, want %d", c.args, code, c.code)
 		}
-	}
-}
-
-// A warning that differs by its numbers alone is one footnote with the number of its points.
-func TestFootnotesAreCounted(t *testing.T) {
-	text, _ := shown(t, "../examples/cpu-quick")
-	if n := strings.Count(text, "\n[3] "); n == 0 || !strings.Contains(text, "10 points, for example: timer cost") {
-		t.Errorf("no footnote of 10 points: %s", text)
-	}
-	ignored, _ := shown(t, "--ignore", "timer-cost", "../examples/cpu-quick")
-	if strings.Contains(ignored, "timer cost") {
-		t.Errorf("--ignore timer-cost shows %s", ignored)
 	}
 }

@@ -86,20 +86,3 @@ func TestHostileSteps(t *testing.T) {
 		}
 	}
 }
-
-// TestTimesFitTheTable: no line of post show is wider than a terminal.
-func TestTimesFitTheTable(t *testing.T) {
-	dir := t.TempDir()
-	long := stepstest.Default()
-	long.Slower = 2000
-	stepstest.Save(t, dir, long.File())
-	var stdout, stderr bytes.Buffer
-	if code := exitCode(run(t.Context(), []string{"show", dir}, &stdout, &stderr), &stderr); code != 0 {
-		t.Fatal(&stderr)
-	}
-	for _, line := range strings.Split(stdout.String(), "\n") {
-		if len([]rune(line)) > 80 && !strings.Contains(line, dir) {
-			t.Errorf("%d wide: %s", len([]rune(line)), line)
-		}
-	}
-}

@@ -22,18 +22,18 @@ import (
 
 // timeliner is what post timeline was asked to do.
 type timeliner struct {
-	stdout, stderr io.Writer
-	out            string
-	names          traceNames
-	scaling        string   // strong or weak
-	results        []string // of a benchmark
+	streams
+	out     string
+	names   traceNames
+	scaling string   // strong or weak
+	results []string // of a benchmark
 	outputFlags
 	result.MergeOptions
 	timeline.Options
 }
 
-func newTimeline(stdout, stderr io.Writer) *cobra.Command {
-	t := &timeliner{stdout: stdout, stderr: stderr}
+func newTimeline(to streams) *cobra.Command {
+	t := &timeliner{streams: to}
 	cmd := &cobra.Command{
 		Use:     "timeline [flags] FILE|DIR...",
 		Short:   "Analyse profiler traces: exposed communication, stragglers, advice",
@@ -55,6 +55,8 @@ docs/timeline.md leads from a training script to a conclusion and has the rules.
   post timeline -o timeline traces     # a folder with a trace of each rank
   post timeline --format json report.sqlite
   post timeline --step-pattern '^step' report.sqlite   # steps are NVTX ranges`,
+		Args: atLeastOne("trace of torch.profiler (.json, .json.gz), export of Nsight Systems (.sqlite), or folder " +
+			"of them"),
 		ValidArgsFunction: traceFiles,
 		RunE:              func(cmd *cobra.Command, args []string) error { return t.run(cmd.Context(), cmd, args) },
 	}
@@ -75,7 +77,7 @@ docs/timeline.md leads from a training script to a conclusion and has the rules.
 
 func (t *timeliner) run(ctx context.Context, cmd *cobra.Command, args []string) error {
 	if err := t.check(args); err != nil {
-		return usage.New(err, cmd.CommandPath())
+		return usage.New(err)
 	}
 	if t.out != "" {
 		if err := atomicfile.MayReplace(t.out, toolName, "timeline.html", "timeline.md", "timeline.json"); err != nil {
@@ -111,11 +113,7 @@ func (t *timeliner) run(ctx context.Context, cmd *cobra.Command, args []string) 
 
 // check finds what is wrong with a call before anything is read.
 func (t *timeliner) check(args []string) error {
-	switch {
-	case len(args) == 0:
-		return errors.New("name what to read: a trace of torch.profiler (.json, .json.gz), an export of Nsight Systems " +
-			"(.sqlite), or a folder of them")
-	case t.Top < 1:
+	if t.Top < 1 {
 		return fmt.Errorf("--top %d lists nothing: use 1 or more", t.Top)
 	}
 	if err := t.Check(); err != nil {
@@ -125,7 +123,7 @@ func (t *timeliner) check(args []string) error {
 	case kind != "" && kind != timeline.Strong && kind != timeline.Weak:
 		return coll.Unknown("kind of scaling", kind, []string{timeline.Strong, timeline.Weak})
 	case kind != "" && len(args) < 2:
-		return errors.New("--scaling compares runs on different numbers of ranks: name a folder or a file of each")
+		return errors.New("--scaling requires two runs: name a folder or a file of each")
 	}
 	return t.names.set(&t.Options)
 }

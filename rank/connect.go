@@ -60,13 +60,13 @@ func (j *job) openSideChannel() error {
 		if j.world.Size() == 1 || j.cfg.noSideChannel {
 			return "", nil
 		}
-		h, info, err := launch.ListenControl(j.world.Size())
+		h, info, err := launch.ListenControl(j.world.Size(),
+			launch.Handlers{State: j.watch.State, Event: j.onEvent, Gone: j.onGone})
 		if err != nil {
 			fmt.Fprintf(j.stderr, "rank: no side channel (%v): each host reports only hangs of its own "+
 				"ranks\n", err)
 			return "", nil
 		}
-		h.OnGone, h.OnEvent, h.Self = j.onGone, j.onEvent, j.watch.State
 		j.server = h
 		return info, nil
 	})
@@ -74,9 +74,8 @@ func (j *job) openSideChannel() error {
 		return err
 	}
 	// A rank without a connection continues; rank 0 reports all of them once.
-	if j.client, err = launch.DialControl(info, j.rank, hostName(), j.watch.State); err == nil {
-		j.client.Listen(j.onRank0Event, j.onRank0Gone)
-	}
+	j.client, _ = launch.DialControl(info, j.rank, hostName(),
+		launch.Handlers{State: j.watch.State, Event: j.onRank0Event, Gone: j.onRank0Gone})
 	return nil
 }
 
@@ -84,7 +83,7 @@ func (j *job) openSideChannel() error {
 const eventAbort = "abort"
 
 // onRank0Event handles a message of rank 0.
-func (e *ending) onRank0Event(event launch.Event) {
+func (e *ending) onRank0Event(_ int, event launch.Event) {
 	switch event.Kind {
 	case eventAbort:
 		e.state.aborting.Store(true)
@@ -96,7 +95,7 @@ func (e *ending) onRank0Event(event launch.Event) {
 }
 
 // onRank0Gone runs when the process of rank 0 has exited. Rank 1 reports it. The files lack only their end.
-func (e *ending) onRank0Gone(err error) {
+func (e *ending) onRank0Gone(_ int, err error) {
 	time.Sleep(timeout.Abort / 2) // a launcher that ends the job comes first
 	if e.state.parting.Load() {
 		return
@@ -115,15 +114,15 @@ func (j *job) warnOfFirewall() error {
 		return err
 	}
 	if ranks := j.server.Missing(); len(ranks) > 0 {
-		fmt.Fprintf(j.stderr, "rank: %s of %d (first: rank %d on %s) cannot open a TCP connection to rank 0 on %s; check the "+
-			"firewall. Only MPI forwards their signals, and only their host reports a hang\n",
+		fmt.Fprintf(j.stderr, "rank: %s of %d (first: rank %d on %s) cannot open a TCP connection to rank 0 on %s; "+
+			"check the firewall. Only MPI forwards their signals, and only their host reports a hang\n",
 			units.Count(len(ranks), "rank"), j.world.Size(), ranks[0], j.ranks[ranks[0]].Host, hostName())
 	}
 	return nil
 }
 
 // onGone runs when the process of a rank has exited.
-func (e *ending) onGone(rank int) {
+func (e *ending) onGone(rank int, _ error) {
 	// After a signal to the launch, its ranks exit one by one; the signal handler must run first.
 	time.Sleep(signalDelay / 2)
 	if e.state.parting.Load() {

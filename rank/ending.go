@@ -27,7 +27,7 @@ type ending struct {
 
 	launched atomic.Pointer[launch.Launch] // nil before the ranks are connected
 	server   *launch.ControlServer         // on rank 0; nil without a side channel
-	client   *launch.ControlClient         // on the other ranks
+	client   *launch.Connection            // on the other ranks
 	peers    atomic.Pointer[hang.Peers]    // nil before the ranks are compared
 	shared   atomic.Pointer[string]        // path of the shared memory until it is unlinked
 

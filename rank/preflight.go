@@ -21,10 +21,7 @@ type checking struct{ *job }
 func (j checking) run() (int, error) {
 	if j.rank == 0 {
 		j.checks = preflight.NewChecklist(j.ranks, j.cfg.format, j.stdout)
-		j.checks.Add(
-			preflight.CheckMPI((*j.launched.Load()).Library(), j.started, j.world.Size()),
-			preflight.CheckAlikeRanks(j.ranks, j.started),
-		)
+		j.checks.Add(preflight.CheckMPI((*j.launched.Load()).Library(), j.started, j.world.Size()))
 	}
 	backends, err := j.chooseForPreflight()
 	if err != nil {
@@ -106,24 +103,24 @@ func (j checking) checkClocks(clock bench.Clock) error {
 	if err != nil {
 		return err
 	}
-	all, err := launch.GatherJSON(
-		j.world,
-		preflight.ClockView{Offset: off.Own, Uncertainty: off.Uncertainty, Wall: preflight.TimeOfDay()},
-	)
-	if err == nil && j.rank == 0 {
+	if j.rank == 0 {
 		nodes, _ := machine.CountNodes(machines)
-		j.checks.Add(preflight.JudgeClocks(all, nodes, clock.Cost)...)
+		j.checks.Add(preflight.JudgeClocks(off.Uncertainty, nodes, clock.Cost))
 	}
-	return err
+	return nil
 }
 
 // gpusToTake returns the GPU ordinal of each rank.
-func gpusToTake(ranks []preflight.GPUSight) []int {
-	var sights []backend.VisibleGPUs
+func gpusToTake(ranks []*preflight.GPUView) []int {
+	var visible []backend.VisibleGPUs
 	for _, r := range ranks {
-		sights = append(sights, backend.VisibleGPUs{Machine: r.Machine, UUIDs: r.UUIDs, NUMA: r.NUMA, Near: r.Near})
+		v := backend.VisibleGPUs{Machine: r.Machine, Near: r.Near}
+		for _, d := range r.Devices {
+			v.UUIDs, v.NUMA = append(v.UUIDs, d.UUID), append(v.NUMA, d.NUMA)
+		}
+		visible = append(visible, v)
 	}
-	ordinals, _ := backend.AssignGPUs(sights)
+	ordinals, _ := backend.AssignGPUs(visible)
 	return ordinals
 }
 

@@ -120,20 +120,6 @@ func TestNCCLOptions(t *testing.T) {
 	}
 }
 
-// A choice of algorithms is never ignored: where NCCL cannot honor it, the point is unsupported.
-func TestAlgorithms(t *testing.T) {
-	t.Parallel()
-	f, _ := rankRun{args: simulated("--collective", "all_reduce,broadcast,alltoall", "-b", "4K", "-e", "4K", "-n", "5",
-		"--algo", "tree_simple,ring_ll128", "--path")}.measured(t)
-	for _, r := range f.Records {
-		want := map[coll.Collective]string{coll.AllReduce: "TREE SIMPLE", coll.Broadcast: "RING LL128"}[r.Collective]
-		if want == "" && r.Status != result.Unsupported ||
-			want != "" && (r.Path == nil || r.Path.Algorithm+" "+r.Path.Protocol != want) {
-			t.Errorf("%s: %s %s, by %+v, want %q", r.Case, r.Status, r.Reason, r.Path, want)
-		}
-	}
-}
-
 // The buffers of --like nccl-tests move, and each place is checked; a graph moves through them too.
 func TestBuffersMoveAsInNCCLTests(t *testing.T) {
 	t.Parallel()

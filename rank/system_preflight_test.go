@@ -90,7 +90,7 @@ func TestPreflight(t *testing.T) {
 		want      []expected
 	}{
 		{args: "--backend mpi", want: []expected{
-			{"MPI", ok, "mpi-in-use", "library", "MPI"}, {"ranks", ok, "ranks-alike", "ranks", "2"},
+			{"MPI", ok, "mpi-in-use", "library", "MPI"},
 			{"hosts", ok, "one-host", "host", hostName()}, {"host memory", ok, "host-memory", "", ""},
 			{"output", ok, "output-folder", "folder", "results"}, {"side channel", ok, "side-channel", "state", "open"},
 			{"clocks", ok, "one-clock", "", ""}, {"all_gather", ok, "collective-correct", "ranks", "2"},

@@ -66,14 +66,10 @@ func SharedLibrary(t testing.TB, path, text string, args ...string) string {
 	return path
 }
 
-// File wants at least one file of the pattern; origin says where it comes from.
+// File requires at least one file of the pattern; origin states where it comes from.
 func File(t testing.TB, pattern, origin string) {
 	t.Helper()
-	found, err := filepath.Glob(pattern)
-	if err != nil {
-		t.Fatalf("%s: %v", pattern, err)
-	}
-	if len(found) == 0 {
+	if len(glob(t, pattern)) == 0 {
 		missing(t, "there is no "+pattern+": "+origin)
 	}
 }
@@ -82,24 +78,27 @@ func File(t testing.TB, pattern, origin string) {
 // licences keep them out of it, so that a test of what they hold stands beside tests with files that are made up.
 const examplesFolder = "shared/examples"
 
-// Examples wants at least one file of the pattern, in that folder. Without the folder the test is skipped, also under
-// `make test`, which cannot bring it; with it a file that is gone is an error.
+// Examples requires at least one file of the pattern, in that folder. Without the folder the test is skipped, also
+// under `make test`, which cannot bring it; with it a missing file is an error.
 func Examples(t testing.TB, pattern string) []string {
 	t.Helper()
-	before, _, in := strings.Cut(pattern, examplesFolder)
-	if !in {
-		t.Fatalf("%s is not in %s", pattern, examplesFolder)
-	}
-	if _, err := os.Stat(before + examplesFolder); err != nil {
+	before, _, _ := strings.Cut(pattern, examplesFolder)
+	if !exists(before + examplesFolder) {
 		t.Skip("files of other people are no part of this repository, and there is no folder of them: " +
 			before + examplesFolder)
 	}
+	found := glob(t, pattern)
+	if len(found) == 0 {
+		t.Fatalf("there is no %s", pattern)
+	}
+	return found
+}
+
+func glob(t testing.TB, pattern string) []string {
+	t.Helper()
 	found, err := filepath.Glob(pattern)
 	if err != nil {
 		t.Fatalf("%s: %v", pattern, err)
-	}
-	if len(found) == 0 {
-		t.Fatalf("there is no %s", pattern)
 	}
 	return found
 }

@@ -17,38 +17,30 @@ const Built = "BUSBAR_TEST_PROGRAMS"
 // them from the sources: the folder that BUSBAR_TEST_PROGRAMS names, or else the checkout, where it runs make build.
 func Programs(t testing.TB) string {
 	t.Helper()
-	dir, err := programs()
+	dir, err := Folder()
 	if err != nil {
 		t.Fatal(err)
 	}
 	return dir
 }
 
-// Folder is Programs where there is no test yet, as in TestMain.
-func Folder() (string, error) { return programs() }
-
-var programs = sync.OnceValues(func() (string, error) {
+// Folder is Programs where no test runs yet, as in TestMain.
+var Folder = sync.OnceValues(func() (string, error) {
 	if dir := os.Getenv(Built); dir != "" {
 		return filepath.Abs(dir)
 	}
 	top, err := os.Getwd()
-	for err == nil {
-		if _, err = os.Stat(filepath.Join(top, "go.mod")); err == nil {
-			break
-		}
-		if top == filepath.Dir(top) {
-			return "", fmt.Errorf("no go.mod in this folder or above it: %w", err)
-		}
-		top, err = filepath.Dir(top), nil
-	}
 	if err != nil {
 		return "", err
 	}
-	// Tests of several packages may want this at the same time.
-	if err := os.MkdirAll(filepath.Join(top, "bin"), 0o755); err != nil {
-		return "", err
+	for !exists(filepath.Join(top, "go.mod")) {
+		if top == filepath.Dir(top) {
+			return "", fmt.Errorf("no go.mod in this folder or above it")
+		}
+		top = filepath.Dir(top)
 	}
-	lock, err := os.Create(filepath.Join(top, "bin", ".lock"))
+	// Tests of several packages may need this at the same time.
+	lock, err := os.Open(filepath.Join(top, "Makefile")) // the go command locks go.mod itself
 	if err != nil {
 		return "", err
 	}
@@ -65,3 +57,8 @@ var programs = sync.OnceValues(func() (string, error) {
 	}
 	return top, nil
 })
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}

@@ -197,7 +197,7 @@ type NothingOfNCCL struct {
 	Files int `json:"files"`
 }
 
-// NotAnonymized reports a file that --anonymize left out.
+// NotAnonymized reports a file that post anonymize left out.
 type NotAnonymized struct{}
 
 func (NotAnonymized) Code() Code     { return "not-anonymized" }
@@ -355,7 +355,7 @@ var files = []Entry{
 	{
 		Example: NotAnonymized{}, Severity: Warning,
 		Text: "the file is not text, and was left out",
-		Doc: "post anonymize and --anonymize replace names in text files, also compressed with gzip. Other files " +
+		Doc: "post anonymize replaces names in text files, also compressed with gzip. Other files " +
 			"could hold names.",
 	},
 	{

@@ -44,17 +44,6 @@ type ThreadLevel struct{ MPIInUse }
 // MPIUnusable reports that the ranks cannot be connected.
 type MPIUnusable struct{ Failed }
 
-// RanksAlike states that all ranks run the same.
-type RanksAlike struct {
-	Ranks int `json:"ranks"`
-}
-
-// OtherPrograms reports that the launcher started more processes than there are ranks.
-type OtherPrograms struct {
-	Started int `json:"started"`
-	Ranks   int `json:"ranks"`
-}
-
 // BackendUnavailable reports that what --backend asks for cannot be used.
 type BackendUnavailable struct{ Failed }
 
@@ -111,19 +100,6 @@ type ClocksCompared struct {
 
 // ClocksUncertain reports clocks that are known too roughly for delays of ranks.
 type ClocksUncertain struct{ ClocksCompared }
-
-// TimeOfDay is how far the wall clocks of the hosts are apart.
-type TimeOfDay struct {
-	Apart WallSeconds `json:"apart_s"`
-}
-
-// WallSeconds is a difference of wall clocks.
-type WallSeconds float64
-
-func (s WallSeconds) String() string { return fmt.Sprintf("%.3f s", float64(s)) }
-
-// TimeOfDayDiffers reports wall clocks that are too far apart.
-type TimeOfDayDiffers struct{ TimeOfDay }
 
 // CollectiveCorrect states that a collective worked on all ranks.
 type CollectiveCorrect struct {
@@ -207,8 +183,6 @@ func (MPIInUse) Code() Code              { return "mpi-in-use" }
 func (OneRankLaunch) Code() Code         { return "one-rank" }
 func (ThreadLevel) Code() Code           { return "mpi-thread-level" }
 func (MPIUnusable) Code() Code           { return "mpi-unusable" }
-func (RanksAlike) Code() Code            { return "ranks-alike" }
-func (OtherPrograms) Code() Code         { return "other-programs-in-launch" }
 func (BackendUnavailable) Code() Code    { return "backend-unavailable" }
 func (BackendNotTried) Code() Code       { return "backend-not-tried" }
 func (SideChannel) Code() Code           { return "side-channel" }
@@ -217,8 +191,6 @@ func (SideChannelIncomplete) Code() Code { return "side-channel-incomplete" }
 func (OneClock) Code() Code              { return "one-clock" }
 func (ClocksCompared) Code() Code        { return "clocks-compared" }
 func (ClocksUncertain) Code() Code       { return "clocks-uncertain" }
-func (TimeOfDay) Code() Code             { return "time-of-day" }
-func (TimeOfDayDiffers) Code() Code      { return "time-of-day-differs" }
 func (CollectiveCorrect) Code() Code     { return "collective-correct" }
 func (CollectiveWrong) Code() Code       { return "collective-wrong" }
 func (CollectiveFailed) Code() Code      { return "collective-failed" }
@@ -251,12 +223,6 @@ var preflights = []Entry{
 		Text: failedText, Advice: "correct this first; nothing else could be checked",
 		Doc: `MPI cannot be loaded or started, its world has one rank although the launcher started several, or the
 			ranks differ in their build, MPI library or command line.`},
-	{Example: RanksAlike{8}, Text: "{Ranks rank} of one build, one MPI and one command line",
-		Doc: "All ranks run one build of rank with one MPI library and one command line."},
-	{Example: OtherPrograms{9, 8}, Severity: Warning,
-		Text:   "the launcher started {Started process}, the world has {Ranks rank}",
-		Advice: "start rank as all programs of one launch",
-		Doc:    "Some processes of the launch are no ranks: another program is part of it."},
 	{Example: BackendUnavailable{Failed{"rank 1 on node2: Gloo could not be loaded", nil, "make gloo-shim builds it"}},
 		Severity: Error, Text: failedText, Advice: sameFailure + ", or choose another backend with --backend",
 		Doc: "What --backend asks for cannot be used. The message is the one that a run ends with."},
@@ -284,12 +250,6 @@ var preflights = []Entry{
 		Advice: "let MPI use the fast network (UCX_NET_DEVICES, OMPI_MCA_btl_tcp_if_include, FI_PROVIDER), on hosts " +
 			"without other work",
 		Doc: "Offsets of the hosts' clocks are known to more than 100 us."},
-	{Example: TimeOfDay{0.002}, Text: "the wall clocks of the hosts are within {Apart}",
-		Doc: "How far the wall clocks of the hosts are apart."},
-	{Example: TimeOfDayDiffers{TimeOfDay{3}}, Severity: Warning,
-		Text:   "the wall clocks of the hosts are {Apart} apart: times in files and logs do not line up",
-		Advice: "start chrony or another NTP client on all hosts",
-		Doc:    "The wall clocks of the hosts are more than a second apart."},
 	{Example: CollectiveCorrect{"all_reduce float32 sum 1 MiB", 8},
 		Text: "{Case}: all elements are correct on {Ranks rank}",
 		Doc:  "A small collective of the backend in a world of all ranks; every element is checked on every rank."},

@@ -149,11 +149,6 @@ func (l Load) String() string { return fmt.Sprintf("%.2f", float64(l)) }
 // HostBusy reports other work on a host.
 type HostBusy struct{ CPULoad }
 
-// HugePages is the setting of transparent huge pages.
-type HugePages struct {
-	Setting string `json:"setting"`
-}
-
 // BufferLimit is the limit of buffers on a host.
 type BufferLimit MemoryLimit
 
@@ -314,7 +309,6 @@ func (NUMABalancing) Code() Code     { return "numa-balancing-state" }
 func (NUMABalancingOn) Code() Code   { return "numa-balancing-on" }
 func (CPULoad) Code() Code           { return "cpu-load" }
 func (HostBusy) Code() Code          { return "host-busy" }
-func (HugePages) Code() Code         { return "huge-pages" }
 func (HostBuffers) Code() Code       { return "host-memory" }
 func (HostMemoryShort) Code() Code   { return "host-memory-short" }
 func (HostMemoryUnknown) Code() Code { return "host-memory-unknown" }
@@ -349,7 +343,7 @@ var preflightHosts = []Entry{
 	{Example: OneHost{"node1", "EPYC 9454", 768 << 30, "Debian 12"}, Text: "{Host}: {CPU}, {Memory}, {System}",
 		Doc: "Processor, memory, operating system and container of the only host."},
 	{Example: HostsAlike{4, "EPYC 9454", 96, 768 << 30}, Text: "{Hosts host} are alike: {CPU}, {CPUs CPU}, {Memory}",
-		Doc: "CPU, memory, operating system, kernel, container, huge pages, RDMA ports and GPUs are equal on all hosts."},
+		Doc: "CPU, memory, operating system, kernel, container, RDMA ports and GPUs are equal on all hosts."},
 	{Example: HostsDiffer{exampleProperties}, Severity: Warning,
 		Text:   "the hosts differ: {Properties}",
 		Advice: "leave out the hosts that differ, or set them alike: every collective is as slow as its slowest host",
@@ -376,8 +370,6 @@ var preflightHosts = []Entry{
 		Text:   "load average {Load} on {CPUs CPU}: other work disturbs the results",
 		Advice: "end other work, or ask for whole nodes (srun --exclusive)",
 		Doc:    "The load average is over a quarter of the CPUs."},
-	{Example: HugePages{"madvise"}, Text: "transparent huge pages: {Setting}",
-		Doc: "How large the pages of buffers may be. Hosts with different settings differ in speed."},
 	{Example: HostBuffers{exampleMemory}, Text: "{Limit}",
 		Doc: "What the buffers of a rank may use, from free memory, the cgroup's limit and ulimit -v."},
 	{Example: HostMemoryShort{exampleMemory}, Severity: Warning,

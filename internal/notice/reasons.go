@@ -287,7 +287,7 @@ var reasons = []Entry{
 	{
 		Example: RowTorn{`"1048576 26"`}, Severity: Warning,
 		Text: "a torn row: {Text}",
-		Doc:  "The row has fewer or other columns than its table. It is kept beside the results files.",
+		Doc:  "The row has fewer or other columns than its table.",
 	},
 	{
 		Example: LineNotImported{`"all done"`}, Severity: Warning,

@@ -18,18 +18,7 @@ func Names(names []string) string {
 		y, _ := strconv.Atoi(nb)
 		return cmp.Or(cmp.Compare(pa, pb), cmp.Compare(x, y), cmp.Compare(a, b))
 	})
-	var parts []string
-	for i := 0; i < len(names); {
-		j := i
-		for j+1 < len(names) && names[j+1] == next(names[j]) {
-			j++
-		}
-		part := names[i]
-		if j > i {
-			part += "-" + names[j]
-		}
-		parts, i = append(parts, part), j+1
-	}
+	parts := runs(names)
 	if len(parts) > most {
 		parts = append(parts[:most], fmt.Sprintf("and %d more", len(parts)-most))
 	}

@@ -1,6 +1,6 @@
 // Package ranges writes sets of small whole numbers as Linux and Slurm do: 0-3,8, and names that end in such numbers.
 //
-// It reads none: who wants a list says himself what a wrong one is.
+// It reads none: each reader of a list decides what a wrong one is.
 package ranges
 
 import (
@@ -10,17 +10,25 @@ import (
 
 // Format writes increasing numbers; "" where there are none.
 func Format(numbers []int) string {
-	var parts []string
-	for i := 0; i < len(numbers); {
+	texts := make([]string, len(numbers))
+	for i, n := range numbers {
+		texts[i] = strconv.Itoa(n)
+	}
+	return strings.Join(runs(texts), ",")
+}
+
+// runs joins what follows on each other: "0-3", "8".
+func runs(names []string) (parts []string) {
+	for i := 0; i < len(names); {
 		j := i
-		for j+1 < len(numbers) && numbers[j+1] == numbers[j]+1 {
+		for j+1 < len(names) && names[j+1] == next(names[j]) {
 			j++
 		}
-		part := strconv.Itoa(numbers[i])
+		part := names[i]
 		if j > i {
-			part += "-" + strconv.Itoa(numbers[j])
+			part += "-" + names[j]
 		}
 		parts, i = append(parts, part), j+1
 	}
-	return strings.Join(parts, ",")
+	return parts
 }

@@ -2,6 +2,7 @@ package result
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"syscall"
@@ -46,6 +47,25 @@ func (f *lineFile) append(lines []byte) error {
 	}
 	f.size += int64(len(lines))
 	return nil
+}
+
+// present reports whether path still names this file.
+func (f *lineFile) present() bool {
+	mine, err := f.disk.Stat()
+	if err != nil {
+		return false
+	}
+	there, err := os.Stat(f.path)
+	return err == nil && os.SameFile(mine, there)
+}
+
+// lines is everything that was written, read back through the open file.
+func (f *lineFile) lines() ([]byte, error) {
+	lines := make([]byte, f.size)
+	if _, err := f.disk.ReadAt(lines, 0); err != nil {
+		return nil, fmt.Errorf("reading back %s: %w", f.path, err)
+	}
+	return lines, nil
 }
 
 func syncDir(dir string) error {

@@ -3,6 +3,7 @@ package result
 import (
 	"errors"
 	"os"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
@@ -83,5 +84,22 @@ func TestNoRoomAnywhere(t *testing.T) {
 	}
 	if f := mustRead(t, w.Path()); len(f.Records) != 3 || len(f.Problems) != 0 {
 		t.Errorf("%d records, %v", len(f.Records), f.Problems)
+	}
+}
+
+func TestRemovedWhileWritten(t *testing.T) {
+	t.Setenv("TMPDIR", t.TempDir())
+	dir := filepath.Join(t.TempDir(), "results")
+	w, _ := newWriter(t, dir, sampleRun())
+	sampleAppend(t, w, 2)
+	if err := os.RemoveAll(dir); err != nil {
+		t.Fatal(err)
+	}
+	gone := failedAppend(t, w)
+	if err := w.End(End{Outcome: Aborted}); !gone.Gone || !errors.As(err, &gone) {
+		t.Errorf("gone: %v, end: %v", gone.Gone, err)
+	}
+	if f := mustRead(t, gone.Rescue); len(f.Records) != 3 || f.End == nil || gone.Rescued != 3 {
+		t.Errorf("rescued %d: %+v", gone.Rescued, f)
 	}
 }

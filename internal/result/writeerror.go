@@ -15,7 +15,8 @@ var ErrEnded = errors.New("the run has ended: nothing more is written to its fil
 // WriteError reports that a line could not be kept where it belongs.
 type WriteError struct {
 	Path      string // the run's file
-	Kept      int    // records that are safe in Path
+	Kept      int    // records that are safe in Path; 0 when Gone
+	Gone      bool   // Path was removed: all records are in Rescue
 	Rescue    string // file with the records that are not in Path; empty when there is none
 	Rescued   int    // records in Rescue
 	RescueErr error  // why there is no Rescue
@@ -24,11 +25,26 @@ type WriteError struct {
 
 func (e *WriteError) Error() string {
 	s := fmt.Sprintf("%s: cannot write: %v; %s safe in it", e.Path, plain(e.Err), records(e.Kept))
-	if e.Rescue == "" {
-		return s + fmt.Sprintf("; later records are lost: they cannot be written elsewhere either: %v", e.RescueErr)
+	if e.Gone {
+		s = fmt.Sprintf("%s: was removed while the run was writing it", e.Path)
 	}
-	return s + fmt.Sprintf("; %s in %s; make room, or name another folder with --out (`post merge %s %s` reads both)",
-		records(e.Rescued), e.Rescue, filepath.Dir(e.Path), e.Rescue)
+	if e.Rescue == "" {
+		return s + fmt.Sprintf(
+			"; what came after is lost, for it could not be written elsewhere either: %v",
+			e.RescueErr,
+		)
+	}
+	read := e.Rescue
+	if !e.Gone {
+		read = filepath.Dir(e.Path) + " " + e.Rescue
+	}
+	return s + fmt.Sprintf(
+		"; %s in %s; make room, or name another folder with --out (`post merge %s` reads what there "+
+			"is)",
+		records(e.Rescued),
+		e.Rescue,
+		read,
+	)
 }
 
 func (e *WriteError) Unwrap() error { return e.Err }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -160,7 +161,17 @@ func (w *Writer) keep(line []byte, records int) error {
 		return w.failed
 	}
 	w.kept += records
-	return nil
+	if w.file.present() {
+		return nil
+	}
+	w.failed = &WriteError{Path: w.file.path, Gone: true, Err: fs.ErrNotExist}
+	all, err := w.file.lines()
+	if err != nil { // a network filesystem that forgets removed files
+		all = append(slices.Clone(w.head), line...)
+		w.kept = records
+	}
+	w.save(all, w.kept)
+	return w.failed
 }
 
 // save puts lines into the rescue file, a run's file of its own that post reads like any other.
@@ -222,7 +233,7 @@ func (w *Writer) End(e End) error {
 	}
 	line, err := encodeLine(&e)
 	if err == nil {
-		if w.failed != nil {
+		if w.failed != nil && !w.failed.Gone {
 			_ = w.file.append(line) // beside the rescue file: a short line may still fit
 		}
 		err = w.keep(line, 0)

@@ -63,10 +63,10 @@ func Results(ctx context.Context, o *Options) (all Comparison, lacking, notes []
 		return nil, nil, nil, err
 	}
 	if sides, err = base(sides, o.Base); err != nil {
-		return nil, nil, nil, usage.New(err, commandName)
+		return nil, nil, nil, usage.New(err)
 	}
 	if len(sides) < 2 {
-		return nil, nil, nil, usage.New(errOneSide, commandName)
+		return nil, nil, nil, usage.New(errOneSide)
 	}
 	if !o.IncludeRehearsed {
 		if err := refuseRehearsed(sides); err != nil {
@@ -87,9 +87,6 @@ func Results(ctx context.Context, o *Options) (all Comparison, lacking, notes []
 	}
 	return all, slices.Concat(simulated(sides), lacking), notes, nil
 }
-
-// commandName is what wrong calls are of.
-const commandName = "post compare"
 
 // Ignore removes the notices that --ignore names.
 func (c Comparison) Ignore(shows func(notice.Code) bool) {
@@ -132,24 +129,20 @@ func (o *Options) compare(ctx context.Context, sides []*side) (
 func (o *Options) read(ctx context.Context) (sides []*side, notes []notice.Notice, err error) {
 	if !o.Divide {
 		if len(o.Args) < 2 {
-			return nil, nil, usage.New(errOneSide, commandName)
+			return nil, nil, usage.New(errOneSide)
 		}
 		return sidesOf(ctx, o.Args, o.MergeOptions)
 	}
 	path, err := sortBy(o.By)
 	if err != nil {
-		return nil, nil, usage.New(err, commandName)
+		return nil, nil, usage.New(err)
 	}
-	files, notes, err := input.Find(o.Args)
-	if err != nil {
-		return nil, nil, err
-	}
-	data, err := result.MergeContext(ctx, files, o.MergeOptions)
+	data, notes, err := input.Merge(ctx, o.Args, o.MergeOptions)
 	if err != nil {
 		return nil, nil, err
 	}
 	if sides = sidesBy(data, path); len(sides) == 1 {
-		return nil, nil, usage.New(fmt.Errorf("all launches have the same %s: %s", o.By, sides[0].name), commandName)
+		return nil, nil, usage.New(fmt.Errorf("all launches have the same %s: %s", o.By, sides[0].name))
 	}
 	return sides, notes, nil
 }

@@ -18,7 +18,7 @@ func TestMediansOfLaunches(t *testing.T) {
 	if !maps.Equal(times, map[int]float64{0: 2, 1: 5}) {
 		t.Errorf("%v", times)
 	}
-	if of := timesOf(times, records); of != (launchTimes{launches: 2, median: 3.5, min: 2, max: 5}) {
+	if of := timesOf(times, records); of != (launchTimes{Launches: 2, Time: 3.5, Min: 2, Max: 5}) {
 		t.Errorf("%+v", of)
 	}
 	if times := medians(records[2:3], seconds); len(times) != 0 {

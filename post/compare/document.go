@@ -103,9 +103,9 @@ func (d *sideComparison) tablesOf(points []judged, marks *footnote.List) []docum
 	}
 	others := &document.Table{Columns: document.NumericColumns(heads...)}
 	for _, p := range points {
-		times.Row(p.of.name(), units.Duration(p.a.median), units.Duration(p.b.median), ratioWord(p.verdict.Ratio),
+		times.Row(p.of.name(), units.Duration(p.a.Time), units.Duration(p.b.Time), ratioWord(p.verdict.Ratio),
 			boundsWord(p.verdict.Ratio), pvalue(p.verdict), verdictWord(p.verdict), marks.Marks(p.notes))
-		row, ofA, ofB := []string{p.of.name(), fmt.Sprint(p.a.launches), fmt.Sprint(p.b.launches)}, p.of.beside(p.a),
+		row, ofA, ofB := []string{p.of.name(), fmt.Sprint(p.a.Launches), fmt.Sprint(p.b.Launches)}, p.of.beside(p.a),
 			p.of.beside(p.b)
 		for i := range d.beside {
 			row = append(row, ofA[i], ofB[i])

@@ -26,7 +26,7 @@ type gathered struct {
 	who    map[*result.Run]string
 	parts  []part
 	points []point
-	number map[point]int
+	known  map[point]bool
 }
 
 // reader adds the records of one kind in a dataset. Notices are on what cannot be compared.
@@ -34,7 +34,7 @@ type reader func(context.Context, *result.Dataset, *gathered) ([]notice.Notice, 
 
 // gather reads the records of one kind of all sides. The points are in the order of tables.
 func (k *kind) gather(ctx context.Context, sides []*side) (*gathered, []notice.Notice, error) {
-	g := &gathered{who: map[*result.Run]string{}, parts: partsOf(sides), number: map[point]int{}}
+	g := &gathered{who: map[*result.Run]string{}, parts: partsOf(sides), known: map[point]bool{}}
 	var notes []notice.Notice
 	for _, data := range datasets(sides) {
 		g.sideOf = map[string]*side{}
@@ -102,20 +102,15 @@ func readTraining(ctx context.Context, data *result.Dataset, g *gathered) ([]not
 
 // add adds a record, unless it has neither a time nor a reason why.
 func (g *gathered) add(s *side, run *result.Run, p point, e entry) {
-	n, known := g.number[p]
-	if !known {
-		n = len(g.points)
-		g.number[p], g.points = n, append(g.points, p)
+	if !g.known[p] {
+		g.known[p], g.points = true, append(g.points, p)
 	}
 	if e.status == result.OK && e.seconds <= 0 {
 		return
 	}
 	e.launch = s.number[run.PairedBy()]
-	s.entries[n] = append(s.entries[n], e)
+	s.entries[p] = append(s.entries[p], e)
 }
-
-// of are the records of a point on a side.
-func (g *gathered) of(s *side, p point) []entry { return s.entries[g.number[p]] }
 
 // part is one thing that a contender is known by.
 type part func(analysis.Contender) string

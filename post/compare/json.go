@@ -58,24 +58,6 @@ type (
 		Exceeded bool           `json:"exceeded"`
 		Notices  []notice.Brief `json:"notices"`
 	}
-	timeJSON struct {
-		Launches int     `json:"launches"`
-		Time     float64 `json:"time_s"` // of a training step the overlapped one
-		Min      float64 `json:"min_s"`
-		Max      float64 `json:"max_s"`
-	}
-	bothJSON struct {
-		A any `json:"a"`
-		B any `json:"b"`
-	}
-	findingJSON struct {
-		Outcome notice.Outcome `json:"finding"`
-		bothJSON
-		Exceeded bool `json:"exceeded"`
-	}
-	missingJSON struct {
-		Side string `json:"side"`
-	}
 	differenceJSON struct {
 		Name string        `json:"name"`
 		A    notice.Values `json:"a"`
@@ -152,14 +134,14 @@ func (d *sideComparison) json() comparisonJSON {
 		o.Counts[v.String()] = d.points.count(v)
 	}
 	for _, p := range d.points {
-		both := bothJSON{p.of.timesJSON(p.a), p.of.timesJSON(p.b)}
+		both := map[string]any{"a": p.of.timesJSON(p.a), "b": p.of.timesJSON(p.b)}
 		o.Points = append(o.Points, object{p.of.place(), both, p.json(d.limits)})
 	}
 	for _, f := range d.findings {
-		o.Findings = append(o.Findings, object{f.of.place(), findingJSON{f.outcome, bothJSON{f.a, f.b}, f.limited}})
+		o.Findings = append(o.Findings, object{f.of.place(), f})
 	}
 	for _, m := range d.missing {
-		o.Missing = append(o.Missing, object{m.of.place(), missingJSON{m.side.letter}})
+		o.Missing = append(o.Missing, object{m.of.place(), map[string]string{"side": m.side.letter}})
 	}
 	for _, n := range d.notices {
 		if f, is := n.Fact.(notice.SidesDiffer); is {
@@ -194,8 +176,6 @@ func (p *judged) json(l Limits) verdictJSON {
 	}
 	return o
 }
-
-func (t launchTimes) json() timeJSON { return timeJSON{t.launches, t.median, t.min, t.max} }
 
 func orEmpty(v notice.Values) notice.Values {
 	if v == nil {

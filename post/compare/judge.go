@@ -37,19 +37,23 @@ type judged struct {
 	notes    notice.List
 }
 
-// launchTimes is the times of one side over its launches, in seconds.
+// launchTimes is the times of one side over its launches, in seconds, as they are in the JSON.
 type launchTimes struct {
-	launches         int
-	median, min, max float64
-	comm, exposed    float64 // medians too, of a training step
+	Launches int     `json:"launches"`
+	Time     float64 `json:"time_s"` // the median; of a training step the overlapped one
+	Min      float64 `json:"min_s"`
+	Max      float64 `json:"max_s"`
+	comm     float64 // medians too, of a training step
+	exposed  float64
 }
 
-// finding is a point that did not come out alike on both sides, apart from its time.
+// finding is a point that did not come out alike on both sides, apart from its time, as it is in the JSON.
 type finding struct {
-	of      point
-	outcome notice.Outcome
-	a, b    notice.Result
-	limited bool // the point counts for --fail-above
+	of       point
+	Outcome  notice.Outcome `json:"finding"`
+	A        notice.Result  `json:"a"`
+	B        notice.Result  `json:"b"`
+	Exceeded bool           `json:"exceeded"` // the point counts for --fail-above
 }
 
 // missing is a point that one side has no record of.
@@ -76,7 +80,7 @@ func (d *sideComparison) exceeded() (worse, fail int) {
 		}
 	}
 	for _, f := range d.findings {
-		if f.limited {
+		if f.Exceeded {
 			fail++
 		}
 	}
@@ -93,7 +97,7 @@ func (c *comparedSides) judge(g *gathered, a, b *side, o *Options) *sideComparis
 	d.standard = stats.Standard{Alpha: alpha, Paired: d.units.paired, Seed: o.Seed}
 	var trials []stats.Trial
 	for _, p := range g.points {
-		ofA, ofB := g.of(a, p), g.of(b, p)
+		ofA, ofB := a.entries[p], b.entries[p]
 		switch {
 		case len(ofA) == 0 && len(ofB) == 0:
 			continue
@@ -105,8 +109,8 @@ func (c *comparedSides) judge(g *gathered, a, b *side, o *Options) *sideComparis
 			continue
 		}
 		if o := outcomeOf(ofA, ofB); o != "" {
-			limited := d.limits.FailAbove > 0 && (o == notice.FailsNow || o == notice.PartlyFailed)
-			d.findings = append(d.findings, finding{p, o, resultOf(ofA), resultOf(ofB), limited})
+			exceeded := d.limits.FailAbove > 0 && (o == notice.FailsNow || o == notice.PartlyFailed)
+			d.findings = append(d.findings, finding{p, o, resultOf(ofA), resultOf(ofB), exceeded})
 		}
 		timesA, timesB := medians(ofA, seconds), medians(ofB, seconds)
 		if len(timesA) == 0 || len(timesB) == 0 {
@@ -169,7 +173,7 @@ func medians(records []entry, of func(*entry) float64) map[int]float64 {
 // timesOf are the times of a side by launch, and of a training step what is shown beside them.
 func timesOf(times map[int]float64, records []entry) launchTimes {
 	all := slices.Sorted(maps.Values(times))
-	t := launchTimes{launches: len(all), median: stats.Median(all), min: all[0], max: all[len(all)-1]}
+	t := launchTimes{Launches: len(all), Time: stats.Median(all), Min: all[0], Max: all[len(all)-1]}
 	overLaunches := func(of func(*step.Figures) float64) float64 {
 		return stats.Median(slices.Collect(maps.Values(medians(records, func(e *entry) float64 { return of(e.step) }))))
 	}

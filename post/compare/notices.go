@@ -164,13 +164,13 @@ func (d *sideComparison) limitChecked() notice.Fact {
 // outcomes are the findings; points of a table with the same results share one.
 func (d *sideComparison) outcomes() (all []notice.OutcomeDiffers) {
 	same := func(f, g finding) bool {
-		return f.outcome == g.outcome && reflect.DeepEqual(f.a, g.a) && reflect.DeepEqual(f.b, g.b) &&
+		return f.Outcome == g.Outcome && reflect.DeepEqual(f.A, g.A) && reflect.DeepEqual(f.B, g.B) &&
 			f.of.table() == g.of.table()
 	}
 	for i := 0; i < len(d.findings); {
 		f := d.findings[i]
 		one := notice.OutcomeDiffers{
-			Outcome: f.outcome, Of: f.of.title(), First: d.a.letter, Before: f.a, Second: d.b.letter, After: f.b,
+			Outcome: f.Outcome, Of: f.of.title(), First: d.a.letter, Before: f.A, Second: d.b.letter, After: f.B,
 		}
 		for ; i < len(d.findings) && same(f, d.findings[i]); i++ {
 			one.Points = append(one.Points, d.findings[i].of.name())

@@ -29,15 +29,14 @@ type point interface {
 
 // kind is one kind of points. Collectives and training steps are compared by the same rules, each for themselves.
 type kind struct {
-	name     string
-	has      func(*result.Run) bool
-	heading  string   // of their section; "" for the main part of the document
-	times    string   // what a ratio is of
-	units    string   // of the tables
-	column   string   // of the points in tables
-	beside   []string // columns of the values beside a time
-	hasSizes bool     // points are message sizes, which plots have along their axis
-	read     reader
+	name    string
+	has     func(*result.Run) bool
+	heading string   // of their section; "" for the main part of the document
+	times   string   // what a ratio is of
+	units   string   // of the tables
+	column  string   // of the points in tables
+	beside  []string // columns of the values beside a time
+	read    reader
 }
 
 // collectives are points of cases, trainingSteps those of rank --step.
@@ -45,7 +44,7 @@ var (
 	collectives = &kind{
 		name: "collectives", has: func(r *result.Run) bool { return r.Step == nil }, times: "their times",
 		units:  "Sizes are powers of 1024, GB/s are 1e9 bytes per second, times are medians over launches.",
-		column: "size", beside: []string{"busbw GB/s"}, hasSizes: true, read: readCollectives,
+		column: "size", beside: []string{"busbw GB/s"}, read: readCollectives,
 	}
 	trainingSteps = &kind{
 		name: "training steps", has: func(r *result.Run) bool { return r.Step != nil }, heading: "Training steps",
@@ -74,7 +73,7 @@ func (c collective) compare(p point) int {
 }
 
 func (c collective) beside(t launchTimes) []string {
-	return []string{units.Gigabytes(c.BusBW(t.median))}
+	return []string{units.Gigabytes(c.BusBW(t.Time))}
 }
 
 func (c collective) place() any {
@@ -91,10 +90,10 @@ func (c collective) place() any {
 
 func (c collective) timesJSON(t launchTimes) any {
 	return struct {
-		timeJSON
+		launchTimes
 		AlgBW float64 `json:"algbw_GBps"`
 		BusBW float64 `json:"busbw_GBps"`
-	}{t.json(), c.AlgBW(t.median) / 1e9, c.BusBW(t.median) / 1e9}
+	}{t, c.AlgBW(t.Time) / 1e9, c.BusBW(t.Time) / 1e9}
 }
 
 // behind joins what a point is of to what precedes it.
@@ -182,10 +181,8 @@ func (p trainingStep) table() point {
 
 func (p trainingStep) compare(other point) int {
 	o := other.(trainingStep)
-	return cmp.Or(cmp.Compare(p.Model, o.Model), cmp.Compare(p.Strategy, o.Strategy), cmp.Compare(p.Type, o.Type),
-		cmp.Compare(p.World, o.World), cmp.Compare(p.Nodes, o.Nodes), cmp.Compare(p.PerNode, o.PerNode),
-		cmp.Compare(p.title(), o.title()), cmp.Compare(p.Device, o.Device), cmp.Compare(p.Params, o.Params),
-		cmp.Compare(p.Layers, o.Layers), cmp.Compare(p.Bucket, o.Bucket))
+	return cmp.Or(cmp.Compare(p.Model, o.Model), cmp.Compare(p.World, o.World), cmp.Compare(p.title(), o.title()),
+		cmp.Compare(fmt.Sprint(p.table()), fmt.Sprint(o.table())), cmp.Compare(p.Bucket, o.Bucket))
 }
 
 func (p trainingStep) beside(t launchTimes) []string {
@@ -205,8 +202,8 @@ func (p trainingStep) place() any {
 
 func (p trainingStep) timesJSON(t launchTimes) any {
 	return struct {
-		timeJSON
+		launchTimes
 		Comm    float64 `json:"comm_s"`
 		Exposed float64 `json:"exposed_s"`
-	}{t.json(), t.comm, t.exposed}
+	}{t, t.comm, t.exposed}
 }

@@ -28,7 +28,7 @@ type side struct {
 	crowd        map[analysis.Shape]notice.Fact // worlds whose ranks or threads shared cores, and how
 
 	data    *result.Dataset
-	entries map[int][]entry // by point
+	entries map[point][]entry
 }
 
 // letter names the i-th side in tables.
@@ -65,11 +65,7 @@ func sidesOf(
 	ctx context.Context, args []string, o result.MergeOptions,
 ) (sides []*side, notes []notice.Notice, err error) {
 	for i, arg := range args {
-		files, passed, err := input.Find([]string{arg})
-		if err != nil {
-			return nil, nil, err
-		}
-		data, err := result.MergeContext(ctx, files, o)
+		data, passed, err := input.Merge(ctx, []string{arg}, o)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -79,7 +75,7 @@ func sidesOf(
 			if id := s.sharedRun(other); id != "" && !s.sameRuns(other) {
 				err := fmt.Errorf("run %s is in %s and in %s, which differ in other runs: compare different runs",
 					id, other.name, arg)
-				return nil, nil, usage.New(err, commandName)
+				return nil, nil, usage.New(err)
 			}
 		}
 		sides = append(sides, s)
@@ -119,7 +115,7 @@ func sidesBy(data *result.Dataset, path string) (sides []*side) {
 
 func newSide(letter, name string, data *result.Dataset, runs []*result.Run) *side {
 	s := &side{
-		letter: letter, name: name, data: data, entries: map[int][]entry{},
+		letter: letter, name: name, data: data, entries: map[point][]entry{},
 		ids: map[string]bool{}, number: map[string]int{}, crowd: map[analysis.Shape]notice.Fact{},
 	}
 	s.runs = slices.Clone(runs)
@@ -188,7 +184,7 @@ func refuseRehearsed(sides []*side) error {
 	}
 	err := fmt.Errorf("%s was simulated (its values are not about hardware) and %s was measured: %w",
 		sides[i].name, sides[j].name, errSimulated)
-	return usage.New(err, commandName)
+	return usage.New(err)
 }
 
 var (

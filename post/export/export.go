@@ -14,21 +14,27 @@ import (
 	"busbar/internal/result"
 )
 
-// exporter writes results in the forms of other programs.
-type exporter struct{ result.MergeOptions }
-
 // Format is a form in which results are given to other programs.
 type Format struct {
 	File  string // name of its file
-	write func(e *exporter, ctx context.Context, files []string, w io.Writer) (notes []notice.Notice, err error)
+	write func(context.Context, *result.Dataset, io.Writer) (points int, notes []notice.Notice, err error)
 }
 
-// Write writes the results of files; the notices are on what was left out.
+// Write writes the collectives of files; the notices are on what was left out.
 func (f Format) Write(
 	ctx context.Context, o result.MergeOptions, files []string, w io.Writer,
 ) ([]notice.Notice, error) {
+	o.NoSteps = true
+	data, err := result.MergeContext(ctx, files, o)
+	if err != nil {
+		return nil, err
+	}
 	b := bufio.NewWriter(w)
-	notes, err := f.write(&exporter{o}, ctx, files, b)
+	points, notes, err := f.write(ctx, data, b)
+	notes = append(data.Notes(), notes...)
+	if err == nil && points == 0 {
+		err = &result.NothingError{Problems: notes}
+	}
 	return notes, cmp.Or(err, b.Flush())
 }
 
@@ -37,35 +43,23 @@ var Names = []string{"csv", "json", "nccl-tests", "prometheus"}
 
 // Formats are the formats by their names.
 var Formats = map[string]Format{
-	"csv":        {"busbar.csv", (*exporter).csv},
-	"json":       {"busbar.json", (*exporter).json},
-	"nccl-tests": {"busbar_nccl-tests.log", (*exporter).ncclTests},
-	"prometheus": {"busbar.prom", (*exporter).prometheus},
+	"csv":        {"busbar.csv", writeCSV},
+	"json":       {"busbar.json", writeJSON},
+	"nccl-tests": {"busbar_nccl-tests.log", ncclTests},
+	"prometheus": {"busbar.prom", prometheus},
 }
 
-func (e *exporter) csv(ctx context.Context, files []string, w io.Writer) ([]notice.Notice, error) {
-	return e.table(ctx, files, result.Output{Format: result.CSV, Writer: w})
+func writeCSV(_ context.Context, data *result.Dataset, w io.Writer) (int, []notice.Notice, error) {
+	rows, err := data.Write(result.Output{Format: result.CSV, Writer: w})
+	return rows, nil, err
 }
 
-func (e *exporter) json(ctx context.Context, files []string, w io.Writer) ([]notice.Notice, error) {
-	notes, err := e.table(ctx, files, result.Output{Format: result.JSONL, Writer: &jsonList{w, "[\n"}})
-	if err == nil {
+func writeJSON(_ context.Context, data *result.Dataset, w io.Writer) (int, []notice.Notice, error) {
+	rows, err := data.Write(result.Output{Format: result.JSONL, Writer: &jsonList{w, "[\n"}})
+	if err == nil && rows > 0 {
 		_, err = io.WriteString(w, "\n]\n")
 	}
-	return notes, err
-}
-
-// table writes the merged table.
-func (e *exporter) table(ctx context.Context, files []string, o result.Output) ([]notice.Notice, error) {
-	data, err := result.MergeContext(ctx, files, e.MergeOptions)
-	if err != nil {
-		return nil, err
-	}
-	rows, err := data.Write(o)
-	if err == nil && rows == 0 {
-		err = &result.NothingError{Problems: data.Notes()}
-	}
-	return data.Notes(), err
+	return rows, nil, err
 }
 
 // jsonList makes one JSON list of lines of JSON, which it gets whole.
@@ -84,48 +78,28 @@ func (l *jsonList) Write(lines []byte) (int, error) {
 	return len(lines), err
 }
 
-// ncclTests writes run after run in the layout of nccl-tests. What it cannot hold is noted.
-func (e *exporter) ncclTests(ctx context.Context, files []string, w io.Writer) (notes []notice.Notice, err error) {
-	shown, measured, rehearsed, trained := 0, "", "", 0
-	for _, path := range files {
-		f, err := ReadRun(ctx, path)
-		if ctx.Err() != nil {
-			return notes, context.Cause(ctx)
+// ncclTests writes run after run in the layout of nccl-tests, oldest first. What it cannot hold is noted.
+func ncclTests(
+	ctx context.Context, data *result.Dataset, w io.Writer,
+) (shown int, notes []notice.Notice, err error) {
+	var records []result.Record
+	err = data.EachWhole(func(row result.Row) error {
+		records = append(records, *row.Record)
+		return context.Cause(ctx)
+	}, func(f *result.File) error {
+		f.Records, records = records, nil
+		if left := notInNCCLTests(f); left != (notice.NotInNCCLTests{}) {
+			notes = append(notes, notice.InFile(f.Path, 0, left))
 		}
-		if err != nil {
-			notes = append(notes, notice.OfError(path, err))
-			continue
-		}
-		if f.Run.Step != nil {
-			trained++
-			continue
-		}
-		if f.Run.Rehearse {
-			rehearsed = path
-		} else {
-			measured = path
-		}
-		if measured != "" && rehearsed != "" && !e.IncludeRehearsed {
-			return notes, &result.RehearsedError{Rehearsed: []string{rehearsed}, Measured: []string{measured}}
-		}
-		notes = append(notes, f.Problems...)
 		if shown > 0 {
 			fmt.Fprintln(w)
-		}
-		if left := notInNCCLTests(f); left != (notice.NotInNCCLTests{}) {
-			notes = append(notes, notice.InFile(path, 0, left))
 		}
 		if writeNCCLTests(w, f) {
 			shown++
 		}
-	}
-	if trained > 0 {
-		notes = append(notes, notice.New(notice.StepsSkipped{Files: trained}))
-	}
-	if shown == 0 {
-		return notes, &result.NothingError{Problems: notes}
-	}
-	return notes, nil
+		return context.Cause(ctx)
+	})
+	return shown, notes, err
 }
 
 // notInNCCLTests counts the points that the layout of nccl-tests cannot hold.

@@ -43,14 +43,10 @@ var metrics = []metric{
 
 // prometheus writes of each point the newest figure that holds, and how many points there are by status. A point of
 // which several runs have a figure is one series; its runs are in the merged table.
-func (e *exporter) prometheus(ctx context.Context, files []string, w io.Writer) ([]notice.Notice, error) {
-	data, err := result.MergeContext(ctx, files, e.MergeOptions)
-	if err != nil {
-		return nil, err
-	}
+func prometheus(ctx context.Context, data *result.Dataset, w io.Writer) (int, []notice.Notice, error) {
 	newest, order := map[string]result.Record{}, []string{}
 	points, last := map[string]int64{}, map[string]int64{} // last: seconds since 1970
-	err = data.Each(func(row result.Row) error {           // older runs come first
+	err := data.Each(func(row result.Row) error {          // older runs come first
 		run, r := row.Run, row.Record
 		points[labels("backend", run.Backend.Name, "status", string(r.Status), "imported", importedTool(run))]++
 		if backend := labels("backend", run.Backend.Name); !run.Start.IsZero() {
@@ -66,10 +62,7 @@ func (e *exporter) prometheus(ctx context.Context, files []string, w io.Writer) 
 		return context.Cause(ctx)
 	})
 	if err != nil {
-		return data.Notes(), err
-	}
-	if len(points) == 0 {
-		return nil, &result.NothingError{Problems: data.Notes()}
+		return 0, nil, err
 	}
 	for _, m := range metrics {
 		head := series(m.name, m.help)
@@ -83,7 +76,7 @@ func (e *exporter) prometheus(ctx context.Context, files []string, w io.Writer) 
 	}
 	writeCounts(w, "busbar_points", "Points by status.", points)
 	writeCounts(w, "busbar_last_run_timestamp_seconds", "When the newest run began.", last)
-	return data.Notes(), nil
+	return len(points), nil, nil
 }
 
 // series are the lines before the values of a metric.

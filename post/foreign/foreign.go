@@ -3,7 +3,7 @@
 //
 // The layout is found by what a file holds. A row becomes a record, or one for each placement; nothing is made up: what
 // a file does not state stays empty, and what follows from its rows is marked as deduced. Lines that are no part of a
-// known layout are handed on and counted.
+// known layout are counted.
 package foreign
 
 import (
@@ -23,8 +23,6 @@ import (
 type Sink interface {
 	// Begin takes a run that has a table, and returns where its records go. Several may be open at once.
 	Begin(run *result.Run, ranks []result.Rank) (Table, error)
-	// Line takes a line that is no part of a known layout, or of a log of NCCL.
-	Line(n int, text string) error
 }
 
 // Table takes the records of one run.
@@ -142,19 +140,19 @@ type input struct {
 	tests  int // runs that were found
 }
 
-// unknown counts a line of no known layout and hands it on.
+// unknown counts a line of no known layout.
 func (in *input) unknown(n int, text string) error {
 	in.counts.Unknown++
 	in.first(n, notice.LineNotImported{Text: short(text)})
-	return in.sink.Line(n, text)
+	return nil
 }
 
-// torn counts a row that cannot be used and hands it on.
+// torn counts a row that cannot be used.
 func (in *input) torn(n int, text string) error {
 	in.counts.Rows++
 	in.counts.Torn++
 	in.first(n, notice.RowTorn{Text: short(text)})
-	return in.sink.Line(n, text)
+	return nil
 }
 
 func (in *input) first(n int, f notice.Fact) {

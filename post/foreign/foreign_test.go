@@ -12,8 +12,7 @@ import (
 
 // memory is a sink that keeps everything.
 type memory struct {
-	runs  []*kept
-	lines []string
+	runs []*kept
 }
 
 type kept struct {
@@ -27,11 +26,6 @@ func (m *memory) Begin(run *result.Run, ranks []result.Rank) (Table, error) {
 	k := &kept{run: *run, ranks: ranks}
 	m.runs = append(m.runs, k)
 	return k, nil
-}
-
-func (m *memory) Line(n int, text string) error {
-	m.lines = append(m.lines, fmt.Sprintf("%d: %s", n, text))
-	return nil
 }
 
 func (k *kept) Append(r *result.Record) error {
@@ -71,8 +65,8 @@ func read(t *testing.T, text string, given ...string) (*memory, Counts) {
 			t.Errorf("run %s has no end", k.run.ID)
 		}
 	}
-	if n := len(m.records()); counts.Points != n || len(m.lines) != counts.Torn+counts.Unknown+counts.Log {
-		t.Errorf("%+v, but %d points and %d lines were handed on", counts, n, len(m.lines))
+	if n := len(m.records()); counts.Points != n {
+		t.Errorf("%+v, but %d points were handed on", counts, n)
 	}
 	return m, counts
 }

@@ -358,7 +358,7 @@ func TestPrefixes(t *testing.T) {
 		}
 		m, c := read(t, text)
 		if c.Rows != 1 || c.Unknown+c.Torn != 0 || len(m.runs) != 1 || m.runs[0].run.World != 2 {
-			t.Errorf("%q: %+v, %d runs\n%s", prefix, c, len(m.runs), strings.Join(m.lines, "\n"))
+			t.Errorf("%q: %+v, %d runs", prefix, c, len(m.runs))
 		}
 	}
 }

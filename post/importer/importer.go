@@ -18,7 +18,7 @@ import (
 // Importer imports files.
 type Importer struct {
 	Dir    string        // of the result files
-	Strict bool          // refuse unknown lines, torn rows and doubtful points
+	Strict bool          // fail on unknown lines, torn rows and doubtful points
 	Given  foreign.Given // what the user states
 
 	counts      foreign.Counts
@@ -30,7 +30,6 @@ type Imported struct {
 	Runs    []ImportedRun
 	Counts  foreign.Counts
 	formats []string
-	lines   string // the file with its lines of no known layout; "" without one
 }
 
 // ImportedRun is the result file of one run.
@@ -75,9 +74,6 @@ func (m *Importer) File(ctx context.Context, path string) (*Imported, error) {
 		made.Runs = append(made.Runs, ImportedRun{t.draft.Path, t.warnings})
 		made.formats = units.AddOnce(made.formats, t.format)
 	}
-	if s.lines != nil {
-		made.lines = s.lines.Path
-	}
 	m.counts.Add(made.Counts)
 	m.runs, m.files = m.runs+len(made.Runs), m.files+1
 	return made, nil
@@ -96,9 +92,6 @@ func (f *Imported) Summary() string {
 		units.Count(f.Counts.Rows, "row"))
 	if more := aside(f.Counts); more != "" {
 		words += "; " + more
-	}
-	if f.lines != "" {
-		words += ", kept in " + f.lines
 	}
 	return words
 }
@@ -128,7 +121,6 @@ type importSink struct {
 	ctx       context.Context
 	dir, hash string
 	tables    []*importTable
-	lines     *atomicfile.Draft // lines of no known layout; nil as long as there is none
 }
 
 // importTable is the draft of one run's file. A log may have many thousand of them, so that what ended holds no file
@@ -151,36 +143,17 @@ func (t *importTable) End(e result.End) error {
 	return err
 }
 
-// create begins a file made of this source, with the same name each time that it is imported.
-func (s *importSink) create(what string) (*atomicfile.Draft, error) {
-	d, err := atomicfile.New(s.ctx, filepath.Join(s.dir, fmt.Sprintf("imported_%s_%s", s.hash[:12], what)))
+// Begin implements foreign.Sink. The file has the same name each time that its source is imported.
+func (s *importSink) Begin(run *result.Run, ranks []result.Rank) (foreign.Table, error) {
+	name := fmt.Sprintf("imported_%s_%s_%d.jsonl", s.hash[:12], slug(run.Imported.Tool), len(s.tables)+1)
+	d, err := atomicfile.New(s.ctx, filepath.Join(s.dir, name))
 	if err != nil {
 		return nil, &UnwritableError{err}
-	}
-	return d, nil
-}
-
-// Begin implements foreign.Sink.
-func (s *importSink) Begin(run *result.Run, ranks []result.Rank) (foreign.Table, error) {
-	d, err := s.create(fmt.Sprintf("%s_%d.jsonl", slug(run.Imported.Tool), len(s.tables)+1))
-	if err != nil {
-		return nil, err
 	}
 	b, err := result.NewBulk(d, *run, ranks)
 	t := &importTable{Bulk: b, draft: d, format: run.Imported.Format, warnings: run.Warnings.Texts()}
 	s.tables = append(s.tables, t)
 	return t, err
-}
-
-// Line implements foreign.Sink.
-func (s *importSink) Line(n int, text string) (err error) {
-	if s.lines == nil {
-		if s.lines, err = s.create("lines.txt"); err != nil {
-			return err
-		}
-	}
-	_, err = fmt.Fprintf(s.lines, "%d: %s\n", n, strings.TrimRight(text, "\r\n"))
-	return err
 }
 
 // keep gives the files their names.
@@ -191,13 +164,10 @@ func (s *importSink) keep() error {
 	return nil
 }
 
-// drafts are those of all tables and of the lines.
+// drafts are those of all tables.
 func (s *importSink) drafts() (all []*atomicfile.Draft) {
 	for _, t := range s.tables {
 		all = append(all, t.draft)
-	}
-	if s.lines != nil {
-		all = append(all, s.lines)
 	}
 	return all
 }

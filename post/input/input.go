@@ -2,6 +2,7 @@
 package input
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -34,6 +35,18 @@ func Find(args []string) (files []string, passed []notice.Notice, err error) {
 		return nil, nil, fmt.Errorf("cannot read %s: %w", system.Path, system.Err)
 	}
 	return files, passed, err
+}
+
+// Merge merges the runs of the files that arguments name; passed are files that it passed over.
+func Merge(
+	ctx context.Context, args []string, o result.MergeOptions,
+) (data *result.Dataset, passed []notice.Notice, err error) {
+	files, passed, err := Find(args)
+	if err != nil {
+		return nil, nil, err
+	}
+	data, err = result.MergeContext(ctx, files, o)
+	return data, passed, err
 }
 
 // Folder is where output belongs: the folder out if it is named, else the one folder that was read, or the current one

@@ -60,9 +60,6 @@ func (f Figure) scale(p *plot.Plot, labels int) {
 			}
 		}
 	}
-	if f.Level != nil {
-		ys = append(ys, f.Level.Lo, f.Level.Hi)
-	}
 	for _, v := range f.Ceilings {
 		ys = append(ys, v.At)
 	}
@@ -99,15 +96,9 @@ func (u Unit) scale(a *plot.Axis, values []float64, labels int) {
 
 var ceilingStyle = draw.LineStyle{Color: muted, Width: vg.Points(1), Dashes: []vg.Length{5, 3}}
 
-// behind draws what is behind the curves: the level and ceilings.
+// behind draws the ceilings, behind the curves.
 func (f Figure) behind(c draw.Canvas, p *plot.Plot) {
 	_, y := p.Transforms(&c)
-	if v := f.Level; v != nil {
-		c.SetColor(same)
-		band := vg.Rectangle{Min: vg.Point{X: c.Min.X, Y: y(v.Lo)}, Max: vg.Point{X: c.Max.X, Y: y(v.Hi)}}
-		c.Fill(band.Path())
-		c.StrokeLine2(draw.LineStyle{Color: muted, Width: vg.Points(0.9)}, c.Min.X, y(v.At), c.Max.X, y(v.At))
-	}
 	for _, v := range f.Ceilings {
 		c.StrokeLine2(ceilingStyle, c.Min.X, y(v.At), c.Max.X, y(v.At))
 	}

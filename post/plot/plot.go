@@ -22,12 +22,8 @@ type Figure struct {
 	Page
 	X, Y     Axis
 	Curves   []Curve
-	Level    *Level // where there is one
 	Ceilings []Ceiling
 }
-
-// Level is a value of the Y axis that the curves are seen against, and a range around it that counts as the same.
-type Level struct{ At, Lo, Hi float64 }
 
 // Ceiling is a value of the Y axis that curves cannot be expected to pass.
 type Ceiling struct {

@@ -1,7 +1,6 @@
 package show
 
 import (
-	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -105,22 +104,16 @@ func (p *patterns) sections(s *Tables) (all []document.Block) {
 // mostColumns is how many nodes a table of pairs has room for in 80 columns.
 const mostColumns = 11
 
-// pairBlocks are the times of pairs as multiples of the median of the sound ones.
+// pairBlocks are the times of pairs as multiples of the median of the sound ones, where a table has room for them.
 func pairBlocks(hosts []string, v *pattern.Verdict) []document.Block {
-	if v.Pairs.Base <= 0 {
+	if v.Pairs.Base <= 0 || len(hosts) > mostColumns {
 		return nil
-	}
-	blocks := []document.Block{document.Paragraph("times of the pairs as multiples of " + units.Duration(v.Pairs.Base) +
-		", the median of sound pairs")}
-	table := v.Relative()
-	if len(hosts) > mostColumns {
-		return append(blocks, slowestNodes(hosts, table))
 	}
 	t := &document.Table{Columns: []document.Column{{Right: true}, {}}}
 	for i := range hosts {
 		t.Columns = append(t.Columns, document.NumericColumns(fmt.Sprint(i+1))...)
 	}
-	for i, row := range table {
+	for i, row := range v.Relative() {
 		cells := []string{fmt.Sprint(i + 1), clip(hosts[i])}
 		for k, x := range row {
 			switch {
@@ -134,7 +127,8 @@ func pairBlocks(hosts []string, v *pattern.Verdict) []document.Block {
 		}
 		t.Row(cells...)
 	}
-	return append(blocks, t)
+	return []document.Block{document.Paragraph("times of the pairs as multiples of " + units.Duration(v.Pairs.Base) +
+		", the median of sound pairs"), t}
 }
 
 // multiple writes a factor in four columns.
@@ -143,29 +137,6 @@ func multiple(x float64) string {
 		return fmt.Sprintf("%.2f", x)
 	}
 	return units.Times(min(x, 9999))
-}
-
-// slowestNodes names the nodes whose pairs took longest, where there are too many for a table.
-func slowestNodes(hosts []string, table [][]float64) document.Paragraph {
-	const most = 8
-	type node struct {
-		host   string
-		middle float64
-	}
-	var nodes []node
-	for i, row := range table {
-		row = slices.DeleteFunc(slices.Clone(row), func(x float64) bool { return x <= 0 })
-		if len(row) > 0 {
-			slices.Sort(row)
-			nodes = append(nodes, node{hosts[i], row[len(row)/2]})
-		}
-	}
-	slices.SortStableFunc(nodes, func(a, b node) int { return cmp.Compare(b.middle, a.middle) })
-	var words []string
-	for _, n := range nodes[:min(most, len(nodes))] {
-		words = append(words, n.host+" "+multiple(n.middle))
-	}
-	return document.Paragraph("slowest nodes, by the median of their pairs: " + strings.Join(words, ", "))
 }
 
 // halves are the times of the halves of each round.

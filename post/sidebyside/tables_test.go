@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"busbar/internal/coll/colltest"
-	"busbar/internal/document"
 	"busbar/internal/result"
 )
 
@@ -66,20 +65,6 @@ func TestTableOfSimulatedNCCL(t *testing.T) {
 		}
 		if got := strings.Join(names, " "); got != c.want {
 			t.Error(got)
-		}
-	}
-}
-
-// Times of an oversubscribed world show no speed, so they have no ratio.
-func TestSummaryOfCrowdedReference(t *testing.T) {
-	for _, crowded := range []int{0, 2} {
-		f := resultsOf(
-			made{"gloo", 1, []int{2}, 0.01, crowded, linear(1)},
-			made{"nccl", 1, []int{2}, 0.01, 0, linear(100)},
-		)
-		rows := f.summary().Blocks[1].(*document.Section).Blocks[0].(*document.Table).Rows
-		if ratio := rows[len(sizesMade)][9]; (ratio == "") != (crowded > 0) {
-			t.Errorf("crowded from %d: ratio %q", crowded, ratio)
 		}
 	}
 }

@@ -34,7 +34,7 @@ func told(files ...*result.StepFile) string {
 		for _, g := range r.Groups {
 			fmt.Fprintf(&b, "## %s\n", g.Title())
 			for _, p := range g.Points {
-				fmt.Fprintf(&b, "%s: %s\n", steps.Bucket(p.Bucket), g.Mark(p))
+				fmt.Fprintf(&b, "%s: %s, verdict %d\n", steps.Bucket(p.Bucket), p.Status, g.Compared(p).Verdict)
 				for _, why := range p.Reasons() {
 					fmt.Fprintf(&b, "  %s\n", why)
 				}

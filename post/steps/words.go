@@ -33,19 +33,6 @@ func (r *Run) World() string {
 	return units.Count(run.World, "rank") + " on " + units.Count(run.Nodes, "node")
 }
 
-// Mark is the word on a point in a table: "best", "no difference", "1.2 % slower", or what became of it.
-func (g *Group) Mark(p *Point) string {
-	if !p.Timed() {
-		return string(p.Status)
-	}
-	s := g.Compared(p)
-	if s.Verdict == step.Slower {
-		return units.Share(s.Slower.Value).String() + " slower"
-	}
-	return map[step.Verdict]string{step.Best: "best", step.Least: "smallest median", step.NoDifference: "no difference",
-		step.TooFewRounds: "too few rounds"}[s.Verdict]
-}
-
 // Reasons are why a point has no figures, or not all of them.
 func (p *Point) Reasons() (all []string) {
 	if p.Status != result.OK {
@@ -86,12 +73,4 @@ func How(s *result.Step) string {
 		words = append(words, "polling every "+units.SignedDuration(s.Interval))
 	}
 	return strings.Join(words, ", ")
-}
-
-// Bytes is what the operations of a point move in a step, as sizes of collectives; 0 where it is not known.
-func (p *Point) Bytes() (sum int64) {
-	for _, op := range p.Ops {
-		sum += op.Bytes
-	}
-	return sum
 }

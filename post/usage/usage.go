@@ -5,15 +5,20 @@ import "fmt"
 
 // Error is a wrong call of a command.
 type Error struct {
+	Command string // whose help has more, such as "post compare"; set where the command is known
 	err     error
-	command string // whose help has more
 }
 
-// New returns the error of a call of a command, such as "post compare".
-func New(err error, command string) error { return &Error{err, command} }
+// New returns the error of a wrong call; nil where there is no error.
+func New(err error) error {
+	if err == nil {
+		return nil
+	}
+	return &Error{err: err}
+}
 
 func (e *Error) Error() string {
-	return fmt.Sprintf("%v\nSee `%s --help`.", e.err, e.command)
+	return fmt.Sprintf("%v\nSee `%s --help`.", e.err, e.Command)
 }
 
 func (e *Error) Unwrap() error { return e.err }

@@ -24,7 +24,10 @@ type VisibleGPUs struct {
 
 // sees is what a rank sees of its machine's GPUs; err says why there are none.
 func (h *Host) sees(devices []cudart.Device, err error) VisibleGPUs {
-	v := VisibleGPUs{Machine: h.Ranks[h.Rank].Machine, Near: machine.NearNodes("/", h.Ranks[h.Rank].CPUs)}
+	v := VisibleGPUs{
+		Machine: h.Ranks[h.Rank].Machine,
+		Near:    machine.NearNodes(machine.NUMANodes("/"), h.Ranks[h.Rank].CPUs),
+	}
 	for _, d := range devices {
 		v.UUIDs, v.NUMA = append(v.UUIDs, d.UUID), append(v.NUMA, d.NUMA)
 	}

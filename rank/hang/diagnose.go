@@ -25,106 +25,89 @@ const PhaseFinalize = "finalize"
 // mostHung is how many ranks of each standing are parameters of a hang.
 const mostHung = 64
 
-// Diagnose says who did not arrive, from what is known of the other ranks and what this one is doing: first those who
-// are gone or do not answer, else those who are behind the others. It says it when nobody is, and of whom nothing is
-// known.
+// Diagnose names the ranks that did not arrive, from what is known of the other ranks and what this one is doing: first
+// those that are gone or do not answer, else those that are behind the others. It also states that none is, and of
+// which ranks nothing is known.
 func Diagnose(reports []launch.Report, me launch.State) (f notice.RunHung) {
-	all := append([]launch.Report{{Rank: me.Rank, Host: me.Host, Standing: launch.Answered, State: me}}, reports...)
-	by := map[launch.Standing][]launch.Report{}
-	for _, r := range all {
+	by := map[launch.Standing][]launch.Report{
+		launch.Answered: {{Rank: me.Rank, Host: me.Host, Standing: launch.Answered, State: me}},
+	}
+	for _, r := range reports {
 		by[r.Standing] = append(by[r.Standing], r)
 	}
+	lost := slices.SortedFunc(slices.Values(slices.Concat(by[launch.Gone], by[launch.Silent])), compareRank)
 	var parts []string
-	if lost := by[launch.Gone]; len(lost) > 0 {
-		how := "the connection broke"
-		if lost[0].Process != "" {
-			how = "the process ended"
+	add := func(ranks []launch.Report, one, several, rest string) {
+		if len(ranks) > 0 {
+			parts = append(parts, subject(ranks, one, several)+rest)
 		}
-		parts = append(parts, fmt.Sprintf("%s %s gone: %s %s ago (killed, crashed, or the host is down)",
-			launch.RankNames(lost),
-			are(lost), how, time.Since(lost[0].At).Round(time.Second)))
 	}
-	if mute := by[launch.Silent]; len(mute) > 0 {
-		parts = append(parts,
-			fmt.Sprintf("%s %s not answer (stopped, starved, swapping, or the host or its network is down)",
-				launch.RankNames(mute), do(mute)))
-	}
-	parts = append(parts, lastHeard(append(by[launch.Gone], by[launch.Silent]...))...)
-	if off := by[launch.Left]; len(off) > 0 {
-		parts = append(parts, fmt.Sprintf("%s ended before the others", launch.RankNames(off)))
-	}
-	found := len(parts) > 0
-	inside, outside := apart(by[launch.Answered])
-	inside, going := stuck(inside)
+	add(by[launch.Gone], "is", "are", " gone (killed, crashed, or the host is down)")
+	add(by[launch.Silent], "does", "do", " not answer (stopped, starved, swapping, or the host or its network is down)")
+	parts = append(parts, lastHeard(lost)...)
+	add(by[launch.Left], "ended", "ended", " before the others")
+	inside, outside := partition(by[launch.Answered], func(s launch.State) bool {
+		return s.Phase != WaitOutside && s.Phase != WaitForGroups // those hold nobody up
+	})
+	inside, going := longestGroup(inside)
 	whose := ""
 	if len(outside)+len(going) > 0 {
 		whose = " of the sub-world"
 	}
-	said, behind := progress(inside, found, whose)
+	said, behind := progress(inside, len(parts) > 0, whose)
 	parts = append(parts, said)
 	for _, group := range []struct {
 		why   notice.Standing
 		ranks []launch.Report
 	}{
 		{notice.StandingGone, by[launch.Gone]}, {notice.StandingSilent, by[launch.Silent]},
-		{notice.StandingLeft, by[launch.Left]},
-		{notice.StandingBehind, behind},
+		{notice.StandingLeft, by[launch.Left]}, {notice.StandingBehind, behind},
 	} {
 		for _, r := range group.ranks[:min(len(group.ranks), mostHung)] {
-			f.Ranks = append(f.Ranks, hungRank(r, group.why))
+			f.Ranks = append(f.Ranks, notice.HungRank{PlacedRank: notice.PlacedRank{Rank: r.Rank, Host: r.Host},
+				Standing: group.why, Phase: r.State.Phase, Case: r.State.CaseName(), Iteration: r.State.Iteration})
 		}
 	}
-	if len(going) > 0 {
-		parts = append(parts, fmt.Sprintf("%s %s in other groups", launch.RankNames(going), are(going)))
-	}
-	if len(outside) > 0 {
-		parts = append(parts, fmt.Sprintf("%s %s outside of the sub-world and %s for its end",
-			launch.RankNames(outside),
-			are(outside), verb(outside, "waits", "wait")))
-	}
-	if hidden := by[launch.Unreachable]; len(hidden) > 0 {
-		why := "no side channel (a firewall between the hosts?); their hosts report them on stderr"
-		if lostRank0(by) {
-			why = "no side channel to them without rank 0"
-		}
-		parts = append(parts, fmt.Sprintf("no report from %s: %s", launch.RankNames(hidden), why))
-	} else if len(reports) == 0 {
+	add(going, "is", "are", " in other groups")
+	add(outside, "is", "are", " outside of the sub-world until its end")
+	hidden := by[launch.Unreachable]
+	switch {
+	case len(hidden) > 0 && len(lost) > 0 && lost[0].Rank == 0:
+		parts = append(parts, "no report from "+launch.RankNames(hidden)+": no side channel to them without rank 0")
+	case len(hidden) > 0:
+		parts = append(parts, "no report from "+launch.RankNames(hidden)+
+			": no side channel (a firewall between the hosts?); their hosts report them on stderr")
+	case len(reports) == 0:
 		parts = append(parts, "the state of other ranks is unknown")
 	}
-	parts = append(parts, lastWords(by[launch.Answered])...)
-	f.Problem = strings.Join(parts, "; ")
+	f.Problem = strings.Join(append(parts, lastWords(by[launch.Answered])...), "; ")
 	return f
 }
 
-// lostRank0 reports whether rank 0, over which ranks of other hosts report, is gone or silent.
-func lostRank0(by map[launch.Standing][]launch.Report) bool {
-	return slices.ContainsFunc(append(slices.Clone(by[launch.Gone]), by[launch.Silent]...),
-		func(r launch.Report) bool { return r.Rank == 0 })
-}
-
-func hungRank(r launch.Report, why notice.Standing) notice.HungRank {
-	return notice.HungRank{
-		PlacedRank: notice.PlacedRank{Rank: r.Rank, Host: r.Host}, Standing: why,
-		Phase: r.State.Phase, Case: r.State.CaseName(), Iteration: r.State.Iteration,
+// subject is ranks as the subject of a sentence with its verb.
+func subject(ranks []launch.Report, one, several string) string {
+	if len(ranks) == 1 {
+		several = one
 	}
+	return launch.RankNames(ranks) + " " + several
 }
 
-// apart takes the ranks outside of a sub-world from those in it: they hold nobody up.
-func apart(ranks []launch.Report) (inside, outside []launch.Report) {
+// partition separates the ranks whose state is as asked from the others.
+func partition(ranks []launch.Report, asked func(launch.State) bool) (yes, no []launch.Report) {
 	for _, r := range ranks {
-		if r.State.Phase == WaitOutside || r.State.Phase == WaitForGroups {
-			outside = append(outside, r)
+		if asked(r.State) {
+			yes = append(yes, r)
 		} else {
-			inside = append(inside, r)
+			no = append(no, r)
 		}
 	}
-	return inside, outside
+	return yes, no
 }
 
-// stuck takes the ranks of the group that has been in one phase for longest from those of other groups, which measure
-// the same at the same time and are no measure of it. Ranks between cases, and all where there are no groups, are of
-// any.
-func stuck(ranks []launch.Report) (inside, going []launch.Report) {
+// longestGroup separates the ranks of the group that has been in one phase for longest from those of other groups,
+// which measure the same at the same time and are no measure of it. Ranks between cases, and all where there are no
+// groups, are of any.
+func longestGroup(ranks []launch.Report) (inside, going []launch.Report) {
 	longest := ""
 	var since time.Duration = -1
 	for _, r := range ranks {
@@ -132,22 +115,17 @@ func stuck(ranks []launch.Report) (inside, going []launch.Report) {
 			longest, since = g, r.State.Since
 		}
 	}
-	for _, r := range ranks {
-		if g := r.State.Group; g == "" || g == longest {
-			inside = append(inside, r)
-		} else {
-			going = append(going, r)
-		}
-	}
-	return inside, going
+	return partition(ranks, func(s launch.State) bool { return s.Group == "" || s.Group == longest })
 }
 
-// lastWords are what the library said last on each rank, each word once, with the lowest rank that has it.
+// mostTexts is how many ranks have a text of their own in a diagnosis.
+const mostTexts = 4
+
+// lastWords are what the library reported last on each rank, each text once, with the lowest rank that has it.
 func lastWords(ranks []launch.Report) (parts []string) {
-	const most = 4
-	known := map[string]bool{}
+	known := map[string]bool{"": true}
 	for _, r := range slices.SortedFunc(slices.Values(ranks), compareRank) {
-		if s := r.State.Says; s != "" && !known[s] && len(known) < most {
+		if s := r.State.Says; !known[s] && len(parts) < mostTexts {
 			known[s] = true
 			parts = append(parts, fmt.Sprintf("the library on rank %d says: %s", r.Rank,
 				strings.ReplaceAll(s, "\n", " ")))
@@ -158,11 +136,8 @@ func lastWords(ranks []launch.Report) (parts []string) {
 
 // lastHeard is what ranks that are silent now did last, where this host's memory shows it.
 func lastHeard(ranks []launch.Report) (parts []string) {
-	const most = 4
-	ranks = slices.Clone(ranks)
-	slices.SortFunc(ranks, compareRank)
 	for _, r := range ranks {
-		if r.State.Phase == "" || len(parts) == most {
+		if r.State.Phase == "" || len(parts) == mostTexts {
 			continue
 		}
 		text := fmt.Sprintf("rank %d was last heard of %s ago, %s", r.Rank, r.Silence.Round(time.Second),
@@ -177,32 +152,22 @@ func lastHeard(ranks []launch.Report) (parts []string) {
 
 func compareRank(a, b launch.Report) int { return cmp.Compare(a.Rank, b.Rank) }
 
-// progress compares those who answered, and returns the ranks that are behind. If a culprit is found already, it only
-// says where the others are. whose says what they are all ranks of.
+// progress compares those that answered, and returns the ranks that are behind. If a culprit is found already, it only
+// states where the others are. whose is what they are all ranks of.
 func progress(ranks []launch.Report, found bool, whose string) (text string, late []launch.Report) {
 	slices.SortStableFunc(ranks, func(a, b launch.Report) int { return compareStates(a.State, b.State) })
 	last := ranks[len(ranks)-1].State
-	behind := ranks
-	for i, r := range ranks {
-		if compareStates(ranks[0].State, r.State) != 0 {
-			behind = ranks[:i]
-			break
-		}
-	}
-	front := ranks[len(behind):]
+	behind, front := partition(ranks, func(s launch.State) bool { return compareStates(ranks[0].State, s) == 0 })
 	switch {
 	case len(front) > 0:
 		at := where(last)
 		if compareStates(front[0].State, last) != 0 {
 			at += " or before it"
 		}
-		return fmt.Sprintf("%s %s still %s, while %s %s %s",
-				launch.RankNames(behind), are(behind), where(behind[0].State), launch.RankNames(front), are(front), at),
-			behind
-	case found:
-		return fmt.Sprintf("%s %s %s", launch.RankNames(ranks), are(ranks), where(last)), nil
-	case len(ranks) == 1:
-		return fmt.Sprintf("%s is %s", launch.RankNames(ranks), where(last)), nil
+		return subject(behind, "is", "are") + " still " + where(behind[0].State) + ", while " +
+			subject(front, "is", "are") + " " + at, behind
+	case found || len(ranks) == 1:
+		return subject(ranks, "is", "are") + " " + where(last), nil
 	}
 	return fmt.Sprintf("all %d ranks%s that answer are %s: none is behind, so the library or the network hangs",
 		len(ranks), whose, where(last)), nil
@@ -214,17 +179,14 @@ var stages = []string{"synchronising the ranks", "issuing", "waiting for complet
 // compareStates is negative if a is behind b. States that cannot be told apart, such as two phases of one case without
 // a Step, are equal.
 func compareStates(a, b launch.State) int {
-	if c := cmp.Compare(a.Number, b.Number); c != 0 {
-		return c
-	}
-	// rank 0 is what they wait for
-	if aWaits, bWaits := a.Phase == WaitForRank0, b.Phase == WaitForRank0; aWaits != bWaits {
-		if aWaits {
+	waits := func(s launch.State) int { // for rank 0, which then is what they wait for
+		if s.Phase == WaitForRank0 {
 			return 1
 		}
-		return -1
+		return 0
 	}
-	if c := cmp.Compare(a.Step, b.Step); c != 0 || a.Phase != b.Phase {
+	c := cmp.Or(cmp.Compare(a.Number, b.Number), cmp.Compare(waits(a), waits(b)), cmp.Compare(a.Step, b.Step))
+	if c != 0 || a.Phase != b.Phase {
 		return c
 	}
 	stage := func(s launch.State) int {
@@ -236,41 +198,25 @@ func compareStates(a, b launch.State) int {
 	return cmp.Or(cmp.Compare(a.Iteration, b.Iteration), cmp.Compare(stage(a), stage(b)))
 }
 
-// where says what a rank is doing: "at iteration 17 (issuing) of all_reduce … in phase latency for 61s".
+// where is what a rank is doing: "at iteration 17 (issuing) of all_reduce … in phase latency for 61s".
 func where(s launch.State) string {
-	var b strings.Builder
-	if s.Case != "" && (s.Iteration > 0 || s.Stage != "") {
-		fmt.Fprintf(&b, "at %s %d ", counted(s), s.Iteration)
+	text := "in phase " + cmp.Or(s.Phase, "start")
+	switch {
+	case s.Case == "":
+	case s.Iteration == 0 && s.Stage == "":
+		text += " of " + s.CaseName()
+	default:
+		counted, stage := "iteration", ""
 		if s.Stage != "" {
-			fmt.Fprintf(&b, "(%s) ", s.Stage)
+			stage = " (" + s.Stage + ")"
+			if !slices.Contains(stages, s.Stage) { // a segment or an operation of a training step
+				counted = "part"
+			}
 		}
-		fmt.Fprintf(&b, "of %s, ", s.CaseName())
-	}
-	fmt.Fprintf(&b, "in phase %s", cmp.Or(s.Phase, "start"))
-	if s.Case != "" && b.String()[0] == 'i' {
-		fmt.Fprintf(&b, " of %s", s.CaseName())
+		text = fmt.Sprintf("at %s %d%s of %s, %s", counted, s.Iteration, stage, s.CaseName(), text)
 	}
 	if s.Since >= time.Second {
-		fmt.Fprintf(&b, " for %s", s.Since.Round(time.Second))
+		text += " for " + s.Since.Round(time.Second).String()
 	}
-	return b.String()
-}
-
-// counted is what the iterations of a state are: those of a loop, or the segments and operations of a training step.
-func counted(s launch.State) string {
-	if s.Stage != "" && !slices.Contains(stages, s.Stage) {
-		return "part"
-	}
-	return "iteration"
-}
-
-func are(ranks []launch.Report) string { return verb(ranks, "is", "are") }
-
-func do(ranks []launch.Report) string { return verb(ranks, "does", "do") }
-
-func verb(ranks []launch.Report, one, several string) string {
-	if len(ranks) == 1 {
-		return one
-	}
-	return several
+	return text
 }

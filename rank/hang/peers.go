@@ -64,10 +64,7 @@ func OpenPeers(comm launch.Comm, ranks []launch.RankFacts, number string, watch 
 	l := newPeers(comm.Rank(), ranks)
 	folders := []string{"/dev/shm", os.TempDir()}
 	name := fmt.Sprintf("busbar-%s-%d", number, l.mates[0])
-	switch {
-	case len(l.mates) == 1:
-		l.board = board.Private(1)
-	case l.slot == 0:
+	if l.slot == 0 {
 		if b, path, err := board.Create(folders, name, len(l.mates)); err == nil {
 			l.board = b
 			named(path)
@@ -76,7 +73,7 @@ func OpenPeers(comm launch.Comm, ranks []launch.RankFacts, number string, watch 
 	if err := comm.Barrier(); err != nil {
 		return nil, err
 	}
-	if len(l.mates) > 1 && l.slot > 0 {
+	if l.slot > 0 {
 		if b, err := board.Open(folders, name); err == nil && b.Slots() == len(l.mates) {
 			l.board = b
 		}
@@ -89,27 +86,6 @@ func OpenPeers(comm launch.Comm, ranks []launch.RankFacts, number string, watch 
 		watch.Post(&poster{slot: l.board.Slot(l.slot), owner: owner, peers: l})
 	}
 	return l, nil
-}
-
-// settle waits until every rank of this host has shown that it lives, or until the time is over: what is silent then
-// has been for at least that long.
-func (l *Peers) settle(limit time.Duration) {
-	if l == nil || l.board == nil {
-		return
-	}
-	start := loop.Now()
-	for now := start; now-start < int64(limit); now = loop.Now() {
-		heard, all := 0, l.board.All(now)
-		for _, s := range all {
-			if s.Silence < time.Duration(now-start) {
-				heard++
-			}
-		}
-		if heard == len(all) {
-			return
-		}
-		time.Sleep(Tick / 5)
-	}
 }
 
 // neighbours are the ranks of this host by what they wrote last, this one among them, without those that wrote nothing.
@@ -132,26 +108,20 @@ func (l *Peers) judge(s board.Seen, now int64) launch.Report {
 		Step: s.Step, Iteration: s.Iteration,
 		Stage: s.Stage, Says: s.Says, Since: max(0, time.Duration(now-s.Since))}
 	if s.Silence < timeout.Ask {
-		return withStanding(r)
+		r.Standing = launch.Answered
+		return r
 	}
 	r.State.Since = max(0, r.State.Since-s.Silence)
 	if s.Namespace != 0 && s.Namespace == processNamespace() {
 		r.Process = processState("/", s.PID)
 	}
-	return withStanding(r)
-}
-
-// withStanding completes a report by how the rank stands, from its silence and what is known of its process.
-func withStanding(r launch.Report) launch.Report {
 	switch {
-	case r.Silence < timeout.Ask:
-		r.Standing = launch.Answered
-	case r.Process == processGone && r.State.Phase == PhaseFinalize:
-		r.Standing = launch.Left
-	case r.Process == processGone:
-		r.Standing, r.At = launch.Gone, time.Now().Add(-r.Silence)
-	default:
+	case r.Process != processGone:
 		r.Standing = launch.Silent
+	case r.State.Phase == PhaseFinalize:
+		r.Standing = launch.Left
+	default:
+		r.Standing = launch.Gone
 	}
 	return r
 }

@@ -5,7 +5,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -49,15 +48,6 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-func TestLookoutFindsItsHost(t *testing.T) {
-	all := twoHosts(t)
-	for r, l := range all {
-		if want := []int{r / 2 * 2, r/2*2 + 1}; !slices.Equal(l.mates, want) || l.slot != r%2 {
-			t.Errorf("rank %d: slot %d among %v, wanted %v", r, l.slot, l.mates, want)
-		}
-	}
-}
-
 // Without anybody to ask, a rank knows its neighbours by the memory of its host, and nothing of other hosts.
 func TestSurveyWithoutControlChannel(t *testing.T) {
 	all := twoHosts(t)
@@ -89,7 +79,7 @@ func TestSurveyBelievesAnswers(t *testing.T) {
 	all := twoHosts(t)
 	said := launch.State{Phase: "check", Number: 9}
 	asked := []launch.Report{{Rank: 1, Standing: launch.Answered, State: said},
-		{Rank: 2, Standing: launch.Answered, State: said}, {Rank: 3, Standing: launch.Gone, At: time.Now()}}
+		{Rank: 2, Standing: launch.Answered, State: said}, {Rank: 3, Standing: launch.Gone}}
 	all[1].write(time.Minute)
 	start := time.Now()
 	found := all[0].survey(asked)

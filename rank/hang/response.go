@@ -21,7 +21,7 @@ type Run struct {
 	Watch  *Watchdog
 	Peers  *Peers                // nil until the ranks know each other
 	Server *launch.ControlServer // on rank 0; nil: there is no control channel
-	Client *launch.ControlClient // on other ranks
+	Client *launch.Connection    // on other ranks
 	Naming *atomic.Bool          // set while rank 0 finds out which ranks hang
 
 	// Libraries returns what the libraries report of a hang, as what follows the diagnosis; it may be empty.
@@ -75,7 +75,9 @@ func (r *Run) nameAndStop(mine launch.State) {
 
 // leaveTime has the end of the run wait for the reports of other hosts where nothing else is known of their ranks.
 func (r *Run) leaveTime(others []launch.Report) {
-	if r.Peers != nil && anyUnreachable(others) {
+	if r.Peers != nil && slices.ContainsFunc(others, func(o launch.Report) bool {
+		return o.Standing == launch.Unreachable
+	}) {
 		r.Peers.apart.Store(true)
 	}
 }
@@ -114,13 +116,15 @@ func (r *Run) lookAround() (zero launch.Report, others []launch.Report) {
 		zero.Standing, zero.Host, zero.PID = launch.Silent, r.Ranks[0].Host, r.Ranks[0].PID
 	}
 	others = r.Peers.survey(nil)
-	if i := slices.IndexFunc(others, func(o launch.Report) bool {
-		return o.Rank == 0 && o.Standing != launch.Unreachable
-	}); i >= 0 {
+	i := slices.IndexFunc(others, func(o launch.Report) bool { return o.Rank == 0 })
+	switch {
+	case i >= 0 && others[i].Standing != launch.Unreachable:
 		return others[i], others
-	}
-	if zero.Standing == launch.Silent {
-		others = withKnown(others, zero)
+	case zero.Standing == launch.Unreachable:
+	case i >= 0:
+		others[i] = zero
+	default:
+		others = append(others, zero)
 	}
 	return zero, others
 }

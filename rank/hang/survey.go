@@ -1,7 +1,9 @@
 package hang
 
 import (
+	"maps"
 	"slices"
+	"time"
 
 	"busbar/rank/launch"
 	"busbar/rank/timeout"
@@ -25,30 +27,16 @@ func (l *Peers) survey(asked []launch.Report) []launch.Report {
 		merge(known, r.State.Silent)
 	}
 	delete(known, l.rank)
-	if anyUnclear(known) {
-		l.settle(timeout.Ask)
+	if l.board != nil && slices.ContainsFunc(slices.Collect(maps.Values(known)), unclear) {
+		time.Sleep(timeout.Ask) // what is silent then has been for at least that long
 		merge(known, l.neighbours())
 	}
-	all := make([]launch.Report, 0, len(known))
-	for _, r := range known {
-		all = append(all, r)
-	}
-	slices.SortFunc(all, compareRank)
-	return all
+	return slices.SortedFunc(maps.Values(known), compareRank)
 }
 
 // unclear is true of a rank of which it is not known what it does, or did last.
 func unclear(r launch.Report) bool {
 	return r.Standing == launch.Unreachable || r.Standing == launch.Silent && r.State.Phase == ""
-}
-
-func anyUnclear(known map[int]launch.Report) bool {
-	for _, r := range known {
-		if unclear(r) {
-			return true
-		}
-	}
-	return false
 }
 
 // merge takes in what is seen of ranks that are not clear.
@@ -60,28 +48,10 @@ func merge(known map[int]launch.Report, seen []launch.Report) {
 	}
 }
 
-// withKnown adds what is known of one rank, unless more is known of it already.
-func withKnown(all []launch.Report, one launch.Report) []launch.Report {
-	for i := range all {
-		if all[i].Rank == one.Rank {
-			if all[i].Standing == launch.Unreachable {
-				all[i] = one
-			}
-			return all
-		}
-	}
-	return append(all, one)
-}
-
 // allWait reports whether every rank of which something is known waits for rank 0, or rests until others are done.
 func allWait(all []launch.Report) bool {
 	return !slices.ContainsFunc(all, func(r launch.Report) bool {
 		return r.Standing != launch.Unreachable && (r.Standing != launch.Answered ||
 			r.State.Phase != WaitForRank0 && r.State.Phase != WaitOutside && r.State.Phase != WaitForGroups)
 	})
-}
-
-// anyUnreachable reports whether nothing is known of some rank.
-func anyUnreachable(all []launch.Report) bool {
-	return slices.ContainsFunc(all, func(r launch.Report) bool { return r.Standing == launch.Unreachable })
 }

@@ -2,7 +2,6 @@ package launch
 
 import (
 	"cmp"
-	"encoding/json"
 	"slices"
 	"strings"
 
@@ -11,38 +10,31 @@ import (
 )
 
 // CheckLaunch finds N worlds of one rank each, which is what comes of starting a program with the launcher of another
-// MPI: every rank believes that it is alone, and their figures and files would be nonsense.
+// MPI: every rank believes that it is alone, and their results and files would be nonsense. world is MPI's size.
 func CheckLaunch(world int, s Started, library string) error {
-	return oneRankWorlds(world, s.Size, s.Launcher, library)
-}
-
-// oneRankWorlds is nil if world (MPI's size) can be what the launcher started (started < 1: unknown).
-func oneRankWorlds(world, started int, launcher, library string) error {
-	if world != 1 || started <= 1 {
+	if world != 1 || s.Size <= 1 {
 		return nil
 	}
 	remedy := "start it with the mpirun of that MPI, or choose the launcher's own MPI with --mpi"
-	slurm, openmpi := strings.Contains(launcher, "srun"), strings.Contains(library, "Open MPI")
+	slurm, openmpi := strings.Contains(s.Launcher, "srun"), strings.Contains(library, "Open MPI")
 	switch {
-	case slurm && openmpi:
-		remedy = "Open MPI needs srun --mpi=pmix (srun --mpi=list shows what this Slurm has), or its own mpirun " +
-			"inside the " +
-			"job"
 	case slurm:
-		remedy = "this MPI needs srun --mpi=pmi2 (srun --mpi=list shows what this Slurm has), or its own mpirun " +
-			"inside the " +
-			"job"
+		plugin := "pmi2"
+		if openmpi {
+			plugin = "pmix"
+		}
+		remedy = "this MPI needs srun --mpi=" + plugin + " (srun --mpi=list shows what this Slurm has), or its own " +
+			"mpirun inside the job"
 	case openmpi:
 		remedy = "start it with Open MPI's mpirun, or run it on the launcher's own MPI with --mpi mpich (make mpi-shim " +
 			"builds what that needs)"
-	case strings.Contains(launcher, "Open MPI"):
+	case strings.Contains(s.Launcher, "Open MPI"):
 		remedy = "start it with that MPI's own mpirun, or run it on the launcher's own MPI with --mpi openmpi (make " +
 			"mpi-shim builds what that needs)"
 	}
 	return exit.Remedied(remedy, "the launcher (%s) started %d ranks, but MPI (%s) sees a world of 1: these are %d "+
-		"one-rank "+
-		"worlds, and nothing was measured",
-		cmp.Or(launcher, "unknown"), started, cmp.Or(library, "unknown"), started)
+		"one-rank worlds, and nothing was measured",
+		cmp.Or(s.Launcher, "unknown"), s.Size, cmp.Or(library, "unknown"), s.Size)
 }
 
 // CheckRanks compares what the ranks report of themselves and names those that differ, with what to do. Ranks of
@@ -54,38 +46,21 @@ func CheckRanks(ranks []RankFacts) error {
 	}{
 		{"builds of rank", "copy one bin/rank to all hosts", func(r RankFacts) string { return r.Build }},
 		{"MPI libraries", "give all hosts the same MPI (check PATH, LD_LIBRARY_PATH and modules there)",
-			func(r RankFacts) string {
-				return firstLine(r.MPI)
-			}},
+			func(r RankFacts) string { return firstLine(r.MPI) }},
 		{"command lines", "start all ranks with the same arguments", func(r RankFacts) string { return r.Command }},
 	} {
-		if values := Differing(ranks, property.of); values != nil {
+		if values := Differing(ranks, func(i int) string { return property.of(ranks[i]) }); values != nil {
 			return exit.Remedied(property.advice, "the ranks have different %s: %v", property.name, values)
 		}
-	}
-	type process struct {
-		host string
-		pid  int
-	}
-	seen := map[process]int{}
-	for i, r := range ranks {
-		p := process{r.Host, r.PID}
-		// Containers on one host may share a host name and count their processes alike.
-		if other, twice := seen[p]; twice && r.LocalRank == ranks[other].LocalRank {
-			return exit.Remedied("give each host a unique name",
-				"ranks %d and %d both report process %d on %s: the launcher mixes two jobs, or two hosts share a name",
-				ranks[other].Rank, r.Rank, r.PID, r.Host)
-		}
-		seen[p] = i
 	}
 	return nil
 }
 
 // Differing are the values that the ranks have, the most frequent first, with who has them; nil if there is one.
-func Differing(ranks []RankFacts, of func(RankFacts) string) notice.RankValues {
+func Differing(ranks []RankFacts, of func(i int) string) notice.RankValues {
 	who := map[string][]notice.PlacedRank{}
-	for _, r := range ranks {
-		who[of(r)] = append(who[of(r)], notice.PlacedRank{Rank: r.Rank, Host: r.Host})
+	for i, r := range ranks {
+		who[of(i)] = append(who[of(i)], notice.PlacedRank{Rank: r.Rank, Host: r.Host})
 	}
 	if len(who) < 2 {
 		return nil
@@ -108,22 +83,13 @@ func firstLine(s string) string {
 // CompareRanks gathers the ranks' facts and refuses what would make every value meaningless. It returns the facts of
 // all ranks on every rank. Collective.
 func CompareRanks(c Comm, mine RankFacts) ([]RankFacts, error) {
-	text, err := json.Marshal(mine)
-	if err != nil {
-		return nil, err
-	}
-	all, err := c.Gatherv(text, 0)
-	if err != nil {
-		return nil, err
-	}
+	facts, err := GatherJSON(c, mine)
 	return Share(c, func() ([]RankFacts, error) {
-		facts := make([]RankFacts, len(all))
+		if err != nil {
+			return nil, err
+		}
 		local := map[string]int{}
-		for i, b := range all {
-			if err := json.Unmarshal(b, &facts[i]); err != nil {
-				return nil, exit.Environmentf("rank %d sends facts that this program cannot read (%v): "+
-					"start the same rank binary on all hosts", i, err)
-			}
+		for i := range facts {
 			if facts[i].LocalRank < 0 {
 				facts[i].LocalRank = local[facts[i].Host]
 			}

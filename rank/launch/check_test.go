@@ -26,7 +26,7 @@ func TestOneRankWorlds(t *testing.T) {
 		{1, -1, "", "MPICH", nil},
 		{4, 8, "mpirun of Open MPI", "Open MPI", nil}, // one of several programs of a launch
 	} {
-		got := oneRankWorlds(c.world, c.started, c.launcher, c.library)
+		got := CheckLaunch(c.world, Started{Launcher: c.launcher, Size: c.started}, c.library)
 		if (got == nil) != (c.want == nil) {
 			t.Errorf("world %d of %d: %v", c.world, c.started, got)
 		}
@@ -63,9 +63,6 @@ func TestCheckRanks(t *testing.T) {
 			[]string{"different MPI", "rank 4 on node1: MPICH 4.0.2", "rank 5 on node1: unknown", "LD_LIBRARY_PATH"}},
 		"command":    {func(r []RankFacts) { r[7].Command = `["-b" "16"]` }, []string{"rank 7 on node1", `"16"`}},
 		"all differ": {func(r []RankFacts) { spread(r) }, []string{"and 5 more"}},
-		"one process": {func(r []RankFacts) { r[6].Host, r[6].PID, r[6].LocalRank = "node0", 101, 1 },
-			[]string{"ranks 1 and 6", "process 101 on node0"}},
-		"containers": {func(r []RankFacts) { r[1].PID, r[2].PID = 1, 1 }, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			ranks := good()

@@ -2,8 +2,6 @@ package launch
 
 import (
 	"bufio"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -12,13 +10,12 @@ import (
 	"time"
 
 	"busbar/internal/notice"
-	"busbar/internal/units"
 )
 
 // The control channel (the side channel in messages) is one TCP connection from every rank to rank 0 that needs nothing
 // of MPI, so that a hang in MPI can be looked into and a signal to one rank can end the job in good order. Nothing
-// moves on it while measuring: no heartbeat, no keep-alive. Rank 0 holds the server, every other rank a client; both
-// speak frames, one JSON object a line.
+// moves on it while measuring: no heartbeat, no keep-alive. A frame is one JSON
+// object a line.
 //
 // A rank that cannot connect (a firewall) is unknown to the server, and everything else goes on.
 
@@ -36,6 +33,14 @@ type State struct {
 	Since     time.Duration `json:"since"`            // in this phase
 	Says      string        `json:"says,omitempty"`   // the library's own last word on an error or on what it waits for
 	Silent    []Report      `json:"silent,omitempty"` // ranks of the same host, by its memory: they cannot answer
+}
+
+// CaseName is the case in hand with the group that measures it.
+func (s State) CaseName() string {
+	if s.Group == "" {
+		return s.Case
+	}
+	return s.Case + " of " + s.Group
 }
 
 // Event is something a rank has to say unasked.
@@ -60,8 +65,8 @@ type frame struct {
 
 // The kinds of frames.
 const (
-	frameHello   = "hello"   // client to server: token, rank, host, pid
-	frameWelcome = "welcome" // server to client: proof of the token
+	frameHello   = "hello"   // to rank 0: token, rank, host, pid
+	frameWelcome = "welcome" // from rank 0: the token was right
 	frameAsk     = "ask"     // either way
 	frameState   = "state"   // the answer
 	frameEvent   = "event"   // either way
@@ -69,14 +74,23 @@ const (
 )
 
 const (
-	frameLimit    = 16 << 10 // bytes; longer lines are a stranger's
-	silentBytes   = 2 << 10  // of a silent rank, about
+	frameLimit    = 256 << 10 // bytes; longer lines are a stranger's
 	handshakeTime = 5 * time.Second
 	sendTime      = 2 * time.Second
 )
 
+// Handlers is what one end of the control channel does. Event and Gone run in a goroutine of their own, those of one
+// peer in order; they may ask, and need not return.
+type Handlers struct {
+	State func() State                 // returns what this rank is doing, without waiting
+	Event func(rank int, e Event)      // handles an event that a rank sent
+	Gone  func(rank int, reason error) // a connection broke: the process of that rank or its host is gone
+}
+
 // ErrNoControlChannel is the error of a rank that could not connect to rank 0.
 var ErrNoControlChannel = errors.New("no side channel to rank 0")
+
+var errOver = errors.New("the side channel is closed")
 
 // contact is what a client needs to find the server.
 type contact struct {
@@ -86,100 +100,58 @@ type contact struct {
 	Addresses []string `json:"addresses"` // IP addresses of the server's host, the likeliest first
 }
 
-// proof shows that the server knows the token without handing it to whoever else listens on that port.
-func proof(token string) string {
-	sum := sha256.Sum256([]byte("busbar hub " + token))
-	return hex.EncodeToString(sum[:])
-}
-
-// pipe sends and receives frames. Any goroutine may send; one receives.
-type pipe struct {
-	conn net.Conn
-	in   *bufio.Reader
+// Connection is one end of a connection between rank 0 and another rank. Any goroutine may use it. A nil Connection is
+// one that could not be opened: its methods return ErrNoControlChannel.
+type Connection struct {
+	conn  net.Conn
+	in    *bufio.Reader
+	peer  frame // the hello of the rank at the other end; zero for rank 0
+	on    Handlers
+	calls callbacks
+	over  chan struct{} // closed when the connection is over
 
 	sending sync.Mutex
+
+	mu     sync.Mutex // guards what follows
+	asked  map[uint64]chan State
+	lastID uint64
+	left   bool // one of the two ends said bye
 }
 
-func newPipe(conn net.Conn) *pipe {
-	return &pipe{conn: conn, in: bufio.NewReaderSize(conn, 512)} // ten thousand of them lie idle on rank 0
+func newConnection(conn net.Conn, on Handlers) *Connection {
+	return &Connection{conn: conn, in: bufio.NewReaderSize(conn, 512), // ten thousand of them lie idle on rank 0
+		on: on, asked: map[uint64]chan State{}, over: make(chan struct{})}
 }
 
 // send returns when the kernel has the frame, or within the timeout. A peer that does not read ends the connection
 // only when its buffers are full, since half a frame cannot be taken back.
-func (p *pipe) send(f frame, timeout time.Duration) error {
-	deadline := time.Now().Add(timeout)
-	p.sending.Lock()
-	defer p.sending.Unlock()
-	return p.write(f, deadline)
-}
-
-// write is send by who holds p.sending.
-func (p *pipe) write(f frame, deadline time.Time) error {
-	line, err := encode(f)
+func (c *Connection) send(f frame, timeout time.Duration) error {
+	line, err := json.Marshal(f)
 	if err != nil {
 		return err
 	}
-	if err := p.conn.SetWriteDeadline(deadline); err != nil {
+	if len(line) >= frameLimit {
+		return fmt.Errorf("a frame of %d bytes is too long for the side channel", len(line))
+	}
+	deadline := time.Now().Add(timeout)
+	c.sending.Lock()
+	defer c.sending.Unlock()
+	if err := c.conn.SetWriteDeadline(deadline); err != nil {
 		return err
 	}
-	n, err := p.conn.Write(line)
+	n, err := c.conn.Write(append(line, '\n'))
 	if err != nil && n > 0 {
-		_ = p.conn.Close()
+		_ = c.conn.Close()
 	}
 	return err
 }
 
-// encode writes a frame as a line; texts too long for a frame are cut.
-func encode(f frame) ([]byte, error) {
-	if f.State != nil {
-		s := *f.State
-		s.Phase, s.Case, s.Group, s.Stage = units.Truncate(s.Phase, 200), units.Truncate(s.Case, 1000),
-			units.Truncate(s.Group, 600), units.Truncate(s.Stage, 200)
-		f.State = &s
-	}
-	f.Host = units.Truncate(f.Host, 255)
-	for limit := frameLimit / 2; ; limit /= 2 {
-		if f.Event != nil {
-			e := *f.Event
-			e.Kind, e.Cause.Fact = units.Truncate(e.Kind, 100), cutCause(e.Cause.Fact, limit/2)
-			f.Event = &e
-		}
-		if f.State != nil {
-			f.State.Silent = f.State.Silent[:min(len(f.State.Silent), limit/silentBytes)]
-		}
-		line, err := json.Marshal(f)
-		if err != nil || len(line) < frameLimit {
-			return append(line, '\n'), err
-		}
-		if limit == 0 {
-			return nil, fmt.Errorf("a frame of %d bytes is too long for the side channel", len(line))
-		}
-	}
-}
-
-// cutCause limits the texts and lists of what ranks tell rank 0.
-func cutCause(cause notice.Fact, limit int) notice.Fact {
-	switch f := cause.(type) {
-	case notice.RankFailed:
-		f.Problem = units.Truncate(f.Problem, limit)
-		return f
-	case notice.RankCrashed:
-		f.Problem, f.Stack = units.Truncate(f.Problem, limit), units.Truncate(f.Stack, limit)
-		return f
-	case notice.RunHung:
-		const each = 1000 // bytes of a rank at most, about
-		f.Problem, f.Ranks = units.Truncate(f.Problem, limit), f.Ranks[:min(len(f.Ranks), limit/each)]
-		return f
-	}
-	return cause
-}
-
 // receive waits for the next frame.
-func (p *pipe) receive() (frame, error) {
+func (c *Connection) receive() (frame, error) {
 	var f frame
 	var line []byte
 	for {
-		part, err := p.in.ReadSlice('\n')
+		part, err := c.in.ReadSlice('\n')
 		line = append(line, part...)
 		if len(line) > frameLimit {
 			return f, fmt.Errorf("a line of more than %d bytes on the side channel", frameLimit)
@@ -195,6 +167,100 @@ func (p *pipe) receive() (frame, error) {
 		return f, fmt.Errorf("no frame of the side channel: %w", err)
 	}
 	return f, nil
+}
+
+// read handles frames until the connection is over.
+func (c *Connection) read() {
+	var err error
+	for err == nil {
+		var f frame
+		if f, err = c.receive(); err == nil {
+			c.handle(f)
+		}
+	}
+	_ = c.conn.Close()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	close(c.over)
+	if !c.left {
+		reason := fmt.Errorf("the side channel to rank %d broke: %w", c.peer.Rank, shortError(err))
+		c.calls.add(func() { c.on.Gone(c.peer.Rank, reason) })
+	}
+}
+
+func (c *Connection) handle(f frame) {
+	switch {
+	case f.Kind == frameAsk:
+		now := c.on.State()
+		_ = c.send(frame{Kind: frameState, ID: f.ID, State: &now}, sendTime)
+	case f.Kind == frameState && f.State != nil:
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		if waiting := c.asked[f.ID]; waiting != nil { // else it is too late
+			waiting <- *f.State
+			delete(c.asked, f.ID)
+		}
+	case f.Kind == frameEvent && f.Event != nil:
+		c.calls.add(func() { c.on.Event(c.peer.Rank, *f.Event) })
+	case f.Kind == frameBye:
+		c.leave()
+	}
+}
+
+// leave records that the end of the connection is no accident.
+func (c *Connection) leave() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.left = true
+}
+
+// Send sends an event. Without an error the kernel has it, and it arrives even if this process ends now.
+func (c *Connection) Send(e Event) error {
+	if c == nil {
+		return ErrNoControlChannel
+	}
+	return c.send(frame{Kind: frameEvent, Event: &e}, sendTime)
+}
+
+// Ask asks what the rank at the other end is doing. The error states that it does not answer within the timeout, or
+// that the connection is over.
+func (c *Connection) Ask(timeout time.Duration) (State, error) {
+	if c == nil {
+		return State{}, ErrNoControlChannel
+	}
+	waiting := make(chan State, 1)
+	c.mu.Lock()
+	c.lastID++
+	id := c.lastID
+	c.asked[id] = waiting
+	c.mu.Unlock()
+	defer func() {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		delete(c.asked, id)
+	}()
+	timer := time.NewTimer(timeout)
+	defer timer.Stop()
+	go c.send(frame{Kind: frameAsk, ID: id}, timeout) //nolint:errcheck // who cannot be asked does not answer
+	select {
+	case now := <-waiting:
+		return now, nil
+	case <-c.over:
+		return State{}, errOver
+	case <-timer.C:
+		return State{}, fmt.Errorf("no answer within %s", timeout)
+	}
+}
+
+// Close ends the connection in good order, of which it informs the other end.
+func (c *Connection) Close() {
+	if c == nil {
+		return
+	}
+	c.leave()
+	_ = c.send(frame{Kind: frameBye}, sendTime/4)
+	_ = c.conn.Close()
+	<-c.over
 }
 
 // callbacks runs functions one after another in a goroutine of its own, which ends when there are none: a callback may
@@ -228,12 +294,4 @@ func (c *callbacks) run() {
 		c.mu.Unlock()
 		f()
 	}
-}
-
-// CaseName is the case in hand with the group that measures it.
-func (s State) CaseName() string {
-	if s.Group == "" {
-		return s.Case
-	}
-	return s.Case + " of " + s.Group
 }

@@ -2,17 +2,18 @@ package launch
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"net"
 	"strings"
 	"testing"
+
+	"github.com/shoenig/test/must"
 )
 
 // Somebody else may listen on the server's port on an address that every host has.
-func TestWrongHub(t *testing.T) {
-	_, info, err := ListenControl(2)
+func TestDialOfAnotherServer(t *testing.T) {
+	_, info, err := ListenControl(2, handlers("", nil, nil))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -27,13 +28,13 @@ func TestWrongHub(t *testing.T) {
 			if err != nil {
 				return
 			}
-			_, _ = io.WriteString(conn, `{"k":"welcome","token":"guess"}`+"\n")
+			_, _ = io.WriteString(conn, `{"k":"hello"}`+"\n")
 		}
 	}()
 	c := contactOf(t, info)
 	c.Port, c.Addresses, c.Host = other.Addr().(*net.TCPAddr).Port, []string{"127.0.0.1"}, ""
 	wrong, _ := json.Marshal(c)
-	s, err := DialControl(string(wrong), 1, "elsewhere", nil)
+	s, err := DialControl(string(wrong), 1, "elsewhere", Handlers{})
 	if err == nil || s != nil || !strings.Contains(err.Error(), "somebody else") ||
 		!strings.Contains(err.Error(), fmt.Sprint(c.Port)) {
 		t.Errorf("got %v, %v", s, err)
@@ -41,64 +42,36 @@ func TestWrongHub(t *testing.T) {
 }
 
 func TestNoSideChannel(t *testing.T) {
-	var s *ControlClient
-	s.Listen(nil, nil)
-	s.Close()
-	if err := s.Send(Event{}); !errors.Is(err, ErrNoControlChannel) {
-		t.Errorf("tell: %v", err)
-	}
-	if _, err := s.Ask(long); !errors.Is(err, ErrNoControlChannel) {
-		t.Errorf("Ask: %v", err)
-	}
+	var c *Connection
+	c.Close()
+	must.ErrorIs(t, c.Send(Event{}), ErrNoControlChannel)
+	_, err := c.Ask(long)
+	must.ErrorIs(t, err, ErrNoControlChannel)
 	var h *ControlServer
 	h.Close()
-	if _, err := DialControl("not a contact", 1, "here", nil); err == nil {
-		t.Error("an unreadable contact is taken")
-	}
+	_, err = DialControl("not a contact", 1, "here", Handlers{})
+	must.Error(t, err)
 }
 
 func TestLossOfRank0(t *testing.T) {
-	h, spokes, info := startChannel(t, 4, 1, 2)
-	lost := make(chan error, 9)
-	spokes[1].Listen(nil, func(err error) { lost <- err })
-	spokes[2].Listen(nil, func(err error) { t.Errorf("rank 2: %v", err) })
-
-	// Rank 2 sees an end in good order, and says bye itself.
-	h.mu.Lock()
-	one, two := h.members[1], h.members[2]
-	h.mu.Unlock()
-	if err := two.send(frame{Kind: frameBye}, long); err != nil {
-		t.Fatal(err)
-	}
-	_ = two.conn.Close()
-	wait(t, spokes[2].ended, "the end of rank 2's connection")
-	if _, err := spokes[2].Ask(long); err == nil {
-		t.Error("an ended connection answers")
-	}
-
-	// Rank 1 sees a crash.
-	_ = one.conn.Close()
-	if err := wait(t, lost, "the loss of rank 0"); err == nil {
-		t.Error("lost without an error")
-	}
-	if _, err := spokes[1].Ask(long); err == nil || !strings.Contains(err.Error(), "side channel") {
-		t.Errorf("Ask: %v", err)
-	}
-
-	// Who listens too late hears of it as well.
-	spokes[1].Listen(nil, func(err error) { lost <- err })
-	wait(t, lost, "the loss of rank 0, once more")
-
-	// A rank 0 that is stopped does not answer.
-	block := make(chan bool)
-	h.Self = func() State { <-block; return State{} }
-	s, err := DialControl(info, 3, "node3", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close()
+	block, lost := make(chan bool), make(chan int, 9)
 	defer close(block)
-	if _, err := s.Ask(short); err == nil || !strings.Contains(err.Error(), "no answer") {
-		t.Errorf("Ask of a stopped rank 0: %v", err)
-	}
+	on := handlers("", nil, nil)
+	on.State = func() State { <-block; return State{} }
+	h, _, info := startChannel(t, 4, on)
+	one := dial(t, info, 1, handlers("", nil, func(rank int) { lost <- rank }))
+	two := dial(t, info, 2, handlers("", nil, func(int) { t.Error("rank 2 lost rank 0") }))
+
+	h.member(2).Close() // in good order
+	wait(t, two.over, "the end of rank 2's connection")
+	_, err := two.Ask(long)
+	must.Error(t, err)
+
+	_ = h.member(1).conn.Close() // a crash
+	must.EqOp(t, 0, wait(t, lost, "the loss of rank 0"))
+	_, err = one.Ask(long)
+	must.Error(t, err)
+
+	_, err = dial(t, info, 3, handlers("", nil, nil)).Ask(short) // rank 0 is stopped
+	must.ErrorContains(t, err, "no answer")
 }

@@ -1,25 +1,23 @@
 package launch
 
 import (
+	"context"
 	"crypto/rand"
 	"crypto/subtle"
-	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"maps"
 	"net"
 	"os"
+	"slices"
 	"sync"
 	"time"
 )
 
 // ControlServer is rank 0's end of the control channel.
 type ControlServer struct {
-	// Set before the contact is given to other ranks. The callbacks run in goroutines of their own, those of one rank
-	// in order; they may ask, and need not return. Each may be nil.
-	Self    func() State               // what rank 0 is doing; must not wait
-	OnGone  func(rank int)             // a connection broke without a word: the process or its host is gone
-	OnEvent func(rank int, what Event) // what a rank has to say
-
+	on      Handlers
 	size    int
 	token   string
 	socket  net.Listener
@@ -27,29 +25,8 @@ type ControlServer struct {
 
 	mu      sync.Mutex // guards what follows
 	opened  map[net.Conn]struct{}
-	members map[int]*member
-	asked   map[uint64]*question
-	lastID  uint64
+	members map[int]*Connection // that have connected, by rank
 	closed  bool
-}
-
-// member is a rank that has connected.
-type member struct {
-	*pipe
-	calls callbacks
-	rank  int
-	host  string
-	pid   int
-
-	left bool      // said bye; guarded by the server's mu
-	gone time.Time // when the connection broke; guarded by the server's mu
-}
-
-// question is one ask that waits for answers.
-type question struct {
-	answers map[int]State
-	want    int
-	done    chan struct{}
 }
 
 // Standing is what the server knows of a rank.
@@ -70,55 +47,46 @@ type Report struct {
 	Host     string        `json:"host"` // empty if it never connected
 	PID      int           `json:"pid"`
 	Standing Standing      `json:"standing"`
-	State    State         `json:"state"`       // if it answered; else what it did last, where that is known
-	At       time.Time     `json:"at,omitzero"` // when it was gone
+	State    State         `json:"state"` // if it answered; else what it did last, where that is known
 	Silence  time.Duration `json:"silence,omitempty"`
 	Process  string        `json:"process,omitempty"` // why it is silent, where the kernel tells
 }
 
 // ListenControl listens on a free TCP port of all interfaces. contact goes to the other ranks, who hand it to
 // DialControl; it holds a secret of this job.
-func ListenControl(size int) (h *ControlServer, contactInfo string, err error) {
-	var secret [16]byte
-	if _, err := rand.Read(secret[:]); err != nil {
-		return nil, "", err
-	}
-	listener, err := (&net.ListenConfig{KeepAlive: -1}).Listen(background, "tcp", ":0")
+func ListenControl(size int, on Handlers) (h *ControlServer, contactInfo string, err error) {
+	listener, err := (&net.ListenConfig{KeepAlive: -1}).Listen(context.Background(), "tcp", ":0")
 	if err != nil {
 		return nil, "", fmt.Errorf("cannot listen on a TCP port: %w", err)
 	}
-	h = &ControlServer{size: size, token: hex.EncodeToString(secret[:]), socket: listener,
-		opened: map[net.Conn]struct{}{}, members: map[int]*member{}, asked: map[uint64]*question{}}
+	h = &ControlServer{on: on, size: size, token: rand.Text(), socket: listener, opened: map[net.Conn]struct{}{},
+		members: map[int]*Connection{}}
 	host, _ := os.Hostname()
 	info, err := json.Marshal(contact{Host: host, Port: listener.Addr().(*net.TCPAddr).Port, Token: h.token,
 		Addresses: ownAddresses()})
 	if err != nil {
-		_ = listener.Close()
-		return nil, "", err
+		return nil, "", errors.Join(err, listener.Close())
 	}
-	h.readers.Add(1)
-	go h.accept()
+	h.readers.Go(h.accept)
 	return h, string(info), nil
 }
 
 func (h *ControlServer) accept() {
-	defer h.readers.Done()
 	for {
 		conn, err := h.socket.Accept()
 		h.mu.Lock()
-		if h.closed {
-			h.mu.Unlock()
-			if err == nil {
-				_ = conn.Close()
-			}
-			return
-		}
-		if err == nil {
+		closed := h.closed
+		switch {
+		case err == nil && closed:
+			_ = conn.Close()
+		case err == nil:
 			h.opened[conn] = struct{}{}
-			h.readers.Add(1)
-			go h.serve(conn)
+			h.readers.Go(func() { h.serve(conn) })
 		}
 		h.mu.Unlock()
+		if closed {
+			return
+		}
 		if err != nil { // most likely no file descriptor is left; those who dial try again
 			time.Sleep(50 * time.Millisecond)
 		}
@@ -126,207 +94,116 @@ func (h *ControlServer) accept() {
 }
 
 func (h *ControlServer) serve(conn net.Conn) {
-	defer h.readers.Done()
-	defer func() {
-		_ = conn.Close()
-		h.mu.Lock()
-		defer h.mu.Unlock()
-		delete(h.opened, conn)
-	}()
-	m, err := h.greet(newPipe(conn))
-	if err != nil {
-		return // a stranger, or a rank that will try again
+	if m := h.greet(newConnection(conn, h.on)); m != nil { // else a stranger, or a rank that will try again
+		m.read()
 	}
-	for {
-		f, err := m.receive()
-		if err != nil {
-			break
-		}
-		h.handle(m, f)
-	}
-	h.mu.Lock()
-	unexpected := !h.closed && !m.left && h.members[m.rank] == m
-	if unexpected {
-		m.gone = time.Now()
-	}
-	h.mu.Unlock()
-	if unexpected && h.OnGone != nil {
-		m.calls.add(func() { h.OnGone(m.rank) })
-	}
-}
-
-// greet takes a connection in if it knows the token. A second one of a rank takes the place of the first: the rank gave
-// that up while it was on its way.
-func (h *ControlServer) greet(p *pipe) (*member, error) {
-	if err := p.conn.SetReadDeadline(time.Now().Add(handshakeTime)); err != nil {
-		return nil, err
-	}
-	f, err := p.receive()
-	if err != nil {
-		return nil, err
-	}
-	if f.Kind != frameHello || subtle.ConstantTimeCompare([]byte(f.Token), []byte(h.token)) != 1 || f.Rank < 1 ||
-		f.Rank >= h.size {
-		return nil, fmt.Errorf("no rank of this job")
-	}
-	if err := p.conn.SetReadDeadline(time.Time{}); err != nil {
-		return nil, err
-	}
-	// The welcome must be the first frame, and the rank must be known before it believes that it is.
-	p.sending.Lock()
-	defer p.sending.Unlock()
-	m := &member{pipe: p, rank: f.Rank, host: f.Host, pid: f.PID}
-	h.mu.Lock()
-	before := h.members[m.rank]
-	h.members[m.rank] = m
-	h.mu.Unlock()
-	if before != nil {
-		_ = before.conn.Close()
-	}
-	return m, p.write(frame{Kind: frameWelcome, Token: proof(h.token)}, time.Now().Add(sendTime))
-}
-
-func (h *ControlServer) handle(m *member, f frame) {
-	switch {
-	case f.Kind == frameState && f.State != nil:
-		h.mu.Lock()
-		defer h.mu.Unlock()
-		q := h.asked[f.ID]
-		if q == nil {
-			return // too late
-		}
-		q.answers[m.rank] = *f.State
-		if len(q.answers) == q.want {
-			close(q.done)
-			delete(h.asked, f.ID)
-		}
-	case f.Kind == frameAsk:
-		var s State
-		if h.Self != nil {
-			s = h.Self()
-		}
-		_ = m.send(frame{Kind: frameState, ID: f.ID, State: &s}, sendTime)
-	case f.Kind == frameEvent && f.Event != nil && h.OnEvent != nil:
-		m.calls.add(func() { h.OnEvent(m.rank, *f.Event) })
-	case f.Kind == frameBye:
-		h.mu.Lock()
-		defer h.mu.Unlock()
-		m.left = true
-	}
-}
-
-// present are the ranks that are connected.
-func (h *ControlServer) present() []*member {
+	_ = conn.Close()
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	var all []*member
-	for _, m := range h.members {
-		if m.gone.IsZero() && !m.left {
-			all = append(all, m)
-		}
+	delete(h.opened, conn)
+}
+
+// greet makes a connection a member if it knows the token; else it returns nil. A second one of a rank replaces the
+// first: the rank gave that up while it was on its way.
+func (h *ControlServer) greet(c *Connection) *Connection {
+	_ = c.conn.SetReadDeadline(time.Now().Add(handshakeTime))
+	f, err := c.receive()
+	if err != nil || f.Kind != frameHello || f.Rank < 1 || f.Rank >= h.size ||
+		subtle.ConstantTimeCompare([]byte(f.Token), []byte(h.token)) != 1 {
+		return nil
 	}
-	return all
+	_ = c.conn.SetReadDeadline(time.Time{})
+	c.peer = f
+	h.mu.Lock()
+	defer h.mu.Unlock() // the welcome is the first frame, and the rank is known before it receives that
+	if c.send(frame{Kind: frameWelcome}, sendTime) != nil {
+		return nil
+	}
+	if before := h.members[f.Rank]; before != nil {
+		before.leave()
+		_ = before.conn.Close()
+	}
+	h.members[f.Rank] = c
+	return c
+}
+
+func (h *ControlServer) member(rank int) *Connection {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.members[rank]
 }
 
 // Ask asks every rank what it is doing and reports on ranks 1 to size-1, in order, after the timeout at the latest.
 func (h *ControlServer) Ask(timeout time.Duration) []Report {
-	members := h.present()
-	q := &question{answers: map[int]State{}, want: len(members), done: make(chan struct{})}
-	h.mu.Lock()
-	h.lastID++
-	id := h.lastID
-	h.asked[id] = q
-	h.mu.Unlock()
-	if len(members) > 0 {
-		for _, m := range members {
-			go m.send(frame{Kind: frameAsk, ID: id}, timeout) //nolint:errcheck // who cannot be asked does not answer
-		}
-		timer := time.NewTimer(timeout)
-		defer timer.Stop()
-		select {
-		case <-q.done:
-		case <-timer.C:
-		}
+	reports := make([]Report, h.size-1)
+	var wait sync.WaitGroup
+	for i := range reports {
+		wait.Go(func() { reports[i] = h.ask(i+1, timeout) })
 	}
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	delete(h.asked, id)
-	reports := make([]Report, 0, max(0, h.size-1))
-	for rank := 1; rank < h.size; rank++ {
-		reports = append(reports, h.reportOn(rank, q))
-	}
+	wait.Wait()
 	return reports
 }
 
-func (h *ControlServer) reportOn(rank int, q *question) Report {
-	m := h.members[rank]
+func (h *ControlServer) ask(rank int, timeout time.Duration) Report {
+	m := h.member(rank)
 	if m == nil {
 		return Report{Rank: rank, Standing: Unreachable}
 	}
-	r := Report{Rank: rank, Host: m.host, PID: m.pid, Standing: Silent}
-	s, ok := q.answers[rank]
+	r := Report{Rank: rank, Host: m.peer.Host, PID: m.peer.PID, Standing: Silent}
+	s, err := m.Ask(timeout)
+	m.mu.Lock()
+	defer m.mu.Unlock()
 	switch {
-	case ok:
-		s.Rank, s.Host = rank, m.host
+	case err == nil:
+		s.Rank, s.Host = rank, m.peer.Host
 		r.Standing, r.State = Answered, s
-	case !m.gone.IsZero():
-		r.Standing, r.At = Gone, m.gone
 	case m.left:
 		r.Standing = Left
+	case errors.Is(err, errOver):
+		r.Standing = Gone
 	}
 	return r
 }
 
 // Missing are the ranks that never connected, sorted.
-func (h *ControlServer) Missing() []int {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	var ranks []int
+func (h *ControlServer) Missing() (ranks []int) {
 	for rank := 1; rank < h.size; rank++ {
-		if h.members[rank] == nil {
+		if h.member(rank) == nil {
 			ranks = append(ranks, rank)
 		}
 	}
 	return ranks
 }
 
-// Broadcast sends an event to every connected rank and says how many got it; it takes the send timeout at the longest.
-func (h *ControlServer) Broadcast(e Event) int {
-	return h.sendAll(frame{Kind: frameEvent, Event: &e}, sendTime)
+// Broadcast sends an event to every connected rank; it takes the send timeout at most.
+func (h *ControlServer) Broadcast(e Event) {
+	h.each(func(c *Connection) { _ = c.Send(e) })
 }
 
-func (h *ControlServer) sendAll(f frame, timeout time.Duration) (sent int) {
+// each calls f for all members at the same time.
+func (h *ControlServer) each(f func(*Connection)) {
+	h.mu.Lock()
+	members := slices.Collect(maps.Values(h.members))
+	h.mu.Unlock()
 	var wait sync.WaitGroup
-	var mu sync.Mutex
-	for _, m := range h.present() {
-		wait.Go(func() {
-			if m.send(f, timeout) == nil {
-				mu.Lock()
-				defer mu.Unlock()
-				sent++
-			}
-		})
+	for _, m := range members {
+		wait.Go(func() { f(m) })
 	}
 	wait.Wait()
-	return sent
 }
 
-// Close takes leave of all ranks, who are told that the end is no accident. Closing twice does nothing.
+// Close closes the connections to all ranks, which learn that the end is no accident. Closing twice does nothing.
 func (h *ControlServer) Close() {
 	if h == nil {
 		return
 	}
 	h.mu.Lock()
-	again := h.closed
 	h.closed = true
 	h.mu.Unlock()
-	if again {
-		return
-	}
 	_ = h.socket.Close()
-	h.sendAll(frame{Kind: frameBye}, sendTime/4)
+	h.each((*Connection).Close)
 	h.mu.Lock()
-	for conn := range h.opened {
+	for conn := range h.opened { // those that are no members
 		_ = conn.Close()
 	}
 	h.mu.Unlock()

@@ -2,193 +2,104 @@ package launch
 
 import (
 	"errors"
-	"fmt"
 	"io"
 	"net"
+	"os"
 	"strings"
 	"testing"
-	"time"
 
 	"busbar/internal/notice"
+
+	"github.com/shoenig/test/must"
 )
 
-func TestAsk(t *testing.T) {
-	h, spokes, _ := startChannel(t, 9, 1, 2, 3, 4, 5, 6, 7, 8)
-	for range 3 {
-		reports := h.Ask(long)
-		if len(reports) != 8 {
-			t.Fatalf("%d reports of 8 ranks", len(reports))
-		}
-		for i, r := range reports {
-			if r.Rank != i+1 || r.Standing != Answered || r.State.Iteration != uint64(i+1) ||
-				r.State.Host != fmt.Sprintf("node%d", i+1) || r.PID == 0 {
-				t.Errorf("rank %d: %+v", i+1, r)
-			}
-		}
-	}
-	if s, err := spokes[5].Ask(long); err != nil || s.Phase != "zero" {
-		t.Errorf("Ask: %+v, %v", s, err)
-	}
-	if m := h.Missing(); len(m) != 0 {
-		t.Errorf("missing %v", m)
-	}
-}
-
-func TestAskKnowsWhoIsWhat(t *testing.T) {
-	h, spokes, info := startChannel(t, 6, 1, 2, 3)
+func TestAskReportsTheStandingOfEachRank(t *testing.T) {
 	lost := make(chan int, 9)
-	h.OnGone = func(rank int) { lost <- rank }
+	h, clients, info := startChannel(t, 6, handlers("zero", nil, func(rank int) { lost <- rank }), 1, 2, 3)
 	mute(t, info, 4)
-	spokes[2].Close()
-	_ = spokes[3].conn.Close()
-	if rank := wait(t, lost, "the loss of rank 3"); rank != 3 {
-		t.Errorf("rank %d is gone, want 3", rank)
+	s, err := clients[1].Ask(long)
+	must.NoError(t, err)
+	must.EqOp(t, "zero", s.Phase)
+	clients[2].Close()
+	_ = clients[3].conn.Close()
+	must.EqOp(t, 3, wait(t, lost, "the loss of rank 3"))
+	wait(t, h.member(2).over, "the end of rank 2")
+	reports := h.Ask(short)
+	for i, want := range []Standing{Answered, Left, Gone, Silent, Unreachable} {
+		must.EqOp(t, i+1, reports[i].Rank)
+		must.EqOp(t, want, reports[i].Standing)
 	}
-	// Until the server has read rank 2's farewell.
-	for len(h.present()) > 2 {
-		time.Sleep(time.Millisecond)
-	}
-	want := map[int]Standing{1: Answered, 2: Left, 3: Gone, 4: Silent, 5: Unreachable}
-	for _, r := range h.Ask(short) {
-		if r.Standing != want[r.Rank] {
-			t.Errorf("rank %d: %s, want %s", r.Rank, r.Standing, want[r.Rank])
-		}
-		if r.Standing == Gone && time.Since(r.At) > long {
-			t.Errorf("gone at %v", r.At)
-		}
-	}
-	if m := h.Missing(); len(m) != 1 || m[0] != 5 {
-		t.Errorf("missing %v, want 5", m)
-	}
+	must.EqOp(t, "phase 1", reports[0].State.Phase)
+	must.EqOp(t, "node1", reports[0].State.Host)
+	must.EqOp(t, os.Getpid(), reports[0].PID)
+	must.Eq(t, []int{5}, h.Missing())
 	h.Close()
-	select {
-	case rank := <-lost:
-		t.Errorf("rank %d was reported as gone though the end was in good order", rank)
-	default:
-	}
+	must.EqOp(t, 0, len(lost)) // the end was in good order
 }
 
-// A rank that answers wrongly late must not be taken for the answer to a later question.
+// A late answer must not be taken for the answer to a later question.
 func TestLateAnswer(t *testing.T) {
-	h, _, info := startChannel(t, 2)
-	conn := mute(t, info, 1)
-	p := newPipe(conn)
-	if r := h.Ask(short); r[0].Standing != Silent {
-		t.Fatalf("%+v", r[0])
-	}
-	old, err := p.receive()
-	if err != nil {
-		t.Fatal(err)
-	}
+	h, _, info := startChannel(t, 2, handlers("", nil, nil))
+	c := mute(t, info, 1)
+	must.EqOp(t, Silent, h.Ask(short)[0].Standing)
+	old, err := c.receive()
+	must.NoError(t, err)
 	next := make(chan []Report)
 	go func() { next <- h.Ask(long) }()
-	fresh, err := p.receive()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, answer := range []frame{
-		{Kind: frameState, ID: old.ID, State: &State{Phase: "old"}},
-		{Kind: frameState, ID: fresh.ID, State: &State{Phase: "fresh"}},
-	} {
-		if err := p.send(answer, long); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if r := wait(t, next, "the answer"); r[0].State.Phase != "fresh" {
-		t.Errorf("%+v", r[0])
-	}
+	fresh, err := c.receive()
+	must.NoError(t, err)
+	must.NoError(t, c.send(frame{Kind: frameState, ID: old.ID, State: &State{Phase: "old"}}, long))
+	must.NoError(t, c.send(frame{Kind: frameState, ID: fresh.ID, State: &State{Phase: "fresh"}}, long))
+	must.EqOp(t, "fresh", wait(t, next, "the answer")[0].State.Phase)
 }
 
 func TestStrangers(t *testing.T) {
-	h, spokes, info := startChannel(t, 3, 1)
-	lost := make(chan int, 9)
-	h.OnGone = func(rank int) { lost <- rank }
+	h, clients, info := startChannel(t, 3, handlers("", nil, func(rank int) { t.Errorf("rank %d is gone", rank) }), 1)
 	token := contactOf(t, info).Token
 	for name, text := range map[string]string{
 		"web browser": "GET / HTTP/1.1\r\n\r\n",
 		"no token":    `{"k":"hello","rank":2}` + "\n",
-		"wrong token": `{"k":"hello","rank":2,"token":"` + strings.Repeat("0", len(token)) + `"}` + "\n",
 		"no hello":    `{"k":"event","token":"` + token + `","rank":2,"event":{"kind":"failed"}}` + "\n",
 		"rank 0":      `{"k":"hello","rank":0,"token":"` + token + `"}` + "\n",
 		"rank 3 of 3": `{"k":"hello","rank":3,"token":"` + token + `"}` + "\n",
 		"endless":     strings.Repeat("x", 2*frameLimit),
-		"closed":      "\n",
 	} {
 		t.Run(name, func(t *testing.T) {
 			conn := dialRaw(t, info)
-			if _, err := io.WriteString(conn, text); err != nil {
-				t.Logf("dropped while writing: %v", err)
-			}
-			if b, err := io.ReadAll(conn); len(b) > 0 || errors.Is(err, errTimeout(err)) {
+			_, _ = io.WriteString(conn, text) // it may be dropped meanwhile
+			b, err := io.ReadAll(conn)
+			var e net.Error
+			if len(b) > 0 || errors.As(err, &e) && e.Timeout() {
 				t.Errorf("was not dropped: %q, %v", b, err)
 			}
 		})
 	}
-	if m := h.Missing(); fmt.Sprint(m) != "[2]" || len(lost) != 0 {
-		t.Errorf("missing %v, %d lost; want rank 1 alone to be there", m, len(lost))
-	}
-	if _, err := spokes[1].Ask(long); err != nil {
-		t.Errorf("rank 1 suffers from strangers: %v", err)
-	}
-}
-
-func TestFrameLimit(t *testing.T) {
-	near, far := net.Pipe()
-	defer near.Close()
-	go func() {
-		_, _ = io.WriteString(far, `{"k":"bye"}`+"\n"+`{"k":"`+strings.Repeat("x", frameLimit)+`"}`+"\n")
-		far.Close()
-	}()
-	p := newPipe(near)
-	if f, err := p.receive(); err != nil || f.Kind != frameBye {
-		t.Errorf("%+v, %v", f, err)
-	}
-	if f, err := p.receive(); err == nil || !strings.Contains(err.Error(), "more than") {
-		t.Errorf("a line of %d bytes is taken: %v", len(f.Kind), err)
-	}
-}
-
-// errTimeout is err if it is a timeout, else an error that nothing is.
-func errTimeout(err error) error {
-	var e net.Error
-	if errors.As(err, &e) && e.Timeout() {
-		return err
-	}
-	return errors.New("none")
+	must.Eq(t, []int{2}, h.Missing())
+	_, err := clients[1].Ask(long)
+	must.NoError(t, err)
 }
 
 // A rank that does not read must not hold up the others, nor the close.
 func TestOneThatNeverReads(t *testing.T) {
-	h, _, info := startChannel(t, 3, 1)
+	h, _, info := startChannel(t, 3, handlers("", nil, nil), 1)
 	mute(t, info, 2)
 	e := Event{Kind: "finish", Cause: notice.Kept{Fact: notice.Recorded{Text: strings.Repeat("x", frameLimit/2)}}}
-	h.mu.Lock()
-	stuck := h.members[2]
-	h.mu.Unlock()
-	for stuck.send(frame{Kind: frameEvent, Event: &e}, short) == nil { // until all buffers are full
+	for h.member(2).send(frame{Kind: frameEvent, Event: &e}, short) == nil { // until all buffers are full
 	}
-	if r := h.Ask(short); r[0].Standing != Answered || r[1].Standing == Answered {
-		t.Errorf("%+v", r)
-	}
+	r := h.Ask(short)
+	must.EqOp(t, Answered, r[0].Standing)
+	must.NotEqOp(t, Answered, r[1].Standing)
 	done := make(chan bool)
 	go func() { h.Close(); close(done) }()
 	wait(t, done, "the close")
 }
 
-// A rank that gave up its first connection while that was on its way comes again.
+// A rank that gave up its first connection while that was on its way connects again.
 func TestSecondConnection(t *testing.T) {
-	h, _, info := startChannel(t, 2)
-	h.OnGone = func(rank int) { t.Errorf("rank %d is gone", rank) }
+	h, _, info := startChannel(t, 2, handlers("", nil, func(rank int) { t.Errorf("rank %d is gone", rank) }))
 	first := mute(t, info, 1)
-	s, err := DialControl(info, 1, "node1", func() State { return State{Phase: "second"} })
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close()
-	if _, err := io.ReadAll(first); err != nil && !strings.Contains(err.Error(), "reset") {
-		t.Errorf("the first connection is still open: %v", err)
-	}
-	if r := h.Ask(long); r[0].State.Phase != "second" {
-		t.Errorf("%+v", r[0])
-	}
+	dial(t, info, 1, handlers("second", nil, nil))
+	_, err := first.receive()
+	must.Error(t, err)
+	must.EqOp(t, "second", h.Ask(long)[0].State.Phase)
 }

@@ -2,7 +2,7 @@ package launch
 
 import (
 	"encoding/binary"
-	"math"
+	"slices"
 
 	"busbar/internal/bench"
 )
@@ -20,38 +20,30 @@ func (d decisions) Sum(x []float64) error { return d.comm.Sum(x) }
 
 // Gather implements bench.Comm.
 func (d decisions) Gather(x []float64) ([]float64, error) {
-	parts, err := d.comm.Gather(encoded(x), 0)
-	if parts == nil {
+	b, err := encoded(x)
+	if err != nil {
 		return nil, err
 	}
-	all := make([]float64, 0, len(parts)*len(x))
-	for _, p := range parts {
-		for at := 0; at < len(p); at += 8 {
-			all = append(all, math.Float64frombits(order8.Uint64(p[at:])))
-		}
+	parts, err := d.comm.Gather(b, 0)
+	if parts == nil || err != nil {
+		return nil, err
 	}
+	all := make([]float64, len(parts)*len(x))
+	_, err = binary.Decode(slices.Concat(parts...), binary.LittleEndian, all)
 	return all, err
 }
 
 // Bcast implements bench.Comm.
 func (d decisions) Bcast(x []float64) error {
-	b := encoded(x)
+	b, err := encoded(x)
+	if err != nil {
+		return err
+	}
 	if err := d.comm.Bcast(b, 0); err != nil {
 		return err
 	}
-	for i := range x {
-		x[i] = math.Float64frombits(order8.Uint64(b[8*i:]))
-	}
-	return nil
+	_, err = binary.Decode(b, binary.LittleEndian, x)
+	return err
 }
 
-// order8 is how eight bytes are one number; the ranks of a group have one byte order.
-var order8 = binary.LittleEndian
-
-func encoded(x []float64) []byte {
-	b := make([]byte, 0, 8*len(x))
-	for _, v := range x {
-		b = order8.AppendUint64(b, math.Float64bits(v))
-	}
-	return b
-}
+func encoded(x []float64) ([]byte, error) { return binary.Append(nil, binary.LittleEndian, x) }

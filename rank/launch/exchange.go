@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"encoding/binary"
 	"encoding/json"
-	"errors"
 	"fmt"
 
 	"busbar/rank/exit"
@@ -27,20 +26,16 @@ func Broadcast[T any](c Comm, value *T) error {
 // BroadcastJSON is Broadcast for any value that JSON can hold. Collective.
 func BroadcastJSON[T any](c Comm, value *T) error {
 	var text []byte
-	var failed error
-	var length int64
-	if c.Rank() == 0 {
-		if text, failed = json.Marshal(value); failed != nil {
-			length = -1
-		} else {
-			length = int64(len(text))
-		}
-	}
-	if err := Broadcast(c, &length); err != nil {
+	err := OnRoot(c, func() (err error) {
+		text, err = json.Marshal(value)
+		return err
+	})
+	if err != nil {
 		return err
 	}
-	if length < 0 {
-		return cmp.Or(failed, errors.New("rank 0 cannot encode what it sends"))
+	length := int64(len(text))
+	if err := Broadcast(c, &length); err != nil {
+		return err
 	}
 	if c.Rank() != 0 {
 		text = make([]byte, length)
@@ -64,7 +59,8 @@ func GatherJSON[T any](c Comm, mine T) ([]T, error) {
 	all := make([]T, len(parts))
 	for i, p := range parts {
 		if err := json.Unmarshal(p, &all[i]); err != nil {
-			return nil, err
+			return nil, exit.Environmentf("rank %d sends facts that this program cannot read (%v): "+
+				"start the same rank binary on all hosts", i, err)
 		}
 	}
 	return all, nil
@@ -72,28 +68,8 @@ func GatherJSON[T any](c Comm, mine T) ([]T, error) {
 
 // AllGatherJSON returns the values of all ranks of a group, by rank, on every rank. Collective.
 func AllGatherJSON[T any](c Comm, mine T) ([]T, error) {
-	text, err := json.Marshal(mine)
-	if err != nil {
-		return nil, err
-	}
-	parts, failed := c.Gatherv(text, 0)
-	raw, err := Share(c, func() ([]json.RawMessage, error) {
-		raw := make([]json.RawMessage, len(parts))
-		for i, p := range parts {
-			raw[i] = p
-		}
-		return raw, failed // to all ranks: none may wait for the others
-	})
-	if err := cmp.Or(failed, err); err != nil {
-		return nil, err
-	}
-	all := make([]T, len(raw)) // decoded on every rank, so that what is wrong fails everywhere
-	for i, p := range raw {
-		if err := json.Unmarshal(p, &all[i]); err != nil {
-			return nil, err
-		}
-	}
-	return all, nil
+	all, err := GatherJSON(c, mine)
+	return Share(c, func() ([]T, error) { return all, err })
 }
 
 // Share runs f on rank 0 and returns its value on every rank. If f fails, rank 0 returns its error and the other ranks
@@ -135,23 +111,8 @@ func Together(c Comm, ranks []RankFacts, err error) error {
 	if err != nil {
 		mine = exit.FailureOf(err)
 	}
-	text, e := json.Marshal(mine)
-	if e != nil {
-		return e
-	}
-	parts, e := c.Gatherv(text, 0)
-	if e != nil {
-		return e
-	}
-	return OnRoot(c, func() error {
-		all := make([]*exit.Failure, len(parts))
-		for i, p := range parts {
-			if err := json.Unmarshal(p, &all[i]); err != nil {
-				return err
-			}
-		}
-		return firstFailure(all, ranks)
-	})
+	all, failed := GatherJSON(c, mine)
+	return OnRoot(c, func() error { return cmp.Or(failed, firstFailure(all, ranks)) })
 }
 
 // firstFailure is the failure of the lowest rank that has one, with how many others have the same; nil if none has.

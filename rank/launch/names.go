@@ -9,8 +9,7 @@ import (
 // RankNames lists ranks: "rank 1 on node07 (pid 1234)", "ranks 1 on node07, 2 on node08, 3 on node08 and 12 more".
 func RankNames(ranks []Report) string {
 	const most = 4
-	ranks = slices.Clone(ranks)
-	slices.SortFunc(ranks, func(a, b Report) int { return a.Rank - b.Rank })
+	ranks = slices.SortedFunc(slices.Values(ranks), func(a, b Report) int { return a.Rank - b.Rank })
 	var list []string
 	for _, r := range ranks[:min(most, len(ranks))] {
 		text := fmt.Sprint(r.Rank)

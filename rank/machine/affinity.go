@@ -84,25 +84,18 @@ type Place struct {
 // Oversubscribed is a warning for each host (the first few) on which ranks must share cores. Ranks that are bound to
 // overlapping sets are found as well as hosts with more ranks than cores.
 func Oversubscribed(places []Place) []notice.Fact {
-	var hosts []string
-	byHost := map[string][]Place{}
-	for _, p := range places {
-		if byHost[p.Host] == nil {
-			hosts = append(hosts, p.Host)
-		}
-		byHost[p.Host] = append(byHost[p.Host], p)
-	}
 	const most = 3
 	var warnings []notice.Fact
 	more := 0
-	for _, host := range hosts {
-		ranks, cores, limit := Crowd(byHost[host])
+	for _, host := range GroupBy(places, func(p Place) string { return p.Host }) {
+		ranks, cores, limit := Crowd(host)
 		switch {
 		case ranks == 0:
 		case len(warnings) == most:
 			more++
 		default:
-			warnings = append(warnings, notice.Oversubscribed{Ranks: ranks, Cores: cores, Host: host, Limit: limit})
+			warnings = append(warnings, notice.Oversubscribed{Ranks: ranks, Cores: cores, Host: host[0].Host,
+				Limit: limit})
 		}
 	}
 	if more > 0 {
@@ -111,46 +104,55 @@ func Oversubscribed(places []Place) []notice.Fact {
 	return warnings
 }
 
+// GroupBy groups items by a key, in the order in which the keys occur first.
+func GroupBy[T any, K comparable](items []T, key func(T) K) (groups [][]T) {
+	at := map[K]int{}
+	for _, item := range items {
+		k := key(item)
+		i, known := at[k]
+		if !known {
+			i = len(groups)
+			at[k], groups = i, append(groups, nil)
+		}
+		groups[i] = append(groups[i], item)
+	}
+	return groups
+}
+
 // Crowd finds the largest group of a host's ranks that has fewer cores than members: all ranks whose set of cores lies
 // within one that some rank has, or within all sets together. 0 ranks if there is none.
 func Crowd(ranks []Place) (members, cores int, limit notice.CoreLimit) {
-	var sets [][]int
-	union := []int{}
+	var all []int
+	sharers, keys := map[string]int{}, []string{""} // by the set; "" is that of all
 	quota := math.Inf(1)
 	for _, p := range ranks {
 		cpus, err := ParseCPUs(p.CPUs)
 		if err != nil || len(cpus) == 0 {
 			return 0, 0, notice.CoreLimit{}
 		}
-		sets = append(sets, cpus)
-		union = append(union, cpus...)
+		all = append(all, cpus...)
+		key := ranges.Format(cpus)
+		if sharers[key] == 0 {
+			keys = append(keys, key)
+		}
+		sharers[key]++
 		if p.Quota > 0 {
 			quota = min(quota, p.Quota)
 		}
 	}
-	slices.Sort(union)
-	union = slices.Compact(union)
-	if n := max(1, int(math.Ceil(quota-0.01))); quota < float64(len(union)) && len(ranks) > n {
+	slices.Sort(all)
+	all = slices.Compact(all)
+	if n := max(1, int(math.Ceil(quota-0.01))); quota < float64(len(all)) && len(ranks) > n {
 		return len(ranks), n, notice.CoreLimit{Quota: quota}
 	}
-	seen := map[string]bool{}
-	for _, set := range append([][]int{union}, sets...) {
-		key := ranges.Format(set)
-		if seen[key] {
-			continue
+	sharers[""] = len(ranks)
+	for _, key := range keys {
+		cpus, _ := ParseCPUs(key)
+		if key == "" {
+			cpus = all
 		}
-		seen[key] = true
-		n := 0
-		for _, s := range sets {
-			if Within(s, set) {
-				n++
-			}
-		}
-		if n > len(set) && n > members {
-			members, cores, limit = n, len(set), notice.CoreLimit{}
-			if len(set) < len(union) {
-				limit.CPUs = key
-			}
+		if n := sharers[key]; n > len(cpus) && n > members {
+			members, cores, limit = n, len(cpus), notice.CoreLimit{CPUs: key}
 		}
 	}
 	return members, cores, limit
@@ -168,10 +170,9 @@ func Within(a, b []int) bool {
 
 // CountNodes counts the machines of ranks, given by rank, and the largest number of ranks on one.
 func CountNodes(machines []string) (nodes, ranksPerNode int) {
-	count := map[string]int{}
-	for _, m := range machines {
-		count[m]++
-		ranksPerNode = max(ranksPerNode, count[m])
+	groups := GroupBy(machines, func(m string) string { return m })
+	for _, g := range groups {
+		ranksPerNode = max(ranksPerNode, len(g))
 	}
-	return len(count), ranksPerNode
+	return len(groups), ranksPerNode
 }

@@ -4,7 +4,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 )
 
@@ -15,8 +14,9 @@ type cgroupLevel struct {
 	v2   bool
 }
 
-// cgroupLevels are the groups of this process that may hold the controller ("memory", "cpu"), from its own up to the
-// root of the mounted hierarchy: a limit at any of them holds. Both versions are looked at, since machines mix them.
+// cgroupLevels are the control groups that limit this process by a controller, from the innermost to the top, where
+// systemd mounts them: /sys/fs/cgroup, or below it a folder for each controller of version 1. In a container the mount
+// may show the container's own group at its top; groups that it does not show are left out.
 func cgroupLevels(root, controller string) []cgroupLevel {
 	var levels []cgroupLevel
 	for line := range strings.Lines(ReadText(root, "proc/self/cgroup")) {
@@ -24,20 +24,14 @@ func cgroupLevels(root, controller string) []cgroupLevel {
 		if len(part) != 3 {
 			continue
 		}
-		v2 := part[0] == "0" && part[1] == ""
-		if !v2 && !slices.Contains(strings.Split(part[1], ","), controller) {
-			continue
+		mount, v2 := "sys/fs/cgroup", part[0] == "0" && part[1] == ""
+		if !v2 {
+			if !slices.Contains(strings.Split(part[1], ","), controller) {
+				continue
+			}
+			mount += "/" + controller
 		}
-		mount, base := cgroupMount(root, controller, v2)
-		if mount == "" {
-			continue
-		}
-		// In a container the mount shows a subtree; a path outside of it means that the mount's top is all there is.
-		inside, ok := strings.CutPrefix(part[2], strings.TrimSuffix(base, "/"))
-		if !ok || (inside != "" && inside[0] != '/') {
-			inside = part[2]
-		}
-		for path := filepath.Clean("/" + inside); ; path = filepath.Dir(path) {
+		for path := filepath.Clean("/" + part[2]); ; path = filepath.Dir(path) {
 			dir := filepath.Join(root, mount, path)
 			if info, err := os.Stat(dir); err == nil && info.IsDir() {
 				levels = append(levels, cgroupLevel{name: path, dir: dir, v2: v2})
@@ -48,39 +42,4 @@ func cgroupLevels(root, controller string) []cgroupLevel {
 		}
 	}
 	return levels
-}
-
-// cgroupMount is where the hierarchy is mounted and which group of it is the mount's top.
-func cgroupMount(root, controller string, v2 bool) (mount, base string) {
-	for line := range strings.Lines(ReadText(root, "proc/self/mountinfo")) {
-		before, after, ok := strings.Cut(strings.TrimSpace(line), " - ")
-		head, tail := strings.Fields(before), strings.Fields(after)
-		if !ok || len(head) < 5 || len(tail) < 3 {
-			continue
-		}
-		switch {
-		case v2 && tail[0] == "cgroup2":
-		case !v2 && tail[0] == "cgroup" && slices.Contains(strings.Split(tail[2], ","), controller):
-		default:
-			continue
-		}
-		return unescapeMount(head[4]), unescapeMount(head[3])
-	}
-	return "", ""
-}
-
-// unescapeMount undoes mountinfo's octal escapes of blanks and backslashes.
-func unescapeMount(s string) string {
-	var b strings.Builder
-	for i := 0; i < len(s); i++ {
-		if s[i] == '\\' && i+4 <= len(s) {
-			if c, err := strconv.ParseUint(s[i+1:i+4], 8, 8); err == nil {
-				b.WriteByte(byte(c))
-				i += 3
-				continue
-			}
-		}
-		b.WriteByte(s[i])
-	}
-	return b.String()
 }

@@ -1,8 +1,8 @@
 package machine
 
 import (
-	"bytes"
 	"fmt"
+	"iter"
 	"os"
 	"path/filepath"
 	"slices"
@@ -34,13 +34,13 @@ type counterFile struct {
 	class counterClass
 	unit  uint64 // bytes (or events) a count
 	bits  int    // width at which it may wrap; 64 does not
-	file  *os.File
+	path  string
 }
 
 // CounterFiles are the counters of one host.
 type CounterFiles struct {
 	files []counterFile
-	snmp  *os.File // /proc/net/snmp
+	snmp  string // path of /proc/net/snmp
 }
 
 // Counters is one reading; values stand in the order of the files, -1 where one could not be read.
@@ -50,46 +50,43 @@ type Counters struct {
 	tcp    int64 // segments retransmitted, -1 if unknown
 }
 
-type counterName struct {
-	name  string
-	class counterClass
-}
+// counterNames are the names of counters by their class.
+type counterNames [retransmits + 1][]string
 
 var (
-	portCounters = []counterName{
-		{"port_rcv_data", received}, {"port_xmit_data", transmitted}, {"symbol_error", broken},
-		{"link_error_recovery", broken},
-		{"link_downed", broken}, {"port_rcv_errors", broken}, {"local_link_integrity_errors", broken},
-		{"excessive_buffer_overrun_errors", broken}, {"port_xmit_discards", dropped},
+	portCounters = counterNames{
+		received: {"port_rcv_data"}, transmitted: {"port_xmit_data"},
+		broken: {"symbol_error", "link_error_recovery", "link_downed", "port_rcv_errors",
+			"local_link_integrity_errors", "excessive_buffer_overrun_errors"},
+		dropped: {"port_xmit_discards"},
 	}
 	// Of Mellanox and Broadcom adapters, and of Amazon's EFA, which has nothing else.
-	hardwareCounters = []counterName{
-		{"out_of_sequence", retransmits}, {"packet_seq_err", retransmits}, {"local_ack_timeout_err", retransmits},
-		{"implied_nak_seq_err", retransmits}, {"rnr_nak_retry_err", retransmits}, {"roce_adp_retrans", retransmits},
-		{"rx_icrc_encapsulated", broken}, {"out_of_buffer", dropped}, {"to_retransmits", retransmits},
-		{"rx_bytes", received}, {"tx_bytes", transmitted}, {"rx_drops", dropped}, {"retrans_pkts", retransmits},
+	hardwareCounters = counterNames{
+		received: {"rx_bytes"}, transmitted: {"tx_bytes"}, broken: {"rx_icrc_encapsulated"},
+		dropped: {"out_of_buffer", "rx_drops"},
+		retransmits: {"out_of_sequence", "packet_seq_err", "local_ack_timeout_err", "implied_nak_seq_err",
+			"rnr_nak_retry_err", "roce_adp_retrans", "to_retransmits", "retrans_pkts"},
 	}
-	interfaceCounters = []counterName{
-		{"rx_bytes", received}, {"tx_bytes", transmitted}, {"rx_errors", broken}, {"tx_errors", broken},
-		{"rx_dropped", dropped}, {"tx_dropped", dropped},
+	interfaceCounters = counterNames{
+		received: {"rx_bytes"}, transmitted: {"tx_bytes"}, broken: {"rx_errors", "tx_errors"},
+		dropped: {"rx_dropped", "tx_dropped"},
 	}
 )
 
-// mostPorts bounds the file descriptors and the time of a reading, on hosts with hundreds of virtual interfaces.
+// mostPorts bounds the time of a reading, on hosts with hundreds of virtual interfaces.
 const mostPorts = 32
 
 // OpenCounters opens what there is below root; it may be nothing.
 func OpenCounters(root string) *CounterFiles {
-	c := &CounterFiles{}
-	c.snmp, _ = os.Open(filepath.Join(root, "proc/net/snmp"))
+	c := &CounterFiles{snmp: filepath.Join(root, "proc/net/snmp")}
 	ports, _ := filepath.Glob(filepath.Join(root, "sys/class/infiniband/*/ports/*"))
 	for _, dir := range ports[:min(mostPorts, len(ports))] {
 		port := filepath.Base(filepath.Dir(filepath.Dir(dir))) + "/" + filepath.Base(dir)
-		c.open(port, filepath.Join(dir, "counters"), portCounters, 4, 32)
-		c.open(port, filepath.Join(dir, "hw_counters"), hardwareCounters, 1, 64)
+		c.add(port, filepath.Join(dir, "counters"), portCounters, 4, 32)
+		c.add(port, filepath.Join(dir, "hw_counters"), hardwareCounters, 1, 64)
 	}
 	for _, name := range interfaces(root) {
-		c.open(name, filepath.Join(root, "sys/class/net", name, "statistics"), interfaceCounters, 1, 64)
+		c.add(name, filepath.Join(root, "sys/class/net", name, "statistics"), interfaceCounters, 1, 64)
 	}
 	return c
 }
@@ -102,7 +99,7 @@ func interfaces(root string) []string {
 		if ReadText(root, "sys/class/net", e.Name(), "operstate") == "down" {
 			continue
 		}
-		if _, err := os.Stat(filepath.Join(root, "sys/class/net", e.Name(), "device")); err == nil {
+		if Exists(root, "sys/class/net", e.Name(), "device") {
 			hardware = append(hardware, e.Name())
 		} else {
 			virtual = append(virtual, e.Name())
@@ -112,48 +109,31 @@ func interfaces(root string) []string {
 	return all[:min(mostPorts, len(all))]
 }
 
-// open adds the counters that exist. Data of an InfiniBand port are counted in words of four bytes.
-func (c *CounterFiles) open(port, dir string, names []counterName, word uint64, bits int) {
-	for _, n := range names {
-		f, err := os.Open(filepath.Join(dir, n.name))
-		if err != nil {
-			continue
-		}
+// add adds the counters that exist. Data of an InfiniBand port are counted in words of four bytes.
+func (c *CounterFiles) add(port, dir string, names counterNames, word uint64, bits int) {
+	for class, list := range names {
 		unit := uint64(1)
-		if n.class == received || n.class == transmitted {
+		if counterClass(class) <= transmitted {
 			unit = word
 		}
-		c.files = append(c.files, counterFile{port, n.name, n.class, unit, bits, f})
+		for _, name := range list {
+			if path := filepath.Join(dir, name); Exists(path) {
+				c.files = append(c.files, counterFile{port, name, counterClass(class), unit, bits, path})
+			}
+		}
 	}
 }
 
-// Close closes the files.
-func (c *CounterFiles) Close() {
-	for _, f := range c.files {
-		_ = f.file.Close()
-	}
-	if c.snmp != nil {
-		_ = c.snmp.Close()
-	}
-}
-
-// Read takes one reading. It costs a system call a counter, microseconds each; where an adapter is asked by a command
+// Read takes one reading. It opens a file a counter, microseconds each; where an adapter is asked by a command
 // to its firmware it may be a millisecond for all. It belongs outside of what is timed.
 func (c *CounterFiles) Read() Counters {
-	r := Counters{of: c, values: make([]int64, len(c.files)), tcp: -1}
-	var buffer [4096]byte
+	r := Counters{of: c, values: make([]int64, len(c.files)), tcp: retransmitted(ReadText(c.snmp))}
 	for i, f := range c.files {
-		n, _ := f.file.ReadAt(buffer[:64], 0)
-		v, err := strconv.ParseUint(string(bytes.TrimSpace(buffer[:n])), 10, 64)
-		if err != nil || v > 1<<63-1 {
-			r.values[i] = -1
-			continue
+		v, ok := ReadNumber(f.path)
+		if !ok {
+			v = -1
 		}
-		r.values[i] = int64(v)
-	}
-	if c.snmp != nil {
-		n, _ := c.snmp.ReadAt(buffer[:], 0)
-		r.tcp = retransmitted(string(buffer[:n]))
+		r.values[i] = v
 	}
 	return r
 }
@@ -198,15 +178,11 @@ func moved(before, after int64, bits int) int64 {
 // move has no entry.
 func (after Counters) Since(before Counters) []result.NetUse {
 	var use []result.NetUse
-	for i, f := range after.of.files {
-		d := moved(before.values[i], after.values[i], f.bits) * int64(f.unit)
-		if d == 0 {
-			continue
-		}
+	for f, n := range after.changes(before) {
 		if len(use) == 0 || use[len(use)-1].Name != f.port {
 			use = append(use, result.NetUse{Name: f.port})
 		}
-		u := &use[len(use)-1]
+		u, d := &use[len(use)-1], n*int64(f.unit)
 		switch f.class {
 		case received:
 			u.RxBytes += d
@@ -224,36 +200,46 @@ func (after Counters) Since(before Counters) []result.NetUse {
 	return use
 }
 
+// changes yields the counters that moved, and by how many counts.
+func (after Counters) changes(before Counters) iter.Seq2[counterFile, int64] {
+	return func(yield func(counterFile, int64) bool) {
+		for i, f := range after.of.files {
+			if d := moved(before.values[i], after.values[i], f.bits); d != 0 && !yield(f, d) {
+				return
+			}
+		}
+	}
+}
+
 // manyRare is how many drops or retransmissions during a case are worth a warning; errors of a link always are.
 const manyRare = 10
 
 // LinkWarnings names the counters that tell of a sick link or a crowded network. hosts is how many the ranks are on:
 // what TCP sends again within one host got no answer in time, as no link can lose it.
 func LinkWarnings(before, after Counters, hosts int) []notice.Fact {
+	var links []notice.LinkErrors
+	add := func(port, what string) {
+		if len(links) == 0 || links[len(links)-1].Port != port {
+			links = append(links, notice.LinkErrors{Port: port})
+		}
+		l := &links[len(links)-1]
+		l.Counters = append(l.Counters, what)
+	}
+	for f, n := range after.changes(before) {
+		if f.class == broken || f.class > broken && n >= manyRare {
+			add(f.port, fmt.Sprintf("%d %s", n, f.name))
+		}
+	}
+	tcp := moved(before.tcp, after.tcp, 64)
+	if tcp >= manyRare && hosts > 1 {
+		add("tcp", fmt.Sprintf("%d retransmitted segments", tcp))
+	}
 	var found []notice.Fact
-	add := func(port string, what []string) {
-		if len(what) > 0 {
-			found = append(found, notice.LinkErrors{Port: port, Counters: what})
-		}
+	for _, l := range links {
+		found = append(found, l)
 	}
-	port, what := "", []string(nil)
-	for i, f := range after.of.files {
-		if f.port != port {
-			add(port, what)
-			port, what = f.port, nil
-		}
-		d := moved(before.values[i], after.values[i], f.bits)
-		if f.class == broken && d > 0 || f.class > broken && d >= manyRare {
-			what = append(what, fmt.Sprintf("%d %s", d, f.name))
-		}
-	}
-	add(port, what)
-	switch d := moved(before.tcp, after.tcp, 64); {
-	case d < manyRare:
-	case hosts > 1:
-		add("tcp", []string{fmt.Sprintf("%d retransmitted segments", d)})
-	default:
-		found = append(found, notice.LocalRetransmissions{Segments: d})
+	if tcp >= manyRare && hosts == 1 {
+		found = append(found, notice.LocalRetransmissions{Segments: tcp})
 	}
 	return found
 }

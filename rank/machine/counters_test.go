@@ -34,12 +34,10 @@ func TestCounters(t *testing.T) {
 		"proc/net/snmp": strings.ReplaceAll(snmpText, "%s", "3"),
 	})
 	files := OpenCounters(root)
-	defer files.Close()
 	before := files.Read()
 	if use := files.Read().Since(before); use != nil {
 		t.Errorf("nothing moved, but %+v", use)
 	}
-	// In place, as the kernel does: the files stay open.
 	machinetest.Write(t, root, map[string]string{
 		port + "counters/port_rcv_data": "1010\n", port + "counters/symbol_error": "6\n",
 		port + "counters/port_xmit_discards": "2\n",
@@ -68,7 +66,6 @@ func TestCounters(t *testing.T) {
 
 func TestNoCounters(t *testing.T) {
 	files := OpenCounters(t.TempDir())
-	defer files.Close()
 	a := files.Read()
 	if use, w := files.Read().Since(a), LinkWarnings(a, files.Read(), 1); use != nil || w != nil {
 		t.Errorf("%v, %v", use, w)

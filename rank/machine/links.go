@@ -12,9 +12,8 @@ import (
 // up.
 func PortRates(root string) (ports []result.Port) {
 	for _, p := range RDMAPorts(root) {
-		number, rest, _ := strings.Cut(p.Rate, " ")
-		rate, err := strconv.ParseFloat(number, 64)
-		if err != nil || rate <= 0 || !strings.HasPrefix(rest, "Gb/sec") || !p.Active() {
+		rate := quantity(p.Rate, "Gb/sec")
+		if rate <= 0 || !p.Active() {
 			continue
 		}
 		link := p.Link
@@ -41,9 +40,9 @@ func PCIeLink(root, address string, virtual bool) *result.PCIe {
 		return nil
 	}
 	width, _ := ReadNumber(dir, "current_link_width")
-	link := result.PCIe{Speed: transfers(ReadText(dir, "max_link_speed")), Width: int(width), Lanes: lanes(dir)}
+	link := result.PCIe{Speed: quantity(ReadText(dir, "max_link_speed"), "GT/s"), Width: int(width), Lanes: lanes(dir)}
 	if slot := filepath.Dir(dir); !virtual && lanes(slot) > 0 {
-		if speed := transfers(ReadText(slot, "max_link_speed")); speed > 0 {
+		if speed := quantity(ReadText(slot, "max_link_speed"), "GT/s"); speed > 0 {
 			link.Speed = min(link.Speed, speed)
 		}
 		link.Lanes = min(link.Lanes, lanes(slot))
@@ -54,11 +53,11 @@ func PCIeLink(root, address string, virtual bool) *result.PCIe {
 	return &link
 }
 
-// transfers reads "32.0 GT/s PCIe"; 0 for "Unknown".
-func transfers(speed string) float64 {
-	number, unit, _ := strings.Cut(speed, " ")
+// quantity is the number before a unit: 32 of "32.0 GT/s PCIe"; 0 where the unit is another.
+func quantity(text, unit string) float64 {
+	number, rest, _ := strings.Cut(text, " ")
 	v, err := strconv.ParseFloat(number, 64)
-	if err != nil || !strings.HasPrefix(unit, "GT/s") {
+	if err != nil || !strings.HasPrefix(rest, unit) {
 		return 0
 	}
 	return v

@@ -6,7 +6,6 @@ package machine
 import (
 	"cmp"
 	"os"
-	"path/filepath"
 	"runtime"
 	"slices"
 	"strconv"
@@ -57,15 +56,11 @@ func kernel(root string) string {
 // armImplementers are the makers of ARM cores that stand in servers, by the number in /proc/cpuinfo; parts are named
 // for those in use, since Linux itself does not name them.
 var (
-	armImplementers = map[string]string{"0x41": "Arm", "0x46": "Fujitsu", "0x48": "HiSilicon", "0x4e": "NVIDIA",
-		"0x61": "Apple", "0xc0": "Ampere"}
-	armParts = map[string]string{
-		"0x41/0xd08": "Cortex-A72", "0x41/0xd0c": "Neoverse N1", "0x41/0xd40": "Neoverse V1",
-		"0x41/0xd49": "Neoverse N2",
-		"0x41/0xd4f": "Neoverse V2", "0x41/0xd83": "Neoverse V3", "0x41/0xd84": "Neoverse V3",
-		"0x41/0xd8e": "Neoverse N3",
-		"0x46/0x001": "A64FX", "0x48/0xd01": "Kunpeng 920", "0x4e/0x004": "Carmel", "0xc0/0xac3": "Ampere-1",
-		"0xc0/0xac4": "Ampere-1A",
+	armImplementers = map[string]string{"0x41": "Arm", "0x46": "Fujitsu", "0x4e": "NVIDIA", "0xc0": "Ampere"}
+	armParts        = map[string]string{
+		"0x41/0xd0c": "Neoverse N1", "0x41/0xd40": "Neoverse V1", "0x41/0xd49": "Neoverse N2",
+		"0x41/0xd4f": "Neoverse V2", "0x41/0xd83": "Neoverse V3", "0x41/0xd84": "Neoverse V3", "0x46/0x001": "A64FX",
+		"0xc0/0xac3": "Ampere-1", "0xc0/0xac4": "Ampere-1A",
 	}
 )
 
@@ -77,7 +72,7 @@ func cpuModel(root string) string {
 	}
 	maker, part := Field(info, "CPU implementer"), Field(info, "CPU part")
 	if maker == "" {
-		return Field(info, "Hardware")
+		return ""
 	}
 	return strings.TrimSpace(cmp.Or(armImplementers[maker], "implementer "+maker) + " " +
 		cmp.Or(armParts[maker+"/"+part], "part "+part))
@@ -100,37 +95,21 @@ func governor(root string) string {
 
 // container names what lies between the program and the hardware: a container, a virtual machine, both, or "".
 func container(root string) string {
-	var layers []string
-	if c := containerKind(root); c != "" {
-		layers = append(layers, c)
-	}
-	if v := VirtualMachine(root); v != "" {
-		layers = append(layers, v)
-	}
-	return strings.Join(layers, " in ")
+	layers := []string{containerKind(root), VirtualMachine(root)}
+	return strings.Join(slices.DeleteFunc(layers, func(s string) bool { return s == "" }), " in ")
 }
 
 func containerKind(root string) string {
-	exists := func(path string) bool {
-		_, err := os.Stat(filepath.Join(root, path))
-		return err == nil
-	}
 	cgroup := ReadText(root, "proc/self/cgroup")
-	switch {
-	case exists(".singularity.d") || exists("singularity"):
-		return "apptainer"
-	case exists("run/.containerenv"):
-		return "podman"
-	case strings.Contains(cgroup, "kubepods"):
-		return "kubernetes"
-	case exists(".dockerenv") || strings.Contains(cgroup, "/docker"):
-		return "docker"
-	case strings.Contains(cgroup, "/lxc"):
-		return "lxc"
-	case exists("run/systemd/container"):
-		return cmp.Or(ReadText(root, "run/systemd/container"), "container")
+	for _, k := range []struct{ kind, file, group string }{
+		{"apptainer", ".singularity.d", ""}, {"podman", "run/.containerenv", ""}, {"kubernetes", "", "kubepods"},
+		{"docker", ".dockerenv", "/docker"}, {"lxc", "", "/lxc"},
+	} {
+		if k.file != "" && Exists(root, k.file) || k.group != "" && strings.Contains(cgroup, k.group) {
+			return k.kind
+		}
 	}
-	return ""
+	return ReadText(root, "run/systemd/container")
 }
 
 // VirtualMachine names the virtual machine that this host is; "" if it is none.
@@ -141,7 +120,7 @@ func VirtualMachine(root string) string {
 	// The product name tells an EC2 metal instance from a virtual one: both are Amazon's.
 	maker, product := ReadText(root, "sys/class/dmi/id/sys_vendor"), ReadText(root, "sys/class/dmi/id/product_name")
 	guest := strings.Contains(" "+Field(ReadText(root, "proc/cpuinfo"), "flags")+" ", " hypervisor ")
-	kind := cmp.Or(ReadText(root, "sys/hypervisor/type"))
+	kind := ReadText(root, "sys/hypervisor/type")
 	for _, known := range []string{"KVM", "VMware", "VirtualBox", "Virtual Machine", "Google Compute Engine", "QEMU",
 		"OpenStack"} {
 		if strings.Contains(maker+" "+product, known) {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -25,15 +26,10 @@ func MemoryBounds(root string) ([]MemoryBound, error) {
 	if free, ok := kilobytes(Field(info, "MemAvailable")); ok {
 		return append(bounds, MemoryBound{Name: "MemAvailable", Free: free}), nil
 	}
-	free, ok1 := kilobytes(Field(info, "MemFree"))
-	cached, ok2 := kilobytes(Field(info, "Cached"))
-	if !ok1 || !ok2 {
-		if len(bounds) == 0 {
-			return nil, errors.New("free memory is unknown: /proc/meminfo has no MemAvailable; is /proc mounted?")
-		}
-		return bounds, nil
+	if len(bounds) == 0 {
+		return nil, errors.New("free memory is unknown: /proc/meminfo has no MemAvailable; is /proc mounted?")
 	}
-	return append(bounds, MemoryBound{Name: "MemFree and Cached", Free: free + cached}), nil
+	return bounds, nil
 }
 
 // FreeMemory is the smallest of the bounds in bytes, and its name. What of it a rank may take is for PlanMemory to
@@ -43,12 +39,7 @@ func FreeMemory(root string) (bytes int64, limit string, err error) {
 	if err != nil {
 		return 0, "", err
 	}
-	tightest := bounds[0]
-	for _, b := range bounds {
-		if b.Free < tightest.Free {
-			tightest = b
-		}
-	}
+	tightest := slices.MinFunc(bounds, func(a, b MemoryBound) int { return cmp.Compare(a.Free, b.Free) })
 	return tightest.Free, tightest.Name, nil
 }
 
@@ -79,26 +70,33 @@ func cgroupMemory(root string) []MemoryBound {
 	return bounds
 }
 
-// processMemory is what ulimit -v and ulimit -d leave to this process.
+// processMemory is what ulimit -v leaves to this process.
 func processMemory(root string) []MemoryBound {
-	limits, status := ReadText(root, "proc/self/limits"), ReadText(root, "proc/self/status")
-	var bounds []MemoryBound
-	for _, l := range []struct{ name, limit, used string }{
-		{"RLIMIT_AS (ulimit -v)", "Max address space", "VmSize"},
-		{"RLIMIT_DATA (ulimit -d)", "Max data size", "VmData"},
-	} {
-		words := strings.Fields(Field(limits, l.limit))
-		if len(words) == 0 {
-			continue
-		}
-		limit, err := strconv.ParseInt(words[0], 10, 64)
-		if err != nil { // "unlimited"
-			continue
-		}
-		used, _ := kilobytes(Field(status, l.used))
-		bounds = append(bounds, MemoryBound{Name: l.name, Free: max(0, limit-used), Alone: true})
+	limit := ResourceLimit(root, "Max address space")
+	if limit == Unknown || limit == Unlimited {
+		return nil
 	}
-	return bounds
+	used, _ := kilobytes(Field(ReadText(root, "proc/self/status"), "VmSize"))
+	return []MemoryBound{{Name: "RLIMIT_AS (ulimit -v)", Free: max(0, limit-used), Alone: true}}
+}
+
+// What a resource limit may be besides a number.
+const (
+	Unlimited = math.MaxInt64
+	Unknown   = -1
+)
+
+// ResourceLimit returns the soft limit of that name in /proc/self/limits, Unlimited or Unknown.
+func ResourceLimit(root, name string) int64 {
+	limit, _, _ := strings.Cut(Field(ReadText(root, "proc/self/limits"), name), " ")
+	if limit == "unlimited" {
+		return Unlimited
+	}
+	n, err := strconv.ParseInt(limit, 10, 64)
+	if err != nil {
+		return Unknown
+	}
+	return n
 }
 
 // RankMemory is what one rank reports.

@@ -12,51 +12,43 @@ const gibibyte = 1 << 30
 
 func TestFreeMemory(t *testing.T) {
 	meminfo := "MemTotal: 16777216 kB\nMemFree: 1048576 kB\nMemAvailable: 8388608 kB\nCached: 2097152 kB\n"
-	v2 := "31 23 0:28 / /sys/fs/cgroup rw,relatime shared:4 - cgroup2 cgroup2 rw\n"
-	v1 := "35 31 0:32 / /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory\n41 31 0:38 / /sys/fs/cgroup/unified rw - " +
-		"cgroup2 cgroup2 rw\n"
 	for name, c := range map[string]struct {
 		files map[string]string
 		free  int64
 		limit string
 	}{
 		"no limit": {nil, 8 * gibibyte, "MemAvailable"},
-		"old kernel": {map[string]string{"proc/meminfo": "MemFree: 1048576 kB\nCached: 2097152 kB\n"}, 3 * gibibyte,
-			"MemFree and Cached"},
-		"v2, own group": {map[string]string{"proc/self/cgroup": "0::/a/b\n", "proc/self/mountinfo": v2,
+		"v2, own group": {map[string]string{"proc/self/cgroup": "0::/a/b\n",
 			"sys/fs/cgroup/a/b/memory.max": "4294967296\n", "sys/fs/cgroup/a/b/memory.current": "2147483648\n",
 			"sys/fs/cgroup/a/b/memory.stat": "anon 1\nfile 2\ninactive_file 1073741824\n"}, 3 * gibibyte,
 			"cgroup /a/b memory.max"},
-		"v2, a group above": {map[string]string{"proc/self/cgroup": "0::/a/b\n", "proc/self/mountinfo": v2,
+		"v2, a group above": {map[string]string{"proc/self/cgroup": "0::/a/b\n",
 			"sys/fs/cgroup/a/b/memory.max": "max\n", "sys/fs/cgroup/a/b/memory.current": "1\n",
 			"sys/fs/cgroup/a/memory.max": "2147483648\n", "sys/fs/cgroup/a/memory.current": "1073741824\n"}, gibibyte,
 			"cgroup /a memory.max"},
-		"v2, throttled": {map[string]string{"proc/self/cgroup": "0::/a\n", "proc/self/mountinfo": v2,
+		"v2, throttled": {map[string]string{"proc/self/cgroup": "0::/a\n",
 			"sys/fs/cgroup/a/memory.max":  "max\n",
 			"sys/fs/cgroup/a/memory.high": "1073741824\n", "sys/fs/cgroup/a/memory.current": "4096\n"}, gibibyte - 4096,
 			"cgroup /a memory.high"},
-		"v2, over the limit": {map[string]string{"proc/self/cgroup": "0::/a\n", "proc/self/mountinfo": v2,
+		"v2, over the limit": {map[string]string{"proc/self/cgroup": "0::/a\n",
 			"sys/fs/cgroup/a/memory.max":     "4096\n",
 			"sys/fs/cgroup/a/memory.current": "8192\n"}, 0, "cgroup /a memory.max"},
-		"v2, wide": {map[string]string{"proc/self/cgroup": "0::/a\n", "proc/self/mountinfo": v2,
+		"v2, wide": {map[string]string{"proc/self/cgroup": "0::/a\n",
 			"sys/fs/cgroup/a/memory.max":     "999999999999\n",
 			"sys/fs/cgroup/a/memory.current": "0\n"}, 8 * gibibyte, "MemAvailable"},
 		"v1 beside v2": {map[string]string{"proc/self/cgroup": "4:memory:/job\n3:cpuset:/job\n0::/\n",
-			"proc/self/mountinfo":                            v1,
 			"sys/fs/cgroup/memory/job/memory.limit_in_bytes": "2147483648\n",
 			"sys/fs/cgroup/memory/job/memory.usage_in_bytes": "1073741824\n",
 			"sys/fs/cgroup/memory/job/memory.stat":           "inactive_file 5\ntotal_inactive_file 536870912\n",
 			"sys/fs/cgroup/unified/":                         ""}, gibibyte + gibibyte/2,
 			"cgroup /job memory.limit_in_bytes"},
-		"v1 without": {map[string]string{"proc/self/cgroup": "4:memory:/job\n", "proc/self/mountinfo": v1,
+		"v1 without": {map[string]string{"proc/self/cgroup": "4:memory:/job\n",
 			"sys/fs/cgroup/memory/job/memory.limit_in_bytes": "9223372036854771712\n",
 			"sys/fs/cgroup/memory/job/memory.usage_in_bytes": "1\n"}, 8 * gibibyte, "MemAvailable"},
 		"a container that sees its subtree": {map[string]string{"proc/self/cgroup": "4:memory:/docker/abc\n",
-			"proc/self/mountinfo":                          "35 31 0:32 /docker/abc /sys/fs/cgroup/memory\\040x ro - cgroup cgroup rw,memory\n",
-			"sys/fs/cgroup/memory x/memory.limit_in_bytes": "1073741824\n",
-			"sys/fs/cgroup/memory x/memory.usage_in_bytes": "0\n"}, gibibyte, "cgroup / memory.limit_in_bytes"},
+			"sys/fs/cgroup/memory/memory.limit_in_bytes": "1073741824\n",
+			"sys/fs/cgroup/memory/memory.usage_in_bytes": "0\n"}, gibibyte, "cgroup / memory.limit_in_bytes"},
 		"a path outside of the mount": {map[string]string{"proc/self/cgroup": "0::/../../x\n",
-			"proc/self/mountinfo":      v2,
 			"sys/fs/cgroup/memory.max": "1073741824\n", "sys/fs/cgroup/memory.current": "0\n"}, gibibyte,
 			"cgroup / memory.max"},
 		"ulimit -v": {map[string]string{"proc/self/limits": "Limit                     Soft Limit           Hard " +
@@ -75,7 +67,6 @@ func TestFreeMemory(t *testing.T) {
 		})
 	}
 	root := machinetest.Root(t, map[string]string{"proc/meminfo": meminfo, "proc/self/cgroup": "4:memory:/\n",
-		"proc/self/mountinfo":                        v1,
 		"sys/fs/cgroup/memory/memory.limit_in_bytes": "9223372036854771712\n",
 		"sys/fs/cgroup/memory/memory.usage_in_bytes": "1\n"})
 	if bounds, err := MemoryBounds(root); err != nil || len(bounds) != 1 {

@@ -16,6 +16,12 @@ func ReadText(root string, path ...string) string {
 	return strings.TrimSpace(string(b))
 }
 
+// Exists reports whether there is a file or folder below root.
+func Exists(root string, path ...string) bool {
+	_, err := os.Stat(filepath.Join(append([]string{root}, path...)...))
+	return err == nil
+}
+
 // ReadNumber is the number in a small file; false if there is none ("max", no such file).
 func ReadNumber(root string, path ...string) (int64, bool) {
 	n, err := strconv.ParseInt(ReadText(root, path...), 10, 64)

@@ -38,17 +38,15 @@ func Topology(root string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s, %s, %s", units.Count(len(sockets), "socket"), units.Count(len(cores), "core"),
 		units.Count(len(online), "hardware thread"))
-	nodes, _ := ParseCPUs(ReadText(root, "sys/devices/system/node/online"))
 	nics := networkNodes(root)
-	for _, node := range nodes {
-		dir := filepath.Join("sys/devices/system/node", "node"+strconv.Itoa(node))
-		fmt.Fprintf(&b, "\nNUMA node %d: CPUs %s", node, cmp.Or(ReadText(root, dir, "cpulist"), "none"))
-		prefix := fmt.Sprintf("Node %d MemTotal", node)
-		if memory, ok := kilobytes(Field(ReadText(root, dir, "meminfo"), prefix)); ok {
+	for _, n := range NUMANodes(root) {
+		fmt.Fprintf(&b, "\nNUMA node %d: CPUs %s", n.Number, cmp.Or(n.CPUs, "none"))
+		info := ReadText(root, numaFolder, fmt.Sprint("node", n.Number), "meminfo")
+		if memory, ok := kilobytes(Field(info, fmt.Sprintf("Node %d MemTotal", n.Number))); ok {
 			fmt.Fprintf(&b, ", %s", units.Binary(memory))
 		}
-		if len(nics[node]) > 0 {
-			fmt.Fprintf(&b, ", %s", strings.Join(nics[node], " "))
+		if len(nics[n.Number]) > 0 {
+			fmt.Fprintf(&b, ", %s", strings.Join(nics[n.Number], " "))
 		}
 	}
 	return b.String()
@@ -69,18 +67,30 @@ func networkNodes(root string) map[int][]string {
 	return nics
 }
 
-// NearNodes are the NUMA nodes that the CPUs of a list are on; nil where that is not known.
-func NearNodes(root, cpus string) []int {
-	mine, err := ParseCPUs(cpus)
-	if err != nil {
-		return nil
+const numaFolder = "sys/devices/system/node"
+
+// NUMANode is a NUMA node that is online.
+type NUMANode struct {
+	Number int
+	CPUs   string // "0-31"; "" where it has none
+}
+
+// NUMANodes returns the NUMA nodes of the machine.
+func NUMANodes(root string) (nodes []NUMANode) {
+	online, _ := ParseCPUs(ReadText(root, numaFolder, "online"))
+	for _, n := range online {
+		nodes = append(nodes, NUMANode{n, ReadText(root, numaFolder, fmt.Sprint("node", n), "cpulist")})
 	}
-	nodes, _ := ParseCPUs(ReadText(root, "sys/devices/system/node/online"))
-	var near []int
-	for _, node := range nodes {
-		here, _ := ParseCPUs(ReadText(root, "sys/devices/system/node", "node"+strconv.Itoa(node), "cpulist"))
+	return nodes
+}
+
+// NearNodes returns the numbers of the NUMA nodes that have some of the CPUs.
+func NearNodes(nodes []NUMANode, cpus string) (near []int) {
+	mine, _ := ParseCPUs(cpus)
+	for _, n := range nodes {
+		here, _ := ParseCPUs(n.CPUs)
 		if slices.ContainsFunc(mine, func(cpu int) bool { return slices.Contains(here, cpu) }) {
-			near = append(near, node)
+			near = append(near, n.Number)
 		}
 	}
 	return near

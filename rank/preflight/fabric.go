@@ -2,8 +2,6 @@ package preflight
 
 import (
 	"maps"
-	"os"
-	"path/filepath"
 	"slices"
 
 	"busbar/internal/notice"
@@ -19,8 +17,7 @@ type fabric struct {
 }
 
 func readFabric(root string, env func(string) string) fabric {
-	_, err := os.Stat(filepath.Join(root, "sys/module/nvidia_peermem"))
-	return fabric{Ports: machine.RDMAPorts(root), pcie: readPCIe(root), Peermem: err == nil,
+	return fabric{Ports: machine.RDMAPorts(root), pcie: readPCIe(root), Peermem: machine.Exists(root, "sys/module/nvidia_peermem"),
 		Plugin: netPlugin(root, env)}
 }
 
@@ -40,10 +37,9 @@ func (f fabric) kinds() (list []notice.PortKind) {
 
 // checkRDMA looks at the adapters of a host.
 func checkRDMA(host []Setup) (rows []Row) {
-	const name = "RDMA network"
 	ports := host[0].Fabric.Ports
 	if len(ports) == 0 {
-		return []Row{Found(name, notice.NoRDMADevice{})}
+		return []Row{found(notice.NoRDMADevice{})}
 	}
 	var down []notice.PortState
 	var narrow []notice.PortRate
@@ -62,16 +58,16 @@ func checkRDMA(host []Setup) (rows []Row) {
 	}
 	if down != nil {
 		rows = append(rows,
-			Found(name, notice.RDMAPortsDown{Active: len(ports) - len(down), Of: len(ports), Down: down}))
+			found(notice.RDMAPortsDown{Active: len(ports) - len(down), Of: len(ports), Down: down}))
 	}
 	if narrow != nil {
-		rows = append(rows, Found(name, notice.RDMALinkNarrow{Links: narrow}))
+		rows = append(rows, found(notice.RDMALinkNarrow{Links: narrow}))
 	}
 	if closed != nil {
-		rows = append(rows, Found(name, notice.RDMANotPermitted{Ports: closed}))
+		rows = append(rows, found(notice.RDMANotPermitted{Ports: closed}))
 	}
 	if rows == nil {
-		rows = []Row{Found(name, notice.RDMAPorts{Ports: host[0].Fabric.kinds()})}
+		rows = []Row{found(notice.RDMAPorts{Ports: host[0].Fabric.kinds()})}
 	}
 	return rows
 }

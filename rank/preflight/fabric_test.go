@@ -123,7 +123,8 @@ func TestNetPlugin(t *testing.T) {
 		}
 	}
 	cache := "ld.so-1.7.0\x00glibc-ld.so.cache1.1\x00libx.so\x00/usr/lib/libx.so\x00libnccl-net.so\x00/opt/amazon/ofi-nccl/lib/libnccl-net.so\x00libz.so\x00"
-	if got := netPlugin(machinetest.Root(t, map[string]string{"etc/ld.so.cache": cache}),
+	if got := netPlugin(machinetest.Root(t, map[string]string{"etc/ld.so.cache": cache,
+		"opt/amazon/ofi-nccl/lib/libnccl-net.so": ""}),
 		noVariables); got != "/opt/amazon/ofi-nccl/lib/libnccl-net.so" {
 		t.Errorf("in the loader's cache: %q", got)
 	}

@@ -12,6 +12,7 @@ import (
 	"busbar/internal/units"
 	"busbar/rank/exit"
 	"busbar/rank/launch"
+	"busbar/rank/machine"
 )
 
 // GPUView is what one rank sees of GPUs and of the library that is to drive them. What is not known stays empty.
@@ -30,62 +31,35 @@ type GPUView struct {
 	Shared    bool // --allow-shared-gpu
 	Rehearsed bool // stand-ins take the places of driver and library
 
-	mine *gpu // the one that the rank takes; on rank 0, nil: none
+	Machine string // set by TakeGPUs
+	mine    *gpu   // the one that the rank takes; on rank 0, nil: none
 }
 
 // gpu is one device.
 type gpu struct {
-	Name, UUID, PCI string
-	Major, Minor    int // compute capability
-	NUMA            int
-	Bytes           int64
-	State           *cudart.Health // nil where NVML is not there
-}
-
-// checkGPUs looks at the GPUs of one host.
-func checkGPUs(host []Setup) []Row {
-	if host[0].GPU == nil {
-		return checkUnusedGPUs(host)
-	}
-	rows := append(byRank(checkDevices)(host), byRank(checkNCCL)(host)...)
-	if !slices.ContainsFunc(host, func(s Setup) bool { return len(s.GPU.Devices) > 0 }) {
-		return rows
-	}
-	rows = append(rows, byRank(checkPeers)(host)...)
-	if host[0].GPU.Rehearsed {
-		return rows
-	}
-	rows = append(rows, checkStates(host)...)
-	if f := host[0].Fabric; len(f.Ports) > 0 {
-		rows = append(rows, checkPeermem(f), checkPlugin(f))
-	}
-	return rows
-}
-
-// checkUnusedGPUs reports GPUs that a run without a GPU backend leaves idle; of none it reports nothing.
-func checkUnusedGPUs(host []Setup) []Row {
-	f := host[0].Fabric
-	if len(f.GPUs) == 0 {
-		return nil
-	}
-	return []Row{Found("GPUs", notice.GPUsUnused{GPUs: len(f.GPUs), Driver: notice.DriverVersion(f.Driver)})}
+	cudart.Device
+	State *cudart.Health // nil where NVML is not there
 }
 
 // checkDevices reports which GPUs a rank sees.
 func checkDevices(s Setup) Row {
-	const name = "GPUs"
 	g := s.GPU
+	if g == nil && len(s.Fabric.GPUs) == 0 {
+		return Row{}
+	}
+	if g == nil {
+		return found(notice.GPUsUnused{GPUs: len(s.Fabric.GPUs), Driver: notice.DriverVersion(s.Fabric.Driver)})
+	}
 	if g.Problem != nil {
-		return Found(name, notice.GPUDriverUnusable{Failed: g.Problem.Parts})
+		return found(notice.GPUDriverUnusable{Failed: g.Problem.Parts})
 	}
 	if len(g.Devices) == 0 {
-		return Found(name,
-			notice.NoGPUVisible{OnBus: len(s.Fabric.GPUs), Driver: notice.DriverVersion(s.Fabric.Driver)})
+		return found(notice.NoGPUVisible{OnBus: len(s.Fabric.GPUs), Driver: notice.DriverVersion(s.Fabric.Driver)})
 	}
-	count := map[gpu]int{}
+	count := map[cudart.Device]int{}
 	var models []notice.GPUModel
 	for _, d := range g.Devices {
-		count[gpu{Name: d.Name, Bytes: d.Bytes}]++
+		count[cudart.Device{Name: d.Name, Bytes: d.Bytes}]++
 	}
 	for d, n := range count {
 		models = append(models, notice.GPUModel{GPUs: n, Name: d.Name, Memory: units.RoughBytes(d.Bytes)})
@@ -94,82 +68,63 @@ func checkDevices(s Setup) Row {
 		return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Memory, b.Memory))
 	})
 	if g.Rehearsed {
-		return Found(name, notice.SimulatedGPUs{Models: models})
+		return found(notice.SimulatedGPUs{Models: models})
 	}
-	return Found(name, notice.GPUsVisible{Models: models, Driver: notice.DriverVersion(g.Driver),
+	return found(notice.GPUsVisible{Models: models, Driver: notice.DriverVersion(g.Driver),
 		CUDA: notice.CUDAVersion(g.CUDA)})
 }
 
 // checkNCCL reports which library a rank has, and whether the driver serves it.
 func checkNCCL(s Setup) Row {
-	const name = "NCCL"
 	g := s.GPU
 	if g.Missing != nil {
-		return Found(name, notice.NCCLUnusable{Failed: g.Missing.Parts})
+		return found(notice.NCCLUnusable{Failed: g.Missing.Parts})
 	}
 	library := notice.NCCLInUse{Library: g.Library, Path: g.Path, BuiltFor: g.BuiltFor}
 	if g.Unserved != "" {
-		return Found(name, notice.NCCLWithoutGPUCode{NCCLInUse: library, Capability: g.Unserved})
+		return found(notice.NCCLWithoutGPUCode{NCCLInUse: library, Capability: g.Unserved})
 	}
 	major, _, _ := strings.Cut(g.BuiltFor, ".")
 	if need, err := strconv.Atoi(major); err == nil && g.CUDA > 0 && need > g.CUDA/1000 {
-		return Found(name, notice.NCCLNeedsNewerDriver{NCCLInUse: library, Driver: notice.CUDAVersion(g.CUDA)})
+		return found(notice.NCCLNeedsNewerDriver{NCCLInUse: library, Driver: notice.CUDAVersion(g.CUDA)})
 	}
-	return Found(name, library)
+	return found(library)
 }
 
 // checkOwners finds ranks of a machine that take one GPU.
-func checkOwners(machine []Setup) (rows []Row) {
-	const name = "GPU of each rank"
-	by := map[string][]Setup{}
-	var order []string
-	for _, s := range machine {
-		if s.GPU == nil || s.GPU.mine == nil {
-			continue
-		}
-		id := s.GPU.mine.UUID
-		if by[id] == nil {
-			order = append(order, id)
-		}
-		by[id] = append(by[id], s)
-	}
-	for _, id := range order {
-		sharers := by[id]
+func checkOwners(host []Setup) (rows []Row) {
+	users := slices.DeleteFunc(slices.Clone(host), func(s Setup) bool { return s.GPU == nil || s.GPU.mine == nil })
+	for _, sharers := range machine.GroupBy(users, func(s Setup) string { return s.GPU.mine.UUID }) {
 		if len(sharers) < 2 {
 			continue
 		}
-		var ranks []int
-		for _, s := range sharers {
-			ranks = append(ranks, s.who.Rank)
-		}
 		g := sharers[0].GPU
-		r := Found(name, notice.SharedGPU{Ranks: len(ranks), GPU: g.mine.Name, PCI: g.mine.PCI, UUID: g.mine.UUID,
+		r := found(notice.SharedGPU{Ranks: len(sharers), GPU: g.mine.Name, PCI: g.mine.PCI, UUID: g.mine.UUID,
 			Allowed: g.Shared})
 		if !g.Shared {
 			r = r.graded(notice.Error)
 		}
-		rows = append(rows, r.On(ranks...))
+		for _, s := range sharers {
+			r.ranks = append(r.ranks, s.who.Rank)
+		}
+		rows = append(rows, r)
 	}
-	if len(rows) > 0 || len(order) == 0 {
+	if len(rows) > 0 || len(users) == 0 {
 		return rows
 	}
-	slice := map[string]bool{} // by the address of its GPU
-	for _, id := range order {
-		pci := by[id][0].GPU.mine.PCI
-		if slice[pci] {
-			return []Row{Found(name, notice.GPUSlices{PCI: pci})}
+	for _, parts := range machine.GroupBy(users, func(s Setup) string { return s.GPU.mine.PCI }) {
+		if len(parts) > 1 {
+			return []Row{found(notice.GPUSlices{PCI: parts[0].GPU.mine.PCI})}
 		}
-		slice[pci] = true
 	}
-	return []Row{Found(name, notice.OwnGPUs{})}
+	return []Row{found(notice.OwnGPUs{})}
 }
 
 // checkPeers looks at which GPUs reach each other's memory.
 func checkPeers(s Setup) Row {
-	const name = "peer access"
 	g := s.GPU
 	if len(g.Peer) < 2 {
-		return Found(name, notice.PeerAccessUnknown{GPUs: len(g.Devices)})
+		return found(notice.PeerAccessUnknown{GPUs: len(g.Devices)})
 	}
 	all := 0
 	var without []string
@@ -182,32 +137,33 @@ func checkPeers(s Setup) Row {
 		}
 	}
 	if without != nil {
-		return Found(name, notice.NoPeerAccess{Without: len(without), Of: all, Pairs: without})
+		return found(notice.NoPeerAccess{Without: len(without), Of: all, Pairs: without})
 	}
-	return Found(name, notice.PeerAccess{GPUs: len(g.Devices)})
+	return found(notice.PeerAccess{GPUs: len(g.Devices)})
 }
 
 // checkLibraries compares driver and library over all ranks.
 func checkLibraries(all []Setup) (rows []Row) {
-	const name = "GPU libraries"
 	if !slices.ContainsFunc(all, func(s Setup) bool { return s.GPU != nil && s.GPU.Library != "" }) {
 		return nil
 	}
 	differ := func(of func(*GPUView) string) notice.RankValues {
-		facts := make([]launch.RankFacts, len(all))
+		ranks := make([]launch.RankFacts, len(all))
 		for i, s := range all {
-			facts[i] = s.who
-			if s.GPU != nil {
-				facts[i].Build = of(s.GPU) // a field that carries the value into differing
-			}
+			ranks[i] = s.who
 		}
-		return launch.Differing(facts, func(r launch.RankFacts) string { return r.Build })
+		return launch.Differing(ranks, func(i int) string {
+			if all[i].GPU == nil {
+				return ""
+			}
+			return of(all[i].GPU)
+		})
 	}
 	if v := differ(func(g *GPUView) string { return g.Library }); v != nil {
-		rows = append(rows, Found(name, notice.NCCLVersionsDiffer{Values: v}))
+		rows = append(rows, found(notice.NCCLVersionsDiffer{Values: v}))
 	}
 	if v := differ(func(g *GPUView) string { return g.Driver }); v != nil {
-		rows = append(rows, Found(name, notice.GPUDriversDiffer{Values: v}))
+		rows = append(rows, found(notice.GPUDriversDiffer{Values: v}))
 	}
 	model := func(g *GPUView) string {
 		if g.mine == nil {
@@ -216,10 +172,10 @@ func checkLibraries(all []Setup) (rows []Row) {
 		return g.mine.Name
 	}
 	if v := differ(model); v != nil {
-		rows = append(rows, Found(name, notice.GPUModelsDiffer{Values: v}))
+		rows = append(rows, found(notice.GPUModelsDiffer{Values: v}))
 	}
 	if rows == nil {
-		rows = []Row{Found(name, notice.GPULibrariesAlike{Library: all[0].GPU.Library, Driver: all[0].GPU.Driver})}
+		rows = []Row{found(notice.GPULibrariesAlike{Library: all[0].GPU.Library, Driver: all[0].GPU.Driver})}
 	}
 	return rows
 }

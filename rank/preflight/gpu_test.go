@@ -17,9 +17,8 @@ func gpusOf(n int, change func(rank int, v *GPUView)) []Setup {
 		v := &GPUView{Driver: "550.54.15", CUDA: 12040, Library: "NCCL 2.27.7", Path: "/lib/libnccl.so.2"}
 		for k := range n {
 			id := string(rune('a' + k))
-			v.Devices = append(v.Devices,
-				gpu{Name: "NVIDIA H100", UUID: "GPU-" + id, PCI: "0000:0" + id + ":00.0", Bytes: 80 * gib,
-					State: &cudart.Health{Persistence: "on", ECC: "on"}})
+			device := cudart.Device{Name: "NVIDIA H100", UUID: "GPU-" + id, PCI: "0000:0" + id + ":00.0", Bytes: 80 * gib}
+			v.Devices = append(v.Devices, gpu{device, &cudart.Health{Persistence: "on", ECC: "on"}})
 			v.Peer = append(v.Peer, make([]bool, n))
 			for other := range n {
 				v.Peer[k][other] = k != other
@@ -35,11 +34,11 @@ func gpusOf(n int, change func(rank int, v *GPUView)) []Setup {
 }
 
 // oneEach gives the GPUs to the ranks in their order, as far as there are any.
-func oneEach(ranks []GPUSight) (ordinals []int) {
+func oneEach(ranks []*GPUView) (ordinals []int) {
 	taken := map[string]bool{}
 	for _, r := range ranks {
-		i := max(0, slices.IndexFunc(r.UUIDs, func(id string) bool { return !taken[id] }))
-		ordinals, taken[r.UUIDs[i]] = append(ordinals, i), true
+		i := max(0, slices.IndexFunc(r.Devices, func(d gpu) bool { return !taken[d.UUID] }))
+		ordinals, taken[r.Devices[i].UUID] = append(ordinals, i), true
 	}
 	return ordinals
 }
@@ -128,19 +127,19 @@ func TestCheckGPUs(t *testing.T) {
 			notice.GPUsHealthy{GPUs: 2}}},
 	} {
 		host := gpusOf(2, c.change)
-		rows := only(c.check, mergeRows(append(checkGPUs(host), checkOwners(host)...), ranksOf(2, "node1")))
+		rows := only(c.check, mergeRows(CheckSetups(host, 0.5), ranksOf(2, "node1")))
 		expect(t, name, rows, c.want)
 	}
 }
 
 func TestUnusedGPUs(t *testing.T) {
-	expect(t, "none", checkGPUs(hostOf(2, Setup{})))
+	expect(t, "none", byRank(checkDevices)(hostOf(1, Setup{})))
 	p := pcie{GPUs: []string{"a", "b"}}
-	expect(t, "no driver", checkGPUs(hostOf(2, Setup{Fabric: fabric{pcie: p}})),
+	expect(t, "no driver", byRank(checkDevices)(hostOf(1, Setup{Fabric: fabric{pcie: p}})),
 		want{Passed, notice.GPUsUnused{GPUs: 2}})
 	p.Driver = "550"
-	expect(t, "idle", checkGPUs(hostOf(2, Setup{Fabric: fabric{pcie: p}})), want{Passed, notice.GPUsUnused{GPUs: 2,
-		Driver: "550"}})
+	expect(t, "idle", byRank(checkDevices)(hostOf(1, Setup{Fabric: fabric{pcie: p}})),
+		want{Passed, notice.GPUsUnused{GPUs: 2, Driver: "550"}})
 	host := gpusOf(1, func(_ int, v *GPUView) { v.Devices = nil })
 	host[0].Fabric.pcie = p
 	expect(t, "hidden", byRank(checkDevices)(host), want{Problem, notice.NoGPUVisible{OnBus: 2, Driver: "550"}})
@@ -163,11 +162,11 @@ func TestCheckNetworkOfGPUs(t *testing.T) {
 	} {
 		host := gpusOf(1, nil)
 		host[0].Fabric = c.f
-		expect(t, name, only("nvidia-peermem", checkGPUs(host)), c.peermem)
-		expect(t, name, only("NCCL network", checkGPUs(host)), c.nccl)
+		expect(t, name, only("nvidia-peermem", CheckSetups(host, 0.5)), c.peermem)
+		expect(t, name, only("NCCL network", CheckSetups(host, 0.5)), c.nccl)
 		host[0].GPU.Rehearsed = true // hardware says nothing about a stand-in
 		for _, check := range []string{"nvidia-peermem", "NCCL network", "GPU state"} {
-			expect(t, name+", rehearsed", only(check, checkGPUs(host)))
+			expect(t, name+", rehearsed", only(check, CheckSetups(host, 0.5)))
 		}
 	}
 }

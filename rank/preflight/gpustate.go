@@ -9,7 +9,6 @@ import (
 
 // checkStates looks at how the GPUs of a host are set, and at their health.
 func checkStates(host []Setup) (rows []Row) {
-	const name = "GPU state"
 	seen := map[string]bool{}
 	var off, noECC []string
 	var errors []notice.GPUErrors
@@ -35,40 +34,40 @@ func checkStates(host []Setup) (rows []Row) {
 		}
 	}
 	if len(seen) == 0 {
-		return []Row{Found(name, notice.GPUStateUnknown{})}
+		return []Row{found(notice.GPUStateUnknown{})}
 	}
 	if errors != nil {
-		rows = append(rows, Found(name, notice.GPUMemoryErrors{GPUs: errors}))
+		rows = append(rows, found(notice.GPUMemoryErrors{GPUs: errors}))
 	}
 	if held != nil {
-		rows = append(rows, Found(name, notice.GPUClocksReduced{GPUs: held}))
+		rows = append(rows, found(notice.GPUClocksReduced{GPUs: held}))
 	}
 	if noECC != nil {
-		rows = append(rows, Found(name, notice.GPUWithoutECC{GPUs: noECC}))
+		rows = append(rows, found(notice.GPUWithoutECC{GPUs: noECC}))
 	}
 	if off != nil {
-		rows = append(rows, Found(name, notice.GPUPersistenceOff{GPUs: off}))
+		rows = append(rows, found(notice.GPUPersistenceOff{GPUs: off}))
 	}
 	if rows == nil {
-		rows = []Row{Found(name, notice.GPUsHealthy{GPUs: len(seen)})}
+		rows = []Row{found(notice.GPUsHealthy{GPUs: len(seen)})}
 	}
 	return rows
 }
 
 // checkPeermem asks whether adapters can read and write GPU memory.
-func checkPeermem(f fabric) Row {
-	const name = "nvidia-peermem"
+func checkPeermem(host []Setup) Row {
+	f := host[0].Fabric
 	if !f.Peermem && slices.ContainsFunc(f.Ports, func(p machine.RDMAPort) bool { return !p.EFA }) {
-		return Found(name, notice.PeermemMissing{})
+		return found(notice.PeermemMissing{})
 	}
-	return Found(name, notice.Peermem{Loaded: notice.PeermemLoaded(f.Peermem)})
+	return found(notice.Peermem{Loaded: notice.PeermemLoaded(f.Peermem)})
 }
 
 // checkPlugin asks how NCCL would reach other hosts.
-func checkPlugin(f fabric) Row {
-	const name = "NCCL network"
+func checkPlugin(host []Setup) Row {
+	f := host[0].Fabric
 	if f.Plugin == "" && slices.ContainsFunc(f.Ports, func(p machine.RDMAPort) bool { return p.EFA }) {
-		return Found(name, notice.EFAWithoutPlugin{})
+		return found(notice.EFAWithoutPlugin{})
 	}
-	return Found(name, notice.NCCLNetwork{Plugin: notice.PluginPath(f.Plugin)})
+	return found(notice.NCCLNetwork{Plugin: notice.PluginPath(f.Plugin)})
 }

@@ -22,7 +22,7 @@ type GPUSearch struct {
 
 // ViewGPUs returns what this rank sees of GPUs and of the library that is to drive them, none of which it starts.
 func ViewGPUs(root string, s GPUSearch) *GPUView {
-	v := &GPUView{Shared: s.Shared, Rehearsed: s.Simulated, Near: machine.NearNodes(root, s.CPUs)}
+	v := &GPUView{Shared: s.Shared, Rehearsed: s.Simulated, Near: machine.NearNodes(machine.NUMANodes(root), s.CPUs)}
 	if s.NotFound != nil {
 		v.Problem, v.Missing = exit.FailureOf(s.NotFound), exit.FailureOf(s.NotFound)
 		return v
@@ -60,8 +60,7 @@ func (v *GPUView) devices(path string) error {
 		return err
 	}
 	for _, d := range devices {
-		v.Devices = append(v.Devices, gpu{Name: d.Name, UUID: d.UUID, PCI: d.PCI, Major: d.Major, Minor: d.Minor,
-			NUMA: d.NUMA, Bytes: d.Bytes})
+		v.Devices = append(v.Devices, gpu{Device: d})
 	}
 	peer := make([][]bool, len(devices))
 	for a := range devices {
@@ -92,30 +91,16 @@ func (v *GPUView) states() {
 	}
 }
 
-// GPUSight is which GPUs a rank sees, by ordinal.
-type GPUSight struct {
-	Machine string
-	UUIDs   []string
-	NUMA    []int // -1 if unknown
-	Near    []int // NUMA nodes of the CPUs that the rank may use
-}
-
-// TakeGPUs notes which GPU each rank will take, on rank 0; ranks that see none take none. assign decides.
-func TakeGPUs(all []Setup, assign func([]GPUSight) []int) {
+// TakeGPUs records which GPU each rank will take: assign returns the ordinals of those of ranks that see any.
+func TakeGPUs(all []Setup, assign func([]*GPUView) []int) {
 	var seeing []*GPUView
-	var sights []GPUSight
 	for _, s := range all {
-		if s.GPU == nil || len(s.GPU.Devices) == 0 {
-			continue
+		if s.GPU != nil && len(s.GPU.Devices) > 0 {
+			s.GPU.Machine = s.who.Machine
+			seeing = append(seeing, s.GPU)
 		}
-		v := GPUSight{Machine: s.who.Machine, Near: s.GPU.Near}
-		for _, d := range s.GPU.Devices {
-			v.UUIDs, v.NUMA = append(v.UUIDs, d.UUID), append(v.NUMA, d.NUMA)
-		}
-		seeing, sights = append(seeing, s.GPU), append(sights, v)
 	}
-	ordinals := assign(sights)
-	for i, v := range seeing {
-		v.mine = &v.Devices[ordinals[i]]
+	for i, ordinal := range assign(seeing) {
+		seeing[i].mine = &seeing[i].Devices[ordinal]
 	}
 }

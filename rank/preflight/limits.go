@@ -6,7 +6,6 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
-	"strings"
 	"syscall"
 
 	"busbar/internal/notice"
@@ -26,37 +25,24 @@ type limits struct {
 }
 
 const (
-	unlimited = math.MaxInt64
-	unknown   = -1
+	unlimited = machine.Unlimited
+	unknown   = machine.Unknown
 )
 
 // volume is a mounted filesystem, in bytes; a Total of 0: there is none.
 type volume struct{ Total, Free int64 }
 
 func readLimits(root string) limits {
-	l := limits{Shared: readVolume(filepath.Join(root, "dev/shm")), Locked: resourceLimit(root, "Max locked memory"),
-		Files: resourceLimit(root, "Max open files")}
+	l := limits{
+		Shared: readVolume(filepath.Join(root, "dev/shm")),
+		Locked: machine.ResourceLimit(root, "Max locked memory"),
+		Files:  machine.ResourceLimit(root, "Max open files"),
+	}
 	const ipcLock = 14
 	capabilities, _ := strconv.ParseUint(machine.Field(machine.ReadText(root, "proc/self/status"), "CapEff"), 16, 64)
 	l.Exempt = capabilities>>ipcLock&1 == 1
 	l.Bounds, _ = machine.MemoryBounds(root) // nothing known has a row of its own
 	return l
-}
-
-// resourceLimit is the soft limit of that name in /proc/self/limits.
-func resourceLimit(root, name string) int64 {
-	words := strings.Fields(machine.Field(machine.ReadText(root, "proc/self/limits"), name))
-	if len(words) == 0 {
-		return unknown
-	}
-	if words[0] == "unlimited" {
-		return unlimited
-	}
-	n, err := strconv.ParseInt(words[0], 10, 64)
-	if err != nil {
-		return unknown
-	}
-	return n
 }
 
 func readVolume(path string) volume {
@@ -75,25 +61,24 @@ const (
 )
 
 // checkShared compares /dev/shm with the ranks of a host.
-func checkShared(host []Setup) []Row {
-	const name = "shared memory"
+func checkShared(host []Setup) Row {
 	v, n := host[0].Limits.Shared, int64(len(host))
 	if v.Total == 0 {
-		r := Found(name, notice.NoShm{Ranks: len(host)})
+		r := found(notice.NoShm{Ranks: len(host)})
 		if n == 1 { // it needs none
 			r = r.graded(notice.Info)
 		}
-		return []Row{r}
+		return r
 	}
 	m := notice.SharedMemory{Free: units.RoughBytes(v.Free), Total: units.RoughBytes(v.Total), Ranks: len(host)}
-	r := Found(name, m)
+	r := found(m)
 	switch each := v.Free / n; {
 	case n > 1 && each < sharedLeast:
-		r = Found(name, notice.ShmTooSmall{SharedMemory: m})
+		r = found(notice.ShmTooSmall{SharedMemory: m})
 	case n > 1 && each < sharedEnough:
-		r = Found(name, notice.ShmSmallForNCCL{SharedMemory: m})
+		r = found(notice.ShmSmallForNCCL{SharedMemory: m})
 	}
-	return []Row{r.least(fmt.Sprint(n), float64(v.Free))}
+	return r.least(fmt.Sprint(n), float64(v.Free))
 }
 
 // limitOf is a limit as notices have it.
@@ -112,36 +97,34 @@ const lockedLeast = 64 << 20
 
 // checkLocked looks at ulimit -l, which RDMA needs to be large: memory that an adapter writes to must stay in place.
 func checkLocked(s Setup) Row {
-	const name = "locked memory"
 	l := s.Limits.Locked
 	limit := notice.ByteLimit{Limit: limitOf(l)}
 	switch {
 	case limit.Limit < 0:
-		return Found(name, notice.LockedMemory{Limit: limit})
+		return found(notice.LockedMemory{Limit: limit})
 	case len(s.Fabric.Ports) == 0:
-		return Found(name, notice.LockedMemory{Limit: limit, Reason: notice.NoRDMA})
+		return found(notice.LockedMemory{Limit: limit, Reason: notice.NoRDMA})
 	case s.Limits.Exempt:
-		return Found(name, notice.LockedMemory{Limit: limit, Reason: notice.LockExempt})
+		return found(notice.LockedMemory{Limit: limit, Reason: notice.LockExempt})
 	case l < lockedLeast:
-		return Found(name, notice.MemlockLimited{Limit: limit}).graded(notice.Error)
+		return found(notice.MemlockLimited{Limit: limit}).graded(notice.Error)
 	}
-	return Found(name, notice.MemlockLimited{Limit: limit})
+	return found(notice.MemlockLimited{Limit: limit})
 }
 
 // filesFor looks at ulimit -n in a world of that many ranks: each takes a connection to rank 0, and MPI over TCP one
 // to each other rank; most libraries open several.
 func filesFor(world int) func(Setup) Row {
-	const name = "open files"
 	least, enough := 64+world, 256+4*world
 	return func(s Setup) Row {
 		limit := limitOf(s.Limits.Files)
 		switch {
 		case limit < 0 || int64(limit) >= int64(enough):
-			return Found(name, notice.OpenFiles{Limit: limit})
+			return found(notice.OpenFiles{Limit: limit})
 		case int64(limit) < int64(least):
-			return Found(name, notice.OpenFilesLimited{Limit: limit, Ranks: world, Needed: least}).graded(notice.Error)
+			return found(notice.OpenFilesLimited{Limit: limit, Ranks: world, Needed: least}).graded(notice.Error)
 		}
-		return Found(name, notice.OpenFilesLimited{Limit: limit, Ranks: world, Needed: enough})
+		return found(notice.OpenFilesLimited{Limit: limit, Ranks: world, Needed: enough})
 	}
 }
 
@@ -151,14 +134,8 @@ const (
 	memoryEnough = 256 << 20
 )
 
-// memoryFor is checkMemory for a library with that much scratch.
-func memoryFor(scratch float64) func([]Setup) []Row {
-	return func(host []Setup) []Row { return checkMemory(host, scratch) }
-}
-
 // checkMemory finds what the ranks of a host may have at once, and what bounds it.
-func checkMemory(host []Setup, scratch float64) []Row {
-	const name = "host memory"
+func checkMemory(host []Setup, scratch float64) Row {
 	var ranks []machine.RankMemory
 	for _, s := range host {
 		ranks = append(ranks, machine.RankMemory{Rank: s.who.Rank, Host: s.who.Host, Machine: s.who.Machine,
@@ -166,16 +143,16 @@ func checkMemory(host []Setup, scratch float64) []Row {
 	}
 	plan := machine.PlanMemory(ranks, scratch)
 	limit := notice.BufferLimit(plan.Limit)
-	r := Found(name, notice.HostBuffers{Limit: limit})
-	switch short := Found(name, notice.HostMemoryShort{Limit: limit}); {
+	r := found(notice.HostBuffers{Limit: limit})
+	switch short := found(notice.HostMemoryShort{Limit: limit}); {
 	case plan.Bytes == math.MaxInt64:
-		return []Row{Found(name, notice.HostMemoryUnknown{})}
+		return found(notice.HostMemoryUnknown{})
 	case plan.Bytes < memoryLeast:
 		r = short.graded(notice.Error)
 	case plan.Bytes < memoryEnough:
 		r = short
 	}
-	return []Row{r.least(fmt.Sprint(len(host)), float64(plan.Bytes))}
+	return r.least(fmt.Sprint(len(host)), float64(plan.Bytes))
 }
 
 // outputEnough is the space that the files of a large sweep take many times over.

@@ -84,7 +84,7 @@ func TestCheckShared(t *testing.T) {
 		"just alive":     {4, volume{gib, 32 * mib}, want{Caution, coded("shm-small-for-nccl")}},
 		"full":           {4, volume{gib, 32*mib - 4}, want{Problem, coded("shm-too-small")}},
 	} {
-		expect(t, name, checkShared(hostOf(c.ranks, Setup{Limits: limits{Shared: c.v}})), c.want)
+		expect(t, name, perGroup(checkShared)(hostOf(c.ranks, Setup{Limits: limits{Shared: c.v}})), c.want)
 	}
 }
 
@@ -149,7 +149,7 @@ func TestCheckMemory(t *testing.T) {
 		"nothing": {8, bound(256 * mib), want{Problem, notice.HostMemoryShort{Limit: limit(0, 256*mib)}}},
 		"unknown": {8, limits{}, want{Caution, notice.HostMemoryUnknown{}}},
 	} {
-		expect(t, name, checkMemory(hostOf(c.ranks, Setup{Limits: c.l}), 0.5), c.want)
+		expect(t, name, []Row{checkMemory(hostOf(c.ranks, Setup{Limits: c.l}), 0.5)}, c.want)
 	}
 }
 

@@ -3,7 +3,6 @@ package preflight
 import (
 	"cmp"
 	"fmt"
-	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -18,10 +17,9 @@ import (
 // node is what a host is, and how it is set for speed.
 type node struct {
 	Machine   result.Machine
-	CPUs      int      // online
-	NUMA      []string // CPUs of each NUMA node that has any: "0-31"
-	Balancing int64    // kernel.numa_balancing; unknown
-	HugePages string   // transparent ones: "always", "madvise", "never"; "" if unknown
+	CPUs      int                // online
+	NUMA      []machine.NUMANode // those that have CPUs
+	Balancing int64              // kernel.numa_balancing; unknown
 	Virtual   bool
 }
 
@@ -29,36 +27,26 @@ func readNode(root string) node {
 	n := node{Machine: machine.Facts(root), Balancing: unknown, Virtual: machine.VirtualMachine(root) != ""}
 	online, _ := machine.ParseCPUs(machine.ReadText(root, "sys/devices/system/cpu/online"))
 	n.CPUs = max(len(online), n.Machine.Cores)
-	nodes, _ := machine.ParseCPUs(machine.ReadText(root, "sys/devices/system/node/online"))
-	for _, i := range nodes {
-		if cpus := machine.ReadText(root, "sys/devices/system/node", "node"+strconv.Itoa(i), "cpulist"); cpus != "" {
-			n.NUMA = append(n.NUMA, cpus)
+	for _, numa := range machine.NUMANodes(root) {
+		if numa.CPUs != "" {
+			n.NUMA = append(n.NUMA, numa)
 		}
 	}
 	if b, ok := machine.ReadNumber(root, "proc/sys/kernel/numa_balancing"); ok {
 		n.Balancing = b
 	}
-	n.HugePages = chosen(machine.ReadText(root, "sys/kernel/mm/transparent_hugepage/enabled"))
 	return n
 }
 
-// chosen is the word in brackets: "madvise" of "always [madvise] never".
-func chosen(text string) string {
-	_, after, _ := strings.Cut(text, "[")
-	word, _, _ := strings.Cut(after, "]")
-	return word
-}
-
 // checkCPUs finds ranks that share cores or move between NUMA nodes.
-func checkCPUs(host []Setup) []Row {
-	const name = "CPUs"
+func checkCPUs(host []Setup) Row {
 	var places []machine.Place
 	least, most, moving := math.MaxInt, 0, 0
 	for _, s := range host {
 		places = append(places, machine.Place{Rank: s.who.Rank, Host: s.who.Host, CPUs: s.who.CPUs, Quota: s.who.Quota})
 		cpus, _ := machine.ParseCPUs(s.who.CPUs)
 		least, most = min(least, len(cpus)), max(most, len(cpus))
-		if s.Node.touches(cpus) > 1 {
+		if len(machine.NearNodes(s.Node.NUMA, s.who.CPUs)) > 1 {
 			moving++
 		}
 	}
@@ -66,84 +54,64 @@ func checkCPUs(host []Setup) []Row {
 	cpus := notice.RankCPUs{Ranks: len(host), CPUs: online,
 		Binding: notice.Binding{Least: least, Most: most, Free: least == online && least > 0}}
 	if least == 0 {
-		return []Row{Found(name, cpus)}
+		return found(cpus)
 	}
 	if ranks, cores, limit := machine.Crowd(places); ranks > 0 {
-		return []Row{Found(name, notice.Oversubscribed{Ranks: ranks, Cores: cores, Limit: limit, CPUs: cpus})}
+		return found(notice.Oversubscribed{Ranks: ranks, Cores: cores, Limit: limit, CPUs: cpus})
 	}
 	if moving > 0 {
-		return []Row{Found(name, notice.RanksAcrossNUMA{RankCPUs: cpus, Moving: moving, Nodes: len(host[0].Node.NUMA)})}
+		return found(notice.RanksAcrossNUMA{RankCPUs: cpus, Moving: moving, Nodes: len(host[0].Node.NUMA)})
 	}
-	return []Row{Found(name, cpus)}
-}
-
-// touches is how many NUMA nodes have one of these CPUs.
-func (n node) touches(cpus []int) (nodes int) {
-	for _, list := range n.NUMA {
-		of, _ := machine.ParseCPUs(list)
-		if slices.ContainsFunc(cpus, func(c int) bool { _, in := slices.BinarySearch(of, c); return in }) {
-			nodes++
-		}
-	}
-	return nodes
+	return found(cpus)
 }
 
 // checkGovernor looks at the frequency of this rank's cores.
 func checkGovernor(s Setup) Row {
-	const name = "CPU governor"
 	switch g := s.Node.Machine.Governor; g {
 	case "unknown", "":
-		return Found(name, notice.CPUGovernor{})
+		return found(notice.CPUGovernor{})
 	case "performance":
-		return Found(name, notice.CPUGovernor{Governor: notice.Governor(g)})
+		return found(notice.CPUGovernor{Governor: notice.Governor(g)})
 	default:
-		return Found(name, notice.SlowGovernor{CPUGovernor: notice.CPUGovernor{Governor: notice.Governor(g)}})
+		return found(notice.SlowGovernor{CPUGovernor: notice.CPUGovernor{Governor: notice.Governor(g)}})
 	}
 }
 
 // checkBalancing looks for a kernel that moves pages between NUMA nodes behind the program's back.
-func checkBalancing(host []Setup) []Row {
-	const name = "NUMA balancing"
+func checkBalancing(host []Setup) Row {
 	n := host[0].Node
 	switch {
 	case len(n.NUMA) < 2:
-		return []Row{Found(name, notice.NUMABalancing{State: notice.OneNUMANode})}
+		return found(notice.NUMABalancing{State: notice.OneNUMANode})
 	case n.Balancing == unknown:
-		return []Row{Found(name, notice.NUMABalancing{State: notice.BalancingUnknown})}
+		return found(notice.NUMABalancing{State: notice.BalancingUnknown})
 	case n.Balancing == 0:
-		return []Row{Found(name, notice.NUMABalancing{State: notice.BalancingOff})}
+		return found(notice.NUMABalancing{State: notice.BalancingOff})
 	}
-	return []Row{Found(name, notice.NUMABalancingOn{})}
+	return found(notice.NUMABalancingOn{})
 }
 
 // busyShare is the load average over the number of CPUs from which other work disturbs results.
 const busyShare = 0.25
 
 // checkLoad looks for other work on the host.
-func checkLoad(host []Setup) []Row {
-	const name = "load"
+func checkLoad(host []Setup) Row {
 	n := host[0].Node
 	load := notice.CPULoad{Load: notice.Load(n.Machine.Load1), CPUs: n.CPUs}
-	r := Found(name, load)
+	r := found(load)
 	if n.Machine.Load1 > busyShare*float64(n.CPUs) {
-		r = Found(name, notice.HostBusy{CPULoad: load})
+		r = found(notice.HostBusy{CPULoad: load})
 	}
-	return []Row{r.least(fmt.Sprint(r.Severity), -n.Machine.Load1)}
-}
-
-// checkHugePages reports how large the pages of buffers may be; the hosts should agree.
-func checkHugePages(host []Setup) []Row {
-	return []Row{Found("huge pages", notice.HugePages{Setting: orUnknown(host[0].Node.HugePages)})}
+	return r.least(fmt.Sprint(r.Severity), -n.Machine.Load1)
 }
 
 // checkAlikeHosts compares the hosts: a collective is as fast as the slowest.
 func checkAlikeHosts(hosts [][]Setup) Row {
-	const name = "hosts"
 	m := hosts[0][0].Node.Machine
 	memory := units.RoughBytes(m.MemoryB)
 	if len(hosts) == 1 {
 		system := slices.DeleteFunc([]string{m.OS, m.Container}, func(s string) bool { return s == "" })
-		return Found(name, notice.OneHost{Host: hosts[0][0].who.Host, CPU: orUnknown(m.CPU), Memory: memory,
+		return found(notice.OneHost{Host: hosts[0][0].who.Host, CPU: orUnknown(m.CPU), Memory: memory,
 			System: orUnknown(strings.Join(system, ", "))})
 	}
 	var differ []notice.HostProperty
@@ -157,7 +125,6 @@ func checkAlikeHosts(hosts [][]Setup) Row {
 		{"operating system", func(s Setup) string { return s.Node.Machine.OS }},
 		{"kernel", func(s Setup) string { return s.Node.Machine.Kernel }},
 		{"container", func(s Setup) string { return cmp.Or(s.Node.Machine.Container, "none") }},
-		{"huge pages", func(s Setup) string { return s.Node.HugePages }},
 		{"RDMA devices", func(s Setup) string { return joined(s.Fabric.kinds()) }},
 		{"NVIDIA GPUs", func(s Setup) string { return strconv.Itoa(len(s.Fabric.GPUs)) }},
 	} {
@@ -166,23 +133,25 @@ func checkAlikeHosts(hosts [][]Setup) Row {
 		}
 	}
 	if len(differ) > 0 {
-		return Found(name, notice.HostsDiffer{Properties: differ})
+		return found(notice.HostsDiffer{Properties: differ})
 	}
-	return Found(name, notice.HostsAlike{Hosts: len(hosts), CPU: orUnknown(m.CPU), CPUs: hosts[0][0].Node.CPUs,
+	return found(notice.HostsAlike{Hosts: len(hosts), CPU: orUnknown(m.CPU), CPUs: hosts[0][0].Node.CPUs,
 		Memory: memory})
 }
 
 // valuesOf are the values of a property with their hosts, the most frequent first.
 func valuesOf(hosts [][]Setup, of func(Setup) string) (values []notice.HostValue) {
-	by := map[string][]string{}
-	for _, h := range hosts {
-		v := cmp.Or(of(h[0]), "none")
-		by[v] = append(by[v], h[0].who.Host)
+	value := func(host []Setup) string { return cmp.Or(of(host[0]), "none") }
+	for _, alike := range machine.GroupBy(hosts, value) {
+		v := notice.HostValue{Value: value(alike[0])}
+		for _, h := range alike {
+			v.Hosts = append(v.Hosts, h[0].who.Host)
+		}
+		values = append(values, v)
 	}
-	for _, v := range slices.Sorted(maps.Keys(by)) {
-		values = append(values, notice.HostValue{Value: v, Hosts: by[v]})
-	}
-	slices.SortStableFunc(values, func(a, b notice.HostValue) int { return len(b.Hosts) - len(a.Hosts) })
+	slices.SortFunc(values, func(a, b notice.HostValue) int {
+		return cmp.Or(len(b.Hosts)-len(a.Hosts), cmp.Compare(a.Value, b.Value))
+	})
 	return values
 }
 

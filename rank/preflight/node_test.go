@@ -18,19 +18,25 @@ func TestReadNode(t *testing.T) {
 		"sys/devices/system/node/node1/cpulist":                "4-7\n",
 		"sys/devices/system/node/node2/cpulist":                "\n", // memory alone
 		"proc/sys/kernel/numa_balancing":                       "1\n",
-		"sys/kernel/mm/transparent_hugepage/enabled":           "always [madvise] never\n",
 		"proc/self/status":                                     "Cpus_allowed_list:\t0-3\n",
 		"proc/cpuinfo":                                         "model name : x\nflags : hypervisor\n",
 		"sys/devices/system/cpu/cpu0/cpufreq/scaling_governor": "powersave\n",
 	}))
-	if n.CPUs != 8 || !slices.Equal(n.NUMA, []string{"0-3", "4-7"}) || n.Balancing != 1 || n.HugePages != "madvise" ||
-		!n.Virtual || n.Machine.Governor != "powersave" {
+	if n.CPUs != 8 || !slices.Equal(n.NUMA, numaNodes("0-3", "4-7")) || n.Balancing != 1 || !n.Virtual ||
+		n.Machine.Governor != "powersave" {
 		t.Errorf("%+v", n)
 	}
 	n = readNode(t.TempDir())
-	if n.CPUs != 0 || n.NUMA != nil || n.Balancing != unknown || n.HugePages != "" || n.Virtual {
+	if n.CPUs != 0 || n.NUMA != nil || n.Balancing != unknown || n.Virtual {
 		t.Errorf("nothing known: %+v", n)
 	}
+}
+
+func numaNodes(cpus ...string) (nodes []machine.NUMANode) {
+	for i, list := range cpus {
+		nodes = append(nodes, machine.NUMANode{Number: i, CPUs: list})
+	}
+	return nodes
 }
 
 func TestCheckCPUs(t *testing.T) {
@@ -61,16 +67,16 @@ func TestCheckCPUs(t *testing.T) {
 				CPUs: cpus(3, 8, 8, 8, true)}}},
 		"unknown": {8, nil, 0, []string{"0-7", ""}, want{Passed, cpus(2, 8, 0, 8, false)}},
 	} {
-		host := hostOf(len(c.cpus), Setup{Node: node{CPUs: c.online, NUMA: c.numa}})
+		host := hostOf(len(c.cpus), Setup{Node: node{CPUs: c.online, NUMA: numaNodes(c.numa...)}})
 		for i := range host {
 			host[i].who.CPUs, host[i].who.Quota = c.cpus[i], c.quota
 		}
-		expect(t, name, checkCPUs(host), c.want)
+		expect(t, name, perGroup(checkCPUs)(host), c.want)
 	}
 }
 
 func TestCheckSpeed(t *testing.T) {
-	two := []string{"0", "1"}
+	two := numaNodes("0", "1")
 	governor := func(name notice.Governor) notice.CPUGovernor { return notice.CPUGovernor{Governor: name} }
 	for name, c := range map[string]struct {
 		rows []Row
@@ -84,21 +90,18 @@ func TestCheckSpeed(t *testing.T) {
 			want{Caution, notice.SlowGovernor{CPUGovernor: governor("performance, powersave")}}},
 		"no governor": {byRank(checkGovernor)(hostOf(1,
 			Setup{Node: node{Machine: result.Machine{Governor: "unknown"}}})), want{Passed, governor("")}},
-		"balancing": {checkBalancing(hostOf(1, Setup{Node: node{NUMA: two, Balancing: 1}})), want{Caution,
+		"balancing": {perGroup(checkBalancing)(hostOf(1, Setup{Node: node{NUMA: two, Balancing: 1}})), want{Caution,
 			notice.NUMABalancingOn{}}},
-		"no balancing": {checkBalancing(hostOf(1, Setup{Node: node{NUMA: two}})), want{Passed,
+		"no balancing": {perGroup(checkBalancing)(hostOf(1, Setup{Node: node{NUMA: two}})), want{Passed,
 			notice.NUMABalancing{State: notice.BalancingOff}}},
-		"one node": {checkBalancing(hostOf(1, Setup{Node: node{NUMA: two[:1], Balancing: 1}})), want{Passed,
+		"one node": {perGroup(checkBalancing)(hostOf(1, Setup{Node: node{NUMA: two[:1], Balancing: 1}})), want{Passed,
 			notice.NUMABalancing{State: notice.OneNUMANode}}},
-		"balancing hidden": {checkBalancing(hostOf(1, Setup{Node: node{NUMA: two, Balancing: unknown}})), want{Passed,
+		"balancing hidden": {perGroup(checkBalancing)(hostOf(1, Setup{Node: node{NUMA: two, Balancing: unknown}})), want{Passed,
 			notice.NUMABalancing{State: notice.BalancingUnknown}}},
-		"busy": {checkLoad(hostOf(1, Setup{Node: node{CPUs: 8, Machine: result.Machine{Load1: 2.01}}})),
+		"busy": {perGroup(checkLoad)(hostOf(1, Setup{Node: node{CPUs: 8, Machine: result.Machine{Load1: 2.01}}})),
 			want{Caution, notice.HostBusy{CPULoad: notice.CPULoad{Load: 2.01, CPUs: 8}}}},
-		"quiet": {checkLoad(hostOf(1, Setup{Node: node{CPUs: 8, Machine: result.Machine{Load1: 2}}})),
+		"quiet": {perGroup(checkLoad)(hostOf(1, Setup{Node: node{CPUs: 8, Machine: result.Machine{Load1: 2}}})),
 			want{Passed, notice.CPULoad{Load: 2, CPUs: 8}}},
-		"huge pages": {checkHugePages(hostOf(1, Setup{Node: node{HugePages: "never"}})), want{Passed,
-			notice.HugePages{Setting: "never"}}},
-		"no huge pages": {checkHugePages(hostOf(1, Setup{})), want{Passed, notice.HugePages{Setting: "unknown"}}},
 	} {
 		expect(t, name, c.rows, c.want)
 	}
@@ -109,7 +112,7 @@ func TestBusiestHost(t *testing.T) {
 	ranks := ranksOf(1, "a", "b", "c")
 	var rows []Row
 	for i, load := range []float64{9, 11, 10} {
-		r := checkLoad(hostOf(1, Setup{Node: node{CPUs: 8, Machine: result.Machine{Load1: load}}}))[0]
+		r := perGroup(checkLoad)(hostOf(1, Setup{Node: node{CPUs: 8, Machine: result.Machine{Load1: load}}}))[0]
 		rows = append(rows, r.On(i))
 	}
 	got := mergeRows(rows, ranks)
@@ -124,7 +127,7 @@ func TestCheckAlikeHosts(t *testing.T) {
 		for _, r := range ranksOf(1, "n1", "n2", "n3") {
 			hosts = append(hosts,
 				[]Setup{{who: r,
-					Node: node{CPUs: 8, HugePages: "always",
+					Node: node{CPUs: 8,
 						Machine: result.Machine{CPU: "EPYC", OS: "Debian", Kernel: "6.1", MemoryB: 100 * gib}},
 					Fabric: fabric{Ports: []machine.RDMAPort{{State: "ACTIVE", Link: "InfiniBand", Rate: "400"}}}}})
 		}
@@ -151,7 +154,6 @@ func TestCheckAlikeHosts(t *testing.T) {
 		"memory":     {func(s *Setup) { s.Node.Machine.MemoryB = 50 * gib }, differ("memory", "100 GiB", "50 GiB")},
 		"firmware's": {func(s *Setup) { s.Node.Machine.MemoryB = 98 * gib }, alike},
 		"kernel":     {func(s *Setup) { s.Node.Machine.Kernel = "5.15" }, differ("kernel", "6.1", "5.15")},
-		"huge pages": {func(s *Setup) { s.Node.HugePages = "never" }, differ("huge pages", "always", "never")},
 		"a port down": {func(s *Setup) { s.Fabric.Ports = []machine.RDMAPort{{State: "DOWN"}} }, differ("RDMA devices",
 			"1 x InfiniBand 400", "none")},
 		"GPUs":      {func(s *Setup) { s.Fabric.GPUs = []string{"0000:01:00.0"} }, differ("NVIDIA GPUs", "0", "1")},

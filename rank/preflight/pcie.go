@@ -39,8 +39,7 @@ func readPCIe(root string) pcie {
 		if gpu {
 			p.GPUs = append(p.GPUs, address)
 		}
-		_, err := os.Stat(filepath.Join(dir, "infiniband"))
-		if (gpu || err == nil) && translates(root, dir) {
+		if (gpu || machine.Exists(dir, "infiniband")) && translates(dir) {
 			p.Translated = append(p.Translated, address)
 		}
 		if strings.HasPrefix(class, "0x0604") {
@@ -50,16 +49,9 @@ func readPCIe(root string) pcie {
 	return p
 }
 
-// translates says whether a device's DMA goes through a page table of the IOMMU.
-func translates(root, dir string) bool {
-	if kind := machine.ReadText(dir, "iommu_group/type"); kind != "" {
-		return strings.HasPrefix(kind, "DMA")
-	}
-	if _, err := os.Stat(filepath.Join(dir, "iommu_group")); err != nil {
-		return false
-	}
-	line := " " + machine.ReadText(root, "proc/cmdline") + " " // a kernel before 5.11
-	return !strings.Contains(line, " iommu=pt ") && !strings.Contains(line, " iommu.passthrough=1 ")
+// translates reports whether an IOMMU translates the addresses of a device.
+func translates(dir string) bool {
+	return strings.HasPrefix(machine.ReadText(dir, "iommu_group/type"), "DMA")
 }
 
 // bridge reads a bridge's ACS settings out of its configuration space.
@@ -97,34 +89,32 @@ func accessControl(config []byte) (uint16, bool) {
 func (f fabric) direct() bool { return len(f.GPUs) > 0 || len(f.Ports) > 0 }
 
 // checkIOMMU looks for translation between GPUs and adapters.
-func checkIOMMU(host []Setup) []Row {
-	const name = "IOMMU"
+func checkIOMMU(host []Setup) Row {
 	f := host[0].Fabric
 	state := notice.IOMMUPasses
 	switch {
 	case host[0].Node.Virtual:
 		state = notice.IOMMUVirtual
 	case len(f.Translated) > 0:
-		return []Row{Found(name, notice.IOMMUTranslates{Devices: f.Translated})}
+		return found(notice.IOMMUTranslates{Devices: f.Translated})
 	case f.Units == 0:
 		state = notice.IOMMUOff
 	case !f.direct():
 		state = notice.IOMMUUnused
 	}
-	return []Row{Found(name, notice.IOMMU{State: state})}
+	return found(notice.IOMMU{State: state})
 }
 
 // checkACS looks for bridges that keep devices from talking to each other; nothing is reported where there are none.
-func checkACS(host []Setup) []Row {
-	const name = "PCIe ACS"
+func checkACS(host []Setup) Row {
 	f := host[0].Fabric
 	switch {
 	case !f.direct() || host[0].Node.Virtual:
-		return nil
+		return Row{}
 	case len(f.Redirect) > 0:
-		return []Row{Found(name, notice.ACSRedirects{Redirecting: len(f.Redirect), Of: f.Bridges, Bridges: f.Redirect})}
+		return found(notice.ACSRedirects{Redirecting: len(f.Redirect), Of: f.Bridges, Bridges: f.Redirect})
 	case f.Hidden:
-		return []Row{Found(name, notice.ACSHidden{})}
+		return found(notice.ACSHidden{})
 	}
-	return []Row{Found(name, notice.ACSBridges{Bridges: f.Bridges})}
+	return found(notice.ACSBridges{Bridges: f.Bridges})
 }

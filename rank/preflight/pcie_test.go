@@ -52,20 +52,6 @@ func TestReadPCIe(t *testing.T) {
 	}
 }
 
-// Before Linux 5.11 groups have no type that can be read; the kernel's command line decides.
-func TestTranslatesOnOldKernels(t *testing.T) {
-	for line, want := range map[string]bool{"quiet intel_iommu=on": true, "intel_iommu=on iommu=pt quiet": false,
-		"iommu.passthrough=1": false, "": true} {
-		root := machinetest.Root(t, map[string]string{"proc/cmdline": line + "\n", "d/iommu_group/": ""})
-		if got := translates(root, root+"/d"); got != want {
-			t.Errorf("%q: %v", line, got)
-		}
-	}
-	if root := machinetest.Root(t, map[string]string{"d/": ""}); translates(root, root+"/d") {
-		t.Error("without a group")
-	}
-}
-
 // A chain that leads into itself, or out of what is there, ends.
 func TestAccessControl(t *testing.T) {
 	loop := make([]byte, 4096)
@@ -107,7 +93,7 @@ func TestCheckPCIe(t *testing.T) {
 			nil},
 	} {
 		host := hostOf(1, Setup{Fabric: fabric{pcie: c.p}, Node: node{Virtual: c.virtual}})
-		expect(t, name, checkIOMMU(host), c.iommu)
-		expect(t, name+", ACS", checkACS(host), c.acs...)
+		expect(t, name, perGroup(checkIOMMU)(host), c.iommu)
+		expect(t, name+", ACS", perGroup(checkACS)(host), c.acs...)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -19,18 +20,10 @@ func netPlugin(root string, env func(string) string) string {
 	case want != "":
 		names = []string{want, "libnccl-net-" + want + ".so"}
 	}
-	dirs := filepath.SplitList(env("LD_LIBRARY_PATH"))
 	cache, _ := os.ReadFile(filepath.Join(root, "etc/ld.so.cache"))
 	for _, name := range names {
-		for _, dir := range dirs {
-			if path := present(root, filepath.Join(dir, name)); path != "" {
-				return path
-			}
-		}
-		if path := cached(cache, name); path != "" {
-			return path
-		}
-		for _, dir := range []string{"/lib64", "/usr/lib64", "/lib", "/usr/lib"} {
+		for _, dir := range slices.Concat(filepath.SplitList(env("LD_LIBRARY_PATH")), cachedFolders(cache, name),
+			[]string{"/lib64", "/usr/lib64", "/lib", "/usr/lib"}) {
 			if path := present(root, filepath.Join(dir, name)); path != "" {
 				return path
 			}
@@ -46,12 +39,11 @@ func present(root, path string) string {
 	return path
 }
 
-// cached finds a library's path in the text of /etc/ld.so.cache, where paths are strings that end in a zero byte.
-func cached(cache []byte, name string) string {
+// cachedFolders is the folder in which the loader's cache has a library of that name, if any.
+func cachedFolders(cache []byte, name string) []string {
 	at := bytes.Index(cache, []byte("/"+name+"\x00"))
 	if at < 0 {
-		return ""
+		return nil
 	}
-	start := bytes.LastIndexByte(cache[:at], 0) + 1
-	return string(cache[start:at]) + "/" + name
+	return []string{string(cache[bytes.LastIndexByte(cache[:at], 0)+1 : at])}
 }

@@ -9,6 +9,7 @@ import (
 	"busbar/internal/notice"
 	"busbar/internal/ranges"
 	"busbar/rank/launch"
+	"busbar/rank/machine"
 )
 
 // Row is what one check found on those ranks that found the same. Info: it passed.
@@ -24,6 +25,9 @@ type Row struct {
 
 // Found is the row of a check that found a fact on all ranks, as severe as the catalogue has it.
 func Found(check string, f notice.Fact) Row { return Row{Check: check, Notice: notice.New(f)} }
+
+// found is Found where the name of the check is known from a table.
+func found(f notice.Fact) Row { return Found("", f) }
 
 // graded sets how much the row matters.
 func (r Row) graded(s notice.Severity) Row {
@@ -86,30 +90,23 @@ func mergeRows(rows []Row, ranks []launch.RankFacts) []Row {
 
 // whereabouts sorts ranks into hosts that are there with all their ranks, and the rest; none are all.
 func whereabouts(of []int, ranks []launch.RankFacts) (hosts []string, single []launch.Report) {
-	all, mine := map[string]int{}, map[string][]int{}
-	for _, r := range ranks {
-		all[r.Host]++
-	}
 	if len(of) == 0 {
 		for i := range ranks {
 			of = append(of, i)
 		}
 	}
-	of = slices.Compact(slices.Sorted(slices.Values(of)))
-	var order []string
-	for _, r := range of {
-		host := ranks[r].Host
-		if mine[host] == nil {
-			order = append(order, host)
-		}
-		mine[host] = append(mine[host], r)
+	size := map[string]int{}
+	for _, r := range ranks {
+		size[r.Host]++
 	}
-	for _, host := range order {
-		if len(mine[host]) == all[host] {
+	of = slices.Compact(slices.Sorted(slices.Values(of)))
+	for _, mine := range machine.GroupBy(of, func(r int) string { return ranks[r].Host }) {
+		host := ranks[mine[0]].Host
+		if len(mine) == size[host] {
 			hosts = append(hosts, host)
 			continue
 		}
-		for _, r := range mine[host] {
+		for _, r := range mine {
 			single = append(single, launch.Report{Rank: r, Host: host, Standing: launch.Answered})
 		}
 	}

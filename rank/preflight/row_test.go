@@ -54,7 +54,7 @@ func ranksOf(perHost int, hosts ...string) (ranks []launch.RankFacts) {
 
 func TestMergeRows(t *testing.T) {
 	ranks := ranksOf(2, "node1", "node2", "node3")
-	pages := func(setting string) Row { return Found("a", notice.HugePages{Setting: setting}) }
+	pages := func(setting string) Row { return Found("a", notice.OutputFolder{Folder: setting}) }
 	free := func(n float64) Row {
 		return Found("memory", notice.CPULoad{Load: notice.Load(n)}).least("free", n)
 	}
@@ -70,7 +70,7 @@ func TestMergeRows(t *testing.T) {
 			"node1, rank 4 on node3"},
 		"other parameters": {[]Row{pages("x").On(0), pages("y").On(1)}, []int{0, 1}, "rank 0 on node1 rank 1 on node1",
 			"rank 0 on node1|rank 1 on node1"},
-		"other checks": {[]Row{pages("x").On(0, 1), Found("b", notice.HugePages{Setting: "x"}).On(0, 1)}, []int{0, 1},
+		"other checks": {[]Row{pages("x").On(0, 1), Found("b", notice.OutputFolder{Folder: "x"}).On(0, 1)}, []int{0, 1},
 			"node1 node1",
 			"node1|node1"},
 		"other severities": {[]Row{pages("x").On(0, 1), pages("x").graded(notice.Error).On(2, 3)}, []int{0, 1},
@@ -110,20 +110,5 @@ func TestMergeRows(t *testing.T) {
 	if rows := []Row{free(9).On(0), free(7).On(1)}; slices.Equal(mergeRows(rows, ranks)[0].ranks,
 		rows[0].ranks) || len(rows[0].ranks) != 1 {
 		t.Error("the rows themselves were changed")
-	}
-}
-
-func TestPlaceOfRow(t *testing.T) {
-	ranks := ranksOf(2, "node1", "node2", "node3")
-	for want, of := range map[string][]int{
-		"": nil, "node1-node2": {0, 1, 2, 3}, "node1, node3": {5, 4, 0, 1}, "rank 3 on node2": {3},
-		"node3, ranks 0 on node1, 2 on node2": {0, 2, 4, 5},
-	} {
-		if got := (Row{ranks: of}).place(ranks); got != want {
-			t.Errorf("%v: %q, want %q", of, got, want)
-		}
-	}
-	if got := (Row{ranks: []int{0, 1, 2, 3, 4, 5}}).place(ranks); got != "" {
-		t.Errorf("everywhere: %q", got)
 	}
 }

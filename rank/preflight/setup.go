@@ -3,7 +3,12 @@
 // rows, listed in CheckSetups.
 package preflight
 
-import "busbar/rank/launch"
+import (
+	"slices"
+
+	"busbar/rank/launch"
+	"busbar/rank/machine"
+)
 
 // Setup is what one rank sees of where it runs.
 type Setup struct {
@@ -29,23 +34,40 @@ func ReadSetup(root string, env func(string) string) Setup {
 
 // CheckSetups looks at the hosts one by one, check by check, and at what they have in common; rank 0 only. scratch is
 // what a library allocates beside buffers in host memory, as a share of them.
-func CheckSetups(all []Setup, scratch float64) []Row {
-	hosts := groupBy(all, func(r launch.RankFacts) string { return r.Host })
+func CheckSetups(all []Setup, scratch float64) (rows []Row) {
+	hosts := machine.GroupBy(all, func(s Setup) string { return s.who.Host })
 	// Containers of one machine are hosts of their own, and share its processors and its memory.
-	machines := groupBy(all, func(r launch.RankFacts) string { return r.Machine })
-	rows := []Row{checkAlikeHosts(hosts)}
+	machines := machine.GroupBy(all, func(s Setup) string { return s.who.Machine })
+	world := [][]Setup{all}
 	for _, c := range []struct {
-		of    [][]Setup
-		check func([]Setup) []Row
+		check  string
+		groups [][]Setup
+		find   func([]Setup) []Row
 	}{
-		{machines, checkCPUs}, {hosts, byRank(checkGovernor)}, {machines, checkBalancing}, {machines, checkLoad},
-		{machines, checkHugePages},
-		{machines, memoryFor(scratch)}, {hosts, checkShared}, {hosts, byRank(checkLocked)},
-		{hosts, byRank(filesFor(len(all)))},
-		{hosts, checkRDMA}, {machines, checkIOMMU}, {machines, checkACS}, {hosts, checkGPUs}, {machines, checkOwners},
+		{"hosts", world, perGroup(func([]Setup) Row { return checkAlikeHosts(hosts) })},
+		{"CPUs", machines, perGroup(checkCPUs)},
+		{"CPU governor", hosts, byRank(checkGovernor)},
+		{"NUMA balancing", machines, perGroup(checkBalancing)},
+		{"load", machines, perGroup(checkLoad)},
+		{"host memory", machines, perGroup(func(m []Setup) Row { return checkMemory(m, scratch) })},
+		{"shared memory", hosts, perGroup(checkShared)},
+		{"locked memory", hosts, byRank(checkLocked)},
+		{"open files", hosts, byRank(filesFor(len(all)))},
+		{"RDMA network", hosts, checkRDMA},
+		{"IOMMU", machines, perGroup(checkIOMMU)},
+		{"PCIe ACS", machines, perGroup(checkACS)},
+		{"GPUs", hosts, byRank(checkDevices)},
+		{"NCCL", hosts, onGPUs(used, byRank(checkNCCL))},
+		{"peer access", hosts, onGPUs(visible, byRank(checkPeers))},
+		{"GPU state", hosts, onGPUs(measured, checkStates)},
+		{"nvidia-peermem", hosts, onGPUs(rdma, perGroup(checkPeermem))},
+		{"NCCL network", hosts, onGPUs(rdma, perGroup(checkPlugin))},
+		{"GPU of each rank", machines, checkOwners},
+		{"GPU libraries", world, checkLibraries},
 	} {
-		for _, group := range c.of {
-			for _, r := range c.check(group) {
+		for _, group := range c.groups {
+			for _, r := range c.find(group) {
+				r.Check = c.check
 				if r.ranks == nil {
 					for _, s := range group {
 						r.ranks = append(r.ranks, s.who.Rank)
@@ -55,27 +77,49 @@ func CheckSetups(all []Setup, scratch float64) []Row {
 			}
 		}
 	}
-	return append(rows, checkLibraries(all)...)
+	return rows
 }
 
-func groupBy(all []Setup, key func(launch.RankFacts) string) (groups [][]Setup) {
-	at := map[string]int{}
-	for _, s := range all {
-		i, known := at[key(s.who)]
-		if !known {
-			i = len(groups)
-			at[key(s.who)], groups = i, append(groups, nil)
+// What a check of GPUs needs on a host; each includes those before it.
+const (
+	used     = iota // a backend on GPUs
+	visible         // a GPU that a rank sees
+	measured        // GPUs that are not simulated
+	rdma            // an RDMA port
+)
+
+// onGPUs limits a check to hosts that have what it needs.
+func onGPUs(needs int, find func([]Setup) []Row) func([]Setup) []Row {
+	return func(host []Setup) []Row {
+		g := host[0].GPU
+		switch {
+		case g == nil,
+			needs >= visible && !slices.ContainsFunc(host, func(s Setup) bool { return len(s.GPU.Devices) > 0 }),
+			needs >= measured && g.Rehearsed,
+			needs >= rdma && len(host[0].Fabric.Ports) == 0:
+			return nil
 		}
-		groups[i] = append(groups[i], s)
+		return find(host)
 	}
-	return groups
 }
 
-// byRank makes a check of one rank one of a host's ranks.
+// perGroup is a check that finds at most one thing for a group.
+func perGroup(check func([]Setup) Row) func([]Setup) []Row {
+	return func(group []Setup) []Row {
+		if r := check(group); r.Fact != nil {
+			return []Row{r}
+		}
+		return nil
+	}
+}
+
+// byRank is a check that finds at most one thing for each rank of a group.
 func byRank(check func(Setup) Row) func([]Setup) []Row {
-	return func(host []Setup) (rows []Row) {
-		for _, s := range host {
-			rows = append(rows, check(s).On(s.who.Rank))
+	return func(group []Setup) (rows []Row) {
+		for _, s := range group {
+			if r := check(s); r.Fact != nil {
+				rows = append(rows, r.On(s.who.Rank))
+			}
 		}
 		return rows
 	}

@@ -120,9 +120,6 @@ func (w *worldRun) close() error {
 			return err
 		}
 	}
-	if w.counters != nil {
-		w.counters.Close()
-	}
 	return w.world.Area.Free()
 }
 
