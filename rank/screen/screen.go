@@ -132,7 +132,7 @@ func (s *Screen) Summary(code int) {
 	s.results()
 	switch {
 	case code == exit.Wrong:
-		s.Note("WRONG DATA: see the rows above; exit code %d", code)
+		s.Note("WRONG DATA was found: see the rows above; exit code %d", code)
 	case code == exit.Points:
 		s.Note("some points failed; exit code %d; --resume retries them", code)
 	case code > exit.Interrupted:
