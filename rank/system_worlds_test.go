@@ -12,7 +12,7 @@ import (
 	"busbar/rank/hang"
 )
 
-// Who hangs in a sub-world is named, and not those who wait outside of it.
+// A hang in a sub-world names its ranks, not those outside.
 func TestHangInASubworld(t *testing.T) {
 	t.Parallel()
 	for name, k := range map[string]struct {
@@ -42,8 +42,8 @@ func TestHangInASubworld(t *testing.T) {
 	}
 }
 
-// Each library is measured in the worlds that fit its launch and its GPUs; the screen names the others. What is
-// simulated is marked, and what is measured beside it is not.
+// Each library is measured in the worlds that fit its launch and its GPUs; the screen names the others. Only simulated
+// results are marked.
 func TestWorlds(t *testing.T) {
 	t.Parallel()
 	for _, k := range []struct {
@@ -77,8 +77,8 @@ func TestWorlds(t *testing.T) {
 	}
 }
 
-// A rank outside of all worlds needs no GPU, no driver and no NCCL.
-func TestARankWithoutAGPUIsLeftOut(t *testing.T) {
+// A rank outside all worlds needs no GPU, driver or NCCL.
+func TestRankWithoutGPU(t *testing.T) {
 	t.Parallel()
 	out := t.TempDir()
 	blind := fmt.Sprintf(`if [ "$OMPI_COMM_WORLD_RANK" = 2 ]; then export CUDA_VISIBLE_DEVICES=; fi; exec %s "$@"`,

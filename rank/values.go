@@ -69,7 +69,7 @@ func one[T any](parse func(string) (T, error)) func(string) ([]T, error) {
 
 func size(to **int64) func(string) error { return value(coll.ParseSize, to) }
 
-func number(least int, to **int) func(string) error { return value(atLeast(least), to) }
+func number(minimum int, to **int) func(string) error { return value(atLeast(minimum), to) }
 
 func factor(s string) (int64, error) {
 	n, err := atLeast(2)(s)

@@ -10,18 +10,18 @@ import (
 	"busbar/rank/launch"
 )
 
-// want is a row as a test wants it.
+// want is an expected row.
 type want struct {
 	v    Verdict
 	fact notice.Fact
 }
 
-// coded stands for any fact of a code.
+// coded represents any fact of a code.
 type coded notice.Code
 
 func (c coded) Code() notice.Code { return notice.Code(c) }
 
-// expect compares rows with what is wanted of them.
+// expect compares rows with the expected ones.
 func expect(t *testing.T, name string, rows []Row, wants ...want) {
 	t.Helper()
 	if len(rows) != len(wants) {
@@ -41,7 +41,7 @@ func expect(t *testing.T, name string, rows []Row, wants ...want) {
 	}
 }
 
-// ranksOf makes perHost ranks on each of these hosts.
+// ranksOf returns perHost ranks on each of these hosts.
 func ranksOf(perHost int, hosts ...string) (ranks []launch.RankFacts) {
 	for _, h := range hosts {
 		for range perHost {
@@ -60,7 +60,7 @@ func TestMergeRows(t *testing.T) {
 	}
 	for name, c := range map[string]struct {
 		rows  []Row
-		shown []int  // the rows whose facts are shown
+		shown []int  // rows whose facts are shown
 		where string // of the merged rows
 		place string
 	}{

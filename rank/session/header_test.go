@@ -9,7 +9,7 @@ import (
 	"busbar/rank/backend"
 )
 
-// withLinks is a library of which only the PCIe links of the ranks' GPUs are known.
+// withLinks is a library that only reports the PCIe links of its GPUs.
 type withLinks struct {
 	backend.Accelerator
 	ofRank []*result.PCIe

@@ -13,7 +13,7 @@ import (
 // rounds have no record: --resume measures them. Collective.
 func (g *stepGroup) keep(over bool) error {
 	for _, r := range g.points {
-		if over && !r.verdict.Over() && len(r.rounds) < leastRounds {
+		if over && !r.verdict.Over() && len(r.rounds) < minRounds {
 			continue
 		}
 		record := g.record(r)

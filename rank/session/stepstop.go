@@ -22,9 +22,9 @@ type stepStop struct {
 // The minimum number of rounds: for a confidence interval if one round fits the budget, else for a median. Precision
 // does not end the rounds before the points can be compared.
 const (
-	leastRounds    = stats.MinForInterval
-	leastRoundsAny = 3
-	mostRounds     = 1000
+	minRounds    = stats.MinForInterval
+	minRoundsAny = 3
+	maxRounds    = 1000
 )
 
 // stoppedByRequest is the reason after SIGUSR1.
@@ -50,22 +50,22 @@ func (s *stepStop) enough(runs []*stepPoint) bool {
 	}
 	spent, budget := s.now().Sub(s.started), time.Duration(s.points)*s.options.Budget
 	each := spent / time.Duration(n)
-	least := leastRoundsAny
+	minimum := minRoundsAny
 	if each <= budget {
-		least = leastRounds
+		minimum = minRounds
 		if !s.asked {
-			least = step.RoundsToCompare(len(runs))
+			minimum = step.RoundsToCompare(len(runs))
 		}
 	}
 	switch {
-	case n < least:
+	case n < minimum:
 		return false
 	case n >= step.RoundsToCompare(len(runs)) &&
 		!slices.ContainsFunc(runs, func(r *stepPoint) bool { return !step.Enough(r.rounds, s.options.Precision) }):
 		s.reason = stats.Precision.String()
 	case spent+each > budget:
 		s.reason = stats.Budget.String()
-	case n >= mostRounds:
+	case n >= maxRounds:
 		s.reason = stats.Maximum.String()
 	default:
 		return false
