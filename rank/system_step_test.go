@@ -98,7 +98,7 @@ func TestSteps(t *testing.T) {
 				strings.Contains(o.stdout, "SIMULATED") != simulated {
 				t.Errorf("%+v, %d points: %s", s, len(f.Records), o)
 			}
-			has(t, o.stdout, "training steps of uniform:6x4K", "# 3 rounds of four steps a point\n", "post report")
+			has(t, o.stdout, "training steps of uniform:6x4K", "# 3 rounds of four steps per point\n", "post report")
 			for _, r := range f.Records {
 				if strings.Contains(k.args, "--no-trace") != (r.Trace == "") {
 					t.Errorf("%s: trace %q", r.Point, r.Trace)
