@@ -314,7 +314,8 @@ func libraryFlags(c *config, f *flagSet) {
 	f.text("nccl", "PATH", &c.NCCL, "load libnccl.so.2 or an NCCL-compatible library from a file or folder")
 	f.text("cuda", "PATH", &c.CUDA, "load the driver's libcuda.so.1 from a file or folder")
 	f.text("mpi", "NAME|PATH", &c.mpi, "select auto (default), openmpi, mpich or a shim's path")
-	f.text("gloo-iface", "NAME", &c.Gloo.Network, "set Gloo's network interface (GLOO_SOCKET_IFNAME, else default route)")
+	f.text("gloo-iface", "NAME", &c.Gloo.Network,
+		"set Gloo's network interface (GLOO_SOCKET_IFNAME, else default route)")
 	f.on("simulate", &c.Simulate, "simulate GPUs and NCCL; the values are not about hardware")
 }
 

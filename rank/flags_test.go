@@ -128,7 +128,8 @@ func TestHelp(t *testing.T) {
 		}
 		row = " " + row + " "
 		inStep := f.Annotations[group][0] == stepSection
-		if strings.Contains(full, "   "+row) == inStep && f.Shorthand == "" || strings.Contains(ofStep, "   "+row) != inStep {
+		if strings.Contains(full, "   "+row) == inStep && f.Shorthand == "" ||
+			strings.Contains(ofStep, "   "+row) != inStep {
 			t.Errorf("%q is missing or in the wrong help", row)
 		}
 		if f.Shorthand != "" && !strings.Contains(full, "  -"+f.Shorthand+","+row) {

@@ -212,7 +212,8 @@ func TestNoShim(t *testing.T) {
 func TestNothingToMeasure(t *testing.T) {
 	t.Parallel()
 	for args, want := range map[string]string{
-		"--help": "Exit codes", "-h": "Examples", "--step --help": "--bucket", "--version": "rank of busbar ", "--list --sweep baseline": "8589934592",
+		"--help": "Exit codes", "-h": "Examples", "--step --help": "--bucket",
+		"--version": "rank of busbar ", "--list --sweep baseline": "8589934592",
 		"--list --step resnet50": "resnet50: 25.56 M parameters in 161 layers",
 	} {
 		for _, mpirun := range []string{openMPI, alone} {

@@ -49,3 +49,14 @@ func TestPlainOutput(t *testing.T) {
 		}
 	}
 }
+
+// A run without a launcher first prints that its world size is 1; a launch of one rank does not.
+func TestWorldOfOne(t *testing.T) {
+	t.Parallel()
+	for mpirun, hint := range map[string]bool{alone: true, openMPI: false} {
+		_, o := rankRun{mpirun: mpirun, np: 1, args: few}.measured(t)
+		if strings.HasPrefix(o.stdout, "# World size is 1 (no launcher)") != hint {
+			t.Errorf("%s: %s", mpirun, o)
+		}
+	}
+}

@@ -11,8 +11,8 @@ import (
 	"busbar/internal/step"
 )
 
-// RunKey identifies comparable runs: --resume skips points that a run with the same key has measured. It has many fields
-// because each one changes values.
+// RunKey identifies comparable runs: --resume skips points that a run with the same key has measured. It has many
+// fields because each one changes values.
 type RunKey struct {
 	Backend, Library, Version  string
 	Variant                    string

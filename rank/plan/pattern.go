@@ -50,7 +50,8 @@ func (o *Options) patternOf(s *sweeps.Sweep, ranks []launch.RankFacts) (*Pattern
 	case o.Pattern == "":
 		return nil, nil
 	case len(s.Worlds) > 0:
-		return nil, exit.Usagef("--pattern creates its own worlds, and the sweep %s sets worlds: use another sweep", sweepName(s))
+		return nil, exit.Usagef("--pattern creates its own worlds, and the sweep %s sets worlds: use another sweep",
+			sweepName(s))
 	}
 	return Divide(o.Pattern, ranks)
 }

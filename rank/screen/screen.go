@@ -14,8 +14,8 @@ import (
 	"busbar/sweeps"
 )
 
-// Screen prints a table like that of nccl-tests. On other ranks, and with --quiet, it prints nothing. Lines have at most
-// 80 columns, except paths.
+// Screen prints a table like that of nccl-tests, in lines of at most 80 columns except paths. On other ranks, and with
+// --quiet, it prints nothing.
 type Screen struct {
 	page
 	folder string // of the results
@@ -34,7 +34,8 @@ type File struct {
 }
 
 // WorldOfOne is the note of a run without a launcher.
-const WorldOfOne = "World size is 1 (no launcher). To start N ranks: mpirun -np N rank [flags], or srun -n N rank [flags]"
+const WorldOfOne = "World size is 1 (no launcher). To start N ranks: mpirun -np N rank [flags], or srun -n N rank " +
+	"[flags]"
 
 // New returns a screen on stdout for results in folder. It prints nothing unless on is true.
 func New(on bool, stdout io.Writer, folder string) *Screen {

@@ -154,7 +154,7 @@ func (g *stepGroup) run(r *stepPoint, m program.Mode, phase string) (start, end 
 		}
 	}
 	took := []float64{float64(max(end-start, 1)) / 1e9} // above 0 on all ranks, so that all join the exchange below
-	if r.expected[m] == 0 {                             // the first step of this mode sets the expected time on all ranks
+	if r.expected[m] == 0 {                             // the first step of a mode sets its expected time
 		err = g.s.world.Max(took)
 	}
 	r.expected[m] = took[0]

@@ -13,7 +13,7 @@ import (
 type stepStop struct {
 	options sweeps.Options
 	points  int
-	asked   bool // --budget is set; otherwise the budget starts when the points can be compared
+	asked   bool // --budget is set; the default budget applies once the points can be compared
 	started time.Time
 	now     func() time.Time
 	reason  string // of the end
