@@ -247,7 +247,7 @@ func TestStepsInterrupted(t *testing.T) {
 					t.Errorf("%d points are measured of %d: %+v", len(last.Records), left, last.End)
 				}
 			}
-			has(t, resumed.mustRun(t).stdout, "nothing left to measure")
+			has(t, resumed.mustRun(t).stdout, "all measured before")
 		})
 	}
 }
