@@ -45,6 +45,10 @@ Values
   LIST is separated by commas. Long names accept _ for -. Flags override the sweep.
   Defaults of flags are in parentheses; -b, -e and -f have none with --sweep.
 
+Environment
+  BUSBAR_SIDE_CHANNEL=off  open no TCP connections between ranks
+  BUSBAR_TIME_SCALE=N      multiply the timeouts after a failure by N (0.1 to 100)
+
 Exit codes (of rank 0)
   0         success; points that the plan skips (world or memory too small) are reported
   1         usage: command line or sweep file

@@ -164,7 +164,7 @@ func (d disturbed) checkEnd(t *testing.T, f *result.File, o outcome, who string,
 		has(t, o.stderr, "interrupted by "+by, f.Path, "--resume")
 	case d.code == noEnd:
 		if f.End != nil {
-			t.Errorf("a rank 0 that was killed wrote an end: %+v", f.End)
+			t.Errorf("a killed rank 0 wrote an end: %+v", f.End)
 		}
 		has(t, o.stderr, "rank 0")
 	case d.code > 0:
@@ -203,7 +203,7 @@ func TestHangAtStart(t *testing.T) {
 	r := disturbed{}.launch(t, t.TempDir())
 	r.signal(1, syscall.SIGSTOP)
 	if o := r.wait(); o.code == 0 || !strings.Contains(o.stderr, "in phase ") && !strings.Contains(o.stderr, "rank 1") {
-		t.Errorf("a rank that never came is not named: %s", o)
+		t.Errorf("the missing rank is not named: %s", o)
 	}
 }
 
@@ -262,7 +262,7 @@ func TestSIGUSR1(t *testing.T) {
 			checkWhole(t, f, result.OK)
 			checkEnd(t, f, result.Interrupted, 143)
 			if len(f.Records) <= before {
-				t.Errorf("%d records, %d before the signal: the case in hand is lost", len(f.Records), before)
+				t.Errorf("%d records, %d before the signal: the current case is missing", len(f.Records), before)
 			}
 			has(t, f.End.Reason, "SIGUSR1")
 			has(t, o.stdout, "--resume")
@@ -335,6 +335,6 @@ func checkKept(t *testing.T, f *result.File, before int) {
 		}
 	}
 	if ok < before {
-		t.Errorf("%d points were on disk, %d are left", before, ok)
+		t.Errorf("%d points were on disk, %d remain", before, ok)
 	}
 }

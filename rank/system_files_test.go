@@ -137,6 +137,6 @@ func merged(t *testing.T, paths ...string) map[result.PointKey]int {
 func checkNothing(t *testing.T, dir string) {
 	t.Helper()
 	if all, err := filepath.Glob(filepath.Join(dir, "*")); err != nil || len(all) > 0 {
-		t.Errorf("left behind: %v %v", all, err)
+		t.Errorf("unexpected files: %v %v", all, err)
 	}
 }

@@ -69,7 +69,7 @@ func TestOutOfMemoryTwice(t *testing.T) {
 		args: simulated("--collective", "all_reduce",
 			"--placement", "out,in", "-b", "4K", "-e", "8K", "-n", "3", "--mode", "throughput", "--out", out)}.run(t)
 	if o.code == 0 {
-		t.Error("the run ended as if nothing was")
+		t.Error("the run reported success")
 	}
 	for _, r := range readOne(t, out).Records {
 		want := result.OOM
@@ -120,7 +120,7 @@ func TestNCCLOptions(t *testing.T) {
 }
 
 // The buffers of --like nccl-tests move, also in a graph; each position is checked.
-func TestBuffersMoveAsInNCCLTests(t *testing.T) {
+func TestLikeNCCLTests(t *testing.T) {
 	t.Parallel()
 	for more, moves := range map[string]bool{"-m 1": true, "-G 2": true, "--rotate 0": false} {
 		f, _ := rankRun{args: simulated(append(strings.Fields(more), "--like", "nccl-tests", "--collective",

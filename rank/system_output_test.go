@@ -88,13 +88,13 @@ func TestDiskIsFull(t *testing.T) {
 	next := 1
 	for _, r := range append(f.Records, rest.Records...) {
 		if r.N != next {
-			t.Fatalf("record %d comes where %d should", r.N, next)
+			t.Fatalf("got record %d, want %d", r.N, next)
 		}
 		next++
 	}
 	// one record may be incomplete
 	if n, all := len(merged(t, out, rescued[0])), len(f.Records)+len(rest.Records); n > all || n < all-1 {
-		t.Errorf("%d points come out of merging, %d records are there", n, all)
+		t.Errorf("%d points after merging, %d records", n, all)
 	}
 	// With free space the run resumes in its folder.
 	if err := syscall.Mount("tmpfs", disk, "tmpfs", syscall.MS_REMOUNT, "size=1m"); err != nil {

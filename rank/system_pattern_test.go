@@ -80,7 +80,7 @@ func checkWholePattern(t *testing.T, out string, of *result.Pattern, cases int) 
 	groups := map[string]int{}
 	for point, n := range merged(t, out) {
 		if n > 1 {
-			t.Errorf("%v is there %d times", point, n)
+			t.Errorf("%v appears %d times", point, n)
 		}
 		if round := 0; strings.HasPrefix(point.Group, "round ") {
 			if _, err := fmt.Sscanf(point.Group, "round %d:", &round); err != nil {

@@ -164,7 +164,7 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-func TestGlooWithoutItsInterface(t *testing.T) {
+func TestGlooMissingInterface(t *testing.T) {
 	glooShim(t)
 	refusal{launch: rankRun{args: []string{"--backend", "gloo", "--gloo-iface", "nowhere0"}}, code: exit.Environment,
 		words: []string{"nowhere0", "lo"}}.refused(t)

@@ -26,7 +26,7 @@ func checkScreen(t *testing.T, text string, rows int) {
 		case tableRow.MatchString(line):
 			found++
 		case line != "" && line[0] != '#' && !strings.HasSuffix(line, "skipped"):
-			t.Errorf("neither a row nor a remark: %q", line)
+			t.Errorf("neither a row nor a comment: %q", line)
 		}
 	}
 	if found != rows {

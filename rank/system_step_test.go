@@ -290,7 +290,7 @@ func TestStepFaults(t *testing.T) {
 					}
 					has(t, r.Reason, k.words...)
 				case k.code != exit.Hang && r.Status != result.OK:
-					t.Errorf("the other point is lost: %+v", r)
+					t.Errorf("the other point failed: %+v", r)
 				}
 			}
 		})

@@ -71,7 +71,7 @@ func TestWithSizes(t *testing.T) {
 	}
 }
 
-func TestWithWinsOverEveryPartAndLeavesTheSweep(t *testing.T) {
+func TestOverridesApplyToAllParts(t *testing.T) {
 	s, err := load("quick")
 	if err != nil {
 		t.Fatal(err)
@@ -102,7 +102,7 @@ func TestWithWinsOverEveryPartAndLeavesTheSweep(t *testing.T) {
 	}
 	for key, where := range c.Origins() {
 		if !strings.HasPrefix(where, "flag -") {
-			t.Errorf("%s comes from %s", key, where)
+			t.Errorf("origin of %s: %s", key, where)
 		}
 	}
 	if got := c.Origins()["types"]; got != "flag --datatype" {

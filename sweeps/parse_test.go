@@ -63,7 +63,7 @@ func TestParseErrors(t *testing.T) {
 	}
 }
 
-func TestParseSaysEveryProblemInOrder(t *testing.T) {
+func TestParseReportsAllProblems(t *testing.T) {
 	_, err := Parse("b.yaml", []byte("{parts: [\n{typ: int8}], ops: [mni],\ncheck: [], budget: x}\n"))
 	var got []string
 	for line := range strings.Lines(err.Error()) {
@@ -153,7 +153,7 @@ elements: 1M
 	}
 }
 
-func TestTheManualHasEveryKeyAndWord(t *testing.T) {
+func TestManualListsKeysAndValues(t *testing.T) {
 	text, err := os.ReadFile("../docs/sweeps.md")
 	if err != nil {
 		t.Fatal(err)
@@ -175,7 +175,7 @@ func TestTheManualHasEveryKeyAndWord(t *testing.T) {
 	}
 	for _, w := range words {
 		if !strings.Contains(string(text), "`"+w.String()+"`") {
-			t.Errorf("docs/sweeps.md does not know %s", w)
+			t.Errorf("docs/sweeps.md lacks %s", w)
 		}
 	}
 }

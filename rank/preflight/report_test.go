@@ -79,7 +79,7 @@ type brokenPipe struct{}
 
 func (brokenPipe) Write([]byte) (int, error) { return 0, errors.New("disk full") }
 
-func TestReportThatCannotBeWritten(t *testing.T) {
+func TestReportWriteError(t *testing.T) {
 	for _, format := range document.FormatNames() {
 		if _, err := sampleList(brokenPipe{}, document.Format(format)).Write(); err == nil {
 			t.Errorf("%s: no error", format)
@@ -88,7 +88,7 @@ func TestReportThatCannotBeWritten(t *testing.T) {
 }
 
 // The manual has exactly one line per check.
-func TestEveryCheckIsInTheManual(t *testing.T) {
+func TestManualListsChecks(t *testing.T) {
 	read := func(path string) string {
 		text, err := os.ReadFile(path)
 		must.NoError(t, err)

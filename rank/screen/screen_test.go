@@ -80,7 +80,7 @@ func TestSummary(t *testing.T) {
 	}
 }
 
-func TestNextCommandNamesTheFolder(t *testing.T) {
+func TestNextCommand(t *testing.T) {
 	for folder, want := range map[string]string{"results": "", "results/": "", "/tmp/a": " /tmp/a", "a b": " 'a b'",
 		"it's": ` 'it'\''s'`} {
 		var out strings.Builder

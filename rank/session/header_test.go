@@ -17,7 +17,7 @@ type withLinks struct {
 
 func (l withLinks) Link(rank int) *result.PCIe { return l.ofRank[rank] }
 
-func TestHardwareNamesTheSlowestLink(t *testing.T) {
+func TestHardware(t *testing.T) {
 	lib := []*result.PCIe{
 		{Speed: 32, Width: 8, Lanes: 16}, {Speed: 32, Width: 16, Lanes: 16}, nil, {Speed: 16, Width: 8, Lanes: 16},
 	}

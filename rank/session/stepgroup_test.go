@@ -284,7 +284,7 @@ func TestOrderOfTurns(t *testing.T) {
 }
 
 // An unsupported point is a record, and the others are measured.
-func TestStepPointsThatAreRefused(t *testing.T) {
+func TestUnsupportedStepPoints(t *testing.T) {
 	g, _ := fakeSteps(t, sweeps.Options{Iterations: 3}, func(f *fakeTrainer) {
 		f.refuse = func(p step.Point) error {
 			switch {
@@ -309,7 +309,7 @@ func TestStepPointsThatAreRefused(t *testing.T) {
 }
 
 // A coarse clock does not delay any rank.
-func TestStepsOfNoTime(t *testing.T) {
+func TestStepsBelowClockResolution(t *testing.T) {
 	g, _ := fakeSteps(t, sweeps.Options{Iterations: 3}, func(f *fakeTrainer) {
 		f.times = func(step.Point, program.Mode) time.Duration {
 			return time.Duration(1-f.world.Rank) * time.Millisecond
@@ -321,7 +321,7 @@ func TestStepsOfNoTime(t *testing.T) {
 }
 
 // Rotations of points and modes remain independent if a point is skipped.
-func TestOrderOfPointsThatAreLeft(t *testing.T) {
+func TestOrderOfRemainingPoints(t *testing.T) {
 	_, f := fakeSteps(t, sweeps.Options{Iterations: 8}, func(f *fakeTrainer) {
 		f.refuse = func(p step.Point) error {
 			if p.Bucket == step.All {
@@ -340,7 +340,7 @@ func TestOrderOfPointsThatAreLeft(t *testing.T) {
 }
 
 // A failed point has its reason; the library is reset, and the other points keep their rounds.
-func TestStepPointIsLost(t *testing.T) {
+func TestFailedStepPoint(t *testing.T) {
 	failed := false
 	g, f := fakeSteps(t, sweeps.Options{Iterations: 5}, func(f *fakeTrainer) {
 		f.fail = func(p step.Point, runs int) error {
@@ -364,15 +364,15 @@ func TestStepPointIsLost(t *testing.T) {
 		}
 	}
 	if len(g.alive()) != 2 {
-		t.Errorf("%d points are left", len(g.alive()))
+		t.Errorf("%d points remain", len(g.alive()))
 	}
 	if f.unclean != 0 {
-		t.Errorf("%d steps were not on zeros", f.unclean)
+		t.Errorf("%d steps had elements other than zero", f.unclean)
 	}
 }
 
 // Garbage of a round is collected before the next round.
-func TestStepRoundsAreCollected(t *testing.T) {
+func TestGarbageOfStepRounds(t *testing.T) {
 	var collected []uint32 // by each step of rank 0
 	fakeSteps(t, sweeps.Options{Iterations: 4}, func(f *fakeTrainer) {
 		f.times = func(step.Point, program.Mode) time.Duration {
@@ -386,7 +386,7 @@ func TestStepRoundsAreCollected(t *testing.T) {
 	})
 	for i := 12; i < len(collected); i += 12 {
 		if collected[i] == collected[i-12] {
-			t.Errorf("before step %d nothing was collected since step %d", i, i-12)
+			t.Errorf("no garbage collection between steps %d and %d", i-12, i)
 		}
 	}
 }
