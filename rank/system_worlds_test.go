@@ -52,10 +52,10 @@ func TestWorlds(t *testing.T) {
 		want     []string // backend and world of each file
 		shown    string
 	}{
-		{0, "auto", []string{"mpi 2", "mpi 4"}, "world 6: skipped: it "},
-		{2, "auto", []string{"nccl-rehearsal 2"}, "world 4: skipped: it needs 4 GPUs"},
+		{0, "auto", []string{"mpi 2", "mpi 4"}, "world 6 skipped: "},
+		{2, "auto", []string{"nccl-rehearsal 2"}, "world 4 skipped: needs 4 GPUs"},
 		{3, "mpi,nccl", []string{"mpi 2", "mpi 4", "nccl-rehearsal 2"},
-			"nccl-rehearsal: world 4: skipped: it needs 4 GPUs"},
+			"nccl-rehearsal: world 4 skipped: needs 4 GPUs"},
 	} {
 		out := t.TempDir()
 		o := rankRun{np: 4, env: []string{fmt.Sprint("BUSBAR_REHEARSAL_GPUS=", k.gpus)},

@@ -77,7 +77,7 @@ func TestMergeRows(t *testing.T) {
 			"node1 node2", "node1|node2"},
 		"other codes": {[]Row{Found("a", notice.OwnGPUs{}).On(0, 1), Found("a", notice.ACSHidden{}).On(2, 3)}, []int{0,
 			1}, "node1 node2", "node1|node2"},
-		"the least": {[]Row{free(9).On(0, 1), free(7).On(2, 3), free(8).On(4, 5)}, []int{1}, "node1 node2 node3",
+		"the smallest": {[]Row{free(9).On(0, 1), free(7).On(2, 3), free(8).On(4, 5)}, []int{1}, "node1 node2 node3",
 			"worst on node2"},
 		"smallest of two": {[]Row{free(7).On(0, 1), free(8).On(2, 3)}, []int{0}, "node1 node2",
 			"node1-node2, worst on node1"},

@@ -97,7 +97,7 @@ func (r *Run) measureWorld(ctx context.Context, libraries []backend.Library, com
 func (r *Run) fitting(n int) (libraries []backend.Library) {
 	for _, lib := range r.Libraries {
 		if why := lib.Unfit(n); why != "" {
-			r.Screen.Wrapped("# ", fmt.Sprintf("%s: world %d: skipped: it %s", lib.Name(), n, why))
+			r.Screen.Wrapped("# ", fmt.Sprintf("%s: world %d skipped: %s", lib.Name(), n, why))
 			continue
 		}
 		libraries = append(libraries, lib)
