@@ -93,7 +93,7 @@ func (e *MemoryError) Error() string {
 
 func (e *MemoryError) Unwrap() error { return e.Err }
 
-// Noter is implemented by operations that have something to say about how they do it ("avg = sum and a scaling").
+// Noter is implemented by operations that describe how they are done ("avg = sum and a scaling").
 type Noter interface{ Notes() []string }
 
 // Timer is implemented by operations whose device has a clock of its own.
@@ -103,7 +103,7 @@ type Timer interface {
 	Times() []float64
 }
 
-// Profiler is implemented by operations that can tell a profiler when the timed part of a case begins and ends.
+// Profiler is implemented by operations that can mark the begin and end of the timed part of a case for a profiler.
 type Profiler interface{ Profile(on bool) error }
 
 // Aggregator is implemented by operations that issue several at once (-m).

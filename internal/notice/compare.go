@@ -239,7 +239,7 @@ type NotComparable struct {
 	Kind string `json:"kind"`
 }
 
-// NoPair reports a point of which no launch or block has times of both sides.
+// NoPair reports a point that has times of both sides in no launch or block.
 type NoPair struct {
 	Held Held `json:"held"`
 }

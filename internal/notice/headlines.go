@@ -188,7 +188,7 @@ type BestBandwidth struct {
 	Share     units.Share     `json:"share,omitempty"` // of the peak
 	Limit     units.LinkRate  `json:"peak,omitempty"`
 	Peak      Kept            `json:"peak_source,omitzero"`
-	Exceeded  Kept            `json:"peak_exceeded,omitzero"` // by what the peak can be
+	Exceeded  Kept            `json:"peak_exceeded,omitzero"` // by the possible peak
 	Unknown   Kept            `json:"peak_unknown,omitzero"`
 	Lower     int             `json:"lower,omitempty"` // other contenders, which are not listed
 }

@@ -150,7 +150,7 @@ func (w WaitedFor) String() string {
 	return text
 }
 
-// Completed is a number of ranks, of which none is written as "no rank".
+// Completed is a number of ranks; 0 is written as "no rank".
 type Completed int
 
 func (c Completed) String() string {

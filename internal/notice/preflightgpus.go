@@ -216,7 +216,7 @@ type NCCLNetwork struct {
 	Plugin PluginPath `json:"plugin,omitempty"`
 }
 
-// PluginPath is the file of NCCL's network plugin; "" if there is none.
+// PluginPath is the file of NCCL's network plugin, or "".
 type PluginPath string
 
 func (p PluginPath) String() string {

@@ -33,7 +33,7 @@ type MemoryInsufficient struct {
 
 // MemoryLimit is the memory that each rank may have, and what limits it.
 type MemoryLimit struct {
-	Rank      int              `json:"rank"` // that has least
+	Rank      int              `json:"rank"` // with the minimum
 	Host      string           `json:"host"`
 	Bytes     units.RoughBytes `json:"bytes"`
 	Bound     string           `json:"bound,omitempty"` // "MemAvailable", a control group; "": free memory is unknown

@@ -251,7 +251,7 @@ func (f *DeducedFrom) UnmarshalText(text []byte) error {
 	return fmt.Errorf("%q: unknown origin", text)
 }
 
-// ScriptHabits is what scripts around torch's all_reduce do and their tables do not tell.
+// ScriptHabits describes what scripts around torch's all_reduce do and their tables do not show.
 type ScriptHabits struct{}
 
 // Recorded is a warning of which only the text is known: from an older version of busbar, or from another tool.

@@ -90,7 +90,7 @@ type MatchedBy struct {
 	Calls int         `json:"calls"`
 }
 
-// MatchMethod is by what calls were matched.
+// MatchMethod is how calls were matched.
 type MatchMethod string
 
 // The methods.

@@ -2,19 +2,19 @@ package stats
 
 import "math"
 
-// Anomaly is a stretch of sizes that took longer, or less long, than the law on either side of it says. One law that
-// goes over into another is none, however large the step: only what comes back, or is slower than both, is.
+// Anomaly is a range of sizes that are slower or faster than the models on both sides. A step from one model to the
+// next is a Switch and no Anomaly: an Anomaly ends again, or is slower than both models.
 type Anomaly struct {
 	From, To int // places of its first and last size
 	Deepest  int // place of the size that is farthest off
 	// Depth is the share of the bandwidth that the trend has and that is missing, over the stretch: 0.15. Negative
 	// for a spike: −0.15 is faster by 15 %.
 	Depth  float64
-	Z      float64 // how many standard errors it stands out by
+	Z      float64 // how many standard errors it deviates
 	Chance float64 // of as much anywhere in a curve that has none, of all places looked at together
 }
 
-// Drop says that bandwidth is missing; otherwise the anomaly is a spike.
+// Drop reports whether the anomaly is missing bandwidth; otherwise it is a spike.
 func (a Anomaly) Drop() bool { return a.Depth > 0 }
 
 const (
@@ -24,7 +24,7 @@ const (
 	// chanceOfAnomaly is that of one found in a curve that has none. It is a bound: the test of simulated curves finds
 	// fewer.
 	chanceOfAnomaly = 0.01
-	// leastAnomaly is the least difference of logarithms that is worth saying.
+	// leastAnomaly is the minimum difference of logarithms that is reported.
 	leastAnomaly = 0.04
 )
 
@@ -34,7 +34,7 @@ type standing struct {
 	deepest   int // place of the point that is farthest off
 }
 
-// standsOut says whether a run that is out is more than chance makes anywhere in the curve.
+// standsOut reports whether a run of points deviates more than noise does anywhere in the curve.
 func (f *finder) standsOut(r stretch) bool {
 	s := f.standing(r)
 	return math.Abs(s.excess) >= leastAnomaly && f.chance(s.z) <= chanceOfAnomaly

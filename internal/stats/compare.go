@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// Verdict is what launches of two sides let be said of one point.
+// Verdict is the result of comparing the launches of two sides at one point.
 type Verdict string
 
 // The verdicts. Better and worse are of times: worse is slower.
@@ -31,24 +31,24 @@ type Trial struct {
 	Margin float64 // ratios up to 1+Margin, and down to its inverse, count as the same
 }
 
-// Standard says how sure words must be.
+// Standard is the false-positive rate and the margin of verdicts.
 type Standard struct {
 	Alpha  float64 // chance of a false better or worse among all points; intervals have the confidence 1−Alpha each
 	Paired bool    // both sides were measured in the same launches or blocks
 	Seed   uint64  // of labellings drawn, where there are too many to look at all
 }
 
-// Compared is what can be said of one point.
+// Compared is the result of one point.
 type Compared struct {
 	Ratio           // B's time to A's
 	P       float64 // adjusted for all points; 1 where the point was not tested
 	Verdict Verdict
-	// More is how many more launches a side would probably do, 0 where something is told, and Hopeless where the
-	// difference is too near to the margin, or too small for the noise.
+	// More estimates how many more launches per side a verdict needs. It is 0 with a verdict, and Hopeless where the
+	// difference is too close to the margin, or too small for the noise.
 	More int
 }
 
-// Hopeless stands for more launches than anybody would run.
+// Hopeless means more launches than are practical.
 const Hopeless = 1 << 20
 
 // Comparison is what Compare found.

@@ -3,7 +3,7 @@ package stats
 import "math"
 
 const (
-	// minBatches is the least number of batches that an interval is made of.
+	// minBatches is the minimum number of batches of a confidence interval.
 	minBatches = 10
 	// batchTimes is the length of a batch in correlation times. With 5, neighbouring batch medians of an AR(1)
 	// series have a correlation of about 0.08, and the interval of their median covers 93 % instead of 95 %.

@@ -3,8 +3,8 @@ package stats
 import "slices"
 
 const (
-	minDrift = 0.01 // in parts of the first third; less than this matters to nobody
-	// minDriftBatches is the least number of independent values that a third must have for a drift to be claimed.
+	minDrift = 0.01 // in parts of the first third; less is irrelevant
+	// minDriftBatches is the minimum number of independent values per third for a drift to be reported.
 	minDriftBatches = MinForInterval
 	driftZ          = 1.64 // a correlation missed makes a false drift; one seen too much only hides a small one
 )
@@ -41,7 +41,7 @@ func drift(x []float64) (change float64, found bool) {
 	return change, a[len(a)-k] < b[k-1] || b[len(b)-k] < a[k-1]
 }
 
-// appendResiduals appends what is left of x without the line through the medians of its halves.
+// appendResiduals appends the residuals of x around the line through the medians of its halves.
 func appendResiduals(dst, x []float64) []float64 {
 	half := len(x) / 2
 	a, b := Median(x[:half]), Median(x[len(x)-half:])

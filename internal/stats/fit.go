@@ -2,12 +2,12 @@ package stats
 
 import "math"
 
-// Parameter is a positive quantity of a law, and what the sizes that were measured say about it: between Lo and Hi with
-// Confidence, by profile likelihood. Lo is 0 where nothing bounds it from below, Hi +Inf where nothing does from above.
+// Parameter is a positive quantity of a model. By profile likelihood, the measured sizes bound it between Lo and Hi
+// with Confidence. Lo is 0 without a lower bound, Hi +Inf without an upper bound.
 type Parameter struct {
 	Value, Lo, Hi float64
-	// Known says that the parameter was seen and not only extrapolated. Where it is false Value is that of the best
-	// curve and no more; of Alpha then only Hi can be said, of Beta only Lo.
+	// Known reports whether the parameter was observed, not only extrapolated. If not, Value is only that of the best
+	// curve; of Alpha then only Hi is known, of Beta only Lo.
 	Known bool
 }
 
@@ -18,7 +18,7 @@ type Fit struct {
 	Half  Parameter // bytes, n½ = Alpha·Beta: the size that reaches half of Beta
 }
 
-// Time is what the law says a size takes, in seconds.
+// Time is the predicted time of a size, in seconds.
 func (f Fit) Time(size float64) float64 {
 	if math.IsInf(f.Beta.Value, 1) {
 		return f.Alpha.Value
@@ -27,7 +27,7 @@ func (f Fit) Time(size float64) float64 {
 }
 
 const (
-	// minForFit is the least number of points of a law: with two, any law fits.
+	// minForFit is the minimum number of points of a model: any model fits two points.
 	minForFit = 3
 	// beyond is how far outside of the sizes n½ is looked for. There the law is S/β, or α, to a ten-thousandth.
 	beyond = 1e4
@@ -35,15 +35,14 @@ const (
 	knownWithin = 2
 )
 
-// FitAlphaBeta fits t = α + S/β to times in seconds of sizes in bytes, all positive and by ascending size, such that
-// the squares of log t − log(α + S/β) are least: an error of a tenth counts as much for 8 bytes as for a gigabyte.
-// With n½ = αβ the law is (n½ + S)/β, so for a given n½ the best β is a mean of logarithms, and the best n½ is looked
-// for in one dimension.
+// FitAlphaBeta fits t = α + S/β to times in seconds of sizes in bytes, all positive and by ascending size. It minimizes
+// the squares of log t − log(α + S/β), so a relative error counts the same at every size. With n½ = αβ the model is (n½
+// + S)/β: for a given n½ the best β is a mean of logarithms, and a search in one dimension finds the best n½.
 //
-// Bounds are those of the profile likelihood: all laws that fit not so much worse that F(1, N−2) at Confidence would
-// tell. Alpha is Known where the smallest size is below n½, so that at least half of its time is latency, and the
-// bounds lie within a factor of 2; Beta where the largest is above n½, likewise. Every point counts: one that is odd
-// moves the law. FindTrend leaves such points out.
+// Bounds are those of the profile likelihood: all models that F(1, N−2) does not reject at Confidence. Alpha is Known
+// where the smallest size is below n½, so that at least half of its time is latency, and the bounds lie within a factor
+// of 2; Beta where the largest size is above n½, likewise. Every point counts, outliers too. FindTrend leaves outliers
+// out.
 //
 // Fewer than three points give the zero Fit.
 func FitAlphaBeta(sizes, times []float64) Fit {
@@ -56,8 +55,8 @@ type scatter struct {
 	df int
 }
 
-// fitLaw is FitAlphaBeta of the logarithms of times. Where noise is given the bounds stand on it, and not on these few
-// points.
+// fitLaw is FitAlphaBeta of the logarithms of times. A given noise determines the bounds; otherwise the residuals of
+// these few points do.
 func fitLaw(sizes, logs []float64, noise scatter) (f Fit) {
 	n := len(logs)
 	if n < minForFit {

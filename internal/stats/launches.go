@@ -21,7 +21,7 @@ func FewestLaunches(alpha float64, paired bool) int {
 	}
 }
 
-// enough says whether a words can be had with so many launches of each side, or n pairs, at all.
+// enough reports whether so many launches per side, or n pairs, can give a verdict at all.
 func enough(m, n int, alpha float64, paired bool) bool {
 	if paired {
 		return math.Exp2(1-float64(n)) <= alpha
@@ -33,18 +33,18 @@ func enough(m, n int, alpha float64, paired bool) bool {
 // points is Bonferroni's: more than the test itself asks for, but known beforehand.
 type planner struct {
 	Standard
-	points int // among which one has to stand out
+	points int // of which one has to be significant
 }
 
-// more is how many more launches a side (or pairs) a word would probably take, were the ratio and the spread what they
-// seem: for a ratio inside the margin until its interval fits in, for one outside until it stands out among all points.
+// more estimates how many more launches per side, or pairs, a verdict needs if ratio and spread stay as they are. A
+// ratio inside the margin needs its CI within the margin; one outside must be significant among all points.
 func (p *planner) more(t Trial, ratio Ratio) int {
 	m, n, s := spread(t, p.Paired)
 	most := mostWanted - min(m, n)
 	more := sort.Search(most, func(more int) bool {
 		m, n := m+more, n+more
 		// Of one launch nothing is known but that it is too few.
-		return enough(m, n, p.Alpha, p.Paired) && (s < 0 || p.tells(m, n, s, t.Margin, math.Abs(math.Log(ratio.Value))))
+		return enough(m, n, p.Alpha, p.Paired) && (s < 0 || p.resolves(m, n, s, t.Margin, math.Abs(math.Log(ratio.Value))))
 	})
 	if more >= most {
 		return Hopeless
@@ -52,8 +52,8 @@ func (p *planner) more(t Trial, ratio Ratio) int {
 	return max(more, 1)
 }
 
-// tells says whether a distance of logarithms is probably told from the margin, or from 0, with so many launches.
-func (p *planner) tells(m, n int, s, margin, distance float64) bool {
+// resolves reports whether so many launches probably separate a distance of logarithms from the margin, or from 0.
+func (p *planner) resolves(m, n int, s, margin, distance float64) bool {
 	tail := p.Alpha / 2 / float64(p.points)
 	if inside := math.Log1p(margin) - distance; inside > 0 {
 		distance, tail = inside, p.Alpha/2

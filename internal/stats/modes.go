@@ -50,8 +50,8 @@ func bimodal(sorted []float64) (modes [2]Mode, found bool) {
 	return modes, found
 }
 
-// resolution is the smallest difference between two distinct samples: the tick of a coarse clock, which leaves gaps
-// between all values, and next to nothing otherwise. With two distinct values there is nothing to tell a tick by: 0.
+// resolution is the smallest difference between two distinct samples: the tick of a coarse clock, or almost 0. Two
+// distinct values cannot show a tick: 0.
 func resolution(sorted []float64) float64 {
 	tick, steps := math.Inf(1), 0
 	for i := 1; i < len(sorted); i++ {

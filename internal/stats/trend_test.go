@@ -78,7 +78,7 @@ type law struct{ alpha, beta float64 }
 
 func (l law) time(s float64) float64 { return l.alpha + s/l.beta }
 
-// Bounds hold what is true as often as they say.
+// Bounds cover the true values at their nominal rate.
 func TestFitCovers(t *testing.T) {
 	needs.TestAll(t)
 	sizes := powers(1<<10, 16)
@@ -156,7 +156,7 @@ func TestLawBetweenTwoIsNoDrop(t *testing.T) {
 	}
 }
 
-// The last two sizes may be the next law, or a drop: neither is said.
+// The last two sizes may be another model or a drop: neither is reported.
 func TestEndsAreNoAnomalies(t *testing.T) {
 	sizes := powers(1<<10, 20)
 	times := withoutNoise(sizes, map[int]law{0: {10e-6, 5e9}})
@@ -167,7 +167,7 @@ func TestEndsAreNoAnomalies(t *testing.T) {
 	}
 }
 
-// Ten sizes do not tell their own noise well; where it is known, less is needed.
+// Ten sizes estimate their own noise poorly; with known noise, a smaller deviation is significant.
 func TestKnownNoise(t *testing.T) {
 	sizes := powers(1<<10, 10)
 	c := curve{sizes: sizes, times: withoutNoise(sizes, map[int]law{0: {20e-6, 10e9}})}

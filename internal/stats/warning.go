@@ -8,7 +8,7 @@ const (
 	TooFewSamples WarningKind = "too_few_samples" // no interval exists
 	Correlated    WarningKind = "correlated"      // the interval may be too narrow
 	Drift         WarningKind = "drift"           // the samples rose or fell while they were taken
-	Bimodal       WarningKind = "bimodal"         // two populations: the median stands for neither
+	Bimodal       WarningKind = "bimodal"         // bimodal: the median represents neither mode
 	NotFinite     WarningKind = "not_finite"      // samples were NaN or infinite
 )
 

@@ -22,10 +22,9 @@ type Time struct {
 	Max float64 `json:"max"`
 }
 
-// Figures are what the rounds of a point say. Each is computed round by round, from modes that were measured next to
-// each other, and is the median of that. docs/step.md has the formulas and where they come from. A ratio is nil where a
-// round has nothing to divide by, and a share of communication where there is next to none, as in a world of one: what
-// is measured then is clocks.
+// Figures are the metrics of the rounds of a point. Each is computed per round, from modes that were measured next to
+// each other, and is the median over rounds. docs/step.md has the formulas and their sources. A ratio is nil where its
+// divisor is 0, and a share of communication where communication is negligible, as in a world of one.
 type Figures struct {
 	Rounds     int  `json:"rounds"`
 	Compute    Time `json:"compute_s"`
@@ -42,12 +41,12 @@ type Figures struct {
 	SlowerComp *Figure `json:"compute_slowdown,omitempty"`
 	SlowerComm *Figure `json:"comm_slowdown,omitempty"` // time with an operation on its way, overlapped by alone
 	SpeedUp    *Figure `json:"speed_up,omitempty"`      // sequential / overlapped
-	// compute / overlapped: of a rank's speed alone, what is left in this world
+	// compute / overlapped: the share of a rank's own speed that it keeps in this world
 	Efficiency *Figure `json:"weak_scaling,omitempty"`
 }
 
-// HasIntervals says whether the rounds are enough for the 95 % interval of a median. Without, Lo and Hi of all figures
-// are 0 and mean nothing.
+// HasIntervals reports whether the rounds are enough for the 95 % CI of a median. If not, Lo and Hi of all metrics are
+// 0.
 func (f *Figures) HasIntervals() bool { return f.Rounds >= stats.MinForInterval }
 
 // FiguresOf are the figures of one point; without a round all are 0 or nil.

@@ -33,7 +33,7 @@ func IntervalsOf(s program.Spans) Intervals {
 	return i
 }
 
-// ran says whether a segment or an operation was part of the run: what its mode leaves out has the zero Span.
+// ran reports whether a segment or an operation was part of the run: one that its mode leaves out has the zero Span.
 func ran(s program.Span) bool { return s != program.Span{} }
 
 // whole is a span whose end is not before its beginning: two readings of a device's clock may differ by less than it

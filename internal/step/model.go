@@ -66,7 +66,7 @@ func sum(seconds []float64) (sum float64) {
 	return sum
 }
 
-// Scale makes forward and backward pass take so many seconds together, each layer in proportion, and says so.
+// Scale sets the total time of forward and backward pass in seconds, each layer in proportion, and records it.
 func (m *Model) Scale(seconds float64) {
 	if m.About != "" {
 		m.About += "; "

@@ -14,7 +14,7 @@ func verdicts(s []Standing) (v []Verdict) {
 	return v
 }
 
-// TestEqualBuckets: of seven buckets that are equally fast, one is said to be slower in one of twenty runs at most.
+// TestEqualBuckets: seven equally fast buckets have a false "slower" in at most 5 % of runs.
 func TestEqualBuckets(t *testing.T) {
 	const runs = 800
 	equal := slices.Repeat([]float64{0.1}, 7)
