@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// A block is a fenced block marked console. `console mpi` says that its commands start ranks.
+// A block is a fenced block marked console. `console mpi` marks a block whose commands start ranks.
 type block struct {
 	line int // of the opening fence
 	mpi  bool

@@ -54,8 +54,8 @@ func source(t *testing.T) string {
 	return strings.ReplaceAll(joined, `\"`, `"`)
 }
 
-// TestMessagesExist: what a heading of the troubleshooting page quotes is what the programs say. A part of a message
-// that varies is written as "…".
+// TestMessagesExist: every message quoted in a heading of the troubleshooting page is in a program. "…" replaces a part
+// that varies.
 func TestMessagesExist(t *testing.T) {
 	text := source(t)
 	quoted := regexp.MustCompile("`([^`]+)`")

@@ -130,7 +130,7 @@ type part struct {
 	world   int
 }
 
-// chain is what the files of one launch's folder say together: those of the launch and of what continued it.
+// chain is the combined content of one launch's folder: the files of the launch and of its continuations.
 type chain struct {
 	newest map[part]*result.File
 	first  *result.File

@@ -90,7 +90,7 @@ func (b BucketSize) String() string {
 	return string(b)
 }
 
-// StepComputation reports the time that computation was to take, and took.
+// StepComputation reports the target time of computation, and the measured one.
 type StepComputation struct {
 	Asked units.Seconds `json:"asked_s"`
 	Least units.Seconds `json:"min_s"`
@@ -151,10 +151,10 @@ var steps = []Entry{
 			"[Not compared, because no launch has rounds of both: {NotCompared}.]",
 		},
 		Doc: `The best bucket size has the smallest median of overlapped steps. The others are compared with it round by
-			round, with intervals of 95 % over all pairs of the group. Another launch may have another best one.`,
+			round, with 95 % CIs over all pairs of the group. Another launch may have another best size.`,
 	},
 	{Example: StepComputation{0.1, 0.099, 0.102, "threads"}, Severity: Info, Source: stepsSource,
-		Text: "computation was to take {Asked} per step and took {Least}[ to {Most}], by {By}",
+		Text: "computation takes {Least}[ to {Most}] per step by {By}, target {Asked}",
 		Doc:  "The range over all points."},
 	{
 		Example: StepPointsMissing{7, []PointCount{{"wrong", 1}, {"unfinished", 1}, {"not reached", 2}}, 1, 1,

@@ -13,7 +13,7 @@ type Time struct {
 	Alone   bool  // all others rested
 	Again   bool  // in a round that was measured once more
 	Seconds float64
-	Unsure  float64 // standard error of its logarithm, as far as its own samples tell
+	Unsure  float64 // standard error of its logarithm, from its own samples
 }
 
 // Suspect is a node, or a link between two, that took longer in the rounds.
@@ -26,7 +26,7 @@ type Suspect struct {
 
 func (s *Suspect) isLink() bool { return len(s.Nodes) == 2 }
 
-// Verdict is what the times of one point say about the nodes.
+// Verdict is the result for the nodes from the times of one point.
 type Verdict struct {
 	Kind     string
 	Nodes    int
@@ -104,7 +104,7 @@ func (t Time) when() when {
 	return inRounds
 }
 
-// of is the median time of a group on an occasion, 0 where there is none.
+// of is the median time of a group on an occasion, or 0.
 func (v *Verdict) of(nodes []int, on when) float64 {
 	var x []float64
 	for _, t := range v.times {
@@ -147,8 +147,8 @@ func (v *Verdict) judgePairs(rounds []Round) {
 	}
 }
 
-// pairsExcess compares a suspect's pairs on an occasion with those of nodes that are no suspects; ok says that there
-// are both.
+// pairsExcess compares a suspect's pairs on an occasion with those of nodes that are not suspects; ok reports that both
+// exist.
 func (v *Verdict) pairsExcess(s *Suspect, on when) (excess float64, ok bool) {
 	var mine, others []float64
 	for _, t := range v.times {
@@ -206,7 +206,7 @@ func (v *Verdict) halves(rounds []Round, on when) (found []stats.HalfTimes) {
 	return found
 }
 
-// halfExcess compares the halves in which a node is with the others; ok says that there are any.
+// halfExcess compares the halves that contain a node with the others; ok reports that both exist.
 func halfExcess(node int, rounds []stats.HalfTimes) (excess float64, ok bool) {
 	var x []float64
 	for _, h := range rounds {

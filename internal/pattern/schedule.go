@@ -1,7 +1,7 @@
-// Package pattern finds the weak node or link of a cluster: which groups of nodes measure in which round, which are
-// measured again alone, and what their times say.
+// Package pattern finds the weak node or link of a cluster: the groups of nodes of each round, the groups to measure
+// again alone, and the verdict from their times.
 //
-// It measures nothing and reads no file: rank runs the rounds, and rank and post have the verdict from here.
+// It measures nothing and reads no file: rank runs the rounds, and rank and post show the verdict.
 package pattern
 
 import (
@@ -24,16 +24,16 @@ var Kinds = []string{Pairs, Halves}
 // Round is the groups of nodes, by index from 0 and ascending, that measure at the same time.
 type Round [][]int
 
-// Rounds is the schedule of n nodes, always the same for the same n, and not to be changed. The error says why there is
-// none.
+// Rounds is the schedule of n nodes. It is always the same for the same n; callers must not modify it. The error is the
+// reason why a pattern is impossible.
 func Rounds(kind string, n int) ([]Round, error) {
 	switch {
 	case n < 2:
-		return nil, fmt.Errorf("--pattern %s compares nodes, and all ranks are on one", kind)
+		return nil, fmt.Errorf("--pattern %s compares nodes, but all ranks are on one", kind)
 	case kind == Pairs:
 		return pairs(n), nil
 	case n < 4:
-		return nil, fmt.Errorf("--pattern halves wants at least 4 nodes, and there are %d: take --pattern pairs", n)
+		return nil, fmt.Errorf("--pattern halves requires at least 4 nodes, found %d; use --pattern pairs", n)
 	}
 	known, there := schedules.Load(n)
 	if !there {
@@ -102,7 +102,7 @@ func (h *halver) add(r Round) {
 	}
 }
 
-// together says whether two nodes were never separated.
+// together reports whether two nodes were never separated.
 func (h *halver) together() bool {
 	for a := range h.n {
 		if slices.Contains(h.apart[a][a+1:], 0) {
@@ -140,7 +140,7 @@ func (h *halver) halve(classes [][]int, rest int) (Round, [][]int) {
 	return round(sides[0], sides[1]), next
 }
 
-// evenest is the best of many splits by chance: it separates pairs that were separated least.
+// evenest is the best of many random splits: it separates the pairs with the fewest separations.
 func (h *halver) evenest() Round {
 	const tries = 64
 	var best Round

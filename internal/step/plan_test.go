@@ -244,7 +244,7 @@ func TestImpossiblePlans(t *testing.T) {
 		p     Point
 		world int
 	}{
-		"world size of at least 1":        {m, good, 0},
+		"world size of at least 1":  {m, good, 0},
 		"the type of its gradient":  {m, Point{Strategy: DDP}, 2},
 		"unknown strategy":          {m, Point{Type: coll.Float32}, 2},
 		"no parameters":             {layersOf(0, 0), good, 2},

@@ -38,8 +38,7 @@ func receives(from, to int, how string, device int) Transport {
 	return t
 }
 
-// A connection that both ends tell of is one; so is one of which the receiver alone wrote. What stays on a host is
-// none.
+// A connection counts once, whether both ends logged it or only the receiver. One within a host does not count.
 func TestConnectionsBetweenHosts(t *testing.T) {
 	ends := func(l *Log) (ends [][2]int) {
 		for _, t := range l.overNet() {
@@ -92,7 +91,7 @@ func TestTCPBetweenHosts(t *testing.T) {
 	}
 }
 
-// What goes over TCP is told elsewhere, and has no GPUDirect RDMA.
+// Another finding covers TCP, which has no GPUDirect RDMA.
 func TestNoGPUDirect(t *testing.T) {
 	through := sends(2, 0, "IB", 0)
 	through.GDR = false

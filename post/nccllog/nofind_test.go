@@ -75,7 +75,7 @@ func TestDoubtLowersAFinding(t *testing.T) {
 	}
 }
 
-// Messages of one meaning are one finding; what follows from others stands behind what is as grave.
+// Messages of one meaning are one finding; a consequence comes after other findings of the same severity.
 func TestMessagesAreTakenTogether(t *testing.T) {
 	closed := func(peer string) string {
 		return "\nn1:100:200 [0] a.cc:1 NCCL WARN socketProgress: Connection closed by remote peer " + peer + "<5>\n"
