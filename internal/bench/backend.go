@@ -18,13 +18,12 @@ type World struct {
 	Rank  int
 	Size  int
 	Hosts []string // host of each rank; may be nil on ranks other than 0
-	// Names are the numbers by which people know the ranks, where this world is a part of another one; nil: the ranks'
-	// own.
+	// Names are the ranks' numbers in the whole world, where this world is a part of it; nil: the ranks' own.
 	Names []int
 	Comm
 }
 
-// Name is the number by which people know a rank.
+// Name is the number of a rank in the whole world.
 func (w World) Name(rank int) int {
 	if rank < 0 || rank >= len(w.Names) {
 		return rank

@@ -13,7 +13,7 @@ import (
 type layout struct {
 	mantissa int    // bits
 	bias     int    // of the exponent
-	greatest uint64 // bits of the greatest value; above them, but for the sign, is what is not a number
+	greatest uint64 // bits of the maximum; larger ones, without the sign, are infinity and NaN
 	infinity bool   // the greatest value is infinity
 }
 

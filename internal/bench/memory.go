@@ -25,7 +25,7 @@ type Memory interface {
 type Near struct {
 	Bytes    int64  // of an element
 	ULPs     uint64 // units in the last place
-	Greatest uint64 // bits of the greatest value; above them, but for the sign, is what is not a number
+	Greatest uint64 // bits of the maximum; larger ones, without the sign, are infinity and NaN
 }
 
 // Way is how memory is filled and compared.

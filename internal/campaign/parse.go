@@ -27,7 +27,8 @@ func Load(path string) (*Plan, error) {
 func Parse(file string, text []byte) (*Plan, error) {
 	r := parser{&strictyaml.Reader{File: file}}
 	p := &Plan{Launches: 5, Seed: 1, Source: text, Sbatch: Sbatch{Time: "01:00:00", Throttle: 1}}
-	if root := r.Document(text, "expected keys such as name, nodes and variants", "expected one plan per file"); root != nil {
+	root := r.Document(text, "expected keys such as name, nodes and variants", "expected one plan per file")
+	if root != nil {
 		r.plan(p, root)
 	}
 	if err := r.Err(); err != nil {

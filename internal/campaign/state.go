@@ -21,7 +21,7 @@ type State uint8
 const (
 	Missing    State = iota // it has no results
 	Unfinished              // it began, and has no end, or was interrupted or aborted
-	Done                    // it ran to its end, whatever the status of its points
+	Done                    // it completed, with any status of its points
 	Queued                  // it is not done, and its job is in the queue
 )
 

@@ -10,7 +10,7 @@ import (
 // Time is what one group of nodes took for an operation, in seconds.
 type Time struct {
 	Nodes   []int // by index, ascending
-	Alone   bool  // all others rested
+	Alone   bool  // all others idle
 	Again   bool  // in a round that was measured once more
 	Seconds float64
 	Unsure  float64 // standard error of its logarithm, from its own samples
@@ -33,7 +33,7 @@ type Verdict struct {
 	Suspects []Suspect // the slowest first, nodes before links
 	Pairs    stats.WeakPairs
 	Halves   stats.WeakHalves
-	Missing  int // groups of the schedule without a figure
+	Missing  int // groups of the schedule without a value
 
 	times []Time
 	noise float64 // the median of what is unsure of them
@@ -62,14 +62,13 @@ func Judge(kind string, n int, times []Time) Verdict {
 		s := &v.Suspects[i]
 		s.Single, s.Noise = s.isLink() || n < 4, v.noiseOf(s)
 		if s.Standing = s.Evidence.Standing(); s.Standing == stats.SlowOnce && len(rounds[0]) == 1 {
-			s.Standing = stats.Cleared // of three nodes none measures beside a pair: one time was chance
+			s.Standing = stats.Cleared // of three nodes none measures beside a pair: one time was noise
 		}
 	}
 	return v
 }
 
-// noiseOf is how far the times of a suspect lie off by chance: a link has a single one in the rounds, which may be
-// worse than others.
+// noiseOf is the noise of a suspect's times: a link has only one time in the rounds, which may be noisier than others.
 func (v *Verdict) noiseOf(s *Suspect) float64 {
 	noise := v.noise
 	for _, t := range v.times {

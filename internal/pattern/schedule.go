@@ -18,7 +18,7 @@ const (
 	Halves = "halves"
 )
 
-// Kinds are the words for --pattern.
+// Kinds are the values of --pattern.
 var Kinds = []string{Pairs, Halves}
 
 // Round is the groups of nodes, by index from 0 and ascending, that measure at the same time.
@@ -45,8 +45,8 @@ func Rounds(kind string, n int) ([]Round, error) {
 // schedules are the halves of n nodes by n: they take a while for hundreds of nodes.
 var schedules sync.Map
 
-// pairs lets each node meet each other once: all but one sit in a circle that turns by a seat a round, and who faces
-// whom is a pair. Where n is odd, who faces the empty seat rests.
+// pairs pairs each node with each other node once: all but one sit in a circle that turns by one seat per round, and
+// facing nodes form a pair. With odd n, the node that faces the empty seat is idle.
 func pairs(n int) []Round {
 	seats := n + n%2
 	rounds := make([]Round, seats-1)
@@ -65,9 +65,9 @@ func pairs(n int) []Round {
 	return rounds
 }
 
-// halves separates every two nodes in some round, by halving time and again those that were always together, and then
-// adds rounds that separate most evenly, so that there is one more than halving needs. Both halves have as many nodes;
-// where n is odd, one rests, each time another.
+// halves separates every two nodes in some round: it repeatedly halves the groups that were always together. It then
+// adds the most even rounds, for one more than halving needs. Both halves have the same number of nodes; with odd n, a
+// different node is idle each time.
 func halves(n int) []Round {
 	h := &halver{n: n, apart: make([][]int, n), random: rand.New(rand.NewPCG(uint64(n), 1))}
 	for i := range h.apart {
@@ -112,7 +112,7 @@ func (h *halver) together() bool {
 	return false
 }
 
-// halve splits each class in two; rest is the node that rests where their number is odd.
+// halve splits each class in two; rest is the idle node if their number is odd.
 func (h *halver) halve(classes [][]int, rest int) (Round, [][]int) {
 	var sides [2][]int
 	var next [][]int

@@ -21,8 +21,7 @@ const (
 	longestRun = 5
 	longRun    = 4
 	longestEnd = 2
-	// chanceOfAnomaly is that of one found in a curve that has none. It is a bound: the test of simulated curves finds
-	// fewer.
+	// chanceOfAnomaly is the false-positive rate per curve. It is an upper bound: simulated curves have fewer.
 	chanceOfAnomaly = 0.01
 	// leastAnomaly is the minimum difference of logarithms that is reported.
 	leastAnomaly = 0.04
@@ -48,14 +47,14 @@ func (f *finder) anomaly(r stretch) Anomaly {
 	}
 }
 
-// chance is Bonferroni's: of so many places and lengths, on either side of the trend.
+// The Bonferroni correction: for the number of places and lengths, above and below the trend.
 func (f *finder) chance(z float64) float64 {
 	places := float64(len(f.sizes) * longestRun)
 	return min(1, 2*places*studentTail(float64(f.scatter.df), math.Abs(z)))
 }
 
-// standing compares a run with the law of its segment and, where it lies next to another, with that one too; what is
-// nearer counts.
+// standing compares a run with the model of its segment and, next to another segment, with that model too. The closer
+// model counts.
 func (f *finder) standing(r stretch) standing {
 	var found []standing
 	for _, s := range f.cut.segments {
@@ -67,7 +66,7 @@ func (f *finder) standing(r stretch) standing {
 	for _, s := range found[1:] {
 		switch {
 		case s.excess*nearest.excess <= 0:
-			return standing{} // between two laws
+			return standing{} // between two models
 		case math.Abs(s.z) < math.Abs(nearest.z):
 			nearest = s
 		}
@@ -75,8 +74,8 @@ func (f *finder) standing(r stretch) standing {
 	return nearest
 }
 
-// against compares a run with the law of a segment. The standard error has that of the run's own mean, and that of the
-// law where the run lies.
+// against compares a run with the model of a segment. The standard error combines that of the run's mean and that of
+// the model at the run.
 func (f *finder) against(r, segment stretch) standing {
 	sizes, logs := f.counted(segment)
 	law := newProfile(sizes, logs).best()

@@ -18,7 +18,7 @@ const (
 
 func (v Verdict) String() string { return string(v) }
 
-// The chances of a better or worse anywhere among the points of two sides that do not differ.
+// The family-wise false-positive rates of a verdict, over all points of two sides that do not differ.
 const (
 	DefaultAlpha = 0.05
 	StrictAlpha  = 0.01
@@ -33,7 +33,7 @@ type Trial struct {
 
 // Standard is the false-positive rate and the margin of verdicts.
 type Standard struct {
-	Alpha  float64 // chance of a false better or worse among all points; intervals have the confidence 1−Alpha each
+	Alpha  float64 // family-wise false-positive rate; each interval has the confidence 1−Alpha
 	Paired bool    // both sides were measured in the same launches or blocks
 	Seed   uint64  // of labellings drawn, where there are too many to look at all
 }
@@ -54,14 +54,15 @@ const Hopeless = 1 << 20
 // Comparison is what Compare found.
 type Comparison struct {
 	Points     []Compared
-	Tested     int  // points with launches enough for a word
+	Tested     int  // points with enough launches for a verdict
 	Labellings int  // looked at, the true one with them
 	Exact      bool // those are all that there are
 }
 
-// floorShare is how much of the median spread over points is added to a point's own: of four launches a side some are
-// near together by chance, and among thirty points the largest t would be theirs. The median is over the spreads of all
-// launches of both sides together, which no relabelling changes (the idea: Tusher, Tibshirani & Chu, PNAS 98, 2001).
+// floorShare is the part of the median spread over points that is added to a point's own. Of four launches per side
+// some are close to each other by chance, and of thirty points they would have the largest t. The median is over the
+// spreads of all launches of both sides together, which no relabelling changes (the idea: Tusher, Tibshirani & Chu,
+// PNAS 98, 2001).
 const floorShare = 0.5
 
 // Compare judges all points of two sides together. A point is better or worse if its adjusted p is at most Alpha and

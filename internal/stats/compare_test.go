@@ -84,7 +84,7 @@ var noises = map[string]noise{
 // The sides do not differ: at most 5 % of families of 30 points have a false verdict, 1 % at the strict setting. Points
 // that differ do not cause false verdicts at others. The bounds are three standard errors. Pairs too few for a paired
 // test may be compared unpaired: effects common to both sides then only lower the power.
-func TestNothingDiffers(t *testing.T) {
+func TestFalsePositiveRate(t *testing.T) {
 	needs.TestAll(t)
 	const families = 400
 	for name, e := range noises {

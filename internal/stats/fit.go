@@ -11,7 +11,7 @@ type Parameter struct {
 	Known bool
 }
 
-// Fit is the law of Hockney (Parallel Computing 20, 1994), t = Alpha + S/Beta, of times t in seconds of S bytes.
+// Fit is the model of Hockney (Parallel Computing 20, 1994), t = Alpha + S/Beta, of times t in seconds of S bytes.
 type Fit struct {
 	Alpha Parameter // s, what the smallest message takes; Value 0 where no latency shows
 	Beta  Parameter // bytes/s, what large messages come near; Value +Inf where no bandwidth shows
@@ -29,7 +29,8 @@ func (f Fit) Time(size float64) float64 {
 const (
 	// minForFit is the minimum number of points of a model: any model fits two points.
 	minForFit = 3
-	// beyond is how far outside of the sizes n½ is looked for. There the law is S/β, or α, to a ten-thousandth.
+	// beyond is how far the search for n½ extends outside of the sizes. There the model is S/β, or α, to a
+	// ten-thousandth.
 	beyond = 1e4
 	// knownWithin is how far the bounds of a Parameter that is known lie apart at most, as a ratio.
 	knownWithin = 2
@@ -80,7 +81,7 @@ func (p Parameter) within(ratio float64) bool {
 	return p.Lo > 0 && !math.IsInf(p.Hi, 1) && p.Hi <= ratio*p.Lo
 }
 
-// bound takes the parameters of the best law, and the extremes of all whose squares are at most most.
+// bound sets the parameters from the best model, and their bounds from all models with at most that sum of squares.
 func (f *Fit) bound(c profile, best lawAt, most float64) {
 	set := func(p *Parameter, log float64) { *p = Parameter{math.Exp(log), math.Exp(log), math.Exp(log), false} }
 	set(&f.Alpha, best.logHalf+best.level)
@@ -91,7 +92,7 @@ func (f *Fit) bound(c profile, best lawAt, most float64) {
 	const steps = 64
 	for k := range steps + 1 {
 		l := c.at(from + (to-from)*float64(k)/steps)
-		// Of all laws with this n½ that fit well enough, those that are slowest and fastest.
+		// The slowest and the fastest model with this n½ that fit well enough.
 		free := math.Sqrt(max(0, most-l.squares) / float64(len(c.logs)))
 		f.Alpha.widen(l.logHalf+l.level, free)
 		f.Beta.widen(-l.level, free)
@@ -115,13 +116,13 @@ func (p *Parameter) widen(log, free float64) {
 	p.Lo, p.Hi = min(p.Lo, math.Exp(log-free)), max(p.Hi, math.Exp(log+free))
 }
 
-// profile is how well laws of one n½ fit, for each n½.
+// profile is the best fit for each n½.
 type profile struct {
 	sizes, logs []float64
 	from, to    float64 // logarithms of n½ between which it is looked for
 }
 
-// lawAt is the best law of one n½: log t = level + log(n½ + S).
+// lawAt is the best model of one n½: log t = level + log(n½ + S).
 type lawAt struct{ logHalf, level, squares float64 }
 
 func newProfile(sizes, logs []float64) profile {
@@ -142,7 +143,7 @@ func (c profile) at(logHalf float64) lawAt {
 	return l
 }
 
-// best is the law with the least squares: the best of a grid, then of ever finer ones around it.
+// best is the model with the least squares: the best of a grid, then of finer grids around it.
 func (c profile) best() lawAt {
 	best, lo, hi := c.at(c.from), c.from, c.to
 	for steps := math.Ceil((hi - lo) / 0.35); hi-lo > 1e-7; steps = 8 {
@@ -160,11 +161,11 @@ func (c profile) best() lawAt {
 	return best
 }
 
-// atEnd reports whether a law is the first or the last of the range: S/β or α alone.
+// atEnd reports whether a model is the first or the last of the range: S/β or α alone.
 func (c profile) atEnd(l lawAt) bool { return l.logHalf < c.from+1e-9 || l.logHalf > c.to-1e-9 }
 
-// edge is the logarithm of the n½ towards an end of the range from where on laws fit worse than most; that end if none
-// does.
+// edge is the logarithm of the n½, towards an end of the range, beyond which the squares exceed most; otherwise that
+// end.
 func (c profile) edge(best lawAt, most, end float64) float64 {
 	if c.at(end).squares <= most {
 		return end

@@ -6,13 +6,13 @@ import (
 )
 
 const (
-	// wantedPower is the chance to get the word with the launches that planner names.
+	// wantedPower is the probability of a verdict with the number of launches that planner estimates.
 	wantedPower = 0.8
 	mostWanted  = 100 // launches a side; more is Hopeless
 )
 
-// FewestLaunches is how many launches each side, or how many pairs, a word takes at least: with fewer the most telling
-// labelling of all is not rare enough.
+// FewestLaunches is the minimum number of launches per side, or of pairs, for a verdict. With fewer, even the most
+// extreme labelling is not significant.
 func FewestLaunches(alpha float64, paired bool) int {
 	for n := 1; ; n++ {
 		if enough(n, n, alpha, paired) {
@@ -29,8 +29,8 @@ func enough(m, n int, alpha float64, paired bool) bool {
 	return m > 0 && n > 0 && math.Ln2-logChoose(m+n, n) <= math.Log(alpha)
 }
 
-// planner reckons how many more launches a word would take. The spread is that of normal logarithms, and the sum over
-// points is Bonferroni's: more than the test itself asks for, but known beforehand.
+// planner estimates how many more launches a verdict needs. It assumes normal logarithms and a Bonferroni correction
+// over points, which is stricter than the test but known in advance.
 type planner struct {
 	Standard
 	points int // of which one has to be significant

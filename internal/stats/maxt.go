@@ -89,7 +89,7 @@ type tested struct {
 	floor   float64 // added to the spread of the mean
 }
 
-// stepDown returns for each point the p-value that holds the chance of any false word over all of them.
+// stepDown returns for each point the p-value that bounds the family-wise false-positive rate.
 func stepDown(points []tested, l labellings, statistic func(*tested, []int) float64) []float64 {
 	n := len(points)
 	truth := make([]float64, n)

@@ -25,8 +25,7 @@ var noRun = stretch{0, -1}
 
 func (r stretch) length() int { return r.to - r.from + 1 }
 
-// laws gives how well one model t = (n½ + S)/β fits any stretch of a curve, for a grid of n½, from sums that are made
-// once.
+// laws gives how well one model t = (n½ + S)/β fits any range of a curve, for a grid of n½, from precomputed sums.
 type laws struct {
 	sizes []float64
 	fits  []gridFit
@@ -145,7 +144,7 @@ func (l *laws) best(without stretch, extra int, beat float64) cut {
 	}
 	for i := range count {
 		if i > 0 && l.sizes[i] == l.sizes[i-1] {
-			continue // one size has one law
+			continue // one size has one model
 		}
 		for j := i; j < count; j++ {
 			if over(l.n, i, j, without) < minForFit {

@@ -12,8 +12,8 @@ const MinForTrend = 5
 // MinForAnomaly is the minimum number of sizes for anomalies: with fewer, two or three sizes would predict the rest.
 const MinForAnomaly = 8
 
-// Segment is a range of sizes that one law explains: a protocol, or an algorithm. From and To are the places of its
-// first and last size.
+// Segment is a range of sizes with one model: a protocol, or an algorithm. From and To are the indices of its first and
+// last size.
 type Segment struct {
 	From, To int
 	Fit
@@ -24,8 +24,8 @@ type Trend struct {
 	// Segments are by size; none of fewer sizes than MinForTrend. The protocol switches between To of one and From of
 	// the next.
 	Segments []Segment
-	Noise    float64 // standard deviation of log t around the laws: 0.02 is 2 %
-	// Anomalies are drops and spikes, by size. No law is asked to explain them.
+	Noise    float64 // standard deviation of log t around the models: 0.02 is 2 %
+	// Anomalies are drops and spikes, by size. They are outside all models.
 	Anomalies []Anomaly
 	// Out are the sizes outside all models: those of anomalies, and at most two first or last sizes, which are too few
 	// to distinguish a drop from another model.
@@ -34,8 +34,8 @@ type Trend struct {
 
 // Switch is the boundary between two models.
 type Switch struct {
-	After int     // place of the last size of the law before
-	Step  float64 // the next law's time to that of the law before, halfway between the two sizes: 1.2 is slower by 20 %
+	After int     // index of the last size of the model before
+	Step  float64 // ratio of the times of the next model and the one before, halfway between both sizes: 1.2 is 20 % slower
 }
 
 // Switches are the places between segments. sizes are those of FindTrend.
@@ -197,7 +197,7 @@ func (f *finder) use(c cut) {
 	f.cut = c
 	f.scatter = scatter{df: max(1, f.kept()-parameters(len(c.segments)))}
 	f.scatter.s = max(finest, math.Sqrt(c.squares/float64(f.scatter.df)))
-	// So much more than what is known chance makes of as few degrees of freedom.
+	// The factor by which so few degrees of freedom exceed the known noise by chance.
 	if own := f.ownNoise(); f.scatter.s <= own*(1+2/math.Sqrt(2*float64(f.scatter.df))) {
 		f.scatter = scatter{max(own, finest), max(f.scatter.df, wellKnown)}
 	}
@@ -224,7 +224,7 @@ func (f *finder) ownNoise() float64 {
 	return math.Sqrt(squares / n)
 }
 
-// segments fits the laws of the cut.
+// segments fits the models of the cut.
 func (f *finder) segments() (all []Segment) {
 	for _, r := range f.cut.segments {
 		sizes, logs := f.counted(r)

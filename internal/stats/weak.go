@@ -161,7 +161,7 @@ func (m *pairTable) acquit(weak []int) (found bool) {
 	return found
 }
 
-// scatter is how far one of these times lies off by chance.
+// scatter is the standard deviation of the noise of one of these times.
 func (m *pairTable) scatter(x []float64) float64 { return max(m.noise, scale(x, scalePairs)) }
 
 // times are those of the pairs that are picked, without weak links.

@@ -6,8 +6,7 @@ import (
 	"busbar/internal/stats"
 )
 
-// Figure is a value with the 95 % interval of its median over rounds, which is there from stats.MinForInterval rounds
-// on.
+// Figure is a value with the 95 % CI of its median over rounds, from stats.MinForInterval rounds on.
 type Figure struct {
 	Value float64 `json:"value"`
 	Lo    float64 `json:"lo,omitempty"`
@@ -87,7 +86,7 @@ func ofComm(ratio func(*Round) float64) func(*Round) float64 {
 	}
 }
 
-// share is NaN where there is nothing to divide by.
+// share is NaN if the divisor is 0.
 func share(part, whole float64) float64 {
 	if !(whole > 0) {
 		return math.NaN()
@@ -103,7 +102,7 @@ func each(rounds []Round, of func(*Round) float64) []float64 {
 	return x
 }
 
-// figureOf is the median of finite values, of which there is one at least.
+// figureOf is the median of at least one finite value.
 func figureOf(x []float64) Figure {
 	s := stats.Summarise(x)
 	return Figure{Value: s.Median, Lo: s.Lo, Hi: s.Hi}

@@ -19,7 +19,7 @@ type Intervals struct {
 	Idle    int64 // neither
 }
 
-// IntervalsOf are the intervals of a run, whatever its mode.
+// IntervalsOf are the intervals of a run in any mode.
 func IntervalsOf(s program.Spans) Intervals {
 	compute, comm := union(s.Segments), union(s.Ops)
 	all := union(slices.Concat(s.Segments, s.Ops))

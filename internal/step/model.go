@@ -10,7 +10,7 @@ import (
 	"busbar/internal/strictyaml"
 )
 
-// What a model must not exceed; more is a typing error.
+// The limits of a model; more is a typing error.
 const (
 	maxLayers = 100_000
 	maxParams = 1 << 48 // elements of all layers

@@ -11,7 +11,7 @@ import (
 	"busbar/internal/coll"
 )
 
-// randomModel has layers of all kinds: tiny, huge, without parameters, without time, whatever their sizes.
+// randomModel has layers of all kinds: tiny, huge, without parameters, without time.
 func randomModel(r *rand.Rand) *Model {
 	m := &Model{Name: "random"}
 	for i := range 1 + r.IntN(30) {

@@ -27,8 +27,8 @@ const (
 	All      Cap = 1<<63 - 1 // one bucket holds everything
 )
 
-// Progress is how communication on a host goes on while the rank computes. It is empty on a GPU, where a stream does
-// it.
+// Progress is how communication advances on a host while the rank computes. It is empty on a GPU, where a stream
+// advances it.
 type Progress string
 
 // The ways.

@@ -76,8 +76,8 @@ func TestOneGPUOnce(t *testing.T) {
 	}
 }
 
-// TestPairInBothWays is about a pair that is counted once, though each direction goes another way.
-func TestPairInBothWays(t *testing.T) {
+// TestPairInBothDirections is about a pair that is counted once, though each direction goes another way.
+func TestPairInBothDirections(t *testing.T) {
 	l := read(t, `a:1:2 [0] NCCL INFO comm 0x7 rank 0 nranks 2 cudaDev 0 nvmlDev 0 busId 1000 commId 0x5 - Init START
 a:1:2 [0] NCCL INFO Channel 00/0 : 0[0] -> 1[1] via P2P/IPC
 a:1:2 [0] NCCL INFO Channel 00/0 : 1[1] -> 0[0] via SHM/direct/direct

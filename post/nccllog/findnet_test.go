@@ -116,7 +116,7 @@ func TestNoGPUDirect(t *testing.T) {
 }
 
 // One host sends by one of its cards, though it has more, and several ranks that could use them.
-func TestOneCard(t *testing.T) {
+func TestOneNIC(t *testing.T) {
 	log := func(change func(*Log)) *Log {
 		l := twoHosts(sends(0, 2, "IB", 1), sends(1, 3, "IB", 1), sends(2, 0, "IB", 0), sends(3, 1, "IB", 1))
 		l.Network.IB = []Named{

@@ -91,7 +91,7 @@ func TestDoubt(t *testing.T) {
 }
 
 // Roots and types must agree, and the operation only of what reduces; unknown numbers are kept.
-func TestWhatMustAgree(t *testing.T) {
+func TestRequiredAgreement(t *testing.T) {
 	call := func(rank int, rest string) string {
 		return rankLog(rank) +
 			fmt.Sprintf("n0:%d:%d [%d] NCCL INFO %s comm 0x77 [nranks=4] stream 0x9 task 0 globalrank %d\n", rank+1,
