@@ -177,8 +177,8 @@ func sameButPlace(a, b pointOfText) bool {
 	return a == b
 }
 
-// label names a point within its block, by what is not float32, sum or root 0. plain reports whether it is only the
-// collective's name.
+// label names a point within its block: the collective, and all except float32, sum and root 0. plain reports whether
+// it is only the collective's name.
 func label(c coll.Case, alone bool) (label string, plain bool) {
 	label = c.Collective.Title()
 	if c.Type != coll.Float32 {
