@@ -64,7 +64,7 @@ func TestBenchmarkChooses(t *testing.T) {
 			out, err := cmd.CombinedOutput()
 			var exit *exec.ExitError
 			if !errors.As(err, &exit) || !strings.Contains(string(out), c.want) {
-				t.Errorf("%v; it said\n%s\nwant %q", err, out, c.want)
+				t.Errorf("%v; got\n%s\nwant %q", err, out, c.want)
 			}
 		})
 	}

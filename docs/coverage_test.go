@@ -59,10 +59,10 @@ func TestCoverage(t *testing.T) {
 	home := install(t)
 	for _, row := range rows {
 		if !strings.Contains(row.told, ".md") && !strings.Contains(row.told, "](../") {
-			t.Errorf("line %d is told nowhere: %q", row.line, row.told)
+			t.Errorf("line %d names no section: %q", row.line, row.told)
 		}
 		if row.test == "–" && row.lack == "–" {
-			t.Errorf("line %d is not tested, and does not say why", row.line)
+			t.Errorf("line %d is not tested, without a reason", row.line)
 		}
 		if row.test != "–" {
 			for _, problem := range untested(t, filepath.Dir(page), row.test) {
