@@ -17,7 +17,7 @@ import (
 	"busbar/rank/timeout"
 )
 
-// connect makes the world: library, MPI_Init, the ranks' facts compared, shared memory and control channel.
+// connect sets up MPI, compares the facts of the ranks, and opens shared memory and side channel.
 func (j *job) connect() error {
 	l, err := launch.Connect(mpi.Options{Choice: j.cfg.mpi}, func(phase string) { j.watch.Phase(phase, 0) })
 	if err != nil {
@@ -26,7 +26,7 @@ func (j *job) connect() error {
 	j.world = l.World()
 	j.launched.Store(&l)
 	if err := launch.CheckLaunch(j.world.Size(), j.started, l.Library().Facts.Library); err != nil {
-		if j.started.Rank > 0 { // each is a world of its own
+		if j.started.Rank > 0 { // each rank has its own world
 			return exit.ErrElsewhere
 		}
 		return exit.With(exit.Environment, err)
@@ -45,7 +45,7 @@ func (j *job) connect() error {
 	return j.warnOfFirewall()
 }
 
-// facts are those of this rank.
+// facts returns the facts of this rank.
 func (j *job) facts() launch.RankFacts {
 	cpus, _ := machine.Affinity("/")
 	return launch.RankFacts{Rank: j.rank, Host: hostName(), Machine: launch.BootID("/"), LocalRank: j.started.LocalRank,
@@ -53,7 +53,7 @@ func (j *job) facts() launch.RankFacts {
 		MPI: (*j.launched.Load()).Library().Version, Command: fmt.Sprintf("%q", j.args)}
 }
 
-// openSideChannel connects every rank to rank 0 by TCP, for when MPI hangs. Nothing moves on it while measuring.
+// openSideChannel connects every rank to rank 0 by TCP, for hangs of MPI. It is idle during measurements.
 func (j *job) openSideChannel() error {
 	j.watch.Phase("open the side channel", 0)
 	info, err := launch.Share(j.world, func() (string, error) {
@@ -63,7 +63,7 @@ func (j *job) openSideChannel() error {
 		h, info, err := launch.ListenControl(j.world.Size(),
 			launch.Handlers{State: j.watch.State, Event: j.onEvent, Gone: j.onGone})
 		if err != nil {
-			fmt.Fprintf(j.stderr, "rank: no side channel (%v): each host will report a hang of its own "+
+			fmt.Fprintf(j.stderr, "rank: no side channel (%v): each host reports only hangs of its own "+
 				"ranks\n", err)
 			return "", nil
 		}
@@ -73,58 +73,57 @@ func (j *job) openSideChannel() error {
 	if err != nil || info == "" || j.rank == 0 {
 		return err
 	}
-	// A rank that cannot connect goes on without; rank 0 reports it once for all of them.
+	// A rank without a connection continues; rank 0 reports all of them once.
 	j.client, _ = launch.DialControl(info, j.rank, hostName(),
 		launch.Handlers{State: j.watch.State, Event: j.onRank0Event, Gone: j.onRank0Gone})
 	return nil
 }
 
-// eventAbort is rank 0's message that the launch ends now.
+// eventAbort is the message of rank 0 that the launch ends now.
 const eventAbort = "abort"
 
-// onRank0Event acts on a message of rank 0.
+// onRank0Event handles a message of rank 0.
 func (e *ending) onRank0Event(_ int, event launch.Event) {
 	switch event.Kind {
 	case eventAbort:
 		e.state.aborting.Store(true)
-		time.Sleep(timeout.Abort) // MPI_Abort comes first where it comes at all
+		time.Sleep(timeout.Abort) // MPI_Abort comes first if it works
 		os.Exit(exit.OK)
 	case eventLeave:
 		e.interrupts.Interrupt(event.Code)
 	}
 }
 
-// onRank0Gone is called when rank 0's process is gone. One rank reports it and ends the launch where the
-// launcher does not; the files are whole but for their end.
+// onRank0Gone runs when the process of rank 0 has exited. Rank 1 reports it. The files lack only their end.
 func (e *ending) onRank0Gone(_ int, err error) {
-	time.Sleep(timeout.Abort / 2) // a launcher that ends the job itself comes first
+	time.Sleep(timeout.Abort / 2) // a launcher that ends the job comes first
 	if e.state.parting.Load() {
 		return
 	}
 	if e.rank == 1 {
-		fmt.Fprintf(e.stderr, "rank: rank 0 on %s is gone (%v) %s; what it had written is kept, "+
-			"--resume continues it\n", e.ranks[0].Host, err, e.inHand())
+		fmt.Fprintf(e.stderr, "rank: rank 0 on %s exited (%v) %s; its results are kept; "+
+			"--resume continues the run\n", e.ranks[0].Host, err, e.inHand())
 	}
 	e.die(exit.Failed)
 }
 
-// warnOfFirewall reports on rank 0, after all ranks have tried, which of them have no side channel.
+// warnOfFirewall reports on rank 0 which ranks have no side channel, after all have tried.
 func (j *job) warnOfFirewall() error {
 	j.watch.Phase("connect the ranks to rank 0", 0) // from here on the watchdog may use the side channel
 	if err := j.world.Barrier(); err != nil || j.server == nil {
 		return err
 	}
 	if ranks := j.server.Missing(); len(ranks) > 0 {
-		fmt.Fprintf(j.stderr, "rank: %s of %d, the first rank %d on %s, cannot open a TCP connection to rank 0 on %s "+
-			"(a firewall?): a signal there is known to MPI alone, and a hang is reported by that host alone\n",
+		fmt.Fprintf(j.stderr, "rank: %s of %d (first: rank %d on %s) cannot open a TCP connection to rank 0 on %s; "+
+			"check the firewall. Only MPI forwards their signals, and only their host reports a hang\n",
 			units.Count(len(ranks), "rank"), j.world.Size(), ranks[0], j.ranks[ranks[0]].Host, hostName())
 	}
 	return nil
 }
 
-// onGone is called when a rank's process is gone.
+// onGone runs when the process of a rank has exited.
 func (e *ending) onGone(rank int, _ error) {
-	// A launch that gets a signal loses its ranks one by one; the signal's handler comes first then.
+	// After a signal to the launch, its ranks exit one by one; the signal handler must run first.
 	time.Sleep(signalDelay / 2)
 	if e.state.parting.Load() {
 		return
@@ -139,19 +138,19 @@ func (e *ending) onGone(rank int, _ error) {
 	e.stopAll(exit.Failed, result.Failed, cause)
 }
 
-// inHand is what was being measured.
+// inHand returns the current case and phase.
 func (e *ending) inHand() notice.InHand {
 	s := e.watch.State()
 	return notice.InHand{Case: s.CaseName(), Phase: s.Phase}
 }
 
-// onEvent acts on a message of another rank.
+// onEvent handles a message of another rank.
 func (e *ending) onEvent(rank int, event launch.Event) {
 	switch event.Kind {
 	case "signal":
 		if s := syscall.Signal(event.Code); s == syscall.SIGUSR1 {
 			e.state.stopAsked.Store(true)
-		} else if time.Sleep(2 * signalDelay); !e.state.signalled.Load() { // that rank alone was told to end
+		} else if time.Sleep(2 * signalDelay); !e.state.signalled.Load() { // only that rank got the signal
 			e.interrupted(s, &e.ranks[rank])
 		}
 	case "failed":

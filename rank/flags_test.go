@@ -24,7 +24,6 @@ func parse(t *testing.T, line string) *config {
 	return c
 }
 
-// The flags of nccl-tests as people type them.
 func TestFlagsOfNCCLTests(t *testing.T) {
 	for _, line := range []string{
 		"-b8 -e8G -f2 -n20 -w5 -c1 -dfloat -osum -r0 -m1 -a3 -g1 -t1 -T60 -N2",
@@ -41,12 +40,14 @@ func TestFlagsOfNCCLTests(t *testing.T) {
 	}
 }
 
-// What is wrong with a command line is a usage error that names it; an empty word stands for a line that is right.
+// Each bad command line is a usage error with the given text; an empty text marks a valid command line.
 func TestBadFlags(t *testing.T) {
 	lines := map[string]string{
 		"-b 1X": "minbytes", "-d flaot": "float", "--backend nclc": `"nccl"`, "--nosuchflag": "--nosuchflag",
-		"-z 1":          "-z",
-		"--placment in": "--placement", "--stepfactor 1": "at least 2", "-g 2": "more ranks", "-a 4": "want 0",
+		"-z 1":      "-z",
+		"--size 1M": "-b/-e", "--np 4": "mpirun -np 4", "-np 4": "mpirun -np 4", "--dtype float": "--datatype",
+		"--rehears": "(rank --help", "--threads 2": "(rank --help",
+		"--placment in": "--placement", "--stepfactor 1": "at least 2", "-g 2": "more ranks", "-a 4": "must be 0",
 		"--alloc malloc": "driver", "-R 3": "window", "--deadline 10ms": "1s", "--precision -1": "precision",
 		"--budget soon": "budget", "-n 0": "at least 1", "--out=": "out", "word": "word", "-b": "-b",
 		"--collective all_reduce,": "empty", "--worlds 0": "worlds", "--elements 1M,2X": "2X",
@@ -59,7 +60,7 @@ func TestBadFlags(t *testing.T) {
 		"--preflight --list": "--list",
 
 		"--bucket 5M": "--step", "--step=": "empty", "--step x -d int8": "int8", "--step x --bucket 5Q": "Q",
-		"--step x --strategy fsdp --first-bucket 2M": "DDP", "--step x --first-bucket 0": "first-bucket",
+		"--step x --strategy fsdp --first-bucket 2M": "ddp", "--step x --first-bucket 0": "first-bucket",
 		"--step x --compute 0s": "compute", "--step x --compute-kernel gem": "gemm",
 		"--step x --compute-kernel fma -R 2":                    "--register window",
 		"--step x --compute-kernel gemm --register window":      "",
@@ -67,7 +68,7 @@ func TestBadFlags(t *testing.T) {
 	}
 	values := map[string]string{"sweep": "quick", "collective": "all_reduce", "op": "sum", "root": "0",
 		"placement": "in", "mode": "latency", "average": "1", "pattern": "pairs", "time-limit": "1m",
-		"like": "nccl-tests", "preflight": "true", "path": "true"}
+		"like": "nccl-tests", "preflight": "true", "algorithms": "true"}
 	for _, name := range excluded["step"] {
 		value, ok := values[name]
 		if !ok {
@@ -101,23 +102,51 @@ func TestBackends(t *testing.T) {
 	}
 }
 
-// Every flag is in the help, which is at most 100 columns wide.
+// -h has at most 40 lines, --help has all flags but those of --step, --step --help has these.
 func TestHelp(t *testing.T) {
-	var b strings.Builder
-	writeHelp(&b)
+	help := func(line string) string {
+		var b strings.Builder
+		parse(t, line).writeHelp(&b)
+		for line := range strings.Lines(b.String()) {
+			if len([]rune(line)) > 101 {
+				t.Errorf("more than 100 columns: %s", line)
+			}
+		}
+		return b.String()
+	}
+	short, full, ofStep := help("-h"), help("--help"), help("--step --help")
+	if n := strings.Count(short, "\n"); n > 40 || !strings.Contains(short, "--help") {
+		t.Errorf("-h prints %d lines:\n%s", n, short)
+	}
+	if got := help("--step gpt2 --bucket 5M --help"); got != ofStep {
+		t.Errorf("--step gpt2 --help prints\n%s", got)
+	}
 	newFlags(&config{}).VisitAll(func(f *pflag.Flag) {
-		if !strings.Contains(b.String(), "--"+f.Name) {
-			t.Errorf("the help lacks --%s", f.Name)
+		row := "--" + f.Name
+		if f.Value.Type() != "bool" {
+			row += " " + f.Value.Type()
+		}
+		row = " " + row + " "
+		inStep := f.Annotations[group][0] == stepSection
+		if strings.Contains(full, "   "+row) == inStep && f.Shorthand == "" ||
+			strings.Contains(ofStep, "   "+row) != inStep {
+			t.Errorf("%q is missing or in the wrong help", row)
+		}
+		if f.Shorthand != "" && !strings.Contains(full, "  -"+f.Shorthand+","+row) {
+			t.Errorf("--help lacks %q", row)
 		}
 	})
-	for line := range strings.Lines(b.String()) {
-		if len([]rune(line)) > 101 {
-			t.Errorf("too wide: %s", line)
+}
+
+func TestAliasesOfFlags(t *testing.T) {
+	for _, line := range []string{"--algorithms --simulate", "--path --rehearse"} {
+		if c := parse(t, line); !c.GPU.Path || !c.Simulate {
+			t.Errorf("%s: %+v", line, c)
 		}
 	}
 }
 
-// Each combination is a point: groups stand together, in each the caps in their order.
+// Each combination is a point: one group after another, and in each group the bucket sizes in order.
 func TestStepPoints(t *testing.T) {
 	c := parse(t, "--step my.yaml --bucket 5M,layer,all --strategy ddp,fsdp -d bf16,float32")
 	for name, progress := range map[string]int{"mpi": 2, "gloo": 1, "nccl": 1} {
@@ -132,11 +161,11 @@ func TestStepPoints(t *testing.T) {
 		}
 	}
 	if o := parse(t, "--step resnet50").Step; !slices.Equal(o.Buckets, step.Caps()) || o.First != step.FirstBucket {
-		t.Errorf("by default %+v", o)
+		t.Errorf("defaults: %+v", o)
 	}
 	fma := parse(t, "--step x --compute-kernel fma").Step
 	if fma.CheckBackends([]string{"mpi", "nccl"}) != nil ||
 		exit.CodeOf(fma.CheckBackends([]string{"mpi"})) != exit.Usage {
-		t.Error("--compute-kernel without a GPU, or not with one")
+		t.Error("--compute-kernel requires a GPU backend")
 	}
 }

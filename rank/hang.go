@@ -12,7 +12,7 @@ import (
 	"busbar/rank/launch"
 )
 
-// onHang is called by the watchdog when a phase outlasts its limit, and by what other ranks report. It may not return.
+// onHang runs when a phase exceeds its time limit, or when another rank reports a hang. It may not return.
 func (e *ending) onHang(mine launch.State) {
 	r := hang.Run{Rank: e.rank, Host: hostName(), Ranks: e.ranks, Watch: e.watch,
 		Peers: e.peers.Load(), Server: e.server, Client: e.client, Naming: &e.state.naming, Libraries: e.diagnose,
@@ -25,7 +25,7 @@ func (e *ending) onHang(mine launch.State) {
 	r.Respond(mine)
 }
 
-// librariesOnHang is what the libraries report of a hang.
+// librariesOnHang returns the report of the libraries on a hang.
 func (j *job) librariesOnHang() (text string) {
 	for _, lib := range j.libraries {
 		if l, ok := lib.(backend.Diagnoser); ok {
@@ -35,7 +35,7 @@ func (j *job) librariesOnHang() (text string) {
 	return text
 }
 
-// openBoard connects the ranks of each host by a board in shared memory. Collective.
+// openBoard connects the ranks of each host through shared memory. Collective.
 func (j *job) openBoard() error {
 	j.watch.Phase("open the shared memory", 0)
 	number, err := launch.Share(j.world, hang.NewJobNumber)
@@ -51,9 +51,9 @@ func (j *job) openBoard() error {
 	return nil
 }
 
-// unlinkShared removes the name of the shared memory that this rank made.
+// unlinkShared unlinks the shared memory of this rank.
 func (e *ending) unlinkShared() {
 	if path := e.shared.Swap(nil); path != nil {
-		_ = os.Remove(*path) // whoever may have removed it before
+		_ = os.Remove(*path) // another rank may have unlinked it
 	}
 }

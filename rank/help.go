@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"runtime"
+	"slices"
 	"strings"
 
 	"github.com/spf13/pflag"
@@ -12,75 +13,133 @@ import (
 	"busbar/rank/screen"
 )
 
-const helpHead = `rank measures collective communication, and steps of data-parallel training.
-It is started once per GPU or CPU slot:
+const helpHead = `rank measures the latency and bandwidth of collective communication between GPUs or CPUs.
+It also measures training steps and finds slow nodes and links.
 
   mpirun -np N rank [flags]        srun -n N rank [flags]
+`
 
-Without flags it measures the sweep "quick" on the best backend there is and writes
-profile_<backend>_world<N>_<time>.jsonl, and a .txt view beside it, into ./results.
-Then: post merge && post plot
+const examples = `
+Examples
+  mpirun -np 8 rank && post report
+  mpirun -np 8 rank -b 8 -e 8G -f 2 -n 20 -w 5 -c 1 -d float -o sum      # as all_reduce_perf
+  mpirun -np 8 rank --backend nccl --sweep full --time-limit 10m --out runs
+  mpirun --hostfile hosts --map-by ppr:8:node rank --pattern pairs       # find a slow node or link
+  mpirun -np 4 rank --step resnet50 --bucket 5M,25M,all                  # compare bucket sizes
+`
+
+const shortTail = `
+rank --help: all flags, exit codes, signals. rank --step --help: flags of training steps.
 `
 
 const helpTail = `
-Examples
-  mpirun -np 8 rank --sweep baseline
-        all_reduce, 8 B to 8 GiB
-  mpirun -np 8 rank -b 8 -e 8G -f 2 -n 20 -w 5 -c 1 -d float -o sum
-        what all_reduce_perf of nccl-tests would be told; long names too
-  mpirun -np 4 rank --collective all_gather --elements 1M,4M --mode latency
-  mpirun -np 4 rank --sweep my.yaml --list
-        the plan: cases, bytes, memory, time; nothing is measured
-  mpirun --hostfile hosts --map-by ppr:8:node rank --pattern pairs
-        which node or link is slow
-  mpirun -np 4 rank --step resnet50 --bucket 5M,25M,all
-        the step of a training: which bucket hides communication best
-  mpirun -np 4 rank --sweep full --time-limit 10m --out runs
-  mpirun -np 4 rank --sweep full --out runs --resume
-        what is missing in runs
+Training step
+  --step MODEL measures the training steps of a model; rank --step --help lists its flags.
 
-Numbers and words
-  Sizes are whole numbers with K, M or G (powers of 1024); GB/s are 1e9 bytes per second.
-  Lists are separated by commas. _ and - are alike in long names. Flags win over the sweep.
+Results
+  rank writes profile_<backend>_world<N>_<time>.jsonl and .txt into ./results, or --out DIR.
+  Next: post report [DIR]
 
-Exit codes, given by rank 0
-  0   all measured; what the plan leaves out (world or memory too small) is said
-  1   the command line or the sweep file
-  2   the environment: library, MPI, device, output that cannot be written
-  3   wrong data         4  a hang, named         5  a rank or the library failed
-  6   finished, but some points failed
-  130, 143  interrupted (SIGINT; SIGTERM, or SIGUSR1 after the case in hand); --resume continues
-A launcher may give a code of its own instead: mpirun gives 1 after SIGTERM. The code that was
-meant stands in the last line of the results file.
+Values
+  SIZE is an integer with K, M or G (powers of 1024). GB/s are 1e9 bytes per second.
+  LIST is separated by commas. Long names accept _ for -. Flags override the sweep.
+  Defaults of flags are in parentheses; -b, -e and -f have none with --sweep.
+
+Environment
+  BUSBAR_SIDE_CHANNEL=off  open no TCP connections between ranks
+  BUSBAR_TIME_SCALE=N      multiply the timeouts after a failure by N (0.1 to 100)
+
+Exit codes (of rank 0)
+  0         success; points that the plan skips (world or memory too small) are reported
+  1         usage: command line or sweep file
+  2         environment: library, MPI, device, unwritable output, or a --preflight error
+  3         wrong data
+  4         hang; the report names the ranks
+  5         a rank or the library failed
+  6         some points failed
+  130, 143  interrupted by SIGINT; by SIGTERM or SIGUSR1. --resume continues the run
+mpirun may exit with its own code: with 1 after SIGTERM. The last line of the results file
+has the exit code of rank.
 
 Signals
-  TERM and INT end the run at once, USR1 after the case in hand. What was measured is kept.
+  SIGTERM and SIGINT end the run at once, SIGUSR1 after the current case. rank keeps all results.
 `
 
-// writeHelp writes the manual.
-func writeHelp(w io.Writer) {
+// daily lists the flags of the short help.
+var daily = []string{"backend", "sweep", "collective", "minbytes", "maxbytes", "stepfactor", "datatype", "op", "mode",
+	"time-limit", "pattern", "out", "resume", "list", "preflight"}
+
+// writeHelp prints the help that the command line asks for.
+func (c *config) writeHelp(w io.Writer) {
+	switch {
+	case c.shortHelp:
+		writeShortHelp(w)
+	case c.Step.Model != "":
+		writeStepHelp(w)
+	default:
+		writeFullHelp(w)
+	}
+}
+
+// writeShortHelp prints the daily flags.
+func writeShortHelp(w io.Writer) {
+	_, _ = fmt.Fprint(w, helpHead, examples, "\nFlags\n")
 	f := newFlags(&config{})
-	_, _ = fmt.Fprint(w, helpHead)
-	last := ""
-	f.VisitAll(func(fl *pflag.Flag) {
-		if g := fl.Annotations[group][0]; g != last {
-			_, _ = fmt.Fprintf(w, "\n%s\n", g)
-			last = g
-		}
-		name := "    --" + fl.Name
-		if fl.Shorthand != "" {
-			name = "-" + fl.Shorthand + ", --" + fl.Name
-		}
-		if t := fl.Value.Type(); t != "bool" {
-			name += " " + t
-		}
-		lines := screen.Wrap(fl.Usage, 52)
-		_, _ = fmt.Fprintf(w, "  %-25s %s\n", name, lines[0])
-		for _, l := range lines[1:] {
-			_, _ = fmt.Fprintf(w, "  %-25s %s\n", "", l)
+	for _, name := range daily {
+		writeFlag(w, f.Lookup(name))
+	}
+	_, _ = fmt.Fprint(w, shortTail)
+}
+
+// writeFullHelp prints all flags, without those of --step.
+func writeFullHelp(w io.Writer) {
+	_, _ = fmt.Fprint(w, helpHead, examples)
+	var sections []string
+	newFlags(&config{}).VisitAll(func(fl *pflag.Flag) {
+		if s := fl.Annotations[group][0]; s != stepSection && !slices.Contains(sections, s) {
+			sections = append(sections, s)
 		}
 	})
+	for _, s := range sections {
+		writeSection(w, s)
+	}
 	_, _ = fmt.Fprint(w, helpTail)
+}
+
+// writeStepHelp prints the flags of --step.
+func writeStepHelp(w io.Writer) {
+	_, _ = fmt.Fprint(w, "rank --step MODEL measures training steps of a model: their time with and without "+
+		"communication,\nand the exposed communication.\n\n  mpirun -np N rank --step resnet50 [flags]\n")
+	writeSection(w, stepSection)
+	_, _ = fmt.Fprint(w, "\nrank --help has the general flags, for example "+stepAlso+".\n")
+}
+
+// stepAlso lists general flags that are useful with --step.
+const stepAlso = "--backend, -d, --worlds, -n, --budget"
+
+// writeSection prints the flags of a section.
+func writeSection(w io.Writer, section string) {
+	_, _ = fmt.Fprintf(w, "\n%s\n", section)
+	newFlags(&config{}).VisitAll(func(fl *pflag.Flag) {
+		if fl.Annotations[group][0] == section {
+			writeFlag(w, fl)
+		}
+	})
+}
+
+// writeFlag prints the name and the description of a flag.
+func writeFlag(w io.Writer, fl *pflag.Flag) {
+	name := "    --" + fl.Name
+	if fl.Shorthand != "" {
+		name = "-" + fl.Shorthand + ", --" + fl.Name
+	}
+	if t := fl.Value.Type(); t != "bool" {
+		name += " " + t
+	}
+	for _, line := range screen.Wrap(fl.Usage, 71) {
+		_, _ = fmt.Fprintf(w, "  %-26s %s\n", name, line)
+		name = ""
+	}
 }
 
 func versionLine() string {

@@ -7,7 +7,7 @@ import (
 	"busbar/rank/session"
 )
 
-// host is this launch as libraries see it.
+// host returns this launch for libraries.
 func (j *job) host() *backend.Host {
 	return &backend.Host{Options: j.cfg.ForBackend(), Ranks: j.ranks, Rank: j.rank, Group: j.world,
 		CPU: machine.Facts("/").CPU, MPI: launch.MPIOf(*j.launched.Load()), PassOn: j.passOn, Watch: j.watch,
@@ -15,7 +15,7 @@ func (j *job) host() *backend.Host {
 		Stderr:     j.stderr}
 }
 
-// session is this launch as what measures it sees it; its plan, libraries and screen are still to come.
+// session returns this launch for package session, without plan, libraries and screen.
 func (j *job) session() *session.Run {
 	mpi := (*j.launched.Load()).Library().Facts
 	mpi.Launcher = j.started.Name()
@@ -32,10 +32,10 @@ func (j *job) session() *session.Run {
 	}
 }
 
-// eventLeave is the message that an operation of the communicator with that number has failed somewhere.
+// eventLeave is the message that an operation of a communicator has failed on some rank.
 const eventLeave = "leave"
 
-// passOn tells every rank that an operation of the communicator with that number has failed, from any goroutine.
+// passOn reports to every rank that an operation of the communicator has failed. Any goroutine may call it.
 func (e *ending) passOn(number int) {
 	if !e.interrupts.First(number) {
 		return
@@ -45,6 +45,6 @@ func (e *ending) passOn(number int) {
 	if e.server != nil {
 		go e.server.Broadcast(event)
 	} else if e.rank != 0 {
-		_ = e.client.Send(event) // without a control channel the watchdog ends what hangs
+		_ = e.client.Send(event) // without a side channel the watchdog ends the hang
 	}
 }

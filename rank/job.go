@@ -22,31 +22,31 @@ import (
 	"busbar/rank/timeout"
 )
 
-// job is one launch as this rank sees it: it connects the ranks, measures and parts.
+// job is one launch in this rank: it connects the ranks, measures and finalizes.
 type job struct {
 	*ending
 	cfg       *config
 	args      []string
 	stdout    io.Writer
 	start     time.Time
-	started   launch.Started // what the launcher tells
+	started   launch.Started // from the environment of the launcher
 	libraries []backend.Library
 	screen    *screen.Screen
 }
 
-// run is the program: it returns the exit code of this rank.
+// run runs the program and returns the exit code of this rank.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	started := launch.ReadStarted(os.Getenv)
-	reports := started.Rank <= 0 // every rank reads the same command line; one reports what is wrong with it
+	reports := started.Rank <= 0 // every rank parses the same command line; rank 0 reports errors
 	cfg, err := parseFlags(args, os.Getenv)
 	switch {
-	case !reports && (err != nil || cfg.help || cfg.version || cfg.list):
+	case !reports && (err != nil || cfg.help || cfg.shortHelp || cfg.version || cfg.list):
 		return exit.OK
 	case err != nil:
 		complain(stderr, err)
 		return exit.Usage
-	case cfg.help:
-		writeHelp(stdout)
+	case cfg.help || cfg.shortHelp:
+		cfg.writeHelp(stdout)
 		return exit.OK
 	case cfg.version:
 		fmt.Fprintln(stdout, versionLine())
@@ -82,7 +82,7 @@ func (j *job) run(ctx context.Context) (code int) {
 	return j.fail(err)
 }
 
-// work connects the ranks, agrees on the plan, measures it and parts.
+// work connects the ranks, agrees on the plan, measures it and finalizes.
 func (j *job) work(ctx context.Context) (int, error) {
 	if err := j.connect(); err != nil {
 		j.neverConnected(err)
@@ -101,7 +101,10 @@ func (j *job) work(ctx context.Context) (int, error) {
 	if j.libraries, err = backend.Open(j.host(), p.Backends, p.Worlds); err != nil {
 		return 0, err
 	}
-	j.screen = screen.New(j.rank == 0 && !j.cfg.quiet, j.stdout)
+	j.screen = screen.New(j.rank == 0 && !j.cfg.quiet, j.stdout, j.cfg.Out)
+	if j.world.Size() == 1 && j.started.Size < 1 {
+		j.screen.Wrapped("# ", screen.WorldOfOne)
+	}
 	for _, lib := range j.libraries {
 		if l, ok := lib.(backend.Accelerator); ok {
 			if text := l.Adjusted(p.Worlds, j.world.Size()); text != "" {
@@ -116,12 +119,12 @@ func (j *job) work(ctx context.Context) (int, error) {
 		return 0, err
 	}
 	if j.rank == 0 {
-		j.screen.Farewell(code)
+		j.screen.Summary(code)
 	}
-	return j.part(code)
+	return j.leave(code)
 }
 
-// fail ends this rank after an error that work returned.
+// fail ends this rank after an error of work.
 func (j *job) fail(err error) int {
 	if errors.Is(err, exit.ErrElsewhere) {
 		j.watch.Phase(hang.PhaseFinalize, 0)
@@ -129,7 +132,7 @@ func (j *job) fail(err error) int {
 		return exit.OK
 	}
 	code := exit.CodeOf(err)
-	if j.world == nil { // nothing connects the ranks yet; rank 0 most likely has the same to say
+	if j.world == nil { // the ranks are not connected; rank 0 probably reports the same error
 		if j.rank > 0 {
 			time.Sleep(2 * time.Second)
 			err = fmt.Errorf("rank %d on %s: %w", j.rank, hostName(), err)
@@ -137,7 +140,7 @@ func (j *job) fail(err error) int {
 		complain(j.stderr, err)
 		return code
 	}
-	// What all ranks find before they measure, rank 0 reports.
+	// Rank 0 reports the errors that all ranks detect before they measure.
 	if code == exit.Usage || code == exit.Environment && j.rank == 0 && j.screen == nil {
 		complain(j.stderr, err)
 		j.watch.Phase(hang.PhaseFinalize, 0)
@@ -148,8 +151,8 @@ func (j *job) fail(err error) int {
 	return code
 }
 
-// part ends the job in good order; rank 0 alone gives a code that is not 0.
-func (j *job) part(code int) (int, error) {
+// leave ends the job normally; only rank 0 returns a code other than 0.
+func (j *job) leave(code int) (int, error) {
 	j.state.parting.Store(true)
 	j.watch.Phase(hang.PhaseFinalize, 0)
 	if err := j.world.Barrier(); err != nil {
@@ -162,7 +165,7 @@ func (j *job) part(code int) (int, error) {
 	return code, nil
 }
 
-// hostName is the name of this host; every machine has one.
+// hostName returns the name of this host.
 func hostName() string {
 	h, err := os.Hostname()
 	if err != nil {
@@ -171,7 +174,7 @@ func hostName() string {
 	return h
 }
 
-// complain writes an error for a person.
+// complain prints an error.
 func complain(stderr io.Writer, err error) {
 	fmt.Fprintf(stderr, "rank: %v\n", err)
 }

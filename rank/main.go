@@ -1,7 +1,7 @@
-// Command rank measures collective communication. It is started once per GPU or CPU slot by mpirun or srun; its ranks
-// run a sweep of collectives over a backend, and rank 0 keeps every result the moment it exists.
+// Command rank measures collective communication. mpirun or srun starts it once per GPU or CPU slot. Its ranks run a
+// sweep of collectives with a backend; rank 0 writes every result at once.
 //
-// It reads no results but those that --resume continues; drawing and comparing is the work of post.
+// rank reads only the results that --resume continues; post plots and compares them.
 package main
 
 import (
@@ -10,7 +10,7 @@ import (
 	"runtime"
 )
 
-// MPI is called from the thread that initialised it.
+// The thread that initialises MPI calls it.
 func init() { runtime.LockOSThread() }
 
 func main() {

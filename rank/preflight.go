@@ -14,11 +14,10 @@ import (
 	"busbar/rank/preflight"
 )
 
-// checking is a launch that only checks: --preflight.
+// checking is a launch with --preflight.
 type checking struct{ *job }
 
-// run checks the set-up without measuring, what is on each host first and what the ranks do together last, and
-// reports on rank 0. Collective.
+// run checks the setup of each host, then tries the ranks together, and reports on rank 0. Collective.
 func (j checking) run() (int, error) {
 	if j.rank == 0 {
 		j.checks = preflight.NewChecklist(j.ranks, j.cfg.format, j.stdout)
@@ -31,7 +30,7 @@ func (j checking) run() (int, error) {
 	if j.rank == 0 {
 		j.checks.SetBackends(backends)
 	}
-	j.watch.Phase("look at the hosts", 0)
+	j.watch.Phase("inspect the hosts", 0)
 	mine := preflight.ReadSetup("/", os.Getenv)
 	for _, b := range backends {
 		if !backend.OnHosts(b) && mine.GPU == nil {
@@ -63,24 +62,23 @@ func (j checking) run() (int, error) {
 	if j.rank == 0 {
 		worst, err := j.checks.Write()
 		if err != nil {
-			return 0, exit.With(exit.Environment, fmt.Errorf("the report cannot be written: %w", err))
+			return 0, exit.With(exit.Environment, fmt.Errorf("cannot write the report: %w", err))
 		}
 		if worst == notice.Error {
 			code = exit.Environment
 		}
 	}
-	return j.part(code)
+	return j.leave(code)
 }
 
-// neverConnected is the report of --preflight --format json where the ranks cannot be connected; otherwise the error
-// has all of it.
+// neverConnected prints the JSON report of --preflight if the ranks cannot connect; other formats print the error.
 func (j *job) neverConnected(err error) {
 	if j.cfg.format == document.JSON && j.rank == 0 {
 		preflight.WriteUnconnected(j.stdout, hostName(), err)
 	}
 }
 
-// checkSideChannel says which ranks reach rank 0 without MPI; rank 0 only.
+// checkSideChannel checks which ranks reach rank 0 without MPI. Rank 0 only.
 func (j checking) checkSideChannel() preflight.Row {
 	if j.world.Size() == 1 {
 		return preflight.SideChannelRow(nil, true, j.ranks)
@@ -112,7 +110,7 @@ func (j checking) checkClocks(clock bench.Clock) error {
 	return nil
 }
 
-// gpusToTake returns which GPU each rank will take, by ordinal.
+// gpusToTake returns the GPU ordinal of each rank.
 func gpusToTake(ranks []*preflight.GPUView) []int {
 	var visible []backend.VisibleGPUs
 	for _, r := range ranks {
@@ -126,8 +124,7 @@ func gpusToTake(ranks []*preflight.GPUView) []int {
 	return ordinals
 }
 
-// viewGPUs is what this rank sees of GPUs and of the library of a backend on them, none of which it starts. It is
-// local.
+// viewGPUs looks for GPUs and the library of a backend on this rank, without starting them. Local.
 func (j checking) viewGPUs(library, driver string) *preflight.GPUView {
 	search := preflight.GPUSearch{
 		Shared:    j.cfg.ShareGPU,

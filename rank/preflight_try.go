@@ -12,7 +12,7 @@ import (
 	"busbar/sweeps"
 )
 
-// chooseForPreflight is what --backend asks for; that it cannot be had is found by its checks, not an error.
+// chooseForPreflight returns the backends of --backend. Its checks report a missing backend, which is no error here.
 // Collective.
 func (j checking) chooseForPreflight() (names []string, err error) {
 	names, err = backend.Choose(
@@ -24,7 +24,7 @@ func (j checking) chooseForPreflight() (names []string, err error) {
 		return names, nil
 	case exit.Environment:
 	default:
-		if j.rank != 0 { // every rank has the error, and rank 0 reports it
+		if j.rank != 0 { // every rank has the error; rank 0 reports it
 			err = exit.ErrElsewhere
 		}
 		return nil, err
@@ -35,7 +35,7 @@ func (j checking) chooseForPreflight() (names []string, err error) {
 	return nil, nil
 }
 
-// tryBackends opens each library in a world of all ranks and tries it there. Collective.
+// tryBackends opens each library in a world of all ranks and tries it. Collective.
 func (j checking) tryBackends(names []string, clock bench.Clock) error {
 	var err error
 	if j.libraries, err = backend.Open(j.host(), names, []int{j.world.Size()}); err != nil {
@@ -49,7 +49,7 @@ func (j checking) tryBackends(names []string, clock bench.Clock) error {
 	return nil
 }
 
-// notOpened makes a row of an error that all ranks know of: nothing was tried. Other errors it returns.
+// notOpened adds a row for an error that all ranks know, and returns other errors.
 func (j checking) notOpened(names []string, err error) error {
 	const name = "backend"
 	var known *exit.Error
@@ -57,7 +57,7 @@ func (j checking) notOpened(names []string, err error) error {
 	case errors.Is(err, exit.ErrElsewhere):
 	case !errors.As(err, &known):
 		return err
-	case j.checks.HasProblem("GPUs", "NCCL", "GPU of each rank", "GPU libraries"): // at length
+	case j.checks.HasProblem("GPUs", "NCCL", "GPU of each rank", "GPU libraries"): // reported in detail
 		j.checks.Add(preflight.Found(name, notice.BackendNotTried{Backends: names}))
 	default:
 		j.checks.Add(preflight.Found(name, notice.BackendUnavailable{Failed: exit.FailureOf(err).Parts}))
@@ -100,7 +100,7 @@ func (j checking) tryLibrary(lib backend.Library, clock bench.Clock) error {
 	return errors.Join(b.Close(), world.Area.Free())
 }
 
-// checkRoom asks how much memory the GPUs have free; that of the hosts has a row already. Collective.
+// checkRoom checks the free memory of the GPUs; that of hosts has a row already. Collective.
 func (j checking) checkRoom(lib backend.Library, b backend.Backend) error {
 	if backend.OnHosts(lib.Name()) || backend.Simulates(lib) {
 		return nil

@@ -13,9 +13,9 @@ import (
 	"busbar/rank/launch"
 )
 
-// A launcher that is told to stop gives its ranks about a second: Open MPI 4.1 sends SIGTERM and a second later
-// SIGKILL. So TERM and INT end the files at once, in this goroutine, and nothing is finalized. USR1 (time limit near,
-// spot notice) lets the case in hand end first.
+// A launcher gives its ranks about a second: Open MPI 4.1 sends SIGKILL one second after SIGTERM. So SIGTERM and SIGINT
+// end the files at once in this goroutine, without MPI_Finalize. SIGUSR1 (time limit near, spot notice) first completes
+// the current case.
 func (e *ending) listen() {
 	signals := make(chan os.Signal, 8)
 	signal.Notify(signals, syscall.SIGTERM, syscall.SIGINT, syscall.SIGUSR1)
@@ -26,8 +26,8 @@ func (e *ending) listen() {
 	}()
 }
 
-// signalDelay is how long rank 0 waits to learn whether a signal came because another rank had died: a launcher sends
-// SIGTERM to the ranks that are left.
+// signalDelay is the time in which rank 0 detects that another rank died: launchers then send SIGTERM to the other
+// ranks.
 const signalDelay = 60 * time.Millisecond
 
 func (e *ending) onSignal(s syscall.Signal) {
@@ -54,7 +54,7 @@ var signalNames = map[syscall.Signal]string{
 
 // interrupted ends the run after SIGTERM or SIGINT, here (nil) or on another rank. It does not return.
 func (e *ending) interrupted(s syscall.Signal, other *launch.RankFacts) {
-	if hang := e.peers.Load().Reason(); hang != nil { // this rank was stopped, and is woken up to be told to end
+	if hang := e.peers.Load().Reason(); hang != nil { // a stopped rank was continued only to end
 		e.stopAll(exit.Hang, result.Timeout, hang)
 	}
 	code := exit.Interrupted + int(s)
@@ -66,11 +66,11 @@ func (e *ending) interrupted(s syscall.Signal, other *launch.RankFacts) {
 	if e.ledger.Finish(result.Interrupted, cause, code, "") {
 		fmt.Fprintf(
 			e.stderr,
-			"rank: interrupted by %s; what was measured is kept%s\n",
+			"rank: interrupted by %s; results are kept%s\n",
 			notice.Message(cause),
 			inFiles(paths),
 		)
-		fmt.Fprintln(e.stderr, "rank: the same command with --resume continues it")
+		fmt.Fprintln(e.stderr, "rank: repeat the command with --resume to continue")
 		if other != nil {
 			e.die(code)
 		}

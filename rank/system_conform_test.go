@@ -17,14 +17,14 @@ import (
 	"busbar/sweeps"
 )
 
-// The suite that every backend must pass, over real MPI: the test binary starts itself again as ranks.
+// TestBackendConforms runs the suite of every backend over real MPI: the test binary starts itself again as ranks.
 func TestBackendConforms(t *testing.T) {
 	t.Parallel()
 	executable, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
-	compiled(t) // the stand-ins lie with the programs
+	compiled(t) // the simulated libraries are next to the programs
 	for _, w := range []struct {
 		backend          string
 		mpirun           string
@@ -65,7 +65,7 @@ func TestBackendConforms(t *testing.T) {
 	}
 }
 
-// conform is the life of one rank of that test.
+// conform runs one rank of that test.
 func conform(name string) int {
 	number := func(name string) int {
 		n, err := strconv.Atoi(os.Getenv(name))
@@ -104,7 +104,7 @@ func conform(name string) int {
 	return 0
 }
 
-// compareRanks learns the facts of all ranks.
+// compareRanks collects the facts of all ranks.
 func (j *job) compareRanks() (err error) {
 	j.ranks, err = launch.CompareRanks(j.world, j.facts())
 	return err

@@ -16,13 +16,13 @@ import (
 	"busbar/rank/hang"
 )
 
-// hangDeadline is that of tests in which something hangs: short, and longer than any phase takes on a busy machine.
+// hangDeadline is the deadline of tests with a hang: short, and longer than any phase on a busy machine.
 const hangDeadline = "6s"
 
-// noSideChannel is the environment where TCP is forbidden: a rank that hangs is found in the memory of its host.
+// noSideChannel forbids TCP: hangs are found in the shared memory of the host.
 var noSideChannel = []string{"BUSBAR_SIDE_CHANNEL=off"}
 
-// namedMemory is the shared memory on this host that has a name.
+// namedMemory returns the named shared memory of this host.
 func namedMemory() (all []string) {
 	for _, folder := range []string{"/dev/shm", os.TempDir()} {
 		names, _ := filepath.Glob(filepath.Join(folder, "busbar-*Z_*-*"))
@@ -31,17 +31,17 @@ func namedMemory() (all []string) {
 	return all
 }
 
-// disturbed is a launch of which one process gets a signal while it measures.
+// disturbed is a launch in which one process gets a signal during measurement.
 type disturbed struct {
 	mpirun string
-	np     int // 2 unless given
-	each   int // ranks on a node; 0: all are on this host
+	np     int // default: 2
+	each   int // ranks per node; 0: all on this host
 	args   string
 	env    []string
 	target int
 	signal syscall.Signal
-	code   int      // in the end of the file; noEnd: there is none; anyEnd: this depends on the launcher
-	words  []string // more that is on stderr
+	code   int      // in the end of the file; noEnd: without an end; anyEnd: depends on the launcher
+	words  []string // more text of stderr
 }
 
 const (
@@ -49,7 +49,7 @@ const (
 	anyEnd = -2
 )
 
-// launch starts the launch, which ends by the signal alone.
+// launch starts a launch that only the signal ends.
 func (d disturbed) launch(t *testing.T, out string) *running {
 	begin := endless(out)
 	if strings.Contains(d.args, "--pattern") {
@@ -67,8 +67,8 @@ func (d disturbed) launch(t *testing.T, out string) *running {
 	return l.start(t)
 }
 
-// Whatever ends a launch: what was measured is kept, the file and stderr state why it ended, a rank that hangs or
-// dies is named, and no shared memory is left.
+// After any signal the results are kept, the file and stderr state the reason, the rank that hangs or died is named,
+// and no shared memory remains.
 func TestDisturbed(t *testing.T) {
 	t.Parallel()
 	const (
@@ -83,7 +83,7 @@ func TestDisturbed(t *testing.T) {
 		{target: launcher, signal: syscall.SIGTERM, code: 143},
 		{target: 0, signal: syscall.SIGTERM, code: 143},
 		{target: 1, signal: syscall.SIGTERM, code: 143},
-		{target: launcher, signal: syscall.SIGINT, code: 143}, // this mpirun makes SIGTERM of it
+		{target: launcher, signal: syscall.SIGINT, code: 143}, // this mpirun sends SIGTERM
 		{target: 0, signal: syscall.SIGINT, code: 130},
 		{target: 1, signal: syscall.SIGINT, code: 130},
 		{mpirun: mpich, target: launcher, signal: syscall.SIGTERM, code: 143},
@@ -93,7 +93,7 @@ func TestDisturbed(t *testing.T) {
 		{mpirun: alone, target: 0, signal: syscall.SIGINT, code: 130},
 
 		{np: 3, target: 2, signal: syscall.SIGKILL, code: exit.Failed},
-		{np: 3, target: 0, signal: syscall.SIGKILL, code: noEnd}, // it has the files
+		{np: 3, target: 0, signal: syscall.SIGKILL, code: noEnd}, // rank 0 has the files
 		{target: launcher, signal: syscall.SIGKILL, code: anyEnd},
 		{mpirun: mpich, target: launcher, signal: syscall.SIGKILL, code: anyEnd},
 		{np: 3, args: small, target: 2, signal: syscall.SIGKILL, code: exit.Failed},
@@ -139,17 +139,17 @@ func TestDisturbed(t *testing.T) {
 			f := readOne(t, out)
 			checkKept(t, f, before)
 			d.checkEnd(t, f, o, who, pid)
-			await(t, "shared memory to have no name", func() bool { // another job's has one for milliseconds
+			await(t, "shared memory to have no name", func() bool { // another job has one for milliseconds
 				return !slices.ContainsFunc(namedMemory(), func(m string) bool { return !slices.Contains(memory, m) })
 			})
 		})
 	}
 }
 
-// checkEnd compares how a launch ended with what is expected; who and pid are the rank that got the signal.
+// checkEnd compares the end of a launch with the expected end; who and pid are the rank that got the signal.
 func (d disturbed) checkEnd(t *testing.T, f *result.File, o outcome, who string, pid int) {
 	t.Helper()
-	losesCode := d.mpirun == mpich && d.target == launcher // now and then it gives 0 for ranks that did not
+	losesCode := d.mpirun == mpich && d.target == launcher // MPICH sometimes returns 0
 	if o.code == 0 && !losesCode || (d.mpirun == alone || d.code == exit.Hang) && o.code != d.code {
 		t.Errorf("want exit code %d: %s", d.code, o)
 	}
@@ -164,21 +164,21 @@ func (d disturbed) checkEnd(t *testing.T, f *result.File, o outcome, who string,
 		has(t, o.stderr, "interrupted by "+by, f.Path, "--resume")
 	case d.code == noEnd:
 		if f.End != nil {
-			t.Errorf("a rank 0 that was killed wrote an end: %+v", f.End)
+			t.Errorf("a killed rank 0 wrote an end: %+v", f.End)
 		}
 		has(t, o.stderr, "rank 0")
 	case d.code > 0:
 		who += fmt.Sprintf(" (pid %d)", pid)
 		has(t, o.stderr, append(d.words, who)...)
-		if f.End != nil || d.target != 0 { // a rank 0 that is stopped may not be woken before it is killed
+		if f.End != nil || d.target != 0 { // a stopped rank 0 may be killed before it continues
 			checkEnd(t, f, result.Aborted, d.code)
-			has(t, f.End.Reason, strings.TrimPrefix(who, "rank ")) // or one of the ranks without a report
+			has(t, f.End.Reason, strings.TrimPrefix(who, "rank ")) // or another rank without a report
 		}
 	}
 }
 
-// The point in hand of a launch that hangs is kept as a timeout, which names rank, phase and case.
-func TestPointThatHangs(t *testing.T) {
+// The current point of a hang is recorded as a timeout with rank, phase and case.
+func TestHangOfPoint(t *testing.T) {
 	t.Parallel()
 	out := t.TempDir()
 	r := disturbed{np: 3}.launch(t, out)
@@ -197,17 +197,17 @@ func TestPointThatHangs(t *testing.T) {
 	}
 }
 
-// A rank that hangs while the job starts is named as well.
-func TestRankHangsAtTheStart(t *testing.T) {
+// A hang during startup names the rank, too.
+func TestHangAtStart(t *testing.T) {
 	t.Parallel()
 	r := disturbed{}.launch(t, t.TempDir())
 	r.signal(1, syscall.SIGSTOP)
 	if o := r.wait(); o.code == 0 || !strings.Contains(o.stderr, "in phase ") && !strings.Contains(o.stderr, "rank 1") {
-		t.Errorf("a rank that never came is not named: %s", o)
+		t.Errorf("the missing rank is not named: %s", o)
 	}
 }
 
-// A rank that never arrives is named with its operation, though no rank can be asked.
+// A rank that never arrives is named with its operation, even if no rank can be queried.
 func TestLateRankWithoutSideChannel(t *testing.T) {
 	t.Parallel()
 	o := rankRun{np: 3, env: append(noSideChannel, "BUSBAR_REHEARSAL_FAULT=hang@rank=2,size=4096,phase=measure"),
@@ -220,17 +220,16 @@ func TestLateRankWithoutSideChannel(t *testing.T) {
 	has(t, o.stderr, "rank 2 on "+hostName()+" is still at iteration", "(issuing) of all_reduce float32 sum 4 KiB")
 }
 
-// A job that was suspended whole, longer than its deadline, goes on as if nothing had been, though not all ranks wake
-// up at once.
+// A job that was suspended longer than its deadline continues, even if its ranks do not resume at once.
 func TestSuspended(t *testing.T) {
 	out := t.TempDir()
-	// Not in parallel, and without yielding: rank 0 is to use its processor as soon as it waits for rank 1.
+	// Not in parallel, and without yielding: rank 0 must use its core as soon as it waits for rank 1.
 	r := rankRun{args: endless(out, "--deadline", "5s"), env: []string{"OMPI_MCA_mpi_yield_when_idle=0"}}.start(t)
 	r.awaitPoints(out, 3)
 	r.signal(1, syscall.SIGSTOP)
 	before := r.awaitStandstill(out)
 	r.signal(0, syscall.SIGSTOP)
-	time.Sleep(hang.WatchGap + 2*hang.Tick) // what is tested
+	time.Sleep(hang.WatchGap + 2*hang.Tick) // the tested condition
 	spent := r.processorTime(0)
 	r.signal(0, syscall.SIGCONT)
 	r.await("rank 0 to look at its watch", func() bool { return r.processorTime(0) > spent+2*hang.Tick })
@@ -243,8 +242,8 @@ func TestSuspended(t *testing.T) {
 	checkEnd(t, f, result.Interrupted, 143)
 }
 
-// USR1 lets the case in hand end, and then the run. A rank that is stopped keeps a case in hand.
-func TestAskedToEnd(t *testing.T) {
+// SIGUSR1 ends the run after the current case. A stopped rank prolongs that case.
+func TestSIGUSR1(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		mpirun string
@@ -263,7 +262,7 @@ func TestAskedToEnd(t *testing.T) {
 			checkWhole(t, f, result.OK)
 			checkEnd(t, f, result.Interrupted, 143)
 			if len(f.Records) <= before {
-				t.Errorf("%d records, %d before the signal: the case in hand is lost", len(f.Records), before)
+				t.Errorf("%d records, %d before the signal: the current case is missing", len(f.Records), before)
 			}
 			has(t, f.End.Reason, "SIGUSR1")
 			has(t, o.stdout, "--resume")
@@ -271,7 +270,7 @@ func TestAskedToEnd(t *testing.T) {
 	}
 }
 
-// askToEnd sends USR1 while a rank is stopped and a case in hand, and returns how many records there were.
+// askToEnd sends SIGUSR1 during a case with a stopped rank, and returns the number of records.
 func (r *running) askToEnd(out string, stopped, target int) (before int) {
 	r.t.Helper()
 	r.awaitPoints(out, 1)
@@ -282,7 +281,7 @@ func (r *running) askToEnd(out string, stopped, target int) (before int) {
 	return before
 }
 
-// awaitStandstill waits until rank 0 spends its time waiting for another rank, and counts the records.
+// awaitStandstill waits until rank 0 waits for another rank, and counts the records.
 func (r *running) awaitStandstill(dir string) (points int) {
 	r.t.Helper()
 	spent := r.processorTime(0)
@@ -295,8 +294,8 @@ func (r *running) awaitStandstill(dir string) (points int) {
 	return points
 }
 
-// A run that is interrupted before anything is measured ends with the same code.
-func TestInterruptedAtTheStart(t *testing.T) {
+// A run that is interrupted before its first point ends with the same code.
+func TestInterruptedAtStart(t *testing.T) {
 	t.Parallel()
 	r := rankRun{mpirun: alone, args: endless(t.TempDir())}.start(t)
 	r.await("the MPI library to be loaded", func() bool { return r.maps(0, "libmpi") })
@@ -306,8 +305,8 @@ func TestInterruptedAtTheStart(t *testing.T) {
 	}
 }
 
-// A batch system signals every process, and more than once: the run ends once.
-func TestSignalsFromAllSides(t *testing.T) {
+// Batch systems signal every process more than once; the run ends once.
+func TestRepeatedSignals(t *testing.T) {
 	t.Parallel()
 	out := t.TempDir()
 	r := rankRun{np: 3, args: endless(out)}.start(t)
@@ -326,7 +325,7 @@ func TestSignalsFromAllSides(t *testing.T) {
 	}
 }
 
-// checkKept: the points that were on disk still are.
+// checkKept checks that the points on disk are kept.
 func checkKept(t *testing.T, f *result.File, before int) {
 	t.Helper()
 	ok := 0
@@ -336,6 +335,6 @@ func checkKept(t *testing.T, f *result.File, before int) {
 		}
 	}
 	if ok < before {
-		t.Errorf("%d points were on disk, %d are left", before, ok)
+		t.Errorf("%d points were on disk, %d remain", before, ok)
 	}
 }

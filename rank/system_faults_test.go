@@ -8,21 +8,21 @@ import (
 	"busbar/rank/exit"
 )
 
-// The matrix of faults of NCCL's backend: each phase with each fault that can strike in it, with real processes over
-// the rehearsal. Three points, of which the second is struck.
+// The fault matrix of the NCCL backend: each phase with each possible fault, with real processes and simulated NCCL.
+// The second of three points has the fault.
 func TestFaultMatrix(t *testing.T) {
 	t.Parallel()
 	const kept = 1 // the point before
 	for _, k := range []struct {
 		name  string
 		fault string   // BUSBAR_REHEARSAL_FAULT
-		env   []string // more of the environment
-		args  []string // more of the command line
-		lacks []string // functions that the library does not have
+		env   []string // more environment
+		args  []string // more flags
+		lacks []string // functions that the library lacks
 		code  int
-		words []string      // that must be said
-		ok    int           // points that are ok in the end
-		point result.Status // what became of the point in hand; "" for no point
+		words []string      // expected text
+		ok    int           // points that are ok
+		point result.Status // status of the current point; "" for no point
 	}{
 		{name: "load: ranks may share a GPU", env: []string{"CUDA_VISIBLE_DEVICES=0"},
 			args: []string{"--allow-shared-gpu"}, code: exit.OK, ok: 3},
@@ -44,7 +44,7 @@ func TestFaultMatrix(t *testing.T) {
 		{name: "measure: hang, and the abort hangs", fault: "abort-hang@rank=1;hang@rank=2,size=4096", code: exit.Hang,
 			words: []string{"rank 2 on"}, ok: kept, point: result.Timeout},
 
-		// The library reports an error, and every rank lives.
+		// The library reports an error, and all ranks are alive.
 		{name: "check: asynchronous error", fault: "async-error@rank=0,size=4096,phase=check", code: exit.Points,
 			words: []string{"rank 0 on", "ncclInternalError"}, ok: 2, point: result.Failed},
 		{name: "measure: asynchronous error", fault: "async-error@rank=2,size=4096,phase=measure", code: exit.Points,
@@ -64,8 +64,7 @@ func TestFaultMatrix(t *testing.T) {
 			code: exit.Failed, words: []string{"ncclCommAbort"}, ok: kept,
 			point: result.Failed},
 
-		// The others wait inside their first call for the rank that failed: only the end of its communicator brings
-		// them out.
+		// The other ranks wait in their first call for the failed rank: only aborting its communicator releases them.
 		{name: "check: first operation fails while others connect",
 			fault: "oom@rank=1,size=4096,phase=check,iteration=0", env: []string{"BUSBAR_REHEARSAL_CONNECT=1"},
 			args: []string{"-b", "4K"}, code: exit.Points, ok: 1, point: result.OOM},
@@ -73,20 +72,20 @@ func TestFaultMatrix(t *testing.T) {
 			fault: "oom@rank=1,size=4096,phase=check,iteration=0", env: []string{"BUSBAR_REHEARSAL_CONNECT=1"},
 			args: []string{"-b", "4K", "-G", "2"}, code: exit.Points, ok: 1, point: result.OOM},
 
-		// Wrong and late.
+		// Wrong data and delays.
 		{name: "check: wrong element", fault: "wrong@rank=1,size=4096,phase=check", code: exit.Wrong,
 			words: []string{"rank 1 on", "index"}, ok: 2, point: result.Wrong},
 		{name: "measure: wrong element", fault: "wrong@rank=2,size=4096,phase=measure", code: exit.Wrong,
 			words: []string{"rank 2 on", "index"}, ok: 2, point: result.Wrong},
 		{name: "measure: late", fault: "late:5ms@rank=1", code: exit.OK, ok: 3},
 
-		// A process ends.
+		// A process exits.
 		{name: "check: crash", fault: "crash@rank=1,size=4096,phase=check", code: -1,
 			words: []string{"rank 1 on", "is gone"}, ok: kept, point: result.Failed},
 		{name: "measure: crash", fault: "crash@rank=2,size=4096,phase=measure", code: -1,
 			words: []string{"rank 2 on", "is gone"}, ok: kept, point: result.Failed},
 
-		// A function that the library lacks is done another way.
+		// An alternative replaces a missing function.
 		{name: "no alltoall gather scatter", args: []string{"--collective", "alltoall,gather,scatter", "-e", "1K"},
 			lacks: []string{"ncclAlltoAll", "ncclGather", "ncclScatter"}, code: exit.OK, ok: 3},
 	} {
@@ -96,7 +95,7 @@ func TestFaultMatrix(t *testing.T) {
 			if k.lacks != nil {
 				k.args = append(k.args, "--nccl", lacking(t, k.lacks...))
 			}
-			deadline := "60s" // that of a row without a hang is not tried: a busy machine may take its time
+			deadline := "60s" // rows without a hang need no short deadline: the machine may be busy
 			if k.code == exit.Hang {
 				deadline = hangDeadline
 			}

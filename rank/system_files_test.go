@@ -11,19 +11,19 @@ import (
 	"busbar/internal/result"
 )
 
-// few are the flags of a run that is over at once.
+// few are the flags of a short run.
 var few = strings.Fields("--collective all_reduce -b 8 -e 512 -f 4 -n 5 -w 1")
 
 func small(out string, more ...string) []string {
 	return slices.Concat(few, []string{"--out", out}, more)
 }
 
-// endless are the flags of a run of short cases that goes on until it is ended.
+// endless are the flags of a run of short cases without end.
 func endless(out string, more ...string) []string {
 	return small(out, append([]string{"-N", "0"}, more...)...)
 }
 
-// awaitPoints waits until at least n records, or rounds of steps, are on disk and returns how many there are.
+// awaitPoints waits until at least n records, or rounds of steps, are on disk and returns their number.
 func (r *running) awaitPoints(dir string, n int) (points int) {
 	r.t.Helper()
 	r.await("records in "+dir, func() bool {
@@ -34,7 +34,7 @@ func (r *running) awaitPoints(dir string, n int) (points int) {
 			points += bytes.Count(text, []byte("\n"+`{"kind":"case"`)) + bytes.Count(text,
 				[]byte("\n"+`{"kind":"round"`))
 			if !bytes.HasSuffix(text, []byte("\n")) {
-				points-- // being written
+				points-- // incomplete line
 			}
 		}
 		return points >= n
@@ -60,7 +60,7 @@ func read(t *testing.T, dir string) (files []*result.File) {
 	return files
 }
 
-// readOne reads the results file of a folder that has one.
+// readOne reads the only results file of a folder.
 func readOne(t *testing.T, dir string) *result.File {
 	t.Helper()
 	files := read(t, dir)
@@ -70,7 +70,7 @@ func readOne(t *testing.T, dir string) *result.File {
 	return files[0]
 }
 
-// checkWhole looks for records that are missing, torn, or of another status than the wanted ones, and for an end.
+// checkWhole finds missing and torn records, unexpected statuses, and a missing end.
 func checkWhole(t *testing.T, f *result.File, want ...result.Status) {
 	t.Helper()
 	for _, p := range f.Problems {
@@ -98,7 +98,7 @@ func checkWhole(t *testing.T, f *result.File, want ...result.Status) {
 	}
 }
 
-// checkEnd looks at how the run says that it ended.
+// checkEnd checks the recorded end of a run.
 func checkEnd(t *testing.T, f *result.File, outcome result.Outcome, code int) {
 	t.Helper()
 	if f.End == nil {
@@ -133,10 +133,10 @@ func merged(t *testing.T, paths ...string) map[result.PointKey]int {
 	return points
 }
 
-// checkNothing looks for files that should not be there.
+// checkNothing finds unexpected files.
 func checkNothing(t *testing.T, dir string) {
 	t.Helper()
 	if all, err := filepath.Glob(filepath.Join(dir, "*")); err != nil || len(all) > 0 {
-		t.Errorf("left behind: %v %v", all, err)
+		t.Errorf("unexpected files: %v %v", all, err)
 	}
 }

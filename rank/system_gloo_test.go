@@ -10,14 +10,14 @@ import (
 	"busbar/internal/result"
 )
 
-// glooShim skips a test where Gloo's headers are missing, so that make build made no shim.
+// glooShim skips a test without Gloo's headers, since make build builds no shim then.
 func glooShim(t *testing.T) {
 	t.Helper()
 	needs.File(t, filepath.Join(compiled(t).lib, "busbar-gloo.so"),
 		"make build makes it where Gloo's headers are (make deps installs them)")
 }
 
-// Records name the algorithm, which for reduce_scatter is busbar's own, and the header the library and its thread.
+// Records name the algorithm (busbar's own for reduce_scatter); the header names the library and its thread.
 func TestGlooMeasures(t *testing.T) {
 	t.Parallel()
 	glooShim(t)

@@ -11,8 +11,8 @@ import (
 )
 
 // NCCL does not reduce 8-bit floats below compute capability 9.0, and before 2.28 does not gather them either. Such
-// points are unsupported, with NCCL's reason, and the sweep goes on with the same communicator: giving it up would
-// hang here.
+// points are unsupported, with NCCL's reason. The sweep continues with the same communicator: closing it would hang
+// here.
 func TestFloat8OnOldGPU(t *testing.T) {
 	t.Parallel()
 	for version, gathers := range map[string]result.Status{"22707": result.Unsupported, "23003": result.OK} {
@@ -42,7 +42,7 @@ func TestFloat8OnOldGPU(t *testing.T) {
 	}
 }
 
-// Windows have one size on all ranks, though roots have larger buffers than the others.
+// Windows have the same size on all ranks, although roots have larger buffers.
 func TestWindowsOfRoots(t *testing.T) {
 	t.Parallel()
 	out := t.TempDir()
@@ -61,8 +61,7 @@ func TestWindowsOfRoots(t *testing.T) {
 	}
 }
 
-// NCCL keeps its last words for ever: a size that runs out of memory once more, in the same words, has run out of
-// memory.
+// NCCL keeps its last error message: a second message of the same text is out of memory again.
 func TestOutOfMemoryTwice(t *testing.T) {
 	t.Parallel()
 	out := t.TempDir()
@@ -70,7 +69,7 @@ func TestOutOfMemoryTwice(t *testing.T) {
 		args: simulated("--collective", "all_reduce",
 			"--placement", "out,in", "-b", "4K", "-e", "8K", "-n", "3", "--mode", "throughput", "--out", out)}.run(t)
 	if o.code == 0 {
-		t.Error("the run ended as if nothing was")
+		t.Error("the run reported success")
 	}
 	for _, r := range readOne(t, out).Records {
 		want := result.OOM
@@ -83,7 +82,7 @@ func TestOutOfMemoryTwice(t *testing.T) {
 	}
 }
 
-// What flags and the environment ask of NCCL is in the header of the file, and the points are right.
+// The header records the NCCL options of flags and environment, and the points are correct.
 func TestNCCLOptions(t *testing.T) {
 	t.Parallel()
 	for _, k := range []struct {
@@ -120,8 +119,8 @@ func TestNCCLOptions(t *testing.T) {
 	}
 }
 
-// The buffers of --like nccl-tests move, and each place is checked; a graph moves through them too.
-func TestBuffersMoveAsInNCCLTests(t *testing.T) {
+// The buffers of --like nccl-tests move, also in a graph; each position is checked.
+func TestLikeNCCLTests(t *testing.T) {
 	t.Parallel()
 	for more, moves := range map[string]bool{"-m 1": true, "-G 2": true, "--rotate 0": false} {
 		f, _ := rankRun{args: simulated(append(strings.Fields(more), "--like", "nccl-tests", "--collective",
@@ -148,7 +147,7 @@ func TestPath(t *testing.T) {
 	t.Parallel()
 	for _, k := range []struct {
 		nccl             string
-		atMost, alltoall bool // channels are the most that may be used; sends and receives have some
+		atMost, alltoall bool // channels is a maximum; sends and receives have channels
 		args             string
 	}{
 		{nccl: "22105"}, {nccl: "22304", atMost: true}, {nccl: "22501", atMost: true}, {nccl: "22606", atMost: true},
@@ -169,7 +168,7 @@ func TestPath(t *testing.T) {
 				if r.Collective == coll.AllToAll {
 					want.Algorithm, want.Protocol = "", ""
 					if r.SizeBytes < 1<<20 && want.Channels == 16 {
-						want.Channels = 8 // a whole number of shares is a little less
+						want.Channels = 8 // rounded down
 					}
 				}
 				if k.nccl == "22105" || r.Collective == coll.AllToAll && !k.alltoall {
@@ -183,12 +182,12 @@ func TestPath(t *testing.T) {
 	}
 }
 
-// pathArgs are the flags of a small and a large all_reduce and alltoall with their paths.
+// pathArgs are the flags of a small and a large all_reduce and alltoall with --algorithms.
 var pathArgs = simulated("--path", "--collective", "all_reduce,alltoall", "-b", "1K", "-e", "1M", "-f", "1024", "-n",
 	"10")
 
-// A failure in the operation that is watched costs its point alone.
-func TestFaultWhileWatched(t *testing.T) {
+// A failure of the operation that --algorithms observes affects only its point.
+func TestFaultWithAlgorithms(t *testing.T) {
 	t.Parallel()
 	out := t.TempDir()
 	o := rankRun{np: 3, args: append(pathArgs, "--out", out),

@@ -12,15 +12,15 @@ import (
 	"busbar/rank/exit"
 )
 
-// asRoot lets a test mount: a user who is not root gets a namespace in which he is, and the test runs there again. It
-// says whether the test is to go on here.
+// asRoot lets a test mount: without root it runs the test again in a user namespace. It reports whether the test runs
+// here.
 func asRoot(t *testing.T) bool {
 	t.Helper()
 	if os.Geteuid() == 0 {
 		return true
 	}
 	c := exec.Command("unshare", "--user", "--map-root-user", "--mount", os.Args[0], "-test.run", "^"+t.Name()+"$")
-	c.Env = append(os.Environ(), "TMPDIR="+shortDir(t)) // Open MPI has a folder of root's in the usual place
+	c.Env = append(os.Environ(), "TMPDIR="+shortDir(t)) // Open MPI's usual folder belongs to root
 	if out, err := c.CombinedOutput(); err != nil {
 		t.Errorf("%s: %v (as root no namespace is needed; without one, user namespaces must be allowed)\n%s", c, err,
 			out)
@@ -28,7 +28,7 @@ func asRoot(t *testing.T) bool {
 	return false
 }
 
-// shortDir is a folder for temporary files; Open MPI has sockets there, whose paths must be short.
+// shortDir returns a temporary folder with a short path, for the sockets of Open MPI.
 func shortDir(t *testing.T) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "bb")
@@ -39,7 +39,7 @@ func shortDir(t *testing.T) string {
 	return dir
 }
 
-// mount puts a filesystem in memory on a new folder.
+// mount mounts a tmpfs on a new folder.
 func mount(t *testing.T, options string) (dir string) {
 	t.Helper()
 	dir = t.TempDir()
@@ -54,7 +54,7 @@ func mount(t *testing.T, options string) (dir string) {
 	return dir
 }
 
-// The disk fills up: the run ends with a word, and the record that did not fit is in a file elsewhere.
+// On a full disk the run fails with a message, and a file elsewhere has the record that did not fit.
 func TestDiskIsFull(t *testing.T) {
 	t.Parallel()
 	if !asRoot(t) {
@@ -74,7 +74,7 @@ func TestDiskIsFull(t *testing.T) {
 	}
 	for _, want := range []string{"no space left on device", f.Path, rescued[0], "--out"} {
 		if !strings.Contains(o.stderr, want) {
-			t.Errorf("no %q is said: %s", want, o)
+			t.Errorf("no %q in: %s", want, o)
 		}
 	}
 	rest, err := result.ReadFile(rescued[0])
@@ -88,15 +88,15 @@ func TestDiskIsFull(t *testing.T) {
 	next := 1
 	for _, r := range append(f.Records, rest.Records...) {
 		if r.N != next {
-			t.Fatalf("record %d comes where %d should", r.N, next)
+			t.Fatalf("got record %d, want %d", r.N, next)
 		}
 		next++
 	}
-	// one may have been cut off
+	// one record may be incomplete
 	if n, all := len(merged(t, out, rescued[0])), len(f.Records)+len(rest.Records); n > all || n < all-1 {
-		t.Errorf("%d points come out of merging, %d records are there", n, all)
+		t.Errorf("%d points after merging, %d records", n, all)
 	}
-	// With room again the run goes on in its folder.
+	// With free space the run resumes in its folder.
 	if err := syscall.Mount("tmpfs", disk, "tmpfs", syscall.MS_REMOUNT, "size=1m"); err != nil {
 		t.Fatal(err)
 	}
@@ -106,14 +106,14 @@ func TestDiskIsFull(t *testing.T) {
 	}
 }
 
-// TestResultsAreRemoved: when the folder is removed, the run ends and all records are in the rescue file.
+// If the folder is removed, the run ends and the rescue file has all records.
 func TestResultsAreRemoved(t *testing.T) {
 	t.Parallel()
 	out := filepath.Join(t.TempDir(), "results")
 	elsewhere := shortDir(t)
 	r := rankRun{args: endless(out), env: []string{"TMPDIR=" + elsewhere}}.start(t)
 	before := r.awaitPoints(out, 5)
-	r.signal(1, syscall.SIGSTOP) // nothing is written between the two strokes
+	r.signal(1, syscall.SIGSTOP) // nothing is written between the two steps
 	r.awaitStandstill(out)
 	if err := os.Rename(out, filepath.Join(t.TempDir(), "aside")); err != nil {
 		t.Fatal(err)
@@ -124,7 +124,7 @@ func TestResultsAreRemoved(t *testing.T) {
 		t.Errorf("want exit code %d, and the reason once: %s", exit.Environment, o)
 	}
 	if strings.Contains(o.stderr, "what was measured before is kept in") {
-		t.Errorf("a file that is gone is said to be kept: %s", o)
+		t.Errorf("the message names a removed file: %s", o)
 	}
 	f := readOne(t, elsewhere)
 	if !strings.Contains(o.stderr, f.Path) {

@@ -15,7 +15,7 @@ import (
 	"busbar/rank/exit"
 )
 
-// onNodes is a launch whose ranks, each a few of them, believe to be on hosts of their own: node1, node2, ….
+// onNodes is a launch whose ranks, each a few of them, report different hosts: node1, node2, ….
 func onNodes(t *testing.T, np, each int, args ...string) rankRun {
 	t.Helper()
 	words := []string{"unshare", "--uts"}
@@ -23,7 +23,7 @@ func onNodes(t *testing.T, np, each int, args ...string) rankRun {
 		words = append(words, "--user", "--map-root-user")
 	}
 	if out, err := exec.Command(words[0], append(words[1:], "hostname", "node1")...).CombinedOutput(); err != nil {
-		t.Skipf("this system lets nobody have a host name of his own: %v: %s", err, out)
+		t.Skipf("this system does not allow UTS namespaces: %v: %s", err, out)
 	}
 	script := fmt.Sprintf(`r=$OMPI_COMM_WORLD_RANK; exec %s sh -c 'hostname "$0"; exec "$@"' node$((r / %d + 1)) %s "$@"`,
 		strings.Join(words, " "), each, compiled(t).rank)
@@ -32,7 +32,7 @@ func onNodes(t *testing.T, np, each int, args ...string) rankRun {
 		env: []string{"OMPI_MCA_btl_vader_single_copy_mechanism=none"}}
 }
 
-// patternArgs are a plan of two points, in pairs.
+// patternArgs is a plan of two points, in pairs.
 func patternArgs(out string, more ...string) []string {
 	return append([]string{"--pattern", "pairs", "--collective", "all_reduce", "-b", "64", "-e", "4K", "-f", "64", "-n",
 		"20", "--out", out}, more...)
@@ -49,7 +49,7 @@ func inRounds(f *result.File, first, last int) map[string]int {
 	return groups
 }
 
-// checkRounds: every group of the schedule has every case, once.
+// checkRounds checks that every group of the schedule has every case once.
 func checkRounds(t *testing.T, kind string, hosts []string, got map[string]int, cases int) {
 	t.Helper()
 	rounds, err := pattern.Rounds(kind, len(hosts))
@@ -74,13 +74,13 @@ func checkRounds(t *testing.T, kind string, hosts []string, got map[string]int, 
 	}
 }
 
-// checkWholePattern: all rounds of a pattern are in a folder, each case of each group once.
+// checkWholePattern checks that a folder has all rounds, each case of each group once.
 func checkWholePattern(t *testing.T, out string, of *result.Pattern, cases int) {
 	t.Helper()
 	groups := map[string]int{}
 	for point, n := range merged(t, out) {
 		if n > 1 {
-			t.Errorf("%v is there %d times", point, n)
+			t.Errorf("%v appears %d times", point, n)
 		}
 		if round := 0; strings.HasPrefix(point.Group, "round ") {
 			if _, err := fmt.Sscanf(point.Group, "round %d:", &round); err != nil {
@@ -94,9 +94,9 @@ func checkWholePattern(t *testing.T, out string, of *result.Pattern, cases int) 
 	checkRounds(t, "pairs", of.Hosts, groups, cases)
 }
 
-// Where all rounds are there, a suspect that was not yet measured alone is measured alone, and what was slow in the
-// rounds and not alone is measured in them once more; each into a file of its own.
-func TestPatternResumesWithWhatStandsOut(t *testing.T) {
+// A resumed pattern with all rounds measures suspects alone. It repeats rounds whose groups are only slow next to
+// others. Both have new files.
+func TestPatternResumesOutliers(t *testing.T) {
 	t.Parallel()
 	out := t.TempDir()
 	onNodes(t, 4, 1, patternArgs(out)...).mustRun(t)
@@ -150,7 +150,7 @@ func TestPatternResumesWithWhatStandsOut(t *testing.T) {
 		}
 	}
 	if len(third.Records) != 2*4 {
-		t.Errorf("%d points, want those of two rounds once more: %v", len(third.Records), again)
+		t.Errorf("%d points, want those of two repeated rounds: %v", len(third.Records), again)
 	}
 	n := len(merged(t, out))
 	onNodes(t, 4, 1, patternArgs(out, "--resume")...).mustRun(t)
@@ -159,8 +159,8 @@ func TestPatternResumesWithWhatStandsOut(t *testing.T) {
 	}
 }
 
-// All pairs of nodes are measured in groups of their own by every backend, and every record names its group: with one
-// node that rests, with several ranks on a node, and in halves.
+// Every backend measures all pairs of nodes, and every record names its group: with an idle node, with several ranks
+// per node, and in halves.
 func TestPattern(t *testing.T) {
 	t.Parallel()
 	for _, k := range []struct {
@@ -211,8 +211,8 @@ func TestPattern(t *testing.T) {
 	}
 }
 
-// USR1 ends a pattern after the case in hand, without a verdict; --resume measures the rest, each once.
-func TestPatternAskedToEnd(t *testing.T) {
+// SIGUSR1 ends a pattern after the current case, without a verdict; --resume measures the rest once.
+func TestPatternSIGUSR1(t *testing.T) {
 	t.Parallel()
 	out := t.TempDir()
 	args := patternArgs(out, "-b", "64", "-e", "16K", "-f", "2", "--mode", "both")
@@ -225,18 +225,18 @@ func TestPatternAskedToEnd(t *testing.T) {
 		t.Errorf("want exit code 143, more than %d records, there are %d, and no verdict: %s", before, len(f.Records),
 			o)
 	}
-	for range 2 { // the second one finds all rounds
+	for range 2 { // the second run finds all rounds
 		onNodes(t, 4, 1, append(args, "--resume")...).mustRun(t)
 		checkWholePattern(t, out, f.Run.Pattern, 18)
 	}
 	n := len(merged(t, out))
 	onNodes(t, 4, 1, append(small(out), "--resume")...).mustRun(t)
-	if got := len(merged(t, out)); got <= n { // what is measured of the whole launch is another thing
+	if got := len(merged(t, out)); got <= n { // points of the whole launch do not count
 		t.Errorf("%d points, and %d before", got, n)
 	}
 }
 
-// retime gives the groups in a file of a pattern other times, in seconds; 0 takes the record out.
+// retime sets the times of the groups in a file, in seconds; 0 removes the record.
 func retime(t *testing.T, path string, seconds func(*result.Group) float64) {
 	t.Helper()
 	text, err := os.ReadFile(path)

@@ -38,8 +38,8 @@ type reportedNotice struct {
 	Count      int
 }
 
-// decoded is the report of --preflight --json, which must be all of stdout: of each check the first row, or its first
-// finding.
+// decoded returns the report of --preflight --json, which must be all of stdout: the first row of each check, or its
+// first finding.
 func decoded(t *testing.T, o outcome) (v preflight.Verdict, rows map[string]checked) {
 	t.Helper()
 	var report reportedPreflight
@@ -64,7 +64,7 @@ func decoded(t *testing.T, o outcome) (v preflight.Verdict, rows map[string]chec
 	return report.Verdict, rows
 }
 
-// expected is a row of a report: its verdict, code and a parameter.
+// expected is a row of a report: verdict, code and a parameter.
 type expected struct {
 	check     string
 	verdict   preflight.Verdict
@@ -73,8 +73,8 @@ type expected struct {
 	value     string // part of the parameter
 }
 
-// The report has a row for each check, in which what is wrong is found: with the set-up, with GPUs and libraries, and
-// by trying. Nothing is written. Whether the machine is loaded, or has enough cores, is not tested.
+// The report has a row per check and finds problems of setup, GPUs, libraries and trials. It writes no files. Load and
+// number of cores are not tested.
 func TestPreflight(t *testing.T) {
 	t.Parallel()
 	const ok, caution, problem = preflight.Passed, preflight.Caution, preflight.Problem

@@ -11,22 +11,22 @@ import (
 	"busbar/rank/exit"
 )
 
-// refusal is a launch that ends before anything is measured.
+// refusal is a launch that ends before it measures.
 type refusal struct {
 	launch rankRun
-	each   int      // ranks on a node; 0: all are on this host
-	lacks  []string // functions that the NCCL of the launch does not have
+	each   int      // ranks per node; 0: all on this host
+	lacks  []string // functions that NCCL lacks
 	code   int
 	words  []string
 }
 
-// refused checks that a launch ends with its code and one message with all the words, and writes nothing.
+// refused checks that a launch ends with its code and one message that has all the words, and writes nothing.
 func (k refusal) refused(t *testing.T) {
 	t.Helper()
 	out := filepath.Join(t.TempDir(), "results")
 	l := k.launch
 	args := append([]string{"--out", out}, l.args...)
-	if l.program == "sh" { // which has the arguments of rank behind its own
+	if l.program == "sh" { // passes its arguments to rank
 		args = append(l.args, "--out", out)
 	}
 	if k.lacks != nil {
@@ -49,7 +49,7 @@ func (k refusal) refused(t *testing.T) {
 	checkNothing(t, out)
 }
 
-// simulated are the flags of a run over the simulation of CUDA and NCCL.
+// simulated returns the flags of a run with simulated CUDA and NCCL.
 func simulated(args ...string) []string {
 	return append([]string{"--simulate", "--backend", "nccl"}, args...)
 }
@@ -66,7 +66,7 @@ func lacking(t *testing.T, symbols ...string) string {
 	return filepath.Join(dir, "libnccl.so.2")
 }
 
-// withoutCublas is the environment of a simulation that has no cuBLAS.
+// withoutCublas returns the environment of a simulation without cuBLAS.
 func withoutCublas(t *testing.T) []string {
 	t.Helper()
 	dir := t.TempDir()
@@ -80,8 +80,8 @@ func withoutCublas(t *testing.T) []string {
 	return []string{"BUSBAR_LIB=" + dir + ":" + compiled(t).lib}
 }
 
-// What cannot be measured is refused with one message before anything is written: command lines and sweeps by one
-// rank for all, environments, libraries and launches by rank 0.
+// A failing launch prints one message and writes nothing. One rank reports command lines and sweeps; rank 0 reports
+// environments, libraries and launches.
 func TestRefused(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -164,13 +164,13 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-func TestGlooWithoutItsInterface(t *testing.T) {
+func TestGlooMissingInterface(t *testing.T) {
 	glooShim(t)
 	refusal{launch: rankRun{args: []string{"--backend", "gloo", "--gloo-iface", "nowhere0"}}, code: exit.Environment,
 		words: []string{"nowhere0", "lo"}}.refused(t)
 }
 
-// Ranks of different builds may mean different things by the same message.
+// Ranks of different builds may interpret a message differently.
 func TestRanksOfDifferentBuilds(t *testing.T) {
 	t.Parallel()
 	other := filepath.Join(t.TempDir(), "rank-other")
@@ -182,7 +182,7 @@ func TestRanksOfDifferentBuilds(t *testing.T) {
 		words: []string{"different builds", "rank 0 on " + hostName()}}.refused(t)
 }
 
-// Without the shims that belong to the program, the message names the command that builds them.
+// Without the program's shims, the message names the command that builds them.
 func TestNoShim(t *testing.T) {
 	t.Parallel()
 	needs.File(t, filepath.Join(compiled(t).lib, "busbar-gloo.so"), "make build")
@@ -208,11 +208,12 @@ func TestNoShim(t *testing.T) {
 	has(t, o.stderr, "busbar-gloo.so", "make gloo-shim")
 }
 
-// The program answers --help, --version and --list once, without MPI, and writes nothing.
+// --help, --version and --list print once, need no MPI, and write nothing.
 func TestNothingToMeasure(t *testing.T) {
 	t.Parallel()
 	for args, want := range map[string]string{
-		"--help": "Exit codes", "--version": "rank of busbar ", "--list --sweep baseline": "8589934592",
+		"--help": "Exit codes", "-h": "Examples", "--step --help": "--bucket",
+		"--version": "rank of busbar ", "--list --sweep baseline": "8589934592",
 		"--list --step resnet50": "resnet50: 25.56 M parameters in 161 layers",
 	} {
 		for _, mpirun := range []string{openMPI, alone} {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"maps"
+	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
@@ -11,14 +12,14 @@ import (
 	"busbar/rank/backend"
 )
 
-// campaignArgs are a plan of about a second.
+// campaignArgs returns a plan of about a second.
 func campaignArgs(out string, more ...string) []string {
 	return append([]string{"--collective", "all_reduce,broadcast", "-b", "64", "-e", "32K", "-f", "2", "--mode", "both",
 		"--budget", "100ms", "-w", "1", "--out", out}, more...)
 }
 
-// cut ends rank 0 of a run by a signal in its midst, when at least n records are there: a rank that is stopped keeps it
-// from going on. (The launcher would wake that one first.)
+// cut ends rank 0 of a run by a signal after at least n records. A stopped rank keeps the run from continuing.
+// A signal to the launcher would wake the stopped rank.
 func (r *running) cut(dir string, n int, s syscall.Signal) {
 	r.t.Helper()
 	r.pid(1)
@@ -29,8 +30,7 @@ func (r *running) cut(dir string, n int, s syscall.Signal) {
 	r.wait()
 }
 
-// A run that was interrupted, continued, lost its rank 0, and was continued again has the points of an undisturbed one,
-// none of them twice; with cycles, each cycle has them.
+// A run that was interrupted and resumed twice has the points of an uninterrupted run, each once per cycle.
 func TestResume(t *testing.T) {
 	t.Parallel()
 	for mpirun, more := range map[string][]string{openMPI: nil, mpich: nil, "": {"-N", "2", "-e", "1K"}} {
@@ -49,7 +49,7 @@ func TestResume(t *testing.T) {
 				t.Errorf("the end counts %d points left; %d of %d are measured", first.End.Left, n, len(want))
 			}
 			begin("--resume").cut(out, len(first.Records)+3, syscall.SIGKILL)
-			for _, text := range []string{"continues run " + first.Run.ID, "nothing left to measure"} {
+			for _, text := range []string{"continues run " + first.Run.ID, "all measured before"} {
 				o := begin("--resume").wait()
 				if got := merged(t, out); o.code != 0 || !strings.Contains(o.stdout, text) || !maps.Equal(got, want) {
 					t.Errorf("want %q: %s\nmerged: %v\nwant %v", text, o, got, want)
@@ -69,14 +69,13 @@ func TestResume(t *testing.T) {
 	}
 }
 
-// Points of another MPI, world or plan do not count; where there is nothing to continue, everything is measured.
+// --resume starts a new run in a missing folder. It measures points of another world, plan or variant.
 func TestResumeMeasuresWhatDiffers(t *testing.T) {
 	t.Parallel()
-	out := t.TempDir()
-	if o := (rankRun{args: small(out, "--resume")}).mustRun(t); !strings.Contains(o.stderr,
-		"nothing to resume in "+out) {
-		t.Error(o)
-	}
+	out := filepath.Join(t.TempDir(), "missing")
+	o := rankRun{args: small(out, "--resume")}.mustRun(t)
+	has(t, o.stderr, "nothing to resume in "+out+"; starting a new run")
+	has(t, o.stdout, "# next: post report "+out)
 	one := len(merged(t, out))
 	for i, l := range []rankRun{
 		{np: 3, args: small(out, "--resume")},
@@ -94,7 +93,7 @@ func TestResumeMeasuresWhatDiffers(t *testing.T) {
 	}
 }
 
-// Backends of one launch take turns case by case; each has a file of its own, and the files know of each other.
+// A launch interleaves its backends case by case; each backend has its own file, which names the others.
 func TestInterleaved(t *testing.T) {
 	t.Parallel()
 	out := t.TempDir()
@@ -126,7 +125,7 @@ func TestInterleaved(t *testing.T) {
 	}
 }
 
-// Backends and worlds that a continued run measures for the first time are of the campaign that it continues.
+// New backends and worlds of a resumed run belong to its campaign.
 func TestResumeKeepsTheCampaign(t *testing.T) {
 	t.Parallel()
 	out := t.TempDir()

@@ -17,7 +17,7 @@ import (
 	"busbar/rank/exit"
 )
 
-// stepArgs are a run of steps of a small model in two buckets; without -n it takes long.
+// stepArgs runs steps of a small model with two bucket sizes; without -n it takes long.
 func stepArgs(out, more string) []string {
 	return append([]string{"--step", "uniform:6x4K", "--compute", "6ms", "--bucket", "16K,all", "--out", out},
 		strings.Fields(more)...)
@@ -41,8 +41,7 @@ func readSteps(t *testing.T, dir string) (files []*result.StepFile) {
 	return files
 }
 
-// checkSteps looks at a file whose points are all measured, each in so many rounds: what is a part is not more than the
-// whole that was measured with it.
+// checkSteps checks a file whose points all have this number of rounds: no part exceeds its whole.
 func checkSteps(t *testing.T, f *result.StepFile, rounds int) {
 	t.Helper()
 	if f.End == nil || f.End.Outcome != result.Complete || f.End.Code != exit.OK || f.End.Left != 0 ||
@@ -65,8 +64,7 @@ func checkSteps(t *testing.T, f *result.StepFile, rounds int) {
 	}
 }
 
-// Steps are measured with each library: every point with its rounds, its checked data and its traces, which post
-// timeline reads back.
+// Every library measures steps: every point has its rounds, checked data, and traces that post timeline reads.
 func TestSteps(t *testing.T) {
 	t.Parallel()
 	const gemm = "cuBLAS 12.8.0 half-precision GEMMs of 1024x1024x1024"
@@ -100,7 +98,7 @@ func TestSteps(t *testing.T) {
 				strings.Contains(o.stdout, "SIMULATED") != simulated {
 				t.Errorf("%+v, %d points: %s", s, len(f.Records), o)
 			}
-			has(t, o.stdout, "training steps of uniform:6x4K", "# 3 rounds of four steps a point\n", "post report")
+			has(t, o.stdout, "training steps of uniform:6x4K", "# 3 rounds of four steps per point\n", "post report")
 			for _, r := range f.Records {
 				if strings.Contains(k.args, "--no-trace") != (r.Trace == "") {
 					t.Errorf("%s: trace %q", r.Point, r.Trace)
@@ -112,7 +110,7 @@ func TestSteps(t *testing.T) {
 	}
 }
 
-// checkTrace compares what post timeline finds in the traces of a point with what rank kept in its record.
+// checkTrace compares the analysis of a point's traces by post timeline with its record.
 func checkTrace(t *testing.T, folder string, r result.StepRecord) {
 	t.Helper()
 	var found struct {
@@ -140,7 +138,7 @@ func checkTrace(t *testing.T, folder string, r result.StepRecord) {
 	}
 	matched := 3 * len(r.Ops)
 	if r.Progress == step.NoCalls || r.Progress == step.Poll {
-		matched = 0 // begun and looked after later, their times are none of communication
+		matched = 0 // started and polled later: not the time of communication
 	}
 	if a := found.Across; len(found.Devices) != len(r.Traced) || a.Matched != matched || a.Unmatched != 0 {
 		t.Fatalf("%s: %d devices; matched over ranks are %+v, of %d operations", r.Point, len(found.Devices), a,
@@ -171,8 +169,8 @@ func checkTrace(t *testing.T, folder string, r result.StepRecord) {
 	}
 }
 
-// What a library lacks, or does not fit the memory, is a record with its reason and no failure.
-func TestStepsThatCannotBe(t *testing.T) {
+// A missing function, or too little memory, is a record with its reason and no failure.
+func TestUnsupportedSteps(t *testing.T) {
 	t.Parallel()
 	for args, want := range map[string]result.Status{
 		"--step uniform:6x4K -d float8e4m3,float32": result.Unsupported, "--step uniform:4x256G": result.Skipped,
@@ -203,7 +201,7 @@ func TestStepWorlds(t *testing.T) {
 	}
 }
 
-// A run that is ended keeps its rounds and how it ended, and --resume measures what is missing, once.
+// An interrupted run keeps its rounds and its end; --resume measures the missing points once.
 func TestStepsInterrupted(t *testing.T) {
 	t.Parallel()
 	for signal, code := range map[syscall.Signal]int{syscall.SIGTERM: 143, syscall.SIGUSR1: 143,
@@ -223,7 +221,7 @@ func TestStepsInterrupted(t *testing.T) {
 			}
 			left := len(f.Run.Step.Points)
 			for i, record := range f.Records {
-				if record.Status == result.OK { // the round in hand is over, and what is measured has records
+				if record.Status == result.OK { // the current round is complete, and its points have records
 					left--
 				}
 				if (record.Status == result.OK) != (signal == syscall.SIGUSR1) ||
@@ -249,18 +247,18 @@ func TestStepsInterrupted(t *testing.T) {
 					t.Errorf("%d points are measured of %d: %+v", len(last.Records), left, last.End)
 				}
 			}
-			has(t, resumed.mustRun(t).stdout, "nothing left to measure")
+			has(t, resumed.mustRun(t).stdout, "all measured before")
 		})
 	}
 }
 
-// A fault in a step ends as one in a sweep does, names the operation, and takes nothing from the other point.
+// A fault in a step ends like one in a sweep, names the operation, and does not affect the other point.
 func TestStepFaults(t *testing.T) {
 	t.Parallel()
 	for _, k := range []struct {
 		fault string
 		code  int
-		point result.Status // of the larger point, which is struck
+		point result.Status // of the larger point, which has the fault
 		words []string
 	}{
 		{"hang@rank=1,size=98304", exit.Hang, result.Timeout, []string{"rank 1 on", "issuing bucket 1",
@@ -292,7 +290,7 @@ func TestStepFaults(t *testing.T) {
 					}
 					has(t, r.Reason, k.words...)
 				case k.code != exit.Hang && r.Status != result.OK:
-					t.Errorf("the other point is lost: %+v", r)
+					t.Errorf("the other point failed: %+v", r)
 				}
 			}
 		})

@@ -19,10 +19,10 @@ import (
 	"busbar/sweeps"
 )
 
-// stepWorker stands before the backend in the name of a worker that runs training steps.
+// stepWorker is the prefix of a worker that runs training steps.
 const stepWorker = "step "
 
-// Steps of both strategies, in every way and every mode, leave the sums and the parameters where they belong.
+// Steps of both strategies, in every mode, leave the correct sums and parameters.
 func TestStepsOnHosts(t *testing.T) {
 	t.Parallel()
 	executable, err := os.Executable()
@@ -88,7 +88,7 @@ func stepsOnHost(j *job, name string, sweep *sweeps.Sweep) error {
 		world.Area.Free())
 }
 
-// trains runs a step in each mode that communicates, twice, and compares every element of every operation.
+// trains runs a step twice in each mode that communicates, and compares every element of every operation.
 func trains(world bench.World, b backend.Trainer, c backend.Computing, m *step.Model, point step.Point) error {
 	p, err := step.NewPlan(m, point, world.Size, step.Options{})
 	if err != nil {
@@ -137,7 +137,7 @@ func trains(world bench.World, b backend.Trainer, c backend.Computing, m *step.M
 	return errors.Join(err, t.Close())
 }
 
-// refusesSteps: what a library does not have says so, and nothing is left of it.
+// refusesSteps checks that unsupported steps return an error and leave no resources.
 func refusesSteps(b backend.Trainer, c backend.Computing, m *step.Model, name string, world int) error {
 	points := map[notice.Code]step.Point{"not-supported": {Strategy: step.DDP, Type: coll.Float8E4M3,
 		Progress: step.Thread}}

@@ -13,7 +13,7 @@ import (
 	"busbar/rank/backend"
 )
 
-// Every collective, placement, mode and a few types in one launch: all of it measured, checked, and consistent.
+// Every collective, placement, mode and a few types in one launch: measured, checked and consistent.
 func TestSweep(t *testing.T) {
 	t.Parallel()
 	for _, l := range []rankRun{{np: 2}, {np: 4}, {mpirun: mpich, np: 2}} {
@@ -28,7 +28,7 @@ func TestSweep(t *testing.T) {
 			checkWhole(t, f, result.OK, result.Unsupported)
 			checkEnd(t, f, result.Complete, 0)
 			if f.Run.World != l.np || f.Run.Backend.Name != "mpi" || len(f.Ranks) != l.np {
-				t.Errorf("the header says %+v with %d ranks", f.Run, len(f.Ranks))
+				t.Errorf("the header is %+v with %d ranks", f.Run, len(f.Ranks))
 			}
 			seen := map[coll.Collective]int{}
 			for _, r := range f.Records {
@@ -58,7 +58,7 @@ func TestSweep(t *testing.T) {
 	}
 }
 
-// What flags ask of the method is in the file, and the data is right with each of them.
+// The file records the method of the flags, and the data is correct with each.
 func TestMethod(t *testing.T) {
 	t.Parallel()
 	for args, ok := range map[string]func(m result.Method) bool{
@@ -107,7 +107,7 @@ func TestCyclesAndModes(t *testing.T) {
 }
 
 // A point that does not fit the memory, the world or the time limit is a record with its reason, and no failure. The
-// model makes the first size so slow that the estimate for the second one exceeds the limit on any machine.
+// model makes the first size so slow that the second exceeds the limit on any machine.
 func TestSkippedPoints(t *testing.T) {
 	t.Parallel()
 	slow := "--simulate --collective all_reduce -b 8 -e 4M -f 524288 -n 100 -w 1 --mode throughput --time-limit 2m"
@@ -139,7 +139,7 @@ func TestSkippedPoints(t *testing.T) {
 	}
 }
 
-// Without any flag there is the quick sweep, in ./results.
+// Without flags rank runs the quick sweep into ./results.
 func TestNoFlags(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -24,9 +24,8 @@ import (
 	"busbar/rank/timeout"
 )
 
-// The system tests start rank as its users do, under mpirun, and look at exit codes, words and files. Faults come from
-// outside, as signals and full disks. Nothing waits for time to pass: each wait is for a condition, and patience only
-// ends those of a test that fails.
+// The system tests run rank under mpirun and check exit codes, output and files. Faults are external: signals and full
+// disks. Every wait is for a condition; patience only ends failing tests.
 const patience = 3 * time.Minute
 
 const (
@@ -40,17 +39,17 @@ func TestMain(m *testing.M) {
 		os.Exit(conform(os.Getenv("BUSBAR_TEST_WORKER")))
 	}
 	timeout.Scale(testScale)
-	// the command line may say otherwise
+	// the command line overrides it
 	if err := flag.Set("test.parallel", strconv.Itoa(testsPerCore*runtime.NumCPU())); err != nil {
 		panic(err)
 	}
 	os.Exit(m.Run())
 }
 
-// testScale is what tests multiply rank's own waits by, in this process and in launches.
+// testScale scales the waits of rank, in this process and in launches.
 const testScale = 0.5
 
-// built is where the programs under test are.
+// built holds the paths of the programs under test.
 type built struct{ rank, post, lib string }
 
 func compiled(t *testing.T) built {
@@ -59,7 +58,7 @@ func compiled(t *testing.T) built {
 	return built{filepath.Join(dir, "bin", "rank"), filepath.Join(dir, "bin", "post"), filepath.Join(dir, "lib")}
 }
 
-// rankRun is how rank is to be started.
+// rankRun defines a launch of rank.
 type rankRun struct {
 	mpirun  string // default: openMPI
 	np      int    // default: 2
@@ -67,24 +66,24 @@ type rankRun struct {
 	env     []string
 	dir     string   // working folder
 	program string   // default: the rank under test
-	more    []string // the launcher's words after the program's, for a second program
+	more    []string // arguments of the launcher after the program's, for a second program
 }
 
-// killAtOnce has Open MPI's mpirun not wait a second or two between the signals to the ranks of a launch that failed.
-// It is for launches in which no rank has anything to finish.
+// killAtOnce removes the delay of a second or two between the signals of Open MPI's mpirun after a failure. It is for
+// launches without cleanup.
 const killAtOnce = "OMPI_MCA_odls_base_sigkill_timeout=0"
 
-// running is a launch that has begun.
+// running is a started launch.
 type running struct {
 	t        *testing.T
 	cmd      *exec.Cmd
-	alone    bool   // there is no launcher
+	alone    bool   // without a launcher
 	mark     string // in the environment of all its processes
 	out, err string // files
 	ended    chan struct{}
 }
 
-// outcome is how a launch ended.
+// outcome is the end of a launch.
 type outcome struct {
 	code           int
 	stdout, stderr string
@@ -92,10 +91,10 @@ type outcome struct {
 
 var launches atomic.Int64
 
-// testsPerCore is how many tests share a core: most wait for a deadline most of the time.
+// testsPerCore is the number of tests per core: most tests mostly wait for a deadline.
 const testsPerCore = 2
 
-// parallelOn lets the tests of a launcher run beside others. MPICH's are left to make test-all.
+// parallelOn runs the tests of a launcher in parallel. Only make test-all runs those of MPICH.
 func parallelOn(t *testing.T, mpirun string) {
 	t.Helper()
 	if mpirun == mpich {
@@ -104,8 +103,8 @@ func parallelOn(t *testing.T, mpirun string) {
 	t.Parallel()
 }
 
-// words are the command line of a launch. Open MPI's ranks are on one core, where they yield to each other: ranks that
-// are bound to cores would starve those of other launches. MPICH's do not yield.
+// words returns the command line of a launch. The ranks of Open MPI share one core and yield: bound ranks would starve
+// other launches. Those of MPICH do not yield.
 func (l rankRun) words(t *testing.T, number int64) (words []string) {
 	if l.program == "" {
 		l.program = compiled(t).rank
@@ -137,12 +136,12 @@ func (l rankRun) start(t *testing.T) *running {
 		"OMPI_MCA_mpi_yield_when_idle=1", "OMPI_MCA_hwloc_base_binding_policy=none",
 		"BUSBAR_LIB="+compiled(t).lib, fmt.Sprint("BUSBAR_TIME_SCALE=", testScale), r.mark)
 	r.cmd.Env = append(r.cmd.Env, l.env...)
-	// ^C at the test is not ^C at the ranks, but they do not outlive it.
+	// ^C at the test does not signal the ranks, but they do not outlive it.
 	r.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGTERM}
 	r.cmd.Stdout, r.cmd.Stderr = create(t, r.out), create(t, r.err)
 	started := make(chan error)
 	go func() {
-		runtime.LockOSThread() // the signal comes when the thread ends that started the launcher
+		runtime.LockOSThread() // the signal is sent when the thread that started the launcher ends
 		err := r.cmd.Start()
 		started <- err
 		if err == nil {
@@ -168,13 +167,13 @@ func create(t *testing.T, path string) *os.File {
 	return f
 }
 
-// run starts and waits.
+// run starts a launch and waits for it.
 func (l rankRun) run(t *testing.T) outcome {
 	t.Helper()
 	return l.start(t).wait()
 }
 
-// mustRun is run of what has to end well.
+// mustRun runs a launch that must succeed.
 func (l rankRun) mustRun(t *testing.T) outcome {
 	t.Helper()
 	o := l.run(t)
@@ -184,7 +183,7 @@ func (l rankRun) mustRun(t *testing.T) outcome {
 	return o
 }
 
-// measured runs a launch that has to end well, with its results in a new folder, and returns its one file.
+// measured runs a launch that must succeed, with results in a new folder, and returns its one file.
 func (l rankRun) measured(t *testing.T) (*result.File, outcome) {
 	t.Helper()
 	out := t.TempDir()
@@ -193,24 +192,24 @@ func (l rankRun) measured(t *testing.T) (*result.File, outcome) {
 	return readOne(t, out), o
 }
 
-// wait waits for the launcher and for all of its processes.
+// wait waits for the launcher and all its processes.
 func (r *running) wait() outcome {
 	r.t.Helper()
 	select {
 	case <-r.ended:
 	case <-time.After(patience):
-		r.t.Fatalf("the launcher did not end\n%s", r.said())
+		r.t.Fatalf("the launcher did not end\n%s", r.outcome())
 	}
 	await(r.t, "all processes to end", func() bool { return len(r.processes()) == 0 })
-	o := r.said()
+	o := r.outcome()
 	o.code = r.cmd.ProcessState.ExitCode()
 	if status := r.cmd.ProcessState.Sys().(syscall.WaitStatus); status.Signaled() {
-		o.code = 128 + int(status.Signal()) // as a shell has it
+		o.code = 128 + int(status.Signal()) // as in a shell
 	}
 	return o
 }
 
-func (r *running) said() outcome {
+func (r *running) outcome() outcome {
 	out, _ := os.ReadFile(r.out)
 	err, _ := os.ReadFile(r.err)
 	return outcome{stdout: string(out), stderr: string(err)}
@@ -220,7 +219,7 @@ func (o outcome) String() string {
 	return fmt.Sprintf("exit code %d\nstdout:\n%s\nstderr:\n%s", o.code, o.stdout, o.stderr)
 }
 
-// messages are the lines that rank said on stderr; a launcher has words of its own there.
+// messages returns the lines of rank on stderr, without those of the launcher.
 func (o outcome) messages() (lines []string) {
 	for line := range strings.Lines(o.stderr) {
 		if strings.HasPrefix(line, "rank: ") {
@@ -230,7 +229,7 @@ func (o outcome) messages() (lines []string) {
 	return lines
 }
 
-// processes are the launcher and all that it started and that still is there.
+// processes returns the launcher and all its running descendants.
 func (r *running) processes() (pids []int) {
 	all, _ := filepath.Glob("/proc/[0-9]*")
 	for _, dir := range all {
@@ -245,7 +244,7 @@ func (r *running) processes() (pids []int) {
 func environmentOf(dir string) []string {
 	text, err := os.ReadFile(filepath.Join(dir, "environ"))
 	if err != nil {
-		return nil // gone, or another user's
+		return nil // exited, or of another user
 	}
 	var words []string
 	for w := range bytes.SplitSeq(text, []byte{0}) {
@@ -254,7 +253,7 @@ func environmentOf(dir string) []string {
 	return words
 }
 
-// pid is the process of a rank of this launch, which may take a while to appear.
+// pid waits for the process of a rank.
 func (r *running) pid(rank int) int {
 	r.t.Helper()
 	if r.alone {
@@ -287,11 +286,11 @@ func (r *running) signal(target int, s syscall.Signal) {
 		pid = r.pid(target)
 	}
 	if err := syscall.Kill(pid, s); err != nil {
-		r.t.Fatalf("%s to process %d: %v\n%s", s, pid, err, r.said())
+		r.t.Fatalf("%s to process %d: %v\n%s", s, pid, err, r.outcome())
 	}
 }
 
-// kill ends what is left.
+// kill ends the remaining processes.
 func (r *running) kill() {
 	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
 		left := r.processes()
@@ -308,7 +307,7 @@ func (r *running) kill() {
 	r.t.Errorf("processes of %s cannot be ended", r.mark)
 }
 
-// await waits for a condition, but not longer than the launcher lives.
+// await waits for a condition, at most until the launcher ends.
 func (r *running) await(what string, condition func() bool) {
 	r.t.Helper()
 	await(r.t, what, func() bool {
@@ -318,7 +317,7 @@ func (r *running) await(what string, condition func() bool) {
 		select {
 		case <-r.ended:
 			if !condition() {
-				r.t.Fatalf("the run ended while the test waited for %s\n%s", what, r.said())
+				r.t.Fatalf("the run ended while the test waited for %s\n%s", what, r.outcome())
 			}
 			return true
 		default:
@@ -336,7 +335,7 @@ func await(t *testing.T, what string, condition func() bool) {
 	}
 }
 
-// has reports whether a text has all of these words.
+// has checks that a text has all of these words.
 func has(t *testing.T, text string, words ...string) {
 	t.Helper()
 	for _, w := range words {
@@ -346,13 +345,13 @@ func has(t *testing.T, text string, words ...string) {
 	}
 }
 
-// maps says whether a rank has a library in its memory.
+// maps reports whether a rank has loaded a library.
 func (r *running) maps(rank int, library string) bool {
 	text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/maps", r.pid(rank)))
 	return bytes.Contains(text, []byte(library))
 }
 
-// processorTime is what a rank has used so far.
+// processorTime returns the CPU time of a rank so far.
 func (r *running) processorTime(rank int) time.Duration {
 	r.t.Helper()
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/schedstat", r.pid(rank)))

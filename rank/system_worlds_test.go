@@ -12,7 +12,7 @@ import (
 	"busbar/rank/hang"
 )
 
-// Who hangs in a sub-world is named, and not those who wait outside of it.
+// A hang in a sub-world names its ranks, not those outside.
 func TestHangInASubworld(t *testing.T) {
 	t.Parallel()
 	for name, k := range map[string]struct {
@@ -42,8 +42,8 @@ func TestHangInASubworld(t *testing.T) {
 	}
 }
 
-// Each library is measured in the worlds that fit its launch and its GPUs; the screen names the others. What is
-// simulated is marked, and what is measured beside it is not.
+// Each library is measured in the worlds that fit its launch and its GPUs; the screen names the others. Only simulated
+// results are marked.
 func TestWorlds(t *testing.T) {
 	t.Parallel()
 	for _, k := range []struct {
@@ -52,10 +52,10 @@ func TestWorlds(t *testing.T) {
 		want     []string // backend and world of each file
 		shown    string
 	}{
-		{0, "auto", []string{"mpi 2", "mpi 4"}, "world 6: skipped: it "},
-		{2, "auto", []string{"nccl-rehearsal 2"}, "world 4: skipped: it needs 4 GPUs"},
+		{0, "auto", []string{"mpi 2", "mpi 4"}, "world 6 skipped: "},
+		{2, "auto", []string{"nccl-rehearsal 2"}, "world 4 skipped: needs 4 GPUs"},
 		{3, "mpi,nccl", []string{"mpi 2", "mpi 4", "nccl-rehearsal 2"},
-			"nccl-rehearsal: world 4: skipped: it needs 4 GPUs"},
+			"nccl-rehearsal: world 4 skipped: needs 4 GPUs"},
 	} {
 		out := t.TempDir()
 		o := rankRun{np: 4, env: []string{fmt.Sprint("BUSBAR_REHEARSAL_GPUS=", k.gpus)},
@@ -77,8 +77,8 @@ func TestWorlds(t *testing.T) {
 	}
 }
 
-// A rank outside of all worlds needs no GPU, no driver and no NCCL.
-func TestARankWithoutAGPUIsLeftOut(t *testing.T) {
+// A rank outside all worlds needs no GPU, driver or NCCL.
+func TestRankWithoutGPU(t *testing.T) {
 	t.Parallel()
 	out := t.TempDir()
 	blind := fmt.Sprintf(`if [ "$OMPI_COMM_WORLD_RANK" = 2 ]; then export CUDA_VISIBLE_DEVICES=; fi; exec %s "$@"`,

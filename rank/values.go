@@ -12,10 +12,10 @@ import (
 	"busbar/sweeps"
 )
 
-// setter makes a function a pflag.Value.
+// setter implements pflag.Value with a function.
 type setter struct {
 	set  func(string) error
-	kind string // how the help writes the argument
+	kind string // of the argument in the help
 	text string
 }
 
@@ -31,7 +31,7 @@ func (s *setter) Set(text string) error {
 	return nil
 }
 
-// value stores a parsed word; to stays nil when the flag is not given.
+// value stores a parsed value; to remains nil without the flag.
 func value[T any](parse func(string) (T, error), to **T) func(string) error {
 	return func(s string) error {
 		v, err := parse(s)
@@ -51,7 +51,7 @@ func into[T any](parse func(string) (T, error), to *T) func(string) error {
 	}
 }
 
-// list stores the words of a comma-separated list.
+// list stores the values of a comma-separated list.
 func list[T comparable](parse func(string) ([]T, error), to *[]T) func(string) error {
 	return func(s string) (err error) {
 		*to, err = sweeps.Words(s, parse)
@@ -59,7 +59,7 @@ func list[T comparable](parse func(string) ([]T, error), to *[]T) func(string) e
 	}
 }
 
-// one makes a parser of single values one of lists.
+// one returns a list parser from a parser of single values.
 func one[T any](parse func(string) (T, error)) func(string) ([]T, error) {
 	return func(s string) ([]T, error) {
 		v, err := parse(s)
@@ -69,34 +69,55 @@ func one[T any](parse func(string) (T, error)) func(string) ([]T, error) {
 
 func size(to **int64) func(string) error { return value(coll.ParseSize, to) }
 
-func number(least int, to **int) func(string) error { return value(atLeast(least), to) }
+func number(minimum int, to **int) func(string) error { return value(atLeast(minimum), to) }
 
 func factor(s string) (int64, error) {
 	n, err := atLeast(2)(s)
 	return int64(n), err
 }
 
-// atLeast parses a whole number not below least.
-func atLeast(least int) func(string) (int, error) {
+// atLeast returns a parser of integers of at least minimum.
+func atLeast(minimum int) func(string) (int, error) {
 	return func(s string) (int, error) {
 		n, err := strconv.Atoi(strings.TrimSpace(s))
-		if err != nil || n < least {
-			return 0, fmt.Errorf("want a whole number of at least %d", least)
+		if err != nil || n < minimum {
+			return 0, fmt.Errorf("value must be an integer of at least %d", minimum)
 		}
 		return n, nil
 	}
 }
 
-// nearestFlag adds to pflag's error about an unknown flag the name that is most like it.
-func nearestFlag(f *pflag.FlagSet, err error) error {
+// otherFlags has advice on flags of other programs, by name.
+var otherFlags = map[string]string{
+	"size": useSizes, "sizes": useSizes, "bytes": useSizes, "message-size": useSizes,
+	"np": useLauncher, "nproc": useLauncher, "nprocs": useLauncher, "ranks": useLauncher, "nranks": useLauncher,
+	"ntasks": useLauncher, "nodes": useLauncher, "hosts": useLauncher, "hostfile": useLauncher,
+	"algo": "use --algorithms", "dtype": "use --datatype", "output": "use --out", "iterations": "use --iters",
+	"warmup": "use --warmup-iters",
+}
+
+const (
+	useSizes    = "use -b/-e (minimum and maximum message size)"
+	useLauncher = "belongs to mpirun (mpirun -np 4 rank …) or srun"
+)
+
+// suggestFlag adds advice to pflag's error about an unknown flag.
+func suggestFlag(f *pflag.FlagSet, err error) error {
+	if invalid := (*pflag.InvalidValueError)(nil); errors.As(err, &invalid) &&
+		invalid.GetFlag().Name == "iters" && invalid.GetValue() == "p" { // -np
+		return fmt.Errorf("unknown flag: -np: %s", useLauncher)
+	}
 	var unknown *pflag.NotExistError
 	if !errors.As(err, &unknown) {
 		return err
 	}
+	name := strings.ReplaceAll(unknown.GetSpecifiedName(), "_", "-")
+	if advice := otherFlags[name]; advice != "" {
+		return fmt.Errorf("%w: %s", err, advice)
+	}
 	var known []string
 	f.VisitAll(func(fl *pflag.Flag) { known = append(known, fl.Name) })
-	name := unknown.GetSpecifiedName()
-	if near := coll.Nearest(name, known); near != "" && len(name) > 1 {
+	if near := coll.Nearest(name, known); len(name) > 3 && near != "" && near[0] == name[0] {
 		return fmt.Errorf("%w; did you mean --%s?", err, near)
 	}
 	return fmt.Errorf("%w (rank --help lists all flags)", err)

@@ -5,10 +5,10 @@ import (
 	"runtime/debug"
 )
 
-// version is set by the linker (-X main.version=…) in released builds.
+// version is set by the linker (-X main.version=…) in releases.
 var version string
 
-// toolVersion is the version of this program: the release's, or what the Go tool derived from the commit.
+// toolVersion returns the version of the release, or the one that Go derives from the commit.
 func toolVersion() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {

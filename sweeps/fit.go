@@ -8,12 +8,11 @@ import (
 	"busbar/internal/coll"
 )
 
-// Fit thins a plan until what it is expected to cost is within the limit; kept and left are in the plan's order.
+// Fit skips cases of a plan until its expected time is within the limit; kept and left are in plan order.
 //
-// Every series (the sizes of one collective, type, operation, root, placement, mode and world) is thinned alike: each
-// keeps its smallest size first, then its largest, then the sizes between them, halving the widest gaps. What costs
-// more than the time that is still there is left, and cheaper sizes of the same worth take its place; but while one
-// series has nothing, none has more than one size.
+// A series has the sizes of one collective, type, operation, root, placement, mode and world. Every series keeps its
+// minimum size first, then its maximum, then halves its widest gaps. Cases above the remaining time are skipped, and
+// cheaper cases of the same round replace them. While a series has no size, no series has more than one.
 func Fit(cases []coll.Case, cost func(coll.Case) time.Duration, limit time.Duration) (kept, left []coll.Case) {
 	keep := make([]bool, len(cases))
 	remaining := limit
@@ -42,7 +41,7 @@ func Fit(cases []coll.Case, cost func(coll.Case) time.Duration, limit time.Durat
 	return kept, left
 }
 
-// rounds groups the indices of cases by worth: round 0 has the first choice of every series, round 1 the second, ….
+// rounds groups the indices of cases by priority: round 0 has the first choice of every series, round 1 the second, ….
 func rounds(cases []coll.Case) [][]int {
 	var order []coll.Case
 	series := map[coll.Case][]int{}

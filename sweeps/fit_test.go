@@ -22,8 +22,8 @@ func bySeries(cases []coll.Case) map[coll.Case][]int64 {
 	return m
 }
 
-// TestFitProperties holds for any costs: nothing is lost, the order stays, the limit is kept, and no series is left out
-// while another keeps two sizes.
+// Fit keeps all cases, their order and the limit for any costs. No series is skipped
+// while another has two sizes.
 func TestFitProperties(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 4))
 	for range 300 {

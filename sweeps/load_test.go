@@ -9,7 +9,7 @@ import (
 	"busbar/internal/coll"
 )
 
-// load is Read and Parse.
+// load calls Read and Parse.
 func load(nameOrPath string) (*Sweep, error) {
 	file, text, err := Read(nameOrPath)
 	if err != nil {

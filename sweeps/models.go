@@ -8,11 +8,10 @@ import (
 //go:embed models/*.yaml
 var models embed.FS
 
-// Models are the files of the models of training steps that come with the tool. What stands in them is read by
-// internal/step.
+// Models returns the embedded models of training steps; internal/step parses them.
 func Models() fs.FS {
 	sub, err := fs.Sub(models, "models")
-	if err != nil { // of a path that is not well formed alone
+	if err != nil { // only for a malformed path
 		panic(err)
 	}
 	return sub

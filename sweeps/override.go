@@ -7,8 +7,8 @@ import (
 	"busbar/internal/coll"
 )
 
-// Overrides is what flags set. A nil pointer or an empty list is a flag that was not given. It has many fields because
-// there is one for each flag.
+// Overrides holds the values of flags. A nil pointer or an empty list is a flag that is not set. It has many fields
+// because each is one flag.
 type Overrides struct {
 	MinBytes, MaxBytes    *int64 // -b, -e
 	StepFactor, StepBytes *int64 // -f, -i
@@ -31,8 +31,8 @@ type Overrides struct {
 	TimeLimit  *time.Duration
 }
 
-// With returns the sweep with the flags put over it, over every part; the receiver stays as it is. Each flag alone is in
-// its range; the error is about sizes that exclude each other or make no range.
+// With returns a copy of the sweep with the flags applied to every part. Each flag is in its range; With returns an
+// error for sizes that exclude each other or form no range.
 func (s *Sweep) With(o Overrides) (*Sweep, error) {
 	c := *s
 	c.Parts = make([]Part, len(s.Parts))

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// setSizes puts --elements, or -b, -e, -f and -i over the sizes of a part. What is missing of a range comes from the
-// part's own range; a part without one needs both -b and -e.
+// setSizes applies --elements, or -b, -e, -f and -i, to a part. Unset values come from the part's range; a part without
+// a range requires both -b and -e.
 func (o *Overrides) setSizes(part *Part) error {
 	var given []string
 	for i, value := range []*int64{o.MinBytes, o.MaxBytes, o.StepFactor, o.StepBytes} {
@@ -30,7 +30,7 @@ func (o *Overrides) setSizes(part *Part) error {
 	ends := o.MinBytes != nil && o.MaxBytes != nil
 	switch isRange := !r.Elements && len(r.List) == 0; {
 	case !isRange && !ends:
-		return fmt.Errorf("%s: the sweep has no range of sizes that this could change (it has %s); give both -b and -e",
+		return fmt.Errorf("%s: the sweep has no range of sizes (it has %s): set both -b and -e",
 			flags, r)
 	case !isRange:
 		r = Sizes{Factor: 2}

@@ -57,9 +57,9 @@ func TestWithSizes(t *testing.T) {
 	}{
 		"begin 64K is larger than end 8":   {"", Overrides{MinBytes: n(65536), MaxBytes: n(8)}},
 		"begin 1K is larger than end 8":    {"sizes: {begin: 1K, end: 2K}", Overrides{MaxBytes: n(8)}},
-		"begins at 1 or more":              {"", Overrides{MinBytes: n(0)}},
-		"-f: a range grows by a factor":    {"", Overrides{StepFactor: n(1)}},
-		"-i: a range grows by a factor":    {"", Overrides{StepBytes: n(0)}},
+		"must begin at 1 or above":         {"", Overrides{MinBytes: n(0)}},
+		"-f: a range requires a factor":    {"", Overrides{StepFactor: n(1)}},
+		"-i: a range requires a factor":    {"", Overrides{StepBytes: n(0)}},
 		"-f 2 and -i exclude":              {"", Overrides{StepFactor: n(2), StepBytes: n(1024)}},
 		"--elements and -e exclude":        {"", Overrides{MaxBytes: n(8), Elements: []int64{1}}},
 		"more than 1000000 sizes":          {"", Overrides{MaxBytes: n(1 << 40), StepBytes: n(8)}},
@@ -71,7 +71,7 @@ func TestWithSizes(t *testing.T) {
 	}
 }
 
-func TestWithWinsOverEveryPartAndLeavesTheSweep(t *testing.T) {
+func TestOverridesApplyToAllParts(t *testing.T) {
 	s, err := load("quick")
 	if err != nil {
 		t.Fatal(err)
@@ -102,7 +102,7 @@ func TestWithWinsOverEveryPartAndLeavesTheSweep(t *testing.T) {
 	}
 	for key, where := range c.Origins() {
 		if !strings.HasPrefix(where, "flag -") {
-			t.Errorf("%s comes from %s", key, where)
+			t.Errorf("origin of %s: %s", key, where)
 		}
 	}
 	if got := c.Origins()["types"]; got != "flag --datatype" {

@@ -10,23 +10,23 @@ import (
 )
 
 var (
-	// planKeys make points; they may stand at the top level and in parts.
+	// planKeys define points, at the top level and in parts.
 	planKeys = []string{"collectives", "sizes", "elements", "types", "ops", "roots", "placement", "mode"}
-	// runKeys hold for a whole run, so they stand at the top level only.
+	// runKeys apply to a whole run, so they are allowed only at the top level.
 	runKeys = []string{"worlds", "precision", "budget", "iterations", "warmup", "check", "aggregate", "time_limit"}
 	allKeys = slices.Concat(planKeys, runKeys, []string{"description", "parts"})
 	// rangeKeys are the keys of a range of sizes or elements.
 	rangeKeys = []string{"begin", "end", "factor", "step"}
 )
 
-// Parse reads the YAML text of a sweep. The file's name, as Read returns it, stands in errors and origins. The error
-// joins one *Error for each problem found, in the order of the file.
+// Parse parses the YAML text of a sweep. Errors and origins name the file as Read returns it. The error joins one
+// *Error per problem, in file order.
 func Parse(file string, text []byte) (*Sweep, error) {
 	p := parser{&strictyaml.Reader{File: file}}
 	s := Default()
 	s.Name, s.Source = sweepName(file), string(text)
-	if root := p.Document(text, "want keys such as collectives and sizes",
-		"want one sweep a file; use parts for several ranges"); root != nil {
+	if root := p.Document(text, "a sweep has keys such as collectives and sizes",
+		"a file has one sweep; use parts for several ranges"); root != nil {
 		p.top(s, root)
 	}
 	if err := p.Err(); err != nil {
@@ -35,16 +35,16 @@ func Parse(file string, text []byte) (*Sweep, error) {
 	return s, nil
 }
 
-// Error is one thing that is wrong in a sweep file. Parse joins all that it finds; errors.As finds the first.
+// Error is one problem of a sweep file. Parse joins all problems; errors.As finds the first.
 type Error = strictyaml.Error
 
 type parser struct{ *strictyaml.Reader }
 
-// readers are what reads the value of each key into a sweep or a part of it.
+// readers returns the parser of each key, into a sweep or a part of it.
 func (p parser) readers(s *Sweep, t *Part) map[string]func(v *yaml.Node) {
 	r := p.Reader
-	count := func(name string, least int, to *int) func(v *yaml.Node) {
-		return func(v *yaml.Node) { *to = strictyaml.One(r, v, wholeNumber(name, least)) }
+	count := func(name string, minimum int, to *int) func(v *yaml.Node) {
+		return func(v *yaml.Node) { *to = strictyaml.One(r, v, wholeNumber(name, minimum)) }
 	}
 	return map[string]func(v *yaml.Node){
 		"collectives": func(v *yaml.Node) { t.Collectives = strictyaml.List(r, v, ParseCollectives) },
@@ -69,7 +69,7 @@ func (p parser) readers(s *Sweep, t *Part) map[string]func(v *yaml.Node) {
 	}
 }
 
-// top reads the whole file: its own keys first, so that parts inherit them wherever they stand.
+// top parses the whole file: top-level keys first, so that parts inherit them.
 func (p parser) top(s *Sweep, root *yaml.Node) {
 	base := s.Parts[0]
 	parts := p.block(root, "a sweep", s, &base)
@@ -77,7 +77,7 @@ func (p parser) top(s *Sweep, root *yaml.Node) {
 		return
 	}
 	if parts.Kind != yaml.SequenceNode || len(parts.Content) == 0 {
-		p.Errorf(parts, "parts: want a list of blocks, found %s", strictyaml.KindOf(parts))
+		p.Errorf(parts, "parts must be a list of blocks, found %s", strictyaml.KindOf(parts))
 		return
 	}
 	s.Parts = nil
@@ -88,8 +88,8 @@ func (p parser) top(s *Sweep, root *yaml.Node) {
 	}
 }
 
-// block reads the keys of a sweep, or of a part where the sweep is nil, over what the part has. It returns the value of
-// the key parts.
+// block parses the keys of a sweep, or of a part if s is nil, over the part's values. It returns the value of the key
+// parts.
 func (p parser) block(n *yaml.Node, what string, s *Sweep, part *Part) (parts *yaml.Node) {
 	top := s != nil
 	if !top {
@@ -101,11 +101,11 @@ func (p parser) block(n *yaml.Node, what string, s *Sweep, part *Part) (parts *y
 		other := map[string]string{"sizes": "elements", "elements": "sizes"}[name]
 		switch makesPoints := slices.Contains(planKeys, name); {
 		case !top && !makesPoints:
-			p.Errorf(k, "%s holds for the whole sweep: move it out of parts, to the top level", name)
+			p.Errorf(k, "%s applies to the whole sweep: move it to the top level", name)
 		case name == "parts":
 			parts = v
 		case lines[other] > 0:
-			p.Errorf(k, "%s and %s exclude each other; %s stands in line %d", name, other, other, lines[other])
+			p.Errorf(k, "%s and %s exclude each other; %s is in line %d", name, other, other, lines[other])
 		default:
 			readers[name](v)
 			lines[name] = k.Line
@@ -119,7 +119,7 @@ func (p parser) block(n *yaml.Node, what string, s *Sweep, part *Part) (parts *y
 	return parts
 }
 
-// sizes reads a list or a range of sizes or elements.
+// sizes parses a list or a range of sizes or elements.
 func (p parser) sizes(v *yaml.Node, elements bool) Sizes {
 	parse := func(word string) ([]int64, error) {
 		n, err := parseBytes(word)
@@ -164,7 +164,7 @@ func (p parser) sizes(v *yaml.Node, elements bool) Sizes {
 	}
 	switch err := s.check(); {
 	case !given["begin"] || !given["end"]:
-		p.Errorf(v, "a range needs both begin and end")
+		p.Errorf(v, "a range requires both begin and end")
 	case given["factor"] && given["step"]:
 		p.Errorf(v, "factor and step exclude each other")
 	case err != nil:

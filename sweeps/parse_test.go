@@ -25,27 +25,27 @@ func TestParseErrors(t *testing.T) {
 		{"no operation", "ops: [sum, none]\n", `bad.yaml:1:12: unknown reduction operation "none" (known: sum, `},
 		{"begin over end", "sizes:\n  begin: 64K\n  end: 8\n",
 			`bad.yaml:2:3: the range is empty: begin 64K is larger than end 8`},
-		{"no end", "sizes: {begin: 8}\n", `bad.yaml:1:8: a range needs both begin and end`},
-		{"begin 0", "sizes: {begin: 0, end: 8}\n", `bad.yaml:1:16: begin: size "0": want 1 or more`},
-		{"factor 1", "sizes: {begin: 8, end: 16, factor: 1}\n", `bad.yaml:1:36: factor 1: want 2 or more`},
+		{"no end", "sizes: {begin: 8}\n", `bad.yaml:1:8: a range requires both begin and end`},
+		{"begin 0", "sizes: {begin: 0, end: 8}\n", `bad.yaml:1:16: begin: size "0": must be at least 1`},
+		{"factor 1", "sizes: {begin: 8, end: 16, factor: 1}\n", `bad.yaml:1:36: factor 1: must be at least 2`},
 		{"factor and step", "sizes:\n  begin: 8\n  end: 16\n  factor: 2\n  step: 8\n",
 			`bad.yaml:2:3: factor and step exclude each other`},
 		{"too many", "sizes: {begin: 8, end: 1G, step: 8}\n", `bad.yaml:1:8: the range has more than 1000000 sizes`},
-		{"root", "roots: [0, -2]\n", `bad.yaml:1:12: root -2: want -1 or more`},
-		{"world", "worlds: [2, 0]\n", `bad.yaml:1:13: world 0: want 1 or more`},
+		{"root", "roots: [0, -2]\n", `bad.yaml:1:12: root -2: must be at least -1`},
+		{"world", "worlds: [2, 0]\n", `bad.yaml:1:13: world 0: must be at least 1`},
 		{"list for a value", "budget: [1s]\n", `bad.yaml:1:9: expected one value, found a list`},
 		{"nothing for a list", "types:\nops: sum\n", `bad.yaml:1:7: expected a value or a list of values, found nothing`},
 		{"empty range", "sizes: {}\n", `bad.yaml:1:8: a range: expected keys (begin, end, factor, step), found nothing`},
 		{"bytes as elements", "elements: [4MB]\n",
-			`bad.yaml:1:12: "4MB" is a size in bytes; want a number of elements, such as 4M`},
+			`bad.yaml:1:12: "4MB" is a size in bytes: use a number of elements such as 4M`},
 		{"sizes and elements", "sizes: [8]\nelements: [1M]\n",
-			`bad.yaml:2:1: elements and sizes exclude each other; sizes stands in line 1`},
+			`bad.yaml:2:1: elements and sizes exclude each other; sizes is in line 1`},
 		{"duplicate key", "types: int8\nops: sum\ntypes: int32\n", `bad.yaml:3:1: types was given before, in line 1`},
-		{"precision", "precision: 2\n", `bad.yaml:1:12: "2": want more than 0 and less than 100 %`},
-		{"aggregate", "aggregate: 0\n", `bad.yaml:1:12: aggregate 0: want 1 or more`},
+		{"precision", "precision: 2\n", `bad.yaml:1:12: "2": must be above 0 and below 100 %`},
+		{"aggregate", "aggregate: 0\n", `bad.yaml:1:12: aggregate 0: must be at least 1`},
 		{"run key in a part", "parts:\n- types: int8\n  budget: 1s\n",
-			`bad.yaml:3:3: budget holds for the whole sweep: move it out of parts, to the top level`},
-		{"parts not a list", "parts: {types: int8}\n", `bad.yaml:1:8: parts: want a list of blocks, found keys`},
+			`bad.yaml:3:3: budget applies to the whole sweep: move it to the top level`},
+		{"parts not a list", "parts: {types: int8}\n", `bad.yaml:1:8: parts must be a list of blocks, found keys`},
 		{"not keys", "- all_reduce\n", `bad.yaml:1:1: a sweep: expected keys (collectives, `},
 		{"empty", "", `bad.yaml:1: the file is empty`},
 		{"two documents", "types: int8\n---\ntypes: int8\n", `bad.yaml:2:1: a second YAML document`},
@@ -63,7 +63,7 @@ func TestParseErrors(t *testing.T) {
 	}
 }
 
-func TestParseSaysEveryProblemInOrder(t *testing.T) {
+func TestParseReportsAllProblems(t *testing.T) {
 	_, err := Parse("b.yaml", []byte("{parts: [\n{typ: int8}], ops: [mni],\ncheck: [], budget: x}\n"))
 	var got []string
 	for line := range strings.Lines(err.Error()) {
@@ -153,7 +153,7 @@ elements: 1M
 	}
 }
 
-func TestTheManualHasEveryKeyAndWord(t *testing.T) {
+func TestManualListsKeysAndValues(t *testing.T) {
 	text, err := os.ReadFile("../docs/sweeps.md")
 	if err != nil {
 		t.Fatal(err)
@@ -175,7 +175,7 @@ func TestTheManualHasEveryKeyAndWord(t *testing.T) {
 	}
 	for _, w := range words {
 		if !strings.Contains(string(text), "`"+w.String()+"`") {
-			t.Errorf("docs/sweeps.md does not know %s", w)
+			t.Errorf("docs/sweeps.md lacks %s", w)
 		}
 	}
 }

@@ -7,14 +7,14 @@ import (
 	"busbar/internal/coll"
 )
 
-// Plan lists the cases for a world of so many ranks, in measuring order: by part, collective, type, operation, root,
-// size, placement, mode; what several parts ask for is planned once. places says which placements the backend has for a
-// collective: one that it lacks is planned as the first that it has, once; where it has none, or places is nil, all
-// stay as asked. Cases too small for the world and type (Count 0) stay in the plan. It is an error when a root is
-// outside the world, when elements overflow, or when there are more than a million cases.
+// Plan returns the cases for a world size in measuring order: part, collective, type, operation, root, size, placement,
+// mode. Cases of several parts are planned once. places returns the placements that the backend supports for a
+// collective. Plan replaces an unsupported placement by the first supported one. Without one, or if places is nil, it
+// keeps all. Cases too small for the world and type (Count 0) remain. Plan fails if a root is outside the world,
+// elements overflow, or the plan has more than a million cases.
 func (s *Sweep) Plan(world int, places func(coll.Collective) []coll.Placement) ([]coll.Case, error) {
 	if world < 1 {
-		return nil, fmt.Errorf("a world of %d ranks: want 1 or more", world)
+		return nil, fmt.Errorf("world size %d: must be at least 1", world)
 	}
 	p := planner{world: world, places: places, seen: map[coll.Case]bool{}}
 	for _, part := range s.Parts {
@@ -75,7 +75,7 @@ func (p *planner) add(part *Part, c coll.Case) error {
 	return nil
 }
 
-// available replaces the placements that a backend lacks by the first that it has.
+// available replaces unsupported placements by the first supported one.
 func available(wanted, has []coll.Placement) []coll.Placement {
 	if len(has) == 0 {
 		return wanted
@@ -104,7 +104,7 @@ func (p *Part) rootsOf(c coll.Collective, world int) ([]int, error) {
 	var roots []int
 	for _, r := range p.Roots {
 		if r >= world {
-			return nil, fmt.Errorf("root %d (%s) is outside a world of %d: want 0 to %d, or all", r,
+			return nil, fmt.Errorf("root %d (%s) is outside a world of %d: must be 0 to %d, or all", r,
 				originOf(p.origins, "roots"), world, world-1)
 		}
 		if r != EveryRoot {

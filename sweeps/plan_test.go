@@ -139,8 +139,8 @@ func TestPlanErrors(t *testing.T) {
 		want  string
 	}{
 		{"sizes: 8\ncollectives: reduce\nroots: [0, 2]", 2,
-			"root 2 (t.yaml:3) is outside a world of 2: want 0 to 1, or all"},
-		{"sizes: 8\n", 0, "a world of 0 ranks: want 1 or more"},
+			"root 2 (t.yaml:3) is outside a world of 2: must be 0 to 1, or all"},
+		{"sizes: 8\n", 0, "world size 0: must be at least 1"},
 		{"elements: 4000000T\n", 2,
 			"all_reduce (elements: t.yaml:1): 4398046511104000000 elements of float32 in a world of 2 overflow the " +
 				"size in bytes"},

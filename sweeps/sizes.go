@@ -11,7 +11,7 @@ import (
 	"busbar/internal/coll"
 )
 
-// maxPoints is the most sizes that a range and the most cases that a plan may have.
+// maxPoints is the maximum number of sizes of a range and of cases of a plan.
 const maxPoints = 1_000_000
 
 // Sizes is a list or a range of message sizes: bytes, or elements in the tensor of one rank.
@@ -19,8 +19,8 @@ type Sizes struct {
 	Elements bool    // elements, not bytes
 	List     []int64 // ascending, each once; empty for a range
 
-	// A range grows by a factor (2 or more) or by a step (1 or more); the other is 0. As in nccl-tests, End itself
-	// is a size only when the growth meets it.
+	// A range grows by a factor (at least 2) or by a step (at least 1); the other is 0. As in nccl-tests, End is only a
+	// size if the growth meets it.
 	Begin, End, Factor, Step int64
 }
 
@@ -46,7 +46,7 @@ func (s Sizes) All() iter.Seq[int64] {
 	}
 }
 
-// String writes the sizes as a user would: "8 to 32M by factor 2", "1M, 16M elements".
+// String formats the sizes: "8 to 32M by factor 2", "1M, 16M elements".
 func (s Sizes) String() string {
 	var text string
 	size := func(n int64) string { return coll.FormatSize(n, false) }
@@ -68,23 +68,23 @@ func (s Sizes) String() string {
 	return text
 }
 
-// check reports why a range is none.
+// check returns why a range is invalid.
 func (s Sizes) check() error {
 	switch {
 	case s.Begin < 1:
-		return fmt.Errorf("a range begins at 1 or more, not %d", s.Begin)
+		return fmt.Errorf("a range must begin at 1 or above, not %d", s.Begin)
 	case s.Begin > s.End:
 		return fmt.Errorf("the range is empty: begin %s is larger than end %s", coll.FormatSize(s.Begin, false),
 			coll.FormatSize(s.End, false))
 	case s.Factor < 2 && s.Step < 1:
-		return errors.New("a range grows by a factor of 2 or more, or by a step of 1 or more")
+		return errors.New("a range requires a factor of at least 2, or a step of at least 1")
 	case s.Step > 0 && (s.End-s.Begin)/s.Step >= maxPoints:
-		return fmt.Errorf("the range has more than %d sizes; it needs a larger step, or a factor", maxPoints)
+		return fmt.Errorf("the range has more than %d sizes: use a larger step, or a factor", maxPoints)
 	}
 	return nil
 }
 
-// listed makes the sizes of a list.
+// listed returns the sizes of a list.
 func listed(list []int64, elements bool) Sizes {
 	return Sizes{Elements: elements, List: slices.Compact(slices.Sorted(slices.Values(list)))}
 }

@@ -1,7 +1,6 @@
-// Package sweeps turns a sweep, written in YAML or by flags, into a plan: the cases to measure, in order.
+// Package sweeps turns a sweep from YAML or flags into a plan: the cases to measure, in order.
 //
-// The sweeps that come with the tool are the *.yaml files of this folder, embedded in the binary. The package knows no
-// backend and measures nothing; docs/sweeps.md is its manual.
+// The built-in sweeps are the *.yaml files of this folder, embedded in the binary. docs/sweeps.md documents them.
 package sweeps
 
 import (
@@ -19,46 +18,46 @@ import (
 //go:embed *.yaml
 var embedded embed.FS
 
-// Sweep is what to measure and how long to take over it.
+// Sweep defines what to measure, and for how long.
 type Sweep struct {
 	Name        string // quick, profile, …; the file's name without its suffix; "default"
 	Description string
-	Source      string // the YAML text as read; empty for Default
+	Source      string // the YAML text; "" for Default
 	Parts       []Part // measured one after another
-	Worlds      []int  // sub-worlds in ranks, in the order listed; empty: the whole launch
+	Worlds      []int  // world sizes, in order; empty: the whole launch
 	Options
-	origins map[string]string // of Worlds and Options; a key that is missing has its default
+	origins map[string]string // of Worlds and Options; a missing key has its default
 }
 
-// Part is one block of a sweep: every combination of what it lists is a point.
+// Part is one block of a sweep: every combination of its values is a point.
 type Part struct {
 	Collectives []coll.Collective
 	Sizes       Sizes
 	Types       []coll.DataType
-	Ops         []coll.RedOp // used by the collectives that reduce
-	Roots       []int        // used by the rooted collectives; EveryRoot is every rank
+	Ops         []coll.RedOp // for reducing collectives
+	Roots       []int        // for rooted collectives; EveryRoot is every rank
 	Placements  []coll.Placement
 	Modes       []coll.Mode
-	// a key that is missing has its default; of sizes and elements, the one in force counts
+	// Missing keys have their default; either sizes or elements applies.
 	origins map[string]string
 }
 
-// EveryRoot in a list of roots stands for every rank of the world.
+// EveryRoot in a list of roots represents every rank of the world.
 const EveryRoot = -1
 
-// Options is how each case of a sweep is measured.
+// Options defines how to measure each case of a sweep.
 type Options struct {
-	Precision  float64       // wanted half width of the median's 95 % interval, relative to the median
-	Budget     time.Duration // the longest that one case may take
-	Iterations int           // operations a case; 0: as many as Precision needs
+	Precision  float64       // target half-width of the median's 95 % confidence interval, relative to the median
+	Budget     time.Duration // maximum time of a case
+	Iterations int           // operations per case; 0: as many as Precision needs
 	Warmup     int           // untimed operations before each case
-	Check      int           // rounds of checking the data; 0: off
-	Aggregate  int           // operations issued together
+	Check      int           // rounds of data checks; 0: off
+	Aggregate  int           // operations grouped into one
 	TimeLimit  time.Duration // of the whole run; 0: none
 }
 
-// Default is the sweep that flags change when no sweep is named: all_reduce of float32 with sum, out of place, in
-// throughput mode, from 8 B to 32 MiB doubling.
+// Default is the sweep of a command line without a sweep: all_reduce of float32 with sum, out-of-place, in throughput
+// mode, from 8 B to 32 MiB by factor 2.
 func Default() *Sweep {
 	return &Sweep{
 		Name: "default",
@@ -77,16 +76,16 @@ func Default() *Sweep {
 	}
 }
 
-// Names lists the sweeps that come with the tool, in alphabetical order.
+// Names returns the built-in sweeps in alphabetical order.
 func Names() []string { return strictyaml.Names(embedded) }
 
-// Read finds a sweep by its name or by its path, and returns the name of the file, as Parse needs it, and its text.
+// Read finds a sweep by name or path. It returns the file's name for Parse, and its text.
 func Read(nameOrPath string) (file string, text []byte, err error) {
 	return strictyaml.Find("sweep", nameOrPath, embedded)
 }
 
-// Origins says for each key where its value came from: "quick.yaml:7", "flag --datatype", or "default". Where parts of
-// a sweep differ, the keys are "part 1 sizes", "part 2 sizes", ….
+// Origins returns the source of each key: "quick.yaml:7", "flag --datatype", or "default". If the parts of a sweep
+// differ, the keys are "part 1 sizes", "part 2 sizes", ….
 func (s *Sweep) Origins() map[string]string {
 	all := map[string]string{}
 	for _, k := range runKeys {
@@ -121,7 +120,7 @@ func originOf(origins map[string]string, key string) string {
 	return "default"
 }
 
-// clone is a part whose origins can be changed; lists are replaced as a whole, never changed in place.
+// clone returns a copy of a part with its own origins; lists are only replaced as a whole.
 func (p Part) clone() Part {
 	p.origins = maps.Clone(p.origins)
 	return p

@@ -11,8 +11,7 @@ import (
 	"busbar/internal/coll"
 )
 
-// Words reads a comma-separated list, each word with parse, and drops what is repeated. The errors are those of parse,
-// and one for a list without words.
+// Words parses a comma-separated list, each entry with parse, and drops duplicates. An empty list is an error.
 func Words[T comparable](list string, parse func(string) ([]T, error)) ([]T, error) {
 	var all []T
 	for word := range strings.SplitSeq(list, ",") {
@@ -37,17 +36,17 @@ func appendNew[T comparable](to, values []T) []T {
 	return to
 }
 
-// ParseCollectives reads the name of a collective; "all" is every one.
+// ParseCollectives parses the name of a collective, or "all".
 func ParseCollectives(word string) ([]coll.Collective, error) {
 	return wordOr(word, "all", coll.Collectives(), coll.ParseCollective)
 }
 
-// ParseTypes reads the name of a data type; "all" is every one.
+// ParseTypes parses the name of a data type, or "all".
 func ParseTypes(word string) ([]coll.DataType, error) {
 	return wordOr(word, "all", coll.DataTypes(), coll.ParseDataType)
 }
 
-// ParseOps reads the name of a reduction operation; "all" is every one.
+// ParseOps parses the name of a reduction operation, or "all".
 func ParseOps(word string) ([]coll.RedOp, error) {
 	ops, err := wordOr(word, "all", coll.RedOps(), coll.ParseRedOp)
 	if err == nil && ops[0] == 0 {
@@ -60,12 +59,12 @@ func ParseOps(word string) ([]coll.RedOp, error) {
 	return ops, err
 }
 
-// ParsePlacements reads out, in or both.
+// ParsePlacements parses out, in or both.
 func ParsePlacements(word string) ([]coll.Placement, error) {
 	return wordOr(word, "both", []coll.Placement{coll.OutOfPlace, coll.InPlace}, coll.ParsePlacement)
 }
 
-// ParseModes reads throughput, latency or both.
+// ParseModes parses throughput, latency or both.
 func ParseModes(word string) ([]coll.Mode, error) {
 	return wordOr(word, "both", []coll.Mode{coll.Throughput, coll.Latency}, coll.ParseMode)
 }
@@ -81,21 +80,21 @@ func wordOr[T any](word, several string, all []T, parse func(string) (T, error))
 	return []T{v}, nil
 }
 
-// ParseRoots reads the number of a rank; "all" and -1 are EveryRoot.
+// ParseRoots parses a rank; "all" and -1 are EveryRoot.
 func ParseRoots(word string) ([]int, error) {
 	return wordOr(word, "all", []int{EveryRoot}, wholeNumber("root", EveryRoot))
 }
 
-// ParseWorlds reads a number of ranks.
+// ParseWorlds parses a world size.
 func ParseWorlds(word string) ([]int, error) {
 	n, err := wholeNumber("world", 1)(word)
 	return []int{n}, err
 }
 
-// ParseElements reads a number of elements with K, M or G as powers of 1024: "4M".
+// ParseElements parses a number of elements with K, M or G as powers of 1024: "4M".
 func ParseElements(word string) ([]int64, error) {
 	if strings.ContainsAny(word, "bB") {
-		return nil, fmt.Errorf("%q is a size in bytes; want a number of elements, such as 4M", word)
+		return nil, fmt.Errorf("%q is a size in bytes: use a number of elements such as 4M", word)
 	}
 	n, err := parseBytes(word)
 	if err != nil {
@@ -107,58 +106,58 @@ func ParseElements(word string) ([]int64, error) {
 func parseBytes(word string) (int64, error) {
 	n, err := coll.ParseSize(word)
 	if err == nil && n < 1 {
-		err = fmt.Errorf("size %q: want 1 or more", word)
+		err = fmt.Errorf("size %q: must be at least 1", word)
 	}
 	return n, err
 }
 
-// wholeNumber reads a number that is at least lowest; what names it in errors.
+// wholeNumber returns a parser of integers of at least lowest; what names the value in errors.
 func wholeNumber(what string, lowest int) func(string) (int, error) {
 	return func(word string) (int, error) {
 		n, err := strconv.ParseInt(strings.TrimSpace(word), 10, 32)
 		if err != nil {
-			return 0, fmt.Errorf("%s %q: want a whole number", what, word)
+			return 0, fmt.Errorf("%s %q: must be an integer", what, word)
 		}
 		if n < int64(lowest) {
-			return 0, fmt.Errorf("%s %d: want %d or more", what, n, lowest)
+			return 0, fmt.Errorf("%s %d: must be at least %d", what, n, lowest)
 		}
 		return int(n), nil
 	}
 }
 
-// ParsePercent reads "2%" or "0.02" and returns the ratio, which must lie between 0 and 1, ends excluded.
+// ParsePercent parses "2%" or "0.02" and returns the ratio, which must be above 0 and below 1.
 func ParsePercent(s string) (float64, error) {
 	text, percent := strings.CutSuffix(strings.TrimSpace(s), "%")
 	v, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
 	if err != nil {
-		return 0, fmt.Errorf("%q: want a percentage such as 2%%, or the ratio 0.02", s)
+		return 0, fmt.Errorf("%q: must be a percentage such as 2%%, or a ratio such as 0.02", s)
 	}
 	if percent {
 		v /= 100
 	}
 	if !(v > 0 && v < 1) {
-		return 0, fmt.Errorf("%q: want more than 0 and less than 100 %%, such as 2%% or 0.02", s)
+		return 0, fmt.Errorf("%q: must be above 0 and below 100 %%, such as 2%% or 0.02", s)
 	}
 	return v, nil
 }
 
-// ParseBudget reads a duration above 0.
+// ParseBudget parses a duration above 0.
 func ParseBudget(s string) (time.Duration, error) {
 	d, err := ParseDuration(s)
 	if err == nil && d == 0 {
-		err = fmt.Errorf("%v: want more than 0 for a case", d)
+		err = fmt.Errorf("%v: budget must be above 0", d)
 	}
 	return d, err
 }
 
-// ParseDuration reads "10s", "5m", "1h30m", "250ms", or a plain number of seconds. The result is never negative.
+// ParseDuration parses "10s", "5m", "1h30m", "250ms", or a number of seconds. The result is not negative.
 func ParseDuration(s string) (time.Duration, error) {
 	text := strings.TrimSpace(s)
 	d, err := time.ParseDuration(text)
 	if err != nil {
 		seconds, err := strconv.ParseFloat(text, 64)
 		if err != nil {
-			return 0, fmt.Errorf("%q: want a duration such as 10s, 5m or 250ms, or a number of seconds", s)
+			return 0, fmt.Errorf("%q: must be a duration such as 10s, 5m or 250ms, or a number of seconds", s)
 		}
 		if math.IsNaN(seconds) || math.Abs(seconds) > math.MaxInt64/1e9 {
 			return 0, fmt.Errorf("%q: the duration is out of range", s)
@@ -166,7 +165,7 @@ func ParseDuration(s string) (time.Duration, error) {
 		d = time.Duration(seconds * 1e9)
 	}
 	if d < 0 {
-		return 0, fmt.Errorf("%q: want a duration of 0 or more", s)
+		return 0, fmt.Errorf("%q: duration must not be negative", s)
 	}
 	return d, nil
 }

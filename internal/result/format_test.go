@@ -14,7 +14,8 @@ import (
 	"busbar/internal/step"
 )
 
-// documented reads the tables of docs/file-format.md: the first column of each, by the heading above it.
+// documented reads the tables of docs/file-format.md: the names in the first column of each, by the heading above it.
+// A name "a.b" is field b of the object a, "a{,_lo}_s" abbreviates "a_s" and "a_lo_s".
 func documented(t *testing.T) map[string][]string {
 	t.Helper()
 	b, err := os.ReadFile("../../docs/file-format.md")
@@ -22,17 +23,41 @@ func documented(t *testing.T) map[string][]string {
 		t.Fatal(err)
 	}
 	heading := regexp.MustCompile("^##+ (.*)$")
-	row := regexp.MustCompile("^\\| `([^`]+)` \\|(?: [^|]+ \\|)? [^|]+ \\|$")
+	row := regexp.MustCompile("^((?:(?:, )?`[^`]+`\\??)+) \\| [^|]+$")
+	quoted := regexp.MustCompile("`([^`]+)`")
 	tables, under := map[string][]string{}, ""
 	for _, line := range strings.Split(string(b), "\n") {
 		if m := heading.FindStringSubmatch(line); m != nil {
 			under = strings.Trim(m[1], "`")
 		}
-		if m := row.FindStringSubmatch(line); m != nil && under != "" {
-			tables[under] = append(tables[under], m[1])
+		m := row.FindStringSubmatch(line)
+		if m == nil || under == "" {
+			continue
+		}
+		for _, q := range quoted.FindAllStringSubmatch(m[1], -1) {
+			for _, name := range expanded(q[1]) {
+				where := under
+				if dot := strings.LastIndex(name, "."); dot >= 0 {
+					where, name = under+"."+name[:dot], name[dot+1:]
+				}
+				tables[where] = append(tables[where], name)
+			}
 		}
 	}
 	return tables
+}
+
+// expanded lists the names that a name with alternatives in braces abbreviates.
+func expanded(name string) (all []string) {
+	before, rest, found := strings.Cut(name, "{")
+	choices, after, closed := strings.Cut(rest, "}")
+	if !found || !closed {
+		return []string{name}
+	}
+	for choice := range strings.SplitSeq(choices, ",") {
+		all = append(all, expanded(before+choice+after)...)
+	}
+	return all
 }
 
 // once are the types that several fields share and that are documented in one place.

@@ -11,9 +11,8 @@ import (
 	"busbar/internal/step"
 )
 
-// RunKey is what two runs must share for the points of one to count for the other: backend, library, shape of world,
-// and what makes a value another one (rotating buffers, operations issued as one, whose time counts, how a GPU's
-// buffers and its library are set up). It has many fields because each alone makes two runs different.
+// RunKey identifies comparable runs: --resume skips points that a run with the same key has measured. It has many
+// fields because each one changes values.
 type RunKey struct {
 	Backend, Library, Version  string
 	Variant                    string
@@ -25,11 +24,10 @@ type RunKey struct {
 	Aggregate                  int
 	Average                    string
 	Settings
-	Pattern string
-	Step    string // what the steps are of; "" where collectives were measured
+	Other string // the pattern, or what training steps are of; "" for a sweep of collectives
 }
 
-// Key is the run's RunKey.
+// Key returns the run's RunKey.
 func (r *Run) Key() RunKey {
 	return RunKey{
 		Backend: r.Backend.Name, Library: r.Backend.Library, Version: r.Backend.Version, Variant: r.Variant,
@@ -37,12 +35,11 @@ func (r *Run) Key() RunKey {
 		Rotate: r.Method.Rotate, Packed: r.Method.Packed,
 		Aggregate: max(1, r.Method.Aggregate), Average: r.Method.Average,
 		Settings: r.Method.Settings(),
-		Pattern:  r.Pattern.String(),
-		Step:     r.Step.key(),
+		Other:    r.Pattern.String() + r.Step.key(),
 	}
 }
 
-// PointKey identifies a point of a sweep: the case with its mode, the backend, the cycle and the group of a pattern.
+// PointKey identifies a point of a sweep: case, backend, cycle and group of a pattern.
 type PointKey struct {
 	coll.Case
 	Backend string
@@ -50,26 +47,26 @@ type PointKey struct {
 	Group   string // as Group.String
 }
 
-// Point is the key of a case in a cycle; cycle 0, of a run that has only one, is 1.
+// Point returns the key of a case in a cycle. Cycle 0, of a run with a single cycle, is 1.
 func Point(backend string, c coll.Case, cycle int) PointKey {
 	return PointKey{Case: c, Backend: backend, Cycle: max(cycle, 1)}
 }
 
-// Point is the key of a record of that backend.
+// Point returns the key of a record of a backend.
 func (r *Record) Point(backend string) PointKey {
 	k := Point(backend, r.Case, r.Cycle)
 	k.Group = r.Group.String()
 	return k
 }
 
-// StepPoint is the key of a point of a training step.
+// StepPoint returns the key of a point of a training step.
 func StepPoint(backend string, p step.Point) PointKey {
 	return PointKey{Backend: backend, Group: p.String()}
 }
 
-// Past is what earlier runs have measured.
+// Past holds the points of earlier runs.
 type Past struct {
-	Problems []notice.Notice // files and lines that could not be read
+	Problems []notice.Notice // unreadable files and lines
 	runs     map[string]*pastRun
 }
 
@@ -80,7 +77,7 @@ type pastRun struct {
 	done         Done
 }
 
-// Done are points that were measured, with the time of what groups of a pattern measured.
+// Done holds measured points, with times for the groups of a pattern.
 type Done map[PointKey]*Time
 
 // Has reports whether a point was measured.
@@ -89,7 +86,7 @@ func (d Done) Has(k PointKey) bool {
 	return has
 }
 
-// ReadPast reads the runs in files (see Find). What cannot be read is a problem and its points are measured again.
+// ReadPast reads the runs in files (see Find). Unreadable lines are problems; --resume measures their points again.
 func ReadPast(files []string) *Past {
 	p := &Past{runs: map[string]*pastRun{}}
 	for _, path := range files {
@@ -115,7 +112,7 @@ func (p *Past) add(path string) error {
 		return err
 	}
 	p.Problems = append(p.Problems, f.Problems...)
-	if f.Run.Imported != nil { // what another tool measured is not measured
+	if f.Run.Imported != nil { // results of another tool do not count
 		return nil
 	}
 	for _, r := range f.steps {
@@ -135,9 +132,8 @@ func (p *Past) add(path string) error {
 	return nil
 }
 
-// Done returns the points that are ok in runs of that key, and the IDs of those runs, oldest first: what a run that
-// measures the rest writes as its Resumes. A training step whose rounds were cut off is not done: rounds of another
-// launch are no pairs of these.
+// Done returns the points that are ok in runs with this key, and the IDs of these runs, oldest first, for Resumes. An
+// incomplete training step is not done, since rounds of different launches form no pairs.
 func (p *Past) Done(key RunKey) (done Done, runs []string) {
 	done = Done{}
 	for _, r := range p.oldestFirst(func(k RunKey) bool { return k == key }) {
@@ -158,8 +154,7 @@ func (p *Past) oldestFirst(wanted func(RunKey) bool) []*pastRun {
 	return found
 }
 
-// Campaign is the campaign of the newest of these runs, which a run that continues them belongs to; "" if there is
-// none.
+// Campaign returns the campaign of the newest of these runs; "" without runs.
 func (p *Past) Campaign(runs []string) string {
 	for _, id := range slices.Backward(runs) {
 		if r := p.runs[id]; r != nil {

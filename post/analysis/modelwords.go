@@ -8,14 +8,6 @@ import (
 	"busbar/internal/units"
 )
 
-// bandwidthName says which bandwidth it is.
-func (m Model) bandwidthName() string {
-	if m.Curve.Collective.BusFactor(m.Curve.World) == 0 {
-		return "algbw"
-	}
-	return "busbw"
-}
-
 // changes are the sizes from which on another model holds, with the jump of the time where that is a tenth or more.
 func (m Model) changes() (all []notice.ModelChange) {
 	for _, l := range m.Laws {

@@ -112,17 +112,22 @@ type trainingStep struct {
 	Params int64  `json:"params"`
 	Layers int    `json:"layers"`
 	step.Point
-	World     int     `json:"world"`
-	Nodes     int     `json:"nodes"`
-	PerNode   int     `json:"ranks_per_node"`
-	Device    string  `json:"device"`
-	Computing string  `json:"computing"`
+	World     int    `json:"world"`
+	Nodes     int    `json:"nodes"`
+	PerNode   int    `json:"ranks_per_node"`
+	Device    string `json:"device"`
+	Computing string `json:"computing"`
+	passTimes
+	First    int64   `json:"first_bucket_bytes"` // cap of the first bucket, where the strategy has such a rule
+	Interval float64 `json:"poll_interval_s"`    // between calls that test, where they poll
+	Of       string  `json:"of"`
+}
+
+// passTimes are the times of the passes of a step in seconds.
+type passTimes struct {
 	Forward   float64 `json:"forward_s"`
 	Backward  float64 `json:"backward_s"`
 	Optimizer float64 `json:"optimizer_s"`
-	First     int64   `json:"first_bucket_bytes"` // cap of the first bucket, where the strategy has such a rule
-	Interval  float64 `json:"poll_interval_s"`    // between calls that test, where they poll
-	Of        string  `json:"of"`
 }
 
 // trainingOf is the n-th point of a run.
@@ -130,8 +135,8 @@ func trainingOf(run *result.Run, n int, who string) trainingStep {
 	s := run.Step
 	p := trainingStep{
 		Model: s.Model, Params: s.Params, Layers: s.Layers, Point: s.Points[n-1], World: run.World, Nodes: run.Nodes,
-		PerNode: run.RanksPerNode, Device: run.Device, Computing: s.Computing, Forward: wholeNanoseconds(s.Forward),
-		Backward: wholeNanoseconds(s.Backward), Optimizer: wholeNanoseconds(s.Optimizer), Of: who,
+		PerNode: run.RanksPerNode, Device: run.Device, Computing: s.Computing, Of: who,
+		passTimes: passTimes{wholeNanoseconds(s.Forward), wholeNanoseconds(s.Backward), wholeNanoseconds(s.Optimizer)},
 	}
 	if s.Source != "" {
 		p.text = fmt.Sprintf("%.4x", sha256.Sum256([]byte(s.Source)))

@@ -1,4 +1,4 @@
-// Package exit has the exit codes of rank and the errors that carry one, with what failed and what to do.
+// Package exit has the exit codes of rank, and errors that carry one.
 package exit
 
 import (
@@ -10,47 +10,47 @@ import (
 	"busbar/sweeps"
 )
 
-// The exit codes of rank; docs/method.md and --help list them. Rank 0 alone gives one that is not 0.
+// The exit codes of rank; docs/method.md and --help list them. Only rank 0 exits with a code other than 0.
 const (
 	OK          = 0
-	Usage       = 1   // the command line, or a file that it names
-	Environment = 2   // the machine, or what is installed there
-	Wrong       = 3   // data were wrong
-	Hang        = 4   // ranks hang
-	Failed      = 5   // a library failed, or this program
-	Points      = 6   // single points were not measured
+	Usage       = 1   // command line, or a file that it names
+	Environment = 2   // the machine or its software
+	Wrong       = 3   // wrong data
+	Hang        = 4   // hang
+	Failed      = 5   // a library or the program failed
+	Points      = 6   // some points were not measured
 	Interrupted = 128 // plus the number of the signal
 )
 
-// Error is an error whose exit code is known.
+// Error is an error with an exit code.
 type Error struct {
 	code int
 	err  error
 }
 
-// Error is the error's text.
+// Error returns the text of the error.
 func (e *Error) Error() string { return e.err.Error() }
 
-// Unwrap is the error without its code.
+// Unwrap returns the error without its code.
 func (e *Error) Unwrap() error { return e.err }
 
-// ErrElsewhere is the error of a rank that just ends, since rank 0 has an error and reports it.
+// ErrElsewhere ends a rank while rank 0 reports the error.
 var ErrElsewhere = errors.New("rank 0 ends the run")
 
-// With is an error with its exit code.
+// With returns an error with an exit code.
 func With(code int, err error) error { return &Error{code, err} }
 
-// Usagef is an error of the command line or of a file that it names.
+// Usagef returns an error of the command line or of a file that it names.
 func Usagef(format string, a ...any) error {
 	return With(Usage, fmt.Errorf(format, a...))
 }
 
-// Environmentf is an error of the machine or of what is installed there.
+// Environmentf returns an error of the machine or its software.
 func Environmentf(format string, a ...any) error {
 	return With(Environment, fmt.Errorf(format, a...))
 }
 
-// CodeOf is the one place where errors become exit codes.
+// CodeOf returns the exit code of an error.
 func CodeOf(err error) int {
 	var known *Error
 	var syntax *sweeps.Error

@@ -8,12 +8,12 @@ import (
 	"busbar/internal/notice"
 )
 
-// explained is an error that keeps apart what failed, the places that were tried, and what to do.
+// explained is an error with a problem, the locations that were tried, and a remedy.
 type explained interface {
 	Explain() (problem string, tried []string, remedy string)
 }
 
-// Failure is an error with its parts, as ranks send it to each other.
+// Failure is an error with its parts, as ranks exchange it.
 type Failure struct {
 	Text  string // of the error
 	Parts notice.Failed
@@ -21,10 +21,10 @@ type Failure struct {
 	err error // the error itself, on its own rank
 }
 
-// Error is the text of the error.
+// Error returns the text of the error.
 func (f *Failure) Error() string { return f.Text }
 
-// Unwrap is the error itself; nil on other ranks.
+// Unwrap returns the error itself; nil on other ranks.
 func (f *Failure) Unwrap() error { return f.err }
 
 // Explain implements explained.
@@ -32,7 +32,7 @@ func (f *Failure) Explain() (problem string, tried []string, remedy string) {
 	return f.Parts.Problem, f.Parts.Tried, f.Parts.Remedy
 }
 
-// On states which ranks have the failure.
+// On adds the ranks that have the failure.
 func (f *Failure) On(where string) *Failure {
 	on := *f
 	on.Text, on.Parts.Problem = where+": "+f.Text, where+": "+f.Parts.Problem
@@ -44,7 +44,7 @@ func (f *Failure) Same(other *Failure) bool {
 	return f.Text == other.Text && reflect.DeepEqual(f.Parts, other.Parts)
 }
 
-// FailureOf takes an error apart. One that has no parts is a problem without a remedy.
+// FailureOf splits an error into its parts. An error without parts is a problem without a remedy.
 func FailureOf(err error) *Failure {
 	f := &Failure{Text: err.Error(), Parts: notice.Failed{Problem: err.Error()}, err: err}
 	for known, is := err.(*Error); is; known, is = err.(*Error) {
@@ -56,7 +56,7 @@ func FailureOf(err error) *Failure {
 	return f
 }
 
-// ProblemOf is what failed, without the places that were tried and what to do.
+// ProblemOf returns the problem, without the locations that were tried and the remedy.
 func ProblemOf(err error) string {
 	if e := explained(nil); errors.As(err, &e) {
 		problem, _, _ := e.Explain()
@@ -65,7 +65,7 @@ func ProblemOf(err error) string {
 	return err.Error()
 }
 
-// Remedied is an error of the environment with what to do.
+// Remedied returns an error of the environment with a remedy.
 func Remedied(remedy, format string, a ...any) error {
 	problem := fmt.Sprintf(format, a...)
 	return With(Environment, &Failure{Text: problem + "; " + remedy,

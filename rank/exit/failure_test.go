@@ -11,7 +11,7 @@ import (
 	"busbar/internal/notice"
 )
 
-// An error with parts keeps them on its way to rank 0; of any other the text is the problem.
+// An error with parts keeps them when it is sent; another error has its text as problem.
 func TestFailureOf(t *testing.T) {
 	load := &dl.LoadError{Problem: "none", Tried: []dl.Attempt{{Candidate: "/a", Why: "none"}}, Remedy: "do"}
 	for name, c := range map[string]struct {

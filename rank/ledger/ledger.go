@@ -1,5 +1,5 @@
-// Package ledger is the files that rank 0 writes during a run: every record goes through it, and whoever ends the run
-// first decides how they end.
+// Package ledger writes the results files of rank 0 during a run. The first caller that ends the run decides how the
+// files end.
 package ledger
 
 import (
@@ -17,8 +17,8 @@ import (
 	"busbar/rank/timeout"
 )
 
-// Ledger is the open files of rank 0 and how the run ended. Its methods are called from the measuring goroutine, the
-// watchdog, the side channel and the signal handler; whoever ends the run first decides how it ended.
+// Ledger holds the open files of rank 0 and the end of the run. The measuring goroutine, the watchdog, the side channel
+// and the signal handler call its methods.
 type Ledger struct {
 	stderr io.Writer
 
@@ -27,9 +27,9 @@ type Ledger struct {
 	over  bool
 
 	named sync.Mutex
-	names []string // of the files that are open
+	names []string // of the open files
 
-	elsewhere atomic.Bool // a file could not be written, and where its records are was said with that
+	elsewhere atomic.Bool // a write failed, and its error named the location of the records
 }
 
 // Sheet is one open results file.
@@ -37,13 +37,13 @@ type Sheet struct {
 	w       *result.Writer
 	planned int
 	points  map[result.Status]int
-	inHand  []result.Entry // what is being measured: of a pattern by several groups; none between points
+	inHand  []result.Entry // in measurement: several groups of a pattern; none between points
 
 	throttled []result.Throttled
-	failed    bool // a record could not be written, which ends the run and is said with that
+	failed    bool // a write failed, which ends the run
 }
 
-// Open adds a file that is to have so many points.
+// Open adds a file for this number of points.
 func (l *Ledger) Open(w *result.Writer, planned int) *Sheet {
 	s := &Sheet{w: w, planned: planned, points: map[result.Status]int{}}
 	l.mu.Lock()
@@ -55,7 +55,7 @@ func (l *Ledger) Open(w *result.Writer, planned int) *Sheet {
 	return s
 }
 
-// Add writes a record, with the times of all ranks for the sidecar in a large world; after the end it does nothing.
+// Add writes a record. In large worlds the times of all ranks go to the sidecar. After the end it does nothing.
 func (l *Ledger) Add(s *Sheet, e result.Entry, all result.AllRanks) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -71,8 +71,7 @@ func (l *Ledger) Add(s *Sheet, e result.Entry, all result.AllRanks) error {
 	return nil
 }
 
-// Begin records which points of a file are in hand, so that a sudden end can name them. The records are the ledger's
-// from then on.
+// Begin stores the current points of a file, so that a sudden end can name them. It takes ownership of the records.
 func (l *Ledger) Begin(s *Sheet, records ...result.Entry) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -91,15 +90,14 @@ func (l *Ledger) AddRound(s *Sheet, r *result.StepRound) error {
 	return err
 }
 
-// Expect adds points to those that a file is to have.
+// Expect adds points to the expected number of a file.
 func (l *Ledger) Expect(s *Sheet, points int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	s.planned += points
 }
 
-// Throttled keeps which GPUs held back their clocks for the end of a file: each rank once, by its number, with all
-// reasons.
+// Throttled stores which GPUs reduced their clocks, for the end of a file: each rank once, with all reasons.
 func (l *Ledger) Throttled(s *Sheet, more []result.Throttled) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -118,7 +116,7 @@ func (l *Ledger) Throttled(s *Sheet, more []result.Throttled) {
 	slices.SortFunc(s.throttled, func(a, b result.Throttled) int { return cmp.Compare(a.Rank, b.Rank) })
 }
 
-// Close ends one file whose world is done.
+// Close ends the file of a finished world.
 func (l *Ledger) Close(s *Sheet, code int) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -146,9 +144,9 @@ func (s *Sheet) end(o result.Outcome, cause notice.Fact, code int) result.End {
 		Left: max(0, s.planned-done), Load1: machine.Load("/"), Throttled: s.throttled}
 }
 
-// Finish ends all open files at once; status is that of the point in hand, empty for none (it will be measured
-// again). It reports whether this call was the one that ended the run. A filesystem that hangs does not keep it: what
-// was synced before is on the disk, and only the end is missing.
+// Finish ends all open files. status is that of the current point; empty if a later run shall measure it. Finish
+// reports whether this call ended the run. If the filesystem hangs, only the end of the files is missing: records are
+// synced.
 func (l *Ledger) Finish(o result.Outcome, cause notice.Fact, code int, status result.Status) bool {
 	first := make(chan bool, 1)
 	go func() { first <- l.end(o, cause, code, status) }()
@@ -180,7 +178,7 @@ func (l *Ledger) end(o result.Outcome, cause notice.Fact, code int, status resul
 	return true
 }
 
-// giveUp writes the records of the points in hand with a status; none if that is empty.
+// giveUp writes the records of the current points with a status; none if it is empty.
 func (s *Sheet) giveUp(status result.Status, cause notice.Fact) {
 	if status == "" {
 		return
@@ -193,21 +191,21 @@ func (s *Sheet) giveUp(status result.Status, cause notice.Fact) {
 	}
 }
 
-// Paths are the files that are open. It never waits for a filesystem.
+// Paths returns the open files. It never waits for a filesystem.
 func (l *Ledger) Paths() []string {
 	l.named.Lock()
 	defer l.named.Unlock()
 	return slices.Clone(l.names)
 }
 
-// Reported reports whether a file could not be written, and where its records are was stated with that.
+// Reported reports whether a write failed and its error named the location of the records.
 func (l *Ledger) Reported() bool { return l.elsewhere.Load() }
 
-// New is a ledger without files, which reports on stderr what becomes of them.
+// New returns a ledger without files, which reports errors on stderr.
 func New(stderr io.Writer) *Ledger { return &Ledger{stderr: stderr} }
 
-// Path is where the file is.
+// Path returns the path of the file.
 func (s *Sheet) Path() string { return s.w.Path() }
 
-// TraceFolder is where the traces of training steps are that the file names.
+// TraceFolder returns the folder of the traces of training steps that the file names.
 func (s *Sheet) TraceFolder() string { return s.w.TraceFolder() }

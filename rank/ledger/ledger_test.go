@@ -8,7 +8,7 @@ import (
 	"busbar/internal/result"
 )
 
-// The end of a file has all ranks whose clocks were held back in some round, each once, by their numbers.
+// The end of a file lists the ranks with reduced clocks, each once.
 func TestThrottled(t *testing.T) {
 	l, s := New(io.Discard), &Sheet{}
 	l.Throttled(s, []result.Throttled{{Rank: 5, Host: "b", Reasons: []string{"power"}}})

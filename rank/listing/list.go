@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"runtime"
 	"slices"
 	"strings"
 	"time"
@@ -21,26 +20,21 @@ import (
 	"busbar/rank/screen"
 )
 
-// launchSize returns how many ranks there are, and how that is known.
-func launchSize(s launch.Started) (size int, source string) {
-	if s.Size < 1 {
-		return min(8, max(2, runtime.NumCPU())), "as make demo would launch; no launcher detected"
-	}
-	return s.Size, "as launched"
-}
-
-// Write prints what would be measured, and measures nothing. It needs no library.
+// Write prints the plan of a launch. It needs no library.
 func Write(o *plan.Options, started launch.Started, out io.Writer) error {
-	size, source := launchSize(started)
+	size := max(1, started.Size)
 	p, err := plan.Preview(o, size)
 	if err != nil {
 		return err
 	}
 	l := &list{p: p}
+	if started.Size < 1 {
+		l.wrapped("", screen.WorldOfOne)
+	}
 	if p.Step != nil {
-		l.steps(size, source)
+		l.steps(size)
 	} else {
-		l.printf("# plan: %s on %s, %d ranks (%s)\n", p.SweepName(), strings.Join(p.Backends, ","), size, source)
+		l.printf("# plan: %s on %s, %s\n", p.SweepName(), strings.Join(p.Backends, ","), units.Count(size, "rank"))
 		l.origins()
 	}
 	if o.Pattern != "" {
@@ -55,7 +49,7 @@ func Write(o *plan.Options, started launch.Started, out io.Writer) error {
 	return err
 }
 
-// list is the text of a plan while it is written.
+// list builds the text of a plan.
 type list struct {
 	strings.Builder
 	p *plan.Plan
@@ -63,7 +57,7 @@ type list struct {
 
 func (l *list) printf(format string, a ...any) { fmt.Fprintf(l, format, a...) }
 
-// wrapped writes a text in lines of at most 80 columns, each after "# ", the first after "# " and prefix.
+// wrapped writes a comment in lines of at most 80 columns; prefix precedes the first line.
 func (l *list) wrapped(prefix, text string) {
 	prefix = "# " + prefix
 	for i, line := range screen.Wrap(text, 80-len(prefix)) {
@@ -74,11 +68,11 @@ func (l *list) wrapped(prefix, text string) {
 	}
 }
 
-// origins writes where each part of the plan comes from, a line for each source.
+// origins writes the source of each part of the plan, a line per source.
 func (l *list) origins() {
 	by := map[string][]string{}
 	for key, from := range l.p.Sweep.Origins() {
-		source, at, ok := strings.Cut(from, ":") // the line of a file follows
+		source, at, ok := strings.Cut(from, ":") // the rest is the line in a file
 		if ok {
 			key += " (line " + at + ")"
 		}
@@ -94,7 +88,7 @@ func (l *list) origins() {
 func (l *list) worlds(size int) error {
 	for _, n := range l.p.Worlds {
 		if n > size {
-			l.printf("# world %d: skipped, it does not fit %d ranks\n", n, size)
+			l.printf("# world %d: skipped (%s)\n", n, units.Count(size, "rank"))
 			continue
 		}
 		for _, name := range l.p.Backends {
@@ -110,8 +104,8 @@ func (l *list) worlds(size int) error {
 	return nil
 }
 
-// world writes the cases of a world, and returns the time that they take at least and at most.
-func (l *list) world(name string, n int) (least, most time.Duration, err error) {
+// world writes the cases of a world, and returns the minimum and maximum of their time.
+func (l *list) world(name string, n int) (shortest, longest time.Duration, err error) {
 	s := l.p.Sweep
 	cases, err := l.p.Cases(name, n)
 	if err != nil {
@@ -119,7 +113,7 @@ func (l *list) world(name string, n int) (least, most time.Duration, err error) 
 	}
 	free, limit, memErr := machine.FreeMemory("/")
 	onHost := memErr == nil && (backend.OnHosts(name) || name == backend.Simulation)
-	l.printf("#\n# world %d\n#            size       count     type   op root  in mode         memory about\n", n)
+	l.printf("#\n# world %d\n#            size       count     type   op root  in mode         memory  time\n", n)
 	largest := 0.0
 	last := coll.Collective(0)
 	for _, c := range cases {
@@ -130,8 +124,8 @@ func (l *list) world(name string, n int) (least, most time.Duration, err error) 
 		memory := l.memory(c, cases)
 		largest = max(largest, memory)
 		t := pace.Estimate(c, s.Options, n, 1)
-		least += t
-		most += max(t, s.Budget+t)
+		shortest += t
+		longest += max(t, s.Budget+t)
 		note := ""
 		if c.Count == 0 {
 			note = " too small"
@@ -140,21 +134,20 @@ func (l *list) world(name string, n int) (least, most time.Duration, err error) 
 		}
 		l.printf("%s %8s %5s%s\n", caseColumns(c), binaryOf(memory), roundTime(t), note)
 	}
-	l.printf("# %s; buffers of a rank up to %s", units.Count(len(cases), "point"), binaryOf(largest))
+	l.printf("# %s; buffers up to %s per rank", units.Count(len(cases), "point"), binaryOf(largest))
 	if onHost {
-		l.printf(" (%s leaves %s here)", limit, units.Binary(free))
+		l.printf(" (%s: %s available)", limit, units.Binary(free))
 	} else if !backend.OnHosts(name) {
-		l.printf(" of GPU memory, which is not checked")
+		l.printf(" of GPU memory (not checked)")
 	}
-	l.printf("\n# expected: %s to %s (guessed from a laptop's memory, nothing was measured)\n",
-		roundTime(least), roundTime(most))
+	l.printf("\n# expected: %s to %s (rough estimate)\n", roundTime(shortest), roundTime(longest))
 	if s.TimeLimit > 0 {
-		l.printf("# --time-limit %s: sizes will be thinned where the plan does not fit\n", s.TimeLimit)
+		l.printf("# --time-limit %s: message sizes are skipped if the plan does not fit\n", s.TimeLimit)
 	}
-	return least, most, nil
+	return shortest, longest, nil
 }
 
-// memory is how many bytes of buffers a case takes, of the rank that needs most.
+// memory returns the bytes of buffers of a case on the rank that needs most.
 func (l *list) memory(c coll.Case, cases []coll.Case) (most float64) {
 	for _, rank := range []int{0, max(0, c.Root)} {
 		most = max(most, l.p.Options.Layout(l.p.Sweep, cases, rank).Memory(c))
@@ -162,7 +155,7 @@ func (l *list) memory(c coll.Case, cases []coll.Case) (most float64) {
 	return most
 }
 
-// caseColumns are the columns of a case.
+// caseColumns formats the columns of a case.
 func caseColumns(c coll.Case) string {
 	root, op := "-", "-"
 	if c.Root >= 0 {
@@ -175,7 +168,7 @@ func caseColumns(c coll.Case) string {
 		c.SizeBytes, c.Count, c.Type, op, root, c.Placement, c.Mode)
 }
 
-// roundTime writes a duration to about two digits.
+// roundTime formats a duration with about two digits.
 func roundTime(d time.Duration) string {
 	switch {
 	case d < 100*time.Millisecond:
@@ -186,5 +179,5 @@ func roundTime(d time.Duration) string {
 	return d.Round(time.Second).String()
 }
 
-// binaryOf is units.Binary for what may be beyond any integer.
+// binaryOf is units.Binary for values beyond the range of int64.
 func binaryOf(bytes float64) string { return units.Binary(int64(min(bytes, 1<<62))) }

@@ -12,7 +12,7 @@ import (
 	"busbar/sweeps"
 )
 
-// The list of a plan has its source, worlds, points and what they cost; one that is impossible is a usage error.
+// A plan lists its source, worlds, points and their time; an impossible plan is a usage error.
 func TestWrite(t *testing.T) {
 	launched := launch.Started{Size: 4, LocalSize: 1}
 	size := int64(1 << 10)
@@ -23,21 +23,21 @@ func TestWrite(t *testing.T) {
 		started launch.Started
 		want    []string // in this order; nil for a usage error
 	}{
-		"quick": {func(*plan.Options) {}, launched, []string{"# plan: quick on mpi, 4 ranks (as launched)",
+		"quick": {func(*plan.Options) {}, launched, []string{"# plan: quick on mpi, 4 ranks\n",
 			"# from quick.yaml", "# world 4\n", "# all_reduce\n", "expected: "}},
-		"no launcher": {func(o *plan.Options) { o.Flags = few }, launch.Started{}, []string{"no launcher detected",
-			" 1024 "}},
+		"no launcher": {func(o *plan.Options) { o.Flags = few }, launch.Started{}, []string{
+			"# World size is 1 (no launcher)", "mpirun", "mpi, 1 rank\n", "# world 1\n", " 1024 "}},
 		"worlds": {func(o *plan.Options) { o.Flags = worlds }, launched, []string{"# world 2\n", "# all_gather\n",
 			" too small\n", "# world 8: skipped"}},
 		"memory": {func(o *plan.Options) { o.Flags, o.Rotate = few, 1<<50 }, launched, []string{" ?memory\n"}},
 		"pattern": {func(o *plan.Options) { o.Flags, o.Pattern = few, "pairs" }, launched, []string{
-			"pairs of 4 nodes: 3 rounds of 2 groups", "round 1: 1+4, 2+3", "# world 2\n", "3 rounds of that"}},
+			"pairs of 4 nodes: 3 rounds of 2 groups", "round 1: 1+4, 2+3", "# world 2\n", "# 3 rounds: "}},
 		"nodes are unknown": {func(o *plan.Options) { o.Flags, o.Pattern = few, "pairs" }, launch.Started{}, nil},
 		"no such sweep":     {func(o *plan.Options) { o.Sweep = "profil" }, launched, nil},
 		"steps": {func(o *plan.Options) {
 			o.Step.Model, o.Step.Buckets, o.Backends = "uniform:8x64K", []step.Cap{1 << 20, 2 << 20}, []string{"gloo"}
 		}, launched, []string{"# plan: training steps of uniform:8x64K on gloo", "# world 4 on gloo\n",
-			"# ddp, float32, progress thread\n", "--bucket 2M gives the same buckets as 1M", "1 point; about 10s"}},
+			"# ddp, float32, progress thread\n", "--bucket 2M is skipped: same buckets as 1M", "1 point; about 10s"}},
 	} {
 		o := plan.Defaults()
 		o.Backends = []string{"mpi"}

@@ -10,13 +10,12 @@ import (
 	"busbar/rank/plan"
 )
 
-// pattern writes the rounds of a pattern and what they cost, as far as the launcher tells of nodes: their names are
-// known to a run only.
+// pattern writes the rounds of a pattern and their time. Nodes have numbers: only a run knows their names.
 func (l *list) pattern(started launch.Started) error {
 	if started.Size < 1 || started.LocalSize < 1 {
 		return fmt.Errorf(
-			"--pattern groups nodes, and the launcher does not report nodes with the same number of ranks: " +
-				"put --list behind the mpirun or srun of the run",
+			"--pattern requires a launcher that reports the same number of ranks on each node: " +
+				"start --list with the mpirun or srun of the run",
 		)
 	}
 	nodes := make([]launch.RankFacts, started.Size)
@@ -27,7 +26,7 @@ func (l *list) pattern(started launch.Started) error {
 	if err != nil {
 		return err
 	}
-	l.printf("# %s, %s per node; nodes are numbered here in the order of ranks\n", n,
+	l.printf("# %s, %s per node; nodes are numbered in rank order\n", n,
 		units.Count(started.LocalSize, "rank"))
 	for i, groups := range n.Rounds {
 		var members []string
@@ -36,16 +35,16 @@ func (l *list) pattern(started launch.Started) error {
 		}
 		l.wrapped(fmt.Sprintf("round %d: ", i+1), strings.Join(members, ", "))
 	}
-	var least, most time.Duration
+	var shortest, longest time.Duration
 	for _, name := range l.p.Backends {
 		lo, hi, err := l.world(name, n.Size())
 		if err != nil {
 			return err
 		}
-		least, most = least+lo, most+hi
+		shortest, longest = shortest+lo, longest+hi
 	}
 	rounds := time.Duration(len(n.Rounds))
-	l.printf("# %s of that: %s to %s, and making the groups' worlds; what stands out is measured again\n",
-		units.Count(len(n.Rounds), "round"), roundTime(rounds*least), roundTime(rounds*most))
+	l.printf("# %s: %s to %s, plus the setup of the groups' worlds and retries of outliers\n",
+		units.Count(len(n.Rounds), "round"), roundTime(rounds*shortest), roundTime(rounds*longest))
 	return nil
 }

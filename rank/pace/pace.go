@@ -11,23 +11,22 @@ import (
 	"busbar/sweeps"
 )
 
-// Pace keeps a run within --time-limit: the measuring time of each case is its fair share of what is left, and where
-// even the least that a case costs does not fit, sizes are thinned evenly and said to be left out. What is thinned is
-// decided anew before each case, as it shows how fast the ranks really are.
+// Pace keeps a run within --time-limit. Each case has a fair share of the remaining time. If the minimum times of the
+// cases do not fit, Pace skips message sizes evenly. It decides anew before each case, with the measured speed.
 type Pace struct {
 	Cases   []coll.Case
-	open    []bool // still to come in this cycle
-	left    []bool // thinned out, for now
+	open    []bool // not measured yet in this cycle
+	left    []bool // skipped, for now
 	Options sweeps.Options
 	PerNode int       // ranks that share a host's memory
-	Until   time.Time // when this world's time is over; zero: no limit
-	Cycles  int       // that share the time left, this one included
+	Until   time.Time // time limit of this world; zero: none
+	Cycles  int       // that share the remaining time, including this one
 
-	guessed, took float64 // time of operations, guessed and measured, in seconds
+	guessed, took float64 // time of operations, estimated and measured, in seconds
 }
 
-// Estimate is the least that a case costs: checking, warming up and the few samples that an interval needs. ratio
-// corrects the speed that is guessed, that of a laptop's shared memory, by what was measured.
+// Estimate returns the minimum time of a case: checks, warm-up and the samples of a confidence interval. It assumes the
+// shared memory of a laptop; ratio corrects that speed.
 func Estimate(c coll.Case, o sweeps.Options, perNode int, ratio float64) time.Duration {
 	const (
 		fill     = 4e9  // B/s, of filling and comparing
@@ -39,16 +38,16 @@ func Estimate(c coll.Case, o sweeps.Options, perNode int, ratio float64) time.Du
 	return time.Duration(seconds * 1e9)
 }
 
-// guessOperation is the time of one operation, in seconds, where nothing has been measured.
+// guessOperation returns the assumed time of one operation, in seconds.
 func guessOperation(c coll.Case, perNode int) float64 {
 	const (
 		alpha = 20e-6 // s
-		beta  = 4e9   // B/s, that the ranks of a host share
+		beta  = 4e9   // B/s, shared by the ranks of a host
 	)
 	return alpha + float64(c.SizeBytes)*float64(max(1, perNode))/beta
 }
 
-// Begin starts a cycle: wanted says which cases have to be measured in it.
+// Begin starts a cycle; wanted reports which cases it measures.
 func (p *Pace) Begin(wanted func(i int) bool) {
 	p.open, p.left = make([]bool, len(p.Cases)), make([]bool, len(p.Cases))
 	for i := range p.Cases {
@@ -56,10 +55,10 @@ func (p *Pace) Begin(wanted func(i int) bool) {
 	}
 }
 
-// Over says whether the time is used up.
+// Over reports whether the time limit is reached.
 func (p *Pace) Over() bool { return !p.Until.IsZero() && !time.Now().Before(p.Until) }
 
-// Remaining is the time that is left, at least a nanosecond; 0 without a limit.
+// Remaining returns the remaining time, at least a nanosecond; 0 without a limit.
 func (p *Pace) Remaining() time.Duration {
 	if p.Until.IsZero() {
 		return 0
@@ -74,13 +73,13 @@ func (p *Pace) ratio() float64 {
 	return p.took / p.guessed
 }
 
-// thin decides which of the open cases are left out.
+// thin decides which of the remaining cases to skip.
 func (p *Pace) thin() {
 	if p.Until.IsZero() {
 		return
 	}
 	var cases []coll.Case
-	times := map[coll.Case]time.Duration{} // that a case is measured: once with each library
+	times := map[coll.Case]time.Duration{} // of a case with all its libraries
 	for i, c := range p.Cases {
 		if !p.open[i] {
 			continue
@@ -104,7 +103,7 @@ func (p *Pace) thin() {
 	}
 }
 
-// Next says why the case that comes next is left out, or gives its measuring time.
+// Next returns why the next case is skipped, or its measuring time.
 func (p *Pace) Next(i int) (budget time.Duration, leftOut notice.Fact) {
 	p.thin()
 	p.open[i] = false
@@ -125,7 +124,7 @@ func (p *Pace) Next(i int) (budget time.Duration, leftOut notice.Fact) {
 	return min(budget, max(share, 10*time.Millisecond)), nil
 }
 
-// Kept learns from a record how fast the ranks are.
+// Kept updates the measured speed from a record.
 func (p *Pace) Kept(r *result.Record) {
 	if r.Status == result.OK {
 		p.guessed += guessOperation(r.Case, p.PerNode)

@@ -11,7 +11,7 @@ import (
 	"busbar/sweeps"
 )
 
-// With a time limit every case gets its fair share, and what does not fit at all is thinned and said.
+// With a time limit every case has a fair share; cases that do not fit are skipped with a reason.
 func TestPace(t *testing.T) {
 	sweep := sweeps.Default()
 	cases, err := sweep.Plan(2, backend.MPIPlaces)
@@ -55,16 +55,16 @@ func TestPace(t *testing.T) {
 	}
 }
 
-// Ranks that are faster than guessed bring cases back, slower ones thin more.
+// Faster ranks bring skipped cases back, slower ranks skip more.
 func TestPaceLearns(t *testing.T) {
 	o := sweeps.Default().Options
 	o.TimeLimit = 2 * time.Second
 	c := recordOf(64<<20, 1).Case
-	least := Estimate(c, o, 8, 1)
-	p := &Pace{Cases: []coll.Case{c}, Options: o, PerNode: 8, Cycles: 1, Until: time.Now().Add(least / 2)}
+	minimum := Estimate(c, o, 8, 1)
+	p := &Pace{Cases: []coll.Case{c}, Options: o, PerNode: 8, Cycles: 1, Until: time.Now().Add(minimum / 2)}
 	p.Begin(func(int) bool { return true })
 	if p.thin(); !p.left[0] {
-		t.Fatalf("a case of %s fits half of that", least)
+		t.Fatalf("a case of %s fits half of that", minimum)
 	}
 	fast := recordOf(64<<20, guessOperation(c, 8)/10)
 	p.Kept(fast)

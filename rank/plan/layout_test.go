@@ -8,14 +8,14 @@ import (
 	"busbar/sweeps"
 )
 
-// nccl-tests moves both buffers by the larger one, without gaps, as far as its operations and the largest size go.
+// nccl-tests moves both buffers by the larger one, without gaps, up to its operations and the maximum message size.
 func TestLayoutOfNCCLTests(t *testing.T) {
 	for _, k := range []struct {
 		collective       coll.Collective
 		place            coll.Placement
 		rank             int
 		bytes            int64 // S
-		send, recv       int64 // from place to place
+		send, recv       int64 // from position to position
 		slots            int
 		largest          int64
 		iters, aggregate int

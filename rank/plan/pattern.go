@@ -12,7 +12,7 @@ import (
 	"busbar/sweeps"
 )
 
-// Pattern is how --pattern divides this launch, equal on all ranks.
+// Pattern is the division of this launch by --pattern, equal on all ranks.
 type Pattern struct {
 	Kind   string
 	Hosts  []string // the nodes, in the order of their lowest ranks
@@ -20,7 +20,7 @@ type Pattern struct {
 	Rounds []pattern.Round
 }
 
-// Divide makes the pattern of a launch. Its errors are of the command line.
+// Divide makes the pattern of a launch. Its errors are usage errors.
 func Divide(kind string, ranks []launch.RankFacts) (*Pattern, error) {
 	n := &Pattern{Kind: kind}
 	for _, f := range ranks {
@@ -44,19 +44,19 @@ func Divide(kind string, ranks []launch.RankFacts) (*Pattern, error) {
 	return n, nil
 }
 
-// patternOf is the pattern of a launch, nil without --pattern.
+// patternOf returns the pattern of a launch, nil without --pattern.
 func (o *Options) patternOf(s *sweeps.Sweep, ranks []launch.RankFacts) (*Pattern, error) {
 	switch {
 	case o.Pattern == "":
 		return nil, nil
 	case len(s.Worlds) > 0:
-		return nil, exit.Usagef("--pattern makes worlds of nodes by itself, and the sweep %s has worlds of its own: "+
-			"take another sweep", sweepName(s))
+		return nil, exit.Usagef("--pattern creates its own worlds, and the sweep %s sets worlds: use another sweep",
+			sweepName(s))
 	}
 	return Divide(o.Pattern, ranks)
 }
 
-// Members are the ranks of a group of nodes.
+// Members returns the ranks of a group of nodes.
 func (n *Pattern) Members(group []int) (ranks []int) {
 	for _, i := range group {
 		ranks = append(ranks, n.Ranks[i]...)
@@ -65,7 +65,7 @@ func (n *Pattern) Members(group []int) (ranks []int) {
 	return ranks
 }
 
-// Label is a group for a sentence: "node1+node4", "node1 and 15 more nodes".
+// Label names a group in a sentence: "node1+node4", "node1 and 15 more nodes".
 func (n *Pattern) Label(group []int) string {
 	if len(group) == 2 {
 		return n.Hosts[group[0]] + "+" + n.Hosts[group[1]]
@@ -73,10 +73,10 @@ func (n *Pattern) Label(group []int) string {
 	return fmt.Sprintf("%s and %d more nodes", n.Hosts[group[0]], len(group)-1)
 }
 
-// Size is the number of ranks in the world of a group; all have one.
+// Size returns the world size of a group; all groups have the same.
 func (n *Pattern) Size() int { return len(n.Rounds[0][0]) * len(n.Ranks[0]) }
 
-// Facts are the pattern's line in the header.
+// Facts returns the pattern for the header.
 func (n *Pattern) Facts() *result.Pattern {
 	if n == nil {
 		return nil
@@ -84,7 +84,7 @@ func (n *Pattern) Facts() *result.Pattern {
 	return &result.Pattern{Kind: n.Kind, Rounds: len(n.Rounds), Hosts: n.Hosts}
 }
 
-// Group is what a record says of the nodes that measured it; round 0 is alone.
+// Group returns the group of a record; round 0 is alone.
 func (n *Pattern) Group(round int, nodes []int) *result.Group {
 	g := &result.Group{Round: round, RanksPerNode: len(n.Ranks[0])}
 	for _, i := range nodes {
@@ -93,7 +93,7 @@ func (n *Pattern) Group(round int, nodes []int) *result.Group {
 	return g
 }
 
-// String is "pairs of 4 nodes: 3 rounds of 2 groups".
+// String returns for example "pairs of 4 nodes: 3 rounds of 2 groups".
 func (n *Pattern) String() string {
 	return fmt.Sprintf("%s of %s: %s of %s", n.Kind, units.Count(len(n.Hosts), "node"),
 		units.Count(len(n.Rounds), "round"), units.Count(len(n.Rounds[0]), "group"))

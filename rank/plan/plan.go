@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -17,33 +18,33 @@ import (
 	"busbar/sweeps"
 )
 
-// Plan is what a launch measures, equal on all ranks but for Past.
+// Plan is the plan of a launch, equal on all ranks except for Past.
 type Plan struct {
 	Options  *Options
 	Sweep    *sweeps.Sweep
 	Worlds   []int
-	Pattern  *Pattern // nil: worlds are measured one after another
-	Step     *Steps   // nil: collectives are measured
+	Pattern  *Pattern // nil: measure one world after another
+	Step     *Steps   // nil: measure collectives
 	Backends []string
 	Launch   string       // UUID
 	Campaign string       // UUID
-	Past     *result.Past // what --resume continues; rank 0 only
+	Past     *result.Past // runs that --resume continues; rank 0 only
 }
 
-// texts are the sweep and the model as rank 0 read them, with what else rank 0 decides.
+// texts holds the sweep and the model that rank 0 read, and the IDs that it chose.
 type texts struct {
 	Sweep, Model     file
 	Launch, Campaign string
 }
 
-// file is the text of a file, and its name for messages. No name: there is no file.
+// file is the text of a file, with its name for messages; "" without a file.
 type file struct {
 	Name string
 	Text []byte
 }
 
-// Agree reads the sweep on rank 0 and makes the plan of it on every rank. auto chooses the backend of --backend auto
-// for these worlds; problems in what --resume continues are written to stderr. Collective.
+// Agree reads the sweep on rank 0 and makes its plan on every rank. auto chooses the backend of --backend auto for
+// these worlds. Agree reports unreadable results of --resume on stderr. Collective.
 func Agree(c launch.Comm, ranks []launch.RankFacts, o *Options, auto func(worlds []int) string, stderr io.Writer,
 ) (*Plan, error) {
 	t, err := launch.Share(c, func() (texts, error) { return o.read() })
@@ -55,7 +56,7 @@ func Agree(c launch.Comm, ranks []launch.RankFacts, o *Options, auto func(worlds
 		p.Pattern, err = o.patternOf(p.Sweep, ranks)
 	}
 	if err != nil {
-		if c.Rank() != 0 { // every rank has the error, and rank 0 reports it
+		if c.Rank() != 0 { // every rank has the error; rank 0 reports it
 			return nil, exit.ErrElsewhere
 		}
 		return nil, err
@@ -63,7 +64,7 @@ func Agree(c launch.Comm, ranks []launch.RankFacts, o *Options, auto func(worlds
 	return p, launch.OnRoot(c, func() error { return p.try(stderr) })
 }
 
-// read reads the files that the command line names.
+// read reads the files of the command line.
 func (o *Options) read() (t texts, err error) {
 	t = texts{Launch: result.NewID(), Campaign: o.Campaign}
 	if t.Sweep, err = o.readSweep(); err != nil {
@@ -73,7 +74,7 @@ func (o *Options) read() (t texts, err error) {
 	return t, err
 }
 
-// plan makes the plan of what rank 0 read, without a pattern. auto chooses the backend of --backend auto.
+// plan makes the plan from texts, without a pattern. auto chooses the backend of --backend auto.
 func (o *Options) plan(t texts, size int, auto func(worlds []int) string) (p *Plan, err error) {
 	p = &Plan{Options: o, Launch: t.Launch, Campaign: cmp.Or(t.Campaign, t.Launch)}
 	if p.Sweep, err = o.sweepOf(t.Sweep); err != nil {
@@ -89,7 +90,7 @@ func (o *Options) plan(t texts, size int, auto func(worlds []int) string) (p *Pl
 	return p, o.Step.CheckBackends(p.Backends)
 }
 
-// Preview returns the plan for that many ranks without looking for libraries or ranks. A pattern is not divided.
+// Preview returns the plan for size ranks. It needs no libraries and no other ranks, and does not divide a pattern.
 func Preview(o *Options, size int) (*Plan, error) {
 	t, err := o.read()
 	if err != nil {
@@ -98,8 +99,8 @@ func Preview(o *Options, size int) (*Plan, error) {
 	return o.plan(t, size, func([]int) string { return backend.Unseen(&o.Options) })
 }
 
-// try finds what is wrong with the plan of any world, and with the folder of results, before anything is measured. It
-// keeps what --resume continues. Rank 0 only.
+// try checks the plans of all worlds and the results folder before the run measures. It reads the runs that --resume
+// continues. Rank 0 only.
 func (p *Plan) try(stderr io.Writer) (err error) {
 	worlds := p.Worlds
 	if p.Pattern != nil {
@@ -116,7 +117,7 @@ func (p *Plan) try(stderr io.Writer) (err error) {
 		}
 		if p.Options.GPU.Graph > 0 && slices.ContainsFunc(cases, latency) {
 			return exit.Usagef(
-				"-G launches many operations at once, which is no latency: leave out --mode latency, or -G",
+				"-G does not go with --mode latency, since it launches many operations at once: leave out one of them",
 			)
 		}
 	}
@@ -136,11 +137,11 @@ func (p *Plan) Cases(backendName string, n int) ([]coll.Case, error) {
 	return p.Sweep.Plan(n, backend.Places(backendName))
 }
 
-// readPast reads what --resume continues. That there is nothing is reported and no error.
+// readPast reads the runs that --resume continues. A missing or empty folder is not an error.
 func readPast(folder string, stderr io.Writer) (*result.Past, error) {
 	files, err := result.Find(folder)
 	var none *result.NotFoundError
-	if errors.As(err, &none) {
+	if errors.As(err, &none) || errors.Is(err, fs.ErrNotExist) {
 		fmt.Fprintf(stderr, "rank: nothing to resume in %s; starting a new run\n", folder)
 		return nil, nil
 	}
@@ -154,8 +155,7 @@ func readPast(folder string, stderr io.Writer) (*result.Past, error) {
 	return past, nil
 }
 
-// readSweep reads the sweep that the command line asks for: the one named; quick if no flag is about the plan;
-// otherwise none, since flags alone make the plan.
+// readSweep reads the named sweep, or quick if no flag changes the plan; otherwise flags alone make the plan.
 func (o *Options) readSweep() (f file, err error) {
 	name := o.Sweep
 	switch {
@@ -180,7 +180,7 @@ func (o *Options) planned() bool {
 		len(f.Elements) > 0 || len(f.Collectives) > 0
 }
 
-// sweepOf is the sweep of a file, with what flags change in it.
+// sweepOf parses the sweep of a file and applies the flags.
 func (o *Options) sweepOf(f file) (*sweeps.Sweep, error) {
 	if o.Step.Model != "" {
 		return o.stepSweep()
@@ -194,7 +194,7 @@ func (o *Options) sweepOf(f file) (*sweeps.Sweep, error) {
 	}
 	s, err := s.With(o.Flags)
 	if err == nil && (o.Cycles != 1 || o.Pattern != "") && o.Flags.TimeLimit == nil {
-		s.TimeLimit = 0 // a sweep's own limit is meant for one cycle in one world
+		s.TimeLimit = 0 // a sweep's limit applies to one cycle in one world
 	}
 	return s, err
 }

@@ -8,7 +8,7 @@ import (
 	"busbar/sweeps"
 )
 
-// What a flag leaves open is the sweep's; with sizes or collectives and no sweep, flags alone make the plan.
+// Without sizes, collectives or a sweep, the plan is quick; with sizes or collectives, flags alone make it.
 func TestWhichSweepIsRead(t *testing.T) {
 	size, iterations := int64(8), 5
 	for _, c := range []struct {

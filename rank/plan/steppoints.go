@@ -9,16 +9,16 @@ import (
 	"busbar/rank/exit"
 )
 
-// CheckBackends refuses flags of --step that no backend of the run has.
+// CheckBackends rejects flags of --step that no backend of the run supports.
 func (o *StepOptions) CheckBackends(backends []string) error {
 	onGPU := func(b string) bool { return !backend.OnHosts(b) }
 	if o.Model != "" && o.Kernel != "auto" && !slices.ContainsFunc(backends, onGPU) {
-		return exit.Usagef("--compute-kernel applies to computing on a GPU: leave it out")
+		return exit.Usagef("--compute-kernel requires a GPU backend: leave it out")
 	}
 	return nil
 }
 
-// StepPoints returns the points of a backend: one group after another, and in each the caps as they were asked for.
+// StepPoints returns the points of a backend: one group after another, with the bucket sizes in command-line order.
 func (o *Options) StepPoints(name string) (points []step.Point) {
 	types := o.Flags.Types
 	if len(types) == 0 {

@@ -11,13 +11,13 @@ import (
 	"busbar/sweeps"
 )
 
-// Steps is what --step measures, equal on all ranks.
+// Steps is the plan of --step, equal on all ranks.
 type Steps struct {
 	Model  *step.Model
-	Source string // the model's YAML text as read
+	Source string // YAML text of the model
 }
 
-// stepsOf makes the model that the command line asks for from its file; nil without --step.
+// stepsOf parses the model file; nil without --step.
 func (o *Options) stepsOf(f file) (*Steps, error) {
 	if o.Step.Model == "" {
 		return nil, nil
@@ -32,7 +32,7 @@ func (o *Options) stepsOf(f file) (*Steps, error) {
 	return &Steps{m, string(f.Text)}, nil
 }
 
-// readModel reads the model's file if the command line asks for steps.
+// readModel reads the model file of --step.
 func (o *Options) readModel() (f file, err error) {
 	if o.Step.Model == "" {
 		return f, nil
@@ -44,10 +44,10 @@ func (o *Options) readModel() (f file, err error) {
 	return f, err
 }
 
-// stepWarmup is the default number of rounds that are not counted: the check has connected everything before.
+// stepWarmup is the default number of warm-up rounds: the check has set up all connections before.
 const stepWarmup = 1
 
-// stepSweep returns the options of a run of steps, in the form of a sweep without cases.
+// stepSweep returns the options of --step as a sweep without cases.
 func (o *Options) stepSweep() (*sweeps.Sweep, error) {
 	s, err := sweeps.Default().With(o.Flags)
 	if err != nil {
@@ -60,10 +60,10 @@ func (o *Options) stepSweep() (*sweeps.Sweep, error) {
 	return s, nil
 }
 
-// stepOrigins are the keys of a sweep that apply to a run of steps.
+// stepOrigins are the keys of a sweep that apply to --step.
 var stepOrigins = []string{"precision", "budget", "iterations", "warmup", "check", "worlds"}
 
-// StepHeader fills in what the first line of a file states of steps.
+// StepHeader adds the step to the first line of a file.
 func (p *Plan) StepHeader(run *result.Run, points []step.Point, computing string) {
 	m := p.Step.Model
 	run.Step = &result.Step{
@@ -85,7 +85,7 @@ func (p *Plan) StepHeader(run *result.Run, points []step.Point, computing string
 	maps.DeleteFunc(run.Sweep.Origins, func(key, _ string) bool { return !slices.Contains(stepOrigins, key) })
 }
 
-// trySteps finds what is wrong with the plans of any world and backend before anything is measured.
+// trySteps checks the plans of all worlds and backends before the run measures.
 func (p *Plan) trySteps() error {
 	if p.Step == nil {
 		return nil
@@ -100,15 +100,14 @@ func (p *Plan) trySteps() error {
 	return nil
 }
 
-// StepWorld is the points of a backend in one world.
+// StepWorld holds the points of a backend in one world.
 type StepWorld struct {
 	Points []step.Point
 	Plans  []*step.Plan // by point
-	Same   []string     // sentences: which caps are left out since they give the buckets of another
+	Same   []string     // notes on skipped bucket sizes: those that give the same buckets as another
 }
 
-// StepWorld plans the points of a backend in a world, without those whose buckets are the same as those of an earlier
-// cap.
+// StepWorld plans the points of a backend in a world. It skips points with the same buckets as an earlier bucket size.
 func (p *Plan) StepWorld(backend string, world int) (w StepWorld, err error) {
 	for _, point := range p.Options.StepPoints(backend) {
 		plan, err := step.NewPlan(p.Step.Model, point, world, step.Options{First: p.Options.Step.First})
@@ -120,7 +119,7 @@ func (p *Plan) StepWorld(backend string, world int) (w StepWorld, err error) {
 			w.Points, w.Plans = append(w.Points, point), append(w.Plans, plan)
 			continue
 		}
-		w.Same = append(w.Same, fmt.Sprintf("%s: --bucket %s gives the same buckets as %s, and is measured with it",
+		w.Same = append(w.Same, fmt.Sprintf("%s: --bucket %s is skipped: same buckets as %s",
 			point.GroupString(), point.Bucket, w.Points[i].Bucket))
 	}
 	return w, nil

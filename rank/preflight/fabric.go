@@ -8,12 +8,12 @@ import (
 	"busbar/rank/machine"
 )
 
-// fabric is what a host has of RDMA, and what lies between its devices.
+// fabric holds the RDMA facts of a host and the paths between its devices.
 type fabric struct {
 	Ports []machine.RDMAPort
 	pcie
-	Peermem bool   // NVIDIA's module that lets RDMA reach GPU memory
-	Plugin  string // path of NCCL's network plugin; "" if the loader would find none
+	Peermem bool   // NVIDIA's module for RDMA to GPU memory
+	Plugin  string // path of NCCL's network plugin; "" if the loader finds none
 }
 
 func readFabric(root string, env func(string) string) fabric {
@@ -35,7 +35,7 @@ func (f fabric) kinds() (list []notice.PortKind) {
 	return list
 }
 
-// checkRDMA looks at the adapters of a host.
+// checkRDMA checks the adapters of a host.
 func checkRDMA(host []Setup) (rows []Row) {
 	ports := host[0].Fabric.Ports
 	if len(ports) == 0 {

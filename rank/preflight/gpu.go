@@ -15,33 +15,33 @@ import (
 	"busbar/rank/machine"
 )
 
-// GPUView is what one rank sees of GPUs and of the library that is to drive them. What is not known stays empty.
+// GPUView holds the GPUs that one rank sees, and the library for them. Unknown values are empty.
 type GPUView struct {
-	Problem   *exit.Failure // why there is no driver or no GPU
-	Driver    string        // version of the kernel's: "550.54.15"
-	CUDA      int           // newest version that the driver serves: 12040
-	Missing   *exit.Failure // why there is no library
+	Problem   *exit.Failure // why driver or GPU is missing
+	Driver    string        // version of the kernel module: "550.54.15"
+	CUDA      int           // newest CUDA version that the driver supports: 12040
+	Missing   *exit.Failure // why the library is missing
 	Library   string        // "NCCL 2.27.7"
 	Path      string        // of the library
-	BuiltFor  string        // the version of CUDA that the library was built for: "12.9"
-	Unserved  string        // compute capability of a GPU that the library leaves out: "7.0"
-	Devices   []gpu         // that the rank may use, by ordinal
+	BuiltFor  string        // CUDA version of the library's build: "12.9"
+	Unserved  string        // compute capability of a GPU that the library does not support: "7.0"
+	Devices   []gpu         // devices of the rank, by ordinal
 	Near      []int         // NUMA nodes of the rank's CPUs
 	Peer      [][]bool
 	Shared    bool // --allow-shared-gpu
-	Rehearsed bool // stand-ins take the places of driver and library
+	Rehearsed bool // simulated driver and library
 
 	Machine string // set by TakeGPUs
-	mine    *gpu   // the one that the rank takes; on rank 0, nil: none
+	mine    *gpu   // the GPU of the rank; set on rank 0; nil without one
 }
 
 // gpu is one device.
 type gpu struct {
 	cudart.Device
-	State *cudart.Health // nil where NVML is not there
+	State *cudart.Health // nil without NVML
 }
 
-// checkDevices reports which GPUs a rank sees.
+// checkDevices reports the GPUs that a rank sees.
 func checkDevices(s Setup) Row {
 	g := s.GPU
 	if g == nil && len(s.Fabric.GPUs) == 0 {
@@ -74,7 +74,7 @@ func checkDevices(s Setup) Row {
 		CUDA: notice.CUDAVersion(g.CUDA)})
 }
 
-// checkNCCL reports which library a rank has, and whether the driver serves it.
+// checkNCCL reports the library of a rank, and whether the driver supports it.
 func checkNCCL(s Setup) Row {
 	g := s.GPU
 	if g.Missing != nil {
@@ -91,7 +91,7 @@ func checkNCCL(s Setup) Row {
 	return found(library)
 }
 
-// checkOwners finds ranks of a machine that take one GPU.
+// checkOwners finds ranks that use the same GPU.
 func checkOwners(host []Setup) (rows []Row) {
 	users := slices.DeleteFunc(slices.Clone(host), func(s Setup) bool { return s.GPU == nil || s.GPU.mine == nil })
 	for _, sharers := range machine.GroupBy(users, func(s Setup) string { return s.GPU.mine.UUID }) {
@@ -120,7 +120,7 @@ func checkOwners(host []Setup) (rows []Row) {
 	return []Row{found(notice.OwnGPUs{})}
 }
 
-// checkPeers looks at which GPUs reach each other's memory.
+// checkPeers checks which GPUs access each other's memory.
 func checkPeers(s Setup) Row {
 	g := s.GPU
 	if len(g.Peer) < 2 {

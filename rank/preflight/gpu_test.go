@@ -10,7 +10,7 @@ import (
 	"busbar/rank/machine"
 )
 
-// gpusOf makes a host of n ranks that all see n GPUs and take one each.
+// gpusOf returns a host of n ranks that see n GPUs and use one each.
 func gpusOf(n int, change func(rank int, v *GPUView)) []Setup {
 	host := hostOf(n, Setup{})
 	for i := range host {
@@ -33,7 +33,7 @@ func gpusOf(n int, change func(rank int, v *GPUView)) []Setup {
 	return host
 }
 
-// oneEach gives the GPUs to the ranks in their order, as far as there are any.
+// oneEach assigns the GPUs to the ranks in order.
 func oneEach(ranks []*GPUView) (ordinals []int) {
 	taken := map[string]bool{}
 	for _, r := range ranks {
@@ -43,7 +43,7 @@ func oneEach(ranks []*GPUView) (ordinals []int) {
 	return ordinals
 }
 
-// only are the rows of one check.
+// only returns the rows of one check.
 func only(check string, rows []Row) (found []Row) {
 	for _, r := range rows {
 		if r.Check == check {
@@ -164,7 +164,7 @@ func TestCheckNetworkOfGPUs(t *testing.T) {
 		host[0].Fabric = c.f
 		expect(t, name, only("nvidia-peermem", CheckSetups(host, 0.5)), c.peermem)
 		expect(t, name, only("NCCL network", CheckSetups(host, 0.5)), c.nccl)
-		host[0].GPU.Rehearsed = true // hardware says nothing about a stand-in
+		host[0].GPU.Rehearsed = true // simulated GPUs have no hardware facts
 		for _, check := range []string{"nvidia-peermem", "NCCL network", "GPU state"} {
 			expect(t, name+", rehearsed", only(check, CheckSetups(host, 0.5)))
 		}

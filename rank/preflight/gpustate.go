@@ -7,7 +7,7 @@ import (
 	"busbar/rank/machine"
 )
 
-// checkStates looks at how the GPUs of a host are set, and at their health.
+// checkStates checks settings and health of the GPUs of a host.
 func checkStates(host []Setup) (rows []Row) {
 	seen := map[string]bool{}
 	var off, noECC []string
@@ -54,7 +54,7 @@ func checkStates(host []Setup) (rows []Row) {
 	return rows
 }
 
-// checkPeermem asks whether adapters can read and write GPU memory.
+// checkPeermem checks whether adapters can access GPU memory.
 func checkPeermem(host []Setup) Row {
 	f := host[0].Fabric
 	if !f.Peermem && slices.ContainsFunc(f.Ports, func(p machine.RDMAPort) bool { return !p.EFA }) {
@@ -63,7 +63,7 @@ func checkPeermem(host []Setup) Row {
 	return found(notice.Peermem{Loaded: notice.PeermemLoaded(f.Peermem)})
 }
 
-// checkPlugin asks how NCCL would reach other hosts.
+// checkPlugin checks how NCCL reaches other hosts.
 func checkPlugin(host []Setup) Row {
 	f := host[0].Fabric
 	if f.Plugin == "" && slices.ContainsFunc(f.Ports, func(p machine.RDMAPort) bool { return p.EFA }) {

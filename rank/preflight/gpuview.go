@@ -9,10 +9,10 @@ import (
 	"busbar/rank/machine"
 )
 
-// GPUSearch is how a rank looks for GPUs and their libraries.
+// GPUSearch defines how a rank finds GPUs and their libraries.
 type GPUSearch struct {
-	CUDA, NCCL string // paths of the libraries; "": the loader finds them
-	NotFound   error  // why there are no paths
+	CUDA, NCCL string // paths of the libraries; "": use the loader
+	NotFound   error  // why the paths are missing
 	NCCLX      bool   // the library must be NCCLX
 	Simulated  bool
 	Shared     bool   // ranks may share a GPU
@@ -20,7 +20,7 @@ type GPUSearch struct {
 	Driver     string // version of the kernel module; "" if unknown
 }
 
-// ViewGPUs returns what this rank sees of GPUs and of the library that is to drive them, none of which it starts.
+// ViewGPUs returns the GPUs and the library that this rank sees, without starting them.
 func ViewGPUs(root string, s GPUSearch) *GPUView {
 	v := &GPUView{Shared: s.Shared, Rehearsed: s.Simulated, Near: machine.NearNodes(machine.NUMANodes(root), s.CPUs)}
 	if s.NotFound != nil {
@@ -70,7 +70,7 @@ func (v *GPUView) devices(path string) error {
 				continue
 			}
 			if peer[a][b], err = driver.CanAccessPeer(a, b); err != nil {
-				return nil // not known
+				return nil // unknown
 			}
 		}
 	}
@@ -78,7 +78,7 @@ func (v *GPUView) devices(path string) error {
 	return nil
 }
 
-// states asks NVML, where it is there.
+// states queries NVML if it is available.
 func (v *GPUView) states() {
 	n, err := cudart.LoadNVML(nil)
 	if err != nil {
@@ -91,7 +91,7 @@ func (v *GPUView) states() {
 	}
 }
 
-// TakeGPUs records which GPU each rank will take: assign returns the ordinals of those of ranks that see any.
+// TakeGPUs sets the GPU of each rank: assign returns the ordinals for the ranks that see GPUs.
 func TakeGPUs(all []Setup, assign func([]*GPUView) []int) {
 	var seeing []*GPUView
 	for _, s := range all {

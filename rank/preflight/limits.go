@@ -15,11 +15,11 @@ import (
 	"busbar/rank/machine"
 )
 
-// limits are what the system lets this process have.
+// limits holds the system limits of this process.
 type limits struct {
 	Shared volume // /dev/shm
-	Locked int64  // bytes that may be locked in memory (ulimit -l); unlimited, or unknown
-	Exempt bool   // CAP_IPC_LOCK: that limit does not count
+	Locked int64  // bytes of locked memory (ulimit -l); unlimited, or unknown
+	Exempt bool   // CAP_IPC_LOCK: the limit does not apply
 	Files  int64  // open files (ulimit -n); unlimited, or unknown
 	Bounds []machine.MemoryBound
 }
@@ -29,7 +29,7 @@ const (
 	unknown   = machine.Unknown
 )
 
-// volume is a mounted filesystem, in bytes; a Total of 0: there is none.
+// volume is a mounted filesystem, in bytes; Total is 0 without one.
 type volume struct{ Total, Free int64 }
 
 func readLimits(root string) limits {
@@ -41,7 +41,7 @@ func readLimits(root string) limits {
 	const ipcLock = 14
 	capabilities, _ := strconv.ParseUint(machine.Field(machine.ReadText(root, "proc/self/status"), "CapEff"), 16, 64)
 	l.Exempt = capabilities>>ipcLock&1 == 1
-	l.Bounds, _ = machine.MemoryBounds(root) // nothing known has a row of its own
+	l.Bounds, _ = machine.MemoryBounds(root) // unknown bounds have their own row
 	return l
 }
 
@@ -53,11 +53,10 @@ func readVolume(path string) volume {
 	return volume{Total: int64(s.Blocks) * int64(s.Bsize), Free: int64(s.Bavail) * int64(s.Bsize)}
 }
 
-// What a rank takes of /dev/shm: MPI libraries a few MiB each; NCCL 4 MiB and more for each channel to each rank near
-// by.
+// The use of /dev/shm per rank: MPI libraries a few MiB; NCCL at least 4 MiB per channel and neighbour.
 const (
-	sharedLeast  = 8 << 20  // below, libraries end with SIGBUS
-	sharedEnough = 64 << 20 // for most
+	sharedMinimum = 8 << 20  // below, libraries crash with SIGBUS
+	sharedEnough  = 64 << 20 // for most runs
 )
 
 // checkShared compares /dev/shm with the ranks of a host.
@@ -65,7 +64,7 @@ func checkShared(host []Setup) Row {
 	v, n := host[0].Limits.Shared, int64(len(host))
 	if v.Total == 0 {
 		r := found(notice.NoShm{Ranks: len(host)})
-		if n == 1 { // it needs none
+		if n == 1 { // a single rank needs none
 			r = r.graded(notice.Info)
 		}
 		return r
@@ -73,15 +72,15 @@ func checkShared(host []Setup) Row {
 	m := notice.SharedMemory{Free: units.RoughBytes(v.Free), Total: units.RoughBytes(v.Total), Ranks: len(host)}
 	r := found(m)
 	switch each := v.Free / n; {
-	case n > 1 && each < sharedLeast:
+	case n > 1 && each < sharedMinimum:
 		r = found(notice.ShmTooSmall{SharedMemory: m})
 	case n > 1 && each < sharedEnough:
 		r = found(notice.ShmSmallForNCCL{SharedMemory: m})
 	}
-	return r.least(fmt.Sprint(n), float64(v.Free))
+	return r.smallest(fmt.Sprint(n), float64(v.Free))
 }
 
-// limitOf is a limit as notices have it.
+// limitOf converts a limit for notices.
 func limitOf(n int64) notice.Limit {
 	switch n {
 	case unlimited:
@@ -92,10 +91,10 @@ func limitOf(n int64) notice.Limit {
 	return notice.Limit(n)
 }
 
-// lockedLeast is how much memory RDMA locks for a rank at the least: queues, and buffers of the libraries' own.
-const lockedLeast = 64 << 20
+// lockedMinimum is the minimum of locked memory that RDMA needs per rank: queues and internal buffers of libraries.
+const lockedMinimum = 64 << 20
 
-// checkLocked looks at ulimit -l, which RDMA needs to be large: memory that an adapter writes to must stay in place.
+// checkLocked checks ulimit -l. RDMA locks the memory that an adapter accesses.
 func checkLocked(s Setup) Row {
 	l := s.Limits.Locked
 	limit := notice.ByteLimit{Limit: limitOf(l)}
@@ -106,35 +105,35 @@ func checkLocked(s Setup) Row {
 		return found(notice.LockedMemory{Limit: limit, Reason: notice.NoRDMA})
 	case s.Limits.Exempt:
 		return found(notice.LockedMemory{Limit: limit, Reason: notice.LockExempt})
-	case l < lockedLeast:
+	case l < lockedMinimum:
 		return found(notice.MemlockLimited{Limit: limit}).graded(notice.Error)
 	}
 	return found(notice.MemlockLimited{Limit: limit})
 }
 
-// filesFor looks at ulimit -n in a world of that many ranks: each takes a connection to rank 0, and MPI over TCP one
-// to each other rank; most libraries open several.
+// filesFor checks ulimit -n for a world size. Each rank connects to rank 0, and MPI over TCP to every rank; most
+// libraries open several connections.
 func filesFor(world int) func(Setup) Row {
-	least, enough := 64+world, 256+4*world
+	needed, enough := 64+world, 256+4*world
 	return func(s Setup) Row {
 		limit := limitOf(s.Limits.Files)
 		switch {
 		case limit < 0 || int64(limit) >= int64(enough):
 			return found(notice.OpenFiles{Limit: limit})
-		case int64(limit) < int64(least):
-			return found(notice.OpenFilesLimited{Limit: limit, Ranks: world, Needed: least}).graded(notice.Error)
+		case int64(limit) < int64(needed):
+			return found(notice.OpenFilesLimited{Limit: limit, Ranks: world, Needed: needed}).graded(notice.Error)
 		}
 		return found(notice.OpenFilesLimited{Limit: limit, Ranks: world, Needed: enough})
 	}
 }
 
-// What the buffers of a rank may take: below the least a sweep has no point of interest left.
+// Limits for the buffers of a rank: below the minimum no useful sweep is possible.
 const (
-	memoryLeast  = 16 << 20
-	memoryEnough = 256 << 20
+	memoryMinimum = 16 << 20
+	memoryEnough  = 256 << 20
 )
 
-// checkMemory finds what the ranks of a host may have at once, and what bounds it.
+// checkMemory computes the available memory of the ranks of a host, and its bound.
 func checkMemory(host []Setup, scratch float64) Row {
 	var ranks []machine.RankMemory
 	for _, s := range host {
@@ -147,18 +146,18 @@ func checkMemory(host []Setup, scratch float64) Row {
 	switch short := found(notice.HostMemoryShort{Limit: limit}); {
 	case plan.Bytes == math.MaxInt64:
 		return found(notice.HostMemoryUnknown{})
-	case plan.Bytes < memoryLeast:
+	case plan.Bytes < memoryMinimum:
 		r = short.graded(notice.Error)
 	case plan.Bytes < memoryEnough:
 		r = short
 	}
-	return r.least(fmt.Sprint(len(host)), float64(plan.Bytes))
+	return r.smallest(fmt.Sprint(len(host)), float64(plan.Bytes))
 }
 
-// outputEnough is the space that the files of a large sweep take many times over.
+// outputEnough is many times the size of the files of a large sweep.
 const outputEnough = 100 << 20
 
-// CheckOutput looks at the folder for results, on rank 0's host.
+// CheckOutput checks the results folder on rank 0's host.
 func CheckOutput(dir string) Row {
 	const name = "output"
 	if err := result.CheckDir(dir); err != nil {
@@ -181,7 +180,7 @@ func judgeSpace(dir string, v volume) Row {
 	return Found(name, notice.OutputFolder{Folder: dir, Free: notice.FreeSpace(v.Free)})
 }
 
-// existing is the folder itself or the nearest one above it that is there.
+// existing returns the folder itself, or its nearest existing parent.
 func existing(dir string) string {
 	at, err := filepath.Abs(dir)
 	for err == nil {

@@ -20,7 +20,7 @@ const (
 	tib = 1 << 40
 )
 
-// hostOf makes a host of n ranks that have this set-up.
+// hostOf returns a host of n ranks with this setup.
 func hostOf(n int, s Setup) (host []Setup) {
 	for _, r := range ranksOf(n, "node1") {
 		s.who = r

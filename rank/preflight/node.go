@@ -14,11 +14,11 @@ import (
 	"busbar/rank/machine"
 )
 
-// node is what a host is, and how it is set for speed.
+// node holds the facts of a host and its performance settings.
 type node struct {
 	Machine   result.Machine
 	CPUs      int                // online
-	NUMA      []machine.NUMANode // those that have CPUs
+	NUMA      []machine.NUMANode // with CPUs
 	Balancing int64              // kernel.numa_balancing; unknown
 	Virtual   bool
 }
@@ -41,19 +41,19 @@ func readNode(root string) node {
 // checkCPUs finds ranks that share cores or move between NUMA nodes.
 func checkCPUs(host []Setup) Row {
 	var places []machine.Place
-	least, most, moving := math.MaxInt, 0, 0
+	lowest, most, moving := math.MaxInt, 0, 0
 	for _, s := range host {
 		places = append(places, machine.Place{Rank: s.who.Rank, Host: s.who.Host, CPUs: s.who.CPUs, Quota: s.who.Quota})
 		cpus, _ := machine.ParseCPUs(s.who.CPUs)
-		least, most = min(least, len(cpus)), max(most, len(cpus))
+		lowest, most = min(lowest, len(cpus)), max(most, len(cpus))
 		if len(machine.NearNodes(s.Node.NUMA, s.who.CPUs)) > 1 {
 			moving++
 		}
 	}
 	online := host[0].Node.CPUs
 	cpus := notice.RankCPUs{Ranks: len(host), CPUs: online,
-		Binding: notice.Binding{Least: least, Most: most, Free: least == online && least > 0}}
-	if least == 0 {
+		Binding: notice.Binding{Least: lowest, Most: most, Free: lowest == online && lowest > 0}}
+	if lowest == 0 {
 		return found(cpus)
 	}
 	if ranks, cores, limit := machine.Crowd(places); ranks > 0 {
@@ -65,7 +65,7 @@ func checkCPUs(host []Setup) Row {
 	return found(cpus)
 }
 
-// checkGovernor looks at the frequency of this rank's cores.
+// checkGovernor checks the frequency governor of this rank's cores.
 func checkGovernor(s Setup) Row {
 	switch g := s.Node.Machine.Governor; g {
 	case "unknown", "":
@@ -77,7 +77,7 @@ func checkGovernor(s Setup) Row {
 	}
 }
 
-// checkBalancing looks for a kernel that moves pages between NUMA nodes behind the program's back.
+// checkBalancing checks whether the kernel moves pages between NUMA nodes.
 func checkBalancing(host []Setup) Row {
 	n := host[0].Node
 	switch {
@@ -91,10 +91,10 @@ func checkBalancing(host []Setup) Row {
 	return found(notice.NUMABalancingOn{})
 }
 
-// busyShare is the load average over the number of CPUs from which other work disturbs results.
+// busyShare is the load average per CPU from which other work disturbs results.
 const busyShare = 0.25
 
-// checkLoad looks for other work on the host.
+// checkLoad checks for other work on the host.
 func checkLoad(host []Setup) Row {
 	n := host[0].Node
 	load := notice.CPULoad{Load: notice.Load(n.Machine.Load1), CPUs: n.CPUs}
@@ -102,10 +102,10 @@ func checkLoad(host []Setup) Row {
 	if n.Machine.Load1 > busyShare*float64(n.CPUs) {
 		r = found(notice.HostBusy{CPULoad: load})
 	}
-	return r.least(fmt.Sprint(r.Severity), -n.Machine.Load1)
+	return r.smallest(fmt.Sprint(r.Severity), -n.Machine.Load1)
 }
 
-// checkAlikeHosts compares the hosts: a collective is as fast as the slowest.
+// checkAlikeHosts compares the hosts: the slowest limits a collective.
 func checkAlikeHosts(hosts [][]Setup) Row {
 	m := hosts[0][0].Node.Machine
 	memory := units.RoughBytes(m.MemoryB)
@@ -139,7 +139,7 @@ func checkAlikeHosts(hosts [][]Setup) Row {
 		Memory: memory})
 }
 
-// valuesOf are the values of a property with their hosts, the most frequent first.
+// valuesOf returns the values of a property with their hosts, the most frequent first.
 func valuesOf(hosts [][]Setup, of func(Setup) string) (values []notice.HostValue) {
 	value := func(host []Setup) string { return cmp.Or(of(host[0]), "none") }
 	for _, alike := range machine.GroupBy(hosts, value) {
@@ -155,7 +155,7 @@ func valuesOf(hosts [][]Setup, of func(Setup) string) (values []notice.HostValue
 	return values
 }
 
-// joined writes ports in one line.
+// joined formats ports in one line.
 func joined(kinds []notice.PortKind) string {
 	var list []string
 	for _, k := range kinds {
@@ -164,14 +164,14 @@ func joined(kinds []notice.PortKind) string {
 	return strings.Join(list, ", ")
 }
 
-// memoryOf tells memories apart that differ by more than what the firmware keeps.
+// memoryOf distinguishes memory sizes that differ by more than firmware reserves.
 func memoryOf(hosts [][]Setup) func(Setup) string {
-	least, most := int64(math.MaxInt64), int64(0)
+	lowest, most := int64(math.MaxInt64), int64(0)
 	for _, h := range hosts {
-		least, most = min(least, h[0].Node.Machine.MemoryB), max(most, h[0].Node.Machine.MemoryB)
+		lowest, most = min(lowest, h[0].Node.Machine.MemoryB), max(most, h[0].Node.Machine.MemoryB)
 	}
 	return func(s Setup) string {
-		if float64(most) < 1.05*float64(least) {
+		if float64(most) < 1.05*float64(lowest) {
 			return ""
 		}
 		return units.Binary(s.Node.Machine.MemoryB)

@@ -16,7 +16,7 @@ func TestReadNode(t *testing.T) {
 		"sys/devices/system/node/online":                       "0-2\n",
 		"sys/devices/system/node/node0/cpulist":                "0-3\n",
 		"sys/devices/system/node/node1/cpulist":                "4-7\n",
-		"sys/devices/system/node/node2/cpulist":                "\n", // memory alone
+		"sys/devices/system/node/node2/cpulist":                "\n", // memory only
 		"proc/sys/kernel/numa_balancing":                       "1\n",
 		"proc/self/status":                                     "Cpus_allowed_list:\t0-3\n",
 		"proc/cpuinfo":                                         "model name : x\nflags : hypervisor\n",
@@ -107,7 +107,7 @@ func TestCheckSpeed(t *testing.T) {
 	}
 }
 
-// The busiest host speaks for all.
+// The row shows the busiest host.
 func TestBusiestHost(t *testing.T) {
 	ranks := ranksOf(1, "a", "b", "c")
 	var rows []Row

@@ -11,16 +11,16 @@ import (
 	"busbar/rank/machine"
 )
 
-// pcie is what lies between the devices of a host: an IOMMU that translates, or bridges with ACS that send what one
-// device has for another through the processor, makes GPUs and adapters slow or hang when they talk to each other.
+// pcie holds what slows transfers between devices of a host, or makes them hang: an IOMMU that translates, or bridges
+// with ACS that redirect transfers through the processor.
 type pcie struct {
-	GPUs       []string // NVIDIA's, by address on the bus; a driver is not needed to see them
-	Driver     string   // version of NVIDIA's kernel module; "" without
+	GPUs       []string // by PCI address; needs no driver
+	Driver     string   // version of NVIDIA's kernel module; "" without it
 	Units      int      // IOMMUs
-	Translated []string // GPUs and RDMA adapters behind one that translates
+	Translated []string // GPUs and RDMA adapters behind a translating IOMMU
 	Bridges    int      // with readable ACS settings
-	Redirect   []string // those that redirect
-	Hidden     bool     // settings can be read by root only
+	Redirect   []string // bridges that redirect
+	Hidden     bool     // only root can read the settings
 }
 
 // driverVersion finds "550.54.15" in "NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  550.54.15  Release …".
@@ -54,10 +54,10 @@ func translates(dir string) bool {
 	return strings.HasPrefix(machine.ReadText(dir, "iommu_group/type"), "DMA")
 }
 
-// bridge reads a bridge's ACS settings out of its configuration space.
+// bridge reads the ACS settings of a bridge from its configuration space.
 func (p *pcie) bridge(address, path string) {
 	config, err := os.ReadFile(path)
-	if err != nil || len(config) <= 64 { // the rest is shown to root only
+	if err != nil || len(config) <= 64 { // only root can read the rest
 		p.Hidden = p.Hidden || len(config) == 64
 		return
 	}
@@ -85,10 +85,10 @@ func accessControl(config []byte) (uint16, bool) {
 	return 0, false
 }
 
-// direct says whether a host has devices that would talk to each other.
+// direct reports whether a host has devices that transfer data to each other.
 func (f fabric) direct() bool { return len(f.GPUs) > 0 || len(f.Ports) > 0 }
 
-// checkIOMMU looks for translation between GPUs and adapters.
+// checkIOMMU checks for translation between GPUs and adapters.
 func checkIOMMU(host []Setup) Row {
 	f := host[0].Fabric
 	state := notice.IOMMUPasses
@@ -105,7 +105,7 @@ func checkIOMMU(host []Setup) Row {
 	return found(notice.IOMMU{State: state})
 }
 
-// checkACS looks for bridges that keep devices from talking to each other; nothing is reported where there are none.
+// checkACS checks for bridges that redirect transfers between devices. Without such bridges it reports nothing.
 func checkACS(host []Setup) Row {
 	f := host[0].Fabric
 	switch {

@@ -9,7 +9,7 @@ import (
 	"busbar/rank/machine/machinetest"
 )
 
-// configSpace is a bridge's configuration space whose chain of capabilities ends in ACS with that control register.
+// configSpace returns a bridge's configuration space whose capability chain ends with ACS and this control register.
 func configSpace(control uint16) string {
 	b := make([]byte, 4096)
 	byteorder.LittleEndian.PutUint32(b[0x100:], 0x0001|1<<16|0x148<<20) // error reporting, next at 0x148
@@ -52,7 +52,7 @@ func TestReadPCIe(t *testing.T) {
 	}
 }
 
-// A chain that leads into itself, or out of what is there, ends.
+// A capability chain with a loop, or beyond the data, ends.
 func TestAccessControl(t *testing.T) {
 	loop := make([]byte, 4096)
 	byteorder.LittleEndian.PutUint32(loop[0x100:], 0x0001|0x100<<20)

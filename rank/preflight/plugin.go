@@ -8,17 +8,17 @@ import (
 	"strings"
 )
 
-// netPlugin is where the loader would find NCCL's network plugin: on LD_LIBRARY_PATH, in its cache, in the
-// standard folders. "" if nowhere, or if NCCL_NET_PLUGIN says none.
+// netPlugin returns the path of NCCL's network plugin: from LD_LIBRARY_PATH, the loader's cache, or the standard
+// folders. It is "" if not found, or if NCCL_NET_PLUGIN is none.
 func netPlugin(root string, env func(string) string) string {
 	names := []string{"libnccl-net.so"}
-	switch want := env("NCCL_NET_PLUGIN"); {
-	case want == "none":
+	switch plugin := env("NCCL_NET_PLUGIN"); {
+	case plugin == "none":
 		return ""
-	case strings.Contains(want, "/"):
-		return present(root, want)
-	case want != "":
-		names = []string{want, "libnccl-net-" + want + ".so"}
+	case strings.Contains(plugin, "/"):
+		return present(root, plugin)
+	case plugin != "":
+		names = []string{plugin, "libnccl-net-" + plugin + ".so"}
 	}
 	cache, _ := os.ReadFile(filepath.Join(root, "etc/ld.so.cache"))
 	for _, name := range names {
@@ -39,7 +39,7 @@ func present(root, path string) string {
 	return path
 }
 
-// cachedFolders is the folder in which the loader's cache has a library of that name, if any.
+// cachedFolders returns the folder of a library in the loader's cache, if any.
 func cachedFolders(cache []byte, name string) []string {
 	at := bytes.Index(cache, []byte("/"+name+"\x00"))
 	if at < 0 {

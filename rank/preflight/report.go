@@ -15,10 +15,10 @@ import (
 	"busbar/rank/launch"
 )
 
-// Verdict is what a check comes to.
+// Verdict is the result of a check.
 type Verdict string
 
-// The verdicts. With a warning a run works, but its results or its end may not be what they seem.
+// The verdicts. With a warning a run works, but its results may mislead.
 const (
 	Passed  Verdict = "ok"
 	Caution Verdict = "warning"
@@ -27,15 +27,14 @@ const (
 
 var verdicts = map[notice.Severity]Verdict{notice.Info: Passed, notice.Warning: Caution, notice.Error: Problem}
 
-// meaning is what the worst severity means for a run.
+// meaning describes the worst severity.
 var meaning = map[notice.Severity]string{
 	notice.Info:    "Ready",
-	notice.Warning: "A run works, mind the warnings",
+	notice.Warning: "Ready with warnings",
 	notice.Error:   "Not ready",
 }
 
-// Checklist is what preflight found so far, on rank 0. The watchdog or the side channel may cut it short while the
-// ranks are stuck in what is being checked.
+// Checklist collects the rows on rank 0. The watchdog or the side channel may end it while the ranks hang in a check.
 type Checklist struct {
 	title  string
 	format document.Format
@@ -47,26 +46,26 @@ type Checklist struct {
 	written bool
 }
 
-// NewChecklist is an empty list of checks of these ranks, which is to be written to out.
+// NewChecklist returns an empty list for these ranks; Write prints it to out.
 func NewChecklist(ranks []launch.RankFacts, format document.Format, out io.Writer) *Checklist {
 	hosts, _ := whereabouts(nil, ranks)
 	return &Checklist{ranks: ranks, format: format, out: out, title: fmt.Sprintf("Preflight of %s on %s",
 		units.Count(len(ranks), "rank"), units.Count(len(hosts), "host"))}
 }
 
-// SetBackends adds to the title which backends are checked.
+// SetBackends adds the checked backends to the title.
 func (c *Checklist) SetBackends(names []string) {
 	c.title += ": " + cmp.Or(strings.Join(names, ", "), "no backend")
 }
 
-// WriteUnconnected writes the report, in JSON, of ranks that cannot be connected; host is this rank's.
+// WriteUnconnected writes the JSON report of ranks that cannot connect; host is this rank's.
 func WriteUnconnected(out io.Writer, host string, err error) {
 	c := &Checklist{format: document.JSON, out: out, ranks: []launch.RankFacts{{Host: host}}}
 	c.Add(Found("MPI", notice.MPIUnusable{Failed: exit.FailureOf(err).Parts}))
-	_, _ = c.Write() // the exit code has it too
+	_, _ = c.Write() // the exit code reports it too
 }
 
-// Add adds rows; on ranks other than 0 there is no checklist, and it does nothing.
+// Add adds rows; on ranks other than 0 the checklist is nil, and Add does nothing.
 func (c *Checklist) Add(rows ...Row) {
 	if c == nil {
 		return
@@ -76,7 +75,7 @@ func (c *Checklist) Add(rows ...Row) {
 	c.rows = append(c.rows, rows...)
 }
 
-// HasProblem reports whether one of these checks found something that ends a run.
+// HasProblem reports whether one of these checks found an error.
 func (c *Checklist) HasProblem(checks ...string) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -85,8 +84,7 @@ func (c *Checklist) HasProblem(checks ...string) bool {
 	})
 }
 
-// CutShort reports what is known when the job ends in the middle, with the reason. It does nothing for nil, or after
-// write.
+// CutShort writes the report when the job ends early, with the reason. It does nothing for nil, or after Write.
 func (c *Checklist) CutShort(cause notice.Fact) {
 	if c == nil {
 		return
@@ -111,7 +109,7 @@ func (c *Checklist) Write() (notice.Severity, error) {
 	return worst, c.document(rows, worst).Write(c.out, c.format)
 }
 
-// preflightReport is the values of the JSON.
+// preflightReport holds the values of the JSON.
 type preflightReport struct {
 	Verdict Verdict       `json:"verdict"`
 	Rows    []ReportedRow `json:"rows"` // in the order of the notices
@@ -123,12 +121,12 @@ type ReportedRow struct {
 	Verdict Verdict     `json:"verdict"`
 	Code    notice.Code `json:"code"`
 	Found   string      `json:"found"`
-	Advice  string      `json:"advice"` // what to do; empty if all is well
-	Where   []string    `json:"where"`  // hosts, and ranks where not all of a host are meant
+	Advice  string      `json:"advice"` // "" for ok
+	Where   []string    `json:"where"`  // hosts; ranks if only some ranks of a host are affected
 	Worst   string      `json:"worst,omitempty"`
 }
 
-// todo is what to do; "" where all is well.
+// todo returns the advice; "" for ok.
 func (r Row) todo() string {
 	if r.Severity == notice.Info {
 		return ""
@@ -136,7 +134,7 @@ func (r Row) todo() string {
 	return r.Advice()
 }
 
-// show adds the row to a table, and below it what to do. Findings are in capitals, to be found at a glance.
+// show adds the row to a table, with its advice below. Findings are in capitals.
 func (r Row) show(table *document.Table) {
 	if r.Severity == notice.Info {
 		table.Row(string(Passed), r.Check, r.Text())
@@ -150,7 +148,7 @@ func (r Row) show(table *document.Table) {
 	}
 }
 
-// document is the rows as a table, each with what to do, and the verdict on the whole.
+// document returns the rows as a table with advice, and the overall verdict.
 func (c *Checklist) document(rows []Row, worst notice.Severity) *document.Document {
 	d := &document.Document{Kind: "preflight", Title: c.title}
 	table := &document.Table{Columns: []document.Column{{Name: "verdict"}, {Name: "check"},

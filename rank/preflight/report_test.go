@@ -17,7 +17,7 @@ import (
 	"github.com/shoenig/test/must"
 )
 
-// sampleList is a checklist with a row of each verdict.
+// sampleList returns a checklist with a row per verdict.
 func sampleList(out io.Writer, format document.Format) *Checklist {
 	c := &Checklist{title: "Preflight of some ranks", format: format, out: out, ranks: ranksOf(2, "node1", "node2")}
 	failed := notice.Failed{Problem: "no NCCL library\n  at all", Tried: notice.Places{"/a/libnccl.so.2: no such file",
@@ -31,7 +31,7 @@ func sampleList(out io.Writer, format document.Format) *Checklist {
 	return c
 }
 
-// The report has one layout in each format: testdata/preflight.txt, .md and .json.
+// The report has one layout per format: testdata/preflight.txt, .md and .json.
 func TestReportFormats(t *testing.T) {
 	for format, file := range map[document.Format]string{"": "preflight.txt", document.Markdown: "preflight.md",
 		document.JSON: "preflight.json"} {
@@ -48,7 +48,7 @@ func TestReportFormats(t *testing.T) {
 	}
 }
 
-// Whatever ends the job in the middle, what was found until then is reported, once.
+// If the job ends early, the report has all rows so far, once.
 func TestReportCutShort(t *testing.T) {
 	var out strings.Builder
 	c := &Checklist{format: document.JSON, out: &out, ranks: ranksOf(1, "a")}
@@ -79,7 +79,7 @@ type brokenPipe struct{}
 
 func (brokenPipe) Write([]byte) (int, error) { return 0, errors.New("disk full") }
 
-func TestReportThatCannotBeWritten(t *testing.T) {
+func TestReportWriteError(t *testing.T) {
 	for _, format := range document.FormatNames() {
 		if _, err := sampleList(brokenPipe{}, document.Format(format)).Write(); err == nil {
 			t.Errorf("%s: no error", format)
@@ -87,8 +87,8 @@ func TestReportThatCannotBeWritten(t *testing.T) {
 	}
 }
 
-// Every check has a line in the manual, and the manual has no other.
-func TestEveryCheckIsInTheManual(t *testing.T) {
+// The manual has exactly one line per check.
+func TestManualListsChecks(t *testing.T) {
 	read := func(path string) string {
 		text, err := os.ReadFile(path)
 		must.NoError(t, err)
@@ -113,7 +113,7 @@ func TestEveryCheckIsInTheManual(t *testing.T) {
 	others, _ := filepath.Glob("../preflight*.go")
 	check := regexp.MustCompile(`(?:const name = |Found\(|\t\{)"([^"]+)"`)
 	for _, path := range append(sources, others...) {
-		if strings.HasSuffix(path, "_test.go") || path == "node.go" { // which has a table of properties
+		if strings.HasSuffix(path, "_test.go") || path == "node.go" { // has a table of properties
 			continue
 		}
 		for _, m := range check.FindAllStringSubmatch(read(path), -1) {

@@ -12,42 +12,42 @@ import (
 	"busbar/rank/machine"
 )
 
-// Row is what one check found on those ranks that found the same. Info: it passed.
+// Row is the result of one check on the ranks that share it. Info means passed.
 type Row struct {
 	Check string
 	notice.Notice
 
 	ranks  []int   // empty: all
-	class  string  // rows of one class differ in an amount alone: that with the smallest is shown
+	class  string  // rows of one class differ only by an amount; the smallest is shown
 	amount float64 // in any unit
-	worst  string  // the host of the smallest, if others have more
+	worst  string  // host of the smallest amount, if others have more
 }
 
-// Found is the row of a check that found a fact on all ranks, as severe as the catalogue has it.
+// Found returns the row of a fact on all ranks, with the severity of the catalogue.
 func Found(check string, f notice.Fact) Row { return Row{Check: check, Notice: notice.New(f)} }
 
-// found is Found where the name of the check is known from a table.
+// found is Found for a check whose name is in a table.
 func found(f notice.Fact) Row { return Found("", f) }
 
-// graded sets how much the row matters.
+// graded sets the severity of the row.
 func (r Row) graded(s notice.Severity) Row {
 	r.Severity = s
 	return r
 }
 
-// least makes rows that differ in an amount one.
-func (r Row) least(class string, amount float64) Row {
+// smallest merges rows of a class that differ by amount.
+func (r Row) smallest(class string, amount float64) Row {
 	r.class, r.amount = class, amount
 	return r
 }
 
-// On sets which ranks a row is about.
+// On sets the ranks of a row.
 func (r Row) On(ranks ...int) Row {
 	r.ranks = ranks
 	return r
 }
 
-// mergeRows makes one row of those with the same fact on different ranks, in the order in which they first came.
+// mergeRows merges rows with the same fact on different ranks, in order of first appearance.
 func mergeRows(rows []Row, ranks []launch.RankFacts) []Row {
 	type key struct {
 		check    string
@@ -56,7 +56,7 @@ func mergeRows(rows []Row, ranks []launch.RankFacts) []Row {
 		same     string // the class, or the parameters
 	}
 	var merged []Row
-	least := map[int][]int{} // ranks of the smallest amount, by merged row
+	smallest := map[int][]int{} // ranks of the smallest amount, by merged row
 	at := map[key]int{}
 	for _, r := range rows {
 		k := key{r.Check, r.Severity, r.Code(), r.class}
@@ -67,7 +67,7 @@ func mergeRows(rows []Row, ranks []launch.RankFacts) []Row {
 		i, known := at[k]
 		if !known {
 			i = len(merged)
-			at[k], least[i] = i, r.ranks
+			at[k], smallest[i] = i, r.ranks
 			r.ranks = slices.Clone(r.ranks)
 			merged = append(merged, r)
 			continue
@@ -76,10 +76,10 @@ func mergeRows(rows []Row, ranks []launch.RankFacts) []Row {
 		m.ranks = append(m.ranks, r.ranks...)
 		differ := r.amount != m.amount
 		if r.amount < m.amount {
-			m.Fact, m.amount, least[i] = r.Fact, r.amount, r.ranks
+			m.Fact, m.amount, smallest[i] = r.Fact, r.amount, r.ranks
 		}
-		if (differ || m.worst != "") && len(least[i]) > 0 {
-			m.worst = ranks[least[i][0]].Host
+		if (differ || m.worst != "") && len(smallest[i]) > 0 {
+			m.worst = ranks[smallest[i][0]].Host
 		}
 	}
 	for i := range merged {
@@ -88,7 +88,7 @@ func mergeRows(rows []Row, ranks []launch.RankFacts) []Row {
 	return merged
 }
 
-// whereabouts sorts ranks into hosts that are there with all their ranks, and the rest; none are all.
+// whereabouts splits ranks into hosts with all their ranks, and single ranks; no ranks mean all.
 func whereabouts(of []int, ranks []launch.RankFacts) (hosts []string, single []launch.Report) {
 	if len(of) == 0 {
 		for i := range ranks {
@@ -113,7 +113,7 @@ func whereabouts(of []int, ranks []launch.RankFacts) (hosts []string, single []l
 	return hosts, single
 }
 
-// place is where a row holds, for people; "" where it holds everywhere alike.
+// place describes where a row applies; "" if everywhere.
 func (r Row) place(ranks []launch.RankFacts) string {
 	hosts, single := whereabouts(r.ranks, ranks)
 	everywhere, _ := whereabouts(nil, ranks)
@@ -132,7 +132,7 @@ func (r Row) place(ranks []launch.RankFacts) string {
 	return strings.Join(parts, ", ")
 }
 
-// where lists the hosts of a row, and single ranks where not all of a host are meant.
+// where lists the hosts of a row, and single ranks of other hosts.
 func (r Row) where(ranks []launch.RankFacts) []string {
 	hosts, single := whereabouts(r.ranks, ranks)
 	for _, s := range single {

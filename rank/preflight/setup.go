@@ -1,6 +1,5 @@
-// Package preflight checks where the ranks run without measuring: each check looks at what ranks see of their hosts, or
-// at what they found together, and returns rows of a report. A new check is a function from the setups of a host to
-// rows, listed in CheckSetups.
+// Package preflight checks the environment of the ranks without measuring. A check is a function from the setups of a
+// host to rows of a report. CheckSetups lists the checks.
 package preflight
 
 import (
@@ -10,33 +9,33 @@ import (
 	"busbar/rank/machine"
 )
 
-// Setup is what one rank sees of where it runs.
+// Setup holds what one rank sees of its environment.
 type Setup struct {
 	Limits limits
 	Node   node
 	Fabric fabric
-	GPU    *GPUView // nil where no backend on GPUs is asked for
+	GPU    *GPUView // nil without a GPU backend
 
 	who launch.RankFacts // on rank 0
 }
 
-// PlaceSetups notes of which rank each setup is, on rank 0.
+// PlaceSetups sets the rank of each setup, on rank 0.
 func PlaceSetups(all []Setup, ranks []launch.RankFacts) {
 	for i := range all {
 		all[i].who = ranks[i]
 	}
 }
 
-// ReadSetup reads what this rank sees.
+// ReadSetup reads the environment of this rank.
 func ReadSetup(root string, env func(string) string) Setup {
 	return Setup{Limits: readLimits(root), Node: readNode(root), Fabric: readFabric(root, env)}
 }
 
-// CheckSetups looks at the hosts one by one, check by check, and at what they have in common; rank 0 only. scratch is
-// what a library allocates beside buffers in host memory, as a share of them.
+// CheckSetups checks each host, then compares them; rank 0 only. scratch is the host memory that a library allocates
+// besides buffers, as a share of them.
 func CheckSetups(all []Setup, scratch float64) (rows []Row) {
 	hosts := machine.GroupBy(all, func(s Setup) string { return s.who.Host })
-	// Containers of one machine are hosts of their own, and share its processors and its memory.
+	// Containers of one machine are separate hosts that share its processors and memory.
 	machines := machine.GroupBy(all, func(s Setup) string { return s.who.Machine })
 	world := [][]Setup{all}
 	for _, c := range []struct {
@@ -80,7 +79,7 @@ func CheckSetups(all []Setup, scratch float64) (rows []Row) {
 	return rows
 }
 
-// What a check of GPUs needs on a host; each includes those before it.
+// Requirements of the GPU checks; each includes the previous ones.
 const (
 	used     = iota // a backend on GPUs
 	visible         // a GPU that a rank sees
@@ -88,7 +87,7 @@ const (
 	rdma            // an RDMA port
 )
 
-// onGPUs limits a check to hosts that have what it needs.
+// onGPUs limits a check to hosts that meet its requirement.
 func onGPUs(needs int, find func([]Setup) []Row) func([]Setup) []Row {
 	return func(host []Setup) []Row {
 		g := host[0].GPU
@@ -103,7 +102,7 @@ func onGPUs(needs int, find func([]Setup) []Row) func([]Setup) []Row {
 	}
 }
 
-// perGroup is a check that finds at most one thing for a group.
+// perGroup adapts a check with at most one row per group.
 func perGroup(check func([]Setup) Row) func([]Setup) []Row {
 	return func(group []Setup) []Row {
 		if r := check(group); r.Fact != nil {
@@ -113,7 +112,7 @@ func perGroup(check func([]Setup) Row) func([]Setup) []Row {
 	}
 }
 
-// byRank is a check that finds at most one thing for each rank of a group.
+// byRank adapts a check with at most one row per rank of a group.
 func byRank(check func(Setup) Row) func([]Setup) []Row {
 	return func(group []Setup) (rows []Row) {
 		for _, s := range group {

@@ -7,8 +7,7 @@ import (
 	"busbar/internal/result"
 )
 
-// Trials are the cases that are tried: every rank is heard by every rank; the smallest message; and one that is large
-// enough to take the path of large ones.
+// Trials returns the cases to try: an all_gather, the minimum message size, and a large message size.
 func Trials(world int) []coll.Case {
 	c := coll.Case{Collective: coll.AllGather, Type: coll.Float32, Root: -1, Placement: coll.OutOfPlace,
 		Mode: coll.Throughput, World: world}
@@ -17,7 +16,7 @@ func Trials(world int) []coll.Case {
 	return []coll.Case{c.WithSize(64 * int64(world)), reduce.WithSize(8), reduce.WithSize(1 << 20)}
 }
 
-// Try runs a case once and checks every element on every rank; the row is rank 0's. Collective.
+// Try runs a case once and checks every element on every rank; rank 0 returns the row. Collective.
 func Try(w bench.World, b bench.Backend, c coll.Case, o bench.Options) (Row, error) {
 	r, err := bench.Measure(w, b, c, o)
 	if err != nil || r == nil {
@@ -38,10 +37,10 @@ func judgeTrial(r *result.Record) Row {
 	return Found(r.Case.Collective.String(), f)
 }
 
-// gpuMemoryEnough is less than an idle GPU of any use has free.
+// gpuMemoryEnough is the minimum of free GPU memory; an idle GPU has more.
 const gpuMemoryEnough = 4 << 30
 
-// JudgeRoom judges how much memory the GPUs have free.
+// JudgeRoom checks the free memory of the GPUs.
 func JudgeRoom(limit notice.MemoryLimit) Row {
 	const name = "GPU memory"
 	m := notice.GPUMemory{Limit: limit}

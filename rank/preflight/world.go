@@ -9,7 +9,7 @@ import (
 	"busbar/rank/launch"
 )
 
-// CheckMPI says which MPI serves the world, and what it allows.
+// CheckMPI reports the MPI library of the world, and its limits.
 func CheckMPI(l launch.Library, s launch.Started, world int) Row {
 	const name = "MPI"
 	i := l.Facts
@@ -24,7 +24,7 @@ func CheckMPI(l launch.Library, s launch.Started, world int) Row {
 	return Found(name, used)
 }
 
-// SideChannelRow states which ranks are missing on the side channel; open: rank 0 listens.
+// SideChannelRow reports which ranks lack a side channel; open: rank 0 listens.
 func SideChannelRow(missing []int, open bool, ranks []launch.RankFacts) Row {
 	const name = "side channel"
 	switch {
@@ -39,11 +39,11 @@ func SideChannelRow(missing []int, open bool, ranks []launch.RankFacts) Row {
 	return Found(name, notice.SideChannel{State: notice.ChannelOpen})
 }
 
-// offsetsPoor is an uncertainty of the hosts' clocks, in seconds, above which delays of ranks are hard to measure.
+// offsetsPoor is the uncertainty of clock offsets, in seconds, above which delays of ranks are hard to measure.
 const offsetsPoor = 100e-6
 
-// JudgeClocks judges how well the clocks of the nodes are known against each other; cost is that of a reading. Both are
-// in seconds.
+// JudgeClocks judges the uncertainty of the clock offsets between nodes; cost is that of a reading. Both are in
+// seconds.
 func JudgeClocks(uncertainty float64, nodes int, cost float64) Row {
 	const name = "clocks"
 	compared := notice.ClocksCompared{Hosts: nodes, Uncertainty: units.Seconds(uncertainty)}

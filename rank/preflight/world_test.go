@@ -60,7 +60,7 @@ func TestJudgeClocks(t *testing.T) {
 	}
 }
 
-// What is tried must hold in worlds of any size, and find what is wrong.
+// Trials are valid in worlds of any size, and detect errors.
 func TestTryCase(t *testing.T) {
 	corrupt := func(c coll.Case, rank int, out []byte) {
 		if c.SizeBytes >= 1<<20 && rank == 1 {
@@ -128,7 +128,7 @@ func TestTryCase(t *testing.T) {
 	}
 }
 
-// Ranks on several hosts come to the right ones, in the order of the checks.
+// Rows of several hosts have the correct ranks, in the order of the checks.
 func TestCheckSetups(t *testing.T) {
 	ranks := ranksOf(2, "node1", "node2")
 	all := make([]Setup, len(ranks))
@@ -167,7 +167,7 @@ func TestCheckSetups(t *testing.T) {
 	}
 }
 
-// Containers of one machine share its processors, and each has a /dev/shm of its own.
+// Containers of one machine share its processors, and each has its own /dev/shm.
 func TestCheckContainers(t *testing.T) {
 	ranks := ranksOf(2, "pod1", "pod2")
 	all := make([]Setup, len(ranks))

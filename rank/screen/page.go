@@ -12,22 +12,22 @@ import (
 	"busbar/internal/units"
 )
 
-// page is what the tables of all kinds of runs have around them: lines for people, what files hold and where they are.
+// page prints what surrounds the tables of all kinds of runs: notes, headers and the paths of results.
 type page struct {
 	on    bool
 	out   io.Writer
-	cause notice.Fact // of the last row without figures
+	cause notice.Fact // of the last row without values
 	paths []string    // of the files of results
 }
 
-// Note is a line for people that is no result.
+// Note prints a comment line.
 func (p *page) Note(format string, a ...any) {
 	if p.on {
 		fmt.Fprintf(p.out, "# "+format+"\n", a...)
 	}
 }
 
-// Wrapped writes a long line for people in pieces of 80 columns.
+// Wrapped prints a comment, wrapped at 80 columns.
 func (p *page) Wrapped(prefix, text string) {
 	if !p.on {
 		return
@@ -40,32 +40,32 @@ func (p *page) Wrapped(prefix, text string) {
 	}
 }
 
-// head shows what is measured into a file, and by which ranks.
+// head prints what a file holds, and which ranks measure it.
 func (p *page) head(f File, what, ranks string) {
 	r := f.Run
 	p.paths = append(p.paths, f.Path)
 	p.Wrapped("# ", fmt.Sprintf("%s: %s on %s, %s", r.Tool, what, r.Backend.Library, ranks))
 	p.Note("%s, %s", Clip(r.Machine.Host+" "+r.Device, 58), units.Count(r.Sweep.Points, "point"))
 	if r.Rehearse {
-		p.Note("SIMULATED: no device is measured; these values are not about hardware")
+		p.Note("SIMULATED: no hardware is measured")
 	}
 }
 
-// before says what a file continues, and its warnings but for those that were said of another.
-func (p *page) before(r *result.Run, said *notice.List) {
+// before prints the runs that a file continues, and its warnings that are not in shown.
+func (p *page) before(r *result.Run, shown *notice.List) {
 	for _, id := range r.Resumes {
-		p.Wrapped("# ", "continues run "+id+": what is ok there is not measured again")
+		p.Wrapped("# ", "continues run "+id+" and skips its points that are ok")
 	}
 	for _, k := range r.Warnings {
-		if slices.ContainsFunc(*said, func(o notice.Kept) bool { return reflect.DeepEqual(o, k) }) {
+		if slices.ContainsFunc(*shown, func(o notice.Kept) bool { return reflect.DeepEqual(o, k) }) {
 			continue
 		}
 		p.Wrapped("# warning: ", k.Sentences())
-		*said = append(*said, k)
+		*shown = append(*shown, k)
 	}
 }
 
-// notMeasured writes the row of a point without figures: its status and, under it where it is long, the reason.
+// notMeasured prints the row of a point without values: its status and the reason, which goes below if it is long.
 func (p *page) notMeasured(left string, status result.Status, why result.Why) {
 	if text := string(status) + ": " + why.Reason; len(left)+len(text) <= 80 {
 		fmt.Fprintln(p.out, left+text)
@@ -75,7 +75,7 @@ func (p *page) notMeasured(left string, status result.Status, why result.Why) {
 	p.reason(why)
 }
 
-// reason says why a point has no figures, once in a run of points with one cause.
+// reason prints why a point has no values, once for consecutive points with the same cause.
 func (p *page) reason(why result.Why) {
 	if cause := why.Fact(); !reflect.DeepEqual(cause, p.cause) {
 		p.Wrapped("#   ", why.Reason)
@@ -83,14 +83,14 @@ func (p *page) reason(why result.Why) {
 	}
 }
 
-// results shows where the files are. Paths are never broken, so that they can be copied.
+// results prints the paths of the files, never wrapped.
 func (p *page) results() {
 	for _, path := range p.paths {
 		p.Note("results: %s", path)
 	}
 }
 
-// Clip shortens a text to n bytes; a text that is cut ends in dots.
+// Clip shortens a text to n bytes; a shortened text ends with three dots.
 func Clip(s string, n int) string {
 	if len(s) <= n {
 		return s
@@ -98,7 +98,7 @@ func Clip(s string, n int) string {
 	return s[:n-3] + "..."
 }
 
-// Wrap breaks text into lines of at most width columns, at spaces where there are any.
+// Wrap breaks text into lines of at most width columns, at spaces if possible.
 func Wrap(text string, width int) []string {
 	var lines []string
 	for line := range strings.SplitSeq(strings.TrimRight(text, "\n"), "\n") {

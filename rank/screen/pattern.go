@@ -13,31 +13,31 @@ import (
 	"busbar/sweeps"
 )
 
-// Pattern heads the table of a pattern of so many rounds, with a file of each library; groups names its groups.
+// Pattern prints the header of a pattern, with a file per library; groups describes its groups.
 func (s *Screen) Pattern(files []File, groups string, rounds int, o sweeps.Options) {
-	s.rounds, s.next = rounds, "show"
+	s.rounds = rounds
 	s.Head(files, groups, o)
 }
 
-// The heads of a pattern's table.
+// The headers of a pattern's table.
 const (
 	patternNames = "#      size in how       time    ±  busbw    nodes"
 	patternUnits = "#       (B)              (us)  (%) (GB/s) #"
 )
 
-// round is when a group was measured.
+// round names the round of a group.
 func (s *Screen) round(g *result.Group) string {
 	if g.Alone() {
 		return "alone"
 	}
 	n, again := pattern.Number(s.rounds, g.Round)
 	if again {
-		return fmt.Sprintf("round %d once more", n)
+		return fmt.Sprintf("round %d repeated", n)
 	}
 	return fmt.Sprintf("round %d", n)
 }
 
-// PatternRow adds a record of a group to the table.
+// PatternRow prints a record of a group.
 func (s *Screen) PatternRow(library string, r *result.Record) {
 	s.counts[r.Status]++
 	if !s.on {
@@ -66,7 +66,7 @@ func (s *Screen) PatternRow(library string, r *result.Record) {
 	s.notes.add(r.Case, r.Warnings)
 }
 
-// halfWidth is half the interval in percent of the time, in four columns.
+// halfWidth returns the half-width of the confidence interval in percent of the time, in four columns.
 func halfWidth(t *result.Time) string {
 	switch {
 	case t.Hi <= 0 || t.Seconds <= 0:
@@ -77,7 +77,7 @@ func halfWidth(t *result.Time) string {
 	return digits(50*(t.Hi-t.Lo)/t.Seconds, 4)
 }
 
-// Verdict says which nodes and links are slow, by each case.
+// Verdict prints the slow nodes and links of each case.
 func (s *Screen) Verdict(library string, verdicts map[coll.Case]pattern.Verdict, hosts []string) {
 	if !s.on {
 		return

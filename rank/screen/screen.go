@@ -1,9 +1,10 @@
-// Package screen is what rank 0 shows while a run measures: a table of results, and a progress line on a terminal.
+// Package screen prints what rank 0 shows during a run: a table of results, notes, and a summary.
 package screen
 
 import (
 	"fmt"
 	"io"
+	"path/filepath"
 	"strings"
 
 	"busbar/internal/notice"
@@ -13,15 +14,15 @@ import (
 	"busbar/sweeps"
 )
 
-// Screen is what rank 0 shows: a table in the manner of nccl-tests on stdout, a progress line on a terminal, and all
-// else on stderr. On other ranks, and with --quiet, it shows nothing. All its lines fit 80 columns.
+// Screen prints a table like that of nccl-tests, in lines of at most 80 columns except paths. On other ranks, and with
+// --quiet, it prints nothing.
 type Screen struct {
 	page
-	next   string // command of post
+	folder string // of the results
 	rounds int    // of a pattern
 
 	several bool   // backends
-	section string // of the rows before: a collective, or what a group of steps shares
+	section string // of the last row: a collective, or a group of steps
 	notes   notes
 	counts  map[result.Status]int
 }
@@ -32,17 +33,21 @@ type File struct {
 	Path string
 }
 
-// New is a screen that shows results on stdout, or nothing unless it is on.
-func New(on bool, stdout io.Writer) *Screen {
-	return &Screen{page: page{on: on, out: stdout}, next: "merge && post plot", counts: map[result.Status]int{}}
+// WorldOfOne is the note of a run without a launcher.
+const WorldOfOne = "World size is 1 (no launcher). To start N ranks: mpirun -np N rank [flags], or srun -n N rank " +
+	"[flags]"
+
+// New returns a screen on stdout for results in folder. It prints nothing unless on is true.
+func New(on bool, stdout io.Writer, folder string) *Screen {
+	return &Screen{page: page{on: on, out: stdout}, folder: folder, counts: map[result.Status]int{}}
 }
 
-// Ranks is the world of a run.
+// Ranks describes the world of a run.
 func Ranks(r *result.Run) string {
 	return fmt.Sprintf("world %d = %s x %d", r.World, units.Count(r.Nodes, "node"), r.RanksPerNode)
 }
 
-// Head heads the table of one world or pattern, with a file of each library; ranks are those that measure.
+// Head prints the header of a world or pattern, with a file per library; ranks describes the ranks that measure.
 func (s *Screen) Head(files []File, ranks string, o sweeps.Options) {
 	s.section, s.several = "", len(files) > 1
 	for _, f := range files {
@@ -52,7 +57,7 @@ func (s *Screen) Head(files []File, ranks string, o sweeps.Options) {
 	if s.several {
 		s.Note("interleaved: each case is measured with %s in turn", strings.Join(r.Interleaved, ", "))
 	}
-	s.Note("clock: a reading costs %.0f ns; budget %s a case, precision %.3g %%", r.Method.ClockCost*1e9, o.Budget,
+	s.Note("clock: %.0f ns per reading; budget %s per case, precision %.3g %%", r.Method.ClockCost*1e9, o.Budget,
 		100*o.Precision)
 	var shown notice.List
 	for _, f := range files {
@@ -60,8 +65,7 @@ func (s *Screen) Head(files []File, ranks string, o sweeps.Options) {
 	}
 }
 
-// The heads of the table. With several backends the count, which follows from size and type, gives its place to their
-// names.
+// The headers of the table. With several backends, their names replace the count.
 const (
 	columnNames        = "#      size       count     type   op  rt  in how      time    ±  algbw  busbw"
 	columnUnits        = "#       (B)  (elements)                               (us)  (%) (GB/s) (GB/s) #"
@@ -69,7 +73,7 @@ const (
 	severalColumnUnits = "#      (B)                                            (us)  (%) (GB/s) (GB/s) #"
 )
 
-// Row adds a record to the table. The last column is the number of wrong elements: - where nothing was checked.
+// Row prints a record. The last column is the number of wrong elements, or - without a check.
 func (s *Screen) Row(library string, r *result.Record) {
 	s.counts[r.Status]++
 	if !s.on {
@@ -105,11 +109,11 @@ func (s *Screen) Row(library string, r *result.Record) {
 	s.notes.add(r.Case, r.Warnings)
 }
 
-// wrongElements is the last column of a row with values: - where nothing was checked.
+// wrongElements returns the last column of a row with values.
 func wrongElements(c result.Check) string { return map[string]string{"ok": "0", "off": "-"}[c.Result] }
 
-// Farewell says what the run left behind and what to do next.
-func (s *Screen) Farewell(code int) {
+// Summary prints warnings, counts, the paths of results and the next command.
+func (s *Screen) Summary(code int) {
 	if !s.on {
 		return
 	}
@@ -123,29 +127,40 @@ func (s *Screen) Farewell(code int) {
 		}
 	}
 	if len(parts) == 0 {
-		parts = []string{"nothing left to measure"}
+		parts = []string{"all measured before"}
 	}
 	s.Note("points: %s", strings.Join(parts, ", "))
 	s.results()
 	switch {
 	case code == exit.Wrong:
-		s.Note("WRONG DATA was found: the rows above say where; exit code %d", code)
+		s.Note("WRONG DATA was found: see the rows above; exit code %d", code)
 	case code == exit.Points:
-		s.Note("some points failed; exit code %d; --resume measures them again", code)
+		s.Note("some points failed; exit code %d; --resume retries them", code)
 	case code > exit.Interrupted:
-		s.Note("ended early as asked; --resume continues; exit code %d", code)
+		s.Note("interrupted; --resume continues the run; exit code %d", code)
 	}
-	s.Note("next: post %s", s.next)
+	s.Note("next: post report%s", s.folderArgument())
 }
 
-// notes collects warnings of records; each code is printed once at the end, with how many points have it.
+// folderArgument returns the argument of post for the folder of results; "" for the default.
+func (s *Screen) folderArgument() string {
+	if filepath.Clean(s.folder) == "results" {
+		return ""
+	}
+	if strings.ContainsAny(s.folder, " \t\n\"'$`\\*?[]{}()<>|&;!#~") {
+		return " '" + strings.ReplaceAll(s.folder, "'", `'\''`) + "'"
+	}
+	return " " + s.folder
+}
+
+// notes collects warnings of records. Each code is printed once at the end, with its number of points.
 type notes struct {
 	order []notice.Kind
 	count map[notice.Kind]int
 	first map[notice.Kind]string
 }
 
-// add takes the warnings of a point.
+// add collects the warnings of a point.
 func (n *notes) add(point fmt.Stringer, warnings notice.List) {
 	for _, w := range warnings {
 		group := w.Kind()
@@ -164,13 +179,13 @@ func (n *notes) write(p *page) {
 	for _, group := range n.order {
 		text := n.first[group]
 		if more := n.count[group] - 1; more > 0 {
-			text += fmt.Sprintf(" (and %s like it)", units.Count(more, "point"))
+			text += fmt.Sprintf(" (and %d more)", more)
 		}
 		p.Wrapped("# warning: ", text)
 	}
 }
 
-// digits writes x with as many decimals as fit width, at most three; one where three digits stand before the point.
+// digits formats x with as many decimals as fit width: at most three, and at most one from 100.
 func digits(x float64, width int) string {
 	most := min(3, width-3)
 	if x >= 100 {

@@ -16,7 +16,7 @@ func sampleRecord(bytes int64, seconds float64) *result.Record {
 		Time: &result.Time{Seconds: seconds, Lo: seconds * 0.99, Hi: seconds * 1.01}}
 }
 
-// No row is wider than 80 columns, whatever the figures; a reason that is long goes under its row.
+// Rows have at most 80 columns; a long reason goes below its row.
 func TestRowsFit(t *testing.T) {
 	var out strings.Builder
 	s := &Screen{page: page{on: true, out: &out}, counts: map[result.Status]int{}}
@@ -46,7 +46,7 @@ func TestRowsFit(t *testing.T) {
 		t.Errorf("reasons are missing:\n%s", out.String())
 	}
 	if strings.Count(out.String(), columnNames) != 1 {
-		t.Error("the columns are named once a collective")
+		t.Error("the header is not printed once per collective")
 	}
 }
 
@@ -55,27 +55,38 @@ func TestQuietShowsNothing(t *testing.T) {
 	s := &Screen{page: page{out: &out}, counts: map[result.Status]int{}}
 	s.Row("mpi", sampleRecord(8, 1))
 	s.Note("x")
-	s.Farewell(0)
+	s.Summary(0)
 	if out.Len() != 0 || s.counts[result.OK] != 1 {
 		t.Errorf("%q", out.String())
 	}
 }
 
-func TestFarewell(t *testing.T) {
-	for code, word := range map[int]string{0: "next: post merge", 3: "WRONG DATA", 6: "some points failed",
-		143: "ended early"} {
+func TestSummary(t *testing.T) {
+	for code, word := range map[int]string{0: "next: post report\n", 3: "WRONG DATA", 6: "some points failed",
+		143: "interrupted"} {
 		var out strings.Builder
-		s := &Screen{page: page{on: true, out: &out, paths: []string{"results/x.jsonl"}}, next: "merge",
+		s := &Screen{page: page{on: true, out: &out, paths: []string{"results/x.jsonl"}}, folder: "./results",
 			counts: map[result.Status]int{}}
 		r := sampleRecord(8, 1)
 		r.Warnings = notice.Of(notice.FromText("timer: one clock reading"), notice.FromText("drift: up"))
 		s.Row("mpi", r)
 		s.Row("mpi", r)
-		s.Farewell(code)
-		for _, w := range []string{word, "2 ok", "results/x.jsonl", "and 1 point like it"} {
+		s.Summary(code)
+		for _, w := range []string{word, "2 ok", "results/x.jsonl", "(and 1 more)"} {
 			if !strings.Contains(out.String(), w) {
 				t.Errorf("code %d: %q is not in:\n%s", code, w, out.String())
 			}
+		}
+	}
+}
+
+func TestNextCommand(t *testing.T) {
+	for folder, want := range map[string]string{"results": "", "results/": "", "/tmp/a": " /tmp/a", "a b": " 'a b'",
+		"it's": ` 'it'\''s'`} {
+		var out strings.Builder
+		New(true, &out, folder).Summary(0)
+		if !strings.HasSuffix(out.String(), "# next: post report"+want+"\n") {
+			t.Errorf("%s: %s", folder, out.String())
 		}
 	}
 }

@@ -5,8 +5,7 @@ import (
 	"busbar/internal/step"
 )
 
-// ReportGroup prints which bucket of a group of points is the best, and how much of its communication is exposed. Rank
-// 0 only.
+// ReportGroup prints the best bucket size of a group of points, and its exposed communication.
 func (s *Screen) ReportGroup(points []step.Point, rounds [][]step.Round) {
 	if !s.on {
 		return
@@ -22,7 +21,7 @@ func (s *Screen) ReportGroup(points []step.Point, rounds [][]step.Round) {
 	s.report(step.FindPoint(points[best], &figures)...)
 }
 
-// report prints notices with their details.
+// report prints notices with details.
 func (s *Screen) report(all ...notice.Notice) {
 	for _, n := range all {
 		s.Wrapped("# ", notice.Paragraph(n.Fact))

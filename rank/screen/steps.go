@@ -10,19 +10,18 @@ import (
 	"busbar/sweeps"
 )
 
-// Steps heads the table of the training steps of a model by one library in one world; same are words on points that are
-// left out.
+// Steps prints the header of the training steps of a model by one library in one world; same explains skipped points.
 func (s *Screen) Steps(f File, m *step.Model, o sweeps.Options, same []string) {
-	s.section, s.next = "", "report"
+	s.section = ""
 	s.head(f, "training steps of "+m.Name, Ranks(f.Run))
 	s.Wrapped("# ", fmt.Sprintf("%s; computed by %s", ModelLine(m), f.Run.Step.Computing))
 	if m.About != "" {
 		s.Wrapped("# ", m.About)
 	}
 	if n := o.Iterations; n > 0 {
-		s.Note("%s of four steps a point", units.Count(n, "round"))
+		s.Note("%s of four steps per point", units.Count(n, "round"))
 	} else {
-		s.Note("budget %s a point, precision %.3g %%", o.Budget, 100*o.Precision)
+		s.Note("budget %s per point, precision %.3g %%", o.Budget, 100*o.Precision)
 	}
 	for _, text := range same {
 		s.Wrapped("# ", text)
@@ -30,13 +29,13 @@ func (s *Screen) Steps(f File, m *step.Model, o sweeps.Options, same []string) {
 	s.before(f.Run, &notice.List{})
 }
 
-// The heads of the table of steps.
+// The header of the table of steps.
 const stepColumns = `#                                 sequen-   over-             over-  speed-
 # bucket  ops  compute     comm     tial  lapped  exposed      lap      up
 #               (ms)      (ms)     (ms)    (ms)     (ms)       (%)         #
 `
 
-// StepRow adds a point to the table. The last column is the number of wrong elements: - where nothing was checked.
+// StepRow prints a point. The last column is the number of wrong elements, or - without a check.
 func (s *Screen) StepRow(r *result.StepRecord) {
 	s.counts[r.Status]++
 	if !s.on {
@@ -60,7 +59,7 @@ func (s *Screen) StepRow(r *result.StepRecord) {
 	s.notes.add(r.Point, r.Warnings)
 }
 
-// milliseconds writes a time in seconds as milliseconds in seven columns.
+// milliseconds formats seconds as milliseconds in seven columns.
 func milliseconds(s float64) string { return digits(1e3*s, 7) }
 
 func percent(f *step.Figure) string {
@@ -77,7 +76,7 @@ func times(f *step.Figure) string {
 	return fmt.Sprintf("%.2fx", f.Value)
 }
 
-// ModelLine is a model in a line.
+// ModelLine describes a model in a line.
 func ModelLine(m *step.Model) string {
 	params := fmt.Sprint(m.Params())
 	if m.Params() >= 1e6 {

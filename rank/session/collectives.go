@@ -18,7 +18,7 @@ import (
 	"busbar/rank/screen"
 )
 
-// session is one library measured in one world on this rank.
+// session is one library in one world, on this rank.
 type session struct {
 	*worldRun
 	lib     backend.Library
@@ -33,7 +33,7 @@ type session struct {
 	header result.Run
 }
 
-// open makes the library ready for its cases. Collective.
+// open prepares the library for its cases. Collective.
 func (s *session) open() (err error) {
 	s.used = map[coll.Collective]bool{}
 	if s.cases, err = s.run.Plan.Cases(s.lib.Name(), s.world.Size); err != nil {
@@ -53,15 +53,14 @@ func (s *session) open() (err error) {
 	return s.backend.Ready()
 }
 
-// method is how this session's cases are measured.
+// method returns the measuring method of this session.
 func (s *session) method() backend.Method {
 	p := s.run.Plan
 	return backend.Method{Layout: p.Options.Layout(p.Sweep, s.cases, s.world.Rank), Aggregate: p.Sweep.Aggregate,
 		Iterations: p.Sweep.Iterations}
 }
 
-// resume finds what the file of this session continues. All files of this launch take over their campaign, so that they
-// stay together. Rank 0 only.
+// resume finds the runs that this session continues. All files of the launch join their campaign. Rank 0 only.
 func (s *session) resume() {
 	p := s.run.Plan
 	if p.Past == nil {
@@ -74,7 +73,7 @@ func (s *session) resume() {
 	}
 }
 
-// countPoints is how many points of the plan are to be measured.
+// countPoints counts the points of the plan that are to be measured.
 func (s *session) countPoints() (points int) {
 	for cycle := range max(1, s.run.Plan.Options.Cycles) {
 		for i := range s.cases {
@@ -86,17 +85,17 @@ func (s *session) countPoints() (points int) {
 	return points
 }
 
-// openFile makes the results file of this library in this world.
+// openFile creates the results file of this library in this world.
 func (s *session) openFile() (err error) {
 	s.header.Campaign = s.run.Plan.Campaign
 	s.sheet, err = s.run.createFile(s.header, s.rankLines())
 	return err
 }
 
-// file is the results file as the screen shows it.
+// file returns the results file for the screen.
 func (s *session) file() screen.File { return screen.File{Run: &s.header, Path: s.sheet.Path()} }
 
-// cycle is the number of a cycle in records: 0 where there is only one.
+// cycle returns the number of a cycle in records; 0 if there is only one.
 func (s *session) cycle(i int) int {
 	if s.run.Plan.Options.Cycles == 1 {
 		return 0
@@ -104,7 +103,7 @@ func (s *session) cycle(i int) int {
 	return i + 1
 }
 
-// wanted reports whether a case is to be measured in a cycle. Otherwise a run that this one continues has it.
+// wanted reports whether a case must be measured in a cycle: no earlier run has it.
 func (s *session) wanted(i, cycle int) bool {
 	return !s.done.Has(result.Point(s.lib.Name(), s.cases[i], s.cycle(cycle)))
 }
@@ -120,7 +119,7 @@ func (w *worldRun) measureCases(ctx context.Context) error {
 	return w.lead(ctx)
 }
 
-// openFiles makes the files of all libraries and the order of their cases. Rank 0 only.
+// openFiles creates the files of all libraries and orders their cases. Rank 0 only.
 func (w *worldRun) openFiles() error {
 	for _, s := range w.sessions { // each may change the campaign of all files
 		s.header = s.runHeader()
@@ -152,7 +151,7 @@ func (w *worldRun) openFiles() error {
 	return nil
 }
 
-// endFiles keeps what the GPUs' clocks did, and ends the files of all libraries. Rank 0 only.
+// endFiles records clock reductions of GPUs and closes the files of all libraries. Rank 0 only.
 func (w *worldRun) endFiles() error {
 	var sheets []*ledger.Sheet
 	for _, s := range w.sessions {
@@ -162,10 +161,10 @@ func (w *worldRun) endFiles() error {
 	return w.run.endFiles(sheets...)
 }
 
-// order is what all ranks of a world do next: measure a case of a session, or stop.
+// order is the next action of all ranks of a world: measure a case, or stop.
 type order struct {
 	Session int32
-	Case    int32 // stop: there is none
+	Case    int32 // -1: stop
 	Budget  time.Duration
 	Left    time.Duration // of --time-limit; 0: no limit
 	First   bool          // time the first operation of the collective
@@ -174,7 +173,7 @@ type order struct {
 // stop is the order that ends a world.
 var stop = order{Case: -1}
 
-// give brings rank 0's order to all. Collective.
+// give distributes the order of rank 0. Collective.
 func (w *worldRun) give(o *order) error { return launch.Broadcast(w.world.Group, o) }
 
 // lead goes through the plan on rank 0.
@@ -186,7 +185,7 @@ func (w *worldRun) lead(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		// A soak without end ends when its time is over, or when there is nothing in it to measure.
+		// A run without a number of cycles ends at its time limit, or if a cycle measures nothing.
 		if w.run.tally.over || cycles == 0 && (!measured || w.pace.Over()) {
 			break
 		}
@@ -194,7 +193,7 @@ func (w *worldRun) lead(ctx context.Context) error {
 	return w.give(&stop)
 }
 
-// leadCycle goes through the plan once. measured reports whether anything was measured.
+// leadCycle goes through the plan once. measured reports whether it measured any case.
 func (w *worldRun) leadCycle(ctx context.Context, cycle int) (measured bool, err error) {
 	w.pace.Begin(func(k int) bool {
 		t := w.turns[k]
@@ -229,7 +228,7 @@ func (w *worldRun) leadCycle(ctx context.Context, cycle int) (measured bool, err
 	return measured, nil
 }
 
-// follow does on the other ranks what rank 0 orders.
+// follow executes the orders of rank 0 on the other ranks.
 func (w *worldRun) follow() error {
 	for {
 		w.run.Watch.Phase(hang.WaitForRank0, 0)
@@ -246,14 +245,13 @@ func (w *worldRun) follow() error {
 	}
 }
 
-// measureOne measures one case, the other ranks following.
+// measureOne measures one case together with the other ranks.
 func (s *session) measureOne(i, cycle int, budget time.Duration) (*result.Record, error) {
 	s.run.Ledger.Begin(s.sheet, &result.Record{Kind: result.KindCase, Case: s.cases[i], Cycle: cycle})
 	return s.observed(i, budget)
 }
 
-// observed measures a case, the other ranks following, with what moved on the network meanwhile and how loaded this
-// host is.
+// observed measures a case and records network traffic and host load during it.
 func (s *session) observed(i int, budget time.Duration) (*result.Record, error) {
 	before := s.counters.Read()
 	l, ok := s.lib.(backend.Connector)
@@ -287,7 +285,7 @@ func (s *session) keep(r *result.Record) error {
 	return nil
 }
 
-// measure measures the case that rank 0 has ordered. Collective.
+// measure measures the case of the current order. Collective.
 func (s *session) measure(o order) (*result.Record, error) {
 	c := s.cases[o.Case]
 	name := c.String()
@@ -300,16 +298,16 @@ func (s *session) measure(o order) (*result.Record, error) {
 	return bench.Measure(s.world.World, s.backend, c, s.options(o))
 }
 
-// warmupTime is how long operations are warmed up at least by default, unless five of them are over before.
+// warmupTime is the default minimum warm-up time; five operations are enough if they take longer.
 const warmupTime = 250 * time.Millisecond
 
-// options are how a case is measured.
+// options returns the options of a case.
 func (s *session) options(order order) bench.Options {
 	p := s.run.Plan
 	o := bench.Options{Precision: p.Sweep.Precision, Budget: order.Budget, Iterations: p.Sweep.Iterations,
 		Warmup: p.Sweep.Warmup, Check: p.Sweep.Check, Aggregate: p.Sweep.Aggregate, Average: p.Options.Average,
 		Clock: s.clock, FirstUse: order.First, Limit: order.Left, Watch: s.run.Watch}
-	if g := backend.GraphOf(s.lib, p.Sweep.Iterations); g > 0 { // what is issued is a launch of the graph
+	if g := backend.GraphOf(s.lib, p.Sweep.Iterations); g > 0 { // an operation is a launch of the graph
 		o.Aggregate = max(1, o.Aggregate) * g
 		o.Warmup = max(1, o.Warmup) // the first launch captures
 		if o.Iterations > 0 {

@@ -12,7 +12,7 @@ import (
 	"busbar/rank/machine"
 )
 
-// rankLines are the lines of a world's ranks in its file.
+// rankLines returns the lines of a world's ranks in its file.
 func (s *session) rankLines() []result.Rank {
 	lines := make([]result.Rank, s.world.Size)
 	for r, f := range s.facts() {
@@ -25,7 +25,7 @@ func (s *session) rankLines() []result.Rank {
 	return lines
 }
 
-// runHeader is the first line of the results file of a session.
+// runHeader returns the first line of the results file of a session.
 func (s *session) runHeader() result.Run {
 	r, lib := s.run, s.lib
 	p := r.Plan
@@ -64,7 +64,7 @@ func (s *session) runHeader() result.Run {
 	return run
 }
 
-// methodFacts are how values are measured in this session, as a file states it.
+// methodFacts returns the measuring method for the file.
 func (s *session) methodFacts() result.Method {
 	p, o := s.run.Plan.Sweep, s.run.Plan.Options
 	layout := o.Layout(p, s.cases, 0)
@@ -75,7 +75,7 @@ func (s *session) methodFacts() result.Method {
 		Cycle: o.Cycles, Deadline: o.Deadline.Seconds()}
 }
 
-// hardware is what the links of the world are made for; nil where nothing is known of it.
+// hardware returns the line rates of the world's links; nil if all are unknown.
 func (s *session) hardware(root string) *result.Hardware {
 	h := result.Hardware{Ports: machine.PortRates(root)}
 	if l, ok := s.lib.(backend.Accelerator); ok {
@@ -93,5 +93,5 @@ func (s *session) hardware(root string) *result.Hardware {
 	return &h
 }
 
-// bandwidth is what a link transfers, in an arbitrary unit.
+// bandwidth returns the rate of a link, in an arbitrary unit.
 func bandwidth(l *result.PCIe) float64 { return l.Speed * float64(l.Width) }

@@ -9,7 +9,7 @@ import (
 	"busbar/rank/backend"
 )
 
-// withLinks is a library of which only the PCIe links of the ranks' GPUs are known.
+// withLinks is a library that only reports the PCIe links of its GPUs.
 type withLinks struct {
 	backend.Accelerator
 	ofRank []*result.PCIe
@@ -17,7 +17,7 @@ type withLinks struct {
 
 func (l withLinks) Link(rank int) *result.PCIe { return l.ofRank[rank] }
 
-func TestHardwareNamesTheSlowestLink(t *testing.T) {
+func TestHardware(t *testing.T) {
 	lib := []*result.PCIe{
 		{Speed: 32, Width: 8, Lanes: 16}, {Speed: 32, Width: 16, Lanes: 16}, nil, {Speed: 16, Width: 8, Lanes: 16},
 	}

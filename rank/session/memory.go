@@ -10,14 +10,14 @@ import (
 	"busbar/rank/machine"
 )
 
-// memory plans the memory of the buffers of a world: it implements backend.Memory.
+// memory plans the buffers of a world. It implements backend.Memory.
 type memory struct {
 	group  launch.Comm
 	rank   machine.RankMemory // this rank, without its bounds
 	stderr io.Writer
-	// hostShares is how many backends hold buffers in host memory of their own at the same time; 0 and 1 are one.
+	// hostShares is the number of backends with buffers in host memory at the same time; 0 means 1.
 	hostShares int
-	// neighbours is how many groups of a pattern hold such buffers on one machine at the same time; 0 and 1 are one.
+	// neighbours is the number of groups of a pattern with such buffers on one machine at the same time; 0 means 1.
 	neighbours int
 }
 
@@ -37,7 +37,7 @@ func (m *memory) DeviceRoom(device string, free int64) (most float64, limit noti
 	return m.plan([]machine.MemoryBound{{Name: device, Free: free}}, 0)
 }
 
-// plan is HostRoom for any bounds of this rank.
+// plan implements HostRoom for any bounds of this rank.
 func (m *memory) plan(bounds []machine.MemoryBound, scratch float64) (float64, notice.MemoryLimit, error) {
 	own := m.rank
 	own.Bounds = bounds
@@ -55,8 +55,8 @@ func (m *memory) plan(bounds []machine.MemoryBound, scratch float64) (float64, n
 	return float64(bytes), limit, err
 }
 
-// hostShares counts the buffers that libraries have in host memory at the same time: those that measure on host memory
-// share theirs, each simulation has its own, and a GPU's are not in host memory.
+// hostShares counts the buffers in host memory at the same time. Libraries on hosts share theirs, each simulation has
+// its own, and those of a GPU do not count.
 func hostShares(libraries []backend.Library) int {
 	common, own := 0, 0
 	for _, l := range libraries {

@@ -18,24 +18,24 @@ import (
 	"busbar/rank/screen"
 )
 
-// patternRun is --pattern being measured. All ranks go through the same rounds and cases; in each round a rank is in
-// one group or rests.
+// patternRun measures a pattern. All ranks go through the same rounds and cases; in each round a rank is in one group
+// or idle.
 type patternRun struct {
 	*worldRun // of the whole launch; its sessions have the files, by library
 	of        *plan.Pattern
 	libraries []backend.Library
 	cases     []patternCase
-	orders    uint64 // that rank 0 has given
+	orders    uint64 // of rank 0
 }
 
 // patternCase is one point, which every group measures.
 type patternCase struct {
 	library int
-	i       int // of the library's cases
+	i       int // index in the library's cases
 	coll.Case
 }
 
-// measurePattern measures the plan in groups of nodes, round by round, and what stands out again alone.
+// measurePattern measures the plan in groups of nodes, round by round, then outliers alone.
 func (r *Run) measurePattern(ctx context.Context) error {
 	libraries := r.fitting(r.Comm.Size())
 	if len(libraries) == 0 {
@@ -61,8 +61,8 @@ func (r *Run) measurePattern(ctx context.Context) error {
 	return p.measure(ctx)
 }
 
-// measure goes through all rounds, then through the groups that are measured alone, and through the rounds that those
-// ask for once more.
+// measure goes through all rounds, then measures suspect groups alone, then repeats the rounds that these results
+// require.
 func (p *patternRun) measure(ctx context.Context) error {
 	if p.world.Rank == 0 {
 		p.resumeFiles()
@@ -86,12 +86,12 @@ func (p *patternRun) measure(ctx context.Context) error {
 	return p.end(false, nil)
 }
 
-// end closes the files and shows what was found, unless there was an error.
+// end closes the files and prints the verdict, unless an error occurred.
 func (p *patternRun) end(over bool, err error) error {
 	if err != nil || p.world.Rank != 0 {
 		return err
 	}
-	if err := p.openFiles(); err != nil { // where nothing was left to measure
+	if err := p.openFiles(); err != nil { // if an earlier run has measured everything
 		return err
 	}
 	p.run.tally.over = over
@@ -104,14 +104,14 @@ func (p *patternRun) end(over bool, err error) error {
 	return nil
 }
 
-// key is the point of a case in a group.
+// key returns the point of a case in a group.
 func (p *patternRun) key(c patternCase, g *result.Group) result.PointKey {
 	k := result.Point(p.sessions[c.library].lib.Name(), c.Case, 0)
 	k.Group = g.String()
 	return k
 }
 
-// resumeFiles finds what the run continues. Rank 0 only.
+// resumeFiles finds the runs that this run continues. Rank 0 only.
 func (p *patternRun) resumeFiles() {
 	for _, s := range p.sessions {
 		s.header = s.runHeader()
@@ -119,7 +119,7 @@ func (p *patternRun) resumeFiles() {
 	}
 }
 
-// missing are the groups of a round that have no value of a case yet.
+// missing returns the groups of a round without a value of a case.
 func (p *patternRun) missing(c patternCase, n numberedRound) (groups []*result.Group) {
 	for _, nodes := range n.Groups {
 		if g := p.of.Group(n.Number, nodes); !p.sessions[c.library].done.Has(p.key(c, g)) {
@@ -129,8 +129,8 @@ func (p *patternRun) missing(c patternCase, n numberedRound) (groups []*result.G
 	return groups
 }
 
-// openFiles makes the files, unless they are there, with all that the libraries report once a world was made. Rank 0
-// only.
+// openFiles creates the files, unless they exist, after the first world was created: only then libraries report all
+// facts. Rank 0 only.
 func (p *patternRun) openFiles() error {
 	if p.sessions[0].sheet != nil {
 		return nil
@@ -157,7 +157,7 @@ func (p *patternRun) openFiles() error {
 	return nil
 }
 
-// verdicts are what is known so far of each case of a library, by case. Rank 0 only.
+// verdicts returns the verdict so far on each case of a library. Rank 0 only.
 func (p *patternRun) verdicts(s *session) map[coll.Case]pattern.Verdict {
 	times := map[result.PointKey]result.Time{}
 	for point, t := range s.done {
@@ -168,7 +168,7 @@ func (p *patternRun) verdicts(s *session) map[coll.Case]pattern.Verdict {
 	return pattern.Verdicts(p.of.Facts(), s.lib.Name(), s.cases, times)
 }
 
-// neighbours is the largest number of these groups of a pattern that have ranks on one machine.
+// neighbours returns the maximum number of these groups with ranks on one machine.
 func (r *Run) neighbours(groups pattern.Round) (most int) {
 	on := map[string]int{}
 	for _, nodes := range groups {
@@ -184,9 +184,9 @@ func (r *Run) neighbours(groups pattern.Round) (most int) {
 	return most
 }
 
-// group is the world of this rank's group in a round; nil on ranks that rest. Collective over the launch.
+// group returns the world of this rank's group in a round; nil on idle ranks. Collective over the launch.
 func (p *patternRun) group(groups pattern.Round) (*worldRun, error) {
-	p.run.Watch.Case(p.run.number, "") // which begins a new count of steps
+	p.run.Watch.Case(p.run.number, "") // starts a new count of steps
 	p.run.Watch.Phase("split the launch into groups", 0)
 	mine := slices.IndexFunc(
 		groups,

@@ -14,26 +14,26 @@ import (
 
 // numberedRound is a round with its number in the records.
 type numberedRound struct {
-	Number int // 0: alone; past the schedule: once more
+	Number int // 0: alone; beyond the schedule: repeated
 	Groups pattern.Round
 }
 
-// patternOrder is what rank 0 tells all ranks of the launch: measure a case, or leave the round.
+// patternOrder is the order of rank 0 to all ranks: measure a case, or leave the round.
 type patternOrder struct {
 	Case   int64 // -1: leave
 	Over   bool
 	Number uint64 // of the case, before it
 }
 
-// groupResult is what a group's first rank sends rank 0.
+// groupResult is the message of a group's first rank to rank 0.
 type groupResult struct {
-	First  int // the first rank of the group
+	First  int // first rank of the group
 	Record *result.Record
 	result.AllRanks
 }
 
-// round measures all cases in groups that work at the same time, as far as they are missing. over reports that the run
-// is to end. Collective over the launch.
+// round measures the missing cases in groups that run at the same time. over reports that the run ends. Collective over
+// the launch.
 func (p *patternRun) round(ctx context.Context, n numberedRound) (over bool, err error) {
 	wanted, err := launch.Share(p.run.Comm, func() (bool, error) {
 		lacks := func(c patternCase) bool { return len(p.missing(c, n)) > 0 }
@@ -63,8 +63,8 @@ func (p *patternRun) round(ctx context.Context, n numberedRound) (over bool, err
 	return over, p.gatherThrottled(w)
 }
 
-// gatherThrottled brings rank 0 which GPUs of the groups reduced their clocks until the end of a round; w is nil on
-// ranks that rested. Collective over the launch.
+// gatherThrottled collects on rank 0 which GPUs reduced their clocks by the end of a round; w is nil on idle ranks.
+// Collective over the launch.
 func (p *patternRun) gatherThrottled(w *worldRun) error {
 	if err := p.gatherRanks(w != nil); err != nil {
 		return err
@@ -76,7 +76,7 @@ func (p *patternRun) gatherThrottled(w *worldRun) error {
 		}
 	}
 	all, err := launch.GatherJSON(p.run.Comm, mine)
-	for _, group := range all { // empty but for rank 0
+	for _, group := range all { // empty except on rank 0
 		for library, found := range group {
 			p.run.Ledger.Throttled(p.sessions[library].sheet, found)
 		}
@@ -84,7 +84,7 @@ func (p *patternRun) gatherThrottled(w *worldRun) error {
 	return err
 }
 
-// gatherRanks brings all ranks together, those that rest and those whose group is done; they sleep and do not spin.
+// gatherRanks waits for all ranks, including idle ones; it sleeps and does not spin.
 func (p *patternRun) gatherRanks(inGroup bool) error {
 	if inGroup {
 		p.run.Watch.Rest(hang.WaitForGroups)
@@ -94,7 +94,7 @@ func (p *patternRun) gatherRanks(inGroup bool) error {
 	return p.run.Comm.BarrierSleeping(sleepPause)
 }
 
-// measureRound measures the cases of a round; w is nil on ranks that rest.
+// measureRound measures the cases of a round; w is nil on idle ranks.
 func (p *patternRun) measureRound(ctx context.Context, n numberedRound, w *worldRun) (over bool, err error) {
 	if p.world.Rank == 0 {
 		if err := p.openFiles(); err != nil {
@@ -134,7 +134,7 @@ func (p *patternRun) measureRound(ctx context.Context, n numberedRound, w *world
 	}
 }
 
-// next is the order for the case that comes next in a round. Rank 0 only.
+// next returns the next order of a round. Rank 0 only.
 func (p *patternRun) next(ctx context.Context, n numberedRound, at *int) patternOrder {
 	if p.run.stopped(ctx) {
 		return patternOrder{Case: -1, Over: true}
@@ -151,12 +151,12 @@ func (p *patternRun) next(ctx context.Context, n numberedRound, at *int) pattern
 		p.run.Ledger.Begin(p.sessions[c.library].sheet, inHand...)
 		*at++
 		p.orders++
-		return patternOrder{Case: int64(*at - 1), Number: p.orders} // ranks that rest do not count
+		return patternOrder{Case: int64(*at - 1), Number: p.orders} // idle ranks do not count
 	}
 	return patternOrder{Case: -1}
 }
 
-// keepAll writes the records that the groups have sent, but for those that an earlier run has. Rank 0 only.
+// keepAll writes the records of the groups, except those of an earlier run. Rank 0 only.
 func (p *patternRun) keepAll(c patternCase, n numberedRound, sent []*groupResult) error {
 	s := p.sessions[c.library]
 	for _, g := range sent {
@@ -184,7 +184,7 @@ func (p *patternRun) keepAll(c patternCase, n numberedRound, sent []*groupResult
 	return nil
 }
 
-// allVerdicts are those of all libraries. Rank 0 only.
+// allVerdicts returns the verdicts of all libraries. Rank 0 only.
 func (p *patternRun) allVerdicts() (all []pattern.Verdict) {
 	for _, s := range p.sessions {
 		verdicts := p.verdicts(s)
@@ -195,28 +195,28 @@ func (p *patternRun) allVerdicts() (all []pattern.Verdict) {
 	return all
 }
 
-// suspects are the groups to measure alone, for all libraries together. Rank 0 only.
+// suspects returns the groups to measure alone, over all libraries. Rank 0 only.
 func (p *patternRun) suspects() (rounds []numberedRound, err error) {
 	for _, group := range pattern.Alone(p.of.Kind, len(p.of.Hosts), p.allVerdicts()) {
 		rounds = append(rounds, numberedRound{0, pattern.Round{group}})
 	}
-	return rounds, p.expect(rounds, "outliers are measured again while all other nodes rest: %d")
+	return rounds, p.expect(rounds, "outliers repeated while all other nodes are idle: %d")
 }
 
-// repeats are the rounds to measure once more, for all libraries together. Rank 0 only.
+// repeats returns the rounds to repeat, over all libraries. Rank 0 only.
 func (p *patternRun) repeats() (rounds []numberedRound, err error) {
 	for _, n := range pattern.Repeats(p.of.Kind, len(p.of.Hosts), p.allVerdicts()) {
 		rounds = append(rounds, numberedRound{len(p.of.Rounds) + n, p.of.Rounds[n-1]})
 	}
-	return rounds, p.expect(rounds, "rounds with groups that are slow only beside others are measured once more: %d")
+	return rounds, p.expect(rounds, "rounds repeated because groups are slow only next to others: %d")
 }
 
-// expect makes the files ready for rounds beyond the schedule, and shows how many of them lack a value. Rank 0 only.
+// expect prepares the files for rounds beyond the schedule, and prints how many have missing values. Rank 0 only.
 func (p *patternRun) expect(rounds []numberedRound, text string) error {
 	if len(rounds) == 0 {
 		return nil
 	}
-	if err := p.openFiles(); err != nil { // where an earlier run has all rounds of the schedule
+	if err := p.openFiles(); err != nil { // if an earlier run has the whole schedule
 		return err
 	}
 	lacking := 0

@@ -10,15 +10,14 @@ import (
 	"busbar/internal/units"
 )
 
-// makeRoom finds for each of some points, of which this rank's bytes are given, whether its buffers fit what is free on
-// every rank, and reserves memory for the largest that does. The verdict of a point that does not fit is over.
-// Collective.
+// makeRoom decides for each point whether its buffers fit into the free memory of every rank, and reserves memory for
+// the largest that fits. own has this rank's bytes. The verdict of a point that does not fit is over. Collective.
 func (s *session) makeRoom(own []float64) ([]bench.Verdict, error) {
 	most, limit, err := s.backend.Room()
 	if err != nil {
 		return nil, err
 	}
-	need := slices.Clone(own) // of the rank that needs most: a root has more than the others
+	need := slices.Clone(own) // of the rank that needs most: a root needs more
 	if err := s.world.Max(need); err != nil {
 		return nil, err
 	}
@@ -33,8 +32,8 @@ func (s *session) makeRoom(own []float64) ([]bench.Verdict, error) {
 	return verdicts, s.reserve(verdicts, need, own)
 }
 
-// reserve allocates room for all points that fit. Where the system refuses it on any rank, the largest points are given
-// up until it does not.
+// reserve allocates memory for all points that fit. If the system refuses it on any rank, it drops the largest points
+// and retries.
 func (s *session) reserve(verdicts []bench.Verdict, need, own []float64) error {
 	for {
 		var largest, span float64 // of any rank; on this rank
@@ -44,7 +43,7 @@ func (s *session) reserve(verdicts []bench.Verdict, need, own []float64) error {
 			}
 		}
 		mine := s.backend.Reserve(int64(span))
-		refused := []float64{0} // the more, the lower the rank
+		refused := []float64{0} // the larger, the lower the rank
 		if mine != nil {
 			refused[0] = float64(s.world.Size - s.world.Rank)
 		}
@@ -73,7 +72,7 @@ func (s *session) reserve(verdicts []bench.Verdict, need, own []float64) error {
 	}
 }
 
-// leftOutByMemory is the record of a case whose buffers do not fit; nil: they do.
+// leftOutByMemory returns the record of a case whose buffers do not fit; nil if they fit.
 func (s *session) leftOutByMemory(i int) *result.Record {
 	v := s.room[i]
 	if !v.Over() {

@@ -1,5 +1,5 @@
 // Package session measures a plan on the ranks of a launch: collectives world by world, training steps, or groups of
-// nodes. Rank 0 decides what comes next and keeps each record before the next case begins.
+// nodes. Rank 0 decides the order and keeps each record before the next case starts.
 package session
 
 import (
@@ -20,33 +20,33 @@ import (
 	"busbar/rank/screen"
 )
 
-// Run is a launch that measures a plan, as this rank sees it.
+// Run measures a plan on this rank.
 type Run struct {
 	Plan      *plan.Plan
 	Comm      launch.Comm        // of all ranks
 	Ranks     []launch.RankFacts // by rank
-	Libraries []backend.Library  // in the order of the plan
+	Libraries []backend.Library  // in plan order
 	Watch     *hang.Watchdog
 	Ledger    *ledger.Ledger
 	Screen    *screen.Screen
 	Stderr    io.Writer
 	Start     time.Time
 	Program   Program
-	// StopAsked reports whether the run is to end after the case in hand. Rank 0 only.
+	// StopAsked reports whether the run must end after the current case. Rank 0 only.
 	StopAsked func() bool
 
-	number uint64 // of the case in hand, counted through all worlds
+	number uint64 // of the current case, counted through all worlds
 	tally  tally  // rank 0 only
 }
 
-// Program is what the first line of a results file states of the program and of MPI.
+// Program describes the program and MPI for the first line of a results file.
 type Program struct {
 	Tool    string // name and version
 	Command []string
 	MPI     result.MPI
 }
 
-// Measure measures the plan and returns the exit code of the run, which is known on rank 0. Collective.
+// Measure measures the plan and returns the exit code of the run on rank 0. Collective.
 func (r *Run) Measure(ctx context.Context) (code int, err error) {
 	if r.Plan.Pattern != nil {
 		err = r.measurePattern(ctx)
@@ -56,10 +56,10 @@ func (r *Run) Measure(ctx context.Context) (code int, err error) {
 	return r.tally.code(), err
 }
 
-// rank is the number of this rank.
+// rank returns the number of this rank.
 func (r *Run) rank() int { return r.Comm.Rank() }
 
-// stopped reports whether the run is to end after the case in hand. Rank 0 only.
+// stopped reports whether the run must end after the current case. Rank 0 only.
 func (r *Run) stopped(ctx context.Context) bool { return r.StopAsked() || ctx.Err() != nil }
 
 // keep writes a record and counts it. Rank 0 only.
@@ -72,7 +72,7 @@ func (r *Run) keep(s *ledger.Sheet, record result.Entry, all result.AllRanks) er
 	return nil
 }
 
-// endFiles ends the files of a world: as interrupted if the run is to end. Rank 0 only.
+// endFiles closes the files of a world, as interrupted if the run ends early. Rank 0 only.
 func (r *Run) endFiles(sheets ...*ledger.Sheet) error {
 	if r.tally.over {
 		r.Ledger.Finish(result.Interrupted, notice.RunSignalled{Signal: "SIGUSR1"}, r.tally.code(), "")
@@ -86,10 +86,10 @@ func (r *Run) endFiles(sheets ...*ledger.Sheet) error {
 	return nil
 }
 
-// tally is what became of the whole run's points. Rank 0 only.
+// tally counts the points of the whole run by outcome. Rank 0 only.
 type tally struct {
 	points map[result.Status]int
-	over   bool // asked to stop
+	over   bool // stop requested
 }
 
 func (t *tally) add(s result.Status) {
@@ -99,8 +99,8 @@ func (t *tally) add(s result.Status) {
 	t.points[s]++
 }
 
-// code is the exit code that the points deserve. Wrong data weighs most; a point that was planned and could not be
-// measured is a failure, one that was left out by plan is not.
+// code returns the exit code of the points. Wrong data has precedence; failed points follow. Points that the plan skips
+// do not count.
 func (t *tally) code() int {
 	switch {
 	case t.points[result.Wrong] > 0:
@@ -113,7 +113,7 @@ func (t *tally) code() int {
 	return exit.OK
 }
 
-// createFile makes the results file of a run with so many points. Rank 0 only.
+// createFile creates the results file of a run with this number of points. Rank 0 only.
 func (r *Run) createFile(header result.Run, ranks []result.Rank) (*ledger.Sheet, error) {
 	r.Watch.Phase("open the results file", 0)
 	w, err := result.Create(r.Plan.Options.Out, header, ranks)

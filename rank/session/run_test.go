@@ -20,6 +20,6 @@ func TestExitCodeOfPoints(t *testing.T) {
 	y := tally{over: true}
 	y.add(result.OK)
 	if y.code() != 143 {
-		t.Errorf("asked to end: %d", y.code())
+		t.Errorf("stop requested: %d", y.code())
 	}
 }

@@ -8,11 +8,10 @@ import (
 	"busbar/internal/result"
 )
 
-// slowCheck is how fast buffers are filled and compared at the least, in bytes per second.
+// slowCheck is the minimum speed of filling and comparing buffers, in bytes per second.
 const slowCheck = 200e6
 
-// checkData runs the operations of each point on the pattern and compares every element of each on every rank, -c
-// times.
+// checkData runs the operations of each point -c times with test data. Every rank compares every element.
 func (g *stepGroup) checkData() error {
 	return g.each(g.runs, func(r *stepPoint) error {
 		data := bench.NewData(g.s.world.World)
@@ -25,7 +24,7 @@ func (g *stepGroup) checkData() error {
 	})
 }
 
-// checkRound checks a point once; its verdict says what was wrong.
+// checkRound checks a point once; its verdict has the error.
 func (g *stepGroup) checkRound(r *stepPoint, data *bench.Data) error {
 	memory := seconds(float64(r.plan.Bytes) / slowCheck)
 	g.s.run.Watch.Phase("fill", memory)
@@ -62,8 +61,7 @@ func (g *stepGroup) checkRound(r *stepPoint, data *bench.Data) error {
 	return nil
 }
 
-// fill fills the buffers of all points with zeros for the timed part: their sums stay zeros, however often. Points
-// lie in the same memory, so what one gathers is summed by another.
+// fill zeroes the buffers of all points before the timed part: sums of zeros remain zeros. The points share memory.
 func (g *stepGroup) fill() error {
 	for _, r := range g.alive() {
 		g.s.run.Watch.Phase("fill", seconds(float64(r.plan.Bytes)/slowCheck))

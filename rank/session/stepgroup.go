@@ -14,20 +14,20 @@ import (
 	"busbar/rank/launch"
 )
 
-// stepGroup is points that differ by their bucket alone, measured in turn.
+// stepGroup holds points that differ only by bucket size. Their rounds are interleaved.
 type stepGroup struct {
 	s      *stepSession
 	points []*stepPoint
-	runs   []*stepPoint // those that are being measured
-	round  int          // the last one, from 1
+	runs   []*stepPoint // points in measurement
+	round  int          // the last round, from 1
 	stop   stepStop
 }
 
-// errStepLost means that a point was given up with all ranks alive; its verdict has the reason.
-var errStepLost = errors.New("the point is lost")
+// errStepLost means that a point failed while all ranks are alive; its verdict has the reason.
+var errStepLost = errors.New("the point failed")
 
-// measure binds the points of the group, checks their data, warms up, measures rounds until they say enough, and
-// keeps the records; over says that the run is to end. Collective.
+// measure binds the points of the group, checks their data, warms up, measures rounds and keeps the records. over
+// reports that the run ends. Collective.
 func (g *stepGroup) measure(ctx context.Context) (over bool, err error) {
 	for _, do := range []func() error{g.bind, g.checkData, g.fill, g.warmUp} {
 		if err := do(); err != nil {
@@ -40,7 +40,7 @@ func (g *stepGroup) measure(ctx context.Context) (over bool, err error) {
 	return over, g.keep(over)
 }
 
-// bind makes the points ready that memory and library allow.
+// bind prepares the points that fit memory and library.
 func (g *stepGroup) bind() error {
 	for _, p := range g.points {
 		if p.verdict.Over() {
@@ -57,7 +57,7 @@ func (g *stepGroup) bind() error {
 	return nil
 }
 
-// bindOne binds a point. Its verdict is set if the library does not support it.
+// bindOne binds a point. It sets the verdict if the library does not support the point.
 func (g *stepGroup) bindOne(r *stepPoint) error {
 	g.begin(r)
 	defer g.s.run.Watch.Case(g.s.run.number, "")
@@ -77,7 +77,7 @@ func (g *stepGroup) bindOne(r *stepPoint) error {
 	return fatal
 }
 
-// begin notes which point is in hand from now on.
+// begin records the current point.
 func (g *stepGroup) begin(r *stepPoint) {
 	s := g.s
 	s.run.number++
@@ -87,8 +87,8 @@ func (g *stepGroup) begin(r *stepPoint) {
 	}
 }
 
-// each does something with every point that is being measured. A point that is lost meanwhile is left out from then
-// on: its library is made ready anew, and the others are bound again.
+// each calls a function for every point in measurement. If a point fails, it recovers the library and binds the other
+// points again.
 func (g *stepGroup) each(order []*stepPoint, do func(*stepPoint) error) error {
 	for _, r := range order {
 		if r.verdict.Over() {
@@ -109,8 +109,7 @@ func (g *stepGroup) each(order []*stepPoint, do func(*stepPoint) error) error {
 	return nil
 }
 
-// recover makes the library ready after a point was lost, and binds the others again. What the operation that failed
-// has left in the memory that all points share is not summed by what comes next.
+// recover resets the library after a point failed, binds the other points again and clears their shared memory.
 func (g *stepGroup) recover() error {
 	var left []*stepPoint
 	for _, r := range g.runs {
@@ -137,7 +136,7 @@ func (g *stepGroup) recover() error {
 	return g.fill()
 }
 
-// run runs one step of a point in a mode. A point whose operation failed with all ranks alive is lost (errStepLost).
+// run runs one step of a point in a mode. It returns errStepLost if an operation fails while all ranks are alive.
 func (g *stepGroup) run(r *stepPoint, m program.Mode, phase string) (start, end int64, err error) {
 	g.s.run.Watch.Phase(phase, g.expected(r, m))
 	start, end, err = r.train.Run(m)
@@ -154,21 +153,21 @@ func (g *stepGroup) run(r *stepPoint, m program.Mode, phase string) (start, end 
 			Err:   err,
 		}
 	}
-	took := []float64{float64(max(end-start, 1)) / 1e9} // no rank has 0 again, and all tell each other at the same time
-	if r.expected[m] == 0 {                             // the first of its kind: all ranks learn what to expect
+	took := []float64{float64(max(end-start, 1)) / 1e9} // above 0 on all ranks, so that all join the exchange below
+	if r.expected[m] == 0 {                             // the first step of a mode sets its expected time
 		err = g.s.world.Max(took)
 	}
 	r.expected[m] = took[0]
 	return start, end, err
 }
 
-// What a step takes that was never run, for the watchdog: a slow network's speed.
+// The assumed speed of a step without a measurement, for the watchdog: that of a slow network.
 const (
 	slowNetwork   = 100e6 // B/s
 	slowOperation = 1e-3  // s
 )
 
-// expected is how long a step should take.
+// expected returns the expected time of a step.
 func (g *stepGroup) expected(r *stepPoint, m program.Mode) time.Duration {
 	if t := r.expected[m]; t > 0 {
 		return seconds(t)
@@ -185,7 +184,7 @@ func (g *stepGroup) expected(r *stepPoint, m program.Mode) time.Duration {
 	return seconds(sum)
 }
 
-// warmUp runs rounds that do not count.
+// warmUp runs rounds that are not recorded.
 func (g *stepGroup) warmUp() error {
 	for range g.s.run.Plan.Sweep.Warmup {
 		err := g.each(g.runs, func(r *stepPoint) error {
@@ -203,9 +202,9 @@ func (g *stepGroup) warmUp() error {
 	return nil
 }
 
-// measureRounds measures rounds until rank 0 decides that they are enough.
+// measureRounds measures rounds until rank 0 decides to stop.
 func (g *stepGroup) measureRounds(ctx context.Context) (over bool, err error) {
-	// No collection while something is timed; there is one before each round.
+	// The garbage collector runs before each round, not while operations are timed.
 	defer debug.SetGCPercent(debug.SetGCPercent(-1))
 	g.stop.begin(g.s.run.Plan.Sweep.Options, len(g.runs), g.s.run.Plan.Options.Flags.Budget != nil)
 	for {
@@ -226,7 +225,7 @@ func (g *stepGroup) measureRounds(ctx context.Context) (over bool, err error) {
 	}
 }
 
-// stepDecision is what rank 0 decides between two rounds.
+// stepDecision is the decision of rank 0 between two rounds.
 type stepDecision int32
 
 const (
@@ -235,7 +234,7 @@ const (
 	stepOver
 )
 
-// decide decides what comes after a round. Rank 0 only.
+// decide decides what follows a round. Rank 0 only.
 func (g *stepGroup) decide(ctx context.Context) stepDecision {
 	if len(g.alive()) == 0 {
 		return stepEnough
@@ -250,7 +249,7 @@ func (g *stepGroup) decide(ctx context.Context) stepDecision {
 	return stepGoesOn
 }
 
-// alive are the points that have not been lost.
+// alive returns the points that did not fail.
 func (g *stepGroup) alive() (left []*stepPoint) {
 	for _, r := range g.runs {
 		if !r.verdict.Over() {

@@ -28,7 +28,7 @@ import (
 	"busbar/sweeps"
 )
 
-// fakeTrainer is a library that moves nothing and takes the times of a script.
+// fakeTrainer is a library that transfers nothing and has scripted times.
 type fakeTrainer struct {
 	backend.Backend
 	world bench.World
@@ -36,10 +36,10 @@ type fakeTrainer struct {
 	ran       []string // bucket and mode, in order
 	recovered int
 	bound     int // trainings that are not closed
-	unclean   int // steps that found something else than zeros
+	unclean   int // steps with elements other than zero
 
 	refuse func(p step.Point) error           // by train
-	fail   func(p step.Point, runs int) error // by run, with how many steps were run
+	fail   func(p step.Point, runs int) error // by run, with the number of steps so far
 	times  func(p step.Point, m program.Mode) time.Duration
 }
 
@@ -97,7 +97,7 @@ func (t *fakeTraining) Run(m program.Mode) (start, end int64, err error) {
 
 func (t *fakeTraining) Position() (uint64, string) { return 0, "" }
 
-// Spans are one stretch of 4 ms of computing, and of operations that begin with it and last 2 ms longer.
+// Spans returns 4 ms of computing, and operations that start with it and last 2 ms longer.
 func (t *fakeTraining) Spans() program.Spans {
 	s := program.Spans{Segments: make([]program.Span, len(t.p.Segments)), Ops: make([]program.Span, len(t.p.Ops))}
 	const ms = 1_000_000
@@ -128,7 +128,7 @@ func (t *fakeTraining) Close() error {
 // fakeBuckets are the points of a group.
 var fakeBuckets = []step.Cap{4 << 10, 8 << 10, step.All}
 
-// broadcasts is a group of ranks that broadcasts by the decisions of its world.
+// broadcasts is a group of ranks that broadcasts the decisions of its world.
 type broadcasts struct {
 	launch.Comm
 	world bench.World
@@ -148,7 +148,7 @@ func (b broadcasts) Bcast(data []byte, _ int) error {
 	return err
 }
 
-// fakeSteps runs a group of three buckets on two ranks up to the end of its rounds, and returns what rank 0 has.
+// fakeSteps runs a group of three buckets on two ranks to the end of its rounds, and returns the result of rank 0.
 func fakeSteps(t *testing.T, o sweeps.Options, script func(f *fakeTrainer)) (*stepGroup, *fakeTrainer) {
 	t.Helper()
 	model, err := step.Parse("uniform:6x1K", nil)
@@ -168,7 +168,7 @@ func fakeSteps(t *testing.T, o sweeps.Options, script func(f *fakeTrainer)) (*st
 	for rank, err := range benchtest.Run(2, func(world bench.World) error {
 		run := &Run{Plan: p, Watch: hang.NewWatchdog(time.Minute, func(launch.State) {}),
 			Ledger:    ledger.New(io.Discard),
-			Screen:    screen.New(false, nil),
+			Screen:    screen.New(false, nil, ""),
 			StopAsked: func() bool { return false }}
 		f := &fakeTrainer{world: world}
 		script(f)
@@ -201,17 +201,17 @@ func fakeSteps(t *testing.T, o sweeps.Options, script func(f *fakeTrainer)) (*st
 	return groups[0], trainers[0]
 }
 
-// mpiNamed is a library that has a name.
+// mpiNamed is a library with a name.
 type mpiNamed struct{ backend.Library }
 
 func (mpiNamed) Facts() result.Backend { return result.Backend{Library: "a library"} }
 
-// In every round each point has all its modes in a row, and both orders turn.
+// In every round each point has all its modes in a row, and both orders rotate.
 func TestStepRounds(t *testing.T) {
 	g, f := fakeSteps(t, sweeps.Options{Iterations: 4, Warmup: 1}, func(f *fakeTrainer) {
 		f.times = func(p step.Point, m program.Mode) time.Duration {
 			if f.world.Rank == 1 && m == program.Comm {
-				return 30 * time.Millisecond // the rank that takes longest counts
+				return 30 * time.Millisecond // the slowest rank counts
 			}
 			return 10 * time.Millisecond
 		}
@@ -235,7 +235,7 @@ func TestStepRounds(t *testing.T) {
 	if want := []string{"4K compute", "8K comm", "all sequential", "4K overlapped"}; !slices.Equal(firsts, want) {
 		t.Errorf("the rounds begin with %v, want %v", firsts, want)
 	}
-	for _, r := range g.runs { // sums of anything else would grow from step to step
+	for _, r := range g.runs { // other sums would grow from step to step
 		for i, m := range r.train.(*fakeTraining).memory {
 			if !bytes.Equal(m, make([]byte, len(m))) {
 				t.Errorf("%s: operation %d is not timed on zeros", r.Point, i)
@@ -252,7 +252,7 @@ func TestStepRounds(t *testing.T) {
 	}
 }
 
-// In four rounds each mode has each place once, and follows each other mode once.
+// In four rounds each mode has each position once, and follows each other mode once.
 func TestModeOrder(t *testing.T) {
 	places, follows := map[[2]int]int{}, map[[2]program.Mode]int{}
 	for round := range 4 {
@@ -269,10 +269,10 @@ func TestModeOrder(t *testing.T) {
 	}
 }
 
-// Whichever point is first in a round, it begins with each mode in turn.
+// The first point of a round starts with each mode in turn.
 func TestOrderOfTurns(t *testing.T) {
 	for points := 1; points <= 8; points++ {
-		begins := map[[2]int]int{} // place of the point that is first, its first mode
+		begins := map[[2]int]int{} // position of the first point, its first mode
 		for round := range 4 * points {
 			first := turned([]int{0, 1, 2, 3, 4, 5, 6, 7}[:points], round)[0]
 			begins[[2]int{first, int(modeOrder(orderNumber(round, points))[0])}]++
@@ -283,8 +283,8 @@ func TestOrderOfTurns(t *testing.T) {
 	}
 }
 
-// A point that the library lacks is a record, and the others are measured.
-func TestStepPointsThatAreRefused(t *testing.T) {
+// An unsupported point is a record, and the others are measured.
+func TestUnsupportedStepPoints(t *testing.T) {
 	g, _ := fakeSteps(t, sweeps.Options{Iterations: 3}, func(f *fakeTrainer) {
 		f.refuse = func(p step.Point) error {
 			switch {
@@ -308,8 +308,8 @@ func TestStepPointsThatAreRefused(t *testing.T) {
 	}
 }
 
-// A clock that ticks slowly keeps no rank waiting for the others.
-func TestStepsOfNoTime(t *testing.T) {
+// A coarse clock does not delay any rank.
+func TestStepsBelowClockResolution(t *testing.T) {
 	g, _ := fakeSteps(t, sweeps.Options{Iterations: 3}, func(f *fakeTrainer) {
 		f.times = func(step.Point, program.Mode) time.Duration {
 			return time.Duration(1-f.world.Rank) * time.Millisecond
@@ -320,8 +320,8 @@ func TestStepsOfNoTime(t *testing.T) {
 	}
 }
 
-// Turns and orders do not go in step where a point is left out either.
-func TestOrderOfPointsThatAreLeft(t *testing.T) {
+// Rotations of points and modes remain independent if a point is skipped.
+func TestOrderOfRemainingPoints(t *testing.T) {
 	_, f := fakeSteps(t, sweeps.Options{Iterations: 8}, func(f *fakeTrainer) {
 		f.refuse = func(p step.Point) error {
 			if p.Bucket == step.All {
@@ -339,9 +339,8 @@ func TestOrderOfPointsThatAreLeft(t *testing.T) {
 	}
 }
 
-// A point whose operation fails is lost with its reason; the library is made ready again, and the others go on with
-// the rounds that they have.
-func TestStepPointIsLost(t *testing.T) {
+// A failed point has its reason; the library is reset, and the other points keep their rounds.
+func TestFailedStepPoint(t *testing.T) {
 	failed := false
 	g, f := fakeSteps(t, sweeps.Options{Iterations: 5}, func(f *fakeTrainer) {
 		f.fail = func(p step.Point, runs int) error {
@@ -365,15 +364,15 @@ func TestStepPointIsLost(t *testing.T) {
 		}
 	}
 	if len(g.alive()) != 2 {
-		t.Errorf("%d points are left", len(g.alive()))
+		t.Errorf("%d points remain", len(g.alive()))
 	}
 	if f.unclean != 0 {
-		t.Errorf("%d steps were not on zeros", f.unclean)
+		t.Errorf("%d steps had elements other than zero", f.unclean)
 	}
 }
 
-// What a round leaves behind is collected before the next one.
-func TestStepRoundsAreCollected(t *testing.T) {
+// Garbage of a round is collected before the next round.
+func TestGarbageOfStepRounds(t *testing.T) {
 	var collected []uint32 // by each step of rank 0
 	fakeSteps(t, sweeps.Options{Iterations: 4}, func(f *fakeTrainer) {
 		f.times = func(step.Point, program.Mode) time.Duration {
@@ -387,12 +386,12 @@ func TestStepRoundsAreCollected(t *testing.T) {
 	})
 	for i := 12; i < len(collected); i += 12 {
 		if collected[i] == collected[i-12] {
-			t.Errorf("before step %d nothing was collected since step %d", i, i-12)
+			t.Errorf("no garbage collection between steps %d and %d", i-12, i)
 		}
 	}
 }
 
-// Data that no operation has touched is wrong, and nothing of it is timed.
+// Data that no operation has changed is wrong, and is not timed.
 func TestStepDataIsChecked(t *testing.T) {
 	g, f := fakeSteps(t, sweeps.Options{Iterations: 3, Check: 1}, func(*fakeTrainer) {})
 	if len(g.alive()) != 0 || len(f.ran) != 3 {
@@ -405,7 +404,7 @@ func TestStepDataIsChecked(t *testing.T) {
 	}
 }
 
-// atPart is a step that stands still.
+// atPart is a step that hangs.
 type atPart struct {
 	part  uint64
 	doing string
@@ -413,7 +412,7 @@ type atPart struct {
 
 func (p atPart) Position() (uint64, string) { return p.part, p.doing }
 
-// A hang inside a step is told by its segments and operations, and the rank that has begun fewer of them is behind.
+// A hang in a step reports segments and operations; the rank that started fewer of them is behind.
 func TestHangInAStep(t *testing.T) {
 	w := hang.NewWatchdog(time.Minute, func(launch.State) {})
 	w.Case(7, "resnet50 ddp 25M float32, polling")
@@ -440,7 +439,7 @@ func TestHangInAStep(t *testing.T) {
 	}
 }
 
-// Computing that takes another time than the model asks for is warned of.
+// A compute time that differs from the model's time is a warning.
 func TestWrongPace(t *testing.T) {
 	p := &step.Plan{Segments: []step.Segment{{Pieces: []float64{0.06, 0.04}}}}
 	for took, warned := range map[float64]bool{0.1: false, 0.12: false, 0.13: true, 0.07: true} {
@@ -457,7 +456,7 @@ func failedOn(f notice.Fact, rank int, host string) bool {
 	return is && failed.Rank == rank && failed.Host == host
 }
 
-// wrongIn is what has the wrong data that a fact states.
+// wrongIn returns the part with wrong data.
 func wrongIn(f notice.Fact) string {
 	wrong, _ := f.(notice.DataWrong)
 	return wrong.Of

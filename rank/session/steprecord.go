@@ -9,11 +9,11 @@ import (
 	"busbar/internal/units"
 )
 
-// keep writes the records of the group and its traces, and gives up what was bound. Where the run ends early, a point
-// with too few rounds has none: it is measured again. Collective.
+// keep writes the records and traces of the group and releases its points. If the run ends early, points with too few
+// rounds have no record: --resume measures them. Collective.
 func (g *stepGroup) keep(over bool) error {
 	for _, r := range g.points {
-		if over && !r.verdict.Over() && len(r.rounds) < leastRounds {
+		if over && !r.verdict.Over() && len(r.rounds) < minRounds {
 			continue
 		}
 		record := g.record(r)
@@ -26,7 +26,7 @@ func (g *stepGroup) keep(over bool) error {
 			}
 		}
 	}
-	g.s.run.Watch.Phase("give up the points", 0)
+	g.s.run.Watch.Phase("release the points", 0)
 	for _, r := range g.runs {
 		if err := r.train.Close(); err != nil {
 			return err
@@ -46,7 +46,7 @@ func (g *stepGroup) keep(over bool) error {
 	return nil
 }
 
-// record is what is known of a point.
+// record returns the record of a point.
 func (g *stepGroup) record(r *stepPoint) *result.StepRecord {
 	record := &result.StepRecord{N: r.n, Point: r.Point, Status: result.OK, Check: r.check, Notes: r.notes}
 	if v := r.verdict; v.Over() {
@@ -57,7 +57,7 @@ func (g *stepGroup) record(r *stepPoint) *result.StepRecord {
 	}
 	for i, op := range r.plan.Ops {
 		c, err := r.plan.Case(i)
-		if err != nil { // it could be bound before
+		if err != nil { // cannot happen: the point was bound before
 			continue
 		}
 		record.Ops = append(record.Ops, result.StepOp{
@@ -72,11 +72,10 @@ func (g *stepGroup) record(r *stepPoint) *result.StepRecord {
 	return record
 }
 
-// paceTolerance is how far computing alone may be from what the model asks for.
+// paceTolerance is the tolerance of the compute time, relative to the model's time.
 const paceTolerance = 0.25
 
-// wrongPace warns where computing alone takes another time than the model asks for: its share of a step is another
-// one then.
+// wrongPace warns if the compute time differs from the model's time.
 func wrongPace(p *step.Plan, f step.Figures) []notice.Fact {
 	var asked float64
 	for _, s := range p.Segments {

@@ -9,9 +9,8 @@ import (
 	"busbar/internal/step"
 )
 
-// modeOrder is the order of the modes in a round: in four rounds each mode is once in each place, and follows each
-// other mode once (Williams, Australian Journal of Scientific Research A 2, 1949), so that what a mode leaves behind
-// hits all alike.
+// modeOrder is the order of the modes in a round. In four rounds each mode has each position once and follows each
+// other mode once, which balances carry-over effects (Williams, Australian Journal of Scientific Research A 2, 1949).
 func modeOrder(round int) []program.Mode {
 	order := []program.Mode{program.Compute, program.Comm, program.Overlapped, program.Sequential}
 	for i := range order {
@@ -20,9 +19,8 @@ func modeOrder(round int) []program.Mode {
 	return order
 }
 
-// orderNumber is which order of modes a round from 0 has. Where the points of a group are even in number, their turns
-// and the four orders would go in step: a point would always begin its round with the same mode. So the orders go on
-// by one more with each full turn.
+// orderNumber returns the order of modes for a round from 0. It shifts by one after each full cycle of points:
+// otherwise an even number of points would start every point with the same mode.
 func orderNumber(round, points int) int {
 	if points%2 == 0 {
 		return round + round/points
@@ -30,7 +28,7 @@ func orderNumber(round, points int) int {
 	return round
 }
 
-// turned is a list that begins elsewhere in each round.
+// turned returns a list rotated by the round.
 func turned[T any](list []T, round int) []T {
 	if len(list) == 0 {
 		return nil
@@ -39,7 +37,7 @@ func turned[T any](list []T, round int) []T {
 	return append(append([]T{}, list[k:]...), list[:k]...)
 }
 
-// measureRound runs all modes of all points once, and keeps a line of each point. Collective.
+// measureRound runs all modes of all points once, and keeps a line per point. Collective.
 func (g *stepGroup) measureRound() error {
 	g.round++
 	over := map[*stepPoint]step.Round{}
@@ -100,7 +98,7 @@ func (g *stepGroup) roundOf(r *stepPoint) (step.Round, error) {
 	for i := range inside {
 		inside[i] /= float64(w.Size)
 	}
-	if w.Size == 1 { // an operation of one rank goes to nobody
+	if w.Size == 1 { // a single rank has no communication
 		inside[2], inside[3], inside[4] = 0, 0, 0
 	}
 	return step.Round{

@@ -9,29 +9,28 @@ import (
 	"busbar/sweeps"
 )
 
-// stepStop decides when the rounds of a group are enough: all its points have as many, so one decision is for all.
+// stepStop decides when a group has enough rounds; all its points have the same number.
 type stepStop struct {
 	options sweeps.Options
 	points  int
-	asked   bool // the budget was; else it only counts from when the points can be compared
+	asked   bool // --budget is set; the default budget applies once the points can be compared
 	started time.Time
 	now     func() time.Time
 	reason  string // of the end
 }
 
-// How many rounds there are at least: what an interval takes where one round fits into the budget, and a median's
-// worth where none does. Precision alone does not end them before the points can be compared.
+// The minimum number of rounds: for a confidence interval if one round fits the budget, else for a median. Precision
+// does not end the rounds before the points can be compared.
 const (
-	leastRounds    = stats.MinForInterval
-	leastRoundsAny = 3
-	mostRounds     = 1000
+	minRounds    = stats.MinForInterval
+	minRoundsAny = 3
+	maxRounds    = 1000
 )
 
-// stoppedByRequest is the reason of an end by SIGUSR1.
+// stoppedByRequest is the reason after SIGUSR1.
 const stoppedByRequest = "asked"
 
-// begin starts the clock for some points. asked says whether somebody wants this budget, and not rather what is to be
-// measured.
+// begin starts the clock for some points. asked reports whether the user set the budget.
 func (s *stepStop) begin(o sweeps.Options, points int, asked bool) {
 	if s.now == nil {
 		s.now = time.Now
@@ -51,22 +50,22 @@ func (s *stepStop) enough(runs []*stepPoint) bool {
 	}
 	spent, budget := s.now().Sub(s.started), time.Duration(s.points)*s.options.Budget
 	each := spent / time.Duration(n)
-	least := leastRoundsAny
+	minimum := minRoundsAny
 	if each <= budget {
-		least = leastRounds
+		minimum = minRounds
 		if !s.asked {
-			least = step.RoundsToCompare(len(runs))
+			minimum = step.RoundsToCompare(len(runs))
 		}
 	}
 	switch {
-	case n < least:
+	case n < minimum:
 		return false
 	case n >= step.RoundsToCompare(len(runs)) &&
 		!slices.ContainsFunc(runs, func(r *stepPoint) bool { return !step.Enough(r.rounds, s.options.Precision) }):
 		s.reason = stats.Precision.String()
 	case spent+each > budget:
 		s.reason = stats.Budget.String()
-	case n >= mostRounds:
+	case n >= maxRounds:
 		s.reason = stats.Maximum.String()
 	default:
 		return false
@@ -74,5 +73,5 @@ func (s *stepStop) enough(runs []*stepPoint) bool {
 	return true
 }
 
-// seconds is a time in seconds as a duration.
+// seconds converts seconds to a duration.
 func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }

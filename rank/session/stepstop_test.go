@@ -9,7 +9,7 @@ import (
 	"busbar/sweeps"
 )
 
-// roundsUntil counts the rounds of some points until they are enough, where a round of all points takes so long.
+// roundsUntil counts the rounds of some points until the end, if a round of all points takes this long.
 func roundsUntil(
 	t *testing.T,
 	points int,
@@ -26,7 +26,7 @@ func roundsUntil(
 	for i := range runs {
 		runs[i] = &stepPoint{}
 	}
-	for n := range mostRounds + 1 {
+	for n := range maxRounds + 1 {
 		if n > 0 && s.enough(runs) {
 			return n, s.reason
 		}
@@ -59,17 +59,17 @@ func TestRoundsEnd(t *testing.T) {
 		"fixed": {2, fixed, false, time.Hour, 0, 4, stats.Fixed},
 		"precise, one point": {1, budget, true, time.Millisecond, 0, stats.MinForInterval,
 			stats.Precision},
-		"precise, points that are compared": {7, budget, true, time.Millisecond, 0, step.RoundsToCompare(7),
+		"precise, several points": {7, budget, true, time.Millisecond, 0, step.RoundsToCompare(7),
 			stats.Precision},
 		"the budget is each point's": {7, budget, true, 5 * time.Second, 1, 14, stats.Budget},
 		"a round within the budget": {1, budget, true, 9 * time.Second, 1, stats.MinForInterval,
 			stats.Budget},
-		"not even one round fits the budget":   {1, budget, true, 11 * time.Second, 1, leastRoundsAny, stats.Budget},
-		"neither precise nor out of budget":    {1, budget, true, 0, 1, mostRounds, stats.Maximum},
+		"no round fits the budget":             {1, budget, true, 11 * time.Second, 1, minRoundsAny, stats.Budget},
+		"maximum number of rounds":             {1, budget, true, 0, 1, maxRounds, stats.Maximum},
 		"precise when the budget is too small": {7, budget, true, 8 * time.Second, 0, 8, stats.Budget},
-		"nobody asked for the budget": {7, budget, false, 9 * time.Second, 1, step.RoundsToCompare(7),
+		"default budget": {7, budget, false, 9 * time.Second, 1, step.RoundsToCompare(7),
 			stats.Budget},
-		"unasked, and no round within it": {7, budget, false, 71 * time.Second, 1, leastRoundsAny, stats.Budget},
+		"default budget, no round fits": {7, budget, false, 71 * time.Second, 1, minRoundsAny, stats.Budget},
 	} {
 		if n, reason := roundsUntil(t, c.points, c.o, c.asked, c.took, c.noise); n != c.rounds ||
 			reason != c.reason.String() {

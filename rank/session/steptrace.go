@@ -18,10 +18,10 @@ import (
 	"busbar/rank/launch"
 )
 
-// tracedRanks is how many ranks have a trace file at most: the first ones.
+// tracedRanks is the maximum number of ranks with a trace file: the first ones.
 const tracedRanks = 64
 
-// trace keeps an overlapped step, and lets go of those that are too old.
+// trace keeps an overlapped step, and drops old ones.
 func (r *stepPoint) trace(round int, start int64, spans program.Spans) {
 	spans.Segments, spans.Ops = slices.Clone(spans.Segments), slices.Clone(spans.Ops)
 	r.traced = append(r.traced, step.TracedStep{Number: round, Spans: spans})
@@ -31,7 +31,7 @@ func (r *stepPoint) trace(round int, start int64, spans program.Spans) {
 	}
 }
 
-// keepTrace says in the record how the last overlapped step went, and writes the ranks' trace files. Collective.
+// keepTrace records the last overlapped step and writes the trace files of the ranks. Collective.
 func (s *stepSession) keepTrace(r *stepPoint, record *result.StepRecord) error {
 	if !record.Timed() {
 		return nil
@@ -64,7 +64,7 @@ func (s *stepSession) keepTrace(r *stepPoint, record *result.StepRecord) error {
 	return nil
 }
 
-// traceOf is this rank's trace of a point.
+// traceOf returns this rank's trace of a point.
 func (s *stepSession) traceOf(r *stepPoint) *step.Trace {
 	facts := s.lib.Facts()
 	t := &step.Trace{
@@ -90,8 +90,8 @@ func (s *stepSession) traceOf(r *stepPoint) *step.Trace {
 	return t
 }
 
-// writeTraces writes the traces of a point beside the results file. A trace that cannot be written is a warning: the
-// figures are in the record.
+// writeTraces writes the traces of a point next to the results file. A failure is only a warning: the record has the
+// values.
 func (s *stepSession) writeTraces(n int, texts [][]byte, record *result.StepRecord) {
 	folder := filepath.Join(s.sheet.TraceFolder(), fmt.Sprintf("point%d", n))
 	err := os.MkdirAll(folder, 0o777)
@@ -107,7 +107,7 @@ func (s *stepSession) writeTraces(n int, texts [][]byte, record *result.StepReco
 	record.Trace = filepath.Join(filepath.Base(s.sheet.TraceFolder()), filepath.Base(folder))
 }
 
-// timelineOf is when the parts of a step ran.
+// timelineOf returns when the parts of a step ran.
 func timelineOf(p *step.Plan, spans program.Spans, rank int) *result.StepTimeline {
 	first, last := spans.Segments[0].Start, spans.Segments[0].End
 	for _, s := range slices.Concat(spans.Segments, spans.Ops) {

@@ -13,30 +13,30 @@ import (
 	"busbar/rank/launch"
 )
 
-// stepSession is training steps measured with one library in one world on this rank.
+// stepSession measures training steps with one library in one world, on this rank.
 type stepSession struct {
 	*session
 	trainer   backend.Trainer
 	computing backend.Computing
 	points    []*stepPoint
-	same      []string // of caps that give the same buckets as others
+	same      []string // notes on bucket sizes that give the same buckets as others
 }
 
-// stepPoint is one point of a world, numbered in the file's list from 1.
+// stepPoint is one point of a world, numbered from 1 as in the file.
 type stepPoint struct {
 	n int
 	step.Point
 	plan    *step.Plan
-	verdict bench.Verdict // why it is not measured; the zero value where it is
-	done    bool          // an earlier run has it
+	verdict bench.Verdict // why it is not measured; zero if it is
+	done    bool          // an earlier run has its record
 
-	// Once it is bound to the library.
+	// Set when the point is bound to the library.
 	train    backend.Training
 	check    result.Check
-	expected [4]float64 // s that a mode took the last time
+	expected [4]float64 // last time of each mode, in seconds
 	rounds   []step.Round
 	traced   []step.TracedStep // the last overlapped steps
-	began    []time.Time       // when each of them began
+	began    []time.Time       // start of each of them
 	notes    []string
 }
 
@@ -61,7 +61,7 @@ func (w *worldRun) measureSteps(ctx context.Context, libraries []backend.Library
 	return w.world.Area.Free()
 }
 
-// openSteps makes a library, what computes and the memory ready.
+// openSteps prepares a library, its compute kernel and the memory.
 func (w *worldRun) openSteps(lib backend.Library) (*stepSession, error) {
 	s := &stepSession{session: &session{worldRun: w, lib: lib}}
 	w.sessions = []*session{s.session}
@@ -85,7 +85,7 @@ func (w *worldRun) openSteps(lib backend.Library) (*stepSession, error) {
 	return s, s.backend.Ready()
 }
 
-// planPoints makes the plans of all points, and memory for those that fit.
+// planPoints plans all points, and allocates memory for those that fit.
 func (s *stepSession) planPoints() error {
 	planned, err := s.run.Plan.StepWorld(s.lib.Name(), s.world.Size)
 	if err != nil {
@@ -108,7 +108,7 @@ func (s *stepSession) planPoints() error {
 	return nil
 }
 
-// measure measures all points, group by group. over reports that the run is to end. Collective.
+// measure measures all points, group by group. over reports that the run ends. Collective.
 func (s *stepSession) measure(ctx context.Context) (over bool, err error) {
 	if s.world.Rank == 0 {
 		if err := s.openFile(); err != nil {
@@ -127,7 +127,7 @@ func (s *stepSession) measure(ctx context.Context) (over bool, err error) {
 	return false, nil
 }
 
-// groups are the points of which no earlier run has a value, by what they share.
+// groups returns the points without a record of an earlier run, by group.
 func (s *stepSession) groups() (groups [][]*stepPoint) {
 	for _, indices := range step.Groups(s.bare()) {
 		var group []*stepPoint
@@ -143,7 +143,7 @@ func (s *stepSession) groups() (groups [][]*stepPoint) {
 	return groups
 }
 
-// openFile makes the results file, with what it continues. Rank 0 only.
+// openFile creates the results file and names the runs that it continues. Rank 0 only.
 func (s *stepSession) openFile() error {
 	p := s.run.Plan
 	s.header = s.runHeader()
@@ -164,13 +164,13 @@ func (s *stepSession) openFile() error {
 	return nil
 }
 
-// stepStart is what rank 0 sends all ranks before a world's first step.
+// stepStart is the message of rank 0 to all ranks before the first step of a world.
 type stepStart struct {
-	Run  string // its name, which traces have
-	Done []bool // by point: an earlier run has it
+	Run  string // ID of the run, for the traces
+	Done []bool // by point: an earlier run has its record
 }
 
-// agreeOnDone tells all ranks what is measured.
+// agreeOnDone distributes which points an earlier run has measured.
 func (s *stepSession) agreeOnDone() error {
 	start := stepStart{Run: s.header.ID}
 	for _, p := range s.points {
@@ -186,7 +186,7 @@ func (s *stepSession) agreeOnDone() error {
 	return nil
 }
 
-// close ends the world for this library, and its file. Collective.
+// close releases the world for this library, and closes its file. Collective.
 func (s *stepSession) close(over bool) error {
 	s.run.Watch.Phase(fmt.Sprintf("close a world of %d", s.world.Size), 0)
 	if err := s.computing.Close(); err != nil {
@@ -199,7 +199,7 @@ func (s *stepSession) close(over bool) error {
 	return s.endFiles()
 }
 
-// bare are the points without what is known of their measurement.
+// bare returns the points without their measurements.
 func (s *stepSession) bare() (points []step.Point) {
 	for _, p := range s.points {
 		points = append(points, p.Point)

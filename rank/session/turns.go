@@ -13,11 +13,10 @@ type turn struct {
 	i       int // of the session's cases
 }
 
-// takeTurns is the order in which the cases of several sessions are measured: that of the plan, and each case with
-// every library before the next one. Where libraries do not have the same placements, those of one size stay
-// together.
+// takeTurns returns the order of the cases of several sessions: that of the plan, each case with every library before
+// the next case. If libraries differ in placements, cases of the same message size are adjacent.
 func takeTurns(sessions []*session) []turn {
-	sizes, cases := map[coll.Case]int{}, map[coll.Case]int{} // in the order in which they are first met
+	sizes, cases := map[coll.Case]int{}, map[coll.Case]int{} // in order of first appearance
 	var turns []turn
 	for _, s := range sessions {
 		for i, c := range s.cases {
@@ -33,13 +32,13 @@ func takeTurns(sessions []*session) []turn {
 	return turns
 }
 
-// anywhere is a case without its placement.
+// anywhere returns a case without its placement.
 func anywhere(c coll.Case) coll.Case {
 	c.Placement = 0
 	return c
 }
 
-// meet gives a case its number where it has none.
+// meet numbers a case on its first appearance.
 func meet(known map[coll.Case]int, c coll.Case) {
 	if _, ok := known[c]; !ok {
 		known[c] = len(known)

@@ -10,7 +10,7 @@ import (
 	"busbar/sweeps"
 )
 
-// Every case comes once, with each library before the next case, and a library alone keeps the order of its plan.
+// Every case appears once, with each library before the next case; a single library keeps the order of its plan.
 func TestTurns(t *testing.T) {
 	sweep := sweeps.Default()
 	sweep.Parts[0].Collectives = []coll.Collective{coll.AllReduce, coll.Broadcast}

@@ -12,15 +12,15 @@ import (
 	"busbar/rank/pace"
 )
 
-// worldRun is one world of a launch on this rank, measured by every library in turn.
+// worldRun is one world of a launch on this rank; its libraries are interleaved.
 type worldRun struct {
 	run      *Run
 	world    *backend.World // as libraries see it
 	clock    bench.Clock
-	label    string   // what tells it from others at the same time; empty where there are none
-	machines []string // by rank: equal where ranks share a clock and memory
+	label    string   // distinguishes simultaneous worlds; "" for a single world
+	machines []string // by rank: equal for ranks that share a clock and memory
 	memory   *memory
-	sessions []*session // one for each library
+	sessions []*session // one per library
 
 	// Rank 0 only.
 	counters *machine.CounterFiles
@@ -28,7 +28,7 @@ type worldRun struct {
 	turns    []turn
 }
 
-// newWorld is the world of a communicator of these ranks of the launch; nothing is opened in it yet.
+// newWorld returns the world of a communicator of these ranks, with nothing open.
 func (r *Run) newWorld(comm launch.Comm, members []int) *worldRun {
 	w := &worldRun{run: r}
 	var hosts []string
@@ -47,12 +47,12 @@ func (r *Run) newWorld(comm launch.Comm, members []int) *worldRun {
 	return w
 }
 
-// World returns the world of all ranks as libraries see it, for what is tried there outside of a plan.
+// World returns the world of all ranks, for --preflight.
 func (r *Run) World() *backend.World {
 	return r.newWorld(r.Comm, firstRanks(r.Comm.Size())).world
 }
 
-// firstRanks are the ranks of a world of the first n ranks of the launch.
+// firstRanks returns the ranks of a world of the first n ranks.
 func firstRanks(n int) []int {
 	members := make([]int, n)
 	for r := range members {
@@ -61,7 +61,7 @@ func firstRanks(n int) []int {
 	return members
 }
 
-// facts are those of the world's ranks, in their order.
+// facts returns the facts of the world's ranks, by rank.
 func (w *worldRun) facts() []launch.RankFacts {
 	facts := make([]launch.RankFacts, len(w.world.Names))
 	for i, r := range w.world.Names {
@@ -70,7 +70,7 @@ func (w *worldRun) facts() []launch.RankFacts {
 	return facts
 }
 
-// places are where the world's ranks run.
+// places returns the places of the world's ranks.
 func (w *worldRun) places() []machine.Place {
 	var places []machine.Place
 	for r, f := range w.facts() {
@@ -79,8 +79,7 @@ func (w *worldRun) places() []machine.Place {
 	return places
 }
 
-// prepare learns what the clock can do, what synchronised ranks look like that do nothing, and how far apart the clocks
-// of the hosts are. Collective.
+// prepare measures the clock, the skew of synchronised ranks and the clock offsets between hosts. Collective.
 func (w *worldRun) prepare() error {
 	w.preparing()
 	var err error
@@ -95,12 +94,12 @@ func (w *worldRun) prepare() error {
 	return w.measureSkew()
 }
 
-// preparing tells the watchdog that the world is made ready.
+// preparing reports the preparation of the world to the watchdog.
 func (w *worldRun) preparing() {
 	w.run.Watch.Phase(fmt.Sprintf("prepare a world of %d", w.world.Size), 0)
 }
 
-// open makes libraries ready. Collective.
+// open opens the libraries. Collective.
 func (w *worldRun) open(libraries []backend.Library) error {
 	w.memory.hostShares = hostShares(libraries)
 	for _, lib := range libraries {
@@ -113,7 +112,7 @@ func (w *worldRun) open(libraries []backend.Library) error {
 	return nil
 }
 
-// close gives up the libraries. Collective.
+// close closes the libraries. Collective.
 func (w *worldRun) close() error {
 	w.run.Watch.Phase(fmt.Sprintf("close a world of %d", w.world.Size), 0)
 	for _, s := range w.sessions {
@@ -124,14 +123,14 @@ func (w *worldRun) close() error {
 	return w.world.Area.Free()
 }
 
-// nodes counts the machines of the world and the largest number of ranks on one.
+// nodes returns the number of machines of the world and the maximum number of ranks on one.
 func (w *worldRun) nodes() (nodes, ranksPerNode int) { return machine.CountNodes(w.machines) }
 
-// skewSamples is how many times measureSkew synchronises.
+// skewSamples is the number of barriers of measureSkew.
 const skewSamples = 300
 
-// measureSkew adds to the clock's uncertainty how late a rank comes out of the synchronisation that goes before every
-// operation: a delay of that size is no rank's fault. Collective.
+// measureSkew adds the exit skew of the barrier before every operation to the clock's uncertainty: no rank causes a
+// delay of that size. Collective.
 func (w *worldRun) measureSkew() error {
 	if w.world.Size == 1 {
 		return nil
@@ -164,7 +163,7 @@ func (w *worldRun) measureSkew() error {
 	return nil
 }
 
-// synchronise returns when this rank came out of each of skewSamples barriers, in nanoseconds of its clock.
+// synchronise returns when this rank left each of skewSamples barriers, in nanoseconds of its clock.
 func (w *worldRun) synchronise() ([]int64, error) {
 	b, err := backend.NewBarrier(w.world.Group)
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"busbar/rank/launch"
 )
 
-// sleepPause is how long a rank outside a sub-world sleeps between two looks at whether it is over.
+// sleepPause is the polling interval of a rank outside a sub-world.
 const sleepPause = 2 * time.Millisecond
 
 // measureWorlds measures the plan world by world.
@@ -33,15 +33,15 @@ func (r *Run) measureWorlds(ctx context.Context) error {
 	return nil
 }
 
-// between is what rank 0 tells all ranks between two worlds.
+// between is the message of rank 0 to all ranks between two worlds.
 type between struct {
-	Over   bool   // asked to stop
-	Number uint64 // of the last case: ranks that were outside have not counted
+	Over   bool   // stop requested
+	Number uint64 // of the last case: ranks outside the world did not count
 }
 
 // measureFirst measures a world of the first n ranks while the others sleep. Collective.
 func (r *Run) measureFirst(ctx context.Context, n int, libraries []backend.Library) error {
-	r.Watch.Case(r.number, "") // which begins a new count of steps
+	r.Watch.Case(r.number, "") // starts a new count of steps
 	color := -1                // in no sub-world
 	if r.rank() < n {
 		color = 0
@@ -70,8 +70,8 @@ func (r *Run) measureFirst(ctx context.Context, n int, libraries []backend.Libra
 	return r.Comm.BarrierSleeping(sleepPause)
 }
 
-// measureWorld measures the plan with these libraries in one world: cases in turn, so that what disturbs one library
-// disturbs the others too, or the steps of one library after another. Collective over comm.
+// measureWorld measures the plan with these libraries in one world. Cases are interleaved, so that a disturbance
+// affects all libraries; steps are measured library by library. Collective over comm.
 func (r *Run) measureWorld(ctx context.Context, libraries []backend.Library, comm launch.Comm) error {
 	w := r.newWorld(comm, firstRanks(comm.Size()))
 	if err := w.prepare(); err != nil {
@@ -93,11 +93,11 @@ func (r *Run) measureWorld(ctx context.Context, libraries []backend.Library, com
 	return w.endFiles()
 }
 
-// fitting returns the libraries that can be measured in a world; rank 0 shows why the others cannot.
+// fitting returns the libraries that support a world; rank 0 prints why it skips the others.
 func (r *Run) fitting(n int) (libraries []backend.Library) {
 	for _, lib := range r.Libraries {
 		if why := lib.Unfit(n); why != "" {
-			r.Screen.Wrapped("# ", fmt.Sprintf("%s: world %d: skipped: it %s", lib.Name(), n, why))
+			r.Screen.Wrapped("# ", fmt.Sprintf("%s: world %d skipped: %s", lib.Name(), n, why))
 			continue
 		}
 		libraries = append(libraries, lib)
@@ -105,8 +105,7 @@ func (r *Run) fitting(n int) (libraries []backend.Library) {
 	return libraries
 }
 
-// until returns when the time of a world is over: each world that still comes has an equal share of what is left. Zero
-// without a limit.
+// until returns the time limit of a world: each remaining world has an equal share. It is zero without a limit.
 func (r *Run) until(world int) time.Time {
 	limit := r.Plan.Sweep.TimeLimit
 	if limit <= 0 {

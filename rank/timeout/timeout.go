@@ -1,4 +1,4 @@
-// Package timeout has how long rank waits for other ranks, launchers and filesystems once something is wrong.
+// Package timeout holds the waits of rank for other ranks, launchers and filesystems after a failure.
 package timeout
 
 import (
@@ -8,32 +8,30 @@ import (
 	"busbar/rank/exit"
 )
 
-// How long rank waits for other ranks, for the launcher and for filesystems once something is wrong. All of them are
-// multiplied by BUSBAR_TIME_SCALE (0.1 to 100): above 1 for slow networks and filesystems, below 1 for tests.
+// BUSBAR_TIME_SCALE (0.1 to 100) multiplies these waits: above 1 for slow networks and filesystems, below 1 for tests.
 var (
-	// Ask is how long a rank may take to answer on the side channel, or between two heartbeats in the memory of its
-	// host, before it counts as silent.
+	// Ask is the maximum time for an answer on the side channel, or between two heartbeats in a host's shared memory.
 	Ask time.Duration
-	// OtherHosts is how long the run lasts after its end is decided where a host can only report its ranks on stderr.
+	// OtherHosts is the wait before the end of a run for hosts that can only report their ranks on stderr.
 	OtherHosts time.Duration
-	// CloseFiles is how long ending the files may take where a filesystem does not answer.
+	// CloseFiles is the maximum time for closing the files.
 	CloseFiles time.Duration
-	// Abort is how long MPI_Abort may take to end the job before this process ends itself.
+	// Abort is the wait for MPI_Abort before the process ends itself.
 	Abort time.Duration
-	// RAS is how long NCCL's RAS service may take to answer.
+	// RAS is the maximum time for an answer of NCCL's RAS service.
 	RAS time.Duration
 )
 
 func init() { Scale(1) }
 
-// Scale multiplies all waits but PassOn by a factor. It is called before anything waits.
+// Scale multiplies all waits except PassOn. It must run before any wait.
 func Scale(scale float64) {
 	for at, seconds := range map[*time.Duration]float64{&Ask: 2, &OtherHosts: 6, &CloseFiles: 3, &Abort: 5, &RAS: 3} {
 		*at = time.Duration(scale * seconds * float64(time.Second))
 	}
 }
 
-// ParseScale reads the value of BUSBAR_TIME_SCALE.
+// ParseScale parses the value of BUSBAR_TIME_SCALE.
 func ParseScale(text string) (float64, error) {
 	if text == "" {
 		return 1, nil
@@ -45,5 +43,5 @@ func ParseScale(text string) (float64, error) {
 	return scale, nil
 }
 
-// PassOn is how long a launcher has to pass on what was said: MPICH's drops what it has not read when a rank aborts.
+// PassOn is the time for a launcher to forward output: MPICH's drops unread output when a rank aborts.
 const PassOn = 200 * time.Millisecond

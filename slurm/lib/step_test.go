@@ -11,15 +11,14 @@ import (
 	"testing"
 )
 
-// ofStep are the flags of rank that stand in the help under a training step, as words of a command line with a value
-// each that takes one.
+// ofStep returns the flags of rank --step --help as arguments, each with a value if it requires one.
 func ofStep(t *testing.T, p place) (words []string) {
 	t.Helper()
-	help, err := exec.Command(filepath.Join(p.top, "bin/rank"), "--help").Output()
+	help, err := exec.Command(filepath.Join(p.top, "bin/rank"), "--step", "--help").Output()
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, section, _ := strings.Cut(string(help), "\nA training step\n")
+	_, section, _ := strings.Cut(string(help), "\nTraining step\n")
 	section, _, _ = strings.Cut(section, "\n\n")
 	for _, m := range regexp.MustCompile(`(?m)^ +(--[a-z-]+)( [A-Z|]+)?`).FindAllStringSubmatch(section, -1) {
 		words = append(words, m[1])
@@ -28,7 +27,7 @@ func ofStep(t *testing.T, p place) (words []string) {
 		}
 	}
 	if !slices.Contains(words, "--step") || len(words) < 10 {
-		t.Fatalf("the help has only %q under a training step:\n%s", words, help)
+		t.Fatalf("rank --step --help lists only %q:\n%s", words, help)
 	}
 	return words
 }
