@@ -13,8 +13,8 @@ import (
 	"busbar/internal/needs"
 )
 
-// TestBenchmarkChooses: scripts/benchmark.sh picks backends and worlds as docs/comparison.md says, on machines that are
-// made up: nvidia-smi, make and the launcher are stand-ins, and the launcher only says what it was told.
+// TestBenchmarkChooses: scripts/benchmark.sh picks backends and world sizes as in docs/comparison.md. nvidia-smi, make
+// and the launcher are fakes; the launcher only prints its arguments.
 func TestBenchmarkChooses(t *testing.T) {
 	fakes := t.TempDir()
 	for name, text := range map[string]string{
@@ -30,7 +30,7 @@ func TestBenchmarkChooses(t *testing.T) {
 		what string
 		gpus int
 		env  string
-		want string // launched, or said where nothing is
+		want string // the launch, or the error
 	}{
 		{"nccl", 8, "",
 			"-np 6 bin/rank --backend nccl --sweep sizes --worlds 2,4,6 --time-limit 4m --out results/benchmark -w 9"},
@@ -64,7 +64,7 @@ func TestBenchmarkChooses(t *testing.T) {
 			out, err := cmd.CombinedOutput()
 			var exit *exec.ExitError
 			if !errors.As(err, &exit) || !strings.Contains(string(out), c.want) {
-				t.Errorf("%v; it said\n%s\nwant %q", err, out, c.want)
+				t.Errorf("%v; got\n%s\nwant %q", err, out, c.want)
 			}
 		})
 	}

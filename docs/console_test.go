@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// A block is a fenced block marked console. `console mpi` says that its commands start ranks.
+// A block is a fenced block marked console. `console mpi` marks a block whose commands start ranks.
 type block struct {
 	line int // of the opening fence
 	mpi  bool
@@ -160,7 +160,7 @@ func (c command) check(t *testing.T, dir string, environment []string) {
 		t.Fatalf("$ %s\n%v\n%s", c.text, err, out)
 	}
 	if got := cmd.ProcessState.ExitCode(); got != c.status {
-		t.Fatalf("$ %s\nexits %d, the page says %d\n%s", c.text, got, c.status, out)
+		t.Fatalf("$ %s\nexits %d, the page has %d\n%s", c.text, got, c.status, out)
 	}
 	want := strings.TrimSpace(strings.Join(c.output, "\n"))
 	if want != "" && !pattern(strings.Split(want, "\n")).Match(out) {

@@ -48,8 +48,8 @@ func promises(t *testing.T, page string) (found []promise) {
 	return found
 }
 
-// TestCoverage: what docs/coverage.md promises is there. Each row has all columns and names a section of the manual
-// (which TestLinks follows); the tests exist where they are said to be; programs and scripts know their flags.
+// TestCoverage: each row of docs/coverage.md has all columns and names a section of the manual (which TestLinks
+// follows). The tests exist in the files that it names; programs and scripts know their flags.
 func TestCoverage(t *testing.T) {
 	const page = "docs/coverage.md"
 	rows := promises(t, read(t, page))
@@ -59,10 +59,10 @@ func TestCoverage(t *testing.T) {
 	home := install(t)
 	for _, row := range rows {
 		if !strings.Contains(row.told, ".md") && !strings.Contains(row.told, "](../") {
-			t.Errorf("line %d is told nowhere: %q", row.line, row.told)
+			t.Errorf("line %d names no section: %q", row.line, row.told)
 		}
 		if row.test == "–" && row.lack == "–" {
-			t.Errorf("line %d is not tested, and does not say why", row.line)
+			t.Errorf("line %d is not tested, without a reason", row.line)
 		}
 		if row.test != "–" {
 			for _, problem := range untested(t, filepath.Dir(page), row.test) {
@@ -83,7 +83,7 @@ var (
 	splitter = regexp.MustCompile(`\s*(?:&&|;|>)\s*`)
 )
 
-// untested says what is wrong with the tests that a cell names: functions of Go with their files, scripts of
+// untested returns the problems of the tests that a cell names: functions of Go with their files, scripts of
 // testscript, or sections of the manual whose commands are run.
 func untested(t *testing.T, folder, cell string) (problems []string) {
 	t.Helper()
@@ -112,7 +112,7 @@ func untested(t *testing.T, folder, cell string) (problems []string) {
 	return problems
 }
 
-// sectionOf is the text under the heading with that anchor, or the page where there is none.
+// sectionOf is the text under the heading with that anchor, or the whole page.
 func sectionOf(page, anchor string) string {
 	if anchor == "" {
 		return page
@@ -140,8 +140,8 @@ func sectionOf(page, anchor string) string {
 // elsewhere are programs of others that a row may name.
 var elsewhere = []string{"aws", "module", "nsys", "nsys-ui", "nvidia-smi", "pip", "scp", "ssh", "sudo", "tar", "."}
 
-// unknownIn says which words of a command line its program does not know. Several commands may stand in a row, with
-// `&&`, `;`, and `>` in front of a file; what is behind is looked at by itself.
+// unknownIn returns the words of a command line that its program does not know. Commands may follow each other, with
+// `&&`, `;`, and `>` before a file; each is checked by itself.
 func unknownIn(t *testing.T, home, line string) (problems []string) {
 	t.Helper()
 	redirected := strings.Index(line, ">")
@@ -172,13 +172,13 @@ func unknownIn(t *testing.T, home, line string) (problems []string) {
 
 var assignment = regexp.MustCompile(`^[A-Z_]+=`)
 
-// ours says whether a word names a program of this repository.
+// ours reports whether a word names a program of this repository.
 func ours(word string) bool {
 	base := filepath.Base(word)
 	return base == "rank" || base == "post" || base == "make" || base == "busbar-run" || strings.HasSuffix(word, ".sh")
 }
 
-// refused is what a program says against the words behind it, or "".
+// refused is a program's error about the words after it, or "".
 func refused(t *testing.T, home, program string, words, variables []string) string {
 	t.Helper()
 	switch base := filepath.Base(program); base {
@@ -287,7 +287,7 @@ func shellWords(line string) (words []string) {
 	return words
 }
 
-// TestCoverageIsChecked: what TestCoverage would say of promises that nobody keeps.
+// TestCoverageIsChecked: TestCoverage reports rows that are wrong.
 func TestCoverageIsChecked(t *testing.T) {
 	home := install(t)
 	for line, want := range map[string]string{

@@ -71,7 +71,7 @@ func TestMessagesExist(t *testing.T) {
 			found++
 			for part := range strings.SplitSeq(q[1], "…") {
 				if part = strings.TrimSpace(part); !isForeign(q[1]) && !strings.Contains(text, part) {
-					t.Errorf("no program says %q", part)
+					t.Errorf("no program prints %q", part)
 				}
 			}
 		}

@@ -156,6 +156,9 @@ quick=(./internal/... ./sweeps/... ./cudart/... ./gloo ./post/... ./slurm ./slur
 
 quick_tests() { "$GO" test -short -vet=off "${quick[@]}"; }
 
+# The word list over strings, comments and pages; the step tests runs it with all tests of docs.
+language() { "$GO" test -vet=off -run '^Test(Language|Turns)$' ./docs; }
+
 # Not from Go's cache: the tests start programs that it does not know of. Packages whose tests mostly wait begin first.
 tests() { ready && testrun "$logs/tests.json" -short -timeout 10m -p 3 ./rank ./slurm/lib ./test ./...; }
 
@@ -207,7 +210,7 @@ lint)
   ;;
 quick)
   must tools
-  for s in "${linters[@]}" quick-tests; do step "$s"; done
+  for s in "${linters[@]}" language quick-tests; do step "$s"; done
   ;;
 test)
   rm -f "$logs"/*.json "$logs/passed"

@@ -220,7 +220,7 @@ func TestCampaign(t *testing.T) {
 	}
 
 	c.run("trial.yaml", "--hold")
-	c.says(c.run("trial.yaml"), "nothing to submit: what is missing is in the queue")
+	c.says(c.run("trial.yaml"), "nothing to submit: all missing launches are in the queue")
 	c.release(1)
 	if _, err := asUser(nil, "scontrol", "requeue", c.midst(1, 1)); err != nil {
 		t.Fatal(err)

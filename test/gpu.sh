@@ -29,7 +29,7 @@ failed=0
 
 # --- tools of the steps ----------------------------------------------------------------------------------------------
 
-# problem says why a step fails; the page shows it.
+# problem records why a step fails; the page shows it.
 problem() {
   printf 'problem: %s\n' "$*"
   return 1
@@ -91,18 +91,18 @@ all_right() {
   [ -z "$bad" ] || problem "${bad#, }"
 }
 
-# paths_told checks that NCCL told which way it takes, or that the header says why not.
-paths_told() {
+# paths_recorded checks that records have NCCL's algorithm, or that the header has the reason why not.
+paths_recorded() {
   local n
   n=$(records '"path":{')
-  printf 'NCCL told its way for %s points\n' "$n"
-  [ "$n" -gt 0 ] || grep -qF 'path: unknown' "$dir"/results/*.jsonl || problem "NCCL told its way for no point"
+  printf 'NCCL reports its algorithm for %s points\n' "$n"
+  [ "$n" -gt 0 ] || grep -qF 'path: unknown' "$dir"/results/*.jsonl || problem "NCCL reports its algorithm for no point"
 }
 
 # smi is nvidia-smi, which may hang where a driver does.
 smi() { timeout 20 nvidia-smi "$@" 2>/dev/null; }
 
-# gpus counts those that ranks see: nvidia-smi lists all of the machine, whatever CUDA_VISIBLE_DEVICES says.
+# gpus counts the GPUs that ranks see: nvidia-smi ignores CUDA_VISIBLE_DEVICES and lists all.
 gpus() {
   local n visible
   if [ -n "$simulated" ]; then
@@ -313,11 +313,11 @@ memory() {
   [ "$after" -le $((before + 64)) ] || problem "$((after - before)) MiB of the GPU were not given back"
 }
 
-# Two ranks on one GPU: the data must be right; the times mean nothing.
+# Two ranks on one GPU: the data must be correct; the times are meaningless.
 shared_gpu() {
   local visible=${CUDA_VISIBLE_DEVICES:-0} begun=$SECONDS
   export CUDA_VISIBLE_DEVICES=${visible%%,*}
-  ranks 2 --allow-shared-gpu --path --collective all --placement out,in -b 8 -e "$small" -f 4 -n 5 -c 1 && all_right && paths_told
+  ranks 2 --allow-shared-gpu --path --collective all --placement out,in -b 8 -e "$small" -f 4 -n 5 -c 1 && all_right && paths_recorded
   local code=$?
   if [ $code != 0 ]; then
     value shared_gpu "FAILED after $((SECONDS - begun)) s"
@@ -328,15 +328,15 @@ shared_gpu() {
 
 all_gpus() {
   [ "$(gpus)" -ge 2 ] || { reason="there is one GPU"; return 77; }
-  ranks "$(gpus)" --path --collective all -b 8 -e "$small" -f 4 -c 1 --budget 300ms "$(within)" && all_right && paths_told
+  ranks "$(gpus)" --path --collective all -b 8 -e "$small" -f 4 -c 1 --budget 300ms "$(within)" && all_right && paths_recorded
 }
 
 graphs() {
   ranks "$(gpus)" -G 10 --collective all --mode throughput -b 8 -e "$small" -f 8 -c 1 --budget 300ms "$(within)" && all_right
 }
 
-# trained runs a training step and looks at what became of it: every point is right, or its library says that it lacks the type,
-# and what computed is what was asked for.
+# trained runs a training step and checks it: every point is correct, or the library reports that it lacks the type, and the
+# requested kernel computed.
 trained() {
   local computing=$1 lines ok odd
   shift
@@ -352,8 +352,8 @@ trained() {
   mv "$dir/results" "$dir/results-${computing%% *}"
 }
 
-# A training step with both kinds of computing. cuBLAS is no part of busbar: where there is none that is said, and the step
-# is done by busbar's own kernel.
+# A training step with both kinds of computation. cuBLAS is not part of busbar: without it the step reports that, and uses
+# busbar's own kernel.
 training() {
   trained 'FMA kernels' --compute-kernel fma || return
   mkdir -p "$dir/results"

@@ -15,7 +15,7 @@ import (
 	"strings"
 )
 
-// Names are what was learned, and what stands for it. The zero value is not ready: use New.
+// Names maps names to their replacements. The zero value is not ready: use New.
 type Names struct {
 	hosts   map[string]string // by short name, in lower case
 	domains map[string]bool
@@ -34,7 +34,7 @@ func New() *Names {
 
 const (
 	word = `([A-Za-z][\w.-]*)`
-	// is stands between a name and its value, in environments, command lines and JSON.
+	// is separates a name from its value, in environments, command lines and JSON.
 	is = `["']?\s*[=:]\s*["']?`
 )
 

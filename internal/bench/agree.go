@@ -9,7 +9,8 @@ import (
 	"busbar/internal/result"
 )
 
-// Verdict is what becomes of a point after the ranks have compared their outcomes. The zero value: it goes on.
+// Verdict is the fate of a point after the ranks have compared their outcomes. The zero value means that it is
+// measured.
 type Verdict struct {
 	Status result.Status
 	Cause  notice.Fact // on rank 0 that of all ranks, elsewhere the rank's own at most

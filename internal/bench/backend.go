@@ -18,13 +18,12 @@ type World struct {
 	Rank  int
 	Size  int
 	Hosts []string // host of each rank; may be nil on ranks other than 0
-	// Names are the numbers by which people know the ranks, where this world is a part of another one; nil: the ranks'
-	// own.
+	// Names are the ranks' numbers in the whole world, where this world is a part of it; nil: the ranks' own.
 	Names []int
 	Comm
 }
 
-// Name is the number by which people know a rank.
+// Name is the number of a rank in the whole world.
 func (w World) Name(rank int) int {
 	if rank < 0 || rank >= len(w.Names) {
 		return rank
@@ -93,7 +92,7 @@ func (e *MemoryError) Error() string {
 
 func (e *MemoryError) Unwrap() error { return e.Err }
 
-// Noter is implemented by operations that have something to say about how they do it ("avg = sum and a scaling").
+// Noter is implemented by operations that describe how they are done ("avg = sum and a scaling").
 type Noter interface{ Notes() []string }
 
 // Timer is implemented by operations whose device has a clock of its own.
@@ -103,7 +102,7 @@ type Timer interface {
 	Times() []float64
 }
 
-// Profiler is implemented by operations that can tell a profiler when the timed part of a case begins and ends.
+// Profiler is implemented by operations that can mark the begin and end of the timed part of a case for a profiler.
 type Profiler interface{ Profile(on bool) error }
 
 // Aggregator is implemented by operations that issue several at once (-m).

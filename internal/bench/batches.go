@@ -95,14 +95,14 @@ func (m *measurement) measure() error {
 		if err := m.round(int(next.batches), m.k); err != nil {
 			return &Fatal{"measure", err}
 		}
-		if len(m.samples) == 1 { // one whole batch says more than the warm-up did
+		if len(m.samples) == 1 { // one whole batch is a better estimate than the warm-up
 			m.k = m.batch()
 		}
 	}
 }
 
-// rule says when a figure is sure enough. A latency's distribution is looked at as well as its median, so its samples
-// are many where they are cheap; where an operation takes long, an interval is had from as few as there can be.
+// rule is when a value is precise enough. Latency needs its distribution, not only its median, so cheap operations take
+// many samples; slow operations take as few as a CI needs.
 func (m *measurement) rule(k int) stats.Rule {
 	r := stats.Rule{Precision: m.o.Precision, Budget: m.o.Budget.Seconds(), MinSamples: 30, MaxSamples: 1000}
 	within, each := 0.5, m.estimate*float64(k*m.o.Aggregate)

@@ -16,8 +16,8 @@ func averageULP(n int) uint64 {
 	return 2 + uint64(n)/2
 }
 
-// expectation says what a stretch of a rank's output must hold: elements [from, to) are the elements first, first+1,
-// … of a table.
+// expectation is the expected content of a range of a rank's output: elements [from, to) are the elements first,
+// first+1, … of a table.
 type expectation struct {
 	from, to int64
 	key      tableKey
@@ -62,10 +62,10 @@ func load(c coll.Case, rank int, b Buffers) error {
 	return b.Send.Fill(table(tableKey{c.Type, c.Op, c.World, rank}), 0)
 }
 
-// loadTimed fills a slot for the timed part. A reduction in place feeds its result to the next one: sums would
-// grow until they overflow and products decay, and arithmetic on infinities or denormals has another speed, so such
-// inputs are the operation's neutral element. loaded says that a check round has filled the input before; what comes
-// back says whether the output can be checked afterwards.
+// loadTimed fills a slot for the timed part. An in-place reduction feeds its result to the next one: sums would
+// overflow and products decay, and arithmetic on infinities or denormals has another speed. Such inputs are the
+// operation's neutral element. loaded reports that a check round has already filled the input. The result reports
+// whether the output can be checked afterwards.
 func loadTimed(c coll.Case, rank int, b Buffers, loaded bool) (checkable bool, err error) {
 	if c.Placement != coll.InPlace && loaded { // the input is what it was
 		return true, b.Recv.Set(poison)

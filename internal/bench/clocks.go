@@ -40,7 +40,7 @@ func (t *timings) compareClocks(at int64) error {
 	return nil
 }
 
-// drifted widens the uncertainty by what clocks may have drifted apart between two stamps without a comparison.
+// drifted adds the possible drift of clocks between two stamps without a comparison to the uncertainty.
 func (t *timings) drifted(from, to int64) {
 	if t.o.Compare != nil {
 		t.clocks.uncertainty = max(t.clocks.uncertainty, t.o.Clock.Uncertainty+drift*seconds(to-from))

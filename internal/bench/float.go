@@ -13,7 +13,7 @@ import (
 type layout struct {
 	mantissa int    // bits
 	bias     int    // of the exponent
-	greatest uint64 // bits of the greatest value; above them, but for the sign, is what is not a number
+	greatest uint64 // bits of the maximum; larger ones, without the sign, are infinity and NaN
 	infinity bool   // the greatest value is infinity
 }
 
@@ -27,7 +27,7 @@ var layouts = [...]layout{
 	coll.Float64:    {52, 1023, 0x7FF << 52, true},
 }
 
-// value is what bits stand for.
+// value is the number that bits encode.
 func (l layout) value(bits, sign uint64) float64 {
 	magnitude := bits &^ sign
 	exponent, mantissa := int(magnitude>>l.mantissa), float64(magnitude&(1<<l.mantissa-1))
@@ -122,7 +122,7 @@ func bitsOf(t coll.DataType, b []byte) uint64 {
 	return binary.NativeEndian.Uint64(b)
 }
 
-// show writes one element for people, with its bits where they say more than the value.
+// show formats one element, with its bits where the value alone is ambiguous.
 func show(t coll.DataType, b []byte) string {
 	u := bitsOf(t, b)
 	switch {

@@ -12,13 +12,12 @@ import (
 	"busbar/internal/units"
 )
 
-// Measure measures and verifies one case. It is collective over the world; the record comes back on rank 0, nil
-// elsewhere. A case that this library or this memory cannot do is a record that says so; the error is a *Fatal.
+// Measure measures and verifies one case. It is collective over the world; rank 0 gets the record, other ranks nil. A
+// case that the library or the memory does not support gives a record with the reason; the error is a *Fatal.
 //
-// The order: prepare on every rank and compare notes; check rounds (poison the output, fill the input, run once,
-// compare every element on every rank); ask which way the library takes; fill for timing and warm up exactly what will
-// be measured; batches until the figure is as sure as wanted; compare again what the last timed operation left;
-// summarise over ranks.
+// The order: prepare and agree on every rank; check rounds (poison the output, fill the input, run once, compare every
+// element on every rank); record the algorithm of the library; fill for timing and warm up the same operations; run
+// batches until the value is precise enough; compare the output of the last timed operation; summarise over ranks.
 func Measure(w World, b Backend, c coll.Case, o Options) (*result.Record, error) {
 	m := &measurement{timings: timings{w: w, c: c, o: o}, data: NewData(w),
 		record: &result.Record{Kind: result.KindCase, Case: c}}
@@ -75,7 +74,7 @@ func (m *measurement) onRoot(r *result.Record) *result.Record {
 	return r
 }
 
-// phase tells the watchdog what comes next: n single operations.
+// phase announces the next n single operations to the watchdog.
 func (m *measurement) phase(name string, n int) {
 	if m.o.Watch == nil {
 		return
@@ -88,10 +87,10 @@ func (m *measurement) phase(name string, n int) {
 	m.o.Watch.Phase(name, time.Duration((each*float64(n)+memory)*1e9))
 }
 
-// slowMemory is how fast buffers are touched, filled and compared at the least, in bytes per second.
+// slowMemory is the minimum speed of touching, filling and comparing buffers, in bytes per second.
 const slowMemory = 200e6
 
-// agree compares the outcome of Prepare over the ranks; stop says that the case ends here, with its record filled.
+// agree compares the outcome of Prepare over the ranks; stop reports that the case ends here, with its record filled.
 func (m *measurement) agree(err error) (stop bool, fatal error) {
 	v, err := m.w.Prepared(err)
 	if err != nil {
@@ -157,9 +156,9 @@ func (m *measurement) written(slots []Buffers) []Buffers {
 	return slices.Concat(slots[first:], slots[:first])[:min(len(slots), m.ops*m.o.Aggregate)]
 }
 
-// tooLong says whether the timed operations, whose number is given, would take longer than there is time; the record
-// says so then. It is equal on all ranks, as the estimate is. Without a warm-up nothing is known that could be trusted:
-// the first operation connects.
+// tooLong reports whether the timed operations would exceed the remaining time, and writes that to the record. The
+// estimate is equal on all ranks, and so is the result. Without a warm-up there is no estimate: the first operation
+// connects.
 func (m *measurement) tooLong() bool {
 	n := m.o.Iterations * m.o.Aggregate
 	takes := time.Duration(m.estimate * float64(n) * 1e9)
@@ -173,7 +172,7 @@ func (m *measurement) tooLong() bool {
 	return true
 }
 
-// profiled tells a profiler of f, where the operation can.
+// profiled marks f for a profiler, where the operation supports it.
 func profiled(op Operation, f func() error) error {
 	p, ok := op.(Profiler)
 	if !ok {

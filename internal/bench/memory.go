@@ -11,8 +11,8 @@ type Memory interface {
 	Set(b byte) error
 	// Fill writes the table over and over, from its byte first on.
 	Fill(table []byte, first int64) error
-	// Differs is the offset of the first byte from from on and before to that is not what the table, repeated from its
-	// byte first on, has there, or, with near, of the first element that is not near it; -1: there is none.
+	// Differs is the offset of the first byte in [from, to) that differs from the table, repeated from its byte first
+	// on. With near, it is the offset of the first element that is not near the table's. It is -1 without a difference.
 	Differs(from, to int64, table []byte, first int64, near Near) (int64, error)
 	// Read copies the bytes from offset at on into dst.
 	Read(at int64, dst []byte) error
@@ -20,12 +20,12 @@ type Memory interface {
 	Way() Way
 }
 
-// Near says how far floats may be from a table's. The zero value is a comparison bit for bit; else all places and
+// Near is how far floats may differ from a table's. The zero value compares bit for bit; otherwise all offsets and
 // lengths are whole elements.
 type Near struct {
 	Bytes    int64  // of an element
 	ULPs     uint64 // units in the last place
-	Greatest uint64 // bits of the greatest value; above them, but for the sign, is what is not a number
+	Greatest uint64 // bits of the maximum; larger ones, without the sign, are infinity and NaN
 }
 
 // Way is how memory is filled and compared.

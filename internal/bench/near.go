@@ -28,7 +28,7 @@ func LostAverage(c coll.Case) notice.Fact {
 	return notice.AverageUnderflows{Ranks: c.World, Type: c.Type.String()}
 }
 
-// firstFar is the offset of the first byte that differs, or of the first element that is not near; -1: there is none.
+// firstFar is the offset of the first byte that differs, or of the first element that is not near, or -1.
 func firstFar(got, want []byte, near Near) int {
 	switch near.Bytes {
 	case 0:
@@ -52,14 +52,14 @@ type bits interface {
 	uint8 | uint16 | uint32 | uint64
 }
 
-// elements sees bytes, which begin with a whole element in memory made for such, as elements.
+// elements views bytes as elements; they begin with a whole element and are aligned.
 func elements[T bits](b []byte) []T {
 	var one T
 	return unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(b))), len(b)/int(unsafe.Sizeof(one)))
 }
 
-// firstApart is the place of the first element that is not near; -1: there is none. Bit patterns are ordered as the
-// values are when negative ones count downwards from zero.
+// firstApart is the index of the first element that is not near, or -1. Bit patterns sort like their values when
+// negative ones count downwards from zero.
 func firstApart[T bits](got, want []T, near Near) int {
 	sign := ^(^T(0) >> 1)
 	ulps, greatest := T(min(near.ULPs, uint64(^T(0)))), T(near.Greatest)

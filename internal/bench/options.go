@@ -8,7 +8,7 @@ import (
 	"busbar/internal/result"
 )
 
-// Average says which ranks' time a throughput figure is made of; the numbers are those of nccl-tests' -a.
+// Average selects the ranks whose time a throughput value uses; the numbers are those of nccl-tests' -a.
 type Average int
 
 // The averages. Max is the default: an operation is over when its last rank is done.
@@ -29,13 +29,13 @@ type Clock struct {
 	Cost       float64 // one reading
 	Empty      float64 // one iteration of the loop around an operation that does nothing
 	Offset     float64 // this rank's clock minus rank 0's, when the case begins
-	// of offsets between any two ranks; on one host, what readings and the synchronisation can tell apart
+	// of offsets between any two ranks; on one host, the resolution of readings and synchronisation
 	Uncertainty float64
 	Common      bool    // offsets are known
 	EventStep   float64 // smallest step of the device's events; 0: not asked for
 }
 
-// Options say how a case is measured.
+// Options are the settings of a measurement.
 type Options struct {
 	Precision  float64       // wanted half width of the 95 % interval of the median, relative
 	Budget     time.Duration // measuring time of one case
@@ -56,7 +56,7 @@ type Options struct {
 	Compare func() (offset, uncertainty float64, err error)
 }
 
-// Watch is told what this rank is about to do and how long that should take, for a watchdog.
+// Watch receives the next phase of this rank and its expected duration, for a watchdog.
 type Watch interface {
 	Phase(name string, expected time.Duration)
 }

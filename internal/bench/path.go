@@ -9,12 +9,12 @@ import (
 	"busbar/internal/result"
 )
 
-// Pathfinder is implemented by operations whose library tells which way it takes.
+// Pathfinder is implemented by operations whose library reports its algorithm.
 type Pathfinder interface {
-	// Watch returns the operation to run once for that, of which the library tells from now on; nil where it cannot
-	// tell, which is so on all ranks or on none.
+	// Watch starts the recording and returns the operation to run once for it; nil where the library cannot report. It
+	// is nil on all ranks or on none.
 	Watch() Operation
-	// Path ends the watch. It is what was told on this rank; nil for nothing.
+	// Path ends the recording and returns this rank's algorithm, or nil.
 	Path() *result.Path
 }
 

@@ -104,7 +104,7 @@ func TestRanksOnOtherPaths(t *testing.T) {
 	tree.Algorithm, fewer.Channels, most.AtMost = "TREE", 3, true
 	for want, other := range map[string]*result.Path{
 		"TREE LL, 4 channels": tree, "RING LL, 3 channels": fewer, "RING LL, at most 4 channels": most,
-		"nothing that it tells": nil,
+		"not reported": nil,
 	} {
 		differs := notice.PathDiffers{Ranks: 2, World: 3, Own: "RING LL, 4 channels", Rank: 1, Host: "node00",
 			Other: want}

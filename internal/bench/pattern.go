@@ -7,11 +7,11 @@ import (
 	"busbar/internal/coll"
 )
 
-// The test data. Element j of a rank's input is value(rank, j mod period), chosen so that the result of every
-// reduction is exact in the data type whatever the order in which ranks are combined (nccl-tests does the same with a
-// partition of the mantissa; here inputs are small whole numbers, and at one element so few ranks are not zero that
-// the sum still fits the mantissa). The period is a prime, so that a chunk put in the wrong place is seen, and short,
-// so that filling and comparing are copies and compares of a table and cost no more than the memory they touch.
+// The test data. Element j of a rank's input is value(rank, j mod period). The result of every reduction is exact in
+// the data type, in any order of ranks. (nccl-tests does the same with a partition of the mantissa. Here inputs are
+// small integers, and so few ranks are not zero at one element that the sum still fits the mantissa.) The period is a
+// prime, which detects a chunk in the wrong place. It is short, so that filling and comparing cost no more than the
+// memory they touch.
 const period = 4093
 
 // poison fills outputs before an operation: not a number for floats, and no expected value for integers.

@@ -6,7 +6,7 @@ import (
 	"busbar/internal/result"
 )
 
-// OperationError says that an operation failed and left every rank alive: its point is lost, and the sweep goes on.
+// OperationError is a failed operation that leaves every rank alive: its point is lost, and the sweep continues.
 type OperationError struct {
 	// Status is what the point becomes: result.Failed, result.OOM or result.Unsupported; empty on a rank that only left
 	// off because another one failed.

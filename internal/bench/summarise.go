@@ -10,7 +10,7 @@ import (
 	"busbar/internal/units"
 )
 
-// timerShare is the share of an interval that reading the clock may take before it is said (Hoefler & Belli, SC'15).
+// timerShare is the maximum share of a time that reading the clock may take without a notice (Hoefler & Belli, SC'15).
 const timerShare = 0.05
 
 // rankTimes is the summary of one rank, in seconds, as ranks exchange it.

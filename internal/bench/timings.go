@@ -41,7 +41,7 @@ func (t *timings) deviceTimes(op Operation, each float64) error {
 	return nil
 }
 
-// average replaces this rank's times of batches by what counts over the ranks.
+// average replaces this rank's times of batches by their average over the ranks, as Average selects.
 func (t *timings) average(x []float64) error {
 	negate := func() {
 		for i := range x {
@@ -66,8 +66,8 @@ func (t *timings) average(x []float64) error {
 	return t.w.Max(x)
 }
 
-// untilLast says whether an iteration lasts from the first rank's start to the last rank's end on the common clock.
-// The root of a rooted collective may be gone long before the others have their data, and a leaf before the root.
+// untilLast reports whether an iteration lasts from the first rank's start to the last rank's end on the common clock.
+// The root of a rooted collective may finish long before the others have their data, and a leaf before the root.
 func (t *timings) untilLast() bool { return t.c.Collective.Rooted() && t.o.Clock.Common }
 
 // firstToLast replaces x by the time from the first rank's start to the last rank's end of each operation.

@@ -1,8 +1,8 @@
-// Package board is memory that the processes of one host share: each writes into a slot of its own what it is doing,
-// and any reads what all of them wrote last, also that of a process which is stopped, hangs, or is gone.
+// Package board is memory that the processes of one host share. Each process writes its current activity into a slot of
+// its own. Any process reads the last entry of all, also of one that is stopped, hangs, or has exited.
 //
-// It knows nothing of ranks beyond their numbers, and does not judge: what a silence means is its reader's to say.
-// Times are nanoseconds of a clock that all of the host's processes share, read by the caller.
+// It knows only the numbers of ranks and interprets nothing. Times are nanoseconds of a clock that all processes of the
+// host share; the caller reads it.
 package board
 
 import (
@@ -51,8 +51,8 @@ func Private(slots int) *Board {
 	return &Board{words: make([]uint64, headWords+slots*slotWords), slots: slots}
 }
 
-// Create makes a board of that name in the first folder that takes it and says where it is. The file is to be removed
-// as soon as all have opened it: memory that is mapped needs no name.
+// Create makes a board of that name in the first writable folder and returns its path. Remove the file as soon as all
+// processes have opened it: mapped memory needs no name.
 func Create(folders []string, name string, slots int) (b *Board, path string, err error) {
 	var errs []error
 	for _, folder := range folders {
@@ -164,7 +164,7 @@ func (b *Board) Report(text string) {
 	}
 }
 
-// Reported returns the report; "" while there is none.
+// Reported returns the report, or "".
 func (b *Board) Reported() string {
 	if atomic.LoadUint64(&b.words[reportWord]) != reported {
 		return ""

@@ -10,7 +10,7 @@ import (
 // Entry is what a process is doing.
 type Entry struct {
 	Rank, PID               int
-	Namespace               uint64 // of process ids: where it is another one, the id says nothing
+	Namespace               uint64 // of process ids: in another one, the id is meaningless
 	Number, Step, Iteration uint64
 	Since                   int64  // when the phase began
 	Phase, Case, Group      string // cut where they are longer than their place, as are the others
@@ -23,10 +23,10 @@ type Seen struct {
 	Silence time.Duration // since the last beat
 }
 
-// Slot is the place of one process, who alone writes it, from one goroutine at a time.
+// Slot is the place of one process, the only writer, from one goroutine at a time.
 //
-// An entry lies in one of two places in turn, and the version says which: a process that is stopped or killed in the
-// middle of writing leaves its last whole entry.
+// An entry is in one of two places in turn, and the version selects it. So a process that is stopped or killed during a
+// write leaves its last complete entry.
 type Slot struct{ words []uint64 }
 
 // The words of a slot. The beat has lines of its own: it is written while nothing else changes.
@@ -50,7 +50,7 @@ const (
 
 var textBytes = [...]int{phaseBytes, caseBytes, groupBytes, stageBytes, saysBytes}
 
-// Beat says that the process lives.
+// Beat records that the process is alive.
 func (s *Slot) Beat(now int64) { atomic.StoreUint64(&s.words[beatWord], uint64(now)) }
 
 // Write replaces the entry, and is a beat.

@@ -99,18 +99,18 @@ func OpenPath(path, dir, below string) (*Campaign, error) {
 	return Open(p, cmp.Or(dir, filepath.Join(below, p.Name)))
 }
 
-// differs says in what a plan contradicts the one that the results were made by; "" if in nothing. More launches, other
-// numbers of nodes and other variants contradict nothing.
+// differs describes how a plan contradicts the plan of the results, or is "". More launches, other numbers of nodes and
+// other variants are no contradiction.
 func (c *Campaign) differs(kept *Plan) string {
 	switch {
 	case c.Name != kept.Name:
-		return fmt.Sprintf("the name %s, and the plan says %s", kept.Name, c.Name)
+		return fmt.Sprintf("the name %s, but the plan has %s", kept.Name, c.Name)
 	case c.Seed != kept.Seed:
-		return fmt.Sprintf("the seed %d, and the plan says %d", kept.Seed, c.Seed)
+		return fmt.Sprintf("the seed %d, but the plan has %d", kept.Seed, c.Seed)
 	case c.RanksPerNode != kept.RanksPerNode:
-		return fmt.Sprintf("ranks_per_node %d, and the plan says %d", kept.RanksPerNode, c.RanksPerNode)
+		return fmt.Sprintf("ranks_per_node %d, but the plan has %d", kept.RanksPerNode, c.RanksPerNode)
 	case !slices.Equal(c.Flags, kept.Flags):
-		return fmt.Sprintf("the flags %q, and the plan says %q", kept.Flags, c.Flags)
+		return fmt.Sprintf("the flags %q, but the plan has %q", kept.Flags, c.Flags)
 	}
 	before := byName(kept)
 	for _, v := range c.Variants() {
@@ -121,7 +121,7 @@ func (c *Campaign) differs(kept *Plan) string {
 	return ""
 }
 
-// Unchanged says whether the plan is, byte by byte, the one that was submitted last.
+// Unchanged reports whether the plan is, byte by byte, the one that was submitted last.
 func (c *Campaign) Unchanged() bool {
 	text, err := os.ReadFile(filepath.Join(c.Dir, PlanFile))
 	return err == nil && string(text) == string(c.Source)

@@ -44,10 +44,10 @@ func (c *Campaign) Arrays(status []Progress, queued map[Task]bool) (arrays []Arr
 // JobName is the name of the jobs of a number of nodes.
 func (c *Campaign) JobName(nodes int) string { return fmt.Sprintf("%s.%d", c.ID, nodes) }
 
-// LogDir is where jobs write their words.
+// LogDir is the folder of the jobs' logs.
 func (c *Campaign) LogDir() string { return filepath.Join(c.Dir, "log") }
 
-// words is the command that submits an array, with more options behind the plan's.
+// words is the command that submits an array, with more options after the plan's.
 func (c *Campaign) words(a Array, script string, more []string) []string {
 	words := []string{"sbatch", "--parsable", "--job-name=" + c.JobName(a.Nodes), fmt.Sprintf("--nodes=%d", a.Nodes)}
 	if c.RanksPerNode > 0 {
@@ -121,7 +121,7 @@ func ParseTasks(list string) (map[Task]bool, error) {
 
 var plainWord = regexp.MustCompile(`^[A-Za-z0-9_./:=,@%+-]+$`)
 
-// Quote writes words as a shell reads them.
+// Quote quotes words for a shell.
 func Quote(words []string) string {
 	quoted := make([]string, len(words))
 	for i, w := range words {

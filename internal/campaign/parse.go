@@ -22,12 +22,13 @@ func Load(path string) (*Plan, error) {
 	return Parse(path, text)
 }
 
-// Parse reads the YAML text of a plan; the file's name stands in errors. The error joins one *strictyaml.Error for each
-// problem found, in the order of the file.
+// Parse reads the YAML text of a plan; file is its name in errors. The error joins one *strictyaml.Error for each
+// problem, in the order of the file.
 func Parse(file string, text []byte) (*Plan, error) {
 	r := parser{&strictyaml.Reader{File: file}}
 	p := &Plan{Launches: 5, Seed: 1, Source: text, Sbatch: Sbatch{Time: "01:00:00", Throttle: 1}}
-	if root := r.Document(text, "want keys such as name, nodes and variants", "want one plan a file"); root != nil {
+	root := r.Document(text, "expected keys such as name, nodes and variants", "expected one plan per file")
+	if root != nil {
 		r.plan(p, root)
 	}
 	if err := r.Err(); err != nil {
@@ -71,7 +72,7 @@ func (r parser) plan(p *Plan, root *yaml.Node) {
 			p.Seed = strictyaml.One(r.Reader, v, func(s string) (uint64, error) {
 				n, err := strconv.ParseUint(s, 10, 63)
 				if err != nil {
-					err = fmt.Errorf("seed %q: want a whole number, 0 or more", s)
+					err = fmt.Errorf("seed %q: value must be an integer of at least 0", s)
 				}
 				return n, err
 			})
@@ -176,7 +177,7 @@ func flagName(word string) string {
 	return name
 }
 
-// isFlag tells flags from their values, which may be negative numbers.
+// isFlag distinguishes flags from their values, which may be negative numbers.
 func isFlag(word string) bool {
 	return len(word) > 1 && word[0] == '-' && (word[1] < '0' || word[1] > '9')
 }
@@ -193,7 +194,7 @@ func (r parser) flags(n *yaml.Node) []string {
 	words := r.words(n)
 	for _, w := range words {
 		if f := flagName(w); isFlag(w) && slices.Contains(ownFlags, f) {
-			r.Errorf(n, "%s is not for a plan: the campaign says itself where results go, and what they belong to", f)
+			r.Errorf(n, "%s is not allowed in a plan: the campaign sets the folder and the labels of results", f)
 		}
 	}
 	return words
@@ -220,8 +221,8 @@ var (
 func name(s string) (string, error) {
 	if !plainName.MatchString(s) || len(s) > 64 {
 		return "", fmt.Errorf(
-			"the name %q: want letters, digits, dot, dash and underscore, beginning with a letter or "+
-				"digit, 64 at most",
+			"the name %q: only letters, digits, dot, dash and underscore, beginning with a letter or "+
+				"digit, at most 64 characters",
 			s,
 		)
 	}
@@ -236,7 +237,7 @@ func (r parser) checkName(k *yaml.Node, what, s string) {
 
 func oneLine(s string) (string, error) {
 	if strings.ContainsFunc(s, func(c rune) bool { return c < ' ' || c == 0x7f }) {
-		return "", fmt.Errorf("%q: want one line of text", s)
+		return "", fmt.Errorf("%q: value must be one line of text", s)
 	}
 	return s, nil
 }
@@ -246,7 +247,7 @@ func number(what string, lowest int) func(string) (int, error) {
 	return func(s string) (int, error) {
 		n, err := strconv.ParseInt(s, 10, 32)
 		if err != nil || n < int64(lowest) {
-			return 0, fmt.Errorf("%s %q: want a whole number, %d or more", what, s, lowest)
+			return 0, fmt.Errorf("%s %q: value must be an integer of at least %d", what, s, lowest)
 		}
 		return int(n), nil
 	}

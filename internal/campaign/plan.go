@@ -59,11 +59,10 @@ type Variant struct {
 	Environment []Setting
 }
 
-// join stands between the names of the levels of a variant.
+// join separates the names of the levels of a variant.
 const join = "+"
 
-// maxVariants bounds what a plan may ask for. Nobody measures as many; but axes multiply, and a dozen of them would
-// take all memory before it could be said what they cost.
+// maxVariants limits a plan. Axes multiply: a dozen of them would use all memory before their cost could be reported.
 const maxVariants = 10_000
 
 // variants is how many there are, or more than maxVariants.

@@ -46,7 +46,7 @@ func (r parser) options(n *yaml.Node) []string {
 	return words
 }
 
-// CheckOptions says whether a campaign can be submitted with these options of sbatch.
+// CheckOptions reports whether a campaign can be submitted with these options of sbatch.
 func CheckOptions(words []string) error {
 	for _, w := range words {
 		if err := checkOption(w); err != nil {
@@ -77,7 +77,7 @@ var slurmTime = regexp.MustCompile(`^(\d+-)?\d+(:\d+){0,2}$`)
 func limit(text string) (string, error) {
 	if !slurmTime.MatchString(text) {
 		return "", fmt.Errorf(
-			"time %q: want it as Slurm has it, such as 30 (minutes), 01:30:00 or 2-12 (days-hours)",
+			"time %q: expected the format of Slurm, such as 30 (minutes), 01:30:00 or 2-12 (days-hours)",
 			text,
 		)
 	}

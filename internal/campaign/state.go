@@ -21,7 +21,7 @@ type State uint8
 const (
 	Missing    State = iota // it has no results
 	Unfinished              // it began, and has no end, or was interrupted or aborted
-	Done                    // it ran to its end, whatever the status of its points
+	Done                    // it completed, with any status of its points
 	Queued                  // it is not done, and its job is in the queue
 )
 
@@ -130,7 +130,7 @@ type part struct {
 	world   int
 }
 
-// chain is what the files of one launch's folder say together: those of the launch and of what continued it.
+// chain is the combined content of one launch's folder: the files of the launch and of its continuations.
 type chain struct {
 	newest map[part]*result.File
 	first  *result.File

@@ -7,17 +7,16 @@ import (
 
 // Case is one point of a sweep: what is measured, and in which mode.
 //
-// Count and SizeBytes follow nccl-tests (doc/PERFORMANCE.md and the parameters of each *_perf): SizeBytes is the S
-// of algbw = S/t, after trimming; Count is what nccl-tests prints in its column and what one rank's tensor holds,
-// c for unshared collectives and base, the share of one rank, for shared ones.
+// Count and SizeBytes follow nccl-tests (doc/PERFORMANCE.md and the parameters of each *_perf). SizeBytes is the S of
+// algbw = S/t, after trimming. Count is what nccl-tests prints in its column, the elements of one rank's tensor: c for
+// unshared collectives, and base, the share of one rank, for shared ones.
 //
-// A case that another tool measured may lack what its file does not tell: then Type, Placement, Mode and World are 0,
-// and SizeBytes and Count -1.
+// A case of another tool may be incomplete: then Type, Placement, Mode and World are 0, and SizeBytes and Count -1.
 type Case struct {
 	Collective Collective `json:"collective"`
 	Type       DataType   `json:"type,omitzero"`
 	Op         RedOp      `json:"op"`   // none where nothing is reduced
-	Root       int        `json:"root"` // -1 where there is none
+	Root       int        `json:"root"` // -1 without a root
 	Placement  Placement  `json:"placement,omitzero"`
 	Mode       Mode       `json:"mode,omitzero"`
 	World      int        `json:"world,omitzero"` // ranks

@@ -22,8 +22,8 @@ const (
 	SendRecv // ring: every rank sends to rank+1 and receives from rank-1
 )
 
-// Other stands for what is no collective of this list, or is not known. Nothing here measures it; files of other tools
-// hold such operations.
+// Other is an unknown operation, or one outside this list. Nothing here measures it; files of other tools have such
+// operations.
 const Other Collective = 255
 
 const otherName = "other"
@@ -85,15 +85,15 @@ func (c *Collective) UnmarshalText(b []byte) (err error) {
 	return err
 }
 
-// Reduces says whether the collective combines data, so that an operation belongs to it.
+// Reduces reports whether the collective combines data, so that it needs an operation.
 func (c Collective) Reduces() bool { return c == AllReduce || c == ReduceScatter || c == Reduce }
 
-// Rooted says whether one rank, the root, has a role of its own.
+// Rooted reports whether one rank, the root, has a role of its own.
 func (c Collective) Rooted() bool {
 	return c == Broadcast || c == Reduce || c == Gather || c == Scatter
 }
 
-// Shared says whether the data is made of one share per rank, so that the size is a multiple of the world.
+// Shared reports whether the data consists of one share per rank, so that the size is a multiple of the world size.
 func (c Collective) Shared() bool {
 	switch c {
 	case AllGather, ReduceScatter, AllToAll, Gather, Scatter:
@@ -161,7 +161,7 @@ func (t DataType) Size() int {
 	return typeSizes[t-1]
 }
 
-// Float says whether the type is a floating-point type.
+// Float reports whether the type is a floating-point type.
 func (t DataType) Float() bool { return t >= Float16 && t <= Float8E5M2 }
 
 // RedOp is a reduction operation; the zero value is none, for collectives that reduce nothing.
@@ -215,7 +215,7 @@ func (o *RedOp) UnmarshalText(b []byte) (err error) {
 	return err
 }
 
-// Placement says where the result goes: into a buffer of its own, or over the input.
+// Placement is where the result goes: into a buffer of its own, or over the input.
 type Placement uint8
 
 // The placements.

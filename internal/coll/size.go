@@ -16,7 +16,7 @@ func ParseSize(s string) (int64, error) {
 		digits++
 	}
 	if digits == 0 {
-		return 0, fmt.Errorf("size %q: want a whole number with K, M or G (powers of 1024), such as 8, 64K or 1G", s)
+		return 0, fmt.Errorf("size %q: expected an integer with K, M or G (powers of 1024), such as 8, 64K or 1G", s)
 	}
 	n, err := strconv.ParseInt(text[:digits], 10, 64)
 	if err != nil {

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// UnknownWordError says that a word is not in the vocabulary, and what was probably meant.
+// UnknownWordError reports a word that is not in the vocabulary, with the nearest one.
 type UnknownWordError struct {
 	Kind    string   // what was asked for: "collective", "data type", …
 	Word    string   // what was written

@@ -18,7 +18,7 @@ type Spec struct {
 	Remedy     string   // what to do where none can be opened
 }
 
-// Attempt is one place that was tried, and what the loader said.
+// Attempt is one place that was tried, and the loader's error.
 type Attempt struct{ Candidate, Why string }
 
 // LoadError reports why a library cannot be used, and what to do.

@@ -7,10 +7,10 @@ import (
 	"unsafe"
 )
 
-// Library is an open shared library; in a build without cgo there is none.
+// Library is an open shared library; a build without cgo opens none.
 type Library struct{}
 
-// ErrNoCgo says why nothing can be opened.
+// ErrNoCgo is the reason why no library can be opened.
 var ErrNoCgo = errors.New("this program was built without cgo (CGO_ENABLED=0) and cannot open shared libraries; " +
 	"build it with a C compiler")
 

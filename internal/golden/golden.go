@@ -10,7 +10,7 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files anew")
 
-// Update says whether -update was given.
+// Update reports whether -update is set.
 func Update() bool { return *update }
 
 // Text compares got with the file at path.

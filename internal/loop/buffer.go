@@ -36,8 +36,8 @@ type Buffer struct {
 	mapped C.size_t
 }
 
-// AllocBuffer makes a buffer of that many bytes, 0 included. The error says how much was asked for and why it cannot
-// be had. Whether there is memory behind the addresses shows only when they are touched.
+// AllocBuffer allocates a buffer of that many bytes, 0 included. The error has the size and the reason. A lack of
+// memory may only show when the pages are touched.
 func AllocBuffer(bytes int64) (*Buffer, error) {
 	page := int64(os.Getpagesize())
 	if bytes < 0 || bytes > math.MaxInt64-page {

@@ -37,7 +37,7 @@ func TestBuffer(t *testing.T) {
 	}
 }
 
-func TestBufferThatCannotBe(t *testing.T) {
+func TestBufferTooLarge(t *testing.T) {
 	for _, n := range []int64{-1, math.MinInt64, math.MaxInt64, math.MaxInt64 - 1, 1 << 60} {
 		b, err := AllocBuffer(n)
 		if err == nil {

@@ -26,7 +26,7 @@ import (
 	"unsafe"
 )
 
-// Step is a C function, of type busbar_step where nothing else is said (loop.h).
+// Step is a C function, of type busbar_step unless noted otherwise (loop.h).
 type Step unsafe.Pointer
 
 // Steps are the C functions of one operation and their context. Wait may be nil (Issue blocks), Sync may be nil
@@ -124,11 +124,11 @@ func (l *Loop) Position() (operation uint64, stage Stage) {
 	return uint64(C.reached(l.c)), Stage(C.stage(l.c))
 }
 
-// KeepInStep makes a call of Run that fails take part in the syncs of its remaining batches before it returns, so that
-// no rank is left alone in one. The other ranks must be told to leave off meanwhile; Broken says when.
+// KeepInStep makes a failing call of Run take part in the syncs of its remaining batches before it returns, so that no
+// rank waits alone. Meanwhile another goroutine must stop the other ranks; Broken reports when.
 func (l *Loop) KeepInStep() { l.c.in_step = 1 }
 
-// Broken says that a step has returned an error; from any goroutine.
+// Broken reports whether a step has returned an error. Any goroutine may call it.
 func (l *Loop) Broken() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -139,8 +139,8 @@ func (l *Loop) Broken() bool {
 // issued, when that was issued, and when all were done. The slices are C memory and live until the next call or Close.
 type Stamps struct{ Start, Issued, End []int64 }
 
-// Run runs batches of n operations: each batch after a sync, its operations back to back, with one wait. There are at
-// most as many batches as New was told. Batches of one are operations timed alone.
+// Run runs batches of n operations: each batch after a sync, its operations back to back, with one wait. New sets the
+// maximum number of batches. Batches of one time each operation alone.
 func (l *Loop) Run(batches, n int) (Stamps, error) {
 	if batches < 1 || batches > l.room || n < 1 {
 		return Stamps{}, fmt.Errorf("loop: %d batches of %d operations, with room for %d batches", batches, n, l.room)

@@ -79,7 +79,7 @@ func TestOperationsTimedAlone(t *testing.T) {
 	}
 }
 
-func TestErrorsSayWhere(t *testing.T) {
+func TestErrorPosition(t *testing.T) {
 	for _, k := range []struct {
 		at    int
 		stage loop.Stage
@@ -147,7 +147,7 @@ func TestBadInput(t *testing.T) {
 	}
 }
 
-func TestClockGoesOn(t *testing.T) {
+func TestClockAdvances(t *testing.T) {
 	if a, b := loop.Now(), loop.Now(); b < a {
 		t.Errorf("%d after %d", b, a)
 	}

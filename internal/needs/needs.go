@@ -1,10 +1,9 @@
-// Package needs is for tests that want something of the machine which `make test` installs or builds. Where that is not
-// there a test is skipped and says why; under `make test`, which has just seen to it, the test fails instead, so that
-// nothing goes untested unseen.
+// Package needs is for tests that depend on something that `make test` installs or builds. Without it a test is skipped
+// with the reason. Under `make test` the test fails instead, so that no test is skipped unnoticed.
 //
-// It also marks what `make test` leaves to `make test-all`, because it takes long: TestAll and Shortened.
+// It also marks the long tests that `make test` leaves to `make test-all`: TestAll and Shortened.
 //
-// It is not for what the machine is: root, namespaces, a second CPU. Such tests skip by themselves.
+// It does not cover properties of the machine: root, namespaces, a second CPU. Such tests skip by themselves.
 package needs
 
 import (
@@ -38,7 +37,7 @@ func Shortened(t testing.TB) bool {
 	return testing.Short()
 }
 
-// Command wants a program on PATH; use says what for.
+// Command requires a program on PATH; use is its purpose.
 func Command(t testing.TB, name, use string) {
 	t.Helper()
 	if _, err := exec.LookPath(name); err != nil {
@@ -74,8 +73,8 @@ func File(t testing.TB, pattern, origin string) {
 	}
 }
 
-// examplesFolder is where files of other people lie beside the repository, on machines where it is developed. Their
-// licences keep them out of it, so that a test of what they hold stands beside tests with files that are made up.
+// examplesFolder has files of other people beside the repository, on machines of developers. Their licences keep them
+// out of it. So tests with these files come in addition to tests with synthetic files.
 const examplesFolder = "shared/examples"
 
 // Examples requires at least one file of the pattern, in that folder. Without the folder the test is skipped, also

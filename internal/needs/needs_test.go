@@ -26,7 +26,7 @@ func (s *spy) Fatalf(format string, args ...any) {
 	runtime.Goexit()
 }
 
-func TestWhatIsMissing(t *testing.T) {
+func TestMissing(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv("PATH", dir)
 	if err := os.WriteFile(filepath.Join(dir, "tool"), []byte("#!/bin/sh\n"), 0o755); err != nil {

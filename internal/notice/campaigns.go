@@ -124,7 +124,7 @@ var campaigns = []Entry{
 	},
 	{
 		Example: CampaignQueued{3}, Severity: Info, Source: campaignSource,
-		Text: "nothing to submit: what is missing is in the queue ({Jobs job})",
+		Text: "nothing to submit: all missing launches are in the queue ({Jobs job})",
 		Doc:  "Each launch is done or belongs to a job in the queue (--queued).",
 	},
 	{

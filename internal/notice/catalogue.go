@@ -66,5 +66,5 @@ func Entries() []*Entry {
 	return all
 }
 
-// Find returns the entry of a code; nil where there is none.
+// Find returns the entry of a code, or nil.
 func Find(code Code) *Entry { return byCode[code] }

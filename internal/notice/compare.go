@@ -239,7 +239,7 @@ type NotComparable struct {
 	Kind string `json:"kind"`
 }
 
-// NoPair reports a point of which no launch or block has times of both sides.
+// NoPair reports a point that has times of both sides in no launch or block.
 type NoPair struct {
 	Held Held `json:"held"`
 }
@@ -280,13 +280,13 @@ var comparisons = []Entry{
 	{
 		Example: Regression{14, 14, 1.22, "8 B"}, Severity: Warning, Source: compareSource,
 		Text: "{Points} of {Of point} slower; largest ratio of times {Ratio} ({Where})",
-		Doc: `The time of these points is longer than on the first side, by more than launches of one side differ.
+		Doc: `The time of these points is longer than on the first side, by more than the launches of one side vary.
 			--fail-above sets the ratio that makes the exit status 7.`,
 	},
 	{
 		Example: Speedup{14, 14, 0.82, "8 B"}, Severity: Info, Source: compareSource,
 		Text: "{Points} of {Of point} faster; smallest ratio of times {Ratio} ({Where})",
-		Doc:  "The time of these points is shorter than on the first side, by more than launches of one side differ.",
+		Doc:  "The time of these points is shorter than on the first side, by more than the launches of one side vary.",
 	},
 	{
 		Example: InconclusivePoints{14, 16, 3, 2}, Severity: Info, Source: compareSource,
@@ -304,8 +304,8 @@ var comparisons = []Entry{
 		Text:    "{Points point} without a verdict ({Have}): a verdict needs {Needed} {What}",
 		Details: []string{"[{Extreme}.]"},
 		Advice:  takeTurns,
-		Doc: `Two launches of one program may differ by more than either shows, so a verdict takes four launches per
-			side (--strict: five), or six pairs (eight).`,
+		Doc: `Launches of one program vary by more than the samples of one launch show. A verdict needs four
+			launches per side (--strict: five), or six pairs (eight).`,
 	},
 	{
 		Example:  VerdictBasis{14, Assignments{N: 70}, 0.05, 0.95},
@@ -323,7 +323,8 @@ var comparisons = []Entry{
 		Example: LimitChecked{14, 1, 2, 3}, Severity: Info, Source: "--fail-above",
 		Text:    "--fail-above: {Worse point} slower by more than allowed[, {Failed point} failed more often than before]",
 		Details: []string{"[{Inconclusive point} inconclusive.]", "[{Missing point} missing on the second side.]"},
-		Doc:     `What --fail-above found. Inconclusive and missing points exceed nothing. It is an error where the exit status is 7.`,
+		Doc: `The result of --fail-above. Inconclusive and missing points do not exceed the limit. It is an error if
+			the exit status is 7.`,
 	},
 	{
 		Example: OutcomeDiffers{FailsNow, "all_reduce float32 sum, out-of-place, throughput mode, 2 ranks",
@@ -333,9 +334,9 @@ var comparisons = []Entry{
 				"the imported file counts wrong elements (3)"}},
 		Severity: Error, Source: compareSource,
 		Text: "{Outcome}: {Of}: {Points}; {First}: {Before}; {Second}: {After}",
-		Doc: `Fails: on the second side alone. Fails more: in a larger share of its launches. Both are errors and count for
-			--fail-above. Fails in both, and not measured (skipped or not supported on the second side), are warnings. Works
-			and measured are the reverse of fails and not measured.`,
+		Doc: `Fails: on the second side alone. Fails more: in a larger share of its launches. Both are errors and count
+			for --fail-above. Fails in both, and not measured (skipped or not supported on the second side), are
+			warnings. Works and measured are the reverse of fails and not measured.`,
 	},
 	{
 		Example: MissingPoints{"A", "all_reduce float32 sum, out-of-place, throughput mode, 2 ranks",
@@ -349,13 +350,13 @@ var comparisons = []Entry{
 		Example:  SidesDiffer{"library", Values{"Open MPI 4.1.4"}, Values{"MPICH 4.0.2", "Open MPI 4.1.4"}},
 		Severity: Info, Source: compareSource,
 		Text: "{Property} differs: {A} | {B}",
-		Doc:  "The runs of the two sides differ in this too. It may be the cause of a difference in times, or not.",
+		Doc:  "The runs of the two sides differ in this too. It may be the cause of a difference in times.",
 	},
 	{
 		Example: LaunchOrder{"A", "B"}, Severity: Warning, Source: compareSource,
 		Text: "all launches of {Earlier} precede those of {Later}: a change of the machine in between looks like a " +
 			"difference",
-		Doc: "Sides that take turns are affected alike by what changes on the machine.",
+		Doc: "Interleave the launches of the sides: a change of the machine then affects them alike.",
 	},
 	{
 		Example: NotComparable{"after", "training steps"}, Severity: Warning, Source: compareSource,
@@ -371,13 +372,12 @@ var comparisons = []Entry{
 		Example: SameRuns{4}, Severity: Warning, Source: compareSource,
 		Text:   "both sides are the same runs ({Runs run}), so the comparison shows nothing",
 		Advice: "compare runs of two states, such as before and after a change",
-		Doc: `The two sides have the same run IDs: one folder twice, or a copy of it. Each launch counts on both sides and is
-			paired with itself, so that all ratios are 1 and no verdict is better or worse.`,
+		Doc: `The two sides have the same run IDs: one folder twice, or a copy of it. Each launch counts on both sides
+			and is paired with itself, so that all ratios are 1 and no verdict is better or worse.`,
 	},
 	{
 		Example: SimulatedSides{[]string{"A", "B"}}, Severity: Warning,
 		Text: "simulated, not measured: {Simulated}; the values are not about hardware",
-		Doc: `These sides are of the simulation (rank --simulate). Ratios of simulated and measured times have no
-			meaning.`,
+		Doc:  `These sides were simulated (rank --simulate). Ratios of simulated and measured times have no meaning.`,
 	},
 }

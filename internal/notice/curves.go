@@ -310,8 +310,8 @@ var curves = []Entry{
 		Source:   analysisSource,
 		Text:     "bandwidth drops {Loss} beyond its maximum ({Peak}; {Last})",
 		Details: []string{
-			`Second-largest size: {Before}. A maximum of many values is favoured by chance, so that the loss is
-			slightly overstated.`,
+			`Second-largest size: {Before}. The maximum of many values is biased upwards, so the loss is slightly
+				overstated.`,
 		},
 		Doc: `The largest sizes have less bandwidth than medium ones: memory bandwidth, caches, memory registration,
 			or thermal limits. Reported where both of the last two sizes lost 15 % or more.`,
@@ -355,8 +355,8 @@ var curves = []Entry{
 			"[Other worlds lose {Others}.]",
 			"[{OneNode}]",
 		},
-		Doc: `With equal links, bus bandwidth of large messages stays the same as the world grows. Compared are the
-			sizes with at least half of the maximum bandwidth; reported from a loss of 15 % on.`,
+		Doc: `With equal links, bus bandwidth of large messages stays the same as the world grows. The sizes with at
+			least half of the maximum bandwidth are compared. A loss of 15 % or more is reported.`,
 	},
 	{
 		Example:  LateRank{3, []string{"node18"}, 28, 28, "latency", 8.4e-6, 0.4},
@@ -441,8 +441,8 @@ var curves = []Entry{
 		Details: []string{
 			"Peak: {What}.",
 		},
-		Doc: `Sound machines reach three quarters of the peak of their slowest link. Reported below 65 % where sizes
-			of 64 MiB or more were measured; an error below 50 %.`,
+		Doc: `Healthy machines reach 75 % of the peak of their slowest link. Reported below 65 % where sizes of 64 MiB
+			or more were measured; an error below 50 %.`,
 	},
 	{Example: ImportedCurve{"nccl-tests 2.17"}, Severity: Info,
 		Text: "imported from {Tool}: times of single ranks and the library's settings are unknown",

@@ -117,16 +117,16 @@ var ends = []Entry{
 		Severity: Error,
 		Text:     "hang: {Problem}",
 		Details:  []string{"[The others wait for {Ranks}.]"},
-		Doc: `A phase took longer than --deadline and ten times what it was expected to take. The ranks that the others wait
-			for are gone, silent, left, or behind.`,
+		Doc: `A phase took longer than --deadline and ten times what it was expected to take. The ranks that the others
+			wait for have exited, are silent, have left, or are behind.`,
 	},
 	{
 		Example:  RankGone{PlacedRank{3, "node1"}, 1234, InHand{"all_reduce float32 sum 1 MiB", "latency"}, "node1"},
 		Severity: Error,
-		Text: `rank {Rank} on {Host} (pid {PID}) is gone: it was killed or crashed {During}; see that host's log and kernel
-			messages (out of memory?)[; to go on without it leave {Without} out (srun --exclude={Without}, or the launcher's
-			host list) and add --resume]`,
-		Doc: "The connection of a rank broke, and its process did not end in good order.",
+		Text: `rank {Rank} on {Host} (pid {PID}) is gone: it was killed or crashed {During}; see that host's log and
+			kernel messages (out of memory?)[; to go on without it leave {Without} out (srun --exclude={Without}, or the
+			launcher's host list) and add --resume]`,
+		Doc: "The connection of a rank broke, and its process did not exit normally.",
 	},
 	{
 		Example:  RankCrashed{PlacedRank{3, "node1"}, "index out of range", "goroutine 1 [running]: …"},

@@ -255,13 +255,13 @@ var files = []Entry{
 	},
 	{
 		Example: FileEmpty{}, Severity: Warning,
-		Text:   "is empty: the run begins just now, or was killed before it wrote anything",
+		Text:   "is empty: the run just started, or was killed before it wrote anything",
 		Advice: removeIfDone,
-		Doc:    "The file has no byte, so that nothing was measured.",
+		Doc:    "The file is empty: nothing was measured.",
 	},
 	{
 		Example: HeaderTorn{}, Severity: Warning,
-		Text:   "its first line is torn: the run begins just now, or was killed before its first point",
+		Text:   "its first line is torn: the run just started, or was killed before its first point",
 		Advice: removeIfDone,
 		Doc:    "The file ends within the line that describes the run, so that nothing was measured.",
 	},
@@ -280,7 +280,7 @@ var files = []Entry{
 		Example: BrokenLine{"no status", 0}, Severity: Warning,
 		Text:   "a line is skipped: {Problem}[ (at byte {Byte})]",
 		Advice: damagedFile,
-		Doc:    "The line is no whole JSON object, or lacks what each record has. All other lines are read.",
+		Doc:    "The line is not a complete JSON object, or lacks a required field. All other lines are read.",
 	},
 	{
 		Example: BrokenLines{50, 70}, Severity: Warning,
@@ -344,7 +344,7 @@ var files = []Entry{
 	{
 		Example: PointsSkipped{12, Lack{LacksWorld, ""}}, Severity: Warning,
 		Text: "{Points point} left out: {Lack}",
-		Doc:  "Points are compared and drawn only where collective, number of ranks, mode and size are recorded.",
+		Doc:  "Points are compared and plotted only where collective, number of ranks, mode and size are recorded.",
 	},
 	{
 		Example: NotInNCCLTests{12, 3}, Severity: Info,

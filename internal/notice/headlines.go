@@ -188,7 +188,7 @@ type BestBandwidth struct {
 	Share     units.Share     `json:"share,omitempty"` // of the peak
 	Limit     units.LinkRate  `json:"peak,omitempty"`
 	Peak      Kept            `json:"peak_source,omitzero"`
-	Exceeded  Kept            `json:"peak_exceeded,omitzero"` // by what the peak can be
+	Exceeded  Kept            `json:"peak_exceeded,omitzero"` // by the possible peak
 	Unknown   Kept            `json:"peak_unknown,omitzero"`
 	Lower     int             `json:"lower,omitempty"` // other contenders, which are not listed
 }
@@ -263,8 +263,8 @@ var headlines = []Entry{
 		Text:     "WRONG DATA at {Points point}: ranks received other values than were sent",
 		Details:  []string{"[First: {Where}: {First}.]", "[First: {Where}: {Cause}.]"},
 		Advice:   "do not use this configuration until the cause is known",
-		Doc: `The data that a rank received differs from what the collective must give. Data quality has the points
-			and one element of each kind.`,
+		Doc: `The data of a rank differs from the correct result. Data quality has the points and one element of each
+			kind.`,
 	},
 	{
 		Example:  SimulatedRuns{exampleRuns},
@@ -298,8 +298,8 @@ var headlines = []Entry{
 	{
 		Example:  EndNotRecorded{exampleRuns},
 		Severity: Warning,
-		Text:     "no end is recorded of {Runs}: still going on, or killed",
-		Doc:      "A run that ends, also one that is interrupted, records its end.",
+		Text:     "no recorded end of {Runs}: still running, or killed",
+		Doc:      "Every run records its end, also an interrupted one.",
 	},
 	{
 		Example:  PointsOpen{OpenPoints{12, 3}, exampleRuns, "rank --backend mpi --resume"},
@@ -318,7 +318,7 @@ var headlines = []Entry{
 		Example:  PlanUnknown{7},
 		Severity: Info,
 		Text:     "{Points point} from files of other tools, which do not record the plan",
-		Doc:      "What was planned is known of rank's own runs alone.",
+		Doc:      "Only runs of rank record their plan.",
 	},
 	{
 		Example:  NoValues{},
@@ -332,8 +332,8 @@ var headlines = []Entry{
 			Kept{PeakNetwork{[]string{"8 x InfiniBand 400 Gbit/s"}, 0}}, Kept{PeakExceeded{Hierarchical, 787.5e9}},
 			Kept{PeakUnknown{UnknownGPU, "NVIDIA A30"}}, 2},
 		Severity: Info,
-		Text: `{Who}: {Operation} with {World} reaches {BusBW} busbw at {At} ([{Placement}; ]{Interval})[, {Share} of peak
-			({Limit}: {Peak}[; {Exceeded}])][; peak unknown: {Unknown}][ ({Lower other} lower)]`,
+		Text: `{Who}: {Operation} with {World} reaches {BusBW} busbw at {At} ([{Placement}; ]{Interval})[, {Share} of
+			peak ({Limit}: {Peak}[; {Exceeded}])][; peak unknown: {Unknown}][ ({Lower other} lower)]`,
 		Doc: `The largest bus bandwidth of each contender in throughput mode, with the largest world of its first
 			collective. Shared cores and simulations are left out.`,
 	},

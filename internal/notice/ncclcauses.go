@@ -223,7 +223,7 @@ var causesOfMessages = []cause{
 		ncclSource + "src/enqueue.cc",
 	},
 	{
-		"imex-not-ready", Error, "NVLink between hosts is there, but the IMEX service that it needs does not work",
+		"imex-not-ready", Error, "NVLink connects the hosts, but the IMEX service that it needs does not work",
 		"see nvidia-imex-ctl -N, and whether each container has the same /dev/nvidia-caps-imex-channels/channel* and " +
 			"may " +
 			"open it; NCCL_MNNVL_ENABLE=0 runs without it",
@@ -497,7 +497,7 @@ var causesOfMessages = []cause{
 	},
 	{
 		"gpu-context-broken", Error,
-		"a kernel broke the GPU's context; any kernel that ran before may be the cause, and NCCL only met it",
+		"a kernel broke the GPU's context; any kernel that ran before may be the cause, and NCCL only detected it",
 		"run the program with CUDA_LAUNCH_BLOCKING=1, or under compute-sanitizer, to find which one: usually an index " +
 			"out of range, or a custom kernel; dmesg has Xid 13 or 31",
 		"CUDA documentation, cudaErrorIllegalAddress",
@@ -573,8 +573,8 @@ var causesOfMessages = []cause{
 	},
 	{
 		"no-unique-id", Error, "a rank did not get NCCL's id from rank 0 through PyTorch's store: rank 0 failed or " +
-			"never " +
-			"came",
+			"did not " +
+			"start",
 		"look at the output of rank 0, and whether all ranks create this process group, in the same order",
 		"PyTorch's source, torch/csrc/distributed/c10d/ProcessGroupNCCL.cpp",
 	},

@@ -82,7 +82,8 @@ func messageEntries() []Entry {
 		Text:     "{By} reports a warning or an error that post log does not explain",
 		Details:  []string{"{Messages...}"},
 		Doc: `Each warning and error of the library, of PyTorch or of the program is compared with the messages whose
-			cause is known. The text of other messages is shown; those that differ in numbers alone are one.`,
+			cause is known. The text of other messages is shown; messages that differ only in numbers
+			count once.`,
 	}}
 	for _, c := range causesOfMessages {
 		all = append(all, Entry{
@@ -91,9 +92,8 @@ func messageEntries() []Entry {
 			Source:   c.source,
 			Text:     c.text,
 			Details:  []string{"{Messages...}"},
-			Doc: "Messages with this cause are reported together. What only follows from another failure is an error " +
-				"if the " +
-				"log lacks that failure.",
+			Doc: "Messages with this cause are reported together. A consequence of another failure is an error " +
+				"only if the log lacks that failure.",
 		})
 	}
 	return all

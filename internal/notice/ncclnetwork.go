@@ -33,8 +33,8 @@ func (t TCPBetweenNodes) Advice() string {
 		"with InfiniBand or RoCE, " + possible + "libibverbs (rdma-core) is not in the image; the container has no " +
 			"/dev/infiniband (docker run --device=/dev/infiniband) or no rights; NCCL_IB_HCA names a NIC that is not " +
 			"there; the port is not active (ibv_devinfo)",
-		"rank --preflight there prints what the host has; without RDMA, NCCL_SOCKET_NTHREADS and NCCL_NSOCKS_PERTHREAD " +
-			"give a connection more sockets",
+		"rank --preflight there prints what the host has; without RDMA, NCCL_SOCKET_NTHREADS and " +
+			"NCCL_NSOCKS_PERTHREAD give a connection more sockets",
 	}
 	if t.PluginMissing {
 		all = append([]string{"on EFA: " + advicePlugin}, all...)
@@ -275,16 +275,16 @@ var ncclNetwork = []Entry{
 		Text:     "{Ends} of {Of connection end} between nodes go through host memory, without GPUDirect RDMA (on {Hosts})",
 		Details:  []string{"{Each...}", "{Reason}.", "{Settings...}"},
 		Doc: `[send] or [receive] ends of connections between nodes, other than TCP, without /GDRDMA: each end reaches
-			GPU memory through a NIC of its own. It is for information if all senders and no receivers are without it and
-			there is no NVLink, which is NCCL's default.`,
+			GPU memory through a NIC of its own. It is for information if all senders and no receivers are without it
+			and there is no NVLink, which is NCCL's default.`,
 	},
 	{
 		Example:  GPUDirectDisabled{NICs{{"mlx5_0", Hosts{"n1"}}}, false, NVIDIA},
 		Severity: Warning,
 		Source:   gpuDoc + ", GPU-to-NIC communication",
 		Text:     "GPUDirect RDMA is disabled for {NICs}: {Unused}",
-		Doc: `NCCL prints at init for which NICs GPUDirect RDMA is disabled, other than for their distance. It is for information if
-			no connection uses them.`,
+		Doc: `NCCL prints at init for which NICs GPUDirect RDMA is disabled, other than for their distance. It is for
+			information if no connection uses them.`,
 	},
 	{
 		Example: OneNIC{
@@ -298,8 +298,8 @@ var ncclNetwork = []Entry{
 			"All connections of {Host} use device {Device}, {Ranks}.", "Devices: {Devices}.", "[{Setting}.]",
 		},
 		Advice: "check that all NICs are up and named in NCCL_IB_HCA; " + adviceCable,
-		Doc: `A host has several NICs and several ranks in the log, and sends through one NIC alone; not if NCCL made one device of
-			several.`,
+		Doc: `A host has several NICs and several ranks in the log, and sends through only one NIC. It is not
+			reported if NCCL combines several NICs into one device.`,
 	},
 	{
 		Example:  NetworksDiffer{[]NetworkOf{{"IBext_v8", "n1"}, {"IB", "n2"}}},

@@ -150,7 +150,7 @@ func (w WaitedFor) String() string {
 	return text
 }
 
-// Completed is a number of ranks, of which none is written as "no rank".
+// Completed is a number of ranks; 0 is written as "no rank".
 type Completed int
 
 func (c Completed) String() string {
@@ -359,9 +359,9 @@ var ncclRanks = []Entry{
 		Advice: `find out why these ranks took another path: a condition that depends on the rank, data of uneven
 			length, another version of the program`,
 		Doc: `Ranks of a communicator make their nth call with another collective, count, type or operation; the first
-			such call is reported. Sends, receives and one-sided calls do not count, and reductions of the program's own
-			are one. A rank whose first calls are not in the log is compared from the opCount on with which it begins. It
-			is a warning where the difference may be of the log alone.`,
+			such call is reported. Sends, receives and one-sided calls do not count, and all custom reductions count as
+			one. A rank whose first calls are missing in the log is compared from its first opCount on. It is a warning
+			where the log may be incomplete.`,
 	},
 	{
 		Example: RanksStopped{
@@ -406,30 +406,30 @@ var ncclRanks = []Entry{
 		Source:   "PyTorch documentation, ProcessGroupNCCL Environment Variables",
 		Text:     "ranks waited for different collectives[ of process group {Group}] when PyTorch's watchdog gave up",
 		Details:  []string{"{Waited...}"},
-		Advice: `look at what the ranks with the lowest number did: they are behind, or called something else: a condition that
-			depends on the rank, batches of uneven number, or other work on one rank`,
-		Doc: "Collectives are numbered within a process group. Compared is the first timeout of each rank.",
+		Advice: `look at what the ranks with the lowest number did: they are behind, or called something else: a
+			condition that depends on the rank, batches of uneven number, or other work on one rank`,
+		Doc: "Collectives are numbered within a process group. The first timeout of each rank is compared.",
 	},
 	{
 		Example:  FirstCollectiveHung{"ALLREDUCE", 4},
 		Severity: Error,
 		Source:   gpuDoc + ", PCI Access Control Services (ACS)",
-		Text: `all ranks were set up, and the first {Operation} did not finish: {Pairs pair} of GPUs use direct access over PCIe,
-			which does not work on this host`,
+		Text: `all ranks were set up, and the first {Operation} did not finish: {Pairs pair} of GPUs use direct access
+			over PCIe, which does not work on this host`,
 		Advice: advicePeersHang,
-		Doc: `PyTorch's watchdog ended the first collective of a communicator on one host, whose ranks all finished init and
-			whose GPUs access each other over PCIe, without NVLink. An IOMMU or PCIe ACS then usually sends the data the
-			wrong way.`,
+		Doc: `PyTorch's watchdog ended the first collective of a communicator on one host, whose ranks all finished init
+			and whose GPUs access each other over PCIe, without NVLink. An IOMMU or PCIe ACS then usually sends the data
+			the wrong way.`,
 	},
 	{
 		Example:  EndAfterInit{4},
 		Severity: Info,
 		Source:   gpuDoc + ", PCI Access Control Services (ACS)",
-		Text: `the log ends after init, where {Pairs pair} of GPUs access each other directly; if the run hangs there, that may
-			not work on this host`,
+		Text: `the log ends after init, where {Pairs pair} of GPUs access each other directly; if the run hangs there,
+			that may not work on this host`,
 		Advice: advicePeersHang,
-		Doc: `All ranks of one host finished init without NVLink in the topology, and the log has nothing behind it. That is no
-			fault by itself.`,
+		Doc: `All ranks of one host finished init without NVLink in the topology, and the log ends there. That alone
+			is not a fault.`,
 	},
 	{
 		Example:  RASMissing{2, []string{"Process 12 on node n2 managing GPU 1"}},
@@ -488,10 +488,10 @@ var ncclRanks = []Entry{
 		Source:   "NCCL's own timings of its init",
 		Text:     "creating {Communicator} took {Took} on rank {Rank}",
 		Details:  []string{"{Parts...}"},
-		Advice: `kernels is loading NCCL's kernels (once per process); bootstrap and allgathers are ranks finding each
-			other and waiting for the last; connections are the links`,
-		Doc: "It is reported from 10 s on, and is a warning from 60 s on. The slowest rank and its three longest parts " +
-			"are named.",
+		Advice: `the parts: kernels loads NCCL's kernels (once per process); bootstrap and allgathers are ranks
+			connecting and waiting for the last; connections sets up the links`,
+		Doc: "It is reported from 10 s on, and is a warning from 60 s on. The slowest rank and its three longest " +
+			"parts are named.",
 	},
 	{
 		Example:  FailedCalls{"6", []string{"init.cc:1798 -> 6"}},

@@ -34,7 +34,7 @@ func (c ChannelsFound) String() string {
 // TransportKind is how many pairs of ranks reach each other in one way.
 type TransportKind struct {
 	Kind  string `json:"kind"`
-	How   string `json:"how"` // "" where it is not said
+	How   string `json:"how"` // "" if unknown
 	GDR   bool   `json:"gdr"`
 	Pairs int    `json:"pairs"`
 }

@@ -185,8 +185,8 @@ var patterns = []Entry{
 		Example: SlowTogether{NodeOrLink{"node3"}, examplePart, 2.2, 1.01}, Severity: Warning,
 		Text: "{Nodes} is slow only while the others measure too: {Part}",
 		Details: []string{
-			"Once more: {Repeated} times; alone: {Alone} times. What it shares with the others is short, such as a " +
-				"switch or an uplink.",
+			"Once more: {Repeated} times; alone: {Alone} times. A shared resource limits it, such as a switch or an " +
+				"uplink.",
 		},
 		Doc: "It is slow in the rounds, twice, and as fast as the others when it is alone.",
 	},
@@ -196,7 +196,7 @@ var patterns = []Entry{
 		Details: []string{
 			"Alone: {Alone} times. It was not measured with the others once more, so that there is no verdict on it.",
 		},
-		Doc: "One slow time in the rounds may be chance.",
+		Doc: "One slow time in the rounds may be noise.",
 	},
 	{
 		Example: SlowPath{}, Severity: Warning,
@@ -205,9 +205,9 @@ var patterns = []Entry{
 	},
 	{
 		Example: UnevenPairs{12}, Severity: Warning,
-		Text: "{Pairs pair} are slow, too many to be links of their own",
+		Text: "{Pairs pair} are slow, too many for single slow links",
 		Details: []string{
-			"Some nodes are near each other and others are not, or it is noise.",
+			"Some nodes are closer to each other than others, or it is noise.",
 		},
 		Doc: "Single links are reported only where few pairs are slow.",
 	},

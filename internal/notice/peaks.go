@@ -159,11 +159,10 @@ var peaks = []Entry{
 			them on the host of rank 0.`},
 	{Example: PeakExceeded{NVLinkSHARP, 787.5e9}, Severity: Info, Source: analysisSource,
 		Text: "{By} can exceed it, up to {UpTo}",
-		Doc:  "Bus bandwidth assumes a ring. What needs less traffic on the slowest link can exceed the peak."},
+		Doc:  "Bus bandwidth assumes a ring. An algorithm with less traffic on the slowest link can exceed the peak."},
 	{Example: PeakUnknown{UnknownGPU, "NVIDIA A30"}, Severity: Info, Source: analysisSource,
 		Text: "{Reason}[ ({Of})]", Advice: "set it with --peak",
-		Doc: `The record does not contain what the peak is computed from. No share of peak is reported, and
-			below-peak is not checked.`},
+		Doc: `The record lacks the data for a peak. No share of peak is reported, and below-peak is not checked.`},
 	{Example: NoPeak{OneRank}, Severity: Info, Source: analysisSource, Text: "{Reason}",
-		Doc: "The values cannot be compared with a peak, whatever the links are."},
+		Doc: "The values cannot be compared with any peak."},
 }

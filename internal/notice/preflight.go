@@ -215,26 +215,27 @@ var preflights = []Entry{
 		Doc:    "No launcher started the rank, so that no communication can be checked."},
 	{Example: ThreadLevel{MPIInUse{"Open MPI 4.1.4", "/usr/lib/libmpi.so.40", "funneled", "srun"}}, Severity: Warning,
 		Text: "{Library} ({Path}) grants thread level {ThreadLevel} only; launcher: {Launcher}",
-		Advice: "use an MPI with MPI_THREAD_MULTIPLE, so that the watchdog can end a job that hangs; with this one the " +
-			"launcher may have to be ended by hand",
+		Advice: "use an MPI with MPI_THREAD_MULTIPLE, so that the watchdog can end a job that hangs; with this one " +
+			"the launcher may have to be ended by hand",
 		Doc: "Below the thread level multiple no second thread may call MPI_Abort while the first one hangs in MPI."},
 	{Example: MPIUnusable{Failed{"no MPI shim could be loaded (--mpi auto)", Places{"/lib/busbar-mpi.so: not found"},
 		"build it with: make mpi-shim"}}, Severity: Error,
 		Text: failedText, Advice: "correct this first; nothing else could be checked",
 		Doc: `MPI cannot be loaded or started, its world has one rank although the launcher started several, or the
 			ranks differ in their build, MPI library or command line.`},
-	{Example: BackendUnavailable{Failed{"rank 1 on node2: Gloo could not be loaded", nil, "make gloo-shim builds it"}},
+	{Example: BackendUnavailable{
+		Failed{"rank 1 on node2: Gloo could not be loaded", nil, "build it with: make gloo-shim"}},
 		Severity: Error, Text: failedText, Advice: sameFailure + ", or choose another backend with --backend",
-		Doc: "What --backend asks for cannot be used. The message is the one that a run ends with."},
+		Doc: "The backend that --backend selects cannot be used. A run ends with the same message."},
 	{Example: BackendNotTried{[]string{"nccl"}}, Severity: Error,
 		Text:   "{Backends} cannot be opened: no collective was tried",
 		Advice: "correct the problems above first",
-		Doc:    "GPUs or libraries have problems, so that no collective could be tried."},
+		Doc:    "GPUs or libraries have problems, so no collective was tried."},
 	{Example: SideChannel{ChannelOpen}, Text: "{State}",
-		Doc: "Over the side channel rank 0 asks the other ranks what they do when MPI hangs."},
+		Doc: "When MPI hangs, rank 0 queries the other ranks over the side channel."},
 	{Example: SideChannelClosed{"node1"}, Severity: Warning,
 		Text: "rank 0 on {Host} cannot listen on a TCP port", Advice: openTCP,
-		Doc: "No side channel can be opened, over which a hang is named at once."},
+		Doc: "The side channel, which identifies the cause of a hang immediately, cannot be opened."},
 	{Example: SideChannelIncomplete{2, 8, "node1"}, Severity: Warning,
 		Text: "{Ranks rank} of {Of} cannot open a TCP connection to rank 0 on {Host}", Advice: openTCP,
 		Doc: "Most likely a firewall between the hosts refuses connections."},
@@ -249,7 +250,7 @@ var preflights = []Entry{
 			"measured",
 		Advice: "let MPI use the fast network (UCX_NET_DEVICES, OMPI_MCA_btl_tcp_if_include, FI_PROVIDER), on hosts " +
 			"without other work",
-		Doc: "Offsets of the hosts' clocks are known to more than 100 us."},
+		Doc: "The uncertainty of the hosts' clock offsets exceeds 100 us."},
 	{Example: CollectiveCorrect{"all_reduce float32 sum 1 MiB", 8},
 		Text: "{Case}: all elements are correct on {Ranks rank}",
 		Doc:  "A small collective of the backend in a world of all ranks; every element is checked on every rank."},
@@ -269,7 +270,6 @@ var preflights = []Entry{
 		"rank 3 on node7 does not answer"}}},
 		Severity: Error, Text: "{Cause}",
 		Advice: "see the rank and host that are named: its log, its network, and whether the others can reach it; " +
-			"later " +
-			"checks were not made",
+			"later checks were skipped",
 		Doc: "The ranks hung or one crashed while they were checked."},
 }

@@ -216,7 +216,7 @@ type NCCLNetwork struct {
 	Plugin PluginPath `json:"plugin,omitempty"`
 }
 
-// PluginPath is the file of NCCL's network plugin; "" if there is none.
+// PluginPath is the file of NCCL's network plugin, or "".
 type PluginPath string
 
 func (p PluginPath) String() string {
@@ -296,7 +296,7 @@ var preflightGPUs = []Entry{
 	{Example: exampleNCCL, Text: ncclText,
 		Doc: "The NCCL-compatible library, and the CUDA version that it was built for."},
 	{Example: NCCLUnusable{Failed{"no NCCL library (libnccl.so.2) could be loaded", Places{"/usr/lib"},
-		"pip install nvidia-nccl-cu12"}}, Severity: Error,
+		"install one: pip install nvidia-nccl-cu12"}}, Severity: Error,
 		Text: failedText, Advice: "see --nccl PATH",
 		Doc: "No NCCL-compatible library was found, or the one that was found cannot be used."},
 	{Example: NCCLWithoutGPUCode{exampleNCCL, "7.0"}, Severity: Error,
@@ -351,11 +351,11 @@ var preflightGPUs = []Entry{
 	{Example: GPUPersistenceOff{[]string{"0000:0b:00.0"}}, Severity: Warning,
 		Text:   "persistence mode is off: {GPUs}",
 		Advice: "run nvidia-smi -pm 1, or start nvidia-persistenced: without it the driver starts anew for every job",
-		Doc:    "The driver gives up a GPU that no process uses."},
+		Doc:    "The driver releases a GPU that no process uses."},
 	{Example: Peermem{true}, Text: "{Loaded}", Doc: "The module nvidia-peermem lets RDMA adapters access GPU memory."},
 	{Example: PeermemMissing{}, Severity: Warning,
 		Source: gpuDoc + ", GPU-to-NIC communication",
-		Text:   "nvidia-peermem is not loaded: what GPUs send may pass through host memory", Advice: advicePeermem,
+		Text:   "nvidia-peermem is not loaded: GPU data may pass through host memory", Advice: advicePeermem,
 		Doc: "The host has RDMA adapters and GPUs, and the module nvidia-peermem is not loaded."},
 	{Example: NCCLNetwork{"/opt/amazon/ofi-nccl/lib/libnccl-net.so"}, Text: "{Plugin}",
 		Doc: "NCCL's network plugin, where the loader would find one."},

@@ -363,15 +363,15 @@ var preflightHosts = []Entry{
 	{Example: NUMABalancingOn{}, Severity: Warning,
 		Text:   "NUMA balancing is on: the kernel moves pages while they are in use; GPU drivers suffer most",
 		Advice: adviceBalancing,
-		Doc: `rank --preflight read kernel.numa_balancing: the kernel moves pages to the NUMA node that uses them. RCCL's
-			own warning, in a log, is rccl-warns-numa-balancing.`},
+		Doc: `rank --preflight read kernel.numa_balancing: the kernel moves pages to the NUMA node that uses them.
+			RCCL's own warning, in a log, is rccl-warns-numa-balancing.`},
 	{Example: CPULoad{0.5, 96}, Text: "load average {Load} on {CPUs CPU}", Doc: "The one-minute load average."},
 	{Example: HostBusy{CPULoad{40, 96}}, Severity: Warning,
 		Text:   "load average {Load} on {CPUs CPU}: other work disturbs the results",
 		Advice: "end other work, or ask for whole nodes (srun --exclusive)",
 		Doc:    "The load average is over a quarter of the CPUs."},
 	{Example: HostBuffers{exampleMemory}, Text: "{Limit}",
-		Doc: "What the buffers of a rank may use, from free memory, the cgroup's limit and ulimit -v."},
+		Doc: "The maximum size of a rank's buffers, from free memory, the cgroup's limit and ulimit -v."},
 	{Example: HostMemoryShort{exampleMemory}, Severity: Warning,
 		Text: "{Limit}",
 		Advice: "end what else uses memory, start fewer ranks a host, or ask for more (srun --mem=0, docker run " +
@@ -381,7 +381,7 @@ var preflightHosts = []Entry{
 	{Example: HostMemoryUnknown{}, Severity: Warning,
 		Text: "free memory is unknown", Advice: "mount /proc; without it a size that is too large ends the run",
 		Doc: "/proc/meminfo cannot be read, so that sizes cannot be planned."},
-	{Example: exampleShm, Text: shmText, Doc: "The room in /dev/shm, through which ranks of a host exchange data."},
+	{Example: exampleShm, Text: shmText, Doc: "The size of /dev/shm, through which ranks of a host exchange data."},
 	{Example: ShmTooSmall{exampleShm}, Severity: Error,
 		Source: runtimeDoc + ", Shared memory",
 		Text:   shmText + ": too little, libraries crash (SIGBUS)", Advice: adviceShared,
@@ -406,12 +406,12 @@ var preflightHosts = []Entry{
 	{Example: OpenFilesLimited{1024, 512, 2304}, Severity: Warning,
 		Source: runtimeDoc + ", File Descriptors",
 		Text:   "ulimit -n is {Limit}: {Ranks rank} need {Needed}", Advice: adviceFiles,
-		Doc: `A library opens several connections to each rank. It is an error if the limit does not suffice for one
-			to each.`},
+		Doc: `A library opens several connections to each rank. It is an error if the limit is too low for one
+			connection to each.`},
 	{Example: OutputFolder{"results", 1 << 30}, Text: "{Folder} can be written, {Free}",
 		Doc: "The folder of --out; nothing is created in it."},
 	{Example: OutputFull{"results", 20 << 20}, Severity: Warning,
-		Text: "{Folder} has {Free} free", Advice: "make room, or name another folder with --out",
+		Text: "{Folder} has {Free} free", Advice: "free disk space, or name another folder with --out",
 		Doc: "Less than 100 MiB are free in the folder of --out; below 1 MiB it is an error."},
 	{Example: OutputUnusable{Failed{Problem: "results folder a: /x/a is a file, not a folder"}}, Severity: Error,
 		Text: failedText, Advice: "name another folder with --out",

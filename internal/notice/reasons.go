@@ -33,7 +33,7 @@ type MemoryInsufficient struct {
 
 // MemoryLimit is the memory that each rank may have, and what limits it.
 type MemoryLimit struct {
-	Rank      int              `json:"rank"` // that has least
+	Rank      int              `json:"rank"` // with the minimum
 	Host      string           `json:"host"`
 	Bytes     units.RoughBytes `json:"bytes"`
 	Bound     string           `json:"bound,omitempty"` // "MemAvailable", a control group; "": free memory is unknown
@@ -188,7 +188,7 @@ const importDoc = "docs/import.md has the layouts that post import reads."
 var reasons = []Entry{
 	{
 		Example: TooSmall{8}, Severity: Info,
-		Text: "too small: {Ranks rank} share it in pieces of 16 bytes, and none is left",
+		Text: "too small: the share of each of {Ranks rank} would be below 16 bytes",
 		Doc:  "As in nccl-tests, a rank's share is rounded down to 16 bytes. A share of 0 is not measured.",
 	},
 	{
@@ -210,12 +210,12 @@ var reasons = []Entry{
 		Severity: Info,
 		Text:     "needs {Needed} of buffers per rank; {Limit}",
 		Advice:   "start fewer ranks per host, or ask for more memory (srun --mem=0)",
-		Doc:      "Memory is planned from what is free on all hosts before the first point.",
+		Doc:      "The plan uses the free memory of all hosts before the first point.",
 	},
 	{
 		Example: MemoryRefused{3, "node1", "cannot allocate memory"}, Severity: Warning,
 		Text: "rank {Rank} on {Host} was refused the buffers although they should fit[: {Problem}]",
-		Doc:  "Other processes took memory after it was planned. The largest points are given up first.",
+		Doc:  "Other processes took memory after it was planned. The largest points are skipped first.",
 	},
 	{
 		Example: NotSupported{"Gloo", "bfloat16"}, Severity: Info,
@@ -231,12 +231,12 @@ var reasons = []Entry{
 		Example: ProgressUnsupported{"Gloo", "async", []string{"thread"}, "its operations block"}, Severity: Info,
 		Text: `{Library} does not support this progress beside computing[ (progress {Progress})][, only
 			{Has}][: {Why}]`,
-		Doc: "docs/step.md has how communication goes on beside computing.",
+		Doc: "docs/step.md describes the kinds of progress.",
 	},
 	{
 		Example: LibraryLacks{"no such algorithm"}, Severity: Info,
 		Text: "{Problem}",
-		Doc:  "The text of the library, or of its binding, on an operation that it does not support.",
+		Doc:  "The message of the library, or of its binding, for an unsupported operation.",
 	},
 	{
 		Example: RankFailed{3, "node1", "connection reset"}, Severity: Error,
@@ -254,11 +254,11 @@ var reasons = []Entry{
 		Text: `wrong data: {Wrong} of {Elements element}; first on rank {Rank}[ on {Host}] at index {Index}[ of {Of}]:
 			expected {Want}, got {Got}`,
 		Advice: "do not use this configuration until the cause is known",
-		Doc:    "Each element is compared on each rank. The values of a wrong point are kept, and never drawn.",
+		Doc:    "Each element is compared on each rank. The values of a wrong point are kept, and never plotted.",
 	},
 	{
 		Example: CutOff{4}, Severity: Info,
-		Text: "the run ended after {Rounds round}, whose values these are",
+		Text: "the run ended after {Rounds round}; all values are of these",
 		Doc:  "A run of training steps was cut off. Its rounds are valid.",
 	},
 	{

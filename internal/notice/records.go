@@ -251,7 +251,7 @@ func (f *DeducedFrom) UnmarshalText(text []byte) error {
 	return fmt.Errorf("%q: unknown origin", text)
 }
 
-// ScriptHabits is what scripts around torch's all_reduce do and their tables do not tell.
+// ScriptHabits describes what scripts around torch's all_reduce do and their tables do not show.
 type ScriptHabits struct{}
 
 // Recorded is a warning of which only the text is known: from an older version of busbar, or from another tool.
@@ -316,13 +316,13 @@ var records = []Entry{
 	{Example: Autocorrelated{200, 900}, Severity: Warning,
 		Text:   "autocorrelated samples: the 95 % CI may be too narrow ({Samples} samples, about {Needed} needed)",
 		Advice: "raise --budget, or compare several launches",
-		Doc: `Successive samples are not independent, so that they carry less information than their number suggests.
-			The number needed is computed from the autocorrelation of the samples.`},
+		Doc: `Successive samples are not independent, so they carry less information than as many independent ones. The
+			number needed is computed from the autocorrelation of the samples.`},
 	{Example: Drift{0.123}, Severity: Warning,
 		Text:   "times drift within the point: the last third of the samples differs by {Change} from the first",
 		Advice: "warm up longer (--warmup-iters), and look for changing clocks, temperature or other work",
-		Doc: `The medians of the first and the last third of the samples differ by more than chance explains. The
-			median of all of them then depends on how long was measured.`},
+		Doc: `The medians of the first and the last third of the samples differ significantly. The median of all
+			samples then depends on the length of the measurement.`},
 	{Example: Bimodal{12.5e-6, 0.6, 25e-6, 0.4}, Severity: Warning,
 		Text: `bimodal times: {Lower} ({LowerShare} of the samples) and {Upper} ({UpperShare}); the median describes
 			at most one mode`,
@@ -342,7 +342,7 @@ var records = []Entry{
 	{Example: TimerResolution{1e-6}, Severity: Warning,
 		Text: `timer resolution: percentiles are not reported, one clock step ({Step}) is over a tenth of the timed
 			interval`,
-		Doc: "With so coarse a clock, percentiles would be those of the clock's steps."},
+		Doc: "With so coarse a clock, percentiles would only show the clock's steps."},
 	{Example: EventResolution{32e-9, 0.05, 500e-9}, Severity: Warning,
 		Text: "event resolution: one step of the device clock ({Step}) is over {Share} of the timed {Interval}",
 		Doc: `GPU events have the resolution of the device's clock. The time from events is uncertain by about one
@@ -359,8 +359,8 @@ var records = []Entry{
 		Text: `{Ranks} of {World} ranks use another algorithm than rank 0 ({Own}); the first is rank {Rank}[ on
 			{Host}]: {Other}`,
 		Advice: "give all ranks the same environment and library",
-		Doc: `Algorithm, protocol and channels are chosen by each rank for itself, and have to be the same for a
-			collective to work well.`},
+		Doc: `Each rank chooses algorithm, protocol and channels itself. Collectives need the same choice on all
+			ranks.`},
 	{Example: LinkErrors{"mlx5_0/1", []string{"3 symbol_error"}}, Severity: Warning,
 		Text:   "link errors: {Port} counted {Counters} during this point; a bad link or congestion may have slowed it",
 		Advice: adviceCable,
@@ -384,9 +384,9 @@ var records = []Entry{
 			"Times show waiting for a core, not the speed of communication.",
 		},
 		Advice: adviceCores,
-		Doc: `More ranks than cores, a CPU quota, or ranks that are bound to overlapping sets of cores: an operation takes
-			as long as the scheduler needs to run all ranks in turn. rank --preflight finds it before a run; values of such
-			a run are never judged or compared with a peak.`},
+		Doc: `More ranks than cores, a CPU quota, or ranks that are bound to overlapping sets of cores: an operation
+			takes as long as the scheduler needs to run all ranks in turn. rank --preflight finds it before a run;
+			values of such a run are never judged or compared with a peak.`},
 	{Example: OversubscribedHosts{5}, Severity: Warning,
 		Text:   "oversubscribed: {Hosts more host} as well",
 		Advice: adviceCores,
@@ -432,12 +432,12 @@ var records = []Entry{
 	{
 		Example: Deduced{DeducedSize, FromShare, "all_gather"}, Severity: Info,
 		Text: "{What}[ of {Collective}], {From}",
-		Doc:  "docs/import.md has what is deduced, and what stays empty.",
+		Doc:  "docs/import.md lists the fields that are deduced, and those that stay empty.",
 	},
 	{
 		Example: ScriptHabits{}, Severity: Info,
 		Text: "each operation awaited; all_reduce is torch's, in place, and of float32 where no column names the type",
-		Doc:  "What scripts around torch's all_reduce are taken to do. " + importDoc,
+		Doc:  "Assumptions about scripts around torch's all_reduce. " + importDoc,
 	},
 	{Example: Recorded{"load: 12.5 on 8 cores"}, Severity: Warning,
 		Text: "{Text}",

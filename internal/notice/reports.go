@@ -53,7 +53,7 @@ var reports = []Entry{
 	{
 		Example: ReportLeftOut{12, 81, LeftFindings}, Severity: Info,
 		Text: "left out here: only {Shown} of {Of} {What}",
-		Doc:  "The report has more to show than fits a page. The rule in the text decides what it shows.",
+		Doc:  "A page has limited space. The message has the rule of selection.",
 	},
 	{
 		Example:  TryFirst{AdviceOf{Kept{HostBoundStep{Idle: 0.03, Span: 0.1, Per: "step"}}}, &Gain{0.01, "step"}},
@@ -64,6 +64,6 @@ var reports = []Entry{
 	{
 		Example: MoreStepRuns{2}, Severity: Info,
 		Text: "{Runs more run} of training steps: see the section on training steps",
-		Doc:  "The first lines of a report are about the first runs of training steps alone.",
+		Doc:  "The first lines of a report cover only the first runs of training steps.",
 	},
 }

@@ -9,7 +9,7 @@ import (
 
 // Notices on training steps (rank --step). docs/step.md has the rules and the definitions of overlap.
 
-// TimeEstimate is a time in seconds, or a difference of two, with its 95 % CI; both bounds are 0 where there is none.
+// TimeEstimate is a time in seconds, or a difference of two, with its 95 % CI; both bounds are 0 without one.
 type TimeEstimate struct {
 	Value float64 `json:"value_s"`
 	Lo    float64 `json:"ci_lo_s,omitempty"`
@@ -18,7 +18,7 @@ type TimeEstimate struct {
 
 func (e TimeEstimate) String() string { return estimate(e.Value, e.Lo, e.Hi, units.SignedDuration) }
 
-// ShareEstimate is a part of a whole, 1 being all of it, with its 95 % CI; both bounds are 0 where there is none.
+// ShareEstimate is a share of 1, with its 95 % CI; both bounds are 0 without one.
 type ShareEstimate struct {
 	Value float64 `json:"value"`
 	Lo    float64 `json:"ci_lo,omitempty"`
@@ -36,7 +36,7 @@ func estimate(value, lo, hi float64, text func(float64) string) string {
 	return fmt.Sprintf("%s (95 %% CI %s to %s)", text(value), text(lo), text(hi))
 }
 
-// NoBucketValues reports a group of which no point has values.
+// NoBucketValues reports a group without any values.
 type NoBucketValues struct{}
 
 // BestBucket reports which bucket size gives the fastest step, and how the others compare with it.
@@ -90,7 +90,7 @@ func (b BucketSize) String() string {
 	return string(b)
 }
 
-// StepComputation reports the time that computation was to take, and took.
+// StepComputation reports the target time of computation, and the measured one.
 type StepComputation struct {
 	Asked units.Seconds `json:"asked_s"`
 	Least units.Seconds `json:"min_s"`
@@ -151,10 +151,10 @@ var steps = []Entry{
 			"[Not compared, because no launch has rounds of both: {NotCompared}.]",
 		},
 		Doc: `The best bucket size has the smallest median of overlapped steps. The others are compared with it round by
-			round, with intervals of 95 % over all pairs of the group. Another launch may have another best one.`,
+			round, with 95 % CIs over all pairs of the group. Another launch may have another best size.`,
 	},
 	{Example: StepComputation{0.1, 0.099, 0.102, "threads"}, Severity: Info, Source: stepsSource,
-		Text: "computation was to take {Asked} per step and took {Least}[ to {Most}], by {By}",
+		Text: "computation takes {Least}[ to {Most}] per step by {By}, target {Asked}",
 		Doc:  "The range over all points."},
 	{
 		Example: StepPointsMissing{7, []PointCount{{"wrong", 1}, {"unfinished", 1}, {"not reached", 2}}, 1, 1,

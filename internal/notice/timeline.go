@@ -131,9 +131,9 @@ var timelines = []Entry{
 			"[{FewSteps}]",
 			"{Causes}.",
 		},
-		Doc: `Calls of the same collective are matched across ranks. A rank is a straggler if it starts last far more
-			often than chance explains (1 % for any rank) and other ranks wait at least 1 % of their time for it.
-			Its causes are what it spends more time on than the median of the other ranks, if that explains a
+		Doc: `Calls of the same collective are matched across ranks. A rank is a straggler if it starts last
+			significantly often (false-positive rate 1 % over all ranks) and other ranks wait at least 1 % of their time
+			for it. Its causes are what it spends more time on than the median of the other ranks, if that explains a
 			quarter of the waiting.`,
 	},
 }

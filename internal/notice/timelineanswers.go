@@ -148,7 +148,7 @@ func (v Verdict) String() string {
 type NoStraggler bool
 
 func (NoStraggler) String() string {
-	return "No rank is a straggler: none is last more often than chance explains, or at a relevant cost to others."
+	return "No rank is a straggler: none is last significantly often, or at a relevant cost to others."
 }
 
 // NoImprovement answers that nothing would gain time.
@@ -246,7 +246,7 @@ var timelineAnswers = []Entry{
 	{
 		Example: NoAnswer{NoCommunication}, Severity: Info,
 		Text: "not applicable: {Reason}",
-		Doc:  "The files do not have what the question is about.",
+		Doc:  "The files lack the data for this result.",
 	},
 	{
 		Example: NothingRan{NoCommunication}, Severity: Info,

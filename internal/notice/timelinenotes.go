@@ -90,7 +90,7 @@ type MatchedBy struct {
 	Calls int         `json:"calls"`
 }
 
-// MatchMethod is by what calls were matched.
+// MatchMethod is how calls were matched.
 type MatchMethod string
 
 // The methods.
@@ -202,16 +202,16 @@ var timelineNotes = []Entry{
 		Example: SameRank{[]RankClash{{3, []string{"a.json", "b.json"}}}}, Severity: Warning,
 		Text:    "several recordings have the same rank, but are not of one rank: {Ranks}",
 		Details: []string{"The rank of each is unknown, and each counts as one."},
-		Doc: "One rank may be recorded several times, one recording after another; these are of several hosts, " +
-			"processes, or of one time.",
+		Doc: "One rank may be recorded several times, one recording after another; these are of several hosts or " +
+			"processes, or overlap in time.",
 	},
 	{
 		Example: NonBlockingCalls{}, Severity: Info,
 		Text: "operations are non-blocking: the trace has the time from the call that begins each to the call that " +
 			"sees its end",
 		Details: []string{
-			"Several run at once. What one takes by itself, its bandwidth, and its waiting for other ranks are not " +
-				"in the trace.",
+			"Several run at once. The trace has neither the time of one alone, nor its bandwidth, nor its waiting " +
+				"for other ranks.",
 		},
 		Doc: "A step of busbar itself with non-blocking operations of MPI or Gloo.",
 	},
@@ -234,7 +234,7 @@ var timelineNotes = []Entry{
 	{
 		Example: CommunicatorsUnknown{}, Severity: Warning,
 		Text:    "the traces name no communicator, and not all ranks were read",
-		Details: []string{"Alike calls were matched, although the ranks may be in different communicators."},
+		Details: []string{"Equal calls were matched, although the ranks may be in different communicators."},
 		Doc:     "Calls of one operation and size were matched by their order.",
 	},
 	{

@@ -76,7 +76,7 @@ type OwnStep struct {
 type OnThreads bool
 
 func (OnThreads) String() string {
-	return "What is called a kernel is a segment of computing by threads of a rank, or an operation."
+	return "Here a kernel is a segment of computation by threads of a rank, or an operation."
 }
 
 // ScalingEfficiency reports the efficiency of a run against one on fewer ranks.
@@ -212,7 +212,7 @@ var timelineParts = []Entry{
 	{
 		Example: NoStragglerFound{}, Severity: Info,
 		Text: "no rank is a straggler",
-		Doc:  "Collectives were matched across ranks, and no rank is last more often than chance explains.",
+		Doc:  "Collectives were matched across ranks, and no rank is last significantly often.",
 	},
 	{
 		Example: OwnStep{"a step that busbar ran itself (resnet50)", true}, Severity: Info,
@@ -239,8 +239,8 @@ var timelineParts = []Entry{
 			OtherGPU{"H200", "H100"}, true, true,
 		},
 		Severity: Info,
-		Text: `{Collective} {Size} {Type} over {Ranks rank} reaches {Percent} of the benchmark ({Busbw} of {Reached}; run
-			{Run}, {Who}, {Shape}, {Placement})`,
+		Text: `{Collective} {Size} {Type} over {Ranks rank} reaches {Percent} of the benchmark ({Busbw} of {Reached};
+			run {Run}, {Who}, {Shape}, {Placement})`,
 		Details: []string{"[{Waiting}]", "[{Machine}]", "[{Simulated}]", "[{More}]"},
 		Doc: `Bus bandwidth of the training against a run of rank on the same machine, between its two nearest sizes.
 			Waiting for other ranks is left out where calls were matched.`,

@@ -124,8 +124,8 @@ func (PayloadsMissing) Code() Code     { return "payloads-missing" }
 func (KernelsInGraphs) Code() Code     { return "nccl-kernels-in-graphs" }
 func (NsightWarning) Code() Code       { return "nsight-warning" }
 
-const nvtxDoc = `Sizes and communicators of NCCL's operations are those that its NVTX ranges carry. Without them, times are
-	known, and bandwidths are not.`
+const nvtxDoc = `NCCL's NVTX ranges have the sizes and communicators of its operations. Without them, times are known,
+	but bandwidths are not.`
 
 var traceNotes = []Entry{
 	{
@@ -136,7 +136,7 @@ var traceNotes = []Entry{
 		Text: `training steps of {Model}, run and recorded by {Tool} without a profiler ({Step}; {Backend};
 			{Computing})`,
 		Details: []string{"[{Events}]", "What was measured between the steps is left out: they follow one another."},
-		Doc:     "rank --step writes a trace of one step of each rank. docs/step.md has what is in it.",
+		Doc:     "rank --step writes a trace of one step of each rank. docs/step.md describes it.",
 	},
 	{
 		Example: SeveralDevices{5, 2, 5}, Severity: Info,
@@ -146,7 +146,7 @@ var traceNotes = []Entry{
 	{
 		Example: NoGPUActivity{Kineto}, Severity: Warning,
 		Text: "the file has no activity of a GPU",
-		Doc:  "Only activities of GPUs make a timeline.",
+		Doc:  "A timeline needs activities of GPUs.",
 	},
 	{
 		Example: EmptyGraphs{3}, Severity: Warning,

@@ -106,8 +106,8 @@ const microBatches = "use more micro-batches or an interleaved pipeline schedule
 	"other"
 
 var overlapAdvice = map[string]string{
-	"alltoall": "split the batch in two, so that one half computes while the other is exchanged; for embedding tables, " +
-		"TorchRec's TrainPipelineSparseDist does this",
+	"alltoall": "split the batch in two, so that one half computes while the other is exchanged; for embedding " +
+		"tables, TorchRec's TrainPipelineSparseDist does this",
 	"all_gather": "gather parameters earlier: FSDP's forward_prefetch=True and backward_prefetch=BACKWARD_PRE; or " +
 		"keep them " +
 		"after the forward pass (reshard_after_forward=False) if memory allows",
@@ -170,8 +170,8 @@ var training = []Entry{
 		Text:   "a {Per} computes for {Compute} and communicates for {Comm} ({Waiting}): more than it can hide",
 		Advice: "give each step more to compute for what it communicates",
 		How: `Use a larger batch per GPU, or accumulate gradients of several batches (no_sync() of DDP). No setting
-			hides more for so small a model.`,
-		Doc: "Communication can be hidden only behind computation."},
+			increases the overlap for so small a model.`,
+		Doc: "Communication can overlap only with computation."},
 	{Example: LastBucket{23 * ms, 20 * ms, 30 << 20, 26 << 20, 13}, Severity: Warning, Source: pageDDPNotes,
 		Text:   "buckets are exposed for {Exposed} per step, the last one ({Bucket}) for {Last}",
 		Advice: "make DDP's buckets smaller: bucket_cap_mb={Cap}",
@@ -190,18 +190,18 @@ var training = []Entry{
 		How: `Remove from the step what makes the host wait for the GPU (.item(), .cpu(), printing a loss,
 			torch.cuda.synchronize()), load data ahead (num_workers, pin_memory, non_blocking=True), and launch less
 			(torch.compile, CUDA graphs).`,
-		Doc: `Reported where GPUs are idle for a tenth of the time because nothing was launched, or for 2 % where no other
-			loss is larger.`},
+		Doc: `Reported where GPUs are idle for a tenth of the time because nothing was launched, or for 2 % where no
+			other loss is larger.`},
 	{Example: UnexplainedIdle{138 * ms, 216 * ms, "step", 90 * ms}, Severity: Warning, Source: pageProfiler,
-		Text: `the GPU is idle for {Idle} of {Span} per {Per}, and the trace does not contain the cause[; for {Launched} of
-			it the next kernel was already launched, and waited for an event, its stream or the device]`,
+		Text: `the GPU is idle for {Idle} of {Span} per {Per}, and the trace does not contain the cause[; for {Launched}
+			of it the next kernel was already launched, and waited for an event, its stream or the device]`,
 		Advice: "find out what the GPU waits for",
-		How: `Look in the trace at what ends the longest gaps. Gaps of a few microseconds between kernels are the cost of
-			launching: CUDA graphs or larger kernels reduce it. Waits for other streams are recorded by torch.profiler
-			with experimental_config=_ExperimentalConfig(enable_cuda_sync_events=True), and by Nsight Systems. A
-			kernel that was not recorded looks like idle time too.`,
-		Doc: `Idle time of which the host is not known to be the cause. Reported from a tenth of the time on, or from 2 %
-			where no other loss is larger.`},
+		How: `Look in the trace at what ends the longest gaps. Gaps of a few microseconds between kernels are the cost
+			of launching: CUDA graphs or larger kernels reduce it. Waits for other streams are recorded by
+			torch.profiler with experimental_config=_ExperimentalConfig(enable_cuda_sync_events=True), and by Nsight
+			Systems. A kernel that was not recorded looks like idle time too.`,
+		Doc: `Idle time without a known cause. Reported from a tenth of the time on, or from 2 % where no other loss is
+			larger.`},
 	{Example: CopiesAlone{15 * ms, 100 * ms, "step"}, Severity: Warning, Source: pageTuning,
 		Text:   "the GPU only copies for {Copies} of {Span} per {Per}",
 		Advice: "overlap copies with computation, or avoid them",
@@ -215,8 +215,8 @@ var training = []Entry{
 		Doc: `The operation with the most exposed time, where no other advice names the cause of it. Reported where
 			communication is exposed for a tenth of the time, or for 2 % where no other loss is larger.`},
 	{Example: UnevenRanks{12 * ms, "step", 0.02, "ProfilerStep#1"}, Severity: Warning,
-		Text: `a rank waits {Waiting} per {Per} for others, and no rank is last more often than chance explains[;
-			computation differs by up to {Spread}][ in {Step}]`,
+		Text: `a rank waits {Waiting} per {Per} for others, and no rank is last significantly often[; computation
+			differs by up to {Spread}][ in {Step}]`,
 		Advice: "balance the work of ranks within a step",
 		How: `Use batches of similar length (bucketing by length) and steps without additional work on single ranks,
 			and load data ahead. Which rank is late changes, or is unknown.`,
@@ -225,11 +225,11 @@ var training = []Entry{
 		Text:   "{Collective} {Size} runs at {Share} of the benchmark ({BusBW} instead of {Benchmark})",
 		Advice: "find out why communication is slower than in the benchmark on this machine",
 		How: `Run rank --preflight on these nodes, nvidia-smi topo -m (NV# is NVLink; PHB, NODE and SYS pass the
-			processor), and post log on a run with NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=INIT,GRAPH,ENV,TUNING. Kernels
-			that compute at the same time take processors and memory bandwidth from communication, which shows here
+			processor), and post log on a run with NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=INIT,GRAPH,ENV,TUNING. Kernels that
+			compute at the same time take processors and memory bandwidth from communication, and lower these values
 			too.`,
-		Doc: `Compared are collectives of 1 MiB or more with the same collective, type, ranks and size in --results;
-			reported below 80 %.`},
+		Doc: `Collectives of 1 MiB or more are compared with the same collective, type, ranks and size in --results.
+			Those below 80 % are reported.`},
 	{Example: NoSteps{}, Severity: Info, Source: pageProfiler,
 		Text:   "steps are not marked, so values are of the whole recording, with what precedes and follows training",
 		Advice: "mark steps",

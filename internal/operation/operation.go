@@ -37,7 +37,7 @@ type Spec struct {
 	Aggregate int
 }
 
-// RootRank is the root as libraries take it, which ask for a rank also where there is none.
+// RootRank is the root for libraries, which require a valid rank also without a root.
 func (s Spec) RootRank() int { return max(0, s.Root) }
 
 // Host is an operation on host memory outside Go's heap (loop.AllocBuffer), which must live until it is closed.

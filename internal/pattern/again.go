@@ -167,8 +167,7 @@ func Repeats(kind string, n int, verdicts []Verdict) (numbers []int) {
 	return numbers
 }
 
-// in says whether a group tells of a suspect: a half or pair with the node, that has no other suspect, or the link
-// itself.
+// in reports whether a group tests a suspect: a half or pair with the node and no other suspect, or the link itself.
 func (s *Suspect) in(kind string, group []int, v *Verdict) bool {
 	switch {
 	case s.isLink():
@@ -179,8 +178,7 @@ func (s *Suspect) in(kind string, group []int, v *Verdict) bool {
 	return slices.Contains(group, s.Nodes[0]) && v.suspected(group) == 1
 }
 
-// Number is the round of the schedule that a number in the records stands for: past the schedule its rounds come once
-// more.
+// Number maps a number in the records to the round of the schedule; after its last round the schedule starts over.
 func Number(rounds, number int) (scheduled int, again bool) {
 	if number > rounds {
 		return number - rounds, true

@@ -45,7 +45,7 @@ func TestHalvesAlone(t *testing.T) {
 	}
 }
 
-// Rounds once more are few, whatever is slow.
+// The number of repeated rounds is limited.
 func TestRepeatsAreFew(t *testing.T) {
 	rounds := scheduled(t, Pairs, 24)
 	var v Verdict

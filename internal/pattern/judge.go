@@ -10,10 +10,10 @@ import (
 // Time is what one group of nodes took for an operation, in seconds.
 type Time struct {
 	Nodes   []int // by index, ascending
-	Alone   bool  // all others rested
+	Alone   bool  // all others idle
 	Again   bool  // in a round that was measured once more
 	Seconds float64
-	Unsure  float64 // standard error of its logarithm, as far as its own samples tell
+	Unsure  float64 // standard error of its logarithm, from its own samples
 }
 
 // Suspect is a node, or a link between two, that took longer in the rounds.
@@ -26,14 +26,14 @@ type Suspect struct {
 
 func (s *Suspect) isLink() bool { return len(s.Nodes) == 2 }
 
-// Verdict is what the times of one point say about the nodes.
+// Verdict is the result for the nodes from the times of one point.
 type Verdict struct {
 	Kind     string
 	Nodes    int
 	Suspects []Suspect // the slowest first, nodes before links
 	Pairs    stats.WeakPairs
 	Halves   stats.WeakHalves
-	Missing  int // groups of the schedule without a figure
+	Missing  int // groups of the schedule without a value
 
 	times []Time
 	noise float64 // the median of what is unsure of them
@@ -62,14 +62,13 @@ func Judge(kind string, n int, times []Time) Verdict {
 		s := &v.Suspects[i]
 		s.Single, s.Noise = s.isLink() || n < 4, v.noiseOf(s)
 		if s.Standing = s.Evidence.Standing(); s.Standing == stats.SlowOnce && len(rounds[0]) == 1 {
-			s.Standing = stats.Cleared // of three nodes none measures beside a pair: one time was chance
+			s.Standing = stats.Cleared // of three nodes none measures beside a pair: one time was noise
 		}
 	}
 	return v
 }
 
-// noiseOf is how far the times of a suspect lie off by chance: a link has a single one in the rounds, which may be
-// worse than others.
+// noiseOf is the noise of a suspect's times: a link has only one time in the rounds, which may be noisier than others.
 func (v *Verdict) noiseOf(s *Suspect) float64 {
 	noise := v.noise
 	for _, t := range v.times {
@@ -104,7 +103,7 @@ func (t Time) when() when {
 	return inRounds
 }
 
-// of is the median time of a group on an occasion, 0 where there is none.
+// of is the median time of a group on an occasion, or 0.
 func (v *Verdict) of(nodes []int, on when) float64 {
 	var x []float64
 	for _, t := range v.times {
@@ -147,8 +146,8 @@ func (v *Verdict) judgePairs(rounds []Round) {
 	}
 }
 
-// pairsExcess compares a suspect's pairs on an occasion with those of nodes that are no suspects; ok says that there
-// are both.
+// pairsExcess compares a suspect's pairs on an occasion with those of nodes that are not suspects; ok reports that both
+// exist.
 func (v *Verdict) pairsExcess(s *Suspect, on when) (excess float64, ok bool) {
 	var mine, others []float64
 	for _, t := range v.times {
@@ -206,7 +205,7 @@ func (v *Verdict) halves(rounds []Round, on when) (found []stats.HalfTimes) {
 	return found
 }
 
-// halfExcess compares the halves in which a node is with the others; ok says that there are any.
+// halfExcess compares the halves that contain a node with the others; ok reports that both exist.
 func halfExcess(node int, rounds []stats.HalfTimes) (excess float64, ok bool) {
 	var x []float64
 	for _, h := range rounds {

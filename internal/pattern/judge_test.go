@@ -80,8 +80,8 @@ func TestSlowLinkAndTwoNodes(t *testing.T) {
 	}
 }
 
-// Two slow nodes are more than halves can tell apart: they are not taken for one, and pairs are recommended. A slow
-// link makes a half slow in most rounds, of many nodes: neither of its nodes is named for it.
+// Halves cannot separate two slow nodes: the verdict recommends pairs and names no single node. A slow link makes a
+// half slow in most rounds, for many nodes: neither of its nodes is named.
 func TestHalvesNameNoWrongNode(t *testing.T) {
 	c := sound(8, 0.01, 1)
 	c.nodes[0], c.nodes[5] = 2, 2
@@ -270,7 +270,7 @@ func TestUncertainLink(t *testing.T) {
 	}
 }
 
-// A pair of two suspects tells nothing of either.
+// A pair of two suspects is no evidence about either.
 func TestPairOfTwoSuspects(t *testing.T) {
 	c := sound(8, 0, 1)
 	c.nodes[1], c.nodes[4] = 1.5, 3

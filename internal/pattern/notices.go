@@ -92,8 +92,7 @@ func (s *Suspect) fact(kind string, hosts []string) notice.Fact {
 // times is a natural logarithm as a factor.
 func times(log float64) notice.Multiple { return notice.Multiple(math.Exp(log)) }
 
-// Relative are the pairs' times in the rounds, by both nodes, as multiples of the median sound pair; 0 where there is
-// none.
+// Relative are the pairs' times in the rounds, by both nodes, as multiples of the median healthy pair, or 0.
 func (v *Verdict) Relative() [][]float64 {
 	table := make([][]float64, v.Nodes)
 	for a := range table {

@@ -34,7 +34,7 @@ func Verdicts(
 	return all
 }
 
-// unsure is about how far a time may lie off by chance: the standard error of its logarithm.
+// unsure is about the noise of a time: the standard error of its logarithm.
 func unsure(t *result.Time) float64 {
 	const (
 		normal = 1.96 // half of a 95 % interval, in standard errors

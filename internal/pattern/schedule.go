@@ -1,7 +1,7 @@
-// Package pattern finds the weak node or link of a cluster: which groups of nodes measure in which round, which are
-// measured again alone, and what their times say.
+// Package pattern finds the weak node or link of a cluster: the groups of nodes of each round, the groups to measure
+// again alone, and the verdict from their times.
 //
-// It measures nothing and reads no file: rank runs the rounds, and rank and post have the verdict from here.
+// It measures nothing and reads no file: rank runs the rounds, and rank and post show the verdict.
 package pattern
 
 import (
@@ -18,22 +18,22 @@ const (
 	Halves = "halves"
 )
 
-// Kinds are the words for --pattern.
+// Kinds are the values of --pattern.
 var Kinds = []string{Pairs, Halves}
 
 // Round is the groups of nodes, by index from 0 and ascending, that measure at the same time.
 type Round [][]int
 
-// Rounds is the schedule of n nodes, always the same for the same n, and not to be changed. The error says why there is
-// none.
+// Rounds is the schedule of n nodes. It is always the same for the same n; callers must not modify it. The error is the
+// reason why a pattern is impossible.
 func Rounds(kind string, n int) ([]Round, error) {
 	switch {
 	case n < 2:
-		return nil, fmt.Errorf("--pattern %s compares nodes, and all ranks are on one", kind)
+		return nil, fmt.Errorf("--pattern %s compares nodes, but all ranks are on one", kind)
 	case kind == Pairs:
 		return pairs(n), nil
 	case n < 4:
-		return nil, fmt.Errorf("--pattern halves wants at least 4 nodes, and there are %d: take --pattern pairs", n)
+		return nil, fmt.Errorf("--pattern halves requires at least 4 nodes, found %d; use --pattern pairs", n)
 	}
 	known, there := schedules.Load(n)
 	if !there {
@@ -45,8 +45,8 @@ func Rounds(kind string, n int) ([]Round, error) {
 // schedules are the halves of n nodes by n: they take a while for hundreds of nodes.
 var schedules sync.Map
 
-// pairs lets each node meet each other once: all but one sit in a circle that turns by a seat a round, and who faces
-// whom is a pair. Where n is odd, who faces the empty seat rests.
+// pairs pairs each node with each other node once: all but one sit in a circle that turns by one seat per round, and
+// facing nodes form a pair. With odd n, the node that faces the empty seat is idle.
 func pairs(n int) []Round {
 	seats := n + n%2
 	rounds := make([]Round, seats-1)
@@ -65,9 +65,9 @@ func pairs(n int) []Round {
 	return rounds
 }
 
-// halves separates every two nodes in some round, by halving time and again those that were always together, and then
-// adds rounds that separate most evenly, so that there is one more than halving needs. Both halves have as many nodes;
-// where n is odd, one rests, each time another.
+// halves separates every two nodes in some round: it repeatedly halves the groups that were always together. It then
+// adds the most even rounds, for one more than halving needs. Both halves have the same number of nodes; with odd n, a
+// different node is idle each time.
 func halves(n int) []Round {
 	h := &halver{n: n, apart: make([][]int, n), random: rand.New(rand.NewPCG(uint64(n), 1))}
 	for i := range h.apart {
@@ -102,7 +102,7 @@ func (h *halver) add(r Round) {
 	}
 }
 
-// together says whether two nodes were never separated.
+// together reports whether two nodes were never separated.
 func (h *halver) together() bool {
 	for a := range h.n {
 		if slices.Contains(h.apart[a][a+1:], 0) {
@@ -112,7 +112,7 @@ func (h *halver) together() bool {
 	return false
 }
 
-// halve splits each class in two; rest is the node that rests where their number is odd.
+// halve splits each class in two; rest is the idle node if their number is odd.
 func (h *halver) halve(classes [][]int, rest int) (Round, [][]int) {
 	var sides [2][]int
 	var next [][]int
@@ -140,7 +140,7 @@ func (h *halver) halve(classes [][]int, rest int) (Round, [][]int) {
 	return round(sides[0], sides[1]), next
 }
 
-// evenest is the best of many splits by chance: it separates pairs that were separated least.
+// evenest is the best of many random splits: it separates the pairs with the fewest separations.
 func (h *halver) evenest() Round {
 	const tries = 64
 	var best Round

@@ -18,9 +18,9 @@ import (
 	"busbar/internal/loop"
 )
 
-// Crew is the threads of this rank that programs run on: those that compute, of which the calling one is the first, and
-// one that issues operations that block, started when a program first wants it. Between segments they spin for a moment
-// and then sleep. They run where the thread may run that makes the crew. One program runs on it at a time.
+// Crew is the threads of this rank that run programs. The calling thread is the first of those that compute. One more
+// thread issues blocking operations; the first program that needs it starts it. Between segments threads spin briefly
+// and then sleep. They inherit the CPU affinity of the thread that makes the crew. A crew runs one program at a time.
 type Crew struct {
 	c       *C.struct_crew
 	threads int
@@ -47,8 +47,8 @@ func (c *Crew) Close() {
 	c.c = nil
 }
 
-// Calibrate computes for about that long and returns how many units of work all threads together do in a second: the
-// median of many short stretches, so that a pause of the machine's is not taken for its speed.
+// Calibrate computes for about that long and returns the units of work per second of all threads together. It is the
+// median of many short intervals, so that a pause of the machine does not distort it.
 func (c *Crew) Calibrate(d time.Duration) float64 {
 	const stretches = 21
 	units, each := uint64(c.threads), d/stretches

@@ -59,8 +59,8 @@ type Host struct {
 	p  *C.struct_program
 }
 
-// NewHost makes a program ready to run. Nothing is computed and nothing sent. An error says what of the program cannot
-// be run, or that there is no memory or no thread for it.
+// NewHost prepares a program to run. It computes and sends nothing. The error is an unsupported part of the program, or
+// a lack of memory or threads.
 func NewHost(c *Crew, s HostSpec) (*Host, error) {
 	if err := s.check(); err != nil {
 		return nil, fmt.Errorf("program: %w", err)
@@ -129,12 +129,13 @@ func (h *Host) segments() []C.struct_program_segment {
 
 func (h *Host) ops() []C.struct_program_op { return unsafe.Slice(h.p.op, h.p.ops) }
 
-// SetMode says what the next runs do; at first that is Overlapped.
+// SetMode sets the mode of the next runs; the default is Overlapped.
 func (h *Host) SetMode(m Mode) { h.p.mode = C.int(m) }
 
-// Steps are the program as one operation of a loop: issuing it runs one step. Where an operation fails its error code
-// is that of the step, the first where several do, and Failed says which it was; nothing is begun any more then, in
-// that step or in a later one. What was on its way stays there: its library knows whether it can be given up.
+// Steps are the program as one operation of a loop: issuing it runs one step. The error code of a failed operation is
+// that of the step, the first where several fail, and Failed identifies it. After that the program starts no operation
+// in this step or a later one. Operations in flight remain in flight: their library decides whether they can be
+// aborted.
 func (h *Host) Steps() loop.Steps {
 	s := loop.Steps{Issue: loop.Step(C.run_step()), Context: unsafe.Pointer(h.p)}
 	if h.p.sync != nil {
@@ -143,7 +144,7 @@ func (h *Host) Steps() loop.Steps {
 	return s
 }
 
-// Failed is the operation whose error ended the program, and its library's code; -1 and 0 while there is none.
+// Failed is the operation whose error ended the program, and its library's code; -1 and 0 without a failure.
 func (h *Host) Failed() (op, code int) {
 	if code = int(C.failed(h.p)); code == 0 {
 		return -1, 0
@@ -155,7 +156,7 @@ func (h *Host) Failed() (op, code int) {
 type InHand struct {
 	Parts   uint64 // segments and operations that this step has begun; of the last step where none runs
 	Segment int    // that is being computed; -1: none is
-	Op      int    // that the library is called for, or else the oldest on its way; -1: there is none
+	Op      int    // whose library call is running, otherwise the oldest in flight; -1 without any
 }
 
 // InHand is what is being done, from any goroutine.

@@ -19,7 +19,7 @@ import (
 
 func newCrew(t *testing.T, threads int) *program.Crew {
 	t.Helper()
-	runtime.LockOSThread() // as the caller of a library does; the calls are told from those of the second thread
+	runtime.LockOSThread() // like the caller of a library; distinguishes its calls from those of the second thread
 	t.Cleanup(runtime.UnlockOSThread)
 	c, err := program.NewCrew(threads)
 	if err != nil {

@@ -1,11 +1,10 @@
-// Package program runs the program of a training step: segments of computing, one after another, and operations of
-// communication that begin behind one segment and must be done before another. Host runs it on threads of this process,
-// with operations that a library starts and completes, or that a second thread issues; package cudart has its
-// counterpart for the streams of a GPU. Both run in C, and the timed loop of package loop calls them as it calls any
-// operation.
+// Package program runs the program of a training step: consecutive segments of computation, and operations of
+// communication. An operation begins after one segment and must complete before another. Host runs the program on
+// threads of this process. A library starts and completes the operations, or a second thread issues them. Package
+// cudart has the counterpart for the streams of a GPU. Both run in C, and the timed loop of package loop calls them
+// like any operation.
 //
-// It knows no model, no collective and no library: what a segment stands for and what an operation moves is the
-// business of internal/step and of the adapters in rank/.
+// It knows no model, collective or library: internal/step and the adapters in rank/ define segments and operations.
 package program
 
 import "fmt"
@@ -33,10 +32,10 @@ func (m Mode) String() string {
 	return []string{"compute", "comm", "sequential", "overlapped"}[m]
 }
 
-// Computes says whether the segments run.
+// Computes reports whether the segments run.
 func (m Mode) Computes() bool { return m != Comm }
 
-// Communicates says whether the operations run.
+// Communicates reports whether the operations run.
 func (m Mode) Communicates() bool { return m != Compute }
 
 // Link ties an operation to the segments. Operations begin in their order, and in overlapped mode not before the

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// Format writes increasing numbers; "" where there are none.
+// Format writes increasing numbers; "" for none.
 func Format(numbers []int) string {
 	texts := make([]string, len(numbers))
 	for i, n := range numbers {

@@ -10,7 +10,7 @@ import (
 	"busbar/internal/loop"
 )
 
-// half is a 16-bit format, told by its finite positive values in the order of their bit patterns.
+// half is a 16-bit format, defined by its finite positive values in the order of their bit patterns.
 type half []float64
 
 var halves = map[coll.DataType]half{coll.Float16: newHalf(5), coll.BFloat16: newHalf(8)}
@@ -135,8 +135,8 @@ func checkPatterns(got []uint16, t coll.DataType, op coll.RedOp, factor uint32) 
 		// All NaNs are as good, and minimum and maximum may take either zero.
 		x := h.decode(bits)
 		if bits != want && !(math.IsNaN(x) && math.IsNaN(r)) && !(x == 0 && r == 0 && extreme) {
-			return fmt.Errorf("%s %s of %g and %g: %g (%#04x), want %g (%#04x)", t, op, p, q, x, bits, h.decode(want),
-				want)
+			return fmt.Errorf("%s %s of %g and %g: %g (%#04x), expected %g (%#04x)", t, op, p, q, x, bits,
+				h.decode(want), want)
 		}
 	}
 	return nil

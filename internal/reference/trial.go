@@ -100,7 +100,7 @@ func poison(b []byte) {
 	}
 }
 
-// disregardScratch wants of the library's own part what is there.
+// disregardScratch sets the expected content of the library's own part to the actual one.
 func (t Trial) disregardScratch(got, want []byte) {
 	in, out := t.bytes()
 	if !t.Scratch || t.Placement != coll.InPlace || in <= out {
@@ -118,7 +118,7 @@ func differ(got, want []byte) error {
 	for i := range got {
 		if got[i] != want[i] {
 			end := min(i+32, len(got))
-			return fmt.Errorf("from byte %d of %d on it is\n%x, want\n%x", i, len(got), got[i:end], want[i:end])
+			return fmt.Errorf("from byte %d of %d on it is\n%x, expected\n%x", i, len(got), got[i:end], want[i:end])
 		}
 	}
 	return nil

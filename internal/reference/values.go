@@ -1,7 +1,7 @@
-// Package reference says in plain Go what a collective gives, for the tests of the bindings: inputs, outputs and what
-// stands in the buffers of a rank before and after, byte by byte.
+// Package reference computes collectives in plain Go, for the tests of the bindings: inputs, outputs and the buffers of
+// a rank before and after, byte by byte.
 //
-// It is slow and simple on purpose, and shares nothing with the data that internal/bench checks runs with.
+// It is slow and simple on purpose, and shares nothing with the data of checks in internal/bench.
 package reference
 
 import (

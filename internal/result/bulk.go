@@ -28,7 +28,7 @@ func NewBulk(w io.Writer, run Run, ranks []Rank) (*Bulk, error) {
 	return b, err
 }
 
-// Append numbers the record and writes it. At stays as it is: empty where nobody knows when it was measured.
+// Append numbers the record and writes it. At stays as it is: empty if unknown.
 func (b *Bulk) Append(r *Record) error {
 	r.Kind, r.N, r.Run = KindCase, b.n+1, b.run
 	if err := b.line(r); err != nil {

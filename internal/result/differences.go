@@ -8,7 +8,7 @@ import (
 	"busbar/internal/notice"
 )
 
-// tuning are the beginnings of names of variables that make figures of a library other ones.
+// tuning are prefixes of the names of variables that change the speed of a library.
 var tuning = []string{"NCCL_", "UCX_", "FI_", "GLOO_", "MPICH_", "MPIR_CVAR_", "OMPI_MCA_btl", "OMPI_MCA_pml",
 	"OMPI_MCA_mtl", "OMPI_MCA_coll"}
 

@@ -16,11 +16,11 @@ func Find(paths ...string) ([]string, error) {
 	return files, err
 }
 
-// Search expands files and folders (with their subfolders, also by way of links) to the run files among them, sorted
-// within a folder, each once however often and by whatever path it is named. What merge and plot wrote, text views,
-// sidecars and, in folders, hidden names and all that is not .jsonl are passed over. A subfolder that cannot be read,
-// and what has the name of a run file but is none (a pipe, a device), is passed over with a note. The error is a
-// *NotFoundError, a *FileError for something named that is no file, or of the system for what was named.
+// Search expands files and folders (with their subfolders, and through links) to the run files among them, sorted
+// within a folder, each once. It skips the files that merge and plot wrote, text views, sidecars and, in folders,
+// hidden names and all that is not .jsonl. It skips unreadable subfolders, and run file names that are not files (a
+// pipe, a device), with a note. The error is a *NotFoundError, a *FileError for a named path that is not a file, or the
+// system's for a named path.
 func Search(paths ...string) (files []string, notes []notice.Notice, err error) {
 	f := finder{seen: map[string]bool{}}
 	for _, p := range paths {

@@ -60,7 +60,7 @@ func expanded(name string) (all []string) {
 	return all
 }
 
-// once are the types that stand in several places and are documented in one.
+// once are the types that several fields share and that are documented in one place.
 var once = map[reflect.Type]string{
 	reflect.TypeFor[Check](): KindCase + ".check", reflect.TypeFor[StepSpan](): "step.timeline.segments",
 	reflect.TypeFor[step.Figure](): "step.figures.overlap", reflect.TypeFor[step.Time](): "step.figures.compute_s",
@@ -98,7 +98,7 @@ func fields(path string, t reflect.Type, into map[string][]string) {
 	}
 }
 
-// TestFormatIsDocumented: every field stands in the manual, and the manual names none that is not there.
+// TestFormatIsDocumented: the manual lists every field, and no others.
 func TestFormatIsDocumented(t *testing.T) {
 	code := map[string][]string{}
 	for kind, v := range map[string]any{KindRun: Run{}, KindRank: Rank{}, KindCase: Record{}, KindEnd: End{},

@@ -29,7 +29,7 @@ type Group struct {
 	RanksPerNode int      `json:"ranks_per_node"` // the largest, where nodes differ
 }
 
-// Alone reports whether the group measured while all other nodes rested.
+// Alone reports whether the group measured while all other nodes were idle.
 func (g *Group) Alone() bool { return g != nil && g.Round == 0 }
 
 // String is "round 2: node1+node4", "alone: node1+node4"; empty for nil.

@@ -11,8 +11,8 @@ import (
 	"busbar/internal/notice"
 )
 
-// Source is where the values of a run come from that another tool measured. Nothing of such a run passes for a
-// measurement of rank: its records have an Origin, and what the source does not tell is absent.
+// Source is the tool and file of a run that another tool measured. Its records have an Origin, so they are never
+// mistaken for measurements of rank. Values that the source lacks are absent.
 type Source struct {
 	Tool     string            `json:"tool"`   // what measured, with its version where known: "nccl-tests 2.19.6"
 	Format   string            `json:"format"` // which of its layouts

@@ -41,7 +41,7 @@ func (f *lineFile) append(lines []byte) error {
 		err = syncFile(f.disk)
 	}
 	if err != nil {
-		// What is left of the line if this fails too is overwritten by the next, or read as a torn end.
+		// If this fails too, the next line overwrites the rest of this one, or readers treat it as torn.
 		_ = f.disk.Truncate(f.size)
 		return err
 	}

@@ -75,7 +75,7 @@ func TestDiskFull(t *testing.T) {
 	}
 }
 
-func TestNoRoomAnywhere(t *testing.T) {
+func TestNoSpaceAnywhere(t *testing.T) {
 	w, _ := newWriter(t, t.TempDir(), sampleRun())
 	sampleAppend(t, w, 3)
 	failing(t, "")

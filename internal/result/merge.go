@@ -66,7 +66,7 @@ func MergeContext(ctx context.Context, files []string, o MergeOptions) (*Dataset
 	if d.files = d.withoutSteps(o); len(d.files) == 0 {
 		return nil, &NothingError{Problems: d.notes}
 	}
-	// Older runs first, whatever their files are called: the copy that is read first is the one that counts.
+	// Older runs first, independent of file names: the first copy counts.
 	slices.SortStableFunc(d.files, byStart)
 	if err := d.refuseMixture(o); err != nil {
 		return nil, err
@@ -125,7 +125,7 @@ func openSource(path string) (*source, error) {
 	return &source{path: path, run: run, size: info.Size(), drop: map[int]bool{}}, nil
 }
 
-// refuseMixture is the error of rehearsed figures beside measured ones, unless they were asked for.
+// refuseMixture is the error for simulated values beside measured ones, unless the mixture is requested.
 func (d *Dataset) refuseMixture(o MergeOptions) error {
 	e := &RehearsedError{}
 	for _, s := range d.files {

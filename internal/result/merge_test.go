@@ -160,7 +160,7 @@ func TestMergeCountsNothingTwice(t *testing.T) {
 	}
 }
 
-// TestChainOfTwo: for every pair of statuses of one point, what is left along a chain: the earlier record, the later or
+// TestChainOfTwo: for every pair of statuses of one point, which record of a chain is kept: the earlier, the later or
 // both.
 func TestChainOfTwo(t *testing.T) {
 	statuses := []Status{OK, Skipped, OOM, Failed, Wrong}

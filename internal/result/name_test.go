@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-func TestNameSaysJobAndStep(t *testing.T) {
+func TestNameHasJobAndStep(t *testing.T) {
 	for _, c := range []struct {
 		job, step, want string
 	}{

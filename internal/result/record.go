@@ -39,7 +39,7 @@ type Run struct {
 	// backends that were measured case by case in turn, this one among them
 	Interleaved []string  `json:"interleaved,omitempty"`
 	Resumes     []string  `json:"resumes,omitempty"` // IDs of the runs that this one continues
-	Start       time.Time `json:"start,omitzero"`    // UTC; zero only where another tool's file does not tell it
+	Start       time.Time `json:"start,omitzero"`    // UTC; zero only where another tool's file lacks it
 	Tool        string    `json:"tool"`              // "busbar VERSION"
 	Build       string    `json:"build"`             // identity of the binary, equal on all ranks
 	Command     []string  `json:"command"`
@@ -49,7 +49,7 @@ type Run struct {
 	Variant  string  `json:"variant,omitempty"`   // label of a tuning variant within a campaign
 	MPI      MPI     `json:"mpi,omitzero"`
 
-	// ranks; like nodes and device, 0 only where another tool's file does not tell it
+	// ranks; like nodes and device, 0 only where another tool's file lacks it
 	World        int    `json:"world,omitzero"`
 	Worlds       []int  `json:"worlds,omitempty"` // of the launch, each with files of its own, where it has several
 	Nodes        int    `json:"nodes,omitzero"`
@@ -151,7 +151,7 @@ type Method struct {
 	Deadline float64 `json:"deadline_s"`              // s, watchdog
 }
 
-// Hardware is what the links of a run are made for, which its figures can be held against.
+// Hardware is the peak rates of the links of a run, for comparison with measured values.
 type Hardware struct {
 	Ports []Port `json:"ports,omitempty"` // of rank 0's host: those that are up and whose rate is known
 	PCIe  *PCIe  `json:"pcie,omitempty"`  // of the GPU whose link is the slowest among all ranks'
@@ -167,7 +167,7 @@ type Port struct {
 // PCIe is the link of a GPU.
 type PCIe struct {
 	Rank int `json:"rank"` // whose GPU it is
-	// 1e9 transfers per second of a lane that GPU and slot are made for; a link that rests runs slower
+	// 1e9 transfers per second of a lane, the maximum of GPU and slot; an idle link runs slower
 	Speed float64 `json:"speed_GTps"`
 	Width int     `json:"width"` // lanes in use
 	Lanes int     `json:"lanes"` // lanes that GPU and slot have
@@ -256,7 +256,7 @@ type Record struct {
 	Network []NetUse `json:"network,omitempty"` // what moved on ports and interfaces of rank 0's host
 	// s: the first operation of this collective in this world, connections included
 	FirstUse float64     `json:"first_use_s,omitempty"`
-	Path     *Path       `json:"path,omitempty"`  // which way the library took; nil where it does not tell
+	Path     *Path       `json:"path,omitempty"`  // the library's algorithm; nil if it reports none
 	Load1    float64     `json:"load1,omitempty"` // load average of rank 0's host after the case
 	Notes    []string    `json:"notes,omitempty"` // how it was done: "avg = sum and a scaling by this tool"
 	Warnings notice.List `json:"notices,omitempty"`
@@ -304,10 +304,10 @@ type Path struct {
 	AtMost    bool   `json:"channels_at_most,omitempty"` // the library may have used fewer
 }
 
-// String is "RING LL128, 16 channels", "at most 8 channels", "nothing that it tells".
+// String is "RING LL128, 16 channels", "at most 8 channels", "not reported".
 func (p *Path) String() string {
 	if p == nil || *p == (Path{}) {
-		return "nothing that it tells"
+		return "not reported"
 	}
 	words := strings.TrimSpace(p.Algorithm + " " + p.Protocol)
 	if p.Channels == 0 {
@@ -339,9 +339,9 @@ const (
 type Time struct {
 	// median of iterations (latency) or of batches' time/operations (throughput)
 	Seconds float64 `json:"s"`
-	Lo      float64 `json:"lo_s,omitempty"` // 95 % interval of the median; 0 where there is none
+	Lo      float64 `json:"lo_s,omitempty"` // 95 % CI of the median; 0 without one
 	Hi      float64 `json:"hi_s,omitempty"` //
-	// like what follows absent only where another tool's file does not tell it
+	// like the fields below, absent only where another tool's file lacks it
 	Min        float64 `json:"min_s,omitempty"`
 	P90        float64 `json:"p90_s,omitempty"`      // 0 where samples are too few to claim it
 	P99        float64 `json:"p99_s,omitempty"`      //
@@ -363,7 +363,7 @@ type Time struct {
 // ranks, in seconds.
 type Event struct {
 	Seconds float64 `json:"s"`              // median
-	Lo      float64 `json:"lo_s,omitempty"` // 95 % interval of the median; 0 where there is none
+	Lo      float64 `json:"lo_s,omitempty"` // 95 % CI of the median; 0 without one
 	Hi      float64 `json:"hi_s,omitempty"`
 	Min     float64 `json:"min_s"`
 	Max     float64 `json:"max_s"`
@@ -389,8 +389,8 @@ type Wrong1 struct {
 	Got   string `json:"got"`
 }
 
-// Ranks summarises every rank's own times. Durations do not tell who was late in a synchronising collective:
-// Slowest is the rank with the longest median, Latest the last to issue.
+// Ranks summarises every rank's own times. Durations do not show stragglers of a synchronising collective: Slowest is
+// the rank with the longest median, Latest the last to issue.
 type Ranks struct {
 	Slowest     int     `json:"slowest"`
 	SlowestHost string  `json:"slowest_host"`
@@ -416,7 +416,7 @@ type RankS struct {
 	Late float64 `json:"late_s"`
 }
 
-// MaxInlineRanks is the largest world whose ranks all stand in each record.
+// MaxInlineRanks is the maximum world size for which each record lists all ranks.
 const MaxInlineRanks = 64
 
 // NetUse is the change of one port's or interface's counters over a case.

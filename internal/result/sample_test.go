@@ -66,7 +66,7 @@ func notOK(c coll.Case, s Status, why string) Record {
 	return Record{Kind: KindCase, Case: c, Status: s, Why: Because(notice.FromText(why)), Check: Check{Result: "none"}}
 }
 
-// writeLines writes values as lines of JSON and returns the file's path. A string stands for itself, with its newline
+// writeLines writes values as lines of JSON and returns the file's path. It writes a string as it is, with its newline
 // if it has one.
 func writeLines(t testing.TB, dir, name string, lines ...any) string {
 	t.Helper()

@@ -13,8 +13,8 @@ import (
 	"busbar/internal/notice"
 )
 
-// interruptedAndResumed writes a run that was cut off in its second group, and one that goes on with it, and returns
-// their paths.
+// interruptedAndResumed writes a run that was cut off in its second group, and its continuation, and returns their
+// paths.
 func interruptedAndResumed(t *testing.T, dir string) (first, second string) {
 	t.Helper()
 	run := sampleSteps()
@@ -69,7 +69,7 @@ func TestMergeSteps(t *testing.T) {
 	if len(problems) != 1 || problems[0].Code() != "part-of-run" {
 		t.Errorf("problems %v", problems)
 	}
-	// What was cut off or failed gives way to the run that goes on with it, whichever is named first.
+	// The continuation replaces points that were cut off or failed, in either order of files.
 	rows, problems = rowsOf(t, second, first)
 	wantRows(t, rows, "run-1 1 ok", "run-1 2 ok", "run-2 3 ok", "run-2 4 ok")
 	if len(problems) != 2 || problems[1].Fact != (notice.RecordsReplaced{Records: 2}) {

@@ -25,10 +25,10 @@ type cells []cell
 
 func (c *cells) text(name, text string) { *c = append(*c, cell{name, text, false}) }
 
-// int adds a whole number, empty where it is smaller than least.
-func (c *cells) int(name string, n, least int64) {
+// int adds an integer, empty below minimum.
+func (c *cells) int(name string, n, minimum int64) {
 	text := ""
-	if n >= least {
+	if n >= minimum {
 		text = strconv.FormatInt(n, 10)
 	}
 	*c = append(*c, cell{name, text, true})

@@ -26,7 +26,7 @@ type textView struct {
 	end     *End
 }
 
-// pointOfText tells apart the points of a text view.
+// pointOfText identifies a point of a text view.
 type pointOfText struct {
 	coll.Case
 	group string
@@ -177,8 +177,8 @@ func sameButPlace(a, b pointOfText) bool {
 	return a == b
 }
 
-// label names a point within its block, by what is not float32, sum or root 0; plain is true when it is the collective's
-// name alone.
+// label names a point within its block: the collective, and all except float32, sum and root 0. plain reports whether
+// it is only the collective's name.
 func label(c coll.Case, alone bool) (label string, plain bool) {
 	label = c.Collective.Title()
 	if c.Type != coll.Float32 {

@@ -17,10 +17,10 @@ type WriteError struct {
 	Path      string // the run's file
 	Kept      int    // records that are safe in Path; 0 when Gone
 	Gone      bool   // Path was removed: all records are in Rescue
-	Rescue    string // file with the records that are not in Path; empty when there is none
+	Rescue    string // file with the records that are not in Path, or ""
 	Rescued   int    // records in Rescue
 	RescueErr error  // why there is no Rescue
-	Err       error  // what the system said
+	Err       error  // error of the system
 }
 
 func (e *WriteError) Error() string {

@@ -2,29 +2,28 @@ package stats
 
 import "math"
 
-// Anomaly is a stretch of sizes that took longer, or less long, than the law on either side of it says. One law that
-// goes over into another is none, however large the step: only what comes back, or is slower than both, is.
+// Anomaly is a range of sizes that are slower or faster than the models on both sides. A step from one model to the
+// next is a Switch and no Anomaly: an Anomaly ends again, or is slower than both models.
 type Anomaly struct {
 	From, To int // places of its first and last size
 	Deepest  int // place of the size that is farthest off
 	// Depth is the share of the bandwidth that the trend has and that is missing, over the stretch: 0.15. Negative
 	// for a spike: −0.15 is faster by 15 %.
 	Depth  float64
-	Z      float64 // how many standard errors it stands out by
+	Z      float64 // how many standard errors it deviates
 	Chance float64 // of as much anywhere in a curve that has none, of all places looked at together
 }
 
-// Drop says that bandwidth is missing; otherwise the anomaly is a spike.
+// Drop reports whether the anomaly is missing bandwidth; otherwise it is a spike.
 func (a Anomaly) Drop() bool { return a.Depth > 0 }
 
 const (
 	longestRun = 5
 	longRun    = 4
 	longestEnd = 2
-	// chanceOfAnomaly is that of one found in a curve that has none. It is a bound: the test of simulated curves finds
-	// fewer.
+	// chanceOfAnomaly is the false-positive rate per curve. It is an upper bound: simulated curves have fewer.
 	chanceOfAnomaly = 0.01
-	// leastAnomaly is the least difference of logarithms that is worth saying.
+	// leastAnomaly is the minimum difference of logarithms that is reported.
 	leastAnomaly = 0.04
 )
 
@@ -34,7 +33,7 @@ type standing struct {
 	deepest   int // place of the point that is farthest off
 }
 
-// standsOut says whether a run that is out is more than chance makes anywhere in the curve.
+// standsOut reports whether a run of points deviates more than noise does anywhere in the curve.
 func (f *finder) standsOut(r stretch) bool {
 	s := f.standing(r)
 	return math.Abs(s.excess) >= leastAnomaly && f.chance(s.z) <= chanceOfAnomaly
@@ -48,14 +47,14 @@ func (f *finder) anomaly(r stretch) Anomaly {
 	}
 }
 
-// chance is Bonferroni's: of so many places and lengths, on either side of the trend.
+// The Bonferroni correction: for the number of places and lengths, above and below the trend.
 func (f *finder) chance(z float64) float64 {
 	places := float64(len(f.sizes) * longestRun)
 	return min(1, 2*places*studentTail(float64(f.scatter.df), math.Abs(z)))
 }
 
-// standing compares a run with the law of its segment and, where it lies next to another, with that one too; what is
-// nearer counts.
+// standing compares a run with the model of its segment and, next to another segment, with that model too. The closer
+// model counts.
 func (f *finder) standing(r stretch) standing {
 	var found []standing
 	for _, s := range f.cut.segments {
@@ -67,7 +66,7 @@ func (f *finder) standing(r stretch) standing {
 	for _, s := range found[1:] {
 		switch {
 		case s.excess*nearest.excess <= 0:
-			return standing{} // between two laws
+			return standing{} // between two models
 		case math.Abs(s.z) < math.Abs(nearest.z):
 			nearest = s
 		}
@@ -75,8 +74,8 @@ func (f *finder) standing(r stretch) standing {
 	return nearest
 }
 
-// against compares a run with the law of a segment. The standard error has that of the run's own mean, and that of the
-// law where the run lies.
+// against compares a run with the model of a segment. The standard error combines that of the run's mean and that of
+// the model at the run.
 func (f *finder) against(r, segment stretch) standing {
 	sizes, logs := f.counted(segment)
 	law := newProfile(sizes, logs).best()

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// Verdict is what launches of two sides let be said of one point.
+// Verdict is the result of comparing the launches of two sides at one point.
 type Verdict string
 
 // The verdicts. Better and worse are of times: worse is slower.
@@ -18,7 +18,7 @@ const (
 
 func (v Verdict) String() string { return string(v) }
 
-// The chances of a better or worse anywhere among the points of two sides that do not differ.
+// The family-wise false-positive rates of a verdict, over all points of two sides that do not differ.
 const (
 	DefaultAlpha = 0.05
 	StrictAlpha  = 0.01
@@ -31,37 +31,38 @@ type Trial struct {
 	Margin float64 // ratios up to 1+Margin, and down to its inverse, count as the same
 }
 
-// Standard says how sure words must be.
+// Standard is the false-positive rate and the margin of verdicts.
 type Standard struct {
-	Alpha  float64 // chance of a false better or worse among all points; intervals have the confidence 1−Alpha each
+	Alpha  float64 // family-wise false-positive rate; each interval has the confidence 1−Alpha
 	Paired bool    // both sides were measured in the same launches or blocks
 	Seed   uint64  // of labellings drawn, where there are too many to look at all
 }
 
-// Compared is what can be said of one point.
+// Compared is the result of one point.
 type Compared struct {
 	Ratio           // B's time to A's
 	P       float64 // adjusted for all points; 1 where the point was not tested
 	Verdict Verdict
-	// More is how many more launches a side would probably do, 0 where something is told, and Hopeless where the
-	// difference is too near to the margin, or too small for the noise.
+	// More estimates how many more launches per side a verdict needs. It is 0 with a verdict, and Hopeless where the
+	// difference is too close to the margin, or too small for the noise.
 	More int
 }
 
-// Hopeless stands for more launches than anybody would run.
+// Hopeless means more launches than are practical.
 const Hopeless = 1 << 20
 
 // Comparison is what Compare found.
 type Comparison struct {
 	Points     []Compared
-	Tested     int  // points with launches enough for a word
+	Tested     int  // points with enough launches for a verdict
 	Labellings int  // looked at, the true one with them
 	Exact      bool // those are all that there are
 }
 
-// floorShare is how much of the median spread over points is added to a point's own: of four launches a side some are
-// near together by chance, and among thirty points the largest t would be theirs. The median is over the spreads of all
-// launches of both sides together, which no relabelling changes (the idea: Tusher, Tibshirani & Chu, PNAS 98, 2001).
+// floorShare is the part of the median spread over points that is added to a point's own. Of four launches per side
+// some are close to each other by chance, and of thirty points they would have the largest t. The median is over the
+// spreads of all launches of both sides together, which no relabelling changes (the idea: Tusher, Tibshirani & Chu,
+// PNAS 98, 2001).
 const floorShare = 0.5
 
 // Compare judges all points of two sides together. A point is better or worse if its adjusted p is at most Alpha and

@@ -81,11 +81,10 @@ var noises = map[string]noise{
 	"two modes": {own: 0.02, modes: true},
 }
 
-// Of two sides that do not differ, at most one family of 30 points in twenty has a better or worse in it, at the strict
-// setting one in a hundred; points that differ do not make others seem to. What is counted may stray from that by
-// chance; the bounds are three standard errors. Launches of pairs that are too few for a test of pairs may be taken as
-// if they were none: what a launch does to both sides alike makes that test say less, not more.
-func TestNothingDiffers(t *testing.T) {
+// The sides do not differ: at most 5 % of families of 30 points have a false verdict, 1 % at the strict setting. Points
+// that differ do not cause false verdicts at others. The bounds are three standard errors. Pairs too few for a paired
+// test may be compared unpaired: effects common to both sides then only lower the power.
+func TestFalsePositiveRate(t *testing.T) {
 	needs.TestAll(t)
 	const families = 400
 	for name, e := range noises {
@@ -154,7 +153,7 @@ func TestPower(t *testing.T) {
 	power(5, 80, 1, func(r *rand.Rand) []Trial { return loud.paired(r, 30, 6, 1, 0.08) }, pairs)
 }
 
-// Intervals hold the true ratio at least as often as they say.
+// Confidence intervals cover the true ratio at their nominal rate or above.
 func TestHodgesLehmannCovers(t *testing.T) {
 	needs.TestAll(t)
 	for name, e := range noises {
@@ -185,7 +184,7 @@ func TestHodgesLehmannCovers(t *testing.T) {
 	}
 }
 
-// The ranks of the bounds are those of the tables (Lehmann 1975): the least U, or W, that is not refused.
+// The ranks of the bounds match the tables (Lehmann 1975): the minimum U, or W, that is not rejected.
 func TestRanks(t *testing.T) {
 	for _, c := range []struct {
 		m, n, want int

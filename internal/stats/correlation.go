@@ -3,13 +3,13 @@ package stats
 import "math"
 
 const (
-	// minBatches is the least number of batches that an interval is made of.
+	// minBatches is the minimum number of batches of a confidence interval.
 	minBatches = 10
 	// batchTimes is the length of a batch in correlation times. With 5, neighbouring batch medians of an AR(1)
 	// series have a correlation of about 0.08, and the interval of their median covers 93 % instead of 95 %.
 	batchTimes = 5
-	// Standard normal quantiles that a correlation is tested at, 1 % by chance. Where it has been found once, more of
-	// it is expected over longer distances, and to miss it is worse than to see too much.
+	// Standard normal quantiles for tests of correlation, with a false-positive rate of 1 %. A detected correlation
+	// probably extends over longer distances, and missing it is worse than overestimating it.
 	firstZ = 2.33
 	laterZ = 1.0
 )

@@ -9,7 +9,7 @@ import (
 	"busbar/internal/needs"
 )
 
-// The 95 % interval covers the median as often as it says, and independent samples raise few false alarms.
+// The 95 % CI covers the median at its nominal rate, and independent samples raise few false alarms.
 func TestIndependentSamples(t *testing.T) {
 	needs.TestAll(t)
 	for i, s := range []shape{normal, lognormal, twoModes, skewed, decay} {
@@ -40,7 +40,7 @@ func TestIndependentSamples(t *testing.T) {
 	}
 }
 
-// Intervals over launches cover from the least number on that they exist for.
+// Confidence intervals over launches have their nominal coverage from the minimum number of launches on.
 func TestLaunches(t *testing.T) {
 	needs.TestAll(t)
 	few := shape{"Student's t with 2", 0, func(r *rand.Rand) float64 {
@@ -63,13 +63,13 @@ func TestLaunches(t *testing.T) {
 	}
 }
 
-// An interval of correlated samples covers, or says that it may not.
+// A CI of autocorrelated samples has its nominal coverage, or comes with a warning.
 func TestCorrelatedSamples(t *testing.T) {
 	needs.TestAll(t)
 	for _, c := range []struct {
 		rho       float64
 		n         int
-		unwarned  float64 // least coverage of the series without a warning, where there are enough of them to tell
+		unwarned  float64 // minimum coverage of the series without a warning, where they are enough to measure it
 		mostAlarm float64
 	}{
 		{0.5, 300, 90, 5},

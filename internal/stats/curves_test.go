@@ -5,7 +5,7 @@ import (
 	"math/rand/v2"
 )
 
-// curve is times without noise, and the places after which one law goes over into another.
+// curve holds times without noise, and the places where one model ends and the next begins.
 type curve struct {
 	sizes, times []float64
 	switches     []int

@@ -3,16 +3,16 @@ package stats
 import "slices"
 
 const (
-	minDrift = 0.01 // in parts of the first third; less than this matters to nobody
-	// minDriftBatches is the least number of independent values that a third must have for a drift to be claimed.
+	minDrift = 0.01 // in parts of the first third; less is irrelevant
+	// minDriftBatches is the minimum number of independent values per third for a drift to be reported.
 	minDriftBatches = MinForInterval
 	driftZ          = 1.64 // a correlation missed makes a false drift; one seen too much only hides a small one
 )
 
-// drift compares the medians of the first and the last third of x, in time order. A drift is claimed when their 95 %
-// intervals do not touch, which happens by chance in less than 1 % of steady series, and when it is worth saying. The
-// intervals allow for correlation within the two thirds, as found after each third's own line is taken away: in the
-// series as it is the drift itself would pass for correlation.
+// drift compares the medians of the first and the last third of x, in time order. It reports a drift when their 95 %
+// CIs do not touch (false-positive rate below 1 %) and the drift is large enough to matter. The CIs allow for
+// correlation within the two thirds, after each third's own line is subtracted: otherwise the drift itself would count
+// as correlation.
 func drift(x []float64) (change float64, found bool) {
 	third := len(x) / 3
 	if third < minDriftBatches {
@@ -36,12 +36,12 @@ func drift(x []float64) (change float64, found bool) {
 	a, b := w.batchMedians(nil, first, batch), w.batchMedians(nil, last, batch)
 	slices.Sort(a)
 	slices.Sort(b)
-	// Whole order statistics: wider than the interval, so that chance is held where there are few.
+	// Whole order statistics: wider than the CI, so that the false-positive rate holds for few samples.
 	k := medianRank(len(a), Confidence)
 	return change, a[len(a)-k] < b[k-1] || b[len(b)-k] < a[k-1]
 }
 
-// appendResiduals appends what is left of x without the line through the medians of its halves.
+// appendResiduals appends the residuals of x around the line through the medians of its halves.
 func appendResiduals(dst, x []float64) []float64 {
 	half := len(x) / 2
 	a, b := Median(x[:half]), Median(x[len(x)-half:])

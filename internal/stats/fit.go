@@ -2,23 +2,23 @@ package stats
 
 import "math"
 
-// Parameter is a positive quantity of a law, and what the sizes that were measured say about it: between Lo and Hi with
-// Confidence, by profile likelihood. Lo is 0 where nothing bounds it from below, Hi +Inf where nothing does from above.
+// Parameter is a positive quantity of a model. By profile likelihood, the measured sizes bound it between Lo and Hi
+// with Confidence. Lo is 0 without a lower bound, Hi +Inf without an upper bound.
 type Parameter struct {
 	Value, Lo, Hi float64
-	// Known says that the parameter was seen and not only extrapolated. Where it is false Value is that of the best
-	// curve and no more; of Alpha then only Hi can be said, of Beta only Lo.
+	// Known reports whether the parameter was observed, not only extrapolated. If not, Value is only that of the best
+	// curve; of Alpha then only Hi is known, of Beta only Lo.
 	Known bool
 }
 
-// Fit is the law of Hockney (Parallel Computing 20, 1994), t = Alpha + S/Beta, of times t in seconds of S bytes.
+// Fit is the model of Hockney (Parallel Computing 20, 1994), t = Alpha + S/Beta, of times t in seconds of S bytes.
 type Fit struct {
 	Alpha Parameter // s, what the smallest message takes; Value 0 where no latency shows
 	Beta  Parameter // bytes/s, what large messages come near; Value +Inf where no bandwidth shows
 	Half  Parameter // bytes, n½ = Alpha·Beta: the size that reaches half of Beta
 }
 
-// Time is what the law says a size takes, in seconds.
+// Time is the predicted time of a size, in seconds.
 func (f Fit) Time(size float64) float64 {
 	if math.IsInf(f.Beta.Value, 1) {
 		return f.Alpha.Value
@@ -27,23 +27,23 @@ func (f Fit) Time(size float64) float64 {
 }
 
 const (
-	// minForFit is the least number of points of a law: with two, any law fits.
+	// minForFit is the minimum number of points of a model: any model fits two points.
 	minForFit = 3
-	// beyond is how far outside of the sizes n½ is looked for. There the law is S/β, or α, to a ten-thousandth.
+	// beyond is how far the search for n½ extends outside of the sizes. There the model is S/β, or α, to a
+	// ten-thousandth.
 	beyond = 1e4
 	// knownWithin is how far the bounds of a Parameter that is known lie apart at most, as a ratio.
 	knownWithin = 2
 )
 
-// FitAlphaBeta fits t = α + S/β to times in seconds of sizes in bytes, all positive and by ascending size, such that
-// the squares of log t − log(α + S/β) are least: an error of a tenth counts as much for 8 bytes as for a gigabyte.
-// With n½ = αβ the law is (n½ + S)/β, so for a given n½ the best β is a mean of logarithms, and the best n½ is looked
-// for in one dimension.
+// FitAlphaBeta fits t = α + S/β to times in seconds of sizes in bytes, all positive and by ascending size. It minimizes
+// the squares of log t − log(α + S/β), so a relative error counts the same at every size. With n½ = αβ the model is (n½
+// + S)/β: for a given n½ the best β is a mean of logarithms, and a search in one dimension finds the best n½.
 //
-// Bounds are those of the profile likelihood: all laws that fit not so much worse that F(1, N−2) at Confidence would
-// tell. Alpha is Known where the smallest size is below n½, so that at least half of its time is latency, and the
-// bounds lie within a factor of 2; Beta where the largest is above n½, likewise. Every point counts: one that is odd
-// moves the law. FindTrend leaves such points out.
+// Bounds are those of the profile likelihood: all models that F(1, N−2) does not reject at Confidence. Alpha is Known
+// where the smallest size is below n½, so that at least half of its time is latency, and the bounds lie within a factor
+// of 2; Beta where the largest size is above n½, likewise. Every point counts, outliers too. FindTrend leaves outliers
+// out.
 //
 // Fewer than three points give the zero Fit.
 func FitAlphaBeta(sizes, times []float64) Fit {
@@ -56,8 +56,8 @@ type scatter struct {
 	df int
 }
 
-// fitLaw is FitAlphaBeta of the logarithms of times. Where noise is given the bounds stand on it, and not on these few
-// points.
+// fitLaw is FitAlphaBeta of the logarithms of times. A given noise determines the bounds; otherwise the residuals of
+// these few points do.
 func fitLaw(sizes, logs []float64, noise scatter) (f Fit) {
 	n := len(logs)
 	if n < minForFit {
@@ -81,7 +81,7 @@ func (p Parameter) within(ratio float64) bool {
 	return p.Lo > 0 && !math.IsInf(p.Hi, 1) && p.Hi <= ratio*p.Lo
 }
 
-// bound takes the parameters of the best law, and the extremes of all whose squares are at most most.
+// bound sets the parameters from the best model, and their bounds from all models with at most that sum of squares.
 func (f *Fit) bound(c profile, best lawAt, most float64) {
 	set := func(p *Parameter, log float64) { *p = Parameter{math.Exp(log), math.Exp(log), math.Exp(log), false} }
 	set(&f.Alpha, best.logHalf+best.level)
@@ -92,7 +92,7 @@ func (f *Fit) bound(c profile, best lawAt, most float64) {
 	const steps = 64
 	for k := range steps + 1 {
 		l := c.at(from + (to-from)*float64(k)/steps)
-		// Of all laws with this n½ that fit well enough, those that are slowest and fastest.
+		// The slowest and the fastest model with this n½ that fit well enough.
 		free := math.Sqrt(max(0, most-l.squares) / float64(len(c.logs)))
 		f.Alpha.widen(l.logHalf+l.level, free)
 		f.Beta.widen(-l.level, free)
@@ -116,13 +116,13 @@ func (p *Parameter) widen(log, free float64) {
 	p.Lo, p.Hi = min(p.Lo, math.Exp(log-free)), max(p.Hi, math.Exp(log+free))
 }
 
-// profile is how well laws of one n½ fit, for each n½.
+// profile is the best fit for each n½.
 type profile struct {
 	sizes, logs []float64
 	from, to    float64 // logarithms of n½ between which it is looked for
 }
 
-// lawAt is the best law of one n½: log t = level + log(n½ + S).
+// lawAt is the best model of one n½: log t = level + log(n½ + S).
 type lawAt struct{ logHalf, level, squares float64 }
 
 func newProfile(sizes, logs []float64) profile {
@@ -143,7 +143,7 @@ func (c profile) at(logHalf float64) lawAt {
 	return l
 }
 
-// best is the law with the least squares: the best of a grid, then of ever finer ones around it.
+// best is the model with the least squares: the best of a grid, then of finer grids around it.
 func (c profile) best() lawAt {
 	best, lo, hi := c.at(c.from), c.from, c.to
 	for steps := math.Ceil((hi - lo) / 0.35); hi-lo > 1e-7; steps = 8 {
@@ -161,11 +161,11 @@ func (c profile) best() lawAt {
 	return best
 }
 
-// atEnd reports whether a law is the first or the last of the range: S/β or α alone.
+// atEnd reports whether a model is the first or the last of the range: S/β or α alone.
 func (c profile) atEnd(l lawAt) bool { return l.logHalf < c.from+1e-9 || l.logHalf > c.to-1e-9 }
 
-// edge is the logarithm of the n½ towards an end of the range from where on laws fit worse than most; that end if none
-// does.
+// edge is the logarithm of the n½, towards an end of the range, beyond which the squares exceed most; otherwise that
+// end.
 func (c profile) edge(best lawAt, most, end float64) float64 {
 	if c.at(end).squares <= most {
 		return end

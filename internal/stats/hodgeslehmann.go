@@ -5,12 +5,12 @@ import (
 	"slices"
 )
 
-// ratio is that of the times B to the times A: the median of all ratios between launches of both sides (Hodges &
-// Lehmann, Annals of Mathematical Statistics 34, 1963), on their logarithms; of pairs the median of the means of any
-// two of their logarithms, one with itself too. The bounds are those that the test of Mann and Whitney, or of
-// Wilcoxon's signed ranks, would not refuse: order statistics of the same values, whose ranks are exact for any
-// distribution (Lehmann, Nonparametrics, 1975, §2.5). Where launches are too few for an interval the bounds are the
-// extremes, as Basis says.
+// ratio is the ratio of the times B to the times A: the median of all ratios between launches of both sides (Hodges &
+// Lehmann, Annals of Mathematical Statistics 34, 1963), on their logarithms. Of pairs it is the median of the means of
+// any two logarithms, each with itself too. The bounds are those that the Mann-Whitney test, or Wilcoxon's signed-rank
+// test, does not reject: order statistics of the same values, whose ranks are exact for any distribution (Lehmann,
+// Nonparametrics, 1975, §2.5). With too few launches for a confidence interval the bounds are the extremes, as Basis
+// reports.
 func (s Standard) ratio(t Trial) Ratio {
 	var terms []float64
 	var n, rank int
@@ -74,8 +74,8 @@ func logsOf(x []float64) []float64 {
 	return logs
 }
 
-// mannWhitneyRank is the largest k for which the k-th smallest and the k-th largest of the m·n differences hold the
-// shift with confidence; 0 if there is none.
+// mannWhitneyRank is the largest k for which the k-th smallest and the k-th largest of the m·n differences enclose the
+// shift with confidence, or 0.
 func mannWhitneyRank(m, n int, confidence float64) int {
 	if exact := logChoose(m+n, m) < exactCounts; !exact {
 		mean, spread := float64(m*n)/2, math.Sqrt(float64(m*n*(m+n+1))/12)
@@ -95,8 +95,8 @@ func mannWhitneyRank(m, n int, confidence float64) int {
 	return tailRank(ways, confidence)
 }
 
-// signedRankRank is the largest k for which the k-th smallest and the k-th largest of the n(n+1)/2 means of two hold
-// the centre with confidence; 0 if there is none.
+// signedRankRank is the largest k for which the k-th smallest and the k-th largest of the n(n+1)/2 means of two enclose
+// the centre with confidence, or 0.
 func signedRankRank(n int, confidence float64) int {
 	sums := n * (n + 1) / 2
 	if float64(n)*math.Ln2 >= exactCounts {

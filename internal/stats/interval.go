@@ -6,8 +6,8 @@ import (
 	"sort"
 )
 
-// MinForInterval is the least number of samples that a 95 % interval of the median exists for: the smallest and the
-// largest of five hold the median in 93.75 % of cases only.
+// MinForInterval is the minimum number of samples for a 95 % CI of the median: the extremes of five samples enclose the
+// median in only 93.75 % of cases.
 const MinForInterval = 6
 
 // MedianInterval returns the ranks (from 1) of the two order statistics of n independent samples that hold the
@@ -23,8 +23,8 @@ func MedianInterval(n int) (lo, hi int, coverage float64) {
 	return lo, n + 1 - lo, covered(n, lo)
 }
 
-// medianRank is the largest k for which the k-th smallest and the k-th largest of n values hold the median with that
-// confidence; 0 if there is none.
+// medianRank is the largest k for which the k-th smallest and the k-th largest of n values enclose the median with that
+// confidence, or 0.
 func medianRank(n int, confidence float64) int {
 	return sort.Search(n/2, func(k int) bool { return covered(n, k+1) < confidence })
 }

@@ -6,13 +6,13 @@ import (
 )
 
 const (
-	// wantedPower is the chance to get the word with the launches that planner names.
+	// wantedPower is the probability of a verdict with the number of launches that planner estimates.
 	wantedPower = 0.8
 	mostWanted  = 100 // launches a side; more is Hopeless
 )
 
-// FewestLaunches is how many launches each side, or how many pairs, a word takes at least: with fewer the most telling
-// labelling of all is not rare enough.
+// FewestLaunches is the minimum number of launches per side, or of pairs, for a verdict. With fewer, even the most
+// extreme labelling is not significant.
 func FewestLaunches(alpha float64, paired bool) int {
 	for n := 1; ; n++ {
 		if enough(n, n, alpha, paired) {
@@ -21,7 +21,7 @@ func FewestLaunches(alpha float64, paired bool) int {
 	}
 }
 
-// enough says whether a words can be had with so many launches of each side, or n pairs, at all.
+// enough reports whether so many launches per side, or n pairs, can give a verdict at all.
 func enough(m, n int, alpha float64, paired bool) bool {
 	if paired {
 		return math.Exp2(1-float64(n)) <= alpha
@@ -29,22 +29,22 @@ func enough(m, n int, alpha float64, paired bool) bool {
 	return m > 0 && n > 0 && math.Ln2-logChoose(m+n, n) <= math.Log(alpha)
 }
 
-// planner reckons how many more launches a word would take. The spread is that of normal logarithms, and the sum over
-// points is Bonferroni's: more than the test itself asks for, but known beforehand.
+// planner estimates how many more launches a verdict needs. It assumes normal logarithms and a Bonferroni correction
+// over points, which is stricter than the test but known in advance.
 type planner struct {
 	Standard
-	points int // among which one has to stand out
+	points int // of which one has to be significant
 }
 
-// more is how many more launches a side (or pairs) a word would probably take, were the ratio and the spread what they
-// seem: for a ratio inside the margin until its interval fits in, for one outside until it stands out among all points.
+// more estimates how many more launches per side, or pairs, a verdict needs if ratio and spread stay as they are. A
+// ratio inside the margin needs its CI within the margin; one outside must be significant among all points.
 func (p *planner) more(t Trial, ratio Ratio) int {
 	m, n, s := spread(t, p.Paired)
 	most := mostWanted - min(m, n)
 	more := sort.Search(most, func(more int) bool {
 		m, n := m+more, n+more
 		// Of one launch nothing is known but that it is too few.
-		return enough(m, n, p.Alpha, p.Paired) && (s < 0 || p.tells(m, n, s, t.Margin, math.Abs(math.Log(ratio.Value))))
+		return enough(m, n, p.Alpha, p.Paired) && (s < 0 || p.resolves(m, n, s, t.Margin, math.Abs(math.Log(ratio.Value))))
 	})
 	if more >= most {
 		return Hopeless
@@ -52,8 +52,8 @@ func (p *planner) more(t Trial, ratio Ratio) int {
 	return max(more, 1)
 }
 
-// tells says whether a distance of logarithms is probably told from the margin, or from 0, with so many launches.
-func (p *planner) tells(m, n int, s, margin, distance float64) bool {
+// resolves reports whether so many launches probably separate a distance of logarithms from the margin, or from 0.
+func (p *planner) resolves(m, n int, s, margin, distance float64) bool {
 	tail := p.Alpha / 2 / float64(p.points)
 	if inside := math.Log1p(margin) - distance; inside > 0 {
 		distance, tail = inside, p.Alpha/2

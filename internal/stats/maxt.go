@@ -9,11 +9,11 @@ import (
 	"gonum.org/v1/gonum/stat/combin"
 )
 
-// A labelling says which launches are called the second side (unpaired), or in which pairs the two are swapped.
+// A labelling selects the launches of the second side (unpaired), or the pairs that are swapped.
 //
-// Whole launches are relabelled, all points of one together: what a launch does to all of its points alike stays
-// alike, and the chance of a false word anywhere is that of the largest statistic (Westfall & Young, Resampling-Based
-// Multiple Testing, 1993, step-down max-T).
+// It relabels whole launches, all their points together. So effects common to a launch stay common, and the family-wise
+// false-positive rate is that of the largest statistic (Westfall & Young, Resampling-Based Multiple Testing, 1993,
+// step-down max-T).
 
 const (
 	// exactLabellings is the most labellings that are all looked at; of more a sample is drawn.
@@ -89,7 +89,7 @@ type tested struct {
 	floor   float64 // added to the spread of the mean
 }
 
-// stepDown returns for each point the p-value that holds the chance of any false word over all of them.
+// stepDown returns for each point the p-value that bounds the family-wise false-positive rate.
 func stepDown(points []tested, l labellings, statistic func(*tested, []int) float64) []float64 {
 	n := len(points)
 	truth := make([]float64, n)

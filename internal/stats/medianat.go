@@ -24,7 +24,7 @@ func MedianAt(x []float64, confidence float64) (median, lo, hi float64, ok bool)
 	return median, min(median, sorted[k-1]), max(median, sorted[n-k]), rank > 0
 }
 
-// FewestForMedian is the least number of independent samples for which MedianAt has an interval of that confidence.
+// FewestForMedian is the minimum number of independent samples for which MedianAt has a CI of that confidence.
 func FewestForMedian(confidence float64) int {
 	n := 1
 	for math.Exp2(1-float64(n)) > 1-confidence {

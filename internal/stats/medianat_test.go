@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// The interval covers the median at the confidence that is asked for, and there is none where there cannot be.
+// The CI covers the median at the requested confidence; too few samples have none.
 func TestMedianAt(t *testing.T) {
 	r := seeded(1)
 	for _, c := range []struct {

@@ -10,14 +10,13 @@ const (
 	chanceOfGap  = 5e-4 // that one cut through one population shows such a gap
 )
 
-// bimodal looks for two populations in sorted samples and reports the pair furthest apart.
+// bimodal searches sorted samples for two modes and reports the pair furthest apart.
 //
-// At every cut that leaves each part its minModeShare, the gap is set against the facing width: the span of the
+// At every cut that leaves each part its minModeShare, it compares the gap with the facing width: the span of the
 // nearest 80 % of the smaller part, plus that of as many samples on the other side. A twentieth of the smaller part may
-// stray into the gap from either side. So a long tail is judged by its own spacing: within one population of locally
-// even density the gap is about an eighth of the facing width. In few samples it can be larger by chance. One
-// exponential spacing exceeds c times the sum of k others with probability (1+c)^−k, which sets the wanted ratio
-// there.
+// be in the gap from either side. So a long tail is judged by its own spacing: within one mode of locally even density
+// the gap is about an eighth of the facing width. In few samples it can be larger by chance. One exponential spacing
+// exceeds c times the sum of k others with probability (1+c)^−k, which determines the required ratio there.
 func bimodal(sorted []float64) (modes [2]Mode, found bool) {
 	n := len(sorted)
 	if n < minForModes {
@@ -50,8 +49,8 @@ func bimodal(sorted []float64) (modes [2]Mode, found bool) {
 	return modes, found
 }
 
-// resolution is the smallest difference between two distinct samples: the tick of a coarse clock, which leaves gaps
-// between all values, and next to nothing otherwise. With two distinct values there is nothing to tell a tick by: 0.
+// resolution is the smallest difference between two distinct samples: the tick of a coarse clock, or almost 0. Two
+// distinct values cannot show a tick: 0.
 func resolution(sorted []float64) float64 {
 	tick, steps := math.Inf(1), 0
 	for i := 1; i < len(sorted); i++ {

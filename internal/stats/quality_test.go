@@ -11,7 +11,7 @@ import (
 	"busbar/internal/needs"
 )
 
-// curvesEach is how many curves of each course are drawn; BUSBAR_STATS_CURVES says otherwise.
+// curvesEach is the number of curves per shape; BUSBAR_STATS_CURVES overrides it.
 func curvesEach(t *testing.T) int {
 	given := os.Getenv("BUSBAR_STATS_CURVES")
 	if given == "" {
@@ -69,7 +69,7 @@ func dropFound(c curve, times []float64, at, length int) bool {
 	})
 }
 
-// insideAt says whether a drop has three sizes of its own law on either side.
+// insideAt reports whether a drop has three sizes of its own model on both sides.
 func (c curve) insideAt(at, length int) bool {
 	in := at >= 3 && at+length <= len(c.sizes)-3
 	for _, s := range c.switches {
@@ -78,7 +78,7 @@ func (c curve) insideAt(at, length int) bool {
 	return in
 }
 
-// What docs/analysis.md says of how well drops and switches are found.
+// The detection rates of drops and switches are those in docs/analysis.md.
 func TestTrendQuality(t *testing.T) {
 	needs.TestAll(t)
 	n := curvesEach(t)

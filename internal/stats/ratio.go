@@ -5,13 +5,13 @@ import (
 	"slices"
 )
 
-// Estimate is a positive quantity and the interval that holds it with Confidence; Lo and Hi are 0 where there is none.
+// Estimate is a positive quantity with its confidence interval at Confidence; Lo and Hi are 0 without one.
 type Estimate struct{ Value, Lo, Hi float64 }
 
-// hasInterval says whether the bounds are bounds: positive, and on both sides of the value.
+// hasInterval reports whether the bounds are positive and enclose the value.
 func (e Estimate) hasInterval() bool { return e.Lo > 0 && e.Lo <= e.Value && e.Value <= e.Hi }
 
-// Basis says what the bounds of a Ratio stand on, and with that how far they reach.
+// Basis is what the bounds of a Ratio are computed from, and so how far they apply.
 type Basis uint8
 
 // The bases.
@@ -31,7 +31,7 @@ type Ratio struct {
 	Paired        bool // both sides were measured in the same launches
 }
 
-// Differs says that the bounds exclude 1. Extremes of too few launches never do: they are no interval.
+// Differs reports whether the bounds exclude 1. Extremes of too few launches are no confidence interval and never do.
 func (r Ratio) Differs() bool {
 	return (r.Basis == WithinLaunch || r.Basis == AcrossLaunches) && (r.Lo > 1 || r.Hi < 1)
 }

@@ -79,7 +79,7 @@ func TestRatioOverLaunches(t *testing.T) {
 	}
 }
 
-// The interval of a ratio holds the ratio of the true medians at least as often as it says, whatever the shapes.
+// The CI of a ratio covers the ratio of the true medians at its nominal rate or above, for all shapes.
 func TestRatioCovers(t *testing.T) {
 	needs.TestAll(t)
 	for i, c := range []struct {

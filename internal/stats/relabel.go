@@ -2,9 +2,9 @@ package stats
 
 import "math"
 
-// between tells how far apart the two sides of a labelling are: Student's t of the logarithms, put on the scale of a
-// normal variable so that points with fewer launches, whose t strays further, do not drown the rest (Wallace, Annals of
-// Mathematical Statistics 30, 1959; squared). A side with fewer than two launches tells nothing.
+// between is the distance of the two sides of a labelling: Student's t of the logarithms, squared, on the scale of a
+// normal variable. Otherwise points with fewer launches, whose t varies more, would dominate (Wallace, Annals of
+// Mathematical Statistics 30, 1959). It is 0 for a side with fewer than two launches.
 func (p *tested) between(second []int) float64 {
 	sum, b := 0.0, len(second)
 	for _, i := range second {
@@ -23,7 +23,7 @@ func (p *tested) between(second []int) float64 {
 	return normalScale(math.Abs(sum)*each/(math.Sqrt(within*each)+p.floor), df)
 }
 
-// within tells how far the mean of the logarithms of pairs is from 0, likewise.
+// within is the distance of the mean of the logarithms of pairs from 0, on the same scale.
 func (p *tested) within(swapped []int) float64 {
 	sum := p.sum
 	for _, i := range swapped {

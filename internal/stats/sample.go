@@ -61,7 +61,7 @@ func mean(x []float64) float64 {
 	return sum / float64(len(x))
 }
 
-// finite returns x without NaN and infinities, x itself when there are none, and how many there were.
+// finite returns x without NaN and infinities, and their number. Without any it returns x itself.
 func finite(x []float64) (kept []float64, bad int) {
 	for _, v := range x {
 		if !isFinite(v) {

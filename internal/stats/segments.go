@@ -7,9 +7,9 @@ const (
 	// perSegment is how many points a segment takes on average: two parameters, where it ends, and one to see how
 	// well it fits.
 	perSegment = 4
-	// perLaw and perRun are how many times what the criterion asks for a parameter is asked, of laws and of points
-	// that are left out. It was made for models that are given; here bounds are looked for in every place, and the
-	// best of so many looks better than it is. Chosen by simulation.
+	// perLaw and perRun multiply the penalty that the criterion sets per parameter, for models and for points left out.
+	// The criterion assumes given models; this search tries every boundary, and the best of many looks better than it
+	// is. Chosen by simulation.
 	perLaw, perRun = 1.7, 1.5
 	// grid is the step of n½, an eighth of a doubling.
 	grid = 1.0905077326652577
@@ -25,8 +25,7 @@ var noRun = stretch{0, -1}
 
 func (r stretch) length() int { return r.to - r.from + 1 }
 
-// laws gives how well one model t = (n½ + S)/β fits any stretch of a curve, for a grid of n½, from sums that are made
-// once.
+// laws gives how well one model t = (n½ + S)/β fits any range of a curve, for a grid of n½, from precomputed sums.
 type laws struct {
 	sizes []float64
 	fits  []gridFit
@@ -98,8 +97,8 @@ func (l *laws) squares(k, i, j int, without stretch) float64 {
 	return max(0, over(f.squares, i, j, without)-sum*sum/float64(n))
 }
 
-// cost is the sum of squares that the best model leaves of points i to j without those of a run. It goes down the grid
-// from where the best one with the run is, and takes the least value of the parabola through the last three.
+// cost is the sum of squares of the best model of points i to j without those of a run. It descends the grid from the
+// best model with the run, and returns the minimum of the parabola through the last three.
 func (l *laws) cost(i, j int, without stretch) float64 {
 	at := l.base[i][j]
 	here := l.squares(at, i, j, without)
@@ -124,28 +123,28 @@ func (l *laws) cost(i, j int, without stretch) float64 {
 type cut struct {
 	segments []stretch
 	squares  float64 // left over all points
-	score    float64 // BIC; the least is the best
+	score    float64 // BIC; the minimum is the best
 }
 
-// best is the cut with the least score, looked for as far as it may be under beat. extra is what the points that no law
-// explains cost, in parameters.
+// best is the cut with the minimum score, searched as far as it may be below beat. extra is the penalty of the points
+// outside the models, in parameters.
 func (l *laws) best(without stretch, extra int, beat float64) cut {
 	count := len(l.sizes)
 	n := over(l.n, 0, count-1, without)
 	bound := leftBy(beat, n, count, 1, extra)
-	// least[m][j] is the least sum of squares of m+1 segments over the points before j, and start where the last one
-	// begins.
+	// lowest[m][j] is the minimum sum of squares of m+1 segments over the points before j; start is where the last
+	// segment begins.
 	most := max(1, min(mostSegments, n/perSegment))
-	least, start := make([][]float64, most), make([][]int, most)
+	lowest, start := make([][]float64, most), make([][]int, most)
 	for m := range most {
-		least[m], start[m] = make([]float64, count+1), make([]int, count+1)
-		for j := range least[m] {
-			least[m][j] = math.Inf(1)
+		lowest[m], start[m] = make([]float64, count+1), make([]int, count+1)
+		for j := range lowest[m] {
+			lowest[m][j] = math.Inf(1)
 		}
 	}
 	for i := range count {
 		if i > 0 && l.sizes[i] == l.sizes[i-1] {
-			continue // one size has one law
+			continue // one size has one model
 		}
 		for j := i; j < count; j++ {
 			if over(l.n, i, j, without) < minForFit {
@@ -156,12 +155,12 @@ func (l *laws) best(without stretch, extra int, beat float64) cut {
 				break // and with more points it would be more
 			}
 			if i == 0 {
-				least[0][j+1] = c
+				lowest[0][j+1] = c
 				continue
 			}
 			for m := 1; m < most; m++ {
-				if s := least[m-1][i] + c; s < least[m][j+1] {
-					least[m][j+1], start[m][j+1] = s, i
+				if s := lowest[m-1][i] + c; s < lowest[m][j+1] {
+					lowest[m][j+1], start[m][j+1] = s, i
 				}
 			}
 		}
@@ -169,8 +168,8 @@ func (l *laws) best(without stretch, extra int, beat float64) cut {
 	best := cut{score: math.Inf(1)}
 	chosen := 0
 	for m := range most {
-		if s := score(least[m][count], n, count, m+1, extra); s < best.score {
-			best.score, best.squares, chosen = s, least[m][count], m
+		if s := score(lowest[m][count], n, count, m+1, extra); s < best.score {
+			best.score, best.squares, chosen = s, lowest[m][count], m
 		}
 	}
 	for m, j := chosen, count; m >= 0 && !math.IsInf(best.score, 1); m-- {

@@ -5,7 +5,7 @@ type Standing int
 
 // The standings.
 const (
-	Cleared Standing = iota // nothing that stands out of chance
+	Cleared Standing = iota // not significant
 	Slow                    // slow in both
 	// slow only while the others measure too, twice: what they share is short, not the suspect
 	SlowTogether
@@ -13,8 +13,8 @@ const (
 	SlowOnce   // slow with the others, once, and not alone: to be measured with the others once more
 )
 
-// The least excess, as a natural logarithm: of both measurements on average and of the one alone, of one that fades
-// when it is alone, and of one that has only the first.
+// The minimum excess, as a natural logarithm: of the mean of both measurements, of the one alone, of one that fades
+// when alone, and of one with only the first measurement.
 const (
 	slowTwice    = 0.10
 	slowSingle   = 0.13 // the same of what has a single pair, and a few to compare with
@@ -60,7 +60,7 @@ func (e Evidence) Standing() Standing {
 	return Cleared
 }
 
-// fades says whether an excess with the others is far more than that alone.
+// fades reports whether an excess measured with the others far exceeds the one measured alone.
 func (e Evidence) fades(together, chance float64) bool {
 	return together >= max(slowTogether, chance) && e.Alone < together/2
 }

@@ -11,13 +11,13 @@ const (
 	DefaultMaxSamples = 1_000_000
 )
 
-// Rule says how sure a median has to be and what it may cost.
+// Rule is the target precision of a median and the limits of its cost.
 type Rule struct {
 	// Precision is the wanted half width of the interval of the median in parts of the median: 0.02 is ±2 %. With 0
 	// only an interval of no width is precise.
 	Precision float64
-	// MinSamples is the least number of samples before precision can end sampling; 0 means DefaultMinSamples, and at
-	// least MinForInterval are taken. The budget and MaxSamples come first.
+	// MinSamples is the minimum number of samples before precision can end sampling; 0 means DefaultMinSamples, and at
+	// least MinForInterval are taken. The budget and MaxSamples take precedence.
 	MinSamples int
 	// MaxSamples is the largest number; 0 means DefaultMaxSamples. Equal to MinSamples it fixes the number.
 	MaxSamples int
@@ -64,7 +64,7 @@ const (
 	settledShrink  = 0.72 // to what it must have shrunk by then: 15 % for each doubling
 	settledMinimum = 400  // samples
 
-	hopelessSamples = 20   // before which a width says little …
+	hopelessSamples = 20   // before it a width is unreliable …
 	hopelessShare   = 0.1  // … unless this part of the budget is gone
 	hopelessLeast   = 0.03 // of the budget, that is spent in any case
 	hopelessTimes   = 2    // times the budget, that precision would take
@@ -136,7 +136,7 @@ func (s *Stopper) wanted(n int) int {
 	return min(left, (n+1)/2)
 }
 
-// hopeless says whether an interval of that relative half width after n samples cannot get narrow enough in time.
+// hopeless reports whether a CI of that relative half-width after n samples cannot become narrow enough in time.
 func (s *Stopper) hopeless(n int, elapsed, width float64) bool {
 	spent := elapsed / s.rule.Budget // +Inf without a budget
 	if s.rule.Budget <= 0 || s.rule.Precision <= 0 || spent < hopelessLeast || n < hopelessSamples &&
@@ -147,7 +147,7 @@ func (s *Stopper) hopeless(n int, elapsed, width float64) bool {
 	return spent*excess*excess > hopelessTimes
 }
 
-// look computes the interval and says whether it is narrow enough, or no longer gets narrower, and how wide it is.
+// look computes the CI and its width, and reports whether it is narrow enough or no longer shrinks.
 func (s *Stopper) look(samples []float64) (StopReason, float64) {
 	x, _ := finite(samples)
 	if len(x) < MinForInterval {
@@ -168,8 +168,7 @@ func (s *Stopper) look(samples []float64) (StopReason, float64) {
 	return "", now.width
 }
 
-// shrunkTo is the width of now over that of the latest look at no more than a fourth of the samples, 0 when there is
-// none.
+// shrunkTo is the ratio of the width now to that of the latest look at no more than a quarter of the samples, or 0.
 func (s *Stopper) shrunkTo(now look) float64 {
 	for _, before := range slices.Backward(s.looks) {
 		if before.n*settledSpan <= now.n {
@@ -179,7 +178,7 @@ func (s *Stopper) shrunkTo(now look) float64 {
 	return 0
 }
 
-// Narrow says whether the interval of the median of x, in time order, is within precision as a Stopper judges it.
+// Narrow reports whether the CI of the median of x, in time order, is within precision by the rules of a Stopper.
 func Narrow(x []float64, precision float64) bool {
 	s := Stopper{rule: Rule{Precision: precision}}
 	reason, _ := s.look(x)

@@ -100,7 +100,7 @@ func TestFixedNumberIsAskedForAtOnce(t *testing.T) {
 }
 
 // Looks grow further apart, so that there are few of them.
-func TestLooksAreFew(t *testing.T) {
+func TestStopperLooks(t *testing.T) {
 	s := NewStopper(Rule{MaxSamples: 100_000})
 	r := seeded(6)
 	var x []float64
@@ -122,7 +122,7 @@ func TestLooksAreFew(t *testing.T) {
 }
 
 // An interval that is narrow by luck, closer together than the samples around it, does not end sampling.
-func TestLuckIsNotPrecision(t *testing.T) {
+func TestStopperIgnoresLuckyInterval(t *testing.T) {
 	x := make([]float64, 101)
 	for i := range x {
 		x[i] = 1000 + 2*float64((i*37)%101-50) // evenly spaced around 1000, in no order
@@ -156,7 +156,7 @@ func TestCorrelatedIsNotPrecise(t *testing.T) {
 	}
 }
 
-func TestSamplesThatAreNotFiniteDoNotStopIt(t *testing.T) {
+func TestStopperNonFiniteSamples(t *testing.T) {
 	for finite, want := range map[int]StopReason{0: "", 5: "", 20: Precision} {
 		x := make([]float64, 40)
 		for i := range x {

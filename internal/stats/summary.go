@@ -1,9 +1,9 @@
-// Package stats is the maths of measuring: how sure a median is, whether samples are independent, whether there is one
-// population or two, and when enough has been measured.
+// Package stats is the statistics of measurements: confidence intervals of medians, autocorrelation, bimodality, and
+// when to stop sampling.
 //
-// It works on []float64 in time order and knows no unit, file or library. Nothing here assumes a normal distribution:
-// times of a network have a floor and a long tail. The samples of one launch say nothing about the next, so a Ratio
-// tells what its bounds stand on.
+// It works on []float64 in time order and knows no unit, file or library. Nothing assumes a normal distribution:
+// network times have a minimum and a long tail. The samples of one launch do not predict the next launch, so a Ratio
+// records what its bounds are computed from.
 package stats
 
 // Confidence is the nominal coverage of every interval of this package.
@@ -38,8 +38,8 @@ const (
 	MinForP99 = 100
 )
 
-// Summarise describes x, which is in time order and is not modified. A sample that is NaN or infinite is left out of
-// every figure and said so in a NotFinite warning. An empty x gives the zero Summary with a TooFewSamples warning.
+// Summarise describes x, which is in time order and is not modified. It leaves NaN and infinite samples out of every
+// value and adds a NotFinite warning. An empty x gives the zero Summary with a TooFewSamples warning.
 func Summarise(x []float64) Summary {
 	x, bad := finite(x)
 	s := Summary{N: len(x), BatchSize: 1}

@@ -6,38 +6,36 @@ import (
 	"slices"
 )
 
-// MinForTrend is the least number of sizes that anything is said about: with four, a law and one odd point are as good
-// as any other story.
+// MinForTrend is the minimum number of sizes of a trend: with four, a model with one outlier is as good as any other.
 const MinForTrend = 5
 
-// MinForAnomaly is the least number of sizes of a curve that has anomalies: with fewer, two or three sizes would have
-// to tell what the others should be.
+// MinForAnomaly is the minimum number of sizes for anomalies: with fewer, two or three sizes would predict the rest.
 const MinForAnomaly = 8
 
-// Segment is a range of sizes that one law explains: a protocol, or an algorithm. From and To are the places of its
-// first and last size.
+// Segment is a range of sizes with one model: a protocol, or an algorithm. From and To are the indices of its first and
+// last size.
 type Segment struct {
 	From, To int
 	Fit
 }
 
-// Trend is what a curve of times over sizes does: laws one after the other, and what stands out of them.
+// Trend is a curve of times over sizes: consecutive models, and deviations from them.
 type Trend struct {
 	// Segments are by size; none of fewer sizes than MinForTrend. The protocol switches between To of one and From of
 	// the next.
 	Segments []Segment
-	Noise    float64 // standard deviation of log t around the laws: 0.02 is 2 %
-	// Anomalies are drops and spikes, by size. No law is asked to explain them.
+	Noise    float64 // standard deviation of log t around the models: 0.02 is 2 %
+	// Anomalies are drops and spikes, by size. They are outside all models.
 	Anomalies []Anomaly
-	// Out are the places that no law explains: those of anomalies, and first or last sizes, at most two on a side,
-	// which are too few to tell a drop from the next law.
+	// Out are the sizes outside all models: those of anomalies, and at most two first or last sizes, which are too few
+	// to distinguish a drop from another model.
 	Out []bool
 }
 
-// Switch is where one law goes over into the next.
+// Switch is the boundary between two models.
 type Switch struct {
-	After int     // place of the last size of the law before
-	Step  float64 // the next law's time to that of the law before, halfway between the two sizes: 1.2 is slower by 20 %
+	After int     // index of the last size of the model before
+	Step  float64 // ratio of the times of the next model and the one before, halfway between both sizes: 1.2 is 20 % slower
 }
 
 // Switches are the places between segments. sizes are those of FindTrend.
@@ -51,14 +49,14 @@ func (t Trend) Switches(sizes []float64) []Switch {
 	return found
 }
 
-// FindTrend finds the laws of a curve, and what stands out of them: times in seconds of sizes in bytes, positive, by
-// ascending size. noise, of each time, is the standard error of its logarithm where one is known (of launches, or of
-// samples of one), 0 where none is; nil if of no time.
+// FindTrend finds the models of a curve, and the deviations from them: times in seconds of sizes in bytes, positive, by
+// ascending size. noise is the standard error of each time's logarithm (of launches, or of the samples of one), or 0 if
+// unknown; nil if unknown for all.
 //
-// Laws are α + S/β, in segments of at least three sizes whose bounds and number are those with the least Bayesian
-// information criterion (segments.go). Up to five neighbouring sizes are left out of the laws where that pays for
-// itself by the same criterion and they then stand out by more than chance (Anomaly), again and again until none does.
-// So a law is not bent by what stands out of it, and what stands out is held against a law that is not bent.
+// Models are α + S/β, in segments of at least three sizes. Their boundaries and number minimize the Bayesian
+// information criterion (segments.go). FindTrend leaves up to five neighbouring sizes out of the models where that
+// improves the same criterion and their deviation is significant (Anomaly). It repeats this until none is left. So an
+// anomaly does not distort the model that it is compared with.
 func FindTrend(sizes, times, noise []float64) (t Trend) {
 	n := len(sizes)
 	if n < MinForTrend {
@@ -76,7 +74,7 @@ func FindTrend(sizes, times, noise []float64) (t Trend) {
 	return t
 }
 
-// finder cuts a curve into segments and leaves out what stands out of them.
+// finder cuts a curve into segments and leaves anomalies out of them.
 type finder struct {
 	sizes, logs, noise []float64
 	out                []bool
@@ -86,11 +84,11 @@ type finder struct {
 	scatter            scatter // of the points that are not
 }
 
-// tried is how many runs are looked at, best first, for one that stands out.
+// tried is the maximum number of candidate runs, best first.
 const tried = 4
 
-// leaveOut takes out one run after the other, the one that pays most first. It gives back those that no longer stand
-// out of what is left: with another out, one may be shorter than it seemed, or none.
+// leaveOut takes out one run after the other, the best first. It restores runs that are no longer significant: once
+// another run is out, one may be shorter, or disappear.
 func (f *finder) leaveOut() {
 	for looks := 0; ; looks++ {
 		laws := newLaws(f.sizes, f.logs, f.out)
@@ -163,7 +161,7 @@ func (f *finder) candidates(laws *laws) (found []candidate) {
 	return append(found[:min(len(found), tried)], segments...)
 }
 
-// takeIf takes a run out if it then stands out.
+// takeIf takes a run out if it is then significant.
 func (f *finder) takeIf(c candidate) bool {
 	f.mark(c.run, true)
 	f.use(c.cut)
@@ -181,8 +179,7 @@ func (f *finder) mark(r stretch, out bool) {
 	}
 }
 
-// extra is the parameters that the runs that are out stand for: each point is free to lie where it does, and each run
-// begins somewhere.
+// extra is the number of parameters of the runs that are out: one for each point, and one for the start of each run.
 func (f *finder) extra() int { return len(f.runs) + len(f.sizes) - f.kept() }
 
 // kept is the number of points that are not out.
@@ -200,7 +197,7 @@ func (f *finder) use(c cut) {
 	f.cut = c
 	f.scatter = scatter{df: max(1, f.kept()-parameters(len(c.segments)))}
 	f.scatter.s = max(finest, math.Sqrt(c.squares/float64(f.scatter.df)))
-	// So much more than what is known chance makes of as few degrees of freedom.
+	// The factor by which so few degrees of freedom exceed the known noise by chance.
 	if own := f.ownNoise(); f.scatter.s <= own*(1+2/math.Sqrt(2*float64(f.scatter.df))) {
 		f.scatter = scatter{max(own, finest), max(f.scatter.df, wellKnown)}
 	}
@@ -227,7 +224,7 @@ func (f *finder) ownNoise() float64 {
 	return math.Sqrt(squares / n)
 }
 
-// segments fits the laws of the cut.
+// segments fits the models of the cut.
 func (f *finder) segments() (all []Segment) {
 	for _, r := range f.cut.segments {
 		sizes, logs := f.counted(r)

@@ -46,7 +46,7 @@ func TestFitAlphaBeta(t *testing.T) {
 	}
 }
 
-func TestTrendFindsWhatIsThere(t *testing.T) {
+func TestTrendDetection(t *testing.T) {
 	sizes := powers(1<<10, 20)
 	times := withoutNoise(sizes, map[int]law{0: {10e-6, 5e9}, 9: {40e-6, 50e9}})
 	times[5] *= 1.25
@@ -78,7 +78,7 @@ type law struct{ alpha, beta float64 }
 
 func (l law) time(s float64) float64 { return l.alpha + s/l.beta }
 
-// Bounds hold what is true as often as they say.
+// Bounds cover the true values at their nominal rate.
 func TestFitCovers(t *testing.T) {
 	needs.TestAll(t)
 	sizes := powers(1<<10, 16)
@@ -97,7 +97,7 @@ func TestFitCovers(t *testing.T) {
 	wantPercent(t, "half", half, 93, 97)
 }
 
-func TestFitKnowsWhatItDoesNotKnow(t *testing.T) {
+func TestFitUnknownParameters(t *testing.T) {
 	r := seeded(4)
 	truth := law{20e-6, 10e9} // n½ is 200 kB
 	for name, c := range map[string]struct {
@@ -131,7 +131,7 @@ func TestFitKnowsWhatItDoesNotKnow(t *testing.T) {
 }
 
 // A time between two laws may be a switch that is early or late.
-func TestBetweenTwoLawsIsNoAnomaly(t *testing.T) {
+func TestSwitchIsNoAnomaly(t *testing.T) {
 	sizes := powers(1<<10, 20)
 	before, after := law{10e-6, 5e9}, law{40e-6, 50e9}
 	times := withoutNoise(sizes, map[int]law{0: before, 9: after})
@@ -143,7 +143,7 @@ func TestBetweenTwoLawsIsNoAnomaly(t *testing.T) {
 
 // A law between two others is no drop of the one before it because that, with a single size of the one behind, would
 // explain the rest.
-func TestLawBetweenTwoIsNoDrop(t *testing.T) {
+func TestMiddleModelIsNoDrop(t *testing.T) {
 	sizes := powers(8, 31)
 	c := curve{sizes: sizes,
 		times: withoutNoise(sizes, map[int]law{0: {123e-6, 1.05e9}, 13: {156e-6, 37e9}, 17: {150e-6, 19.8e9},
@@ -156,7 +156,7 @@ func TestLawBetweenTwoIsNoDrop(t *testing.T) {
 	}
 }
 
-// The last two sizes may be the next law, or a drop: neither is said.
+// The last two sizes may be another model or a drop: neither is reported.
 func TestEndsAreNoAnomalies(t *testing.T) {
 	sizes := powers(1<<10, 20)
 	times := withoutNoise(sizes, map[int]law{0: {10e-6, 5e9}})
@@ -167,7 +167,7 @@ func TestEndsAreNoAnomalies(t *testing.T) {
 	}
 }
 
-// Ten sizes do not tell their own noise well; where it is known, less is needed.
+// Ten sizes estimate their own noise poorly; with known noise, a smaller deviation is significant.
 func TestKnownNoise(t *testing.T) {
 	sizes := powers(1<<10, 10)
 	c := curve{sizes: sizes, times: withoutNoise(sizes, map[int]law{0: {20e-6, 10e9}})}
@@ -226,7 +226,7 @@ func TestRoughSmallMessages(t *testing.T) {
 }
 
 // Logs repeat sizes, and times may be anything that is positive.
-func TestTrendOfAnything(t *testing.T) {
+func TestTrendRandomInput(t *testing.T) {
 	r := seeded(8)
 	for range 60 {
 		n := 5 + r.IntN(20)

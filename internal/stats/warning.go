@@ -1,6 +1,6 @@
 package stats
 
-// WarningKind is what a figure has to be read with.
+// WarningKind is a reservation about a value.
 type WarningKind string
 
 // The warnings.
@@ -8,11 +8,11 @@ const (
 	TooFewSamples WarningKind = "too_few_samples" // no interval exists
 	Correlated    WarningKind = "correlated"      // the interval may be too narrow
 	Drift         WarningKind = "drift"           // the samples rose or fell while they were taken
-	Bimodal       WarningKind = "bimodal"         // two populations: the median stands for neither
+	Bimodal       WarningKind = "bimodal"         // bimodal: the median represents neither mode
 	NotFinite     WarningKind = "not_finite"      // samples were NaN or infinite
 )
 
-// Warning is one thing to know about a Summary, with the figures it rests on.
+// Warning is one reservation about a Summary, with its numbers.
 type Warning struct {
 	Kind   WarningKind
 	N      int     // TooFewSamples, Correlated: samples there were; NotFinite: samples left out

@@ -27,7 +27,7 @@ type WeakLink struct {
 	Excess float64 // natural logarithm of how many times as long as the median pair
 }
 
-// WeakPairs is what times of pairs say about the nodes.
+// WeakPairs is the analysis of the times of pairs of nodes.
 type WeakPairs struct {
 	Nodes  []WeakNode // the weakest first
 	Links  []WeakLink // the slowest first
@@ -40,27 +40,26 @@ type WeakPairs struct {
 }
 
 const (
-	// slowNode and slowLink are the least excess of a suspect: 5 % and 16 %. A pair has one time, a node the median of
-	// several.
+	// slowNode and slowLink are the minimum excess of a suspect: 5 % and 16 %. A pair has one time, a node the median
+	// of several.
 	slowNode = 0.05
 	slowLink = 0.15
-	// nodeSigmas is how many standard errors a node stands out by at least; a link by so many more than the largest
-	// of as many normal values would.
+	// nodeSigmas is the minimum deviation of a slow node in standard errors; a link must exceed the largest of as many
+	// normal values by it.
 	nodeSigmas = 3
 	linkSigmas = 1.2
 	// fastSigmas is how many standard errors below what a weak node's pairs take a pair of it is no slow one.
 	fastSigmas = 3.5
-	// scalePairs is the least number of pairs whose own scatter says how far one may lie off by chance.
+	// scalePairs is the minimum number of pairs for an estimate of their scatter.
 	scalePairs = 10
 )
 
-// FindWeakPairs finds the nodes and links that are slow among n nodes, of which most are taken for sound. A pair is
-// as slow as the slower of its nodes, or as its link; so a node is weak where the median of its pairs stands out
-// among the medians of all nodes, and a link where its time stands out among pairs of nodes that are not weak. A node
-// with a pair that is fast is not weak, however slow the others are. It works on logarithms, and takes the weakest
-// node out before it looks for the next. Pairs may be missing; none comes twice. noise is the standard error of a
-// time's logarithm as far as its own samples tell; where the pairs scatter by more, that counts. With fewer than
-// three nodes there is nothing to compare, and it finds nothing.
+// FindWeakPairs finds the slow nodes and links among n nodes; it assumes that most are healthy. A pair is as slow as
+// the slower of its nodes, or as its link. So a node is weak where the median of its pairs is significantly above the
+// medians of all nodes, and a link where its time is significantly above pairs of nodes that are not weak. A node with
+// one fast pair is not weak. It works on logarithms, and takes out the weakest node before it searches for the next.
+// Pairs may be missing; none comes twice. noise is the standard error of a time's logarithm from its own samples; a
+// larger scatter between pairs replaces it. With fewer than three nodes it finds nothing.
 func FindWeakPairs(n int, pairs []PairTime, noise float64) (w WeakPairs) {
 	m := newPairTable(n, pairs, noise)
 	nodes, links := m.takeOut()
@@ -125,7 +124,7 @@ func newPairTable(n int, pairs []PairTime, noise float64) *pairTable {
 	return m
 }
 
-// takeOut takes out the weakest node or slowest link, time and again, until none stands out.
+// takeOut takes out the weakest node or slowest link, until none is significant.
 func (m *pairTable) takeOut() (nodes []int, links []*pair) {
 	clear(m.weak)
 	for _, p := range m.pairs {
@@ -162,7 +161,7 @@ func (m *pairTable) acquit(weak []int) (found bool) {
 	return found
 }
 
-// scatter is how far one of these times lies off by chance.
+// scatter is the standard deviation of the noise of one of these times.
 func (m *pairTable) scatter(x []float64) float64 { return max(m.noise, scale(x, scalePairs)) }
 
 // times are those of the pairs that are picked, without weak links.
@@ -196,7 +195,7 @@ func (m *pairTable) centers() map[int]float64 {
 	return center
 }
 
-// weakest is the node that stands out most among those that are not weak yet, −1 if none does.
+// weakest is the most significant node that is not yet weak, or −1.
 func (m *pairTable) weakest() (node int, most float64) {
 	node = -1
 	center := m.centers()
@@ -250,7 +249,7 @@ func (m *pairTable) apart(weak []WeakNode, base float64) bool {
 	return found
 }
 
-// slowest is the pair that stands out most above what its nodes take with others, nil if none does.
+// slowest is the pair most above what its nodes take with others, or nil.
 func (m *pairTable) slowest() (link *pair, most float64) {
 	center, all := m.centers(), m.sound()
 	if m.n < 3 || len(all) < 2 {
@@ -281,8 +280,8 @@ func lowMedian(x []float64) float64 {
 	return s[(len(s)-1)/2]
 }
 
-// scale is the standard deviation of normal values, from the median of their distances to their median; 0 of fewer than
-// least.
+// scale is the standard deviation of normal values, from the median of their distances to their median; 0 for too few
+// values.
 func scale(x []float64, least int) float64 {
 	if len(x) < least {
 		return 0

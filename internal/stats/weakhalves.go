@@ -14,17 +14,17 @@ type HalfTimes struct {
 // Excess is the natural logarithm of how many times as long as the second half the first one took.
 func (h HalfTimes) Excess() float64 { return math.Log(h.FirstSeconds / h.SecondSeconds) }
 
-// WeakHalves is what times of halves say about the nodes.
+// WeakHalves is the analysis of the times of halves of the nodes.
 type WeakHalves struct {
 	Node     int     // whose half was the slower one time and again; -1: none
 	Excess   float64 // natural logarithm of how many times as long its half took, over its rounds
 	Slow, Of int     // rounds in which its half was the slower one
-	// Unclear says that halves differ as no single node explains: several weak nodes, or links.
+	// Unclear reports that no single node explains the differences between halves: several nodes or links are weak.
 	Unclear bool
 	Spread  float64 // of the halves of a round: slower by faster, at most
 }
 
-// explained is the least share of the halves' differences (as squares) that a single weak node accounts for.
+// explained is the minimum share of the halves' squared differences that a single weak node must account for.
 const explained = 0.6
 
 // farBetter is how many times as large a single node leaves the rest (as squares) if a link explains the differences

@@ -2,12 +2,12 @@ package step
 
 import "busbar/internal/stats"
 
-// negligible is the part of an overlapped step below which a mode's own time is not asked to be precise, and
-// communication is said to be next to none: what a world of one takes to communicate nothing is noise.
+// negligible is the part of an overlapped step below which a mode's own time need not be precise, and communication
+// counts as negligible: in a world of one, the time of no communication is noise.
 const negligible = 1e-3
 
-// Enough says whether the median of each of the four modes is known to within precision, as half the width of its 95 %
-// interval in parts of the median. It is false with fewer than stats.MinForInterval rounds.
+// Enough reports whether the median of each of the four modes is within precision: half the width of its 95 % CI,
+// relative to the median. It is false with fewer than stats.MinForInterval rounds.
 func Enough(rounds []Round, precision float64) bool {
 	if len(rounds) < stats.MinForInterval {
 		return false

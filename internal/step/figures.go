@@ -6,8 +6,7 @@ import (
 	"busbar/internal/stats"
 )
 
-// Figure is a value with the 95 % interval of its median over rounds, which is there from stats.MinForInterval rounds
-// on.
+// Figure is a value with the 95 % CI of its median over rounds, from stats.MinForInterval rounds on.
 type Figure struct {
 	Value float64 `json:"value"`
 	Lo    float64 `json:"lo,omitempty"`
@@ -22,10 +21,9 @@ type Time struct {
 	Max float64 `json:"max"`
 }
 
-// Figures are what the rounds of a point say. Each is computed round by round, from modes that were measured next to
-// each other, and is the median of that. docs/step.md has the formulas and where they come from. A ratio is nil where a
-// round has nothing to divide by, and a share of communication where there is next to none, as in a world of one: what
-// is measured then is clocks.
+// Figures are the metrics of the rounds of a point. Each is computed per round, from modes that were measured next to
+// each other, and is the median over rounds. docs/step.md has the formulas and their sources. A ratio is nil where its
+// divisor is 0, and a share of communication where communication is negligible, as in a world of one.
 type Figures struct {
 	Rounds     int  `json:"rounds"`
 	Compute    Time `json:"compute_s"`
@@ -42,12 +40,12 @@ type Figures struct {
 	SlowerComp *Figure `json:"compute_slowdown,omitempty"`
 	SlowerComm *Figure `json:"comm_slowdown,omitempty"` // time with an operation on its way, overlapped by alone
 	SpeedUp    *Figure `json:"speed_up,omitempty"`      // sequential / overlapped
-	// compute / overlapped: of a rank's speed alone, what is left in this world
+	// compute / overlapped: the share of a rank's own speed that it keeps in this world
 	Efficiency *Figure `json:"weak_scaling,omitempty"`
 }
 
-// HasIntervals says whether the rounds are enough for the 95 % interval of a median. Without, Lo and Hi of all figures
-// are 0 and mean nothing.
+// HasIntervals reports whether the rounds are enough for the 95 % CI of a median. If not, Lo and Hi of all metrics are
+// 0.
 func (f *Figures) HasIntervals() bool { return f.Rounds >= stats.MinForInterval }
 
 // FiguresOf are the figures of one point; without a round all are 0 or nil.
@@ -88,7 +86,7 @@ func ofComm(ratio func(*Round) float64) func(*Round) float64 {
 	}
 }
 
-// share is NaN where there is nothing to divide by.
+// share is NaN if the divisor is 0.
 func share(part, whole float64) float64 {
 	if !(whole > 0) {
 		return math.NaN()
@@ -104,7 +102,7 @@ func each(rounds []Round, of func(*Round) float64) []float64 {
 	return x
 }
 
-// figureOf is the median of finite values, of which there is one at least.
+// figureOf is the median of at least one finite value.
 func figureOf(x []float64) Figure {
 	s := stats.Summarise(x)
 	return Figure{Value: s.Median, Lo: s.Lo, Hi: s.Hi}

@@ -56,7 +56,7 @@ func TestFiguresByTheirFormulas(t *testing.T) {
 	near(t, "bound of much communication", FiguresOf([]Round{slow}).Bound.Value, 0.25)
 }
 
-// What has nothing to divide by is left out, and the rest is there.
+// A ratio with divisor 0 is left out; all others are reported.
 func TestFiguresWithoutCommunication(t *testing.T) {
 	alone := Round{Compute: 0.1, Comm: 2e-7, Sequential: 0.1, Overlapped: 0.1, ComputeAlone: 0.1, ComputeBusy: 0.1}
 	called := alone // a library that has no other rank to talk to

@@ -132,8 +132,8 @@ func overlapOf(p Point, f *Figures) notice.StepOverlap {
 	return o
 }
 
-// FindInterference reports computing and communication that slow each other down by more than 5 %: none where they do
-// not or hardly run at the same time, or where there is next to no communication.
+// FindInterference reports computing and communication that slow each other down by more than 5 %. It reports nothing
+// where they hardly overlap, or communication is negligible.
 func FindInterference(p Point, f *Figures) (all []notice.Notice) {
 	if f.Overlap == nil || f.ByInterval != nil && f.ByInterval.Value < littleHidden {
 		return nil

@@ -19,7 +19,7 @@ type Intervals struct {
 	Idle    int64 // neither
 }
 
-// IntervalsOf are the intervals of a run, whatever its mode.
+// IntervalsOf are the intervals of a run in any mode.
 func IntervalsOf(s program.Spans) Intervals {
 	compute, comm := union(s.Segments), union(s.Ops)
 	all := union(slices.Concat(s.Segments, s.Ops))
@@ -33,7 +33,7 @@ func IntervalsOf(s program.Spans) Intervals {
 	return i
 }
 
-// ran says whether a segment or an operation was part of the run: what its mode leaves out has the zero Span.
+// ran reports whether a segment or an operation was part of the run: one that its mode leaves out has the zero Span.
 func ran(s program.Span) bool { return s != program.Span{} }
 
 // whole is a span whose end is not before its beginning: two readings of a device's clock may differ by less than it

@@ -10,7 +10,7 @@ import (
 	"busbar/internal/strictyaml"
 )
 
-// What a model must not exceed; more is a typing error.
+// The limits of a model; more is a typing error.
 const (
 	maxLayers = 100_000
 	maxParams = 1 << 48 // elements of all layers
@@ -66,7 +66,7 @@ func sum(seconds []float64) (sum float64) {
 	return sum
 }
 
-// Scale makes forward and backward pass take so many seconds together, each layer in proportion, and says so.
+// Scale sets the total time of forward and backward pass in seconds, each layer in proportion, and records it.
 func (m *Model) Scale(seconds float64) {
 	if m.About != "" {
 		m.About += "; "

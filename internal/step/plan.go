@@ -22,9 +22,9 @@ type Options struct {
 func NewPlan(m *Model, p Point, world int, o Options) (*Plan, error) {
 	switch params := m.Params(); {
 	case p.Type.Size() == 0:
-		return nil, errors.New("a step wants the type of its gradients")
+		return nil, errors.New("a step requires the type of its gradients")
 	case world < 1:
-		return nil, fmt.Errorf("a world of %d ranks has no step", world)
+		return nil, fmt.Errorf("a step requires a world size of at least 1, not %d", world)
 	case params < 1:
 		return nil, fmt.Errorf("model %s has no parameters: there is nothing to communicate", m.Name)
 	case params > maxParams:
@@ -42,7 +42,7 @@ func NewPlan(m *Model, p Point, world int, o Options) (*Plan, error) {
 	return b.plan, nil
 }
 
-// Same says whether two plans are the same step: the same segments and operations, which two caps can give.
+// Same reports whether two plans have the same segments and operations, as two caps can have.
 func (p *Plan) Same(other *Plan) bool {
 	a, b := *p, *other
 	a.Point, b.Point = a.Point.Group(), b.Point.Group()
@@ -84,7 +84,7 @@ func (b *builder) finish() {
 	}
 }
 
-// atEnd stands for the segment behind all communication until it is known.
+// atEnd marks the segment after all communication until its index is known.
 const atEnd = -1
 
 // ddp is data-parallel training as PyTorch's DistributedDataParallel does it: gradients are ready from the last layer

@@ -16,12 +16,12 @@ type unit struct {
 	parameters        int64 // where their memory begins
 }
 
-// fsdp is fully sharded training as PyTorch's FSDP does it, with one prefetch: while a unit computes, the next one's
+// fsdp is fully sharded training as in PyTorch's FSDP, with one prefetch: while a unit computes, the next one's
 // parameters are gathered. The last unit of the forward pass is the first of the backward pass, and stays gathered in
 // between.
 //
-// Operations stand in the order of one queue: the gathering of the next unit is issued before the gradients of this
-// one.
+// Operations are in the order of one queue: the next unit's gather is issued before the reduction of this one's
+// gradients.
 func (b *builder) fsdp() {
 	units := b.units()
 	for i := range units {

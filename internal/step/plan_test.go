@@ -11,7 +11,7 @@ import (
 	"busbar/internal/coll"
 )
 
-// randomModel has layers of all kinds: tiny, huge, without parameters, without time, whatever their sizes.
+// randomModel has layers of all kinds: tiny, huge, without parameters, without time.
 func randomModel(r *rand.Rand) *Model {
 	m := &Model{Name: "random"}
 	for i := range 1 + r.IntN(30) {
@@ -244,7 +244,7 @@ func TestImpossiblePlans(t *testing.T) {
 		p     Point
 		world int
 	}{
-		"a world of 0 ranks":        {m, good, 0},
+		"world size of at least 1":  {m, good, 0},
 		"the type of its gradient":  {m, Point{Strategy: DDP}, 2},
 		"unknown strategy":          {m, Point{Type: coll.Float32}, 2},
 		"no parameters":             {layersOf(0, 0), good, 2},

@@ -8,23 +8,23 @@ import (
 	"busbar/internal/stats"
 )
 
-// Verdict is how a point stands to the best of its group.
+// Verdict compares a point with the best of its group.
 type Verdict int
 
 // The verdicts.
 const (
 	NotCompared  Verdict = iota // it has no rounds, or no other point of its group has any
-	Best                        // the least median of overlapped steps, and some other is slower
-	Least                       // the least median, and no other is told from it
+	Best                        // the minimum median of overlapped steps, and another point is slower
+	Least                       // the minimum median, and no other point differs significantly
 	NoDifference                // from the best: it may be as fast
 	Slower                      // than the best, in this launch
-	TooFewRounds                // to tell it from the best, however far apart they are
+	TooFewRounds                // for a comparison with the best
 )
 
-// Leads says whether the others of a group are held against this point.
+// Leads reports whether the other points of a group are compared with this one.
 func (v Verdict) Leads() bool { return v == Best || v == Least }
 
-// Standing is how a point stands to the best of its group in one launch: another may give the ranks other places.
+// Standing compares a point with the best of its group in one launch; another launch may place the ranks differently.
 type Standing struct {
 	Verdict Verdict
 	// how much longer than the best's an overlapped step takes, round by round: 0.05 is 5 %; the interval is corrected
@@ -104,8 +104,8 @@ func levelOf(points int) float64 {
 	return 1 - (1-stats.Confidence)/pairs
 }
 
-// RoundsToCompare is how many rounds it takes to tell any of so many points of a group from the best; an interval of a
-// point alone takes fewer.
+// RoundsToCompare is the number of rounds for a significant difference between the best and any of so many points of a
+// group; the CI of a single point needs fewer.
 func RoundsToCompare(points int) int {
 	if points < 2 {
 		return stats.MinForInterval

@@ -14,7 +14,7 @@ func verdicts(s []Standing) (v []Verdict) {
 	return v
 }
 
-// TestEqualBuckets: of seven buckets that are equally fast, one is said to be slower in one of twenty runs at most.
+// TestEqualBuckets: seven equally fast buckets have a false "slower" in at most 5 % of runs.
 func TestEqualBuckets(t *testing.T) {
 	const runs = 800
 	equal := slices.Repeat([]float64{0.1}, 7)
@@ -49,7 +49,7 @@ func TestBetterBucketIsFound(t *testing.T) {
 }
 
 // Groups do not see each other, and points without rounds do not count.
-func TestGroupsStandAlone(t *testing.T) {
+func TestGroupsAreIndependent(t *testing.T) {
 	points := slices.Concat(seven[:2], buckets(1<<20, 5<<20), seven[2:3])
 	points[2].Type, points[3].Type = coll.BFloat16, coll.BFloat16
 	rounds := simulate(seeded(2), 12, 0.001, 0.3, 0.4, 0.2, 0.1, 0.05)

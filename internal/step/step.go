@@ -1,8 +1,7 @@
-// Package step has the words and the arithmetic of the training-step benchmark: what a model is, how its gradients
-// become buckets, what a step computes and communicates in which order, and what the times of its four modes say.
+// Package step has the vocabulary and the arithmetic of the training-step benchmark: models, buckets of gradients, the
+// order of computation and communication in a step, and the metrics of its four modes.
 //
-// It measures nothing and knows no library: package rank makes it run, package post shows it, and both say the same of
-// it.
+// It measures nothing and knows no library: rank runs steps and post shows them, both from this package.
 package step
 
 import (
@@ -28,8 +27,8 @@ const (
 	All      Cap = 1<<63 - 1 // one bucket holds everything
 )
 
-// Progress is how communication on a host goes on while the rank computes. It is empty on a GPU, where a stream does
-// it.
+// Progress is how communication advances on a host while the rank computes. It is empty on a GPU, where a stream
+// advances it.
 type Progress string
 
 // The ways.
@@ -73,7 +72,7 @@ type Model struct {
 	About     string  // a line on where its numbers come from
 }
 
-// Work is what a segment of computing stands for.
+// Work is what a segment computes.
 type Work string
 
 // The kinds of work.

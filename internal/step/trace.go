@@ -32,8 +32,7 @@ type TracedStep struct {
 	Spans  program.Spans
 }
 
-// traceFile is the object that a trace is. Readers know what a file is of by its first lines, so what it is stands
-// first.
+// traceFile is the top-level object of a trace. Readers detect a file by its first lines, so its kind comes first.
 type traceFile struct {
 	Schema      int        `json:"schemaVersion"`
 	About       TraceAbout `json:"busbar"`
@@ -65,8 +64,8 @@ type torchGroup struct {
 	Ranks   []int  `json:"ranks"`
 }
 
-// Write writes the trace as the JSON that torch.profiler writes and Perfetto shows. Steps stand one behind the other:
-// what was measured between them is not in it. The error is that of w.
+// Write writes the trace as JSON in the format of torch.profiler, which Perfetto shows. Steps follow each other
+// directly; the trace leaves out what was measured between them. The error is that of w.
 func (t *Trace) Write(w io.Writer) error {
 	about := t.TraceAbout
 	about.Model, about.Step, about.OnHost = t.Plan.Model, t.Plan.Point.String(), t.GPU == ""

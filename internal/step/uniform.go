@@ -8,7 +8,7 @@ import (
 	"busbar/internal/coll"
 )
 
-// The model that uniform alone stands for: 100 MiB of float32, as much as resnet50.
+// The model of uniform without a size: 100 MiB of float32, as much as resnet50.
 const (
 	uniformLayers = 50
 	uniformParams = 512 << 10
@@ -42,7 +42,7 @@ func parseUniform(size string) (layers int, params int64, err error) {
 	}
 	if err != nil || layers < 1 || layers > maxLayers || params < 1 || params > maxParams/int64(layers) {
 		return 0, 0, fmt.Errorf(
-			"want LAYERSxPARAMETERS, such as %dx512K: at most %d layers, and %s parameters in all layers",
+			"value must be LAYERSxPARAMETERS, such as %dx512K: at most %d layers, and %s parameters in all layers",
 			uniformLayers,
 			maxLayers,
 			coll.FormatSize(maxParams, false),

@@ -36,7 +36,7 @@ func ParseCap(s string) (Cap, error) {
 	case err != nil:
 		return 0, fmt.Errorf("bucket cap: %w", err)
 	case n == 0:
-		return 0, errors.New("bucket cap 0: want a size above 0, or layer for a bucket of each layer")
+		return 0, errors.New("bucket cap must be above 0; use layer for one bucket per layer")
 	}
 	return Cap(n), nil
 }

@@ -198,8 +198,8 @@ func (b *modelBuilder) layer(name string, l layerEntry) {
 	b.model.Layers = append(b.model.Layers, Layer{Name: name, Params: params})
 }
 
-// finish gives each layer its times: its own, or what is left of the whole pass by weight. Where no whole is given for
-// the backward pass, a layer without a time of its own takes twice as long as in the forward pass.
+// finish gives each layer its times: its own, or its share by weight of the rest of the pass. Without a total for the
+// backward pass, a layer without a time of its own takes twice its forward time.
 func (b *modelBuilder) finish(f *modelFile) error {
 	switch {
 	case len(f.Layers) == 0:

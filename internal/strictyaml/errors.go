@@ -32,8 +32,8 @@ var (
 	yamlParser = regexp.MustCompile(`^did not find expected (?:<|'|key|node)`)
 )
 
-// syntaxError makes an Error of what yaml.v3 says. Its scanner counts lines from 1, but its parser from 0, and where
-// the parser gives up, the line may be the first of the block that it was in.
+// syntaxError makes an Error of one of yaml.v3. Its scanner counts lines from 1, its parser from 0. Where the parser
+// gives up, the line may be the first of the enclosing block.
 func syntaxError(file string, err error) *Error {
 	m := yamlLine.FindStringSubmatch(err.Error())
 	line, _ := strconv.Atoi(m[1]) // no line: 0
@@ -45,7 +45,7 @@ func syntaxError(file string, err error) *Error {
 	return &Error{File: file, Line: max(line, 1), Err: fmt.Errorf("not YAML: %s", text)}
 }
 
-// Err is the problems as one error in the order of the file, nil when there are none.
+// Err is the problems as one error in the order of the file, or nil.
 func (r *Reader) Err() error {
 	problems := r.problems
 	slices.SortStableFunc(problems, func(a, b *Error) int {

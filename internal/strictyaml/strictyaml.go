@@ -1,7 +1,7 @@
-// Package strictyaml reads YAML in which nothing is wrong silently: a key that is not known, a key that stands there
-// twice and a value of the wrong kind are errors with their line and column, and all of a file's are told at once.
+// Package strictyaml reads YAML and accepts no mistake silently. Unknown keys, repeated keys and values of the wrong
+// kind are errors with line and column, and all errors of a file are reported at once.
 //
-// It knows no file of ours; what keys mean is the business of its callers.
+// It knows no particular file; its callers define the keys.
 package strictyaml
 
 import (
@@ -39,8 +39,8 @@ func (r *Reader) Problems() int { return len(r.problems) }
 // Origin names the place of a node: "FILE:LINE".
 func (r *Reader) Origin(n *yaml.Node) string { return fmt.Sprintf("%s:%d", r.File, n.Line) }
 
-// Document returns what stands in the file, nil with a problem noted when there is nothing, or more than one document.
-// The advice says what is wanted of an empty file, and in the place of a second document.
+// Document returns the content of the file. An empty file or more than one document is a problem, and the result nil.
+// The advices are for an empty file, and for a second document.
 func (r *Reader) Document(text []byte, emptyAdvice, secondAdvice string) *yaml.Node {
 	decoder := yaml.NewDecoder(bytes.NewReader(text))
 	var doc, next yaml.Node
@@ -67,7 +67,7 @@ func (r *Reader) Document(text []byte, emptyAdvice, secondAdvice string) *yaml.N
 func (r *Reader) Mapping(
 	n *yaml.Node, what string, known []string, spellings map[string]string, each func(name string, k, v *yaml.Node),
 ) {
-	what += ": want keys (" + strings.Join(known, ", ") + ")"
+	what += ": expected keys (" + strings.Join(known, ", ") + ")"
 	r.named(n, what, spellings, func(name string, k, v *yaml.Node) {
 		if !slices.Contains(known, name) {
 			r.Fail(k, coll.Unknown("key", k.Value, known))
@@ -79,14 +79,14 @@ func (r *Reader) Mapping(
 
 // Names calls each for every key of n, whatever it is called; repeated ones are problems.
 func (r *Reader) Names(n *yaml.Node, what string, each func(name string, k, v *yaml.Node)) {
-	r.named(n, what+": want names with what they stand for", nil, each)
+	r.named(n, what+": expected names with their values", nil, each)
 }
 
 func (r *Reader) named(
-	n *yaml.Node, want string, spellings map[string]string, each func(name string, k, v *yaml.Node),
+	n *yaml.Node, expected string, spellings map[string]string, each func(name string, k, v *yaml.Node),
 ) {
 	if n.Kind != yaml.MappingNode || len(n.Content) == 0 {
-		r.Errorf(n, "%s, found %s", want, KindOf(n))
+		r.Errorf(n, "%s, found %s", expected, KindOf(n))
 		return
 	}
 	seen := map[string]int{}
@@ -98,7 +98,7 @@ func (r *Reader) named(
 		}
 		switch {
 		case k.Kind != yaml.ScalarNode:
-			r.Errorf(k, "want a key, found %s", KindOf(k))
+			r.Errorf(k, "expected a key, found %s", KindOf(k))
 		case seen[name] > 0:
 			r.Errorf(k, "%s was given before, in line %d", name, seen[name])
 		default:

@@ -11,7 +11,7 @@ import (
 func One[T any](r *Reader, v *yaml.Node, parse func(string) (T, error)) T {
 	var zero T
 	if v.Kind != yaml.ScalarNode || IsNull(v) {
-		r.Errorf(v, "want one value, found %s", KindOf(v))
+		r.Errorf(v, "expected one value, found %s", KindOf(v))
 		return zero
 	}
 	value, err := parse(v.Value)
@@ -32,7 +32,7 @@ func List[T comparable](r *Reader, v *yaml.Node, parse func(string) ([]T, error)
 	for _, w := range words {
 		w = Resolve(w)
 		if w.Kind != yaml.ScalarNode || IsNull(w) {
-			r.Errorf(w, "want a value or a list of values, found %s", KindOf(w))
+			r.Errorf(w, "expected a value or a list of values, found %s", KindOf(w))
 			continue
 		}
 		values, err := parse(w.Value)
@@ -57,7 +57,7 @@ func Resolve(n *yaml.Node) *yaml.Node {
 	return n
 }
 
-// IsNull says whether a value is empty: nothing at all, ~ or null.
+// IsNull reports whether a value is empty: nothing at all, ~ or null.
 func IsNull(n *yaml.Node) bool { return n.Kind == yaml.ScalarNode && n.ShortTag() == "!!null" }
 
 // KindOf is what a value is, for people.

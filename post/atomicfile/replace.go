@@ -11,7 +11,7 @@ import (
 	"syscall"
 )
 
-// headBytes is how much of a file tells whether it is one of ours: each names the tool near its beginning.
+// headBytes is the part of a file that identifies it as one of ours: each names the tool near its beginning.
 const headBytes = 64 << 10
 
 // MayReplace returns the error of a file in a folder that the tool did not write: people give their own files the names
@@ -27,7 +27,7 @@ func MayReplace(folder, tool string, names ...string) error {
 
 func mayReplace(path, tool string) error {
 	f, err := os.Open(path)
-	// there is none; writing tells of what is no folder
+	// it does not exist; a path that is not a folder fails when it is written
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
 		return nil
 	}

@@ -117,7 +117,7 @@ func TestKnownDefects(t *testing.T) {
 }
 
 // The name of an interface, or its address, shows that other hosts cannot reach it.
-func TestInterfacesThatLeadNowhere(t *testing.T) {
+func TestUnreachableInterfaces(t *testing.T) {
 	failed := "n1:10:20 [0] misc/socket.cc:4 NCCL WARN Connect to 10.0.0.2<4> failed : Connection timed out\n"
 	for _, name := range []string{"tunl0:10.0.0.1", "lxcbr0:10.0.3.1", "ib1:fe80::1%ib1", "ecs-eth0:169.254.172.2"} {
 		log := read(t, "n1:10:20 [0] NCCL INFO Bootstrap : Using "+name+"<0>\n"+failed)

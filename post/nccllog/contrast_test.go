@@ -34,7 +34,7 @@ func chose(bytes int64, algo, proto string, channels int) string {
 		algo, proto, channels-1)
 }
 
-// All that a comparison says of two logs that differ in one thing: what was done, what was given, and what is the same.
+// All output of a comparison of two logs that differ in one thing: what was done, what was given, and what is the same.
 func TestContrast(t *testing.T) {
 	whole := wholeLog()
 	swap := func(pairs ...string) string { return strings.NewReplacer(pairs...).Replace(whole) }
@@ -150,8 +150,8 @@ func says(all []Difference) (texts []string) {
 	return texts
 }
 
-// Rows of nccl-tests are compared where both are of one table: a size that stands in several tables of a log is left
-// out, and so are rows whose busbw/algbw is of other collectives or numbers of ranks.
+// Rows of nccl-tests are compared where both are of one table. A size in several tables of a log is left out, and so
+// are rows whose busbw/algbw is of other collectives or world sizes.
 func TestRowsOfOtherTablesAreNotCompared(t *testing.T) {
 	row := func(us, factor float64) Row {
 		return Row{Bytes: 1 << 30, Type: "float", OutTime: us, OutBusbw: (1 << 30) / us / 1e3 * factor}

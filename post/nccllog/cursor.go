@@ -14,7 +14,7 @@ type formats struct{}
 
 var lines formats
 
-// MustCompile returns a format, in which something stands between any two values.
+// MustCompile returns a format, which has text between any two values.
 func (formats) MustCompile(text string) format {
 	if strings.Contains(text, "%%") {
 		panic(fmt.Errorf("no end of a value in %s", text))

@@ -158,7 +158,7 @@ func TestSettings(t *testing.T) {
 	}
 }
 
-// A warning is kept once, with how often and by whom it was said, and where in the source.
+// A warning is kept once, with its count, its processes, and its place in the source.
 func TestWarnings(t *testing.T) {
 	l := read(t,
 		"\n[2026-05-05 06:16:47] a:1:1 [3] plugin/net.cc:334 (init) NCCL WARN Call to connect to 10.0.0.3<54321> "+
@@ -182,7 +182,7 @@ func TestWarnings(t *testing.T) {
 	}
 }
 
-// Compression is told by content, and a file that breaks off is read up to there.
+// Compression is detected by content, and a truncated file is read up to its end.
 func TestCompressedAndCut(t *testing.T) {
 	var b bytes.Buffer
 	z := gzip.NewWriter(&b)

@@ -68,7 +68,7 @@ func Compare(a, b *Log) *Contrast {
 	return c
 }
 
-// compare adds a difference, or that there is none. A tuner of one log alone is one too.
+// compare adds a difference, or that both are equal. A tuner in only one log is a difference too.
 func (c *Contrast) compare(p aspect, what notice.LogAspect, a, b notice.LogValue) {
 	d := Difference{What: what, A: a, B: b, touches: p.touches}
 	unknown := a.Empty() || b.Empty()

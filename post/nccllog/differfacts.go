@@ -143,7 +143,7 @@ func waysOf(l *Log) map[string]map[int64][]notice.LogWay {
 	return ways
 }
 
-// apart is from which ratio on two times of one table are told apart: one run each says no more.
+// apart is the minimum ratio of two times of one table that counts as a difference: there is only one run of each.
 const apart = 1.1
 
 // rowKey is what a row of nccl-tests is known by in its table.
@@ -152,8 +152,7 @@ type rowKey struct {
 	kind  string
 }
 
-// rowsOnce are the rows of nccl-tests that stand once in a log: which of several tables another row is of, it does
-// not tell.
+// rowsOnce are the rows of nccl-tests that occur once in a log: the table of a repeated row is ambiguous.
 func (l *Log) rowsOnce() map[rowKey]Row {
 	rows, times := map[rowKey]Row{}, map[rowKey]int{}
 	for _, r := range l.Rows {
@@ -165,7 +164,7 @@ func (l *Log) rowsOnce() map[rowKey]Row {
 	return rows
 }
 
-// alike says whether busbw/algbw of two rows may be of one collective and number of ranks, as far as busbw is printed.
+// alike reports whether busbw/algbw of two rows, as printed, may be of one collective and world size.
 func alike(a, b Row) bool {
 	of := func(r Row) (lo, hi float64) {
 		algbw := float64(r.Bytes) / r.OutTime / 1e3
@@ -176,7 +175,7 @@ func alike(a, b Row) bool {
 	return loA <= hiB && loB <= hiA
 }
 
-// measured compares rows of nccl-tests that stand in both logs, at the size where they differ most.
+// measured compares rows of nccl-tests that are in both logs, at the size with the largest difference.
 func (c *Contrast) measured(a, b *Log) {
 	before, after := a.rowsOnce(), b.rowsOnce()
 	var most Row

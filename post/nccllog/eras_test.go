@@ -7,7 +7,7 @@ import (
 	"busbar/internal/notice"
 )
 
-// TestRCCL reads what RCCL adds to NCCL's messages, and what it says without a header.
+// TestRCCL reads what RCCL adds to NCCL's messages, and its lines without a header.
 func TestRCCL(t *testing.T) {
 	l := read(t, `(Worker pid=5) a:1:2 [0] NCCL INFO Dmabuf feature disabled without NCCL_DMABUF_ENABLE=1
 (Worker pid=5) a:1:2 [0] NCCL INFO RCCL version : 2.27.7-HEAD:abc1234
@@ -48,8 +48,7 @@ func pairs(order ...int) string {
 	return text
 }
 
-// TestGuessedCommunicators is about versions without an id, where ranks of communicators of one size may be taken for
-// each other's.
+// TestGuessedCommunicators is about versions without an id, where ranks of communicators of one size may be confused.
 func TestGuessedCommunicators(t *testing.T) {
 	l := read(t, pairs(0, 2, 1, 3))
 	if len(l.Communicators) != 2 || len(l.Sequences) != 2 {
@@ -77,8 +76,8 @@ func TestOneGPUOnce(t *testing.T) {
 	}
 }
 
-// TestPairInBothWays is about a pair that is counted once, though each direction goes another way.
-func TestPairInBothWays(t *testing.T) {
+// TestPairInBothDirections is about a pair that is counted once, though each direction goes another way.
+func TestPairInBothDirections(t *testing.T) {
 	l := read(t, `a:1:2 [0] NCCL INFO comm 0x7 rank 0 nranks 2 cudaDev 0 nvmlDev 0 busId 1000 commId 0x5 - Init START
 a:1:2 [0] NCCL INFO Channel 00/0 : 0[0] -> 1[1] via P2P/IPC
 a:1:2 [0] NCCL INFO Channel 00/0 : 1[1] -> 0[0] via SHM/direct/direct
@@ -135,7 +134,7 @@ a:1:1 [0] NCCL INFO Channel 00/0 : 0[0] -> 1[0] [send] via NET/IB/0
 	t.Errorf("%+v", l.Findings())
 }
 
-// TestLoaderOfPlugins reads what the loader of plugins says in different versions.
+// TestLoaderOfPlugins reads the messages of the plugin loader in different versions.
 func TestLoaderOfPlugins(t *testing.T) {
 	for text, want := range map[string]string{
 		"NET/Plugin : Plugin load (libnccl-net.so) returned 2 : libnccl-net.so: cannot open shared object file": "libnccl-net.so",

@@ -160,7 +160,7 @@ func TestExplanationsHaveCauses(t *testing.T) {
 	}
 }
 
-// What only follows from another failure is not called serious beside it, and is where nothing else is told.
+// A consequence of another failure is not serious beside it, but is serious alone.
 func TestWhatFollows(t *testing.T) {
 	closed, full := "n1:1:1 [0] a.cc:1 NCCL WARN socketProgress: Connection closed by remote peer n2<5>\n",
 		"n1:1:1 [0] b.cc:1 NCCL WARN Cuda failure 'out of memory'\n"
@@ -173,7 +173,7 @@ func TestWhatFollows(t *testing.T) {
 	}
 }
 
-// Lines that tell an error's way count where no warning tells its reason.
+// Lines of an error's call path count where no warning has its reason.
 func TestFailuresWithoutAReason(t *testing.T) {
 	way := "n1:1:1 [0] NCCL INFO init.cc:1798 -> 6\nn1:1:1 [0] NCCL INFO group.cc:64 -> 6 [Async thread]\n"
 	all := readAll(t, way).Findings()

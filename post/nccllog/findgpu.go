@@ -99,7 +99,7 @@ func (l *Log) peersOff() (all []notice.Assigned) {
 	return all
 }
 
-// nvlinks says whether some communicator's topology has NVLink.
+// nvlinks reports whether the topology of any communicator has NVLink.
 func (l *Log) nvlinks() bool {
 	return slices.ContainsFunc(l.Communicators, func(c Communicator) bool {
 		return c.Topology.NVLinks > 0 ||

@@ -58,8 +58,7 @@ func oneHost(c Communicator, all ...Transport) *Log {
 	return &Log{Communicators: []Communicator{c}, Transports: all}
 }
 
-// Each pair counts once, in whichever direction it is told; what another GPU's card carries, and what goes to another
-// host, does not.
+// Each pair counts once, in either direction. Traffic through another GPU's NIC or to another host does not count.
 func TestWithinHost(t *testing.T) {
 	way := func(kind string, from, to, pxn int) Transport {
 		return Transport{Kind: kind, From: from, To: to, PXN: pxn}

@@ -28,10 +28,10 @@ func (l *Log) overNet() (all []Transport) {
 	return all
 }
 
-// connections is how many a transport stands for: one a channel.
+// connections is the number of connections of a transport: one per channel.
 func connections(t Transport) int { return max(1, len(t.Channels)) }
 
-// sameHost says whether both ends of a transport are known to be on one host.
+// sameHost reports whether both ends of a transport are known to be on one host.
 func (l *Log) sameHost(t Transport) bool {
 	if l.nodes() == 1 || t.Comm >= 0 && l.Communicators[t.Comm].Nodes == 1 {
 		return true
@@ -40,10 +40,10 @@ func (l *Log) sameHost(t Transport) bool {
 	return a != "" && a == b && !l.Communicators[t.Comm].namesakes
 }
 
-// isTCP says whether a transport goes over TCP.
+// isTCP reports whether a transport uses TCP.
 func isTCP(t Transport) bool { return strings.EqualFold(t.How, "Socket") }
 
-// usesTCP says whether NCCL named its sockets as the network, and nothing else.
+// usesTCP reports whether NCCL named its sockets as the network, and nothing else.
 func (l *Log) usesTCP() bool {
 	return len(l.Network.Using) > 0 &&
 		!slices.ContainsFunc(l.Network.Using, func(n Named) bool { return !strings.EqualFold(n.Name, "Socket") })
@@ -71,7 +71,7 @@ func namesOnly(all []Named) (out []string) {
 	return out
 }
 
-// missing says whether a plugin was looked for in vain.
+// missing reports whether NCCL searched for a plugin and did not find it.
 func (l *Log) missing(part string) bool {
 	return slices.ContainsFunc(l.Network.Missing, func(n Named) bool { return strings.Contains(n.Name, part) })
 }
@@ -132,7 +132,7 @@ func (l *Log) rdmaEnds() (ends []Transport) {
 	return ends
 }
 
-// endHost is the host of the end that a transport is told of; "" where it is not known.
+// endHost is the host of the end that logged a transport, or "".
 func (l *Log) endHost(t Transport) string {
 	if t.Comm < 0 && t.Process >= 0 {
 		return l.Processes[t.Process].Host
@@ -194,8 +194,8 @@ func findDirect(l *Log) []found {
 	return []found{about(who, fact)}
 }
 
-// directDevices are NICs by what was said of their GPUDirect RDMA: disabled, disabled for a distance, enabled. TCP
-// has none.
+// directDevices are NICs by the state of their GPUDirect RDMA: disabled, disabled for a distance, enabled. TCP has no
+// such state.
 func (l *Log) directDevices() (off, far, able notice.NICs) {
 	for _, g := range l.Network.GDR {
 		nic, list := notice.NIC{Device: g.Device}, &able
@@ -330,7 +330,7 @@ func findInterface(l *Log) []found {
 	return []found{about(l.who(slices.Compact(processes)), fact)}
 }
 
-// connectionFailed says whether a rank could not reach another one.
+// connectionFailed reports whether a rank could not connect to another one.
 func (l *Log) connectionFailed() bool {
 	return slices.ContainsFunc(l.Messages, func(m Message) bool {
 		e := explain(m)

@@ -38,8 +38,7 @@ func receives(from, to int, how string, device int) Transport {
 	return t
 }
 
-// A connection that both ends tell of is one; so is one of which the receiver alone wrote. What stays on a host is
-// none.
+// A connection counts once, whether both ends logged it or only the receiver. One within a host does not count.
 func TestConnectionsBetweenHosts(t *testing.T) {
 	ends := func(l *Log) (ends [][2]int) {
 		for _, t := range l.overNet() {
@@ -92,7 +91,7 @@ func TestTCPBetweenHosts(t *testing.T) {
 	}
 }
 
-// What goes over TCP is told elsewhere, and has no GPUDirect RDMA.
+// Another finding covers TCP, which has no GPUDirect RDMA.
 func TestNoGPUDirect(t *testing.T) {
 	through := sends(2, 0, "IB", 0)
 	through.GDR = false
@@ -117,7 +116,7 @@ func TestNoGPUDirect(t *testing.T) {
 }
 
 // One host sends by one of its cards, though it has more, and several ranks that could use them.
-func TestOneCard(t *testing.T) {
+func TestOneNIC(t *testing.T) {
 	log := func(change func(*Log)) *Log {
 		l := twoHosts(sends(0, 2, "IB", 1), sends(1, 3, "IB", 1), sends(2, 0, "IB", 0), sends(3, 1, "IB", 1))
 		l.Network.IB = []Named{

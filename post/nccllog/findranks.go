@@ -223,7 +223,7 @@ func findRAS(l *Log) (all []found) {
 	return all
 }
 
-// named says whether a row of the summary, which names no communicator, is of one that is reported by name.
+// named reports whether a row of the summary, which names no communicator, belongs to one that is reported by name.
 func (a *RAS) named(row RASComm) bool {
 	return row.ID == "" && slices.ContainsFunc(a.Comms, func(c RASComm) bool {
 		return c.ID != "" && c.Ranks == row.Ranks && strings.Contains(c.Errors, row.Errors)

@@ -26,7 +26,7 @@ func nextLine(r *bufio.Reader) (line string, ended bool, err error) {
 	}
 }
 
-// opened undoes compression by what the file begins with.
+// opened decompresses by the first bytes of the file.
 func opened(r io.Reader) (*bufio.Reader, error) {
 	b := bufio.NewReaderSize(r, headBytes)
 	if head, _ := b.Peek(2); string(head) != "\x1f\x8b" {

@@ -34,7 +34,7 @@ type Log struct {
 	Rows          []Row          `json:"rows"` // of nccl-tests, where its table is in the same file and whole
 }
 
-// Unknown stands for a number that the log does not tell.
+// Unknown is a number that is not in the log.
 const Unknown = -1
 
 // File is one file that was read.
@@ -158,7 +158,7 @@ type Graph struct {
 	Inter    string  `json:"inter"`
 }
 
-// Topology is what "=== System" and the lines below it say.
+// Topology is the content of "=== System" and the lines below it.
 type Topology struct {
 	GPUs    int    `json:"gpus"`
 	NICs    int    `json:"nics"`
@@ -178,7 +178,7 @@ type Path struct {
 // Network is how nodes reach each other.
 type Network struct {
 	Using []Named `json:"using"` // "Using network AWS Libfabric"
-	// loaded or assigned: "IB", "Libfabric", with the version of its interface where said
+	// loaded or assigned: "IB", "Libfabric", with the version of its interface if logged
 	Plugins   []Named `json:"plugins"`
 	Missing   []Named `json:"missing"`   // plugins looked for in vain: "libnccl-net.so"
 	Providers []Named `json:"providers"` // of libfabric: "efa"
@@ -313,13 +313,13 @@ type Behind struct {
 	By      int64 `json:"by"` // calls that the furthest rank made more
 }
 
-// Message is a warning or an error; the same text is kept once, numbers that tell places and addresses apart set aside.
+// Message is a warning or an error. A text is kept once; numbers of places and addresses do not count as differences.
 type Message struct {
 	Text string `json:"text"` // as first written
 	// WARN, ERROR of NCCLX, FAIL for the way of an error, PyTorch for its time-outs, program for other lines that
 	// report an error
 	Level     string `json:"level"`
-	Place     string `json:"place"` // "transport/net_ib.cc:94 (ncclIbInit)"; "" where it is not said
+	Place     string `json:"place"` // "transport/net_ib.cc:94 (ncclIbInit)"; "" if not logged
 	Times     int64  `json:"times"`
 	Processes []int  `json:"processes"`
 	File      int    `json:"file"` // index in Log.Files, and

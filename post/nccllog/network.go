@@ -86,7 +86,7 @@ func (r *Reader) noDevice(p *process, _ message) bool {
 	return r.name(p, missing, "InfiniBand or RoCE device", "")
 }
 
-// networkLines are lines about network plugins, interfaces and devices, by what they begin with.
+// networkLines are lines about network plugins, interfaces and devices, by their first words.
 var networkLines = []lineKind{
 	{"Using network ", true, names(using, regexp.MustCompile(`^Using network (.+)`))},
 	{"Bootstrap", true, names(bootstrap, anInterface)},

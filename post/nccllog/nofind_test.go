@@ -9,7 +9,7 @@ import (
 )
 
 // What looks like a fault and is none: each is near to one that is found.
-func TestWhatIsNoFinding(t *testing.T) {
+func TestNoFinding(t *testing.T) {
 	swap := func(pairs ...string) string { return strings.NewReplacer(pairs...).Replace(wholeLog()) }
 	set := func(name, value string) string {
 		return "n1:100:200 [0] NCCL INFO " + name + " set by environment to " + value + "\n"
@@ -75,8 +75,8 @@ func TestDoubtLowersAFinding(t *testing.T) {
 	}
 }
 
-// Messages of one meaning are one finding; what follows from others stands behind what is as grave.
-func TestMessagesAreTakenTogether(t *testing.T) {
+// Messages of one meaning are one finding; a consequence comes after other findings of the same severity.
+func TestMessagesAreGrouped(t *testing.T) {
 	closed := func(peer string) string {
 		return "\nn1:100:200 [0] a.cc:1 NCCL WARN socketProgress: Connection closed by remote peer " + peer + "<5>\n"
 	}

@@ -17,7 +17,7 @@ import (
 type Reader struct {
 	log   Log
 	names map[string]*[]Named // the lists of Log.Network
-	index map[any]int         // the rows of the Log's lists, by what identifies them
+	index map[any]int         // the rows of the Log's lists, by their keys
 	ras   *rasText            // the answer being read
 
 	world
@@ -94,17 +94,17 @@ func row[T any](r *Reader, list *[]T, key any) (row *T, added bool) {
 	return &(*list)[i], !known
 }
 
-// NothingError says that a file holds none of what this package reads.
+// NothingError reports a file without anything that this package reads.
 type NothingError struct{ Path string }
 
 func (e *NothingError) Error() string {
 	return fmt.Sprintf("%s: no message of NCCL in it, nor anything of the Inspector or ncclras", e.Path)
 }
 
-// Is this a log? Enough of a file to tell.
+// headBytes is the part of a file that detection needs.
 const headBytes = 1 << 16
 
-// Detect says what form a file has by how it begins, which is decompressed already; false where that does not show.
+// Detect returns the form of a file by its first bytes, already decompressed; false if it is unknown.
 func Detect(head []byte) (Form, bool) {
 	text := bytes.TrimLeft(bytes.TrimPrefix(head, []byte("\xef\xbb\xbf")), " \t\r\n")
 	has := func(s string) bool { return bytes.Contains(text, []byte(s)) }
@@ -124,8 +124,8 @@ func Detect(head []byte) (Form, bool) {
 	return "", false
 }
 
-// Add reads one more file; name is what it is called in the Log. A file that ends early is no error: the Log says so.
-// The error is a *NothingError where nothing that is known is in it.
+// Add reads one more file; name is its name in the Log. A file that ends early is no error: the Log records it. The
+// error is a *NothingError if the file has nothing known.
 func (r *Reader) Add(name string, from io.Reader) error {
 	in, err := opened(from)
 	if err != nil {
@@ -272,7 +272,7 @@ type lineKind struct {
 	read   lineReader // reports whether the message has facts of this kind
 }
 
-// known are the messages by what they begin with, or have in them, the most frequent first.
+// known are the messages by their first words, or by words in them, the most frequent first.
 var known = slices.Concat([]lineKind{
 	{": opCount ", false, (*Reader).call},
 	{" Bytes ->", false, (*Reader).choice},

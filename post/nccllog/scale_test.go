@@ -6,9 +6,9 @@ import (
 	"testing"
 )
 
-// TestManyOfEverything is about logs whose reading took time with the square of what is in them: many ranks and
+// TestLargeCounts is about logs whose reading took time with the square of what is in them: many ranks and
 // communicators without an id, and many hosts on which a process has the same number.
-func TestManyOfEverything(t *testing.T) {
+func TestLargeCounts(t *testing.T) {
 	const many = 20000
 	for name, line := range map[string]func(i int) string{
 		"ranks": func(i int) string {

@@ -9,8 +9,8 @@ import (
 	"busbar/internal/notice"
 )
 
-// rankLog is the log of one rank of four: how it set itself up, and then its calls, as counts of an all-reduce; 0
-// stands for a broadcast of 7 from root 1, and negative counts for sends.
+// rankLog is the log of one rank of four: its setup, and then its calls, as counts of an all-reduce. 0 is a broadcast
+// of 7 from root 1, and negative counts are sends.
 func rankLog(rank int, counts ...int) string {
 	var b strings.Builder
 	head := fmt.Sprintf("n%d:1:1 [0] NCCL INFO ", rank/2)
@@ -76,7 +76,7 @@ func TestRankBehind(t *testing.T) {
 	}
 }
 
-// Ranks that did not write, and calls that may be lost, are said.
+// Ranks without a log, and calls that may be lost, are reported.
 func TestDoubt(t *testing.T) {
 	if s := readAll(t, rankLog(0, 1, 2), rankLog(1, 1)).Sequences[0]; s.Doubt == nil ||
 		*s.Doubt != (notice.Doubt{Cause: notice.PartOfRanks, A: 2, B: 4}) {
@@ -91,7 +91,7 @@ func TestDoubt(t *testing.T) {
 }
 
 // Roots and types must agree, and the operation only of what reduces; unknown numbers are kept.
-func TestWhatMustAgree(t *testing.T) {
+func TestRequiredAgreement(t *testing.T) {
 	call := func(rank int, rest string) string {
 		return rankLog(rank) +
 			fmt.Sprintf("n0:%d:%d [%d] NCCL INFO %s comm 0x77 [nranks=4] stream 0x9 task 0 globalrank %d\n", rank+1,

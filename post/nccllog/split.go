@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// head is what stands before a message: host:pid:tid [device], and of a warning the place in the source.
+// head is the text before a message: host:pid:tid [device], and of a warning the place in the source.
 type head struct {
 	host   string
 	pid    int
@@ -45,12 +45,12 @@ func marked(line string) (at, end int, level string) {
 	}
 }
 
-// maxHead is how many words may stand between host:pid:tid and the mark: [device][thread], time, place, (function).
+// maxHead is the maximum number of words between host:pid:tid and the mark: [device][thread], time, place, (function).
 const maxHead = 6
 
-// header finds host:pid:tid at the end of seg, which ends where the mark begins, and says where the host begins. The
-// host may have the end of other text at its front. Without one, ok is false and start is where the message's place
-// begins, or its mark.
+// header finds host:pid:tid at the end of seg, which ends at the mark, and returns where the host begins. The host may
+// begin with the end of other text. Without a header, ok is false and start is the begin of the message's place, or its
+// mark.
 func header(seg string) (h head, start int, ok bool) {
 	end := len(seg)
 	for range maxHead {
@@ -105,7 +105,7 @@ func threeParts(w string) (host string, pid, tid, at int, ok bool) {
 // clock is a time of day, which has the form of a header.
 var clock = regexp.MustCompile(`^(\d+-\d\d-\d\dT)?\d\d:\d\d:\d\d$`)
 
-// behindTID reads what stands between the thread and the mark: " [0] transport/net.cc:12 (func) ".
+// behindTID reads the text between the thread and the mark: " [0] transport/net.cc:12 (func) ".
 func behindTID(h *head, s string) bool {
 	s = strings.TrimSpace(s)
 	for n := 0; strings.HasPrefix(s, "["); n++ {
@@ -161,8 +161,8 @@ var another = regexp.MustCompile(`:\d+:\d+ ?(\[-?\d*\]? ?)?$`)
 // clocks are times of day, which are no part of a header.
 var clocks = regexp.MustCompile(`(^|[ T\[])\d\d:\d\d:\d\d\b`)
 
-// unprefixed is what stands before a header apart from what launchers put there, and the file that grep names before
-// each line.
+// unprefixed is the text before a header without the prefixes of launchers, and without the file name that grep puts
+// before each line.
 func unprefixed(s string) (rest, file string) {
 	if s == "" || another.MatchString(s) && another.MatchString(clocks.ReplaceAllString(s, " ")) ||
 		strings.Contains(s, mark) {

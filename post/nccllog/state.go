@@ -54,7 +54,7 @@ type communicator struct {
 	full  bool // no more were kept
 }
 
-// sort is what communicators without an id have in common that cannot be told apart by what was printed of them.
+// sort is what communicators without an id have in common if their messages do not distinguish them.
 type sort struct {
 	ranks        int
 	parent       *communicator
@@ -106,10 +106,9 @@ func (r *Reader) process(host string, pid int) *process {
 // mostTried is among how many processes or ranks the one of a message is looked for.
 const mostTried = 1 << 10
 
-// author is the process that wrote a message; nil where that is unknown. A header that stands behind other text may have
-// the end of that text at the front of its host, and one whose line was cut may lack a part of it: then the other hosts
-// of the same pid decide. Glued is how much at the front is not of the host. In a file without any header, messages are
-// of one process.
+// author is the process that wrote a message, or nil if unknown. Behind other text, the host of a header may begin with
+// the end of that text; in a cut line, a part of the host may be missing. Then the other hosts of the same pid decide.
+// Glued is the length of the foreign text. In a file without any header, all messages are of one process.
 func (r *Reader) author(h head, found, clean bool) (p *process, glued int) {
 	switch {
 	case !found && (!clean || r.headers):

@@ -50,7 +50,7 @@ func (l *Log) Paths() string {
 // Fact is one line about a run.
 type Fact struct{ Name, Value string }
 
-// Facts are what the whole run, or its largest communicator, was set up as. What a log does not say is not among them.
+// Facts are the setup of the whole run, or of its largest communicator. It leaves out what the log does not have.
 func (l *Log) Facts() (facts []Fact) {
 	add := func(name, value string) {
 		if value != "" {
@@ -90,8 +90,8 @@ func (l *Log) Facts() (facts []Fact) {
 	return facts
 }
 
-// RanksKnown says whether all who wrote of a communicator told their rank. A log of calls alone does not, and then
-// members of one communicator cannot be put together.
+// RanksKnown reports whether all processes of a communicator logged their rank. A log of calls alone has no ranks, and
+// then the members of one communicator cannot be combined.
 func (c *Communicator) RanksKnown() bool {
 	return !slices.ContainsFunc(c.Members, func(m Member) bool { return m.Rank < 0 })
 }
@@ -145,7 +145,7 @@ func initFact(c *Communicator) string {
 	return value.String()
 }
 
-// Lacks are what the log does not tell, with the word of NCCL_DEBUG_SUBSYS that records it.
+// Lacks are what the log lacks, with the word of NCCL_DEBUG_SUBSYS that records it.
 func (l *Log) Lacks() (lacks []string) {
 	if !slices.ContainsFunc(l.Files, func(f File) bool { return f.Form == Debug }) {
 		return nil
@@ -177,7 +177,7 @@ type ChoiceRow struct {
 	Name, Sizes, Way string
 	Times            int64
 	Unsure           bool // the sizes are bytes as written, whose meaning is not known
-	OfRank           bool // they are bytes of one rank, since the log does not tell how many ranks there are
+	OfRank           bool // bytes of one rank: the log lacks the world size
 }
 
 // ChoiceRows are the choices, with neighbours alike as one row.
@@ -208,8 +208,8 @@ func (l *Log) ChoiceRows() (rows []ChoiceRow) {
 // CallRow is what ranks called of one collective and type.
 type CallRow struct{ Name, Type, Sizes, Each, Ranks string }
 
-// CallRows are the calls, one row for each collective and type, of all communicators together. Where a rank is not
-// known its process stands for it.
+// CallRows are the calls of all communicators together, one row for each collective and type. A process of unknown rank
+// counts as a rank.
 func (l *Log) CallRows() (rows []CallRow) {
 	type key struct{ name, kind string }
 	type caller struct{ rank, process int }

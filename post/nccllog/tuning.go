@@ -42,7 +42,7 @@ func (r *Reader) choice(p *process, m message) bool {
 	return true
 }
 
-// readWay reads what stands behind the arrow.
+// readWay reads the text after the arrow.
 func (ch *Choice) readWay(c *cursor) bool {
 	var algo, proto, threads, lo, hi int
 	var expected float64

@@ -25,7 +25,7 @@ func TestVersions(t *testing.T) {
 	}
 }
 
-// Two libraries in one run are told apart, with who has which.
+// Two libraries in one run are distinguished, with the processes of each.
 func TestTwoVersions(t *testing.T) {
 	l := readAll(t, "a:1:1 [0] NCCL INFO NCCL version 2.27.7+cuda13.0\n",
 		"b:2:2 [0] NCCL INFO NCCL version 2.26.2+cuda12.8\n")

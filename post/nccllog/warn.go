@@ -17,7 +17,7 @@ func (r *Reader) warn(p *process, m message) {
 		Message{Text: text, Level: m.level, Place: m.place})
 }
 
-// warned counts a message, and keeps it where there is none of this key.
+// warned counts a message, and keeps the first of each key.
 func (r *Reader) warned(p *process, key string, m Message) {
 	type text string
 	if _, known := r.index[text(key)]; !known && len(r.log.Messages) >= maxMessages {

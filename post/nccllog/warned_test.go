@@ -9,7 +9,7 @@ import (
 
 const unable = "NCCL WARN NET/IB : Unable to open device mlx5_0"
 
-// A warning counts whatever stands before it, and in whatever file.
+// A warning counts whatever the text before it, and in any file.
 func TestWarningsWithAnyPrefix(t *testing.T) {
 	const info = "n1:10:20 [0] NCCL INFO Bootstrap : Using eth0:10.0.0.1<0>\n"
 	const header, place = "n1:10:20 [0] ", "transport/net_ib.cc:111 "
@@ -63,7 +63,7 @@ func TestCutHeaderIsNoFileOfGrep(t *testing.T) {
 	}
 }
 
-// A file without headers tells no device.
+// A file without headers has no devices.
 func TestNoHeaderNoDevice(t *testing.T) {
 	l := read(t, "NCCL INFO comm 0x1 rank 0 nRanks 2 nNodes 1 localRanks 2 localRank 0 MNNVL 0\nNCCL WARN something\n")
 	if len(l.Processes) != 1 || len(l.Messages) != 1 {

@@ -76,7 +76,7 @@ func (l *Log) hostsOf(processes []int) (names []string) {
 // hostsText shortens a list of hosts.
 func hostsText(hosts []string) string { return notice.Hosts(hosts).String() }
 
-// largest is the communicator with the most ranks, and among those the first; nil where there is none.
+// largest is the communicator with the most ranks, the first of several; nil without communicators.
 func (l *Log) largest() *Communicator {
 	if len(l.Communicators) == 0 {
 		return nil
@@ -118,7 +118,7 @@ func (l *Log) hostOf(comm, rank int) string {
 	return l.Processes[members[i].Process].Host
 }
 
-// setting is the value of a variable that was set from outside; "" where it was not said to be.
+// setting is the value of a variable that was set from outside, or "".
 func (l *Log) setting(name string) string {
 	for _, s := range l.Settings {
 		if s.Name == name && s.given() {
@@ -128,7 +128,7 @@ func (l *Log) setting(name string) string {
 	return ""
 }
 
-// given says whether somebody chose the value: the environment, a file or the program.
+// given reports whether the value was set by the environment, a file or the program.
 func (s Setting) given() bool {
 	return s.From == "environment" || s.From == "file" || s.From == "config"
 }

@@ -62,7 +62,7 @@ func collective(name string) coll.Collective {
 	return c
 }
 
-// perRank says that NCCL's count of this collective is of one rank's part, and nccl-tests' S of all parts.
+// perRank reports whether NCCL's count of this collective is one rank's part, and nccl-tests' S all parts.
 func perRank(c coll.Collective) bool {
 	switch c {
 	case coll.AllGather, coll.ReduceScatter, coll.AllToAll, coll.Gather, coll.Scatter:
@@ -71,7 +71,7 @@ func perRank(c coll.Collective) bool {
 	return false
 }
 
-// sized is S as nccl-tests counts it of a collective whose count is this many bytes; Unknown where it can't be told.
+// sized is S of nccl-tests for a collective of so many bytes, or Unknown.
 func sized(c coll.Collective, bytes int64, ranks int) int64 {
 	switch {
 	case c == coll.Other || bytes < 0:

@@ -29,7 +29,7 @@ func (f *Fake) Recover() error {
 	return nil
 }
 
-// Script says what fakes do.
+// Script is the behaviour of fakes.
 type Script struct {
 	// Time is how long operation i takes on a rank; nil: 1 ms.
 	Time func(c coll.Case, rank, i int) (seconds float64)
@@ -45,7 +45,7 @@ type Script struct {
 	Recover func(rank int) error
 	// Clock is what a rank's clock shows at a time in seconds since the start; nil: that time.
 	Clock func(rank int, t float64) float64
-	// Device is how long operation i takes by the clock of a rank's device; nil: there is none.
+	// Device is the duration of operation i by the clock of a rank's device; nil without a device.
 	Device func(rank, i int) (seconds float64)
 	// Slots is the number of places that operations take in turn; 0: one.
 	Slots int

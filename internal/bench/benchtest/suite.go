@@ -8,11 +8,11 @@ import (
 	"busbar/internal/result"
 )
 
-// Suite is what every backend must pass: each collective, placement, data type and operation that it says it has gives
-// the right data in both modes, and what comes out is a whole record. It is collective over w and returns on every rank
-// the first failure of rank 0's records.
+// Suite is what every backend must pass. Each supported collective, placement, data type and operation must give
+// correct data in both modes, and a complete record. It is collective over w and returns the first failure of rank 0's
+// records on every rank.
 //
-// places says which placements the backend has; sizes are in bytes.
+// places are the placements of the backend; sizes are in bytes.
 func Suite(w bench.World, b bench.Backend, places func(coll.Collective) []coll.Placement, sizes []int64) error {
 	for _, c := range Cases(w.Size, places, sizes) {
 		r, err := bench.Measure(w, b, c, bench.Options{Precision: 0.02, Iterations: 5, Warmup: 2, Check: 1,
@@ -79,7 +79,7 @@ func Cases(n int, places func(coll.Collective) []coll.Placement, sizes []int64) 
 	return all
 }
 
-// whole says what a record lacks.
+// whole returns what a record lacks.
 func whole(r *result.Record) error {
 	switch {
 	case r == nil:

@@ -1,7 +1,7 @@
 //go:build cgo
 
-// Package programtest has operations that move nothing: they do as they are told, and write down how they are called.
-// Tests of package program cannot hold C themselves.
+// Package programtest has operations that move no data, follow a script, and record their calls. Tests of package
+// program cannot contain C themselves.
 package programtest
 
 /*

@@ -28,10 +28,10 @@ const layout = "%-24s  %-8s  %-5s  %-9s  %-10s  %s\n"
 func run(args []string, stdout, stderr io.Writer) error {
 	flags := flag.NewFlagSet("abi", flag.ContinueOnError)
 	flags.SetOutput(stderr)
-	name := flags.String("name", "", "what the row is called")
-	version := flags.String("version", "", "the version that the library must say")
-	cuda := flags.String("cuda", "", "the major version of CUDA that it must be built for")
-	header := flags.Bool("header", false, "print the head of the table")
+	name := flags.String("name", "", "name of the row")
+	version := flags.String("version", "", "required version of the library")
+	cuda := flags.String("cuda", "", "required major version of CUDA")
+	header := flags.Bool("header", false, "print the header of the table")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
@@ -43,7 +43,7 @@ func run(args []string, stdout, stderr io.Writer) error {
 		return nil
 	}
 	if flags.NArg() != 1 {
-		return errors.New("want the path of one library")
+		return errors.New("expected the path of one library")
 	}
 	l, err := nccl.Load(nccl.Options{Path: flags.Arg(0)})
 	if err != nil {
@@ -80,10 +80,10 @@ func configs(l *nccl.Library, id nccl.ID) (string, error) {
 func identity(l *nccl.Library, version, cuda string) error {
 	i := l.Info()
 	if cuda != "" && !strings.HasPrefix(i.CUDA, cuda+".") {
-		return fmt.Errorf("%s is built for CUDA %s, and it says CUDA %q", i.Path, cuda, i.CUDA)
+		return fmt.Errorf("%s is built for CUDA %s, but reports CUDA %q", i.Path, cuda, i.CUDA)
 	}
 	if i.Name != nccl.NameNCCL || i.Rehearsed || version != "" && i.Version != version {
-		return fmt.Errorf("%s is taken for %s %s, and it is NCCL %s", i.Path, i.Name, i.Version, version)
+		return fmt.Errorf("%s is detected as %s %s, but is NCCL %s", i.Path, i.Name, i.Version, version)
 	}
 	return nil
 }
@@ -115,7 +115,7 @@ func texts(l *nccl.Library) error {
 	return nil
 }
 
-// first makes a communicator of one rank, which without a GPU is an error that says so.
+// first makes a communicator of one rank; without a GPU that must fail with an error of CUDA.
 func first(l *nccl.Library, id nccl.ID) error {
 	c, err := l.Init(1, 0, id, nccl.Config{})
 	if err == nil {
@@ -133,7 +133,7 @@ func first(l *nccl.Library, id nccl.ID) error {
 func plain(path string) error {
 	var failed *dl.LoadError
 	if _, err := nccl.Load(nccl.Options{Path: path, NCCLX: true}); !errors.As(err, &failed) || failed.Tried != nil {
-		return fmt.Errorf("plain NCCL is taken for NCCLX: %v", err)
+		return fmt.Errorf("plain NCCL is detected as NCCLX: %v", err)
 	}
 	return nil
 }

@@ -8,8 +8,8 @@ import (
 	"busbar/internal/needs"
 )
 
-// A library that is not quite NCCL: every way in which it differs is said.
-func TestDifferencesAreSaid(t *testing.T) {
+// A library that is not quite NCCL: every difference is reported.
+func TestReportsDifferences(t *testing.T) {
 	dir := filepath.Dir(needs.SharedLibrary(t, "libnccl.so.2", "", "-DVERSION=22605", "-DNCCLX", "-I../../../cudart",
 		"-Wno-stringop-truncation", "../../../cudart/nccl/testdata/fake.c"))
 	var stdout, stderr strings.Builder
@@ -18,8 +18,8 @@ func TestDifferencesAreSaid(t *testing.T) {
 		t.Fatal("a fake passes for NCCL")
 	}
 	for _, want := range []string{"ncclAlltoAll: the table has it since version code 22800, and it is there: true",
-		`says CUDA ""`,
-		"ncclGetErrorString", "plain NCCL is taken for NCCLX"} {
+		`reports CUDA ""`,
+		"ncclGetErrorString", "plain NCCL is detected as NCCLX"} {
 		if !strings.Contains(err.Error(), want) {
 			t.Errorf("%q is not in:\n%v", want, err)
 		}
@@ -33,7 +33,7 @@ func TestDifferencesAreSaid(t *testing.T) {
 		t.Errorf("rows %q", rows)
 	}
 	if err := run([]string{"-version", "2.26.4", dir}, &stdout, &stderr); err == nil ||
-		!strings.Contains(err.Error(), "it is NCCL 2.26.4") {
+		!strings.Contains(err.Error(), "but is NCCL 2.26.4") {
 		t.Errorf("another version: %v", err)
 	}
 	for _, args := range [][]string{{}, {"/nowhere/libnccl.so.2"}, {"-no-such-flag"}} {

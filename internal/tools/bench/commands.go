@@ -19,7 +19,7 @@ type command struct {
 	name   string
 	make   func(c config, input string) error // makes the input, a folder
 	run    string                             // the command; IN is the input, OUT a new folder
-	peer   string                             // a program that reads the same files; empty: there is none
+	peer   string                             // a program that reads the same files, or empty
 	limit  time.Duration                      // target of the time
 	memory int64                              // target of the largest memory in bytes; 0: none
 }

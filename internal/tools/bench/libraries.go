@@ -42,7 +42,7 @@ func allReduce(count int64) opspec.Spec {
 	return opspec.Spec{Case: coll.Case{Collective: coll.AllReduce, Type: coll.Float32, Op: coll.Sum, Count: count}}
 }
 
-// filled tells a bare loop of the buffers of an operation.
+// filled sets the buffers of an operation in a bare loop.
 func filled(send, recv unsafe.Pointer, size int64) func(*bareBatch) {
 	return func(b *bareBatch) { b.send, b.recv, b.count = uintptr(send), uintptr(recv), size/4 }
 }
@@ -80,9 +80,9 @@ type bareNCCL struct {
 	syncContext  unsafe.Pointer
 }
 
-// joinNCCL makes this process a rank that compares over the simulation of CUDA and NCCL, set up as rank does it. The
-// simulation has no time model: what is left of a small operation is calls. The bare loop waits by cuStreamQuery and
-// sched_yield as nccl-tests does, without its question to the communicator in every round: that is cheap in NCCL and a
+// joinNCCL makes this process a rank that compares over the simulation of CUDA and NCCL, set up as in rank. The
+// simulation has no time model: a small operation costs only its calls. The bare loop waits by cuStreamQuery and
+// sched_yield like nccl-tests. It leaves out the query of the communicator in every round, which is cheap in NCCL and a
 // system call in the simulation.
 func joinNCCL(c config) (*library, error) {
 	l, err := joinMPI(c)

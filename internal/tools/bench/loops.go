@@ -25,7 +25,7 @@ type library struct {
 	object   string  // shared object of the bare loop
 	function string  // that runs a batch
 	batch    uintptr // bytes of its struct, which begins with bareBatch
-	// prepare makes an all_reduce of float32 of that many bytes; fill tells the bare loop of it.
+	// prepare makes an all_reduce of float32 of that many bytes; fill passes it to the bare loop.
 	prepare func(size int64) (o operation, err error)
 	end     func() error
 }

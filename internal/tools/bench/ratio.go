@@ -25,10 +25,10 @@ func compare(ours, bare []float64) ratio {
 	return ratio{len(r), stats.Median(r), r[lo-1], r[hi-1], stats.Median(ours), stats.Median(bare)}
 }
 
-// sure says whether more pairs would hardly move the interval.
+// sure reports whether more pairs would hardly change the CI.
 func (r ratio) sure() bool { return r.pairs >= 30 && r.hi-r.lo < 0.005 }
 
-// within says whether the upper end of the interval is at most limit, and slack seconds more.
+// within reports whether the upper bound of the CI is at most limit, and slack seconds more.
 func (r ratio) within(limit, slack float64) string {
 	if r.hi <= limit+slack/r.bare {
 		return "yes"

@@ -49,7 +49,7 @@ func run(args []string, stderr io.Writer) error {
 		return err
 	}
 	if o.out == "" || o.points < 1 || o.files < 1 {
-		return errors.New("want -o DIR, and at least one point and file")
+		return errors.New("-o DIR is required, and at least one point and one file")
 	}
 	return generate(o)
 }
