@@ -36,11 +36,11 @@ func (n Near) fits(lengths ...int64) error {
 		return nil
 	}
 	if n.Bytes != 1 && n.Bytes != 2 && n.Bytes != 4 && n.Bytes != 8 {
-		return fmt.Errorf("elements of %d bytes cannot be compared: busbar takes 1, 2, 4 or 8", n.Bytes)
+		return fmt.Errorf("cannot compare elements of %d bytes: busbar supports 1, 2, 4 or 8", n.Bytes)
 	}
 	for _, l := range lengths {
 		if l%n.Bytes != 0 {
-			return fmt.Errorf("a place or length of %d bytes is no whole number of elements of %d", l, n.Bytes)
+			return fmt.Errorf("offset or length of %d bytes is not a multiple of the element size %d", l, n.Bytes)
 		}
 	}
 	return nil

@@ -34,7 +34,7 @@ func LoadNVML(dirs []string) (*NVML, error) {
 	n := &NVML{t: (*C.struct_busbar_nvml)(C.calloc(1, C.sizeof_struct_busbar_nvml))}
 	if missing := dl.Required(lib.Fill(unsafe.Pointer(n.t), dl.Symbols(unsafe.Pointer(&C.busbar_nvml_symbols),
 		int(C.busbar_nvml_symbol_count)))); missing != nil {
-		return nil, fmt.Errorf("%s lacks %s: it comes with the driver, which is too old", lib.Path(), dl.Names(missing))
+		return nil, fmt.Errorf("%s lacks %s: update the NVIDIA driver", lib.Path(), dl.Names(missing))
 	}
 	if err := n.check("nvmlInit_v2", C.call_nvml_init(n.t)); err != nil {
 		return nil, err

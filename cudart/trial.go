@@ -98,7 +98,7 @@ func (k *kernels) try(area Pointer, room, offset, bytes, period, first int64) er
 			return err
 		}
 		if at != wrong {
-			return fmt.Errorf("the first wrong byte is at offset %d (-1: none), the compare kernel says %d", wrong, at)
+			return fmt.Errorf("the first wrong byte is at offset %d (-1: no byte), the compare kernel reports %d", wrong, at)
 		}
 	}
 	return nil
@@ -148,8 +148,8 @@ func (k *kernels) tryNear(area Pointer, near Near) error {
 			return err
 		}
 		if found != host {
-			return fmt.Errorf("the first element that is too far off is at offset %d by the host (-1: none), and at "+
-				"%d by the kernel", host, found)
+			return fmt.Errorf("the first element outside the tolerance is at offset %d on the host (-1: none), and at "+
+				"%d in the kernel", host, found)
 		}
 	}
 	return nil

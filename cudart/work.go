@@ -97,8 +97,8 @@ func (s *Stream) Calibrate(w Work) (r Rate, err error) {
 		}
 		if seconds < calibrationSample {
 			if amount > math.MaxUint64/4 {
-				return r, fmt.Errorf("%d units of work take %.3g s by the device's clock: it does not work, or its "+
-					"clock does not go", amount, seconds)
+				return r, fmt.Errorf("%d units of work take %.3g s by the device's clock: the GPU or its "+
+					"clock does not work", amount, seconds)
 			}
 			amount *= 2
 		}

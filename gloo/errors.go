@@ -38,9 +38,9 @@ func (e *Error) Error() string {
 	case Lost:
 		what = "lost the connection to " + e.peer()
 	case TimedOut:
-		what = "waited too long for " + e.peer()
+		what = "timed out waiting for " + e.peer()
 	case NoMemory:
-		return e.Op + " found no memory"
+		return e.Op + " failed: out of memory"
 	case Interrupted:
 		return e.Op + " was interrupted"
 	}
@@ -61,7 +61,7 @@ func newError(op string, status, peer int, text string) *Error {
 	return &Error{Op: op, Status: Status(status), Peer: peer, Text: strings.TrimSpace(place.ReplaceAllString(text, ""))}
 }
 
-const build = "build it with: make gloo-shim   (it wants a C++ compiler and Gloo; Debian, Ubuntu: " +
+const build = "build it with: make gloo-shim   (it requires a C++ compiler and Gloo; Debian, Ubuntu: " +
 	"sudo apt-get install g++ libgloo-dev)"
 
 // advice is what to type. A shim that lacks one of its libraries is not built anew for it.

@@ -124,7 +124,7 @@ func TestTimeout(t *testing.T) {
 			time.Sleep(time.Second)
 			return nil
 		}
-		return expect(issue(o, 1), TimedOut, 1, "waited too long for rank 1", "300ms")
+		return expect(issue(o, 1), TimedOut, 1, "timed out waiting for rank 1", "300ms")
 	})
 }
 

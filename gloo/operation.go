@@ -68,7 +68,7 @@ func notes(c coll.Case) (all []string) {
 		all = append(all, "Gloo copies the root's own share onto itself")
 	}
 	if c.Collective.Reduces() {
-		all = append(all, "the loops that reduce are busbar's, as Gloo wants them from its caller")
+		all = append(all, "the loops that reduce are busbar's, as Gloo leaves them to its caller")
 	}
 	if c.Op == coll.Avg {
 		all = append(all, "avg = sum and a division by busbar")

@@ -33,7 +33,7 @@ func TestChoose(t *testing.T) {
 		named, toward, env, iface, address, why, fails string
 	}{
 		{named: "lo", env: "eth7", iface: "lo", why: "named"},
-		{named: "nowhere0", fails: "there is no interface nowhere0 on this host; it has lo"},
+		{named: "nowhere0", fails: "no interface nowhere0 on this host; it has lo"},
 		{env: "lo", toward: "10.0.0.1", iface: "lo", why: "GLOO_SOCKET_IFNAME"},
 		{env: "nowhere0", fails: "nowhere0"},
 		{env: "lo,eth0", fails: "names lo and eth0"},

@@ -200,7 +200,7 @@ func (c *Comm) check(op string, rc C.int) error { return c.m.check(op, rc) }
 // fits refuses what the int counts of MPI cannot carry; results and names never come near.
 func fits(function string, n int) error {
 	if n > math.MaxInt32 {
-		return fmt.Errorf("mpi: %s of %d items at once is more than busbar sends outside of measurements", function, n)
+		return fmt.Errorf("mpi: %s of %d items exceeds busbar's limit outside of measurements", function, n)
 	}
 	return nil
 }

@@ -36,7 +36,7 @@ func (o Options) find(launch Launch) ([]string, error) {
 		}
 		return []string{path}, nil
 	default:
-		return nil, unusable(o.Choice, launch, fmt.Sprintf("there is no MPI called %q: --mpi takes auto, openmpi, "+
+		return nil, unusable(o.Choice, launch, fmt.Sprintf("unknown MPI %q: --mpi accepts auto, openmpi, "+
 			"mpich, or the path of a shim (busbar-mpi-*.so)", o.Choice))
 	}
 	dirs := o.Dirs

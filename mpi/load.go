@@ -58,7 +58,7 @@ func Load(o Options) (*MPI, error) {
 	}
 	if abi := *(*uint32)(symbol); abi != C.BUSBAR_MPI_ABI {
 		return nil, unusable(o.Choice, launch, fmt.Sprintf("%s is a shim of another version of busbar: its table has "+
-			"number %d, this program needs %d; it has to be built again", lib.Path(), abi, C.BUSBAR_MPI_ABI))
+			"number %d, this program needs %d; rebuild it", lib.Path(), abi, C.BUSBAR_MPI_ABI))
 	}
 	m := &MPI{t: (*C.table)(symbol), intMax: 1<<31 - 1}
 	m.describe(lib.Path())

@@ -113,12 +113,12 @@ func (o *Operation) onlyBlocking(s operation.Host) string {
 	case c != coll.AllReduce && c != coll.AllGather && c != coll.ReduceScatter:
 		return "busbar has no non-blocking form of " + o.function
 	case s.Op == coll.Avg:
-		return fmt.Sprintf("an average by %s divides when it is over, and cannot go on by itself", o.function)
+		return fmt.Sprintf("an average by %s divides at its end and cannot run in the background", o.function)
 	case o.prepared.parts > 1:
-		return fmt.Sprintf("%s of %d elements takes %d calls of %s, which has no functions for counts past 2³¹: it "+
-			"cannot go on by itself", o.function, s.Count, o.prepared.parts, o.c.m.info.Name)
+		return fmt.Sprintf("%s of %d elements takes %d calls of %s, which has no functions for counts above 2³¹: it "+
+			"cannot run in the background", o.function, s.Count, o.prepared.parts, o.c.m.info.Name)
 	}
-	return "several operations that are issued as one cannot go on by themselves"
+	return "grouped operations cannot run in the background"
 }
 
 // Notes say how the operation is done where that is not simply the MPI function of its name.

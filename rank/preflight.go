@@ -31,7 +31,7 @@ func (j checking) run() (int, error) {
 	if j.rank == 0 {
 		j.checks.SetBackends(backends)
 	}
-	j.watch.Phase("look at the hosts", 0)
+	j.watch.Phase("inspect the hosts", 0)
 	mine := preflight.ReadSetup("/", os.Getenv)
 	for _, b := range backends {
 		if !backend.OnHosts(b) && mine.GPU == nil {
@@ -63,7 +63,7 @@ func (j checking) run() (int, error) {
 	if j.rank == 0 {
 		worst, err := j.checks.Write()
 		if err != nil {
-			return 0, exit.With(exit.Environment, fmt.Errorf("the report cannot be written: %w", err))
+			return 0, exit.With(exit.Environment, fmt.Errorf("cannot write the report: %w", err))
 		}
 		if worst == notice.Error {
 			code = exit.Environment

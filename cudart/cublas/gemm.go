@@ -62,7 +62,7 @@ func (g *GEMM) Resize(n int, fill func(p cudart.Pointer, bytes int64, table []by
 	for _, m := range []*C.cuda_pointer{&g.g.a, &g.g.b, &g.g.c} {
 		p, err := g.c.Alloc(bytes)
 		if err != nil {
-			return fmt.Errorf("a matrix of %d x %d halves: %w", n, n, err)
+			return fmt.Errorf("cannot allocate a %d x %d half-precision matrix: %w", n, n, err)
 		}
 		*m = C.cuda_pointer(p)
 		if err := fill(p, bytes, table); err != nil {

@@ -43,7 +43,7 @@ func Load(o Options) (*Library, error) {
 	_, err = lib.Symbol("busbar_rehearsal_cublas")
 	l.info.Rehearsed = err == nil
 	if l.info.Version, err = l.version(); err != nil {
-		return nil, &dl.LoadError{Problem: fmt.Sprintf("%s does not say its version: %v", lib.Path(), err)}
+		return nil, &dl.LoadError{Problem: fmt.Sprintf("cannot read the version of %s: %v", lib.Path(), err)}
 	}
 	return l, nil
 }

@@ -65,11 +65,11 @@ func (l *Library) carries(cfg Config) error {
 	case bytes == 0:
 		return nil
 	case l.info.Name == NameMSCCLPP:
-		return operation.Unsupported("MSCCL++ passes over ncclConfig_t; leave out %s", cfg)
+		return operation.Unsupported("MSCCL++ ignores ncclConfig_t; leave out %s", cfg)
 	case l.t.init_config == nil:
 		return l.lacks("ncclCommInitRankConfig")
 	case l.t.split == nil || cfg.CTAPolicy != 0 && l.t.window_register == nil:
-		return operation.Unsupported("%s %s is older than %s and would pass over it", l.info.Name, l.info.Version, cfg)
+		return operation.Unsupported("%s %s is older than %s and would ignore it", l.info.Name, l.info.Version, cfg)
 	}
 	return nil
 }

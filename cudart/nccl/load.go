@@ -55,7 +55,7 @@ func Load(o Options) (*Library, error) {
 	l.info = Info{Path: lib.Path(), BuildID: lib.BuildID(), CUDA: builtFor(lib.Path())}
 	missing := lib.Fill(unsafe.Pointer(l.t), symbols())
 	if required := dl.Required(missing); required != nil {
-		return nil, unusable(" cannot be used: it lacks %s, so it is no library with NCCL's ABI or only a part of one",
+		return nil, unusable(" cannot be used: it lacks %s, so it is not NCCL-compatible, or only a part of such a library",
 			dl.Names(required))
 	}
 	for _, s := range missing {
@@ -64,10 +64,10 @@ func Load(o Options) (*Library, error) {
 		}
 	}
 	if err := l.describe(lib); err != nil {
-		return nil, unusable(" does not say its version: %v", err)
+		return nil, unusable(" cannot be used: reading its version failed: %v", err)
 	}
 	if o.NCCLX && !has(lib, ncclxSymbols...) {
-		return nil, unusable(" is %s %s and not NCCLX: it has none of NCCLX's own functions (%s)", l.info.Name,
+		return nil, unusable(" is %s %s, not NCCLX: it has no NCCLX functions (%s)", l.info.Name,
 			l.info.Version, strings.Join(ncclxSymbols, ", "))
 	}
 	return l, nil

@@ -106,7 +106,7 @@ func TestNotUsable(t *testing.T) {
 		ncclx bool
 	}{
 		"lacks ncclGetVersion":         {"-DNO_VERSION", false},
-		"is NCCL 2.27.7 and not NCCLX": {"-DPLAIN", true},
+		"is NCCL 2.27.7, not NCCLX": {"-DPLAIN", true},
 		"":                             {"-DNCCLX", true},
 	} {
 		_, err := Load(Options{Dirs: []string{build(t, k.flag)}, NCCLX: k.ncclx})

@@ -12,7 +12,7 @@ static const char *cuda_name(const struct busbar_cuda *c, int code, int text)
 		c->error_string(code, &found);
 	else
 		c->error_name(code, &found);
-	return found ? found : text ? "an error that the driver has no text for" : "CUDA_ERROR";
+	return found ? found : text ? "unknown error" : "CUDA_ERROR";
 }
 */
 import "C"

@@ -44,7 +44,7 @@ func OpenProfiler(folders []string) (*Profiler, error) {
 	for name, to := range map[string]*unsafe.Pointer{"busbar_path_interface": &p.interfaces,
 		"busbar_path_watch": &p.watch, "busbar_path_take": &p.take} {
 		if *to, err = lib.Symbol(name); err != nil {
-			return nil, fmt.Errorf("it is not of this busbar: %w", err)
+			return nil, fmt.Errorf("the plugin belongs to another version of busbar: %w", err)
 		}
 	}
 	return p, nil

@@ -47,7 +47,7 @@ func (c *Comm) Register(p uint64, bytes int64, window bool) (Registration, error
 	}
 	if *r.handle == nil {
 		C.free(unsafe.Pointer(r.handle))
-		return Registration{}, operation.Unsupported("%s accepted a buffer of %d bytes and did not register it: "+
+		return Registration{}, operation.Unsupported("%s accepted a buffer of %d bytes but did not register it: "+
 			"windows need memory from ncclMemAlloc and GPUs that reach each other's memory, "+
 			"NCCL_LOCAL_REGISTER=0 switches buffers off", function, bytes)
 	}

@@ -21,7 +21,7 @@ type sight struct {
 // MPI. A rehearsal stands for a machine whose libraries are in order, so there only the number of GPUs counts: what
 // else is wrong is met, and said, when the stand-ins are opened. Collective.
 func Auto(h *Host, worlds []int) string {
-	h.Watch.Phase("look for GPUs", 0)
+	h.Watch.Phase("find the GPUs", 0)
 	paths, err := h.Options.LibraryPaths()
 	var devices []cudart.Device
 	if err == nil {

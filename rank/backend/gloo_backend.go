@@ -166,7 +166,7 @@ func (c glooCall) failed(step *loop.StepError) error {
 func (b *glooBackend) awaitDeath(err error) {
 	var e *gloo.Error
 	if errors.As(err, &e) && e.Status == gloo.Lost {
-		b.l.h.Watch.Rest("learn why a connection broke")
+		b.l.h.Watch.Rest("find out why a connection broke")
 		time.Sleep(timeout.Abort)
 	}
 }

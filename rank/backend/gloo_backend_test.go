@@ -13,7 +13,7 @@ import (
 
 // Who gives up breaks the connections of the others; they are not the ones to speak.
 func TestFailedRank(t *testing.T) {
-	fine, gaveUp, left := glooRank{}, glooRank{Error: "waited too long"},
+	fine, gaveUp, left := glooRank{}, glooRank{Error: "timed out"},
 		glooRank{Error: "lost the connection", Follows: true}
 	for _, c := range []struct {
 		ranks   []glooRank

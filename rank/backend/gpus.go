@@ -115,9 +115,9 @@ func fitWorlds(ranks []VisibleGPUs, facts []launch.RankFacts, worlds []int, shar
 		g.served++
 	}
 	if r := g.served; r < len(ranks) {
-		g.lacks = fmt.Sprintf("rank %d on %s has none of its own", r, facts[r].Host)
+		g.lacks = fmt.Sprintf("rank %d on %s has no GPU of its own", r, facts[r].Host)
 		if none := ranks[r].None; none != nil {
-			g.lacks = fmt.Sprintf("rank %d on %s sees none (%s)", r, facts[r].Host, none.Parts.Problem)
+			g.lacks = fmt.Sprintf("rank %d on %s sees no GPU (%s)", r, facts[r].Host, none.Parts.Problem)
 		}
 	}
 	fitting := slices.DeleteFunc(slices.Clone(worlds), func(n int) bool { return n > len(ranks) })

@@ -23,7 +23,7 @@ type mpiLibrary struct{ h *Host }
 // openMPI refuses a launch that something else connects.
 func openMPI(h *Host, _ []int) (Library, error) {
 	if h.MPI == nil {
-		return nil, h.elsewhere(exit.Usagef("--backend mpi measures the MPI that connects the ranks, and here it " +
+		return nil, h.elsewhere(exit.Usagef("--backend mpi requires ranks that MPI connects, and here it " +
 			"does not: start them with mpirun, or srun with PMI, or choose another backend"))
 	}
 	return mpiLibrary{h}, nil

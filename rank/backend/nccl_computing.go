@@ -55,7 +55,7 @@ func (c *gpuComputing) choose(kernel string) error {
 			return c.sizeGEMM()
 		}
 		if err == nil {
-			err = errors.New("it cannot be had on another rank")
+			err = errors.New("it is not available on another rank")
 		}
 		switch {
 		case kernel == "gemm":

@@ -99,7 +99,7 @@ func (g *ncclGPUs) allowSharing() (note string, err error) {
 	if !shared {
 		return "", nil
 	}
-	return "several ranks share a GPU: right results, no meaningful speed", letShare(g.h.Rank)
+	return "several ranks share a GPU: correct results, no meaningful speed", letShare(g.h.Rank)
 }
 
 // withoutNVTX notes the ranks that have no NVTX ranges though a tool is named, a line for each reason.

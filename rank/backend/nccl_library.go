@@ -52,7 +52,7 @@ func openNCCL(h *Host, name string, worlds []int) (Library, error) {
 	begun := time.Now()
 	devices, err = l.loadDriver(paths)
 	l.loading = time.Since(begun)
-	h.Watch.Phase("share out the GPUs", 0)
+	h.Watch.Phase("assign the GPUs", 0)
 	if err := l.takeGPU(devices, err, worlds); err != nil {
 		return nil, err
 	}
@@ -72,7 +72,7 @@ func openNCCL(h *Host, name string, worlds []int) (Library, error) {
 	if r := h.Options.GPU.Register; r != "" && r != "none" {
 		text := "buffers registered as " + r
 		if r == "window" {
-			text += " (whether its kernels are symmetric NCCL does not tell)"
+			text += " (NCCL does not report whether its kernels are symmetric)"
 		}
 		l.notes = append(l.notes, text)
 	}
@@ -95,7 +95,7 @@ func (l *ncclLibrary) loadNCCL() (err error) {
 	}
 	if h.Options.GPU.Alloc == "nccl" && slices.Contains(l.nccl.Info().Missing, "ncclMemAlloc") {
 		return fmt.Errorf("--alloc nccl: %s %s has no ncclMemAlloc (NCCL has it since 2.19): leave --alloc out, or "+
-			"take a "+
+			"use a "+
 			"newer library", l.nccl.Info().Name, l.nccl.Info().Version)
 	}
 	if why := l.nccl.Info().Unserved(l.ranks[h.Rank].Major, l.ranks[h.Rank].Minor); why != "" {

@@ -24,7 +24,7 @@ func (l *ncclLibrary) openProfiler() (err error) {
 	if l.paths, err = nccl.OpenProfiler(dl.Folders()); err != nil {
 		err = fmt.Errorf("--path: %w", err)
 		if missing := new(dl.LoadError); errors.As(err, &missing) {
-			err = fmt.Errorf("%w\nmake build makes it, and a bundle has it", err)
+			err = fmt.Errorf("%w\nrun make build, or use a bundle", err)
 		}
 		return err
 	}
@@ -53,7 +53,7 @@ func (b *ncclBackend) agreeOnPaths() error {
 	if err := b.w.Max(without); err != nil {
 		return err
 	}
-	note := fmt.Sprintf("path: NCCL tells it by its profiler interface, version %d (%s=%s), asked in an operation "+
+	note := fmt.Sprintf("path: NCCL reports it through its profiler interface, version %d (%s=%s), asked in an operation "+
 		"that is not timed and idle otherwise", version, nccl.ProfilerVariable, l.paths.Path())
 	if without[0] == 0 {
 		b.paths = l.paths

@@ -22,7 +22,7 @@ func (l *ncclLibrary) Diagnose() string {
 		return ""
 	}
 	if ras := askRAS(); ras != "" {
-		return "\nNCCL's RAS says:\n" + ras
+		return "\nNCCL's RAS reports:\n" + ras
 	}
 	return ""
 }

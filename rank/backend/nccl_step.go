@@ -105,8 +105,8 @@ func (t *gpuTraining) remark(c *gpuComputing) {
 		}
 	}
 	if t.b.l.shared(t.b.w.Names) {
-		t.remarks = append(t.remarks, "ranks share a GPU: their computing and communication take turns on it, "+
-			"and no figure tells of a training")
+		t.remarks = append(t.remarks, "ranks share a GPU: their computing and communication alternate on it, "+
+			"and no value describes a training")
 	}
 }
 

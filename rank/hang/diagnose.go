@@ -127,7 +127,7 @@ func lastWords(ranks []launch.Report) (parts []string) {
 	for _, r := range slices.SortedFunc(slices.Values(ranks), compareRank) {
 		if s := r.State.Says; !known[s] && len(parts) < mostTexts {
 			known[s] = true
-			parts = append(parts, fmt.Sprintf("the library on rank %d says: %s", r.Rank,
+			parts = append(parts, fmt.Sprintf("the library on rank %d reports: %s", r.Rank,
 				strings.ReplaceAll(s, "\n", " ")))
 		}
 	}
@@ -140,7 +140,7 @@ func lastHeard(ranks []launch.Report) (parts []string) {
 		if r.State.Phase == "" || len(parts) == mostTexts {
 			continue
 		}
-		text := fmt.Sprintf("rank %d was last heard of %s ago, %s", r.Rank, r.Silence.Round(time.Second),
+		text := fmt.Sprintf("rank %d last reported %s ago, %s", r.Rank, r.Silence.Round(time.Second),
 			where(r.State))
 		if r.Standing == launch.Silent && r.Process != "" {
 			text += ": its process is " + r.Process

@@ -70,7 +70,7 @@ func TestNameHang(t *testing.T) {
 		"the library's word": {
 			[]launch.Report{says(at(0, 0, ""), "waiting for rank 2\nto connect"),
 				says(at(1, 0, ""), "waiting for rank 2\nto connect"), at(2, 0, "")},
-			[]string{"the library on rank 0 says: waiting for rank 2 to connect"}, []string{"the library on rank 1"},
+			[]string{"the library on rank 0 reports: waiting for rank 2 to connect"}, []string{"the library on rank 1"},
 		},
 		"left": {
 			[]launch.Report{at(0, 18, "issuing"), known(1, launch.Left)},

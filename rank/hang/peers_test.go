@@ -66,7 +66,7 @@ func TestSurveyWithoutControlChannel(t *testing.T) {
 	me := launch.State{Rank: 0, Host: "near", Phase: "measure", Number: 7, Step: 4, Iteration: 18, Case: hungCase}
 	text := Diagnose(found, me).Problem
 	for _, want := range []string{"rank 1 on near (pid 1073741824) does not answer",
-		"rank 1 was last heard of 1m", " ago, at iteration 17 (issuing) of " + hungCase + ", in phase measure for 1s",
+		"rank 1 last reported 1m", " ago, at iteration 17 (issuing) of " + hungCase + ", in phase measure for 1s",
 		"no report from ranks 2 on far (pid 1073741824), 3 on far (pid 1073741824): no side channel"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in %q", want, text)

@@ -164,7 +164,7 @@ func (c *Connection) receive() (frame, error) {
 		}
 	}
 	if err := json.Unmarshal(line, &f); err != nil {
-		return f, fmt.Errorf("no frame of the side channel: %w", err)
+		return f, fmt.Errorf("invalid frame on the side channel: %w", err)
 	}
 	return f, nil
 }

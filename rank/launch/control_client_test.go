@@ -35,7 +35,7 @@ func TestDialOfAnotherServer(t *testing.T) {
 	c.Port, c.Addresses, c.Host = other.Addr().(*net.TCPAddr).Port, []string{"127.0.0.1"}, ""
 	wrong, _ := json.Marshal(c)
 	s, err := DialControl(string(wrong), 1, "elsewhere", Handlers{})
-	if err == nil || s != nil || !strings.Contains(err.Error(), "somebody else") ||
+	if err == nil || s != nil || !strings.Contains(err.Error(), "another program") ||
 		!strings.Contains(err.Error(), fmt.Sprint(c.Port)) {
 		t.Errorf("got %v, %v", s, err)
 	}

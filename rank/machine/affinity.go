@@ -36,7 +36,7 @@ func ParseCPUs(list string) ([]int, error) {
 		a, err1 := strconv.Atoi(from)
 		b, err2 := strconv.Atoi(to)
 		if err1 != nil || err2 != nil || a < 0 || b < a || b > 1<<20 {
-			return nil, fmt.Errorf("%q is no list of CPUs such as 0-3,8", list)
+			return nil, fmt.Errorf("%q is not a list of CPUs such as 0-3,8", list)
 		}
 		for ; a <= b; a++ {
 			cpus = append(cpus, a)

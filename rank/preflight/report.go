@@ -30,7 +30,7 @@ var verdicts = map[notice.Severity]Verdict{notice.Info: Passed, notice.Warning: 
 // meaning is what the worst severity means for a run.
 var meaning = map[notice.Severity]string{
 	notice.Info:    "Ready",
-	notice.Warning: "A run works, mind the warnings",
+	notice.Warning: "Ready, with warnings",
 	notice.Error:   "Not ready",
 }
 

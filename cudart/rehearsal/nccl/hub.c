@@ -72,14 +72,14 @@ static void join(struct hub *h, struct member *m, const struct hello *hello)
 {
 	char text[200];
 	if (h->ranks && hello->ranks != h->ranks) {
-		snprintf(text, sizeof text, "rank %d wants a world of %d ranks, others one of %d", hello->rank,
+		snprintf(text, sizeof text, "rank %d has a world size of %d, other ranks have %d", hello->rank,
 			 hello->ranks, h->ranks);
 		refuse(m, text);
 		return;
 	}
 	for (int i = 0; i < h->count; i++)
 		if (h->members[i].rank == hello->rank) {
-			snprintf(text, sizeof text, "two processes say that they are rank %d", hello->rank);
+			snprintf(text, sizeof text, "two processes have rank %d", hello->rank);
 			refuse(m, text);
 			return;
 		}
