@@ -74,8 +74,8 @@ func startAdvice(code int, kernel string) string {
 		return "No GPU is visible to this process (" + visible +
 			"): run nvidia-smi -L to list the GPUs; containers need --gpus all, Slurm --gpus-per-node or --gres=gpu:N."
 	case 802:
-		return "The NVSwitches are not set up: check systemctl status nvidia-fabricmanager, whose version must be the " +
-			"driver's."
+		return "The NVSwitches are not set up: check systemctl status nvidia-fabricmanager, " +
+			"whose version must be the driver's."
 	case 803:
 		return "The library and NVIDIA's kernel module are of different versions: reboot after a driver update; in a " +
 			"container, remove the image's own libcuda.so.1."

@@ -98,7 +98,8 @@ func (k *kernels) try(area Pointer, room, offset, bytes, period, first int64) er
 			return err
 		}
 		if at != wrong {
-			return fmt.Errorf("the first wrong byte is at offset %d (-1: no byte), the compare kernel reports %d", wrong, at)
+			return fmt.Errorf("the first wrong byte is at offset %d (-1: no byte), the compare kernel reports %d",
+				wrong, at)
 		}
 	}
 	return nil

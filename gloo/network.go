@@ -79,7 +79,7 @@ func exists(name string) error {
 	return fmt.Errorf("gloo: no interface %s on this host; it has %s", name, strings.Join(names, ", "))
 }
 
-// ownAddress says whether a name leads to an address of this host.
+// ownAddress reports whether a name resolves to an address of this host.
 func ownAddress(host string) bool {
 	addresses, err := net.LookupIP(host)
 	if err != nil || len(addresses) == 0 {

@@ -15,9 +15,9 @@ import (
 	"unsafe"
 )
 
-// Comm is a communicator. Its methods are collective over its ranks, unless said otherwise, and belong to the thread
-// that called Init. Data is copied through C memory: communication libraries keep track of addresses that they have
-// seen, and Go's heap is hidden from them.
+// Comm is a communicator. Its methods are collective over its ranks, unless documented otherwise, and belong to the
+// thread that called Init. Data is copied through C memory: communication libraries keep track of addresses that they
+// have seen, and Go's heap is hidden from them.
 type Comm struct {
 	m          *MPI
 	c          *C.comm
@@ -65,7 +65,7 @@ func (c *Comm) Free() error {
 	return err
 }
 
-// Barrier returns when all ranks have come. Waiting ranks spin.
+// Barrier returns when all ranks have entered it. Waiting ranks spin.
 func (c *Comm) Barrier() error { return c.check("MPI_Barrier", C.call_barrier(c.m.t, c.c)) }
 
 // BarrierSleeping is a barrier in which this rank looks every pause and sleeps in between, so that it takes no time

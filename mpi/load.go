@@ -120,7 +120,7 @@ func (m *MPI) Init() (ThreadLevel, error) {
 	return m.info.ThreadLevel, nil
 }
 
-// Initialized says whether MPI is running: between Init and Finalize.
+// Initialized reports whether MPI is running: between Init and Finalize.
 func (m *MPI) Initialized() bool { return C.call_running(m.t) != 0 }
 
 // Finalize ends MPI. It is collective over all ranks; operations and communicators must be closed before.

@@ -22,7 +22,7 @@ type Operation struct {
 	function string
 	prepared C.struct_busbar_mpi_prepared
 	notes    []string
-	blocking string // why it cannot go on by itself, where that is so
+	blocking string // why it cannot run in the background; "" if it can
 }
 
 // The constants of the two sides are the same.
@@ -107,7 +107,7 @@ func (o *Operation) Async() (loop.Async, error) {
 		Wait: loop.Step(unsafe.Pointer(a.wait)), Context: a.context}, nil
 }
 
-// onlyBlocking says why an operation cannot be started and completed later.
+// onlyBlocking is the reason why an operation cannot be started and completed later; "" if it can.
 func (o *Operation) onlyBlocking(s operation.Host) string {
 	switch c := s.Collective; {
 	case c != coll.AllReduce && c != coll.AllGather && c != coll.ReduceScatter:
@@ -121,7 +121,7 @@ func (o *Operation) onlyBlocking(s operation.Host) string {
 	return "grouped operations cannot run in the background"
 }
 
-// Notes say how the operation is done where that is not simply the MPI function of its name.
+// Notes describe how the operation runs if it is not the MPI function of its name.
 func (o *Operation) Notes() []string { return o.notes }
 
 // Error turns the code of a step (loop.StepError) into an *Error; nil for 0.

@@ -80,7 +80,7 @@ func (j *job) neverConnected(err error) {
 	}
 }
 
-// checkSideChannel says which ranks reach rank 0 without MPI; rank 0 only.
+// checkSideChannel reports which ranks reach rank 0 without MPI; rank 0 only.
 func (j checking) checkSideChannel() preflight.Row {
 	if j.world.Size() == 1 {
 		return preflight.SideChannelRow(nil, true, j.ranks)

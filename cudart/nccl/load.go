@@ -55,8 +55,8 @@ func Load(o Options) (*Library, error) {
 	l.info = Info{Path: lib.Path(), BuildID: lib.BuildID(), CUDA: builtFor(lib.Path())}
 	missing := lib.Fill(unsafe.Pointer(l.t), symbols())
 	if required := dl.Required(missing); required != nil {
-		return nil, unusable(" cannot be used: it lacks %s, so it is not NCCL-compatible, or only a part of such a library",
-			dl.Names(required))
+		return nil, unusable(" cannot be used: it lacks %s, so it is not NCCL-compatible, or only "+
+			"a part of such a library", dl.Names(required))
 	}
 	for _, s := range missing {
 		if s.Since != 0 {

@@ -105,9 +105,9 @@ func TestNotUsable(t *testing.T) {
 		flag  string
 		ncclx bool
 	}{
-		"lacks ncclGetVersion":         {"-DNO_VERSION", false},
+		"lacks ncclGetVersion":      {"-DNO_VERSION", false},
 		"is NCCL 2.27.7, not NCCLX": {"-DPLAIN", true},
-		"":                             {"-DNCCLX", true},
+		"":                          {"-DNCCLX", true},
 	} {
 		_, err := Load(Options{Dirs: []string{build(t, k.flag)}, NCCLX: k.ncclx})
 		var failed *dl.LoadError

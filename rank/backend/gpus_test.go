@@ -47,7 +47,7 @@ func TestAssignGPUs(t *testing.T) {
 				}
 				marks = append(marks, mark)
 				if key := k.ranks[r].Machine + g; used[key] && !shared[r] {
-					t.Errorf("rank %d is said to be alone on %s", r, g)
+					t.Errorf("rank %d is not reported as sharing %s", r, g)
 				} else {
 					used[key] = true
 				}
@@ -152,7 +152,7 @@ func TestAdjustedWorlds(t *testing.T) {
 		t.Errorf("%q, wanted %q", got, want)
 	}
 	if got := g.adjusted([]int{2, 6}, 4); got != "" {
-		t.Errorf("all that fits the launch is measured, and it says %q", got)
+		t.Errorf("all worlds that fit the launch are measured, but got %q", got)
 	}
 }
 

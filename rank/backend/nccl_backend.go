@@ -24,7 +24,7 @@ type ncclBackend struct {
 	comm    *nccl.Comm
 
 	graph int            // operations of a CUDA graph; 0: no graphs
-	paths *nccl.Profiler // nil unless NCCL tells of its ways on every rank
+	paths *nccl.Profiler // nil unless NCCL reports its paths on every rank
 
 	prepared []result.Setup     // what making it ready took
 	held     []result.Throttled // ranks whose GPU held back its clocks at the end; rank 0 only
@@ -78,7 +78,7 @@ func (l *ncclLibrary) Open(w *World, m Method) (Backend, error) {
 	return b, b.agreeOnPaths()
 }
 
-// communicatorStart is rank 0's word to all ranks of a world: the id of a communicator that they make.
+// communicatorStart is what rank 0 sends to all ranks of a world: the id of the communicator to create.
 type communicatorStart struct {
 	Begins bool // false: rank 0 failed to create NCCL's unique id
 	Number int64

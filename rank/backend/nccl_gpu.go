@@ -37,8 +37,8 @@ func (l *ncclLibrary) takeGPU(devices []cudart.Device, none error, worlds []int)
 	}
 	l.worlds = fitWorlds(all, h.Ranks, worlds, h.Options.ShareGPU)
 	takers := all[:l.worlds.takers]
-	if len(takers) == 0 { // it is said of all ranks what they lack
-		if none != nil { // a library that is missing as well is said at once, not at the next try
+	if len(takers) == 0 { // the error names what all ranks lack
+		if none != nil { // report a missing library too, not only at the next start
 			if _, e := nccl.Load(l.wanted); e != nil {
 				none = fmt.Errorf("%w\n%w", none, e)
 			}

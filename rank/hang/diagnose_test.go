@@ -105,7 +105,7 @@ func TestNameHang(t *testing.T) {
 		"phases that do not compare": {
 			[]launch.Report{at(0, 18, "issuing"), in(1, "check", 7, 4)}, []string{"none is behind"}, []string{"still"},
 		},
-		"nobody is behind": {
+		"no rank is behind": {
 			[]launch.Report{at(0, 18, "issuing"), at(1, 18, "issuing"), at(2, 18, "issuing")},
 			[]string{"all 3 ranks that answer are at iteration 18", "the library or the network hangs"},
 			[]string{"still"},
@@ -178,7 +178,7 @@ func TestHungRanks(t *testing.T) {
 			{PlacedRank: notice.PlacedRank{Rank: 2, Host: "node02"}, Standing: notice.StandingGone},
 			{PlacedRank: notice.PlacedRank{Rank: 1, Host: "node01"}, Standing: notice.StandingSilent},
 			{PlacedRank: notice.PlacedRank{Rank: 3, Host: "node03"}, Standing: notice.StandingLeft}}},
-		"nobody": {[]launch.Report{at(0, 18, "issuing"), at(1, 18, "issuing")}, nil},
+		"no rank": {[]launch.Report{at(0, 18, "issuing"), at(1, 18, "issuing")}, nil},
 	} {
 		if got := Diagnose(c.ranks[1:], c.ranks[0].State).Ranks; !slices.Equal(got, c.want) {
 			t.Errorf("%s: %+v, want %+v", name, got, c.want)

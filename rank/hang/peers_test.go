@@ -48,7 +48,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// Without anybody to ask, a rank knows its neighbours by the memory of its host, and nothing of other hosts.
+// Without a control channel, a rank knows its neighbours by shared memory, and nothing of other hosts.
 func TestSurveyWithoutControlChannel(t *testing.T) {
 	all := twoHosts(t)
 	all[0].write(0)
@@ -74,7 +74,7 @@ func TestSurveyWithoutControlChannel(t *testing.T) {
 	}
 }
 
-// What a rank says itself counts before what is seen of it.
+// A rank's own report has priority over what others see of it.
 func TestSurveyBelievesAnswers(t *testing.T) {
 	all := twoHosts(t)
 	said := launch.State{Phase: "check", Number: 9}
@@ -136,7 +136,7 @@ func TestSurveyOfSilentRankOfAnotherHost(t *testing.T) {
 	}
 }
 
-// The last state of a process that is stopped, and that is gone, is told apart.
+// A stopped process and an exited process have different states.
 func TestProcessState(t *testing.T) {
 	c := exec.Command("sleep", "1000")
 	if err := c.Start(); err != nil {

@@ -31,7 +31,7 @@ type State struct {
 	Iteration uint64        `json:"iteration,omitempty"`
 	Stage     string        `json:"stage,omitempty"`  // of the iteration, by loop.Stage; empty: between operations
 	Since     time.Duration `json:"since"`            // in this phase
-	Says      string        `json:"says,omitempty"`   // the library's own last word on an error or on what it waits for
+	Says      string        `json:"says,omitempty"`   // the library's own last error, or what it waits for
 	Silent    []Report      `json:"silent,omitempty"` // ranks of the same host, by its memory: they cannot answer
 }
 
@@ -43,7 +43,7 @@ func (s State) CaseName() string {
 	return s.Case + " of " + s.Group
 }
 
-// Event is something a rank has to say unasked.
+// Event is a message that a rank sends unasked.
 type Event struct {
 	Kind string `json:"kind"` // "signal", "failed", "hang"; "abort" from rank 0
 	Code int    `json:"code,omitempty"`
@@ -74,7 +74,7 @@ const (
 )
 
 const (
-	frameLimit    = 256 << 10 // bytes; longer lines are a stranger's
+	frameLimit    = 256 << 10 // bytes; a longer line is not from a rank
 	handshakeTime = 5 * time.Second
 	sendTime      = 2 * time.Second
 )
@@ -115,7 +115,7 @@ type Connection struct {
 	mu     sync.Mutex // guards what follows
 	asked  map[uint64]chan State
 	lastID uint64
-	left   bool // one of the two ends said bye
+	left   bool // one of the two ends sent bye
 }
 
 func newConnection(conn net.Conn, on Handlers) *Connection {
@@ -241,7 +241,7 @@ func (c *Connection) Ask(timeout time.Duration) (State, error) {
 	}()
 	timer := time.NewTimer(timeout)
 	defer timer.Stop()
-	go c.send(frame{Kind: frameAsk, ID: id}, timeout) //nolint:errcheck // who cannot be asked does not answer
+	go c.send(frame{Kind: frameAsk, ID: id}, timeout) //nolint:errcheck // a rank without a channel does not answer
 	select {
 	case now := <-waiting:
 		return now, nil
@@ -263,7 +263,7 @@ func (c *Connection) Close() {
 	<-c.over
 }
 
-// callbacks runs functions one after another in a goroutine of its own, which ends when there are none: a callback may
+// callbacks runs functions one after another in a separate goroutine, which ends with the last one: a callback may
 // ask other ranks, or never return, while the connection goes on being read.
 type callbacks struct {
 	mu      sync.Mutex

@@ -120,7 +120,7 @@ func GroupBy[T any, K comparable](items []T, key func(T) K) (groups [][]T) {
 }
 
 // Crowd finds the largest group of a host's ranks that has fewer cores than members: all ranks whose set of cores lies
-// within one that some rank has, or within all sets together. 0 ranks if there is none.
+// within one that some rank has, or within all sets together. 0 ranks if no such group exists.
 func Crowd(ranks []Place) (members, cores int, limit notice.CoreLimit) {
 	var all []int
 	sharers, keys := map[string]int{}, []string{""} // by the set; "" is that of all

@@ -19,7 +19,7 @@ import (
 type GPUView struct {
 	Problem   *exit.Failure // why there is no driver or no GPU
 	Driver    string        // version of the kernel's: "550.54.15"
-	CUDA      int           // newest version that the driver serves: 12040
+	CUDA      int           // newest version that the driver supports: 12040
 	Missing   *exit.Failure // why there is no library
 	Library   string        // "NCCL 2.27.7"
 	Path      string        // of the library
@@ -29,7 +29,7 @@ type GPUView struct {
 	Near      []int         // NUMA nodes of the rank's CPUs
 	Peer      [][]bool
 	Shared    bool // --allow-shared-gpu
-	Rehearsed bool // stand-ins take the places of driver and library
+	Rehearsed bool // driver and library are simulated
 
 	Machine string // set by TakeGPUs
 	mine    *gpu   // the one that the rank takes; on rank 0, nil: none
@@ -38,7 +38,7 @@ type GPUView struct {
 // gpu is one device.
 type gpu struct {
 	cudart.Device
-	State *cudart.Health // nil where NVML is not there
+	State *cudart.Health // nil without NVML
 }
 
 // checkDevices reports which GPUs a rank sees.
@@ -74,7 +74,7 @@ func checkDevices(s Setup) Row {
 		CUDA: notice.CUDAVersion(g.CUDA)})
 }
 
-// checkNCCL reports which library a rank has, and whether the driver serves it.
+// checkNCCL reports which library a rank has, and whether the driver supports it.
 func checkNCCL(s Setup) Row {
 	g := s.GPU
 	if g.Missing != nil {

@@ -164,7 +164,7 @@ func TestCheckNetworkOfGPUs(t *testing.T) {
 		host[0].Fabric = c.f
 		expect(t, name, only("nvidia-peermem", CheckSetups(host, 0.5)), c.peermem)
 		expect(t, name, only("NCCL network", CheckSetups(host, 0.5)), c.nccl)
-		host[0].GPU.Rehearsed = true // hardware says nothing about a stand-in
+		host[0].GPU.Rehearsed = true // facts about hardware do not apply to a simulation
 		for _, check := range []string{"nvidia-peermem", "NCCL network", "GPU state"} {
 			expect(t, name+", rehearsed", only(check, CheckSetups(host, 0.5)))
 		}

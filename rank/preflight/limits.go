@@ -29,7 +29,7 @@ const (
 	unknown   = machine.Unknown
 )
 
-// volume is a mounted filesystem, in bytes; a Total of 0: there is none.
+// volume is a mounted filesystem, in bytes; a Total of 0: no such filesystem.
 type volume struct{ Total, Free int64 }
 
 func readLimits(root string) limits {
@@ -78,7 +78,7 @@ func checkShared(host []Setup) Row {
 	case n > 1 && each < sharedEnough:
 		r = found(notice.ShmSmallForNCCL{SharedMemory: m})
 	}
-	return r.least(fmt.Sprint(n), float64(v.Free))
+	return r.smallest(fmt.Sprint(n), float64(v.Free))
 }
 
 // limitOf is a limit as notices have it.
@@ -92,7 +92,7 @@ func limitOf(n int64) notice.Limit {
 	return notice.Limit(n)
 }
 
-// lockedLeast is how much memory RDMA locks for a rank at the least: queues, and buffers of the libraries' own.
+// lockedLeast is the minimum memory that RDMA locks for a rank: queues and internal buffers of libraries.
 const lockedLeast = 64 << 20
 
 // checkLocked looks at ulimit -l, which RDMA needs to be large: memory that an adapter writes to must stay in place.
@@ -128,7 +128,7 @@ func filesFor(world int) func(Setup) Row {
 	}
 }
 
-// What the buffers of a rank may take: below the least a sweep has no point of interest left.
+// What the buffers of a rank may take: below the minimum a sweep has no useful points.
 const (
 	memoryLeast  = 16 << 20
 	memoryEnough = 256 << 20
@@ -152,7 +152,7 @@ func checkMemory(host []Setup, scratch float64) Row {
 	case plan.Bytes < memoryEnough:
 		r = short
 	}
-	return r.least(fmt.Sprint(len(host)), float64(plan.Bytes))
+	return r.smallest(fmt.Sprint(len(host)), float64(plan.Bytes))
 }
 
 // outputEnough is the space that the files of a large sweep take many times over.

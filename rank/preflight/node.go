@@ -77,7 +77,7 @@ func checkGovernor(s Setup) Row {
 	}
 }
 
-// checkBalancing looks for a kernel that moves pages between NUMA nodes behind the program's back.
+// checkBalancing looks for a kernel that moves pages between NUMA nodes.
 func checkBalancing(host []Setup) Row {
 	n := host[0].Node
 	switch {
@@ -102,7 +102,7 @@ func checkLoad(host []Setup) Row {
 	if n.Machine.Load1 > busyShare*float64(n.CPUs) {
 		r = found(notice.HostBusy{CPULoad: load})
 	}
-	return r.least(fmt.Sprint(r.Severity), -n.Machine.Load1)
+	return r.smallest(fmt.Sprint(r.Severity), -n.Machine.Load1)
 }
 
 // checkAlikeHosts compares the hosts: a collective is as fast as the slowest.
@@ -164,7 +164,7 @@ func joined(kinds []notice.PortKind) string {
 	return strings.Join(list, ", ")
 }
 
-// memoryOf tells memories apart that differ by more than what the firmware keeps.
+// memoryOf distinguishes memory sizes that differ by more than what the firmware reserves.
 func memoryOf(hosts [][]Setup) func(Setup) string {
 	least, most := int64(math.MaxInt64), int64(0)
 	for _, h := range hosts {

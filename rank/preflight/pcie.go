@@ -12,7 +12,7 @@ import (
 )
 
 // pcie is what lies between the devices of a host: an IOMMU that translates, or bridges with ACS that send what one
-// device has for another through the processor, makes GPUs and adapters slow or hang when they talk to each other.
+// device has for another through the processor, slows down or hangs transfers between GPUs and adapters.
 type pcie struct {
 	GPUs       []string // NVIDIA's, by address on the bus; a driver is not needed to see them
 	Driver     string   // version of NVIDIA's kernel module; "" without
@@ -85,7 +85,7 @@ func accessControl(config []byte) (uint16, bool) {
 	return 0, false
 }
 
-// direct says whether a host has devices that would talk to each other.
+// direct reports whether a host has devices that can transfer to each other.
 func (f fabric) direct() bool { return len(f.GPUs) > 0 || len(f.Ports) > 0 }
 
 // checkIOMMU looks for translation between GPUs and adapters.
@@ -105,7 +105,7 @@ func checkIOMMU(host []Setup) Row {
 	return found(notice.IOMMU{State: state})
 }
 
-// checkACS looks for bridges that keep devices from talking to each other; nothing is reported where there are none.
+// checkACS looks for bridges that prevent direct transfers between devices; without bridges it reports nothing.
 func checkACS(host []Setup) Row {
 	f := host[0].Fabric
 	switch {

@@ -52,7 +52,7 @@ func TestReadPCIe(t *testing.T) {
 	}
 }
 
-// A chain that leads into itself, or out of what is there, ends.
+// A chain that loops, or leaves the configuration space, ends.
 func TestAccessControl(t *testing.T) {
 	loop := make([]byte, 4096)
 	byteorder.LittleEndian.PutUint32(loop[0x100:], 0x0001|0x100<<20)

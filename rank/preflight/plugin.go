@@ -9,7 +9,7 @@ import (
 )
 
 // netPlugin is where the loader would find NCCL's network plugin: on LD_LIBRARY_PATH, in its cache, in the
-// standard folders. "" if nowhere, or if NCCL_NET_PLUGIN says none.
+// standard folders. "" if not found, or if NCCL_NET_PLUGIN is none.
 func netPlugin(root string, env func(string) string) string {
 	names := []string{"libnccl-net.so"}
 	switch want := env("NCCL_NET_PLUGIN"); {

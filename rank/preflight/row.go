@@ -35,8 +35,8 @@ func (r Row) graded(s notice.Severity) Row {
 	return r
 }
 
-// least makes rows that differ in an amount one.
-func (r Row) least(class string, amount float64) Row {
+// smallest merges rows that differ only in an amount and shows the smallest.
+func (r Row) smallest(class string, amount float64) Row {
 	r.class, r.amount = class, amount
 	return r
 }

@@ -10,13 +10,13 @@ import (
 	"busbar/rank/launch"
 )
 
-// want is a row as a test wants it.
+// A row that a test expects.
 type want struct {
 	v    Verdict
 	fact notice.Fact
 }
 
-// coded stands for any fact of a code.
+// coded matches any fact with a code.
 type coded notice.Code
 
 func (c coded) Code() notice.Code { return notice.Code(c) }
@@ -56,7 +56,7 @@ func TestMergeRows(t *testing.T) {
 	ranks := ranksOf(2, "node1", "node2", "node3")
 	pages := func(setting string) Row { return Found("a", notice.OutputFolder{Folder: setting}) }
 	free := func(n float64) Row {
-		return Found("memory", notice.CPULoad{Load: notice.Load(n)}).least("free", n)
+		return Found("memory", notice.CPULoad{Load: notice.Load(n)}).smallest("free", n)
 	}
 	for name, c := range map[string]struct {
 		rows  []Row
@@ -77,13 +77,13 @@ func TestMergeRows(t *testing.T) {
 			"node1 node2", "node1|node2"},
 		"other codes": {[]Row{Found("a", notice.OwnGPUs{}).On(0, 1), Found("a", notice.ACSHidden{}).On(2, 3)}, []int{0,
 			1}, "node1 node2", "node1|node2"},
-		"the least": {[]Row{free(9).On(0, 1), free(7).On(2, 3), free(8).On(4, 5)}, []int{1}, "node1 node2 node3",
+		"the smallest": {[]Row{free(9).On(0, 1), free(7).On(2, 3), free(8).On(4, 5)}, []int{1}, "node1 node2 node3",
 			"worst on node2"},
-		"least of two": {[]Row{free(7).On(0, 1), free(8).On(2, 3)}, []int{0}, "node1 node2",
+		"smallest of two": {[]Row{free(7).On(0, 1), free(8).On(2, 3)}, []int{0}, "node1 node2",
 			"node1-node2, worst on node1"},
 		"equal amounts": {[]Row{free(9).On(0, 1), free(9).On(2, 3), free(9).On(4, 5)}, []int{0}, "node1 node2 node3",
 			""},
-		"another class": {[]Row{free(9).On(0, 1), free(8).least("other", 8).On(2, 3)}, []int{0, 1}, "node1 node2",
+		"another class": {[]Row{free(9).On(0, 1), free(8).smallest("other", 8).On(2, 3)}, []int{0, 1}, "node1 node2",
 			"node1|node2"},
 		"a rank, not all": {[]Row{Found("output", notice.OutputFolder{}).On(0)}, []int{0}, "rank 0 on node1",
 			"rank 0 on node1"},

@@ -9,7 +9,7 @@ import (
 	"busbar/rank/launch"
 )
 
-// CheckMPI says which MPI serves the world, and what it allows.
+// CheckMPI reports which MPI connects the world, and its thread level.
 func CheckMPI(l launch.Library, s launch.Started, world int) Row {
 	const name = "MPI"
 	i := l.Facts
