@@ -22,13 +22,13 @@ type Error struct {
 
 func (e *Error) Error() string { return fmt.Sprintf("%s: %s (%d): %s", e.Op, e.Name, e.Code, e.Text) }
 
-// IsOutOfMemory says that memory could not be had and nothing else is wrong: the context goes on working.
+// IsOutOfMemory reports that an allocation failed; the context still works.
 func (e *Error) IsOutOfMemory() bool { return e.Code == codeOutOfMemory }
 
-// IsNoDevice says that no GPU is visible to this process.
+// IsNoDevice reports that no GPU is visible to this process.
 func (e *Error) IsNoDevice() bool { return e.Code == codeNoDevice }
 
-// UnsupportedError says that the driver is too old for a function.
+// UnsupportedError reports that the driver is too old for a function.
 type UnsupportedError struct {
 	Symbol string
 	Since  int // CUDA version in which it appeared: 11040 for 11.4
@@ -40,7 +40,7 @@ func (e *UnsupportedError) Error() string {
 		e.Driver.Path, e.Driver)
 }
 
-// installAdvice is what to do where there is no driver, with the version of NVIDIA's kernel module, "" without one.
+// installAdvice is what to do without a driver, with the version of NVIDIA's kernel module, "" without one.
 func installAdvice(kernel string) string {
 	if kernel == "" {
 		return install
@@ -56,7 +56,7 @@ const install = library + ` comes with NVIDIA's driver, not with the CUDA toolki
   RHEL, Rocky: dnf module install nvidia-driver:latest-dkms
   container:   docker run --gpus all (with the NVIDIA container toolkit), podman run --device nvidia.com/gpu=all, apptainer exec --nv`
 
-// startAdvice says what to do when cuInit gives a code, with the version of NVIDIA's kernel module, "" without one.
+// startAdvice is what to do if cuInit returns a code, with the version of NVIDIA's kernel module, "" without one.
 func startAdvice(code int, kernel string) string {
 	switch code {
 	case 34:

@@ -32,11 +32,11 @@ type Mover struct {
 	reached [2]*Event // the copy to a chunk has ended
 	stream  *Stream
 	kernels *kernels // nil: the chunks
-	why     string   // there are none
+	why     string   // why kernels are not used
 }
 
 // NewMover makes a mover with chunks of that many bytes; 0 is 64 MiB. It tries the kernels, which takes some tens of
-// milliseconds the first time; what came of it Kernels tells.
+// milliseconds the first time; Kernels returns the outcome.
 func (c *Context) NewMover(chunk int64) (*Mover, error) {
 	if chunk == 0 {
 		chunk = defaultChunk
@@ -67,7 +67,7 @@ func (m *Mover) allocate() (err error) {
 	return nil
 }
 
-// Kernels says whether filling and comparing are done by kernels on the device, and if not, why.
+// Kernels reports whether kernels on the device fill and compare, and if not, why.
 func (m *Mover) Kernels() (used bool, why string) { return m.kernels != nil, m.why }
 
 // Close gives the chunks back; closing twice does nothing.
@@ -139,7 +139,7 @@ func (m *Mover) fillByChunks(p Pointer, bytes int64, table []byte, first int64) 
 }
 
 // Differs is the offset of the first byte that is not what Fill with the same arguments writes, or, with near, of the
-// first element that is not near it; -1 if there is none.
+// first element that is not near it; -1 if all match.
 func (m *Mover) Differs(p Pointer, bytes int64, table []byte, first int64, near Near) (at int64, err error) {
 	if err := errors.Join(m.fits(table, first),
 		near.fits(int64(p), bytes, int64(len(table)), first, m.chunk)); err != nil || bytes <= 0 {

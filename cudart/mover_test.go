@@ -136,7 +136,7 @@ func TestMoverRefuses(t *testing.T) {
 	}
 }
 
-// Kernels that do wrong are not used, and the chunks do the work.
+// Faulty kernels are not used; the chunks do the work.
 func TestKernelTrial(t *testing.T) {
 	for _, c := range []struct{ mode, fail, want string }{
 		{"", "", "cuModuleLoadDataEx: CUDA_ERROR_NOT_SUPPORTED (801)"},
@@ -166,7 +166,7 @@ func TestKernelTrial(t *testing.T) {
 	}
 }
 
-// Whatever function fails, the error names it and nothing is left behind.
+// Whatever function fails, the error names it and everything is released.
 func TestMoverErrors(t *testing.T) {
 	c := open(t)
 	for _, symbol := range []string{"cuStreamCreate", "cuEventCreate", "cuMemHostAlloc"} {
@@ -229,8 +229,7 @@ func far(bits, other uint64, near Near) bool {
 	return bits&^sign > near.Greatest || max(apart, -apart) > int64(near.ULPs)
 }
 
-// Floats that are near are taken, by the host, its threads, the chunks and the kernel, and the first that is not is
-// found.
+// The host, its threads, the chunks and the kernel accept near floats and find the first that is not near.
 func TestNear(t *testing.T) {
 	t.Run("chunks", near)
 	t.Run("kernels", func(t *testing.T) {

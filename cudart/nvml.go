@@ -25,7 +25,7 @@ type NVML struct {
 }
 
 // LoadNVML opens and starts libnvidia-ml.so.1 in one of the folders; nil is the loader's path, then the usual folders.
-// Where there is none the error is a *dl.LoadError.
+// Without the library the error is a *dl.LoadError.
 func LoadNVML(dirs []string) (*NVML, error) {
 	lib, err := dl.Open(dl.Spec{Name: "NVIDIA's management library", Candidates: places("libnvidia-ml.so.1", dirs)})
 	if err != nil {
@@ -42,8 +42,8 @@ func LoadNVML(dirs []string) (*NVML, error) {
 	return n, nil
 }
 
-// Device asks a GPU, by its PCI address (Device.PCI), how it is. What a GPU does not have, or does not tell this user,
-// is unknown. With an error what is known is there all the same.
+// Device returns the state of a GPU by its PCI address (Device.PCI). What a GPU does not have, or hides from this user,
+// is unknown. With an error the result still holds what is known.
 func (n *NVML) Device(pci string) (Health, error) {
 	h := C.struct_busbar_health{clock: [2]C.int{-1, -1}, reasons: -1, ecc: -1,
 		persistence: -1,

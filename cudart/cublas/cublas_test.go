@@ -50,7 +50,7 @@ func fake(t *testing.T, flags ...string) (l *Library, log func() string) {
 	}
 }
 
-// stream is one of the rehearsal's driver.
+// stream is a stream of the simulated driver.
 func stream(t *testing.T) (*cudart.Context, *cudart.Stream) {
 	t.Helper()
 	runtime.LockOSThread()

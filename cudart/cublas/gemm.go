@@ -17,7 +17,7 @@ import (
 	"busbar/internal/loop"
 )
 
-// workspace is what NVIDIA recommends for its newest GPUs, of which the fastest kernels want the most.
+// workspace is NVIDIA's recommendation for its newest GPUs, whose fastest kernels need the most.
 const workspace = 32 << 20
 
 const halfBytes = 2

@@ -49,7 +49,7 @@ func (l *Library) comm() *Comm {
 	return &Comm{l: l, c: c}
 }
 
-// drop gives up a communicator that came into being only in part.
+// drop discards a communicator that was created only in part.
 func (c *Comm) drop(err error) error {
 	if c.c.comm != nil && c.l.t.abort != nil {
 		C.busbar_nccl_abort(c.c)
@@ -57,8 +57,8 @@ func (c *Comm) drop(err error) error {
 	return err
 }
 
-// carries refuses a configuration that the library would pass over. What a field came with tells whether it is known:
-// its own symbols, not the version.
+// carries refuses a configuration that the library would ignore. The symbols that came with a field show whether the
+// library knows it, not the version.
 func (l *Library) carries(cfg Config) error {
 	bytes, _ := cfg.prefix()
 	switch {
@@ -120,8 +120,8 @@ func (c *Comm) Interrupt() { C.nccl_interrupt(c.c) }
 // Resume takes Interrupt back. No operation may be in progress.
 func (c *Comm) Resume() { C.nccl_resume(c.c) }
 
-// AsyncError is what went wrong behind the communicator's calls (a network error, a rank that is gone); nil for nothing
-// yet, and where the library cannot tell. Between batches, since an operation that ends is not asked.
+// AsyncError is what went wrong behind the communicator's calls (a network error, a rank that exited); nil for none
+// yet, and if the library does not report it. Call it between batches: a completed operation is not checked.
 func (c *Comm) AsyncError() error {
 	if err := c.ready(); err != nil {
 		return err

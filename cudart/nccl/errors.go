@@ -42,7 +42,7 @@ type Error struct {
 	Code int    // ncclResult_t
 	Name string // "ncclUnhandledCudaError"
 	Text string // ncclGetErrorString
-	Last string // ncclGetLastError; "" if there is none
+	Last string // ncclGetLastError, or ""
 
 	mscclpp bool
 }
@@ -55,13 +55,13 @@ func (e *Error) Error() string {
 	return text
 }
 
-// Unsupported says whether an operation failed because the library does not have it, for these types, reductions or
+// Unsupported reports whether an operation failed because the library does not have it, for these types, reductions or
 // GPUs: NCCL calls its arguments invalid, MSCCL++ has several results for it.
 func (e *Error) Unsupported() bool {
 	return e.Code == invalidArgument || e.mscclpp && (e.Code == internalError || e.Code == invalidUsage)
 }
 
-// Cuda says that a call of CUDA failed inside NCCL.
+// Cuda reports that a CUDA call failed inside NCCL.
 func (e *Error) Cuda() bool { return e.Code == unhandledCuda }
 
 // advice is how to get a library.

@@ -108,7 +108,7 @@ func has(lib *dl.Library, symbols ...string) bool {
 // Info describes the library.
 func (l *Library) Info() Info { return l.info }
 
-// Parameters are the NCCL_* parameters that the library says are in force; nil if it cannot tell (before NCCL 2.30).
+// Parameters are the NCCL_* parameters in force, as the library reports them; nil if it does not (before NCCL 2.30).
 func (l *Library) Parameters() map[string]string {
 	if l.t.parameter == nil || l.t.parameter_keys == nil {
 		return nil
@@ -131,8 +131,8 @@ func (l *Library) Parameters() map[string]string {
 	return all
 }
 
-// Phase tells a rehearsal what the program is doing, so that faults can be asked for in a phase; other libraries are
-// told nothing.
+// Phase reports to a simulation what the program is doing, so that faults can strike in a phase. It does nothing for
+// other libraries.
 func (l *Library) Phase(name string) {
 	if l.t.rehearsal_phase == nil {
 		return

@@ -127,7 +127,7 @@ func (o *Operation) Steps() loop.Steps {
 		Context: unsafe.Pointer(o.prepared.operation)}
 }
 
-// Notes say how the operation is done where there is more than one way.
+// Notes describe how the operation runs if NCCL has several ways.
 func (o *Operation) Notes() []string { return o.notes }
 
 // Error turns the code of an issue or a wait (loop.StepError) into an *Error, a *cudart.Error or ErrInterrupted; nil
