@@ -19,9 +19,9 @@ const (
 	seedBytes    = 1 << 20 // what Fill sends from the host; the device copies it on
 )
 
-// Mover writes patterns into device memory and compares device memory with them, through two pinned chunks of host
-// memory and a stream of its own: while one chunk is copied the other is compared. Where the driver compiles busbar's
-// kernels, and they agree with the chunks in a trial on this very device, they do both in place.
+// Mover writes patterns into device memory and compares device memory with them. It uses two pinned chunks of host
+// memory and its own stream: while it copies one chunk it compares the other. If the driver compiles busbar's kernels
+// and a trial on this device confirms them, the kernels do both in place.
 //
 // Every method returns when its work is done. None waits for other streams: what wrote the memory must have been waited
 // for. A Mover belongs to one thread, for which its context is current.
@@ -36,7 +36,7 @@ type Mover struct {
 }
 
 // NewMover makes a mover with chunks of that many bytes; 0 is 64 MiB. It tries the kernels, which takes some tens of
-// milliseconds the first time; Kernels returns the outcome.
+// milliseconds the first time; see Kernels for the outcome.
 func (c *Context) NewMover(chunk int64) (*Mover, error) {
 	if chunk == 0 {
 		chunk = defaultChunk

@@ -18,11 +18,11 @@ import (
 	"busbar/internal/program"
 )
 
-// rehearsalDriver compiles the rehearsal's driver beside the fake one, once.
+// rehearsalDriver compiles the simulated driver beside the fake one, once.
 var rehearsalDriver = sync.OnceValues(func() (so string, err error) {
 	files, err := filepath.Glob("rehearsal/cuda/*.c")
 	if err == nil && len(files) == 0 {
-		err = errors.New("there is no source of the rehearsal's driver")
+		err = errors.New("the source of the simulated driver is missing")
 	}
 	so = filepath.Join(filepath.Dir(fakeDriver), "rehearsal-"+library)
 	if err == nil {
@@ -31,7 +31,7 @@ var rehearsalDriver = sync.OnceValues(func() (so string, err error) {
 	return so, err
 })
 
-// openRehearsal gives a context of the rehearsal's driver, whose streams are threads: what is not waited for runs at
+// openRehearsal returns a context of the simulated driver, whose streams are threads: what is not waited for runs at
 // once.
 func openRehearsal(t *testing.T) *Context {
 	t.Helper()
@@ -120,7 +120,7 @@ func run(p *Program, m program.Mode) error {
 	return err
 }
 
-const millisecond = 20000 // iterations of the rehearsal's kernel
+const millisecond = 20000 // iterations of the simulated kernel
 
 func TestProgramModes(t *testing.T) {
 	c := openRehearsal(t)

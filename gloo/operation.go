@@ -97,7 +97,7 @@ func (o *Operation) Error(code int) error {
 	return errorOf(o.function, &e)
 }
 
-// Close gives back what Prepare made, except the buffers; closing twice does nothing.
+// Close frees what Prepare made, except the buffers; closing twice does nothing.
 func (o *Operation) Close() {
 	if o.prepared.operation != nil {
 		C.call_release(o.c.l.t, o.prepared.operation)

@@ -55,7 +55,7 @@ func (c *Comm) Split(color, key int) (*Comm, error) {
 	return c.m.comm(out)
 }
 
-// Free gives back a communicator made by Split; it does nothing for nil and for the world.
+// Free frees a communicator made by Split; it does nothing for nil and for the world.
 func (c *Comm) Free() error {
 	if c == nil || c.c == nil || c == c.m.all {
 		return nil
@@ -197,7 +197,7 @@ func (c *Comm) ClockOffset(peer, rounds int) (offset, uncertainty float64, err e
 
 func (c *Comm) check(op string, rc C.int) error { return c.m.check(op, rc) }
 
-// fits refuses what the int counts of MPI cannot carry; results and names never come near.
+// fits refuses sizes beyond MPI's int counts; results and names are far smaller.
 func fits(function string, n int) error {
 	if n > math.MaxInt32 {
 		return fmt.Errorf("mpi: %s of %d items exceeds busbar's limit outside of measurements", function, n)

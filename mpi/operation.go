@@ -127,8 +127,8 @@ func (o *Operation) Notes() []string { return o.notes }
 // Error turns the code of a step (loop.StepError) into an *Error; nil for 0.
 func (o *Operation) Error(code int) error { return o.c.check(o.function, C.int(code)) }
 
-// Close gives back what Prepare made, except the buffers; closing twice does nothing. One that was started and is not
-// done keeps its memory, as MPI may use it yet.
+// Close frees what Prepare made, except the buffers; closing twice does nothing. An operation in progress keeps its
+// memory, as MPI may still use it.
 func (o *Operation) Close() error {
 	if o.prepared.operation != nil {
 		C.call_release(o.c.m.t, o.prepared.operation)

@@ -113,8 +113,8 @@ func (c *Comm) Device() (int, error) {
 // Pointer is the ncclComm_t, for C code that calls NCCL itself; nil after Close or Abort.
 func (c *Comm) Pointer() unsafe.Pointer { return unsafe.Pointer(c.c.comm) }
 
-// Interrupt lets every wait of this communicator, now and later, end with ErrInterrupted. It may be called from any
-// goroutine, at any time. What was issued goes on: Abort ends it.
+// Interrupt ends every wait of this communicator, now and later, with ErrInterrupted. It may be called from any
+// goroutine, at any time. Issued operations continue until Abort.
 func (c *Comm) Interrupt() { C.nccl_interrupt(c.c) }
 
 // Resume takes Interrupt back. No operation may be in progress.
@@ -133,8 +133,8 @@ func (c *Comm) AsyncError() error {
 	return c.check("ncclCommGetAsyncError", rc)
 }
 
-// Abort ends the communicator and what it has issued, without the other ranks' help; every rank should call it. No
-// thread may be inside a call of it: Interrupt comes first. It may hang, as NCCL's may. Afterwards only Close of its
+// Abort ends the communicator and its issued operations without the other ranks; every rank should call it. No
+// thread may be inside a call of it: call Interrupt first. It may hang, like NCCL's. Afterwards only Close of its
 // operations and registrations may be called. The error is an *operation.UnsupportedError or an *Error.
 func (c *Comm) Abort() error {
 	if err := c.ready(); err != nil {
@@ -146,7 +146,7 @@ func (c *Comm) Abort() error {
 	return c.check("ncclCommAbort", C.busbar_nccl_abort(c.c))
 }
 
-// Close ends the communicator when all that was issued is done; all ranks call it, after they closed its operations.
+// Close ends the communicator after all issued operations; all ranks call it, after they closed its operations.
 // Closing twice, or after Abort, does nothing.
 func (c *Comm) Close() error {
 	if c.ready() != nil {

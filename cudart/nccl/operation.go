@@ -143,7 +143,7 @@ func (c *Comm) stepError(cuda *C.struct_busbar_cuda, function string, code int) 
 		Name: C.GoString(C.cuda_name(cuda, number, 0)), Text: C.GoString(C.cuda_name(cuda, number, 1))}
 }
 
-// Close gives back what Prepare made, except the buffers; it must not run any more. Closing twice does nothing.
+// Close frees what Prepare made, except the buffers; the operation must not be running. Closing twice does nothing.
 func (o *Operation) Close() error {
 	if o.prepared.operation == nil {
 		return nil

@@ -26,7 +26,7 @@ const PhaseFinalize = "finalize"
 const mostHung = 64
 
 // Diagnose names the ranks that did not arrive, from what is known of the other ranks and what this one is doing: first
-// those that are gone or do not answer, else those that are behind the others. It also states if no rank is behind,
+// those that exited or do not answer, else those that are behind the others. It also states if no rank is behind,
 // and which ranks are unknown.
 func Diagnose(reports []launch.Report, me launch.State) (f notice.RunHung) {
 	by := map[launch.Standing][]launch.Report{

@@ -164,7 +164,7 @@ func crowdAt(from, to int, iteration uint64) (all []launch.Report) {
 	return all
 }
 
-// The ranks that others wait for are parameters: those that are gone, silent or left, and those that are behind.
+// The notice has the ranks that others wait for as parameters: exited, silent, left and behind.
 func TestHungRanks(t *testing.T) {
 	for name, c := range map[string]struct {
 		ranks []launch.Report

@@ -155,7 +155,7 @@ func TestProcessState(t *testing.T) {
 	awaitProcess(t, "the process to end", func() bool { return processState("/", pid) == processGone })
 	_ = c.Wait()
 	if got := processState("/", pid); got != processGone {
-		t.Errorf("a process that is gone: %q", got)
+		t.Errorf("a process that exited: %q", got)
 	}
 	root := t.TempDir() // a name with all that a name can hold
 	if err := os.MkdirAll(filepath.Join(root, "proc/7"), 0o755); err != nil {

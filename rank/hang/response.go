@@ -32,10 +32,10 @@ type Run struct {
 	GiveUp func(notice.Fact)
 }
 
-// Respond finds out which ranks hang and ends the run. It returns only where this rank waits for a rank 0 that is still
-// within its own limit (it may write thousands of records of points that are skipped), or of which nothing is known and
-// that all ranks of this host wait for, for less than ten deadlines; and on rank 0 where that finds out already who
-// hangs: every rank may report the same hang.
+// Respond diagnoses a hang and ends the run. It returns in three cases only:
+//   - rank 0 is still within its own limit (it may write thousands of records of skipped points);
+//   - rank 0 is unknown and all ranks of this host wait for it, for less than ten deadlines;
+//   - rank 0 already diagnoses a hang: every rank may report the same one.
 func (r *Run) Respond(mine launch.State) {
 	mine.Rank, mine.Host = r.Rank, r.Host
 	if r.Rank == 0 {

@@ -12,10 +12,10 @@ import (
 )
 
 // Watchdog knows what this rank is doing and since when, and writes it on the board of its host. When a phase outlasts
-// its limit it calls onHang, once, from a goroutine of its own: the rank may hang inside a library for ever.
+// its limit it calls onHang, once, from a separate goroutine: the rank may hang inside a library.
 //
-// The limit of a phase is the larger of --deadline and ten times what the phase is expected to take, so that a big
-// honest case is not killed.
+// The limit of a phase is the larger of --deadline and ten times what the phase is expected to take, so that a
+// large case is not killed.
 type Watchdog struct {
 	deadline time.Duration
 	onHang   func(launch.State)
@@ -71,7 +71,7 @@ func (w *Watchdog) Phase(name string, expected time.Duration) {
 // Rest is a phase without a limit: an idle rank waits for others as long as they measure.
 func (w *Watchdog) Rest(name string) { w.set(name, 0) }
 
-// Again gives the phase that the watchdog has called about another deadline, unless it has ended meanwhile.
+// Again restarts the deadline of the phase that the watchdog reported, unless the phase has ended.
 func (w *Watchdog) Again(of launch.State) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -13,11 +13,11 @@ import (
 )
 
 // The control channel (the side channel in messages) is one TCP connection from every rank to rank 0 that needs nothing
-// of MPI, so that a hang in MPI can be looked into and a signal to one rank can end the job in good order. Nothing
+// of MPI, so that rank 0 can diagnose a hang in MPI and a signal to one rank can end the job cleanly. Nothing
 // moves on it while measuring: no heartbeat, no keep-alive. A frame is one JSON
 // object a line.
 //
-// A rank that cannot connect (a firewall) is unknown to the server, and everything else goes on.
+// A rank that cannot connect (a firewall) is unknown to the server; the run continues.
 
 // State is what a rank is doing. Ranks are compared by Number, Step, Iteration and Stage, in this order.
 type State struct {
@@ -84,7 +84,7 @@ const (
 type Handlers struct {
 	State func() State                 // returns what this rank is doing, without waiting
 	Event func(rank int, e Event)      // handles an event that a rank sent
-	Gone  func(rank int, reason error) // a connection broke: the process of that rank or its host is gone
+	Gone  func(rank int, reason error) // a connection broke: the process of that rank exited or its host is down
 }
 
 // ErrNoControlChannel is the error of a rank that could not connect to rank 0.
@@ -222,8 +222,7 @@ func (c *Connection) Send(e Event) error {
 	return c.send(frame{Kind: frameEvent, Event: &e}, sendTime)
 }
 
-// Ask asks what the rank at the other end is doing. The error states that it does not answer within the timeout, or
-// that the connection is over.
+// Ask returns what the rank at the other end is doing. It fails after the timeout, or if the connection is closed.
 func (c *Connection) Ask(timeout time.Duration) (State, error) {
 	if c == nil {
 		return State{}, ErrNoControlChannel
@@ -252,7 +251,7 @@ func (c *Connection) Ask(timeout time.Duration) (State, error) {
 	}
 }
 
-// Close ends the connection in good order, of which it informs the other end.
+// Close ends the connection cleanly and informs the other end.
 func (c *Connection) Close() {
 	if c == nil {
 		return

@@ -56,7 +56,7 @@ func TestCampaignRefuses(t *testing.T) {
 		{`there is no site "moon"`, []string{"--site", "moon", "plan.yaml"}},
 		{"absent.yaml: no such file", []string{"absent.yaml"}},
 		{`keys.yaml:3:1: unknown key "variant"; did you mean "variants"?`, []string{"keys.yaml"}},
-		{"unknown flag --bakend; did you mean --backend?", []string{"flags.yaml"}},
+		{"--bakend; did you mean --backend?", []string{"flags.yaml"}},
 		{"rank does not take the flags of the plan (--nodes=1): --collective broadcast --root 3",
 			[]string{"root.yaml"}},
 		{"--array is not for the options: the key launches of the plan sets it", []string{"plan.yaml", "--array=7"}},
