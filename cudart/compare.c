@@ -20,9 +20,9 @@ int64_t busbar_cuda_differs(const void *p, int64_t n, const void *table, int64_t
 	return -1;
 }
 
-/* Bit patterns are ordered as the values are when negative ones count downwards from zero. Two of unlike signs are as
- * far apart as both are from zero together, which fits: the sign's bit is free. The first loop has no way out, so that
- * the compiler makes vectors of it. */
+/* Bit patterns are ordered as the values are when negative ones count downwards from zero. The distance of
+ * two with unlike signs is the sum of their distances from zero, which cannot overflow: the sign's bit is free. The
+ * first loop has no exit, so that the compiler vectorises it. */
 #define FAR(name, type) \
 	static inline int name##_one(type got, type want, type ulps, type greatest) \
 	{ \

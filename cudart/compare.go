@@ -19,35 +19,35 @@ const (
 	comparePart    = 1 << 20 // bytes that are worth a thread
 )
 
-// Near says how far floats may be from a table's. The zero value is a comparison bit for bit.
+// Near is the tolerance for floats against a table. The zero value compares bit for bit.
 type Near struct {
 	Bytes    int64  // of an element: 1, 2, 4 or 8
 	ULPs     uint64 // units in the last place
-	Greatest uint64 // bits of the greatest value; above them, but for the sign, is what is not a number
+	Greatest uint64 // bits of the largest value; larger bits, except the sign, are NaN
 }
 
 func (n Near) c() C.struct_busbar_near {
 	return C.struct_busbar_near{bytes: C.uint64_t(n.Bytes), ulps: C.uint64_t(n.ULPs), greatest: C.uint64_t(n.Greatest)}
 }
 
-// fits says whether lengths and places are whole elements.
+// fits checks that lengths and offsets are whole elements.
 func (n Near) fits(lengths ...int64) error {
 	if n.ULPs == 0 {
 		return nil
 	}
 	if n.Bytes != 1 && n.Bytes != 2 && n.Bytes != 4 && n.Bytes != 8 {
-		return fmt.Errorf("elements of %d bytes cannot be compared: busbar takes 1, 2, 4 or 8", n.Bytes)
+		return fmt.Errorf("cannot compare elements of %d bytes: busbar supports 1, 2, 4 or 8", n.Bytes)
 	}
 	for _, l := range lengths {
 		if l%n.Bytes != 0 {
-			return fmt.Errorf("a place or length of %d bytes is no whole number of elements of %d", l, n.Bytes)
+			return fmt.Errorf("offset or length of %d bytes is not a multiple of the element size %d", l, n.Bytes)
 		}
 	}
 	return nil
 }
 
-// differs is the index of the first of n bytes of host memory that is not the table's, or of the first element that
-// is not near it, -1 if there is none. Large ones are compared by as many threads as this process has CPUs.
+// differs is the index of the first of n bytes of host memory that differs from the table's, or of the first element
+// that is not near it; -1 if all match. Large memory is compared by as many threads as this process has CPUs.
 func differs(p unsafe.Pointer, n int64, table []byte, first int64, near Near) int64 {
 	period := int64(len(table))
 	part := func(from, to int64) int64 {

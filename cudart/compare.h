@@ -4,17 +4,17 @@
 
 #include <stdint.h>
 
-/* Index of the first of n bytes at p that is not the table's; -1 if there is none. */
+/* Index of the first of n bytes at p that differs from the table's; -1 if all match. */
 int64_t busbar_cuda_differs(const void *p, int64_t n, const void *table, int64_t period, int64_t first);
 
-/* How far a float may be from the table's: none of it where ulps is 0. */
+/* Tolerance for floats; ulps 0: compare bit for bit. */
 struct busbar_near {
 	uint64_t bytes;    /* of an element: 1, 2, 4 or 8; p, n, period and first are multiples of it */
 	uint64_t ulps;     /* between the two, in units in the last place; the zeros are none apart */
 	uint64_t greatest; /* bits of the greatest value: what lies above, without the sign, is not a number */
 };
 
-/* Index of the first byte of the first of the elements that is too far from the table's; -1 if there is none. */
+/* Index of the first byte of the first element outside the tolerance; -1 if all are within. */
 int64_t busbar_cuda_far(const void *p, int64_t n, const void *table, int64_t period, int64_t first, struct busbar_near near);
 
 /* Writes n bytes at p. */

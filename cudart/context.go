@@ -59,22 +59,22 @@ func (c *Context) release() error {
 	return c.check("cuDevicePrimaryCtxRelease_v2", C.call_context_release(c.d.t, c.device))
 }
 
-// Memory is what is free on the device now, and what there is in all, in bytes.
+// Memory returns the free and total memory of the device, in bytes.
 func (c *Context) Memory() (free, total int64, err error) {
 	var f, t C.size_t
 	err = c.check("cuMemGetInfo_v2", C.call_memory_info(c.d.t, &f, &t))
 	return int64(f), int64(t), err
 }
 
-// Alloc gets device memory, aligned to 256 bytes; its content is undefined. 0 bytes have an address of their own. Where
-// there is not enough, the error is an *Error whose IsOutOfMemory is true.
+// Alloc allocates device memory, aligned to 256 bytes, with undefined content. 0 bytes have their own address. If
+// memory is short, the error is an *Error whose IsOutOfMemory is true.
 func (c *Context) Alloc(bytes int64) (Pointer, error) {
 	var p C.cuda_pointer
 	err := c.check("cuMemAlloc_v2", C.call_memory_alloc(c.d.t, &p, C.size_t(max(1, bytes))))
 	return Pointer(p), err
 }
 
-// Free gives memory of Alloc back, after all work of the device; it does nothing for 0.
+// Free frees memory of Alloc, after all work of the device; it does nothing for 0.
 func (c *Context) Free(p Pointer) error {
 	if p == 0 {
 		return nil

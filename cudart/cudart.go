@@ -1,14 +1,14 @@
-// Package cudart is what a benchmark needs of a CUDA runtime, spoken to the driver (libcuda.so.1) through the device's
-// primary context, so that it shares the device with the runtime inside NCCL. No toolkit and no versioned libcudart is
-// needed: every machine with a working GPU has the driver. It is loaded at run time, through one table of functions
-// (cuda.h), which C code of cudart/nccl uses too.
+// Package cudart is the part of a CUDA runtime that a benchmark needs. It uses the driver (libcuda.so.1) and the
+// device's primary context, so that it shares the device with the runtime inside NCCL. No toolkit and no versioned
+// libcudart is needed: every machine with a working GPU has the driver. It is loaded at run time, through one table of
+// functions (cuda.h), which C code of cudart/nccl uses too.
 //
 // It launches no kernels but its own, which fill and compare buffers, and it knows no collective.
 package cudart
 
 import "fmt"
 
-// Options say which driver to load.
+// Options select the driver to load.
 type Options struct {
 	Path string   // --cuda PATH: libcuda.so.1 or its folder; then nothing else is tried
 	Dirs []string // folders in which libcuda.so.1 lies; default: the loader's path, then the usual folders
@@ -18,7 +18,7 @@ type Options struct {
 type Info struct {
 	Path    string // file of libcuda.so.1
 	BuildID string // its GNU build id; "" if it has none
-	Version int    // newest CUDA version that the driver serves: 12040 for 12.4
+	Version int    // newest CUDA version that the driver supports: 12040 for 12.4
 }
 
 // String is the version in words: "CUDA 12.4".

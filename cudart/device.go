@@ -24,7 +24,7 @@ const (
 	attributeHostNUMA   = 134 // CUDA 12.2
 )
 
-// Devices lists the GPUs that this process may use, in CUDA's order. There may be none.
+// Devices lists the GPUs that this process may use, in CUDA's order. The list may be empty.
 func (d *Driver) Devices() ([]Device, error) {
 	var n C.int
 	if err := d.check("cuDeviceGetCount", C.call_device_count(d.t, &n)); err != nil {
@@ -84,7 +84,7 @@ func (d *Driver) attribute(number C.int, handle C.cuda_device) (int, error) {
 	return int(value), err
 }
 
-// uuid is the identity of the device: a slice of a GPU has one of its own, which only the newer function tells.
+// uuid is the identity of the device: a slice of a GPU has one of its own, which only the newer function returns.
 func (d *Driver) uuid(handle C.cuda_device) (string, error) {
 	var whole, own C.cuda_uuid
 	if d.t.device_uuid == nil && d.t.device_uuid_whole == nil {
@@ -101,7 +101,7 @@ func (d *Driver) uuid(handle C.cuda_device) (string, error) {
 			return "", err
 		}
 	}
-	if d.t.device_uuid_whole == nil { // a driver that has given up the older one
+	if d.t.device_uuid_whole == nil { // a driver without the older function
 		whole = own
 	}
 	kind := "GPU"
@@ -125,7 +125,7 @@ func nodeOf(sys, pci string) int {
 	return node
 }
 
-// CanAccessPeer says whether GPU a can reach the memory of GPU b directly, by NVLink or PCI Express.
+// CanAccessPeer reports whether GPU a can reach the memory of GPU b directly, by NVLink or PCI Express.
 func (d *Driver) CanAccessPeer(a, b int) (bool, error) {
 	if d.t.can_access_peer == nil {
 		return false, d.unsupported("cuDeviceCanAccessPeer")

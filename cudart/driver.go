@@ -57,7 +57,7 @@ func (d *Driver) incomplete(missing []dl.Symbol) error {
 	newest := slices.MaxFunc(missing, func(a, b dl.Symbol) int { return a.Since - b.Since }).Since
 	return &dl.LoadError{
 		Problem: fmt.Sprintf("the CUDA driver %s cannot be used: it lacks %s", d.info.Path, dl.Names(missing)),
-		Remedy: fmt.Sprintf("busbar needs an NVIDIA driver that serves %s or newer: update the driver.",
+		Remedy: fmt.Sprintf("busbar needs an NVIDIA driver that supports %s or newer: update the driver.",
 			versionText(newest)),
 	}
 }

@@ -31,8 +31,8 @@ const (
 	fmaThreads = 128
 )
 
-// FMA is computing by busbar's own kernel, which multiplies and adds in registers: it takes the multiprocessors from
-// other kernels, and leaves them the memory. The driver compiles it for the device.
+// FMA computes with busbar's own kernel, which multiplies and adds in registers: it occupies multiprocessors but not
+// memory. The driver compiles it for the device.
 type FMA struct {
 	c      *Context
 	f      *C.struct_busbar_cuda_fma // C memory

@@ -2,7 +2,7 @@ package cudart
 
 import "slices"
 
-// Health is the state of a GPU now. Asked before and after a measurement it tells whether the figure is that of a GPU
+// Health is the state of a GPU now. Read before and after a measurement, it shows whether the GPU ran
 // at its full clocks.
 type Health struct {
 	SMClock, MemoryClock int // of the multiprocessors and the memory in MHz; -1 if unknown
@@ -14,8 +14,8 @@ type Health struct {
 	Power            float64 // W; -1 if unknown
 }
 
-// Throttled is what of Throttle takes speed from a GPU that has work: neither that it is idle, nor clocks that somebody
-// chose.
+// Throttled is what of Throttle takes speed from a GPU that has work: neither idling nor clocks set by a
+// user.
 func (h Health) Throttled() []string {
 	chosen := []string{"gpu_idle", "applications_clocks_setting", "display_clock_setting"}
 	return slices.DeleteFunc(slices.Clone(h.Throttle), func(s string) bool { return slices.Contains(chosen, s) })
@@ -26,7 +26,7 @@ var reasons = []string{"gpu_idle", "applications_clocks_setting", "sw_power_cap"
 	"sw_thermal_slowdown",
 	"hw_thermal_slowdown", "hw_power_brake_slowdown", "display_clock_setting"}
 
-// throttle turns the bits into words; negative is unknown.
+// throttle names the bits; negative is unknown.
 func throttle(bits int64) []string {
 	if bits < 0 {
 		return nil

@@ -78,7 +78,7 @@ func (k *kernels) close() error {
 	return errors.Join(k.m.c.Free(k.cycle), k.m.c.Free(k.result), k.m.c.unloadModule(k.module))
 }
 
-// take says whether there are kernels, and room for that table.
+// take reports whether kernels are available, with room for that table.
 func (k *kernels) take(table []byte) bool { return k != nil && cycleBytes(int64(len(table))) <= k.room }
 
 // cycleBytes is the length of a table that is repeated until it is whole words.

@@ -90,7 +90,7 @@ func TestOptionalSymbols(t *testing.T) {
 			t.Errorf("%s: error %v", symbol, err)
 		}
 	}
-	// Without the newer function a slice of a GPU cannot be told from the GPU.
+	// Without the newer function, a slice of a GPU looks like the GPU.
 	devices, err := d.Devices()
 	if err != nil || !strings.HasPrefix(devices[1].UUID, "GPU-") {
 		t.Errorf("devices %+v, error %v", devices, err)
@@ -121,7 +121,7 @@ func TestStart(t *testing.T) {
 	}
 }
 
-// A driver may give up the older of the two functions that identify a device.
+// A driver may drop the older of the two functions that identify a device.
 func TestEitherUUID(t *testing.T) {
 	devices, err := load(t, without(t, "cuDeviceGetUuid")).Devices()
 	if err != nil || len(devices) == 0 || !strings.HasPrefix(devices[0].UUID, "GPU-") {

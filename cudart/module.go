@@ -10,7 +10,7 @@ import "C"
 
 import "unsafe"
 
-// moduleFunctions are those that a kernel of one's own needs.
+// moduleFunctions are those that busbar's kernels need.
 const moduleFunctions = "cuModuleLoadDataEx, cuModuleUnload, cuModuleGetFunction or cuLaunchKernel"
 
 func (d *Driver) hasModules() bool {

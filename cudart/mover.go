@@ -19,9 +19,9 @@ const (
 	seedBytes    = 1 << 20 // what Fill sends from the host; the device copies it on
 )
 
-// Mover writes patterns into device memory and compares device memory with them, through two pinned chunks of host
-// memory and a stream of its own: while one chunk is copied the other is compared. Where the driver compiles busbar's
-// kernels, and they agree with the chunks in a trial on this very device, they do both in place.
+// Mover writes patterns into device memory and compares device memory with them. It uses two pinned chunks of host
+// memory and its own stream: while it copies one chunk it compares the other. If the driver compiles busbar's kernels
+// and a trial on this device confirms them, the kernels do both in place.
 //
 // Every method returns when its work is done. None waits for other streams: what wrote the memory must have been waited
 // for. A Mover belongs to one thread, for which its context is current.
@@ -32,11 +32,11 @@ type Mover struct {
 	reached [2]*Event // the copy to a chunk has ended
 	stream  *Stream
 	kernels *kernels // nil: the chunks
-	why     string   // there are none
+	why     string   // why kernels are not used
 }
 
 // NewMover makes a mover with chunks of that many bytes; 0 is 64 MiB. It tries the kernels, which takes some tens of
-// milliseconds the first time; what came of it Kernels tells.
+// milliseconds the first time; see Kernels for the outcome.
 func (c *Context) NewMover(chunk int64) (*Mover, error) {
 	if chunk == 0 {
 		chunk = defaultChunk
@@ -67,7 +67,7 @@ func (m *Mover) allocate() (err error) {
 	return nil
 }
 
-// Kernels says whether filling and comparing are done by kernels on the device, and if not, why.
+// Kernels reports whether kernels on the device fill and compare, and if not, why.
 func (m *Mover) Kernels() (used bool, why string) { return m.kernels != nil, m.why }
 
 // Close gives the chunks back; closing twice does nothing.
@@ -139,7 +139,7 @@ func (m *Mover) fillByChunks(p Pointer, bytes int64, table []byte, first int64) 
 }
 
 // Differs is the offset of the first byte that is not what Fill with the same arguments writes, or, with near, of the
-// first element that is not near it; -1 if there is none.
+// first element that is not near it; -1 if all match.
 func (m *Mover) Differs(p Pointer, bytes int64, table []byte, first int64, near Near) (at int64, err error) {
 	if err := errors.Join(m.fits(table, first),
 		near.fits(int64(p), bytes, int64(len(table)), first, m.chunk)); err != nil || bytes <= 0 {

@@ -136,14 +136,14 @@ func TestMoverRefuses(t *testing.T) {
 	}
 }
 
-// Kernels that do wrong are not used, and the chunks do the work.
+// Faulty kernels are not used; the chunks do the work.
 func TestKernelTrial(t *testing.T) {
 	for _, c := range []struct{ mode, fail, want string }{
 		{"", "", "cuModuleLoadDataEx: CUDA_ERROR_NOT_SUPPORTED (801)"},
 		{"wrong-fill", "", "the fill kernel left a wrong byte at offset 4095"},
 		{"beyond-fill", "", "the fill kernel left a wrong byte at offset 4096"},
-		{"wrong-compare", "", "the first wrong byte is at offset 2048 (-1: none), the compare kernel says 2049"},
-		{"wrong-near", "", "in a trial with floats of 1 bytes: the first element that is too far off is at offset"},
+		{"wrong-compare", "", "the first wrong byte is at offset 2048 (-1: no byte), the compare kernel reports 2049"},
+		{"wrong-near", "", "in a trial with floats of 1 bytes: the first element outside the tolerance is at offset"},
 		{"run", "cuModuleGetFunction=500", "cuModuleGetFunction"},
 		{"run", "cuLaunchKernel=1", "cuLaunchKernel of busbar_fill: CUDA_ERROR_INVALID_VALUE"},
 		{"run", "cuMemAlloc_v2=2", "out of memory"},
@@ -166,7 +166,7 @@ func TestKernelTrial(t *testing.T) {
 	}
 }
 
-// Whatever function fails, the error names it and nothing is left behind.
+// Whatever function fails, the error names it and everything is released.
 func TestMoverErrors(t *testing.T) {
 	c := open(t)
 	for _, symbol := range []string{"cuStreamCreate", "cuEventCreate", "cuMemHostAlloc"} {
@@ -229,8 +229,7 @@ func far(bits, other uint64, near Near) bool {
 	return bits&^sign > near.Greatest || max(apart, -apart) > int64(near.ULPs)
 }
 
-// Floats that are near are taken, by the host, its threads, the chunks and the kernel, and the first that is not is
-// found.
+// The host, its threads, the chunks and the kernel accept near floats and find the first that is not near.
 func TestNear(t *testing.T) {
 	t.Run("chunks", near)
 	t.Run("kernels", func(t *testing.T) {

@@ -4,16 +4,16 @@ package cudart
 
 import "errors"
 
-// Driver is a loaded CUDA driver; in a build without cgo there is none.
+// Driver is a loaded CUDA driver; a build without cgo cannot load one.
 type Driver struct{}
 
-// NVML is NVIDIA's management library; in a build without cgo there is none.
+// NVML is NVIDIA's management library; a build without cgo cannot load it.
 type NVML struct{}
 
 // NVTX puts ranges into a profiler's timeline; in a build without cgo it does nothing.
 type NVTX struct{}
 
-// ErrNoCgo says why CUDA cannot be loaded.
+// ErrNoCgo is the error of Load in a build without cgo.
 var ErrNoCgo = errors.New("this program was built without cgo (CGO_ENABLED=0) and cannot load CUDA; build it with a " +
 	"C compiler")
 

@@ -25,7 +25,7 @@ type NVML struct {
 }
 
 // LoadNVML opens and starts libnvidia-ml.so.1 in one of the folders; nil is the loader's path, then the usual folders.
-// Where there is none the error is a *dl.LoadError.
+// Without the library the error is a *dl.LoadError.
 func LoadNVML(dirs []string) (*NVML, error) {
 	lib, err := dl.Open(dl.Spec{Name: "NVIDIA's management library", Candidates: places("libnvidia-ml.so.1", dirs)})
 	if err != nil {
@@ -34,7 +34,7 @@ func LoadNVML(dirs []string) (*NVML, error) {
 	n := &NVML{t: (*C.struct_busbar_nvml)(C.calloc(1, C.sizeof_struct_busbar_nvml))}
 	if missing := dl.Required(lib.Fill(unsafe.Pointer(n.t), dl.Symbols(unsafe.Pointer(&C.busbar_nvml_symbols),
 		int(C.busbar_nvml_symbol_count)))); missing != nil {
-		return nil, fmt.Errorf("%s lacks %s: it comes with the driver, which is too old", lib.Path(), dl.Names(missing))
+		return nil, fmt.Errorf("%s lacks %s: update the NVIDIA driver", lib.Path(), dl.Names(missing))
 	}
 	if err := n.check("nvmlInit_v2", C.call_nvml_init(n.t)); err != nil {
 		return nil, err
@@ -42,8 +42,8 @@ func LoadNVML(dirs []string) (*NVML, error) {
 	return n, nil
 }
 
-// Device asks a GPU, by its PCI address (Device.PCI), how it is. What a GPU does not have, or does not tell this user,
-// is unknown. With an error what is known is there all the same.
+// Device returns the state of a GPU by its PCI address (Device.PCI). What a GPU does not have, or hides from this user,
+// is unknown. With an error the result still holds what is known.
 func (n *NVML) Device(pci string) (Health, error) {
 	h := C.struct_busbar_health{clock: [2]C.int{-1, -1}, reasons: -1, ecc: -1,
 		persistence: -1,

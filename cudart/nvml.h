@@ -7,7 +7,7 @@
 
 typedef struct nvml_device_ *nvml_device;
 
-/* nvmlReturn_t: what the device does not have, or does not tell this user. */
+/* nvmlReturn_t: what the device does not have, or hides from this user. */
 enum { NVML_OK = 0, NVML_NOT_SUPPORTED = 3, NVML_NO_PERMISSION = 4 };
 enum { NVML_CLOCK_SM = 1, NVML_CLOCK_MEMORY = 2 };
 

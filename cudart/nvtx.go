@@ -22,7 +22,7 @@ type NVTX struct{}
 
 // LoadNVTX starts the tool that a profiler such as nsys names in NVTX_INJECTION64_PATH; nil where none is named. It
 // is called once in a process. As with NVIDIA's own NVTX a tool that is missing or declines is no reason to stop: the
-// error is one line that says why there are no ranges.
+// error is one line with the reason why no ranges are recorded.
 func LoadNVTX() (*NVTX, error) {
 	path := os.Getenv("NVTX_INJECTION64_PATH")
 	if path == "" {

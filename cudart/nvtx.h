@@ -1,12 +1,12 @@
 /* NVTX ranges for the tool that a profiler injects, without NVTX's headers: the tool gets tables of places for its own
- * functions, one for each module of NVTX, and fills in those it wants to be called. */
+ * functions, one for each module of NVTX, and fills in those it supports. */
 #ifndef BUSBAR_NVTX_H
 #define BUSBAR_NVTX_H
 
-/* Hands the tables to the tool's InitializeInjectionNvtx2, once in a process; 0 says that it does not want to start. */
+/* Hands the tables to the tool's InitializeInjectionNvtx2, once in a process; 0: it declines to start. */
 int busbar_nvtx_start(void *initialize);
 
-/* Both give what the tool gives: the depth of the range; -1 where it does not want to know. */
+/* Both return the tool's value: the depth of the range; -1 if it ignores ranges. */
 int busbar_nvtx_push(const char *name);
 int busbar_nvtx_pop(void);
 

@@ -80,7 +80,7 @@ static int run_op(struct busbar_cuda_program *p, int64_t i, int64_t segment)
 	return rc ? rc : failure(p, BUSBAR_RECORD, 1, i, p->cuda->event_record(o->end, p->comm));
 }
 
-/* The segment that operation i begins behind in this mode; in comm mode there is none. */
+/* The segment that operation i begins behind in this mode; in comm mode it has none. */
 static int64_t behind(const struct busbar_cuda_program *p, int64_t i)
 {
 	return p->mode == BUSBAR_OVERLAPPED ? p->ops[i].after : p->mode == BUSBAR_SEQUENTIAL ? p->segment_count - 1 : -1;
@@ -115,7 +115,7 @@ static int begin(struct busbar_cuda_program *p)
 	return failure(p, BUSBAR_STREAM_WAIT, 0, -1, p->cuda->stream_wait_event(p->comm, p->begin, 0));
 }
 
-/* A stream waits only for events that were recorded before it was told to: an operation is put onto its stream right
+/* A stream waits only for events recorded before the wait was issued: an operation is put onto its stream right
  * behind its segment, so before every segment that waits for it. */
 int busbar_cuda_program_issue(void *program, uint64_t i)
 {

@@ -50,7 +50,7 @@ type Wait struct {
 // ProgramSpec is all that a program is made of. It owns none of it.
 type ProgramSpec struct {
 	Compute, Comm *Stream
-	Work          Work // made for the stream Compute
+	Work          Work // for the stream Compute
 	Segments      []Segment
 	Ops           []Op
 
@@ -62,7 +62,7 @@ type ProgramSpec struct {
 	Ranges bool // NVTX ranges for segments and operations, as they are put onto the streams
 }
 
-// Program is a training step on two streams of a device (internal/program says in what order what runs). It belongs
+// Program is a training step on two streams of a device (internal/program defines the order). It belongs
 // to one thread, for which its context is current.
 type Program struct {
 	c      *Context
@@ -161,7 +161,7 @@ func (p *Program) addOp(to *C.struct_busbar_cuda_op, o Op) error {
 	return p.makeEvents(&to.start, &to.end)
 }
 
-// name is that of a range; NULL where there are none.
+// name is the name of a range; NULL without ranges.
 func (p *Program) name(text string) *C.char {
 	if !p.spec.Ranges {
 		return nil
@@ -171,7 +171,7 @@ func (p *Program) name(text string) *C.char {
 	return c
 }
 
-// SetMode says what the next runs do.
+// SetMode selects what the next runs do.
 func (p *Program) SetMode(m program.Mode) { p.p.mode = C.int(m) }
 
 // Steps are the C functions for the timed loop: one issue is one step of the program. The error code of sync is that
@@ -185,8 +185,8 @@ func (p *Program) Steps() loop.Steps {
 	return s
 }
 
-// Error turns the code of an issue or a wait (loop.StepError) into what the one that was called says of it, with the
-// part of the program that it happened to; nil for 0.
+// Error turns the code of an issue or a wait (loop.StepError) into the error of the library called, with the
+// part of the program in which it occurred; nil for 0.
 func (p *Program) Error(code int) error {
 	if code == 0 {
 		return nil
@@ -220,8 +220,8 @@ func (p *Program) part() string {
 	return "segment " + p.spec.Segments[at].Name
 }
 
-// Issued says whether the last failure was that of an operation as it was put onto its stream: the other ranks may be
-// inside their library, where they wait for this one.
+// Issued reports whether the last failure was that of an operation as it was put onto its stream: the other ranks may
+// be inside their library, where they wait for this one.
 func (p *Program) Issued() bool { return p.p.failed == C.BUSBAR_OP }
 
 // Reached is how far a run has come.
@@ -245,7 +245,7 @@ func (p *Program) Reached() Reached {
 		Ops:      int(C.program_ops(p.p)), Put: int(C.program_put(p.p)), Putting: int(C.program_putting(p.p)) - 1}
 }
 
-// Spans are those of the last run, by the device's clock, of which events tell half microseconds apart. The run must
+// Spans are those of the last run, by the device's clock, with a resolution of half a microsecond. The run must
 // have been waited for.
 func (p *Program) Spans() (program.Spans, error) {
 	s := program.Spans{Segments: make([]program.Span, len(p.spec.Segments)), Ops: make([]program.Span, len(p.spec.Ops))}
@@ -272,8 +272,8 @@ func (p *Program) span(to *program.Span, from, end C.cuda_event) error {
 	return nil
 }
 
-// Close gives back what NewProgram made; closing twice does nothing. What a failed run has left on the streams holds
-// nothing of it: a stream has its own copy of what it waits for.
+// Close gives back what NewProgram made; closing twice does nothing. Work of a failed run on the streams does not
+// refer to it: a stream has its own copy of what it waits for.
 func (p *Program) Close() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()

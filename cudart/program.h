@@ -1,6 +1,6 @@
 /* The program of a training step on two streams of a GPU: segments of computing on one, operations of communication on
  * the other, and events that keep each behind what it depends on. The host puts all of a step onto the streams without
- * waiting, and then waits once. internal/program says what the modes and the links are.
+ * waiting, and then waits once. internal/program defines the modes and the links.
  *
  * Every boundary is an event with a time, on which the streams wait too. Such an event is a call on the host and a time
  * stamp that the device writes between two kernels, of which the next begins a microsecond or so later. All modes have
@@ -18,7 +18,7 @@ typedef int (*busbar_cuda_wait)(void *context, void (*look)(void *program), void
 /* In the order of program.Mode. */
 enum busbar_cuda_mode { BUSBAR_COMPUTE, BUSBAR_COMM, BUSBAR_SEQUENTIAL, BUSBAR_OVERLAPPED };
 
-/* What a step of the program was doing when it failed; the code is that of whoever was called. */
+/* What a step of the program was doing when it failed; the code is that of the library called. */
 enum busbar_cuda_call { BUSBAR_NO_CALL, BUSBAR_RECORD, BUSBAR_STREAM_WAIT, BUSBAR_QUERY, BUSBAR_WORK, BUSBAR_OP, BUSBAR_WAITING };
 
 struct busbar_cuda_segment {
@@ -73,7 +73,7 @@ struct busbar_cuda_program {
 	volatile int running; /* 0: between runs */
 };
 
-/* The steps of the loop. The code of sync is its own library's; those of the others mean what failed says. */
+/* The steps of the loop. The code of sync is its own library's; failed describes those of the others. */
 int busbar_cuda_program_issue(void *program, uint64_t i);
 int busbar_cuda_program_wait(void *program, uint64_t i);
 int busbar_cuda_program_sync(void *program, uint64_t i);

@@ -18,11 +18,11 @@ import (
 	"busbar/internal/program"
 )
 
-// rehearsalDriver compiles the rehearsal's driver beside the fake one, once.
+// rehearsalDriver compiles the simulated driver beside the fake one, once.
 var rehearsalDriver = sync.OnceValues(func() (so string, err error) {
 	files, err := filepath.Glob("rehearsal/cuda/*.c")
 	if err == nil && len(files) == 0 {
-		err = errors.New("there is no source of the rehearsal's driver")
+		err = errors.New("the source of the simulated driver is missing")
 	}
 	so = filepath.Join(filepath.Dir(fakeDriver), "rehearsal-"+library)
 	if err == nil {
@@ -31,7 +31,7 @@ var rehearsalDriver = sync.OnceValues(func() (so string, err error) {
 	return so, err
 })
 
-// openRehearsal gives a context of the rehearsal's driver, whose streams are threads: what is not waited for runs at
+// openRehearsal returns a context of the simulated driver, whose streams are threads: what is not waited for runs at
 // once.
 func openRehearsal(t *testing.T) *Context {
 	t.Helper()
@@ -86,7 +86,7 @@ func newFMA(t *testing.T, s *Stream) *FMA {
 	return f
 }
 
-// testProgram computes with the kernel on one stream and has it stand for communication on another.
+// testProgram computes with the kernel on one stream and uses it as communication on another.
 func testProgram(t *testing.T, c *Context, segments []Segment, links []program.Link, amounts []uint64) (*Program,
 	[]testOp) {
 	t.Helper()
@@ -98,7 +98,7 @@ func testProgram(t *testing.T, c *Context, segments []Segment, links []program.L
 		table[i] = testOp{unsafe.Pointer(w.Start), w.Context, amounts[i], 0}
 		s.Ops = append(s.Ops, Op{Link: l, Name: fmt.Sprint("bucket ", i), Issue: issue,
 			Context: unsafe.Pointer(&table[i]),
-			Error:   func(code int) error { return fmt.Errorf("the library says %d", code) }})
+			Error:   func(code int) error { return fmt.Errorf("the library reports %d", code) }})
 	}
 	p, err := c.NewProgram(s)
 	if err != nil {
@@ -120,7 +120,7 @@ func run(p *Program, m program.Mode) error {
 	return err
 }
 
-const millisecond = 20000 // iterations of the rehearsal's kernel
+const millisecond = 20000 // iterations of the simulated kernel
 
 func TestProgramModes(t *testing.T) {
 	c := openRehearsal(t)
@@ -226,7 +226,7 @@ func TestProgramErrors(t *testing.T) {
 		}
 	}
 	ops[1].code = 5
-	wanted("operation bucket 1: the library says 5")
+	wanted("operation bucket 1: the library reports 5")
 	if !p.Issued() {
 		t.Error("it is not known that the operation was not issued")
 	}
@@ -239,7 +239,7 @@ func TestProgramErrors(t *testing.T) {
 	p.p.work, p.p.work_context = p.p.ops.issue, unsafe.Pointer(&ops[2])
 	wanted("segment forward: no work: 9")
 	if p.Issued() {
-		t.Error("work that fails is taken for an operation")
+		t.Error("failed work counts as an operation")
 	}
 }
 

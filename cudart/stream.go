@@ -37,7 +37,7 @@ func (s *Stream) Synchronize() error {
 	return s.c.check("cuStreamSynchronize", C.call_stream_synchronize(s.c.d.t, s.s))
 }
 
-// Close gives the stream back; work in it still ends. Closing twice, or nil, does nothing.
+// Close destroys the stream; work in it still completes. Closing twice, or nil, does nothing.
 func (s *Stream) Close() error {
 	if s == nil || s.s == nil {
 		return nil
@@ -66,7 +66,7 @@ func (c *Context) NewEvent(timing bool) (*Event, error) {
 	return e, nil
 }
 
-// Record sets the mark behind all that the stream has now; an earlier mark is forgotten.
+// Record sets the mark after all current work of the stream; it replaces an earlier mark.
 func (e *Event) Record(s *Stream) error {
 	return e.c.check("cuEventRecord", C.call_event_record(e.c.d.t, e.e, s.s))
 }
@@ -84,7 +84,7 @@ func (e *Event) Elapsed(from *Event) (seconds float64, err error) {
 	return float64(ms) / 1e3, err
 }
 
-// Close gives the event back; closing twice, or nil, does nothing.
+// Close destroys the event; closing twice, or nil, does nothing.
 func (e *Event) Close() error {
 	if e == nil || e.e == nil {
 		return nil

@@ -7,8 +7,8 @@ import (
 	"fmt"
 )
 
-// tryKernels compiles the kernels and tries them against the chunks, on this device. The error says why they are not
-// used.
+// tryKernels compiles the kernels and tries them against the chunks, on this device. The error is the reason why they
+// are not used.
 func (m *Mover) tryKernels() (*kernels, error) {
 	k, err := m.loadKernels()
 	if err != nil {
@@ -98,7 +98,8 @@ func (k *kernels) try(area Pointer, room, offset, bytes, period, first int64) er
 			return err
 		}
 		if at != wrong {
-			return fmt.Errorf("the first wrong byte is at offset %d (-1: none), the compare kernel says %d", wrong, at)
+			return fmt.Errorf("the first wrong byte is at offset %d (-1: no byte), the compare kernel reports %d",
+				wrong, at)
 		}
 	}
 	return nil
@@ -106,7 +107,7 @@ func (k *kernels) try(area Pointer, room, offset, bytes, period, first int64) er
 
 const nearEntries = 31 // of the table of floats in a trial
 
-// tryNear compares with the host what the kernel says of elements that are just near enough, and just not.
+// tryNear compares with the host the kernel's result for elements just inside and just outside the tolerance.
 func (k *kernels) tryNear(area Pointer, near Near) error {
 	const offset, elements = 8, 1501
 	table := make([]byte, nearEntries*near.Bytes)
@@ -148,8 +149,8 @@ func (k *kernels) tryNear(area Pointer, near Near) error {
 			return err
 		}
 		if found != host {
-			return fmt.Errorf("the first element that is too far off is at offset %d by the host (-1: none), and at "+
-				"%d by the kernel", host, found)
+			return fmt.Errorf("the first element outside the tolerance is at offset %d on the host (-1: none), and at "+
+				"%d in the kernel", host, found)
 		}
 	}
 	return nil

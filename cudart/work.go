@@ -23,7 +23,7 @@ import (
 
 // Work is computing of which a stream can be given any amount.
 type Work struct {
-	// puts an amount, in the place of the operation's number, onto the stream that it was made for
+	// puts an amount, in the place of the operation's number, onto its stream
 	Start   loop.Step
 	Context unsafe.Pointer // of Start
 	Error   func(code int) error
@@ -50,8 +50,8 @@ func (r Rate) Seconds(amount uint64) float64 {
 	return r.Fixed + r.Each*float64(amount)
 }
 
-// Amounts turns the seconds of pieces into amounts. What is lost or won where one is rounded is made up for in the
-// next, so that sums over many pieces hold though a unit may be longer than a piece.
+// Amounts turns the seconds of pieces into amounts. The next piece compensates the rounding of the one
+// before, so sums over many pieces hold even if a unit is longer than a piece.
 func (r Rate) Amounts(segments [][]float64) [][]uint64 {
 	all := make([][]uint64, len(segments))
 	owed := 0.0
@@ -97,8 +97,8 @@ func (s *Stream) Calibrate(w Work) (r Rate, err error) {
 		}
 		if seconds < calibrationSample {
 			if amount > math.MaxUint64/4 {
-				return r, fmt.Errorf("%d units of work take %.3g s by the device's clock: it does not work, or its "+
-					"clock does not go", amount, seconds)
+				return r, fmt.Errorf("%d units of work take %.3g s by the device's clock: the GPU or its "+
+					"clock does not work", amount, seconds)
 			}
 			amount *= 2
 		}

@@ -20,8 +20,8 @@ extern "C" {
 enum busbar_gloo_status {
 	BUSBAR_GLOO_OK,
 	BUSBAR_GLOO_INVALID,     /* Gloo does not take these arguments */
-	BUSBAR_GLOO_LOST,        /* the connection to another rank is gone */
-	BUSBAR_GLOO_TIMEOUT,     /* another rank did not come in time */
+	BUSBAR_GLOO_LOST,        /* the connection to another rank broke */
+	BUSBAR_GLOO_TIMEOUT,     /* timeout waiting for another rank */
 	BUSBAR_GLOO_MEMORY,      /* no memory */
 	BUSBAR_GLOO_INTERRUPTED, /* interrupt was called */
 	BUSBAR_GLOO_FAILED,      /* anything else */
@@ -59,7 +59,7 @@ struct busbar_gloo_operation;
 
 struct busbar_gloo_error {
 	int status; /* enum busbar_gloo_status */
-	int peer;   /* the rank that it is about; -1 where that is not known */
+	int peer;   /* the rank concerned; -1: unknown */
 	char text[1024];
 };
 

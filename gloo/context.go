@@ -19,7 +19,7 @@ import (
 	"busbar/internal/loop"
 )
 
-// Options say how a context is made.
+// Options configure a context.
 type Options struct {
 	Rank, Size int
 
@@ -27,8 +27,8 @@ type Options struct {
 	// takes the address of the host's name.
 	Interface, Address string
 
-	// How long another rank may take to connect, and how long to come to an operation. 0: a minute, and a day: who
-	// measures has a watchdog of its own.
+	// How long another rank may take to connect, and how long to come to an operation. 0: a minute, and a day:
+	// rank has its own watchdog.
 	ConnectTimeout, Timeout time.Duration
 
 	// Where the thread that Gloo starts may run; empty: where the calling thread may.
@@ -51,8 +51,8 @@ type Context struct {
 	c  *C.context
 }
 
-// NewContext opens a socket for each of the other ranks and starts Gloo's thread. Nothing is sent: the ranks now tell
-// each other their Address, and then Connect. The error is an *Error.
+// NewContext opens a socket for each of the other ranks and starts Gloo's thread. Nothing is sent: the ranks then
+// exchange their Address and call Connect. The error is an *Error.
 func (l *Library) NewContext(o Options) (*Context, error) {
 	how := C.struct_busbar_gloo_create{rank: C.int(o.Rank), size: C.int(o.Size),
 		connect_ms: milliseconds(o.ConnectTimeout, time.Minute),
@@ -114,8 +114,8 @@ func (c *Context) Address() ([]byte, error) {
 }
 
 // Connect connects this rank to all others, whose Address is given in the order of the ranks, with this rank's own
-// among them. It returns when all are connected; all ranks call it. The error is an *Error, or says which address is
-// not one.
+// among them. It returns when all are connected; all ranks call it. The error is an *Error, or names the
+// invalid address.
 func (c *Context) Connect(all [][]byte) error {
 	each := int(C.call_address_bytes(c.l.t, c.c))
 	var mine []byte // of every rank's addresses, the one for this rank
@@ -135,10 +135,10 @@ func (c *Context) Connect(all [][]byte) error {
 	return nil
 }
 
-// Device says on which network the context is.
+// Device describes the network of the context.
 func (c *Context) Device() Device { return parseDevice(C.GoString(C.call_device(c.l.t, c.c))) }
 
-// parseDevice reads Gloo's words: "tcp, pci=, iface=lo, speed=-1, addr=[127.0.0.1]:4711".
+// parseDevice parses Gloo's description: "tcp, pci=, iface=lo, speed=-1, addr=[127.0.0.1]:4711".
 func parseDevice(text string) Device {
 	var d Device
 	for _, part := range strings.Split(text, ", ") {

@@ -8,15 +8,15 @@ import (
 	"busbar/internal/dl"
 )
 
-// Status says what kind of failure an Error is.
+// Status is the kind of failure of an Error.
 type Status int
 
 // What can go wrong.
 const (
 	Invalid     Status = iota + 1 // Gloo does not take these arguments
-	Lost                          // the connection to another rank is gone
-	TimedOut                      // another rank did not come in time
-	NoMemory                      // there is no memory
+	Lost                          // the connection to another rank broke
+	TimedOut                      // timeout waiting for another rank
+	NoMemory                      // out of memory
 	Interrupted                   // Context.Interrupt was called
 	Failed                        // anything else
 )
@@ -26,7 +26,7 @@ const (
 type Error struct {
 	Op     string
 	Status Status
-	Peer   int    // the rank whose connection broke, or that was waited for; -1 where Gloo does not say
+	Peer   int    // the rank whose connection broke, or that was waited for; -1: unknown
 	Text   string // Gloo's own
 }
 
@@ -38,9 +38,9 @@ func (e *Error) Error() string {
 	case Lost:
 		what = "lost the connection to " + e.peer()
 	case TimedOut:
-		what = "waited too long for " + e.peer()
+		what = "timed out waiting for " + e.peer()
 	case NoMemory:
-		return e.Op + " found no memory"
+		return e.Op + " failed: out of memory"
 	case Interrupted:
 		return e.Op + " was interrupted"
 	}
@@ -61,10 +61,10 @@ func newError(op string, status, peer int, text string) *Error {
 	return &Error{Op: op, Status: Status(status), Peer: peer, Text: strings.TrimSpace(place.ReplaceAllString(text, ""))}
 }
 
-const build = "build it with: make gloo-shim   (it wants a C++ compiler and Gloo; Debian, Ubuntu: " +
+const build = "build it with: make gloo-shim   (it requires a C++ compiler and Gloo; Debian, Ubuntu: " +
 	"sudo apt-get install g++ libgloo-dev)"
 
-// advice is what to type. A shim that lacks one of its libraries is not built anew for it.
+// advice is what to type. A shim that lacks one of its libraries needs no rebuild.
 func advice(tried []dl.Attempt) string {
 	for _, t := range tried {
 		switch {

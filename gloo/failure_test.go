@@ -38,7 +38,7 @@ func groupWith(t *testing.T, n int, o Options, collective coll.Collective, bytes
 	}))
 }
 
-// expect says whether an operation failed as it should.
+// expect checks that an operation failed as expected.
 func expect(err error, status Status, peer int, words ...string) error {
 	var e *Error
 	if !errors.As(err, &e) || e.Status != status || e.Peer != peer {
@@ -46,7 +46,7 @@ func expect(err error, status Status, peer int, words ...string) error {
 	}
 	for _, w := range words {
 		if !strings.Contains(e.Error(), w) {
-			return fmt.Errorf("%q says nothing of %q", e.Error(), w)
+			return fmt.Errorf("%q does not contain %q", e.Error(), w)
 		}
 	}
 	return nil
@@ -76,7 +76,7 @@ func TestLostRank(t *testing.T) {
 	}
 }
 
-// The connection breaks in the middle of a message: the rest never comes, and nobody may wait for it.
+// The connection breaks in the middle of a message: the rest never arrives, and no rank may wait for it.
 func TestLostInTheMiddle(t *testing.T) {
 	var halfway atomic.Bool
 	groupWith(t, 2, Options{}, coll.Broadcast, 256<<20, func(c *Context, o *Operation) error {
@@ -124,7 +124,7 @@ func TestTimeout(t *testing.T) {
 			time.Sleep(time.Second)
 			return nil
 		}
-		return expect(issue(o, 1), TimedOut, 1, "waited too long for rank 1", "300ms")
+		return expect(issue(o, 1), TimedOut, 1, "timed out waiting for rank 1", "300ms")
 	})
 }
 
@@ -144,7 +144,7 @@ func TestNobodyConnects(t *testing.T) {
 	if err := errors.Join(err1, err2); err != nil {
 		t.Fatal(err)
 	}
-	other.Close() // nobody listens, and nobody comes
+	other.Close() // no process listens, and no rank connects
 	err = c.Connect([][]byte{a, b})
 	var e *Error
 	if !errors.As(err, &e) || e.Peer != 1 || e.Status != TimedOut && e.Status != Lost {

@@ -61,7 +61,7 @@ func groupOf(t *testing.T, n int, begin func(rank int) (Options, error), work fu
 			if err == nil {
 				err = c.Connect(addresses)
 			}
-			// Who is done at once must not close what another still reads from while it connects.
+			// A rank that finishes at once must not close a connection that another rank still reads.
 			connected.Done()
 			connected.Wait()
 			if err == nil {

@@ -50,7 +50,7 @@ func Load(path string) (*Library, error) {
 	if abi := *(*uint32)(symbol); abi != C.BUSBAR_GLOO_ABI {
 		return nil, &dl.LoadError{
 			Problem: fmt.Sprintf("%s is a shim of another version of busbar: its table has number "+
-				"%d, this program needs %d; it has to be built again", lib.Path(), abi, C.BUSBAR_GLOO_ABI),
+				"%d, this program needs %d; rebuild it", lib.Path(), abi, C.BUSBAR_GLOO_ABI),
 			Remedy: build,
 		}
 	}

@@ -71,15 +71,15 @@ func exists(name string) error {
 	var names []string
 	all, err := net.Interfaces()
 	if err != nil {
-		return fmt.Errorf("gloo: there is no interface %s here, and the others cannot be listed: %w", name, err)
+		return fmt.Errorf("gloo: no interface %s on this host, and listing the others failed: %w", name, err)
 	}
 	for _, i := range all {
 		names = append(names, i.Name)
 	}
-	return fmt.Errorf("gloo: there is no interface %s on this host; it has %s", name, strings.Join(names, ", "))
+	return fmt.Errorf("gloo: no interface %s on this host; it has %s", name, strings.Join(names, ", "))
 }
 
-// ownAddress says whether a name leads to an address of this host.
+// ownAddress reports whether a name resolves to an address of this host.
 func ownAddress(host string) bool {
 	addresses, err := net.LookupIP(host)
 	if err != nil || len(addresses) == 0 {

@@ -4,10 +4,10 @@ package gloo
 
 import "errors"
 
-// Library is a loaded library; in a build without cgo there is none.
+// Library is a loaded library; a build without cgo cannot load one.
 type Library struct{}
 
-// ErrNoCgo says why Gloo cannot be loaded.
+// ErrNoCgo is the error of Load in a build without cgo.
 var ErrNoCgo = errors.New("this program was built without cgo (CGO_ENABLED=0) and cannot load Gloo; build it with a " +
 	"C compiler")
 

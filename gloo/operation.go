@@ -31,7 +31,7 @@ var _ = [1]struct{}{}[(int(coll.SendRecv)-C.BUSBAR_SEND_RECV)|(int(coll.Float64)
 // *Error.
 func (c *Context) Prepare(s operation.Host) (*Operation, error) { return c.prepare(s, 0) }
 
-// prepare lets a test say how many bytes reduce_scatter sends at once.
+// prepare lets a test set how many bytes reduce_scatter sends at once.
 func (c *Context) prepare(s operation.Host, segment int64) (*Operation, error) {
 	spec := C.struct_busbar_gloo_spec{
 		kind: C.int(s.Collective), _type: C.int(s.Type), op: C.int(s.Op), root: C.int(s.RootRank()),
@@ -50,7 +50,7 @@ func (c *Context) prepare(s operation.Host, segment int64) (*Operation, error) {
 	return o, nil
 }
 
-// notes say how an operation is done where that is not simply the function of its name.
+// notes describe how an operation runs if it is not the function of its name.
 func notes(c coll.Case) (all []string) {
 	inPlace := c.Placement == coll.InPlace
 	switch {
@@ -68,7 +68,7 @@ func notes(c coll.Case) (all []string) {
 		all = append(all, "Gloo copies the root's own share onto itself")
 	}
 	if c.Collective.Reduces() {
-		all = append(all, "the loops that reduce are busbar's, as Gloo wants them from its caller")
+		all = append(all, "the loops that reduce are busbar's, as Gloo leaves them to its caller")
 	}
 	if c.Op == coll.Avg {
 		all = append(all, "avg = sum and a division by busbar")
@@ -84,7 +84,7 @@ func (o *Operation) Steps() loop.Steps {
 		Context: unsafe.Pointer(o.prepared.operation)}
 }
 
-// Notes say how the operation is done where that is not simply the function of its name.
+// Notes describe how the operation runs if it is not the function of its name.
 func (o *Operation) Notes() []string { return o.notes }
 
 // Error turns the code of an issue (loop.StepError) into an *Error; nil for 0.
@@ -97,7 +97,7 @@ func (o *Operation) Error(code int) error {
 	return errorOf(o.function, &e)
 }
 
-// Close gives back what Prepare made, except the buffers; closing twice does nothing.
+// Close frees what Prepare made, except the buffers; closing twice does nothing.
 func (o *Operation) Close() {
 	if o.prepared.operation != nil {
 		C.call_release(o.c.l.t, o.prepared.operation)

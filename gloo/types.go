@@ -18,7 +18,7 @@ type Info struct {
 	ShimPath string
 }
 
-// Device is what Gloo says of its network device.
+// Device is Gloo's description of its network device.
 type Device struct {
 	Interface, Address string
 }

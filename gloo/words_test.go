@@ -9,10 +9,10 @@ import (
 
 func TestParseDevice(t *testing.T) {
 	for text, want := range map[string]Device{
-		"tcp, pci=, iface=lo, speed=-1, addr=[127.0.0.1]":                               {"lo", "127.0.0.1"},
-		"tcp, pci=0000:00:05.0, iface=eth0, speed=25000, addr=[10.1.2.3]:4711":          {"eth0", "10.1.2.3"},
-		"tcp, pci=, iface=ib0, speed=-1, addr=[fe80::1]":                                {"ib0", "fe80::1"},
-		"a transport that says nothing of an interface in the words that are known now": {},
+		"tcp, pci=, iface=lo, speed=-1, addr=[127.0.0.1]":                      {"lo", "127.0.0.1"},
+		"tcp, pci=0000:00:05.0, iface=eth0, speed=25000, addr=[10.1.2.3]:4711": {"eth0", "10.1.2.3"},
+		"tcp, pci=, iface=ib0, speed=-1, addr=[fe80::1]":                       {"ib0", "fe80::1"},
+		"a transport with an unknown description":                              {},
 	} {
 		if d := parseDevice(text); d != want {
 			t.Errorf("%q: %+v, want %+v", text, d, want)
@@ -33,7 +33,7 @@ func TestChoose(t *testing.T) {
 		named, toward, env, iface, address, why, fails string
 	}{
 		{named: "lo", env: "eth7", iface: "lo", why: "named"},
-		{named: "nowhere0", fails: "there is no interface nowhere0 on this host; it has lo"},
+		{named: "nowhere0", fails: "no interface nowhere0 on this host; it has lo"},
 		{env: "lo", toward: "10.0.0.1", iface: "lo", why: "GLOO_SOCKET_IFNAME"},
 		{env: "nowhere0", fails: "nowhere0"},
 		{env: "lo,eth0", fails: "names lo and eth0"},

@@ -1,7 +1,7 @@
 /* The table of functions between package mpi and its shim. A shim is compiled once per MPI and exports one symbol,
  * busbar_mpi; no type of any mpi.h crosses this line.
  *
- * Functions return 0 or MPI's error code, unless said otherwise. */
+ * Functions return 0 or MPI's error code, unless documented otherwise. */
 #ifndef BUSBAR_MPI_H
 #define BUSBAR_MPI_H
 
@@ -61,7 +61,7 @@ struct busbar_mpi_prepared {
 	struct busbar_operation *operation; /* to release */
 	busbar_step issue, sync;
 	void *context; /* of both */
-	struct busbar_async async; /* start is NULL where the operation cannot go on by itself */
+	struct busbar_async async; /* start is NULL where the operation cannot run in the background */
 
 	int large;          /* by the _c function */
 	int derived;        /* a share is one element of a derived type */

@@ -15,9 +15,9 @@ import (
 	"unsafe"
 )
 
-// Comm is a communicator. Its methods are collective over its ranks, unless said otherwise, and belong to the thread
-// that called Init. Data is copied through C memory: communication libraries keep track of addresses that they have
-// seen, and Go's heap is hidden from them.
+// Comm is a communicator. Its methods are collective over its ranks, unless documented otherwise, and belong to the
+// thread that called Init. Data is copied through C memory: communication libraries keep track of addresses that they
+// have seen, and Go's heap is hidden from them.
 type Comm struct {
 	m          *MPI
 	c          *C.comm
@@ -55,7 +55,7 @@ func (c *Comm) Split(color, key int) (*Comm, error) {
 	return c.m.comm(out)
 }
 
-// Free gives back a communicator made by Split; it does nothing for nil and for the world.
+// Free frees a communicator made by Split; it does nothing for nil and for the world.
 func (c *Comm) Free() error {
 	if c == nil || c.c == nil || c == c.m.all {
 		return nil
@@ -65,7 +65,7 @@ func (c *Comm) Free() error {
 	return err
 }
 
-// Barrier returns when all ranks have come. Waiting ranks spin.
+// Barrier returns when all ranks have entered it. Waiting ranks spin.
 func (c *Comm) Barrier() error { return c.check("MPI_Barrier", C.call_barrier(c.m.t, c.c)) }
 
 // BarrierSleeping is a barrier in which this rank looks every pause and sleeps in between, so that it takes no time
@@ -197,10 +197,10 @@ func (c *Comm) ClockOffset(peer, rounds int) (offset, uncertainty float64, err e
 
 func (c *Comm) check(op string, rc C.int) error { return c.m.check(op, rc) }
 
-// fits refuses what the int counts of MPI cannot carry; results and names never come near.
+// fits refuses sizes beyond MPI's int counts; results and names are far smaller.
 func fits(function string, n int) error {
 	if n > math.MaxInt32 {
-		return fmt.Errorf("mpi: %s of %d items at once is more than busbar sends outside of measurements", function, n)
+		return fmt.Errorf("mpi: %s of %d items exceeds busbar's limit outside of measurements", function, n)
 	}
 	return nil
 }

@@ -10,7 +10,7 @@ import (
 	"busbar/internal/dl"
 )
 
-// Options say which MPI to load.
+// Options select the MPI to load.
 type Options struct {
 	// auto or "", which looks at the launcher; openmpi or mpich; or the path of a shim.
 	Choice string
@@ -36,7 +36,7 @@ func (o Options) find(launch Launch) ([]string, error) {
 		}
 		return []string{path}, nil
 	default:
-		return nil, unusable(o.Choice, launch, fmt.Sprintf("there is no MPI called %q: --mpi takes auto, openmpi, "+
+		return nil, unusable(o.Choice, launch, fmt.Sprintf("unknown MPI %q: --mpi accepts auto, openmpi, "+
 			"mpich, or the path of a shim (busbar-mpi-*.so)", o.Choice))
 	}
 	dirs := o.Dirs
@@ -64,7 +64,7 @@ func builder(beside string) string {
 	return script + " "
 }
 
-// compiler is the mpicc of a family as far as this machine tells.
+// compiler is the mpicc of a family, as far as this machine shows it.
 func compiler(family string) string {
 	if family != "" {
 		if _, err := exec.LookPath("mpicc." + family); err == nil {

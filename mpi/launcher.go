@@ -6,12 +6,12 @@ import (
 	"strings"
 )
 
-// Launch is what the launcher's variables say about this process before MPI exists.
+// Launch is what the launcher's variables state about this process before MPI starts.
 type Launch struct {
-	Family string // MPI family that the launcher belongs to: openmpi or mpich; "" if it serves any or there is none
+	Family string // MPI family of the launcher: openmpi or mpich; "" if it supports any, or without a launcher
 	Name   string // for people: "mpirun of Open MPI"; "" if no launcher is seen
 
-	// -1 where the launcher does not say; LocalSize also where Slurm's nodes differ in it.
+	// -1 if unknown; LocalSize also if Slurm's nodes differ in it.
 	Rank, Size, LocalRank, LocalSize int
 
 	families []string // whose libraries can work under this launcher, the most likely first
@@ -58,7 +58,7 @@ func Launcher(getenv func(string) string) Launch {
 	return Launch{"", "", -1, -1, -1, -1, either}
 }
 
-// slurmStep says whether this process is a task of a step that srun made. The batch script and an interactive shell
+// slurmStep reports whether this process is a task of a step that srun made. The batch script and an interactive shell
 // are steps of their own, with numbers from the top of the range.
 func slurmStep(getenv func(string) string) bool {
 	for _, name := range []string{"SLURM_STEP_ID", "SLURM_STEPID"} {
@@ -70,7 +70,7 @@ func slurmStep(getenv func(string) string) bool {
 }
 
 // tasksOfNodes is how many tasks each node of a step has, by Slurm's list of them such as "4(x2)"; -1 where nodes
-// differ, as in "4(x2),3", or it does not say.
+// differ, as in "4(x2),3", or if unknown.
 func tasksOfNodes(list string) int {
 	tasks, _, _ := strings.Cut(list, "(x")
 	if n, err := strconv.Atoi(tasks); err == nil && n > 0 && !strings.Contains(list, ",") {

@@ -58,7 +58,7 @@ func Load(o Options) (*MPI, error) {
 	}
 	if abi := *(*uint32)(symbol); abi != C.BUSBAR_MPI_ABI {
 		return nil, unusable(o.Choice, launch, fmt.Sprintf("%s is a shim of another version of busbar: its table has "+
-			"number %d, this program needs %d; it has to be built again", lib.Path(), abi, C.BUSBAR_MPI_ABI))
+			"number %d, this program needs %d; rebuild it", lib.Path(), abi, C.BUSBAR_MPI_ABI))
 	}
 	m := &MPI{t: (*C.table)(symbol), intMax: 1<<31 - 1}
 	m.describe(lib.Path())
@@ -120,7 +120,7 @@ func (m *MPI) Init() (ThreadLevel, error) {
 	return m.info.ThreadLevel, nil
 }
 
-// Initialized says whether MPI is running: between Init and Finalize.
+// Initialized reports whether MPI is running: between Init and Finalize.
 func (m *MPI) Initialized() bool { return C.call_running(m.t) != 0 }
 
 // Finalize ends MPI. It is collective over all ranks; operations and communicators must be closed before.

@@ -131,7 +131,7 @@ func TestInfo(t *testing.T) { run(t, "info", worlds...) }
 
 func init() { workers["info"] = workInfo }
 
-// workInfo checks that --mpi auto took the MPI of the launcher, and what is said of it.
+// workInfo checks that --mpi auto took the MPI of the launcher, and its description.
 func workInfo(m *MPI) error {
 	i, l := m.Info(), Launcher(os.Getenv)
 	want := map[string][3]string{OpenMPI: {"Open MPI", "3.1", "parts"}, MPICH: {"MPICH", "4.0", "native"}}[l.Family]
@@ -194,6 +194,6 @@ func init() {
 			return m.World().Barrier() // which rank 0 never enters
 		}
 		time.Sleep(time.Minute)
-		return errors.New("nobody aborted")
+		return errors.New("no rank aborted")
 	}
 }

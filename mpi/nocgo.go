@@ -4,10 +4,10 @@ package mpi
 
 import "errors"
 
-// MPI is a loaded library; in a build without cgo there is none.
+// MPI is a loaded library; a build without cgo cannot load one.
 type MPI struct{}
 
-// ErrNoCgo says why MPI cannot be loaded.
+// ErrNoCgo is the error of Load in a build without cgo.
 var ErrNoCgo = errors.New("this program was built without cgo (CGO_ENABLED=0) and cannot load MPI; build it with a C " +
 	"compiler")
 

@@ -22,7 +22,7 @@ type Operation struct {
 	function string
 	prepared C.struct_busbar_mpi_prepared
 	notes    []string
-	blocking string // why it cannot go on by itself, where that is so
+	blocking string // why it cannot run in the background; "" if it can
 }
 
 // The constants of the two sides are the same.
@@ -107,28 +107,28 @@ func (o *Operation) Async() (loop.Async, error) {
 		Wait: loop.Step(unsafe.Pointer(a.wait)), Context: a.context}, nil
 }
 
-// onlyBlocking says why an operation cannot be started and completed later.
+// onlyBlocking is the reason why an operation cannot be started and completed later; "" if it can.
 func (o *Operation) onlyBlocking(s operation.Host) string {
 	switch c := s.Collective; {
 	case c != coll.AllReduce && c != coll.AllGather && c != coll.ReduceScatter:
 		return "busbar has no non-blocking form of " + o.function
 	case s.Op == coll.Avg:
-		return fmt.Sprintf("an average by %s divides when it is over, and cannot go on by itself", o.function)
+		return fmt.Sprintf("an average by %s divides at its end and cannot run in the background", o.function)
 	case o.prepared.parts > 1:
-		return fmt.Sprintf("%s of %d elements takes %d calls of %s, which has no functions for counts past 2³¹: it "+
-			"cannot go on by itself", o.function, s.Count, o.prepared.parts, o.c.m.info.Name)
+		return fmt.Sprintf("%s of %d elements takes %d calls of %s, which has no functions for counts above 2³¹: it "+
+			"cannot run in the background", o.function, s.Count, o.prepared.parts, o.c.m.info.Name)
 	}
-	return "several operations that are issued as one cannot go on by themselves"
+	return "grouped operations cannot run in the background"
 }
 
-// Notes say how the operation is done where that is not simply the MPI function of its name.
+// Notes describe how the operation runs if it is not the MPI function of its name.
 func (o *Operation) Notes() []string { return o.notes }
 
 // Error turns the code of a step (loop.StepError) into an *Error; nil for 0.
 func (o *Operation) Error(code int) error { return o.c.check(o.function, C.int(code)) }
 
-// Close gives back what Prepare made, except the buffers; closing twice does nothing. One that was started and is not
-// done keeps its memory, as MPI may use it yet.
+// Close frees what Prepare made, except the buffers; closing twice does nothing. An operation in progress keeps its
+// memory, as MPI may still use it.
 func (o *Operation) Close() error {
 	if o.prepared.operation != nil {
 		C.call_release(o.c.m.t, o.prepared.operation)

@@ -139,7 +139,7 @@ func init() {
 }
 
 // asyncVariants runs an operation by itself, completed by tests and by waiting, with the count as it is and as if it
-// were too large for an int. What takes several calls then is refused.
+// were too large for an int. An operation that needs several calls is then refused.
 func asyncVariants(m *MPI, s operation.Host) error {
 	defer func() { m.intMax, m.noLarge = math.MaxInt32, false }()
 	for _, m.intMax = range []int64{math.MaxInt32, max(1, s.Count*2/5)} {
@@ -231,7 +231,7 @@ func several(c *Comm) error {
 	return err
 }
 
-// refusals: what cannot go on by itself says why.
+// refusals: an operation that cannot run in the background has a reason.
 func refusals(m *MPI) error {
 	b, err := loop.AllocBuffer(4096)
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"busbar/internal/operation"
 )
 
-// quirk says which operation a library is known to crash in, so that it is refused instead of ending the job.
+// quirk is the reason to refuse an operation in which a library is known to crash.
 func quirk(library string, s operation.Spec) error {
 	version, isMPICH := strings.CutPrefix(library, "MPICH ")
 	if !isMPICH || s.Collective != coll.Reduce || s.Placement != coll.InPlace || s.Root == 0 {

@@ -17,8 +17,8 @@ static struct handlers *handlers_save(void)
 	return h;
 }
 
-// Gives signals back to whoever had a handler; what had none is the library's own affair (a signal between its
-// threads, say).
+// Gives signals back to whoever had a handler; the others belong to the library (a signal between its
+// threads).
 static void handlers_restore(struct handlers *h)
 {
 	for (int s = 1; h && s < 65; s++) {

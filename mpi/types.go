@@ -3,7 +3,7 @@
 // Programs are built without any MPI. A C shim of ours (mpi/shim) is compiled once per MPI with its mpicc into
 // lib/busbar-mpi-openmpi.so or lib/busbar-mpi-mpich.so; Load opens the one that fits the launcher, after the
 // environment is set that keeps the library's signal handlers off Go's. It binds what a benchmark of collectives
-// needs and no more, and it never pretends: without a library there is an error, not a world of one rank.
+// needs and no more, and it never pretends: without a library it returns an error, not a world size of 1.
 package mpi
 
 import "busbar/internal/coll"

@@ -77,7 +77,7 @@ func TestDisturbed(t *testing.T) {
 		large     = "--backend gloo -b 8M -e 8M -n 3 -c 0"
 		pairs     = "--pattern pairs -n 20000"
 	)
-	stopped := []string{"was last heard of", hang.ProcessStopped}
+	stopped := []string{"last reported", hang.ProcessStopped}
 	elsewhere := append([]string{"no report from ranks 2 on node2"}, stopped...)
 	for _, d := range []disturbed{
 		{target: launcher, signal: syscall.SIGTERM, code: 143},

@@ -22,7 +22,7 @@ func TestHangInASubworld(t *testing.T) {
 	}{
 		"the first": {"2", "hang@rank=1,size=4096,phase=measure",
 			"rank: hang: rank 1 on " + hostName() + " is still at iteration", true},
-		"init": {"2", "init-hang@rank=1", "the library on rank 0 says: init: waiting for rank 1", true},
+		"init": {"2", "init-hang@rank=1", "the library on rank 0 reports: init: waiting for rank 1", true},
 		"the second": {"2,3", "hang@rank=2,size=4096,phase=measure",
 			"rank: hang: rank 2 on " + hostName() + " is still at iteration", false},
 	} {

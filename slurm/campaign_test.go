@@ -270,7 +270,7 @@ func (c *trial) continued(nodes, task int) {
 	}
 }
 
-// recorded checks that the files tell variants apart, and say where they stand in the plan.
+// recorded checks that the files identify variants and their place in the plan.
 func (c *trial) recorded() {
 	files, err := result.Find(filepath.Join(c.out, "nodes2", "launch2"))
 	if err != nil || len(files) != 2 {

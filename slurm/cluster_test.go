@@ -20,7 +20,7 @@ import (
 var (
 	root  = func() string { dir, _ := filepath.Abs(".."); return dir }()
 	ready = os.Getenv("BUSBAR_SLURM_TEST") != ""
-	// The end of a pipe that nobody writes to: the other end tells the cluster that this process has gone.
+	// The end of a pipe without a writer: the other end notifies the cluster when this process exits.
 	owner *os.File
 	// The folder that all nodes see, and in it what a user would have: the programs, their libraries, these scripts.
 	base, home string
@@ -58,7 +58,7 @@ func TestMain(m *testing.M) {
 func onCluster(t *testing.T) {
 	t.Helper()
 	if !ready {
-		t.Skip("wants a Slurm: make slurm-test starts one")
+		t.Skip("requires a Slurm: make slurm-test starts one")
 	}
 	if mendedFor != t.Name() {
 		mend(t)

@@ -11,11 +11,11 @@ import (
 	"busbar/internal/result"
 )
 
-// gpus is a rehearsed sweep of few points.
+// gpus is a simulated sweep of few points.
 var gpus = []string{"--backend", "nccl", "--rehearse", "--collective", "all_reduce", "-b", "1K", "-e", "4K", "-f", "2",
 	"--budget", "50ms", "-w", "1"}
 
-// Stand-in GPUs under srun alone, bound to tasks by Slurm where it binds tasks to cores: each rank has one of its own.
+// Simulated GPUs under srun alone, bound to tasks by Slurm if it binds tasks to cores: each rank has its own.
 func TestGPUsUnderSrun(t *testing.T) {
 	needs.TestAll(t)
 	onCluster(t)

@@ -11,7 +11,7 @@ import (
 	"busbar/internal/result"
 )
 
-// Whatever interrupts a sweep, it goes on where it was, and has each point once in the end.
+// An interrupted sweep resumes, and has each point exactly once in the end.
 
 func TestRequeue(t *testing.T) {
 	needs.TestAll(t)
@@ -80,7 +80,7 @@ func TestGrace(t *testing.T) {
 		t.Fatal(err)
 	}
 	await(t, "the end of the file", func() bool { return j.runs()[0].End != nil })
-	// Slurm waits for a stopped rank; where it has killed it already, there is none.
+	// Slurm waits for a stopped rank; a rank that it has killed is not waited for.
 	onNode(t, j.node(1), "sh", "-c", "pkill -CONT -x rank || [ $? = 1 ]")
 	j.goesOn(1)
 	checkEnd(t, j.runs()[0], result.Interrupted, 143)
@@ -107,7 +107,7 @@ func TestRankKilled(t *testing.T) {
 }
 
 // A rank that dies before MPI has begun, as on a node with a broken filesystem, ends the job at once; the others
-// would wait for it until their watchdog barks.
+// would wait for it until their watchdog ends them.
 func TestRankDiesBeforeMPI(t *testing.T) {
 	needs.TestAll(t)
 	onCluster(t)
@@ -138,7 +138,7 @@ func TestResumedByHand(t *testing.T) {
 	next.whole()
 }
 
-// scancel is no accident: nothing is lost, and nothing starts again.
+// After scancel nothing is lost, and nothing restarts.
 func TestCancel(t *testing.T) {
 	needs.TestAll(t)
 	j := submit(t, 2, nil, plan...)
@@ -154,7 +154,7 @@ func TestCancel(t *testing.T) {
 	}
 }
 
-// Somebody ends the batch script alone. Asked to end, it ends the ranks; killed, Slurm does. The next job goes on
+// Only the batch script is ended. After SIGTERM it ends the ranks; after SIGKILL, Slurm does. The next job goes on
 // there.
 func TestBatchScriptKilled(t *testing.T) {
 	needs.TestAll(t)

@@ -120,7 +120,7 @@ func (j *job) says(words ...string) {
 	j.t.Helper()
 	for _, w := range words {
 		if !strings.Contains(j.text(), w) {
-			j.t.Errorf("job %s does not say %q", j.id, w)
+			j.t.Errorf("the log of job %s lacks %q", j.id, w)
 		}
 	}
 }
@@ -164,7 +164,7 @@ func (j *job) midst() {
 // node is the name of the job's n-th node when midst was last called.
 func (j *job) node(n int) string { return j.names[n] }
 
-// signal tells the rank on the job's n-th node.
+// signal sends a signal to the rank on the job's n-th node.
 func (j *job) signal(n int, name string) {
 	j.t.Helper()
 	onNode(j.t, j.node(n), "pkill", "-"+name, "-x", "rank")

@@ -20,7 +20,7 @@ func (d *disk) onNode(words ...string) string {
 	return asMounter(d.t, "node1", words...)
 }
 
-// newDisk makes a small one, which everybody may write; where it is mounted nobody may.
+// newDisk makes a small one, writable by all; its mount point is not.
 func newDisk(t *testing.T) *disk {
 	t.Helper()
 	onCluster(t)
@@ -38,7 +38,7 @@ func newDisk(t *testing.T) *disk {
 	return d
 }
 
-// unmount takes away what is there, if anything is. It asks no server.
+// unmount removes the mount, if any, without asking the server.
 func (d *disk) unmount(dir string) {
 	d.t.Helper()
 	d.onNode("bash", "-c", `if grep -qF " $0 " /proc/self/mounts; then umount --lazy "$0"; fi`, dir)
@@ -48,7 +48,7 @@ func (d *disk) unmount(dir string) {
 func (d *disk) serve() {
 	d.t.Helper()
 	if f, err := os.OpenFile("/dev/fuse", os.O_RDWR, 0); err != nil {
-		d.t.Skipf("wants a filesystem whose server is a process: %v", err)
+		d.t.Skipf("requires a filesystem whose server is a process: %v", err)
 	} else {
 		f.Close()
 	}
@@ -63,7 +63,7 @@ func (d *disk) serve() {
 	})
 }
 
-// signal tells the server, where it lives.
+// signal signals the server, if it runs.
 func (d *disk) signal(name string) {
 	d.t.Helper()
 	d.onNode("bash", "-c",
@@ -90,7 +90,7 @@ func (d *disk) points() int {
 	return n
 }
 
-// The results folder goes away in the middle: the job ends at once, says why, and does not start again. Where the
+// The results folder goes away in the middle: the job ends at once, reports why, and does not restart. Where the
 // folder is back another job goes on.
 func TestLostFilesystem(t *testing.T) {
 	needs.TestAll(t)

@@ -28,7 +28,7 @@ func wired(t *testing.T, speed map[string]int) {
 	}
 }
 
-// shown is what post show says of the results of the job.
+// shown is the output of post show for the results of the job.
 func (j *job) shown() string {
 	j.t.Helper()
 	out, err := asUser(nil, filepath.Join(home, "bin", "post"), "show", j.out)
@@ -38,7 +38,7 @@ func (j *job) shown() string {
 	return strings.Join(strings.Fields(out), " ")
 }
 
-// What a pattern would do is told under srun too, which says how many ranks a node has.
+// rank lists a pattern under srun too, which sets the ranks per node.
 func TestPatternListed(t *testing.T) {
 	needs.TestAll(t)
 	onCluster(t)
@@ -50,7 +50,7 @@ func TestPatternListed(t *testing.T) {
 	}
 	for _, w := range []string{"2 ranks per node", "round 3: "} {
 		if n := strings.Count(out, w); n != 1 {
-			t.Errorf("%q is said %d times:\n%s", w, n, out)
+			t.Errorf("%q is printed %d times:\n%s", w, n, out)
 		}
 	}
 }
@@ -58,7 +58,7 @@ func TestPatternListed(t *testing.T) {
 var slow = regexp.MustCompile(`(\S+) is slow[:;]`)
 
 // Of four nodes the one with the slow cable is found, in pairs and in halves, and no other is named; with cables of one
-// speed nobody is. What is slow only while others measure too is none of these: here nodes do share what is short, the
+// speed no node is slow. Slow only while others measure is another case: here nodes share a scarce resource, the
 // cores of one machine.
 func TestPattern(t *testing.T) {
 	needs.TestAll(t)

@@ -106,7 +106,7 @@ func TestWrongPlugin(t *testing.T) {
 	}
 }
 
-// More ranks than the job has CPUs on a node: what to ask for is said before anything starts.
+// More ranks than the job has CPUs on a node: the request to make is printed before anything starts.
 func TestTooFewCPUs(t *testing.T) {
 	needs.TestAll(t)
 	j := submit(t, 2, []string{"BUSBAR_RANKS_PER_NODE=3"}, plan...)

@@ -16,7 +16,7 @@ func TestWhereNamespacesAreForbidden(t *testing.T) {
 	cmd := exec.Command("setpriv", "--bounding-set", "-sys_admin", "--inh-caps", "-sys_admin", up, "possible")
 	if os.Getuid() != 0 {
 		if out, err := exec.Command("unshare", "--user", "true").CombinedOutput(); err != nil {
-			t.Skipf("wants root, or user namespaces in which to forbid others: %s", out)
+			t.Skipf("requires root, or user namespaces in which to forbid others: %s", out)
 		}
 		cmd = exec.Command("unshare", "--user", "--map-root-user", "bash", "-c",
 			`echo 0 >/proc/sys/user/max_net_namespaces; exec "$0" possible`, up)

@@ -50,7 +50,7 @@ func fake(t *testing.T, flags ...string) (l *Library, log func() string) {
 	}
 }
 
-// stream is one of the rehearsal's driver.
+// stream is a stream of the simulated driver.
 func stream(t *testing.T) (*cudart.Context, *cudart.Stream) {
 	t.Helper()
 	runtime.LockOSThread()
@@ -129,7 +129,7 @@ func TestStatuses(t *testing.T) {
 	for fail, want := range map[string]string{"cublasCreate_v2=1": "cublasCreate_v2 failed: " +
 		"CUBLAS_STATUS_NOT_INITIALIZED (1)",
 		"cublasSetStream_v2=7":     "cublasSetStream_v2 failed: CUBLAS_STATUS_INVALID_VALUE (7)",
-		"cublasSetWorkspace_v2=99": "cublasSetWorkspace_v2 failed: a status of this library's own (99)"} {
+		"cublasSetWorkspace_v2=99": "cublasSetWorkspace_v2 failed: unknown status (99)"} {
 		t.Setenv("FAKE_CUBLAS_FAIL", fail)
 		if _, err := l.NewGEMM(c, s); err == nil || !strings.Contains(err.Error(), want) ||
 			!strings.Contains(err.Error(), l.Info().Path) {

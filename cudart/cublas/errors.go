@@ -17,11 +17,11 @@ type Error struct {
 func (e *Error) Error() string {
 	name, known := statuses[e.Code]
 	if !known {
-		name = "a status of this library's own"
+		name = "unknown status"
 	}
 	return fmt.Sprintf("%s failed: %s (%d)", e.Op, name, e.Code)
 }
 
 const advice = "cuBLAS comes with the CUDA toolkit, with PyTorch, and with: pip install nvidia-cublas-cu12 " +
 	"(nvidia-cublas for CUDA 13); " +
-	"where it lies elsewhere, put its folder into LD_LIBRARY_PATH"
+	"if it is in another folder, add that folder to LD_LIBRARY_PATH"

@@ -13,10 +13,10 @@ import (
 // The versions of the library whose words cublas.h has.
 const newest, oldest = 13, 11
 
-// Options say which library to load.
+// Options select the library to load.
 type Options struct {
 	Dirs []string // folders in which it lies; default: where NVIDIA's libraries are looked for
-	// newest CUDA version that the driver serves: 12040 for 12.4; a library for a newer one would not start
+	// newest CUDA version that the driver supports: 12040 for 12.4; a library for a newer one would not start
 	Cuda int
 }
 
@@ -25,10 +25,10 @@ type Info struct {
 	Version   string // "12.4.5"
 	Path      string
 	BuildID   string // its GNU build id; "" if it has none
-	Rehearsed bool   // a stand-in that computes nothing
+	Rehearsed bool   // simulated: computes nothing
 }
 
-// find lists the libraries to try, in order, the newest that the driver serves first, and the patterns that match no
+// find lists the libraries to try, in order, the newest that the driver supports first, and the patterns that match no
 // file.
 func (o Options) find() (candidates []string, none []dl.Attempt) {
 	for version := min(newest, o.Cuda/1000); version >= oldest; version-- {

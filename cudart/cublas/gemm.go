@@ -17,12 +17,12 @@ import (
 	"busbar/internal/loop"
 )
 
-// workspace is what NVIDIA recommends for its newest GPUs, of which the fastest kernels want the most.
+// workspace is NVIDIA's recommendation for its newest GPUs, whose fastest kernels need the most.
 const workspace = 32 << 20
 
 const halfBytes = 2
 
-// GEMM is products of square matrices of half precision, summed in float32, on one stream.
+// GEMM computes products of square half-precision matrices, summed in float32, on one stream.
 type GEMM struct {
 	l    *Library
 	c    *cudart.Context
@@ -50,7 +50,7 @@ func (l *Library) NewGEMM(c *cudart.Context, s *cudart.Stream) (*GEMM, error) {
 	return g, nil
 }
 
-// Resize makes matrices of n rows and columns, in place of those there were; nothing of them may be on the stream. fill
+// Resize replaces the matrices by ones of n rows and columns; no work on them may be on the stream. fill
 // writes a table of bytes into device memory, repeated.
 func (g *GEMM) Resize(n int, fill func(p cudart.Pointer, bytes int64, table []byte) error) (err error) {
 	if err := g.drop(); err != nil {
@@ -62,7 +62,7 @@ func (g *GEMM) Resize(n int, fill func(p cudart.Pointer, bytes int64, table []by
 	for _, m := range []*C.cuda_pointer{&g.g.a, &g.g.b, &g.g.c} {
 		p, err := g.c.Alloc(bytes)
 		if err != nil {
-			return fmt.Errorf("a matrix of %d x %d halves: %w", n, n, err)
+			return fmt.Errorf("cannot allocate a %d x %d half-precision matrix: %w", n, n, err)
 		}
 		*m = C.cuda_pointer(p)
 		if err := fill(p, bytes, table); err != nil {
@@ -92,7 +92,7 @@ func (g *GEMM) Work() cudart.Work {
 		Error: func(code int) error { return check("cublasGemmEx", C.int(code)) }}
 }
 
-// drop gives the matrices back.
+// drop frees the matrices.
 func (g *GEMM) drop() error {
 	var errs []error
 	for _, m := range []*C.cuda_pointer{&g.g.a, &g.g.b, &g.g.c} {
@@ -102,7 +102,7 @@ func (g *GEMM) drop() error {
 	return errors.Join(errs...)
 }
 
-// Close gives back everything; nothing of it may be on the stream. Closing twice, or nil, does nothing.
+// Close frees everything; no work may be on the stream. Closing twice, or nil, does nothing.
 func (g *GEMM) Close() error {
 	if g == nil || g.g == nil {
 		return nil

@@ -48,7 +48,7 @@ func loadAlone(t *testing.T, env ...string) string {
 	return strings.TrimSpace(string(said))
 }
 
-// halves is a folder with a fake of both libraries, of version 12.minor.5, neither of which says where the other is.
+// halves is a folder with a fake of both libraries, of version 12.minor.5; neither has the other's path.
 func halves(t *testing.T, minor string, below ...string) string {
 	t.Helper()
 	dir := filepath.Join(append([]string{t.TempDir()}, below...)...)

@@ -43,7 +43,7 @@ func Load(o Options) (*Library, error) {
 	_, err = lib.Symbol("busbar_rehearsal_cublas")
 	l.info.Rehearsed = err == nil
 	if l.info.Version, err = l.version(); err != nil {
-		return nil, &dl.LoadError{Problem: fmt.Sprintf("%s does not say its version: %v", lib.Path(), err)}
+		return nil, &dl.LoadError{Problem: fmt.Sprintf("cannot read the version of %s: %v", lib.Path(), err)}
 	}
 	return l, nil
 }
@@ -56,9 +56,9 @@ func (o Options) open() (*dl.Library, error) {
 		dir, file := filepath.Split(c)
 		half := strings.Replace(file, "libcublas.so", "libcublasLt.so", 1)
 		if dir != "" {
-			// libcublas needs libcublasLt, and not every package tells the loader where that is. It is opened with
+			// libcublas needs libcublasLt, and not every package records its path for the loader. It is opened with
 			// its own candidate only, since the loader gives the first one of that name to every libcublas. Where it
-			// cannot be opened the loader says of libcublas what is missing.
+			// cannot be opened, the loader's error for libcublas names what is missing.
 			_, _ = dl.Open(dl.Spec{Name: "cuBLASLt", Candidates: []string{dir + half}})
 		}
 		lib, err := dl.Open(dl.Spec{Name: "cuBLAS", Candidates: []string{c}})

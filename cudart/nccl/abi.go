@@ -29,14 +29,14 @@ func (l *Library) Symbols() (all []Symbol) {
 	return all
 }
 
-// ErrorText is what the library says of a result (ncclResult_t).
+// ErrorText is the library's text for a result (ncclResult_t).
 func (l *Library) ErrorText(code int) string {
 	return C.GoString(C.nccl_error_string(l.t, C.int(code)))
 }
 
 // CheckConfig hands ncclConfig_t in each of its lengths to the library, which makes a communicator of one rank of it,
-// or fails for want of a GPU; the error says which length was refused. Some libraries ask for a GPU first: looked
-// says whether this one looks at the structure, known by one of which the mark is wrong.
+// or fails without a GPU; the error names the refused length. Some libraries check for a GPU first: looked
+// reports whether this one checks the structure, tested with a wrong mark.
 func (l *Library) CheckConfig(id ID) (looked bool, err error) {
 	if l.t.init_config == nil {
 		return false, l.lacks("ncclCommInitRankConfig")

@@ -12,8 +12,8 @@ import (
 // mostText is more than the texts of any libnccl; its device code, which is most of the file, lies elsewhere.
 const mostText = 64 << 20
 
-// builtFor is the CUDA version that a library says it was built for, in the line that it would print itself ("NCCL
-// version 2.27.7+cuda12.9"); "" if it has none.
+// builtFor is the CUDA version for which a library was built, from its own version line ("NCCL
+// version 2.27.7+cuda12.9"); "" without that line.
 func builtFor(path string) string {
 	f, err := elf.Open(path)
 	if err != nil {

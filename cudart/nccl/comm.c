@@ -13,9 +13,8 @@ int64_t busbar_nccl_now(void)
 	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
-/* Between two looks at something that has been waited for so long: the CPU is offered to others at once, as nccl-tests
- * does it, for what is waited for may be a thread of the library's on this very core; after a second, where a nap is a
- * ten-thousandth of the wait, this thread sleeps. */
+/* Between two polls. The thread yields the CPU at once, as nccl-tests does, since a thread of the library may need this
+ * core. After a second it sleeps, for at most a ten-thousandth of the wait. */
 void busbar_nccl_rest(int64_t waited)
 {
 	if (waited < YIELD)
@@ -54,7 +53,7 @@ int busbar_nccl_init(struct busbar_nccl_comm *c, int ranks, int rank, const void
 					    : c->t->init(&c->comm, ranks, *by_value, rank));
 }
 
-/* Some calls of NCCL 2.28 and later say success while their work on a communicator that does not block goes on. */
+/* Some calls of NCCL 2.28 and later return success while a non-blocking communicator still works. */
 static int settle_all(const struct busbar_nccl_comm *c, int rc)
 {
 	rc = busbar_nccl_settle(c, rc);

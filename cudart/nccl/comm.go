@@ -49,7 +49,7 @@ func (l *Library) comm() *Comm {
 	return &Comm{l: l, c: c}
 }
 
-// drop gives up a communicator that came into being only in part.
+// drop discards a communicator that was created only in part.
 func (c *Comm) drop(err error) error {
 	if c.c.comm != nil && c.l.t.abort != nil {
 		C.busbar_nccl_abort(c.c)
@@ -57,19 +57,19 @@ func (c *Comm) drop(err error) error {
 	return err
 }
 
-// carries refuses a configuration that the library would pass over. What a field came with tells whether it is known:
-// its own symbols, not the version.
+// carries refuses a configuration that the library would ignore. The symbols that came with a field show whether the
+// library knows it, not the version.
 func (l *Library) carries(cfg Config) error {
 	bytes, _ := cfg.prefix()
 	switch {
 	case bytes == 0:
 		return nil
 	case l.info.Name == NameMSCCLPP:
-		return operation.Unsupported("MSCCL++ passes over ncclConfig_t; leave out %s", cfg)
+		return operation.Unsupported("MSCCL++ ignores ncclConfig_t; leave out %s", cfg)
 	case l.t.init_config == nil:
 		return l.lacks("ncclCommInitRankConfig")
 	case l.t.split == nil || cfg.CTAPolicy != 0 && l.t.window_register == nil:
-		return operation.Unsupported("%s %s is older than %s and would pass over it", l.info.Name, l.info.Version, cfg)
+		return operation.Unsupported("%s %s is older than %s and would ignore it", l.info.Name, l.info.Version, cfg)
 	}
 	return nil
 }
@@ -113,15 +113,15 @@ func (c *Comm) Device() (int, error) {
 // Pointer is the ncclComm_t, for C code that calls NCCL itself; nil after Close or Abort.
 func (c *Comm) Pointer() unsafe.Pointer { return unsafe.Pointer(c.c.comm) }
 
-// Interrupt lets every wait of this communicator, now and later, end with ErrInterrupted. It may be called from any
-// goroutine, at any time. What was issued goes on: Abort ends it.
+// Interrupt ends every wait of this communicator, now and later, with ErrInterrupted. It may be called from any
+// goroutine, at any time. Issued operations continue until Abort.
 func (c *Comm) Interrupt() { C.nccl_interrupt(c.c) }
 
 // Resume takes Interrupt back. No operation may be in progress.
 func (c *Comm) Resume() { C.nccl_resume(c.c) }
 
-// AsyncError is what went wrong behind the communicator's calls (a network error, a rank that is gone); nil for nothing
-// yet, and where the library cannot tell. Between batches, since an operation that ends is not asked.
+// AsyncError is what went wrong behind the communicator's calls (a network error, a rank that exited); nil for none
+// yet, and if the library does not report it. Call it between batches: a completed operation is not checked.
 func (c *Comm) AsyncError() error {
 	if err := c.ready(); err != nil {
 		return err
@@ -133,8 +133,8 @@ func (c *Comm) AsyncError() error {
 	return c.check("ncclCommGetAsyncError", rc)
 }
 
-// Abort ends the communicator and what it has issued, without the other ranks' help; every rank should call it. No
-// thread may be inside a call of it: Interrupt comes first. It may hang, as NCCL's may. Afterwards only Close of its
+// Abort ends the communicator and its issued operations without the other ranks; every rank should call it. No
+// thread may be inside a call of it: call Interrupt first. It may hang, like NCCL's. Afterwards only Close of its
 // operations and registrations may be called. The error is an *operation.UnsupportedError or an *Error.
 func (c *Comm) Abort() error {
 	if err := c.ready(); err != nil {
@@ -146,7 +146,7 @@ func (c *Comm) Abort() error {
 	return c.check("ncclCommAbort", C.busbar_nccl_abort(c.c))
 }
 
-// Close ends the communicator when all that was issued is done; all ranks call it, after they closed its operations.
+// Close ends the communicator after all issued operations; all ranks call it, after they closed its operations.
 // Closing twice, or after Abort, does nothing.
 func (c *Comm) Close() error {
 	if c.ready() != nil {

@@ -54,7 +54,7 @@ func TestConfig(t *testing.T) {
 	}
 }
 
-// A field that the library would pass over is refused, or the record would be wrong.
+// A field that the library would ignore is refused; otherwise the record would be wrong.
 func TestConfigThatIsPassedOver(t *testing.T) {
 	f := load(t, "-DMSCCLPP")
 	var lacks *operation.UnsupportedError
@@ -97,11 +97,11 @@ func TestInitInProgress(t *testing.T) {
 		t.Errorf("an error after a while: %v", err)
 	}
 	if calls := f.calls(); !strings.HasSuffix(calls, "ncclCommAbort") {
-		t.Errorf("what is left of a communicator is not aborted:\n%s", calls)
+		t.Errorf("the rest of a communicator is not aborted:\n%s", calls)
 	}
 }
 
-// The communicator's own word for its GPU, where the library has one.
+// The communicator reports its GPU, if the library has the function.
 func TestDevice(t *testing.T) {
 	f := load(t)
 	c := f.comm(1, 2, Config{})
@@ -177,6 +177,6 @@ func TestAfterTheEnd(t *testing.T) {
 		if err := errors.Join(c.Close(), o.Close(), o.Close(), registered.Close()); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
-		f.wants() // nothing is asked of a communicator that is gone
+		f.wants() // a closed communicator is not called
 	}
 }

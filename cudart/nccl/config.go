@@ -38,7 +38,7 @@ func (c Config) maxCTAs() int {
 	return c.MaxCTAs
 }
 
-// String says what is passed to the library, for the record: "ncclConfig_t (40 bytes, version 21700): blocking=1
+// String describes what is passed to the library, for the record: "ncclConfig_t (40 bytes, version 21700): blocking=1
 // minCTAs=4".
 func (c Config) String() string {
 	bytes, version := c.prefix()

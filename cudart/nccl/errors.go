@@ -42,7 +42,7 @@ type Error struct {
 	Code int    // ncclResult_t
 	Name string // "ncclUnhandledCudaError"
 	Text string // ncclGetErrorString
-	Last string // ncclGetLastError; "" if there is none
+	Last string // ncclGetLastError, or ""
 
 	mscclpp bool
 }
@@ -55,13 +55,13 @@ func (e *Error) Error() string {
 	return text
 }
 
-// Unsupported says whether an operation failed because the library does not have it, for these types, reductions or
+// Unsupported reports whether an operation failed because the library does not have it, for these types, reductions or
 // GPUs: NCCL calls its arguments invalid, MSCCL++ has several results for it.
 func (e *Error) Unsupported() bool {
 	return e.Code == invalidArgument || e.mscclpp && (e.Code == internalError || e.Code == invalidUsage)
 }
 
-// Cuda says that a call of CUDA failed inside NCCL.
+// Cuda reports that a CUDA call failed inside NCCL.
 func (e *Error) Cuda() bool { return e.Code == unhandledCuda }
 
 // advice is how to get a library.
@@ -69,12 +69,12 @@ func (o Options) advice() string {
 	if o.NCCLX {
 		return "NCCLX's libnccl.so.2 comes from building it (build_ncclx.sh of torchcomms) or from a Conda build " +
 			"that links it as a shared library; " +
-			"the torchcomms wheel links NCCLX into a Python module and holds no library that can be loaded. Say " +
-			"where it is: --nccl PATH"
+			"the torchcomms wheel links NCCLX into a Python module and holds no library that can be loaded. Set " +
+			"--nccl PATH"
 	}
 	return "NCCL comes with: pip install nvidia-nccl-cu12 (nvidia-nccl-cu13 for CUDA 13), or libnccl2 from NVIDIA's " +
 		"repository for Debian and Ubuntu (libnccl for RHEL); " +
-		"or say where it is: --nccl PATH"
+		"or set --nccl PATH"
 }
 
 // versionText writes a version code for people: major·10000 + minor·100 + patch, or major·1000 + … up to NCCL 2.8.

@@ -19,13 +19,13 @@ import (
 // The switches of testdata/fake.c.
 const (
 	result   = iota // what calls return
-	polls           // how often the communicator says that it is in progress
-	state           // what the communicator says then
-	notReady        // how often the stream says that it is not ready; -1: for ever
-	query           // what the stream says then
+	polls           // how often the communicator reports that it is in progress
+	state           // what the communicator reports then
+	notReady        // how often the stream reports that it is not ready; -1: forever
+	query           // what the stream reports then
 	capture         // what the beginning of a capture returns
 	noHandle        // registration succeeds and does nothing
-	inGroup         // the end of a group is not the one that answers
+	inGroup         // the end of a group is not the one that reports
 	looks           // the mark of a configuration is looked at
 	refuses         // the length of a configuration that is refused
 )
@@ -109,8 +109,8 @@ func pair(t *testing.T) (*fake, *Comm) {
 	return f, f.comm(0, 2, Config{})
 }
 
-// stand is where the fake's operations work.
-func (f *fake) stand(s OpSpec) OpSpec {
+// placed sets the objects that an operation of the fake uses.
+func (f *fake) placed(s OpSpec) OpSpec {
 	s.Cuda, s.Stream = f.symbol("fake_cuda"), f.symbol("fake_sync_context")
 	s.Send, s.Recv = 0x10000, 0x20000
 	if s.Type == 0 {
@@ -123,7 +123,7 @@ func (f *fake) stand(s OpSpec) OpSpec {
 }
 
 // allReduce is a sum of one element.
-func (f *fake) allReduce() OpSpec { return f.stand(of(coll.AllReduce)) }
+func (f *fake) allReduce() OpSpec { return f.placed(of(coll.AllReduce)) }
 
 // of is an operation of a collective on one element.
 func of(c coll.Collective) (s OpSpec) {
@@ -150,7 +150,7 @@ func run(t *testing.T, o *Operation, batches, n int) error {
 	return err
 }
 
-// stage is run; it says in which stage of the loop the error came.
+// stage is run; it reports the stage of the loop in which the error occurred.
 func stage(t *testing.T, o *Operation, batches, n int) (loop.Stage, error) {
 	t.Helper()
 	l, err := loop.New(o.Steps(), batches)

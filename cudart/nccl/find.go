@@ -11,7 +11,7 @@ import (
 // library is the file name that programs link NCCL by.
 const library = "libnccl.so.2"
 
-// Options say which library to load.
+// Options select the library to load.
 type Options struct {
 	Path  string   // --nccl PATH: the library or its folder; then nothing else is tried
 	Dirs  []string // folders in which libnccl.so.2 lies; default: see Load

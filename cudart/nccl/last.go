@@ -7,7 +7,7 @@ import "C"
 
 import "strings"
 
-// LastError is what NCCL said last about an error on this rank, or about what it waits for; "" if nothing, or if the
+// LastError is NCCL's last message about an error on this rank, or about what it waits for; "" without one, or if the
 // library keeps no such text. It only reads memory, from any goroutine, also while another thread hangs in NCCL.
 func (l *Library) LastError() string {
 	if l.t.last_error == nil {

@@ -27,14 +27,14 @@ type Library struct {
 	info Info
 }
 
-// ncclxSymbols are functions that of all libraries only NCCLX has.
+// ncclxSymbols are functions that only NCCLX has.
 var ncclxSymbols = []string{"ncclCommGetUniqueHash", "ncclReduceScatterQuantize", "ncclAllReduceSparseBlock"}
 
-// Load opens a library with NCCL's ABI and fills the table of its functions; nothing of it starts yet. Without a path
+// Load opens an NCCL-compatible library and fills the table of its functions; it starts nothing. Without a path
 // or folders it tries the loader's path, the Python packages of the active environment (VIRTUAL_ENV, CONDA_PREFIX), of
 // the python3 of PATH, of the user and of the system, and the usual folders. The error is a *dl.LoadError.
 //
-// The environment that the library is to see must be set before: it may keep what it has once read.
+// Set the library's environment before: the library may keep what it has read.
 func Load(o Options) (*Library, error) {
 	candidates, none := o.find()
 	lib, err := dl.Open(dl.Spec{Name: "NCCL", Candidates: candidates, Remedy: o.advice()})
@@ -55,8 +55,8 @@ func Load(o Options) (*Library, error) {
 	l.info = Info{Path: lib.Path(), BuildID: lib.BuildID(), CUDA: builtFor(lib.Path())}
 	missing := lib.Fill(unsafe.Pointer(l.t), symbols())
 	if required := dl.Required(missing); required != nil {
-		return nil, unusable(" cannot be used: it lacks %s, so it is no library with NCCL's ABI or only a part of one",
-			dl.Names(required))
+		return nil, unusable(" cannot be used: it lacks %s, so it is not NCCL-compatible, or only "+
+			"a part of such a library", dl.Names(required))
 	}
 	for _, s := range missing {
 		if s.Since != 0 {
@@ -64,10 +64,10 @@ func Load(o Options) (*Library, error) {
 		}
 	}
 	if err := l.describe(lib); err != nil {
-		return nil, unusable(" does not say its version: %v", err)
+		return nil, unusable(" cannot be used: reading its version failed: %v", err)
 	}
 	if o.NCCLX && !has(lib, ncclxSymbols...) {
-		return nil, unusable(" is %s %s and not NCCLX: it has none of NCCLX's own functions (%s)", l.info.Name,
+		return nil, unusable(" is %s %s, not NCCLX: it has no NCCLX functions (%s)", l.info.Name,
 			l.info.Version, strings.Join(ncclxSymbols, ", "))
 	}
 	return l, nil
@@ -108,7 +108,7 @@ func has(lib *dl.Library, symbols ...string) bool {
 // Info describes the library.
 func (l *Library) Info() Info { return l.info }
 
-// Parameters are the NCCL_* parameters that the library says are in force; nil if it cannot tell (before NCCL 2.30).
+// Parameters are the NCCL_* parameters in force, as the library reports them; nil if it does not (before NCCL 2.30).
 func (l *Library) Parameters() map[string]string {
 	if l.t.parameter == nil || l.t.parameter_keys == nil {
 		return nil
@@ -131,8 +131,8 @@ func (l *Library) Parameters() map[string]string {
 	return all
 }
 
-// Phase tells a rehearsal what the program is doing, so that faults can be asked for in a phase; other libraries are
-// told nothing.
+// Phase reports to a simulation what the program is doing, so that faults can strike in a phase. It does nothing for
+// other libraries.
 func (l *Library) Phase(name string) {
 	if l.t.rehearsal_phase == nil {
 		return
@@ -142,7 +142,7 @@ func (l *Library) Phase(name string) {
 	C.nccl_phase(l.t, text)
 }
 
-// NewID makes the id of a communicator to be; it opens a socket that the other ranks connect to. The error is an
+// NewID makes the id of a new communicator; it opens a socket that the other ranks connect to. The error is an
 // *Error.
 func (l *Library) NewID() (ID, error) {
 	var id C.nccl_id
@@ -150,7 +150,7 @@ func (l *Library) NewID() (ID, error) {
 	return *(*ID)(unsafe.Pointer(&id)), err
 }
 
-// MemAlloc allocates device memory the way NCCL likes it best (ncclMemAlloc) and returns its address. The error is an
+// MemAlloc allocates device memory in NCCL's preferred way (ncclMemAlloc) and returns its address. The error is an
 // *operation.UnsupportedError or an *Error.
 func (l *Library) MemAlloc(bytes int64) (uint64, error) {
 	if l.t.mem_alloc == nil || l.t.mem_free == nil {
@@ -161,7 +161,7 @@ func (l *Library) MemAlloc(bytes int64) (uint64, error) {
 	return uint64(uintptr(p)), err
 }
 
-// MemFree gives back what MemAlloc allocated; 0 is nothing.
+// MemFree frees memory of MemAlloc; it does nothing for 0.
 func (l *Library) MemFree(p uint64) error {
 	if p == 0 {
 		return nil

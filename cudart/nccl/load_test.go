@@ -48,11 +48,11 @@ func TestParameters(t *testing.T) {
 		t.Errorf("parameters %v", got)
 	}
 	if got := load(t, "-DMINIMAL").Parameters(); got != nil {
-		t.Errorf("parameters %v of a library that cannot tell", got)
+		t.Errorf("parameters %v of a library that does not report them", got)
 	}
 }
 
-// A library with the required symbols alone can do what they do, and says of everything else that it lacks it.
+// A library with only the required symbols supports what they do, and reports everything else as unsupported.
 func TestMinimalLibrary(t *testing.T) {
 	f := load(t, "-DMINIMAL")
 	for _, name := range []string{"ncclSend", "ncclAlltoAll", "ncclParamGetParameter"} {
@@ -84,7 +84,7 @@ func TestMinimalLibrary(t *testing.T) {
 	lacks("ncclCommWindowRegister", err)
 	lacks("ncclCommAbort", c.Abort())
 	for _, collective := range coll.Collectives()[1:] {
-		_, err := c.Prepare(f.stand(of(collective)))
+		_, err := c.Prepare(f.placed(of(collective)))
 		lacks(functions[collective], err)
 	}
 	spec := f.allReduce()
@@ -105,9 +105,9 @@ func TestNotUsable(t *testing.T) {
 		flag  string
 		ncclx bool
 	}{
-		"lacks ncclGetVersion":         {"-DNO_VERSION", false},
-		"is NCCL 2.27.7 and not NCCLX": {"-DPLAIN", true},
-		"":                             {"-DNCCLX", true},
+		"lacks ncclGetVersion":      {"-DNO_VERSION", false},
+		"is NCCL 2.27.7, not NCCLX": {"-DPLAIN", true},
+		"":                          {"-DNCCLX", true},
 	} {
 		_, err := Load(Options{Dirs: []string{build(t, k.flag)}, NCCLX: k.ncclx})
 		var failed *dl.LoadError
@@ -148,7 +148,7 @@ func TestPath(t *testing.T) {
 	}
 }
 
-// Pip puts NCCL where the loader does not look.
+// Pip installs NCCL outside the loader's path.
 func TestSearch(t *testing.T) {
 	env := t.TempDir()
 	t.Setenv("HOME", env+"/home")

@@ -166,7 +166,7 @@ struct busbar_nccl_prepared {
 int busbar_nccl_prepare(struct busbar_nccl_comm *c, const struct busbar_nccl_spec *s, struct busbar_nccl_prepared *out);
 int busbar_nccl_release(struct busbar_nccl_operation *o);
 
-/* The wait for a stream on which other work stands beside operations of the communicator: as that of an operation. look is
+/* Waits for a stream that has other work beside operations of the communicator, like an operation's wait. look is
  * called now and then meanwhile. */
 struct busbar_nccl_waiter {
 	const struct busbar_nccl_comm *c;

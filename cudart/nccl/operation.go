@@ -12,7 +12,7 @@ static const char *cuda_name(const struct busbar_cuda *c, int code, int text)
 		c->error_string(code, &found);
 	else
 		c->error_name(code, &found);
-	return found ? found : text ? "an error that the driver has no text for" : "CUDA_ERROR";
+	return found ? found : text ? "unknown error" : "CUDA_ERROR";
 }
 */
 import "C"
@@ -127,7 +127,7 @@ func (o *Operation) Steps() loop.Steps {
 		Context: unsafe.Pointer(o.prepared.operation)}
 }
 
-// Notes say how the operation is done where there is more than one way.
+// Notes describe how the operation runs if NCCL has several ways.
 func (o *Operation) Notes() []string { return o.notes }
 
 // Error turns the code of an issue or a wait (loop.StepError) into an *Error, a *cudart.Error or ErrInterrupted; nil
@@ -143,7 +143,7 @@ func (c *Comm) stepError(cuda *C.struct_busbar_cuda, function string, code int) 
 		Name: C.GoString(C.cuda_name(cuda, number, 0)), Text: C.GoString(C.cuda_name(cuda, number, 1))}
 }
 
-// Close gives back what Prepare made, except the buffers; it must not run any more. Closing twice does nothing.
+// Close frees what Prepare made, except the buffers; the operation must not be running. Closing twice does nothing.
 func (o *Operation) Close() error {
 	if o.prepared.operation == nil {
 		return nil

@@ -32,7 +32,7 @@ typedef const struct busbar_nccl_operation operation;
 
 static inline int failed(int rc) { return rc != NCCL_SUCCESS && rc != NCCL_IN_PROGRESS; }
 
-/* Ends a group; what went wrong inside it counts before what its end says. */
+/* Ends a group; an error inside it has priority over the error of its end. */
 static inline int end_group(operation *o, int rc)
 {
 	const int end = o->t->group_end();

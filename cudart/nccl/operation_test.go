@@ -74,7 +74,7 @@ func TestCalls(t *testing.T) {
 		c := f.comm(k.rank, 3, Config{})
 		spec := of(k.collective)
 		spec.Op, spec.Root, spec.Count = k.op, k.root, 5
-		o := prepare(t, c, f.stand(spec))
+		o := prepare(t, c, f.placed(spec))
 		if err := once(t, o); err != nil {
 			t.Errorf("%s: %v", k.collective, err)
 		}
@@ -94,7 +94,7 @@ func TestNumbers(t *testing.T) {
 	issue := func(typ coll.DataType, op coll.RedOp) string {
 		spec := of(coll.AllReduce)
 		spec.Type, spec.Op = typ, op
-		o := prepare(t, c, f.stand(spec))
+		o := prepare(t, c, f.placed(spec))
 		if err := errors.Join(once(t, o), o.Close()); err != nil {
 			t.Error(err)
 		}
@@ -301,13 +301,13 @@ func TestInterrupt(t *testing.T) {
 	}
 }
 
-// Calls of a communicator that does not block are done when it says so.
+// Calls of a non-blocking communicator are done when it reports so.
 func TestInProgress(t *testing.T) {
 	f, c := pair(t)
 	slots, group, graph := of(coll.AllReduce), of(coll.AllReduce), of(coll.AllReduce)
 	slots.Slots, group.Aggregate, graph.Graph = 2, 2, 1
 	for _, s := range []OpSpec{of(coll.AllReduce), slots, group, of(coll.SendRecv), graph} {
-		o := prepare(t, c, f.stand(s))
+		o := prepare(t, c, f.placed(s))
 		f.set(polls, 20)
 		if err := once(t, o); err != nil {
 			t.Errorf("%+v: %v", s, err)
@@ -326,14 +326,14 @@ func TestInProgress(t *testing.T) {
 	}
 }
 
-// A group is ended whatever goes wrong in it, and what went wrong first is what is said.
+// A group is always ended, and its first error is reported.
 func TestGroupsEnd(t *testing.T) {
 	f := load(t, "-DNO_NATIVE")
 	c := f.comm(0, 2, Config{})
 	group := of(coll.AllReduce)
 	group.Aggregate = 3
 	for _, s := range []OpSpec{of(coll.AllToAll), of(coll.Gather), of(coll.Scatter), of(coll.SendRecv), group} {
-		o := prepare(t, c, f.stand(s))
+		o := prepare(t, c, f.placed(s))
 		f.set(result, 5)
 		f.set(inGroup, 1)
 		var e *Error

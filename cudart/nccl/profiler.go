@@ -20,15 +20,15 @@ import (
 	"busbar/internal/dl"
 )
 
-// Profiler is busbar's plugin for NCCL's profiler interface, by which NCCL tells which way an operation takes. NCCL
+// Profiler is busbar's plugin for NCCL's profiler interface, which reports the path of an operation. NCCL
 // loads it by itself, where ProfilerVariable names its path before the first communicator is made.
 type Profiler struct {
 	path                    string
 	interfaces, watch, take unsafe.Pointer
 }
 
-// OpenProfiler opens the plugin in the first of these folders that has it, for asking what it was told. The error is a
-// *dl.LoadError, or says why NCCL cannot use the file.
+// OpenProfiler opens the plugin in the first of these folders that has it, to read what NCCL reported. The error is a
+// *dl.LoadError, or the reason why NCCL cannot use the file.
 func OpenProfiler(folders []string) (*Profiler, error) {
 	lib, err := dl.Open(dl.Spec{Name: "busbar's plugin for NCCL's profiler interface",
 		Candidates: profilerCandidates(folders)})
@@ -44,7 +44,7 @@ func OpenProfiler(folders []string) (*Profiler, error) {
 	for name, to := range map[string]*unsafe.Pointer{"busbar_path_interface": &p.interfaces,
 		"busbar_path_watch": &p.watch, "busbar_path_take": &p.take} {
 		if *to, err = lib.Symbol(name); err != nil {
-			return nil, fmt.Errorf("it is not of this busbar: %w", err)
+			return nil, fmt.Errorf("the plugin belongs to another version of busbar: %w", err)
 		}
 	}
 	return p, nil
@@ -56,7 +56,7 @@ func (p *Profiler) Path() string { return p.path }
 // Interface is the version of the interface by which NCCL asked for the plugin; 0 as long as it has not.
 func (p *Profiler) Interface() int { return int(C.call_number(p.interfaces)) }
 
-// Watch lets NCCL tell of the operations that are issued from now on, and costs each of them a microsecond or so.
+// Watch makes NCCL report the operations issued from now on, which costs each about a microsecond.
 // It returns false if NCCL has not asked for the plugin.
 func (p *Profiler) Watch() bool { return C.call_number(p.watch) == 0 }
 

@@ -14,7 +14,7 @@ import (
 	"busbar/internal/operation"
 )
 
-// Registration is a buffer that NCCL was told of; the zero value is none.
+// Registration is a buffer registered with NCCL; the zero value is none.
 type Registration struct{ r *registration }
 
 type registration struct {
@@ -23,7 +23,7 @@ type registration struct {
 	handle *unsafe.Pointer // C memory, which NCCL writes to when it is done
 }
 
-// Register tells NCCL of a buffer that operations will use (ncclCommRegister), or, as a window, of one that all ranks
+// Register registers a buffer that operations will use (ncclCommRegister), or, as a window, of one that all ranks
 // register at once and that lies in memory from MemAlloc (ncclCommWindowRegister, symmetric). The buffer may be given
 // back only after Close. The error is an *operation.UnsupportedError, also where NCCL accepts the buffer and then
 // does nothing with it, or an *Error.
@@ -47,14 +47,14 @@ func (c *Comm) Register(p uint64, bytes int64, window bool) (Registration, error
 	}
 	if *r.handle == nil {
 		C.free(unsafe.Pointer(r.handle))
-		return Registration{}, operation.Unsupported("%s accepted a buffer of %d bytes and did not register it: "+
+		return Registration{}, operation.Unsupported("%s accepted a buffer of %d bytes but did not register it: "+
 			"windows need memory from ncclMemAlloc and GPUs that reach each other's memory, "+
 			"NCCL_LOCAL_REGISTER=0 switches buffers off", function, bytes)
 	}
 	return Registration{r}, nil
 }
 
-// Close lets NCCL forget the buffer. Closing twice, the zero value, or after the communicator's end, does nothing.
+// Close deregisters the buffer. Closing twice, the zero value, or after the communicator's end, does nothing.
 func (r Registration) Close() error {
 	if r.r == nil || r.r.handle == nil {
 		return nil

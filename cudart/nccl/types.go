@@ -1,13 +1,13 @@
 // Package nccl is a small binding of NCCL and of every library with its ABI (NCCLX, MSCCL++), loaded at run time.
 //
 // Programs are built without NCCL's headers: nccl.h has one table of the functions with types of our own, filled from
-// the library by name. What a library can do is found by its symbols and by the results of calls, never by its version
+// the library by name. The package detects features by symbols and by the results of calls, never by its version
 // number. CUDA's streams and device memory are the caller's; the package knows them as addresses.
 package nccl
 
 import "busbar/internal/coll"
 
-// The names of the libraries that Load tells apart.
+// The names of the libraries that Load distinguishes.
 const (
 	NameNCCL      = "NCCL"
 	NameNCCLX     = "NCCLX"
@@ -20,10 +20,10 @@ type Info struct {
 	Name      string // one of the names above
 	Version   string // "2.27.7"
 	Code      int    // as ncclGetVersion gives it: 22707
-	CUDA      string // the version of CUDA that it was built for: "12.9"; "" if it does not say
+	CUDA      string // the version of CUDA that it was built for: "12.9"; "" if unknown
 	Path      string
 	BuildID   string   // its GNU build id; "" if it has none
-	Rehearsed bool     // a stand-in on host memory: its figures are no GPU's
+	Rehearsed bool     // simulated on host memory: its values are not a GPU's
 	Missing   []string // functions that newer versions of NCCL have and this library has not
 }
 

@@ -6,11 +6,11 @@ import (
 	"strings"
 )
 
-// ProfilerVariable tells NCCL (2.23 and newer) of a plugin for its profiler interface.
+// ProfilerVariable is NCCL's (2.23 and newer) variable for a plugin of its profiler interface.
 const ProfilerVariable = "NCCL_PROFILER_PLUGIN"
 
-// profilerPathMax is the longest path of a plugin, in bytes: NCCL copies it into a buffer of 255, and opens what is
-// left of it.
+// profilerPathMax is the longest path of a plugin, in bytes: NCCL copies it into a buffer of 255 and opens the
+// truncated path.
 const profilerPathMax = 254
 
 // profilerLibrary is the plugin's file.
@@ -24,12 +24,12 @@ func profilerCandidates(folders []string) []string {
 	return all
 }
 
-// channelsUsed is the version of the interface from which on NCCL tells how many channels an operation uses; before,
-// how many it may use.
+// channelsUsed is the version of the interface from which on NCCL reports how many channels an operation uses; earlier
+// versions report how many it may use.
 const channelsUsed = 4
 
-// Profilable says whether the library may be given a plugin for NCCL's profiler interface. Libraries that build on NCCL
-// may have changed its structures under the same names.
+// Profilable reports whether the library may be given a plugin for NCCL's profiler interface. Libraries that build on
+// NCCL may have changed its structures under the same names.
 func (i Info) Profilable() bool { return i.Name == NameNCCL || i.Name == NameRehearsal }
 
 // Way is how NCCL carries an operation out, in its own words. What goes from rank to rank (send and receive, and what
@@ -37,14 +37,14 @@ func (i Info) Profilable() bool { return i.Name == NameNCCL || i.Name == NameReh
 type Way struct {
 	Algorithm string // RING, TREE, NVLS, …; several, joined by +, where the operation was done in parts
 	Protocol  string // LL, LL128, SIMPLE
-	Channels  int    // 0: not told
+	Channels  int    // 0: not reported
 	AtMost    bool   // so many channels at most
 }
 
-// Known says whether there is anything to say.
+// Known reports whether any part is known.
 func (w Way) Known() bool { return w.Algorithm != "" || w.Protocol != "" || w.Channels > 0 }
 
-// add takes in one of the operations that NCCL told of.
+// add adds an operation that NCCL reported.
 func (w *Way) add(algorithm, protocol string, channels int) {
 	w.Algorithm = join(w.Algorithm, algorithm)
 	w.Protocol = join(w.Protocol, protocol)

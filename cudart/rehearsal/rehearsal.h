@@ -1,4 +1,4 @@
-/* What the stand-in of NCCL asks of the stand-in of the driver beside CUDA's own functions. */
+/* What the simulated NCCL uses of the simulated driver beside CUDA's functions. */
 #ifndef BUSBAR_REHEARSAL_H
 #define BUSBAR_REHEARSAL_H
 

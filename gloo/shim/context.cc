@@ -41,8 +41,8 @@ struct Waiter : tcp::UnboundBuffer {
 
 } // namespace
 
-/* A pair that says when it breaks, and wakes those whom Gloo forgets then: who waits for the message that is being read,
- * or for one that is being written. Without this a rank whose peer dies in the middle of a message waits for ever. */
+/* A pair that reports when it breaks, and wakes waiters that Gloo forgets: those of the message that is being read,
+ * or of one that is being written. Without this a rank whose peer dies in the middle of a message waits for ever. */
 class busbar_gloo_context::Pair final : public tcp::Pair {
 public:
 	Pair(tcp::Context *t, tcp::Device *d, int peer, milliseconds timeout, busbar_gloo_context &c)
@@ -67,7 +67,7 @@ protected:
 	}
 
 private:
-	/* Whether somebody waits for the message, a part of which is read or written. */
+	/* Whether a thread waits for the message, a part of which is read or written. */
 	bool wake(const tcp::Op &op)
 	{
 		gloo::NonOwningPtr<tcp::UnboundBuffer> buffer(op.ubuf);
@@ -116,7 +116,7 @@ busbar_gloo_context::~busbar_gloo_context()
 {
 	try {
 		closeConnections();
-	} catch (...) { /* they are gone with the sockets in any case */
+	} catch (...) { /* the sockets end them in any case */
 	}
 	if (breaker_.joinable())
 		breaker_.join();
@@ -177,8 +177,8 @@ void busbar_gloo_context::pair_closed(int peer, const std::string &why, bool awa
 	}
 }
 
-/* Who waits for one rank is not told by Gloo that another one is gone, and would wait on, as nothing can be done without
- * that rank. A pair that closes holds its lock, and must not ask for those of the others: a thread does. */
+/* Gloo does not wake a thread that waits for one rank when another rank dies. The thread would wait on, as it cannot do
+ * without that rank. A closing pair holds its lock and must not take those of others, so a thread does it. */
 void busbar_gloo_context::break_others()
 {
 	BlockedSignals signals;
@@ -229,7 +229,7 @@ int busbar_gloo_context::failed() noexcept
 		std::unique_lock<std::mutex> only(lock_);
 		if (first_.status)
 			return first_.status;
-		/* Gloo wakes who waits before the pair closes and says whose it is. */
+		/* Gloo wakes waiters before the pair closes and reports its rank. */
 		if (now.status == BUSBAR_GLOO_LOST && !interrupted_)
 			closed_.wait_for(only, std::chrono::seconds(1), [this] { return lost_ >= 0 || interrupted_; });
 		if (interrupted_)
@@ -238,7 +238,7 @@ int busbar_gloo_context::failed() noexcept
 			return give_error(&first_, now.status, lost_, why_.c_str());
 		now.peer = connecting_ >= 0 ? connecting_ : now.status == BUSBAR_GLOO_TIMEOUT ? awaited_ : -1;
 		first_ = now;
-	} catch (...) { /* a mutex that cannot be had */
+	} catch (...) { /* locking the mutex failed */
 	}
 	return now.status;
 }

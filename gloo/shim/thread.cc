@@ -94,7 +94,7 @@ BlockedSignals::~BlockedSignals() { pthread_sigmask(SIG_SETMASK, &before_, nullp
 
 std::shared_ptr<gloo::transport::Device> make_device(const busbar_gloo_create &how, int &thread)
 {
-	static std::mutex one; /* two at once could not tell their threads apart */
+	static std::mutex one; /* two at once could confuse their threads */
 	std::lock_guard<std::mutex> only(one);
 	gloo::transport::tcp::attr a;
 	if (how.interface)

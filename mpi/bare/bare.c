@@ -1,4 +1,4 @@
-/* The yardstick of `make bench`: a bare loop of MPI_Allreduce over float32, linked to MPI directly, without shim,
+/* The baseline of `make bench`: a bare loop of MPI_Allreduce over float32, linked to MPI directly, without shim,
  * table, watchdog or statistics. Compiled twice: as a shared object whose busbar_bare() the bench calls between the
  * batches of busbar's own loop, and with -DPROGRAM as a program to set whole launches side by side. */
 #include <mpi.h>

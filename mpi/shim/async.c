@@ -1,4 +1,4 @@
-/* Operations that go on by themselves once they are started. The library goes on with them inside its own calls, of whichever
+/* Operations that run in the background. The library progresses them inside its own calls, of any
  * operation, and where it has a thread for it. */
 #include "shim.h"
 

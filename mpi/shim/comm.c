@@ -1,4 +1,4 @@
-/* Communicators, and what the ranks tell each other between measurements. */
+/* Communicators, and what the ranks exchange between measurements. */
 #include "shim.h"
 
 #include <stdlib.h>

@@ -259,7 +259,7 @@ int prepare(struct busbar_comm *c, const struct busbar_mpi_spec *s, struct busba
 		first[slot] = *first;
 		place(&first[slot], s, slot);
 	}
-	/* What is one call of MPI on one place can go on by itself. */
+	/* Only a single call of MPI on one slot can run in the background. */
 	if (s->slots == 1 && s->aggregate == 1 && out->parts == 1 && !first->divide)
 		out->async = async_steps(first, s->kind, out->large);
 	if (s->slots > 1) {
@@ -286,7 +286,7 @@ failed:
 
 void release(struct busbar_operation *o)
 {
-	/* A collective that was started cannot be given up: MPI may write in it as long as it runs. */
+	/* A started collective cannot be cancelled: MPI may write to its memory while it runs. */
 	if (o[wrappers].request != MPI_REQUEST_NULL)
 		return;
 	if (o->type != MPI_DATATYPE_NULL)

@@ -24,7 +24,7 @@ struct busbar_operation {
 	MPI_Datatype type;
 	MPI_Op op;
 	MPI_Comm comm;
-	MPI_Request request; /* where it goes on by itself */
+	MPI_Request request; /* where it runs in the background */
 
 	/* Large counts. */
 	int64_t count, part; /* elements in all, and in one call */
@@ -73,7 +73,7 @@ busbar_step large_step(int kind, int in_place);
 /* The same in several calls; NULL for kinds whose shares become one element of a derived type instead. */
 busbar_step parts_step(int kind, int in_place);
 
-/* The functions of an operation that goes on by itself; start is NULL for kinds that are measured blocking only. */
+/* The functions of an operation in the background; start is NULL for kinds that are measured blocking only. */
 struct busbar_async async_steps(struct busbar_operation *o, int kind, int large);
 
 /* A type of one element that holds count elements, made of calls with counts of at most most. */

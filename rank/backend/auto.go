@@ -10,18 +10,18 @@ import (
 	"busbar/rank/launch"
 )
 
-// sight is what one rank can say when auto looks for GPUs.
+// sight is what one rank finds when auto looks for GPUs.
 type sight struct {
 	Seen   VisibleGPUs
-	Said   bool // worth a word: there is something of a GPU
-	Broken bool // the driver is there, or ought to be, and does not work
+	Said   bool // worth a note: this host shows signs of a GPU
+	Broken bool // a driver is present or expected, and does not work
 }
 
 // Auto is what auto means on this launch: NCCL where some world has a GPU for each rank, and the library, else
-// MPI. A rehearsal stands for a machine whose libraries are in order, so there only the number of GPUs counts: what
-// else is wrong is met, and said, when the stand-ins are opened. Collective.
+// MPI. In a simulation only the number of GPUs counts: opening the simulated libraries reports other errors.
+// Collective.
 func Auto(h *Host, worlds []int) string {
-	h.Watch.Phase("look for GPUs", 0)
+	h.Watch.Phase("find the GPUs", 0)
 	paths, err := h.Options.LibraryPaths()
 	var devices []cudart.Device
 	if err == nil {
@@ -29,7 +29,7 @@ func Auto(h *Host, worlds []int) string {
 	}
 	var cuda *cudart.Error
 	mine := sight{Seen: h.sees(devices, err),
-		// Who names a library wants it.
+		// The user named a library.
 		Said:   err == nil || h.Options.Simulate || h.Options.NCCL != "" || h.Options.CUDA != "",
 		Broken: err != nil && !(errors.As(err, &cuda) && cuda.IsNoDevice())}
 	all, err := launch.AllGatherJSON(h.Group, mine)

@@ -19,8 +19,8 @@ type Library interface {
 	Facts() result.Backend
 	// Device is what the ranks compute on: a processor's or a GPU's name.
 	Device() string
-	// Unfit says why a world of so many ranks cannot be measured, as what follows "it"; "" if it can. It is the same on
-	// all ranks.
+	// Unfit is the reason why a world of that size cannot be measured, as what follows "it"; "" if it can. It is the
+	// same on all ranks.
 	Unfit(world int) string
 	// Open makes the library ready for a world. Collective over it.
 	Open(*World, Method) (Backend, error)

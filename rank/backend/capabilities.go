@@ -10,7 +10,7 @@ type (
 	// Accelerator is a library that measures on the memory of GPUs, one for each rank.
 	Accelerator interface {
 		Library
-		// Simulated reports whether no GPU is there, and device memory is the host's.
+		// Simulated reports whether the GPU is simulated, with device memory on the host.
 		Simulated() bool
 		// DescribeRank adds what is known of the GPU of a rank of the launch to its line in the file.
 		DescribeRank(rank int, line *result.Rank)
@@ -21,12 +21,12 @@ type (
 		// Graph is the number of operations in a CUDA graph where a measurement has so many iterations (0: as many as
 		// it needs); 0: there are no graphs.
 		Graph(iterations int) int
-		// Adjusted says which of the worlds are left where there are fewer GPUs than ranks of a launch of that size; ""
+		// Adjusted describes the worlds that remain if a launch of that size has fewer GPUs than ranks; ""
 		// where all that fit the launch are.
 		Adjusted(worlds []int, size int) string
 	}
 
-	// Prepared is a backend that tells how long its parts took to make ready.
+	// Prepared is a backend that reports how long its parts took to set up.
 	Prepared interface {
 		Setup() []result.Setup
 	}

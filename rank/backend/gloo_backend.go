@@ -144,7 +144,7 @@ type glooCall struct {
 	b *glooBackend
 }
 
-// Close implements hostCall; Gloo has nothing to say then.
+// Close implements hostCall; Gloo reports no error here.
 func (c glooCall) Close() error {
 	c.Operation.Close()
 	return nil
@@ -161,12 +161,12 @@ func (c glooCall) failed(step *loop.StepError) error {
 	return err
 }
 
-// awaitDeath gives the side channel and the launcher time to say which process died, where a connection broke: they
-// know it, and Gloo knows only that somebody does not answer. It returns if nobody did.
+// awaitDeath gives the side channel and the launcher time to name the process that died after a connection broke.
+// Gloo knows only that a rank does not answer. It returns if no process died.
 func (b *glooBackend) awaitDeath(err error) {
 	var e *gloo.Error
 	if errors.As(err, &e) && e.Status == gloo.Lost {
-		b.l.h.Watch.Rest("learn why a connection broke")
+		b.l.h.Watch.Rest("find out why a connection broke")
 		time.Sleep(timeout.Abort)
 	}
 }
@@ -180,7 +180,7 @@ func (l *glooLibrary) named(err error, hosts []string) error {
 	return err
 }
 
-// failedRank is the error of the lowest rank that has one of its own; that rank is the one that says so.
+// failedRank is the error of the lowest rank that has one of its own; that rank reports it.
 func failedRank(ranks []glooRank, self int) error {
 	failed := slices.IndexFunc(ranks, func(r glooRank) bool { return r.Error != "" && !r.Follows })
 	if failed < 0 {

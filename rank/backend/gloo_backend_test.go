@@ -11,13 +11,13 @@ import (
 	"busbar/rank/launch"
 )
 
-// Who gives up breaks the connections of the others; they are not the ones to speak.
+// A rank that times out breaks the connections of the others; the others do not report.
 func TestFailedRank(t *testing.T) {
-	fine, gaveUp, left := glooRank{}, glooRank{Error: "waited too long"},
+	fine, gaveUp, left := glooRank{}, glooRank{Error: "timed out"},
 		glooRank{Error: "lost the connection", Follows: true}
 	for _, c := range []struct {
 		ranks   []glooRank
-		speaker int // -1: nobody failed
+		speaker int // -1: no rank failed
 	}{
 		{[]glooRank{fine, fine}, -1},
 		{[]glooRank{fine, gaveUp, gaveUp}, 1},
@@ -67,12 +67,12 @@ func TestThreadCPUs(t *testing.T) {
 		slurm   bool
 		want    []int // nil: where the rank may
 	}{
-		"one CPU, and room":        {"2", four, 2, false, four},
-		"one CPU, and no room":     {"2", four, 3, false, nil},
-		"one CPU of Slurm's":       {"2", four, 2, true, nil},
-		"not bound":                {"0-3", four, 2, false, nil},
-		"nothing is known":         {"", nil, 2, false, nil},
-		"where it may is not said": {"2", nil, 1, false, nil},
+		"one CPU, and room":    {"2", four, 2, false, four},
+		"one CPU, and no room": {"2", four, 3, false, nil},
+		"one CPU of Slurm's":   {"2", four, 2, true, nil},
+		"not bound":            {"0-3", four, 2, false, nil},
+		"nothing is known":     {"", nil, 2, false, nil},
+		"unknown CPUs":         {"2", nil, 1, false, nil},
 	} {
 		if got := threadCPUs(c.own, c.granted, c.ranks, c.slurm); !slices.Equal(got, c.want) {
 			t.Errorf("%s: %v, want %v", name, got, c.want)

@@ -69,7 +69,7 @@ func openGloo(h *Host, _ []int) (Library, error) {
 	return l, nil
 }
 
-// choose finds the network and tries it, so that one that is of no use is known before there are files.
+// choose finds the network and tries it, so that an unusable one is an error before any file is written.
 func (l *glooLibrary) choose() (err error) {
 	if l.network, err = l.h.glooNetwork(); err != nil {
 		return err
@@ -94,7 +94,7 @@ func (h *Host) glooNetwork() (gloo.Choice, error) {
 	return gloo.Choose(named, "", os.Getenv)
 }
 
-// glooRank is what a rank tells the others of its context.
+// glooRank is what a rank sends the others about its context.
 type glooRank struct {
 	Host, Why, Error string
 	Follows          bool // the error: a connection broke, most likely since another rank gave up

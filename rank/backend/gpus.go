@@ -22,7 +22,7 @@ type VisibleGPUs struct {
 	None    *exit.Failure // why it sees none; nil where it sees some
 }
 
-// sees is what a rank sees of its machine's GPUs; err says why there are none.
+// sees is what a rank sees of its machine's GPUs; err is the reason if it sees no GPU.
 func (h *Host) sees(devices []cudart.Device, err error) VisibleGPUs {
 	v := VisibleGPUs{
 		Machine: h.Ranks[h.Rank].Machine,
@@ -37,10 +37,10 @@ func (h *Host) sees(devices []cudart.Device, err error) VisibleGPUs {
 	return v
 }
 
-// AssignGPUs gives each rank an ordinal among the GPUs that it sees, such that no GPU serves two ranks of a machine if
-// that can be had, whichever way the launcher shows them: all to every rank, one to each, or sets that overlap. A rank
+// AssignGPUs gives each rank an ordinal among the GPUs that it sees, such that no two ranks of a machine share one if
+// possible, however the launcher exposes them: all to every rank, one to each, or sets that overlap. A rank
 // gets a GPU near its CPUs where there is a choice, else that of its place among the ranks of its machine. shared[r]
-// says that rank r is not alone on its GPU; a rank that sees no GPU has the ordinal -1.
+// reports that rank r shares its GPU; a rank that sees no GPU has the ordinal -1.
 func AssignGPUs(ranks []VisibleGPUs) (ordinal []int, shared []bool) {
 	ordinal, shared = matchGPUs(ranks), make([]bool, len(ranks))
 	users := map[string]int{}
@@ -65,7 +65,7 @@ func AssignGPUs(ranks []VisibleGPUs) (ordinal []int, shared []bool) {
 // key names the GPU of that ordinal among those of all machines.
 func (v VisibleGPUs) key(ordinal int) string { return v.Machine + " " + v.UUIDs[ordinal] }
 
-// matchGPUs gives as many ranks as can be a GPU that no other rank has; -1 stands for none. A rank gets none only if
+// matchGPUs gives as many ranks as can be a GPU that no other rank has; -1 means no GPU. A rank gets none only if
 // the ranks before it leave none, whichever they take: all before the first -1 is the longest beginning of the launch
 // that has a GPU for each rank.
 func matchGPUs(ranks []VisibleGPUs) (ordinal []int) {
@@ -115,9 +115,9 @@ func fitWorlds(ranks []VisibleGPUs, facts []launch.RankFacts, worlds []int, shar
 		g.served++
 	}
 	if r := g.served; r < len(ranks) {
-		g.lacks = fmt.Sprintf("rank %d on %s has none of its own", r, facts[r].Host)
+		g.lacks = fmt.Sprintf("rank %d on %s has no GPU of its own", r, facts[r].Host)
 		if none := ranks[r].None; none != nil {
-			g.lacks = fmt.Sprintf("rank %d on %s sees none (%s)", r, facts[r].Host, none.Parts.Problem)
+			g.lacks = fmt.Sprintf("rank %d on %s sees no GPU (%s)", r, facts[r].Host, none.Parts.Problem)
 		}
 	}
 	fitting := slices.DeleteFunc(slices.Clone(worlds), func(n int) bool { return n > len(ranks) })
@@ -132,7 +132,7 @@ func fitWorlds(ranks []VisibleGPUs, facts []launch.RankFacts, worlds []int, shar
 	return g
 }
 
-// unfit says why a world cannot be measured, as what follows "it"; "" if it can.
+// unfit is the reason why a world cannot be measured, as what follows "it"; "" if it can.
 func (g gpuWorlds) unfit(world int) string {
 	switch {
 	case world <= g.served:
@@ -145,7 +145,7 @@ func (g gpuWorlds) unfit(world int) string {
 	return fmt.Sprintf("needs %d GPUs: the first %d ranks have one each, %s", world, g.served, g.lacks)
 }
 
-// adjusted says which of the worlds are left; "" where all that fit the launch are.
+// adjusted describes the worlds that remain; "" if all that fit the launch do.
 func (g gpuWorlds) adjusted(worlds []int, size int) string {
 	var left, all []string
 	short := 0
@@ -164,7 +164,7 @@ func (g gpuWorlds) adjusted(worlds []int, size int) string {
 		strings.Join(left, ", "), strings.Join(all, ", "), short, g.unfit(short))
 }
 
-// wishes are the ordinals in the order in which the rank at that place of its machine would like them.
+// wishes are the ordinals in the order of preference of the rank at that place of its machine.
 func (v VisibleGPUs) wishes(place int) []int {
 	n := len(v.UUIDs)
 	order := make([]int, n)
@@ -198,7 +198,7 @@ func slicedGPUs(ranks []gpuFacts, facts []launch.RankFacts) []bool {
 	return sliced
 }
 
-// sharedGPUs says which ranks sit on one GPU, or on slices of one, for the error that refuses them.
+// sharedGPUs names the ranks that share a GPU, or slices of one, for the error that refuses them.
 func sharedGPUs(ranks []gpuFacts, facts []launch.RankFacts) string {
 	by := map[string][]int{}
 	var order []string

@@ -47,7 +47,7 @@ func TestAssignGPUs(t *testing.T) {
 				}
 				marks = append(marks, mark)
 				if key := k.ranks[r].Machine + g; used[key] && !shared[r] {
-					t.Errorf("rank %d is said to be alone on %s", r, g)
+					t.Errorf("rank %d is not reported as sharing %s", r, g)
 				} else {
 					used[key] = true
 				}
@@ -114,20 +114,20 @@ func TestFitWorlds(t *testing.T) {
 	}{
 		"eight GPUs": {six("0 1 2 3 4 5 6 7"), []int{2, 4, 6}, false, 6, 6, ""},
 		"five GPUs": {six("0 1 2 3 4"), []int{2, 4, 6}, false, 5, 4,
-			"needs 6 GPUs: the first 5 ranks have one each, rank 5 on a has none of its own"},
+			"needs 6 GPUs: the first 5 ranks have one each, rank 5 on a has no GPU of its own"},
 		"one GPU": {six("0"), []int{2, 4, 6}, false, 1, 0,
-			"needs 6 GPUs: rank 0 has one, rank 1 on a has none of its own"},
+			"needs 6 GPUs: rank 0 has one, rank 1 on a has no GPU of its own"},
 		"no driver": {six(""), []int{2, 4, 6}, false, 0, 0,
-			"needs 6 GPUs: rank 0 on a sees none (no driver)"},
+			"needs 6 GPUs: rank 0 on a sees no GPU (no driver)"},
 		"GPUs are shared": {six("0"), []int{2, 4, 6}, true, 6, 6, ""},
 		"sharing needs one to share": {[]string{"a:0", "a:0", "b:"}, []int{2, 3}, true, 2, 2,
-			"needs 3 GPUs: the first 2 ranks have one each, rank 2 on b sees none (no driver)"},
+			"needs 3 GPUs: the first 2 ranks have one each, rank 2 on b sees no GPU (no driver)"},
 		"the second host is short": {[]string{"a:0 1", "a:0 1", "b:0", "b:0"}, []int{2, 3, 4}, false, 3, 3,
-			"needs 4 GPUs: the first 3 ranks have one each, rank 3 on b has none of its own"},
+			"needs 4 GPUs: the first 3 ranks have one each, rank 3 on b has no GPU of its own"},
 		"the first host is short": {[]string{"a:0", "a:0", "b:0 1", "b:0 1"}, []int{1, 2, 4}, false, 1, 1,
-			"needs 4 GPUs: rank 0 has one, rank 1 on a has none of its own"},
+			"needs 4 GPUs: rank 0 has one, rank 1 on a has no GPU of its own"},
 		"a later rank makes no room": {[]string{"a:0 1", "a:0", "a:1"}, []int{2, 3}, false, 2, 2,
-			"needs 3 GPUs: the first 2 ranks have one each, rank 2 on a has none of its own"},
+			"needs 3 GPUs: the first 2 ranks have one each, rank 2 on a has no GPU of its own"},
 		"worlds beyond the launch": {[]string{"a:0 1", "a:0 1"}, []int{4}, false, 2, 2,
 			"needs 4 GPUs: the first 2 ranks have one each, "},
 	} {
@@ -147,12 +147,12 @@ func TestAdjustedWorlds(t *testing.T) {
 	worlds := []int{2, 4, 6}
 	g := fitWorlds(seen, facts, worlds, false)
 	want := "worlds adjusted to the GPUs: 2 of 2, 4, 6; a world of 4 needs 4 GPUs: the first 2 ranks have one each, " +
-		"rank 2 on a has none of its own"
+		"rank 2 on a has no GPU of its own"
 	if got := g.adjusted(worlds, 4); got != want {
 		t.Errorf("%q, wanted %q", got, want)
 	}
 	if got := g.adjusted([]int{2, 6}, 4); got != "" {
-		t.Errorf("all that fits the launch is measured, and it says %q", got)
+		t.Errorf("all worlds that fit the launch are measured, but got %q", got)
 	}
 }
 
@@ -165,7 +165,7 @@ func TestAutoReason(t *testing.T) {
 	}{
 		{[]string{"a:0 1", "a:0 1"}, []int{2}, false, ""},
 		{[]string{"a:0", "a:0"}, []int{2}, false,
-			"more ranks than GPUs on a: a world of 2 needs 2 GPUs: rank 0 has one, rank 1 on a has none of its own"},
+			"more ranks than GPUs on a: a world of 2 needs 2 GPUs: rank 0 has one, rank 1 on a has no GPU of its own"},
 		{[]string{"a:0", "a:0"}, []int{2}, true, ""},
 		{[]string{"a:0", "a:0", "a:0"}, []int{1, 3}, false, ""},
 		{[]string{"a:0 1", "b:"}, []int{2}, false, "rank 1 on b: no driver; more about it"},

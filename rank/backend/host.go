@@ -22,14 +22,14 @@ type Host struct {
 	CPU     string             // name of this host's processor
 	MPI     *mpi.MPI
 	Group   launch.Comm // of all ranks
-	// PassOn tells every rank that an operation of the communicator with that number has failed, from any goroutine.
+	// PassOn informs every rank that an operation of the communicator with that number failed, from any goroutine.
 	PassOn     func(number int)
 	Watch      Watch
 	Interrupts *Interrupts
 	Stderr     io.Writer
 }
 
-// Watch is told what this rank does. A phase that outlasts its limit is a hang.
+// Watch records what this rank does. A phase that outlasts its limit is a hang.
 type Watch interface {
 	bench.Watch
 	// Rest begins a phase without a limit.
@@ -37,8 +37,8 @@ type Watch interface {
 	// Attach shows the watch the iteration of a loop; broken (nil: nothing) is called where its operation fails while
 	// it goes on. A nil loop takes the loop away before it is closed.
 	Attach(l *loop.Loop, broken func())
-	// Listen makes says the library's last word in what is said of a hang, and has tell told each phase (nil: nobody).
-	// Neither may wait.
+	// Listen sets a function that returns the library's last error for reports of a hang, and tell, called with each
+	// phase (or nil). Neither may wait.
 	Listen(says func() string, tell func(phase string))
 }
 
@@ -66,7 +66,7 @@ type Method struct {
 	Iterations int // timed operations; 0: as many as the precision needs
 }
 
-// tooLarge says that a world does not fit the launch, as what follows "it"; "" if it does.
+// tooLarge states that a world does not fit the launch, as what follows "it"; "" if it does.
 func (h *Host) tooLarge(world int) string {
 	if world <= len(h.Ranks) {
 		return ""

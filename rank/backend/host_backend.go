@@ -48,12 +48,12 @@ var errSmallBuffers = errors.New("the buffers of this world are smaller")
 // hostCall is a library's operation with its arguments bound.
 type hostCall interface {
 	Steps() loop.Steps
-	// Async are its functions where the library goes on with it by itself. The error is an *UnsupportedError of bench
+	// Async are its functions if the library can run it in the background. The error is an *UnsupportedError of bench
 	// where it cannot.
 	Async() (loop.Async, error)
 	Notes() []string
 	Close() error
-	// failed is the error of a step that failed; the library may have to be told.
+	// failed is the error of a step that failed; the library may need to handle it.
 	failed(*loop.StepError) error
 }
 

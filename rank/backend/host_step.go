@@ -27,8 +27,8 @@ type hostComputing struct {
 	speed float64 // units of work in a second
 }
 
-// Computing implements Trainer. Every rank is given the same work, as in a training, so the slowest rank's speed says
-// how much of it takes a second; the others are done sooner.
+// Computing implements Trainer. Every rank is given the same work, as in a training, so the slowest rank's speed sets
+// how much of it takes a second; the others finish sooner.
 func (b *hostBackend) Computing() (Computing, error) {
 	crew, err := program.NewCrew(b.h.Options.Compute.Threads)
 	if err != nil {
@@ -57,8 +57,8 @@ func (c *hostComputing) Close() error {
 	return nil
 }
 
-// units are the work that takes as long as each segment does. What is lost or won where one is rounded is made up for
-// in the next, so that however a step is cut its segments come to the same.
+// units are the work that takes as long as each segment does. The next segment compensates the rounding
+// of the one before, so the sum does not depend on how a step is cut.
 func (c *hostComputing) units(segments []step.Segment) []uint64 {
 	all := make([]uint64, len(segments))
 	owed := 0.0

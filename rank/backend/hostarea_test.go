@@ -15,7 +15,7 @@ func TestHostArea(t *testing.T) {
 		t.Error("less than there is changes the area", err)
 	}
 	if err := a.Reserve(1 << 62); err == nil || len(a.bytes()) < 4096 {
-		t.Errorf("what cannot be had leaves %d bytes: %v", len(a.bytes()), err)
+		t.Errorf("a failed reserve leaves %d bytes: %v", len(a.bytes()), err)
 	}
 	if err := a.Free(); err != nil || len(a.bytes()) != 0 {
 		t.Error(err)

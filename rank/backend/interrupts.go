@@ -3,7 +3,7 @@ package backend
 import "sync"
 
 // Interrupts brings a rank out of an operation that another rank has given up. A communicator has a number, equal on
-// all its ranks, so that a word that comes late does not end an operation of the next one.
+// all its ranks, so that a late message does not end an operation of the next one.
 type Interrupts struct {
 	mu     sync.Mutex
 	number int
@@ -25,8 +25,8 @@ func (i *Interrupts) current() int {
 	return i.number
 }
 
-// First says whether a number was not passed on yet: with a thousand ranks that fail alike, one word to all is
-// enough. It need not be the one in hand: rank 0 passes on the words of worlds that it is not in.
+// First reports whether a number was not passed on yet: if a thousand ranks fail alike, one message to all is
+// enough. It need not be the current one: rank 0 passes on messages of worlds that it is not in.
 func (i *Interrupts) First(number int) bool {
 	i.mu.Lock()
 	defer i.mu.Unlock()

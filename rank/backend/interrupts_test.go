@@ -6,7 +6,7 @@ import (
 	"busbar/rank/launch"
 )
 
-// A word about a communicator that is gone must not end an operation of the next, and each is passed on once.
+// A message about a closed communicator must not end an operation of the next, and each is passed on once.
 func TestInterrupts(t *testing.T) {
 	var l Interrupts
 	interrupted := 0

@@ -33,7 +33,7 @@ var kinds = []kind{
 	{name: Simulation, open: ncclOpener(Simulation), places: ncclPlaces},
 }
 
-// ncclPlaces says which placements NCCL has: what goes to every peer, or to the next, needs a buffer of its own.
+// ncclPlaces are the placements of NCCL: collectives that send to every peer, or to the next, need a second buffer.
 func ncclPlaces(c coll.Collective) []coll.Placement {
 	if c == coll.AllToAll || c == coll.SendRecv {
 		return []coll.Placement{coll.OutOfPlace}
@@ -45,7 +45,7 @@ func ncclOpener(name string) func(*Host, []int) (Library, error) {
 	return func(h *Host, worlds []int) (Library, error) { return openNCCL(h, name, worlds) }
 }
 
-// find returns the backend of that name; nil if there is none.
+// find returns the backend of that name, or nil.
 func find(name string) *kind {
 	if i := slices.IndexFunc(kinds, func(k kind) bool { return k.name == name }); i >= 0 {
 		return &kinds[i]
@@ -86,7 +86,7 @@ func Progress(name string) (has, usual []step.Progress) {
 	return nil, nil
 }
 
-// Unseen is what --backend auto stands for where nobody looks for libraries (--list).
+// Unseen is what --backend auto means without looking for libraries (--list).
 func Unseen(o *Options) string {
 	if o.NCCLFlag() != "" || o.Simulate {
 		return "nccl"

@@ -55,13 +55,12 @@ func Choose(o *Options, auto func() string) ([]string, error) {
 			strings.Join(names, ","))
 	}
 	if slices.Contains(names, "nccl") && slices.Contains(names, "ncclx") {
-		return nil, exit.Usagef("one launch holds one library of NCCL's kind (two would share its environment and " +
-			"threads): start nccl and ncclx one after another, with one --campaign")
+		return nil, exit.Usagef("one launch supports one NCCL-compatible library (two would share its " +
+			"environment and threads): run nccl and ncclx one after another, with the same --campaign")
 	}
 	if f := o.NCCLFlag(); f != "" && !slices.ContainsFunc(names, func(n string) bool { return !OnHosts(n) }) {
-		return nil, exit.Usagef("%s belongs to NCCL, and --backend %s is measured: leave it out, or name the backend",
-			f,
-			strings.Join(names, ","))
+		return nil, exit.Usagef("%s requires NCCL, and the run measures --backend %s: leave it out, or "+
+			"name the backend", f, strings.Join(names, ","))
 	}
 	return names, nil
 }

@@ -23,7 +23,7 @@ type mpiLibrary struct{ h *Host }
 // openMPI refuses a launch that something else connects.
 func openMPI(h *Host, _ []int) (Library, error) {
 	if h.MPI == nil {
-		return nil, h.elsewhere(exit.Usagef("--backend mpi measures the MPI that connects the ranks, and here it " +
+		return nil, h.elsewhere(exit.Usagef("--backend mpi requires ranks that MPI connects, and here it " +
 			"does not: start them with mpirun, or srun with PMI, or choose another backend"))
 	}
 	return mpiLibrary{h}, nil
@@ -60,7 +60,7 @@ type mpiBackend struct {
 	barrier *launch.Barrier // before a training step; nil where none was bound
 }
 
-// MPIPlaces says which placements MPI has: a broadcast has one buffer.
+// MPIPlaces are the placements of MPI: a broadcast has one buffer.
 func MPIPlaces(c coll.Collective) []coll.Placement {
 	if c == coll.Broadcast {
 		return []coll.Placement{coll.InPlace}
@@ -84,7 +84,7 @@ func (c mpiCall) Async() (loop.Async, error) {
 
 var _ Trainer = (*mpiBackend)(nil)
 
-// Progress implements Trainer; whether MPI lets a second thread call it is asked where one is wanted.
+// Progress implements Trainer; only a step with a second thread checks MPI's thread level.
 func (b *mpiBackend) Progress() []step.Progress { return step.Ways() }
 
 // Train implements Trainer.
@@ -92,7 +92,7 @@ func (b *mpiBackend) Progress() []step.Progress { return step.Ways() }
 // All operations of a step are on the communicator of the world, from whichever thread: MPI forbids that two threads
 // are in collectives of one communicator at the same time, and here no two are. The barrier is over on this rank
 // before the step gives the second thread its first operation, the step ends when the second thread is done with its
-// last one, and what ranks tell each other is told between steps. So every rank begins the same collectives in the
+// last one, and ranks exchange messages only between steps. So every rank begins the same collectives in the
 // same order, and one of them calls MPI at a time.
 func (b *mpiBackend) Train(c Computing, p *step.Plan) (_ Training, err error) {
 	if level := b.h.MPI.Info().ThreadLevel; p.Point.Progress == step.Thread && level < mpi.ThreadSerialized {

@@ -24,7 +24,7 @@ type ncclBackend struct {
 	comm    *nccl.Comm
 
 	graph int            // operations of a CUDA graph; 0: no graphs
-	paths *nccl.Profiler // nil unless NCCL tells of its ways on every rank
+	paths *nccl.Profiler // nil unless NCCL reports its paths on every rank
 
 	prepared []result.Setup     // what making it ready took
 	held     []result.Throttled // ranks whose GPU held back its clocks at the end; rank 0 only
@@ -78,9 +78,9 @@ func (l *ncclLibrary) Open(w *World, m Method) (Backend, error) {
 	return b, b.agreeOnPaths()
 }
 
-// communicatorStart is rank 0's word to all ranks of a world: the id of a communicator that they make.
+// communicatorStart is what rank 0 sends to all ranks of a world: the id of the communicator to create.
 type communicatorStart struct {
-	Begins bool // false: rank 0 could not make an id
+	Begins bool // false: rank 0 failed to create NCCL's unique id
 	Number int64
 	ID     nccl.ID
 }
@@ -101,7 +101,7 @@ func (b *ncclBackend) connect() error {
 	}
 	if !start.Begins {
 		if failed == nil {
-			failed = errors.New("rank 0 could not make an id")
+			failed = errors.New("rank 0 failed to create NCCL's unique id")
 		}
 		return failed
 	}
@@ -156,10 +156,10 @@ func (b *ncclBackend) reconnect() error {
 	b.l.h.Interrupts.guard(b.l.h.Interrupts.current(), nil)
 	b.l.h.Watch.Phase("NCCL abort", 0)
 	if err := b.comm.Abort(); err != nil && !errors.Is(err, nccl.ErrClosed) {
-		return fmt.Errorf("giving up the communicator: %w", err)
+		return fmt.Errorf("aborting the communicator: %w", err)
 	}
 	if err := errors.Join(b.stream.Synchronize(), b.computes.end()); err != nil {
-		return fmt.Errorf("after giving up the communicator: %w", err)
+		return fmt.Errorf("after aborting the communicator: %w", err)
 	}
 	b.registered = nccl.Registration{} // gone with the communicator
 	if err := b.connect(); err != nil {
@@ -170,7 +170,7 @@ func (b *ncclBackend) reconnect() error {
 
 // Close implements backend.
 func (b *ncclBackend) Close() error {
-	b.l.h.Watch.Phase("look at the GPUs", 0)
+	b.l.h.Watch.Phase("inspect the GPUs", 0)
 	var err error
 	if b.held, err = b.l.throttled(b.w); err != nil {
 		return err

@@ -55,7 +55,7 @@ func (c *gpuComputing) choose(kernel string) error {
 			return c.sizeGEMM()
 		}
 		if err == nil {
-			err = errors.New("it cannot be had on another rank")
+			err = errors.New("it is not available on another rank")
 		}
 		switch {
 		case kernel == "gemm":
@@ -98,8 +98,8 @@ func (c *gpuComputing) openGEMM() error {
 	return err
 }
 
-// A product of matrices is to take long enough for the host to issue many while one is computed, and to be short beside
-// what a layer computes.
+// A matrix product must take long enough for the host to issue many during one, and must be short beside a layer's
+// computing.
 const leastGEMM = 20e-6 // s
 
 // gemmSizes are the rows and columns of matrices that are tried, in order.
@@ -128,8 +128,8 @@ func (c *gpuComputing) sizeGEMM() error {
 	return nil
 }
 
-// calibrate measures while all ranks do. The slowest rank's rate is taken for all: as in a training each is given the
-// same work, and a rank whose GPU is slower is not spared. Collective.
+// calibrate measures while all ranks do. The slowest rank's rate holds for all: as in a training each gets the
+// same work, also a rank with a slower GPU. Collective.
 func (c *gpuComputing) calibrate() (err error) {
 	if err := c.b.w.Max([]float64{0}); err != nil { // no rank begins before all are ready
 		return err

@@ -11,7 +11,7 @@ type NCCLOptions struct {
 	Path        bool   // ask which way NCCL takes
 }
 
-// NCCLFlag is the first flag on the command line that belongs to NCCL; "" for none.
+// NCCLFlag is the first flag on the command line that requires NCCL, or "".
 func (o *Options) NCCLFlag() string {
 	g := o.GPU
 	for _, f := range []struct {
@@ -30,5 +30,5 @@ func (o *Options) NCCLFlag() string {
 	return ""
 }
 
-// GraphOperations is the number of operations in a CUDA graph when -n does not say.
+// GraphOperations is the number of operations in a CUDA graph without -n.
 const GraphOperations = 20

@@ -37,8 +37,8 @@ func (l *ncclLibrary) takeGPU(devices []cudart.Device, none error, worlds []int)
 	}
 	l.worlds = fitWorlds(all, h.Ranks, worlds, h.Options.ShareGPU)
 	takers := all[:l.worlds.takers]
-	if len(takers) == 0 { // it is said of all ranks what they lack
-		if none != nil { // a library that is missing as well is said at once, not at the next try
+	if len(takers) == 0 { // the error names what all ranks lack
+		if none != nil { // report a missing library too, not only at the next start
 			if _, e := nccl.Load(l.wanted); e != nil {
 				none = fmt.Errorf("%w\n%w", none, e)
 			}
@@ -67,9 +67,9 @@ func (l *ncclLibrary) takeGPU(devices []cudart.Device, none error, worlds []int)
 		return err
 	}
 	if l.worlds.takers == 0 {
-		return h.elsewhere(exit.Environmentf("%s: NCCL is made for one rank a GPU. Start fewer ranks, or measure "+
+		return h.elsewhere(exit.Environmentf("%s: NCCL supports one rank per GPU. Start fewer ranks, or measure "+
 			"smaller "+
-			"worlds of them (--worlds), or --backend mpi, or let them share with --allow-shared-gpu (right results, "+
+			"worlds of them (--worlds), or --backend mpi, or let them share with --allow-shared-gpu (correct results, "+
 			"no meaningful speed)",
 			sharedGPUs(l.ranks, h.Ranks)))
 	}
@@ -127,7 +127,7 @@ func (l *ncclLibrary) slicesHindered() error {
 		return nil
 	}
 	return fmt.Errorf("%s: %s %s compares PCI addresses and rejects slices (MIG) of one GPU. Use NCCL 2.30 or newer, "+
-		"one slice of each GPU, or --allow-shared-gpu (right results, no meaningful speed)",
+		"one slice of each GPU, or --allow-shared-gpu (correct results, no meaningful speed)",
 		l.sliced, i.Name, i.Version)
 }
 

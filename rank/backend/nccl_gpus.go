@@ -21,7 +21,7 @@ type ncclGPUs struct {
 	h      *Host
 	driver *cudart.Driver
 	gpu    *cudart.Context
-	nvml   *cudart.NVML // nil where there is none
+	nvml   *cudart.NVML // nil if unavailable
 	nvtx   *cudart.NVTX // nil where no tool listens
 	worlds gpuWorlds    // that the GPUs are enough for
 	ranks  []gpuFacts   // by rank of the launch; empty of ranks that take no GPU
@@ -56,7 +56,7 @@ func (g *ncclGPUs) Unfit(world int) string {
 	return cmp.Or(g.h.tooLarge(world), g.worlds.unfit(world))
 }
 
-// takes says whether this rank is in a world that is measured; others need neither a GPU nor the library.
+// takes reports whether this rank is in a measured world; others need neither a GPU nor the library.
 func (g *ncclGPUs) takes() bool { return g.h.Rank < g.worlds.takers }
 
 func (g *ncclGPUs) Device() string {
@@ -82,8 +82,8 @@ func (g *ncclGPUs) Link(rank int) *result.PCIe { return g.ranks[rank].PCIe }
 func (g *ncclGPUs) Adjusted(worlds []int, size int) string { return g.worlds.adjusted(worlds, size) }
 
 // allowSharing sets what NCCL needs for ranks on one GPU. Slices of a GPU (MIG) are GPUs of their own for this program,
-// but NCCL compares PCI addresses: since 2.30 one variable allows them, and before that they share a GPU. The note says
-// so; "" where each rank has a GPU.
+// but NCCL compares PCI addresses: since 2.30 one variable allows them, and before that they share a GPU. The note
+// states this; "" where each rank has a GPU.
 func (g *ncclGPUs) allowSharing() (note string, err error) {
 	shared := slices.ContainsFunc(g.ranks, func(f gpuFacts) bool { return f.Shared })
 	for r, is := range slicedGPUs(g.ranks, g.h.Ranks) {
@@ -99,7 +99,7 @@ func (g *ncclGPUs) allowSharing() (note string, err error) {
 	if !shared {
 		return "", nil
 	}
-	return "several ranks share a GPU: right results, no meaningful speed", letShare(g.h.Rank)
+	return "several ranks share a GPU: correct results, no meaningful speed", letShare(g.h.Rank)
 }
 
 // withoutNVTX notes the ranks that have no NVTX ranges though a tool is named, a line for each reason.
@@ -118,7 +118,7 @@ func (g *ncclGPUs) withoutNVTX() (notes []string) {
 }
 
 // watch returns the state of this rank's GPU before the first case; nil where NVIDIA's management library is missing or
-// tells nothing. Nothing that is measured depends on it.
+// reports nothing. No measurement depends on it.
 func (g *ncclGPUs) watch(pci string) *result.GPU {
 	if g.nvml == nil {
 		g.nvml, _ = cudart.LoadNVML(nil)

@@ -22,9 +22,9 @@ type ncclLibrary struct {
 	nccl   *nccl.Library
 	config nccl.Config
 	notes  []string
-	paths  *nccl.Profiler // the plugin that NCCL tells of its ways; nil without --path
+	paths  *nccl.Profiler // the plugin to which NCCL reports its paths; nil without --path
 
-	stale atomic.Pointer[string] // NCCL's last words about something that is over; the watchdog reads it too
+	stale atomic.Pointer[string] // NCCL's last error, about something in the past; the watchdog reads it too
 }
 
 func (l *ncclLibrary) Name() string { return l.file }
@@ -52,7 +52,7 @@ func openNCCL(h *Host, name string, worlds []int) (Library, error) {
 	begun := time.Now()
 	devices, err = l.loadDriver(paths)
 	l.loading = time.Since(begun)
-	h.Watch.Phase("share out the GPUs", 0)
+	h.Watch.Phase("assign the GPUs", 0)
 	if err := l.takeGPU(devices, err, worlds); err != nil {
 		return nil, err
 	}
@@ -72,14 +72,14 @@ func openNCCL(h *Host, name string, worlds []int) (Library, error) {
 	if r := h.Options.GPU.Register; r != "" && r != "none" {
 		text := "buffers registered as " + r
 		if r == "window" {
-			text += " (whether its kernels are symmetric NCCL does not tell)"
+			text += " (NCCL does not report whether its kernels are symmetric)"
 		}
 		l.notes = append(l.notes, text)
 	}
 	return l, l.compare()
 }
 
-// loadNCCL opens the library on a rank that has a GPU, and asks whether it can do what is wanted.
+// loadNCCL opens the library on a rank that has a GPU, and checks that it supports what the flags need.
 func (l *ncclLibrary) loadNCCL() (err error) {
 	h := l.h
 	if l.nccl, err = nccl.Load(l.wanted); err != nil {
@@ -95,7 +95,7 @@ func (l *ncclLibrary) loadNCCL() (err error) {
 	}
 	if h.Options.GPU.Alloc == "nccl" && slices.Contains(l.nccl.Info().Missing, "ncclMemAlloc") {
 		return fmt.Errorf("--alloc nccl: %s %s has no ncclMemAlloc (NCCL has it since 2.19): leave --alloc out, or "+
-			"take a "+
+			"use a "+
 			"newer library", l.nccl.Info().Name, l.nccl.Info().Version)
 	}
 	if why := l.nccl.Info().Unserved(l.ranks[h.Rank].Major, l.ranks[h.Rank].Minor); why != "" {
@@ -127,7 +127,7 @@ type ownLibrary struct {
 	Rehearsed bool
 }
 
-// compare refuses ranks with different libraries: what they would measure is the speed of neither.
+// compare refuses ranks with different libraries: the result would be the speed of neither.
 func (l *ncclLibrary) compare() error {
 	h := l.h
 	var mine ownLibrary
@@ -180,13 +180,13 @@ func (l *ncclLibrary) Describe(m *result.Method, iterations int) {
 	m.Shared = slices.ContainsFunc(l.ranks, func(g gpuFacts) bool { return g.Shared })
 }
 
-// old says whether NCCL's last words are about something that is over.
+// old reports whether NCCL's last error is about something in the past.
 func (l *ncclLibrary) old(words string) bool {
 	stale := l.stale.Load()
 	return stale != nil && *stale == words
 }
 
-// lastWords is what NCCL said last, unless that was about something that is over.
+// lastWords is NCCL's last error, unless it is about something in the past.
 func (l *ncclLibrary) lastWords() string {
 	if s := l.nccl.LastError(); !l.old(s) {
 		return s

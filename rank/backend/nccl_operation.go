@@ -140,7 +140,7 @@ func (o *ncclOperation) Run(batches, n int) (bench.Stamps, error) {
 	return s, err
 }
 
-// ncclCalls are what a loop over NCCL's operations has to say of itself.
+// ncclCalls describe a loop over NCCL's operations.
 type ncclCalls struct {
 	failed  func(code int) error // of an issue or a wait
 	issued  func() bool          // an issue that failed was that of an operation
@@ -148,7 +148,7 @@ type ncclCalls struct {
 	over    func() error         // called where all went well
 }
 
-// run runs a loop of this backend's. Where an operation fails, the others are told to leave theirs.
+// run runs a loop of this backend's. If an operation fails, it makes the other ranks leave theirs.
 func (b *ncclBackend) run(l *loop.Loop, batches, n int, c ncclCalls) (bench.Stamps, error) {
 	h, number := b.l.h, b.l.h.Interrupts.current()
 	h.Watch.Attach(l, func() { h.PassOn(number) })
@@ -183,13 +183,13 @@ func (b *ncclBackend) run(l *loop.Loop, batches, n int, c ncclCalls) (bench.Stam
 	return bench.Stamps(s), err
 }
 
-// lost is the error of an operation that failed with all ranks alive; unless it only left off, the others are told.
+// lost is the error of an operation that failed with all ranks alive; unless it was interrupted, it informs the others.
 func (b *ncclBackend) lost(number int, err error) error {
 	status := b.pointStatus(err)
 	if status != "" {
 		b.l.h.PassOn(number)
 	}
-	if status == result.OOM { // NCCL's own words need not say so
+	if status == result.OOM { // NCCL's own message may omit it
 		err = fmt.Errorf("out of memory: %w", err)
 	}
 	return &bench.OperationError{Status: status, Err: err}

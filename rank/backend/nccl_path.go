@@ -12,7 +12,7 @@ import (
 	"busbar/internal/result"
 )
 
-// openProfiler makes NCCL load the plugin by which it tells which way it takes, where --path asks for that.
+// openProfiler makes NCCL load the plugin to which it reports its path, if --path is set.
 func (l *ncclLibrary) openProfiler() (err error) {
 	if !l.h.Options.GPU.Path {
 		return nil
@@ -24,7 +24,7 @@ func (l *ncclLibrary) openProfiler() (err error) {
 	if l.paths, err = nccl.OpenProfiler(dl.Folders()); err != nil {
 		err = fmt.Errorf("--path: %w", err)
 		if missing := new(dl.LoadError); errors.As(err, &missing) {
-			err = fmt.Errorf("%w\nmake build makes it, and a bundle has it", err)
+			err = fmt.Errorf("%w\nrun make build, or use a bundle", err)
 		}
 		return err
 	}
@@ -53,8 +53,8 @@ func (b *ncclBackend) agreeOnPaths() error {
 	if err := b.w.Max(without); err != nil {
 		return err
 	}
-	note := fmt.Sprintf("path: NCCL tells it by its profiler interface, version %d (%s=%s), asked in an operation "+
-		"that is not timed and idle otherwise", version, nccl.ProfilerVariable, l.paths.Path())
+	note := fmt.Sprintf("path: NCCL reports it through its profiler interface, version %d (%s=%s), only "+
+		"during an operation that is not timed", version, nccl.ProfilerVariable, l.paths.Path())
 	if without[0] == 0 {
 		b.paths = l.paths
 	} else {
@@ -66,7 +66,7 @@ func (b *ncclBackend) agreeOnPaths() error {
 	return nil
 }
 
-// Watch implements bench.Pathfinder. A launch of a graph tells nothing, so there it is the operation by itself.
+// Watch implements bench.Pathfinder. A graph launch reports nothing, so it runs the operation alone.
 func (o *ncclOperation) Watch() bench.Operation {
 	if o.b.paths == nil || !o.b.paths.Watch() {
 		return nil

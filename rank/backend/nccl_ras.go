@@ -12,7 +12,7 @@ import (
 )
 
 const (
-	rasAddress = "localhost:28028" // where NCCL's RAS listens since 2.24, unless NCCL_RAS_ADDR says otherwise
+	rasAddress = "localhost:28028" // where NCCL's RAS listens since 2.24; NCCL_RAS_ADDR overrides it
 	rasLines   = 40
 )
 
@@ -22,13 +22,13 @@ func (l *ncclLibrary) Diagnose() string {
 		return ""
 	}
 	if ras := askRAS(); ras != "" {
-		return "\nNCCL's RAS says:\n" + ras
+		return "\nNCCL's RAS reports:\n" + ras
 	}
 	return ""
 }
 
-// askRAS is what NCCL's own service for reliability (RAS) says of the communicators on this host; "" where there is
-// none. It answers also while communicators hang.
+// askRAS returns what NCCL's reliability service (RAS) reports of the communicators on this host; "" without
+// the service. It also answers while communicators hang.
 func askRAS() string {
 	conn, err := net.DialTimeout("tcp", cmp.Or(os.Getenv("NCCL_RAS_ADDR"), rasAddress), timeout.RAS)
 	if err != nil {
@@ -41,7 +41,7 @@ func askRAS() string {
 	if _, err := io.WriteString(conn, "verbose status\n"); err != nil {
 		return ""
 	}
-	text, _ := io.ReadAll(io.LimitReader(conn, 1<<16)) // what came before the time was over is worth having
+	text, _ := io.ReadAll(io.LimitReader(conn, 1<<16)) // keep what arrived before the timeout
 	lines := strings.Split(strings.TrimSpace(string(text)), "\n")
 	return strings.Join(lines[:min(len(lines), rasLines)], "\n")
 }

@@ -31,8 +31,8 @@ func (r refusals) remember(c coll.Case, err error) {
 }
 
 // lacksFloat8 reports whether the case is one of float8 and the GPU of some rank is below compute capability 9.0. NCCL
-// refuses a reduction then on every rank, before it issues anything: it compares the least of all ranks (minCompCap in
-// enqueue.cc).
+// refuses a reduction then on every rank, before it issues anything: it compares the minimum over all ranks (minCompCap
+// in enqueue.cc).
 func (b *ncclBackend) lacksFloat8(c coll.Case) bool {
 	older := func(r int) bool { return b.l.ranks[r].Major < 9 }
 	return (c.Type == coll.Float8E4M3 || c.Type == coll.Float8E5M2) &&

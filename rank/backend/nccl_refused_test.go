@@ -39,7 +39,7 @@ func TestRefusedReduction(t *testing.T) {
 	}
 }
 
-// NCCL compares the least compute capability of all ranks.
+// NCCL compares the minimum compute capability of all ranks.
 func TestFloat8NeedsHopperOnEveryRank(t *testing.T) {
 	float8 := coll.Case{Collective: coll.AllReduce, Type: coll.Float8E4M3, Op: coll.Sum, World: 2}
 	if onCapabilities(9, 10).lacksFloat8(float8) || !onCapabilities(9, 8).lacksFloat8(float8) {

@@ -94,7 +94,7 @@ func (t *gpuTraining) place(i int, c coll.Case) (base cudart.Pointer, in, out ex
 	return t.b.area + cudart.Pointer(t.plan.Ops[i].At), in, out
 }
 
-// remark collects what people should know of how the step is run.
+// remark collects notes on how the step runs.
 func (t *gpuTraining) remark(c *gpuComputing) {
 	t.remarks = append(t.remarks, c.notes...)
 	for _, o := range t.ops {
@@ -105,8 +105,8 @@ func (t *gpuTraining) remark(c *gpuComputing) {
 		}
 	}
 	if t.b.l.shared(t.b.w.Names) {
-		t.remarks = append(t.remarks, "ranks share a GPU: their computing and communication take turns on it, "+
-			"and no figure tells of a training")
+		t.remarks = append(t.remarks, "ranks share a GPU: their computing and communication alternate on it, "+
+			"and no value describes a training")
 	}
 }
 
@@ -163,8 +163,8 @@ func (r *profilerRange) end(l *ncclLibrary) error {
 // Spans implements Training.
 func (t *gpuTraining) Spans() program.Spans { return t.last }
 
-// Position implements Training: what the device is seen to be at. Of two ranks the one is behind that has put less
-// onto its streams; where both have put everything, the one whose device has done less.
+// Position implements Training: what the device is seen to be at. Of two ranks, the one that has issued less
+// is behind; if both have issued everything, the one whose device has done less.
 func (t *gpuTraining) Position() (part uint64, doing string) {
 	r := t.program.Reached()
 	if !r.Running {
@@ -207,7 +207,7 @@ func (t *gpuTraining) needed(r cudart.Reached) int {
 	return -1
 }
 
-// begun says whether the operation in hand has what it waits for.
+// begun reports whether the current operation has what it waits for.
 func (t *gpuTraining) begun(r cudart.Reached) bool {
 	switch r.Mode {
 	case program.Overlapped:

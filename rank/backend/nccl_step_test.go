@@ -8,7 +8,7 @@ import (
 	"busbar/internal/step"
 )
 
-// What a rank says of itself while a step runs, of a plan like FSDP's and DDP's together.
+// A rank reports its position in a running step, for a plan that combines FSDP and DDP.
 func TestGPUPosition(t *testing.T) {
 	tr := &gpuTraining{plan: &step.Plan{
 		Segments: []step.Segment{{Name: "forward"}, {Name: "backward"}, {Name: "optimizer"}},

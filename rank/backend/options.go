@@ -10,7 +10,7 @@ type Options struct {
 	Simulate bool     // the CUDA driver and NCCL are simulated
 	ShareGPU bool     // several ranks may use one GPU
 	Profile  bool     // begin and end the driver's profiler range
-	Like     string   // tool whose ways NCCL is measured in; empty: none
+	Like     string   // tool whose settings of NCCL are measured; empty: none
 	GPU      NCCLOptions
 	Gloo     GlooOptions
 	Compute  ComputeOptions

@@ -13,7 +13,7 @@ import (
 
 // The phases of a rank that waits for others by design.
 const (
-	WaitForRank0  = "wait for rank 0"           // until it says what comes next
+	WaitForRank0  = "wait for rank 0"           // until it announces the next case
 	WaitOutside   = "wait for the sub-world"    // until those who measure in it are done
 	LeaveWorld    = "leave the sub-world"       // the end of it, where they meet
 	WaitForGroups = "wait for the other groups" // until those are done with the case
@@ -26,8 +26,8 @@ const PhaseFinalize = "finalize"
 const mostHung = 64
 
 // Diagnose names the ranks that did not arrive, from what is known of the other ranks and what this one is doing: first
-// those that are gone or do not answer, else those that are behind the others. It also states that none is, and of
-// which ranks nothing is known.
+// those that exited or do not answer, else those that are behind the others. It also states if no rank is behind,
+// and which ranks are unknown.
 func Diagnose(reports []launch.Report, me launch.State) (f notice.RunHung) {
 	by := map[launch.Standing][]launch.Report{
 		launch.Answered: {{Rank: me.Rank, Host: me.Host, Standing: launch.Answered, State: me}},
@@ -47,7 +47,7 @@ func Diagnose(reports []launch.Report, me launch.State) (f notice.RunHung) {
 	parts = append(parts, lastHeard(lost)...)
 	add(by[launch.Left], "ended", "ended", " before the others")
 	inside, outside := partition(by[launch.Answered], func(s launch.State) bool {
-		return s.Phase != WaitOutside && s.Phase != WaitForGroups // those hold nobody up
+		return s.Phase != WaitOutside && s.Phase != WaitForGroups // no rank waits for those
 	})
 	inside, going := longestGroup(inside)
 	whose := ""
@@ -127,7 +127,7 @@ func lastWords(ranks []launch.Report) (parts []string) {
 	for _, r := range slices.SortedFunc(slices.Values(ranks), compareRank) {
 		if s := r.State.Says; !known[s] && len(parts) < mostTexts {
 			known[s] = true
-			parts = append(parts, fmt.Sprintf("the library on rank %d says: %s", r.Rank,
+			parts = append(parts, fmt.Sprintf("the library on rank %d reports: %s", r.Rank,
 				strings.ReplaceAll(s, "\n", " ")))
 		}
 	}
@@ -140,7 +140,7 @@ func lastHeard(ranks []launch.Report) (parts []string) {
 		if r.State.Phase == "" || len(parts) == mostTexts {
 			continue
 		}
-		text := fmt.Sprintf("rank %d was last heard of %s ago, %s", r.Rank, r.Silence.Round(time.Second),
+		text := fmt.Sprintf("rank %d last reported %s ago, %s", r.Rank, r.Silence.Round(time.Second),
 			where(r.State))
 		if r.Standing == launch.Silent && r.Process != "" {
 			text += ": its process is " + r.Process
@@ -176,7 +176,7 @@ func progress(ranks []launch.Report, found bool, whose string) (text string, lat
 // stages are loop.Stage's words in the order in which an iteration passes them; "" is after its end.
 var stages = []string{"synchronising the ranks", "issuing", "waiting for completion", "between operations"}
 
-// compareStates is negative if a is behind b. States that cannot be told apart, such as two phases of one case without
+// compareStates is negative if a is behind b. States without a known order, such as two phases of one case without
 // a Step, are equal.
 func compareStates(a, b launch.State) int {
 	waits := func(s launch.State) int { // for rank 0, which then is what they wait for

@@ -70,7 +70,7 @@ func TestNameHang(t *testing.T) {
 		"the library's word": {
 			[]launch.Report{says(at(0, 0, ""), "waiting for rank 2\nto connect"),
 				says(at(1, 0, ""), "waiting for rank 2\nto connect"), at(2, 0, "")},
-			[]string{"the library on rank 0 says: waiting for rank 2 to connect"}, []string{"the library on rank 1"},
+			[]string{"the library on rank 0 reports: waiting for rank 2 to connect"}, []string{"the library on rank 1"},
 		},
 		"left": {
 			[]launch.Report{at(0, 18, "issuing"), known(1, launch.Left)},
@@ -105,7 +105,7 @@ func TestNameHang(t *testing.T) {
 		"phases that do not compare": {
 			[]launch.Report{at(0, 18, "issuing"), in(1, "check", 7, 4)}, []string{"none is behind"}, []string{"still"},
 		},
-		"nobody is behind": {
+		"no rank is behind": {
 			[]launch.Report{at(0, 18, "issuing"), at(1, 18, "issuing"), at(2, 18, "issuing")},
 			[]string{"all 3 ranks that answer are at iteration 18", "the library or the network hangs"},
 			[]string{"still"},
@@ -164,7 +164,7 @@ func crowdAt(from, to int, iteration uint64) (all []launch.Report) {
 	return all
 }
 
-// The ranks that others wait for are parameters: those that are gone, silent or left, and those that are behind.
+// The notice has the ranks that others wait for as parameters: exited, silent, left and behind.
 func TestHungRanks(t *testing.T) {
 	for name, c := range map[string]struct {
 		ranks []launch.Report
@@ -178,7 +178,7 @@ func TestHungRanks(t *testing.T) {
 			{PlacedRank: notice.PlacedRank{Rank: 2, Host: "node02"}, Standing: notice.StandingGone},
 			{PlacedRank: notice.PlacedRank{Rank: 1, Host: "node01"}, Standing: notice.StandingSilent},
 			{PlacedRank: notice.PlacedRank{Rank: 3, Host: "node03"}, Standing: notice.StandingLeft}}},
-		"nobody": {[]launch.Report{at(0, 18, "issuing"), at(1, 18, "issuing")}, nil},
+		"no rank": {[]launch.Report{at(0, 18, "issuing"), at(1, 18, "issuing")}, nil},
 	} {
 		if got := Diagnose(c.ranks[1:], c.ranks[0].State).Ranks; !slices.Equal(got, c.want) {
 			t.Errorf("%s: %+v, want %+v", name, got, c.want)

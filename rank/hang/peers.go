@@ -88,7 +88,7 @@ func OpenPeers(comm launch.Comm, ranks []launch.RankFacts, number string, watch 
 	return l, nil
 }
 
-// neighbours are the ranks of this host by what they wrote last, this one among them, without those that wrote nothing.
+// neighbours are this host's ranks with what they wrote last, including this rank, without those that wrote nothing.
 func (l *Peers) neighbours() []launch.Report {
 	if l == nil || l.board == nil {
 		return nil
@@ -101,7 +101,7 @@ func (l *Peers) neighbours() []launch.Report {
 	return all
 }
 
-// judge says of a neighbour how it stands: silent after as long as it may take to answer on the side channel.
+// judge classifies a neighbour: it is silent after the timeout for an answer on the side channel.
 func (l *Peers) judge(s board.Seen, now int64) launch.Report {
 	r := launch.Report{Rank: s.Rank, Host: l.ranks[s.Rank].Host, PID: s.PID, Silence: s.Silence}
 	r.State = launch.State{Rank: s.Rank, Host: r.Host, Phase: s.Phase, Number: s.Number, Case: s.Case, Group: s.Group,
@@ -163,21 +163,21 @@ func (l *Peers) AwaitOtherHosts() {
 	}
 }
 
-// What is said of a process that is silent.
+// States of a silent process.
 const (
 	processGone    = "gone"
 	ProcessStopped = "stopped, by a signal or a debugger"
 	processKernel  = "in the kernel, for a disk or a network filesystem, or a driver"
 )
 
-// processState says why a process of this host is silent, as far as the kernel tells; "" where it only sleeps or runs.
+// processState is why a process of this host is silent, as far as the kernel shows; "" if it only sleeps or runs.
 func processState(root string, pid int) string {
 	b, err := os.ReadFile(filepath.Join(root, "proc", fmt.Sprint(pid), "stat"))
 	if err != nil {
 		return processGone
 	}
 	text := string(b)
-	after := strings.Fields(text[strings.LastIndexByte(text, ')')+1:]) // the name before may hold anything
+	after := strings.Fields(text[strings.LastIndexByte(text, ')')+1:]) // the name before it may contain any character
 	if len(after) == 0 {
 		return ""
 	}
@@ -185,7 +185,7 @@ func processState(root string, pid int) string {
 		"X": processGone}[after[0]]
 }
 
-// processNamespace tells apart containers with process ids of their own; 0: unknown.
+// processNamespace identifies containers with their own process ids; 0: unknown.
 func processNamespace() uint64 {
 	info, err := os.Stat("/proc/self/ns/pid")
 	if err != nil {

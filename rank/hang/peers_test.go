@@ -48,7 +48,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// Without anybody to ask, a rank knows its neighbours by the memory of its host, and nothing of other hosts.
+// Without a control channel, a rank knows its neighbours by shared memory, and nothing of other hosts.
 func TestSurveyWithoutControlChannel(t *testing.T) {
 	all := twoHosts(t)
 	all[0].write(0)
@@ -66,7 +66,7 @@ func TestSurveyWithoutControlChannel(t *testing.T) {
 	me := launch.State{Rank: 0, Host: "near", Phase: "measure", Number: 7, Step: 4, Iteration: 18, Case: hungCase}
 	text := Diagnose(found, me).Problem
 	for _, want := range []string{"rank 1 on near (pid 1073741824) does not answer",
-		"rank 1 was last heard of 1m", " ago, at iteration 17 (issuing) of " + hungCase + ", in phase measure for 1s",
+		"rank 1 last reported 1m", " ago, at iteration 17 (issuing) of " + hungCase + ", in phase measure for 1s",
 		"no report from ranks 2 on far (pid 1073741824), 3 on far (pid 1073741824): no side channel"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in %q", want, text)
@@ -74,7 +74,7 @@ func TestSurveyWithoutControlChannel(t *testing.T) {
 	}
 }
 
-// What a rank says itself counts before what is seen of it.
+// A rank's own report has priority over what others see of it.
 func TestSurveyBelievesAnswers(t *testing.T) {
 	all := twoHosts(t)
 	said := launch.State{Phase: "check", Number: 9}
@@ -136,7 +136,7 @@ func TestSurveyOfSilentRankOfAnotherHost(t *testing.T) {
 	}
 }
 
-// The last state of a process that is stopped, and that is gone, is told apart.
+// A stopped process and an exited process have different states.
 func TestProcessState(t *testing.T) {
 	c := exec.Command("sleep", "1000")
 	if err := c.Start(); err != nil {
@@ -155,7 +155,7 @@ func TestProcessState(t *testing.T) {
 	awaitProcess(t, "the process to end", func() bool { return processState("/", pid) == processGone })
 	_ = c.Wait()
 	if got := processState("/", pid); got != processGone {
-		t.Errorf("a process that is gone: %q", got)
+		t.Errorf("a process that exited: %q", got)
 	}
 	root := t.TempDir() // a name with all that a name can hold
 	if err := os.MkdirAll(filepath.Join(root, "proc/7"), 0o755); err != nil {

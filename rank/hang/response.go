@@ -32,10 +32,10 @@ type Run struct {
 	GiveUp func(notice.Fact)
 }
 
-// Respond finds out which ranks hang and ends the run. It returns only where this rank waits for a rank 0 that is still
-// within its own limit (it may write thousands of records of points that are skipped), or of which nothing is known and
-// that all ranks of this host wait for, for less than ten deadlines; and on rank 0 where that finds out already who
-// hangs: every rank may report the same hang.
+// Respond diagnoses a hang and ends the run. It returns in three cases only:
+//   - rank 0 is still within its own limit (it may write thousands of records of skipped points);
+//   - rank 0 is unknown and all ranks of this host wait for it, for less than ten deadlines;
+//   - rank 0 already diagnoses a hang: every rank may report the same one.
 func (r *Run) Respond(mine launch.State) {
 	mine.Rank, mine.Host = r.Rank, r.Host
 	if r.Rank == 0 {
@@ -60,7 +60,7 @@ func (r *Run) Respond(mine launch.State) {
 	}
 }
 
-// nameAndStop ends a run that hangs, on rank 0. It does not return.
+// nameAndStop diagnoses a hang and ends the run, on rank 0. It does not return.
 func (r *Run) nameAndStop(mine launch.State) {
 	var asked []launch.Report
 	if r.Server != nil {
@@ -82,8 +82,8 @@ func (r *Run) leaveTime(others []launch.Report) {
 	}
 }
 
-// endRun ends a run that hangs where rank 0 does not. Of all ranks that live the lowest one does so; where there is no
-// control channel, that of each host. It does not return.
+// endRun ends a run that hangs where rank 0 does not. The lowest live rank does so; without a
+// control channel, the lowest of each host. It does not return.
 func (r *Run) endRun(mine launch.State, others []launch.Report, more string) {
 	lower := func(o launch.Report) bool {
 		return o.Rank > 0 && o.Rank < r.Rank &&
@@ -103,8 +103,8 @@ func (r *Run) endRun(mine launch.State, others []launch.Report, more string) {
 	r.GiveUp(cause)
 }
 
-// lookAround returns what is known of rank 0, by its own word or by the memory of this host, and of the others where
-// rank 0 does not answer on the control channel.
+// lookAround returns what is known of rank 0, by its own report or by shared memory of this host, and of the others
+// where rank 0 does not answer on the control channel.
 func (r *Run) lookAround() (zero launch.Report, others []launch.Report) {
 	zero.Standing = launch.Answered
 	var err error
@@ -112,7 +112,7 @@ func (r *Run) lookAround() (zero launch.Report, others []launch.Report) {
 		return zero, nil
 	}
 	zero.Standing = launch.Unreachable
-	if !errors.Is(err, launch.ErrNoControlChannel) { // asked in vain
+	if !errors.Is(err, launch.ErrNoControlChannel) { // no answer
 		zero.Standing, zero.Host, zero.PID = launch.Silent, r.Ranks[0].Host, r.Ranks[0].PID
 	}
 	others = r.Peers.survey(nil)

@@ -9,7 +9,7 @@ import (
 	"busbar/rank/timeout"
 )
 
-// survey returns what is known of all other ranks: what those report who were asked (nil: nobody was), of
+// survey returns what is known of all other ranks: what ranks report when asked (nil: none was), of
 // themselves and of silent ranks of their hosts, else what the memory of this host shows. It takes up to timeout.Ask.
 func (l *Peers) survey(asked []launch.Report) []launch.Report {
 	if l == nil {
@@ -28,7 +28,7 @@ func (l *Peers) survey(asked []launch.Report) []launch.Report {
 	}
 	delete(known, l.rank)
 	if l.board != nil && slices.ContainsFunc(slices.Collect(maps.Values(known)), unclear) {
-		time.Sleep(timeout.Ask) // what is silent then has been for at least that long
+		time.Sleep(timeout.Ask) // a rank that is silent has been so for at least that long
 		merge(known, l.neighbours())
 	}
 	return slices.SortedFunc(maps.Values(known), compareRank)

@@ -12,10 +12,10 @@ import (
 )
 
 // Watchdog knows what this rank is doing and since when, and writes it on the board of its host. When a phase outlasts
-// its limit it calls onHang, once, from a goroutine of its own: the rank may hang inside a library for ever.
+// its limit it calls onHang, once, from a separate goroutine: the rank may hang inside a library.
 //
-// The limit of a phase is the larger of --deadline and ten times what the phase is expected to take, so that a big
-// honest case is not killed.
+// The limit of a phase is the larger of --deadline and ten times what the phase is expected to take, so that a
+// large case is not killed.
 type Watchdog struct {
 	deadline time.Duration
 	onHang   func(launch.State)
@@ -24,18 +24,18 @@ type Watchdog struct {
 	now   launch.State
 	since time.Time
 	limit time.Duration // 0: this phase may last
-	says  func() string // the library's last word; nil: it has none
-	tell  func(string)  // a rehearsal is told each phase, so that a fault can wait for one; nil: nobody is
+	says  func() string // returns the library's last error; nil: it has none
+	tell  func(string)  // passes each phase to a simulation, for faults in a phase; nil: no simulation
 	loop  *loop.Loop
 	step  positioned // nil: no training step is in hand
 	// broken is called once when an operation of the loop has failed and the loop waits for ranks that may not know.
 	broken func()
 
 	post  *poster // nil: there is no board
-	alarm string  // the library's word when the limit was over
+	alarm string  // the library's error at the timeout
 }
 
-// positioned is what can tell, from any goroutine, how far it is and what it does.
+// positioned reports its progress, from any goroutine.
 type positioned interface {
 	Position() (part uint64, doing string)
 }
@@ -52,7 +52,7 @@ const (
 	Tick       = 500 * time.Millisecond
 	watchTimes = 10 // times what is expected
 	// WatchGap is the largest gap between two ticks. A longer one means that this process was stopped or suspended
-	// itself: its own clock says nothing about the others.
+	// itself, so its own clock is no measure of the others.
 	WatchGap = 10 * Tick
 )
 
@@ -71,7 +71,7 @@ func (w *Watchdog) Phase(name string, expected time.Duration) {
 // Rest is a phase without a limit: an idle rank waits for others as long as they measure.
 func (w *Watchdog) Rest(name string) { w.set(name, 0) }
 
-// Again gives the phase that the watchdog has called about another deadline, unless it has ended meanwhile.
+// Again restarts the deadline of the phase that the watchdog reported, unless the phase has ended.
 func (w *Watchdog) Again(of launch.State) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -92,7 +92,7 @@ func (w *Watchdog) set(name string, limit time.Duration) {
 	w.write()
 }
 
-// Case says which case is in hand; the number grows by one with each, on every rank alike. Empty: none.
+// Case sets the current case; the number grows by one with each, on every rank alike. Empty: no case.
 func (w *Watchdog) Case(number uint64, text string) { w.CaseOf(number, text, "") }
 
 // CaseOf is Case where groups measure at the same time.
@@ -111,7 +111,7 @@ func (w *Watchdog) Post(p *poster) {
 	w.write()
 }
 
-// write is for who holds w.mu.
+// write requires w.mu.
 func (w *Watchdog) write() {
 	if w.post == nil {
 		return
@@ -138,8 +138,8 @@ func (w *Watchdog) InStep(p positioned) {
 	w.step = p
 }
 
-// Listen makes says the library's last word in what State tells, and has tell told each phase (nil: nobody). Neither
-// may wait.
+// Listen sets a function that returns the library's last error for State, and tell, called with each phase (nil: not
+// called). Neither may wait.
 func (w *Watchdog) Listen(says func() string, tell func(string)) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -157,7 +157,7 @@ func (w *Watchdog) State() launch.State {
 	return s
 }
 
-// state returns what this rank is doing, and the board of its host; nil where there is none.
+// state returns what this rank is doing, and the board of its host or nil.
 func (w *Watchdog) state() (s launch.State, peers *Peers) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -171,7 +171,7 @@ func (w *Watchdog) state() (s launch.State, peers *Peers) {
 	return s, peers
 }
 
-// position is State without the library's word, for who holds w.mu.
+// position is State without the library's error; the caller holds w.mu.
 func (w *Watchdog) position() launch.State {
 	s := w.now
 	s.Since = time.Since(w.since)

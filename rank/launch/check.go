@@ -9,8 +9,8 @@ import (
 	"busbar/rank/exit"
 )
 
-// CheckLaunch finds N worlds of one rank each, which is what comes of starting a program with the launcher of another
-// MPI: every rank believes that it is alone, and their results and files would be nonsense. world is MPI's size.
+// CheckLaunch detects N one-rank worlds, the result of starting a program with the launcher of another MPI: every
+// rank has a world size of 1, and results and files are meaningless. world is MPI's size.
 func CheckLaunch(world int, s Started, library string) error {
 	if world != 1 || s.Size <= 1 {
 		return nil

@@ -13,11 +13,11 @@ import (
 )
 
 // The control channel (the side channel in messages) is one TCP connection from every rank to rank 0 that needs nothing
-// of MPI, so that a hang in MPI can be looked into and a signal to one rank can end the job in good order. Nothing
+// of MPI, so that rank 0 can diagnose a hang in MPI and a signal to one rank can end the job cleanly. Nothing
 // moves on it while measuring: no heartbeat, no keep-alive. A frame is one JSON
 // object a line.
 //
-// A rank that cannot connect (a firewall) is unknown to the server, and everything else goes on.
+// A rank that cannot connect (a firewall) is unknown to the server; the run continues.
 
 // State is what a rank is doing. Ranks are compared by Number, Step, Iteration and Stage, in this order.
 type State struct {
@@ -31,7 +31,7 @@ type State struct {
 	Iteration uint64        `json:"iteration,omitempty"`
 	Stage     string        `json:"stage,omitempty"`  // of the iteration, by loop.Stage; empty: between operations
 	Since     time.Duration `json:"since"`            // in this phase
-	Says      string        `json:"says,omitempty"`   // the library's own last word on an error or on what it waits for
+	Says      string        `json:"says,omitempty"`   // the library's own last error, or what it waits for
 	Silent    []Report      `json:"silent,omitempty"` // ranks of the same host, by its memory: they cannot answer
 }
 
@@ -43,7 +43,7 @@ func (s State) CaseName() string {
 	return s.Case + " of " + s.Group
 }
 
-// Event is something a rank has to say unasked.
+// Event is a message that a rank sends unasked.
 type Event struct {
 	Kind string `json:"kind"` // "signal", "failed", "hang"; "abort" from rank 0
 	Code int    `json:"code,omitempty"`
@@ -74,7 +74,7 @@ const (
 )
 
 const (
-	frameLimit    = 256 << 10 // bytes; longer lines are a stranger's
+	frameLimit    = 256 << 10 // bytes; a longer line is not from a rank
 	handshakeTime = 5 * time.Second
 	sendTime      = 2 * time.Second
 )
@@ -84,7 +84,7 @@ const (
 type Handlers struct {
 	State func() State                 // returns what this rank is doing, without waiting
 	Event func(rank int, e Event)      // handles an event that a rank sent
-	Gone  func(rank int, reason error) // a connection broke: the process of that rank or its host is gone
+	Gone  func(rank int, reason error) // a connection broke: the process of that rank exited or its host is down
 }
 
 // ErrNoControlChannel is the error of a rank that could not connect to rank 0.
@@ -115,7 +115,7 @@ type Connection struct {
 	mu     sync.Mutex // guards what follows
 	asked  map[uint64]chan State
 	lastID uint64
-	left   bool // one of the two ends said bye
+	left   bool // one of the two ends sent bye
 }
 
 func newConnection(conn net.Conn, on Handlers) *Connection {
@@ -164,7 +164,7 @@ func (c *Connection) receive() (frame, error) {
 		}
 	}
 	if err := json.Unmarshal(line, &f); err != nil {
-		return f, fmt.Errorf("no frame of the side channel: %w", err)
+		return f, fmt.Errorf("invalid frame on the side channel: %w", err)
 	}
 	return f, nil
 }
@@ -222,8 +222,7 @@ func (c *Connection) Send(e Event) error {
 	return c.send(frame{Kind: frameEvent, Event: &e}, sendTime)
 }
 
-// Ask asks what the rank at the other end is doing. The error states that it does not answer within the timeout, or
-// that the connection is over.
+// Ask returns what the rank at the other end is doing. It fails after the timeout, or if the connection is closed.
 func (c *Connection) Ask(timeout time.Duration) (State, error) {
 	if c == nil {
 		return State{}, ErrNoControlChannel
@@ -241,7 +240,7 @@ func (c *Connection) Ask(timeout time.Duration) (State, error) {
 	}()
 	timer := time.NewTimer(timeout)
 	defer timer.Stop()
-	go c.send(frame{Kind: frameAsk, ID: id}, timeout) //nolint:errcheck // who cannot be asked does not answer
+	go c.send(frame{Kind: frameAsk, ID: id}, timeout) //nolint:errcheck // a rank without a channel does not answer
 	select {
 	case now := <-waiting:
 		return now, nil
@@ -252,7 +251,7 @@ func (c *Connection) Ask(timeout time.Duration) (State, error) {
 	}
 }
 
-// Close ends the connection in good order, of which it informs the other end.
+// Close ends the connection cleanly and informs the other end.
 func (c *Connection) Close() {
 	if c == nil {
 		return
@@ -263,7 +262,7 @@ func (c *Connection) Close() {
 	<-c.over
 }
 
-// callbacks runs functions one after another in a goroutine of its own, which ends when there are none: a callback may
+// callbacks runs functions one after another in a separate goroutine, which ends with the last one: a callback may
 // ask other ranks, or never return, while the connection goes on being read.
 type callbacks struct {
 	mu      sync.Mutex

@@ -18,7 +18,7 @@ const dialTime = 8 * time.Second
 func DialControl(info string, rank int, host string, on Handlers) (*Connection, error) {
 	var c contact
 	if err := json.Unmarshal([]byte(info), &c); err != nil {
-		return nil, fmt.Errorf("rank 0's contact cannot be read: %w", err)
+		return nil, fmt.Errorf("cannot read rank 0's contact: %w", err)
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), dialTime)
 	defer cancel()
@@ -53,7 +53,7 @@ func dialOne(ctx context.Context, address string, patience time.Duration, hello 
 		f, err = s.receive()
 	}
 	if err == nil && f.Kind != frameWelcome {
-		err = errors.New("somebody else answers there")
+		err = errors.New("another program answers there")
 	}
 	if err != nil {
 		_ = conn.Close()

@@ -11,7 +11,7 @@ import (
 	"github.com/shoenig/test/must"
 )
 
-// Somebody else may listen on the server's port on an address that every host has.
+// Another program may listen on the server's port on an address that every host has.
 func TestDialOfAnotherServer(t *testing.T) {
 	_, info, err := ListenControl(2, handlers("", nil, nil))
 	if err != nil {
@@ -35,7 +35,7 @@ func TestDialOfAnotherServer(t *testing.T) {
 	c.Port, c.Addresses, c.Host = other.Addr().(*net.TCPAddr).Port, []string{"127.0.0.1"}, ""
 	wrong, _ := json.Marshal(c)
 	s, err := DialControl(string(wrong), 1, "elsewhere", Handlers{})
-	if err == nil || s != nil || !strings.Contains(err.Error(), "somebody else") ||
+	if err == nil || s != nil || !strings.Contains(err.Error(), "another program") ||
 		!strings.Contains(err.Error(), fmt.Sprint(c.Port)) {
 		t.Errorf("got %v, %v", s, err)
 	}

@@ -49,7 +49,7 @@ type Report struct {
 	Standing Standing      `json:"standing"`
 	State    State         `json:"state"` // if it answered; else what it did last, where that is known
 	Silence  time.Duration `json:"silence,omitempty"`
-	Process  string        `json:"process,omitempty"` // why it is silent, where the kernel tells
+	Process  string        `json:"process,omitempty"` // why it is silent, if the kernel shows it
 }
 
 // ListenControl listens on a free TCP port of all interfaces. contact goes to the other ranks, who hand it to
@@ -94,7 +94,7 @@ func (h *ControlServer) accept() {
 }
 
 func (h *ControlServer) serve(conn net.Conn) {
-	if m := h.greet(newConnection(conn, h.on)); m != nil { // else a stranger, or a rank that will try again
+	if m := h.greet(newConnection(conn, h.on)); m != nil { // else not a rank, or a rank that will retry
 		m.read()
 	}
 	_ = conn.Close()
@@ -192,7 +192,7 @@ func (h *ControlServer) each(f func(*Connection)) {
 	wait.Wait()
 }
 
-// Close closes the connections to all ranks, which learn that the end is no accident. Closing twice does nothing.
+// Close closes the connections to all ranks, which learn that the end is intended. Closing twice does nothing.
 func (h *ControlServer) Close() {
 	if h == nil {
 		return

@@ -37,7 +37,7 @@ func TestAskReportsTheStandingOfEachRank(t *testing.T) {
 	must.EqOp(t, 0, len(lost)) // the end was in good order
 }
 
-// A late answer must not be taken for the answer to a later question.
+// A late answer does not count as the answer to a later question.
 func TestLateAnswer(t *testing.T) {
 	h, _, info := startChannel(t, 2, handlers("", nil, nil))
 	c := mute(t, info, 1)

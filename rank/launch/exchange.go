@@ -59,7 +59,7 @@ func GatherJSON[T any](c Comm, mine T) ([]T, error) {
 	all := make([]T, len(parts))
 	for i, p := range parts {
 		if err := json.Unmarshal(p, &all[i]); err != nil {
-			return nil, exit.Environmentf("rank %d sends facts that this program cannot read (%v): "+
+			return nil, exit.Environmentf("this program cannot read the facts of rank %d (%v): "+
 				"start the same rank binary on all hosts", i, err)
 		}
 	}

@@ -7,7 +7,7 @@ import (
 	"busbar/rank/machine"
 )
 
-// RankFacts is what every rank tells rank 0 at the start.
+// RankFacts is what every rank sends rank 0 at the start.
 type RankFacts struct {
 	Rank      int
 	Host      string
@@ -21,7 +21,7 @@ type RankFacts struct {
 	Command   string // equal on all ranks
 }
 
-// BootID tells machines apart: hosts may have one name, and containers of one host several.
+// BootID identifies a machine: several hosts may share a name, and containers of one host may have several.
 func BootID(root string) string {
 	return machine.ReadText(root, "proc/sys/kernel/random/boot_id")
 }

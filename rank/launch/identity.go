@@ -7,7 +7,7 @@ import (
 )
 
 // BuildIdentity is a short text that is equal for two ranks if and only if they run the same build, from the linker's
-// note; "unknown" where there is none.
+// note; "unknown" without one.
 func BuildIdentity() string { return identityOf("/proc/self/exe") }
 
 func identityOf(path string) string {

@@ -80,8 +80,8 @@ func (b *Barrier) Close() error {
 	return b.close()
 }
 
-// Started is what the launcher's variables tell of this process before the ranks are connected. A number is -1 where
-// the launcher does not tell it.
+// Started is what the launcher's variables state about this process before the ranks connect. A number is -1 if
+// unknown.
 type Started struct {
 	Launcher  string // for people: "mpirun of Open MPI"; "" if no launcher is detected
 	Rank      int

@@ -36,7 +36,7 @@ func ParseCPUs(list string) ([]int, error) {
 		a, err1 := strconv.Atoi(from)
 		b, err2 := strconv.Atoi(to)
 		if err1 != nil || err2 != nil || a < 0 || b < a || b > 1<<20 {
-			return nil, fmt.Errorf("%q is no list of CPUs such as 0-3,8", list)
+			return nil, fmt.Errorf("%q is not a list of CPUs such as 0-3,8", list)
 		}
 		for ; a <= b; a++ {
 			cpus = append(cpus, a)
@@ -120,7 +120,7 @@ func GroupBy[T any, K comparable](items []T, key func(T) K) (groups [][]T) {
 }
 
 // Crowd finds the largest group of a host's ranks that has fewer cores than members: all ranks whose set of cores lies
-// within one that some rank has, or within all sets together. 0 ranks if there is none.
+// within one that some rank has, or within all sets together. 0 ranks if no such group exists.
 func Crowd(ranks []Place) (members, cores int, limit notice.CoreLimit) {
 	var all []int
 	sharers, keys := map[string]int{}, []string{""} // by the set; "" is that of all

@@ -21,7 +21,7 @@ func TestCPUs(t *testing.T) {
 	}
 	for _, list := range []string{"a", "1-", "3-1", "-1", "0-99999999999", "1:2"} {
 		if got, err := ParseCPUs(list); err == nil {
-			t.Errorf("%q is taken for %v", list, got)
+			t.Errorf("%q is parsed as %v", list, got)
 		}
 	}
 	for _, list := range []string{"", "5", "0-3,8", "0,2,4-5"} {

@@ -22,7 +22,7 @@ type counterClass int
 const (
 	received counterClass = iota
 	transmitted
-	broken      // errors of a link: one is worth a word
+	broken      // errors of a link: one is worth a warning
 	dropped     // packets given up; a few are common
 	retransmits // signs of packets sent again
 )
@@ -43,7 +43,7 @@ type CounterFiles struct {
 	snmp  string // path of /proc/net/snmp
 }
 
-// Counters is one reading; values stand in the order of the files, -1 where one could not be read.
+// Counters is one reading; values are in the order of the files, -1 where one could not be read.
 type Counters struct {
 	of     *CounterFiles
 	values []int64
@@ -214,7 +214,7 @@ func (after Counters) changes(before Counters) iter.Seq2[counterFile, int64] {
 // manyRare is how many drops or retransmissions during a case are worth a warning; errors of a link always are.
 const manyRare = 10
 
-// LinkWarnings names the counters that tell of a sick link or a crowded network. hosts is how many the ranks are on:
+// LinkWarnings names the counters that show a faulty link or a congested network. hosts is how many the ranks are on:
 // what TCP sends again within one host got no answer in time, as no link can lose it.
 func LinkWarnings(before, after Counters, hosts int) []notice.Fact {
 	var links []notice.LinkErrors

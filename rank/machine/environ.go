@@ -38,7 +38,7 @@ var (
 		"STEP_TASKS_PER_NODE",
 		"TASKS_PER_NODE", "THREADS_PER_CORE", "TOPOLOGY_ADDR", "TOPOLOGY_ADDR_PATTERN",
 	}
-	// Open MPI's transport key and contact addresses of daemons stand among its parameters.
+	// Open MPI's parameters include its transport key and contact addresses of daemons.
 	secretNames = []string{"TOKEN", "SECRET", "PASSW", "PASSPHRASE", "KEY", "CREDENTIAL", "JWT", "COOKIE", "AUTH",
 		"PRIVATE", "SIGNATURE",
 		"PRECONDITION_TRANSPORTS", "_URI", "_URL"}

@@ -8,7 +8,7 @@ import (
 )
 
 // GrantedCPUs are those on which the system lets a thread of this process run, whatever its launcher has bound it to;
-// nil where it does not say.
+// nil if unknown.
 func GrantedCPUs() []int {
 	found := make(chan []int)
 	go func() {

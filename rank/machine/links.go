@@ -32,8 +32,8 @@ func PortRates(root string) (ports []result.Port) {
 	return ports
 }
 
-// PCIeLink is the PCIe link of a device and the slot that it sits in; nil where /sys does not tell. The slot of a
-// virtual machine is its host's invention and is left out.
+// PCIeLink is the PCIe link of a device and the slot that it sits in; nil if unknown to /sys. The slot of a
+// virtual machine is emulated and is left out.
 func PCIeLink(root, address string, virtual bool) *result.PCIe {
 	dir, err := filepath.EvalSymlinks(filepath.Join(root, "sys/bus/pci/devices", strings.ToLower(address)))
 	if err != nil {
@@ -63,7 +63,7 @@ func quantity(text, unit string) float64 {
 	return v
 }
 
-// lanes are those that a device has; 0 for what is none, or does not tell (255).
+// lanes are those of a device; 0 if it has no lanes or does not report them (255).
 func lanes(dir string) int {
 	n, ok := ReadNumber(dir, "max_link_width")
 	if !ok || n > 64 {

@@ -73,7 +73,7 @@ func TestReadLink(t *testing.T) {
 			"current_link_width": "4"}, false, &result.PCIe{Speed: 16, Width: 4, Lanes: 4}},
 		{"no link of its own", map[string]string{"max_link_speed": "Unknown", "max_link_width": "255",
 			"current_link_width": "63"}, false, nil},
-		{"nothing told", map[string]string{"vendor": "0x10de"}, false, nil},
+		{"nothing reported", map[string]string{"vendor": "0x10de"}, false, nil},
 	} {
 		files := map[string]string{"sys/bus/pci/devices/": ""}
 		for name, text := range c.files {

@@ -32,7 +32,7 @@ func Facts(root string) result.Machine {
 	}
 }
 
-// Load is the load average of the last minute: how many tasks ran or wanted to.
+// Load is the load average of the last minute: how many tasks ran or were ready to run.
 func Load(root string) float64 {
 	first, _, _ := strings.Cut(ReadText(root, "proc/loadavg"), " ")
 	load, _ := strconv.ParseFloat(first, 64)
@@ -53,7 +53,7 @@ func kernel(root string) string {
 	return strings.TrimSpace(ReadText(root, "proc/sys/kernel/osrelease") + " " + runtime.GOARCH)
 }
 
-// armImplementers are the makers of ARM cores that stand in servers, by the number in /proc/cpuinfo; parts are named
+// armImplementers are the makers of ARM cores in servers, by the number in /proc/cpuinfo; parts are named
 // for those in use, since Linux itself does not name them.
 var (
 	armImplementers = map[string]string{"0x41": "Arm", "0x46": "Fujitsu", "0x4e": "NVIDIA", "0xc0": "Ampere"}
@@ -117,7 +117,7 @@ func VirtualMachine(root string) string {
 	if strings.Contains(strings.ToLower(ReadText(root, "proc/sys/kernel/osrelease")), "microsoft-standard") {
 		return "WSL2"
 	}
-	// The product name tells an EC2 metal instance from a virtual one: both are Amazon's.
+	// The product name distinguishes an EC2 metal instance from a virtual one: both are Amazon's.
 	maker, product := ReadText(root, "sys/class/dmi/id/sys_vendor"), ReadText(root, "sys/class/dmi/id/product_name")
 	guest := strings.Contains(" "+Field(ReadText(root, "proc/cpuinfo"), "flags")+" ", " hypervisor ")
 	kind := ReadText(root, "sys/hypervisor/type")

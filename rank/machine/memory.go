@@ -111,7 +111,7 @@ type RankMemory struct {
 // MemoryPlan is the largest buffers that every rank can have at once.
 type MemoryPlan struct {
 	Bytes int64 // of buffers, a rank; math.MaxInt64 if nothing is known
-	Rank  int   // that has least
+	Rank  int   // that has the minimum
 	Limit notice.MemoryLimit
 }
 
@@ -122,7 +122,7 @@ const (
 	reserveProcess = 32 << 20 // bytes
 )
 
-// PlanMemory says how many bytes of buffers each of these ranks may have when all take as much at the same time.
+// PlanMemory computes how many bytes of buffers each of these ranks may have if all take the same at the same time.
 // A bound is shared by the ranks of a host that report it under one name. scratch is what the library allocates beside
 // the buffers, as a share of them (0.5: half as much again).
 func PlanMemory(ranks []RankMemory, scratch float64) MemoryPlan {

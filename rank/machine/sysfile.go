@@ -22,13 +22,13 @@ func Exists(root string, path ...string) bool {
 	return err == nil
 }
 
-// ReadNumber is the number in a small file; false if there is none ("max", no such file).
+// ReadNumber is the number in a small file; false if it has none ("max", no such file).
 func ReadNumber(root string, path ...string) (int64, bool) {
 	n, err := strconv.ParseInt(ReadText(root, path...), 10, 64)
 	return n, err == nil
 }
 
-// Field is the value of the first line "key: value" or "key value" of a text, "" if there is none.
+// Field is the value of the first line "key: value" or "key value" of a text, or "".
 func Field(text, key string) string {
 	for line := range strings.Lines(text) {
 		rest, ok := strings.CutPrefix(strings.TrimSpace(line), key)

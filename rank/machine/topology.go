@@ -16,7 +16,7 @@ import (
 )
 
 // Topology is a short text on the CPUs and memory of this host: sockets, cores and hardware threads, then one line per
-// NUMA node with its CPUs and memory, and the network ports on it. Empty where /sys does not say.
+// NUMA node with its CPUs and memory, and the network ports on it. Empty if unknown to /sys.
 func Topology(root string) string {
 	online, err := ParseCPUs(ReadText(root, "sys/devices/system/cpu/online"))
 	if err != nil || len(online) == 0 {

@@ -166,7 +166,7 @@ func TestCheckNetworkOfGPUs(t *testing.T) {
 		expect(t, name, only("NCCL network", CheckSetups(host, 0.5)), c.nccl)
 		host[0].GPU.Rehearsed = true // simulated GPUs have no hardware facts
 		for _, check := range []string{"nvidia-peermem", "NCCL network", "GPU state"} {
-			expect(t, name+", rehearsed", only(check, CheckSetups(host, 0.5)))
+			expect(t, name+", simulated", only(check, CheckSetups(host, 0.5)))
 		}
 	}
 }

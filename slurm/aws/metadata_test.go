@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// A metadata is an instance metadata service of EC2, version 2, on loopback: nothing is told without a token, and a
+// A metadata is an instance metadata service of EC2, version 2, on loopback: it requires a token, and a
 // token is known only until expire.
 type metadata struct {
 	url string
@@ -60,7 +60,7 @@ func (m *metadata) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	fmt.Fprint(w, answer)
 }
 
-// set changes what the service tells from now on.
+// set changes what the service returns from now on.
 func (m *metadata) set(change func(*metadata)) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -35,7 +35,7 @@ func (r *run) said() string {
 	return r.out.String()
 }
 
-// start starts a program, with folders of stand-ins before the others on PATH.
+// start starts a program, with folders of fake programs first on PATH.
 func start(t *testing.T, stands string, name string, args ...string) *run {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
@@ -83,7 +83,7 @@ func until(t *testing.T, what string, condition func() bool) {
 	}
 }
 
-// stand puts a program of a few lines of shell into a folder.
+// Writes a fake program, a few lines of shell, into a folder.
 func stand(t *testing.T, dir, name, text string) {
 	t.Helper()
 	if err := os.WriteFile(filepath.Join(dir, name), []byte("#!/usr/bin/env bash\n"+text+"\n"), 0o755); err != nil {

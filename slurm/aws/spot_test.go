@@ -75,7 +75,7 @@ func TestSpotNoticeEndsTheCaseInHand(t *testing.T) {
 	if got := read(filepath.Join(dir, "results/signals")); got != "" {
 		t.Fatalf("without a notice there was %s", got)
 	}
-	// A token that the service forgets is taken anew.
+	// An expired token is requested again.
 	m.set(func(m *metadata) { m.valid, m.notice = "", terminate })
 	check(t, 3, "spot notice: "+terminate, r)
 	w.code()
@@ -126,7 +126,7 @@ func TestSpotNoticeForAJob(t *testing.T) {
 	needCurl(t)
 	m, dir := serve(t), t.TempDir()
 	m.set(func(m *metadata) { m.notice = terminate })
-	// The controller does not answer at first, and knows nothing of the job when it has ended.
+	// The controller does not answer at first, and does not know the job after its end.
 	stand(t, dir, "squeue", fmt.Sprintf(`cd %s
 echo asked >>asked
 [ "$(wc -l <asked)" -gt 4 ] || { echo "slurm_load_jobs error: Unable to contact slurm controller (connect failure)" >&2; exit 1; }

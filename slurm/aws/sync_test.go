@@ -51,7 +51,7 @@ func TestSyncWhileARunLasts(t *testing.T) {
 	r := start(t, "", syncResults, "--every", "600", "--while", strconv.Itoa(sleeper.Process.Pid), from, to)
 	until(t, "the first round is done", func() bool { return read(to+"/a.jsonl") != "" })
 	write(t, from+"/a.jsonl", "one\nlast\n")
-	_ = sleeper.Process.Kill() // and wait says so
+	_ = sleeper.Process.Kill() // wait reports it
 	_ = sleeper.Wait()
 	check(t, 0, "", r)
 	if got := read(to + "/a.jsonl"); got != "one\nlast\n" {
@@ -59,7 +59,7 @@ func TestSyncWhileARunLasts(t *testing.T) {
 	}
 }
 
-// A folder of the results that cannot be read is not all of them copied.
+// A results folder that cannot be read means an incomplete copy.
 func TestSyncOfAFolderThatCannotBeRead(t *testing.T) {
 	dir := t.TempDir()
 	from, to := filepath.Join(dir, "results"), filepath.Join(dir, "volume")
@@ -86,7 +86,7 @@ func TestSyncToS3(t *testing.T) {
 	}
 }
 
-// In a loop, a bucket that is out of reach for a while is said and tried again.
+// In a loop, an unreachable bucket is reported and retried.
 func TestSyncTriesAgain(t *testing.T) {
 	dir := t.TempDir()
 	from := filepath.Join(dir, "results")

@@ -31,7 +31,7 @@ func TestBaselineOfARunThatFailed(t *testing.T) {
 	p.has("o/plots/*busbw*.png", "o/report/analysis.txt")
 }
 
-// mpirun may end with a code of its own; the one that rank meant stands in the file, and not in the one beside it that
+// mpirun may end with a code of its own; rank's own code is in the file, and not in the one beside it that
 // large worlds have.
 func TestBaselineGivesTheCodeThatRankMeant(t *testing.T) {
 	p := install(t)
@@ -76,7 +76,7 @@ func TestBaselineOnASpotInstance(t *testing.T) {
 	p.expect(143, "spot notice", []string{"AWS_EC2_METADATA_SERVICE_ENDPOINT=" + service.URL}, "baseline.sh",
 		endless...)
 	if end := p.text("volume/*.jsonl"); !strings.Contains(end, `"outcome":"interrupted"`) {
-		t.Error("the copy does not say that the run was interrupted")
+		t.Error("the copy does not record that the run was interrupted")
 	}
 	if err := os.RemoveAll(filepath.Join(p.dir, "o")); err != nil {
 		t.Fatal(err)

@@ -37,7 +37,7 @@ func (p place) write(name, text string) {
 	}
 }
 
-// What is wrong is said before anything is submitted or written.
+// Errors are reported before anything is submitted or written.
 func TestCampaignRefuses(t *testing.T) {
 	p := campaigner(t, "")
 	p.write("keys.yaml", "name: trial\nnodes: [1]\nvariant: {}\n")
@@ -56,7 +56,7 @@ func TestCampaignRefuses(t *testing.T) {
 		{`there is no site "moon"`, []string{"--site", "moon", "plan.yaml"}},
 		{"absent.yaml: no such file", []string{"absent.yaml"}},
 		{`keys.yaml:3:1: unknown key "variant"; did you mean "variants"?`, []string{"keys.yaml"}},
-		{"unknown flag --bakend; did you mean --backend?", []string{"flags.yaml"}},
+		{"--bakend; did you mean --backend?", []string{"flags.yaml"}},
 		{"rank does not take the flags of the plan (--nodes=1): --collective broadcast --root 3",
 			[]string{"root.yaml"}},
 		{"--array is not for the options: the key launches of the plan sets it", []string{"plan.yaml", "--array=7"}},
@@ -165,7 +165,7 @@ echo 500`)
 	}
 }
 
-// A plan says how many ranks a node has, whatever the caller's environment says.
+// The plan sets the ranks per node; the caller's environment does not change it.
 func TestCampaignRanksOfNode(t *testing.T) {
 	p := campaigner(t, "")
 	p.write("plan.yaml", plan+"ranks_per_node: 3\n")
@@ -176,7 +176,7 @@ func TestCampaignRanksOfNode(t *testing.T) {
 	}
 }
 
-// steps stands for the srun of a job, which keeps what each step was started with and ends with code 1.
+// steps is a fake srun of a job that records how each step was started and exits with code 1.
 func (p place) steps() (environment []string) {
 	p.stand("srun", `if [ "$1" = --mpi=list ]; then echo pmix; exit; fi
 { printf 'variant=%s words=%s' "${BUSBAR_VARIANT-none}" "${WORDS-none}"; printf ' <%s>' "$@"; echo; } >>"$STEPS"
@@ -188,7 +188,7 @@ exit 1`)
 }
 
 // A job of a campaign whose ranks refuse: each variant has its own environment and nothing of the one before, and the
-// job does not say that its share is done.
+// job does not report its share as done.
 func TestCampaignJobRefused(t *testing.T) {
 	p := campaigner(t, "")
 	p.write("plan.yaml", strings.Replace(plan, "two words", `'it''s "$HOME" \ 2'`, 1))
@@ -220,7 +220,7 @@ func TestSweepQuotes(t *testing.T) {
 	}
 }
 
-// The last job's work by hand: what is there is merged and drawn; a folder without results is an error.
+// The last job's work by hand: existing results are merged and plotted; a folder without results is an error.
 func TestCampaignReport(t *testing.T) {
 	p := campaigner(t, "")
 	p.expect(0, "submitted", nil, "campaign.sh", "plan.yaml")

@@ -1,3 +1,3 @@
-// Package lib has the shell functions that the scripts of slurm/ share. Its tests run those scripts that want no Slurm,
-// with the rehearsal in the place of GPUs.
+// Package lib has the shell functions that the scripts of slurm/ share. Its tests run those scripts that need no Slurm,
+// with simulated GPUs.
 package lib

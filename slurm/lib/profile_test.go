@@ -11,7 +11,7 @@ import (
 var one = []string{"--out", "p", "--rehearse", "--quiet", "--collective", "all_reduce", "-b", "1K", "-e", "1K", "-n",
 	"5"}
 
-// A stand-in of nsys that writes its command line down, and an empty report, and becomes the program.
+// A fake nsys that records its command line, writes an empty report and becomes the program.
 const nsys = `echo "$NCCL_DEBUG $NCCL_DEBUG_FILE $*" >>%s/calls.$$
 while [ "$1" != --output ]; do shift; done
 echo report >"$2.nsys-rep"
@@ -54,7 +54,7 @@ func TestProfileOfOneRank(t *testing.T) {
 	}
 }
 
-// srun's options end where profile.sh begins; the ranks of the stand-in are started by mpirun.
+// srun's options end where profile.sh begins; mpirun starts the ranks of the fake srun.
 func TestProfileUnderSlurm(t *testing.T) {
 	p := install(t)
 	p.stand("nsys", fmt.Sprintf(nsys, p.dir))

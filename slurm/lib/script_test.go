@@ -16,7 +16,7 @@ import (
 type place struct {
 	t        *testing.T
 	top, dir string
-	tools    string // a folder before the others on PATH, for stand-ins
+	tools    string // the first folder on PATH, for fake programs
 }
 
 func install(t *testing.T) place {
@@ -68,7 +68,7 @@ func pathWithout(t *testing.T, program string) string {
 	return strings.Join(folders, string(filepath.ListSeparator))
 }
 
-// stand puts a program of a few lines of shell where it is found first.
+// Writes a fake program, a few lines of shell, into the first folder on PATH.
 func (p place) stand(name, text string) {
 	p.t.Helper()
 	if err := os.WriteFile(filepath.Join(p.tools, name), []byte("#!/usr/bin/env bash\n"+text+"\n"), 0o755); err != nil {
@@ -93,7 +93,7 @@ func (p place) run(environment []string, script string, args ...string) (int, st
 	return cmd.ProcessState.ExitCode(), string(out)
 }
 
-// expect fails unless the script ended with code and said words.
+// expect fails unless the script ended with code and printed words.
 func (p place) expect(code int, words string, environment []string, script string, args ...string) string {
 	p.t.Helper()
 	got, said := p.run(environment, script, args...)

@@ -32,7 +32,7 @@ func ofStep(t *testing.T, p place) (words []string) {
 	return words
 }
 
-// What goes with collectives is what is left of the flags, however those of a step are written.
+// The remaining flags belong to collectives, in every spelling of a step's flags.
 func TestFlagsOfStepsAreKnown(t *testing.T) {
 	p := install(t)
 	words := ofStep(t, p)
@@ -125,7 +125,7 @@ exit 6`)
 			t.Errorf("the %s start was: srun %s", start, last)
 		}
 		if start == "first" {
-			// A file that is there already tells nothing of the next start.
+			// An existing file does not count as evidence of the next start.
 			if err := os.Rename(filepath.Join(p.dir, "out/step_mpi_world2_x.jsonl"),
 				filepath.Join(p.dir, "out/step_mpi_world2_w.jsonl")); err != nil {
 				t.Fatal(err)

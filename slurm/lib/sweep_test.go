@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// sweeper is a place with a job of Slurm's whose srun does what the text says in the folder of the results, OUT.
+// sweeper is a place with a Slurm job whose srun runs the text in the results folder, OUT.
 func sweeper(t *testing.T, srun string) place {
 	t.Helper()
 	p := install(t)

@@ -1,4 +1,4 @@
-/* A libcublas that writes down how it is called, and fails as it is told: FAKE_CUBLAS_FAIL=symbol=status. Declared from
+/* A libcublas that records its calls and fails on request: FAKE_CUBLAS_FAIL=symbol=status. Declared from
  * cuBLAS' own interface, not from cublas.h, which is under test. */
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,7 +30,7 @@ int cublasDestroy_v2(void *h)
 	return note("cublasDestroy_v2", "");
 }
 int cublasSetStream_v2(void *h, void *s) { return note("cublasSetStream_v2", h && s ? " of a stream" : ""); }
-#ifdef MINOR /* the other half says the version */
+#ifdef MINOR /* the other half has the version */
 int fake_lt_minor(void);
 #if MINOR >= 9
 int fake_lt_since_9(void);

@@ -1,15 +1,16 @@
-/* NCCL's profiler interface as far as the path of an operation needs it, versions 1 to 6. NCCL looks in the library that
- * NCCL_PROFILER_PLUGIN names for the newest table it knows: ncclProfiler_v1 (NCCL 2.23), v2 (2.24), v3 (2.26), v4 (2.27),
- * v5 (2.28), v6 (2.29). Names are ours; layouts are NVIDIA's, and of an event only its beginning is declared. */
+/* NCCL's profiler interface as far as the path of an operation needs it, versions 1 to 6. NCCL looks in the library
+ * that NCCL_PROFILER_PLUGIN names for the newest table it knows: ncclProfiler_v1 (NCCL 2.23), v2 (2.24), v3 (2.26), v4
+ * (2.27), v5 (2.28), v6 (2.29). Names are ours; layouts are NVIDIA's, and of an event only its beginning is declared.
+ * */
 #ifndef BUSBAR_NCCL_PROFILER_INTERFACE_H
 #define BUSBAR_NCCL_PROFILER_INTERFACE_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-/* Kinds of events; a mask of them says which NCCL is to tell. */
+/* Kinds of events; a mask selects which NCCL reports. */
 enum {
-	PROFILE_GROUP = 1 << 0,   /* a launch; collectives are told of only where it was given a handle (before 2.28) */
+	PROFILE_GROUP = 1 << 0,   /* a launch; before 2.28 NCCL reports collectives only if it has a handle */
 	PROFILE_COLL = 1 << 1,
 	PROFILE_P2P = 1 << 2,
 	PROFILE_COPY = 1 << 12, /* a collective by copy engines, without a kernel; version 6 */

@@ -1,5 +1,5 @@
-/* busbar-nccl-profiler.so: learns from NCCL which way an operation takes. It is loaded by NCCL, which
- * NCCL_PROFILER_PLUGIN tells of it, and idle (an empty mask) but while rank watches a single operation. */
+/* busbar-nccl-profiler.so: receives the path of an operation from NCCL. NCCL loads it by
+ * NCCL_PROFILER_PLUGIN. It is idle (an empty mask) except while rank watches a single operation. */
 #include <pthread.h>
 #include <stdio.h>
 

@@ -1,4 +1,4 @@
-/* The yardstick of `make bench` for NCCL: a bare loop of ncclAllReduce over float32 linked to the stand-ins directly,
+/* The baseline of `make bench` for NCCL: a bare loop of ncclAllReduce over float32, linked to the simulation directly,
  * without table, watchdog or statistics. The bench calls busbar_bare_nccl() between the batches of busbar's own loop,
  * with the same communicator, stream, buffers and barrier. */
 #include "../nccl/abi.h"
@@ -33,8 +33,8 @@ static int64_t now(void)
 
 cuda_result cuStreamQuery(cuda_stream);
 
-/* As nccl-tests waits, which asks the communicator in every round too. That costs NCCL an atomic read and the stand-in
- * a call of the system, which would make any other loop look good. */
+/* nccl-tests also polls the communicator in every round. That costs NCCL an atomic read but the simulation a system
+ * call, which would distort the comparison. */
 static int complete(const struct bare_batch *b)
 {
 	int rc;

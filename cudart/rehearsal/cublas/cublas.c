@@ -1,4 +1,4 @@
-/* The stand-in of libcublas.so.12: it computes nothing, but a product of matrices takes its time on the stream, at RATE
+/* The simulated libcublas.so.12: it computes nothing, but a matrix product takes time on the stream, at RATE
  * floating-point operations per nanosecond on every device, whatever else runs on it. */
 #include <stdlib.h>
 
@@ -9,7 +9,7 @@
 enum { NOT_INITIALIZED = 1, ALLOC_FAILED = 3, INVALID_VALUE = 7, EXECUTION_FAILED = 13, NOT_SUPPORTED = 15 };
 enum { RATE = 50000, HALF = 2, COMPUTE_FLOAT = 68 };
 
-/* By which it is known, wherever it lies. */
+/* Identifies the simulation in any folder. */
 EXPORT const char *busbar_rehearsal_cublas(void);
 const char *busbar_rehearsal_cublas(void) { return "1"; }
 

@@ -1,4 +1,4 @@
-/* Devices: how many, which of them this process sees, and what they say of themselves. */
+/* Devices: their number, those visible to this process, and their properties. */
 #include "driver.h"
 
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* Inside the stand-in of libcuda.so.1: devices made of host memory, each stream a thread. Every function of
+/* Inside the simulated libcuda.so.1: devices made of host memory, each stream a thread. Every function of
  * cudart/cuda.h is defined here under the driver's symbol, by way of an assembler name. */
 #ifndef BUSBAR_REHEARSAL_DRIVER_H
 #define BUSBAR_REHEARSAL_DRIVER_H
@@ -44,7 +44,7 @@ struct list {
 	struct entry *first, **end;
 };
 
-/* The work of a graph, shared by what was instantiated from it and by launches under way. */
+/* The work of a graph, shared by its instances and by launches in progress. */
 struct cuda_graph_ {
 	atomic_int references;
 	struct list work;
@@ -70,7 +70,7 @@ struct cuda_stream_ {
 int bus_of(const struct cuda_context_ *);
 int compute_capability(void); /* 90: 9.0 */
 cuda_result device_of(cuda_device, cuda_context *);
-cuda_result current(cuda_context *); /* of this thread; a result if there is none */
+cuda_result current(cuda_context *); /* of this thread; a result if it has none */
 size_t parse_bytes(const char *, size_t otherwise);
 
 /* Adds work to a stream (NULL: the default one) or to the graph it captures. */

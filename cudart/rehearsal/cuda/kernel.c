@@ -1,6 +1,6 @@
-/* Kernels: there is no machine for them, so a module is refused, and who has it falls back to copies. But for
- * busbar_fma, of which nobody wants more than that it takes its time: one iteration is ITERATION nanoseconds on every
- * device, whatever else runs on it, and the stream's thread sleeps through it. */
+/* Kernels cannot run here, so modules are refused and callers fall back to copies. The exception is busbar_fma, which
+ * only takes time: one iteration is ITERATION nanoseconds on every device, whatever else runs on it, and the stream's
+ * thread sleeps through it. */
 #include "driver.h"
 
 #include <errno.h>

@@ -1,4 +1,4 @@
-/* NCCL's interface, as far as the stand-in has it, with names of our own for its types. All functions but those that
+/* NCCL's interface, as far as the simulation has it, with names of our own for its types. All functions but those that
  * return text return a result. */
 #ifndef BUSBAR_REHEARSAL_ABI_H
 #define BUSBAR_REHEARSAL_ABI_H
@@ -97,7 +97,7 @@ API ncclReduceScatterQuantize(const void *, void *, size_t recv_count, int type,
 			      uint64_t *seed, nccl_comm, cuda_stream);
 API ncclCommGetUniqueHash(nccl_comm, uint64_t *hash);
 
-/* Ours: by the first, busbar knows a rehearsal; the second tells the phase that faults may name. */
+/* Ours: the first identifies a simulation; the second sets the phase that faults may name. */
 EXPORT const char *busbar_rehearsal_version(void);
 EXPORT void busbar_rehearsal_phase(const char *);
 

@@ -1,5 +1,6 @@
 /* The collectives with a choice of algorithms (ncclCollConfig_t): names of algorithm and protocol, or the beginnings of
- * such, between commas; ^ in front means all others. What is chosen is what the profiler is told; the data goes as ever. */
+ * such, between commas; ^ in front means all others. The profiler gets the choice; it does not change how data moves.
+ * */
 #include "inside.h"
 
 #include <string.h>

@@ -100,7 +100,7 @@ static const char *read_wish(struct wish *w, char *text)
 		       "crash and other-gpu";
 	w->kind = (enum fault)kind;
 	if ((kind == LATE) != (value != NULL) || (value && (w->late = duration(value)) < 0))
-		return kind == LATE ? "late wants a duration, as in late:20ms" : "only late has a value after a colon";
+		return kind == LATE ? "late requires a duration, as in late:20ms" : "only late has a value after a colon";
 	while (!wrong && (word = strsep(&keys, ",")))
 		wrong = read_key(w, word);
 	return wrong;

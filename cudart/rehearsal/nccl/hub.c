@@ -1,5 +1,5 @@
 /* The hub behind a unique id: a thread of the process that made the id, with a connection to every rank. It gathers
- * what ranks tell each other (rounds), and tells all when one ends without a word. */
+ * what ranks exchange (rounds), and informs all when one exits unexpectedly. */
 #include "inside.h"
 
 #include <errno.h>
@@ -22,9 +22,9 @@ struct member {
 };
 
 struct hub {
-	int listener, ranks, joined, gone; /* gone: a rank that ended, -1: none */
+	int listener, ranks, joined, gone; /* gone: a rank that exited, -1: none */
 	uint64_t token;
-	struct member *members; /* ranks of them, and those that have not said who they are */
+	struct member *members; /* ranks of them, and connections without a known rank */
 	int count;
 };
 
@@ -72,20 +72,20 @@ static void join(struct hub *h, struct member *m, const struct hello *hello)
 {
 	char text[200];
 	if (h->ranks && hello->ranks != h->ranks) {
-		snprintf(text, sizeof text, "rank %d wants a world of %d ranks, others one of %d", hello->rank,
+		snprintf(text, sizeof text, "rank %d has a world size of %d, other ranks have %d", hello->rank,
 			 hello->ranks, h->ranks);
 		refuse(m, text);
 		return;
 	}
 	for (int i = 0; i < h->count; i++)
 		if (h->members[i].rank == hello->rank) {
-			snprintf(text, sizeof text, "two processes say that they are rank %d", hello->rank);
+			snprintf(text, sizeof text, "two processes have rank %d", hello->rank);
 			refuse(m, text);
 			return;
 		}
 	h->ranks = hello->ranks;
 	if (++h->joined == h->ranks)
-		fail(OK, "%s", ""); /* nobody is waited for any more */
+		fail(OK, "%s", ""); /* no rank is waited for any more */
 	m->rank = hello->rank;
 	m->pid = hello->pid;
 	tell(m, WELCOME, NULL, 0);
@@ -200,7 +200,7 @@ static void admit(struct hub *h)
 	more[h->count++] = (struct member){.fd = fd, .rank = -1};
 }
 
-/* Who has not come, where ncclGetLastError says it. */
+/* Puts the missing ranks into the text of ncclGetLastError. */
 static void name_missing(const struct hub *h)
 {
 	char text[200];

@@ -1,5 +1,5 @@
 /* Shared memory between ranks of one host: each rank owns an inbox with a ring for every sender. The memory has no
- * name, so that nothing is left behind when a process dies: others open it through its owner's /proc entry. */
+ * name, so that the system frees it when a process dies: others open it through its owner's /proc entry. */
 #include "inside.h"
 
 #include <fcntl.h>

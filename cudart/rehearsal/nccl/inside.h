@@ -1,7 +1,7 @@
-/* Inside the stand-in of libnccl.so.2. The parts: hub.c gathers the ranks behind a unique id, control.c is a rank's
+/* Inside the simulated libnccl.so.2. The parts: hub.c gathers the ranks behind a unique id, control.c is a rank's
  * side of it; world.c connects the ranks by inbox.c (shared memory) and socket.c (TCP); exchange.c moves data over
  * both; collective.c builds every operation from exchanges and reduce.c; launch.c and group.c bring them to streams;
- * profiler.c tells a plugin of them. */
+ * profiler.c reports them to a plugin. */
 #ifndef BUSBAR_REHEARSAL_INSIDE_H
 #define BUSBAR_REHEARSAL_INSIDE_H
 
@@ -115,7 +115,7 @@ void inbox_ring(struct inbox *);
 void inbox_sleep(struct inbox *, uint32_t bell, int64_t ns);
 
 nccl_result sockets_open(struct nccl_comm *, int listener, const struct place *places, size_t stride);
-int64_t socket_move(int fd, struct transfer *); /* bytes; -1: the peer is gone */
+int64_t socket_move(int fd, struct transfer *); /* bytes; -1: the peer exited */
 void sockets_wait(struct nccl_comm *, int64_t ns);
 
 /* Carries out all transfers, those with one peer in their order. An error ends them only after an abort. */
@@ -153,7 +153,7 @@ struct nccl_comm {
 	struct scalar scalars[SCALARS];
 	struct batch *pending; /* of a non-blocking call */
 	unsigned connected;    /* collectives that had their first operation, a bit each */
-	void *profiler;        /* the plugin's context; NULL: there is none */
+	void *profiler;        /* the plugin's context; NULL: no plugin */
 
 	struct control control;
 	uint64_t token; /* of the inboxes and sockets */

@@ -37,7 +37,7 @@ nccl_result ncclRedOpDestroy(int op, nccl_comm c)
 extern cuda_result allocate(cuda_pointer *, size_t) __asm__("cuMemAlloc_v2");
 extern cuda_result release(cuda_pointer) __asm__("cuMemFree_v2");
 
-/* What ncclMemAlloc gave out: the only memory here that a handle could be had of, as a window needs it. */
+/* Memory from ncclMemAlloc: only this memory has handles, which a window needs. */
 struct handed {
 	struct handed *next;
 	uintptr_t at;
@@ -134,7 +134,8 @@ static nccl_result enrol(nccl_comm c, void *p, size_t bytes, void **out, int win
 	return OK;
 }
 
-/* Registering a window is an act of all ranks, and before 2.30 each maps the others' memory in the length of its own. */
+/* Registering a window is an act of all ranks, and before 2.30 each maps the others' memory in the length of its own.
+ * */
 static nccl_result alike(nccl_comm c, size_t bytes)
 {
 	size_t *all = calloc((size_t)c->ranks, sizeof *all);

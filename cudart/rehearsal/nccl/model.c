@@ -1,4 +1,4 @@
-/* The time an operation takes at least: BUSBAR_REHEARSAL_MODEL='alpha=8us,beta=200GB/s', a latency and the bandwidth
+/* The minimum time of an operation: BUSBAR_REHEARSAL_MODEL='alpha=8us,beta=200GB/s', a latency and the bandwidth
  * that busbw counts. None is set unless asked for. */
 #include "inside.h"
 

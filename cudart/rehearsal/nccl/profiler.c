@@ -1,6 +1,6 @@
 /* NCCL's side of its profiler interface: the plugin that NCCL_PROFILER_PLUGIN names is loaded with the first
- * communicator, asked by the newest version that both know, and told of operations as far as its mask says. The path
- * that it is told is a model too: an algorithm, protocol and channels by size, as a real library might choose. */
+ * communicator, asked by the newest version that both know, and gets the operations that its mask selects. The path
+ * reported is a model too: an algorithm, protocol and channels by size, as a real library might choose. */
 #include "inside.h"
 
 #include <dlfcn.h>
@@ -109,8 +109,8 @@ static const char *const functions[] = {[ALL_REDUCE] = "AllReduce", [ALL_GATHER]
 static const uint8_t numbers[] = {[ALL_REDUCE] = 4, [ALL_GATHER] = 2, [REDUCE_SCATTER] = 3, [BROADCAST] = 0, [REDUCE] = 1, [SEND] = 6,
 	[RECV] = 7};
 
-/* An event of each version: an operation's where there is a path, a send's or a receive's with the channels alone. As in
- * NCCL before 2.28, nothing is told within a launch without a handle. */
+/* An event of each version: an operation's where there is a path, a send's or a receive's with the channels alone. As
+ * in NCCL before 2.28, a launch without a handle reports nothing. */
 #define TELL(v, coll_fields, p2p_fields) \
 	static void tell_v##v(const struct nccl_comm *c, enum kind kind, const struct path *p, int channels) \
 	{ \

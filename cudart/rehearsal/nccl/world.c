@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* What ranks tell each other in the first round. */
+/* What ranks exchange in the first round. */
 struct card {
 	struct place place;
 	uint64_t token; /* rank 0's is the communicator's */
@@ -52,7 +52,7 @@ static uint64_t ring_bytes(int ranks)
 	return bytes;
 }
 
-/* Shared memory with whom it can be had; only where both sides have it is it used. */
+/* Shared memory with peers of the same host, if both sides opened it. */
 static nccl_result share_memory(struct nccl_comm *c, const struct card *cards)
 {
 	const size_t n = (unsigned)c->ranks;
@@ -101,7 +101,7 @@ static nccl_result connect_cards(struct nccl_comm *c, int listener, int *inbox, 
 	if (rc)
 		return rc;
 	if (check_cards(c, cards)) {
-		/* All find the same, and nobody leaves before all have the cards. */
+		/* All ranks get the same result, and no rank leaves before all have it. */
 		if ((all = calloc((size_t)c->ranks, sizeof *all)))
 			control_round(c, &ok, sizeof ok, all);
 		free(all);

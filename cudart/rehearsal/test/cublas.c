@@ -1,4 +1,4 @@
-/* The stand-in of cuBLAS. */
+/* The simulated cuBLAS. */
 #include "test.h"
 
 #include <dlfcn.h>

@@ -1,4 +1,4 @@
-/* The stand-in of the driver. */
+/* The simulated driver. */
 #include "test.h"
 
 #include <sys/mman.h>

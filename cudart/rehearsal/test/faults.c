@@ -1,4 +1,4 @@
-/* Faults on request, the model, and what is left after a failure. */
+/* Faults on request, the model, and the state after a failure. */
 #include "test.h"
 
 #include <pthread.h>
@@ -88,7 +88,7 @@ static void late(void)
 
 static void *abort_soon(void *unused)
 {
-	meet(); /* the others have seen that they wait */
+	meet(); /* the others are known to wait */
 	DO(ncclCommAbort(comm));
 	return unused;
 }

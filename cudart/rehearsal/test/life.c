@@ -174,7 +174,7 @@ static void windows(void)
 	WANT(unequal == (nccl_result)atoi(getenv("BUSBAR_TEST_UNEQUAL")) && !window == (unequal != OK));
 	DO(ncclCommWindowDeregister(c, window));
 	const nccl_result refused = ncclCommWindowRegister(c, rank ? p : NULL, 8192, &window, 1);
-	WANT(refused == (rank ? CUDA_FAILED : INVALID_ARGUMENT)); /* and nobody waits for the other */
+	WANT(refused == (rank ? CUDA_FAILED : INVALID_ARGUMENT)); /* and neither rank waits for the other */
 	DO(ncclMemFree(p));
 	DO(ncclCommDestroy(c));
 }
@@ -226,7 +226,7 @@ static void splits(void)
 	DO(ncclCommDestroy(half));
 }
 
-/* One rank is done and gone while others go on, and it is not taken for dead. */
+/* One rank finishes and exits while others go on, and does not count as crashed. */
 static void early_end(void)
 {
 	nccl_comm world, rest;

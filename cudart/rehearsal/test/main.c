@@ -156,6 +156,6 @@ int main(int argc, char **argv)
 	fault_tests();
 	profiler_tests();
 	cublas_tests();
-	puts("the stand-ins of libcuda, libnccl and libcublas: ok");
+	puts("the simulation of libcuda, libnccl and libcublas: ok");
 	return 0;
 }

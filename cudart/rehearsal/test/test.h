@@ -1,4 +1,4 @@
-/* What the tests of the stand-ins share. Each test runs in processes of its own, one for each rank. */
+/* What the tests of the simulation share. Each test runs in processes of its own, one for each rank. */
 #ifndef BUSBAR_REHEARSAL_TEST_H
 #define BUSBAR_REHEARSAL_TEST_H
 

@@ -1,4 +1,4 @@
-/* A CUDA driver for tests, in host memory. It is lazy: what a stream was given is done only when somebody waits for it,
+/* A CUDA driver for tests, in host memory. It is lazy: work on a stream runs only when a caller waits for it,
  * so that a missing wait gives a wrong result. Calls without a current context, and addresses outside of one
  * allocation, are errors as they are on a GPU.
  *
@@ -11,7 +11,7 @@
 
 #include "cuda.h"
 
-/* Parses all kernels of a text; NULL if it does not understand it, and says why on stderr. */
+/* Parses all kernels of a text; on failure NULL, with the reason on stderr. */
 struct ptx *ptx_parse(const char *text);
 void ptx_free(struct ptx *);
 

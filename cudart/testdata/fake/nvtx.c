@@ -1,5 +1,4 @@
-/* An NVTX tool for tests: it writes what it is told into fake_nvtx_log, and wants nothing of a program whose tables are
- * not as they must be. */
+/* An NVTX tool for tests: it records its calls in fake_nvtx_log, and declines a program with wrong tables. */
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-/* Operations for tests of programs: each puts an amount of work onto the stream that its work was made for, or fails. The
+/* Operations for tests of programs: each puts an amount of work onto the stream of its work, or fails. The
  * test fills the table. */
 #include <stdint.h>
 

@@ -1,5 +1,5 @@
-/* The shim without Go, for the sanitizers: ranks are threads of one process, each with a context of its own. Every kind,
- * type, reduction and placement runs with small counts, and all that goes wrong. */
+/* The shim without Go, for the sanitizers: ranks are threads of one process, each with a context of its own. Every
+ * kind, type, reduction and placement runs with small counts, and all that goes wrong. */
 #include "../shim.h"
 
 #include <condition_variable>
@@ -94,7 +94,7 @@ void group(int n, int64_t timeout_ms, const std::function<void(Rank &)> &work)
 
 int nothing(void *, uint64_t) { return 0; }
 
-/* Buffers of ones: what comes out tells whether every rank took part. */
+/* Buffers of ones: the sum shows whether every rank took part. */
 void run(Rank &r, int kind, int type, int op, int in_place, int64_t count)
 {
 	const size_t bytes = static_cast<size_t>(count) * static_cast<size_t>(r.size) * element_bytes(type);

@@ -1,5 +1,5 @@
 /* Runs all of the shim and the timed loop under the sanitizers, with buffers of exactly the size that an operation may
- * touch. What the results are is the Go tests' affair; here only sums are looked at. See scripts/c-sanitize.sh. */
+ * touch. The Go tests check the results; this one checks only sums. See scripts/c-sanitize.sh. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -59,7 +59,7 @@ static void took(const char *function, const char *algorithm, const char *protoc
 	WANT(e.channels == channels);
 }
 
-/* A launch gets a handle, without which older versions tell nothing; nothing else does. */
+/* Only a launch gets a handle; without it older versions report nothing. */
 #define GROUP(version) \
 	do { \
 		struct profiler_event_v##version e = {.type = PROFILE_GROUP}; \
@@ -87,7 +87,7 @@ static void took(const char *function, const char *algorithm, const char *protoc
 		struct profiler_event_v##version p2p = {.type = PROFILE_P2P, .p2p = p2p_start}; \
 		WANT(!p->start(context, &handle, &p2p) && !handle); \
 		took("Recv", "", "", p2p_channels); \
-		/* What is told late, after the watch, is nothing that was asked for. */ \
+		/* A late report, after the watch, is ignored. */ \
 		WANT(!p->start(context, &handle, &coll)); \
 		WANT(watch() == 0 && take(NULL, 0) == 0); \
 		WANT(!p->finalize(context)); \

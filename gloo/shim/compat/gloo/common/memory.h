@@ -1,6 +1,6 @@
-/* Debian's libgloo-dev lacks this header of Gloo, without which its transport cannot be derived from. This one says what
- * lies in the three pointers and no more of what they do than the shim needs. It is found after all other folders, so
- * that Gloo's own is taken where it is. */
+/* Debian's libgloo-dev lacks this header of Gloo, without which its transport cannot be derived from. This one declares
+ * what lies in the three pointers and no more of what they do than the shim needs. It is found after all other folders,
+ * so that Gloo's own is taken where it is. */
 #pragma once
 
 #include <memory>
@@ -8,7 +8,7 @@
 #include <gloo/config.h>
 
 #if GLOO_VERSION != 500
-#error "gloo/common/memory.h is missing, and busbar knows what it says for Gloo 0.5.0 alone: install Gloo with all its headers"
+#error "gloo/common/memory.h is missing, and busbar replaces it for Gloo 0.5.0 only: install Gloo with all its headers"
 #endif
 
 namespace gloo {
