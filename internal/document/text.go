@@ -2,6 +2,7 @@ package document
 
 import (
 	"fmt"
+	"html"
 	"io"
 	"strings"
 
@@ -93,7 +94,12 @@ func (t *lines) title(level int, s string) {
 
 func (t *lines) blocks(level int, all []Block) {
 	for _, b := range all {
-		if c, is := b.(*Chart); is && c.Caption == "" {
+		switch b := b.(type) {
+		case *Chart:
+			if b.Caption == "" {
+				continue
+			}
+		case Tiles:
 			continue
 		}
 		if t.markdown {
@@ -106,6 +112,13 @@ func (t *lines) blocks(level int, all []Block) {
 func (t *lines) block(level int, b Block) {
 	switch b := b.(type) {
 	case *Section:
+		if t.markdown && b.Fold == Folded { // as GitHub and GitLab fold it
+			t.line("<details><summary>" + html.EscapeString(Printable(b.Title)) + "</summary>\n")
+			t.blocks(level+1, b.Blocks)
+			t.apart()
+			t.line("</details>\n")
+			return
+		}
 		t.title(level, b.Title)
 		t.blocks(level+1, b.Blocks)
 	case Paragraph:

@@ -25,7 +25,7 @@ type Model struct {
 
 // mostScatter is how far points lie off laws that are said, as a standard deviation: further off, times follow some
 // other law.
-const mostScatter = 0.25
+const mostScatter = 0.10
 
 // Law is what holds from one measured size to another, both included.
 type Law struct {

@@ -12,6 +12,7 @@ import (
 	"busbar/internal/result"
 	"busbar/internal/units"
 	"busbar/post/analysis"
+	"busbar/post/show"
 	"busbar/post/steps"
 )
 
@@ -24,18 +25,19 @@ type Options struct {
 
 // builder makes a report of rows as they come. It keeps little of each, since there may be a million.
 type builder struct {
-	options Options
-	curves  *analysis.Collector
-	runs    runList
-	byRun   map[string]*gathered // by the run's ID
-	files   document.Links
-	quality quality
-	lacking analysis.Incomparable
-	method  facts
-	steps   []*steps.Run // of training steps
-	rows    int
-	ok      int
-	stepped int // points of steps with values
+	options  Options
+	curves   *analysis.Collector
+	runs     runList
+	byRun    map[string]*gathered // by the run's ID
+	files    document.Links
+	quality  quality
+	lacking  analysis.Incomparable
+	method   facts
+	steps    []*steps.Run // of training steps
+	patterns show.Patterns
+	rows     int
+	ok       int
+	stepped  int // points of steps with values
 }
 
 // runList is all runs, by their numbers.
@@ -70,6 +72,7 @@ func newBuilder(runs []*result.Run, o Options) *builder {
 		g := &gathered{number: i + 1, run: run, counts: map[result.Status]int{}}
 		b.runs = append(b.runs, g)
 		b.byRun[run.ID] = g
+		b.patterns.AddRun(run)
 	}
 	for _, g := range b.runs {
 		for _, id := range g.run.Resumes {
@@ -86,6 +89,7 @@ func newBuilder(runs []*result.Run, o Options) *builder {
 func (b *builder) add(row result.Row) {
 	g, r := b.byRun[row.Run.ID], row.Record
 	b.rows++
+	b.patterns.Add(row)
 	g.rows++
 	g.counts[r.Status]++
 	b.quality.add(g.number, r.Operation(), r)
@@ -132,11 +136,12 @@ func (b *builder) report(f analysed) *Report {
 	r := &Report{
 		Title: b.title(), Made: b.options.Made.UTC().Format(time.RFC3339), Tool: b.options.Tool, runs: b.runs,
 		Totals: totals{len(f.Curves), pointsOf(f.Curves), b.rows, b.stepped}, Plan: b.runs.plan(), method: b.method,
-		Findings: f.Findings, Files: b.files, steps: b.steps,
+		Findings: f.Findings, Files: b.files, steps: b.steps, patterns: &b.patterns,
 	}
 	for _, g := range b.runs {
 		r.addRun(g)
 	}
+	r.answers = analysis.Answers(f.Curves, f.Ceilings)
 	b.addCurves(r, f)
 	b.addQuality(r, f)
 	b.addBanners(r)

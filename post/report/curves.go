@@ -49,6 +49,9 @@ func (b *builder) addCurves(r *Report, f analysed) {
 		}
 		to.Curves = append(to.Curves, made)
 	}
+	if len(r.answers) > 0 {
+		to.First = to.Curves[number[r.answers[0].Curve]].Family
+	}
 	for _, one := range f.Findings {
 		for _, p := range one.Places() {
 			to.Regions = append(to.Regions, region{one.Number, one.Code(), one.Severity, number[p.Curve], p.From, p.To})
@@ -138,7 +141,7 @@ func (c *curve) setPeak(of analysis.Ceiling) {
 }
 
 func (c *curve) setModel(of analysis.Model) {
-	if fact := of.Fact(); fact != nil {
+	if fact := of.Fact(); fact != nil && len(of.Laws) > 0 {
 		c.model = fmt.Sprintf("%s (%s)", notice.Message(fact), of.Bounds())
 	}
 	for _, l := range of.Laws {

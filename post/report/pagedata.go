@@ -26,6 +26,7 @@ var pageScripts = []string{"base", "scale", "chart", "draw", "curves", "table", 
 // pageData is what the script of the page plots and lists. Texts in it are not markup.
 type pageData struct {
 	Families []family  `json:"families"`
+	First    int       `json:"first"` // index of the family with the highest bandwidth, which the page plots first
 	Curves   []curve   `json:"curves"`
 	Notes    []string  `json:"notes"` // on points, each text once: curve.Notes has their indices
 	Bases    []string  `json:"bases"` // what bounds are: curve.Bases has their indices

@@ -65,6 +65,9 @@ func TestBanners(t *testing.T) {
 		fast   bool
 	}{
 		"measured":  {func(*made) {}, "", true},
+		"loaded": {func(m *made) {
+			m.run.Warnings = notice.Of(notice.HostLoad{Host: "node1", Load: 3.5})
+		}, "host-load", true},
 		"simulated": {func(m *made) { m.run.Rehearse = true }, "simulated-runs", false},
 		"crowded": {func(m *made) {
 			m.run.Warnings = notice.Of(notice.Oversubscribed{Ranks: 4, Cores: 2, Host: "a"})
@@ -97,14 +100,17 @@ func TestFactsOfManyRuns(t *testing.T) {
 	var runs []*made
 	for i := range 40 {
 		m := runOf(i+1, "mpi", coll.AllReduce)
-		m.run.Environment = map[string]string{"SAME": "1", "OTHER": []string{"a", "b"}[i/20], "EACH": m.run.ID}
+		m.run.Environment = map[string]string{"SAME": "1", "OMPI_MCA_ess": "x", "PMIX_RANK": "0", "OTHER": []string{"a", "b"}[i/20], "EACH": m.run.ID}
 		runs = append(runs, m)
 	}
 	values := map[string][]*factValue{}
 	for _, f := range build(runs, nil).environment.all {
-		if f.topic == "environment" {
+		if f.topic == "Environment variables" {
 			values[f.name] = f.values
 		}
+	}
+	if values["OMPI_MCA_ess"] != nil || values["PMIX_RANK"] != nil {
+		t.Error("variables that the launcher sets are listed")
 	}
 	if v := values["SAME"]; len(v) != 1 || v[0].text != "1" || runsIn(v[0].runs, 40) != "" {
 		t.Errorf("the same value of all runs: %+v", v)

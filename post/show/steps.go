@@ -19,13 +19,13 @@ import (
 func (s *Tables) stepRun(f *result.StepFile) *document.Section {
 	r, notes := &f.Run, s.footnotes(f.Path)
 	var lines document.Lines
-	lines = append(lines, notes.Simulated(r)...)
+	lines = append(lines, notes.Head(r)...)
 	counts := map[result.Status]int{}
 	for i := range f.Records {
 		counts[f.Records[i].Status]++
 	}
 	lines = append(lines, steps.About(r.Step), ranOn(r), ranWhere(r), steps.How(r.Step),
-		endWords(f.End, counts)+" "+notes.Marks(r.Warnings))
+		endWords(f.End, counts))
 	section := &document.Section{Title: f.Path}
 	section.Add(lines)
 	s.describe(f.Path, r, f.End, counts).Steps = f.Records

@@ -8,9 +8,9 @@ function startCurves() {
   const state = { family: 0, metric: "busbw", xlog: true, ylog: false };
   const byFamily = data.families.map(() => []);
   data.curves.forEach((curve, i) => byFamily[curve.family].push(i));
-  // First comes what has the longest curve: a single point is no picture.
+  // The first plot is that of the first headline, unless it has a single point; else that with most sizes.
   const longest = byFamily.map((list) => Math.max(0, ...list.map((i) => data.curves[i].sizes.length)));
-  state.family = Math.max(0, longest.indexOf(Math.max(...longest)));
+  state.family = longest[data.first] > 1 ? data.first : Math.max(0, longest.indexOf(Math.max(...longest)));
   byId("laws").parentElement.hidden = data.curves.every((curve) => !curve.laws);
   const over = chartIn(byId("curve-chart")),
     scaling = chartIn(byId("scaling-chart"));
