@@ -59,7 +59,7 @@ type Lines []string
 // List is items without order.
 type List []string
 
-// Callout is a sentence that nobody may overlook.
+// Callout is a sentence that the reader must notice.
 type Callout struct {
 	Severity notice.Severity
 	Text     string
@@ -133,9 +133,9 @@ type Findings []notice.Notice
 type Chart struct {
 	ID       string // of its place on a page; "" for none
 	Title    string
-	Caption  string        // says in words what the plot shows; "" where a table has its values
+	Caption  string        // a description of the plot; "" if a table has its values
 	HTML     template.HTML // elements, in which texts are escaped
-	Scripted bool          // the script of the page draws it: without scripts it is missing, and the page says so
+	Scripted bool          // drawn by the script of the page, which shows a note if scripts are off
 }
 
 // Tiles are the main results, which a page shows side by side. The other formats omit them: a list has the same facts.

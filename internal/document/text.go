@@ -56,7 +56,7 @@ func (t *lines) entry(sign, s string) {
 	}
 }
 
-// escaped is a text of which nothing is markup.
+// escaped is a text without markup.
 func (t *lines) escaped(s string) string {
 	if t.markdown {
 		return units.Markdown(s)
@@ -64,7 +64,7 @@ func (t *lines) escaped(s string) string {
 	return s
 }
 
-// strong is a text, escaped, that stands out in Markdown.
+// strong is an escaped text, bold in Markdown.
 func (t *lines) strong(s string) string {
 	if t.markdown {
 		return "**" + units.Markdown(s) + "**"
@@ -412,5 +412,5 @@ func (t *lines) markdownTable(b *Table) {
 	}
 }
 
-// oneLine is a text that stands in a cell.
+// oneLine is a text for a table cell.
 var oneLine = strings.NewReplacer("\r\n", "; ", "\n", "; ")

@@ -11,7 +11,7 @@ import (
 const (
 	enoughOfCeiling = 0.65
 	halfOfCeiling   = 0.5
-	// largeEnough is the size in bytes that must have been measured: below it latency counts, and nothing is said.
+	// largeEnough is the minimum largest size in bytes: below it, latency dominates and no peak applies.
 	largeEnough = 64 << 20
 )
 

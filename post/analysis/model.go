@@ -7,8 +7,8 @@ import (
 	"busbar/internal/stats"
 )
 
-// Model is what the times of a curve do over sizes: one law t = α + S/β, or several one after the other. What a law
-// cannot tell from the sizes that were measured is not claimed.
+// Model describes the times of a curve over sizes: t = α + S/β, or several such lines one after the other. A parameter
+// that the measured sizes do not determine is unknown.
 type Model struct {
 	Curve   *Curve
 	Laws    []Law           // by size; none where the sizes are too few, or all laws are far off
@@ -23,8 +23,7 @@ type Model struct {
 	Odd   int     // sizes that no law explains
 }
 
-// mostScatter is how far points lie off laws that are said, as a standard deviation: further off, times follow some
-// other law.
+// mostScatter is the maximum standard deviation of points around the lines. Beyond it, no model fits.
 const mostScatter = 0.10
 
 // Law is what holds from one measured size to another, both included.
@@ -32,7 +31,7 @@ type Law struct {
 	From, To int64   // bytes
 	Alpha    float64 // s
 	PerByte  float64 // s
-	// Step is this law's time to that of the law before where one goes over into the other; 0 of the first.
+	// Step is the ratio of this line's time to that of the line before, where the model changes; 0 for the first.
 	Step float64
 }
 
@@ -123,7 +122,7 @@ func (m *Model) overLaunches(t curveTrend) {
 	}
 }
 
-// ofLaunch are the laws of one launch; all says whether it measured every size.
+// ofLaunch are the lines of one launch; all reports whether it measured every size.
 func (t curveTrend) ofLaunch(c *Curve, launch int) (own curveTrend, all bool) {
 	own = curveTrend{sizes: t.sizes, places: t.places}
 	for _, s := range t.Segments {

@@ -8,7 +8,7 @@ import (
 	"busbar/internal/units"
 )
 
-// bandwidthName says which bandwidth it is.
+// bandwidthName is busbw or algbw.
 func (m Model) bandwidthName() string {
 	if m.Curve.Collective.BusFactor(m.Curve.World) == 0 {
 		return "algbw"

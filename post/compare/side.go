@@ -48,7 +48,7 @@ var sorts = map[string]string{
 // environmentSort begins the words of --by that name an environment variable.
 const environmentSort = "env:"
 
-// sortBy is the path of headerOf that a word of --by stands for.
+// sortBy is the path of headerOf for a word of --by.
 func sortBy(word string) (path string, err error) {
 	if name, is := strings.CutPrefix(word, environmentSort); is && name != "" {
 		return "environment." + name, nil

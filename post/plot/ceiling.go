@@ -13,7 +13,7 @@ const (
 	farAbove = 2
 )
 
-// ceilings draws the ceilings of bus bandwidths, of curves that stand for these series, and notes what they are.
+// ceilings draws the peak bus bandwidth of the curves, with a caption.
 func (c *chooser) ceilings(f *Figure, all []series) {
 	if c.limit == nil {
 		return

@@ -32,8 +32,8 @@ type chooser struct {
 	passed    []string
 }
 
-// Figures chooses the pictures that the points are good for, in the order in which one would look at them: all
-// collectives of one world, collectives alone, scaling over worlds. passed lists what is left out and why.
+// Figures chooses the plots for the points, the most general first: all collectives of one world, single collectives,
+// scaling over world sizes. passed lists omitted plots with the reason.
 func Figures(points []Point, o Options) (figs []Figure, passed []string) {
 	if len(o.Bandwidths) == 0 {
 		o.Bandwidths = []Measure{BusBW}

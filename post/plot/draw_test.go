@@ -101,7 +101,7 @@ func apart(t *testing.T, name string, d *drawing) {
 	}
 }
 
-// In grey print, dash and marker must tell any two of the nine apart.
+// Dash and marker distinguish any two of the nine curves in black-and-white print.
 func TestStylesDiffer(t *testing.T) {
 	looks := map[[2]int]Curve{}
 	for i := range maxCurves {

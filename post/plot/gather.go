@@ -60,8 +60,8 @@ type picture interface {
 	WriteSVG(w io.Writer) error
 }
 
-// Files are the files of all plots, in each format; notDrawn is what is left out and why. The error counts the points
-// where there is nothing to draw.
+// Files are the files of all plots, in each format; notDrawn lists omitted plots with the reason. The error counts the
+// points if no plot is possible.
 func (m *Data) Files(o Options) (files []atomicfile.Named, notDrawn []string, err error) {
 	add := func(name string, one picture) {
 		for _, format := range o.Formats {

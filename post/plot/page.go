@@ -23,7 +23,7 @@ const (
 	titleSize, bodySize, smallSize = 15, 12, 10.5
 )
 
-// Page is what stands around the axes of a picture.
+// Page is the title, the legend and the captions around a plot.
 type Page struct {
 	Name      string // file name without extension
 	Title     string
@@ -142,7 +142,7 @@ func (d *drawing) paint(c draw.Canvas) {
 	}
 }
 
-// newLegend names what thumbnails stand for, in lines that leave it as narrow as its height permits.
+// newLegend draws names beside thumbnails, as narrow as its height permits.
 func newLegend(names []string, thumbnails []plot.Thumbnailer, high vg.Length) (l plot.Legend) {
 	for _, wide := range []vg.Length{130, 190, 250} {
 		l = plot.NewLegend()

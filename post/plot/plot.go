@@ -56,7 +56,7 @@ type Curve struct {
 	Points []XY
 }
 
-// XY is one point of a curve in the units of the axes; Lo and Hi bound the band, both equal to Y where there is none.
+// XY is one point of a curve in the units of the axes. Lo and Hi bound the band; without a band both are Y.
 type XY struct {
 	X, Y, Lo, Hi float64
 	Gap          bool // a point before this one has no figure: no line leads here

@@ -133,7 +133,7 @@ func in(mode coll.Mode, all []series) []series {
 	return slices.DeleteFunc(slices.Clone(all), func(s series) bool { return s.Mode != mode })
 }
 
-// group splits series by what part makes of their keys, in the order of first appearance.
+// group splits series by a part of their keys, in order of appearance.
 func group[K comparable](all []series, part func(key) K) [][]series {
 	index := map[K]int{}
 	var groups [][]series

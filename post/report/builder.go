@@ -54,7 +54,7 @@ type gathered struct {
 	run     *result.Run
 	counts  map[result.Status]int
 	rows    int
-	records int // of the run's largest file, with those that another record stands for
+	records int // of the run's largest file, with those that another record represents
 	end     *result.End
 	files   []string
 	layout  layout
@@ -126,7 +126,7 @@ type analysed struct {
 	Findings  []analysis.Finding
 	More      int                                    // findings beyond the most that a report has
 	Ceilings  func(*analysis.Curve) analysis.Ceiling // of a curve; nil: they are not looked for
-	Models    func(*analysis.Curve) analysis.Model   // of a curve; nil: there are none
+	Models    func(*analysis.Curve) analysis.Model   // of a curve; nil: no models
 	Headlines []notice.Fact                          // of the comparison of contenders
 	Notes     []notice.Notice                        // on files
 }

@@ -10,7 +10,7 @@ import (
 	"fmt"
 )
 
-// once is the number of a key; add adds what it stands for where it is new, and returns its number.
+// once is the number of a key; for a new key, add adds its value and returns the number.
 func once[K comparable](of map[K]int, key K, add func() int) int {
 	n, known := of[key]
 	if !known {

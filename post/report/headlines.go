@@ -62,7 +62,7 @@ func verdictOf(r *result.Run) notice.CrowdedVerdict {
 	return notice.NoSpeed
 }
 
-// addHeadlines adds what one would say first: how fast, what stands out, what is missing.
+// addHeadlines adds the main results: verdicts on patterns, bandwidth, latency, findings, and what is missing.
 func (b *builder) addHeadlines(r *Report, f analysed) {
 	add := func(facts []notice.Fact) {
 		for _, fact := range facts {

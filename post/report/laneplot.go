@@ -36,7 +36,7 @@ type laneRow struct {
 	device int          // index in the timeline's devices
 	Label  string       `json:"label"`
 	About  string       `json:"about"` // host and GPU
-	Why    string       `json:"why"`   // it stands out; "" for no reason
+	Why    string       `json:"why"`   // it is highlighted; "" if it is not
 	Shift  millis       `json:"shift"`
 	Span   millis       `json:"span"`
 	Steps  []stepOnLane `json:"steps"`
@@ -73,7 +73,7 @@ type sight struct {
 // millis are milliseconds, written to a tenth of a microsecond.
 type millis float64
 
-// MarshalJSON writes a number, or null where there is none.
+// MarshalJSON writes a number, or null if it is absent.
 func (v millis) MarshalJSON() ([]byte, error) {
 	if math.IsNaN(float64(v)) || math.IsInf(float64(v), 0) {
 		return []byte("null"), nil

@@ -117,7 +117,7 @@ const labelsApart = `(() => {
     a.left >= b.right - 1 || b.left >= a.right - 1 || a.top >= b.bottom - 3 || b.top >= a.bottom - 3));
 })()`
 
-// laneContrast is whether lanes stand out from the page.
+// laneContrast reports whether lanes have enough contrast with the page.
 const laneContrast = `["computing", "hidden", "exposed", "copying"].every((name) => {
   const colour = getComputedStyle($("#timeline-chart .plot .lane." + name)).fill;
   return contrastOf(colour, colourOfVariable("paper")) >= (name === "computing" ? 2 : 2.5);

@@ -107,7 +107,7 @@ func scaled(f *step.Figure, by float64) string {
 	return fmt.Sprintf("%.1f", by*f.Value)
 }
 
-// shortMark is how a point stands to the best, in a word that fits the table.
+// shortMark is the verdict on a point, short enough for the table.
 func shortMark(g *steps.Group, p *steps.Point) string {
 	switch s := g.Compared(p); s.Verdict {
 	case step.Best:

@@ -23,7 +23,7 @@ var Caps = []step.Cap{1 << 20, 5 << 20, 25 << 20, step.All}
 type Run struct {
 	Backend   string
 	World     int
-	Launch    int // number of the launch, which tells when it was
+	Launch    int // number of the launch, which determines its start
 	Rounds    int
 	Groups    []step.Point
 	Rehearsed bool
