@@ -276,7 +276,7 @@ func linked(s string) string {
 	return b.String() + escaped(rest)
 }
 
-// chart is a figure; one that a script draws has a sentence in its place where scripts are off.
+// chart is a figure; for one that a script draws, the page has a note if scripts are off.
 func (h *page) chart(c *Chart) {
 	if c.Scripted {
 		h.put("<noscript><p>Scripts are off, so this is missing: %s.</p></noscript>", c.Title)

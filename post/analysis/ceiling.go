@@ -18,7 +18,7 @@ type Ceiling struct {
 	By     notice.PeakSaver // what would do that
 	Name   string           // in a word or two, for a plot: "NVLink 4"
 	Fact   notice.Fact      // what it is; why it is not known
-	Source string           // where the figure comes from
+	Source string           // of the value
 	Moot   bool             // no peak applies to what was measured, whatever its links are
 }
 

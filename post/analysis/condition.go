@@ -10,7 +10,7 @@ import (
 	"busbar/post/say"
 )
 
-// Condition is what two times must share to be compared, apart from the contender and the launch.
+// Condition is the properties that two times must share to be compared, except contender and launch.
 type Condition struct {
 	coll.Case
 	Nodes, PerNode int

@@ -175,7 +175,7 @@ func base(sides []*side, name string) ([]*side, error) {
 	return sides, nil
 }
 
-// refuseRehearsed is the error of rehearsed figures against measured ones, unless they were asked for.
+// refuseRehearsed is the error of simulated values against measured ones, unless a flag permits it.
 func refuseRehearsed(sides []*side) error {
 	i := slices.IndexFunc(sides, func(s *side) bool { return s.rehearsed })
 	j := slices.IndexFunc(sides, func(s *side) bool { return !s.rehearsed })

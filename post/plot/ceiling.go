@@ -6,7 +6,7 @@ import (
 )
 
 const (
-	// mostCeilings is how many lines of that kind a picture carries.
+	// mostCeilings is the maximum number of peak lines in a plot.
 	mostCeilings = 3
 	// farAbove is the multiple of the largest value from which on a ceiling would leave too little height to the
 	// curves.

@@ -28,8 +28,8 @@ func Comparison(points []Point, at int64) (figs []Figure, passed []string) {
 				Y: measures[m].y, Curves: curves(s, measures[m].value)}, s)
 		})
 	}
-	overlay("allreduce_time_vs_datasize", "all_reduce: time against size", timeOf(all))
-	overlay("allreduce_bandwidth_vs_datasize", "all_reduce: bus bandwidth against size", BusBW)
+	overlay("allreduce_time_vs_datasize", "all_reduce: time over message size", timeOf(all))
+	overlay("allreduce_bandwidth_vs_datasize", "all_reduce: bus bandwidth over message size", BusBW)
 	c.sideBySide(all, at)
 	return c.figs, c.passed
 }

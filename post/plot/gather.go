@@ -54,7 +54,7 @@ func Gather(ctx context.Context, data *result.Dataset, peaks analysis.Peaks) (*D
 // OnlyGroups reports whether nothing was measured but groups of nodes, which have no plots.
 func (m *Data) OnlyGroups() bool { return len(m.points) == 0 && m.lacking.Groups }
 
-// picture is what is drawn, whatever it shows.
+// picture is anything that draws itself.
 type picture interface {
 	WritePNG(w io.Writer) error
 	WriteSVG(w io.Writer) error

@@ -37,7 +37,7 @@ type series struct {
 }
 
 // cell is one size of a series: the median over launches, or over the cycles of one launch, and their range where there
-// are several. It is all zero where there is no figure.
+// are several. It is all zero where there is no value.
 type cell struct {
 	of            coll.Case
 	n             int // launches, or cycles of the one launch

@@ -63,7 +63,7 @@ func aggregateOf(k key) string {
 var usual = map[string]bool{"warm caches": true, "issued alone": true, "max over ranks": true, "default settings": true,
 	"out-of-place": true}
 
-// unusual are the words on how a figure was taken, where that is not rank's own way.
+// unusual are the words for a method that differs from the default.
 func unusual(k key) (words []string) {
 	for _, part := range []string{rotateOf(k), aggregateOf(k), averageOf(k), settingsOf(k)} {
 		if !usual[part] {
@@ -79,7 +79,8 @@ type dimension struct {
 	always bool
 }
 
-// labelOrder is the order of properties in labels; splitOrder is the order by which too many curves are split over plots.
+// labelOrder is the order of properties in labels. splitOrder is the order by which too many curves are split over
+// plots.
 var (
 	labelOrder = []dimension{
 		{collectiveOf, false}, {backendOf, false}, {variantOf, true}, {settingsOf, true}, {worldOf, false},
@@ -135,7 +136,7 @@ var subtitles = []struct {
 	{"", "tools", func(_ series, r *result.Run) string { return r.Tool }},
 }
 
-// facts are the lines under a title: what holds for all series of the picture, and whose they are.
+// facts are the lines under a title: what all series of the plot share.
 func facts(all []series) (facts []string) {
 	for _, line := range subtitles {
 		var values []string

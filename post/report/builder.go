@@ -103,7 +103,7 @@ func (b *builder) add(row result.Row) {
 	b.ok++
 }
 
-// addFile takes the rest of a file behind its rows, as result.Dataset.EachWhole hands it on.
+// addFile adds what a file has besides its rows, as from result.Dataset.EachWhole.
 func (b *builder) addFile(f *result.File) {
 	g := b.byRun[f.Run.ID]
 	g.files = append(g.files, f.Path)

@@ -99,7 +99,8 @@ func (r form) tiles() document.Tiles {
 		f := r.Findings[0]
 		worst = document.Tile{
 			Name:  fmt.Sprintf("Worst of %s", units.Count(len(r.Findings), "finding")),
-			Value: string(f.Code()), Note: units.Capital(f.Message()) + ".", Severity: f.Severity, Href: "#" + findingID(f.Number),
+			Value: string(f.Code()), Note: units.Capital(f.Message()) + ".", Severity: f.Severity,
+			Href: "#" + findingID(f.Number),
 		}
 	}
 	return append(all, worst)
@@ -152,7 +153,7 @@ func (r form) results() []*document.Section {
 	return append(all, r.planSection(), r.qualitySection(), method, environment, r.runsSection())
 }
 
-// unitsText is what all tables are to be read with.
+// unitsText explains the units of all tables.
 const unitsText = "Sizes are powers of 1024, GB/s are 1e9 bytes per second, times are medians. algbw is size / time; " +
 	"busbw is algbw times a factor of the collective and the number of ranks."
 

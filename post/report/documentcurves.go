@@ -63,7 +63,7 @@ func (r form) pointsSection() *document.Section {
 	return s
 }
 
-// name is the contender with what its values are to be read with.
+// name is the contender with its marks.
 func (c *curve) name() string {
 	name := c.Who
 	if c.Simulated {

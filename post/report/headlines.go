@@ -54,7 +54,7 @@ func (b *builder) addBanners(r *Report) {
 	}
 }
 
-// verdictOf is what times of an oversubscribed run are good for: of training steps, the best bucket is reported anyway.
+// verdictOf is the use of times of an oversubscribed run: of training steps, the best bucket is reported anyway.
 func verdictOf(r *result.Run) notice.CrowdedVerdict {
 	if r.Step != nil {
 		return notice.ThisHostAlone

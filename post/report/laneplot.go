@@ -62,7 +62,7 @@ type laneStrip struct {
 // laneCall is a call: start, length, exposed part, index in lanePlot.Names, stream.
 type laneCall [5]millis
 
-// sight is a span of time to look at first.
+// sight is a time span to show first.
 type sight struct {
 	Label string `json:"label"`
 	Text  string `json:"text"`
@@ -260,7 +260,7 @@ func callName(name string, bytes *int64) string {
 	return name + " " + units.RoughBytes(*bytes).String()
 }
 
-// addSteps adds the worst steps to what to look at first.
+// addSteps adds the worst steps to the spans to show first.
 func (p *lanePlot) addSteps(t *timeline.Timeline, worst []*slowStep) {
 	for _, w := range worst {
 		s := sight{Label: w.Name, From: millis(math.Inf(1)), To: millis(math.Inf(-1))}

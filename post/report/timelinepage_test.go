@@ -51,7 +51,7 @@ func laneValues(p *tab) {
 		check{"gone with it", `point(` + lanes + `, "pointerleave", 0.3)`, `$("#timeline-chart .readout").hidden`},
 		check{"the first moment", `press(` + lanes + `, "Home")`, said + `.startsWith("rank 0 at ")`},
 		check{"the first call", `press(` + lanes + `, "n")`, `/all_reduce 25 MiB.*none exposed/.test(` + said + `)`},
-		check{"its state", "", said + `.includes("hidden behind computing")`},
+		check{"its state", "", said + `.includes("overlapped with computing")`},
 		check{"the next GPU", `press(` + lanes + `, "ArrowDown")`, said + `.startsWith("rank 1 at ")`},
 		check{
 			"an exposed call",

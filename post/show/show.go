@@ -29,7 +29,7 @@ type Tables struct {
 	ceilings *analysis.Ceilings
 }
 
-// New makes a document with peaks that were given; shows reports whether a notice is not ignored.
+// New makes a document with the given peaks; shows reports whether a notice is not ignored.
 func New(peaks analysis.Peaks, shows func(notice.Code) bool) *Tables {
 	return &Tables{
 		peaks: peaks, shows: shows, curves: analysis.NewCollector(), ceilings: analysis.NewCeilings(peaks),

@@ -91,7 +91,7 @@ func stepRatios(g *steps.Group, notes *footnote.List) *document.Table {
 	return t
 }
 
-// footnotesOf is what a point is to be read with.
+// footnotesOf is the notes on a point.
 func footnotesOf(p *steps.Point) []string {
 	return slices.Concat(p.Reasons(), p.Notes, p.Warnings.Texts())
 }

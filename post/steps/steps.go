@@ -38,7 +38,7 @@ type Point struct {
 	Standing step.Standing // among the points of the group that were measured in turn with it
 }
 
-// Gather makes runs of files. A run that continues another is one with it: of each point the newest that has figures
+// Gather makes runs of files. A run that continues another is one with it: of each point the newest that has values
 // counts.
 func Gather(files []*result.StepFile) (runs []*Run) {
 	files = slices.Clone(files)
@@ -112,7 +112,7 @@ func inTurn(f *result.StepFile) (points []*Point) {
 	return points
 }
 
-// worth orders what different files have of one point.
+// worth orders records of one point in different files.
 func worth(r *result.StepRecord) int {
 	switch {
 	case r.Status == result.OK:
@@ -144,7 +144,7 @@ func (g *Group) Compared(p *Point) step.Standing {
 }
 
 // BestGroup is the group with the fastest step, among those whose compression is not modelled where there are such; nil
-// where no point has figures.
+// where no point has values.
 func (r *Run) BestGroup() *Group {
 	timed := slices.DeleteFunc(slices.Clone(r.Groups), func(g *Group) bool { return g.Best == nil })
 	if len(timed) == 0 {

@@ -33,7 +33,7 @@ func (r *Run) World() string {
 	return units.Count(run.World, "rank") + " on " + units.Count(run.Nodes, "node")
 }
 
-// Reasons are why a point has no figures, or not all of them.
+// Reasons are why a point has no values, or not all of them.
 func (p *Point) Reasons() (all []string) {
 	if p.Status != result.OK {
 		text := string(p.Status)

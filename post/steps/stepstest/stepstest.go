@@ -31,7 +31,7 @@ type Run struct {
 	Edit      func(f *result.StepFile) // at the end
 }
 
-// Default is a run over MPI, with figures for all points.
+// Default is a run over MPI, with values for all points.
 func Default() Run {
 	return Run{Backend: "mpi", World: 4, Rounds: 24, Groups: []step.Point{
 		{Strategy: step.DDP, Type: coll.Float32, Progress: step.NoCalls},
