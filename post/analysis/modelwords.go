@@ -47,10 +47,7 @@ func (m Model) Fact() notice.Fact {
 	case len(m.Laws) == 0:
 		return nil
 	}
-	fact := notice.TimeModel{Kind: "busbw", Changes: m.changes()}
-	if m.Curve.Collective.BusFactor(m.Curve.World) == 0 {
-		fact.Kind = "algbw"
-	}
+	fact := notice.TimeModel{Kind: m.bandwidthName(), Changes: m.changes()}
 	l, b := m.Latency, m.Bandwidth
 	fact.Bandwidth = notice.FittedBandwidth{Lo: units.Bandwidth(b.Lo)}
 	if l.Known {

@@ -43,7 +43,7 @@ func (p *Point) Reasons() (all []string) {
 		all = append(all, text)
 	}
 	if w := p.Check.First; w != nil {
-		all = append(all, fmt.Sprintf("%s wrong; first on rank %d, host %s, index %d: wanted %s, found %s",
+		all = append(all, fmt.Sprintf("%s wrong; first on rank %d, host %s, index %d: expected %s, found %s",
 			units.Count(int(p.Check.Wrong), "element"), w.Rank, w.Host, w.Index, w.Want, w.Got))
 	}
 	return all
