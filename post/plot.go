@@ -43,7 +43,7 @@ func newPlot(to streams) *cobra.Command {
 		Long: `For each backend and world: all collectives side by side. For all_reduce, and
 every collective measured with several backends, worlds or placements, or in
 several ways (--rotate, -m, -a): one picture with all of them. With two worlds
-or more: scaling over worlds.
+or more: scaling over world sizes.
 
 Points are medians; shaded bands are the 95 % CI of the median, or the
 range over launches where a point was measured in several, as the caption of

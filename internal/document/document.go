@@ -40,7 +40,7 @@ type Section struct {
 	Blocks []Block
 }
 
-// Fold is whether HTML can hide the blocks of a section; the other formats show them.
+// Fold is whether HTML, and Markdown where Folded, can hide the blocks of a section; the other formats show them.
 type Fold int
 
 // The ways.
@@ -59,7 +59,7 @@ type Lines []string
 // List is items without order.
 type List []string
 
-// Callout is a sentence that nobody may overlook.
+// Callout is a sentence that the reader must notice.
 type Callout struct {
 	Severity notice.Severity
 	Text     string
@@ -114,6 +114,18 @@ type Table struct {
 // Row adds a row.
 func (t *Table) Row(cells ...string) { t.Rows = append(t.Rows, cells) }
 
+// DropEmpty removes the columns that no row has a value of.
+func (t *Table) DropEmpty() {
+	for i := len(t.Columns) - 1; i >= 0; i-- {
+		if !slices.ContainsFunc(t.Rows, func(row []string) bool { return i < len(row) && row[i] != "" }) {
+			t.Columns = slices.Delete(t.Columns, i, i+1)
+			for n, row := range t.Rows {
+				t.Rows[n] = slices.Delete(row, i, min(i+1, len(row)))
+			}
+		}
+	}
+}
+
 // Findings are notices with their details, advice and sources, numbered from 1.
 type Findings []notice.Notice
 
@@ -121,9 +133,19 @@ type Findings []notice.Notice
 type Chart struct {
 	ID       string // of its place on a page; "" for none
 	Title    string
-	Caption  string        // says in words what the plot shows; "" where a table has its values
+	Caption  string        // a description of the plot; "" if a table has its values
 	HTML     template.HTML // elements, in which texts are escaped
-	Scripted bool          // the script of the page draws it: without scripts it is missing, and the page says so
+	Scripted bool          // drawn by the script of the page, which shows a note if scripts are off
+}
+
+// Tiles are the main results, which a page shows side by side. The other formats omit them: a list has the same facts.
+type Tiles []Tile
+
+// Tile is one result.
+type Tile struct {
+	Name, Value, Note string
+	Severity          notice.Severity
+	Href              string // of the value; "" for none
 }
 
 // Footnotes are the texts that marks such as [1] refer to.
@@ -142,6 +164,7 @@ func (*Table) block()    {}
 func (Findings) block()  {}
 func (Footnotes) block() {}
 func (*Chart) block()    {}
+func (Tiles) block()     {}
 
 // Add appends blocks.
 func (d *Document) Add(blocks ...Block) { d.Blocks = append(d.Blocks, blocks...) }

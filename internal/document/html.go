@@ -146,6 +146,8 @@ func (h *page) blocks(level int, all []Block) {
 			h.put("</ul>")
 		case *Chart:
 			h.chart(b)
+		case Tiles:
+			h.tiles(b)
 		case Footnotes:
 			h.list("ol", `class="footnotes"`, b)
 		}
@@ -237,6 +239,19 @@ func (h *page) items(level int, b Items) {
 	h.put("</" + name + ">")
 }
 
+func (h *page) tiles(all Tiles) {
+	if len(all) == 0 {
+		return
+	}
+	h.put(`<dl class="tiles">`)
+	for _, t := range all {
+		h.put(`<div class="%s"><dt>%s</dt>`, t.Severity.String(), t.Name)
+		h.WriteString("<dd><b>" + link(Link{Name: t.Value, Href: t.Href}) + "</b>")
+		h.put(`<span dir="auto">%s</span></dd></div>`, t.Note)
+	}
+	h.put("</dl>")
+}
+
 func (h *page) below(s string) { h.WriteString(`<p class="below" dir="auto">` + linked(s) + "</p>\n") }
 
 func link(l Link) string {
@@ -261,7 +276,7 @@ func linked(s string) string {
 	return b.String() + escaped(rest)
 }
 
-// chart is a figure; one that a script draws has a sentence in its place where scripts are off.
+// chart is a figure; for one that a script draws, the page has a note if scripts are off.
 func (h *page) chart(c *Chart) {
 	if c.Scripted {
 		h.put("<noscript><p>Scripts are off, so this is missing: %s.</p></noscript>", c.Title)

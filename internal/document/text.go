@@ -2,6 +2,7 @@ package document
 
 import (
 	"fmt"
+	"html"
 	"io"
 	"strings"
 
@@ -55,7 +56,7 @@ func (t *lines) entry(sign, s string) {
 	}
 }
 
-// escaped is a text of which nothing is markup.
+// escaped is a text without markup.
 func (t *lines) escaped(s string) string {
 	if t.markdown {
 		return units.Markdown(s)
@@ -63,7 +64,7 @@ func (t *lines) escaped(s string) string {
 	return s
 }
 
-// strong is a text, escaped, that stands out in Markdown.
+// strong is an escaped text, bold in Markdown.
 func (t *lines) strong(s string) string {
 	if t.markdown {
 		return "**" + units.Markdown(s) + "**"
@@ -93,7 +94,12 @@ func (t *lines) title(level int, s string) {
 
 func (t *lines) blocks(level int, all []Block) {
 	for _, b := range all {
-		if c, is := b.(*Chart); is && c.Caption == "" {
+		switch b := b.(type) {
+		case *Chart:
+			if b.Caption == "" {
+				continue
+			}
+		case Tiles:
 			continue
 		}
 		if t.markdown {
@@ -106,6 +112,13 @@ func (t *lines) blocks(level int, all []Block) {
 func (t *lines) block(level int, b Block) {
 	switch b := b.(type) {
 	case *Section:
+		if t.markdown && b.Fold == Folded { // as GitHub and GitLab fold it
+			t.line("<details><summary>" + html.EscapeString(Printable(b.Title)) + "</summary>\n")
+			t.blocks(level+1, b.Blocks)
+			t.apart()
+			t.line("</details>\n")
+			return
+		}
 		t.title(level, b.Title)
 		t.blocks(level+1, b.Blocks)
 	case Paragraph:
@@ -399,5 +412,5 @@ func (t *lines) markdownTable(b *Table) {
 	}
 }
 
-// oneLine is a text that stands in a cell.
+// oneLine is a text for a table cell.
 var oneLine = strings.NewReplacer("\r\n", "; ", "\n", "; ")

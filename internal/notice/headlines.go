@@ -193,6 +193,17 @@ type BestBandwidth struct {
 	Lower     int             `json:"lower,omitempty"` // other contenders, which are not listed
 }
 
+// SmallMessage is what the smallest message of a contender takes.
+type SmallMessage struct {
+	Who       string        `json:"who"`
+	Operation string        `json:"operation"`
+	World     World         `json:"world"`
+	Latency   units.Seconds `json:"latency_s"`
+	At        units.Bytes   `json:"at_bytes"`
+	Placement string        `json:"placement,omitempty"`
+	Mode      string        `json:"mode"`
+}
+
 // Advice is what to do about an unknown peak.
 func (b BestBandwidth) Advice() string {
 	if b.Unknown.Fact == nil {
@@ -247,6 +258,7 @@ func (ImportedUnfinished) Code() Code { return "imported-unfinished" }
 func (PlanUnknown) Code() Code        { return "plan-unknown" }
 func (NoValues) Code() Code           { return "no-values" }
 func (BestBandwidth) Code() Code      { return "best-bandwidth" }
+func (SmallMessage) Code() Code       { return "small-message-latency" }
 
 var exampleRuns = Runs{[]int{1, 2, 3, 5}, 9}
 
@@ -336,5 +348,12 @@ var headlines = []Entry{
 			peak ({Limit}: {Peak}[; {Exceeded}])][; peak unknown: {Unknown}][ ({Lower other} lower)]`,
 		Doc: `The largest bus bandwidth of each contender in throughput mode, with the largest world of its first
 			collective. Shared cores and simulations are left out.`,
+	},
+	{
+		Example:  SmallMessage{"nccl", "all_reduce float32 sum", World{16, 2}, 21.5e-6, 8, "out-of-place", "latency"},
+		Severity: Info,
+		Text:     "{Who}: {Operation} with {World} takes {Latency} at {At} ([{Placement}, ]{Mode} mode)",
+		Doc: `The time of the smallest message of each contender, with the world and the collective of its
+			best-bandwidth: in latency mode, or in throughput mode if that is all there is.`,
 	},
 }

@@ -1,6 +1,7 @@
 package notice
 
 import (
+	"reflect"
 	"strings"
 )
 
@@ -41,6 +42,65 @@ func BriefOf(f Fact) *Brief {
 	}
 	return &Of(f).Briefs()[0]
 }
+
+// A Range is the smallest and the largest numbers of facts of one kind.
+type Range struct {
+	first, lo, hi Fact
+	mixed         bool // the facts differ in more than numbers
+}
+
+// Add widens the range.
+func (r *Range) Add(f Fact) {
+	if r.lo == nil {
+		r.first, r.lo, r.hi = f, f, f
+		return
+	}
+	r.lo = r.bound(r.lo, f, func(x, y float64) bool { return y < x })
+	r.hi = r.bound(r.hi, f, func(x, y float64) bool { return y > x })
+}
+
+// bound is a fact with those numbers of another that are beyond its own.
+func (r *Range) bound(of, other Fact, beyond func(x, y float64) bool) Fact {
+	made := reflect.New(reflect.TypeOf(of)).Elem()
+	made.Set(reflect.ValueOf(of))
+	from := reflect.ValueOf(other)
+	if from.Type() != made.Type() || made.Kind() != reflect.Struct {
+		r.mixed = true
+		return of
+	}
+	for i := range made.NumField() {
+		x, y := made.Field(i), from.Field(i)
+		switch {
+		case x.CanInt() && beyond(float64(x.Int()), float64(y.Int())), x.CanFloat() && beyond(x.Float(), y.Float()):
+			x.Set(y)
+		case !x.CanInt() && !x.CanFloat() && !reflect.DeepEqual(x.Interface(), y.Interface()):
+			r.mixed = true
+		}
+	}
+	return made.Interface().(Fact)
+}
+
+// Sentences is the message with its details, with ranges for numbers that differ. A text without numbers to compare is
+// that of the first fact.
+func (r *Range) Sentences() string {
+	if r.mixed {
+		return Kept{r.first}.Sentences()
+	}
+	e := entryOf(r.hi)
+	words := e.text.renderRange(r.lo, r.hi)
+	if len(Details(r.first)) > 0 {
+		words += "."
+	}
+	for _, t := range e.details {
+		if line := t.renderRange(r.lo, r.hi); line != "" {
+			words += " " + line
+		}
+	}
+	return words
+}
+
+// Mixed reports whether the facts differ in more than numbers, so that one of them is only an example.
+func (r *Range) Mixed() bool { return r.mixed }
 
 // Sentences is a message with its details.
 func (k Kept) Sentences() string {

@@ -98,5 +98,5 @@ var models = []Entry{
 			changes its algorithm, another latency and bandwidth hold.`,
 	},
 	{Example: NoModel{0.6}, Severity: Info, Source: analysisSource, Text: "no model fits (residual {Residual})",
-		Doc: "The times differ from the best model by more than 25 %."},
+		Doc: "The times differ from the best model by more than 10 %."},
 }

@@ -88,8 +88,13 @@ func (t template) fields() (names []string) {
 }
 
 func (t template) render(f Fact) string {
+	return t.renderRange(f, f)
+}
+
+// renderRange writes "LO to HI" where the values of two facts differ.
+func (t template) renderRange(lo, hi Fact) string {
 	var b strings.Builder
-	t.write(&b, reflect.ValueOf(f))
+	t.write(&b, reflect.ValueOf(lo), reflect.ValueOf(hi))
 	return b.String()
 }
 
@@ -114,17 +119,23 @@ func (t template) lines(f Fact) (all []string) {
 	return all
 }
 
-func (t template) write(b *strings.Builder, of reflect.Value) {
+func (t template) write(b *strings.Builder, lo, hi reflect.Value) {
 	for _, p := range t {
 		switch {
 		case p.optional != nil:
-			if !p.optional.lacks(of) {
-				p.optional.write(b, of)
+			if !p.optional.lacks(hi) {
+				p.optional.write(b, lo, hi)
 			}
-		case p.field != "" && p.noun != "":
-			b.WriteString(units.Count(int(of.FieldByName(p.field).Int()), p.noun))
 		case p.field != "":
-			b.WriteString(word(of.FieldByName(p.field).Interface()))
+			from, to := lo.FieldByName(p.field), hi.FieldByName(p.field)
+			text := word(to.Interface())
+			if first := word(from.Interface()); first != text {
+				b.WriteString(first + " to ")
+			}
+			if p.noun != "" {
+				text = units.Count(int(to.Int()), p.noun)
+			}
+			b.WriteString(text)
 		default:
 			b.WriteString(p.text)
 		}

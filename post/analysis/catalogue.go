@@ -26,7 +26,7 @@ type tip struct {
 	Reduces  bool     // only where the GPU has NVLink SHARP, or its model is not recorded
 }
 
-// nodes says for which worlds a tip is.
+// nodes limits a tip to worlds with one node, or with several.
 type nodes int
 
 const (

@@ -10,8 +10,7 @@ import (
 	"busbar/internal/units"
 )
 
-// Ceiling is the bus bandwidth that the slowest link on the way of a collective's data is made for: what busbw is there
-// to be compared with (docs/analysis.md, "Ceilings").
+// Ceiling is the peak of busbw: the line rate of the slowest link that a collective uses (docs/analysis.md, "Ceilings").
 type Ceiling struct {
 	BusBW float64 // bytes per second; 0: not known
 	// what is possible past BusBW for data that go over that link less often than in a ring; 0: nothing is
@@ -19,11 +18,11 @@ type Ceiling struct {
 	By     notice.PeakSaver // what would do that
 	Name   string           // in a word or two, for a plot: "NVLink 4"
 	Fact   notice.Fact      // what it is; why it is not known
-	Source string           // where the figure comes from
+	Source string           // of the value
 	Moot   bool             // no peak applies to what was measured, whatever its links are
 }
 
-// Known says whether there is a figure.
+// Known reports whether the peak is known.
 func (c Ceiling) Known() bool { return c.BusBW > 0 }
 
 func unknown(why notice.PeakReason, of string) Ceiling {
@@ -80,7 +79,7 @@ type Ceilings struct {
 	moved map[string]traffic // by run
 }
 
-// NewCeilings takes those that the user gave, which come before what a record tells.
+// NewCeilings returns ceilings in which peaks given by the user override recorded ones.
 func NewCeilings(given Peaks) *Ceilings {
 	return &Ceilings{given: given, moved: map[string]traffic{}}
 }
@@ -160,7 +159,7 @@ func inside(run *result.Run, of coll.Case) Ceiling {
 	return assumeNVLink(run, of, model)
 }
 
-// inHostMemory says whether buffers lie in host memory: another tool's file may tell neither.
+// inHostMemory reports whether buffers are in host memory. Files of other tools may not record it.
 func inHostMemory(run *result.Run) bool {
 	return strings.HasPrefix(run.Device, "cpu") ||
 		run.Device == "" && (run.Backend.Name == "mpi" || run.Backend.Name == "gloo")

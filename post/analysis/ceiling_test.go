@@ -50,8 +50,7 @@ func runOn(device string, nodes, perNode int) *result.Run {
 
 func of(c coll.Collective, world int) coll.Case { return coll.Case{Collective: c, World: world} }
 
-// Ceilings of one node, by what the record has: bandwidths of data sheets, links as they are drawn, PCIe as /sys has
-// it.
+// Ceilings of one node: data sheets, topology and PCIe.
 func TestCeilingWithinANode(t *testing.T) {
 	pcie := func(speed float64, width, lanes int) *result.Hardware {
 		return &result.Hardware{PCIe: &result.PCIe{Rank: 1, Speed: speed, Width: width, Lanes: lanes}}
@@ -113,7 +112,7 @@ func expect(t *testing.T, got Ceiling, bus, beyond float64, says string, about .
 	}
 }
 
-// Ceilings of the network: of the ports that carried the data, by what share of them a collective passes them.
+// Ceilings of the network: the ports that carried data, and the share that each collective uses.
 func TestCeilingBetweenNodes(t *testing.T) {
 	ports := func(rates ...float64) (p []result.Port) {
 		for i, rate := range rates {
@@ -175,7 +174,7 @@ func TestCeilingBetweenNodes(t *testing.T) {
 	}
 }
 
-// Where a figure says nothing of links, none is set against it, given or not.
+// Values that do not depend on links have no ceiling, not even a given one.
 func TestNoCeiling(t *testing.T) {
 	given, err := ParsePeaks([]string{"450GB/s"})
 	if err != nil {

@@ -6,12 +6,12 @@ import (
 	"busbar/internal/units"
 )
 
-// Shares of the ceiling: what reaches enough is not worth a word, what reaches less than half is serious. Headers and
-// waiting take their part of each link: public logs of sound machines show three quarters.
+// Shares of the peak: a curve above enough has no finding, one below half is an error. Headers and waiting use a part of
+// each link: public logs of sound machines show three quarters.
 const (
 	enoughOfCeiling = 0.65
 	halfOfCeiling   = 0.5
-	// largeEnough is the size in bytes that must have been measured: below it latency counts, and nothing is said.
+	// largeEnough is the minimum largest size in bytes: below it, latency dominates and no peak applies.
 	largeEnough = 64 << 20
 )
 

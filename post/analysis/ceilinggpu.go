@@ -14,7 +14,7 @@ import (
 	"busbar/internal/units"
 )
 
-// gpuModel is what a GPU's name says of its links to other GPUs.
+// gpuModel is the links of a GPU to other GPUs, known by its name.
 type gpuModel struct {
 	name       *regexp.Regexp // as its driver calls it
 	generation string         // "NVLink 4"; "" without NVLink
@@ -25,7 +25,7 @@ type gpuModel struct {
 	source     string
 }
 
-// wiring is how GPUs of one kind are joined, as far as the name tells.
+// wiring is the topology between GPUs of one model.
 type wiring uint8
 
 const (
@@ -36,8 +36,8 @@ const (
 
 var wirings = map[string]wiring{"switch": bySwitch, "mesh": byMesh, "bridge": byBridge}
 
-// gpuModels are looked through from above; the first that matches counts. A name that is close to one of these but not
-// the same says nothing: variants of a GPU differ in their links first of all. docs/analysis.md has what was read.
+// gpuModels are searched in order, and the first match counts. Names must match exactly: variants of a GPU differ in
+// their links. docs/analysis.md has the sources.
 var gpuModels = readModels(gpuTable)
 
 // gpuTable has a line for each model: name, generation, links, GB/s of each, what joins them, whether the switch
@@ -80,7 +80,7 @@ type links [][]int
 
 var gpuWord = regexp.MustCompile(`^GPU\d+$`)
 
-// gpuLinks reads the picture out of a record's topology; false where there is none.
+// gpuLinks parses the matrix of GPU links in a record's topology; false if it has no matrix.
 func gpuLinks(topology string) (links, bool) {
 	lines := strings.Split(escapes.ReplaceAllString(topology, ""), "\n")
 	for i, line := range lines {
@@ -119,7 +119,7 @@ func (l links) none() bool {
 	return !slices.ContainsFunc(l, func(row []int) bool { return slices.Max(row) > 0 })
 }
 
-// joined says whether links lead from each GPU to each other one, over others if need be.
+// joined reports whether links connect all GPUs, directly or through others.
 func (l links) joined() bool {
 	reached, next := map[int]bool{0: true}, []int{0}
 	for len(next) > 0 {

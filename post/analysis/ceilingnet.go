@@ -94,7 +94,7 @@ func (c *Ceilings) between(run *result.Run, of coll.Case, nodes, perNode int) Ce
 // them, and networks without RDMA ports in /sys are seen by no counter here.
 var rackNVLink = regexp.MustCompile(`\bGB[23]00\b`)
 
-// hasRDMA says whether the host has RDMA ports, which would have moved data that went over the network.
+// hasRDMA reports whether the host has RDMA ports, which carry the data between nodes.
 func hasRDMA(run *result.Run) bool {
 	return run.Hardware != nil &&
 		slices.ContainsFunc(run.Hardware.Ports, func(p result.Port) bool { return isRDMA(p.Name) })
@@ -133,10 +133,10 @@ func idleAlike(run *result.Run, carriers []string, kind string) (idle int) {
 	return idle
 }
 
-// busOverNetwork is the bus bandwidth at which a node's ports are full, for nodes with as many ranks each. A ring
-// passes each port with the same data whichever collective it is, which is what the factor of busbw is made for. What
-// goes from rank to rank passes them with a part of the data alone; a library that works within nodes first sends less
-// than a ring.
+// busOverNetwork is the bus bandwidth at which the ports of a node are saturated. All nodes have the same number of
+// ranks. A ring sends the same data through each port, whatever the collective: the factor of busbw assumes it.
+// Collectives that send from rank to rank use the ports for a part of the data. A library that reduces inside nodes
+// first sends less than a ring.
 func busOverNetwork(of coll.Case, nodes, perNode int, ports []result.Port) (bus, beyond float64) {
 	var node, slowest float64
 	for _, p := range ports {

@@ -37,7 +37,7 @@ func cleanPage(r *rand.Rand, n int, noise float64) (sweeps []made) {
 	return sweeps
 }
 
-// cleanPages is how many pages of each sort are drawn; BUSBAR_CLEAN_PAGES says otherwise.
+// cleanPages is the number of generated pages of each kind; BUSBAR_CLEAN_PAGES overrides it.
 func cleanPages(t *testing.T) int {
 	given := os.Getenv("BUSBAR_CLEAN_PAGES")
 	if given == "" {
@@ -50,7 +50,7 @@ func cleanPages(t *testing.T) int {
 	return n
 }
 
-// What docs/analysis.md says of how much is found where nothing is.
+// The false-positive rate that docs/analysis.md states.
 func TestCleanPages(t *testing.T) {
 	needs.TestAll(t)
 	pages := cleanPages(t)

@@ -46,8 +46,8 @@ func NewCollector() *Collector {
 	return &Collector{curves: map[curveKey]*gathering{}, paths: map[result.Path]*result.Path{}}
 }
 
-// Add takes a record and says whether it has a place on a curve: it has none without a time that holds, where another
-// tool's file lacks what a curve is known by, and where single groups of nodes measured it.
+// Add adds a record, and reports whether a curve includes it. Curves omit records without a valid time, records of
+// other tools that lack a part of the curve's identity, and records of single groups of nodes.
 func (c *Collector) Add(row result.Row) bool {
 	run, r := row.Run, row.Record
 	if !r.Timed() || r.Time.Seconds <= 0 || math.IsInf(r.Time.Seconds, 0) || r.Group != nil ||
@@ -115,7 +115,7 @@ func (c *Collector) Curves() []*Curve {
 	return curves
 }
 
-// nameCurves tells contenders apart, and what another tool measured from what rank did.
+// nameCurves gives each contender a unique name, and marks those that another tool measured.
 func nameCurves(curves []*Curve) {
 	name := Names(ContendersOf(curves))
 	for _, c := range curves {

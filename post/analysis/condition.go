@@ -10,7 +10,7 @@ import (
 	"busbar/post/say"
 )
 
-// Condition is what two times must share to be compared, apart from the contender and the launch.
+// Condition is the properties that two times must share to be compared, except contender and launch.
 type Condition struct {
 	coll.Case
 	Nodes, PerNode int
@@ -41,12 +41,12 @@ func TableOf(c Condition) Condition {
 	return c
 }
 
-// FamilyTitle names the table that a condition's points stand in, whatever the world.
+// FamilyTitle is the title of a table for all worlds.
 func (c Condition) FamilyTitle() string {
 	return c.table().String() + say.Unusual(c.method())
 }
 
-// Title names the table that a condition's points stand in, with their world.
+// Title is the title of a table for one world.
 func (c Condition) Title() string {
 	return c.table().String() + ", " + ShapeOf(c).Words() + say.Unusual(c.method())
 }

@@ -27,7 +27,7 @@ func CompareContenders(a, b Contender) int {
 		cmp.Compare(a.Settings, b.Settings), cmp.Compare(a.Device, b.Device))
 }
 
-// Names tells contenders apart in as few words as it takes.
+// Names returns short unique names.
 func Names(contenders []Contender) map[Contender]string {
 	name := map[Contender]string{}
 	for _, c := range contenders {

@@ -85,7 +85,7 @@ func TestCyclesAreOneLaunch(t *testing.T) {
 	}
 }
 
-// As few words as tell contenders apart.
+// Names are as short as uniqueness permits.
 func TestContenderNames(t *testing.T) {
 	all := []Contender{
 		{Backend: "mpi", Library: "Open MPI 4", Device: "cpu"}, {Backend: "mpi", Library: "MPICH 4", Device: "cpu"},
@@ -124,7 +124,7 @@ func TestSettingsKeepTimesApart(t *testing.T) {
 	}
 }
 
-// A time of 0 stands for one that was no number, and no ratio is made of it.
+// A time of 0 represents one that is not a number, and has no ratio.
 func TestNoTimeOfZero(t *testing.T) {
 	if NewCollector().Add(timed("mpi", "a", 0, false)) {
 		t.Error("a time of 0 is on a curve")

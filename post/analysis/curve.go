@@ -19,9 +19,9 @@ type Curve struct {
 	// why its ranks or threads shared cores or a GPU, so that its times show no speed; nil: they did not
 	Crowded  notice.Fact
 	Runs     []*result.Run
-	Launches []string // by what PairedBy says, in order of appearance
+	Launches []string // by PairedBy, in order of appearance
 	Points   []Point  // with a time that holds, by ascending size
-	Ranks    *RankUse // what single ranks took; nil where no record tells
+	Ranks    *RankUse // times of single ranks; nil if not recorded
 
 	examples [kindsOfWarning]notice.Fact // the first of each kind of warning
 	found    sync.Once
@@ -33,10 +33,10 @@ type Point struct {
 	SizeBytes int64
 	Count     int64          // elements, as coll.Case counts them
 	Time      stats.Estimate // s, of one operation; over launches where there are several
-	Basis     stats.Basis    // what the bounds of Time stand on
+	Basis     stats.Basis    // of the bounds of Time
 	// s, the median of each launch, in the order of Curve.Launches that have one; nil where there is one launch
 	Launches []float64
-	Path     *result.Path // which way the library took in the first launch that tells; nil where none does
+	Path     *result.Path // the library's algorithm in the first launch that records it; nil if none does
 	Records  int          // how many there are of it
 	Warned   [kindsOfWarning]uint16
 }
@@ -64,13 +64,13 @@ func (c *Curve) best() (at int) {
 	return at
 }
 
-// Imported says that another tool measured it.
+// Imported reports whether another tool measured it.
 func (c *Curve) Imported() bool { return c.Tool != "" }
 
 // Title names the curve in a sentence: contender, operation and world.
 func (c *Curve) Title() string { return c.Who + ", " + c.Condition.Title() }
 
-// Trusted says whether its times may be judged for speed; reason is why not.
+// Trusted reports whether its times show speed; reason is why not.
 func (c *Curve) Trusted() (reason string, trusted bool) {
 	switch {
 	case c.Rehearsed:

@@ -1,4 +1,3 @@
-// Package analysis says what the records of runs tell: which of them are of one thing and may be put together, the
-// curves that come of it, what is found on them, how sure that is, and what to try next. The maths is in package stats;
-// how it is shown is no matter of this package.
+// Package analysis groups records into curves, finds anomalies with their significance, and proposes what to try.
+// Package stats has the maths. Other packages show the results.
 package analysis

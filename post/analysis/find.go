@@ -5,13 +5,13 @@ import (
 	"slices"
 )
 
-// finders look for one kind of thing each, in all curves together.
+// finders each search all curves for one kind of finding.
 var finders = []func(curves []*Curve, o Options) []Finding{
 	trends, placementGaps, poorScaling, lateRanks, slowRanks, warnedPoints, variations, belowCeilings,
 }
 
-// Find says what is found on curves, the most serious first, and how many findings are left out of it. Curves that may
-// not be judged for speed have none of speed.
+// Find returns the findings on curves, the most severe first, and how many it leaves out. Simulated and oversubscribed
+// curves have no findings about speed.
 func Find(curves []*Curve, o Options) (found []Finding, left int) {
 	for _, find := range finders {
 		found = append(found, find(curves, o)...)

@@ -47,7 +47,7 @@ func pathsOf(before, after *result.Path) made {
 	})
 }
 
-// What is sound, or says nothing about speed, has no finding, however bad its figures look.
+// Sound curves, and curves that do not show speed, have no finding.
 func TestNothingIsFound(t *testing.T) {
 	bad := slower(1<<20, 1<<20, 5)
 	only[notice.Drop](t, edited(bad))
@@ -134,8 +134,8 @@ func TestDrop(t *testing.T) {
 	}
 }
 
-// A law that goes over into a slower one is a step, and into a faster one slow just before it. The library's way is
-// reported where it is recorded.
+// A change to a slower line is a protocol switch at its size, and to a faster line at the size before. The finding
+// names the recorded algorithm.
 func TestStep(t *testing.T) {
 	tree, ring := &result.Path{Algorithm: "TREE", Protocol: "LL"}, &result.Path{Algorithm: "RING", Protocol: "SIMPLE"}
 	for name, c := range map[string]struct {

@@ -106,11 +106,11 @@ func (h Hint) Text() string {
 	return text
 }
 
-// Options say what findings are made with.
+// Options are the parameters of Find.
 type Options struct {
 	Ceiling func(*Curve) Ceiling // nil: no ceiling is known
 	Most    int                  // findings at most; 0: MostFindings
 }
 
-// MostFindings is how many findings there are unless it is said otherwise: a page with more of them is not read.
+// MostFindings is the default maximum number of findings.
 const MostFindings = 20

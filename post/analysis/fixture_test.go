@@ -162,7 +162,7 @@ func foundIn(t *testing.T, o Options, sweeps ...made) []Finding {
 	return found
 }
 
-// only wants one finding and no other, and returns its parameters too.
+// only requires exactly one finding, and returns its parameters.
 func only[F notice.Fact](t *testing.T, sweeps ...made) (Finding, F) {
 	t.Helper()
 	return onlyOf[F](t, foundIn(t, Options{}, sweeps...))
@@ -182,13 +182,13 @@ func onlyOf[F notice.Fact](t *testing.T, found []Finding) (Finding, F) {
 	panic("unreachable")
 }
 
-// oneOfKind wants one finding of a kind among others.
+// oneOfKind requires one finding of a kind among others.
 func oneOfKind[F notice.Fact](t *testing.T, found []Finding) (Finding, F) {
 	t.Helper()
 	return onlyOf[F](t, slices.DeleteFunc(found, func(f Finding) bool { _, is := f.Fact.(F); return !is }))
 }
 
-// lacks wants no finding of a kind.
+// lacks requires that no finding has a kind.
 func lacks(t *testing.T, kind Kind, name string, sweeps ...made) {
 	t.Helper()
 	for _, f := range foundIn(t, Options{}, sweeps...) {
@@ -198,7 +198,7 @@ func lacks(t *testing.T, kind Kind, name string, sweeps ...made) {
 	}
 }
 
-// closeTo tells numbers apart that differ by more than a distance.
+// closeTo requires that two numbers differ by at most a distance.
 func closeTo[T ~float64](got T, want, distance float64) bool {
 	return math.Abs(float64(got)-want) <= distance
 }

@@ -7,11 +7,11 @@ import (
 	"strings"
 )
 
-// mostHints is how many hints a finding has at most: who is told ten things tries none.
+// mostHints is the maximum number of hints per finding.
 const mostHints = 4
 
-// hintsFor are the hints of the catalogue that fit a finding, the likeliest first. What the runs had set to the same is
-// left out; what they had set otherwise is said.
+// hintsFor are the hints that fit a finding, the likeliest first. It omits values that the runs already had, and
+// reports other values that they had.
 func hintsFor(kind Kind, c *Curve, from, to int64) (hints []Hint) {
 	for i := range catalogue {
 		t := &catalogue[i]
@@ -54,13 +54,13 @@ func (t *tip) fits(kind Kind, c *Curve, from, to int64) bool {
 	return true
 }
 
-// mayReduce says whether a GPU has NVLink SHARP, or is not named.
+// mayReduce reports whether a GPU has NVLink SHARP, or has no recorded name.
 func mayReduce(device string) bool {
 	model, _ := modelOf(device)
 	return model.reduces || device == ""
 }
 
-// had says whether the runs of a curve had a variable or flag set, and to what.
+// had returns the value of a variable or flag in the runs of a curve.
 func (c *Curve) had(variable string) (set bool, value string) {
 	for _, run := range c.Runs {
 		if !strings.HasPrefix(variable, "-") {

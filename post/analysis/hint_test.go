@@ -128,7 +128,7 @@ func TestHintsFitTheRun(t *testing.T) {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
 		}
 	}
-	// What the runs had is not what to try next, and a variable that needs another one beside it says so.
+	// Hints omit values that the runs had, and name variables that are required beside them.
 	for variable, c := range map[string]struct {
 		change      func(*Curve)
 		value, ends string

@@ -69,7 +69,7 @@ func joined[T ~string](words []T) string {
 	return strings.Join(all, ", ")
 }
 
-// scope says for which runs a tip is.
+// scope is the runs that a tip applies to.
 func (t *tip) scope() string {
 	words := []string{"any backend"}
 	if t.Backends != nil {

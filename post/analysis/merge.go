@@ -6,9 +6,8 @@ import (
 	"busbar/internal/coll"
 )
 
-// merged puts findings of one cause together. The first of them, which is to be the most serious, stands for the
-// others, unless that one is of latency and the same was found in throughput mode, where data are sent as programs send
-// most of them.
+// merged groups findings of one cause under the first, which is the most severe. If the first is of latency mode and
+// throughput mode has the same finding, that one represents the group: programs send most data that way.
 func merged(found []Finding) (kept []Finding) {
 	var groups [][]Finding
 	for _, f := range found {
@@ -25,7 +24,7 @@ func merged(found []Finding) (kept []Finding) {
 	return kept
 }
 
-// oneOf is the finding that stands for a group, as severe as the most severe of it.
+// oneOf is the finding that represents a group, with the highest severity in it.
 func oneOf(group []Finding) Finding {
 	lead := leadOf(group)
 	one := group[lead]
@@ -50,8 +49,8 @@ func leadOf(group []Finding) int {
 	}))
 }
 
-// sameCause says that two findings probably have one cause. Of one operation in one world that is what bends the curve
-// at the same sizes, in either placement and mode; across operations and worlds it is the same kind in the same range.
+// sameCause reports whether two findings probably have one cause. Within one operation and world: bends at the same
+// sizes in any placement and mode. Across operations and worlds: the same kind in the same range.
 func sameCause(a, b Finding) bool {
 	if a.ofGroup || b.ofGroup || a.Curve.Contender != b.Curve.Contender || a.Curve.Tool != b.Curve.Tool {
 		return false
@@ -63,23 +62,23 @@ func sameCause(a, b Finding) bool {
 	return a.Code() == b.Code() && near(a.From, b.From) && near(a.To, b.To)
 }
 
-// bend says that a kind is one of how a curve is bent in a range of sizes.
+// bend reports whether a kind is a change in the shape of a curve.
 func bend(k Kind) bool { return k == Drop || k == Spike || k == Step }
 
-// declines says that a kind can be the decline of a curve, its best sizes, or where it begins.
+// declines reports whether a kind can be a part of a decline: its best sizes, its start or the decline itself.
 func declines(k Kind) bool { return k == Decline || k == Spike || k == Step }
 
-// near says that two sizes are at most one step of a sweep apart.
+// near reports whether two sizes are at most one step of a sweep apart.
 func near(a, b int64) bool { return a <= 2*b && b <= 2*a }
 
-// sameOperation says that two curves differ in placement and mode at most.
+// sameOperation reports whether two curves differ at most in placement and mode.
 func sameOperation(a, b *Curve) bool {
 	x, y := a.Condition, b.Condition
 	x.Placement, y.Placement, x.Mode, y.Mode, x.Average, y.Average = 0, 0, 0, 0, "", ""
 	return x == y
 }
 
-// apartFrom names a curve by what tells it from another one.
+// apartFrom names a curve by its differences from another one.
 func (c *Curve) apartFrom(other *Curve) string {
 	if c == other {
 		return "same curve"

@@ -7,36 +7,35 @@ import (
 	"busbar/internal/stats"
 )
 
-// Model is what the times of a curve do over sizes: one law t = α + S/β, or several one after the other. What a law
-// cannot tell from the sizes that were measured is not claimed.
+// Model describes the times of a curve over sizes: t = α + S/β, or several such lines one after the other. A parameter
+// that the measured sizes do not determine is unknown.
 type Model struct {
 	Curve   *Curve
-	Laws    []Law           // by size; none where the sizes are too few, or all laws are far off
-	Latency stats.Parameter // s, what the smallest sizes take: α of the first law
-	// Bandwidth is what the largest sizes come near, in bytes per second: β of the last law as bus bandwidth, or as
-	// algorithm bandwidth where the collective has no other.
+	Laws    []Law           // by size; empty if the sizes are too few or no model fits
+	Latency stats.Parameter // s, the time of the smallest sizes: α of the first line
+	// Bandwidth is the limit for large sizes, in bytes per second: β of the last line as bus bandwidth, or as algorithm
+	// bandwidth if the collective has no other.
 	Bandwidth stats.Parameter
 	Half      stats.Parameter // bytes, n½: the size from which on half of that is reached; known only if it is
-	// what bounds are: NoBounds of the curve's own scatter around its laws, else of launches, each with laws of its own
+	// of the bounds: NoBounds is the scatter around the model, else launches, each with lines of its own
 	Basis stats.Basis
-	Noise float64 // standard deviation of log t around the laws: 0.02 is 2 %
-	Odd   int     // sizes that no law explains
+	Noise float64 // standard deviation of log t around the model: 0.02 is 2 %
+	Odd   int     // outlier sizes
 }
 
-// mostScatter is how far points lie off laws that are said, as a standard deviation: further off, times follow some
-// other law.
-const mostScatter = 0.25
+// mostScatter is the maximum standard deviation of points around the lines. Beyond it, no model fits.
+const mostScatter = 0.10
 
-// Law is what holds from one measured size to another, both included.
+// Law is a line of the model, from one measured size to another, both included.
 type Law struct {
 	From, To int64   // bytes
 	Alpha    float64 // s
 	PerByte  float64 // s
-	// Step is this law's time to that of the law before where one goes over into the other; 0 of the first.
+	// Step is the ratio of this line's time to that of the line before, where the model changes; 0 for the first.
 	Step float64
 }
 
-// ModelOf is the model of a curve; without laws where its sizes are too few, or its times are not those of links.
+// ModelOf is the model of a curve; without lines if its sizes are too few, or no model fits.
 func ModelOf(c *Curve) Model {
 	m := Model{Curve: c}
 	if _, trusted := c.Trusted(); !trusted {
@@ -64,15 +63,15 @@ func ModelOf(c *Curve) Model {
 	return m
 }
 
-// factor is what makes of algorithm bandwidth the bandwidth that a model speaks of.
+// factor converts algorithm bandwidth to the bandwidth of the model.
 func (c *Curve) factor() float64 { return cmp.Or(c.Collective.BusFactor(c.World), 1) }
 
 func times(p stats.Parameter, factor float64) stats.Parameter {
 	return stats.Parameter{Value: factor * p.Value, Lo: factor * p.Lo, Hi: factor * p.Hi, Known: p.Known}
 }
 
-// halfOf is the size from which on the laws reach half of what the last one comes near: that law's own where it holds
-// there. A law before it has only the bandwidth that is looked for at its bounds, and twice the scatter more.
+// halfOf is the size from which on the model reaches half of its bandwidth, by the last line where that applies. An
+// earlier line has only the bandwidth at its bounds, and twice the scatter in addition.
 func halfOf(t curveTrend, last stats.Fit) stats.Parameter {
 	value := t.half()
 	switch {
@@ -89,7 +88,7 @@ func halfOf(t curveTrend, last stats.Fit) stats.Parameter {
 	return half
 }
 
-// half is the size at which the laws reach half of what the last one comes near: n½ of that law, or a smaller size.
+// half is the size at which the model reaches half of its bandwidth: n½ of the last line, or a smaller size.
 func (t curveTrend) half() float64 {
 	last := t.Segments[len(t.Segments)-1]
 	if at := t.reaches(last.Beta.Value / 2); len(t.Segments) > 1 && at <= t.sizes[last.From] {
@@ -98,8 +97,8 @@ func (t curveTrend) half() float64 {
 	return last.Half.Value
 }
 
-// overLaunches puts what differs from launch to launch in the place of the scatter, where several launches measured all
-// sizes. The laws of each hold for the same sizes.
+// overLaunches replaces the scatter by the variation between launches, if several launches measured all sizes. All
+// launches have lines over the same sizes.
 func (m *Model) overLaunches(t curveTrend) {
 	n := len(m.Curve.Launches)
 	if n < 2 {
@@ -123,7 +122,7 @@ func (m *Model) overLaunches(t curveTrend) {
 	}
 }
 
-// ofLaunch are the laws of one launch; all says whether it measured every size.
+// ofLaunch are the lines of one launch; all reports whether it measured every size.
 func (t curveTrend) ofLaunch(c *Curve, launch int) (own curveTrend, all bool) {
 	own = curveTrend{sizes: t.sizes, places: t.places}
 	for _, s := range t.Segments {
@@ -143,16 +142,15 @@ func (t curveTrend) ofLaunch(c *Curve, launch int) (own curveTrend, all bool) {
 	return own, true
 }
 
-// reaches is the first size at which the laws have a bandwidth, in bytes per second: between the sizes of a law by that
-// law, where it jumps the next law's first. It is the first size of all where even that has it, and +Inf where none
-// has.
+// reaches is the first size at which the model has a bandwidth, in bytes per second: within a line, or the first size of
+// the next line after a jump. It is the first size of all if that has it, and +Inf if none has.
 func (t curveTrend) reaches(bandwidth float64) float64 {
 	for _, s := range t.Segments {
 		from, to := t.sizes[s.From], t.sizes[s.To]
 		if from/s.Time(from) >= bandwidth {
 			return from
 		}
-		if to/s.Time(to) >= bandwidth { // the law rises with the size
+		if to/s.Time(to) >= bandwidth { // within this line
 			return s.Alpha.Value / (1/bandwidth - 1/s.Beta.Value)
 		}
 	}

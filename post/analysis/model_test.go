@@ -23,7 +23,7 @@ func lawsOf(t *testing.T, m made) Model {
 	return ModelOf(curves[0])
 }
 
-// about says whether a value is within two percent of what was put in.
+// about reports whether a value is within two percent of another.
 func about(got, want float64) bool { return math.Abs(got/want-1) < 0.02 }
 
 // lineOf is the message of a model.
@@ -53,8 +53,7 @@ func TestModelOfOneLaw(t *testing.T) {
 	contains(t, m.Bounds().String(), "from residuals")
 }
 
-// A slower law from 256 KiB on is told apart, with its factor; n½ is where half of the last law's bandwidth is
-// reached.
+// A change to a slower line at 256 KiB is found with its factor; n½ is where half of the last bandwidth is reached.
 func TestModelOfTwoLaws(t *testing.T) {
 	m := lawsOf(t, edited(slower(256<<10, 1<<30, 1.6)))
 	if len(m.Laws) != 2 || m.Laws[1].From != 256<<10 || m.Laws[0].Step != 0 || !about(m.Laws[1].Step, 1.6) {
@@ -74,7 +73,7 @@ func TestModelOfTwoLaws(t *testing.T) {
 	}
 }
 
-// What sizes do not show is not said: no bandwidth of small ones, no latency of large ones, nothing of four.
+// A model has only what its sizes determine: no bandwidth of small sizes, no latency of large ones, nothing of four.
 func TestModelSaysNothingThatWasNotSeen(t *testing.T) {
 	between := func(from, to int64) made {
 		return edited(func(_ string, r *result.Record) {
@@ -137,7 +136,7 @@ func TestModelOverLaunches(t *testing.T) {
 	contains(t, lawsOf(t, edited(once, launches(3))).Bounds().String(), "from residuals")
 }
 
-// Where times follow no law there is no model, and that is said.
+// Times that no line fits have no model.
 func TestNoModelOfWild(t *testing.T) {
 	m := lawsOf(t, sound().with(func(m *made) { m.noise = 0.5 }))
 	if m.Laws != nil || m.Latency.Known {

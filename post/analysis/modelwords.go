@@ -8,6 +8,14 @@ import (
 	"busbar/internal/units"
 )
 
+// bandwidthName is busbw or algbw.
+func (m Model) bandwidthName() string {
+	if m.Curve.Collective.BusFactor(m.Curve.World) == 0 {
+		return "algbw"
+	}
+	return "busbw"
+}
+
 // changes are the sizes from which on another model holds, with the jump of the time where that is a tenth or more.
 func (m Model) changes() (all []notice.ModelChange) {
 	for _, l := range m.Laws {
@@ -39,10 +47,7 @@ func (m Model) Fact() notice.Fact {
 	case len(m.Laws) == 0:
 		return nil
 	}
-	fact := notice.TimeModel{Kind: "busbw", Changes: m.changes()}
-	if m.Curve.Collective.BusFactor(m.Curve.World) == 0 {
-		fact.Kind = "algbw"
-	}
+	fact := notice.TimeModel{Kind: m.bandwidthName(), Changes: m.changes()}
 	l, b := m.Latency, m.Bandwidth
 	fact.Bandwidth = notice.FittedBandwidth{Lo: units.Bandwidth(b.Lo)}
 	if l.Known {

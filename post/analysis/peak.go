@@ -9,7 +9,7 @@ import (
 	"busbar/internal/result"
 )
 
-// Peak is a ceiling that the user gives, for all curves or for some.
+// Peak is a peak bandwidth that the user sets, for all curves or for some.
 type Peak struct {
 	Text  string  // as it was typed
 	BusBW float64 // bytes per second

@@ -11,7 +11,7 @@ import (
 	"busbar/post/say"
 )
 
-// leastGap is the least share of time between both placements that is worth saying.
+// leastGap is the minimum relative gap between placements to report.
 const leastGap = 0.10
 
 // placementGaps compares what was measured in place with the same out of place.
@@ -48,8 +48,7 @@ func placementGap(in, out *Curve) (found []Finding) {
 	var run []gap
 	slower, faster := in, out
 	flush := func() {
-		// What no interval over launches stands behind must be seen at sizes in a row, so that chance alone does not
-		// make it.
+		// Without an interval over launches, the gap must occur at consecutive sizes, so that chance alone does not cause it.
 		if sure(run, math.Exp(2*chance)) || len(run) >= 3 {
 			found = append(found, gapFinding(slower, faster, run))
 		}
@@ -65,8 +64,8 @@ func placementGap(in, out *Curve) (found []Finding) {
 		if r.Value < 1 {
 			r, a, b, at = r.Inverse(), out, in, j
 		}
-		// An interval of one launch knows nothing of what disturbs one case and not the next, and extremes are none:
-		// both must also stand out of how the gap scatters.
+		// An interval of one launch does not include disturbances of single cases, and extremes have no interval. Both
+		// must also exceed the scatter of the gap.
 		enough := r.Value >= least && (r.Basis == stats.AcrossLaunches || r.Value >= math.Exp(chance)) &&
 			(r.Basis == stats.NoBounds || beyond(r))
 		if !enough || a != slower {
@@ -102,8 +101,7 @@ func gapNoise(in, out *Curve) float64 {
 // medianDeviation is the standard deviation of normal values over the median of their distances.
 const medianDeviation = 1.4826
 
-// sure says whether a run is more than chance makes of a size or two: it has intervals over launches, or each of its
-// gaps is beyond chance.
+// sure reports whether a run of gaps is significant: it has intervals over launches, or each gap exceeds chance.
 func sure(run []gap, chance float64) bool {
 	for _, g := range run {
 		if g.r.Basis == stats.NoBounds || g.r.Basis != stats.AcrossLaunches && g.r.Value < chance {

@@ -13,9 +13,9 @@ import (
 )
 
 const (
-	fewestRecords = 6    // to say anything of a rank
-	mostly        = 0.6  // of the records a rank must stand out in
-	leastExcess   = 0.10 // of the time, in the middle of the records it stands out in
+	fewestRecords = 6    // minimum to judge a rank
+	mostly        = 0.6  // of the records, in which a rank must be an outlier
+	leastExcess   = 0.10 // of the time, median over those records
 	// standard deviations: of two ranks, one or the other is the last in six of ten records as a rule
 	beyondChance = 4
 )
@@ -46,9 +46,8 @@ func byWorld(curves []*Curve) [][]*Curve {
 	return grouped(curves, func(c *Curve) world { return world{c.Contender, c.Tool, ShapeOf(c.Condition)} })
 }
 
-// lateRanks finds the rank that issues last nearly always. That is a delay of its host thread before the operation, and
-// of nothing else. Where one stands out in latency mode nothing is said of throughput mode: there a rank is late once
-// for a batch.
+// lateRanks finds the rank that nearly always issues last: its host thread is late before the operation. A finding in
+// latency mode suppresses that of throughput mode, where a rank is late once per batch.
 func lateRanks(curves []*Curve, _ Options) (found []Finding) {
 	for _, group := range byWorld(judged(curves)) {
 		for _, mode := range []coll.Mode{coll.Latency, coll.Throughput} {
@@ -76,8 +75,8 @@ func lateIn(mode coll.Mode, group []*Curve) (f Finding, is bool) {
 	return ofGroup(fact, group, severityOf(s.Median()), s.Median()), true
 }
 
-// slowRanks finds the rank whose own times are the longest nearly always. Who waits for another has the longer time, so
-// this accuses nobody.
+// slowRanks finds the rank whose own times are nearly always the longest. A rank that waits for a straggler has long
+// times too, so the finding does not name the cause.
 func slowRanks(curves []*Curve, _ Options) (found []Finding) {
 	for _, group := range byWorld(judged(curves)) {
 		if group[0].World < 3 { // of two ranks there is no middle
@@ -96,7 +95,7 @@ func slowRanks(curves []*Curve, _ Options) (found []Finding) {
 	return found
 }
 
-// standsOut is the rank that stands out in most records of a group, and by enough; nil if none does.
+// standsOut is the rank that is an outlier in most records of a group; nil if no rank is.
 func standsOut(group []*Curve, of func(*RankUse) map[int]*Standout) (most *Standout, records int) {
 	all := map[int]*Standout{}
 	for _, c := range group {
@@ -127,7 +126,7 @@ func standsOut(group []*Curve, of func(*RankUse) map[int]*Standout) (most *Stand
 	return most, records
 }
 
-// oftenerThanChance says whether one rank of a world stands out in far more records than where each does in turn.
+// oftenerThanChance reports whether one rank is an outlier in significantly more records than chance explains.
 func oftenerThanChance(times, records, world int) bool {
 	each := 1 / float64(world)
 	expected := float64(records) * each

@@ -10,7 +10,7 @@ import (
 
 // RankUse is which ranks stood out in the records of a curve.
 type RankUse struct {
-	Records int               // that tell of their ranks
+	Records int               // with times of their ranks
 	Slowest map[int]*Standout // by rank: its own times were the longest
 	Latest  map[int]*Standout // by rank: it issued last, by more than the clocks' uncertainty
 }
@@ -28,7 +28,7 @@ type Standout struct {
 // Median is the median excess.
 func (s *Standout) Median() float64 { return stats.Median(s.Excess) }
 
-// add takes what a record tells of its ranks; u may be nil.
+// add adds the times of a record's ranks; u may be nil.
 func (u *RankUse) add(r *result.Record) *RankUse {
 	k := r.Ranks
 	if k == nil || r.World < 2 || r.Time.Seconds <= 0 {
@@ -57,8 +57,8 @@ func (u *RankUse) add(r *result.Record) *RankUse {
 	return u
 }
 
-// waited is the time, in seconds, of the operations that lateness is told of: of one, or where many are issued back to
-// back of their batch, which a rank begins late once.
+// waited is the time, in seconds, that lateness refers to: of one operation, or of a batch that is issued back to back,
+// which a rank starts late once.
 func waited(r *result.Record) float64 {
 	if r.Mode == coll.Throughput {
 		return r.Time.Seconds * float64(max(1, r.Time.Batch))

@@ -35,8 +35,7 @@ func (p *Point) byLaunch() []float64 {
 	return p.Launches
 }
 
-// beyond says whether a ratio is surely over 1 as far as its bounds tell: an interval, or what three launches or more
-// all gave.
+// beyond reports whether a ratio is significantly over 1: by its interval, or in all of three launches or more.
 func beyond(r stats.Ratio) bool {
 	switch r.Basis {
 	case stats.WithinLaunch, stats.AcrossLaunches:
@@ -47,8 +46,8 @@ func beyond(r stats.Ratio) bool {
 	return false
 }
 
-// fewestToSpread is from how many launches on their extremes are taken for a sign: that three fall on one side by
-// chance happens once in eight times, which is why it is never called sure.
+// fewestToSpread is the minimum number of launches whose extremes are evidence. Three fall on one side by chance in one
+// of eight cases, so this is never called significant.
 const fewestToSpread = 3
 
 // Shared yields the places of the sizes that both curves measured.

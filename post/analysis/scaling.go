@@ -11,7 +11,7 @@ import (
 )
 
 const (
-	// leastLoss is the least share of bus bandwidth that a larger world loses to be worth saying.
+	// leastLoss is the minimum relative loss of bus bandwidth in a larger world to report.
 	leastLoss = 0.15
 	// bandwidthFrom is the share of its largest bus bandwidth from which on a size is one of bandwidth: under it
 	// latency counts, which grows with the world by nature.
@@ -86,8 +86,8 @@ func scalingOf(of []*Curve) (f Finding, is bool) {
 	return most.curve.finding(fact, severityIn(most.r, most.share), most.share, most.from, most.to), true
 }
 
-// lossOf compares two worlds at the sizes of bandwidth of the smaller one. It is a loss where most of them show one, as
-// far as their bounds tell.
+// lossOf compares two worlds at the bandwidth sizes of the smaller one. It reports a loss if most sizes have one within
+// their bounds.
 func lossOf(small, large *Curve) (l loss, lost bool) {
 	largest := small.BusBW(small.best())
 	type size struct {

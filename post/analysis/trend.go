@@ -11,12 +11,12 @@ import (
 )
 
 const (
-	// leastDrop is the least share of bandwidth that is missing, or more than expected, to be a finding.
+	// leastDrop is the minimum relative deviation of bandwidth to report.
 	leastDrop = 0.08
-	// leastJump is the least jump of the time where one law goes over into the next, and jumpBeyond how many times the
-	// scatter it is at least: where to cut was chosen for the jump.
+	// leastJump is the minimum jump of the time between two lines of the model, and jumpBeyond its minimum ratio to the
+	// scatter: the cut was chosen to maximise the jump.
 	leastJump, jumpBeyond = 1.10, 5
-	// farthest is how many times as large, or as small, the next size may be that what stands out is held against.
+	// farthest is the maximum ratio between an outlier's size and its neighbours.
 	farthest = 4
 )
 
@@ -78,8 +78,7 @@ func trends(curves []*Curve, _ Options) []Finding {
 	return slices.Concat(found...)
 }
 
-// alone says whether an anomaly has no size near it on one of its sides: what lies between is then as little known as
-// its cause.
+// alone reports whether an anomaly has no near size on one side, so that its range and its cause are unknown.
 func (t curveTrend) alone(a stats.Anomaly) bool {
 	return t.sizes[a.From] > farthest*t.sizes[a.From-1] || t.sizes[a.To+1] > farthest*t.sizes[a.To]
 }
@@ -100,7 +99,7 @@ func anomalies(c *Curve, t curveTrend) (found []Finding) {
 			Beside:  c.neighbours(from, to),
 			Once:    notice.Once(len(c.Launches) == 1),
 		}
-		if c.BusBW(c.best()) > 20*c.BusBW(deepest) { // so small a size that its bandwidth tells nobody anything
+		if c.BusBW(c.best()) > 20*c.BusBW(deepest) { // bandwidth of sizes this small is not relevant
 			o.Depth, o.Slower = 0, units.Factor(1/(1-a.Depth))
 		}
 		fact, severity := notice.Fact(notice.Spike{Outlier: o}), notice.Info
@@ -131,8 +130,8 @@ func (c *Curve) neighbours(from, to int) (all []notice.Value) {
 	return all
 }
 
-// jumps are the sizes at which one law goes over into the next with a jump of the time: the library changes its way
-// there, and does so too early where time jumps up, too late where it jumps down.
+// jumps are the sizes at which the time jumps between two lines of the model: likely a protocol switch, too early if the
+// time increases and too late if it decreases.
 func jumps(c *Curve, t curveTrend) (found []Finding) {
 	for _, s := range t.Switches(t.sizes) {
 		before, after := t.places[s.After], t.places[min(s.After+1, len(t.places)-1)]
@@ -174,7 +173,7 @@ func (c *Curve) pathChange(before, after int) notice.PathChange {
 // and declineBeyond how many times the scatter it lost at least.
 const declined, declineBeyond = 0.85, 4
 
-// declineOf says that bandwidth does not stay at its largest. noise is the scatter of the logarithms of times.
+// declineOf reports a bandwidth that drops beyond its peak. noise is the scatter of the logarithms of times.
 func declineOf(c *Curve, noise float64) []Finding {
 	left := min(declined, math.Exp(-declineBeyond*noise))
 	n, best := len(c.Points), c.best()

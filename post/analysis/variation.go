@@ -9,7 +9,7 @@ import (
 )
 
 const (
-	fewestLaunches = 3    // to say how launches differ
+	fewestLaunches = 3    // minimum to compare launches
 	leastSpread    = 1.25 // of the slowest launch's time over the fastest's
 	muchSpread     = 1.5
 )

@@ -11,8 +11,7 @@ import (
 // manyWarned is the share of the points of a group from which on what they warn of is a warning of the whole.
 const manyWarned = 0.25
 
-// warnedPoints are the points whose own times were of two populations, or rose or fell while they were taken: the
-// records say which.
+// warnedPoints are the points whose records warn of bimodal times or drift.
 func warnedPoints(curves []*Curve, _ Options) (found []Finding) {
 	for _, group := range byWorld(judged(curves)) {
 		for _, kind := range []WarningOf{Bimodal, Drifting} {

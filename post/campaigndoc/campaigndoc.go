@@ -56,7 +56,7 @@ type JobJSON struct {
 	Variants []string `json:"variants"`
 }
 
-// State is a campaign with the state of its launches and what is to be submitted.
+// State is a campaign with the state of its launches and the launches to submit.
 type State struct {
 	*campaign.Campaign
 	status   []campaign.Progress
@@ -179,7 +179,7 @@ func (s *State) order() (all []JobJSON, err error) {
 	return all, nil
 }
 
-// notices are what there is to report: the plan, launches, and last what is to be submitted.
+// notices are those on the plan, then on launches, and last on launches to submit.
 func (s *State) notices(queueKnown bool) (all []notice.Notice) {
 	for _, f := range s.Notes {
 		all = append(all, notice.New(f))
@@ -194,7 +194,7 @@ func (s *State) notices(queueKnown bool) (all []notice.Notice) {
 	return append(all, notice.New(s.rest(queueKnown)))
 }
 
-// rest is what is to be submitted.
+// rest is the launches to submit.
 func (s *State) rest(queueKnown bool) notice.Fact {
 	jobs := 0
 	for _, a := range s.ToSubmit {

@@ -50,7 +50,7 @@ func ParsePercent(s string) (float64, error) {
 	number, is := strings.CutSuffix(strings.TrimSpace(s), "%")
 	v, err := strconv.ParseFloat(strings.TrimSpace(number), 64)
 	if !is || err != nil || !(v > 0 && v < 1e4) {
-		return 0, fmt.Errorf("%q: want a percentage over 0 such as 5%%", s)
+		return 0, fmt.Errorf("%q is not a percentage over 0, such as 5%%", s)
 	}
 	return v / 100, nil
 }

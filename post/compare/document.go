@@ -154,7 +154,7 @@ func (s *side) when() string {
 	}
 }
 
-// verdictWord is a verdict with how many more launches per side would probably give another.
+// verdictWord is a verdict, with the number of further launches per side that would probably decide it.
 func verdictWord(c stats.Compared) string {
 	switch {
 	case c.Verdict != stats.Inconclusive || c.More == 0:

@@ -81,7 +81,7 @@ func readCollectives(ctx context.Context, data *result.Dataset, g *gathered) ([]
 	return lacking.Notices(), err
 }
 
-// readTraining reads training steps. A point whose rounds were cut off has no time that could stand for its launch.
+// readTraining reads training steps. A point with missing rounds has no valid time.
 func readTraining(ctx context.Context, data *result.Dataset, g *gathered) ([]notice.Notice, error) {
 	files, unread := result.ReadStepRuns(data.StepFiles())
 	rows, problems := result.MergeSteps(files)
@@ -115,7 +115,7 @@ func (g *gathered) add(s *side, run *result.Run, p point, e entry) {
 // part is one thing that a contender is known by.
 type part func(analysis.Contender) string
 
-// contenderParts are in the order in which they tell contenders apart.
+// contenderParts are the properties of a contender, in the order in which they are used.
 var contenderParts = []part{
 	func(c analysis.Contender) string { return c.Backend },
 	func(c analysis.Contender) string { return c.Variant },
@@ -124,8 +124,8 @@ var contenderParts = []part{
 	func(c analysis.Contender) string { return c.Device },
 }
 
-// partsOf are the parts that points must share: those that some side has several of, which the parts before do not tell
-// apart already. What each side has one of is what is compared, and a difference in it is reported.
+// partsOf are the properties that points must share: those with several values on a side that earlier properties do not
+// distinguish. A property with one value per side is what is compared, and a difference in it is reported.
 func partsOf(sides []*side) (parts []part) {
 	for _, p := range contenderParts {
 		if slices.ContainsFunc(sides, func(s *side) bool { return severalOf(s, p, parts) }) {

@@ -141,7 +141,7 @@ func (c *comparedSides) judge(g *gathered, a, b *side, o *Options) *sideComparis
 func (p *judged) conclude(d *sideComparison, verdict stats.Compared) {
 	p.verdict = verdict
 	if d.a.sameRuns(d.b) {
-		p.verdict.More = 0 // no number of launches would give one
+		p.verdict.More = 0 // no number of launches would decide it
 	}
 	if verdict.Ratio.N == 0 {
 		p.notes.Add(notice.NoPair{Held: d.units.held})

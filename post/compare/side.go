@@ -48,7 +48,7 @@ var sorts = map[string]string{
 // environmentSort begins the words of --by that name an environment variable.
 const environmentSort = "env:"
 
-// sortBy is the path of headerOf that a word of --by stands for.
+// sortBy is the path of headerOf for a word of --by.
 func sortBy(word string) (path string, err error) {
 	if name, is := strings.CutPrefix(word, environmentSort); is && name != "" {
 		return "environment." + name, nil
@@ -175,7 +175,7 @@ func base(sides []*side, name string) ([]*side, error) {
 	return sides, nil
 }
 
-// refuseRehearsed is the error of rehearsed figures against measured ones, unless they were asked for.
+// refuseRehearsed is the error of simulated values against measured ones, unless a flag permits it.
 func refuseRehearsed(sides []*side) error {
 	i := slices.IndexFunc(sides, func(s *side) bool { return s.rehearsed })
 	j := slices.IndexFunc(sides, func(s *side) bool { return !s.rehearsed })

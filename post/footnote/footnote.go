@@ -1,9 +1,8 @@
-// Package footnote numbers the texts below tables.
+// Package footnote numbers the notes below tables.
 package footnote
 
 import (
 	"fmt"
-	"reflect"
 	"slices"
 	"strings"
 
@@ -13,7 +12,7 @@ import (
 	"busbar/internal/units"
 )
 
-// A List is the texts below the tables of a run, numbered by first appearance. Notices of one kind share a number.
+// A List is the notes below the tables of a run, numbered by first appearance. Notices of one kind share a number.
 type List struct {
 	Shows  func(notice.Code) bool
 	Report func(notice.Fact)
@@ -24,29 +23,35 @@ type List struct {
 type footnote struct {
 	key    any // a kind of notices, or a text
 	text   string
-	fact   notice.Fact // the first of the kind
+	facts  notice.Range // of a kind of notices
 	points int
-	varied bool // points have notices of this kind with other numbers
 }
 
 func (f *List) mark(key any, text string, fact notice.Fact) string {
 	i := slices.IndexFunc(f.all, func(n footnote) bool { return n.key == key })
 	if i < 0 {
-		i, f.all = len(f.all), append(f.all, footnote{key: key, text: text, fact: fact})
+		i, f.all = len(f.all), append(f.all, footnote{key: key, text: text})
 	}
 	f.all[i].points++
-	f.all[i].varied = f.all[i].varied || !reflect.DeepEqual(f.all[i].fact, fact)
+	if fact != nil {
+		f.all[i].facts.Add(fact)
+	}
 	return fmt.Sprint(i + 1)
 }
 
-// Simulated reports a run of the simulation, and is the line that marks it; none where --ignore names it.
-func (f *List) Simulated(r *result.Run) []string {
-	fact := notice.SimulatedRuns{}
-	if !r.Rehearse || !f.Shows(fact.Code()) {
-		return nil
+// Head reports what holds for all points of a run, and returns a line for each: a simulation, and the run's warnings.
+func (f *List) Head(r *result.Run) (lines []string) {
+	if fact := (notice.SimulatedRuns{}); r.Rehearse && f.Shows(fact.Code()) {
+		f.Report(fact)
+		lines = append(lines, notice.Message(fact))
 	}
-	f.Report(fact)
-	return []string{notice.Message(fact)}
+	for _, k := range r.Warnings {
+		if f.Shows(k.Code()) {
+			f.Report(k.Fact)
+			lines = append(lines, "WARNING: "+k.Sentences())
+		}
+	}
+	return lines
 }
 
 // Marks refer to the footnotes of notices and of other texts.
@@ -54,7 +59,7 @@ func (f *List) Marks(all notice.List, texts ...string) string {
 	var numbers []string
 	for _, k := range all {
 		if f.Shows(k.Code()) {
-			numbers = append(numbers, f.mark(k.Kind(), k.Sentences(), k.Fact))
+			numbers = append(numbers, f.mark(k.Kind(), "", k.Fact))
 			f.Report(k.Fact)
 		}
 	}
@@ -74,10 +79,17 @@ func (f *List) Blocks() []document.Block {
 	}
 	var texts document.Footnotes
 	for _, n := range f.all {
-		if n.varied {
-			n.text = units.Count(n.points, "point") + ", for example: " + n.text
+		text := n.text
+		if text == "" {
+			text = n.facts.Sentences()
 		}
-		texts = append(texts, n.text)
+		switch {
+		case n.facts.Mixed():
+			text = units.Count(n.points, "point") + ", for example: " + text
+		case n.points > 1 && n.text == "":
+			text = units.Count(n.points, "point") + ": " + text
+		}
+		texts = append(texts, text)
 	}
 	return []document.Block{texts}
 }

@@ -6,14 +6,14 @@ import (
 )
 
 const (
-	// mostCeilings is how many lines of that kind a picture carries.
+	// mostCeilings is the maximum number of peak lines in a plot.
 	mostCeilings = 3
 	// farAbove is the multiple of the largest value from which on a ceiling would leave too little height to the
 	// curves.
 	farAbove = 2
 )
 
-// ceilings draws the ceilings of bus bandwidths, of curves that stand for these series, and notes what they are.
+// ceilings draws the peak bus bandwidth of the curves, with a caption.
 func (c *chooser) ceilings(f *Figure, all []series) {
 	if c.limit == nil {
 		return

@@ -14,26 +14,26 @@ import (
 type Options struct {
 	Formats     []string          // png, svg
 	Bandwidths  []Measure         // BusBW when empty
-	Collectives []coll.Collective // only these, each in pictures of its own too; all when empty
+	Collectives []coll.Collective // only these, each in plots of its own too; empty: all
 
 	limit func(runs []*result.Run, of coll.Case) analysis.Ceiling // of bus bandwidths; nil: none is known
 }
 
-// maxCurves is how many curves one picture carries before it is split.
+// maxCurves is the maximum number of curves in a plot.
 const maxCurves = 9
 
-// chooser collects the figures.
+// chooser collects the plots.
 type chooser struct {
 	Options
-	types     bool // several data types were measured, so that names and pictures keep them apart
+	types     bool // several data types were measured, so that names and plots distinguish them
 	libraries bool // likewise of one backend's libraries
 	figs      []Figure
 	names     map[string]int
 	passed    []string
 }
 
-// Figures chooses the pictures that the points are good for, in the order in which one would look at them: all
-// collectives of one world, collectives alone, scaling over worlds. passed lists what is left out and why.
+// Figures chooses the plots for the points, the most general first: all collectives of one world, single collectives,
+// scaling over world sizes. passed lists omitted plots with the reason.
 func Figures(points []Point, o Options) (figs []Figure, passed []string) {
 	if len(o.Bandwidths) == 0 {
 		o.Bandwidths = []Measure{BusBW}
@@ -140,7 +140,7 @@ func (c *chooser) measures(all []series, first, of string, rest ...string) {
 	draw(latencies, latency)
 }
 
-// split hands on series that fit one picture; where they are too many, one set for each value of a dimension.
+// split passes on series that fit one plot; if they are too many, one set for each value of a dimension.
 func (c *chooser) split(all []series, extra string, draw func(s []series, extra string)) {
 	if len(all) <= maxCurves {
 		if len(all) > 0 {
@@ -158,7 +158,7 @@ func (c *chooser) split(all []series, extra string, draw func(s []series, extra 
 	}
 }
 
-// add finishes a figure that shows these series, if anything is left to draw.
+// add finishes a plot of these series, unless it is empty.
 func (c *chooser) add(f Figure, all []series) {
 	f.Curves = slices.DeleteFunc(f.Curves, func(v Curve) bool { return len(v.Points) == 0 })
 	if len(f.Curves) == 0 {

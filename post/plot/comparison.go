@@ -9,9 +9,9 @@ import (
 	"busbar/internal/coll"
 )
 
-// Comparison draws all_reduce of several backends over one another: time and bandwidth against size, and time against
-// the world at the size nearest to at bytes. The names of the pictures are fixed; where there are too many curves for
-// one, what is in the others is added. passed lists what is left out and why.
+// Comparison plots all_reduce of several backends: time and bandwidth over message size, and time over world size at the
+// measured size nearest to at bytes. File names are fixed; additional plots have the curves that exceed one plot. passed
+// lists omitted plots with the reason.
 func Comparison(points []Point, at int64) (figs []Figure, passed []string) {
 	all := collect(points)
 	all = slices.DeleteFunc(all, func(s series) bool { return s.Collective != coll.AllReduce })
@@ -28,8 +28,8 @@ func Comparison(points []Point, at int64) (figs []Figure, passed []string) {
 				Y: measures[m].y, Curves: curves(s, measures[m].value)}, s)
 		})
 	}
-	overlay("allreduce_time_vs_datasize", "all_reduce: time against size", timeOf(all))
-	overlay("allreduce_bandwidth_vs_datasize", "all_reduce: bus bandwidth against size", BusBW)
+	overlay("allreduce_time_vs_datasize", "all_reduce: time over message size", timeOf(all))
+	overlay("allreduce_bandwidth_vs_datasize", "all_reduce: bus bandwidth over message size", BusBW)
 	c.sideBySide(all, at)
 	return c.figs, c.passed
 }

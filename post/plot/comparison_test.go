@@ -45,7 +45,7 @@ func TestComparison(t *testing.T) {
 	must.StrContains(t, caption1(side), "nearest to 100 MiB")
 }
 
-// Too many curves for one picture are split by the world.
+// Too many curves for one plot are split by the world.
 func TestComparisonOfManyWorlds(t *testing.T) {
 	points := append(measuredBy("gloo", false, 2, 4, 6, 8, 16), measuredBy("mpi", false, 2, 4, 6, 8, 16)...)
 	figs, _ := Comparison(points, 1<<20)

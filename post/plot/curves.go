@@ -79,7 +79,7 @@ func point(x float64, c cell, value func(coll.Case, float64) float64) XY {
 	return XY{X: x, Y: value(c.of, c.s), Lo: min(a, b), Hi: max(a, b)}
 }
 
-// dress labels curves and chooses their styles: a collective keeps its own in all pictures that compare collectives.
+// dress labels curves and sets their styles: a collective has the same style in all plots that compare collectives.
 func dress(curves []Curve, keys []key) {
 	collectives := map[coll.Collective]bool{}
 	for _, k := range keys {

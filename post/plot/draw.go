@@ -104,7 +104,7 @@ func (f Figure) behind(c draw.Canvas, p *plot.Plot) {
 	}
 }
 
-// plot draws bands, lines and markers of a curve; the interval of a point that stands alone becomes a bar.
+// plot draws bands, lines and markers of a curve; the interval of a single point is a bar.
 func (c Curve) plot(area draw.Canvas, p *plot.Plot) {
 	x, y := p.Transforms(&area)
 	for _, part := range c.parts() {

@@ -53,13 +53,13 @@ func TestTicks(t *testing.T) {
 	}
 }
 
-// placed is a text and its place in a picture.
+// placed is a text and its place in a plot.
 type placed struct {
 	text string
 	box  vg.Rectangle
 }
 
-// texts are all texts of a picture but the turned ones.
+// texts are all texts of a plot but the turned ones.
 func texts(d *drawing) (all []placed) {
 	var rec recorder.Canvas
 	d.paint(draw.NewCanvas(&rec, width, d.height()))
@@ -81,7 +81,7 @@ func texts(d *drawing) (all []placed) {
 	return all
 }
 
-// apart checks that no texts overlap, and that none leave the picture.
+// apart checks that no texts overlap, and that none leave the plot.
 func apart(t *testing.T, name string, d *drawing) {
 	t.Helper()
 	all := texts(d)
@@ -101,7 +101,7 @@ func apart(t *testing.T, name string, d *drawing) {
 	}
 }
 
-// In grey print, dash and marker must tell any two of the nine apart.
+// Dash and marker distinguish any two of the nine curves in black-and-white print.
 func TestStylesDiffer(t *testing.T) {
 	looks := map[[2]int]Curve{}
 	for i := range maxCurves {

@@ -54,14 +54,14 @@ func Gather(ctx context.Context, data *result.Dataset, peaks analysis.Peaks) (*D
 // OnlyGroups reports whether nothing was measured but groups of nodes, which have no plots.
 func (m *Data) OnlyGroups() bool { return len(m.points) == 0 && m.lacking.Groups }
 
-// picture is what is drawn, whatever it shows.
+// picture is anything that draws itself.
 type picture interface {
 	WritePNG(w io.Writer) error
 	WriteSVG(w io.Writer) error
 }
 
-// Files are the files of all plots, in each format; notDrawn is what is left out and why. The error counts the points
-// where there is nothing to draw.
+// Files are the files of all plots, in each format; notDrawn lists omitted plots with the reason. The error counts the
+// points if no plot is possible.
 func (m *Data) Files(o Options) (files []atomicfile.Named, notDrawn []string, err error) {
 	add := func(name string, one picture) {
 		for _, format := range o.Formats {

@@ -23,11 +23,11 @@ const (
 	titleSize, bodySize, smallSize = 15, 12, 10.5
 )
 
-// Page is what stands around the axes of a picture.
+// Page is the title, the legend and the captions around a plot.
 type Page struct {
 	Name      string // file name without extension
 	Title     string
-	Subtitle  []string // facts that hold for the whole picture; wrapped to its width
+	Subtitle  []string // facts that hold for the whole plot; wrapped to its width
 	Caption   []string // how to read it, under the axes
 	Rehearsed bool     // no device was measured, which a strip above and a watermark show
 }
@@ -142,7 +142,7 @@ func (d *drawing) paint(c draw.Canvas) {
 	}
 }
 
-// newLegend names what thumbnails stand for, in lines that leave it as narrow as its height permits.
+// newLegend draws names beside thumbnails, as narrow as its height permits.
 func newLegend(names []string, thumbnails []plot.Thumbnailer, high vg.Length) (l plot.Legend) {
 	for _, wide := range []vg.Length{130, 190, 250} {
 		l = plot.NewLegend()
@@ -158,7 +158,7 @@ func newLegend(names []string, thumbnails []plot.Thumbnailer, high vg.Length) (l
 	return l
 }
 
-// writePNG draws the picture as a PNG, 1600 pixels wide. The error is w's.
+// writePNG draws the plot as a PNG, 1600 pixels wide. The error is w's.
 func (d *drawing) writePNG(w io.Writer) error {
 	c := vgimg.NewWith(vgimg.UseWH(width, d.height()), vgimg.UseDPI(dpi))
 	d.paint(draw.New(c))
@@ -166,7 +166,7 @@ func (d *drawing) writePNG(w io.Writer) error {
 	return err
 }
 
-// writeSVG draws the picture as an SVG. Text stays text, in Liberation Sans or what has its measures. The error is w's.
+// writeSVG draws the plot as an SVG. Text stays text, in Liberation Sans or what has its measures. The error is w's.
 func (d *drawing) writeSVG(w io.Writer) error {
 	c := vgsvg.New(width, d.height())
 	area := draw.New(c)

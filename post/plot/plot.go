@@ -1,6 +1,6 @@
 // Package plot draws results: bandwidth and time against size, collectives side by side, and scaling over worlds.
 //
-// Figures chooses what is worth a picture, a Figure holds its curves and words, and WritePNG and WriteSVG draw it.
+// Figures chooses what is worth a plot, a Figure holds its curves and words, and WritePNG and WriteSVG draw it.
 // The package reads no files and does no statistics of its own beyond median and range over launches.
 package plot
 
@@ -10,14 +10,14 @@ import (
 )
 
 // Point is one measured time (status ok) and the run that it belongs to. A Point whose Time is zero was planned but has
-// no figure: nothing is drawn in its place, and no line is drawn across it.
+// no value: nothing is drawn in its place, and no line is drawn across it.
 type Point struct {
 	Run  *result.Run
 	Case coll.Case
 	Time result.Time
 }
 
-// Figure is one picture: curves over a pair of axes, and the words around them.
+// Figure is one plot: curves over a pair of axes, with title and captions.
 type Figure struct {
 	Page
 	X, Y     Axis
@@ -31,7 +31,7 @@ type Ceiling struct {
 	Label string
 }
 
-// Axis is one axis of a figure.
+// Axis is one axis of a plot.
 type Axis struct {
 	Label string
 	Unit  Unit
@@ -56,10 +56,10 @@ type Curve struct {
 	Points []XY
 }
 
-// XY is one point of a curve in the units of the axes; Lo and Hi bound the band, both equal to Y where there is none.
+// XY is one point of a curve in the units of the axes. Lo and Hi bound the band; without a band both are Y.
 type XY struct {
 	X, Y, Lo, Hi float64
-	Gap          bool // a point before this one has no figure: no line leads here
+	Gap          bool // a point before this one has no value: no line leads here
 }
 
 // parts are the stretches between gaps.

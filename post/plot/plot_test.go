@@ -18,7 +18,7 @@ import (
 
 var pictures = flag.String("pictures", "", "folder to write the pictures of the tests into, to look at them")
 
-// sets are the data that pictures are tried with.
+// sets are the data that plots are tried with.
 func sets() map[string][]Point {
 	s := map[string][]Point{"quick": quick(4)}
 	three := []coll.Collective{coll.AllReduce, coll.AllGather, coll.ReduceScatter}

@@ -9,10 +9,10 @@ import (
 	"busbar/internal/units"
 )
 
-// scaling draws bandwidth at the largest and time at the smallest size that all worlds have, against the world.
+// scaling plots, over world sizes, bandwidth at the largest and time at the smallest message size that all worlds have.
 func (c *chooser) scaling(all []series) {
 	if len(group(all, func(k key) int { return k.World })) < 2 {
-		c.passed = append(c.passed, "scaling over worlds: only one world ("+units.Count(all[0].World, "rank")+")")
+		c.passed = append(c.passed, "scaling over world sizes: only one world size ("+units.Count(all[0].World, "rank")+")")
 		return
 	}
 	for _, machine := range group(onePlacement(all), func(k key) key {
@@ -31,7 +31,7 @@ func (c *chooser) scaling(all []series) {
 		}
 		draw := func(all []series, m Measure, title string, largest bool) {
 			f := Figure{Page: Page{Name: fileName(append([]string{"scaling", measures[m].short}, words...)...),
-				Title: title + ": scaling over worlds"}}
+				Title: title + ": scaling over world sizes"}}
 			c.over(all, m, f, func(worlds []series) []cell {
 				if cells := common(worlds, largest); len(cells) > 1 {
 					return cells
@@ -46,16 +46,16 @@ func (c *chooser) scaling(all []series) {
 	}
 }
 
-// shapeless is a key without the world and how it is laid on nodes.
+// shapeless is a key without the world and its nodes.
 func shapeless(k key) key {
 	k.World, k.Nodes, k.PerNode = 0, 0, 0
 	return k
 }
 
-const fewestNodes = "Of several ways to lay a world on nodes, the one with the fewest nodes."
+const fewestNodes = "Each world is the one with the fewest nodes."
 
-// over draws against the number of ranks a curve for all series that differ by their world alone, of the cells that
-// pick returns of them.
+// over plots, over the number of ranks, a curve for all series that differ only in their world. pick returns their
+// cells.
 func (c *chooser) over(all []series, m Measure, f Figure, pick func([]series) []cell) {
 	f.X, f.Y = Axis{"ranks", Ranks}, measures[m].y
 	var used []series
@@ -76,7 +76,7 @@ func (c *chooser) over(all []series, m Measure, f Figure, pick func([]series) []
 		f.Curves, used, keys = append(f.Curves, curve), append(used, one...), append(keys, one[0].key)
 	}
 	if len(used) == 0 {
-		c.passed = append(c.passed, f.Name+": no size was measured in two worlds")
+		c.passed = append(c.passed, f.Name+": no message size was measured in two worlds")
 		return
 	}
 	dress(f.Curves, keys)

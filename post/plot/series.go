@@ -37,7 +37,7 @@ type series struct {
 }
 
 // cell is one size of a series: the median over launches, or over the cycles of one launch, and their range where there
-// are several. It is all zero where there is no figure.
+// are several. It is all zero where there is no value.
 type cell struct {
 	of            coll.Case
 	n             int // launches, or cycles of the one launch
@@ -133,7 +133,7 @@ func in(mode coll.Mode, all []series) []series {
 	return slices.DeleteFunc(slices.Clone(all), func(s series) bool { return s.Mode != mode })
 }
 
-// group splits series by what part makes of their keys, in the order of first appearance.
+// group splits series by a part of their keys, in order of appearance.
 func group[K comparable](all []series, part func(key) K) [][]series {
 	index := map[K]int{}
 	var groups [][]series

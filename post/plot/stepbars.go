@@ -17,39 +17,38 @@ import (
 	"busbar/post/steps"
 )
 
-// stepBars is a picture of what buckets do to a training step: a panel for each group of points, and in it a bar for
+// stepBars is a plot of what buckets do to a training step: a panel for each group of points, and in it a bar for
 // each bucket.
 type stepBars struct {
 	Page
 	groups []*steps.Group // with their timed points alone
 }
 
-// WritePNG draws the picture as a PNG, 1600 pixels wide. The error is w's.
+// WritePNG draws the plot as a PNG, 1600 pixels wide. The error is w's.
 func (b stepBars) WritePNG(w io.Writer) error { return b.drawing().writePNG(w) }
 
-// WriteSVG draws the picture as an SVG. The error is w's.
+// WriteSVG draws the plot as an SVG. The error is w's.
 func (b stepBars) WriteSVG(w io.Writer) error { return b.drawing().writeSVG(w) }
 
 // beside is how far the two stacks of a bucket are from its middle, as a share of the room of a bucket.
 const beside = 0.17
 
-// barParts are the parts of the two stacks of a bucket, from the bottom up. The colours are those of timelines on the
-// page.
+// barParts are the parts of the two stacks of a bucket, from the bottom up, in the colours of the timeline page.
 var barParts = []struct {
 	name string
 	fill color.RGBA
 	at   float64
 	of   func(step.Figures) float64
 }{
-	{"computing", color.RGBA{0x8F, 0xB4, 0xD6, 0xFF}, -beside,
+	{"computation", color.RGBA{0x8F, 0xB4, 0xD6, 0xFF}, -beside,
 		func(f step.Figures) float64 { return parts(f).Computing }},
-	{"communication hidden behind computing", color.RGBA{0x00, 0x80, 0x5E, 0xFF}, -beside,
+	{"communication overlapped with computation", color.RGBA{0x00, 0x80, 0x5E, 0xFF}, -beside,
 		func(f step.Figures) float64 { return parts(f).Hidden }},
 	{"exposed communication", color.RGBA{0xEA, 0x82, 0x40, 0xFF}, -beside,
 		func(f step.Figures) float64 { return parts(f).Exposed }},
-	{"one after the other: computing", color.RGBA{0xDC, 0xE8, 0xF2, 0xFF}, beside,
+	{"sequential: computation", color.RGBA{0xDC, 0xE8, 0xF2, 0xFF}, beside,
 		func(f step.Figures) float64 { return min(f.Compute.Value, f.Sequential.Value) }},
-	{"then communication", color.RGBA{0xF8, 0xE0, 0xD0, 0xFF}, beside,
+	{"sequential: communication", color.RGBA{0xF8, 0xE0, 0xD0, 0xFF}, beside,
 		func(f step.Figures) float64 { return max(0, f.Sequential.Value-f.Compute.Value) }},
 }
 
@@ -79,7 +78,7 @@ func (b stepBars) drawing() *drawing {
 		p := newPlot(b.Rehearsed)
 		p.Title.Text = g.Title()
 		if i == len(b.groups)-1 {
-			p.X.Label.Text = "size at which a bucket is full, and how many operations that makes"
+			p.X.Label.Text = "bucket size and number of operations"
 		}
 		addBars(p, g)
 		p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = -0.5, float64(len(g.Points))-0.5, 0, 1.12e3*longest // for the marks
@@ -132,10 +131,10 @@ func addBars(p *plot.Plot, g *steps.Group) {
 	}))
 }
 
-// mostPanels is how many groups one picture of steps holds: more of them go into another.
+// mostPanels is the maximum number of groups in a plot of steps.
 const mostPanels = 6
 
-// barsOf chooses the pictures of runs of training steps: bars of all groups.
+// barsOf chooses the plots of runs of training steps: bars of all groups.
 func barsOf(runs []*steps.Run) (bars []stepBars) {
 	seen := map[string]int{}
 	for _, r := range runs {
@@ -174,10 +173,10 @@ var barMarks = map[step.Verdict]struct{ mark, meaning string }{
 	step.TooFewRounds: {"?", "?: too few rounds."},
 }
 
-// barCaption states how the picture is read, and what its marks mean where there are any.
+// barCaption explains the plot and its marks.
 func barCaption(r *steps.Run) []string {
-	caption := []string{"Parts of a bar are medians: exposed is overlapped less computing, hidden what is left of " +
-		"communication.", "Whiskers: 95 % CI of the median over rounds of one launch."}
+	caption := []string{"Parts of a bar are medians. Exposed communication: overlapped step minus computation. " +
+		"The rest of communication is overlapped.", "Whiskers: 95 % CI of the median over rounds of one launch."}
 	for _, g := range r.Groups {
 		for _, p := range g.Points {
 			caption = add(caption, barMarks[g.Compared(p).Verdict].meaning)

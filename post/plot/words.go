@@ -59,11 +59,11 @@ func aggregateOf(k key) string {
 	return fmt.Sprintf("issued by %d", k.Aggregate)
 }
 
-// usual are the words on how a figure was taken that are left out where others say enough.
+// usual are default methods, which labels omit beside other words.
 var usual = map[string]bool{"warm caches": true, "issued alone": true, "max over ranks": true, "default settings": true,
 	"out-of-place": true}
 
-// unusual are the words on how a figure was taken, where that is not rank's own way.
+// unusual are the words for a method that differs from the default.
 func unusual(k key) (words []string) {
 	for _, part := range []string{rotateOf(k), aggregateOf(k), averageOf(k), settingsOf(k)} {
 		if !usual[part] {
@@ -73,15 +73,14 @@ func unusual(k key) (words []string) {
 	return words
 }
 
-// dimension is something that curves may differ in. What is always named is so also of curves that other dimensions
-// tell apart: their values are not comparable.
+// dimension is a property in which curves may differ. Labels always have the properties that make values incomparable.
 type dimension struct {
 	of     func(key) string
 	always bool
 }
 
-// labelOrder is the order in which dimensions are used to tell curves apart; splitOrder that in which too many curves
-// are split between plots.
+// labelOrder is the order of properties in labels. splitOrder is the order by which too many curves are split over
+// plots.
 var (
 	labelOrder = []dimension{
 		{collectiveOf, false}, {backendOf, false}, {variantOf, true}, {settingsOf, true}, {worldOf, false},
@@ -94,8 +93,7 @@ var (
 	}
 )
 
-// name puts the dimensions of keys together that tell them apart, and those that are always named where they differ;
-// nothing where there is one key only.
+// name returns labels of the properties in which keys differ; empty for a single key.
 func name(keys []key) []string {
 	names := make([]string, len(keys))
 	different := 1
@@ -117,8 +115,8 @@ func name(keys []key) []string {
 	return names
 }
 
-// subtitles are what stands under a title, one by one: what prefix and value give, or how many there are of the noun.
-// Without a noun, several values are in the labels alone.
+// subtitles are the lines under a title: a prefix with its values, or a count of the noun. Without a noun, only a single
+// value is a subtitle.
 var subtitles = []struct {
 	prefix, noun string
 	of           func(series, *result.Run) string
@@ -138,7 +136,7 @@ var subtitles = []struct {
 	{"", "tools", func(_ series, r *result.Run) string { return r.Tool }},
 }
 
-// facts are the lines under a title: what holds for all series of the picture, and whose they are.
+// facts are the lines under a title: what all series of the plot share.
 func facts(all []series) (facts []string) {
 	for _, line := range subtitles {
 		var values []string
@@ -235,7 +233,7 @@ func fileName(parts ...string) string {
 	return strings.Join(words, "_")
 }
 
-// numbered tells the pictures of one name apart.
+// numbered makes repeated names unique.
 func numbered(seen map[string]int, name string) string {
 	if seen[name]++; seen[name] > 1 {
 		return fmt.Sprintf("%s_%d", name, seen[name])

@@ -12,6 +12,7 @@ import (
 	"busbar/internal/result"
 	"busbar/internal/units"
 	"busbar/post/analysis"
+	"busbar/post/show"
 	"busbar/post/steps"
 )
 
@@ -24,18 +25,19 @@ type Options struct {
 
 // builder makes a report of rows as they come. It keeps little of each, since there may be a million.
 type builder struct {
-	options Options
-	curves  *analysis.Collector
-	runs    runList
-	byRun   map[string]*gathered // by the run's ID
-	files   document.Links
-	quality quality
-	lacking analysis.Incomparable
-	method  facts
-	steps   []*steps.Run // of training steps
-	rows    int
-	ok      int
-	stepped int // points of steps with values
+	options  Options
+	curves   *analysis.Collector
+	runs     runList
+	byRun    map[string]*gathered // by the run's ID
+	files    document.Links
+	quality  quality
+	lacking  analysis.Incomparable
+	method   facts
+	steps    []*steps.Run // of training steps
+	patterns show.Patterns
+	rows     int
+	ok       int
+	stepped  int // points of steps with values
 }
 
 // runList is all runs, by their numbers.
@@ -52,7 +54,7 @@ type gathered struct {
 	run     *result.Run
 	counts  map[result.Status]int
 	rows    int
-	records int // of the run's largest file, with those that another record stands for
+	records int // of the run's largest file, with those that another record represents
 	end     *result.End
 	files   []string
 	layout  layout
@@ -70,6 +72,7 @@ func newBuilder(runs []*result.Run, o Options) *builder {
 		g := &gathered{number: i + 1, run: run, counts: map[result.Status]int{}}
 		b.runs = append(b.runs, g)
 		b.byRun[run.ID] = g
+		b.patterns.AddRun(run)
 	}
 	for _, g := range b.runs {
 		for _, id := range g.run.Resumes {
@@ -86,6 +89,7 @@ func newBuilder(runs []*result.Run, o Options) *builder {
 func (b *builder) add(row result.Row) {
 	g, r := b.byRun[row.Run.ID], row.Record
 	b.rows++
+	b.patterns.Add(row)
 	g.rows++
 	g.counts[r.Status]++
 	b.quality.add(g.number, r.Operation(), r)
@@ -99,7 +103,7 @@ func (b *builder) add(row result.Row) {
 	b.ok++
 }
 
-// addFile takes the rest of a file behind its rows, as result.Dataset.EachWhole hands it on.
+// addFile adds what a file has besides its rows, as from result.Dataset.EachWhole.
 func (b *builder) addFile(f *result.File) {
 	g := b.byRun[f.Run.ID]
 	g.files = append(g.files, f.Path)
@@ -122,7 +126,7 @@ type analysed struct {
 	Findings  []analysis.Finding
 	More      int                                    // findings beyond the most that a report has
 	Ceilings  func(*analysis.Curve) analysis.Ceiling // of a curve; nil: they are not looked for
-	Models    func(*analysis.Curve) analysis.Model   // of a curve; nil: there are none
+	Models    func(*analysis.Curve) analysis.Model   // of a curve; nil: no models
 	Headlines []notice.Fact                          // of the comparison of contenders
 	Notes     []notice.Notice                        // on files
 }
@@ -132,11 +136,12 @@ func (b *builder) report(f analysed) *Report {
 	r := &Report{
 		Title: b.title(), Made: b.options.Made.UTC().Format(time.RFC3339), Tool: b.options.Tool, runs: b.runs,
 		Totals: totals{len(f.Curves), pointsOf(f.Curves), b.rows, b.stepped}, Plan: b.runs.plan(), method: b.method,
-		Findings: f.Findings, Files: b.files, steps: b.steps,
+		Findings: f.Findings, Files: b.files, steps: b.steps, patterns: &b.patterns,
 	}
 	for _, g := range b.runs {
 		r.addRun(g)
 	}
+	r.answers = analysis.Answers(f.Curves, f.Ceilings)
 	b.addCurves(r, f)
 	b.addQuality(r, f)
 	b.addBanners(r)

@@ -10,7 +10,7 @@ import (
 	"fmt"
 )
 
-// once is the number of a key; add adds what it stands for where it is new, and returns its number.
+// once is the number of a key; for a new key, add adds its value and returns the number.
 func once[K comparable](of map[K]int, key K, add func() int) int {
 	n, known := of[key]
 	if !known {
@@ -48,6 +48,9 @@ func (b *builder) addCurves(r *Report, f analysed) {
 			made.setModel(f.Models(c))
 		}
 		to.Curves = append(to.Curves, made)
+	}
+	if len(r.answers) > 0 {
+		to.First = to.Curves[number[r.answers[0].Curve]].Family
 	}
 	for _, one := range f.Findings {
 		for _, p := range one.Places() {
@@ -138,7 +141,7 @@ func (c *curve) setPeak(of analysis.Ceiling) {
 }
 
 func (c *curve) setModel(of analysis.Model) {
-	if fact := of.Fact(); fact != nil {
+	if fact := of.Fact(); fact != nil && len(of.Laws) > 0 {
 		c.model = fmt.Sprintf("%s (%s)", notice.Message(fact), of.Bounds())
 	}
 	for _, l := range of.Laws {

@@ -279,7 +279,7 @@ func tableControls(p *tab) {
 	})
 }
 
-// contrast is whether the colours of texts stand out from what they are written on.
+// contrast reports whether texts have enough contrast with their background.
 const contrast = `["paper", "panel", "mark"].every((back) => ["ink", "muted", "link", "error", "warning"].every(
   (ink) => contrastOf(colourOfVariable(ink), colourOfVariable(back)) >= 4.5))`
 

@@ -26,7 +26,9 @@ func (r *Report) WriteMarkdown(w io.Writer) error {
 
 func (r form) document() *document.Document {
 	d := &document.Document{Kind: "report", Tool: r.Tool, Title: r.Title}
-	d.Add(document.Paragraph(r.about()))
+	for _, text := range nonEmpty(r.ranOn(), r.about()) {
+		d.Add(document.Paragraph(text))
+	}
 	d.Add(callouts(r.Banners)...)
 	for _, s := range append([]*document.Section{r.inShort(), r.timelineSection()}, r.results()...) {
 		if len(s.Blocks) > 0 {
@@ -42,6 +44,66 @@ func callouts(all []notice.Notice) (blocks []document.Block) {
 		blocks = append(blocks, document.Callout{Severity: n.Severity, Text: inWords(n)})
 	}
 	return blocks
+}
+
+// ranOn is the hosts, the libraries and the number of launches.
+func (r form) ranOn() string {
+	var hosts, libraries []string
+	launches := map[string]bool{}
+	for _, g := range r.runs {
+		of := g.layout.hosts()
+		if of == nil {
+			of = nonEmpty(g.run.Machine.Host)
+		}
+		for _, host := range of {
+			hosts = units.AddOnce(hosts, host)
+		}
+		libraries = units.AddOnce(libraries, cmp.Or(g.run.Backend.Library, g.run.Backend.Name))
+		launches[g.run.Launch] = true
+	}
+	words := nonEmpty(units.Some(nonEmpty(hosts...)), units.Some(nonEmpty(libraries...)))
+	if len(launches) > 0 {
+		words = append(words, units.Count(len(launches), "launch"))
+	}
+	return strings.Join(words, " · ")
+}
+
+// tiles are the fastest contender's peak and latency, and the worst finding.
+func (r form) tiles() document.Tiles {
+	var all document.Tiles
+	if len(r.answers) > 0 {
+		best := r.answers[0].Peak
+		share := "% of peak unknown: set --peak"
+		switch {
+		case best.Share > 0:
+			share = fmt.Sprintf("%s of peak (%s)", best.Share, best.Limit)
+		case best.Unknown.Fact == nil:
+			share = ""
+		}
+		note := nonEmpty(best.Who, best.Operation, best.Placement, best.World.String(), best.At.String(), share)
+		all = append(all, document.Tile{
+			Name: "Peak bus bandwidth", Value: best.BusBW.String(), Note: strings.Join(note, ", "),
+		})
+		if small := r.answers[0].Smallest; small != nil {
+			note := nonEmpty(small.Who, small.Operation, small.Placement, small.Mode+" mode", small.World.String())
+			all = append(all, document.Tile{
+				Name: "Latency at " + small.At.String(), Value: small.Latency.String(), Note: strings.Join(note, ", "),
+			})
+		}
+	}
+	if len(all) == 0 {
+		return nil
+	}
+	worst := document.Tile{Name: "Worst finding", Value: "none", Note: r.noFinding()}
+	if len(r.Findings) > 0 {
+		f := r.Findings[0]
+		worst = document.Tile{
+			Name:  fmt.Sprintf("Worst of %s", units.Count(len(r.Findings), "finding")),
+			Value: string(f.Code()), Note: units.Capital(f.Message()) + ".", Severity: f.Severity,
+			Href: "#" + findingID(f.Number),
+		}
+	}
+	return append(all, worst)
 }
 
 // about is which post wrote the report, when, and about how much.
@@ -77,18 +139,21 @@ func (r form) results() []*document.Section {
 	if !r.Measured() {
 		return nil
 	}
-	all := []*document.Section{r.planSection(), r.stepsSection()}
+	all := []*document.Section{r.patternSection(), r.stepsSection()}
 	method := r.method.section("method", "Method", len(r.runs))
 	if r.Collectives() {
 		all = append(all, r.curvesSection(), r.findingsSection(), r.pointsSection())
 		method.Add(document.Paragraph(unitsText))
 	}
 	environment := r.environment.section("environment", "Environment", len(r.runs))
-	environment.Add(document.Paragraph("Names are those of the results files (docs/file-format.md)."))
-	return append(all, r.qualitySection(), method, environment, r.runsSection())
+	environment.Add(document.Paragraph("The results files have all recorded fields and variables (docs/file-format.md)."))
+	if !r.page {
+		method.Fold, environment.Fold = document.Folded, document.Folded
+	}
+	return append(all, r.planSection(), r.qualitySection(), method, environment, r.runsSection())
 }
 
-// unitsText is what all tables are to be read with.
+// unitsText explains the units of all tables.
 const unitsText = "Sizes are powers of 1024, GB/s are 1e9 bytes per second, times are medians. algbw is size / time; " +
 	"busbw is algbw times a factor of the collective and the number of ranks."
 
@@ -116,6 +181,7 @@ const NoHeadline = "No headline: see the tables below."
 
 func (r form) inShort() *document.Section {
 	s := &document.Section{ID: "short", Title: "In short"}
+	s.Add(r.tiles())
 	if len(r.Headlines) == 0 {
 		s.Add(document.Paragraph(NoHeadline))
 	}
@@ -164,6 +230,20 @@ func leftOut(all []notice.ReportLeftOut) (texts []string) {
 
 // findingID is where a finding is on the page.
 func findingID(number int) string { return fmt.Sprintf("finding-%d", number) }
+
+// patternSection has the verdicts on groups of nodes, as post show prints them.
+func (r form) patternSection() *document.Section {
+	s := &document.Section{ID: "pattern", Title: "Nodes and links"}
+	if r.patterns != nil {
+		s.Add(r.patterns.Sections(func(all []notice.Notice, _ string) (list document.List) {
+			for _, n := range all {
+				list = append(list, notice.Text(n.Fact))
+			}
+			return list
+		})...)
+	}
+	return s
+}
 
 func (r form) planSection() *document.Section {
 	p := &r.Plan

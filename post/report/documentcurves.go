@@ -15,9 +15,11 @@ func (r form) curvesSection() *document.Section {
 		s.Add(chart("curves-picture", "interactive plots of the curves"))
 	}
 	if len(r.charts.Curves) > 0 {
-		s.Add(&document.Section{
-			ID: "each-curve", Title: "Each curve in one row", Fold: document.Folded, Blocks: r.curvesTable(),
-		})
+		each := &document.Section{ID: "each-curve", Title: "Each curve in one row", Blocks: r.curvesTable()}
+		if r.page {
+			each.Fold = document.Folded
+		}
+		s.Add(each)
 	}
 	return s
 }
@@ -48,6 +50,7 @@ func (r form) curvesTable() []document.Block {
 			peaks = units.AddOnce(peaks, units.Capital(c.peakNote)+".")
 		}
 	}
+	t.DropEmpty()
 	return append([]document.Block{t}, paragraphs(peaks)...)
 }
 
@@ -60,7 +63,7 @@ func (r form) pointsSection() *document.Section {
 	return s
 }
 
-// name is the contender with what its values are to be read with.
+// name is the contender with its marks.
 func (c *curve) name() string {
 	name := c.Who
 	if c.Simulated {

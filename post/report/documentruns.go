@@ -81,7 +81,7 @@ func known(n int) string {
 	return fmt.Sprint(n)
 }
 
-// ended is how a run ended, with what it is to be read with.
+// ended is how a run ended, with its marks.
 func (g *gathered) ended() string {
 	ended := outcomeOf(g)
 	if g.end != nil && g.end.Reason != "" {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"busbar/internal/document"
@@ -79,17 +80,25 @@ func (f *facts) addRange(topic, name string, n int) {
 	}
 }
 
-// addFields notes the fields of an object of a results file, under the names that they have there. A field that is 0,
-// false or empty is left out.
-func (f *facts) addFields(number int, topic, name string, value any) {
-	object, is := value.(map[string]any)
-	if !is {
-		f.add(number, topic, name, fieldText(value))
+// addFields adds the fields of an object of a results file. It omits those that are 0, false or empty.
+func (f *facts) addFields(number int, topic, path string, value any) {
+	if object, is := value.(map[string]any); is {
+		for _, key := range slices.Sorted(maps.Keys(object)) {
+			f.addFields(number, topic, path+"."+key, object[key])
+		}
 		return
 	}
-	for _, key := range slices.Sorted(maps.Keys(object)) {
-		f.addFields(number, topic, strings.TrimPrefix(name+"."+key, "."), object[key])
+	name, shown := shownName(path)
+	if !shown {
+		return
 	}
+	text := fieldText(value)
+	if x, err := strconv.ParseFloat(text, 64); err == nil && strings.HasSuffix(path, "_s") {
+		text = units.Duration(x)
+	} else if err == nil && strings.HasSuffix(path, "_bytes") {
+		text = units.RoughBytes(x).String()
+	}
+	f.add(number, topic, name, text)
 }
 
 // fieldText is a value of JSON on one line; "" for 0, false and what is empty.
@@ -130,13 +139,8 @@ func (f *facts) section(id, title string, runs int) *document.Section {
 		}
 		one.rows(t, runs)
 	}
-	for _, t := range tables { // a column of runs only where they differ
-		if !slices.ContainsFunc(t.Rows, func(row []string) bool { return row[2] != "" }) {
-			t.Columns = t.Columns[:2]
-			for i := range t.Rows {
-				t.Rows[i] = t.Rows[i][:2]
-			}
-		}
+	for _, t := range tables {
+		t.DropEmpty() // the column of runs where they are alike
 	}
 	return s
 }
@@ -163,10 +167,48 @@ func (f *fact) rows(t *document.Table, runs int) {
 	}
 }
 
-// environmentFields are the fields of a run in a results file that its environment is made of.
-var environmentFields = []string{
-	"tool", "build", "command", "variant", "device", "world", "nodes", "ranks_per_node", "topology", "setup", "pattern",
-	"backend", "mpi", "machine", "hardware", "slurm", "environment", "imported",
+// environmentFields are the fields of a run that its environment is made of, with their headings.
+var environmentFields = [][2]string{
+	{"tool", "Run"}, {"build", "Run"}, {"command", "Run"}, {"variant", "Run"}, {"device", "Run"}, {"world", "Run"},
+	{"nodes", "Run"}, {"ranks_per_node", "Run"}, {"topology", "Run"}, {"setup", "Run"}, {"pattern", "Pattern"},
+	{"backend", "Library"}, {"mpi", "MPI"}, {"machine", "Host of rank 0"}, {"hardware", "Links"}, {"slurm", "Slurm"},
+	{"environment", "Environment variables"}, {"imported", "Import"},
+}
+
+// fieldNames are names for readers of fields whose own names are short; "" leaves a field out.
+var fieldNames = map[string]string{
+	"tool": "measured by", "world": "world size", "setup": "one-time setup", "build": "build of rank",
+	"backend.name": "backend", "backend.build_id": "", "mpi.shim": "", "mpi.large_counts": "", "mpi.family": "",
+	"mpi.standard": "MPI standard", "mpi.thread_level": "thread support", "machine.cores": "usable cores",
+	"machine.cpu": "CPU", "machine.governor": "CPU frequency governor", "machine.os": "operating system",
+	"machine.load1": "load average before the run (1 min)", "machine.memory_bytes": "memory",
+	"imported.sha256": "SHA-256 of the file", "method.aggregate": "operations per issue",
+	"method.average": "time of an operation", "method.budget_s": "time limit per case",
+	"method.check_rounds": "data checks per case", "method.clock_cost_s": "cost of a clock reading",
+	"method.clock_offset_uncertainty_s": "uncertainty between the clocks of ranks", "method.cycles": "cycles",
+	"method.deadline_s": "timeout", "method.empty_iteration_s": "cost of an empty iteration",
+	"method.precision": "target half-width of the 95 % CI (relative)", "method.warmup_iterations": "warm-up iterations",
+}
+
+// launcherVariables begin the names of variables that a launcher sets for its own use.
+var launcherVariables = []string{"OMPI_MCA_", "PMIX_"}
+
+// shownName is the name of a field, and whether readers need it.
+func shownName(path string) (name string, shown bool) {
+	if name, known := fieldNames[path]; known {
+		return name, name != ""
+	}
+	topic, name, nested := strings.Cut(path, ".")
+	switch {
+	case !nested:
+		name = topic
+	case topic == "environment" || topic == "slurm":
+		return name, !slices.ContainsFunc(launcherVariables, func(p string) bool { return strings.HasPrefix(name, p) })
+	}
+	for _, unit := range []string{"_s", "_bytes"} {
+		name = strings.TrimSuffix(name, unit)
+	}
+	return strings.ReplaceAll(name, "_", " "), true
 }
 
 // addRun adds what a run ran on and with, and how it measured.
@@ -177,20 +219,16 @@ func (r *Report) addRun(g *gathered) {
 		fields["method"] = nil
 		fields["imported"].(map[string]any)["deductions"] = s.Deduced.String()
 	}
-	r.method.addFields(g.number, "Runs", "", fields["method"])
+	r.method.addFields(g.number, "Runs", "method", fields["method"])
 	to := &r.environment
-	for _, name := range environmentFields {
-		topic, field := name, ""
-		if _, is := fields[name].(map[string]any); !is {
-			topic, field = "run", name
-		}
-		to.addFields(g.number, topic, field, fields[name])
+	for _, field := range environmentFields {
+		to.addFields(g.number, field[1], field[0], fields[field[0]])
 	}
-	to.add(g.number, "ranks", "where each ran", g.layout.words())
+	to.add(g.number, "Ranks", "hosts and CPUs", g.layout.words())
 	if g.end != nil {
 		for _, t := range g.end.Throttled {
 			text := fmt.Sprintf("rank %d (%s): %s", t.Rank, t.Host, strings.Join(t.Reasons, ", "))
-			to.add(g.number, "ranks", "throttled at the end", text)
+			to.add(g.number, "Ranks", "throttled at the end", text)
 		}
 	}
 }

@@ -2,20 +2,15 @@ package report
 
 import (
 	"cmp"
-	"slices"
 
-	"busbar/internal/coll"
 	"busbar/internal/notice"
 	"busbar/internal/result"
-	"busbar/internal/stats"
-	"busbar/internal/units"
 	"busbar/post/analysis"
-	"busbar/post/say"
 )
 
 // How many headlines of one kind there are.
 const (
-	maxFastest  = 3
+	maxFastest  = analysis.MostFastest
 	maxRepeated = 4
 )
 
@@ -25,7 +20,13 @@ func (b *builder) addBanners(r *Report) {
 	var simulated, crowded []int
 	var cause notice.Fact
 	verdicts := map[notice.CrowdedVerdict]bool{}
+	var load notice.HostLoad // the highest
 	for _, g := range b.runs {
+		for _, k := range g.run.Warnings {
+			if one, is := k.Fact.(notice.HostLoad); is && one.Load > load.Load {
+				load = one
+			}
+		}
 		if g.run.Rehearse {
 			simulated = append(simulated, g.number)
 		}
@@ -41,6 +42,9 @@ func (b *builder) addBanners(r *Report) {
 	if simulated != nil {
 		add(notice.SimulatedRuns{Runs: b.runs.some(simulated)})
 	}
+	if load.Load > 0 {
+		add(load)
+	}
 	if crowded != nil {
 		effect := verdictOf(b.runs[crowded[0]-1].run)
 		if len(verdicts) > 1 {
@@ -50,7 +54,7 @@ func (b *builder) addBanners(r *Report) {
 	}
 }
 
-// verdictOf is what times of an oversubscribed run are good for: of training steps, the best bucket is reported anyway.
+// verdictOf is the use of times of an oversubscribed run: of training steps, the best bucket is reported anyway.
 func verdictOf(r *result.Run) notice.CrowdedVerdict {
 	if r.Step != nil {
 		return notice.ThisHostAlone
@@ -58,14 +62,17 @@ func verdictOf(r *result.Run) notice.CrowdedVerdict {
 	return notice.NoSpeed
 }
 
-// addHeadlines adds what one would say first: how fast, what stands out, what is missing.
+// addHeadlines adds the main results: verdicts on patterns, bandwidth, latency, findings, and what is missing.
 func (b *builder) addHeadlines(r *Report, f analysed) {
 	add := func(facts []notice.Fact) {
 		for _, fact := range facts {
 			r.Headlines = append(r.Headlines, Headline{Notice: notice.New(fact)})
 		}
 	}
-	add(fastest(f))
+	for _, n := range b.patterns.Notices() {
+		r.Headlines = append(r.Headlines, Headline{Notice: n})
+	}
+	add(analysis.Headlines(r.answers))
 	r.addStepHeadlines(b.steps)
 	add(f.Headlines)
 	reminded := 0
@@ -75,94 +82,8 @@ func (b *builder) addHeadlines(r *Report, f analysed) {
 			r.Headlines = append(r.Headlines, Headline{one.Notice, one.Number})
 		}
 	}
-	if b.ok+b.stepped == 0 {
+	if b.ok+b.stepped == 0 && len(r.Headlines) == 0 {
 		add([]notice.Fact{notice.NoValues{}})
 	}
 	add(b.runs.urgent(r.Plan.Left))
-}
-
-// fastest is what the largest world of each contender reaches in its first collective, mostly all_reduce.
-func fastest(f analysed) (facts []notice.Fact) {
-	best := map[string]*analysis.Curve{}
-	var order []string
-	for _, c := range f.Curves {
-		if _, trusted := c.Trusted(); !trusted || c.Mode != coll.Throughput || c.Collective.BusFactor(c.World) == 0 {
-			continue
-		}
-		key := c.Who
-		old := best[key]
-		if old == nil {
-			order = append(order, key)
-		}
-		if old == nil ||
-			c.Collective == old.Collective && (c.World > old.World || c.World == old.World && peakOf(c) > peakOf(old)) {
-			best[key] = c
-		}
-	}
-	slices.SortStableFunc(order, func(x, y string) int { return cmp.Compare(peakOf(best[y]), peakOf(best[x])) })
-	for i, key := range order[:min(len(order), maxFastest)] {
-		fact := fastestOf(best[key], f)
-		if i == maxFastest-1 {
-			fact.Lower = len(order) - maxFastest
-		}
-		facts = append(facts, fact)
-	}
-	return facts
-}
-
-// peakOf is the largest bus bandwidth of a curve, in bytes per second.
-func peakOf(c *analysis.Curve) float64 {
-	most := 0.0
-	for i := range c.Points {
-		most = max(most, c.BusBW(i))
-	}
-	return most
-}
-
-func fastestOf(c *analysis.Curve, f analysed) notice.BestBandwidth {
-	at := 0
-	for i := range c.Points {
-		if c.BusBW(i) > c.BusBW(at) {
-			at = i
-		}
-	}
-	best := notice.BestBandwidth{
-		Who: c.Who, Operation: say.Table{Collective: c.Collective, Type: c.Type, Op: c.Op}.String(),
-		World: notice.World{Ranks: c.World, Nodes: c.Nodes}, BusBW: units.Bandwidth(c.BusBW(at)),
-		At: units.Bytes(c.Points[at].SizeBytes), Interval: rangeOf(c, at),
-	}
-	if c.Placement != 0 { // another tool's file may not record it
-		best.Placement = say.Placement(c.Placement)
-	}
-	if f.Ceilings == nil {
-		return best
-	}
-	switch peak := f.Ceilings(c); {
-	case peak.Known():
-		best.Share, best.Limit = units.Share(peak.Share(c.BusBW(at))), units.LinkRate(peak.BusBW)
-		best.Peak = notice.Kept{Fact: peak.Fact}
-		if by := peak.Exceeded(); by != nil {
-			best.Exceeded = notice.Kept{Fact: by}
-		}
-	case peak.Fact != nil:
-		best.Unknown = notice.Kept{Fact: peak.Fact}
-	}
-	return best
-}
-
-// rangeOf is the uncertainty of a point's bus bandwidth.
-func rangeOf(c *analysis.Curve, i int) (r notice.BandwidthRange) {
-	p, k := c.Points[i], c.Case(i)
-	if p.Time.Lo > 0 {
-		r = notice.BandwidthRange{
-			Lo: units.Bandwidth(k.BusBW(p.Time.Hi)), Hi: units.Bandwidth(k.BusBW(p.Time.Lo)),
-			Basis: rangeBases[p.Basis],
-		}
-	}
-	return r
-}
-
-var rangeBases = map[stats.Basis]notice.RangeBasis{
-	stats.WithinLaunch: notice.WithinLaunch, stats.LaunchSpread: notice.LaunchesRange,
-	stats.AcrossLaunches: notice.OverLaunches,
 }

@@ -36,7 +36,7 @@ type laneRow struct {
 	device int          // index in the timeline's devices
 	Label  string       `json:"label"`
 	About  string       `json:"about"` // host and GPU
-	Why    string       `json:"why"`   // it stands out; "" for no reason
+	Why    string       `json:"why"`   // it is highlighted; "" if it is not
 	Shift  millis       `json:"shift"`
 	Span   millis       `json:"span"`
 	Steps  []stepOnLane `json:"steps"`
@@ -62,7 +62,7 @@ type laneStrip struct {
 // laneCall is a call: start, length, exposed part, index in lanePlot.Names, stream.
 type laneCall [5]millis
 
-// sight is a span of time to look at first.
+// sight is a time span to show first.
 type sight struct {
 	Label string `json:"label"`
 	Text  string `json:"text"`
@@ -73,7 +73,7 @@ type sight struct {
 // millis are milliseconds, written to a tenth of a microsecond.
 type millis float64
 
-// MarshalJSON writes a number, or null where there is none.
+// MarshalJSON writes a number, or null if it is absent.
 func (v millis) MarshalJSON() ([]byte, error) {
 	if math.IsNaN(float64(v)) || math.IsInf(float64(v), 0) {
 		return []byte("null"), nil
@@ -260,7 +260,7 @@ func callName(name string, bytes *int64) string {
 	return name + " " + units.RoughBytes(*bytes).String()
 }
 
-// addSteps adds the worst steps to what to look at first.
+// addSteps adds the worst steps to the spans to show first.
 func (p *lanePlot) addSteps(t *timeline.Timeline, worst []*slowStep) {
 	for _, w := range worst {
 		s := sight{Label: w.Name, From: millis(math.Inf(1)), To: millis(math.Inf(-1))}

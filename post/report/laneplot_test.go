@@ -95,7 +95,7 @@ func TestLanePlotOf64GPUs(t *testing.T) {
 	}
 }
 
-// A GPU that was only touched is neither the least exposed nor the most idle of those that work.
+// A GPU without work is neither the minimum of exposed communication nor the most idle GPU.
 func TestDeviceThatOnlyCopiesHasNoRow(t *testing.T) {
 	tl := sampleTimeline()
 	parts := timeline.Parts{Span: 500, Memcpy: 1, MemcpyOnly: 1, Idle: 499}

@@ -29,7 +29,7 @@ var stopTexts = map[string]string{
 	"budget":  "budget: the time for one case was used up",
 	"maximum": "maximum: the largest number of samples was reached",
 	"fixed":   "fixed: the number of iterations was given",
-	"asked":   "asked: a signal asked the run to end",
+	"asked":   "asked: a signal ended the run",
 }
 
 // addRecord adds how a record was measured.

@@ -26,6 +26,7 @@ var pageScripts = []string{"base", "scale", "chart", "draw", "curves", "table", 
 // pageData is what the script of the page plots and lists. Texts in it are not markup.
 type pageData struct {
 	Families []family  `json:"families"`
+	First    int       `json:"first"` // index of the family with the highest bandwidth, which the page plots first
 	Curves   []curve   `json:"curves"`
 	Notes    []string  `json:"notes"` // on points, each text once: curve.Notes has their indices
 	Bases    []string  `json:"bases"` // what bounds are: curve.Bases has their indices
@@ -84,7 +85,7 @@ type peak struct {
 	Name string  `json:"name"`
 }
 
-// law is what holds at some sizes in a row: the time is Figures[0] and Figures[1] for each byte, in microseconds.
+// law is a line of a model over measured sizes: the time is Figures[0] + Figures[1] per byte, in microseconds.
 type law struct {
 	From    int64   `json:"from"` // bytes, both of measured sizes
 	To      int64   `json:"to"`
@@ -107,8 +108,7 @@ var basisTexts = []string{
 	stats.LaunchSpread: "minimum and maximum over launches", stats.AcrossLaunches: "95 % CI over launches",
 }
 
-// figures are numbers that are written with five digits, more than any measurement has; those that are no numbers as
-// null.
+// figures are numbers that are written with five digits. Values that are not numbers are null.
 type figures []float64
 
 // MarshalJSON writes a list, which is never null.

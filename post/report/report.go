@@ -10,6 +10,7 @@ import (
 	"busbar/internal/notice"
 	"busbar/post/analysis"
 	"busbar/post/atomicfile"
+	"busbar/post/show"
 	"busbar/post/steps"
 )
 
@@ -27,6 +28,8 @@ type Report struct {
 	Files     document.Links // that were read
 	LeftOut   []notice.ReportLeftOut
 
+	answers             []analysis.Answer
+	patterns            *show.Patterns
 	charts              pageData
 	runs                runList
 	environment, method facts

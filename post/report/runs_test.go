@@ -40,7 +40,7 @@ func TestPlanOfResumedRuns(t *testing.T) {
 	}
 }
 
-// TestCounts: records that another run stands for are told and counted nowhere else.
+// TestCounts: a record that is in another run or file counts once.
 func TestCounts(t *testing.T) {
 	m := runOf(1, "mpi", coll.AllReduce)
 	miss(m.records[0], result.OOM, "")
@@ -57,14 +57,17 @@ func TestCounts(t *testing.T) {
 	}
 }
 
-// TestBanners: what takes the worth of figures away is said first, and nothing fast is said of it.
+// TestBanners: what invalidates values comes first, and then no bandwidth is a headline.
 func TestBanners(t *testing.T) {
 	for name, c := range map[string]struct {
 		edit   func(*made)
 		banner notice.Code
 		fast   bool
 	}{
-		"measured":  {func(*made) {}, "", true},
+		"measured": {func(*made) {}, "", true},
+		"loaded": {func(m *made) {
+			m.run.Warnings = notice.Of(notice.HostLoad{Host: "node1", Load: 3.5})
+		}, "host-load", true},
 		"simulated": {func(m *made) { m.run.Rehearse = true }, "simulated-runs", false},
 		"crowded": {func(m *made) {
 			m.run.Warnings = notice.Of(notice.Oversubscribed{Ranks: 4, Cores: 2, Host: "a"})
@@ -92,19 +95,24 @@ func TestBanners(t *testing.T) {
 	}
 }
 
-// TestFactsOfManyRuns: what all runs share is told once, and what differs with the runs.
+// TestFactsOfManyRuns: a fact that all runs share is listed once, and one that differs with its runs.
 func TestFactsOfManyRuns(t *testing.T) {
 	var runs []*made
 	for i := range 40 {
 		m := runOf(i+1, "mpi", coll.AllReduce)
-		m.run.Environment = map[string]string{"SAME": "1", "OTHER": []string{"a", "b"}[i/20], "EACH": m.run.ID}
+		m.run.Environment = map[string]string{
+			"SAME": "1", "OMPI_MCA_ess": "x", "PMIX_RANK": "0", "OTHER": []string{"a", "b"}[i/20], "EACH": m.run.ID,
+		}
 		runs = append(runs, m)
 	}
 	values := map[string][]*factValue{}
 	for _, f := range build(runs, nil).environment.all {
-		if f.topic == "environment" {
+		if f.topic == "Environment variables" {
 			values[f.name] = f.values
 		}
+	}
+	if values["OMPI_MCA_ess"] != nil || values["PMIX_RANK"] != nil {
+		t.Error("variables that the launcher sets are listed")
 	}
 	if v := values["SAME"]; len(v) != 1 || v[0].text != "1" || runsIn(v[0].runs, 40) != "" {
 		t.Errorf("the same value of all runs: %+v", v)
@@ -135,7 +143,7 @@ func TestImportedRunsWithoutEnd(t *testing.T) {
 	}
 }
 
-// TestRecordsAndPoints: where several records are one point of a curve, both numbers are told.
+// TestRecordsAndPoints: if several records are one point of a curve, the report has both numbers.
 func TestRecordsAndPoints(t *testing.T) {
 	one, two := runOf(1, "mpi", coll.AllReduce), runOf(2, "mpi", coll.AllReduce)
 	want := notice.New(notice.RecordsCombined{Records: 14, Points: 7})

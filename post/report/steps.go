@@ -52,12 +52,12 @@ func (b *builder) countStep(p *steps.Point) {
 	b.quality.add(g.number, "training steps", r)
 }
 
-// stepTableText is what the tables are to be read with.
+// stepTableText explains the columns of the tables.
 const stepTableText = "Times are medians over the rounds of one launch; ±% is half the width of the 95 % CI. " +
 	"In turn: computation, then communication. exposed: overlapped minus computation, round by round; %step is its " +
 	"share of the step. " +
-	"Hidden communication: %wall by the wall clock, %intvl by intervals, at most %bound. comp and comm: by what " +
-	"factor computation and communication are slower when overlapped; speed: of overlapped over in turn; %weak: " +
+	"Hidden communication: %wall by the wall clock, %intvl by intervals, at most %bound. comp and comm: the " +
+	"factor by which computation and communication are slower when overlapped; speed: of overlapped over in turn; %weak: " +
 	"efficiency of weak scaling."
 
 // stepsSection has the tables of post show.
@@ -84,7 +84,7 @@ func (r form) stepsSection() *document.Section {
 	return s
 }
 
-// aboutSteps are what was trained and computed, with what its values are to be read with.
+// aboutSteps describes the model and the computation, with caveats.
 func aboutSteps(run *steps.Run) (texts document.List) {
 	newest := run.Newest()
 	if newest.Rehearse {
@@ -146,7 +146,7 @@ func stepHeadlines(run *steps.Run, several bool) (all []Headline) {
 	return all
 }
 
-// stepSubject is the training step that a headline is about, with what its times are good for.
+// stepSubject is the training step of a headline, with caveats.
 func stepSubject(run *steps.Run, of *steps.Group) string {
 	newest := run.Newest()
 	subject := fmt.Sprintf("Training step of %s, %s, %s", run.Step().Model, newest.Backend.Name, run.World())

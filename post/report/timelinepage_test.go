@@ -51,7 +51,7 @@ func laneValues(p *tab) {
 		check{"gone with it", `point(` + lanes + `, "pointerleave", 0.3)`, `$("#timeline-chart .readout").hidden`},
 		check{"the first moment", `press(` + lanes + `, "Home")`, said + `.startsWith("rank 0 at ")`},
 		check{"the first call", `press(` + lanes + `, "n")`, `/all_reduce 25 MiB.*none exposed/.test(` + said + `)`},
-		check{"its state", "", said + `.includes("hidden behind computing")`},
+		check{"its state", "", said + `.includes("overlapped with computing")`},
 		check{"the next GPU", `press(` + lanes + `, "ArrowDown")`, said + `.startsWith("rank 1 at ")`},
 		check{
 			"an exposed call",
@@ -117,7 +117,7 @@ const labelsApart = `(() => {
     a.left >= b.right - 1 || b.left >= a.right - 1 || a.top >= b.bottom - 3 || b.top >= a.bottom - 3));
 })()`
 
-// laneContrast is whether lanes stand out from the page.
+// laneContrast reports whether lanes have enough contrast with the page.
 const laneContrast = `["computing", "hidden", "exposed", "copying"].every((name) => {
   const colour = getComputedStyle($("#timeline-chart .plot .lane." + name)).fill;
   return contrastOf(colour, colourOfVariable("paper")) >= (name === "computing" ? 2 : 2.5);

@@ -41,7 +41,7 @@ func (t Table) String() string {
 	return strings.Join(parts, ", ")
 }
 
-// Unusual says how figures were taken, where that is not rank's own way.
+// Unusual is the method, if it differs from the default of rank.
 func Unusual(m *result.Method) (words string) {
 	if m.Rotate > 0 {
 		words += ", rotating over " + coll.FormatSize(m.Rotate, true)

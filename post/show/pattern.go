@@ -14,11 +14,11 @@ import (
 	"busbar/internal/units"
 )
 
-// patterns are the runs shown that were measured in groups of nodes. One that continues another is judged with it;
-// launches are not mixed otherwise, as a node that was slow in one may have been mended before the next.
-type patterns struct{ of []*patternTimes }
+// Patterns are runs that measured groups of nodes. A run that continues another is judged with it. Other launches are
+// judged alone: a slow node may have been repaired between them.
+type Patterns struct{ of []*patternTimes }
 
-// patternTimes are what the groups of a pattern took in a run, and in those that continue it.
+// patternTimes are the times of the groups of a pattern in a run and in those that continue it.
 type patternTimes struct {
 	runs  []string // their IDs
 	run   *result.Run
@@ -26,26 +26,51 @@ type patternTimes struct {
 	times map[result.PointKey]result.Time
 }
 
-func (p *patterns) add(f *result.File) {
-	t := &patternTimes{
-		runs:  append([]string{f.Run.ID}, f.Run.Resumes...),
-		run:   &f.Run,
-		times: map[result.PointKey]result.Time{},
+// AddRun adds a run; one without a pattern changes nothing.
+func (p *Patterns) AddRun(run *result.Run) {
+	if run.Pattern != nil {
+		p.of = append(p.of, &patternTimes{
+			runs: append([]string{run.ID}, run.Resumes...), run: run, times: map[result.PointKey]result.Time{},
+		})
 	}
-	for i := range f.Records {
-		r := &f.Records[i]
-		if !slices.Contains(t.cases, r.Case) {
-			t.cases = append(t.cases, r.Case)
-		}
-		if r.Timed() {
-			t.times[r.Point(f.Run.Backend.Name)] = *r.Time
+}
+
+// Add adds a record of a run that AddRun added.
+func (p *Patterns) Add(row result.Row) {
+	i := slices.IndexFunc(p.of, func(t *patternTimes) bool { return t.run.ID == row.Run.ID })
+	if i < 0 {
+		return
+	}
+	t, r := p.of[i], row.Record
+	if !slices.Contains(t.cases, r.Case) {
+		t.cases = append(t.cases, r.Case)
+	}
+	if r.Timed() {
+		t.times[r.Point(row.Run.Backend.Name)] = *r.Time
+	}
+}
+
+// Notices are the verdicts on all cases.
+func (p *Patterns) Notices() (all []notice.Notice) {
+	for _, t := range p.chains() {
+		verdicts := t.verdicts()
+		for _, c := range t.cases {
+			v := verdicts[c]
+			for _, n := range v.Notices(t.run.Pattern.Hosts) {
+				n.At.Subject = c.String()
+				all = append(all, n)
+			}
 		}
 	}
-	p.of = append(p.of, t)
+	return all
+}
+
+func (t *patternTimes) verdicts() map[coll.Case]pattern.Verdict {
+	return pattern.Verdicts(t.run.Pattern, t.run.Backend.Name, t.cases, t.times)
 }
 
 // chains are the runs, oldest first, each with those that continue it.
-func (p *patterns) chains() (chains []*patternTimes) {
+func (p *Patterns) chains() (chains []*patternTimes) {
 	runs := slices.Clone(p.of)
 	slices.SortStableFunc(runs, func(a, b *patternTimes) int { return a.run.Start.Compare(b.run.Start) })
 	for _, t := range runs {
@@ -69,8 +94,8 @@ func (p *patterns) chains() (chains []*patternTimes) {
 	return chains
 }
 
-// sections are the verdict on each pattern.
-func (p *patterns) sections(s *Tables) (all []document.Block) {
+// Sections are the verdict on each pattern with its times; list makes the list of notices about a case.
+func (p *Patterns) Sections(list func([]notice.Notice, string) document.List) (all []document.Block) {
 	chains := p.chains()
 	for _, t := range chains {
 		of := t.run.Pattern
@@ -84,11 +109,11 @@ func (p *patterns) sections(s *Tables) (all []document.Block) {
 		if len(chains) > 1 {
 			section.Title += ", started " + t.run.Start.Format("2006-01-02 15:04:05 UTC")
 		}
-		verdicts := pattern.Verdicts(of, t.run.Backend.Name, t.cases, t.times)
+		verdicts := t.verdicts()
 		for _, c := range t.cases {
 			v := verdicts[c]
 			below := &document.Section{Title: c.String()}
-			below.Add(s.list(v.Notices(of.Hosts), c.String(), notice.Text))
+			below.Add(list(v.Notices(of.Hosts), c.String()))
 			if of.Kind == pattern.Pairs {
 				below.Add(pairBlocks(of.Hosts, &v)...)
 			} else {

@@ -80,12 +80,20 @@ func TestPatternsAreJudgedByChain(t *testing.T) {
 	rest := patternFile("b", 2, 2, 1, 2)
 	rest.Run.Resumes = []string{"a"}
 	for _, files := range [][]*result.File{{broken, rest, mended}, {mended, rest, broken}} {
-		p := &patterns{}
+		p := &Patterns{}
 		for _, f := range files {
-			p.add(f)
+			p.AddRun(&f.Run)
+			for i := range f.Records {
+				p.Add(result.Row{Run: &f.Run, Record: &f.Records[i]})
+			}
 		}
 		var out strings.Builder
-		d := &document.Document{Blocks: p.sections(&Tables{shows: func(notice.Code) bool { return true }})}
+		d := &document.Document{Blocks: p.Sections(func(all []notice.Notice, _ string) (list document.List) {
+			for _, n := range all {
+				list = append(list, notice.Text(n.Fact))
+			}
+			return list
+		})}
 		if err := d.Write(&out, document.Text); err != nil {
 			t.Fatalf("%v", err)
 		}

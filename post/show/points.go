@@ -108,7 +108,7 @@ func notOKWords(r *result.Record) string {
 	return text
 }
 
-// halfWidth is half a confidence interval in percent of its value; "-" where there is none.
+// halfWidth is half the confidence interval in percent of its value; "-" if it has no interval.
 func halfWidth(value, lo, hi float64) string {
 	if value <= 0 || lo <= 0 || hi < lo {
 		return "-"

@@ -4,6 +4,8 @@ package show
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
+	"strings"
 
 	"busbar/internal/coll"
 	"busbar/internal/document"
@@ -20,14 +22,18 @@ type Tables struct {
 	peaks analysis.Peaks
 	shows func(notice.Code) bool // reports whether a notice is not ignored
 
-	doc    document.Document
-	data   showData
-	judged patterns
+	doc      document.Document
+	data     showData
+	judged   Patterns
+	curves   *analysis.Collector
+	ceilings *analysis.Ceilings
 }
 
-// New makes a document with peaks that were given; shows reports whether a notice is not ignored.
+// New makes a document with the given peaks; shows reports whether a notice is not ignored.
 func New(peaks analysis.Peaks, shows func(notice.Code) bool) *Tables {
-	return &Tables{peaks: peaks, shows: shows}
+	return &Tables{
+		peaks: peaks, shows: shows, curves: analysis.NewCollector(), ceilings: analysis.NewCeilings(peaks),
+	}
 }
 
 // Add adds a run. The error is that it has nothing to show.
@@ -42,7 +48,10 @@ func (s *Tables) Add(f *result.File) ([]notice.Notice, error) {
 		return steps.Problems, nil
 	case f.Run.Pattern != nil:
 		s.doc.Add(s.patternRun(f))
-		s.judged.add(f)
+		s.judged.AddRun(&f.Run)
+		for i := range f.Records {
+			s.judged.Add(result.Row{Run: &f.Run, Record: &f.Records[i]})
+		}
 	default:
 		s.doc.Add(s.collectiveRun(f))
 	}
@@ -52,9 +61,41 @@ func (s *Tables) Add(f *result.File) ([]notice.Notice, error) {
 // Document returns the document of the runs, with notices on the files before those of the runs.
 func (s *Tables) Document(notices []notice.Notice) *document.Document {
 	s.doc.Notices = append(notices, s.doc.Notices...)
-	s.doc.Add(s.judged.sections(s)...)
+	verdicts := s.judged.Sections(func(all []notice.Notice, subject string) document.List {
+		return s.list(all, subject, notice.Text)
+	})
+	if first := slices.Concat(s.answer(), verdicts); len(first) > 0 {
+		s.doc.Blocks = slices.Concat(first, s.doc.Blocks)
+	}
 	s.doc.Kind, s.doc.Data = "show", &s.data
 	return &s.doc
+}
+
+// answer is the peak bus bandwidth, the latency of small messages and the worst finding.
+func (s *Tables) answer() []document.Block {
+	curves := s.curves.Curves()
+	var list document.List
+	add := func(n notice.Notice) {
+		if s.shows(n.Code()) {
+			list = append(list, strings.TrimSpace(n.Sentence()+" "+notice.ToDo(n.Fact)))
+		}
+	}
+	for _, fact := range analysis.Headlines(analysis.Answers(curves, s.ceilings.OfCurve)) {
+		add(notice.New(fact))
+	}
+	found, _ := analysis.Find(curves, analysis.Options{Ceiling: s.ceilings.OfCurve})
+	found = slices.DeleteFunc(found, func(f analysis.Finding) bool { return !s.shows(f.Code()) })
+	if len(found) > 0 && found[0].Severity > notice.Info {
+		text := fmt.Sprintf("%s: %s", units.Capital(found[0].Severity.String()), found[0].Sentence())
+		if n := len(found) - 1; n > 0 {
+			text += fmt.Sprintf(" post report lists this and %s.", units.Count(n, "other finding"))
+		}
+		list = append(list, text)
+	}
+	if list == nil {
+		return nil
+	}
+	return []document.Block{list}
 }
 
 // showData is what the JSON of post show has beside notices.
@@ -146,6 +187,8 @@ func (s *Tables) collectiveRun(f *result.File) *document.Section {
 		}
 		tables[k] = append(tables[k], r)
 		ceilings.Add(result.Row{Run: &f.Run, Record: r})
+		s.ceilings.Add(result.Row{Run: &f.Run, Record: r})
+		s.curves.Add(result.Row{Run: &f.Run, Record: r})
 	}
 	for _, k := range order {
 		in := shownTable{Title: k.String(), Model: modelOf(&f.Run, tables[k])}
@@ -164,7 +207,7 @@ func (s *Tables) collectiveRun(f *result.File) *document.Section {
 			below.Add(document.Paragraph("peak " + in.Peak))
 			peakBefore = in.Peak
 		}
-		if in.Model != nil {
+		if in.Model != nil && in.Model.Fact.Code() != (notice.NoModel{}).Code() {
 			below.Add(document.Paragraph(notice.Message(in.Model.Fact)))
 		}
 		for _, r := range tables[k] {
@@ -198,7 +241,7 @@ func modelOf(run *result.Run, records []*result.Record) *notice.Kept {
 func (s *Tables) head(f *result.File, notes *footnote.List) (*document.Section, *shownRun) {
 	r := &f.Run
 	var lines document.Lines
-	lines = append(lines, notes.Simulated(r)...)
+	lines = append(lines, notes.Head(r)...)
 	if r.Imported != nil {
 		lines = append(lines, importedLines(f)...)
 	} else {
@@ -208,7 +251,7 @@ func (s *Tables) head(f *result.File, notes *footnote.List) (*document.Section, 
 	for i := range f.Records {
 		counts[f.Records[i].Status]++
 	}
-	lines = append(lines, endWords(f.End, counts)+" "+notes.Marks(r.Warnings))
+	lines = append(lines, endWords(f.End, counts))
 	section := &document.Section{Title: f.Path}
 	section.Add(lines)
 	return section, s.describe(f.Path, r, f.End, counts)

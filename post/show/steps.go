@@ -19,13 +19,13 @@ import (
 func (s *Tables) stepRun(f *result.StepFile) *document.Section {
 	r, notes := &f.Run, s.footnotes(f.Path)
 	var lines document.Lines
-	lines = append(lines, notes.Simulated(r)...)
+	lines = append(lines, notes.Head(r)...)
 	counts := map[result.Status]int{}
 	for i := range f.Records {
 		counts[f.Records[i].Status]++
 	}
 	lines = append(lines, steps.About(r.Step), ranOn(r), ranWhere(r), steps.How(r.Step),
-		endWords(f.End, counts)+" "+notes.Marks(r.Warnings))
+		endWords(f.End, counts))
 	section := &document.Section{Title: f.Path}
 	section.Add(lines)
 	s.describe(f.Path, r, f.End, counts).Steps = f.Records
@@ -91,7 +91,7 @@ func stepRatios(g *steps.Group, notes *footnote.List) *document.Table {
 	return t
 }
 
-// footnotesOf is what a point is to be read with.
+// footnotesOf is the notes on a point.
 func footnotesOf(p *steps.Point) []string {
 	return slices.Concat(p.Reasons(), p.Notes, p.Warnings.Texts())
 }
@@ -107,7 +107,7 @@ func scaled(f *step.Figure, by float64) string {
 	return fmt.Sprintf("%.1f", by*f.Value)
 }
 
-// shortMark is how a point stands to the best, in a word that fits the table.
+// shortMark is the verdict on a point, short enough for the table.
 func shortMark(g *steps.Group, p *steps.Point) string {
 	switch s := g.Compared(p); s.Verdict {
 	case step.Best:

@@ -74,7 +74,7 @@ func (h *Headliner) Headlines() (facts []notice.Fact) {
 	return facts
 }
 
-// curveOf is a contender's curve under the same condition; nil if there is none.
+// curveOf is a contender's curve for the same condition; nil if it has none.
 func curveOf(curves []*analysis.Curve, who analysis.Contender, under analysis.Condition) *analysis.Curve {
 	i := slices.IndexFunc(curves, func(c *analysis.Curve) bool { return c.Contender == who && c.Condition == under })
 	if i < 0 {

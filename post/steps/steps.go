@@ -1,6 +1,5 @@
-// Package steps puts runs of training steps together and says in words what they tell: tables, pictures and the report
-// take it from here, so that all say the same. It reads no files and judges nothing itself: which bucket is the best is
-// known to internal/step.
+// Package steps groups runs of training steps and describes their results for tables, plots and the report. It reads no
+// files. Package internal/step judges which bucket is best.
 package steps
 
 import (
@@ -26,9 +25,9 @@ func (r *Run) Step() *result.Step { return r.Newest().Step }
 
 // Group is points that differ by their bucket alone.
 type Group struct {
-	Point  step.Point // whose bucket says nothing
+	Point  step.Point // without its bucket
 	Points []*Point   // smaller buckets first
-	Best   *Point     // the least median of overlapped steps; nil where no point has figures
+	Best   *Point     // the minimum median of overlapped steps; nil if no point has a time
 }
 
 // Point is one point that was measured, or was to be.
@@ -39,7 +38,7 @@ type Point struct {
 	Standing step.Standing // among the points of the group that were measured in turn with it
 }
 
-// Gather makes runs of files. A run that continues another is one with it: of each point the newest that has figures
+// Gather makes runs of files. A run that continues another is one with it: of each point the newest that has values
 // counts.
 func Gather(files []*result.StepFile) (runs []*Run) {
 	files = slices.Clone(files)
@@ -96,7 +95,7 @@ func (r *Run) fill() {
 	r.Groups = slices.DeleteFunc(r.Groups, func(g *Group) bool { return len(g.Points) == 0 })
 }
 
-// inTurn are the points of one file, with how they stand to each other.
+// inTurn are the points of one file with their comparisons.
 func inTurn(f *result.StepFile) (points []*Point) {
 	rounds := make([][]step.Round, len(f.Rounds))
 	for i := range f.Records {
@@ -113,7 +112,7 @@ func inTurn(f *result.StepFile) (points []*Point) {
 	return points
 }
 
-// worth orders what different files have of one point.
+// worth orders records of one point in different files.
 func worth(r *result.StepRecord) int {
 	switch {
 	case r.Status == result.OK:
@@ -124,7 +123,7 @@ func worth(r *result.StepRecord) int {
 	return 0
 }
 
-// choose finds the least median, by the figures of records: a record stands where rounds are lost.
+// choose finds the minimum median: of rounds, or of the record if rounds are missing.
 func (g *Group) choose() {
 	for _, p := range g.Points {
 		if !p.Timed() {
@@ -136,7 +135,7 @@ func (g *Group) choose() {
 	}
 }
 
-// Compared says how a point stands to the group's best: not at all where the two were measured in different launches.
+// Compared compares a point with the best of its group; points of different launches are not compared.
 func (g *Group) Compared(p *Point) step.Standing {
 	if g.Best == nil || p.File != g.Best.File || !g.Best.Standing.Verdict.Leads() {
 		return step.Standing{}
@@ -145,7 +144,7 @@ func (g *Group) Compared(p *Point) step.Standing {
 }
 
 // BestGroup is the group with the fastest step, among those whose compression is not modelled where there are such; nil
-// where no point has figures.
+// where no point has values.
 func (r *Run) BestGroup() *Group {
 	timed := slices.DeleteFunc(slices.Clone(r.Groups), func(g *Group) bool { return g.Best == nil })
 	if len(timed) == 0 {

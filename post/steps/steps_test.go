@@ -26,8 +26,8 @@ func everything() stepstest.Run {
 	return r
 }
 
-// told is all that runs tell.
-func told(files ...*result.StepFile) string {
+// findingsOf is all findings of runs.
+func findingsOf(files ...*result.StepFile) string {
 	var b strings.Builder
 	for _, r := range steps.Gather(files) {
 		fmt.Fprintf(&b, "# %s, %s, %d files, %d left\n", r.Library(), r.World(), len(r.Files), r.Left)
@@ -50,7 +50,7 @@ func told(files ...*result.StepFile) string {
 	return b.String()
 }
 
-// files are runs of each sort, by the name of what they told.
+// files are runs of each kind, by the name of their golden file.
 func files() map[string][]*result.StepFile {
 	cut, failed := stepstest.Default(), stepstest.Default()
 	cut.Edit = stepstest.CutOff(6, 12)
@@ -94,6 +94,6 @@ func TestWhatRunsTell(t *testing.T) {
 		for _, f := range made {
 			all = append(all, read(t, f))
 		}
-		golden.Text(t, filepath.Join("testdata", strings.ReplaceAll(name, " ", "-")+".txt"), told(all...))
+		golden.Text(t, filepath.Join("testdata", strings.ReplaceAll(name, " ", "-")+".txt"), findingsOf(all...))
 	}
 }

@@ -33,7 +33,7 @@ func (r *Run) World() string {
 	return units.Count(run.World, "rank") + " on " + units.Count(run.Nodes, "node")
 }
 
-// Reasons are why a point has no figures, or not all of them.
+// Reasons are why a point has no values, or not all of them.
 func (p *Point) Reasons() (all []string) {
 	if p.Status != result.OK {
 		text := string(p.Status)
@@ -43,7 +43,7 @@ func (p *Point) Reasons() (all []string) {
 		all = append(all, text)
 	}
 	if w := p.Check.First; w != nil {
-		all = append(all, fmt.Sprintf("%s wrong; first on rank %d, host %s, index %d: wanted %s, found %s",
+		all = append(all, fmt.Sprintf("%s wrong; first on rank %d, host %s, index %d: expected %s, found %s",
 			units.Count(int(p.Check.Wrong), "element"), w.Rank, w.Host, w.Index, w.Want, w.Got))
 	}
 	return all

@@ -1,7 +1,7 @@
-// What all parts of the page use: words for values, and the metrics of the data. Texts of the data are put in as text, never
+// Shared by all parts of the page: number formats, and the metrics of the data. Texts of the data are inserted as text, never
 // as markup.
 
-// three writes a number with three digits that count, and no exponent.
+// three formats a number with three significant digits, without an exponent.
 function three(x) {
   if (!isFinite(x)) return "–";
   if (x === 0) return "0";
@@ -44,7 +44,7 @@ function rankWords(n) {
   return n === 1 ? "1 rank" : n + " ranks";
 }
 
-// Figures of a point: what is drawn of times in microseconds. A factor of 0 is one that is not known.
+// Metrics of a point, from times in microseconds. A factor of 0 is unknown.
 const metrics = {
   busbw: {
     name: "busbw",
@@ -61,7 +61,7 @@ const metrics = {
   time: { name: "time", title: "Time", words: timeWords, of: (curve, size, us) => (us > 0 ? us : null) },
 };
 
-// valueOf is a figure of a point with its bounds, or null; lo and hi are null where there are none.
+// valueOf is a value of a point with its bounds, or null; lo and hi are null without bounds.
 function valueOf(metric, curve, i) {
   const size = curve.sizes[i];
   const value = metric.of(curve, size, curve.time_us[i]);
@@ -80,8 +80,8 @@ function boundsWords(metric, v) {
   return v.lo === null ? "" : metric.words(v.lo) + " to " + metric.words(v.hi);
 }
 
-// choices is a row of buttons of which one is pressed; told is called with the key of the one that is.
-function choices(parent, entries, first, told) {
+// choices is a row of buttons of which one is pressed; chosen receives its key.
+function choices(parent, entries, first, chosen) {
   const row = make("div", { class: "choices" });
   const press = (key) => {
     for (const button of row.children) button.setAttribute("aria-pressed", String(button.dataset.key === key));
@@ -96,7 +96,7 @@ function choices(parent, entries, first, told) {
           "aria-pressed": String(key === first),
           click: () => {
             press(key);
-            told(key);
+            chosen(key);
           },
         },
         label,

@@ -4,14 +4,14 @@ let charts = 0;
 
 // chartIn makes a chart in a figure. set(spec) draws what it is given; a spec has
 //   label, xKind ("size" or "ranks"), xTitle, xWords, xlog, ylog, metric, bands, water (a word across it, or ""),
-//   series [{ id, label, style, points [{ x, value, lo, hi, says }], laws [[{ x, value }]] }], laws (whether they are drawn), regions,
+//   series [{ id, label, style, points [{ x, value, lo, hi, notesAt }], laws [[{ x, value }]] }], laws (whether they are drawn), regions,
 //   ceilings [{ value, name, of (ids of series), part (words where it is not for all) }]
 // and keeps what is hidden and zoomed as long as the key stays the same.
 function chartIn(figure) {
   const id = "clip" + charts++;
   const svg = shape("svg", { class: "plot", tabindex: 0, role: "group", "aria-roledescription": "plot" });
   const readout = make("div", { class: "readout", hidden: true });
-  const said = make("p", { class: "aside", role: "status" });
+  const live = make("p", { class: "aside", role: "status" });
   const legend = make("div", { class: "legend", role: "group", "aria-label": "Curves: press to hide or show" });
   let spec = null,
     key = null,
@@ -41,7 +41,7 @@ function chartIn(figure) {
     svg,
     readout,
     legend,
-    said,
+    live,
   );
 
   function room() {
@@ -143,7 +143,7 @@ function chartIn(figure) {
     draw();
   }
 
-  // zoom makes the span in sight wider or narrower around a place, the middle unless said.
+  // zoom scales the visible span around a place, by default its middle.
   function zoom(by, place) {
     const all = whole(),
       now = zoomed || all;
@@ -178,7 +178,7 @@ function chartIn(figure) {
     svg.querySelector(".cursor")?.remove();
   }
 
-  // show puts the values at one size beside it, and says them to those who do not see it.
+  // show shows the values at one size beside it, and announces them to screen readers.
   function show(x, aloud) {
     hide();
     const here = [];
@@ -204,7 +204,7 @@ function chartIn(figure) {
       const bounds = boundsWords(spec.metric, p);
       if (bounds && here.length <= 4) readout.append(make("span", { class: "note" }, bounds + " (" + p.basis + ")"));
       else if (bounds) readout.lastChild.lastChild.append(" [" + three(p.lo) + ", " + three(p.hi) + "]");
-      if (here.length <= 4) for (const note of p.says) readout.append(make("span", { class: "note" }, note));
+      if (here.length <= 4) for (const note of p.notesAt) readout.append(make("span", { class: "note" }, note));
     }
     if (here.length > most) readout.append(make("span", { class: "note" }, `and ${here.length - most} more below`));
     readout.hidden = false;
@@ -214,7 +214,7 @@ function chartIn(figure) {
     readout.style.top = svg.offsetTop + frame.top * scale + 4 + "px";
     readout.style.left = Math.max(0, x0 + 14 + wide <= figure.clientWidth ? x0 + 14 : x0 - 14 - wide) + "px";
     if (aloud)
-      said.textContent =
+      live.textContent =
         spec.xWords(x) +
         ": " +
         here

@@ -1,4 +1,4 @@
-// The curves section: one picture for each operation, over sizes, and one over the number of ranks.
+// The curves section: one plot for each operation over message sizes, and one over the number of ranks.
 
 // mostShown is how many curves of one operation are shown at first.
 const mostShown = 9;
@@ -8,9 +8,9 @@ function startCurves() {
   const state = { family: 0, metric: "busbw", xlog: true, ylog: false };
   const byFamily = data.families.map(() => []);
   data.curves.forEach((curve, i) => byFamily[curve.family].push(i));
-  // First comes what has the longest curve: a single point is no picture.
+  // The first plot is that of the first headline, unless it has a single point; else that with most sizes.
   const longest = byFamily.map((list) => Math.max(0, ...list.map((i) => data.curves[i].sizes.length)));
-  state.family = Math.max(0, longest.indexOf(Math.max(...longest)));
+  state.family = longest[data.first] > 1 ? data.first : Math.max(0, longest.indexOf(Math.max(...longest)));
   byId("laws").parentElement.hidden = data.curves.every((curve) => !curve.laws);
   const over = chartIn(byId("curve-chart")),
     scaling = chartIn(byId("scaling-chart"));
@@ -21,10 +21,10 @@ function startCurves() {
     return list.map((index, place) => {
       const curve = data.curves[index],
         points = [];
-      const says = notesOf(curve);
+      const notesAt = notesOf(curve);
       curve.time_us.forEach((_, i) => {
         const v = valueOf(metric, curve, i);
-        if (v) points.push({ x: curve.sizes[i], says: says(i), ...v });
+        if (v) points.push({ x: curve.sizes[i], notesAt: notesAt(i), ...v });
       });
       return {
         id: String(index),
@@ -38,7 +38,7 @@ function startCurves() {
     });
   }
 
-  // lawsOf are the figures of each law of a curve's model, at the sizes that were measured.
+  // lawsOf are the values of each line of a model, at the measured sizes.
   function lawsOf(metric, index) {
     const curve = data.curves[index];
     return (curve.laws || []).map((law) => {
@@ -87,7 +87,7 @@ function startCurves() {
     return [...once.values()];
   }
 
-  // hiddenFirst are those that are off at first where there are many: curves with findings stand before others.
+  // hiddenFirst are the curves that are hidden at first if there are many; curves with findings stay visible.
   function hiddenFirst(list, regions) {
     if (list.length <= mostShown) return [];
     const found = new Set(regions.map((r) => r.curve));
@@ -137,7 +137,7 @@ function startCurves() {
         const curve = data.curves[i],
           at = curve.sizes.indexOf(size);
         const v = at < 0 ? null : valueOf(metric, curve, at);
-        if (v) points.push({ x: curve.world, says: notesOf(curve)(at), ...v });
+        if (v) points.push({ x: curve.world, notesAt: notesOf(curve)(at), ...v });
       }
       points.sort((a, b) => a.x - b.x);
       return {
@@ -243,12 +243,12 @@ function startCurves() {
   };
 }
 
-// notesOf gives a function from a point of a curve to what it is to be read with.
+// notesOf returns a function from a point of a curve to its notes.
 function notesOf(curve) {
   return (i) => (curve.notes?.[i] || []).map((n) => data.notes[n]);
 }
 
-// marksOf says in a legend what takes the worth of a whole curve away.
+// marksOf is the reasons why the values of a curve do not show speed, for the legend.
 function marksOf(curve) {
   const marks = [];
   if (curve.simulated) marks.push("simulated");

@@ -10,7 +10,7 @@ function dashOf(style) {
   return dashes[style % dashes.length];
 }
 
-// markerPath is a figure around a place; with the dash it tells curves apart without colour.
+// markerPath is a marker around a place; with the dash it distinguishes curves without colour.
 function markerPath(style, x, y, r) {
   const f = (n) => n.toFixed(1);
   switch (style % 5) {
@@ -48,8 +48,7 @@ function keyOf(style) {
   );
 }
 
-// frameOf is where the plot stands in its picture, and its scales. room is what is drawn: series with their points,
-// and ceilings are theirs.
+// frameOf is the layout of a plot with its scales. room is what is drawn: series with their points, and their peaks.
 function frameOf(spec, room, ceilings, width, span) {
   const height = Math.round(Math.max(290, Math.min(460, width * 0.48)));
   const left = 64,
@@ -69,8 +68,8 @@ function frameOf(spec, room, ceilings, width, span) {
   };
 }
 
-// valueSpan is from the least to the greatest figure in sight, with bounds where they are drawn. A ceiling counts where
-// it is not far above all else.
+// valueSpan is from the minimum to the maximum visible value, with drawn bounds. It includes a peak that is not far above
+// the values.
 function valueSpan(spec, room, ceilings, span) {
   let low = Infinity,
     high = 0;

@@ -2,7 +2,7 @@
 
 const laneStates = {
   C: "computing",
-  O: "communication, hidden behind computing",
+  O: "communication, overlapped with computing",
   X: "communication, exposed",
   M: "copying",
   I: "idle",
@@ -69,9 +69,9 @@ function stateAt(row, moment) {
   return i < list.length ? list[i][0] : null;
 }
 
-// laneFrame says where rows and lanes are in a picture so wide.
+// laneFrame is the layout of rows and lanes for a width.
 function laneFrame(rows, width) {
-  const beside = width >= 640; // labels stand left of the lanes, or above them where there is no room
+  const beside = width >= 640; // labels are left of the lanes, or above them on narrow screens
   const high = rows <= 4 ? 18 : rows <= 8 ? 15 : 12,
     copies = rows <= 8 ? 6 : 4;
   const lanes = 2 * high + copies + 4,
@@ -107,9 +107,9 @@ function drawLanes(svg, row, n, f, x) {
   const from = x.from - row.shift,
     to = x.to - row.shift,
     perPixel = (x.to - x.from) / (f.right - f.left);
-  const box = (a, b, y, h, least) => {
+  const box = (a, b, y, h, minimum) => {
     const start = x.at(a + row.shift),
-      w = Math.max(least, x.at(b + row.shift) - start);
+      w = Math.max(minimum, x.at(b + row.shift) - start);
     return `M${start.toFixed(2)} ${y}h${w.toFixed(2)}v${h}h${(-w).toFixed(2)}z`;
   };
   const paths = { computing: "", hidden: "", exposed: "", copying: "" };
@@ -169,7 +169,7 @@ function drawBoxes(svg, row, n, f, x, names) {
   });
 }
 
-// fitted is a text cut to a width, or "" where too little of it would stand.
+// fitted is a text cut to a width, or "" if too little of it fits.
 function fitted(text, room, perLetter) {
   const most = Math.floor(room / perLetter);
   if (text.length <= most) return text;
@@ -223,7 +223,7 @@ function drawTimes(svg, f, x) {
   }
 }
 
-// tickWords writes as many decimals as tell ticks apart.
+// tickWords writes as many decimals as distinguish the ticks.
 function tickWords(tick, ticks) {
   const step = ticks.length > 1 ? ticks[1] - ticks[0] : Math.abs(tick) || 1;
   const decimals = Math.max(0, Math.min(6, -Math.floor(Math.log10(step) + 1e-9)));

@@ -1,4 +1,4 @@
-// Scales: from figures to places on a picture, and where ticks stand.
+// Scales: from values to places on a plot, and ticks.
 
 // scaleOf is linear or logarithmic between two figures and two places.
 function scaleOf(log, from, to, start, end) {

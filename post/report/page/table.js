@@ -5,8 +5,8 @@ const pageRows = 50;
 function startTable() {
   const rows = [];
   data.curves.forEach((curve, c) => {
-    const says = notesOf(curve);
-    for (let i = 0; i < curve.time_us.length; i++) if (curve.time_us[i] !== null) rows.push({ c, i, says });
+    const notesAt = notesOf(curve);
+    for (let i = 0; i < curve.time_us.length; i++) if (curve.time_us[i] !== null) rows.push({ c, i, notesAt });
   });
   const curveOf = (row) => data.curves[row.c],
     familyOf = (row) => data.families[curveOf(row).family];
@@ -17,13 +17,13 @@ function startTable() {
     return !curve.peak || bw === null ? null : (100 * bw) / curve.peak.gbps;
   };
   const notes = (row) =>
-    [...row.says(row.i), ...foundAt(row).map((n) => "finding " + n), marksOf(curveOf(row))].filter(Boolean).join("; ");
+    [...row.notesAt(row.i), ...foundAt(row).map((n) => "finding " + n), marksOf(curveOf(row))].filter(Boolean).join("; ");
   const written = (value, words) => (value === null ? "" : words(value));
   const kindOf = (row) =>
     [familyOf(row).type, familyOf(row).op, familyOf(row).root > 0 ? "root " + familyOf(row).root : ""]
       .filter(Boolean)
       .join(" ");
-  // A word column that says the same of every point is a sentence above the table.
+  // A column with the same word for every point is a sentence above the table.
   const all = [
     { name: "Collective", of: (row) => familyOf(row).collective },
     { name: "Type", of: kindOf, once: true },
@@ -90,7 +90,7 @@ function startTable() {
 
   const standings = {
     "in a finding": (row) => foundAt(row).length > 0,
-    "with a note": (row) => row.says(row.i).length > 0,
+    "with a note": (row) => row.notesAt(row.i).length > 0,
     "with bounds": (row) => width(row) !== null,
     "without bounds": (row) => width(row) === null,
     simulated: (row) => Boolean(curveOf(row).simulated),
@@ -157,7 +157,7 @@ function startTable() {
     return words.every((w) => text.includes(w));
   }
 
-  // Points without a figure stand last in either direction.
+  // Points without a value come last in either direction.
   function sort() {
     if (sorted !== null) {
       const keys = new Map(chosen.map((row) => [row, columns[sorted].of(row)]));

@@ -9,10 +9,10 @@ function startTimeline() {
   const figure = byId("timeline-chart");
   const svg = shape("svg", { class: "plot timeline", tabindex: 0, role: "group", "aria-roledescription": "timeline" });
   const readout = make("div", { class: "readout", hidden: true });
-  const said = make("p", { class: "aside", role: "status" });
+  const live = make("p", { class: "aside", role: "status" });
   const whole = [Math.min(...rows.map((r) => r.shift)), Math.max(...rows.map((r) => r.shift + r.span))];
   if (!(whole[1] > whole[0])) whole[1] = whole[0] + 1;
-  const finest = 0.002; // ms in sight at the least
+  const finest = 0.002; // minimum visible span in ms
   let span = [...whole],
     frame = null,
     x = null,
@@ -53,7 +53,7 @@ function startTimeline() {
     svg,
     readout,
     lanesLegend(),
-    said,
+    live,
   );
 
   function draw() {
@@ -175,7 +175,7 @@ function startTimeline() {
     ];
   }
 
-  // show says what is under the cursor: beside it, and aloud to those who do not see it.
+  // show shows what is under the cursor, and announces it to screen readers.
   function show(n, moment, aloud) {
     hide();
     cursor = { n, moment };
@@ -212,7 +212,7 @@ function startTimeline() {
     readout.style.top = svg.offsetTop + y0 * scale + "px";
     readout.style.left = Math.max(0, x0 + 14 + wide <= figure.clientWidth ? x0 + 14 : x0 - 14 - wide) + "px";
     if (aloud)
-      said.textContent =
+      live.textContent =
         `${row.label} at ${timeOf(moment)}: ${words.join(", ")}` +
         calls
           .slice(0, most)
@@ -327,7 +327,7 @@ function startTimeline() {
     const { n, moment } = cursor || { n: 0, moment: ahead > 0 ? span[0] : span[1] };
     const middles = rows[n].calls.map(([start, took]) => rows[n].shift + start + took / 2);
     const next = ahead > 0 ? middles.find((m) => m > moment + 1e-9) : middles.findLast((m) => m < moment - 1e-9);
-    if (next === undefined) said.textContent = "There is no further call in this row.";
+    if (next === undefined) live.textContent = "There is no further call in this row.";
     else go(n, next);
   }
 
@@ -364,7 +364,7 @@ function startTimeline() {
       wider(sight.from, sight.to);
       byId("timeline").scrollIntoView();
       svg.focus({ preventScroll: true });
-      said.textContent = sight.label + ": " + sight.text;
+      live.textContent = sight.label + ": " + sight.text;
     });
   });
   let seen = 0;
@@ -384,7 +384,7 @@ function timeOf(ms) {
   return (ms * 1000).toFixed(size < 0.01 ? 2 : 1) + " µs";
 }
 
-// lanesLegend says what is drawn how: each state differs in its lane or height too.
+// lanesLegend explains the colours and heights of states.
 function lanesLegend() {
   const key = (name, text, ...shapes) =>
     make("span", { class: "lane-key" }, shape("svg", { viewBox: "0 0 22 14", "aria-hidden": "true" }, ...shapes), text);
@@ -398,7 +398,7 @@ function lanesLegend() {
       shape("rect", { class: "lane exposed", y: 1, width: 22, height: 12 }),
       shape("rect", { y: 1, width: 22, height: 12, fill: "url(#exposed-stripes)" }),
     ),
-    key("hidden", "communication, hidden", shape("rect", { class: "lane hidden", y: 7, width: 22, height: 6 })),
+    key("hidden", "communication, overlapped", shape("rect", { class: "lane hidden", y: 7, width: 22, height: 6 })),
     key("copying", "copying alone", shape("rect", { class: "lane copying", y: 9, width: 22, height: 4 })),
     key("idle", "idle", shape("path", { class: "lane-base", d: "M0 13.5H22" })),
   );

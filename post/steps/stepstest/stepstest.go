@@ -23,7 +23,7 @@ var Caps = []step.Cap{1 << 20, 5 << 20, 25 << 20, step.All}
 type Run struct {
 	Backend   string
 	World     int
-	Launch    int // number of the launch, which tells when it was
+	Launch    int // number of the launch, which determines its start
 	Rounds    int
 	Groups    []step.Point
 	Rehearsed bool
@@ -31,7 +31,7 @@ type Run struct {
 	Edit      func(f *result.StepFile) // at the end
 }
 
-// Default is a run over MPI, with figures for all points.
+// Default is a run over MPI, with values for all points.
 func Default() Run {
 	return Run{Backend: "mpi", World: 4, Rounds: 24, Groups: []step.Point{
 		{Strategy: step.DDP, Type: coll.Float32, Progress: step.NoCalls},

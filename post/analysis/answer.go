@@ -1,0 +1,149 @@
+package analysis
+
+import (
+	"cmp"
+	"slices"
+
+	"busbar/internal/coll"
+	"busbar/internal/notice"
+	"busbar/internal/stats"
+	"busbar/internal/units"
+	"busbar/post/say"
+)
+
+// MostFastest is the maximum number of contenders whose peak bus bandwidth is reported.
+const MostFastest = 3
+
+// Answer is what a contender reaches in its largest world: the headlines that come first.
+type Answer struct {
+	Peak     notice.BestBandwidth
+	Curve    *Curve               // of the peak
+	Smallest *notice.SmallMessage // nil where no message is smaller than that of the peak
+}
+
+// Answers are those of the fastest contenders, the fastest first. A contender is judged by its first collective, mostly
+// all_reduce.
+func Answers(curves []*Curve, ceiling func(*Curve) Ceiling) (all []Answer) {
+	best := map[string]*Curve{}
+	var order []string
+	curves = judged(curves)
+	for _, c := range curves {
+		if c.Mode != coll.Throughput || c.Collective.BusFactor(c.World) == 0 {
+			continue
+		}
+		old := best[c.Who]
+		if old == nil {
+			order = append(order, c.Who)
+		}
+		if old == nil || c.Collective == old.Collective &&
+			(c.World > old.World || c.World == old.World && c.peak() > old.peak()) {
+			best[c.Who] = c
+		}
+	}
+	slices.SortStableFunc(order, func(x, y string) int { return cmp.Compare(best[y].peak(), best[x].peak()) })
+	for i, who := range order[:min(len(order), MostFastest)] {
+		a := Answer{Curve: best[who], Peak: best[who].peakFact(ceiling), Smallest: smallestOf(curves, best[who])}
+		if i == MostFastest-1 {
+			a.Peak.Lower = len(order) - MostFastest
+		}
+		all = append(all, a)
+	}
+	return all
+}
+
+// Headlines are the bandwidths of all answers, then their latencies.
+func Headlines(all []Answer) (facts []notice.Fact) {
+	for _, a := range all {
+		facts = append(facts, a.Peak)
+	}
+	for _, a := range all {
+		if a.Smallest != nil {
+			facts = append(facts, *a.Smallest)
+		}
+	}
+	return facts
+}
+
+// peak is the largest bus bandwidth, in bytes per second.
+func (c *Curve) peak() float64 { return c.BusBW(c.best()) }
+
+// peakFact is the largest bus bandwidth, with its share of the peak of the hardware.
+func (c *Curve) peakFact(ceiling func(*Curve) Ceiling) notice.BestBandwidth {
+	at := c.best()
+	best := notice.BestBandwidth{
+		Who: c.Who, Operation: c.operationOf(), World: ShapeOf(c.Condition).Named(), BusBW: units.Bandwidth(c.BusBW(at)),
+		At: units.Bytes(c.Points[at].SizeBytes), Placement: c.placement(), Interval: c.rangeOf(at),
+	}
+	if ceiling == nil {
+		return best
+	}
+	switch peak := ceiling(c); {
+	case peak.Known():
+		best.Share, best.Limit = units.Share(peak.Share(c.BusBW(at))), units.LinkRate(peak.BusBW)
+		best.Peak = notice.Kept{Fact: peak.Fact}
+		if by := peak.Exceeded(); by != nil {
+			best.Exceeded = notice.Kept{Fact: by}
+		}
+	case peak.Fact != nil:
+		best.Unknown = notice.Kept{Fact: peak.Fact}
+	}
+	return best
+}
+
+// operationOf is the operation with its data type.
+func (c *Curve) operationOf() string {
+	return say.Table{Collective: c.Collective, Type: c.Type, Op: c.Op}.String()
+}
+
+// placement is "" where another tool's file lacks it.
+func (c *Curve) placement() string {
+	return say.Known(c.Placement != 0, func() string { return say.Placement(c.Placement) })
+}
+
+// smallestOf is the smallest message of the contender of a curve, in the same world and collective. Latency mode goes
+// before throughput mode, and the curve's own placement before the other.
+func smallestOf(curves []*Curve, like *Curve) *notice.SmallMessage {
+	var least *Curve
+	rank := func(c *Curve) (n int64) {
+		n = 4 * c.Points[0].SizeBytes
+		if c.Mode != coll.Latency {
+			n += 2
+		}
+		if c.Placement != like.Placement {
+			n++
+		}
+		return n
+	}
+	for _, c := range curves {
+		if c.Who == like.Who && ShapeOf(c.Condition) == ShapeOf(like.Condition) && c.Collective == like.Collective &&
+			(least == nil || rank(c) < rank(least)) {
+			least = c
+		}
+	}
+	first := least.Points[0]
+	if first.SizeBytes >= like.Points[like.best()].SizeBytes {
+		return nil
+	}
+	return &notice.SmallMessage{
+		Who: least.Who, Operation: least.operationOf(), World: ShapeOf(least.Condition).Named(),
+		Latency: units.Seconds(first.Time.Value), At: units.Bytes(first.SizeBytes), Placement: least.placement(),
+		Mode: least.Mode.String(),
+	}
+}
+
+// rangeOf is the uncertainty of the bus bandwidth of a point.
+func (c *Curve) rangeOf(i int) (r notice.BandwidthRange) {
+	p, k := c.Points[i], c.Case(i)
+	if p.Time.Lo > 0 {
+		r = notice.BandwidthRange{
+			Lo: units.Bandwidth(k.BusBW(p.Time.Hi)), Hi: units.Bandwidth(k.BusBW(p.Time.Lo)),
+			Basis: rangeBases[p.Basis],
+		}
+	}
+	return r
+}
+
+var rangeBases = map[stats.Basis]notice.RangeBasis{
+	stats.WithinLaunch: notice.WithinLaunch, stats.LaunchSpread: notice.LaunchesRange,
+	stats.AcrossLaunches: notice.OverLaunches,
+}

@@ -1,0 +1,21 @@
+package footnote
+
+import (
+	"slices"
+	"testing"
+
+	"busbar/internal/document"
+	"busbar/internal/notice"
+)
+
+func TestFootnotesOfOneKindShareALineWithTheRange(t *testing.T) {
+	list := &List{Shows: func(notice.Code) bool { return true }, Report: func(notice.Fact) {}}
+	for _, change := range []float64{0.02, -0.08, 0.05} {
+		list.Marks(notice.Of(notice.Drift{Change: notice.Change(change)}))
+	}
+	want := document.Footnotes{"3 points: times drift within the point: the last third of the samples differs by " +
+		"-8.0 % to +5.0 % from the first"}
+	if got := list.Blocks()[0].(document.Footnotes); !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
