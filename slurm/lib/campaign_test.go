@@ -160,7 +160,7 @@ echo 500`)
 	}
 	words := <-said + <-said
 	if n := strings.Count(p.text("calls"), "called"); n != 3 ||
-		!strings.Contains(words, "nothing to submit: what is missing is in the queue") {
+		!strings.Contains(words, "nothing to submit: all missing launches are in the queue") {
 		t.Errorf("sbatch was called %d times:\n%s", n, words)
 	}
 }
