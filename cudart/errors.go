@@ -50,11 +50,13 @@ func installAdvice(kernel string) string {
 		"apptainer exec --nv\n" + install
 }
 
-const install = library + ` comes with NVIDIA's driver, not with the CUDA toolkit. Install the driver, or give its path with --cuda PATH:
+const install = library + ` comes with NVIDIA's driver, not with the CUDA toolkit. Install the driver, or give its ` +
+	`path with --cuda PATH:
   Debian:      apt-get install nvidia-driver          (only the library: libcuda1)
   Ubuntu:      ubuntu-drivers install --gpgpu         (only the library: libnvidia-compute-…)
   RHEL, Rocky: dnf module install nvidia-driver:latest-dkms
-  container:   docker run --gpus all (with the NVIDIA container toolkit), podman run --device nvidia.com/gpu=all, apptainer exec --nv`
+  container:   docker run --gpus all (with the NVIDIA container toolkit), podman run --device nvidia.com/gpu=all, ` +
+	`apptainer exec --nv`
 
 // startAdvice is what to do if cuInit returns a code, with the version of NVIDIA's kernel module, "" without one.
 func startAdvice(code int, kernel string) string {

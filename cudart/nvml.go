@@ -8,7 +8,9 @@ package cudart
 
 static int call_nvml_init(const struct busbar_nvml *t) { return t->init(); }
 static const char *call_nvml_text(const struct busbar_nvml *t, int code) { return t->error_text(code); }
-static int call_nvml_device(const struct busbar_nvml *t, const char *pci, nvml_device *d) { return t->device_by_pci(pci, d); }
+static int call_nvml_device(const struct busbar_nvml *t, const char *pci, nvml_device *d) {
+	return t->device_by_pci(pci, d);
+}
 */
 import "C"
 

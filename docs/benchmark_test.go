@@ -19,8 +19,9 @@ func TestBenchmarkChooses(t *testing.T) {
 	fakes := t.TempDir()
 	for name, text := range map[string]string{
 		"nvidia-smi": `for i in $(seq "$FAKE_GPUS"); do echo "GPU $i: Example"; done`,
-		"make":       `if [ -n "${OUT+set}$MAKEFLAGS" ]; then echo "OUT would change where make puts libraries"; exit 9; fi`,
-		"launcher":   `echo "launched: $*"; exit 2`,
+		"make": `if [ -n "${OUT+set}$MAKEFLAGS" ]; then echo "OUT would change where make puts libraries"; ` +
+			`exit 9; fi`,
+		"launcher": `echo "launched: $*"; exit 2`,
 	} {
 		if err := os.WriteFile(filepath.Join(fakes, name), []byte("#!/bin/bash\n"+text+"\n"), 0o755); err != nil {
 			t.Fatal(err)

@@ -118,8 +118,11 @@ func postWorkspace(t *testing.T, home string, made []string) string {
 		"1048576 262144 float sum -1 100.0 10.49 19.66 0 100.0 10.49 19.66 0\n# Out of bounds values : 0 OK\n"
 	write("all_reduce.log", log)
 	write("logs/old.log", strings.ReplaceAll(log, "100.0", "110.0"))
-	write("logs/rows.json",
-		`[{"numCycle":0,"name":"AllReduce","ranks":4,"size":1024,"type":"float","redop":"sum","inPlace":0,"time":50.5,"wrong":"0"}]`)
+	write(
+		"logs/rows.json",
+		`[{"numCycle":0,"name":"AllReduce","ranks":4,"size":1024,"type":"float","redop":"sum","inPlace":0,"time":50.`+
+			`5,"wrong":"0"}]`,
+	)
 	const messages = "n1:1:1 [0] NCCL INFO NCCL version 2.27.7+cuda12.8\nn1:1:1 [0] NCCL INFO Using network IB\n"
 	for _, name := range []string{"all.log", "healthy.log", "slow.log", "logs/nccl.n1.1"} {
 		write(name, messages)

@@ -7,6 +7,7 @@ import (
 	"busbar/internal/bench"
 	"busbar/internal/document"
 	"busbar/internal/notice"
+	"busbar/internal/notice/preflights"
 	"busbar/rank/backend"
 	"busbar/rank/exit"
 	"busbar/rank/launch"
@@ -84,7 +85,7 @@ func (j checking) checkSideChannel() preflight.Row {
 		return preflight.SideChannelRow(nil, true, j.ranks)
 	}
 	if j.cfg.noSideChannel {
-		return preflight.Found("side channel", notice.SideChannel{State: notice.ChannelOff})
+		return preflight.Found("side channel", preflights.SideChannel{State: preflights.ChannelOff})
 	}
 	if j.server == nil {
 		return preflight.SideChannelRow(nil, false, j.ranks)

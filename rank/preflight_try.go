@@ -4,7 +4,7 @@ import (
 	"errors"
 
 	"busbar/internal/bench"
-	"busbar/internal/notice"
+	"busbar/internal/notice/preflights"
 	"busbar/rank/backend"
 	"busbar/rank/exit"
 	"busbar/rank/launch"
@@ -30,7 +30,7 @@ func (j checking) chooseForPreflight() (names []string, err error) {
 		return nil, err
 	}
 	if j.rank == 0 {
-		j.checks.Add(preflight.Found("backend", notice.BackendUnavailable{Failed: exit.FailureOf(err).Parts}))
+		j.checks.Add(preflight.Found("backend", preflights.BackendUnavailable{Failed: exit.FailureOf(err).Parts}))
 	}
 	return nil, nil
 }
@@ -58,9 +58,9 @@ func (j checking) notOpened(names []string, err error) error {
 	case !errors.As(err, &known):
 		return err
 	case j.checks.HasProblem("GPUs", "NCCL", "GPU of each rank", "GPU libraries"): // reported in detail
-		j.checks.Add(preflight.Found(name, notice.BackendNotTried{Backends: names}))
+		j.checks.Add(preflight.Found(name, preflights.BackendNotTried{Backends: names}))
 	default:
-		j.checks.Add(preflight.Found(name, notice.BackendUnavailable{Failed: exit.FailureOf(err).Parts}))
+		j.checks.Add(preflight.Found(name, preflights.BackendUnavailable{Failed: exit.FailureOf(err).Parts}))
 	}
 	return nil
 }

@@ -25,8 +25,12 @@ func onNodes(t *testing.T, np, each int, args ...string) rankRun {
 	if out, err := exec.Command(words[0], append(words[1:], "hostname", "node1")...).CombinedOutput(); err != nil {
 		t.Skipf("this system does not allow UTS namespaces: %v: %s", err, out)
 	}
-	script := fmt.Sprintf(`r=$OMPI_COMM_WORLD_RANK; exec %s sh -c 'hostname "$0"; exec "$@"' node$((r / %d + 1)) %s "$@"`,
-		strings.Join(words, " "), each, compiled(t).rank)
+	script := fmt.Sprintf(
+		`r=$OMPI_COMM_WORLD_RANK; exec %s sh -c 'hostname "$0"; exec "$@"' node$((r / %d + 1)) %s "$@"`,
+		strings.Join(words, " "),
+		each,
+		compiled(t).rank,
+	)
 	return rankRun{np: np, program: "sh", args: append([]string{"-c", script, "sh"}, args...),
 		// ranks in user namespaces cannot read each other
 		env: []string{"OMPI_MCA_btl_vader_single_copy_mechanism=none"}}

@@ -9,7 +9,9 @@ import (
 )
 
 // tableRow is a complete row with values.
-var tableRow = regexp.MustCompile(`^ +\d+ +\d+ +float32 +sum +- +(out|in) (thr|lat) +[\d.]+ +[\d.>-]+ +[\d.]+ +[\d.]+ 0$`)
+var tableRow = regexp.MustCompile(
+	`^ +\d+ +\d+ +float32 +sum +- +(out|in) (thr|lat) +[\d.]+ +[\d.>-]+ +[\d.]+ +[\d.]+ 0$`,
+)
 
 // screenArgs are a few points, some skipped with a long reason, with results in ./results.
 var screenArgs = []string{"--collective", "all_reduce", "--elements", "16,1K,4K,1T", "--mode", "both", "-n", "20"}

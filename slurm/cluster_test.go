@@ -110,7 +110,8 @@ func start(with ...string) error {
 	if err != nil {
 		return err
 	}
-	script := `mkdir -p "$1"/slurm && cp -r "$2"/bin "$2"/lib "$1"/ && cp -r "$0"/slurm/*.sh "$0"/slurm/lib "$0"/slurm/sites "$1"/slurm/ && chmod 1777 "$1"`
+	script := `mkdir -p "$1"/slurm && cp -r "$2"/bin "$2"/lib "$1"/ && cp -r "$0"/slurm/*.sh "$0"/slurm/lib ` +
+		`"$0"/slurm/sites "$1"/slurm/ && chmod 1777 "$1"`
 	if out, err := exec.Command("bash", "-c", script, root, home, programs).CombinedOutput(); err != nil {
 		return fmt.Errorf("%w: %s", err, out)
 	}

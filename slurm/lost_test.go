@@ -75,8 +75,13 @@ func (d *disk) signal(name string) {
 // process from being killed, and Slurm from ending the job.
 func (d *disk) hang() {
 	d.t.Helper()
-	d.onNode("bash", "-c", `stop() { kill -STOP "$1" && until [ -z "$(grep -L "^State:.T" "/proc/$1/task/"*/status)" ]; do sleep 0.01; done; }
-		rank=$(pgrep -x rank) && stop "$rank" && stop "$(pgrep -x bindfs)"; s=$?; kill -CONT "$rank"; exit $s`)
+	d.onNode(
+		"bash",
+		"-c",
+		`stop() { kill -STOP "$1" && until [ -z "$(grep -L "^State:.T" "/proc/$1/task/"*/status)" ]; do sleep 0.01; `+
+			`done; }
+		rank=$(pgrep -x rank) && stop "$rank" && stop "$(pgrep -x bindfs)"; s=$?; kill -CONT "$rank"; exit $s`,
+	)
 }
 
 // points counts the records on the disk.

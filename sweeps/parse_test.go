@@ -34,8 +34,16 @@ func TestParseErrors(t *testing.T) {
 		{"root", "roots: [0, -2]\n", `bad.yaml:1:12: root -2: must be at least -1`},
 		{"world", "worlds: [2, 0]\n", `bad.yaml:1:13: world 0: must be at least 1`},
 		{"list for a value", "budget: [1s]\n", `bad.yaml:1:9: expected one value, found a list`},
-		{"nothing for a list", "types:\nops: sum\n", `bad.yaml:1:7: expected a value or a list of values, found nothing`},
-		{"empty range", "sizes: {}\n", `bad.yaml:1:8: a range: expected keys (begin, end, factor, step), found nothing`},
+		{
+			"nothing for a list",
+			"types:\nops: sum\n",
+			`bad.yaml:1:7: expected a value or a list of values, found nothing`,
+		},
+		{
+			"empty range",
+			"sizes: {}\n",
+			`bad.yaml:1:8: a range: expected keys (begin, end, factor, step), found nothing`,
+		},
 		{"bytes as elements", "elements: [4MB]\n",
 			`bad.yaml:1:12: "4MB" is a size in bytes: use a number of elements such as 4M`},
 		{"sizes and elements", "sizes: [8]\nelements: [1M]\n",

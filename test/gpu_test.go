@@ -186,7 +186,8 @@ main --out "$1"`, "gpu_test", out)
 func TestLimitsAddUp(t *testing.T) {
 	said, _ := script(
 		t,
-		`for name in "${steps[@]}"; do declare -F "$name" >/dev/null || echo "no step $name"; done; limit "${steps[-1]}"; echo "$started"`,
+		`for name in "${steps[@]}"; do declare -F "$name" >/dev/null || echo "no step $name"; done; limit `+
+			`"${steps[-1]}"; echo "$started"`,
 	)
 	var sum, started int
 	if n, err := fmt.Sscan(said, &sum, &started); n != 2 || sum-started > 15*60-30 {

@@ -20,8 +20,8 @@ type Verdict struct {
 // Over reports whether the point ends here.
 func (v Verdict) Over() bool { return v.Status != "" }
 
-// outcomes are the ends of preparing or running a point, ordered: the worst rank's counts. The empty status is that of a
-// rank that only left off because another one failed.
+// outcomes are the ends of preparing or running a point, ordered: the worst rank's counts. The empty status is that
+// of a rank that only left off because another one failed.
 var outcomes = []result.Status{result.OK, "", result.Unsupported, result.Failed, result.OOM}
 
 // outcome is what preparing or running a point came to on one rank.

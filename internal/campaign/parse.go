@@ -134,7 +134,8 @@ func (r parser) level(name string, n *yaml.Node) Level {
 				r.Errorf(k, "%q is no name of a variable", variable)
 			} else if strings.HasPrefix(variable, "BUSBAR_") && variable != sideChannel {
 				r.Errorf(k,
-					"%s is not for a variant: the campaign or the job script goes by it, and the script gets it before "+
+					"%s is not for a variant: the campaign or the job script goes by it, and the script gets it "+
+						"before "+
 						"there are variants", variable)
 			}
 			value := strictyaml.One(r.Reader, v, oneLine)

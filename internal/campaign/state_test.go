@@ -39,7 +39,8 @@ func save(t *testing.T, dir, words string) {
 		switch {
 		case isSetting:
 			set[key] = value
-		case slices.Contains([]result.Outcome{result.Complete, result.Interrupted, result.Aborted}, result.Outcome(word)):
+		case slices.Contains([]result.Outcome{result.Complete, result.Interrupted, result.Aborted},
+			result.Outcome(word)):
 			outcome = result.Outcome(word)
 		default:
 			statuses = append(statuses, result.Status(word))
@@ -75,7 +76,10 @@ func save(t *testing.T, dir, words string) {
 		}
 	}
 	b.Truncate(b.Len() - number("torn"))
-	path := filepath.Join(dir, fmt.Sprintf("profile_%s_world%s_%d.jsonl", set["backend"], set["world"], number("minute")))
+	path := filepath.Join(
+		dir,
+		fmt.Sprintf("profile_%s_world%s_%d.jsonl", set["backend"], set["world"], number("minute")),
+	)
 	if err := errors.Join(os.MkdirAll(dir, 0o755), os.WriteFile(path, b.Bytes(), 0o644)); err != nil {
 		t.Fatal(err)
 	}

@@ -180,8 +180,11 @@ const (
 // MulFactor is what MulSum multiplies every input by; exact in every type.
 const MulFactor = 2
 
-var redOps = vocabulary[RedOp]{kind: "reduction operation", names: []string{"sum", "prod", "min", "max", "avg", "mulsum"},
-	aliases: map[string]string{"premulsum": "mulsum", "product": "prod", "average": "avg", "mean": "avg"}}
+var redOps = vocabulary[RedOp]{
+	kind:    "reduction operation",
+	names:   []string{"sum", "prod", "min", "max", "avg", "mulsum"},
+	aliases: map[string]string{"premulsum": "mulsum", "product": "prod", "average": "avg", "mean": "avg"},
+}
 
 // RedOps lists all reduction operations.
 func RedOps() []RedOp { return redOps.all() }

@@ -64,7 +64,11 @@ func whole() *document.Document {
 				},
 			}}},
 			document.Code("post report"),
-			&document.Section{Title: "Folded", Fold: document.Folded, Blocks: []document.Block{document.List{"a", "b"}}},
+			&document.Section{
+				Title:  "Folded",
+				Fold:   document.Folded,
+				Blocks: []document.Block{document.List{"a", "b"}},
+			},
 			document.Tiles{{Name: "Peak", Value: "1 GB/s", Note: "mpi", Severity: notice.Error, Href: "#first"}},
 			document.Links{{"a[1].jsonl", "results/a[1].jsonl", ", 2 records"}},
 			document.Fields{{"hosts", "node1, node2"}, {"NCCL", "2.27.7"}},

@@ -26,20 +26,32 @@ func (e *Entry) Code() Code { return e.Example.Code() }
 // Meaning is the documentation as one paragraph.
 func (e *Entry) Meaning() string { return strings.Join(strings.Fields(e.Doc), " ") }
 
-// areas are the files of the catalogue.
-var areas = [][]Entry{
-	records, curves, peaks, timelines, training, runs, headlines, contenders, models, ncclRanks, ncclNetwork, ncclGPUs,
-	ncclMessages, ncclDefects, ncclSettings, ncclDiffer, timelineNotes, timelineAnswers, timelineParts, patterns,
-	comparisons,
-	campaigns, files, reasons, ends, traceNotes, steps, stepOverlaps, reports, preflights, preflightHosts,
-	preflightAdapters, preflightGPUs,
+// byCode finds entries.
+var byCode = map[Code]*Entry{}
+
+func init() {
+	Register(
+		records,
+		curves,
+		peaks,
+		runs,
+		headlines,
+		contenders,
+		models,
+		patterns,
+		comparisons,
+		campaigns,
+		files,
+		reasons,
+		ends,
+		steps,
+		stepOverlaps,
+		reports,
+	)
 }
 
-// byCode finds entries.
-var byCode = index()
-
-func index() map[Code]*Entry {
-	all := map[Code]*Entry{}
+// Register adds areas to the catalogue. Each package of facts calls it once.
+func Register(areas ...[]Entry) {
 	for _, area := range areas {
 		for i := range area {
 			e := &area[i]
@@ -47,13 +59,12 @@ func index() map[Code]*Entry {
 			for _, sentence := range e.Details {
 				e.details = append(e.details, parse(sentence))
 			}
-			if all[e.Code()] != nil {
+			if byCode[e.Code()] != nil {
 				panic("notice: two entries of " + string(e.Code()))
 			}
-			all[e.Code()] = e
+			byCode[e.Code()] = e
 		}
 	}
-	return all
 }
 
 // Entries returns the catalogue, ordered by code.

@@ -173,7 +173,7 @@ type Result struct {
 }
 
 func (r Result) String() string {
-	text := word(r.Launches)
+	text := Word(r.Launches)
 	if r.Cause.Fact != nil {
 		text += " (" + r.Cause.String() + ")"
 	}
@@ -321,7 +321,8 @@ var comparisons = []Entry{
 	},
 	{
 		Example: LimitChecked{14, 1, 2, 3}, Severity: Info, Source: "--fail-above",
-		Text:    "--fail-above: {Worse point} slower by more than allowed[, {Failed point} failed more often than before]",
+		Text: "--fail-above: {Worse point} slower by more than allowed[, {Failed point} failed more often than " +
+			"before]",
 		Details: []string{"[{Inconclusive point} inconclusive.]", "[{Missing point} missing on the second side.]"},
 		Doc: `The result of --fail-above. Inconclusive and missing points do not exceed the limit. It is an error if
 			the exit status is 7.`,

@@ -52,7 +52,7 @@ func (r SizeRatio) span() string {
 func (l Lead) String() string {
 	at := "all sizes"
 	if !l.All {
-		at = word(l.Sizes)
+		at = Word(l.Sizes)
 	}
 	if l.Least.Factor.String() == l.Most.Factor.String() {
 		return fmt.Sprintf("%s is %v times as fast as %s at %s (95 %% CI %s)", l.Who, l.Most.Factor, l.Than, at,

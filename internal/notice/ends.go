@@ -140,3 +140,9 @@ var ends = []Entry{
 		Doc:  importDoc,
 	},
 }
+
+// PlacedRank is a rank and its host.
+type PlacedRank struct {
+	Rank int    `json:"rank"`
+	Host string `json:"host"`
+}

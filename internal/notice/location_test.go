@@ -1,10 +1,14 @@
-package notice
+package notice_test
 
-import "testing"
+import (
+	"testing"
+
+	"busbar/internal/notice"
+)
 
 // A location prints each part that is set.
 func TestLocation(t *testing.T) {
-	for want, l := range map[string]Location{
+	for want, l := range map[string]notice.Location{
 		"":                         {},
 		"a.jsonl":                  {File: "a.jsonl"},
 		"a.jsonl:12":               {File: "a.jsonl", Line: 12},

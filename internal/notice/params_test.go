@@ -1,4 +1,4 @@
-package notice
+package notice_test
 
 import (
 	"encoding/json"
@@ -11,52 +11,44 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"busbar/internal/notice"
 )
 
 // A text leaves out its optional parts if a field in them is empty. Such a field is absent from the parameters in JSON.
 func TestOptionalTextDependsOnOptionalFields(t *testing.T) {
-	for _, e := range Entries() {
+	for _, e := range notice.Entries() {
 		of := reflect.TypeOf(e.Example)
-		for _, part := range append([]template{e.text, e.advice, e.how}, e.details...) {
-			for _, name := range part.optional() {
-				field, _ := of.FieldByName(name)
-				if name == "Rank" && field.Type.Kind() != reflect.Pointer {
-					t.Errorf("%s: the text leaves out rank 0: make Rank a pointer", e.Code())
-				}
-				fact := reflect.New(of).Elem()
-				fact.Set(reflect.ValueOf(e.Example))
-				fact.FieldByName(name).SetZero()
-				text, err := json.Marshal(New(fact.Interface().(Fact)))
-				if err != nil {
-					t.Fatal(err)
-				}
-				var n struct{ Parameters map[string]any }
-				if err := json.Unmarshal(text, &n); err != nil {
-					t.Fatal(err)
-				}
-				inJSON, _, _ := strings.Cut(field.Tag.Get("json"), ",")
-				if value, has := n.Parameters[inJSON]; has {
-					t.Errorf("%s: %s is optional in the text; empty, it is %v in JSON and not absent", e.Code(), name,
-						value)
-				}
+		for _, name := range e.OptionalFields() {
+			field, _ := of.FieldByName(name)
+			if name == "Rank" && field.Type.Kind() != reflect.Pointer {
+				t.Errorf("%s: the text leaves out rank 0: make Rank a pointer", e.Code())
+			}
+			fact := reflect.New(of).Elem()
+			fact.Set(reflect.ValueOf(e.Example))
+			fact.FieldByName(name).SetZero()
+			text, err := json.Marshal(notice.New(fact.Interface().(notice.Fact)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			var n struct{ Parameters map[string]any }
+			if err := json.Unmarshal(text, &n); err != nil {
+				t.Fatal(err)
+			}
+			inJSON, _, _ := strings.Cut(field.Tag.Get("json"), ",")
+			if value, has := n.Parameters[inJSON]; has {
+				t.Errorf("%s: %s is optional in the text; empty, it is %v in JSON and not absent", e.Code(), name,
+					value)
 			}
 		}
 	}
-}
-
-// optional are the fields within brackets.
-func (t template) optional() (names []string) {
-	for _, p := range t {
-		names = append(names, p.optional.fields()...)
-	}
-	return names
 }
 
 // A parameter with named values is a short code in JSON; its words are those of its String method.
 func TestEnumerationsAreCodes(t *testing.T) {
 	code := regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*$`)
 	kinds := map[string]reflect.Type{}
-	for _, e := range Entries() {
+	for _, e := range notice.Entries() {
 		namedStrings(reflect.TypeOf(e.Example), kinds)
 	}
 	for name, values := range constants(t) {
@@ -67,7 +59,7 @@ func TestEnumerationsAreCodes(t *testing.T) {
 		for _, value := range values {
 			v := reflect.New(kind).Elem()
 			v.SetString(value)
-			if !code.MatchString(value) || word(v.Interface()) == "" {
+			if !code.MatchString(value) || notice.Word(v.Interface()) == "" {
 				t.Errorf("%s: %q is no code, or has no words", name, value)
 			}
 		}
@@ -78,7 +70,7 @@ func TestEnumerationsAreCodes(t *testing.T) {
 func namedStrings(of reflect.Type, found map[string]reflect.Type) {
 	switch of.Kind() {
 	case reflect.String:
-		if of.PkgPath() == reflect.TypeFor[Notice]().PkgPath() {
+		if strings.HasPrefix(of.PkgPath(), reflect.TypeFor[notice.Notice]().PkgPath()) {
 			found[of.Name()] = of
 		}
 	case reflect.Pointer, reflect.Slice:
@@ -94,9 +86,11 @@ func namedStrings(of reflect.Type, found map[string]reflect.Type) {
 func constants(t *testing.T) map[string][]string {
 	t.Helper()
 	names, err := filepath.Glob("*.go")
-	if err != nil {
-		t.Fatal(err)
+	below, errBelow := filepath.Glob("*/*.go")
+	if err != nil || errBelow != nil {
+		t.Fatal(err, errBelow)
 	}
+	names = append(names, below...)
 	found := map[string][]string{}
 	for _, name := range names {
 		file, err := parser.ParseFile(token.NewFileSet(), name, nil, 0)

@@ -1,4 +1,4 @@
-package notice
+package notice_test
 
 import (
 	"bytes"

@@ -151,7 +151,7 @@ func (s SharedGPU) Advice() string {
 	case s.Allowed:
 		return "use the results for correctness only: ranks that share a GPU show no speed"
 	case s.Ranks > 0:
-		return adviceOwnGPU + ", or allow it with --allow-shared-gpu, for correctness only"
+		return AdviceOwnGPU + ", or allow it with --allow-shared-gpu, for correctness only"
 	}
 	return ""
 }
@@ -308,6 +308,11 @@ func (Recorded) Code() Code             { return "recorded-warning" }
 func (Unknown) Code() Code              { return "unknown-notice" }
 
 var records = []Entry{
+	{
+		Example: RankCPUs{4, 8, Binding{2, 2, false}},
+		Text:    "{Ranks rank} on {CPUs CPU}, {Binding}",
+		Doc:     "How many CPUs the ranks of a host may use.",
+	},
 	{Example: TooFewSamples{3, 6}, Severity: Warning,
 		Text:   "too few samples ({Samples}): a 95 % CI of the median needs at least {Needed}",
 		Advice: "raise --budget or -n",
@@ -363,12 +368,12 @@ var records = []Entry{
 			ranks.`},
 	{Example: LinkErrors{"mlx5_0/1", []string{"3 symbol_error"}}, Severity: Warning,
 		Text:   "link errors: {Port} counted {Counters} during this point; a bad link or congestion may have slowed it",
-		Advice: adviceCable,
+		Advice: AdviceCable,
 		Doc: `Error counters of the host's ports are read before and after each point. Errors of a link count always,
 			drops and retransmissions from 10 on.`},
 	{Example: LocalRetransmissions{40}, Severity: Warning,
 		Text:   "TCP retransmitted {Segments} segments during this point although all ranks are on one host",
-		Advice: adviceCores,
+		Advice: AdviceCores,
 		Doc: `No link inside a host loses segments: most likely a rank had no CPU to answer in time, unless other
 			connections of this host are the cause.`},
 	{Example: ComputePace{12e-3, 10e-3}, Severity: Warning,
@@ -383,13 +388,13 @@ var records = []Entry{
 		Details: []string{
 			"Times show waiting for a core, not the speed of communication.",
 		},
-		Advice: adviceCores,
+		Advice: AdviceCores,
 		Doc: `More ranks than cores, a CPU quota, or ranks that are bound to overlapping sets of cores: an operation
 			takes as long as the scheduler needs to run all ranks in turn. rank --preflight finds it before a run;
 			values of such a run are never judged or compared with a peak.`},
 	{Example: OversubscribedHosts{5}, Severity: Warning,
 		Text:   "oversubscribed: {Hosts more host} as well",
-		Advice: adviceCores,
+		Advice: AdviceCores,
 		Doc:    "Only the first hosts with too few cores are named one by one."},
 	{Example: SharedThreads{"node17", 4, 4}, Severity: Warning,
 		Text: `shared CPUs: Gloo needs two threads per rank, and {Host} has {CPUs CPU} for {Ranks rank}; small
@@ -402,7 +407,7 @@ var records = []Entry{
 		Details: []string{
 			"Times show waiting for the GPU, not the speed of communication.",
 		},
-		Advice: adviceOwnGPU,
+		Advice: AdviceOwnGPU,
 		Doc: `Several ranks of a run use one GPU, known by its UUID. rank --preflight reports an error, with
 			--allow-shared-gpu a warning; values of such a run are never judged or compared with a peak.`},
 	{Example: HostLoad{"node17", 3.5}, Severity: Warning,
@@ -448,3 +453,34 @@ var records = []Entry{
 		Advice: "read the file with the version of busbar that wrote it, or a later one",
 		Doc:    "A results file has a code that this version does not know. All values are read."},
 }
+
+// RankCPUs is which CPUs the ranks of a host may use.
+type RankCPUs struct {
+	Ranks   int     `json:"ranks"`
+	CPUs    int     `json:"cpus"`
+	Binding Binding `json:"binding"`
+}
+
+func (c RankCPUs) String() string { return Message(c) }
+
+// Binding is to how many CPUs the ranks of a host are bound: 0 if that is unknown.
+type Binding struct {
+	Least int  `json:"min_cpus"`
+	Most  int  `json:"max_cpus"`
+	Free  bool `json:"unbound,omitempty"` // to no part of the host
+}
+
+func (b Binding) String() string {
+	switch {
+	case b.Least == 0:
+		return "what each rank may use is unknown"
+	case b.Free:
+		return "not bound"
+	case b.Least == b.Most:
+		return fmt.Sprintf("bound to %d each", b.Least)
+	}
+	return fmt.Sprintf("bound to %d to %d each", b.Least, b.Most)
+}
+
+// Code identifies the notice.
+func (RankCPUs) Code() Code { return "rank-cpus" }

@@ -28,17 +28,6 @@ type ReportLeftOut struct {
 	What  LeftOut `json:"what"`
 }
 
-// TryFirst is the advice on a timeline with the largest gain.
-type TryFirst struct {
-	Advice AdviceOf `json:"advice"`
-	Gain   *Gain    `json:"gain,omitempty"` // nil: unknown
-}
-
-// AdviceOf is a fact whose advice is stated.
-type AdviceOf struct{ Kept }
-
-func (a AdviceOf) String() string { return Advice(a.Fact) }
-
 // MoreStepRuns reports runs of training steps that have no headlines.
 type MoreStepRuns struct {
 	Runs int `json:"runs"`
@@ -46,7 +35,6 @@ type MoreStepRuns struct {
 
 // Code identifies the notice, as all methods below do.
 func (ReportLeftOut) Code() Code { return "report-left-out" }
-func (TryFirst) Code() Code      { return "try-first" }
 func (MoreStepRuns) Code() Code  { return "more-step-runs" }
 
 var reports = []Entry{
@@ -54,12 +42,6 @@ var reports = []Entry{
 		Example: ReportLeftOut{12, 81, LeftFindings}, Severity: Info,
 		Text: "left out here: only {Shown} of {Of} {What}",
 		Doc:  "A page has limited space. The message has the rule of selection.",
-	},
-	{
-		Example:  TryFirst{AdviceOf{Kept{HostBoundStep{Idle: 0.03, Span: 0.1, Per: "step"}}}, &Gain{0.01, "step"}},
-		Severity: Info,
-		Text:     "to try first: {Advice}[ ({Gain})]",
-		Doc:      "The piece of advice on the timeline with the largest gain. Its own code has the details.",
 	},
 	{
 		Example: MoreStepRuns{2}, Severity: Info,

@@ -31,6 +31,7 @@ var runs = []Entry{
 		Severity: Warning,
 		Text:     "the run is unfinished[ ({Outcome})][, {Left point} of its plan not reached]",
 		Advice:   "continue it with rank --resume, with the same --out",
-		Doc:      `A run that was interrupted, killed, or is still running has valid results of the points that it reached.`,
+		Doc: `A run that was interrupted, killed, or is still running has valid results of the points that it ` +
+			`reached.`,
 	},
 }

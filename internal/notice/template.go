@@ -111,7 +111,7 @@ func (t template) lines(f Fact) (all []string) {
 	}
 	list := reflect.ValueOf(f).FieldByName(t[0].field)
 	for i := range min(list.Len(), mostLines) {
-		all = append(all, word(list.Index(i).Interface())+".")
+		all = append(all, Word(list.Index(i).Interface())+".")
 	}
 	if n := list.Len() - mostLines; n > 0 {
 		all = append(all, fmt.Sprintf("And %d more.", n))
@@ -128,8 +128,8 @@ func (t template) write(b *strings.Builder, lo, hi reflect.Value) {
 			}
 		case p.field != "":
 			from, to := lo.FieldByName(p.field), hi.FieldByName(p.field)
-			text := word(to.Interface())
-			if first := word(from.Interface()); first != text {
+			text := Word(to.Interface())
+			if first := Word(from.Interface()); first != text {
 				b.WriteString(first + " to ")
 			}
 			if p.noun != "" {
@@ -153,8 +153,8 @@ func (t template) lacks(of reflect.Value) bool {
 	})
 }
 
-// word writes a value: what knows how to write itself does, lists have commas.
-func word(v any) string {
+// Word writes a value: what knows how to write itself does, lists have commas.
+func Word(v any) string {
 	switch v := v.(type) {
 	case string:
 		return v
@@ -165,14 +165,14 @@ func word(v any) string {
 	}
 	list := reflect.ValueOf(v)
 	if list.Kind() == reflect.Pointer {
-		return word(list.Elem().Interface())
+		return Word(list.Elem().Interface())
 	}
 	if list.Kind() != reflect.Slice {
 		return fmt.Sprint(v) // numbers, and words of their own type
 	}
 	words := make([]string, list.Len())
 	for i := range words {
-		words[i] = word(list.Index(i).Interface())
+		words[i] = Word(list.Index(i).Interface())
 	}
 	if slices.ContainsFunc(words, func(w string) bool { return strings.Contains(w, ", ") }) {
 		return strings.Join(words, "; ")

@@ -111,8 +111,10 @@ func TestSlowTogether(t *testing.T) {
 		c.shared[4] = 2
 		v := c.run(t, k.kind)
 		f := fact[notice.SlowTogether](t, v)
-		if !slices.Equal(accused(v, stats.SlowTogether), []string{"[4]"}) || !slices.Equal(f.Nodes, []string{"node5"}) ||
-			f.Part.Times < 1.95 || f.Repeated < 1.95 || f.Part.Halves != (k.kind == Halves) {
+		if !slices.Equal(accused(v, stats.SlowTogether), []string{"[4]"}) ||
+			!slices.Equal(f.Nodes, []string{"node5"}) ||
+			f.Part.Times < 1.95 || f.Repeated < 1.95 ||
+			f.Part.Halves != (k.kind == Halves) {
 			t.Errorf("%s: %+v", k.kind, f)
 		}
 		c.once = true

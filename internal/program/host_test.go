@@ -337,7 +337,8 @@ func TestBadPrograms(t *testing.T) {
 		"behind segment 1 and before segment 1": {Ops: []program.HostOp{async(1, 1)}},
 		"behind segment -2":                     {Ops: []program.HostOp{async(-2, 1)}},
 		"before segment 4 of 3":                 {Ops: []program.HostOp{async(0, 4)}},
-		"operation 1 is to be done before segment 1, and operation 0, which begins before it, waits for segment 1": {Ops: []program.HostOp{async(1, 2), async(0, 1)}},
+		"operation 1 is to be done before segment 1, and operation 0, which " +
+			"begins before it, waits for segment 1": {Ops: []program.HostOp{async(1, 2), async(0, 1)}},
 	} {
 		s.Segments = []uint64{1, 1, 1}
 		if _, err := program.NewHost(c, s); err == nil || !strings.Contains(err.Error(), what) {

@@ -22,8 +22,15 @@ func Cases(world int, collectives []coll.Collective, types []coll.DataType, ops 
 			for _, t := range types {
 				for _, op := range these {
 					for i, count := range counts {
-						c := coll.Case{Collective: collective, Type: t, Op: op, Root: (i + int(t)) % world, World: world,
-							Count: count, Placement: coll.OutOfPlace}
+						c := coll.Case{
+							Collective: collective,
+							Type:       t,
+							Op:         op,
+							Root:       (i + int(t)) % world,
+							World:      world,
+							Count:      count,
+							Placement:  coll.OutOfPlace,
+						}
 						again := yield(c)
 						if c.Placement = coll.InPlace; !again || !yield(c) {
 							return

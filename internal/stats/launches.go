@@ -44,7 +44,8 @@ func (p *planner) more(t Trial, ratio Ratio) int {
 	more := sort.Search(most, func(more int) bool {
 		m, n := m+more, n+more
 		// Of one launch nothing is known but that it is too few.
-		return enough(m, n, p.Alpha, p.Paired) && (s < 0 || p.resolves(m, n, s, t.Margin, math.Abs(math.Log(ratio.Value))))
+		return enough(m, n, p.Alpha, p.Paired) &&
+			(s < 0 || p.resolves(m, n, s, t.Margin, math.Abs(math.Log(ratio.Value))))
 	})
 	if more >= most {
 		return Hopeless

@@ -34,8 +34,9 @@ type Trend struct {
 
 // Switch is the boundary between two models.
 type Switch struct {
-	After int     // index of the last size of the model before
-	Step  float64 // ratio of the times of the next model and the one before, halfway between both sizes: 1.2 is 20 % slower
+	After int // index of the last size of the model before
+	// ratio of the times of the next model and the one before, halfway between both sizes: 1.2 is 20 % slower
+	Step float64
 }
 
 // Switches are the places between segments. sizes are those of FindTrend.

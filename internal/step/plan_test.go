@@ -250,7 +250,8 @@ func TestImpossiblePlans(t *testing.T) {
 		"no parameters":             {layersOf(0, 0), good, 2},
 		"more than 281474976710656": {layersOf(maxParams, 1), good, 2},
 	} {
-		if p, err := NewPlan(k.m, k.p, k.world, Options{}); p != nil || err == nil || !strings.Contains(err.Error(), want) {
+		if p, err := NewPlan(k.m, k.p, k.world, Options{}); p != nil || err == nil ||
+			!strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, %v", want, p, err)
 		}
 	}

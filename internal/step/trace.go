@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"busbar/internal/notice"
+	"busbar/internal/notice/profiles"
 	"busbar/internal/program"
 )
 
@@ -70,10 +71,10 @@ func (t *Trace) Write(w io.Writer) error {
 	about := t.TraceAbout
 	about.Model, about.Step, about.OnHost = t.Plan.Model, t.Plan.Point.String(), t.GPU == ""
 	about.NonBlocking = t.Plan.Point.Progress == NoCalls || t.Plan.Point.Progress == Poll
-	about.Says = notice.Paragraph(notice.OwnTrace{
+	about.Says = notice.Paragraph(profiles.OwnTrace{
 		Tool: t.Tool, Model: about.Model, Step: about.Step, Backend: t.Backend,
-		Computing: notice.Computer{By: t.Computing, OnHost: about.OnHost, Simulated: t.Rehearsed},
-		Events:    notice.EventTimes(t.GPU != "" && !t.Rehearsed),
+		Computing: profiles.Computer{By: t.Computing, OnHost: about.OnHost, Simulated: t.Rehearsed},
+		Events:    profiles.EventTimes(t.GPU != "" && !t.Rehearsed),
 	})
 	f := traceFile{Schema: 1, Unit: "ms", Name: fmt.Sprintf("rank%d.json", t.Rank), Events: t.events(), About: about,
 		Devices: []device{{t.Device, cmp.Or(t.GPU, "CPU, "+t.Computing)}}}

@@ -114,7 +114,8 @@ func TestTraceOfGPU(t *testing.T) {
 		if err := trace.Write(&b); err != nil {
 			t.Fatal(err)
 		}
-		if text := b.String(); !strings.Contains(text, `{"name":"`+name+`"}`) || strings.Contains(text, `"on_host":true`) {
+		if text := b.String(); !strings.Contains(text, `{"name":"`+name+`"}`) ||
+			strings.Contains(text, `"on_host":true`) {
 			t.Errorf("%s: %s", gpu, text)
 		}
 	}

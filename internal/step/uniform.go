@@ -25,7 +25,8 @@ func uniform(size string) (*Model, error) {
 		name = fmt.Sprintf("uniform:%dx%s", layers, coll.FormatSize(params, false))
 	}
 	m := &Model{Name: name, Layers: make([]Layer, layers),
-		About: "layers of one size, made up; forward and backward take 100 ms together, which is chosen, a third of it " +
+		About: "layers of one size, made up; forward and backward take 100 ms together, which is chosen, a third of " +
+			"it " +
 			"forward"}
 	for i := range m.Layers {
 		m.Layers[i] = Layer{Name: fmt.Sprintf("layer%d", i+1), Params: params,

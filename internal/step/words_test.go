@@ -54,8 +54,9 @@ func TestUnknownWords(t *testing.T) {
 func TestPointAsJSON(t *testing.T) {
 	full := Point{FSDP, 25 << 20, coll.Float16, "powersgd-4:2ms", Thread}
 	for want, p := range map[string]Point{
-		`{"strategy":"fsdp","bucket":"25M","type":"float16","compression":"powersgd-4:2ms","progress":"thread"}`: full,
-		`{"strategy":"ddp","bucket":"layer","type":"float32"}`:                                                   {Strategy: DDP, Type: coll.Float32},
+		`{"strategy":"fsdp","bucket":"25M","type":"float16",` +
+			`"compression":"powersgd-4:2ms","progress":"thread"}`: full,
+		`{"strategy":"ddp","bucket":"layer","type":"float32"}`: {Strategy: DDP, Type: coll.Float32},
 	} {
 		b, err := json.Marshal(p)
 		var back Point

@@ -71,8 +71,9 @@ func (c *Curve) peak() float64 { return c.BusBW(c.best()) }
 func (c *Curve) peakFact(ceiling func(*Curve) Ceiling) notice.BestBandwidth {
 	at := c.best()
 	best := notice.BestBandwidth{
-		Who: c.Who, Operation: c.operationOf(), World: ShapeOf(c.Condition).Named(), BusBW: units.Bandwidth(c.BusBW(at)),
-		At: units.Bytes(c.Points[at].SizeBytes), Placement: c.placement(), Interval: c.rangeOf(at),
+		Who: c.Who, Operation: c.operationOf(), World: ShapeOf(c.Condition).Named(),
+		BusBW: units.Bandwidth(c.BusBW(at)),
+		At:    units.Bytes(c.Points[at].SizeBytes), Placement: c.placement(), Interval: c.rangeOf(at),
 	}
 	if ceiling == nil {
 		return best

@@ -10,7 +10,8 @@ import (
 	"busbar/internal/units"
 )
 
-// Ceiling is the peak of busbw: the line rate of the slowest link that a collective uses (docs/analysis.md, "Ceilings").
+// Ceiling is the peak of busbw: the line rate of the slowest link that a collective uses (docs/analysis.md,
+// "Ceilings").
 type Ceiling struct {
 	BusBW float64 // bytes per second; 0: not known
 	// what is possible past BusBW for data that go over that link less often than in a ring; 0: nothing is

@@ -6,8 +6,8 @@ import (
 	"busbar/internal/units"
 )
 
-// Shares of the peak: a curve above enough has no finding, one below half is an error. Headers and waiting use a part of
-// each link: public logs of sound machines show three quarters.
+// Shares of the peak: a curve above enough has no finding, one below half is an error. Headers and waiting use a part
+// of each link: public logs of sound machines show three quarters.
 const (
 	enoughOfCeiling = 0.65
 	halfOfCeiling   = 0.5

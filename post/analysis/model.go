@@ -142,8 +142,8 @@ func (t curveTrend) ofLaunch(c *Curve, launch int) (own curveTrend, all bool) {
 	return own, true
 }
 
-// reaches is the first size at which the model has a bandwidth, in bytes per second: within a line, or the first size of
-// the next line after a jump. It is the first size of all if that has it, and +Inf if none has.
+// reaches is the first size at which the model has a bandwidth, in bytes per second: within a line, or the first size
+// of the next line after a jump. It is the first size of all if that has it, and +Inf if none has.
 func (t curveTrend) reaches(bandwidth float64) float64 {
 	for _, s := range t.Segments {
 		from, to := t.sizes[s.From], t.sizes[s.To]

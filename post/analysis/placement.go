@@ -48,7 +48,8 @@ func placementGap(in, out *Curve) (found []Finding) {
 	var run []gap
 	slower, faster := in, out
 	flush := func() {
-		// Without an interval over launches, the gap must occur at consecutive sizes, so that chance alone does not cause it.
+		// Without an interval over launches, the gap must occur at consecutive sizes, so that chance alone does not
+		// cause it.
 		if sure(run, math.Exp(2*chance)) || len(run) >= 3 {
 			found = append(found, gapFinding(slower, faster, run))
 		}

@@ -130,8 +130,8 @@ func (c *Curve) neighbours(from, to int) (all []notice.Value) {
 	return all
 }
 
-// jumps are the sizes at which the time jumps between two lines of the model: likely a protocol switch, too early if the
-// time increases and too late if it decreases.
+// jumps are the sizes at which the time jumps between two lines of the model: likely a protocol switch, too early if
+// the time increases and too late if it decreases.
 func jumps(c *Curve, t curveTrend) (found []Finding) {
 	for _, s := range t.Switches(t.sizes) {
 		before, after := t.places[s.After], t.places[min(s.After+1, len(t.places)-1)]

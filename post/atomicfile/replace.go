@@ -47,6 +47,9 @@ func mayReplace(path, tool string) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("%s was not written by post and stays as it is; write into another folder (-o DIR), or give that "+
-		"file another name", path)
+	return fmt.Errorf(
+		"%s was not written by post and stays as it is; write into another folder (-o DIR), or give that "+
+			"file another name",
+		path,
+	)
 }

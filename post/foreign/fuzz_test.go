@@ -64,7 +64,8 @@ var otherSeeds = []string{
 	"# OSU MPI Bandwidth Test v7.4\n# Size      Bandwidth (MB/s)\n1   10.00\n",
 	imbFixture, "Configuration: World Size=4\nBackend: nccl (x)\nTensor Size: 1,024 elements (1 MB)\n" +
 		"  AllReduce:     0.100 ms | AlgBW: 58.59 GB/s | BusBW: 39.06 GB/s\n",
-	"The average bandwidth of all_reduce over 8 ranks (5 warmups / 20 trials):\n|    1MiB |  17.50GBps |  10.00GBps |\n",
+	"The average bandwidth of all_reduce over 8 ranks (5 warmups / 20 trials):\n|    1MiB |  17.50GBps |  10.00GBps " +
+		"|\n",
 	"--- Performance of all_gather on 4 devices ---\n1.0 KB               256x4  20.000 us  1.638  1.229\n",
 }
 

@@ -10,7 +10,8 @@ import (
 // modern is a small test of today's layout.
 const modern = `# nccl-tests version 2.19.0 nccl-headers=22803 nccl-library=22907
 # Collective test starting: all_gather_perf
-# nThread 1 nGpus 1 minBytes 64 maxBytes 128 step: 2(factor) warmup iters: 3 iters: 10 agg iters: 2 validation: 1 graph: 0
+# nThread 1 nGpus 1 minBytes 64 maxBytes 128 step: 2(factor) warmup iters: 3 iters: 10 agg iters: 2 validation: 1 ` +
+	`graph: 0
 #
 # Using devices
 #  Rank  0 Group  0 Pid   4242 on      red-1 device  0 [0000:0a:00] Made Up GPU
@@ -62,7 +63,8 @@ func e1Head(columns ...string) string {
 #   Rank  0 Pid   1 on      blue device  0 [0x3b] Made Up GPU
 #   Rank  1 Pid   1 on      blue device  1 [0xaf] Made Up GPU
 #
-#       size         count    type   ` + strings.Replace(strings.Join(columns, "  "), "sum", "", 1) + ` time algbw busbw error time algbw busbw error
+#       size         count    type   ` + strings.Replace(strings.Join(columns, "  "), "sum", "", 1) + ` time algbw ` +
+		`busbw error time algbw busbw error
 #        (B)    (elements)                     (us)  (GB/s)  (GB/s)            (us)  (GB/s)  (GB/s)
 `
 }
@@ -121,7 +123,8 @@ func modernHead(program string) string {
 	if program != "" {
 		head = "# Collective test starting: " + program + "\n"
 	}
-	return head + `# nThread 1 nGpus 2 minBytes 8 maxBytes 64 step: 2(factor) warmup iters: 5 iters: 20 agg iters: 1 validation: 1 graph: 0
+	return head + `# nThread 1 nGpus 2 minBytes 8 maxBytes 64 step: 2(factor) warmup iters: 5 iters: 20 agg iters: ` +
+		`1 validation: 1 graph: 0
 #  Rank  0 Group  0 Pid   1 on      blue device  0 [0x3b] Made Up GPU
 #  Rank  1 Group  0 Pid   1 on      blue device  1 [0xaf] Made Up GPU
 #       size         count      type   redop    root     time   algbw   busbw #wrong     time   algbw   busbw #wrong
@@ -376,7 +379,8 @@ const jsonTest = `{"version":4,"start_time":"2026-01-02 03:04:05","args":["/x/bu
 "config":{"nthreads":1,"ngpus":1,"warmup_iters":1,"iterations":20,"aggregated_iterations":1,"validation":0,
  "graph":0,"blocking_collectives":"false",
 "devices":[{"rank":0,"group":0,"pid":1,"hostname":"a","device":0,"device_hex":"0000:01:00",
- "device_info":"X"},{"rank":1,"group":0,"pid":2,"hostname":"b","device":0,"device_hex":"0000:01:00","device_info":"X"}]},
+ "device_info":"X"},{"rank":1,"group":0,"pid":2,"hostname":"b","device":0,"device_hex":"0000:01:00","device_info":"X` +
+	`"}]},
 "results":[{"size":8,"count":2,"type":"float","redop":"sum","root":"    -1",
  "out_of_place":{"time":12.345678,"alg_bw":inf,"bus_bw":"nan","nwrong":null},
  "out_of_place_per_iter":{"min_us":11.0,"max_us":15.0,"avg_us":12.4,"p50_us":12.3,"p95_us":14,"p99_us":15,
@@ -414,7 +418,8 @@ nccl-tests, nccl NCCL 2.30.7 (by nccl-tests), n8 on 2; complete <nil> [devices-p
 `,
 		groups.Replace(jsonTest): `
 rows 2 torn 0 unknown 0 log 0
-nccl-tests, nccl NCCL 2.30.7 (by nccl-tests), n4 on 2; complete <nil> [devices-partly-listed wrong-values-counted concurrent-groups]
+nccl-tests, nccl NCCL 2.30.7 (by nccl-tests), n4 on 2; complete <nil> [devices-partly-listed wrong-values-counted ` +
+			`concurrent-groups]
 0: all_reduce float32 sum -1 out throughput n4 8 2 1.2345678e-05s ok off iterations 20 path {RING LL 2 false}
     map[bus_bw:nan implementation:Coll per_iter:avg_us 12.4, p95_us 14, p99_us 15, cv_pct 8 result:1]
 0: all_reduce float32 sum -1 in throughput n4 8 2 1.05e-05s wrong wrong iterations 20 path {RING LL 2 false}

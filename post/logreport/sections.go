@@ -77,7 +77,10 @@ func (r *Report) found() []document.Block {
 	var blocks []document.Block
 	if read.Unexplained > 0 {
 		blocks = append(blocks, document.Paragraph(fmt.Sprintf(
-			"%d of %d warnings and errors are not explained here; their text is below.", read.Unexplained, read.Warnings)))
+			"%d of %d warnings and errors are not explained here; their text is below.",
+			read.Unexplained,
+			read.Warnings,
+		)))
 	}
 	return append(all, section("Findings, the most severe first", append(blocks, document.Findings(r.findings))...)...)
 }
@@ -168,8 +171,10 @@ func (r *Report) choices() []document.Block {
 func (r *Report) calls() []document.Block {
 	var notes []string
 	if slices.ContainsFunc(r.log.Calls, func(c nccllog.Calls) bool { return c.Rank < 0 }) {
-		notes = []string{"Where ranks are unknown, calls are of a process, with all its GPUs and communicators. INIT in " +
-			"NCCL_DEBUG_SUBSYS records ranks."}
+		notes = []string{
+			"Where ranks are unknown, calls are of a process, with all its GPUs and communicators. INIT in " +
+				"NCCL_DEBUG_SUBSYS records ranks.",
+		}
 	}
 	return tableSection("Calls", columns("collective", "type", "size", "calls per rank", "ranks"), mostCalls,
 		r.log.CallRows(), func(c nccllog.CallRow) []any { return []any{c.Name, c.Type, c.Sizes, c.Each, c.Ranks} },
@@ -210,10 +215,20 @@ func (r *Report) ras() (sections []document.Block) {
 		blocks := []document.Block{fields}
 		if len(a.Comms) > 0 {
 			blocks = append(blocks, table(
-				columns("id", "communicators>", "ranks each>", "missing>", "status", "errors"), mostCommunicators, a.Comms,
+				columns(
+					"id",
+					"communicators>",
+					"ranks each>",
+					"missing>",
+					"status",
+					"errors",
+				),
+				mostCommunicators,
+				a.Comms,
 				func(c nccllog.RASComm) []any {
 					return []any{c.ID, c.Comms, c.Ranks, c.Missing, c.Status, c.Errors}
-				})...)
+				},
+			)...)
 		}
 		title := "RAS (" + filepath.Base(r.log.Files[a.File].Path) + ")"
 		sections = append(sections, section(title, blocks...)...)

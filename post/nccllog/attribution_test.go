@@ -13,7 +13,8 @@ func TestPrefixesOfWholeLogs(t *testing.T) {
 		"[1,mpirank:0,algo-1]<stdout>:", "[0]<stdout>:", "2026-05-01T10:11:12.123456789Z stdout F ", "Jun 03 10:00:00 ",
 		"12:34:56 ",
 		"mypod-0 pytorch ", "2: ", " 2: ", "[default0]:", "[rank3]: ", "1: p5-dy-gpu-3: ", "[pod/train-worker-0/nccl] ",
-		"worker-0  | ", "(train, pid=12) ", "[2026-05-05 06:16:47] ", "\x1b[36m0: \x1b[0m", "some-shipper/x-1 [stream]> ",
+		"worker-0  | ", "(train, pid=12) ", "[2026-05-05 06:16:47] ", "\x1b[36m0: \x1b[0m",
+		"some-shipper/x-1 [stream]> ",
 	} {
 		lines := strings.Split(strings.TrimSuffix(wholeLog(), "\n"), "\n")
 		l := readAll(t, prefix+strings.Join(lines, "\n"+prefix)+"\n")
@@ -117,8 +118,11 @@ func TestChoicesOfTheirCommunicator(t *testing.T) {
 		"1 MiB of a step over 64 ranks":    {64, "AllReduce: 67108864 Bytes", true},
 	} {
 		const head = "n1:100:200 [0] NCCL INFO "
-		l := read(t, fmt.Sprintf("%scomm 0xa rank 0 nranks %d cudaDev 0 busId 1000 commId 0xb - Init COMPLETE\n%s%s -> "+
-			"Algo RING proto LL channel{Lo..Hi}={0..15}\n", head, c.ranks, head, c.line))
+		l := read(
+			t,
+			fmt.Sprintf("%scomm 0xa rank 0 nranks %d cudaDev 0 busId 1000 commId 0xb - Init COMPLETE\n%s%s -> "+
+				"Algo RING proto LL channel{Lo..Hi}={0..15}\n", head, c.ranks, head, c.line),
+		)
 		if got := len(findChoices(l)) > 0; got != c.found || l.Choices[0].Comm != 0 {
 			t.Errorf("%s: %v, %+v", name, got, l.Choices)
 		}

@@ -6,24 +6,26 @@ import (
 	"strconv"
 	"strings"
 
+	"busbar/post/nccllog/logline"
+
 	"busbar/internal/coll"
-	"busbar/internal/notice"
+	"busbar/internal/notice/nccllogs"
 )
 
 // maxCalls is how many kinds of calls are kept of one rank; further ones are counted together.
 const maxCalls = 1 << 12
 
-var callLine = lines.MustCompile(
+var callLine = logline.MustCompile(
 	"%: opCount % sendbuff % recvbuff % count % datatype % op % root % comm % [nranks=%]")
 
 // call reads "AllReduce: opCount 0 sendbuff 0x1 recvbuff 0x2 count 2097152 datatype 7 op 0 root 0 comm 0x3 [nranks=2]
 // stream 0x4", with what RCCL has behind it: "task 0 globalrank 0".
 func (r *Reader) call(p *process, m message) bool {
-	c := cursor{m.text}
+	c := logline.Cursor{S: m.text}
 	var name, opCount, sends, receives, pointer string
 	var count int64
 	var typ, op, root, ranks int
-	if !c.all(callLine, &name, &opCount, &sends, &receives, &count, &typ, &op, &root, &pointer, &ranks) ||
+	if !c.All(callLine, &name, &opCount, &sends, &receives, &count, &typ, &op, &root, &pointer, &ranks) ||
 		count < 0 || !letters(name) || strings.Contains(pointer, ".") { // masked, as in a public log
 		return false
 	}
@@ -36,14 +38,14 @@ func (r *Reader) call(p *process, m message) bool {
 		k.part.Ranks = ranks
 	}
 	if k.Rank == Unknown {
-		k.Rank = globalRank(c.s)
+		k.Rank = globalRank(c.S)
 	}
 	r.join(k, "", sort{ranks: k.part.Ranks})
-	what := collective(name)
-	made := notice.NCCLCall{Name: name, Count: count, Root: root}
-	made.Type, _ = typed(typ)
+	what := logline.Collective(name)
+	made := nccllogs.NCCLCall{Name: name, Count: count, Root: root}
+	made.Type, _ = logline.Typed(typ)
 	if what.Reduces() {
-		made.Op = reduced(op)
+		made.Op = logline.Reduced(op)
 	}
 	r.count(k, what, made, typ, ranks)
 	r.follow(k, what, made, number)
@@ -53,18 +55,18 @@ func (r *Reader) call(p *process, m message) bool {
 // globalRank is the rank that RCCL writes behind a call.
 func globalRank(s string) int {
 	_, after, _ := strings.Cut(s, " globalrank")
-	c, rank := cursor{after}, 0
-	if c.all(" %", &rank) && rank >= 0 {
+	c, rank := logline.Cursor{S: after}, 0
+	if c.All(" %", &rank) && rank >= 0 {
 		return rank
 	}
 	return Unknown
 }
 
 // count adds a call to those of its kind.
-func (r *Reader) count(k *member, what coll.Collective, made notice.NCCLCall, typ, ranks int) {
+func (r *Reader) count(k *member, what coll.Collective, made nccllogs.NCCLCall, typ, ranks int) {
 	c := Calls{Name: made.Name, What: what, Count: made.Count, Type: made.Type, Op: made.Op, Size: Unknown, of: k}
-	if _, bytes := typed(typ); bytes > 0 && c.Count < 1<<58 {
-		c.Size = sized(what, c.Count*int64(bytes), ranks)
+	if _, bytes := logline.Typed(typ); bytes > 0 && c.Count < 1<<58 {
+		c.Size = logline.Sized(what, c.Count*int64(bytes), ranks)
 	}
 	if _, known := r.index[c]; !known {
 		if k.kinds++; k.kinds > maxCalls {
@@ -87,19 +89,19 @@ type track struct {
 	firstOp int64 // opCount of its first call of any kind
 	made    int64 // calls that are compared
 	op      int64 // of the last of them
-	last    notice.NCCLCall
+	last    nccllogs.NCCLCall
 	differs *differing // its first call that differs
 }
 
 // differing is a call that differs from what another rank called at the same place.
 type differing struct {
 	at, op int64
-	call   notice.NCCLCall
+	call   nccllogs.NCCLCall
 }
 
 // follow compares one more call of a rank. Sends and receives have peers, and the variants with a count for each rank
 // have counts of their own.
-func (r *Reader) follow(k *member, what coll.Collective, call notice.NCCLCall, op int64) {
+func (r *Reader) follow(k *member, what coll.Collective, call nccllogs.NCCLCall, op int64) {
 	if !k.called {
 		k.called, k.firstOp = true, op
 	}
@@ -142,7 +144,8 @@ func (r *Reader) compare(c *communicator) (s Sequence, ok bool) {
 			tracked = append(tracked, k)
 		}
 	}
-	if len(tracked) < 2 || slices.ContainsFunc(tracked, func(k *member) bool { return k.firstOp != tracked[0].firstOp }) {
+	if len(tracked) < 2 ||
+		slices.ContainsFunc(tracked, func(k *member) bool { return k.firstOp != tracked[0].firstOp }) {
 		return s, false
 	}
 	s = Sequence{Comm: c.number, Ranks: []Reached{}, Behind: []Behind{}}
@@ -175,7 +178,7 @@ func (r *Reader) compare(c *communicator) (s Sequence, ok bool) {
 // mismatch is who called what at the place of the first difference.
 func (c *communicator) mismatch(tracked []*member, first *differing) *Mismatch {
 	m := &Mismatch{Number: first.at + 1, Op: first.op}
-	var calls []notice.NCCLCall
+	var calls []nccllogs.NCCLCall
 	for _, k := range tracked {
 		call := *c.calls[first.at]
 		switch {
@@ -186,25 +189,25 @@ func (c *communicator) mismatch(tracked []*member, first *differing) *Mismatch {
 		}
 		i := slices.Index(calls, call)
 		if i < 0 {
-			i, calls, m.Sides = len(calls), append(calls, call), append(m.Sides, notice.Called{Call: call.String()})
+			i, calls, m.Sides = len(calls), append(calls, call), append(m.Sides, nccllogs.Called{Call: call.String()})
 		}
 		m.Sides[i].Ranks = append(m.Sides[i].Ranks, k.Rank)
 	}
-	slices.SortStableFunc(m.Sides, func(a, b notice.Called) int { return cmp.Compare(len(b.Ranks), len(a.Ranks)) })
+	slices.SortStableFunc(m.Sides, func(a, b nccllogs.Called) int { return cmp.Compare(len(b.Ranks), len(a.Ranks)) })
 	return m
 }
 
 // doubt is why differences between ranks may be of the log alone; nil where nothing suggests it.
-func (r *Reader) doubt(c *communicator, tracked int) *notice.Doubt {
+func (r *Reader) doubt(c *communicator, tracked int) *nccllogs.Doubt {
 	switch {
 	case r.lost > 0:
-		return &notice.Doubt{Cause: notice.CutCalls, A: r.lost}
+		return &nccllogs.Doubt{Cause: nccllogs.CutCalls, A: r.lost}
 	case c.full:
-		return &notice.Doubt{Cause: notice.ComparedUpTo, A: int64(len(c.calls))}
+		return &nccllogs.Doubt{Cause: nccllogs.ComparedUpTo, A: int64(len(c.calls))}
 	case len(r.unnamed[c.sort]) > 1 && c.ID == "": // ranks may be of another one
-		return &notice.Doubt{Cause: notice.SameSize}
+		return &nccllogs.Doubt{Cause: nccllogs.SameSize}
 	case tracked < c.Ranks:
-		return &notice.Doubt{Cause: notice.PartOfRanks, A: int64(tracked), B: int64(c.Ranks)}
+		return &nccllogs.Doubt{Cause: nccllogs.PartOfRanks, A: int64(tracked), B: int64(c.Ranks)}
 	}
 	return nil
 }

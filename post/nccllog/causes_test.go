@@ -6,14 +6,17 @@ import (
 	"testing"
 
 	"busbar/internal/notice"
+	"busbar/internal/notice/nccllogs"
 )
 
 // singleLines are messages that people quote alone, with what log collectors, shells and frameworks put around them,
 // behind the code of the cause.
-const singleLines = `nic-without-gid 12:n1:1:2 [0] ibvwrap.cc:9 NCCL WARN Call to ibv_modify_qp failed with error No such device
+const singleLines = `nic-without-gid 12:n1:1:2 [0] ibvwrap.cc:9 NCCL WARN Call to ibv_modify_qp failed with error ` +
+	`No such device
 gpu-out-of-memory run.log:12:n1:1:2 [0] include/alloc.h:17 NCCL WARN Cuda failure 'out of memory'
 host-unreachable [pod/a-0/main] n1:1:2 [0] misc/socket.cc:4 NCCL WARN Connect to 10.0.0.2<4> failed : No route to host
-cuda-feature-missing 2026-01-02T00:00:00.1Z stdout F n1:1:2 [0] init.cc:4 NCCL WARN Cuda failure 'operation not supported'
+cuda-feature-missing 2026-01-02T00:00:00.1Z stdout F n1:1:2 [0] init.cc:4 NCCL WARN Cuda failure 'operation not ` +
+	`supported'
 libcuda-mismatch Jan 02 00:00:00 n1 train[12]: n1:1:2 [0] a.cc:1 NCCL WARN Cuda failure 'CUDA driver is a stub library'
 connection-refused (Worker pid=12, ip=10.0.0.1) misc/socket.cc:48 Connect to 10.0.0.2<4> failed : Connection refused
 host-unreachable socketPollConnect: Connect to 10.0.0.4<5> returned 113(No route to host)
@@ -33,7 +36,8 @@ returned-cuda-error x.DistBackendError: NCCL error in: a.hpp:2, unhandled cuda e
 returned-usage-error RuntimeError: NCCL error in: /a/ProcessGroupNCCL.cpp:1, invalid usage, NCCL version 2.10.3
 returned-internal-error ncclCommInitRank failed: internal error
 returned-remote-error ncclRemoteError: A call failed possibly due to a network error
-gpu-out-of-memory NCCL operation ncclCommInitRank() failed: unhandled cuda error. Last entry 'Cuda failure 2 'out of memory''.
+gpu-out-of-memory NCCL operation ncclCommInitRank() failed: unhandled cuda error. Last entry 'Cuda failure 2 'out ` +
+	`of memory''.
 call-failed RuntimeError: NCCL communicator was aborted on rank 0.
 gpu-not-supported n1:1:9 [0] NCCL INFO ncclMaxSharedMem 90112 exceeds device/fn maxSharedMem 79000
 shared-memory-failed Error while creating shared memory segment /dev/shm/nccl-0aB1cD (size 9637888)
@@ -82,19 +86,20 @@ func TestKnownDefects(t *testing.T) {
 	const head = "n1:10:20 [0] "
 	const shared = head + "NCCL INFO ncclMaxSharedMem 82240 exceeds device/fn maxSharedMem 79856\n"
 	const direct = head + "NCCL INFO NET/IB : GPU Direct RDMA Disabled for HCA 0 'mlx5_0'"
-	for text, want := range map[string]notice.Defect{
+	for text, want := range map[string]nccllogs.Defect{
 		"NCCL version 2.25.1+cuda12.8\n" +
 			shared: "rtx-50-shared-memory",
 		"NCCL version 2.26.2+cuda12.8\n" + shared:                                "",
 		"NCCL version 2.25.1+cuda12.8\n" + head + "NCCL INFO Using network IB\n": "",
 		"NCCL version 2.22.3+cuda12.6\n" + direct +
 			"\n": "peermem-name",
-		"NCCL version 2.22.3+cuda12.6\n" + direct + " (distance 4 > 3)\n":                                      "",
-		"NCCL error in: a.cpp:9, unhandled cuda error, NCCL version 2.18.5\nCuda failure 'invalid argument'\n": "copy-unsynced",
+		"NCCL version 2.22.3+cuda12.6\n" + direct + " (distance 4 > 3)\n": "",
+		"NCCL error in: a.cpp:9, unhandled cuda error, NCCL version " +
+			"2.18.5\nCuda failure 'invalid argument'\n": "copy-unsynced",
 	} {
-		var got notice.Defect
+		var got nccllogs.Defect
 		for _, f := range read(t, text).Findings() {
-			if d, ok := f.Fact.(notice.KnownDefect); ok {
+			if d, ok := f.Fact.(nccllogs.KnownDefect); ok {
 				got = d.Defect
 			}
 		}
@@ -110,7 +115,7 @@ func TestKnownDefects(t *testing.T) {
 		}
 	}
 	for _, d := range knownDefects {
-		if d.name.String() == "" || notice.Advice(notice.KnownDefect{Defect: d.name}) == "" {
+		if d.name.String() == "" || notice.Advice(nccllogs.KnownDefect{Defect: d.name}) == "" {
 			t.Errorf("%s has no text", d.name)
 		}
 	}

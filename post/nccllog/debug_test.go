@@ -14,10 +14,14 @@ const glogFixture = "I0821 12:34:56.123456 12345 init.cc:881] n1:9:10 [0][main] 
 	"2.30.3x-git-59426ba+cuda12.8\n" +
 	"E0821 12:34:57.123456 12345 ctran.cc:12] n1:9:10 [0][main] NCCL ERROR ctran is off\n"
 
-const costFixture = `a:1:1 [0] NCCL INFO   Algorithm   |                            Tree                  |                             PAT                  |
-a:1:1 [0] NCCL INFO   Protocol    |             LL |          LL128 |         Simple |             LL |          LL128 |         Simple |             LL |          LL128 |         Simple |
-a:1:1 [0] NCCL INFO  Max NThreads |            512 |            640 |            512 |            512 |            640 |            512 |
-a:1:1 [0] NCCL INFO     AllReduce |     6.3/   2.5 |    11.0/   7.5 |    14.0/  20.0 |     0.0/   0.0 |     0.0/   0.0 |     9.5/  19.5 |
+const costFixture = `a:1:1 [0] NCCL INFO   Algorithm   |                            Tree                  |         ` +
+	`                    PAT                  |
+a:1:1 [0] NCCL INFO   Protocol    |             LL |          LL128 |         Simple |             LL |          ` +
+	`LL128 |         Simple |             LL |          LL128 |         Simple |
+a:1:1 [0] NCCL INFO  Max NThreads |            512 |            640 |            512 |            512 |            ` +
+	`640 |            512 |
+a:1:1 [0] NCCL INFO     AllReduce |     6.3/   2.5 |    11.0/   7.5 |    14.0/  20.0 |     0.0/   0.0 |     0.0/   ` +
+	`0.0 |     9.5/  19.5 |
 b:1:1 [0] NCCL INFO cudaDriverVersion 13000
 `
 
@@ -25,11 +29,12 @@ b:1:1 [0] NCCL INFO cudaDriverVersion 13000
 func TestPhases(t *testing.T) {
 	const member, bus = "comm 0x1 rank 1 nranks 2 cudaDev 3 nvmlDev 4", " busId 1000"
 	for line, want := range map[string]string{
-		member + " - Init COMPLETE":                                              "||  completed",
-		member + bus + " - Init COMPLETE":                                        "1000||  completed",
-		member + bus + " localSize 5 used 1 bytes on core 1 - Init COMPLETE":     "1000||  completed",
-		member + bus + " commId 0xabc - Init COMPLETE":                           "1000|0xabc|  completed",
-		"ncclCommInitAll " + member + bus + " commId 0xabc - Init COMPLETE":      "1000|0xabc|ncclCommInitAll  completed",
+		member + " - Init COMPLETE":                                          "||  completed",
+		member + bus + " - Init COMPLETE":                                    "1000||  completed",
+		member + bus + " localSize 5 used 1 bytes on core 1 - Init COMPLETE": "1000||  completed",
+		member + bus + " commId 0xabc - Init COMPLETE":                       "1000|0xabc|  completed",
+		"ncclCommInitAll " + member + bus +
+			" commId 0xabc - Init COMPLETE": "1000|0xabc|ncclCommInitAll  completed",
 		"[Rank 1] ncclCommInitRank " + member + " commId 0xabc - Init START":     "|0xabc|ncclCommInitRank started ",
 		"ncclCommSplit " + member + " parent 0x9 splitCount 1 key 6- Init START": "||ncclCommSplit started ",
 	} {
@@ -81,11 +86,12 @@ func TestCommunicatorsOverProcesses(t *testing.T) {
 // What bytes of a tuning line are changed with 2.24.
 func TestMeaningOfBytes(t *testing.T) {
 	for line, want := range map[string]string{
-		"4096 Bytes -> Algo 0 proto 1 time 12.5":                                                           "unknown -1 TREE/LL128 -1",
-		"AllGather: 4096 Bytes -> Algo 1 proto 2 time 12.5":                                                "total 4096 RING/SIMPLE -1",
-		"AllGather: 4096 Bytes -> Algo RING proto LL channel{Lo..Hi}={2..5}":                               "per rank 16384 RING/LL 4",
-		"ReduceScatter [Symmetric]: 4096 Bytes -> Kernel ReduceScatter_LL nchannels 7 nthreads 512 nWorks": "per rank 16384 ReduceScatter_LL/ 7",
-		"AllReduce [Copy Engine]: 4096 Bytes -> cudaMemcpy; CE synchronization with NVLS":                  "total 4096 cudaMemcpy/ -1",
+		"4096 Bytes -> Algo 0 proto 1 time 12.5":                             "unknown -1 TREE/LL128 -1",
+		"AllGather: 4096 Bytes -> Algo 1 proto 2 time 12.5":                  "total 4096 RING/SIMPLE -1",
+		"AllGather: 4096 Bytes -> Algo RING proto LL channel{Lo..Hi}={2..5}": "per rank 16384 RING/LL 4",
+		"ReduceScatter [Symmetric]: 4096 Bytes -> Kernel " +
+			"ReduceScatter_LL nchannels 7 nthreads 512 nWorks": "per rank 16384 ReduceScatter_LL/ 7",
+		"AllReduce [Copy Engine]: 4096 Bytes -> cudaMemcpy; CE synchronization with NVLS": "total 4096 cudaMemcpy/ -1",
 	} {
 		l := read(t, "a:1:1 [0] NCCL INFO comm 0x1 rank 0 nranks 4 cudaDev 0 busId 1000 - Init COMPLETE\n"+
 			"a:1:1 [0] NCCL INFO "+line+"\n")
@@ -100,15 +106,16 @@ func TestMeaningOfBytes(t *testing.T) {
 // How a rank reaches another, of all versions and plugins.
 func TestTransports(t *testing.T) {
 	for line, want := range map[string]string{
-		"Channel 01 : 3 -> 0 [receive] via NET/Socket/0":                          "3 0 net Socket 0 -1 false true",
-		"Channel 00 : 1[101d0] -> 8[101c0] [send] via NET/AWS Libfabric/1/GDRDMA": "1 8 net AWS Libfabric 1 -1 true false",
-		"Channel 00/0 : 1[1] -> 8[0] [send] via NET/IB/2(3)/GDRDMA(PCI)/Shared":   "1 8 net IB 2 3 true false",
-		"Channel 00/1 : 1[1] -> 8[0] via P2P/CUMEM/read":                          "1 8 p2p CUMEM -1 -1 false false",
-		"Channel 00/1 : 1[1] -> 8[0] via P2P/indirect/2[2]":                       "1 8 p2p indirect -1 -1 false false",
-		"Channel 00/0 : 0[c1000] -> 1[c6000] via P2P/IPC comm 0x55aa nRanks 02":   "0 1 p2p IPC -1 -1 false false",
-		"Channel 00 : 1[101d0] -> 0[101c0] via direct shared memory":              "1 0 shm direct -1 -1 false false",
-		"Channel 00 : 1[1] -> 0[0] via SHM/direct/CE":                             "1 0 shm direct/CE -1 -1 false false",
-		"CollNet 00/0 : 4 [send] via COLLNET/SHARP/0/GDRDMA":                      "4 -1 collnet SHARP 0 -1 true false",
+		"Channel 01 : 3 -> 0 [receive] via NET/Socket/0": "3 0 net Socket 0 -1 false true",
+		"Channel 00 : 1[101d0] -> 8[101c0] [send] via NET/AWS Libfabric/1/GDRDMA": "1 8 net AWS Libfabric 1 -1 true " +
+			"false",
+		"Channel 00/0 : 1[1] -> 8[0] [send] via NET/IB/2(3)/GDRDMA(PCI)/Shared": "1 8 net IB 2 3 true false",
+		"Channel 00/1 : 1[1] -> 8[0] via P2P/CUMEM/read":                        "1 8 p2p CUMEM -1 -1 false false",
+		"Channel 00/1 : 1[1] -> 8[0] via P2P/indirect/2[2]":                     "1 8 p2p indirect -1 -1 false false",
+		"Channel 00/0 : 0[c1000] -> 1[c6000] via P2P/IPC comm 0x55aa nRanks 02": "0 1 p2p IPC -1 -1 false false",
+		"Channel 00 : 1[101d0] -> 0[101c0] via direct shared memory":            "1 0 shm direct -1 -1 false false",
+		"Channel 00 : 1[1] -> 0[0] via SHM/direct/CE":                           "1 0 shm direct/CE -1 -1 false false",
+		"CollNet 00/0 : 4 [send] via COLLNET/SHARP/0/GDRDMA":                    "4 -1 collnet SHARP 0 -1 true false",
 	} {
 		v := read(t, "a:1:1 [0] NCCL INFO "+line+"\n").Transports[0]
 		got := fmt.Sprint(v.From, v.To, " "+v.Kind+" "+v.How+" ", v.NetDev, v.PXN, v.GDR, v.Receive)
@@ -204,14 +211,16 @@ func TestCompressedAndCut(t *testing.T) {
 	}
 }
 
-// Of a line that several messages share, warnings are kept, and the rest is counted as damaged; text of a program before
-// a message changes nothing. A row of nccl-tests that messages tear apart is put together again, if its values fit.
+// Of a line that several messages share, warnings are kept, and the rest is counted as damaged; text of a program
+// before a message changes nothing. A row of nccl-tests that messages tear apart is put together again, if its values
+// fit.
 func TestLineOfSeveralMessages(t *testing.T) {
 	const first, second = "a:1:1 [0] ", "a:2:2 [1] "
 	const call = "NCCL INFO AllReduce: opCount 0 sendbuff 0x1 recvbuff 0x2 count 256 datatype 7 op 0 root 0 comm 0x3 " +
 		"[nranks=2] stream 0x4\n"
 	l := read(t, first+call+first+"NCCL INFO AllReduce: opCount 1 send"+second+"x.cc:1 NCCL WARN It broke "+first+
-		"NCCL INFO cudaDriverVersion 13000\n  1024  256  float  sum  -1"+first+call+"   10.24  0.10  0.10   0"+first+call+
+		"NCCL INFO cudaDriverVersion 13000\n  1024  256  float  sum  -1"+first+call+"   10.24  0.10  0.10   0"+first+
+		call+
 		"  5.12  0.20  0.20   0\n")
 	if n := l.Reading; n.Said != 6 || n.Understood != 3 || n.Damaged != 3 || len(l.Processes) != 1 {
 		t.Errorf("%+v, %+v", n, l.Processes)

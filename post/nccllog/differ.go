@@ -10,55 +10,56 @@ import (
 	"strings"
 
 	"busbar/internal/notice"
+	"busbar/internal/notice/nccllogs"
 )
 
 // Contrast is how two logs differ, and what may explain it. A is the log that is asked about, B the other.
 type Contrast struct {
-	Headlines []notice.Notice       `json:"notices"`   // the main differences, and why the logs may not be comparable
-	Effects   []Difference          `json:"effects"`   // in what the library did, or in what was measured
-	Causes    []Difference          `json:"causes"`    // in what it was given: settings, versions, plugins, machines
-	Others    []Difference          `json:"others"`    // settings that are not known to matter for speed
-	OnlyA     []notice.Notice       `json:"only_in_a"` // findings
-	OnlyB     []notice.Notice       `json:"only_in_b"`
-	Same      []notice.LogAgreement `json:"same"`
+	Headlines []notice.Notice         `json:"notices"`   // the main differences, and why the logs may not be comparable
+	Effects   []Difference            `json:"effects"`   // in what the library did, or in what was measured
+	Causes    []Difference            `json:"causes"`    // in what it was given: settings, versions, plugins, machines
+	Others    []Difference            `json:"others"`    // settings that are not known to matter for speed
+	OnlyA     []notice.Notice         `json:"only_in_a"` // findings
+	OnlyB     []notice.Notice         `json:"only_in_b"`
+	Same      []nccllogs.LogAgreement `json:"same"`
 
 	doubts []notice.Notice
 }
 
 // Difference is one thing that differs between two logs.
 type Difference struct {
-	What    notice.LogAspect
-	A       notice.LogValue // empty where that log does not have it
-	B       notice.LogValue
-	Because []notice.LogCause // differences that can have caused it
+	What    nccllogs.LogAspect
+	A       nccllogs.LogValue // empty where that log does not have it
+	B       nccllogs.LogValue
+	Because []nccllogs.LogCause // differences that can have caused it
 	Source  string
 
-	touches effect          // of a cause: what it can change; of an effect: what it is
-	cause   notice.LogCause // of a cause
+	touches effect            // of a cause: what it can change; of an effect: what it is
+	cause   nccllogs.LogCause // of a cause
 }
 
 // MarshalJSON writes what differs as texts for people, and as parameters.
 func (d Difference) MarshalJSON() ([]byte, error) {
 	return json.Marshal(struct {
-		What    string            `json:"what"`
-		A       string            `json:"a"`
-		B       string            `json:"b"`
-		Aspect  notice.LogAspect  `json:"aspect"`
-		ValueA  notice.LogValue   `json:"value_a"`
-		ValueB  notice.LogValue   `json:"value_b"`
-		Because []notice.LogCause `json:"because"`
-		Source  string            `json:"source"`
+		What    string              `json:"what"`
+		A       string              `json:"a"`
+		B       string              `json:"b"`
+		Aspect  nccllogs.LogAspect  `json:"aspect"`
+		ValueA  nccllogs.LogValue   `json:"value_a"`
+		ValueB  nccllogs.LogValue   `json:"value_b"`
+		Because []nccllogs.LogCause `json:"because"`
+		Source  string              `json:"source"`
 	}{d.What.String(), d.A.String(), d.B.String(), d.What, d.A, d.B, d.Because, d.Source})
 }
 
 // Compare returns how two logs differ. Process ids, addresses, pointers and times of day are no differences.
 func Compare(a, b *Log) *Contrast {
 	c := &Contrast{Effects: []Difference{}, Causes: []Difference{}, Others: []Difference{},
-		Same: []notice.LogAgreement{}}
-	c.compare(worldAspect, notice.LogAspect{Kind: worldAspect.kind}, worldOf(a), worldOf(b))
+		Same: []nccllogs.LogAgreement{}}
+	c.compare(worldAspect, nccllogs.LogAspect{Kind: worldAspect.kind}, worldOf(a), worldOf(b))
 	c.settings(a, b)
 	for _, p := range aspects {
-		c.compare(p, notice.LogAspect{Kind: p.kind}, p.of(a), p.of(b))
+		c.compare(p, nccllogs.LogAspect{Kind: p.kind}, p.of(a), p.of(b))
 	}
 	c.choices(a, b)
 	c.measured(a, b)
@@ -69,11 +70,11 @@ func Compare(a, b *Log) *Contrast {
 }
 
 // compare adds a difference, or that both are equal. A tuner in only one log is a difference too.
-func (c *Contrast) compare(p aspect, what notice.LogAspect, a, b notice.LogValue) {
+func (c *Contrast) compare(p aspect, what nccllogs.LogAspect, a, b nccllogs.LogValue) {
 	d := Difference{What: what, A: a, B: b, touches: p.touches}
 	unknown := a.Empty() || b.Empty()
 	switch {
-	case unknown && (a.Equal(b) || what.Kind != notice.LogTuner):
+	case unknown && (a.Equal(b) || what.Kind != nccllogs.LogTuner):
 	case a.Equal(b):
 		c.same(what, a)
 	case p.cause:
@@ -81,18 +82,18 @@ func (c *Contrast) compare(p aspect, what notice.LogAspect, a, b notice.LogValue
 	default:
 		c.Effects = append(c.Effects, d)
 	}
-	if what.Kind == notice.LogWorlds && !unknown && !a.Equal(b) {
-		c.doubts = append(c.doubts, notice.New(notice.WorldsDiffer{A: a, B: b}))
+	if what.Kind == nccllogs.LogWorlds && !unknown && !a.Equal(b) {
+		c.doubts = append(c.doubts, notice.New(nccllogs.WorldsDiffer{A: a, B: b}))
 	}
 }
 
 // effect adds a difference of what was done, or that there is no difference.
-func (c *Contrast) effect(of effect, what notice.LogAspect, a, b notice.LogValue) {
+func (c *Contrast) effect(of effect, what nccllogs.LogAspect, a, b nccllogs.LogValue) {
 	c.compare(aspect{touches: of}, what, a, b)
 }
 
-func (c *Contrast) same(what notice.LogAspect, v notice.LogValue) {
-	c.Same = append(c.Same, notice.LogAgreement{Aspect: what, Value: v})
+func (c *Contrast) same(what nccllogs.LogAspect, v nccllogs.LogValue) {
+	c.Same = append(c.Same, nccllogs.LogAgreement{Aspect: what, Value: v})
 }
 
 // cause adds a difference of what was given, which can change the speed too.
@@ -102,7 +103,7 @@ func (c *Contrast) cause(d Difference) {
 	c.Causes = append(c.Causes, d)
 }
 
-func worldOf(l *Log) (v notice.LogValue) {
+func worldOf(l *Log) (v nccllogs.LogValue) {
 	if w := l.largest(); w != nil && w.Ranks > 0 {
 		v.Ranks, v.Nodes = w.Ranks, max(0, l.nodes())
 	}
@@ -110,8 +111,8 @@ func worldOf(l *Log) (v notice.LogValue) {
 }
 
 // chosen are the values of each variable that somebody set.
-func chosen(l *Log) map[string]notice.LogValue {
-	chosen := map[string]notice.LogValue{}
+func chosen(l *Log) map[string]nccllogs.LogValue {
+	chosen := map[string]nccllogs.LogValue{}
 	for _, s := range l.Settings {
 		if v := chosen[s.Name]; s.given() && s.Value != "" && !slices.Contains(v.Values, s.Value) {
 			v.Values = append(v.Values, s.Value)
@@ -123,8 +124,8 @@ func chosen(l *Log) map[string]notice.LogValue {
 }
 
 // variableOf is the aspect of a variable.
-func variableOf(name string) notice.LogAspect {
-	return notice.LogAspect{Kind: notice.LogVariable, Variable: notice.NCCLVariable(name)}
+func variableOf(name string) nccllogs.LogAspect {
+	return nccllogs.LogAspect{Kind: nccllogs.LogVariable, Variable: nccllogs.NCCLVariable(name)}
 }
 
 // settings compares what was set. The known ones are in the order of how much they can do.
@@ -137,8 +138,8 @@ func (c *Contrast) settings(a, b *Log) {
 		if !x[v.Name].Equal(y[v.Name]) {
 			c.cause(Difference{
 				What: variableOf(v.Name), A: x[v.Name], B: y[v.Name],
-				touches: v.Touches, cause: notice.LogCause{Effect: notice.Effect(v.Name)},
-				Source: notice.SettingAffectsSpeed{Variable: notice.NCCLVariable(v.Name)}.Source(),
+				touches: v.Touches, cause: nccllogs.LogCause{Effect: nccllogs.Effect(v.Name)},
+				Source: nccllogs.SettingAffectsSpeed{Variable: nccllogs.NCCLVariable(v.Name)}.Source(),
 			})
 		}
 	}
@@ -150,59 +151,60 @@ func (c *Contrast) settings(a, b *Log) {
 		}
 	}
 	if same > 0 {
-		c.same(notice.LogAspect{Kind: notice.LogSettings}, countOf(same))
+		c.same(nccllogs.LogAspect{Kind: nccllogs.LogSettings}, countOf(same))
 	}
 	for i, l := range []*Log{a, b} {
 		if len(l.Settings) == 0 {
-			c.doubts = append(c.doubts, notice.New(notice.SettingsNotRecorded{Log: "AB"[i : i+1]}))
+			c.doubts = append(c.doubts, notice.New(nccllogs.SettingsNotRecorded{Log: "AB"[i : i+1]}))
 		}
 	}
 }
 
 // aspect is one thing that is compared: a cause, or what the library did.
 type aspect struct {
-	kind    notice.LogKind
+	kind    nccllogs.LogKind
 	cause   bool
 	touches effect // of a cause, what it can change; of an effect, what it is
-	of      func(*Log) notice.LogValue
+	of      func(*Log) nccllogs.LogValue
 }
 
-var worldAspect = aspect{notice.LogWorlds, true, every, worldOf}
+var worldAspect = aspect{nccllogs.LogWorlds, true, every, worldOf}
 
-// aspects are what is compared after world and settings, apart from choices and times. Of communicators it is the largest.
+// aspects are what is compared after world and settings, apart from choices and times. Of communicators it is the
+// largest.
 var aspects = []aspect{
-	{notice.LogLibrary, true, every, librariesOf},
-	{notice.LogDriver, true, onTransports, driverOf},
-	{notice.LogPlugin, true, onNetwork | onTransports | onDirect | onChannels,
-		func(l *Log) notice.LogValue { return namesOf(l.Network.Plugins) }},
-	{notice.LogProvider, true, onNetwork | onTransports | onDirect,
-		func(l *Log) notice.LogValue { return namesOf(l.Network.Providers) }},
-	{notice.LogTuner, true, onChoice, func(l *Log) notice.LogValue { return namesOf(l.Network.Tuners) }},
-	{notice.LogDevices, true, onNetwork | onTransports | onChannels,
-		func(l *Log) notice.LogValue { return namesOf(l.Network.IB) }},
-	{notice.LogNetwork, false, onNetwork, func(l *Log) notice.LogValue { return namesOf(l.Network.Using) }},
-	{notice.LogDirectEnds, false, onDirect, directEnds},
-	{notice.LogChannels, false, onChannels, channels(func(c Channels) int { return c.Coll })},
-	{notice.LogNVLSChannels, false, onChannels, channels(func(c Channels) int { return c.NVLS })},
-	{notice.LogSendChannels, false, onChannels, channels(func(c Channels) int { return c.P2P })},
-	{notice.LogPeerChannels, false, onChannels, channels(func(c Channels) int { return c.PerPeer })},
-	{notice.LogGPULinks, false, onTopology, pathsOfLargest("GPU-GPU")},
-	{notice.LogNICPaths, false, onTopology, pathsOfLargest("GPU-NET")},
-	{notice.LogPrediction, false, onTopology, expected},
-	{notice.LogRings, false, onTopology, searchOfLargest("4")},
-	{notice.LogTrees, false, onTopology, searchOfLargest("3")},
-	{notice.LogTrees, false, onTopology, searchOfLargest("1")},
-	{notice.LogTransports, false, onTransports, transportsOf},
+	{nccllogs.LogLibrary, true, every, librariesOf},
+	{nccllogs.LogDriver, true, onTransports, driverOf},
+	{nccllogs.LogPlugin, true, onNetwork | onTransports | onDirect | onChannels,
+		func(l *Log) nccllogs.LogValue { return namesOf(l.Network.Plugins) }},
+	{nccllogs.LogProvider, true, onNetwork | onTransports | onDirect,
+		func(l *Log) nccllogs.LogValue { return namesOf(l.Network.Providers) }},
+	{nccllogs.LogTuner, true, onChoice, func(l *Log) nccllogs.LogValue { return namesOf(l.Network.Tuners) }},
+	{nccllogs.LogDevices, true, onNetwork | onTransports | onChannels,
+		func(l *Log) nccllogs.LogValue { return namesOf(l.Network.IB) }},
+	{nccllogs.LogNetwork, false, onNetwork, func(l *Log) nccllogs.LogValue { return namesOf(l.Network.Using) }},
+	{nccllogs.LogDirectEnds, false, onDirect, directEnds},
+	{nccllogs.LogChannels, false, onChannels, channels(func(c Channels) int { return c.Coll })},
+	{nccllogs.LogNVLSChannels, false, onChannels, channels(func(c Channels) int { return c.NVLS })},
+	{nccllogs.LogSendChannels, false, onChannels, channels(func(c Channels) int { return c.P2P })},
+	{nccllogs.LogPeerChannels, false, onChannels, channels(func(c Channels) int { return c.PerPeer })},
+	{nccllogs.LogGPULinks, false, onTopology, pathsOfLargest("GPU-GPU")},
+	{nccllogs.LogNICPaths, false, onTopology, pathsOfLargest("GPU-NET")},
+	{nccllogs.LogPrediction, false, onTopology, expected},
+	{nccllogs.LogRings, false, onTopology, searchOfLargest("4")},
+	{nccllogs.LogTrees, false, onTopology, searchOfLargest("3")},
+	{nccllogs.LogTrees, false, onTopology, searchOfLargest("1")},
+	{nccllogs.LogTransports, false, onTransports, transportsOf},
 }
 
 // channels returns a number of channels of the largest communicator.
-func channels(of func(Channels) int) func(*Log) notice.LogValue {
-	return ofLargest(func(c *Communicator) notice.LogValue { return countOf(of(c.Channels)) })
+func channels(of func(Channels) int) func(*Log) nccllogs.LogValue {
+	return ofLargest(func(c *Communicator) nccllogs.LogValue { return countOf(of(c.Channels)) })
 }
 
 // ofLargest returns a value of the largest communicator of a log; none where there is no communicator.
-func ofLargest(of func(*Communicator) notice.LogValue) func(*Log) notice.LogValue {
-	return func(l *Log) (v notice.LogValue) {
+func ofLargest(of func(*Communicator) nccllogs.LogValue) func(*Log) nccllogs.LogValue {
+	return func(l *Log) (v nccllogs.LogValue) {
 		if c := l.largest(); c != nil {
 			v = of(c)
 		}
@@ -210,33 +212,33 @@ func ofLargest(of func(*Communicator) notice.LogValue) func(*Log) notice.LogValu
 	}
 }
 
-func pathsOfLargest(between string) func(*Log) notice.LogValue {
-	return ofLargest(func(c *Communicator) notice.LogValue { return pathsOf(c.Topology, between) })
+func pathsOfLargest(between string) func(*Log) nccllogs.LogValue {
+	return ofLargest(func(c *Communicator) nccllogs.LogValue { return pathsOf(c.Topology, between) })
 }
 
-func searchOfLargest(pattern string) func(*Log) notice.LogValue {
-	return ofLargest(func(c *Communicator) notice.LogValue { return searchOf(c, pattern) })
+func searchOfLargest(pattern string) func(*Log) nccllogs.LogValue {
+	return ofLargest(func(c *Communicator) nccllogs.LogValue { return searchOf(c, pattern) })
 }
 
-func librariesOf(l *Log) (v notice.LogValue) {
+func librariesOf(l *Log) (v nccllogs.LogValue) {
 	for _, of := range l.Versions {
-		b := notice.Build{Library: string(of.Library) + " " + of.Text, CUDA: of.CUDA}
+		b := nccllogs.Build{Library: string(of.Library) + " " + of.Text, CUDA: of.CUDA}
 		if !slices.Contains(v.Libraries, b) {
 			v.Libraries = append(v.Libraries, b)
 		}
 	}
-	slices.SortFunc(v.Libraries, func(a, b notice.Build) int { return strings.Compare(a.String(), b.String()) })
+	slices.SortFunc(v.Libraries, func(a, b nccllogs.Build) int { return strings.Compare(a.String(), b.String()) })
 	return v
 }
 
-func driverOf(l *Log) notice.LogValue {
+func driverOf(l *Log) nccllogs.LogValue {
 	if v := l.Driver; v > 0 {
-		return notice.LogValue{Names: []string{fmt.Sprintf("%d.%d", v/1000, v%1000/10)}}
+		return nccllogs.LogValue{Names: []string{fmt.Sprintf("%d.%d", v/1000, v%1000/10)}}
 	}
-	return notice.LogValue{}
+	return nccllogs.LogValue{}
 }
 
-func namesOf(all []Named) (v notice.LogValue) {
+func namesOf(all []Named) (v nccllogs.LogValue) {
 	for _, n := range all {
 		text := strings.TrimSpace(n.Name + " " + n.Version)
 		if !slices.Contains(v.Names, text) {
@@ -248,7 +250,7 @@ func namesOf(all []Named) (v notice.LogValue) {
 }
 
 // countOf is a number of something; empty where it is unknown.
-func countOf(n int) (v notice.LogValue) {
+func countOf(n int) (v nccllogs.LogValue) {
 	if n >= 0 {
 		v.Count = &n
 	}
@@ -285,14 +287,14 @@ func (c *Contrast) explain() {
 	slices.SortStableFunc(c.Effects, func(a, b Difference) int { return cmp.Compare(a.touches, b.touches) })
 	c.headlines()
 	if len(c.Effects) == 0 {
-		c.Headlines = []notice.Notice{notice.New(notice.LogsAlike{Causes: notice.CausesAlone(len(c.Causes))})}
+		c.Headlines = []notice.Notice{notice.New(nccllogs.LogsAlike{Causes: nccllogs.CausesAlone(len(c.Causes))})}
 	}
 	c.Headlines = append(c.Headlines, c.doubts...)
 }
 
 // headlines take the first effect of each sort. What explains several is stated once.
 func (c *Contrast) headlines() {
-	var before []notice.LogCause
+	var before []nccllogs.LogCause
 	var seen effect
 	for _, e := range c.Effects {
 		if seen&e.touches != 0 {
@@ -303,7 +305,7 @@ func (c *Contrast) headlines() {
 		if !same && len(e.Because) > 0 {
 			before = e.Because
 		}
-		c.Headlines = append(c.Headlines, notice.New(notice.LogDifference{What: e.What, A: e.A, B: e.B,
-			Causes: notice.LogCauses{All: e.Because, Before: same}}))
+		c.Headlines = append(c.Headlines, notice.New(nccllogs.LogDifference{What: e.What, A: e.A, B: e.B,
+			Causes: nccllogs.LogCauses{All: e.Because, Before: same}}))
 	}
 }

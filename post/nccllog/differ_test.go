@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"busbar/internal/notice"
+	"busbar/internal/notice/nccllogs"
 )
 
 // A log is like itself, and like one of another day: other pids, pointers, commIds and ports.
@@ -44,8 +45,10 @@ func TestCausesOfDifferences(t *testing.T) {
 		"a setting of A alone": {whole + set("NCCL_MAX_CTAS", "32"), fewer,
 			[]string{"collective-channels: NCCL_MAX_CTAS", "choice: NCCL_MAX_CTAS again"}},
 		"two settings": {whole, fewer + set("NCCL_MAX_NCHANNELS", "2") + set("NCCL_TOPO_FILE", "/x.xml"),
-			[]string{"collective-channels: NCCL_TOPO_FILE NCCL_MAX_NCHANNELS", "choice: NCCL_TOPO_FILE NCCL_MAX_NCHANNELS again"}},
-		"a setting that cannot do it": {whole, fewer + set("NCCL_IB_TC", "106"), []string{"collective-channels:", "choice:"}},
+			[]string{"collective-channels: NCCL_TOPO_FILE NCCL_MAX_NCHANNELS",
+				"choice: NCCL_TOPO_FILE NCCL_MAX_NCHANNELS again"}},
+		"a setting that cannot do it": {whole, fewer + set("NCCL_IB_TC", "106"),
+			[]string{"collective-channels:", "choice:"}},
 		"a version": {whole, strings.ReplaceAll(fewer, "2.27.7", "2.26.2"),
 			[]string{"collective-channels: library", "choice: library again"}},
 		"another world": {whole, strings.ReplaceAll(fewer, "nNodes 2 localRanks 2", "nNodes 1 localRanks 4"),
@@ -59,7 +62,7 @@ func TestCausesOfDifferences(t *testing.T) {
 	} {
 		var got []string
 		for _, h := range Compare(readAll(t, c.a), readAll(t, c.b)).Headlines {
-			d, is := h.Fact.(notice.LogDifference)
+			d, is := h.Fact.(nccllogs.LogDifference)
 			if !is {
 				got = append(got, string(h.Code()))
 				continue
@@ -84,15 +87,21 @@ func TestDifferenceIsAFact(t *testing.T) {
 	b := strings.ReplaceAll(wholeLog(), "proto SIMPLE", "proto LL") +
 		"n1:100:200 [0] NCCL INFO NCCL_PROTO set by environment to LL\n"
 	c := Compare(readAll(t, wholeLog()), readAll(t, b))
-	way := func(protocol string) notice.LogValue {
-		return notice.LogValue{Ways: []notice.LogWay{{Algorithm: "RING", Protocol: protocol, Channels: 8}}}
+	way := func(protocol string) nccllogs.LogValue {
+		return nccllogs.LogValue{Ways: []nccllogs.LogWay{{Algorithm: "RING", Protocol: protocol, Channels: 8}}}
 	}
-	want := notice.LogDifference{
-		What: notice.LogAspect{Kind: notice.LogChoice, Collective: "AllReduce", From: 32 << 20, To: 32 << 20, Sizes: 1},
-		A:    way("SIMPLE"), B: way("LL"),
-		Causes: notice.LogCauses{All: []notice.LogCause{{
-			What: notice.LogAspect{Kind: notice.LogVariable, Variable: "NCCL_PROTO"},
-			B:    notice.LogValue{Values: []string{"LL"}}, Effect: "NCCL_PROTO",
+	want := nccllogs.LogDifference{
+		What: nccllogs.LogAspect{
+			Kind:       nccllogs.LogChoice,
+			Collective: "AllReduce",
+			From:       32 << 20,
+			To:         32 << 20,
+			Sizes:      1,
+		},
+		A: way("SIMPLE"), B: way("LL"),
+		Causes: nccllogs.LogCauses{All: []nccllogs.LogCause{{
+			What: nccllogs.LogAspect{Kind: nccllogs.LogVariable, Variable: "NCCL_PROTO"},
+			B:    nccllogs.LogValue{Values: []string{"LL"}}, Effect: "NCCL_PROTO",
 		}}},
 	}
 	if len(c.Headlines) != 1 || !reflect.DeepEqual(c.Headlines[0].Fact, want) {
@@ -116,7 +125,7 @@ func TestFindingsOfOneCode(t *testing.T) {
 		if len(all) != 2 || all[0].Code() != "unexplained-message" {
 			t.Fatalf("%+v", all)
 		}
-		if f, _ := all[1].Fact.(notice.SettingAffectsSpeed); f.Variable != "NCCL_BUFFSIZE" || f.Value != side {
+		if f, _ := all[1].Fact.(nccllogs.SettingAffectsSpeed); f.Variable != "NCCL_BUFFSIZE" || f.Value != side {
 			t.Errorf("%+v", all)
 		}
 	}

@@ -7,11 +7,11 @@ import (
 	"strings"
 
 	"busbar/internal/coll"
-	"busbar/internal/notice"
+	"busbar/internal/notice/nccllogs"
 	"busbar/internal/units"
 )
 
-func directEnds(l *Log) (v notice.LogValue) {
+func directEnds(l *Log) (v nccllogs.LogValue) {
 	all, direct := 0, 0
 	for _, t := range l.rdmaEnds() {
 		all += connections(t)
@@ -26,30 +26,30 @@ func directEnds(l *Log) (v notice.LogValue) {
 }
 
 // expected is the best bandwidth that NCCL's model gives all_reduce, in the cost tables of its init.
-func expected(l *Log) (v notice.LogValue) {
+func expected(l *Log) (v nccllogs.LogValue) {
 	for _, p := range l.Predictions {
 		if p.What == coll.AllReduce {
-			v.Rate = max(v.Rate, notice.Gigabytes(p.Bw))
+			v.Rate = max(v.Rate, nccllogs.Gigabytes(p.Bw))
 		}
 	}
 	return v
 }
 
-func pathsOf(t Topology, between string) (v notice.LogValue) {
+func pathsOf(t Topology, between string) (v nccllogs.LogValue) {
 	for _, p := range t.Paths {
 		if p.Pair == between && p.Type != "LOC" {
-			v.Paths = append(v.Paths, notice.PathsFound{Paths: int(p.Times), Type: p.Type, Rate: p.Bw})
+			v.Paths = append(v.Paths, nccllogs.PathsFound{Paths: int(p.Times), Type: p.Type, Rate: p.Bw})
 		}
 	}
-	slices.SortFunc(v.Paths, func(a, b notice.PathsFound) int { return strings.Compare(a.String(), b.String()) })
+	slices.SortFunc(v.Paths, func(a, b nccllogs.PathsFound) int { return strings.Compare(a.String(), b.String()) })
 	return v
 }
 
-func searchOf(c *Communicator, pattern string) (v notice.LogValue) {
+func searchOf(c *Communicator, pattern string) (v nccllogs.LogValue) {
 	for _, g := range c.Graphs {
 		if g.Pattern == pattern {
 			types := strings.TrimSuffix(g.Intra+"/"+g.Inter, "/")
-			v.Found = &notice.ChannelsFound{Channels: g.Channels, Rate: g.BwIntra, Types: types}
+			v.Found = &nccllogs.ChannelsFound{Channels: g.Channels, Rate: g.BwIntra, Types: types}
 			break
 		}
 	}
@@ -57,10 +57,10 @@ func searchOf(c *Communicator, pattern string) (v notice.LogValue) {
 }
 
 // transportsOf counts pairs of ranks by how they reach each other, the most frequent first.
-func transportsOf(l *Log) (v notice.LogValue) {
-	pairs := map[notice.TransportKind]map[pair]bool{}
+func transportsOf(l *Log) (v nccllogs.LogValue) {
+	pairs := map[nccllogs.TransportKind]map[pair]bool{}
 	for _, t := range l.Transports {
-		k := notice.TransportKind{Kind: t.Kind, How: t.How, GDR: t.GDR}
+		k := nccllogs.TransportKind{Kind: t.Kind, How: t.How, GDR: t.GDR}
 		if pairs[k] == nil {
 			pairs[k] = map[pair]bool{}
 		}
@@ -70,7 +70,7 @@ func transportsOf(l *Log) (v notice.LogValue) {
 		k.Pairs = len(of)
 		v.Pairs = append(v.Pairs, k)
 	}
-	slices.SortFunc(v.Pairs, func(a, b notice.TransportKind) int {
+	slices.SortFunc(v.Pairs, func(a, b nccllogs.TransportKind) int {
 		return cmp.Or(b.Pairs-a.Pairs, strings.Compare(a.Kind, b.Kind), strings.Compare(a.How, b.How),
 			ones(a.GDR)-ones(b.GDR))
 	})
@@ -78,11 +78,11 @@ func transportsOf(l *Log) (v notice.LogValue) {
 }
 
 // way is what was chosen for a size.
-func (ch Choice) way() notice.LogWay {
+func (ch Choice) way() nccllogs.LogWay {
 	if ch.Algo == "" {
-		return notice.LogWay{Kernel: ch.Kernel, Channels: max(0, ch.Channels)}
+		return nccllogs.LogWay{Kernel: ch.Kernel, Channels: max(0, ch.Channels)}
 	}
-	return notice.LogWay{Algorithm: ch.Algo, Protocol: ch.Proto, Channels: max(0, ch.Channels)}
+	return nccllogs.LogWay{Algorithm: ch.Algo, Protocol: ch.Proto, Channels: max(0, ch.Channels)}
 }
 
 // bytes is the size by which a choice is known: S where that is known, else as it was written.
@@ -114,26 +114,26 @@ func (c *Contrast) choices(a, b *Log) {
 			if slices.Equal(before, after) {
 				same += j - i
 			} else {
-				c.effect(onChoice, notice.LogAspect{
-					Kind: notice.LogChoice, Collective: name,
+				c.effect(onChoice, nccllogs.LogAspect{
+					Kind: nccllogs.LogChoice, Collective: name,
 					From: units.Bytes(sizes[i]), To: units.Bytes(sizes[j-1]), Sizes: j - i,
-				}, notice.LogValue{Ways: before}, notice.LogValue{Ways: after})
+				}, nccllogs.LogValue{Ways: before}, nccllogs.LogValue{Ways: after})
 			}
 			i = j
 		}
 	}
 	if same > 0 {
-		c.same(notice.LogAspect{Kind: notice.LogChoices}, countOf(same))
+		c.same(nccllogs.LogAspect{Kind: nccllogs.LogChoices}, countOf(same))
 	}
 }
 
 // waysOf are the ways by collective and size; sizes at which there were several have them all.
-func waysOf(l *Log) map[string]map[int64][]notice.LogWay {
-	ways := map[string]map[int64][]notice.LogWay{}
+func waysOf(l *Log) map[string]map[int64][]nccllogs.LogWay {
+	ways := map[string]map[int64][]nccllogs.LogWay{}
 	for _, choice := range l.Choices {
 		of := ways[choice.Name]
 		if of == nil {
-			of = map[int64][]notice.LogWay{}
+			of = map[int64][]nccllogs.LogWay{}
 			ways[choice.Name] = of
 		}
 		if size, way := choice.bytes(), choice.way(); !slices.Contains(of[size], way) {
@@ -197,12 +197,12 @@ func (c *Contrast) measured(a, b *Log) {
 	switch {
 	case both == 0:
 	case ratio < apart:
-		c.same(notice.LogAspect{Kind: notice.LogRows}, notice.LogValue{Count: &both, Within: apart - 1})
+		c.same(nccllogs.LogAspect{Kind: nccllogs.LogRows}, nccllogs.LogValue{Count: &both, Within: apart - 1})
 	default:
 		size := units.Bytes(most.Bytes)
-		c.effect(onSpeed, notice.LogAspect{Kind: notice.LogBusBW, From: size, To: size, Sizes: both},
-			notice.LogValue{Rate: notice.Gigabytes(was.OutBusbw)},
-			notice.LogValue{Rate: notice.Gigabytes(most.OutBusbw)})
+		c.effect(onSpeed, nccllogs.LogAspect{Kind: nccllogs.LogBusBW, From: size, To: size, Sizes: both},
+			nccllogs.LogValue{Rate: nccllogs.Gigabytes(was.OutBusbw)},
+			nccllogs.LogValue{Rate: nccllogs.Gigabytes(most.OutBusbw)})
 	}
 }
 
@@ -210,8 +210,8 @@ func (c *Contrast) measured(a, b *Log) {
 func (c *Contrast) inits(a, b *Log) {
 	x, y := initTime(a), initTime(b)
 	if x > 0 && y > 0 && max(x, y) >= 1 && max(x/y, y/x) >= 2 {
-		c.effect(onSpeed, notice.LogAspect{Kind: notice.LogInitTime},
-			notice.LogValue{Time: notice.TenthSeconds(x)}, notice.LogValue{Time: notice.TenthSeconds(y)})
+		c.effect(onSpeed, nccllogs.LogAspect{Kind: nccllogs.LogInitTime},
+			nccllogs.LogValue{Time: nccllogs.TenthSeconds(x)}, nccllogs.LogValue{Time: nccllogs.TenthSeconds(y)})
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"busbar/internal/notice"
+	"busbar/internal/notice/nccllogs"
 )
 
 // TestRCCL reads what RCCL adds to NCCL's messages, and its lines without a header.
@@ -13,11 +14,13 @@ func TestRCCL(t *testing.T) {
 (Worker pid=5) a:1:2 [0] NCCL INFO RCCL version : 2.27.7-HEAD:abc1234
 (Worker pid=5) HIP version  : 7.2.1-x
 (Worker pid=5) ROCm version : 7.2.0.0-43-x
-(Worker pid=5) a:1:2 [0] NCCL INFO ncclCommInitRank_impl comm 0x10 rank 0 nranks 2 cudaDev 0 nvmlDev 0 busId c1000 commId 0xab - Init START
+(Worker pid=5) a:1:2 [0] NCCL INFO ncclCommInitRank_impl comm 0x10 rank 0 nranks 2 cudaDev 0 nvmlDev 0 busId c1000 `+
+		`commId 0xab - Init START
 (Worker pid=5) a:1:2 [0] NCCL INFO Ring 0 : 1 -> 0 -> 1 comm 0x10 nRanks 02 busId c1000
 (Worker pid=5) a:1:2 [0] NCCL INFO Trees [0] 1/-1/-1->0->-1 [1] -1/-1/-1->0->1 comm 0x10 nRanks 02 busId c1000
 (Worker pid=5) a:1:2 [0] NCCL INFO Connected all rings comm 0x10 nRanks 02 busId c1000
-(Worker pid=5) a:1:2 [0] NCCL INFO ncclCommInitRank_impl comm 0x10 rank 0 nranks 2 cudaDev 0 nvmlDev 0 busId c1000 commId 0xab localSize 176 used 45 bytes on core 3 - Init COMPLETE
+(Worker pid=5) a:1:2 [0] NCCL INFO ncclCommInitRank_impl comm 0x10 rank 0 nranks 2 cudaDev 0 nvmlDev 0 busId c1000 `+
+		`commId 0xab localSize 176 used 45 bytes on core 3 - Init COMPLETE
 `)
 	if c := l.Communicators; len(c) != 1 || !c[0].Members[0].Completed {
 		t.Errorf("%+v, %+v", c, l.Reading)
@@ -59,7 +62,7 @@ func TestGuessedCommunicators(t *testing.T) {
 			t.Errorf("%s is %s, though it rests on a guess", f.Message(), f.Severity)
 		}
 	}
-	if s := l.Sequences[1]; len(s.Behind) != 1 || s.Doubt == nil || s.Doubt.Cause != notice.SameSize {
+	if s := l.Sequences[1]; len(s.Behind) != 1 || s.Doubt == nil || s.Doubt.Cause != nccllogs.SameSize {
 		t.Errorf("%+v", s)
 	}
 	if l = read(t, pairs(2, 3)); l.Sequences[0].Doubt != nil {
@@ -137,8 +140,9 @@ a:1:1 [0] NCCL INFO Channel 00/0 : 0[0] -> 1[0] [send] via NET/IB/0
 // TestLoaderOfPlugins reads the messages of the plugin loader in different versions.
 func TestLoaderOfPlugins(t *testing.T) {
 	for text, want := range map[string]string{
-		"NET/Plugin : Plugin load (libnccl-net.so) returned 2 : libnccl-net.so: cannot open shared object file": "libnccl-net.so",
-		"NET/Plugin : Plugin load returned 2 : libnccl-net.so: cannot open shared object file.":                 "libnccl-net.so",
+		"NET/Plugin : Plugin load (libnccl-net.so) returned 2 : " +
+			"libnccl-net.so: cannot open shared object file": "libnccl-net.so",
+		"NET/Plugin : Plugin load returned 2 : libnccl-net.so: cannot open shared object file.": "libnccl-net.so",
 		"NET/Plugin : dlerror=libnccl-net.so: cannot open shared object file No plugin found (libnccl-net.so), using " +
 			"internal implementation": "libnccl-net.so",
 		"NET/Plugin: Could not find: libnccl-net.so libx.so. Using internal network plugin.": "libnccl-net.so",

@@ -56,8 +56,8 @@ func summary(l *Log) string {
 		len(l.Choices), ways, len(l.Calls), len(l.Predictions), len(l.Rows), last.Bytes, last.OutBusbw)
 }
 
-// A run of two A100 and the same with a topology file that cripples it, and sixteen ranks on two nodes over EFA, of 2.9:
-// no commId, busId of devices, a network plugin whose name has a blank.
+// A run of two A100 and the same with a topology file that cripples it, and sixteen ranks on two nodes over EFA, of
+// 2.9: no commId, busId of devices, a network plugin whose name has a blank.
 func TestPublicLogs(t *testing.T) {
 	for file, want := range map[string]string{
 		"timez-zx_nccl-tests_nccl.log": `2 ranks on 1 node, NCCL 2.27.7 for CUDA 13.0

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"busbar/internal/notice"
+	"busbar/internal/notice/nccllogs"
 )
 
 // explained is a pattern of messages with the code of their cause, which internal/notice explains.
@@ -86,8 +87,8 @@ func (e *explained) severe() bool { return notice.Find(e.code).Severity == notic
 type sameCause struct {
 	explained *explained // nil: not known
 	key       string
-	by        notice.Printer
-	quotes    []notice.Quoted
+	by        nccllogs.Printer
+	quotes    []nccllogs.Quoted
 	processes []int
 }
 
@@ -105,9 +106,9 @@ func findMessages(l *Log) []found {
 		if m.Level == failed {
 			continue
 		}
-		e, printer, key := explain(m), notice.ByLibrary, shape(m.Text)
+		e, printer, key := explain(m), nccllogs.ByLibrary, shape(m.Text)
 		if m.Level == programLevel {
-			printer = notice.ByProgram
+			printer = nccllogs.ByProgram
 		}
 		if e != nil {
 			key = string(e.code)
@@ -123,12 +124,12 @@ func findMessages(l *Log) []found {
 	for _, m := range order {
 		who := l.who(slices.Compact(slices.Sorted(slices.Values(m.processes))))
 		if m.explained == nil {
-			f := about(who, notice.Unexplained{By: m.by, Messages: m.quotes})
+			f := about(who, nccllogs.Unexplained{By: m.by, Messages: m.quotes})
 			f.shape = m.key
 			all = append(all, f)
 			continue
 		}
-		f := about(who, notice.LibraryMessage{Cause: m.explained.code, Messages: m.quotes, Vendor: l.vendor()})
+		f := about(who, nccllogs.LibraryMessage{Cause: m.explained.code, Messages: m.quotes, Vendor: l.vendor()})
 		if f.follows = m.explained.follows; f.follows && !cause {
 			f.Severity, cause = notice.Error, true // the first of them is the nearest to the cause
 		}
@@ -145,7 +146,7 @@ const failed = "FAIL"
 
 // findFailed finds errors without a warning, as with NCCL_DEBUG_SUBSYS set to little.
 func findFailed(l *Log) []found {
-	var fact notice.FailedCalls
+	var fact nccllogs.FailedCalls
 	var processes []int
 	for _, m := range l.Messages {
 		if m.Level != failed {
@@ -153,7 +154,7 @@ func findFailed(l *Log) []found {
 		}
 		if _, after, ok := strings.Cut(m.Text, "-> "); ok && fact.Result == "" {
 			code, _, _ := strings.Cut(after, " ")
-			fact.Result = notice.ResultCode(code)
+			fact.Result = nccllogs.ResultCode(code)
 		}
 		fact.Lines, processes = append(fact.Lines, brief(m.Text)), append(processes, m.Processes...)
 	}
@@ -165,8 +166,8 @@ func findFailed(l *Log) []found {
 }
 
 // quote is a message with its place, how often it occurs, and where first.
-func (l *Log) quote(m Message) notice.Quoted {
-	q := notice.Quoted{Level: m.Level, Text: brief(m.Text), Place: m.Place, Times: int(m.Times), Line: int(m.Line)}
+func (l *Log) quote(m Message) nccllogs.Quoted {
+	q := nccllogs.Quoted{Level: m.Level, Text: brief(m.Text), Place: m.Place, Times: int(m.Times), Line: int(m.Line)}
 	if len(l.Files) > 1 && m.Line > 0 && m.File >= 0 && m.File < len(l.Files) {
 		q.File = l.Files[m.File].Path
 	}

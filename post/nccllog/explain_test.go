@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"busbar/internal/notice"
+	"busbar/internal/notice/nccllogs"
 )
 
 // messages are what NCCL and its relatives print, from their sources and from reports of users, behind the code of the
@@ -89,7 +90,8 @@ proxy-failed Socket recv failed while polling for opId=0x7f6f18cb7f40
 proxy-failed [Proxy Service 0] Failed to execute operation Connect from rank 0, retcode 2
 proxy-failed [Service thread] Accept failed Resource temporarily unavailable
 proxy-failed [Service thread] Error encountered progressing operation=Connect, res=2, closing connection
-pytorch-watchdog-timeout [Rank 0] Watchdog caught collective operation timeout: WorkNCCL(SeqNum=1580, OpType=ALLREDUCE) ran for 600004 milliseconds
+pytorch-watchdog-timeout [Rank 0] Watchdog caught collective operation timeout: WorkNCCL(SeqNum=1580, ` +
+	`OpType=ALLREDUCE) ran for 600004 milliseconds
 rccl-fine-grain Missing "HSA_FORCE_FINE_GRAIN_PCIE=1" from environment which can lead to low RCCL performance
 rccl-warns-numa-balancing NUMA auto balancing enabled which can lead to variability in the RCCL performance!
 rdma-flushed NET/IB : Got completion from peer 10.0.0.9<54862> with status=5 opcode=0 len=0 vendor err 249 (Recv)
@@ -105,7 +107,8 @@ shared-memory-full Error: failed to extend /dev/shm/nccl-03v824 to 4194660 bytes
 shared-memory-full It is possible that dataloader's workers are out of shared memory.
 shared-memory-handle Error while attaching to shared memory segment /dev/shm/nccl-x (size 0)
 shared-memory-removed unlink shared memory /dev/shm/nccl-d5rTd0 failed, error: No such file or directory
-store-unreachable torch.distributed.DistNetworkError: The client socket has timed out after 60000ms while trying to connect.
+store-unreachable torch.distributed.DistNetworkError: The client socket has timed out after 60000ms while trying to ` +
+	`connect.
 stream-captured Cuda failure 'operation not permitted when stream is capturing'
 too-many-open-files Call to socket failed: Too many open files
 too-many-threads Call to pthread_create failed: Resource temporarily unavailable
@@ -153,7 +156,7 @@ func TestExplanationsHaveCauses(t *testing.T) {
 		t.Errorf("%d patterns", len(explanations))
 	}
 	for _, e := range explanations {
-		fact := notice.LibraryMessage{Cause: e.code}
+		fact := nccllogs.LibraryMessage{Cause: e.code}
 		if notice.Find(e.code) == nil || notice.Message(fact) == "" {
 			t.Errorf("%s (%s) is not in the catalogue", e.code, e.match)
 		}
@@ -177,7 +180,7 @@ func TestWhatFollows(t *testing.T) {
 func TestFailuresWithoutAReason(t *testing.T) {
 	way := "n1:1:1 [0] NCCL INFO init.cc:1798 -> 6\nn1:1:1 [0] NCCL INFO group.cc:64 -> 6 [Async thread]\n"
 	all := readAll(t, way).Findings()
-	if len(all) != 1 || all[0].Fact.(notice.FailedCalls).Result != "6" || len(all[0].Details()) != 2 {
+	if len(all) != 1 || all[0].Fact.(nccllogs.FailedCalls).Result != "6" || len(all[0].Details()) != 2 {
 		t.Errorf("%+v", all)
 	}
 	all = readAll(t, way+"n1:1:1 [0] b.cc:1 NCCL WARN Cuda failure 'out of memory'\n").Findings()

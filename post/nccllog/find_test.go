@@ -204,13 +204,15 @@ func TestFindings(t *testing.T) {
 		"an old GID index": {env("NCCL_IB_GID_INDEX", "3"), "setting-affects-speed", notice.Info},
 		"a topology file":  {env("NCCL_TOPO_FILE", "/x.xml"), "topology-from-file", notice.Info},
 		"settings that differ": {adds("n1:100:200 [0] NCCL INFO NCCL_BUFFSIZE set by environment to 8388608.",
-			"n2:103:203 [1] NCCL INFO NCCL_BUFFSIZE set by environment to 4194304."), "settings-differ", notice.Warning},
+			"n2:103:203 [1] NCCL INFO NCCL_BUFFSIZE set by environment to 4194304."), "settings-differ",
+			notice.Warning},
 		"versions that differ": {swapOnce("n2:103:203 [1] NCCL INFO NCCL version 2.27.7",
 			"n2:103:203 [1] NCCL INFO NCCL version 2.26.2"), "mixed-library-versions", notice.Error},
 		"a slow init": {swapOnce("rank 2 nranks 4 total 0.67 (kernels 0.57, alloc 0.05, bootstrap 0.01",
 			"rank 2 nranks 4 total 90.67 (kernels 0.57, alloc 0.05, bootstrap 90.01"), "slow-init", notice.Warning},
 		"a warning that is explained": {says("Call to ibv_reg_mr failed"), "locked-memory-limit", notice.Error},
-		"a warning that is not known": {says("the moon is in the seventh house"), "unexplained-message", notice.Warning},
+		"a warning that is not known": {says("the moon is in the seventh house"), "unexplained-message",
+			notice.Warning},
 	} {
 		t.Run(name, func(t *testing.T) {
 			all := readAll(t, c.change(wholeLog())).Findings()

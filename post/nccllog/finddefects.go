@@ -8,13 +8,15 @@ import (
 	"strconv"
 	"strings"
 
-	"busbar/internal/notice"
+	"busbar/post/nccllog/logline"
+
+	"busbar/internal/notice/nccllogs"
 )
 
 // defect is a known defect of some versions of NCCL, and what shows it.
 type defect struct {
 	from, to release
-	name     notice.Defect
+	name     nccllogs.Defect
 	sign     *regexp.Regexp
 }
 
@@ -32,7 +34,7 @@ func readDefects(text string) (all []defect) {
 	for line := range strings.Lines(text) {
 		f := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
 		if len(f) == 4 {
-			all = append(all, defect{releaseOf(f[0]), releaseOf(f[1]), notice.Defect(f[2]), regexp.MustCompile(f[3])})
+			all = append(all, defect{releaseOf(f[0]), releaseOf(f[1]), nccllogs.Defect(f[2]), regexp.MustCompile(f[3])})
 		}
 	}
 	return all
@@ -41,7 +43,7 @@ func readDefects(text string) (all []defect) {
 // releaseOf reads "2.27.7", and "21.2.12", as PyTorch 1.12 writes 2.12.12.
 func releaseOf(text string) (r release) {
 	for i, part := range strings.SplitN(text, ".", 3) {
-		r[i], _ = strconv.Atoi(part[:run(part, 0, "0123456789")])
+		r[i], _ = strconv.Atoi(part[:logline.Run(part, 0, "0123456789")])
 	}
 	if r[0] >= 20 {
 		r = release{r[0] / 10, r[0]%10*10 + r[1], r[2]}
@@ -75,7 +77,7 @@ func findDefects(l *Log) (all []found) {
 			return slices.Compare(d.from[:], v[:]) <= 0 && slices.Compare(v[:], d.to[:]) <= 0
 		})
 		if i >= 0 && slices.ContainsFunc(texts, d.sign.MatchString) {
-			all = append(all, about("", notice.KnownDefect{Version: versions[i].String(), Defect: d.name}))
+			all = append(all, about("", nccllogs.KnownDefect{Version: versions[i].String(), Defect: d.name}))
 		}
 	}
 	return all

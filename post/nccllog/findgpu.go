@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"busbar/internal/notice"
+	"busbar/internal/notice/nccllogs"
 	"busbar/internal/units"
 )
 
@@ -39,8 +40,8 @@ func findWithinHost(l *Log) (all []found) {
 	if n := len(by["shm"]); n > 0 {
 		both := maps.Clone(by["p2p"]) // a pair may go one way in each direction
 		maps.Copy(both, by["shm"])
-		f := about("", notice.HostMemoryBetweenGPUs{
-			Pairs: n, Of: len(both), P2P: len(by["p2p"]), NVLink: notice.HasNVLink(l.nvlinks()), Settings: off,
+		f := about("", nccllogs.HostMemoryBetweenGPUs{
+			Pairs: n, Of: len(both), P2P: len(by["p2p"]), NVLink: nccllogs.HasNVLink(l.nvlinks()), Settings: off,
 			Vendor: l.vendor(),
 		})
 		if l.nvlinks() {
@@ -52,7 +53,7 @@ func findWithinHost(l *Log) (all []found) {
 		if on(l.setting("NCCL_SHM_DISABLE")) {
 			off = append(off, l.assigned("NCCL_SHM_DISABLE")...)
 		}
-		all = append(all, about("", notice.NetworkWithinHost{Pairs: n, Settings: off, Vendor: l.vendor()}))
+		all = append(all, about("", nccllogs.NetworkWithinHost{Pairs: n, Settings: off, Vendor: l.vendor()}))
 	}
 	return all
 }
@@ -72,24 +73,24 @@ func findShared(l *Log) (all []found) {
 				ranks[gpu{host, m.Bus}] = append(ranks[gpu{host, m.Bus}], m.Rank)
 			}
 		}
-		fact := notice.RanksShareGPU{Communicator: l.communicator(i)}
+		fact := nccllogs.RanksShareGPU{Communicator: l.communicator(i)}
 		for g, of := range ranks {
 			if len(of) > 1 {
 				fact.Ranks = append(fact.Ranks, of...)
-				fact.GPUs = append(fact.GPUs, notice.UsedGPU{Ranks: of, Bus: g.bus, Host: g.host})
+				fact.GPUs = append(fact.GPUs, nccllogs.UsedGPU{Ranks: of, Bus: g.bus, Host: g.host})
 			}
 		}
 		if len(fact.Ranks) == 0 {
 			continue
 		}
-		slices.SortFunc(fact.GPUs, func(a, b notice.UsedGPU) int { return strings.Compare(a.String(), b.String()) })
+		slices.SortFunc(fact.GPUs, func(a, b nccllogs.UsedGPU) int { return strings.Compare(a.String(), b.String()) })
 		all = append(all, about("", fact))
 	}
 	return all
 }
 
 // peersOff are the settings that prevent GPUs from accessing each other.
-func (l *Log) peersOff() (all []notice.Assigned) {
+func (l *Log) peersOff() (all []nccllogs.Assigned) {
 	if on(l.setting("NCCL_P2P_DISABLE")) {
 		all = l.assigned("NCCL_P2P_DISABLE")
 	}
@@ -122,11 +123,11 @@ func findPaths(l *Log) (all []found) {
 	if far(g.Intra) {
 		all = append(
 			all,
-			about("", notice.GPUsFar{Path: notice.FarPath(g.Intra), Search: searchResult(g), Vendor: l.vendor()}),
+			about("", nccllogs.GPUsFar{Path: nccllogs.FarPath(g.Intra), Search: searchResult(g), Vendor: l.vendor()}),
 		)
 	}
 	if far(g.Inter) && l.nodes() > 1 {
-		f := about("", notice.NICFar{Path: notice.FarPath(g.Inter), Search: searchResult(g), Vendor: l.vendor()})
+		f := about("", nccllogs.NICFar{Path: nccllogs.FarPath(g.Inter), Search: searchResult(g), Vendor: l.vendor()})
 		if g.Inter == "SYS" {
 			f.Severity = notice.Warning
 		}
@@ -140,8 +141,8 @@ func (c *Communicator) ring() int {
 	return slices.IndexFunc(c.Graphs, func(g Graph) bool { return g.Pattern == "4" })
 }
 
-func searchResult(g Graph) notice.SearchResult {
-	return notice.SearchResult{
+func searchResult(g Graph) nccllogs.SearchResult {
+	return nccllogs.SearchResult{
 		Pattern: g.Pattern, Channels: g.Channels, BwIntra: g.BwIntra, BwInter: g.BwInter,
 		Type: strings.TrimSuffix(g.Intra+"/"+g.Inter, "/"),
 	}
@@ -160,7 +161,7 @@ func findChannels(l *Log) (all []found) {
 			!strings.HasPrefix(c.Graphs[g].Intra, "NV") {
 			continue
 		}
-		fact := notice.FewChannels{
+		fact := nccllogs.FewChannels{
 			Communicator: l.communicator(
 				i,
 			), Channels: c.Channels.Coll, Search: searchResult(c.Graphs[g]), Links: unlike(c.Topology),
@@ -172,7 +173,11 @@ func findChannels(l *Log) (all []found) {
 			), Vendor: l.vendor(),
 		}
 		if len(fact.Settings) > 0 {
-			fact.Setting, fact.Effect = notice.NCCLVariable(fact.Settings[0].Name), notice.Effect(fact.Settings[0].Name)
+			fact.Setting, fact.Effect = nccllogs.NCCLVariable(
+				fact.Settings[0].Name,
+			), nccllogs.Effect(
+				fact.Settings[0].Name,
+			)
 		}
 		all = append(all, about("", fact))
 	}
@@ -180,10 +185,10 @@ func findChannels(l *Log) (all []found) {
 }
 
 // unlike are the links between GPUs, where they are not all alike.
-func unlike(t Topology) (all notice.UnlikeLinks) {
+func unlike(t Topology) (all nccllogs.UnlikeLinks) {
 	for _, p := range t.Paths {
 		if p.Pair == "GPU-GPU" && p.Type != "LOC" {
-			all = append(all, notice.LinkPaths{Paths: int(p.Times), Type: p.Type, Bw: notice.Gigabytes(p.Bw)})
+			all = append(all, nccllogs.LinkPaths{Paths: int(p.Times), Type: p.Type, Bw: nccllogs.Gigabytes(p.Bw)})
 		}
 	}
 	if len(all) < 2 {
@@ -202,7 +207,7 @@ const (
 
 // findChoices finds protocols that are unusual for a size.
 func findChoices(l *Log) []found {
-	fact := notice.LLForLarge{Setting: l.assigned("NCCL_PROTO")}
+	fact := nccllogs.LLForLarge{Setting: l.assigned("NCCL_PROTO")}
 	widest := l.largest()
 	for _, c := range l.Choices {
 		step, of := c.Size, widest
@@ -218,7 +223,7 @@ func findChoices(l *Log) []found {
 			}
 			fact.Choices = append(
 				fact.Choices,
-				notice.LLChoice{Name: c.Name, Size: units.Bytes(c.Size), Algorithm: c.Algo},
+				nccllogs.LLChoice{Name: c.Name, Size: units.Bytes(c.Size), Algorithm: c.Algo},
 			)
 		}
 	}

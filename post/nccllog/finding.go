@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"busbar/internal/notice"
+	"busbar/internal/notice/nccllogs"
 )
 
 // found is a notice with what orders it and what distinguishes it from others.
@@ -63,25 +64,25 @@ func ones(b bool) int {
 }
 
 // assigned are the variables of names that were set, with their values.
-func (l *Log) assigned(names ...string) (all []notice.Assigned) {
+func (l *Log) assigned(names ...string) (all []nccllogs.Assigned) {
 	for _, name := range names {
 		if v := l.setting(name); v != "" {
-			all = append(all, notice.Assigned{Name: name, Value: v})
+			all = append(all, nccllogs.Assigned{Name: name, Value: v})
 		}
 	}
 	return all
 }
 
 // vendor is whose GPUs the log is of, which RCCL shows.
-func (l *Log) vendor() notice.Vendor {
+func (l *Log) vendor() nccllogs.Vendor {
 	amd := len(l.Versions) > 0 && !slices.ContainsFunc(l.Versions, func(v Version) bool { return v.Library != RCCL })
-	return notice.Vendor(amd)
+	return nccllogs.Vendor(amd)
 }
 
 // communicator names a communicator.
-func (l *Log) communicator(i int) notice.Communicator {
+func (l *Log) communicator(i int) nccllogs.Communicator {
 	if i < 0 || i >= len(l.Communicators) {
-		return notice.Communicator{}
+		return nccllogs.Communicator{}
 	}
-	return notice.Communicator{Name: l.Communicators[i].Name, Ranks: max(0, l.Communicators[i].Ranks)}
+	return nccllogs.Communicator{Name: l.Communicators[i].Name, Ranks: max(0, l.Communicators[i].Ranks)}
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"busbar/internal/notice"
+	"busbar/internal/notice/nccllogs"
 	"busbar/internal/units"
 )
 
@@ -78,7 +79,7 @@ func (l *Log) missing(part string) bool {
 
 // findNetwork finds nodes that communicate over TCP.
 func findNetwork(l *Log) []found {
-	fact := notice.TCPBetweenNodes{RDMA: l.faster()}
+	fact := nccllogs.TCPBetweenNodes{RDMA: l.faster()}
 	for _, t := range l.overNet() {
 		fact.Of += connections(t)
 		if isTCP(t) {
@@ -95,7 +96,7 @@ func findNetwork(l *Log) []found {
 	case strings.EqualFold(l.setting("NCCL_NET"), "Socket"):
 		fact.Settings = l.assigned("NCCL_NET")
 	default:
-		fact.PluginMissing = notice.NoPlugin(l.missing("libnccl-net"))
+		fact.PluginMissing = nccllogs.NoPlugin(l.missing("libnccl-net"))
 	}
 	f := about("", fact)
 	if fact.RDMA != "" || len(fact.Settings) > 0 {
@@ -106,14 +107,14 @@ func findNetwork(l *Log) []found {
 
 // findNetworksDiffer finds processes that use different networks of NCCL.
 func findNetworksDiffer(l *Log) []found {
-	var fact notice.NetworksDiffer
+	var fact nccllogs.NetworksDiffer
 	for i, n := range l.Network.Using {
 		if slices.ContainsFunc(l.Network.Using[:i], func(o Named) bool {
 			return slices.ContainsFunc(o.Processes, func(p int) bool { return slices.Contains(n.Processes, p) })
 		}) {
 			return nil // of several communicators
 		}
-		fact.Networks = append(fact.Networks, notice.NetworkOf{Name: n.Name, Who: l.name(n.Processes)})
+		fact.Networks = append(fact.Networks, nccllogs.NetworkOf{Name: n.Name, Who: l.name(n.Processes)})
 	}
 	if len(fact.Networks) < 2 || len(l.Communicators) != 1 {
 		return nil
@@ -145,14 +146,14 @@ func (l *Log) endHost(t Transport) string {
 
 // findDirect finds ends of connections between nodes that pass through host memory, and NICs without GPUDirect RDMA.
 func findDirect(l *Log) []found {
-	var total notice.HostEnds
-	hosts := map[string]*notice.HostEnds{}
+	var total nccllogs.HostEnds
+	hosts := map[string]*nccllogs.HostEnds{}
 	for _, t := range l.rdmaEnds() {
 		host := cmp.Or(l.endHost(t), "unknown host")
 		if hosts[host] == nil {
-			hosts[host] = &notice.HostEnds{Host: host}
+			hosts[host] = &nccllogs.HostEnds{Host: host}
 		}
-		for _, e := range []*notice.HostEnds{&total, hosts[host]} {
+		for _, e := range []*nccllogs.HostEnds{&total, hosts[host]} {
 			without, of := &e.Sends, &e.OfSends
 			if t.Receive {
 				without, of = &e.Receives, &e.OfReceives
@@ -164,7 +165,7 @@ func findDirect(l *Log) []found {
 		}
 	}
 	off, far, able := l.directDevices()
-	fact := notice.NoGPUDirect{
+	fact := nccllogs.NoGPUDirect{
 		Ends: total.Sends + total.Receives, Of: total.OfSends + total.OfReceives, Vendor: l.vendor(),
 		Settings: l.assigned("NCCL_NET_GDR_LEVEL", "NCCL_NET_GDR_READ", "NCCL_DMABUF_ENABLE"),
 	}
@@ -182,23 +183,23 @@ func findDirect(l *Log) []found {
 	}
 	switch {
 	case total.Receives == 0 && total.OfReceives > 0 && total.Sends == total.OfSends && !l.nvlinks():
-		fact.Reason.Cause = notice.DirectSends
+		fact.Reason.Cause = nccllogs.DirectSends
 		return []found{about(who, fact).as(notice.Info)}
 	case len(off) > 0:
-		fact.Reason = notice.DirectNICs{Cause: notice.DirectDisabled, NICs: off}
+		fact.Reason = nccllogs.DirectNICs{Cause: nccllogs.DirectDisabled, NICs: off}
 	case len(far) > 0:
-		fact.Reason = notice.DirectNICs{Cause: notice.DirectDistance, NICs: far}
+		fact.Reason = nccllogs.DirectNICs{Cause: nccllogs.DirectDistance, NICs: far}
 	case len(able) > 0:
-		fact.Reason = notice.DirectNICs{Cause: notice.DirectChosen, NICs: able}
+		fact.Reason = nccllogs.DirectNICs{Cause: nccllogs.DirectChosen, NICs: able}
 	}
 	return []found{about(who, fact)}
 }
 
 // directDevices are NICs by the state of their GPUDirect RDMA: disabled, disabled for a distance, enabled. TCP has no
 // such state.
-func (l *Log) directDevices() (off, far, able notice.NICs) {
+func (l *Log) directDevices() (off, far, able nccllogs.NICs) {
 	for _, g := range l.Network.GDR {
-		nic, list := notice.NIC{Device: g.Device}, &able
+		nic, list := nccllogs.NIC{Device: g.Device}, &able
 		switch {
 		case strings.HasPrefix(g.Said, "NET/Socket"):
 			continue
@@ -208,7 +209,7 @@ func (l *Log) directDevices() (off, far, able notice.NICs) {
 			list = &off
 			nic.Hosts = l.hostsOf(g.Processes)
 		}
-		if !slices.ContainsFunc(*list, func(n notice.NIC) bool { return reflect.DeepEqual(n, nic) }) {
+		if !slices.ContainsFunc(*list, func(n nccllogs.NIC) bool { return reflect.DeepEqual(n, nic) }) {
 			*list = append(*list, nic)
 		}
 	}
@@ -216,11 +217,11 @@ func (l *Log) directDevices() (off, far, able notice.NICs) {
 }
 
 // disabledNICs finds NICs without GPUDirect RDMA where no connection shows it.
-func (l *Log) disabledNICs(off notice.NICs, unused bool) []found {
+func (l *Log) disabledNICs(off nccllogs.NICs, unused bool) []found {
 	if len(off) == 0 || l.nodes() == 1 || l.usesTCP() {
 		return nil
 	}
-	f := about("", notice.GPUDirectDisabled{NICs: off, Unused: notice.Unused(unused), Vendor: l.vendor()})
+	f := about("", nccllogs.GPUDirectDisabled{NICs: off, Unused: nccllogs.Unused(unused), Vendor: l.vendor()})
 	if unused {
 		f.Severity = notice.Info
 	}
@@ -256,7 +257,7 @@ func findCards(l *Log) []found {
 	}
 	slices.Sort(hosts)
 	device := slices.Collect(maps.Keys(used[hosts[0]]))[0]
-	return one(notice.OneNIC{
+	return one(nccllogs.OneNIC{
 		NICs: cards, Hosts: hosts, Host: hosts[0], Device: device, Ranks: slices.Sorted(maps.Keys(ranks[hosts[0]])),
 		Devices: namesOnly(l.Network.IB), Setting: l.assigned("NCCL_IB_HCA"),
 	})
@@ -288,7 +289,7 @@ func findProvider(l *Log) (all []found) {
 	for _, p := range l.Network.Providers {
 		word, _, _ := strings.Cut(strings.ToLower(p.Name), ";")
 		if slices.Contains([]string{"tcp", "sockets", "udp", "net"}, word) {
-			all = append(all, about(l.who(p.Processes), notice.LibfabricTCP{Provider: p.Name}))
+			all = append(all, about(l.who(p.Processes), nccllogs.LibfabricTCP{Provider: p.Name}))
 		}
 	}
 	return all
@@ -322,7 +323,7 @@ func findInterface(l *Log) []found {
 	if names == nil {
 		return nil
 	}
-	fact := notice.UnreachableInterface{Interface: units.Some(names)}
+	fact := nccllogs.UnreachableInterface{Interface: units.Some(names)}
 	if len(names) == 1 {
 		fact.Address = addresses[0]
 	}
@@ -350,7 +351,7 @@ func findPlugins(l *Log) (all []found) {
 		})
 		if i >= 0 {
 			missing := l.Network.Missing[i]
-			all = append(all, about(l.who(missing.Processes), notice.PluginNotFound{Setting: s, File: missing.Name}))
+			all = append(all, about(l.who(missing.Processes), nccllogs.PluginNotFound{Setting: s, File: missing.Name}))
 		}
 	}
 	return all

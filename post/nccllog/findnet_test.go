@@ -149,7 +149,8 @@ func TestOneNIC(t *testing.T) {
 }
 
 func TestProvidersOverTCP(t *testing.T) {
-	for _, name := range []string{"tcp", "TCP;ofi_rxm", "sockets", "udp;ofi_rxd", "net", "efa", "verbs;ofi_rxm", "cxi"} {
+	for _, name := range []string{"tcp", "TCP;ofi_rxm", "sockets", "udp;ofi_rxd", "net", "efa", "verbs;ofi_rxm",
+		"cxi"} {
 		expect(t, name, findProvider(&Log{Network: Network{Providers: []Named{{Name: name}}}}))
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"busbar/internal/notice"
+	"busbar/internal/notice/nccllogs"
 )
 
 // findDisagreement finds calls that ranks of one communicator made differently.
@@ -18,9 +19,14 @@ func findDisagreement(l *Log) (all []found) {
 			continue
 		}
 		m := s.Mismatch
-		fact := notice.RanksDisagree{Communicator: l.communicator(s.Comm), Call: m.Number, Sides: m.Sides, Doubt: s.Doubt}
+		fact := nccllogs.RanksDisagree{
+			Communicator: l.communicator(s.Comm),
+			Call:         m.Number,
+			Sides:        m.Sides,
+			Doubt:        s.Doubt,
+		}
 		if m.Op >= 0 {
-			op := notice.OpCount(m.Op)
+			op := nccllogs.OpCount(m.Op)
 			fact.OpCount = &op
 		}
 		who := ""
@@ -33,7 +39,7 @@ func findDisagreement(l *Log) (all []found) {
 }
 
 // unless lowers a finding that the log may only seem to show.
-func (f found) unless(d *notice.Doubt) found {
+func (f found) unless(d *nccllogs.Doubt) found {
 	if d != nil {
 		f.Severity = notice.Warning
 	}
@@ -46,7 +52,7 @@ func findStopped(l *Log) (all []found) {
 		if len(s.Behind) == 0 || s.Mismatch != nil {
 			continue
 		}
-		fact := notice.RanksStopped{
+		fact := nccllogs.RanksStopped{
 			Communicator: l.communicator(s.Comm),
 			By:           int(s.Behind[0].By),
 			Each:         s.behind(),
@@ -61,7 +67,7 @@ func findStopped(l *Log) (all []found) {
 }
 
 // behind are how far ranks are behind and what they did last, those together that did the same.
-func (s Sequence) behind() (all []notice.RanksBehind) {
+func (s Sequence) behind() (all []nccllogs.RanksBehind) {
 	for _, b := range s.Behind {
 		last := ""
 		if i := slices.IndexFunc(s.Ranks, func(r Reached) bool { return r.Rank == b.Rank }); i >= 0 {
@@ -69,10 +75,10 @@ func (s Sequence) behind() (all []notice.RanksBehind) {
 		}
 		i := slices.IndexFunc(
 			all,
-			func(r notice.RanksBehind) bool { return r.Calls == b.Calls && r.By == b.By && r.Last == last },
+			func(r nccllogs.RanksBehind) bool { return r.Calls == b.Calls && r.By == b.By && r.Last == last },
 		)
 		if i < 0 {
-			i, all = len(all), append(all, notice.RanksBehind{Calls: b.Calls, By: b.By, Last: last})
+			i, all = len(all), append(all, nccllogs.RanksBehind{Calls: b.Calls, By: b.By, Last: last})
 		}
 		all[i].Ranks = append(all[i].Ranks, b.Rank)
 	}
@@ -82,7 +88,7 @@ func (s Sequence) behind() (all []notice.RanksBehind) {
 // findUnfinished finds communicators that some ranks began to create, and did not finish.
 func findUnfinished(l *Log) (all []found) {
 	for i, c := range l.Communicators {
-		fact := notice.InitUnfinished{Communicator: l.communicator(i), Warned: len(l.Messages) > 0}
+		fact := nccllogs.InitUnfinished{Communicator: l.communicator(i), Warned: len(l.Messages) > 0}
 		for _, m := range c.Members {
 			switch {
 			case m.Completed:
@@ -105,8 +111,8 @@ func findUnfinished(l *Log) (all []found) {
 	return all
 }
 
-// peersAlone is how many pairs of ranks access each other's GPU directly, in a log of one host without NVLink all of whose
-// ranks are set up; 0 in others.
+// peersAlone is how many pairs of ranks access each other's GPU directly, in a log of one host without NVLink all of
+// whose ranks are set up; 0 in others.
 func (l *Log) peersAlone() int {
 	c := l.largest()
 	if c == nil || !l.oneHost() || l.nvlinks() || len(c.Members) < c.Ranks ||
@@ -125,7 +131,7 @@ func findFirstHung(l *Log) []found {
 	pairs := l.peersAlone()
 	for _, m := range l.Messages {
 		if of := firstCall.FindStringSubmatch(m.Text); of != nil && pairs > 0 {
-			return one(notice.FirstCollectiveHung{Operation: of[1], Pairs: pairs})
+			return one(nccllogs.FirstCollectiveHung{Operation: of[1], Pairs: pairs})
 		}
 	}
 	return nil
@@ -143,15 +149,15 @@ func findEndAfterInit(l *Log) []found {
 		slices.ContainsFunc(l.largest().Members, func(m Member) bool { return m.Destroyed || m.Aborted }) {
 		return nil
 	}
-	return one(notice.EndAfterInit{Pairs: pairs})
+	return one(nccllogs.EndAfterInit{Pairs: pairs})
 }
 
 // findTimedOut finds ranks that waited for different collectives when PyTorch gave up.
 func findTimedOut(l *Log) (all []found) {
-	groups := map[string][]notice.WaitedFor{}
+	groups := map[string][]nccllogs.WaitedFor{}
 	for _, t := range l.TimedOut {
-		w := notice.WaitedFor{Call: t.Call, Operation: t.Operation, Elements: t.Elements}
-		i := slices.IndexFunc(groups[t.Group], func(o notice.WaitedFor) bool {
+		w := nccllogs.WaitedFor{Call: t.Call, Operation: t.Operation, Elements: t.Elements}
+		i := slices.IndexFunc(groups[t.Group], func(o nccllogs.WaitedFor) bool {
 			return o.Call == w.Call && o.Operation == w.Operation && o.Elements == w.Elements
 		})
 		if i < 0 {
@@ -162,8 +168,8 @@ func findTimedOut(l *Log) (all []found) {
 	}
 	for _, group := range slices.Sorted(maps.Keys(groups)) {
 		if sides := groups[group]; len(sides) > 1 {
-			slices.SortStableFunc(sides, func(a, b notice.WaitedFor) int { return cmp.Compare(a.Call, b.Call) })
-			all = append(all, about("", notice.RanksTimedOutApart{Group: group, Waited: sides}))
+			slices.SortStableFunc(sides, func(a, b nccllogs.WaitedFor) int { return cmp.Compare(a.Call, b.Call) })
+			all = append(all, about("", nccllogs.RanksTimedOutApart{Group: group, Waited: sides}))
 		}
 	}
 	return all
@@ -175,7 +181,7 @@ func findAborted(l *Log) (all []found) {
 	library := func(m Message) bool { return m.Level != programLevel }
 	wrong := slices.ContainsFunc(l.Messages, library) || len(findDisagreement(l)) > 0 || len(findStopped(l)) > 0
 	for i, c := range l.Communicators {
-		fact := notice.CommunicatorAborted{Communicator: l.communicator(i)}
+		fact := nccllogs.CommunicatorAborted{Communicator: l.communicator(i)}
 		for _, m := range c.Members {
 			if m.Aborted {
 				fact.Ranks = append(fact.Ranks, m.Rank)
@@ -198,26 +204,26 @@ func findRAS(l *Log) (all []found) {
 	for _, r := range l.RAS {
 		before := len(all)
 		if len(r.Missing) > 0 {
-			all = append(all, about("", notice.RASMissing{Processes: len(r.Missing), Which: briefs(r.Missing)}))
+			all = append(all, about("", nccllogs.RASMissing{Processes: len(r.Missing), Which: briefs(r.Missing)}))
 		}
 		for _, c := range r.Comms {
 			if c.Missing <= 0 && (c.Errors == "" || c.Errors == "OK") && !strings.Contains(c.Status, "MISMATCH") &&
 				!strings.Contains(c.Status, "ABORT") || r.named(c) {
 				continue
 			}
-			fact := notice.RASCommunicator{
-				Communicator: notice.Communicator{Name: rasName(c.ID), Ranks: max(0, c.Ranks)},
+			fact := nccllogs.RASCommunicator{
+				Communicator: nccllogs.Communicator{Name: rasName(c.ID), Ranks: max(0, c.Ranks)},
 				Status: strings.ToLower(
 					strings.Join(nonEmpty(c.Status, c.Errors), ", "),
 				), Missing: max(0, c.Missing), Counts: c.Counts,
 			}
 			for _, s := range c.States {
-				fact.States = append(fact.States, notice.RankState{Ranks: s.Ranks, State: brief(s.State)})
+				fact.States = append(fact.States, nccllogs.RankState{Ranks: s.Ranks, State: brief(s.State)})
 			}
 			all = append(all, about("", fact))
 		}
 		if len(r.Problems) > 0 && len(all) == before {
-			all = append(all, about("", notice.RASErrors{Errors: briefs(r.Problems)}))
+			all = append(all, about("", nccllogs.RASErrors{Errors: briefs(r.Problems)}))
 		}
 	}
 	return all
@@ -256,7 +262,7 @@ func findVersions(l *Log) []found {
 		return nil
 	}
 	var libraries []string
-	var builds []notice.Build
+	var builds []nccllogs.Build
 	same := true
 	for _, v := range l.Versions {
 		text := fmt.Sprint(v.Library, " ", v.Text)
@@ -264,16 +270,16 @@ func findVersions(l *Log) []found {
 		if !slices.Contains(libraries, text) {
 			libraries = append(libraries, text)
 		}
-		build := notice.Build{Library: text, CUDA: v.CUDA, Git: v.Git}
+		build := nccllogs.Build{Library: text, CUDA: v.CUDA, Git: v.Git}
 		if len(v.Processes) > 0 {
 			build.Who = l.name(v.Processes)
 		}
 		builds = append(builds, build)
 	}
 	if same {
-		return one(notice.MixedLibraryBuilds{Library: libraries[0], Builds: builds})
+		return one(nccllogs.MixedLibraryBuilds{Library: libraries[0], Builds: builds})
 	}
-	return one(notice.MixedLibraryVersions{Libraries: libraries, Builds: builds})
+	return one(nccllogs.MixedLibraryVersions{Libraries: libraries, Builds: builds})
 }
 
 // initLong is from when on creating a communicator is reported, in seconds; and from when on it is a warning.
@@ -289,10 +295,10 @@ func findInit(l *Log) (all []found) {
 		if slowest == nil || slowest.Init.Total < initLong {
 			continue
 		}
-		fact := notice.SlowInit{
+		fact := nccllogs.SlowInit{
 			Communicator: l.communicator(i),
 			Rank:         slowest.Rank,
-			Took:         notice.TenthSeconds(slowest.Init.Total),
+			Took:         nccllogs.TenthSeconds(slowest.Init.Total),
 			Parts:        parts[:min(3, len(parts))],
 		}
 		f := about("", fact)
@@ -305,7 +311,7 @@ func findInit(l *Log) (all []found) {
 }
 
 // slowestInit is the rank whose init took longest, with its parts, the longest first; nil where none is known.
-func (c *Communicator) slowestInit() (slowest *Member, parts []notice.InitPart) {
+func (c *Communicator) slowestInit() (slowest *Member, parts []nccllogs.InitPart) {
 	for i := range c.Members {
 		if m := &c.Members[i]; m.Init != nil && (slowest == nil || m.Init.Total > slowest.Init.Total) {
 			slowest = m
@@ -313,7 +319,7 @@ func (c *Communicator) slowestInit() (slowest *Member, parts []notice.InitPart) 
 	}
 	if slowest != nil {
 		parts = slices.Clone(slowest.Init.Parts)
-		slices.SortStableFunc(parts, func(a, b notice.InitPart) int { return cmp.Compare(b.Seconds, a.Seconds) })
+		slices.SortStableFunc(parts, func(a, b nccllogs.InitPart) int { return cmp.Compare(b.Seconds, a.Seconds) })
 	}
 	return slowest, parts
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"busbar/internal/notice"
+	"busbar/internal/notice/nccllogs"
 )
 
 func fourRanks() *Log {
@@ -14,13 +15,13 @@ func fourRanks() *Log {
 }
 
 func TestDisagreementInFull(t *testing.T) {
-	side := func(call string, ranks ...int) notice.Called { return notice.Called{Call: call, Ranks: ranks} }
+	side := func(call string, ranks ...int) nccllogs.Called { return nccllogs.Called{Call: call, Ranks: ranks} }
 	log := func(s Sequence) *Log {
 		l := fourRanks()
 		l.Sequences = []Sequence{{}, s}
 		return l
 	}
-	m := Mismatch{Number: 7, Op: 26, Sides: []notice.Called{side("A", 0, 1, 2), side("B", 3)}}
+	m := Mismatch{Number: 7, Op: 26, Sides: []nccllogs.Called{side("A", 0, 1, 2), side("B", 3)}}
 	found := findDisagreement(log(Sequence{Mismatch: &m, Behind: []Behind{{Rank: 3}}}))
 	expect(t, "two sides", found)
 	if found[0].At.Subject != "rank 3" {
@@ -29,12 +30,12 @@ func TestDisagreementInFull(t *testing.T) {
 	expect(
 		t,
 		"in doubt",
-		findDisagreement(log(Sequence{Mismatch: &m, Doubt: &notice.Doubt{Cause: notice.CutCalls, A: 2}})),
+		findDisagreement(log(Sequence{Mismatch: &m, Doubt: &nccllogs.Doubt{Cause: nccllogs.CutCalls, A: 2}})),
 	)
 	many := Mismatch{
 		Number: 1,
 		Op:     Unknown,
-		Sides:  []notice.Called{side("A", 0), side("B", 1), side("C", 2), side("D", 3), side("E", 4)},
+		Sides:  []nccllogs.Called{side("A", 0), side("B", 1), side("C", 2), side("D", 3), side("E", 4)},
 	}
 	expect(t, "five sides", findDisagreement(log(Sequence{Comm: 1, Mismatch: &many})))
 	three := Mismatch{Number: 1, Op: 0, Sides: many.Sides[:3]}
@@ -93,8 +94,15 @@ func TestVersionsInFull(t *testing.T) {
 func TestSlowInitInFull(t *testing.T) {
 	for _, seconds := range []float64{9.99, 10, 59.99, 60} {
 		l := fourRanks()
-		slow := &InitTiming{Total: seconds, Parts: []notice.InitPart{{Name: "alloc", Seconds: 1}, {Name: "topo", Seconds: 3}, {Name: "rest", Seconds: 2},
-			{Name: "kernels", Seconds: 4}}}
+		slow := &InitTiming{
+			Total: seconds,
+			Parts: []nccllogs.InitPart{
+				{Name: "alloc", Seconds: 1},
+				{Name: "topo", Seconds: 3},
+				{Name: "rest", Seconds: 2},
+				{Name: "kernels", Seconds: 4},
+			},
+		}
 		l.Communicators[0].Members = []Member{{Rank: 0, Init: &InitTiming{Total: 1}}, {Rank: 1, Init: slow}, {Rank: 2}}
 		expect(t, fmt.Sprint(seconds, " s"), findInit(l))
 	}
@@ -106,16 +114,20 @@ func TestRASInFull(t *testing.T) {
 		"processes": {Missing: []string{"n1 pid 7", "n2 pid 8"}, Problems: []string{"x"}},
 		"ranks": {Comms: []RASComm{{Status: "RUNNING", Errors: "OK"},
 			{ID: "0x7", Ranks: 4, Missing: 1, Status: "INCOMPLETE", Errors: "OK",
-				Counts: []notice.CallCount{{Name: "AllReduce", Calls: 1, Many: 2, Ranks: []int{0, 1}}},
-				States: []notice.RankState{{State: "stopped", Ranks: []int{2}}}}}},
+				Counts: []nccllogs.CallCount{{Name: "AllReduce", Calls: 1, Many: 2, Ranks: []int{0, 1}}},
+				States: []nccllogs.RankState{{State: "stopped", Ranks: []int{2}}}}}},
 		"a mismatch": {Comms: []RASComm{{Status: "MISMATCH"}}, Problems: []string{"x"}},
 		"an abort":   {Comms: []RASComm{{Status: "ABORT"}}},
 		"errors":     {Problems: []string{"x", "y"}},
 	} {
 		expect(t, what, findRAS(log(ras)))
 	}
-	expect(t, "errors of a second answer", findRAS(&Log{RAS: []RAS{{Comms: []RASComm{{ID: "0xc", Ranks: 8, Missing: 2}}},
-		{Problems: []string{"TIMEOUT: 3"}}}}))
+	expect(
+		t,
+		"errors of a second answer",
+		findRAS(&Log{RAS: []RAS{{Comms: []RASComm{{ID: "0xc", Ranks: 8, Missing: 2}}},
+			{Problems: []string{"TIMEOUT: 3"}}}}),
+	)
 	expect(t, "nothing", findRAS(log(RAS{Comms: []RASComm{{Status: "RUNNING", Errors: "OK"}, {Status: "RUNNING"}}})))
 }
 
@@ -137,12 +149,13 @@ n1:1:2 [0] NCCL INFO Channel 00/0 : 0[0] -> 1[1] via P2P/IPC
 n1:3:4 [1] NCCL INFO Channel 00/0 : 1[1] -> 0[0] via P2P/IPC
 n1:1:2 [0] NCCL INFO comm 0x1 rank 0 nranks 2 cudaDev 0 nvmlDev 0 busId 1000 commId 0x5 - Init COMPLETE
 n1:3:4 [1] NCCL INFO comm 0x2 rank 1 nranks 2 cudaDev 1 nvmlDev 1 busId 2000 commId 0x5 - Init COMPLETE
-[Rank 0] Watchdog caught collective operation timeout: WorkNCCL(SeqNum=1, OpType=ALLREDUCE, Timeout(ms)=600000) ran for 600004 milliseconds
+[Rank 0] Watchdog caught collective operation timeout: WorkNCCL(SeqNum=1, OpType=ALLREDUCE, Timeout(ms)=600000) ran ` +
+		`for 600004 milliseconds
 `
 	has := func(text string) bool {
 		return slices.ContainsFunc(readAll(t, text).Findings(), func(n notice.Notice) bool {
-			f, is := n.Fact.(notice.FirstCollectiveHung)
-			return is && f == notice.FirstCollectiveHung{Operation: "ALLREDUCE", Pairs: 1}
+			f, is := n.Fact.(nccllogs.FirstCollectiveHung)
+			return is && f == nccllogs.FirstCollectiveHung{Operation: "ALLREDUCE", Pairs: 1}
 		})
 	}
 	if !has(text) {
@@ -168,9 +181,9 @@ func TestRanksTimedOutApart(t *testing.T) {
 		"timeout: WorkNCCL(SeqNum=%d, OpType=%s, NumelIn=%d, NumelOut=1, Timeout(ms)=600000) ran for 600004 " +
 		"milliseconds\n"
 	text := fmt.Sprintf(out, 0, 0, 1580, "ALLREDUCE", 8) + fmt.Sprintf(out, 1, 1, 1580, "ALLREDUCE", 8)
-	find := func(text string) (all []notice.RanksTimedOutApart) {
+	find := func(text string) (all []nccllogs.RanksTimedOutApart) {
 		for _, n := range readAll(t, text).Findings() {
-			if f, is := n.Fact.(notice.RanksTimedOutApart); is {
+			if f, is := n.Fact.(nccllogs.RanksTimedOutApart); is {
 				all = append(all, f)
 			}
 		}
@@ -180,7 +193,7 @@ func TestRanksTimedOutApart(t *testing.T) {
 		t.Errorf("ranks in one collective: %+v", got)
 	}
 	got := find(text + fmt.Sprintf(out, 2, 2, 1579, "BROADCAST", 1))
-	if len(got) != 1 || len(got[0].Waited) != 2 || !slices.Equal(got[0].Waited[0].Ranks, notice.Ranks{2}) ||
+	if len(got) != 1 || len(got[0].Waited) != 2 || !slices.Equal(got[0].Waited[0].Ranks, nccllogs.Ranks{2}) ||
 		got[0].Waited[1].String() != "ranks 0-1: call 1580, ALLREDUCE of 8 elements" {
 		t.Errorf("%+v", got)
 	}

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"busbar/internal/notice"
+	"busbar/internal/notice/nccllogs"
 )
 
 // findSettings finds settings that slow NCCL down, or are for tests.
@@ -15,10 +16,10 @@ func findSettings(l *Log) (all []found) {
 			continue
 		}
 		if severity, slow := v.Slow(s.Value, l); slow {
-			fact := notice.SettingAffectsSpeed{
-				Variable: notice.NCCLVariable(
+			fact := nccllogs.SettingAffectsSpeed{
+				Variable: nccllogs.NCCLVariable(
 					s.Name,
-				), Value: s.Value, Effect: notice.Effect(s.Name), Line: brief(s.Said),
+				), Value: s.Value, Effect: nccllogs.Effect(s.Name), Line: brief(s.Said),
 			}
 			all = append(all, about(l.who(s.Processes), fact).as(severity))
 		}
@@ -34,7 +35,7 @@ func findTopologyFile(l *Log) []found {
 	}) {
 		return nil
 	}
-	return one(notice.TopologyFromFile{File: file})
+	return one(nccllogs.TopologyFromFile{File: file})
 }
 
 // findDiffering finds settings that processes have with different values.
@@ -59,11 +60,11 @@ func (l *Log) differing(all []Setting) []found {
 		return nil
 	}
 	name := all[0].Name
-	fact := notice.SettingsDiffer{Variable: notice.NCCLVariable(name)}
+	fact := nccllogs.SettingsDiffer{Variable: nccllogs.NCCLVariable(name)}
 	for _, s := range all {
 		if !slices.Contains(fact.Values, s.Value) {
 			fact.Values = append(fact.Values, s.Value)
-			value := notice.ValueOf{Assigned: notice.Assigned{Name: name, Value: s.Value}, Who: l.name(s.Processes)}
+			value := nccllogs.ValueOf{Assigned: nccllogs.Assigned{Name: name, Value: s.Value}, Who: l.name(s.Processes)}
 			fact.Each = append(fact.Each, value)
 		}
 	}

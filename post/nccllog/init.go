@@ -6,12 +6,15 @@ import (
 	"strconv"
 	"strings"
 
-	"busbar/internal/notice"
+	"busbar/post/nccllog/logline"
+
+	"busbar/internal/notice/nccllogs"
 )
 
 // commLine reads messages that name a communicator: "ncclCommInitRank comm 0x1 rank 0 nranks 2 cudaDev 0 nvmlDev 0
-// busId 17000 commId 0x2 - Init START", the one of 2.20 and later on nodes, "comm 0x1 rank 0 nRanks 2 nNodes 1 localRanks
-// 2 localRank 0 MNNVL 0", and those of tearing down. Words between are read by name, since versions and RCCL add some.
+// busId 17000 commId 0x2 - Init START", the one of 2.20 and later on nodes, "comm 0x1 rank 0 nRanks 2 nNodes 1
+// localRanks 2 localRank 0 MNNVL 0", and those of tearing down. Words between are read by name, since versions and
+// RCCL add some.
 func (r *Reader) commLine(p *process, m message) bool {
 	caller, rest, _ := strings.Cut(m.text, "comm 0x")
 	if caller != "" && !strings.HasSuffix(caller, " ") {
@@ -93,24 +96,24 @@ func (r *Reader) phase(p *process, m message, caller string, f map[string]string
 	return true
 }
 
-var initTimes = lines.MustCompile("Init timings - %: rank % nranks % total % (%)")
+var initTimes = logline.MustCompile("Init timings - %: rank % nranks % total % (%)")
 
 // timings reads "Init timings - ncclCommInitRank: rank 0 nranks 2 total 0.67 (kernels 0.57, alloc 0.05, …)".
 func (r *Reader) timings(p *process, m message) bool {
-	c := cursor{m.text}
+	c := logline.Cursor{S: m.text}
 	var rank, ranks int
 	var function, parts string
 	t := InitTiming{}
-	if !c.all(initTimes, &function, &rank, &ranks, &t.Total, &parts) {
+	if !c.All(initTimes, &function, &rank, &ranks, &t.Total, &parts) {
 		return false
 	}
 	for _, part := range strings.Split(parts, ",") {
 		var name string
 		var seconds float64
-		if c := (cursor{strings.TrimSpace(part)}); !c.read("% %", &name, &seconds) {
+		if c := (logline.Cursor{S: strings.TrimSpace(part)}); !c.Read("% %", &name, &seconds) {
 			return false
 		}
-		t.Parts = append(t.Parts, notice.InitPart{Name: name, Seconds: seconds})
+		t.Parts = append(t.Parts, nccllogs.InitPart{Name: name, Seconds: seconds})
 	}
 	// It comes right after COMPLETE: the rank is the last one of this size and rank.
 	for _, k := range slices.Backward(p.members) {

@@ -6,7 +6,7 @@ package nccllog
 import (
 	"busbar/internal/coll"
 
-	"busbar/internal/notice"
+	"busbar/internal/notice/nccllogs"
 )
 
 // Log is what was read of one run, from one file or several. Lists that name processes or communicators do so by
@@ -135,8 +135,8 @@ type Member struct {
 // InitTiming is how long making a communicator took one rank, in seconds; Parts have NCCL's names: kernels, alloc,
 // bootstrap, allgathers, topo, graphs, connections, rest.
 type InitTiming struct {
-	Total float64           `json:"total_s"`
-	Parts []notice.InitPart `json:"parts"`
+	Total float64             `json:"total_s"`
+	Parts []nccllogs.InitPart `json:"parts"`
 }
 
 // Channels are the numbers of channels; Unknown where a version does not print them.
@@ -286,7 +286,7 @@ type Sequence struct {
 	Mismatch *Mismatch `json:"mismatch"` // the first call in which ranks disagree; null: none
 	Behind   []Behind  `json:"behind"`   // ranks that stopped while others went on, the furthest behind first
 	// why this may be of the log alone: cut messages, members that did not write
-	Doubt *notice.Doubt `json:"doubt"`
+	Doubt *nccllogs.Doubt `json:"doubt"`
 }
 
 // Reached is how far one rank got.
@@ -300,9 +300,9 @@ type Reached struct {
 
 // Mismatch is one call that ranks made differently.
 type Mismatch struct {
-	Number int64           `json:"call"`     // from 1, among the collectives of this communicator
-	Op     int64           `json:"op_count"` // of the first rank's call; Unknown
-	Sides  []notice.Called `json:"sides"`    // the most ranks first
+	Number int64             `json:"call"`     // from 1, among the collectives of this communicator
+	Op     int64             `json:"op_count"` // of the first rank's call; Unknown
+	Sides  []nccllogs.Called `json:"sides"`    // the most ranks first
 }
 
 // Behind is a rank that stopped early.
@@ -363,14 +363,14 @@ type RAS struct {
 
 // RASComm is one communicator, or a group of like ones, in an answer of ncclras.
 type RASComm struct {
-	ID      string             `json:"id"` // "" for a group
-	Comms   int                `json:"communicators"`
-	Ranks   int                `json:"ranks"` // of each; Unknown
-	Missing int                `json:"missing_ranks"`
-	Status  string             `json:"status"` // RUNNING, MISMATCH, INCOMPLETE, …
-	Errors  string             `json:"errors"` // OK, MISMATCH, …
-	Counts  []notice.CallCount `json:"counts"` // of collectives where ranks differ, or all where they were printed
-	States  []notice.RankState `json:"states"`
+	ID      string               `json:"id"` // "" for a group
+	Comms   int                  `json:"communicators"`
+	Ranks   int                  `json:"ranks"` // of each; Unknown
+	Missing int                  `json:"missing_ranks"`
+	Status  string               `json:"status"` // RUNNING, MISMATCH, INCOMPLETE, …
+	Errors  string               `json:"errors"` // OK, MISMATCH, …
+	Counts  []nccllogs.CallCount `json:"counts"` // of collectives where ranks differ, or all where they were printed
+	States  []nccllogs.RankState `json:"states"`
 }
 
 // TimedOut is the collective for which PyTorch's watchdog gave up on a rank.

@@ -52,7 +52,9 @@ var (
 	pluginMissing = regexp.MustCompile(
 		`(?:Could not find: ?|No plugin found \(|Plugin load \(|Plugin load returned \d+ : )([^\s):]+)`)
 	pluginLoaded = regexp.MustCompile(
-		`^\S+[ :]+(?:Loaded|Using|Successfully loaded external) (?:net |tuner |profiler )?(?:plugin )?(.*?)(?: \((.*)\))?$`)
+		`^\S+[ :]+(?:Loaded|Using|Successfully loaded external) (?:net |tuner |profiler )?(?:plugin )?(.*?)(?: ` +
+			`\((.*)\))?$`,
+	)
 )
 
 // notOfNetwork is how other plugins begin that the loader found.

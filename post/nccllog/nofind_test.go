@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"busbar/internal/notice"
+	"busbar/internal/notice/nccllogs"
 )
 
 // What looks like a fault and is none: each is near to one that is found.
@@ -59,8 +60,8 @@ func TestNoFinding(t *testing.T) {
 
 // What the log may only seem to show is called so.
 func TestDoubtLowersAFinding(t *testing.T) {
-	f := about("", notice.RanksStopped{})
-	if got := f.unless(&notice.Doubt{Cause: notice.CutCalls, A: 1}); got.Severity != notice.Warning ||
+	f := about("", nccllogs.RanksStopped{})
+	if got := f.unless(&nccllogs.Doubt{Cause: nccllogs.CutCalls, A: 1}); got.Severity != notice.Warning ||
 		f.Severity != notice.Error {
 		t.Errorf("%+v", got)
 	}

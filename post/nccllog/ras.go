@@ -12,7 +12,7 @@ import (
 	"strconv"
 	"strings"
 
-	"busbar/internal/notice"
+	"busbar/internal/notice/nccllogs"
 )
 
 // maxRAS is how many lines or ranks of each list of an answer of ncclras are kept.
@@ -38,7 +38,7 @@ type rasText struct {
 	comm    *RASComm           // that the lines are of; nil: of the job
 	heading string             // the word above: INCOMPLETE, DEAD, TIMEOUT; "" before Errors and Warnings
 	what    string             // collective whose counts follow
-	ranks   *notice.Ranks      // to which named ranks belong
+	ranks   *nccllogs.Ranks    // to which named ranks belong
 }
 
 func (t *rasText) begin(version string) {
@@ -54,7 +54,7 @@ func newRAS(r *Reader, version string) *RAS {
 
 func newRASComm(id string, comms, ranks int, status, errors string) RASComm {
 	return RASComm{ID: id, Comms: comms, Ranks: ranks, Status: status, Errors: errors,
-		Counts: []notice.CallCount{}, States: []notice.RankState{}}
+		Counts: []nccllogs.CallCount{}, States: []nccllogs.RankState{}}
 }
 
 // close keeps the answer.
@@ -201,7 +201,7 @@ func (t *rasText) ofComm(line string) {
 			t.rank(w)
 		}
 	case launched != nil && len(c.Counts) < maxRAS: // "26 ranks have launched up to operation 6650", "Rank 3 has not …"
-		n := notice.CallCount{Name: t.what, Many: 1}
+		n := nccllogs.CallCount{Name: t.what, Many: 1}
 		n.Calls, _ = strconv.ParseInt(launched[2], 10, 64)
 		if rank == nil {
 			n.Many, _ = strconv.Atoi(launched[1])
@@ -231,7 +231,7 @@ func (t *rasText) ofComm(line string) {
 func (t *rasText) state(text string) {
 	all := &t.comm.States
 	if len(*all) < maxRAS {
-		*all = append(*all, notice.RankState{State: text, Ranks: notice.Ranks{}})
+		*all = append(*all, nccllogs.RankState{State: text, Ranks: nccllogs.Ranks{}})
 		t.ranks = &(*all)[len(*all)-1].Ranks
 	}
 }
@@ -350,17 +350,17 @@ func (doc rasDocument) answer(a *RAS) {
 
 func (c *RASComm) addState(k rasRank) {
 	state := k.state()
-	i := slices.IndexFunc(c.States, func(s notice.RankState) bool { return s.State == state })
+	i := slices.IndexFunc(c.States, func(s nccllogs.RankState) bool { return s.State == state })
 	if i < 0 {
-		i, c.States = len(c.States), append(c.States, notice.RankState{State: state})
+		i, c.States = len(c.States), append(c.States, nccllogs.RankState{State: state})
 	}
 	c.States[i].Ranks = append(c.States[i].Ranks, k.Rank)
 }
 
 func (c *RASComm) addCount(name string, calls int64, rank int) {
-	i := slices.IndexFunc(c.Counts, func(n notice.CallCount) bool { return n.Name == name && n.Calls == calls })
+	i := slices.IndexFunc(c.Counts, func(n nccllogs.CallCount) bool { return n.Name == name && n.Calls == calls })
 	if i < 0 {
-		i, c.Counts = len(c.Counts), append(c.Counts, notice.CallCount{Name: name, Calls: calls})
+		i, c.Counts = len(c.Counts), append(c.Counts, nccllogs.CallCount{Name: name, Calls: calls})
 	}
 	c.Counts[i].Many++
 	c.Counts[i].Ranks = append(c.Counts[i].Ranks, rank)
@@ -368,8 +368,11 @@ func (c *RASComm) addCount(name string, calls int64, rank int) {
 
 // judge sums up the states and counts of its ranks.
 func (c *RASComm) judge() {
-	slices.SortStableFunc(c.States, func(a, b notice.RankState) int { return cmp.Compare(len(b.Ranks), len(a.Ranks)) })
-	slices.SortFunc(c.Counts, func(a, b notice.CallCount) int {
+	slices.SortStableFunc(
+		c.States,
+		func(a, b nccllogs.RankState) int { return cmp.Compare(len(b.Ranks), len(a.Ranks)) },
+	)
+	slices.SortFunc(c.Counts, func(a, b nccllogs.CallCount) int {
 		return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(b.Calls, a.Calls))
 	})
 	for i := range c.Counts[min(1, len(c.Counts)):] {

@@ -54,12 +54,17 @@ TIMEOUT
   Rank 3 has status FINALIZE -- GPU 3 managed by process 483075 on node 172.16.0.210
 `
 
-const rasJSONFixture = `{"nccl_version": "2.29.1", "cuda_runtime_version": 13000, "timestamp": "2025-12-19 13:06:53", "communicators_count": 1,
- "communicators": [{"hash": "0xae94", "secondary_hash": "0xb7:0xb8", "size": 3, "ranks_count": 2, "missing_ranks_count": 1,
-  "ranks": [{"rank": 0, "host": "10.0.0.1", "pid": 11, "cuda_dev": 0, "nvml_dev": 0, "status": {"init_state": 0, "async_error": 0, "finalize_called": false, "destroy_flag": false, "abort_flag": false},
+const rasJSONFixture = `{"nccl_version": "2.29.1", "cuda_runtime_version": 13000, "timestamp": "2025-12-19 ` +
+	`13:06:53", "communicators_count": 1,
+ "communicators": [{"hash": "0xae94", "secondary_hash": "0xb7:0xb8", "size": 3, "ranks_count": 2, ` +
+	`"missing_ranks_count": 1,
+  "ranks": [{"rank": 0, "host": "10.0.0.1", "pid": 11, "cuda_dev": 0, "nvml_dev": 0, "status": {"init_state": 0, ` +
+	`"async_error": 0, "finalize_called": false, "destroy_flag": false, "abort_flag": false},
              "collective_counts": {"Broadcast": 0, "AllReduce": 12}},
-            {"rank": 1, "host": "10.0.0.1", "pid": 12, "cuda_dev": 1, "nvml_dev": 1, "status": {"init_state": 0, "async_error": 0}, "collective_counts": {"Broadcast": 0, "AllReduce": 10}}],
-  "missing_ranks": [{"rank": 2, "host": "10.0.0.2", "pid": 13, "cuda_dev": 0, "nvml_dev": 0, "status": {"unresponsive": true, "considered_dead": false}}]}],
+            {"rank": 1, "host": "10.0.0.1", "pid": 12, "cuda_dev": 1, "nvml_dev": 1, "status": {"init_state": 0, ` +
+	`"async_error": 0}, "collective_counts": {"Broadcast": 0, "AllReduce": 10}}],
+  "missing_ranks": [{"rank": 2, "host": "10.0.0.2", "pid": 13, "cuda_dev": 0, "nvml_dev": 0, "status": ` +
+	`{"unresponsive": true, "considered_dead": false}}]}],
  "ras": {"collection_time_sec": 0.000, "timeouts_count": 1}}
 `
 
@@ -88,7 +93,8 @@ func TestRASText(t *testing.T) {
 	if n := c.Counts[1]; n.Calls != 6649 || n.Many != 2 || !slices.Equal(n.Ranks, []int{0, 7}) {
 		t.Errorf("%+v", n)
 	}
-	if len(c.States) != 3 || !slices.Equal(c.States[0].Ranks, []int{21}) || c.States[2].State != "has status FINALIZE" ||
+	if len(c.States) != 3 || !slices.Equal(c.States[0].Ranks, []int{21}) ||
+		c.States[2].State != "has status FINALIZE" ||
 		!slices.Equal(c.States[2].Ranks, []int{3}) {
 		t.Errorf("%+v", c.States)
 	}

@@ -9,7 +9,9 @@ import (
 	"slices"
 	"strings"
 
-	"busbar/internal/notice"
+	"busbar/post/nccllog/logline"
+
+	"busbar/internal/notice/nccllogs"
 )
 
 // Reader reads the files of one run. What it holds grows with the number of different facts, not with that of lines.
@@ -38,7 +40,7 @@ type world struct {
 
 // sequences are the different calls, and how many calls are kept in their order.
 type sequences struct {
-	calls     map[notice.NCCLCall]*notice.NCCLCall
+	calls     map[nccllogs.NCCLCall]*nccllogs.NCCLCall
 	positions int
 	lost      int64 // calls that were cut
 }
@@ -65,7 +67,7 @@ func NewReader() *Reader {
 		index: map[any]int{},
 		world: world{procs: map[procKey]*process{}, hosts: map[int][]*process{}, byID: map[string]*communicator{},
 			unnamed: map[sort][]*communicator{}, seen: map[place]int{}},
-		sequences: sequences{calls: map[notice.NCCLCall]*notice.NCCLCall{}},
+		sequences: sequences{calls: map[nccllogs.NCCLCall]*nccllogs.NCCLCall{}},
 	}
 	n := &r.log.Network
 	n.GDR = []GDR{}
@@ -101,9 +103,6 @@ func (e *NothingError) Error() string {
 	return fmt.Sprintf("%s: no message of NCCL in it, nor anything of the Inspector or ncclras", e.Path)
 }
 
-// headBytes is the part of a file that detection needs.
-const headBytes = 1 << 16
-
 // Detect returns the form of a file by its first bytes, already decompressed; false if it is unknown.
 func Detect(head []byte) (Form, bool) {
 	text := bytes.TrimLeft(bytes.TrimPrefix(head, []byte("\xef\xbb\xbf")), " \t\r\n")
@@ -127,11 +126,11 @@ func Detect(head []byte) (Form, bool) {
 // Add reads one more file; name is its name in the Log. A file that ends early is no error: the Log records it. The
 // error is a *NothingError if the file has nothing known.
 func (r *Reader) Add(name string, from io.Reader) error {
-	in, err := opened(from)
+	in, err := logline.Opened(from)
 	if err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}
-	head, err := in.Peek(headBytes)
+	head, err := in.Peek(logline.HeadBytes)
 	if err != nil && len(head) == 0 && !errors.Is(err, io.EOF) {
 		return fmt.Errorf("%s: %w", name, err)
 	}
@@ -165,10 +164,10 @@ func (r *Reader) Add(name string, from io.Reader) error {
 // each hands on line by line. A file that breaks off is read up to there.
 func each(r *Reader, f *File, in *bufio.Reader, read func(line string, ended bool)) {
 	for {
-		text, ended, err := nextLine(in)
+		text, ended, err := logline.NextLine(in)
 		if text != "" || ended {
 			r.line++
-			read(plain(text), ended)
+			read(logline.Plain(text), ended)
 		}
 		f.Lines = r.line
 		switch {

@@ -6,7 +6,9 @@ import (
 	"strings"
 	"testing"
 
-	"busbar/internal/notice"
+	"busbar/post/nccllog/logline"
+
+	"busbar/internal/notice/nccllogs"
 )
 
 // rankLog is the log of one rank of four: its setup, and then its calls, as counts of an all-reduce. 0 is a broadcast
@@ -79,13 +81,13 @@ func TestRankBehind(t *testing.T) {
 // Ranks without a log, and calls that may be lost, are reported.
 func TestDoubt(t *testing.T) {
 	if s := readAll(t, rankLog(0, 1, 2), rankLog(1, 1)).Sequences[0]; s.Doubt == nil ||
-		*s.Doubt != (notice.Doubt{Cause: notice.PartOfRanks, A: 2, B: 4}) {
+		*s.Doubt != (nccllogs.Doubt{Cause: nccllogs.PartOfRanks, A: 2, B: 4}) {
 		t.Errorf("%+v", s)
 	}
 	cut := rankLog(1, 1, 2, 3)
 	i := strings.LastIndex(cut, "datatype")
 	if s := readAll(t, rankLog(0, 1, 2, 3), cut[:i]).Sequences[0]; s.Doubt == nil ||
-		*s.Doubt != (notice.Doubt{Cause: notice.CutCalls, A: 1}) {
+		*s.Doubt != (nccllogs.Doubt{Cause: nccllogs.CutCalls, A: 1}) {
 		t.Errorf("%+v", s)
 	}
 }
@@ -127,19 +129,19 @@ func TestRequiredAgreement(t *testing.T) {
 // The numbers that NCCL has for operations and types.
 func TestCodes(t *testing.T) {
 	for code, name := range []string{"sum", "prod", "max", "min", "avg", "an op of the program"} {
-		if got := reduced(code); got != name {
+		if got := logline.Reduced(code); got != name {
 			t.Errorf("operation %d is %s, want %s", code, got, name)
 		}
 	}
 	for code, name := range []string{"int8", "uint8", "int32", "uint32", "int64", "uint64", "float16", "float32",
 		"float64", "bfloat16", "float8e4m3", "float8e5m2", "type 12"} {
-		if got, _ := typed(code); got != name {
+		if got, _ := logline.Typed(code); got != name {
 			t.Errorf("type %d is %s, want %s", code, got, name)
 		}
 	}
 	for code, name := range []string{"TREE", "RING", "COLLNET_DIRECT", "COLLNET_CHAIN", "NVLS", "NVLS_TREE", "PAT",
 		"7"} {
-		if got := coded(algorithms, code); got != name {
+		if got := logline.Coded(logline.Algorithms, code); got != name {
 			t.Errorf("algorithm %d is %s, want %s", code, got, name)
 		}
 	}

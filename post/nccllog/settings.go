@@ -16,8 +16,8 @@ func (r *Reader) set(p *process, name, value, from, said string) bool {
 	return true
 }
 
-// setLine is what sets a variable of NCCL, its plugins and what lies below them: "NCCL_P2P_DISABLE set by environment to
-// 1.", "NET/OFI Setting NCCL_TOPO_FILE environment variable to /x.xml" of plugins, "NCCL_IB_HCA set to x".
+// setLine is what sets a variable of NCCL, its plugins and what lies below them: "NCCL_P2P_DISABLE set by environment
+// to 1.", "NET/OFI Setting NCCL_TOPO_FILE environment variable to /x.xml" of plugins, "NCCL_IB_HCA set to x".
 var setLine = regexp.MustCompile(`^(.*?)\b([A-Z]{2,}_[A-Z0-9_]+)( set by env\w*| environment variable| set) to (.*)$`)
 
 // environment reads what a variable was set to.

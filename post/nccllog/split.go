@@ -4,6 +4,8 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+
+	"busbar/post/nccllog/logline"
 )
 
 // head is the text before a message: host:pid:tid [device], and of a warning the place in the source.
@@ -96,7 +98,7 @@ func threeParts(w string) (host string, pid, tid, at int, ok bool) {
 		return "", 0, 0, 0, false
 	}
 	at = a
-	for at > 0 && (wordly(w[at-1]) || w[at-1] == '-' || w[at-1] == '.') {
+	for at > 0 && (logline.Wordly(w[at-1]) || w[at-1] == '-' || w[at-1] == '.') {
 		at--
 	}
 	return w[at:a], pid, tid, at, at < a && !clock.MatchString(w[at:])

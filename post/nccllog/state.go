@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"busbar/internal/notice"
+	"busbar/internal/notice/nccllogs"
 )
 
 // procKey identifies a process.
@@ -50,7 +50,7 @@ type communicator struct {
 	sort    sort // where it has no id
 
 	// What the rank that came first to each place called there, in order.
-	calls []*notice.NCCLCall
+	calls []*nccllogs.NCCLCall
 	full  bool // no more were kept
 }
 

@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"busbar/internal/coll"
-	"busbar/internal/notice"
+	"busbar/internal/notice/nccllogs"
 	"busbar/internal/units"
 )
 
@@ -136,7 +136,7 @@ func initFact(c *Communicator) string {
 	if slowest == nil {
 		return ""
 	}
-	value := notice.SlowestInit{Rank: slowest.Rank, Total: slowest.Init.Total}
+	value := nccllogs.SlowestInit{Rank: slowest.Rank, Total: slowest.Init.Total}
 	for _, p := range parts {
 		if len(value.Parts) < 4 && p.Seconds > 0 {
 			value.Parts = append(value.Parts, p)
@@ -247,7 +247,10 @@ func (l *Log) CallRows() (rows []CallRow) {
 		}
 		rows = append(rows, r)
 	}
-	slices.SortFunc(rows, func(a, b CallRow) int { return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Type, b.Type)) })
+	slices.SortFunc(
+		rows,
+		func(a, b CallRow) int { return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Type, b.Type)) },
+	)
 	return rows
 }
 
@@ -255,7 +258,7 @@ func (l *Log) CallRows() (rows []CallRow) {
 func callersText(ranks []int, processes int) string {
 	var parts []string
 	if len(ranks) > 0 {
-		parts = append(parts, notice.Ranks(ranks).Numbers())
+		parts = append(parts, nccllogs.Ranks(ranks).Numbers())
 	}
 	if processes > 0 {
 		parts = append(parts, "unknown, "+units.Count(processes, "process"))

@@ -4,21 +4,23 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"busbar/post/nccllog/logline"
 )
 
 // What the search over the topology prints.
 var (
-	graphLine = lines.MustCompile("Pattern %, crossNic %, nChannels %, bw %/%, type %/%, sameChannels %")
-	linkLine  = lines.MustCompile("%[%] - %/%")
-	pathEntry = lines.MustCompile("% (%/%/%)")
+	graphLine = logline.MustCompile("Pattern %, crossNic %, nChannels %, bw %/%, type %/%, sameChannels %")
+	linkLine  = logline.MustCompile("%[%] - %/%")
+	pathEntry = logline.MustCompile("% (%/%/%)")
 )
 
 // graph reads "Pattern 4, crossNic 0, nChannels 12, bw 20.000000/20.000000, type NVL/PIX, sameChannels 1".
 func (r *Reader) graph(p *process, m message) bool {
-	c := cursor{strings.Replace(m.text, "speed ", "bw ", 1)} // up to 2.13
+	c := logline.Cursor{S: strings.Replace(m.text, "speed ", "bw ", 1)} // up to 2.13
 	var pattern, crossNIC, same int
 	var g Graph
-	if !c.all(graphLine, &pattern, &crossNIC, &g.Channels, &g.BwIntra, &g.BwInter, &g.Intra, &g.Inter, &same) ||
+	if !c.All(graphLine, &pattern, &crossNIC, &g.Channels, &g.BwIntra, &g.BwInter, &g.Intra, &g.Inter, &same) ||
 		len(g.Intra) > 8 || len(g.Inter) > 8 {
 		return false
 	}
@@ -57,10 +59,10 @@ func (r *Reader) hardware(p *process, m message) bool {
 		from = strings.TrimSpace(from)
 		return strings.Contains(from, "/") && k.paths(from, paths) // else a channel of a graph
 	}
-	c := cursor{strings.TrimLeft(m.text, " +")}
+	c := logline.Cursor{S: strings.TrimLeft(m.text, " +")}
 	var link, kind, name string
 	var bw float64
-	if !c.read(linkLine, &link, &bw, &kind, &name) {
+	if !c.Read(linkLine, &link, &bw, &kind, &name) {
 		return false // CPU/0-0 (1/1/2), and what the channels of a graph go through
 	}
 	t := &k.part.Topology
@@ -88,10 +90,10 @@ func (k *member) paths(from, rest string) bool {
 	all := &k.part.Topology.Paths
 	var to, way string
 	var hops int
-	c := cursor{rest}
-	for c.spaces(); c.s != ""; c.spaces() {
+	c := logline.Cursor{S: rest}
+	for c.Spaces(); c.S != ""; c.Spaces() {
 		var bw float64
-		if !c.read(pathEntry, &to, &hops, &bw, &way) || len(way) > 8 {
+		if !c.Read(pathEntry, &to, &hops, &bw, &way) || len(way) > 8 {
 			return false
 		}
 		if from == to || !k.first(from+">"+to) {

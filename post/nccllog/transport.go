@@ -2,33 +2,35 @@ package nccllog
 
 import (
 	"strings"
+
+	"busbar/post/nccllog/logline"
 )
 
 // What a line on a transport begins with.
 var (
-	channelLine = lines.MustCompile("Channel %")
-	collnetLine = lines.MustCompile("CollNet %")
+	channelLine = logline.MustCompile("Channel %")
+	collnetLine = logline.MustCompile("CollNet %")
 )
 
 // transport reads how one rank reaches another: "Channel 00/0 : 0[0] -> 1[1] [send] via NET/AWS Libfabric/1/GDRDMA".
 func (r *Reader) transport(p *process, m message) bool {
-	c := cursor{m.text}
+	c := logline.Cursor{S: m.text}
 	var channel, connection int
 	t := Transport{Process: Unknown, To: Unknown, NetDev: Unknown, PXN: Unknown}
-	collnet := c.read(collnetLine, &channel)
-	if !collnet && !c.read(channelLine, &channel) {
+	collnet := c.Read(collnetLine, &channel)
+	if !collnet && !c.Read(channelLine, &channel) {
 		return false
 	}
-	c.read("/%", &connection)
-	if !c.read(" : ") || !c.peer(&t.From) || !collnet && (!c.read(" -> ") || !c.peer(&t.To)) {
+	c.Read("/%", &connection)
+	if !c.Read(" : ") || !c.Peer(&t.From) || !collnet && (!c.Read(" -> ") || !c.Peer(&t.To)) {
 		return false
 	}
-	t.Receive = c.read(" [receive]")
-	c.read(" [send]")
-	if !c.read(" via ") {
+	t.Receive = c.Read(" [receive]")
+	c.Read(" [send]")
+	if !c.Read(" via ") {
 		return false
 	}
-	via, _, _ := strings.Cut(c.s, " comm 0x") // RCCL
+	via, _, _ := strings.Cut(c.S, " comm 0x") // RCCL
 	t.Via = strings.TrimSpace(via)
 	if !t.understand() || channel < 0 || t.From < 0 {
 		return false
@@ -75,12 +77,6 @@ func (p *process) writer(t Transport) *member {
 
 const maxChannels = 64
 
-// peer reads "0[101c0]" or "0".
-func (c *cursor) peer(rank *int) bool {
-	var device string
-	return c.read("%[%]", rank, &device) || c.read("%", rank)
-}
-
 // understand takes a transport's name apart.
 func (t *Transport) understand() bool {
 	parts := strings.Split(t.Via, "/")
@@ -99,7 +95,8 @@ func (t *Transport) understand() bool {
 	case (parts[0] == "NET" || parts[0] == "COLLNET") && len(parts) > 2:
 		t.Kind, t.How = strings.ToLower(parts[0]), parts[1]
 		options = parts[3:]
-		if c := (cursor{parts[2]}); !c.read("%", &t.NetDev) || c.s != "" && !c.read("(%)", &t.PXN) || t.NetDev < 0 {
+		if c := (logline.Cursor{S: parts[2]}); !c.Read("%", &t.NetDev) || c.S != "" && !c.Read("(%)", &t.PXN) ||
+			t.NetDev < 0 {
 			return false
 		}
 	default:

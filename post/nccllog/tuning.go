@@ -4,33 +4,35 @@ import (
 	"regexp"
 	"strings"
 
+	"busbar/post/nccllog/logline"
+
 	"busbar/internal/coll"
 )
 
 // What a line on the choice for a size has, and its way: names of an algorithm and a protocol since 2.24, numbers and
 // the expected time before, a kernel, or the copy engine.
 var (
-	choiceLine  = lines.MustCompile("% Bytes -> ")
-	namedWay    = lines.MustCompile("Algo % proto % channel{Lo..Hi}={%..%}")
-	numberedWay = lines.MustCompile("Algo % proto % time %")
-	kernelWay   = lines.MustCompile("Kernel % nchannels % nthreads %")
+	choiceLine  = logline.MustCompile("% Bytes -> ")
+	namedWay    = logline.MustCompile("Algo % proto % channel{Lo..Hi}={%..%}")
+	numberedWay = logline.MustCompile("Algo % proto % time %")
+	kernelWay   = logline.MustCompile("Kernel % nchannels % nthreads %")
 	copyEngine  = regexp.MustCompile(`^(?:cudaMemcpy|RMA proxy \+ CE)`)
 )
 
 // choice reads "AllReduce: 8388608 Bytes -> Algo RING proto SIMPLE channel{Lo..Hi}={0..23}", and such lines of all
 // versions.
 func (r *Reader) choice(p *process, m message) bool {
-	c := cursor{m.text}
+	c := logline.Cursor{S: m.text}
 	ch := Choice{Channels: Unknown, What: coll.Other}
-	if c.read("%:", &ch.Name) {
+	if c.Read("%:", &ch.Name) {
 		ch.Name, _, _ = strings.Cut(ch.Name, " [") // symmetric, copy engine
 		if !letters(ch.Name) {
 			return false
 		}
-		ch.What = collective(ch.Name)
+		ch.What = logline.Collective(ch.Name)
 	}
-	c.spaces()
-	if !c.read(choiceLine, &ch.Bytes) || !ch.readWay(&c) || ch.Bytes < 0 {
+	c.Spaces()
+	if !c.Read(choiceLine, &ch.Bytes) || !ch.readWay(&c) || ch.Bytes < 0 {
 		return false
 	}
 	ch.of = p.context(m.head, false)
@@ -43,27 +45,27 @@ func (r *Reader) choice(p *process, m message) bool {
 }
 
 // readWay reads the text after the arrow.
-func (ch *Choice) readWay(c *cursor) bool {
+func (ch *Choice) readWay(c *logline.Cursor) bool {
 	var algo, proto, threads, lo, hi int
 	var expected float64
 	switch {
-	case c.all(numberedWay, &algo, &proto, &expected):
+	case c.All(numberedWay, &algo, &proto, &expected):
 		ch.ofAll = true
-		ch.Algo, ch.Proto = coded(algorithms, algo), coded(protocols, proto)
+		ch.Algo, ch.Proto = logline.Coded(logline.Algorithms, algo), logline.Coded(logline.Protocols, proto)
 		return true
-	case c.read(namedWay, &ch.Algo, &ch.Proto, &lo, &hi):
+	case c.Read(namedWay, &ch.Algo, &ch.Proto, &lo, &hi):
 		ch.Channels = hi - lo + 1
 		return lo >= 0 && ch.Channels >= 1 && ch.Channels <= 1<<10
-	case c.all(kernelWay, &ch.Kernel, &ch.Channels, &threads):
+	case c.All(kernelWay, &ch.Kernel, &ch.Channels, &threads):
 		return true
 	}
-	ch.Kernel = copyEngine.FindString(c.s)
+	ch.Kernel = copyEngine.FindString(c.S)
 	return ch.Kernel != ""
 }
 
 func letters(s string) bool {
 	for i := range len(s) {
-		if !wordly(s[i]) {
+		if !logline.Wordly(s[i]) {
 			return false
 		}
 	}
@@ -73,19 +75,19 @@ func letters(s string) bool {
 // settle decides what the bytes of a choice are, which the version decides: a name and channels are of 2.24 and later,
 // numbers of before.
 func (ch *Choice) settle(ranks int) {
-	ch.Mean, ch.Size = BytesTotal, sized(ch.What, ch.Bytes, ranks)
+	ch.Mean, ch.Size = BytesTotal, logline.Sized(ch.What, ch.Bytes, ranks)
 	switch {
 	case ch.What == coll.Other:
 		ch.Mean = BytesUnknown
-	case perRank(ch.What) && ch.ofAll:
+	case logline.PerRank(ch.What) && ch.ofAll:
 		ch.Size = ch.Bytes
-	case perRank(ch.What):
+	case logline.PerRank(ch.What):
 		ch.Mean = BytesPerRank
 	}
 }
 
-// costTable reads a line of NCCL's cost tables, as of 2.18 and later: a line for algorithms, which come three to a line,
-// and one for protocols.
+// costTable reads a line of NCCL's cost tables, as of 2.18 and later: a line for algorithms, which come three to a
+// line, and one for protocols.
 func (r *Reader) costTable(p *process, m message) bool {
 	name, cells := tableRow(m.text)
 	k := p.context(m.head, name == "Algorithm" || name == "Protocol")
@@ -93,7 +95,7 @@ func (r *Reader) costTable(p *process, m message) bool {
 	case name == "Algorithm":
 		k.algos, k.protos = nil, nil
 		for _, a := range cells {
-			for range protocols {
+			for range logline.Protocols {
 				k.algos = append(k.algos, a)
 			}
 		}
@@ -106,14 +108,14 @@ func (r *Reader) costTable(p *process, m message) bool {
 		return false
 	}
 	for i, cell := range cells {
-		f := Prediction{Name: name, What: collective(name), Algo: k.algos[i], Proto: k.protos[i], of: k}
+		f := Prediction{Name: name, What: logline.Collective(name), Algo: k.algos[i], Proto: k.protos[i], of: k}
 		known := f // by its names
-		c := cursor{cell}
-		if !c.read("%/", &f.Latency) {
+		c := logline.Cursor{S: cell}
+		if !c.Read("%/", &f.Latency) {
 			return false // Max NThreads
 		}
-		c.spaces()
-		c.read("%", &f.Bw)
+		c.Spaces()
+		c.Read("%", &f.Bw)
 		cost, _ := row(r, &r.log.Predictions, known)
 		*cost = f
 	}

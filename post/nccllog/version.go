@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"busbar/post/nccllog/logline"
 )
 
 // What "NCCL version 2.30.3x-git-abc+cuda13.0", "RCCL version 2.20.5+hip6.2 HEAD:abc", "RCCL version :
@@ -76,8 +78,8 @@ func code(parts []string) int {
 
 // driver reads "cudaDriverVersion 13000".
 func (r *Reader) driver(_ *process, m message) bool {
-	c, v := cursor{m.text}, 0
-	ok := c.all("cudaDriverVersion %", &v)
+	c, v := logline.Cursor{S: m.text}, 0
+	ok := c.All("cudaDriverVersion %", &v)
 	r.log.Driver = max(r.log.Driver, v)
 	return ok
 }

@@ -108,7 +108,8 @@ func TestUnexplainedAreCounted(t *testing.T) {
 
 // PyTorch quotes NCCL's last warning in its exception; that is enough to name a cause.
 func TestLastErrorOfPyTorch(t *testing.T) {
-	text := `[rank1]: torch.distributed.DistBackendError: NCCL error in: NCCLUtils.hpp:275, invalid usage, NCCL version 2.20.5
+	text := `[rank1]: torch.distributed.DistBackendError: NCCL error in: NCCLUtils.hpp:275, invalid usage, NCCL ` +
+		`version 2.20.5
 [rank1]: ncclInvalidUsage: This usually reflects invalid usage of NCCL library.
 [rank1]: Last error:
 

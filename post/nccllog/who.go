@@ -6,12 +6,12 @@ import (
 	"strconv"
 	"strings"
 
-	"busbar/internal/notice"
+	"busbar/internal/notice/nccllogs"
 	"busbar/internal/units"
 )
 
 // ranksText writes ranks.
-func ranksText(ranks []int) string { return notice.Ranks(ranks).String() }
+func ranksText(ranks []int) string { return nccllogs.Ranks(ranks).String() }
 
 // who names processes by their ranks and hosts; "" where they are all that wrote, or none is known.
 func (l *Log) who(processes []int) string {
@@ -74,7 +74,7 @@ func (l *Log) hostsOf(processes []int) (names []string) {
 }
 
 // hostsText shortens a list of hosts.
-func hostsText(hosts []string) string { return notice.Hosts(hosts).String() }
+func hostsText(hosts []string) string { return nccllogs.Hosts(hosts).String() }
 
 // largest is the communicator with the most ranks, the first of several; nil without communicators.
 func (l *Log) largest() *Communicator {

@@ -6,6 +6,9 @@ import (
 
 	"busbar/internal/document"
 	"busbar/internal/notice"
+	_ "busbar/internal/notice/nccllogs"   // post explain documents the notices of all areas
+	_ "busbar/internal/notice/preflights" // also those that rank alone reports
+	_ "busbar/internal/notice/profiles"
 )
 
 // explainData is what the JSON of post explain has.

@@ -17,9 +17,11 @@ import (
 func TestNoticesPage(t *testing.T) {
 	d := &document.Document{Title: "Notices"}
 	d.Add(document.Paragraph(
-		"Each warning, finding and problem has a code that never changes; its wording may. `post explain CODE` prints " +
+		"Each warning, finding and problem has a code that never changes; its wording may. `post explain CODE` " +
+			"prints " +
 			"the same as this page, which is made from the catalogue (internal/notice). Parameters are in base " +
-			"units: bytes, seconds, bytes per second, and shares and ratios as numbers."))
+			"units: bytes, seconds, bytes per second, and shares and ratios as numbers.",
+	))
 	for _, e := range notice.Entries() {
 		d.Add(explain(e).section())
 	}

@@ -9,9 +9,9 @@ import (
 	"busbar/internal/coll"
 )
 
-// Comparison plots all_reduce of several backends: time and bandwidth over message size, and time over world size at the
-// measured size nearest to at bytes. File names are fixed; additional plots have the curves that exceed one plot. passed
-// lists omitted plots with the reason.
+// Comparison plots all_reduce of several backends: time and bandwidth over message size, and time over world size at
+// the measured size nearest to at bytes. File names are fixed; additional plots have the curves that exceed one plot.
+// passed lists omitted plots with the reason.
 func Comparison(points []Point, at int64) (figs []Figure, passed []string) {
 	all := collect(points)
 	all = slices.DeleteFunc(all, func(s series) bool { return s.Collective != coll.AllReduce })

@@ -12,7 +12,10 @@ import (
 // scaling plots, over world sizes, bandwidth at the largest and time at the smallest message size that all worlds have.
 func (c *chooser) scaling(all []series) {
 	if len(group(all, func(k key) int { return k.World })) < 2 {
-		c.passed = append(c.passed, "scaling over world sizes: only one world size ("+units.Count(all[0].World, "rank")+")")
+		c.passed = append(
+			c.passed,
+			"scaling over world sizes: only one world size ("+units.Count(all[0].World, "rank")+")",
+		)
 		return
 	}
 	for _, machine := range group(onePlacement(all), func(k key) key {

@@ -12,8 +12,8 @@ import (
 	"busbar/internal/units"
 )
 
-// palette is that of Okabe and Ito (2008, "Color Universal Design") without its yellow, which is too pale on white, with
-// a grey and a wine red of Tol. Dashes and markers distinguish the curves in black-and-white print.
+// palette is that of Okabe and Ito (2008, "Color Universal Design") without its yellow, which is too pale on white,
+// with a grey and a wine red of Tol. Dashes and markers distinguish the curves in black-and-white print.
 var palette = []color.RGBA{
 	{0x00, 0x72, 0xB2, 0xFF}, // blue
 	{0xD5, 0x5E, 0x00, 0xFF}, // vermillion

@@ -115,8 +115,8 @@ func name(keys []key) []string {
 	return names
 }
 
-// subtitles are the lines under a title: a prefix with its values, or a count of the noun. Without a noun, only a single
-// value is a subtitle.
+// subtitles are the lines under a title: a prefix with its values, or a count of the noun. Without a noun, only a
+// single value is a subtitle.
 var subtitles = []struct {
 	prefix, noun string
 	of           func(series, *result.Run) string

@@ -9,6 +9,7 @@ import (
 
 	"busbar/internal/document"
 	"busbar/internal/notice"
+	"busbar/internal/notice/profiles"
 	"busbar/internal/units"
 	"busbar/post/analysis"
 )
@@ -146,7 +147,9 @@ func (r form) results() []*document.Section {
 		method.Add(document.Paragraph(unitsText))
 	}
 	environment := r.environment.section("environment", "Environment", len(r.runs))
-	environment.Add(document.Paragraph("The results files have all recorded fields and variables (docs/file-format.md)."))
+	environment.Add(
+		document.Paragraph("The results files have all recorded fields and variables (docs/file-format.md)."),
+	)
 	if !r.page {
 		method.Fold, environment.Fold = document.Folded, document.Folded
 	}
@@ -206,7 +209,7 @@ func (r form) inShort() *document.Section {
 // inWords is a notice in whole sentences, with its details and advice.
 func inWords(n notice.Notice) string {
 	words := []string{n.Sentence()}
-	if _, is := n.Fact.(notice.Straggler); !is { // whose details have a section
+	if _, is := n.Fact.(profiles.Straggler); !is { // whose details have a section
 		words = append(words, n.Details()...)
 	}
 	return strings.Join(append(words, nonEmpty(notice.ToDo(n.Fact))...), " ")

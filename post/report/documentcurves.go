@@ -37,7 +37,8 @@ func (r form) curvesTable() []document.Block {
 			}
 		}
 		cells := []string{
-			r.charts.Families[c.Family].Title, c.name(), c.shape.String(), size(c.Sizes[0]) + " to " + size(c.Sizes[last]),
+			r.charts.Families[c.Family].Title, c.name(), c.shape.String(),
+			size(c.Sizes[0]) + " to " + size(c.Sizes[last]),
 			units.Duration(c.Time[0] / 1e6), "", "", "", c.model,
 		}
 		if r.charts.Families[c.Family].Mode == coll.Throughput.String() {

@@ -57,7 +57,8 @@ const stepTableText = "Times are medians over the rounds of one launch; ±% is h
 	"In turn: computation, then communication. exposed: overlapped minus computation, round by round; %step is its " +
 	"share of the step. " +
 	"Hidden communication: %wall by the wall clock, %intvl by intervals, at most %bound. comp and comm: the " +
-	"factor by which computation and communication are slower when overlapped; speed: of overlapped over in turn; %weak: " +
+	"factor by which computation and communication are slower when overlapped; speed: of overlapped over in turn; " +
+	"%weak: " +
 	"efficiency of weak scaling."
 
 // stepsSection has the tables of post show.

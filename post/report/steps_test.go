@@ -43,9 +43,10 @@ func severalSteps() []stepstest.Run {
 		Compression: "8x:10ms"})
 	gloo.Backend, gloo.Launch, gloo.Slower, gloo.Groups = "gloo", 1, 1.5, []step.Point{{Strategy: step.DDP,
 		Type: coll.Float32, Progress: step.Thread}}
-	rehearsed.Backend, rehearsed.Launch, rehearsed.Rehearsed, rehearsed.Groups = "nccl-rehearsal", 2, true, []step.Point{
-		{Strategy: step.FSDP, Type: coll.BFloat16},
-	}
+	rehearsed.Backend, rehearsed.Launch, rehearsed.Rehearsed, rehearsed.Groups = "nccl-rehearsal", 2, true,
+		[]step.Point{
+			{Strategy: step.FSDP, Type: coll.BFloat16},
+		}
 	return []stepstest.Run{mpi, gloo, rehearsed}
 }
 

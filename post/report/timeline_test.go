@@ -7,17 +7,17 @@ import (
 	"testing"
 	"time"
 
-	"busbar/internal/notice"
+	"busbar/internal/notice/profiles"
 	"busbar/post/timeline"
 )
 
 // sampleTimeline is four GPUs with three steps, of which one is the straggler.
 func sampleTimeline() *timeline.Timeline {
 	t := &timeline.Timeline{Tool: "post, test", Across: &timeline.Across{
-		Matched: 12, How: notice.MatchedByAll{{How: notice.ByNumber, Calls: 12}}, Pure: 13.2, Waiting: 8,
+		Matched: 12, How: profiles.MatchedByAll{{How: profiles.ByNumber, Calls: 12}}, Pure: 13.2, Waiting: 8,
 		Straggler: &timeline.Straggler{
 			Device: 3, Share: 75, Cost: 9,
-			Found: notice.Straggler{Rank: "rank 3", Last: 9, Of: 12, Waited: 0.009, Share: 0.1},
+			Found: profiles.Straggler{Rank: "rank 3", Last: 9, Of: 12, Waited: 0.009, Share: 0.1},
 		},
 	}}
 	for rank := range 4 {

@@ -51,7 +51,8 @@ func (r *Run) continues() bool {
 	return false
 }
 
-// computing reports the target and the measured time of computation: the range over points without modelled compression.
+// computing reports the target and the measured time of computation: the range over points without modelled
+// compression.
 func (r *Run) computing() []notice.Notice {
 	fact := notice.StepComputation{
 		Asked: units.Seconds(r.Step().Forward + r.Step().Backward + r.Step().Optimizer), By: r.Step().Computing,

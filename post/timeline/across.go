@@ -5,7 +5,7 @@ import (
 	"maps"
 	"slices"
 
-	"busbar/internal/notice"
+	"busbar/internal/notice/profiles"
 	"busbar/internal/stats"
 )
 
@@ -60,13 +60,13 @@ func compareRanks(t *Timeline) {
 	c := &comparison{timeline: t}
 	c.findLanes()
 	if world := statedWorld(t); len(c.lanes) > 0 && len(c.lanes) < world {
-		c.note(notice.RanksMissing{Read: len(c.lanes), World: world})
+		c.note(profiles.RanksMissing{Read: len(c.lanes), World: world})
 	}
 	if len(c.lanes) < 2 {
 		return
 	}
 	if t.NonBlocking() {
-		c.note(notice.NonBlockingCalls{})
+		c.note(profiles.NonBlockingCalls{})
 	} else {
 		c.findParties()
 	}

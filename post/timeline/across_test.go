@@ -8,6 +8,7 @@ import (
 	"github.com/shoenig/test/must"
 
 	"busbar/internal/notice"
+	"busbar/internal/notice/profiles"
 )
 
 // Rank 2 computes 3 ms more before each call: the others wait for it, and its own kernels are the shortest.
@@ -34,7 +35,7 @@ func TestPureTimeAndWaiting(t *testing.T) {
 	s := a.Straggler
 	must.True(t, s != nil && s.Device == 2 && s.Share == 100)
 	isNear(t, "its cost", s.Cost, 45)
-	must.Eq(t, notice.StragglerCauses{{Cause: notice.SlowCompute, Own: 0.12, Others: 0.075}}, s.Found.Causes)
+	must.Eq(t, profiles.StragglerCauses{{Cause: profiles.SlowCompute, Own: 0.12, Others: 0.075}}, s.Found.Causes)
 	must.Len(t, 5, a.Imbalance)
 	must.EqOp(t, 2, a.Imbalance[0].Slowest)
 	isNear(t, "imbalance", a.Imbalance[0].Spread, 100*(24/17.25-1))
@@ -90,28 +91,29 @@ func TestMatching(t *testing.T) {
 		job     job
 		change  func([]Device)
 		matched int
-		how     notice.MatchMethod
+		how     profiles.MatchMethod
 	}{
-		"numbers, of a trace that begins later":   {job{numbered: true}, cut, 9, notice.ByNumber},
-		"steps, of which one is not whole":        {job{}, cut, 8, notice.ByStep},
-		"a recording without steps":               {job{noSteps: true}, nil, 12, notice.ByStep},
-		"without steps and with other calls":      {job{noSteps: true}, cut, 0, ""},
-		"an order that differs in a step":         {job{}, swap, 10, notice.ByStep},
-		"unnamed communicator, another order":     {job{}, func(d []Device) { swap(d); noGroups(d) }, 12, notice.ByStep},
-		"steps of one name":                       {job{}, nameSteps, 12, notice.ByStep},
-		"sends and receives":                      {job{}, named("send", "recv"), 6, notice.ByStep},
-		"kernels that send and receive, of two":   {job{}, named("ncclDevKernel_SendRecv"), 12, notice.ByStep},
-		"kernels that send and receive, of three": {job{ranks: 3}, named("ncclDevKernel_SendRecv"), 6, notice.ByStep},
+		"numbers, of a trace that begins later": {job{numbered: true}, cut, 9, profiles.ByNumber},
+		"steps, of which one is not whole":      {job{}, cut, 8, profiles.ByStep},
+		"a recording without steps":             {job{noSteps: true}, nil, 12, profiles.ByStep},
+		"without steps and with other calls":    {job{noSteps: true}, cut, 0, ""},
+		"an order that differs in a step":       {job{}, swap, 10, profiles.ByStep},
+		"unnamed communicator, another order": {job{}, func(d []Device) { swap(d); noGroups(d) }, 12,
+			profiles.ByStep},
+		"steps of one name":                       {job{}, nameSteps, 12, profiles.ByStep},
+		"sends and receives":                      {job{}, named("send", "recv"), 6, profiles.ByStep},
+		"kernels that send and receive, of two":   {job{}, named("ncclDevKernel_SendRecv"), 12, profiles.ByStep},
+		"kernels that send and receive, of three": {job{ranks: 3}, named("ncclDevKernel_SendRecv"), 6, profiles.ByStep},
 		"devices of unknown ranks": {job{}, func(d []Device) {
 			for i := range d {
 				d[i].Rank, d[i].World, d[i].ID = nil, 0, i
 			}
-		}, 12, notice.ByStep},
+		}, 12, profiles.ByStep},
 		"numbers that are of different calls": {job{numbered: true}, func(d []Device) {
 			for n := range d[1].seen {
 				d[1].seen[n].seq++
 			}
-		}, 12, notice.ByStep},
+		}, 12, profiles.ByStep},
 		"steps of one name, of which one rank lacks": {job{}, func(d []Device) {
 			nameSteps(d)
 			d[1].Steps, d[1].seen = d[1].Steps[:5], d[1].seen[:10]
@@ -132,7 +134,7 @@ func TestMatching(t *testing.T) {
 			a := tl.Across
 			must.Eq(t, []int{c.matched, alone, j.ranks}, []int{a.Matched, a.Alone, len(a.Ranks)})
 			must.True(t, c.matched == 0 || len(a.How) == 1 && a.How[0].How == c.how, must.Sprint(a.How))
-			unmatched := func(n notice.Notice) bool { return n.Fact == notice.CallsUnmatched{Calls: alone} }
+			unmatched := func(n notice.Notice) bool { return n.Fact == profiles.CallsUnmatched{Calls: alone} }
 			must.EqOp(t, c.matched == 0, slices.ContainsFunc(tl.Notes, unmatched))
 		})
 	}
@@ -212,7 +214,7 @@ func TestARankThatWasRecordedTwice(t *testing.T) {
 
 func TestStepsThatAreNotWholeAreNotCompared(t *testing.T) {
 	d := job{ranks: 3, steps: 3, sizes: mib(4), pure: msec, work: late}.ranksOf()
-	d[2].Steps[1].Partial = &notice.PartialStep{}
+	d[2].Steps[1].Partial = &profiles.PartialStep{}
 	a := compared(d...).Across
 	must.Len(t, 3, a.Imbalance)
 	must.True(t, a.Imbalance[0].Slowest == 2 && a.Imbalance[1].Slowest != 2)

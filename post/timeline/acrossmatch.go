@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"busbar/internal/coll"
-	"busbar/internal/notice"
+	"busbar/internal/notice/profiles"
 	"busbar/post/trace"
 )
 
@@ -74,7 +74,7 @@ const mostUnlike = 2
 // match finds which calls of a party are one: by the numbers that the file gives, else by their order in a step.
 func (c *comparison) match(p *party) {
 	if p.unclear() {
-		c.note(notice.CommunicatorUnclear{Name: p.name, Size: p.size, Ranks: len(p.recordings),
+		c.note(profiles.CommunicatorUnclear{Name: p.name, Size: p.size, Ranks: len(p.recordings),
 			World: p.worldIfLarger()})
 	} else if len(p.recordings) > 1 {
 		how := &c.numbered
@@ -179,9 +179,9 @@ func (d *Device) likenessOf(s *seen) likeness {
 func (d *Device) rowOf(s *seen) *Collective { return &d.Collectives[s.collective] }
 
 // how is by what calls were matched.
-func (c *comparison) how() (all notice.MatchedByAll) {
-	for _, by := range []notice.MatchedBy{
-		{How: notice.ByNumber, Calls: c.numbered}, {How: notice.ByStep, Calls: c.ordered},
+func (c *comparison) how() (all profiles.MatchedByAll) {
+	for _, by := range []profiles.MatchedBy{
+		{How: profiles.ByNumber, Calls: c.numbered}, {How: profiles.ByStep, Calls: c.ordered},
 	} {
 		if by.Calls > 0 {
 			all = append(all, by)

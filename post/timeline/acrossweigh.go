@@ -8,6 +8,7 @@ import (
 
 	"busbar/internal/coll"
 	"busbar/internal/notice"
+	"busbar/internal/notice/profiles"
 	"busbar/internal/stats"
 )
 
@@ -152,11 +153,11 @@ func (c *comparison) note(f notice.Fact) { c.timeline.Notes = append(c.timeline.
 func (c *comparison) limits() {
 	a, world := c.timeline.Across, c.timeline.world()
 	if a.Matched == 0 && a.Alone > 0 {
-		c.note(notice.CallsUnmatched{Calls: a.Alone})
+		c.note(profiles.CallsUnmatched{Calls: a.Alone})
 	}
 	unnamed := func(p *party) bool { return p.name == "" && p.matches != nil }
 	if len(c.lanes) < world && slices.ContainsFunc(c.parties, unnamed) {
-		c.note(notice.CommunicatorsUnknown{})
+		c.note(profiles.CommunicatorsUnknown{})
 	}
 }
 

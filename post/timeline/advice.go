@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"busbar/internal/notice"
+	"busbar/internal/notice/profiles"
 	"busbar/internal/units"
 )
 
@@ -54,15 +55,15 @@ func advice(topic string, gain float64, f notice.Fact) Advice {
 }
 
 // pure is which part of the time of communication is no waiting for other ranks, as far as calls were matched.
-func (a assessment) pure() (share float64, waiting notice.Waiting) {
+func (a assessment) pure() (share float64, waiting profiles.Waiting) {
 	x := a.Across
 	switch {
 	case x == nil || x.Matched == 0 || x.Pure+x.Waiting <= 0:
-		return 1, notice.WaitingPossible
+		return 1, profiles.WaitingPossible
 	case len(a.all.devices) < a.world():
-		return x.Pure / (x.Pure + x.Waiting), notice.WaitingForOthers
+		return x.Pure / (x.Pure + x.Waiting), profiles.WaitingForOthers
 	}
-	return x.Pure / (x.Pure + x.Waiting), notice.WaitingExcluded
+	return x.Pure / (x.Pure + x.Waiting), profiles.WaitingExcluded
 }
 
 // seconds is a time of ms.
@@ -95,15 +96,15 @@ func (a assessment) losses() (found []Advice) {
 	host, idle, copies := y.part(hostBoundOf), y.part(unexplainedOf), y.part(copiesOf)
 	if a.loses(hostBoundOf) {
 		found = append(found, advice(topicIdle, host,
-			notice.HostBoundStep{Idle: seconds(host), Span: span, Per: y.per}))
+			profiles.HostBoundStep{Idle: seconds(host), Span: span, Per: y.per}))
 	}
 	if a.loses(unexplainedOf) {
-		found = append(found, advice(topicIdle, idle, notice.UnexplainedIdle{Idle: seconds(idle), Span: span,
+		found = append(found, advice(topicIdle, idle, profiles.UnexplainedIdle{Idle: seconds(idle), Span: span,
 			Per: y.per, Launched: seconds(y.part(waitingOf))}))
 	}
 	if a.loses(copiesOf) {
 		found = append(found, advice(topicCopies, copies,
-			notice.CopiesAlone{Copies: seconds(copies), Span: span, Per: y.per}))
+			profiles.CopiesAlone{Copies: seconds(copies), Span: span, Per: y.per}))
 	}
 	return found
 }
@@ -127,7 +128,7 @@ func (a assessment) unevenRanks() Advice {
 	if gain < 0.05*a.all.part(spanOf) {
 		return Advice{}
 	}
-	fact := notice.UnevenRanks{Waiting: seconds(gain), Per: a.comm.per}
+	fact := profiles.UnevenRanks{Waiting: seconds(gain), Per: a.comm.per}
 	for _, step := range x.Imbalance {
 		if spread := units.Share(step.Spread / 100); spread > fact.Spread {
 			fact.Spread, fact.Step = spread, step.Name
@@ -141,5 +142,5 @@ func (a assessment) noSteps() Advice {
 	if a.all.per == perStep {
 		return Advice{}
 	}
-	return advice(topicProfile, 0, notice.NoSteps{})
+	return advice(topicProfile, 0, profiles.NoSteps{})
 }

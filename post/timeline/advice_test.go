@@ -9,6 +9,7 @@ import (
 	"github.com/shoenig/test/must"
 
 	"busbar/internal/notice"
+	"busbar/internal/notice/profiles"
 )
 
 // healthy is a run in which nothing calls for advice: five steps of 100 ms, communication hidden but for a millisecond,
@@ -80,7 +81,7 @@ func TestAModelIsNotCalledSmallThatIsNot(t *testing.T) {
 		tl := healthy()
 		each(tl, nil, func(p *Parts) { *p = parts })
 		for _, a := range assess(tl).advise() {
-			must.NotEq(t, notice.LittleCompute{}.Code(), a.Found.Code())
+			must.NotEq(t, profiles.LittleCompute{}.Code(), a.Found.Code())
 		}
 	}
 }
@@ -89,7 +90,7 @@ func TestAModelIsNotCalledSmallThatIsNot(t *testing.T) {
 func exposedMuch(p *Parts) { p.Comm, p.Overlap, p.Exposed, p.Idle = 40, 10, 30, 0 }
 
 func TestAdvice(t *testing.T) {
-	both := []notice.StreamOf{{Stream: 7, Device: "rank 0", OfComm: 100}, {Stream: 7, Device: "rank 1", OfComm: 100}}
+	both := []profiles.StreamOf{{Stream: 7, Device: "rank 0", OfComm: 100}, {Stream: 7, Device: "rank 1", OfComm: 100}}
 	for _, c := range []struct {
 		name   string
 		change func(*Timeline)
@@ -100,56 +101,57 @@ func TestAdvice(t *testing.T) {
 		{"one stream for both", func(t *Timeline) {
 			each(t, func(d *Device) { d.Shared = []SharedStream{{ID: 7, Comm: 200, OfComm: 100, OfCompute: 90}} },
 				exposedMuch)
-		}, topicOverlap, notice.SharedStreams{Streams: both, Share: 1, Exposed: 0.03, Per: "step"}, 30},
+		}, topicOverlap, profiles.SharedStreams{Streams: both, Share: 1, Exposed: 0.03, Per: "step"}, 30},
 		{"gain bounded by what there is to hide behind", func(t *Timeline) {
 			each(t, func(d *Device) { d.Shared = []SharedStream{{ID: 7, Comm: 200, OfComm: 100, OfCompute: 90}} },
 				func(p *Parts) { exposedMuch(p); p.Compute = 22 })
-		}, topicOverlap, notice.SharedStreams{Streams: both, Share: 1, Exposed: 0.03, Per: "step"}, 12},
+		}, topicOverlap, profiles.SharedStreams{Streams: both, Share: 1, Exposed: 0.03, Per: "step"}, 12},
 		{"less to compute than to communicate", func(t *Timeline) {
 			each(t, nil, func(p *Parts) { p.Compute, p.Comm, p.Overlap, p.Exposed = 20, 80, 10, 70 })
-		}, topicOverlap, notice.LittleCompute{Compute: 0.02, Comm: 0.076, Per: "step"}, 70},
+		}, topicOverlap, profiles.LittleCompute{Compute: 0.02, Comm: 0.076, Per: "step"}, 70},
 		{"a large last bucket", func(t *Timeline) {
 			each(t, func(d *Device) {
 				d.Buckets = []Bucket{{Number: 1, Bytes: 8 << 20, Exposed: 1}, {Number: 2, Bytes: 26 << 20,
 					Exposed: 2}, {Number: 3, Bytes: 30 << 20, Exposed: 20}}
 			}, exposedMuch)
-		}, topicOverlap, notice.LastBucket{Exposed: 0.023, Last: 0.02, Bucket: 30 << 20, Median: 26 << 20, Cap: 13},
+		}, topicOverlap, profiles.LastBucket{Exposed: 0.023, Last: 0.02, Bucket: 30 << 20, Median: 26 << 20, Cap: 13},
 			20},
 		{"wide gradients", func(t *Timeline) {
 			each(t, func(d *Device) { d.Collectives[0].Exposed = 60 }, nil)
-		}, topicOverlap, notice.WideGradients{Time: 0.02, Exposed: 0.0114, Per: "step"}, 5.7},
+		}, topicOverlap, profiles.WideGradients{Time: 0.02, Exposed: 0.0114, Per: "step"}, 5.7},
 		{"bound by the host", func(t *Timeline) { each(t, nil, func(p *Parts) { p.Idle, p.HostBound = 16, 15 }) },
-			topicIdle, notice.HostBoundStep{Idle: 0.015, Span: 0.1, Per: "step"}, 15},
+			topicIdle, profiles.HostBoundStep{Idle: 0.015, Span: 0.1, Per: "step"}, 15},
 		{"most of all bound by the host", func(t *Timeline) {
 			each(t, nil, func(p *Parts) { p.Idle, p.HostBound = 5, 3 })
-		}, topicIdle, notice.HostBoundStep{Idle: 0.003, Span: 0.1, Per: "step"}, 3},
+		}, topicIdle, profiles.HostBoundStep{Idle: 0.003, Span: 0.1, Per: "step"}, 3},
 		{"idle without a cause", func(t *Timeline) {
 			each(t, nil, func(p *Parts) { p.Idle, p.HostBound, p.Waiting = 60, 20, 30 })
-		}, topicIdle, notice.UnexplainedIdle{Idle: 0.04, Launched: 0.03, Span: 0.1,
+		}, topicIdle, profiles.UnexplainedIdle{Idle: 0.04, Launched: 0.03, Span: 0.1,
 			Per: "step"}, 40},
 		{"copies", func(t *Timeline) { each(t, nil, func(p *Parts) { p.MemcpyOnly = 12 }) }, topicCopies,
-			notice.CopiesAlone{Copies: 0.012, Span: 0.1, Per: "step"}, 12},
+			profiles.CopiesAlone{Copies: 0.012, Span: 0.1, Per: "step"}, 12},
 		{"exposed without a cause", func(t *Timeline) {
 			each(t, func(d *Device) {
 				d.Collectives[0].Exposed = 20
 				d.Collectives = append(d.Collectives, Collective{Name: "alltoall", Calls: 10, Sum: 150, Exposed: 130})
 			}, exposedMuch)
-		}, topicOverlap, notice.ExposedCollective{Collective: "alltoall", Exposed: 0.026, Total: 0.03, Per: "step"},
+		}, topicOverlap, profiles.ExposedCollective{Collective: "alltoall", Exposed: 0.026, Total: 0.03, Per: "step"},
 			26},
 		{"a straggler", func(t *Timeline) {
 			t.Across.Straggler = &Straggler{Device: 1, Cost: 5000, costInSteps: 50,
-				Found: notice.Straggler{Rank: "rank 1"}}
-		}, topicBalance, notice.Straggler{Rank: "rank 1"}, 10},
+				Found: profiles.Straggler{Rank: "rank 1"}}
+		}, topicBalance, profiles.Straggler{Rank: "rank 1"}, 10},
 		{"all late in turn", func(t *Timeline) { t.Across.Waiting, t.Across.waitingInSteps = 6000, 60 }, topicBalance,
-			notice.UnevenRanks{Waiting: 0.012, Per: "step", Spread: 0.02, Step: "ProfilerStep#1"}, 12},
+			profiles.UnevenRanks{Waiting: 0.012, Per: "step", Spread: 0.02, Step: "ProfilerStep#1"}, 12},
 		{"slower than the benchmark", func(t *Timeline) {
-			t.Against = []notice.AgainstBenchmark{{Collective: "all_reduce", Size: 25 << 20, Type: "float32", Ranks: 2,
+			t.Against = []profiles.AgainstBenchmark{{Collective: "all_reduce", Size: 25 << 20, Type: "float32",
+				Ranks: 2,
 				Busbw: 50e9, Reached: 200e9, Percent: 25}}
 			each(t, nil, exposedMuch)
-		}, topicTopology, notice.BelowBenchmark{Collective: "all_reduce", Size: 25 << 20, Share: 0.25, BusBW: 50e9,
+		}, topicTopology, profiles.BelowBenchmark{Collective: "all_reduce", Size: 25 << 20, Share: 0.25, BusBW: 50e9,
 			Benchmark: 200e9}, 10 * (25 << 20) / 50e9 * 1e3 * 0.75},
 		{"no steps", func(t *Timeline) { each(t, func(d *Device) { d.Steps = nil }, nil) }, topicProfile,
-			notice.NoSteps{}, 0},
+			profiles.NoSteps{}, 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			tl := healthy()

@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"busbar/internal/coll"
-	"busbar/internal/notice"
+	"busbar/internal/notice/profiles"
 	"busbar/internal/units"
 )
 
@@ -18,7 +18,7 @@ func (a assessment) sameStream() Advice {
 	if share < 50 || !a.matters(gain) {
 		return Advice{}
 	}
-	return advice(topicOverlap, gain, notice.SharedStreams{Streams: streamsOf(a.Devices),
+	return advice(topicOverlap, gain, profiles.SharedStreams{Streams: streamsOf(a.Devices),
 		Share: units.Share(share / 100), Exposed: seconds(exposed), Per: a.comm.per})
 }
 
@@ -42,7 +42,7 @@ func (a assessment) littleCompute() Advice {
 	if compute >= comm || !a.matters(exposed) {
 		return Advice{}
 	}
-	return advice(topicOverlap, exposed, notice.LittleCompute{Compute: seconds(compute), Comm: seconds(comm),
+	return advice(topicOverlap, exposed, profiles.LittleCompute{Compute: seconds(compute), Comm: seconds(comm),
 		Waiting: waiting, Per: a.comm.per})
 }
 
@@ -69,8 +69,12 @@ func (a assessment) lastBucket() Advice {
 		return Advice{}
 	}
 	median := int64(medianOf(all, func(b Bucket) float64 { return float64(b.Bytes) }))
-	return advice(topicOverlap, last.Exposed, notice.LastBucket{Exposed: seconds(exposed), Last: seconds(last.Exposed),
-		Bucket: units.RoughBytes(last.Bytes), Median: units.RoughBytes(median), Cap: max(1, median/2/mib)})
+	return advice(
+		topicOverlap,
+		last.Exposed,
+		profiles.LastBucket{Exposed: seconds(exposed), Last: seconds(last.Exposed),
+			Bucket: units.RoughBytes(last.Bytes), Median: units.RoughBytes(median), Cap: max(1, median/2/mib)},
+	)
 }
 
 // wideGradients is for 32-bit gradients that are not hidden. Halving them gains half of that at most.
@@ -84,7 +88,7 @@ func (a assessment) wideGradients() Advice {
 	if !a.matters(exposed / 2) {
 		return Advice{}
 	}
-	return advice(topicOverlap, exposed/2, notice.WideGradients{Time: seconds(took.sum), Exposed: seconds(exposed),
+	return advice(topicOverlap, exposed/2, profiles.WideGradients{Time: seconds(took.sum), Exposed: seconds(exposed),
 		Waiting: waiting, Per: a.comm.per})
 }
 
@@ -97,13 +101,13 @@ func (a assessment) exposedMost(found []Advice) Advice {
 		return Advice{}
 	}
 	_, waiting := a.pure()
-	return advice(topicOverlap, min(exposed, a.comm.part(notHidingOf)), notice.ExposedCollective{Collective: name,
+	return advice(topicOverlap, min(exposed, a.comm.part(notHidingOf)), profiles.ExposedCollective{Collective: name,
 		Exposed: seconds(exposed), Total: seconds(a.comm.part(exposedOf)), Per: a.comm.per, Waiting: waiting})
 }
 
 // hasCause reports whether advice has the cause of exposed communication. Too little to compute is no cause of its own.
 func (a Advice) hasCause() bool {
-	if _, is := a.Found.Fact.(notice.LittleCompute); is {
+	if _, is := a.Found.Fact.(profiles.LittleCompute); is {
 		return false
 	}
 	return a.Topic == topicOverlap || a.Topic == topicBalance || a.Topic == topicTopology
@@ -133,7 +137,7 @@ const (
 
 // belowBenchmark is for collectives that are slower than the machine was in a benchmark.
 func (a assessment) belowBenchmark() Advice {
-	var slow *notice.AgainstBenchmark
+	var slow *profiles.AgainstBenchmark
 	gain := 0.0
 	for i := range a.Against {
 		j := &a.Against[i]
@@ -148,12 +152,12 @@ func (a assessment) belowBenchmark() Advice {
 	if slow == nil || !a.matters(min(gain, a.comm.part(commOf))) {
 		return Advice{}
 	}
-	return advice(topicTopology, min(gain, a.comm.part(exposedOf)), notice.BelowBenchmark{Collective: slow.Collective,
+	return advice(topicTopology, min(gain, a.comm.part(exposedOf)), profiles.BelowBenchmark{Collective: slow.Collective,
 		Size: slow.Size, Share: units.Share(slow.Percent / 100), BusBW: slow.Busbw, Benchmark: slow.Reached})
 }
 
 // pureOf is what a joined collective takes a rank, in milliseconds a step or recording, by its bus bandwidth.
-func (a assessment) pureOf(j *notice.AgainstBenchmark) float64 {
+func (a assessment) pureOf(j *profiles.AgainstBenchmark) float64 {
 	what, err := coll.ParseCollective(j.Collective)
 	if err != nil || j.Busbw <= 0 {
 		return 0

@@ -8,6 +8,7 @@ import (
 
 	"busbar/internal/coll"
 	"busbar/internal/notice"
+	"busbar/internal/notice/profiles"
 	"busbar/internal/result"
 	"busbar/internal/units"
 	"busbar/post/analysis"
@@ -24,9 +25,9 @@ import (
 // curve the bus bandwidth is taken along the logarithm of the size. Nothing is compared past the ends of a curve.
 func (t *Timeline) Join(curves []*analysis.Curve, rehearsed bool) {
 	t.Against = nil
-	var missing notice.NotInBenchmark
+	var missing profiles.NotInBenchmark
 	for _, c := range inTrainingOf(t) {
-		lacks := notice.MissingCurve{Collective: c.Name, Type: c.Type, Ranks: c.Ranks}
+		lacks := profiles.MissingCurve{Collective: c.Name, Type: c.Type, Ranks: c.Ranks}
 		fit := nearest(c.fitting(curves, rehearsed), nodesOf(t, c.Ranks))
 		best, reached := c.fastest(fit)
 		if best != nil {
@@ -158,17 +159,17 @@ func (c inTraining) fastest(fit []*analysis.Curve) (best *analysis.Curve, reache
 }
 
 // joinedOf is a collective beside a curve.
-func joinedOf(t *Timeline, c inTraining, best *analysis.Curve, reached float64) notice.AgainstBenchmark {
+func joinedOf(t *Timeline, c inTraining, best *analysis.Curve, reached float64) profiles.AgainstBenchmark {
 	percent := 100 * c.busbw / reached
-	j := notice.AgainstBenchmark{
+	j := profiles.AgainstBenchmark{
 		Collective: c.Name, Size: units.RoughBytes(*c.Bytes), Type: c.Type, Ranks: c.Ranks,
-		Percent: notice.Whole(percent), Busbw: units.Bandwidth(c.busbw * 1e9),
+		Percent: profiles.Whole(percent), Busbw: units.Bandwidth(c.busbw * 1e9),
 		Reached: units.Bandwidth(reached * 1e9), Run: best.Runs[0].ID, Who: best.Who,
 		Shape: analysis.ShapeOf(best.Condition).Words(), Placement: say.Placement(best.Placement),
-		Waiting: notice.LeastTime(!c.pure), Simulated: notice.SimulatedRun(best.Rehearsed), More: percent > 100,
+		Waiting: profiles.LeastTime(!c.pure), Simulated: profiles.SimulatedRun(best.Rehearsed), More: percent > 100,
 	}
 	if gpu := gpuOf(t.Devices); gpu != "" && best.Device != "" && gpu != best.Device {
-		j.Machine = notice.OtherGPU{Benchmark: best.Device, Training: gpu}
+		j.Machine = profiles.OtherGPU{Benchmark: best.Device, Training: gpu}
 	}
 	return j
 }

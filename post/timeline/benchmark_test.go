@@ -7,6 +7,7 @@ import (
 
 	"busbar/internal/coll"
 	"busbar/internal/notice"
+	"busbar/internal/notice/profiles"
 	"busbar/internal/result"
 	"busbar/internal/stats"
 	"busbar/post/analysis"
@@ -87,12 +88,16 @@ func TestWhatIsNotJoined(t *testing.T) {
 		tl := trainedWith(16)
 		// what lets simulated curves in lets nothing else in
 		tl.Join([]*analysis.Curve{measured("r", change, point{16, 30})}, name == "crowded")
-		want := notice.MissingCurve{Collective: "all_reduce", Type: "float32", Ranks: 2}
+		want := profiles.MissingCurve{Collective: "all_reduce", Type: "float32", Ranks: 2}
 		if name == "past the end" {
 			want.Size, want.From, want.To = 16<<20, 8<<20, 8<<20
 		}
 		must.Len(t, 0, tl.Against, must.Sprint(name))
-		must.Eq(t, []notice.Notice{notice.New(notice.NotInBenchmark{Missing: []notice.MissingCurve{want}})}, tl.Notes)
+		must.Eq(
+			t,
+			[]notice.Notice{notice.New(profiles.NotInBenchmark{Missing: []profiles.MissingCurve{want}})},
+			tl.Notes,
+		)
 	}
 }
 
@@ -131,5 +136,5 @@ func TestJoinOfOneRank(t *testing.T) {
 	tl.Join([]*analysis.Curve{measured("r", func(c *analysis.Curve) { c.Device = "H100" }, point{25, 200})}, false)
 	must.Len(t, 1, tl.Against)
 	must.True(t, tl.Against[0].Busbw == 180e9 && bool(tl.Against[0].Waiting))
-	must.EqOp(t, notice.OtherGPU{Benchmark: "H100", Training: "A100"}, tl.Against[0].Machine)
+	must.EqOp(t, profiles.OtherGPU{Benchmark: "H100", Training: "A100"}, tl.Against[0].Machine)
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"busbar/internal/notice"
+	"busbar/internal/notice/profiles"
 	"busbar/post/trace"
 )
 
@@ -57,7 +58,7 @@ func (b *Builder) Add(f *trace.File) {
 			out.withoutBusbw()
 		}
 		if !out.works() {
-			out.Notes = append(out.Notes, notice.New(notice.OnlyCopies{}))
+			out.Notes = append(out.Notes, notice.New(profiles.OnlyCopies{}))
 		}
 		t.Devices = append(t.Devices, out)
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/shoenig/test/must"
 
 	"busbar/internal/notice"
+	"busbar/internal/notice/profiles"
 	"busbar/post/trace"
 )
 
@@ -29,12 +30,12 @@ func TestFilesAndTheirNotes(t *testing.T) {
 	a := filed("a.json", ranOn(0, trace.Unknown, "n1", 0))
 	a.Tool, a.Cut = "torch.profiler", "it ends early"
 	b := filed("b.sqlite")
-	b.Format, b.Notes = trace.Nsight, []notice.Fact{notice.PayloadsMissing{Command: "x"}}
+	b.Format, b.Notes = trace.Nsight, []notice.Fact{profiles.PayloadsMissing{Command: "x"}}
 	tl := built(Options{Tool: "busbar", CommPattern: regexp.MustCompile("mine"),
 		StepPattern: regexp.MustCompile("step")}, a, b)
 	must.Eq(t, []File{{Path: "a.json", Format: "kineto", Tool: "torch.profiler", Cut: "it ends early"},
 		{Path: "b.sqlite", Format: "nsight"}}, tl.Files)
-	must.Eq(t, []notice.Notice{notice.InFile("b.sqlite", 0, notice.PayloadsMissing{Command: "x"})}, tl.Notes)
+	must.Eq(t, []notice.Notice{notice.InFile("b.sqlite", 0, profiles.PayloadsMissing{Command: "x"})}, tl.Notes)
 	must.EqOp(t, "busbar", tl.Tool)
 	must.EqOp(t, Rule{"mine", "step"}, tl.Rule)
 }
@@ -99,7 +100,7 @@ func TestRecordingsOfOneRank(t *testing.T) {
 			must.EqOp(t, c.lanes, lanes)
 			var want []notice.Notice
 			if strings.HasPrefix(c.names, "GPU") {
-				want = []notice.Notice{notice.New(notice.SameRank{Ranks: []notice.RankClash{{Rank: 0,
+				want = []notice.Notice{notice.New(profiles.SameRank{Ranks: []profiles.RankClash{{Rank: 0,
 					Files: []string{"a", "b"}}}})}
 			}
 			must.Eq(t, want, tl.Notes)
@@ -123,14 +124,14 @@ func TestNotesOnDevices(t *testing.T) {
 	g := onGPU("7 graph 1-3")
 	g.Activities[0].Kind = trace.GraphTrace
 	d := g.analysed(Options{StepPattern: regexp.MustCompile("^step")})
-	must.Eq(t, []notice.Notice{notice.New(notice.CUDAGraphs{Time: 0.002}),
-		notice.New(notice.StepPatternUnmatched{Pattern: "^step"})}, d.Notes)
+	must.Eq(t, []notice.Notice{notice.New(profiles.CUDAGraphs{Time: 0.002}),
+		notice.New(profiles.StepPatternUnmatched{Pattern: "^step"})}, d.Notes)
 }
 
 // Of a hundred launches one may be after its kernel; what has no launch is not of them.
 func TestClocksDisagreeFromOnePercentOn(t *testing.T) {
 	for launched, want := range map[int64][]notice.Notice{
-		100: nil, 99: {notice.New(notice.ClocksDisagree{Early: 1, Of: 99})},
+		100: nil, 99: {notice.New(profiles.ClocksDisagree{Early: 1, Of: 99})},
 	} {
 		g := newGPU()
 		for i := range launched + 50 {
@@ -148,7 +149,7 @@ func TestNoticesOfStragglerAndStreams(t *testing.T) {
 	tl := compared(job{ranks: 4, steps: 5, sizes: mib(25), pure: msec, work: late}.ranksOf()...)
 	tl.Devices[0].Shared = []SharedStream{{ID: 7, OfComm: 100, OfCompute: 90}}
 	tl.review()
-	tl.Advice = append(tl.Advice, advice(topicOverlap, 0, notice.SharedStreams{Streams: streamsOf(tl.Devices),
+	tl.Advice = append(tl.Advice, advice(topicOverlap, 0, profiles.SharedStreams{Streams: streamsOf(tl.Devices),
 		Share: 1, Exposed: 1, Per: "step"}))
 	for _, code := range []string{"straggler", "shared-streams"} {
 		must.EqOp(t, 1, strings.Count(codesOf(tl.Notices())+" ", code+" "))

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"busbar/internal/notice"
+	"busbar/internal/notice/profiles"
 )
 
 // InShort are the main facts: what the time goes to, whether communication overlaps, who waits for whom.
@@ -13,11 +14,11 @@ func (t *Timeline) InShort() (all []notice.Fact) {
 	}
 	a := assess(t)
 	if len(a.all.devices) == 0 {
-		reason := notice.NoGPUWork
+		reason := profiles.NoGPUWork
 		if t.Ran() {
-			reason = notice.OnlyCopiesRan
+			reason = profiles.OnlyCopiesRan
 		}
-		return append(all, notice.NothingRan{What: reason})
+		return append(all, profiles.NothingRan{What: reason})
 	}
 	for _, f := range []notice.Fact{ownStepOf(t), a.shares(), overlapShare(a), t.sharedStreams(), t.WaitingFact()} {
 		if f != nil && t.show(f.Code()) {
@@ -25,7 +26,7 @@ func (t *Timeline) InShort() (all []notice.Fact) {
 		}
 	}
 	if len(t.Advice) > 0 {
-		first := notice.TryFirst{Advice: notice.AdviceOf{Kept: notice.Kept{Fact: t.Advice[0].Found.Fact}}}
+		first := profiles.TryFirst{Advice: profiles.AdviceOf{Kept: notice.Kept{Fact: t.Advice[0].Found.Fact}}}
 		if gain := t.Worth(t.Advice[0]); gain.Time > 0 {
 			first.Gain = &gain
 		}
@@ -37,7 +38,7 @@ func (t *Timeline) InShort() (all []notice.Fact) {
 // InShortTexts are those facts in sentences.
 func (t *Timeline) InShortTexts() (texts []string) {
 	for _, f := range t.InShort() {
-		if _, is := f.(notice.Straggler); is {
+		if _, is := f.(profiles.Straggler); is {
 			texts = append(texts, notice.Sentence(f)) // its details have a section of their own
 			continue
 		}
@@ -50,16 +51,16 @@ func (t *Timeline) InShortTexts() (texts []string) {
 func overlapShare(a assessment) notice.Fact {
 	switch {
 	case len(a.comm.devices) == 0:
-		return notice.NothingRan{What: notice.NoCommunication}
+		return profiles.NothingRan{What: profiles.NoCommunication}
 	case !slices.ContainsFunc(a.comm.devices, func(d *Device) bool { return d.Overlap > 0 }):
-		return notice.NoOverlapAtAll{}
+		return profiles.NoOverlapAtAll{}
 	}
-	return notice.OverlapShare{Share: a.comm.percents(overlapOf, commOf)}
+	return profiles.OverlapShare{Share: a.comm.percents(overlapOf, commOf)}
 }
 
 // Worth is what a piece of advice can save.
-func (t *Timeline) Worth(a Advice) notice.Gain {
-	return notice.Gain{Time: seconds(a.Gain), Per: t.typically().per}
+func (t *Timeline) Worth(a Advice) profiles.Gain {
+	return profiles.Gain{Time: seconds(a.Gain), Per: t.typically().per}
 }
 
 // Ran reports whether anything ran on a GPU while it was recorded.
@@ -70,7 +71,7 @@ func (t *Timeline) Ran() bool {
 // shares are what the time goes to.
 func (a assessment) shares() notice.Fact {
 	y := a.all
-	f := notice.TimeShares{Per: y.per, Time: seconds(y.part(spanOf)), Compute: y.percents(computeOf, spanOf),
+	f := profiles.TimeShares{Per: y.per, Time: seconds(y.part(spanOf)), Compute: y.percents(computeOf, spanOf),
 		Idle: y.percents(idleOf, spanOf), Median: y.over()}
 	if len(a.comm.devices) > 0 {
 		f.Exposed = y.percents(exposedOf, spanOf)
@@ -82,21 +83,21 @@ func (a assessment) shares() notice.Fact {
 }
 
 // percents is a part of another in percent; of several GPUs the median, with the smallest and the largest.
-func (y typical) percents(part, of func(*Parts) float64) notice.ShareRange {
+func (y typical) percents(part, of func(*Parts) float64) profiles.ShareRange {
 	var all []float64
 	for _, d := range y.devices {
 		all = append(all, typical{per: y.per, devices: []*Device{d}}.share(part, of))
 	}
-	return notice.ShareRange{
+	return profiles.ShareRange{
 		Value: y.share(part, of), Min: slices.Min(all), Max: slices.Max(all), Range: len(all) > 1, Known: true,
 	}
 }
 
 // streamsOf are the streams that have both communication and computation.
-func streamsOf(devices []Device) (all []notice.StreamOf) {
+func streamsOf(devices []Device) (all []profiles.StreamOf) {
 	for _, d := range devices {
 		for _, s := range d.Shared {
-			all = append(all, notice.StreamOf{Stream: s.ID, Device: d.Label, OfComm: notice.Whole(s.OfComm)})
+			all = append(all, profiles.StreamOf{Stream: s.ID, Device: d.Label, OfComm: profiles.Whole(s.OfComm)})
 		}
 	}
 	return all
@@ -104,7 +105,7 @@ func streamsOf(devices []Device) (all []notice.StreamOf) {
 
 // sharedStreams is the fact on them; nil where there are none, or --ignore names it.
 func (t *Timeline) sharedStreams() notice.Fact {
-	f := notice.SharedStreams{Streams: streamsOf(t.Devices)}
+	f := profiles.SharedStreams{Streams: streamsOf(t.Devices)}
 	if f.Streams == nil || !t.show(f.Code()) {
 		return nil
 	}
@@ -118,7 +119,7 @@ func (t *Timeline) WaitingFact() notice.Fact {
 	case a == nil || a.Matched == 0:
 		return nil
 	case a.Straggler == nil:
-		return notice.NoStragglerFound{}
+		return profiles.NoStragglerFound{}
 	}
 	return t.straggler()
 }

@@ -41,7 +41,9 @@ var kernelNames = map[coll.Collective][]string{
 		"lowPrecisionTwoShotAllReduceKernel",
 		"void flashinfer::trtllm_mnnvl_allreduce::oneshotAllreduceFusionKernel<(unsigned char)2, __nv_bfloat16, " +
 			"true>(Params)",
-		"void flashinfer::trtllm_allreduce_fusion::allreduce_fusion_kernel_oneshot_lamport<(flashinfer::trtllm_allreduce_fusion::AllReduceFusionPattern)1, __nv_bfloat16, 2, true, true>(flashinfer::trtllm_allreduce_fusion::AllReduceFusionParams<__nv_bfloat16>)",
+		"void flashinfer::trtllm_allreduce_fusion::allreduce_fusion_kernel_oneshot_lamport<(" +
+			"flashinfer::trtllm_allreduce_fusion::AllReduceFusionPattern)1, " +
+			"__nv_bfloat16, 2, true, true>(flashinfer::trtllm_allreduce_fusion::AllReduceFusionParams<__nv_bfloat16>)",
 		"moereduction_allreduce_fusion_kernel_oneshot_lamport",
 		"void mscclpp::nccl::allreduceAllPairs<(mscclpp::ReduceOp)0, __half>(__half*)",
 		"void sglang::device::push_all_reduce_1shot<__half, 8>(int)",
@@ -135,7 +137,8 @@ func TestEveryRowOfTheTableHasAKernel(t *testing.T) {
 
 // withinNames are kernels of libraries of communication that move nothing between GPUs.
 var withinNames = []string{
-	"void (anonymous namespace)::oneRankReduce<FuncPreMulSum<float> >(void*, void*, unsigned long, unsigned long, bool)",
+	"void (anonymous namespace)::oneRankReduce<FuncPreMulSum<float> >(void*, void*, unsigned long, unsigned long, " +
+		"bool)",
 	"void oneRankReduce<FuncPreMulSum<__half>>(void *, void *, unsigned long, unsigned long, bool)",
 	"_ZN42_GLOBAL__N__a1b2c3d4_9_onerank_cu_0123456713oneRankReduceI13FuncPreMulSumIfEEEvPvS3_mmb",
 	"void deep_ep::layout::get_dispatch_layout<256, 32, 8>(long const*)",

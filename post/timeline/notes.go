@@ -2,6 +2,7 @@ package timeline
 
 import (
 	"busbar/internal/notice"
+	"busbar/internal/notice/profiles"
 	"busbar/post/trace"
 )
 
@@ -27,13 +28,13 @@ func (s *study) notes() (notes []notice.Notice) {
 	}
 	add := func(f notice.Fact) { notes = append(notes, notice.New(f)) }
 	if graphs > 0 {
-		add(notice.CUDAGraphs{Time: seconds(milliseconds(graphs))})
+		add(profiles.CUDAGraphs{Time: seconds(milliseconds(graphs))})
 	}
 	if early*100 > launched*mostEarly {
-		add(notice.ClocksDisagree{Early: early, Of: launched})
+		add(profiles.ClocksDisagree{Early: early, Of: launched})
 	}
 	if s.options.StepPattern != nil && len(s.host) == 0 {
-		add(notice.StepPatternUnmatched{Pattern: s.options.StepPattern.String()})
+		add(profiles.StepPatternUnmatched{Pattern: s.options.StepPattern.String()})
 	}
 	return notes
 }

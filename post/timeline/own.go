@@ -6,6 +6,7 @@ import (
 
 	"busbar/internal/coll"
 	"busbar/internal/notice"
+	"busbar/internal/notice/profiles"
 	"busbar/post/trace"
 )
 
@@ -54,7 +55,7 @@ func ownStepOf(t *Timeline) notice.Fact {
 	if !t.own() {
 		return nil
 	}
-	return notice.OwnStep{Step: t.Files[0].Own, NoGPU: notice.OnThreads(t.Files[0].NoGPU)}
+	return profiles.OwnStep{Step: t.Files[0].Own, NoGPU: profiles.OnThreads(t.Files[0].NoGPU)}
 }
 
 // Unit is what a device is called where several are listed: the threads of a rank are no GPU.

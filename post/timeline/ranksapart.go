@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"busbar/internal/notice"
+	"busbar/internal/notice/profiles"
 	"busbar/post/trace"
 )
 
@@ -28,7 +29,7 @@ func (b *Builder) ranksApart() {
 			of[key] = append(of[key], i)
 		}
 	}
-	var clashes []notice.RankClash
+	var clashes []profiles.RankClash
 	for _, key := range slices.SortedFunc(maps.Keys(of), compareRankKeys) {
 		devices := of[key]
 		clash := func(a int) bool {
@@ -40,7 +41,7 @@ func (b *Builder) ranksApart() {
 		if !slices.ContainsFunc(devices, clash) {
 			continue
 		}
-		c := notice.RankClash{Rank: key.rank}
+		c := profiles.RankClash{Rank: key.rank}
 		for _, i := range devices {
 			t.Devices[i].named(trace.Unknown)
 			c.Files = append(c.Files, t.Files[t.Devices[i].File].Path)
@@ -49,7 +50,7 @@ func (b *Builder) ranksApart() {
 		clashes = append(clashes, c)
 	}
 	if clashes != nil {
-		t.Notes = append(t.Notes, notice.New(notice.SameRank{Ranks: clashes}))
+		t.Notes = append(t.Notes, notice.New(profiles.SameRank{Ranks: clashes}))
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"busbar/internal/notice"
+	"busbar/internal/notice/profiles"
 	"busbar/internal/stats"
 	"busbar/internal/units"
 )
@@ -42,7 +43,7 @@ func ReadScaled(ctx context.Context, kind string, paths []string, o Options) (*T
 
 // scalingOf compares runs of one training on different numbers of ranks: each with the one that has the fewest. The
 // time of a step is the median over steps of the slowest rank's. An error states what a run lacks.
-func scalingOf(kind string, paths []string, runs []*Timeline) (found []notice.ScalingEfficiency, err error) {
+func scalingOf(kind string, paths []string, runs []*Timeline) (found []profiles.ScalingEfficiency, err error) {
 	all := make([]scaled, len(runs))
 	for i, t := range runs {
 		if all[i], err = scaledOf(t); err != nil {
@@ -97,19 +98,19 @@ func scaledOf(t *Timeline) (s scaled, err error) {
 	return s, nil
 }
 
-func efficiency(kind string, few, many scaled) notice.ScalingEfficiency {
+func efficiency(kind string, few, many scaled) profiles.ScalingEfficiency {
 	efficiency := stats.WeakScaling(few.step, many.step)
 	if kind == Strong {
 		efficiency = stats.StrongScaling(few.step, few.ranks, many.step, many.ranks)
 	}
-	e := notice.ScalingEfficiency{
-		Kind: kind, If: notice.ScalingValid(kind), From: few.ranks, To: many.ranks,
-		Percent: notice.Whole(100 * efficiency), Step: seconds(many.step), FromStep: seconds(few.step),
+	e := profiles.ScalingEfficiency{
+		Kind: kind, If: profiles.ScalingValid(kind), From: few.ranks, To: many.ranks,
+		Percent: profiles.Whole(100 * efficiency), Step: seconds(many.step), FromStep: seconds(few.step),
 		Speed: units.Factor(few.step / many.step), Ideal: units.Factor(float64(many.ranks) / float64(few.ranks)),
 	}
 	for _, s := range []scaled{few, many} {
 		if s.read < s.ranks {
-			e.Unread = append(e.Unread, notice.RanksRead{Read: s.read, Of: s.ranks})
+			e.Unread = append(e.Unread, profiles.RanksRead{Read: s.read, Of: s.ranks})
 		}
 	}
 	if fewest := min(few.steps, many.steps); fewest < 3 {

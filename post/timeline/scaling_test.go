@@ -6,7 +6,7 @@ import (
 
 	"github.com/shoenig/test/must"
 
-	"busbar/internal/notice"
+	"busbar/internal/notice/profiles"
 )
 
 // trained is a run whose slowest rank takes these milliseconds a step.
@@ -62,7 +62,7 @@ func TestScalingOfRuns(t *testing.T) {
 }
 
 func TestStepsThatAreNotWholeDoNotCount(t *testing.T) {
-	d := Device{Steps: []Step{{Name: "1", Partial: &notice.PartialStep{}, Parts: Parts{Span: 10}},
+	d := Device{Steps: []Step{{Name: "1", Partial: &profiles.PartialStep{}, Parts: Parts{Span: 10}},
 		{Name: "2", Parts: Parts{Span: 100}}}}
 	y := typical{per: "step", devices: []*Device{&d}}
 	isNear(t, "the mean of whole steps", y.part(spanOf), 100)
@@ -72,7 +72,7 @@ func TestStepsThatAreNotWholeDoNotCount(t *testing.T) {
 
 // What a rank does before and after training, and in a step that was not recorded whole, is no part of a step.
 func TestCallsOutsideStepsAreOfNone(t *testing.T) {
-	d := Device{Steps: []Step{{Name: "1", Partial: &notice.PartialStep{}}, {Name: "2"}, {Name: "3"}},
+	d := Device{Steps: []Step{{Name: "1", Partial: &profiles.PartialStep{}}, {Name: "2"}, {Name: "3"}},
 		Collectives: []Collective{{Calls: 5, Sum: 1111, Exposed: 555}},
 		seen: []seen{{end: 1000 * msec, exposed: 500 * msec, step: -1}, {end: 100 * msec, exposed: 50 * msec},
 			{end: msec, exposed: msec, step: 1}, {end: 2 * msec, exposed: msec, step: 2},

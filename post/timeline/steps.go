@@ -5,7 +5,7 @@ import (
 	"slices"
 	"sort"
 
-	"busbar/internal/notice"
+	"busbar/internal/notice/profiles"
 	"busbar/internal/stats"
 	"busbar/post/trace"
 )
@@ -115,7 +115,7 @@ func (s *study) stepParts() []Step {
 	for n := range all {
 		all[n].Kernels = int(kernels[n])
 		if len(all) > 2 && kernels[n] < typical/2 {
-			all[n].Partial = &notice.PartialStep{Kernels: all[n].Kernels, Typical: typical}
+			all[n].Partial = &profiles.PartialStep{Kernels: all[n].Kernels, Typical: typical}
 		}
 	}
 	return all

@@ -5,7 +5,7 @@ import (
 	"math"
 	"slices"
 
-	"busbar/internal/notice"
+	"busbar/internal/notice/profiles"
 	"busbar/internal/stats"
 	"busbar/internal/units"
 )
@@ -34,7 +34,7 @@ func (c *comparison) straggler() *Straggler {
 	r := found.recordings[0]
 	s := &Straggler{Device: r.index, Share: 100 * float64(found.last) / float64(found.uneven),
 		Cost: milliseconds(found.cost), costInSteps: milliseconds(found.inSteps)}
-	s.Found = notice.Straggler{Rank: r.Label, Last: found.last, Of: found.uneven,
+	s.Found = profiles.Straggler{Rank: r.Label, Last: found.last, Of: found.uneven,
 		Waited: units.Seconds(s.Cost / 1e3),
 		Share:  units.Share(s.Cost / c.meanSpan()), Causes: c.causes(found)}
 	if steps, of := found.stepsLast(); of > 0 {
@@ -105,14 +105,14 @@ const (
 )
 
 // causes are what a straggler spends more time on than the median of the others, the largest difference first.
-func (c *comparison) causes(l *lane) notice.StragglerCauses {
-	var found notice.StragglerCauses
-	for kind, part := range map[notice.Cause]func(*Parts) float64{
-		notice.SlowCompute: computeOf,
-		notice.HostBound:   hostBoundOf,
-		notice.Dependency:  waitingOf,
-		notice.SlowCopies:  copiesOf,
-		notice.Idle:        func(p *Parts) float64 { return p.Unexplained },
+func (c *comparison) causes(l *lane) profiles.StragglerCauses {
+	var found profiles.StragglerCauses
+	for kind, part := range map[profiles.Cause]func(*Parts) float64{
+		profiles.SlowCompute: computeOf,
+		profiles.HostBound:   hostBoundOf,
+		profiles.Dependency:  waitingOf,
+		profiles.SlowCopies:  copiesOf,
+		profiles.Idle:        func(p *Parts) float64 { return p.Unexplained },
 	} {
 		own, others := c.sumOf(l, part), []float64{}
 		for _, o := range c.lanes {
@@ -123,10 +123,10 @@ func (c *comparison) causes(l *lane) notice.StragglerCauses {
 		usual := stats.Median(others)
 		if more := own - usual; more > leastReason*milliseconds(l.cost) && more > leastMore*usual &&
 			own >= stats.Quantile(others, 0.75) {
-			found = append(found, notice.StragglerCause{Cause: kind, Own: seconds(own), Others: seconds(usual)})
+			found = append(found, profiles.StragglerCause{Cause: kind, Own: seconds(own), Others: seconds(usual)})
 		}
 	}
-	slices.SortFunc(found, func(a, b notice.StragglerCause) int {
+	slices.SortFunc(found, func(a, b profiles.StragglerCause) int {
 		return cmp.Or(cmp.Compare(b.Own-b.Others, a.Own-a.Others), cmp.Compare(a.Cause, b.Cause))
 	})
 	return found

@@ -8,6 +8,7 @@ import (
 	"github.com/shoenig/test/must"
 
 	"busbar/internal/notice"
+	"busbar/internal/notice/profiles"
 )
 
 // Ranks that are equal are not accused: neither where each call is by itself, nor where a rank that has more to do has
@@ -74,11 +75,11 @@ func TestALateRankIsFoundAmongNoise(t *testing.T) {
 func TestStragglerCauses(t *testing.T) {
 	for name, c := range map[string]struct {
 		compute, host, copies float64 // more than the others in each step
-		causes                notice.StragglerCauses
+		causes                profiles.StragglerCauses
 	}{
-		"computing": {0, 0, 0, notice.StragglerCauses{{Cause: notice.SlowCompute, Own: 0.108, Others: 0.06}}},
-		"host-bound": {-8, 6, 3, notice.StragglerCauses{{Cause: notice.HostBound, Own: 0.036},
-			{Cause: notice.SlowCopies, Own: 0.018}}},
+		"computing": {0, 0, 0, profiles.StragglerCauses{{Cause: profiles.SlowCompute, Own: 0.108, Others: 0.06}}},
+		"host-bound": {-8, 6, 3, profiles.StragglerCauses{{Cause: profiles.HostBound, Own: 0.036},
+			{Cause: profiles.SlowCopies, Own: 0.018}}},
 		"unknown": {-8, 0, 0, nil},
 	} {
 		d := job{ranks: 6, steps: 6, sizes: mib(25, 25), pure: msec, work: func(rank, _, _ int) int64 {

@@ -4,7 +4,10 @@
 // Times inside are nanoseconds; what is written is milliseconds, with the names that end in _ms.
 package timeline
 
-import "busbar/internal/notice"
+import (
+	"busbar/internal/notice"
+	"busbar/internal/notice/profiles"
+)
 
 // Timeline is what was found in the files read. It is the JSON document of post timeline.
 type Timeline struct {
@@ -17,8 +20,8 @@ type Timeline struct {
 	Advice  []Advice        `json:"advice"`
 	Notes   []notice.Notice `json:"notes"` // on files and on all
 
-	Against []notice.AgainstBenchmark  `json:"benchmark"` // collectives against benchmark results
-	Scaling []notice.ScalingEfficiency `json:"scaling"`   // against other runs
+	Against []profiles.AgainstBenchmark  `json:"benchmark"` // collectives against benchmark results
+	Scaling []profiles.ScalingEfficiency `json:"scaling"`   // against other runs
 
 	Skipped []notice.Notice `json:"-"` // files that could not be read
 
@@ -103,11 +106,11 @@ type Device struct {
 // Step is one step of training on one device. It has what was launched for it, from its first activity to the first of
 // the next step (docs/timeline.md has how activities belong to steps).
 type Step struct {
-	Name    string              `json:"name"`     // "ProfilerStep#12"
-	Start   float64             `json:"start_ms"` // since the first activity of the device
-	Host    float64             `json:"host_ms"`  // how long the step took on the host; 0: the file does not tell
-	Kernels int                 `json:"kernels"`  // launched in it
-	Partial *notice.PartialStep `json:"partial"`  // why it may not be a whole step
+	Name    string                `json:"name"`     // "ProfilerStep#12"
+	Start   float64               `json:"start_ms"` // since the first activity of the device
+	Host    float64               `json:"host_ms"`  // how long the step took on the host; 0: the file does not tell
+	Kernels int                   `json:"kernels"`  // launched in it
+	Partial *profiles.PartialStep `json:"partial"`  // why it may not be a whole step
 	Parts
 }
 
@@ -197,9 +200,9 @@ type Unclassified struct {
 // Across is what was found over ranks.
 type Across struct {
 	// collectives found on every rank of their communicator that was read
-	Matched int                 `json:"matched"`
-	Alone   int                 `json:"unmatched"` // calls for which that is not so
-	How     notice.MatchedByAll `json:"matched_by"`
+	Matched int                   `json:"matched"`
+	Alone   int                   `json:"unmatched"` // calls for which that is not so
+	How     profiles.MatchedByAll `json:"matched_by"`
 	// matched collectives without a root in which one rank took clearly less than another: it began last
 	Uneven  int         `json:"uneven"`
 	Pure    float64     `json:"pure_ms"`    // of matched calls, per rank: the least over ranks, summed
@@ -232,9 +235,9 @@ type RankShare struct {
 type Straggler struct {
 	Device int `json:"index"` // in Timeline.Devices
 	// of the uneven collectives that it took part in: those it was the last to begin
-	Share float64          `json:"share_pct"`
-	Cost  float64          `json:"cost_ms"` // what the others waited in those, the mean over them
-	Found notice.Straggler `json:"found"`
+	Share float64            `json:"share_pct"`
+	Cost  float64            `json:"cost_ms"` // what the others waited in those, the mean over them
+	Found profiles.Straggler `json:"found"`
 
 	costInSteps float64 // ms, that part of Cost
 }

@@ -4,14 +4,14 @@ import (
 	"slices"
 
 	"busbar/internal/coll"
-	"busbar/internal/notice"
+	"busbar/internal/notice/profiles"
 	"busbar/internal/stats"
 )
 
 // typical is what a rank of a run spends its time on: of each device the mean over its whole steps, or the whole where
 // it has none, and of those the median.
 type typical struct {
-	per     notice.Span
+	per     profiles.Span
 	devices []*Device
 	own     bool   // of busbar's own step
 	unit    string // what a device is called
@@ -19,8 +19,8 @@ type typical struct {
 
 // What times are per.
 const (
-	perStep      notice.Span = "step"
-	perRecording notice.Span = "recording"
+	perStep      profiles.Span = "step"
+	perRecording profiles.Span = "recording"
 )
 
 // typically are the devices that work, and what their times are counted by: steps, where each of them has some.

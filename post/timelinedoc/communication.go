@@ -9,6 +9,7 @@ import (
 	"busbar/internal/coll"
 	"busbar/internal/document"
 	"busbar/internal/notice"
+	"busbar/internal/notice/profiles"
 	"busbar/internal/units"
 	"busbar/post/timeline"
 )
@@ -33,7 +34,7 @@ func (s *timelineDocument) waiting(a *timeline.Across) {
 	}
 	s.say("%s. Of their time, %.3f ms per rank are pure communication (the minimum over ranks), and %.3f ms, the "+
 		"mean over ranks, are waiting for a rank that began later. %s", text, a.Pure, a.Waiting, basis)
-	if found, is := s.WaitingFact().(notice.Straggler); is {
+	if found, is := s.WaitingFact().(profiles.Straggler); is {
 		var details document.List
 		for _, why := range notice.Details(found) {
 			details = append(details, s.label(a.Straggler.Device)+": "+why)

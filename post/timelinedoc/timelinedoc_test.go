@@ -10,6 +10,7 @@ import (
 	"busbar/internal/document"
 	"busbar/internal/golden"
 	"busbar/internal/notice"
+	"busbar/internal/notice/profiles"
 	"busbar/internal/stats"
 	"busbar/post/timeline"
 )
@@ -85,24 +86,31 @@ func madeUp(ranks, steps int) *timeline.Timeline {
 		t.Files = append(t.Files, timeline.File{Path: fmt.Sprintf("traces/rank%d.json.gz", r), Format: "kineto"})
 		t.Devices = append(t.Devices, d)
 	}
-	t.Answers = []timeline.Answer{{Question: notice.Questions["overlap"], Found: notice.New(notice.Overlap{
-		Verdict: notice.PartlyOverlap, Percent: 37.5, Per: "step"})}}
-	t.Advice = []timeline.Advice{{Says: notice.ToDo(notice.NoSteps{}), Gain: 1.5, Found: notice.New(notice.NoSteps{})}}
-	t.Notes = []notice.Notice{notice.InFile(t.Files[0].Path, 0, notice.EmptyGraphs{Launches: 2})}
+	t.Answers = []timeline.Answer{{Question: profiles.Questions["overlap"], Found: notice.New(profiles.Overlap{
+		Verdict: profiles.PartlyOverlap, Percent: 37.5, Per: "step"})}}
+	t.Advice = []timeline.Advice{
+		{Says: notice.ToDo(profiles.NoSteps{}), Gain: 1.5, Found: notice.New(profiles.NoSteps{})},
+	}
+	t.Notes = []notice.Notice{notice.InFile(t.Files[0].Path, 0, profiles.EmptyGraphs{Launches: 2})}
 	if ranks < 2 {
 		return t
 	}
-	a := &timeline.Across{Matched: 345, Alone: 1, How: notice.MatchedByAll{{How: notice.ByStep, Calls: 4}}, Pure: 10,
+	a := &timeline.Across{
+		Matched: 345,
+		Alone:   1,
+		How:     profiles.MatchedByAll{{How: profiles.ByStep, Calls: 4}},
+		Pure:    10,
 		Waiting: 30,
 		Straggler: &timeline.Straggler{Device: ranks - 1, Share: 97, Cost: 29,
-			Found: notice.Straggler{
+			Found: profiles.Straggler{
 				Rank:   fmt.Sprintf("rank %d", ranks-1),
 				Last:   97,
 				Of:     100,
 				Waited: 0.029,
 				Share:  0.29,
-				Causes: notice.StragglerCauses{{Cause: notice.SlowCompute, Own: 0.103, Others: 0.1}},
-			}}}
+				Causes: profiles.StragglerCauses{{Cause: profiles.SlowCompute, Own: 0.103, Others: 0.1}},
+			}},
+	}
 	for r := range ranks {
 		a.Ranks = append(a.Ranks, timeline.RankShare{Device: r, Compute: 80 + float64(r), Kernels: 90, Pure: 10,
 			Waiting: 30 - float64(r)/4, Last: r})

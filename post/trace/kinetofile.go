@@ -6,7 +6,7 @@ import (
 	"math"
 	"slices"
 
-	"busbar/internal/notice"
+	"busbar/internal/notice/profiles"
 )
 
 // fill fills a file with what was gathered.
@@ -75,7 +75,7 @@ func (g *gathered) addRanges(d *Device, zero int64) {
 // note collects what the values of the file depend on.
 func (g *gathered) note(f *File) {
 	if len(f.Devices) == 0 {
-		f.note(notice.NoGPUActivity{Format: notice.Kineto})
+		f.note(profiles.NoGPUActivity{Format: profiles.Kineto})
 		return
 	}
 	launches := 0 // of CUDA graphs of which nothing is in the file
@@ -85,6 +85,6 @@ func (g *gathered) note(f *File) {
 		}
 	}
 	if launches > 0 {
-		f.note(notice.EmptyGraphs{Launches: launches})
+		f.note(profiles.EmptyGraphs{Launches: launches})
 	}
 }

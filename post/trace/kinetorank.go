@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strconv"
 
-	"busbar/internal/notice"
+	"busbar/internal/notice/profiles"
 )
 
 // completeGroups gives groups the ranks that their own lists are too long to have: from distributedInfo, or from their
@@ -60,7 +60,7 @@ func (f *File) place(info distributed, process int64) {
 		}
 	}
 	if rank != Unknown && len(f.Devices) > 1 {
-		f.Notes = append(f.Notes, notice.SeveralDevices{Rank: rank, Devices: len(f.Devices), Main: main.ID})
+		f.Notes = append(f.Notes, profiles.SeveralDevices{Rank: rank, Devices: len(f.Devices), Main: main.ID})
 	}
 }
 

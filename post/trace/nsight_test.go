@@ -15,6 +15,7 @@ import (
 	"modernc.org/sqlite"
 
 	"busbar/internal/notice"
+	"busbar/internal/notice/profiles"
 	"busbar/post/trace"
 )
 
@@ -85,7 +86,7 @@ Memset 8400 8410 -1 7 6 64`)
 			var notes []notice.Fact
 			if name == "without payloads" {
 				call, group = "ncclAllReduce all_reduce -1  -1 -1 -1 1", "[]"
-				notes = []notice.Fact{notice.PayloadsMissing{Command: trace.ExportCommand("run.nsys-rep")}}
+				notes = []notice.Fact{profiles.PayloadsMissing{Command: trace.ExportCommand("run.nsys-rep")}}
 			}
 			wantText(t, callsOf(d), "-\n0 "+call+"\n-\n-")
 			wantText(t, d.Groups, group)
@@ -200,7 +201,7 @@ graph 50/0 0 9 0 0 91 12`)
 	must.Eq(t, []int64{1000, 1000, 5000}, launches)
 	must.EqOp(t, trace.GraphTrace, d.Activities[2].Kind)
 	must.EqOp(t, "CUDA graph 12", d.Names[d.Activities[2].Name])
-	said(t, f, notice.GraphKernelsMissing{Launches: 2}, notice.KernelsInGraphs{Kernels: 1, Of: 1})
+	said(t, f, profiles.GraphKernelsMissing{Launches: 2}, profiles.KernelsInGraphs{Kernels: 1, Of: 1})
 }
 
 // TestExportCopyEngine has a collective that is made of copies, and copies that only serve one made by a kernel.
@@ -250,8 +251,8 @@ kernel 50/0 0 9 10 15 1 - gemm
 message 1 Number of CUDA events collected: 17.
 message 1 Not all CUDA events might have been collected.
 message 2 CPU sampling is not possible.`),
-		notice.NsightWarning{Text: "Not all CUDA events might have been collected", Lost: true},
-		notice.NsightWarning{Text: "CPU sampling is not possible"})
+		profiles.NsightWarning{Text: "Not all CUDA events might have been collected", Lost: true},
+		profiles.NsightWarning{Text: "CPU sampling is not possible"})
 }
 
 // TestExportUnfinished has a range that did not end, of a program that was still running.

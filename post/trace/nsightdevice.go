@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"slices"
 
-	"busbar/internal/notice"
+	"busbar/internal/notice/profiles"
 )
 
 // deviceKey tells devices of an export apart: several processes may use one, and one process several.
@@ -97,7 +97,7 @@ func (n *nsight) readActivities() {
 		return GraphTrace, fmt.Sprintf("CUDA graph %d", r.or(ownColumn, r.or(ownColumn+1, 0)))
 	})
 	if graphs > 0 {
-		n.file.note(notice.GraphKernelsMissing{Launches: graphs})
+		n.file.note(profiles.GraphKernelsMissing{Launches: graphs})
 	}
 	for _, p := range n.processes {
 		for _, d := range p.devices {

@@ -3,13 +3,13 @@ package trace
 import (
 	"strings"
 
-	"busbar/internal/notice"
+	"busbar/internal/notice/profiles"
 )
 
 // noteMissing notes what values lack because the recording or the export lacks it.
 func (n *nsight) noteMissing() {
 	if len(n.file.Devices) == 0 {
-		n.file.note(notice.NoGPUActivity{Format: notice.Nsight})
+		n.file.note(profiles.NoGPUActivity{Format: profiles.Nsight})
 		return
 	}
 	report := n.session.report
@@ -19,12 +19,12 @@ func (n *nsight) noteMissing() {
 	kernels, replayed := n.file.ncclKernels()
 	switch {
 	case !n.nvtx.calls && kernels > 0:
-		n.file.note(notice.NCCLCallsMissing{Command: ExportCommand(report)})
+		n.file.note(profiles.NCCLCallsMissing{Command: ExportCommand(report)})
 	case n.nvtx.calls && !n.nvtx.carried:
-		n.file.note(notice.PayloadsMissing{Command: ExportCommand(report)})
+		n.file.note(profiles.PayloadsMissing{Command: ExportCommand(report)})
 	}
 	if n.nvtx.calls && replayed > 0 {
-		n.file.note(notice.KernelsInGraphs{Kernels: replayed, Of: kernels})
+		n.file.note(profiles.KernelsInGraphs{Kernels: replayed, Of: kernels})
 	}
 }
 

@@ -4,7 +4,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"busbar/internal/notice"
+	"busbar/internal/notice/profiles"
 )
 
 // session is what an export records of the recording as a whole.
@@ -92,7 +92,7 @@ func (n *nsight) readDiagnostics() {
 			lost = lost || strings.Contains(lower, word)
 		}
 		if text != "" && (lost || r.or(0, 0) >= severeDiagnostic) {
-			n.file.note(notice.NsightWarning{Text: text, Lost: lost})
+			n.file.note(profiles.NsightWarning{Text: text, Lost: lost})
 		}
 	})
 }

@@ -10,7 +10,7 @@ import (
 
 	"busbar/internal/coll"
 	"busbar/internal/needs"
-	"busbar/internal/notice"
+	"busbar/internal/notice/profiles"
 	"busbar/post/trace"
 )
 
@@ -45,7 +45,7 @@ func TestPublicTraces(t *testing.T) {
 			}
 			must.True(t, slices.Equal(want, got), must.Sprint(got))
 			if want == nil {
-				said(t, f, notice.NoGPUActivity{Format: notice.Kineto})
+				said(t, f, profiles.NoGPUActivity{Format: profiles.Kineto})
 			}
 		})
 	}

@@ -11,6 +11,7 @@ import (
 
 	"busbar/internal/coll"
 	"busbar/internal/notice"
+	"busbar/internal/notice/profiles"
 )
 
 // File is what one file holds.
@@ -42,11 +43,11 @@ type Own struct {
 }
 
 // Fact is what it is.
-func (o *Own) Fact() notice.OwnTrace {
-	return notice.OwnTrace{
+func (o *Own) Fact() profiles.OwnTrace {
+	return profiles.OwnTrace{
 		Tool: o.Tool, Model: o.Model, Step: o.Step, Backend: o.Backend,
-		Computing: notice.Computer{By: o.Computing, OnHost: o.OnHost, Simulated: o.Rehearsed},
-		Events:    notice.EventTimes(!o.OnHost && !o.Rehearsed),
+		Computing: profiles.Computer{By: o.Computing, OnHost: o.OnHost, Simulated: o.Rehearsed},
+		Events:    profiles.EventTimes(!o.OnHost && !o.Rehearsed),
 	}
 }
 

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"reflect"
 
-	"busbar/internal/notice"
+	"busbar/internal/notice/preflights"
 )
 
 // explained is an error with a problem, the locations that were tried, and a remedy.
@@ -16,7 +16,7 @@ type explained interface {
 // Failure is an error with its parts, as ranks exchange it.
 type Failure struct {
 	Text  string // of the error
-	Parts notice.Failed
+	Parts preflights.Failed
 
 	err error // the error itself, on its own rank
 }
@@ -46,7 +46,7 @@ func (f *Failure) Same(other *Failure) bool {
 
 // FailureOf splits an error into its parts. An error without parts is a problem without a remedy.
 func FailureOf(err error) *Failure {
-	f := &Failure{Text: err.Error(), Parts: notice.Failed{Problem: err.Error()}, err: err}
+	f := &Failure{Text: err.Error(), Parts: preflights.Failed{Problem: err.Error()}, err: err}
 	for known, is := err.(*Error); is; known, is = err.(*Error) {
 		err = known.err
 	}
@@ -69,5 +69,5 @@ func ProblemOf(err error) string {
 func Remedied(remedy, format string, a ...any) error {
 	problem := fmt.Sprintf(format, a...)
 	return With(Environment, &Failure{Text: problem + "; " + remedy,
-		Parts: notice.Failed{Problem: problem, Remedy: remedy}})
+		Parts: preflights.Failed{Problem: problem, Remedy: remedy}})
 }

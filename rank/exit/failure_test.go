@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"busbar/internal/dl"
-	"busbar/internal/notice"
+	"busbar/internal/notice/preflights"
 )
 
 // An error with parts keeps them when it is sent; another error has its text as problem.
@@ -16,11 +16,11 @@ func TestFailureOf(t *testing.T) {
 	load := &dl.LoadError{Problem: "none", Tried: []dl.Attempt{{Candidate: "/a", Why: "none"}}, Remedy: "do"}
 	for name, c := range map[string]struct {
 		err    error
-		tried  notice.Places
+		tried  preflights.Places
 		remedy bool
 	}{
 		"plain":   {errors.New("a; b"), nil, false},
-		"library": {With(Environment, load), notice.Places{"/a: none"}, true},
+		"library": {With(Environment, load), preflights.Places{"/a: none"}, true},
 		"wrapped": {fmt.Errorf("%w\nand more", load), nil, false},
 		"ours":    {With(Environment, Remedied("do c", "a: %s", "b")), nil, true},
 	} {

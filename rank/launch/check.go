@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"busbar/internal/notice"
+	"busbar/internal/notice/preflights"
 	"busbar/rank/exit"
 )
 
@@ -26,7 +27,8 @@ func CheckLaunch(world int, s Started, library string) error {
 		remedy = "this MPI needs srun --mpi=" + plugin + " (srun --mpi=list shows what this Slurm has), or its own " +
 			"mpirun inside the job"
 	case openmpi:
-		remedy = "start it with Open MPI's mpirun, or run it on the launcher's own MPI with --mpi mpich (make mpi-shim " +
+		remedy = "start it with Open MPI's mpirun, or run it on the launcher's own MPI with --mpi mpich (make " +
+			"mpi-shim " +
 			"builds what that needs)"
 	case strings.Contains(s.Launcher, "Open MPI"):
 		remedy = "start it with that MPI's own mpirun, or run it on the launcher's own MPI with --mpi openmpi (make " +
@@ -57,7 +59,7 @@ func CheckRanks(ranks []RankFacts) error {
 }
 
 // Differing are the values that the ranks have, the most frequent first, with who has them; nil if there is one.
-func Differing(ranks []RankFacts, of func(i int) string) notice.RankValues {
+func Differing(ranks []RankFacts, of func(i int) string) preflights.RankValues {
 	who := map[string][]notice.PlacedRank{}
 	for i, r := range ranks {
 		who[of(i)] = append(who[of(i)], notice.PlacedRank{Rank: r.Rank, Host: r.Host})
@@ -65,11 +67,11 @@ func Differing(ranks []RankFacts, of func(i int) string) notice.RankValues {
 	if len(who) < 2 {
 		return nil
 	}
-	var values notice.RankValues
+	var values preflights.RankValues
 	for v, ranks := range who {
-		values = append(values, notice.RankValue{Value: v, Ranks: ranks})
+		values = append(values, preflights.RankValue{Value: v, Ranks: ranks})
 	}
-	slices.SortFunc(values, func(a, b notice.RankValue) int {
+	slices.SortFunc(values, func(a, b preflights.RankValue) int {
 		return cmp.Or(cmp.Compare(len(b.Ranks), len(a.Ranks)), cmp.Compare(a.Ranks[0].Rank, b.Ranks[0].Rank))
 	})
 	return values

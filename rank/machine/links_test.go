@@ -19,8 +19,9 @@ func TestPortRates(t *testing.T) {
 	root := machinetest.Root(t, map[string]string{
 		"sys/class/net/eth0/device/": "", "sys/class/net/eth0/speed": "25000\n",
 		"sys/class/net/eth1/device/": "", "sys/class/net/eth1/speed": "-1\n", // virtio
-		"sys/class/net/eth2/device/": "", "sys/class/net/eth2/speed": "100000\n", "sys/class/net/eth2/operstate": "down\n",
-		"sys/class/net/veth7/speed": "10000\n",
+		"sys/class/net/eth2/device/": "", "sys/class/net/eth2/speed": "100000\n",
+		"sys/class/net/eth2/operstate": "down\n",
+		"sys/class/net/veth7/speed":    "10000\n",
 	})
 	for _, files := range []map[string]string{
 		ib("mlx5_0", "4: ACTIVE", "400 Gb/sec (4X NDR)", "InfiniBand"),

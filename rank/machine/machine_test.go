@@ -12,11 +12,12 @@ func TestMachineFacts(t *testing.T) {
 	root := machinetest.Root(t, map[string]string{
 		"etc/os-release":            "NAME=x\nPRETTY_NAME=\"Debian GNU/Linux 12 (bookworm)\"\n",
 		"proc/sys/kernel/osrelease": "6.1.0-18-amd64\n",
-		"proc/cpuinfo":              "processor\t: 0\nmodel\t: 17\nmodel name\t: AMD  EPYC 7763\nflags\t: fpu hypervisor\n",
-		"proc/self/status":          "Name:\trank\nCpus_allowed_list:\t0-1,8\n",
-		"proc/meminfo":              "MemTotal:       1024 kB\nMemAvailable:    512 kB\n",
-		"proc/loadavg":              "1.25 0.5 0.1 2/300 4242\n",
-		"proc/self/cgroup":          "0::/docker/abc\n",
+		"proc/cpuinfo": "processor\t: 0\nmodel\t: 17\nmodel name\t: AMD  EPYC 7763\nflags\t: fpu " +
+			"hypervisor\n",
+		"proc/self/status": "Name:\trank\nCpus_allowed_list:\t0-1,8\n",
+		"proc/meminfo":     "MemTotal:       1024 kB\nMemAvailable:    512 kB\n",
+		"proc/loadavg":     "1.25 0.5 0.1 2/300 4242\n",
+		"proc/self/cgroup": "0::/docker/abc\n",
 		"sys/devices/system/cpu/cpu0/cpufreq/scaling_governor": "performance\n",
 		"sys/devices/system/cpu/cpu1/cpufreq/scaling_governor": "powersave\n",
 		"sys/devices/system/cpu/cpu2/cpufreq/scaling_governor": "ondemand\n", // not ours

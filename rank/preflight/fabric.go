@@ -4,7 +4,7 @@ import (
 	"maps"
 	"slices"
 
-	"busbar/internal/notice"
+	"busbar/internal/notice/preflights"
 	"busbar/rank/machine"
 )
 
@@ -17,12 +17,16 @@ type fabric struct {
 }
 
 func readFabric(root string, env func(string) string) fabric {
-	return fabric{Ports: machine.RDMAPorts(root), pcie: readPCIe(root), Peermem: machine.Exists(root, "sys/module/nvidia_peermem"),
-		Plugin: netPlugin(root, env)}
+	return fabric{
+		Ports:   machine.RDMAPorts(root),
+		pcie:    readPCIe(root),
+		Peermem: machine.Exists(root, "sys/module/nvidia_peermem"),
+		Plugin:  netPlugin(root, env),
+	}
 }
 
 // kinds counts the active ports: "8 x InfiniBand 400 Gb/sec (4X NDR)".
-func (f fabric) kinds() (list []notice.PortKind) {
+func (f fabric) kinds() (list []preflights.PortKind) {
 	count := map[string]int{}
 	for _, p := range f.Ports {
 		if p.Active() {
@@ -30,7 +34,7 @@ func (f fabric) kinds() (list []notice.PortKind) {
 		}
 	}
 	for _, k := range slices.Sorted(maps.Keys(count)) {
-		list = append(list, notice.PortKind{Ports: count[k], Kind: k})
+		list = append(list, preflights.PortKind{Ports: count[k], Kind: k})
 	}
 	return list
 }
@@ -39,18 +43,18 @@ func (f fabric) kinds() (list []notice.PortKind) {
 func checkRDMA(host []Setup) (rows []Row) {
 	ports := host[0].Fabric.Ports
 	if len(ports) == 0 {
-		return []Row{found(notice.NoRDMADevice{})}
+		return []Row{found(preflights.NoRDMADevice{})}
 	}
-	var down []notice.PortState
-	var narrow []notice.PortRate
+	var down []preflights.PortState
+	var narrow []preflights.PortRate
 	var closed []string
 	for _, p := range ports {
 		if !p.Active() {
-			down = append(down, notice.PortState{Port: p.Name, State: p.State, Physical: orUnknown(p.Phys)})
+			down = append(down, preflights.PortState{Port: p.Name, State: p.State, Physical: orUnknown(p.Phys)})
 			continue
 		}
 		if p.Narrow() {
-			narrow = append(narrow, notice.PortRate{Port: p.Name, Rate: p.Rate})
+			narrow = append(narrow, preflights.PortRate{Port: p.Name, Rate: p.Rate})
 		}
 		if !p.Open {
 			closed = append(closed, p.Name)
@@ -58,16 +62,16 @@ func checkRDMA(host []Setup) (rows []Row) {
 	}
 	if down != nil {
 		rows = append(rows,
-			found(notice.RDMAPortsDown{Active: len(ports) - len(down), Of: len(ports), Down: down}))
+			found(preflights.RDMAPortsDown{Active: len(ports) - len(down), Of: len(ports), Down: down}))
 	}
 	if narrow != nil {
-		rows = append(rows, found(notice.RDMALinkNarrow{Links: narrow}))
+		rows = append(rows, found(preflights.RDMALinkNarrow{Links: narrow}))
 	}
 	if closed != nil {
-		rows = append(rows, found(notice.RDMANotPermitted{Ports: closed}))
+		rows = append(rows, found(preflights.RDMANotPermitted{Ports: closed}))
 	}
 	if rows == nil {
-		rows = []Row{found(notice.RDMAPorts{Ports: host[0].Fabric.kinds()})}
+		rows = []Row{found(preflights.RDMAPorts{Ports: host[0].Fabric.kinds()})}
 	}
 	return rows
 }

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"testing"
 
-	"busbar/internal/notice"
+	"busbar/internal/notice/preflights"
 	"busbar/rank/machine"
 	"busbar/rank/machine/machinetest"
 )
@@ -53,14 +53,14 @@ func TestCheckRDMA(t *testing.T) {
 	}
 	const ndr = "InfiniBand 400 Gb/sec (4X NDR)"
 	ports := func(countsAndKinds ...any) want {
-		var all []notice.PortKind
+		var all []preflights.PortKind
 		for w := range slices.Chunk(countsAndKinds, 2) {
-			all = append(all, notice.PortKind{Ports: w[0].(int), Kind: w[1].(string)})
+			all = append(all, preflights.PortKind{Ports: w[0].(int), Kind: w[1].(string)})
 		}
-		return want{Passed, notice.RDMAPorts{Ports: all}}
+		return want{Passed, preflights.RDMAPorts{Ports: all}}
 	}
 	slow := func(rate string) want {
-		return want{Caution, notice.RDMALinkNarrow{Links: []notice.PortRate{{Port: "mlx5_1/1", Rate: rate}}}}
+		return want{Caution, preflights.RDMALinkNarrow{Links: []preflights.PortRate{{Port: "mlx5_1/1", Rate: rate}}}}
 	}
 	for name, c := range map[string]struct {
 		second machine.RDMAPort
@@ -68,7 +68,7 @@ func TestCheckRDMA(t *testing.T) {
 	}{
 		"two up": {up("mlx5_1/1"), ports(2, ndr)},
 		"down": {with(func(p *machine.RDMAPort) { p.State, p.Phys = "DOWN", "Polling" }), want{Caution,
-			notice.RDMAPortsDown{Active: 1, Of: 2, Down: []notice.PortState{{Port: "mlx5_1/1", State: "DOWN",
+			preflights.RDMAPortsDown{Active: 1, Of: 2, Down: []preflights.PortState{{Port: "mlx5_1/1", State: "DOWN",
 				Physical: "Polling"}}}}},
 		"one lane": {with(func(p *machine.RDMAPort) { p.Rate = "100 Gb/sec (1X NDR)" }), slow("100 Gb/sec (1X NDR)")},
 		"slowest":  {with(func(p *machine.RDMAPort) { p.Rate = "10 Gb/sec (4X SDR)" }), slow("10 Gb/sec (4X SDR)")},
@@ -76,7 +76,7 @@ func TestCheckRDMA(t *testing.T) {
 			"Ethernet 25 Gb/sec (1X EDR)", 1, ndr)},
 		"EFA": {with(func(p *machine.RDMAPort) { p.EFA = true }), ports(1, "EFA 400 Gb/sec (4X NDR)", 1, ndr)},
 		"no file": {with(func(p *machine.RDMAPort) { p.Open = false }), want{Caution,
-			notice.RDMANotPermitted{Ports: []string{"mlx5_1/1"}}}},
+			preflights.RDMANotPermitted{Ports: []string{"mlx5_1/1"}}}},
 		"two lanes": {with(func(p *machine.RDMAPort) { p.Rate = "100 Gb/sec (2X HDR)" }),
 			ports(1, "InfiniBand 100 Gb/sec (2X HDR)",
 				1, ndr)},
@@ -89,9 +89,9 @@ func TestCheckRDMA(t *testing.T) {
 	down := with(func(p *machine.RDMAPort) { p.State, p.Open = "INIT", false })
 	expect(t, "nothing works", checkRDMA(hostOf(1, Setup{Fabric: fabric{Ports: []machine.RDMAPort{down}}})),
 		want{Caution,
-			notice.RDMAPortsDown{Of: 1,
-				Down: []notice.PortState{{Port: "mlx5_1/1", State: "INIT", Physical: "LinkUp"}}}})
-	expect(t, "none", checkRDMA(hostOf(1, Setup{})), want{Passed, notice.NoRDMADevice{}})
+			preflights.RDMAPortsDown{Of: 1,
+				Down: []preflights.PortState{{Port: "mlx5_1/1", State: "INIT", Physical: "LinkUp"}}}})
+	expect(t, "none", checkRDMA(hostOf(1, Setup{})), want{Passed, preflights.NoRDMADevice{}})
 }
 
 func TestNetPlugin(t *testing.T) {
@@ -122,7 +122,8 @@ func TestNetPlugin(t *testing.T) {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
 		}
 	}
-	cache := "ld.so-1.7.0\x00glibc-ld.so.cache1.1\x00libx.so\x00/usr/lib/libx.so\x00libnccl-net.so\x00/opt/amazon/ofi-nccl/lib/libnccl-net.so\x00libz.so\x00"
+	cache := "ld.so-1.7.0\x00glibc-ld.so.cache1.1\x00libx.so\x00/usr/lib/libx.so\x00" +
+		"libnccl-net.so\x00/opt/amazon/ofi-nccl/lib/libnccl-net.so\x00libz.so\x00"
 	if got := netPlugin(machinetest.Root(t, map[string]string{"etc/ld.so.cache": cache,
 		"opt/amazon/ofi-nccl/lib/libnccl-net.so": ""}),
 		noVariables); got != "/opt/amazon/ofi-nccl/lib/libnccl-net.so" {

@@ -9,6 +9,7 @@ import (
 
 	"busbar/cudart"
 	"busbar/internal/notice"
+	"busbar/internal/notice/preflights"
 	"busbar/internal/units"
 	"busbar/rank/exit"
 	"busbar/rank/launch"
@@ -48,45 +49,47 @@ func checkDevices(s Setup) Row {
 		return Row{}
 	}
 	if g == nil {
-		return found(notice.GPUsUnused{GPUs: len(s.Fabric.GPUs), Driver: notice.DriverVersion(s.Fabric.Driver)})
+		return found(preflights.GPUsUnused{GPUs: len(s.Fabric.GPUs), Driver: preflights.DriverVersion(s.Fabric.Driver)})
 	}
 	if g.Problem != nil {
-		return found(notice.GPUDriverUnusable{Failed: g.Problem.Parts})
+		return found(preflights.GPUDriverUnusable{Failed: g.Problem.Parts})
 	}
 	if len(g.Devices) == 0 {
-		return found(notice.NoGPUVisible{OnBus: len(s.Fabric.GPUs), Driver: notice.DriverVersion(s.Fabric.Driver)})
+		return found(
+			preflights.NoGPUVisible{OnBus: len(s.Fabric.GPUs), Driver: preflights.DriverVersion(s.Fabric.Driver)},
+		)
 	}
 	count := map[cudart.Device]int{}
-	var models []notice.GPUModel
+	var models []preflights.GPUModel
 	for _, d := range g.Devices {
 		count[cudart.Device{Name: d.Name, Bytes: d.Bytes}]++
 	}
 	for d, n := range count {
-		models = append(models, notice.GPUModel{GPUs: n, Name: d.Name, Memory: units.RoughBytes(d.Bytes)})
+		models = append(models, preflights.GPUModel{GPUs: n, Name: d.Name, Memory: units.RoughBytes(d.Bytes)})
 	}
-	slices.SortFunc(models, func(a, b notice.GPUModel) int {
+	slices.SortFunc(models, func(a, b preflights.GPUModel) int {
 		return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Memory, b.Memory))
 	})
 	if g.Rehearsed {
-		return found(notice.SimulatedGPUs{Models: models})
+		return found(preflights.SimulatedGPUs{Models: models})
 	}
-	return found(notice.GPUsVisible{Models: models, Driver: notice.DriverVersion(g.Driver),
-		CUDA: notice.CUDAVersion(g.CUDA)})
+	return found(preflights.GPUsVisible{Models: models, Driver: preflights.DriverVersion(g.Driver),
+		CUDA: preflights.CUDAVersion(g.CUDA)})
 }
 
 // checkNCCL reports the library of a rank, and whether the driver supports it.
 func checkNCCL(s Setup) Row {
 	g := s.GPU
 	if g.Missing != nil {
-		return found(notice.NCCLUnusable{Failed: g.Missing.Parts})
+		return found(preflights.NCCLUnusable{Failed: g.Missing.Parts})
 	}
-	library := notice.NCCLInUse{Library: g.Library, Path: g.Path, BuiltFor: g.BuiltFor}
+	library := preflights.NCCLInUse{Library: g.Library, Path: g.Path, BuiltFor: g.BuiltFor}
 	if g.Unserved != "" {
-		return found(notice.NCCLWithoutGPUCode{NCCLInUse: library, Capability: g.Unserved})
+		return found(preflights.NCCLWithoutGPUCode{NCCLInUse: library, Capability: g.Unserved})
 	}
 	major, _, _ := strings.Cut(g.BuiltFor, ".")
 	if need, err := strconv.Atoi(major); err == nil && g.CUDA > 0 && need > g.CUDA/1000 {
-		return found(notice.NCCLNeedsNewerDriver{NCCLInUse: library, Driver: notice.CUDAVersion(g.CUDA)})
+		return found(preflights.NCCLNeedsNewerDriver{NCCLInUse: library, Driver: preflights.CUDAVersion(g.CUDA)})
 	}
 	return found(library)
 }
@@ -114,17 +117,17 @@ func checkOwners(host []Setup) (rows []Row) {
 	}
 	for _, parts := range machine.GroupBy(users, func(s Setup) string { return s.GPU.mine.PCI }) {
 		if len(parts) > 1 {
-			return []Row{found(notice.GPUSlices{PCI: parts[0].GPU.mine.PCI})}
+			return []Row{found(preflights.GPUSlices{PCI: parts[0].GPU.mine.PCI})}
 		}
 	}
-	return []Row{found(notice.OwnGPUs{})}
+	return []Row{found(preflights.OwnGPUs{})}
 }
 
 // checkPeers checks which GPUs access each other's memory.
 func checkPeers(s Setup) Row {
 	g := s.GPU
 	if len(g.Peer) < 2 {
-		return found(notice.PeerAccessUnknown{GPUs: len(g.Devices)})
+		return found(preflights.PeerAccessUnknown{GPUs: len(g.Devices)})
 	}
 	all := 0
 	var without []string
@@ -137,9 +140,9 @@ func checkPeers(s Setup) Row {
 		}
 	}
 	if without != nil {
-		return found(notice.NoPeerAccess{Without: len(without), Of: all, Pairs: without})
+		return found(preflights.NoPeerAccess{Without: len(without), Of: all, Pairs: without})
 	}
-	return found(notice.PeerAccess{GPUs: len(g.Devices)})
+	return found(preflights.PeerAccess{GPUs: len(g.Devices)})
 }
 
 // checkLibraries compares driver and library over all ranks.
@@ -147,7 +150,7 @@ func checkLibraries(all []Setup) (rows []Row) {
 	if !slices.ContainsFunc(all, func(s Setup) bool { return s.GPU != nil && s.GPU.Library != "" }) {
 		return nil
 	}
-	differ := func(of func(*GPUView) string) notice.RankValues {
+	differ := func(of func(*GPUView) string) preflights.RankValues {
 		ranks := make([]launch.RankFacts, len(all))
 		for i, s := range all {
 			ranks[i] = s.who
@@ -160,10 +163,10 @@ func checkLibraries(all []Setup) (rows []Row) {
 		})
 	}
 	if v := differ(func(g *GPUView) string { return g.Library }); v != nil {
-		rows = append(rows, found(notice.NCCLVersionsDiffer{Values: v}))
+		rows = append(rows, found(preflights.NCCLVersionsDiffer{Values: v}))
 	}
 	if v := differ(func(g *GPUView) string { return g.Driver }); v != nil {
-		rows = append(rows, found(notice.GPUDriversDiffer{Values: v}))
+		rows = append(rows, found(preflights.GPUDriversDiffer{Values: v}))
 	}
 	model := func(g *GPUView) string {
 		if g.mine == nil {
@@ -172,10 +175,10 @@ func checkLibraries(all []Setup) (rows []Row) {
 		return g.mine.Name
 	}
 	if v := differ(model); v != nil {
-		rows = append(rows, found(notice.GPUModelsDiffer{Values: v}))
+		rows = append(rows, found(preflights.GPUModelsDiffer{Values: v}))
 	}
 	if rows == nil {
-		rows = []Row{found(notice.GPULibrariesAlike{Library: all[0].GPU.Library, Driver: all[0].GPU.Driver})}
+		rows = []Row{found(preflights.GPULibrariesAlike{Library: all[0].GPU.Library, Driver: all[0].GPU.Driver})}
 	}
 	return rows
 }

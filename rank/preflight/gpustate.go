@@ -3,7 +3,7 @@ package preflight
 import (
 	"slices"
 
-	"busbar/internal/notice"
+	"busbar/internal/notice/preflights"
 	"busbar/rank/machine"
 )
 
@@ -11,8 +11,8 @@ import (
 func checkStates(host []Setup) (rows []Row) {
 	seen := map[string]bool{}
 	var off, noECC []string
-	var errors []notice.GPUErrors
-	var held []notice.GPUThrottle
+	var errors []preflights.GPUErrors
+	var held []preflights.GPUThrottle
 	for _, s := range host {
 		for _, d := range s.GPU.Devices {
 			if d.State == nil || seen[d.UUID] {
@@ -26,30 +26,30 @@ func checkStates(host []Setup) (rows []Row) {
 				noECC = append(noECC, d.PCI)
 			}
 			if n := d.State.ECCErrors; n > 0 {
-				errors = append(errors, notice.GPUErrors{PCI: d.PCI, Errors: int64(n)})
+				errors = append(errors, preflights.GPUErrors{PCI: d.PCI, Errors: int64(n)})
 			}
 			if t := d.State.Throttled(); len(t) > 0 {
-				held = append(held, notice.GPUThrottle{PCI: d.PCI, Reasons: t})
+				held = append(held, preflights.GPUThrottle{PCI: d.PCI, Reasons: t})
 			}
 		}
 	}
 	if len(seen) == 0 {
-		return []Row{found(notice.GPUStateUnknown{})}
+		return []Row{found(preflights.GPUStateUnknown{})}
 	}
 	if errors != nil {
-		rows = append(rows, found(notice.GPUMemoryErrors{GPUs: errors}))
+		rows = append(rows, found(preflights.GPUMemoryErrors{GPUs: errors}))
 	}
 	if held != nil {
-		rows = append(rows, found(notice.GPUClocksReduced{GPUs: held}))
+		rows = append(rows, found(preflights.GPUClocksReduced{GPUs: held}))
 	}
 	if noECC != nil {
-		rows = append(rows, found(notice.GPUWithoutECC{GPUs: noECC}))
+		rows = append(rows, found(preflights.GPUWithoutECC{GPUs: noECC}))
 	}
 	if off != nil {
-		rows = append(rows, found(notice.GPUPersistenceOff{GPUs: off}))
+		rows = append(rows, found(preflights.GPUPersistenceOff{GPUs: off}))
 	}
 	if rows == nil {
-		rows = []Row{found(notice.GPUsHealthy{GPUs: len(seen)})}
+		rows = []Row{found(preflights.GPUsHealthy{GPUs: len(seen)})}
 	}
 	return rows
 }
@@ -58,16 +58,16 @@ func checkStates(host []Setup) (rows []Row) {
 func checkPeermem(host []Setup) Row {
 	f := host[0].Fabric
 	if !f.Peermem && slices.ContainsFunc(f.Ports, func(p machine.RDMAPort) bool { return !p.EFA }) {
-		return found(notice.PeermemMissing{})
+		return found(preflights.PeermemMissing{})
 	}
-	return found(notice.Peermem{Loaded: notice.PeermemLoaded(f.Peermem)})
+	return found(preflights.Peermem{Loaded: preflights.PeermemLoaded(f.Peermem)})
 }
 
 // checkPlugin checks how NCCL reaches other hosts.
 func checkPlugin(host []Setup) Row {
 	f := host[0].Fabric
 	if f.Plugin == "" && slices.ContainsFunc(f.Ports, func(p machine.RDMAPort) bool { return p.EFA }) {
-		return found(notice.EFAWithoutPlugin{})
+		return found(preflights.EFAWithoutPlugin{})
 	}
-	return found(notice.NCCLNetwork{Plugin: notice.PluginPath(f.Plugin)})
+	return found(preflights.NCCLNetwork{Plugin: preflights.PluginPath(f.Plugin)})
 }

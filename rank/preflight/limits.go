@@ -9,6 +9,7 @@ import (
 	"syscall"
 
 	"busbar/internal/notice"
+	"busbar/internal/notice/preflights"
 	"busbar/internal/result"
 	"busbar/internal/units"
 	"busbar/rank/exit"
@@ -63,32 +64,32 @@ const (
 func checkShared(host []Setup) Row {
 	v, n := host[0].Limits.Shared, int64(len(host))
 	if v.Total == 0 {
-		r := found(notice.NoShm{Ranks: len(host)})
+		r := found(preflights.NoShm{Ranks: len(host)})
 		if n == 1 { // a single rank needs none
 			r = r.graded(notice.Info)
 		}
 		return r
 	}
-	m := notice.SharedMemory{Free: units.RoughBytes(v.Free), Total: units.RoughBytes(v.Total), Ranks: len(host)}
+	m := preflights.SharedMemory{Free: units.RoughBytes(v.Free), Total: units.RoughBytes(v.Total), Ranks: len(host)}
 	r := found(m)
 	switch each := v.Free / n; {
 	case n > 1 && each < sharedMinimum:
-		r = found(notice.ShmTooSmall{SharedMemory: m})
+		r = found(preflights.ShmTooSmall{SharedMemory: m})
 	case n > 1 && each < sharedEnough:
-		r = found(notice.ShmSmallForNCCL{SharedMemory: m})
+		r = found(preflights.ShmSmallForNCCL{SharedMemory: m})
 	}
 	return r.smallest(fmt.Sprint(n), float64(v.Free))
 }
 
 // limitOf converts a limit for notices.
-func limitOf(n int64) notice.Limit {
+func limitOf(n int64) preflights.Limit {
 	switch n {
 	case unlimited:
-		return notice.Unlimited
+		return preflights.Unlimited
 	case unknown:
-		return notice.LimitUnknown
+		return preflights.LimitUnknown
 	}
-	return notice.Limit(n)
+	return preflights.Limit(n)
 }
 
 // lockedMinimum is the minimum of locked memory that RDMA needs per rank: queues and internal buffers of libraries.
@@ -97,18 +98,18 @@ const lockedMinimum = 64 << 20
 // checkLocked checks ulimit -l. RDMA locks the memory that an adapter accesses.
 func checkLocked(s Setup) Row {
 	l := s.Limits.Locked
-	limit := notice.ByteLimit{Limit: limitOf(l)}
+	limit := preflights.ByteLimit{Limit: limitOf(l)}
 	switch {
 	case limit.Limit < 0:
-		return found(notice.LockedMemory{Limit: limit})
+		return found(preflights.LockedMemory{Limit: limit})
 	case len(s.Fabric.Ports) == 0:
-		return found(notice.LockedMemory{Limit: limit, Reason: notice.NoRDMA})
+		return found(preflights.LockedMemory{Limit: limit, Reason: preflights.NoRDMA})
 	case s.Limits.Exempt:
-		return found(notice.LockedMemory{Limit: limit, Reason: notice.LockExempt})
+		return found(preflights.LockedMemory{Limit: limit, Reason: preflights.LockExempt})
 	case l < lockedMinimum:
-		return found(notice.MemlockLimited{Limit: limit}).graded(notice.Error)
+		return found(preflights.MemlockLimited{Limit: limit}).graded(notice.Error)
 	}
-	return found(notice.MemlockLimited{Limit: limit})
+	return found(preflights.MemlockLimited{Limit: limit})
 }
 
 // filesFor checks ulimit -n for a world size. Each rank connects to rank 0, and MPI over TCP to every rank; most
@@ -119,11 +120,11 @@ func filesFor(world int) func(Setup) Row {
 		limit := limitOf(s.Limits.Files)
 		switch {
 		case limit < 0 || int64(limit) >= int64(enough):
-			return found(notice.OpenFiles{Limit: limit})
+			return found(preflights.OpenFiles{Limit: limit})
 		case int64(limit) < int64(needed):
-			return found(notice.OpenFilesLimited{Limit: limit, Ranks: world, Needed: needed}).graded(notice.Error)
+			return found(preflights.OpenFilesLimited{Limit: limit, Ranks: world, Needed: needed}).graded(notice.Error)
 		}
-		return found(notice.OpenFilesLimited{Limit: limit, Ranks: world, Needed: enough})
+		return found(preflights.OpenFilesLimited{Limit: limit, Ranks: world, Needed: enough})
 	}
 }
 
@@ -141,11 +142,11 @@ func checkMemory(host []Setup, scratch float64) Row {
 			Bounds: s.Limits.Bounds})
 	}
 	plan := machine.PlanMemory(ranks, scratch)
-	limit := notice.BufferLimit(plan.Limit)
-	r := found(notice.HostBuffers{Limit: limit})
-	switch short := found(notice.HostMemoryShort{Limit: limit}); {
+	limit := preflights.BufferLimit(plan.Limit)
+	r := found(preflights.HostBuffers{Limit: limit})
+	switch short := found(preflights.HostMemoryShort{Limit: limit}); {
 	case plan.Bytes == math.MaxInt64:
-		return found(notice.HostMemoryUnknown{})
+		return found(preflights.HostMemoryUnknown{})
 	case plan.Bytes < memoryMinimum:
 		r = short.graded(notice.Error)
 	case plan.Bytes < memoryEnough:
@@ -161,23 +162,23 @@ const outputEnough = 100 << 20
 func CheckOutput(dir string) Row {
 	const name = "output"
 	if err := result.CheckDir(dir); err != nil {
-		return Found(name, notice.OutputUnusable{Failed: exit.FailureOf(err).Parts})
+		return Found(name, preflights.OutputUnusable{Failed: exit.FailureOf(err).Parts})
 	}
 	return judgeSpace(dir, readVolume(existing(dir)))
 }
 
 func judgeSpace(dir string, v volume) Row {
 	const name = "output"
-	full := Found(name, notice.OutputFull{Folder: dir, Free: units.RoughBytes(v.Free)})
+	full := Found(name, preflights.OutputFull{Folder: dir, Free: units.RoughBytes(v.Free)})
 	switch {
 	case v.Total == 0:
-		return Found(name, notice.OutputFolder{Folder: dir})
+		return Found(name, preflights.OutputFolder{Folder: dir})
 	case v.Free < 1<<20:
 		return full.graded(notice.Error)
 	case v.Free < outputEnough:
 		return full
 	}
-	return Found(name, notice.OutputFolder{Folder: dir, Free: notice.FreeSpace(v.Free)})
+	return Found(name, preflights.OutputFolder{Folder: dir, Free: preflights.FreeSpace(v.Free)})
 }
 
 // existing returns the folder itself, or its nearest existing parent.

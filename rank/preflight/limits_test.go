@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"busbar/internal/notice"
+	"busbar/internal/notice/preflights"
 	"busbar/internal/units"
 	"busbar/rank/machine"
 	"busbar/rank/machine/machinetest"
@@ -62,23 +63,23 @@ func TestReadLimits(t *testing.T) {
 }
 
 func TestCheckShared(t *testing.T) {
-	docker := func(ranks int) notice.SharedMemory {
-		return notice.SharedMemory{Free: 64 * mib, Total: 64 * mib, Ranks: ranks}
+	docker := func(ranks int) preflights.SharedMemory {
+		return preflights.SharedMemory{Free: 64 * mib, Total: 64 * mib, Ranks: ranks}
 	}
 	for name, c := range map[string]struct {
 		ranks int
 		v     volume
 		want  want
 	}{
-		"plenty": {8, volume{tib, gib}, want{Passed, notice.SharedMemory{Free: gib, Total: tib, Ranks: 8}}},
+		"plenty": {8, volume{tib, gib}, want{Passed, preflights.SharedMemory{Free: gib, Total: tib, Ranks: 8}}},
 		"docker's default": {2, volume{64 * mib, 64 * mib},
-			want{Caution, notice.ShmSmallForNCCL{SharedMemory: docker(2)}}},
+			want{Caution, preflights.ShmSmallForNCCL{SharedMemory: docker(2)}}},
 		"docker's, 16 ranks": {16, volume{64 * mib, 64 * mib},
-			want{Problem, notice.ShmTooSmall{SharedMemory: docker(16)}}},
-		"one rank, little": {1, volume{64 * mib, mib}, want{Passed, notice.SharedMemory{Free: mib, Total: 64 * mib,
+			want{Problem, preflights.ShmTooSmall{SharedMemory: docker(16)}}},
+		"one rank, little": {1, volume{64 * mib, mib}, want{Passed, preflights.SharedMemory{Free: mib, Total: 64 * mib,
 			Ranks: 1}}},
-		"one rank, none": {1, volume{}, want{Passed, notice.NoShm{Ranks: 1}}},
-		"none":           {2, volume{}, want{Caution, notice.NoShm{Ranks: 2}}},
+		"one rank, none": {1, volume{}, want{Passed, preflights.NoShm{Ranks: 1}}},
+		"none":           {2, volume{}, want{Caution, preflights.NoShm{Ranks: 2}}},
 		"just enough":    {4, volume{gib, 256 * mib}, want{Passed, coded("shared-memory")}},
 		"just not":       {4, volume{gib, 256*mib - 4}, want{Caution, coded("shm-small-for-nccl")}},
 		"just alive":     {4, volume{gib, 32 * mib}, want{Caution, coded("shm-small-for-nccl")}},
@@ -90,21 +91,21 @@ func TestCheckShared(t *testing.T) {
 
 func TestCheckLocked(t *testing.T) {
 	rdma := fabric{Ports: []machine.RDMAPort{{}}}
-	limit := func(n notice.Limit) notice.ByteLimit { return notice.ByteLimit{Limit: n} }
-	limited := func(n notice.Limit) notice.Fact { return notice.MemlockLimited{Limit: limit(n)} }
-	locked := func(n notice.Limit, why notice.LockReason) notice.Fact {
-		return notice.LockedMemory{Limit: limit(n), Reason: why}
+	limit := func(n preflights.Limit) preflights.ByteLimit { return preflights.ByteLimit{Limit: n} }
+	limited := func(n preflights.Limit) notice.Fact { return preflights.MemlockLimited{Limit: limit(n)} }
+	locked := func(n preflights.Limit, why preflights.LockReason) notice.Fact {
+		return preflights.LockedMemory{Limit: limit(n), Reason: why}
 	}
 	for name, c := range map[string]struct {
 		l    limits
 		f    fabric
 		want want
 	}{
-		"unlimited": {limits{Locked: unlimited}, rdma, want{Passed, locked(notice.Unlimited, "")}},
-		"unknown":   {limits{Locked: unknown}, rdma, want{Passed, locked(notice.LimitUnknown, "")}},
-		"no RDMA":   {limits{Locked: 64 << 10}, fabric{}, want{Passed, locked(64<<10, notice.NoRDMA)}},
+		"unlimited": {limits{Locked: unlimited}, rdma, want{Passed, locked(preflights.Unlimited, "")}},
+		"unknown":   {limits{Locked: unknown}, rdma, want{Passed, locked(preflights.LimitUnknown, "")}},
+		"no RDMA":   {limits{Locked: 64 << 10}, fabric{}, want{Passed, locked(64<<10, preflights.NoRDMA)}},
 		"exempt": {limits{Locked: 64 << 10, Exempt: true}, rdma,
-			want{Passed, locked(64<<10, notice.LockExempt)}},
+			want{Passed, locked(64<<10, preflights.LockExempt)}},
 		"the old default": {limits{Locked: 64 << 10}, rdma, want{Problem, limited(64 << 10)}},
 		"the new default": {limits{Locked: 8 * mib}, rdma, want{Problem, limited(8 * mib)}},
 		"half":            {limits{Locked: 256 * gib}, rdma, want{Caution, limited(256 * gib)}},
@@ -119,13 +120,13 @@ func TestCheckFiles(t *testing.T) {
 		world int
 		want  want
 	}{
-		{unlimited, 1 << 20, want{Passed, notice.OpenFiles{Limit: notice.Unlimited}}},
-		{unknown, 8, want{Passed, notice.OpenFiles{Limit: notice.LimitUnknown}}},
-		{1024, 8, want{Passed, notice.OpenFiles{Limit: 1024}}},
-		{1024, 192, want{Passed, notice.OpenFiles{Limit: 1024}}},
-		{1024, 193, want{Caution, notice.OpenFilesLimited{Limit: 1024, Ranks: 193, Needed: 1028}}},
-		{1024, 960, want{Caution, notice.OpenFilesLimited{Limit: 1024, Ranks: 960, Needed: 4096}}},
-		{1024, 961, want{Problem, notice.OpenFilesLimited{Limit: 1024, Ranks: 961, Needed: 1025}}},
+		{unlimited, 1 << 20, want{Passed, preflights.OpenFiles{Limit: preflights.Unlimited}}},
+		{unknown, 8, want{Passed, preflights.OpenFiles{Limit: preflights.LimitUnknown}}},
+		{1024, 8, want{Passed, preflights.OpenFiles{Limit: 1024}}},
+		{1024, 192, want{Passed, preflights.OpenFiles{Limit: 1024}}},
+		{1024, 193, want{Caution, preflights.OpenFilesLimited{Limit: 1024, Ranks: 193, Needed: 1028}}},
+		{1024, 960, want{Caution, preflights.OpenFilesLimited{Limit: 1024, Ranks: 960, Needed: 4096}}},
+		{1024, 961, want{Problem, preflights.OpenFilesLimited{Limit: 1024, Ranks: 961, Needed: 1025}}},
 	} {
 		expect(t, "files", []Row{filesFor(c.world)(Setup{Limits: limits{Files: c.files}})}, c.want)
 	}
@@ -135,19 +136,25 @@ func TestCheckMemory(t *testing.T) {
 	bound := func(free int64) limits {
 		return limits{Bounds: []machine.MemoryBound{{Name: "cgroup /job memory.max", Free: free}}}
 	}
-	limit := func(bytes, free units.RoughBytes) notice.BufferLimit {
-		return notice.BufferLimit{Host: "node1", Bytes: bytes, Bound: "cgroup /job memory.max", Free: free, Ranks: 8,
-			Kept: 32 * mib}
+	limit := func(bytes, free units.RoughBytes) preflights.BufferLimit {
+		return preflights.BufferLimit{
+			Host:  "node1",
+			Bytes: bytes,
+			Bound: "cgroup /job memory.max",
+			Free:  free,
+			Ranks: 8,
+			Kept:  32 * mib,
+		}
 	}
 	for name, c := range map[string]struct {
 		ranks int
 		l     limits
 		want  want
 	}{
-		"plenty":  {8, bound(512 * gib), want{Passed, notice.HostBuffers{Limit: limit(41209316420, 512*gib)}}},
+		"plenty":  {8, bound(512 * gib), want{Passed, preflights.HostBuffers{Limit: limit(41209316420, 512*gib)}}},
 		"little":  {8, bound(2 * gib), want{Caution, coded("host-memory-short")}},
-		"nothing": {8, bound(256 * mib), want{Problem, notice.HostMemoryShort{Limit: limit(0, 256*mib)}}},
-		"unknown": {8, limits{}, want{Caution, notice.HostMemoryUnknown{}}},
+		"nothing": {8, bound(256 * mib), want{Problem, preflights.HostMemoryShort{Limit: limit(0, 256*mib)}}},
+		"unknown": {8, limits{}, want{Caution, preflights.HostMemoryUnknown{}}},
 	} {
 		expect(t, name, []Row{checkMemory(hostOf(c.ranks, Setup{Limits: c.l}), 0.5)}, c.want)
 	}
@@ -158,10 +165,10 @@ func TestCheckOutput(t *testing.T) {
 		v    volume
 		want want
 	}{
-		"room":    {volume{tib, gib}, want{Passed, notice.OutputFolder{Folder: "out", Free: gib}}},
-		"little":  {volume{tib, 99 * mib}, want{Caution, notice.OutputFull{Folder: "out", Free: 99 * mib}}},
-		"full":    {volume{tib, 4096}, want{Problem, notice.OutputFull{Folder: "out", Free: 4096}}},
-		"unknown": {volume{}, want{Passed, notice.OutputFolder{Folder: "out"}}},
+		"room":    {volume{tib, gib}, want{Passed, preflights.OutputFolder{Folder: "out", Free: gib}}},
+		"little":  {volume{tib, 99 * mib}, want{Caution, preflights.OutputFull{Folder: "out", Free: 99 * mib}}},
+		"full":    {volume{tib, 4096}, want{Problem, preflights.OutputFull{Folder: "out", Free: 4096}}},
+		"unknown": {volume{}, want{Passed, preflights.OutputFolder{Folder: "out"}}},
 	} {
 		expect(t, name, []Row{judgeSpace("out", c.v)}, c.want)
 	}
@@ -170,12 +177,12 @@ func TestCheckOutput(t *testing.T) {
 	if err := os.WriteFile(file, nil, 0o666); err != nil {
 		t.Fatal(err)
 	}
-	expect(t, "a file", []Row{CheckOutput(file)}, want{Problem, notice.OutputUnusable{Failed: notice.Failed{
+	expect(t, "a file", []Row{CheckOutput(file)}, want{Problem, preflights.OutputUnusable{Failed: preflights.Failed{
 		Problem: fmt.Sprintf("results folder %s: %[1]s is a file, not a folder", file),
 		Remedy:  "name another with --out"}}})
 	below := filepath.Join(dir, "a", "b")
 	r := CheckOutput(below)
-	f, is := r.Fact.(notice.OutputFolder)
+	f, is := r.Fact.(preflights.OutputFolder)
 	if r.Severity == notice.Error || r.Severity == notice.Info && (!is || f.Folder != below || f.Free <= 0) {
 		t.Errorf("%+v", r)
 	}

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"busbar/internal/notice"
+	"busbar/internal/notice/preflights"
 	"busbar/internal/result"
 	"busbar/internal/units"
 	"busbar/rank/machine"
@@ -60,7 +61,7 @@ func checkCPUs(host []Setup) Row {
 		return found(notice.Oversubscribed{Ranks: ranks, Cores: cores, Limit: limit, CPUs: cpus})
 	}
 	if moving > 0 {
-		return found(notice.RanksAcrossNUMA{RankCPUs: cpus, Moving: moving, Nodes: len(host[0].Node.NUMA)})
+		return found(preflights.RanksAcrossNUMA{RankCPUs: cpus, Moving: moving, Nodes: len(host[0].Node.NUMA)})
 	}
 	return found(cpus)
 }
@@ -69,11 +70,11 @@ func checkCPUs(host []Setup) Row {
 func checkGovernor(s Setup) Row {
 	switch g := s.Node.Machine.Governor; g {
 	case "unknown", "":
-		return found(notice.CPUGovernor{})
+		return found(preflights.CPUGovernor{})
 	case "performance":
-		return found(notice.CPUGovernor{Governor: notice.Governor(g)})
+		return found(preflights.CPUGovernor{Governor: preflights.Governor(g)})
 	default:
-		return found(notice.SlowGovernor{CPUGovernor: notice.CPUGovernor{Governor: notice.Governor(g)}})
+		return found(preflights.SlowGovernor{CPUGovernor: preflights.CPUGovernor{Governor: preflights.Governor(g)}})
 	}
 }
 
@@ -82,13 +83,13 @@ func checkBalancing(host []Setup) Row {
 	n := host[0].Node
 	switch {
 	case len(n.NUMA) < 2:
-		return found(notice.NUMABalancing{State: notice.OneNUMANode})
+		return found(preflights.NUMABalancing{State: preflights.OneNUMANode})
 	case n.Balancing == unknown:
-		return found(notice.NUMABalancing{State: notice.BalancingUnknown})
+		return found(preflights.NUMABalancing{State: preflights.BalancingUnknown})
 	case n.Balancing == 0:
-		return found(notice.NUMABalancing{State: notice.BalancingOff})
+		return found(preflights.NUMABalancing{State: preflights.BalancingOff})
 	}
-	return found(notice.NUMABalancingOn{})
+	return found(preflights.NUMABalancingOn{})
 }
 
 // busyShare is the load average per CPU from which other work disturbs results.
@@ -97,10 +98,10 @@ const busyShare = 0.25
 // checkLoad checks for other work on the host.
 func checkLoad(host []Setup) Row {
 	n := host[0].Node
-	load := notice.CPULoad{Load: notice.Load(n.Machine.Load1), CPUs: n.CPUs}
+	load := preflights.CPULoad{Load: preflights.Load(n.Machine.Load1), CPUs: n.CPUs}
 	r := found(load)
 	if n.Machine.Load1 > busyShare*float64(n.CPUs) {
-		r = found(notice.HostBusy{CPULoad: load})
+		r = found(preflights.HostBusy{CPULoad: load})
 	}
 	return r.smallest(fmt.Sprint(r.Severity), -n.Machine.Load1)
 }
@@ -111,10 +112,10 @@ func checkAlikeHosts(hosts [][]Setup) Row {
 	memory := units.RoughBytes(m.MemoryB)
 	if len(hosts) == 1 {
 		system := slices.DeleteFunc([]string{m.OS, m.Container}, func(s string) bool { return s == "" })
-		return found(notice.OneHost{Host: hosts[0][0].who.Host, CPU: orUnknown(m.CPU), Memory: memory,
+		return found(preflights.OneHost{Host: hosts[0][0].who.Host, CPU: orUnknown(m.CPU), Memory: memory,
 			System: orUnknown(strings.Join(system, ", "))})
 	}
-	var differ []notice.HostProperty
+	var differ []preflights.HostProperty
 	for _, property := range []struct {
 		name string
 		of   func(Setup) string
@@ -129,34 +130,34 @@ func checkAlikeHosts(hosts [][]Setup) Row {
 		{"NVIDIA GPUs", func(s Setup) string { return strconv.Itoa(len(s.Fabric.GPUs)) }},
 	} {
 		if values := valuesOf(hosts, property.of); len(values) > 1 {
-			differ = append(differ, notice.HostProperty{Name: property.name, Values: values})
+			differ = append(differ, preflights.HostProperty{Name: property.name, Values: values})
 		}
 	}
 	if len(differ) > 0 {
-		return found(notice.HostsDiffer{Properties: differ})
+		return found(preflights.HostsDiffer{Properties: differ})
 	}
-	return found(notice.HostsAlike{Hosts: len(hosts), CPU: orUnknown(m.CPU), CPUs: hosts[0][0].Node.CPUs,
+	return found(preflights.HostsAlike{Hosts: len(hosts), CPU: orUnknown(m.CPU), CPUs: hosts[0][0].Node.CPUs,
 		Memory: memory})
 }
 
 // valuesOf returns the values of a property with their hosts, the most frequent first.
-func valuesOf(hosts [][]Setup, of func(Setup) string) (values []notice.HostValue) {
+func valuesOf(hosts [][]Setup, of func(Setup) string) (values []preflights.HostValue) {
 	value := func(host []Setup) string { return cmp.Or(of(host[0]), "none") }
 	for _, alike := range machine.GroupBy(hosts, value) {
-		v := notice.HostValue{Value: value(alike[0])}
+		v := preflights.HostValue{Value: value(alike[0])}
 		for _, h := range alike {
 			v.Hosts = append(v.Hosts, h[0].who.Host)
 		}
 		values = append(values, v)
 	}
-	slices.SortFunc(values, func(a, b notice.HostValue) int {
+	slices.SortFunc(values, func(a, b preflights.HostValue) int {
 		return cmp.Or(len(b.Hosts)-len(a.Hosts), cmp.Compare(a.Value, b.Value))
 	})
 	return values
 }
 
 // joined formats ports in one line.
-func joined(kinds []notice.PortKind) string {
+func joined(kinds []preflights.PortKind) string {
 	var list []string
 	for _, k := range kinds {
 		list = append(list, k.String())

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"busbar/internal/notice"
+	"busbar/internal/notice/preflights"
 	"busbar/internal/result"
 	"busbar/rank/machine"
 	"busbar/rank/machine/machinetest"
@@ -56,7 +57,7 @@ func TestCheckCPUs(t *testing.T) {
 		"bound unequally": {8, nil, 0, []string{"0-1", "2-7"}, want{Passed, cpus(2, 8, 2, 6, false)}},
 		"one node":        {8, []string{"0-7"}, 0, []string{"0-7", "0-7"}, want{Passed, cpus(2, 8, 8, 8, true)}},
 		"two nodes": {8, []string{"0-3", "4-7"}, 0, []string{"0-7", "0-3"},
-			want{Caution, notice.RanksAcrossNUMA{RankCPUs: cpus(2, 8, 4, 8, false), Moving: 1, Nodes: 2}}},
+			want{Caution, preflights.RanksAcrossNUMA{RankCPUs: cpus(2, 8, 4, 8, false), Moving: 1, Nodes: 2}}},
 		"crowded": {2, nil, 0, []string{"0-1", "0-1", "0-1"},
 			want{Caution, notice.Oversubscribed{Ranks: 3, Cores: 2, CPUs: cpus(3, 2, 2, 2, true)}}},
 		"on one core": {8, nil, 0, []string{"0", "0", "1-3"},
@@ -77,7 +78,7 @@ func TestCheckCPUs(t *testing.T) {
 
 func TestCheckSpeed(t *testing.T) {
 	two := numaNodes("0", "1")
-	governor := func(name notice.Governor) notice.CPUGovernor { return notice.CPUGovernor{Governor: name} }
+	governor := func(name preflights.Governor) preflights.CPUGovernor { return preflights.CPUGovernor{Governor: name} }
 	for name, c := range map[string]struct {
 		rows []Row
 		want want
@@ -87,21 +88,22 @@ func TestCheckSpeed(t *testing.T) {
 			want{Passed, governor("performance")}},
 		"powersave": {byRank(checkGovernor)(hostOf(1,
 			Setup{Node: node{Machine: result.Machine{Governor: "performance, powersave"}}})),
-			want{Caution, notice.SlowGovernor{CPUGovernor: governor("performance, powersave")}}},
+			want{Caution, preflights.SlowGovernor{CPUGovernor: governor("performance, powersave")}}},
 		"no governor": {byRank(checkGovernor)(hostOf(1,
 			Setup{Node: node{Machine: result.Machine{Governor: "unknown"}}})), want{Passed, governor("")}},
 		"balancing": {perGroup(checkBalancing)(hostOf(1, Setup{Node: node{NUMA: two, Balancing: 1}})), want{Caution,
-			notice.NUMABalancingOn{}}},
+			preflights.NUMABalancingOn{}}},
 		"no balancing": {perGroup(checkBalancing)(hostOf(1, Setup{Node: node{NUMA: two}})), want{Passed,
-			notice.NUMABalancing{State: notice.BalancingOff}}},
+			preflights.NUMABalancing{State: preflights.BalancingOff}}},
 		"one node": {perGroup(checkBalancing)(hostOf(1, Setup{Node: node{NUMA: two[:1], Balancing: 1}})), want{Passed,
-			notice.NUMABalancing{State: notice.OneNUMANode}}},
-		"balancing hidden": {perGroup(checkBalancing)(hostOf(1, Setup{Node: node{NUMA: two, Balancing: unknown}})), want{Passed,
-			notice.NUMABalancing{State: notice.BalancingUnknown}}},
+			preflights.NUMABalancing{State: preflights.OneNUMANode}}},
+		"balancing hidden": {perGroup(checkBalancing)(hostOf(1, Setup{Node: node{NUMA: two, Balancing: unknown}})),
+			want{Passed,
+				preflights.NUMABalancing{State: preflights.BalancingUnknown}}},
 		"busy": {perGroup(checkLoad)(hostOf(1, Setup{Node: node{CPUs: 8, Machine: result.Machine{Load1: 2.01}}})),
-			want{Caution, notice.HostBusy{CPULoad: notice.CPULoad{Load: 2.01, CPUs: 8}}}},
+			want{Caution, preflights.HostBusy{CPULoad: preflights.CPULoad{Load: 2.01, CPUs: 8}}}},
 		"quiet": {perGroup(checkLoad)(hostOf(1, Setup{Node: node{CPUs: 8, Machine: result.Machine{Load1: 2}}})),
-			want{Passed, notice.CPULoad{Load: 2, CPUs: 8}}},
+			want{Passed, preflights.CPULoad{Load: 2, CPUs: 8}}},
 	} {
 		expect(t, name, c.rows, c.want)
 	}
@@ -116,7 +118,7 @@ func TestBusiestHost(t *testing.T) {
 		rows = append(rows, r.On(i))
 	}
 	got := mergeRows(rows, ranks)
-	expect(t, "busiest", got, want{Caution, notice.HostBusy{CPULoad: notice.CPULoad{Load: 11, CPUs: 8}}})
+	expect(t, "busiest", got, want{Caution, preflights.HostBusy{CPULoad: preflights.CPULoad{Load: 11, CPUs: 8}}})
 	if got[0].worst != "b" {
 		t.Errorf("%+v", got)
 	}
@@ -133,16 +135,16 @@ func TestCheckAlikeHosts(t *testing.T) {
 		}
 		return hosts
 	}
-	alike := want{Passed, notice.HostsAlike{Hosts: 3, CPU: "EPYC", CPUs: 8, Memory: 100 * gib}}
+	alike := want{Passed, preflights.HostsAlike{Hosts: 3, CPU: "EPYC", CPUs: 8, Memory: 100 * gib}}
 	differ := func(words ...string) want { // name, value, value of n2
-		var all []notice.HostProperty
+		var all []preflights.HostProperty
 		for w := range slices.Chunk(words, 3) {
 			all = append(all,
-				notice.HostProperty{Name: w[0], Values: []notice.HostValue{{Value: w[1], Hosts: []string{"n1",
+				preflights.HostProperty{Name: w[0], Values: []preflights.HostValue{{Value: w[1], Hosts: []string{"n1",
 					"n3"}},
 					{Value: w[2], Hosts: []string{"n2"}}}})
 		}
-		return want{Caution, notice.HostsDiffer{Properties: all}}
+		return want{Caution, preflights.HostsDiffer{Properties: all}}
 	}
 	for name, c := range map[string]struct {
 		spoil func(*Setup) // of n2
@@ -166,6 +168,6 @@ func TestCheckAlikeHosts(t *testing.T) {
 		c.spoil(&hosts[1][0])
 		expect(t, name, []Row{checkAlikeHosts(hosts)}, c.want)
 	}
-	expect(t, "one host", []Row{checkAlikeHosts(good()[:1])}, want{Passed, notice.OneHost{Host: "n1", CPU: "EPYC",
+	expect(t, "one host", []Row{checkAlikeHosts(good()[:1])}, want{Passed, preflights.OneHost{Host: "n1", CPU: "EPYC",
 		Memory: 100 * gib, System: "Debian"}})
 }

@@ -7,7 +7,7 @@ import (
 	"regexp"
 	"strings"
 
-	"busbar/internal/notice"
+	"busbar/internal/notice/preflights"
 	"busbar/rank/machine"
 )
 
@@ -91,18 +91,18 @@ func (f fabric) direct() bool { return len(f.GPUs) > 0 || len(f.Ports) > 0 }
 // checkIOMMU checks for translation between GPUs and adapters.
 func checkIOMMU(host []Setup) Row {
 	f := host[0].Fabric
-	state := notice.IOMMUPasses
+	state := preflights.IOMMUPasses
 	switch {
 	case host[0].Node.Virtual:
-		state = notice.IOMMUVirtual
+		state = preflights.IOMMUVirtual
 	case len(f.Translated) > 0:
-		return found(notice.IOMMUTranslates{Devices: f.Translated})
+		return found(preflights.IOMMUTranslates{Devices: f.Translated})
 	case f.Units == 0:
-		state = notice.IOMMUOff
+		state = preflights.IOMMUOff
 	case !f.direct():
-		state = notice.IOMMUUnused
+		state = preflights.IOMMUUnused
 	}
-	return found(notice.IOMMU{State: state})
+	return found(preflights.IOMMU{State: state})
 }
 
 // checkACS checks for bridges that redirect transfers between devices. Without such bridges it reports nothing.
@@ -112,9 +112,9 @@ func checkACS(host []Setup) Row {
 	case !f.direct() || host[0].Node.Virtual:
 		return Row{}
 	case len(f.Redirect) > 0:
-		return found(notice.ACSRedirects{Redirecting: len(f.Redirect), Of: f.Bridges, Bridges: f.Redirect})
+		return found(preflights.ACSRedirects{Redirecting: len(f.Redirect), Of: f.Bridges, Bridges: f.Redirect})
 	case f.Hidden:
-		return found(notice.ACSHidden{})
+		return found(preflights.ACSHidden{})
 	}
-	return found(notice.ACSBridges{Bridges: f.Bridges})
+	return found(preflights.ACSBridges{Bridges: f.Bridges})
 }

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"busbar/internal/notice"
+	"busbar/internal/notice/preflights"
 	"busbar/rank/machine/machinetest"
 )
 
@@ -70,26 +70,27 @@ func TestAccessControl(t *testing.T) {
 
 func TestCheckPCIe(t *testing.T) {
 	gpus, five := []string{"0000:01:00.0"}, []string{"a", "b", "c", "d", "e"}
-	iommu := func(s notice.IOMMUState) want { return want{Passed, notice.IOMMU{State: s}} }
-	bridges := func(n int) []want { return []want{{Passed, notice.ACSBridges{Bridges: n}}} }
+	iommu := func(s preflights.IOMMUState) want { return want{Passed, preflights.IOMMU{State: s}} }
+	bridges := func(n int) []want { return []want{{Passed, preflights.ACSBridges{Bridges: n}}} }
 	for name, c := range map[string]struct {
 		p       pcie
 		virtual bool
 		iommu   want
 		acs     []want
 	}{
-		"nothing":      {pcie{}, false, iommu(notice.IOMMUOff), nil},
-		"no device":    {pcie{Units: 2}, false, iommu(notice.IOMMUUnused), nil},
-		"off":          {pcie{GPUs: gpus, Bridges: 4}, false, iommu(notice.IOMMUOff), bridges(4)},
-		"pass-through": {pcie{GPUs: gpus, Units: 2}, false, iommu(notice.IOMMUPasses), bridges(0)},
+		"nothing":      {pcie{}, false, iommu(preflights.IOMMUOff), nil},
+		"no device":    {pcie{Units: 2}, false, iommu(preflights.IOMMUUnused), nil},
+		"off":          {pcie{GPUs: gpus, Bridges: 4}, false, iommu(preflights.IOMMUOff), bridges(4)},
+		"pass-through": {pcie{GPUs: gpus, Units: 2}, false, iommu(preflights.IOMMUPasses), bridges(0)},
 		"translates": {pcie{GPUs: gpus, Units: 2, Translated: gpus}, false, want{Caution,
-			notice.IOMMUTranslates{Devices: gpus}},
+			preflights.IOMMUTranslates{Devices: gpus}},
 			bridges(0)},
-		"redirects": {pcie{GPUs: gpus, Bridges: 9, Redirect: five}, false, iommu(notice.IOMMUOff),
-			[]want{{Caution, notice.ACSRedirects{Redirecting: 5, Of: 9, Bridges: five}}}},
-		"hidden": {pcie{GPUs: gpus, Hidden: true}, false, iommu(notice.IOMMUOff),
-			[]want{{Passed, notice.ACSHidden{}}}},
-		"a machine": {pcie{GPUs: gpus, Units: 1, Translated: gpus, Redirect: gpus}, true, iommu(notice.IOMMUVirtual),
+		"redirects": {pcie{GPUs: gpus, Bridges: 9, Redirect: five}, false, iommu(preflights.IOMMUOff),
+			[]want{{Caution, preflights.ACSRedirects{Redirecting: 5, Of: 9, Bridges: five}}}},
+		"hidden": {pcie{GPUs: gpus, Hidden: true}, false, iommu(preflights.IOMMUOff),
+			[]want{{Passed, preflights.ACSHidden{}}}},
+		"a machine": {pcie{GPUs: gpus, Units: 1, Translated: gpus, Redirect: gpus}, true,
+			iommu(preflights.IOMMUVirtual),
 			nil},
 	} {
 		host := hostOf(1, Setup{Fabric: fabric{pcie: c.p}, Node: node{Virtual: c.virtual}})

@@ -10,6 +10,7 @@ import (
 
 	"busbar/internal/document"
 	"busbar/internal/notice"
+	"busbar/internal/notice/preflights"
 	"busbar/internal/units"
 	"busbar/rank/exit"
 	"busbar/rank/launch"
@@ -61,7 +62,7 @@ func (c *Checklist) SetBackends(names []string) {
 // WriteUnconnected writes the JSON report of ranks that cannot connect; host is this rank's.
 func WriteUnconnected(out io.Writer, host string, err error) {
 	c := &Checklist{format: document.JSON, out: out, ranks: []launch.RankFacts{{Host: host}}}
-	c.Add(Found("MPI", notice.MPIUnusable{Failed: exit.FailureOf(err).Parts}))
+	c.Add(Found("MPI", preflights.MPIUnusable{Failed: exit.FailureOf(err).Parts}))
 	_, _ = c.Write() // the exit code reports it too
 }
 
@@ -89,7 +90,7 @@ func (c *Checklist) CutShort(cause notice.Fact) {
 	if c == nil {
 		return
 	}
-	c.Add(Found("communication", notice.PreflightStopped{Cause: notice.Kept{Fact: cause}}))
+	c.Add(Found("communication", preflights.PreflightStopped{Cause: notice.Kept{Fact: cause}}))
 	_, _ = c.Write() // the job ends anyway
 }
 

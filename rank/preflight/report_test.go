@@ -13,6 +13,7 @@ import (
 	"busbar/internal/document"
 	"busbar/internal/golden"
 	"busbar/internal/notice"
+	"busbar/internal/notice/preflights"
 
 	"github.com/shoenig/test/must"
 )
@@ -20,14 +21,17 @@ import (
 // sampleList returns a checklist with a row per verdict.
 func sampleList(out io.Writer, format document.Format) *Checklist {
 	c := &Checklist{title: "Preflight of some ranks", format: format, out: out, ranks: ranksOf(2, "node1", "node2")}
-	failed := notice.Failed{Problem: "no NCCL library\n  at all", Tried: notice.Places{"/a/libnccl.so.2: no such file",
-		"/b: <none>"},
-		Remedy: "install it:\n  Debian:   apt"}
+	failed := preflights.Failed{
+		Problem: "no NCCL library\n  at all",
+		Tried: preflights.Places{"/a/libnccl.so.2: no such file",
+			"/b: <none>"},
+		Remedy: "install it:\n  Debian:   apt",
+	}
 	folder := strings.Repeat("long ", 15) + "name"
-	c.Add(Found("load", notice.HostBusy{CPULoad: notice.CPULoad{Load: 9, CPUs: 8}}).On(2, 3),
-		Found("NCCL", notice.NCCLUnusable{Failed: failed}),
-		Found("output", notice.OutputFull{Folder: folder, Free: 4096}).graded(notice.Error).On(0),
-		Found("clocks", notice.OneClock{}))
+	c.Add(Found("load", preflights.HostBusy{CPULoad: preflights.CPULoad{Load: 9, CPUs: 8}}).On(2, 3),
+		Found("NCCL", preflights.NCCLUnusable{Failed: failed}),
+		Found("output", preflights.OutputFull{Folder: folder, Free: 4096}).graded(notice.Error).On(0),
+		Found("clocks", preflights.OneClock{}))
 	return c
 }
 
@@ -52,7 +56,7 @@ func TestReportFormats(t *testing.T) {
 func TestReportCutShort(t *testing.T) {
 	var out strings.Builder
 	c := &Checklist{format: document.JSON, out: &out, ranks: ranksOf(1, "a")}
-	c.Add(Found("clocks", notice.OneClock{}))
+	c.Add(Found("clocks", preflights.OneClock{}))
 	cause := notice.RunHung{Problem: "rank 3 on node7 does not answer"}
 	c.CutShort(cause)
 	first := out.String()

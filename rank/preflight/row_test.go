@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"busbar/internal/notice"
+	"busbar/internal/notice/preflights"
 	"busbar/rank/launch"
 )
 
@@ -54,9 +55,9 @@ func ranksOf(perHost int, hosts ...string) (ranks []launch.RankFacts) {
 
 func TestMergeRows(t *testing.T) {
 	ranks := ranksOf(2, "node1", "node2", "node3")
-	pages := func(setting string) Row { return Found("a", notice.OutputFolder{Folder: setting}) }
+	pages := func(setting string) Row { return Found("a", preflights.OutputFolder{Folder: setting}) }
 	free := func(n float64) Row {
-		return Found("memory", notice.CPULoad{Load: notice.Load(n)}).smallest("free", n)
+		return Found("memory", preflights.CPULoad{Load: preflights.Load(n)}).smallest("free", n)
 	}
 	for name, c := range map[string]struct {
 		rows  []Row
@@ -70,13 +71,15 @@ func TestMergeRows(t *testing.T) {
 			"node1, rank 4 on node3"},
 		"other parameters": {[]Row{pages("x").On(0), pages("y").On(1)}, []int{0, 1}, "rank 0 on node1 rank 1 on node1",
 			"rank 0 on node1|rank 1 on node1"},
-		"other checks": {[]Row{pages("x").On(0, 1), Found("b", notice.OutputFolder{Folder: "x"}).On(0, 1)}, []int{0, 1},
+		"other checks": {[]Row{pages("x").On(0, 1), Found("b", preflights.OutputFolder{Folder: "x"}).On(0, 1)},
+			[]int{0, 1},
 			"node1 node1",
 			"node1|node1"},
 		"other severities": {[]Row{pages("x").On(0, 1), pages("x").graded(notice.Error).On(2, 3)}, []int{0, 1},
 			"node1 node2", "node1|node2"},
-		"other codes": {[]Row{Found("a", notice.OwnGPUs{}).On(0, 1), Found("a", notice.ACSHidden{}).On(2, 3)}, []int{0,
-			1}, "node1 node2", "node1|node2"},
+		"other codes": {[]Row{Found("a", preflights.OwnGPUs{}).On(0, 1), Found("a", preflights.ACSHidden{}).On(2, 3)},
+			[]int{0,
+				1}, "node1 node2", "node1|node2"},
 		"the smallest": {[]Row{free(9).On(0, 1), free(7).On(2, 3), free(8).On(4, 5)}, []int{1}, "node1 node2 node3",
 			"worst on node2"},
 		"smallest of two": {[]Row{free(7).On(0, 1), free(8).On(2, 3)}, []int{0}, "node1 node2",
@@ -85,7 +88,7 @@ func TestMergeRows(t *testing.T) {
 			""},
 		"another class": {[]Row{free(9).On(0, 1), free(8).smallest("other", 8).On(2, 3)}, []int{0, 1}, "node1 node2",
 			"node1|node2"},
-		"a rank, not all": {[]Row{Found("output", notice.OutputFolder{}).On(0)}, []int{0}, "rank 0 on node1",
+		"a rank, not all": {[]Row{Found("output", preflights.OutputFolder{}).On(0)}, []int{0}, "rank 0 on node1",
 			"rank 0 on node1"},
 	} {
 		var where, place []string

@@ -4,6 +4,7 @@ import (
 	"busbar/internal/bench"
 	"busbar/internal/coll"
 	"busbar/internal/notice"
+	"busbar/internal/notice/preflights"
 	"busbar/internal/result"
 )
 
@@ -27,12 +28,12 @@ func Try(w bench.World, b bench.Backend, c coll.Case, o bench.Options) (Row, err
 
 func judgeTrial(r *result.Record) Row {
 	what := r.Case.Point()
-	var f notice.Fact = notice.CollectiveCorrect{Case: what, Ranks: r.Case.World}
+	var f notice.Fact = preflights.CollectiveCorrect{Case: what, Ranks: r.Case.World}
 	switch {
 	case r.Status == result.Wrong || r.Check.Result == "wrong":
-		f = notice.CollectiveWrong{Case: what, Cause: r.Cause}
+		f = preflights.CollectiveWrong{Case: what, Cause: r.Cause}
 	case r.Status != result.OK:
-		f = notice.CollectiveFailed{Case: what, Status: string(r.Status), Cause: r.Cause}
+		f = preflights.CollectiveFailed{Case: what, Status: string(r.Status), Cause: r.Cause}
 	}
 	return Found(r.Case.Collective.String(), f)
 }
@@ -43,9 +44,9 @@ const gpuMemoryEnough = 4 << 30
 // JudgeRoom checks the free memory of the GPUs.
 func JudgeRoom(limit notice.MemoryLimit) Row {
 	const name = "GPU memory"
-	m := notice.GPUMemory{Limit: limit}
+	m := preflights.GPUMemory{Limit: limit}
 	if limit.Bytes < gpuMemoryEnough {
-		return Found(name, notice.GPUMemoryShort{GPUMemory: m})
+		return Found(name, preflights.GPUMemoryShort{GPUMemory: m})
 	}
 	return Found(name, m)
 }

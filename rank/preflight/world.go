@@ -3,7 +3,7 @@ package preflight
 import (
 	"cmp"
 
-	"busbar/internal/notice"
+	"busbar/internal/notice/preflights"
 	"busbar/internal/units"
 	"busbar/mpi"
 	"busbar/rank/launch"
@@ -13,13 +13,13 @@ import (
 func CheckMPI(l launch.Library, s launch.Started, world int) Row {
 	const name = "MPI"
 	i := l.Facts
-	used := notice.MPIInUse{Library: cmp.Or(l.Name, i.Library), Path: i.Path, ThreadLevel: i.ThreadLevel,
+	used := preflights.MPIInUse{Library: cmp.Or(l.Name, i.Library), Path: i.Path, ThreadLevel: i.ThreadLevel,
 		Launcher: s.Name()}
 	switch {
 	case world == 1 && s.Launcher == "":
-		return Found(name, notice.OneRankLaunch{MPIInUse: used})
+		return Found(name, preflights.OneRankLaunch{MPIInUse: used})
 	case i.ThreadLevel != mpi.ThreadMultiple.String():
-		return Found(name, notice.ThreadLevel{MPIInUse: used})
+		return Found(name, preflights.ThreadLevel{MPIInUse: used})
 	}
 	return Found(name, used)
 }
@@ -29,14 +29,14 @@ func SideChannelRow(missing []int, open bool, ranks []launch.RankFacts) Row {
 	const name = "side channel"
 	switch {
 	case len(ranks) == 1:
-		return Found(name, notice.SideChannel{State: notice.ChannelUnneeded})
+		return Found(name, preflights.SideChannel{State: preflights.ChannelUnneeded})
 	case !open:
-		return Found(name, notice.SideChannelClosed{Host: ranks[0].Host})
+		return Found(name, preflights.SideChannelClosed{Host: ranks[0].Host})
 	case len(missing) > 0:
-		return Found(name, notice.SideChannelIncomplete{Ranks: len(missing), Of: len(ranks),
+		return Found(name, preflights.SideChannelIncomplete{Ranks: len(missing), Of: len(ranks),
 			Host: ranks[0].Host}).On(missing...)
 	}
-	return Found(name, notice.SideChannel{State: notice.ChannelOpen})
+	return Found(name, preflights.SideChannel{State: preflights.ChannelOpen})
 }
 
 // offsetsPoor is the uncertainty of clock offsets, in seconds, above which delays of ranks are hard to measure.
@@ -46,12 +46,12 @@ const offsetsPoor = 100e-6
 // seconds.
 func JudgeClocks(uncertainty float64, nodes int, cost float64) Row {
 	const name = "clocks"
-	compared := notice.ClocksCompared{Hosts: nodes, Uncertainty: units.Seconds(uncertainty)}
+	compared := preflights.ClocksCompared{Hosts: nodes, Uncertainty: units.Seconds(uncertainty)}
 	switch {
 	case nodes == 1:
-		return Found(name, notice.OneClock{Reading: units.Nanoseconds(cost)})
+		return Found(name, preflights.OneClock{Reading: units.Nanoseconds(cost)})
 	case uncertainty > offsetsPoor:
-		return Found(name, notice.ClocksUncertain{ClocksCompared: compared})
+		return Found(name, preflights.ClocksUncertain{ClocksCompared: compared})
 	}
 	return Found(name, compared)
 }

@@ -10,6 +10,7 @@ import (
 	"busbar/internal/bench/benchtest"
 	"busbar/internal/coll"
 	"busbar/internal/notice"
+	"busbar/internal/notice/preflights"
 	"busbar/internal/result"
 	"busbar/internal/units"
 	"busbar/mpi"
@@ -20,41 +21,48 @@ func TestCheckMPI(t *testing.T) {
 	info := launch.Library{Name: "Open MPI 4.1.4",
 		Facts: result.MPI{Path: "/lib/libmpi.so", ThreadLevel: mpi.ThreadMultiple.String()}}
 	srun := launch.Started{Launcher: "srun"}
-	used := notice.MPIInUse{Library: "Open MPI 4.1.4", Path: "/lib/libmpi.so", ThreadLevel: "multiple",
+	used := preflights.MPIInUse{Library: "Open MPI 4.1.4", Path: "/lib/libmpi.so", ThreadLevel: "multiple",
 		Launcher: "srun"}
 	expect(t, "good", []Row{CheckMPI(info, srun, 4)}, want{Passed, used})
 	expect(t, "one rank of srun", []Row{CheckMPI(info, srun, 1)}, want{Passed, used})
 	alone, funneled := used, used
 	alone.Launcher, funneled.ThreadLevel = "none", "funneled"
-	expect(t, "alone", []Row{CheckMPI(info, launch.Started{}, 1)}, want{Caution, notice.OneRankLaunch{MPIInUse: alone}})
+	expect(
+		t,
+		"alone",
+		[]Row{CheckMPI(info, launch.Started{}, 1)},
+		want{Caution, preflights.OneRankLaunch{MPIInUse: alone}},
+	)
 	info.Facts.ThreadLevel = mpi.ThreadFunneled.String()
-	expect(t, "threads", []Row{CheckMPI(info, srun, 4)}, want{Caution, notice.ThreadLevel{MPIInUse: funneled}})
+	expect(t, "threads", []Row{CheckMPI(info, srun, 4)}, want{Caution, preflights.ThreadLevel{MPIInUse: funneled}})
 }
 
 func TestSideChannelRow(t *testing.T) {
 	ranks := ranksOf(2, "a", "b")
 	expect(t, "open", []Row{SideChannelRow(nil, true, ranks)},
-		want{Passed, notice.SideChannel{State: notice.ChannelOpen}})
+		want{Passed, preflights.SideChannel{State: preflights.ChannelOpen}})
 	expect(t, "alone", []Row{SideChannelRow(nil, false, ranks[:1])}, want{Passed,
-		notice.SideChannel{State: notice.ChannelUnneeded}})
-	expect(t, "deaf", []Row{SideChannelRow(nil, false, ranks)}, want{Caution, notice.SideChannelClosed{Host: "a"}})
+		preflights.SideChannel{State: preflights.ChannelUnneeded}})
+	expect(t, "deaf", []Row{SideChannelRow(nil, false, ranks)}, want{Caution, preflights.SideChannelClosed{Host: "a"}})
 	firewall := mergeRows([]Row{SideChannelRow([]int{2, 3}, true, ranks)}, ranks)
-	expect(t, "firewall", firewall, want{Caution, notice.SideChannelIncomplete{Ranks: 2, Of: 4, Host: "a"}})
+	expect(t, "firewall", firewall, want{Caution, preflights.SideChannelIncomplete{Ranks: 2, Of: 4, Host: "a"}})
 	if where := firewall[0].where(ranks); !slices.Equal(where, []string{"b"}) {
 		t.Errorf("%v", where)
 	}
 }
 
 func TestJudgeClocks(t *testing.T) {
-	compared := func(s units.Seconds) notice.ClocksCompared { return notice.ClocksCompared{Hosts: 2, Uncertainty: s} }
+	compared := func(s units.Seconds) preflights.ClocksCompared {
+		return preflights.ClocksCompared{Hosts: 2, Uncertainty: s}
+	}
 	for name, c := range map[string]struct {
 		uncertainty float64
 		nodes       int
 		want        want
 	}{
-		"one host": {0, 1, want{Passed, notice.OneClock{Reading: 21e-9}}},
+		"one host": {0, 1, want{Passed, preflights.OneClock{Reading: 21e-9}}},
 		"good":     {1.5e-6, 2, want{Passed, compared(1.5e-6)}},
-		"slow":     {300e-6, 2, want{Caution, notice.ClocksUncertain{ClocksCompared: compared(300e-6)}}},
+		"slow":     {300e-6, 2, want{Caution, preflights.ClocksUncertain{ClocksCompared: compared(300e-6)}}},
 	} {
 		expect(t, name, []Row{JudgeClocks(c.uncertainty, c.nodes, 21e-9)}, c.want)
 	}
@@ -104,13 +112,13 @@ func TestTryCase(t *testing.T) {
 					if w.Rank == 0 {
 						want := c.wants[i]
 						switch f := got.Fact.(type) {
-						case notice.CollectiveCorrect:
-							want.fact = notice.CollectiveCorrect{Case: k.Point(), Ranks: n}
-						case notice.CollectiveWrong:
-							want.fact = notice.CollectiveWrong{Case: k.Point(),
+						case preflights.CollectiveCorrect:
+							want.fact = preflights.CollectiveCorrect{Case: k.Point(), Ranks: n}
+						case preflights.CollectiveWrong:
+							want.fact = preflights.CollectiveWrong{Case: k.Point(),
 								Cause: notice.Kept{Fact: f.Cause.Fact.(notice.DataWrong)}}
-						case notice.CollectiveFailed:
-							want.fact = notice.CollectiveFailed{Case: k.Point(), Status: c.status, Cause: f.Cause}
+						case preflights.CollectiveFailed:
+							want.fact = preflights.CollectiveFailed{Case: k.Point(), Status: c.status, Cause: f.Cause}
 						}
 						if want.fact.Code() != c.wants[i].fact.Code() {
 							t.Errorf("%s %v: %s", name, k, got.Code())
@@ -178,6 +186,6 @@ func TestCheckContainers(t *testing.T) {
 	rows := mergeRows(CheckSetups(all, 0.5), ranks)
 	expect(t, "CPUs", only("CPUs", rows), want{Caution, coded("oversubscribed")})
 	expect(t, "shared memory", only("shared memory", rows),
-		want{Passed, notice.SharedMemory{Free: 300 * mib, Total: gib,
+		want{Passed, preflights.SharedMemory{Free: 300 * mib, Total: gib,
 			Ranks: 2}})
 }

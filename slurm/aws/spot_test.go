@@ -129,7 +129,8 @@ func TestSpotNoticeForAJob(t *testing.T) {
 	// The controller does not answer at first, and does not know the job after its end.
 	stand(t, dir, "squeue", fmt.Sprintf(`cd %s
 echo asked >>asked
-[ "$(wc -l <asked)" -gt 4 ] || { echo "slurm_load_jobs error: Unable to contact slurm controller (connect failure)" >&2; exit 1; }
+[ "$(wc -l <asked)" -gt 4 ] || { echo "slurm_load_jobs error: Unable to contact slurm controller (connect failure)" `+
+		`>&2; exit 1; }
 [ -e ended ] && { echo "slurm_load_jobs error: Invalid job id specified" >&2; exit 1; }
 echo 42`, dir))
 	stand(t, dir, "scancel", `echo "$*" >>`+dir+`/calls; touch `+dir+"/ended")

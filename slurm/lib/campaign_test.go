@@ -66,8 +66,14 @@ func TestCampaignRefuses(t *testing.T) {
 		p.expect(1, c.says, nil, "campaign.sh", c.args...)
 	}
 	p.stand("squeue", "echo slurmctld is down; exit 1")
-	p.expect(1,
-		"squeue cannot be asked which jobs of the campaign are in the queue, so nothing is submitted: slurmctld is down", nil, "campaign.sh", "plan.yaml")
+	p.expect(
+		1,
+		"squeue cannot be asked which jobs of the campaign are in the queue, so nothing is submitted: slurmctld is "+
+			"down",
+		nil,
+		"campaign.sh",
+		"plan.yaml",
+	)
 	for _, made := range []string{"calls", "results"} {
 		if _, err := os.Stat(filepath.Join(p.dir, made)); err == nil {
 			t.Errorf("%s was made", made)

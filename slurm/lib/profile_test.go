@@ -28,7 +28,8 @@ func TestProfileNamesEachRank(t *testing.T) {
 		t.Fatalf("nsys was called %d times: %q", len(calls), calls)
 	}
 	for _, call := range calls {
-		for _, want := range []string{`^INFO \S+/p/logs/nccl-rank000[01]-\S+\.log profile --output \S+/p/reports/rank000[01]-`, "--trace cuda,nvtx,osrt ",
+		for _, want := range []string{`^INFO \S+/p/logs/nccl-rank000[01]-\S+\.log profile --output ` +
+			`\S+/p/reports/rank000[01]-`, "--trace cuda,nvtx,osrt ",
 			"--capture-range cudaProfilerApi --capture-range-end repeat --kill none", "--duration 7 ",
 			"--cuda-memory-usage false", "rank --profile-range"} {
 			if !regexp.MustCompile(want).MatchString(call) {

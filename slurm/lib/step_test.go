@@ -46,7 +46,8 @@ func TestFlagsOfStepsAreKnown(t *testing.T) {
 		}
 	}
 	for _, flags := range [][]string{words, joined, underscored} {
-		script := `here=$1/slurm me=test; . "$here/lib/launch.sh"; shift; flags=("$@"); without_step; echo "${plain[*]-}"`
+		script := `here=$1/slurm me=test; . "$here/lib/launch.sh"; shift; flags=("$@"); without_step; echo ` +
+			`"${plain[*]-}"`
 		all := append(append([]string{"-c", script, "bash", p.top, "--backend", "nccl"}, flags...), "-d", "float16")
 		out, err := exec.Command("bash", all...).CombinedOutput()
 		if err != nil || string(out) != "--backend nccl -d float16\n" {

@@ -28,8 +28,12 @@ func sweep(p place, more ...string) []string {
 // Of several backends each has a file. A sweep that was interrupted with points that failed goes back into the queue,
 // whichever of the files is read first.
 func TestInterruptedSweepOfSeveralBackends(t *testing.T) {
-	p := sweeper(t, `for b in gloo mpi nccl; do echo '{"kind":"end","outcome":"interrupted","code":6}' >"$OUT/profile_${b}_world2_x.jsonl"; done
-exit 6`)
+	p := sweeper(
+		t,
+		`for b in gloo mpi nccl; do echo '{"kind":"end","outcome":"interrupted","code":6}' `+
+			`>"$OUT/profile_${b}_world2_x.jsonl"; done
+exit 6`,
+	)
 	for range 5 { // which process ends first is chance
 		if err := os.RemoveAll(filepath.Join(p.dir, "out")); err != nil {
 			t.Fatal(err)

@@ -47,7 +47,8 @@ var commands = []command{
 		"", 0, 0},
 	{"the quick sweep at np 2", nothing, "mpirun 2 rank --quiet --out OUT", "", time.Minute, 0},
 	{"8 B to 1 GiB at np 2, 4 s a case", nothing,
-		"mpirun 2 rank --quiet --backend mpi --collective all_reduce -b 8 -e 1G -f 2 --placement out --mode throughput " +
+		"mpirun 2 rank --quiet --backend mpi --collective all_reduce -b 8 -e 1G -f 2 --placement out --mode " +
+			"throughput " +
 			"--budget 4s --out OUT", "", 15 * time.Second, 0},
 }
 
@@ -67,7 +68,11 @@ func commandsPart(c config) error {
 		}
 		beside, target, met := " | ", "", ""
 		if row.peer != "" {
-			beside = fmt.Sprintf("%s | %.2f", units.Duration(peer.wall.Seconds()), ours.wall.Seconds()/peer.wall.Seconds())
+			beside = fmt.Sprintf(
+				"%s | %.2f",
+				units.Duration(peer.wall.Seconds()),
+				ours.wall.Seconds()/peer.wall.Seconds(),
+			)
 		}
 		if row.limit > 0 {
 			target, met = row.limit.String(),

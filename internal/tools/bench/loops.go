@@ -50,8 +50,10 @@ func (c config) loops(name string, worlds ...int) error {
 		return err
 	}
 	for _, n := range worlds {
-		l, err := c.shell(fmt.Sprintf("mpirun %d %s -ranks %s -top %s -budget %s -max %d", n, self, name, c.top, c.budget,
-			c.max))
+		l, err := c.shell(
+			fmt.Sprintf("mpirun %d %s -ranks %s -top %s -budget %s -max %d", n, self, name, c.top, c.budget,
+				c.max),
+		)
 		if err != nil {
 			return err
 		}
@@ -88,9 +90,21 @@ func (c config) rank(name string) error {
 				return err
 			}
 			if prints {
-				fmt.Fprintf(c.out, "| %s | %s | %s | %s | %.3f | %.3f – %.3f | %d | %s |\n",
-					coll.FormatSize(size, true), mode,
-					units.Duration(r.ours), units.Duration(r.bare), r.median, r.lo, r.hi, r.pairs, r.within(limit, slack))
+				fmt.Fprintf(
+					c.out,
+					"| %s | %s | %s | %s | %.3f | %.3f – %.3f | %d | %s |\n",
+					coll.FormatSize(size, true),
+					mode,
+					units.Duration(
+						r.ours,
+					),
+					units.Duration(r.bare),
+					r.median,
+					r.lo,
+					r.hi,
+					r.pairs,
+					r.within(limit, slack),
+				)
 			}
 		}
 	}

@@ -1,4 +1,4 @@
-package nccllog
+package logline
 
 import (
 	"strconv"
@@ -8,13 +8,14 @@ import (
 	"busbar/internal/coll"
 )
 
-// algorithms and protocols by the numbers that 2.20 to 2.23 print.
+// Algorithms and Protocols by the numbers that 2.20 to 2.23 print.
 var (
-	algorithms = []string{"TREE", "RING", "COLLNET_DIRECT", "COLLNET_CHAIN", "NVLS", "NVLS_TREE", "PAT"}
-	protocols  = []string{"LL", "LL128", "SIMPLE"}
+	Algorithms = []string{"TREE", "RING", "COLLNET_DIRECT", "COLLNET_CHAIN", "NVLS", "NVLS_TREE", "PAT"}
+	Protocols  = []string{"LL", "LL128", "SIMPLE"}
 )
 
-func coded(names []string, code int) string {
+// Coded returns the name of a code, or the code itself.
+func Coded(names []string, code int) string {
 	if code >= 0 && code < len(names) {
 		return names[code]
 	}
@@ -26,8 +27,8 @@ var types = []coll.DataType{coll.Int8, coll.UInt8, coll.Int32, coll.UInt32, coll
 	coll.Float32,
 	coll.Float64, coll.BFloat16, coll.Float8E4M3, coll.Float8E5M2}
 
-// typed is the name of a type by its number, and its bytes; 0 where the number is not known.
-func typed(code int) (string, int) {
+// Typed is the name of a type by its number, and its bytes; 0 where the number is not known.
+func Typed(code int) (string, int) {
 	if code >= 0 && code < len(types) {
 		return types[code].String(), types[code].Size()
 	}
@@ -37,9 +38,9 @@ func typed(code int) (string, int) {
 // ops are NCCL's numbers of reductions.
 var ops = []string{"sum", "prod", "max", "min", "avg"}
 
-// reduced is the name of a reduction. One of the program's own has a number that NCCL derives from a pointer, so that it
-// differs between processes (ncclUserRedOpMangle): all of them have one name.
-func reduced(code int) string {
+// Reduced is the name of a reduction. One of the program's own has a number that NCCL derives from a pointer, so that
+// it differs between processes (ncclUserRedOpMangle): all of them have one name.
+func Reduced(code int) string {
 	if code >= 0 && code < len(ops) {
 		return ops[code]
 	}
@@ -49,8 +50,8 @@ func reduced(code int) string {
 // collectives are the names that were met, of which a log has millions of lines.
 var collectives sync.Map
 
-// collective is what NCCL's name of a function means.
-func collective(name string) coll.Collective {
+// Collective is what NCCL's name of a function means.
+func Collective(name string) coll.Collective {
 	if c, known := collectives.Load(name); known {
 		return c.(coll.Collective)
 	}
@@ -62,8 +63,8 @@ func collective(name string) coll.Collective {
 	return c
 }
 
-// perRank reports whether NCCL's count of this collective is one rank's part, and nccl-tests' S all parts.
-func perRank(c coll.Collective) bool {
+// PerRank reports whether NCCL's count of this collective is one rank's part, and nccl-tests' S all parts.
+func PerRank(c coll.Collective) bool {
 	switch c {
 	case coll.AllGather, coll.ReduceScatter, coll.AllToAll, coll.Gather, coll.Scatter:
 		return true
@@ -71,15 +72,18 @@ func perRank(c coll.Collective) bool {
 	return false
 }
 
-// sized is S of nccl-tests for a collective of so many bytes, or Unknown.
-func sized(c coll.Collective, bytes int64, ranks int) int64 {
+// Sized is S of nccl-tests for a collective of so many bytes, or unknown.
+func Sized(c coll.Collective, bytes int64, ranks int) int64 {
 	switch {
 	case c == coll.Other || bytes < 0:
-		return Unknown
-	case !perRank(c):
+		return unknown
+	case !PerRank(c):
 		return bytes
 	case ranks < 1 || bytes > 1<<62/int64(ranks):
-		return Unknown
+		return unknown
 	}
 	return bytes * int64(ranks)
 }
+
+// unknown is nccllog.Unknown.
+const unknown = -1

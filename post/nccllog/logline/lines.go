@@ -1,4 +1,4 @@
-package nccllog
+package logline
 
 import (
 	"bufio"
@@ -13,8 +13,8 @@ import (
 // maxLine is how much of a line is read; NCCL's own are at most a few kilobytes.
 const maxLine = 1 << 20
 
-// nextLine is the next line without its end, at most maxLine of it. Ended is false where the file ends before the line.
-func nextLine(r *bufio.Reader) (line string, ended bool, err error) {
+// NextLine is the next line without its end, at most maxLine of it. Ended is false where the file ends before the line.
+func NextLine(r *bufio.Reader) (line string, ended bool, err error) {
 	var text []byte
 	for {
 		part, err := r.ReadSlice('\n')
@@ -26,9 +26,9 @@ func nextLine(r *bufio.Reader) (line string, ended bool, err error) {
 	}
 }
 
-// opened decompresses by the first bytes of the file.
-func opened(r io.Reader) (*bufio.Reader, error) {
-	b := bufio.NewReaderSize(r, headBytes)
+// Opened decompresses by the first bytes of the file.
+func Opened(r io.Reader) (*bufio.Reader, error) {
+	b := bufio.NewReaderSize(r, HeadBytes)
 	if head, _ := b.Peek(2); string(head) != "\x1f\x8b" {
 		return b, nil
 	}
@@ -36,7 +36,7 @@ func opened(r io.Reader) (*bufio.Reader, error) {
 	if err != nil {
 		return nil, err
 	}
-	return bufio.NewReaderSize(z, headBytes), nil
+	return bufio.NewReaderSize(z, HeadBytes), nil
 }
 
 // colour is a colour without its escape character, which text pasted from a terminal lacks too.
@@ -45,9 +45,9 @@ var colour = regexp.MustCompile(`\[(\d{1,3}(;\d{1,3})*)?[mK]`)
 // control removes the escape character of colours, and NUL bytes.
 var control = strings.NewReplacer("\x00", "", "\x1b", "")
 
-// plain is a line as it was printed: without colours, without the object into which Docker's json-file driver puts it,
+// Plain is a line as it was printed: without colours, without the object into which Docker's json-file driver puts it,
 // and without what Ray puts behind a line of which it shows one for several workers.
-func plain(line string) string {
+func Plain(line string) string {
 	var docker struct{ Log *string }
 	if strings.HasPrefix(line, `{"log":"`) && json.Unmarshal([]byte(line), &docker) == nil && docker.Log != nil {
 		line = strings.TrimRight(*docker.Log, "\r\n")
@@ -62,3 +62,6 @@ func plain(line string) string {
 	}
 	return line
 }
+
+// HeadBytes is the part of a file that detection needs.
+const HeadBytes = 1 << 16

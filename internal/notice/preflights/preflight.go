@@ -1,9 +1,10 @@
-package notice
+package preflights
 
 import (
 	"fmt"
 	"strings"
 
+	"busbar/internal/notice"
 	"busbar/internal/units"
 )
 
@@ -109,32 +110,26 @@ type CollectiveCorrect struct {
 
 // CollectiveWrong reports that a collective returned wrong data.
 type CollectiveWrong struct {
-	Case  string `json:"case"`
-	Cause Kept   `json:"cause"`
+	Case  string      `json:"case"`
+	Cause notice.Kept `json:"cause"`
 }
 
 // CollectiveFailed reports a collective without a result.
 type CollectiveFailed struct {
-	Case   string `json:"case"`
-	Status string `json:"status"`
-	Cause  Kept   `json:"cause"`
+	Case   string      `json:"case"`
+	Status string      `json:"status"`
+	Cause  notice.Kept `json:"cause"`
 }
 
 // PreflightStopped reports that the checks ended early.
 type PreflightStopped struct {
-	Cause Kept `json:"cause"`
+	Cause notice.Kept `json:"cause"`
 }
 
 // RankValue is a value with the ranks that have it.
 type RankValue struct {
-	Value string       `json:"value"`
-	Ranks []PlacedRank `json:"ranks"`
-}
-
-// PlacedRank is a rank and its host.
-type PlacedRank struct {
-	Rank int    `json:"rank"`
-	Host string `json:"host"`
+	Value string              `json:"value"`
+	Ranks []notice.PlacedRank `json:"ranks"`
 }
 
 // String is "ranks 0 on node1, 1 on node1: 2.27.7".
@@ -179,22 +174,22 @@ func (all RankValues) String() string {
 	return strings.Join(parts, "; ")
 }
 
-func (MPIInUse) Code() Code              { return "mpi-in-use" }
-func (OneRankLaunch) Code() Code         { return "one-rank" }
-func (ThreadLevel) Code() Code           { return "mpi-thread-level" }
-func (MPIUnusable) Code() Code           { return "mpi-unusable" }
-func (BackendUnavailable) Code() Code    { return "backend-unavailable" }
-func (BackendNotTried) Code() Code       { return "backend-not-tried" }
-func (SideChannel) Code() Code           { return "side-channel" }
-func (SideChannelClosed) Code() Code     { return "side-channel-closed" }
-func (SideChannelIncomplete) Code() Code { return "side-channel-incomplete" }
-func (OneClock) Code() Code              { return "one-clock" }
-func (ClocksCompared) Code() Code        { return "clocks-compared" }
-func (ClocksUncertain) Code() Code       { return "clocks-uncertain" }
-func (CollectiveCorrect) Code() Code     { return "collective-correct" }
-func (CollectiveWrong) Code() Code       { return "collective-wrong" }
-func (CollectiveFailed) Code() Code      { return "collective-failed" }
-func (PreflightStopped) Code() Code      { return "preflight-stopped" }
+func (MPIInUse) Code() notice.Code              { return "mpi-in-use" }
+func (OneRankLaunch) Code() notice.Code         { return "one-rank" }
+func (ThreadLevel) Code() notice.Code           { return "mpi-thread-level" }
+func (MPIUnusable) Code() notice.Code           { return "mpi-unusable" }
+func (BackendUnavailable) Code() notice.Code    { return "backend-unavailable" }
+func (BackendNotTried) Code() notice.Code       { return "backend-not-tried" }
+func (SideChannel) Code() notice.Code           { return "side-channel" }
+func (SideChannelClosed) Code() notice.Code     { return "side-channel-closed" }
+func (SideChannelIncomplete) Code() notice.Code { return "side-channel-incomplete" }
+func (OneClock) Code() notice.Code              { return "one-clock" }
+func (ClocksCompared) Code() notice.Code        { return "clocks-compared" }
+func (ClocksUncertain) Code() notice.Code       { return "clocks-uncertain" }
+func (CollectiveCorrect) Code() notice.Code     { return "collective-correct" }
+func (CollectiveWrong) Code() notice.Code       { return "collective-wrong" }
+func (CollectiveFailed) Code() notice.Code      { return "collective-failed" }
+func (PreflightStopped) Code() notice.Code      { return "preflight-stopped" }
 
 // exampleMPI is a library for the documentation.
 var exampleMPI = MPIInUse{"Open MPI 4.1.4", "/usr/lib/libmpi.so.40", "multiple", "srun"}
@@ -202,41 +197,48 @@ var exampleMPI = MPIInUse{"Open MPI 4.1.4", "/usr/lib/libmpi.so.40", "multiple",
 const (
 	mpiText    = "{Library} ({Path}), thread level {ThreadLevel}; launcher: {Launcher}"
 	failedText = "{Problem}[ ({Tried})]"
-	openTCP    = adviceOpenTCP + "; without it a hang is named from the shared memory of each host, and a signal " +
+	openTCP    = notice.AdviceOpenTCP + "; without it a hang is named from the shared memory of each host, and a " +
+		"signal " +
 		"reaches only its own rank"
 	sameFailure = "a run would fail in the same way; correct this first"
 )
 
-var preflights = []Entry{
+var preflights = []notice.Entry{
 	{Example: exampleMPI, Text: mpiText, Doc: "The MPI library, its thread level, and what started the ranks."},
-	{Example: OneRankLaunch{MPIInUse{"Open MPI 4.1.4", "/usr/lib/libmpi.so.40", "multiple", "none"}}, Severity: Warning,
-		Text:   mpiText + "; one rank exchanges data with no other",
-		Advice: "start several ranks: mpirun -np N rank --preflight, or srun -n N",
-		Doc:    "No launcher started the rank, so that no communication can be checked."},
-	{Example: ThreadLevel{MPIInUse{"Open MPI 4.1.4", "/usr/lib/libmpi.so.40", "funneled", "srun"}}, Severity: Warning,
-		Text: "{Library} ({Path}) grants thread level {ThreadLevel} only; launcher: {Launcher}",
+	{
+		Example:  OneRankLaunch{MPIInUse{"Open MPI 4.1.4", "/usr/lib/libmpi.so.40", "multiple", "none"}},
+		Severity: notice.Warning,
+		Text:     mpiText + "; one rank exchanges data with no other",
+		Advice:   "start several ranks: mpirun -np N rank --preflight, or srun -n N",
+		Doc:      "No launcher started the rank, so that no communication can be checked.",
+	},
+	{
+		Example:  ThreadLevel{MPIInUse{"Open MPI 4.1.4", "/usr/lib/libmpi.so.40", "funneled", "srun"}},
+		Severity: notice.Warning,
+		Text:     "{Library} ({Path}) grants thread level {ThreadLevel} only; launcher: {Launcher}",
 		Advice: "use an MPI with MPI_THREAD_MULTIPLE, so that the watchdog can end a job that hangs; with this one " +
 			"the launcher may have to be ended by hand",
-		Doc: "Below the thread level multiple no second thread may call MPI_Abort while the first one hangs in MPI."},
+		Doc: "Below the thread level multiple no second thread may call MPI_Abort while the first one hangs in MPI.",
+	},
 	{Example: MPIUnusable{Failed{"no MPI shim could be loaded (--mpi auto)", Places{"/lib/busbar-mpi.so: not found"},
-		"build it with: make mpi-shim"}}, Severity: Error,
+		"build it with: make mpi-shim"}}, Severity: notice.Error,
 		Text: failedText, Advice: "correct this first; nothing else could be checked",
 		Doc: `MPI cannot be loaded or started, its world has one rank although the launcher started several, or the
 			ranks differ in their build, MPI library or command line.`},
 	{Example: BackendUnavailable{
 		Failed{"rank 1 on node2: Gloo could not be loaded", nil, "build it with: make gloo-shim"}},
-		Severity: Error, Text: failedText, Advice: sameFailure + ", or choose another backend with --backend",
+		Severity: notice.Error, Text: failedText, Advice: sameFailure + ", or choose another backend with --backend",
 		Doc: "The backend that --backend selects cannot be used. A run ends with the same message."},
-	{Example: BackendNotTried{[]string{"nccl"}}, Severity: Error,
+	{Example: BackendNotTried{[]string{"nccl"}}, Severity: notice.Error,
 		Text:   "{Backends} cannot be opened: no collective was tried",
 		Advice: "correct the problems above first",
 		Doc:    "GPUs or libraries have problems, so no collective was tried."},
 	{Example: SideChannel{ChannelOpen}, Text: "{State}",
 		Doc: "When MPI hangs, rank 0 queries the other ranks over the side channel."},
-	{Example: SideChannelClosed{"node1"}, Severity: Warning,
+	{Example: SideChannelClosed{"node1"}, Severity: notice.Warning,
 		Text: "rank 0 on {Host} cannot listen on a TCP port", Advice: openTCP,
 		Doc: "The side channel, which identifies the cause of a hang immediately, cannot be opened."},
-	{Example: SideChannelIncomplete{2, 8, "node1"}, Severity: Warning,
+	{Example: SideChannelIncomplete{2, 8, "node1"}, Severity: notice.Warning,
 		Text: "{Ranks rank} of {Of} cannot open a TCP connection to rank 0 on {Host}", Advice: openTCP,
 		Doc: "Most likely a firewall between the hosts refuses connections."},
 	{Example: OneClock{21e-9}, Text: "one host, one clock; a reading takes {Reading}",
@@ -245,7 +247,7 @@ var preflights = []Entry{
 		Text: "the clocks of {Hosts host} are aligned by messages to within {Uncertainty}",
 		Doc: "Offsets of the hosts' clocks by ping-pong. Delays of ranks below the uncertainty cannot be " +
 			"distinguished."},
-	{Example: ClocksUncertain{ClocksCompared{4, 300e-6}}, Severity: Warning,
+	{Example: ClocksUncertain{ClocksCompared{4, 300e-6}}, Severity: notice.Warning,
 		Text: "the clocks of {Hosts host} are compared to {Uncertainty} only: shorter delays of ranks cannot be " +
 			"measured",
 		Advice: "let MPI use the fast network (UCX_NET_DEVICES, OMPI_MCA_btl_tcp_if_include, FI_PROVIDER), on hosts " +
@@ -255,20 +257,31 @@ var preflights = []Entry{
 		Text: "{Case}: all elements are correct on {Ranks rank}",
 		Doc:  "A small collective of the backend in a world of all ranks; every element is checked on every rank."},
 	{Example: CollectiveWrong{"all_reduce float32 sum 1 MiB",
-		Kept{DataWrong{1, 1024, "", WrongElement{1, "node1", 7, "3", "2"}}}}, Severity: Error,
+		notice.Kept{
+			Fact: notice.DataWrong{
+				Wrong:        1,
+				Elements:     1024,
+				Of:           "",
+				WrongElement: notice.WrongElement{Rank: 1, Host: "node1", Index: 7, Got: "3", Want: "2"},
+			},
+		}}, Severity: notice.Error,
 		Text: "{Case}: {Cause}",
 		Advice: "data is corrupted on its way: try another transport (UCX_TLS, OMPI_MCA_pml, NCCL_P2P_DISABLE=1, " +
 			"NCCL_SHM_DISABLE=1) and another version of the library to find which part does it",
 		Doc: "A collective returned an element that differs from the exact result."},
 	{Example: CollectiveFailed{"all_reduce float32 sum 8 B", "oom",
-		Kept{RankFailed{1, "node1", "Failed to CUDA malloc"}}}, Severity: Error,
+		notice.Kept{
+			Fact: notice.RankFailed{Rank: 1, Host: "node1", Problem: "Failed to CUDA malloc"},
+		}}, Severity: notice.Error,
 		Text:   "{Case}: {Status}: {Cause}",
 		Advice: "a run would fail in the same way; see what the library prints on stderr",
 		Doc:    "The library refused a collective, or an operation failed."},
-	{Example: PreflightStopped{Kept{RunHung{
-		[]HungRank{{PlacedRank: PlacedRank{3, "node7"}, Standing: StandingSilent}},
-		"rank 3 on node7 does not answer"}}},
-		Severity: Error, Text: "{Cause}",
+	{Example: PreflightStopped{notice.Kept{Fact: notice.RunHung{
+		Ranks: []notice.HungRank{
+			{PlacedRank: notice.PlacedRank{Rank: 3, Host: "node7"}, Standing: notice.StandingSilent},
+		},
+		Problem: "rank 3 on node7 does not answer"}}},
+		Severity: notice.Error, Text: "{Cause}",
 		Advice: "see the rank and host that are named: its log, its network, and whether the others can reach it; " +
 			"later checks were skipped",
 		Doc: "The ranks hung or one crashed while they were checked."},

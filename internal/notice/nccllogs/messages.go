@@ -1,19 +1,23 @@
-package notice
+package nccllogs
 
-import "cmp"
+import (
+	"cmp"
+
+	"busbar/internal/notice"
+)
 
 // Notices on warnings and errors that a library, PyTorch or a program printed. post/nccllog has the patterns by which
 // the messages are recognised.
 
 // LibraryMessage reports messages whose cause is known; each cause has its code.
 type LibraryMessage struct {
-	Cause    Code     `json:"cause"`
-	Messages []Quoted `json:"messages" alike:"-"`
-	Vendor   Vendor   `json:"vendor"`
+	Cause    notice.Code `json:"cause"`
+	Messages []Quoted    `json:"messages" alike:"-"`
+	Vendor   Vendor      `json:"vendor"`
 }
 
 // Code is that of the cause.
-func (m LibraryMessage) Code() Code { return m.Cause }
+func (m LibraryMessage) Code() notice.Code { return m.Cause }
 
 // Advice is that of the cause, for the tools of the vendor.
 func (m LibraryMessage) Advice() string {
@@ -22,7 +26,7 @@ func (m LibraryMessage) Advice() string {
 }
 
 // amdAdvice is the advice of causes for which AMD has other tools.
-var amdAdvice = map[Code]string{
+var amdAdvice = map[notice.Code]string{
 	"nic-cannot-reach-gpu": AMD.peermem(),
 	"nvlink-p2p-disabled":  "see rocm-smi --showtopoaccess and amd-smi xgmi there; reset the GPUs",
 	"nvml-failed":          "see rocm-smi there; in a container: docker run --device=/dev/kfd --device=/dev/dri",
@@ -37,11 +41,12 @@ var amdAdvice = map[Code]string{
 	"cuda-init-failed": "see rocm-smi there; start worker processes with spawn or forkserver, or before HIP is " +
 		"first used",
 	"cuda-library-missing": "see rocm-smi there; in a container: docker run --device=/dev/kfd --device=/dev/dri",
-	"gpu-busy":             "see rocm-smi --showpids, and end the other process; " + adviceOwnGPU,
+	"gpu-busy":             "see rocm-smi --showpids, and end the other process; " + notice.AdviceOwnGPU,
 	"gpu-peer-access-failed": possible + "containers without --ipc=host, or without all GPUs in each; amdgpu-dkms is " +
 		"missing or does not fit ROCm; an IOMMU without iommu=pt; a virtual machine (rocm-smi --showtopoaccess); " +
 		"NCCL_P2P_DISABLE=1 runs without it",
-	"nvlink-error":          "see amd-smi xgmi and dmesg there; reset the GPUs, and have the host checked if it comes back",
+	"nvlink-error": "see amd-smi xgmi and dmesg there; reset the GPUs, and have the host checked if it " +
+		"comes back",
 	"program-out-of-memory": "use smaller batches or shards on that rank; rocm-smi shows who else uses its GPU",
 	"gpu-memory-error":      "see rocm-smi --showrasinfo; reset the GPU or replace it",
 }
@@ -68,17 +73,17 @@ var printerTexts = map[Printer]string{
 
 func (p Printer) String() string { return printerTexts[p] }
 
-func (Unexplained) Code() Code { return "unexplained-message" }
+func (Unexplained) Code() notice.Code { return "unexplained-message" }
 
 var exampleMessage = Quoted{"WARN", "NET/IB : Got completion with error 12", "net_ib.cc:1297", 2, 41, ""}
 
 // ncclMessages are the entries of those causes.
 var ncclMessages = messageEntries()
 
-func messageEntries() []Entry {
-	all := []Entry{{
+func messageEntries() []notice.Entry {
+	all := []notice.Entry{{
 		Example:  Unexplained{ByLibrary, []Quoted{exampleMessage}},
-		Severity: Warning,
+		Severity: notice.Warning,
 		Text:     "{By} reports a warning or an error that post log does not explain",
 		Details:  []string{"{Messages...}"},
 		Doc: `Each warning and error of the library, of PyTorch or of the program is compared with the messages whose
@@ -86,7 +91,7 @@ func messageEntries() []Entry {
 			count once.`,
 	}}
 	for _, c := range causesOfMessages {
-		all = append(all, Entry{
+		all = append(all, notice.Entry{
 			Example:  LibraryMessage{c.code, []Quoted{exampleMessage}, NVIDIA},
 			Severity: c.severity,
 			Source:   c.source,

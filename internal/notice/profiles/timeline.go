@@ -1,4 +1,4 @@
-package notice
+package profiles
 
 import (
 	"encoding"
@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"busbar/internal/notice"
 	"busbar/internal/units"
 )
 
@@ -104,25 +105,26 @@ func (s Straggler) Advice() string {
 	case HostBound:
 		return "look at how " + s.Rank +
 			" gets its data and what else its host does: more workers of its DataLoader, " +
-			"pin_memory, a shard of its own, logging and saving of rank 0 outside the step; and " + adviceCores
+			"pin_memory, a shard of its own, logging and saving of rank 0 outside the step; and " + notice.AdviceCores
 	case SlowCompute:
 		return "give " + s.Rank + " as much work as the others (sequences of similar length together, stages or " +
 			"experts " +
-			"of similar size); if it has as much, its GPU is slower: " + adviceHeldClocks
+			"of similar size); if it has as much, its GPU is slower: " + notice.AdviceHeldClocks
 	case SlowCopies:
 		return "look at the copies of " + s.Rank +
 			": pinned memory (pin_memory=True, non_blocking=True), and whether " +
 			"the link of its GPU has all its lanes (nvidia-smi -q, section PCI)"
 	}
-	return "compare " + s.Rank + " and its host with the others: rank --preflight on all hosts; " + adviceHeldClocks
+	return "compare " + s.Rank + " and its host with the others: rank --preflight on all hosts; " +
+		notice.AdviceHeldClocks
 }
 
-func (Straggler) Code() Code { return "straggler" }
+func (Straggler) Code() notice.Code { return "straggler" }
 
-var timelines = []Entry{
+var timelines = []notice.Entry{
 	{
 		Example:  Straggler{"rank 3", 97, 120, 0.45, 0.031, 8, 10, true, StragglerCauses{{HostBound, 0.036, 0.001}}},
-		Severity: Warning,
+		Severity: notice.Warning,
 		Source:   "PyTorch, Performance Tuning Guide",
 		Text: `{Rank} is a straggler: last in {Last} of {Of} uneven collectives; others wait {Waited} ({Share} of
 			their time)`,

@@ -1,9 +1,10 @@
-package notice
+package nccllogs
 
 import (
 	"fmt"
 	"strings"
 
+	"busbar/internal/notice"
 	"busbar/internal/units"
 )
 
@@ -37,7 +38,7 @@ func (t TCPBetweenNodes) Advice() string {
 			"NCCL_NSOCKS_PERTHREAD give a connection more sockets",
 	}
 	if t.PluginMissing {
-		all = append([]string{"on EFA: " + advicePlugin}, all...)
+		all = append([]string{"on EFA: " + notice.AdvicePlugin}, all...)
 	}
 	return strings.Join(all, "; ")
 }
@@ -144,7 +145,7 @@ func (n NoGPUDirect) Advice() string {
 
 func (v Vendor) peermem() string {
 	return v.pick(
-		advicePeermem,
+		notice.AdvicePeermem,
 		"check that /sys/kernel/mm/memory_peers/amdkfd/version exists (newer kernels: under /sys/kernel "+
 			"or /sys), which a NIC driver with ib_peer_mem creates; not needed with DMA-BUF: NCCL_DMABUF_ENABLE=1, "+
 			"and a "+
@@ -238,23 +239,23 @@ func (n NICFar) Advice() string {
 		"check that /sys shows the real topology (NCCL documentation, Topology detection)"
 }
 
-func (TCPBetweenNodes) Code() Code      { return "tcp-between-nodes" }
-func (NoGPUDirect) Code() Code          { return "no-gpudirect-rdma" }
-func (GPUDirectDisabled) Code() Code    { return "gpudirect-rdma-disabled" }
-func (OneNIC) Code() Code               { return "one-nic" }
-func (LibfabricTCP) Code() Code         { return "libfabric-tcp" }
-func (UnreachableInterface) Code() Code { return "unreachable-interface" }
-func (NetworksDiffer) Code() Code       { return "networks-differ" }
-func (PluginNotFound) Code() Code       { return "plugin-not-found" }
-func (NICFar) Code() Code               { return "nic-far-from-gpu" }
+func (TCPBetweenNodes) Code() notice.Code      { return "tcp-between-nodes" }
+func (NoGPUDirect) Code() notice.Code          { return "no-gpudirect-rdma" }
+func (GPUDirectDisabled) Code() notice.Code    { return "gpudirect-rdma-disabled" }
+func (OneNIC) Code() notice.Code               { return "one-nic" }
+func (LibfabricTCP) Code() notice.Code         { return "libfabric-tcp" }
+func (UnreachableInterface) Code() notice.Code { return "unreachable-interface" }
+func (NetworksDiffer) Code() notice.Code       { return "networks-differ" }
+func (PluginNotFound) Code() notice.Code       { return "plugin-not-found" }
+func (NICFar) Code() notice.Code               { return "nic-far-from-gpu" }
 
-var ncclNetwork = []Entry{
+var ncclNetwork = []notice.Entry{
 	{
 		Example: TCPBetweenNodes{
 			"InfiniBand or RoCE devices: mlx5_0", 16, 16, []string{"eth0"}, []Assigned{{"NCCL_IB_DISABLE", "1"}}, true,
 		},
-		Severity: Warning,
-		Source:   environmentDoc + "NCCL_NET; docs/preflight.md, NCCL network",
+		Severity: notice.Warning,
+		Source:   notice.EnvironmentDoc + "NCCL_NET; docs/preflight.md, NCCL network",
 		Text:     "NCCL uses TCP between nodes (NET/Socket)[, although the log names {RDMA}]",
 		Details: []string{
 			"[{TCP} of {Of connection} between nodes use NET/Socket.]",
@@ -270,18 +271,19 @@ var ncclNetwork = []Entry{
 			DirectNICs{DirectDisabled, NICs{{"mlx5_0", Hosts{"n1"}}}},
 			[]Assigned{{"NCCL_NET_GDR_LEVEL", "LOC"}}, NVIDIA,
 		},
-		Severity: Warning,
-		Source:   gpuDoc + ", GPU-to-NIC communication",
-		Text:     "{Ends} of {Of connection end} between nodes go through host memory, without GPUDirect RDMA (on {Hosts})",
-		Details:  []string{"{Each...}", "{Reason}.", "{Settings...}"},
+		Severity: notice.Warning,
+		Source:   notice.GPUDoc + ", GPU-to-NIC communication",
+		Text: "{Ends} of {Of connection end} between nodes go through host memory, without GPUDirect RDMA (on " +
+			"{Hosts})",
+		Details: []string{"{Each...}", "{Reason}.", "{Settings...}"},
 		Doc: `[send] or [receive] ends of connections between nodes, other than TCP, without /GDRDMA: each end reaches
 			GPU memory through a NIC of its own. It is for information if all senders and no receivers are without it
 			and there is no NVLink, which is NCCL's default.`,
 	},
 	{
 		Example:  GPUDirectDisabled{NICs{{"mlx5_0", Hosts{"n1"}}}, false, NVIDIA},
-		Severity: Warning,
-		Source:   gpuDoc + ", GPU-to-NIC communication",
+		Severity: notice.Warning,
+		Source:   notice.GPUDoc + ", GPU-to-NIC communication",
 		Text:     "GPUDirect RDMA is disabled for {NICs}: {Unused}",
 		Doc: `NCCL prints at init for which NICs GPUDirect RDMA is disabled, other than for their distance. It is for
 			information if no connection uses them.`,
@@ -291,19 +293,19 @@ var ncclNetwork = []Entry{
 			8, Hosts{"n1", "n2"}, "n1", 0, Ranks{0, 1, 2, 3}, []string{"mlx5_0", "mlx5_1"}, []Assigned{{"NCCL_IB_HCA",
 				"mlx5_0"}},
 		},
-		Severity: Warning,
-		Source:   environmentDoc + "NCCL_IB_HCA, NCCL_CROSS_NIC",
+		Severity: notice.Warning,
+		Source:   notice.EnvironmentDoc + "NCCL_IB_HCA, NCCL_CROSS_NIC",
 		Text:     "one of up to {NICs} NICs of a host carries all inter-node traffic (on {Hosts})",
 		Details: []string{
 			"All connections of {Host} use device {Device}, {Ranks}.", "Devices: {Devices}.", "[{Setting}.]",
 		},
-		Advice: "check that all NICs are up and named in NCCL_IB_HCA; " + adviceCable,
+		Advice: "check that all NICs are up and named in NCCL_IB_HCA; " + notice.AdviceCable,
 		Doc: `A host has several NICs and several ranks in the log, and sends through only one NIC. It is not
 			reported if NCCL combines several NICs into one device.`,
 	},
 	{
 		Example:  NetworksDiffer{[]NetworkOf{{"IBext_v8", "n1"}, {"IB", "n2"}}},
-		Severity: Error,
+		Severity: notice.Error,
 		Source:   ncclIssue + "1634",
 		Text:     "ranks of one run use different networks, and cannot reach each other over them",
 		Details:  []string{"{Networks...}."},
@@ -314,32 +316,33 @@ var ncclNetwork = []Entry{
 	},
 	{
 		Example:  LibfabricTCP{"tcp;ofi_rxm"},
-		Severity: Error,
+		Severity: notice.Error,
 		Source:   "libfabric, fi_provider(7)",
 		Text:     "libfabric uses the provider {Provider}: TCP, not the NIC's RDMA",
-		Advice:   "see fi_info -p efa (or cxi, verbs) there, and FI_PROVIDER; " + adviceDevices,
+		Advice:   "see fi_info -p efa (or cxi, verbs) there, and FI_PROVIDER; " + notice.AdviceDevices,
 		Doc:      "The network plugin prints the provider that it selected.",
 	},
 	{
 		Example:  UnreachableInterface{"docker0", "172.17.0.1"},
-		Severity: Error,
-		Source:   networkDoc + ", IP network interfaces",
+		Severity: notice.Error,
+		Source:   notice.NetworkDoc + ", IP network interfaces",
 		Text:     "ranks meet or send over {Interface}[ ({Address})], which other hosts cannot reach",
 		Advice:   meetCauses,
 		Doc:      "Interfaces of containers, bridges and the loopback lead to no other host.",
 	},
 	{
 		Example:  PluginNotFound{Assigned{"NCCL_NET_PLUGIN", "ofi"}, "libnccl-net-ofi.so"},
-		Severity: Warning,
-		Source:   environmentDoc + "NCCL_NET_PLUGIN, NCCL_TUNER_PLUGIN, NCCL_PROFILER_PLUGIN",
+		Severity: notice.Warning,
+		Source:   notice.EnvironmentDoc + "NCCL_NET_PLUGIN, NCCL_TUNER_PLUGIN, NCCL_PROFILER_PLUGIN",
 		Text:     "NCCL did not find {File}, the plugin that {Setting} names, and continued without it",
 		Advice:   "add its folder to LD_LIBRARY_PATH, or set the full path",
-		Doc:      "A plugin that a variable names was not found; a missing plugin that no variable names is not reported.",
+		Doc: "A plugin that a variable names was not found; a missing plugin that no variable names is not " +
+			"reported.",
 	},
 	{
 		Example:  NICFar{"SYS", SearchResult{"4", 2, 24, 12, "NVL/SYS"}, NVIDIA},
-		Severity: Info,
-		Source:   environmentDoc + "NCCL_NET_GDR_LEVEL",
+		Severity: notice.Info,
+		Source:   notice.EnvironmentDoc + "NCCL_NET_GDR_LEVEL",
 		Text:     "a GPU reaches its NIC {Path}",
 		Details:  []string{"{Search}."},
 		Doc: `NCCL's search over the topology prints the worst path of each pattern. It is a warning between processors

@@ -1,4 +1,4 @@
-package notice
+package nccllogs
 
 import (
 	"cmp"
@@ -6,6 +6,7 @@ import (
 	"reflect"
 	"strings"
 
+	"busbar/internal/notice"
 	"busbar/internal/units"
 )
 
@@ -128,7 +129,7 @@ func (v LogValue) String() string {
 	case v.Pairs != nil:
 		return joined(v.Pairs, ", ")
 	case v.Paths != nil:
-		return word(v.Paths)
+		return notice.Word(v.Paths)
 	}
 	return units.Some(v.Names)
 }
@@ -262,12 +263,12 @@ type SettingsNotRecorded struct {
 	Log string `json:"log"` // A or B
 }
 
-func (LogDifference) Code() Code       { return "log-difference" }
-func (LogsAlike) Code() Code           { return "logs-alike" }
-func (WorldsDiffer) Code() Code        { return "worlds-differ" }
-func (SettingsNotRecorded) Code() Code { return "settings-not-recorded" }
+func (LogDifference) Code() notice.Code       { return "log-difference" }
+func (LogsAlike) Code() notice.Code           { return "logs-alike" }
+func (WorldsDiffer) Code() notice.Code        { return "worlds-differ" }
+func (SettingsNotRecorded) Code() notice.Code { return "settings-not-recorded" }
 
-var ncclDiffer = []Entry{
+var ncclDiffer = []notice.Entry{
 	{
 		Example: LogDifference{
 			LogAspect{Kind: LogChoice, Collective: "AllReduce", From: 1 << 20, To: 1 << 25, Sizes: 6},
@@ -278,7 +279,7 @@ var ncclDiffer = []Entry{
 				"NCCL_TOPO_FILE",
 			}}, false},
 		},
-		Severity: Info,
+		Severity: notice.Info,
 		Text:     "{What}: {A} in A; {B} in B",
 		Details:  []string{"{Causes}"},
 		Doc: `post log --against compares what the library did and what it was given. A cause is a difference that can
@@ -286,20 +287,20 @@ var ncclDiffer = []Entry{
 	},
 	{
 		Example:  LogsAlike{0},
-		Severity: Info,
+		Severity: notice.Info,
 		Text:     "{Causes}",
 		Doc:      "The logs were compared and show the same network, channels, topology, transports and choices.",
 	},
 	{
 		Example:  WorldsDiffer{LogValue{Ranks: 8, Nodes: 1}, LogValue{Ranks: 16, Nodes: 2}},
-		Severity: Warning,
+		Severity: notice.Warning,
 		Text:     "the world sizes differ ({A} in A, {B} in B): other differences may follow from that",
 		Advice:   "compare logs of the same number of ranks and nodes",
 		Doc:      "Channels, transports and choices depend on the number of ranks and nodes.",
 	},
 	{
 		Example:  SettingsNotRecorded{"A"},
-		Severity: Warning,
+		Severity: notice.Warning,
 		Text:     "{Log} records no settings: which variables were set there is unknown",
 		Advice:   "record the log with ENV in NCCL_DEBUG_SUBSYS",
 		Doc:      "NCCL records settings only with ENV in NCCL_DEBUG_SUBSYS.",

@@ -1,10 +1,11 @@
-package notice
+package profiles
 
 import (
 	"encoding/json"
 	"fmt"
 	"math"
 
+	"busbar/internal/notice"
 	"busbar/internal/units"
 )
 
@@ -186,12 +187,12 @@ type NothingRan struct {
 	What NoAnswerReason `json:"what"`
 }
 
-func (CommunicationTime) Code() Code { return "communication-time" }
-func (ComputationAlone) Code() Code  { return "computation-alone" }
-func (Overlap) Code() Code           { return "overlap" }
-func (Balance) Code() Code           { return "balance" }
-func (NoAnswer) Code() Code          { return "not-applicable" }
-func (NothingRan) Code() Code        { return "nothing-ran" }
+func (CommunicationTime) Code() notice.Code { return "communication-time" }
+func (ComputationAlone) Code() notice.Code  { return "computation-alone" }
+func (Overlap) Code() notice.Code           { return "overlap" }
+func (Balance) Code() notice.Code           { return "balance" }
+func (NoAnswer) Code() notice.Code          { return "not-applicable" }
+func (NothingRan) Code() notice.Code        { return "nothing-ran" }
 
 // Questions are those that a timeline answers, by the key of the answer in JSON.
 var Questions = map[string]string{
@@ -200,24 +201,24 @@ var Questions = map[string]string{
 	"balance":  "Is computation balanced across ranks?",
 }
 
-var timelineAnswers = []Entry{
+var timelineAnswers = []notice.Entry{
 	{
 		Example: CommunicationTime{
 			0.0412, 0.098, 42, "step", Median{8, "GPU"}, AllReduceShare{Time: 0.031, Share: 31.6},
 		},
-		Severity: Info,
+		Severity: notice.Info,
 		Text:     "communication takes {Comm} and computation {Compute} per {Per}[ ({Median})]: {Share}",
 		Details:  []string{"[{AllReduce}.]"},
 		Doc:      "Times are unions of what ran: communication includes what overlaps with computation.",
 	},
 	{
-		Example: ComputationAlone{0.098, "step", Median{8, "GPU"}}, Severity: Info,
+		Example: ComputationAlone{0.098, "step", Median{8, "GPU"}}, Severity: notice.Info,
 		Text: "no communication ran; computation takes {Compute} per {Per}[ ({Median})]",
 		Doc:  "No kernel of the trace is known as communication.",
 	},
 	{
 		Example:  Overlap{PartlyOverlap, 54.2, Median{8, "GPU"}, new(Percent(60.1)), 48, 3.1, "step", true},
-		Severity: Info,
+		Severity: notice.Info,
 		Text:     "{Verdict}: {Percent} of communication overlaps with computation[ ({Median})]",
 		Details: []string{
 			"[AllReduce and ReduceScatter, which synchronise gradients: {Gradients}.]",
@@ -233,7 +234,7 @@ var timelineAnswers = []Entry{
 			false, new(units.Seconds(0.09)), "rank 1", 0.11, "rank 3", 8.2, Devices{8, "GPU"}, new(units.Seconds(0.01)),
 			new(units.Seconds(0.03)), "rank 3", true,
 		},
-		Severity: Info,
+		Severity: notice.Info,
 		Text:     "{Verdict}: kernels compute {Most}[ on {MostOn}] ({Devices})",
 		Details: []string{
 			"[The minimum is {Least} on {LeastOn}; the maximum is {Over} above the mean.]",
@@ -244,12 +245,12 @@ var timelineAnswers = []Entry{
 		Doc: "GPUs are balanced if the longest kernel time exceeds the mean by at most 5 %.",
 	},
 	{
-		Example: NoAnswer{NoCommunication}, Severity: Info,
+		Example: NoAnswer{NoCommunication}, Severity: notice.Info,
 		Text: "not applicable: {Reason}",
 		Doc:  "The files lack the data for this result.",
 	},
 	{
-		Example: NothingRan{NoCommunication}, Severity: Info,
+		Example: NothingRan{NoCommunication}, Severity: notice.Info,
 		Text: "{What}",
 		Doc:  "The files have no work of a GPU, no kernel, or no communication.",
 	},

@@ -1,6 +1,10 @@
-package notice
+package nccllogs
 
-import "slices"
+import (
+	"slices"
+
+	"busbar/internal/notice"
+)
 
 // Notices on settings of NCCL, from its logs.
 
@@ -86,7 +90,7 @@ func (s SettingAffectsSpeed) Advice() string {
 }
 
 // Source is the documentation of the variable.
-func (s SettingAffectsSpeed) Source() string { return environmentDoc + string(s.Variable) }
+func (s SettingAffectsSpeed) Source() string { return notice.EnvironmentDoc + string(s.Variable) }
 
 // TopologyFromFile reports a topology that was read from a file.
 type TopologyFromFile struct {
@@ -119,13 +123,13 @@ func (s SettingsDiffer) Advice() string {
 }
 
 // Source is the documentation of the variable.
-func (s SettingsDiffer) Source() string { return environmentDoc + string(s.Variable) }
+func (s SettingsDiffer) Source() string { return notice.EnvironmentDoc + string(s.Variable) }
 
-func (SettingAffectsSpeed) Code() Code { return "setting-affects-speed" }
-func (TopologyFromFile) Code() Code    { return "topology-from-file" }
-func (SettingsDiffer) Code() Code      { return "settings-differ" }
+func (SettingAffectsSpeed) Code() notice.Code { return "setting-affects-speed" }
+func (TopologyFromFile) Code() notice.Code    { return "topology-from-file" }
+func (SettingsDiffer) Code() notice.Code      { return "settings-differ" }
 
-var ncclSettings = []Entry{
+var ncclSettings = []notice.Entry{
 	{
 		Example: SettingAffectsSpeed{
 			"NCCL_P2P_DISABLE",
@@ -133,7 +137,7 @@ var ncclSettings = []Entry{
 			"NCCL_P2P_DISABLE",
 			"NCCL_P2P_DISABLE set by environment to 1.",
 		},
-		Severity: Warning,
+		Severity: notice.Warning,
 		Text:     "{Variable} is {Value}: it {Effect}",
 		Details:  []string{"{Line}"},
 		Doc: `A variable that slows NCCL down or is for tests was set. The severity depends on the variable and its
@@ -141,8 +145,8 @@ var ncclSettings = []Entry{
 	},
 	{
 		Example:  TopologyFromFile{"/etc/nccl/topo.xml"},
-		Severity: Info,
-		Source:   environmentDoc + "NCCL_TOPO_FILE",
+		Severity: notice.Info,
+		Source:   notice.EnvironmentDoc + "NCCL_TOPO_FILE",
 		Text:     "NCCL reads the topology from a file, not only from the machine",
 		Details:  []string{"NCCL_TOPO_FILE={File}."},
 		Advice:   "check that the file describes this machine; run without it to compare",
@@ -152,7 +156,7 @@ var ncclSettings = []Entry{
 		Example: SettingsDiffer{
 			"NCCL_ALGO", []string{"Ring", "Tree"}, []ValueOf{{Assigned{"NCCL_ALGO", "Tree"}, "ranks 4-7 on n2"}}, false,
 		},
-		Severity: Warning,
+		Severity: notice.Warning,
 		Text:     "processes have different values of {Variable}: {Values}",
 		Details:  []string{"{Each...}"},
 		Doc: `Only values that differ count: many variables are read by one rank alone, or once. Where hosts may differ,

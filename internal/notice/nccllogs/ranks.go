@@ -1,10 +1,11 @@
-package notice
+package nccllogs
 
 import (
 	"cmp"
 	"fmt"
 	"strings"
 
+	"busbar/internal/notice"
 	"busbar/internal/units"
 )
 
@@ -172,13 +173,15 @@ func (w Warned) String() string {
 }
 
 // advicePeersHang is for direct access between GPUs that hangs.
-const advicePeersHang = "run once with NCCL_P2P_DISABLE=1: if that works, " + adviceIOMMU + "; " + adviceACS +
+const advicePeersHang = "run once with NCCL_P2P_DISABLE=1: if that works, " + notice.AdviceIOMMU + "; " +
+	notice.AdviceACS +
 	"; on GeForce and RTX, also update the driver (570 or later)"
 
 // meetCauses are the possible causes where ranks do not reach each other.
 const meetCauses = possible + "a wrong interface (docker, veth, VPN, 169.254…, fe80::…): name the right one in " +
 	"NCCL_SOCKET_IFNAME on each " +
-	"host; a firewall or security group: " + adviceOpenTCP + ", or limit net.ipv4.ip_local_port_range to those that " +
+	"host; a firewall or security group: " + notice.AdviceOpenTCP +
+	", or limit net.ipv4.ip_local_port_range to those that " +
 	"are open; a hostname " +
 	"that /etc/hosts resolves to 127.0.1.1; a proxy or sidecar (Istio)"
 
@@ -318,44 +321,41 @@ var resultCodes = map[ResultCode]string{
 
 func (r ResultCode) String() string { return cmp.Or(resultCodes[r], "code "+string(r)) }
 
-func (RanksDisagree) Code() Code        { return "ranks-disagree" }
-func (RanksStopped) Code() Code         { return "ranks-stopped" }
-func (InitUnfinished) Code() Code       { return "init-unfinished" }
-func (CommunicatorAborted) Code() Code  { return "communicator-aborted" }
-func (RanksTimedOutApart) Code() Code   { return "ranks-timed-out-apart" }
-func (EndAfterInit) Code() Code         { return "end-after-init" }
-func (FirstCollectiveHung) Code() Code  { return "first-collective-hung" }
-func (RASMissing) Code() Code           { return "ras-missing-processes" }
-func (RASCommunicator) Code() Code      { return "ras-communicator" }
-func (RASErrors) Code() Code            { return "ras-errors" }
-func (MixedLibraryVersions) Code() Code { return "mixed-library-versions" }
-func (MixedLibraryBuilds) Code() Code   { return "mixed-library-builds" }
-func (SlowInit) Code() Code             { return "slow-init" }
-func (FailedCalls) Code() Code          { return "failed-calls" }
+func (RanksDisagree) Code() notice.Code        { return "ranks-disagree" }
+func (RanksStopped) Code() notice.Code         { return "ranks-stopped" }
+func (InitUnfinished) Code() notice.Code       { return "init-unfinished" }
+func (CommunicatorAborted) Code() notice.Code  { return "communicator-aborted" }
+func (RanksTimedOutApart) Code() notice.Code   { return "ranks-timed-out-apart" }
+func (EndAfterInit) Code() notice.Code         { return "end-after-init" }
+func (FirstCollectiveHung) Code() notice.Code  { return "first-collective-hung" }
+func (RASMissing) Code() notice.Code           { return "ras-missing-processes" }
+func (RASCommunicator) Code() notice.Code      { return "ras-communicator" }
+func (RASErrors) Code() notice.Code            { return "ras-errors" }
+func (MixedLibraryVersions) Code() notice.Code { return "mixed-library-versions" }
+func (MixedLibraryBuilds) Code() notice.Code   { return "mixed-library-builds" }
+func (SlowInit) Code() notice.Code             { return "slow-init" }
+func (FailedCalls) Code() notice.Code          { return "failed-calls" }
 
 // Sources of several entries.
 const (
-	ncclSource     = "NCCL's source, "
-	ncclIssue      = "github.com/NVIDIA/nccl, issue "
-	environmentDoc = "NCCL documentation, Environment Variables, "
-	gpuDoc         = "NCCL documentation, GPU troubleshooting"
-	networkDoc     = "NCCL documentation, Networking Troubleshooting"
-	runtimeDoc     = "NCCL documentation, Runtime and MPI issues"
+	ncclSource = "NCCL's source, "
+	ncclIssue  = "github.com/NVIDIA/nccl, issue "
 )
 
 var exampleOp = OpCount(17)
 
-var ncclRanks = []Entry{
+var ncclRanks = []notice.Entry{
 	{
 		Example: RanksDisagree{
 			Communicator{"comm 1", 4}, 7,
 			Sides{{"AllReduce of 1000 float32, sum", Ranks{0, 1, 3}}, {"Broadcast of 8 float32", Ranks{2}}}, &exampleOp,
 			&Doubt{PartOfRanks, 3, 4},
 		},
-		Severity: Error,
-		Source:   "NCCL documentation, Collective Operations: each rank must call the same, with the same count and type",
-		Text:     "the ranks of {Communicator} call different operations: at call {Call} {Sides}",
-		Details:  []string{"[opCount {OpCount}.]", "[In doubt: {Doubt}.]"},
+		Severity: notice.Error,
+		Source: "NCCL documentation, Collective Operations: each rank must call the same, with the same count and " +
+			"type",
+		Text:    "the ranks of {Communicator} call different operations: at call {Call} {Sides}",
+		Details: []string{"[opCount {OpCount}.]", "[In doubt: {Doubt}.]"},
 		Advice: `find out why these ranks took another path: a condition that depends on the rank, data of uneven
 			length, another version of the program`,
 		Doc: `Ranks of a communicator make their nth call with another collective, count, type or operation; the first
@@ -368,7 +368,7 @@ var ncclRanks = []Entry{
 			Communicator{"comm 1", 4}, Ranks{2}, 3, []RanksBehind{{Ranks{2}, 5, 3, "AllReduce of 1000 float32, sum"}},
 			&Doubt{CutCalls, 2, 0},
 		},
-		Severity: Error,
+		Severity: notice.Error,
 		Source:   "NCCL documentation, Collective Operations",
 		Text:     "{Ranks} of {Communicator} stopped calling: {By call} behind the furthest rank",
 		Details:  []string{"{Each...}", "[In doubt: {Doubt}.]"},
@@ -379,8 +379,8 @@ var ncclRanks = []Entry{
 	},
 	{
 		Example:  InitUnfinished{Communicator{"comm 1", 4}, Ranks{2, 3}, 4, 2, 1, false},
-		Severity: Error,
-		Source:   networkDoc + ", IP network interfaces",
+		Severity: notice.Error,
+		Source:   notice.NetworkDoc + ", IP network interfaces",
 		Text:     "{Ranks} did not finish creating {Communicator}",
 		Details: []string{
 			"“Init START” of {Started rank}, “Init COMPLETE” of {Completed}.",
@@ -391,7 +391,7 @@ var ncclRanks = []Entry{
 	},
 	{
 		Example:  CommunicatorAborted{Communicator{"comm 1", 4}, Ranks{0, 1, 2, 3}, 4, true},
-		Severity: Error,
+		Severity: notice.Error,
 		Source:   "NCCL documentation, ncclCommAbort; github.com/pytorch/pytorch, issue 136122",
 		Text:     "{Communicator} was aborted by {Ranks}",
 		Details:  []string{"“Abort COMPLETE” of {N rank}.", "[{Clean}]"},
@@ -402,7 +402,7 @@ var ncclRanks = []Entry{
 		Example: RanksTimedOutApart{"ID 0 GUID 0(default_pg)", []WaitedFor{
 			{1579, "BROADCAST", 1, Ranks{3}}, {1580, "ALLREDUCE", 25 << 20, Ranks{0, 1, 2}},
 		}},
-		Severity: Error,
+		Severity: notice.Error,
 		Source:   "PyTorch documentation, ProcessGroupNCCL Environment Variables",
 		Text:     "ranks waited for different collectives[ of process group {Group}] when PyTorch's watchdog gave up",
 		Details:  []string{"{Waited...}"},
@@ -412,8 +412,8 @@ var ncclRanks = []Entry{
 	},
 	{
 		Example:  FirstCollectiveHung{"ALLREDUCE", 4},
-		Severity: Error,
-		Source:   gpuDoc + ", PCI Access Control Services (ACS)",
+		Severity: notice.Error,
+		Source:   notice.GPUDoc + ", PCI Access Control Services (ACS)",
 		Text: `all ranks were set up, and the first {Operation} did not finish: {Pairs pair} of GPUs use direct access
 			over PCIe, which does not work on this host`,
 		Advice: advicePeersHang,
@@ -423,8 +423,8 @@ var ncclRanks = []Entry{
 	},
 	{
 		Example:  EndAfterInit{4},
-		Severity: Info,
-		Source:   gpuDoc + ", PCI Access Control Services (ACS)",
+		Severity: notice.Info,
+		Source:   notice.GPUDoc + ", PCI Access Control Services (ACS)",
 		Text: `the log ends after init, where {Pairs pair} of GPUs access each other directly; if the run hangs there,
 			that may not work on this host`,
 		Advice: advicePeersHang,
@@ -433,7 +433,7 @@ var ncclRanks = []Entry{
 	},
 	{
 		Example:  RASMissing{2, []string{"Process 12 on node n2 managing GPU 1"}},
-		Severity: Error,
+		Severity: notice.Error,
 		Source:   "NCCL documentation, RAS",
 		Text:     "{Processes process} did not answer NCCL's RAS: ended, stopped, or their host is down",
 		Details:  []string{"{Which...}"},
@@ -445,7 +445,7 @@ var ncclRanks = []Entry{
 			Communicator{"communicator 0x1234", 4}, "mismatch", 1, []CallCount{{"AllReduce", 12, 2, Ranks{0, 1}}},
 			[]RankState{{Ranks{2}, "has status FINALIZE"}},
 		},
-		Severity: Error,
+		Severity: notice.Error,
 		Source:   "NCCL documentation, RAS",
 		Text:     "NCCL's RAS reports {Communicator}: {Status}",
 		Details:  []string{"[{Missing rank} missing.]", "{Counts...}", "{States...}"},
@@ -454,7 +454,7 @@ var ncclRanks = []Entry{
 	},
 	{
 		Example:  RASErrors{[]string{"TIMEOUT: 3 while gathering communicator data"}},
-		Severity: Error,
+		Severity: notice.Error,
 		Source:   "NCCL documentation, RAS",
 		Text:     "NCCL's RAS reports errors",
 		Details:  []string{"{Errors...}"},
@@ -466,25 +466,25 @@ var ncclRanks = []Entry{
 			[]string{"NCCL 2.27.7", "NCCL 2.21.5"},
 			[]Build{{"NCCL 2.21.5", "12.4", "", "rank 3 on n2"}},
 		},
-		Severity: Error,
+		Severity: notice.Error,
 		Source:   ncclSource + "src/init.cc",
 		Text:     "processes run different libraries: {Libraries}; all of one communicator need the same",
 		Details:  []string{"{Builds...}"},
-		Advice:   adviceOneLibrary,
+		Advice:   notice.AdviceOneLibrary,
 		Doc:      "Each process prints the version of its library.",
 	},
 	{
 		Example:  MixedLibraryBuilds{"NCCL 2.27.7", []Build{{"NCCL 2.27.7", "12.4", "abcdef", "rank 3 on n2"}}},
-		Severity: Info,
+		Severity: notice.Info,
 		Source:   ncclSource + "src/init.cc",
 		Text:     "processes run different builds of {Library}",
 		Details:  []string{"{Builds...}"},
-		Advice:   adviceOneLibrary,
+		Advice:   notice.AdviceOneLibrary,
 		Doc:      "The versions are equal; the CUDA version or the commit of the build differs.",
 	},
 	{
 		Example:  SlowInit{Communicator{"comm 1", 64}, 3, 14.2, []InitPart{{"bootstrap", 9.1}}},
-		Severity: Info,
+		Severity: notice.Info,
 		Source:   "NCCL's own timings of its init",
 		Text:     "creating {Communicator} took {Took} on rank {Rank}",
 		Details:  []string{"{Parts...}"},
@@ -495,8 +495,8 @@ var ncclRanks = []Entry{
 	},
 	{
 		Example:  FailedCalls{"6", []string{"init.cc:1798 -> 6"}},
-		Severity: Error,
-		Source:   runtimeDoc + ", Errors",
+		Severity: notice.Error,
+		Source:   notice.RuntimeDoc + ", Errors",
 		Text:     "NCCL calls failed ({Result}) without a warning that states why",
 		Details:  []string{"{Lines...}"},
 		Advice:   "run again with NCCL_DEBUG=INFO; read what the program itself printed",

@@ -1,9 +1,10 @@
-package notice
+package profiles
 
 import (
 	"fmt"
 	"strings"
 
+	"busbar/internal/notice"
 	"busbar/internal/units"
 )
 
@@ -158,29 +159,29 @@ func (n NotInBenchmark) Advice() string {
 		strings.Join(all, ", and ")
 }
 
-func (CUDAGraphs) Code() Code           { return "cuda-graphs-without-kernels" }
-func (ClocksDisagree) Code() Code       { return "clocks-disagree" }
-func (StepPatternUnmatched) Code() Code { return "step-pattern-unmatched" }
-func (OnlyCopies) Code() Code           { return "only-copies" }
-func (SameRank) Code() Code             { return "same-rank" }
-func (NonBlockingCalls) Code() Code     { return "non-blocking-calls" }
-func (CommunicatorUnclear) Code() Code  { return "communicator-unclear" }
-func (CallsUnmatched) Code() Code       { return "calls-unmatched" }
-func (CommunicatorsUnknown) Code() Code { return "communicators-unknown" }
-func (RanksMissing) Code() Code         { return "ranks-missing" }
-func (PartialStep) Code() Code          { return "partial-step" }
-func (NotInBenchmark) Code() Code       { return "not-in-benchmark" }
+func (CUDAGraphs) Code() notice.Code           { return "cuda-graphs-without-kernels" }
+func (ClocksDisagree) Code() notice.Code       { return "clocks-disagree" }
+func (StepPatternUnmatched) Code() notice.Code { return "step-pattern-unmatched" }
+func (OnlyCopies) Code() notice.Code           { return "only-copies" }
+func (SameRank) Code() notice.Code             { return "same-rank" }
+func (NonBlockingCalls) Code() notice.Code     { return "non-blocking-calls" }
+func (CommunicatorUnclear) Code() notice.Code  { return "communicator-unclear" }
+func (CallsUnmatched) Code() notice.Code       { return "calls-unmatched" }
+func (CommunicatorsUnknown) Code() notice.Code { return "communicators-unknown" }
+func (RanksMissing) Code() notice.Code         { return "ranks-missing" }
+func (PartialStep) Code() notice.Code          { return "partial-step" }
+func (NotInBenchmark) Code() notice.Code       { return "not-in-benchmark" }
 
-var timelineNotes = []Entry{
+var timelineNotes = []notice.Entry{
 	{
-		Example: CUDAGraphs{0.012}, Severity: Warning,
+		Example: CUDAGraphs{0.012}, Severity: notice.Warning,
 		Text: "{Time} ran in CUDA graphs without their kernels: all of it counts as computation, communication in " +
 			"it is unknown",
 		Advice: "record with nsys profile --cuda-graph-trace=node",
 		Doc:    "Nsight Systems records graphs as a whole unless asked for their nodes.",
 	},
 	{
-		Example: ClocksDisagree{120, 4000}, Severity: Warning,
+		Example: ClocksDisagree{120, 4000}, Severity: notice.Warning,
 		Text: "{Early} of {Of} activities ran before the host launched them: the clocks of host and device disagree",
 		Details: []string{
 			"The cause of idle time, and which step an activity belongs to, are uncertain.",
@@ -188,25 +189,25 @@ var timelineNotes = []Entry{
 		Doc: "It is reported if more than 1 % of the activities begin before their launch.",
 	},
 	{
-		Example: StepPatternUnmatched{"^iteration"}, Severity: Warning,
+		Example: StepPatternUnmatched{"^iteration"}, Severity: notice.Warning,
 		Text:   "no range of the host matches the step pattern {Pattern}",
 		Advice: "check --step-pattern against the names of NVTX ranges in the trace",
 		Doc:    "Without steps, times are of the whole recording.",
 	},
 	{
-		Example: OnlyCopies{}, Severity: Info,
+		Example: OnlyCopies{}, Severity: notice.Info,
 		Text: "no kernel ran on this device, only copies: it counts in no median, answer or chart",
 		Doc:  "Medians are of devices that compute or communicate.",
 	},
 	{
-		Example: SameRank{[]RankClash{{3, []string{"a.json", "b.json"}}}}, Severity: Warning,
+		Example: SameRank{[]RankClash{{3, []string{"a.json", "b.json"}}}}, Severity: notice.Warning,
 		Text:    "several recordings have the same rank, but are not of one rank: {Ranks}",
 		Details: []string{"The rank of each is unknown, and each counts as one."},
 		Doc: "One rank may be recorded several times, one recording after another; these are of several hosts or " +
 			"processes, or overlap in time.",
 	},
 	{
-		Example: NonBlockingCalls{}, Severity: Info,
+		Example: NonBlockingCalls{}, Severity: notice.Info,
 		Text: "operations are non-blocking: the trace has the time from the call that begins each to the call that " +
 			"sees its end",
 		Details: []string{
@@ -216,7 +217,7 @@ var timelineNotes = []Entry{
 		Doc: "A step of busbar itself with non-blocking operations of MPI or Gloo.",
 	},
 	{
-		Example: CommunicatorUnclear{"tp", 4, 8, 16}, Severity: Warning,
+		Example: CommunicatorUnclear{"tp", 4, 8, 16}, Severity: notice.Warning,
 		Text: "calls of communicator {Name} ({Size rank}) were not matched across ranks: {Ranks rank} have one of " +
 			"this name",
 		Details: []string{
@@ -225,20 +226,20 @@ var timelineNotes = []Entry{
 		Doc: "Several groups of ranks may have communicators of one name, such as those of tensor parallelism.",
 	},
 	{
-		Example: CallsUnmatched{1200}, Severity: Warning,
+		Example: CallsUnmatched{1200}, Severity: notice.Warning,
 		Text:    "none of {Calls call} of communication could be matched across ranks",
 		Details: []string{"Their order fits in several ways or in none, so that waiting for other ranks is unknown."},
 		Advice:  "record the same steps on all ranks, with profiler.step() or ranges around steps",
 		Doc:     "Calls are matched by sequence number, or by order within a step and a communicator.",
 	},
 	{
-		Example: CommunicatorsUnknown{}, Severity: Warning,
+		Example: CommunicatorsUnknown{}, Severity: notice.Warning,
 		Text:    "the traces name no communicator, and not all ranks were read",
 		Details: []string{"Equal calls were matched, although the ranks may be in different communicators."},
 		Doc:     "Calls of one operation and size were matched by their order.",
 	},
 	{
-		Example: RanksMissing{2, 8}, Severity: Warning,
+		Example: RanksMissing{2, 8}, Severity: notice.Warning,
 		Text: "{Read} of {World rank} were read",
 		Details: []string{
 			"A straggler may be among the others; then the time counted as communication itself includes waiting.",
@@ -247,14 +248,14 @@ var timelineNotes = []Entry{
 		Doc:    "The traces state a larger world size than the number of ranks that were read.",
 	},
 	{
-		Example: PartialStep{12, 340}, Severity: Info,
+		Example: PartialStep{12, 340}, Severity: notice.Info,
 		Text: "{Kernels kernel} were launched in it, a typical step has {Typical}: not recorded whole, or a " +
 			"different step",
 		Doc: "A step with less than half of the median number of kernels does not count.",
 	},
 	{
 		Example:  NotInBenchmark{[]MissingCurve{{Collective: "all_reduce", Type: "bfloat16", Ranks: 8}}},
-		Severity: Info,
+		Severity: notice.Info,
 		Text:     "not compared with the benchmark: {Missing}",
 		Doc: `Collectives of a training are compared with results of NCCL of the same operation, type and number of
 			ranks, between the smallest and the largest size measured.`,

@@ -1,9 +1,10 @@
-package notice
+package preflights
 
 import (
 	"fmt"
 	"strings"
 
+	"busbar/internal/notice"
 	"busbar/internal/units"
 )
 
@@ -124,7 +125,7 @@ type GPUModelsDiffer struct {
 
 // GPUMemory is the memory for buffers on the GPU that has the minimum.
 type GPUMemory struct {
-	Limit MemoryLimit `json:"limit"`
+	Limit notice.MemoryLimit `json:"limit"`
 }
 
 // GPUMemoryShort reports little of it.
@@ -229,138 +230,143 @@ func (p PluginPath) String() string {
 // EFAWithoutPlugin reports EFA adapters that NCCL cannot use.
 type EFAWithoutPlugin struct{}
 
-func (GPUsUnused) Code() Code           { return "gpus-unused" }
-func (GPUsVisible) Code() Code          { return "gpus-visible" }
-func (SimulatedGPUs) Code() Code        { return "gpus-simulated" }
-func (GPUDriverUnusable) Code() Code    { return "gpu-driver-unusable" }
-func (NoGPUVisible) Code() Code         { return "no-gpu-visible" }
-func (NCCLInUse) Code() Code            { return "nccl-in-use" }
-func (NCCLUnusable) Code() Code         { return "nccl-unusable" }
-func (NCCLWithoutGPUCode) Code() Code   { return "nccl-without-gpu-code" }
-func (NCCLNeedsNewerDriver) Code() Code { return "nccl-needs-newer-driver" }
-func (OwnGPUs) Code() Code              { return "own-gpus" }
-func (GPUSlices) Code() Code            { return "gpu-slices" }
-func (GPULibrariesAlike) Code() Code    { return "gpu-libraries-alike" }
-func (NCCLVersionsDiffer) Code() Code   { return "nccl-versions-differ" }
-func (GPUDriversDiffer) Code() Code     { return "gpu-drivers-differ" }
-func (GPUModelsDiffer) Code() Code      { return "gpu-models-differ" }
-func (GPUMemory) Code() Code            { return "gpu-memory" }
-func (GPUMemoryShort) Code() Code       { return "gpu-memory-short" }
-func (PeerAccess) Code() Code           { return "peer-access" }
-func (PeerAccessUnknown) Code() Code    { return "peer-access-unknown" }
-func (NoPeerAccess) Code() Code         { return "no-peer-access" }
-func (GPUStateUnknown) Code() Code      { return "gpu-state-unknown" }
-func (GPUsHealthy) Code() Code          { return "gpus-healthy" }
-func (GPUMemoryErrors) Code() Code      { return "gpu-memory-errors" }
-func (GPUClocksReduced) Code() Code     { return "gpu-clocks-reduced" }
-func (GPUWithoutECC) Code() Code        { return "gpu-ecc-off" }
-func (GPUPersistenceOff) Code() Code    { return "gpu-persistence-off" }
-func (Peermem) Code() Code              { return "peermem" }
-func (PeermemMissing) Code() Code       { return "peermem-missing" }
-func (NCCLNetwork) Code() Code          { return "nccl-network" }
-func (EFAWithoutPlugin) Code() Code     { return "efa-without-plugin" }
+func (GPUsUnused) Code() notice.Code           { return "gpus-unused" }
+func (GPUsVisible) Code() notice.Code          { return "gpus-visible" }
+func (SimulatedGPUs) Code() notice.Code        { return "gpus-simulated" }
+func (GPUDriverUnusable) Code() notice.Code    { return "gpu-driver-unusable" }
+func (NoGPUVisible) Code() notice.Code         { return "no-gpu-visible" }
+func (NCCLInUse) Code() notice.Code            { return "nccl-in-use" }
+func (NCCLUnusable) Code() notice.Code         { return "nccl-unusable" }
+func (NCCLWithoutGPUCode) Code() notice.Code   { return "nccl-without-gpu-code" }
+func (NCCLNeedsNewerDriver) Code() notice.Code { return "nccl-needs-newer-driver" }
+func (OwnGPUs) Code() notice.Code              { return "own-gpus" }
+func (GPUSlices) Code() notice.Code            { return "gpu-slices" }
+func (GPULibrariesAlike) Code() notice.Code    { return "gpu-libraries-alike" }
+func (NCCLVersionsDiffer) Code() notice.Code   { return "nccl-versions-differ" }
+func (GPUDriversDiffer) Code() notice.Code     { return "gpu-drivers-differ" }
+func (GPUModelsDiffer) Code() notice.Code      { return "gpu-models-differ" }
+func (GPUMemory) Code() notice.Code            { return "gpu-memory" }
+func (GPUMemoryShort) Code() notice.Code       { return "gpu-memory-short" }
+func (PeerAccess) Code() notice.Code           { return "peer-access" }
+func (PeerAccessUnknown) Code() notice.Code    { return "peer-access-unknown" }
+func (NoPeerAccess) Code() notice.Code         { return "no-peer-access" }
+func (GPUStateUnknown) Code() notice.Code      { return "gpu-state-unknown" }
+func (GPUsHealthy) Code() notice.Code          { return "gpus-healthy" }
+func (GPUMemoryErrors) Code() notice.Code      { return "gpu-memory-errors" }
+func (GPUClocksReduced) Code() notice.Code     { return "gpu-clocks-reduced" }
+func (GPUWithoutECC) Code() notice.Code        { return "gpu-ecc-off" }
+func (GPUPersistenceOff) Code() notice.Code    { return "gpu-persistence-off" }
+func (Peermem) Code() notice.Code              { return "peermem" }
+func (PeermemMissing) Code() notice.Code       { return "peermem-missing" }
+func (NCCLNetwork) Code() notice.Code          { return "nccl-network" }
+func (EFAWithoutPlugin) Code() notice.Code     { return "efa-without-plugin" }
 
 // Values for the documentation.
 var (
 	exampleGPUs   = []GPUModel{{8, "NVIDIA H100", 80 << 30}}
 	exampleNCCL   = NCCLInUse{"NCCL 2.27.7", "/usr/lib/libnccl.so.2", "13.0"}
 	exampleValues = func(a, b string) RankValues {
-		return RankValues{{a, []PlacedRank{{0, "node1"}, {1, "node1"}}}, {b, []PlacedRank{{2, "node2"}}}}
+		return RankValues{
+			{a, []notice.PlacedRank{{Rank: 0, Host: "node1"}, {Rank: 1, Host: "node1"}}},
+			{b, []notice.PlacedRank{{Rank: 2, Host: "node2"}}},
+		}
 	}
-	exampleGPUMemory = GPUMemory{MemoryLimit{Rank: 3, Host: "node1", Bytes: 3 << 30, Bound: "the memory of GPU-5d2c",
-		Free: 4 << 30, Ranks: 1, Kept: 32 << 20}}
+	exampleGPUMemory = GPUMemory{
+		notice.MemoryLimit{Rank: 3, Host: "node1", Bytes: 3 << 30, Bound: "the memory of GPU-5d2c",
+			Free: 4 << 30, Ranks: 1, Kept: 32 << 20},
+	}
 )
 
 const (
 	ncclText = "{Library} ({Path})[, built for CUDA {BuiltFor}]"
 )
 
-var preflightGPUs = []Entry{
+var preflightGPUs = []notice.Entry{
 	{Example: GPUsUnused{8, "550.54.15"},
 		Text: "{GPUs GPU} of NVIDIA on the PCI bus, {Driver}; this run uses none without --backend nccl",
 		Doc:  "The host has GPUs, and the backends of the run use none."},
 	{Example: GPUsVisible{exampleGPUs, "550.54.15", 12040}, Text: "{Models}, {Driver} ({CUDA})",
 		Doc: "Models, memory and driver of the GPUs that a rank sees."},
-	{Example: SimulatedGPUs{exampleGPUs}, Severity: Warning,
+	{Example: SimulatedGPUs{exampleGPUs}, Severity: notice.Warning,
 		Text: "simulated: {Models}", Advice: "leave out --simulate to check real ones",
 		Doc: "With --simulate no GPU and no driver is checked."},
 	{Example: GPUDriverUnusable{Failed{"the CUDA driver cannot be loaded: libcuda.so.1 was not found",
 		Places{"/usr/lib"},
-		"install NVIDIA's driver"}}, Severity: Error,
+		"install NVIDIA's driver"}}, Severity: notice.Error,
 		Text: failedText, Advice: "see nvidia-smi there",
 		Doc: "The CUDA driver is missing, does not start, or is too old."},
-	{Example: NoGPUVisible{8, "550.54.15"}, Severity: Error,
+	{Example: NoGPUVisible{8, "550.54.15"}, Severity: notice.Error,
 		Text:   "no GPU is visible; {OnBus GPU} of NVIDIA on the PCI bus, {Driver}",
 		Advice: "see nvidia-smi -L there, CUDA_VISIBLE_DEVICES, srun --gpus-per-node, docker run --gpus all",
 		Doc:    "The driver works, and the rank sees no GPU."},
 	{Example: exampleNCCL, Text: ncclText,
 		Doc: "The NCCL-compatible library, and the CUDA version that it was built for."},
 	{Example: NCCLUnusable{Failed{"no NCCL library (libnccl.so.2) could be loaded", Places{"/usr/lib"},
-		"install one: pip install nvidia-nccl-cu12"}}, Severity: Error,
+		"install one: pip install nvidia-nccl-cu12"}}, Severity: notice.Error,
 		Text: failedText, Advice: "see --nccl PATH",
 		Doc: "No NCCL-compatible library was found, or the one that was found cannot be used."},
-	{Example: NCCLWithoutGPUCode{exampleNCCL, "7.0"}, Severity: Error,
+	{Example: NCCLWithoutGPUCode{exampleNCCL, "7.0"}, Severity: notice.Error,
 		Text:   ncclText + ", which leaves out GPUs of compute capability {Capability}",
 		Advice: "install its build for CUDA 12 (pip install nvidia-nccl-cu12), or give its path with --nccl PATH",
 		Doc:    "CUDA 13 left out GPUs before compute capability 7.5: V100 and older."},
-	{Example: NCCLNeedsNewerDriver{exampleNCCL, 12040}, Severity: Error,
+	{Example: NCCLNeedsNewerDriver{exampleNCCL, 12040}, Severity: notice.Error,
 		Text: ncclText + "; the driver supports {Driver} only",
 		Doc:  "The library was built for a newer major version of CUDA than the driver supports."},
 	{Example: OwnGPUs{}, Text: "each rank has its own GPU",
 		Doc: "No GPU is used by two ranks; GPUs are compared by their UUIDs."},
-	{Example: GPUSlices{"0000:0a:00.0"}, Severity: Warning,
+	{Example: GPUSlices{"0000:0a:00.0"}, Severity: notice.Warning,
 		Text:   "each rank has its own GPU, but some are slices (MIG) of one at {PCI}",
 		Advice: "use NCCL 2.30 or later, or whole GPUs: an older NCCL refuses two slices of one GPU",
 		Doc:    "Ranks use different UUIDs at one PCI address."},
 	{Example: GPULibrariesAlike{"NCCL 2.27.7", "550.54.15"}, Text: "all ranks have {Library}[, driver {Driver}]",
 		Doc: "Library, driver and model of GPU are equal on all ranks."},
-	{Example: NCCLVersionsDiffer{exampleValues("NCCL 2.27.7", "NCCL 2.19.3")}, Severity: Error,
-		Text: "the ranks have different libraries: {Values}", Advice: adviceOneLibrary,
+	{Example: NCCLVersionsDiffer{exampleValues("NCCL 2.27.7", "NCCL 2.19.3")}, Severity: notice.Error,
+		Text: "the ranks have different libraries: {Values}", Advice: notice.AdviceOneLibrary,
 		Doc: "Ranks would load different versions of NCCL, which cannot communicate."},
-	{Example: GPUDriversDiffer{exampleValues("550.54.15", "535.104")}, Severity: Warning,
-		Text: "the ranks have different drivers: {Values}", Advice: adviceOneDriver,
+	{Example: GPUDriversDiffer{exampleValues("550.54.15", "535.104")}, Severity: notice.Warning,
+		Text: "the ranks have different drivers: {Values}", Advice: notice.AdviceOneDriver,
 		Doc: "The hosts have different versions of NVIDIA's kernel module."},
-	{Example: GPUModelsDiffer{exampleValues("NVIDIA H100", "NVIDIA A100")}, Severity: Warning,
-		Text: "the ranks have different GPUs: {Values}", Advice: adviceOneModel,
+	{Example: GPUModelsDiffer{exampleValues("NVIDIA H100", "NVIDIA A100")}, Severity: notice.Warning,
+		Text: "the ranks have different GPUs: {Values}", Advice: notice.AdviceOneModel,
 		Doc: "The GPUs that the ranks use are of different models."},
 	{Example: exampleGPUMemory, Text: "{Limit}", Doc: "The minimum of the free memory of all GPUs."},
-	{Example: GPUMemoryShort{exampleGPUMemory}, Severity: Warning,
+	{Example: GPUMemoryShort{exampleGPUMemory}, Severity: notice.Warning,
 		Text: "{Limit}", Advice: "see nvidia-smi there for who holds it; sizes that do not fit are skipped",
 		Doc: "Buffers may use less than 4 GiB, which is less than an idle GPU has free."},
 	{Example: PeerAccess{8}, Text: "all {GPUs GPU} reach each other's memory",
 		Doc: "GPUs of one host can exchange data directly."},
 	{Example: PeerAccessUnknown{1}, Text: "peer access is unknown: the rank sees {GPUs GPU}",
 		Doc: "Peer access can be tested where a rank sees several GPUs."},
-	{Example: NoPeerAccess{1, 6, []string{"0-1"}}, Severity: Warning,
+	{Example: NoPeerAccess{1, 6, []string{"0-1"}}, Severity: notice.Warning,
 		Text:   "{Without} of {Of pair} of GPUs have no peer access: {Pairs}",
-		Advice: advicePeers + ": what they exchange passes through host memory",
+		Advice: notice.AdvicePeers + ": what they exchange passes through host memory",
 		Doc:    "Some GPUs cannot access each other's memory."},
 	{Example: GPUStateUnknown{}, Text: "the state of the GPUs is unknown (no NVML)",
 		Doc: "NVML, which reports the state of GPUs, cannot be loaded."},
 	{Example: GPUsHealthy{8}, Text: "{GPUs GPU}: full clocks, no memory errors",
 		Doc: "NVML reports neither reduced clocks nor memory errors; ECC and persistence mode are on or do not exist."},
-	{Example: GPUMemoryErrors{[]GPUErrors{{"0000:0b:00.0", 3}}}, Severity: Warning,
-		Text: "memory errors that could not be corrected: {GPUs}", Advice: adviceMemoryErrors,
+	{Example: GPUMemoryErrors{[]GPUErrors{{"0000:0b:00.0", 3}}}, Severity: notice.Warning,
+		Text: "memory errors that could not be corrected: {GPUs}", Advice: notice.AdviceMemoryErrors,
 		Doc: "NVML counts uncorrected errors since the driver started."},
-	{Example: GPUClocksReduced{[]GPUThrottle{{"0000:0b:00.0", []string{"sw_power_cap"}}}}, Severity: Warning,
-		Text: "clocks are reduced: {GPUs}", Advice: adviceHeldClocks,
+	{Example: GPUClocksReduced{[]GPUThrottle{{"0000:0b:00.0", []string{"sw_power_cap"}}}}, Severity: notice.Warning,
+		Text: "clocks are reduced: {GPUs}", Advice: notice.AdviceHeldClocks,
 		Doc: "NVML reports a reason, other than idleness, for which a GPU holds back its clocks."},
-	{Example: GPUWithoutECC{[]string{"0000:0b:00.0"}}, Severity: Warning,
+	{Example: GPUWithoutECC{[]string{"0000:0b:00.0"}}, Severity: notice.Warning,
 		Text: "ECC is off: {GPUs}", Advice: "run nvidia-smi -e 1 and reboot; results with and without ECC differ",
 		Doc: "Error correction of GPU memory is off."},
-	{Example: GPUPersistenceOff{[]string{"0000:0b:00.0"}}, Severity: Warning,
+	{Example: GPUPersistenceOff{[]string{"0000:0b:00.0"}}, Severity: notice.Warning,
 		Text:   "persistence mode is off: {GPUs}",
 		Advice: "run nvidia-smi -pm 1, or start nvidia-persistenced: without it the driver starts anew for every job",
 		Doc:    "The driver releases a GPU that no process uses."},
 	{Example: Peermem{true}, Text: "{Loaded}", Doc: "The module nvidia-peermem lets RDMA adapters access GPU memory."},
-	{Example: PeermemMissing{}, Severity: Warning,
-		Source: gpuDoc + ", GPU-to-NIC communication",
-		Text:   "nvidia-peermem is not loaded: GPU data may pass through host memory", Advice: advicePeermem,
+	{Example: PeermemMissing{}, Severity: notice.Warning,
+		Source: notice.GPUDoc + ", GPU-to-NIC communication",
+		Text:   "nvidia-peermem is not loaded: GPU data may pass through host memory", Advice: notice.AdvicePeermem,
 		Doc: "The host has RDMA adapters and GPUs, and the module nvidia-peermem is not loaded."},
 	{Example: NCCLNetwork{"/opt/amazon/ofi-nccl/lib/libnccl-net.so"}, Text: "{Plugin}",
 		Doc: "NCCL's network plugin, where the loader would find one."},
-	{Example: EFAWithoutPlugin{}, Severity: Warning,
-		Source: environmentDoc + "NCCL_NET",
-		Text:   "the host has EFA without NCCL's plugin for it: NCCL would use TCP", Advice: advicePlugin,
+	{Example: EFAWithoutPlugin{}, Severity: notice.Warning,
+		Source: notice.EnvironmentDoc + "NCCL_NET",
+		Text:   "the host has EFA without NCCL's plugin for it: NCCL would use TCP", Advice: notice.AdvicePlugin,
 		Doc: "NCCL uses EFA through the plugin aws-ofi-nccl."},
 }

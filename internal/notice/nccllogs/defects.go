@@ -1,4 +1,6 @@
-package notice
+package nccllogs
+
+import "busbar/internal/notice"
 
 // KnownDefect reports a defect of the version of NCCL that the log names, where the log shows its sign.
 type KnownDefect struct {
@@ -7,7 +9,7 @@ type KnownDefect struct {
 }
 
 // Code is one for all defects.
-func (KnownDefect) Code() Code { return "known-defect" }
+func (KnownDefect) Code() notice.Code { return "known-defect" }
 
 // Advice is that of the defect.
 func (d KnownDefect) Advice() string { return defects[d.Defect].advice }
@@ -41,11 +43,12 @@ var defects = map[Defect]struct{ text, advice string }{
 		"official build (pytorch issue 164402)"},
 }
 
-var ncclDefects = []Entry{{
+var ncclDefects = []notice.Entry{{
 	Example:  KnownDefect{"2.25.1", "rtx-50-shared-memory"},
-	Severity: Warning,
+	Severity: notice.Warning,
 	Source:   "the threads that the advice names",
 	Text:     "NCCL {Version} has a known defect, of which the log shows a sign: {Defect}",
-	Doc: `The version of NCCL, in its log or in PyTorch's error, is one of those with a defect that a later one fixes, and a
+	Doc: `The version of NCCL, in its log or in PyTorch's error, is one of those with a defect that a later one ` +
+		`fixes, and a
 		message shows what the defect leads to. Other causes of the same message are possible.`,
 }}

@@ -1,8 +1,9 @@
-package notice
+package profiles
 
 import (
 	"fmt"
 
+	"busbar/internal/notice"
 	"busbar/internal/units"
 )
 
@@ -164,39 +165,39 @@ func (MoreThan) String() string {
 	return "This is more than the benchmark: its run may have had another library, clock or load."
 }
 
-func (TimeShares) Code() Code        { return "time-shares" }
-func (OverlapShare) Code() Code      { return "overlap-share" }
-func (NoOverlapAtAll) Code() Code    { return "no-overlap" }
-func (SharedStreams) Code() Code     { return "shared-streams" }
-func (NoStragglerFound) Code() Code  { return "no-straggler" }
-func (OwnStep) Code() Code           { return "own-step" }
-func (ScalingEfficiency) Code() Code { return "scaling-efficiency" }
-func (AgainstBenchmark) Code() Code  { return "against-benchmark" }
+func (TimeShares) Code() notice.Code        { return "time-shares" }
+func (OverlapShare) Code() notice.Code      { return "overlap-share" }
+func (NoOverlapAtAll) Code() notice.Code    { return "no-overlap" }
+func (SharedStreams) Code() notice.Code     { return "shared-streams" }
+func (NoStragglerFound) Code() notice.Code  { return "no-straggler" }
+func (OwnStep) Code() notice.Code           { return "own-step" }
+func (ScalingEfficiency) Code() notice.Code { return "scaling-efficiency" }
+func (AgainstBenchmark) Code() notice.Code  { return "against-benchmark" }
 
-var timelineParts = []Entry{
+var timelineParts = []notice.Entry{
 	{
 		Example: TimeShares{
 			"step", 0.14, ShareRange{12, 10, 14, true, true}, ShareRange{70, 68, 72, true, true},
 			ShareRange{1, 0, 2, true, true},
 			ShareRange{17, 16, 18, true, true}, Median{8, "GPU"},
 		},
-		Severity: Info,
+		Severity: notice.Info,
 		Text: `a {Per} takes {Time}: [{Exposed} exposed communication, ]{Compute} computation, [{Copies} copies alone,
 			]{Idle} idle[ ({Median}, with minimum and maximum)]`,
 		Doc: "The parts of the time of a step, or of the recording where it has no steps.",
 	},
 	{
-		Example: OverlapShare{ShareRange{54, 50, 60, true, true}}, Severity: Info,
+		Example: OverlapShare{ShareRange{54, 50, 60, true, true}}, Severity: notice.Info,
 		Text: "{Share} of communication overlaps with computation",
 		Doc:  "The time in which both run, of the time of communication.",
 	},
 	{
-		Example: NoOverlapAtAll{}, Severity: Info,
+		Example: NoOverlapAtAll{}, Severity: notice.Info,
 		Text: "no communication overlaps with computation",
 		Doc:  "No kernel computes while one communicates.",
 	},
 	{
-		Example: SharedStreams{[]StreamOf{{7, "rank 0", 90}}, 0.9, 30 * ms, "step"}, Severity: Warning,
+		Example: SharedStreams{[]StreamOf{{7, "rank 0", 90}}, 0.9, 30 * ms, "step"}, Severity: notice.Warning,
 		Source: "pytorch/pytorch#150398",
 		Text: `communication cannot overlap on streams that also compute, where kernels run one after the other:
 			{Streams}`,
@@ -210,12 +211,12 @@ var timelineParts = []Entry{
 			cannot overlap with it. Share and exposed time are stated where that is worth a change.`,
 	},
 	{
-		Example: NoStragglerFound{}, Severity: Info,
+		Example: NoStragglerFound{}, Severity: notice.Info,
 		Text: "no rank is a straggler",
 		Doc:  "Collectives were matched across ranks, and no rank is last significantly often.",
 	},
 	{
-		Example: OwnStep{"a step that busbar ran itself (resnet50)", true}, Severity: Info,
+		Example: OwnStep{"a step that busbar ran itself (resnet50)", true}, Severity: notice.Info,
 		Text: "this is {Step}, not a training job", Details: []string{"[{NoGPU}]"},
 		Doc: "rank --step writes timelines of its own steps.",
 	},
@@ -223,7 +224,7 @@ var timelineParts = []Entry{
 		Example: ScalingEfficiency{
 			"strong", "strong", 8, 16, 88, 0.06, 0.11, 1.83, 2, []RanksRead{{4, 16}}, 2,
 		},
-		Severity: Info,
+		Severity: notice.Info,
 		Text:     "{Kind} scaling from {From} to {To rank} is {Percent}: a step takes {Step}, before {FromStep}",
 		Details: []string{
 			"The step is {Speed} times as fast; the number of ranks is {Ideal} times as large.", "Valid if {If}.",
@@ -238,7 +239,7 @@ var timelineParts = []Entry{
 			"all_reduce", 256 << 20, "bfloat16", 8, 92, 420e9, 456e9, "run-1", "nccl", "8 ranks", "in-place", true,
 			OtherGPU{"H200", "H100"}, true, true,
 		},
-		Severity: Info,
+		Severity: notice.Info,
 		Text: `{Collective} {Size} {Type} over {Ranks rank} reaches {Percent} of the benchmark ({Busbw} of {Reached};
 			run {Run}, {Who}, {Shape}, {Placement})`,
 		Details: []string{"[{Waiting}]", "[{Machine}]", "[{Simulated}]", "[{More}]"},

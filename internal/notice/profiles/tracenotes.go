@@ -1,6 +1,10 @@
-package notice
+package profiles
 
-import "fmt"
+import (
+	"fmt"
+
+	"busbar/internal/notice"
+)
 
 // Notices of the readers of traces: what a file lacks, and what of it does not count. docs/timeline.md has the formats.
 
@@ -114,75 +118,75 @@ func (n NsightWarning) Advice() string {
 		"nsys profile --trace=cuda,nvtx --sample=none --cpuctxsw=none …"
 }
 
-func (OwnTrace) Code() Code            { return "busbar-trace" }
-func (SeveralDevices) Code() Code      { return "several-devices" }
-func (NoGPUActivity) Code() Code       { return "no-gpu-activity" }
-func (EmptyGraphs) Code() Code         { return "empty-graphs" }
-func (GraphKernelsMissing) Code() Code { return "graph-kernels-missing" }
-func (NCCLCallsMissing) Code() Code    { return "nccl-calls-missing" }
-func (PayloadsMissing) Code() Code     { return "payloads-missing" }
-func (KernelsInGraphs) Code() Code     { return "nccl-kernels-in-graphs" }
-func (NsightWarning) Code() Code       { return "nsight-warning" }
+func (OwnTrace) Code() notice.Code            { return "busbar-trace" }
+func (SeveralDevices) Code() notice.Code      { return "several-devices" }
+func (NoGPUActivity) Code() notice.Code       { return "no-gpu-activity" }
+func (EmptyGraphs) Code() notice.Code         { return "empty-graphs" }
+func (GraphKernelsMissing) Code() notice.Code { return "graph-kernels-missing" }
+func (NCCLCallsMissing) Code() notice.Code    { return "nccl-calls-missing" }
+func (PayloadsMissing) Code() notice.Code     { return "payloads-missing" }
+func (KernelsInGraphs) Code() notice.Code     { return "nccl-kernels-in-graphs" }
+func (NsightWarning) Code() notice.Code       { return "nsight-warning" }
 
 const nvtxDoc = `NCCL's NVTX ranges have the sizes and communicators of its operations. Without them, times are known,
 	but bandwidths are not.`
 
-var traceNotes = []Entry{
+var traceNotes = []notice.Entry{
 	{
 		Example: OwnTrace{
 			"busbar 1.0", "resnet50", "ddp 25M float32", "mpi", Computer{"1 thread of FMA", true, false}, true,
 		},
-		Severity: Info,
+		Severity: notice.Info,
 		Text: `training steps of {Model}, run and recorded by {Tool} without a profiler ({Step}; {Backend};
 			{Computing})`,
 		Details: []string{"[{Events}]", "What was measured between the steps is left out: they follow one another."},
 		Doc:     "rank --step writes a trace of one step of each rank. docs/step.md describes it.",
 	},
 	{
-		Example: SeveralDevices{5, 2, 5}, Severity: Info,
+		Example: SeveralDevices{5, 2, 5}, Severity: notice.Info,
 		Text: "the process of rank {Rank} used {Devices device}; device {Main}, which ran most, is the rank's",
 		Doc:  "A process may create a context on another device without computing there.",
 	},
 	{
-		Example: NoGPUActivity{Kineto}, Severity: Warning,
+		Example: NoGPUActivity{Kineto}, Severity: notice.Warning,
 		Text: "the file has no activity of a GPU",
 		Doc:  "A timeline needs activities of GPUs.",
 	},
 	{
-		Example: EmptyGraphs{3}, Severity: Warning,
+		Example: EmptyGraphs{3}, Severity: notice.Warning,
 		Text: `{Launches launch} of CUDA graphs without kernels in the file: what ran in them is missing and looks like
 			idle time`,
 		Advice: "profile with CUPTI of CUDA 12 or newer, which records the kernels of graphs, or without graphs",
 		Doc:    "Older versions of CUPTI record the launch of a graph and none of its kernels.",
 	},
 	{
-		Example: GraphKernelsMissing{3}, Severity: Warning,
+		Example: GraphKernelsMissing{3}, Severity: notice.Warning,
 		Text: `{Launches launch} of CUDA graphs recorded without kernels: communication and computation in them are
 			unknown`,
 		Advice: "record them: nsys profile --cuda-graph-trace=node …",
 		Doc:    "Nsight Systems records graphs as a whole unless asked for their nodes.",
 	},
 	{
-		Example: NCCLCallsMissing{"nsys export … run.nsys-rep"}, Severity: Warning,
+		Example: NCCLCallsMissing{"nsys export … run.nsys-rep"}, Severity: notice.Warning,
 		Text:   "NCCL ran, but its calls are not in this export: sizes and communicators of its operations are unknown",
 		Advice: "record with nsys profile --trace=cuda,nvtx …, without NCCL_NVTX_DISABLE, then {Command}",
 		Doc:    nvtxDoc,
 	},
 	{
-		Example: PayloadsMissing{"nsys export … run.nsys-rep"}, Severity: Warning,
+		Example: PayloadsMissing{"nsys export … run.nsys-rep"}, Severity: notice.Warning,
 		Text: `sizes and communicators of NCCL's operations are not in this export: it was made without the payloads of
 			NVTX`,
 		Advice: "export again: {Command}",
 		Doc:    nvtxDoc,
 	},
 	{
-		Example: KernelsInGraphs{12, 40}, Severity: Warning,
+		Example: KernelsInGraphs{12, 40}, Severity: notice.Warning,
 		Text: `{Kernels} of {Of} kernels of NCCL ran in CUDA graphs, which have no calls: their sizes and communicators
 			are unknown`,
 		Doc: nvtxDoc,
 	},
 	{
-		Example: NsightWarning{"Not all CUDA events might have been collected", true}, Severity: Warning,
+		Example: NsightWarning{"Not all CUDA events might have been collected", true}, Severity: notice.Warning,
 		Text: "Nsight Systems reports: {Text}",
 		Doc:  "The file has diagnostics of the recording. Those on lost events concern all times.",
 	},

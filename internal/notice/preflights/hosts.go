@@ -1,4 +1,4 @@
-package notice
+package preflights
 
 import (
 	"encoding/json"
@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"busbar/internal/notice"
 	"busbar/internal/ranges"
 	"busbar/internal/units"
 )
@@ -57,37 +58,9 @@ type HostValue struct {
 	Hosts []string `json:"hosts"`
 }
 
-// RankCPUs is which CPUs the ranks of a host may use.
-type RankCPUs struct {
-	Ranks   int     `json:"ranks"`
-	CPUs    int     `json:"cpus"`
-	Binding Binding `json:"binding"`
-}
-
-func (c RankCPUs) String() string { return Message(c) }
-
-// Binding is to how many CPUs the ranks of a host are bound: 0 if that is unknown.
-type Binding struct {
-	Least int  `json:"min_cpus"`
-	Most  int  `json:"max_cpus"`
-	Free  bool `json:"unbound,omitempty"` // to no part of the host
-}
-
-func (b Binding) String() string {
-	switch {
-	case b.Least == 0:
-		return "what each rank may use is unknown"
-	case b.Free:
-		return "not bound"
-	case b.Least == b.Most:
-		return fmt.Sprintf("bound to %d each", b.Least)
-	}
-	return fmt.Sprintf("bound to %d to %d each", b.Least, b.Most)
-}
-
 // RanksAcrossNUMA reports ranks that may move between NUMA nodes.
 type RanksAcrossNUMA struct {
-	RankCPUs
+	notice.RankCPUs
 	Moving int `json:"moving"`
 	Nodes  int `json:"numa_nodes"`
 }
@@ -150,10 +123,10 @@ func (l Load) String() string { return fmt.Sprintf("%.2f", float64(l)) }
 type HostBusy struct{ CPULoad }
 
 // BufferLimit is the limit of buffers on a host.
-type BufferLimit MemoryLimit
+type BufferLimit notice.MemoryLimit
 
 func (l BufferLimit) String() string {
-	return fmt.Sprintf("%v of buffers a rank: %s", l.Bytes, MemoryLimit(l).Basis())
+	return fmt.Sprintf("%v of buffers a rank: %s", l.Bytes, notice.MemoryLimit(l).Basis())
 }
 
 // HostBuffers is the memory for buffers on a host.
@@ -298,35 +271,34 @@ type OutputFull struct {
 // OutputUnusable reports a folder that cannot be written.
 type OutputUnusable struct{ Failed }
 
-func (OneHost) Code() Code           { return "one-host" }
-func (HostsAlike) Code() Code        { return "hosts-alike" }
-func (HostsDiffer) Code() Code       { return "hosts-differ" }
-func (RankCPUs) Code() Code          { return "rank-cpus" }
-func (RanksAcrossNUMA) Code() Code   { return "ranks-across-numa-nodes" }
-func (CPUGovernor) Code() Code       { return "cpu-governor" }
-func (SlowGovernor) Code() Code      { return "cpu-governor-slow" }
-func (NUMABalancing) Code() Code     { return "numa-balancing-state" }
-func (NUMABalancingOn) Code() Code   { return "numa-balancing-on" }
-func (CPULoad) Code() Code           { return "cpu-load" }
-func (HostBusy) Code() Code          { return "host-busy" }
-func (HostBuffers) Code() Code       { return "host-memory" }
-func (HostMemoryShort) Code() Code   { return "host-memory-short" }
-func (HostMemoryUnknown) Code() Code { return "host-memory-unknown" }
-func (SharedMemory) Code() Code      { return "shared-memory" }
-func (ShmTooSmall) Code() Code       { return "shm-too-small" }
-func (ShmSmallForNCCL) Code() Code   { return "shm-small-for-nccl" }
-func (NoShm) Code() Code             { return "shm-missing" }
-func (LockedMemory) Code() Code      { return "locked-memory" }
-func (MemlockLimited) Code() Code    { return "memlock-limited" }
-func (OpenFiles) Code() Code         { return "open-files" }
-func (OpenFilesLimited) Code() Code  { return "open-files-limited" }
-func (OutputFolder) Code() Code      { return "output-folder" }
-func (OutputFull) Code() Code        { return "output-full" }
-func (OutputUnusable) Code() Code    { return "output-unusable" }
+func (OneHost) Code() notice.Code     { return "one-host" }
+func (HostsAlike) Code() notice.Code  { return "hosts-alike" }
+func (HostsDiffer) Code() notice.Code { return "hosts-differ" }
+
+func (RanksAcrossNUMA) Code() notice.Code   { return "ranks-across-numa-nodes" }
+func (CPUGovernor) Code() notice.Code       { return "cpu-governor" }
+func (SlowGovernor) Code() notice.Code      { return "cpu-governor-slow" }
+func (NUMABalancing) Code() notice.Code     { return "numa-balancing-state" }
+func (NUMABalancingOn) Code() notice.Code   { return "numa-balancing-on" }
+func (CPULoad) Code() notice.Code           { return "cpu-load" }
+func (HostBusy) Code() notice.Code          { return "host-busy" }
+func (HostBuffers) Code() notice.Code       { return "host-memory" }
+func (HostMemoryShort) Code() notice.Code   { return "host-memory-short" }
+func (HostMemoryUnknown) Code() notice.Code { return "host-memory-unknown" }
+func (SharedMemory) Code() notice.Code      { return "shared-memory" }
+func (ShmTooSmall) Code() notice.Code       { return "shm-too-small" }
+func (ShmSmallForNCCL) Code() notice.Code   { return "shm-small-for-nccl" }
+func (NoShm) Code() notice.Code             { return "shm-missing" }
+func (LockedMemory) Code() notice.Code      { return "locked-memory" }
+func (MemlockLimited) Code() notice.Code    { return "memlock-limited" }
+func (OpenFiles) Code() notice.Code         { return "open-files" }
+func (OpenFilesLimited) Code() notice.Code  { return "open-files-limited" }
+func (OutputFolder) Code() notice.Code      { return "output-folder" }
+func (OutputFull) Code() notice.Code        { return "output-full" }
+func (OutputUnusable) Code() notice.Code    { return "output-unusable" }
 
 // Values for the documentation.
 var (
-	exampleCPUs   = RankCPUs{4, 8, Binding{2, 2, false}}
 	exampleMemory = BufferLimit{Host: "node1", Bytes: 200 << 20, Bound: "MemAvailable", Free: 2 << 30, Ranks: 8,
 		Kept: 32 << 20}
 	exampleShm = SharedMemory{48 << 20, 64 << 20, 8}
@@ -339,81 +311,88 @@ const (
 	shmText  = "/dev/shm has {Free} free of {Total} for {Ranks rank}"
 )
 
-var preflightHosts = []Entry{
+var preflightHosts = []notice.Entry{
 	{Example: OneHost{"node1", "EPYC 9454", 768 << 30, "Debian 12"}, Text: "{Host}: {CPU}, {Memory}, {System}",
 		Doc: "Processor, memory, operating system and container of the only host."},
 	{Example: HostsAlike{4, "EPYC 9454", 96, 768 << 30}, Text: "{Hosts host} are alike: {CPU}, {CPUs CPU}, {Memory}",
 		Doc: "CPU, memory, operating system, kernel, container, RDMA ports and GPUs are equal on all hosts."},
-	{Example: HostsDiffer{exampleProperties}, Severity: Warning,
+	{Example: HostsDiffer{exampleProperties}, Severity: notice.Warning,
 		Text:   "the hosts differ: {Properties}",
 		Advice: "leave out the hosts that differ, or set them alike: every collective is as slow as its slowest host",
 		Doc:    "Hosts differ in hardware or settings. Memory is compared to 5 %: the firmware keeps some of it."},
-	{Example: exampleCPUs, Text: cpusText, Doc: "How many CPUs the ranks of a host may use."},
-	{Example: RanksAcrossNUMA{RankCPUs{2, 8, Binding{4, 8, false}}, 1, 2}, Severity: Warning,
-		Text:   cpusText + ": {Moving rank} may move between {Nodes} NUMA nodes",
-		Advice: "bind each rank to one NUMA node: mpirun --map-by numa --bind-to numa, srun --cpu-bind=ldoms or cores",
-		Doc:    "A rank that moves to another NUMA node leaves its memory behind, and times vary."},
+	{
+		Example: RanksAcrossNUMA{
+			notice.RankCPUs{Ranks: 2, CPUs: 8, Binding: notice.Binding{Least: 4, Most: 8, Free: false}},
+			1,
+			2,
+		},
+		Severity: notice.Warning,
+		Text:     cpusText + ": {Moving rank} may move between {Nodes} NUMA nodes",
+		Advice: "bind each rank to one NUMA node: mpirun --map-by numa --bind-to numa, srun --cpu-bind=ldoms or " +
+			"cores",
+		Doc: "A rank that moves to another NUMA node leaves its memory behind, and times vary.",
+	},
 	{Example: CPUGovernor{"performance"}, Text: "the CPU governor is {Governor}",
 		Doc: "The frequency governor of the ranks' cores."},
-	{Example: SlowGovernor{CPUGovernor{"powersave"}}, Severity: Warning,
+	{Example: SlowGovernor{CPUGovernor{"powersave"}}, Severity: notice.Warning,
 		Text:   "the CPU governor is {Governor}: cores slow down between operations, and times of small sizes vary",
 		Advice: "run cpupower frequency-set -g performance (as root), or srun --cpu-freq=performance",
 		Doc:    "Any governor but performance lowers the frequency of cores that wait."},
 	{Example: NUMABalancing{BalancingOff}, Text: "{State}", Doc: "The setting kernel.numa_balancing."},
-	{Example: NUMABalancingOn{}, Severity: Warning,
+	{Example: NUMABalancingOn{}, Severity: notice.Warning,
 		Text:   "NUMA balancing is on: the kernel moves pages while they are in use; GPU drivers suffer most",
-		Advice: adviceBalancing,
+		Advice: notice.AdviceBalancing,
 		Doc: `rank --preflight read kernel.numa_balancing: the kernel moves pages to the NUMA node that uses them.
 			RCCL's own warning, in a log, is rccl-warns-numa-balancing.`},
 	{Example: CPULoad{0.5, 96}, Text: "load average {Load} on {CPUs CPU}", Doc: "The one-minute load average."},
-	{Example: HostBusy{CPULoad{40, 96}}, Severity: Warning,
+	{Example: HostBusy{CPULoad{40, 96}}, Severity: notice.Warning,
 		Text:   "load average {Load} on {CPUs CPU}: other work disturbs the results",
 		Advice: "end other work, or ask for whole nodes (srun --exclusive)",
 		Doc:    "The load average is over a quarter of the CPUs."},
 	{Example: HostBuffers{exampleMemory}, Text: "{Limit}",
 		Doc: "The maximum size of a rank's buffers, from free memory, the cgroup's limit and ulimit -v."},
-	{Example: HostMemoryShort{exampleMemory}, Severity: Warning,
+	{Example: HostMemoryShort{exampleMemory}, Severity: notice.Warning,
 		Text: "{Limit}",
 		Advice: "end what else uses memory, start fewer ranks a host, or ask for more (srun --mem=0, docker run " +
 			"--memory); " +
 			"sizes that do not fit are skipped",
 		Doc: "The buffers of a rank may use less than 256 MiB; below 16 MiB it is an error."},
-	{Example: HostMemoryUnknown{}, Severity: Warning,
+	{Example: HostMemoryUnknown{}, Severity: notice.Warning,
 		Text: "free memory is unknown", Advice: "mount /proc; without it a size that is too large ends the run",
 		Doc: "/proc/meminfo cannot be read, so that sizes cannot be planned."},
 	{Example: exampleShm, Text: shmText, Doc: "The size of /dev/shm, through which ranks of a host exchange data."},
-	{Example: ShmTooSmall{exampleShm}, Severity: Error,
-		Source: runtimeDoc + ", Shared memory",
-		Text:   shmText + ": too little, libraries crash (SIGBUS)", Advice: adviceShared,
+	{Example: ShmTooSmall{exampleShm}, Severity: notice.Error,
+		Source: notice.RuntimeDoc + ", Shared memory",
+		Text:   shmText + ": too little, libraries crash (SIGBUS)", Advice: notice.AdviceShared,
 		Doc: "Less than 8 MiB of /dev/shm for each rank. Docker gives a container 64 MiB."},
-	{Example: ShmSmallForNCCL{SharedMemory{48 << 20, 64 << 20, 2}}, Severity: Warning,
-		Source: runtimeDoc + ", Shared memory",
-		Text:   shmText + ": enough for MPI, not for NCCL", Advice: adviceShared,
+	{Example: ShmSmallForNCCL{SharedMemory{48 << 20, 64 << 20, 2}}, Severity: notice.Warning,
+		Source: notice.RuntimeDoc + ", Shared memory",
+		Text:   shmText + ": enough for MPI, not for NCCL", Advice: notice.AdviceShared,
 		Doc: `Less than 64 MiB of /dev/shm for each rank: NCCL uses 4 MiB and more for each channel to each rank of the
 			host.`},
-	{Example: NoShm{8}, Severity: Warning,
+	{Example: NoShm{8}, Severity: notice.Warning,
 		Text:   "no /dev/shm for {Ranks rank}",
 		Advice: "mount a tmpfs there: ranks of one host exchange data through it",
 		Doc:    "The host has no /dev/shm. A single rank needs none."},
 	{Example: LockedMemory{ByteLimit{64 << 10}, NoRDMA}, Text: "ulimit -l is {Limit}[; {Reason}]",
 		Doc: "How much memory a process may lock, which RDMA needs."},
-	{Example: MemlockLimited{ByteLimit{8 << 20}}, Severity: Warning,
-		Source: networkDoc + ", InfiniBand",
-		Text:   "ulimit -l is {Limit}: RDMA cannot register more than that", Advice: adviceLocked,
+	{Example: MemlockLimited{ByteLimit{8 << 20}}, Severity: notice.Warning,
+		Source: notice.NetworkDoc + ", InfiniBand",
+		Text:   "ulimit -l is {Limit}: RDMA cannot register more than that", Advice: notice.AdviceLocked,
 		Doc: `Memory that an adapter writes must be locked. Below 64 MiB a rank cannot register even the libraries' own
 			buffers, which is an error.`},
 	{Example: OpenFiles{1024}, Text: "ulimit -n is {Limit}", Doc: "How many files and connections a process may open."},
-	{Example: OpenFilesLimited{1024, 512, 2304}, Severity: Warning,
-		Source: runtimeDoc + ", File Descriptors",
-		Text:   "ulimit -n is {Limit}: {Ranks rank} need {Needed}", Advice: adviceFiles,
+	{Example: OpenFilesLimited{1024, 512, 2304}, Severity: notice.Warning,
+		Source: notice.RuntimeDoc + ", File Descriptors",
+		Text:   "ulimit -n is {Limit}: {Ranks rank} need {Needed}", Advice: notice.AdviceFiles,
 		Doc: `A library opens several connections to each rank. It is an error if the limit is too low for one
 			connection to each.`},
 	{Example: OutputFolder{"results", 1 << 30}, Text: "{Folder} can be written, {Free}",
 		Doc: "The folder of --out; nothing is created in it."},
-	{Example: OutputFull{"results", 20 << 20}, Severity: Warning,
+	{Example: OutputFull{"results", 20 << 20}, Severity: notice.Warning,
 		Text: "{Folder} has {Free} free", Advice: "free disk space, or name another folder with --out",
 		Doc: "Less than 100 MiB are free in the folder of --out; below 1 MiB it is an error."},
-	{Example: OutputUnusable{Failed{Problem: "results folder a: /x/a is a file, not a folder"}}, Severity: Error,
+	{Example: OutputUnusable{Failed{Problem: "results folder a: /x/a is a file, not a folder"}}, Severity: notice.Error,
 		Text: failedText, Advice: "name another folder with --out",
 		Doc: "The folder of --out cannot be created or written."},
 }

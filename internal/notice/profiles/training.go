@@ -1,9 +1,10 @@
-package notice
+package profiles
 
 import (
 	"cmp"
 	"fmt"
 
+	"busbar/internal/notice"
 	"busbar/internal/units"
 )
 
@@ -39,6 +40,17 @@ func (w Waiting) String() string {
 	return []string{"without waiting for other ranks", "which may include waiting for other ranks",
 		"which may include waiting for ranks that were not read"}[w]
 }
+
+// TryFirst is the advice on a timeline with the largest gain.
+type TryFirst struct {
+	Advice AdviceOf `json:"advice"`
+	Gain   *Gain    `json:"gain,omitempty"` // nil: unknown
+}
+
+// AdviceOf is a fact whose advice is stated.
+type AdviceOf struct{ notice.Kept }
+
+func (a AdviceOf) String() string { return notice.Advice(a.Fact) }
 
 // LittleCompute reports that there is less to compute than to communicate.
 type LittleCompute struct {
@@ -142,16 +154,17 @@ type NoSteps struct{}
 type OneRankRead struct{}
 
 // Code identifies the notice, as all methods below do.
-func (LittleCompute) Code() Code     { return "little-compute" }
-func (LastBucket) Code() Code        { return "last-bucket" }
-func (WideGradients) Code() Code     { return "wide-gradients" }
-func (HostBoundStep) Code() Code     { return "host-bound" }
-func (UnexplainedIdle) Code() Code   { return "unexplained-idle" }
-func (CopiesAlone) Code() Code       { return "copies-alone" }
-func (ExposedCollective) Code() Code { return "exposed-collective" }
-func (UnevenRanks) Code() Code       { return "uneven-ranks" }
-func (BelowBenchmark) Code() Code    { return "below-benchmark" }
-func (NoSteps) Code() Code           { return "no-steps" }
+func (TryFirst) Code() notice.Code          { return "try-first" }
+func (LittleCompute) Code() notice.Code     { return "little-compute" }
+func (LastBucket) Code() notice.Code        { return "last-bucket" }
+func (WideGradients) Code() notice.Code     { return "wide-gradients" }
+func (HostBoundStep) Code() notice.Code     { return "host-bound" }
+func (UnexplainedIdle) Code() notice.Code   { return "unexplained-idle" }
+func (CopiesAlone) Code() notice.Code       { return "copies-alone" }
+func (ExposedCollective) Code() notice.Code { return "exposed-collective" }
+func (UnevenRanks) Code() notice.Code       { return "uneven-ranks" }
+func (BelowBenchmark) Code() notice.Code    { return "below-benchmark" }
+func (NoSteps) Code() notice.Code           { return "no-steps" }
 
 // Pages that advice comes from.
 const (
@@ -165,26 +178,35 @@ const (
 
 const ms = 1e-3
 
-var training = []Entry{
-	{Example: LittleCompute{20 * ms, 76 * ms, WaitingExcluded, "step"}, Severity: Warning, Source: pageDDP,
+var training = []notice.Entry{
+	{
+		Example: TryFirst{
+			AdviceOf{notice.Kept{Fact: HostBoundStep{Idle: 0.03, Span: 0.1, Per: "step"}}},
+			&Gain{0.01, "step"},
+		},
+		Severity: notice.Info,
+		Text:     "to try first: {Advice}[ ({Gain})]",
+		Doc:      "The piece of advice on the timeline with the largest gain. Its own code has the details.",
+	},
+	{Example: LittleCompute{20 * ms, 76 * ms, WaitingExcluded, "step"}, Severity: notice.Warning, Source: pageDDP,
 		Text:   "a {Per} computes for {Compute} and communicates for {Comm} ({Waiting}): more than it can hide",
 		Advice: "give each step more to compute for what it communicates",
 		How: `Use a larger batch per GPU, or accumulate gradients of several batches (no_sync() of DDP). No setting
 			increases the overlap for so small a model.`,
 		Doc: "Communication can overlap only with computation."},
-	{Example: LastBucket{23 * ms, 20 * ms, 30 << 20, 26 << 20, 13}, Severity: Warning, Source: pageDDPNotes,
+	{Example: LastBucket{23 * ms, 20 * ms, 30 << 20, 26 << 20, 13}, Severity: notice.Warning, Source: pageDDPNotes,
 		Text:   "buckets are exposed for {Exposed} per step, the last one ({Bucket}) for {Last}",
 		Advice: "make DDP's buckets smaller: bucket_cap_mb={Cap}",
 		How: `No backward pass is left to hide the last bucket behind. Now the median is {Median}; the default is 25
 			MiB.`,
 		Doc: "The last bucket is sent when the backward pass is over."},
-	{Example: WideGradients{19 * ms, 11.4 * ms, WaitingExcluded, "step"}, Severity: Warning, Source: pageHooks,
+	{Example: WideGradients{19 * ms, 11.4 * ms, WaitingExcluded, "step"}, Severity: notice.Warning, Source: pageHooks,
 		Text:   "float32 gradients of 1 MiB or more take {Time} per {Per}, of which {Exposed} are exposed ({Waiting})",
 		Advice: "halve the bytes: communicate gradients in bfloat16 or float16",
 		How: `DDP: register_comm_hook with bf16_compress_hook or fp16_compress_hook; FSDP:
 			MixedPrecision(reduce_dtype=...). This changes how gradients are rounded: check the loss.`,
 		Doc: "Half the bytes take about half the time, for large messages."},
-	{Example: HostBoundStep{15 * ms, 100 * ms, "step"}, Severity: Warning, Source: pageTuning,
+	{Example: HostBoundStep{15 * ms, 100 * ms, "step"}, Severity: notice.Warning, Source: pageTuning,
 		Text:   "the GPU is idle for {Idle} of {Span} per {Per} because its host has not launched work yet",
 		Advice: "keep the GPU supplied with work",
 		How: `Remove from the step what makes the host wait for the GPU (.item(), .cpu(), printing a loss,
@@ -192,7 +214,7 @@ var training = []Entry{
 			(torch.compile, CUDA graphs).`,
 		Doc: `Reported where GPUs are idle for a tenth of the time because nothing was launched, or for 2 % where no
 			other loss is larger.`},
-	{Example: UnexplainedIdle{138 * ms, 216 * ms, "step", 90 * ms}, Severity: Warning, Source: pageProfiler,
+	{Example: UnexplainedIdle{138 * ms, 216 * ms, "step", 90 * ms}, Severity: notice.Warning, Source: pageProfiler,
 		Text: `the GPU is idle for {Idle} of {Span} per {Per}, and the trace does not contain the cause[; for {Launched}
 			of it the next kernel was already launched, and waited for an event, its stream or the device]`,
 		Advice: "find out what the GPU waits for",
@@ -202,26 +224,26 @@ var training = []Entry{
 			Systems. A kernel that was not recorded looks like idle time too.`,
 		Doc: `Idle time without a known cause. Reported from a tenth of the time on, or from 2 % where no other loss is
 			larger.`},
-	{Example: CopiesAlone{15 * ms, 100 * ms, "step"}, Severity: Warning, Source: pageTuning,
+	{Example: CopiesAlone{15 * ms, 100 * ms, "step"}, Severity: notice.Warning, Source: pageTuning,
 		Text:   "the GPU only copies for {Copies} of {Span} per {Per}",
 		Advice: "overlap copies with computation, or avoid them",
 		How: `Load batches from pinned memory (pin_memory=True) with non_blocking=True; keep on the GPU what is used in
 			every step; run offloading on a stream of its own.`,
 		Doc: `Copies while nothing computes or communicates. Reported from a tenth of the time on, or from 2 % where no
 			other loss is larger.`},
-	{Example: ExposedCollective{"alltoall", 60 * ms, 88 * ms, "step", WaitingExcluded}, Severity: Warning,
+	{Example: ExposedCollective{"alltoall", 60 * ms, 88 * ms, "step", WaitingExcluded}, Severity: notice.Warning,
 		Text: `{Collective} is exposed for {Exposed} per {Per} ({Waiting}), the largest part of the {Total} of exposed
 			communication`,
 		Doc: `The operation with the most exposed time, where no other advice names the cause of it. Reported where
 			communication is exposed for a tenth of the time, or for 2 % where no other loss is larger.`},
-	{Example: UnevenRanks{12 * ms, "step", 0.02, "ProfilerStep#1"}, Severity: Warning,
+	{Example: UnevenRanks{12 * ms, "step", 0.02, "ProfilerStep#1"}, Severity: notice.Warning,
 		Text: `a rank waits {Waiting} per {Per} for others, and no rank is last significantly often[; computation
 			differs by up to {Spread}][ in {Step}]`,
 		Advice: "balance the work of ranks within a step",
 		How: `Use batches of similar length (bucketing by length) and steps without additional work on single ranks,
 			and load data ahead. Which rank is late changes, or is unknown.`,
 		Doc: "Ranks wait for each other in turn."},
-	{Example: BelowBenchmark{"all_reduce", 25 << 20, 0.25, 50e9, 200e9}, Severity: Warning, Source: pageNCCL,
+	{Example: BelowBenchmark{"all_reduce", 25 << 20, 0.25, 50e9, 200e9}, Severity: notice.Warning, Source: pageNCCL,
 		Text:   "{Collective} {Size} runs at {Share} of the benchmark ({BusBW} instead of {Benchmark})",
 		Advice: "find out why communication is slower than in the benchmark on this machine",
 		How: `Run rank --preflight on these nodes, nvidia-smi topo -m (NV# is NVLink; PHB, NODE and SYS pass the
@@ -230,7 +252,7 @@ var training = []Entry{
 			too.`,
 		Doc: `Collectives of 1 MiB or more are compared with the same collective, type, ranks and size in --results.
 			Those below 80 % are reported.`},
-	{Example: NoSteps{}, Severity: Info, Source: pageProfiler,
+	{Example: NoSteps{}, Severity: notice.Info, Source: pageProfiler,
 		Text:   "steps are not marked, so values are of the whole recording, with what precedes and follows training",
 		Advice: "mark steps",
 		How: `Call profiler.step() at the end of each with torch.profiler, or put NVTX ranges of one name around each

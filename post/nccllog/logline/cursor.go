@@ -1,4 +1,6 @@
-package nccllog
+// Package logline has what lines of NCCL's logs are made of: text, numbers, and codes of types, reductions,
+// algorithms and protocols.
+package logline
 
 import (
 	"fmt"
@@ -6,31 +8,26 @@ import (
 	"strings"
 )
 
-// format is what a message, or a part of one, looks like. A % is a value, and a blank is one or more blanks.
-type format string
-
-// formats makes formats.
-type formats struct{}
-
-var lines formats
+// Format is what a message, or a part of one, looks like. A % is a value, and a blank is one or more blanks.
+type Format string
 
 // MustCompile returns a format, which has text between any two values.
-func (formats) MustCompile(text string) format {
+func MustCompile(text string) Format {
 	if strings.Contains(text, "%%") {
 		panic(fmt.Errorf("no end of a value in %s", text))
 	}
-	return format(text)
+	return Format(text)
 }
 
-// cursor walks over one message.
-type cursor struct{ s string }
+// Cursor walks over one message.
+type Cursor struct{ S string }
 
-// read steps over what matches pattern, and stores its values; it changes nothing and returns false where the text does
+// Read steps over what matches pattern, and stores its values; it changes nothing and returns false where the text does
 // not match. What a value may be follows from where it goes: *int (which must fit 32 bits), *int64, *float64, or
 // *string, which ends before the next character of the pattern, or, at its end, before a blank. No letter, digit or _
 // may follow a number.
-func (c *cursor) read(pattern format, into ...any) bool {
-	s := c.s
+func (c *Cursor) Read(pattern Format, into ...any) bool {
+	s := c.S
 	for i := 0; i < len(pattern); i++ {
 		switch pattern[i] {
 		case ' ':
@@ -56,7 +53,7 @@ func (c *cursor) read(pattern format, into ...any) bool {
 			s = s[1:]
 		}
 	}
-	c.s = s
+	c.S = s
 	return true
 }
 
@@ -77,8 +74,8 @@ func value(s string, end byte, into any) int {
 	if strings.HasPrefix(s, "-") {
 		from = 1
 	}
-	n := run(s, from, digits)
-	if n < len(s) && wordly(s[n]) {
+	n := Run(s, from, digits)
+	if n < len(s) && Wordly(s[n]) {
 		return 0
 	}
 	var err error
@@ -104,21 +101,30 @@ func value(s string, end byte, into any) int {
 	return n
 }
 
-// all reads the pattern, and reports whether nothing but further words follows, as later versions add to their
+// All reads the pattern, and reports whether nothing but further words follows, as later versions add to their
 // messages.
-func (c *cursor) all(pattern format, into ...any) bool {
-	return c.read(pattern, into...) && (c.s == "" || strings.IndexByte(" \t,.;)", c.s[0]) >= 0)
+func (c *Cursor) All(pattern Format, into ...any) bool {
+	return c.Read(pattern, into...) && (c.S == "" || strings.IndexByte(" \t,.;)", c.S[0]) >= 0)
 }
 
-func (c *cursor) spaces() { c.s = strings.TrimLeft(c.s, " \t") }
+// Spaces steps over blanks and tabs.
+func (c *Cursor) Spaces() { c.S = strings.TrimLeft(c.S, " \t") }
 
-func wordly(b byte) bool {
+// Wordly reports whether b is a letter, a digit or _.
+func Wordly(b byte) bool {
 	return b == '_' || b >= '0' && b <= '9' || b >= 'a' && b <= 'z' || b >= 'A' && b <= 'Z'
 }
 
-func run(s string, from int, of string) int {
+// Run returns the end of the characters of a set that begin at from.
+func Run(s string, from int, of string) int {
 	for from < len(s) && strings.IndexByte(of, s[from]) >= 0 {
 		from++
 	}
 	return from
+}
+
+// Peer reads "0[101c0]" or "0".
+func (c *Cursor) Peer(rank *int) bool {
+	var device string
+	return c.Read("%[%]", rank, &device) || c.Read("%", rank)
 }

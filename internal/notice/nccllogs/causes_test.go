@@ -1,0 +1,65 @@
+package nccllogs
+
+import (
+	"regexp"
+	"strings"
+	"testing"
+
+	"busbar/internal/notice"
+)
+
+// TestLikelyCauses has the sentence of each number of causes, and of who has a setting.
+func TestLikelyCauses(t *testing.T) {
+	cause := func(a, b string) LogCause {
+		value := func(s string) (v LogValue) {
+			if s != "" {
+				v.Values = []string{s}
+			}
+			return v
+		}
+		return LogCause{LogAspect{Kind: LogVariable, Variable: "NCCL_IB_HCA"}, value(a), value(b), "NCCL_IB_HCA"}
+	}
+	const does = ", and it selects the NICs"
+	onlyA := "NCCL_IB_HCA is set only in A (x)" + does
+	for want, c := range map[string]LogCauses{
+		"Nothing in the logs explains it.": {},
+		"The same may explain it.": {All: []LogCause{cause("x", "y")},
+			Before: true},
+		"The most likely cause: " + onlyA + ".": {All: []LogCause{cause("x", "")}},
+		"Likely causes: " + onlyA + "; " + onlyA +
+			".": {All: []LogCause{cause("x", ""), cause("x", "")}},
+		"The most likely cause: NCCL_IB_HCA is set only in B (y)" + does + ".": {All: []LogCause{cause("", "y")}},
+		"The most likely cause: NCCL_IB_HCA is x in A and y in B" + does + ".": {All: []LogCause{cause("x", "y")}},
+		"Likely causes: " + onlyA + "; " + onlyA + "; " + onlyA + "; and 1 more.": {
+			All: []LogCause{cause("x", ""), cause("x", ""), cause("x", ""), cause("x", "")}},
+		"The most likely cause: library differs (none in A, NCCL 2.27.7 in B).": {
+			All: []LogCause{{What: LogAspect{Kind: LogLibrary},
+				B: LogValue{Libraries: []Build{{Library: "NCCL 2.27.7"}}}}}},
+	} {
+		if got := c.String(); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
+// Each vendor's advice names its own tools: no message's advice for AMD names one of NVIDIA's.
+func TestAdviceOfMessagesByVendor(t *testing.T) {
+	nvidia := regexp.MustCompile(`nvidia-(smi|peermem)|--gpus all`)
+	for _, c := range causesOfMessages {
+		nv, amd := LibraryMessage{Cause: c.code}.Advice(), LibraryMessage{Cause: c.code, Vendor: AMD}.Advice()
+		switch {
+		case nvidia.MatchString(amd):
+			t.Errorf("%s for AMD: %s", c.code, amd)
+		case nvidia.MatchString(nv) == (nv == amd):
+			t.Errorf("%s: %q for NVIDIA, %q for AMD", c.code, nv, amd)
+		}
+	}
+}
+
+// Each detail is a whole sentence, also that of elements that are left out.
+func TestLongListEndsWithSentence(t *testing.T) {
+	f := RASErrors{[]string{"a", "b", "c", "d", "e", "f"}}
+	if got := notice.Text(f); !strings.HasSuffix(got, "d. And 2 more.") {
+		t.Errorf("%q, want a sentence at its end", got)
+	}
+}
