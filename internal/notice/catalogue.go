@@ -29,7 +29,7 @@ func (e *Entry) Meaning() string { return strings.Join(strings.Fields(e.Doc), " 
 // areas are the files of the catalogue.
 var areas = [][]Entry{
 	records, curves, peaks, timelines, training, runs, headlines, contenders, models, ncclRanks, ncclNetwork, ncclGPUs,
-	ncclMessages, ncclDefects, ncclSettings, ncclDiffer, timelineNotes, timelineAnswers, timelineParts, patterns,
+	ncclMessages, ncclDefects, ncclSettings, ncclDiffer, timelineNotes, timelineParts, patterns,
 	comparisons,
 	campaigns, files, reasons, ends, traceNotes, steps, stepOverlaps, reports, preflights, preflightHosts,
 	preflightAdapters, preflightGPUs,

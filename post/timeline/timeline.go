@@ -13,7 +13,6 @@ type Timeline struct {
 	Files   []File          `json:"files"`
 	Devices []Device        `json:"devices"` // by rank, then device
 	Across  *Across         `json:"across"`  // over ranks; null where one alone was read
-	Answers []Answer        `json:"answers"`
 	Advice  []Advice        `json:"advice"`
 	Notes   []notice.Notice `json:"notes"` // on files and on all
 
@@ -256,13 +255,6 @@ type Matched struct {
 	Pure      float64  `json:"pure_median_ms"`    // least over ranks, median over calls
 	Waiting   float64  `json:"waiting_median_ms"` // mean over ranks, median over calls
 	PureBusbw *float64 `json:"pure_busbw_GBps"`   // at the pure time
-}
-
-// Answer answers a question that people ask of a timeline.
-type Answer struct {
-	Key      string        `json:"key"` // how-long, overlap, balance: stable
-	Question string        `json:"question"`
-	Found    notice.Notice `json:"found"`
 }
 
 // Advice is something to do.

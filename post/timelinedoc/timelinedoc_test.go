@@ -85,8 +85,6 @@ func madeUp(ranks, steps int) *timeline.Timeline {
 		t.Files = append(t.Files, timeline.File{Path: fmt.Sprintf("traces/rank%d.json.gz", r), Format: "kineto"})
 		t.Devices = append(t.Devices, d)
 	}
-	t.Answers = []timeline.Answer{{Question: notice.Questions["overlap"], Found: notice.New(notice.Overlap{
-		Verdict: notice.PartlyOverlap, Percent: 37.5, Per: "step"})}}
 	t.Advice = []timeline.Advice{{Says: notice.ToDo(notice.NoSteps{}), Gain: 1.5, Found: notice.New(notice.NoSteps{})}}
 	t.Notes = []notice.Notice{notice.InFile(t.Files[0].Path, 0, notice.EmptyGraphs{Launches: 2})}
 	if ranks < 2 {
