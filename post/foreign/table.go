@@ -153,7 +153,7 @@ func (p *table) close() error {
 	return nil
 }
 
-// whole is a whole number of a column; 0 where there is none.
+// whole is a whole number of a column; 0 if it is missing.
 func (r tableRow) whole(name string) int {
 	n, _ := amount(r[name])
 	return n
