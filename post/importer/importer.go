@@ -45,7 +45,7 @@ func (m *Importer) File(ctx context.Context, path string) (*Imported, error) {
 		return nil, err
 	}
 	if !info.Mode().IsRegular() {
-		const reason = "is no file; import wants the files themselves, since each is read more than once"
+		const reason = "is not a regular file; name the files themselves"
 		return nil, fmt.Errorf("%s: %s", path, reason)
 	}
 	hash, err := foreign.Hash(path)
