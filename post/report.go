@@ -42,7 +42,7 @@ func newReport(to streams) *cobra.Command {
 	r := &reporter{streams: to}
 	cmd := &cobra.Command{
 		Use:     "report [flags] [FILE|DIR...]",
-		Short:   "Write what all runs tell: headlines, curves, findings, quality",
+		Short:   "Write a report: headlines, curves, findings, data quality",
 		GroupID: "results",
 		Long: `Writes report.html, a page that needs no network, and report.md into the one
 folder read, or the current one if there were several, and prints what stands

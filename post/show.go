@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 
@@ -20,6 +21,7 @@ type shower struct {
 	streams
 	ncclTests bool
 	peaks     analysis.Peaks
+	sources   map[string]string // of files that were imported, shown in their place
 	outputFlags
 }
 
@@ -102,6 +104,7 @@ func (s *shower) run(ctx context.Context, args []string) error {
 		}
 		var more []notice.Notice
 		if err == nil {
+			f.Path = cmp.Or(s.sources[path], path)
 			more, err = tables.Add(f)
 		}
 		problems = append(problems, more...)
