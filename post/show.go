@@ -77,6 +77,8 @@ of one operation; in latency mode, percentiles are over iterations.`,
 		},
 	}
 	cmd.Flags().BoolVar(&s.ncclTests, "nccl-tests", false, "print the layout of nccl-tests (throughput mode only)")
+	rehearsedFlag(cmd, new(result.MergeOptions)) // show never pools runs and always includes them
+	cmd.Flags().Lookup("include-simulated").Usage = "accepted for uniformity; show always includes simulated results"
 	peakFlag(cmd, &peaks)
 	s.flags(cmd.Flags())
 	return cmd
