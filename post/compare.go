@@ -33,7 +33,7 @@ func newCompare(to streams) *cobra.Command {
 	c := &comparer{streams: to}
 	cmd := &cobra.Command{
 		Use:     "compare [flags] A B [C...]  or  compare --by WORD [flags] [FILE|DIR...]",
-		Short:   "Say which points became better or worse, and how sure that is",
+		Short:   "Compare runs: regressions, improvements, significance",
 		GroupID: "results",
 		Long: `Compares files or folders of results: each with the first, point by point. Or,
 with --by, the parts of what is read that differ in the variant, library,

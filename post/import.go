@@ -25,7 +25,7 @@ func newImport(to streams) *cobra.Command {
 	m := &importCommand{streams: to}
 	cmd := &cobra.Command{
 		Use:     "import [flags] FILE...",
-		Short:   "Turn what other benchmarks printed into result files",
+		Short:   "Import the output of other benchmarks as result files",
 		GroupID: "results",
 		Long: `Reads text of nccl-tests and rccl-tests of all years, their JSON and CSV, text
 of the OSU and Intel benchmarks and of the collective profiler, tables of

@@ -25,7 +25,7 @@ func newMerge(to streams) *cobra.Command {
 	m := &merger{streams: to}
 	cmd := &cobra.Command{
 		Use:     "merge [flags] [FILE|DIR...]",
-		Short:   "Put all runs into one table (merged.csv, merged.jsonl)",
+		Short:   "Merge all runs into one table (merged.csv, merged.jsonl)",
 		GroupID: "results",
 		Long: `One row per point and run, units in the column names (docs/file-format.md lists
 the columns). Runs of several worlds, backends and launches go into one table.

@@ -38,7 +38,7 @@ func newPlot(to streams) *cobra.Command {
 	p := &plotter{streams: to}
 	cmd := &cobra.Command{
 		Use:     "plot [flags] [FILE|DIR...]",
-		Short:   "Draw bandwidth, time and scaling (PNG and SVG)",
+		Short:   "Plot bandwidth, latency and scaling (PNG and SVG)",
 		GroupID: "results",
 		Long: `For each backend and world: all collectives side by side. For all_reduce, and
 every collective measured with several backends, worlds or placements, or in

@@ -27,6 +27,7 @@ type reporter struct {
 	outputFlags
 	result.MergeOptions
 	out, layout string
+	written     filesData
 	anonymize   bool
 	peaks       []string
 	ceilings    analysis.Peaks
@@ -42,11 +43,12 @@ func newReport(to streams) *cobra.Command {
 	r := &reporter{streams: to}
 	cmd := &cobra.Command{
 		Use:     "report [flags] [FILE|DIR...]",
-		Short:   "Write what all runs tell: headlines, curves, findings, quality",
+		Short:   "Write a report: headlines, curves, findings, data quality",
 		GroupID: "results",
 		Long: `Writes report.html, a page that needs no network, and report.md into the one
-folder read, or the current one if there were several, and prints what stands
-first in them: how fast it was, what stands out, what is missing. They have what
+folder read, or the current one if there were several, and prints their summary.
+It also writes merged.csv, merged.jsonl (post merge) and plots/ (post plot). The
+report has what
 was planned and done, every point with its interval, findings with what to try,
 how good the data is, how each figure was taken, and what the runs ran on.
 docs/report.md says how to read them. Figures are set against what links are
