@@ -36,13 +36,13 @@ func Answers(curves []*Curve, ceiling func(*Curve) Ceiling) (all []Answer) {
 			order = append(order, c.Who)
 		}
 		if old == nil || c.Collective == old.Collective &&
-			(c.World > old.World || c.World == old.World && c.peak() > old.peak()) {
+			(c.World > old.World || c.World == old.World && peakOf(c) > peakOf(old)) {
 			best[c.Who] = c
 		}
 	}
-	slices.SortStableFunc(order, func(x, y string) int { return cmp.Compare(best[y].peak(), best[x].peak()) })
+	slices.SortStableFunc(order, func(x, y string) int { return cmp.Compare(peakOf(best[y]), peakOf(best[x])) })
 	for i, who := range order[:min(len(order), MostFastest)] {
-		a := Answer{Curve: best[who], Peak: best[who].peakFact(ceiling), Smallest: smallestOf(curves, best[who])}
+		a := Answer{Curve: best[who], Peak: peakFact(best[who], ceiling), Smallest: smallestOf(curves, best[who])}
 		if i == MostFastest-1 {
 			a.Peak.Lower = len(order) - MostFastest
 		}
@@ -64,16 +64,16 @@ func Headlines(all []Answer) (facts []notice.Fact) {
 	return facts
 }
 
-// peak is the largest bus bandwidth, in bytes per second.
-func (c *Curve) peak() float64 { return c.BusBW(c.best()) }
+// peakOf is the largest bus bandwidth, in bytes per second.
+func peakOf(c *Curve) float64 { return c.BusBW(c.best()) }
 
 // peakFact is the largest bus bandwidth, with its share of the peak of the hardware.
-func (c *Curve) peakFact(ceiling func(*Curve) Ceiling) notice.BestBandwidth {
+func peakFact(c *Curve, ceiling func(*Curve) Ceiling) notice.BestBandwidth {
 	at := c.best()
 	best := notice.BestBandwidth{
-		Who: c.Who, Operation: c.operationOf(), World: ShapeOf(c.Condition).Named(),
+		Who: c.Who, Operation: operationOf(c), World: ShapeOf(c.Condition).Named(),
 		BusBW: units.Bandwidth(c.BusBW(at)),
-		At:    units.Bytes(c.Points[at].SizeBytes), Placement: c.placement(), Interval: c.rangeOf(at),
+		At:    units.Bytes(c.Points[at].SizeBytes), Placement: placementOf(c), Interval: rangeOf(c, at),
 	}
 	if ceiling == nil {
 		return best
@@ -92,12 +92,12 @@ func (c *Curve) peakFact(ceiling func(*Curve) Ceiling) notice.BestBandwidth {
 }
 
 // operationOf is the operation with its data type.
-func (c *Curve) operationOf() string {
+func operationOf(c *Curve) string {
 	return say.Table{Collective: c.Collective, Type: c.Type, Op: c.Op}.String()
 }
 
-// placement is "" where another tool's file lacks it.
-func (c *Curve) placement() string {
+// placementOf is "" where another tool's file lacks it.
+func placementOf(c *Curve) string {
 	return say.Known(c.Placement != 0, func() string { return say.Placement(c.Placement) })
 }
 
@@ -126,14 +126,14 @@ func smallestOf(curves []*Curve, like *Curve) *notice.SmallMessage {
 		return nil
 	}
 	return &notice.SmallMessage{
-		Who: least.Who, Operation: least.operationOf(), World: ShapeOf(least.Condition).Named(),
-		Latency: units.Seconds(first.Time.Value), At: units.Bytes(first.SizeBytes), Placement: least.placement(),
+		Who: least.Who, Operation: operationOf(least), World: ShapeOf(least.Condition).Named(),
+		Latency: units.Seconds(first.Time.Value), At: units.Bytes(first.SizeBytes), Placement: placementOf(least),
 		Mode: least.Mode.String(),
 	}
 }
 
 // rangeOf is the uncertainty of the bus bandwidth of a point.
-func (c *Curve) rangeOf(i int) (r notice.BandwidthRange) {
+func rangeOf(c *Curve, i int) (r notice.BandwidthRange) {
 	p, k := c.Points[i], c.Case(i)
 	if p.Time.Lo > 0 {
 		r = notice.BandwidthRange{

@@ -29,7 +29,7 @@ type assessment struct {
 	comm typical // of those that communicate
 }
 
-// review derives the advice from the rest of the timeline. busbar's own step gets none: the other points of its run show
+// review derives the advice from the rest of the timeline. A step of busbar gets none: the other points of its run show
 // which settings are faster.
 func (t *Timeline) review() {
 	t.Advice = nil

@@ -86,7 +86,8 @@ func madeUp(ranks, steps int) *timeline.Timeline {
 		t.Files = append(t.Files, timeline.File{Path: fmt.Sprintf("traces/rank%d.json.gz", r), Format: "kineto"})
 		t.Devices = append(t.Devices, d)
 	}
-	t.Advice = []timeline.Advice{{Says: notice.ToDo(profiles.NoSteps{}), Gain: 1.5, Found: notice.New(profiles.NoSteps{})}}
+	none := profiles.NoSteps{}
+	t.Advice = []timeline.Advice{{Says: notice.ToDo(none), Gain: 1.5, Found: notice.New(none)}}
 	t.Notes = []notice.Notice{notice.InFile(t.Files[0].Path, 0, profiles.EmptyGraphs{Launches: 2})}
 	if ranks < 2 {
 		return t

@@ -1,0 +1,111 @@
+// Package detect finds out by content what files are that are named without a command.
+package detect
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+
+	"busbar/internal/result"
+	"busbar/post/importer"
+	"busbar/post/input"
+	"busbar/post/nccllog"
+	"busbar/post/trace"
+)
+
+// Kinds are files and folders by the command that reads them.
+type Kinds struct {
+	Importer              importer.Importer // into a temporary folder
+	Note                  func(path string, made *importer.Imported)
+	Results, Logs, Traces []string
+	Imported              map[string]string // result files in the importer's folder, and their sources
+	Unknown               int               // files in folders
+}
+
+// Add detects the kind of a file, or of the files of a folder. The error is that no file has a known kind.
+func (k *Kinds) Add(ctx context.Context, path string) error {
+	info, err := os.Stat(path)
+	if err != nil {
+		return input.ReadError(path, err)
+	}
+	files := []string{path}
+	if info.IsDir() {
+		runs, _ := result.Find(path) // an unreadable file has an unknown kind
+		if slices.ContainsFunc(runs, isRun) {
+			k.Results = append(k.Results, path)
+			return nil
+		}
+		if files, err = input.FilesUnder(path); err != nil {
+			return err
+		}
+	}
+	unknown := 0
+	for _, file := range files {
+		known, err := k.file(ctx, file)
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		if err != nil {
+			return err
+		}
+		if !known {
+			unknown++
+		}
+	}
+	if unknown == len(files) {
+		return fmt.Errorf("cannot detect the kind of %s: post reads results of rank, output of other benchmarks "+
+			"(post import --help), NCCL logs, and traces of torch.profiler and Nsight Systems", path)
+	}
+	k.Unknown += unknown
+	return nil
+}
+
+// file detects the kind of one file. A log of another benchmark may be an NCCL log too.
+func (k *Kinds) file(ctx context.Context, path string) (known bool, err error) {
+	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
+		return false, err
+	}
+	if isRun(path) {
+		k.Results = append(k.Results, path)
+		return true, nil
+	}
+	if is, err := trace.Is(path); is || err != nil {
+		k.Traces = append(k.Traces, path)
+		return is, err
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return false, input.ReadError(path, err)
+	}
+	defer f.Close()
+	if nccllog.NewReader().Add(path, input.NewReader(ctx, f)) == nil {
+		k.Logs, known = append(k.Logs, path), true
+	}
+	made, err := k.Importer.File(ctx, path)
+	if full := (*importer.UnwritableError)(nil); errors.As(err, &full) {
+		return false, err
+	}
+	if err != nil {
+		return known, nil // no layout of another benchmark
+	}
+	for _, r := range made.Runs {
+		k.Imported[r.Path] = path
+	}
+	k.Note(path, made)
+	return true, nil
+}
+
+// isRun reports whether a file begins as the results of a run do.
+func isRun(path string) bool {
+	f, err := os.Open(path)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	head, _ := bufio.NewReader(f).Peek(64)
+	return bytes.HasPrefix(head, []byte(`{"kind":"run"`))
+}
