@@ -38,7 +38,7 @@ rehearsal: ## build simulated libcuda, libnccl and libcublas, to try everything 
 deps: ## install missing packages (as root with apt; otherwise print how)
 	@scripts/deps.sh
 
-demo: ## build, measure for under a minute, merge and draw
+demo: ## build, measure for under a minute, write a report
 	@scripts/demo.sh
 
 gloo-benchmark: ## measure Gloo on CPUs: all_reduce, 1 MB to 1 GB, world sizes 2, 4 and 6, under 5 minutes, with a report

@@ -33,30 +33,28 @@ func newCompare(to streams) *cobra.Command {
 	c := &comparer{streams: to}
 	cmd := &cobra.Command{
 		Use:     "compare [flags] A B [C...]  or  compare --by WORD [flags] [FILE|DIR...]",
-		Short:   "Say which points became better or worse, and how sure that is",
+		Short:   "Compare runs: regressions, improvements, significance",
 		GroupID: "results",
-		Long: `Compares files or folders of results: each with the first, point by point. Or,
-with --by, the parts of what is read that differ in the variant, library,
-backend, device, host, tool, campaign, launch, date or an environment variable
-(env:NCCL_ALGO); the oldest is the first, or the one that --base names.
+		Long: `Compares files or folders of results point by point, each with the first. With
+--by it compares parts of the results that differ in variant, library, backend,
+device, host, tool, campaign, launch, date or an environment variable
+(env:NCCL_ALGO). The first side is the oldest, or the one that --base names.
 
-What counts is launches (one mpirun or srun each), since they differ by more
-than an interval within one of them shows. A verdict takes four of each side;
-measure them in turns: A B A B A B A B. The verdicts:
+Launches (one mpirun or srun each) are compared, because they differ by more
+than the confidence interval within a launch. A verdict requires at least 4
+launches per side, ideally interleaved: A B A B A B A B. The verdicts:
 
-  worse, better  the sides differ by more than launches of one side do. With no
-                 difference, at most 5 % of comparisons have such a verdict
-                 anywhere, however many points they have (--strict: 1 %, and
-                 five launches of each side)
-  same           the ratio's interval lies inside the margin (--margin)
-  inconclusive   neither; with how many more launches it would probably take
+  worse, better  a significant difference. Family-wise false-positive rate: at
+                 most 5 % (--strict: 1 %, with 5 launches per side)
+  same           the ratio's 95 % CI lies inside the margin (--margin)
+  inconclusive   neither; with the number of launches that would decide
 
-Points are compared where all else is equal: collective, type, placement, mode,
-size, world and so on. Training steps (rank --step) are compared by their
-overlapped step, in a table of their own: same model, bucket, computing, world.
-Points without a partner, and points that failed on one side, are listed; so is
-what else differs between the sides. docs/compare.md has the formulas, the
-recipe of a nightly check, and the files.`,
+Points are compared if collective, type, placement, mode, size, world size and
+settings are equal. Training steps (rank --step) are compared by their
+overlapped step: same model, bucket size, computation and world size. compare
+lists points without a partner, points that failed on one side, and other
+differences between the sides. docs/compare.md has the formulas and a nightly
+check.`,
 		Example: `  post compare baseline results
   post compare --by variant results
   post compare --fail-above 5% baseline tonight        # exit status 7 if worse
@@ -65,7 +63,7 @@ recipe of a nightly check, and the files.`,
 		RunE:              func(cmd *cobra.Command, args []string) error { return c.run(cmd.Context(), cmd, args) },
 	}
 	f := cmd.Flags()
-	f.StringVar(&c.by, "by", "", "what tells the sides apart: `WORD` is variant, library, …")
+	f.StringVar(&c.by, "by", "", "split by this `WORD`: variant, library, …")
 	f.StringVar(&c.base, "base", "", "compare with the side of this `NAME`")
 	f.StringVarP(&c.out, "out", "o", "", "also write compare.md and compare.json into this `DIR`")
 	f.StringVar(&c.margin, "margin", "3%", "differences up to this `PERCENT` are none")

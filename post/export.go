@@ -28,7 +28,7 @@ func newExport(to streams) *cobra.Command {
 	e := &exportCommand{streams: to}
 	cmd := &cobra.Command{
 		Use:     "export --format FORMAT [flags] [FILE|DIR...]",
-		Short:   "Give results to other programs (CSV, JSON, nccl-tests, Prometheus)",
+		Short:   "Export results as CSV, JSON, nccl-tests or Prometheus text",
 		GroupID: "results",
 		Long: `csv is the merged table, json a list of its rows, nccl-tests the text of
 nccl-tests (throughput mode, with what it has no columns for in comments), and

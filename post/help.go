@@ -6,7 +6,8 @@ const helpTemplate = `{{.Short}}
 {{.Long}}
 
 Usage:
-  {{if .HasParent}}{{.UseLine}}{{else}}post COMMAND [flags] [FILE|DIR...]{{end}}
+  {{if .HasParent}}{{.UseLine}}{{else}}post FILE|DIR...
+  post COMMAND [flags] [FILE|DIR...]{{end}}
 {{with .Example}}
 Examples:
 {{.}}

@@ -25,19 +25,17 @@ func newImport(to streams) *cobra.Command {
 	m := &importCommand{streams: to}
 	cmd := &cobra.Command{
 		Use:     "import [flags] FILE...",
-		Short:   "Turn what other benchmarks printed into result files",
+		Short:   "Import the output of other benchmarks as result files",
 		GroupID: "results",
-		Long: `Reads text of nccl-tests and rccl-tests of all years, their JSON and CSV, text
-of the OSU and Intel benchmarks and of the collective profiler, tables of
-DeepSpeed and all_reduce_bench, and the CSV of all-reduce scripts. The layout
-is found by what a file holds (docs/import.md).
-Result files are written into ./results, for merge, show, plot and report; each
-names the tool that measured and the file it was made from.
+		Long: `Reads text, JSON and CSV of nccl-tests and rccl-tests of all years, text of the
+OSU and Intel benchmarks and of the collective profiler, tables of DeepSpeed
+and all_reduce_bench, and CSV of all-reduce scripts. import detects the layout
+by content (docs/import.md). It writes results files into ./results for report,
+show and the other commands. Each names the tool and the source file.
 
-A row becomes a record for each placement; rows are never merged. What a file
-does not tell stays empty, and --set says it in its place. Lines that are no
-part of a known layout are counted, and the first is printed. Importing a file
-again replaces what it was made into.`,
+A row becomes one record per placement; rows are never merged. A value that the
+file lacks stays empty; --set supplies it. Lines outside a known layout are
+counted, and the first is printed. A second import replaces the first.`,
 		Example: `  post import all_reduce.log
   post import -o baseline logs/*.log && post merge baseline
   post import --set world=16 --set placement=out osu_allgather.txt`,
@@ -47,7 +45,7 @@ again replaces what it was made into.`,
 	cmd.Flags().StringVarP(&m.Dir, "out", "o", input.DefaultFolder, "write into this `DIR`")
 	cmd.Flags().BoolVar(&m.Strict, "strict", false, "fail on unknown lines, torn rows and doubtful points")
 	cmd.Flags().StringArrayVar(&m.words, "set", nil,
-		"`KEY=VALUE` where a file does not tell it: world, collective,\ntype, placement, mode")
+		"supply `KEY=VALUE` if the file lacks it: world, collective,\ntype, placement, mode")
 	return cmd
 }
 

@@ -9,7 +9,7 @@ import (
 	"busbar/post/usage"
 )
 
-// logger is what post log was asked to do.
+// logger holds the options of post log.
 type logger struct {
 	streams
 	logreport.Sources

@@ -45,7 +45,7 @@ const (
 	codeSignal   = 128 // and the signal's number
 )
 
-// exitCode says on stderr what an error is, and turns it into the exit code.
+// exitCode prints an error on stderr and returns the exit code.
 func exitCode(err error, stderr io.Writer) int {
 	if err == nil {
 		return codeDone
@@ -69,5 +69,5 @@ func exitCode(err error, stderr io.Writer) int {
 	return codeNothing
 }
 
-// errSaid is a wrong call whose message, the help, stands on stderr already.
+// errSaid is a wrong call after its message, the help, was printed on stderr.
 var errSaid = errors.New("help was shown")

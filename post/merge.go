@@ -25,20 +25,19 @@ func newMerge(to streams) *cobra.Command {
 	m := &merger{streams: to}
 	cmd := &cobra.Command{
 		Use:     "merge [flags] [FILE|DIR...]",
-		Short:   "Put all runs into one table (merged.csv, merged.jsonl)",
+		Short:   "Merge all runs into one table (merged.csv, merged.jsonl)",
 		GroupID: "results",
-		Long: `One row per point and run, units in the column names (docs/file-format.md lists
-the columns). Runs of several worlds, backends and launches go into one table.
-No record is taken twice, however often its file is named; along a chain of
-resumed runs an ok point stands for one that was not, but for wrong data, which
-stays. Interrupted runs, torn lines, and files and folders that cannot be read
-are named on stderr and the rest is merged.
+		Long: `Writes one row per point and run. Column names contain the units
+(docs/file-format.md). Runs of all world sizes, backends and launches go into
+one table. A record counts once, also if its file is named twice. In a chain of
+resumed runs, an ok point replaces a failed one; wrong data stays. merge
+reports interrupted runs, torn lines and unreadable files on stderr, and merges
+the rest.
 
-Training steps (rank --step) go into a table of their own, steps.csv; the others
-are written only where collectives were measured.
+Training steps (rank --step) go into steps.csv.
 
-The table is written into the one folder read, or into the current folder if
-there were several. What merge wrote is never read as input.`,
+The files go into the folder that was read, or into the current folder if there
+were several. merge never reads its own files.`,
 		Example: `  post merge
   post merge --format md results
   post merge -o tables run1 run2 run3/profile_mpi_world4_20260301T120000Z.jsonl`,

@@ -38,26 +38,25 @@ func newPlot(to streams) *cobra.Command {
 	p := &plotter{streams: to}
 	cmd := &cobra.Command{
 		Use:     "plot [flags] [FILE|DIR...]",
-		Short:   "Draw bandwidth, time and scaling (PNG and SVG)",
+		Short:   "Plot bandwidth, latency and scaling (PNG and SVG)",
 		GroupID: "results",
-		Long: `For each backend and world: all collectives side by side. For all_reduce, and
-every collective measured with several backends, worlds or placements, or in
-several ways (--rotate, -m, -a): one picture with all of them. With two worlds
-or more: scaling over world sizes.
+		Long: `Draws one plot per backend and world size with all collectives. It draws one
+more for all_reduce, and for each collective that was measured with several
+backends, world sizes, placements or settings. Two world sizes or more add a
+scaling plot.
 
-Points are medians; shaded bands are the 95 % CI of the median, or the
-range over launches where a point was measured in several, as the caption of
-each picture says. Points that are not ok are not drawn. Bandwidth is that of
-throughput mode; times of throughput and latency mode have their own pictures.
+Points are medians. Shaded bands are the 95 % CI of the median, or the range
+over several launches; the caption states which. Points that are not ok are
+left out. Bandwidth is of throughput mode; times of each mode have their own
+plot.
 
-Pictures of bus bandwidth have what the slowest link is made for as a dashed
-line, where that is in the record or given (--peak).
+A dashed line in plots of bus bandwidth is the peak of the slowest link, if it
+is recorded or given with --peak.
 
-Training steps (rank --step) have a picture for each backend and world, named
-step_…: bars by bucket size, of computing, hidden and exposed communication,
-beside what one after the other takes.
+Training steps (rank --step) have one bar chart per backend and world size
+(step_...): computation, hidden and exposed communication by bucket size.
 
-Pictures go into plots/ in the one folder read, or in the current folder if
+Plots go into plots/ in the folder that was read, or in the current folder if
 there were several.`,
 		Example: `  post plot
   post plot --bandwidth busbw,algbw --collective all_reduce

@@ -27,6 +27,7 @@ type reporter struct {
 	outputFlags
 	result.MergeOptions
 	out, layout string
+	written     filesData
 	anonymize   bool
 	peaks       []string
 	ceilings    analysis.Peaks
@@ -42,35 +43,32 @@ func newReport(to streams) *cobra.Command {
 	r := &reporter{streams: to}
 	cmd := &cobra.Command{
 		Use:     "report [flags] [FILE|DIR...]",
-		Short:   "Write what all runs tell: headlines, curves, findings, quality",
+		Short:   "Write a report: headlines, curves, findings, data quality",
 		GroupID: "results",
-		Long: `Writes report.html, a page that needs no network, and report.md into the one
-folder read, or the current one if there were several, and prints what stands
-first in them: how fast it was, what stands out, what is missing. They have what
-was planned and done, every point with its interval, findings with what to try,
-how good the data is, how each figure was taken, and what the runs ran on.
-docs/report.md says how to read them. Figures are set against what links are
-made for, where the record has that or --peak says it (docs/analysis.md,
-"Ceilings").
+		Long: `Writes report.html (a page that works offline) and report.md, and prints the
+summary. It also writes merged.csv, merged.jsonl (post merge) and plots/ (post
+plot). The files go into the folder that was read, or into the current folder
+if there were several.
 
---timeline adds what profilers recorded of a training, as post timeline reads
-it: GPUs over time as a picture, how much communication is exposed, who waits,
-and how much of these results its collectives reached. Without results the
-report is about the timeline alone.
+The report has peak bus bandwidth, small-message latency, findings with advice,
+curves with 95 % CIs, data quality, method and environment. Bandwidth is
+compared with the peak of the links, if it is recorded or given with --peak
+(docs/report.md; docs/analysis.md, "Ceilings").
 
---layout comparison sets backends side by side, for people who asked how Gloo on
-CPUs and NCCL on GPUs compare. It writes
+--timeline adds profiler traces, as post timeline reads them: GPU activity over
+time, exposed communication, stragglers, and collectives compared with these
+results. Without results, the report covers the timeline alone.
 
-  gloo_cpu_benchmark.csv, nccl_gpu_benchmark.csv   and one like these for any
-            other backend: every point; none for a backend without results
-  combined_benchmark.csv   all of them; says which backend has no results
+--layout comparison compares backends, such as Gloo on CPUs with NCCL on GPUs.
+It writes these files (docs/comparison.md has the columns):
+
+  gloo_cpu_benchmark.csv, nccl_gpu_benchmark.csv   all points of a backend;
+            other backends have similar files
+  combined_benchmark.csv   all points, and the backends without results
   allreduce_time_vs_datasize.png, allreduce_bandwidth_vs_datasize.png
   allreduce_backend_comparison_100mb.png   at the size nearest to 100 MiB
-  full_results.md, summary_by_config.md   every point, and medians over launches
-  analysis.txt   the headlines of the report: which backend is faster, what each
-            reaches, and what stands out
-
-docs/comparison.md has the columns.`,
+  full_results.md, summary_by_config.md   all points; medians over launches
+  analysis.txt   the headlines of the report`,
 		Example: `  post report
   post report -o report run1 run2
   post report --timeline traces results   # a folder with a trace of each rank

@@ -3,13 +3,17 @@ package main
 import (
 	"busbar/internal/document"
 	"busbar/internal/notice"
+	"busbar/internal/result"
 	"busbar/post/atomicfile"
+	"busbar/post/export"
 	"busbar/post/input"
+	"busbar/post/plot"
 	"busbar/post/report"
 	"busbar/post/timeline"
 	"context"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"time"
 )
@@ -42,9 +46,32 @@ func (r *reporter) full(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
+	if err := r.tables(ctx, data); err != nil {
+		return err
+	}
 	err = r.write(ctx, made)
 	note(r.stderr, r.Kept(slices.Concat(passed, data.Notes())))
 	return err
+}
+
+// tables writes what post merge and post plot write into the folder of the report.
+func (r *reporter) tables(ctx context.Context, data *result.Dataset) error {
+	merged, err := export.Merge(ctx, data, export.TableFormats[:2], r.out)
+	r.written.Files = append(r.written.Files, merged.Paths...)
+	if err != nil {
+		return err
+	}
+	points, err := plot.Gather(ctx, data, r.ceilings)
+	if err != nil {
+		return err
+	}
+	plots, _, err := points.Files(plot.Options{Formats: pictureFormats, Bandwidths: []plot.Measure{plot.BusBW}})
+	if err != nil {
+		return nil // without a point to plot, the report states why
+	}
+	return atomicfile.WriteAll(ctx, filepath.Join(r.out, "plots"), plots, func(path string) {
+		r.written.Files = append(r.written.Files, path)
+	})
 }
 
 // onlyTimeline writes a report about timelines alone.
@@ -77,7 +104,7 @@ type filesData struct {
 
 // write writes both forms of a report and prints its summary. The error may be that of --fail-on.
 func (r *reporter) write(ctx context.Context, made *report.Report) error {
-	var written filesData
+	written := &r.written
 	err := atomicfile.WriteAll(ctx, r.out, made.Forms("report"), func(path string) {
 		if written.Files = append(written.Files, path); r.format != document.JSON {
 			fmt.Fprintln(r.stdout, path)
@@ -90,6 +117,6 @@ func (r *reporter) write(ctx context.Context, made *report.Report) error {
 		fmt.Fprintln(r.stdout)
 	}
 	summary := made.Summary()
-	summary.Data = written
+	summary.Data = r.written
 	return r.outputFlags.write(summary, r.stdout)
 }

@@ -23,21 +23,26 @@ var version string
 func newRoot(to streams) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "post",
-		Short: "post merges, shows, draws and compares what rank measured.",
-		Long: `The commands for results read ./results, or the files and folders named, with
-their subfolders. A run that is still being written, or was interrupted, is read
-as far as it goes. Those for a training job read what its profilers and its
-library wrote. Results go to stdout, everything else to stderr.`,
-		Example: `  mpirun -np 4 rank && post merge && post plot
-  post show results/profile_mpi_world4_*.jsonl
+		Short: "Analyze results of rank, logs and traces.",
+		Long: `Without a command, post detects the kind of each file: results of rank (show),
+output of other benchmarks (import, show), NCCL logs (log), traces (timeline).
+
+Commands for results read ./results, or the files and folders named, with their
+subfolders. They also read runs that are incomplete. Results go to stdout,
+everything else to stderr.`,
+		Example: `  mpirun -np 4 rank && post report
+  post all_reduce.log trace.json.gz
   post merge -o tables run1 run2`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
-		Args:          knownCommand,
-		RunE: func(cmd *cobra.Command, _ []string) error {
+		Args:          cobra.ArbitraryArgs,
+		RunE: func(cmd *cobra.Command, args []string) error {
 			if v, _ := cmd.Flags().GetBool("version"); v {
 				fmt.Fprintln(to.stdout, versionLine())
 				return nil
+			}
+			if len(args) > 0 {
+				return anyFile(cmd, to, args)
 			}
 			return helpOnly(to.stderr)(cmd, nil)
 		},
@@ -57,10 +62,9 @@ library wrote. Results go to stdout, everything else to stderr.`,
 	root.AddGroup(&cobra.Group{ID: "results", Title: "Commands for results"},
 		&cobra.Group{ID: "job", Title: "Commands for a training job"},
 		&cobra.Group{ID: "other", Title: "Other commands"})
-	root.AddCommand(newMerge(to), newShow(to), newPlot(to),
-		newReport(to),
-		newCompare(to), newImport(to), newExport(to), newCampaign(to),
-		newTimeline(to), newLog(to), newExplain(to), newAnonymize(to))
+	cobra.EnableCommandSorting = false // the first command is the usual one
+	root.AddCommand(newReport(to), newShow(to), newCompare(to), newPlot(to), newMerge(to), newImport(to),
+		newExport(to), newCampaign(to), newTimeline(to), newLog(to), newExplain(to), newAnonymize(to))
 	root.SetHelpCommand(newHelp())
 	root.SetHelpCommandGroupID("other")
 	root.SetCompletionCommandGroupID("other")
@@ -109,7 +113,7 @@ func newHelp() *cobra.Command {
 	}
 }
 
-// knownCommand refuses words after post that are no command.
+// knownCommand returns the error of an unknown command.
 func knownCommand(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil

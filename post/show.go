@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 
@@ -20,6 +21,7 @@ type shower struct {
 	streams
 	ncclTests bool
 	peaks     analysis.Peaks
+	sources   map[string]string // of files that were imported, shown in their place
 	outputFlags
 }
 
@@ -75,6 +77,8 @@ of one operation; in latency mode, percentiles are over iterations.`,
 		},
 	}
 	cmd.Flags().BoolVar(&s.ncclTests, "nccl-tests", false, "print the layout of nccl-tests (throughput mode only)")
+	rehearsedFlag(cmd, new(result.MergeOptions)) // show never pools runs and always includes them
+	cmd.Flags().Lookup("include-simulated").Usage = "accepted for uniformity; show always includes simulated results"
 	peakFlag(cmd, &peaks)
 	s.flags(cmd.Flags())
 	return cmd
@@ -102,6 +106,7 @@ func (s *shower) run(ctx context.Context, args []string) error {
 		}
 		var more []notice.Notice
 		if err == nil {
+			f.Path = cmp.Or(s.sources[path], path)
 			more, err = tables.Add(f)
 		}
 		problems = append(problems, more...)

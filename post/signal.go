@@ -7,7 +7,7 @@ import (
 	"syscall"
 )
 
-// signalError says which signal ended the program.
+// signalError is the signal that ended the program.
 type signalError struct{ signal syscall.Signal }
 
 func (e *signalError) Error() string { return "stopped by a signal: " + e.signal.String() }

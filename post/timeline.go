@@ -20,7 +20,7 @@ import (
 	"busbar/post/usage"
 )
 
-// timeliner is what post timeline was asked to do.
+// timeliner holds the options of post timeline.
 type timeliner struct {
 	streams
 	out     string
@@ -111,7 +111,7 @@ func (t *timeliner) run(ctx context.Context, cmd *cobra.Command, args []string) 
 	return t.write(timelinedoc.Of(found), t.stdout)
 }
 
-// check finds what is wrong with a call before anything is read.
+// check validates the options before any file is read.
 func (t *timeliner) check(args []string) error {
 	if t.Top < 1 {
 		return fmt.Errorf("--top %d lists nothing: use 1 or more", t.Top)
@@ -128,7 +128,7 @@ func (t *timeliner) check(args []string) error {
 	return t.names.set(&t.Options)
 }
 
-// files writes what -o is for.
+// files writes the page, the Markdown and the JSON into the folder of -o.
 func (t *timeliner) files(ctx context.Context, found *timeline.Timeline) error {
 	doc := timelinedoc.Of(found)
 	made := report.OfTimeline(found, report.Options{Tool: found.Tool, Made: time.Now(), Dir: t.out})

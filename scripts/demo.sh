@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# From a fresh machine to pictures: installs, builds, measures with a rank per core (2 to 8), merges and draws.
+# From a fresh machine to a report: installs, builds, measures with a rank per core (2 to 8), writes the report.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -17,9 +17,8 @@ trap 'rm -f "$before"' EXIT
 printf '\nMeasuring with %d ranks on %d cores, under a minute.\n' "$ranks" "$cores"
 code=0
 scripts/mpirun.sh -np "$ranks" bin/rank || code=$?
-# Whatever was measured is drawn, also when some points failed.
-bin/post merge
-bin/post plot
+# The report covers what was measured, also when some points failed.
+bin/post report
 
 printf '\nMade:\n'
 find results -type f -newer "$before" | sort | sed 's/^/  /'

@@ -62,7 +62,7 @@ report() {
 }
 
 need_programs
-case " ${flags[*]-} " in *" --rehearse "*) rehearse=1 ;; esac
+case " ${flags[*]-} " in *" --rehearse "* | *" --simulate "*) rehearse=1 ;; esac
 if given --step; then
   give_up 1 "--step measures training steps, and a baseline is of all_reduce" "mpirun -np N bin/rank --step MODEL, or sbatch slurm/sweep.sh --step MODEL."
 fi

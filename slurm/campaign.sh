@@ -13,14 +13,13 @@ me=campaign
 . "$here/lib/site.sh"
 post=$here/../bin/post rank=$here/../bin/rank
 
-# report merges and draws what there is; one that fails does not keep the others.
+# report writes the report and show.txt; each step runs even if the one before fails.
 report() {
   local dir=$1 failed=0
-  "$post" merge "$dir" || failed=$?
-  "$post" plot "$dir" || failed=$?
+  "$post" report "$dir" || failed=$?
   "$post" show "$dir" >"$dir/show.txt" || failed=$?
   "$post" campaign show "$dir" || failed=$?
-  echo "campaign: $dir has merged.csv, plots/ and show.txt, which ends with the variants' ratios"
+  echo "campaign: $dir has report.html, merged.csv, plots/ and show.txt, which ends with the variants' ratios"
   exit "$failed"
 }
 

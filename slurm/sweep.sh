@@ -240,10 +240,10 @@ tables() { (cd "$out" && find . -maxdepth 1 \( -name merged.csv -o -name steps.c
 conclude() {
   if [ -n "${BUSBAR_PLAN:-}" ]; then
     say "this job's share of the campaign is $(lacking)done; bin/post campaign show $BUSBAR_PLAN tells of the rest"
-  elif "$home/bin/post" merge "$out" && "$home/bin/post" plot "$out"; then
-    say "results are in $out: $(tables), and pictures in plots/"
+  elif "$home/bin/post" report "$out"; then
+    say "results are in $out: report.html, $(tables), and plots/"
   else
-    say "results are in $out, and not all is merged and drawn; post says above why"
+    say "results are in $out; the report failed (see the error above)"
   fi
   exit "$verdict"
 }

@@ -120,7 +120,7 @@ func TestSweepOfSteps(t *testing.T) {
 	j := submit(t, 2, nil, "--backend", "mpi", "--step", "uniform:4x16K", "--compute", "2ms", "--bucket", "all",
 		"-n", "6")
 	j.ended("COMPLETED", 0, 0)
-	j.says("results are in " + j.out + ": steps.csv, and pictures in plots/")
+	j.says("results are in " + j.out + ": report.html, steps.csv, and plots/")
 	if found, _ := filepath.Glob(filepath.Join(j.out, "step_mpi_world2_*_job"+j.id+".0.jsonl")); len(found) != 1 {
 		t.Errorf("files of steps: %v", found)
 	}

@@ -10,6 +10,7 @@ import (
 	"busbar/internal/document"
 	"busbar/internal/golden"
 	"busbar/internal/notice"
+	_ "busbar/internal/notice/profiles"
 )
 
 // whole is a document with each kind of block.

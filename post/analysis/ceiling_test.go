@@ -231,8 +231,8 @@ func TestParsePeaks(t *testing.T) {
 		"450": "no unit that is known here", "450GB": "no unit", "450Gb/s": "Gbit/s (1e9 bits)",
 		"GB/s":   "a number above 0",
 		"-1GB/s": "a number above 0", "0GB/s": "a number above 0",
-		"NaNGB/s": "a number above 0", "InfGB/s": "a number above 0", "": "no unit", "1GB/s@": "says of nothing",
-		"1GB/s@ranks=2": `"ranks=2" says of nothing`,
+		"NaNGB/s": "a number above 0", "InfGB/s": "a number above 0", "": "no unit", "1GB/s@": "list what the peak applies to",
+		"1GB/s@ranks=2": `"ranks=2": after @, list`,
 		"1GB/s@nodes=x": "whole number", "1GB/s@world=0": "whole number", "1GB/s@collective=foo": "foo",
 		"1GB/s@backend=": "no backend",
 	} {

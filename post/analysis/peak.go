@@ -84,8 +84,8 @@ func (p *Peak) limit(words string) (err error) {
 	case "nodes":
 		p.Nodes, err = parseNumber(key, value)
 	default:
-		err = fmt.Errorf("%q says of nothing for which it holds: behind @ stand nodes=N, world=N, collective=NAME or "+
-			"backend=NAME, with commas between them", words)
+		err = fmt.Errorf("%q: after @, list what the peak applies to: nodes=N, world=N, collective=NAME or "+
+			"backend=NAME, separated by commas", words)
 	}
 	return err
 }

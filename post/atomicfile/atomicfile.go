@@ -9,17 +9,14 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 )
 
 // Write writes files whole or not at all: into hidden files beside them, synced, then renamed. write gets a writer
 // for each path. The error names the path that could not be written, or is write's own.
 func Write(ctx context.Context, paths []string, write func(w []io.Writer) error) (err error) {
 	var drafts []*Draft
-	defer func() {
-		for _, d := range drafts {
-			d.Discard()
-		}
-	}()
+	defer func() { DiscardAll(drafts) }()
 	var writers []io.Writer
 	for _, path := range paths {
 		d, err := New(ctx, path)
@@ -51,13 +48,15 @@ type Draft struct {
 	ctx  context.Context
 	Path string
 	File *os.File
-	done bool // synced and closed
+	made []string // folders made for it, outer first
+	done bool     // synced and closed
 	kept bool
 }
 
-// New returns the draft of the file at path, whose folder it makes.
+// New returns the draft of the file at path. It creates missing folders, which Discard removes if they stay empty.
 func New(ctx context.Context, path string) (*Draft, error) {
 	dir := filepath.Dir(path)
+	made := missingFolders(dir)
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return nil, WriteError(path, err)
 	}
@@ -66,7 +65,16 @@ func New(ctx context.Context, path string) (*Draft, error) {
 	if err != nil {
 		return nil, WriteError(path, err)
 	}
-	return &Draft{ctx: ctx, Path: path, File: f}, nil
+	return &Draft{ctx: ctx, Path: path, File: f, made: made}, nil
+}
+
+// missingFolders returns a folder and those above it that do not exist, outer first.
+func missingFolders(dir string) (missing []string) {
+	for _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist); _, err = os.Stat(dir) {
+		missing = append([]string{dir}, missing...)
+		dir = filepath.Dir(dir)
+	}
+	return missing
 }
 
 func (d *Draft) Write(b []byte) (int, error) {
@@ -122,6 +130,16 @@ func (d *Draft) Discard() {
 	if !d.kept {
 		_ = d.File.Close() // a second time does no harm
 		_ = os.Remove(d.File.Name())
+		for _, dir := range slices.Backward(d.made) {
+			_ = os.Remove(dir) // fails for a folder that holds other files
+		}
+	}
+}
+
+// DiscardAll discards drafts, the last first: folders are empty when the draft that created them is discarded.
+func DiscardAll(drafts []*Draft) {
+	for _, d := range slices.Backward(drafts) {
+		d.Discard()
 	}
 }
 

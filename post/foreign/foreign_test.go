@@ -126,7 +126,7 @@ func imports(t *testing.T, reports map[string]string) {
 	}
 }
 
-// What is no layout at all is an error that says what there is.
+// An unknown layout is an error that lists the known ones.
 func TestNoLayout(t *testing.T) {
 	for _, text := range []string{"", "hello\nworld\n", "a,b,c\n1,2,3\n", "\x00\xff\n", "[1,0]<stdout>: hello\n"} {
 		_, err := Read(strings.NewReader(text), File{Path: "x.log"}, &memory{})
@@ -136,7 +136,7 @@ func TestNoLayout(t *testing.T) {
 	}
 }
 
-// What the file does not tell can be given, and what it does tell cannot.
+// A user can set a value that the file lacks, but not override one that it has.
 func TestGiven(t *testing.T) {
 	text := osuFixture(
 		"# OSU MPI Allgather Latency Test v7.4\n# Datatype: MPI_INT.\n# Size       Avg Latency(us)\n" +

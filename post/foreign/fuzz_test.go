@@ -113,7 +113,7 @@ func FuzzRead(f *testing.F) {
 	})
 }
 
-// TestSeeds: a seed that is taken for no layout at all would lead nowhere.
+// Each seed of the fuzz test has a known layout.
 func TestSeeds(t *testing.T) {
 	for _, s := range seeds {
 		if _, err := Read(strings.NewReader(s), File{Path: "x"}, &memory{}); err != nil {

@@ -21,7 +21,7 @@ type imb struct {
 
 // imbHead is what is printed over all blocks of a program's run.
 type imbHead struct {
-	version string            // "": there is none
+	version string            // "": unknown
 	values  map[string]string // by name
 }
 

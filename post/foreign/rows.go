@@ -19,7 +19,7 @@ type rowFormat struct {
 	title        *regexp.Regexp   // begins a table
 	context      []*regexp.Regexp // other lines that are known
 	row, torn    *regexp.Regexp
-	end          string // the last line of a whole table; "": there is none
+	end          string // the last line of a whole table; "": no last line
 	// record fills in what a row states; false: it is out of range.
 	record func(rec *result.Record, v values) bool
 }

@@ -153,7 +153,7 @@ func (p *table) close() error {
 	return nil
 }
 
-// whole is a whole number of a column; 0 where there is none.
+// whole is a whole number of a column; 0 if it is missing.
 func (r tableRow) whole(name string) int {
 	n, _ := amount(r[name])
 	return n
@@ -263,7 +263,7 @@ func scriptRecord(row tableRow, rec *result.Record) (tableRun, error) {
 		return run, errRow
 	}
 	if ofMB {
-		rec.Notes = append(rec.Notes, "a MB of the source is taken for 2^20 bytes")
+		rec.Notes = append(rec.Notes, "a MB of the source is counted as 2^20 bytes")
 	}
 	sized(&rec.Case, int64(size))
 	return run, nil

@@ -21,7 +21,7 @@ func ParseGiven(words []string) (Given, error) {
 	for _, w := range words {
 		key, value, ok := strings.Cut(w, "=")
 		if !ok {
-			return nil, fmt.Errorf("%q: want KEY=VALUE, such as world=16", w)
+			return nil, fmt.Errorf("%q is not KEY=VALUE, such as world=16", w)
 		}
 		if err := setWord(&coll.Case{}, key, value); err != nil {
 			return nil, err
@@ -36,7 +36,7 @@ func setWord(c *coll.Case, key, value string) (err error) {
 	switch key {
 	case "world":
 		if c.World, err = strconv.Atoi(value); err != nil || c.World < 1 {
-			return fmt.Errorf("world %q: want a number of ranks from 1", value)
+			return fmt.Errorf("world %q must be a number of ranks, at least 1", value)
 		}
 	case "collective":
 		c.Collective, err = coll.ParseCollective(value)

@@ -45,7 +45,7 @@ func (m *Importer) File(ctx context.Context, path string) (*Imported, error) {
 		return nil, err
 	}
 	if !info.Mode().IsRegular() {
-		const reason = "is no file; import wants the files themselves, since each is read more than once"
+		const reason = "not a regular file; name the files to import"
 		return nil, fmt.Errorf("%s: %s", path, reason)
 	}
 	hash, err := foreign.Hash(path)
@@ -172,11 +172,7 @@ func (s *importSink) drafts() (all []*atomicfile.Draft) {
 	return all
 }
 
-func (s *importSink) discard() {
-	for _, d := range s.drafts() {
-		d.Discard()
-	}
-}
+func (s *importSink) discard() { atomicfile.DiscardAll(s.drafts()) }
 
 var notInName = regexp.MustCompile(`[^a-z0-9.]+`)
 

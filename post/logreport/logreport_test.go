@@ -70,7 +70,7 @@ func page(t *testing.T, text string) (string, *nccllog.Log) {
 	return b.String(), log
 }
 
-// That nothing is wrong is said only where every warning and error was understood; else they are counted and shown.
+// A clean result requires that every warning and error is understood; otherwise they are counted and shown.
 func TestNothingWrongOnlyWhereAllIsUnderstood(t *testing.T) {
 	const info, warning = "n1:10:20 [0] NCCL INFO Launch mode Parallel\n", "NCCL WARN the moon is full\n"
 	for text, want := range map[string][]string{

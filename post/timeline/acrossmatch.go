@@ -178,7 +178,7 @@ func (d *Device) likenessOf(s *seen) likeness {
 // rowOf is the kind of a call.
 func (d *Device) rowOf(s *seen) *Collective { return &d.Collectives[s.collective] }
 
-// how is by what calls were matched.
+// how names the properties that matched the calls.
 func (c *comparison) how() (all profiles.MatchedByAll) {
 	for _, by := range []profiles.MatchedBy{
 		{How: profiles.ByNumber, Calls: c.numbered}, {How: profiles.ByStep, Calls: c.ordered},

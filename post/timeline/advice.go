@@ -22,11 +22,20 @@ const (
 // worthwhile is the minimum part of a step or recording that a piece of advice must be able to gain.
 const worthwhile = 0.02
 
-// assessment is a timeline with the devices whose values its answers and its advice are about.
+// assessment is a timeline with the devices that its advice covers.
 type assessment struct {
 	*Timeline
 	all  typical
 	comm typical // of those that communicate
+}
+
+// review derives the advice from the rest of the timeline. busbar's own step gets none: the other points of its run show
+// which settings are faster.
+func (t *Timeline) review() {
+	t.Advice = nil
+	if !t.own() {
+		t.Advice = assess(t).advise()
+	}
 }
 
 func assess(t *Timeline) assessment {

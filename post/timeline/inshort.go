@@ -103,7 +103,7 @@ func streamsOf(devices []Device) (all []profiles.StreamOf) {
 	return all
 }
 
-// sharedStreams is the fact on them; nil where there are none, or --ignore names it.
+// sharedStreams reports those streams; nil without any, or if --ignore names the code.
 func (t *Timeline) sharedStreams() notice.Fact {
 	f := profiles.SharedStreams{Streams: streamsOf(t.Devices)}
 	if f.Streams == nil || !t.show(f.Code()) {
@@ -112,7 +112,7 @@ func (t *Timeline) sharedStreams() notice.Fact {
 	return f
 }
 
-// WaitingFact is who waits for whom; nil where no collective was seen on two ranks, or --ignore names the straggler.
+// WaitingFact is who waits for whom; nil if no collective was matched, or --ignore names the straggler.
 func (t *Timeline) WaitingFact() notice.Fact {
 	a := t.Across
 	switch {

@@ -8,7 +8,7 @@ import (
 
 // function is the name of a kernel taken apart: what a compiler and a profiler put around it is gone.
 type function struct {
-	scope string // namespaces, "::" between them; "" where there is none
+	scope string // namespaces, "::" between them; "" without a namespace
 	name  string
 }
 

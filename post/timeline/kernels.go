@@ -33,7 +33,7 @@ const (
 	engineScope  = `(^|::)(vllm|sglang|aiter|flashinfer|tensorrt_llm|turbomind|quickreduce)(::|$)`
 )
 
-// kernelTable is by what names kernels are known. The first row that fits counts.
+// kernelTable classifies kernels by name. The first row that fits counts.
 var kernelTable = []kernelRow{
 	// NCCL, one rank
 	{name: `^oneRankReduce$`, within: true},
@@ -133,7 +133,7 @@ type known struct {
 	comm   bool
 	within bool            // it is known to stay within one GPU
 	own    bool            // busbar ran it itself: its name is right, in a world of one rank too
-	what   coll.Collective // Other where the name does not tell one
+	what   coll.Collective // Other if the name has no collective
 	name   string          // of the function, for people
 }
 

@@ -100,7 +100,7 @@ func TestStragglerCauses(t *testing.T) {
 	}
 }
 
-// A rank that is always last by microseconds costs nobody anything.
+// A rank that is always last by microseconds has no relevant cost.
 func TestWhatCostsNothingIsNoAccusation(t *testing.T) {
 	a := compared(job{ranks: 4, steps: 10, sizes: mib(1, 2, 3), pure: 20 * us, work: func(rank, _, _ int) int64 {
 		return 5*msec + []int64{0, 0, 0, 20}[rank]*us

@@ -16,7 +16,6 @@ type Timeline struct {
 	Files   []File          `json:"files"`
 	Devices []Device        `json:"devices"` // by rank, then device
 	Across  *Across         `json:"across"`  // over ranks; null where one alone was read
-	Answers []Answer        `json:"answers"`
 	Advice  []Advice        `json:"advice"`
 	Notes   []notice.Notice `json:"notes"` // on files and on all
 
@@ -28,7 +27,7 @@ type Timeline struct {
 	shows func(notice.Code) bool // nil: all are shown
 }
 
-// Rule is by what names things were counted.
+// Rule holds the name patterns that classify kernels and steps.
 type Rule struct {
 	CommPattern string `json:"comm_pattern,omitempty"` // what the user added
 	StepPattern string `json:"step_pattern,omitempty"`
@@ -108,7 +107,7 @@ type Device struct {
 type Step struct {
 	Name    string                `json:"name"`     // "ProfilerStep#12"
 	Start   float64               `json:"start_ms"` // since the first activity of the device
-	Host    float64               `json:"host_ms"`  // how long the step took on the host; 0: the file does not tell
+	Host    float64               `json:"host_ms"`  // how long the step took on the host; 0: not recorded
 	Kernels int                   `json:"kernels"`  // launched in it
 	Partial *profiles.PartialStep `json:"partial"`  // why it may not be a whole step
 	Parts
@@ -153,7 +152,7 @@ type Collective struct {
 	Exposed float64 `json:"exposed_ms"` // summed
 	// at the median time, which has the waiting for others in it; null: size, ranks or operation unknown
 	Busbw    *float64 `json:"busbw_GBps"`
-	BusbwMax *float64 `json:"busbw_max_GBps"` // at the least time
+	BusbwMax *float64 `json:"busbw_max_GBps"` // at the minimum time
 }
 
 // Exposed is one call that was not hidden.
@@ -210,7 +209,7 @@ type Across struct {
 	Ranks   []RankShare `json:"ranks"`
 	// that all ranks have, whole: computing is compared over them; 0: over whole recordings
 	Steps     int          `json:"common_steps"`
-	Straggler *Straggler   `json:"straggler"`   // null: none stands out
+	Straggler *Straggler   `json:"straggler"`   // null: no straggler
 	Imbalance []StepSpread `json:"imbalance"`   // by step
 	Matches   []Matched    `json:"collectives"` // by communicator, operation, size
 
@@ -259,13 +258,6 @@ type Matched struct {
 	Pure      float64  `json:"pure_median_ms"`    // least over ranks, median over calls
 	Waiting   float64  `json:"waiting_median_ms"` // mean over ranks, median over calls
 	PureBusbw *float64 `json:"pure_busbw_GBps"`   // at the pure time
-}
-
-// Answer answers a question that people ask of a timeline.
-type Answer struct {
-	Key      string        `json:"key"` // how-long, overlap, balance: stable
-	Question string        `json:"question"`
-	Found    notice.Notice `json:"found"`
 }
 
 // Advice is something to do.

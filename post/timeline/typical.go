@@ -154,3 +154,11 @@ func unexplainedOf(p *Parts) float64 { return p.Idle - p.HostBound }
 func syncs(c *Collective) bool {
 	return c.Name == coll.AllReduce.String() || c.Name == coll.ReduceScatter.String()
 }
+
+// over is the number of devices in a median; zero for one device.
+func (y typical) over() profiles.Median {
+	if len(y.devices) < 2 {
+		return profiles.Median{}
+	}
+	return profiles.Median{N: len(y.devices), Unit: y.unit}
+}

@@ -186,7 +186,7 @@ func (s *timelineDocument) buckets() {
 	s.say("%s in %s per step.", sizeWords(&whole), units.Count(len(d.Buckets), "bucket"))
 }
 
-// exposed are the calls that were hidden least, over all devices.
+// exposed writes the longest exposed calls of all devices.
 func (s *timelineDocument) exposed() {
 	type call struct {
 		of string

@@ -57,7 +57,7 @@ func (s *timelineDocument) numbers(title, first string, t numbers) {
 	}
 	rows := t.rows
 	if len(rows) > mostRows {
-		rows = slices.SortedStableFunc(slices.Values(rows), func(a, b row) int { // NaN is the least
+		rows = slices.SortedStableFunc(slices.Values(rows), func(a, b row) int { // NaN sorts first
 			return -cmp.Compare(a.values[t.worst], b.values[t.worst])
 		})[:mostRows]
 	}
@@ -82,7 +82,7 @@ func number(v float64, digits int) string {
 		return "-"
 	}
 	if math.Abs(v) >= 1e5 {
-		digits = min(digits, 1) // nobody reads microseconds of minutes
+		digits = min(digits, 1) // minutes need no microseconds
 	}
 	return fmt.Sprintf("%.*f", digits, v)
 }

@@ -31,7 +31,7 @@ func Of(t *timeline.Timeline) *document.Document {
 	return d
 }
 
-// Details returns the sections of a timeline below what it states first: tables, limits, questions, advice.
+// Details returns the sections of a timeline below what it states first: tables, limits, advice.
 func Details(t *timeline.Timeline) []document.Block {
 	s := &timelineDocument{Timeline: t}
 	s.devices()
@@ -48,11 +48,6 @@ func Details(t *timeline.Timeline) []document.Block {
 	s.list("Against the benchmark:", against)
 	s.unclassified()
 	s.limits()
-	var answers []string
-	for _, a := range t.Answers {
-		answers = append(answers, a.Question+" "+notice.Paragraph(a.Found.Fact))
-	}
-	s.list("Questions:", answers)
 	s.advice()
 	return s.Blocks
 }

@@ -86,11 +86,7 @@ func madeUp(ranks, steps int) *timeline.Timeline {
 		t.Files = append(t.Files, timeline.File{Path: fmt.Sprintf("traces/rank%d.json.gz", r), Format: "kineto"})
 		t.Devices = append(t.Devices, d)
 	}
-	t.Answers = []timeline.Answer{{Question: profiles.Questions["overlap"], Found: notice.New(profiles.Overlap{
-		Verdict: profiles.PartlyOverlap, Percent: 37.5, Per: "step"})}}
-	t.Advice = []timeline.Advice{
-		{Says: notice.ToDo(profiles.NoSteps{}), Gain: 1.5, Found: notice.New(profiles.NoSteps{})},
-	}
+	t.Advice = []timeline.Advice{{Says: notice.ToDo(profiles.NoSteps{}), Gain: 1.5, Found: notice.New(profiles.NoSteps{})}}
 	t.Notes = []notice.Notice{notice.InFile(t.Files[0].Path, 0, profiles.EmptyGraphs{Launches: 2})}
 	if ranks < 2 {
 		return t

@@ -58,7 +58,7 @@ func under(dir string) (found []string, passed []notice.Notice) {
 				return fs.SkipDir
 			}
 		case !d.IsDir():
-			is, err = looksLikeTrace(path)
+			is, err = Is(path)
 		}
 		if err != nil {
 			passed = append(passed, notice.OfError(path, err))
@@ -74,9 +74,9 @@ func under(dir string) (found []string, passed []notice.Notice) {
 // too.
 var traceKeys = regexp.MustCompile(`"(traceEvents|deviceProperties|distributedInfo|ph)"\s*:`)
 
-// looksLikeTrace reports whether a file begins as a trace does, or is a report of Nsight Systems without an export
+// Is reports whether a file begins as a trace does, or is a report of Nsight Systems without an export
 // beside it.
-func looksLikeTrace(path string) (bool, error) {
+func Is(path string) (bool, error) {
 	if stem, is := strings.CutSuffix(path, ".nsys-rep"); is {
 		_, err := os.Stat(stem + ".sqlite")
 		return err != nil, nil

@@ -21,7 +21,7 @@ func readKineto(ctx context.Context, r io.Reader, path string, o Options) (*File
 	if err != nil {
 		return nil, err
 	}
-	defer text.Close() // waits until nobody reads the source any more
+	defer text.Close() // waits for the last reader of the source
 	d := &document{ctx: ctx, json: jsontext.NewDecoder(text, lenient...), gathered: newGathered(o.KeepRange),
 		about: metadata{}}
 	err = d.read()

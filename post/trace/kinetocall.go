@@ -7,7 +7,7 @@ import (
 	"busbar/internal/coll"
 )
 
-// madeCall is a call as an operator or a kernel tells of it.
+// madeCall is a call as an operator or a kernel describes it.
 type madeCall struct {
 	Call
 	peer int // of the world; Unknown
@@ -102,7 +102,7 @@ type groupTable struct {
 	all   []rawGroup
 }
 
-// rawGroup is a communicator as arguments tell of it.
+// rawGroup is a communicator as arguments describe it.
 type rawGroup struct {
 	Group
 	first, stride int64

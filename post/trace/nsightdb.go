@@ -94,7 +94,7 @@ func (db *database) scan(table string, columns []string, each func(row)) {
 	db.query(fmt.Sprintf("SELECT %s FROM %s", strings.Join(list, ", "), table), each)
 }
 
-// string is the text that a column refers to by its number in the table StringIds; "" where there is none.
+// string is the text that a column refers to by its number in the table StringIds; "" for NULL.
 func (db *database) string(r row, i int) string {
 	id, ok := r.int(i)
 	if !ok || db.err != nil {
@@ -111,13 +111,13 @@ func (db *database) string(r row, i int) string {
 // row is one row: a column is null where the file has nothing.
 type row []driver.Value
 
-// int is a number; ok is false where there is none.
+// int is a number; ok is false for NULL.
 func (r row) int(i int) (n int64, ok bool) {
 	n, ok = r[i].(int64)
 	return n, ok
 }
 
-// or is a number, or another where there is none.
+// or is a number, or a default for NULL.
 func (r row) or(i int, other int64) int64 {
 	if n, ok := r.int(i); ok {
 		return n
@@ -125,7 +125,7 @@ func (r row) or(i int, other int64) int64 {
 	return other
 }
 
-// text is a string; "" where there is none.
+// text is a string; "" for NULL.
 func (r row) text(i int) string {
 	s, _ := r[i].(string)
 	return s

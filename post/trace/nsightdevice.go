@@ -8,7 +8,7 @@ import (
 	"busbar/internal/notice/profiles"
 )
 
-// deviceKey tells devices of an export apart: several processes may use one, and one process several.
+// deviceKey identifies a device of an export: several processes may use one, and one process several.
 type deviceKey struct{ process, id int64 }
 
 // nsightDevice is a device while its activities are read.

@@ -145,7 +145,7 @@ func TestBaselineIsNoStep(t *testing.T) {
 func TestSweepMergesSteps(t *testing.T) {
 	p := sweeper(t, `while [ "${1##*/}" != rank ]; do shift; done
 exec "$BUSBAR_HOME"/scripts/mpirun.sh -np 2 "$@"`)
-	said := p.expect(0, "/out: steps.csv, and pictures in plots/", sweep(p), "sweep.sh", "--mpi", "openmpi",
+	said := p.expect(0, "/out: report.html, steps.csv, and plots/", sweep(p), "sweep.sh", "--mpi", "openmpi",
 		"--quiet", "--backend", "mpi", "--step", "uniform:4x16K", "--compute", "2ms", "--bucket", "all,layer",
 		"-n", "6")
 	p.has("out/step_mpi_world2_*.jsonl", "out/steps.csv", "out/plots/*.png")

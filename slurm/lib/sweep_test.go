@@ -63,7 +63,7 @@ func TestSweepRefusesNumbers(t *testing.T) {
 // A sweep whose files cannot be merged does not claim that they are.
 func TestSweepThatIsNotMerged(t *testing.T) {
 	p := sweeper(t, `echo '{"kind":"end","outcome":"complete","code":0}' >"$OUT/profile_mpi_world2_x.jsonl"`)
-	if said := p.expect(0, "not all is merged and drawn; post says above why", sweep(p), "sweep.sh", "--mpi",
+	if said := p.expect(0, "the report failed (see the error above)", sweep(p), "sweep.sh", "--mpi",
 		"openmpi"); strings.Contains(said, "merged.csv") {
 		t.Error(said)
 	}

@@ -5,5 +5,5 @@ package profiles
 import "busbar/internal/notice"
 
 func init() {
-	notice.Register(timelineAnswers, timelineNotes, timelineParts, timelines, traceNotes, training)
+	notice.Register(timelineNotes, timelineParts, timelines, traceNotes, training)
 }

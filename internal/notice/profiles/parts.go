@@ -165,6 +165,43 @@ func (MoreThan) String() string {
 	return "This is more than the benchmark: its run may have had another library, clock or load."
 }
 
+// Median is the number of devices in a median; zero for one device.
+type Median struct {
+	N    int    `json:"n"`
+	Unit string `json:"unit"` // GPU or rank
+}
+
+func (m Median) String() string { return "median of " + units.Count(m.N, m.Unit) }
+
+// Whole is a share in whole percent.
+type Whole float64
+
+func (w Whole) String() string { return fmt.Sprintf("%.0f %%", float64(w)) }
+
+// NothingRan reports that a trace lacks the work that a timeline covers.
+type NothingRan struct {
+	What Missing `json:"what"`
+}
+
+// Missing is the work that a trace lacks.
+type Missing string
+
+// The kinds of missing work.
+const (
+	NoGPUWork       Missing = "no-gpu-work"
+	NoCommunication Missing = "no-communication"
+	OnlyCopiesRan   Missing = "only-copies"
+)
+
+func (m Missing) String() string {
+	return map[Missing]string{
+		NoGPUWork:       "nothing ran on a GPU in these files",
+		NoCommunication: "no communication ran",
+		OnlyCopiesRan:   "only copies ran on a GPU in these files",
+	}[m]
+}
+
+func (NothingRan) Code() notice.Code        { return "nothing-ran" }
 func (TimeShares) Code() notice.Code        { return "time-shares" }
 func (OverlapShare) Code() notice.Code      { return "overlap-share" }
 func (NoOverlapAtAll) Code() notice.Code    { return "no-overlap" }
@@ -175,6 +212,11 @@ func (ScalingEfficiency) Code() notice.Code { return "scaling-efficiency" }
 func (AgainstBenchmark) Code() notice.Code  { return "against-benchmark" }
 
 var timelineParts = []notice.Entry{
+	{
+		Example: NothingRan{NoCommunication}, Severity: notice.Info,
+		Text: "{What}",
+		Doc:  "The files have no GPU work, no kernel, or no communication.",
+	},
 	{
 		Example: TimeShares{
 			"step", 0.14, ShareRange{12, 10, 14, true, true}, ShareRange{70, 68, 72, true, true},
