@@ -19,7 +19,7 @@ newest) wanted=(nvidia-nccl-cu12) ;;
 esac
 
 if [ ! -x bin/rank ]; then
-  echo "abi: there is no bin/rank; make abi builds it first." >&2
+  echo "abi: bin/rank is missing: run make abi, which builds it." >&2
   exit 1
 fi
 if ! python3 -m pip --version >/dev/null 2>&1; then
@@ -27,18 +27,18 @@ if ! python3 -m pip --version >/dev/null 2>&1; then
   exit 1
 fi
 
-# fetch brings the wheel of a package and prints its path; what is there already is not fetched again.
+# fetch downloads the wheel of a package unless it exists, and prints its path.
 fetch() {
   local got
   got=$(python3 -m pip download --disable-pip-version-check --no-deps --only-binary=:all: --dest "$wheels" "$1" 2>&1) || {
-    printf '%s\nabi: pip cannot fetch %s; what it said is above.\n' "$got" "$1" >&2
+    printf '%s\nabi: pip cannot fetch %s; its message is above.\n' "$got" "$1" >&2
     return 1
   }
   # "Saved ./…" or "File was already downloaded /…"
   sed -nE 's/^ *(Saved|File was already downloaded) +(.*\.whl)$/\2/p' <<<"$got"
 }
 
-# unpack takes the library out of a wheel, which is a zip file.
+# unpack extracts the library from a wheel, which is a zip file.
 unpack() {
   python3 - "$1" "$2" <<'PYTHON'
 import shutil, sys, zipfile
@@ -47,16 +47,18 @@ with zipfile.ZipFile(sys.argv[1]).open("nvidia/nccl/lib/libnccl.so.2") as packed
 PYTHON
 }
 
-# newcomer checks what rank says where there is a library and no GPU.
+# newcomer checks the error of rank on a machine with a library and no GPU.
 newcomer() {
-  local said code=0
+  local output code=0
   [ ! -e /proc/driver/nvidia/version ] || return 0
-  said=$(bin/rank --backend nccl --nccl "$1" --collective all_reduce -b 8 -e 8 --out "$folder/results" 2>&1 >/dev/null) || code=$?
-  if [ "$code" != 2 ] || ! grep -q 'libcuda\.so\.1' <<<"$said"; then
-    printf '%s\nabi: rank without a GPU ended with %d and said the above; it should end with 2 and name libcuda.so.1.\n' "$said" "$code" >&2
+  output=$(bin/rank --backend nccl --nccl "$1" --collective all_reduce -b 8 -e 8 --out "$folder/results" \
+    2>&1 >/dev/null) || code=$?
+  if [ "$code" != 2 ] || ! grep -q 'libcuda\.so\.1' <<<"$output"; then
+    printf '%s\nabi: rank without a GPU exited with %d and the message above; expected exit code 2 and libcuda.so.1.\n' \
+      "$output" "$code" >&2
     return 1
   fi
-  echo "rank --backend nccl without a GPU: exit code 2, and it says what is missing"
+  echo "rank --backend nccl without a GPU: exit code 2, and the error names libcuda.so.1"
 }
 
 mkdir -p "$wheels"

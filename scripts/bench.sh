@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Builds the bench and the bare loops that it compares with, and runs it: Markdown on stdout, minutes on a quiet machine.
-# Arguments go to the bench: scripts/bench.sh -only loop -budget 2s. MPICC names the compiler of the MPI whose mpirun runs.
+# Builds and runs the bench, which compares rank with bare loops. It prints Markdown and takes minutes on an idle
+# machine. Arguments go to the bench: scripts/bench.sh -only loop -budget 2s. MPICC names the compiler of the MPI that
+# mpirun belongs to.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Sets backends side by side: `benchmark.sh gloo|nccl|mpi|auto [flags of rank]` looks at the machine, says what it chose,
+# Compares backends: `benchmark.sh gloo|nccl|mpi|auto [flags of rank]` chooses backends and world sizes for the machine,
 # measures the sweep "sizes" in one launch within five minutes, and writes the report.
-# OUT=DIR, WORLDS=2,4,6, TIME_LIMIT=4m and REHEARSE=1 (simulated GPUs and NCCL) change that. More launches into one
-# OUT are better: from six on the report has intervals over launches.
+# OUT=DIR, WORLDS=2,4,6, TIME_LIMIT=4m and REHEARSE=1 (simulated GPUs and NCCL) change that. Run it
+# several times into one OUT: from six launches on the report has confidence intervals over launches.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -16,7 +16,7 @@ me=benchmark here=$PWD/slurm
 # shellcheck source=slurm/lib/launch.sh
 . slurm/lib/launch.sh
 
-# worlds_for GPUS prints the worlds that so many GPUs are good for; nothing for fewer than two.
+# worlds_for GPUS prints the world sizes for a number of GPUs; nothing for fewer than two.
 worlds_for() {
   if [ "$1" -ge 6 ]; then echo 2,4,6; elif [ "$1" -ge 4 ]; then echo 2,4; elif [ "$1" -ge 2 ]; then echo 2; fi
 }
@@ -26,10 +26,10 @@ devices=$(gpus)
 gpu_worlds=$(worlds_for "$devices")
 say "this machine: $cores CPU cores, $devices GPUs"
 if grep -qi microsoft /proc/version 2>/dev/null; then
-  say "this is WSL2: a virtual machine, whose figures are not those of the hardware alone"
+  say "this is WSL2, a virtual machine: it affects the results"
 fi
 if [ -n "$rehearse" ]; then
-  say "REHEARSE is set: GPUs and NCCL are simulated; no value is about hardware"
+  say "REHEARSE is set: GPUs and NCCL are simulated; the results do not describe hardware"
   gpu_worlds=2,4,6
 fi
 
@@ -37,7 +37,7 @@ case $what in
 gloo | mpi) backend=$what worlds=2,4,6 ;;
 nccl)
   if [ -z "$gpu_worlds" ]; then
-    give_up 2 "NCCL wants two GPUs or more, and nvidia-smi lists $devices" \
+    give_up 2 "NCCL requires at least two GPUs; nvidia-smi lists $devices" \
       "On the machine with GPUs: make nccl-benchmark. Here: make gloo-benchmark, or REHEARSE=1 make nccl-benchmark to try everything without a GPU."
   fi
   backend=nccl worlds=$gpu_worlds
@@ -45,27 +45,30 @@ nccl)
 auto)
   if [ -n "$gpu_worlds" ]; then
     backend=gloo,nccl worlds=$gpu_worlds
-    say "chosen: Gloo on CPUs and NCCL on GPUs, case by case in turn"
+    say "chosen: Gloo on CPUs and NCCL on GPUs, interleaved"
   else
     backend=gloo,mpi worlds=2,4,6
-    say "chosen: Gloo and MPI on CPUs, case by case in turn (NCCL wants two GPUs or more)"
+    say "chosen: Gloo and MPI on CPUs, interleaved (NCCL requires at least two GPUs)"
   fi
   ;;
 *) give_up 1 "unknown benchmark \"$what\"" "known: gloo, nccl, mpi, auto" ;;
 esac
 worlds=${WORLDS:-$worlds}
 ranks=$(tr ',' '\n' <<<"$worlds" | sort -n | tail -1)
-say "worlds of $worlds ranks, sizes 1 MB to 1 GB, within ${TIME_LIMIT:-4m}; what does not fit memory or time is skipped and said"
+say "world sizes $worlds, message sizes 1 MB to 1 GB, time limit ${TIME_LIMIT:-4m}"
+say "points that exceed memory or time are skipped and listed"
 if [ "$backend" != nccl ] || [ -n "$rehearse" ]; then
   if [ "$ranks" -gt "$cores" ]; then
-    say "$ranks ranks on $cores cores is oversubscription: figures of worlds larger than $cores say nothing about speed, and the report says so"
+    say "$ranks ranks on $cores cores: oversubscribed; world sizes above $cores do not show the speed"
   fi
 fi
 
 say "building"
-env -u OUT -u MAKEFLAGS -u MAKEOVERRIDES make --no-print-directory build >/dev/null # to which OUT means where libraries go
+# For make, OUT is the folder of the libraries.
+env -u OUT -u MAKEFLAGS -u MAKEOVERRIDES make --no-print-directory build >/dev/null
 if [[ ,$backend, == *,gloo,* ]] && [ ! -e lib/busbar-gloo.so ]; then
-  give_up 2 "there is no lib/busbar-gloo.so, which Gloo is measured with" "make deps installs libgloo-dev or says how; then make build"
+  give_up 2 "lib/busbar-gloo.so is missing; the backend gloo requires it" \
+    "Run make deps, which installs libgloo-dev or prints how, then make build."
 fi
 
 say "measuring into $out"
@@ -73,13 +76,14 @@ code=0
 scripts/mpirun.sh -np "$ranks" bin/rank ${rehearse:+--rehearse} --backend "$backend" --sweep sizes --worlds "$worlds" \
   --time-limit "${TIME_LIMIT:-4m}" --out "$out" "$@" || code=$?
 case $code in
-1 | 2) give_up "$code" "nothing was measured" "rank says above why." ;; # its own codes: the command line, the environment
+# Codes of rank: wrong command line, unsuitable environment.
+1 | 2) give_up "$code" "nothing was measured" "The error of rank is above." ;;
 esac
 
-say "the report, of everything in $out"
+say "writing the report of all runs in $out"
 bin/post report --layout comparison ${rehearse:+--include-rehearsed} "$out" || exit $((code > 0 ? code : $?))
 printf '\n'
 cat "$out/analysis.txt"
 say "all values are in $out/summary_by_config.md and $out/full_results.md"
-if [ "$code" != 0 ]; then say "rank ended with $code; what it said is above (bin/rank --help explains the codes)"; fi
+if [ "$code" != 0 ]; then say "rank exited with $code; its message is above (bin/rank --help explains the codes)"; fi
 exit "$code"

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Tries the packed bundle as a stranger would: `bundle-test.sh moved` in a new folder with a space in its name and an
-# empty environment, on this machine and with this machine's MPICH; `bundle-test.sh bare` in a root folder of nothing
-# but Debian's base packages without network, as root and as another user (wants root; the root folder is made once,
-# .tools/bare; BARE_ROOT names another, an older system's say). Without a word it does both, or the first where the
-# second is not possible, and says so.
+# Tests the packed bundle:
+#   bundle-test.sh moved   in a new folder with a space in its name, an empty environment, and with this machine's MPICH
+#   bundle-test.sh bare    in a root folder with only Debian's base packages, without network, as root and another user
+# bare requires root. It creates the root folder .tools/bare once; BARE_ROOT names another, such as that of an older
+# system. Without arguments it runs both, and skips bare with a message where that is not possible.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -18,7 +18,7 @@ fail() {
   exit 1
 }
 
-# try runs one command of the bundle in its folder; its output is shown when it fails.
+# try runs one command of the bundle in its folder, and prints its output if it fails.
 try() {
   local log=$HOME/log
   if ! timeout 120 "$@" </dev/null >"$log" 2>&1; then
@@ -28,7 +28,7 @@ try() {
   fi
 }
 
-# took fails unless every results file under FOLDER says that the MPI library lies under PLACE.
+# took FOLDER PLACE fails unless every results file in FOLDER records an MPI library under PLACE.
 took() {
   local file
   for file in "$1"/*.jsonl; do
@@ -39,7 +39,7 @@ took() {
   done
 }
 
-# checks runs in the folder of the bundle, with HOME in a new one; it sees nothing of this script but its functions.
+# checks runs in the folder of the bundle with a new HOME; of this script it has only the functions.
 checks() {
   set -euo pipefail
   local out=$HOME/results sweep=(-b 8 -e 1K -f 2 --quiet --budget 50ms)
@@ -60,7 +60,7 @@ checks() {
   ls "$out"/merged.csv "$out"/plots/*.png >/dev/null
 }
 
-# strangely runs checks with nothing of the caller's environment. Settings of another Open MPI must not matter.
+# strangely runs checks without the caller's environment. Settings of another Open MPI must have no effect.
 strangely() {
   "$@" env -i HOME="$HOME" PATH=/usr/bin:/bin OPAL_PREFIX=/nowhere OMPI_MCA_pml=ucx OMPI_MCA_btl=openib \
     bash -c "$(declare -f try took checks); checks"
@@ -77,7 +77,7 @@ moved() {
   mv "$folder/first" "$folder/a folder"
   cd "$folder/a folder"
   HOME="$PWD/home" strangely
-  # With the MPI of this machine, and back.
+  # Switch to the MPI of this machine, and back.
   export HOME=$PWD/home
   local out=$HOME/site
   try ./build-mpi-shim mpicc.mpich
@@ -94,7 +94,7 @@ moved() {
 bare_root() {
   local suite mirror new=.tools/bare.new
   [ ! -d "$root" ] || return 0
-  [ -z "${BARE_ROOT:-}" ] || fail "there is no folder $root (BARE_ROOT)"
+  [ -z "${BARE_ROOT:-}" ] || fail "BARE_ROOT: folder $root does not exist"
   # shellcheck disable=SC1091 # every Linux has it
   suite=$(. /etc/os-release && echo "$VERSION_CODENAME")
   # shellcheck disable=SC2016 # the field is apt's
@@ -104,12 +104,12 @@ bare_root() {
   mkdir -p "$new"
   debootstrap --variant=minbase "$suite" "$new" ${mirror:+"$mirror"} >.tools/bare.log 2>&1 || {
     tail -n 20 .tools/bare.log >&2
-    fail "debootstrap failed; all that it said is in .tools/bare.log"
+    fail "debootstrap failed; its log is .tools/bare.log"
   }
   mv "$new" .tools/bare
 }
 
-# within runs in the bare root's namespaces, where only the loopback interface exists; mounts end with them.
+# within runs in the namespaces of the bare root. They have only the loopback interface, and their mounts end with them.
 within() {
   ip link set lo up
   mount -t proc proc "$root/proc"
@@ -118,19 +118,19 @@ within() {
   mount -t tmpfs -o mode=1777 tmpfs "$root/dev/shm"
   mount -t tmpfs -o mode=1777 tmpfs "$root/tmp"
   unpack "$root/tmp/a folder"
-  mkdir -m 777 "$root/tmp/nobody"
-  # chroot leaves in the new root's top, so the folder is entered inside.
-  HOME=/tmp/nobody strangely chroot --userspec=65534:65534 "$root" env -C "/tmp/a folder"
+  mkdir -m 777 "$root/tmp/other"
+  # chroot starts at the top of the new root, so env changes to the folder.
+  HOME=/tmp/other strangely chroot --userspec=65534:65534 "$root" env -C "/tmp/a folder"
   HOME="/tmp/a folder/home" strangely chroot "$root" env -C "/tmp/a folder"
   chroot "$root" bash -c '! command -v mpirun && ! ls /usr/lib/*/libmpi.so* 2>/dev/null' ||
     { echo "bundle-test: the bare root is not bare: it has an MPI" >&2; return 1; }
 }
 
-# can_be_bare says whether this user, in this container, may have namespaces of its own.
+# can_be_bare reports whether this user may create namespaces in this container.
 can_be_bare() { [ "$(id -u)" = 0 ] && unshare --mount --net --pid --ipc --fork true 2>/dev/null; }
 
 bare() {
-  [ "$(id -u)" = 0 ] || fail "a bare root can only be entered by root: sudo scripts/bundle-test.sh bare"
+  [ "$(id -u)" = 0 ] || fail "bare requires root: sudo scripts/bundle-test.sh bare"
   bare_root
   unshare --mount --net --pid --ipc --fork --kill-child bash -c "set -euo pipefail
     root='$root' bundle='$here/$bundle'
@@ -139,10 +139,10 @@ bare() {
   echo "the bundle runs in a bare root ($(. "$root/etc/os-release" && echo "$PRETTY_NAME")) without network, as root and as another user"
 }
 
-[ -n "$bundle" ] || fail "there is no dist/busbar-*.tar.gz; make bundle packs it"
+[ -n "$bundle" ] || fail "dist/busbar-*.tar.gz is missing: run make bundle"
 if [ $# = 0 ]; then
   set -- moved
-  if can_be_bare; then set -- moved bare; else echo "not tried in a bare root: that wants root and namespaces (unshare)"; fi
+  if can_be_bare; then set -- moved bare; else echo "bare skipped: it requires root and namespaces (unshare)"; fi
 fi
 for what in "$@"; do
   case $what in

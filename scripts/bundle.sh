@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Packs dist/busbar-VERSION-linux-x86_64.tar.gz: rank, post, an Open MPI that runs wherever it is unpacked, Gloo where its
-# shim was built, and what belongs to them. Wants `make build` before; VERSION is the name's. Everything packed is then
-# asked what it needs: the versions of glibc's symbols, at most GLIBC_FLOOR (2.34), and no library but its own and glibc's
-# (for Gloo, that of C++ too).
+# Packs dist/busbar-VERSION-linux-x86_64.tar.gz: rank, post, a relocatable Open MPI, Gloo if its shim was built,
+# scripts and licences. Run `make build` first; VERSION sets the version in the name. The script then checks each
+# packed file: its glibc symbols are at most of version GLIBC_FLOOR (2.34), and it loads only libraries of the bundle
+# and of glibc (Gloo: also C++).
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -33,7 +33,7 @@ programs() {
   if [ -e scripts/rehearsal.sh ]; then cp -r lib/rehearsal "$top/lib/"; fi
 }
 
-# shim makes the one for the Open MPI inside, which finds its folder by itself.
+# shim builds the shim for the packed Open MPI; it finds its own folder.
 shim() {
   local made=$top/lib/busbar-mpi-openmpi.so
   OUT=$top/lib CFLAGS=scripts/bundle/openmpi_prefix.c scripts/mpi-shim.sh mpicc.openmpi >/dev/null
@@ -49,13 +49,13 @@ sources() {
   cp internal/loop/loop.h "$top/src/internal/loop/"
 }
 
-# notices collects the licences of what was packed: of Debian's files (their names on stdin) and of the Go modules.
+# notices collects the licences of the packed Debian files (names on stdin) and of the Go modules.
 notices() {
   local to=$top/licenses package found name module dir
   mkdir -p "$to/debian" "$to/go"
   cp LICENSE "$top/"
   while read -r found; do
-    # With /usr merged a package may still know its file under the old name.
+    # With a merged /usr, dpkg may list a file under its old name.
     package=$(dpkg -S "$found" 2>/dev/null || dpkg -S "${found#/usr}" 2>/dev/null) || fail "no package owns $found"
     echo "${package%%:*}"
   done | sort -u >"$stage/packages"
@@ -76,20 +76,20 @@ notices() {
     done
   cp "$("${GO:-go}" env GOROOT)/LICENSE" "$to/go/go"
   cat >"$to/README" <<TEXT
-busbar itself: ../LICENSE. Beside it this archive holds
+The licence of busbar is ../LICENSE. This archive also contains
   openmpi/, lib/gloo/
-             files of Debian packages, their licences in debian/. debian/VERSIONS names the packages and their sources,
-             which every Debian mirror has (apt-get source PACKAGE=VERSION). What was changed: the search path in each
-             library and program, and libevent_core is linked anew from its objects.
-  bin/       Go modules and the Go library, linked in, their licences in go/.
+             files of Debian packages, with licences in debian/. debian/VERSIONS lists the packages and their sources,
+             available from every Debian mirror (apt-get source PACKAGE=VERSION). Changes: the search path in each
+             library and program, and libevent_core, which is linked again from its objects.
+  bin/       Go modules and the Go library, statically linked, with licences in go/.
 TEXT
   chmod -R u+w "$to"
 }
 
-# elf lists the packed files that the loader reads.
+# elf lists the packed libraries and programs.
 elf() { find "$top" -type f \( -name '*.so*' -o -path '*/bin/*' \); }
 
-# needs prints the versions of glibc that a file asks for.
+# needs prints the versions of glibc that a file requires.
 needs() { readelf -VW "$1" 2>/dev/null | grep -o 'Name: GLIBC_[^ ]*' | sed 's/Name: GLIBC_//' | sort -u; }
 
 check_glibc() {
@@ -103,11 +103,11 @@ check_glibc() {
       worst=$(printf '%s\n' "$worst" "$version" | sort -V | tail -n 1)
     done
   done < <(elf)
-  [ $bad = 0 ] || fail "pack on an older Debian, or say what is wanted: GLIBC_FLOOR=2.36 make bundle"
+  [ $bad = 0 ] || fail "pack on an older Debian, or raise the limit: GLIBC_FLOOR=2.36 make bundle"
   glibc=$worst
 }
 
-# check_closed looks where the loader finds each library here, with the packed folder alone to help it.
+# check_closed fails if the loader resolves a library outside the bundle and glibc.
 check_closed() {
   local file stray system
   while read -r file; do
@@ -115,7 +115,7 @@ check_closed() {
     stray=$({ env -i PATH=/usr/bin:/bin ldd "$file" 2>/dev/null || true; } | awk -v top="$top/" -v ours="^($system)[.]so" '
       $2 == "=>" { at = $3 == "not" ? "nowhere" : $3 }
       $2 == "=>" && index(at, top) != 1 && $1 !~ ours && $1 !~ /^(lib(c|m|dl|rt|pthread|resolv)|ld-linux.*)\.so/ { print $1 " (" at ")" }')
-    [ -z "$stray" ] || fail "${file#"$top"/} takes from outside: ${stray//$'\n'/, }"
+    [ -z "$stray" ] || fail "${file#"$top"/} loads libraries from outside the bundle: ${stray//$'\n'/, }"
   done < <(elf)
 }
 

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# The C code under the address and undefined-behaviour sanitizers: the shim and the timed loop alone and with two ranks,
-# with every MPI found, the program of a step on its threads (under the thread sanitizer too), the shim of Gloo with threads as
-# ranks, and that of cudart, the plugin for NCCL and the rehearsal in their own tests. Each file is compiled with -Werror once more.
+# Tests the C code under the address and undefined-behaviour sanitizers, compiled with -Werror: the shim and the timed
+# loop with one and two ranks and every MPI found, the program of a step (also under the thread sanitizer), the shim of
+# Gloo with threads as ranks, cudart, the plugin for NCCL and the simulated libraries.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-# Both MPI libraries keep memory until the process ends, much of it from plugins that are unloaded by then and cannot
-# be told apart from ours, so leaks are not looked for.
+# Leak detection is off: both MPI libraries keep memory until exit. Their plugins are unloaded by then, so their
+# leaks cannot be separated from ours.
 export ASAN_OPTIONS=detect_leaks=0:abort_on_error=0 UBSAN_OPTIONS=print_stacktrace=1
 # UCX's own handlers would hide the sanitizers' report.
 export UCX_ERROR_SIGNALS=''
@@ -23,7 +23,7 @@ for family in openmpi mpich; do
   MPIRUN=mpirun.$family timeout 300 scripts/mpirun.sh -np 2 "$folder/$family"
 done
 if [ $found = 0 ]; then
-  echo "c-sanitize: neither mpicc.openmpi nor mpicc.mpich is here; \`make deps\` installs them or says how." >&2
+  echo "c-sanitize: mpicc.openmpi and mpicc.mpich are missing: run \`make deps\`." >&2
   exit 1
 fi
 

@@ -2,11 +2,11 @@
 # Runs the checks:
 #   check.sh quick     format, linters and the quick tests (make check)
 #   check.sh test      the test command: linters and most tests (make test)
-#   check.sh rest      what make test leaves out; needs the results of `check.sh test` (make test-all runs both)
+#   check.sh rest      tests that make test skips; requires the results of `check.sh test` (make test-all runs both)
 #   check.sh lint      format and linters
 #   check.sh STEP…     single steps, by the names that a run prints
-# A failing step does not stop the others. At the end each failed step is listed with its log and the command that runs it
-# alone, and the slowest tests are listed. Logs are in .tools/test.
+# A failing step does not stop the others. At the end each failed step is listed with its log and the command that runs
+# it alone, and the slowest tests are listed. Logs are in .tools/test.
 # shellcheck disable=SC2317 # the functions are called by step
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 1
@@ -91,9 +91,9 @@ finish() {
   exit 0
 }
 
-# --- what the steps do -----------------------------------------------------------------------------------------------
+# --- functions of the steps ------------------------------------------------------------------------------------------
 
-# files prints the repository's files of the patterns, those not yet added too.
+# files prints the files of the repository that match the patterns, with untracked ones.
 files() { git ls-files --cached --others --exclude-standard -- "$@"; }
 
 format() {
@@ -108,8 +108,8 @@ golangci_lint() { golangci-lint run --allow-parallel-runners ./...; }
 
 shellcheck() { files '*.sh' .ci/run | xargs -r "$(type -P shellcheck)"; }
 
-# A reader that stops early ends the writer with SIGPIPE once the text is longer than the pipe buffer, and under pipefail the
-# pipeline fails then. `grep -q WORD FILE` or `sed -n 1p` read all of it.
+# A reader that stops early ends the writer with SIGPIPE if the text exceeds the pipe buffer; under pipefail the
+# pipeline fails. `grep -q WORD FILE` and `sed -n 1p` avoid that.
 early_readers() {
   local found
   found=$(files '*.sh' .ci/run | xargs -r grep -nE '(^|[^|])\|&?[[:space:]]*([ef]?grep([[:space:]]+-[^[:space:]]+)*[[:space:]]+(-[a-zA-Z]*[qm]|--quiet|--silent|--max-count)|head([[:space:]]|$)|sed[[:space:]].*[0-9/$]q)' |
@@ -127,7 +127,7 @@ cgo() {
 
 tidy() { "$GO" mod tidy -diff; }
 
-# Before MPI is installed: Go needs none to build.
+# Runs before MPI is installed: the Go build does not require it.
 go_build() { "$GO" build -buildvcs=false ./...; }
 
 tools() { scripts/deps.sh test; }
@@ -137,7 +137,8 @@ build() { make --no-print-directory -j "$(nproc)" build; }
 # testrun EVENTS.json ARGUMENTS… runs go test, keeps its events, and prints what failed.
 testrun() { gotestsum --format pkgname --hide-summary skipped --jsonfile "$1" -- -count=1 -vet=off "${@:2}"; }
 
-# testrest OLD.json EVENTS.json ARGUMENTS… runs the tests that the run of OLD.json left to make test-all (needs.TestAll).
+# testrest OLD.json EVENTS.json ARGUMENTS… runs the tests that the run of OLD.json left to make test-all
+# (needs.TestAll).
 testrest() {
   local left pattern packages
   left=$(grep -a 'left to make test-all' "$1" | sed -nE 's/.*"Package":"([^"]*)","Test":"([^"]*)".*/\1 \2/p' | sort -u)
@@ -147,11 +148,11 @@ testrest() {
   testrun "${@:2}" -run "$pattern" "${packages[@]}"
 }
 
-# Tests of programs use those in bin and lib, and a tool that is missing is a failure. A single step builds them first.
+# Tests use the programs in bin and lib, and fail if a tool is missing. A single step builds the programs first.
 built=''
 ready() { { [ -n "$built" ] || build; } && export BUSBAR_TEST_WHOLE=1 BUSBAR_TEST_PROGRAMS=$PWD; }
 
-# What needs no rank processes.
+# Packages whose tests start no ranks.
 quick=(./internal/... ./sweeps/... ./cudart/... ./gloo ./post/... ./slurm ./slurm/aws ./slurm/sites)
 
 quick_tests() { "$GO" test -short -vet=off "${quick[@]}"; }
@@ -159,12 +160,13 @@ quick_tests() { "$GO" test -short -vet=off "${quick[@]}"; }
 # The word list over strings, comments and pages; the step tests runs it with all tests of docs.
 language() { "$GO" test -vet=off -run '^Test(Language|Turns)$' ./docs; }
 
-# Not from Go's cache: the tests start programs that it does not know of. Packages whose tests mostly wait begin first.
+# Without Go's test cache, which does not track the programs that tests start. Packages whose tests mostly wait begin
+# first.
 tests() { ready && testrun "$logs/tests.json" -short -timeout 10m -p 3 ./rank ./slurm/lib ./test ./...; }
 
 tests_left() { ready && testrest "$logs/tests.json" "$logs/tests-left.json" -timeout 10m; }
 
-# Where goroutines share memory; without the system tests, whose ranks are built without the detector.
+# Packages whose goroutines share memory; without the system tests, whose ranks are built without the detector.
 race() {
   local system
   system=$(grep -hoE '^func Test[A-Za-z0-9_]+' rank/system*_test.go | cut -d' ' -f2 | paste -sd'|')
@@ -172,7 +174,7 @@ race() {
     ./internal/bench/... ./internal/board ./internal/result/... ./internal/loop/... ./internal/program/... ./cudart/... ./post/trace ./rank/...
 }
 
-# The nodes of the Slurm are namespaces, which some containers forbid; nothing else is a reason to do without.
+# The nodes of the test cluster are namespaces. The step is skipped only if the container forbids them.
 on_slurm() {
   local code=0
   slurm/cluster/up.sh possible || code=$?
@@ -195,9 +197,10 @@ cublas() { scripts/cublas.sh; }
 bundle() { make --no-print-directory bundle; }
 bundle_bare() { scripts/bundle-test.sh bare; }
 
-# --- what the commands run -------------------------------------------------------------------------------------------
+# --- commands --------------------------------------------------------------------------------------------------------
 
-# Open MPI requires the first two as root. With the others ranks are not bound to cores and yield: launches run beside each other.
+# Open MPI requires the first two as root. With the others ranks are not bound to cores and yield: launches run beside
+# each other.
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 export OMPI_MCA_hwloc_base_binding_policy=none OMPI_MCA_mpi_yield_when_idle=1
 

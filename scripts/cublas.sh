@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# Checks package cublas against two of NVIDIA's own libraries from the Python package index, 12.1.3.1 and 12.9.1.4 (0.8 GB to
-# fetch, kept unpacked in .tools/cublas): whichever the loader finds, it comes with its own libcublasLt. No GPU is needed.
+# Checks that package cublas loads libcublas with the libcublasLt of the same version, for NVIDIA's 12.1.3.1 and
+# 12.9.1.4 from the Python package index (0.8 GB to download, kept in .tools/cublas). It needs no GPU.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 readonly OLD=12.1.3.1 NEW=12.9.1.4
-readonly BELOW=lib/python3.0/site-packages/nvidia/cublas/lib # as pip has it in an environment
+readonly BELOW=lib/python3.0/site-packages/nvidia/cublas/lib # as in an environment of pip
 folder=$PWD/.tools/cublas
 tool=$PWD/.tools/bin/cublas.test
 
@@ -14,7 +14,7 @@ fail() {
   exit 1
 }
 
-# fetch VERSION unpacks both libraries of that version, unless they are there.
+# fetch VERSION downloads and unpacks both libraries of a version unless they exist.
 fetch() {
   local to=$folder/$1/$BELOW wheels
   [ ! -e "$to/libcublasLt.so.12" ] || return 0
@@ -24,7 +24,7 @@ fetch() {
     fail "pip cannot download nvidia-cublas-cu12 $1; its message is above." "Python 3 with pip is needed (Debian, Ubuntu: python3-pip), and a package index."
   fi
   mkdir -p "$to"
-  # libcublasLt comes last: it says that all is there.
+  # libcublasLt comes last: it marks the folder as complete.
   python3 - "$wheels"/*.whl "$to" <<'PYTHON'
 import os, shutil, sys, zipfile
 wheel, to = zipfile.ZipFile(sys.argv[1]), sys.argv[2]
@@ -37,14 +37,14 @@ PYTHON
   rm -rf "$wheels"
 }
 
-# expect WHAT WANTED NAME=VALUE… loads cuBLAS with these variables; WANTED is the beginning of what that prints.
+# expect NAME PREFIX VARIABLE=VALUE… loads cuBLAS with these variables and fails unless the output begins with PREFIX.
 expect() {
-  local what=$1 wanted=$2 got
+  local what=$1 prefix=$2 got
   shift 2
   got=$(env "$@" "$tool") || true
   case $got in
-  "$wanted"*) printf '%s: %s\n' "$what" "${got%%$'\n'*}" ;;
-  *) fail "$what: wanted $wanted, got:" "$got" ;;
+  "$prefix"*) printf '%s: %s\n' "$what" "${got%%$'\n'*}" ;;
+  *) fail "$what: expected $prefix, got:" "$got" ;;
   esac
 }
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Installs what busbar needs and this machine lacks: `deps.sh` to build and run, `deps.sh test` for the tests too,
+# Installs missing dependencies of busbar: `deps.sh` to build and run, `deps.sh test` also for the tests,
 # `deps.sh bundle` to pack and test the bundle, `deps.sh slurm` for the Slurm of slurm/cluster.
 # As root with apt it installs; otherwise it prints the commands for common systems and stops with status 1.
 set -euo pipefail
@@ -11,13 +11,13 @@ GO=${GO:-go}
 
 have() { command -v "$1" >/dev/null 2>&1; }
 
-# missing NAME… prints those that are no command here.
+# missing NAME… prints the names that are not commands on this machine.
 missing() {
   local c
   for c in "$@"; do have "$c" || printf '%s ' "$c"; done
 }
 
-# lacking prints what is missing in words, and sets packages to the Debian packages that bring it.
+# lacking lists missing dependencies for messages; packages lists the Debian packages that provide them.
 packages=()
 lacking=()
 need() { # need "what" "packages" CHECK…
@@ -30,9 +30,9 @@ need() { # need "what" "packages" CHECK…
 }
 all_of() { [ -z "$(missing "$@")" ]; }
 have_pip() { python3 -m pip --version >/dev/null 2>&1; }
-# have_gloo: its headers as the compiler finds them; a CXX that is not there is no reason to miss them.
+# have_gloo reports whether the C++ compiler finds the headers of Gloo.
 have_gloo() { have "${CXX:-g++}" && "${CXX:-g++}" -E -x c++ -include gloo/config.h /dev/null >/dev/null 2>&1; }
-# have_pmix: Slurm opens a link that only the package with PMIx' headers has.
+# have_pmix: Slurm opens a link that is only in the package with the headers of PMIx.
 have_pmix() { compgen -G '/usr/lib/*/pmix2/lib/libpmix.so' >/dev/null || compgen -G '/usr/lib/*/libpmix.so' >/dev/null; }
 any_mpi() { have mpirun && { have mpicc || have mpicc.openmpi || have mpicc.mpich; }; }
 
@@ -47,7 +47,7 @@ look() {
     need "shellcheck" "shellcheck" have shellcheck
     need "valgrind" "valgrind" have valgrind
     need "Python with pip" "python3-pip" have_pip
-    need "Chromium, in which the page of a report is looked at" "chromium" have chromium
+    need "Chromium, which tests the page of a report" "chromium" have chromium
     need "curl" "curl" have curl
     need "ip" "iproute2" have ip
   elif [ "$1" = bundle ]; then
@@ -75,8 +75,9 @@ by_hand() {
     echo "  SUSE:            sudo zypper install gcc openmpi4 openmpi4-devel && module load gnu-openmpi"
     echo "  module system:   module avail mpi    then    module load gcc openmpi    (the names differ from site to site)"
     if [ "$for_tests" = test ]; then
-      echo "The tests also want MPICH (mpich, mpich-devel), Gloo, ShellCheck, valgrind, pip, Chromium, curl and ip (iproute), and find the two"
-      echo "MPIs by Debian's names: mpicc.openmpi, mpirun.openmpi, mpicc.mpich and mpirun.mpich."
+      echo "The tests also require MPICH (mpich, mpich-devel), Gloo, ShellCheck, valgrind, pip, Chromium, curl"
+      echo "and ip (iproute)."
+      echo "They use Debian's names of the two MPIs: mpicc.openmpi, mpirun.openmpi, mpicc.mpich and mpirun.mpich."
     fi
   } >&2
   exit 1
@@ -89,7 +90,7 @@ join() {
   printf '%s' "$out"
 }
 
-# apt installs packages; none of them is to start its daemons here.
+# apt installs packages without starting their daemons.
 apt() (
   policy=/usr/sbin/policy-rc.d
   if [ ! -e $policy ] && [ -d ${policy%/*} ]; then
@@ -108,7 +109,7 @@ apt_install() {
 install() {
   echo "installing with apt: $* (for $(join "${lacking[@]}"))"
   apt "$@" >/dev/null 2>&1 && return
-  # Package lists that are absent or old are the usual reason; a second failure is a real one.
+  # The usual cause is a missing or old package list: update it and retry once.
   local log
   log=$(mktemp)
   { apt-get -qq update || true; } </dev/null >"$log" 2>&1
@@ -121,14 +122,14 @@ install() {
   rm -f "$log"
 }
 
-# gloo brings Gloo where that costs nothing: all but one backend does without.
+# gloo installs Gloo where apt can; only the backend gloo requires it.
 gloo() {
   if have_gloo || [ "$(id -u)" != 0 ] || ! have apt-get; then return; fi
   echo "installing with apt: g++ libgloo-dev (for the backend gloo)"
-  apt g++ libgloo-dev >/dev/null 2>&1 || echo "they cannot be had; every other backend does without"
+  apt g++ libgloo-dev >/dev/null 2>&1 || echo "apt cannot install them; only the backend gloo requires them"
 }
 
-# need_go: Debian's own Go is too old, so there is nothing for apt to install.
+# need_go checks for Go. It installs nothing: Debian's Go is too old.
 need_go() {
   local wanted found=
   wanted=$(sed -n 's/^go //p' go.mod)
@@ -136,11 +137,11 @@ need_go() {
     found=$(GOTOOLCHAIN=local go env GOVERSION 2>/dev/null || true)
     found=${found#go}
     if [ -n "$found" ] && [ "$(printf '%s\n' "$wanted" "$found" | sort -V | sed -n 1p)" = "$wanted" ]; then return; fi
-    # A Go from 1.21 on fetches the version it needs by itself, where it may.
+    # Go 1.21 or later downloads the required version itself unless GOTOOLCHAIN is local.
     if [ "$(go env GOTOOLCHAIN 2>/dev/null)" != local ] && go version >/dev/null 2>&1; then return; fi
   fi
   {
-    echo "Missing: Go $wanted or later${found:+ (here is $found)}. Distributions are often behind, so:"
+    echo "Missing: Go $wanted or later${found:+ (found $found)}. Packages of distributions are often older; install it:"
     echo "  any Linux:       unpack the archive from Go's download page:  sudo tar -C /usr/local -xzf go$wanted.linux-amd64.tar.gz"
     echo "                   and put it on PATH:  export PATH=\$PATH:/usr/local/go/bin"
     echo "  module system:   module avail go    then    module load go"
@@ -148,7 +149,7 @@ need_go() {
   go_missing=1
 }
 
-# linter makes sure of golangci-lint and gotestsum in their pinned versions: check.sh looks in the same places.
+# linter installs the pinned versions of golangci-lint and gotestsum where check.sh searches them.
 linter() {
   PATH=$PWD/.tools/bin:$PATH:$("$GO" env GOPATH)/bin
   [[ $(gotestsum --version 2>/dev/null) == *"$GOTESTSUM_VERSION"* ]] ||

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Every fuzz test for a while (10 s, or $1): go test takes one at a time.
-# Inputs that reach something new are hardly made smaller first: what SQLite covers differs from time to time, and that alone took all the time.
+# Runs every fuzz test for 10 s, or for $1. `go test -fuzz` runs one test at a time.
+# Minimization is limited: the coverage of SQLite varies between runs, so minimizing would use all the time.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

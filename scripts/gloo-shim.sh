@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# Builds the shim through which rank uses Gloo, lib/busbar-gloo.so: gloo-shim.sh. With --if-there a machine without Gloo's
-# headers is told so and is no failure; with --test the shim's own tests are built under the sanitizers, and run.
-# Needs neither Go nor make. OUT is the folder of the result (lib), CXX the compiler, CXXFLAGS is added to its flags.
+# gloo-shim.sh builds lib/busbar-gloo.so, through which rank uses Gloo.
+#   --if-there   missing headers of Gloo print a message and are no error
+#   --test       build the tests of the shim under the sanitizers and run them
+# It requires neither Go nor make. OUT is the output folder (lib), CXX the compiler; CXXFLAGS adds flags.
 set -euo pipefail
 
 root=$(cd "$(dirname "$0")/.." && pwd)
@@ -29,10 +30,10 @@ build() {
   local shim=("$cxx" -O3 "${flags[@]}" -fPIC -shared -fvisibility=hidden "-Wl,-z,defs"
     "-Wl,--version-script=$root/gloo/shim/exports.map" ${extra[@]+"${extra[@]}"} -o "$new" "$root"/gloo/shim/*.cc -lgloo -ldl)
   if ! "${shim[@]}" -Werror >"$log" 2>&1; then
-    # A compiler of another taste must not keep anyone from measuring, but its warnings are shown.
+    # Warnings of another compiler do not stop the build; they are printed.
     "${shim[@]}" >"$log" 2>&1 || {
       cat "$log" >&2
-      fail "$cxx cannot compile the shim; what it said is above."
+      fail "$cxx cannot compile the shim; its message is above."
     }
     cat "$log" >&2
   fi
@@ -41,7 +42,7 @@ build() {
   printf '%s: made with %s\n' "${out#"$PWD"/}/busbar-gloo.so" "$(command -v "$cxx")"
 }
 
-# sanitized leaves libgloo as it is: what it is given, and what happens to memory of ours, is seen all the same.
+# sanitized does not rebuild libgloo: the sanitizers still check the arguments and memory of the shim.
 sanitized() {
   new=$(mktemp -d)
   "$cxx" -O1 -g "${flags[@]}" -Werror -fsanitize=address,undefined -fno-sanitize-recover=all ${extra[@]+"${extra[@]}"} \
@@ -51,9 +52,9 @@ sanitized() {
 
 missing=$(lacks)
 if [ -n "$missing" ]; then
-  advice="Debian, Ubuntu: sudo apt-get install g++ libgloo-dev; elsewhere CXXFLAGS may say where Gloo is (-I… -L…)"
-  [ "${1:-}" = --if-there ] || fail "there is $missing here." "$advice"
-  printf 'There is %s, so there is no shim for Gloo; rank --backend gloo needs one.\n%s\n' "$missing" "$advice"
+  advice="Debian, Ubuntu: sudo apt-get install g++ libgloo-dev; elsewhere: set CXXFLAGS to its folders (-I… -L…)"
+  [ "${1:-}" = --if-there ] || fail "$missing." "$advice"
+  printf 'gloo-shim: %s, so the shim for Gloo is not built; rank --backend gloo requires it.\n%s\n' "$missing" "$advice"
 elif [ "${1:-}" = --test ]; then
   sanitized
 else

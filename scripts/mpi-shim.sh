@@ -1,8 +1,7 @@
 #!/usr/bin/env bash
-# Builds the shim through which rank uses an MPI: mpi-shim.sh [MPICC…], by default with every mpicc found on PATH.
-# Needs neither Go nor make. OUT is the folder of the result (lib), CFLAGS is added to the compiler's flags.
-# The MPI family, and with it the name busbar-mpi-FAMILY.so, is found out from what was compiled. USAGE is what to type
-# before the path of an mpicc, for messages.
+# mpi-shim.sh [MPICC…] builds the shim through which rank uses an MPI, by default with every mpicc on PATH.
+# It requires neither Go nor make. OUT is the output folder (lib); CFLAGS adds flags. The compiled file contains the MPI
+# family, which gives the name busbar-mpi-FAMILY.so. USAGE is the command before the path of an mpicc, for messages.
 set -euo pipefail
 
 root=$(cd "$(dirname "$0")/.." && pwd)
@@ -18,7 +17,7 @@ fail() {
   exit 1
 }
 
-# rpaths prints the option that makes the shim find its libmpi, for each library folder that mpicc names.
+# rpaths prints an -rpath option for each library folder of mpicc, so that the shim finds its libmpi.
 rpaths() {
   local shown word
   shown=$("$1" -show 2>/dev/null || "$1" -showme 2>/dev/null || true)
@@ -32,22 +31,22 @@ rpaths() {
 build() {
   local mpicc=$1 rpath=() family missing
   command -v "$mpicc" >/dev/null ||
-    fail "there is no program $mpicc here." \
+    fail "$mpicc not found." \
       "Load the module of your MPI or install one (Debian, Ubuntu: libopenmpi-dev or libmpich-dev), or give the path of its mpicc:" \
       "${usage}/path/to/mpicc"
   mapfile -t rpath < <(rpaths "$mpicc")
   new=$(mktemp "$out/.busbar-mpi-XXXXXX")
   log=$(mktemp)
   if ! "$mpicc" "${flags[@]}" -Werror ${extra[@]+"${extra[@]}"} -o "$new" "$root"/mpi/shim/*.c ${rpath[@]+"${rpath[@]}"} -ldl >"$log" 2>&1; then
-    # A compiler of another taste must not keep anyone from measuring, but its warnings are shown.
+    # Warnings of another compiler do not stop the build; they are printed.
     "$mpicc" "${flags[@]}" ${extra[@]+"${extra[@]}"} -o "$new" "$root"/mpi/shim/*.c ${rpath[@]+"${rpath[@]}"} -ldl >"$log" 2>&1 || {
       cat "$log" >&2
-      fail "$mpicc cannot compile the shim; what it said is above."
+      fail "$mpicc cannot compile the shim; its message is above."
     }
     cat "$log" >&2
   fi
   family=$(grep -ao 'busbar family: [a-z]*' "$new" | sed 's/.*: //;q' || true)
-  [ -n "$family" ] || fail "$mpicc made a file without the mark of the shim."
+  [ -n "$family" ] || fail "the file that $mpicc made does not name an MPI family."
   missing=$(ldd "$new" 2>/dev/null | awk '/not found/ { print $1 }' || true)
   chmod 755 "$new"
   mv "$new" "$out/busbar-mpi-$family.so"

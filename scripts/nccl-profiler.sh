@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Builds lib/busbar-nccl-profiler.so, by which NCCL tells rank the path of an operation (rank --path): nccl-profiler.sh;
-# `nccl-profiler.sh test` builds it anew, under sanitizers too, and runs its test.
-# OUT is the folder of the result (lib), CC the compiler, CFLAGS is added to its flags.
+# nccl-profiler.sh builds lib/busbar-nccl-profiler.so, which records the algorithm of NCCL operations (rank
+# --algorithms). `nccl-profiler.sh test` builds it in a temporary folder, without and with sanitizers, and runs its
+# test. OUT is the output folder (lib), CC the compiler; CFLAGS adds flags.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

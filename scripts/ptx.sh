@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
-# Assembles the kernels of cudart, which otherwise only a GPU's driver compiles, with ptxas from the Python package index:
-# for every architecture from 7.0 to 10.0 that a ptxas knows, with those of CUDA 12 and CUDA 13. The kernel that computes
-# must keep within the registers that cudart/fma.go counts on.
+# Assembles the kernels of cudart with ptxas of CUDA 12 and CUDA 13 from the Python package index, for every
+# architecture from 7.0 to 10.0 that the ptxas supports. Without this check only the driver of a GPU compiles them. The
+# script also checks that busbar_fma uses at most the registers that cudart/fma.go assumes.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 readonly KERNELS='cudart/kernels.ptx cudart/work.ptx'
 readonly WORK_REGISTERS=32 # of a thread of busbar_fma, at most
 readonly ARCHITECTURES='70 72 75 80 86 87 89 90 100'
-# What must be there: 70 is V100, the oldest that busbar serves, 75 the oldest of CUDA 13.
+# The oldest required architectures: 70 is V100, the oldest that busbar supports; 75 is the oldest of CUDA 13.
 declare -A oldest=([nvidia-cuda-nvcc-cu12]=70 [nvidia-cuda-nvcc]=75)
 
 fail() {
@@ -25,7 +25,7 @@ fetch() {
       fail "pip cannot download $1." "Python 3 with pip is needed (Debian, Ubuntu: python3-pip), and a package index."
     for wheel in "$folder"/*.whl; do python3 -m zipfile -e "$wheel" "$folder" && rm -f "$wheel"; done
     found=$(find "$folder" -name ptxas -type f | sed -n 1p)
-    [ -n "$found" ] || fail "there is no ptxas in $1."
+    [ -n "$found" ] || fail "$1 contains no ptxas."
   fi
   chmod +x "$found"
   printf '%s\n' "$found"
@@ -44,13 +44,15 @@ assemble() {
       [ ! -s "$log" ] || fail "ptxas of CUDA $version warns for sm_$architecture:" "$(cat "$log")"
       done+=("$architecture")
       registers=$("$ptxas" -v -arch "sm_$architecture" -o "$out" "$kernels" 2>&1 | sed -n "/'busbar_fma'/,\$s/.*Used \([0-9]*\) registers.*/\1/p")
-      [ "${registers:-0}" -le $WORK_REGISTERS ] || fail "busbar_fma takes $registers registers for sm_$architecture, more than $WORK_REGISTERS."
+      [ "${registers:-0}" -le $WORK_REGISTERS ] ||
+        fail "busbar_fma uses $registers registers for sm_$architecture; the maximum is $WORK_REGISTERS."
     elif [ "$architecture" -ge "${oldest[$package]}" ] && ! grep -qi "not defined for option\|unsupported gpu" "$log"; then
-      fail "ptxas of CUDA $version does not take $kernels for sm_$architecture:" "$(cat "$log")"
+      fail "ptxas of CUDA $version cannot assemble $kernels for sm_$architecture:" "$(cat "$log")"
     fi
   done
   for architecture in "${oldest[$package]}" 90 100; do
-    [[ " ${done[*]} " == *" $architecture "* ]] || fail "ptxas of CUDA $version does not know sm_$architecture: ${done[*]:-none}."
+    [[ " ${done[*]} " == *" $architecture "* ]] ||
+      fail "ptxas of CUDA $version does not support sm_$architecture; supported: ${done[*]:-none}."
   done
   printf 'ptxas of CUDA %s assembles %s for sm_%s\n' "$version" "$kernels" "${done[*]}"
 }

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Builds the stand-ins of libcuda, libnccl and libcublas, with which everything but the speed of GPUs can be tried without one:
-# rehearsal.sh; `rehearsal.sh test` builds them anew, under sanitizers too, and runs their tests.
-# OUT is the folder of the result (lib/rehearsal), CC the compiler, CFLAGS is added to its flags.
-# WITHOUT="ncclCommSplit ncclAlltoAll" leaves symbols out, as an older or shorter library would; EXTRA=ncclx adds NCCLX's.
+# rehearsal.sh builds the simulated libcuda, libnccl and libcublas, which run rank and its tests without a GPU.
+# `rehearsal.sh test` builds them in a temporary folder, without and with sanitizers, and runs their tests.
+# OUT is the output folder (lib/rehearsal), CC the compiler; CFLAGS adds flags.
+# WITHOUT="ncclCommSplit ncclAlltoAll" leaves out symbols, as in an older library; EXTRA=ncclx adds those of NCCLX.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -21,7 +21,7 @@ build() {
   case ${EXTRA:-} in
   '') ;;
   ncclx) library+=(-DBUSBAR_NCCLX) ;;
-  *) fail "EXTRA=$EXTRA is not known; it can be ncclx." ;;
+  *) fail "unknown EXTRA=$EXTRA; known: ncclx." ;;
   esac
   hidden=$(mktemp "$out/.without-XXXXXX")
   {
@@ -32,7 +32,7 @@ build() {
   library+=("-Wl,--version-script,$hidden")
   "$cc" "${flags[@]}" "${library[@]}" -Wl,-soname,libcuda.so.1 -o "$out/.libcuda.so.1" cudart/rehearsal/cuda/*.c
   mv "$out/.libcuda.so.1" "$out/libcuda.so.1"
-  # Its libcuda is the one beside it, whatever LD_LIBRARY_PATH says.
+  # It loads the libcuda in its own folder, regardless of LD_LIBRARY_PATH.
   # shellcheck disable=SC2016 # the loader expands $ORIGIN
   "$cc" "${flags[@]}" "${library[@]}" -Wl,-soname,libnccl.so.2 -Wl,--disable-new-dtags '-Wl,-rpath,$ORIGIN' \
     -o "$out/.libnccl.so.2" cudart/rehearsal/nccl/*.c "$out/libcuda.so.1" -lm -ldl
@@ -44,7 +44,7 @@ build() {
   rm -f "$hidden"
   for name in ${without[@]+"${without[@]}"}; do
     known=$(grep -hoE "\\b$name\\b" cudart/cuda.h cudart/rehearsal/nccl/abi.h || true)
-    [ -n "$known" ] || fail "WITHOUT names $name, which the stand-ins do not have."
+    [ -n "$known" ] || fail "WITHOUT names $name, which is not a symbol of the simulated libraries."
   done
 }
 
@@ -59,14 +59,19 @@ check() {
   timeout 300 "$out/test" "$out"
 }
 
-# lacking checks that WITHOUT and EXTRA do what they say.
+# lacking tests WITHOUT and EXTRA.
 lacking() {
   local out=$folder/short symbols
   without=(ncclCommSplit cuGraphLaunch)
   build "$out" -O1
   symbols=$(nm -D --defined-only "$out/libnccl.so.2" "$out/libcuda.so.1")
-  case $symbols in *ncclCommSplit* | *cuGraphLaunch* | *ncclAllToAllv*) fail "WITHOUT or EXTRA left a symbol that should not be there." ;; esac
-  case $symbols in *ncclAlltoAll*cuGraphDestroy* | *cuGraphDestroy*ncclAlltoAll*) ;; *) fail "WITHOUT took more than it was asked to." ;; esac
+  case $symbols in *ncclCommSplit* | *cuGraphLaunch* | *ncclAllToAllv*)
+    fail "the library has a symbol that WITHOUT or EXTRA excludes."
+    ;;
+  esac
+  case $symbols in *ncclAlltoAll*cuGraphDestroy* | *cuGraphDestroy*ncclAlltoAll*) ;;
+  *) fail "WITHOUT removed more symbols than it names." ;;
+  esac
   without=()
 }
 

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# build-mpi-shim makes rank use the MPI of this machine, with its network, in the place of the one in this folder:
+# build-mpi-shim lets rank use the MPI of this machine and its network instead of the MPI in this folder:
 #   ./build-mpi-shim [MPICC]    mpicc of that MPI (default: mpicc); needs a C compiler, no Go
 #   ./build-mpi-shim --own      back to the MPI of this folder
-# busbar-run then starts that MPI's mpirun; srun, or its mpirun with bin/rank, works as well.
+# busbar-run then starts that MPI's mpirun. srun, or that mpirun with bin/rank, also works.
 set -euo pipefail
 here=$(cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")" && pwd)
 lib=$here/lib
@@ -24,7 +24,7 @@ esac
 mpicc=${1:-mpicc}
 OUT=$lib USAGE='./build-mpi-shim ' "$here/src/scripts/mpi-shim.sh" "$mpicc"
 
-# The launcher lies beside the compiler and has its suffix: mpicc.mpich, mpirun.mpich.
+# The launcher is in the folder of the compiler and has its suffix: mpicc.mpich, mpirun.mpich.
 path=$(command -v "$mpicc")
 name=${path##*/}
 suffix=''
@@ -38,4 +38,4 @@ for candidate in mpirun mpiexec; do
   fi
 done
 rm -f "$lib/launcher"
-echo "there is no mpirun beside $path: start the ranks with srun, for example: srun -n 8 $here/bin/rank"
+echo "no mpirun in the folder of $path: start the ranks with srun, for example: srun -n 8 $here/bin/rank"

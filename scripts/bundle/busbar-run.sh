@@ -2,9 +2,8 @@
 # busbar-run starts rank with the MPI of this folder:
 #   busbar-run -np N [--hostfile FILE] [--host LIST] [rank flags]
 #   busbar-run -np N [mpirun options] -- [rank flags]
-# Without a number there is a rank for each NVIDIA GPU, or two where there is none. -n is -np
-# as long as no number of ranks is given; after that it is rank's -n (iterations).
-# After ./build-mpi-shim the mpirun of that MPI is used in the place of this folder's.
+# Without -np it starts one rank for each NVIDIA GPU, or two ranks without GPUs. The first -n is -np;
+# after -np it is rank's -n (iterations). After ./build-mpi-shim it uses the mpirun of that MPI.
 set -euo pipefail
 here=$(cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")" && pwd)
 
@@ -23,13 +22,13 @@ usage() {
   exec "$here/bin/rank" --help
 }
 
-# option takes one of the launcher's options that may stand among rank's.
+# option adds one of the launcher's options that may appear among those of rank.
 option() {
   local word=$1 value=$2
-  [ -n "$value" ] || fail "$word wants a value; for example: busbar-run -np 4 --host node1:2,node2:2"
+  [ -n "$value" ] || fail "$word requires a value; for example: busbar-run -np 4 --host node1:2,node2:2"
   case $word in
     -n | -np | --np)
-      [[ $value =~ ^[1-9][0-9]*$ ]] || fail "$word wants a number of ranks, not \"$value\""
+      [[ $value =~ ^[1-9][0-9]*$ ]] || fail "$word requires a number of ranks, not \"$value\""
       [ -z "$counted" ] || fail "the number of ranks is given twice: $counted and $value"
       word=-np counted=$value
       ;;
@@ -62,7 +61,7 @@ separate() {
   done
 }
 
-# separate_at_dashes leaves mpirun's options as they are.
+# separate_at_dashes passes the options before -- to mpirun unchanged.
 separate_at_dashes() {
   while [ "$1" != -- ]; do
     case $1 in
@@ -81,21 +80,21 @@ default_ranks() {
   if [ -e "${gpus[0]}" ]; then echo "${#gpus[@]}"; else echo 2; fi
 }
 
-# own_mpi takes the settings of other installations away: they name plugins that this one lacks, or other folders.
-# In the ranks the shim does the same (openmpi_prefix.c), on other hosts too.
+# own_mpi removes the settings of other installations: they name missing plugins or other folders.
+# In the ranks the shim does the same (openmpi_prefix.c), also on other hosts.
 own_mpi() {
   unset "${!OPAL_@}" "${!PMIX_@}" OMPI_MCA_mtl
   export OPAL_PREFIX=$here/openmpi HWLOC_PLUGINS_PATH=$here/openmpi/hwloc
   export PMIX_PREFIX=$here/openmpi/pmix PMIX_PKGLIBDIR=$here/openmpi/pmix/lib/pmix PMIX_PKGDATADIR=$here/openmpi/pmix/share/pmix
   export OMPI_MCA_mca_base_param_files=$here/openmpi/etc/openmpi-mca-params.conf
   export OMPI_MCA_pml=ob1 OMPI_MCA_btl=self,vader,tcp
-  # Open MPI does not start without its way to other hosts, even when there are none.
+  # Open MPI does not start without ssh or rsh, even on one host.
   if ! command -v ssh >/dev/null && ! command -v rsh >/dev/null; then export OMPI_MCA_plm=^rsh; fi
   mpirun=$here/openmpi/bin/mpirun
   if [ -n "$hosts" ]; then hand_on; fi
 }
 
-# hand_on gives ranks on other hosts the variables that change what they do; Open MPI hands none on by itself.
+# hand_on exports the variables of NCCL, busbar and libfabric to ranks on other hosts; Open MPI exports none by default.
 hand_on() {
   local name words=()
   for name in "${!NCCL_@}" "${!BUSBAR_@}" "${!FI_@}" LD_LIBRARY_PATH; do
@@ -117,16 +116,16 @@ if [ -z "$counted$hosts" ]; then
 fi
 if [ -s "$here/lib/launcher" ]; then
   mpirun=$(<"$here/lib/launcher")
-  [ -x "$mpirun" ] || fail "$mpirun, which belongs to the MPI of the last ./build-mpi-shim, is not here." \
+  [ -x "$mpirun" ] || fail "$mpirun is missing; the last ./build-mpi-shim selected it." \
     "Load its module, start bin/rank with srun, or go back to the MPI of this folder: ./build-mpi-shim --own"
 else
   own_mpi
 fi
 
-# What Open MPI wants of root, and of more ranks than cores; other launchers do not look at these.
+# Open MPI requires these for root and for more ranks than cores; other launchers ignore them.
 if [ "$(id -u)" = 0 ]; then
   export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 fi
 export OMPI_MCA_rmaps_base_oversubscribe=1 PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe
-# test/gpu.sh launches another program in the same way, to compare it with rank.
+# test/gpu.sh launches another program here and compares it with rank.
 exec "$mpirun" "${launcher[@]}" "${BUSBAR_RUN_PROGRAM:-$here/bin/rank}" ${rank[@]+"${rank[@]}"}

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# gloo.sh FOLDER copies the shim for Gloo into FOLDER, and libgloo with what it needs into FOLDER/gloo, where the shim
-# finds them wherever FOLDER is moved. The C++ library stays the system's: it is part of nearly every one, and Debian's
-# wants a newer glibc than Gloo itself does. The names of the files of Debian that were copied are printed.
+# gloo.sh FOLDER copies the shim for Gloo into FOLDER, and libgloo with its libraries into FOLDER/gloo. FOLDER can be
+# moved. The C++ library is not copied: nearly every system has one, and Debian's requires a newer glibc than Gloo. The
+# script prints the names of the copied Debian files.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 

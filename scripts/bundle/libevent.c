@@ -1,6 +1,5 @@
-/* Linked with Debian's libevent_core.a into the library of the bundle. Debian's shared one takes the two functions from
- * glibc 2.36; with these it runs with 2.34. Open MPI draws no random numbers from libevent; they are as good as
- * glibc's all the same. */
+/* The bundle links this file with Debian's libevent_core.a. Debian's shared library requires the two functions of glibc
+ * 2.36; with these it runs with glibc 2.34. Open MPI takes no random numbers from libevent. */
 #include <errno.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -29,7 +28,8 @@ HIDDEN uint32_t arc4random(void)
 	return word;
 }
 
-/* The archive is compiled for programs and reaches stderr as only a program may; there it is renamed to this. */
+/* The archive is compiled for programs: its access to stderr does not link into a library. openmpi.sh renames that
+ * symbol to this one. */
 HIDDEN FILE *busbar_stderr;
 
 __attribute__((constructor)) static void set_stderr(void)

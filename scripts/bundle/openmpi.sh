@@ -1,23 +1,22 @@
 #!/usr/bin/env bash
-# openmpi.sh FOLDER copies this machine's Open MPI into FOLDER, so that it runs from wherever FOLDER is moved: the
-# launcher, its daemon, the libraries, help texts and those plugins that need nothing but what is copied. Plugins for
-# fabrics are thereby left out, and with them UCX, libfabric and the verbs libraries. The names of the files that were
-# copied are printed, for the notices.
+# openmpi.sh FOLDER copies this machine's Open MPI into FOLDER, which can be moved: the launcher, its daemon,
+# libraries, help texts, and the plugins that require only copied libraries. It leaves out plugins for fabrics, and so
+# UCX, libfabric and the verbs libraries. The script prints the names of the copied files for the licence notices.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
 to=$1
 triplet=$(cc -print-multiarch)
-# Where Open MPI looks under its prefix is fixed when it is compiled, so the layout is Debian's.
+# Folders below the prefix are compiled into Open MPI, so the layout is Debian's.
 lib=$to/lib/$triplet/openmpi/lib
 from=/usr/lib/$triplet
-# What rank never calls: files (MPI-IO) and OpenSHMEM.
+# Plugins of MPI-IO and OpenSHMEM, which rank does not use.
 readonly UNUSED='^mca_(io|fbtl|fcoll|fs|sharedfp|atomic|memheap|scoll|spml|sshmem)_'
 
 # shellcheck source=scripts/bundle/copy.sh
 . scripts/bundle/copy.sh
 
-# fits says whether everything that a plugin needs is there.
+# fits reports whether all libraries of a plugin were copied.
 fits() {
   local name
   for name in $(needed "$1"); do
@@ -25,7 +24,7 @@ fits() {
   done
 }
 
-# libevent wants glibc 2.36, for two functions that have a stand-in in libevent.c.
+# Debian's libevent requires glibc 2.36 for two functions; libevent.c replaces them.
 libevent() {
   local archive
   archive=$(mktemp -d)
@@ -48,7 +47,7 @@ done
 ln -s orterun "$to/bin/mpirun"
 libraries "$from/libmpi.so.40"
 copy "$from/libmpi.so.40" "$lib/libmpi.so.40" "\$ORIGIN"
-# The one through which ranks and launcher talk; its library is no fabric's.
+# Ranks and launcher communicate through this plugin; its library belongs to no fabric.
 libraries "$from/openmpi/lib/openmpi3/mca_pmix_ext3x.so"
 for plugin in "$from"/openmpi/lib/openmpi3/mca_*.so; do
   name=${plugin##*/}

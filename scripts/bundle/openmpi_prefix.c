@@ -1,6 +1,6 @@
-/* A part of the bundle's shim for Open MPI, and of no other. Open MPI looks for its plugins and settings in the
- * folders that it was configured with, or under OPAL_PREFIX; the bundle may lie anywhere, so its shim says where it
- * lies itself, before MPI starts. Variables of another Open MPI would lead to plugins that do not fit. */
+/* A part of the bundle's shim for Open MPI only. Open MPI searches plugins and settings in the folders of its
+ * configuration, or under OPAL_PREFIX. The bundle can be moved, so its shim sets OPAL_PREFIX before MPI starts.
+ * Variables of another Open MPI would load plugins that do not fit. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <limits.h>
@@ -13,7 +13,7 @@ static const char *const foreign[] = {
 	"OPAL_SYSCONFDIR",  "OPAL_PKGDATADIR", "OPAL_PKGLIBDIR",
 };
 
-/* Debian's PMIx has its library folders fixed apart from its prefix. */
+/* Debian's PMIx has fixed library folders that do not follow its prefix. */
 static const struct {
 	const char *name, *folder;
 } ours[] = {
@@ -51,12 +51,12 @@ __attribute__((constructor)) static void set_prefix(void)
 		snprintf(path, sizeof path, "%s/%s", bundle, ours[i].folder);
 		setenv(ours[i].name, path, 1);
 	}
-	/* mpirun has handed its settings on, those of its command line too; without it they are another MPI's. */
+	/* Under mpirun the settings are its own, with those of its command line; without it they belong to another MPI. */
 	if (getenv("OMPI_COMM_WORLD_SIZE"))
 		return;
 	setenv("OMPI_MCA_pml", "ob1", 1);
 	setenv("OMPI_MCA_btl", "self,vader,tcp", 1);
 	unsetenv("OMPI_MCA_mtl");
-	/* Started alone, a rank starts no others, so it needs no daemon beside it. */
+	/* A rank started alone starts no other processes and needs no daemon. */
 	setenv("OMPI_MCA_ess_singleton_isolated", "1", 1);
 }

@@ -1,7 +1,7 @@
 # shellcheck shell=bash
-# What scripts share that build C of ours and test it. It is sourced by a script that has set `me`, its own name, and that has
-# the functions build FOLDER FLAG… and check NAME FLAG…, which builds into $folder/NAME and runs the test.
-# shellcheck disable=SC2034,SC2154 # cc and flags are for the scripts, me is theirs
+# Functions of the scripts that build and test C code. The sourcing script sets `me`, its own name, and defines the
+# functions build FOLDER FLAG… and check NAME FLAG…, which builds into $folder/NAME and runs the test.
+# shellcheck disable=SC2034,SC2154 # the scripts use cc and flags, and set me
 cc=${CC:-cc}
 flags=(-std=gnu11 -Wall -Wextra -Werror -pthread)
 read -ra extra <<<"${CFLAGS:-}"
@@ -13,10 +13,10 @@ fail() {
   exit 1
 }
 
-need_cc() { command -v "$cc" >/dev/null || fail "there is no C compiler $cc here; CC=… names another."; }
+need_cc() { command -v "$cc" >/dev/null || fail "C compiler $cc not found; set CC to another."; }
 
-# build_or_test WORD FOLDER FILES builds into FOLDER where WORD is empty, and says which FILES that made; with `test` it checks
-# in a folder of its own, plain and under sanitizers.
+# build_or_test WORD FOLDER FILES builds into FOLDER if WORD is empty and prints the names FILES. If WORD is test, it
+# tests in a temporary folder, without and with sanitizers.
 build_or_test() {
   case $1 in
   '')
