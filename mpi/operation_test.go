@@ -149,7 +149,7 @@ func asyncVariants(m *MPI, s operation.Host) error {
 			for _, test := range []bool{false, true} {
 				err := trial(m.all, s, func(o *Operation) error {
 					a, err := o.Async()
-					if parts != (err != nil) || parts && !strings.Contains(err.Error(), "counts past 2³¹") {
+					if parts != (err != nil) || parts && !strings.Contains(err.Error(), "counts above 2³¹") {
 						return fmt.Errorf("in parts %t: %w", parts, err)
 					}
 					if parts {
