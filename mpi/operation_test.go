@@ -244,7 +244,7 @@ func refusals(m *MPI) error {
 		"no non-blocking form of MPI_Alltoall": reference.InPlace(coll.AllToAll, coll.Int8, 0, b.Pointer(), 1),
 		"an average by MPI_Allreduce": reference.InPlace(coll.AllReduce, coll.Float32, coll.Avg, b.Pointer(),
 			1),
-		"several operations that are issued as": several,
+		"grouped operations": several,
 	} {
 		o, err := m.World().Prepare(s)
 		if err != nil {
