@@ -21,10 +21,10 @@ Flags:
 Commands:
 {{range $commands}}  {{rpad .Name 12}}{{.Short}}
 {{end}}{{end}}
-Exit status:
-  0  done; a torn last line or a passed-over file is a warning
+Exit codes:
+  0  done, possibly with warnings (incomplete last line, skipped file)
   1  wrong usage
   2  nothing usable to read, or output that cannot be written
-  7  --fail-above: points are slower or failed; --fail-on: notices are as severe
+  7  --fail-above: slower or failed points; --fail-on: notices of this severity
   130, 143  stopped by SIGINT (Ctrl-C) or SIGTERM; no file is half written
 `

@@ -36,7 +36,7 @@ func newTimeline(to streams) *cobra.Command {
 	t := &timeliner{streams: to}
 	cmd := &cobra.Command{
 		Use:     "timeline [flags] FILE|DIR...",
-		Short:   "Analyse profiler traces: exposed communication, stragglers, advice",
+		Short:   "Analyze profiler traces: exposed communication, stragglers, advice",
 		GroupID: "job",
 		Long: `Reads what profilers wrote about GPUs: Kineto traces of torch.profiler (JSON,
 gzipped too) and SQLite exports of Nsight Systems (nsys export --type sqlite),

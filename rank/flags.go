@@ -211,8 +211,8 @@ func planFlags(c *config, f *flagSet) {
 		"gather, scatter, sendrecv or all", list(sweeps.ParseCollectives, &p.Collectives))
 	f.value("minbytes,b", "SIZE", "set the minimum message size (8)", size(&p.MinBytes))
 	f.value("maxbytes,e", "SIZE", "set the maximum message size (32M)", size(&p.MaxBytes))
-	f.value("stepfactor,f", "N", "multiply the message size by N from point to point (2)", value(factor, &p.StepFactor))
-	f.value("stepbytes,i", "SIZE", "add SIZE to the message size from point to point", size(&p.StepBytes))
+	f.value("stepfactor,f", "N", "multiply the message size by N at each step (2)", value(factor, &p.StepFactor))
+	f.value("stepbytes,i", "SIZE", "add SIZE to the message size at each step", size(&p.StepBytes))
 	f.value("elements", "LIST", "set elements per rank instead of message sizes: 1M,4M,16M",
 		list(sweeps.ParseElements, &p.Elements))
 	f.value("datatype,d", "LIST", "select int8, uint8, int32, uint32, int64, uint64, float16, bfloat16, float32, "+
@@ -240,10 +240,10 @@ func methodFlags(c *config, f *flagSet) {
 	f.value("precision", "P", "set the target half-width of the 95 % confidence interval (2%)",
 		value(sweeps.ParsePercent, &p.Precision))
 	f.value("budget", "TIME", "limit the measuring time per case (10s)", value(sweeps.ParseBudget, &p.Budget))
-	f.value("time-limit", "TIME", "limit the time of the whole run: skip message sizes to fit",
+	f.value("time-limit", "TIME", "limit the whole run to TIME; sizes that do not fit are skipped",
 		value(sweeps.ParseDuration, &p.TimeLimit))
 	f.count("run-cycles,N", &c.Cycles, 0, "run the sweep N times; 0: until stopped (1)")
-	f.value("average,a", "N", "use the time of rank 0 (0), or mean (1), min (2), max (3) of ranks (3)",
+	f.value("average,a", "N", "combine times of ranks: 0 rank 0 only, 1 mean, 2 minimum, 3 maximum (3)",
 		func(s string) error {
 			n, err := strconv.Atoi(s)
 			if err != nil || n < 0 || n > 3 {
@@ -303,10 +303,10 @@ func runFlags(c *config, f *flagSet) {
 	f.value("format", "FORMAT", "print the --preflight report as text (default), markdown or json", c.format.Set)
 	f.on("json", &c.json, "same as --format json")
 	f.on("quiet", &c.quiet, "print no table")
-	f.value("deadline", "TIME", "report a hang after TIME or 10 times the expected time of a case (60s)",
+	f.value("deadline", "TIME", "report a hang after TIME, or 10 times the expected time of a case if longer (60s)",
 		into(deadline, &c.Deadline))
 	f.text("campaign", "ID", &c.Campaign, "group launches into campaign ID (or BUSBAR_CAMPAIGN)")
-	f.text("block", "LABEL", &c.Block, "pair launches of a campaign that share LABEL (or BUSBAR_BLOCK)")
+	f.text("block", "LABEL", &c.Block, "compare this launch with those of the same LABEL (or BUSBAR_BLOCK)")
 	f.text("variant", "LABEL", &c.Variant, "name the tuning variant (or BUSBAR_VARIANT)")
 }
 

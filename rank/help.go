@@ -43,7 +43,7 @@ Results
 Values
   SIZE is an integer with K, M or G (powers of 1024). GB/s are 1e9 bytes per second.
   LIST is separated by commas. Long names accept _ for -. Flags override the sweep.
-  Defaults of flags are in parentheses; -b, -e and -f have none with --sweep.
+  Defaults are in parentheses. With --sweep, the sweep sets -b, -e and -f.
 
 Environment
   BUSBAR_SIDE_CHANNEL=off  open no TCP connections between ranks

@@ -29,7 +29,7 @@ func TestFirstPlotHasThePlacementOfTheHeadline(t *testing.T) {
 func TestTiles(t *testing.T) {
 	tiles := form{Report: sample(), page: true}.tiles()
 	if len(tiles) != 3 || tiles[0].Value != "7.444 GB/s" || !strings.Contains(tiles[0].Note, "74 % of peak") ||
-		tiles[1].Name != "Latency at 1 KiB" || tiles[2].Href != "#finding-1" {
+		tiles[1].Name != "Time at 1 KiB" || tiles[2].Href != "#finding-1" {
 		t.Errorf("%+v", tiles)
 	}
 }

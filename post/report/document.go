@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"busbar/internal/coll"
 	"busbar/internal/document"
 	"busbar/internal/notice"
 	"busbar/internal/notice/profiles"
@@ -87,8 +88,12 @@ func (r form) tiles() document.Tiles {
 		})
 		if small := r.answers[0].Smallest; small != nil {
 			note := nonEmpty(small.Who, small.Operation, small.Placement, small.Mode+" mode", small.World.String())
+			name := "Latency at "
+			if small.Mode != coll.Latency.String() {
+				name = "Time at "
+			}
 			all = append(all, document.Tile{
-				Name: "Latency at " + small.At.String(), Value: small.Latency.String(), Note: strings.Join(note, ", "),
+				Name: name + small.At.String(), Value: small.Latency.String(), Note: strings.Join(note, ", "),
 			})
 		}
 	}
