@@ -98,9 +98,6 @@ int main(void)
 				run(c, 0, 1, fails);
 				run(c, 1, 0, fails);
 			}
-		char from[1000] = {1, 2, 3}, to[1000] = {0};
-		crew_copy(c, to, from, sizeof to);
-		check(!memcmp(to, from, sizeof to), "a copy differs");
 		crew_free(c);
 	}
 	crew_free(NULL);
