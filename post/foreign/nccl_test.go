@@ -364,6 +364,14 @@ func TestPrefixes(t *testing.T) {
 			t.Errorf("%q: %+v, %d runs", prefix, c, len(m.runs))
 		}
 	}
+	text := ""
+	for _, l := range strings.Split(strings.TrimSuffix(body, "\n"), "\n") {
+		text += "[1,0]<stdout>:" + l + "\n[1,1]<stdout>:" + l + "\r\n"
+	}
+	m, c := read(t, text)
+	if c.Rows != 2 || len(m.runs) != 2 || c.Unknown != 0 {
+		t.Errorf("two processes: %+v, %d runs", c, len(m.runs))
+	}
 }
 
 func TestVersionOf(t *testing.T) {

@@ -13,6 +13,7 @@ import (
 type osu struct {
 	layout
 	columnTable
+	largest int64 // size of a row so far: they ascend; -1: none yet
 }
 
 var (
@@ -44,12 +45,12 @@ func (p *osu) take(l line) (bool, error) {
 		case p.columns == nil || !osuRow.MatchString(l.text):
 			return false, nil
 		default:
-			return true, p.row(l)
+			return p.row(l)
 		}
 		return true, nil
 	}
 	if m := osuHeading.FindStringSubmatch(strings.TrimSpace(l.text)); m != nil {
-		p.columns = osuGap.Split(strings.TrimSpace(m[1]), -1)
+		p.columns, p.largest = osuGap.Split(strings.TrimSpace(m[1]), -1), -1
 		return true, nil
 	}
 	if m := osuType.FindStringSubmatch(l.body); m != nil {
@@ -107,16 +108,24 @@ func (p *osu) titled(m []string, n int) error {
 	return err
 }
 
-// row makes a record of a row.
-func (p *osu) row(l line) error {
-	rec := p.record(p.test, l.n)
-	if !p.fill(rec, strings.Fields(l.text), osuColumn) {
-		return p.in.torn(l.n, l.text)
+// row makes a record of a row. A table ends where sizes no longer ascend: rows that follow belong to another table,
+// whose heading is missing.
+func (p *osu) row(l line) (bool, error) {
+	rec, words := p.record(p.test, l.n), strings.Fields(l.text)
+	if !p.fill(rec, words, osuColumn) {
+		return true, p.in.torn(l.n, l.text)
+	}
+	if size, ok := count(words[0]); ok && p.columns[0] == "Size" {
+		if size <= p.largest {
+			p.columns = nil
+			return false, nil
+		}
+		p.largest = size
 	}
 	if rec.Time == nil || strings.Contains(p.operation, "andwidth") || strings.HasPrefix(p.operation, "Non-blocking") {
 		rec.Mode = 0 // what was timed is no operation alone
 	}
-	return p.test.add(rec)
+	return true, p.test.add(rec)
 }
 
 // osuColumn puts one word where it belongs; false: it is none that this column can hold.

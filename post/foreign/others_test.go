@@ -13,6 +13,7 @@ import (
 // osuFixture is a test of OSU behind a blank line, as it prints it.
 func osuFixture(text string) string { return "\n" + text }
 
+// Sizes of OSU ascend: a row that is not larger than those above belongs to another table, whose heading is missing.
 func TestOSU(t *testing.T) {
 	imports(t, map[string]string{
 		"$ mpirun -np 4 osu_reduce_scatter -f\n" + osuFixture(`# OSU MPI Reduce_scatter Latency Test v7.4
@@ -35,6 +36,11 @@ OSU Micro-Benchmarks 7.4, mpi MPI (by OSU Micro-Benchmarks 7.4), n0 on 0; comple
 `,
 		"# OSU MPI Allreduce Latency Test v5.6\n# Size       Avg Latency(us)\n4  1.50\n": `
 rows 1 torn 0 unknown 0 log 0
+OSU Micro-Benchmarks 5.6, mpi MPI (by OSU Micro-Benchmarks 5.6), n0 on 0; complete <nil> []
+3: all_reduce float32 sum -1 ? latency ? 4 1 1.5e-06s ok off
+`,
+		"# OSU MPI Allreduce Latency Test v5.6\n# Size       Avg Latency(us)\n4  1.50\n4  9.00\n": `
+rows 1 torn 0 unknown 1 log 0
 OSU Micro-Benchmarks 5.6, mpi MPI (by OSU Micro-Benchmarks 5.6), n0 on 0; complete <nil> []
 3: all_reduce float32 sum -1 ? latency ? 4 1 1.5e-06s ok off
 `,

@@ -5,15 +5,17 @@ import (
 	"strings"
 )
 
-// prefix is what launchers and log collectors put before each line: Open MPI, Slurm (srun -l), Hydra, torchrun,
-// Kubernetes, Compose; time stamps, a quoting mark. The second group is that of parallel shells, which looks like the
-// beginning of many a line: it counts only before a comment or a row.
+// prefix is what launchers and log collectors put before each line. The first group names the process: Open MPI,
+// Slurm (srun -l), Hydra, torchrun, Kubernetes, Compose. The second does not: time stamps, a quoting mark. The third
+// is that of parallel shells, which looks like the beginning of many a line: it counts only before a comment or a
+// row.
 var prefix = regexp.MustCompile(`^(?:(` +
 	`\[[^\]\s]*,\d+\]<std\w+>:? ?|` +
 	` *\d+: ?|` +
 	`\[(?:default)?\d+\](?:: ?| )|` +
 	`\[pod/[^\]]+\] |` +
-	`[\w./-]+ +\| ?|` +
+	`[\w./-]+ +\| ?` +
+	`)|(` +
 	`\w{3} \w{3} +\d+ [\d:]{8} \d{4}(?:<std\w+>:?|:) ?|` +
 	`\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?\]? |` +
 	`> ?` +
@@ -24,8 +26,8 @@ var colours = regexp.MustCompile("\x1b\\[[0-9;]*[A-Za-z]")
 // maxPrefixes is how many prefixes one line may have.
 const maxPrefixes = 4
 
-// unprefixed removes what launchers put before a line.
-func unprefixed(text string) string {
+// unprefixed removes what launchers put before a line. Who identifies the line's process, without spaces.
+func unprefixed(text string) (who, rest string) {
 	text = strings.TrimRight(strings.ReplaceAll(text, "\x00", ""), "\r\n ")
 	text = colours.ReplaceAllString(text, "")
 	for range maxPrefixes {
@@ -33,7 +35,8 @@ func unprefixed(text string) string {
 		if m == nil {
 			break
 		}
-		text = text[len(m[1]+m[2]):]
+		who += m[1] + m[3]
+		text = text[len(m[1]+m[2]+m[3]):]
 	}
-	return text
+	return strings.ReplaceAll(who, " ", ""), text
 }

@@ -84,7 +84,7 @@ func (c *columnTable) fill(rec *result.Record, words []string, put columnFunc) b
 	return true
 }
 
-// stream offers the lines of a file to the parsers.
+// stream is the lines of one process.
 type stream struct {
 	parsers []parser // first the one that takes the lines
 	shell   *shell
@@ -102,19 +102,32 @@ func newStream(in *input) *stream {
 	return s
 }
 
-// text reads a file of lines.
+// maxStreams bounds the processes that are distinguished; those beyond share a stream.
+const maxStreams = 1024
+
+// text reads a file of lines. Processes are distinguished by the prefixes of their lines.
 func (in *input) text(r *bufio.Reader) error {
-	s := newStream(in)
+	streams, order := map[string]*stream{}, []*stream{}
 	err := lines(r, func(n int, text string) error {
-		rest := text
+		who, rest := "", text
 		if !plainLog.MatchString(text) {
-			rest = unprefixed(text)
+			who, rest = unprefixed(text)
+		}
+		if len(streams) >= maxStreams && streams[who] == nil {
+			who = ""
+		}
+		s := streams[who]
+		if s == nil {
+			s = newStream(in)
+			streams[who], order = s, append(order, s)
 		}
 		return s.take(in, newLine(n, rest), text)
 	})
-	for _, p := range s.parsers {
-		if e := p.close(); err == nil {
-			err = e
+	for _, s := range order {
+		for _, p := range s.parsers {
+			if e := p.close(); err == nil {
+				err = e
+			}
 		}
 	}
 	return err
