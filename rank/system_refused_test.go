@@ -150,6 +150,8 @@ func TestRefused(t *testing.T) {
 			"BUSBAR_REHEARSAL_VERSION=22907"), code: exit.Environment, words: []string{"MIG-", "--allow-shared-gpu"}},
 		"another GPU": {launch: gpus("", "BUSBAR_REHEARSAL_FAULT=other-gpu@rank=1", "BUSBAR_REHEARSAL_GPUS=4"),
 			code: exit.Environment, words: []string{"rank 1 on " + hostName(), "uses GPU 2", "uses GPU 1"}},
+		"no world fits": {launch: args("--worlds 4,8"), code: exit.Environment,
+			words: []string{"no world of the plan fits"}},
 		"profiler plugin of the user": {launch: gpus("--path", "NCCL_PROFILER_PLUGIN=/opt/theirs.so"),
 			code: exit.Environment, words: []string{"/opt/theirs.so"}},
 		"no cuBLAS": {launch: steps("--compute-kernel gemm"), code: exit.Environment,

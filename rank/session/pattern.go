@@ -39,7 +39,7 @@ type patternCase struct {
 func (r *Run) measurePattern(ctx context.Context) error {
 	libraries := r.fitting(r.Comm.Size())
 	if len(libraries) == 0 {
-		return nil
+		return r.unfit("--pattern has no backend that fits this world")
 	}
 	w := r.newWorld(r.Comm, firstRanks(r.Comm.Size()))
 	if err := w.prepare(); err != nil {

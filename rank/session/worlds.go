@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"busbar/rank/backend"
+	"busbar/rank/exit"
 	"busbar/rank/hang"
 	"busbar/rank/launch"
 )
@@ -16,6 +17,11 @@ const sleepPause = 2 * time.Millisecond
 
 // measureWorlds measures the plan world by world.
 func (r *Run) measureWorlds(ctx context.Context) error {
+	if !slices.ContainsFunc(r.Plan.Worlds, r.fits) {
+		lib, n := r.Libraries[0], r.Plan.Worlds[0]
+		return r.unfit(fmt.Sprintf("no world of the plan fits: world %d on %s %s: start more ranks, or set --worlds", n,
+			lib.Name(), lib.Unfit(n)))
+	}
 	for _, n := range r.Plan.Worlds {
 		libraries := r.fitting(n)
 		if len(libraries) == 0 {
@@ -105,12 +111,31 @@ func (r *Run) fitting(n int) (libraries []backend.Library) {
 	return libraries
 }
 
-// until returns the time limit of a world: each remaining world has an equal share. It is zero without a limit.
+// unfit is the error of a plan without a world that fits. Rank 0 reports it.
+func (r *Run) unfit(what string) error {
+	if r.rank() != 0 {
+		return exit.ErrElsewhere
+	}
+	return exit.Environmentf("%s", what)
+}
+
+// fits reports whether any library supports a world.
+func (r *Run) fits(n int) bool {
+	return slices.ContainsFunc(r.Libraries, func(l backend.Library) bool { return l.Unfit(n) == "" })
+}
+
+// until returns the time limit of a world: each remaining world that fits has an equal share. It is zero without a
+// limit.
 func (r *Run) until(world int) time.Time {
 	limit := r.Plan.Sweep.TimeLimit
 	if limit <= 0 {
 		return time.Time{}
 	}
-	left := len(r.Plan.Worlds) - slices.Index(r.Plan.Worlds, world)
+	left := 0
+	for _, n := range r.Plan.Worlds[slices.Index(r.Plan.Worlds, world):] {
+		if r.fits(n) {
+			left++
+		}
+	}
 	return time.Now().Add(time.Until(r.Start.Add(limit)) / time.Duration(left))
 }
