@@ -23,5 +23,4 @@ func (e *Error) Error() string {
 }
 
 const advice = "cuBLAS comes with the CUDA toolkit, with PyTorch, and with: pip install nvidia-cublas-cu12 " +
-	"(nvidia-cublas for CUDA 13); " +
-	"if it is in another folder, add that folder to LD_LIBRARY_PATH"
+	"(nvidia-cublas for CUDA 13); if it is in another folder, add that folder to LD_LIBRARY_PATH"

@@ -68,13 +68,11 @@ func (e *Error) Cuda() bool { return e.Code == unhandledCuda }
 func (o Options) advice() string {
 	if o.NCCLX {
 		return "NCCLX's libnccl.so.2 comes from building it (build_ncclx.sh of torchcomms) or from a Conda build " +
-			"that links it as a shared library; " +
-			"the torchcomms wheel links NCCLX into a Python module and holds no library that can be loaded. Set " +
-			"--nccl PATH"
+			"that links it as a shared library; the torchcomms wheel links NCCLX into a Python module and holds no " +
+			"library that can be loaded. Set --nccl PATH"
 	}
 	return "NCCL comes with: pip install nvidia-nccl-cu12 (nvidia-nccl-cu13 for CUDA 13), or libnccl2 from NVIDIA's " +
-		"repository for Debian and Ubuntu (libnccl for RHEL); " +
-		"or set --nccl PATH"
+		"repository for Debian and Ubuntu (libnccl for RHEL); or set --nccl PATH"
 }
 
 // versionText writes a version code for people: major·10000 + minor·100 + patch, or major·1000 + … up to NCCL 2.8.

@@ -26,8 +26,7 @@ func uniform(size string) (*Model, error) {
 	}
 	m := &Model{Name: name, Layers: make([]Layer, layers),
 		About: "layers of one size, made up; forward and backward take 100 ms together, which is chosen, a third of " +
-			"it " +
-			"forward"}
+			"it forward"}
 	for i := range m.Layers {
 		m.Layers[i] = Layer{Name: fmt.Sprintf("layer%d", i+1), Params: params,
 			Forward: presetForward / float64(layers), Backward: presetBackward / float64(layers)}

@@ -108,8 +108,8 @@ func Read(r io.Reader, file File, sink Sink) (Counts, error) {
 }
 
 const knownLayouts = "tables of nccl-tests, rccl-tests, the OSU and Intel benchmarks, the collective profiler, " +
-	"DeepSpeed's communication benchmark and all_reduce_bench, " +
-	"JSON of nccl-tests and rccl-tests, and CSV of rccl-tests and of all-reduce scripts are"
+	"DeepSpeed's communication benchmark and all_reduce_bench, JSON of nccl-tests and rccl-tests, and CSV of " +
+	"rccl-tests and of all-reduce scripts are"
 
 // own is the error of a table that busbar made of its records.
 func (in *input) own(line int) error {

@@ -55,11 +55,9 @@ func (b *builder) countStep(p *steps.Point) {
 // stepTableText explains the columns of the tables.
 const stepTableText = "Times are medians over the rounds of one launch; ±% is half the width of the 95 % CI. " +
 	"In turn: computation, then communication. exposed: overlapped minus computation, round by round; %step is its " +
-	"share of the step. " +
-	"Hidden communication: %wall by the wall clock, %intvl by intervals, at most %bound. comp and comm: the " +
-	"factor by which computation and communication are slower when overlapped; speed: of overlapped over in turn; " +
-	"%weak: " +
-	"efficiency of weak scaling."
+	"share of the step. Hidden communication: %wall by the wall clock, %intvl by intervals, at most %bound. comp and " +
+	"comm: the factor by which computation and communication are slower when overlapped; speed: of overlapped over " +
+	"in turn; %weak: efficiency of weak scaling."
 
 // stepsSection has the tables of post show.
 func (r form) stepsSection() *document.Section {

@@ -61,8 +61,7 @@ func titleOf(t *timeline.Timeline) string {
 
 // alignedText is how rows of the plot are aligned.
 const alignedText = "Rows are aligned by the ends of the collectives that they share, not by the clocks of their " +
-	"hosts. " +
-	"A row without one begins with its own first activity."
+	"hosts. A row without one begins with its own first activity."
 
 // timelineSection is what timelines show: on the page their plot, then what post timeline prints.
 func (r form) timelineSection() *document.Section {

@@ -28,8 +28,7 @@ func CheckLaunch(world int, s Started, library string) error {
 			"mpirun inside the job"
 	case openmpi:
 		remedy = "start it with Open MPI's mpirun, or run it on the launcher's own MPI with --mpi mpich (make " +
-			"mpi-shim " +
-			"builds what that needs)"
+			"mpi-shim builds what that needs)"
 	case strings.Contains(s.Launcher, "Open MPI"):
 		remedy = "start it with that MPI's own mpirun, or run it on the launcher's own MPI with --mpi openmpi (make " +
 			"mpi-shim builds what that needs)"

@@ -235,8 +235,7 @@ func (p FarPath) String() string {
 // Advice depends on the vendor.
 func (n NICFar) Advice() string {
 	return "see " + n.Vendor.topology() + ": each GPU needs a NIC under its own PCIe switch; in a container or a " +
-		"virtual machine, " +
-		"check that /sys shows the real topology (NCCL documentation, Topology detection)"
+		"virtual machine, check that /sys shows the real topology (NCCL documentation, Topology detection)"
 }
 
 func (TCPBetweenNodes) Code() notice.Code      { return "tcp-between-nodes" }
@@ -310,8 +309,7 @@ var ncclNetwork = []notice.Entry{
 		Text:     "ranks of one run use different networks, and cannot reach each other over them",
 		Details:  []string{"{Networks...}."},
 		Advice: "give all hosts the same plugin (libnccl-net.so, LD_LIBRARY_PATH) and devices, or set " +
-			"NCCL_NET_PLUGIN=none " +
-			"everywhere",
+			"NCCL_NET_PLUGIN=none everywhere",
 		Doc: "Each process prints the network that it uses.",
 	},
 	{

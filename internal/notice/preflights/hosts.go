@@ -354,8 +354,7 @@ var preflightHosts = []notice.Entry{
 	{Example: HostMemoryShort{exampleMemory}, Severity: notice.Warning,
 		Text: "{Limit}",
 		Advice: "end what else uses memory, start fewer ranks a host, or ask for more (srun --mem=0, docker run " +
-			"--memory); " +
-			"sizes that do not fit are skipped",
+			"--memory); sizes that do not fit are skipped",
 		Doc: "The buffers of a rank may use less than 256 MiB; below 16 MiB it is an error."},
 	{Example: HostMemoryUnknown{}, Severity: notice.Warning,
 		Text: "free memory is unknown", Advice: "mount /proc; without it a size that is too large ends the run",

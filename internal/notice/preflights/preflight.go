@@ -198,8 +198,7 @@ const (
 	mpiText    = "{Library} ({Path}), thread level {ThreadLevel}; launcher: {Launcher}"
 	failedText = "{Problem}[ ({Tried})]"
 	openTCP    = notice.AdviceOpenTCP + "; without it a hang is named from the shared memory of each host, and a " +
-		"signal " +
-		"reaches only its own rank"
+		"signal reaches only its own rank"
 	sameFailure = "a run would fail in the same way; correct this first"
 )
 

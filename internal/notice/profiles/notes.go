@@ -45,8 +45,7 @@ type SameRank struct {
 // Advice has braces, which a template cannot.
 func (SameRank) Advice() string {
 	return "give each file the rank of the world, not the local one, and one job at a time: nsys profile -o " +
-		"name_rank%q{RANK}, or " +
-		"torch.distributed.get_rank() in the name"
+		"name_rank%q{RANK}, or torch.distributed.get_rank() in the name"
 }
 
 // NonBlockingCalls reports operations whose own time is not in the trace.

@@ -121,12 +121,10 @@ var overlapAdvice = map[string]string{
 	"alltoall": "split the batch in two, so that one half computes while the other is exchanged; for embedding " +
 		"tables, TorchRec's TrainPipelineSparseDist does this",
 	"all_gather": "gather parameters earlier: FSDP's forward_prefetch=True and backward_prefetch=BACKWARD_PRE; or " +
-		"keep them " +
-		"after the forward pass (reshard_after_forward=False) if memory allows",
+		"keep them after the forward pass (reshard_after_forward=False) if memory allows",
 	"reduce_scatter": "wrap each layer with FSDP on its own, so that its gradients leave during the backward pass",
 	"all_reduce": "start all_reduce during the backward pass, as DDP does; under tensor parallelism, overlap it with " +
-		"matrix " +
-		"multiplications (asynchronous tensor parallelism)",
+		"matrix multiplications (asynchronous tensor parallelism)",
 	"sendrecv": microBatches, "send": microBatches, "recv": microBatches,
 }
 
