@@ -16,7 +16,7 @@ func sample(n uint64) Entry {
 	text := fmt.Sprint(n)
 	return Entry{Rank: int(n), PID: int(n), Namespace: n, Number: n, Step: n, Iteration: n, Since: int64(n),
 		Phase: strings.Repeat(text, 3), Case: strings.Repeat(text, 7), Group: strings.Repeat(text,
-			2), Stage: text, Says: strings.Repeat(text, 20)}
+			2), Stage: text, LibraryError: strings.Repeat(text, 20)}
 }
 
 // What one opens is what another created, and it works on when the name is gone.
@@ -76,10 +76,10 @@ func TestStrangeFiles(t *testing.T) {
 func TestTexts(t *testing.T) {
 	s := Private(1).Slot(0)
 	long := "a" + strings.Repeat("é", 1000)
-	s.Write(Entry{Phase: long, Case: long, Group: long, Stage: long, Says: long}, 0)
+	s.Write(Entry{Phase: long, Case: long, Group: long, Stage: long, LibraryError: long}, 0)
 	got, _ := s.Read(0)
 	for text, room := range map[string]int{got.Phase: phaseBytes, got.Case: caseBytes, got.Group: groupBytes,
-		got.Stage: stageBytes, got.Says: saysBytes} {
+		got.Stage: stageBytes, got.LibraryError: saysBytes} {
 		if !strings.HasPrefix(long, text) || len(text) > room || len(text) < room-1 {
 			t.Errorf("%d bytes in a place of %d: %q", len(text), room, text)
 		}
@@ -87,7 +87,7 @@ func TestTexts(t *testing.T) {
 	for range 2 { // both places
 		s.Write(Entry{Phase: "check"}, 0)
 	}
-	if got, _ := s.Read(0); got.Phase != "check" || got.Case != "" || got.Says != "" {
+	if got, _ := s.Read(0); got.Phase != "check" || got.Case != "" || got.LibraryError != "" {
 		t.Errorf("%+v", got)
 	}
 }

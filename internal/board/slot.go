@@ -14,7 +14,7 @@ type Entry struct {
 	Number, Step, Iteration uint64
 	Since                   int64  // when the phase began
 	Phase, Case, Group      string // cut where they are longer than their place, as are the others
-	Stage, Says             string
+	Stage, LibraryError     string
 }
 
 // Seen is an entry as another process reads it.
@@ -62,7 +62,7 @@ func (s *Slot) Write(e Entry, now int64) {
 		atomic.StoreUint64(&place[i], n)
 	}
 	at := numbers
-	for i, text := range [...]string{e.Phase, e.Case, e.Group, e.Stage, e.Says} {
+	for i, text := range [...]string{e.Phase, e.Case, e.Group, e.Stage, e.LibraryError} {
 		writeText(place[at:], text, textBytes[i])
 		at += 1 + textBytes[i]/8
 	}
@@ -111,7 +111,7 @@ func entry(w []uint64) Entry {
 	e := Entry{Rank: int(w[0]), PID: int(w[1]), Namespace: w[2], Number: w[3], Step: w[4], Iteration: w[5],
 		Since: int64(w[6])}
 	at := numbers
-	for i, text := range [...]*string{&e.Phase, &e.Case, &e.Group, &e.Stage, &e.Says} {
+	for i, text := range [...]*string{&e.Phase, &e.Case, &e.Group, &e.Stage, &e.LibraryError} {
 		*text = readText(w[at:], textBytes[i])
 		at += 1 + textBytes[i]/8
 	}

@@ -104,7 +104,7 @@ func placementOf(c *Curve) string {
 // smallestOf is the smallest message of the contender of a curve, in the same world and collective. Latency mode goes
 // before throughput mode, and the curve's own placement before the other.
 func smallestOf(curves []*Curve, like *Curve) *notice.SmallMessage {
-	var least *Curve
+	var smallest *Curve
 	rank := func(c *Curve) (n int64) {
 		n = 4 * c.Points[0].SizeBytes
 		if c.Mode != coll.Latency {
@@ -117,18 +117,18 @@ func smallestOf(curves []*Curve, like *Curve) *notice.SmallMessage {
 	}
 	for _, c := range curves {
 		if c.Who == like.Who && ShapeOf(c.Condition) == ShapeOf(like.Condition) && c.Collective == like.Collective &&
-			(least == nil || rank(c) < rank(least)) {
-			least = c
+			(smallest == nil || rank(c) < rank(smallest)) {
+			smallest = c
 		}
 	}
-	first := least.Points[0]
+	first := smallest.Points[0]
 	if first.SizeBytes >= like.Points[like.best()].SizeBytes {
 		return nil
 	}
 	return &notice.SmallMessage{
-		Who: least.Who, Operation: operationOf(least), World: ShapeOf(least.Condition).Named(),
-		Latency: units.Seconds(first.Time.Value), At: units.Bytes(first.SizeBytes), Placement: placementOf(least),
-		Mode: least.Mode.String(),
+		Who: smallest.Who, Operation: operationOf(smallest), World: ShapeOf(smallest.Condition).Named(),
+		Latency: units.Seconds(first.Time.Value), At: units.Bytes(first.SizeBytes), Placement: placementOf(smallest),
+		Mode: smallest.Mode.String(),
 	}
 }
 

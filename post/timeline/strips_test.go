@@ -27,8 +27,8 @@ func TestStripsShowWhatTookMostOfACell(t *testing.T) {
 		strips[2])
 }
 
-// A call of a twentieth of a cell is seen where it stands alone; where such calls are in every cell they get the cells
-// their time is worth.
+// A single call of a twentieth of a cell is visible. If every cell has such a call, they get cells in proportion to
+// their time.
 func TestExposedCommunicationNeitherVanishesNorSpreads(t *testing.T) {
 	alone, everywhere := newGPU(), newGPU()
 	for i := range int64(stripCells) {

@@ -55,8 +55,8 @@ func only(t testing.TB, f *trace.File) *trace.Device {
 	return f.Devices[0]
 }
 
-// said wants these notes of a file, and no other.
-func said(t testing.TB, f *trace.File, facts ...notice.Fact) {
+// noted expects exactly these notes of a file.
+func noted(t testing.TB, f *trace.File, facts ...notice.Fact) {
 	t.Helper()
 	must.Eq(t, facts, f.Notes)
 }
@@ -146,7 +146,7 @@ func TestLayouts(t *testing.T) {
 			must.Eq(t, want.Ranges, got.Ranges)
 			must.EqOp(t, 1, got.Rank)
 			must.EqOp(t, "", f.Cut)
-			said(t, f)
+			noted(t, f)
 		})
 	}
 }

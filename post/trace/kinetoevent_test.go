@@ -64,7 +64,7 @@ func TestOddTimes(t *testing.T) {
 		took = append(took, a.End-a.Start)
 	}
 	must.Eq(t, []int64{0, 0, 5000, 0, 1 << 60, 0, 0}, took)
-	said(t, f)
+	noted(t, f)
 }
 
 func TestWhatIsNoActivity(t *testing.T) {
@@ -112,7 +112,7 @@ func TestSeveralDevices(t *testing.T) {
 	stray, main := f.Devices[0], f.Devices[1]
 	must.Eq(t, []int{0, trace.Unknown, 5, 5, 8}, []int{stray.ID, stray.Rank, main.ID, main.Rank, main.World})
 	must.EqOp(t, 10_000, stray.Activities[0].Start)
-	said(t, f, profiles.SeveralDevices{Rank: 5, Devices: 2, Main: 5})
+	noted(t, f, profiles.SeveralDevices{Rank: 5, Devices: 2, Main: 5})
 }
 
 // TestGraphs has kernels of graphs that are known by their launch alone and by their node alone.
@@ -139,7 +139,7 @@ func TestGraphs(t *testing.T) {
 	}
 	must.Eq(t, []bool{true, true, false, true}, graphs)
 	must.Eq(t, []int64{-40_000, -40_000, -20_000, trace.NoTime}, launches)
-	said(t, f, profiles.EmptyGraphs{Launches: 1})
+	noted(t, f, profiles.EmptyGraphs{Launches: 1})
 }
 
 func TestKindsOfCopies(t *testing.T) {

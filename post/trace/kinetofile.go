@@ -78,7 +78,7 @@ func (g *gathered) note(f *File) {
 		f.note(profiles.NoGPUActivity{Format: profiles.Kineto})
 		return
 	}
-	launches := 0 // of CUDA graphs of which nothing is in the file
+	launches := 0 // of CUDA graphs whose kernels are missing in the file
 	for _, c := range g.host {
 		if c.graph && !c.used {
 			launches++

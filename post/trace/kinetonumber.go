@@ -8,7 +8,7 @@ import (
 
 // decimal is the number that a JSON text spells, times ten to the power of scale (at most 3), rounded to the next
 // integer. Without an exponent it never passes through a float64: microseconds since 1970 with three decimals have more
-// digits than one holds. Numbers may stand in quotes, as some writers do.
+// digits than one holds. Some writers put numbers in quotes.
 func decimal(text []byte, scale int) (int64, bool) {
 	spelled := string(text)
 	if len(text) > 1 && text[0] == '"' {

@@ -91,7 +91,7 @@ Memset 8400 8410 -1 7 6 64`)
 			wantText(t, callsOf(d), "-\n0 "+call+"\n-\n-")
 			wantText(t, d.Groups, group)
 			wantText(t, d.Ranges, "[{{2000 12000} iteration 1}]")
-			said(t, f, notes...)
+			noted(t, f, notes...)
 		})
 	}
 }
@@ -104,7 +104,7 @@ func TestExportCalls(t *testing.T) {
 		"ncclReduceScatter comm=9 bytes=1024",
 		"ncclBroadcast comm=9 bytes=1024", "ncclAlltoAll comm=9 bytes=1024", "ncclGather comm=9 bytes=1024",
 		"ncclScatter comm=9 bytes=1024", "ncclSend comm=9 bytes=1024 peer=3",
-		// no call says how many ranks 0xabc has
+		// no call has the number of ranks of 0xabc
 		"ncclAllGather comm=0xabc bytes=1024", "ncclAllReduce comm=0xabc bytes=1024",
 		// groups: as PyTorch writes all_to_all, of one operation, of two communicators
 		"ncclSend comm=2 bytes=512 peer=0;ncclRecv comm=2 bytes=512 peer=0;" +
@@ -201,7 +201,7 @@ graph 50/0 0 9 0 0 91 12`)
 	must.Eq(t, []int64{1000, 1000, 5000}, launches)
 	must.EqOp(t, trace.GraphTrace, d.Activities[2].Kind)
 	must.EqOp(t, "CUDA graph 12", d.Names[d.Activities[2].Name])
-	said(t, f, profiles.GraphKernelsMissing{Launches: 2}, profiles.KernelsInGraphs{Kernels: 1, Of: 1})
+	noted(t, f, profiles.GraphKernelsMissing{Launches: 2}, profiles.KernelsInGraphs{Kernels: 1, Of: 1})
 }
 
 // TestExportCopyEngine has a collective that is made of copies, and copies that only serve one made by a kernel.
@@ -246,7 +246,7 @@ func TestExportRanks(t *testing.T) {
 }
 
 func TestExportDiagnostics(t *testing.T) {
-	said(t, exported(t, `
+	noted(t, exported(t, `
 kernel 50/0 0 9 10 15 1 - gemm
 message 1 Number of CUDA events collected: 17.
 message 1 Not all CUDA events might have been collected.

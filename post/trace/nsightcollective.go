@@ -33,8 +33,8 @@ func (v *nvtx) assignCalls() {
 	}
 }
 
-// assign gives the activities that do what was called their call: kernels, or where there are none the copies between
-// devices that collectives of copy engines are made of. Other copies bring NCCL's own bookkeeping to the device.
+// assign gives each activity its call. Activities are kernels, or without kernels the copies between devices, which
+// collectives of copy engines consist of. Other copies are NCCL's bookkeeping.
 func (v *nvtx) assign(d *nsightDevice, ran []*rawActivity, calls []ncclRange, devices int) {
 	copies := !slices.ContainsFunc(ran, func(a *rawActivity) bool { return a.Kind == Kernel })
 	var carriers []*rawActivity

@@ -45,7 +45,7 @@ func TestPublicTraces(t *testing.T) {
 			}
 			must.True(t, slices.Equal(want, got), must.Sprint(got))
 			if want == nil {
-				said(t, f, profiles.NoGPUActivity{Format: profiles.Kineto})
+				noted(t, f, profiles.NoGPUActivity{Format: profiles.Kineto})
 			}
 		})
 	}

@@ -34,8 +34,8 @@ func rankOfPath(file string) int {
 	return Unknown
 }
 
-// rankOfName is the number after the word rank or worker; ok is false where there is none, and the number Unknown where
-// several differ. The rank within a host is none.
+// rankOfName is the number after the word rank or worker. It is Unknown if several differ; ok is false without a
+// number. A rank within a host does not count.
 func rankOfName(name string) (rank int, ok bool) {
 	for _, found := range rankWord.FindAllStringSubmatch(localRank.ReplaceAllString(name, "local"), -1) {
 		n, err := strconv.Atoi(found[1])

@@ -13,7 +13,7 @@ import (
 // sight is what one rank finds when auto looks for GPUs.
 type sight struct {
 	Seen   VisibleGPUs
-	Said   bool // worth a note: this host shows signs of a GPU
+	Noted  bool // worth a note: this host shows signs of a GPU
 	Broken bool // a driver is present or expected, and does not work
 }
 
@@ -30,7 +30,7 @@ func Auto(h *Host, worlds []int) string {
 	var cuda *cudart.Error
 	mine := sight{Seen: h.sees(devices, err),
 		// The user named a library.
-		Said:   err == nil || h.Options.Simulate || h.Options.NCCL != "" || h.Options.CUDA != "",
+		Noted:  err == nil || h.Options.Simulate || h.Options.NCCL != "" || h.Options.CUDA != "",
 		Broken: err != nil && !(errors.As(err, &cuda) && cuda.IsNoDevice())}
 	all, err := launch.AllGatherJSON(h.Group, mine)
 	if err != nil {
@@ -58,7 +58,7 @@ func Auto(h *Host, worlds []int) string {
 	if why == "" {
 		return "nccl"
 	}
-	if h.Rank == 0 && slices.ContainsFunc(all, func(s sight) bool { return s.Said }) {
+	if h.Rank == 0 && slices.ContainsFunc(all, func(s sight) bool { return s.Noted }) {
 		fmt.Fprintf(h.Stderr, "rank: measuring MPI, not NCCL: %s\n", why)
 	}
 	return "mpi"

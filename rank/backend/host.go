@@ -37,9 +37,9 @@ type Watch interface {
 	// Attach shows the watch the iteration of a loop; broken (nil: nothing) is called where its operation fails while
 	// it goes on. A nil loop takes the loop away before it is closed.
 	Attach(l *loop.Loop, broken func())
-	// Listen sets a function that returns the library's last error for reports of a hang, and tell, called with each
-	// phase (or nil). Neither may wait.
-	Listen(says func() string, tell func(phase string))
+	// Listen sets a function that returns the library's last error for reports of a hang, and onPhase, called with
+	// each phase (or nil). Neither may wait.
+	Listen(lastError func() string, onPhase func(phase string))
 }
 
 // World is one world of a launch, as the library sees it that measures there.

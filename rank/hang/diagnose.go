@@ -125,7 +125,7 @@ const mostTexts = 4
 func lastWords(ranks []launch.Report) (parts []string) {
 	known := map[string]bool{"": true}
 	for _, r := range slices.SortedFunc(slices.Values(ranks), compareRank) {
-		if s := r.State.Says; !known[s] && len(parts) < mostTexts {
+		if s := r.State.LibraryError; !known[s] && len(parts) < mostTexts {
 			known[s] = true
 			parts = append(parts, fmt.Sprintf("the library on rank %d reports: %s", r.Rank,
 				strings.ReplaceAll(s, "\n", " ")))

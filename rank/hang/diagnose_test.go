@@ -31,7 +31,7 @@ func TestNameHang(t *testing.T) {
 		return r
 	}
 	says := func(r launch.Report, text string) launch.Report {
-		r.State.Says = text
+		r.State.LibraryError = text
 		return r
 	}
 	waits, outside := in(1, WaitForRank0, 7, 1), in(2, WaitOutside, 0, 0)

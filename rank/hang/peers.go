@@ -106,7 +106,7 @@ func (l *Peers) judge(s board.Seen, now int64) launch.Report {
 	r := launch.Report{Rank: s.Rank, Host: l.ranks[s.Rank].Host, PID: s.PID, Silence: s.Silence}
 	r.State = launch.State{Rank: s.Rank, Host: r.Host, Phase: s.Phase, Number: s.Number, Case: s.Case, Group: s.Group,
 		Step: s.Step, Iteration: s.Iteration,
-		Stage: s.Stage, Says: s.Says, Since: max(0, time.Duration(now-s.Since))}
+		Stage: s.Stage, LibraryError: s.LibraryError, Since: max(0, time.Duration(now-s.Since))}
 	if s.Silence < timeout.Ask {
 		r.Standing = launch.Answered
 		return r

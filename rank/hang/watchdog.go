@@ -20,14 +20,14 @@ type Watchdog struct {
 	deadline time.Duration
 	onHang   func(launch.State)
 
-	mu    sync.Mutex
-	now   launch.State
-	since time.Time
-	limit time.Duration // 0: this phase may last
-	says  func() string // returns the library's last error; nil: it has none
-	tell  func(string)  // passes each phase to a simulation, for faults in a phase; nil: no simulation
-	loop  *loop.Loop
-	step  positioned // nil: no training step is in hand
+	mu        sync.Mutex
+	now       launch.State
+	since     time.Time
+	limit     time.Duration // 0: this phase may last
+	lastError func() string // returns the library's last error; nil: it has none
+	onPhase   func(string)  // passes each phase to a simulation, for faults in a phase; nil: no simulation
+	loop      *loop.Loop
+	step      positioned // nil: no training step is in hand
 	// broken is called once when an operation of the loop has failed and the loop waits for ranks that may not know.
 	broken func()
 
@@ -84,8 +84,8 @@ func (w *Watchdog) Again(of launch.State) {
 func (w *Watchdog) set(name string, limit time.Duration) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.tell != nil {
-		w.tell(name)
+	if w.onPhase != nil {
+		w.onPhase(name)
 	}
 	w.now.Phase, w.since, w.limit, w.alarm = name, time.Now(), limit, ""
 	w.now.Step++
@@ -119,7 +119,7 @@ func (w *Watchdog) write() {
 	s, now := w.position(), loop.Now()
 	e := w.post.owner
 	e.Number, e.Step, e.Iteration, e.Since = s.Number, s.Step, s.Iteration, now-int64(time.Since(w.since))
-	e.Phase, e.Case, e.Group, e.Stage, e.Says = s.Phase, s.Case, s.Group, s.Stage, w.alarm
+	e.Phase, e.Case, e.Group, e.Stage, e.LibraryError = s.Phase, s.Case, s.Group, s.Stage, w.alarm
 	w.post.slot.Write(e, now)
 }
 
@@ -138,12 +138,12 @@ func (w *Watchdog) InStep(p positioned) {
 	w.step = p
 }
 
-// Listen sets a function that returns the library's last error for State, and tell, called with each phase (nil: not
-// called). Neither may wait.
-func (w *Watchdog) Listen(says func() string, tell func(string)) {
+// Listen sets a function that returns the library's last error for State, and onPhase, called with each phase (nil:
+// not called). Neither may wait.
+func (w *Watchdog) Listen(lastError func() string, onPhase func(string)) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.says, w.tell = says, tell
+	w.lastError, w.onPhase = lastError, onPhase
 }
 
 // State returns what this rank is doing and which ranks of its host are silent, from any goroutine.
@@ -165,8 +165,8 @@ func (w *Watchdog) state() (s launch.State, peers *Peers) {
 	if w.post != nil {
 		peers = w.post.peers
 	}
-	if w.says != nil {
-		s.Says = w.says()
+	if w.lastError != nil {
+		s.LibraryError = w.lastError()
 	}
 	return s, peers
 }
@@ -199,8 +199,8 @@ func (w *Watchdog) watch() {
 		over := w.limit > 0 && now.Sub(w.since) > w.limit
 		if over {
 			w.limit = 0
-			if w.says != nil {
-				w.alarm = w.says()
+			if w.lastError != nil {
+				w.alarm = w.lastError()
 			}
 		}
 		var broken func()

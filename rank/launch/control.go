@@ -21,18 +21,18 @@ import (
 
 // State is what a rank is doing. Ranks are compared by Number, Step, Iteration and Stage, in this order.
 type State struct {
-	Rank      int           `json:"-"`
-	Host      string        `json:"-"`
-	Phase     string        `json:"phase"`
-	Number    uint64        `json:"number,omitempty"` // of the case, growing by one with each
-	Case      string        `json:"case,omitempty"`   // as text; empty: none
-	Group     string        `json:"group,omitempty"`  // that measures it; empty: there are no groups
-	Step      uint64        `json:"step,omitempty"`   // phases begun since the case began; all ranks pass the same ones
-	Iteration uint64        `json:"iteration,omitempty"`
-	Stage     string        `json:"stage,omitempty"`  // of the iteration, by loop.Stage; empty: between operations
-	Since     time.Duration `json:"since"`            // in this phase
-	Says      string        `json:"says,omitempty"`   // the library's own last error, or what it waits for
-	Silent    []Report      `json:"silent,omitempty"` // ranks of the same host, by its memory: they cannot answer
+	Rank         int           `json:"-"`
+	Host         string        `json:"-"`
+	Phase        string        `json:"phase"`
+	Number       uint64        `json:"number,omitempty"` // of the case, growing by one with each
+	Case         string        `json:"case,omitempty"`   // as text; empty: none
+	Group        string        `json:"group,omitempty"`  // that measures it; empty: there are no groups
+	Step         uint64        `json:"step,omitempty"`   // phases since the case began; equal on all ranks
+	Iteration    uint64        `json:"iteration,omitempty"`
+	Stage        string        `json:"stage,omitempty"`         // of the iteration (loop.Stage); empty: none
+	Since        time.Duration `json:"since"`                   // in this phase
+	LibraryError string        `json:"library_error,omitempty"` // or what the library waits for
+	Silent       []Report      `json:"silent,omitempty"`        // ranks of the same host that cannot answer
 }
 
 // CaseName is the case in hand with the group that measures it.
