@@ -92,7 +92,8 @@ var otherFlags = map[string]string{
 	"size": useSizes, "sizes": useSizes, "bytes": useSizes, "message-size": useSizes,
 	"np": useLauncher, "nproc": useLauncher, "nprocs": useLauncher, "ranks": useLauncher, "nranks": useLauncher,
 	"ntasks": useLauncher, "nodes": useLauncher, "hosts": useLauncher, "hostfile": useLauncher,
-	"algo": "use --algorithms", "dtype": "use --datatype", "output": "use --out", "iterations": "use --iters",
+	"algo":  "set NCCL_ALGO; --algorithms records the algorithm",
+	"dtype": "use --datatype", "output": "use --out", "iterations": "use --iters",
 	"warmup": "use --warmup-iters",
 }
 

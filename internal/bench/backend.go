@@ -95,13 +95,6 @@ func (e *MemoryError) Unwrap() error { return e.Err }
 // Noter is implemented by operations that describe how they are done ("avg = sum and a scaling").
 type Noter interface{ Notes() []string }
 
-// Timer is implemented by operations whose device has a clock of its own.
-type Timer interface {
-	// Times are the device's times of the batches of the last Run in seconds, each from before its first operation to
-	// behind its last; nil where they are not asked for, which is so on all ranks or on none.
-	Times() []float64
-}
-
 // Profiler is implemented by operations that can mark the begin and end of the timed part of a case for a profiler.
 type Profiler interface{ Profile(on bool) error }
 

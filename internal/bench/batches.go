@@ -179,9 +179,6 @@ func (m *measurement) round(batches, k int) error {
 	if err != nil {
 		return err
 	}
-	if err := m.deviceTimes(m.op, each); err != nil {
-		return err
-	}
 	if err := m.lateness(s.Issued); err != nil {
 		return err
 	}

@@ -422,28 +422,6 @@ func TestShorten(t *testing.T) {
 	}
 }
 
-// Times by the device's clock are of the rank where they are longest; a clock that is too coarse is a warning.
-func TestEvents(t *testing.T) {
-	script := benchtest.Script{Device: func(rank, i int) float64 { return 1e-6 * float64(1+rank+i%2) }}
-	for _, c := range []coll.Case{allReduce, latency(allReduce)} {
-		for _, step := range []float64{0.1e-6, 60e-6} {
-			r := measure(t, 4, c, with(func(o *bench.Options) { o.Clock.EventStep = step }), script)
-			e := r.Time.Event
-			if e == nil || e.Min > e.Seconds || e.Max < e.Seconds || e.Hi < e.Lo || e.Hi == 0 {
-				t.Fatalf("%s: %+v", c.Mode, e)
-			}
-			near(t, "device", e.Seconds, 4.5e-6, 0.12)
-			if w, warned := warning[notice.EventResolution](r); warned != (step > 1e-6) ||
-				warned && float64(w.Step) != step {
-				t.Errorf("%s, a step of %g: %v", c.Mode, step, r.Warnings)
-			}
-		}
-	}
-	if r := measure(t, 2, allReduce, options, benchtest.Script{}); r.Time.Event != nil {
-		t.Errorf("times of no device: %+v", r.Time.Event)
-	}
-}
-
 // warning is the warning of a type that a record has.
 func warning[F notice.Fact](r *result.Record) (found F, has bool) {
 	for _, k := range r.Warnings {

@@ -31,8 +31,7 @@ type Clock struct {
 	Offset     float64 // this rank's clock minus rank 0's, when the case begins
 	// of offsets between any two ranks; on one host, the resolution of readings and synchronisation
 	Uncertainty float64
-	Common      bool    // offsets are known
-	EventStep   float64 // smallest step of the device's events; 0: not asked for
+	Common      bool // offsets are known
 }
 
 // Options are the settings of a measurement.

@@ -79,18 +79,6 @@ func (t *timings) timeFigures(record *result.Record, mean float64) {
 		t.o.Compare != nil {
 		warn(notice.ClockUncertainty{Uncertainty: units.Seconds(u), Share: units.Share(u / f.Seconds)})
 	}
-	if len(t.events) > 0 {
-		f.Event = eventFigures(t.events)
-		if step, timed := t.o.Clock.EventStep, f.Event.Seconds*operations; step > timerShare*timed {
-			warn(
-				notice.EventResolution{
-					Step:     units.Nanoseconds(step),
-					Share:    timerShare,
-					Interval: units.Seconds(timed),
-				},
-			)
-		}
-	}
 	for _, w := range s.Warnings {
 		// A fixed number of operations in one batch is asked for, not an accident.
 		if w.Kind == stats.TooFewSamples && t.o.Iterations > 0 && t.c.Mode == coll.Throughput {
@@ -115,16 +103,6 @@ func factOf(w stats.Warning) notice.Fact {
 		return notice.SamplesNotFinite{Samples: w.N}
 	}
 	return notice.TooFewSamples{Samples: w.N, Needed: stats.MinForInterval}
-}
-
-// eventFigures summarise the device's times.
-func eventFigures(x []float64) *result.Event {
-	s := stats.Summarise(x)
-	e := &result.Event{Seconds: s.Median, Min: s.Min, Max: s.Max}
-	if s.HasInterval {
-		e.Lo, e.Hi = s.Lo, s.Hi
-	}
-	return e
 }
 
 // rankSummary names the slowest and the latest rank.

@@ -12,33 +12,12 @@ type timings struct {
 
 	samples []float64 // over ranks; on rank 0
 	own     []float64 // this rank's times of the same operations, in seconds
-	events  []float64 // the device's times, max over ranks; on all ranks
 	late    []float64 // this rank's delays to the first rank's issue, in seconds
 	ops     int       // timed operations
 	total   float64   // this rank's time in timed batches, in seconds
 	elapsed float64   // wall time of measuring on rank 0, in seconds
 	k       int       // operations in a batch of throughput mode
 	clocks  clocks
-}
-
-// deviceTimes adds the device's time of an operation of each batch, of the rank where it was longest.
-func (t *timings) deviceTimes(op Operation, each float64) error {
-	timer, ok := op.(Timer)
-	if !ok {
-		return nil
-	}
-	x := timer.Times()
-	if x == nil {
-		return nil
-	}
-	for i := range x {
-		x[i] /= each
-	}
-	if err := t.w.Max(x); err != nil {
-		return err
-	}
-	t.events = append(t.events, x...)
-	return nil
 }
 
 // average replaces this rank's times of batches by their average over the ranks, as Average selects.

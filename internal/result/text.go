@@ -23,6 +23,7 @@ type textView struct {
 	notes   []string       // footnotes in the order of their numbers
 	ok      int            // records
 	checked int            // of them
+	base    coll.Case      // type, op and root that lines do not repeat
 	end     *End
 }
 
@@ -50,6 +51,7 @@ func (v *textView) add(r *Record) {
 	if p == nil {
 		p = &textPoint{pointOfText: key}
 		v.points[key] = p
+		v.rebase(r.Case)
 	}
 	last := *r
 	last.Ranks, last.Network = nil, nil
@@ -67,6 +69,19 @@ func (v *textView) count(c Check) {
 	v.ok++
 	if c.Result == "ok" {
 		v.checked++
+	}
+}
+
+// rebase keeps the plainest type, operation and root of the run: float32, sum and 0 if there are any.
+func (v *textView) rebase(c coll.Case) {
+	if v.base.Type == 0 || c.Type == coll.Float32 {
+		v.base.Type = c.Type
+	}
+	if c.Collective.Reduces() && (v.base.Op == 0 || c.Op == coll.Sum) {
+		v.base.Op = c.Op
+	}
+	if c.Collective.Rooted() && (v.base.Collective == 0 || c.Root == 0) {
+		v.base.Collective, v.base.Root = c.Collective, c.Root
 	}
 }
 
@@ -146,7 +161,7 @@ func (v *textView) block(w *bufio.Writer, points []*textPoint) {
 	for i, p := range points {
 		// In place is the row where there is no out of place, which sorts right before it.
 		alone := p.Placement == coll.InPlace && (i == 0 || !sameButPlace(points[i-1].pointOfText, p.pointOfText))
-		label, plain := label(p.Case, alone)
+		label, plain := v.label(p.Case, alone)
 		if p.group != "" {
 			label += ", " + p.group
 		}
@@ -177,17 +192,16 @@ func sameButPlace(a, b pointOfText) bool {
 	return a == b
 }
 
-// label names a point within its block: the collective, and all except float32, sum and root 0. plain reports whether
-// it is only the collective's name.
-func label(c coll.Case, alone bool) (label string, plain bool) {
+// label names a point within its block. plain reports whether it is only the collective's name.
+func (v *textView) label(c coll.Case, alone bool) (label string, plain bool) {
 	label = c.Collective.Title()
-	if c.Type != coll.Float32 {
+	if c.Type != v.base.Type {
 		label += " " + c.Type.String()
 	}
-	if c.Collective.Reduces() && c.Op != coll.Sum {
+	if c.Collective.Reduces() && c.Op != v.base.Op {
 		label += " " + c.Op.String()
 	}
-	if c.Collective.Rooted() && c.Root != 0 {
+	if c.Collective.Rooted() && c.Root != v.base.Root {
 		label += fmt.Sprintf(" root %d", c.Root)
 	}
 	if c.Placement == coll.InPlace && !alone {

@@ -118,6 +118,20 @@ func TestTextView(t *testing.T) {
 	}
 }
 
+// A run of one type, operation and root does not repeat them in its lines.
+func TestTextOfOneType(t *testing.T) {
+	c := sampleCase(t, coll.AllReduce, 1<<20)
+	c.Type, c.Op = coll.BFloat16, coll.Max
+	run := sampleRun()
+	var b strings.Builder
+	if err := writeText(&b, &run, nil, []Record{sampleRecord(c, 90e-6)}, nil); err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(b.String(), "\n  AllReduce: ") {
+		t.Error(b.String())
+	}
+}
+
 func TestSoak(t *testing.T) {
 	run := sampleRun()
 	var records []Record

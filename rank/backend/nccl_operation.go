@@ -134,7 +134,6 @@ func (o *ncclOperation) Run(batches, n int) (bench.Stamps, error) {
 		failed:  o.op.Error,
 		issued:  func() bool { return !o.graphed },
 		refused: func() bool { return o.b.lacksFloat8(o.of) },
-		over:    func() error { return nil },
 	})
 	o.b.unsupported.remember(o.of, err)
 	return s, err
@@ -145,7 +144,7 @@ type ncclCalls struct {
 	failed  func(code int) error // of an issue or a wait
 	issued  func() bool          // an issue that failed was that of an operation
 	refused func() bool          // every rank's library refuses such an operation before it issues anything; may be nil
-	over    func() error         // called where all went well
+	over    func() error         // called if all went well; may be nil
 }
 
 // run runs a loop of this backend's. If an operation fails, it makes the other ranks leave theirs.
@@ -157,7 +156,7 @@ func (b *ncclBackend) run(l *loop.Loop, batches, n int, c ncclCalls) (bench.Stam
 	switch {
 	case err == nil: // a wait asks the communicator only while its stream is busy
 		err = b.comm.AsyncError()
-		if err == nil {
+		if err == nil && c.over != nil {
 			err = c.over()
 		}
 		if err == nil {

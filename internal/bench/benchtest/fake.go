@@ -45,8 +45,6 @@ type Script struct {
 	Recover func(rank int) error
 	// Clock is what a rank's clock shows at a time in seconds since the start; nil: that time.
 	Clock func(rank int, t float64) float64
-	// Device is the duration of operation i by the clock of a rank's device; nil without a device.
-	Device func(rank, i int) (seconds float64)
 	// Slots is the number of places that operations take in turn; 0: one.
 	Slots int
 }
@@ -86,11 +84,7 @@ type fakeOperation struct {
 	c     coll.Case
 	slots []bench.Buffers
 	next  int
-	times []float64
 }
-
-// Times implements bench.Timer.
-func (o *fakeOperation) Times() []float64 { return o.times }
 
 func (o *fakeOperation) Buffers() []bench.Buffers { return o.slots }
 
@@ -111,15 +105,8 @@ func (o *fakeOperation) Run(batches, n int) (s bench.Stamps, err error) {
 			}
 		}
 	}()
-	o.times = nil
 	for range batches {
-		if f.Script.Device != nil {
-			o.times = append(o.times, 0)
-		}
 		for i := range n {
-			if f.Script.Device != nil {
-				o.times[len(o.times)-1] += f.Script.Device(f.World.Rank, f.ops)
-			}
 			took, late := f.Script.at(o.c, f.World.Rank, f.ops)
 			if i == 0 {
 				s.Start, s.Issued, s.End = append(s.Start, f.now+ns(late)), append(s.Issued, f.now+ns(late)),
