@@ -62,7 +62,7 @@ start() { launch "$1" "$top/bin/rank" "${backend[@]}" --quiet --out "$dir/result
 
 # ranks runs N of them to their end.
 ranks() {
-  printf '$ rank %s    (%s ranks)\n' "${*:2}" "$1" >&2
+  printf '$ rank %s    (ranks: %s)\n' "${*:2}" "$1" >&2
   (start "$@") </dev/null
   local code=$?
   [ "$code" = 0 ] || problem "rank exited with $code" >&2
@@ -238,7 +238,7 @@ machine() {
     printf '\n$ %s\n' "$command"
     $command 2>&1
   done
-  if smi topo -m >"$dir/topology.txt"; then cat "$dir/topology.txt"; else rm "$dir/topology.txt"; fi
+  if smi topo -m | sed 's/\x1b\[[0-9;]*m//g' >"$dir/topology.txt"; then cat "$dir/topology.txt"; else rm "$dir/topology.txt"; fi
   "$top/bin/rank" --version || problem "rank does not start" || return
   [ "$(gpus)" -gt 0 ] || problem "nvidia-smi lists no GPU"
 }
@@ -257,7 +257,7 @@ library() {
   NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=INIT,ALLOC NCCL_DEBUG_FILE=$dir/nccl-log.%h.%p \
     ranks "$n" --collective all -b 8 -e "$small" -f 8 -n 5 -c 1 "$(within)" || return
   value driver "$(setup_seconds driver) s (watchdog: 60 s), persistence mode: $(gpu_property 4)"
-  value init "$(setup_seconds communicator) s for $n ranks (watchdog: 60 s)"
+  value init "$(setup_seconds communicator) s, ranks: $n (watchdog: 60 s)"
   field library >"$out/nccl.txt"
   field path >>"$out/nccl.txt"
   all_right || return
@@ -289,6 +289,9 @@ library() {
 sweep() {
   ranks 1 --collective all --placement out,in -b 8 -e "$largest" -f 4 -c 1 --budget 300ms "$(within)" && all_right
 }
+
+# compared_placement prints the placement to compare with nccl-tests: in place, NCCL does nothing for one rank.
+compared_placement() { if [ "$(gpus)" = 1 ]; then echo out; else echo both; fi; }
 
 # The peak memory, of the GPU and of the process, at the largest size; and that all of it is given back.
 memory() {
@@ -379,8 +382,8 @@ fixed_buffers() {
   local i verdict=''
   mkdir -p "$dir/moving" "$dir/fixed"
   for i in 1 2 3 4; do
-    both moving $i --like nccl-tests || return
-    both fixed $i -a 1 --mode throughput --placement both --alloc nccl || return
+    both moving $i --like nccl-tests --placement "$(compared_placement)" || return
+    both fixed $i -a 1 --mode throughput --placement "$(compared_placement)" --alloc nccl || return
   done
   beside "$dir/moving" "$dir/fixed"
   [ -n "$verdict" ] && value buffers "$verdict"
@@ -421,7 +424,7 @@ nccl_tests() {
     code=$?
     [ "$code" = 0 ] || problem "$nccl_tests exited with $code; build it with MPI=1 and the MPI of this launcher (in the bundle, ./build-mpi-shim selects another MPI)" || return
     alike "$dir/nccl-tests/$i" "$n" "$version" || return
-    ranks "$n" --like nccl-tests --collective all_reduce -b 8 -e "$compared" -f 2 -n 20 -w 5 -c 0 || return
+    ranks "$n" --like nccl-tests --placement "$(compared_placement)" --collective all_reduce -b 8 -e "$compared" -f 2 -n 20 -w 5 -c 0 || return
     {
       grep -m 1 '^# nccl-tests version' "$dir/nccl-tests/$i"
       as_nccl_tests "$(echo "$dir"/results/*.jsonl)"

@@ -176,6 +176,9 @@ type PlanUnknown struct {
 // NoValues reports that no point has a value.
 type NoValues struct{}
 
+// OneRankRun reports that no result has more than one rank.
+type OneRankRun struct{}
+
 // BestBandwidth is the largest bus bandwidth that a contender reaches.
 type BestBandwidth struct {
 	Who       string          `json:"who"`
@@ -257,6 +260,7 @@ func (PointsOpen) Code() Code         { return "points-open" }
 func (ImportedUnfinished) Code() Code { return "imported-unfinished" }
 func (PlanUnknown) Code() Code        { return "plan-unknown" }
 func (NoValues) Code() Code           { return "no-values" }
+func (OneRankRun) Code() Code         { return "world-of-one" }
 func (BestBandwidth) Code() Code      { return "best-bandwidth" }
 func (SmallMessage) Code() Code       { return "small-message-latency" }
 
@@ -337,6 +341,12 @@ var headlines = []Entry{
 		Severity: Warning,
 		Text:     "no point has a value; data quality has the reasons",
 		Doc:      "All points failed, were skipped, or have no time that belongs to a curve.",
+	},
+	{
+		Example:  OneRankRun{},
+		Severity: Info,
+		Text:     "world size 1: no data crosses a link, so speed is not judged",
+		Doc:      "A library copies within the memory of the one rank, or, in place, does nothing.",
 	},
 	{
 		Example: BestBandwidth{"nccl", "all_reduce float32 sum", World{16, 2}, 360e9, 1 << 30, "out-of-place",

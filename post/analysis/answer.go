@@ -51,8 +51,11 @@ func Answers(curves []*Curve, ceiling func(*Curve) Ceiling) (all []Answer) {
 	return all
 }
 
-// Headlines are the bandwidths of all answers, then their latencies.
-func Headlines(all []Answer) (facts []notice.Fact) {
+// Headlines are the bandwidths of all answers, then their latencies; or that the curves have one rank each.
+func Headlines(all []Answer, curves []*Curve) (facts []notice.Fact) {
+	if len(curves) > 0 && !slices.ContainsFunc(curves, func(c *Curve) bool { return c.World != 1 }) {
+		return []notice.Fact{notice.OneRankRun{}}
+	}
 	for _, a := range all {
 		facts = append(facts, a.Peak)
 	}

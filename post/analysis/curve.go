@@ -75,6 +75,8 @@ func (c *Curve) Trusted() (reason string, trusted bool) {
 	switch {
 	case c.Rehearsed:
 		return "it is simulated", false
+	case c.World == 1:
+		return notice.Message(notice.OneRankRun{}), false
 	case c.Crowded != nil:
 		return notice.Message(c.Crowded), false
 	}

@@ -3,6 +3,7 @@ package analysis
 import (
 	"fmt"
 	"math"
+	"slices"
 	"testing"
 
 	"busbar/internal/coll"
@@ -157,8 +158,22 @@ func TestModelWithoutADrop(t *testing.T) {
 	}
 }
 
-// Where bus bandwidth has no meaning the algorithm's is spoken of.
-func TestWhichBandwidthAModelHas(t *testing.T) {
-	contains(t, lineOf(lawsOf(t, sound().with(func(m *made) { m.world, m.nodes = 1, 1 }))), ", algbw nears 99.8")
+func TestWorldOfOneIsNotJudged(t *testing.T) {
+	alone := edited(slower(4<<20, 8<<20, 3)).with(func(m *made) { m.world, m.nodes, m.collective = 1, 1, coll.Broadcast })
+	if m := lawsOf(t, alone); m.Laws != nil {
+		t.Errorf("model: %+v", m)
+	}
+	if found := foundIn(t, Options{}, alone, alone.with(inPlace).with(func(m *made) { m.factor = 9 })); len(found) > 0 {
+		t.Errorf("findings: %+v", found)
+	}
+	c := NewCollector()
+	alone.fill(c)
+	curves := c.Curves()
+	if h := Headlines(Answers(curves, nil), curves); !slices.Equal(h, []notice.Fact{notice.OneRankRun{}}) {
+		t.Errorf("headlines: %+v", h)
+	}
+}
+
+func TestModelOfBroadcastHasBusBandwidth(t *testing.T) {
 	contains(t, lineOf(lawsOf(t, sound().with(func(m *made) { m.collective = coll.Broadcast }))), ", busbw nears 99.8")
 }

@@ -72,7 +72,7 @@ func (b *builder) addHeadlines(r *Report, f analysed) {
 	for _, n := range b.patterns.Notices() {
 		r.Headlines = append(r.Headlines, Headline{Notice: n})
 	}
-	add(analysis.Headlines(r.answers))
+	add(analysis.Headlines(r.answers, f.Curves))
 	r.addStepHeadlines(b.steps)
 	add(f.Headlines)
 	reminded := 0

@@ -80,7 +80,7 @@ func (s *Tables) answer() []document.Block {
 			list = append(list, strings.TrimSpace(n.Sentence()+" "+notice.ToDo(n.Fact)))
 		}
 	}
-	for _, fact := range analysis.Headlines(analysis.Answers(curves, s.ceilings.OfCurve)) {
+	for _, fact := range analysis.Headlines(analysis.Answers(curves, s.ceilings.OfCurve), curves) {
 		add(notice.New(fact))
 	}
 	found, _ := analysis.Find(curves, analysis.Options{Ceiling: s.ceilings.OfCurve})

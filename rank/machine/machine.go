@@ -32,6 +32,19 @@ func Facts(root string) result.Machine {
 	}
 }
 
+// OnlineCPUs is the number of CPUs of the host, of which this process may be bound to fewer.
+func OnlineCPUs(root string) int {
+	online, _ := ParseCPUs(ReadText(root, "sys/devices/system/cpu/online"))
+	_, usable := Affinity(root)
+	return max(len(online), usable)
+}
+
+// busyShare is the load average per CPU from which other work disturbs results.
+const busyShare = 0.25
+
+// Busy reports whether a load average shows other work on a host with that many CPUs.
+func Busy(load float64, cpus int) bool { return load > busyShare*float64(cpus) }
+
 // Load is the load average of the last minute: how many tasks ran or were ready to run.
 func Load(root string) float64 {
 	first, _, _ := strings.Cut(ReadText(root, "proc/loadavg"), " ")

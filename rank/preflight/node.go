@@ -26,8 +26,7 @@ type node struct {
 
 func readNode(root string) node {
 	n := node{Machine: machine.Facts(root), Balancing: unknown, Virtual: machine.VirtualMachine(root) != ""}
-	online, _ := machine.ParseCPUs(machine.ReadText(root, "sys/devices/system/cpu/online"))
-	n.CPUs = max(len(online), n.Machine.Cores)
+	n.CPUs = machine.OnlineCPUs(root)
 	for _, numa := range machine.NUMANodes(root) {
 		if numa.CPUs != "" {
 			n.NUMA = append(n.NUMA, numa)
@@ -92,15 +91,12 @@ func checkBalancing(host []Setup) Row {
 	return found(preflights.NUMABalancingOn{})
 }
 
-// busyShare is the load average per CPU from which other work disturbs results.
-const busyShare = 0.25
-
 // checkLoad checks for other work on the host.
 func checkLoad(host []Setup) Row {
 	n := host[0].Node
 	load := preflights.CPULoad{Load: preflights.Load(n.Machine.Load1), CPUs: n.CPUs}
 	r := found(load)
-	if n.Machine.Load1 > busyShare*float64(n.CPUs) {
+	if machine.Busy(n.Machine.Load1, n.CPUs) {
 		r = found(preflights.HostBusy{CPULoad: load})
 	}
 	return r.smallest(fmt.Sprint(r.Severity), -n.Machine.Load1)

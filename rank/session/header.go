@@ -58,7 +58,7 @@ func (s *session) runHeader() result.Run {
 	if l, ok := lib.(backend.Warner); ok && len(run.Warnings) == 0 {
 		run.Warnings.Add(l.Warnings(s.world.Names)...)
 	}
-	if load := host.Load1; load > 0.25*float64(host.Cores) {
+	if load := host.Load1; machine.Busy(load, machine.OnlineCPUs("/")) {
 		run.Warnings.Add(notice.HostLoad{Host: host.Host, Load: load})
 	}
 	return run
