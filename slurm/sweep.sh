@@ -268,7 +268,7 @@ report_no_points() {
   info "If it is an error of MPI, srun --mpi=$plugin may not fit --mpi $mpi: try BUSBAR_MPI_PLUGIN=$other. docs/slurm.md has a table."
 }
 
-# launch FLAGS… runs rank with the environment in settings. It writes results into out, and sets left if points are missing.
+# launch FLAGS… runs rank with the environment in settings and results in out. It sets left if points are missing.
 launch() {
   local more=()
   writable 60 || case $? in

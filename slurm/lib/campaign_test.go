@@ -76,8 +76,8 @@ func TestCampaignRefuses(t *testing.T) {
 // A dry run prints the commands that a real run submits.
 func TestCampaignSubmits(t *testing.T) {
 	p := campaigner(t, "")
-	output := p.expect(0, "6 jobs to submit", nil, "campaign.sh", "--site=generic", "--dry-run", "--out", "results/mine",
-		"plan.yaml", "-p", "main")
+	output := p.expect(0, "6 jobs to submit", nil, "campaign.sh", "--site=generic", "--dry-run", "--out",
+		"results/mine", "plan.yaml", "-p", "main")
 	for _, want := range []string{"sbatch --parsable", `BUSBAR_SITE="generic"`, "-p main", "/results/mine/log/",
 		"--array=1-3%1"} {
 		if !strings.Contains(output, want) {

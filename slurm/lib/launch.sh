@@ -10,8 +10,8 @@ hosts=() # --host or --hostfile, for mpirun
 flags=() # of rank
 collective_flags=() # flags without those of training steps
 
-# read_arguments "FLAG…" "SWITCH…" ARGUMENT… sets np, hosts and flags. The value of each FLAG of the script goes into the
-# variable of that name; a SWITCH has no value and sets its variable to 1.
+# read_arguments "FLAG…" "SWITCH…" ARGUMENT… sets np, hosts and flags. A FLAG of the script sets the variable of its name
+# to its value, a SWITCH to 1.
 read_arguments() {
   local own=" $1 --np --host --hostfile " switches=" $2 "
   shift 2
