@@ -2,7 +2,7 @@
 
 GO      ?= go
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || cat VERSION 2>/dev/null || echo unknown)
-# Only the bundle has -trimpath: tests and linters share Go's cache with the other builds.
+# Only the bundle uses -trimpath, so that the other builds share Go's cache with tests and linters.
 BUILD    = $(GO) build $(TRIM) -buildvcs=false -ldflags '-X main.version=$(VERSION)'
 
 SHELL := bash
@@ -15,13 +15,13 @@ programs:
 	$(BUILD) -o bin/rank ./rank
 	CGO_ENABLED=0 $(BUILD) -o bin/post ./post
 
-# rank and post build without any MPI and without Gloo.
+# rank and post build without MPI and Gloo.
 shims:
 	@if command -v mpicc mpicc.openmpi mpicc.mpich >/dev/null; then scripts/mpi-shim.sh; else \
-	  echo "No mpicc on PATH, so there is no MPI shim; bin/rank needs one to use MPI."; \
+	  echo "mpicc not found on PATH: no MPI shim was built; bin/rank requires one to use MPI."; \
 	  echo "make deps installs Open MPI or prints how; for another MPI: make mpi-shim MPICC=/path/to/mpicc"; \
 	fi
-	@scripts/gloo-shim.sh --if-there
+	@scripts/gloo-shim.sh --optional
 
 mpi-shim: ## build the shim of one MPI, without Go: make mpi-shim MPICC=/path/to/mpicc
 	@scripts/mpi-shim.sh $(MPICC)

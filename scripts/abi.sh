@@ -1,8 +1,7 @@
 #!/usr/bin/env bash
-# Checks package nccl against NVIDIA's own libraries from the Python package index: `abi.sh` the oldest, one between and
-# the newest for CUDA 12 and the newest for CUDA 13 (1.2 GB to fetch), `abi.sh newest` the newest alone. Each is removed
-# when it has been checked; KEEP=1 keeps them in .tools/abi, where the next run finds them.
-# No GPU is needed.
+# Checks package nccl against NVIDIA's own libraries from the Python package index: `abi.sh` the oldest, a middle and the
+# newest version for CUDA 12 and the newest for CUDA 13 (1.2 GB), `abi.sh newest` only the newest for CUDA 12. It removes
+# each after its check; KEEP=1 keeps them in .tools/abi for the next run. It requires no GPU.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -10,8 +9,8 @@ wheels=.tools/abi
 tool=.tools/bin/busbar-abi
 
 case ${1:-all} in
-all) wanted=(nvidia-nccl-cu12==2.16.2 nvidia-nccl-cu12==2.23.4 nvidia-nccl-cu12 nvidia-nccl-cu13) ;;
-newest) wanted=(nvidia-nccl-cu12) ;;
+all) selected=(nvidia-nccl-cu12==2.16.2 nvidia-nccl-cu12==2.23.4 nvidia-nccl-cu12 nvidia-nccl-cu13) ;;
+newest) selected=(nvidia-nccl-cu12) ;;
 *)
   echo "usage: abi.sh [newest]" >&2
   exit 1
@@ -29,13 +28,13 @@ fi
 
 # fetch downloads the wheel of a package unless it exists, and prints its path.
 fetch() {
-  local got
-  got=$(python3 -m pip download --disable-pip-version-check --no-deps --only-binary=:all: --dest "$wheels" "$1" 2>&1) || {
-    printf '%s\nabi: pip cannot fetch %s; its message is above.\n' "$got" "$1" >&2
+  local output
+  output=$(python3 -m pip download --disable-pip-version-check --no-deps --only-binary=:all: --dest "$wheels" "$1" 2>&1) || {
+    printf '%s\nabi: pip cannot fetch %s; its message is above.\n' "$output" "$1" >&2
     return 1
   }
   # "Saved ./…" or "File was already downloaded /…"
-  sed -nE 's/^ *(Saved|File was already downloaded) +(.*\.whl)$/\2/p' <<<"$got"
+  sed -nE 's/^ *(Saved|File was already downloaded) +(.*\.whl)$/\2/p' <<<"$output"
 }
 
 # unpack extracts the library from a wheel, which is a zip file.
@@ -47,8 +46,8 @@ with zipfile.ZipFile(sys.argv[1]).open("nvidia/nccl/lib/libnccl.so.2") as packed
 PYTHON
 }
 
-# newcomer checks the error of rank on a machine with a library and no GPU.
-newcomer() {
+# check_without_gpu checks the error of rank on a machine with NCCL and without a GPU.
+check_without_gpu() {
   local output code=0
   [ ! -e /proc/driver/nvidia/version ] || return 0
   output=$(bin/rank --backend nccl --nccl "$1" --collective all_reduce -b 8 -e 8 --out "$folder/results" \
@@ -67,12 +66,12 @@ trap 'rm -rf "$folder"; rmdir "$wheels" 2>/dev/null || true' EXIT
 "${GO:-go}" build -o "$tool" ./internal/tools/abi
 "$tool" -header
 failed=0
-for package in "${wanted[@]}"; do
+for package in "${selected[@]}"; do
   wheel=$(fetch "$package")
   version=$(sed -E 's/.*-([0-9.]+[0-9])(\.post[0-9]+)?-py3-.*/\1/' <<<"$wheel")
   unpack "$wheel" "$folder/libnccl.so.2"
   [ "${KEEP:-}" = 1 ] || rm -f "$wheel"
   "$tool" -name "${package%%=*} $version" -version "$version" -cuda "$(sed -E 's/.*-cu([0-9]+).*/\1/' <<<"$package")" "$PWD/$folder/libnccl.so.2" || failed=1
 done
-newcomer "$PWD/$folder/libnccl.so.2" || failed=1
+check_without_gpu "$PWD/$folder/libnccl.so.2" || failed=1
 exit $failed

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Builds and runs the bench, which compares rank with bare loops. It prints Markdown and takes minutes on an idle
-# machine. Arguments go to the bench: scripts/bench.sh -only loop -budget 2s. MPICC names the compiler of the MPI that
-# mpirun belongs to.
+# Builds and runs internal/tools/bench, which compares rank with bare loops and prints Markdown. It takes minutes and
+# requires an idle machine. It passes arguments on: scripts/bench.sh -only loop -budget 2s. MPICC is the compiler of
+# mpirun's MPI.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

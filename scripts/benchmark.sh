@@ -24,12 +24,12 @@ worlds_for() {
 cores=$(nproc 2>/dev/null || echo 1)
 devices=$(gpus)
 gpu_worlds=$(worlds_for "$devices")
-say "this machine: $cores CPU cores, $devices GPUs"
+info "this machine: $cores CPU cores, $devices GPUs"
 if grep -qi microsoft /proc/version 2>/dev/null; then
-  say "this is WSL2, a virtual machine: it affects the results"
+  info "this is WSL2, a virtual machine: it affects the results"
 fi
 if [ -n "$rehearse" ]; then
-  say "REHEARSE is set: GPUs and NCCL are simulated; the results do not describe hardware"
+  info "REHEARSE is set: GPUs and NCCL are simulated; the results do not describe hardware"
   gpu_worlds=2,4,6
 fi
 
@@ -37,7 +37,7 @@ case $what in
 gloo | mpi) backend=$what worlds=2,4,6 ;;
 nccl)
   if [ -z "$gpu_worlds" ]; then
-    give_up 2 "NCCL requires at least two GPUs; nvidia-smi lists $devices" \
+    die 2 "NCCL requires at least two GPUs; nvidia-smi lists $devices" \
       "On the machine with GPUs: make nccl-benchmark. Here: make gloo-benchmark, or REHEARSE=1 make nccl-benchmark to try everything without a GPU."
   fi
   backend=nccl worlds=$gpu_worlds
@@ -45,45 +45,45 @@ nccl)
 auto)
   if [ -n "$gpu_worlds" ]; then
     backend=gloo,nccl worlds=$gpu_worlds
-    say "chosen: Gloo on CPUs and NCCL on GPUs, interleaved"
+    info "chosen: Gloo on CPUs and NCCL on GPUs, interleaved"
   else
     backend=gloo,mpi worlds=2,4,6
-    say "chosen: Gloo and MPI on CPUs, interleaved (NCCL requires at least two GPUs)"
+    info "chosen: Gloo and MPI on CPUs, interleaved (NCCL requires at least two GPUs)"
   fi
   ;;
-*) give_up 1 "unknown benchmark \"$what\"" "known: gloo, nccl, mpi, auto" ;;
+*) die 1 "unknown benchmark \"$what\"" "known: gloo, nccl, mpi, auto" ;;
 esac
 worlds=${WORLDS:-$worlds}
 ranks=$(tr ',' '\n' <<<"$worlds" | sort -n | tail -1)
-say "world sizes $worlds, message sizes 1 MB to 1 GB, time limit ${TIME_LIMIT:-4m}"
-say "points that exceed memory or time are skipped and listed"
+info "world sizes $worlds, message sizes 1 MB to 1 GB, time limit ${TIME_LIMIT:-4m}"
+info "points that exceed memory or time are skipped and listed"
 if [ "$backend" != nccl ] || [ -n "$rehearse" ]; then
   if [ "$ranks" -gt "$cores" ]; then
-    say "$ranks ranks on $cores cores: oversubscribed; world sizes above $cores do not show the speed"
+    info "$ranks ranks on $cores cores: oversubscribed; world sizes above $cores do not show the speed"
   fi
 fi
 
-say "building"
+info "building"
 # For make, OUT is the folder of the libraries.
 env -u OUT -u MAKEFLAGS -u MAKEOVERRIDES make --no-print-directory build >/dev/null
 if [[ ,$backend, == *,gloo,* ]] && [ ! -e lib/busbar-gloo.so ]; then
-  give_up 2 "lib/busbar-gloo.so is missing; the backend gloo requires it" \
+  die 2 "lib/busbar-gloo.so is missing; the backend gloo requires it" \
     "Run make deps, which installs libgloo-dev or prints how, then make build."
 fi
 
-say "measuring into $out"
+info "measuring into $out"
 code=0
 scripts/mpirun.sh -np "$ranks" bin/rank ${rehearse:+--rehearse} --backend "$backend" --sweep sizes --worlds "$worlds" \
   --time-limit "${TIME_LIMIT:-4m}" --out "$out" "$@" || code=$?
 case $code in
 # Codes of rank: wrong command line, unsuitable environment.
-1 | 2) give_up "$code" "nothing was measured" "The error of rank is above." ;;
+1 | 2) die "$code" "nothing was measured" "The error of rank is above." ;;
 esac
 
-say "writing the report of all runs in $out"
+info "writing the report of all runs in $out"
 bin/post report --layout comparison ${rehearse:+--include-rehearsed} "$out" || exit $((code > 0 ? code : $?))
 printf '\n'
 cat "$out/analysis.txt"
-say "all values are in $out/summary_by_config.md and $out/full_results.md"
-if [ "$code" != 0 ]; then say "rank exited with $code; its message is above (bin/rank --help explains the codes)"; fi
+info "all values are in $out/summary_by_config.md and $out/full_results.md"
+if [ "$code" != 0 ]; then info "rank exited with $code; its message is above (bin/rank --help explains the codes)"; fi
 exit "$code"

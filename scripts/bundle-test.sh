@@ -9,7 +9,7 @@ cd "$(dirname "$0")/.."
 
 here=$PWD
 root=$(realpath -m "${BARE_ROOT:-.tools/bare}")
-bundle=$(find dist -name 'busbar-*.tar.gz' 2>/dev/null | sort | tail -n 1)
+bundle=$({ find dist -name 'busbar-*.tar.gz' 2>/dev/null || true; } | sort | tail -n 1)
 folder=''
 trap 'rm -rf ${folder:+"$folder"}' EXIT
 
@@ -28,8 +28,8 @@ try() {
   fi
 }
 
-# took FOLDER PLACE fails unless every results file in FOLDER records an MPI library under PLACE.
-took() {
+# check_mpi FOLDER PLACE fails unless every results file in FOLDER records an MPI library under PLACE.
+check_mpi() {
   local file
   for file in "$1"/*.jsonl; do
     grep -q "\"mpi\":{[^}]*\"path\":\"$2/" "$file" || {
@@ -47,7 +47,7 @@ checks() {
   try ./busbar-run -np 4 --backend mpi "${sweep[@]}" --out "$out"
   try ./busbar-run -np 3 --bind-to none -- --backend mpi --collective all_reduce "${sweep[@]}" --out "$out"
   try bin/rank --backend mpi --collective all_reduce "${sweep[@]}" --out "$out"
-  took "$out" "$PWD/openmpi"
+  check_mpi "$out" "$PWD/openmpi"
   if [ -d lib/rehearsal ]; then
     try ./busbar-run -np 2 --rehearse --backend nccl --path "${sweep[@]}" --out "$HOME/rehearsed"
   fi
@@ -60,10 +60,10 @@ checks() {
   ls "$out"/merged.csv "$out"/plots/*.png >/dev/null
 }
 
-# strangely runs checks without the caller's environment. Settings of another Open MPI must have no effect.
-strangely() {
+# isolated runs checks without the caller's environment. Settings of another Open MPI must have no effect.
+isolated() {
   "$@" env -i HOME="$HOME" PATH=/usr/bin:/bin OPAL_PREFIX=/nowhere OMPI_MCA_pml=ucx OMPI_MCA_btl=openib \
-    bash -c "$(declare -f try took checks); checks"
+    bash -c "$(declare -f try check_mpi checks); checks"
 }
 
 unpack() {
@@ -76,16 +76,16 @@ moved() {
   unpack "$folder/first"
   mv "$folder/first" "$folder/a folder"
   cd "$folder/a folder"
-  HOME="$PWD/home" strangely
+  HOME="$PWD/home" isolated
   # Switch to the MPI of this machine, and back.
   export HOME=$PWD/home
   local out=$HOME/site
   try ./build-mpi-shim mpicc.mpich
   try ./busbar-run -np 2 --backend mpi --collective all_reduce -b 8 -e 8 --quiet --out "$out"
-  took "$out" /usr/lib
+  check_mpi "$out" /usr/lib
   try ./build-mpi-shim --own
   try ./busbar-run -np 2 --backend mpi --collective all_reduce -b 8 -e 8 --quiet --out "$out/own"
-  took "$out/own" "$PWD/openmpi"
+  check_mpi "$out/own" "$PWD/openmpi"
   cd "$here"
   echo "the bundle runs from a moved folder, and with this machine's MPICH"
 }
@@ -120,8 +120,8 @@ within() {
   unpack "$root/tmp/a folder"
   mkdir -m 777 "$root/tmp/other"
   # chroot starts at the top of the new root, so env changes to the folder.
-  HOME=/tmp/other strangely chroot --userspec=65534:65534 "$root" env -C "/tmp/a folder"
-  HOME="/tmp/a folder/home" strangely chroot "$root" env -C "/tmp/a folder"
+  HOME=/tmp/other isolated chroot --userspec=65534:65534 "$root" env -C "/tmp/a folder"
+  HOME="/tmp/a folder/home" isolated chroot "$root" env -C "/tmp/a folder"
   chroot "$root" bash -c '! command -v mpirun && ! ls /usr/lib/*/libmpi.so* 2>/dev/null' ||
     { echo "bundle-test: the bare root is not bare: it has an MPI" >&2; return 1; }
 }
@@ -134,12 +134,12 @@ bare() {
   bare_root
   unshare --mount --net --pid --ipc --fork --kill-child bash -c "set -euo pipefail
     root='$root' bundle='$here/$bundle'
-    $(declare -f try took checks strangely unpack within); within"
+    $(declare -f try check_mpi checks isolated unpack within); within"
   # shellcheck disable=SC1091 # every Linux has it
   echo "the bundle runs in a bare root ($(. "$root/etc/os-release" && echo "$PRETTY_NAME")) without network, as root and as another user"
 }
 
-[ -n "$bundle" ] || fail "dist/busbar-*.tar.gz is missing: run make bundle"
+[ -n "$bundle" ] || fail "dist/busbar-*.tar.gz not found; run make bundle"
 if [ $# = 0 ]; then
   set -- moved
   if can_be_bare; then set -- moved bare; else echo "bare skipped: it requires root and namespaces (unshare)"; fi

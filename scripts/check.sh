@@ -27,8 +27,8 @@ step() {
   ended "$1" "${PIPESTATUS[0]}" $((SECONDS - start))
 }
 
-# begin NAME starts a step in the background, in a process group of its own; settle NAME waits for it and prints what it
-# printed. What still runs at the end is stopped.
+# begin NAME starts a step in the background, in its own process group; join NAME waits for it and prints its output. At
+# the end running steps are stopped.
 declare -A pids=() began=()
 begin() {
   began[$1]=$SECONDS
@@ -37,7 +37,7 @@ begin() {
   pids[$1]=$!
   set +m
 }
-settle() {
+join() {
   local code=0
   printf '== %s\n' "$1"
   wait "${pids[$1]}" || code=$?
@@ -65,7 +65,7 @@ stop() {
 }
 trap stop EXIT
 
-# must runs a step that all others need.
+# must runs a step that all others require.
 must() {
   step "$1"
   [ ${#failed[@]} -eq 0 ] || finish
@@ -108,8 +108,8 @@ golangci_lint() { golangci-lint run --allow-parallel-runners ./...; }
 
 shellcheck() { files '*.sh' .ci/run | xargs -r "$(type -P shellcheck)"; }
 
-# A reader that stops early ends the writer with SIGPIPE if the text exceeds the pipe buffer; under pipefail the
-# pipeline fails. `grep -q WORD FILE` and `sed -n 1p` avoid that.
+# If a reader stops early and the text exceeds the pipe buffer, the writer dies of SIGPIPE, and with pipefail the pipeline
+# fails. `grep -q WORD FILE` and `sed -n 1p` avoid that.
 early_readers() {
   local found
   found=$(files '*.sh' .ci/run | xargs -r grep -nE '(^|[^|])\|&?[[:space:]]*([ef]?grep([[:space:]]+-[^[:space:]]+)*[[:space:]]+(-[a-zA-Z]*[qm]|--quiet|--silent|--max-count)|head([[:space:]]|$)|sed[[:space:]].*[0-9/$]q)' |
@@ -117,7 +117,7 @@ early_readers() {
   [ -z "$found" ] || { printf 'pipes whose reader stops early, under pipefail:\n%s\n' "$found"; return 1; }
 }
 
-# Cgo is for the bindings, the loop and the program of a step only; depguard cannot see it.
+# Cgo is only for the bindings, the loop and the program of a step; depguard does not check it.
 cgo() {
   local found
   found=$("$GO" list -f '{{if .CgoFiles}}{{.ImportPath}}{{end}}' ./... |
@@ -137,8 +137,7 @@ build() { make --no-print-directory -j "$(nproc)" build; }
 # testrun EVENTS.json ARGUMENTS… runs go test, keeps its events, and prints what failed.
 testrun() { gotestsum --format pkgname --hide-summary skipped --jsonfile "$1" -- -count=1 -vet=off "${@:2}"; }
 
-# testrest OLD.json EVENTS.json ARGUMENTS… runs the tests that the run of OLD.json left to make test-all
-# (needs.TestAll).
+# testrest OLD.json EVENTS.json ARGUMENTS… runs the tests that OLD.json skipped for make test-all (needs.TestAll).
 testrest() {
   local left pattern packages
   left=$(grep -a 'left to make test-all' "$1" | sed -nE 's/.*"Package":"([^"]*)","Test":"([^"]*)".*/\1 \2/p' | sort -u)
@@ -157,11 +156,10 @@ quick=(./internal/... ./sweeps/... ./cudart/... ./gloo ./post/... ./slurm ./slur
 
 quick_tests() { "$GO" test -short -vet=off "${quick[@]}"; }
 
-# The word list over strings, comments and pages; the step tests runs it with all tests of docs.
+# The language tests of strings, comments and pages; the step tests also runs them.
 language() { "$GO" test -vet=off -run '^Test(Language|Turns)$' ./docs; }
 
-# Without Go's test cache, which does not track the programs that tests start. Packages whose tests mostly wait begin
-# first.
+# Without Go's test cache, which does not track the programs that tests start. Packages that mostly wait start first.
 tests() { ready && testrun "$logs/tests.json" -short -timeout 10m -p 3 ./rank ./slurm/lib ./test ./...; }
 
 tests_left() { ready && testrest "$logs/tests.json" "$logs/tests-left.json" -timeout 10m; }
@@ -225,23 +223,23 @@ test)
   for s in format cgo shellcheck early-readers tidy; do step "$s"; done
   begin simulated-gpu # it mostly waits
   step tests
-  settle simulated-gpu
-  settle golangci-lint
+  join simulated-gpu
+  join golangci-lint
   step slurm
   [ ${#failed[@]} -gt 0 ] || touch "$logs/passed"
   ;;
 rest)
-  [ -e "$logs/passed" ] || { echo "check.sh rest: scripts/check.sh test has not passed here; it comes first" >&2; exit 1; }
+  [ -e "$logs/passed" ] || { echo "check.sh rest: run scripts/check.sh test first; it has not passed here" >&2; exit 1; }
   events=("$logs"/tests.json "$logs"/slurm.json) built=1
   begin cublas # mostly downloads
   step tests-left
-  settle cublas
+  join cublas
   step bundle # which a test of slurm-left unpacks
   begin slurm-left # mostly waits
   begin abi        # mostly downloads
   for s in race sanitizers ptx; do step "$s"; done
-  settle abi
-  settle slurm-left
+  join abi
+  join slurm-left
   step bundle-bare
   ;;
 '' | -*)

@@ -21,7 +21,7 @@ fetch() {
   wheels=$(mktemp -d "$folder/wheel-XXXXXX")
   if ! python3 -m pip download --quiet --disable-pip-version-check --no-deps --only-binary=:all: --dest "$wheels" "nvidia-cublas-cu12==$1" >&2; then
     rm -rf "$wheels"
-    fail "pip cannot download nvidia-cublas-cu12 $1; its message is above." "Python 3 with pip is needed (Debian, Ubuntu: python3-pip), and a package index."
+    fail "pip cannot download nvidia-cublas-cu12 $1; its message is above." "It requires Python 3 with pip (Debian, Ubuntu: python3-pip) and a package index."
   fi
   mkdir -p "$to"
   # libcublasLt comes last: it marks the folder as complete.
@@ -39,12 +39,12 @@ PYTHON
 
 # expect NAME PREFIX VARIABLE=VALUE… loads cuBLAS with these variables and fails unless the output begins with PREFIX.
 expect() {
-  local what=$1 prefix=$2 got
+  local what=$1 prefix=$2 output
   shift 2
-  got=$(env "$@" "$tool") || true
-  case $got in
-  "$prefix"*) printf '%s: %s\n' "$what" "${got%%$'\n'*}" ;;
-  *) fail "$what: expected $prefix, got:" "$got" ;;
+  output=$(env "$@" "$tool") || true
+  case $output in
+  "$prefix"*) printf '%s: %s\n' "$what" "${output%%$'\n'*}" ;;
+  *) fail "$what: expected $prefix, got:" "$output" ;;
   esac
 }
 

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# From a fresh machine to a report: installs, builds, measures with a rank per core (2 to 8), writes the report.
+# Installs dependencies, builds, measures with one rank per core (2 to 8) and writes the report.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 make --no-print-directory deps
 make --no-print-directory build
 
-# Cores, not hardware threads, as mpirun counts them; fewer where a container has fewer.
+# Cores, as mpirun counts them, not hardware threads; fewer if the container has fewer.
 cores=$({ lscpu -p=core,socket 2>/dev/null || true; } | { grep -v '^#' || true; } | sort -u | wc -l)
 usable=$(nproc 2>/dev/null || echo 2)
 if [ "$cores" -lt 1 ] || [ "$usable" -lt "$cores" ]; then cores=$usable; fi
@@ -17,10 +17,10 @@ trap 'rm -f "$before"' EXIT
 printf '\nMeasuring with %d ranks on %d cores, under a minute.\n' "$ranks" "$cores"
 code=0
 scripts/mpirun.sh -np "$ranks" bin/rank || code=$?
-# The report covers what was measured, also when some points failed.
+# Also if some points failed.
 bin/post report
 
-printf '\nMade:\n'
+printf '\nOutput:\n'
 find results -type f -newer "$before" | sort | sed 's/^/  /'
-if [ "$code" != 0 ]; then printf '\nrank ended with %d; what it said is above (bin/rank --help explains the codes).\n' "$code"; fi
+if [ "$code" != 0 ]; then printf '\nrank exited with %d; its message is above (bin/rank --help explains the codes).\n' "$code"; fi
 exit "$code"

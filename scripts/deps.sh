@@ -17,14 +17,14 @@ missing() {
   for c in "$@"; do have "$c" || printf '%s ' "$c"; done
 }
 
-# lacking lists missing dependencies for messages; packages lists the Debian packages that provide them.
+# descriptions lists missing dependencies for messages, packages the Debian packages that provide them.
 packages=()
-lacking=()
+descriptions=()
 need() { # need "what" "packages" CHECK…
   local what=$1 names=$2
   shift 2
   "$@" && return
-  lacking+=("$what")
+  descriptions+=("$what")
   read -ra names <<<"$names"
   packages+=("${names[@]}")
 }
@@ -32,13 +32,13 @@ all_of() { [ -z "$(missing "$@")" ]; }
 have_pip() { python3 -m pip --version >/dev/null 2>&1; }
 # have_gloo reports whether the C++ compiler finds the headers of Gloo.
 have_gloo() { have "${CXX:-g++}" && "${CXX:-g++}" -E -x c++ -include gloo/config.h /dev/null >/dev/null 2>&1; }
-# have_pmix: Slurm opens a link that is only in the package with the headers of PMIx.
+# have_pmix checks for a link that Slurm opens, which only the -dev package of PMIx contains.
 have_pmix() { compgen -G '/usr/lib/*/pmix2/lib/libpmix.so' >/dev/null || compgen -G '/usr/lib/*/libpmix.so' >/dev/null; }
 any_mpi() { have mpirun && { have mpicc || have mpicc.openmpi || have mpicc.mpich; }; }
 
-look() {
+check_dependencies() {
   packages=()
-  lacking=()
+  descriptions=()
   need "a C compiler" "gcc libc6-dev" have "${CC:-cc}"
   if [ "$1" = test ]; then
     need "Open MPI" "openmpi-bin libopenmpi-dev" all_of mpicc.openmpi mpirun.openmpi
@@ -57,18 +57,18 @@ look() {
     need "debootstrap" "debootstrap" have debootstrap
   elif [ "$1" = slurm ]; then
     need "Slurm with munge" "slurm-wlm munge" all_of slurmctld slurmd sbatch srun munged
-    need "PMIx as Slurm opens it" "libpmix-dev" have_pmix
+    need "PMIx for Slurm" "libpmix-dev" have_pmix
     need "ip, namespaces and pgrep" "iproute2 util-linux procps" all_of ip unshare nsenter setpriv chrt pgrep pkill
-    need "bindfs, a filesystem that can be lost" "bindfs" have bindfs
+    need "bindfs" "bindfs" have bindfs
   else
     need "an MPI with its compiler (mpicc) and launcher (mpirun)" "openmpi-bin libopenmpi-dev" any_mpi
   fi
 }
 
-by_hand() {
+print_commands() {
   local for_tests=$1
   {
-    echo "Missing: $(join "${lacking[@]}"). Install it, then run make again:"
+    echo "Missing: $(join "${descriptions[@]}"). Install it, then run make again:"
     echo "  Debian, Ubuntu:  sudo apt-get install ${packages[*]}"
     [ "$for_tests" != slurm ] || exit 1
     echo "  RHEL, Rocky:     sudo dnf install gcc openmpi openmpi-devel && module load mpi/openmpi-x86_64"
@@ -107,7 +107,7 @@ apt_install() {
 }
 
 install() {
-  echo "installing with apt: $* (for $(join "${lacking[@]}"))"
+  echo "installing with apt: $* (for $(join "${descriptions[@]}"))"
   apt "$@" >/dev/null 2>&1 && return
   # The usual cause is a missing or old package list: update it and retry once.
   local log
@@ -131,18 +131,18 @@ gloo() {
 
 # need_go checks for Go. It installs nothing: Debian's Go is too old.
 need_go() {
-  local wanted found=
-  wanted=$(sed -n 's/^go //p' go.mod)
+  local required found=
+  required=$(sed -n 's/^go //p' go.mod)
   if have go; then
     found=$(GOTOOLCHAIN=local go env GOVERSION 2>/dev/null || true)
     found=${found#go}
-    if [ -n "$found" ] && [ "$(printf '%s\n' "$wanted" "$found" | sort -V | sed -n 1p)" = "$wanted" ]; then return; fi
+    if [ -n "$found" ] && [ "$(printf '%s\n' "$required" "$found" | sort -V | sed -n 1p)" = "$required" ]; then return; fi
     # Go 1.21 or later downloads the required version itself unless GOTOOLCHAIN is local.
     if [ "$(go env GOTOOLCHAIN 2>/dev/null)" != local ] && go version >/dev/null 2>&1; then return; fi
   fi
   {
-    echo "Missing: Go $wanted or later${found:+ (found $found)}. Packages of distributions are often older; install it:"
-    echo "  any Linux:       unpack the archive from Go's download page:  sudo tar -C /usr/local -xzf go$wanted.linux-amd64.tar.gz"
+    echo "Missing: Go $required or later${found:+ (found $found)}. Packages of distributions are often older; install it:"
+    echo "  any Linux:       unpack the archive from Go's download page:  sudo tar -C /usr/local -xzf go$required.linux-amd64.tar.gz"
     echo "                   and put it on PATH:  export PATH=\$PATH:/usr/local/go/bin"
     echo "  module system:   module avail go    then    module load go"
   } >&2
@@ -162,12 +162,12 @@ linter() {
 main() {
   local what=${1:-run} go_missing=
   need_go
-  look "$what"
+  check_dependencies "$what"
   if [ ${#packages[@]} -gt 0 ]; then
-    if [ "$(id -u)" != 0 ] || ! have apt-get; then by_hand "$what"; fi
+    if [ "$(id -u)" != 0 ] || ! have apt-get; then print_commands "$what"; fi
     install "${packages[@]}"
-    look "$what"
-    [ ${#lacking[@]} -eq 0 ] || by_hand "$what"
+    check_dependencies "$what"
+    [ ${#descriptions[@]} -eq 0 ] || print_commands "$what"
   fi
   [ -z "$go_missing" ] || exit 1
   if [ "$what" = run ]; then gloo; fi

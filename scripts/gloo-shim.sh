@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # gloo-shim.sh builds lib/busbar-gloo.so, through which rank uses Gloo.
-#   --if-there   missing headers of Gloo print a message and are no error
+#   --optional   if the headers of Gloo are missing, print a message and exit with 0
 #   --test       build the tests of the shim under the sanitizers and run them
 # It requires neither Go nor make. OUT is the output folder (lib), CXX the compiler; CXXFLAGS adds flags.
 set -euo pipefail
@@ -18,7 +18,7 @@ fail() {
   exit 1
 }
 
-lacks() {
+missing_dependency() {
   command -v "$cxx" >/dev/null || { echo "no C++ compiler ($cxx)"; return; }
   "$cxx" -E -x c++ ${extra[@]+"${extra[@]}"} -include gloo/config.h /dev/null >/dev/null 2>&1 || echo "no headers of Gloo"
 }
@@ -50,10 +50,10 @@ sanitized() {
   ASAN_OPTIONS=detect_leaks=1 "$new/driver"
 }
 
-missing=$(lacks)
+missing=$(missing_dependency)
 if [ -n "$missing" ]; then
   advice="Debian, Ubuntu: sudo apt-get install g++ libgloo-dev; elsewhere: set CXXFLAGS to its folders (-I… -L…)"
-  [ "${1:-}" = --if-there ] || fail "$missing." "$advice"
+  [ "${1:-}" = --optional ] || fail "$missing." "$advice"
   printf 'gloo-shim: %s, so the shim for Gloo is not built; rank --backend gloo requires it.\n%s\n' "$missing" "$advice"
 elif [ "${1:-}" = --test ]; then
   sanitized

@@ -22,7 +22,7 @@ fetch() {
   found=$(find "$folder" -name ptxas -type f 2>/dev/null | sed -n 1p)
   if [ -z "$found" ]; then
     python3 -m pip download --quiet --disable-pip-version-check --no-deps --only-binary :all: -d "$folder" "$1" >&2 ||
-      fail "pip cannot download $1." "Python 3 with pip is needed (Debian, Ubuntu: python3-pip), and a package index."
+      fail "pip cannot download $1." "It requires Python 3 with pip (Debian, Ubuntu: python3-pip) and a package index."
     for wheel in "$folder"/*.whl; do python3 -m zipfile -e "$wheel" "$folder" && rm -f "$wheel"; done
     found=$(find "$folder" -name ptxas -type f | sed -n 1p)
     [ -n "$found" ] || fail "$1 contains no ptxas."

@@ -59,8 +59,8 @@ check() {
   timeout 300 "$out/test" "$out"
 }
 
-# lacking tests WITHOUT and EXTRA.
-lacking() {
+# check_symbols tests WITHOUT and EXTRA.
+check_symbols() {
   local out=$folder/short symbols
   without=(ncclCommSplit cuGraphLaunch)
   build "$out" -O1
@@ -76,4 +76,4 @@ lacking() {
 }
 
 build_or_test "${1:-}" "${OUT:-lib/rehearsal}" "libcuda.so.1, libnccl.so.2, libcublas.so.12"
-if [ "${1:-}" = test ]; then lacking; fi
+if [ "${1:-}" = test ]; then check_symbols; fi

@@ -12,21 +12,20 @@ import (
 
 var version = regexp.MustCompile(`^rank of busbar (\S+) `)
 
-// The bundle is unpacked on the filesystem that the nodes see, and a job is submitted from its folder: it runs with the
-// bundle's own MPI.
+// A job submitted from the unpacked bundle uses the bundle's MPI.
 func TestSweepFromBundle(t *testing.T) {
 	needs.TestAll(t)
 	onCluster(t)
-	said, err := exec.Command(root+"/bin/rank", "--version").Output()
+	output, err := exec.Command(root+"/bin/rank", "--version").Output()
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := version.FindSubmatch(said)
+	m := version.FindSubmatch(output)
 	if m == nil {
-		t.Fatalf("rank --version: %s", said)
+		t.Fatalf("rank --version: %s", output)
 	}
 	packed := filepath.Join(root, "dist", "busbar-"+string(m[1])+"-linux-*.tar.gz")
-	needs.File(t, packed, "make bundle packs it")
+	needs.File(t, packed, "make bundle builds it")
 	dir := filepath.Join(filepath.Dir(home), "unpacked")
 	if _, err := asUser(nil, "bash", "-c", `mkdir "$0" && tar -xzf $1 -C "$0" --strip-components=1`, dir,
 		packed); err != nil {
@@ -36,7 +35,7 @@ func TestSweepFromBundle(t *testing.T) {
 	home = dir
 	j := submit(t, 2, nil, plan...)
 	j.ended("COMPLETED", 0, 0)
-	j.whole()
+	j.checkPoints()
 	if r := j.runs()[0].Run; !strings.HasPrefix(r.MPI.Path, dir) || !strings.HasPrefix(j.out, dir) {
 		t.Errorf("MPI of %s, results in %s; both should be below %s", r.MPI.Path, j.out, dir)
 	}

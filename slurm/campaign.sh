@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# Submits a campaign: every variant of a plan, on every number of nodes, in several launches whose order is shuffled.
+# Submits a campaign: every variant of a plan, on every number of nodes, in several launches in random order.
 #   slurm/campaign.sh [--site NAME] [--dry-run] [--out DIR] PLAN.yaml [options of sbatch]
 #   slurm/campaign.sh --dry-run slurm/campaign.yaml
-# It submits what the results in DIR (default results/NAME of the plan) do not have yet and what is not in the queue, as
-# an array of jobs for each number of nodes, and at the end a job that merges, draws and reports. Run it again and it
-# submits only what is missing. --dry-run shows the plan, its cost and the lines of sbatch, and writes nothing.
-# slurm/campaign.sh --report DIR does at once what the last job does. docs/campaigns.md has the plan's keys.
+# It submits one job array per number of nodes, and a last job that writes the report. It leaves out launches that have
+# results in DIR (default: results/NAME of the plan) or are in the queue, so run it again to submit what is missing.
+# --dry-run prints the plan, its cost and the sbatch commands, and writes nothing.
+# slurm/campaign.sh --report DIR writes the report now. docs/campaigns.md lists the keys of a plan.
 set -euo pipefail
 here=$(cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")" && pwd)
 me=campaign
@@ -23,35 +23,35 @@ report() {
   exit "$failed"
 }
 
-# check_plan sets id, and lets rank read the flags of every variant as a launcher on so many nodes would show them to it: what
-# it refuses here it would refuse in each job. Where the plan leaves the ranks of a node to the job, there are enough of them.
+# check_plan sets id, and checks the flags of every variant with rank --list in a world of the job's size. If the plan does
+# not set the ranks per node, it checks with 64.
 check_plan() {
-  local checked said nodes ranks line words
+  local checked output nodes ranks line args
   checked=$("$post" campaign check ${out[@]+"${out[@]}"} "$plan")
   {
     read -r id
     while read -r nodes ranks line; do
-      eval "words=($line)"
+      eval "args=($line)"
       if [ "$ranks" = 0 ]; then ranks=64; fi
-      said=$(OMPI_COMM_WORLD_RANK=0 OMPI_COMM_WORLD_SIZE=$((nodes * ranks)) OMPI_COMM_WORLD_LOCAL_SIZE=$ranks "$rank" --list ${words[@]+"${words[@]}"} 2>&1) ||
-        [ $? != 1 ] || fail "rank does not take the flags of the plan (--nodes=$nodes): ${words[*]-}" "$said"
+      output=$(OMPI_COMM_WORLD_RANK=0 OMPI_COMM_WORLD_SIZE=$((nodes * ranks)) OMPI_COMM_WORLD_LOCAL_SIZE=$ranks "$rank" --list ${args[@]+"${args[@]}"} 2>&1) ||
+        [ $? != 1 ] || fail "rank rejects flags of the plan (--nodes=$nodes): ${args[*]-}" "$output"
     done
   } <<<"$checked"
 }
 
-# ask_queue sets queued and jobs to the campaign's tasks and arrays in the queue.
-ask_queue() {
-  local name task array said
-  if ! said=$(squeue --noheader --array --user="$(id -un)" --format='%j %K %F' 2>&1); then
-    [ -n "$dry" ] || fail "squeue cannot be asked which jobs of the campaign are in the queue, so nothing is submitted: $said"
-    echo "campaign: squeue cannot be asked; jobs of the campaign that are in the queue count as missing: $said" >&2
+# read_queue sets queued and jobs to the campaign's tasks and arrays in the queue.
+read_queue() {
+  local name task array output
+  if ! output=$(squeue --noheader --array --user="$(id -un)" --format='%j %K %F' 2>&1); then
+    [ -n "$dry" ] || fail "squeue failed, so nothing is submitted: $output"
+    echo "campaign: squeue failed; jobs of the campaign in the queue count as missing: $output" >&2
     return
   fi
   while read -r name task array; do
     case $name in "$id".report | '') continue ;; "$id".*) ;; *) continue ;; esac
     queued+=${queued:+,}${name#"$id".}:$task
     case $jobs: in *":$array:"*) ;; *) jobs+=:$array ;; esac
-  done <<<"$said"
+  done <<<"$output"
 }
 
 site='' dry='' plan='' id='' queued='' jobs=''
@@ -63,18 +63,18 @@ while [ $# -gt 0 ]; do
       exit
       ;;
     --report)
-      [ $# = 2 ] || fail "--report wants the folder of a campaign"
+      [ $# = 2 ] || fail "--report requires the folder of a campaign"
       report "$2"
       ;;
     --site | --out)
-      [ $# -gt 1 ] || fail "$1 wants a value$([ "$1" = --out ] || echo "; there is $(sites)")"
+      [ $# -gt 1 ] || fail "$1 requires a value$([ "$1" = --out ] || echo "; known: $(site_names)")"
       if [ "$1" = --site ]; then site=$2; else out=(--out "$2"); fi
       shift
       ;;
     --site=*) site=${1#*=} ;;
     --out=*) out=("$1") ;;
     --dry-run) dry=1 ;;
-    -*) fail "unknown option $1 before the plan; options of sbatch stand behind it" ;;
+    -*) fail "unknown option $1 before the plan; options of sbatch go after it" ;;
     *)
       plan=$1
       shift
@@ -85,19 +85,19 @@ while [ $# -gt 0 ]; do
   esac
   shift
 done
-[ -n "$plan" ] || fail "which plan? slurm/campaign.sh --help tells more"
-if [ ! -x "$post" ] || [ ! -x "$rank" ]; then fail "there is no bin/post or bin/rank in $here/..: make build, or unpack the bundle"; fi
+[ -n "$plan" ] || fail "a plan is required; see slurm/campaign.sh --help"
+if [ ! -x "$post" ] || [ ! -x "$rank" ]; then fail "bin/post or bin/rank not found in $here/..: run make build, or unpack the bundle"; fi
 
 check_plan
-take_site "$site"
+load_site "$site"
 if [ -z "$dry" ]; then
   need_sbatch
-  # Of two that are started at once, the second waits and finds the jobs of the first in the queue. Where the filesystem has
-  # no locks there is none.
+  # Of two concurrent campaign.sh the second waits, and then sees the jobs of the first in the queue. Without locks on the
+  # filesystem it does not wait.
   exec 9<"$plan"
-  flock -w 300 9 2>/dev/null || [ $? != 1 ] || fail "another campaign.sh has been submitting $plan for five minutes: try again when it has ended"
+  flock -w 300 9 2>/dev/null || [ $? != 1 ] || fail "another campaign.sh has been submitting $plan for five minutes: retry when it has exited"
 fi
-ask_queue
+read_queue
 "$post" campaign show ${out[@]+"${out[@]}"} --queued "$queued" "$plan"
 lines=$("$post" campaign jobs ${out[@]+"${out[@]}"} --queued "$queued" --scripts "$here" "$plan" -- ${options[@]+"${options[@]}"})
 if [ -n "$dry" ]; then

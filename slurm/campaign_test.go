@@ -13,7 +13,7 @@ import (
 	"busbar/internal/result"
 )
 
-// twoByTwo are 8 launches in 4 jobs: two variants by their environment, on one node and on two, twice.
+// twoByTwo has 8 launches in 4 jobs: two variants that differ in the environment, on one and two nodes, twice.
 const twoByTwo = `name: trial
 launches: 2
 nodes: [1, 2]
@@ -72,7 +72,7 @@ func (c *trial) run(args ...string) string {
 	return out
 }
 
-func (c *trial) says(out string, words ...string) {
+func (c *trial) has(out string, words ...string) {
 	c.t.Helper()
 	for _, w := range words {
 		if !strings.Contains(out, w) {
@@ -81,7 +81,7 @@ func (c *trial) says(out string, words ...string) {
 	}
 }
 
-// points are how many records of a launch are on the disk.
+// points counts the records of a launch on disk.
 func (c *trial) points(launch string) int {
 	n := 0
 	paths, _ := filepath.Glob(filepath.Join(c.out, launch, "profile_*.jsonl"))
@@ -92,8 +92,8 @@ func (c *trial) points(launch string) int {
 	return n
 }
 
-// release lets the held jobs start that take this many nodes. Jobs that a test interrupts are released one after the
-// other, so that none ends while the test deals with another.
+// release releases the held jobs on this many nodes. A test that interrupts jobs releases them one after the other, so
+// that none ends while the test interrupts another.
 func (c *trial) release(nodes int) {
 	c.t.Helper()
 	var ids []string
@@ -103,7 +103,7 @@ func (c *trial) release(nodes int) {
 		}
 	}
 	if len(ids) == 0 {
-		c.t.Fatalf("no job on %d nodes is held", nodes)
+		c.t.Fatalf("no held job on %d nodes", nodes)
 	}
 	asAdmin(c.t, "scontrol", "release", strings.Join(ids, ","))
 }
@@ -115,12 +115,12 @@ func (c *trial) midst(nodes, launch int) string {
 	await(c.t, "the first points of "+block, func() bool { return c.points(block+"/*") >= 3 })
 	id := regexp.MustCompile(`job (\S+), start 1`).FindStringSubmatch(c.log(nodes, launch))
 	if id == nil {
-		c.t.Fatalf("no number of a job in %s", c.log(nodes, launch))
+		c.t.Fatalf("no job number in %s", c.log(nodes, launch))
 	}
 	return id[1]
 }
 
-// log is what a job wrote.
+// log returns the output of a job.
 func (c *trial) log(nodes, task int) string {
 	paths, _ := filepath.Glob(filepath.Join(c.out, "log", fmt.Sprintf("trial-*.%d_%d.out", nodes, task)))
 	if len(paths) != 1 {
@@ -130,7 +130,7 @@ func (c *trial) log(nodes, task int) string {
 	return string(b)
 }
 
-// over waits until no job is left, the one that reports among them.
+// over waits until no job is left, including the job of the report.
 func (c *trial) over() {
 	c.t.Helper()
 	await(c.t, "the end of the campaign's jobs", func() bool { return asAdmin(c.t, "squeue", "-h") == "" })
@@ -143,7 +143,7 @@ func (c *trial) merged() (launches, points map[string]int) {
 	for _, of := range mergedRows(c.t, c.out) {
 		if of("status") != "ok" || !strings.HasPrefix(of("block"), "nodes"+of("nodes")+"/") ||
 			!strings.HasPrefix(of("campaign"), "trial-") {
-			c.t.Errorf("a row that should not be: %s in block %s of campaign %s, on %s nodes", of("status"),
+			c.t.Errorf("unexpected row: %s in block %s of campaign %s, on %s nodes", of("status"),
 				of("block"), of("campaign"), of("nodes"))
 		}
 		launch := of("block") + "/" + of("variant")
@@ -153,8 +153,8 @@ func (c *trial) merged() (launches, points map[string]int) {
 	return launches, points
 }
 
-// whole checks that every launch has all its points, and none twice.
-func (c *trial) whole() {
+// checkPoints checks that every launch has each of its points once.
+func (c *trial) checkPoints() {
 	c.t.Helper()
 	launches, points := c.merged()
 	for nodes := 1; nodes <= 2; nodes++ {
@@ -168,7 +168,7 @@ func (c *trial) whole() {
 		}
 	}
 	if len(points) != 8*pointsOfLaunch {
-		c.t.Errorf("%d different points", len(points))
+		c.t.Errorf("%d points", len(points))
 	}
 }
 
@@ -183,15 +183,15 @@ variants: {only: {default: }}
 sbatch: {time: "00:06:00", throttle: 1}
 `
 
-// A task of an array that is put back into the queue continues its own launch; the other task is not disturbed.
+// A requeued task of an array resumes its own launch; the other task is not affected.
 func TestArray(t *testing.T) {
 	c := newTrial(t, twoTasks)
-	c.says(c.run("trial.yaml"), "--array=1-2%1", "2 jobs to submit")
+	c.has(c.run("trial.yaml"), "--array=1-2%1", "2 jobs to submit")
 	if _, err := asUser(nil, "scontrol", "requeue", c.midst(2, 1)); err != nil {
 		t.Fatal(err)
 	}
 	c.over()
-	c.says(c.log(2, 1), "start 2", "--resume")
+	c.has(c.log(2, 1), "start 2", "--resume")
 	if strings.Contains(c.log(2, 2), "start 2") {
 		t.Error("the other task was started twice")
 	}
@@ -202,25 +202,25 @@ func TestArray(t *testing.T) {
 		}
 	}
 	if len(points) != 2*pointsOfLaunch {
-		t.Errorf("%d different points", len(points))
+		t.Errorf("%d points", len(points))
 	}
-	c.says(c.run("trial.yaml"), "nothing is missing")
+	c.has(c.run("trial.yaml"), "nothing is missing")
 }
 
-// A campaign as it goes: shown, submitted, one job cancelled in the middle and one put back into the queue, continued
-// by the same command, which submits only what is missing. In the end it has what an undisturbed one would have.
+// A campaign with one cancelled and one requeued job: the same command submits only what is missing, and in the end the
+// campaign has all points.
 func TestCampaign(t *testing.T) {
 	needs.TestAll(t)
 	c := newTrial(t, twoByTwo)
-	c.says(c.run("--dry-run", "trial.yaml"), "8 (2 of each variant on each number of nodes)",
+	c.has(c.run("--dry-run", "trial.yaml"), "8 (2 of each variant on each number of nodes)",
 		"4 jobs to submit",
 		"--nodes=2 --ntasks-per-node=2 --array=1-2%1 --time=00:06:00", "slurm/sweep.sh", `--dependency="afterany$jobs"`)
 	if _, err := os.Stat(c.out); err == nil {
-		t.Error("a dry run has made the folder of results")
+		t.Error("a dry run has created the results folder")
 	}
 
 	c.run("trial.yaml", "--hold")
-	c.says(c.run("trial.yaml"), "nothing to submit: all missing launches are in the queue")
+	c.has(c.run("trial.yaml"), "nothing to submit: all missing launches are in the queue")
 	c.release(1)
 	if _, err := asUser(nil, "scontrol", "requeue", c.midst(1, 1)); err != nil {
 		t.Fatal(err)
@@ -230,7 +230,7 @@ func TestCampaign(t *testing.T) {
 		t.Fatal(err)
 	}
 	c.over()
-	c.continued(1, 1)
+	c.checkResumed(1, 1)
 	launches, _ := c.merged()
 	if n := launches["nodes2/launch1/tuned"] + launches["nodes2/launch1/basic"]; n < 3 || n >= 2*pointsOfLaunch ||
 		launches["nodes2/launch2/tuned"] != pointsOfLaunch {
@@ -238,14 +238,14 @@ func TestCampaign(t *testing.T) {
 	}
 
 	again := c.run("trial.yaml")
-	c.says(again, "--array=1%1", "1 job to submit")
-	if n := strings.Count(again, "submitted: "); n != 2 { // and the job that reports
-		t.Errorf("%d jobs are submitted:\n%s", n, again)
+	c.has(again, "--array=1%1", "1 job to submit")
+	if n := strings.Count(again, "submitted: "); n != 2 { // with the job of the report
+		t.Errorf("%d jobs submitted:\n%s", n, again)
 	}
 	c.over()
-	c.whole()
-	c.says(c.run("trial.yaml"), "nothing is missing")
-	c.recorded()
+	c.checkPoints()
+	c.has(c.run("trial.yaml"), "nothing is missing")
+	c.checkRecorded()
 	for _, name := range []string{"show.txt", "plots/scaling_busbw_mpi_tuned.png"} {
 		if _, err := os.Stat(filepath.Join(c.out, name)); err != nil {
 			t.Error(err)
@@ -254,12 +254,12 @@ func TestCampaign(t *testing.T) {
 	(&job{t: t, out: c.out}).belongsToUser()
 }
 
-// continued checks that a job that was put back into the queue did not begin anew: its second start resumes the launch
-// in hand. Where it was stopped between two launches, no variant is started twice.
-func (c *trial) continued(nodes, task int) {
+// checkResumed checks that the second start of a requeued job resumes its launch. A job that was stopped between two
+// launches starts no variant twice.
+func (c *trial) checkResumed(nodes, task int) {
 	c.t.Helper()
 	log := c.log(nodes, task)
-	c.says(log, "start 2")
+	c.has(log, "start 2")
 	if strings.Contains(log, "--resume") {
 		return
 	}
@@ -270,8 +270,8 @@ func (c *trial) continued(nodes, task int) {
 	}
 }
 
-// recorded checks that the files identify variants and their place in the plan.
-func (c *trial) recorded() {
+// checkRecorded checks that the files identify variants and their place in the plan.
+func (c *trial) checkRecorded() {
 	files, err := result.Find(filepath.Join(c.out, "nodes2", "launch2"))
 	if err != nil || len(files) != 2 {
 		c.t.Fatalf("files of a block: %v, %v", files, err)

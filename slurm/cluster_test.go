@@ -1,5 +1,4 @@
-// Package slurm holds no Go code but the tests of its scripts, on a real Slurm that slurm/cluster starts on this
-// machine.
+// Package slurm holds only tests of its scripts, on a real Slurm that slurm/cluster starts on this machine.
 package slurm
 
 import (
@@ -20,20 +19,20 @@ import (
 var (
 	root  = func() string { dir, _ := filepath.Abs(".."); return dir }()
 	ready = os.Getenv("BUSBAR_SLURM_TEST") != ""
-	// The end of a pipe without a writer: the other end notifies the cluster when this process exits.
+	// The write end of a pipe: the cluster stops when this process exits.
 	owner *os.File
-	// The folder that all nodes see, and in it what a user would have: the programs, their libraries, these scripts.
+	// The folder that all nodes share, and in it the programs, their libraries and the scripts.
 	base, home string
-	// The settings with which the cluster was started.
+	// The settings of the cluster.
 	settings []string
 	// The test for which the cluster was mended.
 	mendedFor string
 )
 
-// patience is how long a test waits for one thing, on a busy machine too. A command on the cluster has no more.
+// patience is the time limit of a wait and of a command on the cluster, also on a busy machine.
 const patience = 100 * time.Second
 
-// submitter submits the jobs; only root may choose another than himself.
+// submitter submits the jobs if root runs the tests.
 const submitter = "nobody"
 
 func TestMain(m *testing.M) {
@@ -53,8 +52,7 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// onCluster skips a test where no cluster was asked for. Its first call in a test removes what earlier tests left on
-// the cluster.
+// onCluster skips a test without a cluster. Its first call in a test removes what earlier tests left on the cluster.
 func onCluster(t *testing.T) {
 	t.Helper()
 	if !ready {
@@ -66,7 +64,7 @@ func onCluster(t *testing.T) {
 	}
 }
 
-// mend cancels all jobs and resumes all nodes. A cluster with a process that cannot be killed is exchanged for another.
+// mend cancels all jobs and resumes all nodes. If that fails, it starts another cluster.
 func mend(t *testing.T) {
 	t.Helper()
 	out, err := cluster(nil, "up.sh", "mend").CombinedOutput()
@@ -79,19 +77,19 @@ func mend(t *testing.T) {
 	}
 }
 
-// start brings up a cluster of its own, in place of one that it started before, beside one that make slurm-up may
-// have started, and unpacks the programs on it.
+// start replaces the cluster of the tests by a new one and copies the programs to it. A cluster of make slurm-up is not
+// affected.
 func start(with ...string) error {
 	settings = with
 	where, err := exec.Command("bash", "-c", `. "$0" && echo "$BASE"`, root+"/slurm/cluster/common.sh").Output()
 	if err != nil {
-		return fmt.Errorf("where the cluster lies: %w", err)
+		return fmt.Errorf("folder of the cluster: %w", err)
 	}
 	if base == "" {
 		base = strings.TrimSpace(string(where)) + "-test"
 	}
 	home = base + "/shared/busbar"
-	if err := stop(false); err != nil { // also one that a killed test left
+	if err := stop(false); err != nil { // also that of a killed test
 		return err
 	}
 	read, write, err := os.Pipe()
@@ -118,12 +116,12 @@ func start(with ...string) error {
 	return nil
 }
 
-// stop ends the cluster; after a failure its logs are kept.
+// stop stops the cluster and keeps its logs after a failure.
 func stop(keep bool) error {
 	var settings []string
 	if keep {
 		settings = []string{"KEEP=1"}
-		fmt.Fprintln(os.Stderr, "the logs and results are kept in", base)
+		fmt.Fprintln(os.Stderr, "logs and results are in", base)
 	}
 	if out, err := cluster(settings, "down.sh").CombinedOutput(); err != nil {
 		return fmt.Errorf("%w: %s", err, out)
@@ -131,11 +129,11 @@ func stop(keep bool) error {
 	return nil
 }
 
-// cluster is one of the scripts of slurm/cluster.
+// cluster returns the command of a script of slurm/cluster.
 func cluster(settings []string, script string, args ...string) *exec.Cmd {
 	cmd := exec.Command(filepath.Join(root, "slurm/cluster", script), args...)
 	cmd.Env = append(append(os.Environ(), "BUSBAR_SLURM="+base), settings...)
-	cmd.WaitDelay = 5 * time.Second // for output of a process that the command has left
+	cmd.WaitDelay = 5 * time.Second // for the output of its background processes
 	cmd.Dir = home
 	if _, err := os.Stat(home); err != nil {
 		cmd.Dir = root
@@ -143,7 +141,7 @@ func cluster(settings []string, script string, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// login runs a command on the cluster, with options of login.sh, and returns what it wrote.
+// login runs a command on the cluster, with options of login.sh, and returns its output.
 func login(settings, options []string, words ...string) (string, error) {
 	limit := []string{"timeout", "--kill-after=5", strconv.Itoa(int(patience.Seconds()))}
 	cmd := cluster(settings, "login.sh", slices.Concat(options, limit, words)...)
@@ -178,7 +176,7 @@ func onNode(t *testing.T, node string, words ...string) string {
 	return must(t)(login(nil, []string{"--on", node}, words...))
 }
 
-// asMounter runs a command on a node as who may mount there.
+// asMounter runs a command on a node as a user who may mount there.
 func asMounter(t *testing.T, node string, words ...string) string {
 	t.Helper()
 	return must(t)(login([]string{"BUSBAR_SLURM_AS="}, []string{"--on", node}, words...))
@@ -194,7 +192,7 @@ func must(t *testing.T) func(string, error) string {
 	}
 }
 
-// state is what Slurm reports of its nodes and jobs, and the end of its log.
+// state returns Slurm's report of nodes and jobs, and the end of its log.
 func state() string {
 	out, err := cluster(nil, "up.sh", "state").CombinedOutput()
 	if err != nil {
@@ -213,7 +211,7 @@ func await(t *testing.T, what string, condition func() bool) {
 	}
 }
 
-// awaitIdle waits until no job is left and all nodes can take one.
+// awaitIdle waits until no job is left and all nodes are idle.
 func awaitIdle(t *testing.T) {
 	t.Helper()
 	await(t, "four idle nodes", func() bool {

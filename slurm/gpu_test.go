@@ -15,7 +15,7 @@ import (
 var gpus = []string{"--backend", "nccl", "--rehearse", "--collective", "all_reduce", "-b", "1K", "-e", "4K", "-f", "2",
 	"--budget", "50ms", "-w", "1"}
 
-// Simulated GPUs under srun alone, bound to tasks by Slurm if it binds tasks to cores: each rank has its own.
+// Each rank has its own simulated GPU under srun, with Slurm's bindings.
 func TestGPUsUnderSrun(t *testing.T) {
 	needs.TestAll(t)
 	onCluster(t)
@@ -39,16 +39,16 @@ func TestGPUsUnderSrun(t *testing.T) {
 	}
 }
 
-// restart exchanges the cluster for one with other settings, for the time of a test.
+// restart replaces the cluster by one with other settings until the end of the test.
 func restart(t *testing.T, settings ...string) {
 	t.Helper()
-	again := func(settings ...string) {
+	replace := func(settings ...string) {
 		if err := start(settings...); err != nil {
 			t.Fatal(err)
 		}
 	}
-	again(settings...)
-	t.Cleanup(func() { again("TASK=none") })
+	replace(settings...)
+	t.Cleanup(func() { replace("TASK=none") })
 }
 
 func checkGPUs(t *testing.T, runs []*result.File, world, nodes int) {
@@ -59,7 +59,7 @@ func checkGPUs(t *testing.T, runs []*result.File, world, nodes int) {
 	seen := map[string]bool{}
 	for _, r := range runs[0].Ranks {
 		if gpu := r.Host + " " + r.PCI; r.PCI == "" || seen[gpu] {
-			t.Errorf("rank %d has GPU %q, which another has", r.Rank, gpu)
+			t.Errorf("rank %d shares GPU %q", r.Rank, gpu)
 		} else {
 			seen[gpu] = true
 		}
@@ -71,7 +71,7 @@ func checkGPUs(t *testing.T, runs []*result.File, world, nodes int) {
 	}
 }
 
-// The sweep starts a rank for each GPU of the job, however they were asked for, and every rank sees all of its node.
+// The sweep starts one rank per GPU of the job, for all ways to request GPUs, and every rank sees all GPUs of its node.
 func TestSweepOnGPUs(t *testing.T) {
 	needs.TestAll(t)
 	for _, c := range []struct {

@@ -11,7 +11,7 @@ import (
 	"busbar/internal/result"
 )
 
-// An interrupted sweep resumes, and has each point exactly once in the end.
+// An interrupted sweep resumes and finally has each point once.
 
 func TestRequeue(t *testing.T) {
 	needs.TestAll(t)
@@ -20,15 +20,15 @@ func TestRequeue(t *testing.T) {
 	if _, err := asUser(nil, "scontrol", "requeue", j.id); err != nil {
 		t.Fatal(err)
 	}
-	j.goesOn(1)
+	j.checkResumed(1)
 }
 
-// goesOn waits for the end of a sweep that was interrupted once.
-func (j *job) goesOn(restarts int) {
+// checkResumed waits for the end of a sweep that was interrupted once.
+func (j *job) checkResumed(restarts int) {
 	j.t.Helper()
 	j.ended("COMPLETED", 0, restarts)
-	j.whole()
-	j.says("start 1,", "--resume")
+	j.checkPoints()
+	j.logHas("start 1,", "--resume")
 	if runs := j.runs(); len(runs) != 2 || len(runs[1].Run.Resumes) != 1 || len(runs[0].Records) >= pointsOfPlan {
 		j.t.Errorf("%d files; the first has %d points", len(runs), len(runs[0].Records))
 	}
@@ -44,13 +44,13 @@ func TestPreemption(t *testing.T) {
 		t.Fatal(err)
 	}
 	j.awaitState("PENDING")
-	j.goesOn(1)
+	j.checkResumed(1)
 	if other := (&job{t: t, id: urgent}); other.field("JobState") != "COMPLETED" {
 		t.Errorf("the urgent job is %s", other.field("JobState"))
 	}
 }
 
-// Near the limit the case in hand is finished. A stopped rank keeps one in hand until Slurm has looked at the clock.
+// Near the limit rank finishes the current case. A stopped rank keeps it running until Slurm sends its warning.
 func TestTimeLimit(t *testing.T) {
 	j := submit(t, 2, nil, plan...)
 	j.midst()
@@ -61,16 +61,16 @@ func TestTimeLimit(t *testing.T) {
 	before := j.points()
 	j.signal(1, "CONT")
 	j.awaitState("PENDING")
-	asAdmin(t, "scontrol", "update", "JobId="+j.id, "TimeLimit="+minutes) // to leave time for the rest
+	asAdmin(t, "scontrol", "update", "JobId="+j.id, "TimeLimit="+minutes) // enough for the rest
 	if j.points() <= before {
-		t.Errorf("%d points, as many as before the warning: the case in hand is lost", before)
+		t.Errorf("%d points, as many as before the warning: the current case is lost", before)
 	}
-	j.goesOn(1)
-	j.says("work is left (the time limit is near): back into the queue, 1 of 3")
+	j.checkResumed(1)
+	j.logHas("(the time limit is near): requeue 1 of 3")
 	checkEnd(t, j.runs()[0], result.Interrupted, 143)
 }
 
-// A case that does not end within the grace is given up; the job still goes back into the queue by itself.
+// A case that does not end within the grace is stopped, and the job requeues itself.
 func TestGrace(t *testing.T) {
 	needs.TestAll(t)
 	j := submit(t, 2, []string{"BUSBAR_GRACE=1"}, plan...)
@@ -80,9 +80,9 @@ func TestGrace(t *testing.T) {
 		t.Fatal(err)
 	}
 	await(t, "the end of the file", func() bool { return j.runs()[0].End != nil })
-	// Slurm waits for a stopped rank; a rank that it has killed is not waited for.
+	// Slurm waits for a stopped rank.
 	onNode(t, j.node(1), "sh", "-c", "pkill -CONT -x rank || [ $? = 1 ]")
-	j.goesOn(1)
+	j.checkResumed(1)
 	checkEnd(t, j.runs()[0], result.Interrupted, 143)
 }
 
@@ -100,14 +100,14 @@ func TestRankKilled(t *testing.T) {
 			j := submit(t, 2, nil, plan...)
 			j.midst()
 			j.signal(n, "KILL")
-			j.goesOn(1)
-			j.says("back into the queue, 1 of 3")
+			j.checkResumed(1)
+			j.logHas("requeue 1 of 3")
 		})
 	}
 }
 
-// A rank that dies before MPI has begun, as on a node with a broken filesystem, ends the job at once; the others
-// would wait for it until their watchdog ends them.
+// A rank that dies before MPI_Init, as on a node with a broken filesystem, stops the job at once. Otherwise the others
+// would wait for it until their deadline.
 func TestRankDiesBeforeMPI(t *testing.T) {
 	needs.TestAll(t)
 	onCluster(t)
@@ -116,26 +116,26 @@ func TestRankDiesBeforeMPI(t *testing.T) {
 	t.Cleanup(func() { asMounter(t, "node2", "umount", program) })
 	j := submitWith(t, 2, nil, []string{"--nodelist=node1,node2"}, plan...)
 	j.ended("FAILED", -1, 0)
-	j.says("node2: task 1: Exited with exit code 1", "rank ended before it measured anything more")
+	j.logHas("node2: task 1: Exited with exit code 1", "rank measured no point")
 	if strings.Contains(j.text(), "rank: hang") {
 		t.Error("the other rank waited for it")
 	}
 }
 
-// Where it may not put itself back, it ends with rank's code and what there is; the next job goes on in that folder.
+// A job that may not requeue itself exits with rank's code and writes a report; the next job continues in that folder.
 func TestResumedByHand(t *testing.T) {
 	needs.TestAll(t)
 	j := submit(t, 2, []string{"BUSBAR_REQUEUES=0"}, plan...)
 	j.midst()
 	j.signal(1, "KILL")
 	j.ended("FAILED", 5, 0)
-	j.says("work is left, and the job was put back into the queue 0 times", "results are in")
+	j.logHas("the job was requeued 0 times", "results: ")
 	if n := len(j.merged()); n < 3 || n >= pointsOfPlan {
 		t.Errorf("%d points are merged", n)
 	}
 	next := submit(t, 2, []string{"BUSBAR_OUT=" + j.out}, plan...)
 	next.ended("COMPLETED", 0, 0)
-	next.whole()
+	next.checkPoints()
 }
 
 // After scancel nothing is lost, and nothing restarts.
@@ -150,12 +150,11 @@ func TestCancel(t *testing.T) {
 	await(t, "the end of the file", func() bool { return j.runs()[0].End != nil })
 	checkEnd(t, j.runs()[0], result.Interrupted, 143)
 	if _, err := os.Stat(filepath.Join(j.out, "requeued.txt")); err == nil {
-		t.Error("a cancelled job put itself back into the queue")
+		t.Error("a cancelled job requeued itself")
 	}
 }
 
-// Only the batch script is ended. After SIGTERM it ends the ranks; after SIGKILL, Slurm does. The next job goes on
-// there.
+// Only the batch script gets a signal. After SIGTERM it stops the ranks; after SIGKILL, Slurm does.
 func TestBatchScriptKilled(t *testing.T) {
 	needs.TestAll(t)
 	for name, code := range map[string]int{"TERM": 143, "KILL": 0} {
@@ -172,7 +171,7 @@ func TestBatchScriptKilled(t *testing.T) {
 			}
 			next := submit(t, 2, []string{"BUSBAR_OUT=" + j.out}, plan...)
 			next.ended("COMPLETED", 0, 0)
-			next.whole()
+			next.checkPoints()
 		})
 	}
 }
@@ -185,7 +184,7 @@ func power(t *testing.T, to, node string) {
 	}
 }
 
-// A node loses its power: one with the batch script, or another.
+// A node dies: that of the batch script, or another.
 func TestNodeDies(t *testing.T) {
 	needs.TestAll(t)
 	for name, n := range map[string]int{"the first": 0, "the second": 1} {
@@ -199,7 +198,7 @@ func TestNodeDies(t *testing.T) {
 				return j.field("Restarts") == "1" && j.field("JobState") == "RUNNING" ||
 					j.field("JobState") == "COMPLETED"
 			})
-			j.goesOn(1)
+			j.checkResumed(1)
 		})
 	}
 }

@@ -13,16 +13,16 @@ import (
 	"busbar/internal/result"
 )
 
-// sweep is what jobs measure. A point never reaches this precision and so takes its whole budget: the plan takes 6
-// seconds, enough for the one command that interrupts it, also on a busy machine. A launch of a campaign has half of
-// the points, and takes 8 seconds.
+// sweep has the flags of jobs. No point reaches this precision, so each uses its whole budget: the plan takes 6
+// seconds, enough for the command that interrupts it, also on a busy machine. A launch of a campaign has half of the
+// points and takes 8 seconds.
 const (
 	withoutBudget = "--collective all_reduce,broadcast -b 512 -e 8K -i 512 --precision 0.01% -w 1"
 	sweep         = withoutBudget + " --budget 100ms"
 	campaignSweep = withoutBudget + " --budget 250ms"
 )
 
-// sizes are those of the sweep, pointsOfLaunch what it measures in one mode.
+// sizes is the number of message sizes of the sweep, pointsOfLaunch that of its points in one mode.
 const (
 	sizes          = 8 << 10 / 512
 	pointsOfLaunch = 2 * sizes
@@ -32,8 +32,8 @@ const (
 // plan is the sweep in both modes.
 var plan = append(strings.Fields(sweep), "--mode", "both")
 
-// minutes is the time limit of every job: far more than one takes, and more than the two minutes before it at which
-// sweep.sh is warned.
+// minutes is the time limit of every job: more than a job takes, and more than the two minutes before the limit at
+// which Slurm signals sweep.sh.
 const (
 	minutes  = "6"
 	jobLimit = "--time=" + minutes
@@ -45,16 +45,16 @@ type job struct {
 	id, out  string
 	settings []string
 	nodes    int
-	names    []string // of its nodes, since the last midst
+	names    []string // of its nodes, at the last midst
 }
 
-// submit puts slurm/sweep.sh into the queue, with settings for its environment.
+// submit submits slurm/sweep.sh with settings for its environment.
 func submit(t *testing.T, nodes int, settings []string, flags ...string) *job {
 	t.Helper()
 	return submitWith(t, nodes, settings, nil, flags...)
 }
 
-// submitWith does it with more options of sbatch.
+// submitWith submits with more options of sbatch.
 func submitWith(t *testing.T, nodes int, settings, options []string, flags ...string) *job {
 	t.Helper()
 	onCluster(t)
@@ -75,13 +75,13 @@ func submitWith(t *testing.T, nodes int, settings, options []string, flags ...st
 			t.Error(err)
 		}
 		if t.Failed() {
-			t.Logf("what job %s wrote:\n%s", id, j.text())
+			t.Logf("output of job %s:\n%s", id, j.text())
 		}
 	})
 	return j
 }
 
-// field is one of scontrol's words about the job.
+// field returns a field of scontrol show job.
 func (j *job) field(name string) string {
 	j.t.Helper()
 	for _, word := range strings.Fields(asAdmin(j.t, "scontrol", "show", "job", "-o", j.id)) {
@@ -98,25 +98,25 @@ func (j *job) awaitState(states ...string) {
 		func() bool { return slices.Contains(states, j.field("JobState")) })
 }
 
-// ended waits for the end of the job and checks it: its state, exit code and how often it was started again.
+// ended waits for the end of the job and checks its state, exit code and number of restarts.
 func (j *job) ended(state string, code, restarts int) {
 	j.t.Helper()
 	j.awaitState("COMPLETED", "FAILED", "CANCELLED", "TIMEOUT", "NODE_FAIL", "PREEMPTED")
 	got, _, _ := strings.Cut(j.field("ExitCode"), ":")
 	if j.field("JobState") != state || got != strconv.Itoa(code) && code >= 0 ||
 		j.field("Restarts") != strconv.Itoa(restarts) {
-		j.t.Fatalf("job %s: %s, exit code %s, started again %s times; want %s, %d, %d", j.id, j.field("JobState"), got,
+		j.t.Fatalf("job %s: %s, exit code %s, %s restarts; want %s, %d, %d", j.id, j.field("JobState"), got,
 			j.field("Restarts"), state, code, restarts)
 	}
 }
 
-// text is the output of the job.
+// text returns the output of the job.
 func (j *job) text() string {
 	b, _ := os.ReadFile(filepath.Join(home, "busbar-"+j.id+".out"))
 	return string(b)
 }
 
-func (j *job) says(words ...string) {
+func (j *job) logHas(words ...string) {
 	j.t.Helper()
 	for _, w := range words {
 		if !strings.Contains(j.text(), w) {
@@ -127,7 +127,7 @@ func (j *job) says(words ...string) {
 
 var record = regexp.MustCompile(`(?m)^{"kind":"case"`)
 
-// points counts the records that are on the disk.
+// points counts the records on disk.
 func (j *job) points() int {
 	n := 0
 	for _, path := range j.files() {
@@ -148,8 +148,7 @@ func (j *job) files() []string {
 	return paths
 }
 
-// midst waits until some points are measured, and most are not. It asks for the job's nodes first, since that takes
-// time in which the sweep goes on.
+// midst waits until some points are measured, and most are not. It queries the job's nodes first, which takes time.
 func (j *job) midst() {
 	j.t.Helper()
 	before := j.points()
@@ -161,7 +160,7 @@ func (j *job) midst() {
 	await(j.t, "the first points of job "+j.id, func() bool { return j.points() >= before+3 })
 }
 
-// node is the name of the job's n-th node when midst was last called.
+// node returns the name of the job's n-th node at the last call of midst.
 func (j *job) node(n int) string { return j.names[n] }
 
 // signal sends a signal to the rank on the job's n-th node.
@@ -170,7 +169,7 @@ func (j *job) signal(n int, name string) {
 	onNode(j.t, j.node(n), "pkill", "-"+name, "-x", "rank")
 }
 
-// mergedRows are the rows of the table in a folder, each by the names of its columns.
+// mergedRows returns the rows of merged.csv in a folder as functions of the column name.
 func mergedRows(t *testing.T, dir string) (rows []func(column string) string) {
 	t.Helper()
 	f, err := os.Open(filepath.Join(dir, "merged.csv"))
@@ -191,7 +190,7 @@ func mergedRows(t *testing.T, dir string) (rows []func(column string) string) {
 // point is what a row of merged.csv measured.
 type point struct{ collective, mode, placement, size, status string }
 
-// merged reads the table that the job has made: points and how often each is there.
+// merged counts the rows of each point in the job's merged.csv.
 func (j *job) merged() map[point]int {
 	j.t.Helper()
 	points := map[point]int{}
@@ -201,8 +200,8 @@ func (j *job) merged() map[point]int {
 	return points
 }
 
-// whole checks that every point of the plan was measured, and none twice.
-func (j *job) whole() {
+// checkPoints checks that every point of the plan was measured once.
+func (j *job) checkPoints() {
 	j.t.Helper()
 	want := map[point]int{}
 	for _, collective := range []string{"all_reduce", "broadcast"} {
@@ -215,17 +214,17 @@ func (j *job) whole() {
 	got := j.merged()
 	for p, n := range got {
 		if p.collective == "broadcast" {
-			p.placement = "out" // MPI's has one buffer
+			p.placement = "out" // in MPI it has one buffer
 		}
 		if want[p] != n {
-			j.t.Errorf("%v is there %d times", p, n)
+			j.t.Errorf("%v has %d rows", p, n)
 		}
 	}
 	if len(got) != len(want) {
 		j.t.Errorf("%d points, want %d", len(got), len(want))
 	}
-	if pictures, _ := filepath.Glob(filepath.Join(j.out, "plots", "*.png")); len(pictures) == 0 {
-		j.t.Error("no pictures")
+	if plots, _ := filepath.Glob(filepath.Join(j.out, "plots", "*.png")); len(plots) == 0 {
+		j.t.Error("no plots")
 	}
 }
 

@@ -9,7 +9,7 @@ import (
 	"busbar/internal/needs"
 )
 
-// disk is a filesystem that only node1 sees, where rank 0 and the batch script of a job run.
+// disk is a filesystem of node1, which runs rank 0 and the batch script of a job.
 type disk struct {
 	t           *testing.T
 	where, back string
@@ -20,7 +20,7 @@ func (d *disk) onNode(words ...string) string {
 	return asMounter(d.t, "node1", words...)
 }
 
-// newDisk makes a small one, writable by all; its mount point is not.
+// newDisk mounts a small one that all users can write; its mount point is read-only.
 func newDisk(t *testing.T) *disk {
 	t.Helper()
 	onCluster(t)
@@ -38,13 +38,13 @@ func newDisk(t *testing.T) *disk {
 	return d
 }
 
-// unmount removes the mount, if any, without asking the server.
+// unmount removes the mount, if any, without contacting the server.
 func (d *disk) unmount(dir string) {
 	d.t.Helper()
 	d.onNode("bash", "-c", `if grep -qF " $0 " /proc/self/mounts; then umount --lazy "$0"; fi`, dir)
 }
 
-// serve puts a process between the disk and who uses it, as a server of files is.
+// serve mounts the disk through a process, like a file server.
 func (d *disk) serve() {
 	d.t.Helper()
 	if f, err := os.OpenFile("/dev/fuse", os.O_RDWR, 0); err != nil {
@@ -71,8 +71,8 @@ func (d *disk) signal(name string) {
 		d.where, name)
 }
 
-// hang stops the server between two requests of rank 0. One that the server has read and not answered would keep its
-// process from being killed, and Slurm from ending the job.
+// hang stops the server between two requests of rank 0. With a pending request rank could not be killed, and Slurm
+// could not end the job.
 func (d *disk) hang() {
 	d.t.Helper()
 	d.onNode(
@@ -95,8 +95,8 @@ func (d *disk) points() int {
 	return n
 }
 
-// The results folder goes away in the middle: the job ends at once, reports why, and does not restart. Where the
-// folder is back another job goes on.
+// The results folder is lost during a sweep: the job ends at once with the reason and does not restart. When the folder
+// is available again, another job continues.
 func TestLostFilesystem(t *testing.T) {
 	needs.TestAll(t)
 	for _, c := range []struct {
@@ -104,13 +104,13 @@ func TestLostFilesystem(t *testing.T) {
 		served     bool
 		lose, back func(*disk)
 		code       int
-		says       []string
+		want       []string
 	}{
 		{"full", false,
 			func(d *disk) { d.onNode("bash", "-c", `cat /dev/zero >"$0/big" 2>/dev/null || true`, d.where) },
 			func(d *disk) { d.onNode("rm", d.where+"/big") },
 			2, []string{"cannot write: no space left on device", "records are safe in it",
-				"the same sbatch line with BUSBAR_OUT="}},
+				"sbatch command with BUSBAR_OUT="}},
 		{"unmounted", false,
 			func(d *disk) { d.onNode("umount", "--lazy", d.where) }, nil,
 			2, []string{"was removed while the run was writing it", "records are in /tmp/busbar-rescue-",
@@ -122,7 +122,7 @@ func TestLostFilesystem(t *testing.T) {
 			func(d *disk) { d.hang() },
 			func(d *disk) { d.signal("CONT") },
 			4, []string{"the results folder does not answer", "rank 0 on node1 is still in phase write the record",
-				"the results folder is lost to node1, or its filesystem does not answer"}},
+				"the results folder is lost on node1"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			d := newDisk(t)
@@ -134,7 +134,7 @@ func TestLostFilesystem(t *testing.T) {
 			await(t, "the first points", func() bool { return d.points() >= 3 })
 			c.lose(d)
 			j.ended("FAILED", c.code, 0)
-			j.says(c.says...)
+			j.logHas(c.want...)
 			if c.back == nil {
 				return
 			}
@@ -142,9 +142,9 @@ func TestLostFilesystem(t *testing.T) {
 			before := d.points()
 			next := submitWith(t, 2, []string{"BUSBAR_OUT=" + out}, pinned, plan...)
 			next.ended("COMPLETED", 0, 0)
-			next.says("--resume")
+			next.logHas("--resume")
 			if n := d.points(); before < 3 || n != pointsOfPlan {
-				t.Errorf("%d points were kept, %d are there in the end, want %d", before, n, pointsOfPlan)
+				t.Errorf("%d points were kept, finally %d, want %d", before, n, pointsOfPlan)
 			}
 		})
 	}

@@ -7,7 +7,7 @@ import (
 	"busbar/internal/needs"
 )
 
-// What one test leaves on the cluster does not reach the next.
+// Jobs and node states of one test do not affect the next.
 func TestMend(t *testing.T) {
 	for _, c := range []struct {
 		name  string

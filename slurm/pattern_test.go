@@ -10,25 +10,25 @@ import (
 	"busbar/internal/needs"
 )
 
-// wired gives each node's cable a speed, in Mbit/s towards the node, until the test is over: so slow that the network
-// is what takes the time, though all nodes share the cores of one machine.
-func wired(t *testing.T, speed map[string]int) {
+// limitLinks limits the link to each node, in Mbit/s, until the end of the test: so slow that the network dominates,
+// although all nodes share the cores of one machine.
+func limitLinks(t *testing.T, speed map[string]int) {
 	t.Helper()
 	for i := 1; i <= 4; i++ {
-		node, cable := fmt.Sprintf("node%d", i), fmt.Sprintf("veth%d", i)
-		_, err := login(nil, nil, "tc", "qdisc", "replace", "dev", cable, "root", "tbf", "rate",
+		node, link := fmt.Sprintf("node%d", i), fmt.Sprintf("veth%d", i)
+		_, err := login(nil, nil, "tc", "qdisc", "replace", "dev", link, "root", "tbf", "rate",
 			fmt.Sprintf("%dmbit", speed[node]), "burst", "16kb", "limit", "8mb")
 		if err != nil && strings.Contains(err.Error(), "qdisc kind is unknown") {
-			t.Skip("this kernel cannot slow a cable down: it has no token bucket filter (sch_tbf)")
+			t.Skip("requires the token bucket filter of the kernel (sch_tbf)")
 		}
 		if err != nil {
 			t.Fatal(err)
 		}
-		t.Cleanup(func() { asAdmin(t, "tc", "qdisc", "del", "dev", cable, "root") })
+		t.Cleanup(func() { asAdmin(t, "tc", "qdisc", "del", "dev", link, "root") })
 	}
 }
 
-// shown is the output of post show for the results of the job.
+// shown returns the output of post show for the results of the job.
 func (j *job) shown() string {
 	j.t.Helper()
 	out, err := asUser(nil, filepath.Join(home, "bin", "post"), "show", j.out)
@@ -57,9 +57,8 @@ func TestPatternListed(t *testing.T) {
 
 var slow = regexp.MustCompile(`(\S+) is slow[:;]`)
 
-// Of four nodes the one with the slow cable is found, in pairs and in halves, and no other is named; with cables of one
-// speed no node is slow. Slow only while others measure is another case: here nodes share a scarce resource, the
-// cores of one machine.
+// The pattern finds only the node with the slow link, in pairs and in halves; with equal links no node is slow. It
+// does not test "slow only while others measure": the nodes here share the cores of one machine.
 func TestPattern(t *testing.T) {
 	needs.TestAll(t)
 	onCluster(t)
@@ -70,7 +69,7 @@ func TestPattern(t *testing.T) {
 			if c.weak != "" {
 				speed[c.weak] = 4
 			}
-			wired(t, speed)
+			limitLinks(t, speed)
 			j := submit(t, 4, nil, "--pattern", c.kind, "--collective", "all_reduce", "-b", "64K", "-e", "64K",
 				"--mode", "latency", "--budget", "2s", "-w", "1")
 			j.ended("COMPLETED", 0, 0)
@@ -81,7 +80,7 @@ func TestPattern(t *testing.T) {
 				named[m[1]] = true
 			}
 			if c.weak == "" && len(named) > 0 || c.weak != "" && (!named[c.weak] || len(named) > 1) {
-				t.Errorf("%v named as slow, want %q", named, c.weak)
+				t.Errorf("slow: %v, want %q", named, c.weak)
 			}
 			for _, f := range j.runs() {
 				if f.Run.Pattern == nil || len(f.Run.Pattern.Hosts) != 4 || f.Run.World != 4 {

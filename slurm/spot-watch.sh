@@ -1,25 +1,26 @@
 #!/usr/bin/env bash
-# Watches for EC2's spot notice and ends a run in good order: the case in hand is ended, results are copied.
+# Watches for EC2's spot notice and stops a run cleanly: it finishes the current case and copies the results.
 #   slurm/spot-watch.sh --pid PID [--sync DIR DEST]      PID is mpirun, busbar-run or srun
 #   slurm/spot-watch.sh --job JOBID [--sync DIR DEST]    a Slurm job of slurm/sweep.sh, which requeues itself
-#   slurm/spot-watch.sh --once                           asks once and says what there is
-# It asks the instance metadata service (version 2) every 5 s. On the notice, which comes two minutes before the end,
-# USR1 goes to the process (or to the job's script); what still runs after --grace gets TERM, which keeps everything too.
-# A rebalance recommendation is said, and results are copied; with --on-rebalance stop it is taken like the notice.
-#   --interval S      seconds between two questions (5, as AWS advises)
-#   --grace S         seconds that the case in hand may take (60)
-#   --endpoint URL    of the metadata service (http://169.254.169.254; also AWS_EC2_METADATA_SERVICE_ENDPOINT)
-# Exit code: 0 the run ended by itself, or --once and no notice; 1 usage; 2 no metadata service, or a command is missing; 3 there was a notice.
+#   slurm/spot-watch.sh --once                           queries once and prints the result
+# It queries the instance metadata service (version 2). EC2 sends the notice two minutes before it stops the instance. Then
+# the script sends USR1 to the process (or to the job's script), and after --grace TERM. Results are kept in both cases.
+# On a rebalance recommendation it only copies results.
+#   --on-rebalance stop   treat a rebalance recommendation as a notice (report)
+#   --interval S          seconds between queries (5, as AWS recommends)
+#   --grace S             seconds for the current case (60)
+#   --endpoint URL        of the metadata service (http://169.254.169.254; also AWS_EC2_METADATA_SERVICE_ENDPOINT)
+# Exit code: 0 the run ended, or --once without a notice; 1 usage; 2 no metadata service, or a command not found; 3 notice.
 set -euo pipefail
 me=spot-watch
 here=$(cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")" && pwd)
-# shellcheck source=slurm/lib/words.sh
-. "$here/lib/words.sh"
+# shellcheck source=slurm/lib/messages.sh
+. "$here/lib/messages.sh"
 
 readonly TOKEN_SECONDS=21600
-pid='' job='' once='' source='' dest='' interval=5 grace=60 on_rebalance=say
+pid='' job='' once='' source='' dest='' interval=5 grace=60 on_rebalance=report
 endpoint=${AWS_EC2_METADATA_SERVICE_ENDPOINT:-http://169.254.169.254}
-token='' status='' body='' rebalance_said='' lost_said=''
+token='' status='' body='' rebalance_reported='' failure_reported=''
 
 while [ $# -gt 0 ]; do
   case $1 in
@@ -29,12 +30,12 @@ while [ $# -gt 0 ]; do
       ;;
     --once) once=1 ;;
     --sync)
-      value "$1" "${3:-}"
+      require_value "$1" "${3:-}"
       source=$2 dest=$3
       shift 2
       ;;
     --pid | --job | --interval | --grace | --endpoint | --on-rebalance)
-      value "$1" "${2:-}"
+      require_value "$1" "${2:-}"
       case $1 in
         --pid) pid=$2 ;;
         --job) job=$2 ;;
@@ -45,80 +46,80 @@ while [ $# -gt 0 ]; do
       esac
       shift
       ;;
-    *) give_up 1 "unknown argument \"$1\"" "slurm/spot-watch.sh --help lists them." ;;
+    *) die 1 "unknown argument \"$1\"" "slurm/spot-watch.sh --help lists them." ;;
   esac
   shift
 done
 case $on_rebalance in
-  say | stop) ;;
-  *) give_up 1 "--on-rebalance is \"$on_rebalance\"" "It may be say or stop." ;;
+  report | stop) ;;
+  *) die 1 "--on-rebalance is \"$on_rebalance\"" "Set report or stop." ;;
 esac
-[ -n "$pid$job$once" ] || give_up 1 "nothing to watch over" "Give --pid PID of mpirun or srun, --job JOBID, or --once."
-[[ $interval =~ ^[0-9]*\.?[0-9]+$ && $interval = *[1-9]* ]] || give_up 1 "--interval is \"$interval\"" "It is a number of seconds."
-[[ $grace =~ ^(0|[1-9][0-9]*)$ ]] || give_up 1 "--grace is \"$grace\"" "It is a number of seconds."
-[[ $pid =~ ^[0-9]*$ ]] || give_up 1 "--pid is \"$pid\"" "It is the number of a process: mpirun … & slurm/spot-watch.sh --pid \$!"
-[ -z "$job" ] || command -v scancel >/dev/null || give_up 2 "there is no scancel here, with which job $job is told" "Start this where Slurm's commands are, on a node of the job; without Slurm: --pid PID."
-command -v curl >/dev/null || give_up 2 "there is no curl, with which the metadata service is asked" "Install it: apt-get install curl, or dnf install curl."
+[ -n "$pid$job$once" ] || die 1 "--pid, --job or --once is required" "Set --pid to the process of mpirun or srun."
+[[ $interval =~ ^[0-9]*\.?[0-9]+$ && $interval = *[1-9]* ]] || die 1 "--interval is \"$interval\"" "Set a number of seconds."
+[[ $grace =~ ^(0|[1-9][0-9]*)$ ]] || die 1 "--grace is \"$grace\"" "Set a number of seconds."
+[[ $pid =~ ^[0-9]*$ ]] || die 1 "--pid is \"$pid\"" "Set a process ID: mpirun … & slurm/spot-watch.sh --pid \$!"
+[ -z "$job" ] || command -v scancel >/dev/null || die 2 "scancel not found; --job requires it" "Start this on a node of the job with Slurm's commands; without Slurm: --pid PID."
+command -v curl >/dev/null || die 2 "curl not found" "Install it: apt-get install curl, or dnf install curl."
 
-# ask METHOD PATH [HEADER…] sets status (000 where nobody answered) and body. No proxy stands before this service.
-ask() {
-  local method=$1 path=$2 answer header words=()
+# request METHOD PATH [HEADER…] sets body and the HTTP status (000: no response). It ignores proxies.
+request() {
+  local method=$1 path=$2 response header options=()
   shift 2
-  for header in "$@"; do words+=(-H "$header"); done
-  answer=$(curl -s --noproxy '*' --connect-timeout 2 --max-time 5 -X "$method" ${words[@]+"${words[@]}"} -w '\n%{http_code}' "$endpoint$path" || true)
-  status=${answer##*$'\n'} body=${answer%$'\n'*}
+  for header in "$@"; do options+=(-H "$header"); done
+  response=$(curl -s --noproxy '*' --connect-timeout 2 --max-time 5 -X "$method" ${options[@]+"${options[@]}"} -w '\n%{http_code}' "$endpoint$path" || true)
+  status=${response##*$'\n'} body=${response%$'\n'*}
 }
 
-# get asks for a path with a token, and takes a new one where the old is not known any more.
+# get PATH requests a path with a token, and a new token if the old one has expired.
 get() {
   local try
   for try in 1 2; do
     if [ -z "$token" ]; then
-      ask PUT /latest/api/token "X-aws-ec2-metadata-token-ttl-seconds: $TOKEN_SECONDS"
+      request PUT /latest/api/token "X-aws-ec2-metadata-token-ttl-seconds: $TOKEN_SECONDS"
       if [ "$status" != 200 ]; then return; fi
       token=$body
     fi
-    ask GET "$1" "X-aws-ec2-metadata-token: $token"
+    request GET "$1" "X-aws-ec2-metadata-token: $token"
     if [ "$status" != 401 ]; then return; fi
     token=''
   done
 }
 
-# notice prints what is to happen and when, and is true, where EC2 has announced it.
+# notice reports whether EC2 has announced the end, and prints the announcement.
 notice() {
   get /latest/meta-data/spot/instance-action
   if [ "$status" = 200 ]; then
-    note "spot notice: $body"
+    warn "spot notice: $body"
     return 0
   fi
-  if unanswered; then return 1; fi
-  if [ -n "$rebalance_said" ]; then return 1; fi
+  if query_failed; then return 1; fi
+  if [ -n "$rebalance_reported" ]; then return 1; fi
   get /latest/meta-data/events/recommendations/rebalance
   if [ "$status" = 200 ]; then
-    rebalance_said=1
-    note "rebalance recommendation: $body; this machine is likelier than others to be taken soon"
+    rebalance_reported=1
+    warn "rebalance recommendation: $body; EC2 is likely to reclaim this machine soon"
     if [ "$on_rebalance" = stop ]; then return 0; fi
     copy
   fi
   return 1
 }
 
-# unanswered is true, and says so once, where there was no answer: what does not exist is a 404.
-unanswered() {
+# query_failed warns once per outage. Without a notice the status is 404.
+query_failed() {
   if [ "$status" = 404 ]; then
-    lost_said=''
+    failure_reported=''
     return 1
   fi
-  if [ -z "$lost_said" ]; then note "$endpoint does not answer (status $status); asking on"; fi
-  lost_said=1
+  if [ -z "$failure_reported" ]; then warn "$endpoint does not respond (status $status); retrying"; fi
+  failure_reported=1
 }
 
 copy() {
-  if [ -n "$source" ]; then "$here/sync-results.sh" "$source" "$dest" || note "results are not all in $dest; they are in $source"; fi
+  if [ -n "$source" ]; then "$here/sync-results.sh" "$source" "$dest" || warn "not all results were copied to $dest; they are in $source"; fi
 }
 
-# queued [-t STATES] says whether Slurm has the job, in one of these states. Where the controller does not answer it is taken
-# to have it: nobody else would watch.
+# queued [-t STATES] reports whether Slurm has the job, in one of these states. If the controller does not respond, it
+# returns true, so that the watch continues.
 queued() {
   local listed
   if listed=$(squeue -h -j "$job" -o %i "$@" 2>/dev/null); then
@@ -129,12 +130,12 @@ queued() {
   fi
 }
 
-# runs says whether what is watched over is still there. A job that waits in the queue is not running.
-runs() {
+# running reports whether the process or job runs. A pending job does not.
+running() {
   if [ -n "$pid" ]; then kill -0 "$pid" 2>/dev/null; else queued -t running,completing,suspended; fi
 }
 
-signal() { # signal NAME
+send_signal() { # send_signal NAME
   if [ -n "$pid" ]; then
     kill -s "$1" "$pid" 2>/dev/null || true
   else
@@ -144,39 +145,39 @@ signal() { # signal NAME
 
 finish() {
   local waited=0 limit=$((SECONDS + grace))
-  note "ending the case in hand (USR1 to ${pid:+process $pid}${job:+the script of job $job})"
-  signal USR1
-  while runs && [ $SECONDS -lt "$limit" ]; do sleep 1; done
-  if runs; then
-    note "still running after $grace s; TERM ends it now"
-    signal TERM
-    while runs && [ $((waited += 1)) -le 10 ]; do sleep 1; done
+  warn "finishing the current case (USR1 to ${pid:+process $pid}${job:+the script of job $job})"
+  send_signal USR1
+  while running && [ $SECONDS -lt "$limit" ]; do sleep 1; done
+  if running; then
+    warn "still running after $grace s; sending TERM"
+    send_signal TERM
+    while running && [ $((waited += 1)) -le 10 ]; do sleep 1; done
   fi
   copy
 }
 
-# At the start the service may be slow, so it is asked three times before this counts as no EC2 instance.
-reach() {
+# connect tries three times: the service may be slow at first.
+connect() {
   local try
   for try in 1 2 3; do
     get /latest/meta-data/instance-id
     if [ "$status" = 200 ]; then return; fi
     if [ "$try" -lt 3 ]; then sleep 1; fi
   done
-  give_up 2 "the instance metadata service at $endpoint does not answer (status $status)" \
-    "Is this an EC2 instance, with metadata switched on? In a container its hop limit has to be 2: aws ec2 modify-instance-metadata-options --http-put-response-hop-limit 2 …"
+  die 2 "the instance metadata service at $endpoint does not respond (status $status)" \
+    "It requires an EC2 instance with metadata enabled, and in a container a hop limit of 2: aws ec2 modify-instance-metadata-options --http-put-response-hop-limit 2 …"
 }
 
-reach
+connect
 if [ -n "$once" ]; then
   if notice; then exit 3; fi
-  note "no spot notice"
+  warn "no spot notice"
   exit 0
 fi
-note "watching over ${pid:+process $pid}${job:+job $job} on instance $body"
-# A job may still wait in the queue.
-while [ -n "$job" ] && ! runs && queued; do sleep "$interval"; done
-while runs; do
+warn "watching ${pid:+process $pid}${job:+job $job} on instance $body"
+# A job may still be pending.
+while [ -n "$job" ] && ! running && queued; do sleep "$interval"; done
+while running; do
   if notice; then
     finish
     exit 3

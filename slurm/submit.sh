@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Submits with the settings of a site, for those that want an account, a QOS or a constraint before the job is taken:
+# Submits a job with the settings of a site, if sbatch requires an account, a QOS or a constraint:
 #   slurm/submit.sh [--site NAME] [--dry-run] [options of sbatch] [SCRIPT] [-- flags of rank]
 #   slurm/submit.sh --site perlmutter -N4 --gpus-per-node=4 -- --backend nccl --sweep full
-# NAME is a file of slurm/sites/ without .env (default: BUSBAR_SITE, else what slurm/sites/detect.sh finds where it is
-# there, else generic). The file decides over variables that are set, and options of sbatch
-# over the file. SCRIPT is slurm/sweep.sh where none is named. --dry-run shows what would be submitted.
+# NAME is a file in slurm/sites/ without .env (default: BUSBAR_SITE, else what slurm/sites/detect.sh detects, else
+# generic). The file overrides variables of the environment, and options of sbatch override the file. The default SCRIPT
+# is slurm/sweep.sh. --dry-run prints the settings and the command.
 set -euo pipefail
 here=$(cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")" && pwd)
 
@@ -21,7 +21,7 @@ while [ $# -gt 0 ]; do
       exit
       ;;
     --site)
-      [ $# -gt 1 ] || fail "--site wants a name; there is $(sites)"
+      [ $# -gt 1 ] || fail "--site requires a name; known: $(site_names)"
       site=$2
       shift
       ;;
@@ -33,7 +33,7 @@ while [ $# -gt 0 ]; do
       break
       ;;
     *.sh)
-      [ -e "$1" ] || fail "there is no script $1"
+      [ -e "$1" ] || fail "script $1 not found"
       script=$1
       shift
       flags=("$@")
@@ -44,7 +44,7 @@ while [ $# -gt 0 ]; do
   esac
   shift
 done
-take_site "$site"
+load_site "$site"
 [ -n "$dry" ] || need_sbatch
 line=(sbatch ${options[@]+"${options[@]}"} "${script:-$here/sweep.sh}" ${flags[@]+"${flags[@]}"})
 if [ -n "$dry" ]; then

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// submit.sh makes one line of sbatch out of a site, options and flags.
+// submit.sh builds the sbatch command from a site, options and flags.
 func TestSubmitLine(t *testing.T) {
 	dir := t.TempDir()
 	for _, words := range []string{"mkdir sites",
@@ -28,9 +28,9 @@ func TestSubmitLine(t *testing.T) {
 	}
 	sweep := filepath.Join(dir, "sweep.sh")
 	for _, c := range []struct {
-		args  string
-		site  string
-		wants []string
+		args string
+		site string
+		want []string
 	}{
 		{"", "", []string{`SBATCH_EXPORT="ALL"`, `BUSBAR_SITE="generic"`, "sbatch " + sweep}},
 		{"--site a -N4 --gpus-per-node=8 -- --backend nccl -n 20", "",
@@ -39,15 +39,15 @@ func TestSubmitLine(t *testing.T) {
 		{"-N4", "b", []string{`SBATCH_QOS="debug"`, "sbatch -N4 " + sweep}},
 		{"-N 4 other.sh plan.yaml --dry-run", "", []string{"sbatch -N 4 other.sh plan.yaml --dry-run"}},
 		{"other.sh -- -n 1", "", []string{"sbatch other.sh -n 1"}},
-		{"--site c", "", []string{`no site "c"`, "a b generic"}},
-		{"--site", "", []string{"--site wants a name"}},
-		{"-N4 absent.sh", "", []string{"no script absent.sh"}},
+		{"--site c", "", []string{`unknown site "c"`, "a b generic"}},
+		{"--site", "", []string{"--site requires a name"}},
+		{"-N4 absent.sh", "", []string{"absent.sh not found"}},
 	} {
 		cmd := exec.Command("./submit.sh", append([]string{"--dry-run"}, strings.Fields(c.args)...)...)
 		cmd.Dir = dir
 		cmd.Env = append(os.Environ(), "BUSBAR_SITE="+c.site)
 		out, _ := cmd.CombinedOutput()
-		for _, want := range c.wants {
+		for _, want := range c.want {
 			if !strings.Contains(string(out), want) {
 				t.Errorf("%s: no %q in\n%s", c.args, want, out)
 			}

@@ -6,49 +6,49 @@
 #SBATCH --time=01:00:00
 #SBATCH --signal=B:USR1@120
 #SBATCH --requeue
-# A sweep as a batch job: sbatch [options of sbatch] slurm/sweep.sh [flags of rank]
+# Runs a sweep as a batch job: sbatch [options of sbatch] slurm/sweep.sh [flags of rank]
 #   sbatch -N4 --exclusive --gpus-per-node=8 slurm/sweep.sh --backend nccl --sweep full
-# from the project's folder or from an unpacked bundle. Near the time limit, and where a rank or a node dies, it puts
-# itself back into the queue and goes on where it was. At the end it merges and draws. What it takes from the environment:
-#   BUSBAR_OUT=results/jobN      folder of the results, seen by rank 0's node; one with results is continued
-#   BUSBAR_RANKS_PER_NODE=N      otherwise what sbatch was asked for (-n, --ntasks-per-node), else one for each GPU
-#   BUSBAR_MPI_PLUGIN=pmix       of srun --mpi=list; otherwise what fits the MPI: rank's --mpi, or those in lib/
-#   BUSBAR_CPU_BIND=cores        srun's --cpu-bind       BUSBAR_SRUN="…"  more words for srun
-#   BUSBAR_REQUEUES=3            how often it puts itself back into the queue; 0 never
-#   BUSBAR_GRACE=90              seconds for the case in hand when the limit is near, before ranks are stopped
+# Submit from the project's folder or from an unpacked bundle. Near the time limit, or if a rank or a node dies, the job
+# requeues itself and continues. At the end it writes the report. Environment variables:
+#   BUSBAR_OUT=results/jobN      results folder, on rank 0's node; if it contains results, the job continues them
+#   BUSBAR_RANKS_PER_NODE=N      default: as requested from sbatch (-n, --ntasks-per-node), else one per GPU
+#   BUSBAR_MPI_PLUGIN=pmix       from srun --mpi=list; default: the one that fits rank's --mpi, or an MPI in lib/
+#   BUSBAR_CPU_BIND=cores        srun's --cpu-bind       BUSBAR_SRUN="…"  more options for srun
+#   BUSBAR_REQUEUES=3            how often the job may requeue itself; 0: never
+#   BUSBAR_GRACE=90              seconds for the current case near the limit, before ranks are stopped
 #   BUSBAR_HOME=…                the folder with bin/rank   BUSBAR_SITE=NAME  reads slurm/sites/NAME.env
-#   BUSBAR_PLAN=DIR              folder of a campaign, set by campaign.sh: several launches, which the plan in it names
+#   BUSBAR_PLAN=DIR              folder of a campaign, set by campaign.sh
 # shellcheck disable=SC2317 # traps call functions
 set -uo pipefail
 
-say() { printf 'busbar: %s\n' "$*"; }
-complain() { printf 'busbar: %s\n' "$@" >&2; }
+info() { printf 'busbar: %s\n' "$*"; }
+errors() { printf 'busbar: %s\n' "$@" >&2; }
 fail() {
-  complain "$@"
+  errors "$@"
   exit 1
 }
 
-# The signals of Slurm: USR1 when the limit is near, to this script alone, which tells the ranks; TERM when the job is
-# over, to the ranks too. (srun itself does not pass TERM on: it kills its tasks.)
-step='' near='' over='' heard=''
-# The number of an array's last job is that of the array too, and what is said to it is said to all of the array.
+# Slurm sends USR1 near the time limit, only to this script, which signals the ranks. It sends TERM at the end of the job,
+# to the ranks too. (srun does not forward TERM: it kills its tasks.)
+step='' near='' over='' signaled=''
+# The last job of an array has the ID of the array, and a signal to that ID reaches all its jobs.
 self=${SLURM_ARRAY_JOB_ID:+${SLURM_ARRAY_JOB_ID}_$SLURM_ARRAY_TASK_ID}
 self=${self:-${SLURM_JOB_ID:-}}
-tell() { scancel --quiet --signal="$1" "$self"; }
+signal_job() { scancel --quiet --signal="$1" "$self"; }
 limit_is_near() {
-  near=1 heard=1
-  say "the time limit is near, or the job is to end: the case in hand is finished (at most ${BUSBAR_GRACE:-90} s)"
-  if [ -n "$step" ]; then tell USR1; fi
+  near=1 signaled=1
+  info "the time limit is near, or the job is being stopped: finishing the current case (at most ${BUSBAR_GRACE:-90} s)"
+  if [ -n "$step" ]; then signal_job USR1; fi
 }
-# Slurm ends the ranks by itself, who ends the script alone does not.
+# Slurm stops the ranks itself, but TERM may have been sent only to this script.
 job_is_over() {
-  over=1 heard=1
-  if [ -n "$step" ]; then tell TERM; fi
+  over=1 signaled=1
+  if [ -n "$step" ]; then signal_job TERM; fi
 }
 trap limit_is_near USR1
 trap job_is_over TERM
 
-# sbatch runs a copy of this script from its spool, so the folder is that of the command that was submitted.
+# sbatch runs a copy of this script from its spool; the folder is that of the submitted command.
 find_home() {
   local command='' dir tried=()
   [ -z "$self" ] || command=$(scontrol show job "$self" 2>/dev/null | sed -n 's/^ *Command=//p' | sed -n 1p)
@@ -61,45 +61,45 @@ find_home() {
       return
     fi
   done
-  fail "there is no bin/rank on $(hostname): tried ${tried[*]}." \
-    "Submit from the project's folder after make build, or from an unpacked bundle, on a filesystem that the nodes see, or set BUSBAR_HOME."
+  fail "bin/rank not found on $(hostname): tried ${tried[*]}." \
+    "On a filesystem that the nodes share, submit from the project's folder after make build or from an unpacked bundle, or set BUSBAR_HOME."
 }
 
-# holds PATTERN says whether a line of what is piped into it is like that. It reads all: behind a grep that ends at the first
-# such line, what writes the rest would fail, and with it the pipe.
-holds() { [ "$(grep -cE -- "$1")" != 0 ]; }
+# matches PATTERN reports whether a line of stdin matches. It reads all of stdin: grep -q exits early, and then the writer
+# of the pipe fails.
+matches() { [ "$(grep -cE -- "$1")" != 0 ]; }
 
-# whole_number NAME LEAST refuses a variable that is set to anything else.
+# whole_number NAME MINIMUM checks a variable.
 whole_number() {
-  [[ ${!1:-$2} =~ ^(0|[1-9][0-9]*)$ && ${!1:-$2} -ge $2 ]] || fail "$1 is \"${!1}\": it is a whole number from $2 on."
+  [[ ${!1:-$2} =~ ^(0|[1-9][0-9]*)$ && ${!1:-$2} -ge $2 ]] || fail "$1 is \"${!1}\"; set a whole number, at least $2"
 }
 
-# flag NAME prints the value of --NAME among rank's flags, the last one.
+# flag NAME FLAGS… prints the last value of --NAME among rank's flags.
 flag() {
-  local name=$1 word wanted='' value=''
+  local name=$1 word next='' value=''
   shift
   for word in "$@"; do
-    if [ -n "$wanted" ]; then value=$word wanted=''; fi
+    if [ -n "$next" ]; then value=$word next=''; fi
     case $word in
-      "--$name") wanted=1 ;;
+      "--$name") next=1 ;;
       "--$name="*) value=${word#*=} ;;
     esac
   done
   printf '%s' "$value"
 }
 
-# fitting FAMILY prints the plugins of srun that can serve the MPI of that shim, the best first.
-fitting() {
+# plugins_for FAMILY prints the plugins of srun that can start the MPI of that shim, the best first.
+plugins_for() {
   case $1 in
     openmpi) echo "pmix" ;;
-    *) if ldd "$home/lib/busbar-mpi-$1.so" 2>/dev/null | holds /opt/cray/; then echo "cray_shasta pmi2 pmix"; else echo "pmi2 pmix"; fi ;;
+    *) if ldd "$home/lib/busbar-mpi-$1.so" 2>/dev/null | matches /opt/cray/; then echo "cray_shasta pmi2 pmix"; else echo "pmi2 pmix"; fi ;;
   esac
 }
 
-# usable FAMILY: its shim is here, and so are the libraries that this one wants.
-usable() { [ -e "$home/lib/busbar-mpi-$1.so" ] && ! ldd "$home/lib/busbar-mpi-$1.so" 2>&1 | holds 'not found'; }
+# usable FAMILY reports whether its shim exists and the loader finds all its libraries.
+usable() { [ -e "$home/lib/busbar-mpi-$1.so" ] && ! ldd "$home/lib/busbar-mpi-$1.so" 2>&1 | matches 'not found'; }
 
-# choose_mpi sets plugin, and mpi, the value of rank's --mpi, for a launch with these flags. It fails where none fits.
+# choose_mpi FLAGS… sets plugin, and mpi to the value of rank's --mpi. It fails if no plugin fits.
 choose_mpi() {
   local families family candidate offered
   mpi=$(flag mpi "$@")
@@ -112,27 +112,27 @@ choose_mpi() {
   offered=$(srun --mpi=list 2>&1 | tr -s '[:space:],' '\n' | grep -xE 'pmix(_v[0-9]+)?|pmi2|cray_shasta|none|openmpi|pmi1' | sort -u | paste -sd' ')
   for family in $families; do
     if [ -z "$mpi" ] && ! usable "$family"; then continue; fi
-    for candidate in ${plugin:-$(fitting "$family")}; do
+    for candidate in ${plugin:-$(plugins_for "$family")}; do
       case " $offered " in *" $candidate "*) ;; *) continue ;; esac
-      if [ -n "$plugin" ] && [ -z "$mpi" ]; then case " $(fitting "$family") " in *" ${plugin%_v*} "*) ;; *) continue ;; esac fi
+      if [ -n "$plugin" ] && [ -z "$mpi" ]; then case " $(plugins_for "$family") " in *" ${plugin%_v*} "*) ;; *) continue ;; esac fi
       plugin=$candidate mpi=${mpi:-$family}
-      say "MPI: srun --mpi=$plugin with rank --mpi $mpi (this srun has $offered)"
+      info "MPI: srun --mpi=$plugin with rank --mpi $mpi (srun supports $offered)"
       return
     done
   done
-  complain "no MPI in $home/lib fits what srun of this Slurm has: ${offered:-nothing} (srun --mpi=list)${plugin:+; BUSBAR_MPI_PLUGIN=$plugin was asked for}." \
-    "Open MPI wants pmix; MPICH and its relatives want pmi2, Cray's cray_shasta. With another plugin each task would believe that it is alone, and every figure would be wrong." \
-    "Load the MPI that fits and build its shim (make mpi-shim MPICC=mpicc, in a bundle ./build-mpi-shim), or name a plugin with BUSBAR_MPI_PLUGIN and an MPI with --mpi." \
-    "In lib/ there is: $(cd "$home/lib" 2>/dev/null && echo busbar-mpi-*.so)"
+  errors "no MPI in $home/lib fits the plugins of srun --mpi=list: ${offered:-none}${plugin:+ (BUSBAR_MPI_PLUGIN=$plugin)}." \
+    "Open MPI requires pmix; MPICH and similar require pmi2, Cray's requires cray_shasta. With another plugin each rank runs as if it were alone." \
+    "Load an MPI that fits and build its shim (make mpi-shim MPICC=mpicc, in a bundle ./build-mpi-shim), or set BUSBAR_MPI_PLUGIN and --mpi." \
+    "Shims in lib/: $(cd "$home/lib" 2>/dev/null && echo busbar-mpi-*.so)"
   return 1
 }
 
-# smallest and largest number of a list of Slurm's such as 4(x2),2
+# smallest and largest print a number of a Slurm list such as 4(x2),2.
 numbers() { grep -oE '(^|,)[0-9]+' <<<"$1" | tr -d , | sort -n; }
 smallest() { numbers "$1" | sed -n 1p; }
 largest() { numbers "$1" | tail -n 1; }
 
-# choose_ranks sets where, srun's words for how many ranks there are, and where.
+# choose_ranks sets where to srun's options for the number and placement of ranks.
 choose_ranks() {
   local nodes=${SLURM_JOB_NUM_NODES:-1} gpus=${SLURM_GPUS_ON_NODE:-0} cpus each
   cpus=$(smallest "${SLURM_JOB_CPUS_PER_NODE:-1}")
@@ -151,35 +151,35 @@ choose_ranks() {
   fi
   [ ${#where[@]} -gt 1 ] || where+=(--ntasks=$((nodes * each)) --ntasks-per-node="$each")
   [ "$cpus" -ge "$each" ] ||
-    fail "$each ranks a node want as many CPUs, and the job has $cpus on a node: submit with --exclusive, --ntasks-per-node=$each, or --cpus-per-gpu." \
-      "BUSBAR_RANKS_PER_NODE takes another number of ranks."
-  # All CPUs of the job are shared out: what rank and its library run beside the measuring thread wants some too.
+    fail "$each ranks per node require as many CPUs, but the job has $cpus per node: submit with --exclusive, --ntasks-per-node=$each, or --cpus-per-gpu." \
+      "BUSBAR_RANKS_PER_NODE sets another number of ranks."
+  # Ranks share all CPUs of the job: rank and its library run more threads beside the measuring one.
   where+=(--cpus-per-task="${SLURM_CPUS_PER_TASK:-$((cpus / each))}" --cpu-bind="${BUSBAR_CPU_BIND:-cores}")
-  # Every task is to see all GPUs of its node: rank takes the nearest, and CUDA's shared memory needs to see the others.
+  # Every task must see all GPUs of its node: rank selects the nearest, and CUDA IPC requires the others.
   if [ -n "${SLURM_GPUS_PER_TASK:-}" ] && [ "$gpus" -gt 0 ]; then
     unset SLURM_GPUS_PER_TASK SLURM_TRES_PER_TASK
     where+=(--gpus-per-node="$gpus")
   fi
 }
 
-# run_step runs the ranks and sets status.
+# run_step FLAGS… runs the ranks and sets status.
 run_step() {
   local more=() limit=''
   read -ra more <<<"${BUSBAR_SRUN:-}"
-  # The job may be stopped before there are ranks to tell.
+  # The job may be stopped before ranks run.
   status=143
   [ -z "$near$over" ] || return
   env ${settings[@]+"${settings[@]}"} srun --kill-on-bad-exit=1 --export=ALL --input=none --mpi="$plugin" "${where[@]}" ${more[@]+"${more[@]}"} \
     "$home/bin/rank" "$@" &
   step=$!
   while :; do
-    heard=''
+    signaled=''
     wait "$step"
     status=$?
-    # A signal ends wait too, and then srun goes on.
-    [ -n "$heard" ] || break
+    # A signal also ends wait; srun still runs then.
+    [ -n "$signaled" ] || break
     if [ -n "$near" ] && [ -z "$limit" ]; then
-      (trap 'kill "$nap"; exit' TERM; sleep "${BUSBAR_GRACE:-90}" & nap=$!; wait; tell TERM) &
+      (trap 'kill "$nap"; exit' TERM; sleep "${BUSBAR_GRACE:-90}" & nap=$!; wait; signal_job TERM) &
       limit=$!
     fi
   done
@@ -187,173 +187,170 @@ run_step() {
   if [ -n "$limit" ]; then kill "$limit" 2>/dev/null; fi
 }
 
-# answers SECONDS says whether the results folder is there and can be written; 124 is a filesystem that does not answer in
-# that time. Who asks one of that kind may wait for ever, so that is another process.
-answers() {
-  local asks end=$((SECONDS + $1))
+# writable SECONDS reports whether the results folder can be written; 124: the filesystem does not respond in that time.
+# Another process checks, because it may block forever.
+writable() {
+  local check end=$((SECONDS + $1))
   (mkdir -p "$out" && [ -w "$out" ]) &
-  asks=$!
-  while kill -0 "$asks" 2>/dev/null; do
+  check=$!
+  while kill -0 "$check" 2>/dev/null; do
     [ $SECONDS -lt $end ] || return 124
     sleep 0.05
   done
-  wait "$asks"
+  wait "$check"
 }
 
-# files prints the results files that there are.
+# files prints the results files.
 files() { find "$out" -maxdepth 1 \( -name 'profile_*.jsonl' -o -name 'step_*.jsonl' \) ! -name '*_ranks.jsonl' | sort; }
 
-# ended prints the last lines of the files that are new since before.
-ended() { comm -13 <(echo "$before") <(files) | while read -r file; do tail -n 1 "$file"; done; }
+# new_ends prints the last line of each results file that is not in before.
+new_ends() { comm -13 <(echo "$before") <(files) | while read -r file; do tail -n 1 "$file"; done; }
 
-# meant sets status to the code that rank 0 wrote, where srun gives one of its own for ranks that were killed.
-meant() {
+# use_recorded_code sets status to the code that rank 0 recorded: srun exits with another if it killed ranks.
+use_recorded_code() {
   local code
   [ "$status" != 0 ] || return
-  code=$(ended | tail -n 1 | sed -n 's/.*"kind":"end".*"code":\([0-9]*\).*/\1/p')
+  code=$(new_ends | tail -n 1 | sed -n 's/.*"kind":"end".*"code":\([0-9]*\).*/\1/p')
   status=${code:-$status}
 }
 
-# whole: everything was measured, whatever became of it. With points that failed, or wrong data, rank's code is theirs
-# also where it was told to stop.
-whole() {
-  case $status in 0 | 3 | 6) ! ended | holds '"outcome":"(interrupted|aborted)"' ;; *) return 1 ;; esac
+# complete reports whether rank measured everything. With failed points or wrong data an interrupted run has their code.
+complete() {
+  case $status in 0 | 3 | 6) ! new_ends | matches '"outcome":"(interrupted|aborted)"' ;; *) return 1 ;; esac
 }
 
-# again puts the job back into the queue; it returns where that is not to be, or cannot be.
-again() {
-  local most=${BUSBAR_REQUEUES:-3} done=0
-  [ ! -e "$diary" ] || done=$(grep -c " job $self: " "$diary")
-  if [ "$done" -ge "$most" ]; then
-    say "work is left, and the job was put back into the queue $done times (BUSBAR_REQUEUES=$most)"
+# requeue REASON requeues the job and exits; it returns if the job may not or cannot be requeued.
+requeue() {
+  local limit=${BUSBAR_REQUEUES:-3} count=0
+  [ ! -e "$requeues" ] || count=$(grep -c " job $self: " "$requeues")
+  if [ "$count" -ge "$limit" ]; then
+    info "incomplete; the job was requeued $count times (BUSBAR_REQUEUES=$limit)"
     return
   fi
-  say "work is left ($1): back into the queue, $((done + 1)) of $most"
-  echo "$(date -u +%FT%TZ) job $self: $1" >>"$diary"
-  if scontrol requeue "$self"; then exit "$verdict"; fi
-  say "it cannot be put back; $same goes on from here"
+  info "incomplete ($1): requeue $((count + 1)) of $limit"
+  echo "$(date -u +%FT%TZ) job $self: $1" >>"$requeues"
+  if scontrol requeue "$self"; then exit "$exit_code"; fi
+  info "cannot requeue the job; to continue: $advice"
 }
 
-# tables names those that post merge has written.
+# tables prints the names of the report's tables.
 tables() { (cd "$out" && find . -maxdepth 1 \( -name merged.csv -o -name steps.csv \) -printf '%f\n') | sort | paste -sd ' ' | sed 's/ / and /'; }
 
-conclude() {
+finish() {
   if [ -n "${BUSBAR_PLAN:-}" ]; then
-    say "this job's share of the campaign is $(lacking)done; bin/post campaign show $BUSBAR_PLAN tells of the rest"
+    info "the launches of this job are $(incomplete)complete; bin/post campaign show $BUSBAR_PLAN lists the others"
   elif "$home/bin/post" report "$out"; then
-    say "results are in $out: report.html, $(tables), and plots/"
+    info "results: $out: report.html, $(tables), and plots/"
   else
-    say "results are in $out; the report failed (see the error above)"
+    info "results: $out; the report failed (see the error above)"
   fi
-  exit "$verdict"
+  exit "$exit_code"
 }
 
-# lacking prints "not " where a launch of this job is still to be made.
-lacking() { if [ -n "$left" ] || [ $refusals -gt 0 ]; then printf 'not '; fi; }
+# incomplete prints "in" if a launch of this job is missing.
+incomplete() { if [ -n "$left" ] || [ $refusals -gt 0 ]; then printf in; fi; }
 
-# refused ends what would end so again: the job, or in a campaign this launch, which then has a file that says so.
-refused() {
+# refuse stops what would fail again: the job, or in a campaign this launch, which it marks with a file.
+refuse() {
   [ -n "${BUSBAR_PLAN:-}" ] || exit "$status"
   refusals=$((refusals + 1))
   echo "code $status in job $self on ${SLURM_JOB_NODELIST:-this node}, $(date -u +%FT%TZ)" >"$out/refused.txt"
 }
 
-# nothing_measured tells of ranks that ended before they measured anything.
-nothing_measured() {
+report_no_points() {
   local other
-  say "rank ended before it measured anything more (exit code $status); its words are above"
+  info "rank measured no point (exit code $status); its error is above"
   if [ -n "$(files)" ]; then
-    say "What was measured before is kept: $same goes on."
+    info "Earlier results are kept. To continue: $advice"
     return
   fi
   if [ "${plugin%_v*}" = pmix ]; then other=pmi2; else other=pmix; fi
-  say "If they are about MPI: srun --mpi=$plugin and --mpi $mpi may not belong together; BUSBAR_MPI_PLUGIN=$other is another way. docs/slurm.md has a table."
+  info "If it is an error of MPI, srun --mpi=$plugin may not fit --mpi $mpi: try BUSBAR_MPI_PLUGIN=$other. docs/slurm.md has a table."
 }
 
-# launch FLAGS… starts rank with its results in out and settings as its environment, and sets left where work is left.
+# launch FLAGS… runs rank with the environment in settings and results in out. It sets left if points are missing.
 launch() {
-  local words=()
-  answers 60 || case $? in
-    124) fail "the filesystem of the results folder does not answer on $(hostname): $out (BUSBAR_OUT)" ;;
-    *) fail "the results folder cannot be written on $(hostname): $out (BUSBAR_OUT)" ;;
+  local more=()
+  writable 60 || case $? in
+    124) fail "the filesystem of the results folder does not respond on $(hostname): $out (BUSBAR_OUT)" ;;
+    *) fail "cannot write the results folder on $(hostname): $out (BUSBAR_OUT)" ;;
   esac
   before=$(files)
   if ! choose_mpi "$@"; then
-    status=1 verdict=1
-    refused
+    status=1 exit_code=1
+    refuse
     return
   fi
-  if [ -z "$(flag mpi "$@")" ]; then words+=(--mpi "$mpi"); fi
-  if [ -z "$(flag out "$@")" ]; then words+=(--out "$out"); fi
-  if [ -n "$before" ]; then words+=(--resume); fi
-  say "job $self, start $((${SLURM_RESTART_COUNT:-0} + 1)), on ${SLURM_JOB_NODELIST:-this node}: ${settings[*]+"${settings[*]} "}srun ${where[*]} rank $* ${words[*]-}"
-  run_step "$@" ${words[@]+"${words[@]}"}
-  if ! answers 15; then
-    say "the results folder is lost to $(hostname), or its filesystem does not answer: $out; nothing is merged (exit code $status)"
-    say "When it is back, $same goes on."
+  if [ -z "$(flag mpi "$@")" ]; then more+=(--mpi "$mpi"); fi
+  if [ -z "$(flag out "$@")" ]; then more+=(--out "$out"); fi
+  if [ -n "$before" ]; then more+=(--resume); fi
+  info "job $self, start $((${SLURM_RESTART_COUNT:-0} + 1)), on ${SLURM_JOB_NODELIST:-this node}: ${settings[*]+"${settings[*]} "}srun ${where[*]} rank $* ${more[*]-}"
+  run_step "$@" ${more[@]+"${more[@]}"}
+  if ! writable 15; then
+    info "the results folder is lost on $(hostname), or its filesystem does not respond: $out; no report (exit code $status)"
+    info "To continue when it is available: $advice"
     exit $((status ? status : 2))
   fi
-  meant
+  use_recorded_code
   if [ -n "$over" ]; then
-    say "the job was ended; what was measured is kept in $out, and the job goes on there if it is started again"
+    info "the job was stopped; its results are kept in $out, and a restart continues them"
     exit "$status"
   fi
-  if whole; then
+  if complete; then
     :
   elif [ -n "$near" ]; then
     left="the time limit is near"
   elif [ "$status" = 1 ] || [ "$status" = 2 ] || [ -z "$(files)" ]; then
-    # Where nothing is there at all, a second start would end in the same way; srun gives 143 for ranks that it ended
-    # because another had failed.
-    nothing_measured
-    refused
+    # Without any file a restart would fail again. srun exits with 143 for ranks that it stopped because another failed.
+    report_no_points
+    refuse
   else
     left="exit code $status"
   fi
-  if [ "$verdict" = 0 ]; then verdict=$status; fi
+  if [ "$exit_code" = 0 ]; then exit_code=$status; fi
 }
 
 home=$(find_home) || exit 1
 if [ -n "${BUSBAR_SITE:-}" ]; then
-  [ -e "$home/slurm/sites/$BUSBAR_SITE.env" ] || fail "there is no slurm/sites/$BUSBAR_SITE.env in $home"
+  [ -e "$home/slurm/sites/$BUSBAR_SITE.env" ] || fail "slurm/sites/$BUSBAR_SITE.env not found in $home"
   # shellcheck source=/dev/null
   . "$home/slurm/sites/$BUSBAR_SITE.env"
 fi
-[ -n "${SLURM_JOB_ID:-}" ] || fail "this is for sbatch, or for a shell of salloc: sbatch slurm/sweep.sh"
+[ -n "${SLURM_JOB_ID:-}" ] || fail "sweep.sh requires a Slurm job: sbatch slurm/sweep.sh"
 whole_number BUSBAR_RANKS_PER_NODE 1
 whole_number BUSBAR_REQUEUES 0
 whole_number BUSBAR_GRACE 0
 
-# A line for each launch: the folder of its results, NAME=VALUE for its environment, --, flags of rank.
+# One line per launch: results folder, NAME=VALUE of the environment, --, flags of rank.
 if [ -n "${BUSBAR_PLAN:-}" ]; then
   lines=$("$home/bin/post" campaign steps --nodes "$SLURM_JOB_NUM_NODES" --task "${SLURM_ARRAY_TASK_ID:-0}" "$BUSBAR_PLAN") ||
-    fail "the plan in $BUSBAR_PLAN does not say what is left; it says above why"
-  diary=$BUSBAR_PLAN/log/requeued.txt same="campaign.sh with the same plan"
+    fail "cannot read the missing launches of $BUSBAR_PLAN; the error is above"
+  requeues=$BUSBAR_PLAN/log/requeued.txt advice="campaign.sh with the same plan"
 else
   job=job${SLURM_ARRAY_JOB_ID:-$SLURM_JOB_ID}${SLURM_ARRAY_TASK_ID:+_$SLURM_ARRAY_TASK_ID}
   out=$(flag out "$@")
   out=${out:-${BUSBAR_OUT:-${SLURM_SUBMIT_DIR:-$PWD}/results/$job}}
   lines=$(printf '%q ' "$out" -- "$@")
-  diary=$out/requeued.txt same="the same sbatch line with BUSBAR_OUT=$out"
+  requeues=$out/requeued.txt advice="the same sbatch command with BUSBAR_OUT=$out"
 fi
 choose_ranks
 
-left='' verdict=0 refusals=0
+args=() left='' exit_code=0 refusals=0
 while IFS= read -r line <&3; do
-  if [ -z "$line" ]; then say "nothing is left to measure" && break; fi
-  eval "words=($line)"
-  out=${words[0]} settings=()
-  for ((i = 1; i < ${#words[@]}; i++)); do
-    if [ "${words[i]}" = -- ]; then break; fi
-    settings+=("${words[i]}")
+  if [ -z "$line" ]; then info "nothing is left to measure" && break; fi
+  eval "args=($line)"
+  out=${args[0]} settings=()
+  for ((i = 1; i < ${#args[@]}; i++)); do
+    if [ "${args[i]}" = -- ]; then break; fi
+    settings+=("${args[i]}")
   done
   if [ -n "$near" ]; then
     left="the time limit is near"
-    # Nothing was measured here, as where ranks are stopped.
-    if [ "$verdict" = 0 ]; then verdict=143; fi
+    # The same code as for stopped ranks.
+    if [ "$exit_code" = 0 ]; then exit_code=143; fi
     break
   fi
-  launch "${words[@]:i+1}"
+  launch "${args[@]:i+1}"
 done 3<<<"$lines"
-if [ -n "$left" ]; then again "$left"; fi
-conclude
+if [ -n "$left" ]; then requeue "$left"; fi
+finish

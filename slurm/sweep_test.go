@@ -12,31 +12,31 @@ import (
 	"busbar/internal/needs"
 )
 
-// A sweep on two nodes and on four, with either MPI: found, started, measured, merged and drawn, by an ordinary user.
+// An ordinary user runs sweeps on two and four nodes with both MPIs.
 func TestSweep(t *testing.T) {
 	for _, c := range []struct {
-		nodes       int
-		flags       []string
-		says, wants string
+		nodes    int
+		flags    []string
+		log, mpi string
 	}{
 		{2, nil, "srun --mpi=pmix with rank --mpi openmpi", "Open MPI"},
 		{4, nil, "srun --mpi=pmix with rank --mpi openmpi", "Open MPI"},
 		{2, []string{"--mpi", "mpich"}, "srun --mpi=pmi2 with rank --mpi mpich", "MPICH"},
 	} {
-		t.Run(strconv.Itoa(c.nodes)+c.wants, func(t *testing.T) {
+		t.Run(strconv.Itoa(c.nodes)+c.mpi, func(t *testing.T) {
 			if c.nodes > 2 || c.flags != nil {
 				needs.TestAll(t)
 			}
 			j := submit(t, c.nodes, nil, append(plan, c.flags...)...)
 			j.ended("COMPLETED", 0, 0)
-			j.says(c.says, "results are in "+j.out)
-			j.whole()
+			j.logHas(c.log, "results: "+j.out)
+			j.checkPoints()
 			runs := j.runs()
 			if len(runs) != 1 || !strings.HasSuffix(runs[0].Path, "_job"+j.id+".0.jsonl") {
 				t.Fatalf("files: %v", j.files())
 			}
 			r := runs[0].Run
-			if r.World != c.nodes || r.Nodes != c.nodes || !strings.Contains(r.MPI.Library, c.wants) ||
+			if r.World != c.nodes || r.Nodes != c.nodes || !strings.Contains(r.MPI.Library, c.mpi) ||
 				r.Slurm["SLURM_JOB_ID"] != j.id {
 				t.Errorf("world %d on %d nodes with %s, job %s", r.World, r.Nodes, r.MPI.Library,
 					r.Slurm["SLURM_JOB_ID"])
@@ -53,7 +53,7 @@ func TestSweep(t *testing.T) {
 	}
 }
 
-// belongsToUser: nothing in the results is root's.
+// belongsToUser checks the owner of all results.
 func (j *job) belongsToUser() {
 	j.t.Helper()
 	want := strconv.Itoa(os.Getuid())
@@ -78,49 +78,48 @@ func (j *job) belongsToUser() {
 	}
 }
 
-// A launcher that does not go with the MPI is refused in words, and nothing is measured.
+// A plugin that does not fit the MPI is an error, and nothing is measured.
 func TestWrongPlugin(t *testing.T) {
 	needs.TestAll(t)
 	for _, c := range []struct {
 		name, plugin string
 		flags        []string
 		code         int
-		says         []string
+		want         []string
 	}{
-		{"none", "none", nil, 1, []string{"no MPI in", "BUSBAR_MPI_PLUGIN=none was asked for",
-			"each task would believe that it is alone"}},
-		{"a plugin that is not there", "pmix_v9", nil, 1, []string{"no MPI in", "pmi2"}},
+		{"none", "none", nil, 1, []string{"no MPI in", "(BUSBAR_MPI_PLUGIN=none)", "alone"}},
+		{"unknown plugin", "pmix_v9", nil, 1, []string{"no MPI in", "pmi2"}},
 		{"MPICH with PMIx", "pmix", []string{"--mpi", "mpich"}, -1,
-			[]string{"these are 2 one-rank worlds", "BUSBAR_MPI_PLUGIN=pmi2 is another way"}},
+			[]string{"these are 2 one-rank worlds", "try BUSBAR_MPI_PLUGIN=pmi2"}},
 		{"Open MPI with PMI-2", "pmi2", []string{"--mpi", "openmpi"}, -1,
-			[]string{"srun --mpi=pmi2 and --mpi openmpi may not belong together", "BUSBAR_MPI_PLUGIN=pmix"}},
+			[]string{"srun --mpi=pmi2 may not fit", "try BUSBAR_MPI_PLUGIN=pmix"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			j := submit(t, 2, []string{"BUSBAR_MPI_PLUGIN=" + c.plugin}, append(plan, c.flags...)...)
 			j.ended("FAILED", c.code, 0)
-			j.says(c.says...)
+			j.logHas(c.want...)
 			if n := len(j.files()); n != 0 {
-				t.Errorf("%d files of results", n)
+				t.Errorf("%d results files", n)
 			}
 		})
 	}
 }
 
-// More ranks than the job has CPUs on a node: the request to make is printed before anything starts.
+// With more ranks than CPUs per node sweep.sh prints the required options and starts nothing.
 func TestTooFewCPUs(t *testing.T) {
 	needs.TestAll(t)
 	j := submit(t, 2, []string{"BUSBAR_RANKS_PER_NODE=3"}, plan...)
 	j.ended("FAILED", 1, 0)
-	j.says("3 ranks a node", "--ntasks-per-node=3")
+	j.logHas("3 ranks per node", "--ntasks-per-node=3")
 }
 
-// Training steps are a job like any other: measured on two nodes, their table made and their pictures drawn.
+// Training steps on two nodes, with their table and plots.
 func TestSweepOfSteps(t *testing.T) {
 	needs.TestAll(t)
 	j := submit(t, 2, nil, "--backend", "mpi", "--step", "uniform:4x16K", "--compute", "2ms", "--bucket", "all",
 		"-n", "6")
 	j.ended("COMPLETED", 0, 0)
-	j.says("results are in " + j.out + ": report.html, steps.csv, and plots/")
+	j.logHas("results: " + j.out + ": report.html, steps.csv, and plots/")
 	if found, _ := filepath.Glob(filepath.Join(j.out, "step_mpi_world2_*_job"+j.id+".0.jsonl")); len(found) != 1 {
 		t.Errorf("files of steps: %v", found)
 	}

@@ -10,8 +10,8 @@ import (
 	"busbar/internal/needs"
 )
 
-// A machine that forbids namespaces is known before anything is started, and by a code of its own.
-func TestWhereNamespacesAreForbidden(t *testing.T) {
+// up.sh possible has its own exit code for a machine that forbids namespaces.
+func TestForbiddenNamespaces(t *testing.T) {
 	up := root + "/slurm/cluster/up.sh"
 	cmd := exec.Command("setpriv", "--bounding-set", "-sys_admin", "--inh-caps", "-sys_admin", up, "possible")
 	if os.Getuid() != 0 {
@@ -23,13 +23,13 @@ func TestWhereNamespacesAreForbidden(t *testing.T) {
 	}
 	out, err := cmd.CombinedOutput()
 	var exit *exec.ExitError
-	if !errors.As(err, &exit) || exit.ExitCode() != 3 || !strings.Contains(string(out), "makes no namespaces") {
+	if !errors.As(err, &exit) || exit.ExitCode() != 3 || !strings.Contains(string(out), "does not allow namespaces") {
 		t.Errorf("%v: %s", err, out)
 	}
 }
 
-// A cluster does not outlive the process that has it.
-func TestClusterEndsWithItsOwner(t *testing.T) {
+// A cluster stops when its owner exits.
+func TestClusterStopsWithItsOwner(t *testing.T) {
 	needs.TestAll(t)
 	onCluster(t)
 	read, write, err := os.Pipe()

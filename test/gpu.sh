@@ -1,20 +1,20 @@
 #!/usr/bin/env bash
 # gpu.sh checks busbar on a machine with NVIDIA GPUs, in at most 15 minutes, from the unpacked bundle or the built repository:
 #   test/gpu.sh [--out DIR] [--nccl PATH] [--nccl-tests PATH/all_reduce_perf] [--max SIZE] [--only STEP,...] [--rehearse] [--anonymize]
-# It writes DIR (gpu-check-TIME), in it one page, report.md, and one archive of all, DIR.tar.gz, for a bug report. A step
-# that fails does not stop the others. The exit status is the number of failed steps.
+# It writes report.md and the results of all steps into DIR (gpu-check-TIME), and DIR.tar.gz for a bug report. A failed
+# step does not stop the others. The exit status is the number of failed steps.
 #   --nccl PATH        check this library instead of the one that rank finds
-#   --nccl-tests PATH  compare rank with nccl-tests, five launches each, in turns; PATH must be built with MPI=1
+#   --nccl-tests PATH  compare rank with nccl-tests, five launches each, interleaved; PATH must be built with MPI=1
 #   --max SIZE         largest message size (8G)
 #   --only STEP,...    run these steps only:
 #                      STEPS
 #   --anonymize        replace hosts, addresses and users in the archive (not in DIR)
-#   --rehearse         simulate CUDA and NCCL with small sizes: tries this script, measures no hardware
+#   --rehearse         simulate CUDA and NCCL with small sizes, to test this script
 # shellcheck disable=SC2317,SC2016 # the steps are called by step; backquotes in text are Markdown
 set -uo pipefail
 
 top=$(cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/.." && pwd)
-# Each step with its seconds; what a step leaves is for those after it. The sum leaves half a minute of the 15 for the page.
+# Each step with its seconds; later steps get unused time. The sum leaves half a minute of the 15 for the page.
 LIMITS=(machine:20 preflight:60 library:50 sweep:120 memory:60 shared_gpu:60 all_gpus:70 graphs:60
   training:90 stopped:40 killed:30 fixed_buffers:60 nccl_tests:110)
 readonly COLLECTIVES=(all_reduce all_gather reduce_scatter broadcast reduce alltoall gather scatter sendrecv)
@@ -29,27 +29,27 @@ failed=0
 
 # --- tools of the steps ----------------------------------------------------------------------------------------------
 
-# problem records why a step fails; the page shows it.
+# problem prints why a step fails, for the page.
 problem() {
   printf 'problem: %s\n' "$*"
   return 1
 }
 
-# value keeps a value that only a GPU can settle, for the page: value NAME TEXT...
+# value NAME TEXT... saves a value that requires a GPU, for the page.
 value() {
   printf '%s\t%s\n' "$1" "${*:2}" >>"$out/values.tsv"
 }
 
-# left prints the seconds that the step still has.
-left() { echo $((deadline - SECONDS)); }
+# seconds_left prints the remaining seconds of the step.
+seconds_left() { echo $((deadline - SECONDS)); }
 
-# within prints rank's flag for a run that must leave the step some seconds.
-within() {
-  local seconds=$(($(left) - 15))
+# time_limit prints rank's flag for a run that leaves the step 15 seconds.
+time_limit() {
+  local seconds=$(($(seconds_left) - 15))
   echo "--time-limit=$((seconds > 10 ? seconds : 10))s"
 }
 
-# launch becomes the launcher of N processes of PROGRAM: of rank and of nccl-tests alike.
+# launch N PROGRAM... replaces the process by the launcher of N processes.
 launch() {
   local n=$1 program=$2
   shift 2
@@ -57,10 +57,10 @@ launch() {
   exec "$top/scripts/mpirun.sh" -np "$n" "$program" "$@"
 }
 
-# start becomes the launcher of N ranks that keep their results in the step's folder.
+# start N FLAGS... replaces the process by the launcher of N ranks with results in the step's folder.
 start() { launch "$1" "$top/bin/rank" "${backend[@]}" --quiet --out "$dir/results" "${@:2}"; }
 
-# ranks runs N of them to their end.
+# ranks N FLAGS... runs ranks and waits.
 ranks() {
   printf '$ rank %s    (ranks: %s)\n' "${*:2}" "$1" >&2
   (start "$@") </dev/null
@@ -99,7 +99,7 @@ paths_recorded() {
   [ "$n" -gt 0 ] || grep -qF 'path: unknown' "$dir"/results/*.jsonl || problem "NCCL reports its algorithm for no point"
 }
 
-# smi is nvidia-smi, which may hang where a driver does.
+# smi runs nvidia-smi, which may hang with the driver.
 smi() { timeout 20 nvidia-smi "$@" 2>/dev/null; }
 
 # gpus counts the GPUs that ranks see: nvidia-smi ignores CUDA_VISIBLE_DEVICES and lists all.
@@ -161,7 +161,7 @@ field() {
   done
 }
 
-# setup_seconds prints what one part of the set-up took, on the rank that took longest.
+# setup_seconds prints the time of a part of the set-up on the slowest rank.
 setup_seconds() {
   local file
   for file in "$dir"/results/*.jsonl; do
@@ -170,7 +170,7 @@ setup_seconds() {
   done
 }
 
-# microseconds prints a field of the first line of the step's results, which is in seconds; 0 where it is missing.
+# microseconds converts a field in seconds from the first line of the step's results; 0 if it is missing.
 microseconds() {
   local file
   for file in "$dir"/results/*.jsonl; do
@@ -179,7 +179,7 @@ microseconds() {
   done
 }
 
-# nccl_devices prints RANK BUS-ADDRESS from NCCL's log, as a number of 16 digits at most: the device that NCCL took by itself.
+# nccl_devices prints RANK BUS-ADDRESS from NCCL's log, an address of at most 16 digits: the device that NCCL uses.
 nccl_devices() {
   sed -n 's/.* rank \([0-9]*\) nranks .* cudaDev .* busId \([0-9a-f]*\) .*Init COMPLETE.*/\1 \2/p' "$@" | sort -un
 }
@@ -190,7 +190,7 @@ rank_devices() {
     sed 's/ 0*/ /' | sort -un
 }
 
-# nccl_memory prints the MiB of GPU memory that the process of one log of NCCL took until its communicator was ready, and after.
+# nccl_memory prints the MiB of GPU memory in one log of NCCL until its communicator was ready, and after.
 nccl_memory() {
   awk '
     / Cuda Alloc Size / { sub(/.* Cuda Alloc Size /, ""); n[done + 0] += $1 }
@@ -199,17 +199,17 @@ nccl_memory() {
     END { printf "%d %d\n", n[0] / 1048576, n[1] / 1048576 }' "$1"
 }
 
-# used prints the MiB in use on the GPU with the most.
-used() { smi --query-gpu=memory.used --format=csv,noheader,nounits | sort -n | tail -n 1; }
+# memory_used prints the MiB in use on the GPU with the most.
+memory_used() { smi --query-gpu=memory.used --format=csv,noheader,nounits | sort -n | tail -n 1; }
 
-# as_nccl_tests prints a results file of rank as nccl-tests would, without what names another tool or way: post compares like with like only.
+# as_nccl_tests prints a results file of rank in the format of nccl-tests, without lines that post compare would reject.
 as_nccl_tests() {
   "$top/bin/post" show --nccl-tests "$1" | grep -vE '^# (busbar|time|Warning|Bus bandwidth|SIMULATED)'
 }
 
-# beside compares the logs of two folders, point by point; compare.txt has the ratios with their 95 % confidence intervals. It
-# fails if a point is significantly slower or faster and its interval is not within 2 %.
-beside() {
+# compare_logs compares the logs of two folders; compare.txt has the ratios with their 95 % CIs. It fails if a point is
+# significantly slower or faster and its CI is not within 2 %.
+compare_logs() {
   local side points differ same
   for side in "$1" "$2"; do
     "$top/bin/post" import --set collective=all_reduce -o "$dir/compare/${side##*/}" "$side"/* >/dev/null || problem "post import failed for $side" || return
@@ -246,16 +246,16 @@ machine() {
 preflight() {
   ranks "$(gpus)" --preflight || return
   ranks "$(gpus)" --preflight --json >"$dir/preflight.json" || return
-  grep -q '"verdict"' "$dir/preflight.json" || problem "preflight.json holds no verdict"
+  grep -q '"verdict"' "$dir/preflight.json" || problem "preflight.json has no verdict"
 }
 
-# library runs every collective on all GPUs with NCCL's own log, which has what rank cannot see: NCCL's devices and its memory.
+# library runs every collective on all GPUs with NCCL's log, which shows NCCL's devices and memory.
 library() {
   local n free file during after most=0 first=0
   n=$(gpus)
   free=$(smi --query-gpu=memory.free --format=csv,noheader,nounits | sort -n | sed -n 1p)
   NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=INIT,ALLOC NCCL_DEBUG_FILE=$dir/nccl-log.%h.%p \
-    ranks "$n" --collective all -b 8 -e "$small" -f 8 -n 5 -c 1 "$(within)" || return
+    ranks "$n" --collective all -b 8 -e "$small" -f 8 -n 5 -c 1 "$(time_limit)" || return
   value driver "$(setup_seconds driver) s (watchdog: 60 s), persistence mode: $(gpu_property 4)"
   value init "$(setup_seconds communicator) s, ranks: $n (watchdog: 60 s)"
   field library >"$out/nccl.txt"
@@ -264,8 +264,8 @@ library() {
   nccl_devices "$dir"/nccl-log.* >"$dir/devices.nccl" 2>/dev/null
   rank_devices "$dir"/results/*.jsonl >"$dir/devices.rank"
   if [ ! -s "$dir/devices.nccl" ]; then
-    value device "unknown: NCCL's log names no device"
-    value memory "unknown: NCCL's log names no memory"
+    value device "unknown: no device in NCCL's log"
+    value memory "unknown: no memory in NCCL's log"
     return 0
   fi
   for file in "$dir"/nccl-log.*; do
@@ -273,32 +273,32 @@ library() {
     if [ "$during" -gt "$first" ]; then first=$during; fi
     if [ "$after" -gt "$most" ]; then most=$after; fi
   done
-  value memory "NCCL's log adds up to at most $first MiB a rank for the communicator and $most MiB after it; rank keeps $((${free:-0} / 10 + 32)) MiB free (a tenth of ${free:-unknown} MiB, and 32 MiB)"
+  value memory "NCCL's log adds up to at most $first MiB per rank for the communicator and $most MiB after it; rank keeps $((${free:-0} / 10 + 32)) MiB free (a tenth of ${free:-unknown} MiB, and 32 MiB)"
   if ! diff "$dir/devices.rank" "$dir/devices.nccl"; then
     value device "DIFFERENT: see library/devices.rank and library/devices.nccl"
     problem "NCCL uses other GPUs than rank chose: library/devices.rank, library/devices.nccl" || return
   fi
   if [ "$n" = 1 ]; then
-    value device "unknown: there is one GPU"
+    value device "unknown: only one GPU"
   else
     value device "yes, on each of $n ranks, by NCCL's log"
   fi
 }
 
-# One rank moves data within its GPU; all of the program is gone through, with real sizes.
-sweep() {
-  ranks 1 --collective all --placement out,in -b 8 -e "$largest" -f 4 -c 1 --budget 300ms "$(within)" && all_right
-}
-
 # compared_placement prints the placement to compare with nccl-tests: in place, NCCL does nothing for one rank.
 compared_placement() { if [ "$(gpus)" = 1 ]; then echo out; else echo both; fi; }
 
-# The peak memory, of the GPU and of the process, at the largest size; and that all of it is given back.
+# One rank copies data within its GPU, with large sizes.
+sweep() {
+  ranks 1 --collective all --placement out,in -b 8 -e "$largest" -f 4 -c 1 --budget 300ms "$(time_limit)" && all_right
+}
+
+# Peak memory of GPU and process at the largest size, and that the GPU memory is freed.
 memory() {
   local sampler before after peak
-  before=$(used)
+  before=$(memory_used)
   while sleep 0.1; do
-    used >>"$dir/gpu_mib"
+    memory_used >>"$dir/gpu_mib"
     for p in $(pid_of 0); do awk '/^VmHWM/ { print int($2 / 1024) }' "/proc/$p/status" >>"$dir/host_mib"; done
   done 2>/dev/null &
   sampler=$!
@@ -308,12 +308,12 @@ memory() {
   wait "$sampler" 2>/dev/null
   [ "$code" = 0 ] || return
   peak=$(sort -n "$dir/host_mib" 2>/dev/null | tail -n 1)
-  [ -n "$peak" ] || problem "the process was gone before it was looked at" || return
+  [ -n "$peak" ] || problem "the process exited before its memory was read" || return
   printf 'peak memory of the process: %s MiB\n' "$peak"
   [ -z "$simulated" ] || return 0
-  after=$(used)
+  after=$(memory_used)
   printf 'memory used on the GPU: %s MiB before, at most %s MiB, %s MiB after\n' "$before" "$(sort -n "$dir/gpu_mib" | tail -n 1)" "$after"
-  [ "$after" -le $((before + 64)) ] || problem "$((after - before)) MiB of the GPU were not given back"
+  [ "$after" -le $((before + 64)) ] || problem "$((after - before)) MiB of GPU memory were not freed"
 }
 
 # Two ranks on one GPU: the data must be correct; the times are meaningless.
@@ -326,16 +326,16 @@ shared_gpu() {
     value shared_gpu "FAILED after $((SECONDS - begun)) s"
     return $code
   fi
-  value shared_gpu "all data right, $((SECONDS - begun)) s for $(records '"status":"ok"') points (deadline 60 s a phase)"
+  value shared_gpu "all data right, $((SECONDS - begun)) s for $(records '"status":"ok"') points (deadline 60 s per phase)"
 }
 
 all_gpus() {
-  [ "$(gpus)" -ge 2 ] || { reason="there is one GPU"; return 77; }
-  ranks "$(gpus)" --path --collective all -b 8 -e "$small" -f 4 -c 1 --budget 300ms "$(within)" && all_right && paths_recorded
+  [ "$(gpus)" -ge 2 ] || { reason="requires two GPUs"; return 77; }
+  ranks "$(gpus)" --path --collective all -b 8 -e "$small" -f 4 -c 1 --budget 300ms "$(time_limit)" && all_right && paths_recorded
 }
 
 graphs() {
-  ranks "$(gpus)" -G 10 --collective all --mode throughput -b 8 -e "$small" -f 8 -c 1 --budget 300ms "$(within)" && all_right
+  ranks "$(gpus)" -G 10 --collective all --mode throughput -b 8 -e "$small" -f 8 -c 1 --budget 300ms "$(time_limit)" && all_right
 }
 
 # trained runs a training step and checks it: every point is correct, or the library reports that it lacks the type, and the
@@ -350,8 +350,8 @@ trained() {
   printf '%s: %d points with every element right\n' "$computing" "$ok"
   [ "$ok" -ge 6 ] || problem "of the points with $computing only $ok are right; bfloat16 alone has 6" || return
   [ "$odd" = 0 ] || problem "$odd points with $computing are neither right nor unsupported" || return
-  grep -qF "\"computing\":\"$computing" "$dir"/results/*.jsonl || problem "what computed is not $computing" || return
-  value calibration "$computing: $(microseconds compute_start_s) us a start, $(microseconds compute_unit_s) us a unit (several us a start suggest the host's launch rate)"
+  grep -qF "\"computing\":\"$computing" "$dir"/results/*.jsonl || problem "the step was not computed by $computing" || return
+  value calibration "$computing: $(microseconds compute_start_s) us per start, $(microseconds compute_unit_s) us per unit (several us a start suggest the host's launch rate)"
   mv "$dir/results" "$dir/results-${computing%% *}"
 }
 
@@ -362,35 +362,36 @@ training() {
   mkdir -p "$dir/results"
   trained 'cuBLAS' --compute-kernel gemm && return
   grep -qF 'cuBLAS could not be loaded' "$dir/log.txt" || return
-  reason="computing by busbar's own kernel is right; there is no cuBLAS on this machine"
+  reason="busbar's own kernel is right; cuBLAS not found"
   return 77
 }
 
 stopped() {
   fault STOP || return
-  [ "$code" = 4 ] || problem "the exit code is $code; a hang has 4" || return
-  grep -qE 'rank 1\b' "$dir/log.txt" || problem "rank 1 is not named"
+  [ "$code" = 4 ] || problem "the exit code is $code; expected 4 (hang)" || return
+  grep -qE 'rank 1\b' "$dir/log.txt" || problem "the message does not name rank 1"
 }
 
 killed() {
   fault KILL || return
-  [ "$code" != 0 ] || problem "the exit code is 0, though a rank was killed"
+  [ "$code" != 0 ] || problem "the exit code is 0 although a rank was killed"
 }
 
-# fixed_buffers measures what nccl-tests' moving through its buffers does to a time: the same flags with it and without, in turns.
+# fixed_buffers compares moving through buffers, as nccl-tests does, with fixed buffers, interleaved.
 fixed_buffers() {
-  local i verdict=''
+  local i placement verdict=''
+  placement=$(compared_placement)
   mkdir -p "$dir/moving" "$dir/fixed"
   for i in 1 2 3 4; do
-    both moving $i --like nccl-tests --placement "$(compared_placement)" || return
-    both fixed $i -a 1 --mode throughput --placement "$(compared_placement)" --alloc nccl || return
+    save_launch moving $i --like nccl-tests --placement "$placement" || return
+    save_launch fixed $i -a 1 --mode throughput --placement "$placement" --alloc nccl || return
   done
-  beside "$dir/moving" "$dir/fixed"
+  compare_logs "$dir/moving" "$dir/fixed"
   [ -n "$verdict" ] && value buffers "$verdict"
 }
 
-# both runs one launch for fixed_buffers and keeps its table in a folder.
-both() {
+# save_launch FOLDER NUMBER FLAGS... runs one launch of fixed_buffers and saves its table.
+save_launch() {
   local file
   ranks "$(gpus)" "${@:3}" --collective all_reduce -b 64K -e "$small" -f 4 -n 20 -w 5 -c 0 || return
   for file in "$dir"/results/*.jsonl; do
@@ -399,12 +400,12 @@ both() {
   rm -rf "$dir/results"
 }
 
-# nccl_tests compares rank with nccl-tests: one process for each GPU by one launcher, one file of NCCL. The launches take turns, since two
-# launches of one program may differ more than two programs do.
+# nccl_tests compares rank with nccl-tests, with the same launcher and library and one process per GPU. The launches are
+# interleaved: launches of one program may differ more than two programs.
 nccl_tests() {
   local n i library path loaded code verdict=''
   [ -n "$nccl_tests" ] || { reason="--nccl-tests PATH was not given"; return 77; }
-  [ -x "$nccl_tests" ] || problem "there is no program $nccl_tests" || return
+  [ -x "$nccl_tests" ] || problem "program $nccl_tests not found" || return
   n=$(gpus)
   ranks "$n" --collective all_reduce -b 8 -e 8 -n 1 -c 0 || return
   library=$(field path)
@@ -423,7 +424,7 @@ nccl_tests() {
     ) >"$dir/nccl-tests/$i" </dev/null
     code=$?
     [ "$code" = 0 ] || problem "$nccl_tests exited with $code; build it with MPI=1 and the MPI of this launcher (in the bundle, ./build-mpi-shim selects another MPI)" || return
-    alike "$dir/nccl-tests/$i" "$n" "$version" || return
+    check_log "$dir/nccl-tests/$i" "$n" "$version" || return
     ranks "$n" --like nccl-tests --placement "$(compared_placement)" --collective all_reduce -b 8 -e "$compared" -f 2 -n 20 -w 5 -c 0 || return
     {
       grep -m 1 '^# nccl-tests version' "$dir/nccl-tests/$i"
@@ -431,13 +432,13 @@ nccl_tests() {
     } >"$dir/rank/$i" || problem "post show failed" || return
     rm -rf "$dir/results"
   done
-  beside "$dir/nccl-tests" "$dir/rank"
+  compare_logs "$dir/nccl-tests" "$dir/rank"
   code=$?
   if [ -n "$simulated" ] && [ -n "$verdict" ]; then return 0; fi
   return $code
 }
 
-# bundled_mpi prints the folder of the bundle's Open MPI for a library path, if that is the one that launches.
+# bundled_mpi prints the library path of the bundle's Open MPI, if that is the launcher.
 bundled_mpi() {
   local library
   [ ! -s "$top/lib/launcher" ] || return 0
@@ -446,8 +447,8 @@ bundled_mpi() {
   done
 }
 
-# alike checks that a log of nccl-tests is of one world of N ranks and of that version of NCCL.
-alike() {
+# check_log LOG N VERSION checks the world size and the version of NCCL in a log of nccl-tests.
+check_log() {
   local ranks code
   ranks=$(awk '$1 == "#" && $2 == "Rank" && $3 + 1 > n { n = $3 + 1 } END { print n + 0 }' "$1")
   [ "$ranks" = "$2" ] || problem "nccl-tests ran as a world of $ranks, rank as one of $2: build nccl-tests with MPI=1 and the MPI of this launcher" || return
@@ -457,19 +458,19 @@ alike() {
   [ "$code" = "$3" ] || problem "nccl-tests uses NCCL $code, rank uses NCCL $3"
 }
 
-# --- around them -----------------------------------------------------------------------------------------------------
+# --- running steps ---------------------------------------------------------------------------------------------------
 
-# marked prints the processes that this step started.
-marked() {
+# step_processes prints the processes that this step started.
+step_processes() {
   grep -lzxF "BUSBAR_GPU_STEP=$step_id" /proc/[0-9]*/environ 2>/dev/null | grep -oE '[0-9]+'
 }
 
-# end_step ends a step that exceeds its time, first the step, so that it starts nothing more.
+# end_step kills the shell of a step, so that it starts nothing more, then its processes.
 end_step() {
   local i pids
   kill -KILL "$1" 2>/dev/null
   for i in TERM TERM TERM TERM KILL; do
-    pids=$(marked)
+    pids=$(step_processes)
     [ -n "$pids" ] || return 0
     # shellcheck disable=SC2086 # a list
     kill -"$i" $pids 2>/dev/null
@@ -498,7 +499,7 @@ step() {
   printf '== %s\n' "$name"
   (
     if [ "$name" != machine ] && [ "$(gpus)" = 0 ]; then
-      reason="there is no GPU" status=77
+      reason="no GPU" status=77
     else
       "$name"
       status=$?
@@ -510,7 +511,7 @@ step() {
   while kill -0 "$shell" 2>/dev/null && [ $SECONDS -lt "$deadline" ]; do sleep 0.2; done
   if kill -0 "$shell" 2>/dev/null; then
     end_step "$shell"
-    echo "problem: stopped after $((SECONDS - start)) s, which is all the time that it has" >>"$dir/log.txt"
+    echo "problem: stopped after $((SECONDS - start)) s, the time limit of the step" >>"$dir/log.txt"
   fi
   wait "$shell" 2>/dev/null
   status=$?
@@ -529,7 +530,7 @@ step() {
 
 # --- the page --------------------------------------------------------------------------------------------------------
 
-# block prints a file, or its end, as a block of text.
+# block FILE LINES prints the end of a file as a code block.
 block() {
   echo '```'
   tail -n "$2" "$1" | sed 's/```/---/'
@@ -577,7 +578,7 @@ page() {
   question driver "How long does loading CUDA take?"
   question init "How long does NCCL init take?"
   question shared_gpu "Do two ranks that share one GPU finish?"
-  question calibration "What does starting a computing kernel cost?"
+  question calibration "How long does it take to start a computing kernel?"
   question buffers "How much do times change if buffers do not move as in nccl-tests?"
   for name in nccl_tests fixed_buffers; do
     [ -s "$out/$name/compare.txt" ] || continue
@@ -667,8 +668,8 @@ main() {
   for name in "${steps[@]}"; do
     [[ " ${LIMITS[*]} " = *" $name:"* ]] || { echo "gpu.sh: unknown step \"$name\"; --help lists the steps" >&2; exit 1; }
   done
-  # Results of another check would be counted with this one's.
-  [ ! -e "$out/summary.txt" ] || { echo "gpu.sh: $out already holds a check; set another --out" >&2; exit 1; }
+  # Results of two checks would be mixed.
+  [ ! -e "$out/summary.txt" ] || { echo "gpu.sh: $out already has a check; set another --out" >&2; exit 1; }
   mkdir -p "$out" && out=$(cd "$out" && pwd) || exit 1
   : >"$out/summary.txt"
   smi --query-gpu=name,driver_version,memory.total,persistence_mode --format=csv,noheader >"$out/gpus.csv"

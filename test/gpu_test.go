@@ -21,11 +21,11 @@ import (
 func script(t *testing.T, lines string) (output string, code int) {
 	t.Helper()
 	c := exec.Command("bash", "-c", "source ./gpu.sh; dir=$1 out=$1 step_id=none\n"+lines, "gpu_test", t.TempDir())
-	said, err := c.CombinedOutput()
+	out, err := c.CombinedOutput()
 	if e := new(exec.ExitError); err != nil && !errors.As(err, &e) {
 		t.Fatal(err)
 	}
-	return string(said), c.ProcessState.ExitCode()
+	return string(out), c.ProcessState.ExitCode()
 }
 
 // table is a log of nccl-tests with the time of each message size, in microseconds.
@@ -57,8 +57,7 @@ func writeFile(t *testing.T, path, text string) {
 	}
 }
 
-// A difference counts where the launches show it, whatever the size; launches that scatter by more than they differ
-// show none.
+// Differences are significant at any message size, but not if launches scatter more than they differ.
 func TestComparisonByInterval(t *testing.T) {
 	needs.Programs(t)
 	noise := []float64{1, 1.004, 0.997, 1.002, 0.999}
@@ -91,15 +90,15 @@ func TestComparisonByInterval(t *testing.T) {
 					table(t, 10+i, func(size int) float64 { return m * k.slower(size) * float64(100+size/100) }),
 				)
 			}
-			said, code := script(t, "beside "+dir+"/nccl-tests "+dir+"/rank")
-			if code != k.code || !strings.Contains(said, k.differ+" points differ significantly") {
-				t.Errorf("exit code %d, wanted %d and %s:\n%s", code, k.code, k.differ, said)
+			output, code := script(t, "compare_logs "+dir+"/nccl-tests "+dir+"/rank")
+			if code != k.code || !strings.Contains(output, k.differ+" points differ significantly") {
+				t.Errorf("exit code %d, want %d and %s:\n%s", code, k.code, k.differ, output)
 			}
 		})
 	}
 }
 
-func TestRunsOfNCCLTestsMustBeAlike(t *testing.T) {
+func TestCheckLog(t *testing.T) {
 	for _, k := range []struct {
 		ranks   int
 		version string
@@ -107,19 +106,19 @@ func TestRunsOfNCCLTestsMustBeAlike(t *testing.T) {
 	}{{2, "2.27.7", 0}, {4, "2.27.7", 1}, {1, "2.27.7", 1}, {2, "2.28.9", 1}} {
 		log := filepath.Join(t.TempDir(), "log")
 		writeFile(t, log, table(t, 1, func(int) float64 { return 1 }))
-		said, code := script(t, fmt.Sprintf("alike %s %d %s", log, k.ranks, k.version))
-		if code != k.code || (k.code != 0) != strings.Contains(said, "problem: ") {
-			t.Errorf("%+v: exit code %d: %s", k, code, said)
+		output, code := script(t, fmt.Sprintf("check_log %s %d %s", log, k.ranks, k.version))
+		if code != k.code || (k.code != 0) != strings.Contains(output, "problem: ") {
+			t.Errorf("%+v: exit code %d: %s", k, code, output)
 		}
 	}
 	log := filepath.Join(t.TempDir(), "log")
 	writeFile(t, log, strings.Replace(table(t, 1, func(int) float64 { return 1 }), "nccl-library=22707", "", 1))
-	if said, code := script(t, "alike "+log+" 2 2.27.7"); code == 0 {
-		t.Errorf("a log without the version of NCCL: %s", said)
+	if output, code := script(t, "check_log "+log+" 2 2.27.7"); code == 0 {
+		t.Errorf("a log without the version of NCCL: %s", output)
 	}
 }
 
-// Devices and memory come from NCCL's own log, in the lines that it has had since 2.14.
+// Devices and memory are read from lines of NCCL's log since 2.14.
 func TestNCCLLogIsRead(t *testing.T) {
 	dir := t.TempDir()
 	writeFile(t, dir+"/nccl-log.a", `a:1:1 [0] NCCL INFO transport.cc:9 Cuda Alloc Size 4194304 pointer 0x7f
@@ -137,70 +136,70 @@ a:1:1 [1] NCCL INFO Allocated shareable buffer 0x7f size 6291456 ipcDesc 0x7f
 {"kind":"rank","rank":0,"host":"a","device":"GPU","pci":"0000:A1:00.0","uuid":"GPU-6"}
 {"kind":"rank","rank":1,"host":"a","device":"GPU","pci":"0000:1b:00.0","uuid":"GPU-7"}
 `)
-	said, _ := script(
+	output, _ := script(
 		t,
 		"nccl_devices "+dir+"/nccl-log.*; rank_devices "+dir+"/x.jsonl; nccl_memory "+dir+"/nccl-log.a",
 	)
-	if want := "0 a1000\n1 1b000\n0 a1000\n1 1b000\n4 8\n"; said != want {
-		t.Errorf("read %q, wanted %q", said, want)
+	if want := "0 a1000\n1 1b000\n0 a1000\n1 1b000\n4 8\n"; output != want {
+		t.Errorf("read %q, want %q", output, want)
 	}
 }
 
-// A step that does not end is stopped with all that it started, and the next one has its turn.
+// A step that exceeds its time is stopped with all its processes, and the next one runs.
 func TestStepExceedsItsTime(t *testing.T) {
 	out := filepath.Join(t.TempDir(), "check")
 	c := exec.Command("bash", "-c", `source ./gpu.sh
 simulated=1 LIMITS=(endless:1 after:20) steps=(endless after)
 endless() { echo "$BASHPID" >"$dir/pid"; sleep 4321 & sleep 4321; }
-after() { [ -z "$(step_id=$$.endless; marked)" ] || problem "processes are left"; }
+after() { [ -z "$(step_id=$$.endless; step_processes)" ] || problem "processes are left"; }
 main --out "$1"`, "gpu_test", out)
-	said, _ := c.CombinedOutput()
+	output, _ := c.CombinedOutput()
 	if code := c.ProcessState.ExitCode(); code != 1 {
-		t.Errorf("exit code %d: %s", code, said)
+		t.Errorf("exit code %d: %s", code, output)
 	}
 	summary, _ := os.ReadFile(filepath.Join(out, "summary.txt"))
 	lines := strings.Split(string(summary), "\n")
 	if len(lines) < 2 || !strings.HasPrefix(lines[0], "FAILED   endless") ||
 		!strings.HasPrefix(lines[1], "passed   after") {
-		t.Errorf("summary: %s\n%s", summary, said)
+		t.Errorf("summary: %s\n%s", summary, output)
 	}
 }
 
-// An interrupt ends the step and what it started, and leaves a page and an archive.
+// An interrupt stops the step and its processes; page and archive are written.
 func TestInterrupt(t *testing.T) {
 	out := filepath.Join(t.TempDir(), "check")
 	c := exec.Command("bash", "-c", `source ./gpu.sh
 simulated=1 LIMITS=(endless:600) steps=(endless)
 endless() { sleep 4321 & kill "$$"; sleep 4321; }
 main --out "$1"`, "gpu_test", out)
-	said, _ := c.CombinedOutput()
+	output, _ := c.CombinedOutput()
 	page, err := os.ReadFile(filepath.Join(out, "report.md"))
 	if code := c.ProcessState.ExitCode(); code != 130 || err != nil ||
 		!strings.Contains(string(page), "| endless | FAILED |") {
-		t.Errorf("exit code %d, %v: %s\n%s", code, err, page, said)
+		t.Errorf("exit code %d, %v: %s\n%s", code, err, page, output)
 	}
 	archived(t, out+".tar.gz")
 }
 
 // The limits of all steps and half a minute for the page make a quarter of an hour.
 func TestLimitsAddUp(t *testing.T) {
-	said, _ := script(
+	output, _ := script(
 		t,
 		`for name in "${steps[@]}"; do declare -F "$name" >/dev/null || echo "no step $name"; done; limit `+
 			`"${steps[-1]}"; echo "$started"`,
 	)
 	var sum, started int
-	if n, err := fmt.Sscan(said, &sum, &started); n != 2 || sum-started > 15*60-30 {
-		t.Errorf("%d s, %v: %s", sum-started, err, said)
+	if n, err := fmt.Sscan(output, &sum, &started); n != 2 || sum-started > 15*60-30 {
+		t.Errorf("%d s, %v: %s", sum-started, err, output)
 	}
 }
 
-// checkWith runs one step of the simulated check with a program in the place of nccl-tests, and returns the page and
-// the exit code.
+// checkWith runs one step of the simulated check with a replacement of nccl-tests, and returns the page and the exit
+// code.
 func checkWith(t *testing.T, flags ...string) (page string, code int) {
 	t.Helper()
-	needs.Command(t, "mpicc.openmpi", "to build a program in the place of nccl-tests")
-	needs.File(t, "../lib/rehearsal/libnccl.so.2", "make build makes it")
+	needs.Command(t, "mpicc.openmpi", "to build a replacement of nccl-tests")
+	needs.File(t, "../lib/rehearsal/libnccl.so.2", "make build builds it")
 	dir := t.TempDir()
 	perf := filepath.Join(dir, "all_reduce_perf")
 	args := append(
@@ -212,20 +211,20 @@ func checkWith(t *testing.T, flags ...string) (page string, code int) {
 			"-Wl,-rpath-link,../lib/rehearsal",
 		},
 		flags...)
-	if said, err := exec.Command("mpicc.openmpi", args...).CombinedOutput(); err != nil {
-		t.Fatalf("mpicc: %v\n%s", err, said)
+	if output, err := exec.Command("mpicc.openmpi", args...).CombinedOutput(); err != nil {
+		t.Fatalf("mpicc: %v\n%s", err, output)
 	}
 	out := filepath.Join(dir, "check")
 	c := exec.Command("bash", "./gpu.sh", "--rehearse", "--only", "nccl_tests", "--nccl-tests", perf, "--out", out)
 	c.Env = append(os.Environ(), "MPIRUN=mpirun.openmpi")
-	said, _ := c.CombinedOutput()
+	output, _ := c.CombinedOutput()
 	text, err := os.ReadFile(filepath.Join(out, "report.md"))
 	if err != nil {
-		t.Fatalf("%v: %s", err, said)
+		t.Fatalf("%v: %s", err, output)
 	}
 	if names := archived(t, out+".tar.gz"); !strings.Contains(names, "check/report.md\n") ||
 		!strings.Contains(names, "check/nccl_tests/log.txt\n") {
-		t.Errorf("the archive holds\n%s", names)
+		t.Errorf("the archive has\n%s", names)
 	}
 	return string(text), c.ProcessState.ExitCode()
 }
@@ -254,8 +253,7 @@ func archived(t *testing.T, path string) (names string) {
 	}
 }
 
-// The program in the place of nccl-tests runs in one world with the library that rank loads; the page has the
-// comparison.
+// The replacement of nccl-tests uses the world and library of rank, and the page has the comparison.
 func TestNCCLTestsInOneWorld(t *testing.T) {
 	page, code := checkWith(t)
 	if code != 0 || !strings.Contains(page, "Comparison in step nccl_tests") ||
@@ -265,8 +263,8 @@ func TestNCCLTestsInOneWorld(t *testing.T) {
 	}
 }
 
-func TestNCCLTestsThatAreNotAlike(t *testing.T) {
-	needs.File(t, "../lib/rehearsal/libnccl.so.2", "make build makes it")
+func TestNCCLTestsThatDiffer(t *testing.T) {
+	needs.File(t, "../lib/rehearsal/libnccl.so.2", "make build builds it")
 	other := t.TempDir() // another file of the same version
 	for _, name := range []string{"libnccl.so.2", "libcuda.so.1"} {
 		data, err := os.ReadFile("../lib/rehearsal/" + name)
@@ -284,7 +282,7 @@ func TestNCCLTestsThatAreNotAlike(t *testing.T) {
 	}
 }
 
-// With --anonymize the archive has no name of a host, and the folder keeps them.
+// With --anonymize the archive has no host names, and the folder keeps them.
 func TestAnonymizedArchive(t *testing.T) {
 	out, code := script(t, `top=$dir/top anonymize=1 out=$dir/check
 mkdir -p "$top/bin" "$out"
@@ -293,6 +291,6 @@ printf '#!/bin/sh\nmkdir "$3/check" && echo "$1 $2" >"$3/check/a.log"\n' >"$top/
 chmod +x "$top/bin/post"
 pack && tar -xzOf "$out.tar.gz" ./check/a.log && cat "$out/a.log"`)
 	if want := "anonymize -o\ngpu01:1:2 [0] NCCL INFO x\n"; out != want || code != 0 {
-		t.Errorf("%q and exit code %d, wanted %q", out, code, want)
+		t.Errorf("%q and exit code %d, want %q", out, code, want)
 	}
 }

@@ -95,7 +95,7 @@ var verdicts = []stats.Verdict{stats.Worse, stats.Better, stats.Same, stats.Inco
 
 // tablesOf are the points of one table: times with their verdicts, and the other values.
 func (d *sideComparison) tablesOf(points []judged, marks *footnote.List) []document.Block {
-	times := &document.Table{Columns: document.NumericColumns(d.column, d.a.letter, d.b.letter, "ratio", "95 % CI", "p")}
+	times := &document.Table{Columns: document.NumericColumns(d.column, d.a.letter, d.b.letter, "ratio", "CI", "p")}
 	times.Columns = append(times.Columns, document.Column{Name: "verdict"}, document.Column{})
 	heads := []string{d.column, "launches " + d.a.letter, "launches " + d.b.letter}
 	for _, head := range d.beside {

@@ -25,9 +25,9 @@ func (f *Results) summary() *document.Document {
 		if table == nil || analysis.FamilyOf(c.Condition) != family {
 			family = analysis.FamilyOf(c.Condition)
 			table = &document.Table{Columns: []document.Column{{Name: "backend"}, {Name: "device"}}}
-			table.Columns = append(table.Columns, document.NumericColumns("ranks", "size", "launches", "time", "bounds",
+			table.Columns = append(table.Columns, document.NumericColumns("ranks", "size", "launches", "time", "range",
 				"algbw GB/s", "busbw GB/s")...)
-			table.Columns = append(table.Columns, document.Column{Name: "bounds are"}, document.Column{Name: "warning"})
+			table.Columns = append(table.Columns, document.Column{Name: "range is"}, document.Column{Name: "warning"})
 			d.Add(&document.Section{Title: family.FamilyTitle(), Blocks: []document.Block{table}})
 		}
 		for i := range c.Points {

@@ -91,11 +91,11 @@ own_mpi() {
   # Open MPI does not start without ssh or rsh, even on one host.
   if ! command -v ssh >/dev/null && ! command -v rsh >/dev/null; then export OMPI_MCA_plm=^rsh; fi
   mpirun=$here/openmpi/bin/mpirun
-  if [ -n "$hosts" ]; then hand_on; fi
+  if [ -n "$hosts" ]; then export_variables; fi
 }
 
-# hand_on exports the variables of NCCL, busbar and libfabric to ranks on other hosts; Open MPI exports none by default.
-hand_on() {
+# export_variables exports variables of NCCL, busbar and libfabric to other hosts; Open MPI exports none by default.
+export_variables() {
   local name words=()
   for name in "${!NCCL_@}" "${!BUSBAR_@}" "${!FI_@}" LD_LIBRARY_PATH; do
     if [ -n "${!name:-}" ]; then words+=(-x "$name"); fi

@@ -1,3 +1,3 @@
-// Package aws has what a run on EC2 needs beside the programs: cluster.yaml, which starts a Slurm cluster with EFA. Its
-// tests try the scripts for spot instances against a metadata service of their own.
+// Package aws holds cluster.yaml, which starts a Slurm cluster with EFA on EC2. Its tests run the scripts for spot
+// instances against a simulated metadata service.
 package aws

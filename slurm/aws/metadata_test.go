@@ -8,22 +8,21 @@ import (
 	"testing"
 )
 
-// A metadata is an instance metadata service of EC2, version 2, on loopback: it requires a token, and a
-// token is known only until expire.
+// A metadata is an instance metadata service of EC2, version 2, on loopback. It requires a valid token.
 type metadata struct {
 	url string
 
 	mu        sync.Mutex
-	tokens    int // how many were given
+	tokens    int // issued
 	valid     string
 	notice    string // of spot/instance-action
 	rebalance string
-	asked     map[string]int
+	requests  map[string]int // by path
 }
 
 func serve(t *testing.T) *metadata {
 	t.Helper()
-	m := &metadata{asked: map[string]int{}}
+	m := &metadata{requests: map[string]int{}}
 	server := httptest.NewServer(m)
 	t.Cleanup(server.Close)
 	m.url = server.URL
@@ -33,7 +32,7 @@ func serve(t *testing.T) *metadata {
 func (m *metadata) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.asked[r.URL.Path]++
+	m.requests[r.URL.Path]++
 	if r.URL.Path == "/latest/api/token" {
 		if r.Method != http.MethodPut || r.Header.Get("X-aws-ec2-metadata-token-ttl-seconds") == "" {
 			http.Error(w, "", http.StatusBadRequest)
@@ -48,16 +47,16 @@ func (m *metadata) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "", http.StatusUnauthorized)
 		return
 	}
-	answer := map[string]string{
+	body := map[string]string{
 		"/latest/meta-data/instance-id":                      "i-0123456789abcdef0",
 		"/latest/meta-data/spot/instance-action":             m.notice,
 		"/latest/meta-data/events/recommendations/rebalance": m.rebalance,
 	}[r.URL.Path]
-	if answer == "" {
+	if body == "" {
 		http.Error(w, "", http.StatusNotFound)
 		return
 	}
-	fmt.Fprint(w, answer)
+	fmt.Fprint(w, body)
 }
 
 // set changes what the service returns from now on.
@@ -70,5 +69,5 @@ func (m *metadata) set(change func(*metadata)) {
 func (m *metadata) count(path string) int {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return m.asked[path]
+	return m.requests[path]
 }

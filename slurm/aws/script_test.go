@@ -15,7 +15,7 @@ import (
 
 const patience = time.Minute // for what should take a moment
 
-// A run is a command that goes on beside the test.
+// A run is a command in the background.
 type run struct {
 	cmd  *exec.Cmd
 	done chan struct{}
@@ -29,26 +29,26 @@ func (r *run) Write(b []byte) (int, error) {
 	return r.out.Write(b)
 }
 
-func (r *run) said() string {
+func (r *run) output() string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.out.String()
 }
 
-// start starts a program, with folders of fake programs first on PATH.
-func start(t *testing.T, stands string, name string, args ...string) *run {
+// start starts a program, with a folder of fake programs first on PATH.
+func start(t *testing.T, fakes string, name string, args ...string) *run {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	r := &run{cmd: exec.CommandContext(ctx, name, args...), done: make(chan struct{})}
 	r.cmd.Stdout, r.cmd.Stderr, r.cmd.WaitDelay = r, r, time.Second
-	r.cmd.Env = append(os.Environ(), "PATH="+stands+":"+os.Getenv("PATH"),
+	r.cmd.Env = append(os.Environ(), "PATH="+fakes+":"+os.Getenv("PATH"),
 		"AWS_EC2_METADATA_SERVICE_ENDPOINT=http://127.0.0.1:1")
 	if err := r.cmd.Start(); err != nil {
 		cancel()
 		t.Fatal(err)
 	}
 	go func() {
-		_ = r.cmd.Wait() // the code is asked for in code
+		_ = r.cmd.Wait() // code returns the exit code
 		cancel()
 		close(r.done)
 	}()
@@ -59,32 +59,32 @@ func start(t *testing.T, stands string, name string, args ...string) *run {
 	return r
 }
 
-// code waits for the end.
+// code waits for the end and returns the exit code.
 func (r *run) code() int {
 	<-r.done
 	return r.cmd.ProcessState.ExitCode()
 }
 
-// check runs a program to its end and looks at its code and words.
-func check(t *testing.T, code int, words string, r *run) {
+// check waits for a program and checks its exit code and output.
+func check(t *testing.T, code int, want string, r *run) {
 	t.Helper()
-	if got := r.code(); got != code || !strings.Contains(r.said(), words) {
-		t.Errorf("%q\nended with %d, wanted %d and %q:\n%s", r.cmd.Args, got, code, words, r.said())
+	if got := r.code(); got != code || !strings.Contains(r.output(), want) {
+		t.Errorf("%q\nexit code %d, want %d and %q:\n%s", r.cmd.Args, got, code, want, r.output())
 	}
 }
 
-// until waits for a condition that something else brings about.
+// until waits for a condition.
 func until(t *testing.T, what string, condition func() bool) {
 	t.Helper()
 	for end := time.Now().Add(patience); !condition(); time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(end) {
-			t.Fatalf("waited in vain until %s", what)
+			t.Fatalf("waited %v until %s", patience, what)
 		}
 	}
 }
 
-// Writes a fake program, a few lines of shell, into a folder.
-func stand(t *testing.T, dir, name, text string) {
+// fake writes a fake program, a few lines of shell, into a folder.
+func fake(t *testing.T, dir, name, text string) {
 	t.Helper()
 	if err := os.WriteFile(filepath.Join(dir, name), []byte("#!/usr/bin/env bash\n"+text+"\n"), 0o755); err != nil {
 		t.Fatal(err)
@@ -99,6 +99,6 @@ func write(t *testing.T, path, text string) {
 }
 
 func read(path string) string {
-	b, _ := os.ReadFile(path) // what is not there is empty
+	b, _ := os.ReadFile(path) // "" if it does not exist
 	return string(b)
 }

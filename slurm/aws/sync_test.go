@@ -11,7 +11,7 @@ import (
 
 const syncResults = "../sync-results.sh"
 
-func TestSyncCopiesWhatChanged(t *testing.T) {
+func TestSyncCopiesChangedFiles(t *testing.T) {
 	dir := t.TempDir()
 	from, to := filepath.Join(dir, "results"), filepath.Join(dir, "volume/busbar")
 	write(t, from+"/a.jsonl", "one\n")
@@ -30,7 +30,7 @@ func TestSyncCopiesWhatChanged(t *testing.T) {
 		t.Errorf("a file that grew is %q", got)
 	}
 	if read(to+"/older.jsonl") == "" {
-		t.Error("a file that is only there was removed")
+		t.Error("a file only at the destination was removed")
 	}
 	if got := read(to + "/plots/b c.png"); got != kept[:len("picture")] {
 		t.Errorf("a file that did not change was copied again: %q", got)
@@ -40,7 +40,7 @@ func TestSyncCopiesWhatChanged(t *testing.T) {
 	}
 }
 
-func TestSyncWhileARunLasts(t *testing.T) {
+func TestSyncWhileARunContinues(t *testing.T) {
 	dir := t.TempDir()
 	from, to := filepath.Join(dir, "results"), filepath.Join(dir, "volume")
 	write(t, from+"/a.jsonl", "one\n")
@@ -60,14 +60,14 @@ func TestSyncWhileARunLasts(t *testing.T) {
 }
 
 // A results folder that cannot be read means an incomplete copy.
-func TestSyncOfAFolderThatCannotBeRead(t *testing.T) {
+func TestSyncOfAnUnreadableFolder(t *testing.T) {
 	dir := t.TempDir()
 	from, to := filepath.Join(dir, "results"), filepath.Join(dir, "volume")
 	write(t, from+"/a.jsonl", "one\n")
-	stand(t, dir, "find", `printf '%s\0' "$1/a.jsonl"; echo "find: $1/plots: stale file handle" >&2; exit 1`)
+	fake(t, dir, "find", `printf '%s\0' "$1/a.jsonl"; echo "find: $1/plots: stale file handle" >&2; exit 1`)
 	check(t, 2, "stale file handle\n", start(t, dir, syncResults, from, to))
 	if read(to+"/a.jsonl") != "one\n" {
-		t.Error("what can be read was not copied")
+		t.Error("the readable file was not copied")
 	}
 }
 
@@ -75,23 +75,23 @@ func TestSyncToS3(t *testing.T) {
 	dir := t.TempDir()
 	from := filepath.Join(dir, "results")
 	write(t, from+"/a.jsonl", "one\n")
-	stand(t, dir, "aws", `echo "$*" >>`+dir+`/calls; [ -e `+dir+`/reachable ]`)
-	check(t, 2, "not all of "+from+" is in s3://bucket/x", start(t, dir, syncResults, from, "s3://bucket/x"))
+	fake(t, dir, "aws", `echo "$*" >>`+dir+`/calls; [ -e `+dir+`/reachable ]`)
+	check(t, 2, "cannot copy all of "+from, start(t, dir, syncResults, from, "s3://bucket/x"))
 	write(t, dir+"/reachable", "")
 	check(t, 0, "", start(t, dir, syncResults, "s3://bucket/x", from))
 	want := "s3 sync --only-show-errors " + from + " s3://bucket/x\ns3 sync --only-show-errors s3://bucket/x " + from +
 		"\n"
 	if got := read(dir + "/calls"); got != want {
-		t.Errorf("aws was called with\n%swanted\n%s", got, want)
+		t.Errorf("aws was called with\n%swant\n%s", got, want)
 	}
 }
 
 // In a loop, an unreachable bucket is reported and retried.
-func TestSyncTriesAgain(t *testing.T) {
+func TestSyncRetries(t *testing.T) {
 	dir := t.TempDir()
 	from := filepath.Join(dir, "results")
 	write(t, from+"/a.jsonl", "one\n")
-	stand(t, dir, "aws", `echo call >>`+dir+`/calls; [ -e `+dir+`/reachable ]`)
+	fake(t, dir, "aws", `echo call >>`+dir+`/calls; [ -e `+dir+`/reachable ]`)
 	r := start(t, dir, syncResults, "--every", "1", from, "s3://bucket/x")
 	until(t, "the bucket is out of reach", func() bool { return read(dir+"/calls") != "" })
 	write(t, dir+"/reachable", "")
@@ -99,21 +99,21 @@ func TestSyncTriesAgain(t *testing.T) {
 	if err := r.cmd.Process.Signal(os.Interrupt); err != nil {
 		t.Fatal(err)
 	}
-	check(t, 0, "trying again every 1 s", r)
+	check(t, 0, "retrying every 1 s", r)
 	check(t, 0, "works again", r)
 }
 
 func TestSyncUsage(t *testing.T) {
 	dir := t.TempDir()
-	check(t, 1, "two places are wanted", start(t, "", syncResults, dir))
-	check(t, 1, `--every wants a number, not "often"`, start(t, "", syncResults, "--every", "often", dir, dir+"/x"))
-	check(t, 2, "there is no folder", start(t, "", syncResults, dir+"/nothing", dir+"/x"))
-	check(t, 1, "--while wants --every", start(t, "", syncResults, "--while", "1", dir, dir+"/x"))
-	check(t, 2, "there never was", start(t, "", syncResults, "--every", "1", "--while", "99999999", dir+"/nothing", dir+
+	check(t, 1, "are required", start(t, "", syncResults, dir))
+	check(t, 1, `--every requires a number, not "often"`, start(t, "", syncResults, "--every", "often", dir, dir+"/x"))
+	check(t, 2, "not found", start(t, "", syncResults, dir+"/nothing", dir+"/x"))
+	check(t, 1, "--while requires --every", start(t, "", syncResults, "--while", "1", dir, dir+"/x"))
+	check(t, 2, "never existed", start(t, "", syncResults, "--every", "1", "--while", "99999999", dir+"/nothing", dir+
 		"/x"))
 	write(t, dir+"/file", "")
 	write(t, dir+"/from/a", "a")
-	check(t, 2, "not all of", start(t, "", syncResults, dir+"/from", dir+"/file/x"))
+	check(t, 2, "cannot copy all of", start(t, "", syncResults, dir+"/from", dir+"/file/x"))
 
 	bare := t.TempDir()
 	for _, name := range []string{"bash", "env", "dirname", "readlink"} {
@@ -129,5 +129,5 @@ func TestSyncUsage(t *testing.T) {
 	without.cmd.Env, without.cmd.Stderr, without.cmd.WaitDelay = []string{"PATH=" + bare}, without, time.Second
 	_ = without.cmd.Run() // check looks at the code
 	close(without.done)
-	check(t, 2, "there is no aws command", without)
+	check(t, 2, "aws not found", without)
 }

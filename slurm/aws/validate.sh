@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Holds a cluster's configuration against the schema of AWS ParallelCluster, without an account and without asking AWS:
-#   slurm/aws/validate.sh [FILE]     FILE is slurm/aws/cluster.yaml where none is named
-# Whether subnet, key and quota exist only `pcluster create-cluster --dryrun true` knows. It fetches ParallelCluster into
-# .tools/parallelcluster, about 250 MB; VERSION=3.16.1 is the one tried.
+# Checks a cluster configuration against the schema of AWS ParallelCluster, without an AWS account:
+#   slurm/aws/validate.sh [FILE]     default: slurm/aws/cluster.yaml
+# Only `pcluster create-cluster --dryrun true` checks subnet, key and quota. The script installs ParallelCluster into
+# .tools/parallelcluster, about 250 MB; tested with VERSION=3.16.1.
 set -euo pipefail
 file=$(readlink -f "${1:-$(dirname "${BASH_SOURCE[0]}")/cluster.yaml}")
 cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/../.."
@@ -28,7 +28,7 @@ for name, value in placeholders.items():
 try:
     cluster = ClusterSchema(cluster_name="busbar").load(yaml.safe_load(text))
 except (ValidationError, yaml.YAMLError) as error:
-    sys.exit(f"{sys.argv[1]} is not as ParallelCluster wants it: {error}")
+    sys.exit(f"{sys.argv[1]} is not a valid ParallelCluster configuration: {error}")
 for queue in cluster.scheduling.queues:
     for resource in queue.compute_resources:
         print(f"queue {queue.name}: {queue.capacity_type.value}, {resource.min_count} to {resource.max_count} {resource.instance_types[0]}")

@@ -12,7 +12,7 @@ SlurmctldHost=login(10.77.0.254)
 SlurmUser=$(id -un)
 SlurmdUser=$(id -un)
 AuthType=auth/munge
-# How long a credential holds is also how long a job that was put back into the queue waits there.
+# A requeued job waits as long as a credential is valid.
 AuthInfo=socket=$BASE/run/munge.sock,cred_expire=5
 StateSaveLocation=$BASE/state
 SlurmdSpoolDir=$BASE/spool/%n
@@ -33,15 +33,16 @@ SelectType=select/cons_tres
 SelectTypeParameters=CR_Core
 SchedulerType=sched/backfill
 SchedulerParameters=bf_interval=1,sched_interval=2,sched_min_interval=100000
-# Nodes may have more CPUs than the machine.
+# Allow nodes with more CPUs than the machine.
 SlurmdParameters=config_overrides
-# A node that registers again is up again; dead nodes are noticed, and jobs killed, within seconds.
+# A node that registers is up; dead nodes are detected, and their jobs killed, within seconds.
 ReturnToService=2
 SlurmdTimeout=10
 KillWait=5
-# Slurm drains a node whose process it cannot kill, as one that waits for a lost filesystem. up.sh mend sees to that.
+# Slurm drains a node with a process that it cannot kill, such as one that waits for a lost filesystem; up.sh mend
+# resumes it.
 UnkillableStepTimeout=600
-# The partition urgent preempts main by putting its jobs back into the queue.
+# The partition urgent preempts main and requeues its jobs.
 PreemptType=preempt/partition_prio
 PreemptMode=REQUEUE
 JobRequeue=1
@@ -53,7 +54,7 @@ PartitionName=urgent Nodes=ALL MaxTime=INFINITE PriorityTier=10 PreemptMode=OFF
 CONF
 }
 
-# A GPU wants a file that is a character device, for which a link to one will do; without a file there are 0 of them.
+# Slurm requires a character device per GPU; a link to one is enough.
 gres_conf() {
   for i in $(seq 0 $((GPUS - 1))); do
     ln -sfn /dev/null "$BASE/dev/nvidia$i"

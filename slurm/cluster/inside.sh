@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# The first processes in the namespaces of the cluster; up.sh starts it, nobody else does:
-#   inside.sh head BASE           of the login node, which has munged, slurmctld and the bridge
-#   inside.sh node BASE nodeN     of a compute node, which has a slurmd
-#   inside.sh boot BASE nodeN     on the login node: makes the namespaces of nodeN and plugs in its cable
-# AS is what stands before a daemon, SHARED the folders that nodes see besides BASE, NODES their number, NAMESPACES what
-# each node has of its own.
+# The first process in a namespace of the cluster; only up.sh starts it:
+#   inside.sh head BASE           the login node, with munged, slurmctld and the bridge
+#   inside.sh node BASE nodeN     a compute node, with a slurmd
+#   inside.sh boot BASE nodeN     on the login node: creates the namespaces of nodeN and connects its network
+# AS is the command before each daemon, SHARED the folders that nodes share besides BASE, NODES the number of nodes,
+# NAMESPACES the namespaces of a node.
 # shellcheck disable=SC2086 # AS and NAMESPACES are several words
 set -euo pipefail
 self=$(readlink -f "$0")
@@ -15,21 +15,21 @@ boot() {
   local node=$1 i=${1#node} pid
   setsid unshare $NAMESPACES "$self" node "$BASE" "$node" >>"$BASE/log/$node.out" 2>&1 </dev/null &
   pid=$!
-  echo "$pid" >"$BASE/run/$node.pid" # a number of the login node's process table
+  echo "$pid" >"$BASE/run/$node.pid" # a PID in the login node's namespace
   until [ "$(readlink "/proc/$pid/ns/net")" != "$(readlink /proc/self/ns/net)" ]; do
     kill -0 "$pid"
     sleep 0.02
   done
   ip link del "veth$i" 2>/dev/null || true
-  # A node that comes back keeps its address, as a machine does: others would go on speaking to the old one for seconds.
+  # A restarted node keeps its MAC address: other nodes have the old one in their ARP caches for seconds.
   ip link add "veth$i" type veth peer name eth0 address "$(printf '02:77:00:00:00:%02x' "$i")" netns "$pid"
   ip link set "veth$i" master br0 up
 }
 
-# private gives the node a folder $1 of its own, in which only what is shared shows through.
+# private FOLDER mounts a private FOLDER that contains only the shared folders.
 private() {
   local dir own=$BASE/spool/$node/${1##*/}
-  [ -d "$1" ] || return 0 # a machine without /dev/shm
+  [ -d "$1" ] || return 0 # no /dev/shm
   mkdir -p "$own"
   mount -t tmpfs -o mode=1777 tmpfs "$own"
   local IFS=:
@@ -67,7 +67,7 @@ head_node() {
 
 compute_node() {
   hostname "$node"
-  # The kernel's word for one machine, which would tell rank that all nodes are one.
+  # rank identifies hosts by the boot ID.
   cat /proc/sys/kernel/random/uuid >"$BASE/spool/$node.boot_id"
   mount --bind "$BASE/spool/$node.boot_id" /proc/sys/kernel/random/boot_id
   private /tmp
@@ -77,25 +77,24 @@ compute_node() {
   ip link set lo up
   ip addr add "10.77.0.${node#node}/24" dev eth0
   cd /
-  # As batch work, which tasks inherit: ranks that share a core in MPI_Init, one spinning and one in short naps, can
-  # otherwise keep everything else on the machine from running for a minute.
+  # Tasks inherit the batch policy. Otherwise ranks that share a core in MPI_Init, one spinning and one sleeping briefly,
+  # can block all other processes for a minute.
   $AS chrt --batch 0 slurmd -D &
 }
 
-# As the first process of a process table this one inherits orphans, and what it has started ends with it. A cluster
-# without its daemons is none.
+# The first process of a PID namespace inherits orphans, and its children end with it. The cluster ends with its daemons.
 daemons=()
-stay() {
+wait_for_daemons() {
   if [ ${#daemons[@]} = 0 ]; then
     sleep infinity &
     daemons=($!)
   fi
   wait -n "${daemons[@]}" || true
-  echo "munged or slurmctld has ended, and the cluster with it"
+  echo "munged or slurmctld exited; the cluster stops"
 }
 
 case $role in
-  head) head_node; stay ;;
-  node) compute_node; stay ;;
+  head) head_node; wait_for_daemons ;;
+  node) compute_node; wait_for_daemons ;;
   boot) boot "$node" ;;
 esac

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Runs a command inside the cluster of up.sh, in the current folder: login.sh [--on nodeN] [--as USER] CMD…
-# Without --on it runs on the login node; --as wants root.
-# shellcheck disable=SC2046,SC2086 # words that enter namespaces
+# The default is the login node; --as requires root.
+# shellcheck disable=SC2046,SC2086 # commands of several words
 set -euo pipefail
 # shellcheck source=slurm/cluster/common.sh
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
@@ -15,7 +15,7 @@ while :; do
   esac
 done
 head=$(head_pid) || {
-  echo "slurm cluster: none is up in $BASE; make slurm-up starts it" >&2
+  echo "slurm cluster: no cluster in $BASE; run make slurm-up" >&2
   exit 1
 }
 into=$(enter "$head")
@@ -25,5 +25,5 @@ into+=" ${BUSBAR_SLURM_AS-$(as_self)}"
 if [ -n "$user" ]; then
   into+=" setpriv --reuid=$(id -u "$user") --regid=$(id -g "$user") --clear-groups env HOME=/tmp USER=$user LOGNAME=$user"
 fi
-# shellcheck disable=SC2016 # for the shell in there
+# shellcheck disable=SC2016 # for the shell in the namespaces
 exec $into bash -c 'cd "$0" 2>/dev/null || cd /; exec "$@"' "$PWD" "$@"

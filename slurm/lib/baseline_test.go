@@ -17,33 +17,32 @@ func TestBaselineFromStartToReport(t *testing.T) {
 	p.expect(0, "2 ranks", nil, "baseline.sh", append(small, "--sync", "volume")...)
 	for _, at := range []string{"o/", "volume/"} {
 		p.has(at+"profile_nccl-rehearsal_world2_*.jsonl", at+"merged.csv", at+"plots/*busbw*.png",
-			at+"report/analysis.txt", at+"machine.txt")
+			at+"report.html", at+"machine.txt")
 	}
 	if rows := strings.Count(p.text("o/merged.csv"), "all_reduce"); rows != 10 {
 		t.Errorf("8 B to 4 KiB are 10 sizes; merged.csv has %d rows", rows)
 	}
 }
 
-// A run that failed is drawn all the same, and its code is given back.
+// A failed run also has a report, and baseline.sh exits with its code.
 func TestBaselineOfARunThatFailed(t *testing.T) {
 	p := install(t)
-	p.expect(3, "rank ended with 3", []string{"BUSBAR_REHEARSAL_FAULT=wrong@rank=1,size=1024"}, "baseline.sh", small...)
-	p.has("o/plots/*busbw*.png", "o/report/analysis.txt")
+	p.expect(3, "exited with 3", []string{"BUSBAR_REHEARSAL_FAULT=wrong@rank=1,size=1024"}, "baseline.sh", small...)
+	p.has("o/plots/*busbw*.png", "o/report.html")
 }
 
-// mpirun may end with a code of its own; rank's own code is in the file, and not in the one beside it that
-// large worlds have.
-func TestBaselineGivesTheCodeThatRankMeant(t *testing.T) {
+// mpirun may exit with another code than rank; rank's code is in the results file, not in the file of ranks.
+func TestBaselineRecordedCode(t *testing.T) {
 	p := install(t)
-	p.stand("ends-with-9", `mpirun "$@"; for f in o/profile_*.jsonl; do : >"${f%.jsonl}_ranks.jsonl"; done; exit 9`)
-	p.expect(3, "rank ended with 3", []string{"MPIRUN=ends-with-9", "BUSBAR_REHEARSAL_FAULT=wrong@rank=1,size=1024"},
+	p.fake("ends-with-9", `mpirun "$@"; for f in o/profile_*.jsonl; do : >"${f%.jsonl}_ranks.jsonl"; done; exit 9`)
+	p.expect(3, "exited with 3", []string{"MPIRUN=ends-with-9", "BUSBAR_REHEARSAL_FAULT=wrong@rank=1,size=1024"},
 		"baseline.sh", small...)
 }
 
 func TestBaselineUsage(t *testing.T) {
 	p := install(t)
-	p.expect(1, "--out wants a value", nil, "baseline.sh", "--out")
-	p.expect(1, "the number of ranks is missing", nil, "baseline.sh", "--host", "a:1,b:1")
+	p.expect(1, "--out requires a value", nil, "baseline.sh", "--out")
+	p.expect(1, "require -np", nil, "baseline.sh", "--host", "a:1,b:1")
 	p.expect(1, "unknown flag", nil, "baseline.sh", append(small, "--nonsense")...)
 	if err := os.Remove(filepath.Join(p.top, "bin/rank")); err != nil {
 		t.Fatal(err)
@@ -51,8 +50,7 @@ func TestBaselineUsage(t *testing.T) {
 	p.expect(2, "make build", nil, "baseline.sh", small...)
 }
 
-// The notice comes while rank measures without end: the case in hand is ended, results are copied, and another machine
-// goes on with the copy.
+// On the notice rank finishes the current case of an endless sweep, and results are copied. Another machine resumes.
 func TestBaselineOnASpotInstance(t *testing.T) {
 	p := install(t)
 	service := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

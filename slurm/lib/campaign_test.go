@@ -16,13 +16,13 @@ variants: {x: {a: , b: {environment: {WORDS: two words}}}}
 sbatch: {options: --exclusive}
 `
 
-// campaigner is a place with a plan, a queue of the given lines, and an sbatch that keeps what it was asked for.
+// campaigner is a place with a plan, a queue of the given lines, and an sbatch that records its arguments.
 func campaigner(t *testing.T, queue string) place {
 	t.Helper()
 	p := install(t)
 	p.write("plan.yaml", plan)
-	p.stand("squeue", "cat <<'END'\n"+queue+"\nEND")
-	p.stand("sbatch", `n=$(wc -l <calls 2>/dev/null || echo 0)
+	p.fake("squeue", "cat <<'END'\n"+queue+"\nEND")
+	p.fake("sbatch", `n=$(wc -l <calls 2>/dev/null || echo 0)
 printf 'plan=%s site=%s' "$BUSBAR_PLAN" "$BUSBAR_SITE" >>calls
 printf ' <%s>' "$@" >>calls
 echo >>calls
@@ -45,58 +45,50 @@ func TestCampaignRefuses(t *testing.T) {
 		1)+"ranks_per_node: 3\n")
 	p.write("flags.yaml", strings.Replace(plan, "--backend mpi", "--bakend mpi", 1))
 	for _, c := range []struct {
-		says string
+		want string
 		args []string
 	}{
-		{"which plan?", nil},
+		{"a plan is required", nil},
 		{"unknown option --dry before the plan", []string{"--dry", "plan.yaml"}},
-		{"--site wants a value; there is aws-efa", []string{"--site"}},
-		{"--out wants a value", []string{"--out"}},
-		{"--report wants the folder of a campaign", []string{"--report"}},
-		{`there is no site "moon"`, []string{"--site", "moon", "plan.yaml"}},
+		{"--site requires a value; known: aws-efa", []string{"--site"}},
+		{"--out requires a value", []string{"--out"}},
+		{"--report requires", []string{"--report"}},
+		{`unknown site "moon"`, []string{"--site", "moon", "plan.yaml"}},
 		{"absent.yaml: no such file", []string{"absent.yaml"}},
 		{`keys.yaml:3:1: unknown key "variant"; did you mean "variants"?`, []string{"keys.yaml"}},
 		{"--bakend; did you mean --backend?", []string{"flags.yaml"}},
-		{"rank does not take the flags of the plan (--nodes=1): --collective broadcast --root 3",
-			[]string{"root.yaml"}},
+		{"(--nodes=1): --collective broadcast --root 3", []string{"root.yaml"}},
 		{"--array is not for the options: the key launches of the plan sets it", []string{"plan.yaml", "--array=7"}},
 		{"-N is not for the options: the key nodes of the plan sets it", []string{"plan.yaml", "-N4"}},
 		{"--export is not for the options: the campaign sets it", []string{"plan.yaml", "--export=NONE"}},
 	} {
-		p.expect(1, c.says, nil, "campaign.sh", c.args...)
+		p.expect(1, c.want, nil, "campaign.sh", c.args...)
 	}
-	p.stand("squeue", "echo slurmctld is down; exit 1")
-	p.expect(
-		1,
-		"squeue cannot be asked which jobs of the campaign are in the queue, so nothing is submitted: slurmctld is "+
-			"down",
-		nil,
-		"campaign.sh",
-		"plan.yaml",
-	)
+	p.fake("squeue", "echo slurmctld is down; exit 1")
+	p.expect(1, "nothing is submitted: slurmctld is down", nil, "campaign.sh", "plan.yaml")
 	for _, made := range []string{"calls", "results"} {
 		if _, err := os.Stat(filepath.Join(p.dir, made)); err == nil {
-			t.Errorf("%s was made", made)
+			t.Errorf("%s exists", made)
 		}
 	}
 }
 
-// A dry run shows what would be submitted, by exactly the lines that are submitted then.
+// A dry run prints the commands that a real run submits.
 func TestCampaignSubmits(t *testing.T) {
 	p := campaigner(t, "")
-	said := p.expect(0, "6 jobs to submit", nil, "campaign.sh", "--site=generic", "--dry-run", "--out", "results/mine",
-		"plan.yaml", "-p", "main")
+	output := p.expect(0, "6 jobs to submit", nil, "campaign.sh", "--site=generic", "--dry-run", "--out",
+		"results/mine", "plan.yaml", "-p", "main")
 	for _, want := range []string{"sbatch --parsable", `BUSBAR_SITE="generic"`, "-p main", "/results/mine/log/",
 		"--array=1-3%1"} {
-		if !strings.Contains(said, want) {
-			t.Errorf("%q is missing in\n%s", want, said)
+		if !strings.Contains(output, want) {
+			t.Errorf("%q is missing in\n%s", want, output)
 		}
 	}
 	if _, err := os.Stat(filepath.Join(p.dir, "calls")); err == nil {
 		t.Error("a dry run has submitted")
 	}
 	if _, err := os.Stat(filepath.Join(p.dir, "results")); err == nil {
-		t.Error("a dry run has made a folder")
+		t.Error("a dry run has created a folder")
 	}
 
 	p.expect(0, "submitted: 73", nil, "campaign.sh", "--site=generic", "--out", "results/mine", "plan.yaml", "-p",
@@ -109,7 +101,7 @@ func TestCampaignSubmits(t *testing.T) {
 	for i, want := range []string{"<--array=1-3%1>", "<--array=1-3%1>", "<--dependency=afterany:71:72> <--wrap="} {
 		if !strings.Contains(calls[i], want) || !strings.Contains(calls[i], " site=generic ") ||
 			!strings.Contains(calls[i], "<--exclusive> <-p> <main>") {
-			t.Errorf("call %d, wanted %s: %s", i, want, calls[i])
+			t.Errorf("call %d, want %s: %s", i, want, calls[i])
 		}
 		if i < 2 && (!strings.HasPrefix(calls[i], "plan="+folder+" ") ||
 			!strings.HasSuffix(calls[i], "/slurm/sweep.sh>")) {
@@ -118,27 +110,27 @@ func TestCampaignSubmits(t *testing.T) {
 	}
 	p.has("results/mine/plan.yaml", "results/mine/campaign.json")
 	if info, err := os.Stat(filepath.Join(folder, "log")); err != nil || !info.IsDir() {
-		t.Error("there is no folder for what jobs write")
+		t.Error("no folder for the logs of jobs")
 	}
 }
 
 // Jobs in the queue are not submitted again, and the new report waits for them too.
-func TestCampaignAsksTheQueue(t *testing.T) {
+func TestCampaignReadsTheQueue(t *testing.T) {
 	p := campaigner(t, "")
-	_, said := p.run(nil, "campaign.sh", "--dry-run", "plan.yaml")
-	id := strings.SplitN(strings.SplitN(said, "--job-name=", 2)[1], ".", 2)[0]
+	_, output := p.run(nil, "campaign.sh", "--dry-run", "plan.yaml")
+	id := strings.SplitN(strings.SplitN(output, "--job-name=", 2)[1], ".", 2)[0]
 	p.expect(0, "submitted: 73", nil, "campaign.sh", "plan.yaml")
-	p.stand("squeue",
+	p.fake("squeue",
 		"cat <<'END'\n"+id+".1 1 500\n"+id+".1 3 500\nother-"+id+".1 2 9\nbusbar N/A 12\n"+id+".report N/A 501\n"+id+
 			".2 1 502\n"+id+".2 2 502\n"+id+".2 3 502\nEND")
-	said = p.expect(0, "1 job to submit", nil, "campaign.sh", "plan.yaml")
-	if !strings.Contains(said, "--array=2%1") ||
+	output = p.expect(0, "1 job to submit", nil, "campaign.sh", "plan.yaml")
+	if !strings.Contains(output, "--array=2%1") ||
 		!strings.Contains(p.text("calls"), "<--dependency=afterany:500:502:74>") {
-		t.Errorf("%s\n%s", said, p.text("calls"))
+		t.Errorf("%s\n%s", output, p.text("calls"))
 	}
 }
 
-// What rank takes only in the world of a job is taken: a root beyond the ranks of this machine, a pattern of nodes.
+// Flags that are valid only in the world of a job are accepted: a root beyond the ranks of this machine, a pattern.
 func TestCampaignWorlds(t *testing.T) {
 	p := campaigner(t, "")
 	for name, flags := range map[string]string{"root": "--collective broadcast --root 39",
@@ -148,26 +140,26 @@ func TestCampaignWorlds(t *testing.T) {
 	}
 }
 
-// Of two that are started at once, one submits.
+// Only one of two concurrent scripts submits.
 func TestCampaignTwiceAtOnce(t *testing.T) {
 	p := campaigner(t, "")
-	p.stand("squeue", `cat queue 2>/dev/null || true`)
-	p.stand("sbatch", `for w in "$@"; do case $w in --job-name=*) name=${w#*=} ;; --array=*) tasks=1 ;; esac; done
+	p.fake("squeue", `cat queue 2>/dev/null || true`)
+	p.fake("sbatch", `for w in "$@"; do case $w in --job-name=*) name=${w#*=} ;; --array=*) tasks=1 ;; esac; done
 sleep 0.3
 echo called >>calls
 if [ -n "${tasks:-}" ]; then for i in 1 2 3; do echo "$name $i 500" >>queue; done; fi
 echo 500`)
-	said := make(chan string)
+	outputs := make(chan string)
 	for range 2 {
 		go func() {
-			_, words := p.run(nil, "campaign.sh", "plan.yaml")
-			said <- words
+			_, output := p.run(nil, "campaign.sh", "plan.yaml")
+			outputs <- output
 		}()
 	}
-	words := <-said + <-said
+	output := <-outputs + <-outputs
 	if n := strings.Count(p.text("calls"), "called"); n != 3 ||
-		!strings.Contains(words, "nothing to submit: all missing launches are in the queue") {
-		t.Errorf("sbatch was called %d times:\n%s", n, words)
+		!strings.Contains(output, "nothing to submit: all missing launches are in the queue") {
+		t.Errorf("sbatch was called %d times:\n%s", n, output)
 	}
 }
 
@@ -175,7 +167,7 @@ echo 500`)
 func TestCampaignRanksOfNode(t *testing.T) {
 	p := campaigner(t, "")
 	p.write("plan.yaml", plan+"ranks_per_node: 3\n")
-	p.stand("sbatch", `echo "$BUSBAR_RANKS_PER_NODE" >>calls; echo 71`)
+	p.fake("sbatch", `echo "$BUSBAR_RANKS_PER_NODE" >>calls; echo 71`)
 	p.expect(0, "submitted", []string{"BUSBAR_RANKS_PER_NODE=8"}, "campaign.sh", "plan.yaml")
 	if got := p.text("calls"); !strings.HasPrefix(got, "3\n3\n") {
 		t.Errorf("ranks of a node for the jobs: %q", got)
@@ -184,24 +176,23 @@ func TestCampaignRanksOfNode(t *testing.T) {
 
 // steps is a fake srun of a job that records how each step was started and exits with code 1.
 func (p place) steps() (environment []string) {
-	p.stand("srun", `if [ "$1" = --mpi=list ]; then echo pmix; exit; fi
+	p.fake("srun", `if [ "$1" = --mpi=list ]; then echo pmix; exit; fi
 { printf 'variant=%s words=%s' "${BUSBAR_VARIANT-none}" "${WORDS-none}"; printf ' <%s>' "$@"; echo; } >>"$STEPS"
 exit 1`)
-	p.stand("scontrol", "exit 1")
+	p.fake("scontrol", "exit 1")
 	return []string{"STEPS=" + filepath.Join(p.dir, "steps"), "BUSBAR_HOME=" + p.top, "SLURM_JOB_ID=7",
 		"SLURM_JOB_NUM_NODES=2",
 		"SLURM_JOB_CPUS_PER_NODE=4(x2)", "SLURM_SUBMIT_DIR=" + p.dir}
 }
 
-// A job of a campaign whose ranks refuse: each variant has its own environment and nothing of the one before, and the
-// job does not report its share as done.
+// A job of a campaign whose ranks reject the run: each variant has only its own environment, and the job is incomplete.
 func TestCampaignJobRefused(t *testing.T) {
 	p := campaigner(t, "")
 	p.write("plan.yaml", strings.Replace(plan, "two words", `'it''s "$HOME" \ 2'`, 1))
 	p.expect(0, "submitted", nil, "campaign.sh", "--out", "the results", "plan.yaml")
 	environment := append(p.steps(), "BUSBAR_PLAN="+filepath.Join(p.dir, "the results"), "SLURM_ARRAY_JOB_ID=7",
 		"SLURM_ARRAY_TASK_ID=2")
-	p.expect(1, "this job's share of the campaign is not done", environment, "sweep.sh")
+	p.expect(1, "are incomplete", environment, "sweep.sh")
 	steps := p.text("steps")
 	for _, want := range []string{"variant=a words=none ", `variant=b words=it's "$HOME" \ 2 `} {
 		if strings.Count(steps, want) != 1 {
@@ -209,9 +200,9 @@ func TestCampaignJobRefused(t *testing.T) {
 		}
 	}
 	p.has("the results/nodes2/launch2/a/refused.txt", "the results/nodes2/launch2/b/refused.txt")
-	_, said := p.run(nil, "../bin/post", "campaign", "show", "the results")
-	if !strings.Contains(said, "nodes2/launch2/a: rank refused to measure: code 1 in job 7_2") {
-		t.Error(said)
+	_, output := p.run(nil, "../bin/post", "campaign", "show", "the results")
+	if !strings.Contains(output, "nodes2/launch2/a: rank refused to measure: code 1 in job 7_2") {
+		t.Error(output)
 	}
 }
 
@@ -226,11 +217,11 @@ func TestSweepQuotes(t *testing.T) {
 	}
 }
 
-// The last job's work by hand: existing results are merged and plotted; a folder without results is an error.
+// A folder without results is an error.
 func TestCampaignReport(t *testing.T) {
 	p := campaigner(t, "")
 	p.expect(0, "submitted", nil, "campaign.sh", "plan.yaml")
-	if code, said := p.run(nil, "campaign.sh", "--report", "results/trial"); code == 0 {
-		t.Errorf("nothing was measured, and it ended with 0:\n%s", said)
+	if code, output := p.run(nil, "campaign.sh", "--report", "results/trial"); code == 0 {
+		t.Errorf("nothing was measured, and the exit code is 0:\n%s", output)
 	}
 }

@@ -8,21 +8,21 @@ import (
 	"testing"
 )
 
-// Rank 2 hangs: the run of two ranks ends well, that of all three is where the script stops.
+// Rank 2 hangs: the run of two ranks succeeds, and the script stops at that of three.
 func TestDebugFindsTheSmallestRunThatHangs(t *testing.T) {
 	p := install(t)
-	p.stand("ldconfig", `seq -f "libz%g.so => /lib/libz%g.so" 1000; echo "libnccl.so.2 => /lib/libnccl.so.2"`)
-	said := p.expect(4, "8B-all-ranks ended with 4",
+	p.fake("ldconfig", `seq -f "libz%g.so => /lib/libz%g.so" 1000; echo "libnccl.so.2 => /lib/libnccl.so.2"`)
+	output := p.expect(4, "8B-all-ranks exited with 4",
 		[]string{"BUSBAR_REHEARSAL_FAULT=hang@rank=2,size=8", "NCCL_ALGO=Ring", "NCCL_API_TOKEN=hush", "OTHER=hush"},
 		"debug.sh", "-np", "3", "--out", "d", "--deadline", "4", "--rehearse", "--backend", "nccl", "--collective",
 		"all_reduce")
-	for _, want := range []string{"8B-2-ranks ended with 0", "rank 2 on", "packed: "} {
-		if !strings.Contains(said, want) {
-			t.Errorf("%q is missing in\n%s", want, said)
+	for _, want := range []string{"8B-2-ranks exited with 0", "rank 2 on", "packed: "} {
+		if !strings.Contains(output, want) {
+			t.Errorf("%q is missing in\n%s", want, output)
 		}
 	}
-	if strings.Contains(said, "1MiB") {
-		t.Errorf("it went on after the hang:\n%s", said)
+	if strings.Contains(output, "1MiB") {
+		t.Errorf("it continued after the hang:\n%s", output)
 	}
 	out, err := exec.Command("tar", "-tzf", filepath.Join(p.dir, "d.tar.gz")).Output()
 	if err != nil {
@@ -36,14 +36,14 @@ func TestDebugFindsTheSmallestRunThatHangs(t *testing.T) {
 	}
 	if states := p.text("d/8B-all-ranks/state-*.txt"); strings.Count(states, "process ") < 3 ||
 		!strings.Contains(states, "thread ") {
-		t.Errorf("the state of three ranks is wanted:\n%s", states)
+		t.Errorf("want the state of three ranks:\n%s", states)
 	}
 	if !strings.Contains(p.text("d/versions.txt"), "libnccl.so.2 => /lib/libnccl.so.2") {
-		t.Error("versions.txt is to name NCCL's library, however many others there are")
+		t.Error("versions.txt does not list NCCL's library")
 	}
 	kept := p.text("d/*.txt") + p.text("d/*/*")
 	if !strings.Contains(kept, "NCCL_ALGO=Ring") || strings.Contains(kept, "hush") {
-		t.Errorf("NCCL_ALGO is to be kept, and no secret:\n%s", p.text("d/environment.txt"))
+		t.Errorf("want NCCL_ALGO and no secret:\n%s", p.text("d/environment.txt"))
 	}
 }
 
@@ -51,11 +51,11 @@ func TestDebugUsage(t *testing.T) {
 	p := install(t)
 	p.expect(1, `--deadline is "soon"`, nil, "debug.sh", "--deadline", "soon")
 	p.expect(1, `--deadline is "later"`, nil, "debug.sh", "--deadline=later")
-	p.expect(1, "--out wants a value", nil, "debug.sh", "--out")
-	p.expect(2, "cannot be made on ", nil, "debug.sh", "--out", "/dev/null/d")
-	p.expect(1, "--host a is for mpirun", []string{"LAUNCHER=srun"}, "debug.sh", "--host", "a", "--out", "d")
+	p.expect(1, "--out requires a value", nil, "debug.sh", "--out")
+	p.expect(2, "cannot create /dev/null/d", nil, "debug.sh", "--out", "/dev/null/d")
+	p.expect(1, "--host a requires mpirun", []string{"LAUNCHER=srun"}, "debug.sh", "--host", "a", "--out", "d")
 	if err := os.RemoveAll(filepath.Join(p.top, "slurm", "lib")); err != nil {
 		t.Fatal(err)
 	}
-	p.expect(2, "submit from the folder that has slurm/ in it", nil, "debug.sh")
+	p.expect(2, "submit from the folder", nil, "debug.sh")
 }

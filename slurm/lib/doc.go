@@ -1,3 +1,3 @@
-// Package lib has the shell functions that the scripts of slurm/ share. Its tests run those scripts that need no Slurm,
+// Package lib holds shell functions shared by the scripts of slurm/. Its tests run the scripts that do not require Slurm,
 // with simulated GPUs.
 package lib

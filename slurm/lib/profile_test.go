@@ -20,8 +20,8 @@ exec "$@"`
 
 func TestProfileNamesEachRank(t *testing.T) {
 	p := install(t)
-	p.stand("nsys", fmt.Sprintf(nsys, p.dir))
-	said := p.expect(0, "nsys-ui", nil, "profile.sh", append([]string{"-np", "2", "--duration", "7"}, one...)...)
+	p.fake("nsys", fmt.Sprintf(nsys, p.dir))
+	output := p.expect(0, "nsys-ui", nil, "profile.sh", append([]string{"-np", "2", "--duration", "7"}, one...)...)
 	p.has("p/reports/rank0000-*.nsys-rep", "p/reports/rank0001-*.nsys-rep", "p/results/*.jsonl", "p/machine.txt")
 	calls := strings.Split(strings.TrimSpace(p.text("calls.*")), "\n")
 	if len(calls) != 2 {
@@ -33,19 +33,19 @@ func TestProfileNamesEachRank(t *testing.T) {
 			"--capture-range cudaProfilerApi --capture-range-end repeat --kill none", "--duration 7 ",
 			"--cuda-memory-usage false", "rank --profile-range"} {
 			if !regexp.MustCompile(want).MatchString(call) {
-				t.Errorf("wanted %s in\n%s", want, call)
+				t.Errorf("want %s in\n%s", want, call)
 			}
 		}
 	}
-	if !strings.Contains(said, "nsys stats --report cuda_gpu_kern_sum") ||
+	if !strings.Contains(output, "nsys stats --report cuda_gpu_kern_sum") ||
 		!strings.Contains(p.text("p/results/*.jsonl"), `"variant":"profiled"`) {
-		t.Errorf("profiled runs are to be kept apart, and reports explained:\n%s", said)
+		t.Errorf("want the variant profiled and nsys stats:\n%s", output)
 	}
 }
 
 func TestProfileOfOneRank(t *testing.T) {
 	p := install(t)
-	p.stand("nsys", fmt.Sprintf(nsys, p.dir))
+	p.fake("nsys", fmt.Sprintf(nsys, p.dir))
 	p.expect(0, "", nil, "profile.sh",
 		append([]string{"-np", "2", "--ranks", "1", "--duration", "0", "--trace", "cuda,nvtx"}, one...)...)
 	call := p.text("calls.*")
@@ -55,18 +55,18 @@ func TestProfileOfOneRank(t *testing.T) {
 	}
 }
 
-// srun's options end where profile.sh begins; mpirun starts the ranks of the fake srun.
+// The fake srun starts the ranks with mpirun.
 func TestProfileUnderSlurm(t *testing.T) {
 	p := install(t)
-	p.stand("nsys", fmt.Sprintf(nsys, p.dir))
-	p.stand("srun", fmt.Sprintf(`case $1 in --version | --mpi=list) exit ;; esac
+	p.fake("nsys", fmt.Sprintf(nsys, p.dir))
+	p.fake("srun", fmt.Sprintf(`case $1 in --version | --mpi=list) exit ;; esac
 echo "$*" >>%s/srun
 while [ "${1##*/}" != profile.sh ]; do shift; done
 exec %s/scripts/mpirun.sh -np 2 "$@"`, p.dir, p.top))
 	p.expect(0, "nsys-ui", []string{"LAUNCHER=auto", "SLURM_JOB_ID=7", "SRUN_ARGS=--mpi=pmix --exact"}, "profile.sh",
 		one...)
 	if got, want := p.text("srun"), "--kill-on-bad-exit=1 --mpi=pmix --exact "; !strings.HasPrefix(got, want) {
-		t.Errorf("srun %s\nwanted %s", got, want)
+		t.Errorf("srun %s\nwant %s", got, want)
 	}
 	p.has("p/reports/rank0001-*.nsys-rep")
 }
@@ -74,10 +74,10 @@ exec %s/scripts/mpirun.sh -np 2 "$@"`, p.dir, p.top))
 func TestProfileWithoutNsys(t *testing.T) {
 	p := install(t)
 	t.Setenv("PATH", pathWithout(t, "nsys"))
-	p.expect(0, "there is no nsys here", nil, "profile.sh", append([]string{"-np", "2"}, one...)...)
+	p.expect(0, "nsys not found", nil, "profile.sh", append([]string{"-np", "2"}, one...)...)
 	p.has("p/results/*.jsonl", "p/machine.txt")
 	if found, _ := filepath.Glob(filepath.Join(p.dir, "p/reports/*")); len(found) > 0 {
-		t.Errorf("reports of nothing: %q", found)
+		t.Errorf("reports without nsys: %q", found)
 	}
 }
 
@@ -85,6 +85,6 @@ func TestProfileUsage(t *testing.T) {
 	p := install(t)
 	p.expect(1, `--ranks is "first"`, nil, "profile.sh", "--ranks", "first")
 	p.expect(1, `--duration is "1m"`, nil, "profile.sh", "--duration", "1m")
-	p.expect(1, "everything is in ", nil, "profile.sh", "-np", "2", "--out=p", "--nonsense")
+	p.expect(1, "results: ", nil, "profile.sh", "-np", "2", "--out=p", "--nonsense")
 	p.expect(1, `LAUNCHER is "hand"`, []string{"LAUNCHER=hand"}, "profile.sh")
 }

@@ -12,7 +12,7 @@ import (
 	"busbar/internal/needs"
 )
 
-// A place is a folder with the programs as they are now and the scripts, laid out as the repository is.
+// A place is a folder with the programs and the scripts, as in the repository.
 type place struct {
 	t        *testing.T
 	top, dir string
@@ -27,7 +27,7 @@ func install(t *testing.T) place {
 		t.Fatal(err)
 	}
 	made := needs.Programs(t)
-	needs.File(t, filepath.Join(made, "lib/busbar-mpi-*.so"), "make build makes it where an mpicc is")
+	needs.File(t, filepath.Join(made, "lib/busbar-mpi-*.so"), "make build builds it if mpicc exists")
 	// Tests replace programs.
 	if err := os.CopyFS(filepath.Join(p.top, "bin"), os.DirFS(filepath.Join(made, "bin"))); err != nil {
 		t.Fatal(err)
@@ -43,7 +43,7 @@ func install(t *testing.T) place {
 	return p
 }
 
-// pathWithout is PATH without a program: where a folder holds it, one with links to all else in there takes its place.
+// pathWithout returns PATH without a program: links to all other files replace the folder that contains it.
 func pathWithout(t *testing.T, program string) string {
 	t.Helper()
 	folders := filepath.SplitList(os.Getenv("PATH"))
@@ -68,15 +68,15 @@ func pathWithout(t *testing.T, program string) string {
 	return strings.Join(folders, string(filepath.ListSeparator))
 }
 
-// Writes a fake program, a few lines of shell, into the first folder on PATH.
-func (p place) stand(name, text string) {
+// fake writes a fake program, a few lines of shell, into the first folder on PATH.
+func (p place) fake(name, text string) {
 	p.t.Helper()
 	if err := os.WriteFile(filepath.Join(p.tools, name), []byte("#!/usr/bin/env bash\n"+text+"\n"), 0o755); err != nil {
 		p.t.Fatal(err)
 	}
 }
 
-// run runs a script in p.dir and returns its exit code and its words.
+// run runs a script in p.dir and returns its exit code and output.
 func (p place) run(environment []string, script string, args ...string) (int, string) {
 	p.t.Helper()
 	ctx, cancel := context.WithTimeout(p.t.Context(), 4*time.Minute)
@@ -93,14 +93,14 @@ func (p place) run(environment []string, script string, args ...string) (int, st
 	return cmd.ProcessState.ExitCode(), string(out)
 }
 
-// expect fails unless the script ended with code and printed words.
-func (p place) expect(code int, words string, environment []string, script string, args ...string) string {
+// expect fails unless the script exits with code and prints want.
+func (p place) expect(code int, want string, environment []string, script string, args ...string) string {
 	p.t.Helper()
-	got, said := p.run(environment, script, args...)
-	if got != code || !strings.Contains(said, words) {
-		p.t.Fatalf("%s %q\nended with %d, wanted %d and %q:\n%s", script, args, got, code, words, said)
+	got, output := p.run(environment, script, args...)
+	if got != code || !strings.Contains(output, want) {
+		p.t.Fatalf("%s %q\nexit code %d, want %d and %q:\n%s", script, args, got, code, want, output)
 	}
-	return said
+	return output
 }
 
 // has fails unless each pattern names a file that is not empty.
@@ -109,7 +109,7 @@ func (p place) has(patterns ...string) {
 	for _, pattern := range patterns {
 		found, _ := filepath.Glob(filepath.Join(p.dir, pattern))
 		if len(found) == 0 {
-			p.t.Errorf("there is no %s", pattern)
+			p.t.Errorf("no %s", pattern)
 		}
 		for _, file := range found {
 			if s, err := os.Stat(file); err != nil || s.Size() == 0 {
@@ -119,7 +119,7 @@ func (p place) has(patterns ...string) {
 	}
 }
 
-// text is what all files of a pattern hold.
+// text returns the content of all files that match a pattern.
 func (p place) text(pattern string) string {
 	p.t.Helper()
 	found, _ := filepath.Glob(filepath.Join(p.dir, pattern))

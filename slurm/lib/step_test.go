@@ -32,8 +32,8 @@ func ofStep(t *testing.T, p place) (words []string) {
 	return words
 }
 
-// The remaining flags belong to collectives, in every spelling of a step's flags.
-func TestFlagsOfStepsAreKnown(t *testing.T) {
+// All spellings of a step's flags are dropped, and others are kept.
+func TestDropStepFlags(t *testing.T) {
 	p := install(t)
 	words := ofStep(t, p)
 	var joined, underscored []string
@@ -46,20 +46,20 @@ func TestFlagsOfStepsAreKnown(t *testing.T) {
 		}
 	}
 	for _, flags := range [][]string{words, joined, underscored} {
-		script := `here=$1/slurm me=test; . "$here/lib/launch.sh"; shift; flags=("$@"); without_step; echo ` +
-			`"${plain[*]-}"`
+		script := `here=$1/slurm me=test; . "$here/lib/launch.sh"; shift; flags=("$@"); drop_step_flags; echo ` +
+			`"${collective_flags[*]-}"`
 		all := append(append([]string{"-c", script, "bash", p.top, "--backend", "nccl"}, flags...), "-d", "float16")
 		out, err := exec.Command("bash", all...).CombinedOutput()
 		if err != nil || string(out) != "--backend nccl -d float16\n" {
-			t.Errorf("of %q is left %q, %v", flags, out, err)
+			t.Errorf("flags %q: got %q, %v", flags, out, err)
 		}
 	}
 }
 
-// recorder takes rank's place and writes down what it was asked.
+// recorder replaces rank by a program that records its arguments.
 func recorder(t *testing.T, p place) {
 	t.Helper()
-	text := fmt.Sprintf("#!/bin/sh\necho \"$*\" >>%s/asked.$$\n", p.dir)
+	text := fmt.Sprintf("#!/bin/sh\necho \"$*\" >>%s/calls.$$\n", p.dir)
 	path := filepath.Join(p.top, "bin/rank")
 	if err := os.Remove(path); err != nil {
 		t.Fatal(err)
@@ -69,34 +69,34 @@ func recorder(t *testing.T, p place) {
 	}
 }
 
-// The runs before the one that was asked for are of collectives, which no flag of a step goes with.
+// The runs before the requested one are of collectives, without flags of a step.
 func TestDebugOfAStep(t *testing.T) {
 	p := install(t)
 	recorder(t, p)
-	p.expect(0, "as-asked ended with 0", nil, "debug.sh", "-np", "2", "--out", "d", "--backend", "gloo", "--step",
+	p.expect(0, "requested exited with 0", nil, "debug.sh", "-np", "2", "--out", "d", "--backend", "gloo", "--step",
 		"resnet50", "--bucket=25M", "-d", "float16")
-	asked := strings.Split(strings.TrimSpace(p.text("asked.*")), "\n")
+	calls := strings.Split(strings.TrimSpace(p.text("calls.*")), "\n")
 	steps := 0
-	for _, line := range asked {
+	for _, line := range calls {
 		if !strings.Contains(line, "--backend gloo") && !strings.Contains(line, "--version") {
-			t.Errorf("rank was asked %s", line)
+			t.Errorf("rank was called with %s", line)
 		}
 		if strings.Contains(line, "--step resnet50 --bucket=25M -d float16") {
 			steps++
 		} else if strings.Contains(line, "resnet50") || strings.Contains(line, "25M") {
-			t.Errorf("rank was asked %s", line)
+			t.Errorf("rank was called with %s", line)
 		}
 	}
-	if steps != 2 || len(asked) < 8 {
-		t.Errorf("%d ranks were asked for a step, want 2:\n%s", steps, strings.Join(asked, "\n"))
+	if steps != 2 || len(calls) < 8 {
+		t.Errorf("%d ranks ran a step, want 2:\n%s", steps, strings.Join(calls, "\n"))
 	}
 }
 
-// The steps are what is recorded, as the timed part of a case is.
+// nsys records the steps.
 func TestProfileOfAStep(t *testing.T) {
 	p := install(t)
-	p.stand("nsys", fmt.Sprintf("echo \"$*\" >>%s/calls.$$", p.dir))
-	p.expect(0, "everything is in", nil, "profile.sh", "-np", "2", "--out", "p", "--duration", "9", "--rehearse",
+	p.fake("nsys", fmt.Sprintf("echo \"$*\" >>%s/calls.$$", p.dir))
+	p.expect(0, "results: ", nil, "profile.sh", "-np", "2", "--out", "p", "--duration", "9", "--rehearse",
 		"--step", "resnet50")
 	calls := strings.Split(strings.TrimSpace(p.text("calls.*")), "\n")
 	if len(calls) != 2 {
@@ -112,21 +112,21 @@ func TestProfileOfAStep(t *testing.T) {
 	}
 }
 
-// Files of training steps count as those of collectives do: the job goes on where they were interrupted.
+// A job of interrupted training steps is requeued and resumed, like one of collectives.
 func TestSweepOfSteps(t *testing.T) {
 	p := sweeper(t, `echo "$*" >>started
 echo '{"kind":"end","outcome":"interrupted","code":6}' >"$OUT/step_mpi_world2_x.jsonl"
 exit 6`)
 	for _, start := range []string{"first", "second"} {
-		p.expect(6, "work is left (exit code 6): back into the queue", sweep(p), "sweep.sh", "--mpi", "openmpi",
+		p.expect(6, "(exit code 6): requeue", sweep(p), "sweep.sh", "--mpi", "openmpi",
 			"--step", "resnet50")
 		started := strings.Split(strings.TrimSpace(p.text("started")), "\n")
 		last := started[len(started)-1]
 		if !strings.Contains(last, "--step resnet50") || strings.Contains(last, "--resume") != (start == "second") {
-			t.Errorf("the %s start was: srun %s", start, last)
+			t.Errorf("%s start: srun %s", start, last)
 		}
 		if start == "first" {
-			// An existing file does not count as evidence of the next start.
+			// The next start must ignore the end of an existing file.
 			if err := os.Rename(filepath.Join(p.dir, "out/step_mpi_world2_x.jsonl"),
 				filepath.Join(p.dir, "out/step_mpi_world2_w.jsonl")); err != nil {
 				t.Fatal(err)
@@ -135,21 +135,18 @@ exit 6`)
 	}
 }
 
-func TestBaselineIsNoStep(t *testing.T) {
+func TestBaselineRejectsSteps(t *testing.T) {
 	p := install(t)
-	p.expect(1, "--step measures training steps, and a baseline is of all_reduce", nil, "baseline.sh", "--step",
+	p.expect(1, "does not support --step", nil, "baseline.sh", "--step",
 		"resnet50")
 }
 
-// A job of training steps ends with their table and their pictures.
-func TestSweepMergesSteps(t *testing.T) {
+// A job of training steps writes their table and plots.
+func TestSweepReportsSteps(t *testing.T) {
 	p := sweeper(t, `while [ "${1##*/}" != rank ]; do shift; done
 exec "$BUSBAR_HOME"/scripts/mpirun.sh -np 2 "$@"`)
-	said := p.expect(0, "/out: report.html, steps.csv, and plots/", sweep(p), "sweep.sh", "--mpi", "openmpi",
+	p.expect(0, "report.html, steps.csv,", sweep(p), "sweep.sh", "--mpi", "openmpi",
 		"--quiet", "--backend", "mpi", "--step", "uniform:4x16K", "--compute", "2ms", "--bucket", "all,layer",
 		"-n", "6")
 	p.has("out/step_mpi_world2_*.jsonl", "out/steps.csv", "out/plots/*.png")
-	if strings.Contains(said, "not all is merged") {
-		t.Error(said)
-	}
 }

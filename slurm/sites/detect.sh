@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
-# Prints the name of the site that this machine belongs to (a file of this folder, without .env), or nothing and ends
-# with 1. The name of the cluster is asked first, by the site's own variables and by Slurm, then hardware is looked at.
-# SYSFS and PCLUSTER name other folders than /sys and /opt/parallelcluster, for tests.
+# Prints the site of this machine (a file of this folder, without .env), or exits with 1. It checks variables of the site,
+# then the name of the Slurm cluster, then hardware. For tests, SYSFS and PCLUSTER replace /sys and /opt/parallelcluster.
 set -euo pipefail
 
 found() {

@@ -1,5 +1,5 @@
-// Package sites holds the settings of sites, one file each. Its tests keep them as they are promised to be: shell that
-// can be read in, with a reason and a source in every line.
+// Package sites holds the settings of sites, one file each. Its tests check that scripts can source each file, and that
+// each line has a reason and a source.
 package sites
 
 import (
@@ -35,14 +35,14 @@ func TestEveryLineHasAReasonAndASource(t *testing.T) {
 		for i, line := range strings.Split(strings.TrimSpace(string(text)), "\n") {
 			comment := strings.HasPrefix(line, "#") && !strings.HasPrefix(line, "# export ")
 			if !comment && !setting.MatchString(line) && !include.MatchString(line) && !branch.MatchString(line) {
-				t.Errorf("%s:%d: wanted: export VARIABLE=value # why (source)\n%s", file, i+1, line)
+				t.Errorf("%s:%d: want: export VARIABLE=value # why (source)\n%s", file, i+1, line)
 			}
 		}
 	}
 }
 
-// A site is read into scripts that stop at the first error and at variables that are not set.
-func TestSitesCanBeReadIn(t *testing.T) {
+// Scripts source a site with set -eu.
+func TestSitesCanBeSourced(t *testing.T) {
 	for _, file := range files(t) {
 		cmd := exec.Command("bash", "-euo", "pipefail", "-c", `. "$1"; env`, "bash", file)
 		cmd.Env = []string{"PATH=" + os.Getenv("PATH")}
@@ -86,7 +86,7 @@ func TestDetect(t *testing.T) {
 			c.environment...)
 		out, err := cmd.Output()
 		if got := strings.TrimSpace(string(out)); got != c.want || (err == nil) != (c.want != "") {
-			t.Errorf("%q: %q, %v; wanted %q", c.environment, got, err, c.want)
+			t.Errorf("%q: %q, %v; want %q", c.environment, got, err, c.want)
 		}
 		if c.want == "" {
 			continue
