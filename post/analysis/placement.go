@@ -8,7 +8,7 @@ import (
 	"busbar/internal/notice"
 	"busbar/internal/stats"
 	"busbar/internal/units"
-	"busbar/post/say"
+	"busbar/post/title"
 )
 
 // leastGap is the minimum relative gap between placements to report.
@@ -123,8 +123,8 @@ func gapFinding(slower, faster *Curve, run []gap) Finding {
 	}
 	loss := stats.Median(shares)
 	fact := notice.PlacementGap{
-		Slower:   say.Placement(slower.Placement),
-		Faster:   say.Placement(faster.Placement),
+		Slower:   title.Placement(slower.Placement),
+		Faster:   title.Placement(faster.Placement),
 		Factor:   units.Factor(most.r.Value),
 		At:       units.Bytes(slower.Points[most.at].SizeBytes),
 		Interval: IntervalOf(most.r),

@@ -131,7 +131,7 @@ func (c *comparison) imbalance() (all []StepSpread) {
 		}
 		compute := func(a, b wholeStep) int { return cmp.Compare(a.Step.Compute, b.Step.Compute) }
 		longest, sum := slices.MaxFunc(of, compute), 0.0
-		s := StepSpread{Name: k.name, Least: slices.MinFunc(of, compute).Step.Compute, Most: longest.Step.Compute,
+		s := StepSpread{Name: k.name, Min: slices.MinFunc(of, compute).Step.Compute, Max: longest.Step.Compute,
 			Slowest: longest.index}
 		for _, w := range of {
 			sum += w.Step.Compute
@@ -139,7 +139,7 @@ func (c *comparison) imbalance() (all []StepSpread) {
 			s.Waiting += milliseconds(w.of.waits[k]) / float64(len(of))
 		}
 		if sum > 0 {
-			s.Spread = 100 * (s.Most/(sum/float64(len(of))) - 1)
+			s.Spread = 100 * (s.Max/(sum/float64(len(of))) - 1)
 		}
 		all = append(all, s)
 	}

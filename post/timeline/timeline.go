@@ -148,7 +148,7 @@ type Collective struct {
 	Calls   int     `json:"calls"`
 	Sum     float64 `json:"sum_ms"`
 	Median  float64 `json:"median_ms"`
-	Least   float64 `json:"min_ms"`
+	Min     float64 `json:"min_ms"`
 	Exposed float64 `json:"exposed_ms"` // summed
 	// at the median time, which has the waiting for others in it; null: size, ranks or operation unknown
 	Busbw    *float64 `json:"busbw_GBps"`
@@ -244,10 +244,10 @@ type Straggler struct {
 // StepSpread is how one step differs between ranks.
 type StepSpread struct {
 	Name    string  `json:"step"`
-	Least   float64 `json:"compute_min_ms"`
-	Most    float64 `json:"compute_max_ms"`
+	Min     float64 `json:"compute_min_ms"`
+	Max     float64 `json:"compute_max_ms"`
 	Slowest int     `json:"slowest"`       // index in Timeline.Devices
-	Spread  float64 `json:"imbalance_pct"` // most over mean, less one
+	Spread  float64 `json:"imbalance_pct"` // maximum over mean, less one
 	Waiting float64 `json:"waiting_ms"`    // mean over ranks
 	Span    float64 `json:"span_ms"`       // the longest of ranks
 }
@@ -263,7 +263,7 @@ type Matched struct {
 // Advice is something to do.
 type Advice struct {
 	Topic string        `json:"topic"`   // overlap, idle time, copies, balance, topology, profile
-	Says  string        `json:"says"`    // what to do, in sentences
+	Text  string        `json:"text"`    // what to do, in sentences
 	Gain  float64       `json:"gain_ms"` // at most, per step or per recording; 0: unknown
 	Found notice.Notice `json:"found"`   // what the advice is based on
 }
