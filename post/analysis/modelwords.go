@@ -23,7 +23,7 @@ func (m Model) changes() (all []notice.ModelChange) {
 			continue
 		}
 		c := notice.ModelChange{At: units.Bytes(l.From)}
-		if l.Step >= leastJump || l.Step <= 1/leastJump {
+		if l.Step >= minJump || l.Step <= 1/minJump {
 			c.Jump = units.Factor(l.Step)
 		}
 		all = append(all, c)

@@ -204,7 +204,7 @@ type Across struct {
 	How     profiles.MatchedByAll `json:"matched_by"`
 	// matched collectives without a root in which one rank took clearly less than another: it began last
 	Uneven  int         `json:"uneven"`
-	Pure    float64     `json:"pure_ms"`    // of matched calls, per rank: the least over ranks, summed
+	Pure    float64     `json:"pure_ms"`    // of matched calls, per rank: the minimum over ranks, summed
 	Waiting float64     `json:"waiting_ms"` // the rest, the mean over ranks
 	Ranks   []RankShare `json:"ranks"`
 	// that all ranks have, whole: computing is compared over them; 0: over whole recordings
@@ -223,7 +223,7 @@ type RankShare struct {
 	Kernels float64 `json:"kernel_ms"`  // of kernels that compute, summed, of the same steps
 	Pure    float64 `json:"pure_ms"`    // of all matched calls, and so are the next two
 	Waiting float64 `json:"waiting_ms"`
-	Last    int     `json:"last"` // uneven collectives which it was the last to begin, that is: took the least time
+	Last    int     `json:"last"` // uneven collectives which it was the last to begin, that is: took the shortest time
 
 	// Offset is what is added to times of this device, which count from its first activity, to set them beside those of
 	// the first of Ranks: by the ends of matched collectives, and for pictures only. Null: none was matched.
@@ -255,7 +255,7 @@ type StepSpread struct {
 // Matched is what matched collectives of one kind took.
 type Matched struct {
 	Collective
-	Pure      float64  `json:"pure_median_ms"`    // least over ranks, median over calls
+	Pure      float64  `json:"pure_median_ms"`    // minimum over ranks, median over calls
 	Waiting   float64  `json:"waiting_median_ms"` // mean over ranks, median over calls
 	PureBusbw *float64 `json:"pure_busbw_GBps"`   // at the pure time
 }
