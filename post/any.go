@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -21,9 +22,22 @@ func anyFile(cmd *cobra.Command, to streams, args []string) error {
 	if _, err := os.Stat(args[0]); err != nil && !strings.ContainsAny(args[0], "./") {
 		return usage.New(knownCommand(cmd, args))
 	}
+	var out, notes bytes.Buffer // written after the temporary folder is gone: a write may end the program by SIGPIPE
+	k, err := imported(cmd.Context(), streams{&out, &notes}, args)
+	fmt.Fprint(to.stderr, &notes)
+	fmt.Fprint(to.stdout, &out)
+	if k == nil {
+		return err
+	}
+	return errors.Join(err, showKinds(cmd.Context(), to, k))
+}
+
+// imported detects the kinds of files, and shows those that have to be imported first. The error without kinds is that
+// of a file.
+func imported(ctx context.Context, to streams, args []string) (*detect.Kinds, error) {
 	dir, err := os.MkdirTemp("", "post-import-")
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer func() { _ = os.RemoveAll(dir) }() // only copies
 	k := &detect.Kinds{Importer: importer.Importer{Dir: dir}, Imported: map[string]string{}}
@@ -31,24 +45,27 @@ func anyFile(cmd *cobra.Command, to streams, args []string) error {
 		fmt.Fprintf(to.stderr, "post: %s: %s; keep them with post import\n", document.Printable(path), made.Summary())
 	}
 	for _, path := range args {
-		if err := k.Add(cmd.Context(), path); err != nil {
-			return err
+		if err := k.Add(ctx, path); err != nil {
+			return nil, err
 		}
 	}
-	return showKinds(cmd.Context(), to, k)
-}
-
-// showKinds runs the command of each kind.
-func showKinds(ctx context.Context, to streams, k *detect.Kinds) error {
 	if k.Unknown > 0 {
 		fmt.Fprintf(to.stderr, "post: skipped %s of unknown kind\n", units.Count(k.Unknown, "file"))
 	}
-	var errs []error
-	if len(k.Imported) > 0 {
-		s := &shower{streams: to, sources: k.Imported}
-		s.format = document.Text
-		errs = append(errs, s.run(ctx, []string{k.Importer.Dir}))
+	for _, b := range k.Beside {
+		fmt.Fprintln(to.stderr, "post:", document.Printable(b.String()))
 	}
+	if len(k.Imported) == 0 {
+		return k, nil
+	}
+	s := &shower{streams: to, sources: k.Imported}
+	s.format = document.Text
+	return k, s.run(ctx, []string{dir})
+}
+
+// showKinds runs the command of each kind that is read in place.
+func showKinds(ctx context.Context, to streams, k *detect.Kinds) error {
+	var errs []error
 	for _, c := range []struct {
 		command string
 		paths   []string

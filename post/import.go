@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"busbar/internal/document"
+	"busbar/internal/units"
 	"busbar/post/foreign"
 	"busbar/post/importer"
 	"busbar/post/input"
@@ -70,7 +71,11 @@ func (m *importCommand) run(ctx context.Context, cmd *cobra.Command, args []stri
 		m.report(path, made)
 	}
 	if failed > 0 {
-		return fmt.Errorf("%d of %d files could not be imported; of the others: %s", failed, len(args), m.Summary())
+		err := fmt.Errorf("failed to import %d of %s", failed, units.Count(len(args), "file"))
+		if failed < len(args) {
+			err = fmt.Errorf("%w; imported: %s", err, m.Summary())
+		}
+		return err
 	}
 	m.say(m.Summary())
 	return nil

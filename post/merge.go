@@ -39,13 +39,13 @@ Training steps (rank --step) go into steps.csv.
 The files go into the folder that was read, or into the current folder if there
 were several. merge never reads its own files.`,
 		Example: `  post merge
-  post merge --format md results
+  post merge --format markdown results
   post merge -o tables run1 run2 run3/profile_mpi_world4_20260301T120000Z.jsonl`,
 		ValidArgsFunction: resultFiles,
 		RunE:              func(cmd *cobra.Command, args []string) error { return m.run(cmd.Context(), cmd, args) },
 	}
 	cmd.Flags().StringVarP(&m.out, "out", "o", "", "write into this `DIR`")
-	cmd.Flags().StringSliceVar(&m.formats, "format", export.TableFormats[:2], "write `THESE`: csv, jsonl, md")
+	cmd.Flags().StringSliceVar(&m.formats, "format", export.TableFormats[:2], "write `THESE`: csv, jsonl, markdown")
 	rehearsedFlag(cmd, &m.MergeOptions)
 	return cmd
 }

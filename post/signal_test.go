@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"syscall"
 	"testing"
 	"time"
@@ -73,6 +74,37 @@ func TestSignal(t *testing.T) {
 		left, err := os.ReadDir(dir + "/plots")
 		if err != nil || len(left) == 0 || left[0].Name()[0] == '.' {
 			t.Errorf("%v: left behind %v, %v", signal, left, err)
+		}
+	}
+}
+
+// TestNoReader: a program that nobody reads ends by SIGPIPE and leaves no temporary file behind.
+func TestNoReader(t *testing.T) {
+	log := filepath.Join(t.TempDir(), "deepspeed.log")
+	const text = "---- Performance of all_gather on 4 devices ----\n" +
+		"Size (Bytes)  Description  Duration  Throughput (Gbps)  BusBW (Gbps)\n" +
+		"1.0 MB        262144x4     1.500 ms  22.370             16.777\n"
+	if err := os.WriteFile(log, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for name, set := range map[string]func(*exec.Cmd, *os.File){
+		"stdout": func(c *exec.Cmd, f *os.File) { c.Stdout = f }, "stderr": func(c *exec.Cmd, f *os.File) { c.Stderr = f },
+	} {
+		dir := t.TempDir()
+		cmd := exec.Command("post", log)
+		cmd.Env = append(os.Environ(), "TMPDIR="+dir)
+		r, w, err := os.Pipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		set(cmd, w)
+		_ = errors.Join(r.Close(), cmd.Run(), w.Close())
+		status, ok := cmd.ProcessState.Sys().(syscall.WaitStatus)
+		if !ok || !status.Signaled() || status.Signal() != syscall.SIGPIPE {
+			t.Errorf("%s: ended with %v", name, cmd.ProcessState)
+		}
+		if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
+			t.Errorf("%s: left behind %v, %v", name, left, err)
 		}
 	}
 }

@@ -67,8 +67,8 @@ type Callout struct {
 
 // Items are entries with more below them.
 type Items struct {
-	Numbered bool
-	All      []Item
+	First int // the number of the first; 0: they are not numbered
+	All   []Item
 }
 
 // Item is an entry of Items.

@@ -50,7 +50,7 @@ func whole() *document.Document {
 				"an item that is so long that the terminal has to break it into two lines, behind its dash",
 			},
 			document.Callout{Severity: notice.Warning, Text: "Simulated: no device was measured"},
-			document.Items{Numbered: true, All: []document.Item{
+			document.Items{First: 3, All: []document.Item{
 				{Label: "overlap", Text: "a text",
 					Below: []document.Block{document.Paragraph("why"), document.Code("key: [value]\nnext: 1")}},
 				{Text: "without a label"},

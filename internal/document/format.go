@@ -27,7 +27,15 @@ var formats = []struct {
 	write func(*Document, io.Writer) error
 }{{Text, writeText}, {Markdown, writeMarkdown}, {JSON, writeJSON}}
 
-// FormatNames are the words of --format; md is short for markdown.
+// FullFormat is the name of a format; md is short for markdown.
+func FullFormat(name string) string {
+	if name == "md" {
+		return string(Markdown)
+	}
+	return name
+}
+
+// FormatNames are the words of --format.
 func FormatNames() (names []string) {
 	for _, f := range formats {
 		names = append(names, string(f.name))
@@ -39,9 +47,7 @@ func (f *Format) String() string { return string(*f) }
 
 // Set is the format of a name; its error lists the names.
 func (f *Format) Set(name string) error {
-	if name == "md" {
-		name = string(Markdown)
-	}
+	name = FullFormat(name)
 	if !slices.Contains(FormatNames(), name) {
 		return coll.Unknown("format", name, FormatNames())
 	}

@@ -207,11 +207,14 @@ func (h *page) items(level int, b Items) {
 	if len(b.All) == 0 {
 		return
 	}
-	name := "ul"
-	if b.Numbered {
+	name, start := "ul", ""
+	if b.First > 0 {
 		name = "ol"
 	}
-	h.put("<" + name + ` class="items">`)
+	if b.First > 1 {
+		start = strconv.Itoa(b.First)
+	}
+	h.put("<" + name + ` class="items"` + attribute("start", start) + ">")
 	for _, one := range b.All {
 		h.WriteString("<li" + attribute("id", one.ID) + ` class="` + one.Severity.String() + `"><p dir="auto">`)
 		if one.Label != "" {

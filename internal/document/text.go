@@ -198,8 +198,8 @@ func (t *lines) fields(all Fields) {
 func (t *lines) items(b Items) {
 	for i, item := range b.All {
 		sign, s := "- ", t.escaped(item.words())
-		if b.Numbered {
-			sign = fmt.Sprintf("%d. ", i+1)
+		if b.First > 0 {
+			sign = fmt.Sprintf("%d. ", b.First+i)
 		}
 		if item.Label != "" {
 			s = t.strong(item.Label) + ": " + s
@@ -258,7 +258,7 @@ func (t *lines) code(margin string, b Code) {
 
 // items are notices as lines that their details, advice and source follow.
 func (f Findings) items() Items {
-	items := Items{Numbered: true}
+	items := Items{First: 1}
 	for _, n := range f {
 		one := Item{Severity: n.Severity}
 		one.Text = fmt.Sprintf("%s: %s [%s]", units.Capital(n.Severity.String()), n.Text(), n.Code())

@@ -263,7 +263,7 @@ func TestOptionalParts(t *testing.T) {
 			"oversubscribed: 4 ranks share 2 cores on a (quota)"},
 		{
 			notice.Oversubscribed{Ranks: 4, Cores: 2, Limit: notice.CoreLimit{Quota: 2},
-				CPUs: notice.RankCPUs{Ranks: 4, CPUs: 8, Binding: notice.Binding{Least: 8, Most: 8, Free: true}}},
+				CPUs: notice.RankCPUs{Ranks: 4, CPUs: 8, Binding: notice.Binding{Min: 8, Max: 8, Free: true}}},
 			"oversubscribed: 4 ranks share 2 cores (cgroup quota of 2 CPUs); 4 ranks on 8 CPUs, not bound",
 		},
 		{notice.SharedGPU{}, "ranks share a GPU"},

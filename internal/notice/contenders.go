@@ -34,8 +34,8 @@ type Lead struct {
 	Than  string        `json:"than"`
 	Sizes []units.Bytes `json:"sizes"`
 	All   bool          `json:"all,omitempty"` // of several that were measured
-	Least SizeRatio     `json:"least"`
-	Most  SizeRatio     `json:"most"`
+	Min   SizeRatio     `json:"min"`
+	Max   SizeRatio     `json:"max"`
 }
 
 // SizeRatio is a ratio of times at one size.
@@ -54,12 +54,12 @@ func (l Lead) String() string {
 	if !l.All {
 		at = Word(l.Sizes)
 	}
-	if l.Least.Factor.String() == l.Most.Factor.String() {
-		return fmt.Sprintf("%s is %v times as fast as %s at %s (95 %% CI %s)", l.Who, l.Most.Factor, l.Than, at,
-			l.Most.span())
+	if l.Min.Factor.String() == l.Max.Factor.String() {
+		return fmt.Sprintf("%s is %v times as fast as %s at %s (95 %% CI %s)", l.Who, l.Max.Factor, l.Than, at,
+			l.Max.span())
 	}
 	return fmt.Sprintf("%s is %v (%v; 95 %% CI %s) to %v times (%v; %s) as fast as %s at %s", l.Who,
-		l.Least.Factor, l.Least.At, l.Least.span(), l.Most.Factor, l.Most.At, l.Most.span(), l.Than, at)
+		l.Min.Factor, l.Min.At, l.Min.span(), l.Max.Factor, l.Max.At, l.Max.span(), l.Than, at)
 }
 
 // Scope is which launches a comparison holds for.

@@ -107,7 +107,7 @@ var sentences = map[string][]string{
 	"busbar/internal/notice": {"Text", "Problem", "Message"},
 	"busbar/internal/result": {"Reason"},
 	"busbar/post/report":     {"Text"},
-	"busbar/post/timeline":   {"Says", "Why", "Do"},
+	"busbar/post/timeline":   {"Text", "Why", "Do"},
 }
 
 // program is the type-checked code of this module.

@@ -465,21 +465,21 @@ func (c RankCPUs) String() string { return Message(c) }
 
 // Binding is to how many CPUs the ranks of a host are bound: 0 if that is unknown.
 type Binding struct {
-	Least int  `json:"min_cpus"`
-	Most  int  `json:"max_cpus"`
-	Free  bool `json:"unbound,omitempty"` // to no part of the host
+	Min  int  `json:"min_cpus"`
+	Max  int  `json:"max_cpus"`
+	Free bool `json:"unbound,omitempty"` // to no part of the host
 }
 
 func (b Binding) String() string {
 	switch {
-	case b.Least == 0:
+	case b.Min == 0:
 		return "what each rank may use is unknown"
 	case b.Free:
 		return "not bound"
-	case b.Least == b.Most:
-		return fmt.Sprintf("bound to %d each", b.Least)
+	case b.Min == b.Max:
+		return fmt.Sprintf("bound to %d each", b.Min)
 	}
-	return fmt.Sprintf("bound to %d to %d each", b.Least, b.Most)
+	return fmt.Sprintf("bound to %d to %d each", b.Min, b.Max)
 }
 
 // Code identifies the notice.

@@ -93,8 +93,8 @@ func (b BucketSize) String() string {
 // StepComputation reports the target time of computation, and the measured one.
 type StepComputation struct {
 	Asked units.Seconds `json:"asked_s"`
-	Least units.Seconds `json:"min_s"`
-	Most  units.Seconds `json:"max_s,omitempty"` // 0: the same
+	Min   units.Seconds `json:"min_s"`
+	Max   units.Seconds `json:"max_s,omitempty"` // 0: the same
 	By    string        `json:"by"`
 }
 
@@ -154,7 +154,7 @@ var steps = []Entry{
 			round, with 95 % CIs over all pairs of the group. Another launch may have another best size.`,
 	},
 	{Example: StepComputation{0.1, 0.099, 0.102, "threads"}, Severity: Info, Source: stepsSource,
-		Text: "computation takes {Least}[ to {Most}] per step by {By}, target {Asked}",
+		Text: "computation takes {Min}[ to {Max}] per step by {By}, target {Asked}",
 		Doc:  "The range over all points."},
 	{
 		Example: StepPointsMissing{7, []PointCount{{"wrong", 1}, {"unfinished", 1}, {"not reached", 2}}, 1, 1,

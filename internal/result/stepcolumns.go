@@ -9,7 +9,7 @@ import (
 
 // standingTexts are what the column best has.
 var standingTexts = map[step.Verdict]string{
-	step.Best: "best", step.Least: "least median", step.NoDifference: "no difference", step.Slower: "slower",
+	step.Best: "best", step.Smallest: "least median", step.NoDifference: "no difference", step.Slower: "slower",
 	step.TooFewRounds: "too few rounds",
 }
 

@@ -78,8 +78,8 @@ func (f *finder) standing(r stretch) standing {
 // the model at the run.
 func (f *finder) against(r, segment stretch) standing {
 	sizes, logs := f.counted(segment)
-	law := newProfile(sizes, logs).best()
-	half := math.Exp(law.logHalf)
+	model := newProfile(sizes, logs).best()
+	half := math.Exp(model.logHalf)
 	share := func(size float64) float64 { return half / (half + size) } // derivative of log t by log n½
 	var n, p, pp float64
 	for _, s := range sizes {
@@ -89,7 +89,7 @@ func (f *finder) against(r, segment stretch) standing {
 	length := float64(r.length())
 	deepest, side, most := r.from, 0.0, 0.0
 	for i := r.from; i <= r.to; i++ {
-		off := f.logs[i] - law.level - math.Log(half+f.sizes[i])
+		off := f.logs[i] - model.level - math.Log(half+f.sizes[i])
 		if off*side < 0 {
 			return standing{} // neither slower nor faster
 		}

@@ -13,9 +13,9 @@ type curve struct {
 
 // courses draw curves like those of real libraries, of count sizes that double.
 var courses = map[string]func(r *rand.Rand, count int) curve{
-	"one law": func(r *rand.Rand, count int) curve {
+	"one line": func(r *rand.Rand, count int) curve {
 		c := doubling(r, count)
-		l := drawLaw(r, c)
+		l := drawLine(r, c)
 		return c.of(func(_ int, s float64) float64 { return l.time(s) })
 	},
 	// LL, LL128 and Simple: each has more latency and more bandwidth than the one before, and takes over where it is
@@ -26,11 +26,11 @@ var courses = map[string]func(r *rand.Rand, count int) curve{
 	"tree and ring": func(r *rand.Rand, count int) curve {
 		c := doubling(r, count)
 		at := 4 + r.IntN(count-8)
-		tree := drawLaw(r, c)
+		tree := drawLine(r, c)
 		ring := tree
 		step := math.Exp((0.15 + 0.35*r.Float64()) * sign(r))
 		ring.alpha, ring.beta = tree.alpha*step*(1+r.Float64()), tree.beta/step*(1+r.Float64())
-		// The step at the switch is the one that was drawn, whatever the laws are.
+		// The step at the switch is the one that was drawn, whatever the lines are.
 		s := math.Sqrt(c.sizes[at] * c.sizes[at+1])
 		scale := step * tree.time(s) / ring.time(s)
 		ring.alpha, ring.beta = ring.alpha*scale, ring.beta/scale
@@ -42,10 +42,10 @@ var courses = map[string]func(r *rand.Rand, count int) curve{
 			return ring.time(s)
 		})
 	},
-	// Latency and bandwidth overlap, so that the knee is sharper or blunter than that of a law.
+	// Latency and bandwidth overlap, so that the knee is sharper or blunter than that of a line.
 	"saturating": func(r *rand.Rand, count int) curve {
 		c := doubling(r, count)
-		l, p := drawLaw(r, c), 0.9+0.4*r.Float64()
+		l, p := drawLine(r, c), 0.9+0.4*r.Float64()
 		return c.of(func(_ int, s float64) float64 {
 			return math.Pow(math.Pow(l.alpha, p)+math.Pow(s/l.beta, p), 1/p)
 		})
@@ -64,27 +64,27 @@ func doubling(r *rand.Rand, count int) curve {
 	return c
 }
 
-// drawLaw has its n½ somewhere between the sizes, but for two at either end.
-func drawLaw(r *rand.Rand, c curve) law {
+// drawLine has its n½ somewhere between the sizes, but for two at either end.
+func drawLine(r *rand.Rand, c curve) line {
 	alpha := 2e-6 * math.Exp(4*r.Float64())
 	half := c.sizes[2] * math.Exp(r.Float64()*math.Log(c.sizes[len(c.sizes)-3]/c.sizes[2]))
-	return law{alpha, half / alpha}
+	return line{alpha, half / alpha}
 }
 
 func protocols(r *rand.Rand, count, of int) curve {
 	for {
 		c := doubling(r, count)
-		l := drawLaw(r, c)
-		laws := []law{l}
+		l := drawLine(r, c)
+		lines := []line{l}
 		for range of - 1 {
-			l = law{l.alpha * (1.3 + 2*r.Float64()), l.beta * (1.5 + 3*r.Float64())}
-			laws = append(laws, l)
+			l = line{l.alpha * (1.3 + 2*r.Float64()), l.beta * (1.5 + 3*r.Float64())}
+			lines = append(lines, l)
 		}
-		// Each law needs sizes enough to be seen.
+		// Each line needs sizes enough to be seen.
 		at, ok := make([]int, of-1), true
 		previous := -1
 		for k := range at {
-			a, b := laws[k], laws[k+1]
+			a, b := lines[k], lines[k+1]
 			cross := (b.alpha - a.alpha) / (1/a.beta - 1/b.beta)
 			i := -1
 			for i+1 < count && c.sizes[i+1] < cross {
@@ -103,7 +103,7 @@ func protocols(r *rand.Rand, count, of int) curve {
 			for k < len(at) && i > at[k] {
 				k++
 			}
-			return laws[k].time(s)
+			return lines[k].time(s)
 		})
 	}
 }

@@ -24,7 +24,7 @@ func curvesEach(t *testing.T) int {
 	return n
 }
 
-// quality counts, by name, what FindTrend makes of curves whose laws and drops are known.
+// quality counts, by name, what FindTrend makes of curves whose lines and drops are known.
 type quality map[string]percent
 
 const (

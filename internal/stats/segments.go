@@ -25,8 +25,8 @@ var noRun = stretch{0, -1}
 
 func (r stretch) length() int { return r.to - r.from + 1 }
 
-// laws gives how well one model t = (n½ + S)/β fits any range of a curve, for a grid of n½, from precomputed sums.
-type laws struct {
+// rangeFits gives how well one model t = (n½ + S)/β fits any range of a curve, for a grid of n½, from precomputed sums.
+type rangeFits struct {
 	sizes []float64
 	fits  []gridFit
 	n     []int   // points before i that count
@@ -36,10 +36,10 @@ type laws struct {
 // gridFit holds the sums of d = log t − log(n½ + S), and of its squares, over the points before i, for one n½.
 type gridFit struct{ sum, squares []float64 }
 
-// newLaws makes the sums of the points that are not out. sizes are positive and ascending.
-func newLaws(sizes, logs []float64, out []bool) *laws {
+// newRangeFits makes the sums of the points that are not out. sizes are positive and ascending.
+func newRangeFits(sizes, logs []float64, out []bool) *rangeFits {
 	count := len(sizes)
-	l := &laws{sizes: sizes, n: make([]int, count+1), base: make([][]int, count)}
+	l := &rangeFits{sizes: sizes, n: make([]int, count+1), base: make([][]int, count)}
 	for i := range out {
 		l.n[i+1] = l.n[i]
 		if !out[i] {
@@ -87,7 +87,7 @@ func over[T int | float64](before []T, i, j int, without stretch) T {
 }
 
 // squares is what a model of the k-th n½ leaves of points i to j without those of a run.
-func (l *laws) squares(k, i, j int, without stretch) float64 {
+func (l *rangeFits) squares(k, i, j int, without stretch) float64 {
 	n := over(l.n, i, j, without)
 	if n == 0 {
 		return 0
@@ -99,7 +99,7 @@ func (l *laws) squares(k, i, j int, without stretch) float64 {
 
 // cost is the sum of squares of the best model of points i to j without those of a run. It descends the grid from the
 // best model with the run, and returns the minimum of the parabola through the last three.
-func (l *laws) cost(i, j int, without stretch) float64 {
+func (l *rangeFits) cost(i, j int, without stretch) float64 {
 	at := l.base[i][j]
 	here := l.squares(at, i, j, without)
 	beside := [2]float64{here, here}
@@ -128,7 +128,7 @@ type cut struct {
 
 // best is the cut with the minimum score, searched as far as it may be below beat. extra is the penalty of the points
 // outside the models, in parameters.
-func (l *laws) best(without stretch, extra int, beat float64) cut {
+func (l *rangeFits) best(without stretch, extra int, beat float64) cut {
 	count := len(l.sizes)
 	n := over(l.n, 0, count-1, without)
 	bound := leftBy(beat, n, count, 1, extra)

@@ -92,13 +92,13 @@ const tried = 4
 // another run is out, one may be shorter, or disappear.
 func (f *finder) leaveOut() {
 	for looks := 0; ; looks++ {
-		laws := newLaws(f.sizes, f.logs, f.out)
-		f.use(laws.best(noRun, f.extra(), math.Inf(1)))
+		ranges := newRangeFits(f.sizes, f.logs, f.out)
+		f.use(ranges.best(noRun, f.extra(), math.Inf(1)))
 		if len(f.sizes) < MinForAnomaly || looks == len(f.sizes) || len(f.runs) >= max(1, len(f.sizes)/4) {
 			return
 		}
 		now := f.cut
-		if !slices.ContainsFunc(f.candidates(laws), f.takeIf) {
+		if !slices.ContainsFunc(f.candidates(ranges), f.takeIf) {
 			f.use(now)
 			return
 		}
@@ -138,7 +138,7 @@ type candidate struct {
 
 // candidates are the runs that pay for themselves, the best first, and after them the segments of the present cut that
 // are short enough to be runs.
-func (f *finder) candidates(laws *laws) (found []candidate) {
+func (f *finder) candidates(ranges *rangeFits) (found []candidate) {
 	last, extra := len(f.sizes)-1, f.extra()
 	var segments []candidate
 	for from := range f.sizes {
@@ -149,12 +149,12 @@ func (f *finder) candidates(laws *laws) (found []candidate) {
 			if atEnd && r.length() > longestEnd || slices.Contains(f.refused, r) {
 				continue
 			}
-			c := candidate{run: r, cut: laws.best(r, extra+r.length()+1, f.cut.score)}
+			c := candidate{run: r, cut: ranges.best(r, extra+r.length()+1, f.cut.score)}
 			switch {
 			case c.cut.score < f.cut.score:
 				found = append(found, c)
 			case !atEnd && slices.Contains(f.cut.segments, r):
-				segments = append(segments, candidate{r, laws.best(r, extra+r.length()+1, math.Inf(1)), true})
+				segments = append(segments, candidate{r, ranges.best(r, extra+r.length()+1, math.Inf(1)), true})
 			}
 		}
 	}

@@ -8,12 +8,12 @@ import (
 	"busbar/internal/needs"
 )
 
-// withoutNoise is times of laws, each from a place on.
-func withoutNoise(sizes []float64, laws map[int]law) []float64 {
+// withoutNoise is times of lines, each from a place on.
+func withoutNoise(sizes []float64, lines map[int]line) []float64 {
 	times := make([]float64, len(sizes))
-	var now law
+	var now line
 	for i, s := range sizes {
-		if l, begins := laws[i]; begins {
+		if l, begins := lines[i]; begins {
 			now = l
 		}
 		times[i] = now.time(s)
@@ -31,7 +31,7 @@ func powers(from, count int) []float64 {
 
 func TestFitAlphaBeta(t *testing.T) {
 	sizes := powers(1<<10, 16)
-	f := FitAlphaBeta(sizes, withoutNoise(sizes, map[int]law{0: {20e-6, 10e9}}))
+	f := FitAlphaBeta(sizes, withoutNoise(sizes, map[int]line{0: {20e-6, 10e9}}))
 	for _, c := range []struct {
 		what string
 		p    Parameter
@@ -48,7 +48,7 @@ func TestFitAlphaBeta(t *testing.T) {
 
 func TestTrendDetection(t *testing.T) {
 	sizes := powers(1<<10, 20)
-	times := withoutNoise(sizes, map[int]law{0: {10e-6, 5e9}, 9: {40e-6, 50e9}})
+	times := withoutNoise(sizes, map[int]line{0: {10e-6, 5e9}, 9: {40e-6, 50e9}})
 	times[5] *= 1.25
 	times[14], times[15] = times[14]*1.2, times[15]*1.2
 	times[12] /= 1.2
@@ -74,9 +74,9 @@ func TestTrendDetection(t *testing.T) {
 	}
 }
 
-type law struct{ alpha, beta float64 }
+type line struct{ alpha, beta float64 }
 
-func (l law) time(s float64) float64 { return l.alpha + s/l.beta }
+func (l line) time(s float64) float64 { return l.alpha + s/l.beta }
 
 // Bounds cover the true values at their nominal rate.
 func TestFitCovers(t *testing.T) {
@@ -85,7 +85,7 @@ func TestFitCovers(t *testing.T) {
 	r := seeded(3)
 	var alpha, beta, half percent
 	for range series / 2 {
-		c := curve{sizes: sizes, times: withoutNoise(sizes, map[int]law{0: {20e-6, 10e9}})}
+		c := curve{sizes: sizes, times: withoutNoise(sizes, map[int]line{0: {20e-6, 10e9}})}
 		f := FitAlphaBeta(sizes, c.noisy(r, 0.05))
 		holds := func(p Parameter, v float64) bool { return p.Lo <= v && v <= p.Hi }
 		alpha.add(holds(f.Alpha, 20e-6))
@@ -99,7 +99,7 @@ func TestFitCovers(t *testing.T) {
 
 func TestFitUnknownParameters(t *testing.T) {
 	r := seeded(4)
-	truth := law{20e-6, 10e9} // n½ is 200 kB
+	truth := line{20e-6, 10e9} // n½ is 200 kB
 	for name, c := range map[string]struct {
 		from, count int
 		alpha, beta bool
@@ -112,7 +112,7 @@ func TestFitUnknownParameters(t *testing.T) {
 		"from n½ on": {256 << 10, 12, false, true},
 	} {
 		sizes := powers(c.from, c.count)
-		f := FitAlphaBeta(sizes, curve{sizes: sizes, times: withoutNoise(sizes, map[int]law{0: truth})}.noisy(r, 0.002))
+		f := FitAlphaBeta(sizes, curve{sizes: sizes, times: withoutNoise(sizes, map[int]line{0: truth})}.noisy(r, 0.002))
 		if f.Alpha.Known != c.alpha || f.Beta.Known != c.beta || f.Half.Known != (c.alpha && c.beta) {
 			t.Errorf("%s: %+v", name, f)
 		}
@@ -130,23 +130,23 @@ func TestFitUnknownParameters(t *testing.T) {
 	}
 }
 
-// A time between two laws may be a switch that is early or late.
+// A time between two lines may be a switch that is early or late.
 func TestSwitchIsNoAnomaly(t *testing.T) {
 	sizes := powers(1<<10, 20)
-	before, after := law{10e-6, 5e9}, law{40e-6, 50e9}
-	times := withoutNoise(sizes, map[int]law{0: before, 9: after})
+	before, after := line{10e-6, 5e9}, line{40e-6, 50e9}
+	times := withoutNoise(sizes, map[int]line{0: before, 9: after})
 	times[9] = math.Sqrt(before.time(sizes[9]) * after.time(sizes[9]))
 	if got := FindTrend(sizes, times, nil); len(got.Anomalies) != 0 {
 		t.Errorf("anomalies %+v, want none", got.Anomalies)
 	}
 }
 
-// A law between two others is no drop of the one before it because that, with a single size of the one behind, would
+// A line between two others is no drop of the one before it because that, with a single size of the one behind, would
 // explain the rest.
 func TestMiddleModelIsNoDrop(t *testing.T) {
 	sizes := powers(8, 31)
 	c := curve{sizes: sizes,
-		times: withoutNoise(sizes, map[int]law{0: {123e-6, 1.05e9}, 13: {156e-6, 37e9}, 17: {150e-6, 19.8e9},
+		times: withoutNoise(sizes, map[int]line{0: {123e-6, 1.05e9}, 13: {156e-6, 37e9}, 17: {150e-6, 19.8e9},
 			22: {900e-6, 183e9}})}
 	r := seeded(9)
 	for range 20 {
@@ -159,7 +159,7 @@ func TestMiddleModelIsNoDrop(t *testing.T) {
 // The last two sizes may be another model or a drop: neither is reported.
 func TestEndsAreNoAnomalies(t *testing.T) {
 	sizes := powers(1<<10, 20)
-	times := withoutNoise(sizes, map[int]law{0: {10e-6, 5e9}})
+	times := withoutNoise(sizes, map[int]line{0: {10e-6, 5e9}})
 	times[18], times[19] = times[18]*1.4, times[19]*1.4
 	if got := FindTrend(sizes, times, nil); len(got.Anomalies) != 0 || slices.Index(got.Out, true) != 18 ||
 		!got.Out[19] {
@@ -170,7 +170,7 @@ func TestEndsAreNoAnomalies(t *testing.T) {
 // Ten sizes estimate their own noise poorly; with known noise, a smaller deviation is significant.
 func TestKnownNoise(t *testing.T) {
 	sizes := powers(1<<10, 10)
-	c := curve{sizes: sizes, times: withoutNoise(sizes, map[int]law{0: {20e-6, 10e9}})}
+	c := curve{sizes: sizes, times: withoutNoise(sizes, map[int]line{0: {20e-6, 10e9}})}
 	known := make([]float64, len(sizes))
 	for i := range known {
 		known[i] = 0.02
@@ -201,7 +201,7 @@ func TestKnownNoise(t *testing.T) {
 func TestRoughSmallMessages(t *testing.T) {
 	needs.TestAll(t)
 	sizes := powers(8, 30)
-	c := curve{sizes: sizes, times: withoutNoise(sizes, map[int]law{0: {20e-6, 10e9}})}
+	c := curve{sizes: sizes, times: withoutNoise(sizes, map[int]line{0: {20e-6, 10e9}})}
 	known := make([]float64, len(sizes))
 	for i := range known {
 		if known[i] = 0.01; i < 8 {

@@ -33,7 +33,7 @@ func TestFiguresByTheirFormulas(t *testing.T) {
 	near(t, "comm", f.Comm.Value, 0.030)
 	near(t, "sequential", f.Sequential.Value, 0.130)
 	near(t, "overlapped", f.Overlapped.Value, 0.115)
-	near(t, "least overlapped", f.Overlapped.Min, 0.110)
+	near(t, "minimum overlapped", f.Overlapped.Min, 0.110)
 	near(t, "largest overlapped", f.Overlapped.Max, 0.120)
 	near(t, "exposed", f.Exposed.Value, 0.015)
 	near(t, "overlap", f.Overlap.Value, 0.5)

@@ -15,14 +15,14 @@ type Verdict int
 const (
 	NotCompared  Verdict = iota // it has no rounds, or no other point of its group has any
 	Best                        // the minimum median of overlapped steps, and another point is slower
-	Least                       // the minimum median, and no other point differs significantly
+	Smallest                    // the minimum median, and no other point differs significantly
 	NoDifference                // from the best: it may be as fast
 	Slower                      // than the best, in this launch
 	TooFewRounds                // for a comparison with the best
 )
 
 // Leads reports whether the other points of a group are compared with this one.
-func (v Verdict) Leads() bool { return v == Best || v == Least }
+func (v Verdict) Leads() bool { return v == Best || v == Smallest }
 
 // Standing compares a point with the best of its group in one launch; another launch may place the ranks differently.
 type Standing struct {
@@ -40,7 +40,7 @@ func (s *Standing) String() string {
 	switch s.Verdict {
 	case Best:
 		return "best"
-	case Least:
+	case Smallest:
 		return "smallest median"
 	case NoDifference:
 		return "no difference"
@@ -66,7 +66,7 @@ func Standings(points []Point, rounds [][]Round) []Standing {
 		if len(members) < 2 {
 			continue
 		}
-		best, first := bestOf(members, rounds), Least
+		best, first := bestOf(members, rounds), Smallest
 		for _, i := range members {
 			all[i] = against(rounds[i], rounds[best], levelOf(len(members)))
 			if i != best && all[i].Verdict == Slower {

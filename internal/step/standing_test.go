@@ -102,7 +102,7 @@ func TestTooFewRounds(t *testing.T) {
 	for _, c := range []struct {
 		points, rounds, needed int
 		other, best            Verdict
-	}{{7, 9, 10, TooFewRounds, Least}, {7, 10, 10, Slower, Best}, {2, 5, 6, TooFewRounds, Least},
+	}{{7, 9, 10, TooFewRounds, Smallest}, {7, 10, 10, Slower, Best}, {2, 5, 6, TooFewRounds, Smallest},
 		{2, 6, 6, Slower, Best}} {
 		seconds := []float64{0.2, 0.1, 0.3, 0.4, 0.5, 0.6, 0.7}[:c.points]
 		s := Standings(seven[:c.points], simulate(seeded(1), c.rounds, 0.001, seconds...))
@@ -119,7 +119,7 @@ func TestTooFewRounds(t *testing.T) {
 	}
 	// Rounds that are alike differ in nothing.
 	same := simulate(seeded(1), 12, 0.001, 0.1)[0]
-	if s := Standings(seven[:2], [][]Round{same, same}); !slices.Equal(verdicts(s), []Verdict{Least, NoDifference}) {
+	if s := Standings(seven[:2], [][]Round{same, same}); !slices.Equal(verdicts(s), []Verdict{Smallest, NoDifference}) {
 		t.Errorf("rounds that are alike: %+v", s)
 	}
 }

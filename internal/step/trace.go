@@ -71,7 +71,7 @@ func (t *Trace) Write(w io.Writer) error {
 	about := t.TraceAbout
 	about.Model, about.Step, about.OnHost = t.Plan.Model, t.Plan.Point.String(), t.GPU == ""
 	about.NonBlocking = t.Plan.Point.Progress == NoCalls || t.Plan.Point.Progress == Poll
-	about.Says = notice.Paragraph(profiles.OwnTrace{
+	about.Text = notice.Paragraph(profiles.OwnTrace{
 		Tool: t.Tool, Model: about.Model, Step: about.Step, Backend: t.Backend,
 		Computing: profiles.Computer{By: t.Computing, OnHost: about.OnHost, Simulated: t.Rehearsed},
 		Events:    profiles.EventTimes(t.GPU != "" && !t.Rehearsed),
@@ -100,7 +100,7 @@ type TraceAbout struct {
 	Tool      string `json:"tool"`          // "busbar 0.9.0"
 	Run       string `json:"run,omitempty"` // ID of the run
 	Point     int    `json:"point"`         // its number in the run's list, from 1
-	Says      string `json:"says"`          // what was traced and how, in sentences
+	Text      string `json:"text"`          // what was traced and how, in sentences
 	Model     string `json:"model"`
 	Step      string `json:"step"`              // Point.String
 	Backend   string `json:"backend"`           // as everywhere: mpi, gloo, nccl, nccl-rehearsal

@@ -8,7 +8,7 @@ import (
 	"busbar/internal/notice"
 	"busbar/internal/stats"
 	"busbar/internal/units"
-	"busbar/post/say"
+	"busbar/post/title"
 )
 
 // MostFastest is the maximum number of contenders whose peak bus bandwidth is reported.
@@ -96,12 +96,12 @@ func peakFact(c *Curve, ceiling func(*Curve) Ceiling) notice.BestBandwidth {
 
 // operationOf is the operation with its data type.
 func operationOf(c *Curve) string {
-	return say.Table{Collective: c.Collective, Type: c.Type, Op: c.Op}.String()
+	return title.Table{Collective: c.Collective, Type: c.Type, Op: c.Op}.String()
 }
 
 // placementOf is "" where another tool's file lacks it.
 func placementOf(c *Curve) string {
-	return say.Known(c.Placement != 0, func() string { return say.Placement(c.Placement) })
+	return title.Known(c.Placement != 0, func() string { return title.Placement(c.Placement) })
 }
 
 // smallestOf is the smallest message of the contender of a curve, in the same world and collective. Latency mode goes

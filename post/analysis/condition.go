@@ -7,7 +7,7 @@ import (
 	"busbar/internal/coll"
 	"busbar/internal/notice"
 	"busbar/internal/result"
-	"busbar/post/say"
+	"busbar/post/title"
 )
 
 // Condition is the properties that two times must share to be compared, except contender and launch.
@@ -43,16 +43,16 @@ func TableOf(c Condition) Condition {
 
 // FamilyTitle is the title of a table for all worlds.
 func (c Condition) FamilyTitle() string {
-	return c.table().String() + say.Unusual(c.method())
+	return c.table().String() + title.Unusual(c.method())
 }
 
 // Title is the title of a table for one world.
 func (c Condition) Title() string {
-	return c.table().String() + ", " + ShapeOf(c).Words() + say.Unusual(c.method())
+	return c.table().String() + ", " + ShapeOf(c).Words() + title.Unusual(c.method())
 }
 
-func (c Condition) table() say.Table {
-	return say.Table{Collective: c.Collective, Type: c.Type, Op: c.Op, Root: c.Root, Placement: c.Placement,
+func (c Condition) table() title.Table {
+	return title.Table{Collective: c.Collective, Type: c.Type, Op: c.Op, Root: c.Root, Placement: c.Placement,
 		Mode: c.Mode}
 }
 

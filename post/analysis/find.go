@@ -10,8 +10,8 @@ var finders = []func(curves []*Curve, o Options) []Finding{
 	trends, placementGaps, poorScaling, lateRanks, slowRanks, warnedPoints, variations, belowCeilings,
 }
 
-// Find returns the findings on curves, the most severe first, and how many it leaves out. Simulated and oversubscribed
-// curves have no findings about speed.
+// Find returns the findings on curves, and how many it leaves out. The most severe is first, followed by the others on
+// its curve. Simulated and oversubscribed curves have no findings about speed.
 func Find(curves []*Curve, o Options) (found []Finding, left int) {
 	for _, find := range finders {
 		found = append(found, find(curves, o)...)
@@ -23,8 +23,23 @@ func Find(curves []*Curve, o Options) (found []Finding, left int) {
 	if most := cmp.Or(o.Most, MostFindings); len(found) > most {
 		found, left = found[:most], len(found)-most
 	}
+	found = slices.Concat(BySubject(found)...)
 	for i := range found {
 		found[i].Number = i + 1
 	}
 	return found, left
+}
+
+// BySubject groups findings by curve, or by what a contender measured in one world.
+func BySubject(found []Finding) (groups [][]Finding) {
+	at := map[string]int{}
+	for _, f := range found {
+		i, known := at[f.At.Subject]
+		if !known {
+			i = len(groups)
+			at[f.At.Subject], groups = i, append(groups, nil)
+		}
+		groups[i] = append(groups[i], f)
+	}
+	return groups
 }

@@ -434,6 +434,24 @@ func TestOrderOfFindings(t *testing.T) {
 	}
 }
 
+// Findings of one curve follow each other, the most severe first.
+func TestFindingsOfACurveFollowEachOther(t *testing.T) {
+	sound := func(c coll.Collective, edit func(string, *result.Record)) made {
+		return edited(edit, func(m *made) { m.collective = c })
+	}
+	found := foundIn(t, Options{}, sound(coll.AllReduce, func(l string, r *result.Record) {
+		slower(64, 64, 1.25)(l, r)
+		slower(1<<20, 1<<20, 1.9)(l, r)
+	}), sound(coll.Broadcast, slower(64<<20, 64<<20, 1.5)))
+	var got []string
+	for _, f := range found {
+		got = append(got, fmt.Sprintf("%d %v %v", f.Number, f.Curve.Collective, f.Severity))
+	}
+	if want := []string{"1 all_reduce error", "2 all_reduce warning", "3 broadcast error"}; !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
 // A sweep of steps has hundreds of sizes; it takes no longer than the others, and what is broad is found.
 func TestManySizes(t *testing.T) {
 	c := NewCollector()

@@ -65,6 +65,22 @@ func (c *Curve) finding(fact notice.Fact, severity notice.Severity, weight float
 	return f
 }
 
+// Short is the sentence with the operation in place of the curve.
+func (f *Finding) Short() string {
+	n := f.Notice
+	if n.At.Subject = ""; !f.ofGroup {
+		n.At.Subject = f.Curve.operation()
+	}
+	return n.Sentence()
+}
+
+// BelowSubject is the sentence without the curve.
+func (f *Finding) BelowSubject() string {
+	n := f.Notice
+	n.At.Subject = ""
+	return n.Sentence()
+}
+
 // mostLikewise is how many findings of the same cause are listed with the first.
 const mostLikewise = 4
 

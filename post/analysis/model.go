@@ -10,9 +10,9 @@ import (
 // Model describes the times of a curve over sizes: t = α + S/β, or several such lines one after the other. A parameter
 // that the measured sizes do not determine is unknown.
 type Model struct {
-	Curve   *Curve
-	Laws    []Law           // by size; empty if the sizes are too few or no model fits
-	Latency stats.Parameter // s, the time of the smallest sizes: α of the first line
+	Curve    *Curve
+	Segments []Segment       // by size; empty if the sizes are too few or no model fits
+	Latency  stats.Parameter // s, the time of the smallest sizes: α of the first line
 	// Bandwidth is the limit for large sizes, in bytes per second: β of the last line as bus bandwidth, or as algorithm
 	// bandwidth if the collective has no other.
 	Bandwidth stats.Parameter
@@ -26,8 +26,8 @@ type Model struct {
 // mostScatter is the maximum standard deviation of points around the lines. Beyond it, no model fits.
 const mostScatter = 0.10
 
-// Law is a line of the model, from one measured size to another, both included.
-type Law struct {
+// Segment is a line of the model, from one measured size to another, both included.
+type Segment struct {
 	From, To int64   // bytes
 	Alpha    float64 // s
 	PerByte  float64 // s
@@ -46,11 +46,11 @@ func ModelOf(c *Curve) Model {
 		return m
 	}
 	for _, s := range t.Segments {
-		m.Laws = append(m.Laws, Law{From: int64(t.sizes[s.From]), To: int64(t.sizes[s.To]), Alpha: s.Alpha.Value,
+		m.Segments = append(m.Segments, Segment{From: int64(t.sizes[s.From]), To: int64(t.sizes[s.To]), Alpha: s.Alpha.Value,
 			PerByte: 1 / s.Beta.Value})
 	}
 	for i, s := range t.Switches(t.sizes) {
-		m.Laws[i+1].Step = s.Step
+		m.Segments[i+1].Step = s.Step
 	}
 	first, last := t.Segments[0].Fit, t.Segments[len(t.Segments)-1].Fit
 	m.Latency, m.Bandwidth, m.Half = first.Alpha, times(last.Beta, c.factor()), halfOf(t, last)

@@ -12,8 +12,8 @@ import (
 	"busbar/internal/stats"
 )
 
-// lawsOf is the model of the one curve of a sweep.
-func lawsOf(t *testing.T, m made) Model {
+// modelFor is the model of the one curve of a sweep.
+func modelFor(t *testing.T, m made) Model {
 	t.Helper()
 	c := NewCollector()
 	m.fill(c)
@@ -31,10 +31,10 @@ func about(got, want float64) bool { return math.Abs(got/want-1) < 0.02 }
 func lineOf(m Model) string { return notice.Message(m.Fact()) }
 
 func TestModelOfOneLaw(t *testing.T) {
-	m := lawsOf(t, sound())
-	if len(m.Laws) != 1 || m.Laws[0].From != 8 || m.Laws[0].To != 1<<30 ||
-		!about(m.Laws[0].Alpha, 20e-6) || !about(m.Laws[0].PerByte, 1/100e9) {
-		t.Fatalf("%+v", m.Laws)
+	m := modelFor(t, sound())
+	if len(m.Segments) != 1 || m.Segments[0].From != 8 || m.Segments[0].To != 1<<30 ||
+		!about(m.Segments[0].Alpha, 20e-6) || !about(m.Segments[0].PerByte, 1/100e9) {
+		t.Fatalf("%+v", m.Segments)
 	}
 	if !m.Latency.Known || !about(m.Latency.Value, 20e-6) || m.Latency.Lo > 20e-6 || m.Latency.Hi < 20e-6 {
 		t.Errorf("latency %+v", m.Latency)
@@ -56,19 +56,19 @@ func TestModelOfOneLaw(t *testing.T) {
 
 // A change to a slower line at 256 KiB is found with its factor; n½ is where half of the last bandwidth is reached.
 func TestModelOfTwoLaws(t *testing.T) {
-	m := lawsOf(t, edited(slower(256<<10, 1<<30, 1.6)))
-	if len(m.Laws) != 2 || m.Laws[1].From != 256<<10 || m.Laws[0].Step != 0 || !about(m.Laws[1].Step, 1.6) {
-		t.Fatalf("%+v", m.Laws)
+	m := modelFor(t, edited(slower(256<<10, 1<<30, 1.6)))
+	if len(m.Segments) != 2 || m.Segments[1].From != 256<<10 || m.Segments[0].Step != 0 || !about(m.Segments[1].Step, 1.6) {
+		t.Fatalf("%+v", m.Segments)
 	}
 	if !about(m.Latency.Value, 20e-6) || !about(m.Bandwidth.Value, 187.5e9/1.6) || !about(m.Half.Value, 2e6) ||
 		m.Half.Lo > 2e6 || m.Half.Hi < 2e6 {
 		t.Errorf("%+v", m)
 	}
 	contains(t, lineOf(m), "the model changes at 256 KiB (time × 1.6")
-	contains(t, lineOf(lawsOf(t, edited(slower(256<<10, 1<<30, 0.6)))), "the model changes at 256 KiB (time × 0.6")
-	// Where the first law reaches half by then, that is where it is.
-	m = lawsOf(t, edited(slower(16<<20, 1<<30, 1.6)))
-	if want := 20e-6 / (2*1.6/100e9 - 1/100e9); len(m.Laws) != 2 || !about(m.Half.Value, want) ||
+	contains(t, lineOf(modelFor(t, edited(slower(256<<10, 1<<30, 0.6)))), "the model changes at 256 KiB (time × 0.6")
+	// Where the first segment reaches half by then, that is where it is.
+	m = modelFor(t, edited(slower(16<<20, 1<<30, 1.6)))
+	if want := 20e-6 / (2*1.6/100e9 - 1/100e9); len(m.Segments) != 2 || !about(m.Half.Value, want) ||
 		math.Log(m.Half.Hi/m.Half.Lo) < 4*m.Noise {
 		t.Errorf("n½ is %v, want %v, with bounds that have the scatter in them", m.Half, want)
 	}
@@ -83,36 +83,36 @@ func TestModelSaysNothingThatWasNotSeen(t *testing.T) {
 			}
 		})
 	}
-	small := lawsOf(t, between(8, 32<<10))
+	small := modelFor(t, between(8, 32<<10))
 	if !small.Latency.Known || small.Bandwidth.Known || small.Half.Known {
 		t.Errorf("%+v", small)
 	}
 	contains(t, lineOf(small), "latency 20.", "busbw over ")
-	large := lawsOf(t, between(64<<20, 1<<30))
+	large := modelFor(t, between(64<<20, 1<<30))
 	if large.Latency.Known || !large.Bandwidth.Known || large.Half.Known {
 		t.Errorf("%+v", large)
 	}
 	contains(t, lineOf(large), "latency under ", "busbw nears 18")
-	// The laws of several ranges are held to the same: no n½ without a bandwidth, none where the first size has half
+	// Models with several segments are held to the same: no n½ without a bandwidth, none where the first size has half
 	// already.
-	laws := func(from, to, change int64) Model {
+	twoSegments := func(from, to, change int64) Model {
 		sweep := between(from, to)
 		edit := sweep.edit
 		sweep.edit = func(launch string, r *result.Record) {
 			edit(launch, r)
 			slower(change, 1<<30, 1.6)(launch, r)
 		}
-		return lawsOf(t, sweep)
+		return modelFor(t, sweep)
 	}
-	if small = laws(8, 4<<10, 512); len(small.Laws) != 2 || small.Bandwidth.Known || small.Half.Known {
+	if small = twoSegments(8, 4<<10, 512); len(small.Segments) != 2 || small.Bandwidth.Known || small.Half.Known {
 		t.Errorf("%+v", small)
 	}
-	if large = laws(8<<20, 1<<30, 128<<20); len(large.Laws) != 2 || large.Half.Known {
+	if large = twoSegments(8<<20, 1<<30, 128<<20); len(large.Segments) != 2 || large.Half.Known {
 		t.Errorf("%+v", large)
 	}
 	for name, m := range map[string]made{"four sizes": between(8, 64), "rehearsed": sound().with(
 		func(m *made) { m.rehearsed = true }), "crowded": sound().with(func(m *made) { m.crowded = true })} {
-		if got := lawsOf(t, m); got.Laws != nil || got.Fact() != nil {
+		if got := modelFor(t, m); got.Segments != nil || got.Fact() != nil {
 			t.Errorf("%s: %+v", name, got)
 		}
 	}
@@ -121,38 +121,38 @@ func TestModelSaysNothingThatWasNotSeen(t *testing.T) {
 // Of several launches the bounds are those that launches differ by: the slowest here by a tenth.
 func TestModelOverLaunches(t *testing.T) {
 	slow := func(n int) made { return edited(inLaunch(0, 1.1), launches(n)) }
-	m := lawsOf(t, slow(3))
+	m := modelFor(t, slow(3))
 	if !about(m.Latency.Lo, 20e-6) || !about(m.Latency.Hi, 22e-6) || !about(m.Bandwidth.Lo, 187.5e9/1.1) ||
 		!about(m.Half.Value, 2e6) {
 		t.Errorf("%+v", m)
 	}
 	contains(t, m.Bounds().String(), "minimum and maximum over launches (3)")
-	contains(t, lawsOf(t, slow(2)).Bounds().String(), "minimum and maximum over launches (2)")
-	contains(t, lawsOf(t, slow(7)).Bounds().String(), "95 % CI over launches (7)")
+	contains(t, modelFor(t, slow(2)).Bounds().String(), "minimum and maximum over launches (2)")
+	contains(t, modelFor(t, slow(7)).Bounds().String(), "95 % CI over launches (7)")
 	once := func(launch string, r *result.Record) {
 		if launch == "launch-2" && r.SizeBytes == 1<<20 {
 			r.Status = result.Failed
 		}
 	}
-	contains(t, lawsOf(t, edited(once, launches(3))).Bounds().String(), "from residuals")
+	contains(t, modelFor(t, edited(once, launches(3))).Bounds().String(), "from residuals")
 }
 
 // Times that no line fits have no model.
 func TestNoModelOfWild(t *testing.T) {
-	m := lawsOf(t, sound().with(func(m *made) { m.noise = 0.5 }))
-	if m.Laws != nil || m.Latency.Known {
+	m := modelFor(t, sound().with(func(m *made) { m.noise = 0.5 }))
+	if m.Segments != nil || m.Latency.Known {
 		t.Errorf("%+v", m)
 	}
 	contains(t, lineOf(m), "no model fits (residual ")
 }
 
-// A drop is no part of the laws.
+// A drop is no part of the model.
 func TestModelWithoutADrop(t *testing.T) {
-	m := lawsOf(t, sound().with(func(m *made) { m.collective, m.edit = coll.AllGather, slower(4<<20, 8<<20, 1.5) }))
-	if len(m.Laws) != 1 || m.Odd != 2 || !about(m.Latency.Value, 20e-6) {
+	m := modelFor(t, sound().with(func(m *made) { m.collective, m.edit = coll.AllGather, slower(4<<20, 8<<20, 1.5) }))
+	if len(m.Segments) != 1 || m.Odd != 2 || !about(m.Latency.Value, 20e-6) {
 		t.Errorf("%+v", m)
 	}
-	m = lawsOf(t, edited(slower(8, 8, 3)))
+	m = modelFor(t, edited(slower(8, 8, 3)))
 	if m.Odd != 1 || !about(m.Latency.Value, 20e-6) {
 		t.Errorf("an odd first size: %+v", m)
 	}
@@ -160,7 +160,7 @@ func TestModelWithoutADrop(t *testing.T) {
 
 func TestWorldOfOneIsNotJudged(t *testing.T) {
 	alone := edited(slower(4<<20, 8<<20, 3)).with(func(m *made) { m.world, m.nodes, m.collective = 1, 1, coll.Broadcast })
-	if m := lawsOf(t, alone); m.Laws != nil {
+	if m := modelFor(t, alone); m.Segments != nil {
 		t.Errorf("model: %+v", m)
 	}
 	if found := foundIn(t, Options{}, alone, alone.with(inPlace).with(func(m *made) { m.factor = 9 })); len(found) > 0 {
@@ -175,5 +175,5 @@ func TestWorldOfOneIsNotJudged(t *testing.T) {
 }
 
 func TestModelOfBroadcastHasBusBandwidth(t *testing.T) {
-	contains(t, lineOf(lawsOf(t, sound().with(func(m *made) { m.collective = coll.Broadcast }))), ", busbw nears 99.8")
+	contains(t, lineOf(modelFor(t, sound().with(func(m *made) { m.collective = coll.Broadcast }))), ", busbw nears 99.8")
 }

@@ -18,12 +18,12 @@ func (m Model) bandwidthName() string {
 
 // changes are the sizes from which on another model holds, with the jump of the time where that is a tenth or more.
 func (m Model) changes() (all []notice.ModelChange) {
-	for _, l := range m.Laws {
+	for _, l := range m.Segments {
 		if l.Step == 0 {
 			continue
 		}
 		c := notice.ModelChange{At: units.Bytes(l.From)}
-		if l.Step >= leastJump || l.Step <= 1/leastJump {
+		if l.Step >= minJump || l.Step <= 1/minJump {
 			c.Jump = units.Factor(l.Step)
 		}
 		all = append(all, c)
@@ -44,7 +44,7 @@ func (m Model) Fact() notice.Fact {
 	switch {
 	case m.Noise > mostScatter:
 		return notice.NoModel{Residual: units.Share(m.Noise)}
-	case len(m.Laws) == 0:
+	case len(m.Segments) == 0:
 		return nil
 	}
 	fact := notice.TimeModel{Kind: m.bandwidthName(), Changes: m.changes()}

@@ -8,11 +8,11 @@ import (
 	"busbar/internal/notice"
 	"busbar/internal/stats"
 	"busbar/internal/units"
-	"busbar/post/say"
+	"busbar/post/title"
 )
 
-// leastGap is the minimum relative gap between placements to report.
-const leastGap = 0.10
+// minGap is the minimum relative gap between placements to report.
+const minGap = 0.10
 
 // placementGaps compares what was measured in place with the same out of place.
 func placementGaps(curves []*Curve, _ Options) (found []Finding) {
@@ -43,7 +43,7 @@ type gap struct {
 
 // placementGap finds ranges of sizes in which one placement is slower than the other.
 func placementGap(in, out *Curve) (found []Finding) {
-	least := 1 + leastGap
+	least := 1 + minGap
 	chance := 3 * gapNoise(in, out)
 	var run []gap
 	slower, faster := in, out
@@ -109,7 +109,7 @@ func sure(run []gap, chance float64) bool {
 			return false
 		}
 	}
-	return len(run) >= 2 || len(run) == 1 && run[0].r.Value >= 1+2*leastGap
+	return len(run) >= 2 || len(run) == 1 && run[0].r.Value >= 1+2*minGap
 }
 
 func gapFinding(slower, faster *Curve, run []gap) Finding {
@@ -123,8 +123,8 @@ func gapFinding(slower, faster *Curve, run []gap) Finding {
 	}
 	loss := stats.Median(shares)
 	fact := notice.PlacementGap{
-		Slower:   say.Placement(slower.Placement),
-		Faster:   say.Placement(faster.Placement),
+		Slower:   title.Placement(slower.Placement),
+		Faster:   title.Placement(faster.Placement),
 		Factor:   units.Factor(most.r.Value),
 		At:       units.Bytes(slower.Points[most.at].SizeBytes),
 		Interval: IntervalOf(most.r),

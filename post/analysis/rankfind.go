@@ -15,7 +15,7 @@ import (
 const (
 	fewestRecords = 6    // minimum to judge a rank
 	mostly        = 0.6  // of the records, in which a rank must be an outlier
-	leastExcess   = 0.10 // of the time, median over those records
+	minExcess     = 0.10 // of the time, median over those records
 	// standard deviations: of two ranks, one or the other is the last in six of ten records as a rule
 	beyondChance = 4
 )
@@ -119,7 +119,7 @@ func standsOut(group []*Curve, of func(*RankUse) map[int]*Standout) (most *Stand
 			most = s
 		}
 	}
-	if most == nil || float64(len(most.Excess)) < mostly*float64(records) || most.Median() < leastExcess ||
+	if most == nil || float64(len(most.Excess)) < mostly*float64(records) || most.Median() < minExcess ||
 		!oftenerThanChance(len(most.Excess), records, group[0].World) {
 		return nil, records
 	}

@@ -11,8 +11,8 @@ import (
 )
 
 const (
-	// leastLoss is the minimum relative loss of bus bandwidth in a larger world to report.
-	leastLoss = 0.15
+	// minLoss is the minimum relative loss of bus bandwidth in a larger world to report.
+	minLoss = 0.15
 	// bandwidthFrom is the share of its largest bus bandwidth from which on a size is one of bandwidth: under it
 	// latency counts, which grows with the world by nature.
 	bandwidthFrom = 0.5
@@ -105,7 +105,7 @@ func lossOf(small, large *Curve) (l loss, lost bool) {
 		share := 1 - large.BusBW(j)/small.BusBW(i)
 		// The ratio of bus bandwidths has the bounds of that of times, moved by the ratio of both factors.
 		moved := (1 - share) * r.Value
-		if share >= leastLoss && (r.Basis == stats.NoBounds || r.Lo > moved) {
+		if share >= minLoss && (r.Basis == stats.NoBounds || r.Lo > moved) {
 			short++
 		}
 		all = append(all, size{j, share, r})
@@ -117,7 +117,7 @@ func lossOf(small, large *Curve) (l loss, lost bool) {
 	slices.SortFunc(all, func(a, b size) int { return cmp.Compare(a.share, b.share) })
 	middle := all[len(all)/2]
 	l.share, l.r, l.at = middle.share, middle.r, middle.at
-	return l, l.share >= leastLoss
+	return l, l.share >= minLoss
 }
 
 func busBWAt(c *Curve, bytes int64) float64 {

@@ -11,11 +11,11 @@ import (
 )
 
 const (
-	// leastDrop is the minimum relative deviation of bandwidth to report.
-	leastDrop = 0.08
-	// leastJump is the minimum jump of the time between two lines of the model, and jumpBeyond its minimum ratio to the
+	// minDrop is the minimum relative deviation of bandwidth to report.
+	minDrop = 0.08
+	// minJump is the minimum jump of the time between two lines of the model, and jumpBeyond its minimum ratio to the
 	// scatter: the cut was chosen to maximise the jump.
-	leastJump, jumpBeyond = 1.10, 5
+	minJump, jumpBeyond = 1.10, 5
 	// farthest is the maximum ratio between an outlier's size and its neighbours.
 	farthest = 4
 )
@@ -86,7 +86,7 @@ func (t curveTrend) alone(a stats.Anomaly) bool {
 func anomalies(c *Curve, t curveTrend) (found []Finding) {
 	for _, a := range t.Anomalies {
 		depth := math.Abs(a.Depth)
-		if depth < leastDrop || t.alone(a) {
+		if depth < minDrop || t.alone(a) {
 			continue
 		}
 		from, to, deepest := t.places[a.From], t.places[a.To], t.places[a.Deepest]
@@ -139,7 +139,7 @@ func jumps(c *Curve, t curveTrend) (found []Finding) {
 		if jump < 1 {
 			jump, direction = 1/jump, "down"
 		}
-		if jump < leastJump || jump < math.Exp(jumpBeyond*t.Noise) {
+		if jump < minJump || jump < math.Exp(jumpBeyond*t.Noise) {
 			continue
 		}
 		weight, severity := 1-1/jump, notice.Info

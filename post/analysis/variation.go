@@ -10,7 +10,7 @@ import (
 
 const (
 	fewestLaunches = 3    // minimum to compare launches
-	leastSpread    = 1.25 // of the slowest launch's time over the fastest's
+	minSpread      = 1.25 // of the slowest launch's time over the fastest's
 	muchSpread     = 1.5
 )
 
@@ -35,7 +35,7 @@ func variationOf(c *Curve) (f Finding, is bool) {
 		}
 		high := slices.Index(p.Launches, slices.Max(p.Launches))
 		spread := p.Launches[high] / slices.Min(p.Launches)
-		if spread < leastSpread {
+		if spread < minSpread {
 			continue
 		}
 		if spreads == nil {

@@ -3,7 +3,7 @@ package analysis
 import (
 	"busbar/internal/coll"
 	"busbar/internal/result"
-	"busbar/post/say"
+	"busbar/post/title"
 )
 
 func sizeOf(bytes int64) string { return coll.FormatSize(bytes, true) }
@@ -19,7 +19,7 @@ func sizes(from, to int64) string {
 // subject is what a sentence about a curve begins with: its title, without how other tools word their way of averaging.
 func (c *Curve) subject() string {
 	return c.Who + ", " + c.table().String() + ", " + ShapeOf(c.Condition).Words() +
-		say.Unusual(&result.Method{Rotate: c.Rotate, Aggregate: c.Aggregate})
+		title.Unusual(&result.Method{Rotate: c.Rotate, Aggregate: c.Aggregate})
 }
 
 // group names all that a contender measured in one world.

@@ -24,6 +24,7 @@ type Kinds struct {
 	Results, Logs, Traces []string
 	Imported              map[string]string // result files in the importer's folder, and their sources
 	Unknown               int               // files in folders
+	Beside                []Beside
 }
 
 // Add detects the kind of a file, or of the files of a folder. The error is that no file has a known kind.
@@ -37,7 +38,7 @@ func (k *Kinds) Add(ctx context.Context, path string) error {
 		runs, _ := result.Find(path) // an unreadable file has an unknown kind
 		if slices.ContainsFunc(runs, isRun) {
 			k.Results = append(k.Results, path)
-			return nil
+			return k.beside(ctx, path)
 		}
 		if files, err = input.FilesUnder(path); err != nil {
 			return err

@@ -15,9 +15,15 @@ import (
 )
 
 // TableFormats are the formats of merged tables.
-var TableFormats = []string{"csv", "jsonl", "md"}
+var TableFormats = []string{"csv", "jsonl", "markdown"}
 
-var tableFormat = map[string]result.Format{"csv": result.CSV, "jsonl": result.JSONL, "md": result.Markdown}
+var tables = map[string]struct {
+	result.Format
+	file string
+}{
+	"csv": {result.CSV, "merged.csv"}, "jsonl": {result.JSONL, "merged.jsonl"},
+	"markdown": {result.Markdown, "merged.md"},
+}
 
 // Merged is what was written of a dataset.
 type Merged struct {
@@ -58,12 +64,12 @@ var errNoPoints = errors.New("no points")
 func (m *Merged) collectives(ctx context.Context, data *result.Dataset, formats []string, dir string) error {
 	var paths []string
 	for _, format := range formats {
-		paths = append(paths, filepath.Join(dir, "merged."+format))
+		paths = append(paths, filepath.Join(dir, tables[format].file))
 	}
 	err := atomicfile.Write(ctx, paths, func(w []io.Writer) (err error) {
 		outputs := make([]result.Output, len(w))
 		for i, format := range formats {
-			outputs[i] = result.Output{Format: tableFormat[format], Writer: w[i]}
+			outputs[i] = result.Output{Format: tables[format].Format, Writer: w[i]}
 		}
 		if m.points, err = data.Write(outputs...); err == nil && m.points == 0 {
 			err = errNoPoints

@@ -10,7 +10,7 @@ import (
 	"busbar/internal/coll"
 	"busbar/internal/document"
 	"busbar/internal/result"
-	"busbar/post/say"
+	"busbar/post/title"
 )
 
 // ncclKey is what the two placements of a row of nccl-tests' table share.
@@ -165,7 +165,7 @@ func writeNCCLRows(w io.Writer, f *result.File, c coll.Collective, records []*re
 // what comes behind them, and why it has no time.
 func writeNCCLComments(w io.Writer, r *result.Record) {
 	point := fmt.Sprintf("# %d %d %s %s %d %s: ", r.SizeBytes, r.Count, ncclType(r.Type), r.Op, r.Root,
-		say.Placement(r.Placement))
+		title.Placement(r.Placement))
 	for _, k := range r.Warnings {
 		fmt.Fprintf(w, "%swarning: %s\n", point, document.Printable(k.String()))
 	}

@@ -11,7 +11,7 @@ import (
 
 	"busbar/internal/notice"
 	"busbar/internal/result"
-	"busbar/post/say"
+	"busbar/post/title"
 )
 
 // metric is one figure of a point for Prometheus, in base units.
@@ -105,14 +105,14 @@ func pointLabels(run *result.Run, r *result.Record) string {
 	if r.Group != nil {
 		nodes = len(r.Group.Hosts)
 	}
-	number := func(n int) string { return say.Known(n > 0, func() string { return strconv.Itoa(n) }) }
+	number := func(n int) string { return title.Known(n > 0, func() string { return strconv.Itoa(n) }) }
 	pairs := []string{
 		"backend", run.Backend.Name, "library", run.Backend.Title(), "variant", run.Variant, "device", run.Device,
 		"world", number(r.World), "nodes", number(nodes),
-		"collective", r.Operation(), "type", say.Known(r.Type != 0, r.Type.String), "op", r.Op.String(), "root",
+		"collective", r.Operation(), "type", title.Known(r.Type != 0, r.Type.String), "op", r.Op.String(), "root",
 		strconv.Itoa(r.Root),
-		"placement", say.Known(r.Placement != 0, r.Placement.String), "mode", say.Known(r.Mode != 0, r.Mode.String),
-		"size_bytes", say.Known(r.SizeBytes >= 0, func() string { return strconv.FormatInt(r.SizeBytes, 10) }),
+		"placement", title.Known(r.Placement != 0, r.Placement.String), "mode", title.Known(r.Mode != 0, r.Mode.String),
+		"size_bytes", title.Known(r.SizeBytes >= 0, func() string { return strconv.FormatInt(r.SizeBytes, 10) }),
 		"imported", importedTool(run),
 	}
 	if r.Group != nil {

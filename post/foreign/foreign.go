@@ -100,16 +100,19 @@ func Read(r io.Reader, file File, sink Sink) (Counts, error) {
 	switch {
 	case err != nil || in.tests > 0:
 	case in.counts.Torn > 0:
-		err = &Error{Path: file.Path, Text: "holds rows of a table, but not the heading that names their columns"}
+		err = &Error{Path: file.Path, Text: "rows of a table without the heading that names their columns; " + unchanged}
 	default:
-		err = &Error{Path: file.Path, Text: "holds no layout that is known: " + knownLayouts}
+		err = &Error{Path: file.Path, Text: noTable}
 	}
 	return in.counts, err
 }
 
-const knownLayouts = "tables of nccl-tests, rccl-tests, the OSU and Intel benchmarks, the collective profiler, " +
-	"DeepSpeed's communication benchmark and all_reduce_bench, JSON of nccl-tests and rccl-tests, and CSV of " +
-	"rccl-tests and of all-reduce scripts are"
+const (
+	unchanged = "import the unchanged output of the benchmark"
+	noTable   = "no results of a supported benchmark (nccl-tests, rccl-tests, OSU, Intel, collective profiler, " +
+		"DeepSpeed, all_reduce_bench, CSV of all-reduce scripts; docs/import.md); " + unchanged +
+		", or read NCCL logs with post log and traces with post timeline"
+)
 
 // own is the error of a table that busbar made of its records.
 func (in *input) own(line int) error {

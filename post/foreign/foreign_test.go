@@ -130,7 +130,7 @@ func imports(t *testing.T, reports map[string]string) {
 func TestNoLayout(t *testing.T) {
 	for _, text := range []string{"", "hello\nworld\n", "a,b,c\n1,2,3\n", "\x00\xff\n", "[1,0]<stdout>: hello\n"} {
 		_, err := Read(strings.NewReader(text), File{Path: "x.log"}, &memory{})
-		if err == nil || !strings.Contains(err.Error(), "x.log: holds no layout that is known") {
+		if err == nil || !strings.Contains(err.Error(), "x.log: no results of a supported benchmark") {
 			t.Errorf("%q: %v", text, err)
 		}
 	}

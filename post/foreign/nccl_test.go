@@ -96,6 +96,8 @@ func TestOldCollectives(t *testing.T) {
 			"2048 256 float none -1 10.0 2.00 1.00 0 10.0 2.00 1.00 N/A", "alltoallv"},
 		"sendrecv's unused operation": {modernHead("sendrecv_perf"),
 			"1024 256 float sum -1 10.0 2.00 2.00 0 10.0 2.00 2.00 N/A", "sendrecv"},
+		"renamed program": {modernHead("ar"),
+			"1024 256 float sum -1 10.0 2.00 2.00 0 10.0 2.00 2.00 0", "all_reduce"},
 		"two ranks, unchecked": {modernHead(""),
 			"1024 256 float sum -1 10.0 2.00 2.00 N/A 10.0 2.00 2.00 N/A", "other"},
 	} {

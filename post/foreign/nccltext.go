@@ -58,7 +58,9 @@ var ncclLines = []ncclLine{
 		}},
 	{"start", true, regexp.MustCompile(`^Collective test starting: (\S+)`), func(t *ncclTest, m []string) {
 		t.program = m[1]
-		t.collective, t.operation = perfProgram(m[1])
+		if c, operation := perfProgram(m[1]); c != coll.Other || operation != "" {
+			t.collective, t.operation = c, operation
+		}
 	}},
 	{"config", true, regexp.MustCompile(
 		`^nThreads? (\d+) nGpus (\d+) minBytes (\d+) maxBytes (\d+) step: (\d+\(\w+\)) (.*)$`), (*ncclTest).config},

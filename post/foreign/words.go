@@ -145,11 +145,14 @@ func dataType(name string) coll.DataType {
 	return t
 }
 
-// perfProgram is the collective that a program of nccl-tests measures, by its name: build/all_reduce_perf_mpi. What is
-// none of coll's has a name in operation.
+// perfProgram returns the collective that a program of nccl-tests measures, by its name: build/all_reduce_perf_mpi. What
+// is none of coll's has a name in operation, but for a renamed program.
 func perfProgram(program string) (c coll.Collective, operation string) {
-	name, _, _ := strings.Cut(path.Base(program), "_perf")
-	return operationOf(name)
+	name, _, known := strings.Cut(path.Base(program), "_perf")
+	if c, operation = operationOf(name); operation != "" && !known {
+		operation = ""
+	}
+	return c, operation
 }
 
 // operationOf is a collective by any of its spellings, or coll.Other and the name.

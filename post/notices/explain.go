@@ -27,15 +27,19 @@ type explained struct {
 	Source     string          `json:"source"`
 }
 
-// Explain documents a code.
-func Explain(code string) (*document.Document, error) {
-	e := notice.Find(notice.Code(code))
-	if e == nil {
-		return nil, unknownCode(code)
+// Explain documents codes.
+func Explain(codes ...string) (*document.Document, error) {
+	d, data := &document.Document{Kind: "explain"}, explainData{}
+	for _, code := range codes {
+		e := notice.Find(notice.Code(code))
+		if e == nil {
+			return nil, unknownCode(code)
+		}
+		one := explain(e)
+		data.Codes = append(data.Codes, one)
+		d.Add(one.section())
 	}
-	one := explain(e)
-	d := &document.Document{Kind: "explain", Data: explainData{[]explained{one}}}
-	d.Add(one.section())
+	d.Data = data
 	return d, nil
 }
 

@@ -4,6 +4,7 @@ package notices
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"busbar/internal/coll"
 	"busbar/internal/notice"
@@ -71,12 +72,19 @@ func (e *FailOnError) Error() string {
 
 // unknownCode is the error of a code that the catalogue does not have. It does not list the hundreds that exist.
 func unknownCode(code string) error {
-	var codes []string
+	var codes, begun []string // all, and those that begin with the word
 	for _, e := range notice.Entries() {
 		codes = append(codes, string(e.Code()))
+		if strings.HasPrefix(string(e.Code()), code+"-") {
+			begun = append(begun, fmt.Sprintf("%q", e.Code()))
+		}
 	}
-	if near := coll.Nearest(code, codes); near != "" {
-		return fmt.Errorf("unknown code %q; did you mean %q? (post explain lists all codes)", code, near)
+	near := strings.Join(begun, " or ")
+	if one := coll.Nearest(code, codes); near == "" && one != "" {
+		near = fmt.Sprintf("%q", one)
+	}
+	if near != "" {
+		return fmt.Errorf("unknown code %q; did you mean %s? (post explain lists all codes)", code, near)
 	}
 	return fmt.Errorf("unknown code %q (post explain lists all codes)", code)
 }

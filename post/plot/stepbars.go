@@ -168,7 +168,7 @@ func barsOf(runs []*steps.Run) (bars []stepBars) {
 // barMarks are what is above a bar, and in the caption.
 var barMarks = map[step.Verdict]struct{ mark, meaning string }{
 	step.Best:         {"best", "best: smallest median."},
-	step.Least:        {"smallest", "smallest: no other is significantly slower."},
+	step.Smallest:     {"smallest", "smallest: no other is significantly slower."},
 	step.NoDifference: {"≈", "≈: not significantly slower."},
 	step.TooFewRounds: {"?", "?: too few rounds."},
 }

@@ -9,7 +9,7 @@ import (
 	"busbar/internal/coll"
 	"busbar/internal/result"
 	"busbar/internal/units"
-	"busbar/post/say"
+	"busbar/post/title"
 )
 
 // The parts of a key in words; "" where another tool's file lacks one.
@@ -20,16 +20,16 @@ func variantOf(k key) string    { return k.Variant }
 func settingsOf(k key) string   { return cmp.Or(k.Settings, "default settings") }
 func deviceOf(k key) string     { return k.Device }
 func worldOf(k key) string      { return units.Count(k.World, "rank") }
-func typeOf(k key) string       { return say.Known(k.Type != 0, k.Type.String) }
-func opOf(k key) string         { return say.Known(k.Op != 0, k.Op.String) }
+func typeOf(k key) string       { return title.Known(k.Type != 0, k.Type.String) }
+func opOf(k key) string         { return title.Known(k.Op != 0, k.Op.String) }
 func averageOf(k key) string    { return k.Average }
 
 func placementOf(k key) string {
-	return say.Known(k.Placement != 0, func() string { return say.Placement(k.Placement) })
+	return title.Known(k.Placement != 0, func() string { return title.Placement(k.Placement) })
 }
 
 func rootOf(k key) string {
-	return say.Known(k.Root >= 0, func() string { return fmt.Sprintf("root %d", k.Root) })
+	return title.Known(k.Root >= 0, func() string { return fmt.Sprintf("root %d", k.Root) })
 }
 
 func shapeOf(k key) string {
@@ -131,7 +131,7 @@ var subtitles = []struct {
 	{"", "", func(s series, _ *result.Run) string { return placementOf(s.key) }},
 	{"", "modes", func(s series, _ *result.Run) string { return s.Mode.String() + " mode" }},
 	{"", "days", func(_ series, r *result.Run) string {
-		return say.Known(!r.Start.IsZero(), func() string { return r.Start.UTC().Format("2006-01-02") })
+		return title.Known(!r.Start.IsZero(), func() string { return r.Start.UTC().Format("2006-01-02") })
 	}},
 	{"", "tools", func(_ series, r *result.Run) string { return r.Tool }},
 }

@@ -6,7 +6,7 @@ import (
 	"busbar/internal/result"
 	"busbar/internal/stats"
 	"busbar/post/analysis"
-	"busbar/post/say"
+	"busbar/post/title"
 	"fmt"
 )
 
@@ -69,7 +69,7 @@ func (d *charted) familyOf(under analysis.Condition) int {
 	return once(d.families, of, func() int {
 		made := family{
 			Title: of.FamilyTitle(), Collective: of.Collective.String(), Root: of.Root, Mode: of.Mode.String(),
-			Way: say.Unusual(&result.Method{Rotate: of.Rotate, Aggregate: of.Aggregate, Average: of.Average}),
+			Way: title.Unusual(&result.Method{Rotate: of.Rotate, Aggregate: of.Aggregate, Average: of.Average}),
 		}
 		if of.Type != 0 {
 			made.Type = of.Type.String()
@@ -78,7 +78,7 @@ func (d *charted) familyOf(under analysis.Condition) int {
 			made.Op = of.Op.String()
 		}
 		if of.Placement != 0 {
-			made.Placement = say.Placement(of.Placement)
+			made.Placement = title.Placement(of.Placement)
 		}
 		d.Families = append(d.Families, made)
 		return len(d.Families) - 1
@@ -141,11 +141,11 @@ func (c *curve) setPeak(of analysis.Ceiling) {
 }
 
 func (c *curve) setModel(of analysis.Model) {
-	if fact := of.Fact(); fact != nil && len(of.Laws) > 0 {
+	if fact := of.Fact(); fact != nil && len(of.Segments) > 0 {
 		c.model = fmt.Sprintf("%s (%s)", notice.Message(fact), of.Bounds())
 	}
-	for _, l := range of.Laws {
-		c.Laws = append(c.Laws, law{l.From, l.To, figures{1e6 * l.Alpha, 1e6 * l.PerByte}})
+	for _, l := range of.Segments {
+		c.Segments = append(c.Segments, segment{l.From, l.To, figures{1e6 * l.Alpha, 1e6 * l.PerByte}})
 	}
 }
 

@@ -157,9 +157,9 @@ func curveControls(p *tab) {
 		check{"link to the finding", only, `$("#curve-chart .badge").getAttribute("href") === "#finding-1"`},
 		check{"one region of a finding on three curves", "", `$$("#curve-chart .region").length === 1`},
 		check{"bands", "", `$$("#curve-chart .band").length === 3`},
-		check{"no laws at first", "", `$$("#curve-chart .law").length === 0`},
-		check{"a law of each measured curve", `$("#laws").click()`, `$$("#curve-chart .law").length === 2`},
-		check{"laws on their points", "", lawsOnPoints},
+		check{"no models at first", "", `$$("#curve-chart .model").length === 0`},
+		check{"a model of each measured curve", `$("#models").click()`, `$$("#curve-chart .model").length === 2`},
+		check{"models on their points", "", modelsOnPoints},
 		check{"no bands", `$("#bands").click()`, `$$("#curve-chart .band").length === 0`},
 		check{"no shades", `$("#shades").click()`, `$$("#curve-chart .region").length === 0`},
 		check{"shades again", `$("#shades").click()`, `$$("#curve-chart .region").length === 1`},
@@ -192,11 +192,11 @@ func curveControls(p *tab) {
 	)
 }
 
-// lawsOnPoints is whether each law ends where a curve does.
-const lawsOnPoints = `(() => {
+// modelsOnPoints is whether each model ends where a curve does.
+const modelsOnPoints = `(() => {
   const ends = (s) => $$(s).map((l) => Number(l.getAttribute("d").split(" ").pop()));
   const lines = ends("#curve-chart .line");
-  return ends("#curve-chart .law").every((y) => lines.some((l) => Math.abs(l - y) < 4));
+  return ends("#curve-chart .model").every((y) => lines.some((l) => Math.abs(l - y) < 4));
 })()`
 
 // otherControls tries the theme, and copying.

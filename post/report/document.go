@@ -132,11 +132,21 @@ func (r form) about() string {
 func (r *Report) Summary() *document.Document {
 	d := &document.Document{Kind: "report", Notices: r.Notices()}
 	d.Add(callouts(r.Banners)...)
-	var list document.List
+	var items document.Items
+	subject := "" // of the last item, if it has findings
 	for _, h := range r.Headlines {
-		list = append(list, h.words())
+		if h.Finding == 0 {
+			items.All, subject = append(items.All, document.Item{Text: inWords(h.Notice)}), ""
+			continue
+		}
+		if h.At.Subject != subject {
+			subject = h.At.Subject
+			items.All = append(items.All, document.Item{Text: subject + ":"})
+		}
+		last := &items.All[len(items.All)-1]
+		last.Below = append(last.Below, document.Paragraph(r.Findings[h.Finding-1].BelowSubject()))
 	}
-	d.Add(list)
+	d.Add(items)
 	return d
 }
 
@@ -195,11 +205,12 @@ func (r form) inShort() *document.Section {
 	}
 	var items document.Items
 	for _, h := range r.Headlines {
-		item := document.Item{Severity: h.Severity, Text: h.words()}
+		item := document.Item{Severity: h.Severity}
 		if h.Severity > notice.Info {
 			item.Label = h.Severity.String()
 		}
-		if h.Finding > 0 {
+		if item.Text = inWords(h.Notice); h.Finding > 0 {
+			item.Text = r.Findings[h.Finding-1].Short()
 			item.Ref = document.Link{Name: fmt.Sprintf("finding %d", h.Finding), Href: "#" + findingID(h.Finding)}
 		}
 		items.All = append(items.All, item)
@@ -218,14 +229,6 @@ func inWords(n notice.Notice) string {
 		words = append(words, n.Details()...)
 	}
 	return strings.Join(append(words, nonEmpty(notice.ToDo(n.Fact))...), " ")
-}
-
-// words are a headline in sentences; the details of a finding are where it is listed.
-func (h Headline) words() string {
-	if h.Finding > 0 {
-		return h.Sentence()
-	}
-	return inWords(h.Notice)
 }
 
 // leftOut are the sentences about what a report has no room for.
@@ -276,32 +279,39 @@ func (r form) findingsSection() *document.Section {
 	if len(r.Findings) == 0 {
 		s.Add(document.Paragraph(r.noFinding()))
 	}
-	tried := map[[4]string]int{} // the finding under which a hint is whole
-	items := document.Items{Numbered: true}
-	for _, f := range r.Findings {
-		item := document.Item{
-			ID: findingID(f.Number), Severity: f.Severity, Label: fmt.Sprintf("%s, %s", f.Severity, f.Code()),
-			Text: f.Sentence(), Below: paragraphs(f.Evidence()),
-		}
-		if len(f.Hints) > 0 {
-			hints := &document.Section{Title: fmt.Sprintf("What to try (%d)", len(f.Hints)), Fold: document.Folded}
-			for _, h := range f.Hints {
-				key := [4]string{string(h.Tip), h.Variable, h.Value, h.Sweep}
-				if first := tried[key]; first > 0 {
-					hints.Add(document.Paragraph(fmt.Sprintf("Try%s, as under finding %d", setting(h), first)))
-					continue
-				}
-				tried[key] = f.Number
-				hints.Add(document.Paragraph(fmt.Sprintf("Try%s: %s (%s)", setting(h), h.Text(), h.Tip.Source())))
-				if h.Sweep != "" {
-					hints.Add(document.Code(h.Sweep))
-				}
+	tried := map[[4]string]int{}
+	for _, group := range analysis.BySubject(r.Findings) {
+		items := document.Items{First: group[0].Number}
+		for _, f := range group {
+			item := document.Item{
+				ID: findingID(f.Number), Severity: f.Severity, Label: fmt.Sprintf("%s, %s", f.Severity, f.Code()),
+				Text: f.BelowSubject(), Below: paragraphs(f.Evidence()),
 			}
-			item.Below = append(item.Below, hints)
+			if len(f.Hints) > 0 {
+				item.Below = append(item.Below, hints(f, tried))
+			}
+			items.All = append(items.All, item)
 		}
-		items.All = append(items.All, item)
+		s.Add(&document.Section{Title: group[0].At.Subject, Blocks: []document.Block{items}})
 	}
-	s.Add(items)
+	return s
+}
+
+// hints are what to try about a finding; tried has the finding under which a hint is whole.
+func hints(f analysis.Finding, tried map[[4]string]int) *document.Section {
+	s := &document.Section{Title: fmt.Sprintf("What to try (%d)", len(f.Hints)), Fold: document.Folded}
+	for _, h := range f.Hints {
+		key := [4]string{string(h.Tip), h.Variable, h.Value, h.Sweep}
+		if first := tried[key]; first > 0 {
+			s.Add(document.Paragraph(fmt.Sprintf("Try%s, as under finding %d", setting(h), first)))
+			continue
+		}
+		tried[key] = f.Number
+		s.Add(document.Paragraph(fmt.Sprintf("Try%s: %s (%s)", setting(h), h.Text(), h.Tip.Source())))
+		if h.Sweep != "" {
+			s.Add(document.Code(h.Sweep))
+		}
+	}
 	return s
 }
 

@@ -2,6 +2,7 @@ package report
 
 import (
 	"cmp"
+	"slices"
 
 	"busbar/internal/notice"
 	"busbar/internal/result"
@@ -75,12 +76,14 @@ func (b *builder) addHeadlines(r *Report, f analysed) {
 	add(analysis.Headlines(r.answers, f.Curves))
 	r.addStepHeadlines(b.steps)
 	add(f.Headlines)
-	reminded := 0
-	for _, one := range r.Findings {
-		if one.Severity > notice.Info && reminded < maxRepeated {
-			reminded++
-			r.Headlines = append(r.Headlines, Headline{one.Notice, one.Number})
-		}
+	worst := slices.DeleteFunc(slices.Clone(r.Findings), func(f analysis.Finding) bool {
+		return f.Severity == notice.Info
+	})
+	slices.SortStableFunc(worst, func(a, b analysis.Finding) int { return cmp.Compare(b.Severity, a.Severity) })
+	worst = worst[:min(len(worst), maxRepeated)]
+	slices.SortFunc(worst, func(a, b analysis.Finding) int { return cmp.Compare(a.Number, b.Number) })
+	for _, one := range worst {
+		r.Headlines = append(r.Headlines, Headline{one.Notice, one.Number})
 	}
 	if b.ok+b.stepped == 0 && len(r.Headlines) == 0 {
 		add([]notice.Fact{notice.NoValues{}})

@@ -55,24 +55,24 @@ type family struct {
 // curve is the times of one contender in one world over sizes; lists are by size. It has many fields because it is one
 // object of the JSON that the page's script reads.
 type curve struct {
-	Family    int     `json:"family"` // index in pageData.Families
-	Who       string  `json:"who"`
-	Backend   string  `json:"backend"`
-	World     int     `json:"world"`
-	Label     string  `json:"label"`  // who and world, in a legend
-	Factor    float64 `json:"factor"` // busbw over algbw; algbw is the size over the time
-	Sizes     []int64 `json:"sizes"`  // bytes, ascending
-	Time      figures `json:"time_us"`
-	Lo        figures `json:"lo_us"` // 0: no bounds there
-	Hi        figures `json:"hi_us"`
-	Bases     []int   `json:"bases"`
-	Launches  []int   `json:"launches"`
-	Notes     [][]int `json:"notes,omitempty"` // none where no point has one
-	Laws      []law   `json:"laws,omitempty"`
-	Peak      *peak   `json:"peak,omitempty"`
-	Simulated bool    `json:"simulated,omitempty"`
-	Imported  bool    `json:"imported,omitempty"`
-	Crowded   bool    `json:"crowded,omitempty"` // its times do not show speed
+	Family    int       `json:"family"` // index in pageData.Families
+	Who       string    `json:"who"`
+	Backend   string    `json:"backend"`
+	World     int       `json:"world"`
+	Label     string    `json:"label"`  // who and world, in a legend
+	Factor    float64   `json:"factor"` // busbw over algbw; algbw is the size over the time
+	Sizes     []int64   `json:"sizes"`  // bytes, ascending
+	Time      figures   `json:"time_us"`
+	Lo        figures   `json:"lo_us"` // 0: no bounds there
+	Hi        figures   `json:"hi_us"`
+	Bases     []int     `json:"bases"`
+	Launches  []int     `json:"launches"`
+	Notes     [][]int   `json:"notes,omitempty"` // none where no point has one
+	Segments  []segment `json:"segments,omitempty"`
+	Peak      *peak     `json:"peak,omitempty"`
+	Simulated bool      `json:"simulated,omitempty"`
+	Imported  bool      `json:"imported,omitempty"`
+	Crowded   bool      `json:"crowded,omitempty"` // its times do not show speed
 
 	shape    analysis.Shape
 	model    string
@@ -85,8 +85,8 @@ type peak struct {
 	Name string  `json:"name"`
 }
 
-// law is a line of a model over measured sizes: the time is Figures[0] + Figures[1] per byte, in microseconds.
-type law struct {
+// segment is a line of a model over measured sizes: the time is Figures[0] + Figures[1] per byte, in microseconds.
+type segment struct {
 	From    int64   `json:"from"` // bytes, both of measured sizes
 	To      int64   `json:"to"`
 	Figures figures `json:"us"`

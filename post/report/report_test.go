@@ -2,6 +2,7 @@ package report
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 	"strings"
@@ -9,6 +10,7 @@ import (
 	"time"
 
 	"busbar/internal/coll"
+	"busbar/internal/document"
 	"busbar/internal/golden"
 	"busbar/internal/notice"
 	"busbar/internal/result"
@@ -109,6 +111,9 @@ func (b *builder) addMade(runs []*made) {
 	}
 }
 
+// series names the curve of the findings of sample.
+const series = "mpi, all_reduce float32 sum, out-of-place, throughput mode, 4 ranks on 2 nodes"
+
 // sample is a report with something in each section.
 func sample() *Report {
 	runs := []*made{
@@ -128,14 +133,17 @@ func sample() *Report {
 		hints := []analysis.Hint{
 			{Tip: "nccl-protocol", Variable: "X_PROTO", Value: "Simple", Sweep: "variants:\n  simple: {}\n"},
 		}
+		drop, drift := dropBy(0.2, notice.Warning), notice.Notice{Fact: notice.Drift{Change: 0.1}}
+		drop.At = notice.Location{Subject: series, From: 64 << 10, To: 256 << 10}
+		drift.At = notice.Location{Subject: series, From: 1 << 10, To: 1 << 10}
 		f.Findings = []analysis.Finding{
-			{Number: 1, Notice: dropBy(0.2, notice.Warning), Curve: c, From: 64 << 10, To: 256 << 10, Hints: hints,
+			{Number: 1, Notice: drop, Curve: c, From: 64 << 10, To: 256 << 10, Hints: hints,
 				Also: []analysis.Place{
 					{Curve: f.Curves[1], From: 16 << 10, To: 16 << 10, Notice: dropBy(0.2, notice.Warning)},
 				}},
 			{
 				Number: 2,
-				Notice: notice.Notice{Fact: notice.Drift{Change: 0.1}},
+				Notice: drift,
 				Curve:  c,
 				From:   1 << 10,
 				To:     1 << 10,
@@ -164,6 +172,44 @@ func TestMarkdown(t *testing.T) {
 		t.Fatal(err)
 	}
 	golden.Text(t, "testdata/report.md", b.String())
+}
+
+// TestFindingsNameTheirSeriesOnce: report and summary list the findings of a curve below its name.
+func TestFindingsNameTheirSeriesOnce(t *testing.T) {
+	r := build([]*made{runOf(1, "mpi", coll.AllReduce)}, func(f *analysed) {
+		for i, severity := range []notice.Severity{
+			notice.Error, notice.Warning, notice.Warning, notice.Warning, notice.Warning, notice.Error,
+		} {
+			n := dropBy(0.2, severity)
+			n.At = notice.Location{Subject: "curve one", From: units.Bytes(i + 1), To: units.Bytes(i + 1)}
+			if i == 5 {
+				n.At.Subject = "curve two"
+			}
+			f.Findings = append(f.Findings, analysis.Finding{Number: i + 1, Notice: n, Curve: f.Curves[0]})
+		}
+	})
+	var summary, report strings.Builder
+	if err := errors.Join(r.Summary().Write(&summary, document.Text), r.WriteMarkdown(&report)); err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range []string{
+		"- curve one:\n  - 1 B: ", "  - 2 B: ", "  - 3 B: ", "- curve two:\n  - 6 B: ",
+	} {
+		if strings.Count(summary.String(), s) != 1 {
+			t.Errorf("summary lacks %q:\n%s", s, summary.String())
+		}
+	}
+	if strings.Contains(summary.String(), "4 B") {
+		t.Errorf("more than %d findings:\n%s", maxRepeated, summary.String())
+	}
+	for _, s := range []string{
+		"- **error**: all_reduce, throughput mode, 1 B: ", "### curve one\n\n1. **error, bandwidth-drop**: 1 B: ",
+		"### curve two\n\n6. **error, bandwidth-drop**: 6 B: ", "curve one", "curve two",
+	} {
+		if n := strings.Count(report.String(), s); n != 1 {
+			t.Errorf("%q occurs %d times", s, n)
+		}
+	}
 }
 
 // dataOf is what the page's script reads.

@@ -79,7 +79,7 @@ func (r form) timelineSection() *document.Section {
 		s.Add(paragraphs(leftOut(plot.LeftOut))...)
 	}
 	if len(plot.Sights) > 0 {
-		items := document.Items{Numbered: true}
+		items := document.Items{First: 1}
 		for _, one := range plot.Sights {
 			items.All = append(items.All, document.Item{Text: one.Label + ": " + one.Text})
 		}

@@ -7,7 +7,7 @@ import (
 
 	"busbar/internal/result"
 	"busbar/internal/units"
-	"busbar/post/say"
+	"busbar/post/title"
 )
 
 // importedLines are which tool measured a run, and where its file is. What the file lacks is left out.
@@ -33,7 +33,7 @@ func importedLines(f *result.File) []string {
 		words = append(words, "started "+r.Imported.Started)
 	}
 	words = slices.DeleteFunc(words, func(w string) bool { return w == "" })
-	lines = append(lines, strings.Join(words, ", ")+say.Unusual(&r.Method))
+	lines = append(lines, strings.Join(words, ", ")+title.Unusual(&r.Method))
 	if len(r.Imported.Deduced) > 0 {
 		lines = append(lines, "deduced: "+r.Imported.Deduced.String())
 	}

@@ -14,7 +14,7 @@ import (
 	"busbar/internal/units"
 	"busbar/post/analysis"
 	"busbar/post/footnote"
-	"busbar/post/say"
+	"busbar/post/title"
 )
 
 // Tables makes a document of runs, each with the tables of its points.
@@ -174,11 +174,11 @@ func (s *Tables) collectiveRun(f *result.File) *document.Section {
 	notes := s.footnotes(f.Path)
 	section, described := s.head(f, notes)
 	ceilings, peakBefore := analysis.NewCeilings(s.peaks), ""
-	var order []say.Table
-	tables := map[say.Table][]*result.Record{}
+	var order []title.Table
+	tables := map[title.Table][]*result.Record{}
 	for i := range f.Records {
 		r := &f.Records[i]
-		k := say.Table{
+		k := title.Table{
 			Operation: r.ForeignOperation(), Collective: r.Collective, Type: r.Type, Op: r.Op, Root: r.Root,
 			Placement: r.Placement, Mode: r.Mode,
 		}
@@ -245,7 +245,7 @@ func (s *Tables) head(f *result.File, notes *footnote.List) (*document.Section, 
 	if r.Imported != nil {
 		lines = append(lines, importedLines(f)...)
 	} else {
-		lines = append(lines, ranOn(r), ranWhere(r)+", sweep "+r.Sweep.Name+say.Unusual(&r.Method))
+		lines = append(lines, ranOn(r), ranWhere(r)+", sweep "+r.Sweep.Name+title.Unusual(&r.Method))
 	}
 	counts := map[result.Status]int{}
 	for i := range f.Records {

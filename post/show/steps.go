@@ -112,7 +112,7 @@ func shortMark(g *steps.Group, p *steps.Point) string {
 	switch s := g.Compared(p); s.Verdict {
 	case step.Best:
 		return "best"
-	case step.Least:
+	case step.Smallest:
 		return "smallest"
 	case step.NoDifference:
 		return "="

@@ -147,8 +147,8 @@ func scope(ratios []stats.Ratio) notice.Scope {
 func leadOf(won []notice.SizeRatio, all int) notice.Lead {
 	byFactor := func(a, b notice.SizeRatio) int { return cmp.Compare(a.Factor, b.Factor) }
 	lead := notice.Lead{
-		All:   len(won) == all && all > 1,
-		Least: slices.MinFunc(won, byFactor), Most: slices.MaxFunc(won, byFactor),
+		All: len(won) == all && all > 1,
+		Min: slices.MinFunc(won, byFactor), Max: slices.MaxFunc(won, byFactor),
 	}
 	for _, one := range won {
 		lead.Sizes = append(lead.Sizes, one.At)

@@ -63,17 +63,17 @@ func (r *Run) computing() []notice.Notice {
 				continue
 			}
 			v := units.Seconds(p.Figures.Compute.Value)
-			if fact.Least == 0 || v < fact.Least {
-				fact.Least = v
+			if fact.Min == 0 || v < fact.Min {
+				fact.Min = v
 			}
-			fact.Most = max(fact.Most, v)
+			fact.Max = max(fact.Max, v)
 		}
 	}
-	if fact.Asked <= 0 || fact.Most == 0 {
+	if fact.Asked <= 0 || fact.Max == 0 {
 		return nil
 	}
-	if fact.Least == fact.Most {
-		fact.Most = 0
+	if fact.Min == fact.Max {
+		fact.Max = 0
 	}
 	return []notice.Notice{notice.New(fact)}
 }

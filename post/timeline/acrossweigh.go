@@ -12,12 +12,12 @@ import (
 	"busbar/internal/stats"
 )
 
-// A collective is uneven where the shortest of its times is less than the longest by more than leastGap of it, and by
-// more than leastGapNs: then the rank with the shortest began last. Under that the difference may be one of launches
+// A collective is uneven where the shortest of its times is less than the longest by more than minGap of it, and by
+// more than minGapNs: then the rank with the shortest began last. Under that the difference may be one of launches
 // and of who is served first.
 const (
-	leastGap   = 0.10
-	leastGapNs = 5000
+	minGap   = 0.10
+	minGapNs = 5000
 )
 
 // weigh adds what matched calls of a party took to their ranks. All ranks of a collective end it about together, so the
@@ -31,7 +31,7 @@ func (p *party) weigh() {
 		}
 		least, most := slices.Min(took), slices.Max(took)
 		what, err := coll.ParseCollective(p.recordings[0].rowOf(m[0]).Name)
-		uneven := least > 0 && most-least > leastGapNs && float64(most-least) > leastGap*float64(most) &&
+		uneven := least > 0 && most-least > minGapNs && float64(most-least) > minGap*float64(most) &&
 			(err != nil || !what.Rooted())
 		last := slices.Index(took, least)
 		for i, r := range p.recordings {
@@ -131,7 +131,7 @@ func (c *comparison) imbalance() (all []StepSpread) {
 		}
 		compute := func(a, b wholeStep) int { return cmp.Compare(a.Step.Compute, b.Step.Compute) }
 		longest, sum := slices.MaxFunc(of, compute), 0.0
-		s := StepSpread{Name: k.name, Least: slices.MinFunc(of, compute).Step.Compute, Most: longest.Step.Compute,
+		s := StepSpread{Name: k.name, Min: slices.MinFunc(of, compute).Step.Compute, Max: longest.Step.Compute,
 			Slowest: longest.index}
 		for _, w := range of {
 			sum += w.Step.Compute
@@ -139,7 +139,7 @@ func (c *comparison) imbalance() (all []StepSpread) {
 			s.Waiting += milliseconds(w.of.waits[k]) / float64(len(of))
 		}
 		if sum > 0 {
-			s.Spread = 100 * (s.Most/(sum/float64(len(of))) - 1)
+			s.Spread = 100 * (s.Max/(sum/float64(len(of))) - 1)
 		}
 		all = append(all, s)
 	}

@@ -26,7 +26,7 @@ func healthy() *Timeline {
 		}
 		d.Groups = []Group{{Name: "0", Size: 2}}
 		d.Collectives = []Collective{{Name: "all_reduce", Group: "0", Ranks: 2, Bytes: &bytes, Type: "float32",
-			Calls: 50, Sum: 100, Median: 2, Least: 1.9, Exposed: 5, Busbw: &busbw, BusbwMax: &busbw}}
+			Calls: 50, Sum: 100, Median: 2, Min: 1.9, Exposed: 5, Busbw: &busbw, BusbwMax: &busbw}}
 		happened(&d)
 		t.Devices = append(t.Devices, d)
 	}

@@ -13,7 +13,7 @@ import (
 	"busbar/internal/units"
 	"busbar/post/analysis"
 	"busbar/post/input"
-	"busbar/post/say"
+	"busbar/post/title"
 )
 
 // Join sets the collectives of the training beside a benchmark of the same machine, and makes anew what follows from
@@ -165,8 +165,8 @@ func joinedOf(t *Timeline, c inTraining, best *analysis.Curve, reached float64) 
 		Collective: c.Name, Size: units.RoughBytes(*c.Bytes), Type: c.Type, Ranks: c.Ranks,
 		Percent: profiles.Whole(percent), Busbw: units.Bandwidth(c.busbw * 1e9),
 		Reached: units.Bandwidth(reached * 1e9), Run: best.Runs[0].ID, Who: best.Who,
-		Shape: analysis.ShapeOf(best.Condition).Words(), Placement: say.Placement(best.Placement),
-		Waiting: profiles.LeastTime(!c.pure), Simulated: profiles.SimulatedRun(best.Rehearsed), More: percent > 100,
+		Shape: analysis.ShapeOf(best.Condition).Words(), Placement: title.Placement(best.Placement),
+		Waiting: profiles.MayIncludeWaiting(!c.pure), Simulated: profiles.SimulatedRun(best.Rehearsed), More: percent > 100,
 	}
 	if gpu := gpuOf(t.Devices); gpu != "" && best.Device != "" && gpu != best.Device {
 		j.Machine = profiles.OtherGPU{Benchmark: best.Device, Training: gpu}

@@ -11,8 +11,8 @@ import (
 
 // Sizes below which an all-reduce is not taken for a bucket of gradients: it is a loss, a norm or a counter.
 const (
-	leastBucket      = 4 << 10
-	leastBucketShare = 1024 // of the largest of its communicator
+	minBucket      = 4 << 10
+	minBucketShare = 1024 // of the largest of its communicator
 )
 
 // What groups of another kind of parallelism are called, and those over which gradients go all the same.
@@ -35,7 +35,7 @@ func (d *Device) buckets() {
 		case coll.AllGather.String(), coll.ReduceScatter.String():
 			sharded[c.group] += bytes
 		case coll.AllReduce.String():
-			if bytes >= leastBucket && (row.Type == "" || strings.Contains(row.Type, "float")) {
+			if bytes >= minBucket && (row.Type == "" || strings.Contains(row.Type, "float")) {
 				candidates[c.group] = append(candidates[c.group], c)
 			}
 		}
@@ -71,7 +71,7 @@ func (d *Device) withoutSmall(calls []*seen) (kept []*seen, bytes int64) {
 		largest = max(largest, d.bytesOf(c))
 	}
 	for _, c := range calls {
-		if size := d.bytesOf(c); size >= largest/leastBucketShare {
+		if size := d.bytesOf(c); size >= largest/minBucketShare {
 			kept = append(kept, c)
 			bytes += size
 		}

@@ -66,7 +66,7 @@ func TestBucketsAreAllReducesThatComeAgainInEveryStep(t *testing.T) {
 		"of integers":          {training{sizes: ddp, steps: 3, typ: "int64"}, nil},
 		"of a group that says": {training{sizes: ddp, steps: 3, about: "TENSOR_MODEL_PARALLEL_GROUP"}, nil},
 		"of data and context":  {training{sizes: ddp, steps: 3, about: "DATA_PARALLEL_GROUP_WITH_CP"}, ddp},
-		"the least size":       {training{sizes: []int64{4095, 4096, 8000}, steps: 2}, []int64{4096, 8000}},
+		"the minimum size":     {training{sizes: []int64{4095, 4096, 8000}, steps: 2}, []int64{4096, 8000}},
 		"a thousandth":         {training{sizes: []int64{8192, 8 * oneMiB}, steps: 2}, []int64{8192, 8 * oneMiB}},
 		"less than that":       {training{sizes: []int64{8191, 8 * oneMiB}, steps: 2}, []int64{8 * oneMiB}},
 		"two of one size":      {training{sizes: eight[:2], steps: 2}, eight[:2]},

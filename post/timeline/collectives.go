@@ -171,11 +171,11 @@ func (s *study) collectives(out *Device, all []happening) {
 
 // took sets what calls of a kind took, in milliseconds.
 func (c *Collective) took(ms []float64) {
-	c.Calls, c.Sum, c.Median, c.Least = len(ms), 0, stats.Median(ms), slices.Min(ms)
+	c.Calls, c.Sum, c.Median, c.Min = len(ms), 0, stats.Median(ms), slices.Min(ms)
 	for _, one := range ms {
 		c.Sum += one
 	}
-	c.Busbw, c.BusbwMax = c.busbwAt(c.Median), c.busbwAt(c.Least)
+	c.Busbw, c.BusbwMax = c.busbwAt(c.Median), c.busbwAt(c.Min)
 }
 
 // busbwAt is the bus bandwidth of a collective at a time in milliseconds, in GB/s; nil where size, ranks or operation

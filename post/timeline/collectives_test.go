@@ -40,9 +40,9 @@ func TestCollectivesByWhatTheyAre(t *testing.T) {
 	busbw := 8e6 / 2.5e-3 * 3 / 4 / 1e9
 	must.Eq(t, []Collective{
 		{Name: "all_reduce", Group: "tp", Ranks: 2, Bytes: &reduced, Type: "bfloat16", Parts: 1, Calls: 1, Sum: 3,
-			Median: 3, Least: 3, Exposed: 2, Busbw: &one, BusbwMax: &one},
+			Median: 3, Min: 3, Exposed: 2, Busbw: &one, BusbwMax: &one},
 		{Name: "all_gather", Group: "dp", Ranks: 4, Bytes: &gathered, Type: "float32", Parts: 1, Calls: 2, Sum: 5,
-			Median: 2.5, Least: 1, Exposed: 4, Busbw: &busbw, BusbwMax: &best},
+			Median: 2.5, Min: 1, Exposed: 4, Busbw: &busbw, BusbwMax: &best},
 	}, d.Collectives)
 }
 

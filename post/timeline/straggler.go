@@ -13,10 +13,10 @@ import (
 const (
 	// chanceOfAny is how likely it may be that chance alone makes some rank last as often.
 	chanceOfAny = 0.01
-	// leastCost is the share of the time of a rank that others must have waited for it to be a straggler.
-	leastCost = 0.01
-	// leastLast is the share of uneven collectives that it must have been the last in.
-	leastLast = 1.0 / 3
+	// minCost is the share of the time of a rank that others must have waited for it to be a straggler.
+	minCost = 0.01
+	// minLast is the share of uneven collectives that it must have been the last in.
+	minLast = 1.0 / 3
 )
 
 // straggler is the rank that is the last to begin far more often than chance would have it, at a cost to the others;
@@ -50,7 +50,7 @@ func (c *comparison) straggler() *Straggler {
 // standsOut reports whether a rank is late by more than chance, and at a cost. What happens in one step may go
 // together, so that its calls count as fewer where steps differ more than chance would have them.
 func (c *comparison) standsOut(l *lane) bool {
-	if l.uneven == 0 || float64(l.last) < leastLast*float64(l.uneven) || milliseconds(l.cost) < leastCost*c.meanSpan() {
+	if l.uneven == 0 || float64(l.last) < minLast*float64(l.uneven) || milliseconds(l.cost) < minCost*c.meanSpan() {
 		return false
 	}
 	fewer := l.dispersion()
@@ -100,8 +100,8 @@ func (c *comparison) meanSpan() (mean float64) {
 }
 
 const (
-	leastReason = 0.25 // of the cost that a reason must explain
-	leastMore   = 0.05 // more than the others' middle
+	minReason = 0.25 // of the cost that a reason must explain
+	minMore   = 0.05 // more than the others' middle
 )
 
 // causes are what a straggler spends more time on than the median of the others, the largest difference first.
@@ -121,7 +121,7 @@ func (c *comparison) causes(l *lane) profiles.StragglerCauses {
 			}
 		}
 		usual := stats.Median(others)
-		if more := own - usual; more > leastReason*milliseconds(l.cost) && more > leastMore*usual &&
+		if more := own - usual; more > minReason*milliseconds(l.cost) && more > minMore*usual &&
 			own >= stats.Quantile(others, 0.75) {
 			found = append(found, profiles.StragglerCause{Cause: kind, Own: seconds(own), Others: seconds(usual)})
 		}

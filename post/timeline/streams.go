@@ -38,7 +38,7 @@ func (s *study) streams() (all []Stream, shared []SharedStream) {
 			Exposed: milliseconds(s.exposedIn(running[communicating]...)), Kernels: of[id].kernels,
 		})
 		ofCompute := share(compute, s.cover.sets[computing].of.length())
-		if compute > 0 && comm > 0 && ofCompute >= leastShared {
+		if compute > 0 && comm > 0 && ofCompute >= minShared {
 			shared = append(shared, SharedStream{ID: int(id), Comm: milliseconds(comm),
 				OfComm: share(comm, s.cover.sets[communicating].of.length()), OfCompute: ofCompute})
 		}
@@ -46,10 +46,10 @@ func (s *study) streams() (all []Stream, shared []SharedStream) {
 	return all, shared
 }
 
-// leastShared is how much of its device's computing, in percent, a stream has to have to be reported as shared. The
+// minShared is how much of its device's computing, in percent, a stream has to have to be reported as shared. The
 // streams of sharded training have some kernels beside their collectives, which copy and cast: what computes runs
 // elsewhere, and hides them.
-const leastShared = 10
+const minShared = 10
 
 func share(part, whole int64) float64 {
 	if whole == 0 {

@@ -148,7 +148,7 @@ type Collective struct {
 	Calls   int     `json:"calls"`
 	Sum     float64 `json:"sum_ms"`
 	Median  float64 `json:"median_ms"`
-	Least   float64 `json:"min_ms"`
+	Min     float64 `json:"min_ms"`
 	Exposed float64 `json:"exposed_ms"` // summed
 	// at the median time, which has the waiting for others in it; null: size, ranks or operation unknown
 	Busbw    *float64 `json:"busbw_GBps"`
@@ -204,7 +204,7 @@ type Across struct {
 	How     profiles.MatchedByAll `json:"matched_by"`
 	// matched collectives without a root in which one rank took clearly less than another: it began last
 	Uneven  int         `json:"uneven"`
-	Pure    float64     `json:"pure_ms"`    // of matched calls, per rank: the least over ranks, summed
+	Pure    float64     `json:"pure_ms"`    // of matched calls, per rank: the minimum over ranks, summed
 	Waiting float64     `json:"waiting_ms"` // the rest, the mean over ranks
 	Ranks   []RankShare `json:"ranks"`
 	// that all ranks have, whole: computing is compared over them; 0: over whole recordings
@@ -223,7 +223,7 @@ type RankShare struct {
 	Kernels float64 `json:"kernel_ms"`  // of kernels that compute, summed, of the same steps
 	Pure    float64 `json:"pure_ms"`    // of all matched calls, and so are the next two
 	Waiting float64 `json:"waiting_ms"`
-	Last    int     `json:"last"` // uneven collectives which it was the last to begin, that is: took the least time
+	Last    int     `json:"last"` // uneven collectives which it was the last to begin, that is: took the shortest time
 
 	// Offset is what is added to times of this device, which count from its first activity, to set them beside those of
 	// the first of Ranks: by the ends of matched collectives, and for pictures only. Null: none was matched.
@@ -244,10 +244,10 @@ type Straggler struct {
 // StepSpread is how one step differs between ranks.
 type StepSpread struct {
 	Name    string  `json:"step"`
-	Least   float64 `json:"compute_min_ms"`
-	Most    float64 `json:"compute_max_ms"`
+	Min     float64 `json:"compute_min_ms"`
+	Max     float64 `json:"compute_max_ms"`
 	Slowest int     `json:"slowest"`       // index in Timeline.Devices
-	Spread  float64 `json:"imbalance_pct"` // most over mean, less one
+	Spread  float64 `json:"imbalance_pct"` // maximum over mean, less one
 	Waiting float64 `json:"waiting_ms"`    // mean over ranks
 	Span    float64 `json:"span_ms"`       // the longest of ranks
 }
@@ -255,7 +255,7 @@ type StepSpread struct {
 // Matched is what matched collectives of one kind took.
 type Matched struct {
 	Collective
-	Pure      float64  `json:"pure_median_ms"`    // least over ranks, median over calls
+	Pure      float64  `json:"pure_median_ms"`    // minimum over ranks, median over calls
 	Waiting   float64  `json:"waiting_median_ms"` // mean over ranks, median over calls
 	PureBusbw *float64 `json:"pure_busbw_GBps"`   // at the pure time
 }
@@ -263,7 +263,7 @@ type Matched struct {
 // Advice is something to do.
 type Advice struct {
 	Topic string        `json:"topic"`   // overlap, idle time, copies, balance, topology, profile
-	Says  string        `json:"says"`    // what to do, in sentences
+	Text  string        `json:"text"`    // what to do, in sentences
 	Gain  float64       `json:"gain_ms"` // at most, per step or per recording; 0: unknown
 	Found notice.Notice `json:"found"`   // what the advice is based on
 }

@@ -82,7 +82,7 @@ func (s *timelineDocument) collectives() {
 	}
 	var rows []timeline.Matched
 	for _, c := range most.Collectives {
-		rows = append(rows, timeline.Matched{Collective: c, Pure: c.Least, PureBusbw: c.BusbwMax})
+		rows = append(rows, timeline.Matched{Collective: c, Pure: c.Min, PureBusbw: c.BusbwMax})
 	}
 	text := "busbw is in GB/s, at the median time, which includes waiting for other ranks; at best is at the " +
 		"minimum time."

@@ -223,7 +223,7 @@ func (s *timelineDocument) ranks() {
 		if step.Spread >= 0.005 {
 			name += ", " + s.label(step.Slowest)
 		}
-		values := []float64{step.Least, step.Most, step.Spread, step.Span, step.Waiting}
+		values := []float64{step.Min, step.Max, step.Spread, step.Span, step.Waiting}
 		steps.rows = append(steps.rows, row{name, values[:len(steps.heads)]})
 	}
 	s.numbers("Computation of a step over ranks:", "step, longest on", steps)

@@ -174,7 +174,7 @@ func (s *timelineDocument) advice() {
 		if gain := s.Worth(a).String(); gain != "" {
 			why += "; " + gain
 		}
-		text := a.Says + " (" + why + ")"
+		text := a.Text + " (" + why + ")"
 		if source := notice.Source(a.Found.Fact); source != "" {
 			text += " [" + source + "]"
 		}

@@ -56,7 +56,7 @@ func madeUpDevice(rank, world, steps int) timeline.Device {
 			Calls:    15,
 			Sum:      30.5,
 			Median:   2,
-			Least:    1.25,
+			Min:      1.25,
 			Exposed:  20,
 			Busbw:    pointer(23.624),
 			BusbwMax: pointer(37.8),
@@ -66,7 +66,7 @@ func madeUpDevice(rank, world, steps int) timeline.Device {
 			Calls:   2,
 			Sum:     0.031,
 			Median:  0.0155,
-			Least:   0.015,
+			Min:     0.015,
 			Exposed: 0.031,
 		},
 	}
@@ -87,7 +87,7 @@ func madeUp(ranks, steps int) *timeline.Timeline {
 		t.Devices = append(t.Devices, d)
 	}
 	none := profiles.NoSteps{}
-	t.Advice = []timeline.Advice{{Says: notice.ToDo(none), Gain: 1.5, Found: notice.New(none)}}
+	t.Advice = []timeline.Advice{{Text: notice.ToDo(none), Gain: 1.5, Found: notice.New(none)}}
 	t.Notes = []notice.Notice{notice.InFile(t.Files[0].Path, 0, profiles.EmptyGraphs{Launches: 2})}
 	if ranks < 2 {
 		return t
@@ -113,11 +113,11 @@ func madeUp(ranks, steps int) *timeline.Timeline {
 			Waiting: 30 - float64(r)/4, Last: r})
 	}
 	for _, step := range t.Devices[0].Steps {
-		a.Imbalance = append(a.Imbalance, timeline.StepSpread{Name: step.Name, Least: 14, Most: 15, Slowest: ranks - 1,
+		a.Imbalance = append(a.Imbalance, timeline.StepSpread{Name: step.Name, Min: 14, Max: 15, Slowest: ranks - 1,
 			Spread: 3.4, Waiting: 2, Span: 20})
 	}
 	for _, c := range t.Devices[0].Collectives {
-		a.Matches = append(a.Matches, timeline.Matched{Collective: c, Pure: c.Least, Waiting: c.Median - c.Least,
+		a.Matches = append(a.Matches, timeline.Matched{Collective: c, Pure: c.Min, Waiting: c.Median - c.Min,
 			PureBusbw: c.BusbwMax})
 	}
 	t.Across = a

@@ -6,9 +6,9 @@ import (
 )
 
 func TestWords(t *testing.T) {
-	known := []string{"csv", "jsonl", "md"}
-	got, err := Words("format", []string{"md", "csv", "md"}, known)
-	if err != nil || !slices.Equal(got, []string{"md", "csv"}) {
+	known := []string{"csv", "jsonl", "markdown"}
+	got, err := Words("format", []string{"md", "csv", "markdown"}, known)
+	if err != nil || !slices.Equal(got, []string{"markdown", "csv"}) {
 		t.Error(got, err)
 	}
 	for _, values := range [][]string{nil, {""}, {"csv", "xml"}} {

@@ -100,7 +100,7 @@ func (c *gpuComputing) openGEMM() error {
 
 // A matrix product must take long enough for the host to issue many during one, and must be short beside a layer's
 // computing.
-const leastGEMM = 20e-6 // s
+const minGEMM = 20e-6 // s
 
 // gemmSizes are the rows and columns of matrices that are tried, in order.
 var gemmSizes = []int{1024, 2048, 4096, 8192}
@@ -120,7 +120,7 @@ func (c *gpuComputing) sizeGEMM() error {
 		if err := c.b.w.Max(least); err != nil {
 			return err
 		}
-		if -least[0] >= leastGEMM || i == len(gemmSizes)-1 {
+		if -least[0] >= minGEMM || i == len(gemmSizes)-1 {
 			c.what += fmt.Sprintf(" half-precision GEMMs of %dx%dx%d", n, n, n)
 			return nil
 		}

@@ -52,7 +52,7 @@ func checkCPUs(host []Setup) Row {
 	}
 	online := host[0].Node.CPUs
 	cpus := notice.RankCPUs{Ranks: len(host), CPUs: online,
-		Binding: notice.Binding{Least: lowest, Most: most, Free: lowest == online && lowest > 0}}
+		Binding: notice.Binding{Min: lowest, Max: most, Free: lowest == online && lowest > 0}}
 	if lowest == 0 {
 		return found(cpus)
 	}

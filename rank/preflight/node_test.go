@@ -43,7 +43,7 @@ func numaNodes(cpus ...string) (nodes []machine.NUMANode) {
 func TestCheckCPUs(t *testing.T) {
 	cpus := func(ranks, online, least, most int, free bool) notice.RankCPUs {
 		return notice.RankCPUs{Ranks: ranks, CPUs: online,
-			Binding: notice.Binding{Least: least, Most: most, Free: free}}
+			Binding: notice.Binding{Min: least, Max: most, Free: free}}
 	}
 	for name, c := range map[string]struct {
 		online int

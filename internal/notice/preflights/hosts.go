@@ -322,7 +322,7 @@ var preflightHosts = []notice.Entry{
 		Doc:    "Hosts differ in hardware or settings. Memory is compared to 5 %: the firmware keeps some of it."},
 	{
 		Example: RanksAcrossNUMA{
-			notice.RankCPUs{Ranks: 2, CPUs: 8, Binding: notice.Binding{Least: 4, Most: 8, Free: false}},
+			notice.RankCPUs{Ranks: 2, CPUs: 8, Binding: notice.Binding{Min: 4, Max: 8, Free: false}},
 			1,
 			2,
 		},

@@ -117,27 +117,27 @@ func (r RanksRead) String() string {
 
 // AgainstBenchmark reports a collective of a training against the benchmark.
 type AgainstBenchmark struct {
-	Collective string           `json:"collective"`
-	Size       units.RoughBytes `json:"size_bytes"`
-	Type       string           `json:"type"`
-	Ranks      int              `json:"ranks"`
-	Percent    Whole            `json:"pct"`
-	Busbw      units.Bandwidth  `json:"busbw_Bps"`
-	Reached    units.Bandwidth  `json:"benchmark_Bps"`
-	Run        string           `json:"run"`
-	Who        string           `json:"who"`
-	Shape      string           `json:"shape"`
-	Placement  string           `json:"placement"`
-	Waiting    LeastTime        `json:"may_include_waiting,omitempty"`
-	Machine    OtherGPU         `json:"machine,omitzero"`
-	Simulated  SimulatedRun     `json:"simulated,omitempty"`
-	More       MoreThan         `json:"more,omitempty"`
+	Collective string            `json:"collective"`
+	Size       units.RoughBytes  `json:"size_bytes"`
+	Type       string            `json:"type"`
+	Ranks      int               `json:"ranks"`
+	Percent    Whole             `json:"pct"`
+	Busbw      units.Bandwidth   `json:"busbw_Bps"`
+	Reached    units.Bandwidth   `json:"benchmark_Bps"`
+	Run        string            `json:"run"`
+	Who        string            `json:"who"`
+	Shape      string            `json:"shape"`
+	Placement  string            `json:"placement"`
+	Waiting    MayIncludeWaiting `json:"may_include_waiting,omitempty"`
+	Machine    OtherGPU          `json:"machine,omitzero"`
+	Simulated  SimulatedRun      `json:"simulated,omitempty"`
+	More       MoreThan          `json:"more,omitempty"`
 }
 
-// LeastTime is that a time may include waiting for other ranks.
-type LeastTime bool
+// MayIncludeWaiting is that a time may include waiting for other ranks.
+type MayIncludeWaiting bool
 
-func (LeastTime) String() string {
+func (MayIncludeWaiting) String() string {
 	return "The training's value is of its shortest call, which may include waiting for other ranks."
 }
 

@@ -4,7 +4,7 @@ let charts = 0;
 
 // chartIn makes a chart in a figure. set(spec) draws what it is given; a spec has
 //   label, xKind ("size" or "ranks"), xTitle, xWords, xlog, ylog, metric, bands, water (a word across it, or ""),
-//   series [{ id, label, style, points [{ x, value, lo, hi, notesAt }], laws [[{ x, value }]] }], laws (whether they are drawn), regions,
+//   series [{ id, label, style, points [{ x, value, lo, hi, notesAt }], model [[{ x, value }]] }], models (whether they are drawn), regions,
 //   ceilings [{ value, name, of (ids of series), part (words where it is not for all) }]
 // and keeps what is hidden and zoomed as long as the key stays the same.
 function chartIn(figure) {

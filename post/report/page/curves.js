@@ -11,7 +11,7 @@ function startCurves() {
   // The first plot is that of the first headline, unless it has a single point; else that with most sizes.
   const longest = byFamily.map((list) => Math.max(0, ...list.map((i) => data.curves[i].sizes.length)));
   state.family = longest[data.first] > 1 ? data.first : Math.max(0, longest.indexOf(Math.max(...longest)));
-  byId("laws").parentElement.hidden = data.curves.every((curve) => !curve.laws);
+  byId("models").parentElement.hidden = data.curves.every((curve) => !curve.segments);
   const over = chartIn(byId("curve-chart")),
     scaling = chartIn(byId("scaling-chart"));
 
@@ -31,20 +31,20 @@ function startCurves() {
         label: curve.label,
         style: place,
         points,
-        laws: lawsOf(metric, index),
+        model: modelOf(metric, index),
         mark: marksOf(curve),
         rehearsed: curve.simulated,
       };
     });
   }
 
-  // lawsOf are the values of each line of a model, at the measured sizes.
-  function lawsOf(metric, index) {
+  // modelOf are the values of each line of a model, at the measured sizes.
+  function modelOf(metric, index) {
     const curve = data.curves[index];
-    return (curve.laws || []).map((law) => {
-      const sizes = curve.sizes.filter((size) => size >= law.from && size <= law.to);
+    return (curve.segments || []).map((segment) => {
+      const sizes = curve.sizes.filter((size) => size >= segment.from && size <= segment.to);
       return sizes
-        .map((size) => ({ x: size, value: metric.of(curve, size, law.us[0] + law.us[1] * size) }))
+        .map((size) => ({ x: size, value: metric.of(curve, size, segment.us[0] + segment.us[1] * size) }))
         .filter((p) => p.value !== null);
     });
   }
@@ -65,7 +65,7 @@ function startCurves() {
         ylog: state.ylog,
         metric,
         bands: byId("bands").checked,
-        laws: byId("laws").checked,
+        models: byId("models").checked,
         series,
         regions: byId("shades").checked ? eachOnce(regions) : [],
         ceilings: ceilingsOf(list),
@@ -215,7 +215,7 @@ function startCurves() {
   );
   byId("bands").addEventListener("change", draw);
   byId("shades").addEventListener("change", draw);
-  byId("laws").addEventListener("change", draw);
+  byId("models").addEventListener("change", draw);
   byId("scaling-size").addEventListener("change", (event) => {
     event.target.dataset.chosen = "yes";
     draw();

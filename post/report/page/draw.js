@@ -251,20 +251,20 @@ function drawSeries(svg, spec, f, room) {
         "stroke-width": 1.25,
       }),
     );
-    if (spec.laws) drawLaws(svg, spec, f, s);
+    if (spec.models) drawModel(svg, spec, f, s);
   }
 }
 
-// drawLaws draws a thin line for each law of a series' model, in the colour of its curve.
-function drawLaws(svg, spec, f, s) {
-  for (const law of s.laws) {
-    const line = insight(spec, law, f)
+// drawModel draws a thin line for each segment of a series' model, in the colour of its curve.
+function drawModel(svg, spec, f, s) {
+  for (const segment of s.model) {
+    const line = insight(spec, segment, f)
       .map((p, i) => (i ? "L" : "M") + f.x.at(p.x).toFixed(1) + " " + f.y.at(p.value).toFixed(1))
       .join("");
     if (line)
       svg.append(
         shape("path", {
-          class: "law",
+          class: "model",
           d: line,
           fill: "none",
           stroke: colourOf(s.style),

@@ -1,5 +1,5 @@
-// Package say names tables and ratios the same way in all output of post.
-package say
+// Package title names tables and ratios the same way in all output of post.
+package title
 
 import "busbar/internal/coll"
 
