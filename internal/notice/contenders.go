@@ -58,8 +58,8 @@ func (l Lead) String() string {
 		return fmt.Sprintf("%s is %v times as fast as %s at %s (95 %% CI %s)", l.Who, l.Most.Factor, l.Than, at,
 			l.Most.span())
 	}
-	return fmt.Sprintf("%s is %v (%v; 95 %% CI %s) to %v times (%v; %s) as fast as %s at %s", l.Who,
-		l.Least.Factor, l.Least.At, l.Least.span(), l.Most.Factor, l.Most.At, l.Most.span(), l.Than, at)
+	return fmt.Sprintf("%s is %v to %v times as fast as %s at %s (95 %% CI %s at %v, %s at %v)", l.Who,
+		l.Least.Factor, l.Most.Factor, l.Than, at, l.Least.span(), l.Least.At, l.Most.span(), l.Most.At)
 }
 
 // Scope is which launches a comparison holds for.
@@ -75,7 +75,7 @@ const (
 
 var scopeTexts = map[Scope]string{
 	AllLaunches:   "over launches",
-	SomeLaunches:  "over launches; some sizes in one launch alone",
+	SomeLaunches:  "over launches; some sizes in one launch only",
 	OneLaunch:     "in one launch",
 	OneLaunchEach: "in one launch of each",
 }

@@ -168,9 +168,9 @@ var gpuCauses = []cause{
 	},
 	{
 		"stream-captured", notice.Error,
-		"an operation ran that a CUDA graph cannot capture while one was being captured",
-		"create communicators, register memory and call each collective once before the capture; where PyTorch's " +
-			"watchdog is named, it queried an event of before: use a newer PyTorch, or " +
+		"during the capture of a CUDA graph, an operation ran that a graph cannot capture",
+		"create communicators, register memory and call each collective once before the capture; if PyTorch's " +
+			"watchdog is named, it queried an earlier event: use a newer PyTorch, or " +
 			"capture_error_mode=\"thread_local\"",
 		"CUDA documentation, cudaErrorStreamCaptureUnsupported",
 	},
