@@ -272,7 +272,7 @@ var headlines = []Entry{
 		Example: WrongData{3, "all_reduce float32; 1 MiB", WrongElement{3, "node2", 0, "2", "1"},
 			Kept{SourceCountsWrong{3}}},
 		Severity: Error,
-		Text:     "WRONG DATA at {Points point}: ranks received wrong values",
+		Text:     "WRONG DATA at {Points point}: results differ from the correct values",
 		Details:  []string{"[First: {Where}: {First}.]", "[First: {Where}: {Cause}.]"},
 		Advice:   "do not use this configuration until the cause is known",
 		Doc: `The data of a rank differs from the correct result. Data quality has the points and one element of each

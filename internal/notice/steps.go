@@ -162,7 +162,7 @@ var steps = []Entry{
 		Severity: Warning, Source: stepsSource,
 		Text: "{Planned point} planned: {Counts}",
 		Details: []string{
-			"[Wrong data at {Wrong point}: ranks received wrong values.]",
+			"[Wrong data at {Wrong point}: results differ from the correct values.]",
 			"[{Elsewhere}.]",
 			"[Values of {Unfinished unfinished point} are of the rounds measured so far.]",
 		},

@@ -36,6 +36,9 @@ func Write(o *plan.Options, started launch.Started, out io.Writer) error {
 	} else {
 		l.printf("# plan: %s on %s, %s\n", p.SweepName(), strings.Join(p.Backends, ","), units.Count(size, "rank"))
 		l.origins()
+		for _, note := range p.Sweep.Unmet() {
+			l.wrapped("", note)
+		}
 	}
 	if o.Pattern != "" {
 		err = l.pattern(started)
