@@ -178,7 +178,7 @@ var patterns = []Entry{
 	{
 		Example: SlowNode{NodeOrLink{"node3"}, examplePart, 2.4, true}, Severity: Error,
 		Text:    "{Nodes} is slow: {Part}",
-		Details: []string{"[Measured again alone: {Alone} times as long.]", "[{NotYet}]"},
+		Details: []string{"[Measured alone: {Alone} times as long.]", "[{NotYet}]"},
 		Advice:  "test the node or the link by itself; leave it out of jobs (srun --exclude) until it is repaired",
 		Doc:     "Its times exceed those of the other nodes in the rounds and, where it was measured again, alone.",
 	},
