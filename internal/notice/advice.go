@@ -46,7 +46,7 @@ const (
 const (
 	// AdvicePeers is for GPUs of one host that do not reach each other's memory.
 	AdvicePeers = "see nvidia-smi topo -p2p r" + MayForbid
-	MayForbid   = "; an IOMMU, PCIe ACS or a virtual machine may prevent it, and GeForce GPUs have none"
+	MayForbid   = "; an IOMMU, PCIe ACS or a virtual machine may prevent peer access; GeForce GPUs have none"
 	// AdviceOneLibrary is for ranks with different versions of a library.
 	AdviceOneLibrary = "use the same library on all hosts: --nccl PATH on a shared filesystem, or the same image"
 	// AdviceOneDriver is for hosts with different drivers.

@@ -361,7 +361,7 @@ var comparisons = []Entry{
 	},
 	{
 		Example: NotComparable{"after", "training steps"}, Severity: Warning, Source: compareSource,
-		Text: "{Side} has no {Kind}, so it is not compared with the sides that do",
+		Text: "{Side} has no {Kind}, so it is not compared with sides that have them",
 		Doc:  "Collectives and training steps are compared separately, and one side has points of one kind only.",
 	},
 	{

@@ -74,7 +74,7 @@ type SlowNode struct {
 // NotAlone is that a part was not measured again alone.
 type NotAlone bool
 
-func (NotAlone) String() string { return "It was not measured again alone." }
+func (NotAlone) String() string { return "It was not measured alone." }
 
 // SlowTogether reports a node or a link that is slow only while the others measure too.
 type SlowTogether struct {
@@ -228,7 +228,8 @@ var patterns = []Entry{
 			1.2,
 			[]Cleared{{NodeOrLink{"node3"}, 1.4, 1.01, 1.02}},
 		}, Severity: Info,
-		Text: "no {What} is slow[ (nodes within {Nodes}, pairs within {Pairs})][ (halves within {Halves})]",
+		Text: `no {What} is slow[ (nodes differ by up to {Nodes}, pairs by up to {Pairs})][ (halves differ by up to
+			{Halves})]`,
 		Details: []string{
 			"[Times vary by about {Noise}: slowdowns below {Unseen} are not found.]", "{Suspects...}",
 		},

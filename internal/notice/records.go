@@ -435,7 +435,7 @@ var records = []Entry{
 			not mark the rows, so that only the count shows the defect.`},
 	{
 		Example: Deduced{DeducedSize, FromShare, "all_gather"}, Severity: Info,
-		Text: "{What}[ of {Collective}], {From}",
+		Text: "{What}[ of {Collective}] ({From})",
 		Doc:  "docs/import.md lists the fields that are deduced, and those that stay empty.",
 	},
 	{

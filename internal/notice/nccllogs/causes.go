@@ -33,7 +33,7 @@ const (
 	reach       = "test the two NICs with ib_write_bw -d DEVICE; " + rails + "; " + sameRoCE
 	firstOfRank = "the cause is on the other rank: look there for the first WARN, Traceback, out of memory, " +
 		"Segmentation fault or kill"
-	returned     = "NCCL returned to the program: "
+	returned     = "NCCL returned "
 	before       = "; an earlier message of NCCL names the cause"
 	again        = "run again with NCCL_DEBUG=INFO, and look for the first warning"
 	returnedDoc  = notice.RuntimeDoc + ", Errors"
@@ -234,8 +234,8 @@ var hostCauses = []cause{
 	{
 		"pytorch-heartbeat-timeout", notice.Warning,
 		"PyTorch's watchdog thread itself hung, usually inside a CUDA or NCCL call " +
-			"that does not return; the time is TORCH_NCCL_HEARTBEAT_TIMEOUT_SEC",
-		"find the rank that did not call; a longer time only hides it", torchDoc,
+			"that does not return; the timeout is TORCH_NCCL_HEARTBEAT_TIMEOUT_SEC",
+		"find the rank that did not call; a longer timeout only hides it", torchDoc,
 	},
 	{
 		"barrier-device-guessed", notice.Warning,

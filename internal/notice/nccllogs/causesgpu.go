@@ -35,9 +35,9 @@ var gpuCauses = []cause{
 	},
 	{
 		"duplicate-gpu", notice.Error, "two ranks use the same GPU", possible + "the program does not call " +
-			"torch.cuda.set_device(LOCAL_RANK) or selects a fixed GPU; more ranks a host than GPUs (nproc_per_node, " +
-			"srun --gpus-per-task=1); CUDA_VISIBLE_DEVICES is the same for ranks of their own; the ranks use MIG " +
-			"instances of one GPU, which NCCL does not support",
+			"torch.cuda.set_device(LOCAL_RANK) or selects a fixed GPU; more ranks per host than GPUs " +
+			"(nproc_per_node, srun --gpus-per-task=1); CUDA_VISIBLE_DEVICES is the same for ranks of " +
+			"their own; the ranks use MIG instances of one GPU, which NCCL does not support",
 		ncclSource + "src/init.cc",
 	},
 	{
@@ -110,9 +110,9 @@ var gpuCauses = []cause{
 	},
 	{
 		"no-such-gpu", notice.Error, "a rank selects a GPU that it cannot see",
-		possible + "more ranks a host than GPUs (nproc_per_node, slots of the hostfile, nccl-tests' -g beside one " +
-			"rank a GPU); the program selects by global and not by local rank; CUDA_VISIBLE_DEVICES or the container " +
-			"has fewer (nvidia-smi -L there)",
+		possible + "more ranks per host than GPUs (nproc_per_node, slots of the hostfile, nccl-tests' -g beside one " +
+			"rank per GPU); the program selects by global and not by local rank; CUDA_VISIBLE_DEVICES or the " +
+			"container has fewer (nvidia-smi -L there)",
 		"CUDA documentation, cudaErrorInvalidDevice",
 	},
 	{

@@ -306,7 +306,7 @@ var preflightGPUs = []notice.Entry{
 		Text: failedText, Advice: "see --nccl PATH",
 		Doc: "No NCCL-compatible library was found, or the one that was found cannot be used."},
 	{Example: NCCLWithoutGPUCode{exampleNCCL, "7.0"}, Severity: notice.Error,
-		Text:   ncclText + " does not support GPUs of compute capability {Capability}",
+		Text:   ncclText + ": no support for GPUs of compute capability {Capability}",
 		Advice: "install its build for CUDA 12 (pip install nvidia-nccl-cu12), or give its path with --nccl PATH",
 		Doc:    "CUDA 13 dropped GPUs below compute capability 7.5: V100 and older."},
 	{Example: NCCLNeedsNewerDriver{exampleNCCL, 12040}, Severity: notice.Error,
