@@ -56,8 +56,8 @@ type Options struct {
 	TimeLimit  time.Duration // of the whole run; 0: none
 }
 
-// Default is the sweep "custom", of a command line without a sweep: all_reduce of float32 with sum, out-of-place, in throughput
-// mode, from 8 B to 32 MiB by factor 2.
+// Default is the sweep "custom", of a command line without a sweep: all_reduce of float32 with sum, out-of-place, in
+// throughput mode, from 8 B to 32 MiB by factor 2.
 func Default() *Sweep {
 	return &Sweep{
 		Name: "custom",
