@@ -205,7 +205,7 @@ func checkOrder(t *testing.T, m program.Mode, s program.Spans, links []program.L
 				before(fmt.Sprint("the segment behind operation ", i), s.Ops[i].End, s.Segments[l.Before].Start)
 			}
 		}
-		// A segment that waits for nothing begins where the one before it ends, though an operation is on its way.
+		// A segment that waits for nothing begins where the one before it ends, though an operation is in flight.
 		before("the last segment beside operation 2", s.Segments[3].Start, s.Segments[2].End)
 		before("the first segment beside operation 0", s.Segments[0].Start, s.Ops[0].Start)
 	}

@@ -205,7 +205,7 @@ func TestCompareTrainingFindings(t *testing.T) {
 			}
 		}, notice.FailsNow, "ok in 3 launches, wrong in 1 launch (3 elements differ)", 3, codeExceeded},
 		"cut off in all": {stepCutOff, notice.NotMeasured,
-			"unfinished in 4 launches (the run ended after 7 rounds; all values are of these)", 0, 0},
+			"unfinished in 4 launches (the run ended after 7 rounds; values cover only these)", 0, 0},
 		"cut off in one": {func(launch int, f *result.StepFile) {
 			if launch == 4 {
 				stepCutOff(launch, f)

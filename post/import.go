@@ -44,7 +44,7 @@ counted, and the first is printed. A second import replaces the first.`,
 		RunE: func(cmd *cobra.Command, args []string) error { return m.run(cmd.Context(), cmd, args) },
 	}
 	cmd.Flags().StringVarP(&m.Dir, "out", "o", input.DefaultFolder, "write into this `DIR`")
-	cmd.Flags().BoolVar(&m.Strict, "strict", false, "fail on unknown lines, torn rows and doubtful points")
+	cmd.Flags().BoolVar(&m.Strict, "strict", false, "fail on unknown lines, incomplete rows and doubtful points")
 	cmd.Flags().StringArrayVar(&m.words, "set", nil,
 		"supply `KEY=VALUE` if the file lacks it: world, collective,\ntype, placement, mode")
 	return cmd

@@ -205,7 +205,8 @@ func planFlags(c *config, f *flagSet) {
 	p := &c.Flags
 	f.value("backend", "LIST", "select "+strings.Join(backend.Names(), ", ")+" or auto (NCCL on GPUs, else MPI)",
 		into(backends, &c.Backends))
-	f.value("sweep", "NAME|FILE", "run quick, profile, baseline, full, sizes, pattern or a YAML file (quick)",
+	f.value("sweep", "NAME|FILE", "run quick, profile, baseline, full, sizes, pattern or a YAML file (quick; custom "+
+		"with -b, -e, -f, -i, --elements or --collective)",
 		func(s string) error { c.Sweep = s; return nil })
 	f.value("collective", "LIST", "select all_reduce, all_gather, reduce_scatter, broadcast, reduce, alltoall, "+
 		"gather, scatter, sendrecv or all", list(sweeps.ParseCollectives, &p.Collectives))

@@ -45,6 +45,11 @@ Values
   LIST is separated by commas. Long names accept _ for -. Flags override the sweep.
   Defaults are in parentheses. With --sweep, the sweep sets -b, -e and -f.
 
+Columns of the table
+  rt     root                                 time   of one operation
+  in     placement: out, in                   ±      half-width of the 95 % CI of time
+  how    mode: thr(oughput), lat(ency)        #      wrong elements (- unchecked)
+
 Environment
   BUSBAR_SIDE_CHANNEL=off  open no TCP connections between ranks
   BUSBAR_TIME_SCALE=N      multiply the timeouts after a failure by N (0.1 to 100)

@@ -81,9 +81,9 @@ func TestFaultMatrix(t *testing.T) {
 
 		// A process exits.
 		{name: "check: crash", fault: "crash@rank=1,size=4096,phase=check", code: -1,
-			words: []string{"rank 1 on", "is gone"}, ok: kept, point: result.Failed},
+			words: []string{"rank 1 on", "killed"}, ok: kept, point: result.Failed},
 		{name: "measure: crash", fault: "crash@rank=2,size=4096,phase=measure", code: -1,
-			words: []string{"rank 2 on", "is gone"}, ok: kept, point: result.Failed},
+			words: []string{"rank 2 on", "killed"}, ok: kept, point: result.Failed},
 
 		// An alternative replaces a missing function.
 		{name: "no alltoall gather scatter", args: []string{"--collective", "alltoall,gather,scatter", "-e", "1K"},

@@ -46,6 +46,22 @@ func (s Sizes) All() iter.Seq[int64] {
 	}
 }
 
+// Unmet returns a note for each range whose growth does not meet its end.
+func (s *Sweep) Unmet() (notes []string) {
+	for _, p := range s.Parts {
+		largest := p.Sizes.Begin
+		for n := range p.Sizes.All() {
+			largest = n
+		}
+		note := fmt.Sprintf("largest size is %s: %v does not include %s", coll.FormatSize(largest, false), p.Sizes,
+			coll.FormatSize(p.Sizes.End, false))
+		if len(p.Sizes.List) == 0 && largest < p.Sizes.End && !slices.Contains(notes, note) {
+			notes = append(notes, note)
+		}
+	}
+	return notes
+}
+
 // String formats the sizes: "8 to 32M by factor 2", "1M, 16M elements".
 func (s Sizes) String() string {
 	var text string

@@ -38,3 +38,14 @@ func TestRangeCheck(t *testing.T) {
 		}
 	}
 }
+
+func TestUnmet(t *testing.T) {
+	var s Sweep
+	for _, end := range []int64{32 << 10, 64 << 10, 64 << 10} {
+		s.Parts = append(s.Parts, Part{Sizes: Sizes{Begin: 8, End: end, Factor: 16}})
+	}
+	want := []string{"largest size is 32K: 8 to 64K by factor 16 does not include 64K"}
+	if got := s.Unmet(); !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}

@@ -20,7 +20,7 @@ var embedded embed.FS
 
 // Sweep defines what to measure, and for how long.
 type Sweep struct {
-	Name        string // quick, profile, …; the file's name without its suffix; "default"
+	Name        string // quick, profile, …; the file's name without its suffix; "custom"
 	Description string
 	Source      string // the YAML text; "" for Default
 	Parts       []Part // measured one after another
@@ -56,11 +56,11 @@ type Options struct {
 	TimeLimit  time.Duration // of the whole run; 0: none
 }
 
-// Default is the sweep of a command line without a sweep: all_reduce of float32 with sum, out-of-place, in throughput
-// mode, from 8 B to 32 MiB by factor 2.
+// Default is the sweep "custom", of a command line without a sweep: all_reduce of float32 with sum, out-of-place, in
+// throughput mode, from 8 B to 32 MiB by factor 2.
 func Default() *Sweep {
 	return &Sweep{
-		Name: "default",
+		Name: "custom",
 		Parts: []Part{{
 			Collectives: []coll.Collective{coll.AllReduce},
 			Sizes:       Sizes{Begin: 8, End: 32 << 20, Factor: 2},

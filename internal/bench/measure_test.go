@@ -308,7 +308,7 @@ func TestPrepareOutcomes(t *testing.T) {
 		needed int64
 	}{
 		"unsupported": {&bench.UnsupportedError{Cause: lacks}, 2, result.Unsupported,
-			notice.LibraryLacks{Problem: "NCCL has no int3"}, 0},
+			notice.LibraryLacks{Problem: "NCCL does not support int3"}, 0},
 		"unsupported on rank 0": {&bench.UnsupportedError{Cause: lacks}, 0, result.Unsupported, lacks, 0},
 		"memory": {&bench.MemoryError{Needed: 12345, Err: errors.New("all gone")}, 2, result.OOM,
 			failed("cannot allocate 12345 bytes for buffers: all gone"), 12345},

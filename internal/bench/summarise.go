@@ -53,7 +53,7 @@ func (t *timings) timeFigures(record *result.Record, mean float64) {
 	warn := func(w notice.Fact) { record.Warnings.Add(w) }
 	if t.c.Mode == coll.Throughput {
 		f.Batch = t.k * t.o.Aggregate
-		f.Summary = result.MedianOfBatches + t.o.Average.String()
+		f.Summary = t.o.Average.String() + result.MedianOfBatches
 	} else if t.untilLast() {
 		f.Summary = result.MedianToLastEnd
 	} else {

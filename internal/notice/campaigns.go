@@ -53,7 +53,7 @@ func (q QueueKnown) String() string {
 	if q {
 		return "to submit"
 	}
-	return "not done or in the queue"
+	return "not done, queued ones included"
 }
 
 // CampaignQueued reports that the queue has all launches that are not done.
@@ -85,8 +85,8 @@ const (
 var campaigns = []Entry{
 	{
 		Example: VariantAdded{"ring"}, Severity: Warning, Source: campaignSource,
-		Text: `the variant {Variant} is new: in blocks with results it is measured later than the others, which pairing
-			cannot correct`,
+		Text: `the variant {Variant} is new: in blocks with results it runs later than the others, a bias that pairing
+			cannot remove`,
 		Doc: "The plan has a variant that the campaign's copy of the plan lacks.",
 	},
 	{

@@ -273,7 +273,7 @@ func (SimulatedSides) Code() Code     { return "simulated-sides" }
 
 const (
 	compareSource = "docs/compare.md"
-	takeTurns     = "measure more launches of each side, in turns: A B A B A B A B"
+	takeTurns     = "measure more launches of each side, alternating: A B A B A B A B"
 )
 
 var comparisons = []Entry{
@@ -291,7 +291,7 @@ var comparisons = []Entry{
 	{
 		Example: InconclusivePoints{14, 16, 3, 2}, Severity: Info, Source: compareSource,
 		Text: "{Points} of {Of point} inconclusive",
-		Details: []string{"[With about {More} more launches per side each would probably have a verdict (+N in the " +
+		Details: []string{"[About {More} more launches per side would probably give each a verdict (+N in the " +
 			"table).]",
 			"[{Many point} would need more than 100 launches (+many).]"},
 		Advice: takeTurns,
@@ -311,12 +311,12 @@ var comparisons = []Entry{
 		Example:  VerdictBasis{14, Assignments{N: 70}, 0.05, 0.95},
 		Severity: Info, Source: compareSource,
 		Text:    "family-wise false-positive rate: at most {Alpha} ({Points point}, {Ways})",
-		Details: []string{"Intervals have {Confidence} confidence, each for its point alone."},
+		Details: []string{"Each {Confidence} confidence interval holds for its point alone."},
 		Doc:     "The error rate holds for all points of a comparison together (step-down max-T, docs/compare.md).",
 	},
 	{
 		Example: LimitExceeded{0.05}, Severity: Error, Source: "--fail-above",
-		Text: "slower by more than the {Limit} of --fail-above",
+		Text: "slower by more than {Limit} (--fail-above)",
 		Doc:  "The verdict is worse and the ratio of times is over the limit; the exit status is 7.",
 	},
 	{
@@ -361,7 +361,7 @@ var comparisons = []Entry{
 	},
 	{
 		Example: NotComparable{"after", "training steps"}, Severity: Warning, Source: compareSource,
-		Text: "{Side} has no {Kind}, so it is not compared with the sides that do",
+		Text: "{Side} has no {Kind}, so it is not compared with sides that have them",
 		Doc:  "Collectives and training steps are compared separately, and one side has points of one kind only.",
 	},
 	{

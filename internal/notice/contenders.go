@@ -58,8 +58,8 @@ func (l Lead) String() string {
 		return fmt.Sprintf("%s is %v times as fast as %s at %s (95 %% CI %s)", l.Who, l.Max.Factor, l.Than, at,
 			l.Max.span())
 	}
-	return fmt.Sprintf("%s is %v (%v; 95 %% CI %s) to %v times (%v; %s) as fast as %s at %s", l.Who,
-		l.Min.Factor, l.Min.At, l.Min.span(), l.Max.Factor, l.Max.At, l.Max.span(), l.Than, at)
+	return fmt.Sprintf("%s is %v to %v times as fast as %s at %s (95 %% CI %s at %v, %s at %v)", l.Who,
+		l.Min.Factor, l.Max.Factor, l.Than, at, l.Min.span(), l.Min.At, l.Max.span(), l.Max.At)
 }
 
 // Scope is which launches a comparison holds for.
@@ -75,7 +75,7 @@ const (
 
 var scopeTexts = map[Scope]string{
 	AllLaunches:   "over launches",
-	SomeLaunches:  "over launches; some sizes in one launch alone",
+	SomeLaunches:  "over launches; some sizes in one launch only",
 	OneLaunch:     "in one launch",
 	OneLaunchEach: "in one launch of each",
 }

@@ -35,16 +35,16 @@ type Interval struct {
 
 func (i Interval) String() string {
 	if i.Launches == 0 {
-		return "no interval"
+		return "no 95 % CI"
 	}
 	span := units.Times(i.Lo) + " to " + units.Times(i.Hi)
-	launches := fmt.Sprintf("%d or more launches of each", i.Launches)
+	launches := fmt.Sprintf("at least %d launches of each", i.Launches)
 	if i.Paired {
 		launches = units.Count(i.Launches, "launch")
 	}
 	switch {
 	case i.Range:
-		return span + " over " + launches
+		return "range " + span + " over " + launches
 	case !i.Samples:
 		return "95 % CI " + span + " over " + launches
 	case i.Paired:
@@ -105,10 +105,10 @@ type PathChange struct {
 func (p PathChange) String() string {
 	switch p.Before {
 	case "":
-		return "Inferred from the times, as the library's algorithm is not recorded (with NCCL, rank --path records " +
-			"it)."
+		return "Inferred from the times, as the library's algorithm is not recorded (with NCCL, rank --algorithms " +
+			"records it)."
 	case p.After:
-		return "The library reports the same algorithm on both sides (" + p.Before + "): the change is below it."
+		return "The library reports the same algorithm on both sides (" + p.Before + "), so something else changes."
 	}
 	return "The library uses " + p.Before + " before and " + p.After + " after."
 }
@@ -149,7 +149,7 @@ type PoorScaling struct {
 type OneNode bool
 
 func (o OneNode) String() string {
-	return "Ranks of one node share its memory and links: no setting recovers what that costs."
+	return "Ranks of one node share its memory and links: no setting avoids this loss."
 }
 
 // WorldLoss is the loss of another world.
@@ -266,8 +266,8 @@ var (
 )
 
 var outlierDetails = []string{
-	`It is {Sigma} standard errors from the trend, with a scatter of {Scatter}; chance of this on a sound curve:
-		{Chance}.`,
+	`It is {Sigma} standard errors from the trend (scatter of the curve: {Scatter}; false-positive probability:
+		{Chance}).`,
 	"[Neighbours: {Beside}.]", "[{Once}]"}
 
 const analysisSource = "docs/analysis.md"
@@ -314,7 +314,7 @@ var curves = []Entry{
 				overstated.`,
 		},
 		Doc: `The largest sizes have less bandwidth than medium ones: memory bandwidth, caches, memory registration,
-			or thermal limits. Reported where both of the last two sizes lost 15 % or more.`,
+			or thermal limits. Reported if both of the last two sizes lose 15 % or more.`,
 	},
 	{
 		Example: PlacementGap{
@@ -348,11 +348,12 @@ var curves = []Entry{
 		},
 		Severity: Warning,
 		Source:   analysisSource,
-		Text:     "bus bandwidth is {Loss} below that of {Smaller} (median over sizes; {At}: {BusBW}, {Against})",
+		Text: `bus bandwidth is {Loss} below that of {Smaller} (median over sizes; {At}: {BusBW} instead of
+			{Against})`,
 		Details: []string{
-			`Its time there is {Factor} times that of the smaller world ({Interval}); bus bandwidth accounts for the
-			additional steps of a larger world.`,
-			"[Other worlds lose {Others}.]",
+			`At {At} its time is {Factor} times that of the smaller world ({Interval}). Bus bandwidth already accounts
+			for the additional steps of a larger world.`,
+			"[Loss of other worlds: {Others}.]",
 			"[{OneNode}]",
 		},
 		Doc: `With equal links, bus bandwidth of large messages stays the same as the world grows. The sizes with at
@@ -362,31 +363,29 @@ var curves = []Entry{
 		Example:  LateRank{3, []string{"node18"}, 28, 28, "latency", 8.4e-6, 0.4},
 		Severity: Warning,
 		Source:   analysisSource,
-		Text: `rank {Rank}[ on {Hosts}] issues last in {Records} of {Of} records in {Mode} mode, by {Lateness}
-			(median), {Share} of the time`,
+		Text: `rank {Rank}[ on {Hosts}] starts operations last in {Records} of {Of} records in {Mode} mode, {Lateness}
+			late (median; {Share} of the time)`,
 		Details: []string{
-			`Lateness is measured on a common clock, above its uncertainty. It is a delay of the host's thread, not
-			of a GPU, NIC or link.`,
+			`The delay exceeds the uncertainty of the clocks. The host's thread is late, not a GPU, NIC or link.`,
 		},
-		Doc: `Issue times of all ranks are compared on a common clock. One rank that is nearly always the last delays
+		Doc: `Start times of all ranks are compared on a common clock. One rank that is nearly always the last delays
 			all others: look for other work, a slow CPU or a wrong binding on its host.`,
 	},
 	{Example: SlowRank{0, []string{"node17"}, 56, 56, 0.3}, Severity: Warning, Source: analysisSource,
-		Text: `rank {Rank}[ on {Hosts}] has the longest own times in {Records} of {Of} records, {Excess} above the
-			median rank`,
+		Text: `rank {Rank}[ on {Hosts}] takes longest in {Records} of {Of} records, {Excess} longer than the median
+			rank`,
 		Details: []string{
-			`This does not identify a cause: a rank that waits for another has the longer time. rank --pattern pairs
-			finds a weak node or link.`,
+			`The rank may be slow, or wait for another one; rank --pattern pairs finds a slow node or link.`,
 		},
-		Doc: `One rank's own durations are nearly always the longest. In an operation that synchronises, this rank
-			may be slow, or wait for another.`},
+		Doc: `One rank's own time is nearly always the longest. In an operation that synchronises, it includes
+			waiting for other ranks.`},
 	{Example: BimodalPoints{WarnedPoints{8, 28, exampleWarned, Kept{Bimodal{20e-6, 0.6, 40e-6, 0.4}}}}, Severity: Info,
 		Source: analysisSource,
 		Text:   "{Points} of {Of} points have bimodal times",
 		Details: []string{
 			"{Where}.",
 			"Example: {Example}.",
-			"An application meets the slower mode as well.",
+			"The slower times occur in applications too.",
 		},
 		Doc: "See bimodal-times. A warning where a quarter of the points or more have it."},
 	{Example: DriftingPoints{WarnedPoints{8, 28, exampleWarned, Kept{Drift{0.12}}}}, Severity: Info,
@@ -419,9 +418,9 @@ var curves = []Entry{
 		Text: `launches differ at {Sizes} of {Of} sizes, by a factor of up to {Factor} ({At}: {Fastest} to {Slowest}
 			in {Launches launch})`,
 		Details: []string{
-			`At the median of these sizes the slowest launch takes {Median} times as long as the fastest: a single
-			launch is no more certain than that.`,
-			`[Launch {Launch} is the slowest at {SlowAt} of them[ (rank 0 on {Host}, {Start})]: find out what was
+			`At the median of these sizes the slowest launch takes {Median} times as long as the fastest: one launch
+			alone is that uncertain.`,
+			`[Launch {Launch} is the slowest at {SlowAt} sizes[ (rank 0 on {Host}, {Start})]: find out what was
 			different about it.]`,
 			"[{Imported}]",
 		},
@@ -446,8 +445,8 @@ var curves = []Entry{
 	},
 	{Example: ImportedCurve{"nccl-tests 2.17"}, Severity: Info,
 		Text: "imported from {Tool}: times of single ranks and the library's settings are unknown",
-		Doc: `Other tools record less than rank, so that some findings are impossible and some hints may already be
-			in use.`},
+		Doc: `Other tools record less than rank, so some findings are impossible, and hints may name settings already in
+			use.`},
 	{Example: MoreAlike{3}, Severity: Info,
 		Text: "{Findings more finding} with the same cause",
 		Doc:  "Findings that probably have one cause are reported together; the first few are listed."},

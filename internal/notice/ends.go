@@ -117,15 +117,15 @@ var ends = []Entry{
 		Severity: Error,
 		Text:     "hang: {Problem}",
 		Details:  []string{"[The others wait for {Ranks}.]"},
-		Doc: `A phase took longer than --deadline and ten times what it was expected to take. The ranks that the others
-			wait for have exited, are silent, have left, or are behind.`,
+		Doc: `A phase exceeded its limit: --deadline, or ten times its expected time if longer. The ranks that the
+			others wait for have exited, are silent, have left, or are behind.`,
 	},
 	{
 		Example:  RankGone{PlacedRank{3, "node1"}, 1234, InHand{"all_reduce float32 sum 1 MiB", "latency"}, "node1"},
 		Severity: Error,
-		Text: `rank {Rank} on {Host} (pid {PID}) is gone: it was killed or crashed {During}; see that host's log and
-			kernel messages (out of memory?)[; to go on without it leave {Without} out (srun --exclude={Without}, or the
-			launcher's host list) and add --resume]`,
+		Text: `rank {Rank} on {Host} (pid {PID}) was killed or crashed {During}; see that host's log and kernel messages
+			(out of memory?)[; to continue without {Without}: --resume, and srun --exclude={Without} or the launcher's
+			host list]`,
 		Doc: "The connection of a rank broke, and its process did not exit normally.",
 	},
 	{
@@ -136,7 +136,7 @@ var ends = []Entry{
 	},
 	{
 		Example: SourceIncomplete{SourceFooter}, Severity: Warning,
-		Text: "the source breaks off[ without {Lacks}]",
+		Text: "the imported file ends early[, without {Lacks}]",
 		Doc:  importDoc,
 	},
 }

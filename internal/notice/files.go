@@ -174,9 +174,9 @@ const (
 var lackTexts = map[string]string{
 	LacksCollective: "the collective is not recorded (post import --set collective=NAME)",
 	LacksWorld:      "the number of ranks is not recorded (post import --set world=N)",
-	LacksMode:       "the mode of measuring is not recorded (post import --set mode=MODE)",
+	LacksMode:       "the mode is not recorded (post import --set mode=MODE)",
 	LacksSize:       "the size is not recorded",
-	GroupsOfNodes:   "groups of nodes, which rank --pattern measured to find a slow node; post show judges them",
+	GroupsOfNodes:   "groups of nodes, which rank --pattern measured to find a slow node; see post show",
 }
 
 func (l Lack) String() string {
@@ -261,18 +261,18 @@ var files = []Entry{
 	},
 	{
 		Example: HeaderTorn{}, Severity: Warning,
-		Text:   "its first line is torn: the run just started, or was killed before its first point",
+		Text:   "its first line is incomplete: the run just started, or was killed before its first point",
 		Advice: removeIfDone,
 		Doc:    "The file ends within the line that describes the run, so that nothing was measured.",
 	},
 	{
 		Example: TornLine{}, Severity: Warning,
-		Text: "the last line is torn and skipped: the run is still writing, or was killed while it wrote",
+		Text: "the last line is incomplete and skipped: the run is still writing, or was killed while it wrote",
 		Doc:  "Lines before it are whole: each is written and flushed before the next point is measured.",
 	},
 	{
 		Example: ZeroBytes{}, Severity: Warning,
-		Text:   "a line of zero bytes, as a crash of the host leaves them, is skipped",
+		Text:   "a line of zero bytes is skipped: probably left by a crash of the host",
 		Advice: damagedFile,
 		Doc:    "A file system may have reserved space for a line and lost what was written to it.",
 	},
@@ -284,7 +284,7 @@ var files = []Entry{
 	},
 	{
 		Example: BrokenLines{50, 70}, Severity: Warning,
-		Text:   "{More more line} cannot be used, {All} in all: the file is damaged",
+		Text:   "{More more line} cannot be read, {All} in total: the file is damaged",
 		Advice: damagedFile,
 		Doc:    "Only the first lines that cannot be read are reported one by one.",
 	},
@@ -296,7 +296,7 @@ var files = []Entry{
 	},
 	{
 		Example: SecondRun{}, Severity: Warning,
-		Text:   "a second run begins here and is skipped: a file holds one",
+		Text:   "a second run begins here and is skipped: a results file has one run",
 		Advice: "keep each results file as rank wrote it; all commands read folders of files",
 		Doc:    "Files were probably concatenated.",
 	},
@@ -324,7 +324,7 @@ var files = []Entry{
 	},
 	{
 		Example: RecordsReplaced{2}, Severity: Info,
-		Text: "{Records record} not ok here: the record of a run that --resume connects with it counts",
+		Text: "{Records record} not ok, replaced by those of a run that --resume connects with this one",
 		Doc: `Along a chain of resumed runs a point that is ok replaces one that is not. Points with wrong data are
 			never replaced.`,
 	},

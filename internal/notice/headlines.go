@@ -244,7 +244,7 @@ func (r BandwidthRange) String() string {
 	if r.Basis == "" {
 		return "no 95 % CI"
 	}
-	return fmt.Sprintf("%s to %s, %s", units.Gigabytes(float64(r.Lo)), units.Gigabytes(float64(r.Hi)), r.Basis)
+	return fmt.Sprintf("%s: %s to %s", r.Basis, units.Gigabytes(float64(r.Lo)), units.Gigabytes(float64(r.Hi)))
 }
 
 // Code identifies the notice, as all methods below do.
@@ -276,7 +276,7 @@ var headlines = []Entry{
 		Example: WrongData{3, "all_reduce float32; 1 MiB", WrongElement{3, "node2", 0, "2", "1"},
 			Kept{SourceCountsWrong{3}}},
 		Severity: Error,
-		Text:     "WRONG DATA at {Points point}: ranks received other values than were sent",
+		Text:     "WRONG DATA at {Points point}: results differ from the correct values",
 		Details:  []string{"[First: {Where}: {First}.]", "[First: {Where}: {Cause}.]"},
 		Advice:   "do not use this configuration until the cause is known",
 		Doc: `The data of a rank differs from the correct result. Data quality has the points and one element of each
@@ -286,14 +286,14 @@ var headlines = []Entry{
 		Example:  SimulatedRuns{exampleRuns},
 		Severity: Warning,
 		Text:     "SIMULATED[ ({Runs})]: no device was measured; these values are not about hardware",
-		Details:  []string{"They are compared with no peak, and have no findings."},
+		Details:  []string{"They have no peak and no findings."},
 		Doc:      "The runs used --simulate: a model took the place of devices.",
 	},
 	{
 		Example: OversubscribedRuns{exampleRuns, Kept{Oversubscribed{Ranks: 4, Cores: 2, Host: "node17"}},
 			NoSpeedOrSteps},
 		Severity: Warning,
-		Text:     "OVERSUBSCRIBED ({Runs}): times show waiting for a turn, not the speed of communication",
+		Text:     "OVERSUBSCRIBED ({Runs}): times show waiting for a core or GPU, not the speed of communication",
 		Details:  []string{"Cause: {Cause}.", "{Effect}"},
 		Doc:      "Ranks or threads of these runs share cores or a GPU. The cause is that of the first of them.",
 	},
@@ -307,27 +307,27 @@ var headlines = []Entry{
 	{
 		Example:  RecordsCombined{14, 7},
 		Severity: Info,
-		Text:     "{Records record} with a time form {Points point} of curves",
+		Text:     "{Records record} combined into {Points point} of curves",
 		Doc: `Records of one message size, from several launches, cycles or rows of a table, are one point of a
 			curve.`,
 	},
 	{
 		Example:  EndNotRecorded{exampleRuns},
 		Severity: Warning,
-		Text:     "no recorded end of {Runs}: still running, or killed",
+		Text:     "no end recorded for {Runs}: still running, or killed",
 		Doc:      "Every run records its end, also an interrupted one.",
 	},
 	{
 		Example:  PointsOpen{OpenPoints{12, 3}, exampleRuns, "rank --backend mpi --resume"},
 		Severity: Warning,
 		Text:     "{Points} ({Runs})",
-		Advice:   "measure them by the same launch with --resume[: … {Command}]",
+		Advice:   "repeat the same launch with --resume[: … {Command}]",
 		Doc:      "The runs were interrupted, or points of them failed, and no later run continues them.",
 	},
 	{
 		Example:  ImportedUnfinished{exampleRuns},
 		Severity: Warning,
-		Text:     "imported, and not complete: {Runs}",
+		Text:     "incomplete import: {Runs}",
 		Doc:      "The files of another tool end early.",
 	},
 	{
@@ -339,7 +339,7 @@ var headlines = []Entry{
 	{
 		Example:  NoValues{},
 		Severity: Warning,
-		Text:     "no point has a value; data quality has the reasons",
+		Text:     "no point has a value; data quality lists the reasons",
 		Doc:      "All points failed, were skipped, or have no time that belongs to a curve.",
 	},
 	{
@@ -354,15 +354,15 @@ var headlines = []Entry{
 			Kept{PeakNetwork{[]string{"8 x InfiniBand 400 Gbit/s"}, 0}}, Kept{PeakExceeded{Hierarchical, 787.5e9}},
 			Kept{PeakUnknown{UnknownGPU, "NVIDIA A30"}}, 2},
 		Severity: Info,
-		Text: `{Who}: {Operation} with {World} reaches {BusBW} busbw at {At} ([{Placement}; ]{Interval})[, {Share} of
-			peak ({Limit}: {Peak}[; {Exceeded}])][; peak unknown: {Unknown}][ ({Lower other} lower)]`,
+		Text: `{Who} reaches {BusBW} busbw[ ({Share} of peak)] at {At} with {World}: {Operation}[, {Placement}];
+			{Interval}[; peak {Limit}: {Peak}][; {Exceeded}][; peak unknown ({Unknown})][; {Lower other} lower]`,
 		Doc: `The largest bus bandwidth of each contender in throughput mode, with the largest world of its first
 			collective. Shared cores and simulations are left out.`,
 	},
 	{
 		Example:  SmallMessage{"nccl", "all_reduce float32 sum", World{16, 2}, 21.5e-6, 8, "out-of-place", "latency"},
 		Severity: Info,
-		Text:     "{Who}: {Operation} with {World} takes {Latency} at {At} ([{Placement}, ]{Mode} mode)",
+		Text:     "{Who} takes {Latency} at {At} with {World}: {Operation}[, {Placement}], {Mode} mode",
 		Doc: `The time of the smallest message of each contender, with the world and the collective of its
 			best-bandwidth: in latency mode, or in throughput mode if that is all there is.`,
 	},

@@ -36,7 +36,7 @@ type FittedBandwidth struct {
 }
 
 func (f FittedBandwidth) String() string {
-	return fitted("nears ", f.Value, f.Lo, f.Hi, "over ", f.Lo)
+	return fitted("approaches ", f.Value, f.Lo, f.Hi, "over ", f.Lo)
 }
 
 // fitted writes a value with half the width of its interval; where the value is unknown, its bound.
@@ -50,7 +50,7 @@ func fitted[T interface {
 	case bound > 0:
 		return beyond + bound.String()
 	}
-	return "not seen"
+	return "unknown"
 }
 
 // ModelChange is a size from which on another model holds.

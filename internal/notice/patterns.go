@@ -56,7 +56,7 @@ type SlowPart struct {
 func (s SlowPart) String() string {
 	switch {
 	case s.Link:
-		return fmt.Sprintf("it takes %v times as long as the others (its nodes are faster with others)", s.Times)
+		return fmt.Sprintf("it takes %v times as long as the others (its nodes are faster with other nodes)", s.Times)
 	case s.Halves:
 		return fmt.Sprintf("its half takes %v times as long as the other (in %d of %d rounds)", s.Times, s.Slow, s.Of)
 	}
@@ -74,7 +74,7 @@ type SlowNode struct {
 // NotAlone is that a part was not measured again alone.
 type NotAlone bool
 
-func (NotAlone) String() string { return "It was not measured again alone." }
+func (NotAlone) String() string { return "It was not measured alone." }
 
 // SlowTogether reports a node or a link that is slow only while the others measure too.
 type SlowTogether struct {
@@ -137,7 +137,7 @@ func (c Cleared) String() string {
 	text := fmt.Sprintf("%v took %v times as long in the rounds", c.Nodes, c.Times)
 	var again []string
 	if c.Repeated > 0 {
-		again = append(again, c.Repeated.String()+" once more")
+		again = append(again, c.Repeated.String()+" repeated")
 	}
 	if c.Alone > 0 {
 		again = append(again, c.Alone.String()+" alone")
@@ -177,16 +177,17 @@ var examplePart = SlowPart{Times: 2.4, Slow: 3, Of: 3}
 var patterns = []Entry{
 	{
 		Example: SlowNode{NodeOrLink{"node3"}, examplePart, 2.4, true}, Severity: Error,
-		Text: "{Nodes} is slow: {Part}", Details: []string{"[Measured again alone: {Alone} times.]", "[{NotYet}]"},
-		Advice: "test the node or the link by itself; leave it out of jobs (srun --exclude) until it is repaired",
-		Doc:    "Its times exceed those of the other nodes in the rounds and, where it was measured again, alone.",
+		Text:    "{Nodes} is slow: {Part}",
+		Details: []string{"[Measured alone: {Alone} times as long.]", "[{NotYet}]"},
+		Advice:  "test the node or the link by itself; leave it out of jobs (srun --exclude) until it is repaired",
+		Doc:     "Its times exceed those of the other nodes in the rounds and, where it was measured again, alone.",
 	},
 	{
 		Example: SlowTogether{NodeOrLink{"node3"}, examplePart, 2.2, 1.01}, Severity: Warning,
 		Text: "{Nodes} is slow only while the others measure too: {Part}",
 		Details: []string{
-			"Once more: {Repeated} times; alone: {Alone} times. A shared resource limits it, such as a switch or an " +
-				"uplink.",
+			"Measured again: {Repeated} times as long; alone: {Alone} times. A shared resource limits it, such as a " +
+				"switch or an uplink.",
 		},
 		Doc: "It is slow in the rounds, twice, and as fast as the others when it is alone.",
 	},
@@ -194,7 +195,7 @@ var patterns = []Entry{
 		Example: SlowOnce{NodeOrLink{"node3"}, examplePart, 1.01}, Severity: Info,
 		Text: "{Nodes} was slow once while the others measured too: {Part}",
 		Details: []string{
-			"Alone: {Alone} times. It was not measured with the others once more, so that there is no verdict on it.",
+			"Alone: {Alone} times as long. It was not measured with the others again, so it has no verdict.",
 		},
 		Doc: "One slow time in the rounds may be noise.",
 	},
@@ -227,9 +228,10 @@ var patterns = []Entry{
 			1.2,
 			[]Cleared{{NodeOrLink{"node3"}, 1.4, 1.01, 1.02}},
 		}, Severity: Info,
-		Text: "no {What} is slow[ (nodes within {Nodes}, pairs within {Pairs})][ (halves within {Halves})]",
+		Text: `no {What} is slow[ (nodes differ by up to {Nodes}, pairs by up to {Pairs})][ (halves differ by up to
+			{Halves})]`,
 		Details: []string{
-			"[A time is known to about {Noise} only: less than {Unseen} is not found.]", "{Suspects...}",
+			"[Times vary by about {Noise}: slowdowns below {Unseen} are not found.]", "{Suspects...}",
 		},
 		Doc: "All nodes and links are within the scatter of the times.",
 	},
@@ -239,12 +241,12 @@ var patterns = []Entry{
 	},
 	{
 		Example: OnePair{[]string{"node1", "node2"}}, Severity: Info,
-		Text: "two nodes make one pair ({Nodes}): there is no other to compare it with",
+		Text: "two nodes form one pair ({Nodes}), so there is no other pair to compare with",
 		Doc:  "A pattern needs three nodes or more.",
 	},
 	{
 		Example: GroupsMissing{2}, Severity: Warning,
-		Text: "{Groups group} have no value; the verdict is of the others",
+		Text: "{Groups group} have no value; the verdict covers the others",
 		Doc:  "A group without a value failed, or was not reached.",
 	},
 }

@@ -22,7 +22,7 @@ type PeakNVLink struct {
 // Drawn states that the links are those of the recorded topology.
 type Drawn bool
 
-func (d Drawn) String() string { return "as in the topology of nvidia-smi" }
+func (d Drawn) String() string { return "from the recorded topology" }
 
 // JoinsNodes states that NVLink connects the nodes.
 type JoinsNodes bool
@@ -60,7 +60,7 @@ const (
 
 var saverTexts = map[PeakSaver]string{
 	NVLinkSHARP:  "reduction in the switch (NVLink SHARP)",
-	Hierarchical: "an algorithm that works within nodes first",
+	Hierarchical: "a hierarchical algorithm",
 }
 
 func (p PeakSaver) String() string { return saverTexts[p] }
@@ -110,18 +110,18 @@ const (
 
 var peakReasonTexts = map[PeakReason]string{
 	UnknownNodes:    "number of nodes not recorded",
-	HostMemory:      "ranks of one node communicate through memory, whose bandwidth is not recorded",
+	HostMemory:      "intra-node, memory bandwidth not recorded",
 	UnknownGPU:      "no link data for this GPU",
-	UnevenLinks:     "NVLinks differ between pairs of GPUs, and not all GPUs were used",
-	MissingLinks:    "some GPUs have no NVLink to each other, and the path of their data is not recorded",
-	OptionalBridges: "NVLink bridges are optional, and no topology is recorded",
-	DependsOnGPUs:   "the number of NVLinks depends on which GPUs were used, and no topology is recorded",
-	SwitchOrBoard:   "an NVLink switch, or shared links on a board of four; no topology is recorded",
-	UnknownPCIe:     "GPUs of one node communicate over PCIe, whose generation and width are not recorded",
-	UnknownSpeed:    "unknown PCIe speed",
-	UnknownNetwork:  "the network between the nodes is not recorded",
-	NVLinkOrNetwork: "NVLink may connect the nodes, or a network without counters in the record",
-	UnknownPorts:    "the ports that carried the data are not recorded",
+	UnevenLinks:     "GPU pairs differ in NVLinks, and not all GPUs were used",
+	MissingLinks:    "some GPU pairs have no NVLink, and the path of their data is not recorded",
+	OptionalBridges: "NVLink bridges are optional; topology not recorded",
+	DependsOnGPUs:   "the number of NVLinks depends on which GPUs were used; topology not recorded",
+	SwitchOrBoard:   "NVSwitch, or shared links on a board of four GPUs; topology not recorded",
+	UnknownPCIe:     "intra-node over PCIe, generation and width not recorded",
+	UnknownSpeed:    "PCIe speed not known",
+	UnknownNetwork:  "network between the nodes not recorded",
+	NVLinkOrNetwork: "NVLink may connect the nodes, or a network whose counters are not recorded",
+	UnknownPorts:    "ports that carried the data not recorded",
 	UnknownRate:     "rate of a port not recorded",
 	Simulated:       "no device was measured (simulation)",
 	UnknownCase:     "collective or number of ranks unknown",
@@ -146,7 +146,7 @@ var peaks = []Entry{
 		Example:  PeakNVLink{"NVLink 4", 18, 25e9, "NVIDIA H100 80GB HBM3", true, true},
 		Severity: Info,
 		Source:   analysisSource,
-		Text:     "{Generation}, {Links link} of {Each} per direction[ of {Device}][, {Drawn}][; {Nodes}]",
+		Text:     "{Generation}[ of {Device}], {Links link} of {Each} per direction[, {Drawn}][; {Nodes}]",
 		Doc: `The peak is the number of NVLinks between the GPUs times the bandwidth of a link, from the recorded
 			topology or from the model of the GPU.`,
 	},
@@ -154,14 +154,14 @@ var peaks = []Entry{
 		Text: "PCIe {Generation} x{Width} per direction[: the GPU of {GPU} uses {Width} of its {Lanes} lanes]",
 		Doc:  "GPUs of one node without NVLink communicate over PCIe; the narrowest link of all ranks counts."},
 	{Example: PeakNetwork{[]string{"4 x InfiniBand 400 Gbit/s"}, 2}, Severity: Info, Source: analysisSource,
-		Text: "{Ports} per node, which carried the data[ ({Idle} more of this kind did not)]",
+		Text: "{Ports} per node carried the data[ ({Idle} more of this kind did not)]",
 		Doc: `The peak is the sum of the rates of the ports that carried data during the run, as the drivers report
 			them on the host of rank 0.`},
 	{Example: PeakExceeded{NVLinkSHARP, 787.5e9}, Severity: Info, Source: analysisSource,
-		Text: "{By} can exceed it, up to {UpTo}",
+		Text: "{By} can exceed this peak, up to {UpTo}",
 		Doc:  "Bus bandwidth assumes a ring. An algorithm with less traffic on the slowest link can exceed the peak."},
 	{Example: PeakUnknown{UnknownGPU, "NVIDIA A30"}, Severity: Info, Source: analysisSource,
-		Text: "{Reason}[ ({Of})]", Advice: "set it with --peak",
+		Text: "{Reason}[: {Of}]", Advice: "set the peak with --peak",
 		Doc: `The record lacks the data for a peak. No share of peak is reported, and below-peak is not checked.`},
 	{Example: NoPeak{OneRank}, Severity: Info, Source: analysisSource, Text: "{Reason}",
 		Doc: "The values cannot be compared with any peak."},

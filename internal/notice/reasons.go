@@ -49,7 +49,7 @@ func (m MemoryLimit) String() string {
 	if m.Bound == "" {
 		return "free memory is unknown"
 	}
-	return fmt.Sprintf("rank %d on %s may have %v of buffers: %s", m.Rank, m.Host, m.Bytes, m.Basis())
+	return fmt.Sprintf("rank %d on %s may use %v for buffers: %s", m.Rank, m.Host, m.Bytes, m.Basis())
 }
 
 // Basis is what limits it.
@@ -58,12 +58,12 @@ func (m MemoryLimit) Basis() string {
 	if m.Ranks > 1 {
 		text += fmt.Sprintf(" for %d ranks", m.Ranks)
 	}
-	text += fmt.Sprintf(", a tenth and %v per rank kept back", m.Kept)
+	text += fmt.Sprintf(", less a tenth and %v per rank", m.Kept)
 	if m.Libraries > 1 {
-		text += fmt.Sprintf("; %d interleaved backends share that", m.Libraries)
+		text += fmt.Sprintf("; %d interleaved backends share it", m.Libraries)
 	}
 	if m.Groups > 1 {
-		text += fmt.Sprintf("; %d groups on one host share that", m.Groups)
+		text += fmt.Sprintf("; %d groups on one host share it", m.Groups)
 	}
 	return text
 }
@@ -188,8 +188,8 @@ const importDoc = "docs/import.md has the layouts that post import reads."
 var reasons = []Entry{
 	{
 		Example: TooSmall{8}, Severity: Info,
-		Text: "too small: the share of each of {Ranks rank} would be below 16 bytes",
-		Doc:  "As in nccl-tests, a rank's share is rounded down to 16 bytes. A share of 0 is not measured.",
+		Text: "too small: each of {Ranks rank} would have less than 16 bytes",
+		Doc:  "As in nccl-tests, bytes per rank are rounded down to a multiple of 16. 0 bytes are not measured.",
 	},
 	{
 		Example: TakesTooLong{100, 200, 60}, Severity: Info,
@@ -208,19 +208,19 @@ var reasons = []Entry{
 			16 << 30, MemoryLimit{0, "node1", 3 << 30, "MemAvailable", 16 << 30, 4, 32 << 20, 2, 2},
 		},
 		Severity: Info,
-		Text:     "needs {Needed} of buffers per rank; {Limit}",
+		Text:     "needs {Needed} for buffers per rank; {Limit}",
 		Advice:   "start fewer ranks per host, or ask for more memory (srun --mem=0)",
 		Doc:      "The plan uses the free memory of all hosts before the first point.",
 	},
 	{
 		Example: MemoryRefused{3, "node1", "cannot allocate memory"}, Severity: Warning,
-		Text: "rank {Rank} on {Host} was refused the buffers although they should fit[: {Problem}]",
+		Text: "rank {Rank} on {Host} could not allocate buffers that should fit[: {Problem}]",
 		Doc:  "Other processes took memory after it was planned. The largest points are skipped first.",
 	},
 	{
 		Example: NotSupported{"Gloo", "bfloat16"}, Severity: Info,
-		Text: "{Library} has no {What}",
-		Doc:  "The library has no such data type or reduction.",
+		Text: "{Library} does not support {What}",
+		Doc:  "The library lacks the data type or reduction.",
 	},
 	{
 		Example: AverageUnderflows{512, "float8_e4m3"}, Severity: Info,
@@ -229,9 +229,8 @@ var reasons = []Entry{
 	},
 	{
 		Example: ProgressUnsupported{"Gloo", "async", []string{"thread"}, "its operations block"}, Severity: Info,
-		Text: `{Library} does not support this progress beside computing[ (progress {Progress})][, only
-			{Has}][: {Why}]`,
-		Doc: "docs/step.md describes the kinds of progress.",
+		Text: `{Library} does not support[ {Progress}] progress during computation[, only {Has}][: {Why}]`,
+		Doc:  "docs/step.md describes the kinds of progress.",
 	},
 	{
 		Example: LibraryLacks{"no such algorithm"}, Severity: Info,
@@ -258,7 +257,7 @@ var reasons = []Entry{
 	},
 	{
 		Example: CutOff{4}, Severity: Info,
-		Text: "the run ended after {Rounds round}; all values are of these",
+		Text: "the run ended after {Rounds round}; values cover only these",
 		Doc:  "A run of training steps was cut off. Its rounds are valid.",
 	},
 	{
@@ -286,7 +285,7 @@ var reasons = []Entry{
 	},
 	{
 		Example: RowTorn{`"1048576 26"`}, Severity: Warning,
-		Text: "a torn row: {Text}",
+		Text: "an incomplete row: {Text}",
 		Doc:  "The row has fewer or other columns than its table.",
 	},
 	{

@@ -316,70 +316,69 @@ var records = []Entry{
 	{Example: TooFewSamples{3, 6}, Severity: Warning,
 		Text:   "too few samples ({Samples}): a 95 % CI of the median needs at least {Needed}",
 		Advice: "raise --budget or -n",
-		Doc: `The confidence interval of the median is made of order statistics, and the smallest number of samples
-			that gives one is 6. The value is valid; its uncertainty is unknown.`},
+		Doc: `The confidence interval of the median uses order statistics, which need at least 6 samples. The value is
+			valid; its uncertainty is unknown.`},
 	{Example: Autocorrelated{200, 900}, Severity: Warning,
-		Text:   "autocorrelated samples: the 95 % CI may be too narrow ({Samples} samples, about {Needed} needed)",
+		Text:   "95 % CI may be too narrow: the {Samples} samples are autocorrelated, about {Needed} are needed",
 		Advice: "raise --budget, or compare several launches",
-		Doc: `Successive samples are not independent, so they carry less information than as many independent ones. The
-			number needed is computed from the autocorrelation of the samples.`},
+		Doc: `Successive samples are not independent and carry less information than independent ones. The number needed
+			is computed from their autocorrelation.`},
 	{Example: Drift{0.123}, Severity: Warning,
-		Text:   "times drift within the point: the last third of the samples differs by {Change} from the first",
+		Text:   "times drift: the median changes by {Change} from the first to the last third of the samples",
 		Advice: "warm up longer (--warmup-iters), and look for changing clocks, temperature or other work",
 		Doc: `The medians of the first and the last third of the samples differ significantly. The median of all
 			samples then depends on the length of the measurement.`},
 	{Example: Bimodal{12.5e-6, 0.6, 25e-6, 0.4}, Severity: Warning,
-		Text: `bimodal times: {Lower} ({LowerShare} of the samples) and {Upper} ({UpperShare}); the median describes
-			at most one mode`,
+		Text: `bimodal times: {LowerShare} of the samples are near {Lower}, {UpperShare} near {Upper}; the median
+			represents at most one group`,
 		Advice: "bind ranks to cores, and look for other work on the hosts",
-		Doc:    "The samples form two groups with a gap between them. An application meets both."},
+		Doc:    "The samples form two groups with a gap between them. Both occur in applications."},
 	{Example: SamplesNotFinite{2}, Severity: Warning,
-		Text: "{Samples sample} not finite, left out of every statistic",
-		Doc:  "A time was infinite or not a number: a defect of a clock or of busbar. Please report it."},
+		Text: "{Samples sample} infinite or not a number, excluded from all statistics",
+		Doc:  "This is a defect of a clock or of busbar. Please report it."},
 	{Example: ValueNotFinite{}, Severity: Warning,
 		Text: "a value was infinite or not a number: the point has no values",
-		Doc:  "JSON has no such values. This is a defect of a clock or of busbar. Please report it."},
+		Doc:  "JSON cannot hold such values. This is a defect of a clock or of busbar. Please report it."},
 	{Example: TimerCost{25e-9, 0.07}, Severity: Warning,
 		Text:   "timer cost: one clock reading ({Reading}) is {Share} of the timed interval",
 		Advice: "use throughput mode or -m for such small sizes",
 		Doc: `Each sample contains one clock reading. Where that is a noticeable part of what is timed, the value is
 			too large by about this share.`},
 	{Example: TimerResolution{1e-6}, Severity: Warning,
-		Text: `timer resolution: percentiles are not reported, one clock step ({Step}) is over a tenth of the timed
-			interval`,
-		Doc: "With so coarse a clock, percentiles would only show the clock's steps."},
+		Text: `timer resolution: no percentiles, because one clock step ({Step}) exceeds a tenth of the timed interval`,
+		Doc:  "With so coarse a clock, percentiles would only show the clock's steps."},
 	{Example: EventResolution{32e-9, 0.05, 500e-9}, Severity: Warning,
 		Text: "event resolution: one step of the device clock ({Step}) is over {Share} of the timed {Interval}",
 		Doc: `GPU events have the resolution of the device's clock. The time from events is uncertain by about one
 			step.`},
 	{Example: NoCommonClock{}, Severity: Warning,
-		Text: "no common clock: the time is each rank's own, not until the last rank finishes",
-		Doc: `Rooted operations are timed until the last rank finishes, for which the clocks of all hosts are
-			compared before the run. Here this was not possible.`},
+		Text: "no common clock: times end when each rank finishes, not when the last one does",
+		Doc: `Rooted operations are timed until the last rank finishes. This needs the clock offsets of all hosts,
+			which could not be measured.`},
 	{Example: ClockUncertainty{2e-6, 0.2}, Severity: Warning,
-		Text: "clock uncertainty: the offset between hosts is known to {Uncertainty}, which is {Share} of the time",
+		Text: "clock uncertainty: clock offsets between hosts are uncertain by {Uncertainty}, {Share} of the time",
 		Doc: `Clocks of hosts are compared by round trips; the shortest one bounds the uncertainty. Times until the
 			last rank finishes are uncertain by as much.`},
 	{Example: PathDiffers{2, 16, "Ring, Simple, 24 channels", 8, "node2", "Tree, LL, 12 channels"}, Severity: Warning,
-		Text: `{Ranks} of {World} ranks use another algorithm than rank 0 ({Own}); the first is rank {Rank}[ on
-			{Host}]: {Other}`,
+		Text: `{Ranks} of {World} ranks use another algorithm than rank 0 ({Own}); first: rank {Rank}[ on {Host}]
+			({Other})`,
 		Advice: "give all ranks the same environment and library",
 		Doc: `Each rank chooses algorithm, protocol and channels itself. Collectives need the same choice on all
 			ranks.`},
 	{Example: LinkErrors{"mlx5_0/1", []string{"3 symbol_error"}}, Severity: Warning,
 		Text:   "link errors: {Port} counted {Counters} during this point; a bad link or congestion may have slowed it",
 		Advice: AdviceCable,
-		Doc: `Error counters of the host's ports are read before and after each point. Errors of a link count always,
-			drops and retransmissions from 10 on.`},
+		Doc: `Error counters of the host's ports are read before and after each point. Link errors always count, drops
+			and retransmissions from 10 on.`},
 	{Example: LocalRetransmissions{40}, Severity: Warning,
 		Text:   "TCP retransmitted {Segments} segments during this point although all ranks are on one host",
 		Advice: AdviceCores,
-		Doc: `No link inside a host loses segments: most likely a rank had no CPU to answer in time, unless other
+		Doc: `No link inside a host loses segments. Most likely a rank got no CPU to reply in time, or other
 			connections of this host are the cause.`},
 	{Example: ComputePace{12e-3, 10e-3}, Severity: Warning,
-		Text: `computing alone takes {Took}, the model needs {Model}: other work disturbed the calibration or the run`,
-		Doc: `The computing part of a training step is calibrated before the run. Where it deviates by more than 25
-			%, the shares of communication are those of another model.`},
+		Text: `computation alone takes {Took} instead of {Model}: other work disturbed the calibration or the run`,
+		Doc: `Computation of a training step is calibrated to the model before the run. If it deviates by more than
+			25 %, the shares of communication do not apply to the model.`},
 	{Example: TraceNotWritten{"disk full"}, Severity: Warning,
 		Text: "the trace was not written: {Problem}",
 		Doc:  "The values of the step are complete; only the trace files for a timeline are missing."},
@@ -391,7 +390,7 @@ var records = []Entry{
 		Advice: AdviceCores,
 		Doc: `More ranks than cores, a CPU quota, or ranks that are bound to overlapping sets of cores: an operation
 			takes as long as the scheduler needs to run all ranks in turn. rank --preflight finds it before a run;
-			values of such a run are never judged or compared with a peak.`},
+			values of such a run get no verdict and no peak.`},
 	{Example: OversubscribedHosts{5}, Severity: Warning,
 		Text:   "oversubscribed: {Hosts more host} as well",
 		Advice: AdviceCores,
@@ -409,7 +408,7 @@ var records = []Entry{
 		},
 		Advice: AdviceOwnGPU,
 		Doc: `Several ranks of a run use one GPU, known by its UUID. rank --preflight reports an error, with
-			--allow-shared-gpu a warning; values of such a run are never judged or compared with a peak.`},
+			--allow-shared-gpu a warning; values of such a run get no verdict and no peak.`},
 	{Example: HostLoad{"node17", 3.5}, Severity: Warning,
 		Text:   "{Host} had a load average of {Load} before the run: other work disturbs the results",
 		Advice: "end other work, or ask for whole nodes (srun --exclusive)",
@@ -422,7 +421,7 @@ var records = []Entry{
 		Text: "the imported file lists {Listed} of {World} ranks: the first of each process",
 		Doc:  "Hosts and devices of the other ranks are unknown."},
 	{Example: ConcurrentGroups{}, Severity: Warning,
-		Text: "the ranks worked in several groups at the same time: each time is that of all groups together",
+		Text: "ranks ran in several groups at the same time: each time covers all groups together",
 		Doc:  "nccl-tests splits its ranks with NCCL_TESTS_SPLIT. Bandwidth of one group alone is not in such a file."},
 	{Example: SeparateWorlds{8}, Severity: Warning,
 		Text:   "rank 0 is listed {Processes} times: {Processes} processes ran separately",
@@ -436,12 +435,12 @@ var records = []Entry{
 			not mark the rows, so that only the count shows the defect.`},
 	{
 		Example: Deduced{DeducedSize, FromShare, "all_gather"}, Severity: Info,
-		Text: "{What}[ of {Collective}], {From}",
+		Text: "{What}[ of {Collective}] ({From})",
 		Doc:  "docs/import.md lists the fields that are deduced, and those that stay empty.",
 	},
 	{
 		Example: ScriptHabits{}, Severity: Info,
-		Text: "each operation awaited; all_reduce is torch's, in place, and of float32 where no column names the type",
+		Text: "each operation is awaited; all_reduce is torch's, in place, float32 unless a column names the type",
 		Doc:  "Assumptions about scripts around torch's all_reduce. " + importDoc,
 	},
 	{Example: Recorded{"load: 12.5 on 8 cores"}, Severity: Warning,
@@ -473,7 +472,7 @@ type Binding struct {
 func (b Binding) String() string {
 	switch {
 	case b.Min == 0:
-		return "what each rank may use is unknown"
+		return "binding unknown"
 	case b.Free:
 		return "not bound"
 	case b.Min == b.Max:

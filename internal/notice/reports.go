@@ -40,7 +40,7 @@ func (MoreStepRuns) Code() Code  { return "more-step-runs" }
 var reports = []Entry{
 	{
 		Example: ReportLeftOut{12, 81, LeftFindings}, Severity: Info,
-		Text: "left out here: only {Shown} of {Of} {What}",
+		Text: "only {Shown} of {Of} {What}",
 		Doc:  "A page has limited space. The message has the rule of selection.",
 	},
 	{

@@ -22,14 +22,14 @@ var runs = []Entry{
 		Example:  PointsFailed{3, "wrong"},
 		Severity: Error,
 		Text:     "{Points point} ended with status {Status}",
-		Advice:   "read the reason of each point; run rank --resume after the cause is removed",
+		Advice:   "read the reason of each point, remove the cause, and run rank --resume",
 		Doc: `The statuses are wrong (the data differs from the correct result), failed (the library or a rank reported
 			an error), timeout (a hang) and oom (no memory). Planned skips are not reported.`,
 	},
 	{
 		Example:  RunUnfinished{"interrupted", 12},
 		Severity: Warning,
-		Text:     "the run is unfinished[ ({Outcome})][, {Left point} of its plan not reached]",
+		Text:     "the run is unfinished[ ({Outcome})][, {Left planned point} not measured]",
 		Advice:   "continue it with rank --resume, with the same --out",
 		Doc: `A run that was interrupted, killed, or is still running has valid results of the points that it ` +
 			`reached.`,

@@ -59,7 +59,7 @@ const (
 
 func (n OverlapNote) String() string {
 	if n == OverlapNegative {
-		return "that is none: a step takes longer than both one after the other"
+		return "that is none: a step takes longer than computation plus communication"
 	}
 	return "not significant"
 }
@@ -71,7 +71,7 @@ type IntervalNote string
 const UntilSeen IntervalNote = "until-seen"
 
 func (IntervalNote) String() string {
-	return "where an operation counts until a library call sees its end"
+	return "where an operation lasts until a library call detects its end"
 }
 
 // Disturbed is whether the values contradict each other.
@@ -134,15 +134,15 @@ var stepOverlaps = []Entry{
 	{
 		Example:  NoExposedCommunication{"25M", TimeEstimate{1e-4, -1e-4, 3e-4}, exampleOverlap},
 		Severity: Info, Source: stepsSource,
-		Text:    "with bucket size {Bucket}, no exposed communication is significant: {Exposed}",
+		Text:    "with bucket size {Bucket}, exposed communication is not significant: {Exposed}",
 		Details: overlapDetails,
 		Doc:     "The confidence interval of exposed communication includes 0.",
 	},
 	{Example: CommunicationNegligible{}, Severity: Info, Source: stepsSource,
-		Text: "communication takes less than 0.1 % of a step, so that none can be exposed",
+		Text: "communication takes less than 0.1 % of a step: exposed communication is negligible",
 		Doc:  "A world of one rank, or a model with hardly any gradients."},
 	{Example: CommunicationLocal{2e-3}, Severity: Info, Source: stepsSource,
-		Text: "no data goes to another rank, so that none can be exposed; the calls of communication take {Comm}",
+		Text: "no data goes to another rank, so no communication is exposed; its calls take {Comm}",
 		Doc:  "A world of one rank calls the library and sends nothing."},
 	{
 		Example:  StepInterference{Communication, ShareEstimate{0.3, 0.2, 0.4}, FewRounds{}},

@@ -148,13 +148,13 @@ var steps = []Entry{
 			"[No significant difference from {Same}.]",
 			"[Slower: {Slower}.]",
 			"[Too few rounds to compare it with {TooFew}: {Rounds} of at least {Needed}. Raise --budget or -n.]",
-			"[Not compared, because no launch has rounds of both: {NotCompared}.]",
+			"[Not compared, because no launch measured both: {NotCompared}.]",
 		},
 		Doc: `The best bucket size has the smallest median of overlapped steps. The others are compared with it round by
 			round, with 95 % CIs over all pairs of the group. Another launch may have another best size.`,
 	},
 	{Example: StepComputation{0.1, 0.099, 0.102, "threads"}, Severity: Info, Source: stepsSource,
-		Text: "computation takes {Min}[ to {Max}] per step by {By}, target {Asked}",
+		Text: "computation by {By} takes {Min}[ to {Max}] per step, target {Asked}",
 		Doc:  "The range over all points."},
 	{
 		Example: StepPointsMissing{7, []PointCount{{"wrong", 1}, {"unfinished", 1}, {"not reached", 2}}, 1, 1,
@@ -162,7 +162,7 @@ var steps = []Entry{
 		Severity: Warning, Source: stepsSource,
 		Text: "{Planned point} planned: {Counts}",
 		Details: []string{
-			"[Wrong data at {Wrong point}: ranks received other values than were sent.]",
+			"[Wrong data at {Wrong point}: results differ from the correct values.]",
 			"[{Elsewhere}.]",
 			"[Values of {Unfinished unfinished point} are of the rounds measured so far.]",
 		},

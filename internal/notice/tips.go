@@ -18,7 +18,7 @@ var tips = map[Tip]struct{ text, source string }{
 		"NCCL documentation, Environment Variables, NCCL_PROTO"},
 	"nccl-algorithm": {"fix the algorithm",
 		"NCCL documentation, Environment Variables, NCCL_ALGO"},
-	"nccl-nvls": {"disable NVLink SHARP: what remains is not caused by it",
+	"nccl-nvls": {"disable NVLink SHARP: a finding that remains has another cause",
 		"NCCL documentation, Environment Variables, NCCL_NVLS_ENABLE"},
 	"nccl-channels": {"use more thread blocks, and so more channels; too few do not fill the links",
 		"NCCL documentation, Environment Variables, NCCL_MIN_CTAS, and ncclConfig_t's minCTAs"},
@@ -26,13 +26,13 @@ var tips = map[Tip]struct{ text, source string }{
 		"NCCL documentation, Environment Variables, NCCL_BUFFSIZE"},
 	"nccl-gdr": {"allow GPU Direct RDMA over longer PCIe paths, where NCCL avoids it",
 		"NCCL documentation, Environment Variables, NCCL_NET_GDR_LEVEL"},
-	"nccl-cards": {"check that all NICs are used: those whose names begin with this",
+	"nccl-cards": {"check that all NICs are used: those whose names begin with this value",
 		"NCCL documentation, Environment Variables, NCCL_IB_HCA"},
-	"nccl-queues": {"spread a connection over more queue pairs, if the network chooses paths by a hash of them",
+	"nccl-queues": {"spread a connection over more queue pairs, if the network selects paths by their hash",
 		"NCCL documentation, Environment Variables, NCCL_IB_QPS_PER_CONNECTION"},
 	"nccl-rails": {
-		"forbid or allow that a ring continues on another NIC at the next node; what is right depends on whether " +
-			"each NIC has its own rail",
+		"forbid or allow a ring to use another NIC on the next node; the right value depends on whether each NIC " +
+			"has its own rail",
 		"NCCL documentation, Environment Variables, NCCL_CROSS_NIC"},
 	"nccl-sockets": {"use more sockets per connection, where NCCL uses TCP",
 		"NCCL documentation, Environment Variables, NCCL_SOCKET_NTHREADS and NCCL_NSOCKS_PERTHREAD"},
@@ -71,7 +71,7 @@ var tips = map[Tip]struct{ text, source string }{
 		"docs/method.md"},
 	"any-warming": {"warm up longer before a point is timed",
 		"docs/method.md"},
-	"any-pairs": {"find out whether one node or link is weak",
+	"any-pairs": {"find out whether one node or link is slow",
 		"docs/pattern.md"},
 	"any-binding": {
 		"bind each rank to cores of its own, near its device and memory (with Open MPI: mpirun --bind-to core " +

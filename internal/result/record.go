@@ -329,9 +329,9 @@ func (p *Path) String() string {
 // How rank makes one time of those of all ranks, in Time.Sync and Time.Summary.
 const (
 	SyncBarrier     = "barrier of the world"
-	MedianOfSlowest = "median over iterations of the max over ranks"
-	MedianToLastEnd = "median over iterations of first start to last end"
-	MedianOfBatches = "median over batches of the " // and what is averaged
+	MedianOfSlowest = "max over ranks per iteration, median over iterations"
+	MedianToLastEnd = "first start to last end per iteration, median over iterations"
+	MedianOfBatches = " per batch, median over batches" // behind what is averaged
 )
 
 // Time summarises the time of one operation, in seconds. Bandwidths are derived from Seconds, never averaged. It has

@@ -49,7 +49,7 @@ var (
 // catalogue are all hints, the likeliest first.
 var catalogue = slices.Concat(
 	tips(tip{Backends: ncclLike},
-		tip{Name: "path", Kinds: bends, Untold: true, Tip: "nccl-path", Variable: "--path"},
+		tip{Name: "path", Kinds: bends, Untold: true, Tip: "nccl-path", Variable: "--algorithms"},
 		tip{Name: "protocol", Kinds: bends, Max: 64 << 20,
 			Tip: "nccl-protocol", Variable: "NCCL_PROTO", Values: []string{"Simple", "LL"}},
 		tip{Name: "algorithm", Kinds: bendsAnd, Collectives: []coll.Collective{coll.AllReduce},

@@ -64,14 +64,14 @@ func TestCeilingWithinANode(t *testing.T) {
 		says             string
 	}{
 		{"NVIDIA H100 80GB HBM3", "", nil, 8, coll.AllReduce, 450, 787.5,
-			"NVLink 4, 18 links of 25 GB/s per direction of NVIDIA H100 80GB HBM3"},
-		{"NVIDIA H100 80GB HBM3", switched, nil, 4, coll.AllReduce, 450, 675, "as in the topology of nvidia-smi"},
+			"NVLink 4 of NVIDIA H100 80GB HBM3, 18 links of 25 GB/s per direction"},
+		{"NVIDIA H100 80GB HBM3", switched, nil, 4, coll.AllReduce, 450, 675, "from the recorded topology"},
 		{"NVIDIA H100 80GB HBM3", switched, nil, 2, coll.AllReduce, 450, 0, ""}, // nothing to add up between two
 		// on a board of four all links lead to the others, and nothing adds up
 		{"NVIDIA H100 80GB HBM3", "", nil, 4, coll.AllReduce, 450, 0, ""},
 		{"NVIDIA H100 80GB HBM3", "", nil, 4, coll.SendRecv, 0, 0,
-			"board of four; no topology is recorded (4 x NVIDIA H100 80GB HBM3)"},
-		{"NVIDIA H100 80GB HBM3", "", nil, 2, coll.AllReduce, 0, 0, "(2 x NVIDIA H100 80GB HBM3)"},
+			"board of four GPUs; topology not recorded: 4 x NVIDIA H100 80GB HBM3"},
+		{"NVIDIA H100 80GB HBM3", "", nil, 2, coll.AllReduce, 0, 0, ": 2 x NVIDIA H100 80GB HBM3"},
 		{"NVIDIA H800", "", nil, 8, coll.Broadcast, 200, 0, ""},
 		{"NVIDIA A100-SXM4-40GB", meshed, nil, 4, coll.AllReduce, 300, 0, "12 links"},
 		{"NVIDIA A100-SXM4-40GB", meshed, nil, 2, coll.AllReduce, 100, 0, "4 links"},
@@ -79,22 +79,22 @@ func TestCeilingWithinANode(t *testing.T) {
 		{"Tesla V100-SXM2-16GB", "", nil, 8, coll.AllReduce, 150, 0, ""},
 		{"Tesla V100-SXM2-16GB", "", nil, 4, coll.AllReduce, 0, 0, "depends on which GPUs were used"},
 		{"Tesla V100-SXM2-16GB", ring, nil, 4, coll.AllReduce, 75, 0, "3 links"},
-		{"Tesla V100-SXM2-16GB", ring, nil, 2, coll.AllReduce, 0, 0, "(2 of 4 GPUs)"},
-		{"Tesla V100-SXM2-16GB", ring, nil, 4, coll.AllToAll, 0, 0, "no NVLink to each other"},
+		{"Tesla V100-SXM2-16GB", ring, nil, 2, coll.AllReduce, 0, 0, ": 2 of 4 GPUs"},
+		{"Tesla V100-SXM2-16GB", ring, nil, 4, coll.AllToAll, 0, 0, "GPU pairs have no NVLink"},
 		{"NVIDIA A100 80GB PCIe", "", pcie(16, 16, 16), 2, coll.AllReduce, 0, 0, "bridges are optional"},
 		{"NVIDIA A100 80GB PCIe", bridged, pcie(16, 16, 16), 4, coll.AllReduce, 31.507, 0, "PCIe 4 x16 per direction"},
 		{"NVIDIA A100 80GB PCIe", pair, nil, 2, coll.AllReduce, 300, 0, "12 links"},
-		{"NVIDIA H800 NVL", pair, nil, 2, coll.AllReduce, 0, 0, "no link data for this GPU (NVIDIA H800 NVL)"},
+		{"NVIDIA H800 NVL", pair, nil, 2, coll.AllReduce, 0, 0, "no link data for this GPU: NVIDIA H800 NVL"},
 		{"NVIDIA RTX A6000", pair, nil, 2, coll.AllReduce, 56.25, 0, "4 links of 14.1 GB/s"},
-		{"NVIDIA H100 NVL", bridged, nil, 4, coll.AllReduce, 0, 0, "generation and width are not recorded"},
+		{"NVIDIA H100 NVL", bridged, nil, 4, coll.AllReduce, 0, 0, "generation and width not recorded"},
 		{"NVIDIA L40S", "", pcie(16, 8, 16), 2, coll.AllReduce, 15.753, 0, "the GPU of rank 1 uses 8 of its 16 lanes"},
 		{"NVIDIA RTX 4000 SFF Ada Generation", unlinked, pcie(32, 16, 16), 2, coll.AllReduce, 63.015, 0, "PCIe 5 x16"},
 		{"Some GPU", unlinked, pcie(64, 16, 16), 2, coll.AllReduce, 118, 0, "PCIe 6 x16"},
 		{"Some GPU", unlinked, pcie(7, 16, 16), 2, coll.AllReduce, 0, 0, "7 GT/s"},
-		{"Some GPU", "", pcie(8, 16, 16), 2, coll.AllReduce, 0, 0, "no link data for this GPU (Some GPU)"},
+		{"Some GPU", "", pcie(8, 16, 16), 2, coll.AllReduce, 0, 0, "no link data for this GPU: Some GPU"},
 		{"NVIDIA H100 80GB HBM3 MIG 1g.10gb", "", nil, 2, coll.AllReduce, 0, 0, "no link data for this GPU"},
-		{"cpu (x)", "", nil, 2, coll.AllReduce, 0, 0, "through memory"},
-		{"", "", nil, 2, coll.AllReduce, 0, 0, "(not named)"},
+		{"cpu (x)", "", nil, 2, coll.AllReduce, 0, 0, "memory bandwidth not recorded"},
+		{"", "", nil, 2, coll.AllReduce, 0, 0, ": not named"},
 		{"NVIDIA H100 80GB HBM3", "", nil, 1, coll.AllReduce, 0, 0, "one rank sends nothing"},
 	} {
 		run := runOn(c.device, 1, c.ranks)
@@ -138,8 +138,8 @@ func TestCeilingBetweenNodes(t *testing.T) {
 		says           string
 	}{
 		"ring": {"NVIDIA H100 80GB HBM3", 4, 4, four, all, coll.AllReduce, 200, 250,
-			"4 x InfiniBand 400 Gbit/s per node, which carried the data; an algorithm that works within nodes first " +
-				"can exceed it, up to 250 GB/s"},
+			"4 x InfiniBand 400 Gbit/s per node carried the data; a hierarchical algorithm " +
+				"can exceed this peak, up to 250 GB/s"},
 		"one rank a node":            {"NVIDIA H100 80GB HBM3", 4, 1, four, all, coll.AllReduce, 200, 0, ""},
 		"alltoall":                   {"NVIDIA H100 80GB HBM3", 4, 4, four, all, coll.AllToAll, 62.5, 0, ""},
 		"gather":                     {"NVIDIA H100 80GB HBM3", 4, 4, four, all, coll.Gather, 250, 0, ""},
@@ -148,20 +148,20 @@ func TestCeilingBetweenNodes(t *testing.T) {
 		"sendrecv, two share a port": {"NVIDIA H100 80GB HBM3", 4, 8, four, all, coll.SendRecv, 50, 0, ""},
 		"NVLink is narrower":         {"Tesla V100-SXM2-16GB", 4, 8, four, all, coll.AllReduce, 150, 0, "NVLink 2"},
 		"two ports idle": {"NVIDIA H100 80GB HBM3", 4, 4, four, moved(1000, 1000, 99), coll.AllReduce, 100, 125,
-			"2 x InfiniBand 400 Gbit/s per node, which carried the data (2 more of this kind did not)"},
+			"2 x InfiniBand 400 Gbit/s per node carried the data (2 more of this kind did not)"},
 		"two kinds of ports": {"NVIDIA H100 80GB HBM3", 4, 4, ports(400, 200), moved(1000, 500), coll.AllReduce, 75,
 			93.75, "mlx5_0/1, mlx5_1/1 per node"},
 		"TCP": {"cpu (x)", 2, 2, []result.Port{{Name: "eth0", Rate: 10}}, moved(), coll.AllReduce,
 			1.25, 1.875, "1 x 10 Gbit/s per node"},
 		"a port without a rate": {"cpu (x)", 2, 2, nil, moved(1000), coll.AllReduce, 0, 0,
-			"rate of a port not recorded (mlx5_0/1)"},
+			"rate of a port not recorded: mlx5_0/1"},
 		"nothing moved": {"cpu (x)", 2, 2, four, nil, coll.AllReduce, 0, 0,
-			"the ports that carried the data are not recorded"},
+			"ports that carried the data not recorded"},
 		"NVLink between nodes": {"NVIDIA GB200", 2, 4, four, moved(), coll.AllReduce, 900, 1575,
 			"NVLink connects the nodes"},
 		"a network without counters": {"NVIDIA GB200", 2, 4, []result.Port{{Name: "eth0", Rate: 10}}, moved(),
 			coll.AllReduce,
-			0, 0, "NVLink may connect the nodes, or a network without counters"},
+			0, 0, "NVLink may connect the nodes, or a network whose counters"},
 		"GH200 has Ethernet": {"NVIDIA GH200 480GB", 2, 1, four, moved(), coll.AllReduce, 1.25, 0,
 			"1 x 10 Gbit/s"},
 		"no NVLink between nodes": {"NVIDIA GB200", 2, 4, four, all, coll.AllReduce, 200, 350, "InfiniBand"},
@@ -184,7 +184,7 @@ func TestNoCeiling(t *testing.T) {
 		"no device was measured":       func(r *result.Run) { r.Rehearse = true },
 		"ranks share a GPU":            func(r *result.Run) { r.Method.Shared = true },
 		"number of nodes not recorded": func(r *result.Run) { r.Nodes = 0 },
-		"the network between the nodes is not recorded": func(r *result.Run) {
+		"network between the nodes not recorded": func(r *result.Run) {
 			r.Nodes, r.Imported = 2,
 				&result.Source{}
 		},

@@ -109,7 +109,7 @@ func TestDrop(t *testing.T) {
 	f, drop := only[notice.Drop](t, edited(slower(4<<20, 8<<20, 1.5)))
 	if f.From != 4<<20 || f.To != 8<<20 || f.Severity != notice.Error || f.Weight < 0.3 || f.Weight > 0.36 ||
 		f.At.Subject != "nccl, all_reduce float32 sum, out-of-place, throughput mode, 16 ranks on 2 nodes" ||
-		f.At.From != 4<<20 || f.At.To != 8<<20 || f.Hints[0].Variable != "--path" {
+		f.At.From != 4<<20 || f.At.To != 8<<20 || f.Hints[0].Variable != "--algorithms" {
 		t.Errorf("%+v", f)
 	}
 	if !closeTo(drop.Depth, 0.34, 0.01) || drop.Slower != 0 || drop.Sigma < 4 || len(drop.Beside) != 2 ||
@@ -159,9 +159,9 @@ func TestStep(t *testing.T) {
 			!closeTo(s.Factor, c.factor, 0.1) || s.Path != c.path {
 			t.Errorf("%s: %s %+v", name, f.Severity, s)
 		}
-		if hinted := slices.ContainsFunc(f.Hints, func(h Hint) bool { return h.Variable == "--path" }); hinted !=
+		if hinted := slices.ContainsFunc(f.Hints, func(h Hint) bool { return h.Variable == "--algorithms" }); hinted !=
 			(c.path == notice.PathChange{}) {
-			t.Errorf("%s: --path is hinted at: %v", name, hinted)
+			t.Errorf("%s: --algorithms is hinted at: %v", name, hinted)
 		}
 	}
 }

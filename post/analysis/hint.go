@@ -72,7 +72,7 @@ func (c *Curve) had(variable string) (set bool, value string) {
 		for i, word := range run.Command {
 			name, v, joined := strings.Cut(word, "=")
 			switch {
-			case name != variable:
+			case name != variable && (name != "--path" || variable != "--algorithms"): // --path is the older name
 			case joined:
 				return true, v
 			case i+1 < len(run.Command) && !strings.HasPrefix(run.Command[i+1], "-"):

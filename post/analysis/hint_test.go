@@ -88,25 +88,25 @@ func TestHintsFitTheRun(t *testing.T) {
 		from, to int64
 		want     []string
 	}{
-		"nccl, a step": {none, Step, 64 << 10, 128 << 10, []string{"--path", "NCCL_PROTO", "NCCL_ALGO",
+		"nccl, a step": {none, Step, 64 << 10, 128 << 10, []string{"--algorithms", "NCCL_PROTO", "NCCL_ALGO",
 			"NCCL_NVLS_ENABLE"}},
-		"large sizes": {none, Step, 1 << 30, 2 << 30, []string{"--path", "NCCL_ALGO", "NCCL_NVLS_ENABLE"}},
+		"large sizes": {none, Step, 1 << 30, 2 << 30, []string{"--algorithms", "NCCL_ALGO", "NCCL_NVLS_ENABLE"}},
 		"one node has no network": {func(c *Curve) {
 			c.Nodes = 1
 			c.Collective = coll.SendRecv
 		}, LowCeiling, 1 << 20, 1 << 30, []string{"--min-ctas", "--register"}},
 		"a GPU without NVLink SHARP": {func(c *Curve) {
 			c.Device = "NVIDIA GeForce RTX 5090"
-		}, Step, 1 << 30, 2 << 30, []string{"--path", "NCCL_ALGO"}},
+		}, Step, 1 << 30, 2 << 30, []string{"--algorithms", "NCCL_ALGO"}},
 		"a GPU with NVLink SHARP": {func(c *Curve) {
 			c.Device = "NVIDIA H100 80GB HBM3"
-		}, Step, 1 << 30, 2 << 30, []string{"--path", "NCCL_ALGO", "NCCL_NVLS_ENABLE"}},
+		}, Step, 1 << 30, 2 << 30, []string{"--algorithms", "NCCL_ALGO", "NCCL_NVLS_ENABLE"}},
 		"the way is known": {func(c *Curve) {
 			c.Points = []Point{{Path: &result.Path{}}}
 		}, Step, 8, 16, []string{"NCCL_PROTO", "NCCL_ALGO"}},
 		"already set to that": {func(c *Curve) {
 			c.Runs[0].Environment = map[string]string{"NCCL_NVLS_ENABLE": "0"}
-		}, Step, 1 << 30, 1 << 30, []string{"--path", "NCCL_ALGO"}},
+		}, Step, 1 << 30, 1 << 30, []string{"--algorithms", "NCCL_ALGO"}},
 		"the flag is there": {func(c *Curve) {
 			c.Runs[0].Command = []string{"rank", "--path"}
 		}, Step, 1 << 30, 1 << 30, []string{"NCCL_ALGO", "NCCL_NVLS_ENABLE"}},

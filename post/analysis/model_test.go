@@ -49,7 +49,7 @@ func TestModelOfOneLaw(t *testing.T) {
 		t.Errorf("n½ %+v", m.Half)
 	}
 	half := func(p stats.Parameter) string { return fmt.Sprintf(" ±%.1f %%", 50*(p.Hi-p.Lo)/p.Value) }
-	contains(t, lineOf(m), "latency 20.0", " us"+half(m.Latency)+", busbw nears 187.", " GB/s"+half(m.Bandwidth)+
+	contains(t, lineOf(m), "latency 20.0", " us"+half(m.Latency)+", busbw approaches 187.", " GB/s"+half(m.Bandwidth)+
 		", n½ 1.9")
 	contains(t, m.Bounds().String(), "from residuals")
 }
@@ -92,7 +92,7 @@ func TestModelSaysNothingThatWasNotSeen(t *testing.T) {
 	if large.Latency.Known || !large.Bandwidth.Known || large.Half.Known {
 		t.Errorf("%+v", large)
 	}
-	contains(t, lineOf(large), "latency under ", "busbw nears 18")
+	contains(t, lineOf(large), "latency under ", "busbw approaches 18")
 	// Models with several segments are held to the same: no n½ without a bandwidth, none where the first size has half
 	// already.
 	twoSegments := func(from, to, change int64) Model {
@@ -175,5 +175,5 @@ func TestWorldOfOneIsNotJudged(t *testing.T) {
 }
 
 func TestModelOfBroadcastHasBusBandwidth(t *testing.T) {
-	contains(t, lineOf(modelFor(t, sound().with(func(m *made) { m.collective = coll.Broadcast }))), ", busbw nears 99.8")
+	contains(t, lineOf(modelFor(t, sound().with(func(m *made) { m.collective = coll.Broadcast }))), ", busbw approaches 99.8")
 }

@@ -13,8 +13,8 @@ func TestFootnotesOfOneKindShareALineWithTheRange(t *testing.T) {
 	for _, change := range []float64{0.02, -0.08, 0.05} {
 		list.Marks(notice.Of(notice.Drift{Change: notice.Change(change)}))
 	}
-	want := document.Footnotes{"3 points: times drift within the point: the last third of the samples differs by " +
-		"-8.0 % to +5.0 % from the first"}
+	want := document.Footnotes{"3 points: times drift: the median changes by -8.0 % to +5.0 % from the first to the " +
+		"last third of the samples"}
 	if got := list.Blocks()[0].(document.Footnotes); !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}

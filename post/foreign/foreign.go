@@ -39,7 +39,7 @@ type Counts struct {
 	Unknown  int           // lines of no known layout
 	Doubtful int           // points whose bandwidths contradict the number of ranks
 	Log      int           // lines of a log of NCCL or RCCL
-	First    notice.Notice // the first torn row, unknown line or doubtful point; its Fact is nil without one
+	First    notice.Notice // the first incomplete row, unknown line or doubtful point; its Fact is nil without one
 }
 
 // Add adds the counts of another file.

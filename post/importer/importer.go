@@ -18,7 +18,7 @@ import (
 // Importer imports files.
 type Importer struct {
 	Dir    string        // of the result files
-	Strict bool          // fail on unknown lines, torn rows and doubtful points
+	Strict bool          // fail on unknown lines, incomplete rows and doubtful points
 	Given  foreign.Given // what the user states
 
 	counts      foreign.Counts
@@ -102,7 +102,7 @@ func aside(c foreign.Counts) string {
 	for _, f := range []struct {
 		n    int
 		noun string
-	}{{c.Torn, "torn row"}, {c.Unknown, "unknown line"}, {c.Doubtful, "doubtful point"}, {c.Log, "log line"}} {
+	}{{c.Torn, "incomplete row"}, {c.Unknown, "unknown line"}, {c.Doubtful, "doubtful point"}, {c.Log, "log line"}} {
 		if f.n > 0 {
 			words = append(words, units.Count(f.n, f.noun))
 		}

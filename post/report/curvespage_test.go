@@ -122,7 +122,7 @@ func TestPageInABrowser(t *testing.T) {
 	})
 	t.Run("no script", func(t *testing.T) {
 		withoutScript(t, browser(t), whole, "Bandwidth is 20 % below the trend", "Data quality",
-			"Each curve in one row", "ProfilerStep#3: 7.000 of 33.300 ms exposed, rank 3", "35.000")
+			"Curve summary", "ProfilerStep#3: 7.000 of 33.300 ms exposed, rank 3", "35.000")
 	})
 }
 

@@ -266,7 +266,7 @@ func (r form) planSection() *document.Section {
 		}
 		planned += "."
 	}
-	s := &document.Section{ID: "plan", Title: "Plan and done"}
+	s := &document.Section{ID: "plan", Title: "Planned and measured"}
 	s.Add(document.Paragraph(fmt.Sprintf("%s %s.", planned, units.Capital(p.Done))))
 	for _, n := range p.Notices {
 		s.Add(document.Paragraph(inWords(n)))
@@ -320,6 +320,9 @@ func (r form) noFinding() string {
 	analysed := func(c curve) bool { return !c.Simulated && !c.Crowded }
 	if len(r.charts.Curves) > 0 && !slices.ContainsFunc(r.charts.Curves, analysed) {
 		return "Not analysed: all results are simulated or oversubscribed."
+	}
+	if n := r.Quality.Warned; n > 0 {
+		return fmt.Sprintf("No findings; warnings at %s (data quality).", units.Count(n, "point"))
 	}
 	return "No findings."
 }

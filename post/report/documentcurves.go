@@ -15,7 +15,7 @@ func (r form) curvesSection() *document.Section {
 		s.Add(chart("curves-picture", "interactive plots of the curves"))
 	}
 	if len(r.charts.Curves) > 0 {
-		each := &document.Section{ID: "each-curve", Title: "Each curve in one row", Blocks: r.curvesTable()}
+		each := &document.Section{ID: "each-curve", Title: "Curve summary", Blocks: r.curvesTable()}
 		if r.page {
 			each.Fold = document.Folded
 		}
@@ -26,7 +26,7 @@ func (r form) curvesSection() *document.Section {
 
 // curvesTable has a row for each curve: the time of its smallest size and its largest bandwidth.
 func (r form) curvesTable() []document.Block {
-	t := table("operation~", "contender", "ranks>", "sizes", "time of the smallest>", "largest busbw GB/s>", "at>",
+	t := table("operation~", "contender", "ranks>", "sizes", "time, smallest size>", "largest busbw GB/s>", "at>",
 		"% of peak>", "model~")
 	var peaks []string
 	for _, c := range r.charts.Curves {

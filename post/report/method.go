@@ -24,12 +24,11 @@ var modeFacts = map[coll.Mode][2]string{
 // stopTexts explain what ended the measurement of a point.
 var stopTexts = map[string]string{
 	"precision": "precision: the 95 % CI reached the target",
-	"settled": "settled: more samples no longer narrowed the 95 % CI, or would have taken over twice the time for " +
-		"one case",
-	"budget":  "budget: the time for one case was used up",
-	"maximum": "maximum: the largest number of samples was reached",
-	"fixed":   "fixed: the number of iterations was given",
-	"asked":   "asked: a signal ended the run",
+	"settled":   "settled: the 95 % CI stopped narrowing, or the target would have taken over twice the budget",
+	"budget":    "budget: the measuring time per case was used up",
+	"maximum":   "maximum: the maximum number of samples was reached",
+	"fixed":     "fixed: the number of iterations was given",
+	"asked":     "asked: a signal ended the run",
 }
 
 // addRecord adds how a record was measured.
@@ -51,7 +50,7 @@ func (f *facts) addRecord(number int, r *result.Record) {
 	f.addRange(topic, "operations per batch", t.Batch)
 	interval := "none"
 	if t.Lo > 0 {
-		interval = "the uncertainty of the median of one launch, not the spread between launches"
+		interval = "of the median within one launch, without the spread between launches"
 	}
 	f.add(number, topic, "95 % CI", interval).points++
 	if t.Event != nil {

@@ -15,6 +15,7 @@ type quality struct {
 	checks   map[string]int
 	misses   tallies // points without a valid value
 	warnings tallies
+	warned   int // points with warnings
 	wrong    notice.WrongData
 	wrongIn  place // of the first
 }
@@ -63,6 +64,9 @@ func (q *quality) add(number int, operation string, r *result.Record) {
 	if r.Status == result.Wrong {
 		q.addWrong(number, operation, r)
 	}
+	if len(r.Warnings) > 0 {
+		q.warned++
+	}
 	for _, k := range r.Warnings {
 		q.warnings.at("", k.Kind(), k.Fact).add(number, operation, r.SizeBytes)
 	}
@@ -105,6 +109,7 @@ type qualityOf struct {
 	Misses  []*tally
 	OfRuns  []*tally // warnings of whole runs
 	Of      []*tally // warnings of points
+	Warned  int      // points with warnings
 	Files   document.List
 }
 
@@ -126,7 +131,7 @@ func (b *builder) addQuality(r *Report, f analysed) {
 			to.Checks = append(to.Checks, text[1]+": "+units.Count(n, "point"))
 		}
 	}
-	to.Misses, to.Of = q.misses.all, q.warnings.all
+	to.Misses, to.Of, to.Warned = q.misses.all, q.warnings.all, q.warned
 	slices.SortStableFunc(to.Misses, func(x, y *tally) int {
 		return cmp.Compare(slices.Index(statusOrder, x.status), slices.Index(statusOrder, y.status))
 	})

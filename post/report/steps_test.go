@@ -68,7 +68,7 @@ func TestStepsBesideCollectives(t *testing.T) {
 	both := markdownOf(t, ofStepRuns([]*made{runOf(1, "mpi", coll.AllReduce)}, stepstest.Default()))
 	alone := markdownOf(t, ofStepRuns(nil, stepstest.Default()))
 	for _, section := range []string{
-		"## Training step\n", "## Plan and done\n", "<summary>Environment<", "## Runs\n",
+		"## Training step\n", "## Planned and measured\n", "<summary>Environment<", "## Runs\n",
 	} {
 		if !strings.Contains(both, section) || !strings.Contains(alone, section) {
 			t.Errorf("no %q", section)

@@ -67,7 +67,7 @@ func TestTimelineReport(t *testing.T) {
 				t.Errorf("the %s has no %q", name, want)
 			}
 		}
-		for _, never := range []string{"Plan and done", "Findings", "Data quality", "0 runs", "NaN"} {
+		for _, never := range []string{"Planned and measured", "Findings", "Data quality", "0 runs", "NaN"} {
 			if strings.Contains(form, ">"+never) || strings.Contains(form, "\n## "+never) {
 				t.Errorf("the %s of timelines alone has %q", name, never)
 			}

@@ -101,9 +101,9 @@ func TestPatternsAreJudgedByChain(t *testing.T) {
 		slow := strings.Index(
 			text,
 			"node3 is slow: its pairs take 2.00 times as long as the others (3 of 3 pairs slow). "+
-				"Measured again alone: 2.00 times.",
+				"Measured alone: 2.00 times as long.",
 		)
-		sound := strings.Index(text, "no node or link is slow (nodes within 0.0 %, pairs within 0.0 %).")
+		sound := strings.Index(text, "no node or link is slow (nodes differ by up to 0.0 %, pairs by up to 0.0 %).")
 		if slow < 0 || sound < slow || strings.Count(text, "pairs of 4 nodes") != 2 ||
 			!strings.Contains(text, "started 1970-01-01 00:00:03 UTC") ||
 			strings.Contains(text, "no value") {

@@ -174,7 +174,7 @@ func (t *hostTraining) Position() (part uint64, doing string) {
 	}
 	switch {
 	case at.Segment >= 0 && op != "":
-		return at.Parts, fmt.Sprintf("computing %s, %s on its way", t.plan.Segments[at.Segment].Name, op)
+		return at.Parts, fmt.Sprintf("computing %s, %s in flight", t.plan.Segments[at.Segment].Name, op)
 	case at.Segment >= 0:
 		return at.Parts, "computing " + t.plan.Segments[at.Segment].Name
 	case op != "":

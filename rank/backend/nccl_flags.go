@@ -18,7 +18,7 @@ func (o *Options) NCCLFlag() string {
 		given bool
 		flag  string
 	}{
-		{o.Like != "", "--like " + o.Like}, {o.Profile, "--profile-range"}, {g.Path, "--path"},
+		{o.Like != "", "--like " + o.Like}, {o.Profile, "--profile-range"}, {g.Path, "--algorithms"},
 		{g.Graph > 0, "--cudagraph"}, {g.Alloc == "nccl", "--alloc"},
 		{g.Register != "" && g.Register != "none", "--register"}, {g.CTAPolicy > 0, "--cta-policy"},
 		{g.MinCTAs > 0, "--min-ctas"}, {g.MaxCTAs > 0, "--max-ctas"}, {o.ShareGPU, "--allow-shared-gpu"},

@@ -22,7 +22,7 @@ type ncclLibrary struct {
 	nccl   *nccl.Library
 	config nccl.Config
 	notes  []string
-	paths  *nccl.Profiler // the plugin to which NCCL reports its paths; nil without --path
+	paths  *nccl.Profiler // the plugin to which NCCL reports its paths; nil without --algorithms
 
 	stale atomic.Pointer[string] // NCCL's last error, about something in the past; the watchdog reads it too
 }

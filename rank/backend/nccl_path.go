@@ -12,17 +12,17 @@ import (
 	"busbar/internal/result"
 )
 
-// openProfiler makes NCCL load the plugin to which it reports its path, if --path is set.
+// openProfiler makes NCCL load the plugin to which it reports its path, if --algorithms is set.
 func (l *ncclLibrary) openProfiler() (err error) {
 	if !l.h.Options.GPU.Path {
 		return nil
 	}
 	if other := os.Getenv(nccl.ProfilerVariable); other != "" {
-		return fmt.Errorf("--path needs %s for its own plugin, and it is set to %s: unset it, or leave --path out",
-			nccl.ProfilerVariable, other)
+		return fmt.Errorf("--algorithms requires %s for its own plugin, but it is set to %s: unset it, or omit "+
+			"--algorithms", nccl.ProfilerVariable, other)
 	}
 	if l.paths, err = nccl.OpenProfiler(dl.Folders()); err != nil {
-		err = fmt.Errorf("--path: %w", err)
+		err = fmt.Errorf("--algorithms: %w", err)
 		if missing := new(dl.LoadError); errors.As(err, &missing) {
 			err = fmt.Errorf("%w\nrun make build, or use a bundle", err)
 		}

@@ -186,7 +186,7 @@ func (t *gpuTraining) doing(r cudart.Reached) string {
 		}
 	}
 	if r.Mode.Communicates() && r.Ops < len(t.plan.Ops) && r.Putting < 0 && t.begun(r) {
-		words = append(words, t.plan.Ops[r.Ops].Name+" on its way")
+		words = append(words, t.plan.Ops[r.Ops].Name+" in flight")
 	}
 	if len(words) == 0 {
 		return "at the end of the step"

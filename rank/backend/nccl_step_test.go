@@ -19,13 +19,13 @@ func TestGPUPosition(t *testing.T) {
 		want string
 	}{
 		{cudart.Reached{Mode: program.Compute, Segments: 1}, "computing backward"},
-		{cudart.Reached{Mode: program.Comm, Ops: 1}, "bucket on its way"},
+		{cudart.Reached{Mode: program.Comm, Ops: 1}, "bucket in flight"},
 		{cudart.Reached{Mode: program.Sequential, Segments: 2}, "computing optimizer"},
-		{cudart.Reached{Mode: program.Sequential, Segments: 3}, "gather on its way"},
-		{cudart.Reached{Mode: program.Overlapped}, "computing forward, gather on its way"},
-		{cudart.Reached{Mode: program.Overlapped, Segments: 1}, "waiting for gather, gather on its way"},
+		{cudart.Reached{Mode: program.Sequential, Segments: 3}, "gather in flight"},
+		{cudart.Reached{Mode: program.Overlapped}, "computing forward, gather in flight"},
+		{cudart.Reached{Mode: program.Overlapped, Segments: 1}, "waiting for gather, gather in flight"},
 		{cudart.Reached{Mode: program.Overlapped, Segments: 1, Ops: 1}, "computing backward"},
-		{cudart.Reached{Mode: program.Overlapped, Segments: 2, Ops: 1}, "waiting for bucket, bucket on its way"},
+		{cudart.Reached{Mode: program.Overlapped, Segments: 2, Ops: 1}, "waiting for bucket, bucket in flight"},
 		{cudart.Reached{Mode: program.Overlapped, Segments: 3, Ops: 2}, "at the end of the step"},
 	} {
 		k.r.Running, k.r.Putting = true, -1

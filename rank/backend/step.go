@@ -38,7 +38,7 @@ type Training interface {
 	Run(m program.Mode) (start, end int64, err error)
 	// Position is what is in hand, from any goroutine while it runs: part counts the segments and operations that this
 	// run has begun, so that of two ranks the one with the smaller number is behind, and doing names them: "computing
-	// backward layer4.2.conv3, bucket 3 on its way", "waiting for bucket 3"; "" between runs. It does not wait.
+	// backward layer4.2.conv3, bucket 3 in flight", "waiting for bucket 3"; "" between runs. It does not wait.
 	Position() (part uint64, doing string)
 	// Spans are those of the last run.
 	Spans() program.Spans

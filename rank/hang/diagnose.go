@@ -42,7 +42,7 @@ func Diagnose(reports []launch.Report, me launch.State) (f notice.RunHung) {
 			parts = append(parts, subject(ranks, one, several)+rest)
 		}
 	}
-	add(by[launch.Gone], "is", "are", " gone (killed, crashed, or the host is down)")
+	add(by[launch.Gone], "exited", "exited", " (killed, crashed, or the host is down)")
 	add(by[launch.Silent], "does", "do", " not answer (stopped, starved, swapping, or the host or its network is down)")
 	parts = append(parts, lastHeard(lost)...)
 	add(by[launch.Left], "ended", "ended", " before the others")
@@ -80,7 +80,12 @@ func Diagnose(reports []launch.Report, me launch.State) (f notice.RunHung) {
 	case len(reports) == 0:
 		parts = append(parts, "the state of other ranks is unknown")
 	}
-	f.Problem = strings.Join(append(parts, lastWords(by[launch.Answered])...), "; ")
+	parts = append(parts, lastWords(by[launch.Answered])...)
+	if me.Limit > 0 {
+		parts = append(parts, fmt.Sprintf("limit of this phase: %v, %d times its expected time",
+			me.Limit.Round(time.Second), watchTimes))
+	}
+	f.Problem = strings.Join(parts, "; ")
 	return f
 }
 

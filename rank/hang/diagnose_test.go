@@ -59,12 +59,12 @@ func TestNameHang(t *testing.T) {
 		},
 		"killed": {
 			[]launch.Report{at(0, 18, "issuing"), known(1, launch.Gone)},
-			[]string{"rank 1 on node01 (pid 1001) is gone", hungCase}, nil,
+			[]string{"rank 1 on node01 (pid 1001) exited", hungCase}, nil,
 		},
 		"gone and silent": {
 			[]launch.Report{at(0, 18, "issuing"), known(1, launch.Silent), known(2, launch.Gone),
 				known(3, launch.Silent)},
-			[]string{"rank 2 on node02 (pid 1002) is gone",
+			[]string{"rank 2 on node02 (pid 1002) exited",
 				"ranks 1 on node01 (pid 1001), 3 on node03 (pid 1003) do not answer"}, nil,
 		},
 		"the library's word": {

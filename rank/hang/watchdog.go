@@ -87,7 +87,10 @@ func (w *Watchdog) set(name string, limit time.Duration) {
 	if w.onPhase != nil {
 		w.onPhase(name)
 	}
-	w.now.Phase, w.since, w.limit, w.alarm = name, time.Now(), limit, ""
+	w.now.Phase, w.now.Limit, w.since, w.limit, w.alarm = name, 0, time.Now(), limit, ""
+	if limit > w.deadline {
+		w.now.Limit = limit
+	}
 	w.now.Step++
 	w.write()
 }

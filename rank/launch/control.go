@@ -31,6 +31,7 @@ type State struct {
 	Iteration    uint64        `json:"iteration,omitempty"`
 	Stage        string        `json:"stage,omitempty"`         // of the iteration (loop.Stage); empty: none
 	Since        time.Duration `json:"since"`                   // in this phase
+	Limit        time.Duration `json:"limit,omitempty"`         // of this phase, if longer than --deadline
 	LibraryError string        `json:"library_error,omitempty"` // or what the library waits for
 	Silent       []Report      `json:"silent,omitempty"`        // ranks of the same host that cannot answer
 }

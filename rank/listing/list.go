@@ -36,6 +36,9 @@ func Write(o *plan.Options, started launch.Started, out io.Writer) error {
 	} else {
 		l.printf("# plan: %s on %s, %s\n", p.SweepName(), strings.Join(p.Backends, ","), units.Count(size, "rank"))
 		l.origins()
+		for _, note := range p.Sweep.Unmet() {
+			l.wrapped("", note)
+		}
 	}
 	if o.Pattern != "" {
 		err = l.pattern(started)
@@ -140,7 +143,7 @@ func (l *list) world(name string, n int) (shortest, longest time.Duration, err e
 	} else if !backend.OnHosts(name) {
 		l.printf(" of GPU memory (not checked)")
 	}
-	l.printf("\n# expected: %s to %s (rough estimate)\n", roundTime(shortest), roundTime(longest))
+	l.printf("\n# expected time of all points: %s to %s (rough estimate)\n", roundTime(shortest), roundTime(longest))
 	if s.TimeLimit > 0 {
 		l.printf("# --time-limit %s: message sizes are skipped if the plan does not fit\n", s.TimeLimit)
 	}

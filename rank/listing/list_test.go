@@ -24,7 +24,7 @@ func TestWrite(t *testing.T) {
 		want    []string // in this order; nil for a usage error
 	}{
 		"quick": {func(*plan.Options) {}, launched, []string{"# plan: quick on mpi, 4 ranks\n",
-			"# from quick.yaml", "# world 4\n", "# all_reduce\n", "expected: "}},
+			"# from quick.yaml", "# world 4\n", "# all_reduce\n", "expected time of all points: "}},
 		"no launcher": {func(o *plan.Options) { o.Flags = few }, launch.Started{}, []string{
 			"# World size is 1 (no launcher)", "mpirun", "mpi, 1 rank\n", "# world 1\n", " 1024 "}},
 		"worlds": {func(o *plan.Options) { o.Flags = worlds }, launched, []string{"# world 2\n", "# all_gather\n",

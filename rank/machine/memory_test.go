@@ -103,7 +103,7 @@ func TestPlanMemory(t *testing.T) {
 		"groups of their own": {[]RankMemory{rank(0, "a", MemoryBound{"cgroup /0", 2 * gibibyte, false}),
 			rank(1, "a", MemoryBound{"cgroup /1", 2 * gibibyte, false})}, 0,
 			gibibyte*18/10 - reserve, 0, nil},
-		"nothing left": {[]RankMemory{rank(0, "a", shared(1<<20))}, 0, 0, 0, []string{"may have 0 B"}},
+		"nothing left": {[]RankMemory{rank(0, "a", shared(1<<20))}, 0, 0, 0, []string{"may use 0 B"}},
 		"unknown":      {[]RankMemory{rank(0, "a")}, 0, math.MaxInt64, 0, []string{"unknown"}},
 	} {
 		got := PlanMemory(c.ranks, c.scratch)

@@ -57,7 +57,7 @@ func (s *Screen) Head(files []File, ranks string, o sweeps.Options) {
 	if s.several {
 		s.Note("interleaved: each case is measured with %s in turn", strings.Join(r.Interleaved, ", "))
 	}
-	s.Note("clock: %.0f ns per reading; budget %s per case, precision %.3g %%", r.Method.ClockCost*1e9, o.Budget,
+	s.Note("clock reading: %.0f ns; per case: budget %s, target 95 %% CI ±%.3g %%", r.Method.ClockCost*1e9, o.Budget,
 		100*o.Precision)
 	var shown notice.List
 	for _, f := range files {

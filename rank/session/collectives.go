@@ -148,6 +148,9 @@ func (w *worldRun) openFiles() error {
 		Until:   w.run.until(w.world.Size),
 	}
 	w.run.Screen.Head(files, screen.Ranks(files[0].Run), options)
+	for _, note := range w.run.Plan.Sweep.Unmet() {
+		w.run.Screen.Note("%s", note)
+	}
 	return nil
 }
 

@@ -33,8 +33,8 @@ const (
 	reach       = "test the two NICs with ib_write_bw -d DEVICE; " + rails + "; " + sameRoCE
 	firstOfRank = "the cause is on the other rank: look there for the first WARN, Traceback, out of memory, " +
 		"Segmentation fault or kill"
-	returned     = "NCCL returned to the program: "
-	before       = "; a message of NCCL before it names the cause"
+	returned     = "NCCL returned "
+	before       = "; an earlier message of NCCL names the cause"
 	again        = "run again with NCCL_DEBUG=INFO, and look for the first warning"
 	returnedDoc  = notice.RuntimeDoc + ", Errors"
 	possible     = "possible causes, the most frequent first: "
@@ -94,7 +94,7 @@ var hostCauses = []cause{
 		notice.RuntimeDoc + ", File Descriptors",
 	},
 	{
-		"call-failed", notice.Warning, "NCCL returned an error to the program; a message of NCCL before it names the " +
+		"call-failed", notice.Warning, "NCCL returned an error to the program; an earlier message of NCCL names the " +
 			"cause",
 		again, returnedDoc,
 	},
@@ -184,7 +184,7 @@ var hostCauses = []cause{
 	},
 	{
 		"world-size-mismatch", notice.Error,
-		"processes that met have different world sizes: often two jobs share one address",
+		"processes of one communicator have different world sizes: often two jobs share one address",
 		otherJob,
 		ncclSource + "src/bootstrap.cc",
 	},
@@ -221,7 +221,7 @@ var hostCauses = []cause{
 	},
 	{
 		"pytorch-watchdog-timeout", notice.Warning,
-		`PyTorch's watchdog gave up: a rank did not arrive in time. The time is PyTorch's ` +
+		`PyTorch's watchdog timed out: a rank did not arrive in time. PyTorch sets the timeout ` +
 			`(init_process_group(timeout=…), 10 minutes for NCCL since 2.2, 30 before); NCCL has no NCCL_TIMEOUT`,
 		"the cause is on the rank that did not call: it has the lowest “last enqueued NCCL work” (or see " +
 			"TORCH_NCCL_DUMP_ON_TIMEOUT=1 with TORCH_NCCL_TRACE_BUFFER_SIZE=2000); " + possible +
@@ -234,15 +234,15 @@ var hostCauses = []cause{
 	{
 		"pytorch-heartbeat-timeout", notice.Warning,
 		"PyTorch's watchdog thread itself hung, usually inside a CUDA or NCCL call " +
-			"that does not return; the time is TORCH_NCCL_HEARTBEAT_TIMEOUT_SEC",
-		"find the rank that did not call; a longer time only hides it", torchDoc,
+			"that does not return; the timeout is TORCH_NCCL_HEARTBEAT_TIMEOUT_SEC",
+		"find the rank that did not call; a longer timeout only hides it", torchDoc,
 	},
 	{
 		"barrier-device-guessed", notice.Warning,
 		"PyTorch guessed the GPU of a rank for a barrier; a wrong guess hangs or uses " +
 			"one GPU twice",
-		"call torch.cuda.set_device(LOCAL_RANK) first and pass device_id to init_process_group; ignore it where all " +
-			"goes well",
+		"call torch.cuda.set_device(LOCAL_RANK) first and pass device_id to init_process_group; ignore it if the " +
+			"program works",
 		"github.com/pytorch/pytorch, pull request 134617",
 	},
 	{

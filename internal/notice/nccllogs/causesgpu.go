@@ -35,9 +35,9 @@ var gpuCauses = []cause{
 	},
 	{
 		"duplicate-gpu", notice.Error, "two ranks use the same GPU", possible + "the program does not call " +
-			"torch.cuda.set_device(LOCAL_RANK) or selects a fixed GPU; more ranks a host than GPUs (nproc_per_node, " +
-			"srun --gpus-per-task=1); CUDA_VISIBLE_DEVICES is the same for ranks of their own; the ranks use MIG " +
-			"instances of one GPU, which NCCL does not support",
+			"torch.cuda.set_device(LOCAL_RANK) or selects a fixed GPU; more ranks per host than GPUs " +
+			"(nproc_per_node, srun --gpus-per-task=1); CUDA_VISIBLE_DEVICES is the same for ranks of " +
+			"their own; the ranks use MIG instances of one GPU, which NCCL does not support",
 		ncclSource + "src/init.cc",
 	},
 	{
@@ -110,9 +110,9 @@ var gpuCauses = []cause{
 	},
 	{
 		"no-such-gpu", notice.Error, "a rank selects a GPU that it cannot see",
-		possible + "more ranks a host than GPUs (nproc_per_node, slots of the hostfile, nccl-tests' -g beside one " +
-			"rank a GPU); the program selects by global and not by local rank; CUDA_VISIBLE_DEVICES or the container " +
-			"has fewer (nvidia-smi -L there)",
+		possible + "more ranks per host than GPUs (nproc_per_node, slots of the hostfile, nccl-tests' -g beside one " +
+			"rank per GPU); the program selects by global and not by local rank; CUDA_VISIBLE_DEVICES or the " +
+			"container has fewer (nvidia-smi -L there)",
 		"CUDA documentation, cudaErrorInvalidDevice",
 	},
 	{
@@ -168,9 +168,9 @@ var gpuCauses = []cause{
 	},
 	{
 		"stream-captured", notice.Error,
-		"an operation ran that a CUDA graph cannot capture while one was being captured",
-		"create communicators, register memory and call each collective once before the capture; where PyTorch's " +
-			"watchdog is named, it queried an event of before: use a newer PyTorch, or " +
+		"during the capture of a CUDA graph, an operation ran that a graph cannot capture",
+		"create communicators, register memory and call each collective once before the capture; if PyTorch's " +
+			"watchdog is named, it queried an earlier event: use a newer PyTorch, or " +
 			"capture_error_mode=\"thread_local\"",
 		"CUDA documentation, cudaErrorStreamCaptureUnsupported",
 	},

@@ -61,7 +61,7 @@ var networkCauses = []cause{
 		"compare active_mtu of both NICs in ibv_devinfo: NCCL 2.20 and later do not adapt it; then check PCIe ACS " +
 			"(lspci -vvv | grep ACSCtl)", "github.com/NVIDIA/nccl, issue 1524",
 	},
-	{"nic-event", notice.Info, "the NIC reported a network change that ends no communication", "", portSource},
+	{"nic-event", notice.Info, "the NIC reported a network change that does not end communication", "", portSource},
 	{
 		"network-plugin-missing", notice.Error, "the network that NCCL_NET names was not found: its plugin is missing",
 		"add the folder of its libnccl-net.so to LD_LIBRARY_PATH, or unset NCCL_NET", ncclSource + "src/net.cc",
@@ -110,7 +110,7 @@ var networkCauses = []cause{
 	{
 		"no-usable-interface", notice.Error,
 		"no network interface can be used, or the one that NCCL_SOCKET_IFNAME names is " +
-			"not there, so that ranks cannot meet",
+			"missing, so ranks cannot connect",
 		"see ip -br address on each host, and NCCL_SOCKET_IFNAME", notice.NetworkDoc + ", IP network interfaces",
 	},
 	{
@@ -178,13 +178,13 @@ var networkCauses = []cause{
 		ncclSource + "src/misc/socket.cc",
 	},
 	{
-		"proxy-failed", notice.Warning, "NCCL's own thread met a failure that was reported before",
+		"proxy-failed", notice.Warning, "NCCL's proxy thread hit a failure that an earlier message reports",
 		"look at the message before this one, of the same process", ncclSource + "src/proxy.cc",
 	},
 	{
 		"bootstrap-mismatch", notice.Warning,
-		"ranks exchanged different data while they met: one of them is a step ahead, of another job, or runs another " +
-			"version of NCCL",
+		"ranks exchanged different data while connecting: one of them is a step ahead, belongs to another job, or " +
+			"runs another version of NCCL",
 		"compare what the ranks called; " + otherJob, ncclSource + "src/bootstrap.cc",
 	},
 	{

@@ -229,7 +229,7 @@ func (p FarPath) String() string {
 	if p == "PHB" {
 		return "through a processor (PHB)"
 	}
-	return "between processors, that is NUMA nodes (SYS)"
+	return "across NUMA nodes (SYS)"
 }
 
 // Advice depends on the vendor.
@@ -343,7 +343,7 @@ var ncclNetwork = []notice.Entry{
 		Source:   notice.EnvironmentDoc + "NCCL_NET_GDR_LEVEL",
 		Text:     "a GPU reaches its NIC {Path}",
 		Details:  []string{"{Search}."},
-		Doc: `NCCL's search over the topology prints the worst path of each pattern. It is a warning between processors
+		Doc: `NCCL's search over the topology prints the worst path of each pattern. It is a warning across NUMA nodes
 			(SYS).`,
 	},
 }

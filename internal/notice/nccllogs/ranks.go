@@ -195,7 +195,7 @@ type CommunicatorAborted struct {
 // CleanAbort is that all ranks aborted, and no warning precedes it.
 type CleanAbort bool
 
-func (c CleanAbort) String() string { return "All ranks did, and no warning precedes it." }
+func (c CleanAbort) String() string { return "All ranks aborted, and no warning precedes it." }
 
 // Advice depends on whether the abort was clean.
 func (c CommunicatorAborted) Advice() string {
@@ -339,7 +339,7 @@ var ncclRanks = []notice.Entry{
 		Text:     "{Ranks} did not finish creating {Communicator}",
 		Details: []string{
 			"“Init START” of {Started rank}, “Init COMPLETE” of {Completed}.",
-			"[{Silent rank} did not write, so that this may be a part of a log.]",
+			"[{Silent rank} did not write, so this may be an incomplete log.]",
 		},
 		Advice: "{Warned}",
 		Doc:    "“Init START” without “Init COMPLETE”; a warning if other ranks did not write, as in a part of a log.",
@@ -380,8 +380,8 @@ var ncclRanks = []notice.Entry{
 		Example:  EndAfterInit{4},
 		Severity: notice.Info,
 		Source:   notice.GPUDoc + ", PCI Access Control Services (ACS)",
-		Text: `the log ends after init, where {Pairs pair} of GPUs access each other directly; if the run hangs there,
-			that may not work on this host`,
+		Text: `the log ends after init; {Pairs pair} of GPUs access each other directly, which may not work on this host
+			if the run hangs there`,
 		Advice: advicePeersHang,
 		Doc: `All ranks of one host finished init without NVLink in the topology, and the log ends there. That alone
 			is not a fault.`,

@@ -76,7 +76,7 @@ const (
 
 var iommuStates = map[IOMMUState]string{
 	IOMMUOff:     "the IOMMU is off",
-	IOMMUVirtual: "in a virtual machine the IOMMU is its host's",
+	IOMMUVirtual: "virtual machine: the IOMMU belongs to its host",
 	IOMMUUnused:  "the IOMMU is on; the host has no GPU or RDMA device",
 	IOMMUPasses:  "the IOMMU is on and passes GPUs and adapters through",
 }

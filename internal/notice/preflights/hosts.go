@@ -75,7 +75,7 @@ type Governor string
 
 func (g Governor) String() string {
 	if g == "" {
-		return "hidden (a virtual machine, or the firmware decides)"
+		return "not visible (virtual machine, or set by the firmware)"
 	}
 	return string(g)
 }
@@ -126,7 +126,7 @@ type HostBusy struct{ CPULoad }
 type BufferLimit notice.MemoryLimit
 
 func (l BufferLimit) String() string {
-	return fmt.Sprintf("%v of buffers a rank: %s", l.Bytes, notice.MemoryLimit(l).Basis())
+	return fmt.Sprintf("%v for buffers per rank: %s", l.Bytes, notice.MemoryLimit(l).Basis())
 }
 
 // HostBuffers is the memory for buffers on a host.
@@ -318,7 +318,7 @@ var preflightHosts = []notice.Entry{
 		Doc: "CPU, memory, operating system, kernel, container, RDMA ports and GPUs are equal on all hosts."},
 	{Example: HostsDiffer{exampleProperties}, Severity: notice.Warning,
 		Text:   "the hosts differ: {Properties}",
-		Advice: "leave out the hosts that differ, or set them alike: every collective is as slow as its slowest host",
+		Advice: "leave out the hosts that differ, or make them equal: every collective is as slow as its slowest host",
 		Doc:    "Hosts differ in hardware or settings. Memory is compared to 5 %: the firmware keeps some of it."},
 	{
 		Example: RanksAcrossNUMA{
@@ -353,7 +353,7 @@ var preflightHosts = []notice.Entry{
 		Doc: "The maximum size of a rank's buffers, from free memory, the cgroup's limit and ulimit -v."},
 	{Example: HostMemoryShort{exampleMemory}, Severity: notice.Warning,
 		Text: "{Limit}",
-		Advice: "end what else uses memory, start fewer ranks a host, or ask for more (srun --mem=0, docker run " +
+		Advice: "end what else uses memory, start fewer ranks per host, or ask for more (srun --mem=0, docker run " +
 			"--memory); sizes that do not fit are skipped",
 		Doc: "The buffers of a rank may use less than 256 MiB; below 16 MiB it is an error."},
 	{Example: HostMemoryUnknown{}, Severity: notice.Warning,

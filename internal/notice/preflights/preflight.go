@@ -70,7 +70,7 @@ const (
 
 var channelStates = map[ChannelState]string{
 	ChannelOpen:     "every rank is connected to rank 0 by TCP",
-	ChannelOff:      "off (BUSBAR_SIDE_CHANNEL=off): a hang is named from the shared memory of each host",
+	ChannelOff:      "off (BUSBAR_SIDE_CHANNEL=off): hangs are diagnosed from the shared memory of each host",
 	ChannelUnneeded: "one rank needs no side channel",
 }
 
@@ -197,7 +197,7 @@ var exampleMPI = MPIInUse{"Open MPI 4.1.4", "/usr/lib/libmpi.so.40", "multiple",
 const (
 	mpiText    = "{Library} ({Path}), thread level {ThreadLevel}; launcher: {Launcher}"
 	failedText = "{Problem}[ ({Tried})]"
-	openTCP    = notice.AdviceOpenTCP + "; without it a hang is named from the shared memory of each host, and a " +
+	openTCP    = notice.AdviceOpenTCP + "; without it hangs are diagnosed from the shared memory of each host, and a " +
 		"signal reaches only its own rank"
 	sameFailure = "a run would fail in the same way; correct this first"
 )
@@ -207,7 +207,7 @@ var preflights = []notice.Entry{
 	{
 		Example:  OneRankLaunch{MPIInUse{"Open MPI 4.1.4", "/usr/lib/libmpi.so.40", "multiple", "none"}},
 		Severity: notice.Warning,
-		Text:     mpiText + "; one rank exchanges data with no other",
+		Text:     mpiText + "; one rank communicates with no other",
 		Advice:   "start several ranks: mpirun -np N rank --preflight, or srun -n N",
 		Doc:      "No launcher started the rank, so that no communication can be checked.",
 	},
@@ -216,7 +216,7 @@ var preflights = []notice.Entry{
 		Severity: notice.Warning,
 		Text:     "{Library} ({Path}) grants thread level {ThreadLevel} only; launcher: {Launcher}",
 		Advice: "use an MPI with MPI_THREAD_MULTIPLE, so that the watchdog can end a job that hangs; with this one " +
-			"the launcher may have to be ended by hand",
+			"you may have to kill the launcher",
 		Doc: "Below the thread level multiple no second thread may call MPI_Abort while the first one hangs in MPI.",
 	},
 	{Example: MPIUnusable{Failed{"no MPI shim could be loaded (--mpi auto)", Places{"/lib/busbar-mpi.so: not found"},
@@ -247,8 +247,8 @@ var preflights = []notice.Entry{
 		Doc: "Offsets of the hosts' clocks by ping-pong. Delays of ranks below the uncertainty cannot be " +
 			"distinguished."},
 	{Example: ClocksUncertain{ClocksCompared{4, 300e-6}}, Severity: notice.Warning,
-		Text: "the clocks of {Hosts host} are compared to {Uncertainty} only: shorter delays of ranks cannot be " +
-			"measured",
+		Text: "the clocks of {Hosts host} are aligned only to within {Uncertainty}: shorter delays of ranks cannot " +
+			"be measured",
 		Advice: "let MPI use the fast network (UCX_NET_DEVICES, OMPI_MCA_btl_tcp_if_include, FI_PROVIDER), on hosts " +
 			"without other work",
 		Doc: "The uncertainty of the hosts' clock offsets exceeds 100 us."},

@@ -174,7 +174,7 @@ func (NotInBenchmark) Code() notice.Code       { return "not-in-benchmark" }
 var timelineNotes = []notice.Entry{
 	{
 		Example: CUDAGraphs{0.012}, Severity: notice.Warning,
-		Text: "{Time} ran in CUDA graphs without their kernels: all of it counts as computation, communication in " +
+		Text: "{Time} of CUDA graphs recorded without kernels: all of it counts as computation, communication in " +
 			"it is unknown",
 		Advice: "record with nsys profile --cuda-graph-trace=node",
 		Doc:    "Nsight Systems records graphs as a whole unless asked for their nodes.",
@@ -195,30 +195,29 @@ var timelineNotes = []notice.Entry{
 	},
 	{
 		Example: OnlyCopies{}, Severity: notice.Info,
-		Text: "no kernel ran on this device, only copies: it counts in no median, answer or chart",
+		Text: "no kernel ran on this device, only copies: it is left out of medians, headlines and charts",
 		Doc:  "Medians are of devices that compute or communicate.",
 	},
 	{
 		Example: SameRank{[]RankClash{{3, []string{"a.json", "b.json"}}}}, Severity: notice.Warning,
-		Text:    "several recordings have the same rank, but are not of one rank: {Ranks}",
-		Details: []string{"The rank of each is unknown, and each counts as one."},
+		Text:    "recordings of different processes have the same rank: {Ranks}",
+		Details: []string{"The rank of each is unknown, and each counts as a rank of its own."},
 		Doc: "One rank may be recorded several times, one recording after another; these are of several hosts or " +
 			"processes, or overlap in time.",
 	},
 	{
 		Example: NonBlockingCalls{}, Severity: notice.Info,
-		Text: "operations are non-blocking: the trace has the time from the call that begins each to the call that " +
-			"sees its end",
+		Text: "operations are non-blocking: each time runs from the call that begins it to the call that detects its " +
+			"end",
 		Details: []string{
-			"Several run at once. The trace has neither the time of one alone, nor its bandwidth, nor its waiting " +
-				"for other ranks.",
+			"Several run at once, so time, bandwidth and waiting of a single operation are unknown.",
 		},
 		Doc: "A step of busbar itself with non-blocking operations of MPI or Gloo.",
 	},
 	{
 		Example: CommunicatorUnclear{"tp", 4, 8, 16}, Severity: notice.Warning,
-		Text: "calls of communicator {Name} ({Size rank}) were not matched across ranks: {Ranks rank} have one of " +
-			"this name",
+		Text: "calls of communicator {Name} ({Size rank}) were not matched across ranks: {Ranks rank} have a " +
+			"communicator of this name",
 		Details: []string{
 			"[The world has {World rank}; the traces do not state which of them belong together.]",
 		},
@@ -227,7 +226,7 @@ var timelineNotes = []notice.Entry{
 	{
 		Example: CallsUnmatched{1200}, Severity: notice.Warning,
 		Text:    "none of {Calls call} of communication could be matched across ranks",
-		Details: []string{"Their order fits in several ways or in none, so that waiting for other ranks is unknown."},
+		Details: []string{"Their order fits in several ways or in none, so waiting for other ranks is unknown."},
 		Advice:  "record the same steps on all ranks, with profiler.step() or ranges around steps",
 		Doc:     "Calls are matched by sequence number, or by order within a step and a communicator.",
 	},
@@ -241,14 +240,14 @@ var timelineNotes = []notice.Entry{
 		Example: RanksMissing{2, 8}, Severity: notice.Warning,
 		Text: "{Read} of {World rank} were read",
 		Details: []string{
-			"A straggler may be among the others; then the time counted as communication itself includes waiting.",
+			"A straggler may be among the others; communication times then include waiting for it.",
 		},
 		Advice: "record all ranks, and pass the folder of all their traces",
 		Doc:    "The traces state a larger world size than the number of ranks that were read.",
 	},
 	{
 		Example: PartialStep{12, 340}, Severity: notice.Info,
-		Text: "{Kernels kernel} were launched in it, a typical step has {Typical}: not recorded whole, or a " +
+		Text: "{Kernels kernel} were launched in it, a typical step has {Typical}: recorded incompletely, or a " +
 			"different step",
 		Doc: "A step with less than half of the median number of kernels does not count.",
 	},

@@ -267,11 +267,11 @@ var timelineParts = []notice.Entry{
 			"strong", "strong", 8, 16, 88, 0.06, 0.11, 1.83, 2, []RanksRead{{4, 16}}, 2,
 		},
 		Severity: notice.Info,
-		Text:     "{Kind} scaling from {From} to {To rank} is {Percent}: a step takes {Step}, before {FromStep}",
+		Text:     "{Kind} scaling from {From} to {To rank} is {Percent}: a step takes {Step} instead of {FromStep}",
 		Details: []string{
 			"The step is {Speed} times as fast; the number of ranks is {Ideal} times as large.", "Valid if {If}.",
 			"{Unread...}",
-			"[One of the runs has {FewSteps step}: warm-up is in that value.]",
+			"[One of the runs has {FewSteps step}: its time includes warm-up.]",
 		},
 		Doc: `Strong scaling: both runs have the same global batch, and the efficiency is the speed-up over the ratio of
 			ranks. Weak scaling: each rank has the same batch, and it is the ratio of the times.`,

@@ -139,18 +139,18 @@ var traceNotes = []notice.Entry{
 		Severity: notice.Info,
 		Text: `training steps of {Model}, run and recorded by {Tool} without a profiler ({Step}; {Backend};
 			{Computing})`,
-		Details: []string{"[{Events}]", "What was measured between the steps is left out: they follow one another."},
+		Details: []string{"[{Events}]", "Measurements between the steps are left out: the steps follow each other."},
 		Doc:     "rank --step writes a trace of one step of each rank. docs/step.md describes it.",
 	},
 	{
 		Example: SeveralDevices{5, 2, 5}, Severity: notice.Info,
-		Text: "the process of rank {Rank} used {Devices device}; device {Main}, which ran most, is the rank's",
+		Text: "the process of rank {Rank} used {Devices device}; the rank's is device {Main}, which ran most",
 		Doc:  "A process may create a context on another device without computing there.",
 	},
 	{
 		Example: NoGPUActivity{Kineto}, Severity: notice.Warning,
-		Text: "the file has no activity of a GPU",
-		Doc:  "A timeline needs activities of GPUs.",
+		Text: "the file has no GPU activity",
+		Doc:  "A timeline needs GPU activity.",
 	},
 	{
 		Example: EmptyGraphs{3}, Severity: notice.Warning,

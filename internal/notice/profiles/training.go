@@ -23,7 +23,7 @@ func (g Gain) String() string {
 	if g.Time == 0 {
 		return ""
 	}
-	return fmt.Sprintf("worth at most %v per %s", g.Time, g.Per)
+	return fmt.Sprintf("saves at most %v per %s", g.Time, g.Per)
 }
 
 // Waiting is how much of the time of communication may be waiting for other ranks.
@@ -187,16 +187,17 @@ var training = []notice.Entry{
 		Doc:      "The piece of advice on the timeline with the largest gain. Its own code has the details.",
 	},
 	{Example: LittleCompute{20 * ms, 76 * ms, WaitingExcluded, "step"}, Severity: notice.Warning, Source: pageDDP,
-		Text:   "a {Per} computes for {Compute} and communicates for {Comm} ({Waiting}): more than it can hide",
-		Advice: "give each step more to compute for what it communicates",
+		Text: `a {Per} computes for {Compute} and communicates for {Comm} ({Waiting}): more than computation can
+			hide`,
+		Advice: "increase the computation of each step relative to its communication",
 		How: `Use a larger batch per GPU, or accumulate gradients of several batches (no_sync() of DDP). No setting
 			increases the overlap for so small a model.`,
 		Doc: "Communication can overlap only with computation."},
 	{Example: LastBucket{23 * ms, 20 * ms, 30 << 20, 26 << 20, 13}, Severity: notice.Warning, Source: pageDDPNotes,
-		Text:   "buckets are exposed for {Exposed} per step, the last one ({Bucket}) for {Last}",
+		Text:   "communication is exposed for {Exposed} per step, that of the last bucket ({Bucket}) for {Last}",
 		Advice: "make DDP's buckets smaller: bucket_cap_mb={Cap}",
-		How: `No backward pass is left to hide the last bucket behind. Now the median is {Median}; the default is 25
-			MiB.`,
+		How: `No backward pass is left to overlap with the last bucket. The median bucket is now {Median}; the default
+			is 25 MiB.`,
 		Doc: "The last bucket is sent when the backward pass is over."},
 	{Example: WideGradients{19 * ms, 11.4 * ms, WaitingExcluded, "step"}, Severity: notice.Warning, Source: pageHooks,
 		Text:   "float32 gradients of 1 MiB or more take {Time} per {Per}, of which {Exposed} are exposed ({Waiting})",
@@ -239,7 +240,7 @@ var training = []notice.Entry{
 			differs by up to {Spread}][ in {Step}]`,
 		Advice: "balance the work of ranks within a step",
 		How: `Use batches of similar length (bucketing by length) and steps without additional work on single ranks,
-			and load data ahead. Which rank is late changes, or is unknown.`,
+			and load data ahead. The late rank changes, or is unknown.`,
 		Doc: "Ranks wait for each other in turn."},
 	{Example: BelowBenchmark{"all_reduce", 25 << 20, 0.25, 50e9, 200e9}, Severity: notice.Warning, Source: pageNCCL,
 		Text:   "{Collective} {Size} runs at {Share} of the benchmark ({BusBW} instead of {Benchmark})",
@@ -251,7 +252,7 @@ var training = []notice.Entry{
 		Doc: `Collectives of 1 MiB or more are compared with the same collective, type, ranks and size in --results.
 			Those below 80 % are reported.`},
 	{Example: NoSteps{}, Severity: notice.Info, Source: pageProfiler,
-		Text:   "steps are not marked, so values are of the whole recording, with what precedes and follows training",
+		Text:   "steps are not marked, so values cover the whole recording, also before and after training",
 		Advice: "mark steps",
 		How: `Call profiler.step() at the end of each with torch.profiler, or put NVTX ranges of one name around each
 			(torch.cuda.nvtx.range_push) and use --step-pattern.`,
