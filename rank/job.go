@@ -128,6 +128,9 @@ func (j *job) work(ctx context.Context) (int, error) {
 func (j *job) fail(err error) int {
 	if errors.Is(err, exit.ErrElsewhere) {
 		j.watch.Phase(hang.PhaseFinalize, 0)
+		if j.screen != nil { // rank 0 aborts; beside that, MPI_Finalize may leave mpirun hanging
+			time.Sleep(timeout.OtherHosts + timeout.Abort)
+		}
 		j.finalize()
 		return exit.OK
 	}
