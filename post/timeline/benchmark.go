@@ -19,10 +19,10 @@ import (
 // Join compares the training's collectives with a benchmark of the same machine, and updates notices and advice. It
 // skips simulated curves unless rehearsed is set, and marks them.
 //
-// A collective is compared with curves of NCCL and of libraries like it in throughput mode, of its operation, type and
-// number of ranks: with those on as many nodes as it ran on where that is known, in place before out of place, as
-// frameworks reduce gradients in place; of the libraries and settings left the fastest counts. Between two sizes of a
-// curve the bus bandwidth is taken along the logarithm of the size. Nothing is compared past the ends of a curve.
+// A collective is compared with throughput curves of NCCL and compatible libraries, of its operation, type and number
+// of ranks: on the same number of nodes if known; in place first, as frameworks reduce gradients in place; of the
+// remaining libraries and settings the fastest. Between two sizes the bus bandwidth is interpolated along the
+// logarithm of the size. Curves are not extrapolated.
 func (t *Timeline) Join(curves []*analysis.Curve, rehearsed bool) {
 	t.Against = nil
 	var missing profiles.NotInBenchmark
