@@ -122,7 +122,7 @@ func TestStart(t *testing.T) {
 }
 
 // A driver may drop the older of the two functions that identify a device.
-func TestEitherUUID(t *testing.T) {
+func TestUUIDFunctions(t *testing.T) {
 	devices, err := load(t, without(t, "cuDeviceGetUuid")).Devices()
 	if err != nil || len(devices) == 0 || !strings.HasPrefix(devices[0].UUID, "GPU-") {
 		t.Errorf("without the older: %v, %v", devices, err)

@@ -287,8 +287,8 @@ func shellWords(line string) (words []string) {
 	return words
 }
 
-// TestCoverageIsChecked: TestCoverage reports rows that are wrong.
-func TestCoverageIsChecked(t *testing.T) {
+// TestCoverageCheck: TestCoverage reports rows that are wrong.
+func TestCoverageCheck(t *testing.T) {
 	home := install(t)
 	for line, want := range map[string]string{
 		"mpirun -np 4 rank --backend gloo -b 1M -e 1G -f 10":             "",

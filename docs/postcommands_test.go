@@ -56,7 +56,7 @@ func TestPostCommands(t *testing.T) {
 	}
 }
 
-func TestPostCommandsAreFound(t *testing.T) {
+func TestFindPostCommands(t *testing.T) {
 	got := postCommands("post merge\n```sh\nfor i in 1; do\n  ./post merge && x  # why\ndone\nrank " +
 		"--postpone\nbin/post show a\n```\n```console\n$ post show\n```\n```yaml\npost merge\n```\n")
 	if len(got) != 2 || got[4] != "  ./post merge && x  # why" || got[7] != "bin/post show a" {

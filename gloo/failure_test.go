@@ -77,7 +77,7 @@ func TestLostRank(t *testing.T) {
 }
 
 // The connection breaks in the middle of a message: the rest never arrives, and no rank may wait for it.
-func TestLostInTheMiddle(t *testing.T) {
+func TestLostRankDuringOperation(t *testing.T) {
 	var halfway atomic.Bool
 	groupWith(t, 2, Options{}, coll.Broadcast, 256<<20, func(c *Context, o *Operation) error {
 		if c.rank == 0 {
@@ -128,7 +128,7 @@ func TestTimeout(t *testing.T) {
 	})
 }
 
-func TestNobodyConnects(t *testing.T) {
+func TestConnectTimeout(t *testing.T) {
 	l := library(t)
 	c, err := l.NewContext(Options{Rank: 0, Size: 2, Interface: "lo", ConnectTimeout: 300 * time.Millisecond})
 	if err != nil {

@@ -108,7 +108,7 @@ func TestWrongShim(t *testing.T) {
 	}
 }
 
-func TestBuilderOfTheBundle(t *testing.T) {
+func TestBundleBuilder(t *testing.T) {
 	for _, c := range []struct{ folder, want string }{
 		{"bundle", "%s/build-mpi-shim "},
 		{"a bundle", "'%s/build-mpi-shim' "},

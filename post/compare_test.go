@@ -517,7 +517,7 @@ func TestCompareFacts(t *testing.T) {
 	}
 }
 
-func TestCompareRefuses(t *testing.T) {
+func TestCompareErrors(t *testing.T) {
 	a, b := pair(t, launches{n: 1, factor: 1}, launches{n: 1, factor: 1})
 	dir := t.TempDir()
 	rehearsed, wide := filepath.Join(dir, "rehearsed"), filepath.Join(dir, "wide")

@@ -70,8 +70,8 @@ func hostileSteps() stepstest.Run {
 	return r
 }
 
-// TestHostileSteps: whatever a file of training steps holds, no command lets it steer a terminal.
-func TestHostileSteps(t *testing.T) {
+// TestInvalidSteps: whatever a file of training steps holds, no command lets it steer a terminal.
+func TestInvalidSteps(t *testing.T) {
 	dir := t.TempDir()
 	stepstest.Save(t, dir, hostileSteps().File())
 	for _, args := range [][]string{{"show", dir}, {"plot", "--format", "svg", "-o", filepath.Join(dir, "plots"), dir},

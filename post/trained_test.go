@@ -54,7 +54,7 @@ func TestMergeOfTrainingSteps(t *testing.T) {
 }
 
 // A command that has nothing for training steps says so in a line, reads the rest, and fails where there is no rest.
-func TestTrainingStepsArePassedOver(t *testing.T) {
+func TestTrainingStepsSkipped(t *testing.T) {
 	t.Chdir(t.TempDir())
 	stepstest.Save(t, "steps", stepstest.Default().File())
 	stepstest.Save(t, "both", stepstest.Default().File())

@@ -59,7 +59,7 @@ func writeFile(t *testing.T, path, text string) {
 
 // A difference counts where the launches show it, whatever the size; launches that scatter by more than they differ
 // show none.
-func TestComparisonByInterval(t *testing.T) {
+func TestCompareByInterval(t *testing.T) {
 	needs.Programs(t)
 	noise := []float64{1, 1.004, 0.997, 1.002, 0.999}
 	scatter := []float64{1, 1.3, 0.8, 1.15, 0.9}
@@ -99,7 +99,7 @@ func TestComparisonByInterval(t *testing.T) {
 	}
 }
 
-func TestRunsOfNCCLTestsMustBeAlike(t *testing.T) {
+func TestNCCLTestsRunsComparable(t *testing.T) {
 	for _, k := range []struct {
 		ranks   int
 		version string
@@ -120,7 +120,7 @@ func TestRunsOfNCCLTestsMustBeAlike(t *testing.T) {
 }
 
 // Devices and memory come from NCCL's own log, in the lines that it has had since 2.14.
-func TestNCCLLogIsRead(t *testing.T) {
+func TestNCCLLog(t *testing.T) {
 	dir := t.TempDir()
 	writeFile(t, dir+"/nccl-log.a", `a:1:1 [0] NCCL INFO transport.cc:9 Cuda Alloc Size 4194304 pointer 0x7f
 a:1:1 [1] NCCL INFO comm 0x55 rank 1 nranks 2 cudaDev 1 busId 1b000 commId 0x9 - Init COMPLETE
@@ -147,7 +147,7 @@ a:1:1 [1] NCCL INFO Allocated shareable buffer 0x7f size 6291456 ipcDesc 0x7f
 }
 
 // A step that does not end is stopped with all that it started, and the next one has its turn.
-func TestStepExceedsItsTime(t *testing.T) {
+func TestStepTimeout(t *testing.T) {
 	out := filepath.Join(t.TempDir(), "check")
 	c := exec.Command("bash", "-c", `source ./gpu.sh
 simulated=1 LIMITS=(endless:1 after:20) steps=(endless after)
@@ -183,7 +183,7 @@ main --out "$1"`, "gpu_test", out)
 }
 
 // The limits of all steps and half a minute for the page make a quarter of an hour.
-func TestLimitsAddUp(t *testing.T) {
+func TestTotalTimeLimit(t *testing.T) {
 	said, _ := script(
 		t,
 		`for name in "${steps[@]}"; do declare -F "$name" >/dev/null || echo "no step $name"; done; limit `+
@@ -265,7 +265,7 @@ func TestNCCLTestsInOneWorld(t *testing.T) {
 	}
 }
 
-func TestNCCLTestsThatAreNotAlike(t *testing.T) {
+func TestNCCLTestsRunsDiffer(t *testing.T) {
 	needs.File(t, "../lib/rehearsal/libnccl.so.2", "make build makes it")
 	other := t.TempDir() // another file of the same version
 	for _, name := range []string{"libnccl.so.2", "libcuda.so.1"} {

@@ -62,7 +62,7 @@ func halves(t *testing.T, minor string, below ...string) string {
 		"-Wl,-soname,libcublas.so.12", "testdata/fake.c", lt))
 }
 
-func TestHalvesAreOfOneFolder(t *testing.T) {
+func TestLoadPairsLibrariesOfOneFolder(t *testing.T) {
 	inVenv := []string{"lib", "python3.0", "site-packages", "nvidia", "cublas", "lib"}
 	for _, k := range [][2]string{{"1", "9"}, {"9", "1"}} {
 		byLoader, byPip := halves(t, k[0]), halves(t, k[1], inVenv...)
@@ -74,14 +74,14 @@ func TestHalvesAreOfOneFolder(t *testing.T) {
 	}
 }
 
-func TestOtherHalfIsFoundBeside(t *testing.T) {
+func TestLoadFindsSecondLibrary(t *testing.T) {
 	dir := halves(t, "9")
 	if got, want := loadAlone(t, loadOnly+"="+dir), "12.9.5 "+filepath.Join(dir, "libcublas.so.12"); got != want {
 		t.Errorf("%s, wanted %s", got, want)
 	}
 }
 
-func TestForeignHalfIsRefused(t *testing.T) {
+func TestLoadRejectsOtherVersion(t *testing.T) {
 	old, recent := halves(t, "1"), halves(t, "9")
 	if err := os.Remove(filepath.Join(old, "libcublasLt.so.12")); err != nil {
 		t.Fatal(err)

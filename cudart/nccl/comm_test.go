@@ -55,7 +55,7 @@ func TestConfig(t *testing.T) {
 }
 
 // A field that the library would ignore is refused; otherwise the record would be wrong.
-func TestConfigThatIsPassedOver(t *testing.T) {
+func TestConfigRejectsIgnoredField(t *testing.T) {
 	f := load(t, "-DMSCCLPP")
 	var lacks *operation.UnsupportedError
 	if _, err := f.Init(1, 0, ID{}, Config{MinCTAs: 1}); !errors.As(err, &lacks) ||
@@ -148,7 +148,7 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-func TestAfterTheEnd(t *testing.T) {
+func TestCallsAfterDestroy(t *testing.T) {
 	f := load(t)
 	for name, end := range map[string]func(*Comm) error{"closed": (*Comm).Close, "aborted": (*Comm).Abort} {
 		c := f.comm(0, 1, Config{})

@@ -26,7 +26,7 @@ func TestProfiler(t *testing.T) {
 	}
 }
 
-func TestProfilerPathTooLongForNCCL(t *testing.T) {
+func TestProfilerPathTooLong(t *testing.T) {
 	dir := t.TempDir()
 	for _, length := range []int{profilerPathMax, profilerPathMax + 1} {
 		long := filepath.Join(dir, strings.Repeat("d", length-len(dir)-len(profilerLibrary)-2))
@@ -40,7 +40,7 @@ func TestProfilerPathTooLongForNCCL(t *testing.T) {
 	}
 }
 
-func TestProfilerThatIsNone(t *testing.T) {
+func TestProfilerRejectsOtherLibrary(t *testing.T) {
 	var missing *dl.LoadError
 	if _, err := OpenProfiler([]string{t.TempDir()}); !errors.As(err, &missing) {
 		t.Errorf("an empty folder: %v", err)

@@ -108,7 +108,7 @@ func TestThroughput(t *testing.T) {
 
 // The loop is called for many batches at once: the scheduler of Go wakes threads at each call, and on the core of the
 // rank that is a part of a short batch.
-func TestBatchesShareACall(t *testing.T) {
+func TestBatchesInOneCall(t *testing.T) {
 	calls := 0
 	r := measure(t, 1, allReduce, with(func(o *bench.Options) { o.Precision = 0.001 }), benchtest.Script{
 		Time: func(_ coll.Case, _, i int) float64 { return 1e-5 * float64(1+i/100%7) },
@@ -120,7 +120,7 @@ func TestBatchesShareACall(t *testing.T) {
 }
 
 // A warm-up that was disturbed must not fix the batches of a whole case.
-func TestBatchIsFoundAgain(t *testing.T) {
+func TestBatchSizeAfterDisturbedWarmUp(t *testing.T) {
 	n := 0
 	r := measure(t, 1, allReduce, options, benchtest.Script{Time: func(coll.Case, int, int) float64 {
 		if n++; n <= 4 { // a check and the warm-up
@@ -146,7 +146,7 @@ func TestFixedIterations(t *testing.T) {
 }
 
 // The ranks take turns at being slow: each rank's own median is 1 ms, yet every iteration takes 2 ms.
-func TestLatencyIsTheSlowestRankOfEachIteration(t *testing.T) {
+func TestLatencyIsMaximumOverRanks(t *testing.T) {
 	r := measure(t, 2, latency(allReduce), fixed(100), benchtest.Script{Time: func(_ coll.Case, rank, i int) float64 {
 		return 1e-3 * float64(1+(i+rank+1)%2)
 	}})
@@ -211,7 +211,7 @@ func TestLateRank(t *testing.T) {
 	}
 }
 
-func TestWrongElementIsNamed(t *testing.T) {
+func TestWrongElementReported(t *testing.T) {
 	c := allReduce
 	c.World = 3
 	r := measure(t, 3, c.WithSize(1<<16), options, benchtest.Script{Corrupt: func(_ coll.Case, rank int, out []byte) {
@@ -233,7 +233,7 @@ func TestWrongElementIsNamed(t *testing.T) {
 }
 
 // What goes wrong only while operations are timed is found as well; the values of wrong data are kept and marked.
-func TestWrongOnlyWhileTimed(t *testing.T) {
+func TestWrongDataInTimedPhase(t *testing.T) {
 	operations := 0
 	r := measure(t, 2, allReduce, fixed(10), benchtest.Script{Corrupt: func(_ coll.Case, rank int, out []byte) {
 		if rank == 1 {
@@ -248,7 +248,7 @@ func TestWrongOnlyWhileTimed(t *testing.T) {
 }
 
 // An operation that moves nothing leaves the poison.
-func TestUntouchedOutputIsWrong(t *testing.T) {
+func TestUntouchedOutput(t *testing.T) {
 	for _, typ := range []coll.DataType{coll.Int8, coll.UInt8, coll.Float16, coll.Float32, coll.Int64} {
 		c := allReduce
 		c.Type = typ
@@ -267,7 +267,7 @@ func TestUntouchedOutputIsWrong(t *testing.T) {
 
 // A number of operations that does not fit the time that is left is not begun; without a warm-up that is not known.
 // Where an operation takes long, one of them warms as well as five.
-func TestLimitsOfTime(t *testing.T) {
+func TestTimeLimits(t *testing.T) {
 	for _, k := range []struct {
 		iterations, warmup int
 		limit, warmupTime  time.Duration

@@ -105,7 +105,7 @@ func TestShow(t *testing.T) {
 }
 
 // Every rank must count in many elements, or a lost contribution would go unseen.
-func TestEveryRankCounts(t *testing.T) {
+func TestPatternDependsOnEveryRank(t *testing.T) {
 	// The shorter the mantissa, the fewer ranks at one element.
 	for typ, share := range map[coll.DataType]int{coll.Int8: 7, coll.BFloat16: 7, coll.Float8E4M3: 2,
 		coll.Float8E5M2: 1,
@@ -126,7 +126,7 @@ func TestEveryRankCounts(t *testing.T) {
 	}
 }
 
-func TestNoResultLooksLikePoison(t *testing.T) {
+func TestResultsDifferFromPoison(t *testing.T) {
 	for _, typ := range coll.DataTypes() {
 		for _, op := range append(coll.RedOps(), 0) {
 			key := tableKey{typ, op, 5, -1}
@@ -193,7 +193,7 @@ func TestAverageTolerance(t *testing.T) {
 }
 
 // A reduction in place feeds on its own result; the data of the timed part must not grow or decay.
-func TestTimedDataInPlaceIsStable(t *testing.T) {
+func TestInPlaceDataStableOverIterations(t *testing.T) {
 	for _, op := range coll.RedOps() {
 		for _, typ := range coll.DataTypes() {
 			c := coll.Case{Collective: coll.AllReduce, Type: typ, Op: op, Root: -1, Placement: coll.InPlace,

@@ -20,7 +20,7 @@ func sample(n uint64) Entry {
 }
 
 // What one opens is what another created, and it works on when the name is gone.
-func TestBoardIsShared(t *testing.T) {
+func TestBoardShared(t *testing.T) {
 	dir := t.TempDir()
 	folders := []string{filepath.Join(dir, "none"), dir}
 	ours, path, err := Create(folders, "board", 3)
@@ -54,7 +54,7 @@ func TestBoardIsShared(t *testing.T) {
 	}
 }
 
-func TestStrangeFiles(t *testing.T) {
+func TestInvalidFiles(t *testing.T) {
 	dir := t.TempDir()
 	for name, size := range map[string]int{"empty": 0, "zeros": 8 * (headWords + slotWords)} {
 		if err := os.WriteFile(filepath.Join(dir, name), make([]byte, size), 0o600); err != nil {
@@ -93,7 +93,7 @@ func TestTexts(t *testing.T) {
 }
 
 // Whatever is read while another writes is whole: all of its parts are of one entry.
-func TestReadersSeeWholeEntries(t *testing.T) {
+func TestReadCompleteEntries(t *testing.T) {
 	b := Private(2)
 	writer := b.Slot(1)
 	done := make(chan struct{})
@@ -125,7 +125,7 @@ func TestReadersSeeWholeEntries(t *testing.T) {
 }
 
 // A process that dies in the middle of writing leaves what it wrote before.
-func TestHalfAnEntry(t *testing.T) {
+func TestIncompleteEntry(t *testing.T) {
 	s := Private(1).Slot(0)
 	s.Write(sample(7), 0)
 	next := s.place(2)
@@ -138,7 +138,7 @@ func TestHalfAnEntry(t *testing.T) {
 }
 
 // The first report reaches every process of the host, and no later one replaces it.
-func TestFirstReportCounts(t *testing.T) {
+func TestFirstReportWins(t *testing.T) {
 	dir := t.TempDir()
 	ours, _, err := Create([]string{dir}, "board", 2)
 	if err != nil {

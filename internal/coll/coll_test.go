@@ -57,7 +57,7 @@ func TestOther(t *testing.T) {
 	}
 }
 
-func TestOtherSpellings(t *testing.T) {
+func TestAlternativeSpellings(t *testing.T) {
 	for s, want := range map[string]Collective{"AllReduce": AllReduce, "bcast": Broadcast, "all-to-all": AllToAll,
 		" gather ": Gather} {
 		if c, err := ParseCollective(s); err != nil || c != want {
@@ -71,7 +71,7 @@ func TestOtherSpellings(t *testing.T) {
 	}
 }
 
-func TestUnknownWordNamesTheNearest(t *testing.T) {
+func TestUnknownWordSuggestsNearest(t *testing.T) {
 	for s, want := range map[string]string{"allreduze": "all_reduce", "flaot": "", "reduce_scater": "reduce_scatter",
 		"brodcast": "broadcast", "xyzzy": ""} {
 		_, err := ParseCollective(s)
@@ -110,7 +110,7 @@ func TestSizes(t *testing.T) {
 }
 
 // The sizes and factors of nccl-tests, in a world of four and float32, with a size that its trimming changes.
-func TestSizesAsInNCCLTests(t *testing.T) {
+func TestSizesMatchNCCLTests(t *testing.T) {
 	for _, k := range []struct {
 		c           Collective
 		size, count int64

@@ -103,7 +103,7 @@ func TestErrorPosition(t *testing.T) {
 	}
 }
 
-func TestKeepInStep(t *testing.T) {
+func TestSyncAfterError(t *testing.T) {
 	for _, k := range []struct {
 		failAt int
 		want   string

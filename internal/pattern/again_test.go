@@ -46,7 +46,7 @@ func TestHalvesAlone(t *testing.T) {
 }
 
 // The number of repeated rounds is limited.
-func TestRepeatsAreFew(t *testing.T) {
+func TestRepeatsLimited(t *testing.T) {
 	rounds := scheduled(t, Pairs, 24)
 	var v Verdict
 	for i, r := range rounds {

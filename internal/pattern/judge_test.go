@@ -40,7 +40,7 @@ func TestSlowNode(t *testing.T) {
 }
 
 // A sound cluster is accused at most once in a hundred times.
-func TestSoundCluster(t *testing.T) {
+func TestHealthyCluster(t *testing.T) {
 	needs.TestAll(t)
 	for _, k := range kinds {
 		for _, n := range append(k.nodes, 32) {
@@ -82,7 +82,7 @@ func TestSlowLinkAndTwoNodes(t *testing.T) {
 
 // Halves cannot separate two slow nodes: the verdict recommends pairs and names no single node. A slow link makes a
 // half slow in most rounds, for many nodes: neither of its nodes is named.
-func TestHalvesNameNoWrongNode(t *testing.T) {
+func TestHalvesNeverBlameWrongNode(t *testing.T) {
 	c := sound(8, 0.01, 1)
 	c.nodes[0], c.nodes[5] = 2, 2
 	if v := c.run(t, Halves); len(v.Found()) > 0 || !v.Halves.Unclear || codes(v) != "unclear-halves" {
@@ -195,7 +195,7 @@ func TestNodeWithFastPair(t *testing.T) {
 }
 
 // Nodes that are slow with all but each other lie apart.
-func TestNodesThatLieApart(t *testing.T) {
+func TestDistantNodes(t *testing.T) {
 	c := sound(8, 0.01, 2)
 	for i := range 8 {
 		for _, far := range []int{2, 5} {
@@ -273,7 +273,7 @@ func TestUncertainLink(t *testing.T) {
 }
 
 // A pair of two suspects is no evidence about either.
-func TestPairOfTwoSuspects(t *testing.T) {
+func TestPairOfSuspects(t *testing.T) {
 	c := sound(8, 0, 1)
 	c.nodes[1], c.nodes[4] = 1.5, 3
 	v := Judge(Pairs, 8, append(c.inRounds(t, Pairs), c.times(alone, []int{1, 2}, []int{1, 4}, []int{0, 4},

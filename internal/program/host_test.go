@@ -293,7 +293,7 @@ func TestErrors(t *testing.T) {
 }
 
 // The error of an operation wakes who waits for one behind it, which is never begun.
-func TestErrorWakes(t *testing.T) {
+func TestErrorWakesThreads(t *testing.T) {
 	c := newCrew(t, 1)
 	r := start(t, c, blocks, []uint64{1}, []program.Link{{After: -1, Before: 1}, {After: -1, Before: 1},
 		{After: -1, Before: 1}}, 1)
@@ -382,7 +382,7 @@ func newLoop(t *testing.T, c *program.Crew, s program.HostSpec) (*program.Host, 
 }
 
 // Between two tests an interval passes, however long computing takes.
-func TestPollKeepsItsInterval(t *testing.T) {
+func TestPollInterval(t *testing.T) {
 	for _, interval := range []time.Duration{time.Millisecond, time.Hour} {
 		calls := programtest.NewCalls(1000)
 		t.Cleanup(calls.Close)

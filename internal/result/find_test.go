@@ -60,7 +60,7 @@ func TestFind(t *testing.T) {
 }
 
 // A pipe would keep a reader waiting for ever.
-func TestFindTakesOnlyFiles(t *testing.T) {
+func TestFindSkipsFolders(t *testing.T) {
 	t.Chdir(t.TempDir())
 	record := writeLines(t, "r", "a.jsonl", "{}\n")
 	if err := errors.Join(syscall.Mkfifo("r/pipe.jsonl", 0o666), syscall.Mkfifo("r/pipe", 0o666),

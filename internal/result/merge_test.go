@@ -102,7 +102,7 @@ func written(t *testing.T, dir, name, description string) string {
 	return writeLines(t, dir, name, lines...)
 }
 
-func TestMergeCountsNothingTwice(t *testing.T) {
+func TestMergeDropsDuplicates(t *testing.T) {
 	const replaced, part = `"records-replaced","parameters":{"records":1}`, `"part-of-run"`
 	for _, c := range []struct {
 		name  string
@@ -187,7 +187,7 @@ func TestChainOfTwo(t *testing.T) {
 	}
 }
 
-func TestMergeRefuses(t *testing.T) {
+func TestMergeErrors(t *testing.T) {
 	dir := t.TempDir()
 	record := sampleRecord(sampleCase(t, coll.AllReduce, 8), 1e-5)
 	record.N = 1

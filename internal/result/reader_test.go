@@ -123,7 +123,7 @@ func TestLongLines(t *testing.T) {
 	}
 }
 
-func TestManyBadLinesAreSummarised(t *testing.T) {
+func TestManyBadLinesSummarised(t *testing.T) {
 	path := writeLines(
 		t,
 		t.TempDir(),

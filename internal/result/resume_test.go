@@ -47,9 +47,9 @@ func TestResume(t *testing.T) {
 	}
 }
 
-// TestStepsAreResumed: points of training steps that are ok count for a run with the same key, rounds without a record
+// TestResumeSteps: points of training steps that are ok count for a run with the same key, rounds without a record
 // do not, what another tool measured does not, and runs of collectives and of steps do not continue each other.
-func TestStepsAreResumed(t *testing.T) {
+func TestResumeSteps(t *testing.T) {
 	dir := t.TempDir()
 	run := sampleSteps()
 	run.Step.Interval = 2e-4

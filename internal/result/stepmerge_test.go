@@ -115,8 +115,8 @@ func TestStepsCSV(t *testing.T) {
 	golden.Text(t, "testdata/steps.csv", b.String())
 }
 
-// TestMergeBesideSteps: runs of steps have no rows, and may be left out.
-func TestMergeBesideSteps(t *testing.T) {
+// TestMergeWithSteps: runs of steps have no rows, and may be left out.
+func TestMergeWithSteps(t *testing.T) {
 	dir := t.TempDir()
 	first, second := interruptedAndResumed(t, dir)
 	files := []string{first, second, written(t, dir, "c.jsonl", "c reduce gather end")}

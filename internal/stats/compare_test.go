@@ -262,7 +262,7 @@ func TestVerdicts(t *testing.T) {
 }
 
 // Times that are all the same differ by nothing, whatever rounding makes of their logarithms where some are missing.
-func TestRoundingIsNoDifference(t *testing.T) {
+func TestCompareIgnoresRounding(t *testing.T) {
 	for n := 4; n < 6; n++ {
 		for k := range 20 {
 			same := append(slices.Repeat([]float64{1e-6 * (1 + float64(k)/7)}, n), 0, 0)
@@ -276,7 +276,7 @@ func TestRoundingIsNoDifference(t *testing.T) {
 }
 
 // A time that is missing makes the statistic that of the launches there are.
-func TestMissingLikeShorter(t *testing.T) {
+func TestMissingSamplesLikeShorterRun(t *testing.T) {
 	whole := newTested(Trial{A: []float64{1, 1.1, 0, 1.2, 1.3}, B: []float64{2, 2.1, 2.2, 0, 0}}, false)
 	shorter := newTested(Trial{A: []float64{1, 1.1, 1.2, 1.3}, B: []float64{2, 2.1, 2.2}}, false)
 	for _, c := range [][2][]int{{{5, 6, 7, 8, 9}, {4, 5, 6}}, {{0, 2, 3, 5, 8}, {0, 2, 4}}, {{0, 2, 8, 9}, {0}},
@@ -293,7 +293,7 @@ func TestMissingLikeShorter(t *testing.T) {
 }
 
 // Too many labellings to look at are drawn, alike for the same seed.
-func TestDrawnLabellings(t *testing.T) {
+func TestRandomLabellings(t *testing.T) {
 	r := seeded(3)
 	trials := noise{own: 0.01}.family(r, 4, 12, 12, 1, 0.05)
 	a, b, other := Compare(trials, Standard{Alpha: DefaultAlpha, Seed: 1}),

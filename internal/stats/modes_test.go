@@ -10,7 +10,7 @@ import (
 )
 
 // Two narrow modes are found, although 2 % of the samples stray and others fall far out.
-func TestTwoModesAreFound(t *testing.T) {
+func TestBimodal(t *testing.T) {
 	needs.TestAll(t)
 	for i, c := range []struct {
 		ratio, upper float64 // share of the upper mode
@@ -73,14 +73,14 @@ func TestModesOfCoarseClocks(t *testing.T) {
 }
 
 // Modes that differ by less than minModeRatio are one to a reader.
-func TestCloseModesAreOne(t *testing.T) {
+func TestCloseModesMerge(t *testing.T) {
 	x := slices.Repeat([]float64{10, 10.01, 11, 11.01}, 50)
 	if Summarise(x).has(Bimodal) {
 		t.Error("called bimodal")
 	}
 }
 
-func TestDriftIsFound(t *testing.T) {
+func TestDrift(t *testing.T) {
 	r := seeded(11)
 	for _, c := range []struct {
 		name   string
@@ -110,7 +110,7 @@ func TestDriftIsFound(t *testing.T) {
 }
 
 // Correlation alone, and changes too small to matter, are no drift.
-func TestSteadySamplesDoNotDrift(t *testing.T) {
+func TestNoDriftInSteadySamples(t *testing.T) {
 	needs.TestAll(t)
 	r := seeded(12)
 	for _, c := range []struct {

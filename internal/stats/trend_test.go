@@ -131,7 +131,7 @@ func TestFitUnknownParameters(t *testing.T) {
 }
 
 // A time between two laws may be a switch that is early or late.
-func TestSwitchIsNoAnomaly(t *testing.T) {
+func TestProtocolSwitchNotAnomaly(t *testing.T) {
 	sizes := powers(1<<10, 20)
 	before, after := law{10e-6, 5e9}, law{40e-6, 50e9}
 	times := withoutNoise(sizes, map[int]law{0: before, 9: after})
@@ -143,7 +143,7 @@ func TestSwitchIsNoAnomaly(t *testing.T) {
 
 // A law between two others is no drop of the one before it because that, with a single size of the one behind, would
 // explain the rest.
-func TestMiddleModelIsNoDrop(t *testing.T) {
+func TestMiddleModelNotDrop(t *testing.T) {
 	sizes := powers(8, 31)
 	c := curve{sizes: sizes,
 		times: withoutNoise(sizes, map[int]law{0: {123e-6, 1.05e9}, 13: {156e-6, 37e9}, 17: {150e-6, 19.8e9},
@@ -157,7 +157,7 @@ func TestMiddleModelIsNoDrop(t *testing.T) {
 }
 
 // The last two sizes may be another model or a drop: neither is reported.
-func TestEndsAreNoAnomalies(t *testing.T) {
+func TestEndsNotAnomalies(t *testing.T) {
 	sizes := powers(1<<10, 20)
 	times := withoutNoise(sizes, map[int]law{0: {10e-6, 5e9}})
 	times[18], times[19] = times[18]*1.4, times[19]*1.4

@@ -65,7 +65,7 @@ func TestWeakPairs(t *testing.T) {
 }
 
 // A node is weak by the lower of its two middle pairs, so that a slow link makes none of its ends one.
-func TestSlowLinkAccusesNoNode(t *testing.T) {
+func TestSlowLinkBlamesNoNode(t *testing.T) {
 	w := FindWeakPairs(3, pairsOf(3, map[[2]int]float64{{0, 1}: 2}), 0)
 	if len(w.Nodes) > 0 || len(w.Links) != 1 || w.Links[0].A != 0 || w.Links[0].B != 1 {
 		t.Errorf("%+v", w)

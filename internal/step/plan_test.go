@@ -35,7 +35,7 @@ func randomPoint(r *rand.Rand) Point {
 
 // Whatever the model and the point: no order of operations can wait for itself, nothing is lost, and no two buffers
 // overlap.
-func TestPlansHold(t *testing.T) {
+func TestPlanProperties(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for range 3000 {
 		m, p, world := randomModel(r), randomPoint(r), 1+r.IntN(9)

@@ -31,8 +31,8 @@ func TestEqualBuckets(t *testing.T) {
 	}
 }
 
-// TestBetterBucketIsFound: one that is 5 % better, under noise of 1 % and drift of 30 %.
-func TestBetterBucketIsFound(t *testing.T) {
+// TestBestBucket: one that is 5 % better, under noise of 1 % and drift of 30 %.
+func TestBestBucket(t *testing.T) {
 	const runs = 400
 	for _, n := range []int{10, 20} {
 		r, found := seeded(uint64(n)), 0
@@ -64,7 +64,7 @@ func TestGroupsAreIndependent(t *testing.T) {
 	}
 }
 
-func TestEnough(t *testing.T) {
+func TestEnoughRounds(t *testing.T) {
 	r := seeded(5)
 	rounds := simulate(r, 40, 0.001, 0.1)[0]
 	for i := range rounds { // no drift

@@ -14,7 +14,7 @@ import (
 )
 
 // Counts nanosecond by nanosecond, for any overlap.
-func TestIntervalsAreCountedRight(t *testing.T) {
+func TestIntervalCount(t *testing.T) {
 	const most = 200
 	for seed := range uint64(300) {
 		r := rand.New(rand.NewPCG(seed, 1))
@@ -60,7 +60,7 @@ func TestIntervalsAreCountedRight(t *testing.T) {
 	}
 }
 
-func TestSkippedHasNoInterval(t *testing.T) {
+func TestSkippedWithoutInterval(t *testing.T) {
 	s := program.Spans{Segments: []program.Span{{Start: 100, End: 150}, {}},
 		Ops: []program.Span{{}, {Start: 160, End: 155}}}
 	if got, want := IntervalsOf(s), (Intervals{Span: 60, Compute: 50, Idle: 10}); got != want {

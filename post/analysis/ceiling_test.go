@@ -51,7 +51,7 @@ func runOn(device string, nodes, perNode int) *result.Run {
 func of(c coll.Collective, world int) coll.Case { return coll.Case{Collective: c, World: world} }
 
 // Ceilings of one node: data sheets, topology and PCIe.
-func TestCeilingWithinANode(t *testing.T) {
+func TestPeakIntraNode(t *testing.T) {
 	pcie := func(speed float64, width, lanes int) *result.Hardware {
 		return &result.Hardware{PCIe: &result.PCIe{Rank: 1, Speed: speed, Width: width, Lanes: lanes}}
 	}
@@ -113,7 +113,7 @@ func expect(t *testing.T, got Ceiling, bus, beyond float64, says string, about .
 }
 
 // Ceilings of the network: the ports that carried data, and the share that each collective uses.
-func TestCeilingBetweenNodes(t *testing.T) {
+func TestPeakInterNode(t *testing.T) {
 	ports := func(rates ...float64) (p []result.Port) {
 		for i, rate := range rates {
 			p = append(p, result.Port{Name: "mlx5_" + string(rune('0'+i)) + "/1", Link: "InfiniBand", Rate: rate})
@@ -175,7 +175,7 @@ func TestCeilingBetweenNodes(t *testing.T) {
 }
 
 // Values that do not depend on links have no ceiling, not even a given one.
-func TestNoCeiling(t *testing.T) {
+func TestPeakUnknown(t *testing.T) {
 	given, err := ParsePeaks([]string{"450GB/s"})
 	if err != nil {
 		t.Fatal(err)
@@ -202,7 +202,7 @@ func TestNoCeiling(t *testing.T) {
 }
 
 // Of runs that differ the lowest ceiling counts, and one that is not known does not hide one that is.
-func TestLowestCeilingCounts(t *testing.T) {
+func TestLowestPeakApplies(t *testing.T) {
 	h100, h800, other := runOn("NVIDIA H100 80GB HBM3", 1, 8), runOn("NVIDIA H800", 1, 8), runOn("Some GPU", 1, 8)
 	for name, runs := range map[string][]*result.Run{"lowest first": {h800, h100}, "lowest last": {h100, h800},
 		"with an unknown one": {other, h100, h800}} {

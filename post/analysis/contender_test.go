@@ -73,7 +73,7 @@ func TestRatio(t *testing.T) {
 }
 
 // The cycles of a soak are one launch.
-func TestCyclesAreOneLaunch(t *testing.T) {
+func TestCyclesCountAsOneLaunch(t *testing.T) {
 	all := NewCollector()
 	for i := range 8 {
 		all.Add(timed("mpi", "a", 1+0.01*float64(i), true))
@@ -105,7 +105,7 @@ func TestContenderNames(t *testing.T) {
 }
 
 // What the library was asked for makes another contender: times of both are compared, and never put together.
-func TestSettingsKeepTimesApart(t *testing.T) {
+func TestSettingsSeparateTimes(t *testing.T) {
 	all := NewCollector()
 	for i, method := range []result.Method{{}, {Graph: 20}, {Config: "minCTAs=2"}} {
 		row := timed("nccl", fmt.Sprint(i), 1, false)
@@ -125,7 +125,7 @@ func TestSettingsKeepTimesApart(t *testing.T) {
 }
 
 // A time of 0 represents one that is not a number, and has no ratio.
-func TestNoTimeOfZero(t *testing.T) {
+func TestZeroTimeHasNoRatio(t *testing.T) {
 	if NewCollector().Add(timed("mpi", "a", 0, false)) {
 		t.Error("a time of 0 is on a curve")
 	}

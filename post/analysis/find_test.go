@@ -48,7 +48,7 @@ func pathsOf(before, after *result.Path) made {
 }
 
 // Sound curves, and curves that do not show speed, have no finding.
-func TestNothingIsFound(t *testing.T) {
+func TestNoFindings(t *testing.T) {
 	bad := slower(1<<20, 1<<20, 5)
 	only[notice.Drop](t, edited(bad))
 	step := func(factor, noise float64) []made {
@@ -213,7 +213,7 @@ func TestPlacementGap(t *testing.T) {
 
 // An interval of one launch knows nothing of what disturbs one case and not the next: both placements must differ by
 // more than that.
-func TestPlacementGapWithinOneLaunch(t *testing.T) {
+func TestPlacementGapOneLaunch(t *testing.T) {
 	found := func(seed int, gap float64) bool {
 		disturbed := func(m *made) {
 			k := 1000*seed + 500*int(m.placement)
@@ -257,7 +257,7 @@ func TestPoorScaling(t *testing.T) {
 	lacks(t, Scaling, "half of the sizes", sound(), edited(slower(256<<20, 1<<30, 1.5), onNodes(32, 4, 1)))
 }
 
-func TestRanksThatStandOut(t *testing.T) {
+func TestOutlierRanks(t *testing.T) {
 	f, late := only[notice.LateRank](t, edited(ranksAre(9, 3, 0.4), broadcast))
 	if f.Severity != notice.Error || late.Rank != 9 || !slices.Equal(late.Hosts, []string{"n2"}) ||
 		late.Records != 28 || late.Of != 28 || !closeTo(late.Share, 0.4, 0.005) {
@@ -383,7 +383,7 @@ func TestBelowPeak(t *testing.T) {
 }
 
 // The same bend in both placements, and with several operations, is one finding.
-func TestOneCauseIsOneFinding(t *testing.T) {
+func TestFindingsMerge(t *testing.T) {
 	var sweeps []made
 	for _, c := range []coll.Collective{coll.AllReduce, coll.AllGather, coll.ReduceScatter} {
 		m := edited(slower(4<<20, 4<<20, 1.5), func(m *made) { m.collective = c })
@@ -451,7 +451,7 @@ func TestManySizes(t *testing.T) {
 }
 
 // Two launches that agree are no sign; three are one.
-func TestBeyond(t *testing.T) {
+func TestBeyondNeedsThreeLaunches(t *testing.T) {
 	for _, c := range []struct {
 		lo    float64
 		basis stats.Basis

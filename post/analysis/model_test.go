@@ -29,7 +29,7 @@ func about(got, want float64) bool { return math.Abs(got/want-1) < 0.02 }
 // lineOf is the message of a model.
 func lineOf(m Model) string { return notice.Message(m.Fact()) }
 
-func TestModelOfOneLaw(t *testing.T) {
+func TestModelOneSegment(t *testing.T) {
 	m := lawsOf(t, sound())
 	if len(m.Laws) != 1 || m.Laws[0].From != 8 || m.Laws[0].To != 1<<30 ||
 		!about(m.Laws[0].Alpha, 20e-6) || !about(m.Laws[0].PerByte, 1/100e9) {
@@ -54,7 +54,7 @@ func TestModelOfOneLaw(t *testing.T) {
 }
 
 // A change to a slower line at 256 KiB is found with its factor; n½ is where half of the last bandwidth is reached.
-func TestModelOfTwoLaws(t *testing.T) {
+func TestModelTwoSegments(t *testing.T) {
 	m := lawsOf(t, edited(slower(256<<10, 1<<30, 1.6)))
 	if len(m.Laws) != 2 || m.Laws[1].From != 256<<10 || m.Laws[0].Step != 0 || !about(m.Laws[1].Step, 1.6) {
 		t.Fatalf("%+v", m.Laws)
@@ -74,7 +74,7 @@ func TestModelOfTwoLaws(t *testing.T) {
 }
 
 // A model has only what its sizes determine: no bandwidth of small sizes, no latency of large ones, nothing of four.
-func TestModelSaysNothingThatWasNotSeen(t *testing.T) {
+func TestModelOnlyMeasuredParameters(t *testing.T) {
 	between := func(from, to int64) made {
 		return edited(func(_ string, r *result.Record) {
 			if r.SizeBytes < from || r.SizeBytes > to {
@@ -137,7 +137,7 @@ func TestModelOverLaunches(t *testing.T) {
 }
 
 // Times that no line fits have no model.
-func TestNoModelOfWild(t *testing.T) {
+func TestNoModelForNoise(t *testing.T) {
 	m := lawsOf(t, sound().with(func(m *made) { m.noise = 0.5 }))
 	if m.Laws != nil || m.Latency.Known {
 		t.Errorf("%+v", m)
@@ -158,7 +158,7 @@ func TestModelWithoutADrop(t *testing.T) {
 }
 
 // Where bus bandwidth has no meaning the algorithm's is spoken of.
-func TestWhichBandwidthAModelHas(t *testing.T) {
+func TestModelBandwidth(t *testing.T) {
 	contains(t, lineOf(lawsOf(t, sound().with(func(m *made) { m.world, m.nodes = 1, 1 }))), ", algbw nears 99.8")
 	contains(t, lineOf(lawsOf(t, sound().with(func(m *made) { m.collective = coll.Broadcast }))), ", busbw nears 99.8")
 }

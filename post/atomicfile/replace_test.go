@@ -7,7 +7,7 @@ import (
 )
 
 // What cannot be read is not known to be a report, and stays.
-func TestUnreadableIsNotReplaced(t *testing.T) {
+func TestUnreadableNotReplaced(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "report.md")
 	if err := mayReplace(path, "post, busbar"); err != nil {
 		t.Errorf("nothing is there: %v", err)

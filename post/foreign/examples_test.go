@@ -67,8 +67,8 @@ func TestExamples(t *testing.T) {
 	}
 }
 
-// TestBandwidthsAgree: size, time and world that are read make the bandwidths that nccl-tests printed.
-func TestBandwidthsAgree(t *testing.T) {
+// TestBandwidthsMatch: size, time and world that are read make the bandwidths that nccl-tests printed.
+func TestBandwidthsMatch(t *testing.T) {
 	files := needs.Examples(t, filepath.Join(examples, "nccl-tests", "*.log"))
 	compared := 0
 	for _, path := range files {

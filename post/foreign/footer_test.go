@@ -54,7 +54,7 @@ func TestFooterClosesTable(t *testing.T) {
 	}
 }
 
-func TestContradictedRowsAreFailed(t *testing.T) {
+func TestContradictoryRowsFail(t *testing.T) {
 	m, c := read(t, modernHead("all_reduce_perf")+rowOf(2, 5000)+rowOf(8, 8000)+footer)
 	if got := fmt.Sprint(worlds(m)); got != "[2: 2 2 0 0]" || c.Doubtful != 2 {
 		t.Fatalf("worlds %s, %+v", got, c)
@@ -68,7 +68,7 @@ func TestContradictedRowsAreFailed(t *testing.T) {
 	}
 }
 
-func TestContradictionMindsRounding(t *testing.T) {
+func TestContradictionAllowsRounding(t *testing.T) {
 	for point, refused := range map[string]bool{
 		"all_reduce 2 134.22 234.88":      true,
 		"all_reduce 8 134.22 234.88":      false,

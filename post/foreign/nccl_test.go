@@ -468,7 +468,7 @@ func TestSharedGPU(t *testing.T) {
 
 // The library's own line belongs to the test around it: before a table, within its header, below the footer of the
 // test before it, and in its log.
-func TestLibraryOfItsOwnLine(t *testing.T) {
+func TestLibraryLine(t *testing.T) {
 	table := modernHead("all_reduce_perf") + rowOf(2, 5000) + footer
 	for line, want := range map[string]string{
 		"RCCL version : 2.22.3-develop:abc\n":                         "rccl RCCL 2.22.3-develop:abc",

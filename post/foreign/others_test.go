@@ -145,7 +145,7 @@ Intel MPI Benchmarks 2021.3, mpi MPI 3.1 (by Intel MPI Benchmarks 2021.3), n4 on
 }
 
 // Only the last block of a program can be cut off.
-func TestIMBCutOff(t *testing.T) {
+func TestIMBTruncated(t *testing.T) {
 	for what, c := range map[string]struct {
 		text string
 		want []result.Outcome
@@ -312,7 +312,7 @@ func TestRCCLJSON(t *testing.T) {
 }
 
 // A document that breaks off is refused as a whole; of JSON lines only the last is torn.
-func TestJSONBreaksOff(t *testing.T) {
+func TestJSONTruncated(t *testing.T) {
 	for _, text := range []string{jsonTest[:len(jsonTest)-20], "[" + rcclRow + "," + rcclRow[:40], "[" + rcclRow} {
 		_, err := Read(strings.NewReader(text), File{Path: "x.json"}, &memory{})
 		var refused *Error

@@ -9,7 +9,7 @@ import (
 )
 
 // A log may hold more tests than files may be open: one that has ended is closed, and holds no buffer.
-func TestImportedTestsAreClosed(t *testing.T) {
+func TestImportClosesTests(t *testing.T) {
 	s := &importSink{ctx: t.Context(), dir: t.TempDir(), hash: "0123456789abcdef"}
 	table, err := s.Begin(&result.Run{ID: "1", Imported: &result.Source{Tool: "some tool"}}, nil)
 	if err = errors.Join(err, table.End(result.End{Outcome: result.Complete})); err != nil {

@@ -71,7 +71,7 @@ func page(t *testing.T, text string) (string, *nccllog.Log) {
 }
 
 // A clean result requires that every warning and error is understood; otherwise they are counted and shown.
-func TestNothingWrongOnlyWhereAllIsUnderstood(t *testing.T) {
+func TestHealthyNeedsKnownMessages(t *testing.T) {
 	const info, warning = "n1:10:20 [0] NCCL INFO Launch mode Parallel\n", "NCCL WARN the moon is full\n"
 	for text, want := range map[string][]string{
 		info:                             {"No problem found"},
@@ -93,7 +93,7 @@ func TestNothingWrongOnlyWhereAllIsUnderstood(t *testing.T) {
 }
 
 // A log of a thousand ranks is read on one or two screens: lists are ranges, or counted.
-func TestManyRanksStayReadable(t *testing.T) {
+func TestManyRanksShortened(t *testing.T) {
 	text, _ := page(t, bigLog(1024, 8))
 	lines := strings.Split(text, "\n")
 	if len(lines) > 150 {
@@ -113,7 +113,7 @@ func TestManyRanksStayReadable(t *testing.T) {
 }
 
 // A list without anything in it is a list in JSON, so that jq goes through it.
-func TestListsOfJSONAreNeverNull(t *testing.T) {
+func TestJSONListsNotNull(t *testing.T) {
 	const calm = "n0:1:1 [0] NCCL INFO comm 0x77 rank 0 nranks 1 cudaDev 0 nvmlDev 0 busId 1000 commId 0x1 - Init " +
 		"COMPLETE\n"
 	_, log := page(t, calm)

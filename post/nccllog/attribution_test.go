@@ -34,7 +34,7 @@ func TestPrefixesOfWholeLogs(t *testing.T) {
 
 // A reduction of the program's own has another number in each process, and one-sided calls differ between ranks by
 // nature.
-func TestCallsThatMayDiffer(t *testing.T) {
+func TestCallsAllowedToDiffer(t *testing.T) {
 	call := func(rank int, text string) string {
 		return fmt.Sprintf(
 			"n1:%d:%d [%d] NCCL INFO %s comm 0xa%d [nranks=2] stream 0x3\n",
@@ -94,7 +94,7 @@ func TestErrorsOfAProgram(t *testing.T) {
 }
 
 // Containers may have one host name on several nodes: nothing is concluded from it.
-func TestNodesOfOneName(t *testing.T) {
+func TestNodesWithSameName(t *testing.T) {
 	log := strings.NewReplacer("n2:", "n1:", "nNodes 2 localRanks 2", "nNodes 4 localRanks 1", "localRank 1",
 		"localRank 0",
 		"busId 2000", "busId 1000", "busId 3000", "busId 1000", "busId 4000", "busId 1000", "via P2P/CUMEM",
@@ -108,7 +108,7 @@ func TestNodesOfOneName(t *testing.T) {
 }
 
 // LL is right where a step of a ring moves little, which depends on the number of ranks.
-func TestChoicesOfTheirCommunicator(t *testing.T) {
+func TestChoicesPerCommunicator(t *testing.T) {
 	for name, c := range map[string]struct {
 		ranks int
 		line  string

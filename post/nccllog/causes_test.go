@@ -167,7 +167,7 @@ func TestEndAfterInit(t *testing.T) {
 }
 
 // Where no message names the cause, the first of those that follow from another failure is the error.
-func TestFirstSymptomIsTheError(t *testing.T) {
+func TestFirstSymptomIsError(t *testing.T) {
 	errorsIn(t, "remote-closed", []string{"n1:1:2 [0] socket.cc:4 NCCL WARN Connection closed by remote peer n2<4>\n" +
 		"n1:1:2 [0] proxy.cc:1 NCCL WARN Socket recv failed while polling for opId=0x7f\nncclInternalError: Internal " +
 		"check failed.\n"})

@@ -152,7 +152,7 @@ func says(all []Difference) (texts []string) {
 
 // Rows of nccl-tests are compared where both are of one table. A size in several tables of a log is left out, and so
 // are rows whose busbw/algbw is of other collectives or world sizes.
-func TestRowsOfOtherTablesAreNotCompared(t *testing.T) {
+func TestRowsOfOtherTablesNotCompared(t *testing.T) {
 	row := func(us, factor float64) Row {
 		return Row{Bytes: 1 << 30, Type: "float", OutTime: us, OutBusbw: (1 << 30) / us / 1e3 * factor}
 	}

@@ -14,7 +14,7 @@ import (
 )
 
 // A log is like itself, and like one of another day: other pids, pointers, commIds and ports.
-func TestNothingDiffers(t *testing.T) {
+func TestNoDifferences(t *testing.T) {
 	other := strings.NewReplacer(":10", ":77", ":20", ":88", "0x5", "0x9", "0xabc", "0xdef", "total 0.67",
 		"total 0.71").Replace(wholeLog())
 	c := Compare(readAll(t, wholeLog()), readAll(t, other))
@@ -83,7 +83,7 @@ func TestCausesOfDifferences(t *testing.T) {
 }
 
 // A difference and its cause are facts with parameters.
-func TestDifferenceIsAFact(t *testing.T) {
+func TestDifferenceParameters(t *testing.T) {
 	b := strings.ReplaceAll(wholeLog(), "proto SIMPLE", "proto LL") +
 		"n1:100:200 [0] NCCL INFO NCCL_PROTO set by environment to LL\n"
 	c := Compare(readAll(t, wholeLog()), readAll(t, b))

@@ -70,8 +70,8 @@ func TestGuessedCommunicators(t *testing.T) {
 	}
 }
 
-// TestOneGPUOnce is about two communicators of one size in the same process: a GPU is not twice in one of them.
-func TestOneGPUOnce(t *testing.T) {
+// TestCommunicatorHasGPUOnce is about two communicators of one size in the same process: a GPU is not twice in one of them.
+func TestCommunicatorHasGPUOnce(t *testing.T) {
 	l := read(t, "a:1:2 [0] NCCL INFO comm 0x71 rank 0 nranks 2 cudaDev 0 busId 1000 - Init COMPLETE\n"+
 		"a:1:2 [0] NCCL INFO comm 0x72 rank 1 nranks 2 cudaDev 0 busId 1000 - Init COMPLETE\n")
 	if len(l.Communicators) != 2 {
@@ -117,9 +117,9 @@ func TestAbortAtTheEnd(t *testing.T) {
 	}
 }
 
-// TestTooFarForDirect is about cards that could reach the GPU's memory, and that NCCL leaves out for their distance: a
+// TestTooFarForGPUDirect is about cards that could reach the GPU's memory, and that NCCL leaves out for their distance: a
 // kernel module would not help.
-func TestTooFarForDirect(t *testing.T) {
+func TestTooFarForGPUDirect(t *testing.T) {
 	l := read(t, `a:1:1 [0] NCCL INFO NET/IB : GPU Direct RDMA Enabled for HCA 0 'mlx5_0'
 a:1:1 [0] NCCL INFO GPU Direct RDMA Disabled for GPU 1000 / HCA 0 (distance 5 > 4)
 a:1:1 [0] NCCL INFO comm 0x7 rank 0 nRanks 2 nNodes 2 localRanks 1 localRank 0 MNNVL 0

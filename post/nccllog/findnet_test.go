@@ -230,7 +230,7 @@ func TestDisabledNICs(t *testing.T) {
 
 // Ranks that cannot reach each other, and one of their interfaces is of a container: that explains it, be the number of
 // hosts unknown. Colours whose escape character was lost are none of the log's text.
-func TestInterfaceOfAContainer(t *testing.T) {
+func TestContainerInterface(t *testing.T) {
 	text := "[0m n1:1:2 [0] NCCL INFO NET/Socket : Using [0]ens5:10.0.0.1<0> " +
 		"[1]veth75fa:fe80::14ad:64ff:fe64:b31e%veth75fa<0>\n" +
 		"[0m n1:1:2 [0] include/socket.h:403 NCCL WARN Connect to fe80::14ad:64ff:fe64:b31e%10<42069> failed : " +

@@ -49,7 +49,7 @@ func TestInspector(t *testing.T) {
 }
 
 // However many records there are, a bounded number is kept, evenly over the run.
-func TestInspectorIsSampled(t *testing.T) {
+func TestInspectorSamples(t *testing.T) {
 	var s sampler
 	for i := range 100_000 {
 		s.add(float64(i), 4096)

@@ -23,7 +23,7 @@ func ibBetween(host, rank, send, receive string) string {
 
 // Ten public threads whose cause is known (docs/log-evaluation.md, criterion c): lines of the same form give the code
 // of that cause, and no other error.
-func TestCausesOfTenThreads(t *testing.T) {
+func TestCausesOfManyThreads(t *testing.T) {
 	const head = "n1:10:20 [0] "
 	for thread, c := range map[string]struct {
 		code notice.Code

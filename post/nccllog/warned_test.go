@@ -54,7 +54,7 @@ func TestWarningsWithAnyPrefix(t *testing.T) {
 }
 
 // What grep puts before a line and the start of a header that was cut look alike.
-func TestCutHeaderIsNoFileOfGrep(t *testing.T) {
+func TestTruncatedHeaderNotGrepFile(t *testing.T) {
 	l := read(t, "n1.example:101:1n1.example:102:102 [1] NCCL INFO Launch mode Parallel\n")
 	for _, p := range l.Processes {
 		if p.Host != "n1.example" {
@@ -64,14 +64,14 @@ func TestCutHeaderIsNoFileOfGrep(t *testing.T) {
 }
 
 // A file without headers has no devices.
-func TestNoHeaderNoDevice(t *testing.T) {
+func TestNoDeviceWithoutHeader(t *testing.T) {
 	l := read(t, "NCCL INFO comm 0x1 rank 0 nRanks 2 nNodes 1 localRanks 2 localRank 0 MNNVL 0\nNCCL WARN something\n")
 	if len(l.Processes) != 1 || len(l.Messages) != 1 {
 		t.Errorf("%+v %+v", l.Processes, l.Messages)
 	}
 }
 
-func TestUnexplainedAreCounted(t *testing.T) {
+func TestUnexplainedCounted(t *testing.T) {
 	const header = "n1:10:20 [0] "
 	for what, c := range map[string]struct {
 		log                   string

@@ -42,7 +42,7 @@ func sets() map[string][]Point {
 	return s
 }
 
-func TestPictures(t *testing.T) {
+func TestCharts(t *testing.T) {
 	for set, points := range sets() {
 		figs, _ := Figures(points, Options{})
 		if len(figs) == 0 {

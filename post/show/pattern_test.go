@@ -75,7 +75,7 @@ func patternFile(id string, start int, slow float64, leftOut ...int) *result.Fil
 
 // A run that continues another is judged with it, in whatever order they are read; another launch of the same campaign
 // is judged by itself.
-func TestPatternsAreJudgedByChain(t *testing.T) {
+func TestPatternsJudgedByChain(t *testing.T) {
 	broken, mended := patternFile("a", 1, 2, 3, 0), patternFile("c", 3, 1)
 	rest := patternFile("b", 2, 2, 1, 2)
 	rest.Run.Resumes = []string{"a"}

@@ -8,7 +8,7 @@ import (
 
 // What NCCL asks of windows: all ranks have one size, and an output lies at the same offset on each, in place at its
 // rank's share of it.
-func TestLayoutAlike(t *testing.T) {
+func TestWindowLayout(t *testing.T) {
 	const count, ranks = 1000, 3
 	for _, collective := range coll.Collectives() {
 		for _, place := range ncclPlaces(collective) {

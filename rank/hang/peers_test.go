@@ -75,7 +75,7 @@ func TestSurveyWithoutControlChannel(t *testing.T) {
 }
 
 // A rank's own report has priority over what others see of it.
-func TestSurveyBelievesAnswers(t *testing.T) {
+func TestSurveyPrefersOwnReport(t *testing.T) {
 	all := twoHosts(t)
 	said := launch.State{Phase: "check", Number: 9}
 	asked := []launch.Report{{Rank: 1, Standing: launch.Answered, State: said},
@@ -93,7 +93,7 @@ func TestSurveyBelievesAnswers(t *testing.T) {
 }
 
 // A rank that was stopped finds on the board of its host why another one ends the run, however long that is.
-func TestReasonOnTheBoard(t *testing.T) {
+func TestReasonFromBoard(t *testing.T) {
 	all := twoHosts(t)
 	if got := all[0].Reason(); got != nil {
 		t.Errorf("a reason before any: %+v", got)

@@ -38,7 +38,7 @@ func (l *Peers) live(ctx context.Context) {
 }
 
 // Where TCP is blocked each host reports its own ranks, and leaves the other hosts the time to do so.
-func TestEachHostEndsTheRunWithoutControlChannel(t *testing.T) {
+func TestEachHostEndsRunWithoutControlChannel(t *testing.T) {
 	t.Parallel()
 	all := twoHosts(t)
 	for _, rank := range []int{0, 1, 2} {
@@ -81,7 +81,7 @@ func TestRank0OfAnotherHostMayBeBusy(t *testing.T) {
 	}
 }
 
-func TestRanksThatRestWaitForRank0(t *testing.T) {
+func TestIdleRanksWaitForRank0(t *testing.T) {
 	in := func(phase string) launch.Report {
 		return launch.Report{Standing: launch.Answered, State: launch.State{Phase: phase}}
 	}
@@ -100,7 +100,7 @@ func TestRanksThatRestWaitForRank0(t *testing.T) {
 	}
 }
 
-func TestOtherHostsHaveTimeToReport(t *testing.T) {
+func TestOtherHostsReportInTime(t *testing.T) {
 	if least := 2*timeout.Ask + Tick; timeout.OtherHosts < least {
 		t.Errorf("%s, at least %s", timeout.OtherHosts, least)
 	}

@@ -63,7 +63,7 @@ func TestWatchdogSeesTheLoop(t *testing.T) {
 }
 
 // A phase that may last gets another deadline each time, and its age goes on.
-func TestWatchdogAgain(t *testing.T) {
+func TestWatchdogRestart(t *testing.T) {
 	w := &Watchdog{deadline: 5 * time.Second, since: time.Now().Add(-time.Minute)}
 	w.Again(w.State())
 	if age := w.State().Since; age < time.Minute || w.limit-age > w.deadline || w.limit-age < w.deadline-time.Second {

@@ -13,7 +13,7 @@ import (
 	"github.com/shoenig/test/must"
 )
 
-func TestAskReportsTheStandingOfEachRank(t *testing.T) {
+func TestAskReportsEachRank(t *testing.T) {
 	lost := make(chan int, 9)
 	h, clients, info := startChannel(t, 6, handlers("zero", nil, func(rank int) { lost <- rank }), 1, 2, 3)
 	mute(t, info, 4)
@@ -53,7 +53,7 @@ func TestLateAnswer(t *testing.T) {
 	must.EqOp(t, "fresh", wait(t, next, "the answer")[0].State.Phase)
 }
 
-func TestStrangers(t *testing.T) {
+func TestRejectsOtherConnections(t *testing.T) {
 	h, clients, info := startChannel(t, 3, handlers("", nil, func(rank int) { t.Errorf("rank %d is gone", rank) }), 1)
 	token := contactOf(t, info).Token
 	for name, text := range map[string]string{
@@ -80,7 +80,7 @@ func TestStrangers(t *testing.T) {
 }
 
 // A rank that does not read must not hold up the others, nor the close.
-func TestOneThatNeverReads(t *testing.T) {
+func TestRankThatNeverReads(t *testing.T) {
 	h, _, info := startChannel(t, 3, handlers("", nil, nil), 1)
 	mute(t, info, 2)
 	e := Event{Kind: "finish", Cause: notice.Kept{Fact: notice.Recorded{Text: strings.Repeat("x", frameLimit/2)}}}

@@ -123,7 +123,7 @@ func TestEvents(t *testing.T) {
 	must.EqOp(t, 2, wait(t, events, "an event of rank 0").Code)
 }
 
-func TestCloseLeavesNothing(t *testing.T) {
+func TestCloseFreesResources(t *testing.T) {
 	before := runtime.NumGoroutine()
 	for range 3 {
 		h, clients, info := startChannel(t, 5, handlers("", nil, nil), 1, 2, 3, 4)
