@@ -121,5 +121,5 @@ func open(t *testing.T) *Context {
 	return c
 }
 
-// live counts what the fake driver has given and not got back.
+// live returns the number of objects that the fake driver has not freed.
 func live(t *testing.T) int32 { return *(*int32)(symbol(t, fakeDriver, "fake_cuda_live")) }

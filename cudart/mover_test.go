@@ -49,7 +49,8 @@ func repeated(n int64, table []byte, first int64) []byte {
 	return out
 }
 
-// Every size, alignment and table, by chunks and by kernels: what is filled, what is around it, and what is found.
+// Every size, alignment and table, by chunks and by kernels: the filled bytes, those around them, and the reported
+// difference.
 func TestMover(t *testing.T) {
 	for _, mode := range []struct {
 		kernels string

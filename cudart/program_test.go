@@ -31,7 +31,7 @@ var rehearsalDriver = sync.OnceValues(func() (so string, err error) {
 	return so, err
 })
 
-// openRehearsal returns a context of the simulated driver, whose streams are threads: what is not waited for runs at
+// openRehearsal returns a context of the simulated driver, whose streams are threads: without a wait, work runs at
 // once.
 func openRehearsal(t *testing.T) *Context {
 	t.Helper()
@@ -137,7 +137,7 @@ func TestProgramModes(t *testing.T) {
 			[]uint64{4 * millisecond, millisecond, 5 * millisecond, millisecond}},
 	} {
 		p, _ := testProgram(t, c, k.segments, k.links, k.amounts)
-		for range 2 { // what one run leaves does not show in the next
+		for range 2 { // runs do not affect each other
 			for _, m := range program.Modes {
 				if err := run(p, m); err != nil {
 					t.Fatal(err)
@@ -205,7 +205,7 @@ func checkOrder(t *testing.T, m program.Mode, s program.Spans, links []program.L
 				before(fmt.Sprint("the segment behind operation ", i), s.Ops[i].End, s.Segments[l.Before].Start)
 			}
 		}
-		// A segment that waits for nothing begins where the one before it ends, though an operation is on its way.
+		// A segment without dependencies begins at the end of the previous one, even during an operation.
 		before("the last segment beside operation 2", s.Segments[3].Start, s.Segments[2].End)
 		before("the first segment beside operation 0", s.Segments[0].Start, s.Ops[0].Start)
 	}

@@ -42,7 +42,7 @@ func TestLoadWithoutGloo(t *testing.T) {
 	}
 }
 
-// The shim shows one symbol, so that nothing of it, of Gloo or of C++ meets another library's.
+// The shim exports one symbol, so that no symbol of it, Gloo or C++ conflicts with another library's.
 func TestOneSymbol(t *testing.T) {
 	l := library(t)
 	needs.Command(t, "nm", "it lists symbols, and comes with the compiler's binutils")

@@ -15,7 +15,7 @@ import (
 	"busbar/internal/needs"
 )
 
-// clearLauncher takes away the variables of whatever launcher runs the tests.
+// clearLauncher unsets the variables of the launcher that runs the tests.
 func clearLauncher(t *testing.T) {
 	t.Helper()
 	for _, name := range []string{"OMPI_COMM_WORLD_SIZE", "PMI_RANK", "MPI_LOCALRANKID", "PMIX_RANK", "SLURM_STEP_ID",

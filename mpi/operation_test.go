@@ -189,7 +189,7 @@ func finish(o *Operation, test bool, all ...loop.Async) error {
 	return reference.Issue(h.Steps(), 1, o.Error)
 }
 
-// several are on their way at once, and are started again: what a step does.
+// several are in progress and restarted, as in a step
 func several(c *Comm) error {
 	const n, count = 5, 3000
 	b, err := loop.AllocBuffer(n * count * 4)
@@ -277,7 +277,7 @@ func init() {
 	workers["halves"] = func(m *MPI) error {
 		c := m.World()
 		defer func() { m.intMax = math.MaxInt32 }()
-		for _, m.intMax = range []int64{math.MaxInt32, 1 << 14} { // by MPI_Op_create_c where there is one
+		for _, m.intMax = range []int64{math.MaxInt32, 1 << 14} { // by MPI_Op_create_c if available
 			if err := reference.Halves(c.rank,
 				func(t coll.DataType, op coll.RedOp, at unsafe.Pointer, count int64) error {
 					o, err := c.Prepare(reference.InPlace(coll.AllReduce, t, op, at, count))

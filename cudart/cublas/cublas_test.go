@@ -26,7 +26,7 @@ func build(t *testing.T, name, files string, flags ...string) string {
 	return filepath.Dir(needs.SharedLibrary(t, name, "", append(sources, flags...)...))
 }
 
-// fake loads the fake library, and gives what it writes down.
+// fake loads the fake library and returns its log.
 func fake(t *testing.T, flags ...string) (l *Library, log func() string) {
 	t.Helper()
 	dir := build(t, "libcublas.so.12", "testdata/fake.c", flags...)
@@ -199,7 +199,7 @@ func TestPlaces(t *testing.T) {
 	}
 }
 
-// TestNumbers looks at what the matrices hold: all are normal, below 1, of both signs.
+// TestNumbers checks the matrices: all values are normal, below 1, of both signs.
 func TestNumbers(t *testing.T) {
 	table := numbers()
 	negative, values := 0, map[uint16]bool{}

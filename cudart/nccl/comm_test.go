@@ -13,7 +13,7 @@ import (
 	"busbar/internal/operation"
 )
 
-// What is passed is the shortest structure that carries what is set, and nothing else is in it.
+// The passed structure is the shortest that contains the set fields, and nothing else.
 func TestConfig(t *testing.T) {
 	f := load(t)
 	id, err := f.NewID()

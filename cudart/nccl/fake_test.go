@@ -20,11 +20,11 @@ import (
 const (
 	result   = iota // what calls return
 	polls           // how often the communicator reports that it is in progress
-	state           // what the communicator reports then
+	state           // the communicator's state afterwards
 	notReady        // how often the stream reports that it is not ready; -1: forever
-	query           // what the stream reports then
-	capture         // what the beginning of a capture returns
-	noHandle        // registration succeeds and does nothing
+	query           // the stream's state afterwards
+	capture         // result of beginning a capture
+	noHandle        // registration succeeds without effect
 	inGroup         // the end of a group is not the one that reports
 	looks           // the mark of a configuration is looked at
 	refuses         // the length of a configuration that is refused

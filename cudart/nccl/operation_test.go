@@ -159,7 +159,7 @@ func TestGraph(t *testing.T) {
 	spec.Slots, spec.SendStride, spec.Graph, spec.Aggregate = 2, 0x10, 2, 2
 	s := fmt.Sprintf("%x", uint32(uintptr(spec.Stream)))
 	o := prepare(t, c, spec)
-	f.wants() // nothing is captured before all ranks issue it
+	f.wants() // no capture before all ranks issue it
 	if err := run(t, o, 1, 3); err != nil {
 		t.Fatal(err)
 	}

@@ -28,7 +28,7 @@ func with(change func(o *bench.Options)) bench.Options {
 	return o
 }
 
-// fixed are the options with so many timed operations.
+// fixed returns options with a fixed number of timed operations.
 func fixed(iterations int) bench.Options {
 	return with(func(o *bench.Options) { o.Iterations = iterations })
 }
@@ -154,8 +154,8 @@ func TestLatencyIsMaximumOverRanks(t *testing.T) {
 	near(t, "min", r.Time.Min, 2e-3, 1e-6)
 }
 
-// Rooted operations last from the first start to the last end where clocks are common, also where they are days apart
-// and drift: the offset is followed from batch to batch.
+// Rooted operations last from the first start to the last end if clocks are synchronised, even if they are days apart
+// and drift: the offset is updated per batch.
 func TestRootedLatencyAndClocks(t *testing.T) {
 	drifting := func(rank int, at float64) float64 { return at*(1+40e-6*float64(rank)) + 1e5*float64(rank) }
 	broadcast := coll.Case{Collective: coll.Broadcast, Type: coll.Float32, Placement: coll.OutOfPlace,
@@ -247,7 +247,7 @@ func TestWrongDataInTimedPhase(t *testing.T) {
 	}
 }
 
-// An operation that moves nothing leaves the poison.
+// An operation without effect leaves the poison.
 func TestUntouchedOutput(t *testing.T) {
 	for _, typ := range []coll.DataType{coll.Int8, coll.UInt8, coll.Float16, coll.Float32, coll.Int64} {
 		c := allReduce

@@ -115,7 +115,7 @@ func TestPathsDifferBetweenRanks(t *testing.T) {
 	}
 }
 
-// The operation that is watched takes a slot: what is checked after a short run are those of the operations behind it.
+// The watched operation uses a slot: after a short run, the checked slots are those of later operations.
 func TestPathUsesSlot(t *testing.T) {
 	for _, k := range []struct{ warmup, iterations, slots int }{{0, 3, 8}, {1, 1, 4}, {0, 2, 2}, {0, 5, 3}} {
 		for _, broken := range []bool{false, true} {

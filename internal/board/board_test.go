@@ -19,7 +19,7 @@ func sample(n uint64) Entry {
 			2), Stage: text, LibraryError: strings.Repeat(text, 20)}
 }
 
-// What one opens is what another created, and it works on when the name is gone.
+// Another process opens the same board, which works after its name is removed.
 func TestBoardShared(t *testing.T) {
 	dir := t.TempDir()
 	folders := []string{filepath.Join(dir, "none"), dir}
@@ -72,7 +72,7 @@ func TestInvalidFiles(t *testing.T) {
 	}
 }
 
-// Long texts are cut between letters, and leave nothing behind for the next ones.
+// Long texts are cut between letters, and leave no remains in later ones.
 func TestTexts(t *testing.T) {
 	s := Private(1).Slot(0)
 	long := "a" + strings.Repeat("é", 1000)
@@ -124,7 +124,7 @@ func TestReadCompleteEntries(t *testing.T) {
 	readers.Wait()
 }
 
-// A process that dies in the middle of writing leaves what it wrote before.
+// A process that dies while writing leaves its previous entry.
 func TestIncompleteEntry(t *testing.T) {
 	s := Private(1).Slot(0)
 	s.Write(sample(7), 0)

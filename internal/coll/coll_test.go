@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// roundTrip reads back every value from what it writes.
+// roundTrip reads every value back from its text.
 func roundTrip[T interface {
 	comparable
 	encoding.TextMarshaler

@@ -103,8 +103,7 @@ func TestHalvesNeverBlameWrongNode(t *testing.T) {
 	}
 }
 
-// A node that is slow only while others measure is reported where it is slow when its rounds are measured once more,
-// and not where that was once.
+// A node that is slow only while others measure is reported as slow if it is slow again in repeated rounds.
 func TestSlowTogether(t *testing.T) {
 	for _, k := range kinds {
 		c := sound(6, 0.01, 3)
@@ -125,7 +124,7 @@ func TestSlowTogether(t *testing.T) {
 			t.Errorf("%s, once: %+v", k.kind, none)
 		}
 	}
-	// Of three nodes no other measures beside a pair, in the rounds either: what was slow there and not alone was
+	// With three nodes no other pair measures at the same time, in the rounds too: a node slow there but not alone was
 	// chance.
 	c := sound(3, 0, 1)
 	c.shared[2] = 2
@@ -135,8 +134,8 @@ func TestSlowTogether(t *testing.T) {
 	}
 }
 
-// Before its rounds were measured once more such a node is only reported as slow once; and its slowest rounds are asked
-// for, the same when they are there already.
+// Before its rounds are repeated, such a node is reported as slow once, and its slowest rounds are requested, the same
+// if some already exist.
 func TestSlowOnce(t *testing.T) {
 	c := sound(6, 0, 1)
 	c.shared[4] = 2
@@ -167,7 +166,7 @@ func TestSlowOnce(t *testing.T) {
 	}
 }
 
-// A node with a fast pair is not slow: what is slow is some of its links.
+// A node with a fast pair is not slow: some of its links are.
 func TestNodeWithFastPair(t *testing.T) {
 	for _, k := range []struct {
 		nodes int

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// Each node meets each other exactly once, in as few rounds as can be, and never two at the same time.
+// Each pair of nodes meets exactly once, in the minimum number of rounds, and a node is in one pair per round.
 func TestPairsScheduledOnce(t *testing.T) {
 	for n := 2; n <= 33; n++ {
 		rounds := scheduled(t, Pairs, n)

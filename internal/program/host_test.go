@@ -104,7 +104,7 @@ func TestModes(t *testing.T) {
 	}
 }
 
-// followsRules compares the spans of the last step with what the mode and the links ask for.
+// followsRules checks the spans of the last step against the mode and the links.
 func (r *running) followsRules(t *testing.T, m program.Mode) {
 	t.Helper()
 	s := r.Spans()
@@ -201,8 +201,8 @@ func TestRandomPrograms(t *testing.T) {
 	}
 }
 
-// The oldest operation on its way is tested while a segment computes, and once it is done the next; what is done is
-// neither tested again nor waited for.
+// A segment tests the oldest operation in progress, then the next; completed ones are neither tested again nor waited
+// for.
 func TestPoll(t *testing.T) {
 	for _, threads := range []int{1, 2} {
 		c := newCrew(t, threads)
@@ -350,7 +350,7 @@ func TestBadPrograms(t *testing.T) {
 	}
 }
 
-// The work is done, by all threads: each unit comes to about 1.
+// All threads do the work: each unit sums to about 1.
 func TestComputing(t *testing.T) {
 	for _, threads := range []int{1, 2, 5} {
 		c := newCrew(t, threads)

@@ -42,7 +42,7 @@ func TestHalfFormats(t *testing.T) {
 	}
 }
 
-// What three ranks give and get, worked out by hand: the inputs are (5·rank + 3·i) mod 7 - 3.
+// Inputs and outputs of three ranks, computed by hand: the inputs are (5·rank + 3·i) mod 7 - 3.
 func TestOutputs(t *testing.T) {
 	in := [][]float64{{-3, 0, 3, -1, 2, -2}, {2, -2, 1, -3, 0, 3}, {0, 3, -1, 2, -2, 1}}
 	for _, c := range []struct {

@@ -221,8 +221,8 @@ func TestMergeErrors(t *testing.T) {
 	}
 }
 
-// TestMergedTable has the same rows in each form: what is quoted, what was not measured, a late rank, and a choice of
-// ranks in latency mode.
+// TestMergedTable has the same rows in each format: quotes, missing values, a late rank, and a choice of ranks in
+// latency mode.
 func TestMergedTable(t *testing.T) {
 	record := sampleRecord(sampleCase(t, coll.AllReduce, 1<<20), 1.0/3)
 	record.Warnings = notice.Of(notice.FromText(`says "no", twice`), notice.FromText("and, more\nlines; µ|"))

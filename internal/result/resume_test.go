@@ -11,7 +11,7 @@ import (
 	"busbar/internal/notice"
 )
 
-// TestResume: of runs with the same key, older first, what is ok is done.
+// TestResume: of runs with the same key, older first, points with status ok are done.
 func TestResume(t *testing.T) {
 	dir := t.TempDir()
 	files := []string{

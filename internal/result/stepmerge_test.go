@@ -79,7 +79,7 @@ func TestMergeSteps(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// A copy doubles nothing, and a file that is none of steps is named.
+	// A copy duplicates no rows, and a file without steps is reported.
 	copied := writeLines(t, dir, "copy.jsonl", string(b))
 	other := writeLines(t, dir, "other.jsonl", sampleRun())
 	rows, problems = rowsOf(t, first, copied, other, second)

@@ -149,7 +149,7 @@ func TestTruncatedSteps(t *testing.T) {
 	}
 }
 
-// TestRoundsAfterDamagedRound: what is at one place of the lists of a group was measured in one round.
+// TestRoundsAfterDamagedRound: equal indexes in the lists of a group are of the same round.
 func TestRoundsAfterDamagedRound(t *testing.T) {
 	lines := []any{sampleSteps()}
 	for _, k := range []int{1, 2, 4, 5} {

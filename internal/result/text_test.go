@@ -168,7 +168,7 @@ func TestDigits(t *testing.T) {
 	}
 }
 
-// TestTextViewCost drives the clock by hand: while a drawing takes a second, the next comes twenty seconds later.
+// TestTextViewCost sets the clock: if a drawing takes a second, the next comes twenty seconds later.
 func TestTextViewCost(t *testing.T) {
 	defer func() { now = time.Now }()
 	clock, drawn := time.Unix(0, 0), 0

@@ -17,7 +17,7 @@ import (
 	"busbar/internal/notice"
 )
 
-// newWriter makes a writer in dir that keeps what it warns of.
+// newWriter returns a writer in dir that keeps its warnings.
 func newWriter(t *testing.T, dir string, run Run) (*Writer, *[]string) {
 	t.Helper()
 	w, err := Create(dir, run, sampleRanks())

@@ -27,7 +27,7 @@ func (e noise) draw(r *rand.Rand) float64 {
 	return e.own * z
 }
 
-// family makes trials of so many points; the first few of them differ by shift.
+// family returns trials of a number of points; the first few differ by shift.
 func (e noise) family(r *rand.Rand, points, m, n, differ int, shift float64) []Trial {
 	trials := make([]Trial, points)
 	for i := range m + n {
@@ -261,7 +261,7 @@ func TestVerdicts(t *testing.T) {
 	}
 }
 
-// Times that are all the same differ by nothing, whatever rounding makes of their logarithms where some are missing.
+// Equal times have no difference, whatever the rounding of their logarithms if some are missing.
 func TestCompareIgnoresRounding(t *testing.T) {
 	for n := 4; n < 6; n++ {
 		for k := range 20 {
@@ -320,7 +320,7 @@ func TestRandomLabellings(t *testing.T) {
 	}
 }
 
-// With as many launches as it takes by the planner, there is a word more often than not.
+// With the planned number of launches, most comparisons are significant.
 func TestMoreLaunches(t *testing.T) {
 	r := seeded(12)
 	var told, hopeless, asked percent

@@ -33,8 +33,7 @@ func randomPoint(r *rand.Rand) Point {
 	return p
 }
 
-// Whatever the model and the point: no order of operations can wait for itself, nothing is lost, and no two buffers
-// overlap.
+// For every model and point: no dependency cycle, no lost operation, and no overlapping buffers.
 func TestPlanProperties(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for range 3000 {
@@ -104,7 +103,7 @@ func memory(t *testing.T, p *Plan) {
 	}
 }
 
-// complete: what is computed and how many elements are summed does not depend on buckets.
+// complete: computation and summed elements do not depend on buckets.
 func complete(t *testing.T, m *Model, p *Plan) {
 	t.Helper()
 	seconds, elements, layers, padding := 0.0, int64(0), 0, int64(0)

@@ -117,7 +117,7 @@ func TestTooFewRounds(t *testing.T) {
 	if s := Standings(seven[:2], rounds); s[1].Rounds != 11 || s[1].Verdict != Slower {
 		t.Errorf("%+v", s)
 	}
-	// Rounds that are alike differ in nothing.
+	// Equal rounds have no difference.
 	same := simulate(seeded(1), 12, 0.001, 0.1)[0]
 	if s := Standings(seven[:2], [][]Round{same, same}); !slices.Equal(verdicts(s), []Verdict{Least, NoDifference}) {
 		t.Errorf("rounds that are alike: %+v", s)

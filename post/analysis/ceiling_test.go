@@ -66,8 +66,8 @@ func TestPeakIntraNode(t *testing.T) {
 		{"NVIDIA H100 80GB HBM3", "", nil, 8, coll.AllReduce, 450, 787.5,
 			"NVLink 4, 18 links of 25 GB/s per direction of NVIDIA H100 80GB HBM3"},
 		{"NVIDIA H100 80GB HBM3", switched, nil, 4, coll.AllReduce, 450, 675, "as in the topology of nvidia-smi"},
-		{"NVIDIA H100 80GB HBM3", switched, nil, 2, coll.AllReduce, 450, 0, ""}, // nothing to add up between two
-		// on a board of four all links lead to the others, and nothing adds up
+		{"NVIDIA H100 80GB HBM3", switched, nil, 2, coll.AllReduce, 450, 0, ""}, // only one link, no sum
+		// on a board of four all links lead to the others: no sum
 		{"NVIDIA H100 80GB HBM3", "", nil, 4, coll.AllReduce, 450, 0, ""},
 		{"NVIDIA H100 80GB HBM3", "", nil, 4, coll.SendRecv, 0, 0,
 			"board of four; no topology is recorded (4 x NVIDIA H100 80GB HBM3)"},

@@ -193,7 +193,7 @@ func TestPlacementGap(t *testing.T) {
 		!gap.Interval.Samples || !gap.Interval.Paired || gap.Interval.Lo < 1 {
 		t.Errorf("%+v", f)
 	}
-	// Without intervals a gap at one size is chance, and one at several no more than a warning.
+	// Without confidence intervals a gap at one size is noise, and at several at most a warning.
 	for sizes, want := range map[int64]int{1 << 20: 0, 16 << 20: 1} {
 		got := 0
 		for _, f := range foundIn(t, Options{}, sound().with(imported),
@@ -211,8 +211,8 @@ func TestPlacementGap(t *testing.T) {
 	}
 }
 
-// An interval of one launch knows nothing of what disturbs one case and not the next: both placements must differ by
-// more than that.
+// One launch's confidence interval does not include disturbances between cases: the placements must differ by more
+// than that.
 func TestPlacementGapOneLaunch(t *testing.T) {
 	found := func(seed int, gap float64) bool {
 		disturbed := func(m *made) {
@@ -322,8 +322,8 @@ func TestWarnedPoints(t *testing.T) {
 	}
 }
 
-// By how much launches differ is how serious it is. The slowest is named where it is one, and files of another tool may
-// be of runs that were not started alike.
+// The difference between launches sets the severity. The slowest is named if it is an outlier; imported files may be
+// of runs with different settings.
 func TestVariation(t *testing.T) {
 	inTurn := func(launch string, r *result.Record) {
 		inLaunch(bits.Len64(uint64(r.SizeBytes))%4, 1.8)(launch, r)
@@ -415,7 +415,7 @@ func TestFindingsMerge(t *testing.T) {
 	}
 }
 
-// The most serious come first, whatever their weight, and the rest is counted.
+// The most serious come first, and the rest is counted.
 func TestOrderOfFindings(t *testing.T) {
 	c := NewCollector()
 	edited(func(l string, r *result.Record) {
@@ -434,7 +434,7 @@ func TestOrderOfFindings(t *testing.T) {
 	}
 }
 
-// A sweep of steps has hundreds of sizes; it takes no longer than the others, and what is broad is found.
+// A sweep of steps has hundreds of sizes: it takes as long as others, and broad findings are detected.
 func TestManySizes(t *testing.T) {
 	c := NewCollector()
 	for i := int64(1); i <= 1000; i++ {

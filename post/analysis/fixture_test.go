@@ -143,7 +143,7 @@ func onNodes(world, nodes int, factor float64) func(*made) {
 	return func(m *made) { m.world, m.nodes, m.factor = world, nodes, factor }
 }
 
-// foundIn is what is found in sweeps together.
+// foundIn returns the findings of sweeps together.
 func foundIn(t *testing.T, o Options, sweeps ...made) []Finding {
 	t.Helper()
 	c := NewCollector()

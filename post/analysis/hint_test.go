@@ -10,7 +10,7 @@ import (
 	"busbar/internal/result"
 )
 
-// Every sweep is what a campaign's plan takes, and has things as they are beside each value.
+// Every sweep is a valid plan, and has the current setting beside each value.
 func TestSweepsParse(t *testing.T) {
 	for _, tip := range catalogue {
 		if tip.NoSweep {

@@ -38,7 +38,7 @@ func TestModelOneSegment(t *testing.T) {
 	if !m.Latency.Known || !about(m.Latency.Value, 20e-6) || m.Latency.Lo > 20e-6 || m.Latency.Hi < 20e-6 {
 		t.Errorf("latency %+v", m.Latency)
 	}
-	// Bus bandwidth of 16 ranks is 15/8 of what was put in.
+	// Bus bandwidth of 16 ranks is 15/8 of the input.
 	if !m.Bandwidth.Known || !about(m.Bandwidth.Value, 187.5e9) || m.Bandwidth.Lo > 187.5e9 ||
 		m.Bandwidth.Hi < 187.5e9 ||
 		m.Bandwidth.Lo < 0.95*187.5e9 || m.Bandwidth.Hi > 1.05*187.5e9 {
@@ -65,7 +65,7 @@ func TestModelTwoSegments(t *testing.T) {
 	}
 	contains(t, lineOf(m), "the model changes at 256 KiB (time × 1.6")
 	contains(t, lineOf(lawsOf(t, edited(slower(256<<10, 1<<30, 0.6)))), "the model changes at 256 KiB (time × 0.6")
-	// Where the first law reaches half by then, that is where it is.
+	// If the first segment reaches half by then, this is the size.
 	m = lawsOf(t, edited(slower(16<<20, 1<<30, 1.6)))
 	if want := 20e-6 / (2*1.6/100e9 - 1/100e9); len(m.Laws) != 2 || !about(m.Half.Value, want) ||
 		math.Log(m.Half.Hi/m.Half.Lo) < 4*m.Noise {
@@ -73,7 +73,8 @@ func TestModelTwoSegments(t *testing.T) {
 	}
 }
 
-// A model has only what its sizes determine: no bandwidth of small sizes, no latency of large ones, nothing of four.
+// A model has only the parameters that its sizes determine: no bandwidth from small sizes, no latency from large ones,
+// none from four.
 func TestModelOnlyMeasuredParameters(t *testing.T) {
 	between := func(from, to int64) made {
 		return edited(func(_ string, r *result.Record) {
@@ -136,7 +137,7 @@ func TestModelOverLaunches(t *testing.T) {
 	contains(t, lawsOf(t, edited(once, launches(3))).Bounds().String(), "from residuals")
 }
 
-// Times that no line fits have no model.
+// No model fits these times.
 func TestNoModelForNoise(t *testing.T) {
 	m := lawsOf(t, sound().with(func(m *made) { m.noise = 0.5 }))
 	if m.Laws != nil || m.Latency.Known {
