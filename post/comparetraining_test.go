@@ -67,8 +67,7 @@ func stepPair(t *testing.T, a, b stepLaunches) (string, string) {
 	return saved(t, a, b)
 }
 
-// A launch counts with the median of its overlapped steps; beside it stand communication alone and what of it is
-// exposed.
+// A launch's value is the median of its overlapped steps, listed with communication alone and its exposed part.
 func TestCompareTrainingTimes(t *testing.T) {
 	level := func(launch int, f *result.StepFile) {
 		for i := range f.Rounds {
@@ -98,7 +97,7 @@ func TestCompareTrainingTimes(t *testing.T) {
 	}
 }
 
-// What makes a step another one keeps it from being compared, and is said; what is without meaning for it does not.
+// Different steps are not compared, and the difference is reported; irrelevant properties do not matter.
 func TestCompareTrainingPartners(t *testing.T) {
 	run := func(change func(*result.Run)) func(int, *result.StepFile) {
 		return func(_ int, f *result.StepFile) { change(&f.Run) }
@@ -190,7 +189,7 @@ func TestCompareBothKinds(t *testing.T) {
 	}
 }
 
-// What failed, and what was cut off, has no time; the rest of the launches have.
+// Failed and truncated launches have no time; the other launches have.
 func TestCompareTrainingFindings(t *testing.T) {
 	for name, c := range map[string]struct {
 		edit     func(int, *result.StepFile)

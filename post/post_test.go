@@ -152,7 +152,7 @@ func TestHelp(t *testing.T) {
 	}
 }
 
-// Lines of tables fit a terminal, whatever they hold; lines with paths may not.
+// Lines of tables fit a terminal with any content; lines with paths may not.
 func TestOutputFits80Columns(t *testing.T) {
 	dir := t.TempDir()
 	all, steps := filepath.Join(dir, "all"), filepath.Join(dir, "steps")

@@ -77,7 +77,7 @@ func TestSignal(t *testing.T) {
 	}
 }
 
-// TestSecondSignal: a program that cannot end in order, here for want of a reader, ends with the second signal.
+// TestSecondSignal: a program that cannot shut down, here without a reader, ends with the second signal.
 func TestSecondSignal(t *testing.T) {
 	dir := t.TempDir()
 	for i := range 60 { // more than a pipe holds

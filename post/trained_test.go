@@ -22,7 +22,7 @@ func exists(path string) bool {
 	return err == nil
 }
 
-// TestMergeOfTrainingSteps: they go into a table of their own, and no table is made of what is not there.
+// TestMergeOfTrainingSteps: steps have their own table, and missing kinds have none.
 func TestMergeOfTrainingSteps(t *testing.T) {
 	t.Chdir(t.TempDir())
 	stepstest.Save(t, "steps", stepstest.Default().File())
@@ -53,7 +53,7 @@ func TestMergeOfTrainingSteps(t *testing.T) {
 	}
 }
 
-// A command that has nothing for training steps says so in a line, reads the rest, and fails where there is no rest.
+// A command that does not support training steps prints a line, reads the rest, and fails if there is no rest.
 func TestTrainingStepsSkipped(t *testing.T) {
 	t.Chdir(t.TempDir())
 	stepstest.Save(t, "steps", stepstest.Default().File())

@@ -57,8 +57,8 @@ func writeFile(t *testing.T, path, text string) {
 	}
 }
 
-// A difference counts where the launches show it, whatever the size; launches that scatter by more than they differ
-// show none.
+// A difference counts if the launches are significant, at any size; launches that vary by more than they differ are
+// not.
 func TestCompareByInterval(t *testing.T) {
 	needs.Programs(t)
 	noise := []float64{1, 1.004, 0.997, 1.002, 0.999}
@@ -166,7 +166,7 @@ main --out "$1"`, "gpu_test", out)
 	}
 }
 
-// An interrupt ends the step and what it started, and leaves a page and an archive.
+// An interrupt ends the step and its processes, and leaves a page and an archive.
 func TestInterrupt(t *testing.T) {
 	out := filepath.Join(t.TempDir(), "check")
 	c := exec.Command("bash", "-c", `source ./gpu.sh

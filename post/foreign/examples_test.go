@@ -9,7 +9,7 @@ import (
 	"busbar/internal/needs"
 )
 
-// examples are public logs that lie beside the repository where it is developed; none of them is part of it.
+// examples are public logs outside of the repository.
 const examples = "../../../shared/examples"
 
 // whole are the points (rows times placements) of each file.
@@ -36,7 +36,7 @@ var whole = map[string]int{
 	"imb/imb-offcache.txt": 11, "imb/imb-outofmem.txt": 2, "imb/imb-several.txt": 57, "imb/imb-timeout.txt": 1,
 }
 
-// TestExamples: every file of these folders is read whole, and nothing in it is unknown.
+// TestExamples: every file of these folders is read completely, without unknown lines.
 func TestExamples(t *testing.T) {
 	seen := 0
 	for _, folder := range []string{"nccl-tests", "osu", "imb"} {

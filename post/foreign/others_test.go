@@ -229,7 +229,7 @@ func TestOwnFiles(t *testing.T) {
 	}
 }
 
-// A line with a comma below a table is a torn row only where it begins like one.
+// A line with a comma below a table is a torn row only if it begins like one.
 func TestLinesBelowTable(t *testing.T) {
 	const head = "backend,device,num_processes,size_mb,mean_ms\ngloo,cpu,2,1,1.5\n"
 	for text, torn := range map[string]int{

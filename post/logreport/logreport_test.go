@@ -139,7 +139,7 @@ func TestJSONListsNotNull(t *testing.T) {
 	}
 }
 
-// A log of calls alone names no ranks: calls are counted by process, and nobody is said not to have written.
+// A log of calls alone has no ranks: calls are counted per process, and no rank is reported as missing.
 func TestCallsOfUnknownRanks(t *testing.T) {
 	var b strings.Builder
 	for op := range 10 {

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// What launchers, collectors and time stampers put before each line changes nothing in what a log shows.
+// Prefixes of launchers, collectors and time stampers do not change the result.
 func TestPrefixesOfWholeLogs(t *testing.T) {
 	want := len(readAll(t, wholeLog()).Transports)
 	for _, prefix := range []string{
@@ -93,7 +93,7 @@ func TestErrorsOfAProgram(t *testing.T) {
 	}
 }
 
-// Containers may have one host name on several nodes: nothing is concluded from it.
+// Containers may have one host name on several nodes: no conclusion follows.
 func TestNodesWithSameName(t *testing.T) {
 	log := strings.NewReplacer("n2:", "n1:", "nNodes 2 localRanks 2", "nNodes 4 localRanks 1", "localRank 1",
 		"localRank 0",

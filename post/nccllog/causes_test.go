@@ -67,7 +67,7 @@ func TestCausesOfSingleLines(t *testing.T) {
 	}
 }
 
-// Lines of other programs are nothing of NCCL's, also where NCCL prints the same text.
+// Lines of other programs do not count, even if NCCL prints the same text.
 func TestLinesOfOtherPrograms(t *testing.T) {
 	for _, line := range []string{
 		"Connection refused", "tcp_client.cc:12 Broken pipe", "export NCCL_NVLS_ENABLE=0", "[Service]",

@@ -211,9 +211,8 @@ func TestCompressedAndCut(t *testing.T) {
 	}
 }
 
-// Of a line that several messages share, warnings are kept, and the rest is counted as damaged; text of a program
-// before a message changes nothing. A row of nccl-tests that messages tear apart is put together again, if its values
-// fit.
+// Of a line shared by several messages, warnings are kept and the rest counts as damaged; a program's text before a
+// message is ignored. A row of nccl-tests split by messages is joined if its values are plausible.
 func TestLineOfSeveralMessages(t *testing.T) {
 	const first, second = "a:1:1 [0] ", "a:2:2 [1] "
 	const call = "NCCL INFO AllReduce: opCount 0 sendbuff 0x1 recvbuff 0x2 count 256 datatype 7 op 0 root 0 comm 0x3 " +

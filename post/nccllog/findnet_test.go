@@ -164,7 +164,7 @@ func TestVirtualInterfaces(t *testing.T) {
 	expect(t, "hosts that are not known", findInterface(&Log{Network: Network{Bootstrap: []Named{{Name: "docker0"}}}}))
 }
 
-// A plugin is missing where it was asked for, by its name or by its file.
+// A plugin is missing if it was requested, by its name or by its file.
 func TestMissingPlugins(t *testing.T) {
 	for what, c := range map[string]struct {
 		variable, value, missing string
@@ -228,8 +228,8 @@ func TestDisabledNICs(t *testing.T) {
 		findDirect(log(GDR{Device: "HCA 0", Said: "GPU Direct RDMA Disabled for GPU 1000 / HCA 0 (distance 5 > 4)"})))
 }
 
-// Ranks that cannot reach each other, and one of their interfaces is of a container: that explains it, be the number of
-// hosts unknown. Colours whose escape character was lost are none of the log's text.
+// Ranks that cannot reach each other, one with a container's interface, which is the cause even with an unknown number
+// of hosts. Colour codes without their escape character are removed.
 func TestContainerInterface(t *testing.T) {
 	text := "[0m n1:1:2 [0] NCCL INFO NET/Socket : Using [0]ens5:10.0.0.1<0> " +
 		"[1]veth75fa:fe80::14ad:64ff:fe64:b31e%veth75fa<0>\n" +

@@ -9,7 +9,7 @@ import (
 	"busbar/internal/notice/nccllogs"
 )
 
-// What looks like a fault and is none: each is near to one that is found.
+// Healthy logs that resemble a fault, each close to a detected one.
 func TestNoFinding(t *testing.T) {
 	swap := func(pairs ...string) string { return strings.NewReplacer(pairs...).Replace(wholeLog()) }
 	set := func(name, value string) string {

@@ -9,7 +9,7 @@ import (
 
 const unable = "NCCL WARN NET/IB : Unable to open device mlx5_0"
 
-// A warning counts whatever the text before it, and in any file.
+// A warning counts with any text before it, and in any file.
 func TestWarningsWithAnyPrefix(t *testing.T) {
 	const info = "n1:10:20 [0] NCCL INFO Bootstrap : Using eth0:10.0.0.1<0>\n"
 	const header, place = "n1:10:20 [0] ", "transport/net_ib.cc:111 "

@@ -143,7 +143,7 @@ func TestPlotPerMethod(t *testing.T) {
 	}
 }
 
-// What is usual is named where nothing else is.
+// Defaults are named if there is nothing else.
 func TestLabelsOfMethods(t *testing.T) {
 	way := func(aggregate int, average string, rotate int64) key {
 		return key{Condition: analysis.Condition{Aggregate: aggregate, Average: average, Rotate: rotate}}

@@ -103,7 +103,7 @@ func checkSVG(t *testing.T, name string, f Figure, svg []byte) {
 	}
 }
 
-// svgText is every text element of an SVG; the test fails where it is no XML.
+// svgText returns every text element of an SVG; invalid XML fails the test.
 func svgText(t *testing.T, svg []byte) []string {
 	t.Helper()
 	var text []string

@@ -48,7 +48,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// Without a control channel, a rank knows its neighbours by shared memory, and nothing of other hosts.
+// Without a control channel, a rank sees its neighbours by shared memory, and no other hosts.
 func TestSurveyWithoutControlChannel(t *testing.T) {
 	all := twoHosts(t)
 	all[0].write(0)

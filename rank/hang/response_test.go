@@ -12,7 +12,7 @@ import (
 	"busbar/rank/timeout"
 )
 
-// responseOf returns the cause with which a rank without a control channel ends the run; nil where it waits on.
+// responseOf returns the cause with which a rank without a control channel ends the run; nil if it keeps waiting.
 func responseOf(l *Peers, mine launch.State) (cause notice.Fact) {
 	ended := make(chan struct{})
 	end := func(c notice.Fact) {
@@ -63,8 +63,8 @@ func TestEachHostEndsRunWithoutControlChannel(t *testing.T) {
 	}
 }
 
-// Ranks that wait for a rank 0 that they know nothing of give it ten deadlines, as it may write records. They do not
-// where one of their host does something else.
+// Ranks that wait for a rank 0 of unknown state give it ten timeouts, as it may write records, unless a rank of their
+// host does something else.
 func TestRank0OfAnotherHostMayBeBusy(t *testing.T) {
 	t.Parallel()
 	all := twoHosts(t)

@@ -9,7 +9,7 @@ import (
 	"busbar/rank/launch"
 )
 
-// The limit of a phase is the larger of the deadline and ten times what it should take.
+// A phase's limit is the larger of the timeout and ten times its expected time.
 func TestWatchdogLimit(t *testing.T) {
 	w := &Watchdog{deadline: 5 * time.Second}
 	for expected, want := range map[time.Duration]time.Duration{0: 5 * time.Second,

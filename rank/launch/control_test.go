@@ -127,7 +127,7 @@ func TestCloseFreesResources(t *testing.T) {
 	before := runtime.NumGoroutine()
 	for range 3 {
 		h, clients, info := startChannel(t, 5, handlers("", nil, nil), 1, 2, 3, 4)
-		dialRaw(t, info) // a stranger who sends nothing
+		dialRaw(t, info) // a foreign connection that sends nothing
 		for range 2 {
 			h.Close()
 			for _, c := range clients {

@@ -28,7 +28,7 @@ import (
 	"busbar/sweeps"
 )
 
-// fakeTrainer is a library that transfers nothing and has scripted times.
+// fakeTrainer is a library without transfers and with scripted times.
 type fakeTrainer struct {
 	backend.Backend
 	world bench.World
