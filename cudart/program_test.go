@@ -56,7 +56,7 @@ type testOp struct {
 	code           int64
 }
 
-// testOps loads the table, and the function that issues one of it.
+// testOps loads the table, and the function that issues its entries.
 func testOps(t *testing.T) (ops []testOp, issue loop.Step) {
 	t.Helper()
 	so := filepath.Join(t.TempDir(), "ops.so")
@@ -155,7 +155,7 @@ func TestProgramModes(t *testing.T) {
 	}
 }
 
-// checkLengths looks at what ran, and that it took its time.
+// checkLengths checks what ran and how long.
 func checkLengths(t *testing.T, m program.Mode, s program.Spans, segments []Segment, amounts []uint64) {
 	t.Helper()
 	took := func(what string, runs bool, got program.Span, amount uint64) {
@@ -179,7 +179,7 @@ func checkLengths(t *testing.T, m program.Mode, s program.Spans, segments []Segm
 	}
 }
 
-// checkOrder looks at what waited for what, and at what did not wait.
+// checkOrder checks the dependencies, and that nothing else waited.
 func checkOrder(t *testing.T, m program.Mode, s program.Spans, links []program.Link) {
 	t.Helper()
 	before := func(what string, a, b int64) {
@@ -243,7 +243,7 @@ func TestProgramErrors(t *testing.T) {
 	}
 }
 
-// TestProgramDriverErrors has the driver fail at every call that a step makes.
+// TestProgramDriverErrors lets the driver fail at every call of a step.
 func TestProgramDriverErrors(t *testing.T) {
 	c := open(t)
 	s := ProgramSpec{Compute: newStream(t, c), Comm: newStream(t, c), Segments: []Segment{{Name: "forward"}},

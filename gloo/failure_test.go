@@ -52,8 +52,7 @@ func expect(err error, status Status, peer int, words ...string) error {
 	return nil
 }
 
-// A rank that leaves is named, whether it leaves between operations or while the others wait for it, and the text
-// stays.
+// A rank that exits is named, between operations or while the others wait for it, and the text is kept.
 func TestLostRank(t *testing.T) {
 	for _, kind := range []coll.Collective{coll.AllReduce, coll.ReduceScatter, coll.Broadcast} {
 		t.Run(kind.String(), func(t *testing.T) {
@@ -76,7 +75,7 @@ func TestLostRank(t *testing.T) {
 	}
 }
 
-// The connection breaks in the middle of a message: the rest never arrives, and no rank may wait for it.
+// The connection breaks in the middle of a message: no rank may wait for the rest.
 func TestLostRankDuringOperation(t *testing.T) {
 	var halfway atomic.Bool
 	groupWith(t, 2, Options{}, coll.Broadcast, 256<<20, func(c *Context, o *Operation) error {

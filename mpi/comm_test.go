@@ -90,7 +90,7 @@ func splits(c *Comm) error {
 	return errors.Join(sub.Free(), c.Free(), c.Barrier())
 }
 
-// sleeping lets the others wait for rank 0: none may return before it has come, and they must sleep meanwhile.
+// sleeping lets the others wait for rank 0: none may return early, and they must sleep meanwhile.
 func sleeping(c *Comm) error {
 	cpu := func() time.Duration {
 		var u syscall.Rusage

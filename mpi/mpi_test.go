@@ -78,7 +78,7 @@ func launch(t *testing.T, w world, worker string, env ...string) (output string,
 	}
 	args := []string{"mpirun." + w.family, "-np", strconv.Itoa(w.ranks)}
 	if w.family == OpenMPI {
-		// On one core, where ranks yield, they cannot starve launches of other packages.
+		// With yielding, ranks on one core do not starve other packages' tests.
 		args = append([]string{"taskset", "-c", firstCore(t)}, append(args, "--oversubscribe")...)
 	}
 	dir := shims(t) // may build them, which does not count

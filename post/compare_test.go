@@ -198,7 +198,7 @@ func compareJSON(t *testing.T, args ...string) (comparedJSON, int, string) {
 	return c, code, stderr.String()
 }
 
-// pair writes two sides whose launches take turns, and returns their folders.
+// pair writes two sides with alternating launches, and returns their folders.
 func pair(t *testing.T, a, b launches) (string, string) {
 	t.Helper()
 	a.first, a.step, b.first, b.step = 1, 2, 2, 2
@@ -375,7 +375,7 @@ func TestComparePairs(t *testing.T) {
 	}
 }
 
-// Both sides in the same launches, or in the same jobs of a campaign, are pairs from six on.
+// Sides from the same launches, or from the same jobs of a campaign, are pairs; at least six are needed.
 func TestComparePaired(t *testing.T) {
 	for _, c := range []struct {
 		n      int
@@ -441,7 +441,7 @@ func TestCompareWithoutAPair(t *testing.T) {
 	}
 }
 
-// What another tool measured is called that, and has no time of its own.
+// Imported results are named so, and have no start time of their own.
 func TestCompareImported(t *testing.T) {
 	imported := func(_ int, run *result.Run, _ []*result.Record) {
 		run.Start, run.Imported = time.Time{}, &result.Source{Tool: "nccl-tests 2.17.8"}

@@ -60,7 +60,7 @@ func scriptStepLaunches(ts *testscript.TestScript, _ bool, args []string) {
 	l.save(&scriptTB{ts: ts}, ts.MkAbs(args[0]))
 }
 
-// stepPair writes two sides whose launches take turns, and returns their folders.
+// stepPair writes two sides with alternating launches, and returns their folders.
 func stepPair(t *testing.T, a, b stepLaunches) (string, string) {
 	t.Helper()
 	a.first, a.step, b.first, b.step = 1, 2, 2, 2

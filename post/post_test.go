@@ -99,7 +99,7 @@ func TestExitCodes(t *testing.T) {
 	}
 }
 
-// A cancelled merge leaves no file behind, and an older one as it was.
+// A cancelled merge leaves no file, and keeps an older one.
 func TestInterrupted(t *testing.T) {
 	dir := t.TempDir()
 	fixtures["tiny"].save(t, dir)

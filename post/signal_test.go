@@ -12,8 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// start starts post with its stdout in a pipe, and returns when a first byte came through it: the program is then at
-// its work.
+// start starts post with its stdout in a pipe, and returns after the first byte: the program is then running.
 func start(t *testing.T, args ...string) (*exec.Cmd, *os.File) {
 	t.Helper()
 	cmd := exec.Command("post", args...)
@@ -54,7 +53,7 @@ func await(t *testing.T, what string, condition func() bool) {
 	t.Fatalf("waited in vain for %s", what)
 }
 
-// TestSignal: the first signal ends a command in order, with the exit code of that signal and no half picture.
+// TestSignal: the first signal ends a command cleanly, with that signal's exit code and no partial output.
 func TestSignal(t *testing.T) {
 	for signal, want := range map[syscall.Signal]int{syscall.SIGINT: 130, syscall.SIGTERM: 143} {
 		dir := t.TempDir()

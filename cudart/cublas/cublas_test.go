@@ -16,7 +16,7 @@ import (
 	"busbar/internal/needs"
 )
 
-// build compiles C files into a library of that name, in a folder of its own, which it returns.
+// build compiles C files into a library in a new folder, which it returns.
 func build(t *testing.T, name, files string, flags ...string) string {
 	t.Helper()
 	sources, err := filepath.Glob(files)

@@ -36,7 +36,7 @@ func TestMain(m *testing.M) {
 	fmt.Println(l.Info().Version, l.Info().Path)
 }
 
-// loadAlone loads cuBLAS in a process of its own and returns its version and path, or the error's text.
+// loadAlone loads cuBLAS in a separate process and returns its version and path, or the error's text.
 func loadAlone(t *testing.T, env ...string) string {
 	t.Helper()
 	c := exec.Command(os.Args[0])
@@ -48,7 +48,7 @@ func loadAlone(t *testing.T, env ...string) string {
 	return strings.TrimSpace(string(said))
 }
 
-// halves is a folder with a fake of both libraries, of version 12.minor.5; neither has the other's path.
+// halves returns a folder with fakes of both libraries, of version 12.minor.5, without paths to each other.
 func halves(t *testing.T, minor string, below ...string) string {
 	t.Helper()
 	dir := filepath.Join(append([]string{t.TempDir()}, below...)...)

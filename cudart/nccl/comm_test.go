@@ -54,7 +54,7 @@ func TestConfig(t *testing.T) {
 	}
 }
 
-// A field that the library would ignore is refused; otherwise the record would be wrong.
+// A field that the library would ignore is an error; otherwise the record would be wrong.
 func TestConfigRejectsIgnoredField(t *testing.T) {
 	f := load(t, "-DMSCCLPP")
 	var lacks *operation.UnsupportedError
@@ -78,7 +78,7 @@ func TestConfigRejectsIgnoredField(t *testing.T) {
 	}
 }
 
-// A communicator can be used when it is no longer in progress (NCCL_COMM_BLOCKING=0).
+// A communicator is usable once it is no longer in progress (NCCL_COMM_BLOCKING=0).
 func TestInitInProgress(t *testing.T) {
 	f := load(t)
 	f.set(polls, 5)

@@ -13,8 +13,7 @@ import (
 	"busbar/internal/needs"
 )
 
-// What NCCL reports through the plugin is tested in C (profiler/test), and with a library behind it by rank's system
-// tests.
+// profiler/test tests the plugin's reports in C, and rank's system tests with a library.
 func TestProfiler(t *testing.T) {
 	file := needs.SharedLibrary(t, profilerLibrary, "", "profiler/plugin.c")
 	p, err := OpenProfiler([]string{t.TempDir(), filepath.Dir(file)})

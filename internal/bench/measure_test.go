@@ -71,7 +71,7 @@ func measure(t *testing.T, n int, c coll.Case, o bench.Options, s benchtest.Scri
 	return r
 }
 
-// takes is a script in which each rank takes that many seconds for every operation.
+// takes is a script in which each rank takes this many seconds per operation.
 func takes(seconds ...float64) benchtest.Script {
 	return benchtest.Script{Time: func(_ coll.Case, rank, _ int) float64 { return seconds[rank] }}
 }
@@ -106,8 +106,8 @@ func TestThroughput(t *testing.T) {
 	}
 }
 
-// The loop is called for many batches at once: the scheduler of Go wakes threads at each call, and on the core of the
-// rank that is a part of a short batch.
+// The loop runs many batches per call: Go's scheduler wakes threads at each call, which takes a significant part of a
+// short batch on the rank's core.
 func TestBatchesInOneCall(t *testing.T) {
 	calls := 0
 	r := measure(t, 1, allReduce, with(func(o *bench.Options) { o.Precision = 0.001 }), benchtest.Script{
@@ -119,7 +119,7 @@ func TestBatchesInOneCall(t *testing.T) {
 	}
 }
 
-// A warm-up that was disturbed must not fix the batches of a whole case.
+// A disturbed warm-up must not determine the batches of a whole case.
 func TestBatchSizeAfterDisturbedWarmUp(t *testing.T) {
 	n := 0
 	r := measure(t, 1, allReduce, options, benchtest.Script{Time: func(coll.Case, int, int) float64 {
@@ -145,7 +145,7 @@ func TestFixedIterations(t *testing.T) {
 	}
 }
 
-// The ranks take turns at being slow: each rank's own median is 1 ms, yet every iteration takes 2 ms.
+// Ranks are slow in turn: each rank's own median is 1 ms, but every iteration takes 2 ms.
 func TestLatencyIsMaximumOverRanks(t *testing.T) {
 	r := measure(t, 2, latency(allReduce), fixed(100), benchtest.Script{Time: func(_ coll.Case, rank, i int) float64 {
 		return 1e-3 * float64(1+(i+rank+1)%2)
@@ -193,7 +193,7 @@ func TestRootedLatencyAndClocks(t *testing.T) {
 	}
 }
 
-// A lateness below the uncertainty of the clocks is not claimed.
+// A delay below the uncertainty of the clocks is not reported.
 func TestLateRank(t *testing.T) {
 	late := benchtest.Script{Late: func(rank, _ int) float64 { return map[int]float64{3: 20e-3}[rank] }}
 	for _, c := range []coll.Case{allReduce, latency(allReduce)} {
@@ -232,7 +232,7 @@ func TestWrongElementReported(t *testing.T) {
 	}
 }
 
-// What goes wrong only while operations are timed is found as well; the values of wrong data are kept and marked.
+// Errors that occur only in timed operations are detected too; wrong values are kept and marked.
 func TestWrongDataInTimedPhase(t *testing.T) {
 	operations := 0
 	r := measure(t, 2, allReduce, fixed(10), benchtest.Script{Corrupt: func(_ coll.Case, rank int, out []byte) {
@@ -265,8 +265,8 @@ func TestUntouchedOutput(t *testing.T) {
 	}
 }
 
-// A number of operations that does not fit the time that is left is not begun; without a warm-up that is not known.
-// Where an operation takes long, one of them warms as well as five.
+// Operations that do not fit into the remaining time are not started, except without a warm-up. For long operations
+// one warm-up is enough.
 func TestTimeLimits(t *testing.T) {
 	for _, k := range []struct {
 		iterations, warmup int
@@ -331,8 +331,8 @@ func TestPrepareOutcomes(t *testing.T) {
 	}
 }
 
-// An operation that fails on one rank and leaves all alive costs its point, and the backend is made ready for the next;
-// any other failure ends the run.
+// An operation that fails on one rank without exits costs its point, and the backend is reset for the next; any other
+// failure ends the run.
 func TestFailingOperation(t *testing.T) {
 	boom := errors.New("boom")
 	for status, cause := range map[result.Status]notice.Fact{
@@ -399,7 +399,7 @@ func TestWarnings(t *testing.T) {
 	}
 }
 
-// Of many ranks quantiles and the slowest stay, by the numbers that ranks have in the whole launch.
+// With many ranks, quantiles and the slowest are kept, by rank number in the whole launch.
 func TestShorten(t *testing.T) {
 	n := 1000
 	r := &result.Ranks{Median: make([]float64, n), Late: make([]float64, n)}

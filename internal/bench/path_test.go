@@ -92,7 +92,7 @@ func TestSingleOperationPath(t *testing.T) {
 			t.Errorf("no path: %v, %q, %s", r.Path, r.Warnings, r.Status)
 		}
 	}
-	// Sends and receives: every rank has its own, the most channels count.
+	// Sends and receives: every rank has its own path, and the maximum number of channels counts.
 	r, _ = watch(t, options, asItIs, nil, &result.Path{Channels: 2}, &result.Path{Channels: 6})
 	if len(r.Warnings) != 0 || r.Path == nil || *r.Path != (result.Path{Channels: 6}) {
 		t.Errorf("path %v, warnings %q", r.Path, r.Warnings)
@@ -136,7 +136,7 @@ func TestPathUsesSlot(t *testing.T) {
 	}
 }
 
-// An operation that fails while it is watched costs its point, and the watch ends.
+// An operation that fails while watched costs its point, and the watch ends.
 func TestPathFailure(t *testing.T) {
 	r, backends := watch(t, options, func(b *watched) {
 		b.fails = &bench.OperationError{Err: errors.New("another rank's failed")}

@@ -92,7 +92,7 @@ func TestTexts(t *testing.T) {
 	}
 }
 
-// Whatever is read while another writes is whole: all of its parts are of one entry.
+// A read during a write is consistent: all parts are of one entry.
 func TestReadCompleteEntries(t *testing.T) {
 	b := Private(2)
 	writer := b.Slot(1)
@@ -137,7 +137,7 @@ func TestIncompleteEntry(t *testing.T) {
 	}
 }
 
-// The first report reaches every process of the host, and no later one replaces it.
+// The first report reaches every process of the host; later ones do not replace it.
 func TestFirstReportWins(t *testing.T) {
 	dir := t.TempDir()
 	ours, _, err := Create([]string{dir}, "board", 2)

@@ -42,7 +42,7 @@ func TestWordsRoundTrip(t *testing.T) {
 	}
 }
 
-// What other tools measured can be written and read, and cannot be asked for.
+// Operations of other tools can be written and read, but not requested.
 func TestOther(t *testing.T) {
 	b, err := Other.MarshalText()
 	var c Collective
@@ -109,7 +109,7 @@ func TestSizes(t *testing.T) {
 	}
 }
 
-// The sizes and factors of nccl-tests, in a world of four and float32, with a size that its trimming changes.
+// Sizes and factors of nccl-tests, for four ranks and float32, with a size that it truncates.
 func TestSizesMatchNCCLTests(t *testing.T) {
 	for _, k := range []struct {
 		c           Collective

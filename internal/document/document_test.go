@@ -116,7 +116,7 @@ func TestHTML(t *testing.T) {
 	golden.Text(t, "testdata/whole.html", embedded.ReplaceAllString(b.String(), "$1$3$5…$2$4$6"))
 }
 
-// hostile is a text that ends no element and no attribute, and starts no script.
+// hostile is a text that must not end an element or an attribute, or start a script.
 const hostile = "\x1b[31m\"'><script>alert(1)</script><img src=x onerror=alert(1)>"
 
 func TestHTMLEscapesText(t *testing.T) {

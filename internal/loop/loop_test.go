@@ -8,7 +8,7 @@ import (
 	"busbar/internal/loop/looptest"
 )
 
-// pause is what each recorded step takes at least, in nanoseconds.
+// pause is the minimum time of each recorded step, in nanoseconds.
 const pause = 100_000
 
 func newLoop(t *testing.T, wait, sync bool, samples int) (*loop.Loop, *looptest.Log) {

@@ -16,7 +16,7 @@ var kinds = []struct {
 	nodes []int
 }{{Pairs, []int{3, 4, 5, 6, 8, 11, 16}}, {Halves, []int{4, 5, 6, 8, 11, 16}}}
 
-// One slow node among 3 to 16 is found, and no other is named with it, at 5 % of noise.
+// One slow node among 3 to 16 is found, and no other is named, at 5 % noise.
 func TestSlowNode(t *testing.T) {
 	needs.TestAll(t)
 	for _, k := range kinds {
@@ -39,7 +39,7 @@ func TestSlowNode(t *testing.T) {
 	}
 }
 
-// A sound cluster is accused at most once in a hundred times.
+// A healthy cluster has a finding in at most 1 % of runs.
 func TestHealthyCluster(t *testing.T) {
 	needs.TestAll(t)
 	for _, k := range kinds {

@@ -7,7 +7,7 @@ import (
 	"unsafe"
 )
 
-// Asked is how many operations the second thread has ever been given; from any goroutine.
+// Asked returns the number of operations given to the second thread; from any goroutine.
 func (c *Crew) Asked() uint64 {
 	return atomic.LoadUint64((*uint64)(unsafe.Pointer(&c.c.asked.count)))
 }

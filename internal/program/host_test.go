@@ -19,7 +19,7 @@ import (
 
 func newCrew(t *testing.T, threads int) *program.Crew {
 	t.Helper()
-	runtime.LockOSThread() // like the caller of a library; distinguishes its calls from those of the second thread
+	runtime.LockOSThread() // like the library's caller; separates its calls from those of the second thread
 	t.Cleanup(runtime.UnlockOSThread)
 	c, err := program.NewCrew(threads)
 	if err != nil {
@@ -81,8 +81,7 @@ func (r *running) run(t *testing.T, m program.Mode) string {
 	return r.calls.String()
 }
 
-// What may begin does so before anything is waited for; the first operation is done before segment 1, the third before
-// segment 2.
+// Operations start before any wait if possible; the first completes before segment 1, the third before segment 2.
 func TestModes(t *testing.T) {
 	links := []program.Link{{After: -1, Before: 1}, {After: 0, Before: 3}, {After: 0, Before: 2}, {After: 2, Before: 3}}
 	for _, k := range []struct {
@@ -150,8 +149,7 @@ func (r *running) followsRules(t *testing.T, m program.Mode) {
 	}
 }
 
-// Whatever the program is: links and modes are obeyed, every operation is begun and completed once, and everything is
-// computed.
+// For every program: links and modes are obeyed, every operation starts and completes once, and all segments run.
 func TestRandomPrograms(t *testing.T) {
 	const seed = 1
 	random := rand.New(rand.NewPCG(seed, seed))
@@ -223,14 +221,14 @@ func TestPoll(t *testing.T) {
 	}
 }
 
-// A blocking operation does not hold up the segments beside it, and can be named meanwhile.
+// A blocking operation does not delay concurrent segments, and is reported meanwhile.
 func TestSecondThread(t *testing.T) {
 	c := newCrew(t, 2)
 	r := start(t, c, blocks, []uint64{10, 10, 10}, []program.Link{{After: -1, Before: 3}, {After: 2, Before: 3}}, 1)
 	r.fakes[0].Hold(true)
 	named := make(chan program.InHand)
 	go func() {
-		// the second operation is only given away behind the last segment; the first may not have begun by then
+		// the second operation is issued only after the last segment; the first may not have begun by then
 		for c.Asked() < 2 || r.InHand().Op < 0 {
 			runtime.Gosched()
 		}
@@ -292,7 +290,7 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// The error of an operation wakes who waits for one behind it, which is never begun.
+// The error of an operation wakes a thread that waits for a later one, which never starts.
 func TestErrorWakesThreads(t *testing.T) {
 	c := newCrew(t, 1)
 	r := start(t, c, blocks, []uint64{1}, []program.Link{{After: -1, Before: 1}, {After: -1, Before: 1},
@@ -381,7 +379,7 @@ func newLoop(t *testing.T, c *program.Crew, s program.HostSpec) (*program.Host, 
 	return h, l
 }
 
-// Between two tests an interval passes, however long computing takes.
+// An interval passes between two tests, however long computing takes.
 func TestPollInterval(t *testing.T) {
 	for _, interval := range []time.Duration{time.Millisecond, time.Hour} {
 		calls := programtest.NewCalls(1000)

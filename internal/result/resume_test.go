@@ -47,8 +47,8 @@ func TestResume(t *testing.T) {
 	}
 }
 
-// TestResumeSteps: points of training steps that are ok count for a run with the same key, rounds without a record
-// do not, what another tool measured does not, and runs of collectives and of steps do not continue each other.
+// TestResumeSteps: step points with status ok count for a run with the same key; rounds without a record and imported
+// points do not; runs of collectives and of steps do not continue each other.
 func TestResumeSteps(t *testing.T) {
 	dir := t.TempDir()
 	run := sampleSteps()

@@ -198,7 +198,7 @@ func TestInvalidStepLines(t *testing.T) {
 	})
 }
 
-// A time that is no number is never written as if it were one.
+// NaN is never written as a number.
 func TestUnusualStepTimes(t *testing.T) {
 	run := sampleSteps()
 	w, _ := newWriter(t, t.TempDir(), run)

@@ -24,7 +24,7 @@ func writeText(w io.Writer, run *Run, ranks []Rank, records []Record, end *End) 
 	return b.Flush()
 }
 
-// everything is a run with all that a text view has to show.
+// everything is a run with everything that a text view can show.
 func everything(t *testing.T) []Record {
 	with := func(r Record, f func(*Record)) Record {
 		f(&r)

@@ -12,7 +12,7 @@ import (
 
 const margin = 0.03
 
-// noise is what launches do to the times of a family of points: to each alone and to all of a launch alike.
+// noise is the effect of launches on the times of a family of points: on single points and on whole launches.
 type noise struct {
 	own, common float64
 	heavy       bool // tails of Student's t with four degrees of freedom
@@ -52,7 +52,7 @@ func (e noise) family(r *rand.Rand, points, m, n, differ int, shift float64) []T
 	return trials
 }
 
-// paired makes trials of n pairs that share what launches do to all alike.
+// paired returns trials of n pairs with common launch effects.
 func (e noise) paired(r *rand.Rand, points, n, differ int, shift float64) []Trial {
 	trials := make([]Trial, points)
 	for range n {
@@ -122,8 +122,7 @@ var (
 	strict       = Standard{Alpha: StrictAlpha}
 )
 
-// Four launches a side find 5 % among 30 sizes where launches differ by 1 %, and pairs need not care how launches
-// differ.
+// Four launches a side detect 5 % among 30 sizes if launches differ by 1 %; pairs do so however launches differ.
 func TestPower(t *testing.T) {
 	needs.TestAll(t)
 	const families = 200
@@ -200,7 +199,7 @@ func TestRanks(t *testing.T) {
 			t.Errorf("%d pairs: rank %d, want %d", n, got, want)
 		}
 	}
-	// Where counts are no whole numbers in a float64 any more, the normal variable takes over without a step.
+	// Where counts exceed the integers of a float64, the normal approximation continues without a jump.
 	for _, n := range []int{28, 29} {
 		z := float64(n*n)/2 + 0.5 - math.Sqrt(float64(n*n*(2*n+1))/12)*1.959964
 		if got := mannWhitneyRank(n, n, 0.95); math.Abs(float64(got)-z) > 1.5 {
@@ -275,7 +274,7 @@ func TestCompareIgnoresRounding(t *testing.T) {
 	}
 }
 
-// A time that is missing makes the statistic that of the launches there are.
+// Missing times use the statistic of the remaining launches.
 func TestMissingSamplesLikeShorterRun(t *testing.T) {
 	whole := newTested(Trial{A: []float64{1, 1.1, 0, 1.2, 1.3}, B: []float64{2, 2.1, 2.2, 0, 0}}, false)
 	shorter := newTested(Trial{A: []float64{1, 1.1, 1.2, 1.3}, B: []float64{2, 2.1, 2.2}}, false)
@@ -292,7 +291,7 @@ func TestMissingSamplesLikeShorterRun(t *testing.T) {
 	}
 }
 
-// Too many labellings to look at are drawn, alike for the same seed.
+// Too many labellings are sampled, identically for the same seed.
 func TestRandomLabellings(t *testing.T) {
 	r := seeded(3)
 	trials := noise{own: 0.01}.family(r, 4, 12, 12, 1, 0.05)

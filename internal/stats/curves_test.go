@@ -42,7 +42,7 @@ var courses = map[string]func(r *rand.Rand, count int) curve{
 			return ring.time(s)
 		})
 	},
-	// Latency and bandwidth overlap, so that the knee is sharper or blunter than that of a law.
+	// Latency and bandwidth overlap, so that the knee is sharper or flatter than a model's.
 	"saturating": func(r *rand.Rand, count int) curve {
 		c := doubling(r, count)
 		l, p := drawLaw(r, c), 0.9+0.4*r.Float64()
@@ -54,7 +54,7 @@ var courses = map[string]func(r *rand.Rand, count int) curve{
 
 func sign(r *rand.Rand) float64 { return float64(2*r.IntN(2) - 1) }
 
-// doubling is count sizes of which each is twice the one before, from 8 B to 64 KiB on.
+// doubling returns count sizes from 8 B to 64 KiB on, each twice the previous.
 func doubling(r *rand.Rand, count int) curve {
 	c := curve{sizes: make([]float64, count)}
 	first := 8 << r.IntN(14)

@@ -32,7 +32,7 @@ func TestMedianAt(t *testing.T) {
 	}
 }
 
-// Samples that resemble their neighbours give wider intervals than the same samples shuffled.
+// Autocorrelated samples give wider confidence intervals than the same samples shuffled.
 func TestMedianAtOfCorrelatedSamples(t *testing.T) {
 	r := seeded(3)
 	var held, shuffled percent

@@ -9,7 +9,7 @@ import (
 	"busbar/internal/needs"
 )
 
-// Two narrow modes are found, although 2 % of the samples stray and others fall far out.
+// Two narrow modes are found despite 2 % stray samples and outliers.
 func TestBimodal(t *testing.T) {
 	needs.TestAll(t)
 	for i, c := range []struct {
@@ -72,7 +72,7 @@ func TestModesOfCoarseClocks(t *testing.T) {
 	wantPercent(t, "two values called bimodal", two, 100, 100)
 }
 
-// Modes that differ by less than minModeRatio are one to a reader.
+// Modes that differ by less than minModeRatio count as one.
 func TestCloseModesMerge(t *testing.T) {
 	x := slices.Repeat([]float64{10, 10.01, 11, 11.01}, 50)
 	if Summarise(x).has(Bimodal) {
@@ -109,7 +109,7 @@ func TestDrift(t *testing.T) {
 	}
 }
 
-// Correlation alone, and changes too small to matter, are no drift.
+// Correlation alone, and very small changes, are no drift.
 func TestNoDriftInSteadySamples(t *testing.T) {
 	needs.TestAll(t)
 	r := seeded(12)

@@ -58,7 +58,7 @@ func alternate(a, b float64) func(int) float64 {
 	}
 }
 
-// However the cost of a sample changes, a case ends within its budget and one sample or so.
+// However the cost per sample changes, a case ends within its budget plus about one sample.
 func TestStopperBudget(t *testing.T) {
 	for name, cost := range map[string]func(i int) float64{
 		"steady":      func(int) float64 { return 0.5 },
@@ -99,7 +99,7 @@ func TestStopperFixedCount(t *testing.T) {
 	}
 }
 
-// Looks grow further apart, so that there are few of them.
+// Checks become less frequent, so that there are few of them.
 func TestStopperIntervals(t *testing.T) {
 	s := NewStopper(Rule{MaxSamples: 100_000})
 	r := seeded(6)
@@ -121,7 +121,7 @@ func TestStopperIntervals(t *testing.T) {
 	}
 }
 
-// An interval that is narrow by luck, closer together than the samples around it, does not end sampling.
+// A confidence interval that is narrow by chance does not stop sampling.
 func TestStopperIgnoresLuckyInterval(t *testing.T) {
 	x := make([]float64, 101)
 	for i := range x {

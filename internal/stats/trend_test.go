@@ -130,7 +130,7 @@ func TestFitUnknownParameters(t *testing.T) {
 	}
 }
 
-// A time between two laws may be a switch that is early or late.
+// A time between two models may be an early or late switch.
 func TestProtocolSwitchNotAnomaly(t *testing.T) {
 	sizes := powers(1<<10, 20)
 	before, after := law{10e-6, 5e9}, law{40e-6, 50e9}
@@ -141,8 +141,8 @@ func TestProtocolSwitchNotAnomaly(t *testing.T) {
 	}
 }
 
-// A law between two others is no drop of the one before it because that, with a single size of the one behind, would
-// explain the rest.
+// A model between two others is not a drop of the first, even if the first and a single size of the last would explain
+// the rest.
 func TestMiddleModelNotDrop(t *testing.T) {
 	sizes := powers(8, 31)
 	c := curve{sizes: sizes,
@@ -197,7 +197,7 @@ func TestKnownNoise(t *testing.T) {
 	}
 }
 
-// Small messages may be rougher than large ones. Where the noise of each time is known, that makes no anomalies.
+// Small messages may be noisier than large ones. With known noise per time this gives no anomalies.
 func TestRoughSmallMessages(t *testing.T) {
 	needs.TestAll(t)
 	sizes := powers(8, 30)

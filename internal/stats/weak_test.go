@@ -33,7 +33,7 @@ func slowNodePairs(n, node int, factor float64) map[[2]int]float64 {
 
 func TestWeakPairs(t *testing.T) {
 	slow := slowNodePairs(5, 1, 2)
-	slow[[2]int{1, 4}] = 1.3 // by less than half as much, which is within what times are uncertain by
+	slow[[2]int{1, 4}] = 1.3 // by less than half as much, which is within the uncertainty
 	w := FindWeakPairs(5, pairsOf(5, slow), 0.2)
 	if len(w.Nodes) != 1 || w.Nodes[0].Node != 1 || w.Nodes[0].Slow != 3 || w.Nodes[0].Of != 4 ||
 		!near(w.Nodes[0].Excess, math.Log(2)) || len(w.Links) > 0 {

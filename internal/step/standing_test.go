@@ -48,7 +48,7 @@ func TestBestBucket(t *testing.T) {
 	}
 }
 
-// Groups do not see each other, and points without rounds do not count.
+// Groups are independent, and points without rounds do not count.
 func TestGroupsAreIndependent(t *testing.T) {
 	points := slices.Concat(seven[:2], buckets(1<<20, 5<<20), seven[2:3])
 	points[2].Type, points[3].Type = coll.BFloat16, coll.BFloat16
@@ -111,7 +111,7 @@ func TestTooFewRounds(t *testing.T) {
 			t.Errorf("%+v: %+v", c, s[:2])
 		}
 	}
-	// A run that was cut off within a round has one more round of its first points.
+	// A truncated run has one more round of its first points.
 	rounds := simulate(seeded(4), 12, 0.001, 0.1, 0.2)
 	rounds[1] = rounds[1][:11]
 	if s := Standings(seven[:2], rounds); s[1].Rounds != 11 || s[1].Verdict != Slower {

@@ -71,7 +71,7 @@ func TestSkippedWithoutInterval(t *testing.T) {
 	}
 }
 
-// aTrace is one of two ranks, with an operation that is still on its way when the next begins.
+// aTrace is a trace of two ranks, with an operation still in progress when the next starts.
 func aTrace() Trace {
 	plan := Plan{Model: "uniform", World: 2, Point: Point{Strategy: DDP, Bucket: 25 << 20, Type: coll.BFloat16,
 		Progress: Poll},

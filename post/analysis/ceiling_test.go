@@ -112,7 +112,7 @@ func expect(t *testing.T, got Ceiling, bus, beyond float64, says string, about .
 	}
 }
 
-// Ceilings of the network: the ports that carried data, and the share that each collective uses.
+// Peaks of the network: the ports that carried data, and the share that each collective uses.
 func TestPeakInterNode(t *testing.T) {
 	ports := func(rates ...float64) (p []result.Port) {
 		for i, rate := range rates {
@@ -174,7 +174,7 @@ func TestPeakInterNode(t *testing.T) {
 	}
 }
 
-// Values that do not depend on links have no ceiling, not even a given one.
+// Values that do not depend on links have no peak, not even a given one.
 func TestPeakUnknown(t *testing.T) {
 	given, err := ParsePeaks([]string{"450GB/s"})
 	if err != nil {
@@ -201,7 +201,7 @@ func TestPeakUnknown(t *testing.T) {
 	}
 }
 
-// Of runs that differ the lowest ceiling counts, and one that is not known does not hide one that is.
+// If runs differ, the lowest peak applies; an unknown one does not hide a known one.
 func TestLowestPeakApplies(t *testing.T) {
 	h100, h800, other := runOn("NVIDIA H100 80GB HBM3", 1, 8), runOn("NVIDIA H800", 1, 8), runOn("Some GPU", 1, 8)
 	for name, runs := range map[string][]*result.Run{"lowest first": {h800, h100}, "lowest last": {h100, h800},
@@ -244,7 +244,7 @@ func TestParsePeaks(t *testing.T) {
 	}
 }
 
-// The peak with the most conditions that hold counts, of equals the last.
+// The peak with the most matching conditions applies, of equal ones the last.
 func TestWhichPeak(t *testing.T) {
 	peaks, err := ParsePeaks([]string{"48GB/s@nodes=2,collective=alltoall", "300GB/s@nodes=2", "450GB/s", "440GB/s"})
 	if err != nil {

@@ -47,7 +47,7 @@ func pathsOf(before, after *result.Path) made {
 	})
 }
 
-// Sound curves, and curves that do not show speed, have no finding.
+// Healthy curves, and curves that do not show speed, have no finding.
 func TestNoFindings(t *testing.T) {
 	bad := slower(1<<20, 1<<20, 5)
 	only[notice.Drop](t, edited(bad))
@@ -382,7 +382,7 @@ func TestBelowPeak(t *testing.T) {
 	}
 }
 
-// The same bend in both placements, and with several operations, is one finding.
+// The same drop in both placements and several operations is one finding.
 func TestFindingsMerge(t *testing.T) {
 	var sweeps []made
 	for _, c := range []coll.Collective{coll.AllReduce, coll.AllGather, coll.ReduceScatter} {
@@ -407,7 +407,7 @@ func TestFindingsMerge(t *testing.T) {
 	if found := foundIn(t, Options{}, edited(slower(1<<20, 1<<20, 1.5)), wide); len(found) != 2 {
 		t.Errorf("%d findings", len(found))
 	}
-	// What is found in both modes is reported of throughput mode, as severe as it is in either.
+	// A finding in both modes is reported for throughput mode, with the higher severity.
 	f, _ = only[notice.Drop](t, edited(slower(4<<20, 8<<20, 1.3)), edited(slower(4<<20, 16<<20, 1.6), latency))
 	if f.Curve.Mode != coll.Throughput || f.To != 8<<20 || f.Severity != notice.Error || f.Weight < 0.35 ||
 		len(f.Also) != 1 || f.Also[0].Curve.Mode != coll.Latency || f.Also[0].From != 4<<20 || f.Also[0].To != 16<<20 {

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// What cannot be read is not known to be a report, and stays.
+// An unreadable file may not be a report, and is kept.
 func TestUnreadableNotReplaced(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "report.md")
 	if err := mayReplace(path, "post, busbar"); err != nil {

@@ -33,7 +33,7 @@ func worlds(m *memory) (all []string) {
 	return all
 }
 
-// Below a footer a list of ranks or a heading begins another test; a second heading above it does not.
+// After a footer, a list of ranks or a heading begins another test; a second heading before it does not.
 func TestFooterClosesTable(t *testing.T) {
 	ranks := "#  Rank  0 Group  0 Pid 1 on a device 0 [0000:01:00] X\n" +
 		"#  Rank  1 Group  0 Pid 1 on a device 1 [0000:02:00] X\n" +

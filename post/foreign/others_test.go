@@ -287,7 +287,7 @@ all-reduce script, nccl NCCL (by all-reduce script), n4 on 0; complete <nil> []
 	})
 }
 
-// What follows from the habits of scripts, and that a size is made of shares, is recorded once.
+// Assumptions about scripts, and that a size is made of shares, are recorded once.
 func TestDeductionsOfScripts(t *testing.T) {
 	const row = "nccl,all_gather,4,32,1.5\n"
 	m, _ := read(t, "backend,collective,world_size,size_bytes,time_us\n"+row+row)
@@ -311,7 +311,7 @@ func TestRCCLJSON(t *testing.T) {
 	})
 }
 
-// A document that breaks off is refused as a whole; of JSON lines only the last is torn.
+// A truncated document is refused as a whole; of JSON lines only the last is torn.
 func TestJSONTruncated(t *testing.T) {
 	for _, text := range []string{jsonTest[:len(jsonTest)-20], "[" + rcclRow + "," + rcclRow[:40], "[" + rcclRow} {
 		_, err := Read(strings.NewReader(text), File{Path: "x.json"}, &memory{})

@@ -32,8 +32,7 @@ func TestPrefixesOfWholeLogs(t *testing.T) {
 	}
 }
 
-// A reduction of the program's own has another number in each process, and one-sided calls differ between ranks by
-// nature.
+// A program's own reductions have different numbers per process, and one-sided calls differ between ranks by design.
 func TestCallsAllowedToDiffer(t *testing.T) {
 	call := func(rank int, text string) string {
 		return fmt.Sprintf(
@@ -107,7 +106,7 @@ func TestNodesWithSameName(t *testing.T) {
 	}
 }
 
-// LL is right where a step of a ring moves little, which depends on the number of ranks.
+// LL is correct if a ring step moves little data, which depends on the number of ranks.
 func TestChoicesPerCommunicator(t *testing.T) {
 	for name, c := range map[string]struct {
 		ranks int
@@ -129,8 +128,8 @@ func TestChoicesPerCommunicator(t *testing.T) {
 	}
 }
 
-// Since NCCL 2.22 connections are made with the first operation. A process with several communicators then names the
-// rank alone, and what fits one communicator only is of that.
+// Since NCCL 2.22 connections are made with the first operation. A process with several communicators then names only
+// the rank; a line that fits only one communicator belongs to it.
 func TestLateConnections(t *testing.T) {
 	var log strings.Builder
 	for rank := range 4 {

@@ -51,8 +51,8 @@ func TestPhases(t *testing.T) {
 	}
 }
 
-// The same pointer in two processes is two ranks; the same commId makes one communicator of them, and a split's ranks
-// are put together by parent, count and colour.
+// The same pointer in two processes is two ranks; the same commId is one communicator; a split's ranks are grouped by
+// parent, count and colour.
 func TestCommunicatorsOverProcesses(t *testing.T) {
 	rank := func(host string, r int, rest string) string {
 		return fmt.Sprintf(
@@ -125,7 +125,7 @@ func TestTransports(t *testing.T) {
 	}
 }
 
-// Of the last line of algorithms the heading of protocols may be longer than they are.
+// The last algorithm line may have more protocols in its heading than values.
 func TestCostTables(t *testing.T) {
 	l := read(t, costFixture)
 	find := func(name, algo, proto string) Prediction {

@@ -13,7 +13,7 @@ import (
 	"busbar/internal/notice/nccllogs"
 )
 
-// A log is like itself, and like one of another day: other pids, pointers, commIds and ports.
+// A log equals itself and one of another day: other pids, pointers, commIds and ports.
 func TestNoDifferences(t *testing.T) {
 	other := strings.NewReplacer(":10", ":77", ":20", ":88", "0x5", "0x9", "0xabc", "0xdef", "total 0.67",
 		"total 0.71").Replace(wholeLog())
@@ -134,7 +134,7 @@ func TestFindingsOfOneCode(t *testing.T) {
 	}
 }
 
-// Two public logs of one machine: one of them had a topology file that crippled it.
+// Two public logs of one machine; one had a wrong topology file.
 func TestHealthyAgainstCrippled(t *testing.T) {
 	healthy, crippled := example(t, "timez-zx_nccl-tests_nccl.log"), example(t, "timez-zx_nccl-tests_nccl-fault.log")
 	c := Compare(healthy, crippled)

@@ -33,8 +33,8 @@ func TestRCCL(t *testing.T) {
 	}
 }
 
-// pairs is a log of 2.17 of four processes, of which 0 and 1, and 2 and 3, are together; ranks write in the order that
-// is given, and the last one makes a call less.
+// pairs is a log of 2.17 of four processes in the pairs 0, 1 and 2, 3; ranks write in the given order, and the last
+// makes one call less.
 func pairs(order ...int) string {
 	text := ""
 	for _, p := range order {
@@ -117,8 +117,8 @@ func TestAbortAtTheEnd(t *testing.T) {
 	}
 }
 
-// TestTooFarForGPUDirect is about cards that could reach the GPU's memory, and that NCCL leaves out for their distance: a
-// kernel module would not help.
+// TestTooFarForGPUDirect: NICs that support GPUDirect, but that NCCL excludes for their distance: a kernel module
+// would not help.
 func TestTooFarForGPUDirect(t *testing.T) {
 	l := read(t, `a:1:1 [0] NCCL INFO NET/IB : GPU Direct RDMA Enabled for HCA 0 'mlx5_0'
 a:1:1 [0] NCCL INFO GPU Direct RDMA Disabled for GPU 1000 / HCA 0 (distance 5 > 4)

@@ -137,7 +137,7 @@ func TestExplain(t *testing.T) {
 	}
 }
 
-// Where it is printed may decide about a message that many places print.
+// The source location may decide on a message that several locations print.
 func TestExplainByPlace(t *testing.T) {
 	for place, want := range map[string]notice.Code{
 		"transport/nvls.cc:193": "nvls-setup-failed", "transport/p2p.cc:276": "gpu-peer-access-failed",
@@ -163,7 +163,7 @@ func TestExplanationCauses(t *testing.T) {
 	}
 }
 
-// A consequence of another failure is not serious beside it, but is serious alone.
+// A consequence of another failure is not an error beside it, but is one alone.
 func TestConsequences(t *testing.T) {
 	closed, full := "n1:1:1 [0] a.cc:1 NCCL WARN socketProgress: Connection closed by remote peer n2<5>\n",
 		"n1:1:1 [0] b.cc:1 NCCL WARN Cuda failure 'out of memory'\n"

@@ -9,8 +9,8 @@ import (
 	"busbar/internal/notice"
 )
 
-// wholeLog is what four ranks on two nodes write that are well: NVLink within a node, two InfiniBand cards with
-// GPUDirect RDMA between them.
+// wholeLog is a healthy log of four ranks on two nodes: NVLink intra-node, two InfiniBand NICs with GPUDirect RDMA
+// inter-node.
 func wholeLog() string {
 	var b strings.Builder
 	for rank := range 4 {

@@ -89,7 +89,7 @@ func TestWithinHost(t *testing.T) {
 	expect(t, "network as it was set", findWithinHost(net))
 }
 
-// The rings of the largest communicator count, and the first search where no ring was searched.
+// The rings of the largest communicator count, or the first search if there is no ring.
 func TestFarPaths(t *testing.T) {
 	graph := func(pattern, intra, inter string) Graph {
 		return Graph{Pattern: pattern, Channels: 2, BwIntra: 12, BwInter: 6, Intra: intra, Inter: inter}

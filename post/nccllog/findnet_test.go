@@ -115,7 +115,7 @@ func TestNoGPUDirect(t *testing.T) {
 	expect(t, "TCP alone", findDirect(twoHosts(tcp)))
 }
 
-// One host sends by one of its cards, though it has more, and several ranks that could use them.
+// One host sends by one of its NICs, though it has more, and several ranks that could use them.
 func TestOneNIC(t *testing.T) {
 	log := func(change func(*Log)) *Log {
 		l := twoHosts(sends(0, 2, "IB", 1), sends(1, 3, "IB", 1), sends(2, 0, "IB", 0), sends(3, 1, "IB", 1))
@@ -207,7 +207,7 @@ func TestNoGPUDirectAtOneEnd(t *testing.T) {
 	expect(t, "all senders, though NVLink is in", findDirect(l))
 }
 
-// A NIC without GPUDirect RDMA is reported where no connection shows it.
+// A NIC without GPUDirect RDMA is reported if no connection shows it.
 func TestDisabledNICs(t *testing.T) {
 	off := GDR{Device: "mlx5_0", Said: "NET/IB : GPU Direct RDMA Disabled for HCA 0 'mlx5_0'", Processes: []int{1}}
 	log := func(gdr GDR, ends ...Transport) *Log {

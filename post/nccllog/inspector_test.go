@@ -48,7 +48,7 @@ func TestInspector(t *testing.T) {
 	}
 }
 
-// However many records there are, a bounded number is kept, evenly over the run.
+// A bounded number of records is kept, evenly over the run.
 func TestInspectorSamples(t *testing.T) {
 	var s sampler
 	for i := range 100_000 {

@@ -147,7 +147,7 @@ func TestCodes(t *testing.T) {
 	}
 }
 
-// Memory does not grow with the number of calls: of many different ones the further are counted together.
+// Memory does not grow with the number of calls: beyond a limit, different calls are counted together.
 func TestManyDifferentCalls(t *testing.T) {
 	counts := make([]int, 3*maxCalls)
 	for i := range counts {

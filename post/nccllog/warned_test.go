@@ -53,7 +53,7 @@ func TestWarningsWithAnyPrefix(t *testing.T) {
 	}
 }
 
-// What grep puts before a line and the start of a header that was cut look alike.
+// grep's prefix and the truncated start of a header look alike.
 func TestTruncatedHeaderNotGrepFile(t *testing.T) {
 	l := read(t, "n1.example:101:1n1.example:102:102 [1] NCCL INFO Launch mode Parallel\n")
 	for _, p := range l.Processes {
@@ -106,7 +106,7 @@ func TestUnexplainedCounted(t *testing.T) {
 	}
 }
 
-// PyTorch quotes NCCL's last warning in its exception; that is enough to name a cause.
+// PyTorch quotes NCCL's last warning in its exception; this is enough to name a cause.
 func TestLastErrorOfPyTorch(t *testing.T) {
 	text := `[rank1]: torch.distributed.DistBackendError: NCCL error in: NCCLUtils.hpp:275, invalid usage, NCCL ` +
 		`version 2.20.5

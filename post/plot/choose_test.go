@@ -115,7 +115,7 @@ func TestValues(t *testing.T) {
 	must.StrContains(t, caption1(figs[0]), "Gaps in a line")
 }
 
-// Measured in another way, the second launch has other plots.
+// A launch with another method has other plots.
 func TestPlotPerMethod(t *testing.T) {
 	two := []coll.Collective{coll.AllReduce, coll.AllGather}
 	for overview, edit := range map[string]func(*result.Run){
@@ -176,7 +176,7 @@ func TestSubtitleUnusualMethod(t *testing.T) {
 	must.StrContains(t, strings.Join(figs[0].Subtitle, " · "), "rotating over 1 GiB · issued by 8 · mean over ranks")
 }
 
-// A percentile that a launch does not claim is no 0, and a launch with many cycles counts as much as one with few.
+// A missing percentile is not 0, and a launch with many cycles counts as much as one with few.
 func TestCells(t *testing.T) {
 	at := func(launch int, seconds, p90 float64) Point {
 		p := Point{Run: fake{launch: launch}.run()}
@@ -225,7 +225,7 @@ func TestCommonSize(t *testing.T) {
 	must.Eq(t, 1048512, got[1].of.SizeBytes)
 }
 
-// Beside points of a type, those of which another tool's file has none get plots of their own.
+// Imported points without a type get their own plots.
 func TestNamesWithoutType(t *testing.T) {
 	points := quick(2)
 	for _, p := range quick(2) {

@@ -31,7 +31,7 @@ func TestColumnsAreDocumented(t *testing.T) {
 	}
 }
 
-// Wrong data has a time in its record, but none in a table that others compute from.
+// Wrong data has a time in its record, but none in tables for computation.
 func TestValuesOnlyForOKPoints(t *testing.T) {
 	for _, status := range []result.Status{result.OK, result.Wrong} {
 		r := &result.Record{

@@ -35,7 +35,7 @@ func twoHosts(t *testing.T) []*Peers {
 	return all
 }
 
-// write has a rank's heartbeat stop so long ago, in the middle of a case.
+// write sets a rank's heartbeat to stop at a given age, in the middle of a case.
 func (l *Peers) write(silence time.Duration) {
 	now := loop.Now()
 	e := board.Entry{Rank: l.rank, PID: 1 << 30, Number: 7, Step: 4, Iteration: 17,
@@ -92,7 +92,7 @@ func TestSurveyPrefersOwnReport(t *testing.T) {
 	}
 }
 
-// A rank that was stopped finds on the board of its host why another one ends the run, however long that is.
+// A stopped rank finds on its host's board why another one ended the run, however long ago.
 func TestReasonFromBoard(t *testing.T) {
 	all := twoHosts(t)
 	if got := all[0].Reason(); got != nil {
@@ -119,7 +119,7 @@ func TestReasonFromBoard(t *testing.T) {
 	}
 }
 
-// What a rank that is silent did last is known from those of its host that answer.
+// The last action of a silent rank is known from ranks of its host that reply.
 func TestSurveyOfSilentRankOfAnotherHost(t *testing.T) {
 	all := twoHosts(t)
 	all[2].write(0)

@@ -37,7 +37,7 @@ func (l *Peers) live(ctx context.Context) {
 	}
 }
 
-// Where TCP is blocked each host reports its own ranks, and leaves the other hosts the time to do so.
+// If TCP is blocked, each host reports its own ranks and gives the other hosts time to do so.
 func TestEachHostEndsRunWithoutControlChannel(t *testing.T) {
 	t.Parallel()
 	all := twoHosts(t)

@@ -62,7 +62,7 @@ func TestWatchdogSeesTheLoop(t *testing.T) {
 	}
 }
 
-// A phase that may last gets another deadline each time, and its age goes on.
+// A phase that may last gets another timeout each time, and its age continues.
 func TestWatchdogRestart(t *testing.T) {
 	w := &Watchdog{deadline: 5 * time.Second, since: time.Now().Add(-time.Minute)}
 	w.Again(w.State())

@@ -37,7 +37,7 @@ func TestAskReportsEachRank(t *testing.T) {
 	must.EqOp(t, 0, len(lost)) // the end was in good order
 }
 
-// A late answer does not count as the answer to a later question.
+// A late reply does not count for a later request.
 func TestLateAnswer(t *testing.T) {
 	h, _, info := startChannel(t, 2, handlers("", nil, nil))
 	c := mute(t, info, 1)
@@ -79,7 +79,7 @@ func TestRejectsOtherConnections(t *testing.T) {
 	must.NoError(t, err)
 }
 
-// A rank that does not read must not hold up the others, nor the close.
+// A rank that does not read must not delay the others or the close.
 func TestRankThatNeverReads(t *testing.T) {
 	h, _, info := startChannel(t, 3, handlers("", nil, nil), 1)
 	mute(t, info, 2)
@@ -94,7 +94,7 @@ func TestRankThatNeverReads(t *testing.T) {
 	wait(t, done, "the close")
 }
 
-// A rank that gave up its first connection while that was on its way connects again.
+// A rank that abandoned its first connection reconnects.
 func TestSecondConnection(t *testing.T) {
 	h, _, info := startChannel(t, 2, handlers("", nil, func(rank int) { t.Errorf("rank %d is gone", rank) }))
 	first := mute(t, info, 1)
