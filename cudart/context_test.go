@@ -127,7 +127,7 @@ func TestMemory(t *testing.T) {
 		t.Error(err)
 	}
 	if err := c.Free(p + 1); !errors.As(err, &e) || e.IsOutOfMemory() {
-		t.Errorf("memory that is none: error %v", err)
+		t.Errorf("invalid memory: error %v", err)
 	}
 }
 

@@ -147,7 +147,7 @@ func TestCompareTrainingPartners(t *testing.T) {
 	}
 }
 
-// What of one kind has no partner beside what of another has is listed, and does not end the comparison.
+// Points of one kind without a partner are listed and do not end the comparison.
 func TestCompareBothKinds(t *testing.T) {
 	a, b := pair(t, launches{n: 4, factor: 1, noise: 0.002}, launches{n: 4, factor: 1, noise: 0.002})
 	stepLaunches{first: 1, step: 2, n: 4, factor: 1, noise: 0.002}.save(t, a)
@@ -185,7 +185,7 @@ func TestCompareBothKinds(t *testing.T) {
 	if _, code, stderr := compareJSON(t, lone, cases); code != codeNothing ||
 		!strings.Contains(stderr, lone+" has no collectives") ||
 		!strings.Contains(stderr, cases+" has no training steps") {
-		t.Errorf("nothing in common: exit %d, %s", code, stderr)
+		t.Errorf("no common points: exit %d, %s", code, stderr)
 	}
 }
 

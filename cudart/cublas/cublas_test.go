@@ -137,7 +137,7 @@ func TestStatuses(t *testing.T) {
 		}
 		if created, got := !strings.HasPrefix(fail, "cublasCreate"), log(); created != strings.Contains(got,
 			"cublasDestroy_v2") {
-			t.Errorf("%s: what was started is not given back: %s", fail, got)
+			t.Errorf("%s: not freed: %s", fail, got)
 		}
 	}
 	t.Setenv("FAKE_CUBLAS_FAIL", "cublasGemmEx=13")

@@ -207,7 +207,7 @@ func TestSync(t *testing.T) {
 	spec := f.allReduce()
 	c := f.comm(0, 2, Config{})
 	if prepare(t, c, spec).Steps().Sync != nil {
-		t.Error("a sync of nothing")
+		t.Error("sync without operations")
 	}
 	spec.Sync, spec.SyncContext = loop.Step(f.symbol("fake_sync")), f.symbol("fake_sync_context")
 	if err := run(t, prepare(t, c, spec), 2, 1); err != nil {

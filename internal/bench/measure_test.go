@@ -387,7 +387,7 @@ func TestWarnings(t *testing.T) {
 	r := measure(t, 2, latency(allReduce), fixed(50), takes(200e-9, 200e-9))
 	if w, warned := warning[notice.TimerCost](r); !warned || w.Reading != 25e-9 ||
 		math.Abs(float64(w.Share)-0.125) > 0.01 {
-		t.Errorf("a clock that takes an eighth of the interval: %v", r.Warnings)
+		t.Errorf("clock resolution of an eighth of the interval: %v", r.Warnings)
 	}
 	for n, r := range map[int]*result.Record{
 		2: measure(t, 2, latency(allReduce), fixed(50), benchtest.Script{}),
@@ -418,7 +418,7 @@ func TestShorten(t *testing.T) {
 		t.Errorf("spread: %v", r.Spread)
 	}
 	if all := bench.Shorten(&result.Ranks{Median: make([]float64, 64)}, w); all.Median != nil {
-		t.Error("64 ranks stand in the record itself")
+		t.Error("64 ranks are in the record itself")
 	}
 }
 

@@ -139,7 +139,7 @@ func TestBadInput(t *testing.T) {
 		}
 	}
 	if _, err := l.Run(1, 0); err == nil {
-		t.Error("a batch of nothing")
+		t.Error("an empty batch is accepted")
 	}
 	l.Close()
 	if at, stage := l.Position(); at != 0 || stage != loop.Idle {

@@ -235,7 +235,7 @@ func TestNotices(t *testing.T) {
 	if v := Judge(Pairs, 2, []Time{{Nodes: []int{0, 1}, Seconds: 1}}); codes(v) != "one-pair" {
 		t.Error(codes(v))
 	}
-	// What is missing, and what could not be seen, is reported.
+	// Missing and unmeasurable parts are reported.
 	var times []Time
 	for _, g := range slices.Concat(scheduled(t, Halves, 4)[1:]...) {
 		times = append(times, Time{Nodes: g, Seconds: 1e-3, Unsure: 0.1})
@@ -253,7 +253,7 @@ func TestNotices(t *testing.T) {
 	}
 }
 
-// A link whose own time is uncertain is not accused by it, however sure the others are.
+// A link whose own time is uncertain is not named, however certain the others are.
 func TestUncertainLink(t *testing.T) {
 	c := sound(6, 0, 1)
 	c.links[[2]int{1, 2}] = 1.5

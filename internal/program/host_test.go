@@ -212,7 +212,7 @@ func TestPoll(t *testing.T) {
 			t.Errorf("operations were seen to be done at %+v, behind segment %+v", s.Ops, s.Segments[1])
 		}
 		if got, want := r.run(t, program.Sequential), "s0 s1 w0 w1"; got != want {
-			t.Errorf("nothing is computed beside an operation: %q, wanted %q", got, want)
+			t.Errorf("nothing overlaps an operation: got %q, want %q", got, want)
 		}
 		r = start(t, c, noCalls, []uint64{4, 1000}, []program.Link{{After: 0, Before: 2}}, 3)
 		if got, want := r.run(t, program.Overlapped), "s0 w0"; got != want {
@@ -344,7 +344,7 @@ func TestBadPrograms(t *testing.T) {
 		}
 	}
 	if _, err := program.NewCrew(0); err == nil {
-		t.Error("a crew of nobody")
+		t.Error("a crew without threads is accepted")
 	}
 }
 

@@ -52,7 +52,7 @@ func TestFind(t *testing.T) {
 	}
 	var none *NotFoundError
 	if _, err := Find("empty", "r/a.txt"); !errors.As(err, &none) || !strings.Contains(err.Error(), "empty, r/a.txt") {
-		t.Errorf("nothing there: %v", err)
+		t.Errorf("empty folder: %v", err)
 	}
 	if _, err := Find("gone"); !errors.Is(err, os.ErrNotExist) || !strings.Contains(err.Error(), "gone") {
 		t.Errorf("no such folder: %v", err)

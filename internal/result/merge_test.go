@@ -213,7 +213,7 @@ func TestMergeErrors(t *testing.T) {
 	var nothing *NothingError
 	if _, err := Merge([]string{bad, half}, MergeOptions{}); !errors.As(err, &nothing) ||
 		!strings.Contains(err.Error(), bad+": not a results file") || strings.Count(err.Error(), half) != 1 {
-		t.Errorf("nothing usable: %v", err)
+		t.Errorf("no usable file: %v", err)
 	}
 	d, err := Merge([]string{bad, a}, MergeOptions{})
 	if err != nil || len(d.Notes()) != 1 || len(d.Runs()) != 1 {

@@ -140,6 +140,6 @@ func TestMergeWithSteps(t *testing.T) {
 	}
 	var nothing *NothingError
 	if _, err := Merge(files[:1], MergeOptions{NoSteps: true}); !errors.As(err, &nothing) {
-		t.Errorf("nothing but steps: %v", err)
+		t.Errorf("only steps: %v", err)
 	}
 }

@@ -256,7 +256,7 @@ func TestVerdicts(t *testing.T) {
 		}
 	}
 	if c := Compare(nil, plain); len(c.Points) != 0 || c.Tested != 0 {
-		t.Errorf("of nothing: %+v", c)
+		t.Errorf("without samples: %+v", c)
 	}
 }
 
@@ -281,13 +281,13 @@ func TestMissingSamplesLikeShorterRun(t *testing.T) {
 	for _, c := range [][2][]int{{{5, 6, 7, 8, 9}, {4, 5, 6}}, {{0, 2, 3, 5, 8}, {0, 2, 4}}, {{0, 2, 8, 9}, {0}},
 		{{0, 1, 3, 4, 5, 6}, {0, 1, 2, 3, 4, 5}}} {
 		if a, b := whole.between(c[0]), shorter.between(c[1]); !near(a, b) {
-			t.Errorf("%v: %g, without what is missing %g", c[0], a, b)
+			t.Errorf("%v: %g, without the missing times %g", c[0], a, b)
 		}
 	}
 	pairs := newTested(Trial{A: []float64{1, 1, 0, 1}, B: []float64{2, 3, 4, 5}}, true)
 	fewer := newTested(Trial{A: []float64{1, 1, 1}, B: []float64{2, 3, 5}}, true)
 	if a, b := pairs.within([]int{0, 2}), fewer.within([]int{0}); !near(a, b) {
-		t.Errorf("pairs: %g, without what is missing %g", a, b)
+		t.Errorf("pairs: %g, without the missing times %g", a, b)
 	}
 }
 

@@ -70,7 +70,7 @@ func TestTrendDetection(t *testing.T) {
 		t.Errorf("four sizes give %+v", few)
 	}
 	if few := FindTrend(sizes[2:9], times[2:9], nil); few.Segments == nil || slices.Contains(few.Out, true) {
-		t.Errorf("something stands out of seven sizes: %+v", few)
+		t.Errorf("anomaly in seven sizes: %+v", few)
 	}
 }
 

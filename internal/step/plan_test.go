@@ -51,8 +51,8 @@ func TestPlanProperties(t *testing.T) {
 	}
 }
 
-// links: an operation that a segment waits for is behind none that begins with or after that segment, because
-// operations begin in their order. And they begin in the order in which they may.
+// links: an operation that a segment waits for is not issued after one that starts with or after that segment, because
+// operations start in order.
 func links(t *testing.T, p *Plan) {
 	t.Helper()
 	latest := -1
@@ -74,7 +74,7 @@ func links(t *testing.T, p *Plan) {
 	}
 }
 
-// memory: buffers are inside of the plan's memory and apart, but for a unit that is gathered twice.
+// memory: buffers are inside the plan's memory and disjoint, except a unit that is gathered twice.
 func memory(t *testing.T, p *Plan) {
 	t.Helper()
 	end := int64(0)

@@ -26,7 +26,7 @@ func TestEqualBuckets(t *testing.T) {
 			}
 		}
 		if share := 100 * float64(wrong) / runs; share > 5 {
-			t.Errorf("%d rounds: a difference is seen where there is none in %.1f %% of runs", n, share)
+			t.Errorf("%d rounds: false positives in %.1f %% of runs", n, share)
 		}
 	}
 }
@@ -43,7 +43,7 @@ func TestBestBucket(t *testing.T) {
 			}
 		}
 		if share := 100 * float64(found) / runs; share < 95 && n > 10 || share < 80 {
-			t.Errorf("%d rounds: told from all others in %.1f %% of runs", n, share)
+			t.Errorf("%d rounds: detected in %.1f %% of runs", n, share)
 		}
 	}
 }
@@ -94,7 +94,7 @@ func TestEnoughRounds(t *testing.T) {
 		rounds[i].Comm, rounds[i].CommAlone = 1e-6*r.Float64(), 0
 	}
 	if !Enough(rounds, 0.01) {
-		t.Error("what nothing takes has to be precise")
+		t.Error("a zero time must be precise")
 	}
 }
 

@@ -67,7 +67,7 @@ func TestSkippedWithoutInterval(t *testing.T) {
 		t.Errorf("%+v, want %+v", got, want)
 	}
 	if got := IntervalsOf(program.Spans{}); got != (Intervals{}) {
-		t.Errorf("nothing ran, and it is %+v", got)
+		t.Errorf("without activities: %+v", got)
 	}
 }
 

@@ -261,6 +261,6 @@ func TestWhichPeak(t *testing.T) {
 		}
 	}
 	if _, found := (Peaks{{BusBW: 1, Backend: "mpi"}}).of(runOn("x", 1, 2), of(coll.AllReduce, 2)); found {
-		t.Error("a peak of mpi is none of nccl")
+		t.Error("a peak of mpi applies to nccl")
 	}
 }

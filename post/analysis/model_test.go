@@ -93,7 +93,7 @@ func TestModelOnlyMeasuredParameters(t *testing.T) {
 		t.Errorf("%+v", large)
 	}
 	contains(t, lineOf(large), "latency under ", "busbw nears 18")
-	// The laws of several ranges are held to the same: no n½ without a bandwidth, none where the first size has half
+	// Models of several ranges follow the same rules: no n½ without a bandwidth, none if the first size has half
 	// already.
 	laws := func(from, to, change int64) Model {
 		sweep := between(from, to)
@@ -118,7 +118,7 @@ func TestModelOnlyMeasuredParameters(t *testing.T) {
 	}
 }
 
-// Of several launches the bounds are those that launches differ by: the slowest here by a tenth.
+// With several launches the bounds cover their difference: here the slowest by a tenth.
 func TestModelOverLaunches(t *testing.T) {
 	slow := func(n int) made { return edited(inLaunch(0, 1.1), launches(n)) }
 	m := lawsOf(t, slow(3))
@@ -158,7 +158,7 @@ func TestModelWithoutADrop(t *testing.T) {
 	}
 }
 
-// Where bus bandwidth has no meaning the algorithm's is spoken of.
+// If bus bandwidth has no meaning, the text uses algorithm bandwidth.
 func TestModelBandwidth(t *testing.T) {
 	contains(t, lineOf(lawsOf(t, sound().with(func(m *made) { m.world, m.nodes = 1, 1 }))), ", algbw nears 99.8")
 	contains(t, lineOf(lawsOf(t, sound().with(func(m *made) { m.collective = coll.Broadcast }))), ", busbw nears 99.8")

@@ -84,7 +84,7 @@ func TestBandwidthsMatch(t *testing.T) {
 			}
 			made := r.BusBW(r.Time.Seconds) / 1e9
 			if off := made - stated; stated > 1 && (off > 0.006+0.002*stated || off < -0.006-0.002*stated) {
-				t.Errorf("%s:%d: %g GB/s, the file says %g", path, r.Imported.Line, made, stated)
+				t.Errorf("%s:%d: got %g GB/s, want %g", path, r.Imported.Line, made, stated)
 			}
 			compared++
 		}

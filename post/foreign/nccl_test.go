@@ -109,7 +109,7 @@ func TestOldCollectives(t *testing.T) {
 			t.Errorf("%s is read as %s; %v", name, r.Operation(), m.runs[0].run.Warnings)
 		}
 		if r.Operation() == "other" && len(m.runs[0].run.Warnings) == 0 {
-			t.Errorf("%s: nothing is said of what it may be", name)
+			t.Errorf("%s: no candidates are named", name)
 		}
 		if r.Collective == coll.SendRecv && r.Op != 0 {
 			t.Errorf("%s: %s", name, brief(r))

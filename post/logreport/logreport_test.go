@@ -87,7 +87,7 @@ func TestHealthyNeedsKnownMessages(t *testing.T) {
 			}
 		}
 		if assured := strings.Contains(got, "No problem found"); assured != (text == info) {
-			t.Errorf("%q: says that nothing is wrong: %t", text, assured)
+			t.Errorf("%q: reports a healthy log: %t", text, assured)
 		}
 	}
 }

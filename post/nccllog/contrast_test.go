@@ -136,7 +136,7 @@ func TestContrast(t *testing.T) {
 				same = append(same, s.String())
 			}
 			if c.same != nil && !slices.Equal(same, c.same) {
-				t.Errorf("the same are\n%q, want\n%q", same, c.same)
+				t.Errorf("common part:\n%q, want\n%q", same, c.same)
 			}
 		})
 	}

@@ -144,7 +144,7 @@ func TestHealthyAgainstCrippled(t *testing.T) {
 	all := fmt.Sprint(*c)
 	for _, pid := range []string{"64904", "65704", "0x"} {
 		if strings.Contains(all, pid) {
-			t.Errorf("%s is told as a difference", pid)
+			t.Errorf("%s is reported as a difference", pid)
 		}
 	}
 }

@@ -29,7 +29,7 @@ func TestRCCL(t *testing.T) {
 		t.Errorf("versions %+v", l.Versions)
 	}
 	if len(l.Settings) != 0 {
-		t.Errorf("what is off because a variable is not set counts as set: %+v", l.Settings)
+		t.Errorf("a setting that is off by default counts as set: %+v", l.Settings)
 	}
 }
 

@@ -115,7 +115,7 @@ func TestReasonFromBoard(t *testing.T) {
 	}
 	var none *Peers
 	if none.publish(cause); none.Reason() != nil {
-		t.Error("ranks that do not know each other have a reason")
+		t.Error("unrelated ranks have a reason")
 	}
 }
 

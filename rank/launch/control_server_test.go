@@ -54,7 +54,7 @@ func TestLateAnswer(t *testing.T) {
 }
 
 func TestRejectsOtherConnections(t *testing.T) {
-	h, clients, info := startChannel(t, 3, handlers("", nil, func(rank int) { t.Errorf("rank %d is gone", rank) }), 1)
+	h, clients, info := startChannel(t, 3, handlers("", nil, func(rank int) { t.Errorf("rank %d exited", rank) }), 1)
 	token := contactOf(t, info).Token
 	for name, text := range map[string]string{
 		"web browser": "GET / HTTP/1.1\r\n\r\n",
@@ -96,7 +96,7 @@ func TestRankThatNeverReads(t *testing.T) {
 
 // A rank that abandoned its first connection reconnects.
 func TestSecondConnection(t *testing.T) {
-	h, _, info := startChannel(t, 2, handlers("", nil, func(rank int) { t.Errorf("rank %d is gone", rank) }))
+	h, _, info := startChannel(t, 2, handlers("", nil, func(rank int) { t.Errorf("rank %d exited", rank) }))
 	first := mute(t, info, 1)
 	dial(t, info, 1, handlers("second", nil, nil))
 	_, err := first.receive()
