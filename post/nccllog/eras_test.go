@@ -70,7 +70,7 @@ func TestGuessedCommunicators(t *testing.T) {
 	}
 }
 
-// TestCommunicatorHasGPUOnce is about two communicators of one size in the same process: a GPU is not twice in one of them.
+// TestCommunicatorHasGPUOnce has two communicators of one size in one process; none has a GPU twice.
 func TestCommunicatorHasGPUOnce(t *testing.T) {
 	l := read(t, "a:1:2 [0] NCCL INFO comm 0x71 rank 0 nranks 2 cudaDev 0 busId 1000 - Init COMPLETE\n"+
 		"a:1:2 [0] NCCL INFO comm 0x72 rank 1 nranks 2 cudaDev 0 busId 1000 - Init COMPLETE\n")
