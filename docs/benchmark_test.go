@@ -13,8 +13,8 @@ import (
 	"busbar/internal/needs"
 )
 
-// TestBenchmarkSelection: scripts/benchmark.sh picks backends and world sizes as in docs/comparison.md. nvidia-smi, make
-// and the launcher are fakes; the launcher only prints its arguments.
+// TestBenchmarkSelection: scripts/benchmark.sh picks backends and world sizes as in docs/comparison.md. nvidia-smi,
+// make and the launcher are fakes; the launcher only prints its arguments.
 func TestBenchmarkSelection(t *testing.T) {
 	fakes := t.TempDir()
 	for name, text := range map[string]string{
