@@ -80,8 +80,8 @@ static inline result call_module_function(table *t, cuda_function *f, cuda_modul
 {
 	return t->module_function(f, m, name);
 }
-/* The kernels of kernels.ptx have the same parameters up to first, and busbar_near has all; of those that a kernel does
- * not have the driver reads nothing. */
+/* The kernels of kernels.ptx share the parameters up to first; busbar_near has all of them. The driver ignores
+ * parameters that a kernel does not have. */
 static inline result call_launch(table *t, cuda_function f, unsigned blocks, unsigned threads, cuda_stream s,
 				 cuda_pointer p, uint64_t bytes, cuda_pointer cycle, uint64_t words, cuda_pointer first,
 				 struct busbar_near near)

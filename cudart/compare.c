@@ -20,9 +20,9 @@ int64_t busbar_cuda_differs(const void *p, int64_t n, const void *table, int64_t
 	return -1;
 }
 
-/* Bit patterns are ordered as the values are when negative ones count downwards from zero. The distance of
- * two with unlike signs is the sum of their distances from zero, which cannot overflow: the sign's bit is free. The
- * first loop has no exit, so that the compiler vectorises it. */
+/* Bit patterns have the order of their values if negative ones count downwards from zero. The distance of two values
+ * of unlike sign is the sum of their distances from zero; it cannot overflow because the sign bit is free. The first
+ * loop has no exit, so that the compiler vectorises it. */
 #define FAR(name, type) \
 	static inline int name##_one(type got, type want, type ulps, type greatest) \
 	{ \
@@ -52,7 +52,6 @@ FAR(far_2, uint16_t)
 FAR(far_4, uint32_t)
 FAR(far_8, uint64_t)
 
-/* Index of the element. */
 static int64_t far_element(const void *got, const void *want, int64_t n, struct busbar_near near)
 {
 	switch (near.bytes) {

@@ -10,8 +10,8 @@ int64_t busbar_cuda_differs(const void *p, int64_t n, const void *table, int64_t
 /* Tolerance for floats; ulps 0: compare bit for bit. */
 struct busbar_near {
 	uint64_t bytes;    /* of an element: 1, 2, 4 or 8; p, n, period and first are multiples of it */
-	uint64_t ulps;     /* between the two, in units in the last place; the zeros are none apart */
-	uint64_t greatest; /* bits of the greatest value: what lies above, without the sign, is not a number */
+	uint64_t ulps;     /* in units in the last place; +0 and -0 are equal */
+	uint64_t greatest; /* largest valid value without the sign bit; patterns above it are NaN */
 };
 
 /* Index of the first byte of the first element outside the tolerance; -1 if all are within. */

@@ -80,7 +80,7 @@ func TestOpen(t *testing.T) {
 func TestCurrent(t *testing.T) {
 	c := open(t)
 	other := make(chan error)
-	// A goroutine of its own: this one is locked to its thread.
+	// A separate goroutine: this one is locked to its thread.
 	go func() {
 		_, err := c.Alloc(1)
 		other <- err
@@ -127,7 +127,7 @@ func TestMemory(t *testing.T) {
 		t.Error(err)
 	}
 	if err := c.Free(p + 1); !errors.As(err, &e) || e.IsOutOfMemory() {
-		t.Errorf("memory that is none: error %v", err)
+		t.Errorf("invalid memory: error %v", err)
 	}
 }
 

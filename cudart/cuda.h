@@ -1,5 +1,5 @@
-/* The CUDA driver's interface as far as busbar needs it, without NVIDIA's headers: own names for its types, and one
- * table of the functions, filled from libcuda.so.1 at run time.
+/* The part of the CUDA driver's interface that busbar uses, declared without NVIDIA's headers. The table of functions
+ * is filled from libcuda.so.1 at run time.
  *
  * BUSBAR_CUDA_FUNCTIONS lists every function once: X(need, since, field, symbol, arguments). need is REQUIRED or
  * OPTIONAL (a NULL field: the driver is older); since is the CUDA version in which the symbol appeared; symbol is the

@@ -72,7 +72,7 @@ func (d *Driver) Info() Info { return d.info }
 // Table is the *struct busbar_cuda of cuda.h, for C code. Fields of optional functions may be NULL.
 func (d *Driver) Table() unsafe.Pointer { return unsafe.Pointer(d.t) }
 
-// ProfilerStart begins what a profiler captures (nsys profile --capture-range=cudaProfilerApi). It needs a current
+// ProfilerStart starts a profiler's capture (nsys profile --capture-range=cudaProfilerApi). It needs a current
 // context.
 func (d *Driver) ProfilerStart() error {
 	if d.t.profiler_start == nil {
@@ -81,7 +81,7 @@ func (d *Driver) ProfilerStart() error {
 	return d.check("cuProfilerStart", C.call_profiler_start(d.t))
 }
 
-// ProfilerStop ends what a profiler captures. It needs a current context.
+// ProfilerStop ends a profiler's capture. It needs a current context.
 func (d *Driver) ProfilerStop() error {
 	if d.t.profiler_stop == nil {
 		return d.unsupported("cuProfilerStop")

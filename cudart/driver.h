@@ -5,7 +5,7 @@
 #include "../internal/dl/symbol.h"
 #include "cuda.h"
 
-/* Those of struct busbar_cuda. */
+/* The symbols of struct busbar_cuda. */
 extern const struct busbar_symbol busbar_cuda_symbols[];
 extern const size_t busbar_cuda_symbol_count;
 

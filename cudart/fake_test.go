@@ -51,7 +51,7 @@ func write(t *testing.T, path, text string) {
 	}
 }
 
-// atEnd closes something when the test ends, which must succeed.
+// atEnd closes an object at the end of the test, which must succeed.
 func atEnd(t *testing.T, closing func() error) {
 	t.Cleanup(func() {
 		if err := closing(); err != nil {
@@ -100,7 +100,7 @@ func load(t *testing.T, path string) *Driver {
 	return d
 }
 
-// open gives a context, current on the test's thread, and checks at the end that all was given back.
+// open returns a context, current on the test's thread, and checks at the end that everything was freed.
 func open(t *testing.T) *Context {
 	t.Helper()
 	runtime.LockOSThread()
@@ -121,5 +121,5 @@ func open(t *testing.T) *Context {
 	return c
 }
 
-// live counts what the fake driver has given and not got back.
+// live returns the number of objects that the fake driver has not freed.
 func live(t *testing.T) int32 { return *(*int32)(symbol(t, fakeDriver, "fake_cuda_live")) }

@@ -1,4 +1,4 @@
-/* Computing by busbar's own kernel. */
+/* Computation by busbar's own kernel. */
 #ifndef BUSBAR_CUDA_FMA_H
 #define BUSBAR_CUDA_FMA_H
 
@@ -9,10 +9,10 @@ struct busbar_cuda_fma {
 	cuda_function kernel;
 	cuda_stream stream;
 	unsigned blocks, threads;
-	cuda_pointer sink; /* 4 bytes that the kernel could write, and never does */
+	cuda_pointer sink; /* 4 bytes; the kernel never writes them */
 };
 
-/* The step of a Work: one kernel of so many iterations. */
+/* The step of a Work: one kernel of count iterations. */
 int busbar_cuda_fma(void *fma, uint64_t iterations);
 
 #endif

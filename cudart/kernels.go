@@ -19,7 +19,7 @@ import (
 var kernelText string
 
 const (
-	wordBytes      = 16 // what a thread of a kernel takes at once
+	wordBytes      = 16 // bytes per access of a kernel's thread
 	blockThreads   = 256
 	residentBlocks = 8       // of a multiprocessor
 	cycleRoom      = 1 << 20 // bytes of a table, repeated until it is whole words

@@ -29,7 +29,7 @@ func LibraryPlaces(library string, packages, folders []string) []string {
 		python(dir)
 		all = append(all, filepath.Join(dir, "lib", library))
 	}
-	// The python3 of PATH, whatever it is; it is not started.
+	// The python3 of PATH; it is not started.
 	if program, err := exec.LookPath("python3"); err == nil {
 		python(filepath.Dir(filepath.Dir(program)))
 	}

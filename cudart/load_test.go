@@ -121,8 +121,8 @@ func TestStart(t *testing.T) {
 	}
 }
 
-// A driver may drop the older of the two functions that identify a device.
-func TestEitherUUID(t *testing.T) {
+// A driver may lack the older of the two functions that identify a device.
+func TestUUIDFunctions(t *testing.T) {
 	devices, err := load(t, without(t, "cuDeviceGetUuid")).Devices()
 	if err != nil || len(devices) == 0 || !strings.HasPrefix(devices[0].UUID, "GPU-") {
 		t.Errorf("without the older: %v, %v", devices, err)

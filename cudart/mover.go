@@ -118,7 +118,7 @@ func (m *Mover) Fill(p Pointer, bytes int64, table []byte, first int64) error {
 	return m.end(m.fillByChunks(p, bytes, table, first))
 }
 
-// fillByChunks starts filling: it sends some whole tables, and then has the device copy what it has behind itself.
+// fillByChunks starts filling: it sends some whole tables, then lets the device copy from them repeatedly.
 func (m *Mover) fillByChunks(p Pointer, bytes int64, table []byte, first int64) error {
 	period := int64(len(table))
 	done := min(bytes, max(1, min(m.chunk, seedBytes)/period)*period)

@@ -49,7 +49,8 @@ func repeated(n int64, table []byte, first int64) []byte {
 	return out
 }
 
-// Every size, alignment and table, by chunks and by kernels: what is filled, what is around it, and what is found.
+// Every size, alignment and table, by chunks and by kernels: the filled bytes, those around them, and the reported
+// difference.
 func TestMover(t *testing.T) {
 	for _, mode := range []struct {
 		kernels string
@@ -166,7 +167,7 @@ func TestKernelTrial(t *testing.T) {
 	}
 }
 
-// Whatever function fails, the error names it and everything is released.
+// When any function fails, the error names it and everything is released.
 func TestMoverErrors(t *testing.T) {
 	c := open(t)
 	for _, symbol := range []string{"cuStreamCreate", "cuEventCreate", "cuMemHostAlloc"} {
@@ -195,7 +196,7 @@ func TestMoverErrors(t *testing.T) {
 	}
 }
 
-// floats makes n random floats of a width: some small, some near each other across zero, some not numbers.
+// floats returns n random floats of a width: some small, some close to each other across zero, some NaN.
 func floats(r *rand.Rand, n, width int, greatest uint64) []uint64 {
 	bits := make([]uint64, n)
 	for i := range bits {
@@ -216,7 +217,7 @@ func bytesOf(bits []uint64, width int) []byte {
 	return b
 }
 
-// far reports whether a float is no number or not near another one, by the order of floats.
+// far reports whether a float is NaN or outside the tolerance of another, by the order of floats.
 func far(bits, other uint64, near Near) bool {
 	sign := uint64(1) << (8*near.Bytes - 1)
 	value := func(bits uint64) int64 {
@@ -229,7 +230,7 @@ func far(bits, other uint64, near Near) bool {
 	return bits&^sign > near.Greatest || max(apart, -apart) > int64(near.ULPs)
 }
 
-// The host, its threads, the chunks and the kernel accept near floats and find the first that is not near.
+// The host, its threads, the chunks and the kernel accept floats within the tolerance and find the first outside.
 func TestNear(t *testing.T) {
 	t.Run("chunks", near)
 	t.Run("kernels", func(t *testing.T) {
@@ -282,7 +283,7 @@ func near(t *testing.T) {
 	}
 }
 
-// Differences are found by every thread, and the first one counts; threads share floats out whole.
+// Every thread finds differences, and the first one counts; threads share whole floats.
 func TestDiffersByThreads(t *testing.T) {
 	near := Near{4, 2, 0x7F800000}
 	table := bytesOf(floats(rand.New(rand.NewPCG(4, 4)), 4093, 4, 1<<20), 4)

@@ -10,7 +10,7 @@ const struct busbar_symbol busbar_nvml_symbols[] = {
 
 const size_t busbar_nvml_symbol_count = sizeof busbar_nvml_symbols / sizeof *busbar_nvml_symbols;
 
-/* Whether an answer counts. */
+/* Whether the result is usable. */
 static int answered(struct busbar_health *h, int code, const char *function)
 {
 	if (code != NVML_OK && code != NVML_NOT_SUPPORTED && code != NVML_NO_PERMISSION && h->code == NVML_OK) {

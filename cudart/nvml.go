@@ -44,8 +44,8 @@ func LoadNVML(dirs []string) (*NVML, error) {
 	return n, nil
 }
 
-// Device returns the state of a GPU by its PCI address (Device.PCI). What a GPU does not have, or hides from this user,
-// is unknown. With an error the result still holds what is known.
+// Device returns the state of a GPU by its PCI address (Device.PCI). Unsupported and hidden values are unknown. With
+// an error the result holds the known values.
 func (n *NVML) Device(pci string) (Health, error) {
 	h := C.struct_busbar_health{clock: [2]C.int{-1, -1}, reasons: -1, ecc: -1,
 		persistence: -1,

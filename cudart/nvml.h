@@ -1,5 +1,5 @@
-/* NVIDIA's management library (NVML) as far as busbar asks it, without NVIDIA's header. All but nvmlErrorString return
- * an nvmlReturn_t. */
+/* The part of NVIDIA's management library (NVML) that busbar uses, declared without NVIDIA's header. All functions
+ * except nvmlErrorString return an nvmlReturn_t. */
 #ifndef BUSBAR_NVML_H
 #define BUSBAR_NVML_H
 
@@ -7,7 +7,7 @@
 
 typedef struct nvml_device_ *nvml_device;
 
-/* nvmlReturn_t: what the device does not have, or hides from this user. */
+/* nvmlReturn_t: the device lacks the value, or this user may not read it. */
 enum { NVML_OK = 0, NVML_NOT_SUPPORTED = 3, NVML_NO_PERMISSION = 4 };
 enum { NVML_CLOCK_SM = 1, NVML_CLOCK_MEMORY = 2 };
 
@@ -33,15 +33,15 @@ struct busbar_nvml {
 extern const struct busbar_symbol busbar_nvml_symbols[];
 extern const size_t busbar_nvml_symbol_count;
 
-/* All that is asked of a device. A negative number is not known. */
+/* The values queried of a device. Negative: unknown. */
 struct busbar_health {
 	int clock[2];                   /* megahertz: multiprocessors, memory */
-	long long reasons;              /* bits: why the clocks are not higher */
+	long long reasons;              /* bits: the reasons for reduced clocks */
 	int ecc, persistence;           /* 0 off, 1 on */
-	long long ecc_errors;           /* that were not corrected, since the driver was loaded */
+	long long ecc_errors;           /* uncorrected, since the driver was loaded */
 	int celsius, milliwatts;
 	int code;                       /* first error that is neither "not supported" nor "no permission" */
-	const char *failed;             /* the function that gave it */
+	const char *failed;             /* function that returned it */
 };
 
 void busbar_nvml_ask(const struct busbar_nvml *t, nvml_device d, struct busbar_health *h);

@@ -5,8 +5,8 @@
 
 typedef void (*function)(void);
 
-/* The modules (core, CUDA, OpenCL, CUDA runtime, domains, synchronisation) and how many functions each has, the unused
- * number 0 counted. A tool expects all modules; only ranges of the first are called here. */
+/* The modules (core, CUDA, OpenCL, CUDA runtime, domains, synchronisation) and their numbers of functions, including
+ * the unused number 0. A tool expects all modules; only ranges of the first are used here. */
 enum { CORE = 1, MODULES = 7, MOST = 16 };
 static const unsigned sizes[MODULES] = { 0, 16, 9, 15, 7, 16, 7 };
 enum { RANGE_PUSH = 9, RANGE_POP = 11 };

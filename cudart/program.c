@@ -18,7 +18,7 @@ static int failure(struct busbar_cuda_program *p, enum busbar_cuda_call call, in
 static int computes(const struct busbar_cuda_program *p) { return p->mode != BUSBAR_COMM; }
 static int communicates(const struct busbar_cuda_program *p) { return p->mode != BUSBAR_COMPUTE; }
 
-/* A range of a profiler's timeline is as long as it takes the host to put the kernels onto the stream. */
+/* The range's length in a profiler is the time the host needs to enqueue the kernels. */
 static void push(const char *name)
 {
 	if (name)
@@ -31,7 +31,8 @@ static void pop(const char *name)
 		busbar_nvtx_pop();
 }
 
-/* The first need operations are done before the segment begins: they are on one stream, so the last of them counts. */
+/* The first need operations complete before the segment begins: they share a stream, so waiting for the last is
+ * enough. */
 static int await_ops(struct busbar_cuda_program *p, int64_t need, int64_t segment)
 {
 	if (need <= p->done)
@@ -59,7 +60,7 @@ static int run_segment(struct busbar_cuda_program *p, int64_t i)
 	return rc ? rc : failure(p, BUSBAR_RECORD, 0, i, p->cuda->event_record(s->end, p->compute));
 }
 
-/* segment is what the operation begins behind; -1: nothing. */
+/* segment: the one that precedes the operation; -1: none. */
 static int run_op(struct busbar_cuda_program *p, int64_t i, int64_t segment)
 {
 	struct busbar_cuda_op *o = &p->ops[i];
@@ -80,13 +81,13 @@ static int run_op(struct busbar_cuda_program *p, int64_t i, int64_t segment)
 	return rc ? rc : failure(p, BUSBAR_RECORD, 1, i, p->cuda->event_record(o->end, p->comm));
 }
 
-/* The segment that operation i begins behind in this mode; in comm mode it has none. */
+/* The segment that precedes operation i in this mode; none in comm mode. */
 static int64_t behind(const struct busbar_cuda_program *p, int64_t i)
 {
 	return p->mode == BUSBAR_OVERLAPPED ? p->ops[i].after : p->mode == BUSBAR_SEQUENTIAL ? p->segment_count - 1 : -1;
 }
 
-/* How far the device has come, as far as it ran what is asked for. */
+/* The device's progress, as far as the mode runs segments and operations. */
 static void look(void *program)
 {
 	struct busbar_cuda_program *p = program;
@@ -115,8 +116,8 @@ static int begin(struct busbar_cuda_program *p)
 	return failure(p, BUSBAR_STREAM_WAIT, 0, -1, p->cuda->stream_wait_event(p->comm, p->begin, 0));
 }
 
-/* A stream waits only for events recorded before the wait was issued: an operation is put onto its stream right
- * behind its segment, so before every segment that waits for it. */
+/* A stream waits only for events recorded before the wait was issued. An operation is therefore enqueued right after
+ * its segment, before every segment that waits for it. */
 int busbar_cuda_program_issue(void *program, uint64_t i)
 {
 	struct busbar_cuda_program *p = program;

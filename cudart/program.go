@@ -47,7 +47,7 @@ type Wait struct {
 	Error   func(code int) error
 }
 
-// ProgramSpec is all that a program is made of. It owns none of it.
+// ProgramSpec specifies a program. It owns nothing.
 type ProgramSpec struct {
 	Compute, Comm *Stream
 	Work          Work // for the stream Compute
@@ -171,7 +171,7 @@ func (p *Program) name(text string) *C.char {
 	return c
 }
 
-// SetMode selects what the next runs do.
+// SetMode selects the mode of the next runs.
 func (p *Program) SetMode(m program.Mode) { p.p.mode = C.int(m) }
 
 // Steps are the C functions for the timed loop: one issue is one step of the program. The error code of sync is that
@@ -206,7 +206,7 @@ func (p *Program) Error(code int) error {
 	return p.c.check("cuStreamQuery of the computing stream", C.result(code))
 }
 
-// part names what the program was at when it failed.
+// part names the failed part of the program.
 func (p *Program) part() string {
 	at := int(p.p.at)
 	switch {
@@ -272,8 +272,8 @@ func (p *Program) span(to *program.Span, from, end C.cuda_event) error {
 	return nil
 }
 
-// Close gives back what NewProgram made; closing twice does nothing. Work of a failed run on the streams does not
-// refer to it: a stream has its own copy of what it waits for.
+// Close frees what NewProgram created; closing twice has no effect. Work of a failed run on the streams does not refer
+// to it: a stream has its own copies.
 func (p *Program) Close() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -31,7 +31,7 @@ var rehearsalDriver = sync.OnceValues(func() (so string, err error) {
 	return so, err
 })
 
-// openRehearsal returns a context of the simulated driver, whose streams are threads: what is not waited for runs at
+// openRehearsal returns a context of the simulated driver, whose streams are threads: without a wait, work runs at
 // once.
 func openRehearsal(t *testing.T) *Context {
 	t.Helper()
@@ -56,7 +56,7 @@ type testOp struct {
 	code           int64
 }
 
-// testOps loads the table, and the function that issues one of it.
+// testOps loads the table, and the function that issues its entries.
 func testOps(t *testing.T) (ops []testOp, issue loop.Step) {
 	t.Helper()
 	so := filepath.Join(t.TempDir(), "ops.so")
@@ -137,7 +137,7 @@ func TestProgramModes(t *testing.T) {
 			[]uint64{4 * millisecond, millisecond, 5 * millisecond, millisecond}},
 	} {
 		p, _ := testProgram(t, c, k.segments, k.links, k.amounts)
-		for range 2 { // what one run leaves does not show in the next
+		for range 2 { // runs do not affect each other
 			for _, m := range program.Modes {
 				if err := run(p, m); err != nil {
 					t.Fatal(err)
@@ -155,7 +155,7 @@ func TestProgramModes(t *testing.T) {
 	}
 }
 
-// checkLengths looks at what ran, and that it took its time.
+// checkLengths checks what ran and how long.
 func checkLengths(t *testing.T, m program.Mode, s program.Spans, segments []Segment, amounts []uint64) {
 	t.Helper()
 	took := func(what string, runs bool, got program.Span, amount uint64) {
@@ -179,7 +179,7 @@ func checkLengths(t *testing.T, m program.Mode, s program.Spans, segments []Segm
 	}
 }
 
-// checkOrder looks at what waited for what, and at what did not wait.
+// checkOrder checks the dependencies, and that nothing else waited.
 func checkOrder(t *testing.T, m program.Mode, s program.Spans, links []program.Link) {
 	t.Helper()
 	before := func(what string, a, b int64) {
@@ -205,7 +205,7 @@ func checkOrder(t *testing.T, m program.Mode, s program.Spans, links []program.L
 				before(fmt.Sprint("the segment behind operation ", i), s.Ops[i].End, s.Segments[l.Before].Start)
 			}
 		}
-		// A segment that waits for nothing begins where the one before it ends, though an operation is in flight.
+		// A segment without dependencies begins at the end of the previous one, even during an operation.
 		before("the last segment beside operation 2", s.Segments[3].Start, s.Segments[2].End)
 		before("the first segment beside operation 0", s.Segments[0].Start, s.Ops[0].Start)
 	}
@@ -243,7 +243,7 @@ func TestProgramErrors(t *testing.T) {
 	}
 }
 
-// TestProgramDriverErrors has the driver fail at every call that a step makes.
+// TestProgramDriverErrors lets the driver fail at every call of a step.
 func TestProgramDriverErrors(t *testing.T) {
 	c := open(t)
 	s := ProgramSpec{Compute: newStream(t, c), Comm: newStream(t, c), Segments: []Segment{{Name: "forward"}},

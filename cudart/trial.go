@@ -20,7 +20,7 @@ func (m *Mover) tryKernels() (*kernels, error) {
 	return k, nil
 }
 
-const trialByte = 0xA5 // around what is filled
+const trialByte = 0xA5 // bytes around the filled ones
 
 // trial fills and compares buffers of all alignments that matter: within one word, with parts of words at both ends,
 // and so long that every thread takes several words.

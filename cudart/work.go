@@ -127,7 +127,7 @@ func (s *Stream) Calibrate(w Work) (r Rate, err error) {
 	return r, nil
 }
 
-// timer takes the device's time of what is put onto a stream.
+// timer measures the device time of work on a stream.
 type timer struct {
 	s             *Stream
 	before, after *Event
@@ -146,7 +146,7 @@ func newTimer(s *Stream) (t *timer, err error) {
 
 func (t *timer) close() error { return errors.Join(t.before.Close(), t.after.Close()) }
 
-// time is that of so many starts of an amount.
+// time returns the time of n starts of an amount.
 func (t *timer) time(w Work, amount uint64, starts int) (float64, error) {
 	err := t.before.Record(t.s)
 	for i := 0; i < starts && err == nil; i++ {

@@ -13,9 +13,9 @@ import (
 	"busbar/internal/needs"
 )
 
-// TestBenchmarkChooses: scripts/benchmark.sh picks backends and world sizes as in docs/comparison.md. nvidia-smi, make
-// and the launcher are fakes; the launcher only prints its arguments.
-func TestBenchmarkChooses(t *testing.T) {
+// TestBenchmarkSelection: scripts/benchmark.sh picks backends and world sizes as in docs/comparison.md. nvidia-smi,
+// make and the launcher are fakes; the launcher only prints its arguments.
+func TestBenchmarkSelection(t *testing.T) {
 	fakes := t.TempDir()
 	for name, text := range map[string]string{
 		"nvidia-smi": `for i in $(seq "$FAKE_GPUS"); do echo "GPU $i: Example"; done`,

@@ -22,7 +22,7 @@ type block struct {
 	runs []command
 }
 
-// A command is what follows "$ ", with the output that the page shows. A trailing "# exits 1" is the status wanted.
+// A command is the text after "$ ", with the expected output. A trailing "# exits 1" is the expected status.
 type command struct {
 	text   string
 	status int
@@ -65,12 +65,12 @@ func blocks(page string) (found []block) {
 	return found
 }
 
-// variable is what differs from run to run: fractions, which are measured figures, and long digit strings (times in
-// file names).
+// variable matches what differs between runs: fractions (measured values) and long digit strings (times in file
+// names).
 var variable = regexp.MustCompile(`\s+|[0-9]+\.[0-9]+(e[-+][0-9]+)?|[0-9]{6,}|…|\.\.\.`)
 
-// pattern makes a regular expression of the output that a page shows. Figures match any figures, white space any
-// white space, "..." or "…" any text in its line, and a line of only that any number of lines.
+// pattern returns a regular expression for a page's output. Numbers match any numbers, white space any white space,
+// "..." or "…" any text in its line, and a line with only that any number of lines.
 func pattern(lines []string) *regexp.Regexp {
 	var re strings.Builder
 	re.WriteString(`\A\s*`)
@@ -99,9 +99,8 @@ func pattern(lines []string) *regexp.Regexp {
 	return regexp.MustCompile(re.String())
 }
 
-// TestConsole runs the blocks of each page in order in one folder of the page's own, with the programs on PATH and in
-// ./bin, and the examples in ./examples. Every command has a shell of its own; results of earlier blocks are there
-// for later ones.
+// TestConsole runs the blocks of each page in order in one folder per page, with the programs on PATH and in ./bin,
+// and the examples in ./examples. Every command has its own shell and sees the results of earlier blocks.
 func TestConsole(t *testing.T) {
 	home := install(t)
 	environment := append(os.Environ(), "PATH="+filepath.Join(home, "bin")+":"+os.Getenv("PATH"), "COLUMNS=80",
@@ -136,7 +135,7 @@ func TestConsole(t *testing.T) {
 	}
 }
 
-// linkExamples puts the examples of the repository into a folder.
+// linkExamples links the repository's examples into a folder.
 func linkExamples(t *testing.T, dir string) {
 	t.Helper()
 	examples, err := filepath.Abs(filepath.Join(root, "examples"))

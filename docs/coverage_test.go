@@ -215,7 +215,7 @@ func rankFlags(words []string) []string {
 	return words
 }
 
-// notMade is what is wrong with a call of make: a target that is not there, a variable that no script of its reads.
+// notMade returns the error in a call of make: a missing target, or a variable that its scripts do not read.
 func notMade(t *testing.T, words, variables []string) string {
 	t.Helper()
 	makefile, script := read(t, "Makefile"), read(t, "scripts/benchmark.sh")
@@ -231,8 +231,7 @@ func notMade(t *testing.T, words, variables []string) string {
 	return ""
 }
 
-// notOfScript is what is wrong with the words behind a script of slurm/: flags are its own, by the text at its top,
-// or of rank.
+// notOfScript returns the error in the arguments of a script of slurm/: flags are its own, from its header, or rank's.
 func notOfScript(t *testing.T, home, script string, words []string) string {
 	t.Helper()
 	path := filepath.Join(root, script)
@@ -287,8 +286,8 @@ func shellWords(line string) (words []string) {
 	return words
 }
 
-// TestCoverageIsChecked: TestCoverage reports rows that are wrong.
-func TestCoverageIsChecked(t *testing.T) {
+// TestCoverageCheck: TestCoverage reports rows that are wrong.
+func TestCoverageCheck(t *testing.T) {
 	home := install(t)
 	for line, want := range map[string]string{
 		"mpirun -np 4 rank --backend gloo -b 1M -e 1G -f 10":             "",

@@ -1,6 +1,5 @@
-// Package docs is the manual. Its tests keep it true: the commands in blocks marked console are run and what they
-// print is compared, those of post in other blocks are run too, links lead somewhere, make targets exist, and what the
-// page on coverage promises is there.
+// Package docs is the manual. Its tests run the commands in console blocks and compare their output, run post's
+// commands in other blocks, and check links, make targets and the coverage page.
 package docs
 
 import (

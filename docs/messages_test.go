@@ -54,11 +54,11 @@ func source(t *testing.T) string {
 	return strings.ReplaceAll(joined, `\"`, `"`)
 }
 
-// firstCell is what a row of a table quotes in its first column.
+// firstCell returns the quoted text in a row's first column.
 var firstCell = regexp.MustCompile("(?m)^(`[^|]*`) \\| ")
 
-// TestMessagesExist checks that the programs print what the troubleshooting page quotes in headings and in the first
-// column of its tables. A part of a message that varies is written as "…".
+// TestMessagesExist checks that the programs print the messages quoted in headings and first columns of the
+// troubleshooting page. "…" replaces the variable part of a message.
 func TestMessagesExist(t *testing.T) {
 	text := source(t)
 	quoted := regexp.MustCompile("`([^`]+)`")

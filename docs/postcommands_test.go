@@ -13,9 +13,9 @@ import (
 // postCommand is a line of a shell that runs post.
 var postCommand = regexp.MustCompile(`(^|[\s/])post [a-z]`)
 
-// postCommands are the lines that run post in blocks which are not marked console, with their numbers. Those that are
-// so marked run with what they show. post needs no MPI, no GPU and no Slurm, so that no line is left out; what a page
-// does with rank, sbatch or a cloud needs the machine that the page is about, and is tested where there is one.
+// postCommands returns the lines that run post in blocks not marked console, with their numbers. Console blocks run
+// with their output. post needs no MPI, GPU or Slurm, so all lines run; a page's commands for rank, sbatch or a cloud
+// need that machine and are tested there.
 func postCommands(page string) map[int]string {
 	found, inside := map[int]string{}, false
 	for i, line := range strings.Split(page, "\n") {
@@ -56,7 +56,7 @@ func TestPostCommands(t *testing.T) {
 	}
 }
 
-func TestPostCommandsAreFound(t *testing.T) {
+func TestFindPostCommands(t *testing.T) {
 	got := postCommands("post merge\n```sh\nfor i in 1; do\n  ./post merge && x  # why\ndone\nrank " +
 		"--postpone\nbin/post show a\n```\n```console\n$ post show\n```\n```yaml\npost merge\n```\n")
 	if len(got) != 2 || got[4] != "  ./post merge && x  # why" || got[7] != "bin/post show a" {

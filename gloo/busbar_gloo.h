@@ -1,8 +1,7 @@
 /* The table of functions between package gloo and its shim, which is C++ and linked to libgloo. The shim exports one
- * symbol, busbar_gloo; no C++ type and no exception crosses this line.
+ * symbol, busbar_gloo; the interface has no C++ types and no exceptions.
  *
- * Functions that return int return a status. The text that belongs to it is in the error given, or is asked for by
- * last_error. */
+ * Functions that return int return a status. Its text is in the given error, or comes from last_error. */
 #ifndef BUSBAR_GLOO_H
 #define BUSBAR_GLOO_H
 
@@ -14,17 +13,17 @@
 extern "C" {
 #endif
 
-/* Changes with everything below. */
+/* Increment with every change below. */
 #define BUSBAR_GLOO_ABI 2
 
 enum busbar_gloo_status {
 	BUSBAR_GLOO_OK,
-	BUSBAR_GLOO_INVALID,     /* Gloo does not take these arguments */
+	BUSBAR_GLOO_INVALID,     /* Gloo rejects these arguments */
 	BUSBAR_GLOO_LOST,        /* the connection to another rank broke */
 	BUSBAR_GLOO_TIMEOUT,     /* timeout waiting for another rank */
-	BUSBAR_GLOO_MEMORY,      /* no memory */
+	BUSBAR_GLOO_MEMORY,      /* out of memory */
 	BUSBAR_GLOO_INTERRUPTED, /* interrupt was called */
-	BUSBAR_GLOO_FAILED,      /* anything else */
+	BUSBAR_GLOO_FAILED,      /* any other failure */
 };
 
 enum busbar_gloo_kind {
@@ -66,13 +65,13 @@ struct busbar_gloo_error {
 struct busbar_gloo_create {
 	int rank, size;
 	const char *interface; /* of the network; NULL: by address */
-	const char *address;   /* a name or a number that belongs to this host; NULL: by interface */
+	const char *address;   /* a name or an address of this host; NULL: by interface */
 	int64_t connect_ms, timeout_ms;
-	int cpus;       /* length of cpu; 0: the thread of Gloo runs where the calling one may */
-	const int *cpu; /* the CPUs on which it may run */
+	int cpus;       /* length of cpu; 0: Gloo's thread inherits the caller's CPUs */
+	const int *cpu; /* the CPUs it may run on */
 };
 
-/* One operation to be measured; the fields as in internal/operation. */
+/* An operation to measure; the fields as in internal/operation. */
 struct busbar_gloo_spec {
 	int kind, type, op, root, in_place;
 	int aggregate; /* at least 1 */
@@ -80,35 +79,35 @@ struct busbar_gloo_spec {
 	int64_t count;
 	int64_t slots; /* at least 1 */
 	int64_t send_stride, recv_stride;
-	int64_t segment; /* bytes sent at once by the reduce_scatter; 0: its own choice */
+	int64_t segment; /* bytes per send of reduce_scatter; 0: Gloo's default */
 	busbar_step sync;
 	void *sync_context;
 };
 
-/* What busbar_gloo.prepare made of a spec. */
+/* Result of busbar_gloo.prepare. */
 struct busbar_gloo_prepared {
-	struct busbar_gloo_operation *operation; /* to release; the context of both steps */
+	struct busbar_gloo_operation *operation; /* to be freed; the context of both steps */
 	busbar_step issue, sync;
-	int64_t scratch; /* bytes allocated beside the buffers */
+	int64_t scratch; /* bytes allocated in addition to the buffers */
 };
 
 struct busbar_gloo {
-	uint32_t abi;              /* BUSBAR_GLOO_ABI; first, whatever else changes */
+	uint32_t abi;              /* BUSBAR_GLOO_ABI; always first */
 	const char *version;       /* of the headers that the shim was compiled with: "0.5.0" */
-	const char *(*path)(void); /* the file of libgloo, as the loader knows it */
+	const char *(*path)(void); /* path of libgloo, from the loader */
 
-	/* A context is made in steps: create opens a listening socket for each other rank; addresses writes what those must
-	 * know, size entries of address_bytes, entry i for rank i; connect is given the entries that they have for this
-	 * one, in the order of the ranks, and returns when all are connected. */
+	/* A context is created in steps: create opens a listening socket for each other rank; addresses writes size
+	 * entries of address_bytes, entry i for rank i; connect gets the entries that the ranks have for this one, in rank
+	 * order, and returns when all are connected. */
 	int (*create)(const struct busbar_gloo_create *how, struct busbar_gloo_context **out, struct busbar_gloo_error *e);
 	int64_t (*address_bytes)(const struct busbar_gloo_context *c);
 	int (*addresses)(struct busbar_gloo_context *c, void *out, struct busbar_gloo_error *e);
 	int (*connect)(struct busbar_gloo_context *c, const void *all, struct busbar_gloo_error *e);
-	const char *(*device)(const struct busbar_gloo_context *c); /* Gloo's own words: interface, address, speed */
-	int (*thread)(const struct busbar_gloo_context *c);         /* the id of Gloo's thread; 0 if it was not found */
+	const char *(*device)(const struct busbar_gloo_context *c); /* from Gloo: interface, address, speed */
+	int (*thread)(const struct busbar_gloo_context *c);         /* the id of Gloo's thread; 0 if not found */
 
-	/* From any thread: a blocked operation of this context fails, as does every later one, and the other ranks lose
-	 * the connection. */
+	/* From any thread: the blocked operation of this context and all later ones fail, and the other ranks lose the
+	 * connection. */
 	void (*interrupt)(struct busbar_gloo_context *c);
 	void (*last_error)(const struct busbar_gloo_context *c, struct busbar_gloo_error *e);
 	void (*destroy)(struct busbar_gloo_context *c);

@@ -1,4 +1,4 @@
-/* What Go calls: a function pointer cannot be called from Go, so each has a trampoline. */
+/* Go cannot call a function pointer, so each function has a trampoline. */
 #ifndef BUSBAR_GLOO_CALL_H
 #define BUSBAR_GLOO_CALL_H
 

@@ -101,7 +101,7 @@ func milliseconds(d, otherwise time.Duration) C.int64_t {
 	return C.int64_t(max(1, d.Milliseconds()))
 }
 
-// Address is what the other ranks must know of this one to connect to it. The error is an *Error.
+// Address returns the data that other ranks need to connect to this one. The error is an *Error.
 func (c *Context) Address() ([]byte, error) {
 	each := int(C.call_address_bytes(c.l.t, c.c))
 	entries := C.malloc(C.size_t(each * c.size))

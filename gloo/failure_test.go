@@ -52,8 +52,7 @@ func expect(err error, status Status, peer int, words ...string) error {
 	return nil
 }
 
-// A rank that leaves is named, whether it leaves between operations or while the others wait for it, and the text
-// stays.
+// A rank that exits is named, between operations or while the others wait for it, and the text is kept.
 func TestLostRank(t *testing.T) {
 	for _, kind := range []coll.Collective{coll.AllReduce, coll.ReduceScatter, coll.Broadcast} {
 		t.Run(kind.String(), func(t *testing.T) {
@@ -76,8 +75,8 @@ func TestLostRank(t *testing.T) {
 	}
 }
 
-// The connection breaks in the middle of a message: the rest never arrives, and no rank may wait for it.
-func TestLostInTheMiddle(t *testing.T) {
+// The connection breaks in the middle of a message: no rank may wait for the rest.
+func TestLostRankDuringOperation(t *testing.T) {
 	var halfway atomic.Bool
 	groupWith(t, 2, Options{}, coll.Broadcast, 256<<20, func(c *Context, o *Operation) error {
 		if c.rank == 0 {
@@ -128,7 +127,7 @@ func TestTimeout(t *testing.T) {
 	})
 }
 
-func TestNobodyConnects(t *testing.T) {
+func TestConnectTimeout(t *testing.T) {
 	l := library(t)
 	c, err := l.NewContext(Options{Rank: 0, Size: 2, Interface: "lo", ConnectTimeout: 300 * time.Millisecond})
 	if err != nil {

@@ -25,15 +25,15 @@ func library(t *testing.T) *Library {
 	return l
 }
 
-// group runs work on n ranks, each a context of its own on a thread of its own in this process, over the loopback
-// interface. A rank that fails interrupts its context, so that the others leave too. It returns every rank's error.
+// group runs work on n ranks, each with its own context and thread in this process, over the loopback interface. A
+// rank that fails interrupts its context, so that the others stop too. It returns every rank's error.
 func group(t *testing.T, n int, o Options, work func(*Context) error) []error {
 	t.Helper()
 	o.Interface = "lo"
 	return groupOf(t, n, func(int) (Options, error) { return o, nil }, work)
 }
 
-// groupOf is group with each rank's own options, which begin returns on the rank's thread.
+// groupOf is group with options per rank, from begin on the rank's thread.
 func groupOf(t *testing.T, n int, begin func(rank int) (Options, error), work func(*Context) error) []error {
 	t.Helper()
 	l := library(t)

@@ -17,8 +17,8 @@ import (
 	"busbar/internal/needs"
 )
 
-// Two network namespaces are two hosts: no route through the loopback interface, other addresses, other interface
-// names. Each rank has a thread in one of them, and finds its network by the route to the other one.
+// Two network namespaces simulate two hosts: no route through loopback, other addresses, other interface names. Each
+// rank has a thread in one of them, and finds its network by the route to the other one.
 func TestTwoHosts(t *testing.T) {
 	library(t)
 	if os.Getuid() != 0 {

@@ -13,7 +13,7 @@ import (
 	"busbar/internal/needs"
 )
 
-func TestLoadSaysWhatIsWrong(t *testing.T) {
+func TestLoadErrors(t *testing.T) {
 	another := needs.SharedLibrary(t, shimFile, "int other = 1;")
 	older := needs.SharedLibrary(t, shimFile, "const unsigned busbar_gloo = 4711;")
 	for want, path := range map[string]string{
@@ -31,7 +31,7 @@ func TestLoadSaysWhatIsWrong(t *testing.T) {
 	}
 }
 
-func TestLoadWithoutGlooItself(t *testing.T) {
+func TestLoadWithoutGloo(t *testing.T) {
 	for why, want := range map[string]string{
 		"libgloo.so.0: cannot open shared object file":                              "apt-get install libgloo0",
 		"/lib/libstdc++.so.6: version `GLIBCXX_3.4.30' not found (required by ...)": "libstdc++6",
@@ -42,7 +42,7 @@ func TestLoadWithoutGlooItself(t *testing.T) {
 	}
 }
 
-// The shim shows one symbol, so that nothing of it, of Gloo or of C++ meets another library's.
+// The shim exports one symbol, so that no symbol of it, Gloo or C++ conflicts with another library's.
 func TestOneSymbol(t *testing.T) {
 	l := library(t)
 	needs.Command(t, "nm", "it lists symbols, and comes with the compiler's binutils")

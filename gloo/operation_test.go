@@ -25,8 +25,8 @@ func TestOperations(t *testing.T) {
 	}
 }
 
-// everything runs all collectives, types, reductions and placements. What is special to a type shows in small worlds;
-// the larger ones, for which this machine has too few cores, take one of each size.
+// everything runs all collectives, types, reductions and placements. Small worlds cover all types; the larger ones,
+// for which this machine has too few cores, use one type per size.
 func everything(c *Context) error {
 	types := coll.DataTypes()[:coll.Float64]
 	switch {
@@ -51,7 +51,7 @@ func collectives(c *Context, types []coll.DataType, ops []coll.RedOp, counts ...
 	return nil
 }
 
-// Messages longer than what Gloo and the ring send at once, with a rest.
+// Messages longer than the chunks of Gloo and the ring, with a remainder.
 func TestLongMessages(t *testing.T) {
 	must(t, group(t, 3, Options{}, func(c *Context) error {
 		return collectives(c, []coll.DataType{coll.Int32}, []coll.RedOp{coll.Sum}, 1<<20+12345)

@@ -1,5 +1,5 @@
 /* The table of functions between package mpi and its shim. A shim is compiled once per MPI and exports one symbol,
- * busbar_mpi; no type of any mpi.h crosses this line.
+ * busbar_mpi; the interface has no types of mpi.h.
  *
  * Functions return 0 or MPI's error code, unless documented otherwise. */
 #ifndef BUSBAR_MPI_H
@@ -9,7 +9,7 @@
 
 #include "../internal/loop/loop.h"
 
-/* Changes with everything below. */
+/* Increment with every change below. */
 #define BUSBAR_MPI_ABI 3
 
 enum busbar_mpi_kind {
@@ -42,7 +42,7 @@ enum busbar_mpi_op { BUSBAR_SUM = 1, BUSBAR_PROD, BUSBAR_MIN, BUSBAR_MAX, BUSBAR
 struct busbar_comm;
 struct busbar_operation;
 
-/* One operation to be measured; the fields as in OpSpec (types.go). */
+/* An operation to measure; the fields as in OpSpec (types.go). */
 struct busbar_mpi_spec {
 	int kind, type, op, root, in_place;
 	int aggregate; /* at least 1 */
@@ -51,34 +51,34 @@ struct busbar_mpi_spec {
 	int64_t slots; /* at least 1 */
 	int64_t send_stride, recv_stride;
 
-	/* For tests, so that large counts can be tried with small ones. */
-	int64_t int_max; /* the largest count of the int functions */
+	/* For tests: try large counts with small ones. */
+	int64_t int_max; /* the maximum count of the int functions */
 	int no_large;    /* as if the library had no _c functions */
 };
 
-/* What busbar_mpi.prepare made of a spec. */
+/* Result of busbar_mpi.prepare. */
 struct busbar_mpi_prepared {
-	struct busbar_operation *operation; /* to release */
+	struct busbar_operation *operation; /* to be freed */
 	busbar_step issue, sync;
-	void *context; /* of both */
-	struct busbar_async async; /* start is NULL where the operation cannot run in the background */
+	void *context; /* context of both */
+	struct busbar_async async; /* NULL if the operation cannot run in the background */
 
 	int large;          /* by the _c function */
 	int derived;        /* a share is one element of a derived type */
-	int64_t parts;      /* calls for one operation; 1 mostly */
-	int64_t part_count; /* elements in each of them but the last */
-	int own_op;         /* the reduction is ours, not MPI's */
+	int64_t parts;      /* calls per operation; usually 1 */
+	int64_t part_count; /* elements per call, except the last */
+	int own_op;         /* the shim reduces, not MPI */
 };
 
 struct busbar_mpi {
-	uint32_t abi;          /* BUSBAR_MPI_ABI; first, whatever else changes */
+	uint32_t abi;          /* BUSBAR_MPI_ABI; always first */
 	const char *family;    /* "openmpi", "mpich" or "other" */
 	const char *compiled;  /* the MPI it was compiled with: "Open MPI 4.1.4" */
-	const char *(*path)(void); /* the file of the MPI library, as the loader knows it */
+	const char *(*path)(void); /* path of the MPI library, from the loader */
 	int (*version)(char *text, int size, int standard[2]);
 	int (*large)(void);    /* whether the library has the _c functions */
 
-	int (*init)(int *level); /* asks for MPI_THREAD_MULTIPLE; level 0 (single) to 3 (multiple) */
+	int (*init)(int *level); /* requests MPI_THREAD_MULTIPLE; level 0 (single) to 3 (multiple) */
 	int (*running)(void);    /* between init and finalize */
 	int (*finalize)(void);
 	int (*abort)(int code);

@@ -90,7 +90,7 @@ func splits(c *Comm) error {
 	return errors.Join(sub.Free(), c.Free(), c.Barrier())
 }
 
-// sleeping lets the others wait for rank 0: none may return before it has come, and they must sleep meanwhile.
+// sleeping lets the others wait for rank 0: none may return early, and they must sleep meanwhile.
 func sleeping(c *Comm) error {
 	cpu := func() time.Duration {
 		var u syscall.Rusage
@@ -135,7 +135,7 @@ func clocks(c *Comm) error {
 	return c.Barrier()
 }
 
-// mistakes are errors that MPI finds and busbar hands on.
+// mistakes are errors that MPI detects and busbar returns.
 func mistakes(c *Comm) error {
 	b, err := loop.AllocBuffer(64)
 	if err != nil {
@@ -163,7 +163,7 @@ func mistakes(c *Comm) error {
 	return errors.Join(b.Free(), b.Free())
 }
 
-// signals checks that Go's handlers are where they were: crashes become panics, and signals arrive.
+// signals checks that Go's handlers are still installed: crashes become panics, and signals arrive.
 func signals(c *Comm) error {
 	recovered := func() (r any) {
 		defer func() { r = recover() }()

@@ -15,7 +15,7 @@ import (
 	"busbar/internal/needs"
 )
 
-// clearLauncher takes away the variables of whatever launcher runs the tests.
+// clearLauncher unsets the variables of the launcher that runs the tests.
 func clearLauncher(t *testing.T) {
 	t.Helper()
 	for _, name := range []string{"OMPI_COMM_WORLD_SIZE", "PMI_RANK", "MPI_LOCALRANKID", "PMIX_RANK", "SLURM_STEP_ID",
@@ -108,7 +108,7 @@ func TestWrongShim(t *testing.T) {
 	}
 }
 
-func TestBuilderOfTheBundle(t *testing.T) {
+func TestBundleBuilder(t *testing.T) {
 	for _, c := range []struct{ folder, want string }{
 		{"bundle", "%s/build-mpi-shim "},
 		{"a bundle", "'%s/build-mpi-shim' "},

@@ -19,8 +19,8 @@ import (
 	"busbar/internal/needs"
 )
 
-// The tests of this package run it under mpirun: the test binary starts itself again as ranks, with the name of what
-// the ranks are to do in BUSBAR_MPI_WORKER.
+// The tests of this package run it under mpirun: the test binary starts itself as ranks, with the worker's name in
+// BUSBAR_MPI_WORKER.
 
 // shims returns the folder of the shims of both MPIs.
 func shims(t *testing.T) string { return filepath.Join(needs.Programs(t), "lib") }
@@ -69,7 +69,7 @@ func (w world) String() string { return w.family + " " + strconv.Itoa(w.ranks) }
 
 var worlds = []world{{OpenMPI, 2}, {OpenMPI, 3}, {MPICH, 2}}
 
-// launch runs a worker under the mpirun of a family and returns what it printed and its exit code.
+// launch runs a worker under a family's mpirun and returns its output and exit code.
 func launch(t *testing.T, w world, worker string, env ...string) (output string, code int) {
 	t.Helper()
 	executable, err := os.Executable()
@@ -78,7 +78,7 @@ func launch(t *testing.T, w world, worker string, env ...string) (output string,
 	}
 	args := []string{"mpirun." + w.family, "-np", strconv.Itoa(w.ranks)}
 	if w.family == OpenMPI {
-		// On one core, where ranks yield, they cannot starve launches of other packages.
+		// With yielding, ranks on one core do not starve other packages' tests.
 		args = append([]string{"taskset", "-c", firstCore(t)}, append(args, "--oversubscribe")...)
 	}
 	dir := shims(t) // may build them, which does not count
@@ -151,7 +151,7 @@ func workInfo(m *MPI) error {
 	return nil
 }
 
-// A launcher of another MPI starts ranks that are worlds of their own; whoever compares sizes must see that.
+// Another MPI's launcher starts ranks with worlds of size 1; comparing sizes must show that.
 func TestAlone(t *testing.T) {
 	for _, env := range [][]string{
 		{"BUSBAR_MPI_CHOICE=openmpi"},

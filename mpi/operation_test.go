@@ -33,7 +33,7 @@ func init() {
 	}
 }
 
-// cases are all that MPI can do of some collectives: a broadcast is in place.
+// cases are all variants of some collectives that MPI supports: a broadcast is in place.
 func cases(world int, of []coll.Collective, ops []coll.RedOp, counts ...int64) (all []coll.Case) {
 	for k := range reference.Cases(world, of, coll.DataTypes()[:coll.Float64], ops, counts...) {
 		if k.Collective != coll.Broadcast || k.Placement == coll.InPlace {
@@ -43,7 +43,7 @@ func cases(world int, of []coll.Collective, ops []coll.RedOp, counts ...int64) (
 	return all
 }
 
-// everything runs all operations, with the counts as they are and as if they were too large for an int.
+// everything runs all operations, with plain counts and as if they exceeded an int.
 func everything(m *MPI, c *Comm, counts []int64) error {
 	ops := []coll.RedOp{coll.Sum, coll.Prod, coll.Min, coll.Max, coll.Avg}
 	for _, k := range cases(c.size, coll.Collectives(), ops, counts...) {
@@ -138,8 +138,8 @@ func init() {
 	}
 }
 
-// asyncVariants runs an operation by itself, completed by tests and by waiting, with the count as it is and as if it
-// were too large for an int. An operation that needs several calls is then refused.
+// asyncVariants runs an operation alone, completed by tests and by waiting, with the plain count and as if it exceeded
+// an int. Operations that need several calls are then refused.
 func asyncVariants(m *MPI, s operation.Host) error {
 	defer func() { m.intMax, m.noLarge = math.MaxInt32, false }()
 	for _, m.intMax = range []int64{math.MaxInt32, max(1, s.Count*2/5)} {
@@ -166,8 +166,8 @@ func asyncVariants(m *MPI, s operation.Host) error {
 	return nil
 }
 
-// finish starts operations in their order and completes them, as the program of a step does: by waiting for them, or
-// by tests beside some computing and then by waiting.
+// finish starts operations in order and completes them as a step does: by waiting, or by tests beside computing and
+// then waiting.
 func finish(o *Operation, test bool, all ...loop.Async) error {
 	crew, err := program.NewCrew(1)
 	if err != nil {
@@ -189,7 +189,7 @@ func finish(o *Operation, test bool, all ...loop.Async) error {
 	return reference.Issue(h.Steps(), 1, o.Error)
 }
 
-// several are on their way at once, and are started again: what a step does.
+// several are in progress and restarted, as in a step
 func several(c *Comm) error {
 	const n, count = 5, 3000
 	b, err := loop.AllocBuffer(n * count * 4)
@@ -277,7 +277,7 @@ func init() {
 	workers["halves"] = func(m *MPI) error {
 		c := m.World()
 		defer func() { m.intMax = math.MaxInt32 }()
-		for _, m.intMax = range []int64{math.MaxInt32, 1 << 14} { // by MPI_Op_create_c where there is one
+		for _, m.intMax = range []int64{math.MaxInt32, 1 << 14} { // by MPI_Op_create_c if available
 			if err := reference.Halves(c.rank,
 				func(t coll.DataType, op coll.RedOp, at unsafe.Pointer, count int64) error {
 					o, err := c.Prepare(reference.InPlace(coll.AllReduce, t, op, at, count))

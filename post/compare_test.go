@@ -137,7 +137,7 @@ type comparedFact struct {
 	A, B []string
 }
 
-// pointPlace is what a point of either kind is compared under.
+// pointPlace is the key under which a point of either kind is compared.
 type pointPlace struct {
 	Collective coll.Collective
 	Placement  coll.Placement
@@ -183,7 +183,7 @@ func (c *comparedJSON) has(code string) bool {
 	return false
 }
 
-// compareJSON runs post compare; it returns its JSON, the exit code and what it printed on stderr.
+// compareJSON runs post compare and returns its JSON, exit code and stderr.
 func compareJSON(t *testing.T, args ...string) (comparedJSON, int, string) {
 	t.Helper()
 	var stdout, stderr bytes.Buffer
@@ -198,7 +198,7 @@ func compareJSON(t *testing.T, args ...string) (comparedJSON, int, string) {
 	return c, code, stderr.String()
 }
 
-// pair writes two sides whose launches take turns, and returns their folders.
+// pair writes two sides with alternating launches, and returns their folders.
 func pair(t *testing.T, a, b launches) (string, string) {
 	t.Helper()
 	a.first, a.step, b.first, b.step = 1, 2, 2, 2
@@ -249,7 +249,7 @@ func TestCompareVerdicts(t *testing.T) {
 	}
 }
 
-// What one side failed at, or has no record of, stands there whatever the times say.
+// Points that failed or are missing on one side are listed whatever the times.
 func TestCompareFindings(t *testing.T) {
 	status := func(at int, only int, s result.Status) func(int, *result.Run, []*result.Record) {
 		return func(launch int, _ *result.Run, records []*result.Record) {
@@ -330,13 +330,13 @@ func TestFailAbove(t *testing.T) {
 			t.Errorf("%s: exit %d, want %d; %s", flags, code, want, stderr)
 		}
 	}
-	// Points that are better, by however much, exceed nothing.
+	// Improvements never exceed the limit.
 	if _, code, _ := compareJSON(t, "--fail-above", "5%", b, a); code != 0 {
 		t.Errorf("better: exit %d", code)
 	}
 }
 
-// What tells the points of a side apart must be equal; what each side has one of is what is compared.
+// Properties that distinguish a side's points must be equal; properties with one value per side are compared.
 func TestComparePairs(t *testing.T) {
 	dir := t.TempDir()
 	a, b := filepath.Join(dir, "a"), filepath.Join(dir, "b")
@@ -375,7 +375,7 @@ func TestComparePairs(t *testing.T) {
 	}
 }
 
-// Both sides in the same launches, or in the same jobs of a campaign, are pairs from six on.
+// Sides from the same launches, or from the same jobs of a campaign, are pairs; at least six are needed.
 func TestComparePaired(t *testing.T) {
 	for _, c := range []struct {
 		n      int
@@ -441,7 +441,7 @@ func TestCompareWithoutAPair(t *testing.T) {
 	}
 }
 
-// What another tool measured is called that, and has no time of its own.
+// Imported results are named so, and have no start time of their own.
 func TestCompareImported(t *testing.T) {
 	imported := func(_ int, run *result.Run, _ []*result.Record) {
 		run.Start, run.Imported = time.Time{}, &result.Source{Tool: "nccl-tests 2.17.8"}
@@ -517,7 +517,7 @@ func TestCompareFacts(t *testing.T) {
 	}
 }
 
-func TestCompareRefuses(t *testing.T) {
+func TestCompareErrors(t *testing.T) {
 	a, b := pair(t, launches{n: 1, factor: 1}, launches{n: 1, factor: 1})
 	dir := t.TempDir()
 	rehearsed, wide := filepath.Join(dir, "rehearsed"), filepath.Join(dir, "wide")

@@ -60,15 +60,14 @@ func scriptStepLaunches(ts *testscript.TestScript, _ bool, args []string) {
 	l.save(&scriptTB{ts: ts}, ts.MkAbs(args[0]))
 }
 
-// stepPair writes two sides whose launches take turns, and returns their folders.
+// stepPair writes two sides with alternating launches, and returns their folders.
 func stepPair(t *testing.T, a, b stepLaunches) (string, string) {
 	t.Helper()
 	a.first, a.step, b.first, b.step = 1, 2, 2, 2
 	return saved(t, a, b)
 }
 
-// A launch counts with the median of its overlapped steps; beside it stand communication alone and what of it is
-// exposed.
+// A launch's value is the median of its overlapped steps, listed with communication alone and its exposed part.
 func TestCompareTrainingTimes(t *testing.T) {
 	level := func(launch int, f *result.StepFile) {
 		for i := range f.Rounds {
@@ -98,7 +97,7 @@ func TestCompareTrainingTimes(t *testing.T) {
 	}
 }
 
-// What makes a step another one keeps it from being compared, and is said; what is without meaning for it does not.
+// Different steps are not compared, and the difference is reported; irrelevant properties do not matter.
 func TestCompareTrainingPartners(t *testing.T) {
 	run := func(change func(*result.Run)) func(int, *result.StepFile) {
 		return func(_ int, f *result.StepFile) { change(&f.Run) }
@@ -148,7 +147,7 @@ func TestCompareTrainingPartners(t *testing.T) {
 	}
 }
 
-// What of one kind has no partner beside what of another has is listed, and does not end the comparison.
+// Points of one kind without a partner are listed and do not end the comparison.
 func TestCompareBothKinds(t *testing.T) {
 	a, b := pair(t, launches{n: 4, factor: 1, noise: 0.002}, launches{n: 4, factor: 1, noise: 0.002})
 	stepLaunches{first: 1, step: 2, n: 4, factor: 1, noise: 0.002}.save(t, a)
@@ -186,11 +185,11 @@ func TestCompareBothKinds(t *testing.T) {
 	if _, code, stderr := compareJSON(t, lone, cases); code != codeNothing ||
 		!strings.Contains(stderr, lone+" has no collectives") ||
 		!strings.Contains(stderr, cases+" has no training steps") {
-		t.Errorf("nothing in common: exit %d, %s", code, stderr)
+		t.Errorf("no common points: exit %d, %s", code, stderr)
 	}
 }
 
-// What failed, and what was cut off, has no time; the rest of the launches have.
+// Failed and truncated launches have no time; the other launches have.
 func TestCompareTrainingFindings(t *testing.T) {
 	for name, c := range map[string]struct {
 		edit     func(int, *result.StepFile)

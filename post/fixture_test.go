@@ -15,7 +15,7 @@ import (
 	"busbar/internal/result"
 )
 
-// fixture is a made-up run, so that commands have something to read where nothing was measured.
+// fixture is a made-up run for commands to read.
 type fixture struct {
 	backend, library string
 	world, launch    int
@@ -182,7 +182,7 @@ var fixtures = map[string]fixture{
 		collectives: []coll.Collective{coll.AllReduce}, placements: out, edit: problems},
 }
 
-// slower makes every time of a run so many times as long.
+// slower multiplies every time of a run by a factor.
 func slower(factor float64) func(*result.Run, []*result.Record, *result.End) {
 	return func(_ *result.Run, records []*result.Record, _ *result.End) {
 		for _, r := range records {

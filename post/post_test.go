@@ -99,7 +99,7 @@ func TestExitCodes(t *testing.T) {
 	}
 }
 
-// A cancelled merge leaves no file behind, and an older one as it was.
+// A cancelled merge leaves no file, and keeps an older one.
 func TestInterrupted(t *testing.T) {
 	dir := t.TempDir()
 	fixtures["tiny"].save(t, dir)
@@ -152,7 +152,7 @@ func TestHelp(t *testing.T) {
 	}
 }
 
-// Lines of tables fit a terminal, whatever they hold; lines with paths may not.
+// Lines of tables fit a terminal with any content; lines with paths may not.
 func TestOutputFits80Columns(t *testing.T) {
 	dir := t.TempDir()
 	all, steps := filepath.Join(dir, "all"), filepath.Join(dir, "steps")

@@ -11,7 +11,7 @@ import (
 	"busbar/internal/result"
 )
 
-// shown is what post show printed on stdout, with its exit code.
+// shown is the stdout of post show, with its exit code.
 func shown(t *testing.T, args ...string) (string, int) {
 	t.Helper()
 	var stdout bytes.Buffer
@@ -46,7 +46,7 @@ type shownJSON struct {
 	}
 }
 
-// JSON has the facts behind the sentences: of points their notices and why they have no value, of runs how they ended.
+// The JSON has the facts behind the text: points' notices and missing values, and how runs ended.
 func TestShowJSONHasFacts(t *testing.T) {
 	for name, want := range map[string]struct{ outcome, cause, notices, reason string }{
 		"gloo4":       {"complete", "", "oversubscribed", ""},

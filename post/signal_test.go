@@ -13,8 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// start starts post with its stdout in a pipe, and returns when a first byte came through it: the program is then at
-// its work.
+// start starts post with its stdout in a pipe, and returns after the first byte: the program is then running.
 func start(t *testing.T, args ...string) (*exec.Cmd, *os.File) {
 	t.Helper()
 	cmd := exec.Command("post", args...)
@@ -55,7 +54,7 @@ func await(t *testing.T, what string, condition func() bool) {
 	t.Fatalf("waited in vain for %s", what)
 }
 
-// TestSignal: the first signal ends a command in order, with the exit code of that signal and no half picture.
+// TestSignal: the first signal ends a command cleanly, with that signal's exit code and no partial output.
 func TestSignal(t *testing.T) {
 	for signal, want := range map[syscall.Signal]int{syscall.SIGINT: 130, syscall.SIGTERM: 143} {
 		dir := t.TempDir()
@@ -109,7 +108,7 @@ func TestNoReader(t *testing.T) {
 	}
 }
 
-// TestSecondSignal: a program that cannot end in order, here for want of a reader, ends with the second signal.
+// TestSecondSignal: a program that cannot shut down, here without a reader, ends with the second signal.
 func TestSecondSignal(t *testing.T) {
 	dir := t.TempDir()
 	for i := range 60 { // more than a pipe holds

@@ -22,8 +22,8 @@ import (
 	"busbar/post/steps/stepstest"
 )
 
-// snapshots are commands over the corpus of saveCorpus: what they print on both streams, their exit codes, and the text
-// files that they write are kept in testdata/snapshots, one file per line here.
+// snapshots are commands over the corpus of saveCorpus: their output, exit codes and written text files are kept in
+// testdata/snapshots, one file per line here.
 var snapshots = map[string]string{
 	"show-examples":     "show cpu-quick h100-two-nodes step-cpu",
 	"show-peak":         "show --peak 450GB/s h100-two-nodes",
@@ -75,7 +75,7 @@ func TestSnapshots(t *testing.T) {
 	}
 }
 
-// snapshot runs a command and returns what it printed and wrote.
+// snapshot runs a command and returns its output and files.
 func snapshot(t *testing.T, corpus, command string) string {
 	t.Helper()
 	var stdout, stderr, all bytes.Buffer

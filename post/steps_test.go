@@ -45,7 +45,7 @@ var stepRuns = map[string]func() stepstest.Run{
 // hostile is a name that steers terminals and ends tags.
 const hostile = "\x1b[31m</script><img src=x onerror=alert(1)>|`\u202e"
 
-// hostileSteps is a run with such a name wherever a file may have one.
+// hostileSteps is a run with such a name in every possible place.
 func hostileSteps() stepstest.Run {
 	r := stepstest.Default()
 	r.Edit = func(f *result.StepFile) {
@@ -70,8 +70,8 @@ func hostileSteps() stepstest.Run {
 	return r
 }
 
-// TestHostileSteps: whatever a file of training steps holds, no command lets it steer a terminal.
-func TestHostileSteps(t *testing.T) {
+// TestInvalidSteps: no command writes control characters from a file of training steps to a terminal.
+func TestInvalidSteps(t *testing.T) {
 	dir := t.TempDir()
 	stepstest.Save(t, dir, hostileSteps().File())
 	for _, args := range [][]string{{"show", dir}, {"plot", "--format", "svg", "-o", filepath.Join(dir, "plots"), dir},

@@ -75,8 +75,8 @@ func TestTimelineOfOwnSteps(t *testing.T) {
 	}
 }
 
-// Points are jobs of their own: what they take together says nothing about any of them.
-func TestTimelineIsOfOnePoint(t *testing.T) {
+// Points are separate jobs: their times together are meaningless.
+func TestTimelineOfOnePoint(t *testing.T) {
 	dir := t.TempDir()
 	one, two := ownTraces(t, dir, 1, 25<<20, steps.NoCalls), ownTraces(t, dir, 12, steps.All, steps.NoCalls)
 	var out, said bytes.Buffer

@@ -22,14 +22,14 @@ func exists(path string) bool {
 	return err == nil
 }
 
-// TestMergeOfTrainingSteps: they go into a table of their own, and no table is made of what is not there.
+// TestMergeOfTrainingSteps: steps have their own table, and missing kinds have none.
 func TestMergeOfTrainingSteps(t *testing.T) {
 	t.Chdir(t.TempDir())
 	stepstest.Save(t, "steps", stepstest.Default().File())
 	stdout, stderr, code := posted(t, "merge steps")
 	if code != 0 || stdout != "steps/steps.csv\n" || exists("steps/merged.csv") ||
 		!strings.Contains(stderr, "8 points (8 of training steps), 1 run") {
-		t.Fatalf("exit %d, %q, said %q", code, stdout, stderr)
+		t.Fatalf("exit %d, %q, stderr %q", code, stdout, stderr)
 	}
 	b, err := os.ReadFile("steps/steps.csv")
 	if lines := strings.Split(string(b), "\n"); err != nil || len(lines) != 10 ||
@@ -40,21 +40,21 @@ func TestMergeOfTrainingSteps(t *testing.T) {
 	stdout, stderr, code = posted(t, "merge steps")
 	if code != 0 || stdout != "steps/merged.csv\nsteps/merged.jsonl\nsteps/steps.csv\n" ||
 		!strings.Contains(stderr, "12 points (8 of training steps), 2 runs") {
-		t.Errorf("exit %d, %q, said %q", code, stdout, stderr)
+		t.Errorf("exit %d, %q, stderr %q", code, stdout, stderr)
 	}
 	stepstest.Save(t, "rehearsed", stepRuns["rehearsed"]().File())
 	if _, stderr, code := posted(t, "merge -o out steps rehearsed"); code != 1 ||
 		!strings.Contains(stderr, "--include-simulated") || exists("out/steps.csv") {
-		t.Errorf("rehearsed steps beside measured ones: exit %d, said %q", code, stderr)
+		t.Errorf("simulated and measured steps: exit %d, stderr %q", code, stderr)
 	}
 	if _, stderr, code := posted(t, "merge --include-rehearsed -o out steps rehearsed"); code != 0 ||
 		!strings.Contains(stderr, "20 points (16 of training steps)") {
-		t.Errorf("rehearsed steps that were asked for: exit %d, said %q", code, stderr)
+		t.Errorf("requested simulated steps: exit %d, stderr %q", code, stderr)
 	}
 }
 
-// A command that has nothing for training steps says so in a line, reads the rest, and fails where there is no rest.
-func TestTrainingStepsArePassedOver(t *testing.T) {
+// A command that does not support training steps prints a line, reads the rest, and fails if there is no rest.
+func TestTrainingStepsSkipped(t *testing.T) {
 	t.Chdir(t.TempDir())
 	stepstest.Save(t, "steps", stepstest.Default().File())
 	stepstest.Save(t, "both", stepstest.Default().File())
@@ -67,10 +67,10 @@ func TestTrainingStepsArePassedOver(t *testing.T) {
 		"export --format prometheus", "report --layout comparison -o out"} {
 		if stdout, stderr, code := posted(t, c+" both"); code != 0 || strings.Count(stderr, word) != 1 ||
 			strings.Contains(stdout, "resnet50") {
-			t.Errorf("post %s: exit %d, said %q", c, code, stderr)
+			t.Errorf("post %s: exit %d, stderr %q", c, code, stderr)
 		}
 		if _, stderr, code := posted(t, c+" steps"); code == 0 || !strings.Contains(stderr, word) {
-			t.Errorf("post %s of steps alone: exit %d, said %q", c, code, stderr)
+			t.Errorf("post %s of steps alone: exit %d, stderr %q", c, code, stderr)
 		}
 	}
 	if left, err := filepath.Glob("out/*"); err != nil || len(left) == 0 {

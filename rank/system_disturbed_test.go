@@ -67,8 +67,8 @@ func (d disturbed) launch(t *testing.T, out string) *running {
 	return l.start(t)
 }
 
-// After any signal the results are kept, the file and stderr state the reason, the rank that hangs or died is named,
-// and no shared memory remains.
+// After any signal the results are kept, the file and stderr state the reason, the hung or crashed rank is named, and
+// no shared memory remains.
 func TestDisturbed(t *testing.T) {
 	t.Parallel()
 	const (
@@ -220,10 +220,10 @@ func TestLateRankWithoutSideChannel(t *testing.T) {
 	has(t, o.stderr, "rank 2 on "+hostName()+" is still at iteration", "(issuing) of all_reduce float32 sum 4 KiB")
 }
 
-// A job that was suspended longer than its deadline continues, even if its ranks do not resume at once.
+// A job that was suspended longer than its timeout continues, even if its ranks do not resume at once.
 func TestSuspended(t *testing.T) {
 	out := t.TempDir()
-	// Not in parallel, and without yielding: rank 0 must use its core as soon as it waits for rank 1.
+	// Not in parallel, and without yielding: rank 0 must use its core when it waits for rank 1.
 	r := rankRun{args: endless(out, "--deadline", "5s"), env: []string{"OMPI_MCA_mpi_yield_when_idle=0"}}.start(t)
 	r.awaitPoints(out, 3)
 	r.signal(1, syscall.SIGSTOP)
@@ -294,7 +294,7 @@ func (r *running) awaitStandstill(dir string) (points int) {
 	return points
 }
 
-// A run that is interrupted before its first point ends with the same code.
+// A run interrupted before its first point ends with the same exit code.
 func TestInterruptedAtStart(t *testing.T) {
 	t.Parallel()
 	r := rankRun{mpirun: alone, args: endless(t.TempDir())}.start(t)

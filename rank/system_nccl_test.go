@@ -62,7 +62,7 @@ func TestWindowsOfRoots(t *testing.T) {
 }
 
 // NCCL keeps its last error message: a second message of the same text is out of memory again.
-func TestOutOfMemoryTwice(t *testing.T) {
+func TestRepeatedOutOfMemory(t *testing.T) {
 	t.Parallel()
 	out := t.TempDir()
 	o := rankRun{env: []string{"BUSBAR_REHEARSAL_FAULT=oom@rank=1,size=4096"},
@@ -120,7 +120,7 @@ func TestNCCLOptions(t *testing.T) {
 }
 
 // The buffers of --like nccl-tests move, also in a graph; each position is checked.
-func TestLikeNCCLTests(t *testing.T) {
+func TestNCCLTestsOutput(t *testing.T) {
 	t.Parallel()
 	for more, moves := range map[string]bool{"-m 1": true, "-G 2": true, "--rotate 0": false} {
 		f, _ := rankRun{args: simulated(append(strings.Fields(more), "--like", "nccl-tests", "--collective",

@@ -113,7 +113,7 @@ func TestResultsAreRemoved(t *testing.T) {
 	elsewhere := shortDir(t)
 	r := rankRun{args: endless(out), env: []string{"TMPDIR=" + elsewhere}}.start(t)
 	before := r.awaitPoints(out, 5)
-	r.signal(1, syscall.SIGSTOP) // nothing is written between the two steps
+	r.signal(1, syscall.SIGSTOP) // no output between the two steps
 	r.awaitStandstill(out)
 	if err := os.Rename(out, filepath.Join(t.TempDir(), "aside")); err != nil {
 		t.Fatal(err)

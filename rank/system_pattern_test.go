@@ -159,7 +159,7 @@ func TestPatternResumesOutliers(t *testing.T) {
 	n := len(merged(t, out))
 	onNodes(t, 4, 1, patternArgs(out, "--resume")...).mustRun(t)
 	if got := len(merged(t, out)); got != n {
-		t.Errorf("%d points after one more run that had nothing to do, %d before", got, n)
+		t.Errorf("%d points after a run without remaining points, %d before", got, n)
 	}
 }
 

@@ -20,7 +20,7 @@ type refusal struct {
 	words  []string
 }
 
-// refused checks that a launch ends with its code and one message that has all the words, and writes nothing.
+// refused checks that a launch ends with its exit code and one message with all the words, and writes nothing.
 func (k refusal) refused(t *testing.T) {
 	t.Helper()
 	out := filepath.Join(t.TempDir(), "results")

@@ -70,7 +70,7 @@ func TestResume(t *testing.T) {
 }
 
 // --resume starts a new run in a missing folder. It measures points of another world, plan or variant.
-func TestResumeMeasuresWhatDiffers(t *testing.T) {
+func TestResumeMeasuresDifferences(t *testing.T) {
 	t.Parallel()
 	out := filepath.Join(t.TempDir(), "missing")
 	o := rankRun{args: small(out, "--resume")}.mustRun(t)
@@ -126,7 +126,7 @@ func TestInterleaved(t *testing.T) {
 }
 
 // New backends and worlds of a resumed run belong to its campaign.
-func TestResumeKeepsTheCampaign(t *testing.T) {
+func TestResumeKeepsCampaign(t *testing.T) {
 	t.Parallel()
 	out := t.TempDir()
 	rankRun{np: 3, args: simulated(small(out, "--worlds", "2")...)}.mustRun(t)

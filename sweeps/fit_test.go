@@ -74,7 +74,7 @@ func TestFitProperties(t *testing.T) {
 }
 
 // The ends come first, then the middle of every gap.
-func TestByWorth(t *testing.T) {
+func TestSizeOrder(t *testing.T) {
 	for n, want := range map[int][]int{1: {0}, 2: {0, 1}, 6: {0, 5, 2, 1, 3, 4}, 9: {0, 8, 4, 2, 6, 1, 3, 5, 7}} {
 		if got := byWorth(n); !slices.Equal(got, want) {
 			t.Errorf("%d sizes: %v, want %v", n, got, want)

@@ -57,8 +57,9 @@ func writeFile(t *testing.T, path, text string) {
 	}
 }
 
-// Differences are significant at any message size, but not if launches scatter more than they differ.
-func TestComparisonByInterval(t *testing.T) {
+// A difference counts if the launches are significant, at any size; launches that vary by more than they differ are
+// not.
+func TestCompareByInterval(t *testing.T) {
 	needs.Programs(t)
 	noise := []float64{1, 1.004, 0.997, 1.002, 0.999}
 	scatter := []float64{1, 1.3, 0.8, 1.15, 0.9}
@@ -98,7 +99,7 @@ func TestComparisonByInterval(t *testing.T) {
 	}
 }
 
-func TestCheckLog(t *testing.T) {
+func TestNCCLTestsRunsComparable(t *testing.T) {
 	for _, k := range []struct {
 		ranks   int
 		version string
@@ -118,8 +119,8 @@ func TestCheckLog(t *testing.T) {
 	}
 }
 
-// Devices and memory are read from lines of NCCL's log since 2.14.
-func TestNCCLLogIsRead(t *testing.T) {
+// Devices and memory come from NCCL's own log, in the lines that it has had since 2.14.
+func TestNCCLLog(t *testing.T) {
 	dir := t.TempDir()
 	writeFile(t, dir+"/nccl-log.a", `a:1:1 [0] NCCL INFO transport.cc:9 Cuda Alloc Size 4194304 pointer 0x7f
 a:1:1 [1] NCCL INFO comm 0x55 rank 1 nranks 2 cudaDev 1 busId 1b000 commId 0x9 - Init COMPLETE
@@ -145,8 +146,8 @@ a:1:1 [1] NCCL INFO Allocated shareable buffer 0x7f size 6291456 ipcDesc 0x7f
 	}
 }
 
-// A step that exceeds its time is stopped with all its processes, and the next one runs.
-func TestStepExceedsItsTime(t *testing.T) {
+// A step that does not end is stopped with all that it started, and the next one has its turn.
+func TestStepTimeout(t *testing.T) {
 	out := filepath.Join(t.TempDir(), "check")
 	c := exec.Command("bash", "-c", `source ./gpu.sh
 simulated=1 LIMITS=(endless:1 after:20) steps=(endless after)
@@ -165,7 +166,7 @@ main --out "$1"`, "gpu_test", out)
 	}
 }
 
-// An interrupt stops the step and its processes; page and archive are written.
+// An interrupt ends the step and its processes, and leaves a page and an archive.
 func TestInterrupt(t *testing.T) {
 	out := filepath.Join(t.TempDir(), "check")
 	c := exec.Command("bash", "-c", `source ./gpu.sh
@@ -182,7 +183,7 @@ main --out "$1"`, "gpu_test", out)
 }
 
 // The limits of all steps and half a minute for the page make a quarter of an hour.
-func TestLimitsAddUp(t *testing.T) {
+func TestTotalTimeLimit(t *testing.T) {
 	output, _ := script(
 		t,
 		`for name in "${steps[@]}"; do declare -F "$name" >/dev/null || echo "no step $name"; done; limit `+
@@ -263,8 +264,8 @@ func TestNCCLTestsInOneWorld(t *testing.T) {
 	}
 }
 
-func TestNCCLTestsThatDiffer(t *testing.T) {
-	needs.File(t, "../lib/rehearsal/libnccl.so.2", "make build builds it")
+func TestNCCLTestsRunsDiffer(t *testing.T) {
+	needs.File(t, "../lib/rehearsal/libnccl.so.2", "make build makes it")
 	other := t.TempDir() // another file of the same version
 	for _, name := range []string{"libnccl.so.2", "libcuda.so.1"} {
 		data, err := os.ReadFile("../lib/rehearsal/" + name)

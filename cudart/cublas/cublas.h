@@ -1,6 +1,6 @@
-/* cuBLAS' interface as far as busbar needs it, without NVIDIA's headers: own names for its types, and one table of the
- * functions, filled from the library at run time. X(need, field, symbol, arguments); need is REQUIRED or OPTIONAL (a NULL
- * field: the library is older). All return a cublasStatus_t, 0 for success. */
+/* The part of cuBLAS' interface that busbar uses, declared without NVIDIA's headers. The table of functions is filled
+ * from the library at run time. X(need, field, symbol, arguments); need is REQUIRED or OPTIONAL (a NULL field: the
+ * library is older). All return a cublasStatus_t, 0 for success. */
 #ifndef BUSBAR_CUBLAS_H
 #define BUSBAR_CUBLAS_H
 
@@ -12,7 +12,7 @@
 
 typedef struct cublas_handle_ *cublas_handle;
 
-/* The words of cublasGemmEx, as cuBLAS 11 and newer have them. */
+/* Constants of cublasGemmEx since cuBLAS 11. */
 enum { CUBLAS_NOT_TRANSPOSED = 0, CUBLAS_HALF = 2, CUBLAS_COMPUTE_FLOAT = 68, CUBLAS_DEFAULT_ALGORITHM = -1 };
 
 #define BUSBAR_CUBLAS_FUNCTIONS(X) \
@@ -38,11 +38,11 @@ extern const size_t busbar_cublas_symbol_count;
 struct busbar_cublas_gemm {
 	const struct busbar_cublas *t;
 	cublas_handle handle;
-	int n; /* of rows and columns */
+	int n; /* rows and columns */
 	cuda_pointer a, b, c;
 };
 
-/* The step of a Work: so many products, one after another. Gives cuBLAS' status. */
+/* The step of a Work: count products, one after another. Returns cuBLAS' status. */
 int busbar_cublas_multiply(void *gemm, uint64_t products);
 
 #endif

@@ -16,7 +16,7 @@ import (
 	"busbar/internal/needs"
 )
 
-// build compiles C files into a library of that name, in a folder of its own, which it returns.
+// build compiles C files into a library in a new folder, which it returns.
 func build(t *testing.T, name, files string, flags ...string) string {
 	t.Helper()
 	sources, err := filepath.Glob(files)
@@ -26,7 +26,7 @@ func build(t *testing.T, name, files string, flags ...string) string {
 	return filepath.Dir(needs.SharedLibrary(t, name, "", append(sources, flags...)...))
 }
 
-// fake loads the fake library, and gives what it writes down.
+// fake loads the fake library and returns its log.
 func fake(t *testing.T, flags ...string) (l *Library, log func() string) {
 	t.Helper()
 	dir := build(t, "libcublas.so.12", "testdata/fake.c", flags...)
@@ -137,7 +137,7 @@ func TestStatuses(t *testing.T) {
 		}
 		if created, got := !strings.HasPrefix(fail, "cublasCreate"), log(); created != strings.Contains(got,
 			"cublasDestroy_v2") {
-			t.Errorf("%s: what was started is not given back: %s", fail, got)
+			t.Errorf("%s: not freed: %s", fail, got)
 		}
 	}
 	t.Setenv("FAKE_CUBLAS_FAIL", "cublasGemmEx=13")
@@ -199,7 +199,7 @@ func TestPlaces(t *testing.T) {
 	}
 }
 
-// TestNumbers looks at what the matrices hold: all are normal, below 1, of both signs.
+// TestNumbers checks the matrices: all values are normal, below 1, of both signs.
 func TestNumbers(t *testing.T) {
 	table := numbers()
 	negative, values := 0, map[uint16]bool{}

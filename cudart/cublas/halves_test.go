@@ -36,7 +36,7 @@ func TestMain(m *testing.M) {
 	fmt.Println(l.Info().Version, l.Info().Path)
 }
 
-// loadAlone loads cuBLAS in a process of its own and returns its version and path, or the error's text.
+// loadAlone loads cuBLAS in a separate process and returns its version and path, or the error's text.
 func loadAlone(t *testing.T, env ...string) string {
 	t.Helper()
 	c := exec.Command(os.Args[0])
@@ -48,7 +48,7 @@ func loadAlone(t *testing.T, env ...string) string {
 	return strings.TrimSpace(string(said))
 }
 
-// halves is a folder with a fake of both libraries, of version 12.minor.5; neither has the other's path.
+// halves returns a folder with fakes of both libraries, of version 12.minor.5, without paths to each other.
 func halves(t *testing.T, minor string, below ...string) string {
 	t.Helper()
 	dir := filepath.Join(append([]string{t.TempDir()}, below...)...)
@@ -62,7 +62,7 @@ func halves(t *testing.T, minor string, below ...string) string {
 		"-Wl,-soname,libcublas.so.12", "testdata/fake.c", lt))
 }
 
-func TestHalvesAreOfOneFolder(t *testing.T) {
+func TestLoadPairsLibrariesOfOneFolder(t *testing.T) {
 	inVenv := []string{"lib", "python3.0", "site-packages", "nvidia", "cublas", "lib"}
 	for _, k := range [][2]string{{"1", "9"}, {"9", "1"}} {
 		byLoader, byPip := halves(t, k[0]), halves(t, k[1], inVenv...)
@@ -74,14 +74,14 @@ func TestHalvesAreOfOneFolder(t *testing.T) {
 	}
 }
 
-func TestOtherHalfIsFoundBeside(t *testing.T) {
+func TestLoadFindsSecondLibrary(t *testing.T) {
 	dir := halves(t, "9")
 	if got, want := loadAlone(t, loadOnly+"="+dir), "12.9.5 "+filepath.Join(dir, "libcublas.so.12"); got != want {
 		t.Errorf("%s, wanted %s", got, want)
 	}
 }
 
-func TestForeignHalfIsRefused(t *testing.T) {
+func TestLoadRejectsOtherVersion(t *testing.T) {
 	old, recent := halves(t, "1"), halves(t, "9")
 	if err := os.Remove(filepath.Join(old, "libcublasLt.so.12")); err != nil {
 		t.Fatal(err)

@@ -32,7 +32,7 @@ func TestBuiltFor(t *testing.T) {
 	}
 }
 
-func TestUnserved(t *testing.T) {
+func TestUnsupported(t *testing.T) {
 	for _, k := range []struct {
 		cuda         string
 		major, minor int

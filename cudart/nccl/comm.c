@@ -1,4 +1,4 @@
-/* Communicators, blocking and not. */
+/* Blocking and non-blocking communicators. */
 #include "nccl.h"
 
 #include <sched.h>
@@ -13,8 +13,8 @@ int64_t busbar_nccl_now(void)
 	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
-/* Between two polls. The thread yields the CPU at once, as nccl-tests does, since a thread of the library may need this
- * core. After a second it sleeps, for at most a ten-thousandth of the wait. */
+/* Pause between two polls. The thread first yields the CPU, as nccl-tests does, because a thread of the library may
+ * need this core. After a second it sleeps, for at most a ten-thousandth of the elapsed wait. */
 void busbar_nccl_rest(int64_t waited)
 {
 	if (waited < YIELD)
@@ -39,7 +39,7 @@ int busbar_nccl_settle(const struct busbar_nccl_comm *c, int rc)
 		if (busbar_nccl_interrupted(c))
 			return BUSBAR_INTERRUPTED;
 		if (!c->comm || !c->t->async_error)
-			return rc; /* nothing to ask */
+			return rc;
 		if ((rc = busbar_nccl_async_error(c)) == NCCL_IN_PROGRESS)
 			busbar_nccl_rest(busbar_nccl_now() - start);
 	}
@@ -74,7 +74,7 @@ int busbar_nccl_abort(struct busbar_nccl_comm *c)
 	return rc;
 }
 
-/* The handle is written when the library is done, which may be after an interruption: it must outlive the call. */
+/* The library may write the handle after an interruption: the handle must outlive the call. */
 int busbar_nccl_register(const struct busbar_nccl_comm *c, uint64_t p, size_t bytes, int window, void **handle)
 {
 	void *buffer = (void *)(uintptr_t)p;

@@ -13,7 +13,7 @@ import (
 	"busbar/internal/operation"
 )
 
-// What is passed is the shortest structure that carries what is set, and nothing else is in it.
+// The passed structure is the shortest that contains the set fields, and nothing else.
 func TestConfig(t *testing.T) {
 	f := load(t)
 	id, err := f.NewID()
@@ -54,8 +54,8 @@ func TestConfig(t *testing.T) {
 	}
 }
 
-// A field that the library would ignore is refused; otherwise the record would be wrong.
-func TestConfigThatIsPassedOver(t *testing.T) {
+// A field that the library would ignore is an error; otherwise the record would be wrong.
+func TestConfigRejectsIgnoredField(t *testing.T) {
 	f := load(t, "-DMSCCLPP")
 	var lacks *operation.UnsupportedError
 	if _, err := f.Init(1, 0, ID{}, Config{MinCTAs: 1}); !errors.As(err, &lacks) ||
@@ -78,7 +78,7 @@ func TestConfigThatIsPassedOver(t *testing.T) {
 	}
 }
 
-// A communicator can be used when it is no longer in progress (NCCL_COMM_BLOCKING=0).
+// A communicator is usable once it is no longer in progress (NCCL_COMM_BLOCKING=0).
 func TestInitInProgress(t *testing.T) {
 	f := load(t)
 	f.set(polls, 5)
@@ -148,7 +148,7 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-func TestAfterTheEnd(t *testing.T) {
+func TestCallsAfterDestroy(t *testing.T) {
 	f := load(t)
 	for name, end := range map[string]func(*Comm) error{"closed": (*Comm).Close, "aborted": (*Comm).Abort} {
 		c := f.comm(0, 1, Config{})

@@ -26,11 +26,11 @@ func (c Config) prefix() (bytes, version int) {
 	return 0, 0
 }
 
-// openCTAs is passed as maxCTAs where only minCTAs is set: NCCL 2.17 to 2.30 refuse a minimum without a maximum. It is
-// more than any NCCL has channels, and each NCCL lowers it to what it has.
+// openCTAs is passed as maxCTAs if only minCTAs is set: NCCL 2.17 to 2.30 reject a minimum without a maximum. It
+// exceeds any NCCL's number of channels, and NCCL lowers it to its own.
 const openCTAs = 1024
 
-// maxCTAs is what is passed; 0 for nothing.
+// maxCTAs returns the value to pass; 0 for none.
 func (c Config) maxCTAs() int {
 	if c.MinCTAs != 0 && c.MaxCTAs == 0 {
 		return max(c.MinCTAs, openCTAs)
@@ -38,7 +38,7 @@ func (c Config) maxCTAs() int {
 	return c.MaxCTAs
 }
 
-// String describes what is passed to the library, for the record: "ncclConfig_t (40 bytes, version 21700): blocking=1
+// String describes the passed configuration, for the record: "ncclConfig_t (40 bytes, version 21700): blocking=1
 // minCTAs=4".
 func (c Config) String() string {
 	bytes, version := c.prefix()

@@ -30,10 +30,10 @@ func resultName(code int) string {
 	return results[code]
 }
 
-// ErrInterrupted is what a wait ends with after Comm.Interrupt.
+// ErrInterrupted is the error of a wait after Comm.Interrupt.
 var ErrInterrupted = errors.New("the wait for NCCL was interrupted")
 
-// ErrClosed is what a method of a communicator returns after Close or Abort.
+// ErrClosed is the error of a communicator's methods after Close or Abort.
 var ErrClosed = errors.New("the NCCL communicator was closed or aborted")
 
 // Error is a result of NCCL other than success.

@@ -20,17 +20,17 @@ import (
 const (
 	result   = iota // what calls return
 	polls           // how often the communicator reports that it is in progress
-	state           // what the communicator reports then
+	state           // the communicator's state afterwards
 	notReady        // how often the stream reports that it is not ready; -1: forever
-	query           // what the stream reports then
-	capture         // what the beginning of a capture returns
-	noHandle        // registration succeeds and does nothing
+	query           // the stream's state afterwards
+	capture         // result of beginning a capture
+	noHandle        // registration succeeds without effect
 	inGroup         // the end of a group is not the one that reports
 	looks           // the mark of a configuration is looked at
 	refuses         // the length of a configuration that is refused
 )
 
-// build compiles the fake library into a folder of its own, which it returns.
+// build compiles the fake library into a new folder, which it returns.
 func build(t *testing.T, flags ...string) string {
 	t.Helper()
 	return filepath.Dir(needs.SharedLibrary(t, library, "", append([]string{"-Wno-stringop-truncation",
@@ -88,7 +88,7 @@ func (f *fake) wants(want ...string) {
 	}
 }
 
-// comm is a rank of a communicator, whose making is forgotten.
+// comm returns a rank of a communicator, and clears the log of its creation.
 func (f *fake) comm(rank, size int, cfg Config) *Comm {
 	f.t.Helper()
 	id, err := f.NewID()
@@ -109,7 +109,7 @@ func pair(t *testing.T) (*fake, *Comm) {
 	return f, f.comm(0, 2, Config{})
 }
 
-// placed sets the objects that an operation of the fake uses.
+// placed sets the objects that the fake's operation uses.
 func (f *fake) placed(s OpSpec) OpSpec {
 	s.Cuda, s.Stream = f.symbol("fake_cuda"), f.symbol("fake_sync_context")
 	s.Send, s.Recv = 0x10000, 0x20000
@@ -131,7 +131,7 @@ func of(c coll.Collective) (s OpSpec) {
 	return s
 }
 
-// streamless takes the address of the stream out of a log.
+// streamless removes the stream's address from a log.
 func (f *fake) streamless(log string) string {
 	at := fmt.Sprintf(", stream %x", uint32(uintptr(f.symbol("fake_sync_context"))))
 	if strings.Count(log, ", stream ") != strings.Count(log, at) {
@@ -150,7 +150,7 @@ func run(t *testing.T, o *Operation, batches, n int) error {
 	return err
 }
 
-// stage is run; it reports the stage of the loop in which the error occurred.
+// stage is run, and returns the stage of the error.
 func stage(t *testing.T, o *Operation, batches, n int) (loop.Stage, error) {
 	t.Helper()
 	l, err := loop.New(o.Steps(), batches)

@@ -15,7 +15,7 @@ const library = "libnccl.so.2"
 type Options struct {
 	Path  string   // --nccl PATH: the library or its folder; then nothing else is tried
 	Dirs  []string // folders in which libnccl.so.2 lies; default: see Load
-	NCCLX bool     // refuse what is not NCCLX
+	NCCLX bool     // reject libraries other than NCCLX
 }
 
 // find lists the libraries to try, in order, and the patterns that match no file.

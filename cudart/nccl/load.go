@@ -131,8 +131,7 @@ func (l *Library) Parameters() map[string]string {
 	return all
 }
 
-// Phase reports to a simulation what the program is doing, so that faults can strike in a phase. It does nothing for
-// other libraries.
+// Phase reports the program's phase to a simulation, for faults of that phase. It has no effect on other libraries.
 func (l *Library) Phase(name string) {
 	if l.t.rehearsal_phase == nil {
 		return

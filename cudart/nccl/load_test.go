@@ -52,7 +52,7 @@ func TestParameters(t *testing.T) {
 	}
 }
 
-// A library with only the required symbols supports what they do, and reports everything else as unsupported.
+// A library with only the required symbols reports operations that need others as unsupported.
 func TestMinimalLibrary(t *testing.T) {
 	f := load(t, "-DMINIMAL")
 	for _, name := range []string{"ncclSend", "ncclAlltoAll", "ncclParamGetParameter"} {

@@ -1,8 +1,8 @@
-/* NCCL's interface as far as busbar needs it, without NVIDIA's header: own names for its types, and one table of the
- * functions, filled from a library at run time.
+/* The part of NCCL's interface that busbar uses, declared without NVIDIA's header. The table of functions is filled
+ * from a library at run time.
  *
  * BUSBAR_NCCL_FUNCTIONS lists every function once: X(need, since, result, field, symbol, arguments). need is REQUIRED
- * or OPTIONAL (a NULL field: the library does not have it); since is the version code of the NCCL in which the symbol
+ * or OPTIONAL (a NULL field: the library lacks it); since is the version code of the NCCL in which the symbol
  * appeared, or 0 if only other libraries have it. */
 #ifndef BUSBAR_NCCL_H
 #define BUSBAR_NCCL_H
@@ -18,7 +18,7 @@
 typedef int nccl_result; /* ncclResult_t */
 typedef struct nccl_comm_ *nccl_comm;
 typedef struct nccl_window_ *nccl_window;
-typedef struct { char bytes[128]; } nccl_id; /* ncclUniqueId: goes by value, which only a compiled call gets right */
+typedef struct { char bytes[128]; } nccl_id; /* ncclUniqueId; passed by value, so calls need a compiled trampoline */
 
 enum { NCCL_SUCCESS = 0, NCCL_SYSTEM_ERROR = 2, NCCL_IN_PROGRESS = 7 };
 enum { NCCL_INT8, NCCL_UINT8, NCCL_INT32, NCCL_UINT32, NCCL_INT64, NCCL_UINT64, NCCL_FLOAT16, NCCL_FLOAT32,
@@ -26,7 +26,7 @@ enum { NCCL_INT8, NCCL_UINT8, NCCL_INT32, NCCL_UINT32, NCCL_INT64, NCCL_UINT64, 
 enum { NCCL_SUM, NCCL_PROD, NCCL_MAX, NCCL_MIN, NCCL_AVG, BUSBAR_PRE_MUL_SUM };
 enum { NCCL_SCALAR_ON_HOST = 1, NCCL_WINDOW_SYMMETRIC = 1 };
 
-/* The beginning of ncclConfig_t that all libraries agree on; it ended after 24, 40, 48 and 72 bytes in NCCL 2.14, 2.17,
+/* The beginning of ncclConfig_t that all libraries share; it ended after 24, 40, 48 and 72 bytes in NCCL 2.14, 2.17,
  * 2.18 and 2.27. */
 struct nccl_config {
 	size_t size;
@@ -101,7 +101,7 @@ struct busbar_nccl {
 extern const struct busbar_symbol busbar_nccl_symbols[];
 extern const size_t busbar_nccl_symbol_count;
 
-/* Codes beside NCCL's results. */
+/* Codes in addition to NCCL's results. */
 enum { BUSBAR_CUDA_CODE = 1000, BUSBAR_INTERRUPTED = 10000 };
 
 struct busbar_nccl_comm {
@@ -118,7 +118,7 @@ int busbar_nccl_abort(struct busbar_nccl_comm *c);
 int busbar_nccl_register(const struct busbar_nccl_comm *c, uint64_t p, size_t bytes, int window, void **handle);
 int busbar_nccl_deregister(const struct busbar_nccl_comm *c, int window, void *handle);
 
-/* A call that answered rc: where that is ncclInProgress, polls until the communicator knows better. */
+/* rc is the result of a call; if it is ncclInProgress, polls until the communicator's state changes. */
 int busbar_nccl_settle(const struct busbar_nccl_comm *c, int rc);
 void busbar_nccl_rest(int64_t waited);
 int64_t busbar_nccl_now(void);
@@ -141,7 +141,7 @@ enum busbar_nccl_kind {
 	BUSBAR_SEND_RECV,
 };
 
-/* One operation to be measured; the fields as in OpSpec, with NCCL's numbers for type and op. */
+/* An operation to measure; the fields as in OpSpec, with NCCL's numbers for type and op. */
 struct busbar_nccl_spec {
 	int kind, type, op, root;
 	int rank, ranks;
@@ -157,17 +157,17 @@ struct busbar_nccl_spec {
 
 struct busbar_nccl_operation;
 struct busbar_nccl_prepared {
-	struct busbar_nccl_operation *operation; /* to release; the context of the steps */
+	struct busbar_nccl_operation *operation; /* to be freed; the context of the steps */
 	busbar_step issue, wait, sync;
-	const char *function; /* that the operation is done by; NULL: the library has none */
+	const char *function; /* function that performs the operation; NULL: the library has none */
 	int grouped;          /* by ncclSend and ncclRecv in a group */
 };
 
 int busbar_nccl_prepare(struct busbar_nccl_comm *c, const struct busbar_nccl_spec *s, struct busbar_nccl_prepared *out);
 int busbar_nccl_release(struct busbar_nccl_operation *o);
 
-/* Waits for a stream that has other work beside operations of the communicator, like an operation's wait. look is
- * called now and then meanwhile. */
+/* Waits for a stream that also has work other than the communicator's operations, as an operation's wait does. It
+ * calls look periodically. */
 struct busbar_nccl_waiter {
 	const struct busbar_nccl_comm *c;
 	const struct busbar_cuda *cuda;

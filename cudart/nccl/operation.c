@@ -1,5 +1,5 @@
-/* A measured operation: its arguments are bound once; issuing it is one straight call where there is one place and no
- * group. */
+/* A measured operation: its arguments are bound once; without a group and with one slot, issuing it is a single direct
+ * call. */
 #include "operation.h"
 
 #include <stdlib.h>
@@ -24,7 +24,7 @@ STEP(issue_straight)
 static int at_slot(operation *o, uint64_t i)
 {
 	const int64_t slot = (int64_t)(i % o->slots);
-	/* As numbers: a rank may have no buffer. */
+	/* Compared as numbers: a rank may have no buffer. */
 	const uintptr_t send = (uintptr_t)o->send + (uintptr_t)(slot * o->send_stride);
 	const uintptr_t recv = (uintptr_t)o->recv + (uintptr_t)(slot * o->recv_stride);
 	return o->call(o, (const char *)send, (char *)recv);
@@ -47,10 +47,10 @@ STEP(issue_group)
 	return settled(o, end_group(o, rc));
 }
 
-/* A capture that was begun is always ended, or the stream could not be used again. */
+/* Always ends a capture that has begun; otherwise the stream stays unusable. */
 static int capture(struct busbar_nccl_operation *o)
 {
-	enum { THREAD_LOCAL = 1 }; /* calls of other threads, such as NCCL's, may allocate memory meanwhile */
+	enum { THREAD_LOCAL = 1 }; /* other threads, such as NCCL's, may allocate memory during the capture */
 	cuda_graph graph = NULL;
 	int rc = cuda(o->cuda->capture_begin(o->stream, THREAD_LOCAL));
 	if (rc)
@@ -73,11 +73,11 @@ STEP(issue_graph)
 	return rc ? rc : cuda(o->cuda->graph_launch(o->exec, o->stream));
 }
 
-/* No thread is inside NCCL meanwhile, so that the communicator can be aborted. */
+/* No thread is inside NCCL during the wait, so the communicator can be aborted. */
 static int wait_for(const struct busbar_cuda *driver, cuda_stream stream, const struct busbar_nccl_comm *c, void (*look)(void *),
 		    void *looker)
 {
-	enum { LOOK = 1000000 }; /* nanoseconds between looks at the communicator */
+	enum { LOOK = 1000000 }; /* nanoseconds between calls of look */
 	const int64_t start = busbar_nccl_now();
 	int64_t looked = start;
 	for (;;) {
@@ -124,7 +124,7 @@ int busbar_nccl_has_graphs(const struct busbar_cuda *c)
 	       c->graph_exec_destroy;
 }
 
-/* Two, the factor of PreMulSum, in the type. */
+/* 2, the factor of PreMulSum, in the data type. */
 static void two(int type, void *out)
 {
 	switch (type) {
@@ -183,7 +183,7 @@ int busbar_nccl_prepare(struct busbar_nccl_comm *c, const struct busbar_nccl_spe
 	return NCCL_SUCCESS;
 }
 
-/* The communicator may be gone before its operations: it took its reductions with it. */
+/* The communicator may be destroyed first; it then has destroyed its reductions. */
 int busbar_nccl_release(struct busbar_nccl_operation *o)
 {
 	int rc = NCCL_SUCCESS;

@@ -48,8 +48,8 @@ type OpSpec struct {
 	Sync        loop.Step
 	SyncContext unsafe.Pointer
 
-	// With Graph of g > 0, what the loop issues is a launch of a CUDA graph of g operations (or groups, with
-	// Aggregate), captured when it is first issued: operations 0 to g-1, so g should be a multiple of Slots.
+	// With Graph of g > 0, the loop issues launches of a CUDA graph of g operations (or groups, with Aggregate),
+	// captured on first use: operations 0 to g-1, so g should be a multiple of Slots.
 	Graph int
 }
 

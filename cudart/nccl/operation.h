@@ -1,4 +1,4 @@
-/* An operation as its two halves know it: how it is called (ways.c), and how the loop issues it (operation.c). */
+/* An operation, shared by ways.c (how it is called) and operation.c (how the loop issues it). */
 #ifndef BUSBAR_NCCL_OPERATION_H
 #define BUSBAR_NCCL_OPERATION_H
 
@@ -17,14 +17,14 @@ struct busbar_nccl_operation {
 	char *recv;
 	size_t count, share; /* elements; bytes of one rank's share */
 	int type, op, root, rank, ranks;
-	int own_op; /* op is to be destroyed */
+	int own_op; /* op must be destroyed */
 
 	uint64_t slots, aggregate, graph;
 	int64_t send_stride, recv_stride;
 	busbar_step sync;
 	void *sync_context;
 
-	busbar_step captured; /* the step that is in the graph */
+	busbar_step captured; /* the captured step */
 	cuda_graph_exec exec; /* NULL before it is captured */
 };
 
@@ -39,7 +39,8 @@ static inline int end_group(operation *o, int rc)
 	return failed(rc) ? rc : end;
 }
 
-/* Sets the operation's call, and out's function and grouped; function stays NULL where the library has no way. */
+/* Sets the operation's call, and out's function and grouped; function stays NULL if the library does not support the
+ * operation. */
 void busbar_nccl_take_way(struct busbar_nccl_operation *o, int kind, struct busbar_nccl_prepared *out);
 
 #endif

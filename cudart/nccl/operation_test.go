@@ -159,7 +159,7 @@ func TestGraph(t *testing.T) {
 	spec.Slots, spec.SendStride, spec.Graph, spec.Aggregate = 2, 0x10, 2, 2
 	s := fmt.Sprintf("%x", uint32(uintptr(spec.Stream)))
 	o := prepare(t, c, spec)
-	f.wants() // nothing is captured before all ranks issue it
+	f.wants() // no capture before all ranks issue it
 	if err := run(t, o, 1, 3); err != nil {
 		t.Fatal(err)
 	}
@@ -179,7 +179,7 @@ func TestGraph(t *testing.T) {
 		t.Errorf("notes %q", notes)
 	}
 
-	// What fails inside a capture ends it and leaves no graph.
+	// A failure during a capture ends it and leaves no graph.
 	f.set(result, 3)
 	spec.Aggregate = 0
 	o = prepare(t, c, spec)
@@ -207,7 +207,7 @@ func TestSync(t *testing.T) {
 	spec := f.allReduce()
 	c := f.comm(0, 2, Config{})
 	if prepare(t, c, spec).Steps().Sync != nil {
-		t.Error("a sync of nothing")
+		t.Error("sync without operations")
 	}
 	spec.Sync, spec.SyncContext = loop.Step(f.symbol("fake_sync")), f.symbol("fake_sync_context")
 	if err := run(t, prepare(t, c, spec), 2, 1); err != nil {
@@ -228,7 +228,7 @@ func TestWait(t *testing.T) {
 		t.Errorf("a stream that is ready in the end: %v", err)
 	}
 
-	// The communicator is asked while the stream is not ready; that it is in progress is no error.
+	// The communicator is polled while the stream is not ready; in progress is not an error.
 	f.set(state, 7)
 	f.set(notReady, 20000)
 	if err := once(t, o); err != nil {
@@ -289,7 +289,7 @@ func TestInterrupt(t *testing.T) {
 	if !errors.As(err, &step) || step.Stage != loop.Wait || !errors.Is(o.Error(step.Code), ErrInterrupted) {
 		t.Errorf("error %v", err)
 	}
-	// It holds for what comes later, also where a call is in progress, and not for other communicators.
+	// It applies to later operations, also during a call in progress, and not to other communicators.
 	f.set(polls, math.MaxInt32)
 	if err := once(t, o); !errors.Is(err, ErrInterrupted) {
 		t.Errorf("error %v", err)
@@ -301,7 +301,7 @@ func TestInterrupt(t *testing.T) {
 	}
 }
 
-// Calls of a non-blocking communicator are done when it reports so.
+// Calls of a non-blocking communicator are complete when it reports so.
 func TestInProgress(t *testing.T) {
 	f, c := pair(t)
 	slots, group, graph := of(coll.AllReduce), of(coll.AllReduce), of(coll.AllReduce)

@@ -13,8 +13,7 @@ import (
 	"busbar/internal/needs"
 )
 
-// What NCCL reports through the plugin is tested in C (profiler/test), and with a library behind it by rank's system
-// tests.
+// profiler/test tests the plugin's reports in C, and rank's system tests with a library.
 func TestProfiler(t *testing.T) {
 	file := needs.SharedLibrary(t, profilerLibrary, "", "profiler/plugin.c")
 	p, err := OpenProfiler([]string{t.TempDir(), filepath.Dir(file)})
@@ -26,7 +25,7 @@ func TestProfiler(t *testing.T) {
 	}
 }
 
-func TestProfilerPathTooLongForNCCL(t *testing.T) {
+func TestProfilerPathTooLong(t *testing.T) {
 	dir := t.TempDir()
 	for _, length := range []int{profilerPathMax, profilerPathMax + 1} {
 		long := filepath.Join(dir, strings.Repeat("d", length-len(dir)-len(profilerLibrary)-2))
@@ -40,7 +39,7 @@ func TestProfilerPathTooLongForNCCL(t *testing.T) {
 	}
 }
 
-func TestProfilerThatIsNone(t *testing.T) {
+func TestProfilerRejectsOtherLibrary(t *testing.T) {
 	var missing *dl.LoadError
 	if _, err := OpenProfiler([]string{t.TempDir()}); !errors.As(err, &missing) {
 		t.Errorf("an empty folder: %v", err)

@@ -31,7 +31,7 @@ func (c *Comm) Waiter(cuda, stream unsafe.Pointer) (*Waiter, error) {
 	return w, nil
 }
 
-// Wait is what a program of package cudart waits with.
+// Wait is the wait function of a program of package cudart.
 func (w *Waiter) Wait() cudart.Wait {
 	cuda := w.w.cuda
 	return cudart.Wait{Call: unsafe.Pointer(C.busbar_nccl_wait), Context: unsafe.Pointer(w.w),

@@ -38,7 +38,7 @@ type Way struct {
 	Algorithm string // RING, TREE, NVLS, …; several, joined by +, where the operation was done in parts
 	Protocol  string // LL, LL128, SIMPLE
 	Channels  int    // 0: not reported
-	AtMost    bool   // so many channels at most
+	AtMost    bool   // maximum number of channels
 }
 
 // Known reports whether any part is known.

@@ -1,4 +1,4 @@
-/* The ways to call an operation of each kind: a function of the library's, or sends and receives in a group. */
+/* The calls for each kind of operation: a function of the library, or sends and receives in a group. */
 #include "operation.h"
 
 #define CALL(name) static int name(operation *o, const char *send, char *recv)
@@ -72,7 +72,7 @@ CALL(send_recv)
 
 struct way { int there; const char *function; int (*call)(operation *, const char *, char *); int kind; };
 
-/* How a kind is done: natively, or by sends and receives in a group. */
+/* The implementation of a kind: native, or by sends and receives in a group. */
 void busbar_nccl_take_way(struct busbar_nccl_operation *o, int kind, struct busbar_nccl_prepared *out)
 {
 	const struct busbar_nccl *t = o->t;

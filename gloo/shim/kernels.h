@@ -1,6 +1,6 @@
-/* The loops that combine elements, compiled once for any CPU (reduce.cc) and once for those with AVX2 and F16C
- * (reduce_avx2.cc). All is in an unnamed namespace and nothing of the standard library is instantiated, so that no
- * function compiled for the better CPU can take the place of a plain one. */
+/* The loops that combine elements, compiled once for any CPU (reduce.cc) and once for CPUs with AVX2 and F16C
+ * (reduce_avx2.cc). All is in an unnamed namespace without instances of the standard library, so that the linker
+ * cannot use AVX2 code for any CPU. */
 #include "../busbar_gloo.h"
 
 #include <cstddef>
@@ -27,8 +27,7 @@ inline uint32_t as_bits(float f)
 	return bits;
 }
 
-/* How the elements of a type are calculated with: whole numbers without a sign, since theirs wrap; halves as floats,
- * rounded to the nearest, ties to even. */
+/* Arithmetic of each type: integers as unsigned, which wrap; halves as floats, rounded to nearest, ties to even. */
 template <class T> struct Plain {
 	using Stored = T;
 	using Wide = T;
@@ -51,7 +50,7 @@ struct Float16 {
 	static uint16_t out(float f)
 	{
 		const uint32_t bits = as_bits(f), magnitude = bits & 0x7fffffffu;
-		/* Adding half puts the last bit of a float where the last bit of a subnormal float16 is. */
+		/* Adding half aligns the last bit of a float with the last bit of a subnormal float16. */
 		const uint32_t subnormal = as_bits(as_float(magnitude) + 0.5f) - as_bits(0.5f);
 		const uint32_t normal = (magnitude - (112u << 23) + 0xfffu + (magnitude >> 13 & 1)) >> 13;
 		const uint32_t finite = magnitude < 113u << 23 ? subnormal : normal;
@@ -78,7 +77,7 @@ struct Sum {
 struct Prod {
 	template <class T> static T of(T a, T b) { return static_cast<T>(a * b); }
 };
-/* A NaN goes through both. */
+/* A NaN in either operand gives a NaN. */
 struct Min {
 	template <class T> static T of(T a, T b) { return a < b || a != a ? a : b; }
 };
@@ -92,7 +91,7 @@ template <class T, class Op> void combine(void *out, const void *a, const void *
 	auto *z = static_cast<Stored *>(out);
 	auto *x = static_cast<const Stored *>(a);
 	auto *y = static_cast<const Stored *>(b);
-	/* out may be a or b, but no element of it depends on another one. */
+	/* out may be a or b; elements are independent. */
 #pragma GCC ivdep
 	for (size_t i = 0; i < n; i++)
 		z[i] = T::out(Op::template of<typename T::Wide>(T::in(x[i]), T::in(y[i])));
@@ -105,7 +104,7 @@ struct WideSum {
 struct WideProd {
 	static __m256 of(__m256 a, __m256 b) { return _mm256_mul_ps(a, b); }
 };
-/* The instructions give the second operand where either is a NaN; a NaN among the first has to win as well. */
+/* The instructions return the second operand if either is a NaN; a NaN in the first must win as well. */
 struct WideMin {
 	static __m256 of(__m256 a, __m256 b) { return _mm256_blendv_ps(_mm256_min_ps(a, b), a, _mm256_cmp_ps(a, a, _CMP_UNORD_Q)); }
 };
@@ -129,7 +128,7 @@ template <class Wide, class Op> void combine_float16(void *out, const void *a, c
 
 using Function = void (*)(void *, const void *, const void *, size_t);
 
-/* Sums and products of signed and unsigned numbers are the same bits. */
+/* Signed and unsigned sums and products have the same bits. */
 template <class Signed, class Unsigned, class Op> constexpr Function whole_number(bool ordered)
 {
 	return ordered ? combine<Plain<Signed>, Op> : combine<Plain<Unsigned>, Op>;

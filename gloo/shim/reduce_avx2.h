@@ -1,4 +1,4 @@
-/* Kept apart from shim.h, so that reduce_avx2.cc compiles no inline function that other files have too. */
+/* Separate from shim.h, so that reduce_avx2.cc compiles no inline function that other files compile too. */
 #ifndef BUSBAR_GLOO_REDUCE_AVX2_H
 #define BUSBAR_GLOO_REDUCE_AVX2_H
 
@@ -6,7 +6,7 @@
 
 using reduce_function_avx2 = void (*)(void *, const void *, const void *, size_t);
 
-/* NULL where this CPU's kind has no such instructions at all; whether this very one has them is the caller's to ask. */
+/* NULL if this architecture has no such instructions; the caller checks whether this CPU has them. */
 reduce_function_avx2 reduction_avx2(int type, int op);
 
 #endif

@@ -1,4 +1,4 @@
-/* What the files of the shim share; nothing of it is seen outside. */
+/* Shared by the files of the shim; not exported. */
 #ifndef BUSBAR_GLOO_SHIM_H
 #define BUSBAR_GLOO_SHIM_H
 
@@ -22,28 +22,28 @@
 
 #include "../busbar_gloo.h"
 
-/* A context of Gloo that is connected without a store, and knows which of its connections broke first. */
+/* A Gloo context that connects without a store and records which of its connections broke first. */
 struct busbar_gloo_context final : gloo::Context {
 	explicit busbar_gloo_context(const busbar_gloo_create &how);
 	~busbar_gloo_context() override;
 
-	/* One address of a pair, of the same length for all. */
+	/* One address of a pair; all have the same length. */
 	static constexpr size_t address_bytes = 192;
 	void addresses(char *out);
 	void connect(const char *all);
 	void interrupt();
 
-	/* Turns the exception in flight into a status and keeps its text; the first failure stays. */
+	/* Turns the current exception into a status and stores its text; the first failure is kept. */
 	int failed() noexcept;
 	void last(busbar_gloo_error &e) const noexcept;
 
-	/* Called by the pairs, with their locks held. */
+	/* Called by the pairs with their locks held. */
 	void pair_closed(int peer, const std::string &why, bool awaited);
 
 	std::shared_ptr<gloo::transport::Device> device;
 	std::string device_text;
 	int thread = 0;
-	std::shared_ptr<gloo::Context> shared; /* this, for Gloo's options; it owns nothing */
+	std::shared_ptr<gloo::Context> shared; /* this, for Gloo's options; not owned */
 
 private:
 	class Transport;
@@ -55,7 +55,7 @@ private:
 	std::atomic<bool> interrupted_{false};
 	int connecting_ = -1;
 
-	mutable std::mutex lock_; /* of what follows */
+	mutable std::mutex lock_; /* protects the fields below */
 	std::condition_variable closed_;
 	int lost_ = -1, awaited_ = -1;
 	std::string why_;
@@ -63,12 +63,12 @@ private:
 	std::thread breaker_;
 };
 
-/* The exception in flight, of a call that has no context. */
+/* The current exception, from a call without a context. */
 int describe_exception(busbar_gloo_error &e) noexcept;
 int give_error(busbar_gloo_error *e, int status, int peer, const char *text) noexcept;
 
-/* thread.cc. The other threads of the process must keep their signals: a signal that reaches a thread that Go does not
- * know, and a dead peer means SIGPIPE for the one that writes, would end the process. Threads inherit what is blocked. */
+/* thread.cc. The process's other threads must block signals: a signal in a thread unknown to Go would end the process,
+ * and a dead peer sends SIGPIPE to the writer. Threads inherit the signal mask. */
 class BlockedSignals {
 public:
 	BlockedSignals();
@@ -80,7 +80,7 @@ private:
 	sigset_t before_;
 };
 
-/* Makes a device of Gloo, whose thread blocks all signals and is found by its id. */
+/* Creates a Gloo device, whose thread blocks all signals and is found by its id. */
 std::shared_ptr<gloo::transport::Device> make_device(const busbar_gloo_create &how, int &thread);
 
 /* reduce.cc: out = a op b, n elements; out may be a or b. */
@@ -96,12 +96,12 @@ struct Call {
 	virtual void run() = 0;
 };
 
-/* ring.cc: what Gloo has no function for, over its unbound buffers. */
+/* ring.cc: operations that Gloo lacks, over its unbound buffers. */
 std::unique_ptr<Call> ring_reduce_scatter(busbar_gloo_context &c, const busbar_gloo_spec &s, const char *send, char *recv,
 					  int64_t &scratch);
 std::unique_ptr<Call> ring_shift(busbar_gloo_context &c, const char *send, char *recv, size_t bytes);
 
-/* The table, in files of their own. */
+/* The functions of the table. */
 int prepare(busbar_gloo_context *c, const busbar_gloo_spec *s, busbar_gloo_prepared *out, busbar_gloo_error *e);
 void release(busbar_gloo_operation *o);
 

@@ -195,7 +195,7 @@ func alternatives(before string, names map[string]string, none string) *regexp.R
 	return re
 }
 
-// whole replaces what a pattern finds where it is no part of a longer word, and no key of JSON. "" leaves it as it is.
+// whole replaces matches that are neither part of a longer word nor a key of JSON; "" means no replacement.
 func whole(re *regexp.Regexp, line string, stands func(string) string) string {
 	var b strings.Builder
 	last := 0

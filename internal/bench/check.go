@@ -24,7 +24,7 @@ type expectation struct {
 	first    int64
 }
 
-// expected lists what a rank's whole output must hold.
+// expected lists the required content of a rank's output.
 func expected(c coll.Case, rank int) []expectation {
 	key := tableKey{c.Type, c.Op, c.World, -1}
 	own := func(r int) tableKey { return tableKey{c.Type, 0, c.World, r} }
@@ -67,7 +67,7 @@ func load(c coll.Case, rank int, b Buffers) error {
 // operation's neutral element. loaded reports that a check round has already filled the input. The result reports
 // whether the output can be checked afterwards.
 func loadTimed(c coll.Case, rank int, b Buffers, loaded bool) (checkable bool, err error) {
-	if c.Placement != coll.InPlace && loaded { // the input is what it was
+	if c.Placement != coll.InPlace && loaded { // the input is unchanged
 		return true, b.Recv.Set(poison)
 	}
 	if err := load(c, rank, b); err != nil || c.Placement != coll.InPlace {
@@ -90,7 +90,7 @@ func loadTimed(c coll.Case, rank int, b Buffers, loaded bool) (checkable bool, e
 	return false, b.Send.Fill(one, 0)
 }
 
-// mismatch is what a check of a rank's output found.
+// mismatch is the result of a check of a rank's output.
 type mismatch struct {
 	elements int64 // compared
 	wrong    int64
@@ -102,7 +102,7 @@ type mismatch struct {
 // lookBytes is how much is read to compare element by element where something is wrong: whole elements of any type.
 const lookBytes = 1 << 20
 
-// verify compares every element of an output with what it must hold.
+// verify compares every element of an output with its expected value.
 func verify(c coll.Case, rank int, b Buffers) (mismatch, error) {
 	m := mismatch{index: -1}
 	size := int64(c.Type.Size())

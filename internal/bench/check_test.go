@@ -21,7 +21,7 @@ func TestWaysOf(t *testing.T) {
 }
 
 // Memory of the host finds the first element that is too far from the table.
-func TestHostIsNear(t *testing.T) {
+func TestHostNear(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 5))
 	for _, kind := range []coll.DataType{coll.Float8E4M3, coll.Float8E5M2, coll.Float16, coll.BFloat16, coll.Float32,
 		coll.Float64} {
@@ -51,7 +51,7 @@ func TestHostIsNear(t *testing.T) {
 }
 
 // Only averages of floats may be off at all.
-func TestNearIsForAverages(t *testing.T) {
+func TestToleranceOnlyForAverages(t *testing.T) {
 	for _, c := range []coll.Case{{Op: coll.Sum, Type: coll.Float32}, {Op: coll.Avg, Type: coll.Int32},
 		{Type: coll.Float64}} {
 		if n := near(c); n != (Near{}) {

@@ -11,7 +11,7 @@ import (
 	"busbar/internal/units"
 )
 
-// Data fills and checks the buffers of operations on one rank, and keeps what it found and how long that took.
+// Data fills and checks the buffers of operations on one rank, and keeps the results and times of the checks.
 type Data struct {
 	w       World
 	found   mismatch
@@ -29,7 +29,7 @@ func (d *Data) Load(c coll.Case, b Buffers) error {
 	return load(c, d.w.Rank, b)
 }
 
-// Verify compares every element of an operation's output with what it must hold; name is the operation's among others.
+// Verify compares every element of an operation's output with its expected value; name distinguishes the operation.
 func (d *Data) Verify(name string, c coll.Case, b Buffers) error {
 	defer d.timed()()
 	d.way = b.Send.Way()
@@ -52,7 +52,7 @@ func (d *Data) timed() func() {
 	return func() { d.seconds += time.Since(begun).Seconds() }
 }
 
-// rankCheck is what one rank has verified, as ranks exchange it.
+// rankCheck is one rank's check, as exchanged by ranks.
 type rankCheck struct{ elements, wrong, index, seconds, way float64 }
 
 // Collect adds what all ranks have verified since the last time to the check of a point. On rank 0 the reason is what

@@ -48,7 +48,7 @@ func (l layout) value(bits, sign uint64) float64 {
 	return x
 }
 
-// bits rounds x to nearest even; what is too large becomes the greatest value.
+// bits rounds x to nearest even; overflow becomes the greatest value.
 func (l layout) bits(x float64, sign uint64) uint64 {
 	if !math.Signbit(x) {
 		sign = 0

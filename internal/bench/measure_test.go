@@ -28,7 +28,7 @@ func with(change func(o *bench.Options)) bench.Options {
 	return o
 }
 
-// fixed are the options with so many timed operations.
+// fixed returns options with a fixed number of timed operations.
 func fixed(iterations int) bench.Options {
 	return with(func(o *bench.Options) { o.Iterations = iterations })
 }
@@ -71,7 +71,7 @@ func measure(t *testing.T, n int, c coll.Case, o bench.Options, s benchtest.Scri
 	return r
 }
 
-// takes is a script in which each rank takes that many seconds for every operation.
+// takes is a script in which each rank takes this many seconds per operation.
 func takes(seconds ...float64) benchtest.Script {
 	return benchtest.Script{Time: func(_ coll.Case, rank, _ int) float64 { return seconds[rank] }}
 }
@@ -106,9 +106,9 @@ func TestThroughput(t *testing.T) {
 	}
 }
 
-// The loop is called for many batches at once: the scheduler of Go wakes threads at each call, and on the core of the
-// rank that is a part of a short batch.
-func TestBatchesShareACall(t *testing.T) {
+// The loop runs many batches per call: Go's scheduler wakes threads at each call, which takes a significant part of a
+// short batch on the rank's core.
+func TestBatchesInOneCall(t *testing.T) {
 	calls := 0
 	r := measure(t, 1, allReduce, with(func(o *bench.Options) { o.Precision = 0.001 }), benchtest.Script{
 		Time: func(_ coll.Case, _, i int) float64 { return 1e-5 * float64(1+i/100%7) },
@@ -119,8 +119,8 @@ func TestBatchesShareACall(t *testing.T) {
 	}
 }
 
-// A warm-up that was disturbed must not fix the batches of a whole case.
-func TestBatchIsFoundAgain(t *testing.T) {
+// A disturbed warm-up must not determine the batches of a whole case.
+func TestBatchSizeAfterDisturbedWarmUp(t *testing.T) {
 	n := 0
 	r := measure(t, 1, allReduce, options, benchtest.Script{Time: func(coll.Case, int, int) float64 {
 		if n++; n <= 4 { // a check and the warm-up
@@ -145,8 +145,8 @@ func TestFixedIterations(t *testing.T) {
 	}
 }
 
-// The ranks take turns at being slow: each rank's own median is 1 ms, yet every iteration takes 2 ms.
-func TestLatencyIsTheSlowestRankOfEachIteration(t *testing.T) {
+// Ranks are slow in turn: each rank's own median is 1 ms, but every iteration takes 2 ms.
+func TestLatencyIsMaximumOverRanks(t *testing.T) {
 	r := measure(t, 2, latency(allReduce), fixed(100), benchtest.Script{Time: func(_ coll.Case, rank, i int) float64 {
 		return 1e-3 * float64(1+(i+rank+1)%2)
 	}})
@@ -154,8 +154,8 @@ func TestLatencyIsTheSlowestRankOfEachIteration(t *testing.T) {
 	near(t, "min", r.Time.Min, 2e-3, 1e-6)
 }
 
-// Rooted operations last from the first start to the last end where clocks are common, also where they are days apart
-// and drift: the offset is followed from batch to batch.
+// Rooted operations last from the first start to the last end if clocks are synchronised, even if they are days apart
+// and drift: the offset is updated per batch.
 func TestRootedLatencyAndClocks(t *testing.T) {
 	drifting := func(rank int, at float64) float64 { return at*(1+40e-6*float64(rank)) + 1e5*float64(rank) }
 	broadcast := coll.Case{Collective: coll.Broadcast, Type: coll.Float32, Placement: coll.OutOfPlace,
@@ -193,7 +193,7 @@ func TestRootedLatencyAndClocks(t *testing.T) {
 	}
 }
 
-// A lateness below the uncertainty of the clocks is not claimed.
+// A delay below the uncertainty of the clocks is not reported.
 func TestLateRank(t *testing.T) {
 	late := benchtest.Script{Late: func(rank, _ int) float64 { return map[int]float64{3: 20e-3}[rank] }}
 	for _, c := range []coll.Case{allReduce, latency(allReduce)} {
@@ -211,7 +211,7 @@ func TestLateRank(t *testing.T) {
 	}
 }
 
-func TestWrongElementIsNamed(t *testing.T) {
+func TestWrongElementReported(t *testing.T) {
 	c := allReduce
 	c.World = 3
 	r := measure(t, 3, c.WithSize(1<<16), options, benchtest.Script{Corrupt: func(_ coll.Case, rank int, out []byte) {
@@ -232,8 +232,8 @@ func TestWrongElementIsNamed(t *testing.T) {
 	}
 }
 
-// What goes wrong only while operations are timed is found as well; the values of wrong data are kept and marked.
-func TestWrongOnlyWhileTimed(t *testing.T) {
+// Errors that occur only in timed operations are detected too; wrong values are kept and marked.
+func TestWrongDataInTimedPhase(t *testing.T) {
 	operations := 0
 	r := measure(t, 2, allReduce, fixed(10), benchtest.Script{Corrupt: func(_ coll.Case, rank int, out []byte) {
 		if rank == 1 {
@@ -247,8 +247,8 @@ func TestWrongOnlyWhileTimed(t *testing.T) {
 	}
 }
 
-// An operation that moves nothing leaves the poison.
-func TestUntouchedOutputIsWrong(t *testing.T) {
+// An operation without effect leaves the poison.
+func TestUntouchedOutput(t *testing.T) {
 	for _, typ := range []coll.DataType{coll.Int8, coll.UInt8, coll.Float16, coll.Float32, coll.Int64} {
 		c := allReduce
 		c.Type = typ
@@ -265,9 +265,9 @@ func TestUntouchedOutputIsWrong(t *testing.T) {
 	}
 }
 
-// A number of operations that does not fit the time that is left is not begun; without a warm-up that is not known.
-// Where an operation takes long, one of them warms as well as five.
-func TestLimitsOfTime(t *testing.T) {
+// Operations that do not fit into the remaining time are not started, except without a warm-up. For long operations
+// one warm-up is enough.
+func TestTimeLimits(t *testing.T) {
 	for _, k := range []struct {
 		iterations, warmup int
 		limit, warmupTime  time.Duration
@@ -331,8 +331,8 @@ func TestPrepareOutcomes(t *testing.T) {
 	}
 }
 
-// An operation that fails on one rank and leaves all alive costs its point, and the backend is made ready for the next;
-// any other failure ends the run.
+// An operation that fails on one rank without exits costs its point, and the backend is reset for the next; any other
+// failure ends the run.
 func TestFailingOperation(t *testing.T) {
 	boom := errors.New("boom")
 	for status, cause := range map[result.Status]notice.Fact{
@@ -387,7 +387,7 @@ func TestWarnings(t *testing.T) {
 	r := measure(t, 2, latency(allReduce), fixed(50), takes(200e-9, 200e-9))
 	if w, warned := warning[notice.TimerCost](r); !warned || w.Reading != 25e-9 ||
 		math.Abs(float64(w.Share)-0.125) > 0.01 {
-		t.Errorf("a clock that takes an eighth of the interval: %v", r.Warnings)
+		t.Errorf("clock resolution of an eighth of the interval: %v", r.Warnings)
 	}
 	for n, r := range map[int]*result.Record{
 		2: measure(t, 2, latency(allReduce), fixed(50), benchtest.Script{}),
@@ -399,7 +399,7 @@ func TestWarnings(t *testing.T) {
 	}
 }
 
-// Of many ranks quantiles and the slowest stay, by the numbers that ranks have in the whole launch.
+// With many ranks, quantiles and the slowest are kept, by rank number in the whole launch.
 func TestShorten(t *testing.T) {
 	n := 1000
 	r := &result.Ranks{Median: make([]float64, n), Late: make([]float64, n)}
@@ -418,7 +418,7 @@ func TestShorten(t *testing.T) {
 		t.Errorf("spread: %v", r.Spread)
 	}
 	if all := bench.Shorten(&result.Ranks{Median: make([]float64, 64)}, w); all.Median != nil {
-		t.Error("64 ranks stand in the record itself")
+		t.Error("64 ranks are in the record itself")
 	}
 }
 

@@ -23,7 +23,7 @@ func (a Average) String() string {
 	return [...]string{"rank 0", "mean over ranks", "min over ranks", "max over ranks"}[a]
 }
 
-// Clock is what is known of the clock that takes the stamps, in seconds.
+// Clock describes the clock of the time stamps, in seconds.
 type Clock struct {
 	Resolution float64 // smallest step seen
 	Cost       float64 // one reading

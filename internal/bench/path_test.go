@@ -75,7 +75,7 @@ func asItIs(*watched) {}
 
 func ring() *result.Path { return &result.Path{Algorithm: "RING", Protocol: "LL", Channels: 4} }
 
-func TestPathOfOneOperation(t *testing.T) {
+func TestSingleOperationPath(t *testing.T) {
 	r, backends := watch(t, options, asItIs, ring(), ring(), ring())
 	if r.Path == nil || *r.Path != *ring() || len(r.Warnings) != 0 || r.Status != result.OK {
 		t.Errorf("path %v, warnings %q, status %s", r.Path, r.Warnings, r.Status)
@@ -92,14 +92,14 @@ func TestPathOfOneOperation(t *testing.T) {
 			t.Errorf("no path: %v, %q, %s", r.Path, r.Warnings, r.Status)
 		}
 	}
-	// Sends and receives: every rank has its own, the most channels count.
+	// Sends and receives: every rank has its own path, and the maximum number of channels counts.
 	r, _ = watch(t, options, asItIs, nil, &result.Path{Channels: 2}, &result.Path{Channels: 6})
 	if len(r.Warnings) != 0 || r.Path == nil || *r.Path != (result.Path{Channels: 6}) {
 		t.Errorf("path %v, warnings %q", r.Path, r.Warnings)
 	}
 }
 
-func TestRanksOnOtherPaths(t *testing.T) {
+func TestPathsDifferBetweenRanks(t *testing.T) {
 	tree, fewer, most := ring(), ring(), ring()
 	tree.Algorithm, fewer.Channels, most.AtMost = "TREE", 3, true
 	for want, other := range map[string]*result.Path{
@@ -115,8 +115,8 @@ func TestRanksOnOtherPaths(t *testing.T) {
 	}
 }
 
-// The operation that is watched takes a slot: what is checked after a short run are those of the operations behind it.
-func TestPathTakesASlot(t *testing.T) {
+// The watched operation uses a slot: after a short run, the checked slots are those of later operations.
+func TestPathUsesSlot(t *testing.T) {
 	for _, k := range []struct{ warmup, iterations, slots int }{{0, 3, 8}, {1, 1, 4}, {0, 2, 2}, {0, 5, 3}} {
 		for _, broken := range []bool{false, true} {
 			o := fixed(k.iterations)
@@ -136,8 +136,8 @@ func TestPathTakesASlot(t *testing.T) {
 	}
 }
 
-// An operation that fails while it is watched costs its point, and the watch ends.
-func TestPathThatFails(t *testing.T) {
+// An operation that fails while watched costs its point, and the watch ends.
+func TestPathFailure(t *testing.T) {
 	r, backends := watch(t, options, func(b *watched) {
 		b.fails = &bench.OperationError{Err: errors.New("another rank's failed")}
 		if b.World.Rank == 1 {

@@ -104,8 +104,8 @@ func TestShow(t *testing.T) {
 	}
 }
 
-// Every rank must count in many elements, or a lost contribution would go unseen.
-func TestEveryRankCounts(t *testing.T) {
+// Every rank must affect many elements, or a lost contribution would be undetected.
+func TestPatternDependsOnEveryRank(t *testing.T) {
 	// The shorter the mantissa, the fewer ranks at one element.
 	for typ, share := range map[coll.DataType]int{coll.Int8: 7, coll.BFloat16: 7, coll.Float8E4M3: 2,
 		coll.Float8E5M2: 1,
@@ -126,7 +126,7 @@ func TestEveryRankCounts(t *testing.T) {
 	}
 }
 
-func TestNoResultLooksLikePoison(t *testing.T) {
+func TestResultsDifferFromPoison(t *testing.T) {
 	for _, typ := range coll.DataTypes() {
 		for _, op := range append(coll.RedOps(), 0) {
 			key := tableKey{typ, op, 5, -1}
@@ -165,7 +165,7 @@ func TestNear(t *testing.T) {
 	}
 }
 
-// A floating average over three ranks may be three units off, and no more; a sum not one.
+// A floating-point average over three ranks may differ by three units; a sum must be exact.
 func TestAverageTolerance(t *testing.T) {
 	c := coll.Case{Collective: coll.AllReduce, Type: coll.Float32, Op: coll.Avg, Root: -1, World: 3}.WithSize(64)
 	for _, k := range []struct {
@@ -192,8 +192,8 @@ func TestAverageTolerance(t *testing.T) {
 	}
 }
 
-// A reduction in place feeds on its own result; the data of the timed part must not grow or decay.
-func TestTimedDataInPlaceIsStable(t *testing.T) {
+// An in-place reduction uses its own result as input; the data of the timed part must not grow or decay.
+func TestInPlaceDataStableOverIterations(t *testing.T) {
 	for _, op := range coll.RedOps() {
 		for _, typ := range coll.DataTypes() {
 			c := coll.Case{Collective: coll.AllReduce, Type: typ, Op: op, Root: -1, Placement: coll.InPlace,

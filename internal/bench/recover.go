@@ -8,8 +8,8 @@ import (
 
 // OperationError is a failed operation that leaves every rank alive: its point is lost, and the sweep continues.
 type OperationError struct {
-	// Status is what the point becomes: result.Failed, result.OOM or result.Unsupported; empty on a rank that only left
-	// off because another one failed.
+	// Status is the point's status: result.Failed, result.OOM or result.Unsupported; empty on a rank that stopped only
+	// because another one failed.
 	Status result.Status
 	Err    error
 }

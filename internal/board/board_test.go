@@ -19,8 +19,8 @@ func sample(n uint64) Entry {
 			2), Stage: text, LibraryError: strings.Repeat(text, 20)}
 }
 
-// What one opens is what another created, and it works on when the name is gone.
-func TestBoardIsShared(t *testing.T) {
+// Another process opens the same board, which works after its name is removed.
+func TestBoardShared(t *testing.T) {
 	dir := t.TempDir()
 	folders := []string{filepath.Join(dir, "none"), dir}
 	ours, path, err := Create(folders, "board", 3)
@@ -54,7 +54,7 @@ func TestBoardIsShared(t *testing.T) {
 	}
 }
 
-func TestStrangeFiles(t *testing.T) {
+func TestInvalidFiles(t *testing.T) {
 	dir := t.TempDir()
 	for name, size := range map[string]int{"empty": 0, "zeros": 8 * (headWords + slotWords)} {
 		if err := os.WriteFile(filepath.Join(dir, name), make([]byte, size), 0o600); err != nil {
@@ -72,7 +72,7 @@ func TestStrangeFiles(t *testing.T) {
 	}
 }
 
-// Long texts are cut between letters, and leave nothing behind for the next ones.
+// Long texts are cut between letters, and leave no remains in later ones.
 func TestTexts(t *testing.T) {
 	s := Private(1).Slot(0)
 	long := "a" + strings.Repeat("é", 1000)
@@ -92,8 +92,8 @@ func TestTexts(t *testing.T) {
 	}
 }
 
-// Whatever is read while another writes is whole: all of its parts are of one entry.
-func TestReadersSeeWholeEntries(t *testing.T) {
+// A read during a write is consistent: all parts are of one entry.
+func TestReadCompleteEntries(t *testing.T) {
 	b := Private(2)
 	writer := b.Slot(1)
 	done := make(chan struct{})
@@ -124,8 +124,8 @@ func TestReadersSeeWholeEntries(t *testing.T) {
 	readers.Wait()
 }
 
-// A process that dies in the middle of writing leaves what it wrote before.
-func TestHalfAnEntry(t *testing.T) {
+// A process that dies while writing leaves its previous entry.
+func TestIncompleteEntry(t *testing.T) {
 	s := Private(1).Slot(0)
 	s.Write(sample(7), 0)
 	next := s.place(2)
@@ -137,8 +137,8 @@ func TestHalfAnEntry(t *testing.T) {
 	}
 }
 
-// The first report reaches every process of the host, and no later one replaces it.
-func TestFirstReportCounts(t *testing.T) {
+// The first report reaches every process of the host; later ones do not replace it.
+func TestFirstReportWins(t *testing.T) {
 	dir := t.TempDir()
 	ours, _, err := Create([]string{dir}, "board", 2)
 	if err != nil {

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Entry is what a process is doing.
+// Entry is a process's current activity.
 type Entry struct {
 	Rank, PID               int
 	Namespace               uint64 // of process ids: in another one, the id is meaningless

@@ -21,7 +21,7 @@ type Campaign struct {
 	Dir   string        // absolute
 	ID    string        // in every results file, and in the names of jobs
 	Begun bool          // the folder holds a copy of the plan
-	Notes []notice.Fact // what a changed plan means for existing results
+	Notes []notice.Fact // effect of a changed plan on existing results
 }
 
 // The files of a campaign's folder beside its results.

@@ -76,7 +76,7 @@ func (c *Campaign) Commands(arrays []Array, scripts string, more []string) (comm
 		return nil
 	}
 	settings := "BUSBAR_PLAN=" + Quote([]string{c.Dir})
-	if c.RanksPerNode > 0 { // whatever the caller has set
+	if c.RanksPerNode > 0 { // overrides the caller's settings
 		settings += fmt.Sprintf(" BUSBAR_RANKS_PER_NODE=%d", c.RanksPerNode)
 	}
 	for _, a := range arrays {

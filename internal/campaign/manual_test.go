@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-func TestManualHasEveryKey(t *testing.T) {
+func TestManualListsKeys(t *testing.T) {
 	text, err := os.ReadFile("../../docs/campaigns.md")
 	if err != nil {
 		t.Fatal(err)
@@ -25,7 +25,7 @@ func TestManualHasEveryKey(t *testing.T) {
 	}
 }
 
-func TestExampleIsAPlan(t *testing.T) {
+func TestExampleParses(t *testing.T) {
 	p, err := Load("../../slurm/campaign.yaml")
 	if err != nil || len(p.All()) != 5*2*6 {
 		t.Errorf("%v: %+v", err, p)

@@ -35,7 +35,7 @@ func TestOrder(t *testing.T) {
 }
 
 // An order that was drawn once stays when the plan grows.
-func TestOrderStays(t *testing.T) {
+func TestOrderIsStable(t *testing.T) {
 	p := mustParse(t, whole)
 	before := names(p.Order(2, 1))
 	p.Launches, p.Nodes = 9, []int{1, 2, 4, 8}
@@ -47,7 +47,7 @@ func TestOrderStays(t *testing.T) {
 }
 
 // The order is that of printf '42 nodes2/launch1 VARIANT' | sha256sum.
-func TestOrderIsKnown(t *testing.T) {
+func TestOrderIsRecorded(t *testing.T) {
 	p := mustParse(t, whole)
 	if got := names(p.Order(2, 1)); !slices.Equal(got, []string{"2.27+chosen", "ncclx+ring", "ncclx+chosen",
 		"2.27+ring"}) {

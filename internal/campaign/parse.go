@@ -102,7 +102,7 @@ func (r parser) plan(p *Plan, root *yaml.Node) {
 	}
 }
 
-// axes reads what is varied.
+// axes reads the axes.
 func (r parser) axes(p *Plan, n *yaml.Node) {
 	r.Names(n, "variants", func(axis string, k, v *yaml.Node) {
 		r.checkName(k, "axis", axis)
@@ -118,7 +118,7 @@ func (r parser) axes(p *Plan, n *yaml.Node) {
 	})
 }
 
-// level reads what one level sets, which may be nothing: things as they are.
+// level reads the settings of one level; none means the current state.
 func (r parser) level(name string, n *yaml.Node) Level {
 	l := Level{Name: name}
 	if strictyaml.IsNull(n) || n.Kind == yaml.MappingNode && len(n.Content) == 0 {

@@ -157,7 +157,7 @@ func manyAxes(n int) []string {
 	return axes
 }
 
-// FuzzParse: a plan that is taken can be planned, and what is wrong in one has a place.
+// FuzzParse: a parsed plan can be planned, and every error has a position.
 func FuzzParse(f *testing.F) {
 	const head = "name: a\nnodes: 2\n"
 	for _, text := range []string{

@@ -11,7 +11,7 @@ import (
 	"strings"
 )
 
-// Plan is what a campaign measures: Launches blocks for each number of nodes, and in each block every variant once.
+// Plan is a campaign's plan: Launches blocks for each number of nodes, and in each block every variant once.
 type Plan struct {
 	Name         string
 	Description  string
@@ -32,7 +32,7 @@ type Axis struct {
 	Levels []Level
 }
 
-// Level is one value of an axis, and what it takes.
+// Level is one value of an axis, with its settings.
 type Level struct {
 	Name        string
 	Flags       []string // of rank

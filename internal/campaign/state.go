@@ -124,7 +124,7 @@ func refused(dir string) (notice.Fact, error) {
 	return notice.LaunchRefused{Reason: strings.TrimSpace(string(text))}, err
 }
 
-// part is what a launch has a file of its own for.
+// part is a unit of a launch with its own file.
 type part struct {
 	backend string
 	world   int

@@ -153,7 +153,7 @@ func TestLookAtSteps(t *testing.T) {
 	}
 }
 
-// A file that cannot be understood is an error: a launch that is there must not be measured again.
+// An invalid file is an error: an existing launch must not be measured again.
 func TestLookForeign(t *testing.T) {
 	dir := t.TempDir()
 	l := Launch{1, 1, Variant{}}
@@ -192,7 +192,7 @@ func TestLookUnread(t *testing.T) {
 	}
 }
 
-// A plan that had variants once and has none now has launches whose folders hold those of the variants.
+// The folders of a plan that no longer has variants still hold the variants' launches.
 func TestLookWithoutVariants(t *testing.T) {
 	dir := t.TempDir()
 	l := Launch{1, 1, Variant{}}
@@ -239,7 +239,7 @@ func begun(t *testing.T, text, dir string) *Campaign {
 const twoByTwo = "name: t\nlaunches: 2\nnodes: [1, 2]\nvariants: {x: {a: , b: }}\nsbatch: {time: 30, throttle: 3, " +
 	"options: [--comment, it's]}\n"
 
-// Submitted is what lacks something and is not in the queue; a task takes what its block lacks.
+// Only incomplete tasks that are not queued are submitted; a task runs what its block lacks.
 func TestMissing(t *testing.T) {
 	dir := t.TempDir()
 	c := begun(t, twoByTwo, dir)

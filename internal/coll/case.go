@@ -94,7 +94,7 @@ func (c Case) RecvCount(rank int) int64 {
 	return c.Count
 }
 
-// MemoryBytes is what the buffers of one rank take: input and output, or the larger of them when in place.
+// MemoryBytes returns the size of one rank's buffers: input and output, or the larger of them when in place.
 func (c Case) MemoryBytes(rank int) int64 {
 	s := int64(c.Type.Size())
 	if c.Placement == InPlace {

@@ -164,7 +164,7 @@ func (t DataType) Size() int {
 // Float reports whether the type is a floating-point type.
 func (t DataType) Float() bool { return t >= Float16 && t <= Float8E5M2 }
 
-// RedOp is a reduction operation; the zero value is none, for collectives that reduce nothing.
+// RedOp is a reduction operation; the zero value is for collectives without a reduction.
 type RedOp uint8
 
 // The reduction operations.
@@ -189,7 +189,7 @@ var redOps = vocabulary[RedOp]{
 // RedOps lists all reduction operations.
 func RedOps() []RedOp { return redOps.all() }
 
-// ParseRedOp reads a reduction operation; "none" and "" are none.
+// ParseRedOp parses a reduction operation; "none" and "" give the zero value.
 func ParseRedOp(s string) (RedOp, error) {
 	if s = strings.TrimSpace(s); s == "" || s == "none" {
 		return 0, nil

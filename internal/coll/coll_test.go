@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// roundTrip reads back every value from what it writes.
+// roundTrip reads every value back from its text.
 func roundTrip[T interface {
 	comparable
 	encoding.TextMarshaler
@@ -42,7 +42,7 @@ func TestWordsRoundTrip(t *testing.T) {
 	}
 }
 
-// What other tools measured can be written and read, and cannot be asked for.
+// Operations of other tools can be written and read, but not requested.
 func TestOther(t *testing.T) {
 	b, err := Other.MarshalText()
 	var c Collective
@@ -57,7 +57,7 @@ func TestOther(t *testing.T) {
 	}
 }
 
-func TestOtherSpellings(t *testing.T) {
+func TestAlternativeSpellings(t *testing.T) {
 	for s, want := range map[string]Collective{"AllReduce": AllReduce, "bcast": Broadcast, "all-to-all": AllToAll,
 		" gather ": Gather} {
 		if c, err := ParseCollective(s); err != nil || c != want {
@@ -71,7 +71,7 @@ func TestOtherSpellings(t *testing.T) {
 	}
 }
 
-func TestUnknownWordNamesTheNearest(t *testing.T) {
+func TestUnknownWordSuggestsNearest(t *testing.T) {
 	for s, want := range map[string]string{"allreduze": "all_reduce", "flaot": "", "reduce_scater": "reduce_scatter",
 		"brodcast": "broadcast", "xyzzy": ""} {
 		_, err := ParseCollective(s)
@@ -109,8 +109,8 @@ func TestSizes(t *testing.T) {
 	}
 }
 
-// The sizes and factors of nccl-tests, in a world of four and float32, with a size that its trimming changes.
-func TestSizesAsInNCCLTests(t *testing.T) {
+// Sizes and factors of nccl-tests, for four ranks and float32, with a size that it truncates.
+func TestSizesMatchNCCLTests(t *testing.T) {
 	for _, k := range []struct {
 		c           Collective
 		size, count int64

@@ -9,8 +9,8 @@ import (
 
 // UnknownWordError reports a word that is not in the vocabulary, with the nearest one.
 type UnknownWordError struct {
-	Kind    string   // what was asked for: "collective", "data type", …
-	Word    string   // what was written
+	Kind    string   // kind of word: "collective", "data type", …
+	Word    string   // the word
 	Nearest string   // the known word closest to it; empty when none is close
 	Known   []string // every known word
 }
@@ -30,7 +30,7 @@ func (e *UnknownWordError) Error() string {
 	return b.String()
 }
 
-// Unknown builds the error for a word that is none of known.
+// Unknown returns the error for an unknown word.
 func Unknown(kind, word string, known []string) error {
 	return &UnknownWordError{Kind: kind, Word: word, Nearest: Nearest(word, known), Known: known}
 }

@@ -12,7 +12,7 @@ import (
 
 // Spec describes the library to open.
 type Spec struct {
-	Name       string   // what it is, for messages: "the MPI shim", "NCCL"
+	Name       string   // kind of library, for messages: "the MPI shim", "NCCL"
 	Candidates []string // in order: with a slash a file, without one a name that the loader searches for
 	Global     bool     // let libraries loaded later find its symbols (RTLD_GLOBAL)
 	Remedy     string   // what to do where none can be opened

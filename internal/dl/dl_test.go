@@ -14,7 +14,7 @@ import (
 	"busbar/internal/needs"
 )
 
-func TestOpenTakesTheFirstThatLoads(t *testing.T) {
+func TestOpenUsesFirstLoadable(t *testing.T) {
 	so := needs.SharedLibrary(t, "libx.so", "int answer = 42;", "-Wl,--build-id=0xabcdef0123")
 	link := filepath.Join(filepath.Dir(so), "link.so")
 	if err := os.Symlink(so, link); err != nil {
@@ -52,7 +52,7 @@ func TestOpenByName(t *testing.T) {
 	}
 }
 
-func TestOpenNamesEveryPlace(t *testing.T) {
+func TestOpenErrorListsPaths(t *testing.T) {
 	dir := t.TempDir()
 	text := filepath.Join(dir, "text.so")
 	if err := os.WriteFile(text, []byte("no library"), 0o644); err != nil {
@@ -105,7 +105,7 @@ func TestBuildID(t *testing.T) {
 	}
 }
 
-func TestBuildIDOfBrokenNotes(t *testing.T) {
+func TestBuildIDInvalidNotes(t *testing.T) {
 	f := &elf.File{FileHeader: elf.FileHeader{ByteOrder: binary.LittleEndian}}
 	note := func(nameSize, size, kind uint32, rest string) []byte {
 		b := binary.LittleEndian.AppendUint32(nil, nameSize)

@@ -1,4 +1,4 @@
-/* A function of a library that is looked up by name, and its place in the table of functions that a binding calls. */
+/* A function to look up by name, and its place in a binding's table of functions. */
 #ifndef BUSBAR_SYMBOL_H
 #define BUSBAR_SYMBOL_H
 
@@ -6,8 +6,8 @@
 
 struct busbar_symbol {
 	const char *name;
-	int required; /* the library cannot be used without it */
-	int since;    /* version of the library that it came with; 0: unknown */
+	int required; /* the library is unusable without it */
+	int since;    /* version of the library that introduced it; 0: unknown */
 	size_t offset;
 };
 

@@ -11,7 +11,7 @@ import (
 	"busbar/internal/notice"
 )
 
-// Document is what a command shows.
+// Document is a command's output.
 type Document struct {
 	Kind    string          // of the JSON: "show", "log", …
 	Tool    string          // of the JSON: what wrote it; "" leaves it out
@@ -22,7 +22,7 @@ type Document struct {
 	Page    Page
 }
 
-// Page is what the HTML form has beside the blocks.
+// Page holds the HTML form's additions to the blocks.
 type Page struct {
 	Style  string // follows the package's own
 	Script string // follows the package's own, whose functions it may call; it fills the charts that are scripted
@@ -108,7 +108,7 @@ type Column struct {
 type Table struct {
 	Columns []Column
 	Rows    [][]string
-	Values  [][]float64 // what a page sorts rows by; NaN: by the text. nil: rows have one order
+	Values  [][]float64 // sort key in a page; NaN: the text. nil: rows have a fixed order
 }
 
 // Row adds a row.

@@ -116,10 +116,10 @@ func TestHTML(t *testing.T) {
 	golden.Text(t, "testdata/whole.html", embedded.ReplaceAllString(b.String(), "$1$3$5…$2$4$6"))
 }
 
-// hostile is a text that ends no element and no attribute, and starts no script.
+// hostile is a text that must not end an element or an attribute, or start a script.
 const hostile = "\x1b[31m\"'><script>alert(1)</script><img src=x onerror=alert(1)>"
 
-func TestHTMLEscapesTexts(t *testing.T) {
+func TestHTMLEscapesText(t *testing.T) {
 	list, column := []string{hostile}, []document.Column{{Name: hostile}}
 	item := document.Item{
 		ID: hostile, Label: hostile, Text: hostile, Ref: document.Link{Name: hostile, Href: hostile},
@@ -154,7 +154,7 @@ func TestHTMLEscapesTexts(t *testing.T) {
 	}
 }
 
-func TestTextFitsTerminal(t *testing.T) {
+func TestTextWidth(t *testing.T) {
 	var b strings.Builder
 	if err := whole().Write(&b, document.Text); err != nil {
 		t.Fatalf("%v", err)
@@ -185,7 +185,7 @@ func TestJSONSchema(t *testing.T) {
 	}
 }
 
-func TestReportCountsEqualNotices(t *testing.T) {
+func TestReportCountsNoticesOnce(t *testing.T) {
 	if n := whole().Notices; len(n) != 1 || n[0].Count != 2 {
 		t.Errorf("%d notices, the first %d times, want 1 that counts 2", len(n), n[0].Count)
 	}

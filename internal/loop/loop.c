@@ -9,7 +9,7 @@ int64_t busbar_now(void)
 	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
-/* One batch; l->stage is where it failed. */
+/* One batch; on failure l->stage is the stage that failed. */
 static inline int batch(struct busbar_loop *l, uint64_t n, int64_t *start, int64_t *issued, int64_t *end)
 {
 	int rc;

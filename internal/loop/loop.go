@@ -43,7 +43,7 @@ type Async struct {
 	Context           unsafe.Pointer
 }
 
-// Stage is what a loop is doing.
+// Stage is a stage of the loop.
 type Stage int
 
 // The stages.
@@ -66,7 +66,7 @@ func (s Stage) String() string {
 	return "between operations"
 }
 
-// StepError is the error code that a step returned; the backend knows what it means.
+// StepError is the error code of a step; the backend interprets it.
 type StepError struct {
 	Code  int
 	Stage Stage // in which it was returned
@@ -83,7 +83,7 @@ type Loop struct {
 
 	mu     sync.Mutex // guards stamps against use after Close
 	stamps *C.int64_t
-	room   int // for the stamps of so many batches
+	room   int // for the stamps of n batches
 }
 
 // New makes a loop over steps, with room for the stamps of that many batches in one call.
@@ -114,7 +114,7 @@ func (l *Loop) Close() {
 	l.c, l.stamps = nil, nil
 }
 
-// Position is the operation in hand and what is being done with it; for a watchdog, from any goroutine.
+// Position returns the current operation and its stage; for a watchdog, from any goroutine.
 func (l *Loop) Position() (operation uint64, stage Stage) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -8,7 +8,7 @@ import (
 	"busbar/internal/loop/looptest"
 )
 
-// pause is what each recorded step takes at least, in nanoseconds.
+// pause is the minimum time of each recorded step, in nanoseconds.
 const pause = 100_000
 
 func newLoop(t *testing.T, wait, sync bool, samples int) (*loop.Loop, *looptest.Log) {
@@ -103,7 +103,7 @@ func TestErrorPosition(t *testing.T) {
 	}
 }
 
-func TestKeepInStep(t *testing.T) {
+func TestSyncAfterError(t *testing.T) {
 	for _, k := range []struct {
 		failAt int
 		want   string
@@ -139,7 +139,7 @@ func TestBadInput(t *testing.T) {
 		}
 	}
 	if _, err := l.Run(1, 0); err == nil {
-		t.Error("a batch of nothing")
+		t.Error("an empty batch is accepted")
 	}
 	l.Close()
 	if at, stage := l.Position(); at != 0 || stage != loop.Idle {

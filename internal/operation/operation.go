@@ -50,7 +50,7 @@ type Host struct {
 	Send, Recv unsafe.Pointer
 }
 
-// UnsupportedError reports what a library cannot do.
+// UnsupportedError is the error for an operation that a library does not support.
 type UnsupportedError struct{ Reason string }
 
 func (e *UnsupportedError) Error() string { return e.Reason }

@@ -13,7 +13,7 @@ const (
 	// mostNodes and mostLinks are how many suspects are measured again alone, those of the largest excess.
 	mostNodes = 4
 	mostLinks = 4
-	// eachAlone is how many pairs of a suspect, and how many of nodes that are none, are measured alone.
+	// eachAlone is the number of a suspect's pairs, and of healthy nodes, to measure alone.
 	eachAlone = 3
 	// halvesAlone is how many rounds of halves are measured again.
 	halvesAlone = 2

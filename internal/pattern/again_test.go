@@ -12,8 +12,8 @@ func suspect(excess float64, nodes ...int) Suspect {
 	return Suspect{Nodes: nodes, Evidence: stats.Evidence{Together: excess}}
 }
 
-// The four nodes and four links of the largest excess in any point are measured alone, each node with three sound ones
-// over no link that is a suspect itself, and three pairs of sound nodes beside them.
+// The four nodes and four links with the largest excess in any point are measured alone: each node with three healthy
+// ones over links that are not suspects, and three pairs of healthy nodes.
 func TestAlone(t *testing.T) {
 	points := []Verdict{
 		{Suspects: []Suspect{suspect(0.2, 0), suspect(0.9, 1), suspect(0.4, 2)}},
@@ -29,7 +29,7 @@ func TestAlone(t *testing.T) {
 	}
 }
 
-// Of halves both of the two rounds that differ most are measured alone.
+// With halves, both groups of the two rounds that differ most are measured alone.
 func TestHalvesAlone(t *testing.T) {
 	rounds := scheduled(t, Halves, 8)
 	v := Verdict{Suspects: []Suspect{suspect(0.3, 2)}}
@@ -46,7 +46,7 @@ func TestHalvesAlone(t *testing.T) {
 }
 
 // The number of repeated rounds is limited.
-func TestRepeatsAreFew(t *testing.T) {
+func TestRepeatsLimited(t *testing.T) {
 	rounds := scheduled(t, Pairs, 24)
 	var v Verdict
 	for i, r := range rounds {

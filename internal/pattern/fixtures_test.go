@@ -12,12 +12,12 @@ import (
 	"busbar/internal/stats"
 )
 
-// cluster is nodes of known speed. A group is as slow as the slowest node and link in it.
+// cluster is nodes of known speed. A group is as slow as its slowest node and link.
 type cluster struct {
-	nodes  []float64          // how many times as long an operation takes with this node in it
+	nodes  []float64          // slowdown of an operation with this node
 	links  map[[2]int]float64 // the same of a link
 	shared map[int]float64    // the same of a node, while others measure too
-	once   bool               // shared is so in the rounds the first time, and not once more
+	once   bool               // shared applies in the rounds the first time only
 	noise  float64            // standard deviation of a time's logarithm
 	random *rand.Rand
 }
@@ -58,7 +58,7 @@ func (c *cluster) inRounds(t *testing.T, kind string) []Time {
 	return c.times(inRounds, slices.Concat(scheduled(t, kind, len(c.nodes))...)...)
 }
 
-// run goes through the rounds and the groups alone as rank does.
+// run runs the rounds and the single groups as rank does.
 func (c *cluster) run(t *testing.T, kind string) Verdict {
 	t.Helper()
 	n, times := len(c.nodes), c.inRounds(t, kind)
@@ -88,7 +88,7 @@ func accused(v Verdict, standing stats.Standing) (names []string) {
 	return names
 }
 
-// share counts how often something is so in 400 clusters, in percent.
+// share returns the percentage of 400 clusters for which a condition holds.
 func share(f func(seed uint64) bool) float64 {
 	const runs = 400
 	yes := 0
@@ -116,7 +116,7 @@ func codes(v Verdict) string {
 	return strings.Join(all, " ")
 }
 
-// fact is the first notice of a verdict, which must be of a type.
+// fact returns the first notice of a verdict, of a given type.
 func fact[F notice.Fact](t *testing.T, v Verdict) F {
 	t.Helper()
 	f, ok := v.Notices(names(v.Nodes))[0].Fact.(F)

@@ -7,7 +7,7 @@ import (
 	"busbar/internal/stats"
 )
 
-// Time is what one group of nodes took for an operation, in seconds.
+// Time is the time of one group of nodes for an operation, in seconds.
 type Time struct {
 	Nodes   []int // by index, ascending
 	Alone   bool  // all others idle
@@ -36,7 +36,7 @@ type Verdict struct {
 	Missing  int // groups of the schedule without a value
 
 	times []Time
-	noise float64 // the median of what is unsure of them
+	noise float64 // the median of their uncertainties
 }
 
 // Judge compares the groups of one point.

@@ -16,7 +16,7 @@ var kinds = []struct {
 	nodes []int
 }{{Pairs, []int{3, 4, 5, 6, 8, 11, 16}}, {Halves, []int{4, 5, 6, 8, 11, 16}}}
 
-// One slow node among 3 to 16 is found, and no other is named with it, at 5 % of noise.
+// One slow node among 3 to 16 is found, and no other is named, at 5 % noise.
 func TestSlowNode(t *testing.T) {
 	needs.TestAll(t)
 	for _, k := range kinds {
@@ -39,8 +39,8 @@ func TestSlowNode(t *testing.T) {
 	}
 }
 
-// A sound cluster is accused at most once in a hundred times.
-func TestSoundCluster(t *testing.T) {
+// A healthy cluster has a finding in at most 1 % of runs.
+func TestHealthyCluster(t *testing.T) {
 	needs.TestAll(t)
 	for _, k := range kinds {
 		for _, n := range append(k.nodes, 32) {
@@ -82,7 +82,7 @@ func TestSlowLinkAndTwoNodes(t *testing.T) {
 
 // Halves cannot separate two slow nodes: the verdict recommends pairs and names no single node. A slow link makes a
 // half slow in most rounds, for many nodes: neither of its nodes is named.
-func TestHalvesNameNoWrongNode(t *testing.T) {
+func TestHalvesNeverBlameWrongNode(t *testing.T) {
 	c := sound(8, 0.01, 1)
 	c.nodes[0], c.nodes[5] = 2, 2
 	if v := c.run(t, Halves); len(v.Found()) > 0 || !v.Halves.Unclear || codes(v) != "unclear-halves" {
@@ -103,8 +103,7 @@ func TestHalvesNameNoWrongNode(t *testing.T) {
 	}
 }
 
-// A node that is slow only while others measure is reported where it is slow when its rounds are measured once more,
-// and not where that was once.
+// A node that is slow only while others measure is reported as slow if it is slow again in repeated rounds.
 func TestSlowTogether(t *testing.T) {
 	for _, k := range kinds {
 		c := sound(6, 0.01, 3)
@@ -125,7 +124,7 @@ func TestSlowTogether(t *testing.T) {
 			t.Errorf("%s, once: %+v", k.kind, none)
 		}
 	}
-	// Of three nodes no other measures beside a pair, in the rounds either: what was slow there and not alone was
+	// With three nodes no other pair measures at the same time, in the rounds too: a node slow there but not alone was
 	// chance.
 	c := sound(3, 0, 1)
 	c.shared[2] = 2
@@ -135,8 +134,8 @@ func TestSlowTogether(t *testing.T) {
 	}
 }
 
-// Before its rounds were measured once more such a node is only reported as slow once; and its slowest rounds are asked
-// for, the same when they are there already.
+// Before its rounds are repeated, such a node is reported as slow once, and its slowest rounds are requested, the same
+// if some already exist.
 func TestSlowOnce(t *testing.T) {
 	c := sound(6, 0, 1)
 	c.shared[4] = 2
@@ -167,7 +166,7 @@ func TestSlowOnce(t *testing.T) {
 	}
 }
 
-// A node with a fast pair is not slow: what is slow is some of its links.
+// A node with a fast pair is not slow: some of its links are.
 func TestNodeWithFastPair(t *testing.T) {
 	for _, k := range []struct {
 		nodes int
@@ -195,7 +194,7 @@ func TestNodeWithFastPair(t *testing.T) {
 }
 
 // Nodes that are slow with all but each other lie apart.
-func TestNodesThatLieApart(t *testing.T) {
+func TestDistantNodes(t *testing.T) {
 	c := sound(8, 0.01, 2)
 	for i := range 8 {
 		for _, far := range []int{2, 5} {
@@ -236,7 +235,7 @@ func TestNotices(t *testing.T) {
 	if v := Judge(Pairs, 2, []Time{{Nodes: []int{0, 1}, Seconds: 1}}); codes(v) != "one-pair" {
 		t.Error(codes(v))
 	}
-	// What is missing, and what could not be seen, is reported.
+	// Missing and unmeasurable parts are reported.
 	var times []Time
 	for _, g := range slices.Concat(scheduled(t, Halves, 4)[1:]...) {
 		times = append(times, Time{Nodes: g, Seconds: 1e-3, Unsure: 0.1})
@@ -254,7 +253,7 @@ func TestNotices(t *testing.T) {
 	}
 }
 
-// A link whose own time is uncertain is not accused by it, however sure the others are.
+// A link whose own time is uncertain is not named, however certain the others are.
 func TestUncertainLink(t *testing.T) {
 	c := sound(6, 0, 1)
 	c.links[[2]int{1, 2}] = 1.5
@@ -273,7 +272,7 @@ func TestUncertainLink(t *testing.T) {
 }
 
 // A pair of two suspects is no evidence about either.
-func TestPairOfTwoSuspects(t *testing.T) {
+func TestPairOfSuspects(t *testing.T) {
 	c := sound(8, 0, 1)
 	c.nodes[1], c.nodes[4] = 1.5, 3
 	v := Judge(Pairs, 8, append(c.inRounds(t, Pairs), c.times(alone, []int{1, 2}, []int{1, 4}, []int{0, 4},

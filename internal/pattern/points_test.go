@@ -10,7 +10,7 @@ import (
 	"busbar/internal/result"
 )
 
-func TestUnsure(t *testing.T) {
+func TestInconclusive(t *testing.T) {
 	for name, c := range map[string]struct {
 		t    result.Time
 		want float64

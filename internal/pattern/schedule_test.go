@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// Each node meets each other exactly once, in as few rounds as can be, and never two at the same time.
-func TestPairsMeetOnce(t *testing.T) {
+// Each pair of nodes meets exactly once, in the minimum number of rounds, and a node is in one pair per round.
+func TestPairsScheduledOnce(t *testing.T) {
 	for n := 2; n <= 33; n++ {
 		rounds := scheduled(t, Pairs, n)
 		if want := n - 1 + n%2; len(rounds) != want {
@@ -40,7 +40,7 @@ func TestPairsMeetOnce(t *testing.T) {
 
 // Halves have one size, every two nodes are in different ones in some round, and the number of rounds grows as the
 // logarithm.
-func TestHalvesSeparate(t *testing.T) {
+func TestHalvesSeparateNodes(t *testing.T) {
 	for _, n := range []int{4, 5, 6, 7, 8, 9, 12, 15, 16, 17, 31, 32, 33, 64, 100, 255} {
 		rounds := scheduled(t, Halves, n)
 		least := 0

@@ -29,8 +29,8 @@ static void gate_end(struct gate *g)
 	pthread_cond_destroy(&g->grown);
 }
 
-/* Who opens looks for sleepers after the count has grown, and who wants to sleep looks at the count after it is among the
- * sleepers: one of both sees the other. */
+/* The opener checks for sleepers after it increments the count; a sleeper checks the count after it registers: one of
+ * them sees the other. */
 void gate_open(struct gate *g, uint64_t more)
 {
 	atomic_fetch_add(&g->count, more);
@@ -92,11 +92,11 @@ static int start(pthread_t *thread, void *(*life)(void *), void *argument)
 	if (rc)
 		return rc;
 	rc = pthread_create(thread, NULL, life, argument);
-	pthread_sigmask(SIG_SETMASK, &before, NULL); /* as it was: that is refused to nobody, and the thread runs already */
+	pthread_sigmask(SIG_SETMASK, &before, NULL); /* restoring the old value cannot fail, and the thread already runs */
 	return rc;
 }
 
-/* With one CPU the thread that is waited for cannot run while another spins. */
+/* With one CPU the other thread cannot run while this one spins. */
 static int64_t spin_time(void)
 {
 	cpu_set_t cpus;
@@ -158,7 +158,7 @@ int crew_second(struct crew *c)
 	return rc;
 }
 
-/* The share of the calling thread. */
+/* Runs the calling thread's share. */
 static int compute_own(struct crew *c, uint64_t units, int (*between)(void *), void *context)
 {
 	int rc = 0;
@@ -173,7 +173,7 @@ static int compute_own(struct crew *c, uint64_t units, int (*between)(void *), v
 	return rc;
 }
 
-/* Lets the helpers begin with the shares that they have been given. */
+/* Lets the helpers start their shares. */
 static void begin(struct crew *c)
 {
 	c->shared++;

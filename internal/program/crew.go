@@ -66,7 +66,7 @@ func (c *Crew) Calibrate(d time.Duration) float64 {
 	return rates[stretches/2]
 }
 
-// compute is how long so many units took.
+// compute returns the time of n units.
 func (c *Crew) compute(units uint64) time.Duration {
 	start := loop.Now()
 	C.crew_compute(c.c, C.uint64_t(units), nil, nil)

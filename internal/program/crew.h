@@ -1,6 +1,6 @@
-/* The threads that run a program: those that compute, of which the calling thread is one, and the second thread, which
- * issues operations that block. They are made once and serve every program, one at a time. Signals are blocked in them, as
- * they belong to Go's threads; they run where the thread may that made them. */
+/* The threads that run a program: compute threads, including the caller, and the second thread, which issues blocking
+ * operations. They are created once and serve every program, one at a time. They block signals, which belong to Go's
+ * threads, and inherit the creator's CPUs. */
 #ifndef BUSBAR_CREW_H
 #define BUSBAR_CREW_H
 
@@ -12,7 +12,7 @@
 
 #include "../loop/loop.h"
 
-/* A count that only grows, and that threads wait for. A short wait spins, a longer one sleeps. */
+/* A counter that only grows and that threads wait for. A short wait spins, a longer one sleeps. */
 struct gate {
 	atomic_uint_fast64_t count;
 	atomic_int sleepers;
@@ -20,16 +20,16 @@ struct gate {
 	pthread_cond_t grown;
 };
 
-/* One line of a cache each, so that threads do not write in each other's. */
+/* One cache line each, to avoid false sharing. */
 struct helper {
 	_Alignas(128) struct crew *crew;
 	pthread_t thread;
-	uint64_t units; /* its share of the segment in hand */
+	uint64_t units; /* its share of the current segment */
 	float sum;
 };
 
 struct crew {
-	int threads; /* that compute; helpers are one less */
+	int threads; /* compute threads, one more than helpers */
 	int started; /* helpers that run */
 	int second_started;
 	struct helper *helper;
@@ -37,18 +37,18 @@ struct crew {
 	atomic_int ending;
 	int64_t spin; /* ns for which a wait spins before it sleeps */
 
-	struct gate begun, finished; /* shares that each helper may begin; that all together are done with */
-	uint64_t shared;             /* how often all had a share */
+	struct gate begun, finished; /* shares that each helper may start; that all together completed */
+	uint64_t shared;             /* number of shares per thread so far */
 	float sum;                   /* of the calling thread */
 	uint64_t units;              /* computed so far, by all */
 
-	/* The second thread runs one job for each count of asked; a job returns when it is over. */
+	/* The second thread runs one job for each count of asked. */
 	struct gate asked, answered;
 	void (*job)(void *context);
 	void *context;
 };
 
-/* The same clock as the stamps of package loop. */
+/* The clock of package loop's time stamps. */
 static inline int64_t now(void)
 {
 	struct timespec t;
@@ -63,16 +63,15 @@ void gate_await(struct gate *g, uint64_t count, int64_t spin);
 int crew_new(int threads, struct crew **out);
 void crew_free(struct crew *c);
 
-/* Computes so many units on all threads of the crew, each an equal share. between, unless it is NULL, is called on the
- * calling thread every few units; once it returns something else than 0 it is not called again, and that is returned
- * when the segment is over. */
+/* Computes the units on all threads of the crew, each an equal share. between, unless NULL, is called on the calling
+ * thread every few units. A result other than 0 ends the calls and is returned at the end of the segment. */
 int crew_compute(struct crew *c, uint64_t units, int (*between)(void *context), void *context);
 
-/* Starts the second thread, unless it runs; 0 or an errno. */
+/* Starts the second thread if needed; 0 or an errno. */
 int crew_second(struct crew *c);
 
-/* A unit of computing: FMAs in registers, a microsecond or so. The sum of what they end with is about 1 for each unit, so
- * that no compiler can leave them out. */
+/* A unit of computing: FMAs in registers, about a microsecond. The results sum to about 1 per unit, so that no
+ * compiler can remove them. */
 float fma_units(uint64_t units, uint64_t first);
 
 #endif

@@ -7,12 +7,12 @@ import (
 	"unsafe"
 )
 
-// Asked is how many operations the second thread has ever been given; from any goroutine.
+// Asked returns the number of operations given to the second thread; from any goroutine.
 func (c *Crew) Asked() uint64 {
 	return atomic.LoadUint64((*uint64)(unsafe.Pointer(&c.c.asked.count)))
 }
 
-// Computed is how many units all threads have computed, and the sum of what they came to, which is about 1 for each.
+// Computed returns the number of units computed by all threads, and the sum of their results, about 1 per unit.
 func (c *Crew) Computed() (units uint64, sum float64) {
 	sum = float64(c.c.sum)
 	for i := range c.threads - 1 {

@@ -1,6 +1,6 @@
-/* Fused multiplications and additions in independent chains, as many as keep the units of a core busy, on values in
- * registers alone. Each chain goes from its seed towards 1, around which it swings, so that bits keep changing and nothing
- * becomes denormal or infinite. */
+/* Fused multiply-adds in independent chains, enough to keep a core's units busy, on registers only. Each chain goes
+ * from its seed towards 1 and oscillates around it, so that bits keep changing and no value becomes denormal or
+ * infinite. */
 #include "crew.h"
 
 typedef float lanes __attribute__((vector_size(32)));
@@ -11,7 +11,7 @@ typedef float lanes __attribute__((vector_size(32)));
 #define ADD(k) +x##k
 enum { chains = 12, width = 8, steps = 512 };
 
-/* Where there is no FMA instruction it is a multiplication and an addition. */
+/* Without an FMA instruction: a multiplication and an addition. */
 #define UNITS(name, target)                                                                      \
 	target static float name(uint64_t units, uint64_t first)                                 \
 	{                                                                                        \

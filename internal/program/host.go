@@ -152,14 +152,14 @@ func (h *Host) Failed() (op, code int) {
 	return int(h.p.failed_op), code
 }
 
-// InHand is what a program is doing.
+// InHand is the current activity of a program.
 type InHand struct {
 	Parts   uint64 // segments and operations that this step has begun; of the last step where none runs
 	Segment int    // that is being computed; -1: none is
 	Op      int    // whose library call is running, otherwise the oldest in flight; -1 without any
 }
 
-// InHand is what is being done, from any goroutine.
+// InHand returns the current activity; from any goroutine.
 func (h *Host) InHand() InHand {
 	h.mu.Lock()
 	defer h.mu.Unlock()

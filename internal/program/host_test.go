@@ -19,7 +19,7 @@ import (
 
 func newCrew(t *testing.T, threads int) *program.Crew {
 	t.Helper()
-	runtime.LockOSThread() // like the caller of a library; distinguishes its calls from those of the second thread
+	runtime.LockOSThread() // like the library's caller; separates its calls from those of the second thread
 	t.Cleanup(runtime.UnlockOSThread)
 	c, err := program.NewCrew(threads)
 	if err != nil {
@@ -81,8 +81,7 @@ func (r *running) run(t *testing.T, m program.Mode) string {
 	return r.calls.String()
 }
 
-// What may begin does so before anything is waited for; the first operation is done before segment 1, the third before
-// segment 2.
+// Operations start before any wait if possible; the first completes before segment 1, the third before segment 2.
 func TestModes(t *testing.T) {
 	links := []program.Link{{After: -1, Before: 1}, {After: 0, Before: 3}, {After: 0, Before: 2}, {After: 2, Before: 3}}
 	for _, k := range []struct {
@@ -104,7 +103,7 @@ func TestModes(t *testing.T) {
 	}
 }
 
-// followsRules compares the spans of the last step with what the mode and the links ask for.
+// followsRules checks the spans of the last step against the mode and the links.
 func (r *running) followsRules(t *testing.T, m program.Mode) {
 	t.Helper()
 	s := r.Spans()
@@ -150,8 +149,7 @@ func (r *running) followsRules(t *testing.T, m program.Mode) {
 	}
 }
 
-// Whatever the program is: links and modes are obeyed, every operation is begun and completed once, and everything is
-// computed.
+// For every program: links and modes are obeyed, every operation starts and completes once, and all segments run.
 func TestRandomPrograms(t *testing.T) {
 	const seed = 1
 	random := rand.New(rand.NewPCG(seed, seed))
@@ -201,8 +199,8 @@ func TestRandomPrograms(t *testing.T) {
 	}
 }
 
-// The oldest operation on its way is tested while a segment computes, and once it is done the next; what is done is
-// neither tested again nor waited for.
+// A segment tests the oldest operation in progress, then the next; completed ones are neither tested again nor waited
+// for.
 func TestPoll(t *testing.T) {
 	for _, threads := range []int{1, 2} {
 		c := newCrew(t, threads)
@@ -214,7 +212,7 @@ func TestPoll(t *testing.T) {
 			t.Errorf("operations were seen to be done at %+v, behind segment %+v", s.Ops, s.Segments[1])
 		}
 		if got, want := r.run(t, program.Sequential), "s0 s1 w0 w1"; got != want {
-			t.Errorf("nothing is computed beside an operation: %q, wanted %q", got, want)
+			t.Errorf("nothing overlaps an operation: got %q, want %q", got, want)
 		}
 		r = start(t, c, noCalls, []uint64{4, 1000}, []program.Link{{After: 0, Before: 2}}, 3)
 		if got, want := r.run(t, program.Overlapped), "s0 w0"; got != want {
@@ -223,14 +221,14 @@ func TestPoll(t *testing.T) {
 	}
 }
 
-// A blocking operation does not hold up the segments beside it, and can be named meanwhile.
+// A blocking operation does not delay concurrent segments, and is reported meanwhile.
 func TestSecondThread(t *testing.T) {
 	c := newCrew(t, 2)
 	r := start(t, c, blocks, []uint64{10, 10, 10}, []program.Link{{After: -1, Before: 3}, {After: 2, Before: 3}}, 1)
 	r.fakes[0].Hold(true)
 	named := make(chan program.InHand)
 	go func() {
-		// the second operation is only given away behind the last segment; the first may not have begun by then
+		// the second operation is issued only after the last segment; the first may not have begun by then
 		for c.Asked() < 2 || r.InHand().Op < 0 {
 			runtime.Gosched()
 		}
@@ -292,8 +290,8 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// The error of an operation wakes who waits for one behind it, which is never begun.
-func TestErrorWakes(t *testing.T) {
+// The error of an operation wakes a thread that waits for a later one, which never starts.
+func TestErrorWakesThreads(t *testing.T) {
 	c := newCrew(t, 1)
 	r := start(t, c, blocks, []uint64{1}, []program.Link{{After: -1, Before: 1}, {After: -1, Before: 1},
 		{After: -1, Before: 1}}, 1)
@@ -346,11 +344,11 @@ func TestBadPrograms(t *testing.T) {
 		}
 	}
 	if _, err := program.NewCrew(0); err == nil {
-		t.Error("a crew of nobody")
+		t.Error("a crew without threads is accepted")
 	}
 }
 
-// The work is done, by all threads: each unit comes to about 1.
+// All threads do the work: each unit sums to about 1.
 func TestComputing(t *testing.T) {
 	for _, threads := range []int{1, 2, 5} {
 		c := newCrew(t, threads)
@@ -381,8 +379,8 @@ func newLoop(t *testing.T, c *program.Crew, s program.HostSpec) (*program.Host, 
 	return h, l
 }
 
-// Between two tests an interval passes, however long computing takes.
-func TestPollKeepsItsInterval(t *testing.T) {
+// An interval passes between two tests, however long computing takes.
+func TestPollInterval(t *testing.T) {
 	for _, interval := range []time.Duration{time.Millisecond, time.Hour} {
 		calls := programtest.NewCalls(1000)
 		t.Cleanup(calls.Close)

@@ -1,5 +1,5 @@
-/* Runs a program: which operation may begin when, who issues it, and what becomes of an error. Between two segments there is
- * one thing to do, here called the point before a segment; the last point is the end of the step. */
+/* Runs a program: starts operations when their dependencies are met and handles errors. A "point" is the work between
+ * two segments, named after the segment that follows; the last point is the end of the step. */
 #include "program.h"
 
 #include <string.h>
@@ -30,7 +30,7 @@ static int fail(struct program *p, int op, int code)
 
 /* Operations that the library starts and completes. */
 
-/* Says, behind a call of the library, which is the oldest operation that is on its way. */
+/* After a call of the library, records the oldest operation in progress. */
 static void called(struct program *p)
 {
 	while (p->over < p->begun && p->op[p->over].done)
@@ -77,8 +77,8 @@ static int wait(struct program *p, int k)
 	return ended(p, k, rc, !rc);
 }
 
-/* Called every few units of a segment: tests the oldest operation that is on its way, in which the library goes on with all of
- * them, and what comes behind it once it is done. */
+/* Called every few units of a segment: tests the oldest operation in progress, which lets the library progress all of
+ * them, and the following ones once it is done. */
 static int poll(void *context)
 {
 	struct program *p = context;
@@ -93,7 +93,7 @@ static int poll(void *context)
 	return rc;
 }
 
-/* Operations that block, in the second thread: a job is the next of them. One that has failed ends the rest. */
+/* Blocking operations, in the second thread: a job runs the next of them. After a failure the rest are skipped. */
 static void issue(void *context)
 {
 	struct program *p = context;
@@ -111,7 +111,8 @@ static void issue(void *context)
 		fail(p, k, rc);
 }
 
-/* Begins the operations that may, up to and without one that must not yet; all of them for after of all segments. */
+/* Starts the operations whose segments are done, up to the first that must wait; all of them if after is the number of
+ * segments. */
 static int begin(struct program *p, int after)
 {
 	const int before = p->begun;
@@ -126,8 +127,8 @@ static int begin(struct program *p, int after)
 	return atomic_load(&p->failed);
 }
 
-/* Waits for the operations that have to be done before a segment, all of which have begun. They are waited for in their order,
- * so that the time in which anything is on its way ends when it does. */
+/* Waits for the operations that must complete before a segment; all have been started. It waits in their order, so
+ * that the communication time ends with the last one. */
 static int finish(struct program *p, int before)
 {
 	int rc = 0, last = 0;
@@ -154,9 +155,9 @@ static int compute(struct program *p, int s, int polls)
 	return rc;
 }
 
-/* From point to point, with or without the segments between them. Without them operations keep the order among themselves
- * that the segments give them: one that begins behind a segment begins when those are over that had to be done before it,
- * and may use their memory. */
+/* Runs all points, with or without the segments between them. Without segments, operations keep their order: an
+ * operation that follows a segment starts when those that had to complete before the segment are done, and may use
+ * their memory. */
 static int communicate(struct program *p, int computes)
 {
 	int rc = 0;
@@ -207,7 +208,7 @@ int program_run(void *context, uint64_t i)
 	p->next_test = p->span.start + p->interval;
 	rc = run(p);
 	p->span.end = now();
-	/* Whatever happened, the second thread is done with the program. */
+	/* In any case, the second thread has finished with the program. */
 	if (p->second)
 		gate_await(&p->crew->answered, p->answered + (uint64_t)p->begun, p->crew->spin);
 	atomic_store(&p->communicating, 0);

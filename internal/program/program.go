@@ -9,7 +9,7 @@ package program
 
 import "fmt"
 
-// Mode is what one run of a program does.
+// Mode selects what one run of a program executes.
 type Mode int
 
 // The modes. Sequential is all computing, then all communication; in Overlapped each operation begins as soon as it

@@ -42,7 +42,7 @@ func TestHalfFormats(t *testing.T) {
 	}
 }
 
-// What three ranks give and get, worked out by hand: the inputs are (5·rank + 3·i) mod 7 - 3.
+// Inputs and outputs of three ranks, computed by hand: the inputs are (5·rank + 3·i) mod 7 - 3.
 func TestOutputs(t *testing.T) {
 	in := [][]float64{{-3, 0, 3, -1, 2, -2}, {2, -2, 1, -3, 0, 3}, {0, 3, -1, 2, -2, 1}}
 	for _, c := range []struct {
@@ -79,7 +79,7 @@ func TestOutputs(t *testing.T) {
 	}
 }
 
-// A world of one does its all_reduce by a copy, which is right; every other thing that an operation may do is found.
+// With one rank, all_reduce is a copy, which is correct; any other wrong result is detected.
 func TestTrial(t *testing.T) {
 	trial := Trial{Case: coll.Case{Collective: coll.AllReduce, Type: coll.Int32, Op: coll.Sum, World: 1, Count: 5},
 		Slots: 2}
@@ -109,7 +109,7 @@ func TestTrial(t *testing.T) {
 	}
 }
 
-// What lies behind the result of a reduce_scatter in place is not looked at only where the library may use it.
+// Data after the result of an in-place reduce_scatter is checked unless the library may use it.
 func TestScratch(t *testing.T) {
 	for _, scratch := range []bool{false, true} {
 		trial := Trial{Case: coll.Case{Collective: coll.ReduceScatter, Type: coll.Int8, Op: coll.Max,

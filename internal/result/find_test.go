@@ -52,7 +52,7 @@ func TestFind(t *testing.T) {
 	}
 	var none *NotFoundError
 	if _, err := Find("empty", "r/a.txt"); !errors.As(err, &none) || !strings.Contains(err.Error(), "empty, r/a.txt") {
-		t.Errorf("nothing there: %v", err)
+		t.Errorf("empty folder: %v", err)
 	}
 	if _, err := Find("gone"); !errors.Is(err, os.ErrNotExist) || !strings.Contains(err.Error(), "gone") {
 		t.Errorf("no such folder: %v", err)
@@ -60,7 +60,7 @@ func TestFind(t *testing.T) {
 }
 
 // A pipe would keep a reader waiting for ever.
-func TestFindTakesOnlyFiles(t *testing.T) {
+func TestFindSkipsFolders(t *testing.T) {
 	t.Chdir(t.TempDir())
 	record := writeLines(t, "r", "a.jsonl", "{}\n")
 	if err := errors.Join(syscall.Mkfifo("r/pipe.jsonl", 0o666), syscall.Mkfifo("r/pipe", 0o666),

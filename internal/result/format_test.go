@@ -122,7 +122,7 @@ func TestFormatIsDocumented(t *testing.T) {
 				t.Errorf("docs/file-format.md: %q under %q is not in the code", n, where)
 			}
 			if slices.Contains(names[:i], n) {
-				t.Errorf("docs/file-format.md: %q stands twice under %q", n, where)
+				t.Errorf("docs/file-format.md: %q is twice under %q", n, where)
 			}
 		}
 	}

@@ -75,7 +75,7 @@ func TestDiskFull(t *testing.T) {
 	}
 }
 
-func TestNoSpaceAnywhere(t *testing.T) {
+func TestNoSpaceLeft(t *testing.T) {
 	w, _ := newWriter(t, t.TempDir(), sampleRun())
 	sampleAppend(t, w, 3)
 	failing(t, "")
@@ -87,7 +87,7 @@ func TestNoSpaceAnywhere(t *testing.T) {
 	}
 }
 
-func TestRemovedWhileWritten(t *testing.T) {
+func TestFileRemovedWhileWriting(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
 	dir := filepath.Join(t.TempDir(), "results")
 	w, _ := newWriter(t, dir, sampleRun())

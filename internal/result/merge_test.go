@@ -102,7 +102,7 @@ func written(t *testing.T, dir, name, description string) string {
 	return writeLines(t, dir, name, lines...)
 }
 
-func TestMergeCountsNothingTwice(t *testing.T) {
+func TestMergeDropsDuplicates(t *testing.T) {
 	const replaced, part = `"records-replaced","parameters":{"records":1}`, `"part-of-run"`
 	for _, c := range []struct {
 		name  string
@@ -187,7 +187,7 @@ func TestChainOfTwo(t *testing.T) {
 	}
 }
 
-func TestMergeRefuses(t *testing.T) {
+func TestMergeErrors(t *testing.T) {
 	dir := t.TempDir()
 	record := sampleRecord(sampleCase(t, coll.AllReduce, 8), 1e-5)
 	record.N = 1
@@ -213,7 +213,7 @@ func TestMergeRefuses(t *testing.T) {
 	var nothing *NothingError
 	if _, err := Merge([]string{bad, half}, MergeOptions{}); !errors.As(err, &nothing) ||
 		!strings.Contains(err.Error(), bad+": not a results file") || strings.Count(err.Error(), half) != 1 {
-		t.Errorf("nothing usable: %v", err)
+		t.Errorf("no usable file: %v", err)
 	}
 	d, err := Merge([]string{bad, a}, MergeOptions{})
 	if err != nil || len(d.Notes()) != 1 || len(d.Runs()) != 1 {
@@ -221,8 +221,8 @@ func TestMergeRefuses(t *testing.T) {
 	}
 }
 
-// TestMergedTable has the same rows in each form: what is quoted, what was not measured, a late rank, and a choice of
-// ranks in latency mode.
+// TestMergedTable has the same rows in each format: quotes, missing values, a late rank, and a choice of ranks in
+// latency mode.
 func TestMergedTable(t *testing.T) {
 	record := sampleRecord(sampleCase(t, coll.AllReduce, 1<<20), 1.0/3)
 	record.Warnings = notice.Of(notice.FromText(`says "no", twice`), notice.FromText("and, more\nlines; µ|"))

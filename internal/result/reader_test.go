@@ -123,7 +123,7 @@ func TestLongLines(t *testing.T) {
 	}
 }
 
-func TestManyBadLinesAreSummarised(t *testing.T) {
+func TestManyBadLinesSummarised(t *testing.T) {
 	path := writeLines(
 		t,
 		t.TempDir(),
@@ -144,7 +144,7 @@ func TestManyBadLinesAreSummarised(t *testing.T) {
 	err = d.Each(func(Row) error { return nil })
 	merged := texts(d.Notes()[:maxProblems+1]) // but for how the run ended
 	if want := texts(f.Problems); err != nil || len(d.Notes()) != maxProblems+2 || !slices.Equal(merged, want) {
-		t.Errorf("merging says %v %v, reading %v", err, d.Notes(), want)
+		t.Errorf("merge reports %v %v, read %v", err, d.Notes(), want)
 	}
 }
 

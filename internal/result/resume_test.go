@@ -11,7 +11,7 @@ import (
 	"busbar/internal/notice"
 )
 
-// TestResume: of runs with the same key, older first, what is ok is done.
+// TestResume: of runs with the same key, older first, points with status ok are done.
 func TestResume(t *testing.T) {
 	dir := t.TempDir()
 	files := []string{
@@ -47,9 +47,9 @@ func TestResume(t *testing.T) {
 	}
 }
 
-// TestStepsAreResumed: points of training steps that are ok count for a run with the same key, rounds without a record
-// do not, what another tool measured does not, and runs of collectives and of steps do not continue each other.
-func TestStepsAreResumed(t *testing.T) {
+// TestResumeSteps: step points with status ok count for a run with the same key; rounds without a record and imported
+// points do not; runs of collectives and of steps do not continue each other.
+func TestResumeSteps(t *testing.T) {
 	dir := t.TempDir()
 	run := sampleSteps()
 	run.Step.Interval = 2e-4

@@ -10,7 +10,7 @@ import (
 	"busbar/internal/notice"
 )
 
-func TestMergeGivesUp(t *testing.T) {
+func TestMergeUnreadableFiles(t *testing.T) {
 	stop := errors.New("enough")
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cancel(stop)
@@ -27,8 +27,8 @@ func TestMergeGivesUp(t *testing.T) {
 	}
 }
 
-// TestFileThatFailsLater: a file that cannot be read any more is reported, and the others are read.
-func TestFileThatFailsLater(t *testing.T) {
+// TestReadErrorInLaterFile: a file that cannot be read any more is reported, and the others are read.
+func TestReadErrorInLaterFile(t *testing.T) {
 	dir := t.TempDir()
 	for _, c := range []struct {
 		code  notice.Code

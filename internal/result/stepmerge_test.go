@@ -69,7 +69,7 @@ func TestMergeSteps(t *testing.T) {
 	if len(problems) != 1 || problems[0].Code() != "part-of-run" {
 		t.Errorf("problems %v", problems)
 	}
-	// The continuation replaces points that were cut off or failed, in either order of files.
+	// The continuation replaces truncated or failed points, in either order of files.
 	rows, problems = rowsOf(t, second, first)
 	wantRows(t, rows, "run-1 1 ok", "run-1 2 ok", "run-2 3 ok", "run-2 4 ok")
 	if len(problems) != 2 || problems[1].Fact != (notice.RecordsReplaced{Records: 2}) {
@@ -79,7 +79,7 @@ func TestMergeSteps(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// A copy doubles nothing, and a file that is none of steps is named.
+	// A copy duplicates no rows, and a file without steps is reported.
 	copied := writeLines(t, dir, "copy.jsonl", string(b))
 	other := writeLines(t, dir, "other.jsonl", sampleRun())
 	rows, problems = rowsOf(t, first, copied, other, second)
@@ -87,7 +87,7 @@ func TestMergeSteps(t *testing.T) {
 	if len(problems) != 3 || problems[0].At.File != other {
 		t.Errorf("problems %v", problems)
 	}
-	// What did not fit on a full disk lies in a file of its own, with the run's header.
+	// Records that did not fit on a full disk are in another file, with the run's header.
 	lines := strings.SplitAfter(string(b), "\n")
 	kept := writeLines(t, t.TempDir(), "kept.jsonl", strings.Join(lines[:20], ""))
 	rescued := writeLines(t, t.TempDir(), "rescued.jsonl", strings.Join(append(lines[:5:5], lines[20:]...), ""))
@@ -115,8 +115,8 @@ func TestStepsCSV(t *testing.T) {
 	golden.Text(t, "testdata/steps.csv", b.String())
 }
 
-// TestMergeBesideSteps: runs of steps have no rows, and may be left out.
-func TestMergeBesideSteps(t *testing.T) {
+// TestMergeWithSteps: runs of steps have no rows, and may be left out.
+func TestMergeWithSteps(t *testing.T) {
 	dir := t.TempDir()
 	first, second := interruptedAndResumed(t, dir)
 	files := []string{first, second, written(t, dir, "c.jsonl", "c reduce gather end")}
@@ -140,6 +140,6 @@ func TestMergeBesideSteps(t *testing.T) {
 	}
 	var nothing *NothingError
 	if _, err := Merge(files[:1], MergeOptions{NoSteps: true}); !errors.As(err, &nothing) {
-		t.Errorf("nothing but steps: %v", err)
+		t.Errorf("only steps: %v", err)
 	}
 }

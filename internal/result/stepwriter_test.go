@@ -125,8 +125,8 @@ func TestStepsReadBack(t *testing.T) {
 	}
 }
 
-// TestStepsOfARunThatWasCutOff: a point with rounds and no record gets one that is made of them.
-func TestStepsOfARunThatWasCutOff(t *testing.T) {
+// TestTruncatedSteps: a point with rounds and no record gets one that is made of them.
+func TestTruncatedSteps(t *testing.T) {
 	run := sampleSteps()
 	w, _ := newWriter(t, t.TempDir(), run)
 	for k := 1; k <= 4; k++ {
@@ -149,8 +149,8 @@ func TestStepsOfARunThatWasCutOff(t *testing.T) {
 	}
 }
 
-// TestRoundsBehindADamagedOne: what is at one place of the lists of a group was measured in one round.
-func TestRoundsBehindADamagedOne(t *testing.T) {
+// TestRoundsAfterDamagedRound: equal indexes in the lists of a group are of the same round.
+func TestRoundsAfterDamagedRound(t *testing.T) {
 	lines := []any{sampleSteps()}
 	for _, k := range []int{1, 2, 4, 5} {
 		lines = append(lines, StepRound{Kind: KindRound, N: 1, Number: k, Round: sampleRound(float64(k) / 1000)})
@@ -161,7 +161,7 @@ func TestRoundsBehindADamagedOne(t *testing.T) {
 	}
 }
 
-func TestStepLinesThatCannotBeUsed(t *testing.T) {
+func TestInvalidStepLines(t *testing.T) {
 	run := sampleSteps()
 	good := StepRound{Kind: KindRound, N: 1, Number: 1, Round: sampleRound(0)}
 	for name, c := range map[string]struct {
@@ -198,8 +198,8 @@ func TestStepLinesThatCannotBeUsed(t *testing.T) {
 	})
 }
 
-// A time that is no number is never written as if it were one.
-func TestOddTimesOfSteps(t *testing.T) {
+// NaN is never written as a number.
+func TestUnusualStepTimes(t *testing.T) {
 	run := sampleSteps()
 	w, _ := newWriter(t, t.TempDir(), run)
 	if err := w.AppendRound(&StepRound{N: 2, Number: 1, Round: step.Round{Comm: math.NaN()}}); err == nil ||

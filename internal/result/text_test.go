@@ -24,7 +24,7 @@ func writeText(w io.Writer, run *Run, ranks []Rank, records []Record, end *End) 
 	return b.Flush()
 }
 
-// everything is a run with all that a text view has to show.
+// everything is a run with everything that a text view can show.
 func everything(t *testing.T) []Record {
 	with := func(r Record, f func(*Record)) Record {
 		f(&r)
@@ -119,7 +119,7 @@ func TestTextView(t *testing.T) {
 }
 
 // A run of one type, operation and root does not repeat them in its lines.
-func TestTextOfOneType(t *testing.T) {
+func TestTextViewOfOneType(t *testing.T) {
 	c := sampleCase(t, coll.AllReduce, 1<<20)
 	c.Type, c.Op = coll.BFloat16, coll.Max
 	run := sampleRun()
@@ -168,8 +168,8 @@ func TestDigits(t *testing.T) {
 	}
 }
 
-// TestTextViewIsCheap drives the clock by hand: while a drawing takes a second, the next comes twenty seconds later.
-func TestTextViewIsCheap(t *testing.T) {
+// TestTextViewCost sets the clock: if a drawing takes a second, the next comes twenty seconds later.
+func TestTextViewCost(t *testing.T) {
 	defer func() { now = time.Now }()
 	clock, drawn := time.Unix(0, 0), 0
 	now = func() time.Time {

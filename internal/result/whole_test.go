@@ -10,9 +10,9 @@ import (
 	"busbar/internal/coll"
 )
 
-// TestEachWhole: rows come in the order of files and numbers, whole, and behind those of a file its ranks and its end,
+// TestEachOrder: rows come in the order of files and numbers, whole, and behind those of a file its ranks and its end,
 // also of files longer than a chunk.
-func TestEachWhole(t *testing.T) {
+func TestEachOrder(t *testing.T) {
 	const points = 2*chunkRows + 88
 	dir := t.TempDir()
 	var files []string

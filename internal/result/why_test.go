@@ -9,7 +9,7 @@ import (
 )
 
 // A reason is read from files of all versions: as a sentence, as a fact, and as a fact of a newer version.
-func TestWhyOfAllVersions(t *testing.T) {
+func TestReadFailuresOfAllVersions(t *testing.T) {
 	small := notice.TooSmall{Ranks: 4}
 	for _, c := range []struct {
 		line, reason string

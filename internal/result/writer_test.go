@@ -17,7 +17,7 @@ import (
 	"busbar/internal/notice"
 )
 
-// newWriter makes a writer in dir that keeps what it warns of.
+// newWriter returns a writer in dir that keeps its warnings.
 func newWriter(t *testing.T, dir string, run Run) (*Writer, *[]string) {
 	t.Helper()
 	w, err := Create(dir, run, sampleRanks())
@@ -89,7 +89,7 @@ func TestWriterReadsBack(t *testing.T) {
 	}
 }
 
-func TestNamesNeverCollide(t *testing.T) {
+func TestNamesAreUnique(t *testing.T) {
 	dir := t.TempDir()
 	var wait sync.WaitGroup
 	for i := range 20 {
@@ -148,7 +148,7 @@ func TestEndWhileAppending(t *testing.T) {
 	}
 }
 
-func TestValueNotFinite(t *testing.T) {
+func TestNonFiniteValue(t *testing.T) {
 	w, _ := newWriter(t, t.TempDir(), sampleRun())
 	r := sampleRecord(sampleCase(t, coll.AllReduce, 8), 1e-5)
 	r.Time.AutoCorr, r.Ranks.Median[2] = math.NaN(), math.Inf(1)
@@ -161,7 +161,7 @@ func TestValueNotFinite(t *testing.T) {
 	}
 }
 
-func TestTextViewThatCannotBeDrawn(t *testing.T) {
+func TestTextViewError(t *testing.T) {
 	w, warned := newWriter(t, t.TempDir(), sampleRun())
 	if err := errors.Join(os.Remove(w.TextPath()), os.MkdirAll(w.TextPath()+"/x", 0o777)); err != nil {
 		t.Fatal(err)

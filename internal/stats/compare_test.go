@@ -12,7 +12,7 @@ import (
 
 const margin = 0.03
 
-// noise is what launches do to the times of a family of points: to each alone and to all of a launch alike.
+// noise is the effect of launches on the times of a family of points: on single points and on whole launches.
 type noise struct {
 	own, common float64
 	heavy       bool // tails of Student's t with four degrees of freedom
@@ -27,7 +27,7 @@ func (e noise) draw(r *rand.Rand) float64 {
 	return e.own * z
 }
 
-// family makes trials of so many points; the first few of them differ by shift.
+// family returns trials of a number of points; the first few differ by shift.
 func (e noise) family(r *rand.Rand, points, m, n, differ int, shift float64) []Trial {
 	trials := make([]Trial, points)
 	for i := range m + n {
@@ -52,7 +52,7 @@ func (e noise) family(r *rand.Rand, points, m, n, differ int, shift float64) []T
 	return trials
 }
 
-// paired makes trials of n pairs that share what launches do to all alike.
+// paired returns trials of n pairs with common launch effects.
 func (e noise) paired(r *rand.Rand, points, n, differ int, shift float64) []Trial {
 	trials := make([]Trial, points)
 	for range n {
@@ -122,8 +122,7 @@ var (
 	strict       = Standard{Alpha: StrictAlpha}
 )
 
-// Four launches a side find 5 % among 30 sizes where launches differ by 1 %, and pairs need not care how launches
-// differ.
+// Four launches a side detect 5 % among 30 sizes if launches differ by 1 %; pairs do so however launches differ.
 func TestPower(t *testing.T) {
 	needs.TestAll(t)
 	const families = 200
@@ -200,7 +199,7 @@ func TestRanks(t *testing.T) {
 			t.Errorf("%d pairs: rank %d, want %d", n, got, want)
 		}
 	}
-	// Where counts are no whole numbers in a float64 any more, the normal variable takes over without a step.
+	// Where counts exceed the integers of a float64, the normal approximation continues without a jump.
 	for _, n := range []int{28, 29} {
 		z := float64(n*n)/2 + 0.5 - math.Sqrt(float64(n*n*(2*n+1))/12)*1.959964
 		if got := mannWhitneyRank(n, n, 0.95); math.Abs(float64(got)-z) > 1.5 {
@@ -257,12 +256,12 @@ func TestVerdicts(t *testing.T) {
 		}
 	}
 	if c := Compare(nil, plain); len(c.Points) != 0 || c.Tested != 0 {
-		t.Errorf("of nothing: %+v", c)
+		t.Errorf("without samples: %+v", c)
 	}
 }
 
-// Times that are all the same differ by nothing, whatever rounding makes of their logarithms where some are missing.
-func TestRoundingIsNoDifference(t *testing.T) {
+// Equal times have no difference, whatever the rounding of their logarithms if some are missing.
+func TestCompareIgnoresRounding(t *testing.T) {
 	for n := 4; n < 6; n++ {
 		for k := range 20 {
 			same := append(slices.Repeat([]float64{1e-6 * (1 + float64(k)/7)}, n), 0, 0)
@@ -275,25 +274,25 @@ func TestRoundingIsNoDifference(t *testing.T) {
 	}
 }
 
-// A time that is missing makes the statistic that of the launches there are.
-func TestMissingLikeShorter(t *testing.T) {
+// Missing times use the statistic of the remaining launches.
+func TestMissingSamplesLikeShorterRun(t *testing.T) {
 	whole := newTested(Trial{A: []float64{1, 1.1, 0, 1.2, 1.3}, B: []float64{2, 2.1, 2.2, 0, 0}}, false)
 	shorter := newTested(Trial{A: []float64{1, 1.1, 1.2, 1.3}, B: []float64{2, 2.1, 2.2}}, false)
 	for _, c := range [][2][]int{{{5, 6, 7, 8, 9}, {4, 5, 6}}, {{0, 2, 3, 5, 8}, {0, 2, 4}}, {{0, 2, 8, 9}, {0}},
 		{{0, 1, 3, 4, 5, 6}, {0, 1, 2, 3, 4, 5}}} {
 		if a, b := whole.between(c[0]), shorter.between(c[1]); !near(a, b) {
-			t.Errorf("%v: %g, without what is missing %g", c[0], a, b)
+			t.Errorf("%v: %g, without the missing times %g", c[0], a, b)
 		}
 	}
 	pairs := newTested(Trial{A: []float64{1, 1, 0, 1}, B: []float64{2, 3, 4, 5}}, true)
 	fewer := newTested(Trial{A: []float64{1, 1, 1}, B: []float64{2, 3, 5}}, true)
 	if a, b := pairs.within([]int{0, 2}), fewer.within([]int{0}); !near(a, b) {
-		t.Errorf("pairs: %g, without what is missing %g", a, b)
+		t.Errorf("pairs: %g, without the missing times %g", a, b)
 	}
 }
 
-// Too many labellings to look at are drawn, alike for the same seed.
-func TestDrawnLabellings(t *testing.T) {
+// Too many labellings are sampled, identically for the same seed.
+func TestRandomLabellings(t *testing.T) {
 	r := seeded(3)
 	trials := noise{own: 0.01}.family(r, 4, 12, 12, 1, 0.05)
 	a, b, other := Compare(trials, Standard{Alpha: DefaultAlpha, Seed: 1}),
@@ -320,7 +319,7 @@ func TestDrawnLabellings(t *testing.T) {
 	}
 }
 
-// With as many launches as it takes by the planner, there is a word more often than not.
+// With the planned number of launches, most comparisons are significant.
 func TestMoreLaunches(t *testing.T) {
 	r := seeded(12)
 	var told, hopeless, asked percent

@@ -69,7 +69,7 @@ func TestCorrelatedSamples(t *testing.T) {
 	for _, c := range []struct {
 		rho       float64
 		n         int
-		unwarned  float64 // minimum coverage of the series without a warning, where they are enough to measure it
+		unwarned  float64 // minimum coverage of the series without a warning, if there are enough
 		mostAlarm float64
 	}{
 		{0.5, 300, 90, 5},

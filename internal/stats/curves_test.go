@@ -5,7 +5,7 @@ import (
 	"math/rand/v2"
 )
 
-// curve holds times without noise, and the places where one model ends and the next begins.
+// curve holds times without noise, and the sizes at which the model changes.
 type curve struct {
 	sizes, times []float64
 	switches     []int
@@ -18,8 +18,8 @@ var courses = map[string]func(r *rand.Rand, count int) curve{
 		l := drawLine(r, c)
 		return c.of(func(_ int, s float64) float64 { return l.time(s) })
 	},
-	// LL, LL128 and Simple: each has more latency and more bandwidth than the one before, and takes over where it is
-	// faster, or a size off.
+	// LL, LL128 and Simple: each has more latency and more bandwidth than the previous one, and replaces it where it
+	// is faster, or one size off.
 	"two protocols":   func(r *rand.Rand, count int) curve { return protocols(r, count, 2) },
 	"three protocols": func(r *rand.Rand, count int) curve { return protocols(r, count, 3) },
 	// A switch at a fixed size, with a step of 15 to 60 % either way.
@@ -30,7 +30,7 @@ var courses = map[string]func(r *rand.Rand, count int) curve{
 		ring := tree
 		step := math.Exp((0.15 + 0.35*r.Float64()) * sign(r))
 		ring.alpha, ring.beta = tree.alpha*step*(1+r.Float64()), tree.beta/step*(1+r.Float64())
-		// The step at the switch is the one that was drawn, whatever the lines are.
+		// The jump at the switch is as drawn, whatever the models.
 		s := math.Sqrt(c.sizes[at] * c.sizes[at+1])
 		scale := step * tree.time(s) / ring.time(s)
 		ring.alpha, ring.beta = ring.alpha*scale, ring.beta/scale
@@ -42,7 +42,7 @@ var courses = map[string]func(r *rand.Rand, count int) curve{
 			return ring.time(s)
 		})
 	},
-	// Latency and bandwidth overlap, so that the knee is sharper or blunter than that of a line.
+	// Latency and bandwidth overlap, so that the knee is sharper or flatter than a model's.
 	"saturating": func(r *rand.Rand, count int) curve {
 		c := doubling(r, count)
 		l, p := drawLine(r, c), 0.9+0.4*r.Float64()
@@ -54,7 +54,7 @@ var courses = map[string]func(r *rand.Rand, count int) curve{
 
 func sign(r *rand.Rand) float64 { return float64(2*r.IntN(2) - 1) }
 
-// doubling is count sizes of which each is twice the one before, from 8 B to 64 KiB on.
+// doubling returns count sizes from 8 B to 64 KiB on, each twice the previous.
 func doubling(r *rand.Rand, count int) curve {
 	c := curve{sizes: make([]float64, count)}
 	first := 8 << r.IntN(14)

@@ -6,7 +6,7 @@ import (
 )
 
 // From the definition, without the shortcuts: the narrowest symmetric pair with 95 %.
-func TestMedianIntervalIsNarrowest(t *testing.T) {
+func TestMedianIntervalNarrowest(t *testing.T) {
 	if lo, hi, coverage := MedianInterval(5); lo != 1 || hi != 5 || coverage != 0.9375 {
 		t.Errorf("too few samples: %d, %d, %g, want the extremes", lo, hi, coverage)
 	}
@@ -35,7 +35,7 @@ func TestMedianIntervalOfMany(t *testing.T) {
 	}
 }
 
-func TestMedianSpreadAgreesWithBounds(t *testing.T) {
+func TestMedianSpreadMatchesBounds(t *testing.T) {
 	even := make([]float64, 401)
 	for i := range even {
 		even[i] = float64(i)
@@ -49,7 +49,7 @@ func TestMedianSpreadAgreesWithBounds(t *testing.T) {
 	}
 }
 
-func TestBatchMediansUseTheLatestSamples(t *testing.T) {
+func TestBatchMediansUseLatestSamples(t *testing.T) {
 	var w workspace
 	got := w.batchMedians(nil, []float64{100, 3, 1, 2, 6, 5, 4}, 3)
 	if len(got) != 2 || got[0] != 2 || got[1] != 5 {
@@ -59,7 +59,7 @@ func TestBatchMediansUseTheLatestSamples(t *testing.T) {
 
 // Four batches of five are high in six samples of eleven and low in the rest, the fifth is low: most batch medians are
 // high, the median is low.
-func TestBatchIntervalHoldsTheMedian(t *testing.T) {
+func TestBatchIntervalContainsMedian(t *testing.T) {
 	var x []float64
 	for i := range 220 {
 		v := 1 + float64(i*97%220)/2200

@@ -15,7 +15,7 @@ func TestMedianAt(t *testing.T) {
 		least int
 	}{{6, 0.95, 6}, {10, 1 - 0.05/21, 10}, {40, 0.95, 6}, {40, 0.999, 11}} {
 		if got := FewestForMedian(c.level); got != c.least {
-			t.Errorf("at %g it takes %d, not %d", c.level, got, c.least)
+			t.Errorf("minimum at %g: got %d, want %d", c.level, got, c.least)
 		}
 		var held percent
 		for range 2 * series {
@@ -32,7 +32,7 @@ func TestMedianAt(t *testing.T) {
 	}
 }
 
-// Samples that resemble their neighbours give wider intervals than the same samples shuffled.
+// Autocorrelated samples give wider confidence intervals than the same samples shuffled.
 func TestMedianAtOfCorrelatedSamples(t *testing.T) {
 	r := seeded(3)
 	var held, shuffled percent

@@ -9,8 +9,8 @@ import (
 	"busbar/internal/needs"
 )
 
-// Two narrow modes are found, although 2 % of the samples stray and others fall far out.
-func TestTwoModesAreFound(t *testing.T) {
+// Two narrow modes are found despite 2 % stray samples and outliers.
+func TestBimodal(t *testing.T) {
 	needs.TestAll(t)
 	for i, c := range []struct {
 		ratio, upper float64 // share of the upper mode
@@ -72,15 +72,15 @@ func TestModesOfCoarseClocks(t *testing.T) {
 	wantPercent(t, "two values called bimodal", two, 100, 100)
 }
 
-// Modes that differ by less than minModeRatio are one to a reader.
-func TestCloseModesAreOne(t *testing.T) {
+// Modes that differ by less than minModeRatio count as one.
+func TestCloseModesMerge(t *testing.T) {
 	x := slices.Repeat([]float64{10, 10.01, 11, 11.01}, 50)
 	if Summarise(x).has(Bimodal) {
 		t.Error("called bimodal")
 	}
 }
 
-func TestDriftIsFound(t *testing.T) {
+func TestDrift(t *testing.T) {
 	r := seeded(11)
 	for _, c := range []struct {
 		name   string
@@ -109,8 +109,8 @@ func TestDriftIsFound(t *testing.T) {
 	}
 }
 
-// Correlation alone, and changes too small to matter, are no drift.
-func TestSteadySamplesDoNotDrift(t *testing.T) {
+// Correlation alone, and very small changes, are no drift.
+func TestNoDriftInSteadySamples(t *testing.T) {
 	needs.TestAll(t)
 	r := seeded(12)
 	for _, c := range []struct {

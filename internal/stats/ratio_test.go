@@ -29,7 +29,7 @@ func TestRatioOf(t *testing.T) {
 		}
 	}
 	if r := RatioOf(Estimate{}, b); r != (Ratio{}) {
-		t.Errorf("of nothing: %+v", r)
+		t.Errorf("without samples: %+v", r)
 	}
 }
 

@@ -58,8 +58,8 @@ func alternate(a, b float64) func(int) float64 {
 	}
 }
 
-// However the cost of a sample changes, a case ends within its budget and one sample or so.
-func TestBudgetIsKept(t *testing.T) {
+// However the cost per sample changes, a case ends within its budget plus about one sample.
+func TestStopperBudget(t *testing.T) {
 	for name, cost := range map[string]func(i int) float64{
 		"steady":      func(int) float64 { return 0.5 },
 		"slow start":  func(i int) float64 { return 0.1 + 4*math.Exp(-float64(i)) },
@@ -93,14 +93,14 @@ func TestBudgetIsKept(t *testing.T) {
 	}
 }
 
-func TestFixedNumberIsAskedForAtOnce(t *testing.T) {
+func TestStopperFixedCount(t *testing.T) {
 	if more, _ := NewStopper(Rule{MinSamples: 500, MaxSamples: 500}).Next(nil, 0); more != 500 {
 		t.Errorf("asked for %d", more)
 	}
 }
 
-// Looks grow further apart, so that there are few of them.
-func TestStopperLooks(t *testing.T) {
+// Checks become less frequent, so that there are few of them.
+func TestStopperIntervals(t *testing.T) {
 	s := NewStopper(Rule{MaxSamples: 100_000})
 	r := seeded(6)
 	var x []float64
@@ -121,7 +121,7 @@ func TestStopperLooks(t *testing.T) {
 	}
 }
 
-// An interval that is narrow by luck, closer together than the samples around it, does not end sampling.
+// A confidence interval that is narrow by chance does not stop sampling.
 func TestStopperIgnoresLuckyInterval(t *testing.T) {
 	x := make([]float64, 101)
 	for i := range x {
@@ -145,7 +145,7 @@ func TestStopperIgnoresLuckyInterval(t *testing.T) {
 }
 
 // An interval flagged as too narrow is not precise.
-func TestCorrelatedIsNotPrecise(t *testing.T) {
+func TestStopperAutocorrelatedSamples(t *testing.T) {
 	s := NewStopper(Rule{Precision: 0.5, MinSamples: 50})
 	x := newAutoregression(seeded(8), 0.95).appendTo(nil, 60)
 	if !Summarise(x).has(Correlated) {

@@ -70,7 +70,7 @@ func TestSummariseFewOrOddSamples(t *testing.T) {
 	}
 }
 
-func TestTailQuantilesAreClaimedWithEnoughSamples(t *testing.T) {
+func TestTailQuantilesNeedSamples(t *testing.T) {
 	for n, want := range map[int][2]bool{9: {false, false}, 10: {true, false}, 99: {true, false}, 100: {true, true}} {
 		s := Summarise(normal.sample(seeded(1), n))
 		if got := [2]bool{s.P90 > 0, s.P99 > 0}; got != want {

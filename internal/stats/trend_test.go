@@ -70,7 +70,7 @@ func TestTrendDetection(t *testing.T) {
 		t.Errorf("four sizes give %+v", few)
 	}
 	if few := FindTrend(sizes[2:9], times[2:9], nil); few.Segments == nil || slices.Contains(few.Out, true) {
-		t.Errorf("something stands out of seven sizes: %+v", few)
+		t.Errorf("anomaly in seven sizes: %+v", few)
 	}
 }
 
@@ -130,8 +130,8 @@ func TestFitUnknownParameters(t *testing.T) {
 	}
 }
 
-// A time between two lines may be a switch that is early or late.
-func TestSwitchIsNoAnomaly(t *testing.T) {
+// A time between two models may be an early or late switch.
+func TestProtocolSwitchNotAnomaly(t *testing.T) {
 	sizes := powers(1<<10, 20)
 	before, after := line{10e-6, 5e9}, line{40e-6, 50e9}
 	times := withoutNoise(sizes, map[int]line{0: before, 9: after})
@@ -141,9 +141,9 @@ func TestSwitchIsNoAnomaly(t *testing.T) {
 	}
 }
 
-// A line between two others is no drop of the one before it because that, with a single size of the one behind, would
-// explain the rest.
-func TestMiddleModelIsNoDrop(t *testing.T) {
+// A model between two others is not a drop of the first, even if the first and a single size of the last would explain
+// the rest.
+func TestMiddleModelNotDrop(t *testing.T) {
 	sizes := powers(8, 31)
 	c := curve{sizes: sizes,
 		times: withoutNoise(sizes, map[int]line{0: {123e-6, 1.05e9}, 13: {156e-6, 37e9}, 17: {150e-6, 19.8e9},
@@ -157,7 +157,7 @@ func TestMiddleModelIsNoDrop(t *testing.T) {
 }
 
 // The last two sizes may be another model or a drop: neither is reported.
-func TestEndsAreNoAnomalies(t *testing.T) {
+func TestEndsNotAnomalies(t *testing.T) {
 	sizes := powers(1<<10, 20)
 	times := withoutNoise(sizes, map[int]line{0: {10e-6, 5e9}})
 	times[18], times[19] = times[18]*1.4, times[19]*1.4
@@ -197,7 +197,7 @@ func TestKnownNoise(t *testing.T) {
 	}
 }
 
-// Small messages may be rougher than large ones. Where the noise of each time is known, that makes no anomalies.
+// Small messages may be noisier than large ones. With known noise per time this gives no anomalies.
 func TestRoughSmallMessages(t *testing.T) {
 	needs.TestAll(t)
 	sizes := powers(8, 30)

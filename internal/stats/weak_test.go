@@ -20,7 +20,7 @@ func pairsOf(n int, other map[[2]int]float64) (pairs []PairTime) {
 	return pairs
 }
 
-// slowNodePairs are pairs in which one node takes so many times as long.
+// slowNodePairs are pairs in which one node is slower by a factor.
 func slowNodePairs(n, node int, factor float64) map[[2]int]float64 {
 	slow := map[[2]int]float64{}
 	for i := range n {
@@ -33,7 +33,7 @@ func slowNodePairs(n, node int, factor float64) map[[2]int]float64 {
 
 func TestWeakPairs(t *testing.T) {
 	slow := slowNodePairs(5, 1, 2)
-	slow[[2]int{1, 4}] = 1.3 // by less than half as much, which is within what times are uncertain by
+	slow[[2]int{1, 4}] = 1.3 // by less than half as much, which is within the uncertainty
 	w := FindWeakPairs(5, pairsOf(5, slow), 0.2)
 	if len(w.Nodes) != 1 || w.Nodes[0].Node != 1 || w.Nodes[0].Slow != 3 || w.Nodes[0].Of != 4 ||
 		!near(w.Nodes[0].Excess, math.Log(2)) || len(w.Links) > 0 {
@@ -50,7 +50,7 @@ func TestWeakPairs(t *testing.T) {
 	if w := FindWeakPairs(5, pairsOf(5, slow), 0); len(w.Nodes) != 1 || w.Nodes[0].Slow != 4 {
 		t.Errorf("a weak node one of whose pairs is less slow: %+v", w)
 	}
-	// A pair of a node that is slow anyway is a link of its own only where it is far slower still.
+	// A pair of a slow node is a slow link only if it is far slower still.
 	slow = slowNodePairs(6, 2, 1.5)
 	slow[[2]int{2, 3}] = 4
 	w = FindWeakPairs(6, pairsOf(6, slow), 0)
@@ -64,15 +64,15 @@ func TestWeakPairs(t *testing.T) {
 	}
 }
 
-// A node is weak by the lower of its two middle pairs, so that a slow link makes none of its ends one.
-func TestSlowLinkAccusesNoNode(t *testing.T) {
+// A node is weak by the lower of its two middle pairs, so that a slow link makes neither of its ends weak.
+func TestSlowLinkBlamesNoNode(t *testing.T) {
 	w := FindWeakPairs(3, pairsOf(3, map[[2]int]float64{{0, 1}: 2}), 0)
 	if len(w.Nodes) > 0 || len(w.Links) != 1 || w.Links[0].A != 0 || w.Links[0].B != 1 {
 		t.Errorf("%+v", w)
 	}
 }
 
-// halvesOf are rounds of four nodes in which the halves with a node take so many times as long as the others.
+// halvesOf are rounds of four nodes in which the halves with a node are slower by a factor.
 func halvesOf(node int, factors ...float64) (rounds []HalfTimes) {
 	split := [][2][]int{{{0, 1}, {2, 3}}, {{0, 2}, {1, 3}}, {{0, 3}, {1, 2}}}
 	for i, f := range factors {

@@ -42,7 +42,7 @@ func TestBucketsOfResNet50(t *testing.T) {
 	}
 }
 
-// layersOf are layers of so many parameters.
+// layersOf returns layers with the given numbers of parameters.
 func layersOf(params ...int64) *Model {
 	m := &Model{Name: "test"}
 	for i, p := range params {

@@ -26,7 +26,7 @@ func near(t *testing.T, what string, got, want float64) {
 	}
 }
 
-func TestFiguresByTheirFormulas(t *testing.T) {
+func TestMetricFormulas(t *testing.T) {
 	rounds := []Round{made(0.115), made(0.120), made(0.110), made(0.115), made(0.111), made(0.118), made(0.116)}
 	f := FiguresOf(rounds)
 	near(t, "compute", f.Compute.Value, 0.100)
@@ -57,7 +57,7 @@ func TestFiguresByTheirFormulas(t *testing.T) {
 }
 
 // A ratio with divisor 0 is left out; all others are reported.
-func TestFiguresWithoutCommunication(t *testing.T) {
+func TestMetricsWithoutCommunication(t *testing.T) {
 	alone := Round{Compute: 0.1, Comm: 2e-7, Sequential: 0.1, Overlapped: 0.1, ComputeAlone: 0.1, ComputeBusy: 0.1}
 	called := alone // a library that has no other rank to talk to
 	called.CommAlone, called.CommBusy = 1e-6, 1e-6

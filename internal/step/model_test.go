@@ -15,7 +15,7 @@ import (
 var examples = os.DirFS("../../sweeps/models")
 
 // The numbers of tensors and of parameters are the public ones of these models.
-func TestModelsAreThePublicOnes(t *testing.T) {
+func TestModelsMatchPublishedSizes(t *testing.T) {
 	for _, want := range []struct {
 		name              string
 		tensors           int

@@ -33,9 +33,8 @@ func randomPoint(r *rand.Rand) Point {
 	return p
 }
 
-// Whatever the model and the point: no order of operations can wait for itself, nothing is lost, and no two buffers
-// overlap.
-func TestPlansHold(t *testing.T) {
+// For every model and point: no dependency cycle, no lost operation, and no overlapping buffers.
+func TestPlanProperties(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for range 3000 {
 		m, p, world := randomModel(r), randomPoint(r), 1+r.IntN(9)
@@ -52,8 +51,8 @@ func TestPlansHold(t *testing.T) {
 	}
 }
 
-// links: an operation that a segment waits for is behind none that begins with or after that segment, because
-// operations begin in their order. And they begin in the order in which they may.
+// links: an operation that a segment waits for is not issued after one that starts with or after that segment, because
+// operations start in order.
 func links(t *testing.T, p *Plan) {
 	t.Helper()
 	latest := -1
@@ -75,7 +74,7 @@ func links(t *testing.T, p *Plan) {
 	}
 }
 
-// memory: buffers are inside of the plan's memory and apart, but for a unit that is gathered twice.
+// memory: buffers are inside the plan's memory and disjoint, except a unit that is gathered twice.
 func memory(t *testing.T, p *Plan) {
 	t.Helper()
 	end := int64(0)
@@ -104,7 +103,7 @@ func memory(t *testing.T, p *Plan) {
 	}
 }
 
-// complete: what is computed and how many elements are summed does not depend on buckets.
+// complete: computation and summed elements do not depend on buckets.
 func complete(t *testing.T, m *Model, p *Plan) {
 	t.Helper()
 	seconds, elements, layers, padding := 0.0, int64(0), 0, int64(0)

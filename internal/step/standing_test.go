@@ -26,13 +26,13 @@ func TestEqualBuckets(t *testing.T) {
 			}
 		}
 		if share := 100 * float64(wrong) / runs; share > 5 {
-			t.Errorf("%d rounds: a difference is seen where there is none in %.1f %% of runs", n, share)
+			t.Errorf("%d rounds: false positives in %.1f %% of runs", n, share)
 		}
 	}
 }
 
-// TestBetterBucketIsFound: one that is 5 % better, under noise of 1 % and drift of 30 %.
-func TestBetterBucketIsFound(t *testing.T) {
+// TestBestBucket: one that is 5 % better, under noise of 1 % and drift of 30 %.
+func TestBestBucket(t *testing.T) {
 	const runs = 400
 	for _, n := range []int{10, 20} {
 		r, found := seeded(uint64(n)), 0
@@ -43,12 +43,12 @@ func TestBetterBucketIsFound(t *testing.T) {
 			}
 		}
 		if share := 100 * float64(found) / runs; share < 95 && n > 10 || share < 80 {
-			t.Errorf("%d rounds: told from all others in %.1f %% of runs", n, share)
+			t.Errorf("%d rounds: detected in %.1f %% of runs", n, share)
 		}
 	}
 }
 
-// Groups do not see each other, and points without rounds do not count.
+// Groups are independent, and points without rounds do not count.
 func TestGroupsAreIndependent(t *testing.T) {
 	points := slices.Concat(seven[:2], buckets(1<<20, 5<<20), seven[2:3])
 	points[2].Type, points[3].Type = coll.BFloat16, coll.BFloat16
@@ -64,7 +64,7 @@ func TestGroupsAreIndependent(t *testing.T) {
 	}
 }
 
-func TestEnough(t *testing.T) {
+func TestEnoughRounds(t *testing.T) {
 	r := seeded(5)
 	rounds := simulate(r, 40, 0.001, 0.1)[0]
 	for i := range rounds { // no drift
@@ -94,7 +94,7 @@ func TestEnough(t *testing.T) {
 		rounds[i].Comm, rounds[i].CommAlone = 1e-6*r.Float64(), 0
 	}
 	if !Enough(rounds, 0.01) {
-		t.Error("what nothing takes has to be precise")
+		t.Error("a zero time must be precise")
 	}
 }
 
@@ -111,13 +111,13 @@ func TestTooFewRounds(t *testing.T) {
 			t.Errorf("%+v: %+v", c, s[:2])
 		}
 	}
-	// A run that was cut off within a round has one more round of its first points.
+	// A truncated run has one more round of its first points.
 	rounds := simulate(seeded(4), 12, 0.001, 0.1, 0.2)
 	rounds[1] = rounds[1][:11]
 	if s := Standings(seven[:2], rounds); s[1].Rounds != 11 || s[1].Verdict != Slower {
 		t.Errorf("%+v", s)
 	}
-	// Rounds that are alike differ in nothing.
+	// Equal rounds have no difference.
 	same := simulate(seeded(1), 12, 0.001, 0.1)[0]
 	if s := Standings(seven[:2], [][]Round{same, same}); !slices.Equal(verdicts(s), []Verdict{Smallest, NoDifference}) {
 		t.Errorf("rounds that are alike: %+v", s)

@@ -14,7 +14,7 @@ import (
 )
 
 // Counts nanosecond by nanosecond, for any overlap.
-func TestIntervalsAreCountedRight(t *testing.T) {
+func TestIntervalCount(t *testing.T) {
 	const most = 200
 	for seed := range uint64(300) {
 		r := rand.New(rand.NewPCG(seed, 1))
@@ -60,18 +60,18 @@ func TestIntervalsAreCountedRight(t *testing.T) {
 	}
 }
 
-func TestSkippedHasNoInterval(t *testing.T) {
+func TestSkippedWithoutInterval(t *testing.T) {
 	s := program.Spans{Segments: []program.Span{{Start: 100, End: 150}, {}},
 		Ops: []program.Span{{}, {Start: 160, End: 155}}}
 	if got, want := IntervalsOf(s), (Intervals{Span: 60, Compute: 50, Idle: 10}); got != want {
 		t.Errorf("%+v, want %+v", got, want)
 	}
 	if got := IntervalsOf(program.Spans{}); got != (Intervals{}) {
-		t.Errorf("nothing ran, and it is %+v", got)
+		t.Errorf("without activities: %+v", got)
 	}
 }
 
-// aTrace is one of two ranks, with an operation that is still on its way when the next begins.
+// aTrace is a trace of two ranks, with an operation still in progress when the next starts.
 func aTrace() Trace {
 	plan := Plan{Model: "uniform", World: 2, Point: Point{Strategy: DDP, Bucket: 25 << 20, Type: coll.BFloat16,
 		Progress: Poll},

@@ -50,7 +50,7 @@ func TestUnknownWords(t *testing.T) {
 	}
 }
 
-// A point in a file is words, and what was not chosen is not in it.
+// A point is stored as text, without default values.
 func TestPointAsJSON(t *testing.T) {
 	full := Point{FSDP, 25 << 20, coll.Float16, "powersgd-4:2ms", Thread}
 	for want, p := range map[string]Point{

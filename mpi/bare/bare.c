@@ -1,18 +1,18 @@
 /* The baseline of `make bench`: a bare loop of MPI_Allreduce over float32, linked to MPI directly, without shim,
  * table, watchdog or statistics. Compiled twice: as a shared object whose busbar_bare() the bench calls between the
- * batches of busbar's own loop, and with -DPROGRAM as a program to set whole launches side by side. */
+ * batches of busbar's own loop, and with -DPROGRAM as a program to compare whole launches. */
 #include <mpi.h>
 #include <stdint.h>
 #include <time.h>
 
-/* One batch; internal/tools/bench lays out the same in Go. */
+/* One batch, with the same layout as in internal/tools/bench. */
 struct bare_batch {
 	const void *send;
 	void *recv;
 	int64_t count;      /* elements */
 	int64_t operations; /* in this batch */
 	int64_t latency;    /* 0: back to back; 1: each after a barrier and timed alone */
-	int64_t *start;     /* ns: one entry back to back, else one an operation */
+	int64_t *start;     /* ns: one entry for the batch, or one per operation */
 	int64_t *end;
 };
 
@@ -23,7 +23,7 @@ static int64_t now(void)
 	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
-/* Has the type of internal/loop's busbar_step, so that the loop can call a whole batch as one operation. */
+/* A busbar_step of internal/loop, so that the loop can call a whole batch as one operation. */
 int busbar_bare(void *context, uint64_t i)
 {
 	struct bare_batch *b = context;
@@ -61,7 +61,7 @@ static int ascending(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* The time of one operation in a batch: the largest over the ranks, in seconds; for latency the median of those. */
+/* The time per operation in a batch: the maximum over the ranks, in seconds; for latency the median of those. */
 static double batch_seconds(struct bare_batch *b)
 {
 	static double mine[MAX_SAMPLES], slowest[MAX_SAMPLES];
@@ -75,8 +75,8 @@ static double batch_seconds(struct bare_batch *b)
 	return slowest[samples / 2];
 }
 
-/* Batches of a millisecond and at least 20 operations (4 where that would take long), at least 10 of them and for the
- * given time (one, without): their median. */
+/* The median of at least 10 batches (or 1, without a given time) over the given time. A batch takes a millisecond and
+ * has at least 20 operations (4 if that would take long). */
 static double measure(struct bare_batch *b, double budget)
 {
 	static double batches[1000];
@@ -94,7 +94,7 @@ static double measure(struct bare_batch *b, double budget)
 	return batches[n / 2];
 }
 
-/* The largest resident size of this process so far, in KiB. */
+/* This process's peak resident size so far, in KiB. */
 static long peak_kib(void)
 {
 	char line[256];
@@ -110,7 +110,7 @@ static long peak_kib(void)
 int main(int argc, char **argv)
 {
 	int rank, level;
-	/* The thread level has a price of its own: busbar asks for multiple, so that its watchdog can abort. */
+	/* The thread level has a cost: busbar requests multiple, so that its watchdog can abort. */
 	const int multiple = argc == 7 && !strcmp(argv[6], "multiple");
 	MPI_Init_thread(&argc, &argv, multiple ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE, &level);
 	MPI_Comm_rank(MPI_COMM_WORLD, &rank);

@@ -1,5 +1,5 @@
-/* Operations that run in the background. The library progresses them inside its own calls, of any
- * operation, and where it has a thread for it. */
+/* Operations that run in the background. The library progresses them inside its own calls, for any operation, and in
+ * its own thread if it has one. */
 #include "shim.h"
 
 #define START(name) static int name(void *context)

@@ -1,4 +1,4 @@
-/* Communicators, and what the ranks exchange between measurements. */
+/* Communicators, and the data exchanged between measurements. */
 #include "shim.h"
 
 #include <stdlib.h>
@@ -76,8 +76,8 @@ static int64_t now(void)
 	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
-/* The lower rank asks, the other answers with its clock; of all rounds the one with the shortest way there and back
- * is the best known, and the clock was read somewhere on that way. */
+/* The lower rank asks, the other replies with its clock. The round with the shortest round trip is the most accurate:
+ * the clock was read within it. */
 int comm_clock(struct busbar_comm *c, int peer, int rounds, double *offset, double *uncertainty)
 {
 	enum { tag = 0x6275 };

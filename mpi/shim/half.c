@@ -1,5 +1,5 @@
-/* Arithmetic of float16 and bfloat16, in float and rounded to the nearest, ties to even; and the division of averages.
- * There are no branches in the conversions, so that compilers can vectorise the loops. */
+/* Arithmetic of float16 and bfloat16 in float, rounded to nearest, ties to even; and the division of averages. The
+ * conversions have no branches, so that compilers can vectorise the loops. */
 #include "shim.h"
 
 #include <string.h>
@@ -35,7 +35,7 @@ static inline float from_float16(uint16_t h)
 static inline uint16_t to_float16(float f)
 {
 	const uint32_t bits = as_bits(f), magnitude = bits & 0x7fffffffu;
-	/* Adding half puts the last bit of a float where the last bit of a subnormal float16 is. */
+	/* Adding half aligns the last bit of a float with the last bit of a subnormal float16. */
 	const uint32_t subnormal = as_bits(as_float(magnitude) + 0.5f) - as_bits(0.5f);
 	const uint32_t normal = (magnitude - (112u << 23) + 0xfffu + (magnitude >> 13 & 1)) >> 13;
 	const uint32_t finite = magnitude < 113u << 23 ? subnormal : normal;
@@ -52,13 +52,13 @@ static inline uint16_t to_bfloat16(float f)
 	return (uint16_t)((bits & 0x7fffffffu) > 0x7f800000u ? (bits >> 16 | 0x40u) : rounded);
 }
 
-/* A NaN goes through all of them. */
+/* All of them propagate NaN. */
 #define SUM(a, b) ((a) + (b))
 #define PROD(a, b) ((a) * (b))
 #define MIN(a, b) ((a) < (b) || (a) != (a) ? (a) : (b))
 #define MAX(a, b) ((a) > (b) || (a) != (a) ? (a) : (b))
 
-/* One function for MPI_Op_create and one for MPI_Op_create_c, whose count is a MPI_Count. */
+/* One function for MPI_Op_create and one for MPI_Op_create_c, whose count is an MPI_Count. */
 #define COMBINE_COUNT(name, type, combine, count)                                                                      \
 	static void name(void *in, void *inout, count *n, MPI_Datatype *unused)                                        \
 	{                                                                                                              \

@@ -1,4 +1,4 @@
-/* Counts that do not fit an int: by the functions of MPI 4, in several calls, or as one element of a derived type. */
+/* Counts that exceed an int: by the functions of MPI 4, in several calls, or as one element of a derived type. */
 #define _GNU_SOURCE
 #include "shim.h"
 
@@ -25,9 +25,9 @@ const struct large *large_functions(void)
 		{"MPI_Ireduce_scatter_block_c", &functions.ireduce_scatter},
 		{"MPI_Op_create_c", &functions.op_create},
 	};
-	static int known; /* 1: all there, -1: not */
+	static int known; /* 1: all present, -1: not */
 	for (size_t i = 0; !known && i < sizeof wanted / sizeof *wanted; i++) {
-		/* At run time, since a library may be newer than the header that the shim was compiled with. */
+		/* At run time: a library may be newer than the header at compile time. */
 		void *function = dlsym(RTLD_DEFAULT, wanted[i].name);
 		if (!function)
 			known = -1;
@@ -165,9 +165,9 @@ STEP(send_recv_replace_parts)
 	EACH_PART(MPI_Sendrecv_replace(to, n, o->type, o->to, 0, o->from, 0, o->comm, MPI_STATUS_IGNORE));
 }
 
-/* A part of the whole vector holds the end of one rank's share, some whole ones, and the beginning of another's. In
- * place, a result comes to the front of its part and has to be moved to the front of the vector: over input that has
- * been used, since a share's place in the result is never behind its place in the vector. */
+/* A part of the whole vector holds the end of one rank's share, some whole shares, and the beginning of another's. In
+ * place, a result arrives at the front of its part and must be moved to the front of the vector, over input that was
+ * already used: a share's place in the result is never behind its place in the vector. */
 STEP(reduce_scatter_parts)
 {
 	OPERATION;
@@ -206,7 +206,7 @@ busbar_step parts_step(int kind, int in_place)
 
 int derived_type(MPI_Datatype element, int64_t bytes, int64_t count, int64_t most, MPI_Datatype *out)
 {
-	/* Blocks of most elements, and the rest. */
+	/* Blocks of most elements, and the remainder. */
 	const int64_t blocks = count / most, rest = count % most;
 	const MPI_Aint at[2] = {0, (MPI_Aint)(blocks * most * bytes)};
 	const int once[2] = {1, 1};

@@ -1,4 +1,4 @@
-/* A measured operation: its arguments are bound once, and issuing it is one straight call. */
+/* A measured operation: its arguments are bound once, and issuing it is a single direct call. */
 #include "shim.h"
 
 #include <stdlib.h>
@@ -147,7 +147,7 @@ static int shared(int kind)
 	       kind == BUSBAR_GATHER || kind == BUSBAR_SCATTER;
 }
 
-/* Where the data lies, in MPI's terms; in place it all lies in recv. */
+/* The buffers in MPI's terms; in place, all data is in recv. */
 static void place(struct busbar_operation *o, const struct busbar_mpi_spec *s, int64_t slot)
 {
 	const int at_root = o->rank == o->root;
@@ -178,7 +178,7 @@ static void place(struct busbar_operation *o, const struct busbar_mpi_spec *s, i
 	}
 }
 
-/* Parts of one length, as few as possible, that start where a page of memory could. */
+/* Parts of one length, as few as possible, aligned to pages. */
 static int64_t even_part(int64_t total, int64_t most)
 {
 	const int64_t step = most < 4096 ? 1 : 4096;
@@ -186,7 +186,7 @@ static int64_t even_part(int64_t total, int64_t most)
 	return ((total - 1) / parts / step + 1) * step;
 }
 
-/* Chooses how the count is handed over, and the step that does so. */
+/* Chooses how to pass the count, and the step that does so. */
 static int choose(struct busbar_operation *o, const struct busbar_mpi_spec *s, struct busbar_mpi_prepared *out)
 {
 	const int64_t total = shared(s->kind) ? s->count * o->ranks : s->count;
@@ -219,7 +219,7 @@ static int choose(struct busbar_operation *o, const struct busbar_mpi_spec *s, s
 	return rc;
 }
 
-/* What prepare allocates: the wrappers, then an operation for each slot. */
+/* Allocations of prepare: the wrappers, then an operation for each slot. */
 enum { wrappers = 2 };
 
 int prepare(struct busbar_comm *c, const struct busbar_mpi_spec *s, struct busbar_mpi_prepared *out)
@@ -259,7 +259,7 @@ int prepare(struct busbar_comm *c, const struct busbar_mpi_spec *s, struct busba
 		first[slot] = *first;
 		place(&first[slot], s, slot);
 	}
-	/* Only a single call of MPI on one slot can run in the background. */
+	/* Only a single MPI call on one slot can run in the background. */
 	if (s->slots == 1 && s->aggregate == 1 && out->parts == 1 && !first->divide)
 		out->async = async_steps(first, s->kind, out->large);
 	if (s->slots > 1) {

@@ -1,4 +1,4 @@
-/* What the files of the shim share; nothing of it is seen outside. */
+/* Shared by the files of the shim; not exported. */
 #ifndef BUSBAR_SHIM_H
 #define BUSBAR_SHIM_H
 
@@ -14,9 +14,9 @@ struct busbar_comm {
 	MPI_Request barrier;
 };
 
-/* The context of a step: one call of MPI, or a wrapper around such. */
+/* The context of a step: one MPI call, or a wrapper around such calls. */
 struct busbar_operation {
-	/* The arguments of the plain calls, which look at nothing else. */
+	/* The arguments of the plain calls, which use no others. */
 	const void *send;
 	void *recv;
 	int n, root;
@@ -24,15 +24,15 @@ struct busbar_operation {
 	MPI_Datatype type;
 	MPI_Op op;
 	MPI_Comm comm;
-	MPI_Request request; /* where it runs in the background */
+	MPI_Request request; /* request of the background operation */
 
 	/* Large counts. */
-	int64_t count, part; /* elements in all, and in one call */
+	int64_t count, part; /* elements in all, and per call */
 	int64_t bytes;       /* of one element */
 	int rank, ranks;
-	int *counts; /* one for each rank */
+	int *counts; /* one per rank */
 
-	/* Wrappers: what they wrap, and how often. */
+	/* Wrappers: the steps they wrap, and how often. */
 	busbar_step inner;
 	struct busbar_operation *wrapped;
 	uint64_t times;
@@ -58,7 +58,7 @@ struct large {
 	int (*op_create)(void (*)(void *, void *, MPI_Count *, MPI_Datatype *), int, MPI_Op *);
 };
 
-/* Those functions; NULL if the library at hand lacks any. */
+/* Those functions; NULL if the library lacks any. */
 const struct large *large_functions(void);
 
 #define STEP(name) static int name(void *context, uint64_t i)
@@ -66,21 +66,21 @@ const struct large *large_functions(void);
 	const struct busbar_operation *o = context;    \
 	(void)i
 
-/* The step that issues an operation of this kind, by the int or by the large functions. */
+/* The step that issues an operation of this kind, by the int or by the _c functions. */
 busbar_step plain_step(int kind, int in_place);
 busbar_step large_step(int kind, int in_place);
 
 /* The same in several calls; NULL for kinds whose shares become one element of a derived type instead. */
 busbar_step parts_step(int kind, int in_place);
 
-/* The functions of an operation in the background; start is NULL for kinds that are measured blocking only. */
+/* The functions of a background operation; start is NULL for kinds that support blocking only. */
 struct busbar_async async_steps(struct busbar_operation *o, int kind, int large);
 
-/* A type of one element that holds count elements, made of calls with counts of at most most. */
+/* A type of one element with count elements, built by calls with counts of at most most. */
 int derived_type(MPI_Datatype element, int64_t bytes, int64_t count, int64_t most, MPI_Datatype *out);
 
-/* float16 and bfloat16, which have no type in MPI: they travel as MPI_UINT16_T. The operations are made when first
- * asked for, and freed before MPI ends. */
+/* float16 and bfloat16 have no MPI type: they travel as MPI_UINT16_T. Their operations are created on first use and
+ * freed before MPI ends. */
 int half_op(int type, int op, const struct large *large, MPI_Op *out);
 void half_free(void);
 typedef void (*divide_function)(void *x, int64_t n, int by);

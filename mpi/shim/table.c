@@ -18,7 +18,7 @@
 #define COMPILED "MPI " VALUE(MPI_VERSION) "." VALUE(MPI_SUBVERSION)
 #endif
 
-/* By this mark scripts/mpi-shim.sh finds the family in the compiled shim. */
+/* scripts/mpi-shim.sh finds the family in the compiled shim by this mark. */
 #define MARK "busbar family: "
 
 static const char *path(void)

@@ -51,7 +51,7 @@ func runOn(device string, nodes, perNode int) *result.Run {
 func of(c coll.Collective, world int) coll.Case { return coll.Case{Collective: c, World: world} }
 
 // Ceilings of one node: data sheets, topology and PCIe.
-func TestCeilingWithinANode(t *testing.T) {
+func TestPeakIntraNode(t *testing.T) {
 	pcie := func(speed float64, width, lanes int) *result.Hardware {
 		return &result.Hardware{PCIe: &result.PCIe{Rank: 1, Speed: speed, Width: width, Lanes: lanes}}
 	}
@@ -64,10 +64,10 @@ func TestCeilingWithinANode(t *testing.T) {
 		says             string
 	}{
 		{"NVIDIA H100 80GB HBM3", "", nil, 8, coll.AllReduce, 450, 787.5,
-			"NVLink 4 of NVIDIA H100 80GB HBM3, 18 links of 25 GB/s per direction"},
-		{"NVIDIA H100 80GB HBM3", switched, nil, 4, coll.AllReduce, 450, 675, "from the recorded topology"},
-		{"NVIDIA H100 80GB HBM3", switched, nil, 2, coll.AllReduce, 450, 0, ""}, // nothing to add up between two
-		// on a board of four all links lead to the others, and nothing adds up
+			"NVLink 4, 18 links of 25 GB/s per direction of NVIDIA H100 80GB HBM3"},
+		{"NVIDIA H100 80GB HBM3", switched, nil, 4, coll.AllReduce, 450, 675, "as in the topology of nvidia-smi"},
+		{"NVIDIA H100 80GB HBM3", switched, nil, 2, coll.AllReduce, 450, 0, ""}, // only one link, no sum
+		// on a board of four all links lead to the others: no sum
 		{"NVIDIA H100 80GB HBM3", "", nil, 4, coll.AllReduce, 450, 0, ""},
 		{"NVIDIA H100 80GB HBM3", "", nil, 4, coll.SendRecv, 0, 0,
 			"board of four GPUs; topology not recorded: 4 x NVIDIA H100 80GB HBM3"},
@@ -112,8 +112,8 @@ func expect(t *testing.T, got Ceiling, bus, beyond float64, says string, about .
 	}
 }
 
-// Ceilings of the network: the ports that carried data, and the share that each collective uses.
-func TestCeilingBetweenNodes(t *testing.T) {
+// Peaks of the network: the ports that carried data, and the share that each collective uses.
+func TestPeakInterNode(t *testing.T) {
 	ports := func(rates ...float64) (p []result.Port) {
 		for i, rate := range rates {
 			p = append(p, result.Port{Name: "mlx5_" + string(rune('0'+i)) + "/1", Link: "InfiniBand", Rate: rate})
@@ -174,8 +174,8 @@ func TestCeilingBetweenNodes(t *testing.T) {
 	}
 }
 
-// Values that do not depend on links have no ceiling, not even a given one.
-func TestNoCeiling(t *testing.T) {
+// Values that do not depend on links have no peak, not even a given one.
+func TestPeakUnknown(t *testing.T) {
 	given, err := ParsePeaks([]string{"450GB/s"})
 	if err != nil {
 		t.Fatal(err)
@@ -201,8 +201,8 @@ func TestNoCeiling(t *testing.T) {
 	}
 }
 
-// Of runs that differ the lowest ceiling counts, and one that is not known does not hide one that is.
-func TestLowestCeilingCounts(t *testing.T) {
+// If runs differ, the lowest peak applies; an unknown one does not hide a known one.
+func TestLowestPeakApplies(t *testing.T) {
 	h100, h800, other := runOn("NVIDIA H100 80GB HBM3", 1, 8), runOn("NVIDIA H800", 1, 8), runOn("Some GPU", 1, 8)
 	for name, runs := range map[string][]*result.Run{"lowest first": {h800, h100}, "lowest last": {h100, h800},
 		"with an unknown one": {other, h100, h800}} {
@@ -244,7 +244,7 @@ func TestParsePeaks(t *testing.T) {
 	}
 }
 
-// The peak with the most conditions that hold counts, of equals the last.
+// The peak with the most matching conditions applies, of equal ones the last.
 func TestWhichPeak(t *testing.T) {
 	peaks, err := ParsePeaks([]string{"48GB/s@nodes=2,collective=alltoall", "300GB/s@nodes=2", "450GB/s", "440GB/s"})
 	if err != nil {
@@ -261,6 +261,6 @@ func TestWhichPeak(t *testing.T) {
 		}
 	}
 	if _, found := (Peaks{{BusBW: 1, Backend: "mpi"}}).of(runOn("x", 1, 2), of(coll.AllReduce, 2)); found {
-		t.Error("a peak of mpi is none of nccl")
+		t.Error("a peak of mpi applies to nccl")
 	}
 }

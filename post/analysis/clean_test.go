@@ -13,8 +13,8 @@ import (
 	"busbar/internal/result"
 )
 
-// cleanPage is results in which there is nothing to find: curves of one model, and times that scatter about it from case
-// to case and half as much from launch to launch. An interval of one launch is that of its samples, and far narrower.
+// cleanPage is results without findings: curves of one model, and times that vary between cases and half as much
+// between launches. One launch's confidence interval is that of its samples, and far narrower.
 func cleanPage(r *rand.Rand, n int, noise float64) (sweeps []made) {
 	for _, of := range []coll.Collective{coll.AllReduce, coll.AllGather, coll.Broadcast} {
 		for _, placement := range []coll.Placement{coll.OutOfPlace, coll.InPlace} {

@@ -27,7 +27,7 @@ func allReduce(size int64) coll.Case {
 		Mode: coll.Throughput, World: 2}.WithSize(size)
 }
 
-// What a ratio is based on follows from the launches: those that both sides share, or else all of each.
+// The basis of a ratio follows from the launches: the common ones, or else all of each.
 func TestRatio(t *testing.T) {
 	launches := func(n int, interval bool, launchOfB string) (rows []result.Row) {
 		for i := range n {
@@ -37,7 +37,7 @@ func TestRatio(t *testing.T) {
 		}
 		return rows
 	}
-	// Each launch has one side only, but a block has a launch of either.
+	// Each launch has one side only, but a block has a launch of each.
 	var blocks []result.Row
 	for i, row := range launches(3, true, "b") {
 		row.Run.Campaign, row.Run.Block = "c", fmt.Sprint(i/2)
@@ -73,7 +73,7 @@ func TestRatio(t *testing.T) {
 }
 
 // The cycles of a soak are one launch.
-func TestCyclesAreOneLaunch(t *testing.T) {
+func TestCyclesCountAsOneLaunch(t *testing.T) {
 	all := NewCollector()
 	for i := range 8 {
 		all.Add(timed("mpi", "a", 1+0.01*float64(i), true))
@@ -104,8 +104,8 @@ func TestContenderNames(t *testing.T) {
 	}
 }
 
-// What the library was asked for makes another contender: times of both are compared, and never put together.
-func TestSettingsKeepTimesApart(t *testing.T) {
+// Requested library options make another contender: the times are compared but never pooled.
+func TestSettingsSeparateTimes(t *testing.T) {
 	all := NewCollector()
 	for i, method := range []result.Method{{}, {Graph: 20}, {Config: "minCTAs=2"}} {
 		row := timed("nccl", fmt.Sprint(i), 1, false)
@@ -124,8 +124,8 @@ func TestSettingsKeepTimesApart(t *testing.T) {
 	}
 }
 
-// A time of 0 represents one that is not a number, and has no ratio.
-func TestNoTimeOfZero(t *testing.T) {
+// A time of 0 represents NaN, and has no ratio.
+func TestZeroTimeHasNoRatio(t *testing.T) {
 	if NewCollector().Add(timed("mpi", "a", 0, false)) {
 		t.Error("a time of 0 is on a curve")
 	}

@@ -47,8 +47,8 @@ func pathsOf(before, after *result.Path) made {
 	})
 }
 
-// Sound curves, and curves that do not show speed, have no finding.
-func TestNothingIsFound(t *testing.T) {
+// Healthy curves, and curves that do not show speed, have no finding.
+func TestNoFindings(t *testing.T) {
 	bad := slower(1<<20, 1<<20, 5)
 	only[notice.Drop](t, edited(bad))
 	step := func(factor, noise float64) []made {
@@ -193,7 +193,7 @@ func TestPlacementGap(t *testing.T) {
 		!gap.Interval.Samples || !gap.Interval.Paired || gap.Interval.Lo < 1 {
 		t.Errorf("%+v", f)
 	}
-	// Without intervals a gap at one size is chance, and one at several no more than a warning.
+	// Without confidence intervals a gap at one size is noise, and at several at most a warning.
 	for sizes, want := range map[int64]int{1 << 20: 0, 16 << 20: 1} {
 		got := 0
 		for _, f := range foundIn(t, Options{}, sound().with(imported),
@@ -211,9 +211,9 @@ func TestPlacementGap(t *testing.T) {
 	}
 }
 
-// An interval of one launch knows nothing of what disturbs one case and not the next: both placements must differ by
-// more than that.
-func TestPlacementGapWithinOneLaunch(t *testing.T) {
+// One launch's confidence interval does not include disturbances between cases: the placements must differ by more
+// than that.
+func TestPlacementGapOneLaunch(t *testing.T) {
 	found := func(seed int, gap float64) bool {
 		disturbed := func(m *made) {
 			k := 1000*seed + 500*int(m.placement)
@@ -257,7 +257,7 @@ func TestPoorScaling(t *testing.T) {
 	lacks(t, Scaling, "half of the sizes", sound(), edited(slower(256<<20, 1<<30, 1.5), onNodes(32, 4, 1)))
 }
 
-func TestRanksThatStandOut(t *testing.T) {
+func TestOutlierRanks(t *testing.T) {
 	f, late := only[notice.LateRank](t, edited(ranksAre(9, 3, 0.4), broadcast))
 	if f.Severity != notice.Error || late.Rank != 9 || !slices.Equal(late.Hosts, []string{"n2"}) ||
 		late.Records != 28 || late.Of != 28 || !closeTo(late.Share, 0.4, 0.005) {
@@ -322,8 +322,8 @@ func TestWarnedPoints(t *testing.T) {
 	}
 }
 
-// By how much launches differ is how serious it is. The slowest is named where it is one, and files of another tool may
-// be of runs that were not started alike.
+// The difference between launches sets the severity. The slowest is named if it is an outlier; imported files may be
+// of runs with different settings.
 func TestVariation(t *testing.T) {
 	inTurn := func(launch string, r *result.Record) {
 		inLaunch(bits.Len64(uint64(r.SizeBytes))%4, 1.8)(launch, r)
@@ -382,8 +382,8 @@ func TestBelowPeak(t *testing.T) {
 	}
 }
 
-// The same bend in both placements, and with several operations, is one finding.
-func TestOneCauseIsOneFinding(t *testing.T) {
+// The same drop in both placements and several operations is one finding.
+func TestFindingsMerge(t *testing.T) {
 	var sweeps []made
 	for _, c := range []coll.Collective{coll.AllReduce, coll.AllGather, coll.ReduceScatter} {
 		m := edited(slower(4<<20, 4<<20, 1.5), func(m *made) { m.collective = c })
@@ -407,7 +407,7 @@ func TestOneCauseIsOneFinding(t *testing.T) {
 	if found := foundIn(t, Options{}, edited(slower(1<<20, 1<<20, 1.5)), wide); len(found) != 2 {
 		t.Errorf("%d findings", len(found))
 	}
-	// What is found in both modes is reported of throughput mode, as severe as it is in either.
+	// A finding in both modes is reported for throughput mode, with the higher severity.
 	f, _ = only[notice.Drop](t, edited(slower(4<<20, 8<<20, 1.3)), edited(slower(4<<20, 16<<20, 1.6), latency))
 	if f.Curve.Mode != coll.Throughput || f.To != 8<<20 || f.Severity != notice.Error || f.Weight < 0.35 ||
 		len(f.Also) != 1 || f.Also[0].Curve.Mode != coll.Latency || f.Also[0].From != 4<<20 || f.Also[0].To != 16<<20 {
@@ -415,7 +415,7 @@ func TestOneCauseIsOneFinding(t *testing.T) {
 	}
 }
 
-// The most serious come first, whatever their weight, and the rest is counted.
+// The most serious come first, and the rest is counted.
 func TestOrderOfFindings(t *testing.T) {
 	c := NewCollector()
 	edited(func(l string, r *result.Record) {
@@ -452,7 +452,7 @@ func TestFindingsOfACurveFollowEachOther(t *testing.T) {
 	}
 }
 
-// A sweep of steps has hundreds of sizes; it takes no longer than the others, and what is broad is found.
+// A sweep of steps has hundreds of sizes: it takes as long as others, and broad findings are detected.
 func TestManySizes(t *testing.T) {
 	c := NewCollector()
 	for i := int64(1); i <= 1000; i++ {
@@ -469,7 +469,7 @@ func TestManySizes(t *testing.T) {
 }
 
 // Two launches that agree are no sign; three are one.
-func TestBeyond(t *testing.T) {
+func TestBeyondNeedsThreeLaunches(t *testing.T) {
 	for _, c := range []struct {
 		lo    float64
 		basis stats.Basis

@@ -12,8 +12,7 @@ import (
 	"busbar/internal/result"
 )
 
-// made is a sweep that was never measured: times follow t = 20 us + S/(100 GB/s · factor), with noise that is always
-// the same.
+// made is a simulated sweep: times follow t = 20 us + S/(100 GB/s · factor), with constant noise.
 type made struct {
 	backend, library string
 	collective       coll.Collective
@@ -99,7 +98,7 @@ func (m made) fill(c *Collector) {
 	}
 }
 
-// wobble is of mean 0 and variance 1 or so, and the same for the same n.
+// wobble has mean 0 and variance about 1, and is constant for the same n.
 func wobble(n int) float64 {
 	x := math.Sin(float64(n)*12.9898) * 43758.5453
 	return (x - math.Floor(x) - 0.5) * math.Sqrt(12)
@@ -143,7 +142,7 @@ func onNodes(world, nodes int, factor float64) func(*made) {
 	return func(m *made) { m.world, m.nodes, m.factor = world, nodes, factor }
 }
 
-// foundIn is what is found in sweeps together.
+// foundIn returns the findings of sweeps together.
 func foundIn(t *testing.T, o Options, sweeps ...made) []Finding {
 	t.Helper()
 	c := NewCollector()

@@ -10,8 +10,8 @@ import (
 	"busbar/internal/result"
 )
 
-// Every sweep is what a campaign's plan takes, and has things as they are beside each value.
-func TestSweepsArePlans(t *testing.T) {
+// Every sweep is a valid plan, and has the current setting beside each value.
+func TestSweepsParse(t *testing.T) {
 	for _, tip := range catalogue {
 		if tip.NoSweep {
 			continue
@@ -52,7 +52,7 @@ func (t *tip) someBackend() string {
 	return t.Backends[0]
 }
 
-func TestCatalogueIsWhole(t *testing.T) {
+func TestCatalogueComplete(t *testing.T) {
 	for _, tip := range catalogue {
 		if tip.Name == "" || tip.Kinds == nil || tip.Tip.Text() == "" || tip.Tip.Source() == "" || tip.Variable == "" {
 			t.Errorf("%+v", tip)
@@ -67,7 +67,7 @@ func TestCatalogueIsWhole(t *testing.T) {
 	}
 }
 
-func TestHintsFitTheRun(t *testing.T) {
+func TestHintsApplyToRun(t *testing.T) {
 	curve := func(change func(*Curve)) *Curve {
 		c := &Curve{Contender: Contender{Backend: "nccl", Library: "NCCL 2.27"},
 			Condition: Condition{Case: coll.Case{Collective: coll.AllReduce, World: 16}, Nodes: 2},

@@ -23,7 +23,7 @@ var kinds = []Kind{
 }
 
 // The pages have the hints of the catalogue, and each kind of finding with its rule.
-func TestManualHasWhatIsFoundAndHinted(t *testing.T) {
+func TestManualListsFindingsAndHints(t *testing.T) {
 	page, err := os.ReadFile(hints)
 	if err != nil {
 		t.Fatal(err)

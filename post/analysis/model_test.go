@@ -30,7 +30,7 @@ func about(got, want float64) bool { return math.Abs(got/want-1) < 0.02 }
 // lineOf is the message of a model.
 func lineOf(m Model) string { return notice.Message(m.Fact()) }
 
-func TestModelOfOneLaw(t *testing.T) {
+func TestModelOneSegment(t *testing.T) {
 	m := modelFor(t, sound())
 	if len(m.Segments) != 1 || m.Segments[0].From != 8 || m.Segments[0].To != 1<<30 ||
 		!about(m.Segments[0].Alpha, 20e-6) || !about(m.Segments[0].PerByte, 1/100e9) {
@@ -39,7 +39,7 @@ func TestModelOfOneLaw(t *testing.T) {
 	if !m.Latency.Known || !about(m.Latency.Value, 20e-6) || m.Latency.Lo > 20e-6 || m.Latency.Hi < 20e-6 {
 		t.Errorf("latency %+v", m.Latency)
 	}
-	// Bus bandwidth of 16 ranks is 15/8 of what was put in.
+	// Bus bandwidth of 16 ranks is 15/8 of the input.
 	if !m.Bandwidth.Known || !about(m.Bandwidth.Value, 187.5e9) || m.Bandwidth.Lo > 187.5e9 ||
 		m.Bandwidth.Hi < 187.5e9 ||
 		m.Bandwidth.Lo < 0.95*187.5e9 || m.Bandwidth.Hi > 1.05*187.5e9 {
@@ -55,7 +55,7 @@ func TestModelOfOneLaw(t *testing.T) {
 }
 
 // A change to a slower line at 256 KiB is found with its factor; n½ is where half of the last bandwidth is reached.
-func TestModelOfTwoLaws(t *testing.T) {
+func TestModelTwoSegments(t *testing.T) {
 	m := modelFor(t, edited(slower(256<<10, 1<<30, 1.6)))
 	if len(m.Segments) != 2 || m.Segments[1].From != 256<<10 || m.Segments[0].Step != 0 || !about(m.Segments[1].Step, 1.6) {
 		t.Fatalf("%+v", m.Segments)
@@ -66,7 +66,7 @@ func TestModelOfTwoLaws(t *testing.T) {
 	}
 	contains(t, lineOf(m), "the model changes at 256 KiB (time × 1.6")
 	contains(t, lineOf(modelFor(t, edited(slower(256<<10, 1<<30, 0.6)))), "the model changes at 256 KiB (time × 0.6")
-	// Where the first segment reaches half by then, that is where it is.
+	// If the first segment reaches half by then, this is the size.
 	m = modelFor(t, edited(slower(16<<20, 1<<30, 1.6)))
 	if want := 20e-6 / (2*1.6/100e9 - 1/100e9); len(m.Segments) != 2 || !about(m.Half.Value, want) ||
 		math.Log(m.Half.Hi/m.Half.Lo) < 4*m.Noise {
@@ -74,8 +74,9 @@ func TestModelOfTwoLaws(t *testing.T) {
 	}
 }
 
-// A model has only what its sizes determine: no bandwidth of small sizes, no latency of large ones, nothing of four.
-func TestModelSaysNothingThatWasNotSeen(t *testing.T) {
+// A model has only the parameters that its sizes determine: no bandwidth from small sizes, no latency from large ones,
+// none from four.
+func TestModelOnlyMeasuredParameters(t *testing.T) {
 	between := func(from, to int64) made {
 		return edited(func(_ string, r *result.Record) {
 			if r.SizeBytes < from || r.SizeBytes > to {
@@ -93,7 +94,7 @@ func TestModelSaysNothingThatWasNotSeen(t *testing.T) {
 		t.Errorf("%+v", large)
 	}
 	contains(t, lineOf(large), "latency under ", "busbw approaches 18")
-	// Models with several segments are held to the same: no n½ without a bandwidth, none where the first size has half
+	// Models of several ranges follow the same rules: no n½ without a bandwidth, none if the first size has half
 	// already.
 	twoSegments := func(from, to, change int64) Model {
 		sweep := between(from, to)
@@ -118,7 +119,7 @@ func TestModelSaysNothingThatWasNotSeen(t *testing.T) {
 	}
 }
 
-// Of several launches the bounds are those that launches differ by: the slowest here by a tenth.
+// With several launches the bounds cover their difference: here the slowest by a tenth.
 func TestModelOverLaunches(t *testing.T) {
 	slow := func(n int) made { return edited(inLaunch(0, 1.1), launches(n)) }
 	m := modelFor(t, slow(3))
@@ -137,8 +138,8 @@ func TestModelOverLaunches(t *testing.T) {
 	contains(t, modelFor(t, edited(once, launches(3))).Bounds().String(), "from residuals")
 }
 
-// Times that no line fits have no model.
-func TestNoModelOfWild(t *testing.T) {
+// No model fits these times.
+func TestNoModelForNoise(t *testing.T) {
 	m := modelFor(t, sound().with(func(m *made) { m.noise = 0.5 }))
 	if m.Segments != nil || m.Latency.Known {
 		t.Errorf("%+v", m)

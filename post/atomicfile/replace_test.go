@@ -6,16 +6,16 @@ import (
 	"testing"
 )
 
-// What cannot be read is not known to be a report, and stays.
-func TestUnreadableIsNotReplaced(t *testing.T) {
+// An unreadable file may not be a report, and is kept.
+func TestUnreadableNotReplaced(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "report.md")
 	if err := mayReplace(path, "post, busbar"); err != nil {
-		t.Errorf("nothing is there: %v", err)
+		t.Errorf("missing file: %v", err)
 	}
 	if err := os.Symlink("report.md", path); err != nil { // a link to itself, which not even root can open
 		t.Fatal(err)
 	}
 	if err := mayReplace(path, "post, busbar"); err == nil {
-		t.Error("what cannot be opened may be replaced")
+		t.Error("an unreadable file may be replaced")
 	}
 }

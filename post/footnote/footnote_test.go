@@ -8,7 +8,7 @@ import (
 	"busbar/internal/notice"
 )
 
-func TestFootnotesOfOneKindShareALineWithTheRange(t *testing.T) {
+func TestFootnotesMergeRanges(t *testing.T) {
 	list := &List{Shows: func(notice.Code) bool { return true }, Report: func(notice.Fact) {}}
 	for _, change := range []float64{0.02, -0.08, 0.05} {
 		list.Marks(notice.Of(notice.Drift{Change: notice.Change(change)}))

@@ -8,20 +8,20 @@ import (
 	"strings"
 )
 
-// configurations distinguishes the tests of one process by what may have been set between them. Tests of one
-// configuration are launches of the same thing, and are pooled; others never are.
+// configurations distinguishes the tests of one process by the settings between them. Tests of one configuration are
+// launches of the same case and are pooled; others never are.
 type configurations struct {
-	noted  string            // the lines of no known layout since the last row, as far as they are kept
+	noted  string            // lines of unknown layout since the last row, truncated
 	last   string            // of these lines
-	label  string            // of the configuration that holds
-	labels map[string]string // by the lines noted before; nil before the first test
-	given  map[string]int    // how many configurations have a label, but for its number
+	label  string            // the current configuration
+	labels map[string]string // by the preceding lines; nil before the first test
+	given  map[string]int    // number of labelled configurations
 }
 
-// maxNoted bounds the text between two tests that is compared.
+// maxNoted bounds the compared text between two tests.
 const maxNoted = 64 << 10
 
-// note takes a line of no known layout.
+// note adds a line of unknown layout.
 func (c *configurations) note(text string) {
 	c.last = strings.TrimSpace(text)
 	if len(c.noted) < maxNoted {
@@ -29,11 +29,11 @@ func (c *configurations) note(text string) {
 	}
 }
 
-// forget drops the noted lines when a row of a test comes.
+// forget drops the noted lines at a row of a test.
 func (c *configurations) forget() { c.noted, c.last = "", "" }
 
-// next is the label of the test whose first row comes now. That of the first is empty. A test without lines before it
-// has the configuration of the previous one; one with the same lines before it as an earlier test has that one's.
+// next returns the label of the test that begins; "" for the first. A test without preceding lines has the previous
+// configuration; one with the same lines as an earlier test has that test's.
 func (c *configurations) next() string {
 	label, known := c.labels[c.noted]
 	switch {
@@ -54,15 +54,15 @@ func (c *configurations) next() string {
 	return label
 }
 
-// libraryVariable is a variable of the library with its value, on a command line or as the library's log has it. The
-// log ends a number with a full stop.
+// libraryVariable is a library variable with its value, on a command line or in the library's log, which ends a number
+// with a full stop.
 var libraryVariable = regexp.MustCompile(
 	`(?:^|\s)((?:NCCL|RCCL)_[A-Z0-9_]+)(?:=| set by environment to )(-?\d+\b|\S*)`)
 
-// noConfiguration are variables that change what is written or how processes find each other, and no time.
+// noConfiguration are variables that affect output or bootstrap but no times.
 var noConfiguration = regexp.MustCompile(`^NCCL_(DEBUG\w*|HOSTID|COMM_ID|\w+_DUMP_FILE)$`)
 
-// configured names the variables that a run had set, in the order of their names.
+// configured returns the names of the variables set for a run, sorted.
 func configured(environment map[string]string) (words []string) {
 	for _, name := range slices.Sorted(maps.Keys(environment)) {
 		if !noConfiguration.MatchString(name) {

@@ -15,7 +15,7 @@ func variants(m *memory) string {
 	return strings.Join(all, "|")
 }
 
-// Tests of one file are launches of one configuration only where nothing between them can have changed it.
+// Tests of one file are launches of one configuration only if nothing between them can have changed it.
 func TestConfigurationsOfOneFile(t *testing.T) {
 	table := modernHead("all_reduce_perf") + rowOf(2, 5000) + footer
 	log := "n1:1:2 [0] NCCL INFO "

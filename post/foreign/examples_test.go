@@ -9,7 +9,7 @@ import (
 	"busbar/internal/needs"
 )
 
-// examples are public logs that lie beside the repository where it is developed; none of them is part of it.
+// examples are public logs outside of the repository.
 const examples = "../../../shared/examples"
 
 // whole are the points (rows times placements) of each file.
@@ -36,7 +36,7 @@ var whole = map[string]int{
 	"imb/imb-offcache.txt": 11, "imb/imb-outofmem.txt": 2, "imb/imb-several.txt": 57, "imb/imb-timeout.txt": 1,
 }
 
-// TestExamples: every file of these folders is read whole, and nothing in it is unknown.
+// TestExamples: every file of these folders is read completely, without unknown lines.
 func TestExamples(t *testing.T) {
 	seen := 0
 	for _, folder := range []string{"nccl-tests", "osu", "imb"} {
@@ -67,8 +67,8 @@ func TestExamples(t *testing.T) {
 	}
 }
 
-// TestBandwidthsAgree: size, time and world that are read make the bandwidths that nccl-tests printed.
-func TestBandwidthsAgree(t *testing.T) {
+// TestBandwidthsMatch: size, time and world that are read make the bandwidths that nccl-tests printed.
+func TestBandwidthsMatch(t *testing.T) {
 	files := needs.Examples(t, filepath.Join(examples, "nccl-tests", "*.log"))
 	compared := 0
 	for _, path := range files {
@@ -84,7 +84,7 @@ func TestBandwidthsAgree(t *testing.T) {
 			}
 			made := r.BusBW(r.Time.Seconds) / 1e9
 			if off := made - stated; stated > 1 && (off > 0.006+0.002*stated || off < -0.006-0.002*stated) {
-				t.Errorf("%s:%d: %g GB/s, the file says %g", path, r.Imported.Line, made, stated)
+				t.Errorf("%s:%d: got %g GB/s, want %g", path, r.Imported.Line, made, stated)
 			}
 			compared++
 		}

@@ -33,7 +33,7 @@ func worlds(m *memory) (all []string) {
 	return all
 }
 
-// Below a footer a list of ranks or a heading begins another test; a second heading above it does not.
+// After a footer, a list of ranks or a heading begins another test; a second heading before it does not.
 func TestFooterClosesTable(t *testing.T) {
 	ranks := "#  Rank  0 Group  0 Pid 1 on a device 0 [0000:01:00] X\n" +
 		"#  Rank  1 Group  0 Pid 1 on a device 1 [0000:02:00] X\n" +
@@ -54,7 +54,7 @@ func TestFooterClosesTable(t *testing.T) {
 	}
 }
 
-func TestContradictedRowsAreFailed(t *testing.T) {
+func TestContradictoryRowsFail(t *testing.T) {
 	m, c := read(t, modernHead("all_reduce_perf")+rowOf(2, 5000)+rowOf(8, 8000)+footer)
 	if got := fmt.Sprint(worlds(m)); got != "[2: 2 2 0 0]" || c.Doubtful != 2 {
 		t.Fatalf("worlds %s, %+v", got, c)
@@ -68,7 +68,7 @@ func TestContradictedRowsAreFailed(t *testing.T) {
 	}
 }
 
-func TestContradictionMindsRounding(t *testing.T) {
+func TestContradictionAllowsRounding(t *testing.T) {
 	for point, refused := range map[string]bool{
 		"all_reduce 2 134.22 234.88":      true,
 		"all_reduce 8 134.22 234.88":      false,

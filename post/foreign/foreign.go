@@ -1,9 +1,8 @@
-// Package foreign reads what other benchmarks of collective communication left behind: the text and JSON of nccl-tests
-// and rccl-tests, the CSV of rccl-tests, the text of the OSU and Intel benchmarks, and of some scripts around PyTorch.
+// Package foreign reads results of other benchmarks of collective communication: the text and JSON of nccl-tests and
+// rccl-tests, the CSV of rccl-tests, the text of the OSU and Intel benchmarks, and of some scripts around PyTorch.
 //
-// The layout is found by what a file holds. A row becomes a record, or one for each placement; nothing is made up: what
-// a file does not state stays empty, and what follows from its rows is marked as deduced. Lines that are no part of a
-// known layout are counted.
+// It detects the layout by content. A row becomes a record per placement. Values that a file does not state stay
+// empty, and values that follow from its rows are marked as deduced. Lines of unknown layout are counted.
 package foreign
 
 import (
@@ -19,27 +18,27 @@ import (
 	"busbar/internal/result"
 )
 
-// Sink takes what is read, in the order of the file.
+// Sink receives runs and records, in file order.
 type Sink interface {
-	// Begin takes a run that has a table, and returns where its records go. Several may be open at once.
+	// Begin receives a run that has a table, and returns the Table for its records. Several may be open at once.
 	Begin(run *result.Run, ranks []result.Rank) (Table, error)
 }
 
-// Table takes the records of one run.
+// Table receives the records of one run.
 type Table interface {
 	Append(*result.Record) error
 	End(result.End) error
 }
 
-// Counts state what was found in a file.
+// Counts are the numbers of items found in a file.
 type Counts struct {
-	Rows     int           // of tables, torn ones too
-	Points   int           // that whole rows hold: one for each placement
-	Torn     int           // rows that were cut off or garbled
-	Unknown  int           // lines of no known layout
+	Rows     int           // of tables, truncated ones too
+	Points   int           // of complete rows, one per placement
+	Torn     int           // truncated or garbled rows
+	Unknown  int           // lines of unknown layout
 	Doubtful int           // points whose bandwidths contradict the number of ranks
 	Log      int           // lines of a log of NCCL or RCCL
-	First    notice.Notice // the first incomplete row, unknown line or doubtful point; its Fact is nil without one
+	First    notice.Notice // the first torn row, unknown line or doubtful point; without one its Fact is nil
 }
 
 // Add adds the counts of another file.
@@ -51,7 +50,7 @@ func (c *Counts) Add(d Counts) {
 	}
 }
 
-// Error is a file of no known layout, or one that breaks off where nothing of it can be used.
+// Error is the error for a file of unknown layout, or one that is truncated before any usable value.
 type Error struct {
 	Path string
 	Line int
@@ -62,7 +61,7 @@ func (e *Error) Error() string {
 	return notice.Location{File: e.Path, Line: e.Line}.String() + ": " + e.Text
 }
 
-// Hash is the SHA-256 of a file, in hexadecimal digits.
+// Hash is the SHA-256 of a file in hexadecimal.
 func Hash(path string) (string, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -76,20 +75,20 @@ func Hash(path string) (string, error) {
 	return hex.EncodeToString(h.Sum(nil)), nil
 }
 
-// File identifies what is read.
+// File identifies a file.
 type File struct {
-	Path   string // as it was named
+	Path   string // as given
 	SHA256 string
-	Given  Given // what the file does not state
+	Given  Given // values that the file does not state
 }
 
-// Read reads one file. The error is an *Error, or of the reader or the sink; what was counted until then is returned
-// too.
+// Read reads one file. The error is an *Error, or comes from the reader or the sink; the counts up to there are
+// returned too.
 func Read(r io.Reader, file File, sink Sink) (Counts, error) {
 	in := &input{file: file, sink: sink}
 	b := bufio.NewReaderSize(r, 256<<10)
 	if head, _ := b.Peek(len(byteOrderMark)); string(head) == byteOrderMark {
-		_, _ = b.Discard(len(byteOrderMark)) // it was peeked at
+		_, _ = b.Discard(len(byteOrderMark)) // already peeked
 	}
 	var err error
 	if isJSON(b) {
@@ -114,17 +113,17 @@ const (
 		", or read NCCL logs with post log and traces with post timeline"
 )
 
-// own is the error of a table that busbar made of its records.
+// own is the error for a table that busbar wrote from its records.
 func (in *input) own(line int) error {
 	return &Error{Path: in.file.Path, Line: line,
 		Text: "busbar made this from its records: use the .jsonl files that it was made from"}
 }
 
-// byteOrderMark is what some systems put before a text in UTF-8.
+// byteOrderMark precedes UTF-8 text on some systems.
 const byteOrderMark = "\xef\xbb\xbf"
 
-// isJSON reports whether a file begins as JSON does. A prefix of a launcher begins with a bracket too, so that a
-// bracket counts only where JSON goes on behind it.
+// isJSON reports whether a file begins as JSON. A launcher's prefix begins with a bracket too, so the text after a
+// bracket must also be JSON.
 func isJSON(b *bufio.Reader) bool {
 	head, _ := b.Peek(4096)
 	head = bytes.TrimSpace(head)
@@ -135,22 +134,22 @@ func isJSON(b *bufio.Reader) bool {
 	return bytes.HasPrefix(head, []byte("{"))
 }
 
-// input is the reading of one file.
+// input is the state of reading one file.
 type input struct {
 	file   File
 	sink   Sink
 	counts Counts
-	tests  int // runs that were found
+	tests  int // number of runs found
 }
 
-// unknown counts a line of no known layout.
+// unknown counts a line of unknown layout.
 func (in *input) unknown(n int, text string) error {
 	in.counts.Unknown++
 	in.first(n, notice.LineNotImported{Text: short(text)})
 	return nil
 }
 
-// torn counts a row that cannot be used.
+// torn counts an unusable row.
 func (in *input) torn(n int, text string) error {
 	in.counts.Rows++
 	in.counts.Torn++
@@ -164,7 +163,7 @@ func (in *input) first(n int, f notice.Fact) {
 	}
 }
 
-// short is the beginning of a text, for a message.
+// short returns the beginning of a text, for a message.
 func short(text string) string {
 	const most = 60
 	if r := []rune(text); len(r) > most {
@@ -176,7 +175,7 @@ func short(text string) string {
 // maxLine bounds a line.
 const maxLine = 16 << 20
 
-// lines calls f for every line, without its end.
+// lines calls f for every line, without its line ending.
 func lines(r io.Reader, f func(n int, text string) error) error {
 	sc := bufio.NewScanner(r)
 	sc.Buffer(nil, maxLine)

@@ -71,7 +71,7 @@ func read(t *testing.T, text string, given ...string) (*memory, Counts) {
 	return m, counts
 }
 
-// brief is a record in one line, with a question mark for what is not known.
+// brief returns a record in one line, with a question mark for unknown values.
 func brief(r *result.Record) string {
 	known := func(v fmt.Stringer, is bool) string {
 		if !is {
@@ -89,7 +89,7 @@ func brief(r *result.Record) string {
 	return strings.Replace(text, " n0 ", " ? ", 1)
 }
 
-// report is what was read of a file: its counts, and of each run its line and its records.
+// report is the result of reading a file: its counts, and of each run its line and its records.
 func report(m *memory, c Counts) string {
 	text := fmt.Sprintf("rows %d torn %d unknown %d log %d\n", c.Rows, c.Torn, c.Unknown, c.Log)
 	for _, k := range m.runs {
@@ -115,7 +115,7 @@ func report(m *memory, c Counts) string {
 	return text
 }
 
-// imports compares what is read of texts with their reports.
+// imports checks the reports of texts.
 func imports(t *testing.T, reports map[string]string) {
 	t.Helper()
 	for text, want := range reports {
@@ -174,7 +174,7 @@ func TestIdentity(t *testing.T) {
 	}
 }
 
-// Long logs are read in parts: what is decided by the first rows holds for the rest.
+// Long logs are read in parts: what the first rows decide applies to the rest.
 func TestManyRows(t *testing.T) {
 	row := "    1024           256   float     sum    35.20    0.03    0.03  0e+00    34.05    0.03    0.03  0e+00\n"
 	m, c := read(t, e1Head("redop", "sum")+strings.Repeat(row, 3*heldRows)+"# Out of bounds values : 0 OK\n")

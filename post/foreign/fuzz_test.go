@@ -72,8 +72,8 @@ var otherSeeds = []string{
 const rcclRow = `{"numCycle":0,"name":"AllReduce","nodes":2,"ranks":4,"ranksPerNode":2,"gpusPerRank":1,
  "size":1024,"type":"float","redop":"sum","inPlace":0,"time":50.5,"algBw":0.02,"busBw":0.03,"wrong":"0"}`
 
-// FuzzRead holds what must be true of any bytes: no panic, no more rows than lines, every point handed on, every run
-// ended, no figure that JSON cannot hold, and nothing that a reader of result files would refuse.
+// FuzzRead checks for any bytes: no panic, no more rows than lines, every point written, every run ended, no value
+// that JSON cannot represent, and nothing that a reader of result files rejects.
 func FuzzRead(f *testing.F) {
 	for _, s := range seeds {
 		f.Add(s)

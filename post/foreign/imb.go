@@ -10,8 +10,7 @@ import (
 	"busbar/internal/result"
 )
 
-// imb reads the text of the Intel benchmarks. A program runs many blocks, each of which has a table; they share a
-// launch.
+// imb reads the text of the Intel benchmarks. A program runs many blocks, each with a table; they share a launch.
 type imb struct {
 	layout
 	columnTable
@@ -19,7 +18,7 @@ type imb struct {
 	launch string
 }
 
-// imbHead is what is printed over all blocks of a program's run.
+// imbHead is the header of a program's run, above all blocks.
 type imbHead struct {
 	version string            // "": unknown
 	values  map[string]string // by name
@@ -70,14 +69,14 @@ func (p *imb) take(l line) (bool, error) {
 	return true, p.row(l)
 }
 
-// over notes that the block that is open is whole.
+// over marks the open block as complete.
 func (p *imb) over() {
 	if p.test != nil {
 		p.test.ends(result.Complete, nil)
 	}
 }
 
-// comment reads a line of the head, or between the blocks.
+// comment reads a line of the header or between the blocks.
 func (p *imb) comment(l line) bool {
 	if m := imbValue.FindStringSubmatch(l.body); m != nil {
 		if p.head.values != nil {
@@ -93,7 +92,7 @@ func (p *imb) comment(l line) bool {
 	return p.test == nil || imbKnown.MatchString(l.body)
 }
 
-// imbCollectives are the benchmarks whose sizes and operation are those of a collective here. Sendrecv is a ring.
+// imbCollectives are the benchmarks with the sizes and operation of one of our collectives. Sendrecv is a ring.
 var imbCollectives = map[string]coll.Collective{
 	"allreduce": coll.AllReduce, "allgather": coll.AllGather, "reduce_scatter": coll.ReduceScatter,
 	"bcast": coll.Broadcast, "reduce": coll.Reduce,
@@ -132,11 +131,11 @@ func (p *imb) block(m []string, l line) error {
 	return err
 }
 
-// imbStatus are the words for a size that was not measured.
+// imbStatus are the words in place of a size that was not measured.
 var imbStatus = map[string]result.Status{"out-of-mem": result.OOM, "time-out": result.Timeout,
 	"int-overflow": result.Unsupported}
 
-// row makes a record of a row.
+// row returns the record of a row.
 func (p *imb) row(l line) error {
 	rec := p.record(p.test, l.n)
 	if m := imbFailure.FindStringSubmatch(l.body); m != nil && p.columns[0] == "#bytes" {
@@ -159,7 +158,7 @@ func (p *imb) row(l line) error {
 
 const imbRepetitions = "#repetitions"
 
-// imbColumn puts one word where it belongs; false: it is none that this column can hold.
+// imbColumn sets one value; false: not valid in this column.
 func imbColumn(rec *result.Record, name, word string) bool {
 	v, ok := number(word)
 	switch name {

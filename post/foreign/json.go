@@ -10,10 +10,10 @@ import (
 	"strings"
 )
 
-// notFinite is a string, or inf or nan, which JSON does not have and C programs print.
+// notFinite matches a string, or inf or nan, which C programs print and JSON lacks.
 var notFinite = regexp.MustCompile(`"(?:[^"\\]|\\.)*"|(?i:-?(?:inf(?:inity)?|nan))`)
 
-// document reads JSON: one value or several in a row, as JSON Lines are.
+// document reads JSON: one or several values, as in JSON Lines.
 func (in *input) document(r io.Reader) error {
 	text, err := io.ReadAll(r)
 	if err != nil {
@@ -50,10 +50,10 @@ func (in *input) document(r io.Reader) error {
 	return errors.Join(in.torn(0, broken.Text), rows.close())
 }
 
-// fields of an object, as they were read.
+// fields are the raw fields of an object.
 type fields map[string]json.RawMessage
 
-// text is a field as text: a string without its quotes, all else as it stands; "" where there is none.
+// text returns a field as text: a string without its quotes, other values unchanged; "" if missing.
 func (f fields) text(key string) string {
 	raw := f[key]
 	var s string
@@ -63,13 +63,13 @@ func (f fields) text(key string) string {
 	return string(raw)
 }
 
-// words are a field that is a list of texts; nil for all else.
+// words returns a list of texts; nil for other values.
 func (f fields) words(key string) (all []string) {
 	_ = json.Unmarshal(f[key], &all)
 	return all
 }
 
-// object is a field that is an object; nil for all else.
+// object returns an object; nil for other values.
 func (f fields) object(key string) (o fields) {
 	_ = json.Unmarshal(f[key], &o)
 	return o
@@ -90,14 +90,14 @@ func (in *input) value(rows *table, raw json.RawMessage) error {
 		return nil
 	}
 	var f fields
-	_ = json.Unmarshal(raw, &f) // what is no object has no fields
+	_ = json.Unmarshal(raw, &f) // other values have no fields
 	if f["config"] != nil || f["args"] != nil {
 		return in.ncclJSON(rows.shell, f)
 	}
 	return in.rcclFields(rows, f)
 }
 
-// rcclFields reads a row of rccl-tests: its fields are named like the columns of its CSV.
+// rcclFields reads a row of rccl-tests: its fields are named like its CSV columns.
 func (in *input) rcclFields(rows *table, f fields) error {
 	if f["size"] == nil || f["time"] == nil || f["inPlace"] == nil {
 		return in.unknown(0, fmt.Sprintf("a JSON value of %d fields that are not those of a known layout", len(f)))

@@ -69,7 +69,7 @@ func e1Head(columns ...string) string {
 `
 }
 
-// The collective of an old table follows from its columns and figures, or is left open.
+// The collective of an old table follows from its columns and values, or stays unknown.
 func TestOldCollectives(t *testing.T) {
 	for name, c := range map[string]struct{ head, row, want string }{
 		"all_reduce": {e1Head("redop"),
@@ -111,7 +111,7 @@ func TestOldCollectives(t *testing.T) {
 			t.Errorf("%s is read as %s; %v", name, r.Operation(), m.runs[0].run.Warnings)
 		}
 		if r.Operation() == "other" && len(m.runs[0].run.Warnings) == 0 {
-			t.Errorf("%s: nothing is said of what it may be", name)
+			t.Errorf("%s: no candidates are named", name)
 		}
 		if r.Collective == coll.SendRecv && r.Op != 0 {
 			t.Errorf("%s: %s", name, brief(r))
@@ -202,7 +202,7 @@ nccl-tests, nccl NCCL (by nccl-tests), n2 on 1; complete <nil> []
 	})
 }
 
-// A log that breaks off, a failure, strange lines, several tests.
+// A truncated log, a failure, unknown lines, several tests.
 func TestDamage(t *testing.T) {
 	head := modernHead("all_reduce_perf")
 	const row = "1024 256 float sum -1 10.50 1.00 1.00 0 11.50 1.00 1.00 0\n"
@@ -314,7 +314,7 @@ nccl-tests, nccl NCCL 2.30.7 (by nccl-tests), n2 on 2; aborted {made up} [wrong-
 	})
 }
 
-// Ranks in groups, and processes that do not know of each other.
+// Ranks in groups, and independent processes.
 func TestWorlds(t *testing.T) {
 	const head = "# Collective test starting: all_reduce_perf\n"
 	const rank, gpu = "#  Rank  ", " Pid 1 on a device 0 [0000:00:01] X\n"
@@ -470,7 +470,7 @@ func TestSharedGPU(t *testing.T) {
 
 // The library's own line belongs to the test around it: before a table, within its header, below the footer of the
 // test before it, and in its log.
-func TestLibraryOfItsOwnLine(t *testing.T) {
+func TestLibraryLine(t *testing.T) {
 	table := modernHead("all_reduce_perf") + rowOf(2, 5000) + footer
 	for line, want := range map[string]string{
 		"RCCL version : 2.22.3-develop:abc\n":                         "rccl RCCL 2.22.3-develop:abc",

@@ -24,10 +24,10 @@ type ncclDevice struct {
 	Info  string `json:"device_info"`
 }
 
-// ncclDocument is a run whose rows are read from JSON.
+// ncclDocument is a run read from JSON.
 type ncclDocument struct{ *ncclTest }
 
-// ncclJSON makes a run of the JSON of nccl-tests (-J), versions 1 to 4.
+// ncclJSON reads a run from the JSON of nccl-tests (-J), versions 1 to 4.
 func (in *input) ncclJSON(sh *shell, f fields) error {
 	n := ncclDocument{newNCCLTest(in.newTest(sh, "", "", 0))}
 	t := n.test
@@ -43,7 +43,7 @@ func (in *input) ncclJSON(sh *shell, f fields) error {
 	t.run.Imported.Started, t.run.Imported.Ended = f.text("start_time"), f.text("end_time")
 	n.config(f)
 	var results []json.RawMessage
-	_ = json.Unmarshal(f["results"], &results) // what is no list has no rows
+	_ = json.Unmarshal(f["results"], &results) // other values have no rows
 	for i, raw := range results {
 		if err := n.row(i+1, raw); err != nil {
 			return err
@@ -59,10 +59,10 @@ func (in *input) ncclJSON(sh *shell, f fields) error {
 
 var averageOption = regexp.MustCompile(`(?:^| )(?:-a ?|--average[ =])(\d)`)
 
-// averages are what nccl-tests makes of the ranks' times, by its -a.
+// averages are the statistics over ranks, by nccl-tests' -a.
 var averages = map[string]string{"0": "rank 0", "2": "min over ranks", "3": "max over ranks"}
 
-// config fills in what holds for all rows.
+// config sets what applies to all rows.
 func (n ncclDocument) config(f fields) {
 	t, config := n.test, f.object("config")
 	t.run.Command = f.words("args")
@@ -83,20 +83,20 @@ func (n ncclDocument) config(f fields) {
 		}
 	}
 	n.summary = "mean over iterations; of the ranks' times: " + t.run.Method.Average
-	// The environment is that of a whole process: only the variables of the library are kept.
+	// The environment is the whole process's: only the library's variables are kept.
 	for _, v := range f.words("env") {
 		if name, value, _ := strings.Cut(v, "="); strings.HasPrefix(name, "NCCL_") || strings.HasPrefix(name, "RCCL_") {
 			t.run.Environment[name] = value
 		}
 	}
 	var devices []ncclDevice
-	_ = json.Unmarshal(config["devices"], &devices) // what is no list of devices has none
+	_ = json.Unmarshal(config["devices"], &devices) // other values have no devices
 	n.devices(devices)
 	n.columns = &ncclColumns{point: []string{"size", "count", "type", "redop", "root"}, error: "#wrong", unit: 1e-6}
 	t.stated = bandwidths{alg: "alg_bw", bus: "bus_bw"}
 }
 
-// devices fills in the ranks. With several GPUs a process only its first is listed.
+// devices sets the ranks. With several GPUs per process, only the first is listed.
 func (n ncclDocument) devices(devices []ncclDevice) {
 	groups := 1
 	for _, d := range devices {
@@ -118,10 +118,10 @@ func (n ncclDocument) devices(devices []ncclDevice) {
 	n.run.World /= groups
 }
 
-// row makes a record of each placement of a result.
+// row adds a record for each placement of a result.
 func (n ncclDocument) row(index int, raw json.RawMessage) error {
 	var row fields
-	_ = json.Unmarshal(raw, &row) // what is no object has no fields
+	_ = json.Unmarshal(raw, &row) // other values have no fields
 	var records []*result.Record
 	r := &ncclRow{point: map[string]string{}}
 	for _, name := range n.columns.point {
@@ -157,7 +157,7 @@ func (n ncclDocument) row(index int, raw json.RawMessage) error {
 	return n.add(records...)
 }
 
-// perIteration takes the times by the GPU's events, of each iteration the largest over processes.
+// perIteration reads the GPU event times: per iteration the maximum over processes.
 func perIteration(rec *result.Record, f fields) {
 	if f == nil {
 		return

@@ -11,27 +11,27 @@ import (
 	"busbar/internal/result"
 )
 
-// ncclColumns are the columns of a table, as its heading names them.
+// ncclColumns are the columns of a table by its heading.
 type ncclColumns struct {
-	point  []string // size, count, type, and operation and root where there are columns for them
+	point  []string // size, count, type, and operation and root if they have columns
 	block  []string // of one placement: time, algbw, busbw, #wrong, …
 	blocks int
 	stamp  bool    // a time stamp ends the row
 	unit   float64 // of times, in seconds
-	error  string  // the name of the column that judges the data
+	error  string  // name of the column of the data check
 	era    string
 
-	emptyOp bool // a row leaves the operation empty
+	emptyOp bool // rows leave the operation empty
 }
 
-// op and root report whether there is a column for the operation, and for the root.
+// op and root report whether the table has a column for the operation, and for the root.
 func (c *ncclColumns) op() bool {
 	return slices.Contains(c.point, "op") || slices.Contains(c.point, "redop")
 }
 
 func (c *ncclColumns) root() bool { return slices.Contains(c.point, "root") }
 
-// ncclHeading reads the heading of a table; nil if the line is none.
+// ncclHeading parses a table's heading; nil for other lines.
 func ncclHeading(body string) *ncclColumns {
 	if !strings.HasPrefix(body, "size ") && !strings.HasPrefix(body, "bytes ") || !strings.Contains(body, " algbw ") {
 		return nil
@@ -71,7 +71,7 @@ type ncclRow struct {
 
 func (r *ncclRow) op() string { return r.point["op"] + r.point["redop"] }
 
-// read splits a row into its columns; nil where the words do not fit them. The operation may be empty.
+// read splits a row into its columns; nil if they do not match. The operation may be empty.
 func (c *ncclColumns) read(line int, text string) *ncclRow {
 	words := strings.Fields(text)
 	r := &ncclRow{line: line, point: map[string]string{}}
@@ -103,7 +103,7 @@ var (
 	ncclPoint = regexp.MustCompile(`^\s*\d+\s+\d+\s+[A-Za-z]\w*(\s|$)`)
 )
 
-// row reads a row. Behind the footer it is of another table, whose heading is missing.
+// row reads a row. After the footer, rows belong to another table whose heading is missing.
 func (t *ncclTest) row(l line) (bool, error) {
 	if !ncclPoint.MatchString(l.text) {
 		return false, nil
@@ -114,7 +114,7 @@ func (t *ncclTest) row(l line) (bool, error) {
 	return true, t.in.torn(l.n, l.text)
 }
 
-// emit makes records of the row, one for each placement.
+// emit adds a record for each placement.
 func (t *ncclTest) emit(r *ncclRow) error {
 	c := t.columns
 	placements := []coll.Placement{coll.OutOfPlace, coll.InPlace}
@@ -136,7 +136,7 @@ func (t *ncclTest) emit(r *ncclRow) error {
 	return t.add(records...)
 }
 
-// record makes a record of a row for one placement, without its values.
+// record returns a record of a row for one placement, without its values.
 func (t *ncclTest) record(r *ncclRow, p coll.Placement) *result.Record {
 	rec := newRecord(r.line, t.collective, t.operation)
 	if t.collective == 0 {
@@ -155,7 +155,7 @@ func (t *ncclTest) record(r *ncclRow, p coll.Placement) *result.Record {
 	return rec
 }
 
-// put puts one value where it belongs.
+// put sets one value.
 func (t *ncclTest) put(rec *result.Record, name, text string) {
 	switch name {
 	case "time":
@@ -188,8 +188,8 @@ func (t *ncclTest) put(rec *result.Record, name, text string) {
 	}
 }
 
-// ncclCheck reads the column on the data: the number of wrong elements, in older layouts the largest difference.
-// rccl-tests puts an asterisk behind a difference that is larger than it allows.
+// ncclCheck reads the column of the data check: the number of wrong elements, in older layouts the maximum difference.
+// rccl-tests appends an asterisk to a difference above its tolerance.
 func ncclCheck(rec *result.Record, name, text string, rounds int) {
 	text, starred := strings.CutSuffix(text, "*")
 	v, ok := number(text)
@@ -204,7 +204,7 @@ func ncclCheck(rec *result.Record, name, text string, rounds int) {
 		state(rec, name, text)
 	case ok && v == 0:
 		rec.Check.Result, rec.Check.Rounds = "ok", max(rounds, 0)
-	default: // a difference may be within what the type allows
+	default: // the difference may be within the type's tolerance
 		state(rec, name, text)
 	}
 }

@@ -11,41 +11,40 @@ import (
 	"busbar/internal/result"
 )
 
-// ncclText reads the text of nccl-tests and rccl-tests of all years: which columns there are is read off the table's
-// own heading.
+// ncclText reads the text of all versions of nccl-tests and rccl-tests: the table's heading names the columns.
 type ncclText struct {
 	layout
 	nccl *ncclTest
 }
 
-// ncclTest is one run of a program of nccl-tests.
+// ncclTest is one run of an nccl-tests program.
 type ncclTest struct {
 	*test
 	ncclHeader
 	seen    map[string]bool // kinds of header lines
 	columns *ncclColumns    // nil: no heading yet
 	only    coll.Placement  // of a table with one placement; 0: unknown
-	cycle   int             // that the rows belong to; 0: not stated
+	cycle   int             // of the rows; 0: not stated
 	closed  bool            // the footer was read
 	groups  []int           // of the ranks
 }
 
-// ncclHeader is what the lines over a table state of all its rows.
+// ncclHeader holds the header's values, which apply to all rows.
 type ncclHeader struct {
-	program    string // as the header names it
+	program    string // as in the header
 	version    string // of the tests
-	iterations int    // operations timed for a value; 0: unknown
+	iterations int    // operations per measured value; 0: unknown
 	mode       coll.Mode
-	sync       string // how operations were awaited
-	summary    string // how one value is made of all times
+	sync       string // how it waited for operations
+	summary    string // statistic over all times
 	collective coll.Collective
 	operation  string
 }
 
 // ncclLine is a kind of line around a table.
 type ncclLine struct {
-	kind string // of lines that begin a test where none is open; "" for all others
-	once bool   // it begins another test where it was seen before, or a heading was
+	kind string // for lines that begin a test if none is open; "" for others
+	once bool   // it begins another test if it or a heading was seen before
 	re   *regexp.Regexp
 	use  func(t *ncclTest, m []string)
 }
@@ -90,10 +89,10 @@ var ncclLines = []ncclLine{
 var ncclFailure = regexp.MustCompile(`: Test (CUDA|HIP|NCCL) failure |: Test timeout |^[# ]*error: \S|` +
 	`(?:^| )\.\. \S+ pid \d+: Test failure `)
 
-// ownExport begins what busbar itself writes in this layout.
+// ownExport is the first line of busbar's own export in this layout.
 var ownExport = regexp.MustCompile(`^busbar.*: \S+ \(.*\), in the layout of nccl-tests$`)
 
-// begins starts a test at a line that may be of its header.
+// begins starts a test at a line that may belong to its header.
 func (p *ncclText) begins(n int) error {
 	t, err := p.begin("nccl-tests", "", n)
 	p.nccl = newNCCLTest(t)
@@ -136,7 +135,7 @@ func (p *ncclText) take(l line) (bool, error) {
 	return p.header(l)
 }
 
-// header takes the lines around a table.
+// header reads the lines around a table.
 func (p *ncclText) header(l line) (bool, error) {
 	if l.body == "" && !l.mark {
 		return false, nil
@@ -170,7 +169,7 @@ func (t *ncclTest) heading(c *ncclColumns) {
 	t.lacks(notice.SourceFooter)
 }
 
-// footer ends the table. What the library logs below it is of the next test.
+// footer ends the table. The library's log lines after it belong to the next test.
 func (t *ncclTest) footer(m []string) {
 	if !t.closed {
 		t.closed = true
@@ -195,7 +194,7 @@ func (t *ncclTest) config(m []string) {
 	t.method("iters", "agg iters", "warmup iters")
 }
 
-// method turns the settings of these names into what holds for all rows.
+// method sets the method from these settings.
 func (t *ncclTest) method(iters, agg, warmup string) {
 	get := func(key string, missing int) int {
 		n, err := strconv.Atoi(t.run.Imported.Settings[key])
@@ -212,7 +211,7 @@ func (t *ncclTest) method(iters, agg, warmup string) {
 	t.iterations = t.operations(m.Iterations)
 }
 
-// operations is how many operations are timed for a value of so many iterations.
+// operations returns the number of operations per measured value.
 func (t *ncclTest) operations(iterations int) int {
 	launches, _ := amount(t.run.Imported.Settings["graph"]) // of a CUDA graph
 	return product(iterations, max(t.run.Method.Aggregate, 1), max(launches, 1))
@@ -229,7 +228,7 @@ func (t *ncclTest) rank(m []string) {
 	t.groups, t.ranks = append(t.groups, n(m[2])), append(t.ranks, r)
 }
 
-// versionOf is a version of NCCL by its number: 22304 is 2.23.4, 2708 2.7.8.
+// versionOf returns NCCL's version for its number: 22304 is 2.23.4, 2708 2.7.8.
 func versionOf(code string) string {
 	n, err := strconv.Atoi(code)
 	part := func(unit, modulo int) string { return strconv.Itoa(n / unit % modulo) }
@@ -242,7 +241,7 @@ func versionOf(code string) string {
 	return part(10000, 1000) + "." + part(100, 100) + "." + part(1, 100)
 }
 
-// describe fills in the run's line.
+// describe sets the run's fields.
 func (t *ncclTest) describe() {
 	vendor := cmp.Or(t.around.vendor, "nccl")
 	t.run.Tool = strings.TrimSpace(vendor + "-tests " + t.version)

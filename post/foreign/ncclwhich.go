@@ -8,7 +8,7 @@ import (
 	"busbar/internal/result"
 )
 
-// world is the number of ranks of one communicator; 0 where the source does not state it.
+// world is the number of ranks of one communicator; 0 if not stated.
 func (t *ncclTest) world() int {
 	if len(t.ranks) == 0 {
 		return 0
@@ -25,7 +25,7 @@ func (t *ncclTest) world() int {
 	return last
 }
 
-// decide fills in what the first rows state together.
+// decide sets what follows from the first rows together.
 func (t *ncclTest) decide(rows []*result.Record) {
 	t.describe()
 	if t.run.World == 0 {
@@ -44,7 +44,7 @@ func (t *ncclTest) decide(rows []*result.Record) {
 	}
 }
 
-// which finds the collective that no line names: the only one that columns and values leave.
+// which deduces an unnamed collective if columns and values leave only one.
 func (t *ncclTest) which(rows []*result.Record) {
 	left := t.candidates(rows)
 	if len(left) == 1 {
@@ -59,12 +59,12 @@ func (t *ncclTest) which(rows []*result.Record) {
 	t.warn(notice.CollectiveUnknown{Fits: names})
 }
 
-// rowFacts are what rows state of their collective.
+// rowFacts are a row's facts about its collective.
 type rowFacts struct {
 	reduces, rooted       bool // an operation, a root is named
 	checkedIn, checkedOut bool // the data was checked in place, out of place
 	uncheckedIn           bool // it was not in place
-	shared, plain         bool // the size is a share for each rank, is one tensor
+	shared, plain         bool // the size is one rank's share, is one tensor
 	largest               float64
 }
 
@@ -83,15 +83,15 @@ func factsOf(rows []*result.Record) (f rowFacts) {
 	return f
 }
 
-// candidates are the collectives that nothing excludes.
+// candidates are the collectives that are not excluded.
 func (t *ncclTest) candidates(rows []*result.Record) (left []coll.Collective) {
 	f, n := factsOf(rows), t.world()
 	if n == 0 {
 		n = t.in.file.Given.world()
 	}
-	several := n > 1 || n == 0 && f.largest > 0 // of one rank busbw is 0
+	several := n > 1 || n == 0 && f.largest > 0 // with one rank busbw is 0
 	for _, k := range coll.Collectives() {
-		unchecked := k == coll.AllToAll || k == coll.SendRecv // in place, where others are checked
+		unchecked := k == coll.AllToAll || k == coll.SendRecv // in place, though others are checked
 		switch {
 		case !t.columns.fits(k, f),
 			f.checkedIn && unchecked, f.uncheckedIn && f.checkedOut && !unchecked,
@@ -103,14 +103,14 @@ func (t *ncclTest) candidates(rows []*result.Record) (left []coll.Collective) {
 	return left
 }
 
-// fits compares with the columns of the collective's program in each era.
+// fits compares with the columns of the collective's program in each version.
 func (c *ncclColumns) fits(k coll.Collective, f rowFacts) bool {
 	switch {
 	case c.error == "#wrong" && c.emptyOp:
 		return false // hypercube leaves it empty
 	case c.error == "#wrong" && k == coll.SendRecv: // it prints an operation that it does not use
 		return !f.rooted
-	case c.error == "#wrong": // all columns are there
+	case c.error == "#wrong": // all columns are present
 		return f.reduces == k.Reduces() && (f.rooted == k.Rooted() || !c.root())
 	case c.error == "error" && k == coll.AllToAll: // an empty column
 		return c.op() && !c.root() && !f.reduces

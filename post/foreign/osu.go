@@ -9,11 +9,11 @@ import (
 	"busbar/internal/result"
 )
 
-// osu reads the text of the OSU benchmarks: the columns are those that the heading names.
+// osu reads the text of the OSU benchmarks: the heading names the columns.
 type osu struct {
 	layout
 	columnTable
-	largest int64 // size of a row so far: they ascend; -1: none yet
+	largest int64 // the last row's size: sizes ascend; -1: none yet
 }
 
 var (
@@ -21,7 +21,7 @@ var (
 		`^OSU (MPI|NCCL|RCCL|OpenSHMEM|UPC(?:\+\+)?|oshm)(?:-(\w+))? (.+?)(?: Benchmark| Test)?s? v((\d+)\.(\d+)\S*)$`,
 	)
 	osuHeading = regexp.MustCompile(`^#\s*((?:Size |Avg Latency\(us\)|Overall\(us\)).*)$`)
-	osuGap     = regexp.MustCompile(`\s{2,}|\t`) // between the names of columns, which hold single spaces
+	osuGap     = regexp.MustCompile(`\s{2,}|\t`) // between column names, which contain single spaces
 	osuType    = regexp.MustCompile(`^Datatype: (\S+?)\.$`)
 	osuSetting = regexp.MustCompile(`\[ ([a-z ]+): (\S+) \]`)
 	osuRow     = regexp.MustCompile(`^\s*\d[\d.]*(\s|$)`)
@@ -66,7 +66,7 @@ func (p *osu) take(l line) (bool, error) {
 	return settings != nil || osuComment.MatchString(l.body), nil
 }
 
-// osuCollectives are the titles whose sizes and operation are those of a collective here.
+// osuCollectives are the titles with the sizes and operation of one of our collectives.
 var osuCollectives = map[string]coll.Collective{
 	"Allreduce": coll.AllReduce, "Allgather": coll.AllGather, "Reduce_scatter": coll.ReduceScatter,
 	"Broadcast": coll.Broadcast, "Reduce": coll.Reduce,
@@ -88,7 +88,7 @@ func (p *osu) titled(m []string, n int) error {
 	if c.Collective.Reduces() {
 		c.Op = coll.Sum
 	}
-	// What holds for all runs of a version, whatever its options.
+	// These apply to all runs of a version, whatever its options.
 	major, _ := amount(m[5])
 	minor, _ := amount(m[6])
 	early := major < 7 || major == 7 && minor < 1
@@ -108,8 +108,8 @@ func (p *osu) titled(m []string, n int) error {
 	return err
 }
 
-// row makes a record of a row. A table ends where sizes no longer ascend: rows that follow belong to another table,
-// whose heading is missing.
+// row adds the record of a row. A table ends if sizes no longer ascend: further rows belong to another table whose
+// heading is missing.
 func (p *osu) row(l line) (bool, error) {
 	rec, words := p.record(p.test, l.n), strings.Fields(l.text)
 	if !p.fill(rec, words, osuColumn) {
@@ -123,12 +123,12 @@ func (p *osu) row(l line) (bool, error) {
 		p.largest = size
 	}
 	if rec.Time == nil || strings.Contains(p.operation, "andwidth") || strings.HasPrefix(p.operation, "Non-blocking") {
-		rec.Mode = 0 // what was timed is no operation alone
+		rec.Mode = 0 // not a pure operation time
 	}
 	return true, p.test.add(rec)
 }
 
-// osuColumn puts one word where it belongs; false: it is none that this column can hold.
+// osuColumn sets one value; false: not valid in this column.
 func osuColumn(rec *result.Record, name, word string) bool {
 	v, ok := positive(word)
 	switch {
@@ -154,7 +154,7 @@ func osuColumn(rec *result.Record, name, word string) bool {
 	return ok
 }
 
-// shareOrAll takes the size of OSU and IMB: what one rank sends, in reduce_scatter all of it.
+// shareOrAll sets the size of OSU and IMB: what one rank sends; for reduce_scatter the total.
 func shareOrAll(rec *result.Record, n int64) {
 	if rec.Collective != coll.ReduceScatter {
 		sized(&rec.Case, n)

@@ -145,7 +145,7 @@ Intel MPI Benchmarks 2021.3, mpi MPI 3.1 (by Intel MPI Benchmarks 2021.3), n4 on
 }
 
 // Only the last block of a program can be cut off.
-func TestIMBCutOff(t *testing.T) {
+func TestIMBTruncated(t *testing.T) {
 	for what, c := range map[string]struct {
 		text string
 		want []result.Outcome
@@ -229,7 +229,7 @@ func TestOwnFiles(t *testing.T) {
 	}
 }
 
-// A line with a comma below a table is a torn row only where it begins like one.
+// A line with a comma below a table is a torn row only if it begins like one.
 func TestLinesBelowTable(t *testing.T) {
 	const head = "backend,device,num_processes,size_mb,mean_ms\ngloo,cpu,2,1,1.5\n"
 	for text, torn := range map[string]int{
@@ -287,7 +287,7 @@ all-reduce script, nccl NCCL (by all-reduce script), n4 on 0; complete <nil> []
 	})
 }
 
-// What follows from the habits of scripts, and that a size is made of shares, is recorded once.
+// Assumptions about scripts, and that a size is made of shares, are recorded once.
 func TestDeductionsOfScripts(t *testing.T) {
 	const row = "nccl,all_gather,4,32,1.5\n"
 	m, _ := read(t, "backend,collective,world_size,size_bytes,time_us\n"+row+row)
@@ -311,8 +311,8 @@ func TestRCCLJSON(t *testing.T) {
 	})
 }
 
-// A document that breaks off is refused as a whole; of JSON lines only the last is torn.
-func TestJSONBreaksOff(t *testing.T) {
+// A truncated document is refused as a whole; of JSON lines only the last is torn.
+func TestJSONTruncated(t *testing.T) {
 	for _, text := range []string{jsonTest[:len(jsonTest)-20], "[" + rcclRow + "," + rcclRow[:40], "[" + rcclRow} {
 		_, err := Read(strings.NewReader(text), File{Path: "x.json"}, &memory{})
 		var refused *Error

@@ -5,10 +5,9 @@ import (
 	"strings"
 )
 
-// prefix is what launchers and log collectors put before each line. The first group names the process: Open MPI,
+// prefix matches what launchers and log collectors put before each line. The first group names the process: Open MPI,
 // Slurm (srun -l), Hydra, torchrun, Kubernetes, Compose. The second does not: time stamps, a quoting mark. The third
-// is that of parallel shells, which looks like the beginning of many a line: it counts only before a comment or a
-// row.
+// is that of parallel shells; it resembles other text, so it counts only before a comment or a row.
 var prefix = regexp.MustCompile(`^(?:(` +
 	`\[[^\]\s]*,\d+\]<std\w+>:? ?|` +
 	` *\d+: ?|` +
@@ -23,10 +22,10 @@ var prefix = regexp.MustCompile(`^(?:(` +
 
 var colours = regexp.MustCompile("\x1b\\[[0-9;]*[A-Za-z]")
 
-// maxPrefixes is how many prefixes one line may have.
+// maxPrefixes is the maximum number of prefixes per line.
 const maxPrefixes = 4
 
-// unprefixed removes what launchers put before a line. Who identifies the line's process, without spaces.
+// unprefixed removes launcher prefixes from a line. Who identifies the line's process, without spaces.
 func unprefixed(text string) (who, rest string) {
 	text = strings.TrimRight(strings.ReplaceAll(text, "\x00", ""), "\r\n ")
 	text = colours.ReplaceAllString(text, "")

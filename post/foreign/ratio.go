@@ -8,15 +8,15 @@ import (
 	"busbar/internal/result"
 )
 
-// bandwidths are the columns of a layout that state algbw and busbw by busbar's definition.
+// bandwidths are a layout's columns with algbw and busbw by busbar's definition.
 type bandwidths struct {
 	alg, bus string
-	// early is set for versions up to 2020, which print busbw = algbw where each rank has a share of the data.
+	// early is true for versions up to 2020, which print busbw = algbw if each rank has a share of the data.
 	early bool
 }
 
-// contradiction is why the stated bandwidths cannot be of the number of ranks that is assumed for a record; nil if they
-// can. They are printed with two decimals, and may be off by 1 % beyond their rounding.
+// contradiction returns why the stated bandwidths contradict the assumed number of ranks; nil if they do not. They
+// have two decimals; the tolerance is 1 % beyond rounding.
 func (b bandwidths) contradiction(r *result.Record) notice.Fact {
 	if b.alg == "" || r.World == 0 || r.Collective == coll.Other {
 		return nil

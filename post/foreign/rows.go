@@ -11,16 +11,16 @@ import (
 	"busbar/internal/result"
 )
 
-// rowFormat is a layout whose rows are all alike. The named groups of its expressions are the values of a row: those
-// of the title and of the lines between the rows apply to all rows below them.
+// rowFormat is a layout of uniform rows. The named groups of its expressions are a row's values; those of the title
+// and of lines between rows apply to all rows below.
 type rowFormat struct {
 	tool, format string
 	stated       bandwidths
 	title        *regexp.Regexp   // begins a table
-	context      []*regexp.Regexp // other lines that are known
+	context      []*regexp.Regexp // other known lines
 	row, torn    *regexp.Regexp
-	end          string // the last line of a whole table; "": no last line
-	// record fills in what a row states; false: it is out of range.
+	end          string // the last line of a complete table; "": none
+	// record sets a row's values; false: out of range.
 	record func(rec *result.Record, v values) bool
 }
 
@@ -37,7 +37,7 @@ func (v values) match(re *regexp.Regexp, text string) bool {
 	return m != nil
 }
 
-// ownView is what only the text view of busbar has.
+// ownView is text found only in busbar's text view.
 var ownView = regexp.MustCompile(
 	`^(Data checked: \d+ of \d+ measured points|Complete: \d+ \w+|Not ended: the run goes on, or was cut off)`)
 
@@ -124,7 +124,7 @@ func (p *rowTable) take(l line) (bool, error) {
 	return false, nil
 }
 
-// add makes a record of a row. All of these tools issue operations back to back and print a mean.
+// add adds the record of a row. All of these tools issue operations back to back and print a mean.
 func (p *rowTable) add(l line, v values) error {
 	for name, value := range p.values {
 		if v[name] == "" {
@@ -149,9 +149,9 @@ func (p *rowTable) add(l line, v values) error {
 	return p.test.add(rec)
 }
 
-// profilerRecord reads a row of the collective profiler around PyTorch. It names the two bandwidths of all_reduce the
-// wrong way round, counts one rank's share of all_gather and reduce_scatter for the whole, and prints GiB as GB:
-// bandwidths are made anew from size and time, and its own are kept as stated.
+// profilerRecord reads a row of the collective profiler around PyTorch. It swaps the two bandwidths of all_reduce,
+// prints one rank's share of all_gather and reduce_scatter as the total, and prints GiB as GB: bandwidths are
+// recomputed from size and time, and the original ones kept as stated.
 func profilerRecord(rec *result.Record, v values) bool {
 	ms, ok := number(v["time"])
 	rec.Type, rec.Placement = coll.Float32, coll.OutOfPlace
@@ -168,12 +168,12 @@ func profilerRecord(rec *result.Record, v values) bool {
 	return ok
 }
 
-// restate notes where the source's bandwidths are others than those of its size and time.
+// restate notes where the source's bandwidths differ from those of its size and time.
 func restate(rec *result.Record, algText, busText string) {
 	alg, _ := number(algText)
 	bus, _ := number(busText)
 	s := rec.Time.Seconds
-	off := func(printed, real float64) bool { // beyond what three decimals of a millisecond and two of a GB/s round
+	off := func(printed, real float64) bool { // beyond the rounding of three decimals of a millisecond and two of a GB/s
 		return math.Abs(printed-real) > 0.006+real*0.0006e-3/math.Max(s, 1e-9)
 	}
 	if s > 0 && (off(alg, rec.AlgBW(s)/1e9) || off(bus, rec.BusBW(s)/1e9)) {
@@ -204,7 +204,7 @@ func deepSpeedRecord(rec *result.Record, v values) bool {
 
 var benchUnits = map[string]float64{"B": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30}
 
-// benchRecord reads a row of all_reduce_bench.py of the ML engineering book, and makes the time of its bandwidth.
+// benchRecord reads a row of all_reduce_bench.py of the ML engineering book, and computes the time from its bandwidth.
 func benchRecord(rec *result.Record, v values) bool {
 	size, okSize := number(v["size"])
 	busbw, okBW := number(v["busbw"])

@@ -14,8 +14,8 @@ import (
 	"busbar/internal/result"
 )
 
-// table reads CSV: that of rccl-tests, and of scripts that time all-reduce over backends, worlds and sizes. Rows of
-// rccl-tests' JSON are taken, too.
+// table reads CSV of rccl-tests, and of scripts that time all-reduce over backends, worlds and sizes; also rows of
+// rccl-tests' JSON.
 type table struct {
 	layout
 	format  *tableFormat // nil: none is open
@@ -28,19 +28,19 @@ type table struct {
 type tableFormat struct {
 	tool   string
 	layout string
-	stated bandwidths // that are checked against the number of ranks
-	script bool       // whose habits its rows do not state, and which are assumed
-	// record reads a row; the error is a row that cannot be used.
+	stated bandwidths // checked against the number of ranks
+	script bool       // conventions assumed for its rows
+	// record reads a row; the error means that it is unusable.
 	record func(row tableRow, rec *result.Record) (tableRun, error)
 }
 
-// tableRun is what rows of one run share.
+// tableRun is the common data of one run's rows.
 type tableRun struct {
 	backend, device       string
 	world, nodes, perNode int
 }
 
-// tableRow is one row by column names, in lower case.
+// tableRow is one row by lower-case column names.
 type tableRow map[string]string
 
 var (
@@ -54,7 +54,7 @@ var (
 		record: scriptRecord}
 )
 
-// formatOf is the format with these columns; nil if it is none.
+// formatOf returns the format with these columns, or nil.
 func formatOf(names []string) *tableFormat {
 	has := func(re *regexp.Regexp) bool { return slices.ContainsFunc(names, re.MatchString) }
 	switch {
@@ -89,7 +89,7 @@ func (p *table) take(l line) (bool, error) {
 		return false, nil
 	}
 	columns := p.columns
-	if p.format == &rcclTable && len(words) == len(columns)+1 { // with MPI rows hold a number of nodes
+	if p.format == &rcclTable && len(words) == len(columns)+1 { // with MPI rows have a number of nodes
 		columns = slices.Insert(slices.Clone(columns), slices.Index(columns, "collective")+1, "nodes")
 	}
 	if err == nil && len(words) == len(columns) {
@@ -107,7 +107,7 @@ func (p *table) take(l line) (bool, error) {
 	return true, p.in.torn(l.n, l.text)
 }
 
-// add makes a record of a row; false: its columns do not hold what they should.
+// add adds the record of a row; false: invalid values.
 func (p *table) add(n int, row tableRow) (bool, error) {
 	rec := newRecord(n, 0, "")
 	rec.Check.Result = "unknown"
@@ -125,7 +125,7 @@ func (p *table) add(n int, row tableRow) (bool, error) {
 	return true, t.add(rec)
 }
 
-// testOf begins the run that a row belongs to.
+// testOf returns the run of a row, a new one if needed.
 func (p *table) testOf(run tableRun, n int) *test {
 	t := p.in.newTest(p.shell, p.format.tool, p.format.layout, n)
 	t.stated = p.format.stated
@@ -153,7 +153,7 @@ func (p *table) close() error {
 	return nil
 }
 
-// whole is a whole number of a column; 0 if it is missing.
+// whole returns an integer column; 0 if missing.
 func (r tableRow) whole(name string) int {
 	n, _ := amount(r[name])
 	return n
@@ -218,7 +218,7 @@ var (
 
 var scriptUnits = map[string]float64{"ms": 1e-3, "us": 1e-6, "s": 1}
 
-// scriptRecord reads a row of an all-reduce script. A median counts before a mean, bytes before MB.
+// scriptRecord reads a row of an all-reduce script. It prefers a median to a mean, and bytes to MB.
 func scriptRecord(row tableRow, rec *result.Record) (tableRun, error) {
 	run := tableRun{backend: strings.ToLower(row["backend"]), device: row["device"]}
 	rec.Collective, rec.Mode = coll.AllReduce, coll.Latency

@@ -14,28 +14,28 @@ import (
 	"busbar/internal/result"
 )
 
-// test is one run of another tool: a table, or the rows of one that belong together.
+// test is one run of another tool: a table, or the rows that belong together.
 type test struct {
 	in     *input
 	shell  *shell
 	around *around
 	run    result.Run
 	ranks  []result.Rank
-	settle func(rows []*result.Record) // decides what the first rows state together, before any is written
+	settle func(rows []*result.Record) // deduces what the first rows state together, before any is written
 	held   []*result.Record
 	table  Table
-	label  string     // of its configuration among those of the file
+	label  string     // number of its configuration in the file
 	rows   bool       // its first row was read
 	stated bandwidths // columns whose ratio is checked against the number of ranks
 	wrong  int64      // values that the source counts below its rows
 	ended  result.End // as far as is known
 }
 
-// heldRows is how many records wait until it is decided what they state together.
+// heldRows is the number of records held until the deduction.
 const heldRows = 4096
 
-// newTest begins a run. Its ID follows from the file's bytes and its place among the runs of the file, so that a file
-// that is imported twice counts once.
+// newTest begins a run. Its ID comes from the file's bytes and the run's index in the file, so that importing a file
+// twice counts once.
 func (in *input) newTest(sh *shell, tool, format string, line int) *test {
 	in.tests++
 	t := &test{in: in, shell: sh, ended: result.End{Outcome: result.Complete}, run: result.Run{
@@ -49,14 +49,14 @@ func (in *input) newTest(sh *shell, tool, format string, line int) *test {
 	return t
 }
 
-// id is a UUID of version 8, made of the file's hash.
+// id returns a UUID of version 8 from the file's hash.
 func (in *input) id(what string, n int) string {
 	h := sha256.Sum256(fmt.Appendf(nil, "%s %s %d", in.file.SHA256, what, n))
 	h[6], h[8] = h[6]&0x0f|0x80, h[8]&0x3f|0x80
 	return fmt.Sprintf("%x-%x-%x-%x-%x", h[0:4], h[4:6], h[6:8], h[8:10], h[10:16])
 }
 
-// backend sets the library, with the tool that measured it, so that it is never taken for one that rank measured.
+// backend sets the library together with the benchmark, to distinguish it from rank's own measurements.
 func (t *test) backend(name, library, version string) {
 	by := "by " + t.run.Tool
 	if library = strings.TrimSpace(library + " " + version); library != "" {
@@ -65,14 +65,14 @@ func (t *test) backend(name, library, version string) {
 	t.run.Backend = result.Backend{Name: name, Library: by, Version: version}
 }
 
-// set notes a setting that the source states.
+// set records a setting from the source.
 func (t *test) set(key, value string) {
 	if value != "" {
 		t.run.Imported.Settings[key] = value
 	}
 }
 
-// deduced notes what follows from the file and no line of it states, once.
+// deduced records, once, what follows from the file without being stated.
 func (t *test) deduced(f notice.Fact) { addOnce(&t.run.Imported.Deduced, f) }
 
 func (t *test) warn(f notice.Fact) { addOnce(&t.run.Warnings, f) }
@@ -83,19 +83,19 @@ func addOnce(all *notice.List, f notice.Fact) {
 	}
 }
 
-// lacks notes what the source lacks to be whole.
+// lacks records missing data.
 func (t *test) lacks(what notice.SourceEnd) {
 	t.ends(result.Interrupted, notice.SourceIncomplete{Lacks: what})
 }
 
-// ends notes how the source ended. The first failure stays.
+// ends records how the source ended; the first failure is kept.
 func (t *test) ends(outcome result.Outcome, cause notice.Fact) {
 	if t.ended.Outcome != result.Aborted {
 		t.ended = result.End{Outcome: outcome, Why: result.Because(cause)}
 	}
 }
 
-// add counts a row and takes its records.
+// add counts a row and adds its records.
 func (t *test) add(records ...*result.Record) error {
 	if !t.rows {
 		t.rows, t.label = true, t.shell.next()
@@ -109,7 +109,7 @@ func (t *test) add(records ...*result.Record) error {
 	return t.flush()
 }
 
-// flush hands on the held records. Before the first of all it decides what they state together.
+// flush writes the held records, after the deduction.
 func (t *test) flush() (err error) {
 	if t.table == nil && t.settle != nil {
 		t.settle(t.held)
@@ -132,7 +132,7 @@ func (t *test) flush() (err error) {
 	return nil
 }
 
-// header fills in what the run's line states of all its rows.
+// header sets the run's values for all rows.
 func (t *test) header() {
 	if t.run.Imported.Given["world"] != "" {
 		t.run.World = t.in.file.Given.world()
@@ -142,14 +142,14 @@ func (t *test) header() {
 	t.run.Variant = strings.TrimSpace(strings.Join(words, " "))
 }
 
-// complete gives a record what its file does not state but who imports it does. A time so short that it makes no
-// bandwidth, or of a number of ranks that is in doubt, is kept as it is printed.
+// complete adds given values that the file lacks. A time too short for a bandwidth, or with a doubtful number of
+// ranks, is kept as printed.
 func (t *test) complete(r *result.Record) {
 	if r.World == 0 {
 		r.World = t.run.World
 	}
 	t.in.file.Given.fill(&r.Case, r.Imported.Operation, t.run.Imported.Given)
-	// sendrecv's table names one that it does not use
+	// sendrecv's table names an unused operation
 	if r.Collective != coll.Other && !r.Collective.Reduces() && r.Op != 0 {
 		r.Imported.Stated["redop"], r.Op = r.Op.String(), 0
 	}
@@ -169,13 +169,13 @@ func (t *test) complete(r *result.Record) {
 	}
 }
 
-// hosts sets what follows from the list of ranks.
+// hosts sets values that follow from the list of ranks.
 func (t *test) hosts() {
 	perHost, devices, gpus := map[string]int{}, []string{}, map[[2]string]bool{}
 	for _, r := range t.ranks {
 		perHost[r.Host]++
 		t.run.RanksPerNode = max(t.run.RanksPerNode, perHost[r.Host])
-		// An address without its domain, as old versions print, may be of several GPUs.
+		// An address without its domain, as in old versions, may belong to several GPUs.
 		if gpu := [2]string{r.Host, r.PCI}; strings.Contains(r.PCI, ":") {
 			t.run.Method.Shared = t.run.Method.Shared || gpus[gpu]
 			gpus[gpu] = true
@@ -195,8 +195,8 @@ func (t *test) hosts() {
 	}
 }
 
-// end closes the run; one without a row is written too, with how it ended. Wrong values that the source counts are a
-// warning of the run, or the cause of its end where its first line is written.
+// end closes the run; a run without rows is written too, with its outcome. Wrong values counted by the source are a
+// warning of the run, or its failure if the header is not written yet.
 func (t *test) end() error {
 	wrong := notice.WrongValuesCounted{Values: t.wrong}
 	if t.wrong > 0 && t.table == nil {

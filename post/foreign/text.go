@@ -9,12 +9,12 @@ import (
 	"busbar/internal/result"
 )
 
-// line is one line of a text, without what launchers put before it.
+// line is one line of text, without launcher prefixes.
 type line struct {
 	n    int
 	text string
-	body string // without the comment mark, and trimmed
-	mark bool   // there was a comment mark
+	body string // trimmed, without the comment mark
+	mark bool   // it had a comment mark
 }
 
 func newLine(n int, text string) line {
@@ -26,13 +26,13 @@ func newLine(n int, text string) line {
 
 // parser reads one family of layouts.
 type parser interface {
-	// take reads a line; false: it is no part of this layout. Without an open test it takes only what begins one.
+	// take reads a line; false: not of this layout. Without an open test it accepts only a beginning.
 	take(l line) (bool, error)
-	// close ends the test that is open.
+	// close ends the open test.
 	close() error
 }
 
-// layout is what the parsers have in common.
+// layout is the common part of the parsers.
 type layout struct {
 	in    *input
 	shell *shell
@@ -47,7 +47,7 @@ func (p *layout) close() error {
 	return t.end()
 }
 
-// begin closes the test that is open and begins the next.
+// begin closes the open test and begins the next.
 func (p *layout) begin(tool, format string, line int) (*test, error) {
 	err := p.close()
 	p.test = p.in.newTest(p.shell, tool, format, line)
@@ -57,24 +57,24 @@ func (p *layout) begin(tool, format string, line int) (*test, error) {
 // columnTable is a table whose heading names its columns.
 type columnTable struct {
 	columns   []string
-	point     coll.Case // what all rows share
-	operation string    // of what is no collective
+	point     coll.Case // common to all rows
+	operation string    // for a test that is not a collective
 }
 
-// columnFunc puts a word of the named column where it belongs in a record.
+// columnFunc sets a named column's value in a record.
 type columnFunc func(rec *result.Record, name, word string) bool
 
-// record is a record of a row in line n, without the values of the row.
+// record returns a record of a row in line n, without the values of the row.
 func (c *columnTable) record(t *test, n int) *result.Record {
 	rec := newRecord(n, coll.Other, c.operation)
 	rec.Case, rec.SizeBytes, rec.Count = c.point, -1, -1
-	if rec.World = t.run.World; rec.World == 0 { // a size may be made of it
+	if rec.World = t.run.World; rec.World == 0 { // a size may be computed from it
 		t.in.file.Given.give(&rec.Case, t.run.Imported.Given, "world")
 	}
 	return rec
 }
 
-// fill puts the words of a row where they belong; false: one is none that its column can hold.
+// fill sets the values of a row; false if one is invalid.
 func (c *columnTable) fill(rec *result.Record, words []string, put columnFunc) bool {
 	for i, name := range c.columns {
 		if len(words) != len(c.columns) || !put(rec, name, words[i]) {
@@ -86,7 +86,7 @@ func (c *columnTable) fill(rec *result.Record, words []string, put columnFunc) b
 
 // stream is the lines of one process.
 type stream struct {
-	parsers []parser // first the one that takes the lines
+	parsers []parser // first the one that took the last line
 	shell   *shell
 }
 
@@ -102,10 +102,10 @@ func newStream(in *input) *stream {
 	return s
 }
 
-// maxStreams bounds the processes that are distinguished; those beyond share a stream.
+// maxStreams bounds the number of processes; further ones share a stream.
 const maxStreams = 1024
 
-// text reads a file of lines. Processes are distinguished by the prefixes of their lines.
+// text reads a file of lines, and separates processes by line prefixes.
 func (in *input) text(r *bufio.Reader) error {
 	streams, order := map[string]*stream{}, []*stream{}
 	err := lines(r, func(n int, text string) error {
@@ -135,12 +135,12 @@ func (in *input) text(r *bufio.Reader) error {
 
 var (
 	fence = regexp.MustCompile("^(`{3,}\\w*|[-=*]{3,}|\\[exit status \\d+\\])$")
-	// plainLog is a line of a log of NCCL and nothing else, of which logs have millions.
+	// plainLog matches a pure NCCL log line; logs have millions.
 	plainLog   = regexp.MustCompile(`^[^<>\[\]|\s]+:\d+:\d+ \[\w+\] NCCL INFO `)
 	libraryLog = regexp.MustCompile(`\b(NCCL|RCCL) (INFO|WARN|TRACE|ABORT|VERSION|version)\b|^(NCCL|RCCL) version\b`)
 )
 
-// take offers a line to the layout that is open, then to the others.
+// take passes a line to the open layout, then to the others.
 func (s *stream) take(in *input, l line, raw string) error {
 	if plainLog.MatchString(l.text) {
 		return s.log(in, l, raw)
@@ -167,7 +167,7 @@ func (s *stream) take(in *input, l line, raw string) error {
 
 var ncclLoaded = regexp.MustCompile(`(?:^| (?:NCCL|RCCL) INFO )(NCCL|RCCL) version *:? *(\S+)`)
 
-// log counts a line of the library's log and notes the version and the variables that it states.
+// log counts a line of the library's log and records its version and variables.
 func (s *stream) log(in *input, l line, raw string) error {
 	around := s.shell.around
 	if m := ncclLoaded.FindStringSubmatch(l.text); m != nil && around.library == "" {
@@ -178,16 +178,16 @@ func (s *stream) log(in *input, l line, raw string) error {
 	return nil
 }
 
-// shell is what the lines of a process state outside of tables.
+// shell is a process's data outside of tables.
 type shell struct {
 	configurations
-	called bool // a command came that no test has followed yet
+	called bool // a command without its test so far
 	around *around
 }
 
-// around is what commands and logs state of one test.
+// around is the data from commands and logs for one test.
 type around struct {
-	test            *test             // nil: it is of the next one
+	test            *test             // nil: for the next one
 	environment     map[string]string // variables of the library
 	vendor, library string            // nccl or rccl, and its version
 }
@@ -198,7 +198,7 @@ func newAround(text string) *around {
 	return a
 }
 
-// sets notes the variables of the library that a line sets; what was noted before holds.
+// sets records the library variables that a line sets; earlier values win.
 func (a *around) sets(text string) {
 	for _, m := range libraryVariable.FindAllStringSubmatch(text, -1) {
 		if _, known := a.environment[m[1]]; !known {
@@ -207,7 +207,7 @@ func (a *around) sets(text string) {
 	}
 }
 
-// of is what is known around a test that begins.
+// of returns the data around a test that begins.
 func (s *shell) of(t *test) *around {
 	if s.around.test != nil {
 		s.around = newAround("")
@@ -216,13 +216,13 @@ func (s *shell) of(t *test) *around {
 	return s.around
 }
 
-// benchmarkCall is a call of a benchmark behind a prompt, as `set -x` shows it, or behind a launcher.
+// benchmarkCall matches a benchmark call behind a prompt, as `set -x` prints it, or behind a launcher.
 var benchmarkCall = regexp.MustCompile(
 	`^(?:[$+] |(?:.*[\s/])?(?:mpirun(?:_rsh)?|mpiexec(?:\.hydra)?|[sp]run|orterun)\s)` +
 		`(?:.*[\s/])?(?:\w+_perf(?:_mpi)?|osu_\w+|IMB-[\w-]+)(?:\s|$)`,
 )
 
-// take reads a line that looks like a command with a benchmark in it, for the variables that it sets.
+// take reads the variables from a line that looks like a command with a benchmark.
 func (s *shell) take(l line) bool {
 	called := benchmarkCall.MatchString(strings.TrimSpace(l.text))
 	if called {

@@ -12,10 +12,10 @@ import (
 	"busbar/internal/result"
 )
 
-// Given is what a file does not state, as given by who imports it. It never takes the place of what a file does state.
+// Given holds values that the user supplies for a file. They never replace the file's own.
 type Given map[string]string
 
-// ParseGiven reads words of the form KEY=VALUE. The error names what is known.
+// ParseGiven parses KEY=VALUE words. The error names the known keys.
 func ParseGiven(words []string) (Given, error) {
 	g := Given{}
 	for _, w := range words {
@@ -31,7 +31,7 @@ func ParseGiven(words []string) (Given, error) {
 	return g, nil
 }
 
-// setWord sets what a word of this key gives.
+// setWord sets the value of a key.
 func setWord(c *coll.Case, key, value string) (err error) {
 	switch key {
 	case "world":
@@ -52,14 +52,14 @@ func setWord(c *coll.Case, key, value string) (err error) {
 	return err
 }
 
-// world is the given number of ranks; 0 without one.
+// world returns the given number of ranks; 0 without one.
 func (g Given) world() int {
 	n, _ := amount(g["world"])
 	return n
 }
 
-// fill gives a case what it lacks, and notes in used which words were needed. The collective is lacking only where the
-// operation has no name.
+// fill sets a case's missing values, and records in used which words were needed. The collective counts as missing
+// only if the operation has no name.
 func (g Given) fill(c *coll.Case, operation string, used map[string]string) {
 	for key, lacks := range map[string]bool{
 		"world": c.World == 0, "collective": c.Collective == coll.Other && operation == "", "type": c.Type == 0,
@@ -71,15 +71,15 @@ func (g Given) fill(c *coll.Case, operation string, used map[string]string) {
 	}
 }
 
-// give gives a case one word, if it was given.
+// give sets one value of a case, if given.
 func (g Given) give(c *coll.Case, used map[string]string, key string) {
 	if value, given := g[key]; given {
 		used[key] = value
-		_ = setWord(c, key, value) // it was read before
+		_ = setWord(c, key, value) // already parsed
 	}
 }
 
-// newRecord is a record of a row in line n, whose data was not checked.
+// newRecord returns a record of a row in line n, with unchecked data.
 func newRecord(n int, c coll.Collective, operation string) *result.Record {
 	return &result.Record{
 		Case:   coll.Case{Collective: c, Root: -1, SizeBytes: -1, Count: -1},
@@ -88,21 +88,21 @@ func newRecord(n int, c coll.Collective, operation string) *result.Record {
 	}
 }
 
-// state keeps a value of the source, if there is one.
+// state keeps a value of the source, if present.
 func state(r *result.Record, name, text string) {
 	if text != "" {
 		r.Imported.Stated[name] = text
 	}
 }
 
-// timed gives a record the time of one operation, of so many of this unit in seconds.
+// timed sets the time of one operation; unit is in seconds.
 func timed(r *result.Record, v, unit float64, sync, summary string) {
 	r.Time = &result.Time{Seconds: seconds(v, unit), Outliers: -1, Sync: sync, Summary: summary}
 }
 
 const backToBack = "issued back to back"
 
-// judge takes the number of wrong elements that a source counts.
+// judge sets the number of wrong elements.
 func judge(r *result.Record, wrong float64) {
 	if r.Check.Result = "ok"; wrong > 0 {
 		r.Status, r.Check.Result, r.Check.Wrong = result.Wrong, "wrong", int64(min(wrong, 1<<60))
@@ -110,14 +110,14 @@ func judge(r *result.Record, wrong float64) {
 	}
 }
 
-// typed gives a record its data type; the name of an unknown one is kept.
+// typed sets the data type; an unknown name is kept.
 func typed(r *result.Record, name string) {
 	if r.Type = dataType(name); r.Type == 0 {
 		state(r, "type", name)
 	}
 }
 
-// reduced gives a record its operation; the name of an unknown one is kept.
+// reduced sets the operation; an unknown name is kept.
 func reduced(r *result.Record, name string) {
 	op, err := coll.ParseRedOp(name)
 	if r.Op = op; err != nil {
@@ -125,13 +125,13 @@ func reduced(r *result.Record, name string) {
 	}
 }
 
-// dataTypes are names of other tools. MPI_BYTE is eight bits without a meaning, for which uint8 is used.
+// dataTypes are other tools' names. MPI_BYTE has no numeric meaning; uint8 replaces it.
 var dataTypes = map[string]coll.DataType{
 	"byte": coll.UInt8, "unsigned_char": coll.UInt8, "unsigned": coll.UInt32,
 	"long": coll.Int64, "long_long": coll.Int64, "fp8_e4m3": coll.Float8E4M3, "fp8_e5m2": coll.Float8E5M2,
 }
 
-// dataType is the type that another tool calls so; 0 where the name is not known.
+// dataType returns the type by another tool's name; 0 if unknown.
 func dataType(name string) coll.DataType {
 	name = strings.ToLower(strings.TrimSpace(name))
 	name = strings.TrimPrefix(strings.TrimPrefix(name, "torch."), "mpi_")
@@ -155,7 +155,7 @@ func perfProgram(program string) (c coll.Collective, operation string) {
 	return c, operation
 }
 
-// operationOf is a collective by any of its spellings, or coll.Other and the name.
+// operationOf returns a collective by any of its spellings, or coll.Other and the name.
 func operationOf(name string) (c coll.Collective, operation string) {
 	c, err := coll.ParseCollective(name)
 	if err != nil {
@@ -164,26 +164,25 @@ func operationOf(name string) (c coll.Collective, operation string) {
 	return c, ""
 }
 
-// number reads a value; ok is false for what is none, and for infinity and NaN.
+// number parses a value; ok is false for invalid values, infinity and NaN.
 func number(s string) (v float64, ok bool) {
 	v, err := strconv.ParseFloat(strings.TrimSpace(s), 64)
 	return v, err == nil && !math.IsInf(v, 0) && !math.IsNaN(v)
 }
 
-// positive reads a value that is not negative.
+// positive parses a value of at least 0.
 func positive(s string) (v float64, ok bool) {
 	v, ok = number(s)
 	return v, ok && v >= 0
 }
 
-// count reads a whole number that is not negative.
+// count parses an integer of at least 0.
 func count(s string) (n int64, ok bool) {
 	n, err := strconv.ParseInt(strings.TrimSpace(s), 10, 64)
 	return n, err == nil && n >= 0
 }
 
-// amount reads how many there are of what nobody has billions of, such as ranks: products of two of them are numbers
-// too.
+// amount parses a count that is never in the billions, such as ranks, so that products of two do not overflow.
 func amount(s string) (n int, ok bool) {
 	many, ok := count(s)
 	if !ok || many > 1<<30 {
@@ -192,7 +191,7 @@ func amount(s string) (n int, ok bool) {
 	return int(many), true
 }
 
-// product is how many there are of n of m of …; 0 where that is no number of anything.
+// product multiplies counts; 0 if the result is not a valid count.
 func product(factors ...int) int {
 	p := 1
 	for _, n := range factors {
@@ -204,14 +203,14 @@ func product(factors ...int) int {
 	return p
 }
 
-// seconds is a time in another unit, rounded to a picosecond, so that it is written as it was printed.
+// seconds converts a time, rounded to a picosecond, so that it is written as printed.
 func seconds(v, unit float64) float64 {
 	s, _ := strconv.ParseFloat(strconv.FormatFloat(v*unit, 'g', 12, 64), 64)
 	return s
 }
 
-// sized fills in size and count from what one rank sends or holds, in bytes: for collectives whose data is made of
-// shares, that is the share, so that the world decides the size.
+// sized sets size and count from the bytes that one rank sends or holds; for collectives of shares this is the share,
+// so the total depends on the world size.
 func sized(c *coll.Case, perRank int64) {
 	c.SizeBytes, c.Count = perRank, -1
 	if t := int64(c.Type.Size()); t > 0 && perRank%t == 0 {

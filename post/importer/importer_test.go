@@ -8,8 +8,8 @@ import (
 	"busbar/internal/result"
 )
 
-// A log may hold more tests than files may be open: one that has ended is closed, and holds no buffer.
-func TestImportedTestsAreClosed(t *testing.T) {
+// A log may have more tests than the limit of open files: finished ones are closed and free their buffers.
+func TestImportClosesTests(t *testing.T) {
 	s := &importSink{ctx: t.Context(), dir: t.TempDir(), hash: "0123456789abcdef"}
 	table, err := s.Begin(&result.Run{ID: "1", Imported: &result.Source{Tool: "some tool"}}, nil)
 	if err = errors.Join(err, table.End(result.End{Outcome: result.Complete})); err != nil {

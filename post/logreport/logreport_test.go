@@ -11,7 +11,7 @@ import (
 	"busbar/post/nccllog"
 )
 
-// bigLog is what 1024 ranks on 128 nodes write, some of which have another library, other settings, or stopped.
+// bigLog is the log of 1024 ranks on 128 nodes, some with another library or other settings, or stopped.
 func bigLog(ranks, local int) string {
 	var b strings.Builder
 	for rank := range ranks {
@@ -70,8 +70,8 @@ func page(t *testing.T, text string) (string, *nccllog.Log) {
 	return b.String(), log
 }
 
-// A clean result requires that every warning and error is understood; otherwise they are counted and shown.
-func TestNothingWrongOnlyWhereAllIsUnderstood(t *testing.T) {
+// A healthy result requires that every warning and error is known; others are counted and shown.
+func TestHealthyNeedsKnownMessages(t *testing.T) {
 	const info, warning = "n1:10:20 [0] NCCL INFO Launch mode Parallel\n", "NCCL WARN the moon is full\n"
 	for text, want := range map[string][]string{
 		info:                             {"No problem found"},
@@ -87,13 +87,13 @@ func TestNothingWrongOnlyWhereAllIsUnderstood(t *testing.T) {
 			}
 		}
 		if assured := strings.Contains(got, "No problem found"); assured != (text == info) {
-			t.Errorf("%q: says that nothing is wrong: %t", text, assured)
+			t.Errorf("%q: reports a healthy log: %t", text, assured)
 		}
 	}
 }
 
 // A log of a thousand ranks is read on one or two screens: lists are ranges, or counted.
-func TestManyRanksStayReadable(t *testing.T) {
+func TestManyRanksShortened(t *testing.T) {
 	text, _ := page(t, bigLog(1024, 8))
 	lines := strings.Split(text, "\n")
 	if len(lines) > 150 {
@@ -112,8 +112,8 @@ func TestManyRanksStayReadable(t *testing.T) {
 	}
 }
 
-// A list without anything in it is a list in JSON, so that jq goes through it.
-func TestListsOfJSONAreNeverNull(t *testing.T) {
+// An empty list is a list in JSON, so that jq can iterate it.
+func TestJSONListsNotNull(t *testing.T) {
 	const calm = "n0:1:1 [0] NCCL INFO comm 0x77 rank 0 nranks 1 cudaDev 0 nvmlDev 0 busId 1000 commId 0x1 - Init " +
 		"COMPLETE\n"
 	_, log := page(t, calm)
@@ -139,7 +139,7 @@ func TestListsOfJSONAreNeverNull(t *testing.T) {
 	}
 }
 
-// A log of calls alone names no ranks: calls are counted by process, and nobody is said not to have written.
+// A log of calls alone has no ranks: calls are counted per process, and no rank is reported as missing.
 func TestCallsOfUnknownRanks(t *testing.T) {
 	var b strings.Builder
 	for op := range 10 {
@@ -159,7 +159,7 @@ func TestCallsOfUnknownRanks(t *testing.T) {
 	}
 }
 
-// Of TUNING lines that name algorithms it is known that bytes are of one rank: the number of ranks alone is missing.
+// TUNING lines with algorithms have bytes of one rank: only the number of ranks is missing.
 func TestSizesOfOneRank(t *testing.T) {
 	const line = "n0:1:1 [0] NCCL INFO %s: 1048576 Bytes -> Algo RING proto SIMPLE channel{Lo..Hi}={0..3}\n"
 	for name, want := range map[string][2]string{"AllGather": {"1 MiB per rank", "are bytes of one rank"},

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// What launchers, collectors and time stampers put before each line changes nothing in what a log shows.
+// Prefixes of launchers, collectors and time stampers do not change the result.
 func TestPrefixesOfWholeLogs(t *testing.T) {
 	want := len(readAll(t, wholeLog()).Transports)
 	for _, prefix := range []string{
@@ -32,9 +32,8 @@ func TestPrefixesOfWholeLogs(t *testing.T) {
 	}
 }
 
-// A reduction of the program's own has another number in each process, and one-sided calls differ between ranks by
-// nature.
-func TestCallsThatMayDiffer(t *testing.T) {
+// A program's own reductions have different numbers per process, and one-sided calls differ between ranks by design.
+func TestCallsAllowedToDiffer(t *testing.T) {
 	call := func(rank int, text string) string {
 		return fmt.Sprintf(
 			"n1:%d:%d [%d] NCCL INFO %s comm 0xa%d [nranks=2] stream 0x3\n",
@@ -93,8 +92,8 @@ func TestErrorsOfAProgram(t *testing.T) {
 	}
 }
 
-// Containers may have one host name on several nodes: nothing is concluded from it.
-func TestNodesOfOneName(t *testing.T) {
+// Containers may have one host name on several nodes: no conclusion follows.
+func TestNodesWithSameName(t *testing.T) {
 	log := strings.NewReplacer("n2:", "n1:", "nNodes 2 localRanks 2", "nNodes 4 localRanks 1", "localRank 1",
 		"localRank 0",
 		"busId 2000", "busId 1000", "busId 3000", "busId 1000", "busId 4000", "busId 1000", "via P2P/CUMEM",
@@ -107,8 +106,8 @@ func TestNodesOfOneName(t *testing.T) {
 	}
 }
 
-// LL is right where a step of a ring moves little, which depends on the number of ranks.
-func TestChoicesOfTheirCommunicator(t *testing.T) {
+// LL is correct if a ring step moves little data, which depends on the number of ranks.
+func TestChoicesPerCommunicator(t *testing.T) {
 	for name, c := range map[string]struct {
 		ranks int
 		line  string
@@ -129,8 +128,8 @@ func TestChoicesOfTheirCommunicator(t *testing.T) {
 	}
 }
 
-// Since NCCL 2.22 connections are made with the first operation. A process with several communicators then names the
-// rank alone, and what fits one communicator only is of that.
+// Since NCCL 2.22 connections are made with the first operation. A process with several communicators then names only
+// the rank; a line that fits only one communicator belongs to it.
 func TestLateConnections(t *testing.T) {
 	var log strings.Builder
 	for rank := range 4 {

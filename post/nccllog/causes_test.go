@@ -67,7 +67,7 @@ func TestCausesOfSingleLines(t *testing.T) {
 	}
 }
 
-// Lines of other programs are nothing of NCCL's, also where NCCL prints the same text.
+// Lines of other programs do not count, even if NCCL prints the same text.
 func TestLinesOfOtherPrograms(t *testing.T) {
 	for _, line := range []string{
 		"Connection refused", "tcp_client.cc:12 Broken pipe", "export NCCL_NVLS_ENABLE=0", "[Service]",
@@ -81,7 +81,7 @@ func TestLinesOfOtherPrograms(t *testing.T) {
 	}
 }
 
-// A known defect needs its version, also as PyTorch names it, and its sign.
+// A known defect needs its version, also in PyTorch's form, and its symptom.
 func TestKnownDefects(t *testing.T) {
 	const head = "n1:10:20 [0] "
 	const shared = head + "NCCL INFO ncclMaxSharedMem 82240 exceeds device/fn maxSharedMem 79856\n"
@@ -133,7 +133,7 @@ func TestUnreachableInterfaces(t *testing.T) {
 	}
 }
 
-// One host that loads a plugin, and one that does not, use different networks.
+// One host that loads a plugin and one that does not use different networks.
 func TestNetworksDiffer(t *testing.T) {
 	host := func(name, rank, network string) string {
 		head := name + ":10:20 [0] NCCL INFO "
@@ -166,8 +166,8 @@ func TestEndAfterInit(t *testing.T) {
 	}
 }
 
-// Where no message names the cause, the first of those that follow from another failure is the error.
-func TestFirstSymptomIsTheError(t *testing.T) {
+// If no message names the cause, the first consequence of another failure is the error.
+func TestFirstSymptomIsError(t *testing.T) {
 	errorsIn(t, "remote-closed", []string{"n1:1:2 [0] socket.cc:4 NCCL WARN Connection closed by remote peer n2<4>\n" +
 		"n1:1:2 [0] proxy.cc:1 NCCL WARN Socket recv failed while polling for opId=0x7f\nncclInternalError: Internal " +
 		"check failed.\n"})

@@ -20,7 +20,7 @@ n1:100:200 [0] NCCL INFO     AllGather |     6.3/   2.5 |    11.0/   7.5 |    14
 `
 }
 
-// timed is a row of nccl-tests that took so many microseconds.
+// timed is a row of nccl-tests with this time in microseconds.
 func timed(bytes int64, us float64) string {
 	bw := float64(bytes) / us / 1e3
 	return fmt.Sprintf("%12d %12d float sum -1 %.2f %.2f %.2f 0 %.2f %.2f %.2f 0\n", bytes, bytes/4, us, bw, bw, us, bw,
@@ -34,7 +34,7 @@ func chose(bytes int64, algo, proto string, channels int) string {
 		algo, proto, channels-1)
 }
 
-// All output of a comparison of two logs that differ in one thing: what was done, what was given, and what is the same.
+// All output of a comparison of two logs with one difference: operations, settings, and the common part.
 func TestContrast(t *testing.T) {
 	whole := wholeLog()
 	swap := func(pairs ...string) string { return strings.NewReplacer(pairs...).Replace(whole) }
@@ -136,7 +136,7 @@ func TestContrast(t *testing.T) {
 				same = append(same, s.String())
 			}
 			if c.same != nil && !slices.Equal(same, c.same) {
-				t.Errorf("the same are\n%q, want\n%q", same, c.same)
+				t.Errorf("common part:\n%q, want\n%q", same, c.same)
 			}
 		})
 	}
@@ -152,7 +152,7 @@ func says(all []Difference) (texts []string) {
 
 // Rows of nccl-tests are compared where both are of one table. A size in several tables of a log is left out, and so
 // are rows whose busbw/algbw is of other collectives or world sizes.
-func TestRowsOfOtherTablesAreNotCompared(t *testing.T) {
+func TestRowsOfOtherTablesNotCompared(t *testing.T) {
 	row := func(us, factor float64) Row {
 		return Row{Bytes: 1 << 30, Type: "float", OutTime: us, OutBusbw: (1 << 30) / us / 1e3 * factor}
 	}

@@ -51,8 +51,8 @@ func TestPhases(t *testing.T) {
 	}
 }
 
-// The same pointer in two processes is two ranks; the same commId makes one communicator of them, and a split's ranks
-// are put together by parent, count and colour.
+// The same pointer in two processes is two ranks; the same commId is one communicator; a split's ranks are grouped by
+// parent, count and colour.
 func TestCommunicatorsOverProcesses(t *testing.T) {
 	rank := func(host string, r int, rest string) string {
 		return fmt.Sprintf(
@@ -125,7 +125,7 @@ func TestTransports(t *testing.T) {
 	}
 }
 
-// Of the last line of algorithms the heading of protocols may be longer than they are.
+// The last algorithm line may have more protocols in its heading than values.
 func TestCostTables(t *testing.T) {
 	l := read(t, costFixture)
 	find := func(name, algo, proto string) Prediction {
@@ -211,9 +211,8 @@ func TestCompressedAndCut(t *testing.T) {
 	}
 }
 
-// Of a line that several messages share, warnings are kept, and the rest is counted as damaged; text of a program
-// before a message changes nothing. A row of nccl-tests that messages tear apart is put together again, if its values
-// fit.
+// Of a line shared by several messages, warnings are kept and the rest counts as damaged; a program's text before a
+// message is ignored. A row of nccl-tests split by messages is joined if its values are plausible.
 func TestLineOfSeveralMessages(t *testing.T) {
 	const first, second = "a:1:1 [0] ", "a:2:2 [1] "
 	const call = "NCCL INFO AllReduce: opCount 0 sendbuff 0x1 recvbuff 0x2 count 256 datatype 7 op 0 root 0 comm 0x3 " +

@@ -13,8 +13,8 @@ import (
 	"busbar/internal/notice/nccllogs"
 )
 
-// A log is like itself, and like one of another day: other pids, pointers, commIds and ports.
-func TestNothingDiffers(t *testing.T) {
+// A log equals itself and one of another day: other pids, pointers, commIds and ports.
+func TestNoDifferences(t *testing.T) {
 	other := strings.NewReplacer(":10", ":77", ":20", ":88", "0x5", "0x9", "0xabc", "0xdef", "total 0.67",
 		"total 0.71").Replace(wholeLog())
 	c := Compare(readAll(t, wholeLog()), readAll(t, other))
@@ -83,7 +83,7 @@ func TestCausesOfDifferences(t *testing.T) {
 }
 
 // A difference and its cause are facts with parameters.
-func TestDifferenceIsAFact(t *testing.T) {
+func TestDifferenceParameters(t *testing.T) {
 	b := strings.ReplaceAll(wholeLog(), "proto SIMPLE", "proto LL") +
 		"n1:100:200 [0] NCCL INFO NCCL_PROTO set by environment to LL\n"
 	c := Compare(readAll(t, wholeLog()), readAll(t, b))
@@ -134,7 +134,7 @@ func TestFindingsOfOneCode(t *testing.T) {
 	}
 }
 
-// Two public logs of one machine: one of them had a topology file that crippled it.
+// Two public logs of one machine; one had a wrong topology file.
 func TestHealthyAgainstCrippled(t *testing.T) {
 	healthy, crippled := example(t, "timez-zx_nccl-tests_nccl.log"), example(t, "timez-zx_nccl-tests_nccl-fault.log")
 	c := Compare(healthy, crippled)
@@ -144,7 +144,7 @@ func TestHealthyAgainstCrippled(t *testing.T) {
 	all := fmt.Sprint(*c)
 	for _, pid := range []string{"64904", "65704", "0x"} {
 		if strings.Contains(all, pid) {
-			t.Errorf("%s is told as a difference", pid)
+			t.Errorf("%s is reported as a difference", pid)
 		}
 	}
 }

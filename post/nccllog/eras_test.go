@@ -29,12 +29,12 @@ func TestRCCL(t *testing.T) {
 		t.Errorf("versions %+v", l.Versions)
 	}
 	if len(l.Settings) != 0 {
-		t.Errorf("what is off because a variable is not set counts as set: %+v", l.Settings)
+		t.Errorf("a setting that is off by default counts as set: %+v", l.Settings)
 	}
 }
 
-// pairs is a log of 2.17 of four processes, of which 0 and 1, and 2 and 3, are together; ranks write in the order that
-// is given, and the last one makes a call less.
+// pairs is a log of 2.17 of four processes in the pairs 0, 1 and 2, 3; ranks write in the given order, and the last
+// makes one call less.
 func pairs(order ...int) string {
 	text := ""
 	for _, p := range order {
@@ -70,8 +70,8 @@ func TestGuessedCommunicators(t *testing.T) {
 	}
 }
 
-// TestOneGPUOnce is about two communicators of one size in the same process: a GPU is not twice in one of them.
-func TestOneGPUOnce(t *testing.T) {
+// TestCommunicatorHasGPUOnce has two communicators of one size in one process; none has a GPU twice.
+func TestCommunicatorHasGPUOnce(t *testing.T) {
 	l := read(t, "a:1:2 [0] NCCL INFO comm 0x71 rank 0 nranks 2 cudaDev 0 busId 1000 - Init COMPLETE\n"+
 		"a:1:2 [0] NCCL INFO comm 0x72 rank 1 nranks 2 cudaDev 0 busId 1000 - Init COMPLETE\n")
 	if len(l.Communicators) != 2 {
@@ -117,9 +117,9 @@ func TestAbortAtTheEnd(t *testing.T) {
 	}
 }
 
-// TestTooFarForDirect is about cards that could reach the GPU's memory, and that NCCL leaves out for their distance: a
-// kernel module would not help.
-func TestTooFarForDirect(t *testing.T) {
+// TestTooFarForGPUDirect: NICs that support GPUDirect, but that NCCL excludes for their distance: a kernel module
+// would not help.
+func TestTooFarForGPUDirect(t *testing.T) {
 	l := read(t, `a:1:1 [0] NCCL INFO NET/IB : GPU Direct RDMA Enabled for HCA 0 'mlx5_0'
 a:1:1 [0] NCCL INFO GPU Direct RDMA Disabled for GPU 1000 / HCA 0 (distance 5 > 4)
 a:1:1 [0] NCCL INFO comm 0x7 rank 0 nRanks 2 nNodes 2 localRanks 1 localRank 0 MNNVL 0

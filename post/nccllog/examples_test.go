@@ -35,7 +35,7 @@ func example(t *testing.T, names ...string) *Log {
 	return l
 }
 
-// summary is what is known of a public log by eye, in one text.
+// summary is the known content of a public log.
 func summary(l *Log) string {
 	c := l.largest()
 	counts := map[string]int{}

@@ -137,7 +137,7 @@ func TestExplain(t *testing.T) {
 	}
 }
 
-// Where it is printed may decide about a message that many places print.
+// The source location may decide on a message that several locations print.
 func TestExplainByPlace(t *testing.T) {
 	for place, want := range map[string]notice.Code{
 		"transport/nvls.cc:193": "nvls-setup-failed", "transport/p2p.cc:276": "gpu-peer-access-failed",
@@ -151,7 +151,7 @@ func TestExplainByPlace(t *testing.T) {
 }
 
 // Each code of messages.tsv has its cause in the catalogue.
-func TestExplanationsHaveCauses(t *testing.T) {
+func TestExplanationCauses(t *testing.T) {
 	if len(explanations) < 100 {
 		t.Errorf("%d patterns", len(explanations))
 	}
@@ -163,8 +163,8 @@ func TestExplanationsHaveCauses(t *testing.T) {
 	}
 }
 
-// A consequence of another failure is not serious beside it, but is serious alone.
-func TestWhatFollows(t *testing.T) {
+// A consequence of another failure is not an error beside it, but is one alone.
+func TestConsequences(t *testing.T) {
 	closed, full := "n1:1:1 [0] a.cc:1 NCCL WARN socketProgress: Connection closed by remote peer n2<5>\n",
 		"n1:1:1 [0] b.cc:1 NCCL WARN Cuda failure 'out of memory'\n"
 	for text, want := range map[string]notice.Severity{closed: notice.Error, closed + full: notice.Warning} {
@@ -177,7 +177,7 @@ func TestWhatFollows(t *testing.T) {
 }
 
 // Lines of an error's call path count where no warning has its reason.
-func TestFailuresWithoutAReason(t *testing.T) {
+func TestFailuresWithoutReason(t *testing.T) {
 	way := "n1:1:1 [0] NCCL INFO init.cc:1798 -> 6\nn1:1:1 [0] NCCL INFO group.cc:64 -> 6 [Async thread]\n"
 	all := readAll(t, way).Findings()
 	if len(all) != 1 || all[0].Fact.(nccllogs.FailedCalls).Result != "6" || len(all[0].Details()) != 2 {

@@ -9,8 +9,8 @@ import (
 	"busbar/internal/notice"
 )
 
-// wholeLog is what four ranks on two nodes write that are well: NVLink within a node, two InfiniBand cards with
-// GPUDirect RDMA between them.
+// wholeLog is a healthy log of four ranks on two nodes: NVLink intra-node, two InfiniBand NICs with GPUDirect RDMA
+// inter-node.
 func wholeLog() string {
 	var b strings.Builder
 	for rank := range 4 {
@@ -83,12 +83,12 @@ func wholeLog() string {
 	return b.String()
 }
 
-func TestHealthyLogHasNoFindings(t *testing.T) {
+func TestHealthyLog(t *testing.T) {
 	l := readAll(t, wholeLog())
 	for _, f := range l.Findings() {
 		t.Errorf("%s, %s: %s %q", f.Code(), f.Severity, f.Message(), f.Details())
 	}
-	// The log must hold what findings look at, or there is nothing to find in it.
+	// The log must contain the lines that findings need.
 	if len(l.Communicators) != 1 || len(l.Communicators[0].Members) != 4 || len(l.Transports) == 0 ||
 		len(l.Choices) == 0 ||
 		len(l.Sequences) != 1 ||
@@ -104,7 +104,7 @@ func TestHealthyLogHasNoFindings(t *testing.T) {
 	}
 }
 
-// Each fault is made in a log that is whole else, and is found with its severity and a source, and nothing else.
+// Each fault is inserted into a healthy log and is the only finding, with its severity and a source.
 func TestFindings(t *testing.T) {
 	swap := func(pairs ...string) func(string) string {
 		return func(s string) string {

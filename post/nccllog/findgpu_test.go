@@ -25,7 +25,7 @@ func expect(t *testing.T, what string, all []found) {
 		got = append(got, fmt.Sprintf("%s | %v %s %q %s", what, f.Severity, f.Code(), f.At.Subject, parameters))
 	}
 	path := filepath.Join("testdata", "found", t.Name()+".txt")
-	text, _ := os.ReadFile(path) // none: nothing was found in this test so far
+	text, _ := os.ReadFile(path) // none: no finding in this test so far
 	var want, others []string
 	for line := range strings.Lines(string(text)) {
 		if line = strings.TrimSuffix(line, "\n"); strings.HasPrefix(line, what+" | ") {
@@ -89,7 +89,7 @@ func TestWithinHost(t *testing.T) {
 	expect(t, "network as it was set", findWithinHost(net))
 }
 
-// The rings of the largest communicator count, and the first search where no ring was searched.
+// The rings of the largest communicator count, or the first search if there is no ring.
 func TestFarPaths(t *testing.T) {
 	graph := func(pattern, intra, inter string) Graph {
 		return Graph{Pattern: pattern, Channels: 2, BwIntra: 12, BwInter: 6, Intra: intra, Inter: inter}
@@ -159,7 +159,7 @@ func TestLatencyProtocol(t *testing.T) {
 	expect(t, "a size that is not known", findChoices(&Log{Choices: []Choice{ll(Unknown)}}))
 }
 
-// Ranks share a GPU where one host has one bus for two ranks of one communicator. A bus of another host is another GPU.
+// Ranks share a GPU if one host has one bus for two ranks of one communicator. A bus of another host is another GPU.
 func TestSharedGPU(t *testing.T) {
 	for what, c := range map[string]struct{ id, hostA, hostB, busA, busB string }{
 		"one GPU":               {"0xabc", "n1", "n1", "2000", "2000"},

@@ -115,7 +115,7 @@ func TestNoGPUDirect(t *testing.T) {
 	expect(t, "TCP alone", findDirect(twoHosts(tcp)))
 }
 
-// One host sends by one of its cards, though it has more, and several ranks that could use them.
+// One host sends by one of its NICs, though it has more, and several ranks that could use them.
 func TestOneNIC(t *testing.T) {
 	log := func(change func(*Log)) *Log {
 		l := twoHosts(sends(0, 2, "IB", 1), sends(1, 3, "IB", 1), sends(2, 0, "IB", 0), sends(3, 1, "IB", 1))
@@ -164,7 +164,7 @@ func TestVirtualInterfaces(t *testing.T) {
 	expect(t, "hosts that are not known", findInterface(&Log{Network: Network{Bootstrap: []Named{{Name: "docker0"}}}}))
 }
 
-// A plugin is missing where it was asked for, by its name or by its file.
+// A plugin is missing if it was requested, by its name or by its file.
 func TestMissingPlugins(t *testing.T) {
 	for what, c := range map[string]struct {
 		variable, value, missing string
@@ -207,7 +207,7 @@ func TestNoGPUDirectAtOneEnd(t *testing.T) {
 	expect(t, "all senders, though NVLink is in", findDirect(l))
 }
 
-// A NIC without GPUDirect RDMA is reported where no connection shows it.
+// A NIC without GPUDirect RDMA is reported if no connection shows it.
 func TestDisabledNICs(t *testing.T) {
 	off := GDR{Device: "mlx5_0", Said: "NET/IB : GPU Direct RDMA Disabled for HCA 0 'mlx5_0'", Processes: []int{1}}
 	log := func(gdr GDR, ends ...Transport) *Log {
@@ -228,9 +228,9 @@ func TestDisabledNICs(t *testing.T) {
 		findDirect(log(GDR{Device: "HCA 0", Said: "GPU Direct RDMA Disabled for GPU 1000 / HCA 0 (distance 5 > 4)"})))
 }
 
-// Ranks that cannot reach each other, and one of their interfaces is of a container: that explains it, be the number of
-// hosts unknown. Colours whose escape character was lost are none of the log's text.
-func TestInterfaceOfAContainer(t *testing.T) {
+// Ranks that cannot reach each other, one with a container's interface, which is the cause even with an unknown number
+// of hosts. Colour codes without their escape character are removed.
+func TestContainerInterface(t *testing.T) {
 	text := "[0m n1:1:2 [0] NCCL INFO NET/Socket : Using [0]ens5:10.0.0.1<0> " +
 		"[1]veth75fa:fe80::14ad:64ff:fe64:b31e%veth75fa<0>\n" +
 		"[0m n1:1:2 [0] include/socket.h:403 NCCL WARN Connect to fe80::14ad:64ff:fe64:b31e%10<42069> failed : " +

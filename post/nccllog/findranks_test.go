@@ -60,7 +60,7 @@ func TestStoppedInFull(t *testing.T) {
 	expect(t, "they disagree too", findStopped(l))
 }
 
-// A rank that others of its communicator waited for in vain, and one of a log that is a part.
+// A rank that others of its communicator waited for in vain, and one from a partial log.
 func TestUnfinishedInFull(t *testing.T) {
 	log := func(members ...Member) *Log {
 		return &Log{Communicators: []Communicator{{Name: "comm 1", Ranks: 3, Members: members}}}
@@ -141,7 +141,7 @@ func TestProcessesByName(t *testing.T) {
 	}
 }
 
-// All ranks of a host are set up, and the first collective does not finish: direct access over PCIe does not work.
+// All ranks of a host are set up, but the first collective does not complete: PCIe peer access does not work.
 func TestFirstCollectiveHung(t *testing.T) {
 	text := `n1:1:2 [0] NCCL INFO comm 0x1 rank 0 nranks 2 cudaDev 0 nvmlDev 0 busId 1000 commId 0x5 - Init START
 n1:3:4 [1] NCCL INFO comm 0x2 rank 1 nranks 2 cudaDev 1 nvmlDev 1 busId 2000 commId 0x5 - Init START
@@ -174,7 +174,8 @@ n1:3:4 [1] NCCL INFO comm 0x2 rank 1 nranks 2 cudaDev 1 nvmlDev 1 busId 2000 com
 	}
 }
 
-// PyTorch numbers the collectives of a process group: ranks that gave up in different ones did not call the same.
+// PyTorch numbers the collectives of a process group: ranks that timed out in different ones called different
+// collectives.
 func TestRanksTimedOutApart(t *testing.T) {
 	const out = "[rank%d]:[E ProcessGroupNCCL.cpp:616] [PG ID 0 PG GUID 0(default_pg) Rank %d] Watchdog caught " +
 		"collective operation " +

@@ -22,8 +22,8 @@ func seeds() []string {
 	return all
 }
 
-// FuzzAdd holds what must be true of any bytes: no panic, every message counted once, indices of things that exist, and
-// a Log that JSON can hold.
+// FuzzAdd checks for any bytes: no panic, every message counted once, valid indices, and a Log that JSON can
+// represent.
 func FuzzAdd(f *testing.F) {
 	for _, s := range seeds() {
 		f.Add(s)

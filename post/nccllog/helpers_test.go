@@ -26,8 +26,7 @@ func readAll(t *testing.T, texts ...string) *Log {
 	return l
 }
 
-// consistent holds what must be true of every log: messages are counted once, indices are of things that exist, and it
-// can be written as JSON without a null where a list is meant.
+// consistent checks every log: messages are counted once, indices are valid, and JSON lists are not null.
 func consistent(t *testing.T, l *Log) {
 	t.Helper()
 	n := l.Reading

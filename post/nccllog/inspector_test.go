@@ -48,8 +48,8 @@ func TestInspector(t *testing.T) {
 	}
 }
 
-// However many records there are, a bounded number is kept, evenly over the run.
-func TestInspectorIsSampled(t *testing.T) {
+// A bounded number of records is kept, evenly over the run.
+func TestInspectorSamples(t *testing.T) {
 	var s sampler
 	for i := range 100_000 {
 		s.add(float64(i), 4096)

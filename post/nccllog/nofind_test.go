@@ -9,7 +9,7 @@ import (
 	"busbar/internal/notice/nccllogs"
 )
 
-// What looks like a fault and is none: each is near to one that is found.
+// Healthy logs that resemble a fault, each close to a detected one.
 func TestNoFinding(t *testing.T) {
 	swap := func(pairs ...string) string { return strings.NewReplacer(pairs...).Replace(wholeLog()) }
 	set := func(name, value string) string {
@@ -59,7 +59,7 @@ func TestNoFinding(t *testing.T) {
 }
 
 // What the log may only seem to show is called so.
-func TestDoubtLowersAFinding(t *testing.T) {
+func TestDoubtLowersSeverity(t *testing.T) {
 	f := about("", nccllogs.RanksStopped{})
 	if got := f.unless(&nccllogs.Doubt{Cause: nccllogs.CutCalls, A: 1}); got.Severity != notice.Warning ||
 		f.Severity != notice.Error {
@@ -77,7 +77,7 @@ func TestDoubtLowersAFinding(t *testing.T) {
 }
 
 // Messages of one meaning are one finding; a consequence comes after other findings of the same severity.
-func TestMessagesAreGrouped(t *testing.T) {
+func TestMessagesGrouped(t *testing.T) {
 	closed := func(peer string) string {
 		return "\nn1:100:200 [0] a.cc:1 NCCL WARN socketProgress: Connection closed by remote peer " + peer + "<5>\n"
 	}

@@ -125,8 +125,8 @@ func TestRASJSON(t *testing.T) {
 	}
 }
 
-// ncclras names the ranks of the smaller counts alone; those that the job waits for are the others.
-func TestRASNamesTheOtherRanks(t *testing.T) {
+// ncclras names only the smaller group of ranks; the job waits for the others.
+func TestRASOtherRanks(t *testing.T) {
 	text := strings.NewReplacer("INCOMPLETE", "MISMATCH", "29 ranks", "30 ranks", "7-8", "8").Replace(rasTextFixture)
 	text, _, _ = strings.Cut(text, "  Communicator ranks have different status")
 	for _, part := range []string{

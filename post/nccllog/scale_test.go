@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestLargeCounts is about logs whose reading took time with the square of what is in them: many ranks and
-// communicators without an id, and many hosts on which a process has the same number.
+// TestLargeCounts reads logs whose reading once took quadratic time: many ranks and communicators without an id, and
+// many hosts with equal process numbers.
 func TestLargeCounts(t *testing.T) {
 	const many = 20000
 	for name, line := range map[string]func(i int) string{

@@ -45,7 +45,7 @@ func TestRanksAgree(t *testing.T) {
 	}
 }
 
-// The first call that differs is found, and who made which, in whatever order the files come.
+// The first different call and its ranks are found, in any order of files.
 func TestRankMismatch(t *testing.T) {
 	logs := []string{rankLog(0, 5, 17, 18, 19), rankLog(1, 5, 17, 18, 19), rankLog(2, 5, 17, 99, 19),
 		rankLog(3, 5, 17, 18, 20)}
@@ -147,7 +147,7 @@ func TestCodes(t *testing.T) {
 	}
 }
 
-// Memory does not grow with the number of calls: of many different ones the further are counted together.
+// Memory does not grow with the number of calls: beyond a limit, different calls are counted together.
 func TestManyDifferentCalls(t *testing.T) {
 	counts := make([]int, 3*maxCalls)
 	for i := range counts {

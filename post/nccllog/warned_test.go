@@ -9,7 +9,7 @@ import (
 
 const unable = "NCCL WARN NET/IB : Unable to open device mlx5_0"
 
-// A warning counts whatever the text before it, and in any file.
+// A warning counts with any text before it, and in any file.
 func TestWarningsWithAnyPrefix(t *testing.T) {
 	const info = "n1:10:20 [0] NCCL INFO Bootstrap : Using eth0:10.0.0.1<0>\n"
 	const header, place = "n1:10:20 [0] ", "transport/net_ib.cc:111 "
@@ -53,8 +53,8 @@ func TestWarningsWithAnyPrefix(t *testing.T) {
 	}
 }
 
-// What grep puts before a line and the start of a header that was cut look alike.
-func TestCutHeaderIsNoFileOfGrep(t *testing.T) {
+// grep's prefix and the truncated start of a header look alike.
+func TestTruncatedHeaderNotGrepFile(t *testing.T) {
 	l := read(t, "n1.example:101:1n1.example:102:102 [1] NCCL INFO Launch mode Parallel\n")
 	for _, p := range l.Processes {
 		if p.Host != "n1.example" {
@@ -64,14 +64,14 @@ func TestCutHeaderIsNoFileOfGrep(t *testing.T) {
 }
 
 // A file without headers has no devices.
-func TestNoHeaderNoDevice(t *testing.T) {
+func TestNoDeviceWithoutHeader(t *testing.T) {
 	l := read(t, "NCCL INFO comm 0x1 rank 0 nRanks 2 nNodes 1 localRanks 2 localRank 0 MNNVL 0\nNCCL WARN something\n")
 	if len(l.Processes) != 1 || len(l.Messages) != 1 {
 		t.Errorf("%+v %+v", l.Processes, l.Messages)
 	}
 }
 
-func TestUnexplainedAreCounted(t *testing.T) {
+func TestUnexplainedCounted(t *testing.T) {
 	const header = "n1:10:20 [0] "
 	for what, c := range map[string]struct {
 		log                   string
@@ -106,7 +106,7 @@ func TestUnexplainedAreCounted(t *testing.T) {
 	}
 }
 
-// PyTorch quotes NCCL's last warning in its exception; that is enough to name a cause.
+// PyTorch quotes NCCL's last warning in its exception; this is enough to name a cause.
 func TestLastErrorOfPyTorch(t *testing.T) {
 	text := `[rank1]: torch.distributed.DistBackendError: NCCL error in: NCCLUtils.hpp:275, invalid usage, NCCL ` +
 		`version 2.20.5

@@ -15,8 +15,8 @@ func always(gbps float64) func([]*result.Run, coll.Case) analysis.Ceiling {
 	return func([]*result.Run, coll.Case) analysis.Ceiling { return analysis.Ceiling{BusBW: gbps * 1e9, Name: "x"} }
 }
 
-// A ceiling near the values is a line; one far above is in the caption, and leaves the axis to the curves.
-func TestCeiling(t *testing.T) {
+// A peak near the values is a line; one far above is in the caption, and does not affect the axis.
+func TestPeak(t *testing.T) {
 	points := quick(4)
 	for _, c := range []struct {
 		gbps    float64
@@ -39,8 +39,8 @@ func TestCeiling(t *testing.T) {
 	}
 }
 
-// Ceilings that differ name their curves; over worlds only one that holds for all is drawn.
-func TestCeilingsThatDiffer(t *testing.T) {
+// Different peaks name their curves; over worlds only a common one is drawn.
+func TestDifferentPeaks(t *testing.T) {
 	points := append(quick(2), quick(4)...)
 	f := byName(points, Options{limit: func(_ []*result.Run, of coll.Case) analysis.Ceiling {
 		if of.Collective == coll.AllToAll {

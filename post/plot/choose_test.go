@@ -41,7 +41,7 @@ func caption1(f Figure) string { return strings.Join(f.Caption, " ") }
 
 var allReduce = []coll.Collective{coll.AllReduce}
 
-func TestFiguresOfOneSweep(t *testing.T) {
+func TestChartsOfOneSweep(t *testing.T) {
 	figs, passed := Figures(quick(4), Options{})
 	must.Eq(t, []string{
 		"collectives_busbw_mpi_world4", "collectives_time_mpi_world4", "collectives_latency_mpi_world4",
@@ -54,7 +54,7 @@ func TestFiguresOfOneSweep(t *testing.T) {
 	must.Eq(t, "median | p99 | p90 | max | min", labels(figs[5]))
 }
 
-func TestFiguresOfACampaign(t *testing.T) {
+func TestChartsOfCampaign(t *testing.T) {
 	figs, passed := Figures(sets()["campaign"], Options{})
 	must.SliceEmpty(t, passed)
 	all := map[string]Figure{}
@@ -88,7 +88,7 @@ func TestOptions(t *testing.T) {
 	must.MapEmpty(t, byName(nil, Options{}))
 }
 
-func TestOneRankHasNoBusBandwidth(t *testing.T) {
+func TestOneRankWithoutBusBandwidth(t *testing.T) {
 	figs, passed := Figures(fake{backend: "mpi", world: 1}.sweep(64, allReduce, both[:1], coll.OutOfPlace), Options{})
 	must.SliceNotContains(t, names(figs), "all_reduce_busbw")
 	must.StrContains(t, strings.Join(passed, " "), "all_reduce_busbw")
@@ -115,8 +115,8 @@ func TestValues(t *testing.T) {
 	must.StrContains(t, caption1(figs[0]), "Gaps in a line")
 }
 
-// Measured in another way, the second launch has other plots.
-func TestPlotsOfEachWayOfMeasuring(t *testing.T) {
+// A launch with another method has other plots.
+func TestPlotPerMethod(t *testing.T) {
 	two := []coll.Collective{coll.AllReduce, coll.AllGather}
 	for overview, edit := range map[string]func(*result.Run){
 		"_mpi_world4_rotating-over-64-mib": func(r *result.Run) { r.Method.Rotate = 64 << 20 },
@@ -143,7 +143,7 @@ func TestPlotsOfEachWayOfMeasuring(t *testing.T) {
 	}
 }
 
-// What is usual is named where nothing else is.
+// Defaults are named if there is nothing else.
 func TestLabelsOfMethods(t *testing.T) {
 	way := func(aggregate int, average string, rotate int64) key {
 		return key{Condition: analysis.Condition{Aggregate: aggregate, Average: average, Rotate: rotate}}
@@ -168,7 +168,7 @@ func TestLabelsOfMethods(t *testing.T) {
 	}
 }
 
-func TestSubtitleNamesUnusualMethod(t *testing.T) {
+func TestSubtitleUnusualMethod(t *testing.T) {
 	f := fake{backend: "mpi", world: 4, edit: func(r *result.Run) {
 		r.Method = result.Method{Rotate: 1 << 30, Aggregate: 8, Average: "mean over ranks"}
 	}}
@@ -176,7 +176,7 @@ func TestSubtitleNamesUnusualMethod(t *testing.T) {
 	must.StrContains(t, strings.Join(figs[0].Subtitle, " · "), "rotating over 1 GiB · issued by 8 · mean over ranks")
 }
 
-// A percentile that a launch does not claim is no 0, and a launch with many cycles counts as much as one with few.
+// A missing percentile is not 0, and a launch with many cycles counts as much as one with few.
 func TestCells(t *testing.T) {
 	at := func(launch int, seconds, p90 float64) Point {
 		p := Point{Run: fake{launch: launch}.run()}
@@ -225,7 +225,7 @@ func TestCommonSize(t *testing.T) {
 	must.Eq(t, 1048512, got[1].of.SizeBytes)
 }
 
-// Beside points of a type, those of which another tool's file has none get plots of their own.
+// Imported points without a type get their own plots.
 func TestNamesWithoutType(t *testing.T) {
 	points := quick(2)
 	for _, p := range quick(2) {

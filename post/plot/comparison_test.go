@@ -55,7 +55,7 @@ func TestComparisonOfManyWorlds(t *testing.T) {
 	must.Len(t, 5, figs[10].Curves[0].Points)
 }
 
-func TestSideBySideNamesWhoIsMissing(t *testing.T) {
+func TestSideBySideMissing(t *testing.T) {
 	small := fake{backend: "nccl", world: 2}.sweep(1<<20, allReduce, both[:1], coll.OutOfPlace)
 	figs, passed := Comparison(append(measuredBy("gloo", false, 2, 4), small...), 64<<20)
 	must.Len(t, 1, figs[2].Curves)
@@ -64,7 +64,7 @@ func TestSideBySideNamesWhoIsMissing(t *testing.T) {
 }
 
 // A curve over worlds has each world once.
-func TestSideBySideOfSeveralLayouts(t *testing.T) {
+func TestSideBySideLayouts(t *testing.T) {
 	spread := fake{backend: "gloo", library: "gloo 1", world: 4, launch: 1, edit: func(r *result.Run) {
 		r.Nodes, r.RanksPerNode = 2, 2
 	}}
@@ -75,7 +75,7 @@ func TestSideBySideOfSeveralLayouts(t *testing.T) {
 	must.SliceContains(t, figs[2].Caption, fewestNodes)
 }
 
-func TestComparisonWithoutAllReduceOrThroughput(t *testing.T) {
+func TestComparisonFallback(t *testing.T) {
 	gathered := fake{backend: "mpi", world: 2}.sweep(1024, []coll.Collective{coll.AllGather}, both[:1], coll.OutOfPlace)
 	figs, passed := Comparison(gathered, 1<<20)
 	must.SliceEmpty(t, figs)

@@ -42,7 +42,7 @@ func sets() map[string][]Point {
 	return s
 }
 
-func TestPictures(t *testing.T) {
+func TestCharts(t *testing.T) {
 	for set, points := range sets() {
 		figs, _ := Figures(points, Options{})
 		if len(figs) == 0 {
@@ -103,7 +103,7 @@ func checkSVG(t *testing.T, name string, f Figure, svg []byte) {
 	}
 }
 
-// svgText is every text element of an SVG; the test fails where it is no XML.
+// svgText returns every text element of an SVG; invalid XML fails the test.
 func svgText(t *testing.T, svg []byte) []string {
 	t.Helper()
 	var text []string

@@ -13,7 +13,7 @@ import (
 	"busbar/internal/result"
 )
 
-// patternFile is a run of pairs of four nodes in which node3 takes so many times as long, without the rounds left out.
+// patternFile is a run of pairs of four nodes in which node3 is slower by a factor, without the rounds left out.
 func patternFile(id string, start int, slow float64, leftOut ...int) *result.File {
 	hosts := []string{"node1", "node2", "node3", "node4"}
 	c := coll.Case{
@@ -73,9 +73,9 @@ func patternFile(id string, start int, slow float64, leftOut ...int) *result.Fil
 	return f
 }
 
-// A run that continues another is judged with it, in whatever order they are read; another launch of the same campaign
-// is judged by itself.
-func TestPatternsAreJudgedByChain(t *testing.T) {
+// A run that continues another is judged with it, in any order; another launch of the same campaign is judged
+// separately.
+func TestPatternsJudgedByChain(t *testing.T) {
 	broken, mended := patternFile("a", 1, 2, 3, 0), patternFile("c", 3, 1)
 	rest := patternFile("b", 2, 2, 1, 2)
 	rest.Run.Resumes = []string{"a"}

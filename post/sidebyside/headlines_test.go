@@ -65,7 +65,7 @@ func headlinesOf(all ...made) []notice.Fact {
 	return h.Headlines()
 }
 
-// linear takes a microsecond, and a nanosecond for so many bytes.
+// linear takes a microsecond, plus a nanosecond per given number of bytes.
 func linear(bytesPerNs float64) func(int, float64) float64 {
 	return func(world int, size float64) float64 {
 		return 1e-6 + 1e-9*size/bytesPerNs*2*float64(world-1)/float64(world)

@@ -31,8 +31,8 @@ func TestColumnsAreDocumented(t *testing.T) {
 	}
 }
 
-// Wrong data has a time in its record, but none in a table that others compute from.
-func TestOnlyOKPointsHaveValues(t *testing.T) {
+// Wrong data has a time in its record, but none in tables for computation.
+func TestValuesOnlyForOKPoints(t *testing.T) {
 	for _, status := range []result.Status{result.OK, result.Wrong} {
 		r := &result.Record{
 			Status: status, Case: colltest.AllReduce(1 << 20),

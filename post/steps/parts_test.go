@@ -6,7 +6,7 @@ import (
 	"busbar/post/steps"
 )
 
-// TestPartsOf: the parts of a step add up to it, whatever was measured.
+// TestPartsOf: the parts of a step add up to it for any measurement.
 func TestPartsOf(t *testing.T) {
 	for _, c := range []struct {
 		compute, comm, overlapped float64

@@ -88,7 +88,7 @@ func read(t *testing.T, f *result.StepFile) *result.StepFile {
 	return back
 }
 
-func TestWhatRunsTell(t *testing.T) {
+func TestRunFacts(t *testing.T) {
 	for name, made := range files() {
 		var all []*result.StepFile
 		for _, f := range made {

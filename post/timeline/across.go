@@ -9,53 +9,53 @@ import (
 	"busbar/internal/stats"
 )
 
-// recording is a device among others.
+// recording is one of several devices.
 type recording struct {
 	*Device
 	index  int // in Timeline.Devices
 	of     *lane
-	cohort int // recordings that can be matched with each other have one number
+	cohort int // comparable recordings have the same number
 	steps  []step
 }
 
-// lane is one rank among others, with its recordings, one after the other.
+// lane is one rank with its consecutive recordings.
 type lane struct {
 	recordings []*recording
 	pure       int64 // ns, of matched calls
 	waiting    int64 // ns
-	last       int   // of the uneven ones, those it was the last to begin
-	uneven     int   // matched calls of which that is known
+	last       int   // uneven calls that it began last
+	uneven     int   // matched uneven calls
 	chance     float64
-	cost       int64           // ns that others waited in those, the mean over them
+	cost       int64           // ns, mean waiting time of the others in those
 	inSteps    int64           // ns, that part of cost
 	waits      map[step]int64  // ns of waiting
 	lateness   map[step]counts // by step, of uneven calls
 }
 
-// counts are how many of a step's uneven calls a rank was last in.
+// counts is the number of a step's uneven calls that a rank began last.
 type counts struct{ last, of int }
 
-// step is one step of one recording; the name is "" for what is in none. Steps of one name are counted, and are those
-// of another rank only if it has as many.
+// step is one step of one recording; name "" for calls outside steps. A repeated name has a number, and corresponds to
+// another rank's only if both have as many.
 type step struct {
 	cohort  int
 	name    string
 	nth, of int
 }
 
-// comparison is what is known over ranks while it is found.
+// comparison is the state of the comparison of ranks.
 type comparison struct {
 	timeline   *Timeline
 	recordings []*recording
 	lanes      []*lane
 	parties    []*party
-	numbered   int // collectives matched by their numbers
-	ordered    int // collectives matched by their order in steps
-	alone      int // calls
+	numbered   int // collectives matched by number
+	ordered    int // collectives matched by order in steps
+	alone      int // unmatched calls
 	common     map[step]int
 }
 
-// compareRanks compares ranks; it leaves Timeline.Across null where fewer than two were read.
+// compareRanks compares ranks; Timeline.Across stays null with fewer than two.
 func compareRanks(t *Timeline) {
 	c := &comparison{timeline: t}
 	c.findLanes()
@@ -104,8 +104,8 @@ func compareRanks(t *Timeline) {
 	c.limits()
 }
 
-// findLanes gives each device that works its rank. A rank that was recorded several times has recordings in different
-// cohorts; a device whose rank is not known is a rank of its own.
+// findLanes assigns each working device to a rank. Several recordings of a rank are in different cohorts; a device of
+// unknown rank is its own rank.
 func (c *comparison) findLanes() {
 	lanes := map[rankKey]*lane{}
 	for i := range c.timeline.Devices {
@@ -135,7 +135,7 @@ func (c *comparison) findLanes() {
 	}
 }
 
-// commonSteps are the steps that each rank has whole, with the number of ranks.
+// commonSteps returns the steps that are complete on each rank, with the number of ranks.
 func (c *comparison) commonSteps() map[step]int {
 	whole := map[step]int{}
 	for _, r := range c.recordings {
@@ -149,7 +149,7 @@ func (c *comparison) commonSteps() map[step]int {
 	return whole
 }
 
-// stepsOf are the steps of a device.
+// stepsOf returns the steps of a device.
 func (d *Device) stepsOf(cohort int) []step {
 	steps, times := make([]step, len(d.Steps)), map[string]int{}
 	for i := range steps {
@@ -163,7 +163,7 @@ func (d *Device) stepsOf(cohort int) []step {
 	return steps
 }
 
-// stepOf is the step that a call is in.
+// stepOf returns the step of a call.
 func (r *recording) stepOf(s *seen) step {
 	if s.step < 0 {
 		return step{cohort: r.cohort}
@@ -171,9 +171,9 @@ func (r *recording) stepOf(s *seen) step {
 	return r.steps[s.step]
 }
 
-// offsets are what is added to the times of ranks to set them beside the first's: the median of the distances between
-// the ends of matched calls, which all ranks end together, or nearly so. A rank that has no call in common with the
-// first is set beside one that has.
+// offsets returns the time offsets that align ranks with the first: the median difference between the ends of matched
+// calls, which all ranks end at nearly the same time. A rank without calls in common with the first is aligned with
+// one that has.
 func (c *comparison) offsets() map[*lane]float64 {
 	between := map[[2]*lane][]float64{}
 	for _, p := range c.parties {
@@ -201,8 +201,8 @@ func (c *comparison) offsets() map[*lane]float64 {
 	return found
 }
 
-// sumOf is a part of a rank's time. Recordings may differ in length, so it is that of the steps all ranks have, if
-// there are any.
+// sumOf returns the sum of a part of a rank's time, over the steps that all ranks have if any, because recordings may
+// differ in length.
 func (c *comparison) sumOf(l *lane, part func(*Parts) float64) (sum float64) {
 	for _, r := range l.recordings {
 		if len(c.common) == 0 {

@@ -11,7 +11,7 @@ import (
 	"busbar/internal/notice/profiles"
 )
 
-// Rank 2 computes 3 ms more before each call: the others wait for it, and its own kernels are the shortest.
+// Rank 2 computes 3 ms longer before each call: the others wait for it, and its own kernels are the shortest.
 func late(rank, _, _ int) int64 {
 	if rank == 2 {
 		return 8 * msec
@@ -48,7 +48,7 @@ func TestPureTimeAndWaiting(t *testing.T) {
 	isNear(t, "its pure bus bandwidth", *m.PureBusbw, 25*1024*1024*1.5/1e-3/1e9)
 }
 
-// Waiting for the first call, before there are steps, is none of a step's.
+// Waiting before the first step belongs to no step.
 func TestWaitingOutsideSteps(t *testing.T) {
 	d := job{ranks: 4, steps: 5, sizes: mib(25), pure: msec, work: late, numbered: true}.ranksOf()
 	for i := range d {
@@ -65,7 +65,7 @@ func TestWaitingOutsideSteps(t *testing.T) {
 	isNear(t, "what a step gains", tl.Advice[0].Gain, 4*3/5.)
 }
 
-func TestClocksDoNotMatterAndAreFound(t *testing.T) {
+func TestClockOffsets(t *testing.T) {
 	for _, noSteps := range []bool{true, false} {
 		a := compared(job{ranks: 3, steps: 4, sizes: mib(1, 2, 3), pure: msec, work: late, clock: 7 * msec,
 			noSteps: noSteps}.ranksOf()...).Across
@@ -154,7 +154,7 @@ func nameSteps(d []Device) {
 	}
 }
 
-func TestRanksThatWereNotRead(t *testing.T) {
+func TestMissingRanks(t *testing.T) {
 	d := job{ranks: 4, steps: 2, sizes: mib(1), pure: msec, work: late}.ranksOf()
 	noGroups(d)
 	for read, want := range map[int]string{1: "ranks-missing", 2: "ranks-missing communicators-unknown", 4: ""} {
@@ -164,9 +164,9 @@ func TestRanksThatWereNotRead(t *testing.T) {
 	}
 }
 
-// Two pairs of ranks whose communicators have one name: each has its own late rank, and a mixture would have another
+// Two pairs of ranks with communicators of the same name: each has its own straggler, and a mixture would have another
 // pure time.
-func TestGroupsOfOneNameAndOtherRanks(t *testing.T) {
+func TestGroupsWithSameName(t *testing.T) {
 	pair := func(members []int, more int64) []Device {
 		d := job{ranks: 2, steps: 3, sizes: mib(4, 8), pure: msec, work: func(r, _, _ int) int64 {
 			return more * int64(1+r)
@@ -191,8 +191,8 @@ func TestGroupsOfOneNameAndOtherRanks(t *testing.T) {
 	must.EqOp(t, "communicator-unclear calls-unmatched", codesOf(tl.Notes))
 }
 
-// Each rank was recorded twice: recordings are matched with each other in the order they were made.
-func TestARankThatWasRecordedTwice(t *testing.T) {
+// Each rank was recorded twice: recordings are matched in chronological order.
+func TestRankRecordedTwice(t *testing.T) {
 	first := job{ranks: 2, steps: 2, sizes: mib(4), pure: msec, work: late, origin: 1000}.ranksOf()
 	second := job{ranks: 2, steps: 2, sizes: mib(4), pure: 2 * msec, work: func(rank, _, _ int) int64 {
 		return int64(5+3*rank) * msec
@@ -212,7 +212,7 @@ func TestARankThatWasRecordedTwice(t *testing.T) {
 	isNear(t, "offset, by the first recordings", *a.Ranks[1].Offset, 0)
 }
 
-func TestStepsThatAreNotWholeAreNotCompared(t *testing.T) {
+func TestIncompleteStepsNotCompared(t *testing.T) {
 	d := job{ranks: 3, steps: 3, sizes: mib(4), pure: msec, work: late}.ranksOf()
 	d[2].Steps[1].Partial = &profiles.PartialStep{}
 	a := compared(d...).Across

@@ -9,22 +9,22 @@ import (
 	"busbar/post/trace"
 )
 
-// party is one communicator with those of its ranks that were read.
+// party is a communicator with its recorded ranks.
 type party struct {
 	partyKey
 	recordings []*recording
-	calls      [][]*seen // by recording, in the order in which they began
-	matches    [][]*seen // of each matched call, what each recording has of it
+	calls      [][]*seen // by recording, by start
+	matches    [][]*seen // per matched call, the call of each recording
 }
 
-// partyKey identifies a communicator: those of one name with other ranks are others.
+// partyKey identifies a communicator: the same name with other ranks is another one.
 type partyKey struct {
 	cohort, world int
 	size          int // ranks; 0: unknown
 	name, members string
 }
 
-// findParties puts together what was read of each communicator. Calls between two ranks belong to none.
+// findParties groups the recordings by communicator. Calls between two ranks belong to none.
 func (c *comparison) findParties() {
 	found := map[partyKey]*party{}
 	for _, r := range c.recordings {
@@ -52,8 +52,8 @@ func (c *comparison) findParties() {
 	}
 }
 
-// pointToPoint reports whether a call may be between any two of several ranks. A kernel that sends and receives is a
-// call of all ranks where there are two.
+// pointToPoint reports whether a call may be between any two of several ranks. With two ranks, a send-receive kernel
+// is a call of all ranks.
 func (c *comparison) pointToPoint(name string) bool {
 	if len(c.lanes) == 2 {
 		return name == "send" || name == "recv"
@@ -62,16 +62,17 @@ func (c *comparison) pointToPoint(name string) bool {
 	return strings.Contains(name, "send") || strings.Contains(name, "recv")
 }
 
-// unclear reports whether recordings of a party may be of different communicators.
+// unclear reports whether recordings of a party may belong to different communicators.
 func (p *party) unclear() bool {
 	return p.members == "[]" && p.name != "" && len(p.recordings) > 1 && p.size > 0 &&
 		(len(p.recordings) > p.size || p.size < p.world)
 }
 
-// mostUnlike is how many percent of calls with one number may be unlike before the numbers are not believed.
+// mostUnlike is the maximum percentage of calls with equal numbers but different properties; above it, numbers are
+// ignored.
 const mostUnlike = 2
 
-// match finds which calls of a party are one: by the numbers that the file gives, else by their order in a step.
+// match matches the calls of a party by the file's numbers, else by their order in a step.
 func (c *comparison) match(p *party) {
 	if p.unclear() {
 		c.note(profiles.CommunicatorUnclear{Name: p.name, Size: p.size, Ranks: len(p.recordings),
@@ -85,7 +86,7 @@ func (c *comparison) match(p *party) {
 			how = &c.ordered
 			p.matches, _ = p.inGroups(func(r *recording, s *seen) (callGroup, bool) {
 				g := callGroup{step: r.stepOf(s)}
-				if p.name == "" { // of several communicators, whose calls may change places
+				if p.name == "" { // several communicators: the order of their calls may differ
 					g.kind = r.likenessOf(s)
 				}
 				return g, g.step.name != "" || len(r.steps) == 0
@@ -98,7 +99,7 @@ func (c *comparison) match(p *party) {
 	}
 }
 
-// worldIfLarger is the world where it has more ranks than the communicator, and those that were read would fit.
+// worldIfLarger returns the world if it has more ranks than the communicator and the recorded ranks fit.
 func (p *party) worldIfLarger() int {
 	if len(p.recordings) > p.size {
 		return 0
@@ -106,15 +107,15 @@ func (p *party) worldIfLarger() int {
 	return p.world
 }
 
-// callGroup is what calls share that only their order distinguishes: a number, or a step.
+// callGroup identifies calls distinguished only by order: a number, or a step.
 type callGroup struct {
 	number int64
-	step   step // the whole recording where there are no steps
+	step   step // the whole recording if there are no steps
 	kind   likeness
 }
 
-// inGroups matches the calls of a group where all ranks have the same operations and sizes in the same order. unlike
-// is how many calls were in groups that are as long on all ranks and differ.
+// inGroups matches the calls of a group if all ranks have the same operations and sizes in the same order. unlike is
+// the number of calls in groups of equal length that differ.
 func (p *party) inGroups(groupOf func(*recording, *seen) (callGroup, bool)) (found [][]*seen, unlike int) {
 	groups := map[callGroup][][]*seen{} // by recording
 	var order []callGroup
@@ -142,8 +143,7 @@ func (p *party) inGroups(groupOf func(*recording, *seen) (callGroup, bool)) (fou
 	return found, unlike
 }
 
-// oneByOne sets calls of recordings beside each other, in their order; nil where recordings have different numbers of
-// them.
+// oneByOne matches the calls of recordings by order; nil if their numbers differ.
 func (p *party) oneByOne(calls [][]*seen) (matches [][]*seen, alike bool) {
 	matches, alike = make([][]*seen, len(calls[0])), true
 	for i, of := range calls {
@@ -158,13 +158,13 @@ func (p *party) oneByOne(calls [][]*seen) (matches [][]*seen, alike bool) {
 	return matches, alike
 }
 
-// likeness is what two calls must share to be one collective.
+// likeness is what two calls must have in common to be the same collective.
 type likeness struct {
 	name  string
 	bytes int64
 }
 
-// likenessOf is that of a call. Ranks of an uneven exchange have different sizes, and its size is no part of it.
+// likenessOf returns the likeness of a call. It ignores the size of an uneven exchange, which differs between ranks.
 func (d *Device) likenessOf(s *seen) likeness {
 	k := likeness{name: d.rowOf(s).Name}
 	switch k.name {
@@ -175,7 +175,7 @@ func (d *Device) likenessOf(s *seen) likeness {
 	return k
 }
 
-// rowOf is the kind of a call.
+// rowOf returns the kind of a call.
 func (d *Device) rowOf(s *seen) *Collective { return &d.Collectives[s.collective] }
 
 // how names the properties that matched the calls.

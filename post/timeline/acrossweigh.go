@@ -12,17 +12,16 @@ import (
 	"busbar/internal/stats"
 )
 
-// A collective is uneven where the shortest of its times is less than the longest by more than minGap of it, and by
-// more than minGapNs: then the rank with the shortest began last. Under that the difference may be one of launches
-// and of who is served first.
+// A collective is uneven if its longest time exceeds the shortest by more than minGap of the longest and by more
+// than minGapNs: then the rank with the shortest time began last. Smaller differences may come from launches or the
+// order of service.
 const (
 	minGap   = 0.10
 	minGapNs = 5000
 )
 
-// weigh adds what matched calls of a party took to their ranks. All ranks of a collective end it about together, so the
-// one with the shortest time came last, and its time is the communication itself; what the others took beyond it they
-// waited.
+// weigh adds the times of a party's matched calls to its ranks. All ranks end a collective at about the same time, so
+// the shortest time, of the rank that began last, is the communication itself; the excess of the others is waiting.
 func (p *party) weigh() {
 	for _, m := range p.matches {
 		took := make([]int64, len(m))
@@ -56,7 +55,7 @@ func (p *party) weigh() {
 	}
 }
 
-// costs adds what the others waited in a call that the rank was the last to begin.
+// costs adds the others' waiting time in a call that the rank began last.
 func (l *lane) costs(took []int64, in step) {
 	for _, t := range took {
 		cost := (t - slices.Min(took)) / int64(len(took)-1)
@@ -70,7 +69,7 @@ func (l *lane) costs(took []int64, in step) {
 // matched sums matched calls by communicator, operation, size and type.
 func (c *comparison) matched() (all []Matched) {
 	for _, p := range c.parties {
-		rows := map[int32][][]*seen{} // matches by the row of the first recording
+		rows := map[int32][][]*seen{} // matches by row of the first recording
 		for _, m := range p.matches {
 			rows[m[0].collective] = append(rows[m[0].collective], m)
 		}
@@ -82,7 +81,7 @@ func (c *comparison) matched() (all []Matched) {
 	return all
 }
 
-// matchedOf is one kind of matched calls.
+// matchedOf returns one kind of matched calls.
 func matchedOf(kind Collective, size int, matches [][]*seen) Matched {
 	m := Matched{Collective: kind}
 	m.Ranks, m.Exposed = size, 0
@@ -105,7 +104,7 @@ func matchedOf(kind Collective, size int, matches [][]*seen) Matched {
 	return m
 }
 
-// imbalance is how ranks differ in each step that at least two of them have whole.
+// imbalance returns the spread over ranks for each step that at least two ranks have completely.
 func (c *comparison) imbalance() (all []StepSpread) {
 	type wholeStep struct {
 		*recording
@@ -146,10 +145,10 @@ func (c *comparison) imbalance() (all []StepSpread) {
 	return all
 }
 
-// note adds a fact on all ranks that values are to be read with.
+// note adds a fact that limits values over ranks.
 func (c *comparison) note(f notice.Fact) { c.timeline.Notes = append(c.timeline.Notes, notice.New(f)) }
 
-// limits are the notes on calls and ranks that are missing.
+// limits adds notes on missing calls and ranks.
 func (c *comparison) limits() {
 	a, world := c.timeline.Across, c.timeline.world()
 	if a.Matched == 0 && a.Alone > 0 {
@@ -161,7 +160,7 @@ func (c *comparison) limits() {
 	}
 }
 
-// world is how many ranks the run had: as the traces state it, else as many GPUs as were read.
+// world returns the world size as recorded in the traces, else the number of GPUs read.
 func (t *Timeline) world() int {
 	working := 0
 	for i := range t.Devices {
@@ -172,7 +171,7 @@ func (t *Timeline) world() int {
 	return cmp.Or(statedWorld(t), working)
 }
 
-// statedWorld is how many ranks the run had as the traces state it; 0 where they do not.
+// statedWorld returns the world size recorded in the traces; 0 if there is none.
 func statedWorld(t *Timeline) (n int) {
 	for i := range t.Devices {
 		n = max(n, t.Devices[i].World)

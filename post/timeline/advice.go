@@ -19,17 +19,17 @@ const (
 	topicProfile  = "profile"
 )
 
-// worthwhile is the minimum part of a step or recording that a piece of advice must be able to gain.
+// worthwhile is the minimum gain of advice, as a share of a step or recording.
 const worthwhile = 0.02
 
-// assessment is a timeline with the devices that its advice covers.
+// assessment is a timeline with the devices that the advice covers.
 type assessment struct {
 	*Timeline
 	all  typical
-	comm typical // of those that communicate
+	comm typical // devices that communicate
 }
 
-// review derives the advice from the rest of the timeline. A step of busbar gets none: the other points of its run show
+// review derives the advice from the rest of the timeline. busbar's own steps get none: other points of the run show
 // which settings are faster.
 func (t *Timeline) review() {
 	t.Advice = nil
@@ -43,9 +43,8 @@ func assess(t *Timeline) assessment {
 	return assessment{t, all, all.communicating()}
 }
 
-// advise returns what to do, the largest gain first. A rule applies only where values call for it, and a gain is
-// bounded by what was measured: what is exposed cannot be hidden twice, so gains of several do not add up. The largest
-// loss is always addressed, even if its cause is unknown.
+// advise returns advice, the largest gain first. Gains are bounded by measured times; they overlap, so they do not add
+// up. The largest loss is always addressed, even if its cause is unknown.
 func (a assessment) advise() []Advice {
 	if len(a.all.devices) == 0 {
 		return nil
@@ -58,12 +57,12 @@ func (a assessment) advise() []Advice {
 	return found
 }
 
-// advice is what to do about a fact.
+// advice returns the advice for a fact.
 func advice(topic string, gain float64, f notice.Fact) Advice {
 	return Advice{topic, notice.ToDo(f), gain, notice.New(f)}
 }
 
-// pure is which part of the time of communication is no waiting for other ranks, as far as calls were matched.
+// pure returns the share of communication time that is not waiting for other ranks, from matched calls.
 func (a assessment) pure() (share float64, waiting profiles.Waiting) {
 	x := a.Across
 	switch {
@@ -75,16 +74,16 @@ func (a assessment) pure() (share float64, waiting profiles.Waiting) {
 	return x.Pure / (x.Pure + x.Waiting), profiles.WaitingExcluded
 }
 
-// seconds is a time of ms.
+// seconds converts ms.
 func seconds(ms float64) units.Seconds { return units.Seconds(ms / 1e3) }
 
-// matters reports whether a gain, in milliseconds of a step or a recording, is worth a try.
+// matters reports whether a gain, in milliseconds per step or recording, is worthwhile.
 func (a assessment) matters(gain float64) bool {
 	return gain >= worthwhile*a.all.part(spanOf) && gain > 0
 }
 
-// loses reports whether a loss is addressed: one of a tenth of the time, and the largest one if it matters at all. The
-// losses are the parts of time in which a device does not compute.
+// loses reports whether to address a loss: at least a tenth of the time, or the largest worthwhile one. Losses are the
+// times in which a device does not compute.
 func (a assessment) loses(part func(*Parts) float64) bool {
 	lost := a.all.part(part)
 	if lost >= 0.1*a.all.part(spanOf) {
@@ -98,7 +97,7 @@ func (a assessment) loses(part func(*Parts) float64) bool {
 	return a.matters(lost)
 }
 
-// losses are for time in which GPUs wait for their hosts to launch something, idle for an unknown cause, or only copy.
+// losses covers GPUs that wait for their hosts' launches, are idle for an unknown cause, or only copy.
 func (a assessment) losses() (found []Advice) {
 	y := a.all
 	span := seconds(y.part(spanOf))
@@ -118,7 +117,7 @@ func (a assessment) losses() (found []Advice) {
 	return found
 }
 
-// lateRank is for the rank that others wait for.
+// lateRank covers a straggler.
 func (a assessment) lateRank() Advice {
 	if a.Across == nil || a.Across.Straggler == nil {
 		return Advice{}
@@ -127,7 +126,7 @@ func (a assessment) lateRank() Advice {
 	return advice(topicBalance, a.comm.each(s.Cost, s.costInSteps), s.Found)
 }
 
-// unevenRanks is for ranks that wait for each other where none of them is the straggler.
+// unevenRanks covers ranks that wait for each other without a straggler.
 func (a assessment) unevenRanks() Advice {
 	x := a.Across
 	if x == nil || x.Straggler != nil || x.Matched == 0 {
@@ -146,7 +145,7 @@ func (a assessment) unevenRanks() Advice {
 	return advice(topicBalance, gain, fact)
 }
 
-// noSteps is for recordings whose steps are not marked.
+// noSteps covers recordings without marked steps.
 func (a assessment) noSteps() Advice {
 	if a.all.per == perStep {
 		return Advice{}

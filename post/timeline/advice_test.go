@@ -12,8 +12,8 @@ import (
 	"busbar/internal/notice/profiles"
 )
 
-// healthy is a run in which nothing calls for advice: five steps of 100 ms, communication hidden but for a millisecond,
-// ranks alike, sizes known, and a benchmark.
+// healthy is a run without advice: five steps of 100 ms, all but a millisecond of communication hidden, equal ranks,
+// known sizes, and a benchmark.
 func healthy() *Timeline {
 	t := &Timeline{Files: []File{{Path: "a", Format: "kineto"}}}
 	for r := range 2 {
@@ -36,7 +36,7 @@ func healthy() *Timeline {
 	return t
 }
 
-// happened gives a device the calls that its rows count, one after the other in each of its steps in turn.
+// happened adds the calls that a device's rows count, distributed over its steps.
 func happened(d *Device) {
 	d.seen = nil
 	for row := range d.Collectives {
@@ -52,7 +52,7 @@ func happened(d *Device) {
 	}
 }
 
-// each changes all devices, and their steps alike.
+// each changes all devices and their steps.
 func each(t *Timeline, change func(*Device), parts func(*Parts)) {
 	for i := range t.Devices {
 		d := &t.Devices[i]
@@ -67,13 +67,13 @@ func each(t *Timeline, change func(*Device), parts func(*Parts)) {
 	}
 }
 
-func TestNoAdviceWithoutAReason(t *testing.T) {
+func TestNoAdviceForHealthyRun(t *testing.T) {
 	must.SliceEmpty(t, assess(healthy()).advise())
 	must.SliceEmpty(t, assess(&Timeline{}).advise())
 }
 
-// What is exposed could be hidden where there is enough to compute; and of what there is too much nearly all is hidden.
-func TestAModelIsNotCalledSmallThatIsNot(t *testing.T) {
+// With enough computation all could be hidden; with too much communication nearly all is hidden.
+func TestAdviceModelSize(t *testing.T) {
 	for _, parts := range []Parts{
 		{Span: 100, Compute: 50, Comm: 50, Exposed: 50},
 		{Span: 100, Compute: 20, Comm: 80, Overlap: 79, Exposed: 1, Idle: 79},
@@ -86,7 +86,7 @@ func TestAModelIsNotCalledSmallThatIsNot(t *testing.T) {
 	}
 }
 
-// What is not hidden is 30 ms of a step of 100 from here on.
+// From here on 30 ms of a step of 100 are exposed.
 func exposedMuch(p *Parts) { p.Comm, p.Overlap, p.Exposed, p.Idle = 40, 10, 30, 0 }
 
 func TestAdvice(t *testing.T) {

@@ -9,8 +9,7 @@ import (
 	"busbar/internal/units"
 )
 
-// sameStream is for communication that shares a stream with computation. What is not hidden can be hidden only behind
-// what computes.
+// sameStream covers communication that shares a stream with computation. Only other computation can hide it.
 func (a assessment) sameStream() Advice {
 	share := a.comm.sharing()
 	exposed := a.comm.part(exposedOf)
@@ -22,7 +21,7 @@ func (a assessment) sameStream() Advice {
 		Share: units.Share(share / 100), Exposed: seconds(exposed), Per: a.comm.per})
 }
 
-// sharing is how much of communication runs on streams that do most of the computing too, in percent.
+// sharing returns the percentage of communication on streams that also do most of the computing.
 func (y typical) sharing() float64 {
 	return y.median(func(d *Device) (sum float64) {
 		for _, s := range d.Shared {
@@ -34,7 +33,7 @@ func (y typical) sharing() float64 {
 	})
 }
 
-// littleCompute is for less computation than communication: then it cannot all be hidden.
+// littleCompute covers less computation than communication, which makes full overlap impossible.
 func (a assessment) littleCompute() Advice {
 	compute, exposed := a.comm.part(computeOf), a.comm.part(exposedOf)
 	pure, waiting := a.pure()
@@ -46,8 +45,8 @@ func (a assessment) littleCompute() Advice {
 		Waiting: waiting, Per: a.comm.per})
 }
 
-// lastBucket is for the last one of DDP's gradient buckets, or the only one, if it is too large to be hidden. It is
-// that of the device with the median exposure.
+// lastBucket covers the last or only DDP gradient bucket if it is too large to hide. It uses the device with the
+// median exposure.
 func (a assessment) lastBucket() Advice {
 	inBuckets := func(d *Device) (ms float64) {
 		for _, b := range d.Buckets {
@@ -77,7 +76,7 @@ func (a assessment) lastBucket() Advice {
 	)
 }
 
-// wideGradients is for 32-bit gradients that are not hidden. Halving them gains half of that at most.
+// wideGradients covers exposed 32-bit gradients. Halving them gains at most half of that.
 func (a assessment) wideGradients() Advice {
 	wide := func(c *Collective) bool {
 		return syncs(c) && c.Type == coll.Float32.String() && c.Bytes != nil && *c.Bytes >= 1<<20
@@ -92,8 +91,8 @@ func (a assessment) wideGradients() Advice {
 		Waiting: waiting, Per: a.comm.per})
 }
 
-// exposedMost names the operation that is exposed for the longest, unless advice that was found already has the cause
-// of half of it. It can be hidden only behind what computes and hides nothing yet.
+// exposedMost names the operation with the most exposed time, unless earlier advice explains half of it. Only
+// computation that hides nothing yet can hide it.
 func (a assessment) exposedMost(found []Advice) Advice {
 	name, exposed := a.mostExposed()
 	explained := func(f Advice) bool { return f.Gain >= exposed/2 && f.hasCause() }
@@ -105,7 +104,7 @@ func (a assessment) exposedMost(found []Advice) Advice {
 		Exposed: seconds(exposed), Total: seconds(a.comm.part(exposedOf)), Per: a.comm.per, Waiting: waiting})
 }
 
-// hasCause reports whether advice has the cause of exposed communication. Too little to compute is no cause of its own.
+// hasCause reports whether advice explains exposed communication. Too little computation does not count as a cause.
 func (a Advice) hasCause() bool {
 	if _, is := a.Found.Fact.(profiles.LittleCompute); is {
 		return false
@@ -113,7 +112,7 @@ func (a Advice) hasCause() bool {
 	return a.Topic == topicOverlap || a.Topic == topicBalance || a.Topic == topicTopology
 }
 
-// mostExposed is the operation with the most exposed time, in milliseconds of a step or a recording.
+// mostExposed returns the operation with the most exposed time, in milliseconds per step or recording.
 func (a assessment) mostExposed() (name string, exposed float64) {
 	var names []string
 	for _, d := range a.comm.devices {
@@ -131,11 +130,11 @@ func (a assessment) mostExposed() (name string, exposed float64) {
 }
 
 const (
-	belowBenchmark = 80      // percent of what the machine reached: less is worth a look
-	bandwidthBound = 1 << 20 // bytes from which on a collective is compared with a benchmark
+	belowBenchmark = 80      // percent of the benchmark's bandwidth; lower is reported
+	bandwidthBound = 1 << 20 // minimum bytes for the comparison with a benchmark
 )
 
-// belowBenchmark is for collectives that are slower than the machine was in a benchmark.
+// belowBenchmark covers collectives that are slower than in a benchmark.
 func (a assessment) belowBenchmark() Advice {
 	var slow *profiles.AgainstBenchmark
 	gain := 0.0
@@ -156,7 +155,7 @@ func (a assessment) belowBenchmark() Advice {
 		Size: slow.Size, Share: units.Share(slow.Percent / 100), BusBW: slow.Busbw, Benchmark: slow.Reached})
 }
 
-// pureOf is what a joined collective takes a rank, in milliseconds a step or recording, by its bus bandwidth.
+// pureOf returns a joined collective's time per rank, in milliseconds per step or recording, from its bus bandwidth.
 func (a assessment) pureOf(j *profiles.AgainstBenchmark) float64 {
 	what, err := coll.ParseCollective(j.Collective)
 	if err != nil || j.Busbw <= 0 {

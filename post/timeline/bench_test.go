@@ -8,8 +8,8 @@ import (
 	"busbar/post/trace"
 )
 
-// longTraining is a device with a number of activities in a hundred steps, most of them computing, each launched a
-// while before it runs.
+// longTraining is a device with many activities in a hundred steps, most of them computation, each launched before it
+// runs.
 func longTraining(activities int) *gpu {
 	g := newGPU()
 	g.Groups = []trace.Group{{Name: "0", Size: 8}}

@@ -16,13 +16,13 @@ import (
 	"busbar/post/title"
 )
 
-// Join sets the collectives of the training beside a benchmark of the same machine, and makes anew what follows from
-// everything. Curves of rehearsals are left out unless rehearsed is set, and are called that.
+// Join compares the training's collectives with a benchmark of the same machine, and updates notices and advice. It
+// skips simulated curves unless rehearsed is set, and marks them.
 //
-// A collective is compared with curves of NCCL and of libraries like it in throughput mode, of its operation, type and
-// number of ranks: with those on as many nodes as it ran on where that is known, in place before out of place, as
-// frameworks reduce gradients in place; of the libraries and settings left the fastest counts. Between two sizes of a
-// curve the bus bandwidth is taken along the logarithm of the size. Nothing is compared past the ends of a curve.
+// A collective is compared with throughput curves of NCCL and compatible libraries, of its operation, type and number
+// of ranks: on the same number of nodes if known; in place first, as frameworks reduce gradients in place; of the
+// remaining libraries and settings the fastest. Between two sizes the bus bandwidth is interpolated along the
+// logarithm of the size. Curves are not extrapolated.
 func (t *Timeline) Join(curves []*analysis.Curve, rehearsed bool) {
 	t.Against = nil
 	var missing profiles.NotInBenchmark
@@ -49,7 +49,7 @@ func (t *Timeline) Join(curves []*analysis.Curve, rehearsed bool) {
 	t.review()
 }
 
-// JoinFiles joins the curves of results files. The notices are on the files.
+// JoinFiles joins the curves of results files. The notices concern the files.
 func (t *Timeline) JoinFiles(ctx context.Context, paths []string, o result.MergeOptions) ([]notice.Notice, error) {
 	files, passed, err := input.Find(paths)
 	if err != nil {
@@ -76,17 +76,17 @@ func (t *Timeline) JoinFiles(ctx context.Context, paths []string, o result.Merge
 	return notes, nil
 }
 
-// inTraining is one kind of collective of the training, with its bus bandwidth.
+// inTraining is one kind of collective in the training, with its bus bandwidth.
 type inTraining struct {
 	Collective
 	what  coll.Collective
 	of    coll.DataType
 	busbw float64 // GB/s
-	pure  bool    // no waiting for others is in its time
+	pure  bool    // its time includes waiting for others
 }
 
-// inTrainingOf are the kinds of collectives whose size, type, ranks and operation are known, and which ran one to a
-// kernel: as matched over ranks, which has no waiting in it, else as one device has them.
+// inTrainingOf returns the collectives of known size, type, ranks and operation that run alone in a kernel: from
+// matched calls, without waiting, else from one device.
 func inTrainingOf(t *Timeline) (all []inTraining) {
 	type kind struct {
 		what  coll.Collective
@@ -119,7 +119,7 @@ func inTrainingOf(t *Timeline) (all []inTraining) {
 	return all
 }
 
-// fitting are the curves of NCCL and libraries like it that a collective can be compared with.
+// fitting returns the curves of NCCL and compatible libraries that are comparable with a collective.
 func (c inTraining) fitting(curves []*analysis.Curve, rehearsed bool) (fit []*analysis.Curve) {
 	for _, curve := range curves {
 		ofNCCL := strings.HasPrefix(curve.Backend, "nccl") || strings.HasPrefix(curve.Backend, "rccl")
@@ -134,8 +134,8 @@ func (c inTraining) fitting(curves []*analysis.Curve, rehearsed bool) (fit []*an
 	return fit
 }
 
-// nearest are the curves on as many nodes, and among them those in place; all where none is. nodes is 0 where it is
-// unknown.
+// nearest returns the curves on the same number of nodes, and among them those in place; all if there are none. nodes
+// is 0 if unknown.
 func nearest(fit []*analysis.Curve, nodes int) []*analysis.Curve {
 	for _, far := range []func(*analysis.Curve) bool{
 		func(curve *analysis.Curve) bool { return nodes == 0 || curve.Nodes != nodes },
@@ -148,7 +148,7 @@ func nearest(fit []*analysis.Curve, nodes int) []*analysis.Curve {
 	return fit
 }
 
-// fastest is the curve with the highest bus bandwidth at a collective's size, in GB/s; nil where none has the size.
+// fastest returns the curve with the highest bus bandwidth at a collective's size, in GB/s; nil if none has the size.
 func (c inTraining) fastest(fit []*analysis.Curve) (best *analysis.Curve, reached float64) {
 	for _, curve := range fit {
 		if gb, within := busbwAt(curve, *c.Bytes); within && gb > reached {
@@ -158,7 +158,7 @@ func (c inTraining) fastest(fit []*analysis.Curve) (best *analysis.Curve, reache
 	return best, reached
 }
 
-// joinedOf is a collective beside a curve.
+// joinedOf compares a collective with a curve.
 func joinedOf(t *Timeline, c inTraining, best *analysis.Curve, reached float64) profiles.AgainstBenchmark {
 	percent := 100 * c.busbw / reached
 	j := profiles.AgainstBenchmark{
@@ -174,11 +174,10 @@ func joinedOf(t *Timeline, c inTraining, best *analysis.Curve, reached float64) 
 	return j
 }
 
-// sameSize is how far the logarithms of two sizes may lie apart to be one: three percent.
+// sameSize is the maximum difference between the logarithms of equal sizes: 3 %.
 const sameSize = 0.03
 
-// busbwAt is the bus bandwidth of a curve at a size, in GB/s: a point's own, or along the logarithm of the size between
-// the two nearest.
+// busbwAt returns a curve's bus bandwidth at a size, in GB/s, interpolated along the logarithm of the size.
 func busbwAt(c *analysis.Curve, bytes int64) (gb float64, within bool) {
 	for i := range c.Points {
 		if math.Abs(math.Log(float64(c.Points[i].SizeBytes)/float64(bytes))) < sameSize {
@@ -195,7 +194,7 @@ func busbwAt(c *analysis.Curve, bytes int64) (gb float64, within bool) {
 	return 0, false
 }
 
-// gpuOf is the name of the GPUs; "" where it is not known, or they differ.
+// gpuOf returns the name of the GPUs; "" if unknown or mixed.
 func gpuOf(devices []Device) (name string) {
 	for i := range devices {
 		d := &devices[i]
@@ -210,7 +209,7 @@ func gpuOf(devices []Device) (name string) {
 	return name
 }
 
-// nodesOf is how many hosts so many ranks ran on; 0 where it is unknown.
+// nodesOf returns the number of hosts for a number of ranks; 0 if unknown.
 func nodesOf(t *Timeline, ranks int) int {
 	hosts, devices := map[string]bool{}, 0
 	for i := range t.Devices {

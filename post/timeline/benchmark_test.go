@@ -72,7 +72,7 @@ func TestJoinWithABenchmark(t *testing.T) {
 	}
 }
 
-func TestWhatIsNotJoined(t *testing.T) {
+func TestJoinSkips(t *testing.T) {
 	for name, change := range map[string]func(*analysis.Curve){
 		"past the end":      func(c *analysis.Curve) { c.Points[0].SizeBytes = 8 << 20 },
 		"another world":     func(c *analysis.Curve) { c.World = 4 },
@@ -86,7 +86,7 @@ func TestWhatIsNotJoined(t *testing.T) {
 		},
 	} {
 		tl := trainedWith(16)
-		// what lets simulated curves in lets nothing else in
+		// the option allows simulated curves only
 		tl.Join([]*analysis.Curve{measured("r", change, point{16, 30})}, name == "crowded")
 		want := profiles.MissingCurve{Collective: "all_reduce", Type: "float32", Ranks: 2}
 		if name == "past the end" {
@@ -101,8 +101,8 @@ func TestWhatIsNotJoined(t *testing.T) {
 	}
 }
 
-// The same ranks on one node or on two are not the same machine.
-func TestTheNumberOfNodesDecides(t *testing.T) {
+// The same ranks on one node or on two are different machines.
+func TestJoinByNodes(t *testing.T) {
 	for _, c := range []struct {
 		hosts    [2]string
 		world    int
@@ -112,8 +112,8 @@ func TestTheNumberOfNodesDecides(t *testing.T) {
 		{[2]string{"a", "a"}, 2, 20, 60, "one"},
 		{[2]string{"a", "b"}, 2, 60, 20, "two"},
 		{[2]string{"", ""}, 2, 60, 20, "one"},   // unknown: the fastest
-		{[2]string{"a", ""}, 2, 20, 60, "two"},  // half known is unknown
-		{[2]string{"a", "a"}, 4, 20, 60, "two"}, // two of four ranks: which two is unknown
+		{[2]string{"a", ""}, 2, 20, 60, "two"},  // partly known is unknown
+		{[2]string{"a", "a"}, 4, 20, 60, "two"}, // two of four ranks: unknown which
 	} {
 		tl := trainedWith(16)
 		for i, host := range c.hosts {
@@ -128,7 +128,7 @@ func TestTheNumberOfNodesDecides(t *testing.T) {
 	}
 }
 
-// Where ranks could not be matched, the time of a call has waiting in it; and the benchmark may be of another GPU.
+// Without matched ranks, the time of a call includes waiting. The benchmark may be of another GPU.
 func TestJoinOfOneRank(t *testing.T) {
 	tl := healthy()
 	tl.Devices, tl.Across = tl.Devices[:1], nil

@@ -9,22 +9,22 @@ import (
 	"busbar/internal/coll"
 )
 
-// Sizes below which an all-reduce is not taken for a bucket of gradients: it is a loss, a norm or a counter.
+// Minimum sizes of an all-reduce of gradients; smaller ones are losses, norms or counters.
 const (
 	minBucket      = 4 << 10
-	minBucketShare = 1024 // of the largest of its communicator
+	minBucketShare = 1024 // share of the largest of its communicator
 )
 
-// What groups of another kind of parallelism are called, and those over which gradients go all the same.
+// Names of groups of other kinds of parallelism, and of those that reduce gradients too.
 var (
 	otherParallel = regexp.MustCompile(
 		`(?i)tensor|pipeline|expert|context|sequence|model|(?:^|[^a-z])(?:tp|pp|ep|cp|mp)(?:[^a-z]|$)`)
 	dataParallel = regexp.MustCompile(`(?i)data|ddp|(?:^|[^a-z])dp(?:[^a-z]|$)`)
 )
 
-// buckets fills in the gradient buckets of DDP: all-reduces of floating-point numbers in one communicator, of sizes
-// that come in the same order in step after step. Three or more that are all of one size are activations of tensor
-// parallelism rather, and a communicator that gathers and scatters more than it reduces is one of sharded training.
+// buckets finds the gradient buckets of DDP: all-reduces of floating-point numbers in one communicator, whose sizes
+// repeat in the same order every step. Three or more of equal size are more likely activations of tensor parallelism.
+// A communicator that gathers and scatters more than it reduces belongs to sharded training.
 func (d *Device) buckets() {
 	candidates := make([][]*seen, len(d.Groups))
 	sharded := make([]int64, len(d.Groups)) // bytes
@@ -56,7 +56,7 @@ func (d *Device) buckets() {
 	}
 }
 
-// bytesOf is the size of a call; 0 where it is unknown.
+// bytesOf returns the size of a call; 0 if unknown.
 func (d *Device) bytesOf(c *seen) int64 {
 	if bytes := d.rowOf(c).Bytes; bytes != nil {
 		return *bytes
@@ -64,7 +64,7 @@ func (d *Device) bytesOf(c *seen) int64 {
 	return 0
 }
 
-// withoutSmall leaves out what is tiny beside the largest, and returns how many bytes are left.
+// withoutSmall removes calls much smaller than the largest, and returns the remaining bytes.
 func (d *Device) withoutSmall(calls []*seen) (kept []*seen, bytes int64) {
 	var largest int64
 	for _, c := range calls {
@@ -79,8 +79,8 @@ func (d *Device) withoutSmall(calls []*seen) (kept []*seen, bytes int64) {
 	return kept, bytes
 }
 
-// places are the calls at each place of the commonest sequence of rows in a step; none where it comes once. Other
-// sequences may be: DDP orders its buckets anew after its first step, and steps that gather gradients reduce nothing.
+// places returns the calls at each place of the most common sequence of rows in a step, if it repeats. Sequences vary:
+// DDP reorders its buckets after the first step, and steps that accumulate gradients reduce nothing.
 func (d *Device) places(calls []*seen) (places [][]*seen) {
 	steps := make([][]*seen, len(d.Steps))
 	rows := make([]string, len(d.Steps))

@@ -40,7 +40,7 @@ func (tr training) device() *gpu {
 	return g
 }
 
-// at is a change of the call at one place of a step.
+// at changes the call at one place of a step.
 func at(place int, change func(step int, call *trace.Call)) func(int, *trace.Call, int) {
 	return func(step int, call *trace.Call, at int) {
 		if at == place {
@@ -49,7 +49,7 @@ func at(place int, change func(step int, call *trace.Call)) func(int, *trace.Cal
 	}
 }
 
-func TestBucketsAreAllReducesThatComeAgainInEveryStep(t *testing.T) {
+func TestBucketsRepeatEveryStep(t *testing.T) {
 	ddp := []int64{8 * oneMiB, 30 * oneMiB, 25 * oneMiB}
 	eight := []int64{8 * oneMiB, 8 * oneMiB, 8 * oneMiB}
 	three := []int64{8 * oneMiB, 30 * oneMiB, oneMiB}
@@ -88,7 +88,7 @@ func TestBucketsAreAllReducesThatComeAgainInEveryStep(t *testing.T) {
 	}
 }
 
-func TestBucketsSayHowLongTheyTake(t *testing.T) {
+func TestBucketTimes(t *testing.T) {
 	d := training{sizes: []int64{8 * oneMiB, 30 * oneMiB}, steps: 3, typ: "float32"}.device().analysed(Options{})
 	must.Eq(t, Bucket{Number: 2, Bytes: 30 * oneMiB, Type: "float32", Group: "0", Steps: 3, Median: 2.1, Exposed: 2.1},
 		d.Buckets[1])

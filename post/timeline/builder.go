@@ -12,24 +12,24 @@ import (
 	"busbar/post/trace"
 )
 
-// Options are what a timeline is made with.
+// Options control the analysis.
 type Options struct {
 	Tool        string
-	CommPattern *regexp.Regexp // names of kernels that are communication too; nil: none
-	StepPattern *regexp.Regexp // names of ranges that are steps; nil: those of torch.profiler
-	Top         int            // the longest exposed calls of a device; 0: DefaultTop
+	CommPattern *regexp.Regexp // further names of communication kernels; nil: none
+	StepPattern *regexp.Regexp // names of step ranges; nil: those of torch.profiler
+	Top         int            // number of longest exposed calls to list; 0: DefaultTop
 }
 
-// DefaultTop is how many of the longest exposed calls are listed by default.
+// DefaultTop is the default number of longest exposed calls.
 const DefaultTop = 10
 
-// Builder makes a timeline of files as they are read; of a file it keeps little.
+// Builder builds a timeline from files as they are read; it keeps little of each file.
 type Builder struct {
 	options  Options
 	timeline *Timeline
 }
 
-// NewBuilder begins a timeline.
+// NewBuilder returns an empty Builder.
 func NewBuilder(o Options) *Builder {
 	t := &Timeline{Tool: o.Tool}
 	if o.CommPattern != nil {
@@ -41,7 +41,7 @@ func NewBuilder(o Options) *Builder {
 	return &Builder{options: o, timeline: t}
 }
 
-// Add takes a file, and analyses each of its devices by itself.
+// Add analyses each device of a file.
 func (b *Builder) Add(f *trace.File) {
 	t := b.timeline
 	file := len(t.Files)
@@ -64,7 +64,7 @@ func (b *Builder) Add(f *trace.File) {
 	}
 }
 
-// Timeline is what was found, over all files added. It ends the building.
+// Timeline returns the result over all files added. It ends the building.
 func (b *Builder) Timeline() *Timeline {
 	b.ranksApart()
 	b.order()
@@ -73,7 +73,7 @@ func (b *Builder) Timeline() *Timeline {
 	return b.timeline
 }
 
-// order puts devices by rank, those without one behind, and gives those of one label different ones.
+// order sorts devices by rank, those without one last, and makes labels unique.
 func (b *Builder) order() {
 	t := b.timeline
 	slices.SortStableFunc(t.Devices, func(a, b Device) int {
@@ -104,7 +104,7 @@ func (b *Builder) order() {
 	}
 }
 
-// valueOr is what a pointer points at, or another value where it is nil.
+// valueOr returns *p, or a default if p is nil.
 func valueOr[T any](p *T, other T) T {
 	if p == nil {
 		return other
@@ -112,14 +112,14 @@ func valueOr[T any](p *T, other T) T {
 	return *p
 }
 
-// seen is one activity of communication, as it is kept for matching across ranks. Times are nanoseconds since the
-// device's first activity.
+// seen is an activity of communication, kept for matching across ranks. Times are nanoseconds since the device's first
+// activity.
 type seen struct {
 	start, end int64
 	exposed    int64 // ns
 	step       int32 // index in Device.Steps; -1
 	collective int32 // index in Device.Collectives
 	group      int32 // index in Device.Groups
-	seq        int64 // number within the group that the file gives; trace.Unknown
+	seq        int64 // number within the group, from the file; trace.Unknown
 	stream     int32
 }

@@ -12,7 +12,7 @@ import (
 	"busbar/post/trace"
 )
 
-// ranOn is a device with one kernel of a millisecond, of a rank, process and host.
+// ranOn returns a device of a rank, process and host, with one kernel of a millisecond.
 func ranOn(rank int, process int64, host string, id int) *gpu {
 	g := onGPU("7 gemm 0-1")
 	g.Rank, g.Process, g.Host, g.ID = rank, process, host, id
@@ -26,7 +26,7 @@ func codesOf(notes []notice.Notice) (codes string) {
 	return strings.TrimSpace(codes)
 }
 
-func TestFilesAndTheirNotes(t *testing.T) {
+func TestFileNotes(t *testing.T) {
 	a := filed("a.json", ranOn(0, trace.Unknown, "n1", 0))
 	a.Tool, a.Cut = "torch.profiler", "it ends early"
 	b := filed("b.sqlite")
@@ -40,8 +40,8 @@ func TestFilesAndTheirNotes(t *testing.T) {
 	must.EqOp(t, Rule{"mine", "step"}, tl.Rule)
 }
 
-// Devices are in the order of rank, then host, process and number; one label is never that of two.
-func TestDevicesStandInOrderWithLabelsOfTheirOwn(t *testing.T) {
+// Devices are ordered by rank, host, process and number; labels are unique.
+func TestDeviceOrderAndLabels(t *testing.T) {
 	const no = trace.Unknown
 	for want, files := range map[string][][]*gpu{
 		"rank 9, rank 10, GPU 5": {{ranOn(no, no, "", 5), ranOn(10, no, "", 0), ranOn(9, no, "", 1)}},
@@ -68,7 +68,7 @@ func labels(tl *Timeline) string {
 	return strings.Join(all, ", ")
 }
 
-// recorded is a device of a rank whose recording begins at a moment and lasts a millisecond.
+// recorded is a device whose recording begins at a given time and lasts a millisecond.
 func recorded(rank int, process int64, host string, origin int64) *gpu {
 	g := ranOn(rank, process, host, 0)
 	g.Origin = origin
@@ -108,8 +108,8 @@ func TestRecordingsOfOneRank(t *testing.T) {
 	}
 }
 
-// A GPU that another process only touched is no rank among others.
-func TestADeviceThatOnlyCopiedCountsInNothing(t *testing.T) {
+// A GPU on which a process only copied is not a rank.
+func TestCopyOnlyDeviceIgnored(t *testing.T) {
 	stray := onGPU("7 copy 0-5")
 	stray.ID = 1
 	tl := built(Options{}, filed("a.json", stray, ranOn(0, 1, "", 0)))
@@ -120,7 +120,7 @@ func TestADeviceThatOnlyCopiedCountsInNothing(t *testing.T) {
 	must.Eq(t, []int{0, 1}, (&Timeline{Devices: make([]Device, 2)}).Working())
 }
 
-func TestNotesOnDevices(t *testing.T) {
+func TestDeviceNotes(t *testing.T) {
 	g := onGPU("7 graph 1-3")
 	g.Activities[0].Kind = trace.GraphTrace
 	d := g.analysed(Options{StepPattern: regexp.MustCompile("^step")})
@@ -128,8 +128,8 @@ func TestNotesOnDevices(t *testing.T) {
 		notice.New(profiles.StepPatternUnmatched{Pattern: "^step"})}, d.Notes)
 }
 
-// Of a hundred launches one may be after its kernel; what has no launch is not of them.
-func TestClocksDisagreeFromOnePercentOn(t *testing.T) {
+// One of a hundred launches may be after its kernel; activities without a launch do not count.
+func TestClocksDisagree(t *testing.T) {
 	for launched, want := range map[int64][]notice.Notice{
 		100: nil, 99: {notice.New(profiles.ClocksDisagree{Early: 1, Of: 99})},
 	} {
@@ -144,8 +144,8 @@ func TestClocksDisagreeFromOnePercentOn(t *testing.T) {
 	}
 }
 
-// A straggler and shared streams are reported once, and not at all where they are ignored.
-func TestNoticesOfStragglerAndStreams(t *testing.T) {
+// A straggler and shared streams are reported once, and not at all if ignored.
+func TestNoticesReportedOnce(t *testing.T) {
 	tl := compared(job{ranks: 4, steps: 5, sizes: mib(25), pure: msec, work: late}.ranksOf()...)
 	tl.Devices[0].Shared = []SharedStream{{ID: 7, OfComm: 100, OfCompute: 90}}
 	tl.review()

@@ -7,7 +7,7 @@ import (
 	"busbar/post/trace"
 )
 
-// class is what an activity is counted as.
+// class is the class of an activity.
 type class uint8
 
 const (
@@ -16,8 +16,8 @@ const (
 	copying
 )
 
-// names looks up every name of a device once. What the user's pattern adds is communication whose operation is not
-// known.
+// names classifies each distinct name of a device. Names matched by the user's pattern are communication of unknown
+// operation.
 func names(d *trace.Device, pattern *regexp.Regexp) []known {
 	all := make([]known, len(d.Names))
 	for i, name := range d.Names {
@@ -29,13 +29,12 @@ func names(d *trace.Device, pattern *regexp.Regexp) []known {
 	return all
 }
 
-// classify returns what every activity is counted as.
+// classify returns the class of every activity.
 //
-// Communication is what the table knows by name, and what belongs to a collective by the file: kernels with names
-// that nobody knows yet, and copies, with which the newest libraries communicate. Where a collective has a kernel that
-// is known by name, its other kernels prepare data and compute. In a group of one rank, and in a world of one, nothing
-// is communicated, whatever runs; but busbar's own step is counted as rank counted it, where an operation is one in any
-// world.
+// Communication is what the table recognises by name, and what the file assigns to a collective: kernels with new
+// names, and copies, which the newest libraries use. If a collective has a kernel recognised by name, its other
+// kernels are computation. Groups and worlds of one rank do not communicate; but busbar's own step is counted as rank
+// counts it, in any world.
 func classify(d *trace.Device, names []known) []class {
 	named := make([]bool, len(d.Calls))
 	for i := range d.Activities {
@@ -66,7 +65,7 @@ func classify(d *trace.Device, names []known) []class {
 	return classes
 }
 
-// alone reports whether a call is one of a communicator that has a single rank.
+// alone reports whether a call belongs to a communicator with a single rank.
 func alone(d *trace.Device, call int32) bool {
 	g := d.Calls[call].Group
 	return d.World == 1 || g >= 0 && (d.Groups[g].Size == 1 || len(d.Groups[g].Ranks) == 1)

@@ -10,11 +10,11 @@ import (
 	"busbar/post/trace"
 )
 
-func TestWhatCountsAsCommunication(t *testing.T) {
+func TestClassifyCommunication(t *testing.T) {
 	alone := []trace.Group{{Name: "1", Size: 1}}
-	// Each device runs one thing for 1 ms beside a kernel that computes for 2 ms, later.
+	// Each device runs one activity for 1 ms and later a compute kernel for 2 ms.
 	for what, c := range map[string]struct {
-		kernel       string // a copy where it is ""
+		kernel       string // "": a copy
 		kind         trace.Kind
 		call         bool // of a collective
 		groups       []trace.Group
@@ -56,8 +56,8 @@ func TestWhatCountsAsCommunication(t *testing.T) {
 	}
 }
 
-// What prepares data for a kernel known by name computes.
-func TestOtherKernelsOfACollectiveCompute(t *testing.T) {
+// Kernels that prepare data for a communication kernel are computation.
+func TestClassifyOtherKernelsOfCollective(t *testing.T) {
 	g := newGPU()
 	call := g.call(trace.Call{What: coll.AllReduce, Group: trace.Unknown})
 	g.ran(allReduce, 8, 8e6, 9e6).Call = call

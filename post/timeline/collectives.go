@@ -10,14 +10,14 @@ import (
 	"busbar/post/trace"
 )
 
-// happening is a collective as it ran: all activities of one call, or one alone that the file knows no call of.
+// happening is one run of a collective: all activities of one call, or one activity without a call in the file.
 type happening struct {
 	seen
 	call  *trace.Call // nil: unknown
 	first int32       // index of its first activity
 }
 
-// communication fills in the collectives of a device, with the groups that communicated.
+// communication sets the collectives of a device, and the groups that communicated.
 func (s *study) communication(out *Device) {
 	all := s.happenings()
 	s.groups(out, all)
@@ -30,9 +30,9 @@ func (s *study) communication(out *Device) {
 	out.buckets()
 }
 
-// happenings are the collectives of a device, by their beginning.
+// happenings returns the collectives of a device by start.
 func (s *study) happenings() (all []happening) {
-	ofCall := make([]int32, len(s.Calls)) // index in all and one; 0: not met yet
+	ofCall := make([]int32, len(s.Calls)) // index in all and one; 0: new
 	origin := s.cover.whole.Start
 	for i := range s.Activities {
 		if s.classes[i] != communicating {
@@ -42,7 +42,7 @@ func (s *study) happenings() (all []happening) {
 		span := trace.Span{Start: a.Start, End: a.End}
 		if a.Call >= 0 && ofCall[a.Call] > 0 {
 			h := &all[ofCall[a.Call]-1]
-			span.Start = max(span.Start, origin+h.end) // parts that run side by side count once
+			span.Start = max(span.Start, origin+h.end) // concurrent parts count once
 			h.exposed += s.exposedIn(span)
 			h.end = max(h.end, a.End-origin)
 			continue
@@ -59,7 +59,7 @@ func (s *study) happenings() (all []happening) {
 	return all
 }
 
-// exposedIn is how much of spans of communication no computing hides.
+// exposedIn returns how much of the communication no computation hides.
 func (s *study) exposedIn(comm ...trace.Span) (sum int64) {
 	for _, a := range comm {
 		sum += max(0, a.End-a.Start) - s.cover.sets[computing].in(a)
@@ -67,8 +67,8 @@ func (s *study) exposedIn(comm ...trace.Span) (sum int64) {
 	return sum
 }
 
-// groups fills in the groups that communicated. Comm is the union of a group's own collectives: where two groups
-// communicate at one moment, they add up to more than the device.
+// groups sets the groups that communicated. Comm is the union of a group's own collectives: concurrent groups add up
+// to more than the device's.
 func (s *study) groups(out *Device, all []happening) {
 	index := map[int32]int32{} // in Device.Groups, by the index in trace.Device.Groups
 	var running []spans
@@ -89,13 +89,13 @@ func (s *study) groups(out *Device, all []happening) {
 		running[g] = running[g].with(trace.Span{Start: s.cover.whole.Start + h.start, End: s.cover.whole.Start + h.end})
 	}
 	for i := range out.Groups {
-		for _, a := range running[i] { // between the parts of a call it may have run nothing
+		for _, a := range running[i] { // between the parts of a call the device may be idle
 			out.Groups[i].Comm += milliseconds(s.cover.sets[communicating].in(a))
 		}
 	}
 }
 
-// groupAt is a group with nothing counted; one without a name where the file knows none.
+// groupAt returns an empty group; without a name if the file has none.
 func (s *study) groupAt(index int32) Group {
 	if index < 0 {
 		return Group{}
@@ -108,7 +108,7 @@ func (s *study) groupAt(index int32) Group {
 	return out
 }
 
-// kindOfCall is what calls of one row have in common.
+// kindOfCall is the key of a row of calls.
 type kindOfCall struct {
 	group int32 // index in Device.Groups
 	name  string
@@ -117,8 +117,7 @@ type kindOfCall struct {
 	parts int // calls in one kernel
 }
 
-// kindOf is the row of a happening. What the file has about the call comes before
-// the name of the kernel.
+// kindOf returns the row of a happening. The file's data on the call takes precedence over the kernel's name.
 func (s *study) kindOf(h *happening) kindOfCall {
 	kernel := s.names[s.Activities[h.first].Name]
 	k := kindOfCall{group: h.group, name: kernel.name, bytes: trace.Unknown, parts: 1}
@@ -141,7 +140,7 @@ func (k kindOfCall) compare(o kindOfCall) int {
 		cmp.Compare(k.typ, o.typ), cmp.Compare(k.parts, o.parts))
 }
 
-// collectives fills in the rows of a device.
+// collectives sets the rows of a device.
 func (s *study) collectives(out *Device, all []happening) {
 	kinds, rows := make([]kindOfCall, len(all)), map[kindOfCall]int32{}
 	for i := range all {
@@ -169,7 +168,7 @@ func (s *study) collectives(out *Device, all []happening) {
 	}
 }
 
-// took sets what calls of a kind took, in milliseconds.
+// took sets the times of a kind of calls, in milliseconds.
 func (c *Collective) took(ms []float64) {
 	c.Calls, c.Sum, c.Median, c.Min = len(ms), 0, stats.Median(ms), slices.Min(ms)
 	for _, one := range ms {
@@ -178,8 +177,8 @@ func (c *Collective) took(ms []float64) {
 	c.Busbw, c.BusbwMax = c.busbwAt(c.Median), c.busbwAt(c.Min)
 }
 
-// busbwAt is the bus bandwidth of a collective at a time in milliseconds, in GB/s; nil where size, ranks or operation
-// are not known.
+// busbwAt returns a collective's bus bandwidth for a time in milliseconds, in GB/s; nil if size, ranks or operation
+// are unknown.
 func (c *Collective) busbwAt(ms float64) *float64 {
 	what, err := coll.ParseCollective(c.Name)
 	if err != nil || c.Bytes == nil || *c.Bytes <= 0 || c.Ranks < 2 || ms <= 0 {

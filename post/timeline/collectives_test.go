@@ -26,7 +26,7 @@ func twoGroups() *gpu {
 	return g
 }
 
-func TestCommunicationBesideCommunicationIsNotHidden(t *testing.T) {
+func TestConcurrentCommunicationNotHidden(t *testing.T) {
 	d := twoGroups().analysed(Options{})
 	must.Eq(t, []float64{7, 2, 5}, []float64{d.Comm, d.Overlap, d.Exposed})
 	rank := 1
@@ -34,7 +34,7 @@ func TestCommunicationBesideCommunicationIsNotHidden(t *testing.T) {
 		{Name: "dp", About: "data parallel", Size: 4, Members: []int{0, 2, 4, 6}, Calls: 2, Comm: 5}}, d.Groups)
 }
 
-func TestCollectivesByWhatTheyAre(t *testing.T) {
+func TestCollectiveRows(t *testing.T) {
 	d := twoGroups().analysed(Options{})
 	reduced, gathered, one, best := int64(3e6), int64(8e6), 1.0, 6.0
 	busbw := 8e6 / 2.5e-3 * 3 / 4 / 1e9
@@ -46,7 +46,7 @@ func TestCollectivesByWhatTheyAre(t *testing.T) {
 	}, d.Collectives)
 }
 
-func TestBandwidthIsUnknown(t *testing.T) {
+func TestBandwidthUnknown(t *testing.T) {
 	for what, c := range map[string]struct {
 		call trace.Call
 		size int
@@ -66,7 +66,7 @@ func TestBandwidthIsUnknown(t *testing.T) {
 	}
 }
 
-func TestActivitiesOfOneCallAreOneCollective(t *testing.T) {
+func TestActivitiesOfOneCall(t *testing.T) {
 	g := onGPU("7 copy 0-1; 8 copy 0-2; 9 copy 4-5")
 	g.Groups = []trace.Group{{Name: "0", Size: 4}}
 	g.call(trace.Call{What: coll.AllGather, Bytes: 6e6, Seq: 3})
@@ -115,11 +115,11 @@ func TestLongestExposedFirst(t *testing.T) {
 	must.Len(t, 1, g.analysed(Options{Top: 1}).Top)
 }
 
-// What may be communication is listed by function, the longest first; what is known to be none, or to be some, is not.
-func TestUnclassifiedAreInOrder(t *testing.T) {
+// Possible communication is listed by function, the longest first; recognised kernels are not.
+func TestUnclassifiedOrder(t *testing.T) {
 	g := onGPU(`7 allReduce 0-1; 7 oneRankReduce 1-2; 7 my_p2p_push 2-3; 7 my_ipc_pull<float> 3-4;
 7 my_ipc_pull<half> 4-6; 7 a_p2p_push 6-7; 7 copy 7-17`)
-	g.World = 1 // so that NCCL's kernels compute
+	g.World = 1 // so that NCCL's kernels count as computation
 	got := ""
 	for _, u := range g.analysed(Options{}).Unknown {
 		got += fmt.Sprintf("%s %d %.0f ms %.1f %%; ", u.Name, u.Calls, u.Sum, u.Share)

@@ -8,7 +8,7 @@ import (
 	"busbar/post/trace"
 )
 
-// study is a device while it is looked at.
+// study is a device during analysis.
 type study struct {
 	*trace.Device
 	options Options
@@ -20,7 +20,7 @@ type study struct {
 	windows []trace.Span // of host
 }
 
-// analyse returns what ran on a device that has activities.
+// analyse returns the analysis of a device that has activities.
 func analyse(d *trace.Device, file int, o Options) Device {
 	if !slices.IsSortedFunc(d.Activities, byBeginning) {
 		slices.SortStableFunc(d.Activities, byBeginning)
@@ -33,7 +33,7 @@ func analyse(d *trace.Device, file int, o Options) Device {
 
 	out := identity(d, file)
 	if out.origin != trace.Unknown {
-		out.origin += s.cover.whole.Start // times of the timeline count from there
+		out.origin += s.cover.whole.Start // origin of the timeline's times
 	}
 	s.times(&out)
 	s.communication(&out)
@@ -43,7 +43,7 @@ func analyse(d *trace.Device, file int, o Options) Device {
 	return out
 }
 
-// times are what a device did when: in all, by step and by stream.
+// times sets a device's times: in total, by step and by stream.
 func (s *study) times(out *Device) {
 	out.Parts = s.cover.parts(s.cover.whole)
 	for i := range s.Activities {
@@ -60,7 +60,7 @@ func byBeginning(a, b trace.Activity) int {
 	return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(b.End, a.End))
 }
 
-// identity is a device with nothing measured: who it is.
+// identity returns a device without measurements.
 func identity(d *trace.Device, file int) Device {
 	out := Device{World: d.World, ID: d.ID, Host: d.Host, GPU: d.GPU, NCCL: d.NCCL, File: file, origin: d.Origin}
 	if process := d.Process; process != trace.Unknown {
@@ -70,7 +70,7 @@ func identity(d *trace.Device, file int) Device {
 	return out
 }
 
-// named gives a device its rank, which may be unknown, and its label.
+// named sets a device's rank, which may be unknown, and its label.
 func (d *Device) named(rank int) {
 	if rank != trace.Unknown {
 		d.Rank, d.Label = &rank, fmt.Sprintf("rank %d", rank)

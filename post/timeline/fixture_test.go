@@ -18,15 +18,15 @@ const (
 	allGather = "ncclDevKernel_AllGather_RING_LL(ncclDevKernelArgsStorage<4096ul>)"
 )
 
-// gpu makes a device of what ran on it.
+// gpu is a device under construction.
 type gpu struct{ trace.Device }
 
 func newGPU() *gpu {
 	return &gpu{trace.Device{Rank: trace.Unknown, Process: trace.Unknown, Origin: trace.Unknown}}
 }
 
-// onGPU is a device of which a text has what ran, in ms: "7 gemm 0-6 @-1; 9 copy 2-3; range ProfilerStep#1 0-5" is a
-// kernel on stream 7 that was launched at -1, a copy, and a range of the host.
+// onGPU builds a device from a text with times in ms: "7 gemm 0-6 @-1; 9 copy 2-3; range ProfilerStep#1 0-5" is a
+// kernel on stream 7 that was launched at -1, a copy, and a host range.
 func onGPU(text string) *gpu {
 	g := newGPU()
 	for entry := range strings.SplitSeq(text, ";") {
@@ -42,7 +42,7 @@ func onGPU(text string) *gpu {
 			continue
 		}
 		var stream int32
-		_, _ = fmt.Sscan(where, &stream) // tests that read it would fail
+		_, _ = fmt.Sscan(where, &stream) // invalid test data
 		full := map[string]string{"gemm": gemm, "allReduce": allReduce, "allGather": allGather}[name]
 		if full == "" {
 			full = name
@@ -58,7 +58,7 @@ func onGPU(text string) *gpu {
 	return g
 }
 
-// ran adds a kernel, whose launch is not known, and returns it to be changed before the next is added.
+// ran adds a kernel without a launch, and returns it for changes.
 func (g *gpu) ran(name string, stream int32, start, end int64) *trace.Activity {
 	i := slices.Index(g.Names, name)
 	if i < 0 {
@@ -86,7 +86,7 @@ func filed(path string, devices ...*gpu) *trace.File {
 	return f
 }
 
-// built is the timeline of files.
+// built returns the timeline of files.
 func built(o Options, files ...*trace.File) *Timeline {
 	b := NewBuilder(o)
 	for _, f := range files {
@@ -109,7 +109,7 @@ func randomGPU(r *rand.Rand, n int) *gpu {
 			a.Kind = trace.MemcpyHostToDevice
 		}
 		if r.IntN(5) > 0 {
-			a.Launch = start - r.Int64N(20) + 3 // sometimes after it ran, as clocks that disagree make it
+			a.Launch = start - r.Int64N(20) + 3 // sometimes after it ran, as with clocks that disagree
 		}
 		if r.IntN(6) == 0 {
 			g.Activities = append(g.Activities, *a)
@@ -118,7 +118,7 @@ func randomGPU(r *rand.Rand, n int) *gpu {
 	return g
 }
 
-// job is a run whose answers are known: ranks compute, meet in collectives, and end each of them together.
+// job is a run with known results: ranks compute and end each collective together.
 type job struct {
 	ranks, steps int
 	sizes        []int64                          // of the all-reduces of a step
@@ -132,7 +132,7 @@ type job struct {
 
 const us, msec = int64(1000), int64(1000000)
 
-// ranksOf is what a reader makes of it.
+// ranksOf returns the job as package trace reads it.
 func (j job) ranksOf() []Device {
 	devices, at := make([]Device, j.ranks), make([]int64, j.ranks)
 	for r := range devices {
@@ -170,7 +170,7 @@ func (j job) ranksOf() []Device {
 	return devices
 }
 
-// collective lets ranks compute from their moments on, and meet in a call of a step.
+// collective lets ranks compute from their current times, then run a call of a step together.
 func (j job) collective(devices []Device, at []int64, step, call int) {
 	end := int64(0)
 	for r := range devices {
@@ -196,7 +196,7 @@ func (j job) collective(devices []Device, at []int64, step, call int) {
 	}
 }
 
-// compared is the timeline of devices.
+// compared returns the timeline of devices.
 func compared(devices ...Device) *Timeline {
 	t := &Timeline{Devices: devices}
 	compareRanks(t)

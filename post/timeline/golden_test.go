@@ -14,7 +14,7 @@ import (
 
 const traces = "../../../shared/examples/traces"
 
-// public analyses a public trace, or skips the test where there are none.
+// public analyses a public trace, or skips the test without one.
 func public(t *testing.T, path string, o Options) []Device {
 	t.Helper()
 	tl, _, err := Read(t.Context(), needs.Examples(t, filepath.Join(traces, path)), o)
@@ -22,9 +22,9 @@ func public(t *testing.T, path string, o Options) []Device {
 	return tl.Devices
 }
 
-// The values were computed apart, in another language and in exact decimals. Computed in float64 some are a few
-// microseconds off: times since 1970 in nanoseconds are multiples of 256 there.
-func TestPublicTracesHaveTheFiguresThatWereComputedApart(t *testing.T) {
+// Another program computed these values in exact decimals. In float64 some are a few microseconds off: times since
+// 1970 in nanoseconds have a resolution of 256 there.
+func TestPublicTraces(t *testing.T) {
 	for path, want := range map[string]string{
 		"hta/nccl_parser_config_nccl_data.json.gz":        "660.551 115.656 46.876 7.317 39.559 503.051 15.61",
 		"hta/df_index_resolver_df_index_resolver.json.gz": "1732.965 620.516 357.343 0.000 357.343 732.352 0.00",
@@ -38,8 +38,8 @@ func TestPublicTracesHaveTheFiguresThatWereComputedApart(t *testing.T) {
 	}
 }
 
-// The two devices of one export, whose collectives share a stream with everything else: nothing of them can be hidden.
-func TestPublicExportOfTwoDevices(t *testing.T) {
+// Two devices of one export, whose collectives share a stream with everything else and cannot be hidden.
+func TestPublicExport(t *testing.T) {
 	got := ""
 	for _, d := range public(t, "nsys/mfu_2gpu_before.sqlite", Options{}) {
 		got += fmt.Sprintf("%.3f %.3f %.3f %.3f %.3f\n", d.Span, d.Compute, d.Comm, d.Overlap, d.MemcpyOnly+d.Idle)
@@ -48,8 +48,8 @@ func TestPublicExportOfTwoDevices(t *testing.T) {
 	must.EqOp(t, "299.849 253.691 17.173 0.000 28.985\n298.662 256.096 8.229 0.000 34.337\n", got)
 }
 
-// HTA has the same to the last digit.
-func TestPublicRanksHaveTheOverlapThatWasComputedApart(t *testing.T) {
+// HTA gives exactly the same.
+func TestPublicRanksOverlap(t *testing.T) {
 	archive := needs.Examples(t, filepath.Join(traces, "param/dlrm_kineto.tar.gz"))[0]
 	dir := t.TempDir()
 	must.NoError(t, exec.CommandContext(t.Context(), "tar", "-xzf", archive, "-C", dir).Run())
@@ -62,7 +62,7 @@ func TestPublicRanksHaveTheOverlapThatWasComputedApart(t *testing.T) {
 	must.EqOp(t, "4.50 2.47 7.88 3.31 0.56 0.64 7.56 9.51 ", got)
 }
 
-func TestBucketsOfAPublicTrace(t *testing.T) {
+func TestPublicBuckets(t *testing.T) {
 	got := ""
 	for _, b := range public(t, "hta/nccl_parser_config_nccl_data.json.gz", Options{})[0].Buckets {
 		got += fmt.Sprintf("%.2f ", float64(b.Bytes)/(1<<20))

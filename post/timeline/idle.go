@@ -2,10 +2,9 @@ package timeline
 
 import "busbar/post/trace"
 
-// splitIdle cuts every moment at which nothing runs by why nothing ran, and looks at what ran next for it. Until the
-// host launched that, the device had nothing to do and was bound by the host; from then on it waited: for an event, for
-// the stream, for the few microseconds that a launch takes. Where several begin together, the one launched first
-// counts, as the device could have begun with it. Where the launch is not in the file, the gap is not explained.
+// splitIdle divides idle time by its cause, from the next activity: until its launch, the device is host-bound; after
+// it, it waits for an event, the stream, or the few microseconds of a launch. If several begin together, the one
+// launched first counts. Without a launch in the file, the gap is unexplained.
 func splitIdle(d *trace.Device) (hostBound, waiting, unexplained spans) {
 	busyUntil := d.Activities[0].Start
 	for i := 0; i < len(d.Activities); {

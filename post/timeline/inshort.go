@@ -7,7 +7,7 @@ import (
 	"busbar/internal/notice/profiles"
 )
 
-// InShort are the main facts: what the time goes to, whether communication overlaps, who waits for whom.
+// InShort is the summary: where the time goes, whether communication overlaps, the straggler.
 func (t *Timeline) InShort() (all []notice.Fact) {
 	for _, e := range t.Scaling {
 		all = append(all, e)
@@ -35,11 +35,11 @@ func (t *Timeline) InShort() (all []notice.Fact) {
 	return all
 }
 
-// InShortTexts are those facts in sentences.
+// InShortTexts returns these facts as sentences.
 func (t *Timeline) InShortTexts() (texts []string) {
 	for _, f := range t.InShort() {
 		if _, is := f.(profiles.Straggler); is {
-			texts = append(texts, notice.Sentence(f)) // its details have a section of their own
+			texts = append(texts, notice.Sentence(f)) // its details have their own section
 			continue
 		}
 		texts = append(texts, notice.Paragraph(f))
@@ -47,7 +47,7 @@ func (t *Timeline) InShortTexts() (texts []string) {
 	return texts
 }
 
-// overlapShare is how much of communication overlaps.
+// overlapShare returns the share of communication that overlaps.
 func overlapShare(a assessment) notice.Fact {
 	switch {
 	case len(a.comm.devices) == 0:
@@ -58,17 +58,17 @@ func overlapShare(a assessment) notice.Fact {
 	return profiles.OverlapShare{Share: a.comm.percents(overlapOf, commOf)}
 }
 
-// Worth is what a piece of advice can save.
+// Worth is the possible gain of a piece of advice.
 func (t *Timeline) Worth(a Advice) profiles.Gain {
 	return profiles.Gain{Time: seconds(a.Gain), Per: t.typically().per}
 }
 
-// Ran reports whether anything ran on a GPU while it was recorded.
+// Ran reports whether any GPU activity was recorded.
 func (t *Timeline) Ran() bool {
 	return slices.ContainsFunc(t.Devices, func(d Device) bool { return d.Span > 0 })
 }
 
-// shares are what the time goes to.
+// shares returns where the time goes.
 func (a assessment) shares() notice.Fact {
 	y := a.all
 	f := profiles.TimeShares{Per: y.per, Time: seconds(y.part(spanOf)), Compute: y.percents(computeOf, spanOf),
@@ -82,7 +82,7 @@ func (a assessment) shares() notice.Fact {
 	return f
 }
 
-// percents is a part of another in percent; of several GPUs the median, with the smallest and the largest.
+// percents returns a part as a percentage of another; for several GPUs the median, minimum and maximum.
 func (y typical) percents(part, of func(*Parts) float64) profiles.ShareRange {
 	var all []float64
 	for _, d := range y.devices {
@@ -93,7 +93,7 @@ func (y typical) percents(part, of func(*Parts) float64) profiles.ShareRange {
 	}
 }
 
-// streamsOf are the streams that have both communication and computation.
+// streamsOf returns the streams that have both communication and computation.
 func streamsOf(devices []Device) (all []profiles.StreamOf) {
 	for _, d := range devices {
 		for _, s := range d.Shared {
@@ -103,7 +103,7 @@ func streamsOf(devices []Device) (all []profiles.StreamOf) {
 	return all
 }
 
-// sharedStreams reports those streams; nil without any, or if --ignore names the code.
+// sharedStreams reports those streams; nil if there are none or --ignore names the code.
 func (t *Timeline) sharedStreams() notice.Fact {
 	f := profiles.SharedStreams{Streams: streamsOf(t.Devices)}
 	if f.Streams == nil || !t.show(f.Code()) {
@@ -112,7 +112,7 @@ func (t *Timeline) sharedStreams() notice.Fact {
 	return f
 }
 
-// WaitingFact is who waits for whom; nil if no collective was matched, or --ignore names the straggler.
+// WaitingFact is the waiting over ranks; nil if no collective was matched or --ignore names the straggler.
 func (t *Timeline) WaitingFact() notice.Fact {
 	a := t.Across
 	switch {

@@ -9,7 +9,7 @@ import (
 	"busbar/internal/notice/profiles"
 )
 
-// What stands first has the shares of a step, and not of what lies around the steps.
+// The summary covers steps, not the time around them.
 func TestInShort(t *testing.T) {
 	step := Parts{Span: 100, Compute: 60, Comm: 40, Overlap: 10, Exposed: 30, MemcpyOnly: 2, Idle: 8}
 	slow := Parts{Span: 200, Compute: 160, Comm: 40, Overlap: 30, Exposed: 10, MemcpyOnly: 6, Idle: 26}

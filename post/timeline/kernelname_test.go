@@ -4,7 +4,7 @@ import (
 	"testing"
 )
 
-func TestFunctionsAreTakenOutOfDeclarations(t *testing.T) {
+func TestFunctionOf(t *testing.T) {
 	for kernel, want := range map[string]string{
 		"ampere_sgemm_128x64_nn": "ampere_sgemm_128x64_nn",
 		"void at::native::(anonymous namespace)::CatArrayBatchedCopy<at::native::(anonymous " +

@@ -8,24 +8,24 @@ import (
 	"busbar/internal/coll"
 )
 
-// kernelRow is one kind of kernels that are communication, known by the name of their function.
+// kernelRow is one kind of communication kernel, recognised by the name of its function.
 //
-// What a name does not say is not made of it: NCCL's names carry the algorithm and the protocol of one variant of
-// several, and the kernel that is named after sending and receiving carries any mixture of operations.
+// A name is not always precise: NCCL's names contain the algorithm and protocol of one of several variants, and the
+// kernel named SendRecv runs any mixture of operations.
 type kernelRow struct {
 	scope  string          // a regular expression for namespaces; "": any
-	name   string          // one for the function; the group op has the operation, where the name has it
-	only   coll.Collective // the operation of all of them; 0: op has it, or nothing
-	within bool            // it stays within one GPU, and is no communication
+	name   string          // matches the function; the group op is the operation, if the name has it
+	only   coll.Collective // the operation of all of them; 0: from op, or unknown
+	within bool            // stays within one GPU: not communication
 }
 
-// The words of operations in names; what the kernel of NCCL for sends and groups carries is not in its name.
+// Patterns of operations in names; the name of NCCL's kernel for sends and groups does not contain its operation.
 const (
 	opWords = `(?P<op>(?i:all_?reduce|all_?gather|reduce_?scatter|all_?to_?all|broadcast|reduce|gather|scatter))`
 	fewOps  = `(?P<op>(?i:all_?reduce|all_?gather|reduce_?scatter))`
 )
 
-// The namespaces of libraries whose functions have everyday names.
+// Namespaces of libraries whose functions have common names.
 const (
 	expertScope  = `(^|::)(deep_ep|hybrid_ep|uccl|mori|mooncake|pplx)\w*(::|$)`
 	mscclppScope = `(^|::)mscclpp(::|$)`
@@ -33,7 +33,7 @@ const (
 	engineScope  = `(^|::)(vllm|sglang|aiter|flashinfer|tensorrt_llm|turbomind|quickreduce)(::|$)`
 )
 
-// kernelTable classifies kernels by name. The first row that fits counts.
+// kernelTable classifies kernels by name; the first match wins.
 var kernelTable = []kernelRow{
 	// NCCL, one rank
 	{name: `^oneRankReduce$`, within: true},
@@ -63,7 +63,7 @@ var kernelTable = []kernelRow{
 
 	// PyTorch, symmetric memory
 	{name: `^_?multimem_((one_shot_|two_shot_)?` + fewOps + `)?`},
-	// The first may scatter what it reduced.
+	// The first may scatter its result.
 	{name: `^(two_shot_all_reduce_kernel|(put|wait)_signal_kernel)$`},
 	{scope: unnamedScope, name: `^barrier_kernel$`},
 	// PyTorch, NVSHMEM
@@ -82,7 +82,7 @@ var kernelTable = []kernelRow{
 		name: `(?i)^(lamport_style_|low_?precision_?)?(one|two)_?shot_?all_?reduce`},
 	// TensorRT-LLM, FlashInfer
 	{name: `^(\w+_)?allreduce_fusion_kernel|^lamport_allreduce`, only: coll.AllReduce},
-	// The second ends a two-shot all-reduce: it waits for what the other GPUs write.
+	// The second ends a two-shot all-reduce: it waits for the other GPUs' writes.
 	{name: `^(mnnvl_lamport_` + fewOps + `|rmsNormLamport)`},
 	// TensorRT-LLM, FlashInfer (MoE)
 	{name: `^moe((?P<op>AllToAll)|A2A(Dispatch|Combine))Kernel`},
@@ -115,7 +115,7 @@ var kernelTable = []kernelRow{
 	{name: `^_?` + fewOps},
 }
 
-// compiled is the table with its regular expressions, made when the first kernel is looked up.
+// compiled is the table with compiled expressions, built on first use.
 var compiled = sync.OnceValue(func() (rows []compiledRow) {
 	for _, row := range kernelTable {
 		rows = append(rows, compiledRow{row, regexp.MustCompile(row.scope), regexp.MustCompile(row.name)})
@@ -128,16 +128,16 @@ type compiledRow struct {
 	scope, name *regexp.Regexp
 }
 
-// known is what the name of a kernel shows.
+// known is what a kernel's name shows.
 type known struct {
 	comm   bool
-	within bool            // it is known to stay within one GPU
-	own    bool            // busbar ran it itself: its name is right, in a world of one rank too
+	within bool            // stays within one GPU
+	own    bool            // busbar's own: it counts with a world size of 1 too
 	what   coll.Collective // Other if the name has no collective
-	name   string          // of the function, for people
+	name   string          // display name of the function
 }
 
-// recognise looks a kernel's name up.
+// recognise classifies a kernel's name.
 func recognise(kernel string) known {
 	if k, ok := recogniseOwn(kernel); ok {
 		return k
@@ -157,7 +157,7 @@ func recognise(kernel string) known {
 	return known{name: f.name}
 }
 
-// operationOf is the collective that a word in a kernel's name names.
+// operationOf returns the collective for a word in a kernel's name.
 func operationOf(word string) coll.Collective {
 	what, err := coll.ParseCollective(word)
 	if err != nil {

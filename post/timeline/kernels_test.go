@@ -10,7 +10,7 @@ import (
 	"busbar/internal/coll"
 )
 
-// kernelNames are kernels as profilers write them. Every row of the table has one at least.
+// kernelNames are kernels as profilers write them, at least one per row of the table.
 var kernelNames = map[coll.Collective][]string{
 	coll.AllReduce: {
 		"ncclAllReduceRingLLKernel_sum_f32(ncclColl)",
@@ -114,7 +114,7 @@ var kernelNames = map[coll.Collective][]string{
 	},
 }
 
-func TestKernelsAreKnownByName(t *testing.T) {
+func TestRecogniseKernels(t *testing.T) {
 	for what, kernels := range kernelNames {
 		for _, k := range kernels {
 			got := recognise(k)
@@ -123,7 +123,7 @@ func TestKernelsAreKnownByName(t *testing.T) {
 	}
 }
 
-func TestEveryRowOfTheTableHasAKernel(t *testing.T) {
+func TestKernelTableRowsHaveExamples(t *testing.T) {
 	used := map[*kernelRow]bool{}
 	for _, k := range append(slices.Concat(slices.Collect(maps.Values(kernelNames))...), withinNames...) {
 		f := functionOf(k)
@@ -135,7 +135,7 @@ func TestEveryRowOfTheTableHasAKernel(t *testing.T) {
 	must.EqOp(t, len(kernelTable), len(used))
 }
 
-// withinNames are kernels of libraries of communication that move nothing between GPUs.
+// withinNames are kernels of communication libraries that move nothing between GPUs.
 var withinNames = []string{
 	"void (anonymous namespace)::oneRankReduce<FuncPreMulSum<float> >(void*, void*, unsigned long, unsigned long, " +
 		"bool)",
@@ -144,7 +144,7 @@ var withinNames = []string{
 	"void deep_ep::layout::get_dispatch_layout<256, 32, 8>(long const*)",
 }
 
-// Kernels that compute, with words of collectives in their names, arguments or types.
+// Compute kernels with names of collectives in their names, arguments or types.
 var computeNames = append([]string{
 	"void at::native::reduce_kernel<512, 1, at::native::ReduceOp<float, at::native::MeanOps<float, float, float, " +
 		"float>, unsigned int, float, 4> >(at::native::ReduceOp<float>)",
@@ -175,7 +175,7 @@ var computeNames = append([]string{
 	"",
 }, withinNames...)
 
-func TestKernelsThatComputeAreNoCommunication(t *testing.T) {
+func TestRecogniseRejectsComputation(t *testing.T) {
 	for _, k := range computeNames {
 		must.False(t, recognise(k).comm, must.Sprint(k))
 	}

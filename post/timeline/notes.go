@@ -6,11 +6,11 @@ import (
 	"busbar/post/trace"
 )
 
-// mostEarly is how many percent of activities may have run before they were launched until clocks are taken to
-// disagree: single ones do by the granularity of two clocks.
+// mostEarly is the maximum percentage of activities that start before their launch; above it, the clocks disagree.
+// Single ones are due to clock granularity.
 const mostEarly = 1
 
-// notes are what the values of a device are to be read with.
+// notes returns the limits of a device's values.
 func (s *study) notes() (notes []notice.Notice) {
 	var launched, early int
 	var graphs int64

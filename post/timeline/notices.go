@@ -6,8 +6,7 @@ import (
 	"busbar/internal/notice"
 )
 
-// Notices are all that is reported of a timeline: notes, the straggler, shared streams, and what the advice is based
-// on.
+// Notices returns all notices of a timeline: notes, straggler, shared streams, and the basis of advice.
 func (t *Timeline) Notices() []notice.Notice {
 	all := slices.Concat(t.Skipped, t.Notes)
 	for _, d := range t.Devices {
@@ -29,7 +28,7 @@ func (t *Timeline) Notices() []notice.Notice {
 	return all
 }
 
-// straggler is the rank that others wait for; nil where there is none, or --ignore names it.
+// straggler returns the straggler; nil if there is none or --ignore names it.
 func (t *Timeline) straggler() notice.Fact {
 	if t.Across == nil || t.Across.Straggler == nil || !t.show(t.Across.Straggler.Found.Code()) {
 		return nil
@@ -39,7 +38,7 @@ func (t *Timeline) straggler() notice.Fact {
 
 func (t *Timeline) show(code notice.Code) bool { return t.shows == nil || t.shows(code) }
 
-// Ignore removes the notes and the advice that shows does not show, and leaves such facts out of what is made later.
+// Ignore removes the notes and advice that shows rejects, and suppresses such facts later.
 func (t *Timeline) Ignore(shows func(notice.Code) bool) {
 	t.shows = shows
 	hidden := func(n notice.Notice) bool { return !shows(n.Code()) }

@@ -15,7 +15,7 @@ import (
 	steps "busbar/internal/step"
 )
 
-// drawnPlan is a plan without a meaning: some segments, and operations of any kind.
+// drawnPlan is a random plan of segments and operations of any kind.
 func drawnPlan(r *rand.Rand) *steps.Plan {
 	kinds := []coll.Collective{coll.AllReduce, coll.AllGather, coll.ReduceScatter}
 	p := &steps.Plan{Model: "drawn", World: []int{1, 2, 5, 64}[r.IntN(4)],
@@ -31,7 +31,7 @@ func drawnPlan(r *rand.Rand) *steps.Plan {
 	return p
 }
 
-// drawnSpans are segments one after the other, and operations at any time beside them.
+// drawnSpans are consecutive segments, with operations at any time.
 func drawnSpans(r *rand.Rand, p *steps.Plan) (s program.Spans) {
 	at := r.Int64N(1 << 50)
 	s.Step.Start = at - r.Int64N(1000)
@@ -70,8 +70,8 @@ func (p *Parts) same(i steps.Intervals) bool {
 		ns(p.Exposed) == i.Exposed && ns(p.Idle) == i.Idle
 }
 
-// What rank finds in the spans of its steps is what is read from the traces that it writes of them, whatever they are.
-func TestOwnStepsReadBackAsTheyWere(t *testing.T) {
+// The values from rank's spans equal those from the traces that it writes of them.
+func TestOwnStepsRoundTrip(t *testing.T) {
 	for seed := range uint64(100) {
 		r := rand.New(rand.NewPCG(seed, 2))
 		plan := drawnPlan(r)
@@ -96,7 +96,7 @@ func TestOwnStepsReadBackAsTheyWere(t *testing.T) {
 	}
 }
 
-// No kernel of anybody else is taken for one of busbar's steps.
+// Kernel names of other programs do not match busbar's steps.
 func TestOwnNames(t *testing.T) {
 	for name, want := range map[string]known{
 		"busbar all_reduce (bucket 3)":         {comm: true, own: true, what: coll.AllReduce},

@@ -5,25 +5,25 @@ import (
 	"busbar/post/trace"
 )
 
-// The sets of a cover: one for each class of what runs, which may overlap, and after them what follows from those.
+// The sets of a cover: one per class of activities, which may overlap, then the derived ones.
 const (
 	overlapSet  = copying + 1 + iota // communication while something computes
 	exposedSet                       // communication while nothing computes
 	copyOnlySet                      // copies while there is neither compute nor communication
 	idleSet
-	hostBoundSet // of idle, as the next two
+	hostBoundSet // part of idle, as are the next two
 	waitingSet
 	unexplainedSet
 	allSets
 )
 
-// cover is when a device did what, as sets with a length in any window of time.
+// cover is a device's activity, as sets whose length in any time window is fast to compute.
 type cover struct {
-	whole trace.Span // from its first activity to the end of its last
+	whole trace.Span // from the first activity to the last end
 	sets  [allSets]measure
 }
 
-// newCover takes the activities by their beginning.
+// newCover expects activities sorted by start.
 func newCover(d *trace.Device, classes []class) cover {
 	var sets [allSets]spans
 	c := cover{whole: trace.Span{Start: d.Activities[0].Start, End: d.Activities[0].End}}
@@ -53,7 +53,7 @@ func newCover(d *trace.Device, classes []class) cover {
 	return c
 }
 
-// sweep cuts a span where any of the sets begins or ends, and hands on which of them run in each part.
+// sweep divides a span wherever a set begins or ends, and calls a function with the active sets of each piece.
 func sweep(whole trace.Span, sets [copying + 1]spans, part func(trace.Span, [copying + 1]bool)) {
 	for now := whole; now.Start < whole.End; now = (trace.Span{Start: now.End, End: whole.End}) {
 		var runs [copying + 1]bool
@@ -74,7 +74,7 @@ func sweep(whole trace.Span, sets [copying + 1]spans, part func(trace.Span, [cop
 	}
 }
 
-// parts are the times within a window.
+// parts returns the times within a window.
 func (c *cover) parts(w trace.Span) Parts {
 	in := func(set class) float64 { return milliseconds(c.sets[set].in(w)) }
 	p := Parts{

@@ -10,7 +10,7 @@ import (
 	"busbar/post/trace"
 )
 
-// moments counts what a device does nanosecond by nanosecond, as the definitions have it.
+// moments counts a device's activity nanosecond by nanosecond, by the definitions.
 func moments(g *gpu) (p Parts) {
 	var first, last int64 = math.MaxInt64, math.MinInt64
 	for _, a := range g.Activities {
@@ -38,7 +38,7 @@ func moments(g *gpu) (p Parts) {
 	return p
 }
 
-func TestPartsAgreeWithEveryNanosecond(t *testing.T) {
+func TestPartsMatchBruteForce(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	for range 1000 {
 		g := randomGPU(r, 20)
@@ -57,17 +57,16 @@ func TestPartsAgreeWithEveryNanosecond(t *testing.T) {
 	}
 }
 
-// Times of a device count from its first activity, wherever the file's time 0 is: devices of one file are set beside
-// each other by that.
-func TestTheOriginIsTheFirstActivity(t *testing.T) {
+// Times count from the device's first activity, not from the file's time 0; offsets align devices of one file.
+func TestOriginIsFirstActivity(t *testing.T) {
 	g := onGPU("7 gemm 5-6")
 	must.EqOp(t, trace.Unknown, g.analysed(Options{}).origin)
 	g.Origin = 1_700_000_000_000_000_000
 	must.EqOp(t, 1_700_000_000_005_000_000, g.analysed(Options{}).origin)
 }
 
-// The worked example, as intervals: 100 ms of computing, 30 ms of communication, of which half is hidden. Idle time
-// counts against the wall clock alone.
+// The worked example, as intervals: 100 ms of computation, 30 ms of communication, half of it hidden. Idle time
+// affects only the wall-clock definition.
 func TestOverlaps(t *testing.T) {
 	for text, want := range map[string][2]float64{
 		"7 gemm 0-100; 8 allReduce 85-115":                    {50, 50},
@@ -83,8 +82,8 @@ func TestOverlaps(t *testing.T) {
 	}
 }
 
-func TestIdleTimeIsSplitByWhenTheNextWasLaunched(t *testing.T) {
-	for text, want := range map[string][3]float64{ // bound by the host, waiting, unexplained
+func TestIdleByNextLaunch(t *testing.T) {
+	for text, want := range map[string][3]float64{ // host-bound, waiting, unexplained
 		"7 gemm 5-6 @3": {2, 2, 0},
 		"7 gemm 5-6 @0": {0, 4, 0},
 		"7 gemm 5-6 @5": {4, 0, 0},
@@ -100,8 +99,8 @@ func TestIdleTimeIsSplitByWhenTheNextWasLaunched(t *testing.T) {
 	}
 }
 
-func TestStreamsAndThoseOnWhichNothingCanHide(t *testing.T) {
-	// Graphs run beside themselves on a stream: counted once. Stream 20 casts before what it gathers.
+func TestSharedStreams(t *testing.T) {
+	// Graphs on a stream overlap themselves: counted once. Stream 20 casts before it gathers.
 	d := onGPU(`7 gemm 0-6; 7 gemm 3-4; 7 allReduce 6-8; 9 copy 2-3; 20 gemm 8-8.5; 20 allGather 9-12;
 7 gemm 11-14`).analysed(Options{})
 	must.Eq(t, []Stream{{ID: 7, Compute: 9, Comm: 2, Exposed: 2, Kernels: 4}, {ID: 9, Memcpy: 1},

@@ -10,16 +10,16 @@ import (
 	"busbar/post/trace"
 )
 
-// rankKey is a device as a rank calls it.
+// rankKey identifies a device within a rank.
 type rankKey struct{ rank, id int }
 
 func compareRankKeys(a, b rankKey) int {
 	return cmp.Or(cmp.Compare(a.rank, b.rank), cmp.Compare(a.id, b.id))
 }
 
-// ranksApart looks at recordings with the same rank. A rank may be recorded several times, one recording after another.
-// Recordings of several hosts or processes, or of one time, are not of one rank: names of files may have the rank
-// within a host, or within a job. Which rank those are is unknown.
+// ranksApart checks recordings with the same rank. A rank may have several recordings, one after another. Recordings
+// from different hosts or processes, or that overlap in time, are of different ranks: file names may contain a local
+// rank or a rank of another job. Their ranks become unknown.
 func (b *Builder) ranksApart() {
 	t := b.timeline
 	of := map[rankKey][]int{}
@@ -54,7 +54,7 @@ func (b *Builder) ranksApart() {
 	}
 }
 
-// clashes reports whether two devices cannot be recordings of one rank, one after the other.
+// clashes reports whether two devices cannot be consecutive recordings of one rank.
 func (d *Device) clashes(o *Device) bool {
 	if o.origin < d.origin {
 		d, o = o, d

@@ -14,8 +14,8 @@ import (
 	"busbar/post/trace"
 )
 
-// Read makes one timeline of all traces found. What is named and cannot be read is an error; what lies in a folder is
-// skipped, which the notices report.
+// Read builds one timeline from all traces found. An unreadable named file is an error; an unreadable file in a folder
+// is skipped with a notice.
 func Read(ctx context.Context, paths []string, o Options) (*Timeline, []notice.Notice, error) {
 	files, passed, err := trace.Files(paths)
 	if err != nil {
@@ -26,7 +26,7 @@ func Read(ctx context.Context, paths []string, o Options) (*Timeline, []notice.N
 		reading.KeepRange = o.StepPattern.MatchString
 	}
 	b, read := NewBuilder(o), 0
-	points := map[string]string{} // of busbar's own steps: the folder and the step
+	points := map[string]string{} // busbar's own steps: folder and step
 	problems := passed
 	for _, path := range files {
 		f, err := trace.Read(ctx, path, reading)
@@ -71,7 +71,7 @@ func Read(ctx context.Context, paths []string, o Options) (*Timeline, []notice.N
 	return found, problems, nil
 }
 
-// noTrace is the error that there is nothing to analyse, or that something that was named is no trace.
+// noTrace is the error for no traces at all, or a named file that is not a trace.
 func noTrace(paths []string, problems []notice.Notice) error {
 	var lines []string
 	for _, p := range problems {
@@ -86,7 +86,7 @@ func noTrace(paths []string, problems []notice.Notice) error {
 	return fmt.Errorf("cannot read%s", listed(lines))
 }
 
-// listed are lines below an error.
+// listed formats lines below an error.
 func listed(lines []string) string {
 	if len(lines) == 0 {
 		return ""

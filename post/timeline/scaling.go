@@ -13,14 +13,14 @@ import (
 	"busbar/internal/units"
 )
 
-// The kinds of scaling. Which one it is cannot be seen in a trace: it is what was kept the same between runs.
+// The kinds of scaling. Traces do not show which: it depends on what stayed the same between runs.
 const (
-	Strong = "strong" // the work of a step: the global batch
-	Weak   = "weak"   // the work of a rank: the batch of each
+	Strong = "strong" // the work per step: the global batch
+	Weak   = "weak"   // the work per rank: its batch
 )
 
-// ReadScaled reads runs of one training on different numbers of ranks, each from a file or a folder, compares them, and
-// returns the one of which most GPUs were read. The notices are on files, also with an error.
+// ReadScaled reads runs of one training at different world sizes, each from a file or a folder, compares them, and
+// returns the one with the most GPUs. The notices concern files, also with an error.
 func ReadScaled(ctx context.Context, kind string, paths []string, o Options) (*Timeline, []notice.Notice, error) {
 	var runs []*Timeline
 	var notes []notice.Notice
@@ -41,8 +41,8 @@ func ReadScaled(ctx context.Context, kind string, paths []string, o Options) (*T
 	return shown, notes, nil
 }
 
-// scalingOf compares runs of one training on different numbers of ranks: each with the one that has the fewest. The
-// time of a step is the median over steps of the slowest rank's. An error states what a run lacks.
+// scalingOf compares runs of one training at different world sizes with the smallest. The time of a step is the median
+// over steps of the slowest rank's. An error names what a run lacks.
 func scalingOf(kind string, paths []string, runs []*Timeline) (found []profiles.ScalingEfficiency, err error) {
 	all := make([]scaled, len(runs))
 	for i, t := range runs {
@@ -62,13 +62,13 @@ func scalingOf(kind string, paths []string, runs []*Timeline) (found []profiles.
 	return found, nil
 }
 
-// scaled is what scaling needs of a run.
+// scaled is a run's data for scaling.
 type scaled struct {
 	path  string
 	ranks int
 	step  float64 // ms
 	steps int
-	read  int // ranks of which the step is the slowest
+	read  int // ranks included in the maximum
 }
 
 func scaledOf(t *Timeline) (s scaled, err error) {

@@ -9,7 +9,7 @@ import (
 	"busbar/internal/notice/profiles"
 )
 
-// trained is a run whose slowest rank takes these milliseconds a step.
+// trained is a run whose slowest rank has these step times in milliseconds.
 func trained(ranks int, steps ...float64) *Timeline {
 	t := &Timeline{}
 	for r := range ranks {
@@ -23,7 +23,7 @@ func trained(ranks int, steps ...float64) *Timeline {
 	return t
 }
 
-// The worked example: 100 ms on one GPU, 60 ms on two. A first step that takes longer does not count.
+// The worked example: 100 ms on one GPU, 60 ms on two. A longer first step does not count.
 func TestScalingOfRuns(t *testing.T) {
 	sameNames := []*Timeline{trained(1, 100, 300, 100), trained(2, 60, 90, 60)}
 	for _, run := range sameNames {
@@ -61,7 +61,7 @@ func TestScalingOfRuns(t *testing.T) {
 	}
 }
 
-func TestStepsThatAreNotWholeDoNotCount(t *testing.T) {
+func TestIncompleteStepsSkipped(t *testing.T) {
 	d := Device{Steps: []Step{{Name: "1", Partial: &profiles.PartialStep{}, Parts: Parts{Span: 10}},
 		{Name: "2", Parts: Parts{Span: 100}}}}
 	y := typical{per: "step", devices: []*Device{&d}}
@@ -70,8 +70,8 @@ func TestStepsThatAreNotWholeDoNotCount(t *testing.T) {
 	isNear(t, "the mean where none is whole", y.part(spanOf), 10)
 }
 
-// What a rank does before and after training, and in a step that was not recorded whole, is no part of a step.
-func TestCallsOutsideStepsAreOfNone(t *testing.T) {
+// Calls before and after training, or in an incomplete step, do not count.
+func TestCallsOutsideSteps(t *testing.T) {
 	d := Device{Steps: []Step{{Name: "1", Partial: &profiles.PartialStep{}}, {Name: "2"}, {Name: "3"}},
 		Collectives: []Collective{{Calls: 5, Sum: 1111, Exposed: 555}},
 		seen: []seen{{end: 1000 * msec, exposed: 500 * msec, step: -1}, {end: 100 * msec, exposed: 50 * msec},

@@ -7,11 +7,11 @@ import (
 	"busbar/post/trace"
 )
 
-// spans is a set of moments: spans in order that neither touch nor overlap, and none of which is empty. Lengths are
-// whole nanoseconds, so that what is cut in parts adds up exactly.
+// spans is a set of times: sorted, disjoint, non-empty, non-adjacent spans. Lengths are whole nanoseconds, so that
+// parts add up exactly.
 type spans []trace.Span
 
-// with adds a span that begins no earlier than the last one.
+// with adds a span whose start is not before the last one's.
 func (s spans) with(a trace.Span) spans {
 	if a.End <= a.Start {
 		return s
@@ -23,7 +23,7 @@ func (s spans) with(a trace.Span) spans {
 	return append(s, a)
 }
 
-// length is how long all of it is.
+// length returns the total length.
 func (s spans) length() (sum int64) {
 	for _, a := range s {
 		sum += a.End - a.Start
@@ -31,7 +31,7 @@ func (s spans) length() (sum int64) {
 	return sum
 }
 
-// measure returns how much of a span is in a set, in the time of a binary search.
+// measure returns a function for the length of the set within a span, by binary search.
 type measure struct {
 	of    spans
 	until []int64 // until[i] is the length of the first i spans
@@ -45,7 +45,7 @@ func (s spans) measure() measure {
 	return m
 }
 
-// before is how much of the set comes before a moment.
+// before returns the length of the set before a time.
 func (m measure) before(t int64) int64 {
 	i, _ := slices.BinarySearchFunc(m.of, t, func(a trace.Span, t int64) int { return cmp.Compare(a.Start, t) })
 	if i == 0 {
@@ -54,7 +54,7 @@ func (m measure) before(t int64) int64 {
 	return m.until[i] - max(0, m.of[i-1].End-t)
 }
 
-// in is how much of the set is in a span.
+// in returns the length of the set within a span.
 func (m measure) in(a trace.Span) int64 {
 	if a.End <= a.Start {
 		return 0

@@ -10,17 +10,17 @@ import (
 	"busbar/post/trace"
 )
 
-// profilerStep is what torch.profiler calls its steps.
+// profilerStep matches torch.profiler's step names.
 var profilerStep = regexp.MustCompile(`^ProfilerStep#\d+$`)
 
-// hostStep is a step as the host went through it.
+// hostStep is a step on the host.
 type hostStep struct {
 	trace.Range
-	took int64 // ns, of the range as it stands in the file
+	took int64 // ns, of the range in the file
 }
 
-// hostSteps are the ranges that are steps, one after the other: of nested ones the outermost, and one that begins
-// before the last has ended ends the last.
+// hostSteps returns the ranges that are steps, without overlap: of nested ones the outermost; a step ends when the
+// next begins.
 func hostSteps(ranges []trace.Range, pattern *regexp.Regexp) (steps []hostStep) {
 	if pattern == nil {
 		pattern = profilerStep
@@ -30,7 +30,7 @@ func hostSteps(ranges []trace.Range, pattern *regexp.Regexp) (steps []hostStep) 
 		switch n := len(steps); {
 		case !pattern.MatchString(r.Name), n > 0 && r.End <= until:
 			continue
-		case n > 0 && r.Start == steps[n-1].Start: // the longer of two that begin together
+		case n > 0 && r.Start == steps[n-1].Start: // the longer of two with equal start
 			steps[n-1] = hostStep{r, r.End - r.Start}
 		default:
 			steps = append(steps, hostStep{r, r.End - r.Start})
@@ -40,9 +40,8 @@ func hostSteps(ranges []trace.Range, pattern *regexp.Regexp) (steps []hostStep) 
 	return steps
 }
 
-// stepsOf is in which step each activity was launched, or where its launch is not known, began; -1 where in
-// none. What is launched between two steps belongs to the first of them; what is launched after the last belongs to
-// none.
+// stepsOf returns the step in which each activity was launched or, without a launch, began; -1 for none. Launches
+// between two steps belong to the first of them, launches after the last to none.
 func stepsOf(d *trace.Device, steps []hostStep) []int32 {
 	of := make([]int32, len(d.Activities))
 	for i := range d.Activities {
@@ -50,7 +49,7 @@ func stepsOf(d *trace.Device, steps []hostStep) []int32 {
 		if at == trace.NoTime {
 			at = d.Activities[i].Start
 		}
-		n := sort.Search(len(steps), func(i int) bool { return steps[i].Start > at }) // how many have begun
+		n := sort.Search(len(steps), func(i int) bool { return steps[i].Start > at }) // steps begun
 		of[i] = int32(n - 1)
 		if n == len(steps) && n > 0 && at > steps[n-1].End {
 			of[i] = -1
@@ -59,9 +58,9 @@ func stepsOf(d *trace.Device, steps []hostStep) []int32 {
 	return of
 }
 
-// windows are the steps as the device went through them: each from its first activity to the first of the next, so that
-// what lies between counts and no moment counts twice; the last to the end of its own. A step for which nothing was
-// launched is empty, and so is one of which nothing began before the next one's first.
+// windows returns the steps on the device: each from its first activity to the first of the next, so that they do not
+// overlap; the last to its own end. A step without launches is empty, as is one with no activity before the next
+// step's first.
 func windows(d *trace.Device, steps int, of []int32) []trace.Span {
 	starts := make([]int64, steps)
 	for n := range starts {
@@ -97,7 +96,7 @@ func windows(d *trace.Device, steps int, of []int32) []trace.Span {
 	return all
 }
 
-// stepParts are the steps with what ran in each.
+// stepParts returns the steps with the times in each.
 func (s *study) stepParts() []Step {
 	all := make([]Step, len(s.host))
 	for n, w := range s.windows {
@@ -121,7 +120,7 @@ func (s *study) stepParts() []Step {
 	return all
 }
 
-// computes is how long a kernel computes, in milliseconds.
+// computes returns a kernel's compute time in milliseconds.
 func (s *study) computes(activity int) float64 {
 	if s.classes[activity] != computing {
 		return 0

@@ -15,7 +15,7 @@ func hostRange(name string, start, end int64) trace.Range {
 	return trace.Range{Span: trace.Span{Start: start, End: end}, Name: name}
 }
 
-// stepsAre are the steps of a device: name, start and span, time on the host, kernels, and whether it is whole.
+// stepsAre checks the steps of a device: name, start and span, time on the host, kernels, and whether it is complete.
 func stepsAre(d Device) (text string) {
 	for _, s := range d.Steps {
 		text += fmt.Sprintf("%s %g+%g host %g, %d", s.Name, s.Start, s.Span, s.Host, s.Kernels)
@@ -27,9 +27,9 @@ func stepsAre(d Device) (text string) {
 	return text
 }
 
-// TestStepsBeginWithTheirFirstActivity has activities before the first step and after the last, and one of step 4 while
+// TestStepsBeginAtFirstActivity has activities before the first step and after the last, and one of step 4 while
 // the host is in step 5.
-func TestStepsBeginWithTheirFirstActivity(t *testing.T) {
+func TestStepsBeginAtFirstActivity(t *testing.T) {
 	d := onGPU(`range warm-up -5-90; range ProfilerStep#4 0-10; range ProfilerStep#5 10-20; range ProfilerStep#6 20-30;
 7 gemm 1-2 @-1; 7 gemm 3-5 @1; 7 gemm 12-16 @9; 7 gemm 18-19 @11; 7 gemm 31-33 @21; 7 gemm 34-35 @29;
 7 gemm 40-41 @31`).analysed(Options{})
@@ -39,9 +39,9 @@ func TestStepsBeginWithTheirFirstActivity(t *testing.T) {
 		d.Steps[1].Idle, d.Steps[2].Compute, d.Steps[2].Idle})
 }
 
-// TestStepsAreRangesThatMatch has nested ranges, one twice, one that begins before the last has ended, and a longer one
+// TestStepRanges has nested ranges, one twice, one that begins before the last has ended, and a longer one
 // that begins with another.
-func TestStepsAreRangesThatMatch(t *testing.T) {
+func TestStepRanges(t *testing.T) {
 	g := onGPU(`range ProfilerStep#1 0-100; range train1 0-100; range inner-train 0-40; range train-inner 50-100;
 range train2 100-200; range train2 100-200; range train3 180-300; range train4 320-400; range train4-whole 320-410;
 7 gemm 0-1`)
@@ -62,7 +62,7 @@ range train2 100-200; range train2 100-200; range train3 180-300; range train4 3
 	}
 }
 
-func TestStepsThatLackKernels(t *testing.T) {
+func TestStepsWithoutKernels(t *testing.T) {
 	g := newGPU()
 	for n, kernels := range []int64{8, 8, 8, 0, 3} {
 		from := int64(n) * 100e6
@@ -79,8 +79,7 @@ ProfilerStep#4 400+25 host 100, 3 partial
 `, stepsAre(g.analysed(Options{})))
 }
 
-// Whatever ran when, and whenever it was launched: steps follow each other without a gap, and their parts add up to
-// what the device did in all of them.
+// For random activities and launches, steps are contiguous and their parts add up to the device's.
 func TestStepsPartition(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
 	for range 1000 {

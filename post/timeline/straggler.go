@@ -11,16 +11,15 @@ import (
 )
 
 const (
-	// chanceOfAny is how likely it may be that chance alone makes some rank last as often.
+	// chanceOfAny is the false-positive rate over all ranks.
 	chanceOfAny = 0.01
-	// minCost is the share of the time of a rank that others must have waited for it to be a straggler.
+	// minCost is the minimum cost of a straggler, as a share of the ranks' time.
 	minCost = 0.01
-	// minLast is the share of uneven collectives that it must have been the last in.
+	// minLast is the minimum share of uneven collectives that a straggler begins last.
 	minLast = 1.0 / 3
 )
 
-// straggler is the rank that is the last to begin far more often than chance would have it, at a cost to the others;
-// nil where none is.
+// straggler returns the rank that begins last significantly often, at a cost to the others; nil if there is none.
 func (c *comparison) straggler() *Straggler {
 	var found *lane
 	for _, l := range c.lanes {
@@ -47,8 +46,8 @@ func (c *comparison) straggler() *Straggler {
 	return s
 }
 
-// standsOut reports whether a rank is late by more than chance, and at a cost. What happens in one step may go
-// together, so that its calls count as fewer where steps differ more than chance would have them.
+// standsOut reports whether a rank is significantly and expensively late. Calls of one step may be correlated, so the
+// number of calls is reduced by the dispersion over steps.
 func (c *comparison) standsOut(l *lane) bool {
 	if l.uneven == 0 || float64(l.last) < minLast*float64(l.uneven) || milliseconds(l.cost) < minCost*c.meanSpan() {
 		return false
@@ -59,9 +58,9 @@ func (c *comparison) standsOut(l *lane) bool {
 	return float64(len(c.lanes))*stats.BinomialAtLeast(n, k, l.chance/float64(l.uneven)) < chanceOfAny
 }
 
-// dispersion is how much more steps differ in how often a rank is last than independent calls would: Pearson's
-// statistic over its degrees of freedom, at least 1. The share is drawn a little to the middle, so that a rank that is
-// always the last has one.
+// dispersion returns how much more steps differ in how often a rank is last than independent calls would: Pearson's
+// statistic over its degrees of freedom, at least 1. The share is shrunk towards the middle, so that it is defined for
+// a rank that is always last.
 func (l *lane) dispersion() float64 {
 	if len(l.lateness) < 2 {
 		return 1
@@ -75,7 +74,8 @@ func (l *lane) dispersion() float64 {
 	return max(1, sum/float64(len(l.lateness)-1))
 }
 
-// stepsLast is in how many named steps it was last in at least half of the uneven calls, and how many there are.
+// stepsLast returns in how many named steps the rank was last in at least half of the uneven calls, and the number of
+// steps.
 func (l *lane) stepsLast() (last, of int) {
 	for in, n := range l.lateness {
 		if in.name == "" {
@@ -89,7 +89,7 @@ func (l *lane) stepsLast() (last, of int) {
 	return last, of
 }
 
-// meanSpan is how long ranks were recorded, in milliseconds, the mean over them.
+// meanSpan returns the mean recording time of ranks, in milliseconds.
 func (c *comparison) meanSpan() (mean float64) {
 	for _, l := range c.lanes {
 		for _, r := range l.recordings {
@@ -100,11 +100,11 @@ func (c *comparison) meanSpan() (mean float64) {
 }
 
 const (
-	minReason = 0.25 // of the cost that a reason must explain
-	minMore   = 0.05 // more than the others' middle
+	minReason = 0.25 // minimum share of the cost that a cause must explain
+	minMore   = 0.05 // minimum excess over the others' median
 )
 
-// causes are what a straggler spends more time on than the median of the others, the largest difference first.
+// causes returns what a straggler spends more time on than the median of the others, the largest difference first.
 func (c *comparison) causes(l *lane) profiles.StragglerCauses {
 	var found profiles.StragglerCauses
 	for kind, part := range map[profiles.Cause]func(*Parts) float64{

@@ -11,9 +11,8 @@ import (
 	"busbar/internal/notice/profiles"
 )
 
-// Ranks that are equal are not accused: neither where each call is by itself, nor where a rank that has more to do has
-// it for a whole step.
-func TestEqualRanksAreNotAccused(t *testing.T) {
+// Equal ranks give no straggler: neither with independent calls, nor if a rank has more work for whole steps.
+func TestNoStragglerAmongEqualRanks(t *testing.T) {
 	const seeds = 400
 	for name, c := range map[string]struct {
 		ranks, steps int
@@ -52,7 +51,7 @@ func byWholeSteps(r *rand.Rand) func(int, int, int) int64 {
 	}
 }
 
-func TestALateRankIsFoundAmongNoise(t *testing.T) {
+func TestStragglerInNoise(t *testing.T) {
 	found := 0
 	for seed := range uint64(50) {
 		work := independent(rand.New(rand.NewPCG(seed, 9)))
@@ -101,7 +100,7 @@ func TestStragglerCauses(t *testing.T) {
 }
 
 // A rank that is always last by microseconds has no relevant cost.
-func TestWhatCostsNothingIsNoAccusation(t *testing.T) {
+func TestNoStragglerWithoutCost(t *testing.T) {
 	a := compared(job{ranks: 4, steps: 10, sizes: mib(1, 2, 3), pure: 20 * us, work: func(rank, _, _ int) int64 {
 		return 5*msec + []int64{0, 0, 0, 20}[rank]*us
 	}}.ranksOf()...).Across
@@ -118,8 +117,8 @@ func TestFewSteps(t *testing.T) {
 	}
 }
 
-// A broadcast is over for its root before others have it: its times do not show who came last.
-func TestRootedCallsAccuseNobody(t *testing.T) {
+// A broadcast ends earlier on its root: its times do not show which rank began last.
+func TestNoStragglerFromRootedCalls(t *testing.T) {
 	d := job{ranks: 4, steps: 10, sizes: mib(25), pure: msec, work: late}.ranksOf()
 	for i := range d {
 		d[i].Collectives[0].Name = "broadcast"

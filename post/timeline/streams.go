@@ -7,13 +7,13 @@ import (
 	"busbar/post/trace"
 )
 
-// ofStream is what ran on one stream.
+// ofStream is the activity of one stream.
 type ofStream struct {
 	running [copying + 1]spans
 	kernels int
 }
 
-// streams are the streams of a device, by number, and those of them on which communication waits for computing.
+// streams returns a device's streams by number, and those on which communication waits for computation.
 func (s *study) streams() (all []Stream, shared []SharedStream) {
 	of := map[int32]*ofStream{}
 	for i := range s.Activities {
@@ -46,9 +46,8 @@ func (s *study) streams() (all []Stream, shared []SharedStream) {
 	return all, shared
 }
 
-// minShared is how much of its device's computing, in percent, a stream has to have to be reported as shared. The
-// streams of sharded training have some kernels beside their collectives, which copy and cast: what computes runs
-// elsewhere, and hides them.
+// minShared is the minimum percentage of its device's computation for a shared stream. Streams of sharded training
+// have some copies and casts beside their collectives; the computation that hides them is elsewhere.
 const minShared = 10
 
 func share(part, whole int64) float64 {

@@ -2,10 +2,10 @@ package timeline
 
 import "busbar/post/trace"
 
-// stripCells is how many cells a picture of a device has at most.
+// stripCells is the maximum number of cells in a strip.
 const stripCells = 4000
 
-// strips are the pictures of a device: the whole, then its steps.
+// strips returns a device's strips: the whole, then its steps.
 func (s *study) strips() []Strip {
 	all := []Strip{s.strip(-1, s.cover.whole)}
 	for i, w := range s.windows {
@@ -14,7 +14,7 @@ func (s *study) strips() []Strip {
 	return all
 }
 
-// strip is the picture of one window.
+// strip returns the strip of one window.
 func (s *study) strip(step int, w trace.Span) Strip {
 	span := w.End - w.Start
 	out := Strip{Step: step, Start: milliseconds(w.Start - s.cover.whole.Start), Span: milliseconds(span),
@@ -60,19 +60,18 @@ func (s *Strip) add(state State) {
 	s.Runs = append(s.Runs, Run{Cells: 1, State: state})
 }
 
-// due decides which cells show exposed communication. The other states get a cell where they have most of it; exposed
-// communication is what a reader looks for and is often shorter than a cell. So its shares of cells add up, and
-// whenever half a cell is due, the cell shows it: over any stretch it has as many cells as its time is worth. What is
-// due begins just below half, and comes back to there while nothing is exposed, so that a short call that stands alone
-// is seen too, and many short ones do not look like one long one.
+// due decides which cells show exposed communication. Other states get the cells in which they dominate, but exposed
+// communication is important and often shorter than a cell. So its shares are summed, and a cell shows it when half a
+// cell is due: the number of cells is proportional to its time. The sum starts just below half and returns to it while
+// nothing is exposed, so that a single short call is visible and many short ones do not look like a long one.
 type due float64
 
 const (
 	readiness due = 0.49
-	recovery  due = 0.02 // in each cell without exposed communication
+	recovery  due = 0.02 // per cell without exposed communication
 )
 
-// takes reports whether a cell with a share of exposed communication shows it.
+// takes reports whether a cell with this share shows exposed communication.
 func (d *due) takes(share float64) bool {
 	if share == 0 {
 		*d = min(readiness, *d+recovery)

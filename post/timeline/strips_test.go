@@ -8,7 +8,7 @@ import (
 	"github.com/shoenig/test/must"
 )
 
-// shown is how many cells show each state.
+// shown counts the cells of each state.
 func shown(s Strip) (cells [Copying + 1]int) {
 	for _, r := range s.Runs {
 		cells[r.State] += int(r.Cells)
@@ -16,7 +16,7 @@ func shown(s Strip) (cells [Copying + 1]int) {
 	return cells
 }
 
-func TestStripsShowWhatTookMostOfACell(t *testing.T) {
+func TestStripsShowLargestPart(t *testing.T) {
 	d := onGPU(`range ProfilerStep#1 0-5; range ProfilerStep#2 5-20; 7 gemm 0-4; 8 allReduce 3-5; 9 copy 6-8;
 7 gemm 8-10`).analysed(Options{})
 	strips := d.Strips()
@@ -29,7 +29,7 @@ func TestStripsShowWhatTookMostOfACell(t *testing.T) {
 
 // A single call of a twentieth of a cell is visible. If every cell has such a call, they get cells in proportion to
 // their time.
-func TestExposedCommunicationNeitherVanishesNorSpreads(t *testing.T) {
+func TestStripsExposedInProportion(t *testing.T) {
 	alone, everywhere := newGPU(), newGPU()
 	for i := range int64(stripCells) {
 		at := i * 1000
@@ -44,8 +44,8 @@ func TestExposedCommunicationNeitherVanishesNorSpreads(t *testing.T) {
 	must.Between(t, 199, shown(all.Strips()[0])[ExposedComm], 202)
 }
 
-// Cells of one nanosecond show exactly what is.
-func TestCellsOfANanosecondAreExact(t *testing.T) {
+// Cells of one nanosecond are exact.
+func TestStripsOneNanosecondCells(t *testing.T) {
 	r := rand.New(rand.NewPCG(9, 10))
 	for range 300 {
 		d := randomGPU(r, 40).analysed(Options{})

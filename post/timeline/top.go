@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// topExposed fills in the collectives that were exposed longest.
+// topExposed sets the longest exposed collectives.
 func (s *study) topExposed(out *Device) {
 	order := make([]*seen, 0, len(out.seen))
 	for i := range out.seen {

@@ -10,8 +10,8 @@ import (
 	"busbar/post/trace/tracetest"
 )
 
-// From the text of a trace to the values: training of which everything is known.
-func TestTrainingHasTheFiguresItWasMadeWith(t *testing.T) {
+// From trace text to values, for training with known results.
+func TestTrainingResults(t *testing.T) {
 	for what, training := range map[string]tracetest.Training{
 		"on two streams": {Steps: 3, Layers: 4, Layer: 1_000_000, Comm: 300_000, Elements: 1 << 20},
 		"slow networks":  {Steps: 3, Layers: 4, Layer: 200_000, Comm: 900_000, Elements: 1 << 20},

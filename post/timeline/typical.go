@@ -8,13 +8,13 @@ import (
 	"busbar/internal/stats"
 )
 
-// typical is what a rank of a run spends its time on: of each device the mean over its whole steps, or the whole where
-// it has none, and of those the median.
+// typical is the typical time of a rank: per device the mean over its complete steps, or the whole without any; the
+// median over devices.
 type typical struct {
 	per     profiles.Span
 	devices []*Device
 	own     bool   // of busbar's own step
-	unit    string // what a device is called
+	unit    string // what devices are called
 }
 
 // What times are per.
@@ -23,7 +23,7 @@ const (
 	perRecording profiles.Span = "recording"
 )
 
-// typically are the devices that work, and what their times are counted by: steps, where each of them has some.
+// typically returns the working devices, per step if each of them has steps.
 func (t *Timeline) typically() typical {
 	of := typical{per: perStep, own: t.own(), unit: t.Unit()}
 	for i := range t.Devices {
@@ -39,13 +39,13 @@ func (t *Timeline) typically() typical {
 	return of
 }
 
-// communicating are those devices of it that communicate.
+// communicating returns its devices that communicate.
 func (y typical) communicating() typical {
 	y.devices = slices.DeleteFunc(slices.Clone(y.devices), func(d *Device) bool { return d.Comm <= 0 })
 	return y
 }
 
-// part is a part of the time, in milliseconds for a step or a recording.
+// part returns a part of the time, in milliseconds per step or recording.
 func (y typical) part(part func(*Parts) float64) float64 {
 	return y.median(func(d *Device) float64 { return y.mean(d, part) })
 }
@@ -62,12 +62,12 @@ func (y typical) mean(d *Device, part func(*Parts) float64) float64 {
 	return sum / float64(len(steps))
 }
 
-// whole are the indexes of the steps that were recorded whole; of all, where none is.
+// whole returns the indexes of the complete steps; of all, if there are none.
 func (d *Device) whole() []int {
 	return indexesOrAll(len(d.Steps), func(i int) bool { return d.Steps[i].Partial == nil })
 }
 
-// share is a part of the time as a part of another, in percent.
+// share returns a part of the time as a percentage of another.
 func (y typical) share(part, of func(*Parts) float64) float64 {
 	return y.median(func(d *Device) float64 {
 		whole := y.mean(d, of)
@@ -78,10 +78,10 @@ func (y typical) share(part, of func(*Parts) float64) float64 {
 	})
 }
 
-// took is what calls took, for a step or a recording: their number, and milliseconds.
+// took is the number and time of calls, in milliseconds per step or recording.
 type took struct{ calls, sum, exposed float64 }
 
-// calls is what calls of some kinds took. What a rank does before and after training is no part of a step.
+// calls returns the time of some kinds of calls. Calls before and after training are not in a step.
 func (y typical) calls(is func(*Collective) bool) took {
 	of := make([]took, len(y.devices))
 	for n, d := range y.devices {
@@ -111,7 +111,7 @@ func (y typical) calls(is func(*Collective) bool) took {
 	}
 }
 
-// each is a time of a recording, or where there are steps, that part of it that lies in steps, for one of them.
+// each returns a recording's time, or its mean time per step if there are steps.
 func (y typical) each(recording, inSteps float64) float64 {
 	if y.per != perStep {
 		return recording
@@ -121,7 +121,7 @@ func (y typical) each(recording, inSteps float64) float64 {
 
 func (y typical) median(of func(*Device) float64) float64 { return medianOf(y.devices, of) }
 
-// medianOf is the median of a value of each; 0 of none.
+// medianOf returns the median of a value over devices; 0 without any.
 func medianOf[T any](all []T, of func(T) float64) float64 {
 	if len(all) == 0 {
 		return 0
@@ -144,18 +144,18 @@ func hostBoundOf(p *Parts) float64 { return p.HostBound }
 func waitingOf(p *Parts) float64   { return p.Waiting }
 func copiesOf(p *Parts) float64    { return p.MemcpyOnly }
 
-// notHidingOf is computation that hides no communication.
+// notHidingOf returns the computation that hides no communication.
 func notHidingOf(p *Parts) float64 { return p.Compute - p.Overlap }
 
-// unexplainedOf is idle time of which the host is not known to be the cause.
+// unexplainedOf returns the idle time that is not host-bound.
 func unexplainedOf(p *Parts) float64 { return p.Idle - p.HostBound }
 
-// syncs reports whether a collective is one by which gradients are brought together.
+// syncs reports whether a collective synchronises gradients.
 func syncs(c *Collective) bool {
 	return c.Name == coll.AllReduce.String() || c.Name == coll.ReduceScatter.String()
 }
 
-// over is the number of devices in a median; zero for one device.
+// over returns the number of devices in a median; zero for one device.
 func (y typical) over() profiles.Median {
 	if len(y.devices) < 2 {
 		return profiles.Median{}

@@ -8,16 +8,14 @@ import (
 	"busbar/post/trace"
 )
 
-// smell are words that names of communication have, and names of computing seldom: the timeline lists
-// where they are.
+// smell matches words typical of communication and rare in names of computation: such kernels are listed.
 var smell = regexp.MustCompile(
 	`(?i)all_?reduce|all_?gather|reduce_?scatter|all_?to_?all|(?:^|_)a2a(?:_|$)|nccl|rccl|` +
 		`nvlink|nvls|shmem|symm_?mem|symmetric_?mem|multimem|userbuf|lamport|` +
 		`cross_?device|(?:one|two)_?shot|remote|(?:^|[_:])(?:comm|ipc|p2p|peer|rdma|ib|ep)(?:[_:]|$)|` +
 		`send_?recv|communicat`)
 
-// unclassified are the names of kernels that may be communication, and are counted as computing because nothing more is
-// known.
+// unclassified returns the kernel names that may be communication but count as computation.
 func (s *study) unclassified() (list []Unclassified) {
 	sums, calls := make([]int64, len(s.Names)), make([]int, len(s.Names))
 	var all int64

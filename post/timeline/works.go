@@ -1,15 +1,15 @@
 package timeline
 
-// works reports whether something computed or communicated on a device. What only copied, as a process that touched
-// another's GPU leaves it, is in the JSON, and in no median, answer or picture.
+// works reports whether a device computed or communicated. Devices that only copied, such as another process's GPU,
+// are only in the JSON, not in medians, notices or charts.
 func (d *Device) works() bool { return d.Kernels > 0 || d.Compute > 0 || len(d.seen) > 0 }
 
-// Working are the indexes of the devices that work; of all, where none does.
+// Working returns the indexes of the working devices; of all, if there are none.
 func (t *Timeline) Working() []int {
 	return indexesOrAll(len(t.Devices), func(i int) bool { return t.Devices[i].works() })
 }
 
-// indexesOrAll are the indexes below n for which something holds; all, where it holds for none.
+// indexesOrAll returns the indexes below n that satisfy a condition; all, if none does.
 func indexesOrAll(n int, holds func(int) bool) (some []int) {
 	all := make([]int, n)
 	for i := range all {

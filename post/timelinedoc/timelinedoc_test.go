@@ -77,7 +77,7 @@ func madeUpDevice(rank, world, steps int) timeline.Device {
 	return d
 }
 
-// madeUp is a timeline of a run with so many ranks and steps.
+// madeUp is a timeline with given numbers of ranks and steps.
 func madeUp(ranks, steps int) *timeline.Timeline {
 	t := &timeline.Timeline{Tool: "post, busbar test"}
 	for r := range ranks {

@@ -12,9 +12,9 @@ import (
 	"busbar/internal/notice"
 )
 
-// Files expands files and folders (with their subfolders) to the traces among them, sorted within a folder, each once.
-// In folders a trace is known by how it begins, and what does not look like one is skipped. What cannot be read in a
-// folder is a problem; the error is of the system for what was named and does not exist, or that nothing was found.
+// Files expands files and folders (with subfolders) to their traces, sorted within a folder, without duplicates. In
+// folders it detects traces by their first bytes and skips other files. An unreadable file in a folder is a problem;
+// the error is that a named file does not exist, or that nothing was found.
 func Files(paths []string) (files []string, passed []notice.Notice, err error) {
 	known := map[string]bool{}
 	for _, path := range paths {
@@ -70,12 +70,10 @@ func under(dir string) (found []string, passed []notice.Notice) {
 	return found, passed
 }
 
-// traceKeys are some of the keys near the beginning of every Kineto trace. As values they occur in texts about traces
-// too.
+// traceKeys are some of the keys near the beginning of every Kineto trace. Texts about traces contain them as values.
 var traceKeys = regexp.MustCompile(`"(traceEvents|deviceProperties|distributedInfo|ph)"\s*:`)
 
-// Is reports whether a file begins as a trace does, or is a report of Nsight Systems without an export
-// beside it.
+// Is reports whether a file begins as a trace does, or is a report of Nsight Systems without its export.
 func Is(path string) (bool, error) {
 	if stem, is := strings.CutSuffix(path, ".nsys-rep"); is {
 		_, err := os.Stat(stem + ".sqlite")
@@ -91,7 +89,7 @@ func Is(path string) (bool, error) {
 	defer file.Close()
 	text, err := unpacked(file)
 	if err != nil {
-		return false, nil // gzip's, of no use to anybody
+		return false, nil // a failed close loses no data
 	}
 	head, _ := text.Peek(chunkBytes)
 	return bytes.HasPrefix(head, sqliteMagic) || isJSON(head) && traceKeys.Match(head), nil

@@ -39,7 +39,7 @@ func TestFiles(t *testing.T) {
 	}
 	must.Eq(t, []string{"a.json", "b/rank1", "r.nsys-rep", "s.sqlite"}, names)
 
-	// a file that is named is read whatever it holds
+	// a named file is read whatever its content
 	named := []string{filepath.Join(dir, "notes.txt")}
 	found, _, err = trace.Files(named)
 	must.NoError(t, err)

@@ -15,9 +15,9 @@ import (
 // lenient: profilers repeat keys, and names of kernels and files need not be UTF-8.
 var lenient = []jsontext.Options{jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true)}
 
-// readKineto reads a Kineto trace from its text. path is what it is called by, and may say its rank.
+// readKineto reads a Kineto trace from its text. path may contain the rank.
 func readKineto(ctx context.Context, r io.Reader, path string, o Options) (*File, error) {
-	text, err := readahead.NewReaderSize(r, 4, chunkBytes) // decompressing takes another core than parsing
+	text, err := readahead.NewReaderSize(r, 4, chunkBytes) // decompresses in parallel with the parser
 	if err != nil {
 		return nil, err
 	}
@@ -46,18 +46,18 @@ func readKineto(ctx context.Context, r io.Reader, path string, o Options) (*File
 	return f, nil
 }
 
-// document is a chrome trace as it is read.
+// document is a chrome trace during reading.
 type document struct {
 	ctx      context.Context
 	json     *jsontext.Decoder
 	event    event
 	gathered *gathered
 	about    metadata
-	known    bool // it has what only traces have
+	known    bool // a key that only traces have
 	events   int64
 }
 
-// read reads the document, and what follows it: the end of compressed data shows whether all of it was right.
+// read reads the document to the end of the file, so that the checksum of compressed data is verified.
 func (d *document) read() error {
 	var err error
 	if d.json.PeekKind() == '[' {
@@ -73,7 +73,7 @@ func (d *document) read() error {
 	return err
 }
 
-// member reads the events, or what is beside them.
+// member reads the events or a metadata value.
 func (d *document) member(key []byte) error {
 	if string(key) == `"traceEvents"` && d.json.PeekKind() == '[' {
 		d.known = true

@@ -16,7 +16,7 @@ import (
 	"busbar/post/trace/tracetest"
 )
 
-// write is a trace as text.
+// write returns a trace as text.
 func write(t testing.TB, o tracetest.Options, events func(w *tracetest.Writer)) []byte {
 	t.Helper()
 	var b bytes.Buffer
@@ -26,7 +26,7 @@ func write(t testing.TB, o tracetest.Options, events func(w *tracetest.Writer)) 
 	return b.Bytes()
 }
 
-// written is the one device of a trace without a rank.
+// written returns the only device of a trace without a rank.
 func written(t testing.TB, events func(w *tracetest.Writer)) *trace.Device {
 	t.Helper()
 	return only(t, read(t, "x.json", write(t, tracetest.Options{}, events)))
@@ -48,21 +48,21 @@ func readAs(t testing.TB, name string, text []byte, o trace.Options) (*trace.Fil
 	return trace.Read(t.Context(), path, o)
 }
 
-// only is the one device of a file.
+// only returns the only device of a file.
 func only(t testing.TB, f *trace.File) *trace.Device {
 	t.Helper()
 	must.Len(t, 1, f.Devices)
 	return f.Devices[0]
 }
 
-// noted expects exactly these notes of a file.
+// noted checks the notes of a file.
 func noted(t testing.TB, f *trace.File, facts ...notice.Fact) {
 	t.Helper()
 	must.Eq(t, facts, f.Notes)
 }
 
-// callsOf are the calls of a device's activities, a line each: index, name, collective, bytes, type, group, sequence
-// number, peer and parts; - where there is none.
+// callsOf returns the calls of a device's activities, one per line: index, name, collective, bytes, type, group,
+// sequence number, peer and parts; - without a call.
 func callsOf(d *trace.Device) string {
 	var b strings.Builder
 	for _, a := range d.Activities {
@@ -76,7 +76,7 @@ func callsOf(d *trace.Device) string {
 	return b.String()
 }
 
-// wantText compares facts that are written as text.
+// wantText compares texts.
 func wantText(t testing.TB, got any, want string) {
 	t.Helper()
 	must.EqOp(t, strings.TrimSpace(want), strings.TrimSpace(fmt.Sprint(got)))
@@ -92,7 +92,7 @@ func packed(t testing.TB, text []byte) []byte {
 	return b.Bytes()
 }
 
-// training is a trace of three steps of four layers, with what it holds.
+// training returns a trace of three steps of four layers, with the expected results.
 func training(t testing.TB) ([]byte, tracetest.Answers) {
 	t.Helper()
 	s := tracetest.Training{Options: tracetest.Options{Rank: 1, World: 4, NCCL: "2.27.5"}, Steps: 3, Layers: 4,
@@ -127,7 +127,7 @@ func TestTraining(t *testing.T) {
 	must.EqOp(t, want, got)
 }
 
-// TestLayouts has one trace in the layouts of other versions of the profiler, and compressed.
+// TestLayouts reads one trace in the layouts of other profiler versions, and compressed.
 func TestLayouts(t *testing.T) {
 	plain, _ := training(t)
 	want := only(t, read(t, "rank1.json", plain))
@@ -151,7 +151,7 @@ func TestLayouts(t *testing.T) {
 	}
 }
 
-// checkPromises checks what the types promise of a device.
+// checkPromises checks the documented invariants of a device.
 func checkPromises(t *testing.T, d *trace.Device) {
 	t.Helper()
 	last := int64(trace.NoTime)
@@ -175,7 +175,7 @@ func checkPromises(t *testing.T, d *trace.Device) {
 	}
 }
 
-// FuzzKineto: whatever a file holds, reading it ends, and what comes of it keeps the promises of the types.
+// FuzzKineto checks that reading any file ends and keeps the types' invariants.
 func FuzzKineto(f *testing.F) {
 	text, _ := training(f)
 	f.Add(text)
@@ -194,9 +194,8 @@ func FuzzKineto(f *testing.F) {
 	})
 }
 
-// A file that ends anywhere keeps all events that are whole, and states that it was cut; so does one whose compressed
-// text ends.
-func TestCutAnywhere(t *testing.T) {
+// A truncated file keeps all complete events and states the truncation; so does truncated compressed data.
+func TestTruncatedAnywhere(t *testing.T) {
 	text := write(t, tracetest.Options{World: 1}, func(w *tracetest.Writer) {
 		for i := range int64(4) {
 			w.Kernel(one(50_000+i*2000, 1000))
@@ -221,8 +220,8 @@ func TestCutAnywhere(t *testing.T) {
 	must.Len(t, 24, only(t, f).Activities)
 }
 
-// A file is read up to what is not JSON.
-func TestTextThatIsNotJSON(t *testing.T) {
+// A file is read up to the first invalid JSON.
+func TestInvalidJSON(t *testing.T) {
 	f := read(t, "x.json", events(kernel("10", "5"), kernel("20", "inf"), kernel("30", "5")))
 	must.Len(t, 1, only(t, f).Activities)
 	must.StrContains(t, f.Cut, "1 events read")

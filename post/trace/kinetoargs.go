@@ -6,11 +6,11 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// argument is one of those of an event that are read.
+// argument is an argument of an event.
 type argument int
 
-// The arguments. Those after collectiveName are what torch.distributed recorded of a collective, on its operator or on
-// its kernel.
+// The arguments. torch.distributed records those after collectiveName for a collective, on its operator or on its
+// kernel.
 const (
 	argDevice argument = iota
 	argStream
@@ -23,11 +23,11 @@ const (
 	argElementsOut
 	argGroupSize
 	argSequence
-	argPeer   // of sends and receives: its rank in the group
-	argSource // of the world: of receives
-	argTarget // of the world: of sends
+	argPeer   // of sends and receives: the peer's rank in the group
+	argSource // of receives: world rank
+	argTarget // of sends: world rank
 	argFirstRank
-	argRankStride // how far ranks of the group are apart, where they are evenly spaced
+	argRankStride // stride of the group's ranks, if constant
 	argDataType
 	argGroupName
 	argGroupAbout
@@ -51,10 +51,10 @@ var argumentKeys = map[string]argument{
 	`"Out split size"`: argSplitsOut,
 }
 
-// arguments are those of one event as JSON; empty where it does not have them.
+// arguments are the JSON values of one event; empty if missing.
 type arguments [allArguments][]byte
 
-// number is an argument, Unknown where it is none.
+// number is the value of an argument, Unknown if it is not a number.
 func (a *arguments) number(of argument) int64 {
 	n, ok := decimal(a[of], 0)
 	if !ok {
@@ -69,7 +69,7 @@ func (a *arguments) reset() {
 	}
 }
 
-// read reads the value of args.
+// read reads the arguments of an event.
 func (a *arguments) read(json *jsontext.Decoder) error {
 	return members(json, func(key []byte) error {
 		of, wanted := argumentKeys[string(key)]
@@ -82,7 +82,7 @@ func (a *arguments) read(json *jsontext.Decoder) error {
 	})
 }
 
-// members reads an object and hands each key on to what reads its value. What is no object is passed over.
+// members calls a function for each key of an object. It skips other values.
 func members(json *jsontext.Decoder, value func(key []byte) error) error {
 	if json.PeekKind() != '{' {
 		return json.SkipValue()
@@ -100,7 +100,7 @@ func members(json *jsontext.Decoder, value func(key []byte) error) error {
 	return err
 }
 
-// evenSplits reports whether lists of splits, texts like "[]" or "[4, 4]", are those of equal shares.
+// evenSplits reports whether split lists such as "[]" or "[4, 4]" have equal shares.
 func evenSplits(lists ...[]byte) bool {
 	for _, list := range lists {
 		shares := bytes.Split(bytes.Trim(list, `"[] `), []byte(","))

@@ -7,13 +7,13 @@ import (
 	"busbar/internal/coll"
 )
 
-// madeCall is a call as an operator or a kernel describes it.
+// madeCall is a call, described by an operator or a kernel.
 type madeCall struct {
 	Call
-	peer int // of the world; Unknown
+	peer int // world rank; Unknown
 }
 
-// collectiveOp is an operator of the host that is of a collective.
+// collectiveOp is a host operator of a collective.
 type collectiveOp struct {
 	Span
 	call     madeCall
@@ -30,7 +30,7 @@ func (g *gathered) addCollective(e *event) {
 	}
 }
 
-// call is what the arguments of a collective record.
+// call returns the call that the arguments of a collective describe.
 func (g *gathered) call(a *arguments) madeCall {
 	m := madeCall{
 		peer: Unknown,
@@ -50,8 +50,8 @@ func (g *gathered) call(a *arguments) madeCall {
 	return m
 }
 
-// callSize is the size of a collective as nccl-tests counts it. What runs as one kernel for several collectives, and
-// what does not give all ranks the same, has no such size.
+// callSize returns the size of a collective as nccl-tests counts it; Unknown for several collectives in one kernel and
+// for uneven shares.
 func callSize(call *Call, in, out int64, a *arguments) int64 {
 	switch lower := strings.ToLower(call.Name); {
 	case lower == "send":
@@ -64,7 +64,7 @@ func callSize(call *Call, in, out int64, a *arguments) int64 {
 	return wholeSize(call.What, in, out, rankCount(a))
 }
 
-// collectives are the words of torch.distributed, without underscores and without what they add for variants.
+// collectives are torch.distributed's names, without underscores and variant suffixes.
 var collectives = map[string]coll.Collective{
 	"allreduce": coll.AllReduce, "allgather": coll.AllGather, "reducescatter": coll.ReduceScatter,
 	"broadcast": coll.Broadcast,
@@ -72,12 +72,11 @@ var collectives = map[string]coll.Collective{
 	"scatter": coll.Scatter,
 }
 
-// variants are added to a collective's name for other signatures of the same operation: _allgather_base,
-// all_gather_into_tensor_coalesced.
+// variants are affixes for other signatures of the same operation: _allgather_base, all_gather_into_tensor_coalesced.
 var variants = []string{"coalesced", "base", "oop", "single", "intotensor", "tensor", "sparse"}
 
-// collectiveNamed is the collective of a name of torch.distributed; Other for what is none of ours, such as send, recv
-// and barrier.
+// collectiveNamed returns the collective for a name of torch.distributed; Other for all else, such as send, recv and
+// barrier.
 func collectiveNamed(name string) coll.Collective {
 	word := strings.ReplaceAll(strings.ToLower(name), "_", "")
 	for _, v := range variants {
@@ -89,8 +88,8 @@ func collectiveNamed(name string) coll.Collective {
 	return coll.Other
 }
 
-// ofCollective reports whether a kernel may be of the collective that it was launched in. Kernels that copy and scale
-// tensors for it are launched there too, and have its arguments.
+// ofCollective reports whether a kernel may belong to the collective that launched it. The collective also launches
+// kernels that copy and scale tensors, with the same arguments.
 func ofCollective(name []byte, carries bool) bool {
 	lower := bytes.ToLower(name)
 	return bytes.Contains(lower, []byte("ccl")) || carries && !bytes.Contains(lower, []byte("at::native"))
@@ -98,17 +97,17 @@ func ofCollective(name []byte, carries bool) bool {
 
 // groupTable numbers communicators.
 type groupTable struct {
-	byKey map[[4]int32]int32 // by the texts that describe them
+	byKey map[[4]int32]int32 // by their descriptions
 	all   []rawGroup
 }
 
-// rawGroup is a communicator as arguments describe it.
+// rawGroup is a communicator as described by arguments.
 type rawGroup struct {
 	Group
 	first, stride int64
 }
 
-// index is Unknown where the arguments name no communicator.
+// index returns Unknown if the arguments name no communicator.
 func (t *groupTable) index(g *gathered, a *arguments) int32 {
 	size := rankCount(a)
 	if len(a[argGroupName]) == 0 && size == 0 {
@@ -132,10 +131,10 @@ func (t *groupTable) index(g *gathered, a *arguments) int32 {
 	return i
 }
 
-// mostRanks is more than any world has; a file with more is damaged.
+// mostRanks exceeds any real world size; a file with more is damaged.
 const mostRanks = 1 << 17
 
-// rankCount is the number of ranks of the group; 0 where it is not known.
+// rankCount returns the number of ranks of the group; 0 if unknown.
 func rankCount(a *arguments) int {
 	n := a.number(argGroupSize)
 	if n <= 0 || n > mostRanks {

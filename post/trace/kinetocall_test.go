@@ -13,10 +13,10 @@ import (
 	"busbar/post/trace/tracetest"
 )
 
-// tensor is a group of tensor parallelism that rank 3 of 8 is in.
+// tensor is a tensor-parallel group of rank 3 of 8.
 var tensor = tracetest.Group{Name: "4", About: "tp", Ranks: []int{2, 3}}
 
-// called is the device of a trace of rank 3 of 8, in which one kernel of NCCL runs, and one that computes.
+// called returns the device of a trace of rank 3 of 8, with one NCCL kernel and one compute kernel.
 func called(t *testing.T, c tracetest.Collective, groups ...tracetest.Group) *trace.Device {
 	t.Helper()
 	o := tracetest.Options{Rank: 3, World: 8, Groups: groups}
@@ -30,7 +30,7 @@ func called(t *testing.T, c tracetest.Collective, groups ...tracetest.Group) *tr
 	return d
 }
 
-func TestCallsWhereverTheyAre(t *testing.T) {
+func TestCallSources(t *testing.T) {
 	for where := range tracetest.ByNesting + 1 {
 		d := called(t, tracetest.Collective{Name: "_allgather_base", Type: "BFloat16", In: 100, Out: 200, Group: tensor,
 			Seq: 9, Where: where})
@@ -81,7 +81,7 @@ func TestPeers(t *testing.T) {
 	}
 }
 
-// A list of more than thirty ranks is cut short in arguments; the operator's spacing has them all.
+// Arguments truncate lists of more than thirty ranks; the operator's stride has them all.
 func TestLongListsOfRanks(t *testing.T) {
 	var all []int
 	for r := range 64 {
@@ -96,14 +96,14 @@ func TestLongListsOfRanks(t *testing.T) {
 	must.EqOp(t, 64, g.Size)
 }
 
-// What arguments lack of a group is in distributedInfo.
+// distributedInfo has what arguments lack of a group.
 func TestGroupsOfDistributedInfo(t *testing.T) {
 	d := called(t, tracetest.Collective{Name: "allreduce", Type: "Float", In: 1, Out: 1, Where: tracetest.OnKernel,
 		Group: tracetest.Group{Name: "4"}}, tensor)
 	wantText(t, d.Groups, "[{4 tp [2 3] 2 1}]")
 }
 
-// One call may take several kernels, and the kernels that copy for a collective are not of it.
+// A call may have several kernels; kernels that copy for a collective do not belong to it.
 func TestKernelsOfOneCall(t *testing.T) {
 	c := &tracetest.Collective{Name: "all_to_all", Type: "Float", In: 8, Out: 8, Group: tensor, External: 900,
 		Where: tracetest.OnKernel}

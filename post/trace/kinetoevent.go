@@ -6,10 +6,10 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// event is one event of a chrome trace. Its texts are JSON as it stands in the file, quotes and all, and belong to the
-// reader: they hold until the next event.
+// event is one event of a chrome trace. Its texts are raw JSON, with quotes, in the reader's buffer: they are valid
+// until the next event.
 type event struct {
-	phase    byte // X, B, E, …; 0 where it has none
+	phase    byte // X, B, E, …; 0 if missing
 	category category
 	name     []byte
 	pid, tid []byte
@@ -17,14 +17,14 @@ type event struct {
 	took     int64 // ns; may be negative
 	hasStart bool
 	args     arguments
-	cat      []byte // the category's text
+	cat      []byte // raw category
 }
 
-// farthest is 36 years in nanoseconds. Times from 36 years before the clock's beginning to 146 after it are moments,
-// whose differences fit.
+// farthest is 36 years in nanoseconds. It bounds times to between 36 years before the clock's zero and 146 years after
+// it, so that differences fit an int64.
 const farthest = 1 << 60
 
-// category is what an event is of.
+// category is the category of an event.
 type category uint8
 
 const (
@@ -34,10 +34,10 @@ const (
 	memsetEvent            // a memset
 	callEvent              // host: a call of CUDA or HIP
 	operatorEvent          // an operator of torch, or a range
-	ignoredEvent           // what says nothing of its own: the GPU's copy of a range, flows, the profiler's own work
+	ignoredEvent           // ignored: the GPU's copy of a range, flows, the profiler's own work
 )
 
-// categories are their names.
+// categories maps names to categories.
 var categories = map[string]category{
 	`"kernel"`: kernelEvent, `"gpu_memcpy"`: memcpyEvent, `"gpu_memset"`: memsetEvent,
 	`"cpu_op"`: operatorEvent, `"user_annotation"`: operatorEvent, `"python_function"`: operatorEvent,
@@ -45,7 +45,7 @@ var categories = map[string]category{
 	`"fwdbwd"`: ignoredEvent, `"Trace"`: ignoredEvent, `"cuda_sync"`: ignoredEvent,
 }
 
-// categoryOf knows cuda_runtime, xpu_driver and the like by their ends.
+// categoryOf recognises cuda_runtime, xpu_driver and the like by their suffixes.
 func categoryOf(text []byte) category {
 	if bytes.HasSuffix(text, []byte(`_runtime"`)) || bytes.HasSuffix(text, []byte(`_driver"`)) {
 		return callEvent
@@ -53,8 +53,7 @@ func categoryOf(text []byte) category {
 	return categories[string(text)]
 }
 
-// read reads an event, at whose { the reader stands. What is not an event of a trace is read all the same, and has no
-// phase.
+// read reads an event from its {. A value that is not an event is skipped and has no phase.
 func (e *event) read(json *jsontext.Decoder) error {
 	e.phase, e.category, e.start, e.took, e.hasStart = 0, otherEvent, 0, 0, false
 	for _, text := range []*[]byte{&e.cat, &e.name, &e.pid, &e.tid} {
@@ -64,8 +63,8 @@ func (e *event) read(json *jsontext.Decoder) error {
 	return members(json, func(key []byte) error { return e.member(json, key) })
 }
 
-// member reads the value of a key. Arguments of operators are most of a file, and those that nobody wants are passed
-// over as soon as it is known what they are of.
+// member reads the value of a key. Arguments of operators are most of a file; unneeded ones are skipped as soon as the
+// category is known.
 func (e *event) member(json *jsontext.Decoder, key []byte) error {
 	var into *[]byte
 	switch string(key) {
@@ -94,13 +93,13 @@ func (e *event) member(json *jsontext.Decoder, key []byte) error {
 	return err
 }
 
-// scalar reads ph, ts or dur, told by its first letter.
+// scalar reads ph, ts or dur, distinguished by the first letter.
 func (e *event) scalar(json *jsontext.Decoder, which byte) error {
 	value, err := json.ReadValue()
 	switch {
 	case err != nil:
 	case which == 't':
-		e.start, e.hasStart = decimal(value, 3) // microseconds, whatever displayTimeUnit says: that is for viewers
+		e.start, e.hasStart = decimal(value, 3) // always microseconds; displayTimeUnit is for viewers only
 		e.hasStart = e.hasStart && e.start > -farthest && e.start < 4*farthest
 	case which == 'd':
 		e.took, _ = decimal(value, 3)
@@ -111,7 +110,7 @@ func (e *event) scalar(json *jsontext.Decoder, which byte) error {
 	return err
 }
 
-// wantsArguments reports whether arguments are of use: of operators only those of collectives are.
+// wantsArguments reports whether the arguments are needed: of operators only those of collectives.
 func (e *event) wantsArguments() bool {
 	switch e.category {
 	case kernelEvent, memcpyEvent, memsetEvent, callEvent:
@@ -122,10 +121,10 @@ func (e *event) wantsArguments() bool {
 	return false
 }
 
-// collective reports whether it is the operator of a collective of torch.distributed.
+// collective reports whether the event is torch.distributed's operator of a collective.
 func (e *event) collective() bool { return bytes.Equal(e.name, []byte(`"record_param_comms"`)) }
 
-// text is a JSON string without quotes and escapes; of what is none, the text itself.
+// text returns a JSON string without quotes and escapes; other values unchanged.
 func text(value []byte) string {
 	if len(value) < 2 || value[0] != '"' {
 		return string(value)
@@ -133,6 +132,6 @@ func text(value []byte) string {
 	if bytes.IndexByte(value, '\\') < 0 {
 		return string(value[1 : len(value)-1])
 	}
-	plain, _ := jsontext.AppendUnquote(nil, value) // what is no UTF-8 becomes the sign for that
+	plain, _ := jsontext.AppendUnquote(nil, value) // invalid UTF-8 becomes U+FFFD
 	return string(plain)
 }

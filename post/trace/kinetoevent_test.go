@@ -17,18 +17,18 @@ func one(start, took int64) tracetest.Kernel {
 	return tracetest.Kernel{Name: "k", Stream: 7, Start: start, Took: took}
 }
 
-// events is a trace of events as they are given.
+// events returns a trace of the given events.
 func events(list ...string) []byte {
 	return []byte(`{"traceEvents": [` + strings.Join(list, ",") + `]}`)
 }
 
-// kernel is a kernel with ts and dur as they are given.
+// kernel returns a kernel with the given ts and dur.
 func kernel(ts, dur string) string {
 	return fmt.Sprintf(`{"ph": "X", "cat": "kernel", "name": "k", "pid": 0, "tid": 7, "ts": %s, "dur": %s,
 "args": {"device": 0, "stream": 7, "correlation": 5}}`, ts, dur)
 }
 
-// TestTimes has times as writers spell them, from 1970 on or with a base.
+// TestTimes covers the formats of times, from 1970 or with a base.
 func TestTimes(t *testing.T) {
 	const base = 1700000000_000000000
 	for _, c := range []struct {
@@ -67,7 +67,7 @@ func TestOddTimes(t *testing.T) {
 	noted(t, f)
 }
 
-func TestWhatIsNoActivity(t *testing.T) {
+func TestIgnoredEvents(t *testing.T) {
 	d := written(t, func(w *tracetest.Writer) {
 		w.Kernel(one(50_000, 1000))
 		for _, category := range []string{"gpu_user_annotation", "overhead", "cuda_sync", "fwdbwd"} {
@@ -80,8 +80,8 @@ func TestWhatIsNoActivity(t *testing.T) {
 	must.Len(t, 0, d.Ranges)
 }
 
-// Nested activities, and those of other launches and nodes of a graph, are not the same.
-func TestRepeatedActivitiesCountOnce(t *testing.T) {
+// Nested activities, and those of other launches or graph nodes, are different.
+func TestDuplicateActivities(t *testing.T) {
 	again := kernel("30", "5")
 	d := only(t, read(t, "x.json", events(again, kernel("10", "50"), kernel("12", "3"), again, again,
 		strings.Replace(again, `"correlation": 5`, `"correlation": 6`, 1),
@@ -89,7 +89,7 @@ func TestRepeatedActivitiesCountOnce(t *testing.T) {
 	must.Len(t, 5, d.Activities)
 }
 
-func TestTextInThePlaceOfNumbers(t *testing.T) {
+func TestTextInsteadOfNumbers(t *testing.T) {
 	d := only(t, read(t, "x.json", events(
 		`{"ph": "X", "cat": "kernel", "name": "with \"quotes\" and \u00e9", "pid": 3, "tid": 12, "ts": 2, "dur": 1,
 "args": {"device": "3", "stream": "12"}}`)))
@@ -115,7 +115,7 @@ func TestSeveralDevices(t *testing.T) {
 	noted(t, f, profiles.SeveralDevices{Rank: 5, Devices: 2, Main: 5})
 }
 
-// TestGraphs has kernels of graphs that are known by their launch alone and by their node alone.
+// TestGraphs covers graph kernels known by their launch only and by their node only.
 func TestGraphs(t *testing.T) {
 	f := read(t, "x.json", write(t, tracetest.Options{}, func(w *tracetest.Writer) {
 		for node := range int64(2) {

@@ -9,7 +9,7 @@ import (
 	"busbar/internal/notice/profiles"
 )
 
-// fill fills a file with what was gathered.
+// fill builds a file from the gathered events.
 func (g *gathered) fill(f *File, about metadata) {
 	info, gpus := about.info(), about.gpus()
 	g.completeGroups(info)
@@ -28,7 +28,7 @@ func (g *gathered) fill(f *File, about metadata) {
 	for _, id := range slices.Sorted(maps.Keys(g.devices)) {
 		d := &Device{Rank: Unknown, Process: Unknown, ID: int(id), GPU: gpus[int(id)], NCCL: info.NCCL, Origin: origin}
 		g.fillDevice(d, g.devices[id], zero)
-		g.devices[id] = nil // its memory is wanted for the next
+		g.devices[id] = nil // frees memory for the next
 		g.addRanges(d, zero)
 		if d.Process != Unknown {
 			process = d.Process
@@ -39,8 +39,7 @@ func (g *gathered) fill(f *File, about metadata) {
 	g.note(f)
 }
 
-// zero is the moment that times are counted from, as the file counts, and in nanoseconds since 1970; that may be
-// Unknown.
+// zero returns the time origin in the file's clock, and in nanoseconds since 1970, which may be Unknown.
 func (g *gathered) zero(base int64) (zero, origin int64) {
 	zero = math.MaxInt64
 	for _, activities := range g.devices {
@@ -51,7 +50,7 @@ func (g *gathered) zero(base int64) (zero, origin int64) {
 	if zero == math.MaxInt64 {
 		return 0, Unknown
 	}
-	const epoch = 1e18 // nanoseconds in 2001: what is later counts from 1970, what is earlier from the machine's start
+	const epoch = 1e18 // nanoseconds in 2001: later times count from 1970, earlier ones from boot
 	switch {
 	case zero >= epoch:
 		return zero, zero
@@ -61,7 +60,7 @@ func (g *gathered) zero(base int64) (zero, origin int64) {
 	return zero, Unknown
 }
 
-// addRanges gives a device the ranges of the host. Every device of the file has the same.
+// addRanges gives a device the host's ranges. All devices of the file share them.
 func (g *gathered) addRanges(d *Device, zero int64) {
 	for _, r := range g.ranges {
 		d.Ranges = append(d.Ranges, Range{Span: Span{r.Start - zero, r.End - zero}, Name: r.Name})
@@ -72,13 +71,13 @@ func (g *gathered) addRanges(d *Device, zero int64) {
 	d.Ranges = slices.Compact(d.Ranges)
 }
 
-// note collects what the values of the file depend on.
+// note records facts that limit the values of the file.
 func (g *gathered) note(f *File) {
 	if len(f.Devices) == 0 {
 		f.note(profiles.NoGPUActivity{Format: profiles.Kineto})
 		return
 	}
-	launches := 0 // of CUDA graphs whose kernels are missing in the file
+	launches := 0 // CUDA graphs without kernels in the file
 	for _, c := range g.host {
 		if c.graph && !c.used {
 			launches++

@@ -5,21 +5,21 @@ import (
 	"strings"
 )
 
-// gathered is what is kept of the events while they are read. Times are nanoseconds as the file counts them.
+// gathered is the retained part of the events. Times are nanoseconds in the file's clock.
 type gathered struct {
 	keep     func(string) bool
 	names    interner
-	words    interner                // texts that repeat: collectives, types, communicators
+	words    interner                // repeated texts: collectives, types, communicators
 	threads  map[[2]int32]int32      // by the texts of pid and tid
-	pids     []int64                 // of each thread; Unknown where the pid is no number
-	devices  map[int64][]rawActivity // in the order of the file
+	pids     []int64                 // of each thread; Unknown for a pid that is not a number
+	devices  map[int64][]rawActivity // in file order
 	groups   groupTable
-	calls    []madeCall          // that kernels carry themselves
+	calls    []madeCall          // from the kernels' own arguments
 	ops      []collectiveOp      // of the host
-	host     map[int64]*hostCall // of CUDA or HIP, by correlation: of several the first
-	external map[int64]int32     // index in ops by the id of the operator; Unknown where two have the same
-	ranges   []Range             // kept ones, with their duplicates
-	wanted   map[string]bool     // verdicts of keep, by the name as the file spells it
+	host     map[int64]*hostCall // of CUDA or HIP, by correlation; the first of several
+	external map[int64]int32     // index in ops by the id of the operator; Unknown if two have the same
+	ranges   []Range             // number of ranges kept, with duplicates
+	wanted   map[string]bool     // results of keep, by raw name
 }
 
 func newGathered(keep func(string) bool) *gathered {
@@ -34,11 +34,11 @@ func newGathered(keep func(string) bool) *gathered {
 	}
 }
 
-// rawActivity is an activity with what it is joined by.
+// rawActivity is an activity with the keys that join it.
 type rawActivity struct {
 	Activity
 	correlation int64 // of the call that launched it
-	external    int64 // of the operator, or what old traces hold in its place: the correlation
+	external    int64 // of the operator; old traces have the correlation here
 	node        int64 // of a CUDA graph
 	own         int32 // index in gathered.calls; Unknown
 }
@@ -47,11 +47,11 @@ type rawActivity struct {
 type hostCall struct {
 	start  int64
 	thread int32
-	graph  bool // it launches a whole CUDA graph
-	used   bool // something that it launched was seen
+	graph  bool // launches a whole CUDA graph
+	used   bool // the file has an activity that it launched
 }
 
-// add takes an event.
+// add adds an event.
 func (g *gathered) add(e *event) {
 	switch {
 	case e.category == ignoredEvent:
@@ -89,8 +89,7 @@ func (g *gathered) addActivity(e *event) {
 	g.devices[id] = append(g.devices[id], a)
 }
 
-// after is the end of what took so long; never before its start. Neither is more than farthest allows, so that the sum
-// fits an int64.
+// after returns start plus duration, clamped to [start, farthest] so that the sum fits an int64.
 func after(start, took int64) int64 {
 	if took < 0 {
 		return start
@@ -98,7 +97,7 @@ func after(start, took int64) int64 {
 	return start + took
 }
 
-// kindOf tells copies by their names: "Memcpy HtoD (Pinned -> Device)", "CopyDeviceToHost".
+// kindOf recognises copies by their names: "Memcpy HtoD (Pinned -> Device)", "CopyDeviceToHost".
 func kindOf(e *event) Kind {
 	switch e.category {
 	case kernelEvent:
@@ -127,14 +126,14 @@ func (g *gathered) addCall(e *event) {
 	}
 }
 
-// addRange keeps a range of the host if it is wanted.
+// addRange keeps a range of the host if keep selects it.
 func (g *gathered) addRange(e *event) {
 	if g.wants(e.name) {
 		g.ranges = append(g.ranges, Range{Span: Span{e.start, after(e.start, e.took)}, Name: g.words.text(e.name)})
 	}
 }
 
-// stepPrefix begins the names of the profiler's steps.
+// stepPrefix is the prefix of the profiler's step names.
 const stepPrefix = "ProfilerStep#"
 
 func (g *gathered) wants(name []byte) bool {
@@ -152,13 +151,13 @@ func (g *gathered) wants(name []byte) bool {
 	return is
 }
 
-// interner numbers texts, each once.
+// interner assigns a number to each distinct text.
 type interner struct {
-	byText map[string]int32 // as the file spells them
+	byText map[string]int32 // raw
 	texts  []string
 }
 
-// index is the number of a text of JSON.
+// index returns the number of a JSON text.
 func (n *interner) index(value []byte) int32 {
 	if i, ok := n.byText[string(value)]; ok {
 		return i
@@ -166,7 +165,7 @@ func (n *interner) index(value []byte) int32 {
 	return n.add(string(value), strings.ToValidUTF8(text(value), "�"))
 }
 
-// add is the number of a text that a file spells in its own way.
+// add returns the number of a raw text.
 func (n *interner) add(spelled, text string) int32 {
 	i, ok := n.byText[spelled]
 	if !ok {
@@ -182,7 +181,7 @@ func (n *interner) add(spelled, text string) int32 {
 
 func (n *interner) text(value []byte) string { return n.texts[n.index(value)] }
 
-// thread is the number of the thread of an event.
+// thread returns the number of an event's thread.
 func (g *gathered) thread(e *event) int32 {
 	key := [2]int32{g.words.index(e.pid), g.words.index(e.tid)}
 	i, ok := g.threads[key]

@@ -6,7 +6,7 @@ import (
 	"sort"
 )
 
-// fillDevice gives a device its activities, calls and groups. Activities that the file has more than once count once.
+// fillDevice sets a device's activities, calls and groups. Duplicate activities count once.
 func (g *gathered) fillDevice(d *Device, raw []rawActivity, zero int64) {
 	if !slices.IsSortedFunc(raw, inTime) {
 		slices.SortFunc(raw, inTime)
@@ -32,7 +32,7 @@ func (g *gathered) fillDevice(d *Device, raw []rawActivity, zero int64) {
 	g.giveGroups(d)
 }
 
-// giveGroups gives a device the groups that its calls are of.
+// giveGroups sets the groups of a device's calls.
 func (g *gathered) giveGroups(d *Device) {
 	number := map[int32]int32{Unknown: Unknown}
 	for i := range d.Calls {
@@ -47,7 +47,7 @@ func (g *gathered) giveGroups(d *Device) {
 	}
 }
 
-// inTime orders by start, the longer first, and then by all that tells activities apart.
+// inTime orders by start, the longer first, then by all other fields.
 func inTime(a, b rawActivity) int {
 	return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(b.End, a.End), cmp.Compare(a.Stream, b.Stream),
 		cmp.Compare(a.Name, b.Name),
@@ -55,7 +55,7 @@ func inTime(a, b rawActivity) int {
 		cmp.Compare(a.Bytes, b.Bytes))
 }
 
-// launch is the call of the host that launched an activity; nil where the file does not have it.
+// launch returns the host call that launched an activity; nil if missing in the file.
 func (g *gathered) launch(a *rawActivity) *hostCall {
 	call := g.host[a.correlation]
 	if call != nil {
@@ -64,15 +64,14 @@ func (g *gathered) launch(a *rawActivity) *hostCall {
 	return call
 }
 
-// callKey tells calls apart: by their operator, or where that is not in the file by the id that their kernels have in
-// common.
+// callKey identifies a call by its operator or, without one in the file, by the id shared by its kernels.
 type callKey struct {
 	op       int32
 	own      int32
 	external int64
 }
 
-// join gives a kernel the call that it is of.
+// join sets the call of a kernel.
 func (g *gathered) join(d *Device, a *rawActivity, launch *hostCall, made map[callKey]int32) {
 	if a.Kind != Kernel || a.own == Unknown && !ofCollective([]byte(g.names.texts[a.Name]), false) {
 		return
@@ -99,9 +98,9 @@ func (g *gathered) join(d *Device, a *rawActivity, launch *hostCall, made map[ca
 	a.Call = i
 }
 
-// operator is the operator or range of the host that a kernel of a collective was launched for; Unknown.
+// operator returns the host operator or range that launched a collective's kernel, or Unknown.
 func (g *gathered) operator(a *rawActivity, launch *hostCall) int32 {
-	// old versions write the correlation in the place of the operator's id
+	// old versions write the correlation instead of the operator's id
 	if a.external > 0 && a.external != a.correlation {
 		if op, ok := g.external[a.external]; ok && op != Unknown {
 			return op
@@ -113,9 +112,9 @@ func (g *gathered) operator(a *rawActivity, launch *hostCall) int32 {
 	return Unknown
 }
 
-// enclosing is the innermost operator of a collective around a call of the same thread; Unknown.
+// enclosing returns the innermost collective operator around a call in the same thread, or Unknown.
 func (g *gathered) enclosing(launch *hostCall) int32 {
-	const deepest = 64 // operators that begin before and may still be open
+	const deepest = 64 // operators that begin earlier and may still be open
 	ops := g.ops
 	next := sort.Search(len(ops), func(i int) bool {
 		return ops[i].thread > launch.thread || ops[i].thread == launch.thread && ops[i].Start > launch.start
@@ -128,7 +127,7 @@ func (g *gathered) enclosing(launch *hostCall) int32 {
 	return Unknown
 }
 
-// inGroup is a call whose peer is counted within its group.
+// inGroup returns a call whose peer is a rank within its group.
 func (g *gathered) inGroup(m madeCall) Call {
 	if m.Peer == Unknown && m.peer != Unknown && m.Group != Unknown {
 		m.Peer = slices.Index(g.groups.all[m.Group].Ranks, m.peer) // -1 is Unknown

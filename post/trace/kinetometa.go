@@ -7,14 +7,14 @@ import (
 	"strings"
 )
 
-// metadata are the values beside the events, as JSON by their keys.
+// metadata holds the values beside the events, as JSON by key.
 type metadata map[string]json.RawMessage
 
-// metadataKeys are the keys that are read.
+// metadataKeys are the keys to read.
 var metadataKeys = map[string]bool{"schemaVersion": true, "deviceProperties": true, "distributedInfo": true,
 	"baseTimeNanoseconds": true, "traceName": true, "busbar": true}
 
-// busbar is what busbar recorded of a step of its own; nil where another program wrote the file.
+// busbar returns what busbar recorded of its own step; nil for files of other programs.
 func (m metadata) busbar() *Own {
 	var own Own
 	if json.Unmarshal(m["busbar"], &own) != nil || own.Tool == "" {
@@ -23,13 +23,13 @@ func (m metadata) busbar() *Own {
 	return &own
 }
 
-// gpus are the names of devices, by their number. A rank lists all GPUs of its host.
+// gpus returns the names of devices by number. A rank lists all GPUs of its host.
 func (m metadata) gpus() map[int]string {
 	var devices []struct {
 		ID   int    `json:"id"`
 		Name string `json:"name"`
 	}
-	_ = json.Unmarshal(m["deviceProperties"], &devices) // what is of another type is left out
+	_ = json.Unmarshal(m["deviceProperties"], &devices) // values of another type are skipped
 	names := map[int]string{}
 	for _, d := range devices {
 		names[d.ID] = d.Name
@@ -37,7 +37,7 @@ func (m metadata) gpus() map[int]string {
 	return names
 }
 
-// distributed is what torch.distributed recorded of itself.
+// distributed returns torch.distributed's own metadata.
 type distributed struct {
 	Rank   *int           `json:"rank"`
 	World  int            `json:"world_size"`
@@ -53,7 +53,7 @@ type processGroup struct {
 }
 
 func (m metadata) info() (d distributed) {
-	_ = json.Unmarshal(m["distributedInfo"], &d) // what is of another type is left out
+	_ = json.Unmarshal(m["distributedInfo"], &d) // values of another type are skipped
 	if d.Rank != nil && (*d.Rank < 0 || *d.Rank >= mostRanks) {
 		d.Rank = nil
 	}
@@ -63,8 +63,7 @@ func (m metadata) info() (d distributed) {
 	return d
 }
 
-// rankList reads a list, or the text of one; nil where it is cut short by an ellipsis, as torch does with more than
-// thirty.
+// rankList reads a list, or a text with one; nil if torch truncated it with an ellipsis (more than thirty).
 func rankList(value []byte) []int {
 	words := bytes.Trim(value, `"[] `)
 	if len(words) == 0 {

@@ -6,9 +6,8 @@ import (
 	"strings"
 )
 
-// decimal is the number that a JSON text spells, times ten to the power of scale (at most 3), rounded to the next
-// integer. Without an exponent it never passes through a float64: microseconds since 1970 with three decimals have more
-// digits than one holds. Some writers put numbers in quotes.
+// decimal returns a JSON number times 10^scale (scale at most 3), rounded to an integer. Numbers without an exponent
+// avoid float64: microseconds since 1970 with three decimals exceed its precision. Some writers quote numbers.
 func decimal(text []byte, scale int) (int64, bool) {
 	spelled := string(text)
 	if len(text) > 1 && text[0] == '"' {

@@ -9,8 +9,7 @@ import (
 	"busbar/internal/notice/profiles"
 )
 
-// completeGroups gives groups the ranks that their own lists are too long to have: from distributedInfo, or from their
-// spacing.
+// completeGroups fills in truncated rank lists of groups from distributedInfo or from the stride.
 func (g *gathered) completeGroups(info distributed) {
 	for i := range g.groups.all {
 		group := &g.groups.all[i]
@@ -37,8 +36,8 @@ func (g *gathered) completeGroups(info distributed) {
 	}
 }
 
-// place sets which rank the file is of, and where it ran. The rank is of the device with most activities: a process may
-// touch others, as when it makes a context on device 0.
+// place sets the file's rank and host. The rank belongs to the device with most activities: a process may touch
+// others, for example by a context on device 0.
 func (f *File) place(info distributed, process int64) {
 	if len(f.Devices) == 0 {
 		return
@@ -66,8 +65,8 @@ func (f *File) place(info distributed, process int64) {
 
 var torchName = regexp.MustCompile(`^(.+)_(\d+)\.\d{9,}\.pt\.trace\.json(?:\.gz)?$`)
 
-// hostOfPath is the host in a name as torch.profiler's handler for TensorBoard gives it, host_pid.time.pt.trace.json.
-// The pid must be that of the trace: others name files like that too.
+// hostOfPath returns the host from a file name of torch.profiler's handler for TensorBoard,
+// host_pid.time.pt.trace.json. The pid must equal the trace's: other files have similar names.
 func hostOfPath(file string, process int64) string {
 	found := torchName.FindStringSubmatch(filepath.Base(file))
 	if found == nil || found[2] != strconv.FormatInt(process, 10) {

@@ -7,13 +7,13 @@ import (
 	"io"
 )
 
-// gzipMagic begins what gzip compressed.
+// gzipMagic is the first bytes of gzip data.
 var gzipMagic = []byte{0x1f, 0x8b}
 
-// chunkBytes is how much is read at once.
+// chunkBytes is the size of a read.
 const chunkBytes = 1 << 18
 
-// unpacked is the text of a reader: of what gzip compressed, whatever its name, the decompressed text.
+// unpacked returns a reader's text, decompressed if it is gzip, whatever the file's name.
 func unpacked(r io.Reader) (*bufio.Reader, error) {
 	text := bufio.NewReaderSize(r, chunkBytes)
 	if head, _ := text.Peek(len(gzipMagic)); !bytes.Equal(head, gzipMagic) {

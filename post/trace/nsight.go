@@ -11,15 +11,15 @@ import (
 	"busbar/internal/notice"
 )
 
-// nsight is an export of Nsight Systems while it is read: first what ran on GPUs, then what the host called, since only
-// calls that launched something of it are of interest.
+// nsight is an export of Nsight Systems during reading: first the GPU activities, then the host calls, since only
+// calls that launched activities are needed.
 type nsight struct {
 	*database
 	options Options
 	file    *File
 	session session
 
-	processes map[int64]*process // by the number of their global thread, without the thread
+	processes map[int64]*process // by global thread id without the thread bits
 	devices   []*nsightDevice    // by process and number
 
 	payloads payloads
@@ -49,7 +49,7 @@ func readNsight(ctx context.Context, path string, o Options) (*File, error) {
 	return n.file, db.err
 }
 
-// finish puts together what was read apart.
+// finish joins the tables.
 func (n *nsight) finish() {
 	n.nvtx.assignCalls()
 	for _, d := range n.devices {
@@ -66,14 +66,13 @@ func (n *nsight) finish() {
 	n.noteMissing()
 }
 
-// note adds a fact once.
+// note adds a fact unless present.
 func (f *File) note(note notice.Fact) {
 	if !slices.Contains(f.Notes, note) {
 		f.Notes = append(f.Notes, note)
 	}
 }
 
-// processOf and pidOf take apart what an export calls a global thread: 24 bits of a thread, 24 of its process, and
-// above them the machine.
+// processOf and pidOf split an export's global thread id: 24 bits of thread, 24 bits of process, then the machine.
 func processOf(global int64) int64 { return global &^ 0xffffff }
 func pidOf(global int64) int64     { return global >> 24 & 0xffffff }

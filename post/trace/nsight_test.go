@@ -19,7 +19,7 @@ import (
 	"busbar/post/trace"
 )
 
-// exported reads an export of lines. Nothing is made beside it, whatever its name.
+// exported reads an export of lines, and checks that no file is created beside it.
 func exported(t testing.TB, lines string) *trace.File {
 	t.Helper()
 	return exportedAs(t, "run%20?x=#1.sqlite", lines)
@@ -38,8 +38,8 @@ func exportedAs(t testing.TB, name, lines string) *trace.File {
 	return f
 }
 
-// trainingExport is a step of one process: a computation, an all-reduce in it, a copy to the device, a wait. The hash
-// of the communicator is above what a signed number holds, as half of all hashes are.
+// trainingExport is a step of one process: a computation with an all-reduce in it, a copy to the device, a wait. The
+// communicator's hash exceeds a signed number, as half of all hashes do.
 const trainingExport = `
 system Hostname node7
 began 1700000000000000000
@@ -61,7 +61,8 @@ call 50/50 2800 11800 14`
 
 var payload = regexp.MustCompile(`(?m)^(nccl(?: \S+){5}).*$`)
 
-// TestExport reads a recording whole, with its rows in another order, and without what NCCL's ranges carry.
+// TestExport reads a complete recording, one with rows in another order, and one without the payloads of NCCL's
+// ranges.
 func TestExport(t *testing.T) {
 	lines := strings.Split(trainingExport, "\n")
 	slices.Reverse(lines)
@@ -96,7 +97,7 @@ Memset 8400 8410 -1 7 6 64`)
 	}
 }
 
-// TestExportCalls has the calls that kernels get: sizes are those that nccl-tests would have.
+// TestExportCalls checks the calls of kernels: sizes are as in nccl-tests.
 func TestExportCalls(t *testing.T) {
 	var lines strings.Builder
 	for i, calls := range []string{
@@ -106,7 +107,7 @@ func TestExportCalls(t *testing.T) {
 		"ncclScatter comm=9 bytes=1024", "ncclSend comm=9 bytes=1024 peer=3",
 		// no call has the number of ranks of 0xabc
 		"ncclAllGather comm=0xabc bytes=1024", "ncclAllReduce comm=0xabc bytes=1024",
-		// groups: as PyTorch writes all_to_all, of one operation, of two communicators
+		// groups: PyTorch's all_to_all, of one operation, of two communicators
 		"ncclSend comm=2 bytes=512 peer=0;ncclRecv comm=2 bytes=512 peer=0;" +
 			"ncclSend comm=2 bytes=512 peer=1;ncclRecv comm=2 bytes=512 peer=1",
 		"ncclAllReduce comm=9 bytes=1000;ncclAllReduce comm=9 bytes=1000",
@@ -149,8 +150,8 @@ func TestExportCalls(t *testing.T) {
 	wantText(t, f.Devices[0].Groups, "[{0x9  [] 4 1} {0xabc  [] 0 -1} {0x2  [] 2 0}]")
 }
 
-// TestExportOfManyDevices has one process with two devices, as nccl-tests -g 2 is, and another process with one. The
-// number of a call is that of its process.
+// TestExportOfManyDevices has one process with two devices, as nccl-tests -g 2, and another process with one. Call
+// numbers are per process.
 func TestExportOfManyDevices(t *testing.T) {
 	f := exported(t, `
 capture PROCESS_0:ENVIRONMENT_VARIABLE RANK="3"
@@ -181,8 +182,7 @@ kernel 60/0 0 9 171 200 5 - ncclDevKernel_AllReduce`)
 60 0 2 3 NCCL's communicator of 3 ranks [{ncclAllReduce all_reduce 800  0 -1 -1 1}] [{0x7  [] 3 2}] 160 0`)
 }
 
-// TestExportGraphs has a CUDA graph whose nodes were recorded, and one that was recorded as a whole, once without
-// times.
+// TestExportGraphs covers a CUDA graph with recorded nodes, and one recorded as a whole, once without times.
 func TestExportGraphs(t *testing.T) {
 	f := exported(t, `
 nccl 50/50 100 150 59 ncclAllReduce comm=7 bytes=800
@@ -204,7 +204,7 @@ graph 50/0 0 9 0 0 91 12`)
 	noted(t, f, profiles.GraphKernelsMissing{Launches: 2}, profiles.KernelsInGraphs{Kernels: 1, Of: 1})
 }
 
-// TestExportCopyEngine has a collective that is made of copies, and copies that only serve one made by a kernel.
+// TestExportCopyEngine covers a collective of copies, and copies that serve a kernel's collective.
 func TestExportCopyEngine(t *testing.T) {
 	d := only(t, exported(t, `
 nccl 50/50 100 150 59 ncclAllGather comm=7 bytes=800
@@ -224,7 +224,7 @@ kernel 50/0 0 9 350 370 4 - ncclDevKernel_AllReduce`))
 1 ncclAllReduce all_reduce 800  0 -1 -1 1`)
 }
 
-// TestExportRanks finds the rank in each place where it may be.
+// TestExportRanks covers each source of the rank.
 func TestExportRanks(t *testing.T) {
 	joined := "nccl 50/50 1 2 59 ncclCommInitAll comm=7 ranks=3 rank=2 device=0\n"
 	variable := func(name, value string) string {
@@ -255,7 +255,7 @@ message 2 CPU sampling is not possible.`),
 		profiles.NsightWarning{Text: "CPU sampling is not possible"})
 }
 
-// TestExportUnfinished has a range that did not end, of a program that was still running.
+// TestExportUnfinished has an open range of a running program.
 func TestExportUnfinished(t *testing.T) {
 	d := only(t, exported(t, `
 details 0 90000
@@ -265,7 +265,7 @@ range 50/50 50 70 59 ProfilerStep#7, op_id = 12`))
 	wantText(t, d.Ranges, "[{{50 70} ProfilerStep#7} {{100 90000} iteration 3}]")
 }
 
-func TestReportNamesItsCommand(t *testing.T) {
+func TestReportErrorHasCommand(t *testing.T) {
 	for path, content := range map[string]string{
 		"my run.nsys-rep": "anything", "noext": "NVIDIA Tegra Profiler Report 2026@2@1@210v0.\n",
 	} {
@@ -277,7 +277,7 @@ func TestReportNamesItsCommand(t *testing.T) {
 		"'my run.nsys-rep'", trace.ExportCommand("my run.nsys-rep"))
 }
 
-// TestUnreadableExports has a database without the table of strings, which every export has, and an export that is cut.
+// TestUnreadableExports has a database without the table of strings, which every export has, and a truncated export.
 func TestUnreadableExports(t *testing.T) {
 	b, err := os.ReadFile(writeExport(t, "run.sqlite", trainingExport))
 	must.NoError(t, err)

@@ -2,7 +2,7 @@ package trace
 
 import "slices"
 
-// ranOn is an activity of a device.
+// ranOn is an activity and its device.
 type ranOn struct {
 	device   *nsightDevice
 	activity int32 // index in device.raw
@@ -10,8 +10,8 @@ type ranOn struct {
 
 func (r ranOn) raw() *rawActivity { return &r.device.raw[r.activity] }
 
-// readCalls reads the host's calls of CUDA: when what ran was launched, by which thread, and within which call of NCCL.
-// The kernels of a CUDA graph are launched by whoever launches the graph, and are of no call of NCCL.
+// readCalls reads the host's CUDA calls: launch time, thread and enclosing NCCL call of each activity. Kernels of a
+// CUDA graph have the graph's launch and no NCCL call.
 func (n *nsight) readCalls() {
 	for _, table := range []string{"CUPTI_ACTIVITY_KIND_RUNTIME", "CUPTI_ACTIVITY_KIND_DRIVER"} {
 		n.scan(table, []string{"start", "end", "globalTid", "correlationId"}, func(r row) {
@@ -24,7 +24,8 @@ func (n *nsight) readCalls() {
 	}
 }
 
-// launch records that a call launched what has its number. The runtime's call and the driver's may both have it.
+// launch records that a call launched the activities with its number, which the runtime's and the driver's call may
+// share.
 func (n *nsight) launch(p *process, thread int64, correlation uint32, at int64) {
 	launched := p.launched[correlation]
 	if launched == nil {

@@ -9,7 +9,7 @@ import (
 	"busbar/internal/coll"
 )
 
-// operations are NCCL's calls that move data between ranks. RCCL's names are among them.
+// operations are NCCL's calls that move data between ranks, with RCCL's names.
 var operations = map[string]coll.Collective{
 	"ncclAllReduce": coll.AllReduce, "ncclAllGather": coll.AllGather, "ncclReduceScatter": coll.ReduceScatter,
 	"ncclBroadcast": coll.Broadcast, "ncclBcast": coll.Broadcast, "ncclReduce": coll.Reduce,
@@ -18,7 +18,7 @@ var operations = map[string]coll.Collective{
 	"ncclSend":    coll.Other, "ncclRecv": coll.Other, "ncclAllToAllv": coll.Other, "ncclAllGatherV": coll.Other,
 }
 
-// assignCalls makes Calls of what NCCL's calls launched: on each device, all that one unit launched is one Call.
+// assignCalls builds Calls: on each device, all activities that one unit launched form one Call.
 func (v *nvtx) assignCalls() {
 	for _, thread := range slices.Sorted(maps.Keys(v.units)) {
 		for _, u := range v.units[thread] {
@@ -33,8 +33,8 @@ func (v *nvtx) assignCalls() {
 	}
 }
 
-// assign gives each activity its call. Activities are kernels, or without kernels the copies between devices, which
-// collectives of copy engines consist of. Other copies are NCCL's bookkeeping.
+// assign sets the call of each activity: of kernels, or without kernels of copies between devices, which copy-engine
+// collectives use. Other copies are NCCL's bookkeeping.
 func (v *nvtx) assign(d *nsightDevice, ran []*rawActivity, calls []ncclRange, devices int) {
 	copies := !slices.ContainsFunc(ran, func(a *rawActivity) bool { return a.Kind == Kernel })
 	var carriers []*rawActivity
@@ -52,8 +52,8 @@ func (v *nvtx) assign(d *nsightDevice, ran []*rawActivity, calls []ncclRange, de
 	d.device.Calls = append(d.device.Calls, v.callOf(d, calls, devices))
 }
 
-// callOf is what the calls of a unit are together on one of the devices that it ran on. A unit with calls for several
-// devices of a process has as many for each.
+// callOf merges the calls of a unit on one of its devices. A unit for several devices of a process has the same number
+// of calls for each.
 func (v *nvtx) callOf(d *nsightDevice, calls []ncclRange, devices int) Call {
 	var names []string
 	for _, c := range calls {
@@ -83,7 +83,7 @@ func (v *nvtx) callOf(d *nsightDevice, calls []ncclRange, devices int) Call {
 	return call
 }
 
-// group is the index of a communicator that the device has; Unknown for none.
+// group returns the device's index of a communicator, or Unknown.
 func (v *nvtx) group(d *nsightDevice, comm uint64) int32 {
 	if comm == 0 {
 		return Unknown
@@ -97,8 +97,8 @@ func (v *nvtx) group(d *nsightDevice, comm uint64) int32 {
 	return i
 }
 
-// groupOf is a communicator as a device is in it. The only rank that a process has in it is that of the device,
-// whatever number the device had when the communicator was made.
+// groupOf returns a communicator from a device's view. A process's only rank in it belongs to the device, whatever the
+// device's number at creation.
 func (v *nvtx) groupOf(d *nsightDevice, comm uint64) Group {
 	g := Group{Name: fmt.Sprintf("%#x", comm), Rank: Unknown}
 	members := v.members[membership{d.key.process, comm}]
@@ -110,8 +110,8 @@ func (v *nvtx) groupOf(d *nsightDevice, comm uint64) Group {
 	return g
 }
 
-// totalSize is the size of all calls on one device, as nccl-tests counts it. The ranks of a collective pass the same
-// sizes, so that where a process calls for several of its devices each has its share.
+// totalSize returns the size of all calls on one device, as nccl-tests counts it. Ranks of a collective pass equal
+// sizes, so a process's calls for several devices are divided equally.
 func totalSize(what coll.Collective, calls []ncclRange, devices, ranks int) (sum int64) {
 	for _, c := range calls {
 		size := messageSize(what, c.bytes, ranks)
@@ -123,8 +123,8 @@ func totalSize(what coll.Collective, calls []ncclRange, devices, ranks int) (sum
 	return sum / int64(devices)
 }
 
-// messageSize is S of one call, from the size that its range carries: elements of the call times their size, which is
-// the share of one rank where data is dealt out or gathered.
+// messageSize returns S of one call from its range's elements × element size, which is one rank's share for
+// collectives that scatter or gather.
 func messageSize(what coll.Collective, message int64, ranks int) int64 {
 	switch {
 	case what == coll.AllGather || what == coll.Gather:
@@ -141,8 +141,8 @@ func messageSize(what coll.Collective, message int64, ranks int) int64 {
 	return wholeSize(what, message, message, ranks)
 }
 
-// exchange is what a group of different calls is: an all-to-all where every rank is sent to and received from with
-// the same size (the rank itself may be left out), as frameworks write it; else Other.
+// exchange returns the collective of a group of different calls: all-to-all if every rank (except possibly itself) is
+// sent to and received from with the same size, as frameworks implement it; else Other.
 func exchange(calls []ncclRange, ranks int) (coll.Collective, int64) {
 	peers := map[string]map[int64]bool{"ncclSend": {}, "ncclRecv": {}}
 	for _, c := range calls {

@@ -14,18 +14,18 @@ import (
 	"modernc.org/sqlite"
 )
 
-// database is a SQLite file that is read table by table, each in one pass. After the first error, which err keeps,
-// nothing more is read.
+// database is a SQLite file, read table by table in one pass each. err keeps the first error, after which nothing more
+// is read.
 type database struct {
 	ctx     context.Context
 	conn    driver.Conn
 	columns map[string]map[string]bool // of each table
-	strings map[int64]string           // those looked up, by their number
+	strings map[int64]string           // texts looked up, by number
 	err     error
 }
 
-// openDatabase opens a file that nobody writes to, so that nothing is made beside it and it may lie where nothing can
-// be written.
+// openDatabase opens a file read-only and immutable, so that SQLite creates no files beside it and read-only folders
+// work.
 func openDatabase(ctx context.Context, path string) (*database, error) {
 	abs, err := filepath.Abs(path)
 	if err != nil {
@@ -50,10 +50,10 @@ func openDatabase(ctx context.Context, path string) (*database, error) {
 	return db, nil
 }
 
-// close ends reading; nothing was written that closing could fail to keep.
+// close closes the file. Its error is ignored: nothing was written.
 func (db *database) close() { _ = db.conn.Close() }
 
-// query hands each row on; a row is valid until the next.
+// query calls a function for each row; a row is valid until the next.
 func (db *database) query(text string, each func(row)) {
 	if db.err != nil {
 		return
@@ -79,7 +79,7 @@ func (db *database) query(text string, each func(row)) {
 	}
 }
 
-// scan hands on the rows of a table, with the columns asked for: one that this file does not have is null.
+// scan calls a function for each row of a table with the given columns; a column missing in this file is NULL.
 func (db *database) scan(table string, columns []string, each func(row)) {
 	if db.columns[table] == nil {
 		return
@@ -94,7 +94,7 @@ func (db *database) scan(table string, columns []string, each func(row)) {
 	db.query(fmt.Sprintf("SELECT %s FROM %s", strings.Join(list, ", "), table), each)
 }
 
-// string is the text that a column refers to by its number in the table StringIds; "" for NULL.
+// string returns the text of a column that holds an index into StringIds; "" for NULL.
 func (db *database) string(r row, i int) string {
 	id, ok := r.int(i)
 	if !ok || db.err != nil {
@@ -108,16 +108,16 @@ func (db *database) string(r row, i int) string {
 	return s
 }
 
-// row is one row: a column is null where the file has nothing.
+// row is one row; missing columns are NULL.
 type row []driver.Value
 
-// int is a number; ok is false for NULL.
+// int returns a number; ok is false for NULL.
 func (r row) int(i int) (n int64, ok bool) {
 	n, ok = r[i].(int64)
 	return n, ok
 }
 
-// or is a number, or a default for NULL.
+// or returns a number, or a default for NULL.
 func (r row) or(i int, other int64) int64 {
 	if n, ok := r.int(i); ok {
 		return n
@@ -125,16 +125,16 @@ func (r row) or(i int, other int64) int64 {
 	return other
 }
 
-// text is a string; "" for NULL.
+// text returns a string; "" for NULL.
 func (r row) text(i int) string {
 	s, _ := r[i].(string)
 	return s
 }
 
-// longest is what a time may be at most, in nanoseconds: differences of two times do not overflow then.
+// longest bounds times in nanoseconds, so that differences do not overflow.
 const longest = math.MaxInt64 / 4
 
-// span is that of the first two columns; ok is false where it has no beginning or an invalid one.
+// span returns the span of the first two columns; ok is false if its start is missing or invalid.
 func (r row) span() (s Span, ok bool) {
 	from, ok := r.int(0)
 	if !ok || from > longest || from < -longest {

@@ -8,10 +8,10 @@ import (
 	"busbar/internal/notice/profiles"
 )
 
-// deviceKey identifies a device of an export: several processes may use one, and one process several.
+// deviceKey identifies a device of an export: several processes may share one, and a process may use several.
 type deviceKey struct{ process, id int64 }
 
-// nsightDevice is a device while its activities are read.
+// nsightDevice is a device during reading.
 type nsightDevice struct {
 	key    deviceKey
 	device *Device
@@ -20,14 +20,14 @@ type nsightDevice struct {
 	groups map[uint64]int32 // index in device.Groups by the hash of the communicator
 }
 
-// process is one that used GPUs.
+// process is a process that used GPUs.
 type process struct {
 	devices  []*nsightDevice
 	launched map[uint32][]ranOn // activities by the number of the call that launched them
 	threads  map[int64][]*nsightDevice
 }
 
-// deviceOf is a device of a process, which is new if it is not there yet.
+// deviceOf returns a device of a process, created on first use.
 func (n *nsight) deviceOf(global, id int64) *nsightDevice {
 	p := n.processes[global]
 	if p == nil {
@@ -45,16 +45,16 @@ func (n *nsight) deviceOf(global, id int64) *nsightDevice {
 	return d
 }
 
-// Columns that all tables of activities share, in the order of add.
+// Columns common to all activity tables, in the order of add.
 var activityColumns = []string{"start", "end", "deviceId", "streamId", "correlationId", "globalPid", "graphNodeId"}
 
-// ownColumn is the first of those that a table has of its own.
+// ownColumn is the index of the first table-specific column.
 const ownColumn = 7
 
-// noDevice is what CUPTI gives for a graph that begins on the host, where a device's number is expected.
+// noDevice is CUPTI's device number for a graph that begins on the host.
 const noDevice = 1<<31 - 1
 
-// activities reads a table of activities. what gives each row its kind and name; bytes is the column of its size, or
+// activities reads a table of activities. what returns the kind and name of a row; bytes is the column of its size, or
 // Unknown.
 func (n *nsight) activities(table string, own []string, bytes int, what func(row) (Kind, string)) {
 	n.scan("CUPTI_ACTIVITY_KIND_"+table, slices.Concat(activityColumns, own), func(r row) {
@@ -84,7 +84,7 @@ func (n *nsight) activities(table string, own []string, bytes int, what func(row
 	})
 }
 
-// readActivities reads what ran on GPUs.
+// readActivities reads the GPU activities.
 func (n *nsight) readActivities() {
 	n.activities("KERNEL", []string{"demangledName", "shortName"}, Unknown, func(r row) (Kind, string) {
 		return Kernel, cmp.Or(n.string(r, ownColumn), n.string(r, ownColumn+1), "a kernel without a name")
@@ -115,7 +115,7 @@ func (n *nsight) readActivities() {
 	})
 }
 
-// copies are the directions of copies by CUPTI's numbers.
+// copies maps CUPTI's numbers to directions of copies.
 var copies = map[int64]struct {
 	kind  Kind
 	label string
@@ -129,7 +129,7 @@ var copies = map[int64]struct {
 	13: {MemcpyDeviceToDevice, "Unified Device-to-Device"},
 }
 
-// copyOf is the direction of a copy and its name.
+// copyOf returns the direction of a copy and its name.
 func copyOf(r row) (Kind, string) {
 	way, known := copies[r.or(ownColumn+1, 0)]
 	if !known {

@@ -15,8 +15,8 @@ import (
 	_ "modernc.org/sqlite" // the driver
 )
 
-// exportRows are the kinds of lines that an export is written as: each is a row of a table, and has its columns in this
-// order. The last column takes the rest of the line; "-" is null.
+// exportRows are the kinds of lines of an export: each is a row of a table with its columns in this order. The last
+// column takes the rest of the line; "-" is null.
 var exportRows = map[string]struct{ table, columns string }{
 	"kernel": {"CUPTI_ACTIVITY_KIND_KERNEL",
 		"globalPid deviceId streamId start end correlationId graphNodeId demangledName"},
@@ -39,7 +39,7 @@ var exportRows = map[string]struct{ table, columns string }{
 	"mpi":     {"MPI_RANKS", "globalTid rank"},
 }
 
-// payloadFields are the numbers that NCCL's ranges carry, with NVTX's type: 5 is int, 18 uint64, 22 size_t, and the
+// payloadFields are the numeric fields of NCCL's ranges, with NVTX's type: 5 is int, 18 uint64, 22 size_t, and the
 // last is a type that NCCL defines.
 var payloadFields = map[string]struct {
 	name string
@@ -47,12 +47,12 @@ var payloadFields = map[string]struct {
 }{"comm": {"NCCL communicator ID", 18}, "bytes": {"Message size [bytes]", 22}, "op": {"Reduction operation", 16777232},
 	"peer": {"Peer rank", 5}, "ranks": {"No. of ranks", 5}, "rank": {"Rank", 5}, "device": {"CUDA device", 5}}
 
-// export is an export while it is written.
+// export is an export under construction.
 type export struct {
 	t       testing.TB
 	db      *sql.DB
 	strings map[string]int64
-	known   map[string]bool // tables and layouts of payloads
+	known   map[string]bool // tables and payload schemas
 }
 
 // writeExport writes an export of Nsight Systems with lines of exportRows.
@@ -111,7 +111,7 @@ func (e *export) add(line string) {
 		strings.Repeat(", ?", len(columns)-1)), values...)
 }
 
-// value is the value of a column: threads are PID/TID, and processes threads with a TID of 0.
+// value returns the value of a column: threads are PID/TID, and processes threads with a TID of 0.
 func (e *export) value(column, text string) any {
 	n, err := strconv.ParseInt(text, 0, 64)
 	switch {
@@ -127,7 +127,7 @@ func (e *export) value(column, text string) any {
 		return e.payload(strings.Fields(text))
 	case strings.HasPrefix(column, "global"):
 		var pid, tid int64
-		_, _ = fmt.Sscanf(text, "%d/%d", &pid, &tid) // tests that read it would fail
+		_, _ = fmt.Sscanf(text, "%d/%d", &pid, &tid) // invalid test data
 		return 1<<48 | pid<<24 | tid
 	case err == nil:
 		return n
@@ -135,8 +135,8 @@ func (e *export) value(column, text string) any {
 	return text
 }
 
-// payload packs fields behind their header, and adds the layout once for each kind of payload. Offsets of 0 are null,
-// as in real exports.
+// payload packs fields behind their header, and adds the schema once per kind of payload. Offsets of 0 are null, as in
+// real exports.
 func (e *export) payload(fields []string) []byte {
 	const domain = 1
 	little, layout, data := binary.LittleEndian, fnv.New32(), []byte{}

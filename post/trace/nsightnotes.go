@@ -6,7 +6,7 @@ import (
 	"busbar/internal/notice/profiles"
 )
 
-// noteMissing notes what values lack because the recording or the export lacks it.
+// noteMissing records which values are missing in the recording or the export.
 func (n *nsight) noteMissing() {
 	if len(n.file.Devices) == 0 {
 		n.file.note(profiles.NoGPUActivity{Format: profiles.Nsight})
@@ -28,7 +28,7 @@ func (n *nsight) noteMissing() {
 	}
 }
 
-// ncclKernels counts kernels of NCCL, and those of them that ran in CUDA graphs, so that their calls are unknown.
+// ncclKernels returns the number of NCCL kernels, and of those in CUDA graphs, whose calls are unknown.
 func (f *File) ncclKernels() (all, replayed int) {
 	for _, d := range f.Devices {
 		for i := range d.Activities {

@@ -7,16 +7,16 @@ import (
 	"strings"
 )
 
-// nvtx is what is kept of the ranges that programs and libraries annotate their work with.
+// nvtx holds the retained ranges of programs and libraries.
 type nvtx struct {
 	kept    []threadRange
-	units   map[int64][]*unit // what may have launched, by global thread, by start
-	carried bool              // some range of NCCL has a payload with its size
-	calls   bool              // there are ranges of NCCL's operations
+	units   map[int64][]*unit // units by global thread and start
+	carried bool              // a range of NCCL has a payload with its size
+	calls   bool              // the file has ranges of NCCL's operations
 	members map[membership][]payload
 }
 
-// membership is a communicator as one process sees it: with several devices it is in it several times.
+// membership is a communicator in one process, which has an entry per device.
 type membership struct {
 	process int64
 	comm    uint64
@@ -29,16 +29,16 @@ type ncclRange struct {
 	payload
 }
 
-// threadRange is a range of a program, and which thread it is of.
+// threadRange is a range of a program and its thread.
 type threadRange struct {
 	Range
 	thread int64
 }
 
-// rangeTypes are the numbers of events that are ranges: of NVTX, and of texts in its format.
+// rangeTypes are the event types of ranges: NVTX's, and texts in its format.
 var rangeTypes = []int64{59, 60, 70, 71}
 
-// readNVTX reads all ranges in one pass, and keeps those of NCCL's functions and those asked for.
+// readNVTX reads all ranges in one pass and keeps NCCL's functions and the selected ones.
 func (n *nsight) readNVTX() {
 	n.nvtx = nvtx{units: map[int64][]*unit{}, members: map[membership][]payload{}}
 	threads := map[int64][]ncclRange{}
@@ -70,15 +70,13 @@ func (n *nsight) readNVTX() {
 	}
 }
 
-// isNCCL reports whether a range has the name of a function of NCCL: ncclAllReduce, and not nccl:all_reduce, which is
-// PyTorch's.
+// isNCCL reports whether a range is named after an NCCL function: ncclAllReduce, but not PyTorch's nccl:all_reduce.
 func isNCCL(name string) bool {
 	return len(name) > 4 && strings.HasPrefix(name, "nccl") && name[4] >= 'A' && name[4] <= 'Z' &&
 		!strings.ContainsAny(name, " :,(")
 }
 
-// withoutNumbers leaves out what PyTorch's emit_nvtx adds to the names of ranges: numbers that are others in each step
-// and rank.
+// withoutNumbers removes what PyTorch's emit_nvtx adds to range names: numbers that differ per step and rank.
 func withoutNumbers(name string) string {
 	for _, from := range []string{", seq = ", ", op_id = "} {
 		name, _, _ = strings.Cut(name, from)
@@ -86,14 +84,14 @@ func withoutNumbers(name string) string {
 	return name
 }
 
-// unit is a call of NCCL that launches work: one operation by itself, or the end of a group of them.
+// unit is an NCCL call that launches work: a single operation, or the end of a group.
 type unit struct {
 	Span
 	calls []ncclRange
 	ran   []ranOn
 }
 
-// makeUnits puts together the calls of a thread. Operations of a group are launched when the outermost group ends.
+// makeUnits groups the calls of a thread. The end of the outermost group launches its operations.
 func (v *nvtx) makeUnits(thread int64, ranges []ncclRange) {
 	slices.SortStableFunc(ranges, func(a, b ncclRange) int { return a.compare(b.Span) })
 	var group []ncclRange
@@ -125,8 +123,7 @@ func (v *nvtx) makeUnits(thread int64, ranges []ncclRange) {
 	}
 }
 
-// unitAt is the innermost unit of a thread at a moment; nil where there is none. Units hardly ever lie in one another,
-// so that few are looked at.
+// unitAt returns the innermost unit of a thread at a time, or nil. Units are rarely nested, so few are checked.
 func (v *nvtx) unitAt(thread, at int64) *unit {
 	units := v.units[thread]
 	i := sort.Search(len(units), func(i int) bool { return units[i].Start > at })
@@ -138,8 +135,8 @@ func (v *nvtx) unitAt(thread, at int64) *unit {
 	return nil
 }
 
-// assignRanges hands ranges to the devices that their thread launched on. Those of a thread that launched nothing, and
-// of devices whose threads have none, are of all devices of the process.
+// assignRanges assigns ranges to the devices that their thread launched on. Ranges of threads without launches, and of
+// devices without ranges, go to all devices of the process.
 func (n *nsight) assignRanges() {
 	slices.SortStableFunc(n.nvtx.kept, func(a, b threadRange) int { return a.compare(b.Span) })
 	for _, d := range n.devices {

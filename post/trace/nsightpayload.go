@@ -6,17 +6,17 @@ import (
 	"strings"
 )
 
-// payload is what a range of NCCL carries. Fields that it does not have are Unknown, comm is 0.
+// payload is the payload of an NCCL range. Missing fields are Unknown, comm is 0.
 type payload struct {
 	comm   uint64 // hash of the communicator, the same on all its ranks
-	bytes  int64  // of the message, as the call counts it
-	ranks  int64  // of the communicator
-	rank   int64  // in it
-	device int64  // of CUDA
+	bytes  int64  // message size as passed to the call
+	ranks  int64  // size of the communicator
+	rank   int64  // rank in it
+	device int64  // CUDA device
 	peer   int64
 }
 
-// set sets a field by the name that NCCL gives it.
+// set sets a field by NCCL's name for it.
 func (p *payload) set(name string, v uint64) {
 	if name = strings.ToLower(name); name == "nccl communicator id" {
 		p.comm = v
@@ -29,19 +29,19 @@ func (p *payload) set(name string, v uint64) {
 	}
 }
 
-// payloads are the layouts of payloads, by domain and number.
+// payloads are the payload schemas by domain and number.
 type payloads map[schemaKey][]field
 
 type schemaKey struct{ domain, schema int64 }
 
-// field is one number of a payload.
+// field is a numeric field of a payload.
 type field struct {
 	name   string
 	offset int64
 	kind   int64
 }
 
-// readPayloadSchemas reads the layouts. Each process registers its own, alike, under the same numbers.
+// readPayloadSchemas reads the schemas. Each process registers the same ones under the same numbers.
 func (n *nsight) readPayloadSchemas() {
 	columns := []string{"domainId", "schemaId", "type", "name", "offset"}
 	n.scan("NVTX_PAYLOAD_SCHEMA_ENTRIES", columns, func(r row) {
@@ -53,11 +53,11 @@ func (n *nsight) readPayloadSchemas() {
 	})
 }
 
-// headerBytes is what precedes each payload: domain, 0, schema, 0 (4 bytes each), then the size of the payload and that
-// of both (8 each).
+// headerBytes is the size of a payload's header: domain, 0, schema, 0 (4 bytes each), the payload's size and the total
+// size (8 each).
 const headerBytes = 32
 
-// read reads a blob. It holds payloads one after the other, each with its header.
+// read reads a blob of consecutive payloads with headers.
 func (all payloads) read(blob []byte) payload {
 	p := payload{bytes: Unknown, ranks: Unknown, rank: Unknown, device: Unknown, peer: Unknown}
 	for len(blob) >= headerBytes {
@@ -76,8 +76,8 @@ func (all payloads) read(blob []byte) payload {
 	return p
 }
 
-// value is the number of a field; ok is false where it is none, or lies outside. NVTX numbers an int 5 and an int32 15;
-// what is 64 bits wide is an unsigned long (8 and 10), a uint64 (18) or a size_t (22).
+// value returns a numeric field; ok is false if it is not a number or out of bounds. NVTX types: int 5, int32 15; 64
+// bits: unsigned long (8 and 10), uint64 (18), size_t (22).
 func (f field) value(data []byte) (v uint64, ok bool) {
 	if f.offset < 0 || f.offset > int64(len(data)) {
 		return 0, false

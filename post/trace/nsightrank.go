@@ -6,15 +6,15 @@ import (
 	"strconv"
 )
 
-// rankVariables are what launchers put in the environment of each rank, and how many ranks there are; first those that
-// name the rank of the program, then those that name the process of the launcher.
+// rankVariables are the launchers' environment variables for rank and world size; first those for the program's rank,
+// then those for the launcher's process.
 var rankVariables = []struct{ rank, world string }{
 	{"RANK", "WORLD_SIZE"}, {"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"},
 	{"MV2_COMM_WORLD_RANK", "MV2_COMM_WORLD_SIZE"}, {"PMI_RANK", "PMI_SIZE"}, {"SLURM_PROCID", "SLURM_NTASKS"},
 }
 
-// rankDevices finds ranks. The environment and the name of the file are of a device only where the file has no other
-// that ran kernels; MPI's table and NCCL's communicators tell one process or device from another.
+// rankDevices finds ranks. Environment and file name apply only if no other device in the file ran kernels; MPI's
+// table and NCCL's communicators distinguish processes and devices.
 func (n *nsight) rankDevices() {
 	var busy []*nsightDevice
 	perProcess := map[int64]int{}
@@ -38,7 +38,7 @@ func (n *nsight) rankDevices() {
 	n.nvtx.communicatorRanks(busy, world)
 }
 
-// environmentNumber is a number in the environment of the program, or another where it has none.
+// environmentNumber returns a number from the program's environment, or a default.
 func (n *nsight) environmentNumber(name string, other int) int {
 	if v, err := strconv.Atoi(n.session.environment[name]); err == nil && v >= 0 {
 		return v
@@ -46,7 +46,7 @@ func (n *nsight) environmentNumber(name string, other int) int {
 	return other
 }
 
-// rankOnly finds the rank of the only device.
+// rankOnly sets the rank of the only device.
 func (n *nsight) rankOnly(d *Device, world int) {
 	for _, v := range rankVariables {
 		if rank := n.environmentNumber(v.rank, Unknown); rank != Unknown {
@@ -59,15 +59,14 @@ func (n *nsight) rankOnly(d *Device, world int) {
 	}
 }
 
-// runsKernels reports whether more than copies ran: a process may have a context on a device that it does not compute
-// on.
+// runsKernels reports whether the device ran kernels: a process may have a context on a device that it does not
+// compute on.
 func (d *Device) runsKernels() bool {
 	return slices.ContainsFunc(d.Activities, func(a Activity) bool { return a.Kind == Kernel || a.Kind == GraphTrace })
 }
 
-// communicatorRanks takes the rank in the largest communicator, where nothing else told the rank, all devices of the
-// file have one of that size, and no two of them the same rank: then it is that of the world, as far as can be told
-// from one file.
+// communicatorRanks uses the rank in the largest communicator if there is no other source, all devices of the file
+// have a communicator of that size, and their ranks differ: it is then most likely the world.
 func (v *nvtx) communicatorRanks(devices []*nsightDevice, world int) {
 	largest := map[*nsightDevice]payload{}
 	size := int64(0)

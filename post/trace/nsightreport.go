@@ -7,10 +7,10 @@ import (
 	"strings"
 )
 
-// reportMagic begins Nsight Systems' own files.
+// reportMagic is the first bytes of Nsight Systems' own files.
 var reportMagic = []byte("NVIDIA Tegra Profiler Report ")
 
-// ReportError is the error of a file that only Nsight Systems itself can read.
+// ReportError is the error for a file that only Nsight Systems can read.
 type ReportError struct{ Path string }
 
 func (e *ReportError) Error() string {
@@ -19,23 +19,23 @@ func (e *ReportError) Error() string {
 		" (the blobs hold the sizes and communicators of NCCL's calls, which an export leaves out unless asked)"
 }
 
-// isReport tells a report by how it begins, or, as that may change, by its name.
+// isReport detects a report by its first bytes or, because these may change, by its name.
 func isReport(path string, head []byte) bool {
 	ext := strings.ToLower(filepath.Ext(path))
 	return bytes.HasPrefix(head, reportMagic) || ext == ".nsys-rep" || ext == ".qdrep"
 }
 
-// ExportCommand is the command that makes a SQLite export of a report with everything that is read from it.
+// ExportCommand returns the command that exports a report to SQLite with all tables needed here.
 func ExportCommand(report string) string {
 	out := strings.TrimSuffix(report, filepath.Ext(report)) + ".sqlite"
 	return "nsys export --type=sqlite --include-blobs=true --force-overwrite=true --output=" +
 		shellWord(out) + " " + shellWord(report)
 }
 
-// special are characters that a shell does not take as they are.
+// special are characters that a shell interprets.
 var special = regexp.MustCompile(`[^\pL\d%+,./:=@_-]`)
 
-// shellWord is a word as a shell takes it.
+// shellWord quotes a word for a shell.
 func shellWord(s string) string {
 	if special.MatchString(s) {
 		return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"

@@ -7,17 +7,17 @@ import (
 	"busbar/internal/notice/profiles"
 )
 
-// session is what an export records of the recording as a whole.
+// session holds an export's data on the recording as a whole.
 type session struct {
 	host        string
 	origin      int64             // nanoseconds since 1970 of time 0; Unknown
-	stop        int64             // when recording ended; NoTime
-	environment map[string]string // of the program that was launched
-	report      string            // name of the report that was exported
-	tool        string            // that made the export
+	stop        int64             // end of the recording; NoTime
+	environment map[string]string // environment of the launched program
+	report      string            // file name of the exported report
+	tool        string            // version of the exporter
 }
 
-// readSession reads the small tables about the recording.
+// readSession reads the small tables on the recording.
 func (n *nsight) readSession() {
 	s := session{origin: Unknown, stop: NoTime, environment: map[string]string{}}
 	export := n.pairs("META_DATA_EXPORT")
@@ -38,21 +38,21 @@ func (n *nsight) readSession() {
 
 var nameValue = []string{"name", "value"}
 
-// pairs are the values of a table by their names.
+// pairs returns the values of a table by name.
 func (db *database) pairs(table string) map[string]string {
 	values := map[string]string{}
 	db.scan(table, nameValue, func(r row) { values[r.text(0)] = r.text(1) })
 	return values
 }
 
-// shortVersion leaves out the number of the build: 2026.2.1.210 is known as 2026.2.1.
+// shortVersion removes the build number: 2026.2.1.210 becomes 2026.2.1.
 func shortVersion(version string) string {
 	parts := strings.SplitN(version, ".", 4)
 	return strings.Join(parts[:min(3, len(parts))], ".")
 }
 
-// readOrigin finds what time 0 is: times are of the clock by which recording began at startTime, and utcEpochNs is that
-// moment on the calendar.
+// readOrigin finds the origin of times: they count from startTime in the recording's clock, and utcEpochNs is that
+// moment in UTC.
 func (n *nsight) readOrigin(s *session) {
 	n.scan("TARGET_INFO_SESSION_START_TIME", []string{"utcEpochNs"}, func(r row) { s.origin = r.or(0, Unknown) })
 	n.scan("ANALYSIS_DETAILS", []string{"startTime", "stopTime"}, func(r row) {
@@ -63,7 +63,7 @@ func (n *nsight) readOrigin(s *session) {
 	})
 }
 
-// nameDevices finds the names of GPUs: the export has which GPU a process calls by which number.
+// nameDevices sets the names of GPUs: the export maps each process's device numbers to GPUs.
 func (n *nsight) nameDevices() {
 	names := map[int64]string{}
 	n.scan("TARGET_INFO_GPU", []string{"id", "name"}, func(r row) { names[r.or(0, Unknown)] = r.text(1) })
@@ -76,14 +76,14 @@ func (n *nsight) nameDevices() {
 	}
 }
 
-// lostWords are in what Nsight Systems reports where its recording has holes, whatever severity it gives it.
+// lostWords occur in Nsight Systems' reports of lost events, of any severity.
 var lostWords = []string{"lost", "dropped", "incomplete", "might be missing", "not all", "have not been collected",
 	"were not collected", "overflow"}
 
-// severeDiagnostic is the number that Nsight Systems gives warnings; errors come after it, and then what is verbose.
+// severeDiagnostic is Nsight Systems' number for warnings; the next is errors, then verbose.
 const severeDiagnostic = 2
 
-// readDiagnostics hands on warnings and errors of Nsight Systems, and what it reports of events that it lost.
+// readDiagnostics reports Nsight Systems' warnings, errors and lost events.
 func (n *nsight) readDiagnostics() {
 	n.scan("DIAGNOSTIC_EVENT", []string{"severity", "text"}, func(r row) {
 		text := strings.TrimSuffix(strings.Join(strings.Fields(r.text(1)), " "), ".")

@@ -8,20 +8,19 @@ import (
 	"os"
 )
 
-// Options are what a file is read with.
+// Options control reading.
 type Options struct {
-	KeepRange func(name string) bool // which ranges of the host are kept beside steps of the profiler; nil: none
+	KeepRange func(name string) bool // selects the host ranges to keep in addition to profiler steps; nil: none
 }
 
-// ErrNotTrace is the error of a file that is none of the formats.
+// ErrNotTrace is the error for a file of unknown format.
 var ErrNotTrace = errors.New("neither a Kineto trace nor a SQLite export of Nsight Systems")
 
-// sqliteMagic begins every SQLite file.
+// sqliteMagic is the first bytes of every SQLite file.
 var sqliteMagic = []byte("SQLite format 3\x00")
 
-// Read reads one file, whose format is found by content. A file that ends early is read up to there, and File.Cut
-// states it. The error of a file that is no trace is ErrNotTrace; that of a .nsys-rep has the command that exports it.
-// No error names the path.
+// Read reads one file, whose format it detects by content. A truncated file is read up to its end, and File.Cut states
+// it. The error for other files is ErrNotTrace; for a .nsys-rep it has the export command. No error names the path.
 func Read(ctx context.Context, path string, o Options) (*File, error) {
 	file, err := os.Open(path)
 	if err != nil {
@@ -48,7 +47,7 @@ func readSource(ctx context.Context, r io.Reader, path string, o Options) (*File
 	return nil, ErrNotTrace
 }
 
-// isJSON reports whether a text that begins so may be a JSON object or array.
+// isJSON reports whether a text with this beginning may be a JSON object or array.
 func isJSON(head []byte) bool {
 	head = bytes.TrimLeft(head, " \t\r\n")
 	return len(head) > 0 && (head[0] == '{' || head[0] == '[')

@@ -14,7 +14,8 @@ import (
 	"busbar/post/trace"
 )
 
-// public is what is known of a public trace: kernels, those whose name has nccl, and the span in microseconds.
+// public is the expected content of a public trace: kernels, those with nccl in their name, and the span in
+// microseconds.
 type public struct {
 	kernels, nccl, called int
 	us                    float64
@@ -25,7 +26,7 @@ type public struct {
 func TestPublicTraces(t *testing.T) {
 	for name, want := range map[string][]public{
 		"hta/nccl_parser_config_nccl_data.json.gz": {{2700, 21, 21, 660551.005, 0, 2, 31502336}},
-		// of a PyTorch that recorded no collectives
+		// of a PyTorch version that recorded no collectives
 		"hta/df_index_resolver_df_index_resolver.json.gz": {{19370, 2020, 0, 1732965, 1, 2, trace.Unknown}},
 		"hta/trace_filter_sampled_rank-0.json.gz":         {{1154, 10, 0, 1222847, 0, 128, trace.Unknown}},
 		"tracelens/b200_eager_trace.json.gz":              {{768, 1, 1, 84487.178, 0, 8, trace.Unknown}},

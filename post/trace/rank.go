@@ -14,12 +14,11 @@ var (
 	lastNumber = regexp.MustCompile(`[-_]([0-9]{1,6})\.(?:pt\.trace\.|trace\.)?json(?:\.gz)?$`)
 )
 
-// mostRankDigits is how long a rank's number may be: what is longer is a date or a time.
+// mostRankDigits is the maximum length of a rank: longer numbers are dates or times.
 const mostRankDigits = 7
 
-// rankOfPath is the rank that the name of a file says, as profilers and people write it: trace_rank_3.json,
-// rank3.sqlite, worker3…, trace_3.json; or the name of a folder around it, rank3/trace.json. Unknown where there is
-// none, or several that differ.
+// rankOfPath returns the rank in a file name by common conventions: trace_rank_3.json, rank3.sqlite, worker3…,
+// trace_3.json; or in the name of its folder, rank3/trace.json. Unknown if there is none, or if several differ.
 func rankOfPath(file string) int {
 	file = strings.ToLower(filepath.ToSlash(file))
 	for _, name := range slices.Backward(strings.Split(file, "/")) {
@@ -28,14 +27,14 @@ func rankOfPath(file string) int {
 		}
 	}
 	if found := lastNumber.FindStringSubmatch(file); found != nil {
-		rank, _ := strconv.Atoi(found[1]) // digits, and few
+		rank, _ := strconv.Atoi(found[1]) // at most mostRankDigits digits
 		return rank
 	}
 	return Unknown
 }
 
-// rankOfName is the number after the word rank or worker. It is Unknown if several differ; ok is false without a
-// number. A rank within a host does not count.
+// rankOfName returns the number after the word rank or worker; Unknown if several differ; ok is false without a
+// number. Local ranks do not count.
 func rankOfName(name string) (rank int, ok bool) {
 	for _, found := range rankWord.FindAllStringSubmatch(localRank.ReplaceAllString(name, "local"), -1) {
 		n, err := strconv.Atoi(found[1])
@@ -50,8 +49,8 @@ func rankOfName(name string) (rank int, ok bool) {
 	return rank, ok
 }
 
-// within is a rank that a name says, Unknown where a world of so many ranks has none of that number: then the number
-// was a step's, or a date. A world of 0 ranks is not known.
+// within returns the rank from a name, or Unknown if it exceeds the world size: then it was a step or a date. World
+// size 0 is unknown.
 func within(rank, world int) int {
 	if world > 0 && rank >= world {
 		return Unknown

@@ -6,9 +6,8 @@ import (
 	"busbar/internal/coll"
 )
 
-// wholeSize is S as nccl-tests counts it, from the bytes that go into a collective and come out of it on one rank; each
-// may be Unknown. So is the result where one would have to guess: shares that are not equal, or numbers that contradict
-// each other.
+// wholeSize returns S as nccl-tests counts it, from the input and output bytes of one rank; each may be Unknown. The
+// result is Unknown if shares are unequal or the numbers are contradictory.
 func wholeSize(what coll.Collective, in, out int64, ranks int) int64 {
 	switch what {
 	case coll.AllGather, coll.Gather:
@@ -27,7 +26,7 @@ func wholeSize(what coll.Collective, in, out int64, ranks int) int64 {
 	return Unknown
 }
 
-// sharedSize is the size of what is made of equal shares, from the whole and the share of one rank.
+// sharedSize returns the size of data with equal shares, from the total and one rank's share.
 func sharedSize(whole, share int64, ranks int) int64 {
 	if share <= 0 || ranks <= 0 {
 		return known(whole)
@@ -38,7 +37,7 @@ func sharedSize(whole, share int64, ranks int) int64 {
 	return known(share * int64(ranks))
 }
 
-// mostBytes is more than any collective moves; a file that tells of more is damaged.
+// mostBytes exceeds any real collective; a file with more is damaged.
 const mostBytes = 1 << 50
 
 func known(bytes int64) int64 {
@@ -48,7 +47,7 @@ func known(bytes int64) int64 {
 	return bytes
 }
 
-// sizeOf is the size of so many elements; Unknown where the number or the type is not known.
+// sizeOf returns the size of count elements; Unknown if the count or the type is unknown.
 func sizeOf(elements int64, bytes int) int64 {
 	if elements < 0 || bytes <= 0 || elements > mostBytes/int64(bytes) {
 		return Unknown
@@ -56,7 +55,7 @@ func sizeOf(elements int64, bytes int) int64 {
 	return elements * int64(bytes)
 }
 
-// torchTypes are torch's types that have other names here, or that coll does not know.
+// torchTypes are torch's types that coll names differently or lacks.
 var torchTypes = map[string]struct {
 	name  string
 	bytes int
@@ -71,8 +70,7 @@ var torchTypes = map[string]struct {
 	"complex<float>": {"complex64", 8}, "complex<double>": {"complex128", 16},
 }
 
-// elementType is a type as torch or C spells it, in our spelling where it has one, and its size in bytes; 0 where
-// nobody knows.
+// elementType returns our name, if any, for a type of torch or C, and its size in bytes; 0 if unknown.
 func elementType(word string) (name string, bytes int) {
 	plain := strings.ToLower(strings.ReplaceAll(strings.TrimPrefix(word, "c10::"), " ", ""))
 	if t, ok := torchTypes[plain]; ok {

@@ -1,9 +1,8 @@
 // Package trace reads what profilers wrote about GPUs: Kineto traces of PyTorch and SQLite exports of Nsight Systems.
-// It says what happened when, on which stream, and what the file tells of a collective; what is communication and what
-// that means is the work of package timeline.
+// It returns what ran when, on which stream, and the recorded parameters of collectives; package timeline interprets
+// them.
 //
-// Files are read in one pass, and of a file only what runs on GPUs is kept, with the steps and the calls that launched
-// it.
+// It reads a file in one pass and keeps only GPU activities, their launches, and steps.
 package trace
 
 import (
@@ -14,35 +13,34 @@ import (
 	"busbar/internal/notice/profiles"
 )
 
-// File is what one file holds.
+// File is the content of one file.
 type File struct {
 	Path   string
 	Format Format
-	Tool   string // which program wrote it, as far as the file tells: "Nsight Systems 2026.2.1"
-	Cut    string // why it ends early, and how far it was read; "" where it is whole
+	Tool   string // program that wrote it, if recorded: "Nsight Systems 2026.2.1"
+	Cut    string // why the file is truncated, and how far it was read; "" if complete
 
 	Own     *Own          // of a step of rank --step; nil in files of profilers
 	Devices []*Device     // by process and number
-	Notes   []notice.Fact // what a reader of values from this file has to know
+	Notes   []notice.Fact // limits of this file's values
 }
 
-// Own describes a step in a trace that rank --step wrote.
+// Own describes the step in a trace written by rank --step.
 type Own struct {
 	Tool      string `json:"tool"` // "busbar 0.9.0"
 	Run       string `json:"run"`  // ID of the run
 	Point     int    `json:"point"`
 	Model     string `json:"model"`
-	Step      string `json:"step"` // the point in words
+	Step      string `json:"step"` // the point as text
 	Backend   string `json:"backend"`
-	Computing string `json:"computing"` // what computed
+	Computing string `json:"computing"` // compute implementation
 	OnHost    bool   `json:"on_host"`   // no GPU computed
 	Rehearsed bool   `json:"rehearsed"`
 	Host      string `json:"host"`
 
-	NonBlocking bool `json:"non_blocking"` // operations are begun, and looked after later
+	NonBlocking bool `json:"non_blocking"` // operations are started, then polled
 }
 
-// Fact is what it is.
 func (o *Own) Fact() profiles.OwnTrace {
 	return profiles.OwnTrace{
 		Tool: o.Tool, Model: o.Model, Step: o.Step, Backend: o.Backend,
@@ -51,7 +49,7 @@ func (o *Own) Fact() profiles.OwnTrace {
 	}
 }
 
-// Format is the kind of a file.
+// Format is a file format.
 type Format string
 
 // The formats.
@@ -60,94 +58,93 @@ const (
 	Nsight Format = "nsight" // SQLite export of Nsight Systems
 )
 
-// Unknown stands for a number, a time or a size that the file does not tell.
+// Unknown is a number, a time or a size that the file does not record.
 const Unknown = -1
 
 // Device is one GPU as one process used it.
 type Device struct {
-	Rank     int    // of the world; Unknown
-	RankFrom string // where the rank was read: "distributedInfo", "file name", …; "" where it is not known
-	World    int    // ranks; 0: not known
-	Host     string // "" where it is not known
+	Rank     int    // world rank; Unknown
+	RankFrom string // source of the rank: "distributedInfo", "file name", …; "" if unknown
+	World    int    // world size; 0: unknown
+	Host     string // "" if unknown
 	Process  int64  // pid; Unknown
 	ID       int    // number of the device in its process
 	GPU      string // its name
-	NCCL     string // version, as the file spells it
+	NCCL     string // version, as in the file
 
 	Origin     int64 // nanoseconds since 1970 of time 0; Unknown
 	Names      []string
-	Activities []Activity // by Start; of equal starts the longer first
-	Calls      []Call     // of collectives; Activity.Call says which
-	Groups     []Group    // communicators; Call.Group says which
-	Ranges     []Range    // of the host, by Start: steps of the profiler, annotations, NVTX
+	Activities []Activity // by Start; the longer first if equal
+	Calls      []Call     // collectives; see Activity.Call
+	Groups     []Group    // communicators; see Call.Group
+	Ranges     []Range    // host ranges by Start: steps of the profiler, annotations, NVTX
 }
 
-// NoTime stands for a moment that is not known.
+// NoTime is an unknown time.
 const NoTime = -1 << 63
 
-// Span is from one moment to another, in nanoseconds since the device's Origin.
+// Span is a time span in nanoseconds since the device's Origin.
 type Span struct{ Start, End int64 }
 
-// compare orders by start, the longer first.
+// compare orders by start, then the longer first.
 func (s Span) compare(o Span) int {
 	return cmp.Or(cmp.Compare(s.Start, o.Start), cmp.Compare(o.End, s.End))
 }
 
-// Activity is one thing that ran on a device. Times are nanoseconds since the device's Origin; End is never before
-// Start.
+// Activity is a kernel, copy or memset on a device. Times are nanoseconds since the device's Origin; End is never
+// before Start.
 type Activity struct {
 	Start, End int64
-	Launch     int64 // when the host's call that launched it began; NoTime
-	Bytes      int64 // of a copy or a memset; Unknown
+	Launch     int64 // start of the host call that launched it; NoTime
+	Bytes      int64 // of copies and memsets; Unknown
 	Name       int32 // index in Device.Names
-	Stream     int32 // as the profiler numbers them
+	Stream     int32 // profiler's number
 	Call       int32 // index in Device.Calls; Unknown
 	Kind       Kind
-	Graph      bool // it was launched as part of a CUDA graph
+	Graph      bool // launched as part of a CUDA graph
 }
 
-// Kind is what sort of activity it is.
+// Kind is the kind of an activity.
 type Kind uint8
 
-// The kinds of activities.
 const (
 	Kernel Kind = iota
 	MemcpyHostToDevice
 	MemcpyDeviceToHost
 	MemcpyDeviceToDevice
 	MemcpyPeer  // between devices
-	MemcpyOther // of an unknown direction
+	MemcpyOther // of unknown direction
 	Memset
-	GraphTrace // a whole CUDA graph, whose kernels the file does not have
+	GraphTrace // a whole CUDA graph without its kernels
 )
 
-// Memcpy says whether it is a copy of any direction.
+// Memcpy reports whether it is a copy, of any direction.
 func (k Kind) Memcpy() bool { return k >= MemcpyHostToDevice && k <= MemcpyOther }
 
-// Call is what the file says of a collective. Several activities may be of one call, and one activity, a group, of
-// several: then its Call is the first, and Parts counts them.
+// Call is a collective as recorded in the file. A call may have several activities. An activity of several calls (a
+// group) has the first as its Call, and Parts counts them.
 type Call struct {
-	Name  string          // as the file spells it: "allreduce", "_allgather_base", "ncclAllReduce"
-	What  coll.Collective // Other where it is none of ours: send, recv, a group of different ones
+	Name  string          // as in the file: "allreduce", "_allgather_base", "ncclAllReduce"
+	What  coll.Collective // Other for send, recv, or a group of different calls
 	Bytes int64           // S as nccl-tests counts it, of the whole collective (CONTRIBUTING: internal/coll); Unknown
-	Type  string          // of the data, in our spelling where it is one of ours: "float32"; "" where it is not known
+	Type  string          // data type by our name if it has one: "float32"; "" if unknown
 	Group int32           // index in Device.Groups; Unknown
-	Seq   int64           // its number within the group, where the file has one; Unknown
-	Peer  int             // rank in the group that it sends to or receives from; Unknown
-	// calls in one kernel; 1 or more. Bytes are those of all of them, and What is Other where they are not the same
+	Seq   int64           // its number within the group; Unknown
+	Peer  int             // rank of the peer in the group; Unknown
+	// calls in one kernel, at least 1. Bytes is their total; What is Other if they differ
 	Parts int
 }
 
 // Group is a communicator (a process group).
 type Group struct {
-	Name  string // what tells it from others across ranks: name of the process group, hash of the communicator
+	Name  string // identifies it across ranks: name of the process group, or hash of the communicator
 	About string // its description: "default_pg", "tensor parallel"; ""
-	Ranks []int  // of the world, in its order; nil where the file has not all of them
-	Size  int    // ranks; 0: not known
-	Rank  int    // of this device in it; Unknown
+	Ranks []int  // world ranks in order; nil if incomplete in the file
+	Size  int    // ranks; 0: unknown
+	Rank  int    // this device's rank in it; Unknown
 }
 
-// Range is a span of the host that has a name.
+// Range is a named span of the host.
 type Range struct {
 	Span
 	Name string

@@ -135,7 +135,7 @@ func TestFitWorlds(t *testing.T) {
 			seen, facts := hostsOf(k.ranks...)
 			g := fitWorlds(seen, facts, k.worlds, k.share)
 			if got := g.unfit(slices.Max(k.worlds)); g.served != k.served || g.takers != k.takers || got != k.said {
-				t.Errorf("%d served, %d take one, %q; wanted %d, %d, %q", g.served, g.takers, got, k.served, k.takers,
+				t.Errorf("%d served, %d users, %q; want %d, %d, %q", g.served, g.takers, got, k.served, k.takers,
 					k.said)
 			}
 		})

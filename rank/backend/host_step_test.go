@@ -6,7 +6,7 @@ import (
 	"busbar/internal/step"
 )
 
-// However a step is cut, its segments come to the same work.
+// The total work does not depend on the segments.
 func TestHostUnits(t *testing.T) {
 	c := &hostComputing{speed: 1e6}
 	for _, k := range []struct {

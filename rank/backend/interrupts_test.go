@@ -27,7 +27,7 @@ func TestInterrupts(t *testing.T) {
 	}
 }
 
-// Two worlds that measure at the same time never have communicators of one number.
+// Concurrent worlds never have communicators with the same number.
 func TestCommunicatorsDiffer(t *testing.T) {
 	seen := map[int]bool{}
 	for rank := range 3 {

@@ -6,9 +6,9 @@ import (
 	"busbar/internal/coll"
 )
 
-// What NCCL asks of windows: all ranks have one size, and an output lies at the same offset on each, in place at its
-// rank's share of it.
-func TestLayoutAlike(t *testing.T) {
+// NCCL's rules for windows: equal sizes on all ranks, and outputs at the same offset on each, in place at the rank's
+// share.
+func TestWindowLayout(t *testing.T) {
 	const count, ranks = 1000, 3
 	for _, collective := range coll.Collectives() {
 		for _, place := range ncclPlaces(collective) {

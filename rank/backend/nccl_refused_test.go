@@ -19,8 +19,8 @@ func onCapabilities(capabilities ...int) *ncclBackend {
 	return &ncclBackend{ncclBuffers: ncclBuffers{l: l}, w: w}
 }
 
-// What a library has refused is not tried again: each try may cost a communicator.
-func TestRefusedReduction(t *testing.T) {
+// An operation that the library refused is not retried: each try may cost a communicator.
+func TestUnsupportedReduction(t *testing.T) {
 	float8 := coll.Case{Collective: coll.AllReduce, Type: coll.Float8E5M2, Op: coll.Sum, World: 2}
 	float32 := coll.Case{Collective: coll.AllReduce, Type: coll.Float32, Op: coll.Sum, World: 2}
 	refusal := &bench.OperationError{Status: result.Unsupported, Err: errors.New("no float8")}

@@ -35,7 +35,7 @@ func twoHosts(t *testing.T) []*Peers {
 	return all
 }
 
-// write has a rank's heartbeat stop so long ago, in the middle of a case.
+// write sets a rank's heartbeat to stop at a given age, in the middle of a case.
 func (l *Peers) write(silence time.Duration) {
 	now := loop.Now()
 	e := board.Entry{Rank: l.rank, PID: 1 << 30, Number: 7, Step: 4, Iteration: 17,
@@ -48,7 +48,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// Without a control channel, a rank knows its neighbours by shared memory, and nothing of other hosts.
+// Without a control channel, a rank sees its neighbours by shared memory, and no other hosts.
 func TestSurveyWithoutControlChannel(t *testing.T) {
 	all := twoHosts(t)
 	all[0].write(0)
@@ -75,7 +75,7 @@ func TestSurveyWithoutControlChannel(t *testing.T) {
 }
 
 // A rank's own report has priority over what others see of it.
-func TestSurveyBelievesAnswers(t *testing.T) {
+func TestSurveyPrefersOwnReport(t *testing.T) {
 	all := twoHosts(t)
 	said := launch.State{Phase: "check", Number: 9}
 	asked := []launch.Report{{Rank: 1, Standing: launch.Answered, State: said},
@@ -92,8 +92,8 @@ func TestSurveyBelievesAnswers(t *testing.T) {
 	}
 }
 
-// A rank that was stopped finds on the board of its host why another one ends the run, however long that is.
-func TestReasonOnTheBoard(t *testing.T) {
+// A stopped rank finds on its host's board why another one ended the run, however long ago.
+func TestReasonFromBoard(t *testing.T) {
 	all := twoHosts(t)
 	if got := all[0].Reason(); got != nil {
 		t.Errorf("a reason before any: %+v", got)
@@ -115,11 +115,11 @@ func TestReasonOnTheBoard(t *testing.T) {
 	}
 	var none *Peers
 	if none.publish(cause); none.Reason() != nil {
-		t.Error("ranks that do not know each other have a reason")
+		t.Error("unrelated ranks have a reason")
 	}
 }
 
-// What a rank that is silent did last is known from those of its host that answer.
+// The last action of a silent rank is known from ranks of its host that reply.
 func TestSurveyOfSilentRankOfAnotherHost(t *testing.T) {
 	all := twoHosts(t)
 	all[2].write(0)

@@ -12,7 +12,7 @@ import (
 	"busbar/rank/timeout"
 )
 
-// responseOf returns the cause with which a rank without a control channel ends the run; nil where it waits on.
+// responseOf returns the cause with which a rank without a control channel ends the run; nil if it keeps waiting.
 func responseOf(l *Peers, mine launch.State) (cause notice.Fact) {
 	ended := make(chan struct{})
 	end := func(c notice.Fact) {
@@ -37,8 +37,8 @@ func (l *Peers) live(ctx context.Context) {
 	}
 }
 
-// Where TCP is blocked each host reports its own ranks, and leaves the other hosts the time to do so.
-func TestEachHostEndsTheRunWithoutControlChannel(t *testing.T) {
+// If TCP is blocked, each host reports its own ranks and gives the other hosts time to do so.
+func TestEachHostEndsRunWithoutControlChannel(t *testing.T) {
 	t.Parallel()
 	all := twoHosts(t)
 	for _, rank := range []int{0, 1, 2} {
@@ -63,8 +63,8 @@ func TestEachHostEndsTheRunWithoutControlChannel(t *testing.T) {
 	}
 }
 
-// Ranks that wait for a rank 0 that they know nothing of give it ten deadlines, as it may write records. They do not
-// where one of their host does something else.
+// Ranks that wait for a rank 0 of unknown state give it ten timeouts, as it may write records, unless a rank of their
+// host does something else.
 func TestRank0OfAnotherHostMayBeBusy(t *testing.T) {
 	t.Parallel()
 	all := twoHosts(t)
@@ -81,7 +81,7 @@ func TestRank0OfAnotherHostMayBeBusy(t *testing.T) {
 	}
 }
 
-func TestRanksThatRestWaitForRank0(t *testing.T) {
+func TestIdleRanksWaitForRank0(t *testing.T) {
 	in := func(phase string) launch.Report {
 		return launch.Report{Standing: launch.Answered, State: launch.State{Phase: phase}}
 	}
@@ -100,7 +100,7 @@ func TestRanksThatRestWaitForRank0(t *testing.T) {
 	}
 }
 
-func TestOtherHostsHaveTimeToReport(t *testing.T) {
+func TestOtherHostsReportInTime(t *testing.T) {
 	if least := 2*timeout.Ask + Tick; timeout.OtherHosts < least {
 		t.Errorf("%s, at least %s", timeout.OtherHosts, least)
 	}

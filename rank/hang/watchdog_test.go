@@ -9,7 +9,7 @@ import (
 	"busbar/rank/launch"
 )
 
-// The limit of a phase is the larger of the deadline and ten times what it should take.
+// A phase's limit is the larger of the timeout and ten times its expected time.
 func TestWatchdogLimit(t *testing.T) {
 	w := &Watchdog{deadline: 5 * time.Second}
 	for expected, want := range map[time.Duration]time.Duration{0: 5 * time.Second,
@@ -62,8 +62,8 @@ func TestWatchdogSeesTheLoop(t *testing.T) {
 	}
 }
 
-// A phase that may last gets another deadline each time, and its age goes on.
-func TestWatchdogAgain(t *testing.T) {
+// A phase that may last gets another timeout each time, and its age continues.
+func TestWatchdogRestart(t *testing.T) {
 	w := &Watchdog{deadline: 5 * time.Second, since: time.Now().Add(-time.Minute)}
 	w.Again(w.State())
 	if age := w.State().Since; age < time.Minute || w.limit-age > w.deadline || w.limit-age < w.deadline-time.Second {

@@ -11,7 +11,7 @@ import (
 	"github.com/shoenig/test/must"
 )
 
-// Another program may listen on the server's port on an address that every host has.
+// Another program may listen on the server's port at an address that every host has.
 func TestDialOfAnotherServer(t *testing.T) {
 	_, info, err := ListenControl(2, handlers("", nil, nil))
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 	"github.com/shoenig/test/must"
 )
 
-func TestAskReportsTheStandingOfEachRank(t *testing.T) {
+func TestAskReportsEachRank(t *testing.T) {
 	lost := make(chan int, 9)
 	h, clients, info := startChannel(t, 6, handlers("zero", nil, func(rank int) { lost <- rank }), 1, 2, 3)
 	mute(t, info, 4)
@@ -37,7 +37,7 @@ func TestAskReportsTheStandingOfEachRank(t *testing.T) {
 	must.EqOp(t, 0, len(lost)) // the end was in good order
 }
 
-// A late answer does not count as the answer to a later question.
+// A late reply does not count for a later request.
 func TestLateAnswer(t *testing.T) {
 	h, _, info := startChannel(t, 2, handlers("", nil, nil))
 	c := mute(t, info, 1)
@@ -53,8 +53,8 @@ func TestLateAnswer(t *testing.T) {
 	must.EqOp(t, "fresh", wait(t, next, "the answer")[0].State.Phase)
 }
 
-func TestStrangers(t *testing.T) {
-	h, clients, info := startChannel(t, 3, handlers("", nil, func(rank int) { t.Errorf("rank %d is gone", rank) }), 1)
+func TestRejectsOtherConnections(t *testing.T) {
+	h, clients, info := startChannel(t, 3, handlers("", nil, func(rank int) { t.Errorf("rank %d exited", rank) }), 1)
 	token := contactOf(t, info).Token
 	for name, text := range map[string]string{
 		"web browser": "GET / HTTP/1.1\r\n\r\n",
@@ -79,8 +79,8 @@ func TestStrangers(t *testing.T) {
 	must.NoError(t, err)
 }
 
-// A rank that does not read must not hold up the others, nor the close.
-func TestOneThatNeverReads(t *testing.T) {
+// A rank that does not read must not delay the others or the close.
+func TestRankThatNeverReads(t *testing.T) {
 	h, _, info := startChannel(t, 3, handlers("", nil, nil), 1)
 	mute(t, info, 2)
 	e := Event{Kind: "finish", Cause: notice.Kept{Fact: notice.Recorded{Text: strings.Repeat("x", frameLimit/2)}}}
@@ -94,9 +94,9 @@ func TestOneThatNeverReads(t *testing.T) {
 	wait(t, done, "the close")
 }
 
-// A rank that gave up its first connection while that was on its way connects again.
+// A rank that abandoned its first connection reconnects.
 func TestSecondConnection(t *testing.T) {
-	h, _, info := startChannel(t, 2, handlers("", nil, func(rank int) { t.Errorf("rank %d is gone", rank) }))
+	h, _, info := startChannel(t, 2, handlers("", nil, func(rank int) { t.Errorf("rank %d exited", rank) }))
 	first := mute(t, info, 1)
 	dial(t, info, 1, handlers("second", nil, nil))
 	_, err := first.receive()

@@ -13,7 +13,7 @@ import (
 	"github.com/shoenig/test/must"
 )
 
-// long is more than any of these tests takes; short is for what must not answer.
+// long exceeds the time of any of these tests; short is for calls without a reply.
 const (
 	long  = 20 * time.Second
 	short = 200 * time.Millisecond
@@ -113,7 +113,7 @@ func TestEvents(t *testing.T) {
 	cause := notice.Kept{Fact: notice.RankFailed{Rank: 2, Problem: "last words"}}
 	for _, e := range []Event{{Kind: "signal", Code: 15}, {Kind: "hang"}, {Kind: "failed", Cause: cause}} {
 		must.NoError(t, clients[2].Send(e))
-		if e.Kind == "failed" { // it arrives although the rank ends at once, and before the news of its end
+		if e.Kind == "failed" { // it arrives although the rank exits at once, before the news of its exit
 			_ = clients[2].conn.Close()
 		}
 		must.EqOp(t, sent{2, e}, wait(t, received, e.Kind))
@@ -123,11 +123,11 @@ func TestEvents(t *testing.T) {
 	must.EqOp(t, 2, wait(t, events, "an event of rank 0").Code)
 }
 
-func TestCloseLeavesNothing(t *testing.T) {
+func TestCloseFreesResources(t *testing.T) {
 	before := runtime.NumGoroutine()
 	for range 3 {
 		h, clients, info := startChannel(t, 5, handlers("", nil, nil), 1, 2, 3, 4)
-		dialRaw(t, info) // a stranger who sends nothing
+		dialRaw(t, info) // a foreign connection that sends nothing
 		for range 2 {
 			h.Close()
 			for _, c := range clients {

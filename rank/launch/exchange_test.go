@@ -41,7 +41,7 @@ func TestExchangeKeepsValues(t *testing.T) {
 	}
 }
 
-func TestTogetherNamesTheLowestRankThatFailed(t *testing.T) {
+func TestTogetherNamesLowestFailedRank(t *testing.T) {
 	ranks := []RankFacts{{Rank: 0, Host: "a"}, {Rank: 1, Host: "b"}, {Rank: 2, Host: "c"}}
 	x, y := exit.FailureOf(errors.New("x")), exit.FailureOf(errors.New("y"))
 	for _, c := range []struct {

@@ -36,7 +36,7 @@ func TestCounters(t *testing.T) {
 	files := OpenCounters(root)
 	before := files.Read()
 	if use := files.Read().Since(before); use != nil {
-		t.Errorf("nothing moved, but %+v", use)
+		t.Errorf("no traffic, but %+v", use)
 	}
 	machinetest.Write(t, root, map[string]string{
 		port + "counters/port_rcv_data": "1010\n", port + "counters/symbol_error": "6\n",

@@ -45,7 +45,7 @@ func TestPortRates(t *testing.T) {
 		t.Errorf("got  %+v\nwant %+v", got, want)
 	}
 	if got := PortRates(t.TempDir()); got != nil {
-		t.Errorf("of nothing %+v", got)
+		t.Errorf("without links: %+v", got)
 	}
 }
 

@@ -73,7 +73,7 @@ func TestFreeMemory(t *testing.T) {
 		t.Errorf("no limit is a bound: %+v, %v", bounds, err)
 	}
 	if _, _, err := FreeMemory(t.TempDir()); err == nil || !strings.Contains(err.Error(), "/proc") {
-		t.Errorf("nothing known: %v", err)
+		t.Errorf("unknown memory: %v", err)
 	}
 }
 

@@ -47,7 +47,7 @@ func TestPace(t *testing.T) {
 		t.Errorf("%d of %d cases are left out", left, len(cases))
 	}
 	if b, why := pace(0, 1).Next(0); b != sweep.Budget || why != nil {
-		t.Errorf("without a limit nothing is shortened: %s, %s", b, why)
+		t.Errorf("shortened without a limit: %s, %s", b, why)
 	}
 	p = pace(time.Nanosecond, 1)
 	if _, why := p.Next(0); !p.Over() || why == nil {

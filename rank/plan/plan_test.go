@@ -9,7 +9,7 @@ import (
 )
 
 // Without sizes, collectives or a sweep, the plan is quick; with sizes or collectives, flags alone make it.
-func TestWhichSweepIsRead(t *testing.T) {
+func TestSelectSweep(t *testing.T) {
 	size, iterations := int64(8), 5
 	for _, c := range []struct {
 		options Options

@@ -37,7 +37,7 @@ func TestReadPorts(t *testing.T) {
 	}
 	if f := readFabric(t.TempDir(), noVariables); f.Ports != nil || f.Peermem || f.Plugin != "" || f.Units != 0 ||
 		f.GPUs != nil {
-		t.Errorf("nothing there: %+v", f)
+		t.Errorf("no devices: %+v", f)
 	}
 }
 

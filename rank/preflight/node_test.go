@@ -29,7 +29,7 @@ func TestReadNode(t *testing.T) {
 	}
 	n = readNode(t.TempDir())
 	if n.CPUs != 0 || n.NUMA != nil || n.Balancing != unknown || n.Virtual {
-		t.Errorf("nothing known: %+v", n)
+		t.Errorf("unknown node: %+v", n)
 	}
 }
 

@@ -53,7 +53,7 @@ func TestReportFormats(t *testing.T) {
 }
 
 // If the job ends early, the report has all rows so far, once.
-func TestReportCutShort(t *testing.T) {
+func TestReportTruncated(t *testing.T) {
 	var out strings.Builder
 	c := &Checklist{format: document.JSON, out: &out, ranks: ranksOf(1, "a")}
 	c.Add(Found("clocks", preflights.OneClock{}))

@@ -50,7 +50,7 @@ func TestRowsFit(t *testing.T) {
 	}
 }
 
-func TestQuietShowsNothing(t *testing.T) {
+func TestQuiet(t *testing.T) {
 	var out strings.Builder
 	s := &Screen{page: page{out: &out}, counts: map[result.Status]int{}}
 	s.Row("mpi", sampleRecord(8, 1))

@@ -28,7 +28,7 @@ import (
 	"busbar/sweeps"
 )
 
-// fakeTrainer is a library that transfers nothing and has scripted times.
+// fakeTrainer is a library without transfers and with scripted times.
 type fakeTrainer struct {
 	backend.Backend
 	world bench.World
@@ -270,7 +270,7 @@ func TestModeOrder(t *testing.T) {
 }
 
 // The first point of a round starts with each mode in turn.
-func TestOrderOfTurns(t *testing.T) {
+func TestTurnOrder(t *testing.T) {
 	for points := 1; points <= 8; points++ {
 		begins := map[[2]int]int{} // position of the first point, its first mode
 		for round := range 4 * points {

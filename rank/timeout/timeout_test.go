@@ -20,7 +20,7 @@ func TestTimeScale(t *testing.T) {
 	}
 }
 
-func TestTimesAreScaled(t *testing.T) {
+func TestTimesScaled(t *testing.T) {
 	defer Scale(1)
 	for name, at := range map[string]struct{ got, want time.Duration }{
 		"ask": {Ask, 2 * time.Second}, "abort": {Abort, 5 * time.Second}, "files": {CloseFiles, 3 * time.Second},

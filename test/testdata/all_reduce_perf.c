@@ -1,5 +1,6 @@
-/* Prints what nccl-tests prints for its flags -b, -e (in bytes) and -f 2, with made-up times: US microseconds at every size.
- * SINGLE is a build without MPI; VERSION is another NCCL than the one that is loaded. */
+/* Prints nccl-tests' output for its flags -b, -e (in bytes) and -f 2, with made-up times: US microseconds at every
+ * size. SINGLE is a build without MPI; VERSION is the NCCL version at compile time, if it differs from the loaded
+ * one. */
 #include <mpi.h>
 #include <stdio.h>
 #include <unistd.h>

@@ -30,7 +30,7 @@ int cublasDestroy_v2(void *h)
 	return note("cublasDestroy_v2", "");
 }
 int cublasSetStream_v2(void *h, void *s) { return note("cublasSetStream_v2", h && s ? " of a stream" : ""); }
-#ifdef MINOR /* the other half has the version */
+#ifdef MINOR /* lt.c has the version */
 int fake_lt_minor(void);
 #if MINOR >= 9
 int fake_lt_since_9(void);

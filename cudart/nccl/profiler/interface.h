@@ -1,7 +1,7 @@
-/* NCCL's profiler interface as far as the path of an operation needs it, versions 1 to 6. NCCL looks in the library
- * that NCCL_PROFILER_PLUGIN names for the newest table it knows: ncclProfiler_v1 (NCCL 2.23), v2 (2.24), v3 (2.26), v4
- * (2.27), v5 (2.28), v6 (2.29). Names are ours; layouts are NVIDIA's, and of an event only its beginning is declared.
- * */
+/* NCCL's profiler interface, versions 1 to 6, as far as the path of an operation needs it. NCCL looks in the library
+ * named by NCCL_PROFILER_PLUGIN for the newest table it supports: ncclProfiler_v1 (NCCL 2.23), v2 (2.24), v3 (2.26),
+ * v4 (2.27), v5 (2.28), v6 (2.29). Names are ours; layouts are NVIDIA's. Only the beginning of an event is
+ * declared. */
 #ifndef BUSBAR_NCCL_PROFILER_INTERFACE_H
 #define BUSBAR_NCCL_PROFILER_INTERFACE_H
 
@@ -16,7 +16,7 @@ enum {
 	PROFILE_COPY = 1 << 12, /* a collective by copy engines, without a kernel; version 6 */
 };
 
-/* Version 1 has numbers for what later ones have text for. */
+/* Version 1 has numbers where later versions have text. */
 struct profiler_event_v1 {
 	uint8_t type;
 	void *parent;
@@ -94,9 +94,9 @@ struct profiler_event_v3 {
 	};
 };
 
-/* From version 4 on, channels are those that are used, and point-to-point operations have them too. Versions 5 and 6
- * differ from 4 in the width of the type only. A collective by copy engines (version 6) begins as other collectives do
- * and ends after data_type. */
+/* Since version 4, channels are those in use, and point-to-point operations have them too. Versions 5 and 6 differ
+ * from 4 only in the width of the type. A collective by copy engines (version 6) begins as other collectives do and
+ * ends after data_type. */
 #define PROFILER_EVENT(name, type_of_type) \
 	struct name { \
 		type_of_type type; \
@@ -128,8 +128,8 @@ PROFILER_EVENT(profiler_event_v4, uint8_t);
 PROFILER_EVENT(profiler_event_v5, uint64_t);
 PROFILER_EVENT(profiler_event_v6, uint64_t);
 
-/* What the plugin exports for each version. All functions return NCCL's result, 0 for success. The mask stays NCCL's
- * until the process ends, and may be changed at any time. */
+/* Exports of the plugin for each version. All functions return NCCL's result, 0 for success. NCCL reads the mask until
+ * the process ends; the plugin may change it at any time. */
 #define PROFILER_TABLE(version, ...) \
 	struct profiler_v##version { \
 		const char *name; \

@@ -1,4 +1,4 @@
-/* What rank asks of the plugin, which lies in the same process: the loader gives rank and NCCL one copy of it. */
+/* rank's interface to the plugin, in the same process: the loader gives rank and NCCL one copy of the plugin. */
 #ifndef BUSBAR_NCCL_PROFILER_PATH_H
 #define BUSBAR_NCCL_PROFILER_PATH_H
 
@@ -8,13 +8,13 @@ struct busbar_path_event {
 	char function[24], algorithm[24], protocol[16];
 };
 
-/* The version of the interface through which NCCL asked for the plugin; 0: it has not. */
+/* The version of the interface that NCCL uses; 0: NCCL has not loaded the plugin. */
 int busbar_path_interface(void);
 
 /* Makes NCCL report operations issued from now on; -1 if it has not loaded the plugin. */
 int busbar_path_watch(void);
 
-/* Ends the watch and copies what NCCL reported to out, in its order; returns how many there were, also beyond room. */
+/* Ends the watch and copies NCCL's reports to out, in order; returns their number, which may exceed room. */
 int busbar_path_take(struct busbar_path_event *out, int room);
 
 #endif

@@ -1,5 +1,5 @@
-/* busbar-nccl-profiler.so: receives the path of an operation from NCCL. NCCL loads it by
- * NCCL_PROFILER_PLUGIN. It is idle (an empty mask) except while rank watches a single operation. */
+/* busbar-nccl-profiler.so: receives the path of an operation from NCCL. NCCL loads it by NCCL_PROFILER_PLUGIN. Its
+ * mask is empty except while rank watches a single operation. */
 #include <pthread.h>
 #include <stdio.h>
 
@@ -15,9 +15,9 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static int interface, watching, told;
 static int *mask; /* NCCL's */
 static struct busbar_path_event events[EVENTS];
-static char token; /* what handles and contexts point to: NCCL takes none for a failure */
+static char token; /* target of handles and contexts: NCCL treats NULL as a failure */
 
-/* With the lock held. */
+/* Requires the lock. */
 static void set_mask(void)
 {
 	int wanted = PROFILE_COLL | PROFILE_P2P;
@@ -51,7 +51,7 @@ static void keep(const char *function, const char *algorithm, const char *protoc
 	pthread_mutex_unlock(&lock);
 }
 
-/* The words that later versions have for the numbers of NCCL 2.23, the only one with version 1. */
+/* Names for the numbers of NCCL 2.23, the only version with interface version 1. */
 static const char *word(const char *const *words, size_t n, unsigned number) { return number < n ? words[number] : ""; }
 #define WORD(number, ...) word((const char *const[]){__VA_ARGS__}, sizeof(const char *[]){__VA_ARGS__} / sizeof(char *), number)
 
@@ -67,7 +67,7 @@ static const char *algorithm_word(unsigned n)
 
 static const char *protocol_word(unsigned n) { return WORD(n, "LL", "LL128", "SIMPLE"); }
 
-/* A handle for a launch only: NCCL 2.28 and newer keep calling for others after the mask is empty. */
+/* Only launches get a handle: otherwise NCCL 2.28 and newer keep reporting after the mask is empty. */
 static void *handle_for(uint64_t type) { return type == PROFILE_GROUP ? &token : NULL; }
 
 static int start_v1(void *context, void **handle, struct profiler_event_v1 *e)

@@ -1,5 +1,5 @@
-/* A library with NCCL's ABI that writes down how it is called, and the part of a CUDA driver that operations use. The
- * tests read fake_log and write fake_set. Declared from the ABI, not from nccl.h, which is under test. */
+/* A library with NCCL's ABI that records its calls, and the part of a CUDA driver that operations use. The tests read
+ * fake_log and write fake_set. Declared from the ABI, not from nccl.h, which is under test. */
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -26,7 +26,7 @@ static void note(const char *format, ...)
 struct comm { int rank, size; };
 typedef struct { char internal[128]; } id;
 
-/* In progress for as many polls as were set. */
+/* Returns ncclInProgress for the configured number of polls. */
 static int answer(void) { return fake_set[RESULT] ? fake_set[RESULT] : fake_set[POLLS] ? 7 : 0; }
 
 #ifdef TEXT

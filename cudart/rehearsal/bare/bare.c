@@ -8,14 +8,14 @@
 #include <sched.h>
 #include <time.h>
 
-/* One batch; internal/tools/bench lays out the same in Go. The first part is that of mpi/bare/bare.c. */
+/* One batch, with the same layout as in internal/tools/bench. The first part is that of mpi/bare/bare.c. */
 struct bare_batch {
 	const void *send;
 	void *recv;
 	int64_t count;      /* elements */
 	int64_t operations; /* in this batch */
 	int64_t latency;    /* 0: back to back; 1: each after a barrier and timed alone */
-	int64_t *start;     /* ns: one entry back to back, else one an operation */
+	int64_t *start;     /* ns: one entry for the batch, or one per operation */
 	int64_t *end;
 
 	nccl_comm comm;
@@ -33,7 +33,7 @@ static int64_t now(void)
 
 cuda_result cuStreamQuery(cuda_stream);
 
-/* nccl-tests also polls the communicator in every round. That costs NCCL an atomic read but the simulation a system
+/* nccl-tests also polls the communicator in every round. That costs NCCL an atomic read, but the simulation a system
  * call, which would distort the comparison. */
 static int complete(const struct bare_batch *b)
 {
@@ -54,7 +54,7 @@ static int timed(const struct bare_batch *b, int64_t operations, int64_t at)
 	return rc;
 }
 
-/* Has the type busbar_step, so that the loop can call a whole batch as one operation. */
+/* A busbar_step, so that the loop can call a whole batch as one operation. */
 EXPORT int busbar_bare_nccl(void *context, uint64_t i);
 int busbar_bare_nccl(void *context, uint64_t i)
 {

@@ -1,5 +1,5 @@
-/* The simulated libcublas.so.12: it computes nothing, but a matrix product takes time on the stream, at RATE
- * floating-point operations per nanosecond on every device, whatever else runs on it. */
+/* The simulated libcublas.so.12: it computes nothing, but a matrix product occupies the stream, at RATE floating-point
+ * operations per nanosecond on every device, independent of other load. */
 #include <stdlib.h>
 
 #include "../rehearsal.h"

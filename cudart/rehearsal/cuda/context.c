@@ -1,4 +1,4 @@
-/* Primary contexts: current for each thread; calls without one fail as the driver's do. Errors have their names. */
+/* Primary contexts: current per thread; calls without one fail as the driver's do. Names of errors. */
 #include "driver.h"
 
 static _Thread_local cuda_context mine;

@@ -1,4 +1,4 @@
-/* Copies and memset, done by the stream's thread. As with the driver, memory of the host that is not pinned is read
+/* Copies and memset, executed by the stream's thread. As with the driver, host memory that is not pinned is read
  * before the call returns and written before it returns. */
 #include "driver.h"
 
@@ -21,7 +21,7 @@ static void run(void *context)
 		memset(c->to, c->value, c->bytes);
 }
 
-/* staged: what is to be read is read now. */
+/* staged: read the source now. */
 static cuda_result start(cuda_stream s, struct copy c, int staged)
 {
 	struct copy *mine;

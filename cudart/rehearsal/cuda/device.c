@@ -11,7 +11,7 @@ enum { MOST = 64, FIRST_BUS = 0x10 };
 
 static struct cuda_context_ devices[MOST];
 static int visible;
-static int slices = 1; /* of each GPU: devices with an address in common and UUIDs of their own */
+static int slices = 1; /* slices of each GPU: devices with the same address and different UUIDs */
 static int ready;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
@@ -51,7 +51,7 @@ static size_t host_memory(void)
 	return bytes;
 }
 
-/* The same on every process of a host, and different on every host. */
+/* Identical in all processes of a host, and different between hosts. */
 static cuda_uuid uuid_of(int physical)
 {
 	cuda_uuid uuid;
@@ -76,7 +76,7 @@ static void uuid_text(const cuda_uuid *uuid, char text[41])
 		at += sprintf(at, "%s%02x", i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "", (unsigned char)uuid->bytes[i]);
 }
 
-/* What one word of CUDA_VISIBLE_DEVICES names: an index or the beginning of a UUID; -1: nothing. */
+/* The device for an entry of CUDA_VISIBLE_DEVICES: an index or the beginning of a UUID; -1: none. */
 static int named(const char *word, int count)
 {
 	char *end, text[41];
@@ -90,14 +90,14 @@ static int named(const char *word, int count)
 		uuid_text(&uuid, text);
 		if (!strncasecmp(word, text, strlen(word))) {
 			if (found >= 0)
-				return -1; /* not the beginning of one only */
+				return -1; /* ambiguous */
 			found = i;
 		}
 	}
 	return found;
 }
 
-/* As the driver reads it: the devices before the first word that names none; no device if one is named twice. */
+/* As in the driver: the devices before the first invalid entry; no device if an entry is repeated. */
 static void choose(int count)
 {
 	const char *set = getenv("CUDA_VISIBLE_DEVICES");
@@ -210,7 +210,7 @@ cuda_result rehearse_device_uuid(cuda_uuid *uuid, cuda_device d)
 	return rc;
 }
 
-/* The older function has the UUID of the whole GPU. */
+/* The older function returns the UUID of the whole GPU. */
 cuda_result rehearse_device_uuid_whole(cuda_uuid *uuid, cuda_device d)
 {
 	cuda_context c;

@@ -1,5 +1,5 @@
-/* Inside the simulated libcuda.so.1: devices made of host memory, each stream a thread. Every function of
- * cudart/cuda.h is defined here under the driver's symbol, by way of an assembler name. */
+/* Internals of the simulated libcuda.so.1: devices in host memory; each stream is a thread. Every function of
+ * cudart/cuda.h is defined here under the driver's symbol, by an assembler name. */
 #ifndef BUSBAR_REHEARSAL_DRIVER_H
 #define BUSBAR_REHEARSAL_DRIVER_H
 
@@ -31,7 +31,7 @@ struct cuda_context_ {
 	int ordinal, physical, retained;
 	cuda_uuid uuid;
 	size_t bytes, used;
-	cuda_stream standard; /* the default stream, made when first used */
+	cuda_stream standard; /* the default stream, created on first use */
 };
 
 /* A piece of work in a queue or in a graph. */
@@ -53,14 +53,14 @@ struct cuda_graph_ {
 struct cuda_stream_ {
 	struct cuda_stream_ *next;
 	cuda_context context;
-	int references; /* owner, worker, and whoever synchronises the context; under streams_lock */
+	int references; /* owner, worker, and threads that synchronise the context; under streams_lock */
 
 	pthread_mutex_t lock;
 	pthread_cond_t more, done;
 	struct list queue;
 	int idle, waiters, leaving;
 	cuda_graph capture;
-	int broken; /* the capture, by a call that must not be captured */
+	int broken; /* a call that must not be captured invalidated the capture */
 
 	_Atomic uint64_t submitted, completed;
 };
@@ -70,10 +70,10 @@ struct cuda_stream_ {
 int bus_of(const struct cuda_context_ *);
 int compute_capability(void); /* 90: 9.0 */
 cuda_result device_of(cuda_device, cuda_context *);
-cuda_result current(cuda_context *); /* of this thread; a result if it has none */
+cuda_result current(cuda_context *); /* of this thread; an error if it has none */
 size_t parse_bytes(const char *, size_t otherwise);
 
-/* Adds work to a stream (NULL: the default one) or to the graph it captures. */
+/* Adds work to a stream (NULL: the default one) or to the graph that it captures. */
 cuda_result enqueue(cuda_stream, struct busbar_rehearsal_work, int *captured);
 cuda_result find_stream(cuda_stream *);
 void append(struct list *, struct entry *);

@@ -1,4 +1,4 @@
-/* Events: the time at which a stream's thread came by. */
+/* Events: the time at which a stream's thread reached them. */
 #include "driver.h"
 
 #include <stdlib.h>
@@ -11,7 +11,7 @@ struct cuda_event_ {
 	unsigned flags;
 	pthread_mutex_t lock;
 	pthread_cond_t came;
-	uint64_t recorded, reached; /* how often */
+	uint64_t recorded, reached; /* number of recordings */
 	int64_t time;               /* ns, when last reached */
 };
 

@@ -1,9 +1,9 @@
-/* Capture and graphs: a graph is the list of what was enqueued, in that order. */
+/* Capture and graphs: a graph is the list of enqueued work, in order. */
 #include "driver.h"
 
 #include <stdlib.h>
 
-/* What can be launched; it shares the graph's work. */
+/* An executable graph; it shares the graph's work. */
 struct cuda_graph_exec_ {
 	cuda_graph graph;
 };

@@ -1,6 +1,6 @@
 /* Kernels cannot run here, so modules are refused and callers fall back to copies. The exception is busbar_fma, which
- * only takes time: one iteration is ITERATION nanoseconds on every device, whatever else runs on it, and the stream's
- * thread sleeps through it. */
+ * only takes time: ITERATION nanoseconds per iteration on every device, independent of other load; the stream's thread
+ * sleeps meanwhile. */
 #include "driver.h"
 
 #include <errno.h>
@@ -14,7 +14,7 @@ enum { ITERATION = 50, MOST_THREADS = 1024 };
 /* Modules and functions have no content, only addresses. */
 static char module, function;
 
-/* Whether a text of PTX holds that kernel and no other. */
+/* Whether a PTX text contains only that kernel. */
 static int is_work(const char *text)
 {
 	static const char entry[] = ".entry ", name[] = "busbar_fma(";
@@ -49,7 +49,7 @@ cuda_result rehearse_module_function(cuda_function *f, cuda_module m, const char
 void busbar_rehearsal_sleep(uint64_t nanoseconds)
 {
 	struct timespec t;
-	/* Linux lets sleepers oversleep by 50 microseconds unless they ask it not to. */
+	/* By default Linux delays wake-ups by up to 50 microseconds. */
 	prctl(PR_SET_TIMERSLACK, 1UL, 0UL, 0UL, 0UL);
 	clock_gettime(CLOCK_MONOTONIC, &t);
 	nanoseconds += (uint64_t)t.tv_nsec;

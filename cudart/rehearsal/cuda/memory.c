@@ -1,4 +1,4 @@
-/* Memory of devices and pinned memory of the host: both are pages of this process. */
+/* Device memory and pinned host memory: both are pages of this process. */
 #include "driver.h"
 
 #include <stdlib.h>
@@ -41,7 +41,7 @@ static cuda_result map(cuda_context device, size_t bytes, uintptr_t *out)
 	return rc;
 }
 
-/* Frees the block that starts there, or, with a device and no start, the device's first one. */
+/* Frees the block at start, or, with a device and no start, the device's first block. */
 static cuda_result unmap(cuda_context device, uintptr_t start, int host)
 {
 	cuda_result rc = INVALID_VALUE;
@@ -100,7 +100,7 @@ cuda_result rehearse_memory_alloc(cuda_pointer *out, size_t bytes)
 	return rc;
 }
 
-/* As the driver does, waits for the work under way, which may use the memory. */
+/* As the driver does, waits for work in progress, which may use the memory. */
 cuda_result rehearse_memory_free(cuda_pointer p)
 {
 	const cuda_result rc = p ? rehearse_context_synchronize() : CUDA_OK;

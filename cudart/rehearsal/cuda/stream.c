@@ -1,5 +1,5 @@
-/* Streams: a queue each, and a thread that works on it and sleeps when there is nothing to do. Whoever does not wait
- * for a stream reads what was there before. */
+/* Streams: each has a queue and a thread that executes it and sleeps when it is empty. A caller that does not wait for
+ * a stream reads old data. */
 #include "driver.h"
 
 #include <errno.h>
@@ -77,7 +77,7 @@ static cuda_result create(cuda_context c, cuda_stream *out)
 	pthread_mutex_init(&s->lock, NULL);
 	pthread_cond_init(&s->more, NULL);
 	pthread_cond_init(&s->done, NULL);
-	/* Signals are for the threads of the program. */
+	/* Signals must reach the program's own threads only. */
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
 	pthread_attr_init(&attributes);
@@ -105,7 +105,7 @@ cuda_result rehearse_stream_create(cuda_stream *out, unsigned flags)
 	return rc ? rc : create(c, out);
 }
 
-/* NULL and the small numbers are the default stream. */
+/* NULL and small numbers mean the default stream. */
 cuda_result find_stream(cuda_stream *s)
 {
 	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -123,7 +123,7 @@ cuda_result find_stream(cuda_stream *s)
 	return rc;
 }
 
-/* What is queued is still done, by the stream's thread, which then ends. */
+/* The stream's thread finishes the queued work and then ends. */
 cuda_result rehearse_stream_destroy(cuda_stream s)
 {
 	cuda_stream *at = &streams;
@@ -183,7 +183,7 @@ cuda_result busbar_rehearsal_enqueue(cuda_stream s, const struct busbar_rehearsa
 	return enqueue(s, *w, captured);
 }
 
-/* A capture ends in an error when its stream was asked or waited for. */
+/* A capture ends in an error if its stream was queried or waited for. */
 static cuda_result must_not_capture(cuda_stream s)
 {
 	pthread_mutex_lock(&s->lock);

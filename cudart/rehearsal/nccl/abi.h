@@ -1,5 +1,5 @@
-/* NCCL's interface, as far as the simulation has it, with names of our own for its types. All functions but those that
- * return text return a result. */
+/* The part of NCCL's interface that the simulation implements, with own names for its types. All functions except
+ * those that return text return a result. */
 #ifndef BUSBAR_REHEARSAL_ABI_H
 #define BUSBAR_REHEARSAL_ABI_H
 
@@ -13,7 +13,7 @@ enum { INT8, UINT8, INT32, UINT32, INT64, UINT64, FLOAT16, FLOAT32, FLOAT64, BFL
 typedef struct nccl_comm *nccl_comm;
 struct nccl_id { char bytes[128]; };
 
-/* Of the newest layout; callers may pass the beginning of it, with its size and the version it is of. */
+/* The newest layout; callers may pass its beginning, with its size and version. */
 enum { UNSET = INT32_MIN, CONFIG_MAGIC = (int)0xcafebeef };
 struct nccl_config {
 	size_t size;
@@ -26,7 +26,7 @@ struct nccl_config {
 	int channels_per_peer, nvlink_centric, graph_usage, rma_contexts, max_peers, graph_ordering;
 };
 
-/* What one call may be given; newer libraries have a longer one. */
+/* Options of one call; newer libraries have a longer struct. */
 struct nccl_choice {
 	size_t size;
 	unsigned magic, version;
@@ -90,14 +90,14 @@ API ncclCommWindowDeregister(nccl_comm, void *window);
 API ncclParamGetParameter(const char *key, const char **value, int *length);
 API ncclParamGetAllParameterKeys(const char ***keys, int *count);
 
-/* NCCLX's, built in on request. */
+/* NCCLX's, built on request. */
 API ncclAllToAllv(const void *, const size_t *send_counts, const size_t *send_at, void *, const size_t *recv_counts,
 		  const size_t *recv_at, int type, nccl_comm, cuda_stream);
 API ncclReduceScatterQuantize(const void *, void *, size_t recv_count, int type, int transport_type, int op,
 			      uint64_t *seed, nccl_comm, cuda_stream);
 API ncclCommGetUniqueHash(nccl_comm, uint64_t *hash);
 
-/* Ours: the first identifies a simulation; the second sets the phase that faults may name. */
+/* Our own: the first identifies a simulation; the second sets the phase that faults may name. */
 EXPORT const char *busbar_rehearsal_version(void);
 EXPORT void busbar_rehearsal_phase(const char *);
 

@@ -1,11 +1,11 @@
-/* The collectives as they are called: arguments are looked at, and the operation is handed on. */
+/* Entry points of the collectives: they check arguments and pass the operation on. */
 #include "inside.h"
 
 #include <stdlib.h>
 
 static nccl_result bad(const char *what) { return group_failed(fail(INVALID_ARGUMENT, "%s", what)); }
 
-/* Checks what all share; send and recv are the elements that the rank reads and writes there. */
+/* Checks common to all; send and recv are the elements that the rank reads and writes. */
 static nccl_result check(nccl_comm c, struct operation *o, size_t send, size_t recv)
 {
 	const nccl_result rc = comm_ready(c);
@@ -31,7 +31,8 @@ static nccl_result check(nccl_comm c, struct operation *o, size_t send, size_t r
 	return OK;
 }
 
-/* NCCL reduces 8-bit floats from compute capability 9.0 on. Before 2.28 it refuses them in all_gather and broadcast too. */
+/* NCCL reduces 8-bit floats since compute capability 9.0. Before 2.28 it also refuses them in all_gather and
+ * broadcast. */
 static int lacks_float8(nccl_comm c, const struct operation *o)
 {
 	const int reduces = o->kind == ALL_REDUCE || o->kind == REDUCE || o->kind == REDUCE_SCATTER;
@@ -133,7 +134,7 @@ nccl_result ncclAllToAllv(const void *send, const size_t *send_counts, const siz
 	return CALL(ALL_TO_ALL_V, 0, 0, .send = send, .recv = recv, .split = split);
 }
 
-/* In the rehearsal the data travels as it is. */
+/* The simulation moves the data unchanged. */
 nccl_result ncclReduceScatterQuantize(const void *send, void *recv, size_t n, int type, int transport, int op,
 				      uint64_t *seed, nccl_comm c, cuda_stream s)
 {

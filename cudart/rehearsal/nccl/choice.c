@@ -1,6 +1,5 @@
-/* The collectives with a choice of algorithms (ncclCollConfig_t): names of algorithm and protocol, or the beginnings of
- * such, between commas; ^ in front means all others. The profiler gets the choice; it does not change how data moves.
- * */
+/* The collectives with a choice of algorithms (ncclCollConfig_t): comma-separated names of algorithms and protocols,
+ * or prefixes of them; a leading ^ excludes them. The profiler gets the choice; it does not change how data moves. */
 #include "inside.h"
 
 #include <string.h>
@@ -12,7 +11,7 @@ enum { NAMES = sizeof names / sizeof *names, TREES = 7, RINGS = 7 << 3 };
 
 _Thread_local unsigned chosen_ways;
 
-/* The ways that the words name; 0 where one of them is unknown. */
+/* The algorithms and protocols of the names; 0 if one is unknown. */
 static unsigned parse(const char *words)
 {
 	const int others = *words == '^';
@@ -31,7 +30,7 @@ static unsigned parse(const char *words)
 	return others ? (TREES | RINGS) & ~ways : ways;
 }
 
-/* Looks at a choice as NCCL does, before the communicator; what it allows of a kind is left in chosen_ways. */
+/* Validates a choice before the communicator, as NCCL does, and stores what it allows in chosen_ways. */
 static nccl_result take(const struct nccl_choice *given, enum kind kind, const char *name)
 {
 	chosen_ways = 0;
@@ -54,7 +53,7 @@ static nccl_result take(const struct nccl_choice *given, enum kind kind, const c
 	return OK;
 }
 
-/* ncclNAMEConfig is ncclNAME with a choice behind its arguments. */
+/* ncclNAMEConfig is ncclNAME with a choice as last argument. */
 #define BEGIN const void *send, void *recv, size_t n, int type
 #define END nccl_comm c, cuda_stream s, const struct nccl_choice *choice
 #define CHOSEN(kind, name, parameters, arguments) \

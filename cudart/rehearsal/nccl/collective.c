@@ -1,6 +1,6 @@
-/* Every operation as exchanges with all peers and a reduction, with NCCL's rules for buffers: in place is all_reduce,
- * broadcast and reduce with one buffer; all_gather and gather from one's own place in the receive buffer; and
- * reduce_scatter and scatter to one's own place in the send buffer. */
+/* Every operation is made of exchanges with all peers and a reduction, with NCCL's rules for in-place buffers: one
+ * buffer for all_reduce, broadcast and reduce; the rank's own place in the receive buffer for all_gather and gather;
+ * its own place in the send buffer for reduce_scatter and scatter. */
 #include "inside.h"
 
 #include <string.h>
@@ -21,7 +21,7 @@ static void receive_from(struct nccl_comm *c, size_t *n, int peer, void *at, siz
 	c->transfers[(*n)++] = (struct transfer){.peer = peer, .receive = 1, .at = at, .bytes = bytes};
 }
 
-/* Rank r gets the reduction of all ranks' parts[r], of counts[r] elements, no more than fit into the scratch. */
+/* Rank r gets the reduction of all ranks' parts[r], of counts[r] elements; they must fit into the scratch. */
 static nccl_result combine(struct nccl_comm *c, const struct operation *o, char *out)
 {
 	const size_t bytes = type_bytes(o->type), mine = c->counts[c->rank];
@@ -42,7 +42,7 @@ static nccl_result combine(struct nccl_comm *c, const struct operation *o, char 
 
 static size_t least(size_t a, size_t b) { return a < b ? a : b; }
 
-/* Elements of which one from every rank fits into the scratch. */
+/* Number of elements of which one from every rank fits into the scratch. */
 static size_t piece(const struct nccl_comm *c, const struct operation *o)
 {
 	const size_t most = SCRATCH / ((size_t)c->ranks * type_bytes(o->type));
@@ -77,7 +77,7 @@ static nccl_result reduce_to_root(struct nccl_comm *c, const struct operation *o
 	return rc;
 }
 
-/* Small: everyone reduces everything. Large: piece by piece, reduced in shares that are gathered. */
+/* Small: every rank reduces everything. Large: in pieces; each rank reduces a share and all gather the shares. */
 static nccl_result all_reduce(struct nccl_comm *c, const struct operation *o)
 {
 	enum { SMALL = 8 << 10 };
@@ -109,7 +109,7 @@ static nccl_result all_reduce(struct nccl_comm *c, const struct operation *o)
 	return rc;
 }
 
-/* All that only moves data: what goes to each rank and what comes from it. */
+/* Operations that only move data: what goes to each rank and what comes from it. */
 static nccl_result move(struct nccl_comm *c, const struct operation *o)
 {
 	const size_t bytes = type_bytes(o->type), share = o->count * bytes;

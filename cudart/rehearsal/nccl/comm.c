@@ -1,4 +1,4 @@
-/* The life of a communicator. */
+/* Creation and destruction of communicators. */
 #include "inside.h"
 
 #include <stdlib.h>
@@ -29,7 +29,7 @@ void comm_put(struct nccl_comm *c)
 	free(c);
 }
 
-/* A communicator that is not connected yet, with the settings given, or of one that exists. */
+/* A communicator that is not connected yet, with the given settings or those of an existing one. */
 nccl_result comm_new(nccl_comm *out, int ranks, int rank, const struct nccl_config *given, nccl_comm like)
 {
 	struct nccl_config config;
@@ -75,7 +75,7 @@ static void *do_job(void *context)
 	return NULL;
 }
 
-/* Does the work: at once, or by a thread for a non-blocking communicator and within a group. */
+/* Runs the work at once, or in a thread for a non-blocking communicator and within a group. */
 nccl_result comm_begin(nccl_comm c, nccl_result (*work)(struct nccl_comm *))
 {
 	struct job *j;
@@ -134,7 +134,7 @@ nccl_result ncclCommGetAsyncError(nccl_comm c, nccl_result *out)
 	return OK;
 }
 
-/* Waits for what is in queues. */
+/* Waits for queued work. */
 static nccl_result drain(struct nccl_comm *c)
 {
 	pthread_mutex_lock(&c->lock);
@@ -175,14 +175,14 @@ nccl_result ncclCommAbort(nccl_comm c)
 	pthread_mutex_lock(&c->lock);
 	pthread_cond_broadcast(&c->ended);
 	pthread_mutex_unlock(&c->lock);
-	/* A split waits for its parent's ranks; it ends with the parent, and frees the rest then. */
+	/* A split waits for its parent's ranks. It ends with the parent, which frees the rest. */
 	if (c->parent && c->has_job && atomic_load(&c->state) == IN_PROGRESS)
 		pthread_detach(c->job);
 	else
 		comm_job_end(c);
 	if (c->inbox)
 		inbox_ring(c->inbox);
-	/* Once it is our turn, nothing touches the caller's buffers any more. */
+	/* After our turn, nothing accesses the caller's buffers. */
 	pthread_mutex_lock(&c->turn);
 	pthread_mutex_unlock(&c->turn);
 	control_close(c, SECOND / 5);

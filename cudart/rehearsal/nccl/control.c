@@ -24,7 +24,8 @@ static int tell(int fd, int message, const void *body, size_t bytes)
 	return 0;
 }
 
-/* Reads all of it; -1 when the hub is gone, the communicator is being aborted, or the time (0: none) has come. */
+/* Reads exactly n bytes; -1 if the hub has exited, the communicator is being aborted, or the timeout (0: none)
+ * expires. */
 static int hear(struct nccl_comm *c, void *to, size_t bytes, int64_t until)
 {
 	for (size_t have = 0; have < bytes;) {
@@ -42,7 +43,7 @@ static int hear(struct nccl_comm *c, void *to, size_t bytes, int64_t until)
 	return 0;
 }
 
-/* The body of a message that is not wanted now. */
+/* Skips the body of an unneeded message. */
 static int note(struct nccl_comm *c, const struct header *h)
 {
 	char text[1024] = "";
@@ -111,7 +112,7 @@ void control_check(struct nccl_comm *c)
 		atomic_compare_exchange_strong(&c->async, &none, REMOTE_ERROR);
 }
 
-/* Takes leave, with patience in ns for the answer; without patience, the others are to learn of an end. */
+/* Announces the exit and waits up to patience (ns) for the reply; with 0, the others learn of a crash. */
 void control_close(struct nccl_comm *c, int64_t patience)
 {
 	const int64_t until = now() + patience;

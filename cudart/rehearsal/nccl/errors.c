@@ -1,4 +1,4 @@
-/* Texts of results, and the library's version and parameters. */
+/* Texts of results; version and parameters of the library. */
 #include "inside.h"
 
 #include <stdarg.h>
@@ -57,7 +57,7 @@ nccl_result ncclGetVersion(int *version)
 
 const char *busbar_rehearsal_version(void) { return "1"; }
 
-/* The parameters that the simulation supports. */
+/* The supported parameters. */
 static const char *keys[] = {"NCCL_HOSTID", "NCCL_MULTI_RANK_GPU_ENABLE", "NCCL_SOCKET_IFNAME"};
 enum { KEYS = sizeof keys / sizeof *keys };
 

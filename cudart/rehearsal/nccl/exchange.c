@@ -1,10 +1,10 @@
-/* The engine: carries out sends and receives with any number of peers at once, so that no order of them can block. */
+/* The engine: executes sends and receives with any number of peers at once, so that no order of them can deadlock. */
 #include "inside.h"
 
 #include <sched.h>
 #include <string.h>
 
-static const int64_t NAP = 10 * 1000000, NAP_WITH_TCP = 200 * 1000; /* ns; the bell ends them sooner */
+static const int64_t NAP = 10 * 1000000, NAP_WITH_TCP = 200 * 1000; /* ns; the bell wakes earlier */
 
 static void take_peer_down(struct nccl_comm *c, int peer)
 {
@@ -13,7 +13,7 @@ static void take_peer_down(struct nccl_comm *c, int peer)
 		fail(REMOTE_ERROR, "rank %d closed its connection to rank %d", peer, c->rank);
 }
 
-/* Moves what can be moved of the first of these transfers; the bytes. */
+/* Moves as much as possible of the first transfer of each; returns the bytes. */
 static uint64_t move(struct nccl_comm *c, struct link *l, struct transfer *t)
 {
 	const uint64_t head = sizeof t->announced;
@@ -50,7 +50,7 @@ static uint64_t move(struct nccl_comm *c, struct link *l, struct transfer *t)
 
 static int finished(const struct transfer *t) { return t->moved == sizeof t->announced + t->bytes; }
 
-/* One turn over all links; whether anything moved. */
+/* One pass over all links; returns whether anything moved. */
 static int turn(struct nccl_comm *c, size_t *left)
 {
 	int moved = 0;
@@ -74,7 +74,7 @@ static int turn(struct nccl_comm *c, size_t *left)
 	return moved;
 }
 
-/* With itself a rank copies: its n-th send is its n-th receive. */
+/* A rank copies for itself: its n-th send is its n-th receive. */
 static nccl_result to_self(struct nccl_comm *c, struct link *l)
 {
 	struct transfer *s = l->sends, *r = l->receives;

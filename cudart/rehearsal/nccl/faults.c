@@ -1,4 +1,4 @@
-/* Faults on request: BUSBAR_REHEARSAL_FAULT='kind[:value]@key=value,…[;…]'. */
+/* Fault injection: BUSBAR_REHEARSAL_FAULT='kind[:value]@key=value,…[;…]'. */
 #include "inside.h"
 
 #include <stdio.h>
@@ -39,7 +39,7 @@ static int find(const char *word, const char *const *words, int n)
 	return -1;
 }
 
-/* A duration such as 20ms, in ns; -1: it is none. */
+/* A duration such as 20ms, in ns; -1: invalid. */
 static int64_t duration(const char *text)
 {
 	static const char *const units[] = {"ns", "us", "ms", "s", "m"};
@@ -57,7 +57,7 @@ static int64_t whole(const char *text)
 	return end == text || *end || n < 0 ? -1 : n;
 }
 
-/* One key=value; what is wrong with it, or NULL. */
+/* Parses one key=value; returns an error text, or NULL. */
 static const char *read_key(struct wish *w, char *word)
 {
 	const int not_issued = w->kind == INIT_HANG || w->kind == ABORT_HANG || w->kind == OTHER_GPU;

@@ -1,4 +1,4 @@
-/* Groups: the calls between ncclGroupStart and ncclGroupEnd go to streams together, a batch for each communicator. */
+/* Groups: the calls between ncclGroupStart and ncclGroupEnd are enqueued together, as one batch per communicator. */
 #include "inside.h"
 
 #include <stdlib.h>
@@ -9,7 +9,7 @@ static _Thread_local struct {
 	int depth, jobs;
 	nccl_result error;
 	struct batch *batches;
-	nccl_comm job[JOBS]; /* communicators that connect */
+	nccl_comm job[JOBS]; /* communicators being connected */
 } group;
 
 int in_group(void) { return group.depth > 0; }
@@ -57,7 +57,7 @@ static nccl_result start(struct batch *b)
 	return comm_begin(b->comm, launch_pending);
 }
 
-/* The batch that the operation belongs to: the group's, or one of its own. */
+/* The operation's batch: the group's, or a new one. */
 static struct batch *batch_for(nccl_comm c, cuda_stream s)
 {
 	struct batch *b;

@@ -1,4 +1,4 @@
-/* Which host this is, where it can be reached, and its clock. */
+/* The host's identity, addresses and clock. */
 #include "inside.h"
 
 #include <arpa/inet.h>
@@ -48,7 +48,7 @@ static uint64_t this_boot(void)
 	return mix(0xcbf29ce484222325u, text);
 }
 
-/* Whether NCCL_SOCKET_IFNAME lets the interface be used: a list of beginnings, "^" before those to leave out. */
+/* Whether NCCL_SOCKET_IFNAME allows the interface: a list of prefixes; "^" excludes them. */
 static int allowed(const char *name)
 {
 	const char *set = getenv("NCCL_SOCKET_IFNAME"), *at = set;
@@ -99,7 +99,7 @@ int listen_here(struct place *p)
 	return fd;
 }
 
-/* One address, for two seconds at most. */
+/* Connects to one address, with a timeout of two seconds. */
 static int try(uint32_t address, uint16_t port, const _Atomic int *aborted)
 {
 	const struct sockaddr_in a = {.sin_family = AF_INET, .sin_port = port, .sin_addr = {address}};
@@ -112,7 +112,7 @@ static int try(uint32_t address, uint16_t port, const _Atomic int *aborted)
 	if (connect(fd, (const struct sockaddr *)&a, sizeof a) && errno == EINPROGRESS)
 		for (int tries = 0; tries < 100 && !ready && !atomic_load(aborted); tries++)
 			ready = poll(&p, 1, 20) > 0;
-	/* A connection that is not there yet has no peer. */
+	/* A pending connection has no peer yet. */
 	struct sockaddr_in peer;
 	socklen_t m = sizeof peer;
 	if (!getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &n) && !error && !getpeername(fd, (struct sockaddr *)&peer, &m))
@@ -126,7 +126,7 @@ int reach(const struct place *p, const _Atomic int *aborted)
 	struct place here;
 	int fd = -1;
 	place_here(&here);
-	/* The loopback is the surest way on this host and leads elsewhere on another; it comes last in the list. */
+	/* The loopback works only on this host; it comes last in the list. */
 	if (here.machine == p->machine)
 		fd = try(p->address[p->count - 1], p->port, aborted);
 	for (int i = 0; fd < 0 && i < p->count; i++)
@@ -134,7 +134,7 @@ int reach(const struct place *p, const _Atomic int *aborted)
 	return fd;
 }
 
-/* A thread that takes no signals, which are for the threads of the program. */
+/* A thread with signals blocked: signals must reach the program's own threads only. */
 int start_thread(void *(*run)(void *), void *context, pthread_t *out)
 {
 	pthread_attr_t attributes;

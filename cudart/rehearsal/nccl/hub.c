@@ -1,5 +1,5 @@
-/* The hub behind a unique id: a thread of the process that made the id, with a connection to every rank. It gathers
- * what ranks exchange (rounds), and informs all when one exits unexpectedly. */
+/* The hub behind a unique id: a thread of the process that created the id, with a connection to every rank. It gathers
+ * what ranks exchange (rounds), and notifies all when one exits unexpectedly. */
 #include "inside.h"
 
 #include <errno.h>
@@ -15,8 +15,8 @@
 struct member {
 	int fd, rank, pid, left;
 	struct header header;
-	char *body;       /* of the message that is coming in */
-	size_t have;      /* bytes of it, with its header */
+	char *body;       /* of the incoming message */
+	size_t have;      /* bytes received, including its header */
 	char *share;      /* of the round */
 	uint32_t share_bytes;
 };
@@ -24,7 +24,7 @@ struct member {
 struct hub {
 	int listener, ranks, joined, gone; /* gone: a rank that exited, -1: none */
 	uint64_t token;
-	struct member *members; /* ranks of them, and connections without a known rank */
+	struct member *members; /* ranks of them, and connections of unknown rank */
 	int count;
 };
 
@@ -85,7 +85,7 @@ static void join(struct hub *h, struct member *m, const struct hello *hello)
 		}
 	h->ranks = hello->ranks;
 	if (++h->joined == h->ranks)
-		fail(OK, "%s", ""); /* no rank is waited for any more */
+		fail(OK, "%s", ""); /* stop waiting for any rank */
 	m->rank = hello->rank;
 	m->pid = hello->pid;
 	tell(m, WELCOME, NULL, 0);
@@ -93,7 +93,7 @@ static void join(struct hub *h, struct member *m, const struct hello *hello)
 		tell(m, GONE, &h->gone, sizeof h->gone);
 }
 
-/* Sends a round's shares, in the order of ranks, when the last has come. */
+/* Sends all shares of a round, in rank order, when the last has arrived. */
 static void share(struct hub *h, struct member *m)
 {
 	free(m->share);
@@ -127,11 +127,11 @@ static void share(struct hub *h, struct member *m)
 static void leave(struct hub *h, struct member *m)
 {
 	m->left = 1;
-	/* The round that others wait in cannot end any more. */
+	/* The round that others wait in can no longer complete. */
 	for (int i = 0; i < h->count; i++)
 		if (h->members[i].share)
 			tell(&h->members[i], GONE, &m->rank, sizeof m->rank);
-	/* With this process the hub ends too. */
+	/* The hub ends with this process. */
 	if (m->pid == getpid())
 		for (int i = 0; i < h->count; i++)
 			if (h->members[i].rank >= 0 && &h->members[i] != m)
@@ -188,7 +188,7 @@ static void admit(struct hub *h)
 {
 	const int fd = accept4(h->listener, NULL, NULL, SOCK_CLOEXEC);
 	struct member *more = fd < 0 ? NULL : realloc(h->members, (size_t)(h->count + 1) * sizeof *more);
-	/* A rank that does not read must not hold up the others for long. */
+	/* A rank that does not read must not delay the others for long. */
 	const struct timeval patience = {5, 0};
 	if (!more) {
 		if (fd >= 0)
@@ -200,7 +200,7 @@ static void admit(struct hub *h)
 	more[h->count++] = (struct member){.fd = fd, .rank = -1};
 }
 
-/* Puts the missing ranks into the text of ncclGetLastError. */
+/* Lists the missing ranks in the text of ncclGetLastError. */
 static void name_missing(const struct hub *h)
 {
 	char text[200];

@@ -1,5 +1,5 @@
 /* Shared memory between ranks of one host: each rank owns an inbox with a ring for every sender. The memory has no
- * name, so that the system frees it when a process dies: others open it through its owner's /proc entry. */
+ * name, so the system frees it when a process dies; others open it through its owner's /proc entry. */
 #include "inside.h"
 
 #include <fcntl.h>
@@ -31,7 +31,7 @@ static struct inbox *map(const struct nccl_comm *c, int fd)
 	return p == MAP_FAILED ? NULL : p;
 }
 
-/* Makes the rank's own inbox; 0, or -1. */
+/* Creates the rank's own inbox; 0, or -1. */
 int inbox_open(struct nccl_comm *c, int *fd)
 {
 	*fd = memfd_create("busbar-rehearsal", MFD_CLOEXEC);
@@ -41,7 +41,7 @@ int inbox_open(struct nccl_comm *c, int *fd)
 	return 0;
 }
 
-/* Opens a peer's; where that fails, TCP is left. */
+/* Opens a peer's inbox; on failure TCP is used. */
 void inbox_map(struct nccl_comm *c, int peer, int pid, int fd)
 {
 	char path[64];
@@ -82,7 +82,7 @@ void inbox_ring(struct inbox *box)
 		futex(&box->bell, FUTEX_WAKE, INT_MAX, NULL);
 }
 
-/* Sleeps until the bell has rung since it was read as given. */
+/* Sleeps until the bell rings after the given reading. */
 void inbox_sleep(struct inbox *box, uint32_t bell, int64_t ns)
 {
 	const struct timespec patience = {ns / 1000000000, ns % 1000000000};
@@ -94,7 +94,7 @@ void inbox_sleep(struct inbox *box, uint32_t bell, int64_t ns)
 
 static uint64_t least(uint64_t a, uint64_t b) { return a < b ? a : b; }
 
-/* Copies as much as there is room for, a quarter of the ring at most, so that the receiver works meanwhile. */
+/* Copies what fits, at most a quarter of the ring, so that the receiver works in parallel. */
 uint64_t inbox_push(struct nccl_comm *c, int peer, const void *from, uint64_t bytes)
 {
 	struct inbox *box = c->links[peer].theirs;

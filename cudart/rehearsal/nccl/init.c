@@ -1,4 +1,4 @@
-/* How communicators are asked for: unique ids, settings, splits. */
+/* Creation of communicators: unique ids, settings, splits. */
 #include "inside.h"
 
 #include <limits.h>
@@ -15,8 +15,8 @@ nccl_result ncclGetUniqueId(struct nccl_id *out)
 	return OK;
 }
 
-/* The fields of ncclConfig_t and the values that NCCL accepts, for versions of it in [from, until). Where the caller's
- * version is below caller, the field is unset, whatever size the caller gives. */
+/* The fields of ncclConfig_t and the values that NCCL accepts, for its versions in [from, until). If the caller's
+ * version is below caller, the field is unset, whatever size the caller passes. */
 static const struct rule {
 	const char *name;
 	size_t at;
@@ -45,7 +45,7 @@ static const struct rule {
 	FIELD("graphStreamOrdering", graph_ordering, 23005, INT_MAX, 23005, 0, 1),
 };
 
-/* Reads what the reported version of NCCL would, and refuses what it would. */
+/* Reads and validates the fields as the reported version of NCCL does. */
 nccl_result read_config(const struct nccl_config *given, struct nccl_config *out)
 {
 	const int version = reported_version();
@@ -60,12 +60,12 @@ nccl_result read_config(const struct nccl_config *given, struct nccl_config *out
 		    (version >= 21700 && given->version < (unsigned)r->caller))
 			continue;
 		memcpy(&value, (const char *)given + r->at, sizeof value);
-		const int unset = value == UNSET && version >= 21700; /* older ones require a value */
+		const int unset = value == UNSET && version >= 21700; /* older versions require a value */
 		if (!unset && (value < r->minimum || value > r->maximum))
 			return fail(INVALID_ARGUMENT, "Invalid config %s attribute value %d", r->name, value);
 		memcpy((char *)out + r->at, &value, sizeof value);
 	}
-	/* Before 2.31 an unset maximum is compared as the number that it is, INT_MIN. */
+	/* Before 2.31 an unset maximum is compared as its number, INT_MIN. */
 	if (out->min_ctas > out->max_ctas && (version < 23100 || out->max_ctas != UNSET))
 		return fail(INVALID_ARGUMENT, "Invalid config min/max channels attribute value %d/%d", out->min_ctas,
 			    out->max_ctas);
@@ -127,7 +127,7 @@ nccl_result ncclCommSplit(nccl_comm parent, int color, int key, nccl_comm *out, 
 	c->parent = parent;
 	c->color = color;
 	c->key = key;
-	/* Who gets none waits nevertheless: its part is short. */
+	/* Ranks that get no communicator wait too; this is short. */
 	if (color < 0) {
 		rc = split_world(c);
 		comm_put(c);

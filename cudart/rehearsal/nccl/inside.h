@@ -1,6 +1,6 @@
-/* Inside the simulated libnccl.so.2. The parts: hub.c gathers the ranks behind a unique id, control.c is a rank's
- * side of it; world.c connects the ranks by inbox.c (shared memory) and socket.c (TCP); exchange.c moves data over
- * both; collective.c builds every operation from exchanges and reduce.c; launch.c and group.c bring them to streams;
+/* Internals of the simulated libnccl.so.2: hub.c gathers the ranks behind a unique id, control.c is its client;
+ * world.c connects the ranks by inbox.c (shared memory) and socket.c (TCP); exchange.c moves data over both;
+ * collective.c builds every operation from exchanges and reduce.c; launch.c and group.c enqueue them on streams;
  * profiler.c reports them to a plugin. */
 #ifndef BUSBAR_REHEARSAL_INSIDE_H
 #define BUSBAR_REHEARSAL_INSIDE_H
@@ -17,16 +17,16 @@ enum kind { ALL_REDUCE, ALL_GATHER, REDUCE_SCATTER, BROADCAST, REDUCE, ALL_TO_AL
 
 /* --- errors.c, host.c --- */
 
-/* Keeps the text for ncclGetLastError and returns the result. */
+/* Stores the text for ncclGetLastError and returns the result. */
 nccl_result fail(nccl_result, const char *format, ...) __attribute__((format(printf, 2, 3)));
-int reported_version(void); /* of NCCL, whose rules hold: 22707 */
+int reported_version(void); /* the simulated version of NCCL: 22707 */
 int64_t now(void); /* ns */
 void pause_for(int64_t ns);
 
 enum { ADDRESSES = 6 };
 struct place {
 	uint64_t host;    /* boot, name and NCCL_HOSTID */
-	uint64_t machine; /* what can share memory: boot and process namespace */
+	uint64_t machine; /* processes with equal values share memory: boot and process namespace */
 	uint16_t port;    /* of a listener, network order */
 	uint16_t count;
 	uint32_t address[ADDRESSES]; /* network order; the last is the loopback's */
@@ -34,13 +34,13 @@ struct place {
 void place_here(struct place *);
 int listen_here(struct place *);                              /* a listener; -1: failed */
 int reach(const struct place *, const _Atomic int *aborted);  /* a connection; -1: failed */
-int start_thread(void *(*run)(void *), void *context, pthread_t *); /* detached without a pthread_t */
+int start_thread(void *(*run)(void *), void *context, pthread_t *); /* without a pthread_t */
 
 /* --- faults.c, model.c --- */
 
 enum fault { NO_FAULT, WRONG, LATE, HANG, OOM, ASYNC_ERROR, REMOTE, INIT_HANG, ABORT_HANG, CRASH, OTHER_GPU };
-nccl_result read_settings(void); /* faults and model; what is malformed is an error */
-/* Which of the kinds (1 << fault each) strike now; the bytes are S. late: how long, in ns. */
+nccl_result read_settings(void); /* parses faults and model; errors are reported */
+/* Bit set (1 << fault each) of the faults for this operation; S is its bytes. late: their delay, in ns. */
 unsigned faults_of(unsigned kinds, int rank, int collective, uint64_t bytes, int64_t *late);
 int64_t modelled(enum kind, int ranks, uint64_t bytes); /* ns */
 
@@ -67,13 +67,13 @@ nccl_result open_hub(struct id *);
 
 struct control {
 	int fd;
-	int unwatched; /* the hub has left in good order */
-	int gone;      /* a rank that ended, -1: none */
+	int unwatched; /* the hub shut down normally */
+	int gone;      /* a rank that crashed, -1: none */
 	pthread_mutex_t lock;
 };
 nccl_result control_open(struct nccl_comm *, const struct id *);
 nccl_result control_round(struct nccl_comm *, const void *mine, size_t bytes, void *all);
-void control_check(struct nccl_comm *); /* a rank that ended becomes the communicator's asynchronous error */
+void control_check(struct nccl_comm *); /* a crashed rank becomes the communicator's asynchronous error */
 void control_close(struct nccl_comm *, int64_t patience);
 
 /* --- inbox.c, socket.c, exchange.c --- */
@@ -83,12 +83,12 @@ struct ring {
 	_Alignas(64) _Atomic uint64_t read;
 };
 
-/* What a rank of this host receives: a ring for each sender. */
+/* What a rank receives on this host: a ring for each sender. */
 struct inbox {
 	uint64_t token;
-	_Alignas(64) _Atomic uint32_t bell; /* rung when data came in, and when a receiver made room */
+	_Alignas(64) _Atomic uint32_t bell; /* rung when data arrives or a receiver frees space */
 	_Alignas(64) _Atomic uint32_t asleep;
-	struct ring rings[]; /* and then the data, ring_bytes each */
+	struct ring rings[]; /* followed by the data, ring_bytes each */
 };
 
 struct transfer {
@@ -118,7 +118,7 @@ nccl_result sockets_open(struct nccl_comm *, int listener, const struct place *p
 int64_t socket_move(int fd, struct transfer *); /* bytes; -1: the peer exited */
 void sockets_wait(struct nccl_comm *, int64_t ns);
 
-/* Carries out all transfers, those with one peer in their order. An error ends them only after an abort. */
+/* Executes all transfers; those with the same peer in order. Only an abort stops it early. */
 nccl_result exchange(struct nccl_comm *, struct transfer *, size_t n);
 
 /* --- world.c, comm.c --- */
@@ -137,22 +137,22 @@ struct nccl_comm {
 	int capability; /* the lowest of all ranks' GPUs */
 	int non_blocking;
 	struct id id;
-	struct nccl_comm *parent; /* of a split under way */
+	struct nccl_comm *parent; /* of a split in progress */
 	int color, key;
 
-	_Atomic int state;   /* of what was last asked for: OK, IN_PROGRESS or an error */
+	_Atomic int state;   /* of the last call: OK, IN_PROGRESS or an error */
 	_Atomic int async;   /* the asynchronous error */
 	_Atomic int aborted;
 	int finalized, has_job;
-	pthread_t job; /* what works on a non-blocking call, or on one within a group */
+	pthread_t job; /* thread of a non-blocking call, or of one within a group */
 
 	pthread_mutex_t turn; /* one batch at a time moves data */
 	pthread_mutex_t lock;
 	pthread_cond_t ended;
-	int outstanding; /* batches in queues; with lock */
+	int outstanding; /* queued batches; with lock */
 	struct scalar scalars[SCALARS];
 	struct batch *pending; /* of a non-blocking call */
-	unsigned connected;    /* collectives that had their first operation, a bit each */
+	unsigned connected;    /* collectives that were used before, one bit each */
 	void *profiler;        /* the plugin's context; NULL: no plugin */
 
 	struct control control;
@@ -162,7 +162,7 @@ struct nccl_comm {
 	int spins, by_tcp;
 	struct link *links;
 
-	/* For collectives: one for each rank, and twice as many transfers. */
+	/* For collectives: one per rank, and twice as many transfers. */
 	const char **parts, **sources;
 	size_t *counts;
 	struct transfer *transfers;
@@ -189,14 +189,14 @@ struct operation {
 	int type, op;
 	int root; /* or the peer */
 	struct scalar scalar;
-	enum fault fault;   /* that strikes while it runs */
-	unsigned ways; /* that the caller allows, a bit for each algorithm and protocol; 0: any */
+	enum fault fault;   /* injected while it runs */
+	unsigned ways; /* allowed by the caller, one bit per algorithm and protocol; 0: any */
 	size_t *split; /* ALL_TO_ALL_V: counts and places, sent and received */
 };
 
 enum { SCRATCH = 4 << 20 };
 size_t type_bytes(int type);
-/* out = the reduction of n sources, in their order; out may be one of them. */
+/* out = the reduction of n sources, in order; out may be one of them. */
 void reduce(const struct operation *, void *out, const char *const *sources, int n, size_t count);
 void round_scalar(struct scalar *, double);
 
@@ -215,12 +215,12 @@ struct batch { /* the operations of one communicator in one group */
 	int64_t modelled;
 };
 
-nccl_result launch(struct batch *); /* frees it if it fails */
+nccl_result launch(struct batch *); /* frees it on failure */
 void batch_free(void *);
 nccl_result submit(nccl_comm, cuda_stream, struct operation);
 int in_group(void);
 nccl_result group_failed(nccl_result);
-/* What the call in hand allows (operation.ways). */
+/* Allowed by the current call (operation.ways). */
 extern _Thread_local unsigned chosen_ways;
 nccl_result group_job(nccl_comm);
 

@@ -1,4 +1,4 @@
-/* From a call to a stream: faults strike here, and a batch of operations becomes one piece of work. */
+/* From calls to streams: injects faults and turns a batch of operations into one piece of work. */
 #include "inside.h"
 
 #include <stdlib.h>
@@ -7,7 +7,7 @@
 static const unsigned AT_ISSUE = 1 << LATE | 1 << HANG | 1 << OOM | 1 << CRASH;
 static const unsigned AT_RUN = 1 << WRONG | 1 << ASYNC_ERROR | 1 << REMOTE;
 
-/* Until the communicator is aborted. */
+/* Blocks until the communicator is aborted. */
 static void hang(struct nccl_comm *c)
 {
 	while (!atomic_load(&c->aborted)) {
@@ -31,7 +31,7 @@ void batch_free(void *context)
 	free(b);
 }
 
-/* Which collective a group of sends and receives amounts to for this rank, and its S. */
+/* The collective that a group of sends and receives is equivalent to for this rank, and its S. */
 static enum kind shape(const struct batch *b, uint64_t *bytes)
 {
 	const int ranks = b->comm->ranks;
@@ -60,7 +60,7 @@ static enum kind shape(const struct batch *b, uint64_t *bytes)
 	return SEND_RECV;
 }
 
-/* Lets the faults of one operation strike; what strikes later is kept in it. */
+/* Injects the faults of one operation; faults that occur later are stored in it. */
 static nccl_result meet_faults(struct batch *b, struct operation *o, enum kind kind, uint64_t bytes)
 {
 	int64_t late = 0;
@@ -73,7 +73,7 @@ static nccl_result meet_faults(struct batch *b, struct operation *o, enum kind k
 		return fail(INTERNAL_ERROR, "the communicator was aborted");
 	}
 	if (found & 1 << OOM)
-		return fail(CUDA_FAILED, "Failed to CUDA malloc %llu bytes", (unsigned long long)bytes); /* NCCL's last words then */
+		return fail(CUDA_FAILED, "Failed to CUDA malloc %llu bytes", (unsigned long long)bytes); /* NCCL's last error then */
 	for (int f = WRONG; f <= REMOTE; f++)
 		if (found & AT_RUN & 1u << f)
 			o->fault = (enum fault)f;
@@ -107,7 +107,7 @@ static void run_operation(struct nccl_comm *c, const struct operation *o, worker
 
 static void keep_to_model(struct nccl_comm *c, int64_t until)
 {
-	enum { ALARM = 100 * 1000 }; /* ns: sleeping takes about that much longer than asked */
+	enum { ALARM = 100 * 1000 }; /* ns: usual excess of a sleep */
 	for (int64_t left; (left = until - now()) > 0 && !atomic_load(&c->aborted);)
 		if (left > ALARM)
 			pause_for(left - ALARM < 5 * 1000000 ? left - ALARM : 5 * 1000000);
@@ -142,7 +142,7 @@ static void run(void *context)
 	pthread_mutex_unlock(&c->lock);
 }
 
-/* All sends and receives of the batch, whose first operation follows the one given. */
+/* All sends and receives of the batch; the given operation precedes the first. */
 nccl_result run_transfers(struct nccl_comm *c, const struct operation *first)
 {
 	size_t n = 0;
@@ -170,7 +170,7 @@ static nccl_result prepare(struct batch *b)
 	for (struct operation *o = b->first; o && !rc; o = o->next) {
 		profiler_tell(c, o, size_of(c, o));
 		if (is_transfer(o)) {
-			/* A wrong element needs an output. */
+			/* Wrong data needs an output. */
 			if (!transfer || (o->kind == RECV && transfer->kind == SEND))
 				transfer = o;
 			continue;
@@ -186,8 +186,8 @@ static nccl_result prepare(struct batch *b)
 	return rc;
 }
 
-/* BUSBAR_REHEARSAL_CONNECT: the first operation of a collective waits inside its call for all ranks, as in NCCL since 2.22,
- * which connects there. A thread with several communicators in a group cannot have that. */
+/* BUSBAR_REHEARSAL_CONNECT: the first operation of a collective waits inside its call for all ranks, as in NCCL since
+ * 2.22, which connects there. Does not work for a thread with several communicators in a group. */
 static nccl_result connect_ranks(struct nccl_comm *c, const struct operation *o)
 {
 	const char *set = getenv("BUSBAR_REHEARSAL_CONNECT");
@@ -219,7 +219,7 @@ nccl_result launch(struct batch *b)
 	const struct busbar_rehearsal_work work = {run, batch_free, b};
 	const cuda_result failed = busbar_rehearsal_enqueue(b->stream, &work, &captured);
 	if (failed || captured) {
-		/* It runs when a graph is launched, and not before this call is over. */
+		/* Runs when a graph is launched, so later than this call. */
 		b->captured = captured;
 		pthread_mutex_lock(&c->lock);
 		c->outstanding--;

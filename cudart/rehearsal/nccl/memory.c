@@ -1,4 +1,4 @@
-/* Reductions with a factor, memory, and its registration, which changes nothing here but is checked. */
+/* Reductions with a factor, memory, and its registration, which is checked but has no effect. */
 #include "inside.h"
 
 #include <pthread.h>
@@ -37,7 +37,7 @@ nccl_result ncclRedOpDestroy(int op, nccl_comm c)
 extern cuda_result allocate(cuda_pointer *, size_t) __asm__("cuMemAlloc_v2");
 extern cuda_result release(cuda_pointer) __asm__("cuMemFree_v2");
 
-/* Memory from ncclMemAlloc: only this memory has handles, which a window needs. */
+/* Memory from ncclMemAlloc: only this memory has handles, which a window requires. */
 struct handed {
 	struct handed *next;
 	uintptr_t at;
@@ -104,7 +104,7 @@ nccl_result ncclMemAlloc(void **out, size_t bytes)
 
 nccl_result ncclMemFree(void *p)
 {
-	take_back((uintptr_t)p); /* before another may get the address */
+	take_back((uintptr_t)p); /* before the address is reused */
 	if (p && release((cuda_pointer)p))
 		return fail(INVALID_ARGUMENT, "MemFree : the pointer is none of ncclMemAlloc's");
 	return OK;
@@ -125,7 +125,7 @@ static nccl_result enrol(nccl_comm c, void *p, size_t bytes, void **out, int win
 		return fail(INVALID_ARGUMENT, "a buffer to register is not, or not in whole, memory of a device");
 	if (window && (uintptr_t)p % 4096)
 		return fail(INVALID_ARGUMENT, "a window starts at a multiple of 4096");
-	if (window && !was_handed_out((uintptr_t)p, bytes)) /* the driver has no handle of memory from cuMemAlloc */
+	if (window && !was_handed_out((uintptr_t)p, bytes)) /* the driver has no handle for memory from cuMemAlloc */
 		return fail(CUDA_FAILED, "Cuda failure 1 'invalid argument'");
 	if (!(r = malloc(sizeof *r)))
 		return fail(SYSTEM_ERROR, "out of memory");
@@ -134,8 +134,7 @@ static nccl_result enrol(nccl_comm c, void *p, size_t bytes, void **out, int win
 	return OK;
 }
 
-/* Registering a window is an act of all ranks, and before 2.30 each maps the others' memory in the length of its own.
- * */
+/* Registering a window is collective; before 2.30 each rank maps the others' memory with its own length. */
 static nccl_result alike(nccl_comm c, size_t bytes)
 {
 	size_t *all = calloc((size_t)c->ranks, sizeof *all);

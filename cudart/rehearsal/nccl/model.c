@@ -1,5 +1,5 @@
-/* The minimum time of an operation: BUSBAR_REHEARSAL_MODEL='alpha=8us,beta=200GB/s', a latency and the bandwidth
- * that busbw counts. None is set unless asked for. */
+/* The minimum time of an operation: BUSBAR_REHEARSAL_MODEL='alpha=8us,beta=200GB/s', a latency and a bus bandwidth.
+ * Default: none. */
 #include "inside.h"
 
 #include <stdio.h>

@@ -1,6 +1,6 @@
-/* NCCL's side of its profiler interface: the plugin that NCCL_PROFILER_PLUGIN names is loaded with the first
- * communicator, asked by the newest version that both know, and gets the operations that its mask selects. The path
- * reported is a model too: an algorithm, protocol and channels by size, as a real library might choose. */
+/* NCCL's side of its profiler interface. It loads the plugin named by NCCL_PROFILER_PLUGIN with the first
+ * communicator, uses the newest version that both support, and reports the operations that its mask selects. The
+ * reported path is a model: algorithm, protocol and channels depend on the size. */
 #include "inside.h"
 
 #include <dlfcn.h>
@@ -13,9 +13,9 @@
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static void *library, *table;
 static int version, users, failed;
-static int mask; /* the plugin's to set */
+static int mask; /* written by the plugin */
 
-/* The version of the interface that NCCL came with; 0: none. */
+/* The interface version of the simulated NCCL; 0: none. */
 static int newest(void)
 {
 	static const int since[] = {22300, 22400, 22600, 22700, 22800, 22900};
@@ -26,11 +26,11 @@ static int newest(void)
 	return n;
 }
 
-/* With the lock held; 0 if there is a plugin. */
+/* Requires the lock; returns 0 if there is a plugin. */
 static int load(void)
 {
 	const char *name = getenv("NCCL_PROFILER_PLUGIN");
-	char symbol[32], path[255]; /* NCCL's own size: a longer path is cut */
+	char symbol[32], path[255]; /* NCCL's own size: it truncates longer paths */
 	if (!name || !*name || !strcasecmp(name, "none") || !newest())
 		return -1;
 	snprintf(path, sizeof path, "%s", name);
@@ -94,7 +94,7 @@ static struct path path_of(const struct nccl_comm *c, enum kind kind, uint64_t b
 	return bytes < 1 << 20 ? (struct path){RING, LL128, 8} : (struct path){RING, SIMPLE, 16};
 }
 
-/* The path itself, or the first of those that the caller allows. */
+/* The path, or the first that the caller allows. */
 static struct path allowed(struct path p, unsigned ways)
 {
 	enum { PROTOCOLS = SIMPLE + 1 };
@@ -109,8 +109,8 @@ static const char *const functions[] = {[ALL_REDUCE] = "AllReduce", [ALL_GATHER]
 static const uint8_t numbers[] = {[ALL_REDUCE] = 4, [ALL_GATHER] = 2, [REDUCE_SCATTER] = 3, [BROADCAST] = 0, [REDUCE] = 1, [SEND] = 6,
 	[RECV] = 7};
 
-/* An event of each version: an operation's where there is a path, a send's or a receive's with the channels alone. As
- * in NCCL before 2.28, a launch without a handle reports nothing. */
+/* An event of each version: an operation's if it has a path, else a send's or receive's with channels only. As in NCCL
+ * before 2.28, a launch without a handle reports nothing. */
 #define TELL(v, coll_fields, p2p_fields) \
 	static void tell_v##v(const struct nccl_comm *c, enum kind kind, const struct path *p, int channels) \
 	{ \
@@ -154,7 +154,7 @@ static void tell(const struct nccl_comm *c, enum kind kind, const struct path *p
 	by[version - 1](c, kind, p, channels);
 }
 
-/* NCCL has no algorithms for what goes from rank to rank, and none at all for a rank alone. */
+/* NCCL has no algorithms for point-to-point, and none for a single rank. */
 void profiler_tell(const struct nccl_comm *c, const struct operation *o, uint64_t bytes)
 {
 	if (!c->profiler || c->ranks < 2 || !__atomic_load_n(&mask, __ATOMIC_RELAXED))

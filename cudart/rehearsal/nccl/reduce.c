@@ -1,4 +1,4 @@
-/* Reductions of all data types. The small floating types are reckoned in float and rounded once, to the nearest. */
+/* Reductions of all data types. The small floating types are computed in float and rounded once, to nearest. */
 #include "inside.h"
 
 #include <math.h>
@@ -28,7 +28,7 @@ static inline float float_of(uint32_t bits)
 	return f;
 }
 
-/* A format of exponent and mantissa bits; without infinity (E4M3), only all ones is no number. */
+/* A format of exponent and mantissa bits; E4M3 has no infinity, and only all ones is NaN. */
 static inline float widen(uint32_t x, int exponent_bits, int mantissa_bits, int infinity)
 {
 	const uint32_t most = (1u << exponent_bits) - 1, mantissa = x & ((1u << mantissa_bits) - 1);
@@ -44,7 +44,7 @@ static inline float widen(uint32_t x, int exponent_bits, int mantissa_bits, int 
 	return float_of(sign | (exponent + (uint32_t)(127 - bias)) << 23 | mantissa << (23 - mantissa_bits));
 }
 
-/* largest: what too large a number becomes, infinity or, for the types of 8 bits, the largest finite one. */
+/* largest: result of overflow: infinity, or the largest finite value for 8-bit types. */
 static inline uint32_t narrow(float f, int exponent_bits, int mantissa_bits, uint32_t largest, uint32_t nan)
 {
 	const int bias = (1 << (exponent_bits - 1)) - 1, shift = 23 - mantissa_bits;
@@ -73,8 +73,8 @@ static inline uint32_t narrow(float f, int exponent_bits, int mantissa_bits, uin
 
 enum { BLOCK = 256 };
 
-/* Whole numbers wrap, as they do on a GPU, so sums and products are of the unsigned type U. An average of whole
- * numbers is divided at the end; that of others is, as in NCCL, a PreMulSum with 1/n. */
+/* Integers wrap, as on a GPU, so sums and products use the unsigned type U. An average of integers is divided at the
+ * end; other averages are, as in NCCL, a PreMulSum with 1/n. */
 #define COMBINE(expression)                                         \
 	for (int r = 1; r < n; r++) {                               \
 		const T *x = (const T *)sources[r] + at;            \
@@ -166,7 +166,7 @@ REDUCTION(reduce_e4m3)
 #define STORE TO_E5M2
 REDUCTION(reduce_e5m2)
 
-/* A number in the type of the scalar. */
+/* A value in the scalar's type. */
 void round_scalar(struct scalar *s, double x)
 {
 	const float f = (float)x;

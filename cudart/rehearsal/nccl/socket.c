@@ -1,4 +1,4 @@
-/* TCP between ranks that share no memory: each connects to those of lower rank. */
+/* TCP between ranks without shared memory: each connects to those of lower rank. */
 #include "inside.h"
 
 #include <errno.h>
@@ -28,7 +28,7 @@ static nccl_result call(struct nccl_comm *c, int peer, const struct place *p)
 	return OK;
 }
 
-/* Takes one call; IN_PROGRESS when none came. */
+/* Accepts one connection; IN_PROGRESS if there is none. */
 static nccl_result answer(struct nccl_comm *c, int listener)
 {
 	const int one = 1;
@@ -40,7 +40,7 @@ static nccl_result answer(struct nccl_comm *c, int listener)
 	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
 	if (recv(fd, &g, sizeof g, MSG_WAITALL) != sizeof g || g.token != c->token || g.rank <= c->rank ||
 	    g.rank >= c->ranks || c->links[g.rank].fd >= 0) {
-		close(fd); /* a stranger */
+		close(fd); /* not a rank */
 		return IN_PROGRESS;
 	}
 	setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
@@ -48,7 +48,7 @@ static nccl_result answer(struct nccl_comm *c, int listener)
 	return OK;
 }
 
-/* places: one for each rank, stride bytes apart. */
+/* places: one per rank, stride bytes apart. */
 nccl_result sockets_open(struct nccl_comm *c, int listener, const struct place *places, size_t stride)
 {
 	const int64_t until = now() + PATIENCE;
@@ -84,7 +84,7 @@ int64_t socket_move(int fd, struct transfer *t)
 	return n < 0 && (errno == EAGAIN || errno == EINTR) ? 0 : -1;
 }
 
-/* Waits until a connection can go on with its transfers. */
+/* Waits until a connection is ready for its transfers. */
 void sockets_wait(struct nccl_comm *c, int64_t ns)
 {
 	struct pollfd *all = calloc((size_t)c->ranks, sizeof *all);

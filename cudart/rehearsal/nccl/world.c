@@ -1,11 +1,11 @@
-/* Brings the ranks of a communicator together. */
+/* Connects the ranks of a communicator. */
 #include "inside.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-/* What ranks exchange in the first round. */
+/* The content of the first round. */
 struct card {
 	struct place place;
 	uint64_t token; /* rank 0's is the communicator's */
@@ -27,8 +27,8 @@ static nccl_result check_cards(const struct nccl_comm *c, const struct card *car
 		if (cards[i].version != mine->version)
 			return fail(INVALID_USAGE, "Mismatched NCCL version detected : rank %d version %d rank %d version %d",
 				    i, cards[i].version, c->rank, mine->version);
-	/* NCCL compares addresses, which slices of one GPU (MIG) have in common. Since 2.30 the first rank of a host may
-	 * allow them. */
+	/* NCCL compares addresses, which slices of one GPU (MIG) share. Since 2.30 the first rank of a host may allow
+	 * them. */
 	for (int i = 0; i < c->ranks; i++)
 		for (int j = 0; j < i; j++) {
 			if (cards[i].place.host != cards[j].place.host || cards[i].bus != cards[j].bus)
@@ -43,7 +43,7 @@ static nccl_result check_cards(const struct nccl_comm *c, const struct card *car
 	return OK;
 }
 
-/* Rings are large where there are few. */
+/* Few ranks: larger rings. */
 static uint64_t ring_bytes(int ranks)
 {
 	uint64_t bytes = 1 << 20;
@@ -72,7 +72,7 @@ static nccl_result share_memory(struct nccl_comm *c, const struct card *cards)
 		if (!all[(size_t)i * n + (size_t)c->rank])
 			inbox_drop(c, i);
 	}
-	/* Spinning helps only while every rank has a core for this thread and one for the program's. */
+	/* Spinning helps only if every rank has a core for this thread and one for the program's. */
 	c->spins = 2 * (here + 1) <= sysconf(_SC_NPROCESSORS_ONLN) ? 2000 : 0;
 	free(mine);
 	free(all);
@@ -101,7 +101,7 @@ static nccl_result connect_cards(struct nccl_comm *c, int listener, int *inbox, 
 	if (rc)
 		return rc;
 	if (check_cards(c, cards)) {
-		/* All ranks get the same result, and no rank leaves before all have it. */
+		/* All ranks get the same result, and none returns before all have it. */
 		if ((all = calloc((size_t)c->ranks, sizeof *all)))
 			control_round(c, &ok, sizeof ok, all);
 		free(all);
@@ -158,7 +158,7 @@ nccl_result connect_world(struct nccl_comm *c)
 	return rc;
 }
 
-/* Among the ranks of the parent: who is in the new world, in which order, and whose unique id it uses. */
+/* Among the parent's ranks: members of the new world, their order, and its unique id. */
 nccl_result split_world(struct nccl_comm *c)
 {
 	struct choice { int32_t color, key; } mine = {c->color, c->key}, *all;

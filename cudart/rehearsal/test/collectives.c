@@ -1,4 +1,4 @@
-/* Every collective, type, operation and placement, groups, graphs, and the ways that data takes. */
+/* Every collective, type, operation and placement; groups, graphs, and transports. */
 #include "test.h"
 
 #include <math.h>
@@ -19,7 +19,7 @@ static size_t width(int type)
 	return bytes[type];
 }
 
-/* x, which the type can hold exactly, in the type. */
+/* x in the type, which must represent it exactly. */
 static uint64_t encode(int type, double x)
 {
 	static const int exponents[TYPES] = {[FLOAT16] = 5, [FLOAT32] = 8, [FLOAT64] = 11, [BFLOAT16] = 8, [FLOAT8E4M3] = 4,
@@ -42,7 +42,7 @@ static uint64_t hash(uint64_t x)
 
 static int reduces(int kind) { return kind == ALL_REDUCE || kind == REDUCE_SCATTER || kind == REDUCE; }
 
-/* What rank r has at element i, as a number of the type's own where it is reduced, as any bits where it is moved. */
+/* Rank r's element i: a value of the type for reductions, arbitrary bits for moves. */
 static double number(const struct work *w, int r, size_t i)
 {
 	const unsigned bits = (unsigned)(hash(i * 8 + (size_t)r) >> 40);
@@ -141,9 +141,9 @@ static void run(struct work w)
 			_exit(1);
 		}
 	for (size_t i = 0; i < sends && !w.in_place; i++)
-		WANT(same(&w, s, i, input(&w, rank, i)));
+		CHECK(same(&w, s, i, input(&w, rank, i)));
 	for (size_t i = receives * bytes; i < most && !w.in_place; i++)
-		WANT((unsigned char)two[i] == POISON);
+		CHECK((unsigned char)two[i] == POISON);
 	device_free(one);
 	if (!w.in_place)
 		device_free(two);
@@ -151,7 +151,7 @@ static void run(struct work w)
 
 static int power_of_two(int n) { return !(n & (n - 1)); }
 
-/* MPI's whole table, as it were, in small. */
+/* All combinations, at small sizes. */
 static void every_collective(void)
 {
 	device_open(rank);
@@ -160,7 +160,7 @@ static void every_collective(void)
 		for (int type = 0; type < TYPES; type++)
 			for (int op = SUM; op <= (reduces(kind) ? AVG : SUM); op++)
 				for (int in_place = 0; in_place < (kind == ALL_TO_ALL || kind == SEND_RECV ? 1 : 2); in_place++) {
-					/* An average is exact where 1/n is. */
+					/* An average is exact if 1/n is. */
 					if (op == AVG && type > UINT64 && !power_of_two(ranks))
 						continue;
 					run((struct work){kind, type, op, (type + op) % ranks, in_place, type % 2 ? 1 : 1001});
@@ -168,7 +168,7 @@ static void every_collective(void)
 	DO(ncclCommDestroy(comm));
 }
 
-/* More than the rings hold, and more than the scratch. */
+/* More than fits into the rings, and more than fits into the scratch. */
 static void large(void)
 {
 	device_open(rank);
@@ -189,7 +189,7 @@ static void some(void)
 	DO(ncclCommDestroy(comm));
 }
 
-/* Sums that the type cannot hold: rounded to the nearest, ties to even; too large; wrapped; and no numbers. */
+/* Sums that the type cannot represent: rounded to nearest, ties to even; overflow; wrap; NaN. */
 static void rounding(void)
 {
 	static const struct { int type, op; uint64_t a, b, result; } cases[] = {
@@ -211,7 +211,7 @@ static void rounding(void)
 		DO(cuda.stream_synchronize(stream));
 		if (memcmp(x, &cases[i].result, width(cases[i].type)) != 0)
 			fprintf(stderr, "case %u: %#llx\n", i, (unsigned long long)*x);
-		WANT(!memcmp(x, &cases[i].result, width(cases[i].type)));
+		CHECK(!memcmp(x, &cases[i].result, width(cases[i].type)));
 	}
 	DO(ncclCommDestroy(comm));
 }
@@ -233,10 +233,10 @@ static void pre_mul_sum(void)
 	DO(ncclAllReduce(x, x, 2, FLOAT32, by_two, comm, stream));
 	DO(ncclAllReduce(x, x, 2, FLOAT32, by_three, comm, stream));
 	DO(cuda.stream_synchronize(stream));
-	WANT(x[0] == 6.f * (float)(ranks * ranks) && x[1] == 12.f * (float)(ranks * ranks));
-	WANT(ncclAllReduce(x, x, 2, FLOAT64, by_two, comm, stream) == INVALID_ARGUMENT);
+	CHECK(x[0] == 6.f * (float)(ranks * ranks) && x[1] == 12.f * (float)(ranks * ranks));
+	CHECK(ncclAllReduce(x, x, 2, FLOAT64, by_two, comm, stream) == INVALID_ARGUMENT);
 	DO(ncclRedOpDestroy(by_two, comm));
-	WANT(ncclAllReduce(x, x, 2, FLOAT32, by_two, comm, stream) == INVALID_ARGUMENT);
+	CHECK(ncclAllReduce(x, x, 2, FLOAT32, by_two, comm, stream) == INVALID_ARGUMENT);
 	DO(ncclCommDestroy(comm));
 }
 
@@ -259,17 +259,17 @@ static void groups_and_graphs(void)
 	}
 	DO(ncclGroupStart());
 	DO(ncclGroupEnd());
-	WANT(cuda.stream_query(stream) == 0); /* nothing was sent yet */
+	CHECK(cuda.stream_query(stream) == 0); /* no data sent yet */
 	DO(ncclGroupEnd());
 	DO(cuda.stream_synchronize(stream));
 	for (int i = 0; i < ranks; i++)
-		WANT(y[i] == 100 * i + rank);
+		CHECK(y[i] == 100 * i + rank);
 	DO(ncclGroupStart());
 	for (int i = 0; i < 3; i++)
 		DO(ncclAllReduce(x, x, n, INT32, MAX, comm, stream));
 	DO(ncclGroupEnd());
 	DO(cuda.stream_synchronize(stream));
-	WANT(x[0] == 100 * (ranks - 1));
+	CHECK(x[0] == 100 * (ranks - 1));
 	for (size_t i = 0; i < n; i++)
 		x[i] = 1;
 	DO(cuda.capture_begin(stream, 0));
@@ -280,11 +280,11 @@ static void groups_and_graphs(void)
 	for (int i = 0; i < 3; i++)
 		DO(cuda.graph_launch(exec, stream));
 	DO(cuda.stream_synchronize(stream));
-	WANT(x[0] == ranks * ranks * ranks);
+	CHECK(x[0] == ranks * ranks * ranks);
 	DO(cuda.graph_exec_destroy(exec));
 	DO(ncclGroupStart());
-	WANT(ncclAllReduce(x, x, n, 99, SUM, comm, stream) == INVALID_ARGUMENT);
-	WANT(ncclGroupEnd() == INVALID_ARGUMENT);
+	CHECK(ncclAllReduce(x, x, n, 99, SUM, comm, stream) == INVALID_ARGUMENT);
+	CHECK(ncclGroupEnd() == INVALID_ARGUMENT);
 	DO(ncclCommDestroy(comm));
 }
 
@@ -294,7 +294,7 @@ static void ncclx(void)
 	int32_t *x, *y;
 	device_open(rank);
 	comm = comm_open();
-	/* Rank r gets r + 1 elements of everyone. */
+	/* Rank r gets r + 1 elements from every rank. */
 	for (int i = 0; i < ranks; i++) {
 		counts[i] = (size_t)i + 1;
 		at[i] = all;
@@ -309,7 +309,7 @@ static void ncclx(void)
 	DO(ncclAllToAllv(x, counts, at, y, received, places, INT32, comm, stream));
 	DO(cuda.stream_synchronize(stream));
 	for (int i = 0; i < ranks; i++)
-		WANT(y[places[i]] == 100 * i + (int)at[rank]);
+		CHECK(y[places[i]] == 100 * i + (int)at[rank]);
 	DO(ncclCommDestroy(comm));
 }
 

@@ -9,12 +9,12 @@ static void without_context(void)
 	cuda_stream s;
 	int n;
 	size_t bytes;
-	WANT(cuda.device_count(&n) == 3);
+	CHECK(cuda.device_count(&n) == 3);
 	DO(cuda.init(0));
 	DO(cuda.device_count(&n));
-	WANT(n == 3);
-	WANT(cuda.memory_alloc(&p, 8) == 201 && cuda.stream_create(&s, 0) == 201 && cuda.memory_info(&bytes, &bytes) == 201);
-	WANT(cuda.context_set(NULL) == 0 && cuda.stream_query(NULL) == 201);
+	CHECK(n == 3);
+	CHECK(cuda.memory_alloc(&p, 8) == 201 && cuda.stream_create(&s, 0) == 201 && cuda.memory_info(&bytes, &bytes) == 201);
+	CHECK(cuda.context_set(NULL) == 0 && cuda.stream_query(NULL) == 201);
 }
 
 static void devices(void)
@@ -27,22 +27,22 @@ static void devices(void)
 	const char *name;
 	device_open(1);
 	DO(cuda.device_get(&d, 2));
-	WANT(cuda.device_get(&d, 3) == 101);
+	CHECK(cuda.device_get(&d, 3) == 101);
 	DO(cuda.device_name(text, sizeof text, 0));
-	WANT(!strcmp(text, "Rehearsed GPU"));
+	CHECK(!strcmp(text, "Rehearsed GPU"));
 	DO(cuda.device_uuid(&a, 0));
 	DO(cuda.device_uuid(&b, 1));
-	WANT(memcmp(&a, &b, sizeof a) != 0);
+	CHECK(memcmp(&a, &b, sizeof a) != 0);
 	DO(cuda.device_pci(text, sizeof text, 1));
-	WANT(!strcmp(text, "0000:11:00.0"));
+	CHECK(!strcmp(text, "0000:11:00.0"));
 	DO(cuda.device_attribute(&value, 75, 0));
-	WANT(value == 9);
+	CHECK(value == 9);
 	DO(cuda.can_access_peer(&value, 0, 1));
-	WANT(value == 1);
+	CHECK(value == 1);
 	DO(cuda.memory_info(&available, &bytes));
-	WANT(available == 1 << 20 && bytes == 1 << 20);
+	CHECK(available == 1 << 20 && bytes == 1 << 20);
 	DO(cuda.error_name(2, &name));
-	WANT(!strcmp(name, "CUDA_ERROR_OUT_OF_MEMORY") && cuda.error_string(12345, &name) == 1);
+	CHECK(!strcmp(name, "CUDA_ERROR_OUT_OF_MEMORY") && cuda.error_string(12345, &name) == 1);
 }
 
 static void visible_devices(void)
@@ -53,12 +53,12 @@ static void visible_devices(void)
 	char text[32];
 	int n;
 	setenv("CUDA_VISIBLE_DEVICES", cases[i].set, 1);
-	WANT(cuda.init(0) == (cases[i].count ? 0 : 100));
+	CHECK(cuda.init(0) == (cases[i].count ? 0 : 100));
 	DO(cuda.device_count(&n));
-	WANT(n == cases[i].count);
+	CHECK(n == cases[i].count);
 	if (n) {
 		DO(cuda.device_pci(text, sizeof text, 0));
-		WANT((int)strtol(text + 5, NULL, 16) == cases[i].first);
+		CHECK((int)strtol(text + 5, NULL, 16) == cases[i].first);
 	}
 }
 
@@ -80,7 +80,7 @@ static void visible_by_uuid(void)
 		DO(cuda.init(0));
 		DO(cuda.device_count(&n));
 		DO(cuda.device_pci(text, sizeof text, 0));
-		WANT(n == 1 && !strcmp(text, "0000:12:00.0"));
+		CHECK(n == 1 && !strcmp(text, "0000:12:00.0"));
 	}
 }
 
@@ -89,20 +89,20 @@ static void memory(void)
 	cuda_pointer p, q;
 	size_t available, bytes;
 	device_open(0);
-	WANT(cuda.memory_alloc(&p, (1 << 20) + 1) == 2 && cuda.memory_alloc(&p, 0) == 1);
+	CHECK(cuda.memory_alloc(&p, (1 << 20) + 1) == 2 && cuda.memory_alloc(&p, 0) == 1);
 	DO(cuda.memory_alloc(&p, 1 << 19));
-	WANT(cuda.memory_alloc(&q, (1 << 19) + 1) == 2);
+	CHECK(cuda.memory_alloc(&q, (1 << 19) + 1) == 2);
 	DO(cuda.memory_info(&available, &bytes));
-	WANT(available == 1 << 19);
+	CHECK(available == 1 << 19);
 	DO(cuda.memory_free(p));
 	DO(cuda.memory_alloc(&p, 1 << 20));
-	WANT(cuda.memory_free(p + 1) == 1);
+	CHECK(cuda.memory_free(p + 1) == 1);
 	DO(cuda.memory_free(p));
 	DO(cuda.context_release(0));
-	WANT(cuda.memory_alloc(&p, 8) == 709);
+	CHECK(cuda.memory_alloc(&p, 8) == 709);
 }
 
-/* All work starts 30 ms late here, so that what was not waited for is not there. */
+/* All work starts 30 ms late, so that data is missing without a wait. */
 static void order(void)
 {
 	unsigned char *device, host[8] = {1, 2, 3, 4, 5, 6, 7, 8}, back[8];
@@ -116,31 +116,31 @@ static void order(void)
 	DO(cuda.stream_create(&other, 1));
 	DO(cuda.event_create(&event, 0));
 	DO(cuda.event_create(&untimed, 2));
-	WANT(cuda.event_elapsed(&ms, event, event) == 400 && cuda.event_query(event) == 0);
+	CHECK(cuda.event_elapsed(&ms, event, event) == 400 && cuda.event_query(event) == 0);
 	DO(cuda.copy_to_device((cuda_pointer)device, host, 8, stream));
 	memset(host, 0, 8); /* read before the call returned */
-	WANT(cuda.stream_query(stream) == 600 && device[0] == 0);
+	CHECK(cuda.stream_query(stream) == 600 && device[0] == 0);
 	DO(cuda.copy_on_device((cuda_pointer)device + 8, (cuda_pointer)device, 8, stream));
 	DO(cuda.event_record(event, stream));
-	WANT(cuda.event_query(event) == 600 && cuda.event_elapsed(&ms, event, event) == 600);
+	CHECK(cuda.event_query(event) == 600 && cuda.event_elapsed(&ms, event, event) == 600);
 	DO(cuda.stream_wait_event(other, event, 0));
 	DO(cuda.copy_to_host(pinned, (cuda_pointer)device + 8, 8, other));
-	WANT(*(unsigned char *)pinned == 0);
+	CHECK(*(unsigned char *)pinned == 0);
 	DO(cuda.stream_synchronize(other));
-	WANT(((unsigned char *)pinned)[7] == 8 && cuda.event_query(event) == 0);
+	CHECK(((unsigned char *)pinned)[7] == 8 && cuda.event_query(event) == 0);
 	DO(cuda.set_bytes((cuda_pointer)device, 9, 4, stream));
 	DO(cuda.copy_to_host(back, (cuda_pointer)device, 8, stream)); /* written when the call returns */
-	WANT(back[3] == 9 && back[4] == 5);
+	CHECK(back[3] == 9 && back[4] == 5);
 	DO(cuda.event_record(untimed, NULL));
 	DO(cuda.event_synchronize(untimed));
-	WANT(cuda.event_elapsed(&ms, event, untimed) == 400 && cuda.event_elapsed(&ms, event, event) == 0 && ms == 0);
-	WANT(cuda.copy_to_device(8, host, 8, stream) == 1);
+	CHECK(cuda.event_elapsed(&ms, event, untimed) == 400 && cuda.event_elapsed(&ms, event, event) == 0 && ms == 0);
+	CHECK(cuda.copy_to_device(8, host, 8, stream) == 1);
 	DO(cuda.set_bytes((cuda_pointer)device, 7, 16, stream));
-	DO(cuda.stream_destroy(stream)); /* what is queued is still done */
+	DO(cuda.stream_destroy(stream)); /* queued work still runs */
 	DO(cuda.context_synchronize());
 	while (device[15] != 7)
 		usleep(1000);
-	WANT(cuda.stream_destroy(stream) == 400);
+	CHECK(cuda.stream_destroy(stream) == 400);
 	DO(cuda.event_destroy(event));
 	DO(cuda.event_destroy(untimed));
 	DO(cuda.stream_destroy(other));
@@ -154,24 +154,24 @@ static void graphs(void)
 	unsigned char *p;
 	device_open(0);
 	p = device_memory(16);
-	WANT(cuda.capture_end(stream, &graph) == 903);
+	CHECK(cuda.capture_end(stream, &graph) == 903);
 	DO(cuda.capture_begin(stream, 0));
-	WANT(cuda.stream_synchronize(stream) == 900 && cuda.capture_end(stream, &graph) == 901 && !graph);
+	CHECK(cuda.stream_synchronize(stream) == 900 && cuda.capture_end(stream, &graph) == 901 && !graph);
 	DO(cuda.capture_begin(stream, 0));
 	DO(cuda.copy_on_device((cuda_pointer)p + 8, (cuda_pointer)p, 8, stream));
 	DO(cuda.set_bytes((cuda_pointer)p, 5, 8, stream));
 	DO(cuda.capture_end(stream, &graph));
 	DO(cuda.stream_synchronize(stream));
-	WANT(p[0] == 0);
+	CHECK(p[0] == 0);
 	DO(cuda.graph_instantiate(&exec, graph, 0));
 	DO(cuda.graph_destroy(graph));
 	DO(cuda.graph_launch(exec, stream));
 	DO(cuda.stream_synchronize(stream));
-	WANT(p[0] == 5 && p[8] == 0);
+	CHECK(p[0] == 5 && p[8] == 0);
 	DO(cuda.graph_launch(exec, stream));
 	DO(cuda.graph_exec_destroy(exec));
 	DO(cuda.stream_synchronize(stream));
-	WANT(p[8] == 5);
+	CHECK(p[8] == 5);
 }
 
 static void kernels(void)
@@ -184,15 +184,15 @@ static void kernels(void)
 	void *parameters[] = {&iterations, &sink};
 	float ms;
 	device_open(0);
-	WANT(cuda.module_load(&module, "", 0, NULL, NULL) == 801);
-	WANT(cuda.module_load(&module, ".visible .entry busbar_fill(", 0, NULL, NULL) == 801);
-	WANT(cuda.module_load(&module, ".entry busbar_fma( ) .entry busbar_fill(", 0, NULL, NULL) == 801);
+	CHECK(cuda.module_load(&module, "", 0, NULL, NULL) == 801);
+	CHECK(cuda.module_load(&module, ".visible .entry busbar_fill(", 0, NULL, NULL) == 801);
+	CHECK(cuda.module_load(&module, ".entry busbar_fma( ) .entry busbar_fill(", 0, NULL, NULL) == 801);
 	DO(cuda.module_load(&module, text, 0, NULL, NULL));
-	WANT(cuda.module_function(&fma, module, "busbar_fill") == 500);
+	CHECK(cuda.module_function(&fma, module, "busbar_fill") == 500);
 	DO(cuda.module_function(&fma, module, "busbar_fma"));
-	WANT(cuda.launch_kernel(fma, 0, 1, 1, 256, 1, 1, 0, stream, parameters, NULL) == 1);
-	WANT(cuda.launch_kernel(fma, 1, 1, 1, 2048, 1, 1, 0, stream, parameters, NULL) == 1);
-	WANT(cuda.launch_kernel((cuda_function)parameters, 1, 1, 1, 256, 1, 1, 0, stream, parameters, NULL) == 400);
+	CHECK(cuda.launch_kernel(fma, 0, 1, 1, 256, 1, 1, 0, stream, parameters, NULL) == 1);
+	CHECK(cuda.launch_kernel(fma, 1, 1, 1, 2048, 1, 1, 0, stream, parameters, NULL) == 1);
+	CHECK(cuda.launch_kernel((cuda_function)parameters, 1, 1, 1, 256, 1, 1, 0, stream, parameters, NULL) == 400);
 	DO(cuda.event_create(&before, 0));
 	DO(cuda.event_create(&after, 0));
 	DO(cuda.event_record(before, stream));
@@ -201,11 +201,11 @@ static void kernels(void)
 	DO(cuda.event_record(after, stream));
 	DO(cuda.stream_synchronize(stream));
 	DO(cuda.event_elapsed(&ms, before, after));
-	WANT(ms >= 20); /* of 50 ns an iteration */
+	CHECK(ms >= 20); /* 50 ns per iteration */
 	DO(cuda.event_destroy(before));
 	DO(cuda.event_destroy(after));
 	DO(cuda.module_unload(module));
-	WANT(cuda.module_unload((cuda_module)parameters) == 400);
+	CHECK(cuda.module_unload((cuda_module)parameters) == 400);
 }
 
 void cuda_tests(void)

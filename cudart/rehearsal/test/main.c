@@ -1,4 +1,4 @@
-/* The tests' processes and what they have in common; see scripts/rehearsal.sh. */
+/* Processes and helpers of the tests; see scripts/rehearsal.sh. */
 #include "test.h"
 
 #include <dlfcn.h>
@@ -20,8 +20,8 @@ static void fill_table(void)
 	char path[4096];
 	snprintf(path, sizeof path, "%s/libcuda.so.1", folder);
 	void *library = dlopen(path, RTLD_NOW);
-	WANT(library);
-#define X(need, since, field, symbol, arguments) WANT((*(void **)&cuda.field = dlsym(library, symbol)) != NULL);
+	CHECK(library);
+#define X(need, since, field, symbol, arguments) CHECK((*(void **)&cuda.field = dlsym(library, symbol)) != NULL);
 	BUSBAR_CUDA_FUNCTIONS(X)
 #undef X
 }
@@ -139,8 +139,8 @@ int sums_right(nccl_comm c, int n)
 	int32_t *x = device_memory(4);
 	*x = 1;
 	const nccl_result rc = ncclAllReduce(x, x, 1, INT32, SUM, c, stream);
-	WANT(rc == OK || rc == IN_PROGRESS);
-	WANT(settled(c) == OK);
+	CHECK(rc == OK || rc == IN_PROGRESS);
+	CHECK(settled(c) == OK);
 	DO(cuda.stream_synchronize(stream));
 	const int right = *x == n;
 	device_free(x);

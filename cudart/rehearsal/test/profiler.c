@@ -1,4 +1,4 @@
-/* A plugin for the profiler interface, as NCCL treats one: busbar's own, which lies beside the libraries. */
+/* busbar's profiler plugin, installed beside the libraries and called as NCCL calls it. */
 #include "test.h"
 
 #include <dlfcn.h>
@@ -10,14 +10,14 @@ static int (*interface)(void), (*watch)(void), (*take)(struct busbar_path_event 
 static void *symbol(void *library, const char *name)
 {
 	void *found = dlsym(library, name);
-	WANT(found);
+	CHECK(found);
 	return found;
 }
 
 static void open_plugin(void)
 {
 	void *library = dlopen(getenv("NCCL_PROFILER_PLUGIN"), RTLD_NOW | RTLD_LOCAL);
-	WANT(library);
+	CHECK(library);
 	*(void **)&interface = symbol(library, "busbar_path_interface");
 	*(void **)&watch = symbol(library, "busbar_path_watch");
 	*(void **)&take = symbol(library, "busbar_path_take");
@@ -32,27 +32,27 @@ static void told_of(nccl_comm c, size_t count, const char *algorithm, const char
 	DO(watch());
 	DO(ncclAllReduce(x, x, count, FLOAT32, SUM, c, stream));
 	DO(cuda.stream_synchronize(stream));
-	WANT(take(e, 4) == 1);
-	WANT(!strcmp(e->function, "AllReduce") && !strcmp(e->algorithm, algorithm) && !strcmp(e->protocol, protocol));
-	WANT(e->channels == channels);
+	CHECK(take(e, 4) == 1);
+	CHECK(!strcmp(e->function, "AllReduce") && !strcmp(e->algorithm, algorithm) && !strcmp(e->protocol, protocol));
+	CHECK(e->channels == channels);
 	DO(watch());
 	DO(ncclGather(x, y, count, FLOAT32, 0, c, stream));
 	DO(cuda.stream_synchronize(stream));
-	WANT(take(e, 4) == 2 && !strcmp(e[0].function, "Send") && !strcmp(e[1].function, "Recv") && !*e->algorithm);
-	WANT(e->channels == (interface() < 4 ? 0 : channels));
+	CHECK(take(e, 4) == 2 && !strcmp(e[0].function, "Send") && !strcmp(e[1].function, "Recv") && !*e->algorithm);
+	CHECK(e->channels == (interface() < 4 ? 0 : channels));
 	device_free(x);
 	device_free(y);
 }
 
-/* BUSBAR_TEST_INTERFACE is the version that the library is to find; the plugin stays over several communicators. */
+/* BUSBAR_TEST_INTERFACE: the version that the library must find. The plugin stays loaded for several communicators. */
 static void path(void)
 {
 	device_open(rank);
 	open_plugin();
-	WANT(interface() == 0 && watch() < 0);
+	CHECK(interface() == 0 && watch() < 0);
 	for (int i = 0; i < 2; i++) {
 		nccl_comm c = comm_open();
-		WANT(interface() == atoi(getenv("BUSBAR_TEST_INTERFACE")));
+		CHECK(interface() == atoi(getenv("BUSBAR_TEST_INTERFACE")));
 		if (interface()) {
 			told_of(c, 256, ranks > 2 ? "TREE" : "RING", "LL", 2);
 			told_of(c, 1 << 15, "RING", "LL128", 8);
@@ -63,7 +63,7 @@ static void path(void)
 	}
 }
 
-/* A rank alone moves data without NCCL's algorithms. */
+/* A single rank moves data without NCCL's algorithms. */
 static void alone(void)
 {
 	struct busbar_path_event e;
@@ -71,7 +71,7 @@ static void alone(void)
 	open_plugin();
 	nccl_comm c = comm_open();
 	DO(watch());
-	WANT(sums_right(c, 1) && take(&e, 1) == 0);
+	CHECK(sums_right(c, 1) && take(&e, 1) == 0);
 	DO(ncclCommDestroy(c));
 }
 
@@ -79,17 +79,17 @@ static void no_plugin(void)
 {
 	device_open(rank);
 	nccl_comm c = comm_open();
-	WANT(sums_right(c, 2));
+	CHECK(sums_right(c, 2));
 	DO(ncclCommDestroy(c));
 }
 
-/* NCCL cuts the plugin's path after 254 bytes: a longer one names no file. */
+/* NCCL truncates the plugin's path to 254 bytes: a longer path names no file. */
 static void long_path(int bytes, const char *interface)
 {
 	static const char name[] = "busbar-nccl-profiler.so";
 	char plugin[512], wanted[64];
 	const int slashes = bytes - (int)(strlen(folder) + strlen(name));
-	WANT(slashes > 0 && bytes < 400);
+	CHECK(slashes > 0 && bytes < 400);
 	int n = snprintf(plugin, sizeof plugin, "NCCL_PROFILER_PLUGIN=%s", folder);
 	for (int i = 0; i < slashes; i++)
 		plugin[n++] = '/';

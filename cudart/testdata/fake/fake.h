@@ -23,7 +23,7 @@ int ptx_run(struct kernel *, unsigned blocks, unsigned threads, void **parameter
 int ptx_parameters(const struct kernel *);
 const char *ptx_name(const struct kernel *);
 
-/* Whether all n bytes at an address are of one allocation of device memory. */
+/* Whether all n bytes at an address belong to one allocation of device memory. */
 int reachable(uint64_t address, uint64_t n);
 
 #endif

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Everything that must be given back: read by tests. */
+/* Number of objects not yet freed: read by tests. */
 int fake_cuda_live;
 
 enum { OK, INVALID = 1, NO_MEMORY = 2, NOT_INITIALIZED = 3, BAD_DEVICE = 101, BAD_CONTEXT = 201, BAD_HANDLE = 400, NOT_READY = 600,
@@ -66,7 +66,7 @@ int reachable(uint64_t address, uint64_t n)
 
 static int devices(void) { return (int)setting("FAKE_CUDA_DEVICES", 2); }
 static size_t capacity(void) { return (size_t)setting("FAKE_CUDA_MEMORY", 1 << 30); }
-/* Handles are not ordinals. */
+/* Handles differ from ordinals. */
 static int bad(cuda_device d) { return d < 100 || d >= 100 + devices(); }
 
 int cuInit(unsigned flags)
@@ -243,7 +243,7 @@ static void launch(cuda_stream s, struct work *w)
 		*(uint64_t *)w->parameters[4] += 1;
 }
 
-/* Does the next piece of work of a stream. */
+/* Runs the next piece of work of a stream. */
 static void work(cuda_stream s)
 {
 	struct work *w = s->first;

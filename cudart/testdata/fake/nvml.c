@@ -1,5 +1,5 @@
-/* NVML for tests: device …:1b:… reports everything, …:1c:… nothing, …:1d:… is lost while it is asked. FAKE_NVML_FAIL is
- * what nvmlInit_v2 gives. */
+/* NVML for tests: device …:1b:… reports everything, …:1c:… nothing, …:1d:… is lost during a query. FAKE_NVML_FAIL is
+ * the result of nvmlInit_v2. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-/* An NVTX tool for tests: it records its calls in fake_nvtx_log, and declines a program with wrong tables. */
+/* An NVTX tool for tests: it records its calls in fake_nvtx_log and declines a program with wrong tables. */
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>

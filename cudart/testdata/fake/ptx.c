@@ -1,5 +1,5 @@
-/* An interpreter of the few PTX instructions that busbar's kernels use. It refuses registers that were never written
- * and addresses outside of device memory. */
+/* An interpreter of the few PTX instructions that busbar's kernels use. It rejects uninitialised registers and
+ * addresses outside of device memory. */
 #include "fake.h"
 
 #include <ctype.h>
@@ -86,7 +86,7 @@ static int instruction(struct kernel *k, char *s)
 			break;
 	if (in->op > RET)
 		return 0;
-	/* Pairs and addresses are plain operands here; [a] of a word is never a + b. */
+	/* Pairs and addresses are plain operands; [a] of a word is never a + b. */
 	for (char *c = rest; *c; c++)
 		if (strchr("[]{}", *c))
 			*c = ' ';

@@ -1,5 +1,5 @@
-/* Operations for tests of programs: each puts an amount of work onto the stream of its work, or fails. The
- * test fills the table. */
+/* Operations for tests of programs: each enqueues an amount of work on the stream of its work, or fails. The test
+ * fills the table. */
 #include <stdint.h>
 
 struct op {

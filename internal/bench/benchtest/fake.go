@@ -43,7 +43,7 @@ type Script struct {
 	Fail func(c coll.Case, rank int) error
 	// Recover is Recover's error on a rank; nil: none.
 	Recover func(rank int) error
-	// Clock is what a rank's clock shows at a time in seconds since the start; nil: that time.
+	// Clock maps a time in seconds since the start to the rank's clock; nil: identity.
 	Clock func(rank int, t float64) float64
 	// Slots is the number of places that operations take in turn; 0: one.
 	Slots int

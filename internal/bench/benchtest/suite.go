@@ -79,7 +79,7 @@ func Cases(n int, places func(coll.Collective) []coll.Placement, sizes []int64) 
 	return all
 }
 
-// whole returns what a record lacks.
+// whole returns a record's missing fields.
 func whole(r *result.Record) error {
 	switch {
 	case r == nil:

@@ -35,7 +35,7 @@ func TestFakePassesSuiteWithSlots(t *testing.T) {
 	}
 }
 
-// A suite that cannot fail is worth nothing.
+// The suite must be able to fail.
 func TestSuiteFindsWrongData(t *testing.T) {
 	errs := Run(2, func(w bench.World) error {
 		return Suite(w, &Fake{World: w, Script: &Script{Corrupt: func(c coll.Case, rank int, out []byte) {

@@ -29,7 +29,7 @@ func Run(n int, f func(w bench.World) error) []error {
 	return errs
 }
 
-// meeting is where goroutine ranks meet: each brings something, and all take what all have brought.
+// meeting synchronises goroutine ranks: each passes a value and gets all values.
 type meeting struct {
 	mu     sync.Mutex
 	cond   *sync.Cond
@@ -40,7 +40,7 @@ type meeting struct {
 	all    []any
 }
 
-// meet blocks until all n ranks have called it and returns what they have brought, by rank.
+// meet blocks until all n ranks have called it and returns their values, by rank.
 func (m *meeting) meet(rank int, bring any) []any {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -1,5 +1,5 @@
-/* Runs programs of fakes on threads, under the sanitizers: all modes, both kinds of operations, and errors in each. What a program
- * must do is the Go tests' affair; here it is looked at that every operation ran once, and where its time lies. See
+/* Runs programs of fakes on threads under the sanitizers: all modes, both kinds of operations, and errors in each.
+ * Checks that every operation ran once and the order of its times; the Go tests check the rest. See
  * scripts/c-sanitize.sh. */
 #include "../program.h"
 

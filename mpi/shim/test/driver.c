@@ -1,5 +1,5 @@
 /* Runs all of the shim and the timed loop under the sanitizers, with buffers of exactly the size that an operation may
- * touch. The Go tests check the results; this one checks only sums. See scripts/c-sanitize.sh. */
+ * access. It checks only sums; the Go tests check the results. See scripts/c-sanitize.sh. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -50,7 +50,7 @@ static int64_t output_of(const struct busbar_mpi_spec *s, int rank, int ranks)
 	return s->count;
 }
 
-/* Memory that ends where the next byte is a fault: the library's own code is not instrumented. */
+/* Memory that ends at an inaccessible page: the library's own code is not instrumented. */
 static void *guarded(int64_t bytes)
 {
 	const int64_t page = sysconf(_SC_PAGESIZE), whole = (bytes + page - 1) / page * page;
@@ -69,14 +69,14 @@ static void unguarded(void *p, int64_t bytes)
 		munmap((char *)p + bytes - whole, (size_t)(whole + page));
 }
 
-/* An operation that is started, and completed by tests or by waiting. */
+/* An operation that is started, then completed by tests or by waiting. */
 static void by_itself(const struct busbar_async *a, int tests)
 {
 	int done = 0;
 	check(a->start(a->context), "start");
 	while (tests && !done)
 		check(a->test(a->context, &done), "test");
-	check(a->wait(a->context), "wait"); /* also for what is done */
+	check(a->wait(a->context), "wait"); /* also for completed operations */
 	started++;
 }
 
@@ -130,7 +130,7 @@ static int reduces(int kind)
 
 static void every(struct busbar_comm *c, int64_t count, int64_t int_max, int no_large)
 {
-	const int root = 0; /* MPI_Reduce in place to another ends MPICH 4.0 */
+	const int root = 0; /* MPICH 4.0 crashes on an in-place MPI_Reduce to another root */
 	for (int kind = BUSBAR_ALL_REDUCE; kind <= BUSBAR_SEND_RECV; kind++)
 		for (int type = BUSBAR_INT8; type <= BUSBAR_FLOAT64; type++)
 			for (int in_place = kind == BUSBAR_BROADCAST; in_place < 2; in_place++)

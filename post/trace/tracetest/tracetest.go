@@ -1,5 +1,5 @@
-// Package tracetest writes Kineto traces with known answers, for tests and for measuring how fast they are read.
-// Times are nanoseconds; they are written as microseconds with three decimals, as torch.profiler does.
+// Package tracetest writes Kineto traces with known results, for tests and benchmarks of the reader. Times are
+// nanoseconds, written as microseconds with three decimals, as torch.profiler does.
 package tracetest
 
 import (
@@ -11,9 +11,9 @@ import (
 	"strings"
 )
 
-// Options are the values beside the events.
+// Options are the trace's metadata.
 type Options struct {
-	Rank, World int    // of distributedInfo, which is left out where World is 0
+	Rank, World int    // of distributedInfo, omitted if World is 0
 	NCCL        string // version
 	Base        int64  // baseTimeNanoseconds; 0: none
 	Groups      []Group
@@ -25,7 +25,7 @@ type Group struct {
 	Ranks       []int
 }
 
-// Process is the pid of what is written, and the number of its thread.
+// Process is the pid of all events, and the number of its thread.
 const Process = 4711
 
 // Streams of a training.
@@ -63,19 +63,19 @@ func NewWriter(w io.Writer, o Options) *Writer {
 	return t
 }
 
-// Close ends the trace. The error is that of any write.
+// Close ends the trace. It returns the first error of any write.
 func (t *Writer) Close() error {
 	t.print("\n]}\n")
 	return t.w.Flush()
 }
 
-// print writes; the first error stays with the buffer, and Close returns it.
+// print writes; the buffer keeps the first error, which Close returns.
 func (t *Writer) print(format string, of ...any) {
 	n, _ := fmt.Fprintf(t.w, format, of...)
 	t.written += int64(n)
 }
 
-// list is a list as torch writes it, with its end left out where it has more than thirty.
+// list formats a list as torch does, truncated after thirty elements.
 func list(ranks []int) string {
 	words := make([]string, 0, len(ranks))
 	for i, r := range ranks {
@@ -88,7 +88,7 @@ func list(ranks []int) string {
 	return "[" + strings.Join(words, ", ") + "]"
 }
 
-// Raw writes an event as it is given.
+// Raw writes an event unchanged.
 func (t *Writer) Raw(json string) { t.print(",\n%s", json) }
 
 // complete writes an X event.
@@ -104,13 +104,13 @@ func microseconds(ns int64) string {
 	return fmt.Sprintf("%d.%03d", ns/1000, ns%1000)
 }
 
-// Kernel is a kernel, or with a Copy a copy or a memset.
+// Kernel is a kernel or, with a Copy, a copy or a memset.
 type Kernel struct {
 	Name        string
 	Device      int
 	Stream      int
 	Start, Took int64
-	Launch      int64  // when its call of the host began; the call is left out where it is 0
+	Launch      int64  // start of its host call, which is omitted if 0
 	Copy        string // category: gpu_memcpy, gpu_memset; "": a kernel
 	Bytes       int64  // of a copy
 	Node        int64  // of a CUDA graph
@@ -118,32 +118,31 @@ type Kernel struct {
 	Collective  *Collective
 }
 
-// Collective is what a kernel of communication is of.
+// Collective describes the collective of a kernel.
 type Collective struct {
-	Name     string // as torch.distributed spells it: allreduce, _allgather_base
+	Name     string // torch.distributed's name: allreduce, _allgather_base
 	Type     string // Float, BFloat16
 	In, Out  int64  // elements
 	Group    Group
-	Peer     int    // of the world, of a send or recv
+	Peer     int    // world rank, of a send or recv
 	Seq      int64  // 0: none
 	Splits   string // "[]"
 	Where    Where
 	External int64 // id of its operator; 0: the next
 }
 
-// Where is which events of a trace have what a collective is.
+// Where is which events of a trace describe the collective.
 type Where int
 
-// The places.
 const (
 	OnBoth     Where = iota // the operator and the kernel
-	OnKernel                // the kernel, and there is no operator
+	OnKernel                // the kernel; there is no operator
 	OnOperator              // the operator, whose id the kernel has
-	// the operator, around the call that launches; the kernel has its correlation in the place of the id
+	// the operator around the launching call; the kernel has its correlation instead of the id
 	ByNesting
 )
 
-// Kernel writes a kernel or a copy, the call that launched it, and of a collective its operator.
+// Kernel writes a kernel or a copy, its launching call, and a collective's operator.
 func (t *Writer) Kernel(k Kernel) {
 	t.correlation++
 	k.Correlation = cmp.Or(k.Correlation, t.correlation)
@@ -203,19 +202,18 @@ func (t *Writer) Range(name string, start, took int64) {
 	t.complete("user_annotation", name, Process, Process, start, took, `"External id": 3, "Ev Idx": 2`)
 }
 
-// Training is data-parallel training, of which one rank is written. In a step every layer computes for Layer; after
-// each layer but the last the gradients of the layer are reduced on another stream while the next one computes, and
-// after the last nothing hides them.
+// Training is one rank of data-parallel training. In a step every layer computes for Layer; while the next layer
+// computes, the gradients of the previous one are reduced on another stream. The last layer's reduction is exposed.
 type Training struct {
 	Options
 	Steps, Layers int
-	Layer         int64 // how long a layer computes
-	Comm          int64 // how long a collective takes
+	Layer         int64 // compute time of a layer
+	Comm          int64 // time of a collective
 	Elements      int64 // float32, of each collective
 	Same          bool  // everything on one stream
 }
 
-// Answers are what a trace of Training has to give, in nanoseconds over all steps.
+// Answers are the expected results of a Training trace, in nanoseconds over all steps.
 type Answers struct {
 	Compute, Comm, Exposed, Span int64
 }
@@ -223,7 +221,7 @@ type Answers struct {
 // gap is between a step's last collective and the next step's first layer.
 const gap = 50_000
 
-// Write writes the trace of the rank of the options, and returns what is in it.
+// Write writes the trace of the options' rank, and returns the expected results.
 func (s Training) Write(w io.Writer) (a Answers, err error) {
 	g := Group{Name: "0", About: "default_pg"}
 	for r := range s.World {
@@ -240,7 +238,7 @@ func (s Training) Write(w io.Writer) (a Answers, err error) {
 	return a, t.Close()
 }
 
-// step writes one step that begins at a moment; the result is when the next one does.
+// step writes one step from a start time, and returns the start of the next.
 func (s Training) step(t *Writer, a *Answers, step int, begin int64) int64 {
 	stream := CommStream
 	if s.Same {
@@ -267,8 +265,8 @@ func (s Training) step(t *Writer, a *Answers, step int, begin int64) int64 {
 	return end + gap
 }
 
-// Big writes a trace of at least so many bytes, with the mix of events that training with Python stacks has: of each
-// kernel its call, the arrow, a few operators and Python functions; every fiftieth is a collective.
+// Big writes a trace of at least the given size, with the event mix of training with Python stacks: per kernel its
+// call, the flow, a few operators and Python functions; every fiftieth is a collective.
 func Big(w io.Writer, bytes int64) error {
 	group := Group{Name: "0", About: "default_pg", Ranks: []int{0, 1, 2, 3, 4, 5, 6, 7}}
 	t := NewWriter(w, Options{World: 8, NCCL: "2.27.5", Base: 1700000000_000000000, Groups: []Group{group}})

@@ -7,15 +7,15 @@
 #include "../interface.h"
 #include "../path.h"
 
-#define WANT(condition) \
+#define CHECK(condition) \
 	do { \
 		if (!(condition)) { \
-			fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, #condition); \
+			fprintf(stderr, "%s:%d: check failed: %s\n", __FILE__, __LINE__, #condition); \
 			exit(1); \
 		} \
 	} while (0)
 
-/* The places of NVIDIA's headers on 64-bit Linux. */
+/* The offsets in NVIDIA's headers on 64-bit Linux. */
 #define AT(version, member, offset) \
 	_Static_assert(offsetof(struct profiler_event_v##version, member) == offset, #member " of version " #version)
 #define HEAD(version) AT(version, type, 0); AT(version, parent, 8); AT(version, rank, 16)
@@ -45,28 +45,28 @@ static int mask;
 static void *symbol(const char *name)
 {
 	void *found = dlsym(library, name);
-	WANT(found);
+	CHECK(found);
 	return found;
 }
 
-/* What the watch of one operation brought. */
+/* The reports during the watch of one operation. */
 static void took(const char *function, const char *algorithm, const char *protocol, int channels)
 {
 	struct busbar_path_event e = {.channels = -1};
-	WANT(take(&e, 1) == 1);
-	WANT(mask == 0);
-	WANT(!strcmp(e.function, function) && !strcmp(e.algorithm, algorithm) && !strcmp(e.protocol, protocol));
-	WANT(e.channels == channels);
+	CHECK(take(&e, 1) == 1);
+	CHECK(mask == 0);
+	CHECK(!strcmp(e.function, function) && !strcmp(e.algorithm, algorithm) && !strcmp(e.protocol, protocol));
+	CHECK(e.channels == channels);
 }
 
 /* Only a launch gets a handle; without it older versions report nothing. */
 #define GROUP(version) \
 	do { \
 		struct profiler_event_v##version e = {.type = PROFILE_GROUP}; \
-		WANT(!p->start(context, &handle, &e) && handle); \
-		WANT(!p->stop(handle) && !p->record(handle, 3, NULL)); \
+		CHECK(!p->start(context, &handle, &e) && handle); \
+		CHECK(!p->stop(handle) && !p->record(handle, 3, NULL)); \
 		e.type = 1 << 5; \
-		WANT(!p->start(context, &handle, &e) && !handle); \
+		CHECK(!p->start(context, &handle, &e) && !handle); \
 	} while (0)
 
 #define VERSION(version, p2p_channels, coll_start, p2p_start, ...) \
@@ -75,22 +75,22 @@ static void took(const char *function, const char *algorithm, const char *protoc
 		const struct profiler_v##version *p = symbol("ncclProfiler_v" #version); \
 		void *context = NULL, *handle; \
 		mask = 77; \
-		WANT(!strcmp(p->name, "busbar") && !p->init(__VA_ARGS__) && context && mask == 0); \
-		WANT(interface() == version); \
-		WANT(watch() == 0 && (mask & 0xfff) == (PROFILE_COLL | PROFILE_P2P)); \
-		WANT(!!(mask & PROFILE_COPY) == (version == 6)); \
+		CHECK(!strcmp(p->name, "busbar") && !p->init(__VA_ARGS__) && context && mask == 0); \
+		CHECK(interface() == version); \
+		CHECK(watch() == 0 && (mask & 0xfff) == (PROFILE_COLL | PROFILE_P2P)); \
+		CHECK(!!(mask & PROFILE_COPY) == (version == 6)); \
 		GROUP(version); \
 		struct profiler_event_v##version coll = {.type = PROFILE_COLL, .rank = 3, .coll = coll_start}; \
-		WANT(!p->start(context, &handle, &coll) && !handle); \
+		CHECK(!p->start(context, &handle, &coll) && !handle); \
 		took("AllReduce", "NVLS_TREE", "LL128", 24); \
-		WANT(watch() == 0); \
+		CHECK(watch() == 0); \
 		struct profiler_event_v##version p2p = {.type = PROFILE_P2P, .p2p = p2p_start}; \
-		WANT(!p->start(context, &handle, &p2p) && !handle); \
+		CHECK(!p->start(context, &handle, &p2p) && !handle); \
 		took("Recv", "", "", p2p_channels); \
 		/* A late report, after the watch, is ignored. */ \
-		WANT(!p->start(context, &handle, &coll)); \
-		WANT(watch() == 0 && take(NULL, 0) == 0); \
-		WANT(!p->finalize(context)); \
+		CHECK(!p->start(context, &handle, &coll)); \
+		CHECK(watch() == 0 && take(NULL, 0) == 0); \
+		CHECK(!p->finalize(context)); \
 	}
 #define LIST(...) {__VA_ARGS__}
 VERSION(1, 0, LIST(.function = 4, .max_channels = 24, .algorithm = 5, .protocol = 1), LIST(.function = 7), &context, &mask)
@@ -106,11 +106,11 @@ static void copy_engines(void)
 	const struct profiler_v6 *p = symbol("ncclProfiler_v6");
 	struct profiler_event_v6 e = {.type = PROFILE_COPY, .coll = {.function = "AllGather"}};
 	void *handle;
-	WANT(watch() == 0 && !p->start(NULL, &handle, &e) && !handle);
+	CHECK(watch() == 0 && !p->start(NULL, &handle, &e) && !handle);
 	took("AllGather", "CE", "", 0);
 }
 
-/* More operations than there is room for, numbers without a word, texts that are too long or missing. */
+/* More operations than room, unknown numbers, and texts that are too long or NULL. */
 static void odd(void)
 {
 	const struct profiler_v1 *one = symbol("ncclProfiler_v1");
@@ -119,27 +119,27 @@ static void odd(void)
 	struct profiler_event_v4 e = {.type = PROFILE_COLL, .coll = {.algorithm = "an algorithm with a name of forty letters"}};
 	static struct busbar_path_event out[500];
 	void *handle;
-	WANT(watch() == 0 && !one->start(NULL, &handle, &unknown));
+	CHECK(watch() == 0 && !one->start(NULL, &handle, &unknown));
 	took("", "", "", 0);
-	WANT(watch() == 0 && !four->start(NULL, &handle, &e));
+	CHECK(watch() == 0 && !four->start(NULL, &handle, &e));
 	took("", "an algorithm with a nam", "", 0);
-	WANT(watch() == 0);
+	CHECK(watch() == 0);
 	for (int i = 0; i < 500; i++)
-		WANT(!four->start(NULL, &handle, &e));
-	WANT(take(out, 500) == 500 && out[63].algorithm[0] && !out[64].algorithm[0]);
+		CHECK(!four->start(NULL, &handle, &e));
+	CHECK(take(out, 500) == 500 && out[63].algorithm[0] && !out[64].algorithm[0]);
 }
 
 int main(int argc, char **argv)
 {
-	WANT(argc == 2);
+	CHECK(argc == 2);
 	library = dlopen(argv[1], RTLD_NOW | RTLD_LOCAL);
 	if (!library)
 		fprintf(stderr, "%s\n", dlerror());
-	WANT(library);
+	CHECK(library);
 	*(void **)&interface = symbol("busbar_path_interface");
 	*(void **)&watch = symbol("busbar_path_watch");
 	*(void **)&take = symbol("busbar_path_take");
-	WANT(interface() == 0 && watch() == -1 && take(NULL, 0) == 0);
+	CHECK(interface() == 0 && watch() == -1 && take(NULL, 0) == 0);
 	version_1();
 	version_2();
 	version_3();

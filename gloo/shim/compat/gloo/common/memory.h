@@ -1,6 +1,6 @@
-/* Debian's libgloo-dev lacks this header of Gloo, without which its transport cannot be derived from. This one declares
- * what lies in the three pointers and no more of what they do than the shim needs. It is found after all other folders,
- * so that Gloo's own is taken where it is. */
+/* Debian's libgloo-dev lacks this header, which is required to derive from Gloo's transport. This one declares the
+ * three pointers, with only the functions that the shim needs. Its folder is last in the search path, so Gloo's own
+ * header wins if present. */
 #pragma once
 
 #include <memory>
@@ -13,7 +13,7 @@
 
 namespace gloo {
 
-/* What the object itself has. */
+/* Members of the object itself. */
 template <class T> class ShareableNonOwningPtr final {
 public:
 	std::weak_ptr<T> weak() const { return held_; }
