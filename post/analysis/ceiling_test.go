@@ -64,8 +64,8 @@ func TestPeakIntraNode(t *testing.T) {
 		says             string
 	}{
 		{"NVIDIA H100 80GB HBM3", "", nil, 8, coll.AllReduce, 450, 787.5,
-			"NVLink 4, 18 links of 25 GB/s per direction of NVIDIA H100 80GB HBM3"},
-		{"NVIDIA H100 80GB HBM3", switched, nil, 4, coll.AllReduce, 450, 675, "as in the topology of nvidia-smi"},
+			"NVLink 4 of NVIDIA H100 80GB HBM3, 18 links of 25 GB/s per direction"},
+		{"NVIDIA H100 80GB HBM3", switched, nil, 4, coll.AllReduce, 450, 675, "from the recorded topology"},
 		{"NVIDIA H100 80GB HBM3", switched, nil, 2, coll.AllReduce, 450, 0, ""}, // only one link, no sum
 		// on a board of four all links lead to the others: no sum
 		{"NVIDIA H100 80GB HBM3", "", nil, 4, coll.AllReduce, 450, 0, ""},
