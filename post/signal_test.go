@@ -87,7 +87,8 @@ func TestNoReader(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, set := range map[string]func(*exec.Cmd, *os.File){
-		"stdout": func(c *exec.Cmd, f *os.File) { c.Stdout = f }, "stderr": func(c *exec.Cmd, f *os.File) { c.Stderr = f },
+		"stdout": func(c *exec.Cmd, f *os.File) { c.Stdout = f },
+		"stderr": func(c *exec.Cmd, f *os.File) { c.Stderr = f },
 	} {
 		dir := t.TempDir()
 		cmd := exec.Command("post", log)

@@ -112,7 +112,8 @@ func TestFitUnknownParameters(t *testing.T) {
 		"from n½ on": {256 << 10, 12, false, true},
 	} {
 		sizes := powers(c.from, c.count)
-		f := FitAlphaBeta(sizes, curve{sizes: sizes, times: withoutNoise(sizes, map[int]line{0: truth})}.noisy(r, 0.002))
+		times := withoutNoise(sizes, map[int]line{0: truth})
+		f := FitAlphaBeta(sizes, curve{sizes: sizes, times: times}.noisy(r, 0.002))
 		if f.Alpha.Known != c.alpha || f.Beta.Known != c.beta || f.Half.Known != (c.alpha && c.beta) {
 			t.Errorf("%s: %+v", name, f)
 		}

@@ -46,8 +46,8 @@ func ModelOf(c *Curve) Model {
 		return m
 	}
 	for _, s := range t.Segments {
-		m.Segments = append(m.Segments, Segment{From: int64(t.sizes[s.From]), To: int64(t.sizes[s.To]), Alpha: s.Alpha.Value,
-			PerByte: 1 / s.Beta.Value})
+		m.Segments = append(m.Segments, Segment{From: int64(t.sizes[s.From]), To: int64(t.sizes[s.To]),
+			Alpha: s.Alpha.Value, PerByte: 1 / s.Beta.Value})
 	}
 	for i, s := range t.Switches(t.sizes) {
 		m.Segments[i+1].Step = s.Step

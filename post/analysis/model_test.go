@@ -57,7 +57,8 @@ func TestModelOneSegment(t *testing.T) {
 // A change to a slower line at 256 KiB is found with its factor; n½ is where half of the last bandwidth is reached.
 func TestModelTwoSegments(t *testing.T) {
 	m := modelFor(t, edited(slower(256<<10, 1<<30, 1.6)))
-	if len(m.Segments) != 2 || m.Segments[1].From != 256<<10 || m.Segments[0].Step != 0 || !about(m.Segments[1].Step, 1.6) {
+	if len(m.Segments) != 2 || m.Segments[1].From != 256<<10 || m.Segments[0].Step != 0 ||
+		!about(m.Segments[1].Step, 1.6) {
 		t.Fatalf("%+v", m.Segments)
 	}
 	if !about(m.Latency.Value, 20e-6) || !about(m.Bandwidth.Value, 187.5e9/1.6) || !about(m.Half.Value, 2e6) ||
@@ -160,7 +161,7 @@ func TestModelWithoutADrop(t *testing.T) {
 }
 
 func TestWorldOfOneIsNotJudged(t *testing.T) {
-	alone := edited(slower(4<<20, 8<<20, 3)).with(func(m *made) { m.world, m.nodes, m.collective = 1, 1, coll.Broadcast })
+	alone := edited(slower(4<<20, 8<<20, 3), broadcast).with(func(m *made) { m.world, m.nodes = 1, 1 })
 	if m := modelFor(t, alone); m.Segments != nil {
 		t.Errorf("model: %+v", m)
 	}
@@ -176,5 +177,5 @@ func TestWorldOfOneIsNotJudged(t *testing.T) {
 }
 
 func TestModelOfBroadcastHasBusBandwidth(t *testing.T) {
-	contains(t, lineOf(modelFor(t, sound().with(func(m *made) { m.collective = coll.Broadcast }))), ", busbw approaches 99.8")
+	contains(t, lineOf(modelFor(t, sound().with(broadcast))), ", busbw approaches 99.8")
 }

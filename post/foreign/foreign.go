@@ -99,7 +99,7 @@ func Read(r io.Reader, file File, sink Sink) (Counts, error) {
 	switch {
 	case err != nil || in.tests > 0:
 	case in.counts.Torn > 0:
-		err = &Error{Path: file.Path, Text: "rows of a table without the heading that names their columns; " + unchanged}
+		err = &Error{Path: file.Path, Text: "table rows without the heading that names their columns; " + unchanged}
 	default:
 		err = &Error{Path: file.Path, Text: noTable}
 	}

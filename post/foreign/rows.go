@@ -173,7 +173,8 @@ func restate(rec *result.Record, algText, busText string) {
 	alg, _ := number(algText)
 	bus, _ := number(busText)
 	s := rec.Time.Seconds
-	off := func(printed, real float64) bool { // beyond the rounding of three decimals of a millisecond and two of a GB/s
+	// off is beyond the rounding of three decimals of a millisecond and two of a GB/s.
+	off := func(printed, real float64) bool {
 		return math.Abs(printed-real) > 0.006+real*0.0006e-3/math.Max(s, 1e-9)
 	}
 	if s > 0 && (off(alg, rec.AlgBW(s)/1e9) || off(bus, rec.BusBW(s)/1e9)) {

@@ -145,8 +145,8 @@ func dataType(name string) coll.DataType {
 	return t
 }
 
-// perfProgram returns the collective that a program of nccl-tests measures, by its name: build/all_reduce_perf_mpi. What
-// is none of coll's has a name in operation, but for a renamed program.
+// perfProgram returns the collective of an nccl-tests program name: build/all_reduce_perf_mpi. A name unknown to coll
+// is kept in operation, except that of a renamed program.
 func perfProgram(program string) (c coll.Collective, operation string) {
 	name, _, known := strings.Cut(path.Base(program), "_perf")
 	if c, operation = operationOf(name); operation != "" && !known {

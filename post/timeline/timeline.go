@@ -285,6 +285,7 @@ type Run struct {
 // State is what a cell shows: the part with most of its time.
 type State uint8
 
+// The states.
 const (
 	Idle State = iota
 	Computing

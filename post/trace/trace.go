@@ -41,6 +41,7 @@ type Own struct {
 	NonBlocking bool `json:"non_blocking"` // operations are started, then polled
 }
 
+// Fact returns the notice about this trace.
 func (o *Own) Fact() profiles.OwnTrace {
 	return profiles.OwnTrace{
 		Tool: o.Tool, Model: o.Model, Step: o.Step, Backend: o.Backend,
@@ -107,6 +108,7 @@ type Activity struct {
 // Kind is the kind of an activity.
 type Kind uint8
 
+// The kinds.
 const (
 	Kernel Kind = iota
 	MemcpyHostToDevice

@@ -134,12 +134,12 @@ type Collective struct {
 // Where is which events of a trace describe the collective.
 type Where int
 
+// The events.
 const (
 	OnBoth     Where = iota // the operator and the kernel
 	OnKernel                // the kernel; there is no operator
 	OnOperator              // the operator, whose id the kernel has
-	// the operator around the launching call; the kernel has its correlation instead of the id
-	ByNesting
+	ByNesting               // the operator around the launching call; the kernel has the call's correlation
 )
 
 // Kernel writes a kernel or a copy, its launching call, and a collective's operator.
