@@ -17,9 +17,13 @@ import (
 	"busbar/rank/timeout"
 )
 
+// connecting is the expected time of loading and initializing MPI. Ten times that is their limit if --deadline is
+// shorter, since they depend on the launcher and on the number of ranks.
+const connecting = 3 * time.Second
+
 // connect sets up MPI, compares the facts of the ranks, and opens shared memory and side channel.
 func (j *job) connect() error {
-	l, err := launch.Connect(mpi.Options{Choice: j.cfg.mpi}, func(phase string) { j.watch.Phase(phase, 0) })
+	l, err := launch.Connect(mpi.Options{Choice: j.cfg.mpi}, func(phase string) { j.watch.Phase(phase, connecting) })
 	if err != nil {
 		return err
 	}
