@@ -78,3 +78,13 @@ func tasksOfNodes(list string) int {
 	}
 	return -1
 }
+
+// HasPMI reports whether a launcher of MPI started this process: mpirun, or srun with PMI or PMIx.
+func HasPMI(getenv func(string) string) bool {
+	for _, name := range []string{"OMPI_COMM_WORLD_SIZE", "PMI_RANK", "MPI_LOCALRANKID", "PMIX_RANK"} {
+		if getenv(name) != "" {
+			return true
+		}
+	}
+	return false
+}

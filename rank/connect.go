@@ -1,6 +1,9 @@
 package main
 
 import (
+	"cmp"
+	"context"
+	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -23,7 +26,7 @@ const connecting = 3 * time.Second
 
 // connect sets up MPI, compares the facts of the ranks, and opens shared memory and side channel.
 func (j *job) connect() error {
-	l, err := launch.Connect(mpi.Options{Choice: j.cfg.mpi}, func(phase string) { j.watch.Phase(phase, connecting) })
+	l, err := j.bootstrap()
 	if err != nil {
 		return err
 	}
@@ -47,6 +50,38 @@ func (j *job) connect() error {
 		return err
 	}
 	return j.warnOfFirewall()
+}
+
+// bootstrap connects the ranks by MPI or by TCP. A program that was started alone and finds no MPI needs none.
+func (j *job) bootstrap() (launch.Launch, error) {
+	meeting, err := j.cfg.bootstrap.Choose(os.Getenv)
+	if err != nil {
+		return nil, err
+	}
+	if meeting != nil {
+		return j.connectTCP(meeting)
+	}
+	l, err := launch.ConnectMPI(mpi.Options{Choice: j.cfg.mpi}, func(phase string) { j.watch.Phase(phase, connecting) })
+	if err != nil && j.started.Launcher == "" && j.cfg.bootstrap == launch.BootstrapAuto && j.cfg.mpi == "auto" {
+		return j.connectTCP(launch.Alone())
+	}
+	return l, err
+}
+
+// connectTCP connects the ranks of a meeting.
+func (j *job) connectTCP(m *launch.Meeting) (launch.Launch, error) {
+	j.watch.Rest("wait for the ranks")
+	var secret []byte
+	if path := os.Getenv("BUSBAR_SECRET_FILE"); path != "" {
+		var err error
+		if secret, err = os.ReadFile(path); err != nil || len(secret) == 0 {
+			return nil, exit.Environmentf("BUSBAR_SECRET_FILE must be a file with a secret: %w",
+				cmp.Or(err, errors.New(path+" is empty")))
+		}
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), timeout.Meet)
+	defer cancel()
+	return launch.ConnectTCP(ctx, m, secret, launch.BuildIdentity(), j.stderr)
 }
 
 // facts returns the facts of this rank.

@@ -18,6 +18,7 @@ import (
 	"busbar/internal/pattern"
 	"busbar/rank/backend"
 	"busbar/rank/exit"
+	"busbar/rank/launch"
 	"busbar/rank/plan"
 	"busbar/rank/timeout"
 	"busbar/sweeps"
@@ -32,6 +33,7 @@ type config struct {
 	format                         document.Format // of the report of --preflight; "" is text
 	quiet                          bool
 	mpi                            string
+	bootstrap                      launch.Bootstrap
 
 	noSideChannel bool    // BUSBAR_SIDE_CHANNEL=off
 	timeScale     float64 // BUSBAR_TIME_SCALE
@@ -39,7 +41,7 @@ type config struct {
 
 // parseFlags parses the command line and the environment. It returns early on -h and --help.
 func parseFlags(args []string, env func(string) string) (*config, error) {
-	c := &config{Options: plan.Defaults(), mpi: "auto"}
+	c := &config{Options: plan.Defaults(), mpi: "auto", bootstrap: launch.BootstrapAuto}
 	c.Campaign, c.Block, c.Variant = env("BUSBAR_CAMPAIGN"), env("BUSBAR_BLOCK"), env("BUSBAR_VARIANT")
 	switch value := env("BUSBAR_SIDE_CHANNEL"); value {
 	case "", "on":
@@ -314,6 +316,7 @@ func runFlags(c *config, f *flagSet) {
 func libraryFlags(c *config, f *flagSet) {
 	f.text("nccl", "PATH", &c.NCCL, "load libnccl.so.2 or an NCCL-compatible library from a file or folder")
 	f.text("cuda", "PATH", &c.CUDA, "load the driver's libcuda.so.1 from a file or folder")
+	f.value("bootstrap", "MODE", "connect the ranks by auto (default), mpi, or tcp without MPI", c.bootstrap.Set)
 	f.text("mpi", "NAME|PATH", &c.mpi, "select auto (default), openmpi, mpich or a shim's path")
 	f.text("gloo-iface", "NAME", &c.Gloo.Network,
 		"set Gloo's network interface (GLOO_SOCKET_IFNAME, else default route)")

@@ -65,6 +65,8 @@ func TestBackendConforms(t *testing.T) {
 	}
 }
 
+func connectByMPI() (launch.Launch, error) { return launch.ConnectMPI(mpi.Options{}, func(string) {}) }
+
 // conform runs one rank of that test.
 func conform(name string) int {
 	number := func(name string) int {
@@ -74,7 +76,7 @@ func conform(name string) int {
 		}
 		return n
 	}
-	connected, err := launch.Connect(mpi.Options{}, func(string) {})
+	connected, err := connectByMPI()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1

@@ -34,7 +34,7 @@ func Auto(h *Host, worlds []int) string {
 		Broken: err != nil && !(errors.As(err, &cuda) && cuda.IsNoDevice())}
 	all, err := launch.AllGatherJSON(h.Group, mine)
 	if err != nil {
-		return "mpi" // the next step meets the same
+		return h.withoutGPUs() // the next step has the same error
 	}
 	if h.Options.Simulate && slices.ContainsFunc(all, func(s sight) bool { return s.Broken }) {
 		return "nccl"
@@ -48,7 +48,7 @@ func Auto(h *Host, worlds []int) string {
 	}
 	texts, err := launch.AllGatherJSON(h.Group, lacks)
 	if err != nil {
-		return "mpi"
+		return h.withoutGPUs()
 	}
 	for r, text := range texts {
 		if text != "" && why == "" {
@@ -59,7 +59,15 @@ func Auto(h *Host, worlds []int) string {
 		return "nccl"
 	}
 	if h.Rank == 0 && slices.ContainsFunc(all, func(s sight) bool { return s.Noted }) {
-		fmt.Fprintf(h.Stderr, "rank: measuring MPI, not NCCL: %s\n", why)
+		fmt.Fprintf(h.Stderr, "rank: measuring %s, not nccl: %s\n", h.withoutGPUs(), why)
+	}
+	return h.withoutGPUs()
+}
+
+// withoutGPUs is the backend where not every rank has a GPU.
+func (h *Host) withoutGPUs() string {
+	if h.MPI == nil {
+		return "gloo"
 	}
 	return "mpi"
 }

@@ -23,8 +23,8 @@ type mpiLibrary struct{ h *Host }
 // openMPI refuses a launch that something else connects.
 func openMPI(h *Host, _ []int) (Library, error) {
 	if h.MPI == nil {
-		return nil, h.elsewhere(exit.Usagef("--backend mpi requires ranks that MPI connects, and here it " +
-			"does not: start them with mpirun, or srun with PMI, or choose another backend"))
+		return nil, h.elsewhere(exit.Usagef("--backend mpi requires MPI, but TCP connects these ranks: " +
+			"start them with mpirun or srun --mpi=pmix, or use --backend gloo or nccl"))
 	}
 	return mpiLibrary{h}, nil
 }

@@ -90,9 +90,14 @@ type Started struct {
 	LocalSize int // also -1 where hosts differ in it
 }
 
-// ReadStarted reads the launcher's variables.
+// ReadStarted reads the launcher's variables. Those of MPI's launchers go before RANK and WORLD_SIZE.
 func ReadStarted(getenv func(string) string) Started {
 	l := mpi.Launcher(getenv)
+	if !mpi.HasPMI(getenv) {
+		if m, err := readMeeting(getenv); err == nil && m != nil {
+			return m.Started()
+		}
+	}
 	return Started{l.Name, l.Rank, l.Size, l.LocalRank, l.LocalSize}
 }
 

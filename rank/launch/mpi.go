@@ -11,12 +11,6 @@ import (
 	"os"
 )
 
-// Connect connects the ranks that were started together. phase is called with what comes next, since each step may
-// hang.
-func Connect(options mpi.Options, phase func(string)) (Launch, error) {
-	return ConnectMPI(options, phase)
-}
-
 // MPI is a launch whose ranks MPI connects.
 type MPI struct{ mpi *mpi.MPI }
 

@@ -18,6 +18,10 @@ var (
 	CloseFiles time.Duration
 	// Abort is the wait for MPI_Abort before the process ends itself.
 	Abort time.Duration
+	// Meet is the maximum time for all ranks to meet by TCP: jobs of a cluster start minutes apart.
+	Meet time.Duration
+	// Names is the part of Meet in which the name of rank 0's host must become known: DNS of Kubernetes lags.
+	Names time.Duration
 	// RAS is the maximum time for an answer of NCCL's RAS service.
 	RAS time.Duration
 )
@@ -26,7 +30,8 @@ func init() { Scale(1) }
 
 // Scale multiplies all waits except PassOn. It must run before any wait.
 func Scale(scale float64) {
-	for at, seconds := range map[*time.Duration]float64{&Ask: 2, &OtherHosts: 6, &CloseFiles: 3, &Abort: 5, &RAS: 3} {
+	for at, seconds := range map[*time.Duration]float64{&Ask: 2, &OtherHosts: 6, &CloseFiles: 3, &Abort: 5, &RAS: 3,
+		&Meet: 300, &Names: 60} {
 		*at = time.Duration(scale * seconds * float64(time.Second))
 	}
 }

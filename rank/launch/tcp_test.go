@@ -1,0 +1,260 @@
+package launch
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"busbar/internal/loop"
+)
+
+// freePort is a port that was free a moment ago.
+func freePort(t *testing.T) int {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return l.Addr().(*net.TCPAddr).Port
+}
+
+func meetings(t *testing.T, n int) []*Meeting {
+	t.Helper()
+	port := freePort(t)
+	all := make([]*Meeting, n)
+	for r := range all {
+		all[r] = &Meeting{Source: "a test", Rank: r, Size: n, LocalRank: r, LocalSize: n, Host: "127.0.0.1",
+			HostFrom: "MASTER_ADDR", Port: port, Identity: t.Name()}
+	}
+	return all
+}
+
+// connectAll connects the ranks of meetings, each as a goroutine.
+func connectAll(t *testing.T, all []*Meeting) ([]*TCP, []error) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	launches, errs := make([]*TCP, len(all)), make([]error, len(all))
+	var wait sync.WaitGroup
+	for i, m := range all {
+		wait.Go(func() {
+			if launches[i], errs[i] = ConnectTCP(ctx, m, nil, "build", io.Discard); errs[i] != nil && i == 0 {
+				cancel()
+			}
+		})
+	}
+	wait.Wait()
+	return launches, errs
+}
+
+// onRanks runs f on every rank of a launch.
+func onRanks(t *testing.T, n int, f func(c Comm) error) []*TCP {
+	t.Helper()
+	launches, errs := connectAll(t, meetings(t, n))
+	if err := errors.Join(errs...); err != nil {
+		t.Fatal(err)
+	}
+	var wait sync.WaitGroup
+	for r, l := range launches {
+		wait.Go(func() { errs[r] = f(l.World()) })
+	}
+	wait.Wait()
+	if err := errors.Join(errs...); err != nil {
+		t.Fatal(err)
+	}
+	return launches
+}
+
+func finalizeAll(t *testing.T, launches []*TCP) {
+	t.Helper()
+	var wait sync.WaitGroup
+	for _, l := range launches {
+		wait.Go(func() {
+			if err := l.Finalize(); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wait.Wait()
+}
+
+func TestTCPCollectives(t *testing.T) {
+	for _, n := range []int{1, 2, 5} {
+		t.Run(fmt.Sprint(n), func(t *testing.T) {
+			finalizeAll(t, onRanks(t, n, func(c Comm) error { return useComm(c, n) }))
+		})
+	}
+}
+
+// useComm uses every method of a group of n ranks.
+func useComm(c Comm, n int) error {
+	if c.Size() != n {
+		return fmt.Errorf("a world of %d", c.Size())
+	}
+	for root := range n {
+		data := []byte{0, 0}
+		if c.Rank() == root {
+			data = []byte{byte(root), 7}
+		}
+		if err := c.Bcast(data, root); err != nil || data[0] != byte(root) || data[1] != 7 {
+			return fmt.Errorf("broadcast of %d: %v, %w", root, data, err)
+		}
+		all, err := c.Gatherv(make([]byte, c.Rank()), root)
+		if err != nil || (all != nil) != (c.Rank() == root) {
+			return fmt.Errorf("gather at %d: %v, %w", root, all, err)
+		}
+		for r, part := range all {
+			if len(part) != r {
+				return fmt.Errorf("gather of rank %d: %d bytes", r, len(part))
+			}
+		}
+	}
+	sum, most := []float64{float64(c.Rank()), 1}, []float64{float64(-c.Rank())}
+	if err := errors.Join(c.Sum(sum), c.Max(most)); err != nil || sum[0] != float64(n*(n-1)/2) || sum[1] != float64(n) ||
+		most[0] != 0 {
+		return fmt.Errorf("sum %v, max %v, %w", sum, most, err)
+	}
+	color := c.Rank() % 2
+	if c.Rank() == 4 {
+		color = -1
+	}
+	sub, err := c.Split(color, -c.Rank())
+	if err != nil {
+		return err
+	}
+	if color < 0 {
+		if sub != nil {
+			return errors.New("a group for a negative color")
+		}
+	} else if got := []float64{float64(c.Rank())}; sub.Sum(got) != nil || got[0] != []float64{2, 4}[color] && n == 5 {
+		return fmt.Errorf("sum of color %d: %v", color, got)
+	} else if err := useBarrier(sub); err != nil {
+		return err
+	}
+	if n > 1 && c.Rank() < 2 {
+		offset, uncertainty, err := c.ClockOffset(1-c.Rank(), 20)
+		if err != nil || uncertainty <= 0 || offset > uncertainty+1e-6 || offset < -uncertainty-1e-6 {
+			return fmt.Errorf("clock: %g ± %g, %w", offset, uncertainty, err)
+		}
+	}
+	return errors.Join(useBarrier(c), c.BarrierSleeping(time.Millisecond), c.Barrier())
+}
+
+// useBarrier runs the barrier of the timed loop.
+func useBarrier(c Comm) error {
+	b, err := c.(LoopBarrier).NewBarrier()
+	if err != nil {
+		return err
+	}
+	l, err := loop.New(loop.Steps{Issue: b.Step, Context: b.Context}, 3)
+	if err != nil {
+		return err
+	}
+	defer l.Close()
+	_, err = l.Run(3, 5)
+	return errors.Join(err, b.Close())
+}
+
+func TestTCPRefusals(t *testing.T) {
+	for name, c := range map[string]struct {
+		change func(m []*Meeting)
+		word   string
+	}{
+		"same rank twice":    {func(m []*Meeting) { m[2].Rank = 1 }, "the same rank"},
+		"another world size": {func(m []*Meeting) { m[1].Size = 4 }, "another run"},
+		"another run":        {func(m []*Meeting) { m[1].Identity = "b" }, "another run"},
+		"address elsewhere":  {func(m []*Meeting) { m[0].Host = "192.0.2.1" }, "no address of rank 0's host"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			all := meetings(t, 3)
+			c.change(all)
+			ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
+			defer cancel()
+			errs := make([]error, len(all))
+			var wait sync.WaitGroup
+			for i, m := range all {
+				wait.Go(func() { _, errs[i] = ConnectTCP(ctx, m, nil, "build", io.Discard) })
+			}
+			wait.Wait()
+			if err := errors.Join(errs...); err == nil || !strings.Contains(err.Error(), c.word) {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+func TestTCPMissingRank(t *testing.T) {
+	ctx, cancel := context.WithTimeout(context.Background(), 300*time.Millisecond)
+	defer cancel()
+	_, err := ConnectTCP(ctx, meetings(t, 3)[0], nil, "build", io.Discard)
+	if err == nil || !strings.Contains(err.Error(), "2 of 3 ranks (1, 2)") {
+		t.Error(err)
+	}
+}
+
+// What connects and is no rank does not disturb the ranks.
+func TestTCPStrangers(t *testing.T) {
+	all := meetings(t, 8)
+	done := make(chan struct{})
+	var scanner sync.WaitGroup
+	scanner.Go(func() {
+		for i := 0; ; i++ {
+			select {
+			case <-done:
+				return
+			default:
+			}
+			conn, err := net.Dial("tcp", fmt.Sprint("127.0.0.1:", all[0].Port))
+			if err != nil {
+				time.Sleep(time.Millisecond)
+				continue
+			}
+			_, _ = conn.Write([]byte(strings.Repeat("GET / HTTP/1.1\r\n\r\n", i%7)))
+			if i%2 == 0 {
+				_ = conn.Close()
+			} // else it stays silent
+		}
+	})
+	launches, errs := connectAll(t, all)
+	close(done)
+	scanner.Wait()
+	if err := errors.Join(errs...); err != nil {
+		t.Fatal(err)
+	}
+	finalizeAll(t, launches)
+}
+
+func TestTCPLostRank(t *testing.T) {
+	launches := onRanks(t, 3, func(Comm) error { return nil })
+	_ = launches[2].links[0].Close()
+	if err := launches[0].World().Barrier(); err == nil || !strings.Contains(err.Error(), "rank 2") {
+		t.Error(err)
+	}
+}
+
+func TestTCPAbort(t *testing.T) {
+	launches := onRanks(t, 4, func(Comm) error { return nil })
+	var wait sync.WaitGroup
+	codes := make([]int, 4)
+	for r, l := range launches {
+		wait.Add(1)
+		var once sync.Once
+		l.exit = func(code int) { once.Do(func() { codes[r] = code; wait.Done() }) }
+	}
+	launches[3].Abort(5)
+	codes[3] = 5
+	wait.Done() // the caller exits by itself
+	wait.Wait()
+	for r, code := range codes {
+		if code != 5 {
+			t.Errorf("rank %d exits with %d", r, code)
+		}
+	}
+}

@@ -1,0 +1,45 @@
+#include "tcpbarrier.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <sys/socket.h>
+
+static int send_byte(int socket)
+{
+	const char byte = 'b';
+	for (;;) {
+		const ssize_t n = send(socket, &byte, 1, MSG_NOSIGNAL);
+		if (n == 1)
+			return 0;
+		if (n < 0 && errno != EINTR && errno != EAGAIN)
+			return errno;
+	}
+}
+
+/* The thread polls, so that it is released at once, and yields, since another rank may need the core. */
+static int receive_byte(int socket)
+{
+	char byte;
+	for (;;) {
+		const ssize_t n = recv(socket, &byte, 1, MSG_DONTWAIT);
+		if (n == 1)
+			return 0;
+		if (n == 0)
+			return ECONNRESET;
+		if (errno != EINTR && errno != EAGAIN)
+			return errno;
+		sched_yield();
+	}
+}
+
+int busbar_tcp_barrier_step(void *barrier, uint64_t i)
+{
+	(void)i;
+	const struct busbar_tcp_barrier *b = barrier;
+	int rc = 0;
+	for (int s = 0; s < b->count && !rc; s++)
+		rc = b->first ? receive_byte(b->sockets[s]) : send_byte(b->sockets[s]);
+	for (int s = 0; s < b->count && !rc; s++)
+		rc = b->first ? send_byte(b->sockets[s]) : receive_byte(b->sockets[s]);
+	return rc;
+}

@@ -1,0 +1,16 @@
+/* A barrier over TCP sockets, as a step of the timed loop. */
+#ifndef BUSBAR_TCPBARRIER_H
+#define BUSBAR_TCPBARRIER_H
+
+#include <stdint.h>
+
+struct busbar_tcp_barrier {
+	int count;   /* of sockets: to all members on the first, to the first elsewhere */
+	int first;   /* whether this rank collects and releases the others */
+	int sockets[];
+};
+
+/* busbar_tcp_barrier_step is a busbar_step. It returns 0, or an error number of the system. */
+int busbar_tcp_barrier_step(void *barrier, uint64_t i);
+
+#endif

@@ -1,0 +1,312 @@
+package launch
+
+import (
+	"context"
+	"crypto/hmac"
+	"crypto/rand"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"busbar/internal/units"
+	"busbar/rank/exit"
+	"busbar/rank/timeout"
+)
+
+// The handshake: the rank that connects sends the magic number and a nonce; rank 0 replies with a nonce and its proof;
+// the rank sends its proof and its hello; rank 0 replies with what is wrong, or nothing. Both prove the key of the run
+// before they send anything else, and messages are short.
+
+const (
+	tcpMagic      = "busbar/1"
+	tcpNonce      = 32
+	tcpHelloLimit = 4096
+	reportEvery   = 10 * time.Second
+)
+
+// tcpHello is what a rank states of itself.
+type tcpHello struct {
+	Rank  int    `json:"rank"`
+	Size  int    `json:"size"`
+	Host  string `json:"host"`
+	PID   int    `json:"pid"`
+	Build string `json:"build"`
+}
+
+func (h tcpHello) String() string {
+	return fmt.Sprintf("rank %d on %s (pid %d)", h.Rank, h.Host, h.PID)
+}
+
+// errStranger is the error of a connection that is not from a rank of this run. It is dropped.
+var errStranger = errors.New("not a rank of this run")
+
+// sendText sends a text with its length.
+func sendText(conn net.Conn, text []byte) error {
+	_, err := conn.Write(append(binary.LittleEndian.AppendUint32(nil, uint32(len(text))), text...))
+	return err
+}
+
+func receiveText(conn net.Conn) ([]byte, error) {
+	length, err := receiveBytes(conn, 4)
+	if err != nil {
+		return nil, err
+	}
+	n := binary.LittleEndian.Uint32(length)
+	if n > tcpHelloLimit {
+		return nil, errStranger
+	}
+	return receiveBytes(conn, int(n))
+}
+
+func receiveBytes(conn net.Conn, n int) ([]byte, error) {
+	b := make([]byte, n)
+	_, err := io.ReadFull(conn, b)
+	return b, err
+}
+
+// greetRank is rank 0's side of the handshake, up to its last reply.
+func greetRank(conn net.Conn, key []byte) (hello tcpHello, err error) {
+	begin, err := receiveBytes(conn, len(tcpMagic)+tcpNonce)
+	if err != nil || string(begin[:len(tcpMagic)]) != tcpMagic {
+		return hello, errStranger
+	}
+	theirs, mine := begin[len(tcpMagic):], make([]byte, tcpNonce)
+	_, _ = rand.Read(mine) // never fails
+	if _, err := conn.Write(append(slices.Clone(mine), proof(key, "rank 0", theirs, mine)...)); err != nil {
+		return hello, err
+	}
+	shown, err := receiveBytes(conn, tcpNonce)
+	if err != nil || !hmac.Equal(shown, proof(key, "rank", mine, theirs)) {
+		return hello, errStranger
+	}
+	text, err := receiveText(conn)
+	if err == nil {
+		err = json.Unmarshal(text, &hello)
+	}
+	return hello, err
+}
+
+// greetRank0 is the other side.
+func greetRank0(conn net.Conn, key []byte, hello tcpHello) error {
+	mine := make([]byte, tcpNonce)
+	_, _ = rand.Read(mine) // never fails
+	if _, err := conn.Write(append([]byte(tcpMagic), mine...)); err != nil {
+		return err
+	}
+	reply, err := receiveBytes(conn, 2*tcpNonce)
+	if err != nil {
+		return fmt.Errorf("what listens there does not reply as rank 0: %w", shortError(err))
+	}
+	theirs := reply[:tcpNonce]
+	if !hmac.Equal(reply[tcpNonce:], proof(key, "rank 0", mine, theirs)) {
+		return errors.New("rank 0 of another run listens there (other run identity, world size or BUSBAR_SECRET_FILE)")
+	}
+	if _, err := conn.Write(proof(key, "rank", theirs, mine)); err != nil {
+		return err
+	}
+	text, err := json.Marshal(hello)
+	if err != nil {
+		return err
+	}
+	if err := sendText(conn, text); err != nil {
+		return err
+	}
+	refusal, err := receiveText(conn)
+	if err == nil && len(refusal) > 0 {
+		err = exit.Environmentf("%s", refusal)
+	}
+	return err
+}
+
+// arrival is a connection whose rank has been greeted.
+type arrival struct {
+	conn  net.Conn
+	hello tcpHello
+}
+
+// gatherRanks waits on rank 0 until all ranks are connected, and then listens no more.
+func (t *TCP) gatherRanks(ctx context.Context, key []byte, me tcpHello, log io.Writer) (err error) {
+	socket, err := listenForRanks(ctx, t.meeting)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, socket.Close()) }()
+	arrivals := make(chan arrival)
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	go acceptRanks(ctx, socket, key, arrivals)
+	joined := map[int]tcpHello{0: me}
+	begun, ticks := time.Now(), time.NewTicker(reportEvery)
+	defer ticks.Stop()
+	for len(joined) < t.meeting.Size {
+		select {
+		case a := <-arrivals:
+			refusal := refuse(a.hello, me, joined)
+			err := errors.Join(sendText(a.conn, []byte(refusal)), a.conn.SetDeadline(time.Time{}))
+			if err != nil && refusal == "" {
+				continue // it has ended, or dials again
+			}
+			if refusal != "" {
+				return exit.Environmentf("%s", refusal)
+			}
+			joined[a.hello.Rank] = a.hello
+			t.links[a.hello.Rank] = &tcpLink{Conn: a.conn}
+		case <-ticks.C:
+			fmt.Fprintf(log, "rank: rank 0 waits for %s\n", t.missing(joined))
+		case <-ctx.Done():
+			return exit.Environmentf("%s, %s after the start; start them, and check their logs and the firewall",
+				t.missing(joined), units.Duration(time.Since(begun).Seconds()))
+		}
+	}
+	return nil
+}
+
+// missing names the ranks that have not joined, and those that have.
+func (t *TCP) missing(joined map[int]tcpHello) string {
+	var missing []string
+	hosts := map[string]bool{}
+	for r := range t.meeting.Size {
+		if h, here := joined[r]; here {
+			hosts[h.Host] = true
+		} else if len(missing) < 16 {
+			missing = append(missing, strconv.Itoa(r))
+		}
+	}
+	var names []string
+	for h := range hosts {
+		names = append(names, h)
+	}
+	slices.Sort(names)
+	return fmt.Sprintf("%d of %d ranks (%s) at %v; the others are on %s", t.meeting.Size-len(joined), t.meeting.Size,
+		strings.Join(missing, ", "), t.meeting, strings.Join(names, ", "))
+}
+
+// refuse states why a rank cannot join; "" if it can.
+func refuse(h, me tcpHello, joined map[int]tcpHello) string {
+	switch before, twice := joined[h.Rank]; {
+	case h.Size != me.Size:
+		return fmt.Sprintf("%v has a world size of %d, rank 0 one of %d: start all ranks with one launcher", h, h.Size,
+			me.Size)
+	case h.Build != me.Build:
+		return fmt.Sprintf("%v is another build of rank than rank 0 on %s: copy one bin/rank to all hosts", h, me.Host)
+	case h.Rank < 0 || h.Rank >= me.Size:
+		return fmt.Sprintf("%v is outside of a world of %d", h, me.Size)
+	case twice:
+		return fmt.Sprintf("two processes have the same rank: %v and %v", before, h)
+	}
+	return ""
+}
+
+// acceptRanks greets what connects, each within the time of a handshake, until ctx ends. What is no rank is dropped.
+func acceptRanks(ctx context.Context, socket net.Listener, key []byte, arrivals chan<- arrival) {
+	for {
+		conn, err := socket.Accept()
+		if ctx.Err() != nil || errors.Is(err, net.ErrClosed) {
+			return
+		}
+		if err != nil { // most likely no file descriptor is left
+			time.Sleep(50 * time.Millisecond)
+			continue
+		}
+		go func() {
+			_ = conn.SetDeadline(time.Now().Add(handshakeTime))
+			hello, err := greetRank(conn, key)
+			if err == nil {
+				select {
+				case arrivals <- arrival{conn, hello}:
+					return
+				case <-ctx.Done():
+				}
+			}
+			_ = conn.Close()
+		}()
+	}
+}
+
+// listenForRanks opens the port of the meeting on the address that the other ranks know.
+func listenForRanks(ctx context.Context, m *Meeting) (net.Listener, error) {
+	addresses, err := lookUp(ctx, m)
+	if err != nil {
+		return nil, err
+	}
+	own := func(a net.IPAddr) bool {
+		return a.IP.IsLoopback() || slices.ContainsFunc(localNets(), func(n *net.IPNet) bool { return n.IP.Equal(a.IP) })
+	}
+	i := slices.IndexFunc(addresses, own)
+	if i < 0 {
+		return nil, exit.Environmentf("%s=%s (%v) is no address of rank 0's host: set it to one", m.HostFrom, m.Host,
+			addresses)
+	}
+	host := addresses[i].String()
+	if addresses[i].IP.IsLoopback() && net.ParseIP(m.Host) == nil && m.Host != "localhost" && m.Size != m.LocalSize {
+		host = "" // the name of a host that /etc/hosts maps to 127.0.1.1, as Debian does: others know another address
+	}
+	socket, err := (&net.ListenConfig{KeepAlive: -1}).Listen(ctx, "tcp", net.JoinHostPort(host, strconv.Itoa(m.Port)))
+	if errors.Is(err, syscall.EADDRINUSE) {
+		return nil, exit.Environmentf("port %d on %s is in use, perhaps by another run: set another MASTER_PORT", m.Port,
+			m.Host)
+	}
+	if err != nil {
+		return nil, exit.Environmentf("rank 0 cannot listen on %v: %w", m, err)
+	}
+	return socket, nil
+}
+
+// lookUp resolves the name of rank 0's host. It tries again, since a name may become known after the host.
+func lookUp(ctx context.Context, m *Meeting) ([]net.IPAddr, error) {
+	for begun := time.Now(); ; time.Sleep(200 * time.Millisecond) {
+		addresses, err := net.DefaultResolver.LookupIPAddr(ctx, m.Host)
+		if err == nil {
+			return addresses, nil
+		}
+		if time.Since(begun) > timeout.Names || ctx.Err() != nil {
+			return nil, exit.Environmentf("rank %d cannot resolve %s=%s: %w", m.Rank, m.HostFrom, m.Host, err)
+		}
+	}
+}
+
+func (t *TCP) joinRank0(ctx context.Context, key []byte, hello tcpHello) error {
+	if _, err := lookUp(ctx, t.meeting); err != nil {
+		return err
+	}
+	address := net.JoinHostPort(t.meeting.Host, strconv.Itoa(t.meeting.Port))
+	begun, pause := time.Now(), 50*time.Millisecond
+	for {
+		conn, err := dialRank0(ctx, address, key, hello)
+		if err == nil {
+			t.links[0] = &tcpLink{Conn: conn}
+			return nil
+		}
+		if known := (*exit.Error)(nil); errors.As(err, &known) {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return exit.Environmentf("rank %d cannot reach rank 0 at %v in %s: %w", hello.Rank, t.meeting,
+				units.Duration(time.Since(begun).Seconds()), err)
+		case <-time.After(pause):
+			pause = min(2*pause, time.Second)
+		}
+	}
+}
+
+func dialRank0(ctx context.Context, address string, key []byte, hello tcpHello) (net.Conn, error) {
+	conn, err := (&net.Dialer{Timeout: handshakeTime, KeepAlive: -1}).DialContext(ctx, "tcp", address)
+	if err != nil {
+		return nil, shortError(err)
+	}
+	_ = conn.SetDeadline(time.Now().Add(2 * handshakeTime))
+	if err := greetRank0(conn, key, hello); err != nil {
+		_ = conn.Close()
+		return nil, err
+	}
+	return conn, conn.SetDeadline(time.Time{})
+}
