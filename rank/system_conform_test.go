@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -42,11 +43,15 @@ func TestBackendConforms(t *testing.T) {
 		{"gloo", openMPI, 3, 0, 1, 0},
 		{"gloo", openMPI, 2, 32 << 10, 3, 0},
 		{"gloo", mpich, 2, 0, 1, 0},
+		{"gloo", meet, 1, 0, 1, 0},
+		{"gloo", meet, 3, 32 << 10, 3, 0},
 		{backend.Simulation, openMPI, 1, 0, 1, 0},
 		{backend.Simulation, openMPI, 3, 0, 1, 0},
 		{backend.Simulation, openMPI, 2, 32 << 10, 3, 0},
 		{backend.Simulation, openMPI, 2, 0, 1, 2},
 		{backend.Simulation, mpich, 2, 0, 1, 0},
+		{backend.Simulation, meet, 3, 0, 1, 0},
+		{backend.Simulation, meet, 2, 32 << 10, 3, 2},
 	} {
 		t.Run(fmt.Sprintf("%s %s %d rotate %d graph %d", w.backend, w.mpirun, w.np, w.rotate, w.graph),
 			func(t *testing.T) {
@@ -65,7 +70,14 @@ func TestBackendConforms(t *testing.T) {
 	}
 }
 
-func connectByMPI() (launch.Launch, error) { return launch.ConnectMPI(mpi.Options{}, func(string) {}) }
+// connectRanks connects the ranks of the test by what started them.
+func connectRanks() (launch.Launch, error) {
+	m, err := launch.BootstrapAuto.Choose(os.Getenv)
+	if err != nil || m == nil {
+		return launch.ConnectMPI(mpi.Options{}, func(string) {})
+	}
+	return launch.ConnectTCP(context.Background(), m, nil, launch.BuildIdentity(), os.Stderr)
+}
 
 // conform runs one rank of that test.
 func conform(name string) int {
@@ -76,7 +88,7 @@ func conform(name string) int {
 		}
 		return n
 	}
-	connected, err := connectByMPI()
+	connected, err := connectRanks()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1

@@ -92,6 +92,14 @@ func TestDisturbed(t *testing.T) {
 		{mpirun: alone, target: 0, signal: syscall.SIGTERM, code: 143},
 		{mpirun: alone, target: 0, signal: syscall.SIGINT, code: 130},
 
+		{mpirun: meet, args: small, target: launcher, signal: syscall.SIGTERM, code: 143},
+		{mpirun: meet, args: small, target: 0, signal: syscall.SIGTERM, code: 143},
+		{mpirun: meet, np: 3, args: small, target: 1, signal: syscall.SIGINT, code: 130},
+		{mpirun: meet, np: 3, args: small, target: 2, signal: syscall.SIGKILL, code: exit.Failed},
+		{mpirun: meet, np: 3, args: small, target: 0, signal: syscall.SIGKILL, code: noEnd},
+		{mpirun: meet, np: 3, args: simulated, target: 1, signal: syscall.SIGSTOP, code: exit.Hang},
+		{mpirun: meet, np: 3, args: simulated, target: 0, signal: syscall.SIGSTOP, code: exit.Hang},
+
 		{np: 3, target: 2, signal: syscall.SIGKILL, code: exit.Failed},
 		{np: 3, target: 0, signal: syscall.SIGKILL, code: noEnd}, // rank 0 has the files
 		{target: launcher, signal: syscall.SIGKILL, code: anyEnd},

@@ -8,22 +8,25 @@ import (
 	"busbar/rank/exit"
 )
 
+// faulted is a launch with a fault and what follows.
+type faulted struct {
+	name  string
+	fault string   // BUSBAR_REHEARSAL_FAULT
+	env   []string // more environment
+	args  []string // more flags
+	lacks []string // functions that the library lacks
+	code  int
+	words []string      // expected text
+	ok    int           // points that are ok
+	point result.Status // status of the current point; "" for no point
+}
+
 // The fault matrix of the NCCL backend: each phase with each possible fault, with real processes and simulated NCCL.
 // The second of three points has the fault.
 func TestFaultMatrix(t *testing.T) {
 	t.Parallel()
 	const kept = 1 // the point before
-	for _, k := range []struct {
-		name  string
-		fault string   // BUSBAR_REHEARSAL_FAULT
-		env   []string // more environment
-		args  []string // more flags
-		lacks []string // functions that the library lacks
-		code  int
-		words []string      // expected text
-		ok    int           // points that are ok
-		point result.Status // status of the current point; "" for no point
-	}{
+	for _, k := range []faulted{
 		{name: "load: ranks may share a GPU", env: []string{"CUDA_VISIBLE_DEVICES=0"},
 			args: []string{"--allow-shared-gpu"}, code: exit.OK, ok: 3},
 		{name: "init: never ends", fault: "init-hang@rank=1", code: exit.Hang,
@@ -89,34 +92,41 @@ func TestFaultMatrix(t *testing.T) {
 		{name: "no alltoall gather scatter", args: []string{"--collective", "alltoall,gather,scatter", "-e", "1K"},
 			lacks: []string{"ncclAlltoAll", "ncclGather", "ncclScatter"}, code: exit.OK, ok: 3},
 	} {
-		t.Run(k.name, func(t *testing.T) {
-			t.Parallel()
-			out := t.TempDir()
-			if k.lacks != nil {
-				k.args = append(k.args, "--nccl", lacking(t, k.lacks...))
-			}
-			deadline := "60s" // rows without a hang need no short deadline: the machine may be busy
-			if k.code == exit.Hang {
-				deadline = hangDeadline
-			}
-			o := rankRun{np: 3, env: append(k.env, "BUSBAR_REHEARSAL_FAULT="+k.fault),
-				args: append(simulated("--collective", "all_reduce", "-b", "1K", "-e", "16K", "-f", "4", "-n", "10",
-					"--deadline", deadline, "--out", out), k.args...)}.run(t)
-			if o.code != k.code && (k.code >= 0 || o.code == 0) {
-				t.Errorf("want exit code %d: %s", k.code, o)
-			}
-			has(t, strings.ReplaceAll(o.stdout, "\n#   ", " ")+o.stderr, k.words...)
-			if k.ok == 0 {
-				return
-			}
-			f := readOne(t, out)
-			count := map[result.Status]int{}
-			for _, r := range f.Records {
-				count[r.Status]++
-			}
-			if count[result.OK] != k.ok || k.point != "" && count[k.point] != 1 || f.End == nil {
-				t.Errorf("points are %v, wanted %d ok and one %q, and an end: %s", count, k.ok, k.point, o)
-			}
-		})
+		for _, launcher := range []string{openMPI, meet} {
+			t.Run(k.name+" "+launcher, func(t *testing.T) {
+				parallelOn(t, launcher)
+				k.check(t, launcher)
+			})
+		}
+	}
+}
+
+// check runs a launch with the fault.
+func (k faulted) check(t *testing.T, launcher string) {
+	out := t.TempDir()
+	if k.lacks != nil {
+		k.args = append(k.args, "--nccl", lacking(t, k.lacks...))
+	}
+	deadline := "60s" // rows without a hang need no short deadline: the machine may be busy
+	if k.code == exit.Hang {
+		deadline = hangDeadline
+	}
+	o := rankRun{mpirun: launcher, np: 3, env: append(k.env, "BUSBAR_REHEARSAL_FAULT="+k.fault),
+		args: append(simulated("--collective", "all_reduce", "-b", "1K", "-e", "16K", "-f", "4", "-n", "10",
+			"--deadline", deadline, "--out", out), k.args...)}.run(t)
+	if o.code != k.code && (k.code >= 0 || o.code == 0) {
+		t.Errorf("want exit code %d: %s", k.code, o)
+	}
+	has(t, strings.ReplaceAll(o.stdout, "\n#   ", " ")+o.stderr, k.words...)
+	if k.ok == 0 {
+		return
+	}
+	f := readOne(t, out)
+	count := map[result.Status]int{}
+	for _, r := range f.Records {
+		count[r.Status]++
+	}
+	if count[result.OK] != k.ok || k.point != "" && count[k.point] != 1 || f.End == nil {
+		t.Errorf("points are %v, wanted %d ok and one %q, and an end: %s", count, k.ok, k.point, o)
 	}
 }

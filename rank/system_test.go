@@ -6,6 +6,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -32,6 +33,7 @@ const (
 	openMPI = "mpirun.openmpi"
 	mpich   = "mpirun.mpich"
 	alone   = "no launcher"
+	meet    = "TCP" // without MPI
 )
 
 func TestMain(m *testing.M) {
@@ -94,10 +96,10 @@ var launches atomic.Int64
 // testsPerCore is the number of tests per core: most tests mostly wait for a deadline.
 const testsPerCore = 2
 
-// parallelOn runs the tests of a launcher in parallel. Only make test-all runs those of MPICH.
+// parallelOn runs the tests of a launcher in parallel. Only make test-all runs those of MPICH and of TCP.
 func parallelOn(t *testing.T, mpirun string) {
 	t.Helper()
-	if mpirun == mpich {
+	if mpirun == mpich || mpirun == meet {
 		needs.TestAll(t)
 	}
 	t.Parallel()
@@ -115,11 +117,29 @@ func (l rankRun) words(t *testing.T, number int64) (words []string) {
 		words = []string{"taskset", "-c", strconv.Itoa(cores[number%int64(len(cores))]), openMPI, "--oversubscribe"}
 	case mpich:
 		words = []string{mpich}
+	case meet:
+		script, err := filepath.Abs("testdata/meet.sh")
+		if err != nil {
+			t.Fatal(err)
+		}
+		words = []string{"bash", script, freePort(t), strconv.Itoa(cmp.Or(l.np, 2))}
+		return slices.Concat(words, []string{l.program}, l.args, l.more)
 	}
 	if words != nil {
 		words = append(words, "-np", strconv.Itoa(cmp.Or(l.np, 2)))
 	}
 	return slices.Concat(words, []string{l.program}, l.args, l.more)
+}
+
+// freePort returns a TCP port that was free a moment ago.
+func freePort(t *testing.T) string {
+	t.Helper()
+	socket, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer socket.Close()
+	return strconv.Itoa(socket.Addr().(*net.TCPAddr).Port)
 }
 
 func (l rankRun) start(t *testing.T) *running {
@@ -266,7 +286,8 @@ func (r *running) pid(rank int) int {
 			exe, _ := os.Readlink(dir + "/exe")
 			env := environmentOf(dir)
 			if filepath.Base(exe) == "rank" && (slices.Contains(env, fmt.Sprint("OMPI_COMM_WORLD_RANK=", rank)) ||
-				slices.Contains(env, fmt.Sprint("PMI_RANK=", rank))) {
+				slices.Contains(env, fmt.Sprint("PMI_RANK=", rank)) ||
+				slices.Contains(env, fmt.Sprint("RANK=", rank))) {
 				found = pid
 			}
 		}

@@ -153,7 +153,7 @@ func (c glooCall) Close() error {
 // failed breaks the connections of a rank whose operation failed, so that no other waits for it.
 func (c glooCall) failed(step *loop.StepError) error {
 	if step.Stage == loop.Sync {
-		return fmt.Errorf("MPI's barrier before a batch: %w", c.b.barrier.Failed(step.Code))
+		return fmt.Errorf("barrier before a batch: %w", c.b.barrier.Failed(step.Code))
 	}
 	err := c.b.l.named(c.Error(step.Code), c.b.w.Hosts)
 	c.b.context.Interrupt()

@@ -153,7 +153,7 @@ func (t *hostTraining) Run(m program.Mode) (start, end int64, err error) {
 func (t *hostTraining) failed(e *loop.StepError) error {
 	op, code := t.host.Failed()
 	if e.Stage == loop.Sync || op < 0 {
-		return fmt.Errorf("MPI's barrier before a step: %w", t.sync.Failed(e.Code))
+		return fmt.Errorf("barrier before a step: %w", t.sync.Failed(e.Code))
 	}
 	failed := t.calls[op].failed(&loop.StepError{Code: code, Stage: loop.Issue, At: e.At})
 	return fmt.Errorf("%s: %w", t.plan.Ops[op].Name, failed)

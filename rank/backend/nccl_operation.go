@@ -167,7 +167,7 @@ func (b *ncclBackend) run(l *loop.Loop, batches, n int, c ncclCalls) (bench.Stam
 		return bench.Stamps(s), err
 	}
 	if step.Stage == loop.Sync { // MPI's own failure ends the run
-		return bench.Stamps(s), fmt.Errorf("MPI's barrier before a batch: %w", b.barrier.Failed(step.Code))
+		return bench.Stamps(s), fmt.Errorf("barrier before a batch: %w", b.barrier.Failed(step.Code))
 	}
 	err = c.failed(step.Code)
 	if step.Stage == loop.Issue && c.refused != nil && c.refused() && b.pointStatus(err) == result.Unsupported {

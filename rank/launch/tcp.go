@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"busbar/internal/result"
+	"busbar/rank/timeout"
 )
 
 // TCP is a launch whose ranks are connected by TCP: every rank to rank 0, which passes on what others send each other.
@@ -126,8 +127,10 @@ func (t *TCP) serve(peer int) {
 	}
 }
 
-// disconnect makes all waiting and later calls fail, unless connections may end.
+// disconnect makes all waiting and later calls fail, unless connections may end. It leaves the control channel time to
+// report which process exited.
 func (t *TCP) disconnect(err error) {
+	time.Sleep(timeout.Ask)
 	if t.parting.Load() {
 		return
 	}

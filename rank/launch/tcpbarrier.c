@@ -1,6 +1,7 @@
 #include "tcpbarrier.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <sched.h>
 #include <sys/socket.h>
 
@@ -41,5 +42,7 @@ int busbar_tcp_barrier_step(void *barrier, uint64_t i)
 		rc = b->first ? receive_byte(b->sockets[s]) : send_byte(b->sockets[s]);
 	for (int s = 0; s < b->count && !rc; s++)
 		rc = b->first ? send_byte(b->sockets[s]) : receive_byte(b->sockets[s]);
+	if (rc && b->pause > 0)
+		(void)poll(NULL, 0, b->pause);
 	return rc;
 }

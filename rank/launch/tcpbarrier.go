@@ -7,12 +7,13 @@ package launch
 
 static int (*barrier_step(void))(void *, uint64_t) { return busbar_tcp_barrier_step; }
 
-static struct busbar_tcp_barrier *new_barrier(int count, int first)
+static struct busbar_tcp_barrier *new_barrier(int count, int first, int pause)
 {
 	struct busbar_tcp_barrier *b = calloc(1, sizeof *b + (size_t)count * sizeof b->sockets[0]);
 	if (b) {
 		b->count = count;
 		b->first = first;
+		b->pause = pause;
 	}
 	return b;
 }
@@ -36,6 +37,7 @@ import (
 	"unsafe"
 
 	"busbar/internal/loop"
+	"busbar/rank/timeout"
 )
 
 // barrierHello is what a member sends first on its connection of a barrier.
@@ -59,7 +61,7 @@ func (c tcpComm) NewBarrier() (*Barrier, error) {
 	if c.rank == 0 {
 		first = 1
 	}
-	b := C.new_barrier(C.int(len(files)), C.int(first))
+	b := C.new_barrier(C.int(len(files)), C.int(first), C.int(timeout.Ask.Milliseconds()))
 	if b == nil {
 		return nil, errors.Join(errors.New("out of memory"), closeAll(files))
 	}

@@ -7,6 +7,7 @@
 struct busbar_tcp_barrier {
 	int count;   /* of sockets: to all members on the first, to the first elsewhere */
 	int first;   /* whether this rank collects and releases the others */
+	int pause;   /* milliseconds before an error is returned: others report better why a rank exited */
 	int sockets[];
 };
 

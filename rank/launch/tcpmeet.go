@@ -160,17 +160,19 @@ func (t *TCP) gatherRanks(ctx context.Context, key []byte, me tcpHello, log io.W
 			joined[a.hello.Rank] = a.hello
 			t.links[a.hello.Rank] = &tcpLink{Conn: a.conn}
 		case <-ticks.C:
-			fmt.Fprintf(log, "rank: rank 0 waits for %s\n", t.missing(joined))
+			ranks, others := t.missing(joined)
+			fmt.Fprintf(log, "rank: rank 0 waits at %v for %s; %s\n", t.meeting, ranks, others)
 		case <-ctx.Done():
-			return exit.Environmentf("%s, %s after the start; start them, and check their logs and the firewall",
-				t.missing(joined), units.Duration(time.Since(begun).Seconds()))
+			ranks, others := t.missing(joined)
+			return exit.Environmentf("%s did not reach rank 0 at %v in %s; %s; check that they were started, their logs and "+
+				"the firewall", ranks, t.meeting, units.Duration(time.Since(begun).Seconds()), others)
 		}
 	}
 	return nil
 }
 
-// missing names the ranks that have not joined, and those that have.
-func (t *TCP) missing(joined map[int]tcpHello) string {
+// missing names the ranks that have not joined, and where those are that have.
+func (t *TCP) missing(joined map[int]tcpHello) (ranks, others string) {
 	var missing []string
 	hosts := map[string]bool{}
 	for r := range t.meeting.Size {
@@ -185,8 +187,8 @@ func (t *TCP) missing(joined map[int]tcpHello) string {
 		names = append(names, h)
 	}
 	slices.Sort(names)
-	return fmt.Sprintf("%d of %d ranks (%s) at %v; the others are on %s", t.meeting.Size-len(joined), t.meeting.Size,
-		strings.Join(missing, ", "), t.meeting, strings.Join(names, ", "))
+	return fmt.Sprintf("%d of %d ranks (%s)", t.meeting.Size-len(joined), t.meeting.Size, strings.Join(missing, ", ")),
+		"the others are on " + strings.Join(names, ", ")
 }
 
 // refuse states why a rank cannot join; "" if it can.
@@ -273,6 +275,7 @@ func lookUp(ctx context.Context, m *Meeting) ([]net.IPAddr, error) {
 	}
 }
 
+// joinRank0 connects this rank to rank 0, which may start later: it tries again until ctx ends.
 func (t *TCP) joinRank0(ctx context.Context, key []byte, hello tcpHello) error {
 	if _, err := lookUp(ctx, t.meeting); err != nil {
 		return err

@@ -20,7 +20,7 @@ struct bare_batch {
 
 	nccl_comm comm;
 	cuda_stream stream;
-	busbar_step sync; /* MPI's barrier, as busbar's loop calls it */
+	busbar_step sync; /* the barrier, as busbar's loop calls it */
 	void *sync_context;
 };
 
