@@ -59,7 +59,7 @@ func Auto(h *Host, worlds []int) string {
 		return "nccl"
 	}
 	if h.Rank == 0 && slices.ContainsFunc(all, func(s sight) bool { return s.Noted }) {
-		fmt.Fprintf(h.Stderr, "rank: measuring %s, not nccl: %s\n", h.withoutGPUs(), why)
+		fmt.Fprintf(h.Stderr, "rank: NCCL is not measured, but %s: %s\n", h.withoutGPUs(), why)
 	}
 	return h.withoutGPUs()
 }

@@ -15,7 +15,7 @@ import (
 )
 
 // freePort is a port that was free a moment ago.
-func freePort(t *testing.T) int {
+func freePort(t testing.TB) int {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -25,7 +25,7 @@ func freePort(t *testing.T) int {
 	return l.Addr().(*net.TCPAddr).Port
 }
 
-func meetings(t *testing.T, n int) []*Meeting {
+func meetings(t testing.TB, n int) []*Meeting {
 	t.Helper()
 	port := freePort(t)
 	all := make([]*Meeting, n)
@@ -37,7 +37,7 @@ func meetings(t *testing.T, n int) []*Meeting {
 }
 
 // connectAll connects the ranks of meetings, each as a goroutine.
-func connectAll(t *testing.T, all []*Meeting) ([]*TCP, []error) {
+func connectAll(t testing.TB, all []*Meeting) ([]*TCP, []error) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
@@ -55,7 +55,7 @@ func connectAll(t *testing.T, all []*Meeting) ([]*TCP, []error) {
 }
 
 // onRanks runs f on every rank of a launch.
-func onRanks(t *testing.T, n int, f func(c Comm) error) []*TCP {
+func onRanks(t testing.TB, n int, f func(c Comm) error) []*TCP {
 	t.Helper()
 	launches, errs := connectAll(t, meetings(t, n))
 	if err := errors.Join(errs...); err != nil {
@@ -72,7 +72,7 @@ func onRanks(t *testing.T, n int, f func(c Comm) error) []*TCP {
 	return launches
 }
 
-func finalizeAll(t *testing.T, launches []*TCP) {
+func finalizeAll(t testing.TB, launches []*TCP) {
 	t.Helper()
 	var wait sync.WaitGroup
 	for _, l := range launches {
@@ -185,6 +185,88 @@ func TestTCPRefusals(t *testing.T) {
 			wait.Wait()
 			if err := errors.Join(errs...); err == nil || !strings.Contains(err.Error(), c.word) {
 				t.Error(err)
+			}
+		})
+	}
+}
+
+// A rank that exits before all have met may be started again.
+func TestTCPRankStartedAgain(t *testing.T) {
+	all := meetings(t, 3)
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	errs := make([]error, 3)
+	launches := make([]*TCP, 3)
+	var wait sync.WaitGroup
+	wait.Go(func() { launches[0], errs[0] = ConnectTCP(ctx, all[0], nil, "build", io.Discard) })
+	first, err := ConnectTCP(ctx, all[1], nil, "build", io.Discard)
+	if err != nil {
+		t.Fatal(err)
+	}
+	first.parting.Store(true)
+	if err := first.links[0].Close(); err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range []int{1, 2} {
+		wait.Go(func() { launches[r], errs[r] = ConnectTCP(ctx, all[r], nil, "build", io.Discard) })
+	}
+	wait.Wait()
+	if err := errors.Join(errs...); err != nil {
+		t.Fatal(err)
+	}
+	finalizeAll(t, launches)
+}
+
+func TestTCPSecret(t *testing.T) {
+	all := meetings(t, 2)
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	errs := make([]error, 2)
+	var wait sync.WaitGroup
+	for r, secret := range []string{"a", "b"} {
+		wait.Go(func() { _, errs[r] = ConnectTCP(ctx, all[r], []byte(secret), "build", io.Discard) })
+	}
+	wait.Wait()
+	if errs[0] == nil || errs[1] == nil || !strings.Contains(errs[1].Error(), "BUSBAR_SECRET_FILE") {
+		t.Errorf("%v; %v", errs[0], errs[1])
+	}
+}
+
+func TestTCPPortInUse(t *testing.T) {
+	all := meetings(t, 2)
+	socket, err := net.Listen("tcp", fmt.Sprint("127.0.0.1:", all[0].Port))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer socket.Close()
+	if _, err := ConnectTCP(context.Background(), all[0], nil, "build", io.Discard); err == nil ||
+		!strings.Contains(err.Error(), "is in use") {
+		t.Error(err)
+	}
+}
+
+func BenchmarkTCP(b *testing.B) {
+	for _, n := range []int{16, 64, 256, 1024} {
+		b.Run(fmt.Sprint("barrier of ", n), func(b *testing.B) {
+			launches := onRanks(b, n, func(Comm) error { return nil })
+			b.ResetTimer()
+			var wait sync.WaitGroup
+			for _, l := range launches {
+				wait.Go(func() {
+					for range b.N {
+						if err := l.World().Barrier(); err != nil {
+							b.Error(err)
+						}
+					}
+				})
+			}
+			wait.Wait()
+			b.StopTimer()
+			finalizeAll(b, launches)
+		})
+		b.Run(fmt.Sprint("start of ", n), func(b *testing.B) {
+			for range b.N {
+				finalizeAll(b, onRanks(b, n, func(Comm) error { return nil }))
 			}
 		})
 	}

@@ -149,6 +149,7 @@ func (t *TCP) gatherRanks(ctx context.Context, key []byte, me tcpHello, log io.W
 	for len(joined) < t.meeting.Size {
 		select {
 		case a := <-arrivals:
+			t.forgetEnded(joined)
 			refusal := refuse(a.hello, me, joined)
 			err := errors.Join(sendText(a.conn, []byte(refusal)), a.conn.SetDeadline(time.Time{}))
 			if err != nil && refusal == "" {
@@ -159,6 +160,9 @@ func (t *TCP) gatherRanks(ctx context.Context, key []byte, me tcpHello, log io.W
 			}
 			joined[a.hello.Rank] = a.hello
 			t.links[a.hello.Rank] = &tcpLink{Conn: a.conn}
+			if len(joined) == t.meeting.Size {
+				t.forgetEnded(joined)
+			}
 		case <-ticks.C:
 			ranks, others := t.missing(joined)
 			fmt.Fprintf(log, "rank: rank 0 waits at %v for %s; %s\n", t.meeting, ranks, others)
@@ -169,6 +173,31 @@ func (t *TCP) gatherRanks(ctx context.Context, key []byte, me tcpHello, log io.W
 		}
 	}
 	return nil
+}
+
+// forgetEnded removes the ranks that have exited: they may be started again.
+func (t *TCP) forgetEnded(joined map[int]tcpHello) {
+	for r, link := range t.links {
+		if link != nil && ended(link.Conn) {
+			_ = link.Close()
+			t.links[r] = nil
+			delete(joined, r)
+		}
+	}
+}
+
+// ended reports whether the other end of a connection is closed.
+func ended(conn net.Conn) bool {
+	raw, err := conn.(*net.TCPConn).SyscallConn()
+	if err != nil {
+		return true
+	}
+	over := false
+	err = raw.Control(func(fd uintptr) {
+		n, _, err := syscall.Recvfrom(int(fd), make([]byte, 1), syscall.MSG_PEEK|syscall.MSG_DONTWAIT)
+		over = n == 0 && err == nil || err != nil && !errors.Is(err, syscall.EAGAIN)
+	})
+	return over || err != nil
 }
 
 // missing names the ranks that have not joined, and where those are that have.
