@@ -54,7 +54,11 @@ func (j *job) connect() error {
 
 // bootstrap connects the ranks by MPI or by TCP. A program that was started alone and finds no MPI needs none.
 func (j *job) bootstrap() (launch.Launch, error) {
-	meeting, err := j.cfg.bootstrap.Choose(os.Getenv)
+	way := j.cfg.bootstrap
+	if way == launch.BootstrapAuto && j.cfg.mpi != "auto" {
+		way = launch.BootstrapMPI
+	}
+	meeting, err := way.Choose(os.Getenv)
 	if err != nil {
 		return nil, err
 	}
@@ -62,7 +66,7 @@ func (j *job) bootstrap() (launch.Launch, error) {
 		return j.connectTCP(meeting)
 	}
 	l, err := launch.ConnectMPI(mpi.Options{Choice: j.cfg.mpi}, func(phase string) { j.watch.Phase(phase, connecting) })
-	if err != nil && j.started.Launcher == "" && j.cfg.bootstrap == launch.BootstrapAuto && j.cfg.mpi == "auto" {
+	if err != nil && j.started.Launcher == "" && way == launch.BootstrapAuto {
 		return j.connectTCP(launch.Alone())
 	}
 	return l, err

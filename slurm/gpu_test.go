@@ -39,6 +39,23 @@ func TestGPUsUnderSrun(t *testing.T) {
 	}
 }
 
+// srun without PMI starts ranks that meet over TCP.
+func TestSrunWithoutPMI(t *testing.T) {
+	needs.TestAll(t)
+	onCluster(t)
+	awaitIdle(t)
+	out := filepath.Join(home, "results", "tcp")
+	words := []string{"srun", jobLimit, "--ntasks=4", "--nodes=2", "--mpi=none", "--kill-on-bad-exit=1", "bin/rank",
+		"--quiet", "--allow-shared-gpu", "--out", out}
+	if _, err := asUser(nil, append(words, gpus...)...); err != nil {
+		t.Fatal(err)
+	}
+	runs := (&job{t: t, out: out}).runs()
+	if len(runs) != 1 || runs[0].Run.World != 4 || runs[0].Run.Nodes != 2 || runs[0].End == nil {
+		t.Fatalf("%d files: %+v", len(runs), runs)
+	}
+}
+
 // restart replaces the cluster by one with other settings until the end of the test.
 func restart(t *testing.T, settings ...string) {
 	t.Helper()
