@@ -71,7 +71,8 @@ func (e *ending) interrupted(s syscall.Signal, other *launch.RankFacts) {
 			inFiles(paths),
 		)
 		fmt.Fprintln(e.stderr, "rank: repeat the command with --resume to continue")
-		if l := e.launched.Load(); other != nil || l != nil && launch.MPIOf(*l) == nil { // no launcher signals the others
+		// Without MPI's launcher nobody signals the others.
+		if l := e.launched.Load(); other != nil || l != nil && launch.MPIOf(*l) == nil {
 			e.die(code)
 		}
 		os.Exit(code)

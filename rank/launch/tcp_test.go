@@ -117,8 +117,8 @@ func useComm(c Comm, n int) error {
 		}
 	}
 	sum, most := []float64{float64(c.Rank()), 1}, []float64{float64(-c.Rank())}
-	if err := errors.Join(c.Sum(sum), c.Max(most)); err != nil || sum[0] != float64(n*(n-1)/2) || sum[1] != float64(n) ||
-		most[0] != 0 {
+	if err := errors.Join(c.Sum(sum), c.Max(most)); err != nil || sum[0] != float64(n*(n-1)/2) ||
+		sum[1] != float64(n) || most[0] != 0 {
 		return fmt.Errorf("sum %v, max %v, %w", sum, most, err)
 	}
 	color := c.Rank() % 2

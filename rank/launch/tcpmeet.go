@@ -168,8 +168,8 @@ func (t *TCP) gatherRanks(ctx context.Context, key []byte, me tcpHello, log io.W
 			fmt.Fprintf(log, "rank: rank 0 waits at %v for %s; %s\n", t.meeting, ranks, others)
 		case <-ctx.Done():
 			ranks, others := t.missing(joined)
-			return exit.Environmentf("%s did not reach rank 0 at %v in %s; %s; check that they were started, their logs and "+
-				"the firewall", ranks, t.meeting, units.Duration(time.Since(begun).Seconds()), others)
+			return exit.Environmentf("%s did not reach rank 0 at %v in %s; %s; check that they were started, their "+
+				"logs and the firewall", ranks, t.meeting, units.Duration(time.Since(begun).Seconds()), others)
 		}
 	}
 	return nil
@@ -269,7 +269,8 @@ func listenForRanks(ctx context.Context, m *Meeting) (net.Listener, error) {
 		return nil, err
 	}
 	own := func(a net.IPAddr) bool {
-		return a.IP.IsLoopback() || slices.ContainsFunc(localNets(), func(n *net.IPNet) bool { return n.IP.Equal(a.IP) })
+		same := func(n *net.IPNet) bool { return n.IP.Equal(a.IP) }
+		return a.IP.IsLoopback() || slices.ContainsFunc(localNets(), same)
 	}
 	i := slices.IndexFunc(addresses, own)
 	if i < 0 {
@@ -282,8 +283,8 @@ func listenForRanks(ctx context.Context, m *Meeting) (net.Listener, error) {
 	}
 	socket, err := (&net.ListenConfig{KeepAlive: -1}).Listen(ctx, "tcp", net.JoinHostPort(host, strconv.Itoa(m.Port)))
 	if errors.Is(err, syscall.EADDRINUSE) {
-		return nil, exit.Environmentf("port %d on %s is in use, perhaps by another run: set another MASTER_PORT", m.Port,
-			m.Host)
+		return nil, exit.Environmentf("port %d on %s is in use, perhaps by another run: set another MASTER_PORT",
+			m.Port, m.Host)
 	}
 	if err != nil {
 		return nil, exit.Environmentf("rank 0 cannot listen on %v: %w", m, err)

@@ -35,7 +35,8 @@ type File struct {
 
 // WorldOfOne is the note of a run without a launcher.
 const WorldOfOne = "World size is 1 (no launcher): one rank communicates with no other, so busbw is 0. To start " +
-	"N ranks: mpirun -np N rank [flags], srun -n N rank [flags], or torchrun --no-python --nproc-per-node N rank [flags]"
+	"N ranks: mpirun -np N rank [flags], srun -n N rank [flags], or torchrun --no-python --nproc-per-node N rank " +
+	"[flags]"
 
 // New returns a screen on stdout for results in folder. It prints nothing unless on is true.
 func New(on bool, stdout io.Writer, folder string) *Screen {
