@@ -48,13 +48,13 @@ type barrierHello struct {
 
 // NewBarrier implements LoopBarrier by connections of their own between the first member and all others. Collective.
 func (c tcpComm) NewBarrier() (*Barrier, error) {
-	files, err := c.barrierFiles()
+	files, err := barrierFiles(c)
 	failed := []float64{0}
 	if err != nil {
 		failed[0] = 1
 	}
 	if e := c.Max(failed); e != nil || failed[0] != 0 {
-		return nil, errors.Join(fmt.Errorf("the ranks cannot connect for a barrier over TCP: %w", cmpError(err, e)),
+		return nil, errors.Join(fmt.Errorf("the ranks cannot connect for a barrier over TCP: %w", eitherError(err, e)),
 			closeAll(files))
 	}
 	first := 0
@@ -78,8 +78,8 @@ func (c tcpComm) NewBarrier() (*Barrier, error) {
 	}, nil
 }
 
-// cmpError is the error of this rank, or of the exchange, or that another rank has one.
-func cmpError(mine, exchange error) error {
+// eitherError is the error of this rank, or of the exchange, or that another rank has one.
+func eitherError(mine, exchange error) error {
 	switch {
 	case mine != nil:
 		return mine
@@ -97,7 +97,7 @@ func closeAll(files []*os.File) (err error) {
 }
 
 // barrierFiles are the sockets of this rank: to all members on the first, to the first elsewhere.
-func (c tcpComm) barrierFiles() ([]*os.File, error) {
+func barrierFiles(c tcpComm) ([]*os.File, error) {
 	var socket net.Listener
 	where, err := Share(c, func() (contact, error) {
 		var err error
@@ -117,7 +117,7 @@ func (c tcpComm) barrierFiles() ([]*os.File, error) {
 	}
 	if c.rank == 0 {
 		defer socket.Close()
-		return c.acceptMembers(socket, where.Token)
+		return acceptMembers(c, socket, where.Token)
 	}
 	f, err := dialFirst(where, barrierHello{c.rank, where.Token})
 	if err != nil {
@@ -127,7 +127,7 @@ func (c tcpComm) barrierFiles() ([]*os.File, error) {
 }
 
 // acceptMembers waits for the connections of all other members.
-func (c tcpComm) acceptMembers(socket net.Listener, token string) (files []*os.File, err error) {
+func acceptMembers(c tcpComm, socket net.Listener, token string) (files []*os.File, err error) {
 	if err := socket.(*net.TCPListener).SetDeadline(time.Now().Add(2 * dialTime)); err != nil {
 		return nil, err
 	}

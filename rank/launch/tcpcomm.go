@@ -191,17 +191,17 @@ func (c tcpComm) ClockOffset(peer, rounds int) (offset, uncertainty float64, err
 			if _, err := c.receive(peer, tcpClock); err != nil {
 				return 0, 0, err
 			}
-			if err := c.sendClock(peer, loop.Now()); err != nil {
+			if err := sendClock(c, peer, loop.Now()); err != nil {
 				return 0, 0, err
 			}
 			continue
 		}
 		asked := loop.Now()
-		if err := c.sendClock(peer, asked); err != nil {
+		if err := sendClock(c, peer, asked); err != nil {
 			return 0, 0, err
 		}
 		var theirs int64
-		if err := c.receiveClock(peer, &theirs); err != nil {
+		if err := receiveClock(c, peer, &theirs); err != nil {
 			return 0, 0, err
 		}
 		if trip := loop.Now() - asked; trip < best.Trip {
@@ -210,14 +210,14 @@ func (c tcpComm) ClockOffset(peer, rounds int) (offset, uncertainty float64, err
 	}
 	sign := 1e-9
 	if c.rank < peer {
-		err = c.sendClock(peer, best)
+		err = sendClock(c, peer, best)
 	} else {
-		sign, err = -1e-9, c.receiveClock(peer, &best)
+		sign, err = -1e-9, receiveClock(c, peer, &best)
 	}
 	return sign * float64(best.Offset), 0.5e-9 * float64(best.Trip), err
 }
 
-func (c tcpComm) sendClock(peer int, value any) error {
+func sendClock(c tcpComm, peer int, value any) error {
 	data, err := binary.Append(nil, binary.LittleEndian, value)
 	if err != nil {
 		return err
@@ -225,7 +225,7 @@ func (c tcpComm) sendClock(peer int, value any) error {
 	return c.send(peer, tcpClock, data)
 }
 
-func (c tcpComm) receiveClock(peer int, value any) error {
+func receiveClock(c tcpComm, peer int, value any) error {
 	data, err := c.receive(peer, tcpClock)
 	if err == nil {
 		_, err = binary.Decode(data, binary.LittleEndian, value)
