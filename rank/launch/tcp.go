@@ -250,7 +250,7 @@ func proof(key []byte, side string, first, second []byte) []byte {
 // meetingKey is the key of a run: of the secret in BUSBAR_SECRET_FILE, and of its identity, which guards against
 // mix-ups only.
 func meetingKey(m *Meeting, secret []byte) []byte {
-	sum := sha256.Sum256(fmt.Appendf(nil, "busbar\x00%s\x00%d\x00%s", m.Identity, m.Size, secret))
+	sum := sha256.Sum256(fmt.Appendf(nil, "busbar\x00%d\x00%s\x00%s", len(m.Identity), m.Identity, secret))
 	return sum[:]
 }
 

@@ -168,7 +168,7 @@ func TestTCPRefusals(t *testing.T) {
 		word   string
 	}{
 		"same rank twice":    {func(m []*Meeting) { m[2].Rank = 1 }, "the same rank"},
-		"another world size": {func(m []*Meeting) { m[1].Size = 4 }, "another run"},
+		"another world size": {func(m []*Meeting) { m[1].Size = 4 }, "world size of 4, rank 0 one of 3"},
 		"another run":        {func(m []*Meeting) { m[1].Identity = "b" }, "another run"},
 		"address elsewhere":  {func(m []*Meeting) { m[0].Host = "192.0.2.1" }, "no address of rank 0's host"},
 	} {

@@ -107,7 +107,7 @@ func greetRank0(conn net.Conn, key []byte, hello tcpHello) error {
 	}
 	theirs := reply[:tcpNonce]
 	if !hmac.Equal(reply[tcpNonce:], proof(key, "rank 0", mine, theirs)) {
-		return errors.New("rank 0 of another run listens there (other run identity, world size or BUSBAR_SECRET_FILE)")
+		return errors.New("rank 0 of another run listens there, or BUSBAR_SECRET_FILE differs")
 	}
 	if _, err := conn.Write(proof(key, "rank", theirs, mine)); err != nil {
 		return err
@@ -153,7 +153,8 @@ func (t *TCP) gatherRanks(ctx context.Context, key []byte, me tcpHello, log io.W
 			refusal := refuse(a.hello, me, joined)
 			err := errors.Join(sendText(a.conn, []byte(refusal)), a.conn.SetDeadline(time.Time{}))
 			if err != nil && refusal == "" {
-				continue // it has ended, or dials again
+				_ = a.conn.Close() // it has ended, or dials again
+				continue
 			}
 			if refusal != "" {
 				return exit.Environmentf("%s", refusal)
@@ -300,7 +301,7 @@ func lookUp(ctx context.Context, m *Meeting) ([]net.IPAddr, error) {
 			return addresses, nil
 		}
 		if time.Since(begun) > timeout.Names || ctx.Err() != nil {
-			return nil, exit.Environmentf("rank %d cannot resolve %s=%s: %w", m.Rank, m.HostFrom, m.Host, err)
+			return nil, exit.Environmentf("cannot resolve %s=%s: %w", m.HostFrom, m.Host, err)
 		}
 	}
 }
@@ -323,7 +324,7 @@ func (t *TCP) joinRank0(ctx context.Context, key []byte, hello tcpHello) error {
 		}
 		select {
 		case <-ctx.Done():
-			return exit.Environmentf("rank %d cannot reach rank 0 at %v in %s: %w", hello.Rank, t.meeting,
+			return exit.Environmentf("cannot reach rank 0 at %v in %s: %w", t.meeting,
 				units.Duration(time.Since(begun).Seconds()), err)
 		case <-time.After(pause):
 			pause = min(2*pause, time.Second)

@@ -16,6 +16,8 @@ func CheckMPI(l launch.Library, s launch.Started, world int) Row {
 	used := preflights.MPIInUse{Library: cmp.Or(l.Name, i.Library), Path: i.Path, ThreadLevel: i.ThreadLevel,
 		Launcher: s.Name()}
 	switch {
+	case i.Path == "":
+		return Found(name, preflights.TCPInUse{Launcher: s.Name()})
 	case world == 1 && s.Launcher == "":
 		return Found(name, preflights.OneRankLaunch{MPIInUse: used})
 	case i.ThreadLevel != mpi.ThreadMultiple.String():

@@ -33,6 +33,8 @@ func TestCheckMPI(t *testing.T) {
 		[]Row{CheckMPI(info, launch.Started{}, 1)},
 		want{Caution, preflights.OneRankLaunch{MPIInUse: alone}},
 	)
+	expect(t, "TCP", []Row{CheckMPI(launch.Library{Name: "TCP"}, srun, 4)},
+		want{Passed, preflights.TCPInUse{Launcher: "srun"}})
 	info.Facts.ThreadLevel = mpi.ThreadFunneled.String()
 	expect(t, "threads", []Row{CheckMPI(info, srun, 4)}, want{Caution, preflights.ThreadLevel{MPIInUse: funneled}})
 }

@@ -36,6 +36,11 @@ type MPIInUse struct {
 	Launcher    string `json:"launcher"`
 }
 
+// TCPInUse reports that TCP connects the ranks, without MPI.
+type TCPInUse struct {
+	Launcher string `json:"launcher"`
+}
+
 // OneRankLaunch reports that the launch has one rank.
 type OneRankLaunch struct{ MPIInUse }
 
@@ -175,6 +180,7 @@ func (all RankValues) String() string {
 }
 
 func (MPIInUse) Code() notice.Code              { return "mpi-in-use" }
+func (TCPInUse) Code() notice.Code              { return "tcp-in-use" }
 func (OneRankLaunch) Code() notice.Code         { return "one-rank" }
 func (ThreadLevel) Code() notice.Code           { return "mpi-thread-level" }
 func (MPIUnusable) Code() notice.Code           { return "mpi-unusable" }
@@ -204,6 +210,8 @@ const (
 
 var preflights = []notice.Entry{
 	{Example: exampleMPI, Text: mpiText, Doc: "The MPI library, its thread level, and what started the ranks."},
+	{Example: TCPInUse{"torchrun"}, Text: "TCP connects the ranks, without MPI; launcher: {Launcher}",
+		Doc: "The backend mpi is not available; docs/bootstrap.md has the rules."},
 	{
 		Example:  OneRankLaunch{MPIInUse{"Open MPI 4.1.4", "/usr/lib/libmpi.so.40", "multiple", "none"}},
 		Severity: notice.Warning,
