@@ -1,27 +1,5 @@
 package launch
 
-/*
-#cgo CFLAGS: -std=gnu11 -O2 -Wall -Wextra -Werror
-#include <stdlib.h>
-#include "tcpbarrier.h"
-
-static int (*barrier_step(void))(void *, uint64_t) { return busbar_tcp_barrier_step; }
-
-static struct busbar_tcp_barrier *new_barrier(int count, int first, int pause)
-{
-	struct busbar_tcp_barrier *b = calloc(1, sizeof *b + (size_t)count * sizeof b->sockets[0]);
-	if (b) {
-		b->count = count;
-		b->first = first;
-		b->pause = pause;
-	}
-	return b;
-}
-
-static void set_socket(struct busbar_tcp_barrier *b, int i, int socket) { b->sockets[i] = socket; }
-*/
-import "C"
-
 import (
 	"context"
 	"crypto/rand"
@@ -34,7 +12,6 @@ import (
 	"strconv"
 	"syscall"
 	"time"
-	"unsafe"
 
 	"busbar/internal/loop"
 	"busbar/rank/timeout"
@@ -57,22 +34,19 @@ func (c tcpComm) NewBarrier() (*Barrier, error) {
 		return nil, errors.Join(fmt.Errorf("the ranks cannot connect for a barrier over TCP: %w", eitherError(err, e)),
 			closeAll(files))
 	}
-	first := 0
-	if c.rank == 0 {
-		first = 1
+	var sockets []int
+	for _, f := range files {
+		sockets = append(sockets, int(f.Fd()))
 	}
-	b := C.new_barrier(C.int(len(files)), C.int(first), C.int(timeout.Ask.Milliseconds()))
-	if b == nil {
-		return nil, errors.Join(errors.New("out of memory"), closeAll(files))
-	}
-	for i, f := range files {
-		C.set_socket(b, C.int(i), C.int(f.Fd()))
+	b, err := loop.NewSocketBarrier(sockets, c.rank == 0, timeout.Ask)
+	if err != nil {
+		return nil, errors.Join(err, closeAll(files))
 	}
 	return &Barrier{
-		Step: loop.Step(unsafe.Pointer(C.barrier_step())), Context: unsafe.Pointer(b),
+		Step: b.Step(), Context: b.Context(),
 		Failed: func(code int) error { return fmt.Errorf("barrier over TCP: %w", syscall.Errno(code)) },
 		close: func() error {
-			C.free(unsafe.Pointer(b))
+			b.Free()
 			return closeAll(files)
 		},
 	}, nil

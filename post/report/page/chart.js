@@ -111,7 +111,7 @@ function chartIn(figure) {
         shape(
           "text",
           { class: "nothing", x: (f.left + f.right) / 2, y: (f.top + f.bottom) / 2 },
-          spec.series.length ? "No curve is shown, or none has this figure." : "There is no curve.",
+          spec.series.length ? "No curve is shown, or none has this metric." : "There is no curve.",
         ),
       );
     buttons.reset.disabled = buttons.wider.disabled = zoomed === null;

@@ -220,6 +220,11 @@ function startCurves() {
     event.target.dataset.chosen = "yes";
     draw();
   });
+  // One rank has no bus bandwidth.
+  if ((byFamily[state.family] || []).every((i) => data.curves[i].factor === 0)) {
+    state.metric = "time";
+    pressMetric("time");
+  }
   draw();
 
   return (number) => {

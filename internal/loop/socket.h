@@ -1,17 +1,17 @@
-/* A barrier over TCP sockets, as a step of the timed loop. */
-#ifndef BUSBAR_TCPBARRIER_H
-#define BUSBAR_TCPBARRIER_H
+/* A barrier over stream sockets, as a step of the timed loop. */
+#ifndef BUSBAR_SOCKET_H
+#define BUSBAR_SOCKET_H
 
 #include <stdint.h>
 
-struct busbar_tcp_barrier {
+struct busbar_socket_barrier {
 	int count;   /* of sockets: to all members on the first, to the first elsewhere */
 	int first;   /* whether this rank collects and releases the others */
 	int pause;   /* milliseconds before an error is returned: others report better why a rank exited */
 	int sockets[];
 };
 
-/* busbar_tcp_barrier_step is a busbar_step. It returns 0, or an error number of the system. */
-int busbar_tcp_barrier_step(void *barrier, uint64_t i);
+/* busbar_socket_barrier_step is a busbar_step. It returns 0, or an error number of the system. */
+int busbar_socket_barrier_step(void *barrier, uint64_t i);
 
 #endif

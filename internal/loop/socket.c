@@ -1,4 +1,4 @@
-#include "tcpbarrier.h"
+#include "socket.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -33,10 +33,10 @@ static int receive_byte(int socket)
 	}
 }
 
-int busbar_tcp_barrier_step(void *barrier, uint64_t i)
+int busbar_socket_barrier_step(void *barrier, uint64_t i)
 {
 	(void)i;
-	const struct busbar_tcp_barrier *b = barrier;
+	const struct busbar_socket_barrier *b = barrier;
 	int rc = 0;
 	for (int s = 0; s < b->count && !rc; s++)
 		rc = b->first ? receive_byte(b->sockets[s]) : send_byte(b->sockets[s]);
