@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Tests the C code under the address and undefined-behaviour sanitizers, compiled with -Werror: the shim and the timed
 # loop with one and two ranks and every MPI found, the program of a step (also under the thread sanitizer), the shim of
-# Gloo with threads as ranks, cudart, the plugin for NCCL and the simulated libraries.
+# Gloo with threads as ranks, the barrier over sockets, cudart, the plugin for NCCL and the simulated libraries.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -34,7 +34,7 @@ for kind in address,undefined thread; do
 done
 
 CGO_CFLAGS='-O1 -g -fsanitize=undefined -fno-sanitize-recover=all' CGO_LDFLAGS=-fsanitize=undefined \
-  "${GO:-go}" test -asan -count=1 ./cudart ./cudart/nccl ./cudart/cublas
+  "${GO:-go}" test -asan -count=1 ./internal/loop ./cudart ./cudart/nccl ./cudart/cublas
 scripts/nccl-profiler.sh test
 scripts/rehearsal.sh test
 scripts/gloo-shim.sh --test
