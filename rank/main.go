@@ -14,13 +14,13 @@ import (
 func init() { runtime.LockOSThread() }
 
 func main() {
-	scheduleQuietly()
+	raiseGOMAXPROCS()
 	os.Exit(run(context.Background(), os.Args[1:], os.Stdout, os.Stderr))
 }
 
-// scheduleQuietly raises GOMAXPROCS from 1 to 2. A rank that is bound to one core has 1. Go then hands its only P over
+// raiseGOMAXPROCS raises GOMAXPROCS from 1 to 2. A rank that is bound to one core has 1. Go then hands its only P over
 // 20 microseconds after a call of C begins, and the thread that takes it disturbs the timed loop on that core.
-func scheduleQuietly() {
+func raiseGOMAXPROCS() {
 	if os.Getenv("GOMAXPROCS") == "" && runtime.GOMAXPROCS(0) == 1 {
 		runtime.GOMAXPROCS(2)
 	}
