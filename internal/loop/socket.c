@@ -38,10 +38,14 @@ int busbar_socket_barrier_step(void *barrier, uint64_t i)
 	(void)i;
 	const struct busbar_socket_barrier *b = barrier;
 	int rc = 0;
-	for (int s = 0; s < b->count && !rc; s++)
-		rc = b->first ? receive_byte(b->sockets[s]) : send_byte(b->sockets[s]);
-	for (int s = 0; s < b->count && !rc; s++)
-		rc = b->first ? send_byte(b->sockets[s]) : receive_byte(b->sockets[s]);
+	for (int c = 0; c < b->count && !rc; c++)
+		rc = receive_byte(b->children[c]);
+	if (b->parent >= 0 && !rc)
+		rc = send_byte(b->parent);
+	if (b->parent >= 0 && !rc)
+		rc = receive_byte(b->parent);
+	for (int c = 0; c < b->count && !rc; c++)
+		rc = send_byte(b->children[c]);
 	if (rc && b->pause > 0)
 		(void)poll(NULL, 0, b->pause);
 	return rc;

@@ -8,18 +8,18 @@ package loop
 
 static int (*barrier_step(void))(void *, uint64_t) { return busbar_socket_barrier_step; }
 
-static struct busbar_socket_barrier *new_barrier(int count, int first, int pause)
+static struct busbar_socket_barrier *new_barrier(int parent, int count, int pause)
 {
-	struct busbar_socket_barrier *b = calloc(1, sizeof *b + (size_t)count * sizeof b->sockets[0]);
+	struct busbar_socket_barrier *b = calloc(1, sizeof *b + (size_t)count * sizeof b->children[0]);
 	if (b) {
+		b->parent = parent;
 		b->count = count;
-		b->first = first;
 		b->pause = pause;
 	}
 	return b;
 }
 
-static void set_socket(struct busbar_socket_barrier *b, int i, int socket) { b->sockets[i] = socket; }
+static void set_child(struct busbar_socket_barrier *b, int i, int socket) { b->children[i] = socket; }
 */
 import "C"
 
@@ -35,19 +35,15 @@ type SocketBarrier struct {
 	c *C.struct_busbar_socket_barrier
 }
 
-// NewSocketBarrier makes a barrier of the sockets to all others, on the first rank, or of the one socket to the first.
+// NewSocketBarrier makes a barrier of the sockets of a tree: to the parent, -1 on the first rank, and to the children.
 // An error of a socket is returned after the pause.
-func NewSocketBarrier(sockets []int, first bool, pause time.Duration) (SocketBarrier, error) {
-	collects := C.int(0)
-	if first {
-		collects = 1
-	}
-	b := C.new_barrier(C.int(len(sockets)), collects, C.int(pause.Milliseconds()))
+func NewSocketBarrier(parent int, children []int, pause time.Duration) (SocketBarrier, error) {
+	b := C.new_barrier(C.int(parent), C.int(len(children)), C.int(pause.Milliseconds()))
 	if b == nil {
 		return SocketBarrier{}, errors.New("out of memory")
 	}
-	for i, s := range sockets {
-		C.set_socket(b, C.int(i), C.int(s))
+	for i, s := range children {
+		C.set_child(b, C.int(i), C.int(s))
 	}
 	return SocketBarrier{b}, nil
 }

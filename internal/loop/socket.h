@@ -5,10 +5,10 @@
 #include <stdint.h>
 
 struct busbar_socket_barrier {
-	int count;   /* of sockets: to all members on the first, to the first elsewhere */
-	int first;   /* whether this rank collects and releases the others */
-	int pause;   /* milliseconds before an error is returned: others report better why a rank exited */
-	int sockets[];
+	int parent;   /* socket to the rank that releases this one; -1 on the first rank */
+	int pause;    /* milliseconds before an error is returned: others report better why a rank exited */
+	int count;    /* of children: ranks that this one collects and releases */
+	int children[];
 };
 
 /* busbar_socket_barrier_step is a busbar_step. It returns 0, or an error number of the system. */

@@ -9,23 +9,32 @@ import (
 	"time"
 )
 
-// pairs connects a first rank with n others.
-func pairs(t *testing.T, n int) (first, others []int) {
+// member is a rank of a tree: its sockets to its parent and its children.
+type member struct {
+	parent   int
+	children []int
+}
+
+// tree connects ranks: parents[r] is the parent of rank r, that of rank 0 is -1.
+func tree(t *testing.T, parents ...int) []member {
 	t.Helper()
-	for range n {
+	members := make([]member, len(parents))
+	members[0].parent = -1
+	for r, p := range parents[1:] {
 		fds, err := syscall.Socketpair(syscall.AF_UNIX, syscall.SOCK_STREAM, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { _ = errors.Join(syscall.Close(fds[0]), syscall.Close(fds[1])) })
-		first, others = append(first, fds[0]), append(others, fds[1])
+		members[r+1].parent = fds[0]
+		members[p].children = append(members[p].children, fds[1])
 	}
-	return first, others
+	return members
 }
 
 // pass runs n barriers of one rank.
-func pass(sockets []int, first bool, n int) error {
-	b, err := NewSocketBarrier(sockets, first, time.Millisecond)
+func pass(m member, n int) error {
+	b, err := NewSocketBarrier(m.parent, m.children, time.Millisecond)
 	if err != nil {
 		return err
 	}
@@ -41,33 +50,33 @@ func pass(sockets []int, first bool, n int) error {
 
 // No rank leaves a barrier before all have come.
 func TestSocketBarrier(t *testing.T) {
-	first, others := pairs(t, 3)
-	var wait sync.WaitGroup
-	var come atomic.Int32
-	for round := range int32(20) {
-		for i := range 4 {
-			wait.Go(func() {
-				sockets := first
-				if i > 0 {
-					sockets = others[i-1 : i]
+	for name, parents := range map[string][]int{"star": {-1, 0, 0, 0}, "tree": {-1, 0, 0, 1, 1, 2}} {
+		t.Run(name, func(t *testing.T) {
+			members := tree(t, parents...)
+			var wait sync.WaitGroup
+			var come atomic.Int32
+			for round := range int32(20) {
+				for _, m := range members {
+					wait.Go(func() {
+						come.Add(1)
+						if err := pass(m, 1); err != nil || come.Load() < int32(len(members))*(round+1) {
+							t.Errorf("%d have come, %v", come.Load(), err)
+						}
+					})
 				}
-				come.Add(1)
-				if err := pass(sockets, i == 0, 1); err != nil || come.Load() < 4*(round+1) {
-					t.Errorf("%d have come, %v", come.Load(), err)
-				}
-			})
-		}
-		wait.Wait()
+				wait.Wait()
+			}
+		})
 	}
 }
 
 func TestSocketBarrierClosed(t *testing.T) {
-	first, others := pairs(t, 1)
-	if err := syscall.Shutdown(others[0], syscall.SHUT_RDWR); err != nil {
+	members := tree(t, -1, 0)
+	if err := syscall.Shutdown(members[1].parent, syscall.SHUT_RDWR); err != nil {
 		t.Fatal(err)
 	}
 	var step *StepError
-	if err := pass(first, true, 1); !errors.As(err, &step) || syscall.Errno(step.Code) != syscall.ECONNRESET {
+	if err := pass(members[0], 1); !errors.As(err, &step) || syscall.Errno(step.Code) != syscall.ECONNRESET {
 		t.Error(err)
 	}
 }

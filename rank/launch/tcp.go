@@ -1,6 +1,7 @@
 package launch
 
 import (
+	"cmp"
 	"context"
 	"crypto/hmac"
 	"crypto/sha256"
@@ -18,14 +19,15 @@ import (
 	"busbar/rank/timeout"
 )
 
-// TCP is a launch whose ranks are connected by TCP: every rank to rank 0, which passes on what others send each other.
+// TCP is a launch whose ranks are connected by TCP: every rank to rank 0, which passes on what others send each other,
+// and in a world of more than branch ranks also to the first of its block.
 // It carries what is not timed, and nothing while operations are timed.
 type TCP struct {
 	meeting *Meeting
-	links   []*tcpLink // by rank; on rank 0 to all others, elsewhere only to rank 0
 	exit    func(code int)
 
 	mu      sync.Mutex // guards what follows
+	links   []*tcpLink // by rank; nil where rank 0 passes messages on
 	arrived *sync.Cond
 	queues  map[queueKey][]tcpFrame
 	lost    error  // of the first connection that broke
@@ -101,10 +103,11 @@ func (l *tcpLink) read() (f tcpFrame, err error) {
 
 // serve handles the frames of the rank at the other end until the connection ends.
 func (t *TCP) serve(peer int) {
-	link := t.links[peer]
+	link, me := t.link(peer), uint32(t.meeting.Rank)
 	for {
 		f, err := link.read()
-		if err == nil && (f.to >= uint32(t.meeting.Size) || t.meeting.Rank == 0 && f.from != uint32(peer)) {
+		if err == nil && (f.to >= uint32(t.meeting.Size) || f.from >= uint32(t.meeting.Size) ||
+			peer != 0 && f.from != uint32(peer) || me != 0 && f.to != me && f.operation != tcpAbort) {
 			err = errors.New("it sent a frame with a wrong address")
 		}
 		if err != nil {
@@ -114,9 +117,9 @@ func (t *TCP) serve(peer int) {
 		switch {
 		case f.operation == tcpAbort:
 			t.passAbort(f)
-		case f.to != uint32(t.meeting.Rank):
+		case f.to != me:
 			// An error is that of the receiver's connection, which reports it.
-			_ = t.links[f.to].write(f)
+			_ = t.link(int(f.to)).write(f)
 		default:
 			t.mu.Lock()
 			key := queueKey{f.from, f.group}
@@ -142,13 +145,16 @@ func (t *TCP) disconnect(err error) {
 	t.arrived.Broadcast()
 }
 
+// link is the connection to a rank, or to rank 0 where there is none.
+func (t *TCP) link(to int) *tcpLink {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return cmp.Or(t.links[to], t.links[0])
+}
+
 // send hands data to another rank of the launch.
 func (t *TCP) send(to int, group uint32, o tcpOperation, data []byte) error {
-	link := t.links[to]
-	if t.meeting.Rank != 0 {
-		link = t.links[0]
-	}
-	err := link.write(tcpFrame{uint32(t.meeting.Rank), uint32(to), group, o, data})
+	err := t.link(to).write(tcpFrame{uint32(t.meeting.Rank), uint32(to), group, o, data})
 	if err != nil {
 		return fmt.Errorf("cannot send to rank %d: %w", to, shortError(err))
 	}
@@ -284,5 +290,5 @@ func ConnectTCP(ctx context.Context, m *Meeting, secret []byte, build string, lo
 			go t.serve(r)
 		}
 	}
-	return t, nil
+	return t, t.connectTree()
 }

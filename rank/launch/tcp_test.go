@@ -86,7 +86,7 @@ func finalizeAll(t testing.TB, launches []*TCP) {
 }
 
 func TestTCPCollectives(t *testing.T) {
-	for _, n := range []int{1, 2, 5} {
+	for _, n := range []int{1, 2, 5, 130} {
 		t.Run(fmt.Sprint(n), func(t *testing.T) {
 			finalizeAll(t, onRanks(t, n, func(c Comm) error { return useComm(c, n) }))
 		})
@@ -246,7 +246,7 @@ func TestTCPPortInUse(t *testing.T) {
 }
 
 func BenchmarkTCP(b *testing.B) {
-	for _, n := range []int{16, 64, 256, 1024} {
+	for _, n := range []int{16, 64, 256, 1024, 4096} {
 		b.Run(fmt.Sprint("barrier of ", n), func(b *testing.B) {
 			launches := onRanks(b, n, func(Comm) error { return nil })
 			b.ResetTimer()

@@ -11,7 +11,7 @@ import (
 	"busbar/internal/loop"
 )
 
-// tcpComm is a group of ranks that TCP connects. Every collective is built of messages to and from one member.
+// tcpComm is a group of ranks that TCP connects. Every collective is built of messages to and from its first member.
 type tcpComm struct {
 	launch  *TCP
 	id      uint32 // of the group; 0 is the world
@@ -48,16 +48,17 @@ func (c tcpComm) receive(from int, o tcpOperation) ([]byte, error) {
 
 // Bcast implements Comm.
 func (c tcpComm) Bcast(data []byte, root int) error {
-	if c.rank == root {
-		return c.others(root, func(m int) error { return c.send(m, tcpBroadcast, data) })
+	if root != 0 && c.rank == root {
+		if err := c.send(0, tcpBroadcast, data); err != nil {
+			return err
+		}
 	}
-	got, err := c.receive(root, tcpBroadcast)
-	if err == nil && len(got) != len(data) {
-		return fmt.Errorf("rank %d broadcasts %d bytes, rank %d expects %d", c.members[root], len(got),
-			c.members[c.rank], len(data))
+	if root != 0 && c.rank == 0 {
+		if err := c.receiveInto(data, root, tcpBroadcast); err != nil {
+			return err
+		}
 	}
-	copy(data, got)
-	return err
+	return c.spread(tcpBroadcast, data)
 }
 
 // Gather implements Comm.
@@ -65,16 +66,21 @@ func (c tcpComm) Gather(data []byte, root int) ([][]byte, error) { return c.Gath
 
 // Gatherv implements Comm.
 func (c tcpComm) Gatherv(data []byte, root int) ([][]byte, error) {
-	if c.rank != root {
-		return nil, c.send(root, tcpGather, data)
+	all, err := c.collect(tcpGather, slices.Clone(data))
+	if err != nil || root == 0 {
+		return all, err
 	}
-	all := make([][]byte, c.Size())
-	all[root] = slices.Clone(data)
-	err := c.others(root, func(m int) (err error) {
-		all[m], err = c.receive(m, tcpGather)
-		return err
-	})
-	return all, err
+	switch c.rank {
+	case 0:
+		return nil, c.send(root, tcpGather, joinParts(all))
+	case root:
+		message, err := c.receive(0, tcpGather)
+		if err != nil {
+			return nil, err
+		}
+		return appendParts(nil, message)
+	}
+	return nil, nil
 }
 
 // Sum implements Comm. It adds in the order of the ranks.
@@ -121,21 +127,10 @@ func (c tcpComm) fold(x []float64, combine func(a, b float64) float64) error {
 
 // Barrier implements Comm.
 func (c tcpComm) Barrier() error {
-	if c.rank != 0 {
-		if err := c.send(0, tcpBarrier, nil); err != nil {
-			return err
-		}
-		_, err := c.receive(0, tcpBarrier)
+	if _, err := c.collect(tcpBarrier, nil); err != nil {
 		return err
 	}
-	err := c.others(0, func(m int) error {
-		_, err := c.receive(m, tcpBarrier)
-		return err
-	})
-	if err != nil {
-		return err
-	}
-	return c.others(0, func(m int) error { return c.send(m, tcpBarrier, nil) })
+	return c.spread(tcpBarrier, nil)
 }
 
 // BarrierSleeping implements Comm: a rank that waits for a frame always sleeps.

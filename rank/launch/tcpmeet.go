@@ -149,7 +149,9 @@ func (t *TCP) gatherRanks(ctx context.Context, key []byte, me tcpHello, log io.W
 	for len(joined) < t.meeting.Size {
 		select {
 		case a := <-arrivals:
-			t.forgetEnded(joined)
+			if _, twice := joined[a.hello.Rank]; twice {
+				t.forgetEnded(joined)
+			}
 			refusal := refuse(a.hello, me, joined)
 			err := errors.Join(sendText(a.conn, []byte(refusal)), a.conn.SetDeadline(time.Time{}))
 			if err != nil && refusal == "" {
@@ -165,9 +167,11 @@ func (t *TCP) gatherRanks(ctx context.Context, key []byte, me tcpHello, log io.W
 				t.forgetEnded(joined)
 			}
 		case <-ticks.C:
+			t.forgetEnded(joined)
 			ranks, others := t.missing(joined)
 			fmt.Fprintf(log, "rank: rank 0 waits at %v for %s; %s\n", t.meeting, ranks, others)
 		case <-ctx.Done():
+			t.forgetEnded(joined)
 			ranks, others := t.missing(joined)
 			return exit.Environmentf("%s did not reach rank 0 at %v in %s; %s; check that they were started, their "+
 				"logs and the firewall", ranks, t.meeting, units.Duration(time.Since(begun).Seconds()), others)
