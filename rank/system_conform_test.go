@@ -15,6 +15,7 @@ import (
 	"busbar/rank/backend"
 	"busbar/rank/hang"
 	"busbar/rank/launch"
+	"busbar/rank/launch/launchtest"
 	"busbar/sweeps"
 )
 
@@ -96,6 +97,10 @@ func conform(name string) int {
 	sweep := sweeps.Default()
 	sweep.Aggregate = number("BUSBAR_TEST_TOGETHER")
 	world := connected.World()
+	if err := launchtest.Use(world); err != nil {
+		fmt.Fprintf(os.Stderr, "rank %d: %v\n", world.Rank(), err)
+		connected.Abort(1)
+	}
 	name, steps := strings.CutPrefix(name, stepWorker)
 	j := &job{cfg: &config{}, ending: &ending{stderr: os.Stderr, world: world,
 		rank: world.Rank(), watch: hang.NewWatchdog(time.Hour, func(launch.State) {})}}

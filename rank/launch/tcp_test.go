@@ -10,8 +10,6 @@ import (
 	"sync"
 	"testing"
 	"time"
-
-	"busbar/internal/loop"
 )
 
 // freePort is a port that was free a moment ago.
@@ -83,83 +81,6 @@ func finalizeAll(t testing.TB, launches []*TCP) {
 		})
 	}
 	wait.Wait()
-}
-
-func TestTCPCollectives(t *testing.T) {
-	for _, n := range []int{1, 2, 5, 130} {
-		t.Run(fmt.Sprint(n), func(t *testing.T) {
-			finalizeAll(t, onRanks(t, n, func(c Comm) error { return useComm(c, n) }))
-		})
-	}
-}
-
-// useComm uses every method of a group of n ranks.
-func useComm(c Comm, n int) error {
-	if c.Size() != n {
-		return fmt.Errorf("a world of %d", c.Size())
-	}
-	for root := range n {
-		data := []byte{0, 0}
-		if c.Rank() == root {
-			data = []byte{byte(root), 7}
-		}
-		if err := c.Bcast(data, root); err != nil || data[0] != byte(root) || data[1] != 7 {
-			return fmt.Errorf("broadcast of %d: %v, %w", root, data, err)
-		}
-		all, err := c.Gatherv(make([]byte, c.Rank()), root)
-		if err != nil || (all != nil) != (c.Rank() == root) {
-			return fmt.Errorf("gather at %d: %v, %w", root, all, err)
-		}
-		for r, part := range all {
-			if len(part) != r {
-				return fmt.Errorf("gather of rank %d: %d bytes", r, len(part))
-			}
-		}
-	}
-	sum, most := []float64{float64(c.Rank()), 1}, []float64{float64(-c.Rank())}
-	if err := errors.Join(c.Sum(sum), c.Max(most)); err != nil || sum[0] != float64(n*(n-1)/2) ||
-		sum[1] != float64(n) || most[0] != 0 {
-		return fmt.Errorf("sum %v, max %v, %w", sum, most, err)
-	}
-	color := c.Rank() % 2
-	if c.Rank() == 4 {
-		color = -1
-	}
-	sub, err := c.Split(color, -c.Rank())
-	if err != nil {
-		return err
-	}
-	if color < 0 {
-		if sub != nil {
-			return errors.New("a group for a negative color")
-		}
-	} else if got := []float64{float64(c.Rank())}; sub.Sum(got) != nil || got[0] != []float64{2, 4}[color] && n == 5 {
-		return fmt.Errorf("sum of color %d: %v", color, got)
-	} else if err := useBarrier(sub); err != nil {
-		return err
-	}
-	if n > 1 && c.Rank() < 2 {
-		offset, uncertainty, err := c.ClockOffset(1-c.Rank(), 20)
-		if err != nil || uncertainty <= 0 || offset > uncertainty+1e-6 || offset < -uncertainty-1e-6 {
-			return fmt.Errorf("clock: %g ± %g, %w", offset, uncertainty, err)
-		}
-	}
-	return errors.Join(useBarrier(c), c.BarrierSleeping(time.Millisecond), c.Barrier())
-}
-
-// useBarrier runs the barrier of the timed loop.
-func useBarrier(c Comm) error {
-	b, err := c.(LoopBarrier).NewBarrier()
-	if err != nil {
-		return err
-	}
-	l, err := loop.New(loop.Steps{Issue: b.Step, Context: b.Context}, 3)
-	if err != nil {
-		return err
-	}
-	defer l.Close()
-	_, err = l.Run(3, 5)
-	return errors.Join(err, b.Close())
 }
 
 func TestTCPRefusals(t *testing.T) {

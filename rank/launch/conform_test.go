@@ -1,0 +1,47 @@
+package launch_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"sync"
+	"testing"
+
+	"busbar/rank/launch"
+	"busbar/rank/launch/launchtest"
+)
+
+// 130 ranks are three blocks of the tree. The system tests run the suite over MPI.
+func TestTCPConforms(t *testing.T) {
+	for _, n := range []int{1, 2, 5, 130} {
+		t.Run(fmt.Sprint(n), func(t *testing.T) {
+			socket, err := net.Listen("tcp", "127.0.0.1:0")
+			if err != nil {
+				t.Fatal(err)
+			}
+			port := socket.Addr().(*net.TCPAddr).Port
+			if err := socket.Close(); err != nil {
+				t.Fatal(err)
+			}
+			errs := make([]error, n)
+			var wait sync.WaitGroup
+			for r := range n {
+				m := &launch.Meeting{Source: "a test", Rank: r, Size: n, LocalRank: r, LocalSize: n, Host: "127.0.0.1",
+					HostFrom: "MASTER_ADDR", Port: port, Identity: t.Name()}
+				wait.Go(func() {
+					l, err := launch.ConnectTCP(context.Background(), m, nil, "build", io.Discard)
+					if err == nil {
+						err = errors.Join(launchtest.Use(l.World()), l.Finalize())
+					}
+					errs[r] = err
+				})
+			}
+			wait.Wait()
+			if err := errors.Join(errs...); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}

@@ -1,0 +1,114 @@
+// Package launchtest is the conformance suite of launch.Comm, for everything that connects ranks.
+package launchtest
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"busbar/internal/loop"
+	"busbar/rank/launch"
+)
+
+// Use uses every method of a world and of groups of it, and returns the first that is wrong. Collective.
+func Use(c launch.Comm) error {
+	for _, root := range []int{0, c.Size() / 2, c.Size() - 1} {
+		if err := useRoot(c, root); err != nil {
+			return err
+		}
+	}
+	if err := errors.Join(useSum(c), useClock(c), useGroups(c)); err != nil {
+		return err
+	}
+	return errors.Join(useBarrier(c), c.BarrierSleeping(time.Millisecond), c.Barrier())
+}
+
+func useRoot(c launch.Comm, root int) error {
+	data := []byte{0, 0}
+	if c.Rank() == root {
+		data = []byte{byte(root), 7}
+	}
+	if err := c.Bcast(data, root); err != nil || data[0] != byte(root) || data[1] != 7 {
+		return fmt.Errorf("broadcast of %d: %v, %w", root, data, err)
+	}
+	same, err := c.Gather([]byte{byte(c.Rank())}, root)
+	if err != nil || (same != nil) != (c.Rank() == root) {
+		return fmt.Errorf("gather at %d: %v, %w", root, same, err)
+	}
+	all, err := c.Gatherv(make([]byte, c.Rank()), root)
+	if err != nil || (all != nil) != (c.Rank() == root) {
+		return fmt.Errorf("gather of lengths at %d: %v, %w", root, all, err)
+	}
+	for r, part := range all {
+		if len(part) != r || len(same[r]) != 1 || same[r][0] != byte(r) {
+			return fmt.Errorf("gather of rank %d: %v, %d bytes", r, same[r], len(part))
+		}
+	}
+	return nil
+}
+
+// useSum compares sum and maximum with n(n-1)/2, n and 0.
+func useSum(c launch.Comm) error {
+	n := float64(c.Size())
+	sum, most := []float64{float64(c.Rank()), 1}, []float64{float64(-c.Rank())}
+	err := errors.Join(c.Sum(sum), c.Max(most))
+	if err != nil || sum[0] != n*(n-1)/2 || sum[1] != n || most[0] != 0 {
+		return fmt.Errorf("sum %v, max %v, %w", sum, most, err)
+	}
+	return nil
+}
+
+// useClock compares the clocks of the first and the last rank, which are on one host.
+func useClock(c launch.Comm) error {
+	last := c.Size() - 1
+	if last == 0 || c.Rank() != 0 && c.Rank() != last {
+		return nil
+	}
+	offset, uncertainty, err := c.ClockOffset(last-c.Rank(), 20)
+	if err != nil || uncertainty <= 0 || offset > uncertainty+1e-6 || offset < -uncertainty-1e-6 {
+		return fmt.Errorf("clock: %g ± %g, %w", offset, uncertainty, err)
+	}
+	return nil
+}
+
+// useGroups splits the ranks into even and odd ones, in reverse order. The last of more than two is in no group.
+func useGroups(c launch.Comm) error {
+	color, members := c.Rank()%2, []int(nil)
+	for r := c.Size() - 1; r >= 0; r-- {
+		if r%2 == color && (c.Size() <= 2 || r != c.Size()-1) {
+			members = append(members, r)
+		}
+	}
+	if c.Size() > 2 && c.Rank() == c.Size()-1 {
+		color = -1
+	}
+	group, err := c.Split(color, -c.Rank())
+	if err != nil {
+		return err
+	}
+	if color < 0 {
+		if group != nil {
+			return errors.New("a group for a negative color")
+		}
+		return nil
+	}
+	if group.Size() != len(members) || members[group.Rank()] != c.Rank() {
+		return fmt.Errorf("rank %d of %d in the group of %v", group.Rank(), group.Size(), members)
+	}
+	return errors.Join(useSum(group), useRoot(group, group.Size()-1), useBarrier(group), group.Free())
+}
+
+// useBarrier runs the barrier of the timed loop.
+func useBarrier(c launch.Comm) error {
+	b, err := c.(launch.LoopBarrier).NewBarrier()
+	if err != nil {
+		return err
+	}
+	l, err := loop.New(loop.Steps{Issue: b.Step, Context: b.Context}, 3)
+	if err != nil {
+		return err
+	}
+	defer l.Close()
+	_, err = l.Run(3, 5)
+	return errors.Join(err, b.Close())
+}
