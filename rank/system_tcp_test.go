@@ -1,8 +1,14 @@
 package main
 
 import (
+	"fmt"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
 	"testing"
 
+	"busbar/internal/needs"
 	"busbar/internal/result"
 	"busbar/rank/exit"
 )
@@ -58,6 +64,81 @@ func TestRefusedOverTCP(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			parallelOn(t, k.launch.mpirun)
 			k.refused(t)
+		})
+	}
+}
+
+// Two network namespaces are two hosts.
+func TestTwoHostsOverTCP(t *testing.T) {
+	t.Parallel()
+	script, err := filepath.Abs("testdata/two-hosts.sh")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if out, err := exec.Command("bash", script, "2", "true").CombinedOutput(); err != nil {
+		t.Skipf("this system does not allow namespaces: %v: %s", err, out)
+	}
+	for name, args := range map[string][]string{"gloo": {"--backend", "gloo", "--worlds", "2,4"},
+		"simulation": simulated("--mode", "latency")} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if name == "gloo" {
+				glooShim(t)
+			}
+			args := append([]string{script, "4", compiled(t).rank}, args...)
+			out := t.TempDir()
+			rankRun{mpirun: alone, program: "bash", args: append(args, "--collective", "all_reduce", "-b", "1K", "-e", "16K",
+				"-f", "16", "--budget", "50ms", "--out", out)}.mustRun(t)
+			for _, f := range read(t, out) {
+				if f.Run.World == 4 && (f.Run.Nodes != 2 || f.Run.RanksPerNode != 2) {
+					t.Errorf("%d nodes of %d ranks", f.Run.Nodes, f.Run.RanksPerNode)
+				}
+				checkWhole(t, f, result.OK)
+			}
+		})
+	}
+}
+
+// A rank that is killed or stopped before all have met is named, or the others state that rank 0 is missing.
+func TestMeetingDisturbed(t *testing.T) {
+	needs.TestAll(t) // each waits for 30 seconds
+	t.Parallel()
+	glooShim(t)
+	for _, d := range []struct {
+		target int
+		signal syscall.Signal
+		code   int
+		words  []string // of the other rank
+	}{
+		{1, syscall.SIGKILL, exit.Environment, []string{"2 of 3 ranks (1, 2) did not reach rank 0"}},
+		{1, syscall.SIGSTOP, exit.Environment, []string{"1 of 3 ranks (2) did not reach rank 0"}},
+		{0, syscall.SIGKILL, exit.Environment, []string{"cannot meet rank 0", "connection refused"}},
+		{0, syscall.SIGSTOP, exit.Environment, []string{"rank 0 did not report that all ranks have met"}},
+		{0, syscall.SIGTERM, exit.Environment, []string{"cannot meet rank 0", "connection refused"}},
+	} {
+		t.Run(fmt.Sprint(d.signal, " to ", d.target), func(t *testing.T) {
+			t.Parallel()
+			port := freePort(t)
+			start := func(rank int) *running {
+				return rankRun{mpirun: alone, args: []string{"--backend", "gloo", "--out", t.TempDir()}, env: []string{
+					"WORLD_SIZE=3", "MASTER_ADDR=127.0.0.1", "MASTER_PORT=" + port, fmt.Sprint("RANK=", rank),
+					"BUSBAR_TIME_SCALE=0.1"}}.start(t)
+			}
+			ranks := []*running{start(0), start(1)}
+			ranks[0].await("rank 0 to wait for rank 2", func() bool {
+				return strings.Contains(ranks[0].outcome().stderr, " for 1 of 3 ranks (2)")
+			})
+			ranks[d.target].signal(0, d.signal)
+			if d.signal == syscall.SIGTERM {
+				if o := ranks[d.target].wait(); o.code != 143 {
+					t.Errorf("want exit code 143: %s", o)
+				}
+			}
+			o := ranks[1-d.target].wait()
+			if o.code != d.code {
+				t.Errorf("want exit code %d: %s", d.code, o)
+			}
+			has(t, o.stderr, d.words...)
 		})
 	}
 }

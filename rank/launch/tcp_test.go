@@ -111,31 +111,47 @@ func TestTCPRefusals(t *testing.T) {
 	}
 }
 
-// A rank that exits before all have met may be started again.
+// A rank, rank 0 too, that exits before all have met may be started again.
 func TestTCPRankStartedAgain(t *testing.T) {
-	all := meetings(t, 3)
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
-	defer cancel()
-	errs := make([]error, 3)
-	launches := make([]*TCP, 3)
-	var wait sync.WaitGroup
-	wait.Go(func() { launches[0], errs[0] = ConnectTCP(ctx, all[0], nil, "build", io.Discard) })
-	first, err := ConnectTCP(ctx, all[1], nil, "build", io.Discard)
-	if err != nil {
-		t.Fatal(err)
+	for _, again := range []int{0, 1} {
+		t.Run(fmt.Sprint(again), func(t *testing.T) {
+			all := meetings(t, 3)
+			ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+			defer cancel()
+			errs := make([]error, 3)
+			launches := make([]*TCP, 3)
+			var wait sync.WaitGroup
+			start := func(r int) {
+				wait.Go(func() { launches[r], errs[r] = ConnectTCP(ctx, all[r], nil, "build", io.Discard) })
+			}
+			first, end := context.WithCancel(ctx)
+			met := make(chan error)
+			go func() {
+				_, err := ConnectTCP(first, all[again], nil, "build", io.Discard)
+				met <- err
+			}()
+			start(1 - again)
+			time.Sleep(20 * time.Millisecond) // whether they have met or not
+			end()
+			if err := <-met; err == nil {
+				t.Fatal("two of three ranks met")
+			}
+			if again == 0 {
+				wait.Wait()
+				if errs[1] == nil || !strings.Contains(errs[1].Error(), "rank 0 ended the meeting") {
+					t.Fatal(errs[1])
+				}
+				start(1)
+			}
+			start(again)
+			start(2)
+			wait.Wait()
+			if err := errors.Join(errs...); err != nil {
+				t.Fatal(err)
+			}
+			finalizeAll(t, launches)
+		})
 	}
-	first.parting.Store(true)
-	if err := first.links[0].Close(); err != nil {
-		t.Fatal(err)
-	}
-	for _, r := range []int{1, 2} {
-		wait.Go(func() { launches[r], errs[r] = ConnectTCP(ctx, all[r], nil, "build", io.Discard) })
-	}
-	wait.Wait()
-	if err := errors.Join(errs...); err != nil {
-		t.Fatal(err)
-	}
-	finalizeAll(t, launches)
 }
 
 func TestTCPSecret(t *testing.T) {

@@ -23,7 +23,8 @@ import (
 
 // The handshake: the rank that connects sends the magic number and a nonce; rank 0 replies with a nonce and its proof;
 // the rank sends its proof and its hello; rank 0 replies with what is wrong, or nothing. Both prove the key of the run
-// before they send anything else, and messages are short.
+// before they send anything else, and messages are short. At the end rank 0 sends all ranks why they cannot meet, or
+// nothing.
 
 const (
 	tcpMagic      = "busbar/1"
@@ -138,7 +139,7 @@ func (t *TCP) gatherRanks(ctx context.Context, key []byte, me tcpHello, log io.W
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, socket.Close()) }()
+	defer func() { err = errors.Join(t.sendOutcome(err), socket.Close()) }()
 	arrivals := make(chan arrival)
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -178,6 +179,27 @@ func (t *TCP) gatherRanks(ctx context.Context, key []byte, me tcpHello, log io.W
 		}
 	}
 	return nil
+}
+
+// sendOutcome sends the ranks that have joined why they cannot meet; nothing if they have met. It returns that error,
+// or its own.
+func (t *TCP) sendOutcome(reason error) error {
+	text := ""
+	if reason != nil {
+		text = reason.Error()
+	}
+	for r, link := range t.links {
+		if link == nil {
+			continue
+		}
+		_ = link.SetWriteDeadline(time.Now().Add(handshakeTime))
+		err := errors.Join(sendText(link, []byte(text[:min(len(text), tcpHelloLimit)])),
+			link.SetWriteDeadline(time.Time{}))
+		if err != nil && reason == nil {
+			return fmt.Errorf("rank %d exited: %w", r, shortError(err))
+		}
+	}
+	return reason
 }
 
 // forgetEnded removes the ranks that have exited: they may be started again.
@@ -310,7 +332,8 @@ func lookUp(ctx context.Context, m *Meeting) ([]net.IPAddr, error) {
 	}
 }
 
-// joinRank0 connects this rank to rank 0, which may start later: it tries again until ctx ends.
+// joinRank0 connects this rank to rank 0 and waits until all ranks have met. Rank 0 may start later, or again: this rank
+// tries until ctx ends.
 func (t *TCP) joinRank0(ctx context.Context, key []byte, hello tcpHello) error {
 	if _, err := lookUp(ctx, t.meeting); err != nil {
 		return err
@@ -328,7 +351,7 @@ func (t *TCP) joinRank0(ctx context.Context, key []byte, hello tcpHello) error {
 		}
 		select {
 		case <-ctx.Done():
-			return exit.Environmentf("cannot reach rank 0 at %v in %s: %w", t.meeting,
+			return exit.Environmentf("cannot meet rank 0 at %v in %s: %w", t.meeting,
 				units.Duration(time.Since(begun).Seconds()), err)
 		case <-time.After(pause):
 			pause = min(2*pause, time.Second)
@@ -336,15 +359,31 @@ func (t *TCP) joinRank0(ctx context.Context, key []byte, hello tcpHello) error {
 	}
 }
 
-func dialRank0(ctx context.Context, address string, key []byte, hello tcpHello) (net.Conn, error) {
+// dialRank0 returns a connection to rank 0 once all ranks have met.
+func dialRank0(ctx context.Context, address string, key []byte, hello tcpHello) (_ net.Conn, err error) {
 	conn, err := (&net.Dialer{Timeout: handshakeTime, KeepAlive: -1}).DialContext(ctx, "tcp", address)
 	if err != nil {
 		return nil, shortError(err)
 	}
+	defer func() {
+		if err != nil {
+			_ = conn.Close()
+		}
+	}()
 	_ = conn.SetDeadline(time.Now().Add(2 * handshakeTime))
 	if err := greetRank0(conn, key, hello); err != nil {
-		_ = conn.Close()
 		return nil, err
+	}
+	limit, _ := ctx.Deadline()
+	_ = conn.SetDeadline(limit)
+	stop := context.AfterFunc(ctx, func() { _ = conn.SetDeadline(time.Unix(1, 0)) })
+	defer stop()
+	reason, err := receiveText(conn)
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("rank 0 did not report that all ranks have met: %w", shortError(err))
+	case len(reason) > 0:
+		return nil, exit.Environmentf("rank 0 ended the meeting: %s", reason)
 	}
 	return conn, conn.SetDeadline(time.Time{})
 }
