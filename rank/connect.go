@@ -158,7 +158,7 @@ func (j *job) warnOfFirewall() error {
 	}
 	if ranks := j.server.Missing(); len(ranks) > 0 {
 		fmt.Fprintf(j.stderr, "rank: %s of %d (first: rank %d on %s) cannot open a TCP connection to rank 0 on %s; "+
-			"check the firewall. Only MPI forwards their signals, and only their host reports a hang\n",
+			"check the firewall. Rank 0 does not detect signals to them, and only their host reports a hang\n",
 			units.Count(len(ranks), "rank"), j.world.Size(), ranks[0], j.ranks[ranks[0]].Host, hostName())
 	}
 	return nil

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -87,8 +88,9 @@ func TestTwoHostsOverTCP(t *testing.T) {
 			}
 			args := append([]string{script, "4", compiled(t).rank}, args...)
 			out := t.TempDir()
-			rankRun{mpirun: alone, program: "bash", args: append(args, "--collective", "all_reduce", "-b", "1K", "-e", "16K",
-				"-f", "16", "--budget", "50ms", "--out", out)}.mustRun(t)
+			args = append(args, "--collective", "all_reduce", "-b", "1K", "-e", "16K", "-f", "16", "--budget", "50ms",
+				"--out", out)
+			rankRun{mpirun: alone, program: "bash", args: args}.mustRun(t)
 			for _, f := range read(t, out) {
 				if f.Run.World == 4 && (f.Run.Nodes != 2 || f.Run.RanksPerNode != 2) {
 					t.Errorf("%d nodes of %d ranks", f.Run.Nodes, f.Run.RanksPerNode)
@@ -140,5 +142,30 @@ func TestMeetingDisturbed(t *testing.T) {
 			}
 			has(t, o.stderr, d.words...)
 		})
+	}
+}
+
+// Two agents of torchrun start two ranks each. With -r 1 -t 1 PyTorch 1.13 works on Python 3.11: rank's stdout goes
+// through the agent.
+func TestTorchrun(t *testing.T) {
+	needs.Torchrun(t)
+	glooShim(t)
+	port, out := freePort(t), t.TempDir()
+	agent := func(node int) *running {
+		return rankRun{mpirun: alone, program: "/usr/bin/python3", args: []string{"-m", "torch.distributed.run",
+			"--no_python", "--nnodes", "2", "--node_rank", strconv.Itoa(node), "--nproc_per_node", "2",
+			"--master_addr", "127.0.0.1", "--master_port", port, "-r", "1", "-t", "1", "--log_dir", t.TempDir(),
+			compiled(t).rank, "--backend", "gloo", "--collective", "all_reduce", "-b", "1K", "-e", "16K", "-f", "4",
+			"--budget", "50ms", "--out", out}}.start(t)
+	}
+	for _, a := range []*running{agent(0), agent(1)} {
+		if o := a.wait(); o.code != 0 {
+			t.Error(o)
+		}
+	}
+	f := readOne(t, out)
+	checkWhole(t, f, result.OK)
+	if f.Run.World != 4 || f.Run.MPI.Launcher != "torchrun" {
+		t.Errorf("world %d started by %s", f.Run.World, f.Run.MPI.Launcher)
 	}
 }

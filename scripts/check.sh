@@ -182,6 +182,11 @@ on_slurm() {
 slurm() { on_slurm testrun "$logs/slurm.json" -short ./slurm; }
 slurm_left() { on_slurm testrest "$logs/slurm.json" "$logs/slurm-left.json"; }
 
+# PyTorch's torchrun starts the ranks.
+torchrun() {
+  scripts/deps.sh torchrun && ready && BUSBAR_TORCHRUN_TEST=1 testrun "$logs/torchrun.json" -run '^TestTorchrun$' ./rank
+}
+
 simulated_gpu() {
   ready || return
   rm -rf .tools/gpu-check
@@ -237,7 +242,7 @@ rest)
   step bundle # which a test of slurm-left unpacks
   begin slurm-left # mostly waits
   begin abi        # mostly downloads
-  for s in race sanitizers ptx; do step "$s"; done
+  for s in race sanitizers ptx torchrun; do step "$s"; done
   join abi
   join slurm-left
   step bundle-bare

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs missing dependencies of busbar: `deps.sh` to build and run, `deps.sh test` also for the tests,
-# `deps.sh bundle` to pack and test the bundle, `deps.sh slurm` for the Slurm of slurm/cluster.
+# `deps.sh bundle` to pack and test the bundle, `deps.sh slurm` for the Slurm of slurm/cluster, `deps.sh torchrun` for PyTorch.
 # As root with apt it installs; otherwise it prints the commands for common systems and stops with status 1.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -55,6 +55,8 @@ check_dependencies() {
     need "MPICH" "mpich libmpich-dev" all_of mpicc.mpich mpirun.mpich
     need "binutils and patchelf" "binutils patchelf" all_of readelf objcopy patchelf
     need "debootstrap" "debootstrap" have debootstrap
+  elif [ "$1" = torchrun ]; then
+    need "PyTorch" "python3-torch" /usr/bin/python3 -c 'import torch.distributed.run'
   elif [ "$1" = slurm ]; then
     need "Slurm with munge" "slurm-wlm munge" all_of slurmctld slurmd sbatch srun munged
     need "PMIx for Slurm" "libpmix-dev" have_pmix
@@ -70,7 +72,7 @@ print_commands() {
   {
     echo "Missing: $(join "${descriptions[@]}"). Install it, then run make again:"
     echo "  Debian, Ubuntu:  sudo apt-get install ${packages[*]}"
-    [ "$for_tests" != slurm ] || exit 1
+    [[ $for_tests != @(slurm|torchrun) ]] || exit 1
     echo "  RHEL, Rocky:     sudo dnf install gcc openmpi openmpi-devel && module load mpi/openmpi-x86_64"
     echo "  SUSE:            sudo zypper install gcc openmpi4 openmpi4-devel && module load gnu-openmpi"
     echo "  module system:   module avail mpi    then    module load gcc openmpi    (the names differ from site to site)"

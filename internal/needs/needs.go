@@ -28,6 +28,14 @@ func TestAll(t testing.TB) {
 	}
 }
 
+// Torchrun skips a test of torchrun unless scripts/check.sh has installed PyTorch for it.
+func Torchrun(t testing.TB) {
+	t.Helper()
+	if os.Getenv("BUSBAR_TORCHRUN_TEST") == "" {
+		t.Skip("scripts/check.sh torchrun runs it")
+	}
+}
+
 // Shortened reports whether a test should do less, and records that `make test-all` runs it in full.
 func Shortened(t testing.TB) bool {
 	t.Helper()

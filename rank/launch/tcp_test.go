@@ -182,33 +182,6 @@ func TestTCPPortInUse(t *testing.T) {
 	}
 }
 
-func BenchmarkTCP(b *testing.B) {
-	for _, n := range []int{16, 64, 256, 1024, 4096} {
-		b.Run(fmt.Sprint("barrier of ", n), func(b *testing.B) {
-			launches := onRanks(b, n, func(Comm) error { return nil })
-			b.ResetTimer()
-			var wait sync.WaitGroup
-			for _, l := range launches {
-				wait.Go(func() {
-					for range b.N {
-						if err := l.World().Barrier(); err != nil {
-							b.Error(err)
-						}
-					}
-				})
-			}
-			wait.Wait()
-			b.StopTimer()
-			finalizeAll(b, launches)
-		})
-		b.Run(fmt.Sprint("start of ", n), func(b *testing.B) {
-			for range b.N {
-				finalizeAll(b, onRanks(b, n, func(Comm) error { return nil }))
-			}
-		})
-	}
-}
-
 func TestTCPMissingRank(t *testing.T) {
 	ctx, cancel := context.WithTimeout(context.Background(), 300*time.Millisecond)
 	defer cancel()

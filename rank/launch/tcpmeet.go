@@ -332,8 +332,8 @@ func lookUp(ctx context.Context, m *Meeting) ([]net.IPAddr, error) {
 	}
 }
 
-// joinRank0 connects this rank to rank 0 and waits until all ranks have met. Rank 0 may start later, or again: this rank
-// tries until ctx ends.
+// joinRank0 connects this rank to rank 0 and waits until all ranks have met. Rank 0 may start later, or again: this
+// rank tries until ctx ends.
 func (t *TCP) joinRank0(ctx context.Context, key []byte, hello tcpHello) error {
 	if _, err := lookUp(ctx, t.meeting); err != nil {
 		return err
