@@ -39,7 +39,12 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	started := launch.ReadStarted(os.Getenv)
 	reports := started.Rank <= 0 // every rank parses the same command line; rank 0 reports errors
 	cfg, err := parseFlags(args, os.Getenv)
+	if err != nil && started.NoMPI && started.LocalRank <= 0 { // hosts have logs of their own
+		reports = true
+	}
 	switch {
+	case !reports && err != nil && started.NoMPI:
+		return exit.Usage
 	case !reports && (err != nil || cfg.help || cfg.shortHelp || cfg.version || cfg.list):
 		return exit.OK
 	case err != nil:
@@ -132,7 +137,7 @@ func (j *job) fail(err error) int {
 			time.Sleep(timeout.OtherHosts + timeout.Abort)
 		}
 		j.finalize()
-		return exit.OK
+		return j.ownCode(exit.Failed)
 	}
 	code := exit.CodeOf(err)
 	if j.world == nil { // the ranks are not connected; rank 0 probably reports the same error
@@ -154,18 +159,31 @@ func (j *job) fail(err error) int {
 	return code
 }
 
-// leave ends the job normally; only rank 0 returns a code other than 0.
+// leave ends the job normally.
 func (j *job) leave(code int) (int, error) {
 	j.state.parting.Store(true)
 	j.watch.Phase(hang.PhaseFinalize, 0)
+	rank0 := int64(code)
+	if err := launch.Broadcast(j.world, &rank0); err != nil {
+		return 0, err
+	}
 	if err := j.world.Barrier(); err != nil {
 		return 0, err
 	}
 	j.finalize()
 	if j.rank != 0 {
-		code = exit.OK
+		code = j.ownCode(int(rank0))
 	}
 	return code, nil
+}
+
+// ownCode is the exit code of a rank other than 0. Launchers of MPI use that of rank 0; without one the process, pod or
+// agent must fail where the job does.
+func (e *ending) ownCode(code int) int {
+	if l := e.launched.Load(); l == nil || launch.MPIOf(*l) != nil {
+		return exit.OK
+	}
+	return code
 }
 
 // hostName returns the name of this host.

@@ -35,7 +35,7 @@ func (e *ending) onSignal(s syscall.Signal) {
 		_ = e.client.Send(launch.Event{Kind: "signal", Code: int(s)})
 		if s != syscall.SIGUSR1 {
 			time.Sleep(700 * time.Millisecond) // rank 0 ends the files
-			os.Exit(0)
+			os.Exit(e.ownCode(exit.Interrupted + int(s)))
 		}
 		return
 	}

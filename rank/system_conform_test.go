@@ -77,7 +77,9 @@ func connectRanks() (launch.Launch, error) {
 	if err != nil || m == nil {
 		return launch.ConnectMPI(mpi.Options{}, func(string) {})
 	}
-	return launch.ConnectTCP(context.Background(), m, nil, launch.BuildIdentity(), os.Stderr)
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	return launch.ConnectTCP(ctx, m, nil, launch.BuildIdentity(), os.Stderr)
 }
 
 // conform runs one rank of that test.

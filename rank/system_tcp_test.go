@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"strconv"
@@ -76,7 +77,11 @@ func TestTwoHostsOverTCP(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if out, err := exec.Command("bash", script, "2", "true").CombinedOutput(); err != nil {
+	probe := []string{"--net", "--uts", "--mount", "--pid", "--fork", "true"}
+	if os.Getuid() != 0 {
+		probe = append([]string{"--user", "--map-root-user"}, probe...)
+	}
+	if out, err := exec.Command("unshare", probe...).CombinedOutput(); err != nil {
 		t.Skipf("this system does not allow namespaces: %v: %s", err, out)
 	}
 	for name, args := range map[string][]string{"gloo": {"--backend", "gloo", "--worlds", "2,4"},
@@ -112,8 +117,8 @@ func TestMeetingDisturbed(t *testing.T) {
 		code   int
 		words  []string // of the other rank
 	}{
-		{1, syscall.SIGKILL, exit.Environment, []string{"2 of 3 ranks (1, 2) did not reach rank 0"}},
-		{1, syscall.SIGSTOP, exit.Environment, []string{"1 of 3 ranks (2) did not reach rank 0"}},
+		{1, syscall.SIGKILL, exit.Environment, []string{"2 of 3 ranks (1, 2) are not connected to rank 0", "joined and exited: rank 1 on"}},
+		{1, syscall.SIGSTOP, exit.Environment, []string{"1 of 3 ranks (2) are not connected to rank 0"}},
 		{0, syscall.SIGKILL, exit.Environment, []string{"cannot meet rank 0", "connection refused"}},
 		{0, syscall.SIGSTOP, exit.Environment, []string{"rank 0 did not report that all ranks have met"}},
 		{0, syscall.SIGTERM, exit.Environment, []string{"cannot meet rank 0", "connection refused"}},

@@ -8,6 +8,7 @@ import (
 	"net"
 	"sync"
 	"testing"
+	"time"
 
 	"busbar/rank/launch"
 	"busbar/rank/launch/launchtest"
@@ -26,12 +27,14 @@ func TestTCPConforms(t *testing.T) {
 				t.Fatal(err)
 			}
 			errs := make([]error, n)
+			ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+			defer cancel()
 			var wait sync.WaitGroup
 			for r := range n {
 				m := &launch.Meeting{Source: "a test", Rank: r, Size: n, LocalRank: r, LocalSize: n, Host: "127.0.0.1",
 					HostFrom: "MASTER_ADDR", Port: port, Identity: t.Name()}
 				wait.Go(func() {
-					l, err := launch.ConnectTCP(context.Background(), m, nil, "build", io.Discard)
+					l, err := launch.ConnectTCP(ctx, m, nil, "build", io.Discard)
 					if err == nil {
 						err = errors.Join(launchtest.Use(l.World()), l.Finalize())
 					}

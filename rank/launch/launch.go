@@ -87,7 +87,8 @@ type Started struct {
 	Rank      int
 	Size      int
 	LocalRank int
-	LocalSize int // also -1 where hosts differ in it
+	LocalSize int  // also -1 where hosts differ in it
+	NoMPI     bool // the variables are not those of an MPI launcher, which combines exit codes
 }
 
 // ReadStarted reads the launcher's variables. Those of MPI's launchers go before RANK and WORLD_SIZE.
@@ -98,7 +99,7 @@ func ReadStarted(getenv func(string) string) Started {
 			return m.Started()
 		}
 	}
-	return Started{l.Name, l.Rank, l.Size, l.LocalRank, l.LocalSize}
+	return Started{l.Name, l.Rank, l.Size, l.LocalRank, l.LocalSize, false}
 }
 
 // Name is the name of the launcher; "none" where the program was started by itself.

@@ -21,6 +21,7 @@ type Meeting struct {
 	Host      string // where rank 0 listens
 	HostFrom  string // the variable or rule that gave Host: "MASTER_ADDR"
 	Port      int
+	PortFrom  string // the variable that sets Port
 	Identity  string // equal on all ranks, another for each run; "" if nothing identifies the run
 }
 
@@ -132,6 +133,12 @@ func (e *environment) address(m *Meeting, port int) {
 	if m.Host == "" {
 		e.fail("MASTER_ADDR is not set, though %s has a rank: set it to the address of rank 0", m.Source)
 	}
+	e.port(m)
+}
+
+// port reads MASTER_PORT over the default.
+func (e *environment) port(m *Meeting) {
+	m.PortFrom = "MASTER_PORT"
 	if e.getenv("MASTER_PORT") != "" {
 		m.Port = e.number("MASTER_PORT")
 	}
@@ -149,8 +156,8 @@ func (e *environment) torch() *Meeting {
 	m := &Meeting{Source: "RANK and WORLD_SIZE", Rank: e.number("RANK"), Size: e.number("WORLD_SIZE"),
 		LocalRank: e.optional("LOCAL_RANK"), LocalSize: e.optional("LOCAL_WORLD_SIZE")}
 	run := e.getenv("TORCHELASTIC_RUN_ID")
-	if perNode := e.getenv("PET_NPROC_PER_NODE"); run == "" && m.LocalRank < 0 && perNode != "" && perNode != "1" {
-		e.fail("RANK=%d is the number of a pod, but WORLD_SIZE=%d counts processes (PET_NPROC_PER_NODE=%s): start "+
+	if perNode, _ := strconv.Atoi(e.getenv("PET_NPROC_PER_NODE")); run == "" && m.LocalRank < 0 && perNode > 1 {
+		e.fail("RANK=%d is the number of a pod, but WORLD_SIZE=%d counts processes (PET_NPROC_PER_NODE=%d): start "+
 			"rank by torchrun, or set nprocPerNode to 1", m.Rank, m.Size, perNode)
 	}
 	e.address(m, 29500)
@@ -159,6 +166,7 @@ func (e *environment) torch() *Meeting {
 	}
 	// The agent of torchrun serves MASTER_PORT itself.
 	if e.getenv("TORCHELASTIC_USE_AGENT_STORE") == "True" {
+		m.PortFrom = "BUSBAR_PORT"
 		if m.Port++; e.getenv("BUSBAR_PORT") != "" {
 			m.Port = e.number("BUSBAR_PORT")
 		}
@@ -178,17 +186,18 @@ func (e *environment) slurm(l mpi.Launch) *Meeting {
 	case e.getenv("MASTER_ADDR") != "" || nodes == "" && m.Size != m.LocalSize:
 		e.address(m, 29500)
 	case m.Size == m.LocalSize:
-		m.Host, m.HostFrom, m.Port = "127.0.0.1", "one host", 29500
+		m.Host, m.HostFrom = "127.0.0.1", "one host"
 	case strings.HasPrefix(e.getenv("SLURM_DISTRIBUTION"), "arbitrary"):
 		e.fail("with --distribution=arbitrary the node of rank 0 is unknown: set MASTER_ADDR to it")
 	default:
 		m.Host, m.HostFrom = firstNode(nodes), "the first node of SLURM_STEP_NODELIST"
 	}
 	job, step := e.getenv("SLURM_JOB_ID"), e.getenv("SLURM_STEP_ID")
-	if job != "" && e.getenv("MASTER_PORT") == "" {
+	if m.Port = 29500; job != "" {
 		m.Identity = job + "." + step + "." + e.getenv("SLURM_RESTART_COUNT")
 		m.Port = slurmPort(e.getenv("SLURM_STEP_RESV_PORTS"), job, step)
 	}
+	e.port(m)
 	return m
 }
 
@@ -230,5 +239,5 @@ func (m *Meeting) String() string { return fmt.Sprintf("%s:%d (%s)", m.Host, m.P
 
 // Started is what the meeting states about this process.
 func (m *Meeting) Started() Started {
-	return Started{m.Source, m.Rank, m.Size, m.LocalRank, m.LocalSize}
+	return Started{m.Source, m.Rank, m.Size, m.LocalRank, m.LocalSize, true}
 }

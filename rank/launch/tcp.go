@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"busbar/internal/result"
+	"busbar/rank/exit"
 	"busbar/rank/timeout"
 )
 
@@ -24,6 +25,7 @@ import (
 // It carries what is not timed, and nothing while operations are timed.
 type TCP struct {
 	meeting *Meeting
+	key     []byte // of the run
 	exit    func(code int)
 
 	mu      sync.Mutex // guards what follows
@@ -94,7 +96,7 @@ func (l *tcpLink) read() (f tcpFrame, err error) {
 	}
 	v := func(i int) uint32 { return binary.LittleEndian.Uint32(header[4*i:]) }
 	if v(4) > tcpFrameLimit || v(3) > uint32(tcpAbort) {
-		return f, errors.New("it sent no frame of rank")
+		return f, fmt.Errorf("invalid frame (operation %d, %d bytes)", v(3), v(4))
 	}
 	f = tcpFrame{v(0), v(1), v(2), tcpOperation(v(3)), make([]byte, v(4))}
 	_, err = io.ReadFull(l, f.payload)
@@ -134,9 +136,13 @@ func (t *TCP) serve(peer int) {
 // report which process exited.
 func (t *TCP) disconnect(err error) {
 	time.Sleep(timeout.Ask)
-	if t.parting.Load() {
-		return
+	if !t.parting.Load() {
+		t.fail(err)
 	}
+}
+
+// fail makes all waiting and later calls fail.
+func (t *TCP) fail(err error) {
 	t.mu.Lock()
 	if t.lost == nil {
 		t.lost = err
@@ -199,7 +205,7 @@ func (t *TCP) Library() Library {
 // Connected implements Launch.
 func (t *TCP) Connected() bool { return !t.over.Load() }
 
-// Abort implements Launch: rank 0 tells all ranks, which exit at once.
+// Abort implements Launch: rank 0 sends the code to all ranks, which exit at once.
 func (t *TCP) Abort(code int) {
 	f := tcpFrame{from: uint32(t.meeting.Rank), operation: tcpAbort,
 		payload: binary.LittleEndian.AppendUint32(nil, uint32(code))}
@@ -213,28 +219,28 @@ func (t *TCP) Abort(code int) {
 func (t *TCP) passAbort(f tcpFrame) {
 	t.parting.Store(true)
 	if t.meeting.Rank == 0 {
-		var told sync.WaitGroup
+		var sending sync.WaitGroup
 		for r, link := range t.links[1:] {
 			if r+1 != int(f.from) {
-				told.Go(func() {
+				sending.Go(func() {
 					_ = link.SetWriteDeadline(time.Now().Add(time.Second))
 					_ = link.write(f)
 				})
 			}
 		}
-		told.Wait()
+		sending.Wait()
 	}
-	code := 0
+	code := exit.Failed
 	if len(f.payload) == 4 {
-		code = int(binary.LittleEndian.Uint32(f.payload))
+		code = cmp.Or(int(binary.LittleEndian.Uint32(f.payload)), code)
 	}
 	t.exit(code)
 }
 
 // Finalize implements Launch.
 func (t *TCP) Finalize() error {
+	err := t.World().Barrier() // a rank that exits before it is an error
 	t.parting.Store(true)
-	err := t.World().Barrier()
 	t.over.Store(true)
 	for _, link := range t.links {
 		if link != nil {
@@ -261,8 +267,8 @@ func meetingKey(m *Meeting, secret []byte) []byte {
 }
 
 // newTCP is a launch before its connections are made.
-func newTCP(m *Meeting) *TCP {
-	t := &TCP{meeting: m, links: make([]*tcpLink, m.Size), exit: os.Exit, queues: map[queueKey][]tcpFrame{}}
+func newTCP(m *Meeting, key []byte) *TCP {
+	t := &TCP{meeting: m, key: key, links: make([]*tcpLink, m.Size), exit: os.Exit, queues: map[queueKey][]tcpFrame{}}
 	t.arrived = sync.NewCond(&t.mu)
 	return t
 }
@@ -270,17 +276,16 @@ func newTCP(m *Meeting) *TCP {
 // ConnectTCP connects the ranks of a meeting. log gets the progress of rank 0, which waits for the others until ctx
 // ends. build must be equal on all ranks.
 func ConnectTCP(ctx context.Context, m *Meeting, secret []byte, build string, log io.Writer) (*TCP, error) {
-	t := newTCP(m)
+	t := newTCP(m, meetingKey(m, secret))
 	hello := tcpHello{Rank: m.Rank, Size: m.Size, Build: build, PID: os.Getpid()}
 	hello.Host, _ = os.Hostname()
-	key := meetingKey(m, secret)
 	var err error
 	switch {
 	case m.Size == 1:
 	case m.Rank == 0:
-		err = t.gatherRanks(ctx, key, hello, log)
+		err = t.gatherRanks(ctx, hello, log)
 	default:
-		err = t.joinRank0(ctx, key, hello)
+		err = t.joinRank0(ctx, hello)
 	}
 	if err != nil {
 		return nil, err

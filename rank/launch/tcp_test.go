@@ -111,46 +111,103 @@ func TestTCPRefusals(t *testing.T) {
 	}
 }
 
-// A rank, rank 0 too, that exits before all have met may be started again.
+// join is the handshake of a rank that then waits for the others.
+func join(t *testing.T, m *Meeting) net.Conn {
+	t.Helper()
+	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(time.Millisecond) {
+		conn, err := net.Dial("tcp", fmt.Sprint("127.0.0.1:", m.Port))
+		if err != nil {
+			continue
+		}
+		if err := greetRank0(conn, meetingKey(m, nil), tcpHello{Rank: m.Rank, Size: m.Size, Build: "build"}); err != nil {
+			t.Fatal(err)
+		}
+		return conn
+	}
+	t.Fatal("rank 0 does not listen")
+	return nil
+}
+
+// A rank that exits before all have met may be started again.
 func TestTCPRankStartedAgain(t *testing.T) {
-	for _, again := range []int{0, 1} {
-		t.Run(fmt.Sprint(again), func(t *testing.T) {
-			all := meetings(t, 3)
-			ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
-			defer cancel()
-			errs := make([]error, 3)
-			launches := make([]*TCP, 3)
-			var wait sync.WaitGroup
-			start := func(r int) {
-				wait.Go(func() { launches[r], errs[r] = ConnectTCP(ctx, all[r], nil, "build", io.Discard) })
-			}
-			first, end := context.WithCancel(ctx)
-			met := make(chan error)
-			go func() {
-				_, err := ConnectTCP(first, all[again], nil, "build", io.Discard)
-				met <- err
-			}()
-			start(1 - again)
-			time.Sleep(20 * time.Millisecond) // whether they have met or not
-			end()
-			if err := <-met; err == nil {
-				t.Fatal("two of three ranks met")
-			}
-			if again == 0 {
-				wait.Wait()
-				if errs[1] == nil || !strings.Contains(errs[1].Error(), "rank 0 ended the meeting") {
-					t.Fatal(errs[1])
-				}
-				start(1)
-			}
-			start(again)
-			start(2)
-			wait.Wait()
-			if err := errors.Join(errs...); err != nil {
-				t.Fatal(err)
-			}
-			finalizeAll(t, launches)
-		})
+	all := meetings(t, 3)
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	launches, errs := make([]*TCP, 3), make([]error, 3)
+	var wait sync.WaitGroup
+	start := func(r int) {
+		wait.Go(func() { launches[r], errs[r] = ConnectTCP(ctx, all[r], nil, "build", io.Discard) })
+	}
+	start(0)
+	if err := join(t, all[1]).Close(); err != nil {
+		t.Fatal(err)
+	}
+	start(1)
+	start(2)
+	wait.Wait()
+	if err := errors.Join(errs...); err != nil {
+		t.Fatal(err)
+	}
+	finalizeAll(t, launches)
+}
+
+// The other ranks wait for a rank 0 that is started again.
+func TestTCPRank0StartedAgain(t *testing.T) {
+	all := meetings(t, 2)
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	socket, err := net.Listen("tcp", fmt.Sprint("127.0.0.1:", all[0].Port))
+	if err != nil {
+		t.Fatal(err)
+	}
+	launches, errs := make([]*TCP, 2), make([]error, 2)
+	var wait sync.WaitGroup
+	wait.Go(func() { launches[1], errs[1] = ConnectTCP(ctx, all[1], nil, "build", io.Discard) })
+	conn, err := socket.Accept()
+	if err == nil {
+		_, err = greetRank(conn, meetingKey(all[0], nil))
+	}
+	if err := errors.Join(err, sendText(conn, nil), conn.Close(), socket.Close()); err != nil {
+		t.Fatal(err)
+	}
+	launches[0], errs[0] = ConnectTCP(ctx, all[0], nil, "build", io.Discard)
+	wait.Wait()
+	if err := errors.Join(errs...); err != nil {
+		t.Fatal(err)
+	}
+	finalizeAll(t, launches)
+}
+
+// Ranks that have joined get the reason why the others have not.
+func TestTCPOutcome(t *testing.T) {
+	all := meetings(t, 4)
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan error)
+	go func() {
+		_, err := ConnectTCP(ctx, all[0], nil, "build", io.Discard)
+		ended <- err
+	}()
+	conn := join(t, all[1])
+	defer conn.Close()
+	if err := join(t, all[2]).Close(); err != nil {
+		t.Fatal(err)
+	}
+	cancel()
+	reason, err := receiveText(conn)
+	mine := <-ended
+	if err != nil || mine == nil || string(reason) != mine.Error() ||
+		!strings.Contains(mine.Error(), "2 of 4 ranks (2, 3)") || !strings.Contains(mine.Error(), "exited: rank 2 on") {
+		t.Fatalf("rank 1 got %q, %v; rank 0 has %v", reason, err, mine)
+	}
+}
+
+func TestMissingRanksNamed(t *testing.T) {
+	g := gathering{t: newTCP(&Meeting{Size: 100}, nil), joined: map[int]tcpHello{0: {Host: "n0"}, 5: {Host: "n1"}}}
+	g.strangers.Store(3)
+	ranks, others := g.missing()
+	if !strings.HasPrefix(ranks, "98 of 100 ranks (1, 2, 3, 4, 6,") || !strings.HasSuffix(ranks, " and 82 more)") ||
+		!strings.HasPrefix(others, "the others are on n0, n1; 3 connections of another run") {
+		t.Errorf("%s; %s", ranks, others)
 	}
 }
 
@@ -186,41 +243,91 @@ func TestTCPMissingRank(t *testing.T) {
 	ctx, cancel := context.WithTimeout(context.Background(), 300*time.Millisecond)
 	defer cancel()
 	_, err := ConnectTCP(ctx, meetings(t, 3)[0], nil, "build", io.Discard)
-	if err == nil || !strings.Contains(err.Error(), "2 of 3 ranks (1, 2)") {
+	if err == nil || !strings.Contains(err.Error(), "2 of 3 ranks (1, 2) are not connected") {
 		t.Error(err)
+	}
+}
+
+// strangers connect to a port: some send what is no handshake, some stay silent.
+func strangers(t *testing.T, address string) {
+	t.Helper()
+	for i := range 20 {
+		conn, err := net.Dial("tcp", address)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = conn.Close() })
+		_, _ = conn.Write([]byte(strings.Repeat("GET / HTTP/1.1\r\n\r\n", i%3)))
+		if i%2 == 0 {
+			_ = conn.Close()
+		}
 	}
 }
 
 // What connects and is no rank does not disturb the ranks.
 func TestTCPStrangers(t *testing.T) {
-	all := meetings(t, 8)
-	done := make(chan struct{})
-	var scanner sync.WaitGroup
-	scanner.Go(func() {
-		for i := 0; ; i++ {
-			select {
-			case <-done:
-				return
-			default:
-			}
-			conn, err := net.Dial("tcp", fmt.Sprint("127.0.0.1:", all[0].Port))
-			if err != nil {
-				time.Sleep(time.Millisecond)
-				continue
-			}
-			_, _ = conn.Write([]byte(strings.Repeat("GET / HTTP/1.1\r\n\r\n", i%7)))
-			if i%2 == 0 {
-				_ = conn.Close()
-			} // else it stays silent
-		}
-	})
-	launches, errs := connectAll(t, all)
-	close(done)
-	scanner.Wait()
+	all := meetings(t, 3)
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	launches, errs := make([]*TCP, 3), make([]error, 3)
+	var wait sync.WaitGroup
+	wait.Go(func() { launches[0], errs[0] = ConnectTCP(ctx, all[0], nil, "build", io.Discard) })
+	_ = join(t, all[1]).Close() // rank 0 listens
+	strangers(t, fmt.Sprint("127.0.0.1:", all[0].Port))
+	for r := 1; r < 3; r++ {
+		wait.Go(func() { launches[r], errs[r] = ConnectTCP(ctx, all[r], nil, "build", io.Discard) })
+	}
+	wait.Wait()
 	if err := errors.Join(errs...); err != nil {
 		t.Fatal(err)
 	}
 	finalizeAll(t, launches)
+}
+
+// The same where ranks connect to each other.
+func TestMembersAmongStrangers(t *testing.T) {
+	socket, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer socket.Close()
+	key, conns, ended := []byte("key"), make([]net.Conn, 3), make(chan error)
+	go func() { ended <- acceptMembers(conns, socket, key) }()
+	strangers(t, socket.Addr().String())
+	first, err := dialFirst(socket.Addr().String(), key, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := dialFirst(socket.Addr().String(), key, 1) // as after a timeout
+	if err != nil {
+		t.Fatal(err)
+	}
+	other, err := dialFirst(socket.Addr().String(), key, 2)
+	if err := errors.Join(err, <-ended); err != nil {
+		t.Fatal(err)
+	}
+	if conns[1].RemoteAddr().String() != again.LocalAddr().String() ||
+		conns[2].RemoteAddr().String() != other.LocalAddr().String() {
+		t.Errorf("connected to %v and %v", conns[1].RemoteAddr(), conns[2].RemoteAddr())
+	}
+	for _, c := range []net.Conn{first, again, other, conns[1], conns[2]} {
+		_ = c.Close()
+	}
+}
+
+// A rank that exits before Finalize is an error of the others.
+func TestTCPLostInFinalize(t *testing.T) {
+	launches := onRanks(t, 3, func(Comm) error { return nil })
+	_ = launches[2].links[0].Close()
+	var wait sync.WaitGroup
+	for r, l := range launches[:2] {
+		wait.Go(func() {
+			if err := l.Finalize(); err == nil {
+				t.Errorf("rank %d finalizes without rank 2", r)
+			}
+		})
+	}
+	wait.Wait()
 }
 
 func TestTCPLostRank(t *testing.T) {

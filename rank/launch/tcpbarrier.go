@@ -69,19 +69,17 @@ func descriptors(files []*os.File) (fds []int) {
 // barrierSockets are the sockets of this rank along the tree: to its parent, none on the first member, and to its
 // children.
 func barrierSockets(c tcpComm) (parent, children []*os.File, err error) {
-	for _, g := range c.tree() {
-		conns, err := connectMembers(g)
-		files, e := filesOf(conns)
+	for _, g := range c.tree() { // all of them, also after an error: others wait in the next group
+		conns, e := connectMembers(g)
+		files, f := filesOf(conns)
 		if g.rank == 0 {
 			children = append(children, files...)
 		} else {
 			parent = files
 		}
-		if err := errors.Join(err, e); err != nil {
-			return parent, children, err
-		}
+		err = errors.Join(err, e, f)
 	}
-	return parent, children, nil
+	return parent, children, err
 }
 
 // filesOf are the sockets of connections, some of which may be nil. It closes the connections.

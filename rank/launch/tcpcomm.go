@@ -104,7 +104,8 @@ func (c tcpComm) fold(x []float64, combine func(a, b float64) float64) error {
 	for r, part := range all {
 		theirs := make([]float64, len(x))
 		if n, err := binary.Decode(part, binary.LittleEndian, theirs); err != nil || n != len(part) {
-			return fmt.Errorf("rank %d has another number of values: %w", c.members[r], err)
+			return fmt.Errorf("rank %d sent %d bytes, rank %d expects %d values", c.members[r], len(part), c.members[0],
+				len(x))
 		}
 		for i, v := range theirs {
 			if r > 0 {

@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -48,6 +49,9 @@ func (h tcpHello) String() string {
 
 // errStranger is the error of a connection that is not from a rank of this run. It is dropped.
 var errStranger = errors.New("not a rank of this run")
+
+// errOtherKey is the same of a rank of another run, or with another secret.
+var errOtherKey = fmt.Errorf("%w: its key differs", errStranger)
 
 // sendText sends a text with its length.
 func sendText(conn net.Conn, text []byte) error {
@@ -86,7 +90,7 @@ func greetRank(conn net.Conn, key []byte) (hello tcpHello, err error) {
 	}
 	shown, err := receiveBytes(conn, tcpNonce)
 	if err != nil || !hmac.Equal(shown, proof(key, "rank", mine, theirs)) {
-		return hello, errStranger
+		return hello, errOtherKey // a rank whose key differs closes the connection
 	}
 	text, err := receiveText(conn)
 	if err == nil {
@@ -133,50 +137,70 @@ type arrival struct {
 	hello tcpHello
 }
 
+// gathering is how rank 0 waits for the others.
+type gathering struct {
+	t         *TCP
+	me        tcpHello
+	joined    map[int]tcpHello // connected ranks, rank 0 too
+	exited    map[int]tcpHello // those that closed their connection
+	strangers atomic.Int64     // connections that know another key
+	begun     time.Time
+}
+
 // gatherRanks waits on rank 0 until all ranks are connected, and then listens no more.
-func (t *TCP) gatherRanks(ctx context.Context, key []byte, me tcpHello, log io.Writer) (err error) {
+func (t *TCP) gatherRanks(ctx context.Context, me tcpHello, log io.Writer) (err error) {
 	socket, err := listenForRanks(ctx, t.meeting)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(t.sendOutcome(err), socket.Close()) }()
+	g := &gathering{t: t, me: me, joined: map[int]tcpHello{0: me}, exited: map[int]tcpHello{}, begun: time.Now()}
 	arrivals := make(chan arrival)
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	go acceptRanks(ctx, socket, key, arrivals)
-	joined := map[int]tcpHello{0: me}
-	begun, ticks := time.Now(), time.NewTicker(reportEvery)
+	go acceptRanks(ctx, socket, t.key, arrivals, &g.strangers)
+	ticks := time.NewTicker(reportEvery)
 	defer ticks.Stop()
-	for len(joined) < t.meeting.Size {
+	for len(g.joined) < t.meeting.Size {
 		select {
 		case a := <-arrivals:
-			if _, twice := joined[a.hello.Rank]; twice {
-				t.forgetEnded(joined)
-			}
-			refusal := refuse(a.hello, me, joined)
-			err := errors.Join(sendText(a.conn, []byte(refusal)), a.conn.SetDeadline(time.Time{}))
-			if err != nil && refusal == "" {
-				_ = a.conn.Close() // it has ended, or dials again
-				continue
-			}
-			if refusal != "" {
-				return exit.Environmentf("%s", refusal)
-			}
-			joined[a.hello.Rank] = a.hello
-			t.links[a.hello.Rank] = &tcpLink{Conn: a.conn}
-			if len(joined) == t.meeting.Size {
-				t.forgetEnded(joined)
+			if err := g.add(a); err != nil {
+				return err
 			}
 		case <-ticks.C:
-			t.forgetEnded(joined)
-			ranks, others := t.missing(joined)
+			g.forgetEnded()
+			ranks, others := g.missing()
 			fmt.Fprintf(log, "rank: rank 0 waits at %v for %s; %s\n", t.meeting, ranks, others)
 		case <-ctx.Done():
-			t.forgetEnded(joined)
-			ranks, others := t.missing(joined)
-			return exit.Environmentf("%s did not reach rank 0 at %v in %s; %s; check that they were started, their "+
-				"logs and the firewall", ranks, t.meeting, units.Duration(time.Since(begun).Seconds()), others)
+			g.forgetEnded()
+			ranks, others := g.missing()
+			return exit.Environmentf("%s are not connected to rank 0 at %v after %s; %s; check that they were "+
+				"started, their logs and the firewall", ranks, t.meeting,
+				units.Duration(time.Since(g.begun).Seconds()), others)
 		}
+	}
+	return nil
+}
+
+// add makes a rank one of those that have joined. The error is that ranks do not fit together.
+func (g *gathering) add(a arrival) error {
+	if _, twice := g.joined[a.hello.Rank]; twice {
+		g.forgetEnded()
+	}
+	refusal := refuse(a.hello, g.me, g.joined)
+	err := errors.Join(sendText(a.conn, []byte(refusal)), a.conn.SetDeadline(time.Time{}))
+	if refusal != "" {
+		return exit.Environmentf("%s", refusal)
+	}
+	if err != nil { // it has ended, or dials again
+		_ = a.conn.Close()
+		return nil
+	}
+	g.joined[a.hello.Rank] = a.hello
+	delete(g.exited, a.hello.Rank)
+	g.t.links[a.hello.Rank] = &tcpLink{Conn: a.conn}
+	if len(g.joined) == g.t.meeting.Size {
+		g.forgetEnded()
 	}
 	return nil
 }
@@ -184,31 +208,32 @@ func (t *TCP) gatherRanks(ctx context.Context, key []byte, me tcpHello, log io.W
 // sendOutcome sends the ranks that have joined why they cannot meet; nothing if they have met. It returns that error,
 // or its own.
 func (t *TCP) sendOutcome(reason error) error {
-	text := ""
-	if reason != nil {
-		text = reason.Error()
-	}
 	for r, link := range t.links {
 		if link == nil {
 			continue
 		}
+		text := ""
+		if reason != nil {
+			text = reason.Error()
+		}
 		_ = link.SetWriteDeadline(time.Now().Add(handshakeTime))
 		err := errors.Join(sendText(link, []byte(text[:min(len(text), tcpHelloLimit)])),
 			link.SetWriteDeadline(time.Time{}))
-		if err != nil && reason == nil {
-			return fmt.Errorf("rank %d exited: %w", r, shortError(err))
+		if err != nil && reason == nil { // the ranks after it get this reason
+			reason = exit.Environmentf("rank %d exited when all ranks had met: %w", r, shortError(err))
 		}
 	}
 	return reason
 }
 
 // forgetEnded removes the ranks that have exited: they may be started again.
-func (t *TCP) forgetEnded(joined map[int]tcpHello) {
-	for r, link := range t.links {
+func (g *gathering) forgetEnded() {
+	for r, link := range g.t.links {
 		if link != nil && ended(link.Conn) {
 			_ = link.Close()
-			t.links[r] = nil
-			delete(joined, r)
+			g.t.links[r] = nil
+			g.exited[r] = g.joined[r]
+			delete(g.joined, r)
 		}
 	}
 }
@@ -227,24 +252,43 @@ func ended(conn net.Conn) bool {
 	return over || err != nil
 }
 
-// missing names the ranks that have not joined, and where those are that have.
-func (t *TCP) missing(joined map[int]tcpHello) (ranks, others string) {
-	var missing []string
+// missing names the ranks that have not joined, and states what is known of the others.
+func (g *gathering) missing() (ranks, others string) {
+	const most = 16
+	var missing, exited, names []string
 	hosts := map[string]bool{}
-	for r := range t.meeting.Size {
-		if h, here := joined[r]; here {
+	for r := range g.t.meeting.Size {
+		if h, here := g.joined[r]; here {
 			hosts[h.Host] = true
-		} else if len(missing) < 16 {
-			missing = append(missing, strconv.Itoa(r))
+			continue
+		}
+		missing = append(missing, strconv.Itoa(r))
+		if h, was := g.exited[r]; was {
+			exited = append(exited, h.String())
 		}
 	}
-	var names []string
+	ranks = fmt.Sprintf("%d of %d ranks (%s)", len(missing), g.t.meeting.Size, listOf(missing, most))
 	for h := range hosts {
 		names = append(names, h)
 	}
 	slices.Sort(names)
-	return fmt.Sprintf("%d of %d ranks (%s)", t.meeting.Size-len(joined), t.meeting.Size, strings.Join(missing, ", ")),
-		"the others are on " + strings.Join(names, ", ")
+	others = "the others are on " + listOf(names, most)
+	if len(exited) > 0 {
+		others += "; joined and exited: " + listOf(exited, most)
+	}
+	if n := g.strangers.Load(); n > 0 {
+		others += fmt.Sprintf("; %s of another run or with another BUSBAR_SECRET_FILE refused",
+			units.Count(int(n), "connection"))
+	}
+	return ranks, others
+}
+
+// listOf joins words, and states how many more there are.
+func listOf(words []string, most int) string {
+	if len(words) > most {
+		return strings.Join(words[:most], ", ") + fmt.Sprintf(" and %d more", len(words)-most)
+	}
+	return strings.Join(words, ", ")
 }
 
 // refuse states why a rank cannot join; "" if it can.
@@ -263,8 +307,10 @@ func refuse(h, me tcpHello, joined map[int]tcpHello) string {
 	return ""
 }
 
-// acceptRanks greets what connects, each within the time of a handshake, until ctx ends. What is no rank is dropped.
-func acceptRanks(ctx context.Context, socket net.Listener, key []byte, arrivals chan<- arrival) {
+// acceptRanks greets what connects, each within the time of a handshake, until ctx ends. What is no rank is dropped;
+// strangers counts what has another key.
+func acceptRanks(ctx context.Context, socket net.Listener, key []byte, arrivals chan<- arrival,
+	strangers *atomic.Int64) {
 	for {
 		conn, err := socket.Accept()
 		if ctx.Err() != nil || errors.Is(err, net.ErrClosed) {
@@ -283,6 +329,9 @@ func acceptRanks(ctx context.Context, socket net.Listener, key []byte, arrivals 
 					return
 				case <-ctx.Done():
 				}
+			}
+			if errors.Is(err, errOtherKey) {
+				strangers.Add(1)
 			}
 			_ = conn.Close()
 		}()
@@ -310,8 +359,8 @@ func listenForRanks(ctx context.Context, m *Meeting) (net.Listener, error) {
 	}
 	socket, err := (&net.ListenConfig{KeepAlive: -1}).Listen(ctx, "tcp", net.JoinHostPort(host, strconv.Itoa(m.Port)))
 	if errors.Is(err, syscall.EADDRINUSE) {
-		return nil, exit.Environmentf("port %d on %s is in use, perhaps by another run: set another MASTER_PORT",
-			m.Port, m.Host)
+		return nil, exit.Environmentf("port %d on %s is in use, perhaps by another run: set %s to another port on all ranks",
+			m.Port, m.Host, m.PortFrom)
 	}
 	if err != nil {
 		return nil, exit.Environmentf("rank 0 cannot listen on %v: %w", m, err)
@@ -334,14 +383,14 @@ func lookUp(ctx context.Context, m *Meeting) ([]net.IPAddr, error) {
 
 // joinRank0 connects this rank to rank 0 and waits until all ranks have met. Rank 0 may start later, or again: this
 // rank tries until ctx ends.
-func (t *TCP) joinRank0(ctx context.Context, key []byte, hello tcpHello) error {
+func (t *TCP) joinRank0(ctx context.Context, hello tcpHello) error {
 	if _, err := lookUp(ctx, t.meeting); err != nil {
 		return err
 	}
 	address := net.JoinHostPort(t.meeting.Host, strconv.Itoa(t.meeting.Port))
 	begun, pause := time.Now(), 50*time.Millisecond
 	for {
-		conn, err := dialRank0(ctx, address, key, hello)
+		conn, err := dialRank0(ctx, address, t.key, hello)
 		if err == nil {
 			t.links[0] = &tcpLink{Conn: conn}
 			return nil
@@ -374,9 +423,13 @@ func dialRank0(ctx context.Context, address string, key []byte, hello tcpHello) 
 	if err := greetRank0(conn, key, hello); err != nil {
 		return nil, err
 	}
-	limit, _ := ctx.Deadline()
-	_ = conn.SetDeadline(limit)
-	stop := context.AfterFunc(ctx, func() { _ = conn.SetDeadline(time.Unix(1, 0)) })
+	// From here on rank 0's limit applies: it may have started later.
+	_ = conn.SetDeadline(time.Now().Add(timeout.Meet + handshakeTime))
+	stop := context.AfterFunc(ctx, func() {
+		if errors.Is(ctx.Err(), context.Canceled) {
+			_ = conn.SetDeadline(time.Unix(1, 0))
+		}
+	})
 	defer stop()
 	reason, err := receiveText(conn)
 	switch {

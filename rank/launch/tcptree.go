@@ -3,15 +3,14 @@ package launch
 import (
 	"context"
 	"crypto/rand"
-	"crypto/subtle"
 	"encoding/binary"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net"
-	"os"
-	"strconv"
+	"sync/atomic"
 	"time"
+
+	"busbar/rank/exit"
 )
 
 // Ranks of a larger group exchange data through a tree: the first member of every block of 64 collects from its block
@@ -125,9 +124,13 @@ func (t *TCP) connectTree() error {
 	if block.members[0] == 0 {
 		return nil
 	}
+	// A rank or rank 0 may stop here, and the watchdog is not yet running.
+	limit := time.AfterFunc(4*dialTime, func() { t.fail(errors.New("the ranks of a block did not connect in time")) })
+	defer limit.Stop()
 	conns, err := connectMembers(block)
 	if err != nil {
-		return fmt.Errorf("cannot connect ranks %d to %d: %w", block.members[0], block.members[block.Size()-1], err)
+		return exit.Environmentf("cannot connect ranks %d to %d to each other: %w", block.members[0],
+			block.members[block.Size()-1], err)
 	}
 	for m, conn := range conns {
 		if conn != nil {
@@ -141,93 +144,84 @@ func (t *TCP) connectTree() error {
 	return nil
 }
 
-// memberHello is what a member sends first on its connection to the first member of a group.
-type memberHello struct {
-	Member int    `json:"member"`
-	Token  string `json:"token"`
+// ownAddress is this host's address on the network through which the ranks met.
+func (t *TCP) ownAddress() string {
+	for _, link := range t.links {
+		if link != nil {
+			return link.LocalAddr().(*net.TCPAddr).IP.String()
+		}
+	}
+	return "127.0.0.1"
 }
+
+// memberContact is where the first member of a group listens.
+type memberContact struct{ Address, Token string }
 
 // connectMembers returns new connections of this member by member: to all others on the first, to the first elsewhere.
 // Collective.
 func connectMembers(c tcpComm) ([]net.Conn, error) {
 	var socket net.Listener
-	where, err := Share(c, func() (contact, error) {
+	where, err := Share(c, func() (memberContact, error) {
 		var err error
-		address := ":0"
-		if c.launch.meeting.Size == c.launch.meeting.LocalSize {
-			address = "127.0.0.1:0"
+		socket, err = (&net.ListenConfig{KeepAlive: -1}).Listen(context.Background(), "tcp",
+			net.JoinHostPort(c.launch.ownAddress(), "0"))
+		if err != nil {
+			return memberContact{}, err
 		}
-		if socket, err = (&net.ListenConfig{KeepAlive: -1}).Listen(context.Background(), "tcp", address); err != nil {
-			return contact{}, err
-		}
-		host, _ := os.Hostname()
-		return contact{Host: host, Port: socket.Addr().(*net.TCPAddr).Port, Token: rand.Text(),
-			Addresses: ownAddresses()}, nil
+		return memberContact{socket.Addr().String(), rand.Text()}, nil
 	})
 	if err != nil {
 		return nil, err
 	}
+	key := proof(c.launch.key, "group", []byte(where.Token), nil) // connections of another group have another key
 	conns := make([]net.Conn, c.Size())
 	if c.rank == 0 {
 		defer socket.Close()
-		return conns, acceptMembers(conns, socket, where.Token)
+		return conns, acceptMembers(conns, socket, key)
 	}
-	conns[0], err = dialFirst(where, memberHello{c.rank, where.Token})
+	conns[0], err = dialFirst(where.Address, key, c.rank)
 	return conns, err
 }
 
-// acceptMembers waits for the connections of all members but the first.
-func acceptMembers(conns []net.Conn, socket net.Listener, token string) error {
-	if err := socket.(*net.TCPListener).SetDeadline(time.Now().Add(2 * dialTime)); err != nil {
-		return err
-	}
+// acceptMembers waits for the connections of all members but the first. A second one of a member replaces the first,
+// which that member has given up.
+func acceptMembers(conns []net.Conn, socket net.Listener, key []byte) error {
+	ctx, cancel := context.WithTimeout(context.Background(), 2*dialTime)
+	defer cancel()
+	arrivals := make(chan arrival)
+	var strangers atomic.Int64
+	go acceptRanks(ctx, socket, key, arrivals, &strangers)
 	for n := 1; n < len(conns); {
-		conn, err := socket.Accept()
-		if err != nil {
-			return fmt.Errorf("%d of %d members connected: %w", n, len(conns), shortError(err))
+		select {
+		case a := <-arrivals:
+			m := a.hello.Rank
+			if m < 1 || m >= len(conns) || sendText(a.conn, nil) != nil || a.conn.SetDeadline(time.Time{}) != nil {
+				_ = a.conn.Close()
+				continue
+			}
+			if conns[m] != nil {
+				_ = conns[m].Close()
+				n--
+			}
+			conns[m] = a.conn
+			n++
+		case <-ctx.Done():
+			return fmt.Errorf("%d of %d members connected to %v in %v", n-1, len(conns)-1, socket.Addr(), 2*dialTime)
 		}
-		_ = conn.SetDeadline(time.Now().Add(handshakeTime))
-		var hello memberHello
-		text, err := receiveText(conn)
-		if err == nil {
-			err = json.Unmarshal(text, &hello)
-		}
-		if err != nil || subtle.ConstantTimeCompare([]byte(hello.Token), []byte(token)) != 1 ||
-			hello.Member < 1 || hello.Member >= len(conns) || conns[hello.Member] != nil {
-			_ = conn.Close()
-			continue
-		}
-		if err := errors.Join(sendText(conn, nil), conn.SetDeadline(time.Time{})); err != nil {
-			return err
-		}
-		conns[hello.Member] = conn
-		n++
 	}
 	return nil
 }
 
 // dialFirst connects to the first member of a group.
-func dialFirst(where contact, hello memberHello) (net.Conn, error) {
-	text, err := json.Marshal(hello)
+func dialFirst(address string, key []byte, member int) (net.Conn, error) {
+	conn, err := (&net.Dialer{Timeout: dialTime, KeepAlive: -1}).Dial("tcp", address)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%s: %w", address, shortError(err))
 	}
-	host, _ := os.Hostname()
-	var errs []error
-	for _, target := range order(where, host, localNets()) {
-		address := net.JoinHostPort(target, strconv.Itoa(where.Port))
-		conn, err := (&net.Dialer{Timeout: 3 * time.Second, KeepAlive: -1}).Dial("tcp", address)
-		if err == nil {
-			_ = conn.SetDeadline(time.Now().Add(handshakeTime))
-			if err = sendText(conn, text); err == nil {
-				_, err = receiveText(conn)
-			}
-			if err = errors.Join(err, conn.SetDeadline(time.Time{})); err == nil {
-				return conn, nil
-			}
-			_ = conn.Close()
-		}
-		errs = append(errs, fmt.Errorf("%s: %w", address, shortError(err)))
+	_ = conn.SetDeadline(time.Now().Add(dialTime))
+	err = errors.Join(greetRank0(conn, key, tcpHello{Rank: member}), conn.SetDeadline(time.Time{}))
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("%s: %w", address, shortError(err)), conn.Close())
 	}
-	return nil, errors.Join(errs...)
+	return conn, nil
 }

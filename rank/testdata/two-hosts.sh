@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # two-hosts.sh N PROGRAM ARGS... starts N ranks on two hosts that are network namespaces, connected by a virtual cable.
 # They meet over TCP at the address of the first. Without root it requires user namespaces. It exits with the code of
-# rank 0.
+# the first rank that fails.
 set -euo pipefail
 if [ "${TWO_HOSTS:-}" = '' ]; then
   user=()
@@ -32,6 +32,9 @@ for ((r = 0; r < n; r++)); do
   pids+=($!)
 done
 code=0
-wait "${pids[0]}" || code=$?
-wait "${pids[@]:1}" || true
+for pid in "${pids[@]}"; do
+  ended=0
+  wait "$pid" || ended=$?
+  [ "$code" != 0 ] || code=$ended
+done
 exit "$code"

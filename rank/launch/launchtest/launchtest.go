@@ -10,7 +10,8 @@ import (
 	"busbar/rank/launch"
 )
 
-// Use uses every method of a world and of groups of it, and returns the first that is wrong. Collective.
+// Use uses every method of a world and of groups of it, and returns the first that is wrong. The ranks are on one host.
+// Collective.
 func Use(c launch.Comm) error {
 	for _, root := range []int{0, c.Size() / 2, c.Size() - 1} {
 		if err := useRoot(c, root); err != nil {
@@ -20,7 +21,30 @@ func Use(c launch.Comm) error {
 	if err := errors.Join(useSum(c), useClock(c), useGroups(c)); err != nil {
 		return err
 	}
-	return errors.Join(useBarrier(c), c.BarrierSleeping(time.Millisecond), c.Barrier())
+	return errors.Join(useBarrier(c),
+		waitsForAll(c, c.Barrier), waitsForAll(c, func() error { return c.BarrierSleeping(time.Millisecond) }))
+}
+
+// waitsForAll requires that no rank leaves a barrier before the last has come: each rank comes late once.
+func waitsForAll(c launch.Comm, barrier func() error) error {
+	for _, late := range []int{0, c.Size() / 2, c.Size() - 1} {
+		if c.Rank() == late {
+			time.Sleep(20 * time.Millisecond)
+		}
+		came := loop.Now()
+		if err := barrier(); err != nil {
+			return err
+		}
+		left := loop.Now()
+		most := []float64{float64(came), -float64(left)} // ns; the clock is that of the host
+		if err := c.Max(most); err != nil {
+			return err
+		}
+		if most[0] > -most[1] {
+			return fmt.Errorf("a rank left the barrier %g ns before the last came, rank %d", most[0]+most[1], late)
+		}
+	}
+	return nil
 }
 
 func useRoot(c launch.Comm, root int) error {
@@ -29,15 +53,15 @@ func useRoot(c launch.Comm, root int) error {
 		data = []byte{byte(root), 7}
 	}
 	if err := c.Bcast(data, root); err != nil || data[0] != byte(root) || data[1] != 7 {
-		return fmt.Errorf("broadcast of %d: %v, %w", root, data, err)
+		return fmt.Errorf("broadcast of %d: %v, error %v", root, data, err)
 	}
 	same, err := c.Gather([]byte{byte(c.Rank())}, root)
 	if err != nil || (same != nil) != (c.Rank() == root) {
-		return fmt.Errorf("gather at %d: %v, %w", root, same, err)
+		return fmt.Errorf("gather at %d: %v, error %v", root, same, err)
 	}
 	all, err := c.Gatherv(make([]byte, c.Rank()), root)
 	if err != nil || (all != nil) != (c.Rank() == root) {
-		return fmt.Errorf("gather of lengths at %d: %v, %w", root, all, err)
+		return fmt.Errorf("gather of lengths at %d: %v, error %v", root, all, err)
 	}
 	for r, part := range all {
 		if len(part) != r || len(same[r]) != 1 || same[r][0] != byte(r) {
@@ -53,7 +77,7 @@ func useSum(c launch.Comm) error {
 	sum, most := []float64{float64(c.Rank()), 1}, []float64{float64(-c.Rank())}
 	err := errors.Join(c.Sum(sum), c.Max(most))
 	if err != nil || sum[0] != n*(n-1)/2 || sum[1] != n || most[0] != 0 {
-		return fmt.Errorf("sum %v, max %v, %w", sum, most, err)
+		return fmt.Errorf("sum %v, max %v, error %v", sum, most, err)
 	}
 	return nil
 }
@@ -66,7 +90,7 @@ func useClock(c launch.Comm) error {
 	}
 	offset, uncertainty, err := c.ClockOffset(last-c.Rank(), 20)
 	if err != nil || uncertainty <= 0 || offset > uncertainty+1e-6 || offset < -uncertainty-1e-6 {
-		return fmt.Errorf("clock: %g ± %g, %w", offset, uncertainty, err)
+		return fmt.Errorf("clock: %g ± %g, error %v", offset, uncertainty, err)
 	}
 	return nil
 }
@@ -109,6 +133,9 @@ func useBarrier(c launch.Comm) error {
 		return err
 	}
 	defer l.Close()
-	_, err = l.Run(3, 5)
-	return errors.Join(err, b.Close())
+	run := func() error {
+		_, err := l.Run(3, 5)
+		return err
+	}
+	return errors.Join(waitsForAll(c, run), b.Close())
 }
