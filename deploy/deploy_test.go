@@ -190,7 +190,8 @@ func TestNodeCheck(t *testing.T) {
 	if !strings.HasPrefix(out, "die 1 check_busbar:  ") || !strings.Contains(out, " gpu-driver-unusable") || code != 1 {
 		t.Errorf("no driver: %d, %s", code, out)
 	}
-	if out, code := check([]string{"BUSBAR_RANK=/nowhere/rank"}); code != 1 || !strings.Contains(out, "exited with 127") {
+	out, code = check([]string{"BUSBAR_RANK=/nowhere/rank"})
+	if code != 1 || !strings.Contains(out, "exited with 127") {
 		t.Errorf("no rank: %d, %s", code, out)
 	}
 	path, _ := stubs(t, map[string]string{"logger": ""})
@@ -223,8 +224,8 @@ func TestSystemdUnits(t *testing.T) {
 			flags, _, _ = strings.Cut(flags, "\n")
 			acceptsFlags(t, name, strings.Fields(flags))
 		}
-		err := os.WriteFile(filepath.Join(dir, name), program.ReplaceAll([]byte(text), []byte("ExecStart=/bin/true")), 0o644)
-		if err != nil {
+		text = program.ReplaceAllString(text, "ExecStart=/bin/true")
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}

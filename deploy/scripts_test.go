@@ -43,7 +43,8 @@ read -r code <"$CODES"; sed -i 1d "$CODES"; exit "$code"`,
 	if err := os.WriteFile(codes, []byte(lines+"\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	env := append([]string{path, "LOG=" + log, "CODES=" + codes, fmt.Sprint("COMPARE=", n.compare), "LAUNCHES=2"}, n.env...)
+	env := append([]string{path, "LOG=" + log, "CODES=" + codes, fmt.Sprint("COMPARE=", n.compare), "LAUNCHES=2"},
+		n.env...)
 	_, n.code = run(t, env, "./nightly.sh", folder, "rank", "--sweep", "quick")
 	text, _ := os.ReadFile(log)
 	for line := range strings.Lines(string(text)) {
@@ -110,7 +111,8 @@ func TestPodStartsItsRanks(t *testing.T) {
 
 // TestPodStopsWithItsFirstFailedRank: the other rank would end without an error after a minute.
 func TestPodStopsWithItsFirstFailedRank(t *testing.T) {
-	_, code := run(t, pod(0, 1, 2, 1), "kubernetes/pod.sh", "bash", "-c", `[ "$RANK" = 1 ] && exit 5; exec sleep 60 >&- 2>&-`)
+	_, code := run(t, pod(0, 1, 2, 1), "kubernetes/pod.sh", "bash", "-c",
+		`[ "$RANK" = 1 ] && exit 5; exec sleep 60 >&- 2>&-`)
 	if code != 5 {
 		t.Errorf("code %d", code)
 	}
@@ -141,7 +143,7 @@ func TestPodsMeasure(t *testing.T) {
 		waiting.Go(func() {
 			cmd := exec.Command("kubernetes/pod.sh", "rank", "--simulate", "--backend", "nccl", "--allow-shared-gpu",
 				"--collective", "all_reduce", "-b", "8", "-e", "8", "-n", "1", "-w", "1", "--quiet", "--out", results)
-			cmd.Env = append([]string{"PATH=" + bin + ":" + os.Getenv("PATH"), "HOME=" + results}, pod(index, 2, 2, port)...)
+			cmd.Env = append(pod(index, 2, 2, port), "PATH="+bin+":"+os.Getenv("PATH"), "HOME="+results)
 			if out, err := cmd.CombinedOutput(); err != nil {
 				t.Errorf("pod %d: %v\n%s", index, err, out)
 			}

@@ -15,7 +15,7 @@ import (
 	"github.com/grafana/grafana-foundation-sdk/go/cog/plugins"
 	"github.com/grafana/grafana-foundation-sdk/go/dashboard"
 	"github.com/grafana/grafana-foundation-sdk/go/prometheus"
-	"github.com/prometheus/prometheus/model/labels"
+	"github.com/prometheus/common/model"
 	"github.com/prometheus/prometheus/promql/parser"
 )
 
@@ -23,7 +23,7 @@ import (
 var notExported = []string{"busbar_time_low_seconds", "busbar_time_high_seconds", "busbar_last_run_timestamp_seconds"}
 
 // ofPrometheus are labels that Prometheus adds.
-var ofPrometheus = []string{"instance", labels.MetricName}
+var ofPrometheus = []string{"instance", model.MetricNameLabel}
 
 // load decodes a dashboard with Grafana's types; unknown fields are errors.
 func load(text []byte) (dashboard.Dashboard, error) {
@@ -166,7 +166,7 @@ func TestDashboardUsesExportedMetrics(t *testing.T) {
 }
 
 func TestProblemsAreFound(t *testing.T) {
-	metrics, labelNames := []string{"busbar_time_seconds"}, []string{"backend", labels.MetricName}
+	metrics, labelNames := []string{"busbar_time_seconds"}, []string{"backend", model.MetricNameLabel}
 	for expr, want := range map[string]string{
 		`busbar_time_seconds{backend=~"$backend"}`:      "",
 		`busbar_times_seconds`:                          "metric busbar_times_seconds",
