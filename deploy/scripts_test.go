@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -127,9 +128,10 @@ func TestPodRequiresItsVariables(t *testing.T) {
 	}
 }
 
-// TestPodsMeasure: two pods with two ranks each meet by TCP and measure with the simulation.
-func TestPodsMeasure(t *testing.T) {
-	t.Parallel()
+// measure starts two pods with two ranks each, which meet by TCP and measure with the simulation; it returns the folder
+// of the results.
+func measure(t *testing.T, flags ...string) string {
+	t.Helper()
 	bin := filepath.Join(needs.Programs(t), "bin")
 	free, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -138,11 +140,12 @@ func TestPodsMeasure(t *testing.T) {
 	port := free.Addr().(*net.TCPAddr).Port
 	free.Close()
 	results := t.TempDir()
+	args := append([]string{"rank", "--simulate", "--backend", "nccl", "--allow-shared-gpu", "--collective", "all_reduce",
+		"-b", "8", "-e", "8", "--quiet", "--out", results}, flags...)
 	var waiting sync.WaitGroup
 	for index := range 2 {
 		waiting.Go(func() {
-			cmd := exec.Command("kubernetes/pod.sh", "rank", "--simulate", "--backend", "nccl", "--allow-shared-gpu",
-				"--collective", "all_reduce", "-b", "8", "-e", "8", "-n", "1", "-w", "1", "--quiet", "--out", results)
+			cmd := exec.Command("kubernetes/pod.sh", args...)
 			cmd.Env = append(pod(index, 2, 2, port), "PATH="+bin+":"+os.Getenv("PATH"), "HOME="+results)
 			if out, err := cmd.CombinedOutput(); err != nil {
 				t.Errorf("pod %d: %v\n%s", index, err, out)
@@ -150,7 +153,48 @@ func TestPodsMeasure(t *testing.T) {
 		})
 	}
 	waiting.Wait()
+	return results
+}
+
+func TestPodsMeasure(t *testing.T) {
+	t.Parallel()
+	results := measure(t, "-n", "1", "-w", "1")
 	if found, err := filepath.Glob(filepath.Join(results, "*_world4_*.jsonl")); err != nil || len(found) != 1 {
 		t.Errorf("results %q %v", found, err)
+	}
+}
+
+// TestMetricsAreDocumented: what post exports of a run has the metrics of docs/operations.md and no others, and each
+// begins with its help and its type. The dashboard and users depend on the names.
+func TestMetricsAreDocumented(t *testing.T) {
+	t.Parallel()
+	results := measure(t, "--budget", "100ms")
+	out, err := exec.Command(filepath.Join(needs.Programs(t), "bin/post"), "export", "--format", "prometheus",
+		results).CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	var exported []string
+	lines := strings.Split(strings.TrimSpace(string(out)), "\n")
+	for i, line := range lines {
+		name, isHead := strings.CutPrefix(line, "# HELP ")
+		if name, _, _ = strings.Cut(name, " "); isHead {
+			exported = append(exported, name)
+			if len(lines) < i+3 || lines[i+1] != "# TYPE "+name+" gauge" || !strings.HasPrefix(lines[i+2], name+"{") {
+				t.Errorf("%s is followed by %q", line, lines[i+1:min(i+3, len(lines))])
+			}
+		} else if !strings.HasPrefix(line, "# TYPE ") && !strings.HasPrefix(line, exported[len(exported)-1]+"{") {
+			t.Errorf("no head above %s", line)
+		}
+	}
+	var documented []string
+	_, section, _ := strings.Cut(read(t, "../docs/operations.md"), "## Metrics")
+	for _, m := range regexp.MustCompile("`(busbar_[a-z_]+)`").FindAllStringSubmatch(section, -1) {
+		documented = append(documented, m[1])
+	}
+	slices.Sort(exported)
+	slices.Sort(documented)
+	if !slices.Equal(exported, documented) {
+		t.Errorf("exported %q\ndocumented %q", exported, documented)
 	}
 }

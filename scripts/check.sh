@@ -202,7 +202,7 @@ deploy_modules() {
     (cd "$module" && "$GO" mod tidy -diff && "$GO" vet ./... && "$GO" test -count=1 ./...) || return 1
   done
 }
-image() { scripts/deps.sh image && deploy/container/test.sh; }
+image() { deploy/container/test.sh; }
 
 # --- commands --------------------------------------------------------------------------------------------------------
 

@@ -83,13 +83,14 @@ checks() {
   rank --version
 }
 
-[ "$(id -u)" = 0 ] || { echo "the image test requires root"; exit 77; }
+if [ "$(id -u)" != 0 ] || ! unshare --mount true 2>/dev/null; then echo "it requires root and mount namespaces"; exit 77; fi
+scripts/deps.sh image
 mkdir -p "$top"
 base
 if ! chroot "$root" true 2>/dev/null; then echo "this machine does not run programs for $arch (qemu-user-static with binfmt)"; exit 77; fi
 build
 container=$(b from --arch "$arch" "localhost/busbar-$arch")
-trap 'b rm "$container" >/dev/null' EXIT
+trap 'b rm "$container" >/dev/null; b rmi --all --force >/dev/null 2>&1' EXIT
 b run "$container" bash -c "$(declare -f checks); checks" >"$top/checks-$arch.log" 2>&1 || {
   cat "$top/checks-$arch.log" >&2
   fail "a check in the image failed"
