@@ -36,7 +36,7 @@ prometheus a file for node_exporter's textfile collector: of each point the
 newest figure. One format goes to stdout; with -o each has a file in DIR:
 busbar.csv, busbar.json, busbar_nccl-tests.log, busbar.prom. Files appear whole.`,
 		Example: `  post export --format json results | jq '.[] | .busbw_GBps'
-  post export --format prometheus -o /var/lib/node_exporter
+  post export --format prometheus -o /var/lib/prometheus/node-exporter
   post export --format nccl-tests results > all_reduce.log`,
 		ValidArgsFunction: resultFiles,
 		RunE:              func(cmd *cobra.Command, args []string) error { return e.run(cmd.Context(), cmd, args) },

@@ -106,13 +106,13 @@ format() {
 # go vet is one of its linters.
 golangci_lint() { golangci-lint run --allow-parallel-runners ./...; }
 
-shellcheck() { files '*.sh' .ci/run | xargs -r "$(type -P shellcheck)"; }
+shellcheck() { files '*.sh' '*.nhc' .ci/run | xargs -r "$(type -P shellcheck)"; }
 
 # If a reader stops early and the text exceeds the pipe buffer, the writer dies of SIGPIPE, and with pipefail the pipeline
 # fails. `grep -q WORD FILE` and `sed -n 1p` avoid that.
 early_readers() {
   local found
-  found=$(files '*.sh' .ci/run | xargs -r grep -nE '(^|[^|])\|&?[[:space:]]*([ef]?grep([[:space:]]+-[^[:space:]]+)*[[:space:]]+(-[a-zA-Z]*[qm]|--quiet|--silent|--max-count)|head([[:space:]]|$)|sed[[:space:]].*[0-9/$]q)' |
+  found=$(files '*.sh' '*.nhc' .ci/run | xargs -r grep -nE '(^|[^|])\|&?[[:space:]]*([ef]?grep([[:space:]]+-[^[:space:]]+)*[[:space:]]+(-[a-zA-Z]*[qm]|--quiet|--silent|--max-count)|head([[:space:]]|$)|sed[[:space:]].*[0-9/$]q)' |
     grep -vE '^[^:]*:[0-9]+:[[:space:]]*#|\|\| true')
   [ -z "$found" ] || { printf 'pipes whose reader stops early, under pipefail:\n%s\n' "$found"; return 1; }
 }
@@ -200,6 +200,15 @@ cublas() { scripts/cublas.sh; }
 bundle() { make --no-print-directory bundle; }
 bundle_bare() { scripts/bundle-test.sh bare; }
 
+# Modules of their own check manifests and the dashboard with the types of Kubernetes, Kubeflow, Prometheus and Grafana.
+deploy_modules() {
+  local module
+  for module in deploy/kubernetes/test deploy/grafana/test; do
+    (cd "$module" && "$GO" mod tidy -diff && "$GO" vet ./... && "$GO" test -count=1 ./...) || return 1
+  done
+}
+image() { deploy/container/test.sh; }
+
 # --- commands --------------------------------------------------------------------------------------------------------
 
 # Open MPI requires the first two as root. With the others ranks are not bound to cores and yield: launches run beside
@@ -236,9 +245,11 @@ test)
 rest)
   [ -e "$logs/passed" ] || { echo "check.sh rest: run scripts/check.sh test first; it has not passed here" >&2; exit 1; }
   events=("$logs"/tests.json "$logs"/slurm.json) built=1
-  begin cublas # mostly downloads
+  begin cublas         # mostly downloads
+  begin deploy-modules # mostly downloads
   step tests-left
   join cublas
+  join deploy-modules
   step bundle # which a test of slurm-left unpacks
   begin slurm-left # mostly waits
   begin abi        # mostly downloads
@@ -246,6 +257,7 @@ rest)
   join abi
   join slurm-left
   step bundle-bare
+  step image
   ;;
 '' | -*)
   sed -n '2,/^# shellcheck/{/^# shellcheck/d;s/^# \{0,1\}//p}' "$0" >&2

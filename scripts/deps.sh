@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Installs missing dependencies of busbar: `deps.sh` to build and run, `deps.sh test` also for the tests,
-# `deps.sh bundle` to pack and test the bundle, `deps.sh slurm` for the Slurm of slurm/cluster, `deps.sh torchrun` for PyTorch.
+# `deps.sh bundle` to pack and test the bundle, `deps.sh image` to build and test the container image, `deps.sh slurm` for
+# the Slurm of slurm/cluster, `deps.sh torchrun` for PyTorch.
 # As root with apt it installs; otherwise it prints the commands for common systems and stops with status 1.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -50,6 +51,7 @@ check_dependencies() {
     need "Chromium, which tests the page of a report" "chromium" have chromium
     need "curl" "curl" have curl
     need "ip" "iproute2" have ip
+    need "systemd-analyze, which checks units" "systemd" have systemd-analyze
   elif [ "$1" = bundle ]; then
     need "Open MPI" "openmpi-bin libopenmpi-dev" all_of mpicc.openmpi mpirun.openmpi
     need "MPICH" "mpich libmpich-dev" all_of mpicc.mpich mpirun.mpich
@@ -57,6 +59,9 @@ check_dependencies() {
     need "debootstrap" "debootstrap" have debootstrap
   elif [ "$1" = torchrun ]; then
     need "PyTorch" "python3-torch" /usr/bin/python3 -c 'import torch.distributed.run'
+  elif [ "$1" = image ]; then
+    need "buildah" "buildah" have buildah
+    need "debootstrap" "debootstrap" have debootstrap
   elif [ "$1" = slurm ]; then
     need "Slurm with munge" "slurm-wlm munge" all_of slurmctld slurmd sbatch srun munged
     need "PMIx for Slurm" "libpmix-dev" have_pmix

@@ -1,0 +1,252 @@
+// Package deploy holds images, manifests and units to run busbar regularly. Its tests run the scripts, and check that
+// what the files start exists. The modules kubernetes/test and grafana/test check files with the types of others.
+package deploy
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"gopkg.in/yaml.v3"
+
+	"busbar/internal/needs"
+)
+
+// run runs a program with variables beside PATH, and returns its output and exit code.
+func run(t *testing.T, env []string, name string, args ...string) (string, int) {
+	t.Helper()
+	cmd := exec.Command(name, args...)
+	cmd.Env = append([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir()}, env...)
+	out, err := cmd.CombinedOutput()
+	var failed *exec.ExitError
+	if err != nil && !errors.As(err, &failed) {
+		t.Fatal(err)
+	}
+	return string(out), cmd.ProcessState.ExitCode()
+}
+
+// stubs makes programs of shell text in a folder and returns the variable PATH with it.
+func stubs(t *testing.T, programs map[string]string) (path, dir string) {
+	t.Helper()
+	dir = t.TempDir()
+	for name, text := range programs {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte("#!/bin/bash\n"+text), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return "PATH=" + dir + ":" + os.Getenv("PATH"), dir
+}
+
+// acceptsFlags checks that rank accepts the words of a command line.
+func acceptsFlags(t *testing.T, where string, words []string) {
+	t.Helper()
+	rank := filepath.Join(needs.Programs(t), "bin/rank")
+	if out, err := exec.Command(rank, append(slices.Clone(words), "--help")...).CombinedOutput(); err != nil {
+		t.Errorf("%s: rank %v: %s", where, words, out)
+	}
+}
+
+func read(t *testing.T, path string) string {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// arguments calls found with the command line of each container, at any depth of a manifest.
+func arguments(value any, found func(words []string)) {
+	switch v := value.(type) {
+	case []any:
+		for _, item := range v {
+			arguments(item, found)
+		}
+	case map[string]any:
+		var words []string
+		for _, key := range []string{"command", "args"} {
+			list, _ := v[key].([]any)
+			for _, word := range list {
+				text, _ := word.(string)
+				words = append(words, text)
+			}
+		}
+		if len(words) > 0 {
+			found(words)
+		}
+		for _, inner := range v {
+			arguments(inner, found)
+		}
+	}
+}
+
+// TestManifestsStartRank: what the containers start is in the image, and rank accepts its flags.
+func TestManifestsStartRank(t *testing.T) {
+	files, err := filepath.Glob("kubernetes/*.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ranks := 0
+	for _, file := range files {
+		decoder := yaml.NewDecoder(strings.NewReader(read(t, file)))
+		for {
+			var document any
+			if err := decoder.Decode(&document); err == io.EOF {
+				break
+			} else if err != nil {
+				t.Fatalf("%s: %v", file, err)
+			}
+			arguments(document, func(words []string) {
+				at := slices.IndexFunc(words, func(w string) bool { return filepath.Base(w) == "rank" })
+				if at < 0 {
+					return
+				}
+				ranks++
+				acceptsFlags(t, file, words[at+1:])
+				if strings.HasPrefix(words[at], "/") && words[at] != "/opt/busbar/bin/rank" {
+					t.Errorf("%s starts %s", file, words[at])
+				}
+			})
+		}
+	}
+	if ranks != 5 {
+		t.Errorf("%d containers start rank", ranks)
+	}
+}
+
+// TestImageSourcesExist: the files that the Containerfile and the definition copy exist.
+func TestImageSourcesExist(t *testing.T) {
+	var sources []string
+	for _, m := range regexp.MustCompile(`(?m)^COPY ((?:[^- \n]\S* )+)\S+$`).FindAllStringSubmatch(
+		read(t, "container/Containerfile"), -1) {
+		sources = append(sources, strings.Fields(m[1])...)
+	}
+	definition := read(t, "container/busbar.def")
+	for _, m := range regexp.MustCompile(`(?m)^    (\S+) /busbar/(\S+)$`).FindAllStringSubmatch(definition, -1) {
+		sources = append(sources, m[1])
+		if m[1] != m[2] {
+			t.Errorf("busbar.def copies %s as %s", m[1], m[2])
+		}
+	}
+	if len(sources) < 15 {
+		t.Fatalf("only %q", sources)
+	}
+	for _, source := range sources {
+		if _, err := os.Stat(filepath.Join("..", source)); err != nil {
+			t.Error(err)
+		}
+	}
+	for _, section := range []string{"Stage: programs", "Stage: image", "%files from programs", "%post",
+		"%environment", "%runscript", "%test"} {
+		if !strings.Contains(definition, "\n"+section+"\n") {
+			t.Errorf("busbar.def has no %s", section)
+		}
+	}
+}
+
+// TestSlurmExamplesStartRank: the job scripts start rank in the image, which accepts its flags.
+func TestSlurmExamplesStartRank(t *testing.T) {
+	path, _ := stubs(t, map[string]string{"srun": `printf '%s\n' "$@"`})
+	for script, want := range map[string]string{"pyxis.sh": "--container-image=/images/busbar",
+		"apptainer.sh": "/images/busbar"} {
+		out, code := run(t, []string{path, "SLURM_JOB_ID=7", "IMAGE=/images/busbar"}, "bash", "-c",
+			`cd "$1" && exec "$2" -e 1K`, "bash", t.TempDir(), absolute(t, "container/"+script))
+		words := strings.Fields(out)
+		at := slices.Index(words, "/opt/busbar/bin/rank")
+		if code != 0 || at < 0 || !slices.Contains(words[:at], want) || !slices.Contains(words[:at], "--mpi=none") {
+			t.Fatalf("%s: %d\n%s", script, code, out)
+		}
+		acceptsFlags(t, script, words[at+1:])
+	}
+}
+
+func absolute(t *testing.T, path string) string {
+	t.Helper()
+	abs, err := filepath.Abs(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return abs
+}
+
+// TestNodeCheck: the check of NHC passes for warnings, and names the codes of problems.
+func TestNodeCheck(t *testing.T) {
+	rank := "BUSBAR_RANK=" + filepath.Join(needs.Programs(t), "bin/rank")
+	const harness = `die() { echo "die $*"; }; . nhc/busbar.nhc; check_busbar "$@"`
+	check := func(env []string, flags ...string) (string, int) {
+		return run(t, env, "bash", append([]string{"-c", harness, "bash"}, flags...)...)
+	}
+	if out, code := check([]string{rank}, "--backend", "nccl", "--simulate"); code != 0 || out != "" {
+		t.Errorf("simulated GPUs: %d, %s", code, out)
+	}
+	out, code := check([]string{rank}, "--backend", "nccl", "--cuda", "/nowhere")
+	if !strings.HasPrefix(out, "die 1 check_busbar:  ") || !strings.Contains(out, " gpu-driver-unusable") || code != 1 {
+		t.Errorf("no driver: %d, %s", code, out)
+	}
+	out, code = check([]string{"BUSBAR_RANK=/nowhere/rank"})
+	if code != 1 || !strings.Contains(out, "exited with 127") {
+		t.Errorf("no rank: %d, %s", code, out)
+	}
+	path, _ := stubs(t, map[string]string{"logger": ""})
+	if out, code := run(t, []string{path, rank}, "slurm/prolog.sh"); code != 0 || out != "" {
+		t.Errorf("a job without GPUs: %d, %s", code, out)
+	}
+	link := filepath.Join(t.TempDir(), "epilog")
+	if err := os.Symlink(absolute(t, "slurm/prolog.sh"), link); err != nil {
+		t.Fatal(err)
+	}
+	out, code = run(t, []string{path, "BUSBAR_RANK=/nowhere/rank", "SLURM_JOB_GPUS=0", "SLURM_JOB_ID=7"}, link)
+	if code != 1 || !strings.Contains(out, "check_busbar") {
+		t.Errorf("a failed check: %d, %s", code, out)
+	}
+}
+
+// TestSystemdUnits: systemd accepts the units, whose programs are replaced by one that exists.
+func TestSystemdUnits(t *testing.T) {
+	needs.Command(t, "systemd-analyze", "it checks the units")
+	dir := t.TempDir()
+	program := regexp.MustCompile(`(?m)^ExecStart=\S+`)
+	for _, name := range []string{"busbar-nightly.service", "busbar-nightly.timer"} {
+		text := read(t, "systemd/"+name)
+		for _, m := range regexp.MustCompile(`/opt/busbar/(deploy/\S+)`).FindAllStringSubmatch(text, -1) {
+			if _, err := os.Stat(filepath.Join("..", m[1])); err != nil {
+				t.Error(err)
+			}
+		}
+		if _, flags, found := strings.Cut(text, "/opt/busbar/busbar-run "); found {
+			flags, _, _ = strings.Cut(flags, "\n")
+			acceptsFlags(t, name, strings.Fields(flags))
+		}
+		text = program.ReplaceAllString(text, "ExecStart=/bin/true")
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	verify := func() (string, error) {
+		cmd := exec.Command("systemd-analyze", "verify", "--man=no", "busbar-nightly.service", "busbar-nightly.timer")
+		cmd.Dir = dir
+		out, err := cmd.CombinedOutput()
+		// lines about units of the machine are not about these
+		return string(bytes.Join(slices.DeleteFunc(bytes.Split(out, []byte("\n")), func(line []byte) bool {
+			return !bytes.Contains(line, []byte("busbar"))
+		}), []byte("\n"))), err
+	}
+	if out, err := verify(); err != nil || out != "" {
+		t.Errorf("%v\n%s", err, out)
+	}
+	timer := filepath.Join(dir, "busbar-nightly.timer")
+	wrong := strings.Replace(read(t, timer), "OnCalendar=", "OnCalender=", 1)
+	if err := os.WriteFile(timer, []byte(wrong), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := verify(); err == nil && out == "" {
+		t.Error("a misspelled key is accepted")
+	}
+}

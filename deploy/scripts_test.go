@@ -1,0 +1,200 @@
+package deploy
+
+import (
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"busbar/internal/needs"
+)
+
+// night runs nightly.sh with programs that record how they are called. The launches exit with the given codes.
+type night struct {
+	launches []int
+	compare  int // exit code of post compare
+	baseline bool
+	env      []string
+
+	code  int
+	calls []string
+	left  []string // of the folder
+}
+
+func (n *night) run(t *testing.T) {
+	t.Helper()
+	path, dir := stubs(t, map[string]string{
+		"rank": `echo "rank $*" >>"$LOG"; while [ "$1" != --out ]; do shift; done; mkdir -p "$2"
+read -r code <"$CODES"; sed -i 1d "$CODES"; exit "$code"`,
+		"post": `echo "post $*" >>"$LOG"; [ "$1" != compare ] || exit "$COMPARE"`,
+	})
+	folder, log, codes := filepath.Join(dir, "folder"), filepath.Join(dir, "log"), filepath.Join(dir, "codes")
+	if n.baseline {
+		if err := os.MkdirAll(filepath.Join(folder, "baseline"), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	lines := strings.Trim(strings.ReplaceAll(fmt.Sprint(n.launches), " ", "\n"), "[]")
+	if err := os.WriteFile(codes, []byte(lines+"\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	env := append([]string{path, "LOG=" + log, "CODES=" + codes, fmt.Sprint("COMPARE=", n.compare), "LAUNCHES=2"},
+		n.env...)
+	_, n.code = run(t, env, "./nightly.sh", folder, "rank", "--sweep", "quick")
+	text, _ := os.ReadFile(log)
+	for line := range strings.Lines(string(text)) {
+		n.calls = append(n.calls, strings.Join(strings.Fields(line)[:2], " "))
+	}
+	found, err := filepath.Glob(filepath.Join(folder, "*"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range found {
+		n.left = append(n.left, filepath.Base(path))
+	}
+}
+
+func TestNightly(t *testing.T) {
+	const launch = "rank --sweep"
+	for name, c := range map[string]struct {
+		night
+		want      int
+		wantCalls []string
+		wantLeft  []string
+	}{
+		"first night": {night{launches: []int{0, 0}}, 0, []string{launch, launch}, []string{"baseline", "nights"}},
+		"no regression": {night{launches: []int{0, 0}, baseline: true}, 0, []string{launch, launch, "post compare"},
+			[]string{"baseline", "nights"}},
+		"regression": {night{launches: []int{0, 0}, baseline: true, compare: 7}, 7,
+			[]string{launch, launch, "post compare"}, []string{"baseline", "nights"}},
+		"failed points": {night{launches: []int{6, 0}, baseline: true}, 6, []string{launch, launch, "post compare"},
+			[]string{"baseline", "nights"}},
+		"failed points in the first night": {night{launches: []int{0, 6}}, 6, []string{launch, launch},
+			[]string{"nights"}},
+		"hang": {night{launches: []int{4, 0}, baseline: true}, 4, []string{launch}, []string{"baseline", "nights"}},
+		"second pod": {night{launches: []int{0, 0}, baseline: true, env: []string{"JOB_COMPLETION_INDEX=1"}}, 0,
+			[]string{launch, launch}, []string{"baseline", "nights"}},
+		"metrics": {night{launches: []int{0, 0}, baseline: true, compare: 7, env: []string{"METRICS=/metrics"}}, 7,
+			[]string{launch, launch, "post export", "post compare"}, []string{"baseline", "nights"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			n := c.night
+			n.run(t)
+			if n.code != c.want || !slices.Equal(n.calls, c.wantCalls) || !slices.Equal(n.left, c.wantLeft) {
+				t.Errorf("code %d, calls %q, files %q", n.code, n.calls, n.left)
+			}
+		})
+	}
+}
+
+// pod is the environment of one pod of an Indexed Job.
+func pod(index, pods, ranks, port int) []string {
+	return []string{fmt.Sprint("JOB_COMPLETION_INDEX=", index), fmt.Sprint("PODS=", pods), fmt.Sprint("RANKS=", ranks),
+		"MASTER_ADDR=127.0.0.1", fmt.Sprint("MASTER_PORT=", port)}
+}
+
+func TestPodStartsItsRanks(t *testing.T) {
+	out, code := run(t, pod(1, 3, 2, 1), "kubernetes/pod.sh", "bash", "-c",
+		`echo "$RANK of $WORLD_SIZE, $LOCAL_RANK of $LOCAL_WORLD_SIZE"`)
+	lines := strings.Split(strings.TrimSpace(out), "\n")
+	slices.Sort(lines)
+	if want := []string{"2 of 6, 0 of 2", "3 of 6, 1 of 2"}; code != 0 || !slices.Equal(lines, want) {
+		t.Errorf("code %d, %q", code, lines)
+	}
+}
+
+// TestPodStopsWithItsFirstFailedRank: the other rank would end without an error after a minute.
+func TestPodStopsWithItsFirstFailedRank(t *testing.T) {
+	_, code := run(t, pod(0, 1, 2, 1), "kubernetes/pod.sh", "bash", "-c",
+		`[ "$RANK" = 1 ] && exit 5; exec sleep 60 >&- 2>&-`)
+	if code != 5 {
+		t.Errorf("code %d", code)
+	}
+}
+
+func TestPodRequiresItsVariables(t *testing.T) {
+	for _, missing := range []string{"PODS", "RANKS", "MASTER_ADDR", "JOB_COMPLETION_INDEX"} {
+		env := slices.DeleteFunc(pod(0, 1, 1, 1), func(v string) bool { return strings.HasPrefix(v, missing+"=") })
+		if out, code := run(t, env, "kubernetes/pod.sh", "true"); code == 0 || !strings.Contains(out, missing) {
+			t.Errorf("without %s: code %d, %s", missing, code, out)
+		}
+	}
+}
+
+// measure starts two pods with two ranks each, which meet by TCP and measure with the simulation; it returns the folder
+// of the results.
+func measure(t *testing.T, flags ...string) string {
+	t.Helper()
+	bin := filepath.Join(needs.Programs(t), "bin")
+	free, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	port := free.Addr().(*net.TCPAddr).Port
+	free.Close()
+	results := t.TempDir()
+	args := append([]string{"rank", "--simulate", "--backend", "nccl", "--allow-shared-gpu", "--collective", "all_reduce",
+		"-b", "8", "-e", "8", "--quiet", "--out", results}, flags...)
+	var waiting sync.WaitGroup
+	for index := range 2 {
+		waiting.Go(func() {
+			cmd := exec.Command("kubernetes/pod.sh", args...)
+			cmd.Env = append(pod(index, 2, 2, port), "PATH="+bin+":"+os.Getenv("PATH"), "HOME="+results)
+			if out, err := cmd.CombinedOutput(); err != nil {
+				t.Errorf("pod %d: %v\n%s", index, err, out)
+			}
+		})
+	}
+	waiting.Wait()
+	return results
+}
+
+func TestPodsMeasure(t *testing.T) {
+	t.Parallel()
+	results := measure(t, "-n", "1", "-w", "1")
+	if found, err := filepath.Glob(filepath.Join(results, "*_world4_*.jsonl")); err != nil || len(found) != 1 {
+		t.Errorf("results %q %v", found, err)
+	}
+}
+
+// TestMetricsAreDocumented: what post exports of a run has the metrics of docs/operations.md and no others, and each
+// begins with its help and its type. The dashboard and users depend on the names.
+func TestMetricsAreDocumented(t *testing.T) {
+	t.Parallel()
+	results := measure(t, "--budget", "100ms")
+	out, err := exec.Command(filepath.Join(needs.Programs(t), "bin/post"), "export", "--format", "prometheus",
+		results).CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	var exported []string
+	lines := strings.Split(strings.TrimSpace(string(out)), "\n")
+	for i, line := range lines {
+		name, isHead := strings.CutPrefix(line, "# HELP ")
+		if name, _, _ = strings.Cut(name, " "); isHead {
+			exported = append(exported, name)
+			if len(lines) < i+3 || lines[i+1] != "# TYPE "+name+" gauge" || !strings.HasPrefix(lines[i+2], name+"{") {
+				t.Errorf("%s is followed by %q", line, lines[i+1:min(i+3, len(lines))])
+			}
+		} else if !strings.HasPrefix(line, "# TYPE ") && !strings.HasPrefix(line, exported[len(exported)-1]+"{") {
+			t.Errorf("no head above %s", line)
+		}
+	}
+	var documented []string
+	_, section, _ := strings.Cut(read(t, "../docs/operations.md"), "## Metrics")
+	for _, m := range regexp.MustCompile("`(busbar_[a-z_]+)`").FindAllStringSubmatch(section, -1) {
+		documented = append(documented, m[1])
+	}
+	slices.Sort(exported)
+	slices.Sort(documented)
+	if !slices.Equal(exported, documented) {
+		t.Errorf("exported %q\ndocumented %q", exported, documented)
+	}
+}
