@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Installs missing dependencies of busbar: `deps.sh` to build and run, `deps.sh test` also for the tests,
-# `deps.sh bundle` to pack and test the bundle, `deps.sh slurm` for the Slurm of slurm/cluster.
+# `deps.sh bundle` to pack and test the bundle, `deps.sh slurm` for the Slurm of slurm/cluster, `deps.sh cross` to build
+# for aarch64, `deps.sh release` to build and test a release.
 # As root with apt it installs; otherwise it prints the commands for common systems and stops with status 1.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -50,11 +51,18 @@ check_dependencies() {
     need "Chromium, which tests the page of a report" "chromium" have chromium
     need "curl" "curl" have curl
     need "ip" "iproute2" have ip
-  elif [ "$1" = bundle ]; then
+  elif [ "$1" = cross ]; then
+    need "a cross compiler for aarch64" "gcc-aarch64-linux-gnu g++-aarch64-linux-gnu" all_of aarch64-linux-gnu-gcc aarch64-linux-gnu-g++
+    need "qemu for aarch64" "qemu-user-static" have qemu-aarch64-static
+    need "dpkg" "dpkg" have dpkg-deb
+  elif [ "$1" = bundle ] || [ "$1" = release ]; then
     need "Open MPI" "openmpi-bin libopenmpi-dev" all_of mpicc.openmpi mpirun.openmpi
     need "MPICH" "mpich libmpich-dev" all_of mpicc.mpich mpirun.mpich
     need "binutils and patchelf" "binutils patchelf" all_of readelf objcopy patchelf
     need "debootstrap" "debootstrap" have debootstrap
+    [ "$1" = release ] || return 0
+    need "Gloo with its headers and a C++ compiler" "g++ libgloo-dev" have_gloo
+    need "Python with pip" "python3-pip" have_pip
   elif [ "$1" = slurm ]; then
     need "Slurm with munge" "slurm-wlm munge" all_of slurmctld slurmd sbatch srun munged
     need "PMIx for Slurm" "libpmix-dev" have_pmix
