@@ -62,7 +62,7 @@ programs() {
   program objcopy 'exec /usr/bin/'$triplet'-objcopy "$@"'
   program mpicc.openmpi "$gcc -I$lib/openmpi/include -L$lib/openmpi/lib -Wl,-rpath,/usr/lib/$triplet/openmpi/lib"' "$@" -lmpi'
   program mpicc.mpich "$gcc"' -I"$root"/usr/include/'$triplet'/mpich "$@" -lmpich'
-  program ldd 'qemu-aarch64-static -L "$root" "$root/lib/ld-linux-aarch64.so.1" --list "$1" | sed "s,=> \(/usr\)*/lib,=> $root\1/lib,"'
+  program ldd 'qemu-aarch64-static -L "$root" "$root/lib/ld-linux-aarch64.so.1" --list "$1" | sed "/ld-linux/d; s,=> \(/usr\)*/lib,=> $root\1/lib,"'
 }
 
 scripts/deps.sh cross

@@ -55,7 +55,7 @@ try() {
 
 # in_root runs a program of the bare root; words VARIABLE=VALUE may precede it.
 in_root() {
-  local variables=(HOME=/tmp PATH=/usr/bin:/bin)
+  local variables=(HOME=/tmp PATH=/usr/sbin:/usr/bin:/sbin:/bin)
   while [[ $1 == [A-Z_]*=* ]]; do
     variables+=("$1")
     shift
@@ -87,25 +87,28 @@ check_rank() {
   done
 }
 
-# check_post PROGRAM FOLDER runs the commands of post on the examples and keeps all output in FOLDER of the root.
+# check_post PROGRAM runs the commands of post on the examples and keeps all output in /tmp/post of the root.
 check_post() {
-  local post=$1 out=$2 e=/tmp/examples name
+  local post=$1 e=/tmp/examples out=/tmp/post name
   local -A commands=(
-    [show]="show $e/cpu-quick $e/gpu-h200 --include-simulated"
-    [json]="show --json $e/step-cpu"
-    [report]="report $e/h100-two-nodes -o $out/report"
-    [plot]="plot $e/cpu-quick -o $out/plots"
-    [merge]="merge $e/cpu-quick -o $out/merged"
+    [any]="$e/gpu-h200/hang/rank0.log"
+    [show]="show --include-simulated $e/cpu-quick $e/gpu-h200 $e/step-cpu"
+    [json]="show --format json $e/step-cpu"
+    [report]="report -o $out/report $e/h100-two-nodes"
+    [plot]="plot -o $out/plots $e/cpu-quick"
+    [merge]="merge -o $out/merged $e/cpu-quick"
     [compare]="compare $e/gpu-h200/compare/nccl-tests $e/gpu-h200/compare/rank"
-    [import]="import -o $out/imported /tmp/nccl-tests.txt"
-    [export]="export --format prometheus $e/cpu-quick"
+    [import]="import -o $out/imported $e/osu.txt --set world=2"
+    [export]="export --format csv,json,nccl-tests,prometheus -o $out/exported $e/cpu-quick"
     [log]="log $e/gpu-h200/hang"
     [timeline]="timeline $e/ddp-timeline"
     [campaign]="campaign --help"
     [explain]="explain straggler"
-    [anonymize]="anonymize $e/gpu-h200/hang -o $out/anonymized"
+    [anonymize]="anonymize -o $out/anonymized $e/gpu-h200/hang"
   )
-  mkdir -p "$root$out"
+  rm -rf "${root:?}$out"
+  mkdir "$root$out"
+  printf '# OSU MPI Allreduce Latency Test v7.3\n# Size       Avg Latency(us)\n8 1.92\n16 1.95\n' >"$root$e/osu.txt"
   in_root "$post" --version
   printed "$version"
   for name in "${!commands[@]}"; do
@@ -115,11 +118,20 @@ check_post() {
   done
 }
 
-check_archive() {
+# check_archives compares all output of the post for another machine with that of this machine's: all values are equal.
+# Pixels may differ, since processors round differently.
+check_archives() {
+  local name=post-$version-linux
   mkdir -p "$root/opt"
-  tar -xzf "dist/post-$version-linux-$debian.tar.gz" -C "$root/opt"
-  check_post "/opt/post-$version-linux-$debian/post" /tmp/post
   tar -xzf "dist/busbar-$version-linux-$arch.tar.gz" -C "$root/opt"
+  tar -xzf "dist/$name-$debian.tar.gz" -C "$root/opt"
+  check_post "/opt/$name-$debian/post"
+  [ -n "$emulator" ] || return 0
+  mv "$root/tmp/post" "$root/tmp/other"
+  tar -xzf "dist/$name-amd64.tar.gz" -C "$root/opt"
+  emulator='' check_post "/opt/$name-amd64/post"
+  diff <(cd "$root/tmp/post" && find . | sort) <(cd "$root/tmp/other" && find . | sort) >&2 &&
+    diff -r -x '*.png' -I ' linux/a[rm][md]64' "$root/tmp/post" "$root/tmp/other" >&2 || { echo "release-test: post's output depends on the machine" >&2 && return 1; }
 }
 
 # check_package installs the Debian package and removes it. On another machine's root this machine's dpkg does both.
@@ -150,13 +162,14 @@ within() {
   mount -t tmpfs tmpfs "$root"
   log=$root/log
   cp -a "$base/." "$root/"
+  if [ -L "$root/proc" ]; then rm "$root/proc" && mkdir "$root/proc"; fi # from debootstrap --foreign in a container
   mount -t proc proc "$root/proc"
   mount -t sysfs -o ro sysfs "$root/sys"
   mount --rbind /dev "$root/dev"
   mount -t tmpfs -o mode=1777 tmpfs "$root/dev/shm"
   cp -r examples "$root/tmp/examples"
   if [ -n "$emulator" ]; then cp "$(command -v qemu-aarch64-static)" "$root$emulator"; fi
-  check_archive
+  check_archives
   if [ -n "$emulator" ]; then
     check_rank "/opt/busbar-$version/bin/rank"
     in_root "/opt/busbar-$version/bin/rank" --backend mpi --collective all_reduce -b 8 -e 8 --quiet --out /tmp/mpi
@@ -169,12 +182,14 @@ wheels() {
   local python=.tools/release-venv/bin a
   rm -rf .tools/release-venv
   python3 -m venv --without-pip .tools/release-venv
-  python3 -m pip -q --disable-pip-version-check --python "$python/python" install --no-index --find-links dist busbar
+  # Otherwise pip takes the bundle for sources.
+  local pip=(python3 -m pip -q --disable-pip-version-check)
+  local from=(--no-index --find-links dist --only-binary :all:)
+  "${pip[@]}" --python "$python/python" install "${from[@]}" busbar
   "$python/busbar" --version | tee "$log"
   printed "$version"
   for a in manylinux2014_aarch64 macosx_14_0_arm64; do
-    python3 -m pip -q --disable-pip-version-check install --no-index --find-links dist --platform "$a" --only-binary :all: \
-      --target ".tools/release-venv/$a" busbar
+    "${pip[@]}" install "${from[@]}" --platform "$a" --target ".tools/release-venv/$a" busbar
     [ -x ".tools/release-venv/$a/bin/busbar" ] || fail "the wheel for $a installs no busbar"
   done
   # A 64-bit Mach-O file for ARM.
@@ -201,9 +216,10 @@ install() {
 version=$({ find dist -name 'busbar-*.cdx.json' 2>/dev/null || true; } | sed 's/.*busbar-//; s/\.cdx\.json$//')
 [ -n "$version" ] || fail "dist/ has no release; run make release"
 [ $# != 0 ] || set -- install same
-case $1 in
-  within) within "$2" && exit ;;
-esac
+if [ "$1" = within ]; then
+  within "$2"
+  exit
+fi
 for what in "$@"; do
   case $what in
     same | install) "$what" ;;

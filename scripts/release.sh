@@ -70,7 +70,7 @@ deb() (
 Package: busbar
 Version: $version
 Architecture: $goarch
-Maintainer: The busbar authors <busbar@localhost>
+Maintainer: The busbar authors
 Section: science
 Priority: optional
 Depends: libc6 (>= 2.34)
@@ -81,7 +81,7 @@ Description: benchmark and diagnostic tool for collective communication
  documentation. busbar analyzes results, NCCL logs and traces; it is the
  program post.
 TEXT
-  dpkg-deb --root-owner-group -Zxz --build "$top" "dist/busbar_${version}_$goarch.deb" >/dev/null
+  dpkg-deb --root-owner-group -Zgzip --build "$top" "dist/busbar_${version}_$goarch.deb" >/dev/null
 )
 
 # bill writes the SBOM of all programs and bundles.
