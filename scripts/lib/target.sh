@@ -14,8 +14,8 @@ esac
 triplet=$arch-linux-gnu
 root=''
 if [ "$arch" != "$(uname -m)" ]; then
-  root=$PWD/.tools/$arch/root
-  [ -d "$root" ] || "scripts/$arch.sh"
+  [ -d ".tools/$arch/root" ] || "scripts/$arch.sh"
+  root=$(realpath ".tools/$arch/root")
   PATH=$PWD/.tools/$arch/bin:$PATH
 fi
 

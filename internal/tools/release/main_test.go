@@ -122,8 +122,8 @@ func TestSBOM(t *testing.T) {
 			t.Errorf("no component %s", ref)
 		}
 	}
-	if !slices.ContainsFunc(uses["post-linux"], func(ref string) bool { return strings.HasPrefix(ref, "pkg:golang/std@") }) {
-		t.Errorf("post-linux lacks Go: %v", uses["post-linux"])
+	if all := strings.Join(uses["post-linux"], " "); !strings.Contains(all, "pkg:golang/std@") {
+		t.Errorf("post-linux lacks Go: %s", all)
 	}
 }
 
