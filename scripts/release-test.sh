@@ -102,7 +102,7 @@ check_post() {
     [export]="export --format csv,json,nccl-tests,prometheus -o $out/exported $e/cpu-quick"
     [log]="log $e/gpu-h200/hang"
     [timeline]="timeline $e/ddp-timeline"
-    [campaign]="campaign --help"
+    [campaign]="campaign show /opt/busbar-$version/slurm/campaign.yaml"
     [explain]="explain straggler"
     [anonymize]="anonymize -o $out/anonymized $e/gpu-h200/hang"
   )
