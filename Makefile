@@ -7,7 +7,7 @@ BUILD    = $(GO) build $(TRIM) -buildvcs=false -ldflags '-X main.version=$(VERSI
 
 SHELL := bash
 .DEFAULT_GOAL := build
-.PHONY: test-all build programs shims mpi-shim gloo-shim nccl-profiler rehearsal deps demo gloo-benchmark nccl-benchmark benchmark test check lint sanitize race fuzz abi ptx bench bundle bundle-test slurm-up slurm-down slurm-test clean help
+.PHONY: test-all build programs shims mpi-shim gloo-shim nccl-profiler rehearsal deps demo gloo-benchmark nccl-benchmark benchmark test check lint sanitize race fuzz abi ptx bench bundle bundle-test release release-test slurm-up slurm-down slurm-test clean help
 
 build: programs shims nccl-profiler rehearsal ## build bin/rank, bin/post, the shims of MPI and Gloo, the NCCL plugin and the simulation
 
@@ -88,6 +88,12 @@ bundle: build ## build dist/busbar-VERSION-linux-x86_64.tar.gz, which needs no r
 
 bundle-test: ## test the bundle in a bare Debian without network, as root and as another user
 	@scripts/bundle-test.sh
+
+release: ## build the release of VERSION into dist/: programs, bundles, packages, checksums (docs/releasing.md)
+	@scripts/release.sh
+
+release-test: ## install and run the files of dist/ in a bare Debian, then build them again and compare the bytes
+	@scripts/release-test.sh
 
 slurm-up: ## start a four-node Slurm on this machine, for tests (as root; slurm/cluster/login.sh CMD runs in it)
 	@slurm/cluster/up.sh

@@ -7,9 +7,11 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
+# shellcheck source=scripts/lib/bare.sh
+. scripts/lib/bare.sh
 here=$PWD
 root=$(realpath -m "${BARE_ROOT:-.tools/bare}")
-bundle=$({ find dist -name 'busbar-*.tar.gz' 2>/dev/null || true; } | sort | tail -n 1)
+bundle=$({ find dist -name "busbar-*-linux-$(uname -m).tar.gz" 2>/dev/null || true; } | sort | tail -n 1)
 folder=''
 trap 'rm -rf ${folder:+"$folder"}' EXIT
 
@@ -90,25 +92,6 @@ moved() {
   echo "the bundle runs from a moved folder, and with this machine's MPICH"
 }
 
-# bare_root makes the root folder once, from the mirror that apt uses.
-bare_root() {
-  local suite mirror new=.tools/bare.new
-  [ ! -d "$root" ] || return 0
-  [ -z "${BARE_ROOT:-}" ] || fail "BARE_ROOT: folder $root does not exist"
-  # shellcheck disable=SC1091 # every Linux has it
-  suite=$(. /etc/os-release && echo "$VERSION_CODENAME")
-  # shellcheck disable=SC2016 # the field is apt's
-  mirror=$(apt-get indextargets --format '$(SITE)' "Codename: $suite" "Component: main" | sed -n 1p)
-  echo "making a bare Debian ($suite) from ${mirror:-the default mirror}, once"
-  rm -rf "$new"
-  mkdir -p "$new"
-  debootstrap --variant=minbase "$suite" "$new" ${mirror:+"$mirror"} >.tools/bare.log 2>&1 || {
-    tail -n 20 .tools/bare.log >&2
-    fail "debootstrap failed; its log is .tools/bare.log"
-  }
-  mv "$new" .tools/bare
-}
-
 # within runs in the namespaces of the bare root. They have only the loopback interface, and their mounts end with them.
 within() {
   ip link set lo up
@@ -126,12 +109,10 @@ within() {
     { echo "bundle-test: the bare root is not bare: it has an MPI" >&2; return 1; }
 }
 
-# can_be_bare reports whether this user may create namespaces in this container.
-can_be_bare() { [ "$(id -u)" = 0 ] && unshare --mount --net --pid --ipc --fork true 2>/dev/null; }
-
 bare() {
   [ "$(id -u)" = 0 ] || fail "bare requires root: sudo scripts/bundle-test.sh bare"
-  bare_root
+  [ -z "${BARE_ROOT:-}" ] || [ -d "$root" ] || fail "BARE_ROOT: folder $root does not exist"
+  bare_root "$root"
   unshare --mount --net --pid --ipc --fork --kill-child bash -c "set -euo pipefail
     root='$root' bundle='$here/$bundle'
     $(declare -f try check_mpi checks isolated unpack within); within"
@@ -139,7 +120,7 @@ bare() {
   echo "the bundle runs in a bare root ($(. "$root/etc/os-release" && echo "$PRETTY_NAME")) without network, as root and as another user"
 }
 
-[ -n "$bundle" ] || fail "dist/busbar-*.tar.gz not found; run make bundle"
+[ -n "$bundle" ] || fail "dist/busbar-*-linux-$(uname -m).tar.gz not found; run make bundle"
 if [ $# = 0 ]; then
   set -- moved
   if can_be_bare; then set -- moved bare; else echo "bare skipped: it requires root and namespaces (unshare)"; fi

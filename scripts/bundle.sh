@@ -1,14 +1,18 @@
 #!/usr/bin/env bash
-# Packs dist/busbar-VERSION-linux-x86_64.tar.gz: rank, post, a relocatable Open MPI, Gloo if its shim was built,
-# scripts and licences. Run `make build` first; VERSION sets the version in the name. The script then checks each
-# packed file: its glibc symbols are at most of version GLIBC_FLOOR (2.34), and it loads only libraries of the bundle
-# and of glibc (Gloo: also C++).
+# Packs dist/busbar-VERSION-linux-ARCH.tar.gz: rank, post, a relocatable Open MPI, Gloo if its shim was built, scripts
+# and licences. Run `make build` first, or let FROM name a folder with other bin and lib; ARCH selects another machine
+# (scripts/lib/target.sh), VERSION sets the version in the name. The script then checks each packed file: its glibc
+# symbols are at most of version GLIBC_FLOOR (2.34), and it loads only libraries of the bundle and of glibc (Gloo: also
+# C++).
 set -euo pipefail
 cd "$(dirname "$0")/.."
+# shellcheck source=scripts/lib/target.sh
+. scripts/lib/target.sh
 
 readonly LIMIT_MIB=60
 floor=${GLIBC_FLOOR:-2.34}
 version=${VERSION:-$(git describe --tags --always --dirty 2>/dev/null || echo unknown)}
+from=${FROM:-.}
 stage=$(mktemp -d)
 trap 'rm -rf "$stage"' EXIT
 top=$stage/busbar-$version
@@ -20,7 +24,7 @@ fail() {
 
 programs() {
   mkdir -p "$top/bin" "$top/lib" "$top/test"
-  cp bin/rank bin/post "$top/bin/"
+  cp "$from"/bin/{rank,post} "$top/bin/"
   install -m 755 scripts/bundle/busbar-run.sh "$top/busbar-run"
   install -m 755 scripts/bundle/build-mpi-shim.sh "$top/build-mpi-shim"
   install -m 755 test/gpu.sh "$top/test/gpu.sh"
@@ -29,15 +33,15 @@ programs() {
     mkdir -p "$top/$(dirname "$file")"
     cp -p "$file" "$top/$file"
   done < <(find slurm -type f -not -name '*.go' -not -path 'slurm/cluster/*')
-  cp lib/busbar-nccl-profiler.so "$top/lib/"
-  if [ -e scripts/rehearsal.sh ]; then cp -r lib/rehearsal "$top/lib/"; fi
+  cp "$from/lib/busbar-nccl-profiler.so" "$top/lib/"
+  if [ -e scripts/rehearsal.sh ]; then cp -r "$from/lib/rehearsal" "$top/lib/"; fi
 }
 
 # shim builds the shim for the packed Open MPI; it finds its own folder.
 shim() {
   local made=$top/lib/busbar-mpi-openmpi.so
   OUT=$top/lib CFLAGS=scripts/bundle/openmpi_prefix.c scripts/mpi-shim.sh mpicc.openmpi >/dev/null
-  patchelf --force-rpath --set-rpath "\$ORIGIN/../openmpi/lib/$(cc -print-multiarch)/openmpi/lib" "$made"
+  patchelf --force-rpath --set-rpath "\$ORIGIN/../openmpi/lib/$triplet/openmpi/lib" "$made"
   cp "$made" "$top/openmpi/" # for build-mpi-shim --own
 }
 
@@ -51,30 +55,24 @@ sources() {
 
 # notices collects the licences of the packed Debian files (names on stdin) and of the Go modules.
 notices() {
-  local to=$top/licenses package found name module dir
-  mkdir -p "$to/debian" "$to/go"
+  local to=$top/licenses package found name
+  mkdir -p "$to/debian"
   cp LICENSE "$top/"
   while read -r found; do
+    found=${found#"$root"}
     # With a merged /usr, dpkg may list a file under its old name.
-    package=$(dpkg -S "$found" 2>/dev/null || dpkg -S "${found#/usr}" 2>/dev/null) || fail "no package owns $found"
+    package=$(of_target dpkg -S "$found" 2>/dev/null || of_target dpkg -S "${found#/usr}" 2>/dev/null) || fail "no package owns $found"
     echo "${package%%:*}"
   done | sort -u >"$stage/packages"
   while read -r package; do
-    cp "/usr/share/doc/$package/copyright" "$to/debian/$package"
+    cp "$root/usr/share/doc/$package/copyright" "$to/debian/$package"
     # shellcheck disable=SC2016 # the fields are dpkg's
-    dpkg-query -W -f '${Package} ${Version}, source package ${source:Package} ${source:Version}\n' "$package" | sed -n 1p
+    of_target dpkg-query -W -f '${Package} ${Version}, source package ${source:Package} ${source:Version}\n' "$package" | sed -n 1p
   done <"$stage/packages" >"$to/debian/VERSIONS"
   { grep -oh '/usr/share/common-licenses/[A-Za-z0-9.-]*[A-Za-z0-9]' "$to"/debian/* || true; } | sort -u | while read -r name; do
     cp -L "$name" "$to/debian/"
   done
-  "${GO:-go}" list -deps -f '{{with .Module}}{{if not .Main}}{{.Path}}@{{.Version}} {{.Dir}}{{end}}{{end}}' ./rank ./post |
-    sort -u | while read -r module dir; do
-      [ -n "$dir" ] || continue
-      name=$(find "$dir" -maxdepth 1 \( -iname 'LICEN[CS]E*' -o -iname 'UNLICENSE*' -o -iname 'COPYING*' \) | sort | sed -n 1p)
-      [ -n "$name" ] || fail "the Go module $module has no licence file"
-      cp "$name" "$to/go/${module//\//_}"
-    done
-  cp "$("${GO:-go}" env GOROOT)/LICENSE" "$to/go/go"
+  GOARCH=$goarch CGO_ENABLED=1 go_licenses "$to/go" ./rank ./post
   cat >"$to/README" <<TEXT
 The licence of busbar is ../LICENSE. This archive also contains
   openmpi/, lib/gloo/
@@ -112,7 +110,7 @@ check_closed() {
   local file stray system
   while read -r file; do
     case ${file#"$top"/} in lib/busbar-gloo.so | lib/gloo/*) system='libstdc[+][+]|libgcc_s' ;; *) system=none ;; esac
-    stray=$({ env -i PATH=/usr/bin:/bin ldd "$file" 2>/dev/null || true; } | awk -v top="$top/" -v ours="^($system)[.]so" '
+    stray=$({ env -i PATH="$PATH" ldd "$file" 2>/dev/null || true; } | awk -v top="$top/" -v ours="^($system)[.]so" '
       $2 == "=>" { at = $3 == "not" ? "nowhere" : $3 }
       $2 == "=>" && index(at, top) != 1 && $1 !~ ours && $1 !~ /^(lib(c|m|dl|rt|pthread|resolv)|ld-linux.*)\.so/ { print $1 " (" at ")" }')
     [ -z "$stray" ] || fail "${file#"$top"/} loads libraries from outside the bundle: ${stray//$'\n'/, }"
@@ -122,16 +120,16 @@ check_closed() {
 readme() {
   local openmpi
   # shellcheck disable=SC2016 # the field is dpkg's
-  openmpi=$(dpkg-query -W -f '${Version}' libopenmpi3)
-  sed -e "s/@VERSION@/$version/" -e "s/@GLIBC@/$glibc/" -e "s/@OPENMPI@/${openmpi%%-*}/" scripts/bundle/README.txt >"$top/README.txt"
+  openmpi=$(of_target dpkg-query -W -f '${Version}' libopenmpi3)
+  sed -e "s/@VERSION@/$version/" -e "s/@ARCH@/$arch/" -e "s/@GLIBC@/$glibc/" -e "s/@OPENMPI@/${openmpi%%-*}/" scripts/bundle/README.txt >"$top/README.txt"
 }
 
 pack() {
   local to mib
-  to=dist/busbar-$version-linux-$(uname -m).tar.gz
+  to=dist/busbar-$version-linux-$arch.tar.gz
   mkdir -p dist
-  rm -f dist/busbar-*.tar.gz
-  tar -C "$stage" --sort=name --owner=0 --group=0 --numeric-owner -cf - "busbar-$version" | gzip -9n >"$to"
+  rm -f dist/busbar-*"-linux-$arch.tar.gz"
+  archive "$stage" "busbar-$version" "$to"
   mib=$((($(stat -c %s "$to") + (1 << 20) - 1) >> 20))
   [ "$mib" -le $LIMIT_MIB ] || fail "$to has $mib MiB; $LIMIT_MIB is the limit"
   echo "$to: at most $mib MiB, glibc $glibc or newer"
@@ -142,7 +140,7 @@ mkdir "$top"
 programs
 {
   scripts/bundle/openmpi.sh "$top/openmpi"
-  if [ -e lib/busbar-gloo.so ]; then scripts/bundle/gloo.sh "$top/lib"; fi
+  if [ -e "$from/lib/busbar-gloo.so" ]; then scripts/bundle/gloo.sh "$from/lib/busbar-gloo.so" "$top/lib"; fi
 } | sort -u >"$stage/debian"
 shim
 sources

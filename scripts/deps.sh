@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Installs missing dependencies of busbar: `deps.sh` to build and run, `deps.sh test` also for the tests,
-# `deps.sh bundle` to pack and test the bundle, `deps.sh image` to build and test the container image, `deps.sh slurm` for
-# the Slurm of slurm/cluster, `deps.sh torchrun` for PyTorch.
+# `deps.sh bundle` to pack and test the bundle, `deps.sh cross` to build for aarch64, `deps.sh release` to build and test a
+# release, `deps.sh image` to build and test the container image, `deps.sh slurm` for the Slurm of slurm/cluster,
+# `deps.sh torchrun` for PyTorch.
 # As root with apt it installs; otherwise it prints the commands for common systems and stops with status 1.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -52,11 +53,18 @@ check_dependencies() {
     need "curl" "curl" have curl
     need "ip" "iproute2" have ip
     need "systemd-analyze, which checks units" "systemd" have systemd-analyze
-  elif [ "$1" = bundle ]; then
+  elif [ "$1" = cross ]; then
+    need "a cross compiler for aarch64" "gcc-aarch64-linux-gnu g++-aarch64-linux-gnu" all_of aarch64-linux-gnu-gcc aarch64-linux-gnu-g++
+    need "qemu for aarch64" "qemu-user-static" have qemu-aarch64-static
+    need "dpkg" "dpkg" have dpkg-deb
+  elif [ "$1" = bundle ] || [ "$1" = release ]; then
     need "Open MPI" "openmpi-bin libopenmpi-dev" all_of mpicc.openmpi mpirun.openmpi
     need "MPICH" "mpich libmpich-dev" all_of mpicc.mpich mpirun.mpich
     need "binutils and patchelf" "binutils patchelf" all_of readelf objcopy patchelf
     need "debootstrap" "debootstrap" have debootstrap
+    [ "$1" = release ] || return 0
+    need "Gloo with its headers and a C++ compiler" "g++ libgloo-dev" have_gloo
+    need "Python with pip" "python3-pip" have_pip
   elif [ "$1" = torchrun ]; then
     need "PyTorch" "python3-torch" /usr/bin/python3 -c 'import torch.distributed.run'
   elif [ "$1" = image ]; then

@@ -4,6 +4,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -24,7 +25,8 @@ func TestSweepFromBundle(t *testing.T) {
 	if m == nil {
 		t.Fatalf("rank --version: %s", output)
 	}
-	packed := filepath.Join(root, "dist", "busbar-"+string(m[1])+"-linux-*.tar.gz")
+	machine := map[string]string{"amd64": "x86_64", "arm64": "aarch64"}[runtime.GOARCH]
+	packed := filepath.Join(root, "dist", "busbar-"+string(m[1])+"-linux-"+machine+".tar.gz")
 	needs.File(t, packed, "make bundle builds it")
 	dir := filepath.Join(filepath.Dir(home), "unpacked")
 	if _, err := asUser(nil, "bash", "-c", `mkdir "$0" && tar -xzf $1 -C "$0" --strip-components=1`, dir,

@@ -5,11 +5,12 @@
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
+# shellcheck source=scripts/lib/target.sh
+. scripts/lib/target.sh
 to=$1
-triplet=$(cc -print-multiarch)
 # Folders below the prefix are compiled into Open MPI, so the layout is Debian's.
 lib=$to/lib/$triplet/openmpi/lib
-from=/usr/lib/$triplet
+from=$root/usr/lib/$triplet
 # Plugins of MPI-IO and OpenSHMEM, which rank does not use.
 readonly UNUSED='^mca_(io|fbtl|fcoll|fs|sharedfp|atomic|memheap|scoll|spml|sshmem)_'
 
@@ -37,7 +38,7 @@ libevent() {
   readlink -f "$from/libevent_core-2.1.so.7"
 }
 
-mpirun=$(readlink -f "$(command -v mpirun.openmpi)") || fail "mpirun.openmpi is missing"
+mpirun=$(readlink -e "$root/usr/bin/mpirun.openmpi") || fail "mpirun.openmpi is missing"
 mkdir -p "$to/bin" "$lib/openmpi3" "$to/share/openmpi" "$to/etc" "$to/pmix/lib/pmix"
 libevent
 for program in "$mpirun" "$(dirname "$mpirun")/orted"; do
@@ -58,7 +59,7 @@ for plugin in "$from"/pmix2/lib/pmix/*.so; do
   if fits "$plugin"; then copy "$plugin" "$to/pmix/lib/pmix/${plugin##*/}" "\$ORIGIN/../../../lib/$triplet/openmpi/lib"; fi
 done
 cp -r "$from/pmix2/share" "$to/pmix/"
-for text in /usr/share/openmpi/help-*.txt; do
+for text in "$root"/usr/share/openmpi/help-*.txt; do
   cp "$text" "$to/share/openmpi/"
   echo "$text"
 done
