@@ -207,6 +207,8 @@ deploy_modules() {
     (cd "$module" && "$GO" mod tidy -diff && "$GO" vet ./... && "$GO" test -count=1 ./...) || return 1
   done
 }
+
+# Not a part of `make test-all`: it takes four minutes.
 image() { deploy/container/test.sh; }
 
 # --- commands --------------------------------------------------------------------------------------------------------
@@ -257,7 +259,6 @@ rest)
   join abi
   join slurm-left
   step bundle-bare
-  step image
   ;;
 '' | -*)
   sed -n '2,/^# shellcheck/{/^# shellcheck/d;s/^# \{0,1\}//p}' "$0" >&2
