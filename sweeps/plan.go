@@ -43,6 +43,8 @@ type planner struct {
 	places func(coll.Collective) []coll.Placement
 	cases  []coll.Case
 	seen   map[coll.Case]bool
+
+	reference bool // plan the even case of the same volume instead
 }
 
 // addImbalances plans the imbalances of an alltoallv, or a case that has none.
@@ -54,6 +56,14 @@ func (p *planner) addImbalances(part *Part, c coll.Case) error {
 		if n := c.Imbalance.Ranks(); n > 0 && n != p.world {
 			return fmt.Errorf("the matrix of --imbalance has %d ranks, the world %d", n, p.world)
 		}
+		p.reference = c.Imbalance != coll.Even // first what an uneven case is compared with
+		if err := p.add(part, c); err != nil {
+			return err
+		}
+		if !p.reference {
+			continue
+		}
+		p.reference = false
 		if err := p.add(part, c); err != nil {
 			return err
 		}
@@ -86,22 +96,21 @@ func (p *planner) add(part *Part, c coll.Case) error {
 	return nil
 }
 
-// addCase plans one case; before an uneven one the even case of the same volume, its reference.
+// addCase plans one case, or its reference.
 func (p *planner) addCase(c coll.Case) error {
-	all := []coll.Case{c}
-	if even, uneven := c.EvenVolume(); uneven && even.Count > 0 {
-		all = []coll.Case{even, c}
-	}
-	for _, c := range all {
-		if p.seen[c] {
-			continue
+	if p.reference {
+		if c, _ = c.EvenVolume(); c.Count == 0 {
+			return nil
 		}
-		if len(p.cases) == maxPoints {
-			return fmt.Errorf("the plan has more than %d cases; ask for fewer sizes, roots or types", maxPoints)
-		}
-		p.seen[c] = true
-		p.cases = append(p.cases, c)
 	}
+	if p.seen[c] {
+		return nil
+	}
+	if len(p.cases) == maxPoints {
+		return fmt.Errorf("the plan has more than %d cases; ask for fewer sizes, roots or types", maxPoints)
+	}
+	p.seen[c] = true
+	p.cases = append(p.cases, c)
 	return nil
 }
 
