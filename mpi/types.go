@@ -51,4 +51,4 @@ var functions = map[coll.Collective]string{coll.AllReduce: "MPI_Allreduce", coll
 	coll.ReduceScatter: "MPI_Reduce_scatter_block", coll.Broadcast: "MPI_Bcast", coll.Reduce: "MPI_Reduce",
 	coll.AllToAll: "MPI_Alltoall", coll.Gather: "MPI_Gather", coll.Scatter: "MPI_Scatter",
 	coll.AllToAllV: "MPI_Alltoallv",
-	coll.SendRecv: "MPI_Sendrecv"}
+	coll.SendRecv:  "MPI_Sendrecv"}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"busbar/internal/coll"
 )
@@ -23,7 +24,7 @@ func ParseMatrix(file string, text []byte) (coll.Matrix, error) {
 	number := 0
 	for line := range strings.Lines(string(text)) {
 		number++
-		words := strings.FieldsFunc(line, func(r rune) bool { return r == ',' || r == ' ' || r == '\t' || r == '\n' || r == '\r' })
+		words := strings.FieldsFunc(line, func(r rune) bool { return r == ',' || unicode.IsSpace(r) })
 		if len(words) == 0 {
 			continue
 		}
@@ -32,7 +33,8 @@ func ParseMatrix(file string, text []byte) (coll.Matrix, error) {
 			x, err := strconv.ParseFloat(w, 64)
 			// A column of 4,096 of these bytes fits an int64.
 			if err != nil || !(x >= 0 && x <= 1<<50) {
-				return nil, fmt.Errorf("%s:%d: %q must be a number of bytes from 0 to %d", file, number, w, int64(1<<50))
+				return nil, fmt.Errorf("%s:%d: %q must be a number of bytes from 0 to %d", file, number, w,
+					int64(1<<50))
 			}
 			row[i] = int64(math.Floor(x))
 		}
@@ -45,8 +47,8 @@ func ParseMatrix(file string, text []byte) (coll.Matrix, error) {
 	case len(m) == 0:
 		return nil, fmt.Errorf("%s: the matrix is empty", file)
 	case len(m) != len(m[0]):
-		return nil, fmt.Errorf("%s:%d: %d rows of %d numbers: the matrix must have one row and one column per rank", file,
-			number, len(m), len(m[0]))
+		return nil, fmt.Errorf("%s:%d: %d rows of %d numbers: the matrix must have one row and one column per rank",
+			file, number, len(m), len(m[0]))
 	case !slices.ContainsFunc(m, func(row []int64) bool { return slices.Max(row) > 0 }):
 		return nil, fmt.Errorf("%s: all numbers are 0", file)
 	}

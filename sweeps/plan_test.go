@@ -55,7 +55,8 @@ func TestEmbeddedSweeps(t *testing.T) {
 			}
 		}
 	}
-	if want := []string{"baseline", "full", "moe", "pattern", "profile", "quick", "sizes"}; !slices.Equal(Names(), want) {
+	want := []string{"baseline", "full", "moe", "pattern", "profile", "quick", "sizes"}
+	if !slices.Equal(Names(), want) {
 		t.Errorf("names are %v, want %v", Names(), want)
 	}
 }

@@ -29,8 +29,8 @@ const Even Imbalance = "even"
 // imbalances are the generated ones with the range of their parameter.
 var imbalances = map[string]struct{ min, max float64 }{"spread": {0, 1}, "hot": {1, 1e6}, "zipf": {0, 100}}
 
-// ParseImbalance reads even, spread:S (0 to 1), hot:K (at least 1) or zipf:A (at least 0). The error of any other word is
-// an *UnknownWordError.
+// ParseImbalance reads even, spread:S (0 to 1), hot:K (at least 1) or zipf:A (at least 0). The error of any other word
+// is an *UnknownWordError.
 func ParseImbalance(s string) (Imbalance, error) {
 	if s == string(Even) {
 		return Even, nil

@@ -58,7 +58,8 @@ func checkParts(t *testing.T, k Case, want Matrix) {
 func TestImbalanceMatrix(t *testing.T) {
 	m := Matrix{{0, 160, 32}, {16, 0, 0}, {48, 320, 0}}
 	i := m.Register("m.txt")
-	if i.Bytes() != 480 || i.Ranks() != 3 || i != m.Register("m.txt") || i == (Matrix{{1, 2, 3}, {0, 0, 0}, {0, 0, 0}}).Register("m.txt") {
+	other := Matrix{{1, 2, 3}, {0, 0, 0}, {0, 0, 0}}.Register("m.txt")
+	if i.Bytes() != 480 || i.Ranks() != 3 || i != m.Register("m.txt") || i == other {
 		t.Fatalf("%s: %d bytes of %d ranks", i, i.Bytes(), i.Ranks())
 	}
 	k := uneven(i, 3, i.Bytes())
@@ -95,13 +96,14 @@ func TestEvenPartsExact(t *testing.T) {
 }
 
 func TestParseImbalance(t *testing.T) {
-	for in, want := range map[string]Imbalance{"even": Even, "spread:0.50": "spread:0.5", "hot:4": "hot:4", "zipf:1.2": "zipf:1.2",
-		"zipf:0": "zipf:0"} {
+	for in, want := range map[string]Imbalance{"even": Even, "spread:0.50": "spread:0.5", "hot:4": "hot:4",
+		"zipf:1.2": "zipf:1.2", "zipf:0": "zipf:0"} {
 		if got, err := ParseImbalance(in); err != nil || got != want {
 			t.Errorf("%s: %s, %v", in, got, err)
 		}
 	}
-	for _, in := range []string{"spread", "spread:", "spread:1.1", "spread:-1", "hot:0", "hot:x", "zipf:NaN", "zipf:-1"} {
+	for _, in := range []string{"spread", "spread:", "spread:1.1", "spread:-1", "hot:0", "hot:x", "zipf:NaN",
+		"zipf:-1"} {
 		unknown := (*UnknownWordError)(nil)
 		if _, err := ParseImbalance(in); err == nil || errors.As(err, &unknown) {
 			t.Errorf("%s: %v", in, err)

@@ -68,8 +68,9 @@ func (c *Collector) Add(row result.Row) bool {
 		g.number[run.PairedBy()] = launch
 		g.Launches = append(g.Launches, run.PairedBy())
 	}
-	g.entries = append(g.entries, entry{r.SizeBytes, r.Count, r.EvenBytes, stats.Estimate{Value: r.Time.Seconds, Lo: r.Time.Lo,
-		Hi: r.Time.Hi}, launch, g.warned(r.Warnings), c.once(r.Path)})
+	g.entries = append(g.entries, entry{r.SizeBytes, r.Count, r.EvenBytes,
+		stats.Estimate{Value: r.Time.Seconds, Lo: r.Time.Lo,
+			Hi: r.Time.Hi}, launch, g.warned(r.Warnings), c.once(r.Path)})
 	g.Ranks = g.Ranks.add(r)
 	return true
 }

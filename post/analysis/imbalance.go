@@ -50,12 +50,13 @@ func imbalanceCost(even, uneven *Curve) (f Finding, any bool) {
 		fact.Least = min(fact.Least, units.Factor(r.Value))
 		if r.Value > most.Value {
 			most = r
-			fact.Factor, fact.At, fact.Volume = units.Factor(r.Value), units.Bytes(p.SizeBytes), units.Bytes(p.EvenBytes)
-			fact.Interval = IntervalOf(r)
+			fact.Factor, fact.Interval = units.Factor(r.Value), IntervalOf(r)
+			fact.At, fact.Volume = units.Bytes(p.SizeBytes), units.Bytes(p.EvenBytes)
 		}
 	}
 	if fact.Sizes == 0 {
 		return f, false
 	}
-	return uneven.finding(fact, notice.Info, max(0, 1-1/most.Value), from, uneven.Points[len(uneven.Points)-1].SizeBytes), true
+	to := uneven.Points[len(uneven.Points)-1].SizeBytes
+	return uneven.finding(fact, notice.Info, max(0, 1-1/most.Value), from, to), true
 }

@@ -52,7 +52,7 @@ func TestComparisonOfManyWorlds(t *testing.T) {
 	must.Len(t, 13, figs)
 	must.Len(t, 2, figs[0].Curves)
 	must.Eq(t, "allreduce_time_vs_datasize_2-ranks", figs[0].Name)
-	must.Len(t, 5, figs[10].Curves[0].Points)
+	must.Len(t, 6, figs[12].Curves[0].Points)
 }
 
 func TestSideBySideMissing(t *testing.T) {

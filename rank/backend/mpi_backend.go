@@ -60,8 +60,8 @@ type mpiBackend struct {
 	barrier *launch.Barrier // before a training step; nil where none was bound
 }
 
-// MPIPlaces are the placements of MPI: a broadcast has one buffer, and an alltoallv in place would have to send to a rank
-// what it receives from it.
+// MPIPlaces are the placements of MPI: a broadcast has one buffer, and an alltoallv in place would have to send to a
+// rank what it receives from it.
 func MPIPlaces(c coll.Collective) []coll.Placement {
 	switch c {
 	case coll.Broadcast:

@@ -208,7 +208,8 @@ func (o *Options) sweepOf(f, matrix file) (*sweeps.Sweep, error) {
 		}
 		i := m.Register(filepath.Base(matrix.Name))
 		flags.Imbalances = append(slices.Clone(flags.Imbalances), i)
-		if bytes := i.Bytes(); f.Name == "" && flags.MinBytes == nil && flags.MaxBytes == nil && len(flags.Elements) == 0 {
+		sized := flags.MinBytes != nil || flags.MaxBytes != nil || len(flags.Elements) > 0
+		if bytes := i.Bytes(); f.Name == "" && !sized {
 			flags.MinBytes, flags.MaxBytes = &bytes, &bytes
 		}
 	}
