@@ -14,7 +14,7 @@ extern "C" {
 #endif
 
 /* Increment with every change below. */
-#define BUSBAR_GLOO_ABI 2
+#define BUSBAR_GLOO_ABI 3
 
 enum busbar_gloo_status {
 	BUSBAR_GLOO_OK,
@@ -36,6 +36,7 @@ enum busbar_gloo_kind {
 	BUSBAR_GATHER,
 	BUSBAR_SCATTER,
 	BUSBAR_SEND_RECV,
+	BUSBAR_ALL_TO_ALL_V,
 };
 
 enum busbar_gloo_type {
@@ -79,6 +80,7 @@ struct busbar_gloo_spec {
 	int64_t count;
 	int64_t slots; /* at least 1 */
 	int64_t send_stride, recv_stride;
+	const int64_t *sends, *receives; /* all_to_all_v: elements to and from each rank */
 	int64_t segment; /* bytes per send of reduce_scatter; 0: Gloo's default */
 	busbar_step sync;
 	void *sync_context;

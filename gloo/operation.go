@@ -8,6 +8,7 @@ package gloo
 import "C"
 
 import (
+	"runtime"
 	"unsafe"
 
 	"busbar/internal/coll"
@@ -24,7 +25,7 @@ type Operation struct {
 }
 
 // The constants of the two sides are the same.
-var _ = [1]struct{}{}[(int(coll.SendRecv)-C.BUSBAR_SEND_RECV)|(int(coll.Float64)-C.BUSBAR_FLOAT64)|
+var _ = [1]struct{}{}[(int(coll.AllToAllV)-C.BUSBAR_ALL_TO_ALL_V)|(int(coll.Float64)-C.BUSBAR_FLOAT64)|
 	(int(coll.Avg)-C.BUSBAR_AVG)|(int(Failed)-C.BUSBAR_GLOO_FAILED)|(int(Interrupted)-C.BUSBAR_GLOO_INTERRUPTED)]
 
 // Prepare makes an operation ready: all arguments are bound, nothing is sent. It is local to the rank. The error is an
@@ -41,6 +42,14 @@ func (c *Context) prepare(s operation.Host, segment int64) (*Operation, error) {
 	}
 	if s.Placement == coll.InPlace {
 		spec.in_place = 1
+	}
+	if s.Collective == coll.AllToAllV {
+		var pinned runtime.Pinner
+		defer pinned.Unpin()
+		sends, receives := s.Splits(c.rank, c.size)
+		pinned.Pin(&sends[0])
+		pinned.Pin(&receives[0])
+		spec.sends, spec.receives = (*C.int64_t)(&sends[0]), (*C.int64_t)(&receives[0])
 	}
 	o := &Operation{c: c, function: functions[s.Collective], notes: notes(s.Case)}
 	var e C.error_text

@@ -27,5 +27,6 @@ type Device struct {
 // Gloo's unbound buffers; sendrecv sends by these to the next rank.
 var functions = map[coll.Collective]string{coll.AllReduce: "gloo::allreduce", coll.AllGather: "gloo::allgather",
 	coll.ReduceScatter: "reduce_scatter over Gloo's buffers", coll.Broadcast: "gloo::broadcast",
-	coll.Reduce: "gloo::reduce", coll.AllToAll: "gloo::alltoall", coll.Gather: "gloo::gather",
+	coll.Reduce: "gloo::reduce", coll.AllToAll: "gloo::alltoall", coll.AllToAllV: "gloo::alltoallv",
+	coll.Gather:  "gloo::gather",
 	coll.Scatter: "gloo::scatter", coll.SendRecv: "send and receive by Gloo's buffers"}

@@ -10,7 +10,7 @@
 #include "../internal/loop/loop.h"
 
 /* Increment with every change below. */
-#define BUSBAR_MPI_ABI 3
+#define BUSBAR_MPI_ABI 4
 
 enum busbar_mpi_kind {
 	BUSBAR_ALL_REDUCE = 1,
@@ -22,6 +22,7 @@ enum busbar_mpi_kind {
 	BUSBAR_GATHER,
 	BUSBAR_SCATTER,
 	BUSBAR_SEND_RECV,
+	BUSBAR_ALL_TO_ALL_V,
 };
 
 enum busbar_mpi_type {
@@ -50,6 +51,7 @@ struct busbar_mpi_spec {
 	int64_t count;
 	int64_t slots; /* at least 1 */
 	int64_t send_stride, recv_stride;
+	const int64_t *sends, *receives; /* all_to_all_v: elements to and from each rank */
 
 	/* For tests: try large counts with small ones. */
 	int64_t int_max; /* the maximum count of the int functions */

@@ -9,6 +9,7 @@ import "C"
 
 import (
 	"fmt"
+	"runtime"
 	"unsafe"
 
 	"busbar/internal/coll"
@@ -26,7 +27,7 @@ type Operation struct {
 }
 
 // The constants of the two sides are the same.
-var _ = [1]struct{}{}[(int(coll.SendRecv)-C.BUSBAR_SEND_RECV)|(int(coll.Float64)-C.BUSBAR_FLOAT64)|
+var _ = [1]struct{}{}[(int(coll.AllToAllV)-C.BUSBAR_ALL_TO_ALL_V)|(int(coll.Float64)-C.BUSBAR_FLOAT64)|
 	(int(coll.Avg)-C.BUSBAR_AVG)]
 
 // Prepare makes an operation ready: all arguments are bound, nothing is sent. It is local to the rank. The error is
@@ -44,6 +45,18 @@ func (c *Comm) Prepare(s operation.Host) (*Operation, error) {
 	}
 	if s.Placement == coll.InPlace {
 		spec.in_place = 1
+	}
+	if s.Collective == coll.AllToAllV {
+		if s.Count > c.m.intMax && (c.m.noLarge || c.m.info.LargeCounts != "native") {
+			return nil, operation.Unsupported("%s has no MPI_Alltoallv_c (MPI 4), which more than 2³¹ elements need",
+				c.m.info.Name)
+		}
+		var pinned runtime.Pinner
+		defer pinned.Unpin()
+		sends, receives := s.Splits(c.rank, c.size)
+		pinned.Pin(&sends[0])
+		pinned.Pin(&receives[0])
+		spec.sends, spec.receives = (*C.int64_t)(&sends[0]), (*C.int64_t)(&receives[0])
 	}
 	if c.m.noLarge {
 		spec.no_large = 1

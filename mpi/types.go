@@ -50,4 +50,5 @@ type Info struct {
 var functions = map[coll.Collective]string{coll.AllReduce: "MPI_Allreduce", coll.AllGather: "MPI_Allgather",
 	coll.ReduceScatter: "MPI_Reduce_scatter_block", coll.Broadcast: "MPI_Bcast", coll.Reduce: "MPI_Reduce",
 	coll.AllToAll: "MPI_Alltoall", coll.Gather: "MPI_Gather", coll.Scatter: "MPI_Scatter",
-	coll.SendRecv: "MPI_Sendrecv"}
+	coll.AllToAllV: "MPI_Alltoallv",
+	coll.SendRecv:  "MPI_Sendrecv"}

@@ -211,7 +211,9 @@ func planFlags(c *config, f *flagSet) {
 		"with -b, -e, -f, -i, --elements or --collective)",
 		func(s string) error { c.Sweep = s; return nil })
 	f.value("collective", "LIST", "select all_reduce, all_gather, reduce_scatter, broadcast, reduce, alltoall, "+
-		"gather, scatter, sendrecv or all", list(sweeps.ParseCollectives, &p.Collectives))
+		"gather, scatter, sendrecv, alltoallv or all", list(sweeps.ParseCollectives, &p.Collectives))
+	f.value("imbalance", "LIST", "divide alltoallv by even, spread:S (0 to 1, as nccl-tests), hot:K, zipf:A or a FILE "+
+		"(matrix of bytes) (even)", imbalances(c))
 	f.value("minbytes,b", "SIZE", "set the minimum message size (8)", size(&p.MinBytes))
 	f.value("maxbytes,e", "SIZE", "set the maximum message size (32M)", size(&p.MaxBytes))
 	f.value("stepfactor,f", "N", "multiply the message size by N at each step (2)", value(factor, &p.StepFactor))

@@ -123,3 +123,25 @@ func suggestFlag(f *pflag.FlagSet, err error) error {
 	}
 	return fmt.Errorf("%w (rank --help lists all flags)", err)
 }
+
+// imbalances parses --imbalance: words, and at most one file.
+func imbalances(c *config) func(string) error {
+	return func(s string) error {
+		c.Flags.Imbalances, c.Matrix = nil, ""
+		for word := range strings.SplitSeq(s, ",") {
+			i, err := coll.ParseImbalance(word)
+			file := (*coll.UnknownWordError)(nil)
+			switch {
+			case err == nil:
+				c.Flags.Imbalances = append(c.Flags.Imbalances, i)
+			case word == "" || !errors.As(err, &file):
+				return err
+			case c.Matrix != "":
+				return fmt.Errorf("%s and %s: at most one matrix file", c.Matrix, word)
+			default:
+				c.Matrix = word
+			}
+		}
+		return nil
+	}
+}

@@ -20,6 +20,7 @@ type Overrides struct {
 	Roots       []int // EveryRoot is every rank
 	Placements  []coll.Placement
 	Modes       []coll.Mode
+	Imbalances  []coll.Imbalance
 	Worlds      []int // ranks
 
 	Precision  *float64 // relative: 0.02
@@ -47,6 +48,7 @@ func (s *Sweep) With(o Overrides) (*Sweep, error) {
 		replace(&part.Roots, o.Roots, part.origins, "roots", "--root")
 		replace(&part.Placements, o.Placements, part.origins, "placement", "--placement")
 		replace(&part.Modes, o.Modes, part.origins, "mode", "--mode")
+		replace(&part.Imbalances, o.Imbalances, part.origins, "imbalance", "--imbalance")
 		c.Parts[i] = part
 	}
 	c.origins = maps.Clone(s.origins)

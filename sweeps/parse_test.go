@@ -101,6 +101,7 @@ roots: [1, all]
 placement: both
 worlds: [4, 2]
 mode: latency
+imbalance: [even, "hot:2"]
 precision: 0.5%
 budget: 90
 iterations: 7
@@ -119,6 +120,7 @@ time_limit: 1h30m
 		Roots:       []int{1, EveryRoot},
 		Placements:  []coll.Placement{coll.OutOfPlace, coll.InPlace},
 		Modes:       []coll.Mode{coll.Latency},
+		Imbalances:  []coll.Imbalance{coll.Even, "hot:2"},
 	}
 	if !reflect.DeepEqual(p, want) {
 		t.Errorf("part is\n%+v, want\n%+v", p, want)

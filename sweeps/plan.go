@@ -26,8 +26,8 @@ func (s *Sweep) Plan(world int, places func(coll.Collective) []coll.Placement) (
 			for _, t := range part.Types {
 				for _, op := range part.opsOf(c) {
 					for _, root := range roots {
-						if err := p.add(&part,
-							coll.Case{Collective: c, Type: t, Op: op, Root: root, World: world}); err != nil {
+						k := coll.Case{Collective: c, Type: t, Op: op, Root: root, World: world}
+						if err := p.addImbalances(&part, k); err != nil {
 							return nil, err
 						}
 					}
@@ -43,6 +43,32 @@ type planner struct {
 	places func(coll.Collective) []coll.Placement
 	cases  []coll.Case
 	seen   map[coll.Case]bool
+
+	reference bool // plan the even case of the same volume instead
+}
+
+// addImbalances plans the imbalances of an alltoallv, or a case that has none.
+func (p *planner) addImbalances(part *Part, c coll.Case) error {
+	if c.Collective != coll.AllToAllV {
+		return p.add(part, c)
+	}
+	for _, c.Imbalance = range part.Imbalances {
+		if n := c.Imbalance.Ranks(); n > 0 && n != p.world {
+			return fmt.Errorf("the matrix of --imbalance has %d ranks, the world %d", n, p.world)
+		}
+		p.reference = c.Imbalance != coll.Even // first what an uneven case is compared with
+		if err := p.add(part, c); err != nil {
+			return err
+		}
+		if !p.reference {
+			continue
+		}
+		p.reference = false
+		if err := p.add(part, c); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // add plans every size, placement and mode of one collective, type, operation and root.
@@ -61,17 +87,30 @@ func (p *planner) add(part *Part, c coll.Case) error {
 		}
 		for _, sized.Placement = range placements {
 			for _, sized.Mode = range part.Modes {
-				if p.seen[sized] {
-					continue
+				if err := p.addCase(sized); err != nil {
+					return err
 				}
-				if len(p.cases) == maxPoints {
-					return fmt.Errorf("the plan has more than %d cases; ask for fewer sizes, roots or types", maxPoints)
-				}
-				p.seen[sized] = true
-				p.cases = append(p.cases, sized)
 			}
 		}
 	}
+	return nil
+}
+
+// addCase plans one case, or its reference.
+func (p *planner) addCase(c coll.Case) error {
+	if p.reference {
+		if c, _ = c.EvenVolume(); c.Count == 0 {
+			return nil
+		}
+	}
+	if p.seen[c] {
+		return nil
+	}
+	if len(p.cases) == maxPoints {
+		return fmt.Errorf("the plan has more than %d cases; ask for fewer sizes, roots or types", maxPoints)
+	}
+	p.seen[c] = true
+	p.cases = append(p.cases, c)
 	return nil
 }
 

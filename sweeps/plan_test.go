@@ -33,7 +33,7 @@ func mustPlan(t *testing.T, s *Sweep, world int, places func(coll.Collective) []
 }
 
 func TestEmbeddedSweeps(t *testing.T) {
-	points := map[string]int{"pattern": 2, "profile": 9, "baseline": 31, "sizes": 4, "quick": 22*2 + 9*5*2 - 5*2 + 3*5}
+	points := map[string]int{"pattern": 2, "profile": 9, "baseline": 31, "sizes": 4, "quick": 22*2 + 10*5*2 - 5*2 + 3*5}
 	for _, name := range Names() {
 		s, err := load(name)
 		if err != nil {
@@ -55,7 +55,8 @@ func TestEmbeddedSweeps(t *testing.T) {
 			}
 		}
 	}
-	if want := []string{"baseline", "full", "pattern", "profile", "quick", "sizes"}; !slices.Equal(Names(), want) {
+	want := []string{"baseline", "full", "moe", "pattern", "profile", "quick", "sizes"}
+	if !slices.Equal(Names(), want) {
 		t.Errorf("names are %v, want %v", Names(), want)
 	}
 }

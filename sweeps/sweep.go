@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"maps"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -38,6 +39,7 @@ type Part struct {
 	Roots       []int        // for rooted collectives; EveryRoot is every rank
 	Placements  []coll.Placement
 	Modes       []coll.Mode
+	Imbalances  []coll.Imbalance // for alltoallv
 	// Missing keys have their default; either sizes or elements applies.
 	origins map[string]string
 }
@@ -69,11 +71,17 @@ func Default() *Sweep {
 			Roots:       []int{0},
 			Placements:  []coll.Placement{coll.OutOfPlace},
 			Modes:       []coll.Mode{coll.Throughput},
+			Imbalances:  []coll.Imbalance{coll.Even},
 			origins:     map[string]string{},
 		}},
 		Options: Options{Precision: 0.02, Budget: 10 * time.Second, Warmup: 5, Check: 1, Aggregate: 1},
 		origins: map[string]string{},
 	}
+}
+
+// Has reports whether a part of the sweep has a collective.
+func (s *Sweep) Has(c coll.Collective) bool {
+	return slices.ContainsFunc(s.Parts, func(p Part) bool { return slices.Contains(p.Collectives, c) })
 }
 
 // Names returns the built-in sweeps in alphabetical order.

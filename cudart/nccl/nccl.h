@@ -139,6 +139,7 @@ enum busbar_nccl_kind {
 	BUSBAR_GATHER,
 	BUSBAR_SCATTER,
 	BUSBAR_SEND_RECV,
+	BUSBAR_ALL_TO_ALL_V,
 };
 
 /* An operation to measure; the fields as in OpSpec, with NCCL's numbers for type and op. */
@@ -148,6 +149,7 @@ struct busbar_nccl_spec {
 	int64_t bytes; /* of one element */
 	uint64_t send, recv;
 	int64_t count, slots, send_stride, recv_stride;
+	const int64_t *sends, *receives; /* all_to_all_v: elements to and from each rank */
 	int aggregate, graph;
 	void *stream;
 	const struct busbar_cuda *cuda;

@@ -142,9 +142,19 @@ static void two(int type, void *out)
 	}
 }
 
+static void split(struct busbar_nccl_part *parts, const int64_t *counts, const struct busbar_nccl_spec *s)
+{
+	size_t at = 0;
+	for (int r = 0; r < s->ranks; r++) {
+		parts[r] = (struct busbar_nccl_part){.count = (size_t)counts[r], .at = at};
+		at += (size_t)(counts[r] * s->bytes);
+	}
+}
+
 int busbar_nccl_prepare(struct busbar_nccl_comm *c, const struct busbar_nccl_spec *s, struct busbar_nccl_prepared *out)
 {
-	struct busbar_nccl_operation *o = calloc(1, sizeof *o);
+	const size_t parts = s->sends ? 2 * (size_t)s->ranks : 0;
+	struct busbar_nccl_operation *o = calloc(1, sizeof *o + parts * sizeof o->parts[0]);
 	*out = (struct busbar_nccl_prepared){0};
 	if (!o)
 		return NCCL_SYSTEM_ERROR;
@@ -157,6 +167,10 @@ int busbar_nccl_prepare(struct busbar_nccl_comm *c, const struct busbar_nccl_spe
 		.send_stride = s->send_stride, .recv_stride = s->recv_stride,
 		.sync = s->sync, .sync_context = s->sync_context,
 	};
+	if (s->sends) {
+		split(o->parts, s->sends, s);
+		split(o->parts + s->ranks, s->receives, s);
+	}
 	busbar_nccl_take_way(o, s->kind, out);
 	if (!out->function) {
 		free(o);

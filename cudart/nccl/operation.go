@@ -19,6 +19,7 @@ import "C"
 
 import (
 	"fmt"
+	"runtime"
 	"unsafe"
 
 	"busbar/cudart"
@@ -54,7 +55,7 @@ type OpSpec struct {
 }
 
 // The constants of the two sides are the same.
-var _ = [1]struct{}{}[(int(coll.SendRecv)-C.BUSBAR_SEND_RECV)|(IDBytes-C.sizeof_nccl_id)|
+var _ = [1]struct{}{}[(int(coll.AllToAllV)-C.BUSBAR_ALL_TO_ALL_V)|(IDBytes-C.sizeof_nccl_id)|
 	(interruptedCode-C.BUSBAR_INTERRUPTED)|(cudaCode-C.BUSBAR_CUDA_CODE)]
 
 // types and reductions are NCCL's numbers.
@@ -89,6 +90,14 @@ func (c *Comm) Prepare(s OpSpec) (*Operation, error) {
 		aggregate: C.int(max(1, s.Aggregate)), graph: C.int(max(0, s.Graph)),
 		stream: s.Stream, cuda: o.cuda, sync: C.busbar_step(s.Sync), sync_context: s.SyncContext,
 	}
+	if s.Collective == coll.AllToAllV {
+		var pinned runtime.Pinner
+		defer pinned.Unpin()
+		sends, receives := s.Splits(c.rank, c.size)
+		pinned.Pin(&sends[0])
+		pinned.Pin(&receives[0])
+		spec.sends, spec.receives = (*C.int64_t)(&sends[0]), (*C.int64_t)(&receives[0])
+	}
 	if rc := C.busbar_nccl_prepare(c.c, &spec, &o.prepared); rc != 0 {
 		return nil, c.check("preparing "+o.function, rc)
 	}
@@ -103,7 +112,7 @@ func (o *Operation) describe(s OpSpec) {
 	wanted := o.function
 	o.function = C.GoString(o.prepared.function)
 	switch {
-	case s.Collective == coll.SendRecv:
+	case s.Collective == coll.SendRecv || s.Collective == coll.AllToAllV:
 	case o.prepared.grouped != 0:
 		o.notes = append(o.notes, "by grouped "+o.function+": the library has no "+wanted)
 	case s.Collective == coll.AllToAll || s.Collective == coll.Gather || s.Collective == coll.Scatter:

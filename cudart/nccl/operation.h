@@ -4,6 +4,11 @@
 
 #include "nccl.h"
 
+/* What goes to, or comes from, one rank. */
+struct busbar_nccl_part {
+	size_t count, at; /* elements; bytes from the start of the buffer */
+};
+
 struct busbar_nccl_operation {
 	const struct busbar_nccl *t;
 	const struct busbar_cuda *cuda;
@@ -26,6 +31,8 @@ struct busbar_nccl_operation {
 
 	busbar_step captured; /* the captured step */
 	cuda_graph_exec exec; /* NULL before it is captured */
+
+	struct busbar_nccl_part parts[]; /* all_to_all_v: to each rank, then from each rank */
 };
 
 typedef const struct busbar_nccl_operation operation;

@@ -31,7 +31,8 @@ type Info struct {
 // the library lacks them, and sendrecv always is.
 var functions = map[coll.Collective]string{coll.AllReduce: "ncclAllReduce", coll.AllGather: "ncclAllGather",
 	coll.ReduceScatter: "ncclReduceScatter", coll.Broadcast: "ncclBroadcast", coll.Reduce: "ncclReduce",
-	coll.AllToAll: "ncclAlltoAll", coll.Gather: "ncclGather", coll.Scatter: "ncclScatter",
+	coll.AllToAll: "ncclAlltoAll", coll.AllToAllV: "ncclAlltoAllv",
+	coll.Gather: "ncclGather", coll.Scatter: "ncclScatter",
 	coll.SendRecv: "ncclSend and ncclRecv"}
 
 // PreMulFactor is what ncclRedOpCreatePreMulSum multiplies every input by (coll.MulSum); it is exact in all types.

@@ -36,6 +36,22 @@ CALL(all_to_all_grouped)
 	return end_group(o, rc);
 }
 
+/* Parts without elements are left out. */
+CALL(all_to_all_v_grouped)
+{
+	int rc = o->t->group_start();
+	if (failed(rc))
+		return rc;
+	for (int peer = 0; peer < o->ranks && !failed(rc); peer++) {
+		const struct busbar_nccl_part to = o->parts[peer], from = o->parts[o->ranks + peer];
+		if (to.count)
+			rc = o->t->send(send + to.at, to.count, o->type, peer, o->comm, o->stream);
+		if (from.count && !failed(rc))
+			rc = o->t->recv(recv + from.at, from.count, o->type, peer, o->comm, o->stream);
+	}
+	return end_group(o, rc);
+}
+
 CALL(gather_grouped)
 {
 	int rc = o->t->group_start();
@@ -87,6 +103,7 @@ void busbar_nccl_take_way(struct busbar_nccl_operation *o, int kind, struct busb
 		{t->gather != NULL, "ncclGather", gather, BUSBAR_GATHER},
 		{t->scatter != NULL, "ncclScatter", scatter, BUSBAR_SCATTER},
 		{t->send && t->recv, NULL, all_to_all_grouped, BUSBAR_ALL_TO_ALL},
+		{t->send && t->recv, NULL, all_to_all_v_grouped, BUSBAR_ALL_TO_ALL_V},
 		{t->send && t->recv, NULL, gather_grouped, BUSBAR_GATHER},
 		{t->send && t->recv, NULL, scatter_grouped, BUSBAR_SCATTER},
 		{t->send && t->recv, NULL, send_recv, BUSBAR_SEND_RECV},

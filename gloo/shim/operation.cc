@@ -7,6 +7,7 @@
 #include <gloo/allgather.h>
 #include <gloo/allreduce.h>
 #include <gloo/alltoall.h>
+#include <gloo/alltoallv.h>
 #include <gloo/broadcast.h>
 #include <gloo/gather.h>
 #include <gloo/reduce.h>
@@ -110,6 +111,21 @@ std::unique_ptr<Call> all_to_all(busbar_gloo_context &c, const Place &p)
 	return call;
 }
 
+std::unique_ptr<Call> all_to_all_v(busbar_gloo_context &c, const Place &p)
+{
+	auto call = bind<gloo::AlltoallvOptions>(c, [](gloo::AlltoallvOptions &o) { gloo::alltoallv(o); });
+	const auto element = static_cast<int64_t>(element_bytes(p.s.type));
+	auto bytes = [&](const int64_t *counts) {
+		std::vector<int64_t> all(counts, counts + c.size);
+		for (auto &n : all)
+			n *= element;
+		return all;
+	};
+	call->options.setInput(p.in, bytes(p.s.sends));
+	call->options.setOutput(p.out, bytes(p.s.receives));
+	return call;
+}
+
 /* In place the root's own share lies in the output already; Gloo copies it onto itself. */
 std::unique_ptr<Call> gather(busbar_gloo_context &c, const Place &p)
 {
@@ -178,6 +194,7 @@ std::unique_ptr<Call> plain(busbar_gloo_context &c, const Place &p, int64_t &scr
 	case BUSBAR_REDUCE_SCATTER: return ring_reduce_scatter(c, p.s, p.in ? p.in : p.out, p.out, scratch);
 	case BUSBAR_BROADCAST: return broadcast(c, p);
 	case BUSBAR_ALL_TO_ALL: return all_to_all(c, p);
+	case BUSBAR_ALL_TO_ALL_V: return all_to_all_v(c, p);
 	case BUSBAR_GATHER: return gather(c, p);
 	case BUSBAR_SCATTER: return scatter(c, p);
 	case BUSBAR_SEND_RECV: return ring_shift(c, p.in, p.out, p.bytes);

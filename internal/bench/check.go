@@ -45,6 +45,14 @@ func expected(c coll.Case, rank int) []expectation {
 		return []expectation{{0, n, own((rank - 1 + c.World) % c.World), 0}}
 	}
 	parts := make([]expectation, c.World)
+	if c.Collective == coll.AllToAllV {
+		at := int64(0)
+		for r, count := range c.Receives(rank) {
+			parts[r] = expectation{at, at + count, own(r), c.SendOffset(r, rank)}
+			at += count
+		}
+		return parts
+	}
 	for r := range parts {
 		parts[r] = expectation{int64(r) * c.Count, int64(r+1) * c.Count, own(r), 0}
 		if c.Collective == coll.AllToAll {

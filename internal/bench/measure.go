@@ -22,6 +22,9 @@ func Measure(w World, b Backend, c coll.Case, o Options) (*result.Record, error)
 	m := &measurement{timings: timings{w: w, c: c, o: o}, data: NewData(w),
 		record: &result.Record{Kind: result.KindCase, Case: c}}
 	m.o.Aggregate = max(1, o.Aggregate)
+	if even, uneven := c.EvenVolume(); uneven {
+		m.record.EvenBytes = even.SizeBytes
+	}
 	if c.Count == 0 {
 		return m.onRoot(NotMeasured(*m.record, result.Skipped, notice.TooSmall{Ranks: c.World})), nil
 	}

@@ -9,7 +9,8 @@ import (
 //
 // Count and SizeBytes follow nccl-tests (doc/PERFORMANCE.md and the parameters of each *_perf). SizeBytes is the S of
 // algbw = S/t, after trimming. Count is what nccl-tests prints in its column, the elements of one rank's tensor: c for
-// unshared collectives, and base, the share of one rank, for shared ones.
+// unshared collectives, and base, the share of one rank, for shared ones. For alltoallv SizeBytes is what the busiest
+// rank sends or receives, its own part included, and Count is that number of elements before parts are trimmed.
 //
 // A case of another tool may be incomplete: then Type, Placement, Mode and World are 0, and SizeBytes and Count -1.
 type Case struct {
@@ -19,9 +20,10 @@ type Case struct {
 	Root       int        `json:"root"` // -1 without a root
 	Placement  Placement  `json:"placement,omitzero"`
 	Mode       Mode       `json:"mode,omitzero"`
-	World      int        `json:"world,omitzero"` // ranks
-	SizeBytes  int64      `json:"size_bytes"`     // S, in bytes
-	Count      int64      `json:"count"`          // elements of one rank's tensor
+	World      int        `json:"world,omitzero"`      // ranks
+	SizeBytes  int64      `json:"size_bytes"`          // S, in bytes
+	Count      int64      `json:"count"`               // elements of one rank's tensor
+	Imbalance  Imbalance  `json:"imbalance,omitempty"` // of an alltoallv
 }
 
 // WithSize sets Count and SizeBytes from a size in bytes: the share of one rank is trimmed to 16 bytes as nccl-tests
@@ -30,6 +32,9 @@ func (c Case) WithSize(bytes int64) Case {
 	s := int64(c.Type.Size())
 	parts := int64(1)
 	c.Count = bytes / s
+	if c.Collective == AllToAllV {
+		return c.withSplits(bytes)
+	}
 	if c.Collective.Shared() {
 		parts = int64(c.World)
 		c.Count = c.Count / parts &^ (16/s - 1)
@@ -55,6 +60,9 @@ func (c Case) WithElements(elements int64) (Case, error) {
 		return c, fmt.Errorf("%d elements of %s in a world of %d overflow the size in bytes", elements, c.Type, c.World)
 	}
 	c.Count, c.SizeBytes = elements, elements*parts
+	if c.Collective == AllToAllV {
+		c = c.withSplits(c.SizeBytes)
+	}
 	return c, nil
 }
 
@@ -63,6 +71,8 @@ func (c Case) SendCount(rank int) int64 {
 	switch c.Collective {
 	case ReduceScatter, AllToAll:
 		return c.Count * int64(c.World)
+	case AllToAllV:
+		return total(c.Sends(rank))
 	case Scatter:
 		if rank != c.Root {
 			return 0
@@ -81,6 +91,8 @@ func (c Case) RecvCount(rank int) int64 {
 	switch c.Collective {
 	case AllGather, AllToAll:
 		return c.Count * int64(c.World)
+	case AllToAllV:
+		return total(c.Receives(rank))
 	case Gather:
 		if rank != c.Root {
 			return 0
@@ -124,7 +136,7 @@ func (c Collective) BusFactor(n int) float64 {
 		return 0
 	case c == AllReduce:
 		return 2 * (w - 1) / w
-	case c.Shared():
+	case c.Shared() || c == AllToAllV:
 		return (w - 1) / w
 	}
 	return 1
@@ -135,6 +147,9 @@ func (c Case) Point() string {
 	s := c.Collective.String() + " " + c.Type.String()
 	if c.Op != 0 {
 		s += " " + c.Op.String()
+	}
+	if c.Imbalance != "" {
+		s += " " + string(c.Imbalance)
 	}
 	if c.Root > 0 {
 		s += fmt.Sprintf(" root %d", c.Root)

@@ -19,7 +19,8 @@ const (
 	AllToAll
 	Gather
 	Scatter
-	SendRecv // ring: every rank sends to rank+1 and receives from rank-1
+	SendRecv  // ring: every rank sends to rank+1 and receives from rank-1
+	AllToAllV // every rank sends parts of different sizes to all, see Imbalance
 )
 
 // Other is an unknown operation, or one outside this list. Nothing here measures it; files of other tools have such
@@ -31,18 +32,18 @@ const otherName = "other"
 var collectives = vocabulary[Collective]{
 	kind: "collective",
 	names: []string{"all_reduce", "all_gather", "reduce_scatter", "broadcast", "reduce", "alltoall", "gather",
-		"scatter",
-		"sendrecv"},
+		"scatter", "sendrecv", "alltoallv"},
 	aliases: map[string]string{
 		"allreduce": "all_reduce", "allgather": "all_gather", "reducescatter": "reduce_scatter", "bcast": "broadcast",
 		"all_to_all": "alltoall", "all-to-all": "alltoall", "all-reduce": "all_reduce", "all-gather": "all_gather",
-		"reduce-scatter": "reduce_scatter", "send_recv": "sendrecv",
+		"reduce-scatter": "reduce_scatter", "send_recv": "sendrecv", "all_to_allv": "alltoallv",
+		"all_to_all_v": "alltoallv",
 	},
 }
 
 // titles are the names in the text view (the collective profiler's spelling).
 var titles = []string{"AllReduce", "AllGather", "ReduceScatter", "Broadcast", "Reduce", "AllToAll", "Gather", "Scatter",
-	"SendRecv"}
+	"SendRecv", "AllToAllV"}
 
 // Collectives lists all collectives that can be measured.
 func Collectives() []Collective { return collectives.all() }

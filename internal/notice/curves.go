@@ -132,6 +132,16 @@ type PlacementGap struct {
 	Loss     units.Share  `json:"loss"` // of the bandwidth, the median over sizes
 }
 
+// ImbalanceCost reports how long an uneven alltoallv takes compared with the even one of the same volume.
+type ImbalanceCost struct {
+	Factor   units.Factor `json:"factor"` // of the times, at most
+	At       units.Bytes  `json:"at_bytes"`
+	Volume   units.Bytes  `json:"volume_bytes"` // what each rank sends of the even one
+	Interval Interval     `json:"interval"`
+	Least    units.Factor `json:"least"` // factor
+	Sizes    int          `json:"sizes"`
+}
+
 // PoorScaling reports that a larger world has less bus bandwidth than a smaller one.
 type PoorScaling struct {
 	Loss     units.Share     `json:"loss"` // of the bus bandwidth, the median over sizes
@@ -242,6 +252,7 @@ func (Spike) Code() Code           { return "bandwidth-spike" }
 func (Switch) Code() Code          { return "protocol-switch" }
 func (Decline) Code() Code         { return "bandwidth-decline" }
 func (PlacementGap) Code() Code    { return "placement-gap" }
+func (ImbalanceCost) Code() Code   { return "imbalance-cost" }
 func (PoorScaling) Code() Code     { return "poor-scaling" }
 func (LateRank) Code() Code        { return "late-rank" }
 func (SlowRank) Code() Code        { return "slow-rank" }
@@ -333,6 +344,22 @@ var curves = []Entry{
 			"At {Sizes size} {Slower} is slower by 10 % or more; the median loss of bandwidth there is {Loss}.",
 		},
 		Doc: "The same operation was measured with one buffer and with two, and the times differ.",
+	},
+	{
+		Example: ImbalanceCost{
+			1.92,
+			16 << 20,
+			4 << 20,
+			Interval{Lo: 1.88, Hi: 1.95, Launches: 1, Paired: true, Samples: true},
+			1.05,
+			12,
+		},
+		Severity: Info,
+		Source:   analysisSource,
+		Text:     "takes up to {Factor} times as long as an even split of the same volume ({At}; {Interval})",
+		Details:  []string{"Even split there: {Volume} per rank. Smallest factor over {Sizes size}: {Least}."},
+		Doc: `The slowdown of an alltoallv by the imbalance of its parts, from the same launch. rank measures the even
+			split of the same volume for each uneven case.`,
 	},
 	{
 		Example: PoorScaling{

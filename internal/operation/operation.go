@@ -25,6 +25,7 @@ import (
 //	Gather           base           n·base, root   Recv + rank·base
 //	Scatter          n·base, root   base           Recv - rank·base
 //	SendRecv         base           base           -
+//	AllToAllV        of Sends       of Receives    -
 type Spec struct {
 	coll.Case
 
@@ -35,6 +36,12 @@ type Spec struct {
 
 	// Operations for each one that the loop issues (nccl-tests' -m); 0 is 1.
 	Aggregate int
+}
+
+// Splits are the elements that a rank of that many sends to each rank, and receives from each, in an AllToAllV.
+func (s Spec) Splits(rank, ranks int) (sends, receives []int64) {
+	s.World = ranks
+	return s.Sends(rank), s.Receives(rank)
 }
 
 // RootRank is the root for libraries, which require a valid rank also without a root.

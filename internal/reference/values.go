@@ -124,6 +124,9 @@ func output(c coll.Case, rank, salt int) []float64 {
 			values[i] = inputs[i/count][i%count]
 		case coll.AllToAll:
 			values[i] = inputs[i/count][rank*count+i%count]
+		case coll.AllToAllV:
+			from, at := sender(c, rank, int64(i))
+			values[i] = inputs[from][at]
 		case coll.Broadcast:
 			values[i] = inputs[c.Root][i]
 		case coll.Scatter:
@@ -136,4 +139,15 @@ func output(c coll.Case, rank, salt int) []float64 {
 		}
 	}
 	return values
+}
+
+// sender is the rank that element i of a rank's output of an alltoallv comes from, and its place in that rank's input.
+func sender(c coll.Case, rank int, i int64) (from int, at int64) {
+	for r, count := range c.Receives(rank) {
+		if i < count {
+			return r, c.SendOffset(r, rank) + i
+		}
+		i -= count
+	}
+	return 0, 0
 }

@@ -43,6 +43,8 @@ func (r Row) cells(c cells) cells {
 	c.text("block", run.Block)
 	c.text("pattern", orZero(run.Pattern).Kind)
 	c.text("group", record.Group.String())
+	c.text("imbalance", string(record.Imbalance))
+	c.int("even_bytes", record.EvenBytes, 1)
 	return c
 }
 

@@ -247,7 +247,9 @@ type Record struct {
 	Group  *Group `json:"group,omitempty"` // which nodes measured it; nil: all of the world
 	Status Status `json:"status"`
 	Why
-	Needed int64 `json:"needed_bytes,omitempty"` // memory a rank needed, for skipped and oom
+	// Size of the alltoallv of equal parts with the same volume; 0 for all other cases.
+	EvenBytes int64 `json:"even_bytes,omitempty"`
+	Needed    int64 `json:"needed_bytes,omitempty"` // memory a rank needed, for skipped and oom
 
 	Time *Time `json:"time,omitempty"` // nil unless ok (or wrong: figures of wrong data are kept, never drawn)
 

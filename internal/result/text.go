@@ -152,7 +152,7 @@ func (v *textView) blocks() [][]*textPoint {
 func compareCases(a, b coll.Case) int {
 	return cmp.Or(cmp.Compare(a.Collective, b.Collective), cmp.Compare(a.Type, b.Type), cmp.Compare(a.Op, b.Op),
 		cmp.Compare(a.Root, b.Root), cmp.Compare(a.Mode, b.Mode), cmp.Compare(a.Placement, b.Placement),
-		cmp.Compare(a.SizeBytes, b.SizeBytes), cmp.Compare(a.World, b.World))
+		cmp.Compare(a.SizeBytes, b.SizeBytes), cmp.Compare(a.World, b.World), cmp.Compare(a.Imbalance, b.Imbalance))
 }
 
 // block draws the plain rows of one size, which are out-of-place throughput, and under them what else was measured.
@@ -203,6 +203,9 @@ func (v *textView) label(c coll.Case, alone bool) (label string, plain bool) {
 	}
 	if c.Collective.Rooted() && c.Root != v.base.Root {
 		label += fmt.Sprintf(" root %d", c.Root)
+	}
+	if c.Imbalance != "" && c.Imbalance != coll.Even {
+		label += " " + string(c.Imbalance)
 	}
 	if c.Placement == coll.InPlace && !alone {
 		label += " in-place"

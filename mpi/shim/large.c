@@ -16,6 +16,7 @@ const struct large *large_functions(void)
 		{"MPI_Bcast_c", &functions.broadcast},
 		{"MPI_Reduce_c", &functions.reduce},
 		{"MPI_Alltoall_c", &functions.all_to_all},
+		{"MPI_Alltoallv_c", &functions.all_to_all_v},
 		{"MPI_Gather_c", &functions.gather},
 		{"MPI_Scatter_c", &functions.scatter},
 		{"MPI_Sendrecv_c", &functions.send_recv},
@@ -74,6 +75,13 @@ STEP(all_to_all)
 	return functions.all_to_all(o->send, o->count, o->type, o->recv, o->count, o->type, o->comm);
 }
 
+STEP(all_to_all_v)
+{
+	OPERATION;
+	const struct large_vectors *v = o->large_vectors;
+	return functions.all_to_all_v(o->send, v->sends, v->from, o->type, o->recv, v->receives, v->to, o->type, o->comm);
+}
+
 STEP(gather)
 {
 	OPERATION;
@@ -103,7 +111,7 @@ STEP(send_recv_replace)
 busbar_step large_step(int kind, int in_place)
 {
 	static const busbar_step all[] = {NULL, all_reduce, all_gather, reduce_scatter, broadcast, reduce, all_to_all,
-		gather, scatter, send_recv};
+		gather, scatter, send_recv, all_to_all_v};
 	return kind == BUSBAR_SEND_RECV && in_place ? send_recv_replace : all[kind];
 }
 

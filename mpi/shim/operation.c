@@ -45,6 +45,13 @@ STEP(all_to_all)
 	return MPI_Alltoall(o->send, o->n, o->type, o->recv, o->n, o->type, o->comm);
 }
 
+STEP(all_to_all_v)
+{
+	OPERATION;
+	const struct vectors *v = o->vectors;
+	return MPI_Alltoallv(o->send, v->sends, v->from, o->type, o->recv, v->receives, v->to, o->type, o->comm);
+}
+
 STEP(gather)
 {
 	OPERATION;
@@ -73,7 +80,7 @@ STEP(send_recv_replace)
 busbar_step plain_step(int kind, int in_place)
 {
 	static const busbar_step all[] = {NULL, all_reduce, all_gather, reduce_scatter, broadcast, reduce, all_to_all,
-		gather, scatter, send_recv};
+		gather, scatter, send_recv, all_to_all_v};
 	return kind == BUSBAR_SEND_RECV && in_place ? send_recv_replace : all[kind];
 }
 
@@ -219,6 +226,42 @@ static int choose(struct busbar_operation *o, const struct busbar_mpi_spec *s, s
 	return rc;
 }
 
+static struct vectors *new_vectors(const struct busbar_mpi_spec *s, size_t n)
+{
+	struct vectors *v = calloc(1, sizeof *v + 4 * n * sizeof(int));
+	if (!v)
+		return NULL;
+	v->sends = (int *)(v + 1);
+	v->from = v->sends + n;
+	v->receives = v->from + n;
+	v->to = v->receives + n;
+	for (size_t r = 0; r < n; r++) {
+		v->sends[r] = (int)s->sends[r];
+		v->receives[r] = (int)s->receives[r];
+		v->from[r] = r ? v->from[r - 1] + v->sends[r - 1] : 0;
+		v->to[r] = r ? v->to[r - 1] + v->receives[r - 1] : 0;
+	}
+	return v;
+}
+
+static struct large_vectors *new_large_vectors(const struct busbar_mpi_spec *s, size_t n)
+{
+	struct large_vectors *v = calloc(1, sizeof *v + n * (2 * sizeof(MPI_Count) + 2 * sizeof(MPI_Aint)));
+	if (!v)
+		return NULL;
+	v->sends = (MPI_Count *)(v + 1);
+	v->receives = v->sends + n;
+	v->from = (MPI_Aint *)(v->receives + n);
+	v->to = v->from + n;
+	for (size_t r = 0; r < n; r++) {
+		v->sends[r] = s->sends[r];
+		v->receives[r] = s->receives[r];
+		v->from[r] = r ? v->from[r - 1] + (MPI_Aint)v->sends[r - 1] : 0;
+		v->to[r] = r ? v->to[r - 1] + (MPI_Aint)v->receives[r - 1] : 0;
+	}
+	return v;
+}
+
 /* Allocations of prepare: the wrappers, then an operation for each slot. */
 enum { wrappers = 2 };
 
@@ -247,6 +290,18 @@ int prepare(struct busbar_comm *c, const struct busbar_mpi_spec *s, struct busba
 	    !(first->counts = calloc((size_t)first->ranks, sizeof *first->counts))) {
 		rc = MPI_ERR_NO_MEM;
 		goto failed;
+	}
+	if (s->kind == BUSBAR_ALL_TO_ALL_V) {
+		if (out->large)
+			first->large_vectors = new_large_vectors(s, (size_t)first->ranks);
+		else
+			first->vectors = new_vectors(s, (size_t)first->ranks);
+		all->vectors = first->vectors;
+		all->large_vectors = first->large_vectors;
+		if (!first->vectors && !first->large_vectors) {
+			rc = MPI_ERR_NO_MEM;
+			goto failed;
+		}
 	}
 	all->type = out->derived ? first->type : MPI_DATATYPE_NULL;
 	all->counts = first->counts;
@@ -292,5 +347,7 @@ void release(struct busbar_operation *o)
 	if (o->type != MPI_DATATYPE_NULL)
 		MPI_Type_free(&o->type);
 	free(o->counts);
+	free(o->vectors);
+	free(o->large_vectors);
 	free(o);
 }

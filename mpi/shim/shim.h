@@ -14,6 +14,10 @@ struct busbar_comm {
 	MPI_Request barrier;
 };
 
+/* One block with an entry per rank in each. */
+struct vectors { int *sends, *from, *receives, *to; };
+struct large_vectors { MPI_Count *sends, *receives; MPI_Aint *from, *to; };
+
 /* The context of a step: one MPI call, or a wrapper around such calls. */
 struct busbar_operation {
 	/* The arguments of the plain calls, which use no others. */
@@ -32,6 +36,10 @@ struct busbar_operation {
 	int rank, ranks;
 	int *counts; /* one per rank */
 
+	/* all_to_all_v: elements to each rank and where they begin, then the same from each rank; one of the two. */
+	struct vectors *vectors;
+	struct large_vectors *large_vectors;
+
 	/* Wrappers: the steps they wrap, and how often. */
 	busbar_step inner;
 	struct busbar_operation *wrapped;
@@ -47,6 +55,8 @@ struct large {
 	int (*broadcast)(void *, MPI_Count, MPI_Datatype, int, MPI_Comm);
 	int (*reduce)(const void *, void *, MPI_Count, MPI_Datatype, MPI_Op, int, MPI_Comm);
 	int (*all_to_all)(const void *, MPI_Count, MPI_Datatype, void *, MPI_Count, MPI_Datatype, MPI_Comm);
+	int (*all_to_all_v)(const void *, const MPI_Count *, const MPI_Aint *, MPI_Datatype, void *, const MPI_Count *,
+			    const MPI_Aint *, MPI_Datatype, MPI_Comm);
 	int (*gather)(const void *, MPI_Count, MPI_Datatype, void *, MPI_Count, MPI_Datatype, int, MPI_Comm);
 	int (*scatter)(const void *, MPI_Count, MPI_Datatype, void *, MPI_Count, MPI_Datatype, int, MPI_Comm);
 	int (*send_recv)(const void *, MPI_Count, MPI_Datatype, int, int, void *, MPI_Count, MPI_Datatype, int, int,

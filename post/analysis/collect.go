@@ -34,11 +34,11 @@ type gathering struct {
 
 // entry is one record.
 type entry struct {
-	size, count int64
-	time        stats.Estimate
-	launch      int32
-	warned      [kindsOfWarning]bool
-	path        *result.Path
+	size, count, even int64
+	time              stats.Estimate
+	launch            int32
+	warned            [kindsOfWarning]bool
+	path              *result.Path
 }
 
 // NewCollector holds nothing yet.
@@ -68,8 +68,9 @@ func (c *Collector) Add(row result.Row) bool {
 		g.number[run.PairedBy()] = launch
 		g.Launches = append(g.Launches, run.PairedBy())
 	}
-	g.entries = append(g.entries, entry{r.SizeBytes, r.Count, stats.Estimate{Value: r.Time.Seconds, Lo: r.Time.Lo,
-		Hi: r.Time.Hi}, launch, g.warned(r.Warnings), c.once(r.Path)})
+	g.entries = append(g.entries, entry{r.SizeBytes, r.Count, r.EvenBytes,
+		stats.Estimate{Value: r.Time.Seconds, Lo: r.Time.Lo,
+			Hi: r.Time.Hi}, launch, g.warned(r.Warnings), c.once(r.Path)})
 	g.Ranks = g.Ranks.add(r)
 	return true
 }
@@ -165,7 +166,8 @@ func alike[K comparable](entries []entry, key func(entry) K) iter.Seq[[]entry] {
 
 // pointOf is one size: of one launch its own time, of several their median.
 func pointOf(entries []entry) Point {
-	p := Point{SizeBytes: entries[0].size, Count: entries[0].count, Records: len(entries)}
+	p := Point{SizeBytes: entries[0].size, Count: entries[0].count, EvenBytes: entries[0].even,
+		Records: len(entries)}
 	for _, e := range entries {
 		p.Path = cmp.Or(p.Path, e.path)
 		for kind, is := range e.warned {

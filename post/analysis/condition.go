@@ -52,8 +52,8 @@ func (c Condition) Title() string {
 }
 
 func (c Condition) table() title.Table {
-	return title.Table{Collective: c.Collective, Type: c.Type, Op: c.Op, Root: c.Root, Placement: c.Placement,
-		Mode: c.Mode}
+	return title.Table{Collective: c.Collective, Type: c.Type, Op: c.Op, Root: c.Root, Imbalance: c.Imbalance,
+		Placement: c.Placement, Mode: c.Mode}
 }
 
 func (c Condition) method() *result.Method {
@@ -87,7 +87,7 @@ func (s Shape) Words() string { return s.Named().String() }
 func CompareConditions(a, b Condition) int {
 	return cmp.Or(
 		cmp.Compare(a.Collective, b.Collective), cmp.Compare(a.Type, b.Type), cmp.Compare(a.Op, b.Op),
-		cmp.Compare(a.Root, b.Root),
+		cmp.Compare(a.Root, b.Root), cmp.Compare(a.Imbalance, b.Imbalance),
 		cmp.Compare(a.Placement, b.Placement), cmp.Compare(a.Mode, b.Mode), cmp.Compare(a.Rotate, b.Rotate),
 		cmp.Compare(a.Aggregate, b.Aggregate),
 		cmp.Compare(a.Average, b.Average), cmp.Compare(a.World, b.World), cmp.Compare(a.Nodes, b.Nodes),

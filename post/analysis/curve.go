@@ -32,6 +32,7 @@ type Curve struct {
 type Point struct {
 	SizeBytes int64
 	Count     int64          // elements, as coll.Case counts them
+	EvenBytes int64          // as in result.Record
 	Time      stats.Estimate // s, of one operation; over launches where there are several
 	Basis     stats.Basis    // of the bounds of Time
 	// s, the median of each launch, in the order of Curve.Launches that have one; nil where there is one launch

@@ -17,6 +17,7 @@ var (
 	Step        = notice.Switch{}.Code()
 	Decline     = notice.Decline{}.Code()
 	PlacementOf = notice.PlacementGap{}.Code()
+	Imbalance   = notice.ImbalanceCost{}.Code()
 	Scaling     = notice.PoorScaling{}.Code()
 	LateRank    = notice.LateRank{}.Code()
 	SlowRank    = notice.SlowRank{}.Code()

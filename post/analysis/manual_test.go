@@ -19,7 +19,7 @@ const (
 // kinds are all kinds of findings.
 var kinds = []Kind{
 	Drop, Spike, Step, Decline, PlacementOf, Scaling, LateRank, SlowRank, TwoModes, Drifts, Variation,
-	LowCeiling,
+	LowCeiling, Imbalance,
 }
 
 // The pages have the hints of the catalogue, and each kind of finding with its rule.

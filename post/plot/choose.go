@@ -20,7 +20,7 @@ type Options struct {
 }
 
 // maxCurves is the maximum number of curves in a plot.
-const maxCurves = 9
+const maxCurves = 10
 
 // chooser collects the plots.
 type chooser struct {
@@ -70,7 +70,7 @@ func Figures(points []Point, o Options) (figs []Figure, passed []string) {
 
 // ofMachine is a key without what one machine is measured with in turn.
 func ofMachine(k key) key {
-	k.Collective, k.Op, k.Root, k.Placement, k.Mode, k.Average = 0, 0, 0, 0, 0, ""
+	k.Collective, k.Op, k.Root, k.Placement, k.Mode, k.Average, k.Imbalance = 0, 0, 0, 0, 0, "", ""
 	return k
 }
 

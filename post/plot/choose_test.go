@@ -49,7 +49,8 @@ func TestChartsOfOneSweep(t *testing.T) {
 	}, names(figs))
 	must.Len(t, 1, passed)
 	must.StrContains(t, passed[0], "only one world")
-	must.Eq(t, "all_reduce | all_gather | reduce_scatter | broadcast | reduce | alltoall | gather | scatter | sendrecv",
+	must.Eq(t, "all_reduce | all_gather | reduce_scatter | broadcast | reduce | alltoall | gather | scatter | "+
+		"sendrecv | alltoallv",
 		labels(figs[0]))
 	must.Eq(t, "median | p99 | p90 | max | min", labels(figs[5]))
 }

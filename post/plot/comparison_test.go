@@ -47,12 +47,12 @@ func TestComparison(t *testing.T) {
 
 // Too many curves for one plot are split by the world.
 func TestComparisonOfManyWorlds(t *testing.T) {
-	points := append(measuredBy("gloo", false, 2, 4, 6, 8, 16), measuredBy("mpi", false, 2, 4, 6, 8, 16)...)
+	points := append(measuredBy("gloo", false, 2, 4, 6, 8, 16, 32), measuredBy("mpi", false, 2, 4, 6, 8, 16, 32)...)
 	figs, _ := Comparison(points, 1<<20)
-	must.Len(t, 11, figs)
+	must.Len(t, 13, figs)
 	must.Len(t, 2, figs[0].Curves)
 	must.Eq(t, "allreduce_time_vs_datasize_2-ranks", figs[0].Name)
-	must.Len(t, 5, figs[10].Curves[0].Points)
+	must.Len(t, 6, figs[12].Curves[0].Points)
 }
 
 func TestSideBySideMissing(t *testing.T) {

@@ -101,7 +101,7 @@ func apart(t *testing.T, name string, d *drawing) {
 	}
 }
 
-// Dash and marker distinguish any two of the nine curves in black-and-white print.
+// Dash and marker distinguish any two of the ten curves in black-and-white print.
 func TestStylesDiffer(t *testing.T) {
 	looks := map[[2]int]Curve{}
 	for i := range maxCurves {

@@ -13,7 +13,7 @@ import (
 )
 
 // palette is that of Okabe and Ito (2008, "Color Universal Design") without its yellow, which is too pale on white,
-// with a grey and a wine red of Tol. Dashes and markers distinguish the curves in black-and-white print.
+// with a grey, and a wine red and an olive of Tol. Dashes and markers distinguish the curves in black-and-white print.
 var palette = []color.RGBA{
 	{0x00, 0x72, 0xB2, 0xFF}, // blue
 	{0xD5, 0x5E, 0x00, 0xFF}, // vermillion
@@ -24,6 +24,7 @@ var palette = []color.RGBA{
 	{0x56, 0xB4, 0xE9, 0xFF}, // sky blue
 	{0x76, 0x76, 0x76, 0xFF}, // grey
 	{0x88, 0x22, 0x55, 0xFF}, // wine
+	{0x99, 0x99, 0x33, 0xFF}, // olive
 }
 
 var dashes = [][]vg.Length{nil, {7, 3}, {2, 2.5}, {9, 3, 2, 3}, {4, 2}, {12, 3}, {9, 2.5, 2, 2.5, 2, 2.5}}

@@ -16,6 +16,7 @@ type Table struct {
 	Type       coll.DataType
 	Op         coll.RedOp
 	Root       int
+	Imbalance  coll.Imbalance
 	Placement  coll.Placement
 	Mode       coll.Mode
 }
@@ -27,6 +28,9 @@ func (t Table) String() string {
 	}
 	if t.Op != 0 {
 		words = append(words, t.Op.String())
+	}
+	if t.Imbalance != "" {
+		words = append(words, string(t.Imbalance))
 	}
 	if t.Root > 0 {
 		words = append(words, fmt.Sprintf("root %d", t.Root))

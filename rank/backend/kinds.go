@@ -35,7 +35,7 @@ var kinds = []kind{
 
 // ncclPlaces are the placements of NCCL: collectives that send to every peer, or to the next, need a second buffer.
 func ncclPlaces(c coll.Collective) []coll.Placement {
-	if c == coll.AllToAll || c == coll.SendRecv {
+	if c == coll.AllToAll || c == coll.SendRecv || c == coll.AllToAllV {
 		return []coll.Placement{coll.OutOfPlace}
 	}
 	return []coll.Placement{coll.OutOfPlace, coll.InPlace}

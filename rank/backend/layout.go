@@ -32,6 +32,9 @@ func (l Layout) Slots(c coll.Case) (send, recv int64, slots int) {
 	}
 	root := max(0, c.Root)
 	most, larger := int64(1), int64(1) // of both buffers, of one
+	if c.Collective == coll.AllToAllV { // the size of the busiest rank
+		most, larger = max(1, 2*c.SizeBytes), max(1, c.SizeBytes)
+	}
 	for _, rank := range []int{root, (root + 1) % c.World} {
 		s, r := l.slot(c, rank)
 		most, larger = max(most, s+r), max(larger, s, r)

@@ -60,10 +60,14 @@ type mpiBackend struct {
 	barrier *launch.Barrier // before a training step; nil where none was bound
 }
 
-// MPIPlaces are the placements of MPI: a broadcast has one buffer.
+// MPIPlaces are the placements of MPI: a broadcast has one buffer, and an alltoallv in place would have to send to a
+// rank what it receives from it.
 func MPIPlaces(c coll.Collective) []coll.Placement {
-	if c == coll.Broadcast {
+	switch c {
+	case coll.Broadcast:
 		return []coll.Placement{coll.InPlace}
+	case coll.AllToAllV:
+		return []coll.Placement{coll.OutOfPlace}
 	}
 	return []coll.Placement{coll.OutOfPlace, coll.InPlace}
 }

@@ -152,7 +152,14 @@ func (l *list) world(name string, n int) (shortest, longest time.Duration, err e
 
 // memory returns the bytes of buffers of a case on the rank that needs most.
 func (l *list) memory(c coll.Case, cases []coll.Case) (most float64) {
-	for _, rank := range []int{0, max(0, c.Root)} {
+	ranks := []int{0, max(0, c.Root)}
+	if c.Collective == coll.AllToAllV {
+		ranks = nil
+		for rank := range c.World {
+			ranks = append(ranks, rank)
+		}
+	}
+	for _, rank := range ranks {
 		most = max(most, l.p.Options.Layout(l.p.Sweep, cases, rank).Memory(c))
 	}
 	return most

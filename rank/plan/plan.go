@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -31,9 +32,10 @@ type Plan struct {
 	Past     *result.Past // runs that --resume continues; rank 0 only
 }
 
-// texts holds the sweep and the model that rank 0 read, and the IDs that it chose.
+// texts holds the files that rank 0 read, and the IDs that it chose.
 type texts struct {
 	Sweep, Model     file
+	Matrix           file // of --imbalance
 	Launch, Campaign string
 }
 
@@ -70,6 +72,12 @@ func (o *Options) read() (t texts, err error) {
 	if t.Sweep, err = o.readSweep(); err != nil {
 		return t, exit.With(exit.Usage, err)
 	}
+	if o.Matrix != "" {
+		t.Matrix.Name = o.Matrix
+		if t.Matrix.Text, err = os.ReadFile(o.Matrix); err != nil {
+			return t, exit.Usagef("--imbalance must be even, spread:S, hot:K, zipf:A or a file: %w", err)
+		}
+	}
 	t.Model, err = o.readModel()
 	return t, err
 }
@@ -77,7 +85,7 @@ func (o *Options) read() (t texts, err error) {
 // plan makes the plan from texts, without a pattern. auto chooses the backend of --backend auto.
 func (o *Options) plan(t texts, size int, auto func(worlds []int) string) (p *Plan, err error) {
 	p = &Plan{Options: o, Launch: t.Launch, Campaign: cmp.Or(t.Campaign, t.Launch)}
-	if p.Sweep, err = o.sweepOf(t.Sweep); err != nil {
+	if p.Sweep, err = o.sweepOf(t.Sweep, t.Matrix); err != nil {
 		return nil, exit.With(exit.Usage, err)
 	}
 	if p.Step, err = o.stepsOf(t.Model); err != nil {
@@ -180,8 +188,8 @@ func (o *Options) planned() bool {
 		len(f.Elements) > 0 || len(f.Collectives) > 0
 }
 
-// sweepOf parses the sweep of a file and applies the flags.
-func (o *Options) sweepOf(f file) (*sweeps.Sweep, error) {
+// sweepOf parses the sweep of a file and applies the flags. Without a size the matrix defines it.
+func (o *Options) sweepOf(f, matrix file) (*sweeps.Sweep, error) {
 	if o.Step.Model != "" {
 		return o.stepSweep()
 	}
@@ -192,7 +200,23 @@ func (o *Options) sweepOf(f file) (*sweeps.Sweep, error) {
 			return nil, err
 		}
 	}
-	s, err := s.With(o.Flags)
+	flags := o.Flags
+	if matrix.Name != "" {
+		m, err := sweeps.ParseMatrix(matrix.Name, matrix.Text)
+		if err != nil {
+			return nil, err
+		}
+		i := m.Register(filepath.Base(matrix.Name))
+		flags.Imbalances = append(slices.Clone(flags.Imbalances), i)
+		sized := flags.MinBytes != nil || flags.MaxBytes != nil || len(flags.Elements) > 0
+		if bytes := i.Bytes(); f.Name == "" && !sized {
+			flags.MinBytes, flags.MaxBytes = &bytes, &bytes
+		}
+	}
+	s, err := s.With(flags)
+	if err == nil && len(flags.Imbalances) > 0 && !s.Has(coll.AllToAllV) {
+		return nil, errors.New("--imbalance requires --collective alltoallv")
+	}
 	if err == nil && (o.Cycles != 1 || o.Pattern != "") && o.Flags.TimeLimit == nil {
 		s.TimeLimit = 0 // a sweep's limit applies to one cycle in one world
 	}

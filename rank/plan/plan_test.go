@@ -29,7 +29,7 @@ func TestSelectSweep(t *testing.T) {
 		if err != nil || !strings.HasPrefix(f.Name, c.want) || (c.want == "") != (f.Name == "") {
 			t.Errorf("%+v reads %q, %v; want %q", c.options, f.Name, err, c.want)
 		}
-		if _, err := c.options.sweepOf(f); err != nil {
+		if _, err := c.options.sweepOf(f, file{}); err != nil {
 			t.Errorf("%+v: %v", c.options, err)
 		}
 	}

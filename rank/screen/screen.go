@@ -80,7 +80,7 @@ func (s *Screen) Row(library string, r *result.Record) {
 	if !s.on {
 		return
 	}
-	if section := r.Collective.String(); section != s.section {
+	if section := strings.TrimSpace(fmt.Sprint(r.Collective, " ", r.Imbalance)); section != s.section {
 		s.section = section
 		names, units := columnNames, columnUnits
 		if s.several {

@@ -211,6 +211,13 @@ func (o *fakeOperation) exchange() error {
 			}
 			copy(recv[r*share:(r+1)*share], from)
 		}
+	case coll.AllToAllV:
+		at := 0
+		for r, count := range c.Receives(me) {
+			n := int(count) * s
+			copy(recv[at:at+n], input(r)[int(c.SendOffset(r, me))*s:])
+			at += n
+		}
 	default:
 		return fmt.Errorf("fake: no %s", c.Collective)
 	}

@@ -58,8 +58,10 @@ func Cases(n int, places func(coll.Collective) []coll.Placement, sizes []int64) 
 			if k.Reduces() {
 				c.Op = coll.Sum
 			}
-			for _, size := range sizes {
-				add(c, size)
+			for _, c.Imbalance = range imbalances(k) {
+				for _, size := range sizes {
+					add(c, size)
+				}
 			}
 			c.Mode = coll.Latency
 			add(c, sizes[len(sizes)-1])
@@ -77,6 +79,14 @@ func Cases(n int, places func(coll.Collective) []coll.Placement, sizes []int64) 
 		}
 	}
 	return all
+}
+
+// imbalances are those of an alltoallv; some parts of the last two are empty.
+func imbalances(c coll.Collective) []coll.Imbalance {
+	if c != coll.AllToAllV {
+		return []coll.Imbalance{""}
+	}
+	return []coll.Imbalance{coll.Even, "spread:0.5", "spread:1", "hot:4", "zipf:8"}
 }
 
 // whole returns a record's missing fields.

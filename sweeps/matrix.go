@@ -1,0 +1,56 @@
+package sweeps
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"busbar/internal/coll"
+)
+
+// ParseImbalances parses the imbalance of an alltoallv; a matrix file is not one of these words.
+func ParseImbalances(word string) ([]coll.Imbalance, error) {
+	i, err := coll.ParseImbalance(word)
+	return []coll.Imbalance{i}, err
+}
+
+// ParseMatrix reads a matrix of bytes, rows of senders and columns of receivers, separated by spaces as in nccl-tests
+// (NCCL_TESTS_ALLTOALLV_MATRIX_FILE) or by commas. Empty lines are skipped. Errors name the file and the line.
+func ParseMatrix(file string, text []byte) (coll.Matrix, error) {
+	var m coll.Matrix
+	number := 0
+	for line := range strings.Lines(string(text)) {
+		number++
+		words := strings.FieldsFunc(line, func(r rune) bool { return r == ',' || unicode.IsSpace(r) })
+		if len(words) == 0 {
+			continue
+		}
+		row := make([]int64, len(words))
+		for i, w := range words {
+			x, err := strconv.ParseFloat(w, 64)
+			// A column of 4,096 of these bytes fits an int64.
+			if err != nil || !(x >= 0 && x <= 1<<50) {
+				return nil, fmt.Errorf("%s:%d: %q must be a number of bytes from 0 to %d", file, number, w,
+					int64(1<<50))
+			}
+			row[i] = int64(math.Floor(x))
+		}
+		if len(m) > 0 && len(row) != len(m[0]) {
+			return nil, fmt.Errorf("%s:%d: %d numbers, but %d in the first row", file, number, len(row), len(m[0]))
+		}
+		m = append(m, row)
+	}
+	switch {
+	case len(m) == 0:
+		return nil, fmt.Errorf("%s: the matrix is empty", file)
+	case len(m) != len(m[0]):
+		return nil, fmt.Errorf("%s:%d: %d rows of %d numbers: the matrix must have one row and one column per rank",
+			file, number, len(m), len(m[0]))
+	case !slices.ContainsFunc(m, func(row []int64) bool { return slices.Max(row) > 0 }):
+		return nil, fmt.Errorf("%s: all numbers are 0", file)
+	}
+	return m, nil
+}

@@ -1,0 +1,55 @@
+package sweeps
+
+import (
+	"reflect"
+	"strings"
+	"testing"
+
+	"busbar/internal/coll"
+)
+
+func TestParseMatrix(t *testing.T) {
+	want := coll.Matrix{{0, 16}, {32, 48}}
+	for _, text := range []string{"0 16\n32 48\n", "0,16\n32,48", "0 16.9\n\n 32\t48\r\n"} {
+		if m, err := ParseMatrix("m", []byte(text)); err != nil || !reflect.DeepEqual(m, want) {
+			t.Errorf("%q: %v, %v", text, m, err)
+		}
+	}
+	for text, word := range map[string]string{
+		"":                   "m: the matrix is empty",
+		"0 16\n32":           "m:2: 1 numbers, but 2 in the first row",
+		"0 16\n32 48\n1 2":   "m:3: 3 rows of 2 numbers",
+		"0 16\n32 -1":        `m:2: "-1" must be a number of bytes`,
+		"0 16\n32 1e300":     `m:2: "1e300"`,
+		"0 x\n1 2":           `m:1: "x"`,
+		"0 0\n0 0":           "all numbers are 0",
+		"NaN 1\n1 1":         `m:1: "NaN"`,
+		"0 16\n32 48 64\n\n": "m:2: 3 numbers",
+	} {
+		if _, err := ParseMatrix("m", []byte(text)); err == nil || !strings.Contains(err.Error(), word) {
+			t.Errorf("%q: %v, want %s", text, err, word)
+		}
+	}
+}
+
+// Before the uneven cases come the even ones of the same volume.
+func TestPlanOfUnevenCases(t *testing.T) {
+	s, err := Default().With(Overrides{Collectives: []coll.Collective{coll.AllToAllV},
+		Imbalances: []coll.Imbalance{coll.Even, "hot:4"}, MinBytes: new(int64(192)), MaxBytes: new(int64(384))})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := `alltoallv float32 even 192 B throughput
+alltoallv float32 even 384 B throughput
+alltoallv float32 even 96 B throughput
+alltoallv float32 hot:4 192 B throughput
+alltoallv float32 hot:4 384 B throughput
+`
+	if got := lines(mustPlan(t, s, 3, nil)); got != want {
+		t.Errorf("got\n%s", got)
+	}
+	s.Parts[0].Imbalances = []coll.Imbalance{(coll.Matrix{{1, 2}, {3, 4}}).Register("m")}
+	if _, err := s.Plan(3, nil); err == nil || !strings.Contains(err.Error(), "2 ranks, the world 3") {
+		t.Error(err)
+	}
+}
