@@ -96,7 +96,8 @@ func (a *analysis) setDied(ranks hangs.Ranks, how hangs.Death, sure hangs.Confid
 	c := a.root
 	fact := hangs.RankDied{Ranks: ranks, Host: a.host(ranks), How: how, Confidence: sure}
 	if c != nil {
-		fact.Call, fact.Sequence, fact.Group = c.call(), hangs.Number(c.seq), c.group.title()
+		call := c.call()
+		fact.Call = &call
 		if len(c.culprits) == 0 || subset(c.culprits, ranks) {
 			fact.Last = hangs.Number(c.last)
 		}
@@ -216,22 +217,20 @@ func (a *analysis) hasDump(rank int) bool {
 
 // addOthers adds what else hangs, and lines that the verdict does not explain.
 func (a *analysis) addOthers() {
-	of := func(c *candidate) (string, hangs.Call, hangs.Number, hangs.Ranks) {
+	of := func(c *candidate) (hangs.Ranks, hangs.Call) {
 		ranks := slices.Sorted(slices.Values(c.entered()))
-		if c.p2p && len(c.sides) > 0 {
-			return c.group.title(), callOf(c.sides[0].call), hangs.Number(c.seq), ranks
+		if len(c.sides) > 0 {
+			return ranks, c.named(c.sides[0].call)
 		}
-		return c.group.title(), c.call(), hangs.Number(c.seq), ranks
+		return ranks, c.call()
 	}
 	for _, c := range a.consequences {
-		group, call, seq, ranks := of(c)
-		a.found.Evidence = append(a.found.Evidence, notice.New(hangs.Consequence{
-			Group: group, Call: call, Sequence: seq, Ranks: ranks,
-		}))
+		ranks, call := of(c)
+		a.note(notice.Location{}, hangs.Consequence{Ranks: ranks, Call: call})
 	}
 	for _, c := range a.independent {
-		group, call, seq, ranks := of(c)
-		a.doubt(hangs.Independent{Group: group, Call: call, Sequence: seq, Ranks: ranks})
+		ranks, call := of(c)
+		a.doubt(hangs.Independent{Ranks: ranks, Call: call})
 	}
 	for _, e := range a.of(watchdog.Stuck) {
 		a.note(placeOf(e), hangs.WatchdogStuck{Ranks: ranksOf([]event{e}), Text: e.Text})

@@ -62,7 +62,7 @@ func (g *group) column(seq int64) Column {
 	sides := g.sides(seq, g.ranks())
 	var other []int
 	if len(sides) > 0 {
-		c.Call = callOf(sides[0].call)
+		c.Call = callOf(sides[0].call, 0)
 		probe := &candidate{group: g, seq: seq, sides: sides}
 		if !sameOps(sides) || g.sizesDiffer(probe) {
 			for _, s := range probe.sides[1:] {

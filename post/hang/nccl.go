@@ -39,7 +39,7 @@ func (a *analysis) fromOwn() bool {
 		}
 	}
 	v := Verdict{Ranks: ranks, Collective: operation, Confidence: hangs.Certain}
-	call := hangs.Call{Operation: cmp.Or(operation, "a collective")}
+	call := hangs.Call{Operation: operation}
 	switch {
 	case len(dead) > 0:
 		a.ownDied(dead, hung.Ranks[0].Host, operation)
@@ -54,7 +54,7 @@ func (a *analysis) fromOwn() bool {
 
 func (a *analysis) ownDied(ranks hangs.Ranks, host, operation string) {
 	a.set(hangs.RankDied{
-		Ranks: ranks, Host: host, How: hangs.Silent, Call: hangs.Call{Operation: operation}, Confidence: hangs.Certain,
+		Ranks: ranks, Host: host, How: hangs.Silent, Call: &hangs.Call{Operation: operation}, Confidence: hangs.Certain,
 	}, Verdict{Ranks: ranks, Collective: operation, Confidence: hangs.Certain})
 }
 
@@ -128,9 +128,7 @@ func (a *analysis) behindInRAS(i int, c *nccllog.RASComm) bool {
 			continue
 		}
 		for _, n := range counts {
-			a.note(a.rasPlace(i), hangs.RASCounts{
-				Communicator: c.ID, Operation: name, Calls: n.Calls, Ranks: hangs.Ranks(n.Ranks),
-			})
+			a.found.Evidence = append(a.found.Evidence, a.rasCount(i, c, n))
 		}
 		if behind == nil {
 			behind, ahead, verdict = map[int]bool{}, map[int]bool{}, name
@@ -172,9 +170,48 @@ func (a *analysis) setBehind(c *nccllog.RASComm, operation string, behind, ahead
 	if len(behind) > len(ahead) && len(ahead) > 0 {
 		a.doubt(hangs.MostMissing{Entered: ahead})
 	}
-	a.set(hangs.RankMissing{Ranks: behind, Host: a.host(behind), Call: hangs.Call{Operation: operation}, Group: c.ID,
+	a.set(hangs.RankMissing{Ranks: behind, Host: a.host(behind), Call: hangs.Call{Operation: operation, Group: c.ID},
 		Waiting: ahead, Confidence: sure}, v)
 	a.stacks(behind)
+}
+
+// inRAS returns the counts of RAS that show missing ranks behind: those of a communicator as large as the job.
+func (a *analysis) inRAS(c *candidate) (all []notice.Notice) {
+	if n := len(c.group.members); a.NCCL == nil || n == 0 || c.group.members[n-1] != n-1 {
+		return nil
+	}
+	for i := range a.NCCL.RAS {
+		for j := range a.NCCL.RAS[i].Comms {
+			comm := &a.NCCL.RAS[i].Comms[j]
+			if comm.Ranks != len(c.group.members) {
+				continue
+			}
+			for _, n := range comm.Counts {
+				most := slices.MaxFunc(comm.Counts, func(x, y nccllogs.CallCount) int {
+					return cmp.Or(cmp.Compare(sameName(x, n), sameName(y, n)), cmp.Compare(x.Calls, y.Calls))
+				})
+				if n.Calls < most.Calls && subset(c.culprits, n.Ranks) {
+					all = append(all, a.rasCount(i, comm, n), a.rasCount(i, comm, most))
+				}
+			}
+		}
+	}
+	return all
+}
+
+func sameName(a, b nccllogs.CallCount) int {
+	if a.Name == b.Name {
+		return 1
+	}
+	return 0
+}
+
+func (a *analysis) rasCount(i int, c *nccllog.RASComm, n nccllogs.CallCount) notice.Notice {
+	counts := notice.New(hangs.RASCounts{
+		Communicator: c.ID, Operation: n.Name, Calls: n.Calls, Ranks: hangs.Ranks(n.Ranks),
+	})
+	counts.At = a.rasPlace(i)
+	return counts
 }
 
 // unchanged reports whether an earlier answer of RAS has the same counts.
@@ -221,8 +258,8 @@ func (a *analysis) fromCalls() bool {
 				ranks = append(ranks, b.Rank)
 			}
 			slices.Sort(ranks)
-			call := hangs.Call{Operation: "a collective"}
-			a.set(hangs.RankMissing{Ranks: ranks, Host: a.host(ranks), Call: call, Group: c.Name, Confidence: sure},
+			call := hangs.Call{Group: c.Name}
+			a.set(hangs.RankMissing{Ranks: ranks, Host: a.host(ranks), Call: call, Confidence: sure},
 				Verdict{Ranks: ranks, Group: c.Name, Confidence: sure})
 			a.ncclFindings("ranks-stopped")
 			a.stacks(ranks)

@@ -47,19 +47,18 @@ func placeOf(e event) notice.Location { return notice.Location{File: e.file, Lin
 
 // observe adds what the dumps and logs show of a candidate.
 func (a *analysis) observe(c *candidate) {
-	seq := hangs.Number(c.seq)
 	if len(c.sides) > 1 && c.kind != undecided {
 		for _, s := range c.sides {
 			a.note(a.at(s.ranks[0], c.seq), hangs.Called{
-				Ranks: s.ranks, Call: callOf(s.call), Sequence: seq, From: a.calledFrom(c, s.ranks[0]),
+				Ranks: s.ranks, Call: callOf(s.call, c.seq), From: a.calledFrom(c, s.ranks[0]),
 			})
 		}
 	} else if entered := slices.Sorted(slices.Values(slices.Concat(c.waiting, c.ended))); len(entered) > 0 {
 		call := c.call()
 		if len(c.sides) > 0 {
-			call = callOf(c.sides[0].call)
+			call = callOf(c.sides[0].call, c.seq)
 		}
-		a.note(a.at(entered[0], c.seq), hangs.Entered{Ranks: entered, Call: call, Sequence: seq})
+		a.note(a.at(entered[0], c.seq), hangs.Entered{Ranks: entered, Call: call})
 	}
 	if c.kind == rankMissing && !c.p2p {
 		a.lastCalls(c)
@@ -103,7 +102,7 @@ func (a *analysis) lastCalls(c *candidate) {
 		}
 		s := t.slots[len(t.slots)-1]
 		a.noteLast(hangs.LastCall{
-			Ranks: hangs.Ranks{rank}, Call: callOf(t.dump.Entries[s.last].Call), Sequence: hangs.Number(s.seq),
+			Ranks: hangs.Ranks{rank}, Call: callOf(t.dump.Entries[s.last].Call, s.seq),
 		}, notice.Location{File: t.dump.File, Subject: entryName(&t.dump.Entries[s.last])})
 	}
 }
@@ -112,7 +111,7 @@ func (a *analysis) lastCalls(c *candidate) {
 func (a *analysis) noteLast(last hangs.LastCall, at notice.Location) {
 	for i, n := range a.found.Evidence {
 		same, is := n.Fact.(hangs.LastCall)
-		if is && same.Sequence == last.Sequence && same.Call.String() == last.Call.String() {
+		if is && same.Call.Sequence == last.Call.Sequence && same.Call.Operation == last.Call.Operation {
 			same.Ranks = append(same.Ranks, last.Ranks...)
 			a.found.Evidence[i].Fact = same
 			return

@@ -126,19 +126,31 @@ func verdictOf(c *candidate, ranks []int, sure hangs.Confidence) Verdict {
 
 // call is what most ranks called.
 func (c *candidate) call() hangs.Call {
-	if c == nil || len(c.sides) == 0 || c.sides[0].call == nil {
-		return hangs.Call{}
+	out := c.named(nil)
+	if len(c.sides) == 0 {
+		return out
 	}
 	call := c.sides[0].call
+	out = c.named(call)
 	if c.p2p && c.kind == rankMissing { // what the peer did not call
-		op := map[string]string{"send": "recv", "recv": "send"}[call.Op]
-		return hangs.Call{Operation: op, Type: call.Type()}
+		out.Operation = map[string]string{"send": "recv", "recv": "send"}[call.Op]
 	}
-	return callOf(call)
+	return out
 }
 
-func callOf(call *evidence.Call) hangs.Call {
-	out := hangs.Call{Operation: call.Op, Type: call.Type()}
+// named is a call of the candidate's group with its number.
+func (c *candidate) named(call *evidence.Call) hangs.Call {
+	out := callOf(call, c.seq)
+	out.Group = c.group.title()
+	return out
+}
+
+func callOf(call *evidence.Call, seq int64) hangs.Call {
+	out := hangs.Call{Sequence: hangs.Number(seq)}
+	if call == nil {
+		return out
+	}
+	out.Operation, out.Type = call.Op, call.Type()
 	if call.In != nil || call.Out != nil {
 		n := call.Elements()
 		out.Elements = &n
@@ -146,7 +158,7 @@ func callOf(call *evidence.Call) hangs.Call {
 	return out
 }
 
-// members reports whether all members of the candidate's group are known and have evidence.
+// complete reports whether all members of the candidate's group are known and have evidence.
 func (c *candidate) complete() bool {
 	return c.group.members != nil && len(c.absent) == 0 && len(c.stale) == 0
 }
@@ -154,11 +166,12 @@ func (c *candidate) complete() bool {
 // missing is the verdict that ranks never entered.
 func (a *analysis) missing(c *candidate) {
 	sure := hangs.Likely
-	entered := len(c.entered())
+	entered, counts := len(c.entered()), a.inRAS(c)
 	switch {
-	case len(c.waiting) == 0 && c.late == nil, len(c.culprits) > entered, !a.named(c):
+	case len(c.waiting) == 0 && c.late == nil, len(c.culprits) > entered, !named(c):
 		sure = hangs.Unclear
-	case c.late == nil && c.complete() && !c.p2p && len(a.independent) == 0 && a.corroborated(c):
+	case c.late == nil && c.complete() && !c.p2p && len(a.independent) == 0 &&
+		(len(counts) > 0 || a.corroborated(c)):
 		sure = hangs.Certain
 	}
 	call := c.call()
@@ -168,15 +181,16 @@ func (a *analysis) missing(c *candidate) {
 	}
 	slices.Sort(waiting)
 	a.set(hangs.RankMissing{
-		Ranks: c.culprits, Host: a.host(c.culprits), Call: call, Sequence: hangs.Number(c.seq), Group: c.group.title(),
-		Waiting: waiting, Last: lastCommon(c), NotNetwork: hangs.NotNetwork(sure == hangs.Certain), Confidence: sure,
+		Ranks: c.culprits, Host: a.host(c.culprits), Call: call, Waiting: waiting,
+		Last: lastCommon(c), NotNetwork: hangs.NotNetwork(sure == hangs.Certain), Confidence: sure,
 	}, verdictOf(c, c.culprits, sure))
 	a.observe(c)
+	a.found.Evidence = append(a.found.Evidence, counts...)
 	a.stacks(c.culprits)
 }
 
 // named reports whether the group of a candidate is known: lines of old watchdogs name none.
-func (a *analysis) named(c *candidate) bool { return c.group.members != nil || c.group.title() != "" }
+func named(c *candidate) bool { return c.group.members != nil || c.group.title() != "" }
 
 func lastCommon(c *candidate) hangs.Number {
 	if c == nil || c.p2p || len(c.absent) > 0 {
@@ -214,7 +228,7 @@ func (a *analysis) mismatch(c *candidate) {
 	a.observe(c)
 	if c.shift != nil {
 		a.note(a.at(c.culprits[0], c.seq), hangs.Skipped{
-			Ranks: c.culprits, Call: callOf(c.shift.call), Calls: c.shift.calls, Extra: hangs.Extra(c.shift.extra),
+			Ranks: c.culprits, Call: callOf(c.shift.call, c.seq), Calls: c.shift.calls, Extra: hangs.Extra(c.shift.extra),
 		})
 	}
 	a.stacks(c.culprits)
@@ -222,7 +236,7 @@ func (a *analysis) mismatch(c *candidate) {
 
 func sidesOf(c *candidate) (all hangs.Sides) {
 	for _, s := range c.sides {
-		all = append(all, hangs.Side{Ranks: s.ranks, Call: callOf(s.call)})
+		all = append(all, hangs.Side{Ranks: s.ranks, Call: callOf(s.call, 0)})
 	}
 	return all
 }
@@ -232,9 +246,7 @@ func (a *analysis) deadlock() {
 	var sides hangs.Sides
 	var ranks []int
 	for _, c := range slices.Concat([]*candidate{a.root}, a.independent) {
-		sides = append(sides, hangs.Side{Ranks: c.entered(), Call: hangs.Call{
-			Operation: c.call().Operation + " of group " + c.group.title(),
-		}})
+		sides = append(sides, hangs.Side{Ranks: c.entered(), Call: c.call()})
 		ranks = append(ranks, c.entered()...)
 	}
 	slices.Sort(ranks)
@@ -256,8 +268,7 @@ func (a *analysis) allEntered(c *candidate) {
 	}
 	ranks := slices.Sorted(slices.Values(c.entered()))
 	a.set(hangs.AllWaiting{
-		Ranks: ranks, Call: c.call(), Sequence: hangs.Number(c.seq), Group: c.group.title(), Last: lastCommon(c),
-		Confidence: sure,
+		Ranks: ranks, Call: c.call(), Last: lastCommon(c), Confidence: sure,
 	}, verdictOf(c, ranks, sure))
 	a.observe(c)
 	a.doubtStates(c)
@@ -269,8 +280,8 @@ func (a *analysis) insufficient(c *candidate) {
 	fact := hangs.InsufficientEvidence{Confidence: hangs.Unclear}
 	v := verdictOf(c, nil, hangs.Unclear)
 	if c != nil {
-		fact.Absent, fact.Call, fact.Sequence, fact.Group = c.absent, c.call(), hangs.Number(c.seq), c.group.title()
-		fact.Last = lastCommon(c)
+		call := c.call()
+		fact.Absent, fact.Call, fact.Last = c.absent, &call, lastCommon(c)
 	}
 	a.set(fact, v)
 	if c != nil {
