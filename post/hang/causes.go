@@ -40,17 +40,20 @@ func (a *analysis) rankOfProcess(p *stack.Process) int {
 	return p.Rank
 }
 
-// corroborated reports whether something beside the dumps shows that ranks are missing: a dump alone may have been
-// taken before they entered.
+// corroborated reports whether something beside the dumps shows that ranks are missing, because a dump may have been
+// taken before they entered: their own watchdog, or a log without an error where all others failed.
 func (a *analysis) corroborated(c *candidate) bool {
-	for _, e := range a.of(watchdog.Timeout, watchdog.Transfer, watchdog.Status, watchdog.Barrier) {
-		switch {
-		case e.Kind == watchdog.Status && slices.Contains(c.culprits, e.Rank) && e.Enqueued < c.seq,
-			e.Kind != watchdog.Status && slices.Contains(c.waiting, e.Rank):
-			return true
+	confirmed := map[int]bool{}
+	for _, e := range a.of(watchdog.Status) {
+		confirmed[e.Rank] = confirmed[e.Rank] || e.Enqueued < c.seq
+	}
+	allFailed := !slices.ContainsFunc(c.entered(), func(rank int) bool { return !a.failed(rank) })
+	for _, log := range a.lines.logs {
+		if log.Rank >= 0 && allFailed && !a.failed(log.Rank) {
+			confirmed[log.Rank] = true
 		}
 	}
-	return false
+	return !slices.ContainsFunc(c.culprits, func(rank int) bool { return !confirmed[rank] })
 }
 
 // deathOf maps the reasons of log lines.
@@ -66,7 +69,8 @@ func (a *analysis) died() {
 		ranks = append(ranks, d.rank)
 	}
 	sure := hangs.Certain
-	if a.root != nil && a.root.kind == rankMissing && !subset(a.root.culprits, ranks) || a.noConsequence(ranks) {
+	if len(ranks) > 1 || !a.final(a.dead[0]) || a.noConsequence(ranks) ||
+		a.root != nil && a.root.kind == rankMissing && !subset(a.root.culprits, ranks) {
 		sure = hangs.Likely
 	}
 	a.setDied(ranks, deathOf[a.dead[0].how], sure)
@@ -79,6 +83,17 @@ func (a *analysis) died() {
 		a.peers()
 	}
 	a.stacks(ranks)
+}
+
+// final reports whether a rank did nothing after its end: programs may catch exceptions and go on.
+func (a *analysis) final(d death) bool {
+	const lines = 8 // that Python and launchers print behind an exception
+	for _, log := range a.lines.logs {
+		if log.File == d.at.file && d.how == watchdog.ByException && d.at.Line+lines < log.LastLine {
+			return false
+		}
+	}
+	return !a.hasDump(d.rank)
 }
 
 // noConsequence reports whether nothing shows that other ranks waited for ranks.

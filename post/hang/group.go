@@ -171,6 +171,13 @@ func groupsOf(dumps []*evidence.Dump) []*group {
 		for i := range d.Groups {
 			local[i] = b.group(&d.Groups[i]).track(d)
 		}
+		counts := make([]int, len(d.Groups))
+		for i := range d.Entries {
+			counts[d.Entries[i].Group]++
+		}
+		for i, t := range local {
+			t.slots = make([]slot, 0, counts[i])
+		}
 		for i := range d.Entries {
 			e := &d.Entries[i]
 			local[e.Group].add(e, int32(i))

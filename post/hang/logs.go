@@ -8,8 +8,9 @@ import (
 
 // lines are what the logs of all ranks report, by kind.
 type lines struct {
-	logs   []*watchdog.Log
-	groups []*group
+	logs       []*watchdog.Log
+	groups     []*group
+	failedRank map[int]bool // ranks that printed that their communication failed
 }
 
 // event is a line with its file.
@@ -36,9 +37,7 @@ var failures = []watchdog.Kind{
 }
 
 // failed reports whether a rank printed that its communication failed.
-func (l *lines) failed(rank int) bool {
-	return slices.ContainsFunc(l.of(failures...), func(e event) bool { return e.Rank == rank })
-}
+func (l *lines) failed(rank int) bool { return l.failedRank[rank] }
 
 // attach adds to the groups what the watchdog of each rank printed.
 func (l *lines) attach(groups []*group) []*group {
@@ -66,13 +65,13 @@ func (l *lines) attach(groups []*group) []*group {
 			t.completed = e.Completed
 		}
 	}
-	failed := map[int]bool{}
+	l.failedRank = map[int]bool{}
 	for _, e := range l.of(failures...) {
-		failed[e.Rank] = true
+		l.failedRank[e.Rank] = true
 	}
 	for _, g := range l.groups {
 		for rank, t := range g.tracks {
-			t.failed = failed[rank]
+			t.failed = l.failed(rank)
 		}
 	}
 	return l.groups

@@ -2,12 +2,15 @@ package hang
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"math"
 	"os"
+	"path/filepath"
+	"regexp"
 	"runtime"
 	"slices"
 	"strings"
@@ -17,7 +20,6 @@ import (
 	"busbar/internal/result"
 	"busbar/post/hang/evidence"
 	"busbar/post/hang/flight"
-	"busbar/post/hang/pickle"
 	"busbar/post/hang/stack"
 	"busbar/post/hang/watchdog"
 	"busbar/post/input"
@@ -59,6 +61,7 @@ func Read(ctx context.Context, paths []string) (*Evidence, []notice.Notice, erro
 	var more []notice.Notice
 	r.Dumps, more = oneRun(r.Dumps)
 	notes = append(notes, more...)
+	r.fitRanks()
 	if r.hasNCCL {
 		r.Evidence.NCCL = r.nccl.Log()
 	}
@@ -79,6 +82,13 @@ type reading struct {
 	notes      []notice.Notice
 }
 
+// worker reads files, one after the other, in memory that it uses again.
+type worker struct {
+	ctx    context.Context
+	known  *evidence.Local
+	buffer bytes.Buffer
+}
+
 // parsed is what one file holds.
 type parsed struct {
 	dump   *evidence.Dump
@@ -96,8 +106,9 @@ func (r *reading) files(paths []string) error {
 	var done sync.WaitGroup
 	for range max(1, min(runtime.GOMAXPROCS(0), 8)) {
 		done.Go(func() {
+			w := &worker{ctx: r.ctx, known: r.known.Local()}
 			for i := range next {
-				all[i] = r.file(paths[i])
+				all[i] = w.file(paths[i])
 			}
 		})
 	}
@@ -157,7 +168,7 @@ func (r *reading) keep(path string, p *parsed) error {
 }
 
 // file reads one file by its content.
-func (r *reading) file(path string) (p parsed) {
+func (r *worker) file(path string) (p parsed) {
 	f, err := os.Open(path)
 	if err != nil {
 		return parsed{err: err}
@@ -189,25 +200,20 @@ func (r *reading) file(path string) (p parsed) {
 }
 
 // dump reads a dump as a whole.
-func (r *reading) dump(path string, in io.Reader) (*evidence.Dump, error) {
-	data, err := io.ReadAll(io.LimitReader(in, flight.MaxBytes+1))
-	if err != nil {
+func (r *worker) dump(path string, in io.Reader) (*evidence.Dump, error) {
+	r.buffer.Reset()
+	if _, err := r.buffer.ReadFrom(io.LimitReader(in, flight.MaxBytes+1)); err != nil {
 		return nil, err
 	}
-	if len(data) > flight.MaxBytes {
+	if r.buffer.Len() > flight.MaxBytes {
 		return nil, fmt.Errorf("larger than %d MiB", flight.MaxBytes>>20)
 	}
-	d, err := flight.Read(path, data, r.known)
-	var broken *pickle.Error
-	if errors.As(err, &broken) || err != nil {
-		return nil, err
-	}
-	return d, nil
+	return flight.Read(path, r.buffer.Bytes(), r.known)
 }
 
 // text reads the lines of a log, or of stacks.
 func text(path string, in *bufio.Reader) (*watchdog.Log, []stack.Process, error) {
-	rank := RankOfLog(path)
+	rank := rankOfLog(path)
 	log, stacks := watchdog.NewLog(path, rank), &stack.Reader{File: path, Rank: rank}
 	for number := 1; ; number++ {
 		line, ended, err := logline.NextLine(in)
@@ -228,21 +234,46 @@ func text(path string, in *bufio.Reader) (*watchdog.Log, []stack.Process, error)
 	}
 }
 
-// RankOfLog is the rank in the name of a log: its trailing number, or that of its folder, as torchrun names
+// notRank is what precedes a number that is no rank at the end of a log's name.
+var notRank = regexp.MustCompile(`(?i)(slurm-|node|host|job|pid)[-_.]?\d+$`)
+
+// rankOfLog is the rank in the name of a log: its trailing number, or that of its folder, as torchrun names
 // 3/stderr.log.
-func RankOfLog(path string) int {
+func rankOfLog(path string) int {
+	folder, name := filepath.Split(path)
+	if notRank.MatchString(strings.TrimSuffix(name, filepath.Ext(name))) {
+		return -1
+	}
 	if rank := flight.RankOf(path); rank >= 0 {
 		return rank
 	}
-	i := strings.LastIndexByte(path, '/')
-	if i < 0 {
-		return -1
-	}
-	switch path[i+1:] {
+	switch name {
 	case "stderr.log", "stdout.log", "stderr", "stdout":
-		return flight.RankOf(path[:i])
+		return flight.RankOf(filepath.Clean(folder))
 	}
 	return -1
+}
+
+// fitRanks drops ranks of names that are no ranks of the job: numbers of jobs, or of processes.
+func (r *reading) fitRanks() {
+	world := worldOf(r.Dumps)
+	fits := func(rank int) bool { return world == nil || slices.Contains(world, rank) }
+	for _, log := range r.Logs {
+		if fits(log.Rank) {
+			continue
+		}
+		for i := range log.Events {
+			if log.Events[i].Rank == log.Rank {
+				log.Events[i].Rank = -1
+			}
+		}
+		log.Rank = -1
+	}
+	for i := range r.Stacks {
+		if s := &r.Stacks[i]; !fits(s.Rank) || s.Rank == s.PID {
+			s.Rank = -1
+		}
+	}
 }
 
 // own reads how a run of busbar ended; nil if it did not hang.

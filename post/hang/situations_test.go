@@ -24,13 +24,12 @@ type situation struct {
 	misled bool             // evidence points elsewhere
 }
 
-func reduce() hangtest.Call              { return hangtest.Call{Op: "all_reduce"} }
-func sized(n int64) hangtest.Call        { return hangtest.Call{Op: "all_reduce", In: n, Out: n} }
-func gather() hangtest.Call              { return hangtest.Call{Op: "all_gather", In: 256, Out: 1024} }
-func in(group string) hangtest.Call      { return hangtest.Call{Op: "all_reduce", Group: group} }
-func job(world int) *hangtest.Job        { return &hangtest.Job{World: world} }
-func gloo(world int) *hangtest.Job       { return &hangtest.Job{World: world, Gloo: true} }
-func seqNum(line string, seq int) string { return fmt.Sprintf(line, seq) }
+func reduce() hangtest.Call         { return hangtest.Call{Op: "all_reduce"} }
+func sized(n int64) hangtest.Call   { return hangtest.Call{Op: "all_reduce", In: n, Out: n} }
+func gather() hangtest.Call         { return hangtest.Call{Op: "all_gather", In: 256, Out: 1024} }
+func in(group string) hangtest.Call { return hangtest.Call{Op: "all_reduce", Group: group} }
+func job(world int) *hangtest.Job   { return &hangtest.Job{World: world} }
+func gloo(world int) *hangtest.Job  { return &hangtest.Job{World: world, Gloo: true} }
 
 // watchdog is what PyTorch prints on a rank that waits, since 2.6.
 func watchdog(rank, seq, enqueued int) []string {
@@ -272,6 +271,15 @@ var misleading = []situation{
 			dumps := j.Run()
 			dumps[2].Until(3)
 			f.Dumps(dumps)
+		}},
+	{name: "a dump was taken just before its rank entered", code: "all-waiting", ranks: []int{0, 1, 2, 3},
+		make: func(f *hangtest.Folder) {
+			j := job(4).All(reduce(), 6)
+			j.Stuck = true
+			dumps := j.Run()
+			dumps[2].Until(5)
+			f.Dumps(dumps)
+			logs(f, 6, 6, 0, 1, 2, 3)
 		}},
 	{name: "dumps of an earlier run", code: "rank-missing", ranks: []int{3},
 		lists: []notice.Fact{hangs.DumpOfOtherRun{}},

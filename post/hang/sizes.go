@@ -110,6 +110,17 @@ func (g *group) lateAt(seq int64) *late {
 	return nil
 }
 
+// apart reports whether the sides were called at times further apart than a timeout, as calls of different runs are.
+func (c *candidate) apart() bool {
+	first, last, limit := int64(math.MaxInt64), int64(0), int64(math.MaxInt64)
+	for _, rank := range c.entered() {
+		if e := c.entry(rank); e != nil && e.Created > 0 && e.Timeout > 0 {
+			first, last, limit = min(first, e.Created), max(last, e.Created), min(limit, int64(e.Timeout)*1e9)
+		}
+	}
+	return last > first && last-first > limit
+}
+
 // shift is how the calls of a minority match those of the others.
 type shift struct {
 	calls int  // that match

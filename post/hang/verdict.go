@@ -206,7 +206,7 @@ func (a *analysis) mismatch(c *candidate) {
 	case c.tie:
 		sure = hangs.Unclear
 		a.doubt(hangs.EvenSplit{})
-	case !c.complete(), c.shift != nil, len(a.independent) > 0:
+	case !c.complete(), c.shift != nil, len(a.independent) > 0, len(c.finished) > 0, c.apart():
 		sure = hangs.Likely
 	case c.kind == otherSize && len(a.of(watchdog.WrongSize)) == 0:
 		sure = hangs.Likely
@@ -313,8 +313,11 @@ func (a *analysis) clean() bool {
 		}
 		for _, rank := range g.ranks() {
 			t := g.tracks[rank]
-			if t.blind() && len(t.slots) == 0 && t.dump.Lost {
+			switch {
+			case t.blind():
 				sure = hangs.Unclear
+			case sure == hangs.Certain && t.furthest() != g.tracks[g.ranks()[0]].furthest():
+				sure = hangs.Likely // dumps of different times
 			}
 			if n := len(t.slots); n > 0 && t.progress(&t.slots[n-1]) == ended && len(a.Logs) == 0 {
 				unsure = append(unsure, rank)

@@ -11,8 +11,10 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"busbar/post/hang/evidence"
+	"busbar/post/hang/pickle"
 )
 
 // MaxBytes is the size beyond which a dump is not read.
@@ -34,15 +36,17 @@ type NotError struct{ Problem string }
 
 func (e *NotError) Error() string { return "no Flight Recorder dump: " + e.Problem }
 
-// Read reads a dump. The rank is the number at the end of the file's name.
-func Read(file string, data []byte, known *evidence.Interned) (*evidence.Dump, error) {
+// Read reads a dump, and keeps nothing of data. The rank is the number at the end of the file's name.
+func Read(file string, data []byte, known *evidence.Local) (*evidence.Dump, error) {
 	b := &builder{
-		Dump: evidence.Dump{File: file, Rank: RankOf(file)}, local: known.Local(),
+		Dump: evidence.Dump{File: file, Rank: RankOf(file)}, local: known,
 		groups: map[groupKey]int16{}, config: map[string]groupConfig{}, status: map[string]groupStatus{},
 	}
 	read := b.readJSON
 	if len(data) > 0 && data[0] == 0x80 {
 		read = b.readPickle
+		b.doc = documents.Get().(*pickle.Document)
+		defer documents.Put(b.doc)
 	}
 	if err := read(data); err != nil {
 		return nil, err
@@ -50,6 +54,9 @@ func Read(file string, data []byte, known *evidence.Interned) (*evidence.Dump, e
 	b.join()
 	return &b.Dump, nil
 }
+
+// documents are used again: a thousand dumps need the memory of a few.
+var documents = sync.Pool{New: func() any { return &pickle.Document{} }}
 
 var endings = regexp.MustCompile(`(?i)\.(json|pkl|pickle|bin|dump|txt|log|out|err)$`)
 
@@ -85,6 +92,7 @@ type groupStatus struct{ enqueued, finished int64 }
 type builder struct {
 	evidence.Dump
 	local  *evidence.Local
+	doc    *pickle.Document // nil: JSON
 	groups map[groupKey]int16
 	keys   []groupKey // of Dump.Groups
 	config map[string]groupConfig

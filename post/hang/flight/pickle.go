@@ -2,6 +2,7 @@ package flight
 
 import (
 	"strconv"
+	"strings"
 
 	"busbar/post/hang/evidence"
 	"busbar/post/hang/pickle"
@@ -9,26 +10,26 @@ import (
 
 // readPickle reads the form that PyTorch writes by itself.
 func (b *builder) readPickle(data []byte) error {
-	top, err := pickle.Read(data)
-	if err != nil {
+	if err := b.doc.Read(data); err != nil {
 		return err
 	}
+	top := b.doc.Top()
 	if top.Kind == pickle.List { // before dumps had a version
-		return b.pickledEntries(top.Items())
+		return b.pickledEntries(b.doc.Items(top))
 	}
 	if top.Kind != pickle.Dict {
 		return &NotError{"the pickle holds no dictionary"}
 	}
 	entries := false
-	pairs := top.Pairs()
+	pairs := b.doc.Pairs(top)
 	for i := 0; i+1 < len(pairs); i += 2 {
-		v := &pairs[i+1]
-		switch pairs[i].Text {
+		v := pairs[i+1]
+		switch b.doc.Text(pairs[i]) {
 		case "version":
-			b.Version = string([]byte(v.Text))
+			b.Version = strings.Clone(b.doc.Text(v))
 		case "entries":
 			entries = true
-			if err := b.pickledEntries(v.Items()); err != nil {
+			if err := b.pickledEntries(b.doc.Items(v)); err != nil {
 				return err
 			}
 		case "pg_config":
@@ -45,113 +46,102 @@ func (b *builder) readPickle(data []byte) error {
 	return nil
 }
 
-func (b *builder) pickledConfig(v *pickle.Value) {
-	eachPair(v, func(name, c *pickle.Value) {
+func (b *builder) pickledConfig(v pickle.Value) {
+	b.eachPair(v, func(name string, c pickle.Value) {
 		var g groupConfig
-		eachPair(c, func(key, value *pickle.Value) {
-			switch key.Text {
+		b.eachPair(c, func(key string, value pickle.Value) {
+			switch key {
 			case "name":
-				g.Name = value.Text
+				g.Name = b.doc.Text(value)
 			case "desc":
-				g.Desc = value.Text
+				g.Desc = b.doc.Text(value)
 			case "ranks":
-				g.Ranks = value.Text
+				g.Ranks = b.doc.Text(value)
 			}
 		})
-		b.config[name.Text] = g
+		b.config[name] = g
 	})
 }
 
-func (b *builder) pickledStatus(v *pickle.Value) {
-	eachPair(v, func(id, c *pickle.Value) {
+func (b *builder) pickledStatus(v pickle.Value) {
+	b.eachPair(v, func(id string, c pickle.Value) {
 		s := groupStatus{-1, -1}
-		eachPair(c, func(key, value *pickle.Value) {
-			switch key.Text {
+		b.eachPair(c, func(key string, value pickle.Value) {
+			switch key {
 			case "last_enqueued_collective":
-				s.enqueued = whole(value)
+				s.enqueued = value.Int
 			case "last_completed_collective":
-				s.finished = whole(value)
+				s.finished = value.Int
 			}
 		})
-		b.status[textOf(id)] = s
+		b.status[id] = s
 	})
 }
 
-func eachPair(v *pickle.Value, read func(key, value *pickle.Value)) {
-	pairs := v.Pairs()
+func (b *builder) eachPair(v pickle.Value, read func(key string, value pickle.Value)) {
+	pairs := b.doc.Pairs(v)
 	for i := 0; i+1 < len(pairs); i += 2 {
-		read(&pairs[i], &pairs[i+1])
+		read(b.word(pairs[i]), pairs[i+1])
 	}
 }
 
-// whole is a number, which JSON may have as a text.
-func whole(v *pickle.Value) int64 {
-	if v.Kind == pickle.Text {
-		n, err := strconv.ParseInt(v.Text, 10, 64)
-		if err != nil {
-			return -1
-		}
-		return n
-	}
-	return v.Int
-}
-
-func textOf(v *pickle.Value) string {
+// word is a text, or a number as a text.
+func (b *builder) word(v pickle.Value) string {
 	if v.Kind == pickle.Int {
 		return strconv.FormatInt(v.Int, 10)
 	}
-	return v.Text
+	return b.doc.Text(v)
 }
 
 func (b *builder) pickledEntries(all []pickle.Value) error {
 	b.Entries = make([]evidence.Entry, 0, len(all))
-	for i := range all {
-		if all[i].Kind != pickle.Dict {
+	for _, v := range all {
+		if v.Kind != pickle.Dict {
 			return &NotError{"an entry is no dictionary"}
 		}
-		if err := b.pickledEntry(&all[i]); err != nil {
+		if err := b.pickledEntry(v); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (b *builder) pickledEntry(v *pickle.Value) error {
+func (b *builder) pickledEntry(v pickle.Value) error {
 	var r raw
 	b.in, b.out, b.types, b.frames = b.in[:0], b.out[:0], b.types[:0], b.frames[:0]
-	pairs := v.Pairs()
+	pairs := b.doc.Pairs(v)
 	for i := 0; i+1 < len(pairs); i += 2 {
-		b.pickledField(&r, pairs[i].Text, &pairs[i+1])
+		b.pickledField(&r, b.doc.Text(pairs[i]), pairs[i+1])
 	}
 	return b.add(&r)
 }
 
-func (b *builder) pickledField(r *raw, key string, v *pickle.Value) {
+func (b *builder) pickledField(r *raw, key string, v pickle.Value) {
 	switch key {
 	case "record_id":
 		r.record = v.Int
 	case "pg_id":
-		r.group.id = textOf(v)
+		r.group.id = b.word(v)
 	case "process_group":
-		if names := v.Items(); len(names) >= 2 {
-			r.group.name, r.group.desc = names[0].Text, names[1].Text
+		if names := b.doc.Items(v); len(names) >= 2 {
+			r.group.name, r.group.desc = b.doc.Text(names[0]), b.doc.Text(names[1])
 		}
 	case "collective_seq_id", "seq_id":
 		r.seq = v.Int
 	case "p2p_seq_id":
 		r.p2p = v.Int
 	case "profiling_name":
-		r.name = v.Text
+		r.name = b.doc.Text(v)
 	case "input_sizes":
-		b.in = sizes(b.in, v)
+		b.in = b.sizes(b.in, v)
 	case "output_sizes":
-		b.out = sizes(b.out, v)
+		b.out = b.sizes(b.out, v)
 	case "input_dtypes":
-		for _, t := range v.Items() {
-			b.types = append(b.types, t.Text)
+		for _, t := range b.doc.Items(v) {
+			b.types = append(b.types, b.doc.Text(t))
 		}
 	case "state":
-		r.state = v.Text
+		r.state = b.doc.Text(v)
 	case "time_created_ns":
 		r.entry.Created = v.Int
 	case "time_discovered_started_ns":
@@ -172,38 +162,43 @@ func (b *builder) pickledField(r *raw, key string, v *pickle.Value) {
 // maxFrames is how many frames of a stack are kept.
 const maxFrames = 32
 
-func (b *builder) pickledFrames(v *pickle.Value) {
-	for i, f := range v.Items() {
+func (b *builder) pickledFrames(v pickle.Value) {
+	for i, f := range b.doc.Items(v) {
 		if i >= maxFrames {
 			return
 		}
 		var frame evidence.Frame
-		eachPair(&f, func(key, value *pickle.Value) {
-			switch key.Text {
+		pairs := b.doc.Pairs(f)
+		for i := 0; i+1 < len(pairs); i += 2 {
+			switch b.doc.Text(pairs[i]) {
 			case "name":
-				frame.Function = value.Text
+				frame.Function = b.doc.Text(pairs[i+1])
 			case "filename":
-				frame.File = value.Text
+				frame.File = b.doc.Text(pairs[i+1])
 			case "line":
-				frame.Line = int(value.Int)
+				frame.Line = int(pairs[i+1].Int)
 			}
-		})
+		}
 		b.frames = append(b.frames, frame)
 	}
 }
 
 // sizes appends the number of elements of each shape; a list of numbers is one shape.
-func sizes(to []int64, v *pickle.Value) []int64 {
-	shapes := v.Items()
+func (b *builder) sizes(to []int64, v pickle.Value) []int64 {
+	shapes := b.doc.Items(v)
 	if len(shapes) > 0 && shapes[0].Kind == pickle.Int {
-		shapes = []pickle.Value{*v}
+		return append(to, b.shape(v))
 	}
-	for i := range shapes {
-		n := int64(1)
-		for _, d := range shapes[i].Items() {
-			n = elements(n, d.Int)
-		}
-		to = append(to, n)
+	for _, s := range shapes {
+		to = append(to, b.shape(s))
 	}
 	return to
+}
+
+func (b *builder) shape(v pickle.Value) int64 {
+	n := int64(1)
+	for _, d := range b.doc.Items(v) {
+		n = elements(n, d.Int)
+	}
+	return n
 }

@@ -236,12 +236,12 @@ func (d *Dump) Until(n int) *Dump {
 
 // Folder is where evidence is written.
 type Folder struct {
-	t    *testing.T
+	t    testing.TB
 	Path string
 }
 
 // NewFolder returns an empty folder.
-func NewFolder(t *testing.T) *Folder { return &Folder{t, t.TempDir()} }
+func NewFolder(t testing.TB) *Folder { return &Folder{t, t.TempDir()} }
 
 // Dumps writes the dumps of all ranks but some.
 func (f *Folder) Dumps(dumps []*Dump, not ...int) *Folder {

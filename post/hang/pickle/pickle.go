@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
+	"unsafe"
 )
 
 // Kind is the type of a value.
@@ -22,42 +23,70 @@ const (
 	Dict
 )
 
-// Value is one value. Values that a pickle refers to twice share their items.
+// Value is one value of a Document. It holds no pointer: a dump has hundreds of thousands.
 type Value struct {
-	Kind  Kind
-	Int   int64  // also of Bool, and the bits of Float
-	Text  string // part of the file: copy it before keeping it
-	items *items
+	Kind Kind
+	size uint32 // of a text
+	Int  int64  // also of Bool; the bits of Float; where a text begins; the number of a list or dictionary
 }
 
-// items are what a list or a dictionary holds; those of a dictionary are key, value, key, value, …
+// Document is a pickle that was read. It can be used again, for the next file.
+type Document struct {
+	data  []byte
+	top   Value
+	held  []Value // what lists and dictionaries hold
+	items []items
+
+	at    int  // next byte
+	op    byte // operation
+	start int  // its first byte
+	stack []Value
+	marks []int
+	memo  []Value
+}
+
+// items are where the elements of a list or dictionary are in Document.held: key, value, key, value, …
 type items struct {
-	all   []Value
-	depth int
+	from, n int32
+	depth   int8
+}
+
+// Top is the value that the pickle holds.
+func (d *Document) Top() Value { return d.top }
+
+// Text is a text. It shares the memory of the file: copy it before keeping it.
+func (d *Document) Text(v Value) string {
+	if v.Kind != Text || v.size == 0 {
+		return ""
+	}
+	return unsafe.String(&d.data[v.Int], int(v.size))
 }
 
 // Items are the elements of a list or tuple.
-func (v *Value) Items() []Value {
-	if v.Kind != List {
-		return nil
-	}
-	return v.items.all
-}
+func (d *Document) Items(v Value) []Value { return d.elements(v, List) }
 
 // Pairs are the keys and values of a dictionary, in turn.
-func (v *Value) Pairs() []Value {
-	if v.Kind != Dict {
+func (d *Document) Pairs(v Value) []Value { return d.elements(v, Dict) }
+
+func (d *Document) elements(v Value, kind Kind) []Value {
+	if v.Kind != kind {
 		return nil
 	}
-	return v.items.all
+	i := d.items[v.Int]
+	return d.held[i.from : i.from+i.n]
 }
 
-// Same reports whether two lists or dictionaries are one that the pickle refers to twice.
-func (v *Value) Same(w *Value) bool { return v.items != nil && v.items == w.items }
+// Float is a number as a float.
+func (v Value) Float() float64 {
+	if v.Kind == Float {
+		return math.Float64frombits(uint64(v.Int))
+	}
+	return float64(v.Int)
+}
 
 // Limits beyond which a pickle is refused.
 const (
-	maxValues = 1 << 23
+	maxValues = 1 << 24
 	maxDepth  = 64
 )
 
@@ -73,275 +102,295 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("pickle, byte %d, operation 0x%02x: %s", e.Offset, e.Op, e.Problem)
 }
 
-// reader is the state of the machine that a pickle is a program of.
-type reader struct {
-	data   []byte
-	text   string // data, for texts that share its memory
-	at     int    // next byte
-	op     byte
-	start  int // of the operation
-	stack  []Value
-	marks  []int
-	memo   []Value
-	values int
-}
-
-// Read reads one pickle. The error is an *Error.
-func Read(data []byte) (Value, error) {
-	r := &reader{data: data, text: string(data)}
+// Read reads one pickle; what the document held before is lost. The data must not change while the document is used.
+// The error is an *Error.
+func (d *Document) Read(data []byte) error {
+	*d = Document{
+		data: data, held: d.held[:0], items: d.items[:0], stack: d.stack[:0], marks: d.marks[:0], memo: d.memo[:0],
+	}
 	for {
-		r.start = r.at
-		op, err := r.bytes(1)
+		d.start = d.at
+		op, err := d.number(1)
 		if err != nil {
-			return Value{}, err
+			return err
 		}
-		r.op = op[0]
-		if r.op == '.' {
-			if len(r.stack) != 1 || len(r.marks) > 0 {
-				return Value{}, r.failed("the pickle is not one value")
+		d.op = byte(op)
+		if d.op == '.' {
+			if len(d.stack) != 1 || len(d.marks) > 0 {
+				return d.failed("the pickle is not one value")
 			}
-			return r.stack[0], nil
+			d.top = d.stack[0]
+			return nil
 		}
-		if err := r.step(); err != nil {
-			return Value{}, err
+		if err := d.step(); err != nil {
+			return err
 		}
 	}
 }
 
-func (r *reader) failed(problem string) error {
-	return &Error{Op: r.op, Offset: int64(r.start), Problem: problem}
+func (d *Document) failed(problem string) error {
+	return &Error{Op: d.op, Offset: int64(d.start), Problem: problem}
 }
 
-// bytes returns the next n bytes.
-func (r *reader) bytes(n uint64) ([]byte, error) {
-	if n > uint64(len(r.data)-r.at) {
-		return nil, &Error{Op: r.op, Offset: int64(r.start), Truncated: true, Problem: "the file ends here, truncated"}
+// skip passes n bytes and returns where they begin.
+func (d *Document) skip(n uint64) (from int, err error) {
+	if n > uint64(len(d.data)-d.at) {
+		return 0, &Error{Op: d.op, Offset: int64(d.start), Truncated: true, Problem: "the file ends here, truncated"}
 	}
-	b := r.data[r.at : r.at+int(n)]
-	r.at += int(n)
-	return b, nil
+	from = d.at
+	d.at += int(n)
+	return from, nil
 }
 
-// number is a little-endian number of n bytes without sign.
-func (r *reader) number(n uint64) (uint64, error) {
-	b, err := r.bytes(n)
+// number is a little-endian number of n bytes, at most 8, without sign.
+func (d *Document) number(n int) (v uint64, err error) {
+	from, err := d.skip(uint64(n))
 	if err != nil {
 		return 0, err
 	}
-	var wide [8]byte
-	copy(wide[:], b)
-	return binary.LittleEndian.Uint64(wide[:]), nil
+	for i := n - 1; i >= 0; i-- {
+		v = v<<8 | uint64(d.data[from+i])
+	}
+	return v, nil
 }
 
-func (r *reader) push(v Value) error {
-	if r.values++; r.values > maxValues {
-		return r.failed(fmt.Sprintf("more than %d values", maxValues))
+func (d *Document) push(v Value) error {
+	if len(d.stack)+len(d.held) >= maxValues {
+		return d.failed(fmt.Sprintf("more than %d values", maxValues))
 	}
-	r.stack = append(r.stack, v)
+	d.stack = append(d.stack, v)
 	return nil
 }
 
 // step executes one operation.
-func (r *reader) step() error {
-	switch r.op {
+func (d *Document) step() error {
+	switch d.op {
+	case 'h', 'j', 'q', 'r', 0x94:
+		return d.remember()
+	case 'X', 0x8c, 0x8d:
+		return d.pushText()
+	case 'K', 'M', 'J', 0x8a, 'G':
+		return d.pushNumber()
+	case 'N':
+		return d.push(Value{})
+	case 0x88, 0x89: // NEWTRUE, NEWFALSE
+		return d.push(Value{Kind: Bool, Int: int64(0x89 - d.op)})
+	case ']':
+		return d.push(d.container(List))
+	case '}':
+		return d.push(d.container(Dict))
+	case '(':
+		if len(d.marks) >= maxDepth {
+			return d.failed("nested too deeply")
+		}
+		d.marks = append(d.marks, len(d.stack))
+		return nil
+	case ')', 0x85, 0x86, 0x87, 't':
+		return d.tuple()
+	case 'a', 'e', 's', 'u':
+		return d.fill()
 	case 0x80: // PROTO
-		n, err := r.number(1)
+		n, err := d.number(1)
 		if err == nil && n > 5 {
-			return r.failed(fmt.Sprintf("protocol %d is unknown", n))
+			return d.failed(fmt.Sprintf("protocol %d is unknown", n))
 		}
 		return err
 	case 0x95: // FRAME
-		_, err := r.number(8)
+		_, err := d.number(8)
 		return err
-	case 'N':
-		return r.push(Value{})
-	case 0x88, 0x89: // NEWTRUE, NEWFALSE
-		return r.push(Value{Kind: Bool, Int: int64(0x89 - r.op)})
-	case 'K', 'M', 'J', 0x8a, 'G':
-		return r.pushNumber()
-	case 'X', 0x8c, 0x8d:
-		return r.pushText()
-	case ']':
-		return r.push(Value{Kind: List, items: &items{depth: 1}})
-	case '}':
-		return r.push(Value{Kind: Dict, items: &items{depth: 1}})
-	case '(':
-		if len(r.marks) >= maxDepth {
-			return r.failed("nested too deeply")
-		}
-		r.marks = append(r.marks, len(r.stack))
-		return nil
-	case ')', 0x85, 0x86, 0x87, 't':
-		return r.tuple()
-	case 'a', 'e', 's', 'u':
-		return r.fill()
-	case 'q', 'r', 0x94, 'h', 'j':
-		return r.remember()
 	}
-	return r.failed("not data: this operation is not allowed")
+	return d.failed("not data: this operation is not allowed")
+}
+
+// container is a new list or dictionary.
+func (d *Document) container(kind Kind) Value {
+	d.items = append(d.items, items{from: int32(len(d.held)), depth: 1})
+	return Value{Kind: kind, Int: int64(len(d.items) - 1)}
 }
 
 // pushNumber is BININT1, BININT2, BININT, LONG1 and BINFLOAT.
-func (r *reader) pushNumber() error {
-	width := map[byte]uint64{'K': 1, 'M': 2, 'J': 4, 'G': 8}[r.op]
-	if r.op == 0x8a {
-		n, err := r.number(1)
+func (d *Document) pushNumber() error {
+	width := 8
+	switch d.op {
+	case 'K':
+		width = 1
+	case 'M':
+		width = 2
+	case 'J':
+		width = 4
+	case 0x8a:
+		n, err := d.number(1)
 		if err != nil {
 			return err
 		}
-		if n > 8 {
-			return r.failed(fmt.Sprintf("a number of %d bytes", n))
+		if width = int(n); width > 8 {
+			return d.failed(fmt.Sprintf("a number of %d bytes", n))
 		}
-		width = n
 	}
-	n, err := r.number(width)
+	n, err := d.number(width)
 	if err != nil {
 		return err
 	}
 	v := Value{Kind: Int, Int: int64(n)}
 	switch {
-	case r.op == 'G':
+	case d.op == 'G': // big-endian
 		var b [8]byte
 		binary.LittleEndian.PutUint64(b[:], n)
 		v = Value{Kind: Float, Int: int64(binary.BigEndian.Uint64(b[:]))}
-	case r.op == 'J':
+	case d.op == 'J':
 		v.Int = int64(int32(uint32(n)))
-	case r.op == 0x8a && width > 0: // two's complement
+	case d.op == 0x8a && width > 0: // two's complement
 		shift := 64 - 8*width
 		v.Int = int64(n<<shift) >> shift
 	}
-	return r.push(v)
+	return d.push(v)
 }
 
-// Float is a number as a float.
-func (v *Value) Float() float64 {
-	if v.Kind == Float {
-		return math.Float64frombits(uint64(v.Int))
+// pushText is BINUNICODE, SHORT_BINUNICODE and BINUNICODE8.
+func (d *Document) pushText() error {
+	width := 4
+	switch d.op {
+	case 0x8c:
+		width = 1
+	case 0x8d:
+		width = 8
 	}
-	return float64(v.Int)
-}
-
-func (r *reader) pushText() error {
-	width := map[byte]uint64{'X': 4, 0x8c: 1, 0x8d: 8}[r.op]
-	n, err := r.number(width)
+	n, err := d.number(width)
 	if err != nil {
 		return err
 	}
-	from := r.at
-	if _, err := r.bytes(n); err != nil {
+	from, err := d.skip(n)
+	if err != nil {
 		return err
 	}
-	return r.push(Value{Kind: Text, Text: r.text[from:r.at]})
+	if n > math.MaxUint32 {
+		return d.failed("a text of more than 4 GiB")
+	}
+	return d.push(Value{Kind: Text, Int: int64(from), size: uint32(n)})
 }
 
-// take removes n values from the stack, which are valid until the next push.
-func (r *reader) take(n int) ([]Value, error) {
+// take removes n values from the stack. They are valid until the next push.
+func (d *Document) take(n int) ([]Value, error) {
 	low := 0
-	if len(r.marks) > 0 {
-		low = r.marks[len(r.marks)-1]
+	if len(d.marks) > 0 {
+		low = d.marks[len(d.marks)-1]
 	}
-	if len(r.stack)-n < low {
-		return nil, r.failed("values are missing")
+	if len(d.stack)-n < low {
+		return nil, d.failed("values are missing")
 	}
-	all := r.stack[len(r.stack)-n:]
-	r.stack = r.stack[:len(r.stack)-n]
+	all := d.stack[len(d.stack)-n:]
+	d.stack = d.stack[:len(d.stack)-n]
 	return all, nil
 }
 
 // takeToMark removes the values above the last mark.
-func (r *reader) takeToMark() ([]Value, error) {
-	if len(r.marks) == 0 {
-		return nil, r.failed("a mark is missing")
+func (d *Document) takeToMark() ([]Value, error) {
+	if len(d.marks) == 0 {
+		return nil, d.failed("a mark is missing")
 	}
-	mark := r.marks[len(r.marks)-1]
-	r.marks = r.marks[:len(r.marks)-1]
-	all := r.stack[mark:]
-	r.stack = r.stack[:mark]
+	mark := d.marks[len(d.marks)-1]
+	d.marks = d.marks[:len(d.marks)-1]
+	all := d.stack[mark:]
+	d.stack = d.stack[:mark]
 	return all, nil
 }
 
-func (r *reader) tuple() (err error) {
+func (d *Document) tuple() (err error) {
 	var of []Value
-	switch r.op {
+	switch d.op {
 	case 't':
-		of, err = r.takeToMark()
+		of, err = d.takeToMark()
 	case ')':
 	default:
-		of, err = r.take(int(r.op-0x85) + 1)
+		of, err = d.take(int(d.op-0x85) + 1)
 	}
 	if err != nil {
 		return err
 	}
-	made := &items{depth: 1}
-	if err := r.add(made, of); err != nil {
+	v := d.container(List)
+	if err := d.add(v, of); err != nil {
 		return err
 	}
-	return r.push(Value{Kind: List, items: made})
+	return d.push(v)
 }
 
-// add appends values to a list or a dictionary.
-func (r *reader) add(to *items, values []Value) error {
-	for i := range values {
-		if in := values[i].items; in != nil {
-			to.depth = max(to.depth, in.depth+1)
+// add appends values to a list or dictionary.
+func (d *Document) add(to Value, values []Value) error {
+	i := d.items[to.Int]
+	for _, v := range values {
+		if v.Kind == List || v.Kind == Dict {
+			i.depth = max(i.depth, d.items[v.Int].depth+1)
 		}
 	}
-	if to.depth > maxDepth {
-		return r.failed("nested too deeply")
+	if i.depth > maxDepth {
+		return d.failed("nested too deeply")
 	}
-	to.all = append(to.all, values...)
+	if len(d.held)+int(i.n)+len(values) > maxValues {
+		return d.failed(fmt.Sprintf("more than %d values", maxValues))
+	}
+	if int(i.from+i.n) != len(d.held) { // others follow: move it
+		moved := int32(len(d.held))
+		d.held = append(d.held, d.held[i.from:i.from+i.n]...)
+		i.from = moved
+	}
+	d.held = append(d.held, values...)
+	i.n += int32(len(values))
+	d.items[to.Int] = i
 	return nil
 }
 
 // fill is APPEND, APPENDS, SETITEM and SETITEMS.
-func (r *reader) fill() (err error) {
+func (d *Document) fill() (err error) {
 	var of []Value
 	kind := List
-	switch r.op {
+	switch d.op {
 	case 'a':
-		of, err = r.take(1)
+		of, err = d.take(1)
 	case 's':
 		kind = Dict
-		of, err = r.take(2)
+		of, err = d.take(2)
 	case 'u':
 		kind = Dict
-		fallthrough
+		of, err = d.takeToMark()
 	default:
-		of, err = r.takeToMark()
+		of, err = d.takeToMark()
 	}
 	if err != nil {
 		return err
 	}
-	if len(r.stack) == 0 || r.stack[len(r.stack)-1].Kind != kind || kind == Dict && len(of)%2 > 0 {
-		return r.failed("the values belong to no list or dictionary")
+	n := len(d.stack)
+	if n == 0 || d.stack[n-1].Kind != kind || kind == Dict && len(of)%2 > 0 {
+		return d.failed("the values belong to no list or dictionary")
 	}
-	return r.add(r.stack[len(r.stack)-1].items, of)
+	return d.add(d.stack[n-1], of)
 }
 
 // remember is BINPUT, LONG_BINPUT, MEMOIZE, BINGET and LONG_BINGET.
-func (r *reader) remember() error {
-	at := uint64(len(r.memo))
-	if r.op != 0x94 {
-		width := map[byte]uint64{'q': 1, 'h': 1, 'r': 4, 'j': 4}[r.op]
-		n, err := r.number(width)
-		if err != nil {
-			return err
-		}
-		at = n
+func (d *Document) remember() error {
+	at := uint64(len(d.memo))
+	var err error
+	switch d.op {
+	case 'h', 'q':
+		at, err = d.number(1)
+	case 'j', 'r':
+		at, err = d.number(4)
 	}
-	if r.op == 'h' || r.op == 'j' {
-		if at >= uint64(len(r.memo)) {
-			return r.failed(fmt.Sprintf("nothing is remembered as %d", at))
+	if err != nil {
+		return err
+	}
+	if d.op == 'h' || d.op == 'j' {
+		if at >= uint64(len(d.memo)) {
+			return d.failed(fmt.Sprintf("nothing is remembered as %d", at))
 		}
-		return r.push(r.memo[at])
+		return d.push(d.memo[at])
 	}
 	// PyTorch and Python number what they remember in turn.
-	if at > uint64(len(r.memo)) || len(r.stack) == 0 {
-		return r.failed(fmt.Sprintf("number %d does not follow %d", at, len(r.memo)))
+	if at > uint64(len(d.memo)) || len(d.stack) == 0 || len(d.memo) >= maxValues {
+		return d.failed(fmt.Sprintf("number %d does not follow %d", at, len(d.memo)))
 	}
-	if at == uint64(len(r.memo)) {
-		r.memo = append(r.memo, Value{})
+	if at == uint64(len(d.memo)) {
+		d.memo = append(d.memo, Value{})
 	}
-	r.memo[at] = r.stack[len(r.stack)-1]
+	d.memo[at] = d.stack[len(d.stack)-1]
 	return nil
 }

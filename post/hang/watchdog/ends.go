@@ -45,6 +45,9 @@ func (l *Log) readTraceback(number int, line string, rank int) {
 func (l *Log) readEnd(e Event, line string) bool {
 	e.Kind = Death
 	switch {
+	case strings.Contains(line, " CANCELLED AT "):
+		l.cancelled = true
+		return true
 	case l.root != nil && l.readRoot(line):
 		return true
 	case strings.Contains(line, "Root Cause (first observed failure)"):
@@ -106,9 +109,9 @@ func (l *Log) readRoot(line string) bool {
 // follows reports whether a signal usually follows from a timeout or another rank's end: abort, terminate.
 func follows(signal int) bool { return signal == 6 || signal == 15 }
 
-// addEnd adds the end of a process; after a timeout in the same file it follows from that.
+// addEnd adds the end of a process; after a timeout or the end of the job in the same file it follows from that.
 func (l *Log) addEnd(e Event, line string) {
-	if slices.ContainsFunc(l.Events, func(before Event) bool { return before.Kind == Timeout }) {
+	if l.cancelled || slices.ContainsFunc(l.Events, func(before Event) bool { return before.Kind == Timeout }) {
 		e.Kind = Aftermath
 	}
 	l.add(e, line)

@@ -66,6 +66,7 @@ type Log struct {
 
 	traceback bool   // a Python traceback is open
 	tracedBy  int    // the rank that prints it
+	cancelled bool   // Slurm ended the job
 	root      *Event // the root cause that torchrun prints
 }
 
@@ -73,7 +74,7 @@ type Log struct {
 var words = []string{
 	"WorkNCCL(", "nqueued", "eartbeat", "watchdog", "gloo", "onnection", "Timed out waiting", "monitoredBarrier",
 	"Traceback", "Error", "Exception", "ignal", "Killed", "Out Of Memory", "fault", "exitcode", "Root Cause", "rank ",
-	"ut of memory", "Interrupt", "oom", "Exit",
+	"ut of memory", "Interrupt", "oom", "Exit", "CANCELLED",
 }
 
 var (
