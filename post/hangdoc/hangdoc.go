@@ -3,7 +3,6 @@ package hangdoc
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"busbar/internal/document"
@@ -98,13 +97,11 @@ mkdir -p hang`
 // next is what to do.
 func next(f *hang.Finding) document.Block {
 	s := &document.Section{Title: "Next"}
-	todo := []string{notice.ToDo(f.Cause)}
+	facts := []notice.Fact{f.Cause}
 	for _, n := range f.Contradictions {
-		if text := notice.ToDo(n.Fact); text != "" && !slices.Contains(todo, text) {
-			todo = append(todo, text)
-		}
+		facts = append(facts, n.Fact)
 	}
-	s.Add(document.List(todo))
+	s.Add(document.List(notice.ToDos(facts...)))
 	if hangs.VerdictCode(f.Cause) == hangs.VerdictCode(hangs.InsufficientEvidence{}) {
 		s.Add(document.Paragraph("Set these variables on all ranks:"), document.Code(Variables))
 	}

@@ -46,18 +46,14 @@ type CountsUnlisted struct {
 
 // Consequence is another group that waits.
 type Consequence struct {
-	Group    string `json:"group"`
-	Call     Call   `json:"call"`
-	Sequence Number `json:"sequence"`
-	Ranks    Ranks  `json:"ranks"`
+	Ranks Ranks `json:"ranks"`
+	Call  Call  `json:"call"`
 }
 
 // Independent is another group that waits for other ranks.
 type Independent struct {
-	Group    string `json:"group"`
-	Call     Call   `json:"call"`
-	Sequence Number `json:"sequence"`
-	Ranks    Ranks  `json:"ranks"`
+	Ranks Ranks `json:"ranks"`
+	Call  Call  `json:"call"`
 }
 
 // QueuedBehind is that the kernel started on some ranks only.
@@ -163,13 +159,13 @@ var doubts = []notice.Entry{
 		Doc:    "ncclras lists the ranks of small groups only.",
 	},
 	{
-		Example: Consequence{"dp", exampleCall, 3, Ranks{0, 2}}, Severity: notice.Info,
-		Text: `group "{Group}" waits as a consequence: {Ranks} in {Call} {Sequence}`,
+		Example: Consequence{Ranks{0, 2}, exampleGroup}, Severity: notice.Info,
+		Text: "{Ranks} in {Call} wait as a consequence",
 		Doc:  "The rank that is missing there waits in the collective of the verdict.",
 	},
 	{
-		Example: Independent{"dp", exampleCall, 3, Ranks{0, 2}}, Severity: notice.Warning,
-		Text: `group "{Group}" waits, too: {Ranks} in {Call} {Sequence}`,
+		Example: Independent{Ranks{0, 2}, exampleGroup}, Severity: notice.Warning,
+		Text: "{Ranks} in {Call} wait, too",
 		Doc:  "Nothing shows which of the hangs came first.",
 	},
 	{

@@ -4,16 +4,14 @@ import "busbar/internal/notice"
 
 // Entered is that ranks entered a collective that did not finish.
 type Entered struct {
-	Ranks    Ranks  `json:"ranks"`
-	Call     Call   `json:"call"`
-	Sequence Number `json:"sequence"`
+	Ranks Ranks `json:"ranks"`
+	Call  Call  `json:"call"`
 }
 
 // LastCall is the last collective of ranks that went no further.
 type LastCall struct {
-	Ranks    Ranks  `json:"ranks"`
-	Call     Call   `json:"call"`
-	Sequence Number `json:"sequence"`
+	Ranks Ranks `json:"ranks"`
+	Call  Call  `json:"call"`
 }
 
 // NoCall is that ranks called nothing in the group.
@@ -23,10 +21,9 @@ type NoCall struct {
 
 // Called is what ranks called.
 type Called struct {
-	Ranks    Ranks  `json:"ranks"`
-	Call     Call   `json:"call"`
-	Sequence Number `json:"sequence"`
-	From     string `json:"from,omitempty"` // function and line of the program
+	Ranks Ranks  `json:"ranks"`
+	Call  Call   `json:"call"`
+	From  string `json:"from,omitempty"` // function and line of the program
 }
 
 // TimedOut is that PyTorch or Gloo gave up on a collective.
@@ -138,13 +135,13 @@ func (Skipped) Code() notice.Code       { return "calls-shifted" }
 
 var observed = []notice.Entry{
 	{
-		Example: Entered{Ranks{0, 1, 3}, exampleCall, 6},
-		Text:    "{Ranks} entered {Call} {Sequence} and did not complete it",
+		Example: Entered{Ranks{0, 1, 3}, exampleCall},
+		Text:    "{Ranks} entered {Call} and did not complete it",
 		Doc:     "Entries of the Flight Recorder that are neither completed nor retired, or that failed.",
 	},
 	{
-		Example: LastCall{Ranks{2}, exampleCall, 5},
-		Text:    "{Ranks} went no further than {Call} {Sequence}",
+		Example: LastCall{Ranks{2}, exampleCall},
+		Text:    "{Ranks} went no further than {Call}",
 		Doc:     "The last collective of the group in the rank's dump.",
 	},
 	{
@@ -153,8 +150,8 @@ var observed = []notice.Entry{
 		Doc:     "The dump has the group and no collective of it, and its ring lost nothing.",
 	},
 	{
-		Example: Called{Ranks{1}, exampleCall, 6, "train_step (train.py:81)"},
-		Text:    "{Ranks} called {Call} as {Sequence}[, from {From}]",
+		Example: Called{Ranks{1}, exampleCall, "train_step (train.py:81)"},
+		Text:    "{Ranks} called {Call}[, from {From}]",
 		Doc:     "The entry of the Flight Recorder, or the watchdog's line.",
 	},
 	{
@@ -194,7 +191,7 @@ var observed = []notice.Entry{
 	},
 	{
 		Example: StackAt{2, "load_batch", "train.py:81"},
-		Text:    "rank {Rank} was in {Function} ({Place})",
+		Text:    "rank {Rank} was in {Place} ({Function}) when its stack was taken",
 		Doc:     "The main thread in the output of py-spy or faulthandler. One sample is no proof.",
 	},
 	{

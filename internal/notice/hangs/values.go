@@ -1,7 +1,9 @@
 package hangs
 
 import (
+	"cmp"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"busbar/internal/ranges"
@@ -19,7 +21,15 @@ func (r Ranks) String() string {
 	case 1:
 		return fmt.Sprintf("rank %d", r[0])
 	}
-	parts := strings.Split(ranges.Format(r), ",")
+	var parts []string
+	for _, part := range strings.Split(ranges.Format(r), ",") {
+		from, to, _ := strings.Cut(part, "-")
+		if a, b := number(from), number(to); a+1 == b { // two are no range
+			parts = append(parts, from, to)
+			continue
+		}
+		parts = append(parts, part)
+	}
 	const most = 12
 	if n := len(parts) - most; n > 0 {
 		return fmt.Sprintf("ranks %s and %d more ranges", strings.Join(parts[:most], ", "), n)
@@ -28,6 +38,14 @@ func (r Ranks) String() string {
 		return "ranks " + strings.Join(parts[:n-1], ", ") + " and " + parts[n-1]
 	}
 	return "ranks " + parts[0]
+}
+
+func number(text string) int {
+	n, err := strconv.Atoi(text)
+	if err != nil {
+		return -1
+	}
+	return n
 }
 
 // Waiting are ranks that wait.
@@ -43,20 +61,25 @@ func (w Waiting) String() string {
 // Call is what was called, as far as it is known.
 type Call struct {
 	Operation string `json:"operation"`
+	Sequence  Number `json:"sequence,omitempty"` // in its group
+	Group     string `json:"group,omitempty"`
 	Elements  *int64 `json:"elements,omitempty"`
 	Type      string `json:"type,omitempty"`
 }
 
-// String is "all_reduce (1,024 float32)".
+// String is "all_reduce #6 of group "dp" (1,024 float32)".
 func (c Call) String() string {
-	if c.Elements == nil {
-		return c.Operation
+	text := cmp.Or(c.Operation, "a collective")
+	if c.Sequence > 0 {
+		text += " " + c.Sequence.String()
 	}
-	what := c.Type
-	if what == "" {
-		what = "elements"
+	if c.Group != "" {
+		text += fmt.Sprintf(" of group %q", c.Group)
 	}
-	return fmt.Sprintf("%s (%s %s)", c.Operation, units.Grouped(*c.Elements), what)
+	if c.Elements != nil {
+		text += fmt.Sprintf(" (%s %s)", units.Grouped(*c.Elements), cmp.Or(c.Type, "elements"))
+	}
+	return text
 }
 
 // Side is what some ranks called.

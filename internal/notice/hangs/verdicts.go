@@ -11,8 +11,6 @@ type RankMissing struct {
 	Ranks      Ranks      `json:"ranks"`
 	Host       string     `json:"host,omitempty"` // of a single rank
 	Call       Call       `json:"call"`
-	Sequence   Number     `json:"sequence,omitempty"`
-	Group      string     `json:"group,omitempty"`
 	Waiting    Waiting    `json:"waiting,omitempty"`
 	Last       Number     `json:"last_common,omitempty"`
 	NotNetwork NotNetwork `json:"not_network,omitempty"`
@@ -44,9 +42,7 @@ type RankDied struct {
 	Ranks      Ranks      `json:"ranks"`
 	Host       string     `json:"host,omitempty"` // of a single rank
 	How        Death      `json:"how"`
-	Call       Call       `json:"call"`
-	Sequence   Number     `json:"sequence,omitempty"`
-	Group      string     `json:"group,omitempty"`
+	Call       *Call      `json:"call,omitempty"`
 	Last       Number     `json:"last_common,omitempty"`
 	Confidence Confidence `json:"confidence"`
 }
@@ -55,8 +51,6 @@ type RankDied struct {
 type AllWaiting struct {
 	Ranks      Ranks      `json:"ranks"`
 	Call       Call       `json:"call"`
-	Sequence   Number     `json:"sequence,omitempty"`
-	Group      string     `json:"group,omitempty"`
 	Last       Number     `json:"last_common,omitempty"`
 	Confidence Confidence `json:"confidence"`
 }
@@ -70,9 +64,7 @@ type NoHang struct {
 // InsufficientEvidence is that the evidence does not decide.
 type InsufficientEvidence struct {
 	Absent     Ranks      `json:"absent,omitempty"` // ranks without evidence
-	Call       Call       `json:"call,omitzero"`
-	Sequence   Number     `json:"sequence,omitempty"`
-	Group      string     `json:"group,omitempty"`
+	Call       *Call      `json:"call,omitempty"`
 	Last       Number     `json:"last_common,omitempty"`
 	Confidence Confidence `json:"confidence"`
 }
@@ -94,8 +86,9 @@ func (InsufficientEvidence) Code() notice.Code { return prefix + "insufficient-e
 var exampleElements = int64(1000)
 
 var (
-	exampleCall  = Call{"all_reduce", &exampleElements, "float32"}
-	exampleSides = Sides{{Ranks{0, 1, 3}, exampleCall}, {Ranks{2}, Call{"all_gather", &exampleElements, "float32"}}}
+	exampleGroup = Call{"all_reduce", 6, "default_pg", &exampleElements, "float32"}
+	exampleCall  = Call{"all_reduce", 6, "", &exampleElements, "float32"}
+	exampleSides = Sides{{Ranks{0, 1, 3}, exampleCall}, {Ranks{2}, Call{"all_gather", 0, "", &exampleElements, "float32"}}}
 	halfElements = int64(500)
 )
 
@@ -107,9 +100,9 @@ const (
 
 var verdicts = []notice.Entry{
 	{
-		Example:  RankMissing{Ranks{2}, "node7", exampleCall, 6, "default_pg", Waiting{0, 1, 3}, 5, true, Certain},
+		Example:  RankMissing{Ranks{2}, "node7", exampleGroup, Waiting{0, 1, 3}, 5, true, Certain},
 		Severity: notice.Error, Source: source,
-		Text:    `{Ranks}[ ({Host})] never called {Call}[ {Sequence}][ of group "{Group}"][; {Waiting} in it]`,
+		Text:    `{Ranks}[ ({Host})] never called {Call}[; {Waiting} in it]`,
 		Details: []string{lastCommon, "[{NotNetwork}]", certainty},
 		Advice: `look at what {Ranks} did instead: its stack, the end of its log, its data loader, checkpoint or
 			evaluation; a branch or a loop length that depends on the rank`,
@@ -128,7 +121,7 @@ var verdicts = []notice.Entry{
 	},
 	{
 		Example: SizeMismatch{
-			Sides{{Ranks{0, 1, 3}, exampleCall}, {Ranks{2}, Call{"all_reduce", &halfElements, "float32"}}}, 6,
+			Sides{{Ranks{0, 1, 3}, exampleCall}, {Ranks{2}, Call{"all_reduce", 0, "", &halfElements, "float32"}}}, 6,
 			"default_pg", 5, true, Certain,
 		},
 		Severity: notice.Error, Source: source,
@@ -139,9 +132,9 @@ var verdicts = []notice.Entry{
 			are not. Gather, scatter and all-to-all may differ between ranks; for all-to-all the sums are compared.`,
 	},
 	{
-		Example:  RankDied{Ranks{3}, "node7", Signal, exampleCall, 4, "default_pg", 3, Likely},
+		Example:  RankDied{Ranks{3}, "node7", Signal, &exampleGroup, 5, Likely},
 		Severity: notice.Error, Source: source,
-		Text: `{Ranks}[ ({Host})] died: {How}[; others failed in {Call}][ {Sequence}][ of group "{Group}"]`,
+		Text: `{Ranks}[ ({Host})] died: {How}[; others failed in {Call}]`,
 		Details: []string{
 			lastCommon, certainty,
 		},
@@ -150,9 +143,9 @@ var verdicts = []notice.Entry{
 			connection or waited. Ends that follow from a timeout do not count.`,
 	},
 	{
-		Example:  AllWaiting{Ranks{0, 1, 2, 3}, exampleCall, 6, "default_pg", 5, Likely},
+		Example:  AllWaiting{Ranks{0, 1, 2, 3}, exampleGroup, 5, Likely},
 		Severity: notice.Error, Source: source,
-		Text:    `all {Ranks} entered {Call}[ {Sequence}][ of group "{Group}"], and it did not finish`,
+		Text:    `all {Ranks} entered {Call}, and it did not finish`,
 		Details: []string{lastCommon, certainty},
 		Advice: `look at the network, the GPUs and NCCL: warnings in NCCL's log, Xid in dmesg, post log for the causes;
 			then a kernel that waits behind another stream`,
@@ -168,10 +161,9 @@ var verdicts = []notice.Entry{
 		Doc:     `All members have a dump, and no collective was in flight when it was taken.`,
 	},
 	{
-		Example:  InsufficientEvidence{Ranks{2}, exampleCall, 6, "default_pg", 5, Unclear},
+		Example:  InsufficientEvidence{Ranks{2}, &exampleGroup, 5, Unclear},
 		Severity: notice.Warning, Source: source,
-		Text: `the evidence does not decide who hung[: nothing of {Absent}][; the others agree up to {Call}][ {Sequence}]
-			[ of group "{Group}"]`,
+		Text:    `the evidence does not decide who hung[: nothing of {Absent}][; the others agree up to {Call}]`,
 		Details: []string{lastCommon, certainty},
 		Advice:  `collect the evidence of all ranks next time`,
 		Doc: `A rank without a dump may be dead, or only have written none: nobody is blamed for that. The output
