@@ -13,6 +13,7 @@ import (
 	"busbar/post/report"
 	"busbar/post/timeline"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -70,6 +71,9 @@ func hangIn(ctx context.Context, args []string) ([]document.Block, error) {
 		return nil, err
 	}
 	found, _, err := hang.Read(ctx, files)
+	if nothing := (*hang.NothingError)(nil); errors.As(err, &nothing) {
+		return nil, nil
+	}
 	if err != nil {
 		return nil, err
 	}

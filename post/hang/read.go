@@ -185,7 +185,7 @@ func (r *worker) file(path string) (p parsed) {
 	switch form, is := nccllog.Detect(head); {
 	case len(head) == 0:
 		return p
-	case flight.Is(head):
+	case flight.Is(head), flight.IsPickle(head):
 		p.dump, p.err = r.dump(path, in)
 	case strings.HasPrefix(string(head[:min(len(head), 16)]), `{"kind":"run"`):
 		p.own, p.err = own(path)

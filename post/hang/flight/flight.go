@@ -22,7 +22,7 @@ const MaxBytes = 128 << 20
 
 // Is reports whether a file begins as a dump does: a pickle, or a JSON object with the keys of one.
 func Is(head []byte) bool {
-	if len(head) > 2 && head[0] == 0x80 && head[1] <= 5 && bytes.IndexByte([]byte("}](\x95"), head[2]) >= 0 {
+	if IsPickle(head) && bytes.IndexByte([]byte("}](\x95"), head[2]) >= 0 {
 		return true
 	}
 	text := bytes.TrimLeft(head, " \t\r\n")
@@ -30,6 +30,9 @@ func Is(head []byte) bool {
 	return len(text) > 0 && (text[0] == '{' || text[0] == '[') &&
 		(has("pg_config") || has("pg_status") || has("record_id") || has("profiling_name") || has("collective_seq_id"))
 }
+
+// IsPickle reports whether a file begins as any pickle does, also one that Read refuses.
+func IsPickle(head []byte) bool { return len(head) > 2 && head[0] == 0x80 && head[1] >= 2 && head[1] <= 5 }
 
 // NotError reports a pickle or JSON file that is no dump of the Flight Recorder.
 type NotError struct{ Problem string }

@@ -74,7 +74,7 @@ type Log struct {
 var words = []string{
 	"WorkNCCL(", "nqueued", "eartbeat", "watchdog", "gloo", "onnection", "Timed out waiting", "monitoredBarrier",
 	"Traceback", "Error", "Exception", "ignal", "Killed", "Out Of Memory", "fault", "exitcode", "Root Cause", "rank ",
-	"ut of memory", "Interrupt", "oom", "Exit", "CANCELLED",
+	"ut of memory", "Interrupt", "oom", "Exit", "CANCELLED", "enforce fail",
 }
 
 var (
