@@ -48,7 +48,8 @@ func (r *reporter) full(ctx context.Context, args []string) error {
 		return err
 	}
 	made, err := report.Of(ctx, report.Sources{
-		Hang: hung, Data: data, Notes: passed, Timeline: traced, Peaks: r.ceilings, Shows: r.Shows, Rehearsed: r.IncludeRehearsed,
+		Hang: hung, Data: data, Notes: passed, Timeline: traced, Peaks: r.ceilings, Shows: r.Shows,
+		Rehearsed: r.IncludeRehearsed,
 	}, r.options())
 	if err != nil {
 		return err

@@ -61,7 +61,8 @@ func (k *Kinds) Add(ctx context.Context, path string) error {
 	}
 	if unknown == len(files) {
 		return fmt.Errorf("cannot detect the kind of %s: post reads results of rank, output of other benchmarks "+
-			"(post import --help), NCCL logs, evidence of hung jobs, and traces of torch.profiler and Nsight Systems", path)
+			"(post import --help), NCCL logs, evidence of hung jobs, and traces of torch.profiler and Nsight "+
+			"Systems", path)
 	}
 	k.Unknown += unknown
 	return nil

@@ -136,7 +136,8 @@ func TestStacks(t *testing.T) {
 		"    sleep (/usr/lib/python3.11/threading.py:1)\n    load_batch (train.py:81)\n"
 	for name, log := range map[string]string{
 		"pyspy_rank2.txt": "",
-		"pyspy.4711": "node7:4711:4711 [2] NCCL INFO ncclCommInitRankConfig comm 0x1 rank 2 nranks 4 cudaDev 2 nvmlDev 2 " +
+		"pyspy.4711": "node7:4711:4711 [2] NCCL INFO ncclCommInitRankConfig comm 0x1 rank 2 nranks 4 cudaDev 2 " +
+			"nvmlDev 2 " +
 			"busId 60 commId 0x43 - Init COMPLETE\n",
 	} {
 		f := hangtest.NewFolder(t)

@@ -25,11 +25,9 @@ func oneRun(dumps []*evidence.Dump) (kept []*evidence.Dump, notes []notice.Notic
 	if len(newest) == 0 {
 		return nil, notes
 	}
-	begin := int64(math.MinInt64)
+	begin := lastRunBegins(newest)
 	if len(twice) > 0 {
 		begin = firstOf(twice)
-	} else {
-		begin = lastRunBegins(newest)
 	}
 	world := worldOf(newest)
 	byRank := map[int]*evidence.Dump{}

@@ -15,13 +15,12 @@ import (
 
 // situation is a job whose cause is known.
 type situation struct {
-	name   string
-	make   func(f *hangtest.Folder)
-	code   string
-	ranks  []int
-	sure   hangs.Confidence // "": any
-	lists  []notice.Fact    // kinds of facts that evidence or contradictions have
-	misled bool             // evidence points elsewhere
+	name  string
+	make  func(f *hangtest.Folder)
+	code  string
+	ranks []int
+	sure  hangs.Confidence // "": any
+	lists []notice.Fact    // kinds of facts that evidence or contradictions have
 }
 
 func reduce() hangtest.Call         { return hangtest.Call{Op: "all_reduce"} }
@@ -35,7 +34,8 @@ func gloo(world int) *hangtest.Job  { return &hangtest.Job{World: world, Gloo: t
 func watchdog(rank, seq, enqueued int) []string {
 	return []string{
 		fmt.Sprintf("[rank%d]:[E321 02:07:08.408271257 ProcessGroupNCCL.cpp:607] [Rank %d] Watchdog caught collective "+
-			"operation timeout: WorkNCCL(SeqNum=%d, OpType=ALLREDUCE, NumelIn=1024, NumelOut=1024, Timeout(ms)=600000) "+
+			"operation timeout: WorkNCCL(SeqNum=%d, OpType=ALLREDUCE, NumelIn=1024, NumelOut=1024, "+
+			"Timeout(ms)=600000) "+
 			"ran for 600004 milliseconds before timing out.", rank, rank, seq),
 		fmt.Sprintf("[rank%d]:[E321 02:07:08.408271257 ProcessGroupNCCL.cpp:2303] [PG ID 0 PG GUID 0(default_pg) Rank "+
 			"%d]  failure detected by watchdog at work sequence id: %d PG status: last enqueued work: %d, last "+
@@ -52,7 +52,8 @@ func signalled(rank, enqueued int) string {
 }
 
 const (
-	closedByPeer = "RuntimeError: [/pytorch/third_party/gloo/gloo/transport/tcp/pair.cc:561] Connection closed by peer " +
+	closedByPeer = "RuntimeError: [/pytorch/third_party/gloo/gloo/transport/tcp/pair.cc:561] Connection closed by " +
+		"peer " +
 		"[127.0.0.1]:26777. This is typically caused by a remote worker crashing."
 	timedOut = "RuntimeError: [/pytorch/third_party/gloo/gloo/transport/tcp/unbound_buffer.cc:78] Timed out waiting " +
 		"8000ms for recv operation to complete"
@@ -119,11 +120,13 @@ var plain = []situation{
 	{name: "monitored_barrier", code: "rank-missing", ranks: []int{4, 5, 6, 7},
 		make: func(f *hangtest.Folder) {
 			f.Log(0, "RuntimeError: [Rank 0]: Ranks 4, 5, 6, 7 failed to pass monitoredBarrier in 2000000 ms")
-			f.Log(1, "RuntimeError: Rank 1 successfully reached monitoredBarrier, but received errors while waiting for "+
+			f.Log(1, "RuntimeError: Rank 1 successfully reached monitoredBarrier, but received errors while waiting "+
+				"for "+
 				"send/recv from rank 0. Please check rank 0 logs for faulty rank.")
 		}},
 	{name: "RAS lists the ranks that are ahead", code: "rank-missing",
-		ranks: []int{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29,
+		ranks: []int{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28,
+			29,
 			30, 31},
 		make: func(f *hangtest.Folder) { f.File("ras.txt", rasText) }},
 	{name: "a tie", code: "collective-mismatch", ranks: []int{0, 1}, sure: hangs.Unclear,
@@ -163,7 +166,8 @@ var misleading = []situation{
 			j := job(4)
 			j.Groups = map[string][]int{"dp": {2, 3}}
 			dumps := j.All(reduce(), 5).Except(reduce(), 1).Run()
-			dumps[3].Entries = append(dumps[3].Entries, hangtest.Entry{Group: "dp", Op: "all_reduce", In: 8, Out: 8, Seq: 1,
+			dumps[3].Entries = append(dumps[3].Entries, hangtest.Entry{Group: "dp", Op: "all_reduce", In: 8, Out: 8,
+				Seq:    1,
 				Record: 90, Created: dumps[3].Entries[0].Created, Done: true, Retired: true})
 			dumps[3].Keep(1)
 			f.Dumps(dumps)

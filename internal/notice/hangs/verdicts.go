@@ -88,7 +88,8 @@ var exampleElements = int64(1000)
 var (
 	exampleGroup = Call{"all_reduce", 6, "default_pg", &exampleElements, "float32"}
 	exampleCall  = Call{"all_reduce", 6, "", &exampleElements, "float32"}
-	exampleSides = Sides{{Ranks{0, 1, 3}, exampleCall}, {Ranks{2}, Call{"all_gather", 0, "", &exampleElements, "float32"}}}
+	exampleSides = Sides{{Ranks{0, 1, 3}, exampleCall}, {Ranks{2}, Call{"all_gather", 0, "", &exampleElements,
+		"float32"}}}
 	halfElements = int64(500)
 )
 
@@ -125,7 +126,8 @@ var verdicts = []notice.Entry{
 			"default_pg", 5, true, Certain,
 		},
 		Severity: notice.Error, Source: source,
-		Text:    `ranks called a collective with different sizes or types[ as {Sequence}][ of group "{Group}"]: {Sides}`,
+		Text: `ranks called a collective with different sizes or types[ as {Sequence}][ of group "{Group}"]:
+			{Sides}`,
 		Details: []string{lastCommon, "[{NotNetwork}]", certainty},
 		Advice:  `make sizes equal: pad the last batch, drop it, or exchange the sizes first`,
 		Doc: `Ranks of a group made the same numbered call of one collective with sizes or types that must be equal and

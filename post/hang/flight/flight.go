@@ -32,7 +32,9 @@ func Is(head []byte) bool {
 }
 
 // IsPickle reports whether a file begins as any pickle does, also one that Read refuses.
-func IsPickle(head []byte) bool { return len(head) > 2 && head[0] == 0x80 && head[1] >= 2 && head[1] <= 5 }
+func IsPickle(head []byte) bool {
+	return len(head) > 2 && head[0] == 0x80 && head[1] >= 2 && head[1] <= 5
+}
 
 // NotError reports a pickle or JSON file that is no dump of the Flight Recorder.
 type NotError struct{ Problem string }

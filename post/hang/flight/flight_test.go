@@ -76,7 +76,8 @@ func TestReadOlderForms(t *testing.T) {
 		"state": "started", "process_group": ["0", "default_pg"], "time_created_ns": "5"}]`
 	d := read(t, "nccl_trace_rank_node1_12", []byte(list))
 	e := d.Entries[0]
-	if d.Rank != 12 || e.Seq != 7 || !d.Lost || e.State != evidence.Started || e.Call.Elements() != 6 || e.Created != 5 {
+	if d.Rank != 12 || e.Seq != 7 || !d.Lost ||
+		e.State != evidence.Started || e.Call.Elements() != 6 || e.Created != 5 {
 		t.Errorf("%+v %+v", d, e)
 	}
 	status := strings.TrimSuffix(string(dumps()[0].JSON()), "}") +
@@ -101,7 +102,8 @@ func TestReadCoalesced(t *testing.T) {
 
 func TestReadRefusesOtherFiles(t *testing.T) {
 	for _, data := range []string{
-		"\x80\x02]q\x00(K\x01e.", "\x80\x02}q\x00.", "\x80\x02K\x01.", `{"pg_config": 3}`, `{"entries": []}`, `[{"record_id": 1}]`,
+		"\x80\x02]q\x00(K\x01e.", "\x80\x02}q\x00.", "\x80\x02K\x01.", `{"pg_config": 3}`, `{"entries": []}`,
+		`[{"record_id": 1}]`,
 		"\x80\x02cos\nsystem\n.",
 	} {
 		if d, err := flight.Read("trace_0", []byte(data), evidence.NewInterned().Local()); err == nil {
@@ -117,8 +119,9 @@ func TestReadRefusesOtherFiles(t *testing.T) {
 
 func TestRankOf(t *testing.T) {
 	for name, want := range map[string]int{
-		"/tmp/nccl_trace_rank_0": 0, "trace_12.json": 12, "comm_lib_trace_rank_node7_5": 5, "trace": -1, "rank3.log.txt": 3,
-		"a/7/x": -1, "trace_99999999999999999999": -1,
+		"/tmp/nccl_trace_rank_0": 0, "trace_12.json": 12, "comm_lib_trace_rank_node7_5": 5, "trace": -1,
+		"rank3.log.txt": 3,
+		"a/7/x":         -1, "trace_99999999999999999999": -1,
 	} {
 		if got := flight.RankOf(name); got != want {
 			t.Errorf("%s: %d, not %d", name, got, want)

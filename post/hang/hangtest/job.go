@@ -194,8 +194,9 @@ func (j *Job) dump(rank int, calls []made) *Dump {
 	}
 	for i, c := range calls {
 		e := Entry{
-			Group: c.Group, Op: c.Op, In: c.In, Out: c.Out, Record: int64(i), Created: epoch + c.at*1e9 + int64(rank)*1e6,
-			Done: c.done, Retired: c.done, Seq: c.seq,
+			Group: c.Group, Op: c.Op, In: c.In, Out: c.Out, Record: int64(i),
+			Created: epoch + c.at*1e9 + int64(rank)*1e6,
+			Done:    c.done, Retired: c.done, Seq: c.seq,
 		}
 		if e.In == 0 {
 			e.In, e.Out = 1024, 1024

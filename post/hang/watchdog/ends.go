@@ -9,7 +9,7 @@ import (
 var (
 	tasksEnded = regexp.MustCompile(`error: \S+: tasks? ([\d,-]+): (Killed|Out Of Memory|Segmentation fault|Bus error)`)
 	mpirunEnd  = regexp.MustCompile(`process rank (\d+) with PID \d+ on node \S+ exited on signal (\d+)`)
-	crashed    = regexp.MustCompile(`Fatal Python error: (?:Segmentation fault|Bus error)|^Segmentation fault|^Bus error`)
+	crashed    = regexp.MustCompile(`(?:Fatal Python error: |^)(?:Segmentation fault|Bus error)`)
 	outOfMem   = regexp.MustCompile(`Out of memory: Killed process|oom_kill event|oom-kill`)
 	rootRank   = regexp.MustCompile(`^\W*rank +: (\d+)`)
 	rootCode   = regexp.MustCompile(`^\W*exitcode +: (-?\d+)`)
@@ -111,7 +111,7 @@ func follows(signal int) bool { return signal == 6 || signal == 15 }
 
 // addEnd adds the end of a process; after a timeout or the end of the job in the same file it follows from that.
 func (l *Log) addEnd(e Event, line string) {
-	if l.cancelled || slices.ContainsFunc(l.Events, func(before Event) bool { return before.Kind == Timeout }) {
+	if l.cancelled || l.timedOut {
 		e.Kind = Aftermath
 	}
 	l.add(e, line)
@@ -119,7 +119,7 @@ func (l *Log) addEnd(e Event, line string) {
 
 // list reads Slurm's lists of tasks: "0-2,5".
 func list(text string) (all []int) {
-	const most = 1 << 20
+	const most = 1 << 16
 	for _, part := range strings.Split(text, ",") {
 		from, to, isRange := strings.Cut(part, "-")
 		lo, hi := integer(from), integer(to)

@@ -66,6 +66,7 @@ type Log struct {
 
 	traceback bool   // a Python traceback is open
 	tracedBy  int    // the rank that prints it
+	timedOut  bool   // the watchdog gave up
 	cancelled bool   // Slurm ended the job
 	root      *Event // the root cause that torchrun prints
 }
@@ -87,10 +88,11 @@ var (
 	atWork    = regexp.MustCompile(`(?:Timeout at NCCL work|at work|at work sequence id): (\d+)`)
 	stuck     = regexp.MustCompile(`watchdog got stuck for|eartbeat monitor timed out`)
 	transfer  = regexp.MustCompile(`Timed out waiting \d+ms for (?:send|recv) operation`)
-	closed    = regexp.MustCompile(`Connection closed by (?:remote )?peer|Connection reset by peer|remote process exited`)
+	closed    = regexp.MustCompile(`Connection (?:closed by (?:remote )?|reset by )peer|remote process exited`)
 	wrongSize = regexp.MustCompile(`op\.preamble\.length <= op\.nbytes\. (\d+) vs (\d+)`)
 	barrier   = regexp.MustCompile(`Ranks? ([\d, ]+) failed to pass monitoredBarrier`)
-	exception = regexp.MustCompile(`^(?:\[rank\d+\]: ?|\[default\d+\]: ?)?([A-Za-z_][\w.]*(?:Error|Exception|Interrupt|Exit)\w*)(?::|$)`)
+	exception = regexp.MustCompile(
+		`^(?:\[(?:rank|default)\d+\]: ?)?([A-Za-z_][\w.]*(?:Error|Exception|Interrupt|Exit)\w*)(?::|$)`)
 )
 
 // NewLog begins a file; rank is that of its name, or -1.
@@ -145,6 +147,7 @@ func (l *Log) readWork(e Event, line string) bool {
 	switch w, s := work.FindStringSubmatch(line), status.FindStringSubmatch(line); {
 	case w != nil:
 		e.Kind, e.Took = Timeout, integer64(w[2])
+		l.timedOut = true
 		for _, f := range field.FindAllStringSubmatch(w[1], -1) {
 			switch f[1] {
 			case "SeqNum":
