@@ -68,7 +68,11 @@ func (a *analysis) fromRAS(only hangs.Death) bool {
 		for j := range a.NCCL.RAS[i].Comms {
 			c := &a.NCCL.RAS[i].Comms[j]
 			if lost := lostRanks(c); len(lost) > 0 && (dead(&a.NCCL.RAS[i], c) || only == "") {
-				a.setDied(lost, hangs.Unreachable, hangs.Likely)
+				sure := hangs.Likely
+				if !dead(&a.NCCL.RAS[i], c) { // it may only be slow to answer
+					sure = hangs.Unclear
+				}
+				a.setDied(lost, hangs.Unreachable, sure)
 				a.note(a.rasPlace(i), hangs.RASLost{Communicator: c.ID, Ranks: lost})
 				a.peers()
 				return true

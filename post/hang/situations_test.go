@@ -9,6 +9,7 @@ import (
 
 	"busbar/internal/notice"
 	"busbar/internal/notice/hangs"
+	"busbar/internal/result"
 	"busbar/post/hang"
 	"busbar/post/hang/hangtest"
 )
@@ -129,6 +130,44 @@ var plain = []situation{
 			29,
 			30, 31},
 		make: func(f *hangtest.Folder) { f.File("ras.txt", rasText) }},
+	{name: "two snapshots of RAS with equal counts", code: "rank-missing", ranks: []int{1}, sure: hangs.Likely,
+		make: func(f *hangtest.Folder) {
+			f.File("ras1.json", rasJSON(7, 5)).File("ras2.json", rasJSON(7, 5))
+		}},
+	{name: "two snapshots of RAS, and the job runs", code: "rank-missing", ranks: []int{1}, sure: hangs.Unclear,
+		lists: []notice.Fact{hangs.OneSnapshot{}},
+		make: func(f *hangtest.Folder) {
+			f.File("ras1.json", rasJSON(7, 5)).File("ras2.json", rasJSON(9, 8))
+		}},
+	{name: "RAS reports a dead rank", code: "rank-died", ranks: []int{3}, sure: hangs.Likely,
+		make: func(f *hangtest.Folder) {
+			f.File("ras.json", `{"nccl_version": "2.28.7", "communicators": [{"hash": "0x1", "size": 4,
+				"missing_ranks_count": 1, "ranks": [{"rank": 0, "host": "a", "pid": 1}], "missing_ranks": [{"rank": 3,
+				"host": "b", "pid": 2, "status": {"unresponsive": true, "considered_dead": true}}]}]}`)
+		}},
+	{name: "calls in NCCL's log", code: "collective-mismatch", ranks: []int{2},
+		make: func(f *hangtest.Folder) {
+			for rank := range 4 {
+				name := "AllReduce"
+				if rank == 2 {
+					name = "Broadcast"
+				}
+				f.File(fmt.Sprintf("nccl.%d", rank), fmt.Sprintf(`a:%[1]d:%[1]d [%[2]d] NCCL INFO ncclCommInitRank comm 0x9 `+
+					"rank %[2]d nranks 4 cudaDev %[2]d nvmlDev %[2]d busId %[2]d0 commId 0x5 - Init COMPLETE\n"+
+					"a:%[1]d:%[1]d [%[2]d] NCCL INFO %[3]s: opCount 0 sendbuff 0x1 recvbuff 0x2 count 8 datatype 7 op 0 "+
+					"root 0 comm 0x9 [nranks=4] stream 0x3\n", 100+rank, rank, name))
+			}
+		}},
+	{name: "busbar's own diagnosis", code: "rank-missing", ranks: []int{1}, sure: hangs.Certain,
+		make: func(f *hangtest.Folder) {
+			f.File("run.jsonl", ownRun(notice.RunHung{Problem: "x", Ranks: []notice.HungRank{{
+				PlacedRank: notice.PlacedRank{Rank: 1, Host: "b"}, Standing: notice.StandingBehind, Case: "all_reduce",
+			}}}))
+		}},
+	{name: "a rank of busbar's own run died", code: "rank-died", ranks: []int{2}, sure: hangs.Certain,
+		make: func(f *hangtest.Folder) {
+			f.File("run.jsonl", ownRun(notice.RankGone{PlacedRank: notice.PlacedRank{Rank: 2, Host: "b"}}))
+		}},
 	{name: "a tie", code: "collective-mismatch", ranks: []int{0, 1}, sure: hangs.Unclear,
 		make: func(f *hangtest.Folder) {
 			f.Dumps(job(2).All(reduce(), 4).All(gather(), 1, 1).All(reduce(), 1, 0).Run())
@@ -305,6 +344,26 @@ var misleading = []situation{
 			whole := dumps[3].Pickle()
 			f.File("trace_3", string(whole[:len(whole)/2]))
 		}},
+}
+
+// rasJSON is an answer of RAS about two ranks that called all_reduce so often.
+func rasJSON(first, second int) string {
+	return fmt.Sprintf(`{"nccl_version": "2.28.7", "communicators": [{"hash": "0x1", "size": 2, "ranks_count": 2, "ranks": [
+		{"rank": 0, "host": "a", "pid": 1, "collective_counts": {"AllReduce": %d}},
+		{"rank": 1, "host": "b", "pid": 2, "collective_counts": {"AllReduce": %d}}]}], "ras": {}}`, first, second)
+}
+
+// ownRun is the results file of a run that ended for a cause.
+func ownRun(cause notice.Fact) string {
+	var b strings.Builder
+	w, err := result.NewBulk(&b, result.Run{ID: "x"}, nil)
+	if err == nil {
+		err = w.End(result.End{Outcome: result.Aborted, Why: result.Because(cause)})
+	}
+	if err != nil {
+		panic(err)
+	}
+	return b.String()
 }
 
 const rasText = `NCCL version 2.26.2 compiled with CUDA 12.6

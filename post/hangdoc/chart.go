@@ -48,7 +48,7 @@ func chart(of []hang.Column) *document.Chart {
 	var b strings.Builder
 	width, height := gutter+cell*len(of), header+cell*(len(rows)+2)
 	fmt.Fprintf(&b, `<svg viewBox="0 0 %d %d" width="%d" role="img" aria-label="Last collectives by rank" `+
-		`font-family="sans-serif" font-size="10">`, max(width, 420), height, max(width, 420))
+		`font-family="sans-serif" font-size="10" fill="currentColor">`, max(width, 420), height, max(width, 420))
 	for i, c := range of {
 		fmt.Fprintf(&b, `<text x="%d" y="%d" text-anchor="middle">%d</text>`, gutter+cell*i+cell/2, header-8,
 			c.Sequence)
@@ -78,7 +78,7 @@ func square(b *strings.Builder, x, y, state int, title string) {
 	fmt.Fprintf(b, `<rect x="%d" y="%d" width="%d" height="%d" fill="%s"><title>%s: %s</title></rect>`, x, y, cell-2,
 		cell-2, s.fill, html.EscapeString(title), s.name)
 	if s.letter != "" {
-		fmt.Fprintf(b, `<text x="%d" y="%d" text-anchor="middle">%s</text>`, x+cell/2-1, y+cell/2+3, s.letter)
+		fmt.Fprintf(b, `<text x="%d" y="%d" text-anchor="middle" fill="#000">%s</text>`, x+cell/2-1, y+cell/2+3, s.letter)
 	}
 }
 

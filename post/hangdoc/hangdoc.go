@@ -3,6 +3,7 @@ package hangdoc
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"busbar/internal/document"
@@ -108,7 +109,7 @@ func next(f *hang.Finding) document.Block {
 	return s
 }
 
-// table is the last collectives with the ranks in each state.
+// table is the last collectives with the ranks in each state; equal ones share a row.
 func table(of []hang.Column) *document.Table {
 	t := &document.Table{Columns: []document.Column{
 		{Name: "#", Right: true}, {Name: "collective"}, {Name: "completed"}, {Name: "waiting"}, {Name: "not called"},
@@ -120,9 +121,17 @@ func table(of []hang.Column) *document.Table {
 		}
 		return r.String()
 	}
-	for _, c := range of {
-		t.Row(fmt.Sprint(c.Sequence), c.Call.String(), word(c.Done), word(c.Waiting), word(c.Missing), word(c.Other),
-			word(c.Silent))
+	var cells []string
+	for i, c := range of {
+		before := cells
+		cells = []string{c.Call.String(), word(c.Done), word(c.Waiting), word(c.Missing), word(c.Other), word(c.Silent)}
+		number := fmt.Sprint(c.Sequence)
+		if n := len(t.Rows); n > 0 && slices.Equal(before, cells) && of[i-1].Sequence+1 == c.Sequence {
+			first, _, _ := strings.Cut(t.Rows[n-1][0], "-")
+			t.Rows[n-1][0] = first + "-" + number
+			continue
+		}
+		t.Row(append([]string{number}, cells...)...)
 	}
 	t.DropEmpty()
 	return t

@@ -168,7 +168,7 @@ var verdicts = []notice.Entry{
 		Text:    `the evidence does not decide who hung[: nothing of {Absent}][; the others agree up to {Call}]`,
 		Details: []string{lastCommon, certainty},
 		Advice:  `collect the evidence of all ranks next time`,
-		Doc: `A rank without a dump may be dead, or only have written none: nobody is blamed for that. The output
+		Doc: `A rank without a dump may be dead, or only have written none: no rank is blamed for that. The output
 			has the variables to set.`,
 	},
 }
