@@ -14,6 +14,7 @@ const (
 	rankMissing
 	otherCollective
 	otherSize
+	otherTimeouts // ranks wait in collectives of different numbers
 	allEntered
 )
 
@@ -40,6 +41,7 @@ type candidate struct {
 // side is what some ranks called.
 type side struct {
 	call  *evidence.Call // nil if unknown
+	seq   int64          // 0: of the candidate
 	ranks []int
 }
 
@@ -172,6 +174,8 @@ func (g *group) judgeAt(c *candidate, seq int64, stale map[int]bool) bool {
 		c.kind = otherSize
 	case len(c.waiting) == 0 && len(c.ended) == 0:
 		return false
+	case len(c.finished) > 0 && g.timedOutLater(c):
+		c.kind = otherTimeouts
 	case len(c.absent) > 0:
 		c.kind = undecided
 		return true
@@ -185,6 +189,29 @@ func (g *group) judgeAt(c *candidate, seq int64, stale map[int]bool) bool {
 	}
 	c.culprits, c.tie = minority(c.sides)
 	c.shift = g.shifted(c)
+	return true
+}
+
+// timedOutLater reports whether the watchdogs of ranks gave up on different numbers, without a dump of the calls before:
+// then ranks called something else at some point. The sides become those of the timeouts.
+func (g *group) timedOutLater(c *candidate) bool {
+	var sides []side
+	for _, rank := range slices.Sorted(slices.Values(slices.Concat(c.waiting, c.finished))) {
+		t := g.tracks[rank]
+		if t.dump != nil || t.timeout == nil {
+			continue
+		}
+		i := slices.IndexFunc(sides, func(s side) bool { return s.seq == t.timeout.Seq })
+		if i < 0 {
+			i, sides = len(sides), append(sides, side{call: t.call(t.timeout.Seq), seq: t.timeout.Seq})
+		}
+		sides[i].ranks = append(sides[i].ranks, rank)
+	}
+	if len(sides) < 2 {
+		return false
+	}
+	slices.SortStableFunc(sides, func(a, b side) int { return len(b.ranks) - len(a.ranks) })
+	c.sides = sides
 	return true
 }
 

@@ -14,6 +14,7 @@ import (
 type group struct {
 	name, desc string
 	members    []int // nil if unknown
+	numbered   bool  // the name is the number of a process, which another process may give to another group
 	tracks     map[int]*track
 }
 
@@ -105,6 +106,8 @@ func (t *track) presence(seq int64) presence {
 		return done
 	case t.enqueued >= seq:
 		return waiting
+	case t.dump == nil && t.timeout != nil && seq < t.timeout.Seq: // collectives of a group complete in order
+		return done
 	case t.dump == nil && t.enqueued < 0:
 		return unknown
 	case t.dump != nil && t.dump.Lost && (len(t.slots) == 0 || seq < t.slots[0].seq):

@@ -104,16 +104,16 @@ func (l *lines) group(e event) *group {
 	if len(possible) == 1 {
 		return possible[0]
 	}
-	name := e.Group
+	name, numbered := e.Group, false
 	if name == "" {
-		name = e.GroupID
+		name, numbered = e.GroupID, true
 	}
 	for _, g := range l.groups {
 		if g.members == nil && g.name == name {
 			return g
 		}
 	}
-	g := &group{name: name, tracks: map[int]*track{}}
+	g := &group{name: name, numbered: numbered, tracks: map[int]*track{}}
 	l.groups = append(l.groups, g)
 	return g
 }

@@ -50,7 +50,7 @@ func (a *analysis) observe(c *candidate) {
 	if len(c.sides) > 1 && c.kind != undecided {
 		for _, s := range c.sides {
 			a.note(a.at(s.ranks[0], c.seq), hangs.Called{
-				Ranks: s.ranks, Call: callOf(s.call, c.seq), From: a.calledFrom(c, s.ranks[0]),
+				Ranks: s.ranks, Call: callOf(s.call, max(s.seq, c.seq)), From: a.calledFrom(c, s.ranks[0]),
 			})
 		}
 	} else if entered := slices.Sorted(slices.Values(slices.Concat(c.waiting, c.ended))); len(entered) > 0 {

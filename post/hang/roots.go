@@ -98,7 +98,7 @@ func choose(all []*candidate) (root *candidate, consequences, independent []*can
 // rankOfKind orders causes: what shows a culprit counts before what does not.
 func rankOfKind(c *candidate) int {
 	switch c.kind {
-	case otherCollective, otherSize:
+	case otherCollective, otherSize, otherTimeouts:
 		return 0
 	case rankMissing:
 		return 1

@@ -118,6 +118,14 @@ var plain = []situation{
 			logs(f, 6, 9, 0, 2, 3)
 			f.Log(1, strings.ReplaceAll(strings.Join(watchdog(1, 6, 6), "\n"), "ALLREDUCE", "BROADCAST"))
 		}},
+	{name: "only watchdogs, which gave up on different numbers", code: "collective-mismatch", ranks: []int{0},
+		sure: hangs.Unclear,
+		make: func(f *hangtest.Folder) {
+			f.Log(0, strings.ReplaceAll(watchdog(0, 532341, 532341)[0], "ALLREDUCE", "_ALLGATHER_BASE"))
+			for _, rank := range []int{1, 2} {
+				f.Log(rank, strings.ReplaceAll(watchdog(rank, 532339, 532339)[0], "ALLREDUCE", "BROADCAST"))
+			}
+		}},
 	{name: "monitored_barrier", code: "rank-missing", ranks: []int{4, 5, 6, 7},
 		make: func(f *hangtest.Folder) {
 			f.Log(0, "RuntimeError: [Rank 0]: Ranks 4, 5, 6, 7 failed to pass monitoredBarrier in 2000000 ms")
@@ -323,6 +331,14 @@ var misleading = []situation{
 			dumps[2].Until(5)
 			f.Dumps(dumps)
 			logs(f, 6, 6, 0, 1, 2, 3)
+		}},
+	{name: "two groups with one number in the watchdogs' lines", code: "all-waiting", ranks: []int{0, 1, 2, 3},
+		sure: hangs.Unclear,
+		make: func(f *hangtest.Folder) {
+			for rank := range 4 {
+				f.Log(rank, strings.ReplaceAll(watchdog(rank, 6, 6)[1], "PG ID 0 PG GUID 0(default_pg) Rank", "PG 1 Rank"),
+					strings.Replace(watchdog(rank, 6, 6)[0], "[Rank", "[PG 1 Rank", 1))
+			}
 		}},
 	{name: "dumps of an earlier run", code: "rank-missing", ranks: []int{3},
 		lists: []notice.Fact{hangs.DumpOfOtherRun{}},

@@ -130,7 +130,7 @@ type shift struct {
 
 // shifted compares the calls of the minority with those of the others one place further.
 func (g *group) shifted(c *candidate) *shift {
-	if c.tie || len(c.sides) < 2 {
+	if c.tie || len(c.sides) < 2 || c.kind == otherTimeouts {
 		return nil
 	}
 	others, own := g.tracks[c.sides[0].ranks[0]], g.tracks[c.culprits[0]]

@@ -92,7 +92,7 @@ func (a *analysis) decide() {
 	switch c := a.root; {
 	case a.cycle && len(a.independent) > 0:
 		a.deadlock()
-	case c != nil && (c.kind == otherCollective || c.kind == otherSize):
+	case c != nil && (c.kind == otherCollective || c.kind == otherSize || c.kind == otherTimeouts):
 		a.mismatch(c)
 	case len(a.dead) > 0:
 		a.died()
@@ -189,8 +189,10 @@ func (a *analysis) missing(c *candidate) {
 	a.stacks(c.culprits)
 }
 
-// named reports whether the group of a candidate is known: lines of old watchdogs name none.
-func named(c *candidate) bool { return c.group.members != nil || c.group.title() != "" }
+// named reports whether the group of a candidate is known: lines of watchdogs may name none, or a number of their own.
+func named(c *candidate) bool {
+	return c.group.members != nil || !c.group.numbered && c.group.title() != ""
+}
 
 func lastCommon(c *candidate) hangs.Number {
 	if c == nil || c.p2p || len(c.absent) > 0 {
@@ -206,6 +208,8 @@ func (a *analysis) mismatch(c *candidate) {
 	case c.tie:
 		sure = hangs.Unclear
 		a.doubt(hangs.EvenSplit{})
+	case !named(c), c.kind == otherTimeouts:
+		sure = hangs.Unclear
 	case !c.complete(), c.shift != nil, len(a.independent) > 0, len(c.finished) > 0, c.apart():
 		sure = hangs.Likely
 	case c.kind == otherSize && len(a.of(watchdog.WrongSize)) == 0:
@@ -237,7 +241,7 @@ func (a *analysis) mismatch(c *candidate) {
 
 func sidesOf(c *candidate) (all hangs.Sides) {
 	for _, s := range c.sides {
-		all = append(all, hangs.Side{Ranks: s.ranks, Call: callOf(s.call, 0)})
+		all = append(all, hangs.Side{Ranks: s.ranks, Call: callOf(s.call, s.seq)})
 	}
 	return all
 }
